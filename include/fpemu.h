@@ -1,0 +1,410 @@
+/* fpemu.h - what would this computation do in that number format?
+ *
+ * Three nouns, all plain values without a pointer to free:
+ *
+ *   fpemu_format    which values exist and how they are coded
+ *   fpemu_rounding  which neighbour is taken, and what happens past the ends
+ *   fpemu_stats     what happened (counters, extrema, error sums, histogram)
+ *
+ * and verbs that all take: format, rounding, how much, input, output, stats (may be NULL).
+ *
+ *   fpemu_format f;
+ *   fpemu_stats  s = {0};
+ *   if (fpemu_parse("e4m3fn:saturate", &f, NULL)) return 1;
+ *   fpemu_rounding r = fpemu_stochastic(42, 0);
+ *   s.want = FPEMU_SUMS;
+ *   if (fpemu_quantize_f32(&f, &r, n, x, y, &s)) return 1;
+ *
+ * Nothing here keeps state, allocates, prints or exits; every function is reentrant. Two calls with equal arguments
+ * give equal bits on every thread, thread count, instruction set and machine, whatever the floating-point environment
+ * of the caller. Link with `pkg-config --cflags --libs fpemu`. Manual: fpemu(3), fpemu-formats(7), numerics.md.
+ *
+ * "Carrier" below is the type that holds the values: binary32 (suffix _f32) or binary64 (suffix _f64).
+ */
+#ifndef FPEMU_H
+#define FPEMU_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FPEMU_VERSION_MAJOR 0
+#define FPEMU_VERSION_MINOR 1
+#define FPEMU_VERSION_PATCH 0
+#define FPEMU_VERSION (FPEMU_VERSION_MAJOR * 10000 + FPEMU_VERSION_MINOR * 100 + FPEMU_VERSION_PATCH)
+
+/* FPEMU_VERSION of the library that is linked. */
+int fpemu_version(void);
+
+/* ------------------------------------------------------------------------------------------------ status */
+
+/* What every function that can fail returns. Values, once released, stay. */
+typedef enum fpemu_status {
+    FPEMU_OK = 0,
+    FPEMU_ERROR_NULL = 1,        /* a pointer that is needed is NULL */
+    FPEMU_ERROR_FORMAT = 2,      /* the format is invalid: all zero bits, or parameters out of range */
+    FPEMU_ERROR_CARRIER = 3,     /* the carrier cannot hold every value of the format exactly */
+    FPEMU_ERROR_ROUNDING = 4,    /* a field of the rounding is out of range */
+    FPEMU_ERROR_UNSUPPORTED = 5, /* format and rounding do not go together (say, a directed mode for a posit) */
+    FPEMU_ERROR_OVERLAP = 6,     /* input and output overlap, other than by being the same array */
+    FPEMU_ERROR_SPEC = 7,        /* a spec string could not be read; fpemu_parse_error says where and why */
+    FPEMU_ERROR_BUFFER = 8,      /* a buffer of the caller is too small */
+    FPEMU_ERROR_NAN = 9,         /* the NaN policy is `error`, and a NaN came; every element was processed */
+    FPEMU_ERROR_STATS = 10,      /* a field of the stats is out of range, or two stats cannot be merged */
+    FPEMU_ERROR_ARGUMENT = 11    /* another argument is out of range */
+} fpemu_status;
+
+/* A short English text, never NULL. */
+const char *fpemu_status_text(fpemu_status status);
+
+/* ------------------------------------------------------------------------------------------------ format */
+
+typedef enum fpemu_kind {
+    FPEMU_KIND_INVALID = 0,
+    FPEMU_KIND_FLOAT = 1, /* sign, exponent, mantissa */
+    FPEMU_KIND_FIXED = 2, /* integer times 2^-fraction_bits */
+    FPEMU_KIND_INT = 3,   /* affine integer: scale * (q - zero_point) */
+    FPEMU_KIND_POSIT = 4  /* Posit Standard 2022, any n <= 32 and es <= 4 */
+} fpemu_kind;
+
+/* Which codes of a float are not numbers. With E the exponent field, T the fraction field. */
+typedef enum fpemu_specials {
+    FPEMU_SPECIALS_IEEE = 0,    /* E all ones: T = 0 infinity, else NaN (IEEE 754-2019) */
+    FPEMU_SPECIALS_FN = 1,      /* NaN only where E and T are all ones, both signs; no infinity (OCP E4M3) */
+    FPEMU_SPECIALS_FNUZ = 2,    /* NaN only at the code of -0; no infinity, no -0 */
+    FPEMU_SPECIALS_FINITE = 3,  /* none: every code is a number (OCP FP6, FP4; Lee et al. 2023) */
+    FPEMU_SPECIALS_P3109E = 4,  /* IEEE P3109, extended domain: one NaN, infinities, no -0 */
+    FPEMU_SPECIALS_P3109F = 5,  /* IEEE P3109, finite domain: one NaN, no infinity, no -0 */
+    FPEMU_SPECIALS_E8M0 = 6,    /* OCP UE8M0: powers of two, NaN all ones, no zero, unsigned, e = 8, m = 0 */
+    FPEMU_SPECIALS_DLFLOAT = 7  /* IBM DLFloat: one merged NaN-infinity, E = 0 is a normal binade */
+} fpemu_specials;
+
+/* What lies below the smallest normal magnitude 2^emin. All act on magnitudes, in every mode. */
+typedef enum fpemu_subnormals {
+    FPEMU_SUBNORMALS_KEEP = 0,     /* gradual underflow */
+    FPEMU_SUBNORMALS_NONE = 1,     /* the grid there is {0, 2^emin}, rounded by the mode (CPFloat's reading) */
+    FPEMU_SUBNORMALS_FLUSH_IN = 2, /* |x| < 2^emin becomes zero before rounding (hardware FTZ/DAZ) */
+    FPEMU_SUBNORMALS_FLUSH_OUT = 3 /* round with subnormals, then a result below 2^emin becomes zero */
+} fpemu_subnormals;
+
+/* What becomes of a result outside [lowest, max], and of an infinite input; doc/numerics.md has the table. */
+typedef enum fpemu_overflow {
+    FPEMU_FROM_FORMAT = 0,             /* in a rounding: the policy of the format. In a format: ieee */
+    FPEMU_OVERFLOW_IEEE = 1,           /* the mode decides between infinity (or NaN) and the largest value */
+    FPEMU_OVERFLOW_SATURATE = 2,       /* the largest value, for infinities too */
+    FPEMU_OVERFLOW_SATURATE_KEEP_INF = 3 /* the largest value; infinities as under ieee */
+} fpemu_overflow;
+
+/* What a NaN becomes in a format without a NaN code. 0 in a rounding: the policy of the format; in a format: keep. */
+typedef enum fpemu_nan {
+    FPEMU_NAN_FROM_FORMAT = 0,
+    FPEMU_NAN_KEEP = 1,    /* value to value: NaN; value to code: the code of +max (integers, fixed point: 0) */
+    FPEMU_NAN_MAX = 2,     /* +max */
+    FPEMU_NAN_SIGNMAX = 3, /* +max or lowest, by the sign bit of the NaN */
+    FPEMU_NAN_ZERO = 4,    /* +0 */
+    FPEMU_NAN_ERROR = 5    /* as keep, and the array call returns FPEMU_ERROR_NAN in the end */
+} fpemu_nan;
+
+/* The default bias: 2^(e-1)-1; 2^(e-1) for fnuz and the P3109 family. */
+#define FPEMU_BIAS_DEFAULT INT32_MIN
+
+/* A number format. Fill it by fpemu_parse, fpemu_named or a constructor; or set the parameters by hand (the rest
+ * zero) and call fpemu_complete. Copy it freely; compare with fpemu_format_equal. All zero bits = invalid.
+ * Read-only for callers otherwise. */
+typedef struct fpemu_format {
+    /* Parameters */
+    uint32_t kind;           /* fpemu_kind */
+    uint32_t bits;           /* width of a code: 1..64 */
+    uint32_t exponent_bits;  /* float: 0..11; posit: es, 0..4; else 0 */
+    uint32_t mantissa_bits;  /* float: stored fraction bits, 0..52; else 0 */
+    int32_t bias;            /* float: value = (1 + T/2^m) * 2^(E - bias) for E > 0; else 0 */
+    int32_t fraction_bits;   /* fixed: fl, may be negative or exceed the word length; else 0 */
+    uint8_t is_signed;       /* 0 or 1 */
+    uint8_t specials;        /* float: fpemu_specials; else 0 */
+    uint8_t subnormals;      /* float: fpemu_subnormals; else 0 */
+    uint8_t overflow;        /* default policy: fpemu_overflow, never 0 once complete */
+    uint8_t nan;             /* default policy: fpemu_nan, never 0 once complete */
+    uint8_t symmetric;       /* fixed, int, signed: the most negative code is not used */
+    uint8_t wrap;            /* fixed, int: past the ends keep the low bits instead of saturating */
+    uint8_t reserved0;
+    double scale;            /* int: > 0; else 0 */
+    int64_t zero_point;      /* int: within the codes; else 0 */
+
+    /* Derived by fpemu_complete */
+    int32_t precision;       /* float: m + 1; 0 for the others */
+    int32_t emin, emax;      /* float: exponents of the smallest normal and of the largest finite value */
+    int32_t quantum;         /* float, fixed: the smallest step of the grid is 2^quantum */
+    double max, lowest;      /* largest and smallest finite value; int: as binary64 holds them */
+    double min_normal;       /* float: 2^emin, 0 where no normal number exists; else equal to min_positive */
+    double min_positive;     /* smallest value above zero */
+    uint64_t max_code, lowest_code; /* codes of max and lowest */
+    uint64_t nan_code;       /* code written for a NaN; meaningless where has_nan is 0 */
+    uint8_t has_nan, has_infinity, has_negative_zero, has_zero; /* 0 or 1 */
+    uint8_t fits_f32, fits_f64; /* 1: the carrier holds every value exactly */
+    uint8_t reserved1[2];
+    uint64_t reserved2[16];  /* zero; the scale, rule and shape of blocked formats will live here */
+} fpemu_format;
+
+/* Names of the table of formats; fpemu-formats(7) lists what each is. */
+typedef enum fpemu_name {
+    FPEMU_NAME_NONE = 0,
+    FPEMU_BINARY16 = 1, FPEMU_BFLOAT16 = 2, FPEMU_TF32 = 3, FPEMU_BINARY32 = 4, FPEMU_BINARY64 = 5,
+    FPEMU_E5M2 = 6, FPEMU_E4M3 = 7, FPEMU_E3M4 = 8,
+    FPEMU_E4M3FN = 9, FPEMU_E4M3FNUZ = 10, FPEMU_E5M2FNUZ = 11, FPEMU_E4M3B11FNUZ = 12,
+    FPEMU_E8M0 = 13, FPEMU_E3M2 = 14, FPEMU_E2M3 = 15, FPEMU_E2M1 = 16, FPEMU_UE4M3 = 17,
+    FPEMU_DLFLOAT16 = 18,
+    FPEMU_INT4 = 19, FPEMU_INT8 = 20, FPEMU_INT16 = 21, FPEMU_UINT4 = 22, FPEMU_UINT8 = 23, FPEMU_UINT16 = 24,
+    FPEMU_NAME_COUNT = 25 /* one more than the last name */
+} fpemu_name;
+
+/* Where a spec string went wrong. */
+typedef struct fpemu_parse_error {
+    uint32_t position; /* offset in bytes of the offending character; the length of the text for "too short" */
+    char message[124]; /* one line: what was found and what was expected, zero-terminated */
+} fpemu_parse_error;
+
+/* Reads a spec string such as "e4m3fn:saturate" (grammar: fpemu-formats(7); at most 255 bytes).
+ * `error` may be NULL. Returns FPEMU_ERROR_SPEC, and leaves *format all zero, when the text is wrong. */
+fpemu_status fpemu_parse(const char *spec, fpemu_format *format, fpemu_parse_error *error);
+
+/* Writes the canonical spec, zero-terminated; fpemu_parse of it gives an equal format. 256 bytes always suffice;
+ * FPEMU_ERROR_BUFFER when `capacity` does not. */
+fpemu_status fpemu_print(const fpemu_format *format, char *text, size_t capacity);
+
+/* A format of the table. */
+fpemu_status fpemu_named(fpemu_name name, fpemu_format *format);
+/* Its first (canonical) name, or its i-th alias (0 = the canonical one); NULL past the end. */
+const char *fpemu_name_text(fpemu_name name, unsigned alias);
+
+/* Constructors. On failure *format is all zero.
+ * Float FP(e,m,bias): e 0..11, m 0..52, bias as in the struct or FPEMU_BIAS_DEFAULT. */
+fpemu_status fpemu_float(fpemu_format *format, uint32_t exponent_bits, uint32_t mantissa_bits, int32_t bias,
+                         fpemu_specials specials, int is_signed);
+/* FP(e,m,b) of Lee et al. 2023: values of FP(e,m,0) times 2^-b; finite only for e <= 7, IEEE-style for e = 8. */
+fpemu_status fpemu_lee(fpemu_format *format, uint32_t exponent_bits, uint32_t mantissa_bits, int32_t b);
+/* IEEE P3109 Binary{K}p{P}{s|u}{e|f}: K up to 64 as far as e = K-P (+1 unsigned) stays <= 11, P-1 <= 52. */
+fpemu_status fpemu_p3109(fpemu_format *format, uint32_t k, uint32_t p, int is_signed, int has_infinity);
+/* word_length bits in all (the sign counts), steps of 2^-fraction_bits. */
+fpemu_status fpemu_fixed(fpemu_format *format, uint32_t word_length, int32_t fraction_bits, int is_signed);
+/* Affine integer of 1..32 bits; scale > 0 finite (rounded to the carrier where it is used). */
+fpemu_status fpemu_int(fpemu_format *format, uint32_t bits, int is_signed, double scale, int64_t zero_point);
+/* posit<n,es>: 2 <= n <= 32, es <= 4. */
+fpemu_status fpemu_posit(fpemu_format *format, uint32_t n, uint32_t es);
+/* Checks the parameters of *format and derives the rest; also after a change of subnormals, overflow, nan,
+ * symmetric or wrap. FPEMU_ERROR_FORMAT (and all zero) where they make no format. */
+fpemu_status fpemu_complete(fpemu_format *format);
+
+/* 1 if both say the same values, codes and policies; 0 otherwise or for NULL. */
+int fpemu_format_equal(const fpemu_format *a, const fpemu_format *b);
+
+/* Queries. They return 0 (or NaN where said) for NULL and invalid formats. */
+double fpemu_max(const fpemu_format *format);
+double fpemu_lowest(const fpemu_format *format);
+double fpemu_min_normal(const fpemu_format *format);
+double fpemu_min_positive(const fpemu_format *format);
+double fpemu_epsilon(const fpemu_format *format);        /* floats: 2^-m; posits: next after 1, less 1; else 0 */
+uint64_t fpemu_value_count(const fpemu_format *format);  /* distinct finite values, +-0 once; 2^64-1 if more */
+uint64_t fpemu_nan_count(const fpemu_format *format);    /* codes that decode to NaN */
+double fpemu_bits_per_element(const fpemu_format *format);
+size_t fpemu_code_size(const fpemu_format *format);      /* bytes of a code in an array: 1, 2, 4 or 8 */
+int fpemu_fits_f32(const fpemu_format *format);          /* 1: float holds every value exactly (int: can be used) */
+int fpemu_fits_f64(const fpemu_format *format);
+int fpemu_is_representable(const fpemu_format *format, double x); /* infinities and NaN: where the format has them */
+/* The nearest finite value strictly above (below) x; NaN if there is none, or x is NaN. x need not be a value. */
+double fpemu_next_up(const fpemu_format *format, double x);
+double fpemu_next_down(const fpemu_format *format, double x);
+/* All finite values in ascending order, +-0 once (as +0), with their codes (`codes` may be NULL). *count is set to
+ * fpemu_value_count; FPEMU_ERROR_BUFFER, and nothing written to the arrays, if `capacity` is less. */
+fpemu_status fpemu_enumerate(const fpemu_format *format, size_t capacity, double *values, uint64_t *codes,
+                             size_t *count);
+
+/* ---------------------------------------------------------------------------------------------- rounding */
+
+/* Which of the two neighbours u < |x| < w is taken. Modes act on magnitudes save rtp and rtn. */
+typedef enum fpemu_mode {
+    FPEMU_RNE = 0, /* nearest, ties to even */
+    FPEMU_RNA = 1, /* nearest, ties away from zero */
+    FPEMU_RNZ = 2, /* nearest, ties toward zero */
+    FPEMU_RTZ = 3, /* toward zero */
+    FPEMU_RAZ = 4, /* away from zero */
+    FPEMU_RTP = 5, /* toward +infinity */
+    FPEMU_RTN = 6, /* toward -infinity */
+    FPEMU_RTO = 7, /* to odd */
+    FPEMU_SR = 8,  /* stochastic, up with the probability of the distance */
+    FPEMU_SE = 9,  /* stochastic, up with probability 1/2 */
+    FPEMU_MODE_COUNT = 10
+} fpemu_mode;
+
+/* How N random bits R decide (IEEE P3109 4.7.4; Fitzgibbon & Felix, ARITH 2025), v the exact fraction: up iff */
+typedef enum fpemu_variant_sr {
+    FPEMU_SR_A = 0, /* floor(v*2^N) + R >= 2^N */
+    FPEMU_SR_B = 1, /* floor(v*2^(N+1)) + 2R + 1 >= 2^(N+1) */
+    FPEMU_SR_C = 2  /* RNE(v*2^N) + R >= 2^N */
+} fpemu_variant_sr;
+
+typedef enum fpemu_generator {
+    FPEMU_HASH = 0,  /* keyed hash of the element index, the default */
+    FPEMU_PHILOX = 1 /* Philox4x32-10 (Salmon et al. 2011) */
+} fpemu_generator;
+
+/* Departures of other software that no combination of the other fields expresses. Each acts only on the formats and
+ * modes named here and leaves the others as they are. doc/numerics.md states each exactly. */
+typedef enum fpemu_compat {
+    FPEMU_COMPAT_NONE = 0,
+    /* QPyTorch's CPU kernels on binary32 data. Floats: a subnormal result is first rounded (RNE) to 2^(emin-23); zero
+     * results are +0. Fixed point, rne and sr: the sum x*2^fl + 1/2 (or + r) is rounded to binary32 first. */
+    FPEMU_COMPAT_QPYTORCH = 1,
+    /* As QPYTORCH for floats, and a finite x that overflows becomes infinity, value to value (Lee's allow_inf). */
+    FPEMU_COMPAT_LEE_INF = 2,
+    /* CPFloat: sr between max and max + ulp/2 overflows with probability (|x|-max)/(ulp/2), beyond always; se past max
+     * is a fair coin. */
+    FPEMU_COMPAT_CPFLOAT = 3,
+    /* ml_dtypes: NaN codes with the sign of the NaN and the quiet bit; finite-only floats code NaN as -0 and a
+     * negative NaN as +0; e8m0: zero and negatives become NaN. */
+    FPEMU_COMPAT_ML_DTYPES = 4,
+    /* CUDA (cuda_fp8.h, cuda_fp16.h, cuda_bf16.h): NaN codes 7F and 7FFF; e8m0 ignores the sign. */
+    FPEMU_COMPAT_CUDA = 5,
+    /* PyTorch affine quantisation, int formats on binary32 data: x * (1/scale), or x / scale, in binary32, RNE. */
+    FPEMU_COMPAT_PYTORCH_MULTIPLY = 6,
+    FPEMU_COMPAT_PYTORCH_DIVIDE = 7,
+    FPEMU_COMPAT_COUNT = 8
+} fpemu_compat;
+
+/* All zero bits = nearest even, the format's own policies. */
+typedef struct fpemu_rounding {
+    uint8_t mode;      /* fpemu_mode */
+    uint8_t overflow;  /* fpemu_overflow; 0 = the format's */
+    uint8_t nan;       /* fpemu_nan; 0 = the format's */
+    uint8_t variant;   /* fpemu_variant_sr, for sr */
+    uint8_t bits;      /* random bits an element, for sr and se: 1..32; 0 = 32 */
+    uint8_t generator; /* fpemu_generator */
+    uint8_t compat;    /* fpemu_compat */
+    uint8_t reserved0;
+    uint64_t seed;
+    uint64_t stream;
+    uint64_t offset;   /* index of the first element of this call in its stream: slices give the bits of the whole */
+    uint64_t reserved1[4];
+} fpemu_rounding;
+
+fpemu_rounding fpemu_nearest(void);
+fpemu_rounding fpemu_stochastic(uint64_t seed, uint64_t stream);
+
+/* Reads "rne", "toward-zero", "sr", ... (short or long name of a mode), or the name of a compatibility setting
+ * ("qpytorch", "qpytorch-sr", "lee", "lee-inf", "cpfloat-sr", "cpfloat-se", "nvidia", "ml-dtypes", "ml-dtypes-sat",
+ * "pytorch-multiply", "pytorch-divide"); sets mode, overflow, nan and compat, leaves seed and the like zero. */
+fpemu_status fpemu_parse_rounding(const char *text, fpemu_rounding *rounding, fpemu_parse_error *error);
+/* Short ("rne") and long ("nearest-even") name of a mode; NULL if there is no such mode. */
+const char *fpemu_mode_name(fpemu_mode mode);
+const char *fpemu_mode_long_name(fpemu_mode mode);
+/* Names of compatibility settings: i = 0, 1, ...; NULL past the end. */
+const char *fpemu_compat_name(unsigned i);
+
+/* Random word j of a stream, and the bits that element i uses (R, `rounding->bits` of them): a pure function of its
+ * arguments, stated in doc/numerics.md. */
+uint32_t fpemu_random_word(fpemu_generator generator, uint64_t seed, uint64_t stream, uint64_t j);
+uint32_t fpemu_random_bits(const fpemu_rounding *rounding, uint64_t index);
+
+/* ------------------------------------------------------------------------------------------------- stats */
+
+/* Bits of fpemu_stats.want: what is gathered beyond the counters and extrema. */
+#define FPEMU_SUMS 1u
+#define FPEMU_HISTOGRAM 2u
+
+/* An exact sum of non-negative binary64 numbers, as a fixed-point integer; read it by fpemu_stats_sum_... */
+typedef struct fpemu_exact_sum {
+    uint64_t word[34]; /* little end first; bit 0 weighs 2^-1074 */
+    uint64_t infinite; /* how many terms were infinite */
+} fpemu_exact_sum;
+
+/* Counters of one call or of several. The caller sets everything to zero, then `want` (and the histogram); calls add.
+ * x is the exact input, y the result (value to code: the decoded code); an element may count in several. */
+typedef struct fpemu_stats {
+    uint32_t want; /* FPEMU_SUMS | FPEMU_HISTOGRAM */
+    uint32_t reserved0;
+    uint64_t count;       /* elements */
+    uint64_t nan;         /* x is NaN */
+    uint64_t infinite;    /* x is an infinity */
+    uint64_t clipped;     /* x finite, outside [lowest, max] (e8m0: above max) */
+    uint64_t overflow;    /* x finite; rounded on the grid without ends it lies outside [lowest, max] */
+    uint64_t invalid;     /* x not NaN, y NaN, other than by overflow */
+    uint64_t div_by_zero; /* arithmetic only */
+    uint64_t underflow;   /* x finite and not zero, y zero */
+    uint64_t subnormal;   /* y not zero, |y| below the smallest normal value */
+    uint64_t inexact;     /* x finite, y differs (the sign of zero apart) */
+    double min_abs;       /* smallest non-zero finite |x|; 0 when there is none */
+    double max_abs;       /* largest finite |x| */
+    double max_error;     /* largest finite |x - y|, x - y rounded once to binary64 */
+    fpemu_exact_sum sum_error;   /* |x - y|    over elements with x and y finite, each rounded once to binary64, */
+    fpemu_exact_sum sum_error2;  /* (x - y)^2  added in the order that doc/numerics.md fixes, so that neither      */
+    fpemu_exact_sum sum_square;  /* x^2        threads nor device change a bit                                      */
+    uint64_t *histogram;      /* the caller's array of histogram_length counts of floor(log2 |x|), finite x != 0: */
+    int32_t histogram_first;  /*   bin 0 below this exponent, bin 1 this exponent, ..., the last bin all above */
+    uint32_t histogram_length; /*  at least 3 */
+    uint64_t reserved1[4];
+} fpemu_stats;
+
+/* Adds what `from` counted to `to`. Histograms must have the same shape, or be absent in both. */
+fpemu_status fpemu_stats_merge(fpemu_stats *to, const fpemu_stats *from);
+/* The sums, each rounded once (RNE) to binary64; infinity if a term was infinite. */
+double fpemu_stats_sum_error(const fpemu_stats *stats);
+double fpemu_stats_sum_error2(const fpemu_stats *stats);
+double fpemu_stats_sum_square(const fpemu_stats *stats);
+/* Signal to quantisation noise, 10 log10(sum x^2 / sum (x-y)^2) in dB; +inf without error, NaN without signal. */
+double fpemu_stats_sqnr(const fpemu_stats *stats);
+
+/* ------------------------------------------------------------------------------------------------- verbs */
+
+/* Value to nearest representable value. Shapes: x, y of n elements. y == x is allowed, partial overlap is not.
+ * n = 0 succeeds and touches nothing, NULL pointers included. Arguments are checked before anything is written. */
+fpemu_status fpemu_quantize_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const float *x,
+                                float *y, fpemu_stats *stats);
+fpemu_status fpemu_quantize_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const double *x,
+                                double *y, fpemu_stats *stats);
+
+/* Value to bit pattern. codes: n unsigned integers of fpemu_code_size bytes in host byte order, right-aligned.
+ * codes == x is allowed where both have the same size; any other overlap is not. */
+fpemu_status fpemu_encode_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const float *x,
+                              void *codes, fpemu_stats *stats);
+fpemu_status fpemu_encode_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const double *x,
+                              void *codes, fpemu_stats *stats);
+
+/* Bit pattern to value. Bits above the format's width are ignored; a code that no rule assigns gives NaN. */
+fpemu_status fpemu_decode_f32(const fpemu_format *format, size_t n, const void *codes, float *y);
+fpemu_status fpemu_decode_f64(const fpemu_format *format, size_t n, const void *codes, double *y);
+
+/* Scalar forms: one element, `index` being its place in the stream (added to rounding->offset). NaN, or code 0, for
+ * arguments that the array form refuses. */
+float fpemu_round_f32(const fpemu_format *format, const fpemu_rounding *rounding, float x, uint64_t index);
+double fpemu_round_f64(const fpemu_format *format, const fpemu_rounding *rounding, double x, uint64_t index);
+uint64_t fpemu_encode_one_f32(const fpemu_format *format, const fpemu_rounding *rounding, float x, uint64_t index);
+uint64_t fpemu_encode_one_f64(const fpemu_format *format, const fpemu_rounding *rounding, double x, uint64_t index);
+float fpemu_decode_one_f32(const fpemu_format *format, uint64_t code);
+double fpemu_decode_one_f64(const fpemu_format *format, uint64_t code);
+
+/* ------------------------------------------------------------------------------------------------ others */
+
+/* Instruction set of the array loops in use: "portable", "x86-64-v3", "x86-64-v4"; the environment variable
+ * FPEMU_VARIANT forces one by name (ignored where the machine lacks it). It cannot change a bit of a result. */
+const char *fpemu_variant(void);
+/* Names of the variants compiled in that this machine can run: i = 0, 1, ...; NULL past the end. */
+const char *fpemu_variant_available(unsigned i);
+
+/* Sizes of the structs in the library, for other languages: "format", "rounding", "stats"; 0 for another noun. */
+size_t fpemu_sizeof(const char *noun);
+
+#ifdef __cplusplus
+}
+#define FPEMU_STATIC_ASSERT(c, m) static_assert(c, m)
+#else
+#define FPEMU_STATIC_ASSERT(c, m) _Static_assert(c, m)
+#endif
+
+FPEMU_STATIC_ASSERT(sizeof(fpemu_format) == 256, "fpemu_format has no unnamed padding");
+FPEMU_STATIC_ASSERT(sizeof(fpemu_rounding) == 64, "fpemu_rounding has no unnamed padding");
+FPEMU_STATIC_ASSERT(sizeof(fpemu_stats) == 1000, "fpemu_stats has no unnamed padding");
+FPEMU_STATIC_ASSERT(sizeof(fpemu_parse_error) == 128, "fpemu_parse_error has no unnamed padding");
+
+#endif /* FPEMU_H */
