@@ -1,0 +1,110 @@
+/* plan.h - from (format, rounding) to the constants that the element rules read; once a call.
+ * plan.inc.h is read twice, as round.inc.h is. */
+#ifndef FPEMU_CORE_PLAN_H
+#define FPEMU_CORE_PLAN_H
+
+#include "code.h"
+
+/* The overflow policy in force: the rounding's, else the format's. */
+FPEMU_FN int core_overflow_policy(const fpemu_format *f, const fpemu_rounding *r)
+{
+    return r->overflow != FPEMU_FROM_FORMAT ? r->overflow : f->overflow;
+}
+
+/* The NaN policy in force. */
+FPEMU_FN int core_nan_policy(const fpemu_format *f, const fpemu_rounding *r)
+{
+    return r->nan != FPEMU_NAN_FROM_FORMAT ? r->nan : f->nan;
+}
+
+/* The mode of the grid step. */
+FPEMU_FN int core_mode(const fpemu_rounding *r)
+{
+    if (r->mode == FPEMU_SR && r->variant != FPEMU_SR_A)
+        return r->variant == FPEMU_SR_B ? CORE_SR_B : CORE_SR_C;
+    return r->mode;
+}
+
+/* Whether x beyond the ends goes to the largest value under `ieee` (1) or to the overflow value (0): the direction
+ * of the mode decides (doc/numerics.md, overflow). `negative`: x < 0. */
+FPEMU_FN int core_stops_at_max(const fpemu_format *f, int mode, int negative)
+{
+    switch (mode) {
+    case FPEMU_RTZ: return 1;
+    case FPEMU_RTP: return negative;
+    case FPEMU_RTN: return !negative;
+    case FPEMU_RTO: return !(f->specials == FPEMU_SPECIALS_P3109E && f->is_signed);
+    default: return 0;
+    }
+}
+
+/* 2^e, or 0: the exponent of a power of two. Returns 0 if x is none. */
+FPEMU_FN int core_is_power(double x, int *e)
+{
+    const uint64_t u = core_bits64(x), fraction = u & ((UINT64_C(1) << 52) - 1);
+    const int field = (int)(u >> 52);
+    if (field == 0) {
+        *e = fraction ? core_log2_64(fraction) - 1074 : 0;
+        return fraction != 0 && (fraction & (fraction - 1)) == 0;
+    }
+    *e = field - 1023;
+    return fraction == 0 && field < 2047;
+}
+
+/* x as binary32 bits, rounded to nearest even by integers; x finite. Exact for values of formats that fit. */
+FPEMU_FN uint32_t core_narrow(double x)
+{
+    const uint64_t u = core_bits64(x), a = u & ~(UINT64_C(1) << 63);
+    const uint32_t sign = (uint32_t)(u >> 63) << 31;
+    const int field = (int)(a >> 52) - 1023 + 127;
+    if (a == 0)
+        return sign;
+    uint64_t sig = (a & ((UINT64_C(1) << 52) - 1)) | (a >> 52 ? UINT64_C(1) << 52 : 0);
+    int drop = field < 1 ? 29 + 1 - field : 29;
+    drop = drop > 60 ? 60 : drop;
+    const uint64_t rest = sig & ((UINT64_C(1) << drop) - 1), half = UINT64_C(1) << (drop - 1);
+    sig >>= drop;
+    sig += (uint64_t)(rest > half || (rest == half && (sig & 1)));
+    if (field > 254)
+        return sign | 0x7f800000u;
+    return sign | ((uint32_t)sig + (field < 1 ? 0 : (uint32_t)(field - 1) << 23));
+}
+
+/* binary64 first: affine integers of either carrier round their quotients there */
+#define CORE_W 64
+#define CORE_UINT uint64_t
+#define CORE_SINT int64_t
+#define CORE_MANT 52
+#define CORE_BIAS 1023
+#define CORE(name) core_##name##64
+#define CORE_LOG2 core_log2_64
+#define CORE_FROM_DOUBLE core_bits64
+#include "plan.inc.h"
+#undef CORE_W
+#undef CORE_UINT
+#undef CORE_SINT
+#undef CORE_MANT
+#undef CORE_BIAS
+#undef CORE
+#undef CORE_LOG2
+#undef CORE_FROM_DOUBLE
+
+#define CORE_W 32
+#define CORE_UINT uint32_t
+#define CORE_SINT int32_t
+#define CORE_MANT 23
+#define CORE_BIAS 127
+#define CORE(name) core_##name##32
+#define CORE_LOG2 core_log2_32
+#define CORE_FROM_DOUBLE core_narrow
+#include "plan.inc.h"
+#undef CORE_W
+#undef CORE_UINT
+#undef CORE_SINT
+#undef CORE_MANT
+#undef CORE_BIAS
+#undef CORE
+#undef CORE_LOG2
+#undef CORE_FROM_DOUBLE
+
+#endif /* FPEMU_CORE_PLAN_H */

@@ -1,0 +1,274 @@
+/* plan.inc.h - plan and coder of one carrier. */
+
+#define CORE_SIGN ((CORE_UINT)1 << (CORE_W - 1))
+#define CORE_HIDDEN ((CORE_UINT)1 << CORE_MANT)
+#define CORE_INF ((CORE_UINT)(2 * CORE_BIAS + 1) << CORE_MANT)
+#define CORE_NAN (CORE_INF | (CORE_HIDDEN >> 1))
+
+/* The grid whose every step is 2^quantum. */
+FPEMU_FN void CORE(plan_fixed_grid)(CORE(plan) *p, int quantum)
+{
+    p->one = 1;
+    p->emin_field = 2 * CORE_BIAS + 2;
+    p->emin_bits = CORE_INF;
+    p->d_norm = 0;
+    p->d_low = quantum + CORE_BIAS + CORE_MANT;
+    p->low_one = CORE(power)(quantum);
+    p->odd = 1;
+    p->quantum = quantum;
+}
+
+/* Whether an int format is a plain grid in this carrier: scale a power of two, every scale * (q - z) exact. */
+FPEMU_FN int CORE(int_is_grid)(const fpemu_format *f, int *quantum)
+{
+    return core_is_power(core_value64(CORE_W == 32 ? core_bits64((double)core_value32(core_narrow(f->scale)))
+                                                   : core_bits64(f->scale)),
+                         quantum) &&
+           f->bits <= CORE_MANT + 1 && *quantum >= 1 - CORE_BIAS - CORE_MANT;
+}
+
+FPEMU_FN void CORE(plan_scale)(const fpemu_format *f, uint64_t *sig, int32_t *exponent)
+{
+    const uint64_t u = CORE_W == 32 ? core_bits64((double)core_value32(core_narrow(f->scale))) : core_bits64(f->scale);
+    const int field = (int)(u >> 52);
+    const uint64_t fraction = u & ((UINT64_C(1) << 52) - 1);
+    const int shift = field || fraction == 0 ? 0 : 52 - core_log2_64(fraction);
+    *sig = field ? fraction | UINT64_C(1) << 52 : fraction << shift;
+    *exponent = (field ? field : 1) - 1075 - shift;
+}
+
+/* Fills *p, and for affine integers *integers (the grid of their quotients). */
+FPEMU_FN void CORE(plan_make)(CORE(plan) *p, core_plan64 *integers, const fpemu_format *f, const fpemu_rounding *r,
+                              int to_code)
+{
+    const int mode = core_mode(r), policy = core_overflow_policy(f, r), nan = core_nan_policy(f, r);
+    /* e8m0 keeps nothing under saturate-keep-inf: what overflows is NaN there too */
+    const int saturate = policy == FPEMU_OVERFLOW_SATURATE ||
+                         (policy == FPEMU_OVERFLOW_SATURATE_KEEP_INF && f->specials != FPEMU_SPECIALS_E8M0);
+    memset(p, 0, sizeof *p);
+    p->mode = (uint8_t)mode;
+    p->n = r->bits ? r->bits : 32;
+    p->bits = f->bits;
+    p->is_signed = f->is_signed;
+    p->zero_point = f->zero_point;
+    p->rule = CORE_RULE_FLOAT;
+    p->odd = 1;
+    p->one = 1;
+
+    CORE_UINT max = 0, low = 0; /* magnitudes of the ends */
+    if (f->kind != FPEMU_KIND_INT) {
+        max = CORE_FROM_DOUBLE(f->max);
+        low = f->lowest < 0 ? CORE_FROM_DOUBLE(f->lowest) & ~CORE_SIGN : 0;
+    }
+    CORE_UINT value_max[2], infinity[2] = {CORE_INF, CORE_INF | CORE_SIGN};
+
+    if (f->kind == FPEMU_KIND_FLOAT) {
+        const int normal_field = f->emin + CORE_BIAS;
+        p->emin_field = normal_field;
+        p->emin_bits = CORE(power)(f->emin);
+        p->d_norm = CORE_MANT - (int)f->mantissa_bits;
+        const int low_quantum = f->subnormals == FPEMU_SUBNORMALS_NONE ? f->emin : f->emin - (int)f->mantissa_bits;
+        p->d_low = low_quantum + CORE_BIAS + CORE_MANT;
+        p->low_one = CORE(power)(low_quantum);
+        p->p1 = f->mantissa_bits == 0;
+        p->odd = p->p1 ? (CORE_UINT)(f->bias - CORE_BIAS) & 1 : 1;
+        p->min_normal = CORE_FROM_DOUBLE(f->min_normal);
+        if (f->subnormals == FPEMU_SUBNORMALS_FLUSH_IN || f->specials == FPEMU_SPECIALS_DLFLOAT ||
+            f->specials == FPEMU_SPECIALS_E8M0)
+            p->in_min = p->emin_bits;
+        if (f->subnormals == FPEMU_SUBNORMALS_FLUSH_OUT)
+            p->out_min = p->emin_bits;
+        if (f->specials == FPEMU_SPECIALS_DLFLOAT) /* 2^emin has no code: T = 0 there is the zero */
+            p->out_min = CORE_FROM_DOUBLE(f->min_positive);
+        p->any = p->in_min || p->out_min || normal_field < 1;
+    } else if (f->kind == FPEMU_KIND_FIXED) {
+        CORE(plan_fixed_grid)(p, f->quantum);
+        p->wrap = f->wrap && !saturate;
+        p->fraction_bits = f->fraction_bits;
+    } else if (f->kind == FPEMU_KIND_INT) {
+        int quantum;
+        const int64_t span = (int64_t)1 << (f->bits - 1);
+        p->q_min = f->is_signed ? -span + f->symmetric : 0;
+        p->q_max = f->is_signed ? span - 1 : 2 * span - 1;
+        p->wrap = f->wrap && !saturate;
+        CORE(plan_scale)(f, &p->scale_sig, &p->scale_exp);
+        p->scale_value = core_value64(core_compose64(p->scale_sig, p->scale_exp));
+        const int exact_order = r->compat != FPEMU_COMPAT_PYTORCH_DIVIDE && r->compat != FPEMU_COMPAT_PYTORCH_MULTIPLY;
+        max = CORE(scaled)(p->scale_sig, p->scale_exp, p->q_max - f->zero_point);
+        low = CORE(scaled)(p->scale_sig, p->scale_exp, p->q_min - f->zero_point) & ~CORE_SIGN;
+        if (exact_order && CORE(int_is_grid)(f, &quantum)) {
+            CORE(plan_fixed_grid)(p, quantum);
+        } else {
+            p->rule = CORE_RULE_AFFINE;
+            memset(integers, 0, sizeof *integers);
+            core_plan_fixed_grid64(integers, 0);
+        }
+    } else {
+        p->rule = CORE_RULE_POSIT;
+        p->posit_n = f->bits;
+        p->posit_es = f->exponent_bits;
+        p->posit_max = max;
+        p->posit_min = CORE_FROM_DOUBLE(f->min_positive);
+    }
+
+    /* ends */
+    value_max[0] = max;
+    value_max[1] = low ? low | CORE_SIGN : 0;
+    p->max[0] = max;
+    p->max[1] = low;
+    const int nan_exists = f->has_nan && f->kind == FPEMU_KIND_FLOAT;
+    const int absorbs = f->has_infinity || (nan_exists && f->specials != FPEMU_SPECIALS_P3109F); /* overflow leaves */
+    for (int s = 0; s < 2; s++) {
+        const int below_zero = s && !f->is_signed && f->kind == FPEMU_KIND_FLOAT;
+        CORE_UINT beyond = value_max[s], infinite = value_max[s];
+        if (f->kind == FPEMU_KIND_FLOAT && !saturate) {
+            if (below_zero)
+                beyond = mode == FPEMU_RTZ || mode == FPEMU_RTP || !nan_exists ? 0 : CORE_NAN;
+            else if (absorbs && !core_stops_at_max(f, mode, s))
+                beyond = f->has_infinity ? infinity[s] : CORE_NAN;
+        }
+        if (f->kind == FPEMU_KIND_FLOAT && policy != FPEMU_OVERFLOW_SATURATE) {
+            if (below_zero)
+                infinite = nan_exists && policy == FPEMU_OVERFLOW_IEEE ? CORE_NAN : 0;
+            else if (absorbs)
+                infinite = f->has_infinity ? infinity[s] : CORE_NAN;
+        }
+        if (f->kind == FPEMU_KIND_POSIT && policy != FPEMU_OVERFLOW_SATURATE)
+            infinite = CORE_NAN;
+        p->overflow[s] = beyond;
+        p->infinite[s] = infinite;
+        p->zero[s] = s && f->has_negative_zero ? CORE_SIGN : 0;
+        p->nan[s] = CORE_NAN;
+        if (!f->has_nan) {
+            if (nan == FPEMU_NAN_MAX)
+                p->nan[s] = value_max[0];
+            else if (nan == FPEMU_NAN_SIGNMAX)
+                p->nan[s] = value_max[s];
+            else if (nan == FPEMU_NAN_ZERO)
+                p->nan[s] = 0;
+        }
+    }
+    if (f->specials == FPEMU_SPECIALS_E8M0 && f->kind == FPEMU_KIND_FLOAT) {
+        p->zero[0] = p->zero[1] = p->emin_bits;
+        p->max[1] = ~(CORE_UINT)0;
+        p->negative = CORE_NAN;
+        p->min_normal = 0;
+    }
+
+    /* compatibility settings that act here */
+    const int is_float = f->kind == FPEMU_KIND_FLOAT;
+    switch (r->compat) {
+    case FPEMU_COMPAT_LEE_INF:
+    case FPEMU_COMPAT_QPYTORCH:
+        if (is_float) {
+            p->compat = r->compat;
+            p->pre_d = f->emin - 23 + CORE_BIAS + CORE_MANT;
+            p->zero[1] = 0;
+            if (r->compat == FPEMU_COMPAT_LEE_INF && !to_code) {
+                p->overflow[0] = infinity[0];
+                p->overflow[1] = infinity[1];
+            }
+        } else if (f->kind == FPEMU_KIND_FIXED && r->compat == FPEMU_COMPAT_QPYTORCH &&
+                   (mode == FPEMU_RNE || mode == FPEMU_SR)) {
+            p->compat = r->compat;
+        }
+        break;
+    case FPEMU_COMPAT_CPFLOAT:
+        if (is_float && (mode == FPEMU_SR || mode == FPEMU_SE))
+            p->compat = r->compat;
+        break;
+    case FPEMU_COMPAT_ML_DTYPES:
+        if (p->negative) {
+            p->compat = r->compat; /* zero becomes NaN first */
+            if (mode == FPEMU_RNE)
+                p->mode = FPEMU_RNA;
+        }
+        break;
+    case FPEMU_COMPAT_CUDA:
+        if (p->negative) {
+            p->compat = r->compat; /* the sign is dropped first */
+            p->max[1] = p->max[0];
+            p->negative = 0;
+        }
+        break;
+    case FPEMU_COMPAT_PYTORCH_DIVIDE:
+    case FPEMU_COMPAT_PYTORCH_MULTIPLY:
+        if (f->kind == FPEMU_KIND_INT)
+            p->compat = r->compat;
+        break;
+    default: break;
+    }
+    if (p->rule == CORE_RULE_AFFINE && CORE_W == 32 && f->bits <= 16 && !p->compat && !p->wrap && !to_code)
+        p->rule = CORE_RULE_SCALED;
+    if (p->rule == CORE_RULE_FLOAT && (p->any || p->compat))
+        p->rule = CORE_RULE_ANY;
+    p->any = p->rule == CORE_RULE_ANY;
+}
+
+FPEMU_FN void CORE(coder_make)(CORE(coder) *c, const fpemu_format *f, const fpemu_rounding *r)
+{
+    memset(c, 0, sizeof *c);
+    c->kind = (uint8_t)f->kind;
+    c->specials = f->specials;
+    c->is_signed = f->is_signed;
+    c->has_infinity = f->has_infinity;
+    c->has_nan = f->has_nan;
+    c->has_negative_zero = f->has_negative_zero;
+    c->mask = ~UINT64_C(0) >> (64 - f->bits);
+    c->zero_point = f->zero_point;
+    c->quantum = f->quantum;
+    const uint64_t top_bit = UINT64_C(1) << (f->bits - 1);
+    c->magnitude = c->mask;
+    c->unused = f->symmetric ? top_bit : ~UINT64_C(0);
+    if (f->kind == FPEMU_KIND_FLOAT) {
+        c->sign = f->is_signed ? top_bit : 0;
+        c->magnitude = c->mask & ~c->sign;
+        c->emin_bits = CORE(power)(f->emin);
+        c->emin_field = f->emin + CORE_BIAS;
+        c->d_norm = CORE_MANT - (int)f->mantissa_bits;
+        c->d_low = f->emin - (int)f->mantissa_bits + CORE_BIAS + CORE_MANT;
+        c->bias = f->bias - CORE_BIAS;
+        c->m = (int32_t)f->mantissa_bits;
+        c->first_field = f->emin + f->bias;
+        c->top = f->max_code;
+        c->decode_infinity = f->has_infinity ? f->max_code + 1 : ~UINT64_C(0);
+        c->decode_nan = f->has_nan ? f->nan_code : ~UINT64_C(0);
+        c->drop_subnormals = f->subnormals != FPEMU_SUBNORMALS_KEEP;
+    } else if (f->kind == FPEMU_KIND_POSIT) {
+        c->n = (int32_t)f->bits;
+        c->es = (int32_t)f->exponent_bits;
+    } else if (f->kind == FPEMU_KIND_INT) {
+        int quantum;
+        CORE(plan_scale)(f, &c->scale_sig, &c->scale_exp);
+        c->affine = !CORE(int_is_grid)(f, &quantum);
+        if (!c->affine)
+            c->quantum = quantum;
+    }
+    const int is_float = f->kind == FPEMU_KIND_FLOAT, is_posit = f->kind == FPEMU_KIND_POSIT;
+    for (int s = 0; s < 2; s++) {
+        const uint64_t sign = s ? c->sign : 0;
+        c->infinite[s] = f->has_infinity ? (f->max_code + 1) | sign : f->max_code | sign;
+        /* without a NaN code: floats write the code of +max, integers 0 */
+        c->nan[s] = f->has_nan ? f->nan_code : is_float ? f->max_code : 0;
+        if (r && r->compat == FPEMU_COMPAT_CUDA && is_float && f->specials == FPEMU_SPECIALS_IEEE && f->has_nan)
+            c->nan[s] = c->magnitude;
+        c->made_nan[s] = c->nan[s];
+        if (r && r->compat == FPEMU_COMPAT_CUDA && is_float && f->specials == FPEMU_SPECIALS_FN)
+            c->made_nan[s] = c->nan[s] | sign;
+        if (r && r->compat == FPEMU_COMPAT_ML_DTYPES && is_float) {
+            if (!f->has_nan)
+                c->nan[s] = s ? 0 : c->sign;
+            else if (f->specials == FPEMU_SPECIALS_IEEE)
+                c->nan[s] = c->made_nan[s] = ((f->max_code + 1) | (UINT64_C(1) << (f->mantissa_bits - 1))) | sign;
+            else if (f->specials == FPEMU_SPECIALS_FN)
+                c->nan[s] = c->made_nan[s] = f->nan_code | sign;
+        }
+    }
+    if (is_posit)
+        c->nan[0] = c->nan[1] = c->made_nan[0] = c->made_nan[1] = top_bit;
+}
+
+#undef CORE_SIGN
+#undef CORE_HIDDEN
+#undef CORE_INF
+#undef CORE_NAN

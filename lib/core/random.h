@@ -1,0 +1,98 @@
+/* random.h - random word j of a stream, and which of its bits an element uses.
+ *
+ * A word is a pure function of (seed, stream, j): threads, vector width, call splitting and device cannot change it.
+ * doc/numerics.md states both generators and the mapping, with test values. */
+#ifndef FPEMU_CORE_RANDOM_H
+#define FPEMU_CORE_RANDOM_H
+
+#include "port.h"
+
+#define CORE_GOLDEN UINT64_C(0x9e3779b97f4a7c15)
+
+/* The finaliser of splitmix64 (Steele, Lea, Flood 2014). */
+FPEMU_FN uint64_t core_mix(uint64_t z)
+{
+    z ^= z >> 30;
+    z *= UINT64_C(0xbf58476d1ce4e5b9);
+    z ^= z >> 27;
+    z *= UINT64_C(0x94d049bb133111eb);
+    z ^= z >> 31;
+    return z;
+}
+
+/* Keys of the hash for the 2^32 words with high half `high`. */
+typedef struct core_hash_key {
+    uint32_t k0, k1;
+} core_hash_key;
+
+FPEMU_FN core_hash_key core_hash_keys(uint64_t seed, uint64_t stream, uint64_t high)
+{
+    const uint64_t b = core_mix(core_mix(seed + CORE_GOLDEN) ^ stream);
+    core_hash_key k;
+    k.k0 = (uint32_t)(core_mix(b + (2 * high + 1) * CORE_GOLDEN) >> 32);
+    k.k1 = (uint32_t)(core_mix(b + (2 * high + 2) * CORE_GOLDEN) >> 32);
+    return k;
+}
+
+/* Bijection of the low half of j, keyed at both ends (constants: triple32, Wellons 2018). */
+FPEMU_FN uint32_t core_hash_word(core_hash_key k, uint32_t low)
+{
+    uint32_t x = low ^ k.k0;
+    x ^= x >> 17;
+    x *= 0xed5ad4bbu;
+    x ^= (x >> 11) ^ k.k1;
+    x *= 0xac4c1b51u;
+    x ^= x >> 15;
+    x *= 0x31848babu;
+    x ^= x >> 14;
+    return x;
+}
+
+/* Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011): the four outputs of one counter. */
+FPEMU_FN void core_philox(uint64_t seed, uint64_t stream, uint64_t counter, uint32_t out[4])
+{
+    uint32_t c0 = (uint32_t)counter, c1 = (uint32_t)(counter >> 32);
+    uint32_t c2 = (uint32_t)stream, c3 = (uint32_t)(stream >> 32);
+    uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
+    for (int round = 0; round < 10; round++) {
+        const uint64_t p0 = (uint64_t)0xd2511f53u * c0, p1 = (uint64_t)0xcd9e8d57u * c2;
+        const uint32_t n0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0, n2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
+        c1 = (uint32_t)p1;
+        c3 = (uint32_t)p0;
+        c0 = n0;
+        c2 = n2;
+        k0 += 0x9e3779b9u;
+        k1 += 0xbb67ae85u;
+    }
+    out[0] = c0;
+    out[1] = c1;
+    out[2] = c2;
+    out[3] = c3;
+}
+
+/* How many elements share one word: 1, 2 or 4, as log2. N is the number of random bits, 1..32. */
+FPEMU_FN int core_share(int n_bits)
+{
+    return n_bits > 16 ? 0 : n_bits > 8 ? 1 : 2;
+}
+
+/* Word that element i reads, and by how much to shift it right so that the element's field (32, 16 or 8 bits) is
+ * lowest. Neighbouring elements read neighbouring words, so that vector lanes need no shuffles. */
+FPEMU_FN uint64_t core_word_index(int share, uint64_t i)
+{
+    return share == 0 ? i : ((i >> (5 + share)) << 5) | (i & 31);
+}
+
+FPEMU_FN int core_field_shift(int share, uint64_t i)
+{
+    return share == 0 ? 0 : (int)((i >> 5) & ((1u << share) - 1)) * (32 >> share);
+}
+
+/* The field's top N bits, left-aligned in 32: what the rounding adds below the last kept bit. */
+FPEMU_FN uint32_t core_field_top(int share, int n_bits, uint32_t word, int shift)
+{
+    const uint32_t left = (word >> shift) << (32 - (32 >> share));
+    return left & (uint32_t)(~UINT64_C(0) << (32 - n_bits));
+}
+
+#endif /* FPEMU_CORE_RANDOM_H */

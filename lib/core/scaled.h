@@ -1,0 +1,36 @@
+/* scaled.h - affine integers of at most 16 bits on binary32, in a form that vectorises: the rule of affine.inc.h by
+ * binary64 arithmetic. Every product below is exact and the quotient is turned into the round-to-odd one, so the bits
+ * are the same; only the last conversion rounds. Callers see to the default floating-point environment. */
+#ifndef FPEMU_CORE_SCALED_H
+#define FPEMU_CORE_SCALED_H
+
+#include "plan.h"
+
+/* x / s as binary64 bits, rounded to odd; x >= 0 and s > 0 are binary32 numbers. */
+FPEMU_FN uint64_t core_quotient_odd(double x, double s)
+{
+    const double q = x / s;
+    const uint64_t u = core_bits64(q);
+    /* q = high + low, 26 and 27 bits: both products with s are exact, and so is the remainder x - q*s */
+    const double high = core_value64(u >> 27 << 27), low = q - high;
+    const double rest = (x - high * s) - low * s;
+    const uint64_t odd = (u - (uint64_t)(rest < 0)) | 1;
+    return rest == 0 ? u : odd;
+}
+
+/* Magnitude of scale * k, k the integer that finite magnitude a goes to, without ends. */
+FPEMU_FN uint32_t core_scaled_grid32(const core_plan32 *p, int mode, uint32_t a, uint32_t sign, uint32_t r)
+{
+    core_plan64 integers;
+    memset(&integers, 0, sizeof integers);
+    core_plan_fixed_grid64(&integers, 0);
+    integers.one = p->one;
+    const uint64_t t = core_quotient_odd((double)core_value32(a), p->scale_value), s = (uint64_t)sign << 32;
+    const uint64_t nearest = core_grid64(&integers, FPEMU_RNE, 0, 32, t, s, 0);
+    const uint32_t back = core_bits32((float)(core_value64(nearest) * p->scale_value));
+    const uint64_t k = core_grid64(&integers, mode, 0, p->n, t, s, (uint64_t)r << 32);
+    const uint32_t value = core_bits32((float)(core_value64(k) * p->scale_value));
+    return back == a ? a : value;
+}
+
+#endif /* FPEMU_CORE_SCALED_H */
