@@ -1,0 +1,39 @@
+/* environment.c - the floating-point environment around the few sums and comparisons that are not integer. */
+#include "internal.h"
+
+#if defined(__x86_64__) || defined(_M_X64)
+#include <xmmintrin.h>
+
+/* Nearest, no flushing, every trap masked; the flags raised inside are dropped on leaving. */
+void fpemu_environment_enter(fp_environment *e)
+{
+    e->saved[0] = _mm_getcsr();
+    _mm_setcsr(0x1f80);
+}
+
+void fpemu_environment_leave(const fp_environment *e)
+{
+    _mm_setcsr((unsigned)e->saved[0]);
+}
+
+#else
+#include <fenv.h>
+
+FPEMU_STATIC_ASSERT(sizeof(fenv_t) <= sizeof(fp_environment), "fenv_t is kept in fp_environment");
+
+void fpemu_environment_enter(fp_environment *e)
+{
+    fenv_t environment;
+    fegetenv(&environment);
+    memcpy(e->saved, &environment, sizeof environment);
+    fesetenv(FE_DFL_ENV);
+}
+
+void fpemu_environment_leave(const fp_environment *e)
+{
+    fenv_t environment;
+    memcpy(&environment, e->saved, sizeof environment);
+    fesetenv(&environment);
+}
+
+#endif

@@ -1,0 +1,129 @@
+/* internal.h - what the files of lib/ share beyond the public header. */
+#ifndef FPEMU_INTERNAL_H
+#define FPEMU_INTERNAL_H
+
+#include "core/element.h"
+#include "core/random.h"
+#include "fpemu.h"
+
+/* Elements handled at a time where an intermediate result is kept on the stack. */
+#define TILE 512
+/* Error sums are made of blocks of this many elements, by absolute index; threads split there. */
+#define SUM_BLOCK 4096
+
+/* What a counting loop gathers over one tile. */
+typedef struct tile_counts {
+    uint64_t nan, infinite, clipped, overflow, invalid, underflow, subnormal, inexact;
+    uint64_t min_abs, max_abs; /* bits of the carrier; min_abs 0 = none */
+    double max_error;
+} tile_counts;
+
+/* The array loops of one instruction set. Each repeats the element rules of core/. x and y may be the same array. */
+typedef struct kernels {
+    const char *name;
+    int (*valid)(void); /* whether this machine runs it */
+    /* y = x rounded and finished by plan p: by rule and mode; r: random bits, left-aligned, for the stochastic modes */
+    void (*round32[CORE_RULE_SCALED + 1][CORE_MODE_COUNT])(const core_plan32 *p, size_t n, const void *x,
+                                                          const uint32_t *r, void *y);
+    void (*round64[CORE_RULE_SCALED + 1][CORE_MODE_COUNT])(const core_plan64 *p, size_t n, const void *x,
+                                                          const uint32_t *r, void *y);
+    /* y from x and its value g on the grid without ends */
+    void (*finish32)(const core_plan32 *p, size_t n, const void *x, const uint32_t *g, void *y);
+    void (*finish64)(const core_plan64 *p, size_t n, const void *x, const uint64_t *g, void *y);
+    /* counts of a tile of at most TILE elements */
+    void (*count32)(const core_plan32 *p, size_t n, const void *x, const void *y, const uint32_t *g, tile_counts *c);
+    void (*count64)(const core_plan64 *p, size_t n, const void *x, const void *y, const uint64_t *g, tile_counts *c);
+    /* random bits of elements i, i+1, ..., of which none passes a multiple of 2^32 */
+    void (*hash)(core_hash_key k, int share, int n_bits, uint64_t i, size_t n, uint32_t *r);
+    void (*philox)(uint64_t seed, uint64_t stream, int share, int n_bits, uint64_t i, size_t n, uint32_t *r);
+    void (*encode32)(const core_coder32 *c, size_t n, const void *x, const void *y, size_t size, void *codes);
+    void (*encode64)(const core_coder64 *c, size_t n, const void *x, const void *y, size_t size, void *codes);
+    void (*decode32)(const core_coder32 *c, size_t n, const void *codes, size_t size, void *y);
+    void (*decode64)(const core_coder64 *c, size_t n, const void *codes, size_t size, void *y);
+} kernels;
+
+extern const kernels fpemu_kernels_portable, fpemu_kernels_v3, fpemu_kernels_v4;
+
+/* The variant in use; chosen once, the same for every thread. */
+const kernels *fpemu_kernels(void);
+
+/* Random bits (left-aligned in 32) of elements i, i+1, ... */
+void fpemu_random_fill(const kernels *k, const fpemu_rounding *r, uint64_t i, size_t n, uint32_t *out);
+
+/* Floating-point environment: to the default (nearest, no flushing, no traps), and back. */
+typedef struct fp_environment {
+    uint64_t saved[8];
+} fp_environment;
+void fpemu_environment_enter(fp_environment *e);
+void fpemu_environment_leave(const fp_environment *e);
+
+/* FPEMU_OK if both can be used together on a carrier of `carrier` bits (32 or 64). */
+fpemu_status fpemu_check(const fpemu_format *f, const fpemu_rounding *r, int carrier);
+
+/* The random word and its bits, as the public functions but with a rounding known to be right. */
+uint32_t fpemu_element_bits(const fpemu_rounding *r, uint64_t index);
+
+/* Exponents of a carrier: -149..127 or -1074..1023, one bin each. */
+#define EXPONENTS_F32 277
+#define EXPONENTS_F64 2098
+
+/* Element i of an array of codes of 1, 2, 4 or 8 bytes, at any alignment. */
+static inline void store_code(void *codes, size_t size, size_t i, uint64_t code)
+{
+    switch (size) {
+    case 1: ((uint8_t *)codes)[i] = (uint8_t)code; break;
+    case 2: {
+        const uint16_t c = (uint16_t)code;
+        memcpy((char *)codes + 2 * i, &c, 2);
+        break;
+    }
+    case 4: {
+        const uint32_t c = (uint32_t)code;
+        memcpy((char *)codes + 4 * i, &c, 4);
+        break;
+    }
+    default: memcpy((char *)codes + 8 * i, &code, 8);
+    }
+}
+
+static inline uint64_t load_code(const void *codes, size_t size, size_t i)
+{
+    switch (size) {
+    case 1: return ((const uint8_t *)codes)[i];
+    case 2: {
+        uint16_t c;
+        memcpy(&c, (const char *)codes + 2 * i, 2);
+        return c;
+    }
+    case 4: {
+        uint32_t c;
+        memcpy(&c, (const char *)codes + 4 * i, 4);
+        return c;
+    }
+    default: {
+        uint64_t c;
+        memcpy(&c, (const char *)codes + 8 * i, 8);
+        return c;
+    }
+    }
+}
+
+/* What one thread gathers; joined into the caller's stats at its end. */
+typedef struct gathering {
+    fpemu_stats stats;       /* its histogram is not used */
+    double lanes[3][32];     /* the open block of error sums */
+    uint64_t bins[EXPONENTS_F64];
+} gathering;
+
+/* Begins: `want` is the caller's. */
+void fpemu_gather_begin(gathering *g, uint32_t want, int carrier);
+/* Counts of a tile, then (as wanted) its sums and exponents; `i` is the absolute index of its first element. */
+void fpemu_gather_tile(gathering *g, int carrier, uint64_t i, size_t n, const void *x, const void *y,
+                       const tile_counts *c);
+/* Closes the open block of sums and adds everything to the caller's stats. */
+void fpemu_gather_end(gathering *g, int carrier, fpemu_stats *to);
+
+/* Whether the caller's fields of a stats are in range. */
+fpemu_status fpemu_stats_check(const fpemu_stats *s);
+
+#endif /* FPEMU_INTERNAL_H */

@@ -1,0 +1,142 @@
+/* loops.inc.c - the array loops of one carrier; included twice by kernels.inc.c with
+ *   CORE_W width, UINT its unsigned integer, PLAN and CODER the structs, CORE(name) and LOOP(name) the names, and
+ *   INF the bits of infinity. */
+
+FPEMU_FN UINT LOOP(element_float)(const PLAN *p, int mode, UINT u, UINT r)
+{
+    const UINT sign = u >> (CORE_W - 1) << (CORE_W - 1);
+    return CORE(finish)(p, u, CORE(grid)(p, mode, 0, p->n, u ^ sign, sign, r));
+}
+
+FPEMU_FN UINT LOOP(element_any)(const PLAN *p, int mode, UINT u, UINT r)
+{
+    const UINT sign = u >> (CORE_W - 1) << (CORE_W - 1);
+    return CORE(finish_any)(p, u, CORE(grid)(p, mode, 1, p->n, u ^ sign, sign, r));
+}
+
+FPEMU_FN UINT LOOP(element_posit)(const PLAN *p, int mode, UINT u, UINT r)
+{
+    const UINT a = u << 1 >> 1;
+    (void)mode;
+    (void)r;
+    return CORE(finish)(p, u, a == 0 || a >= INF ? 0 : CORE(posit)(p, a));
+}
+
+#if CORE_W == 32
+FPEMU_FN UINT LOOP(element_scaled)(const PLAN *p, int mode, UINT u, UINT r)
+{
+    const UINT sign = u >> (CORE_W - 1) << (CORE_W - 1), a = u ^ sign;
+    return CORE(finish)(p, u, core_scaled_grid32(p, mode, a < INF ? a : 0, sign, r));
+}
+#endif
+
+/* One loop per rule and mode. */
+#define ROUND_LOOP(rule, mode)                                                                                         \
+    static void LOOP(round_##rule##_##mode)(const PLAN *plan, size_t n, const void *x, const uint32_t *r, void *y)     \
+    {                                                                                                                  \
+        const PLAN p = *plan;                                                                                          \
+        const char *in = (const char *)x;                                                                              \
+        char *out = (char *)y;                                                                                         \
+        (void)r;                                                                                                       \
+        SIMD for (size_t i = 0; i < n; i++)                                                                            \
+        {                                                                                                              \
+            UINT u, v;                                                                                                 \
+            memcpy(&u, in + i * sizeof u, sizeof u);                                                                   \
+            v = LOOP(element_##rule)(&p, mode, u, mode >= FPEMU_SR ? (UINT)r[i] << (CORE_W - 32) : 0);                 \
+            memcpy(out + i * sizeof v, &v, sizeof v);                                                                  \
+        }                                                                                                              \
+    }
+
+ROUND_LOOP(posit, FPEMU_RNE)
+MODES(float, ROUND_LOOP)
+MODES(any, ROUND_LOOP)
+#if CORE_W == 32
+MODES(scaled, ROUND_LOOP)
+#endif
+#undef ROUND_LOOP
+
+static void LOOP(finish)(const PLAN *plan, size_t n, const void *x, const UINT *g, void *y)
+{
+    const PLAN p = *plan;
+    const char *in = (const char *)x;
+    char *out = (char *)y;
+    if (p.wrap) {
+        for (size_t i = 0; i < n; i++) {
+            UINT u, v;
+            memcpy(&u, in + i * sizeof u, sizeof u);
+            v = CORE(finish_wrap)(&p, u, g[i]);
+            memcpy(out + i * sizeof v, &v, sizeof v);
+        }
+        return;
+    }
+    SIMD for (size_t i = 0; i < n; i++)
+    {
+        UINT u, v;
+        memcpy(&u, in + i * sizeof u, sizeof u);
+        v = CORE(finish_any)(&p, u, g[i]);
+        memcpy(out + i * sizeof v, &v, sizeof v);
+    }
+}
+
+static void LOOP(count)(const PLAN *p, size_t n, const void *x, const void *y, const UINT *g,
+                      tile_counts *c)
+{
+    const UINT max0 = p->max[0], max1 = p->max[1], normal = p->min_normal;
+    const UINT magnitude = ~(UINT)0 >> 1;
+    const char *in = (const char *)x, *out = (const char *)y;
+    UINT nan = 0, infinite = 0, clipped = 0, overflow = 0, invalid = 0, underflow = 0, subnormal = 0,
+                inexact = 0, max_abs = 0, min_less_1 = ~(UINT)0;
+    double max_error = 0;
+    #pragma omp simd reduction(+ : nan, infinite, clipped, overflow, invalid, underflow, subnormal, inexact) \
+    reduction(max : max_abs, max_error) reduction(min : min_less_1)
+    for (size_t i = 0; i < n; i++) {
+        UINT u, v;
+        memcpy(&u, in + i * sizeof u, sizeof u);
+        memcpy(&v, out + i * sizeof v, sizeof v);
+        const UINT a = u & magnitude, b = v & magnitude, max = u > magnitude ? max1 : max0;
+        const UINT is_nan = a > INF, is_infinite = a == INF, finite = a < INF, nonzero = a != 0;
+        const UINT over = finite & (UINT)(g[i] > max);
+        nan += is_nan;
+        infinite += is_infinite;
+        clipped += finite & (UINT)(a > max);
+        overflow += over;
+        invalid += (UINT)(b > INF) & (is_nan ^ 1) & (over ^ 1);
+        underflow += finite & nonzero & (UINT)(b == 0);
+        subnormal += (UINT)(b != 0) & (UINT)(b < normal);
+        inexact += finite & (UINT)(u != v) & (UINT)((a | b) != 0);
+        const UINT kept = finite ? a : 0, less_1 = kept - 1;
+        max_abs = kept > max_abs ? kept : max_abs;
+        min_less_1 = less_1 < min_less_1 ? less_1 : min_less_1;
+        const double d = (double)CORE(value)(u) - (double)CORE(value)(v), e = d < 0 ? -d : d;
+        const double error = finite & (UINT)(b < INF) ? e : 0;
+        max_error = error > max_error ? error : max_error;
+    }
+    c->nan = nan;
+    c->infinite = infinite;
+    c->clipped = clipped;
+    c->overflow = overflow;
+    c->invalid = invalid;
+    c->underflow = underflow;
+    c->subnormal = subnormal;
+    c->inexact = inexact;
+    c->min_abs = (UINT)(min_less_1 + 1);
+    c->max_abs = max_abs;
+    c->max_error = max_error;
+}
+
+static void LOOP(encode)(const CODER *c, size_t n, const void *x, const void *y, size_t size, void *codes)
+{
+    for (size_t i = 0; i < n; i++) {
+        UINT u, v;
+        memcpy(&u, (const char *)x + i * sizeof u, sizeof u);
+        memcpy(&v, (const char *)y + i * sizeof v, sizeof v);
+        store_code(codes, size, i, CORE(encode)(c, u, v));
+    }
+}
+static void LOOP(decode)(const CODER *c, size_t n, const void *codes, size_t size, void *y)
+{
+    for (size_t i = 0; i < n; i++) {
+        const UINT v = CORE(decode)(c, load_code(codes, size, i));
+        memcpy((char *)y + i * sizeof v, &v, sizeof v);
+    }
+}

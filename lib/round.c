@@ -1,0 +1,133 @@
+/* round.c - the verbs on arrays and on single numbers: arguments are checked, work is split, loops are called.
+ * What the loops compute stands in core/. */
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "internal.h"
+
+/* Arrays are split between threads from this many elements a thread on: starting one costs some microseconds. */
+#define ELEMENTS_PER_THREAD 65536
+
+static int out_of_range(int value, int low, int high)
+{
+    return value < low || value > high;
+}
+
+fpemu_status fpemu_check(const fpemu_format *f, const fpemu_rounding *r, int carrier)
+{
+    if (!f)
+        return FPEMU_ERROR_NULL;
+    uint64_t reserved = (uint64_t)f->reserved0 | f->reserved1[0] | f->reserved1[1];
+    for (size_t i = 0; i < sizeof f->reserved2 / sizeof f->reserved2[0]; i++)
+        reserved |= f->reserved2[i];
+    if (f->is_signed > 1 || f->symmetric > 1 || f->wrap > 1 || f->kind < FPEMU_KIND_FLOAT || f->kind > FPEMU_KIND_POSIT || f->bits < 1 || f->bits > 64 || reserved ||
+        f->mantissa_bits > 52 || f->exponent_bits > 11 || f->specials > FPEMU_SPECIALS_DLFLOAT ||
+        f->subnormals > FPEMU_SUBNORMALS_FLUSH_OUT ||
+        out_of_range(f->overflow, FPEMU_OVERFLOW_IEEE, FPEMU_OVERFLOW_SATURATE_KEEP_INF) ||
+        out_of_range(f->nan, FPEMU_NAN_KEEP, FPEMU_NAN_ERROR))
+        return FPEMU_ERROR_FORMAT;
+    if (!(carrier == 32 ? f->fits_f32 : f->fits_f64))
+        return FPEMU_ERROR_CARRIER;
+    /* what fits keeps every shift of the rules in range; a struct changed by hand may not */
+    const int lowest = carrier == 32 ? -149 : -1074, highest = carrier == 32 ? 128 : 1024;
+    if (f->kind == FPEMU_KIND_FLOAT &&
+        (out_of_range(f->emin - (int)f->mantissa_bits, lowest, highest) || out_of_range(f->emin, lowest, highest - 1) ||
+         out_of_range((int)f->mantissa_bits, 0, carrier == 32 ? 24 : 52))) /* 24: all explicit where e = 0 */
+        return FPEMU_ERROR_FORMAT;
+    if (f->kind == FPEMU_KIND_FIXED && out_of_range(f->quantum, lowest, highest - 1))
+        return FPEMU_ERROR_FORMAT;
+    if (f->kind == FPEMU_KIND_INT) {
+        if (f->bits > 32 || !(f->scale > 0))
+            return FPEMU_ERROR_FORMAT;
+        const int64_t half = INT64_C(1) << (f->bits - 1);
+        if (f->zero_point < (f->is_signed ? -half : 0) || f->zero_point >= (f->is_signed ? half : 2 * half))
+            return FPEMU_ERROR_FORMAT;
+    }
+    if (f->kind == FPEMU_KIND_POSIT && (f->bits < 2 || f->bits > 32 || f->exponent_bits > 4))
+        return FPEMU_ERROR_FORMAT;
+    if (!r)
+        return FPEMU_OK;
+    reserved = r->reserved0;
+    for (size_t i = 0; i < sizeof r->reserved1 / sizeof r->reserved1[0]; i++)
+        reserved |= r->reserved1[i];
+    if (reserved || r->mode >= FPEMU_MODE_COUNT || r->overflow > FPEMU_OVERFLOW_SATURATE_KEEP_INF ||
+        r->nan > FPEMU_NAN_ERROR || r->variant > FPEMU_SR_C || r->bits > 32 || r->generator > FPEMU_PHILOX ||
+        r->compat >= FPEMU_COMPAT_COUNT)
+        return FPEMU_ERROR_ROUNDING;
+    if (f->kind == FPEMU_KIND_POSIT && r->mode != FPEMU_RNE)
+        return FPEMU_ERROR_UNSUPPORTED; /* posits have one rounding rule */
+    return FPEMU_OK;
+}
+
+/* n elements of size a at x against n of size b at y: apart, or (where `same` allows it) the very same. */
+static fpemu_status check_overlap(const void *x, size_t a, const void *y, size_t b, size_t n)
+{
+    const uintptr_t p = (uintptr_t)x, q = (uintptr_t)y;
+    if (n > SIZE_MAX / 8)
+        return FPEMU_ERROR_ARGUMENT;
+    if (p == q && a == b)
+        return FPEMU_OK;
+    return p < q + n * b && q < p + n * a ? FPEMU_ERROR_OVERLAP : FPEMU_OK;
+}
+
+static size_t code_size(uint32_t bits)
+{
+    return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8;
+}
+
+/* How many parts to split n elements into. */
+static int thread_count(size_t n)
+{
+#ifdef _OPENMP
+    if (n < 2 * ELEMENTS_PER_THREAD || omp_in_parallel())
+        return 1;
+    const size_t most = n / ELEMENTS_PER_THREAD, threads = (size_t)omp_get_max_threads();
+    return (int)(threads < most ? threads : most);
+#else
+    (void)n;
+    return 1;
+#endif
+}
+
+/* First element of part k of `parts`: a cut lies on a block of sums, so that no cut changes a bit. */
+static size_t part_begin(int k, int parts, size_t n, uint64_t offset)
+{
+    if (k == 0)
+        return 0;
+    if (k == parts)
+        return n;
+    const size_t even = n / (size_t)parts * (size_t)k;
+    return even - (size_t)((offset + even) & (SUM_BLOCK - 1));
+}
+
+#define CORE_W 32
+#define UINT uint32_t
+#define REAL float
+#define INF 0x7f800000u
+#define NAME(name) name##_f32
+#define CORE(name) core_##name##32
+#define VALUE core_value32
+#define BITS core_bits32
+#define LOOP(name) name##32
+#include "verbs.inc.c"
+#undef CORE_W
+#undef UINT
+#undef REAL
+#undef INF
+#undef NAME
+#undef CORE
+#undef VALUE
+#undef BITS
+#undef LOOP
+
+#define CORE_W 64
+#define UINT uint64_t
+#define REAL double
+#define INF (UINT64_C(0x7ff) << 52)
+#define NAME(name) name##_f64
+#define CORE(name) core_##name##64
+#define VALUE core_value64
+#define BITS core_bits64
+#define LOOP(name) name##64
+#include "verbs.inc.c"

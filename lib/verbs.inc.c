@@ -1,0 +1,250 @@
+/* verbs.inc.c - the verbs of one carrier; included twice by round.c with
+ *   CORE_W width, UINT its unsigned integer, REAL its type, INF the bits of infinity, NAME(x), CORE(x), LOOP(x) the
+ *   names of public functions, element rules and loops, VALUE and BITS the conversions. */
+
+/* A call, checked and prepared. */
+typedef struct NAME(job) {
+    const kernels *k;
+    const fpemu_rounding *rounding;
+    CORE(plan) plan, unbounded; /* unbounded: the same grid without ends, where the loops take two steps */
+    core_plan64 integers;
+    CORE(coder) coder;
+    const REAL *x;
+    void *out;      /* values, or codes of `size` bytes */
+    size_t size;    /* 0 = values */
+    uint32_t want;
+    uint8_t counted, stochastic, slow, two_step, real_arithmetic;
+} NAME(job);
+
+static void NAME(prepare)(NAME(job) *j, const fpemu_format *f, const fpemu_rounding *r, int to_code)
+{
+    CORE(plan_make)(&j->plan, &j->integers, f, r, to_code);
+    j->k = fpemu_kernels();
+    j->rounding = r;
+    j->stochastic = j->plan.mode >= FPEMU_SR;
+    j->slow = j->plan.rule == CORE_RULE_AFFINE || j->plan.compat;
+    j->real_arithmetic = j->slow || j->plan.rule == CORE_RULE_SCALED;
+}
+
+/* Rounds elements [first, first + n): tile by tile where something must be kept beside the result. */
+static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
+{
+    const uint64_t origin = j->rounding->offset;
+    const CORE(plan) *p = &j->plan;
+    const int rule = p->rule, mode = p->mode;
+    const REAL *x = j->x + first;
+    if (!j->stochastic && !j->slow && !j->two_step && !j->size) {
+        j->k->LOOP(round)[rule][mode](p, n, x, NULL, (REAL *)j->out + first);
+        return;
+    }
+    REAL y[TILE];
+    UINT grid[TILE];
+    uint32_t r[TILE];
+    int64_t q[TILE];
+    for (size_t i = 0; i < n; i += TILE, x += TILE) {
+        const size_t m = n - i < TILE ? n - i : TILE;
+        const uint64_t index = origin + first + i;
+        char *out = (char *)j->out + (first + i) * (j->size ? j->size : sizeof(REAL));
+        /* counting and coding read x after y is made, so y waits on the stack where x may be the output */
+        REAL *to = j->counted || j->size ? y : (REAL *)(void *)out;
+        if (j->stochastic)
+            fpemu_random_fill(j->k, j->rounding, index, m, r);
+        if (j->slow) {
+            for (size_t e = 0; e < m; e++) {
+                int overflow;
+                UINT u, v;
+                memcpy(&u, x + e, sizeof u);
+                v = CORE(element)(p, &j->integers, u, j->stochastic ? r[e] : 0, &overflow, q + e);
+                memcpy(to + e, &v, sizeof v);
+                grid[e] = overflow ? ~(UINT)0 >> 1 : 0;
+            }
+        } else if (j->two_step) {
+            j->k->LOOP(round)[rule][mode](&j->unbounded, m, x, r, grid);
+            for (size_t e = 0; e < m; e++)
+                grid[e] &= ~(UINT)0 >> 1;
+            j->k->LOOP(finish)(p, m, x, grid, to);
+        } else {
+            j->k->LOOP(round)[rule][mode](p, m, x, r, to);
+        }
+        if (j->counted) {
+            tile_counts c;
+            j->k->LOOP(count)(p, m, x, to, grid, &c);
+            fpemu_gather_tile(g, CORE_W, index, m, x, to, &c);
+        }
+        if (j->size && p->rule == CORE_RULE_AFFINE) {
+            for (size_t e = 0; e < m; e++) {
+                UINT u, v;
+                memcpy(&u, x + e, sizeof u);
+                memcpy(&v, y + e, sizeof v);
+                store_code(out, j->size, e, CORE(encode_affine)(&j->coder, u, v, q[e]));
+            }
+        } else if (j->size)
+            j->k->LOOP(encode)(&j->coder, m, x, to, j->size, out);
+        else if (to == y)
+            memcpy(out, y, m * sizeof *y);
+    }
+}
+
+/* Runs a prepared job on n elements, on as many threads as are worth it. */
+static void NAME(run_parts)(const NAME(job) *j, size_t n, fpemu_stats *stats)
+{
+    const int parts = thread_count(n);
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(parts) schedule(static, 1) if (parts > 1)
+#endif
+    for (int k = 0; k < parts; k++) {
+        const size_t begin = part_begin(k, parts, n, j->rounding->offset);
+        const size_t end = part_begin(k + 1, parts, n, j->rounding->offset);
+        if (!j->counted && !j->real_arithmetic) {
+            NAME(run)(j, begin, end - begin, NULL);
+            continue;
+        }
+        fp_environment environment;
+        fpemu_environment_enter(&environment);
+        if (j->counted) {
+            gathering g;
+            fpemu_gather_begin(&g, j->want, CORE_W);
+            NAME(run)(j, begin, end - begin, &g);
+#ifdef _OPENMP
+#pragma omp critical(fpemu_gather)
+#endif
+            fpemu_gather_end(&g, CORE_W, stats);
+        } else {
+            NAME(run)(j, begin, end - begin, NULL);
+        }
+        fpemu_environment_leave(&environment);
+    }
+}
+
+static int NAME(has_nan)(const REAL *x, size_t n)
+{
+    int found = 0;
+    for (size_t i = 0; i < n; i++) {
+        UINT u;
+        memcpy(&u, x + i, sizeof u);
+        found |= (u & (~(UINT)0 >> 1)) > INF;
+    }
+    return found;
+}
+
+/* size: bytes of a code, 0 for values. */
+static fpemu_status NAME(convert)(const fpemu_format *f, const fpemu_rounding *r, size_t n, const REAL *x, void *out,
+                                  int to_code, fpemu_stats *stats)
+{
+    if (n == 0)
+        return FPEMU_OK;
+    if (!f || !r || !x || !out)
+        return FPEMU_ERROR_NULL;
+    fpemu_status status = fpemu_check(f, r, CORE_W);
+    if (!status && stats)
+        status = fpemu_stats_check(stats);
+    const size_t size = to_code ? code_size(f->bits) : 0;
+    if (!status)
+        status = check_overlap(x, sizeof(REAL), out, to_code ? size : sizeof(REAL), n);
+    if (status)
+        return status;
+
+    NAME(job) j;
+    NAME(prepare)(&j, f, r, to_code);
+    j.x = x;
+    j.out = out;
+    j.size = size;
+    j.counted = stats != NULL;
+    j.want = stats ? stats->want : 0;
+    if (to_code)
+        CORE(coder_make)(&j.coder, f, r);
+    j.two_step = j.counted || j.plan.wrap; /* wrapping has no vector form, counting needs the grid value */
+    if (j.two_step) {
+        j.unbounded = j.plan;
+        j.unbounded.max[0] = j.unbounded.max[1] = ~(UINT)0;
+        j.unbounded.zero[0] = j.unbounded.zero[1] = 0;
+        j.unbounded.wrap = 0;
+        j.unbounded.negative = 0;
+    }
+    const int nan_is_error = core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan && NAME(has_nan)(x, n);
+    NAME(run_parts)(&j, n, stats);
+    return nan_is_error ? FPEMU_ERROR_NAN : FPEMU_OK;
+}
+
+fpemu_status NAME(fpemu_quantize)(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const REAL *x,
+                                  REAL *y, fpemu_stats *stats)
+{
+    return NAME(convert)(format, rounding, n, x, y, 0, stats);
+}
+
+fpemu_status NAME(fpemu_encode)(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const REAL *x,
+                                void *codes, fpemu_stats *stats)
+{
+    return NAME(convert)(format, rounding, n, x, codes, 1, stats);
+}
+
+fpemu_status NAME(fpemu_decode)(const fpemu_format *format, size_t n, const void *codes, REAL *y)
+{
+    if (n == 0)
+        return FPEMU_OK;
+    if (!format || !codes || !y)
+        return FPEMU_ERROR_NULL;
+    fpemu_status status = fpemu_check(format, NULL, CORE_W);
+    const size_t size = code_size(format->bits);
+    if (!status)
+        status = check_overlap(codes, size, y, sizeof(REAL), n);
+    if (status)
+        return status;
+    CORE(coder) coder;
+    CORE(coder_make)(&coder, format, NULL);
+    const kernels *k = fpemu_kernels();
+    const int parts = thread_count(n);
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(parts) schedule(static, 1) if (parts > 1)
+#endif
+    for (int part = 0; part < parts; part++) {
+        const size_t begin = part_begin(part, parts, n, 0), end = part_begin(part + 1, parts, n, 0);
+        k->LOOP(decode)(&coder, end - begin, (const char *)codes + begin * size, size, y + begin);
+    }
+    return FPEMU_OK;
+}
+
+/* Result bits of one number; *q as element has it. */
+static UINT NAME(one)(const NAME(job) *j, UINT u, uint64_t index, int64_t *q)
+{
+    int overflow;
+    fp_environment environment;
+    const uint32_t random = j->stochastic ? fpemu_element_bits(j->rounding, index) : 0;
+    if (j->real_arithmetic)
+        fpemu_environment_enter(&environment);
+    u = CORE(element)(&j->plan, &j->integers, u, random, &overflow, q);
+    if (j->real_arithmetic)
+        fpemu_environment_leave(&environment);
+    return u;
+}
+
+REAL NAME(fpemu_round)(const fpemu_format *format, const fpemu_rounding *rounding, REAL x, uint64_t index)
+{
+    if (!format || !rounding || fpemu_check(format, rounding, CORE_W))
+        return VALUE(INF | INF >> 1);
+    NAME(job) j;
+    int64_t q;
+    NAME(prepare)(&j, format, rounding, 0);
+    return VALUE(NAME(one)(&j, BITS(x), index, &q));
+}
+
+uint64_t NAME(fpemu_encode_one)(const fpemu_format *format, const fpemu_rounding *rounding, REAL x, uint64_t index)
+{
+    if (!format || !rounding || fpemu_check(format, rounding, CORE_W))
+        return 0;
+    NAME(job) j;
+    int64_t q = 0;
+    NAME(prepare)(&j, format, rounding, 1);
+    CORE(coder_make)(&j.coder, format, rounding);
+    const UINT u = BITS(x), y = NAME(one)(&j, u, index, &q);
+    return j.plan.rule == CORE_RULE_AFFINE ? CORE(encode_affine)(&j.coder, u, y, q) : CORE(encode)(&j.coder, u, y);
+}
+
+REAL NAME(fpemu_decode_one)(const fpemu_format *format, uint64_t code)
+{
+    if (fpemu_check(format, NULL, CORE_W))
+        return VALUE(INF | INF >> 1);
+    CORE(coder) coder;
+    CORE(coder_make)(&coder, format, NULL);
+    return VALUE(CORE(decode)(&coder, code));
+}
