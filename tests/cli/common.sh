@@ -1,0 +1,88 @@
+# common.sh - what the tests of the fpemu command share; sourced, not run.
+#
+# FPEMU names the command to test. Each test works in a directory of its own, which goes away in the end; a test ends
+# with status 0 (passed), 1 (failed) or 77 (skipped).
+
+command -v "${FPEMU:=fpemu}" >/dev/null || { echo "FPEMU ('$FPEMU') is not a command"; exit 1; }
+case $FPEMU in
+/*) ;;
+*/*) FPEMU=$PWD/$FPEMU ;;
+esac
+LC_ALL=C
+export LC_ALL FPEMU
+directory=$(mktemp -d) || exit 1
+trap 'rm -rf "$directory"' EXIT
+trap 'exit 1' HUP INT TERM
+cd "$directory" || exit 1
+failures=0
+input=/dev/null # standard input of the next commands
+
+failed() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+# gives WORDS ARGUMENT...: the command succeeds silently and prints these words, white space aside.
+gives() {
+    wanted=$1
+    shift
+    "$FPEMU" "$@" <"$input" >out 2>err
+    status=$?
+    got=$(tr -s ' \n' '  ' <out | sed 's/ $//')
+    if [ $status -ne 0 ] || [ "$got" != "$wanted" ] || [ -s err ]; then
+        failed "fpemu $*: status $status, got '$got', wanted '$wanted' $(cat err)"
+    fi
+}
+
+# fails STATUS TEXT ARGUMENT...: the command ends with this status and one line on stderr that holds TEXT; stdout is
+# empty.
+fails() {
+    wanted_status=$1
+    wanted=$2
+    shift 2
+    "$FPEMU" "$@" <"$input" >out 2>err
+    status=$?
+    if [ $status -ne "$wanted_status" ] || [ -s out ] || [ "$(wc -l <err)" -ne 1 ] || ! grep -q '^fpemu: ' err \
+        || ! grep -qF -e "$wanted" err; then
+        failed "fpemu $*: status $status, wanted $wanted_status and '$wanted', got: $(cat out err)"
+    fi
+}
+
+# holds ARGUMENT...: this test(1) is true.
+holds() {
+    test "$@" || failed "not true: $*"
+}
+
+# same FILE FILE: the files are equal.
+same() {
+    cmp "$1" "$2" || failed "$1 and $2 differ"
+}
+
+# no_leftovers: no temporary file lies about.
+no_leftovers() {
+    for leftover in .fpemu-*; do
+        [ ! -e "$leftover" ] || failed "left behind: $leftover"
+    done
+}
+
+# npy HEADER [DATA]: a .npy file of version 1.0 on stdout; DATA as for printf, in octal.
+npy() {
+    printf '\223NUMPY\001\000'
+    printf "\\$(printf %o $((${#1} % 256)))\\$(printf %o $((${#1} / 256)))"
+    printf '%s' "$1"
+    printf "${2-}"
+}
+
+# python_checks FILE PROGRAM: runs PROGRAM with `j` read from the JSON file, where there is a Python 3.
+python_checks() {
+    if python3 -c 'import json' >/dev/null 2>&1; then
+        python3 -c "import json, sys; j = json.load(open(sys.argv[1]))
+$2" "$1" || failed "JSON of $1"
+    fi
+}
+
+finish() {
+    no_leftovers
+    [ $failures -eq 0 ] || exit 1
+    exit 0
+}

@@ -1,0 +1,48 @@
+#!/bin/sh
+# fpemu sample: the same bytes everywhere, and the shapes of distributions that it promises.
+. "$(dirname "$0")/common.sh"
+
+# sum KIND CKSUM [OPTION...]: CRC and length of the file, which no machine may change
+sum() {
+    kind=$1
+    wanted=$2
+    shift 2
+    "$FPEMU" sample "$kind" -o "$kind.npy" "$@" || failed "sample $kind"
+    holds "$(cksum <"$kind.npy")" = "$wanted"
+}
+sum weights '4139275187 262272'
+sum activations '4075538451 262272'
+sum gradients '1409666197 262272'
+sum normal '3836936078 262272'
+sum uniform '3130830337 262272'
+head -c 128 normal.npy | grep -qF "'shape': (256, 256), }" || failed 'shape of the default'
+
+# Zeros: half of the activations, a tenth of the gradients; magnitudes of gradients from 2^-40 to 2^-4
+zeros() {
+    od -An -v -tx4 -w4 -j 128 "$1.npy" | grep -c '^ 00000000$'
+}
+n=$(zeros activations)
+holds "$n" -gt 32000
+holds "$n" -lt 33600
+n=$(zeros gradients)
+holds "$n" -gt 6300
+holds "$n" -lt 6800
+"$FPEMU" quantize fp32 gradients.npy -o out.npy --json >json || failed quantize
+python_checks json 'assert 2**-40 <= j["min_abs"] < 2**-30 and 2**-12 < j["max_abs"] <= 2**-4'
+
+# Sizes
+"$FPEMU" sample normal -o a.npy --size 0 || failed 'size 0'
+holds "$(wc -c <a.npy)" -eq 128
+"$FPEMU" sample normal -o a.npy --size 7 || failed 'size 7'
+head -c 128 a.npy | grep -qF "'shape': (1, 7), }" || failed 'shape of 7'
+"$FPEMU" sample normal -o b.npy --size 7 --seed 1 || failed 'seed 1'
+cmp -s a.npy b.npy && failed 'another seed gives the same'
+"$FPEMU" sample normal -o b.npy --size 7 --seed 0 || failed 'seed 0'
+same a.npy b.npy
+
+fails 2 "'dreams' is none of" sample dreams -o a.npy
+fails 2 'output is missing' sample weights
+fails 2 'expected KIND' sample -o a.npy
+fails 2 '--size' sample weights -o a.npy --size 1e6
+
+finish

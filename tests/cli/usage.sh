@@ -1,0 +1,45 @@
+#!/bin/sh
+# The command as a whole: help, version, usage errors, the bench.
+. "$(dirname "$0")/common.sh"
+
+"$FPEMU" --help >out || failed --help
+for command in formats info round encode decode quantize compare sample validate bench; do
+    grep -q "^  $command " out || failed "--help does not name $command"
+done
+for command in formats info round encode decode quantize compare sample bench; do
+    for option in --help -h; do
+        "$FPEMU" $command $option >out 2>err || failed "$command $option"
+        grep -q "^Usage: fpemu $command" out || failed "$command $option: $(head -n 1 out)"
+        holds ! -s err
+    done
+    fails 2 "unknown" $command --no-such-option
+    fails 2 "unknown option '-Z'" $command -Z
+done
+"$FPEMU" --version >out || failed --version
+grep -qE '^fpemu [0-9]+\.[0-9]+\.[0-9]+$' out || failed "--version: $(cat out)"
+
+fails 2 'no command'
+fails 2 "unknown command 'frobnicate'" frobnicate
+fails 2 "unknown option '--frobnicate'" --frobnicate
+fails 2 "option '-r' needs an argument" round e4m3fn -r
+fails 2 "option '--seed' needs an argument" round e4m3fn 1 --seed
+fails 2 'takes no argument' round e4m3fn --double=1 1
+# Whatever an argument holds, an error is one line of printable characters
+fails 2 "unknown command 'a?b?[31m'" "$(printf 'a\nb\033[31m')"
+fails 2 'is no number' round e4m3fn "$(printf '1\n2')"
+holds "$(env -i "$FPEMU" round e4m3fn 0.3)" = 0.3125
+# The locale does not matter
+holds "$(LC_ALL=de_DE.UTF-8 "$FPEMU" round e4m3fn 0.3)" = 0.3125
+
+"$FPEMU" bench e4m3fn 'posit(8,2)' -r rne -r rtz --size 4096 >table || failed bench
+holds "$(wc -l <table)" -eq 8
+holds "$(grep -c '^e4m3fn .*rtz' table)" -eq 2
+holds "$(grep -c '^posit(8,2) .*rne' table)" -eq 2
+"$FPEMU" bench fp64 --counters --size 100 --json -r sr >json || failed 'bench --json'
+python_checks json 'c, = j["cases"]
+assert c["spec"] == "fp64" and c["type"] == "double" and c["rounding"] == "sr" and c["elements_per_second"] > 0
+assert j["counters"] is True and j["size"] == 100'
+fails 1 'no format goes with' bench 'posit(8,2)' -r rtz
+fails 2 '--size' bench --size 0
+
+finish

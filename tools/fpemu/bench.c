@@ -1,0 +1,288 @@
+/* bench.c - fpemu bench: elements a second, as a ratio to memcpy in the same run.
+ *
+ * Every round of the measurement runs memcpy and each case once, so that a change of clock or load meets all of them;
+ * the medians of the rounds are printed.
+ */
+#include "cli.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "commands.h"
+#include "jsonout.h"
+#include "progress.h"
+
+static const char help[] =
+    "Usage: fpemu bench [SPEC...] [OPTION...]\n"
+    "Measures rounding of float and double arrays, in billions of elements a second and as a ratio\n"
+    "to memcpy of as many bytes by one thread, in the same run. The data spread over the exponents\n"
+    "of each format; one result in ten is subnormal where the format has such values. Without\n"
+    "SPECs, a choice of formats. A format that a mode or a type does not go with is left out.\n"
+    "\n"
+    "  -r, --rounding MODE   a mode to measure; may be repeated (default: rne and sr)\n"
+    "      --size N          elements of an array (default: 1048576)\n"
+    "      --threads N       threads (default: 1)\n"
+    "      --counters        gather counters too\n"
+    "      --json            as JSON\n"
+    "\n"
+    "Example: fpemu bench e4m3fn bf16 -r rne -r rtz --counters\n";
+
+static const struct option options[] = {{"rounding", required_argument, NULL, 'r'},
+                                        {"size", required_argument, NULL, CLI_OPT_SIZE},
+                                        {"threads", required_argument, NULL, CLI_OPT_THREADS},
+                                        {"counters", no_argument, NULL, CLI_OPT_COUNTERS},
+                                        {"json", no_argument, NULL, CLI_OPT_JSON},
+                                        CLI_HELP_LONG,
+                                        {0}};
+
+static const char *const default_specs[] = {"fp16", "bf16", "e5m2", "e4m3fn", "e2m1", "fixed(8,7)", "int8",
+                                            "posit(16,2)"};
+enum { DEFAULT_SPECS = sizeof default_specs / sizeof *default_specs, ROUNDS = 9, MOST_MODES = 16 };
+enum { LOWEST_BINADE = -1074, BINADES = 1074 + 1024 };
+
+/* One line of the table. */
+typedef struct bench_case {
+    fpemu_format format;
+    fpemu_rounding rounding;
+    const char *mode;
+    bool binary64;
+    double seconds[ROUNDS];
+} bench_case;
+
+typedef struct bench {
+    bench_case *cases;
+    size_t count, size;
+    bool counters;
+    void *x, *y;
+    uint64_t *random;
+    double power[BINADES];
+    double memcpy_seconds[2][ROUNDS]; /* float, double */
+} bench;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(const double seconds[ROUNDS])
+{
+    double sorted[ROUNDS];
+    memcpy(sorted, seconds, sizeof sorted);
+    qsort(sorted, ROUNDS, sizeof *sorted, by_size);
+    return sorted[ROUNDS / 2];
+}
+
+/* Numbers of all binades of the format alike: below the smallest normal value for a tenth of the elements, from there
+ * to the largest value for the others. */
+static void fill(const bench *b, const bench_case *k)
+{
+    const double max = fpemu_max(&k->format), normal = fpemu_min_normal(&k->format);
+    const int top = ilogb(max), bottom = ilogb(fpemu_min_positive(&k->format));
+    const int middle = normal > 0 ? ilogb(normal) : top;
+    for (size_t i = 0; i < b->size; i++) {
+        const uint64_t r = b->random[i];
+        const unsigned binade = (unsigned)(r >> 8 & 0xffffff);
+        const bool low = (r & 0xff) % 10 == 0 && middle > bottom;
+        const int e = low ? bottom + (int)(binade % (unsigned)(middle - bottom))
+                          : middle + (int)(binade % (unsigned)(top - middle + 1));
+        const double magnitude = fmin((1 + (double)(r >> 33) * 0x1p-31) * b->power[e - LOWEST_BINADE], max);
+        const double x = k->format.is_signed && (r >> 32 & 1) != 0 ? -magnitude : magnitude;
+        if (k->binary64) {
+            ((double *)b->x)[i] = x;
+        } else {
+            ((float *)b->x)[i] = (float)x;
+        }
+    }
+}
+
+/* What every fill needs: random bits, and the powers of two of binary64. */
+static void prepare(bench *b)
+{
+    b->x = cli_allocate(b->size, sizeof(double));
+    b->y = cli_allocate(b->size, sizeof(double));
+    b->random = cli_allocate(b->size, sizeof *b->random);
+    for (size_t i = 0; i < b->size; i++) {
+        b->random[i] = (uint64_t)fpemu_random_word(FPEMU_HASH, 0, 0, i) << 32 | fpemu_random_word(FPEMU_HASH, 0, 1, i);
+    }
+    for (int i = 0; i < BINADES; i++) {
+        b->power[i] = ldexp(1, LOWEST_BINADE + i);
+    }
+}
+
+static fpemu_status run_case(const bench *b, const bench_case *k, size_t count)
+{
+    fpemu_stats stats = {0};
+    fpemu_stats *asked = b->counters ? &stats : NULL;
+    return k->binary64 ? fpemu_quantize_f64(&k->format, &k->rounding, count, b->x, b->y, asked)
+                       : fpemu_quantize_f32(&k->format, &k->rounding, count, b->x, b->y, asked);
+}
+
+static double time_memcpy(const bench *b, size_t item_size)
+{
+    void *(*volatile copy)(void *, const void *, size_t) = memcpy; /* a call that the compiler cannot drop */
+    const double start = now();
+    copy(b->y, b->x, b->size * item_size);
+    return now() - start;
+}
+
+static double time_case(const bench *b, const bench_case *k)
+{
+    const double start = now();
+    cli_check(run_case(b, k, b->size), k->mode);
+    return now() - start;
+}
+
+static void measure(bench *b)
+{
+    progress bar = progress_start("bench", ROUNDS * b->count);
+    memset(b->y, 1, b->size * sizeof(double));
+    for (int round = 0; round < ROUNDS; round++) {
+        for (size_t i = 0; i < b->count; i++) {
+            bench_case *k = &b->cases[i];
+            fill(b, k);
+            k->seconds[round] = time_case(b, k);
+            b->memcpy_seconds[k->binary64][round] = time_memcpy(b, k->binary64 ? 8 : 4);
+            progress_advance(&bar, 1);
+        }
+    }
+    progress_hide();
+}
+
+static double speed(const bench *b, const double seconds[ROUNDS])
+{
+    return (double)b->size / fmax(median(seconds), 1e-9) / 1e9;
+}
+
+static const char *type_name(bool binary64)
+{
+    return binary64 ? "double" : "float";
+}
+
+static void print_table(const bench *b, unsigned threads)
+{
+    printf("%s loops, %u thread%s, %zu elements, %s; memcpy %.2f (float) and %.2f (double) G elements/s\n",
+           fpemu_variant(), threads, threads == 1 ? "" : "s", b->size, b->counters ? "with counters" : "no counters",
+           speed(b, b->memcpy_seconds[0]), speed(b, b->memcpy_seconds[1]));
+    printf("%-20s  %-16s  %-6s  %10s  %9s\n", "format", "rounding", "type", "G-elem/s", "of-memcpy");
+    for (size_t i = 0; i < b->count; i++) {
+        const bench_case *k = &b->cases[i];
+        const double s = speed(b, k->seconds);
+        char spec[CLI_SPEC_SIZE];
+        printf("%-20s  %-16s  %-6s  %10.4f  %9.4f\n", cli_spec(&k->format, spec), k->mode, type_name(k->binary64), s,
+               s / speed(b, b->memcpy_seconds[k->binary64]));
+    }
+}
+
+static void print_json(const bench *b, unsigned threads)
+{
+    json_t *object = jsonout_object(), *list = jsonout_array();
+    for (size_t i = 0; i < b->count; i++) {
+        const bench_case *k = &b->cases[i];
+        const double s = speed(b, k->seconds);
+        char spec[CLI_SPEC_SIZE];
+        json_t *entry = jsonout_object();
+        jsonout_set(entry, "spec", jsonout_text(cli_spec(&k->format, spec)));
+        jsonout_set(entry, "rounding", jsonout_text(k->mode));
+        jsonout_set(entry, "type", jsonout_text(type_name(k->binary64)));
+        jsonout_set(entry, "elements_per_second", jsonout_real(s * 1e9));
+        jsonout_set(entry, "memcpy_ratio", jsonout_real(s / speed(b, b->memcpy_seconds[k->binary64])));
+        jsonout_append(list, entry);
+    }
+    jsonout_set(object, "variant", jsonout_text(fpemu_variant()));
+    jsonout_set(object, "threads", jsonout_count(threads));
+    jsonout_set(object, "size", jsonout_count(b->size));
+    jsonout_set(object, "counters", jsonout_bool(b->counters));
+    jsonout_set(object, "memcpy_float_per_second", jsonout_real(1e9 * speed(b, b->memcpy_seconds[0])));
+    jsonout_set(object, "memcpy_double_per_second", jsonout_real(1e9 * speed(b, b->memcpy_seconds[1])));
+    jsonout_set(object, "cases", list);
+    jsonout_print(object);
+}
+
+/* Every format with every mode and type that goes with it. */
+static void list_cases(bench *b, const char *const *specs, int spec_count, const char *const *modes, int mode_count)
+{
+    b->cases = cli_allocate((size_t)spec_count * (size_t)mode_count * 2, sizeof *b->cases);
+    for (int s = 0; s < spec_count; s++) {
+        for (int m = 0; m < mode_count; m++) {
+            for (int binary64 = 0; binary64 < 2; binary64++) {
+                const cli_rounding asked = {.mode = modes[m]};
+                bench_case *k = &b->cases[b->count];
+                k->format = cli_format(specs[s]);
+                k->rounding = cli_rounding_get(&asked);
+                k->mode = modes[m];
+                k->binary64 = binary64 != 0;
+                b->count += run_case(b, k, 1) == FPEMU_OK;
+            }
+        }
+    }
+    if (b->count == 0) {
+        cli_fail("bench: no format goes with a mode asked for in float or double");
+    }
+}
+
+static void use_threads(unsigned threads)
+{
+#ifdef _OPENMP
+    omp_set_num_threads((int)threads);
+#else
+    if (threads != 1) {
+        cli_fail("bench: built without OpenMP, there is one thread");
+    }
+#endif
+}
+
+int cmd_bench(int argc, char **argv)
+{
+    cli c = cli_start(argc, argv, help);
+    const char *modes[MOST_MODES] = {"rne", "sr"};
+    int mode_count = 0;
+    uint64_t size = 1 << 20, threads = 1;
+    bench b = {0};
+    bool json = false;
+    for (int option; (option = cli_next(&c, "r:", options)) != -1;) {
+        if (option == 'r') {
+            if (mode_count == MOST_MODES) {
+                cli_usage("bench: more than %d roundings", MOST_MODES);
+            }
+            modes[mode_count++] = optarg;
+        } else if (option == CLI_OPT_SIZE) {
+            size = cli_option_u64("--size", optarg, 1, UINT64_C(1) << 30);
+        } else if (option == CLI_OPT_THREADS) {
+            threads = cli_option_u64("--threads", optarg, 1, 4096);
+        } else if (option == CLI_OPT_COUNTERS) {
+            b.counters = true;
+        } else {
+            json = true;
+        }
+    }
+    use_threads((unsigned)threads);
+    b.size = (size_t)size;
+    prepare(&b);
+    list_cases(&b, c.operands > 0 ? (const char *const *)c.operand : default_specs,
+               c.operands > 0 ? c.operands : DEFAULT_SPECS, modes, mode_count > 0 ? mode_count : 2);
+    measure(&b);
+    if (json) {
+        print_json(&b, (unsigned)threads);
+    } else {
+        print_table(&b, (unsigned)threads);
+    }
+    free(b.cases);
+    free(b.x);
+    free(b.y);
+    free(b.random);
+    return CLI_OK;
+}

@@ -1,0 +1,105 @@
+/* main.c - the fpemu command: finds the command asked for and runs it. */
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+
+typedef struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary;
+} command;
+
+#if !HAVE_MPFR
+int cmd_validate(int argc, char **argv)
+{
+    (void)argc;
+    cli_fail("%s: built without GNU MPFR, which is the judge", argv[0]);
+}
+#endif
+
+static const command commands[] = {
+    {"formats", cmd_formats, "list the named formats"},
+    {"info", cmd_info, "everything about one format"},
+    {"round", cmd_round, "round numbers to a format"},
+    {"encode", cmd_encode, "numbers to bit patterns"},
+    {"decode", cmd_decode, "bit patterns to numbers"},
+    {"quantize", cmd_quantize, "round an array file to a format"},
+    {"compare", cmd_compare, "what several formats do to an array file"},
+    {"sample", cmd_sample, "make an array file shaped like a trained layer's"},
+    {"validate", cmd_validate, "check the library against GNU MPFR"},
+    {"bench", cmd_bench, "measure speed, as a ratio to memcpy"},
+};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static void print_help(void)
+{
+    puts("Usage: fpemu COMMAND [OPTION...] [ARGUMENT...]\n"
+         "What would this computation do in that number format?\n"
+         "\n"
+         "Commands:");
+    for (int i = 0; i < COMMANDS; i++) {
+        printf("  %-10s %s\n", commands[i].name, commands[i].summary);
+    }
+    puts("\n"
+         "  fpemu COMMAND --help  says more about a command\n"
+         "  fpemu --version       versions of the command and the library\n"
+         "\n"
+         "A format is a SPEC such as e4m3fn, bf16, e4m3fn:saturate, fp(4,3,4), fixed(8,4) or\n"
+         "posit(16,2); fpemu-formats(7) has the grammar. Exit status: 0, 1 failure, 2 usage.\n"
+         "\n"
+         "Examples:\n"
+         "  fpemu round e4m3fn 464 465 0.3\n"
+         "  fpemu sample weights -o weights.npy\n"
+         "  fpemu compare weights.npy e4m3fn e5m2 'fixed(8,7)'");
+}
+
+static void print_version(void)
+{
+    const int linked = fpemu_version();
+    printf("fpemu %d.%d.%d\n", FPEMU_VERSION_MAJOR, FPEMU_VERSION_MINOR, FPEMU_VERSION_PATCH);
+    printf("libfpemu %d.%d.%d, %s loops, %s GNU MPFR\n", linked / 10000, linked / 100 % 100, linked % 100,
+           fpemu_variant(), HAVE_MPFR ? "with" : "without");
+}
+
+/* A closed standard stream would give its number to the next file that is opened, and then errors or results would
+ * land in that file. The stand-ins are opened the wrong way round, so that using them fails. */
+static void reserve_standard_streams(void)
+{
+    for (int descriptor = 0; descriptor <= 2; descriptor++) {
+        if (fcntl(descriptor, F_GETFD) == -1 && errno == EBADF
+            && open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY) != descriptor) {
+            cli_fail("cannot open /dev/null: %s", strerror(errno));
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    reserve_standard_streams();
+    if (argc < 2) {
+        cli_usage("no command; see 'fpemu --help'");
+    }
+    const char *name = argv[1];
+    int status = CLI_OK;
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+        print_help();
+    } else if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
+        print_version();
+    } else {
+        int i = 0;
+        while (i < COMMANDS && strcmp(commands[i].name, name) != 0) {
+            i++;
+        }
+        if (i == COMMANDS) {
+            cli_usage("unknown %s '%s'; see 'fpemu --help'", name[0] == '-' ? "option" : "command", name);
+        }
+        status = commands[i].run(argc - 1, argv + 1);
+    }
+    cli_finish_stdout();
+    return status;
+}

@@ -1,0 +1,44 @@
+# The program sees the library through include/ alone.
+if TOOLS
+bin_PROGRAMS += tools/fpemu/fpemu
+dist_man_MANS += doc/man/fpemu.1
+endif
+tools_fpemu_fpemu_SOURCES = \
+	tools/fpemu/main.c \
+	tools/fpemu/cli.h \
+	tools/fpemu/commands.h \
+	tools/fpemu/array.c \
+	tools/fpemu/array.h \
+	tools/fpemu/bench.c \
+	tools/fpemu/cli.c \
+	tools/fpemu/compare.c \
+	tools/fpemu/decode.c \
+	tools/fpemu/describe.c \
+	tools/fpemu/describe.h \
+	tools/fpemu/encode.c \
+	tools/fpemu/formats.c \
+	tools/fpemu/info.c \
+	tools/fpemu/jsonout.c \
+	tools/fpemu/jsonout.h \
+	tools/fpemu/npy.c \
+	tools/fpemu/npy.h \
+	tools/fpemu/number.c \
+	tools/fpemu/number.h \
+	tools/fpemu/output.c \
+	tools/fpemu/output.h \
+	tools/fpemu/progress.c \
+	tools/fpemu/progress.h \
+	tools/fpemu/quantize.c \
+	tools/fpemu/round.c \
+	tools/fpemu/sample.c \
+	tools/fpemu/words.c \
+	tools/fpemu/words.h
+tools_fpemu_fpemu_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+tools_fpemu_fpemu_LDADD = lib/libfpemu.la $(JANSSON_LIBS)
+
+# `fpemu validate' takes its judges from the tests.
+if HAVE_MPFR
+tools_fpemu_fpemu_SOURCES += tools/fpemu/validate.c
+tools_fpemu_fpemu_CFLAGS += $(MPFR_CFLAGS)
+tools_fpemu_fpemu_LDADD += tests/ref/libjudge.la
+endif
