@@ -9,8 +9,8 @@
 
 #define SIMD _Pragma("omp simd")
 
-/* Every mode of the grid step. */
-#define MODES(rule, LOOP)                                                                                              \
+/* Modes of the quick forms, and every mode of the grid step. */
+#define QUICK_MODES(rule, LOOP)                                                                                        \
     LOOP(rule, FPEMU_RNE)                                                                                              \
     LOOP(rule, FPEMU_RNA)                                                                                              \
     LOOP(rule, FPEMU_RNZ)                                                                                              \
@@ -20,7 +20,10 @@
     LOOP(rule, FPEMU_RTN)                                                                                              \
     LOOP(rule, FPEMU_RTO)                                                                                              \
     LOOP(rule, FPEMU_SR)                                                                                               \
-    LOOP(rule, FPEMU_SE)                                                                                               \
+    LOOP(rule, FPEMU_SE)
+
+#define MODES(rule, LOOP)                                                                                              \
+    QUICK_MODES(rule, LOOP)                                                                                            \
     LOOP(rule, CORE_SR_B)                                                                                              \
     LOOP(rule, CORE_SR_C)
 
@@ -92,8 +95,17 @@ static void fill_philox(uint64_t seed, uint64_t stream, int share, int n_bits, u
 const kernels KERNELS = {
     KERNELS_NAME,
     KERNELS_VALID,
-    {{MODES(float, ENTRY_32)}, {MODES(any, ENTRY_32)}, {round_posit_FPEMU_RNE_32}, {MODES(scaled, ENTRY_32)}},
-    {{MODES(float, ENTRY_64)}, {MODES(any, ENTRY_64)}, {round_posit_FPEMU_RNE_64}},
+    {[CORE_RULE_FLOAT] = {MODES(float, ENTRY_32)},
+     [CORE_RULE_ANY] = {MODES(any, ENTRY_32)},
+     [CORE_RULE_FLAT] = {QUICK_MODES(flat, ENTRY_32)},
+     [CORE_RULE_FLAT_ENDS] = {QUICK_MODES(flat_ends, ENTRY_32)},
+     [CORE_RULE_MAGIC] = {QUICK_MODES(magic, ENTRY_32)},
+     [CORE_RULE_MAGIC_ENDS] = {QUICK_MODES(magic_ends, ENTRY_32)},
+     [CORE_RULE_POSIT] = {round_posit_FPEMU_RNE_32},
+     [CORE_RULE_SCALED] = {MODES(scaled, ENTRY_32)}},
+    {[CORE_RULE_FLOAT] = {MODES(float, ENTRY_64)},
+     [CORE_RULE_ANY] = {MODES(any, ENTRY_64)},
+     [CORE_RULE_POSIT] = {round_posit_FPEMU_RNE_64}},
     finish_32,
     finish_64,
     count_32,

@@ -23,6 +23,30 @@ FPEMU_FN UINT LOOP(element_posit)(const PLAN *p, int mode, UINT u, UINT r)
 }
 
 #if CORE_W == 32
+FPEMU_FN UINT LOOP(element_flat)(const PLAN *p, int mode, UINT u, UINT r)
+{
+    const UINT sign = u >> (CORE_W - 1) << (CORE_W - 1);
+    return CORE(finish_simple)(p, u, CORE(flat)(p, mode, u ^ sign, sign, r));
+}
+
+FPEMU_FN UINT LOOP(element_flat_ends)(const PLAN *p, int mode, UINT u, UINT r)
+{
+    const UINT sign = u >> (CORE_W - 1) << (CORE_W - 1);
+    return CORE(finish)(p, u, CORE(flat)(p, mode, u ^ sign, sign, r));
+}
+
+FPEMU_FN UINT LOOP(element_magic)(const PLAN *p, int mode, UINT u, UINT r)
+{
+    const UINT sign = u >> (CORE_W - 1) << (CORE_W - 1);
+    return CORE(finish_simple)(p, u, CORE(magic)(p, mode, u ^ sign, sign, r));
+}
+
+FPEMU_FN UINT LOOP(element_magic_ends)(const PLAN *p, int mode, UINT u, UINT r)
+{
+    const UINT sign = u >> (CORE_W - 1) << (CORE_W - 1);
+    return CORE(finish)(p, u, CORE(magic)(p, mode, u ^ sign, sign, r));
+}
+
 FPEMU_FN UINT LOOP(element_scaled)(const PLAN *p, int mode, UINT u, UINT r)
 {
     const UINT sign = u >> (CORE_W - 1) << (CORE_W - 1), a = u ^ sign;
@@ -51,6 +75,10 @@ ROUND_LOOP(posit, FPEMU_RNE)
 MODES(float, ROUND_LOOP)
 MODES(any, ROUND_LOOP)
 #if CORE_W == 32
+QUICK_MODES(flat, ROUND_LOOP)
+QUICK_MODES(flat_ends, ROUND_LOOP)
+QUICK_MODES(magic, ROUND_LOOP)
+QUICK_MODES(magic_ends, ROUND_LOOP)
 MODES(scaled, ROUND_LOOP)
 #endif
 #undef ROUND_LOOP

@@ -23,7 +23,11 @@ static void NAME(prepare)(NAME(job) *j, const fpemu_format *f, const fpemu_round
     j->rounding = r;
     j->stochastic = j->plan.mode >= FPEMU_SR;
     j->slow = j->plan.rule == CORE_RULE_AFFINE || j->plan.compat;
-    j->real_arithmetic = j->slow || j->plan.rule == CORE_RULE_SCALED;
+#if CORE_W == 32
+    core_choose_quick32(&j->plan, f);
+#endif
+    j->real_arithmetic = j->slow || j->plan.rule == CORE_RULE_SCALED || j->plan.rule == CORE_RULE_MAGIC ||
+                         j->plan.rule == CORE_RULE_MAGIC_ENDS;
 }
 
 /* Rounds elements [first, first + n): tile by tile where something must be kept beside the result. */

@@ -4,6 +4,7 @@
 #define FPEMU_CORE_ELEMENT_H
 
 #include "compat.h"
+#include "quick.h"
 #include "scaled.h"
 
 #define CORE_W 32
