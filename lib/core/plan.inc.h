@@ -160,7 +160,7 @@ FPEMU_FN void CORE(plan_make)(CORE(plan) *p, core_plan64 *integers, const fpemu_
     switch (r->compat) {
     case FPEMU_COMPAT_LEE_INF:
     case FPEMU_COMPAT_QPYTORCH:
-        if (is_float) {
+        if (is_float && !p->negative && f->specials != FPEMU_SPECIALS_DLFLOAT) {
             p->compat = r->compat;
             p->pre_d = f->emin - 23 + CORE_BIAS + CORE_MANT;
             p->zero[1] = 0;
@@ -168,7 +168,7 @@ FPEMU_FN void CORE(plan_make)(CORE(plan) *p, core_plan64 *integers, const fpemu_
                 p->overflow[0] = infinity[0];
                 p->overflow[1] = infinity[1];
             }
-        } else if (f->kind == FPEMU_KIND_FIXED && r->compat == FPEMU_COMPAT_QPYTORCH &&
+        } else if (CORE_W == 32 && f->kind == FPEMU_KIND_FIXED && r->compat == FPEMU_COMPAT_QPYTORCH &&
                    (mode == FPEMU_RNE || mode == FPEMU_SR)) {
             p->compat = r->compat;
         }
