@@ -15,7 +15,7 @@
 typedef struct tile_counts {
     uint64_t nan, infinite, clipped, overflow, invalid, underflow, subnormal, inexact;
     uint64_t min_abs, max_abs; /* bits of the carrier; min_abs 0 = none */
-    double max_error;
+    double max_error; /* in: the largest so far; out: the larger of that and the tile's */
 } tile_counts;
 
 /* The array loops of one instruction set. Each repeats the element rules of core/. x and y may be the same array. */

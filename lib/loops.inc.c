@@ -106,17 +106,38 @@ static void LOOP(finish)(const PLAN *plan, size_t n, const void *x, const UINT *
     }
 }
 
-static void LOOP(count)(const PLAN *p, size_t n, const void *x, const void *y, const UINT *g,
-                      tile_counts *c)
+/* Bits of the largest finite |x - y|; differences are taken in REAL, whose order is that of their bits. */
+#define LARGEST_ERROR(name, REAL, TYPE, TO_BITS)                                                                       \
+    static TYPE LOOP(name)(size_t n, const char *x, const char *y)                                                     \
+    {                                                                                                                  \
+        TYPE largest = 0;                                                                                              \
+        _Pragma("omp simd reduction(max : largest)") for (size_t i = 0; i < n; i++)                                    \
+        {                                                                                                              \
+            UINT u, v;                                                                                                 \
+            memcpy(&u, x + i * sizeof u, sizeof u);                                                                    \
+            memcpy(&v, y + i * sizeof v, sizeof v);                                                                    \
+            const TYPE error = TO_BITS((REAL)CORE(value)(u) - (REAL)CORE(value)(v)) & (~(TYPE)0 >> 1);                 \
+            const TYPE finite = (TYPE)((u << 1) < INF << 1) & (TYPE)((v << 1) < INF << 1);                             \
+            const TYPE kept = finite ? error : 0;                                                                      \
+            largest = kept > largest ? kept : largest;                                                                 \
+        }                                                                                                              \
+        return largest;                                                                                                \
+    }
+
+LARGEST_ERROR(largest_error, double, uint64_t, core_bits64)
+#if CORE_W == 32
+LARGEST_ERROR(largest_near, float, uint32_t, core_bits32)
+#endif
+#undef LARGEST_ERROR
+
+static void LOOP(count)(const PLAN *p, size_t n, const void *x, const void *y, const UINT *g, tile_counts *c)
 {
-    const UINT max0 = p->max[0], max1 = p->max[1], normal = p->min_normal;
-    const UINT magnitude = ~(UINT)0 >> 1;
+    const UINT max0 = p->max[0], max1 = p->max[1], normal = p->min_normal, magnitude = ~(UINT)0 >> 1;
     const char *in = (const char *)x, *out = (const char *)y;
-    UINT nan = 0, infinite = 0, clipped = 0, overflow = 0, invalid = 0, underflow = 0, subnormal = 0,
-                inexact = 0, max_abs = 0, min_less_1 = ~(UINT)0;
-    double max_error = 0;
-    #pragma omp simd reduction(+ : nan, infinite, clipped, overflow, invalid, underflow, subnormal, inexact) \
-    reduction(max : max_abs, max_error) reduction(min : min_less_1)
+    UINT nan = 0, infinite = 0, clipped = 0, overflow = 0, invalid = 0, underflow = 0, subnormal = 0, inexact = 0;
+    UINT max_abs = 0, min_less_1 = ~(UINT)0;
+#pragma omp simd reduction(+ : nan, infinite, clipped, overflow, invalid, underflow, subnormal, inexact) \
+    reduction(max : max_abs) reduction(min : min_less_1)
     for (size_t i = 0; i < n; i++) {
         UINT u, v;
         memcpy(&u, in + i * sizeof u, sizeof u);
@@ -135,9 +156,6 @@ static void LOOP(count)(const PLAN *p, size_t n, const void *x, const void *y, c
         const UINT kept = finite ? a : 0, less_1 = kept - 1;
         max_abs = kept > max_abs ? kept : max_abs;
         min_less_1 = less_1 < min_less_1 ? less_1 : min_less_1;
-        const double d = (double)CORE(value)(u) - (double)CORE(value)(v), e = d < 0 ? -d : d;
-        const double error = finite & (UINT)(b < INF) ? e : 0;
-        max_error = error > max_error ? error : max_error;
     }
     c->nan = nan;
     c->infinite = infinite;
@@ -149,7 +167,13 @@ static void LOOP(count)(const PLAN *p, size_t n, const void *x, const void *y, c
     c->inexact = inexact;
     c->min_abs = (UINT)(min_less_1 + 1);
     c->max_abs = max_abs;
-    c->max_error = max_error;
+#if CORE_W == 32
+    /* rounding to binary32 keeps the order: a smaller rounded difference is no larger one */
+    if (LOOP(largest_near)(n, in, out) < core_narrow(c->max_error))
+        return;
+#endif
+    const double error = core_value64(LOOP(largest_error)(n, in, out));
+    c->max_error = error > c->max_error ? error : c->max_error;
 }
 
 static void LOOP(encode)(const CODER *c, size_t n, const void *x, const void *y, size_t size, void *codes)

@@ -72,6 +72,7 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
         }
         if (j->counted) {
             tile_counts c;
+            c.max_error = g->stats.max_error;
             j->k->LOOP(count)(p, m, x, to, grid, &c);
             fpemu_gather_tile(g, CORE_W, index, m, x, to, &c);
         }

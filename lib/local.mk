@@ -1,0 +1,69 @@
+include_HEADERS = include/fpemu.h
+
+pkgconfigdir = $(libdir)/pkgconfig
+pkgconfig_DATA = lib/fpemu.pc
+
+CORE = \
+	lib/core/affine.inc.h \
+	lib/core/code.h \
+	lib/core/code.inc.h \
+	lib/core/compat.h \
+	lib/core/compat.inc.h \
+	lib/core/element.h \
+	lib/core/element.inc.h \
+	lib/core/plan.h \
+	lib/core/plan.inc.h \
+	lib/core/port.h \
+	lib/core/quick.h \
+	lib/core/random.h \
+	lib/core/round.h \
+	lib/core/round.inc.h \
+	lib/core/scaled.h
+
+lib_LTLIBRARIES += lib/libfpemu.la
+lib_libfpemu_la_SOURCES = \
+	$(CORE) \
+	lib/internal.h \
+	lib/spec.h \
+	lib/formats.def \
+	lib/status.c \
+	lib/format.c \
+	lib/query.c \
+	lib/decimal.c \
+	lib/spec.c \
+	lib/rounding.c \
+	lib/rng.c \
+	lib/round.c \
+	lib/environment.c \
+	lib/stats.c \
+	lib/dispatch.c
+lib_libfpemu_la_LIBADD = $(KERNELS)
+lib_libfpemu_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined -version-info $(FPEMU_LIBVERSION) \
+	-export-symbols $(top_srcdir)/lib/libfpemu.map
+EXTRA_lib_libfpemu_la_DEPENDENCIES = lib/libfpemu.map
+EXTRA_DIST += lib/libfpemu.map
+
+# Included by other files.
+EXTRA_DIST += lib/verbs.inc.c lib/kernels.inc.c lib/loops.inc.c
+
+# The array loops, lib/kernels.inc.c, once per instruction set. The flags stay within these small libraries: no other
+# file may use an instruction that the machine might lack.
+KERNEL_CFLAGS = $(AM_CFLAGS) $(KERNEL_OPTIMISATION)
+
+KERNELS = lib/libkernels_portable.la
+lib_libkernels_portable_la_SOURCES = lib/kernels_portable.c
+lib_libkernels_portable_la_CFLAGS = $(KERNEL_CFLAGS)
+
+if HAVE_V3
+KERNELS += lib/libkernels_v3.la
+endif
+lib_libkernels_v3_la_SOURCES = lib/kernels_v3.c
+lib_libkernels_v3_la_CFLAGS = $(KERNEL_CFLAGS) $(V3_CFLAGS)
+
+if HAVE_V4
+KERNELS += lib/libkernels_v4.la
+endif
+lib_libkernels_v4_la_SOURCES = lib/kernels_v4.c
+lib_libkernels_v4_la_CFLAGS = $(KERNEL_CFLAGS) $(V4_CFLAGS)
+
+noinst_LTLIBRARIES += $(KERNELS)
