@@ -27,7 +27,7 @@ typedef struct kernels {
                                                           const uint32_t *r, void *y);
     void (*round64[CORE_RULE_SCALED + 1][CORE_MODE_COUNT])(const core_plan64 *p, size_t n, const void *x,
                                                           const uint32_t *r, void *y);
-    /* y from x and its value g on the grid without ends */
+    /* y from x and its value g on the grid without ends (sign ignored) */
     void (*finish32)(const core_plan32 *p, size_t n, const void *x, const uint32_t *g, void *y);
     void (*finish64)(const core_plan64 *p, size_t n, const void *x, const uint64_t *g, void *y);
     /* counts of a tile of at most TILE elements */

@@ -92,7 +92,7 @@ static void LOOP(finish)(const PLAN *plan, size_t n, const void *x, const UINT *
         for (size_t i = 0; i < n; i++) {
             UINT u, v;
             memcpy(&u, in + i * sizeof u, sizeof u);
-            v = CORE(finish_wrap)(&p, u, g[i]);
+            v = CORE(finish_wrap)(&p, u, g[i] << 1 >> 1);
             memcpy(out + i * sizeof v, &v, sizeof v);
         }
         return;
@@ -101,7 +101,7 @@ static void LOOP(finish)(const PLAN *plan, size_t n, const void *x, const UINT *
     {
         UINT u, v;
         memcpy(&u, in + i * sizeof u, sizeof u);
-        v = CORE(finish_any)(&p, u, g[i]);
+        v = CORE(finish_any)(&p, u, g[i] << 1 >> 1);
         memcpy(out + i * sizeof v, &v, sizeof v);
     }
 }
@@ -144,7 +144,7 @@ static void LOOP(count)(const PLAN *p, size_t n, const void *x, const void *y, c
         memcpy(&v, out + i * sizeof v, sizeof v);
         const UINT a = u & magnitude, b = v & magnitude, max = u > magnitude ? max1 : max0;
         const UINT is_nan = a > INF, is_infinite = a == INF, finite = a < INF, nonzero = a != 0;
-        const UINT over = finite & (UINT)(g[i] > max);
+        const UINT over = finite & (UINT)((g[i] & magnitude) > max);
         nan += is_nan;
         infinite += is_infinite;
         clipped += finite & (UINT)(a > max);

@@ -64,8 +64,6 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
             }
         } else if (j->two_step) {
             j->k->LOOP(round)[rule][mode](&j->unbounded, m, x, r, grid);
-            for (size_t e = 0; e < m; e++)
-                grid[e] &= ~(UINT)0 >> 1;
             j->k->LOOP(finish)(p, m, x, grid, to);
         } else {
             j->k->LOOP(round)[rule][mode](p, m, x, r, to);
