@@ -42,3 +42,12 @@ tools_fpemu_fpemu_SOURCES += tools/fpemu/validate.c
 tools_fpemu_fpemu_CFLAGS += $(MPFR_CFLAGS)
 tools_fpemu_fpemu_LDADD += tests/ref/libjudge.la
 endif
+
+# The program measures as well: a table of formats and modes.
+if TOOLS
+bench: tools/fpemu/fpemu$(EXEEXT)
+	tools/fpemu/fpemu$(EXEEXT) bench
+else
+bench:
+	@echo "the program fpemu, which measures, was left out by --disable-tools" >&2; exit 1
+endif

@@ -47,8 +47,9 @@ static const struct option options[] = {{"rounding", required_argument, NULL, 'r
                                         {0}};
 
 /* Beside the named formats. */
-static const char *const more_formats[] = {"fp(4,3,4)",     "fp(5,2,0)",  "fp(6,9,0)",  "p3109(8,3,se)", "p3109(8,4,sf)",
-                                           "p3109(8,4,ue)", "fixed(8,4)", "posit(8,2)", "posit(16,1)"};
+static const char *const more_formats[] = {"fp(4,3,4)",     "fp(5,2,0)",     "fp(6,9,0)",
+                                           "p3109(8,3,se)", "p3109(8,4,sf)", "p3109(8,4,ue)",
+                                           "fixed(8,4)",    "posit(8,2)",    "posit(16,1)"};
 enum { MORE_FORMATS = sizeof more_formats / sizeof *more_formats };
 
 typedef struct validation {
@@ -136,7 +137,10 @@ static void finish_line(validation *v, const char *spec, const char *mode)
     } else {
         progress_hide();
         printf("%-16s %-4s %-6s %-9s %12" PRIu64 " ", spec, mode, v->by_mpfr ? "mpfr" : "exact",
-               v->f32 && v->f64 ? "f32 f64" : v->f32 ? "f32" : "f64", v->compared);
+               v->f32 && v->f64 ? "f32 f64"
+               : v->f32         ? "f32"
+                                : "f64",
+               v->compared);
         if (v->failures > 0) {
             printf("%" PRIu64 " MISMATCHES\n", v->failures);
         } else {
