@@ -1,0 +1,380 @@
+/* check_arguments.c - what is refused, with which status, and that a refused call writes nothing. */
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fpemu.h"
+
+enum { N = 40 };
+
+static float x32[2 * N], y32[2 * N];
+static double x64[2 * N], y64[2 * N];
+static uint8_t codes[2 * N * 8];
+static fpemu_stats stats;
+
+static fpemu_format format(const char *spec)
+{
+    fpemu_format f;
+    ck_assert_msg(fpemu_parse(spec, &f, NULL) == FPEMU_OK, "cannot parse %s", spec);
+    return f;
+}
+
+static void setup(void)
+{
+    for (int i = 0; i < 2 * N; i++) {
+        x32[i] = (float)i * 0.37f - 5;
+        x64[i] = i * 0.37 - 5;
+        y32[i] = -77;
+        y64[i] = -77;
+    }
+    memset(codes, 0xab, sizeof codes);
+    memset(&stats, 0, sizeof stats);
+}
+
+static void nothing_written(void)
+{
+    static const fpemu_stats none;
+    for (int i = 0; i < 2 * N; i++) {
+        ck_assert(y32[i] == -77.0f);
+        ck_assert(y64[i] == -77.0);
+    }
+    for (size_t i = 0; i < sizeof codes; i++)
+        ck_assert_uint_eq(codes[i], 0xab);
+    fpemu_stats counted = stats;
+    counted.want = 0;
+    counted.reserved0 = 0;
+    memset(counted.reserved1, 0, sizeof counted.reserved1);
+    counted.histogram = NULL;
+    counted.histogram_first = 0;
+    counted.histogram_length = 0;
+    ck_assert_int_eq(memcmp(&counted, &none, sizeof none), 0);
+}
+
+/* Every array verb refuses with `status` (decode, which takes no rounding and no stats, only if told). */
+static void all_refuse(const fpemu_format *f, const fpemu_rounding *r, fpemu_status status, int decode)
+{
+    ck_assert_int_eq(fpemu_quantize_f32(f, r, N, x32, y32, &stats), status);
+    ck_assert_int_eq(fpemu_quantize_f64(f, r, N, x64, y64, &stats), status);
+    ck_assert_int_eq(fpemu_encode_f32(f, r, N, x32, codes, &stats), status);
+    ck_assert_int_eq(fpemu_encode_f64(f, r, N, x64, codes, &stats), status);
+    if (decode) {
+        ck_assert_int_eq(fpemu_decode_f32(f, N, codes, y32), status);
+        ck_assert_int_eq(fpemu_decode_f64(f, N, codes, y64), status);
+        ck_assert(isnan(fpemu_decode_one_f32(f, 1)));
+        ck_assert(isnan(fpemu_decode_one_f64(f, 1)));
+    }
+    ck_assert(isnan(fpemu_round_f32(f, r, 1.0f, 0)));
+    ck_assert(isnan(fpemu_round_f64(f, r, 1.0, 0)));
+    ck_assert_uint_eq(fpemu_encode_one_f32(f, r, 1.0f, 0), 0);
+    ck_assert_uint_eq(fpemu_encode_one_f64(f, r, 1.0, 0), 0);
+    nothing_written();
+}
+
+START_TEST(null_pointers)
+{
+    fpemu_format f = format("e4m3fn");
+    fpemu_rounding r = fpemu_nearest();
+    all_refuse(NULL, &r, FPEMU_ERROR_NULL, 1);
+    all_refuse(&f, NULL, FPEMU_ERROR_NULL, 0);
+    ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, NULL, y32, &stats), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, x32, NULL, &stats), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_quantize_f64(&f, &r, N, NULL, y64, &stats), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_quantize_f64(&f, &r, N, x64, NULL, &stats), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_encode_f32(&f, &r, N, NULL, codes, &stats), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_encode_f32(&f, &r, N, x32, NULL, &stats), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_encode_f64(&f, &r, N, NULL, codes, &stats), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_encode_f64(&f, &r, N, x64, NULL, &stats), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_decode_f32(&f, N, NULL, y32), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_decode_f32(&f, N, codes, NULL), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_decode_f64(&f, N, NULL, y64), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_decode_f64(&f, N, codes, NULL), FPEMU_ERROR_NULL);
+    nothing_written();
+}
+END_TEST
+
+START_TEST(nothing_to_do)
+{
+    fpemu_format f = format("e4m3fn");
+    fpemu_rounding r = fpemu_nearest();
+    ck_assert_int_eq(fpemu_quantize_f32(&f, &r, 0, NULL, NULL, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_quantize_f64(&f, &r, 0, NULL, NULL, &stats), FPEMU_OK);
+    ck_assert_int_eq(fpemu_encode_f32(&f, &r, 0, NULL, NULL, &stats), FPEMU_OK);
+    ck_assert_int_eq(fpemu_encode_f64(&f, &r, 0, NULL, NULL, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_decode_f32(&f, 0, NULL, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_decode_f64(&f, 0, NULL, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_quantize_f32(NULL, NULL, 0, NULL, NULL, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_quantize_f32(&f, &r, 0, x32, y32, &stats), FPEMU_OK);
+    nothing_written();
+}
+END_TEST
+
+START_TEST(formats_out_of_range)
+{
+    fpemu_rounding r = fpemu_nearest();
+    fpemu_format zero, f;
+    memset(&zero, 0, sizeof zero);
+    all_refuse(&zero, &r, FPEMU_ERROR_FORMAT, 1);
+#define TAMPER(spec, field, value) \
+    do { \
+        f = format(spec); \
+        f.field = value; \
+        fpemu_format completed = f; \
+        ck_assert_msg(fpemu_complete(&completed) == FPEMU_ERROR_FORMAT, "%s with %s = %s completes", spec, #field, \
+                      #value); \
+        ck_assert_int_eq(memcmp(&completed, &zero, sizeof zero), 0); \
+        all_refuse(&f, &r, FPEMU_ERROR_FORMAT, 1); \
+    } while (0)
+    TAMPER("e4m3fn", kind, 0);
+    TAMPER("e4m3fn", kind, 5);
+    TAMPER("e4m3fn", kind, 0xffffffffu);
+    TAMPER("e4m3fn", exponent_bits, 12);
+    TAMPER("e4m3fn", mantissa_bits, 53);
+    TAMPER("e4m3fn", specials, 8);
+    TAMPER("e4m3fn", subnormals, 4);
+    TAMPER("e4m3fn", overflow, 4);
+    TAMPER("e4m3fn", nan, 6);
+    TAMPER("e4m3fn", is_signed, 2);
+    TAMPER("fixed(8,4)", bits, 0);
+    TAMPER("fixed(8,4)", bits, 65);
+    TAMPER("int8", bits, 33);
+    TAMPER("int8", scale, -1.0);
+    TAMPER("int8", scale, NAN);
+    TAMPER("int8", scale, 0.0);
+    TAMPER("int8", zero_point, 128);
+    TAMPER("posit(8,2)", bits, 33);
+    TAMPER("posit(8,2)", bits, 1);
+    TAMPER("posit(8,2)", exponent_bits, 5);
+#undef TAMPER
+    f = format("e4m3fn"); /* fpemu_complete derives the width of a float; the verbs do not */
+    f.bits = 65;
+    all_refuse(&f, &r, FPEMU_ERROR_FORMAT, 1);
+}
+END_TEST
+
+START_TEST(roundings_out_of_range)
+{
+    fpemu_format f = format("e4m3fn");
+    fpemu_rounding r;
+#define TAMPER(field, value) \
+    do { \
+        r = fpemu_nearest(); \
+        r.field = value; \
+        all_refuse(&f, &r, FPEMU_ERROR_ROUNDING, 0); \
+    } while (0)
+    TAMPER(mode, FPEMU_MODE_COUNT);
+    TAMPER(mode, 255);
+    TAMPER(overflow, 4);
+    TAMPER(nan, 6);
+    TAMPER(variant, 3);
+    TAMPER(bits, 33);
+    TAMPER(generator, 2);
+    TAMPER(compat, FPEMU_COMPAT_COUNT);
+    TAMPER(reserved0, 1);
+    TAMPER(reserved1[0], 1);
+    TAMPER(reserved1[3], UINT64_C(1) << 63);
+#undef TAMPER
+}
+END_TEST
+
+START_TEST(carriers)
+{
+    static const char *const wide[] = {"posit(32,2)", "fp64", "fp(8,7,-1)", "float(e=9,m=3)", "fixed(26,0)",
+                                       "fixed(8,150)", "float(e=5,m=24)"};
+    fpemu_rounding r = fpemu_nearest();
+    for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++) {
+        fpemu_format f = format(wide[i]);
+        ck_assert_msg(!fpemu_fits_f32(&f) && fpemu_fits_f64(&f), "%s", wide[i]);
+        ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, x32, y32, &stats), FPEMU_ERROR_CARRIER);
+        ck_assert_int_eq(fpemu_encode_f32(&f, &r, N, x32, codes, &stats), FPEMU_ERROR_CARRIER);
+        ck_assert_int_eq(fpemu_decode_f32(&f, N, codes, y32), FPEMU_ERROR_CARRIER);
+        ck_assert(isnan(fpemu_round_f32(&f, &r, 1.0f, 0)));
+        ck_assert(isnan(fpemu_decode_one_f32(&f, 1)));
+        ck_assert_uint_eq(fpemu_encode_one_f32(&f, &r, 1.0f, 0), 0);
+        nothing_written();
+        ck_assert_int_eq(fpemu_quantize_f64(&f, &r, N, x64, x64, NULL), FPEMU_OK);
+    }
+    static const char *const both[] = {"fp32", "tf32", "fixed(25,0)", "fixed(24,149)", "posit(16,2)", "e8m0",
+                                       "float(e=8,m=23,bias=127)", "int(32)"};
+    for (size_t i = 0; i < sizeof both / sizeof both[0]; i++) {
+        fpemu_format f = format(both[i]);
+        ck_assert_msg(fpemu_fits_f32(&f), "%s", both[i]);
+    }
+}
+END_TEST
+
+START_TEST(unsupported)
+{
+    fpemu_format f = format("posit(16,2)");
+    for (int mode = 1; mode < FPEMU_MODE_COUNT; mode++) {
+        fpemu_rounding r = fpemu_nearest();
+        r.mode = (uint8_t)mode;
+        all_refuse(&f, &r, FPEMU_ERROR_UNSUPPORTED, 0);
+    }
+}
+END_TEST
+
+START_TEST(overlap)
+{
+    fpemu_format f = format("e4m3fn"), same_size = format("fp32"), same_size64 = format("fp64");
+    fpemu_rounding r = fpemu_nearest();
+    float before[2 * N];
+    memcpy(before, x32, sizeof before);
+    ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, x32, x32 + 1, &stats), FPEMU_ERROR_OVERLAP);
+    ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, x32 + 1, x32, &stats), FPEMU_ERROR_OVERLAP);
+    ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, x32, x32 + N - 1, &stats), FPEMU_ERROR_OVERLAP);
+    ck_assert_int_eq(fpemu_encode_f32(&f, &r, N, x32, x32, &stats), FPEMU_ERROR_OVERLAP);
+    ck_assert_int_eq(fpemu_encode_f32(&same_size, &r, N, x32, x32 + 1, &stats), FPEMU_ERROR_OVERLAP);
+    ck_assert_int_eq(fpemu_encode_f32(&f, &r, N, x32, (char *)x32 + N * sizeof *x32 - 1, &stats), FPEMU_ERROR_OVERLAP);
+    ck_assert_int_eq(fpemu_decode_f32(&f, N, x32, x32), FPEMU_ERROR_OVERLAP);
+    ck_assert_int_eq(fpemu_decode_f32(&same_size, N, x32 + 1, x32), FPEMU_ERROR_OVERLAP);
+    ck_assert_int_eq(memcmp(before, x32, sizeof before), 0);
+    double before64[2 * N];
+    memcpy(before64, x64, sizeof before64);
+    ck_assert_int_eq(fpemu_quantize_f64(&f, &r, N, x64, x64 + 3, &stats), FPEMU_ERROR_OVERLAP);
+    ck_assert_int_eq(fpemu_encode_f64(&f, &r, N, x64, x64, &stats), FPEMU_ERROR_OVERLAP);
+    ck_assert_int_eq(fpemu_decode_f64(&f, N, x64, x64), FPEMU_ERROR_OVERLAP);
+    ck_assert_int_eq(memcmp(before64, x64, sizeof before64), 0);
+    nothing_written();
+
+    /* neighbours, and the array itself */
+    ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, x32, x32 + N, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, x32 + N, x32, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_quantize_f32(&f, &r, 2 * N, x32, x32, NULL), FPEMU_OK);
+    memcpy(before, x32, sizeof before);
+    ck_assert_int_eq(fpemu_encode_f32(&same_size, &r, 2 * N, x32, x32, NULL), FPEMU_OK);
+    ck_assert_int_eq(memcmp(before, x32, sizeof before), 0);
+    ck_assert_int_eq(fpemu_decode_f32(&same_size, 2 * N, x32, x32), FPEMU_OK);
+    ck_assert_int_eq(memcmp(before, x32, sizeof before), 0);
+    memcpy(before64, x64, sizeof before64);
+    ck_assert_int_eq(fpemu_encode_f64(&same_size64, &r, 2 * N, x64, x64, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_decode_f64(&same_size64, 2 * N, x64, x64), FPEMU_OK);
+    ck_assert_int_eq(memcmp(before64, x64, sizeof before64), 0);
+}
+END_TEST
+
+/* The call goes through, the NaN is reported at the end; formats with a NaN of their own have nothing to report. */
+START_TEST(nan_is_an_error)
+{
+    static const char *const without[] = {"e2m1", "fixed(8,4)", "int8", "fp(4,3,4)"};
+    fpemu_rounding r = fpemu_nearest();
+    r.nan = FPEMU_NAN_ERROR;
+    for (size_t i = 0; i < sizeof without / sizeof without[0]; i++) {
+        fpemu_format f = format(without[i]);
+        for (int at = 0; at < N; at += N - 1) {
+            setup();
+            ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, x32, y32, &stats), FPEMU_OK);
+            ck_assert_int_eq(fpemu_quantize_f64(&f, &r, N, x64, y64, NULL), FPEMU_OK);
+            float expected[N];
+            memcpy(expected, y32, sizeof expected);
+            x32[at] = -NAN;
+            x64[at] = NAN;
+            memset(&stats, 0, sizeof stats);
+            ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, x32, y32, &stats), FPEMU_ERROR_NAN);
+            ck_assert_int_eq(fpemu_quantize_f64(&f, &r, N, x64, y64, NULL), FPEMU_ERROR_NAN);
+            ck_assert_int_eq(fpemu_encode_f32(&f, &r, N, x32, codes, NULL), FPEMU_ERROR_NAN);
+            ck_assert_int_eq(fpemu_encode_f64(&f, &r, N, x64, codes, NULL), FPEMU_ERROR_NAN);
+            ck_assert_uint_eq(stats.nan, 1);
+            ck_assert_uint_eq(stats.count, N);
+            for (int j = 0; j < N; j++)
+                ck_assert(j == at ? isnan(y32[j]) && isnan(y64[j]) : y32[j] == expected[j]);
+            /* as keep: the code of the largest value, 0 for integers */
+            uint64_t code = fpemu_encode_one_f32(&f, &r, NAN, 0);
+            ck_assert_uint_eq(code, f.kind == FPEMU_KIND_FLOAT ? f.max_code : 0);
+            ck_assert_uint_eq(codes[at], code);
+        }
+    }
+    fpemu_format with = format("e4m3fn");
+    setup();
+    x32[3] = NAN;
+    ck_assert_int_eq(fpemu_quantize_f32(&with, &r, N, x32, y32, NULL), FPEMU_OK);
+    ck_assert(isnan(y32[3]));
+    fpemu_format by_format = format("e2m1:nan=error");
+    r = fpemu_nearest();
+    ck_assert_int_eq(fpemu_quantize_f32(&by_format, &r, N, x32, y32, NULL), FPEMU_ERROR_NAN);
+    r.nan = FPEMU_NAN_ZERO; /* the rounding overrides the format */
+    ck_assert_int_eq(fpemu_quantize_f32(&by_format, &r, N, x32, y32, NULL), FPEMU_OK);
+    ck_assert(y32[3] == 0.0f);
+}
+END_TEST
+
+START_TEST(stats_out_of_range)
+{
+    fpemu_format f = format("e4m3fn");
+    fpemu_rounding r = fpemu_nearest();
+    uint64_t bins[8] = {0};
+    const fpemu_stats none = {0};
+#define TAMPER(change) \
+    do { \
+        stats = none; \
+        change; \
+        ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, x32, y32, &stats), FPEMU_ERROR_STATS); \
+        ck_assert_int_eq(fpemu_quantize_f64(&f, &r, N, x64, y64, &stats), FPEMU_ERROR_STATS); \
+        ck_assert_int_eq(fpemu_encode_f32(&f, &r, N, x32, codes, &stats), FPEMU_ERROR_STATS); \
+        ck_assert_int_eq(fpemu_encode_f64(&f, &r, N, x64, codes, &stats), FPEMU_ERROR_STATS); \
+        nothing_written(); \
+        for (int i = 0; i < 8; i++) \
+            ck_assert_uint_eq(bins[i], 0); \
+    } while (0)
+    TAMPER(stats.want = 4);
+    TAMPER(stats.want = 0x80000001u);
+    TAMPER(stats.reserved0 = 1);
+    TAMPER(stats.reserved1[2] = 1);
+    TAMPER((stats.want = FPEMU_HISTOGRAM, stats.histogram_length = 8));
+    TAMPER((stats.want = FPEMU_HISTOGRAM, stats.histogram = bins, stats.histogram_length = 2));
+    TAMPER((stats.want = FPEMU_HISTOGRAM, stats.histogram = bins, stats.histogram_length = 0));
+#undef TAMPER
+    stats = none;
+    stats.want = FPEMU_HISTOGRAM;
+    stats.histogram = bins;
+    stats.histogram_first = -1;
+    stats.histogram_length = 3;
+    ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, x32, y32, &stats), FPEMU_OK);
+    ck_assert_uint_eq(bins[0] + bins[1] + bins[2], N);
+    ck_assert_uint_eq(bins[3], 0);
+}
+END_TEST
+
+START_TEST(nouns_and_texts)
+{
+    ck_assert_uint_eq(fpemu_sizeof("format"), sizeof(fpemu_format));
+    ck_assert_uint_eq(fpemu_sizeof("rounding"), sizeof(fpemu_rounding));
+    ck_assert_uint_eq(fpemu_sizeof("stats"), sizeof(fpemu_stats));
+    ck_assert_uint_eq(fpemu_sizeof("verb"), 0);
+    ck_assert_uint_eq(fpemu_sizeof(NULL), 0);
+    ck_assert_int_eq(fpemu_version(), FPEMU_VERSION);
+    for (int status = -1; status < 14; status++) {
+        ck_assert_ptr_nonnull(fpemu_status_text((fpemu_status)status));
+        ck_assert_uint_gt(strlen(fpemu_status_text((fpemu_status)status)), 0);
+    }
+    fpemu_rounding r = fpemu_nearest();
+    static const fpemu_rounding zero;
+    ck_assert_int_eq(memcmp(&r, &zero, sizeof r), 0);
+    r = fpemu_stochastic(5, 6);
+    ck_assert_int_eq(r.mode, FPEMU_SR);
+    ck_assert(r.seed == 5 && r.stream == 6 && r.offset == 0 && r.bits == 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("arguments");
+    TCase *tests = tcase_create("refused");
+    tcase_add_checked_fixture(tests, setup, NULL);
+    tcase_add_test(tests, null_pointers);
+    tcase_add_test(tests, nothing_to_do);
+    tcase_add_test(tests, formats_out_of_range);
+    tcase_add_test(tests, roundings_out_of_range);
+    tcase_add_test(tests, carriers);
+    tcase_add_test(tests, unsupported);
+    tcase_add_test(tests, overlap);
+    tcase_add_test(tests, nan_is_an_error);
+    tcase_add_test(tests, stats_out_of_range);
+    tcase_add_test(tests, nouns_and_texts);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

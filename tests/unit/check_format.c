@@ -1,0 +1,756 @@
+/* check_format.c - formats: derived limits against published numbers, refusals, queries against enumeration. */
+#include "fpemu.h"
+
+#include <check.h>
+#include <fenv.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ck_assert_msg in a loop of millions spends its time in Check. */
+#define REQUIRE(condition, ...)                                                                                        \
+    do {                                                                                                               \
+        if (!(condition))                                                                                              \
+            ck_abort_msg(__VA_ARGS__);                                                                                 \
+    } while (0)
+
+static fpemu_format parse(const char *spec)
+{
+    fpemu_format f;
+    fpemu_parse_error error;
+    REQUIRE(fpemu_parse(spec, &f, &error) == FPEMU_OK, "%s: at %u: %s", spec, error.position, error.message);
+    return f;
+}
+
+static uint64_t bits_of(double x)
+{
+    uint64_t u;
+    memcpy(&u, &x, sizeof u);
+    return u;
+}
+
+/* ------------------------------------------------------------------------------------- published numbers */
+
+/* FORMATS 1.1 to 1.4 and 1.6, IEEE 754-2019, OCP OFP8 and MX, P3109, typed from the tables. */
+static const struct published {
+    const char *spec;
+    unsigned bits;
+    double max;
+    uint64_t max_code;
+    double min_normal, min_positive;
+    uint64_t nan_count, nan_code;
+    int infinity, negative_zero, f32;
+} published[] = {
+    {"fp16", 16, 65504, 0x7bff, 0x1p-14, 0x1p-24, 2046, 0x7e00, 1, 1, 1},
+    {"bf16", 16, 0xffp120, 0x7f7f, 0x1p-126, 0x1p-133, 254, 0x7fc0, 1, 1, 1},
+    {"tf32", 19, 0x7ffp117, 0x3fbff, 0x1p-126, 0x1p-136, 2046, 0x3fe00, 1, 1, 1},
+    {"fp32", 32, 0xffffffp104, 0x7f7fffff, 0x1p-126, 0x1p-149, 16777214, 0x7fc00000, 1, 1, 1},
+    {"fp64", 64, 0x1fffffffffffffp971, 0x7fefffffffffffff, 0x1p-1022, 0x1p-1074, 9007199254740990, 0x7ff8000000000000,
+     1, 1, 0},
+    {"e5m2", 8, 57344, 0x7b, 0x1p-14, 0x1p-16, 6, 0x7f, 1, 1, 1},
+    {"e4m3", 8, 240, 0x77, 0x1p-6, 0x1p-9, 14, 0x7f, 1, 1, 1},
+    {"e3m4", 8, 15.5, 0x6f, 0x1p-2, 0x1p-6, 30, 0x7f, 1, 1, 1},
+    {"e4m3fn", 8, 448, 0x7e, 0x1p-6, 0x1p-9, 2, 0x7f, 0, 1, 1},
+    {"e4m3fnuz", 8, 240, 0x7f, 0x1p-7, 0x1p-10, 1, 0x80, 0, 0, 1},
+    {"e5m2fnuz", 8, 57344, 0x7f, 0x1p-15, 0x1p-17, 1, 0x80, 0, 0, 1},
+    {"e4m3b11fnuz", 8, 30, 0x7f, 0x1p-10, 0x1p-13, 1, 0x80, 0, 0, 1},
+    {"e8m0", 8, 0x1p127, 0xfe, 0x1p-127, 0x1p-127, 1, 0xff, 0, 0, 1},
+    {"e3m2", 6, 28, 0x1f, 0x1p-2, 0x1p-4, 0, 0, 0, 1, 1},
+    {"e2m3", 6, 7.5, 0x1f, 1, 0x1p-3, 0, 0, 0, 1, 1},
+    {"e2m1", 4, 6, 7, 1, 0.5, 0, 0, 0, 1, 1},
+    {"ue4m3", 7, 448, 0x7e, 0x1p-6, 0x1p-9, 1, 0x7f, 0, 0, 1},
+    {"fp(4,3,4)", 8, 30, 0x7f, 0x1p-10, 0x1p-13, 0, 0, 0, 1, 1},
+    {"fp(5,2,0)", 8, 114688, 0x7f, 0x1p-14, 0x1p-16, 0, 0, 0, 1, 1},
+    {"fp(6,9,0)", 16, 8581545984, 0x7fff, 0x1p-30, 0x1p-39, 0, 0, 0, 1, 1},
+    {"fp(4,3,-4)", 8, 7680, 0x7f, 0x1p-2, 0x1p-5, 0, 0, 0, 1, 1},
+    {"fp(5,10,0)", 16, 131008, 0x7fff, 0x1p-14, 0x1p-24, 0, 0, 0, 1, 1},
+    {"fp(8,7,-1)", 16, 0xffp121, 0x7f7f, 0x1p-125, 0x1p-132, 254, 0x7fc0, 1, 1, 0},
+    /* all numbers but zero are normal; 2^-31 has no code */
+    {"dlfloat16", 16, 8573157376, 0x7ffe, 0x201p-40, 0x201p-40, 2, 0x7fff, 0, 1, 1},
+    {"p3109(8,3,se)", 8, 49152, 0x7e, 0x1p-15, 0x1p-17, 1, 0x80, 1, 0, 1},
+    {"p3109(8,3,sf)", 8, 57344, 0x7f, 0x1p-15, 0x1p-17, 1, 0x80, 0, 0, 1},
+    {"p3109(8,4,se)", 8, 224, 0x7e, 0x1p-7, 0x1p-10, 1, 0x80, 1, 0, 1},
+    {"p3109(8,4,sf)", 8, 240, 0x7f, 0x1p-7, 0x1p-10, 1, 0x80, 0, 0, 1},
+    {"p3109(8,5,se)", 8, 15, 0x7e, 0x1p-3, 0x1p-7, 1, 0x80, 1, 0, 1},
+    {"p3109(8,3,ue)", 8, 0x5p29, 0xfd, 0x1p-31, 0x1p-33, 1, 0xff, 1, 0, 1},
+    {"p3109(8,4,ue)", 8, 53248, 0xfd, 0x1p-15, 0x1p-18, 1, 0xff, 1, 0, 1},
+    {"p3109(8,1,ue)", 8, 0x1p125, 0xfd, 0x1p-127, 0x1p-127, 1, 0xff, 1, 0, 1},
+    {"p3109(8,1,uf)", 8, 0x1p126, 0xfe, 0x1p-127, 0x1p-127, 1, 0xff, 0, 0, 1},
+    {"p3109(6,3,sf)", 6, 14, 0x1f, 0x1p-3, 0x1p-5, 1, 0x20, 0, 0, 1},
+    {"p3109(6,4,sf)", 6, 3.75, 0x1f, 0x1p-1, 0x1p-4, 1, 0x20, 0, 0, 1},
+    {"p3109(4,2,sf)", 4, 3, 7, 0x1p-1, 0x1p-2, 1, 8, 0, 0, 1},
+    {"p3109(3,2,sf)", 3, 1.5, 3, 1, 0x1p-1, 1, 4, 0, 0, 1},
+    /* 1.9: no exponent field; ieee with one exponent bit; m = 0 with ieee */
+    {"float(e=0,m=4,bias=1,specials=finite)", 5, 15 * 0x1p-4, 0xf, 0, 0x1p-4, 0, 0, 0, 1, 1},
+    {"float(e=0,m=4,bias=1,specials=fn)", 5, 14 * 0x1p-4, 0xe, 0, 0x1p-4, 2, 0xf, 0, 1, 1},
+    {"float(e=1,m=4)", 6, 15 * 0x1p-3, 0xf, 0, 0x1p-3, 30, 0x1f, 1, 1, 1},
+    {"float(e=4,m=0)", 5, 0x1p7, 0xe, 0x1p-6, 0x1p-6, 0, 0, 1, 1, 1},
+    /* no subnormals */
+    {"e4m3fn:nosub", 8, 448, 0x7e, 0x1p-6, 0x1p-6, 2, 0x7f, 0, 1, 1},
+    {"bf16:flushin", 16, 0xffp120, 0x7f7f, 0x1p-126, 0x1p-126, 254, 0x7fc0, 1, 1, 1},
+    {"fp16:flushout", 16, 65504, 0x7bff, 0x1p-14, 0x1p-14, 2046, 0x7e00, 1, 1, 1},
+    /* fixed point: 4 */
+    {"fixed(8,4)", 8, 7.9375, 0x7f, 0.0625, 0.0625, 0, 0, 0, 0, 1},
+    {"ufixed(8,4)", 8, 15.9375, 0xff, 0.0625, 0.0625, 0, 0, 0, 0, 1},
+    {"fixed(8,10)", 8, 127 * 0x1p-10, 0x7f, 0x1p-10, 0x1p-10, 0, 0, 0, 0, 1},
+    {"fixed(8,-3)", 8, 1016, 0x7f, 8, 8, 0, 0, 0, 0, 1},
+    {"int8", 8, 127, 0x7f, 1, 1, 0, 0, 0, 0, 1},
+    {"uint(8,scale=0.5,zero=128)", 8, 63.5, 0xff, 0.5, 0.5, 0, 0, 0, 0, 1},
+    /* posits: 1.8 */
+    {"posit(8,0)", 8, 0x1p6, 0x7f, 0x1p-6, 0x1p-6, 1, 0x80, 0, 0, 1},
+    {"posit(8,1)", 8, 0x1p12, 0x7f, 0x1p-12, 0x1p-12, 1, 0x80, 0, 0, 1},
+    {"posit(8,2)", 8, 0x1p24, 0x7f, 0x1p-24, 0x1p-24, 1, 0x80, 0, 0, 1},
+    {"posit(16,1)", 16, 0x1p28, 0x7fff, 0x1p-28, 0x1p-28, 1, 0x8000, 0, 0, 1},
+    {"posit(16,2)", 16, 0x1p56, 0x7fff, 0x1p-56, 0x1p-56, 1, 0x8000, 0, 0, 1},
+    {"posit(32,2)", 32, 0x1p120, 0x7fffffff, 0x1p-120, 0x1p-120, 1, 0x80000000, 0, 0, 0},
+};
+
+START_TEST(published_numbers)
+{
+    for (size_t i = 0; i < sizeof published / sizeof published[0]; i++) {
+        const struct published *p = &published[i];
+        const fpemu_format f = parse(p->spec);
+        REQUIRE(f.bits == p->bits, "%s: %u bits", p->spec, f.bits);
+        REQUIRE(fpemu_max(&f) == p->max, "%s: max %a", p->spec, fpemu_max(&f));
+        REQUIRE(f.max_code == p->max_code, "%s: max_code %llx", p->spec, (unsigned long long)f.max_code);
+        REQUIRE(fpemu_min_normal(&f) == p->min_normal, "%s: min_normal %a", p->spec, fpemu_min_normal(&f));
+        REQUIRE(fpemu_min_positive(&f) == p->min_positive, "%s: min_positive %a", p->spec, fpemu_min_positive(&f));
+        REQUIRE(fpemu_nan_count(&f) == p->nan_count, "%s: %llu NaNs", p->spec, (unsigned long long)fpemu_nan_count(&f));
+        REQUIRE(f.has_nan == (p->nan_count > 0), "%s: has_nan", p->spec);
+        REQUIRE(f.nan_code == p->nan_code, "%s: nan_code %llx", p->spec, (unsigned long long)f.nan_code);
+        REQUIRE(f.has_infinity == p->infinity, "%s: has_infinity", p->spec);
+        REQUIRE(f.has_negative_zero == p->negative_zero, "%s: has_negative_zero", p->spec);
+        REQUIRE(fpemu_fits_f32(&f) == p->f32 && fpemu_fits_f64(&f), "%s: fits", p->spec);
+    }
+}
+END_TEST
+
+/* Exponents of FORMATS 1.1, 1.2, 1.4. */
+START_TEST(exponents)
+{
+    static const struct {
+        const char *spec;
+        int precision, bias, emin, emax, quantum;
+    } rows[] = {
+        {"fp16", 11, 15, -14, 15, -24},
+        {"bf16", 8, 127, -126, 127, -133},
+        {"tf32", 11, 127, -126, 127, -136},
+        {"fp32", 24, 127, -126, 127, -149},
+        {"fp64", 53, 1023, -1022, 1023, -1074},
+        {"e5m2", 3, 15, -14, 15, -16},
+        {"e4m3", 4, 7, -6, 7, -9},
+        {"e3m4", 5, 3, -2, 3, -6},
+        {"e4m3fn", 4, 7, -6, 8, -9},
+        {"e4m3fnuz", 4, 8, -7, 7, -10},
+        {"e5m2fnuz", 3, 16, -15, 15, -17},
+        {"e4m3b11fnuz", 4, 11, -10, 4, -13},
+        {"e8m0", 1, 127, -127, 127, -127},
+        {"e3m2", 3, 3, -2, 4, -4},
+        {"e2m3", 4, 1, 0, 2, -3},
+        {"e2m1", 2, 1, 0, 2, -1},
+        {"dlfloat16", 10, 31, -31, 32, -40},
+        {"fp(4,3,4)", 4, 11, -10, 4, -13},
+        {"fp(5,2,0)", 3, 15, -14, 16, -16},
+        {"fp(6,9,0)", 10, 31, -30, 32, -39},
+        {"p3109(8,1,ue)", 1, 128, -127, 125, -127},
+        {"fixed(8,4)", 0, 0, 0, 0, -4},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const fpemu_format f = parse(rows[i].spec);
+        REQUIRE(f.precision == rows[i].precision && f.bias == rows[i].bias && f.emin == rows[i].emin &&
+                    f.emax == rows[i].emax && f.quantum == rows[i].quantum,
+                "%s: precision %d, bias %d, emin %d, emax %d, quantum %d", rows[i].spec, f.precision, f.bias, f.emin,
+                f.emax, f.quantum);
+    }
+}
+END_TEST
+
+START_TEST(lowest)
+{
+    static const struct {
+        const char *spec;
+        double value;
+        uint64_t code;
+    } rows[] = {
+        {"e4m3fn", -448, 0xfe},
+        {"e4m3fnuz", -240, 0xff},
+        {"e8m0", 0x1p-127, 0},
+        {"ue4m3", 0, 0},
+        {"p3109(8,4,se)", -224, 0xfe},
+        {"p3109(8,4,uf)", 0, 0},
+        {"fixed(8,4)", -8, 0x80},
+        {"ufixed(8,4)", 0, 0},
+        {"fixed(8,4):symmetric", -7.9375, 0x81},
+        {"int8", -128, 0x80},
+        {"int8:symmetric", -127, 0x81},
+        {"uint8", 0, 0},
+        {"posit(8,2)", -0x1p24, 0x81},
+        {"int(8,scale=2,zero=-28)", -200, 0x80},
+        {"fixed(1,0)", -1, 1},
+        {"fixed(54,0)", -0x1p53, UINT64_C(1) << 53},
+        {"int(1,zero=-1)", 0, 1},
+        {"posit(2,0)", -1, 3},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const fpemu_format f = parse(rows[i].spec);
+        REQUIRE(bits_of(fpemu_lowest(&f)) == bits_of(rows[i].value), "%s: lowest %a", rows[i].spec, fpemu_lowest(&f));
+        REQUIRE(f.lowest_code == rows[i].code, "%s: code %llx", rows[i].spec, (unsigned long long)f.lowest_code);
+    }
+}
+END_TEST
+
+/* ---------------------------------------------------------------------------------------------- constructors */
+
+START_TEST(constructors)
+{
+    fpemu_format f, g;
+    ck_assert_int_eq(fpemu_float(&f, 4, 3, FPEMU_BIAS_DEFAULT, FPEMU_SPECIALS_FN, 1), FPEMU_OK);
+    ck_assert_int_eq(fpemu_named(FPEMU_E4M3FN, &g), FPEMU_OK);
+    ck_assert(fpemu_format_equal(&f, &g));
+    ck_assert(memcmp(&f, &g, sizeof f) == 0);
+    ck_assert_int_eq(f.overflow, FPEMU_OVERFLOW_IEEE);
+    ck_assert_int_eq(f.nan, FPEMU_NAN_KEEP);
+
+    g.subnormals = FPEMU_SUBNORMALS_NONE;
+    ck_assert_int_eq(fpemu_complete(&g), FPEMU_OK);
+    ck_assert(!fpemu_format_equal(&f, &g));
+    ck_assert(g.min_positive == 0x1p-6 && f.min_positive == 0x1p-9);
+    g.subnormals = FPEMU_SUBNORMALS_KEEP;
+    g.mantissa_bits = 4; /* the width follows */
+    ck_assert_int_eq(fpemu_complete(&g), FPEMU_OK);
+    ck_assert_uint_eq(g.bits, 9);
+
+    ck_assert_int_eq(fpemu_lee(&f, 8, 7, 0), FPEMU_OK);
+    fpemu_named(FPEMU_BFLOAT16, &g);
+    ck_assert(fpemu_format_equal(&f, &g));
+    ck_assert_int_eq(fpemu_lee(&f, 3, 2, 0), FPEMU_OK);
+    fpemu_named(FPEMU_E3M2, &g);
+    ck_assert(fpemu_format_equal(&f, &g));
+    ck_assert_int_eq(fpemu_p3109(&f, 8, 4, 1, 1), FPEMU_OK);
+    ck_assert_int_eq(f.bias, 8);
+    ck_assert_int_eq(fpemu_p3109(&f, 63, 53, 1, 1), FPEMU_OK);
+    ck_assert_uint_eq(f.bits, 63);
+    ck_assert_int_eq(fpemu_p3109(&f, 64, 53, 1, 1), FPEMU_ERROR_FORMAT); /* smallest value 2^-1075 */
+    ck_assert_int_eq(fpemu_p3109(&f, 8, 8, 0, 0), FPEMU_OK);
+    ck_assert_uint_eq(f.exponent_bits, 1);
+    ck_assert_int_eq(fpemu_fixed(&f, 8, 4, 1), FPEMU_OK);
+    ck_assert_int_eq(fpemu_int(&f, 32, 0, 0x1p-1074, 0), FPEMU_OK);
+    ck_assert(f.max == 4294967295.0 * 0x1p-1074);
+    ck_assert_int_eq(f.fits_f32, 0);
+    ck_assert_int_eq(fpemu_posit(&f, 16, 2), FPEMU_OK);
+    ck_assert_int_eq(f.is_signed, 1);
+
+    /* largest values of affine integers are rounded once, as scale * (q - z) in binary64 */
+    ck_assert_int_eq(fpemu_int(&f, 32, 1, 0.1, -12345), FPEMU_OK);
+    ck_assert(f.max == 0.1 * (2147483647.0 + 12345) && f.lowest == 0.1 * (-2147483648.0 + 12345));
+    ck_assert_int_eq(fpemu_int(&f, 8, 1, 0x1p121, 0), FPEMU_OK); /* 127 * scale < 2^128 = 128 * scale */
+    ck_assert_int_eq(f.fits_f32, 0);
+    ck_assert_int_eq(fpemu_int(&f, 8, 1, 0x1.fffffep120, 0), FPEMU_OK);
+    ck_assert_int_eq(f.fits_f32, 1);
+    ck_assert_int_eq(fpemu_int(&f, 8, 1, 0x1.ffffffp120, 0), FPEMU_OK); /* a tie, to 2^121 */
+    ck_assert_int_eq(f.fits_f32, 0);
+    ck_assert_int_eq(fpemu_int(&f, 8, 1, 0x1p-150, 0), FPEMU_OK); /* a binary32 scale of zero: tie to even */
+    ck_assert_int_eq(f.fits_f32, 0);
+    ck_assert_int_eq(fpemu_int(&f, 8, 1, 0x1.8p-150, 0), FPEMU_OK);
+    ck_assert_int_eq(f.fits_f32, 1);
+}
+END_TEST
+
+START_TEST(carriers)
+{
+    static const struct {
+        const char *spec;
+        int f32;
+    } rows[] = {
+        {"float(e=8,m=23,bias=127)", 1},
+        {"float(e=8,m=23,bias=128)", 0},
+        {"float(e=8,m=22,bias=128)", 1},
+        {"float(e=8,m=23,bias=126)", 0},
+        {"float(e=8,m=7,bias=126)", 0},
+        {"e7m23", 1},
+        {"e5m24", 0},
+        {"e9m2", 0},
+        /* m bits of significand where there are no normal numbers */
+        {"float(e=0,m=24,bias=1,specials=finite)", 1},
+        {"float(e=0,m=25,bias=1,specials=finite)", 0},
+        {"fixed(25,0)", 1},
+        {"fixed(26,0)", 0},
+        {"ufixed(24,0)", 1},
+        {"ufixed(25,0)", 0},
+        {"fixed(8,149)", 1},
+        {"fixed(8,150)", 0},
+        {"fixed(8,-120)", 1},
+        {"fixed(8,-121)", 0},
+        {"fixed(8,-121):symmetric", 1},
+        {"ufixed(8,-120)", 1},
+        {"ufixed(8,-121)", 0},
+        {"posit(28,2)", 1},
+        {"posit(29,2)", 0},
+        {"posit(32,4)", 0},
+        {"posit(16,3)", 1},
+        {"p3109(8,1,uf)", 1},
+        {"p3109(9,1,ue)", 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const fpemu_format f = parse(rows[i].spec);
+        REQUIRE(fpemu_fits_f32(&f) == rows[i].f32, "%s", rows[i].spec);
+        REQUIRE(fpemu_fits_f64(&f) == 1, "%s", rows[i].spec);
+    }
+}
+END_TEST
+
+static void refused(fpemu_format f, const char *why)
+{
+    static const fpemu_format zero;
+    REQUIRE(fpemu_complete(&f) == FPEMU_ERROR_FORMAT, "accepted: %s", why);
+    REQUIRE(memcmp(&f, &zero, sizeof f) == 0, "not zeroed: %s", why);
+}
+
+START_TEST(refusals)
+{
+    const fpemu_format plain = {
+        .kind = FPEMU_KIND_FLOAT, .exponent_bits = 4, .mantissa_bits = 3, .bias = 7, .is_signed = 1};
+    const fpemu_format fixed = {.kind = FPEMU_KIND_FIXED, .bits = 8, .fraction_bits = 4, .is_signed = 1};
+    const fpemu_format integer = {.kind = FPEMU_KIND_INT, .bits = 8, .is_signed = 1, .scale = 1};
+    const fpemu_format posit = {.kind = FPEMU_KIND_POSIT, .bits = 8, .exponent_bits = 2, .is_signed = 1};
+    fpemu_format good = plain;
+    ck_assert_int_eq(fpemu_complete(&good), FPEMU_OK);
+    good = fixed;
+    ck_assert_int_eq(fpemu_complete(&good), FPEMU_OK);
+    good = integer;
+    ck_assert_int_eq(fpemu_complete(&good), FPEMU_OK);
+    good = posit;
+    ck_assert_int_eq(fpemu_complete(&good), FPEMU_OK);
+
+#define REFUSED(base, ...)                                                                                             \
+    do {                                                                                                               \
+        fpemu_format f = base;                                                                                         \
+        __VA_ARGS__;                                                                                                   \
+        refused(f, #base ": " #__VA_ARGS__);                                                                           \
+    } while (0)
+    REFUSED(plain, f.kind = 0);
+    REFUSED(plain, f.kind = 5);
+    REFUSED(plain, f.exponent_bits = 12);
+    REFUSED(plain, f.exponent_bits = UINT32_MAX);
+    REFUSED(plain, f.mantissa_bits = 53);
+    REFUSED(plain, f.bias = 1073);
+    REFUSED(plain, f.bias = -1010);
+    REFUSED(plain, f.bias = INT32_MAX);
+    REFUSED(plain, f.bias = INT32_MIN + 1);
+    REFUSED(plain, f.is_signed = 2);
+    REFUSED(plain, f.specials = 8);
+    REFUSED(plain, f.subnormals = 4);
+    REFUSED(plain, f.overflow = 4);
+    REFUSED(plain, f.nan = 6);
+    REFUSED(plain, f.symmetric = 1);
+    REFUSED(plain, f.wrap = 1);
+    REFUSED(plain, f.scale = 1);
+    REFUSED(plain, f.zero_point = 1);
+    REFUSED(plain, f.fraction_bits = 1);
+    REFUSED(plain, f.reserved0 = 1);
+    REFUSED(plain, f.reserved2[15] = 1);
+    REFUSED(plain, f.exponent_bits = 0);
+    REFUSED(plain, f.exponent_bits = 0, f.specials = FPEMU_SPECIALS_FINITE, f.bias = FPEMU_BIAS_DEFAULT);
+    REFUSED(plain, f.exponent_bits = 0, f.specials = FPEMU_SPECIALS_FINITE, f.mantissa_bits = 0);
+    REFUSED(plain, f.exponent_bits = 0, f.specials = FPEMU_SPECIALS_FN, f.mantissa_bits = 1);
+    REFUSED(plain, f.exponent_bits = 0, f.specials = FPEMU_SPECIALS_FINITE, f.subnormals = FPEMU_SUBNORMALS_NONE);
+    REFUSED(plain, f.exponent_bits = 0, f.specials = FPEMU_SPECIALS_P3109F);
+    REFUSED(plain, f.exponent_bits = 1, f.mantissa_bits = 0);
+    REFUSED(plain, f.exponent_bits = 1, f.subnormals = FPEMU_SUBNORMALS_FLUSH_IN);
+    REFUSED(plain, f.exponent_bits = 1, f.mantissa_bits = 0, f.specials = FPEMU_SPECIALS_FN);
+    REFUSED(plain, f.exponent_bits = 1, f.mantissa_bits = 0, f.specials = FPEMU_SPECIALS_P3109F);
+    REFUSED(plain, f.specials = FPEMU_SPECIALS_FNUZ, f.is_signed = 0);
+    REFUSED(plain, f.specials = FPEMU_SPECIALS_E8M0);
+    REFUSED(plain, f.specials = FPEMU_SPECIALS_E8M0, f.exponent_bits = 8, f.mantissa_bits = 0, f.bias = 127);
+    REFUSED(plain, f.specials = FPEMU_SPECIALS_DLFLOAT, f.is_signed = 0);
+    REFUSED(plain, f.specials = FPEMU_SPECIALS_DLFLOAT, f.subnormals = FPEMU_SUBNORMALS_NONE);
+    REFUSED(fixed, f.bits = 0);
+    REFUSED(fixed, f.bits = 55);
+    REFUSED(fixed, f.bits = 54, f.is_signed = 0);
+    REFUSED(fixed, f.bits = 65);
+    REFUSED(fixed, f.bits = UINT32_MAX);
+    REFUSED(fixed, f.fraction_bits = 1075);
+    REFUSED(fixed, f.fraction_bits = -1017);
+    REFUSED(fixed, f.fraction_bits = INT32_MIN);
+    REFUSED(fixed, f.exponent_bits = 1);
+    REFUSED(fixed, f.bias = 1);
+    REFUSED(fixed, f.specials = 1);
+    REFUSED(fixed, f.subnormals = 1);
+    REFUSED(fixed, f.scale = 1);
+    REFUSED(fixed, f.symmetric = 2);
+    REFUSED(fixed, f.symmetric = 1, f.wrap = 1);
+    REFUSED(fixed, f.symmetric = 1, f.is_signed = 0);
+    REFUSED(fixed, f.symmetric = 1, f.bits = 1);
+    REFUSED(fixed, f.wrap = 1, f.overflow = FPEMU_OVERFLOW_SATURATE);
+    REFUSED(integer, f.bits = 0);
+    REFUSED(integer, f.bits = 33);
+    REFUSED(integer, f.scale = 0);
+    REFUSED(integer, f.scale = -1);
+    REFUSED(integer, f.scale = (double)INFINITY);
+    REFUSED(integer, f.scale = (double)NAN);
+    REFUSED(integer, f.scale = 0x1p1017);
+    REFUSED(integer, f.zero_point = 128);
+    REFUSED(integer, f.zero_point = -129);
+    REFUSED(integer, f.is_signed = 0, f.zero_point = -1);
+    REFUSED(integer, f.symmetric = 1, f.zero_point = 1);
+    REFUSED(integer, f.fraction_bits = 1);
+    REFUSED(posit, f.bits = 1);
+    REFUSED(posit, f.bits = 33);
+    REFUSED(posit, f.exponent_bits = 5);
+    REFUSED(posit, f.mantissa_bits = 1);
+    REFUSED(posit, f.wrap = 1);
+#undef REFUSED
+
+    ck_assert_int_eq(fpemu_complete(NULL), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_float(NULL, 4, 3, 7, FPEMU_SPECIALS_IEEE, 1), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_float(&good, 4, 3, 7, (fpemu_specials)256, 1), FPEMU_ERROR_FORMAT);
+    ck_assert_int_eq(fpemu_lee(&good, 9, 3, 0), FPEMU_ERROR_FORMAT);
+    ck_assert_int_eq(fpemu_lee(&good, 0, 3, 0), FPEMU_ERROR_FORMAT);
+    ck_assert_int_eq(fpemu_lee(&good, 4, 3, INT32_MIN), FPEMU_ERROR_FORMAT);
+    ck_assert_int_eq(fpemu_p3109(&good, 2, 1, 1, 1), FPEMU_ERROR_FORMAT);
+    ck_assert_int_eq(fpemu_p3109(&good, 8, 8, 1, 1), FPEMU_ERROR_FORMAT);
+    ck_assert_int_eq(fpemu_p3109(&good, 8, 9, 0, 1), FPEMU_ERROR_FORMAT);
+    ck_assert_int_eq(fpemu_p3109(&good, 8, 0, 0, 1), FPEMU_ERROR_FORMAT);
+    ck_assert_int_eq(fpemu_p3109(&good, 64, 3, 1, 1), FPEMU_ERROR_FORMAT);
+    ck_assert_int_eq(fpemu_named(FPEMU_NAME_NONE, &good), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_named(FPEMU_NAME_COUNT, &good), FPEMU_ERROR_ARGUMENT);
+    ck_assert_uint_eq(good.kind, 0);
+}
+END_TEST
+
+START_TEST(names)
+{
+    for (int name = FPEMU_NAME_NONE + 1; name < FPEMU_NAME_COUNT; name++) {
+        fpemu_format f, g;
+        ck_assert_int_eq(fpemu_named((fpemu_name)name, &f), FPEMU_OK);
+        const char *text;
+        unsigned count = 0;
+        for (; (text = fpemu_name_text((fpemu_name)name, count)) != NULL; count++) {
+            g = parse(text);
+            REQUIRE(fpemu_format_equal(&f, &g), "%s is not name %d", text, name);
+            for (int other = 1; other < name; other++)
+                for (unsigned i = 0; fpemu_name_text((fpemu_name)other, i); i++)
+                    REQUIRE(strcmp(text, fpemu_name_text((fpemu_name)other, i)) != 0, "%s twice", text);
+        }
+        ck_assert_uint_ge(count, 1);
+    }
+    ck_assert_ptr_null(fpemu_name_text(FPEMU_NAME_NONE, 0));
+    ck_assert_ptr_null(fpemu_name_text(FPEMU_NAME_COUNT, 0));
+    ck_assert_ptr_null(fpemu_name_text(FPEMU_BINARY16, UINT32_MAX));
+}
+END_TEST
+
+START_TEST(invalid_formats)
+{
+    const fpemu_format zero = {0};
+    const fpemu_format *const bad[] = {NULL, &zero};
+    size_t count = 1;
+    for (int i = 0; i < 2; i++) {
+        const fpemu_format *f = bad[i];
+        ck_assert(fpemu_max(f) == 0 && fpemu_lowest(f) == 0 && fpemu_min_normal(f) == 0 && fpemu_min_positive(f) == 0);
+        ck_assert(fpemu_epsilon(f) == 0 && fpemu_value_count(f) == 0 && fpemu_nan_count(f) == 0);
+        ck_assert(fpemu_bits_per_element(f) == 0 && fpemu_code_size(f) == 0);
+        ck_assert(!fpemu_fits_f32(f) && !fpemu_fits_f64(f) && !fpemu_is_representable(f, 0));
+        ck_assert(isnan(fpemu_next_up(f, 0)) && isnan(fpemu_next_down(f, 0)));
+        ck_assert(!fpemu_format_equal(f, f) && !fpemu_format_equal(f, NULL));
+    }
+    ck_assert_int_eq(fpemu_enumerate(&zero, 0, NULL, NULL, &count), FPEMU_ERROR_FORMAT);
+    ck_assert_int_eq(fpemu_enumerate(NULL, 0, NULL, NULL, &count), FPEMU_ERROR_NULL);
+    const fpemu_format f = parse("e4m3fn");
+    ck_assert_int_eq(fpemu_enumerate(&f, 253, NULL, NULL, NULL), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_enumerate(&f, 253, NULL, NULL, &count), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_enumerate(&f, 252, NULL, NULL, &count), FPEMU_ERROR_BUFFER);
+    ck_assert_uint_eq(count, 253);
+}
+END_TEST
+
+START_TEST(counts)
+{
+    static const struct {
+        const char *spec;
+        uint64_t values;
+        size_t size;
+        double epsilon;
+    } rows[] = {
+        {"fp16", 63487, 2, 0x1p-10},
+        {"e4m3fn", 253, 1, 0.125},
+        {"e2m1", 15, 1, 0.5},
+        {"e8m0", 255, 1, 1},
+        {"ue4m3", 127, 1, 0.125},
+        {"e4m3fnuz", 255, 1, 0.125},
+        {"dlfloat16", 65533, 2, 0x1p-9},
+        {"tf32", 522239, 4, 0x1p-10},
+        {"fp64", UINT64_C(0xffdfffffffffffff), 8, 0x1p-52},
+        {"int8", 256, 1, 0},
+        {"int8:symmetric", 255, 1, 0},
+        {"fixed(54,0)", UINT64_C(1) << 54, 8, 0},
+        {"uint16", 65536, 2, 0},
+        {"posit(16,2)", 65535, 2, 0x1p-11},
+        {"posit(32,2)", 0xffffffff, 4, 0x1p-27},
+        {"posit(2,0)", 3, 1, 0},
+        {"posit(3,4)", 7, 1, 65535},
+        {"posit(6,4)", 63, 1, 3},
+        {"e4m3fn:nosub", 239, 1, 0.125},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const fpemu_format f = parse(rows[i].spec);
+        REQUIRE(fpemu_value_count(&f) == rows[i].values, "%s: %llu values", rows[i].spec,
+                (unsigned long long)fpemu_value_count(&f));
+        REQUIRE(fpemu_code_size(&f) == rows[i].size, "%s: code size", rows[i].spec);
+        REQUIRE(fpemu_epsilon(&f) == rows[i].epsilon, "%s: epsilon %a", rows[i].spec, fpemu_epsilon(&f));
+        REQUIRE(fpemu_bits_per_element(&f) == (double)f.bits, "%s", rows[i].spec);
+    }
+}
+END_TEST
+
+/* The derived numbers are a function of the parameters, not of the caller's rounding direction. */
+START_TEST(environment)
+{
+    static const int directions[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+    const fpemu_format want = parse("int(31,scale=0.1,zero=77)"), want64 = parse("fp64");
+    for (int i = 0; i < 3; i++) {
+        fesetround(directions[i]);
+        const fpemu_format f = parse("int(31,scale=0.1,zero=77)"), g = parse("fp64");
+        fesetround(FE_TONEAREST);
+        ck_assert(memcmp(&f, &want, sizeof f) == 0);
+        ck_assert(memcmp(&g, &want64, sizeof g) == 0);
+    }
+}
+END_TEST
+
+START_TEST(equality)
+{
+    static const char *const specs[] = {
+        "e4m3fn",         "e4m3",         "e4m3fnuz",       "ue4m3",           "e4m3fn:saturate",
+        "e4m3fn:keepinf", "e4m3fn:nosub", "e4m3fn:flushin", "e4m3fn:flushout", "e4m3fn:nan=max",
+        "fp(4,3,0)",      "fp(4,3,4)",    "p3109(8,4,se)",  "p3109(8,4,sf)",   "fixed(8,4)",
+        "fixed(8,5)",     "fixed(9,4)",   "ufixed(8,4)",    "fixed(8,4):wrap", "fixed(8,4):symmetric",
+        "int8",           "uint8",        "int(8,scale=2)", "int(8,zero=1)",   "posit(8,2)",
+        "posit(8,1)",     "e8m0",         "dlfloat16"};
+    enum { N = sizeof specs / sizeof specs[0] };
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) {
+            const fpemu_format a = parse(specs[i]), b = parse(specs[j]);
+            REQUIRE(fpemu_format_equal(&a, &b) == (i == j), "%s and %s", specs[i], specs[j]);
+        }
+}
+END_TEST
+
+START_TEST(library)
+{
+    ck_assert_int_eq(fpemu_version(), FPEMU_VERSION);
+    ck_assert_uint_eq(fpemu_sizeof("format"), sizeof(fpemu_format));
+    ck_assert_uint_eq(fpemu_sizeof("rounding"), sizeof(fpemu_rounding));
+    ck_assert_uint_eq(fpemu_sizeof("stats"), sizeof(fpemu_stats));
+    ck_assert_uint_eq(fpemu_sizeof("formats"), 0);
+    ck_assert_uint_eq(fpemu_sizeof(NULL), 0);
+    for (int i = -1; i < 14; i++) {
+        const char *text = fpemu_status_text((fpemu_status)i);
+        ck_assert_ptr_nonnull(text);
+        ck_assert_int_eq(strcmp(text, "unknown status") == 0, i < 0 || i > FPEMU_ERROR_ARGUMENT);
+        for (int j = 0; j < i && i <= FPEMU_ERROR_ARGUMENT; j++)
+            ck_assert_str_ne(text, fpemu_status_text((fpemu_status)j));
+    }
+}
+END_TEST
+
+/* -------------------------------------------------------------------------------- queries by enumeration */
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+#define MAX_VALUES 65536
+
+/* Every code decoded, sorted and made distinct is what the queries must describe. */
+static void check_queries(const fpemu_format *f, const char *spec)
+{
+    static double want[MAX_VALUES], got[MAX_VALUES];
+    static uint64_t codes[MAX_VALUES];
+    size_t n = 0, unique = 0, count;
+    uint64_t nans = 0;
+    for (uint64_t code = 0; code < UINT64_C(1) << f->bits; code++) {
+        const double x = fpemu_decode_one_f64(f, code);
+        nans += isnan(x) != 0;
+        if (isinf(x))
+            REQUIRE(f->has_infinity, "%s: code %llx is infinite", spec, (unsigned long long)code);
+        if (isfinite(x))
+            want[n++] = x + 0.0; /* -0 to +0 */
+    }
+    qsort(want, n, sizeof want[0], ascending);
+    for (size_t i = 0; i < n; i++)
+        if (unique == 0 || want[i] != want[unique - 1])
+            want[unique++] = want[i];
+    REQUIRE(fpemu_nan_count(f) == nans, "%s: %llu NaN codes, not %llu", spec, (unsigned long long)nans,
+            (unsigned long long)fpemu_nan_count(f));
+    REQUIRE(fpemu_value_count(f) == unique, "%s: %zu values, not %llu", spec, unique,
+            (unsigned long long)fpemu_value_count(f));
+    REQUIRE(fpemu_enumerate(f, MAX_VALUES, got, codes, &count) == FPEMU_OK && count == unique, "%s: enumerate", spec);
+
+    const fpemu_rounding nearest = fpemu_nearest();
+    double min_positive = 0, min_normal = 0;
+    for (size_t i = 0; i < unique; i++) {
+        const double x = want[i], up = i + 1 < unique ? want[i + 1] : (double)NAN;
+        const double down = i > 0 ? want[i - 1] : (double)NAN;
+        REQUIRE(bits_of(got[i]) == bits_of(x), "%s: value %zu is %a, not %a", spec, i, got[i], x);
+        REQUIRE(fpemu_decode_one_f64(f, codes[i]) == x, "%s: code of %a", spec, x);
+        REQUIRE(fpemu_encode_one_f64(f, &nearest, x, 0) == codes[i], "%s: %a codes as %llx, not %llx", spec, x,
+                (unsigned long long)fpemu_encode_one_f64(f, &nearest, x, 0), (unsigned long long)codes[i]);
+        REQUIRE(fpemu_is_representable(f, x), "%s: %a is a value", spec, x);
+        REQUIRE(bits_of(fpemu_next_up(f, x)) == bits_of(up), "%s: up from %a", spec, x);
+        REQUIRE(bits_of(fpemu_next_down(f, x)) == bits_of(down), "%s: down from %a", spec, x);
+        if (i + 1 < unique) {
+            const double between = x / 2 + up / 2;
+            const int apart = x < between && between < up; /* else binary64 has nothing between them */
+            REQUIRE(!apart || !fpemu_is_representable(f, between), "%s: %a is no value", spec, between);
+            REQUIRE(!apart || (fpemu_next_up(f, between) == up && fpemu_next_down(f, between) == x), "%s: around %a",
+                    spec, between);
+        }
+        if (x > 0 && min_positive == 0)
+            min_positive = x;
+        if (x > 0 && min_normal == 0 && f->kind == FPEMU_KIND_FLOAT && fpemu_min_normal(f) > 0 &&
+            x >= ldexp(1, f->emin))
+            min_normal = x;
+    }
+    REQUIRE(fpemu_max(f) == want[unique - 1] && fpemu_lowest(f) == want[0], "%s: ends", spec);
+    REQUIRE(fpemu_decode_one_f64(f, f->max_code) == fpemu_max(f), "%s: max_code", spec);
+    REQUIRE(fpemu_decode_one_f64(f, f->lowest_code) == fpemu_lowest(f), "%s: lowest_code", spec);
+    REQUIRE(!f->has_nan || isnan(fpemu_decode_one_f64(f, f->nan_code)), "%s: nan_code", spec);
+    REQUIRE(fpemu_min_positive(f) == min_positive, "%s: min_positive", spec);
+    REQUIRE(fpemu_min_normal(f) == (f->kind == FPEMU_KIND_FLOAT ? min_normal : min_positive), "%s: min_normal", spec);
+    if (f->kind == FPEMU_KIND_POSIT && f->bits > 2)
+        REQUIRE(fpemu_epsilon(f) == fpemu_next_up(f, 1) - 1, "%s: epsilon", spec);
+
+    const double infinity = (double)INFINITY, over = nextafter(want[unique - 1], infinity);
+    REQUIRE(isnan(fpemu_next_up(f, infinity)) && isnan(fpemu_next_up(f, over)), "%s: above the largest", spec);
+    REQUIRE(fpemu_next_down(f, infinity) == want[unique - 1], "%s: below infinity", spec);
+    REQUIRE(fpemu_next_up(f, -infinity) == want[0], "%s: above -infinity", spec);
+    REQUIRE(isnan(fpemu_next_down(f, -infinity)) && isnan(fpemu_next_up(f, (double)NAN)), "%s: no value", spec);
+    REQUIRE(fpemu_is_representable(f, infinity) == f->has_infinity, "%s: infinity", spec);
+    REQUIRE(fpemu_is_representable(f, -infinity) == (f->has_infinity && f->is_signed), "%s: -infinity", spec);
+    REQUIRE(fpemu_is_representable(f, (double)NAN) == f->has_nan, "%s: NaN", spec);
+    REQUIRE(fpemu_is_representable(f, -0.0) == f->has_zero, "%s: -0", spec);
+}
+
+START_TEST(queries_of_floats)
+{
+    static const char *const modifiers[] = {"", ":nosub", ":flushin", ":flushout"};
+    static const char *const specials[] = {"ieee", "fn", "fnuz", "finite", "p3109e", "p3109f", "dlfloat"};
+    int checked = 0;
+    for (int e = 0; e <= 6; e++)
+        for (int m = 0; m <= 4; m++)
+            for (int s = 0; s < 7; s++)
+                for (int is_signed = 0; is_signed < 2; is_signed++)
+                    for (int i = 0; i < 4; i++) {
+                        char spec[96];
+                        fpemu_format f;
+                        snprintf(spec, sizeof spec, "float(e=%d,m=%d,bias=%d,specials=%s,signed=%d)%s", e, m, e + 1,
+                                 specials[s], is_signed, modifiers[i]);
+                        if (fpemu_parse(spec, &f, NULL) == FPEMU_OK) {
+                            check_queries(&f, spec);
+                            checked++;
+                        }
+                    }
+    ck_assert_int_gt(checked, 1200);
+}
+END_TEST
+
+START_TEST(queries_of_named)
+{
+    for (int name = FPEMU_NAME_NONE + 1; name < FPEMU_NAME_COUNT; name++) {
+        fpemu_format f;
+        fpemu_named((fpemu_name)name, &f);
+        if (f.bits <= 16)
+            check_queries(&f, fpemu_name_text((fpemu_name)name, 0));
+    }
+}
+END_TEST
+
+START_TEST(queries_of_p3109)
+{
+    for (uint32_t k = 3; k <= 9; k++)
+        for (uint32_t p = 1; p <= k; p++)
+            for (int domain = 0; domain < 4; domain++) {
+                fpemu_format f;
+                char spec[32];
+                snprintf(spec, sizeof spec, "p3109(%u,%u,%d)", k, p, domain);
+                if (fpemu_p3109(&f, k, p, domain & 1, domain >> 1) == FPEMU_OK) {
+                    check_queries(&f, spec);
+                    /* 1.0 stands in the middle of the codes */
+                    const uint64_t one = UINT64_C(1) << (k - 1 - (uint32_t)(domain & 1));
+                    if (fpemu_max(&f) >= 1)
+                        REQUIRE(fpemu_decode_one_f64(&f, one) == 1, "%s: code of 1", spec);
+                }
+            }
+}
+END_TEST
+
+START_TEST(queries_of_the_rest)
+{
+    static const char *const specs[] = {"fixed(1,0)",
+                                        "fixed(2,5)",
+                                        "fixed(8,4)",
+                                        "fixed(8,-3)",
+                                        "fixed(8,12)",
+                                        "fixed(8,4):symmetric",
+                                        "ufixed(1,0)",
+                                        "ufixed(8,4)",
+                                        "fixed(12,6):wrap",
+                                        "fixed(8,1074)",
+                                        "fixed(8,-1016)",
+                                        "int(1)",
+                                        "int(1,zero=-1)",
+                                        "int(8,scale=0.1)",
+                                        "int(8,scale=0.1,zero=-128)",
+                                        "uint(8,scale=0.1,zero=255)",
+                                        "uint(1,scale=3)",
+                                        "int(8,scale=0.3):symmetric",
+                                        "int(8,scale=4.9406564584124654e-324)",
+                                        "int(8,scale=1e300,zero=5)"};
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
+        const fpemu_format f = parse(specs[i]);
+        check_queries(&f, specs[i]);
+    }
+    for (uint32_t n = 2; n <= 10; n++)
+        for (uint32_t es = 0; es <= 4; es++) {
+            fpemu_format f;
+            char spec[32];
+            snprintf(spec, sizeof spec, "posit(%u,%u)", n, es);
+            ck_assert_int_eq(fpemu_posit(&f, n, es), FPEMU_OK);
+            check_queries(&f, spec);
+        }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("format");
+    TCase *limits = tcase_create("limits"), *queries = tcase_create("queries");
+    tcase_add_test(limits, published_numbers);
+    tcase_add_test(limits, exponents);
+    tcase_add_test(limits, lowest);
+    tcase_add_test(limits, constructors);
+    tcase_add_test(limits, carriers);
+    tcase_add_test(limits, refusals);
+    tcase_add_test(limits, names);
+    tcase_add_test(limits, invalid_formats);
+    tcase_add_test(limits, counts);
+    tcase_add_test(limits, environment);
+    tcase_add_test(limits, equality);
+    tcase_add_test(limits, library);
+    suite_add_tcase(suite, limits);
+    tcase_set_timeout(queries, 120);
+    tcase_add_test(queries, queries_of_floats);
+    tcase_add_test(queries, queries_of_named);
+    tcase_add_test(queries, queries_of_p3109);
+    tcase_add_test(queries, queries_of_the_rest);
+    suite_add_tcase(suite, queries);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,145 @@
+/* check_rng.c - random words and the bits of an element, against published vectors and a second implementation. */
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../oracle/longhand.h"
+#include "fpemu.h"
+
+static FILE *open_vectors(const char *name)
+{
+    const char *directory = getenv("top_srcdir") ? getenv("top_srcdir") : getenv("srcdir");
+    char path[1024];
+    (void)snprintf(path, sizeof path, "%s/tests/vectors/%s", directory ? directory : ".", name);
+    FILE *file = fopen(path, "r");
+    ck_assert_msg(file != NULL, "cannot open %s (is top_srcdir set?)", path);
+    return file;
+}
+
+START_TEST(hash_has_its_test_values)
+{
+    FILE *file = open_vectors("hash_words.txt");
+    char line[256];
+    int count = 0;
+    while (fgets(line, sizeof line, file)) {
+        uint64_t seed, stream, j;
+        uint32_t word;
+        if (sscanf(line, "%" SCNx64 "%" SCNx64 "%" SCNx64 "%" SCNx32, &seed, &stream, &j, &word) != 4)
+            continue;
+        count++;
+        ck_assert_uint_eq(fpemu_random_word(FPEMU_HASH, seed, stream, j), word);
+        ck_assert_uint_eq(lh_word(FPEMU_HASH, seed, stream, j), word);
+    }
+    (void)fclose(file);
+    ck_assert_int_eq(count, 6);
+}
+END_TEST
+
+/* Counters of the second and third vector lie above 2^62, which no word index reaches: they prove the second
+ * implementation, to which the library is compared everywhere else. */
+START_TEST(philox_has_the_published_vectors)
+{
+    FILE *file = open_vectors("philox4x32_10.txt");
+    char line[256];
+    int count = 0;
+    while (fgets(line, sizeof line, file)) {
+        uint32_t c[4], k[2], expected[4], out[4];
+        if (sscanf(line, "%" SCNx32 "%" SCNx32 "%" SCNx32 "%" SCNx32 "%" SCNx32 "%" SCNx32 "%" SCNx32 "%" SCNx32
+                   "%" SCNx32 "%" SCNx32, &c[0], &c[1], &c[2], &c[3], &k[0], &k[1], &expected[0], &expected[1],
+                   &expected[2], &expected[3]) != 10)
+            continue;
+        count++;
+        lh_philox(c, k, out);
+        uint64_t counter = (uint64_t)c[1] << 32 | c[0], stream = (uint64_t)c[3] << 32 | c[2];
+        uint64_t seed = (uint64_t)k[1] << 32 | k[0];
+        for (unsigned lane = 0; lane < 4; lane++) {
+            ck_assert_uint_eq(out[lane], expected[lane]);
+            if (counter < UINT64_C(1) << 62) {
+                uint64_t j = counter / 32 * 128 + lane * 32 + counter % 32;
+                ck_assert_uint_eq(fpemu_random_word(FPEMU_PHILOX, seed, stream, j), expected[lane]);
+            }
+        }
+    }
+    (void)fclose(file);
+    ck_assert_int_eq(count, 3);
+}
+END_TEST
+
+static const uint64_t corners[] = {0, 1, 31, 32, 33, 63, 64, 95, 96, 127, 128, 129, 4095, 4096, UINT64_C(0xffffffff),
+    UINT64_C(0x100000000), UINT64_C(0x100000001), UINT64_C(0x1ffffffff), UINT64_C(0x7fffffffffffffff),
+    UINT64_C(0x8000000000000000), UINT64_C(0x8000000000000001), UINT64_C(0xffffffff00000000), UINT64_MAX - 1,
+    UINT64_MAX};
+enum { corner_count = (int)(sizeof corners / sizeof corners[0]) };
+
+START_TEST(words_equal_the_definition)
+{
+    uint64_t state = 2026;
+    for (int generator = FPEMU_HASH; generator <= FPEMU_PHILOX; generator++) {
+        for (int a = 0; a < corner_count; a++)
+            for (int b = 0; b < corner_count; b++)
+                for (int c = 0; c < corner_count; c++)
+                    ck_assert_uint_eq(fpemu_random_word((fpemu_generator)generator, corners[a], corners[b], corners[c]),
+                                      lh_word(generator, corners[a], corners[b], corners[c]));
+        for (int i = 0; i < 20000; i++) {
+            uint64_t seed = lh_next(&state), stream = lh_next(&state), j = lh_next(&state) >> (i % 64);
+            ck_assert_uint_eq(fpemu_random_word((fpemu_generator)generator, seed, stream, j),
+                              lh_word(generator, seed, stream, j));
+        }
+    }
+}
+END_TEST
+
+START_TEST(bits_of_an_element)
+{
+    uint64_t state = 2027;
+    for (unsigned bits = 0; bits <= 32; bits++) /* 0 means 32 */
+        for (int i = 0; i < 3000; i++) {
+            fpemu_rounding r = fpemu_stochastic(lh_next(&state), lh_next(&state));
+            r.generator = (uint8_t)(i & 1);
+            r.bits = (uint8_t)bits;
+            uint64_t index = i < 512 ? (uint64_t)i / 2 : i < 600 ? corners[i % corner_count] : lh_next(&state) >> (i % 64);
+            uint32_t expected = lh_bits(r.generator, r.seed, r.stream, index, bits ? bits : 32);
+            ck_assert_uint_eq(fpemu_random_bits(&r, index), expected);
+        }
+}
+END_TEST
+
+/* Whether `index` of the query counts from the offset is told by the array: element 0 of a slice at offset o takes
+ * the bits of index o. One random bit decides 1.5 * 2^-1 in a format of integers. */
+START_TEST(offset_moves_the_index)
+{
+    fpemu_format format;
+    ck_assert_int_eq(fpemu_parse("fixed(16,0)", &format, NULL), FPEMU_OK);
+    for (uint64_t offset = 0; offset < 300; offset += 7) {
+        fpemu_rounding r = fpemu_stochastic(5, 6);
+        float x[64], y[64];
+        r.offset = offset;
+        for (int i = 0; i < 64; i++)
+            x[i] = 10.5f;
+        ck_assert_int_eq(fpemu_quantize_f32(&format, &r, 64, x, y, NULL), FPEMU_OK);
+        for (uint64_t i = 0; i < 64; i++) {
+            uint32_t word = lh_word(FPEMU_HASH, 5, 6, offset + i);
+            ck_assert(y[i] == (word >> 31 ? 11.0f : 10.0f));
+        }
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("rng");
+    TCase *tests = tcase_create("words");
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, hash_has_its_test_values);
+    tcase_add_test(tests, philox_has_the_published_vectors);
+    tcase_add_test(tests, words_equal_the_definition);
+    tcase_add_test(tests, bits_of_an_element);
+    tcase_add_test(tests, offset_moves_the_index);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
