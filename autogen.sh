@@ -1,0 +1,6 @@
+#!/bin/sh
+# Makes configure and Makefile.in from configure.ac and Makefile.am; needs autoconf, automake, libtool and pkg-config.
+set -eu
+cd "$(dirname "$0")"
+mkdir -p build-aux
+exec autoreconf --force --install

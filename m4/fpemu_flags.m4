@@ -1,0 +1,70 @@
+# FPEMU_TRY_FLAGS(FLAGS, IF-TAKEN, [IF-NOT])
+# Whether the compiler takes FLAGS without a complaint; clang only warns about flags it does not know.
+AC_DEFUN([FPEMU_TRY_FLAGS], [
+  AC_MSG_CHECKING([whether $CC takes $1])
+  fpemu_saved_CFLAGS=$CFLAGS
+  CFLAGS="$1 $CFLAGS -Werror"
+  AC_COMPILE_IFELSE([AC_LANG_PROGRAM([], [])], [fpemu_taken=yes], [fpemu_taken=no])
+  CFLAGS=$fpemu_saved_CFLAGS
+  AC_MSG_RESULT([$fpemu_taken])
+  AS_IF([test $fpemu_taken = yes], [$2], [$3])
+])
+
+# FPEMU_WARNINGS
+# Sets WARNING_CFLAGS for our own code.
+AC_DEFUN([FPEMU_WARNINGS], [
+  WARNING_CFLAGS=
+  for flag in -Wall -Wextra -Wpedantic -Wconversion; do
+    FPEMU_TRY_FLAGS([$flag], [AS_VAR_APPEND([WARNING_CFLAGS], [" $flag"])])
+  done
+  # That clang cannot vectorise a loop marked `omp simd' is no defect, and depends on the level of optimisation.
+  FPEMU_TRY_FLAGS([-Wpass-failed], [AS_VAR_APPEND([WARNING_CFLAGS], [" -Wno-pass-failed"])])
+  AS_IF([test "x$enable_werror" != xno], [AS_VAR_APPEND([WARNING_CFLAGS], [" -Werror"])])
+  AC_SUBST([WARNING_CFLAGS])
+])
+
+# FPEMU_SANITIZERS
+# Sets SANITIZER_FLAGS, for compiling and linking. A finding ends the program.
+AC_DEFUN([FPEMU_SANITIZERS], [
+  SANITIZER_FLAGS=
+  AS_IF([test "x$enable_sanitizers" != xno],
+        [SANITIZER_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
+         AC_MSG_CHECKING([whether $CC links with $SANITIZER_FLAGS])
+         fpemu_saved_CFLAGS=$CFLAGS
+         CFLAGS="$SANITIZER_FLAGS $CFLAGS"
+         AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])], [AC_MSG_RESULT([yes])],
+                        [AC_MSG_RESULT([no])
+                         AC_MSG_ERROR([--enable-sanitizers was given, but the compiler has no sanitizers])])
+         CFLAGS=$fpemu_saved_CFLAGS])
+  AC_SUBST([SANITIZER_FLAGS])
+])
+
+# FPEMU_OPENMP
+# AC_OPENMP with --disable-openmp; --enable-openmp insists. Without OpenMP the loop hints (omp simd) stay where the
+# compiler knows them. Sets OPENMP_CFLAGS.
+AC_DEFUN([FPEMU_OPENMP], [
+  AC_OPENMP
+  AS_IF([test -n "$OPENMP_CFLAGS"], [openmp_text="yes ($OPENMP_CFLAGS)"],
+        [AS_IF([test "x$enable_openmp" = xyes],
+               [AC_MSG_ERROR([--enable-openmp: the compiler has no OpenMP (clang on Debian: libomp-dev)])])
+         openmp_text="no (one thread)"
+         FPEMU_TRY_FLAGS([-fopenmp-simd], [OPENMP_CFLAGS=-fopenmp-simd],
+                         [FPEMU_TRY_FLAGS([-Wno-unknown-pragmas], [OPENMP_CFLAGS=-Wno-unknown-pragmas])])])
+])
+
+# FPEMU_OPTIMISATION
+# The array loops want -O3 where the rest has -O2. Automake puts CFLAGS last on every command line, where its -O2 would
+# undo that, so the level moves out of CFLAGS: to OPTIMISATION for the library, the programs and the tests, and to
+# KERNEL_OPTIMISATION, one step up from -O2, for the loops. Another level than -O2 is taken as meant for both.
+# `make CFLAGS=-O0' still has the last word. Called after all checks that compile.
+AC_DEFUN([FPEMU_OPTIMISATION], [
+  OPTIMISATION=
+  fpemu_other_CFLAGS=
+  for flag in $CFLAGS; do
+    AS_CASE([$flag], [-O*], [OPTIMISATION=$flag], [AS_VAR_APPEND([fpemu_other_CFLAGS], [" $flag"])])
+  done
+  CFLAGS=${fpemu_other_CFLAGS# }
+  AS_IF([test "x$OPTIMISATION" = x-O2], [KERNEL_OPTIMISATION=-O3], [KERNEL_OPTIMISATION=$OPTIMISATION])
+  AC_SUBST([OPTIMISATION])
+  AC_SUBST([KERNEL_OPTIMISATION])
+])

@@ -1,0 +1,8 @@
+/* fpemu.h is C11 by itself: it comes first, twice, and needs nothing before it. */
+#include <fpemu.h>
+#include <fpemu.h>
+
+int main(void)
+{
+    return fpemu_version() == FPEMU_VERSION ? 0 : 1;
+}

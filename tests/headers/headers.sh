@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# The public header compiles alone, pedantically, as C11 and, where there is a C++ compiler, as C++17.
+# From the makefile: CC, CXX (may be empty), top_srcdir.
+set -euo pipefail
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+strict=(-pedantic-errors -Wall -Wextra -Wconversion -Werror -I "$top_srcdir/include" -c)
+
+$CC -std=c11 "${strict[@]}" -o "$work/c.o" "$top_srcdir/tests/headers/header_c.c"
+if [ -n "$CXX" ]; then
+    $CXX -std=c++17 "${strict[@]}" -Wold-style-cast -o "$work/cxx.o" "$top_srcdir/tests/headers/header_cxx.cpp"
+fi

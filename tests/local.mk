@@ -1,0 +1,147 @@
+# Programs and scripts that exit with 0 (fine, and silent), 1 (a defect) or 77 (cannot be done here). They run in the
+# build directory, with the variables below.
+TEST_EXTENSIONS = .sh
+SH_LOG_COMPILER = $(BASH)
+AM_TESTS_ENVIRONMENT = \
+	CC='$(CC)'; CXX='$(CXX)'; NM='$(NM)'; top_srcdir='$(top_srcdir)'; top_builddir='$(top_builddir)'; \
+	FPEMU='$(abs_top_builddir)/tools/fpemu/fpemu$(EXEEXT)'; \
+	export CC CXX NM top_srcdir top_builddir FPEMU;
+
+dist_noinst_SCRIPTS += tests/headers/headers.sh tests/headers/exports.sh tests/installed.sh
+dist_noinst_DATA += tests/readme_example.awk tests/headers/header_c.c tests/headers/header_cxx.cpp
+
+# ------------------------------------------------------------------------------------- the public face
+TESTS += tests/headers/headers.sh tests/headers/exports.sh tests/readme_example
+
+check_PROGRAMS += tests/readme_example
+nodist_tests_readme_example_SOURCES = tests/readme_example.c
+tests_readme_example_LDADD = lib/libfpemu.la
+CLEANFILES += tests/readme_example.c
+tests/readme_example.c: README.md tests/readme_example.awk
+	@$(MKDIR_P) tests
+	$(AM_V_GEN)$(AWK) -f $(top_srcdir)/tests/readme_example.awk $(top_srcdir)/README.md >$@.new && mv $@.new $@
+
+installcheck-local: tests/readme_example.c
+	CC='$(CC) $(SANITIZER_FLAGS)' PKG_CONFIG='$(PKG_CONFIG)' pkgconfigdir='$(DESTDIR)$(pkgconfigdir)' \
+	libdir='$(DESTDIR)$(libdir)' $(BASH) $(top_srcdir)/tests/installed.sh tests/readme_example.c
+
+# ------------------------------------------------------------------------------------- unit tests, by Check
+dist_noinst_DATA += tests/vectors/hash_words.txt tests/vectors/philox4x32_10.txt
+
+UNIT_TESTS = \
+	tests/unit/check_arguments \
+	tests/unit/check_format \
+	tests/unit/check_rng \
+	tests/unit/check_spec
+UNIT_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+UNIT_LDADD = lib/libfpemu.la $(CHECK_LIBS)
+tests_unit_check_arguments_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_arguments_LDADD = $(UNIT_LDADD)
+tests_unit_check_format_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_format_LDADD = $(UNIT_LDADD)
+tests_unit_check_rng_SOURCES = tests/unit/check_rng.c $(LONGHAND)
+tests_unit_check_rng_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_rng_LDADD = $(UNIT_LDADD)
+tests_unit_check_spec_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_spec_LDADD = $(UNIT_LDADD)
+if HAVE_CHECK
+check_PROGRAMS += $(UNIT_TESTS)
+TESTS += $(UNIT_TESTS)
+endif
+
+# ------------------------------------------------------------------------------------- against rules worked by hand
+LONGHAND = tests/oracle/longhand.c tests/oracle/longhand.h
+LONGHAND_TESTS = \
+	tests/oracle/compat \
+	tests/oracle/counters \
+	tests/oracle/peers \
+	tests/oracle/properties \
+	tests/oracle/stochastic \
+	tests/oracle/values
+check_PROGRAMS += $(LONGHAND_TESTS)
+TESTS += $(LONGHAND_TESTS)
+tests_oracle_compat_SOURCES = tests/oracle/compat.c $(LONGHAND)
+tests_oracle_compat_LDADD = lib/libfpemu.la
+tests_oracle_counters_SOURCES = tests/oracle/counters.c $(LONGHAND)
+tests_oracle_counters_LDADD = lib/libfpemu.la
+tests_oracle_peers_SOURCES = tests/oracle/peers.c $(LONGHAND)
+tests_oracle_peers_LDADD = lib/libfpemu.la
+tests_oracle_properties_SOURCES = tests/oracle/properties.c $(LONGHAND)
+tests_oracle_properties_LDADD = lib/libfpemu.la
+tests_oracle_stochastic_SOURCES = tests/oracle/stochastic.c $(LONGHAND)
+tests_oracle_stochastic_LDADD = lib/libfpemu.la
+tests_oracle_values_SOURCES = tests/oracle/values.c $(LONGHAND)
+tests_oracle_values_LDADD = lib/libfpemu.la
+
+# ------------------------------------------------------------------------------------- against the judges
+tests_ref_libjudge_la_SOURCES = \
+	tests/ref/compare.c \
+	tests/ref/compare.h \
+	tests/ref/formats.c \
+	tests/ref/formats.h \
+	tests/ref/judge.c \
+	tests/ref/judge.h \
+	tests/ref/mpfr.c \
+	tests/ref/points.c \
+	tests/ref/points.h \
+	tests/ref/slow.c \
+	tests/ref/sweep.c \
+	tests/ref/sweep.h
+tests_ref_libjudge_la_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
+tests_ref_libjudge_la_LIBADD = lib/libfpemu.la $(MPFR_LIBS)
+
+JUDGE_TESTS = \
+	tests/oracle/codes \
+	tests/oracle/double \
+	tests/oracle/inputs16 \
+	tests/oracle/judges \
+	tests/oracle/neighbours
+tests_oracle_codes_LDADD = tests/ref/libjudge.la
+tests_oracle_double_LDADD = tests/ref/libjudge.la
+tests_oracle_inputs16_LDADD = tests/ref/libjudge.la
+tests_oracle_judges_LDADD = tests/ref/libjudge.la
+tests_oracle_neighbours_LDADD = tests/ref/libjudge.la
+if HAVE_MPFR
+noinst_LTLIBRARIES += tests/ref/libjudge.la
+check_PROGRAMS += $(JUDGE_TESTS)
+TESTS += $(JUDGE_TESTS)
+endif
+
+# ------------------------------------------------------------------------------------- every binary32 input
+# All of it takes hours. A part, or more threads: make check-exhaustive EXHAUSTIVE="e4m3fn rne ieee --jobs 4"
+EXHAUSTIVE =
+EXTRA_PROGRAMS += tests/oracle/exhaustive
+tests_oracle_exhaustive_LDADD = tests/ref/libjudge.la
+CLEANFILES += exhaustive.txt
+if HAVE_MPFR
+check-exhaustive: tests/oracle/exhaustive$(EXEEXT)
+	@commit=$(PACKAGE_VERSION); \
+	if test -e $(srcdir)/.git; then commit=`git -C $(srcdir) describe --always --dirty`; fi; \
+	tests/oracle/exhaustive$(EXEEXT) -o exhaustive.txt --commit "$$commit" $(EXHAUSTIVE)
+else
+check-exhaustive:
+	@echo "configure did not find MPFR and GMP, which judge" >&2; exit 1
+endif
+
+# ------------------------------------------------------------------------------------- the program
+CLI_TESTS = \
+	tests/cli/codes.sh \
+	tests/cli/compare.sh \
+	tests/cli/files.sh \
+	tests/cli/info.sh \
+	tests/cli/npy.sh \
+	tests/cli/quantize.sh \
+	tests/cli/round.sh \
+	tests/cli/sample.sh \
+	tests/cli/usage.sh
+EXTRA_DIST += $(CLI_TESTS) tests/cli/common.sh
+if TOOLS
+TESTS += $(CLI_TESTS)
+endif
+
+# ------------------------------------------------------------------------------------- each defect is noticed
+EXTRA_DIST += tests/mutants/run.sh tests/mutants/mutants.txt
+# Some alone, by name: make check-mutants MUTANTS="..."
+MUTANTS =
+check-mutants:
+	CC='$(CC)' $(SHELL) $(top_srcdir)/tests/mutants/run.sh $(MUTANTS)
