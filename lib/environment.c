@@ -1,4 +1,5 @@
-/* environment.c - the floating-point environment around the few sums and comparisons that are not integer. */
+/* environment.c - the floating-point environment of every call: some rules add, compare or convert in floating point,
+ * and vector code may compute on lanes that it then discards. */
 #include "internal.h"
 
 #if defined(__x86_64__) || defined(_M_X64)

@@ -13,7 +13,7 @@ typedef struct NAME(job) {
     void *out;      /* values, or codes of `size` bytes */
     size_t size;    /* 0 = values */
     uint32_t want;
-    uint8_t counted, stochastic, slow, two_step, real_arithmetic;
+    uint8_t counted, stochastic, slow, two_step;
 } NAME(job);
 
 static void NAME(prepare)(NAME(job) *j, const fpemu_format *f, const fpemu_rounding *r, int to_code)
@@ -26,8 +26,6 @@ static void NAME(prepare)(NAME(job) *j, const fpemu_format *f, const fpemu_round
 #if CORE_W == 32
     core_choose_quick32(&j->plan, f);
 #endif
-    j->real_arithmetic = j->slow || j->plan.rule == CORE_RULE_SCALED || j->plan.rule == CORE_RULE_MAGIC ||
-                         j->plan.rule == CORE_RULE_MAGIC_ENDS;
 }
 
 /* Rounds elements [first, first + n): tile by tile where something must be kept beside the result. */
@@ -98,10 +96,6 @@ static void NAME(run_parts)(const NAME(job) *j, size_t n, fpemu_stats *stats)
     for (int k = 0; k < parts; k++) {
         const size_t begin = part_begin(k, parts, n, j->rounding->offset);
         const size_t end = part_begin(k + 1, parts, n, j->rounding->offset);
-        if (!j->counted && !j->real_arithmetic) {
-            NAME(run)(j, begin, end - begin, NULL);
-            continue;
-        }
         fp_environment environment;
         fpemu_environment_enter(&environment);
         if (j->counted) {
@@ -213,11 +207,9 @@ static UINT NAME(one)(const NAME(job) *j, UINT u, uint64_t index, int64_t *q)
     int overflow;
     fp_environment environment;
     const uint32_t random = j->stochastic ? fpemu_element_bits(j->rounding, index) : 0;
-    if (j->real_arithmetic)
-        fpemu_environment_enter(&environment);
+    fpemu_environment_enter(&environment);
     u = CORE(element)(&j->plan, &j->integers, u, random, &overflow, q);
-    if (j->real_arithmetic)
-        fpemu_environment_leave(&environment);
+    fpemu_environment_leave(&environment);
     return u;
 }
 

@@ -46,7 +46,8 @@ static void fill(int set, double reach)
         uint64_t bits = lh_next(&state);
         switch (set) {
         case 0:
-            x32[i] = e == 31 ? lh_float(0x7f800000 | t << 13) : ldexpf((float)(e ? t + 1024 : t), (int)(e ? e : 1) - 25);
+            x32[i] =
+                e == 31 ? lh_float(0x7f800000 | t << 13) : ldexpf((float)(e ? t + 1024 : t), (int)(e ? e : 1) - 25);
             x32[i] = i >> 15 ? -x32[i] : x32[i];
             break;
         case 1: x32[i] = lh_float(i << 16); break;
@@ -93,16 +94,16 @@ typedef struct lee_format {
 
 static void qpytorch_floats(void)
 {
-    static const lee_format all[] = {{4, 3, 0}, {5, 2, 0}, {5, 10, 0}, {6, 9, 0}, {2, 1, 0}, {3, 4, 0}, {1, 3, 0},
-                                     {7, 20, 0}, {2, 22, 0}, {4, 3, 4}, {4, 3, -4}, {5, 2, -7}, {6, 9, 9}, {7, 1, 30}};
+    static const lee_format all[] = {{4, 3, 0},  {5, 2, 0},  {5, 10, 0}, {6, 9, 0},  {2, 1, 0},  {3, 4, 0}, {1, 3, 0},
+                                     {7, 20, 0}, {2, 22, 0}, {4, 3, 4},  {4, 3, -4}, {5, 2, -7}, {6, 9, 9}, {7, 1, 30}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         lee_format p = all[i];
         char spec[40];
         (void)snprintf(spec, sizeof spec, "fp(%d,%d,%d)", p.e, p.m, p.b);
         fpemu_format f;
         fpemu_rounding nearest, stochastic, infinite;
-        if (!format_of(spec, &f) || !setting(p.b ? "lee" : "qpytorch", &nearest) || !setting("lee-inf", &infinite)
-            || !setting("qpytorch-sr", &stochastic))
+        if (!format_of(spec, &f) || !setting(p.b ? "lee" : "qpytorch", &nearest) || !setting("lee-inf", &infinite) ||
+            !setting("qpytorch-sr", &stochastic))
             continue;
         stochastic.seed = 5;
         stochastic.stream = i;
@@ -195,8 +196,8 @@ static void cpfloat(void)
     static const struct {
         const char *spec;
         double last_place, beyond;
-    } all[] = {{"fp16", 32, INFINITY}, {"e5m2", 8192, INFINITY}, {"e4m3", 16, INFINITY}, {"bf16", 0x1p120, INFINITY},
-               {"e4m3fn", 32, NAN}, {"e2m1", 2, 6.0}};
+    } all[] = {{"fp16", 32, INFINITY},      {"e5m2", 8192, INFINITY}, {"e4m3", 16, INFINITY},
+               {"bf16", 0x1p120, INFINITY}, {"e4m3fn", 32, NAN},      {"e2m1", 2, 6.0}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         for (int equal = 0; equal < 2; equal++)
             for (int set = 0; set < 3; set++) {
@@ -211,8 +212,9 @@ static void cpfloat(void)
                 uint64_t state = 99;
                 for (size_t j = 0; j < COUNT; j++) {
                     double t = ldexp((double)(lh_next(&state) >> 11), -53);
-                    double x = set == 0 ? f.max + all[i].last_place * t : set == 1 ? f.max * 1.5 * t
-                        : ldexp(t, (int)(j % 250) - 125);
+                    double x = set == 0   ? f.max + all[i].last_place * t
+                               : set == 1 ? f.max * 1.5 * t
+                                          : ldexp(t, (int)(j % 250) - 125);
                     x32[j] = (float)(j & 1 ? -x : x);
                     x64[j] = (double)x32[j];
                 }
@@ -228,8 +230,8 @@ static void cpfloat(void)
                         if (equal)
                             overflows = (int)(how.r >> 31);
                         else
-                            overflows = past >= all[i].last_place / 2
-                                || floor(ldexp(past / (all[i].last_place / 2), 32)) + how.r >= 0x1p32;
+                            overflows = past >= all[i].last_place / 2 ||
+                                        floor(ldexp(past / (all[i].last_place / 2), 32)) + how.r >= 0x1p32;
                         expected = sign * (overflows ? all[i].beyond : f.max);
                     }
                     lh_check(lh_same_f32(y32[j], expected), "%s cpfloat-%s %a: got %a, expected %a", all[i].spec,
@@ -263,9 +265,10 @@ typedef struct coded {
     unsigned infinity, quiet_nan; /* positive codes; infinity 0: none */
 } coded;
 
-static const coded ml[] = {{"e5m2", 8, 0x7c, 0x7e}, {"e4m3", 8, 0x78, 0x7c}, {"e3m4", 8, 0x70, 0x78},
-    {"e4m3fn", 8, 0, 0x7f}, {"e4m3fnuz", 8, 0, 0x80}, {"e5m2fnuz", 8, 0, 0x80}, {"e4m3b11fnuz", 8, 0, 0x80},
-    {"e8m0", 8, 0, 0xff}, {"e3m2", 6, 0, 0x20}, {"e2m3", 6, 0, 0x20}, {"e2m1", 4, 0, 0x08}, {"bf16", 16, 0x7f80, 0x7fc0}};
+static const coded ml[] = {{"e5m2", 8, 0x7c, 0x7e},     {"e4m3", 8, 0x78, 0x7c},  {"e3m4", 8, 0x70, 0x78},
+                           {"e4m3fn", 8, 0, 0x7f},      {"e4m3fnuz", 8, 0, 0x80}, {"e5m2fnuz", 8, 0, 0x80},
+                           {"e4m3b11fnuz", 8, 0, 0x80}, {"e8m0", 8, 0, 0xff},     {"e3m2", 6, 0, 0x20},
+                           {"e2m3", 6, 0, 0x20},        {"e2m1", 4, 0, 0x08},     {"bf16", 16, 0x7f80, 0x7fc0}};
 
 /* ml_dtypes: NaN keeps its sign where the format can show it; finite-only formats write -0 for NaN, +0 for -NaN. */
 static unsigned ml_code(const coded *c, const lh_format *f, double x, int saturate)
@@ -323,8 +326,9 @@ static void ml_dtypes(void)
         lh_check(lh_same_f32(fpemu_round_f32(&f, &r, x[i], 0), expected[i]), "ml-dtypes e8m0 %a", (double)x[i]);
 }
 
-static const coded cuda[] = {{"e5m2", 8, 0x7c, 0x7f}, {"e4m3fn", 8, 0, 0x7f}, {"e3m2", 6, 0, 0x1f},
-    {"e2m3", 6, 0, 0x1f}, {"e2m1", 4, 0, 0x07}, {"fp16", 16, 0x7c00, 0x7fff}, {"bf16", 16, 0x7f80, 0x7fff}};
+static const coded cuda[] = {{"e5m2", 8, 0x7c, 0x7f},     {"e4m3fn", 8, 0, 0x7f}, {"e3m2", 6, 0, 0x1f},
+                             {"e2m3", 6, 0, 0x1f},        {"e2m1", 4, 0, 0x07},   {"fp16", 16, 0x7c00, 0x7fff},
+                             {"bf16", 16, 0x7f80, 0x7fff}};
 
 /* CUDA's conversions from float with __NV_SATFINITE: nearest even, infinities too to the largest; a NaN loses its sign
  * and becomes all ones, in FP6 and FP4 the largest value. */
@@ -376,7 +380,8 @@ static void nvidia(void)
             for (size_t j = 0; j < COUNT; j++) {
                 unsigned expected = cuda_e8m0(x32[j], variant & 1, variant & 2);
                 lh_check(codes8[j] == expected, "nvidia e8m0 %s %s %a: code %x, expected %x",
-                         variant & 1 ? "up" : "zero", variant & 2 ? "sat" : "nosat", (double)x32[j], codes8[j], expected);
+                         variant & 1 ? "up" : "zero", variant & 2 ? "sat" : "nosat", (double)x32[j], codes8[j],
+                         expected);
             }
         }
     }
@@ -391,8 +396,10 @@ static void pytorch(void)
         const char *spec;
         float scale;
         int zero, low, high;
-    } all[] = {{"int(8,scale=0.1)", 0.1f, 0, -128, 127}, {"int(8,scale=0.003,zero=7)", 0.003f, 7, -128, 127},
-               {"int(8,scale=3.7,zero=-128)", 3.7f, -128, -128, 127}, {"int8", 1.0f, 0, -128, 127},
+    } all[] = {{"int(8,scale=0.1)", 0.1f, 0, -128, 127},
+               {"int(8,scale=0.003,zero=7)", 0.003f, 7, -128, 127},
+               {"int(8,scale=3.7,zero=-128)", 3.7f, -128, -128, 127},
+               {"int8", 1.0f, 0, -128, 127},
                {"int(8,scale=0.02):symmetric", 0.02f, 0, -127, 127}};
     int differ = 0;
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
@@ -434,8 +441,8 @@ static void elsewhere(void)
     for (int compat = 1; compat < FPEMU_COMPAT_COUNT; compat++)
         for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
             int is_float = i == 1 || i > 3;
-            if ((is_float && compat <= FPEMU_COMPAT_LEE_INF) || (i == 3 && compat == FPEMU_COMPAT_QPYTORCH)
-                || (i == 2 && compat >= FPEMU_COMPAT_PYTORCH_MULTIPLY))
+            if ((is_float && compat <= FPEMU_COMPAT_LEE_INF) || (i == 3 && compat == FPEMU_COMPAT_QPYTORCH) ||
+                (i == 2 && compat >= FPEMU_COMPAT_PYTORCH_MULTIPLY))
                 continue;
             fpemu_format f;
             if (!format_of(specs[i], &f))

@@ -84,7 +84,7 @@ static double tree(block_sum *b)
 typedef struct subject {
     const lh_format *f;
     int carrier;
-    lh_rounding how;      /* r is filled in for each element */
+    lh_rounding how; /* r is filled in for each element */
     uint64_t seed, stream, offset;
     int generator;
 } subject;
@@ -214,8 +214,28 @@ static void fill(const lh_format *f, uint64_t seed)
 {
     uint64_t state = seed;
     double largest = lh_max(f, 64);
-    const double special[] = {NAN, -NAN, INFINITY, -INFINITY, 0.0, -0.0, 1.0, -1.0, 0.5, 1.5, 2.5, -2.5, 0x1p-149,
-        -0x1p-149, 0x1p-126, 0x1.fffffep127, -0x1.fffffep127, 0x1p-127, 0x1p-128, 0x1.8p127, 0x1p-1074, 0x1p1023};
+    const double special[] = {NAN,
+                              -NAN,
+                              INFINITY,
+                              -INFINITY,
+                              0.0,
+                              -0.0,
+                              1.0,
+                              -1.0,
+                              0.5,
+                              1.5,
+                              2.5,
+                              -2.5,
+                              0x1p-149,
+                              -0x1p-149,
+                              0x1p-126,
+                              0x1.fffffep127,
+                              -0x1.fffffep127,
+                              0x1p-127,
+                              0x1p-128,
+                              0x1.8p127,
+                              0x1p-1074,
+                              0x1p1023};
     for (size_t i = 0; i < COUNT; i++) {
         uint64_t bits = lh_next(&state);
         double x;
@@ -344,8 +364,14 @@ static void formats_and_modes(void)
         for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++) {
             if (!lh_supports(f, mode))
                 continue;
-            subject s = {f, 0, {mode, 1 + (int)(i + (size_t)mode) % 3, 1 + (int)(i + (size_t)mode) % 4, mode % 3,
-                                1 + (unsigned)(i * 5 + 3) % 32, 0}, 7, i, (uint64_t)mode * 1111, mode & 1};
+            subject s = {f,
+                         0,
+                         {mode, 1 + (int)(i + (size_t)mode) % 3, 1 + (int)(i + (size_t)mode) % 4, mode % 3,
+                          1 + (unsigned)(i * 5 + 3) % 32, 0},
+                         7,
+                         i,
+                         (uint64_t)mode * 1111,
+                         mode & 1};
             uint32_t want = (uint32_t)(mode + (int)i) % 4;
             for (s.carrier = f->f64_only ? 64 : 32; s.carrier <= 64; s.carrier += 32) {
                 one_subject(&s, &format, want, 0);

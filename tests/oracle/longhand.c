@@ -10,16 +10,26 @@
 /* ------------------------------------------------------------------------------------------------ formats */
 
 #define KEEP FPEMU_SUBNORMALS_KEEP
-#define FLOAT(spec, p, emin, bias, family, sign, nan, minus0, sub, max) \
-    {spec, FPEMU_KIND_FLOAT, p, emin, bias, family, sign, nan, minus0, sub, max, 0, 0, 0, 0, 0, 0, 0.0, 0, 0}
-#define WIDE(spec, p, emin, bias, family, sign, nan, minus0, sub, max) \
-    {spec, FPEMU_KIND_FLOAT, p, emin, bias, family, sign, nan, minus0, sub, max, 0, 0, 0, 0, 0, 0, 0.0, 0, 1}
-#define FIXED(spec, width, fl, wrap, low, high) \
-    {spec, FPEMU_KIND_FIXED, 0, 0, 0, LH_FINITE, (low) < 0, 0, 0, 0, 0.0, width, fl, wrap, low, high, 0, 0.0, 0, 0}
-#define INT(spec, width, wrap, low, high, scale, zero) \
-    {spec, FPEMU_KIND_INT, 0, 0, 0, LH_FINITE, 1, 0, 0, 0, 0.0, width, 0, wrap, low, high, zero, scale, 0, 0}
-#define POSIT(spec, n, es, wide) \
-    {spec, FPEMU_KIND_POSIT, 0, 0, 0, LH_FINITE, 1, 1, 0, 0, 0.0, n, 0, 0, 0, 0, 0, 0.0, es, wide}
+#define FLOAT(spec, p, emin, bias, family, sign, nan, minus0, sub, max)                                                \
+    {                                                                                                                  \
+        spec, FPEMU_KIND_FLOAT, p, emin, bias, family, sign, nan, minus0, sub, max, 0, 0, 0, 0, 0, 0, 0.0, 0, 0        \
+    }
+#define WIDE(spec, p, emin, bias, family, sign, nan, minus0, sub, max)                                                 \
+    {                                                                                                                  \
+        spec, FPEMU_KIND_FLOAT, p, emin, bias, family, sign, nan, minus0, sub, max, 0, 0, 0, 0, 0, 0, 0.0, 0, 1        \
+    }
+#define FIXED(spec, width, fl, wrap, low, high)                                                                        \
+    {                                                                                                                  \
+        spec, FPEMU_KIND_FIXED, 0, 0, 0, LH_FINITE, (low) < 0, 0, 0, 0, 0.0, width, fl, wrap, low, high, 0, 0.0, 0, 0  \
+    }
+#define INT(spec, width, wrap, low, high, scale, zero)                                                                 \
+    {                                                                                                                  \
+        spec, FPEMU_KIND_INT, 0, 0, 0, LH_FINITE, 1, 0, 0, 0, 0.0, width, 0, wrap, low, high, zero, scale, 0, 0        \
+    }
+#define POSIT(spec, n, es, wide)                                                                                       \
+    {                                                                                                                  \
+        spec, FPEMU_KIND_POSIT, 0, 0, 0, LH_FINITE, 1, 1, 0, 0, 0.0, n, 0, 0, 0, 0, 0, 0.0, es, wide                   \
+    }
 
 const lh_format lh_formats[] = {
     FLOAT("fp16", 11, -14, 15, LH_IEEE, 1, 1, 1, KEEP, 65504.0),
@@ -70,11 +80,11 @@ const lh_format lh_formats[] = {
     /* normal numbers and subnormals that are both subnormal in the carrier */
     FLOAT("float(e=7,m=5,bias=140)", 6, -139, 140, LH_IEEE, 1, 1, 1, KEEP, 63.0 * 0x1p-19),
     FLOAT("float(e=7,m=5,bias=140):nosub", 6, -139, 140, LH_IEEE, 1, 1, 1, FPEMU_SUBNORMALS_NONE, 63.0 * 0x1p-19),
-    FLOAT("float(e=7,m=3,bias=140,specials=fn):flushout", 4, -139, 140, LH_NAN_ONLY, 1, 1, 1, FPEMU_SUBNORMALS_FLUSH_OUT,
-          14.0 * 0x1p-16),
+    FLOAT("float(e=7,m=3,bias=140,specials=fn):flushout", 4, -139, 140, LH_NAN_ONLY, 1, 1, 1,
+          FPEMU_SUBNORMALS_FLUSH_OUT, 14.0 * 0x1p-16),
     FLOAT("float(e=7,m=0,bias=140,specials=finite)", 1, -139, 140, LH_FINITE, 1, 0, 1, KEEP, 0x1p-13),
-    FLOAT("float(e=7,m=0,bias=141,specials=finite):flushin", 1, -140, 141, LH_FINITE, 1, 0, 1, FPEMU_SUBNORMALS_FLUSH_IN,
-          0x1p-14),
+    FLOAT("float(e=7,m=0,bias=141,specials=finite):flushin", 1, -140, 141, LH_FINITE, 1, 0, 1,
+          FPEMU_SUBNORMALS_FLUSH_IN, 0x1p-14),
     WIDE("float(e=6,m=20,bias=1050)", 21, -1049, 1050, LH_IEEE, 1, 1, 1, KEEP, 2097151.0 * 0x1p-1008),
     WIDE("fp64", 53, -1022, 1023, LH_IEEE, 1, 1, 1, KEEP, 0x1.fffffffffffffp1023),
     WIDE("float(e=11,m=10)", 11, -1022, 1023, LH_IEEE, 1, 1, 1, KEEP, 0x1.ffcp1023),
@@ -232,10 +242,10 @@ int lh_up(int mode, int variant, unsigned bits, uint32_t r, int negative, int od
 
 /* |x| = significand * 2^exponent on a grid of step 2^step: whole steps, and what is left over. */
 typedef struct on_grid {
-    double whole;      /* the value of the whole steps */
-    uint64_t k;        /* their number modulo 2^64 */
+    double whole; /* the value of the whole steps */
+    uint64_t k;   /* their number modulo 2^64 */
     uint64_t rem;
-    int shift;         /* the rest is rem / 2^shift of a step */
+    int shift; /* the rest is rem / 2^shift of a step */
 } on_grid;
 
 static on_grid place(double magnitude, int step)

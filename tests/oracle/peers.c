@@ -131,8 +131,8 @@ static void values(void)
         const instance *c = &instances[i];
         fpemu_format f;
         fpemu_rounding r;
-        if (!lh_check(fpemu_parse(c->spec, &f, NULL) == FPEMU_OK, "%s: cannot parse %s", c->name, c->spec)
-            || !set_mode(c->mode, &r))
+        if (!lh_check(fpemu_parse(c->spec, &f, NULL) == FPEMU_OK, "%s: cannot parse %s", c->name, c->spec) ||
+            !set_mode(c->mode, &r))
             continue;
         r.overflow = (uint8_t)c->overflow;
         double wide;
@@ -150,8 +150,8 @@ static void values(void)
 static void nan_payloads(void)
 {
     const char *const specs[] = {"fp16", "bf16", "tf32", "e4m3fn", "e5m2", "e8m0", "fp32", "fixed(8,4)", "posit(16,1)"};
-    const uint32_t payloads[] = {0x7f800012, 0x7fffffff, 0x7f800001, 0xff800001, 0xffffffff, 0x7fc00000, 0xffc00000,
-                                 0x7fbfffff};
+    const uint32_t payloads[] = {0x7f800012, 0x7fffffff, 0x7f800001, 0xff800001,
+                                 0xffffffff, 0x7fc00000, 0xffc00000, 0x7fbfffff};
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
         fpemu_format f;
         if (!lh_check(fpemu_parse(specs[i], &f, NULL) == FPEMU_OK, "cannot parse %s", specs[i]))
@@ -173,8 +173,9 @@ static void nan_payloads(void)
             lh_check(fpemu_quantize_f32(&f, &r, 800, x, y, NULL) == FPEMU_OK, "%s refused", specs[i]);
             lh_check(fpemu_quantize_f64(&f, &r, 800, x64, y64, NULL) == FPEMU_OK, "%s refused", specs[i]);
             for (size_t j = 0; j < 800; j++)
-                lh_check(lh_same_f32(y[j], NAN) && lh_same_f64(y64[j], NAN), "cpfloat-A: %s mode %d: NaN %08x gives %a, %a",
-                         specs[i], mode, lh_float_bits(x[j]), (double)y[j], y64[j]);
+                lh_check(lh_same_f32(y[j], NAN) && lh_same_f64(y64[j], NAN),
+                         "cpfloat-A: %s mode %d: NaN %08x gives %a, %a", specs[i], mode, lh_float_bits(x[j]),
+                         (double)y[j], y64[j]);
         }
     }
 }
@@ -183,13 +184,28 @@ static void nan_payloads(void)
 static void deep_subnormals(void)
 {
     fpemu_format narrow, wide;
-    if (!lh_check(fpemu_parse("float(e=7,m=7,bias=126)", &narrow, NULL) == FPEMU_OK
-                  && fpemu_parse("float(e=10,m=10,bias=1021)", &wide, NULL) == FPEMU_OK, "cannot parse"))
+    if (!lh_check(fpemu_parse("float(e=7,m=7,bias=126)", &narrow, NULL) == FPEMU_OK &&
+                      fpemu_parse("float(e=10,m=10,bias=1021)", &wide, NULL) == FPEMU_OK,
+                  "cannot parse"))
         return;
-    const lh_format long_narrow = {.kind = FPEMU_KIND_FLOAT, .p = 8, .emin = -125, .bias = 126, .family = LH_IEEE,
-        .is_signed = 1, .has_nan = 1, .has_negative_zero = 1, .max = 1.9921875};
-    const lh_format long_wide = {.kind = FPEMU_KIND_FLOAT, .p = 11, .emin = -1020, .bias = 1021, .family = LH_IEEE,
-        .is_signed = 1, .has_nan = 1, .has_negative_zero = 1, .max = 0x1.ffcp1};
+    const lh_format long_narrow = {.kind = FPEMU_KIND_FLOAT,
+                                   .p = 8,
+                                   .emin = -125,
+                                   .bias = 126,
+                                   .family = LH_IEEE,
+                                   .is_signed = 1,
+                                   .has_nan = 1,
+                                   .has_negative_zero = 1,
+                                   .max = 1.9921875};
+    const lh_format long_wide = {.kind = FPEMU_KIND_FLOAT,
+                                 .p = 11,
+                                 .emin = -1020,
+                                 .bias = 1021,
+                                 .family = LH_IEEE,
+                                 .is_signed = 1,
+                                 .has_nan = 1,
+                                 .has_negative_zero = 1,
+                                 .max = 0x1.ffcp1};
     for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++) {
         fpemu_rounding r = fpemu_stochastic(3, 4);
         r.mode = (uint8_t)mode;
@@ -201,7 +217,8 @@ static void deep_subnormals(void)
                      expected);
             double x64 = lh_double(((uint64_t)i << 41) + (i % 3 - 1)), y64 = fpemu_round_f64(&wide, &r, x64, i);
             expected = lh_round(&long_wide, 64, how, x64).y;
-            lh_check(lh_same_f64(y64, expected), "cpfloat-E: mode %d %a: got %a, expected %a", mode, x64, y64, expected);
+            lh_check(lh_same_f64(y64, expected), "cpfloat-E: mode %d %a: got %a, expected %a", mode, x64, y64,
+                     expected);
         }
     }
 }
@@ -247,11 +264,26 @@ static void codes(void)
         const char *spec;
         double x;
         uint64_t code;
-    } all[] = {{"fp16", 0x1p-24, 1}, {"fp16", 0x1p-15, 0x200}, {"fp16", 0.0, 0}, {"fp16", -0.0, 0x8000},
-               {"e5m2", 0x1p-16, 1}, {"e4m3fn", 448, 0x7e}, {"e4m3fnuz", -0.0, 0}, {"e4m3fnuz", NAN, 0x80},
-               {"e2m1", -6, 0xf}, {"e8m0", 0x1p-127, 0}, {"e8m0", 1, 127}, {"bf16", NAN, 0x7fc0}, {"fp16", NAN, 0x7e00},
-               {"e5m2", -NAN, 0x7f}, {"dlfloat16", INFINITY, 0x7fff}, {"posit(8,2)", NAN, 0x80},
-               {"posit(8,2)", 1, 0x40}, {"int8", -128, 0x80}, {"e2m1", NAN, 7}, {"fixed(8,4)", -0.0625, 0xff}};
+    } all[] = {{"fp16", 0x1p-24, 1},
+               {"fp16", 0x1p-15, 0x200},
+               {"fp16", 0.0, 0},
+               {"fp16", -0.0, 0x8000},
+               {"e5m2", 0x1p-16, 1},
+               {"e4m3fn", 448, 0x7e},
+               {"e4m3fnuz", -0.0, 0},
+               {"e4m3fnuz", NAN, 0x80},
+               {"e2m1", -6, 0xf},
+               {"e8m0", 0x1p-127, 0},
+               {"e8m0", 1, 127},
+               {"bf16", NAN, 0x7fc0},
+               {"fp16", NAN, 0x7e00},
+               {"e5m2", -NAN, 0x7f},
+               {"dlfloat16", INFINITY, 0x7fff},
+               {"posit(8,2)", NAN, 0x80},
+               {"posit(8,2)", 1, 0x40},
+               {"int8", -128, 0x80},
+               {"e2m1", NAN, 7},
+               {"fixed(8,4)", -0.0625, 0xff}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         fpemu_format f;
         fpemu_rounding r = fpemu_nearest();

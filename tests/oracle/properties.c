@@ -38,8 +38,21 @@ static fpemu_rounding with_mode(int mode, int overflow, uint64_t seed)
 static void fill(const fpemu_format *format, uint64_t seed)
 {
     uint64_t state = seed;
-    const double special[] = {NAN, -NAN, INFINITY, -INFINITY, 0.0, -0.0, 0x1p-149, -0x1p-149, 0x1.fffffep127,
-        -0x1.fffffep127, 0x1p-1074, -0x1p-1074, 0x1.fffffffffffffp1023, 0x1p-1022, 0x1p-126};
+    const double special[] = {NAN,
+                              -NAN,
+                              INFINITY,
+                              -INFINITY,
+                              0.0,
+                              -0.0,
+                              0x1p-149,
+                              -0x1p-149,
+                              0x1.fffffep127,
+                              -0x1.fffffep127,
+                              0x1p-1074,
+                              -0x1p-1074,
+                              0x1.fffffffffffffp1023,
+                              0x1p-1022,
+                              0x1p-126};
     for (size_t i = 0; i < COUNT; i++) {
         uint64_t bits = lh_next(&state);
         double x = ldexp((double)(bits >> 11), -75 + (int)(bits >> 3 & 31));
@@ -112,8 +125,8 @@ static void ordered(const char *name, const fpemu_format *f, const fpemu_roundin
     qsort(sorted, n, sizeof *sorted, by_value);
     double last = -INFINITY;
     for (size_t i = 0; i < n; i++) { /* one index: one random word */
-        double y = carrier == 32 ? (double)fpemu_round_f32(f, r, (float)sorted[i], 77)
-                                 : fpemu_round_f64(f, r, sorted[i], 77);
+        double y =
+            carrier == 32 ? (double)fpemu_round_f32(f, r, (float)sorted[i], 77) : fpemu_round_f64(f, r, sorted[i], 77);
         if (isnan(y))
             continue;
         lh_check(y >= last, "%s mode %d policy %d: not monotone at %a: %a after %a", name, r->mode, r->overflow,
@@ -159,9 +172,18 @@ static void forms(const char *name, const fpemu_format *f, const fpemu_rounding 
         uint32_t c32;
         uint64_t c64, code;
         switch (size) {
-        case 1: memcpy(&c8, at, 1); code = c8; break;
-        case 2: memcpy(&c16, at, 2); code = c16; break;
-        case 4: memcpy(&c32, at, 4); code = c32; break;
+        case 1:
+            memcpy(&c8, at, 1);
+            code = c8;
+            break;
+        case 2:
+            memcpy(&c16, at, 2);
+            code = c16;
+            break;
+        case 4:
+            memcpy(&c32, at, 4);
+            code = c32;
+            break;
         default: memcpy(&c64, at, 8); code = c64;
         }
         double x = carrier == 32 ? (double)x32[i] : x64[i];
@@ -193,8 +215,8 @@ static void carriers_agree(const char *name, const fpemu_format *f, const fpemu_
         x64[i] = (double)x32[i];
     lh_check(quantize(f, r, 32) && quantize(f, r, 64), "%s: refused", name);
     for (size_t i = 0; i < COUNT; i++)
-        lh_check(lh_same_f64(y64[i], (double)y32[i]), "%s mode %d policy %d: %a -> %a in binary32, %a in binary64", name,
-                 r->mode, r->overflow, x64[i], (double)y32[i], y64[i]);
+        lh_check(lh_same_f64(y64[i], (double)y32[i]), "%s mode %d policy %d: %a -> %a in binary32, %a in binary64",
+                 name, r->mode, r->overflow, x64[i], (double)y32[i], y64[i]);
 }
 
 /* Every code of small formats, some of large ones, back to itself in every mode: no value moves. */
@@ -220,8 +242,8 @@ static void codes_return(const char *name, const fpemu_format *f)
             int unused = f->subnormals != FPEMU_SUBNORMALS_KEEP && x == 0;
             lh_check(back == code || unused, "%s mode %d: code %llx is %a, which gives %llx", name, r.mode,
                      (unsigned long long)code, x, (unsigned long long)back);
-            lh_check(lh_same_f64(fpemu_decode_one_f64(f, back), x), "%s mode %d: code %llx is %a, then not", name, r.mode,
-                     (unsigned long long)code, x);
+            lh_check(lh_same_f64(fpemu_decode_one_f64(f, back), x), "%s mode %d: code %llx is %a, then not", name,
+                     r.mode, (unsigned long long)code, x);
             /* bits above the format's width mean nothing */
             if (f->bits < 64)
                 lh_check(lh_same_f64(fpemu_decode_one_f64(f, code | (uint64_t)1 << f->bits), x),
@@ -257,8 +279,9 @@ static void pieces(const char *name, const fpemu_format *f, const fpemu_rounding
             status = fpemu_quantize_f32(f, &slice, n, in32 + first, part32 + shift, NULL);
             lh_check(status == FPEMU_OK && !memcmp(part32 + shift, whole32 + first, n * sizeof *part32),
                      "%s mode %d: %zu elements from %zu differ", name, r->mode, n, first);
-            lh_check(lh_float_bits(part32[shift + n]) == 0x5a5a5a5a
-                     && (shift == 0 || lh_float_bits(part32[shift - 1]) == 0x5a5a5a5a), "%s: written outside", name);
+            lh_check(lh_float_bits(part32[shift + n]) == 0x5a5a5a5a &&
+                         (shift == 0 || lh_float_bits(part32[shift - 1]) == 0x5a5a5a5a),
+                     "%s: written outside", name);
         } else {
             memset(part64, 0x5a, sizeof part64);
             status = fpemu_quantize_f64(f, &slice, n, in64 + first, part64 + shift, NULL);
@@ -281,8 +304,9 @@ static uint64_t fold(uint64_t digest, const void *data, size_t size)
 
 /* A digest of values, codes and stats over formats and modes. Inputs must be filled before the environment changes. */
 enum { SETS = 12 };
-static const char *const digest_specs[SETS] = {"fp16", "bf16", "e4m3fn", "e8m0", "fp16:nosub", "dlfloat16",
-    "p3109(8,3,se)", "fixed(8,4)", "int(8,scale=0.1)", "posit(16,1)", "fp32", "float(e=8,m=0)"};
+static const char *const digest_specs[SETS] = {
+    "fp16",          "bf16",       "e4m3fn",           "e8m0",        "fp16:nosub", "dlfloat16",
+    "p3109(8,3,se)", "fixed(8,4)", "int(8,scale=0.1)", "posit(16,1)", "fp32",       "float(e=8,m=0)"};
 static fpemu_format digest_format[SETS];
 static float digest_x32[SETS][COUNT];
 static double digest_x64[SETS][COUNT];
@@ -347,8 +371,8 @@ static void variants_agree(const char *self)
         (void)snprintf(wanted, sizeof wanted, "%s %016llx\n", name, (unsigned long long)expected);
         FILE *child = popen(command, "r");
         if (lh_check(child != NULL, "cannot run %s", command)) {
-            lh_check(fgets(line, sizeof line, child) != NULL && !strcmp(line, wanted), "variant %s says %s, expected %s",
-                     name, line, wanted);
+            lh_check(fgets(line, sizeof line, child) != NULL && !strcmp(line, wanted),
+                     "variant %s says %s, expected %s", name, line, wanted);
             (void)pclose(child);
         }
     }

@@ -104,8 +104,8 @@ static void whole_space(const lh_format *f, const fpemu_format *format, int carr
         ups += !lh_same_f64(table[r], down);
     }
     int flushed = f->subnormals == FPEMU_SUBNORMALS_FLUSH_IN && fabs(x) < lh_min_normal(f);
-    if (!flushed && f->subnormals != FPEMU_SUBNORMALS_FLUSH_OUT && f->family != LH_E8M0 && f->family != LH_DLFLOAT
-        && x != 0 && x > lh_lowest(f, carrier) && x < lh_max(f, carrier)) {
+    if (!flushed && f->subnormals != FPEMU_SUBNORMALS_FLUSH_OUT && f->family != LH_E8M0 && f->family != LH_DLFLOAT &&
+        x != 0 && x > lh_lowest(f, carrier) && x < lh_max(f, carrier)) {
         double step = ldexp(1.0, step_of(f, x)), v = fmod(fabs(x), step) / step, p = closed_form(variant, bits, v);
         int certain = p >= (double)space; /* then R = 0 goes up too */
         lh_check((certain ? 0.0 : p) == (double)ups, "%s %s N=%u x=%a: %zu ups of %zu, exact %g", f->spec,
@@ -179,9 +179,12 @@ static size_t sites(const lh_format *f, site *s)
     return n;
 }
 
-static const char *const specs[] = {"fp16", "bf16", "e5m2", "e4m3fn", "e4m3fnuz", "e2m1", "e8m0", "ue4m3", "dlfloat16",
-    "fp16:nosub", "e5m2:flushin", "e2m3:flushout", "p3109(8,4,se)", "p3109(8,1,ue)", "float(e=8,m=0)",
-    "float(e=4,m=0,bias=7,specials=finite):nosub", "fixed(8,4)", "fixed(6,9)", "ufixed(8,4)", "int8"};
+static const char *const specs[] = {
+    "fp16",          "bf16",          "e5m2",           "e4m3fn",
+    "e4m3fnuz",      "e2m1",          "e8m0",           "ue4m3",
+    "dlfloat16",     "fp16:nosub",    "e5m2:flushin",   "e2m3:flushout",
+    "p3109(8,4,se)", "p3109(8,1,ue)", "float(e=8,m=0)", "float(e=4,m=0,bias=7,specials=finite):nosub",
+    "fixed(8,4)",    "fixed(6,9)",    "ufixed(8,4)",    "int8"};
 enum { spec_count = (int)(sizeof specs / sizeof specs[0]) };
 
 static void few_bits(void)
@@ -308,8 +311,8 @@ static void any_input(void)
     for (size_t i = 0; i < lh_format_count; i++) {
         const lh_format *f = &lh_formats[i];
         fpemu_format format;
-        if (!lh_supports(f, FPEMU_SR)
-            || !lh_check(fpemu_parse(f->spec, &format, NULL) == FPEMU_OK, "cannot parse %s", f->spec))
+        if (!lh_supports(f, FPEMU_SR) ||
+            !lh_check(fpemu_parse(f->spec, &format, NULL) == FPEMU_OK, "cannot parse %s", f->spec))
             continue;
         for (int variant = 0; variant < 4; variant++) {
             fpemu_rounding rounding = fpemu_stochastic(SEED, i);
@@ -320,8 +323,9 @@ static void any_input(void)
             double largest = lh_max(f, 64);
             for (size_t j = 0; j < COUNT; j++) {
                 uint64_t bits = lh_next(&state);
-                x64[j] = j % 4 == 0 ? lh_double(bits) : j % 4 == 1 ? (double)lh_float((uint32_t)bits)
-                    : ldexp((double)(bits >> 11), -(int)(bits % 97) - 20) * largest / 0x1p30;
+                x64[j] = j % 4 == 0   ? lh_double(bits)
+                         : j % 4 == 1 ? (double)lh_float((uint32_t)bits)
+                                      : ldexp((double)(bits >> 11), -(int)(bits % 97) - 20) * largest / 0x1p30;
                 if (!isnan(x64[j]) && bits & 1024)
                     x64[j] = -x64[j];
                 x32[j] = (float)x64[j];

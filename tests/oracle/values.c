@@ -28,16 +28,21 @@ static double near_decision(const lh_format *f, int carrier, uint64_t *state)
         return half != 0 ? b : a;
     }
     if (f->kind != FPEMU_KIND_FLOAT) {
-        double k = turn == 0 ? (double)f->high : turn == 1 ? (double)f->low : ldexp((double)(int64_t)bits, -64) *
-            ldexp(1.5, turn == 2 ? 3 : f->width);
-        double scale = f->kind == FPEMU_KIND_FIXED ? ldexp(1, -f->fl) : carrier == 32 ? (double)(float)f->scale : f->scale;
+        double k = turn == 0   ? (double)f->high
+                   : turn == 1 ? (double)f->low
+                               : ldexp((double)(int64_t)bits, -64) * ldexp(1.5, turn == 2 ? 3 : f->width);
+        double scale = f->kind == FPEMU_KIND_FIXED ? ldexp(1, -f->fl)
+                       : carrier == 32             ? (double)(float)f->scale
+                                                   : f->scale;
         return (rint(k) + half) * scale;
     }
     int top;
     (void)frexp(f->max, &top);
     double ends = ldexp(1, f->p);
-    int step = turn < 2 ? f->emin - f->p + 1 : turn < 4 ? top - f->p : turn == 4 ? f->emin
-        : f->emin - f->p + 1 + (int)(bits >> 32) % (top - f->emin + 2);
+    int step = turn < 2    ? f->emin - f->p + 1
+               : turn < 4  ? top - f->p
+               : turn == 4 ? f->emin
+                           : f->emin - f->p + 1 + (int)(bits >> 32) % (top - f->emin + 2);
     double k = turn % 2 ? floor(ldexp((double)(bits >> 11), -53) * ends) : (bits >> 8) % 2 ? ends - 1 : ends / 2;
     if (turn == 2) { /* M, and the steps about it */
         k = ldexp(f->max, -step) + (double)(bits >> 20 & 3) - 1;
@@ -50,8 +55,19 @@ static double near_decision(const lh_format *f, int carrier, uint64_t *state)
 static void fill(const lh_format *f, int carrier, uint64_t seed)
 {
     uint64_t state = seed;
-    const double special[] = {NAN, -NAN, INFINITY, -INFINITY, 0.0, -0.0, 0x1p-149, 0x1p-1074, 0x1.fffffep127, 0x1p-126,
-        0x1.fffffffffffffp1023, 0x1p-127, 0x1.8p-128};
+    const double special[] = {NAN,
+                              -NAN,
+                              INFINITY,
+                              -INFINITY,
+                              0.0,
+                              -0.0,
+                              0x1p-149,
+                              0x1p-1074,
+                              0x1.fffffep127,
+                              0x1p-126,
+                              0x1.fffffffffffffp1023,
+                              0x1p-127,
+                              0x1.8p-128};
     for (size_t i = 0; i < COUNT; i++) {
         double x = i < 2 * sizeof special / sizeof special[0] ? special[i / 2] : near_decision(f, carrier, &state);
         uint64_t bits = lh_next(&state);
@@ -109,9 +125,18 @@ static uint64_t code_at(size_t size, size_t i)
     uint16_t c16;
     uint32_t c32;
     switch (size) {
-    case 1: memcpy(&c8, at, 1); code = c8; break;
-    case 2: memcpy(&c16, at, 2); code = c16; break;
-    case 4: memcpy(&c32, at, 4); code = c32; break;
+    case 1:
+        memcpy(&c8, at, 1);
+        code = c8;
+        break;
+    case 2:
+        memcpy(&c16, at, 2);
+        code = c16;
+        break;
+    case 4:
+        memcpy(&c32, at, 4);
+        code = c32;
+        break;
     default: memcpy(&code, at, 8);
     }
     return code;
@@ -141,8 +166,8 @@ static void one_call(const lh_format *f, const fpemu_format *format, const fpemu
                  r->overflow, r->nan, x, y, expected);
         good = carrier == 32 ? lh_same_f32(fpemu_round_f32(format, r, x32[i], i), expected)
                              : lh_same_f64(fpemu_round_f64(format, r, x64[i], i), expected);
-        lh_check(good, "%s binary%d mode %d policy %d: scalar of %a, expected %a", f->spec, carrier, r->mode, r->overflow,
-                 x, expected);
+        lh_check(good, "%s binary%d mode %d policy %d: scalar of %a, expected %a", f->spec, carrier, r->mode,
+                 r->overflow, x, expected);
         if (!isfinite(expected))
             continue;
         uint64_t code = code_at(fpemu_code_size(format), i);

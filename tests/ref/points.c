@@ -232,7 +232,7 @@ static uint64_t random_in_range(unsigned carrier, double lowest, double max, dou
         uint64_t pick = points_random(seed);
         v = ldexp(1 + ldexp((double)(r >> 12), -52), low + (int)(pick % (uint64_t)(high - low)));
         /* Few significant bits now and then: such inputs lie on grid points and ties. */
-        if (pick >> 60 < 4)
+        if (v != 0 && pick >> 60 < 4)
             v = ldexp(rint(ldexp(v, 8 - ilogb(v))), ilogb(v) - 8);
         if (pick >> 59 & 1)
             v = -v;

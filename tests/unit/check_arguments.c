@@ -115,15 +115,15 @@ START_TEST(formats_out_of_range)
     fpemu_format zero, f;
     memset(&zero, 0, sizeof zero);
     all_refuse(&zero, &r, FPEMU_ERROR_FORMAT, 1);
-#define TAMPER(spec, field, value) \
-    do { \
-        f = format(spec); \
-        f.field = value; \
-        fpemu_format completed = f; \
-        ck_assert_msg(fpemu_complete(&completed) == FPEMU_ERROR_FORMAT, "%s with %s = %s completes", spec, #field, \
-                      #value); \
-        ck_assert_int_eq(memcmp(&completed, &zero, sizeof zero), 0); \
-        all_refuse(&f, &r, FPEMU_ERROR_FORMAT, 1); \
+#define TAMPER(spec, field, value)                                                                                     \
+    do {                                                                                                               \
+        f = format(spec);                                                                                              \
+        f.field = value;                                                                                               \
+        fpemu_format completed = f;                                                                                    \
+        ck_assert_msg(fpemu_complete(&completed) == FPEMU_ERROR_FORMAT, "%s with %s = %s completes", spec, #field,     \
+                      #value);                                                                                         \
+        ck_assert_int_eq(memcmp(&completed, &zero, sizeof zero), 0);                                                   \
+        all_refuse(&f, &r, FPEMU_ERROR_FORMAT, 1);                                                                     \
     } while (0)
     TAMPER("e4m3fn", kind, 0);
     TAMPER("e4m3fn", kind, 5);
@@ -156,11 +156,11 @@ START_TEST(roundings_out_of_range)
 {
     fpemu_format f = format("e4m3fn");
     fpemu_rounding r;
-#define TAMPER(field, value) \
-    do { \
-        r = fpemu_nearest(); \
-        r.field = value; \
-        all_refuse(&f, &r, FPEMU_ERROR_ROUNDING, 0); \
+#define TAMPER(field, value)                                                                                           \
+    do {                                                                                                               \
+        r = fpemu_nearest();                                                                                           \
+        r.field = value;                                                                                               \
+        all_refuse(&f, &r, FPEMU_ERROR_ROUNDING, 0);                                                                   \
     } while (0)
     TAMPER(mode, FPEMU_MODE_COUNT);
     TAMPER(mode, 255);
@@ -179,8 +179,8 @@ END_TEST
 
 START_TEST(carriers)
 {
-    static const char *const wide[] = {"posit(32,2)", "fp64", "fp(8,7,-1)", "float(e=9,m=3)", "fixed(26,0)",
-                                       "fixed(8,150)", "float(e=5,m=24)"};
+    static const char *const wide[] = {"posit(32,2)", "fp64",         "fp(8,7,-1)",     "float(e=9,m=3)",
+                                       "fixed(26,0)", "fixed(8,150)", "float(e=5,m=24)"};
     fpemu_rounding r = fpemu_nearest();
     for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++) {
         fpemu_format f = format(wide[i]);
@@ -194,8 +194,8 @@ START_TEST(carriers)
         nothing_written();
         ck_assert_int_eq(fpemu_quantize_f64(&f, &r, N, x64, x64, NULL), FPEMU_OK);
     }
-    static const char *const both[] = {"fp32", "tf32", "fixed(25,0)", "fixed(24,149)", "posit(16,2)", "e8m0",
-                                       "float(e=8,m=23,bias=127)", "int(32)"};
+    static const char *const both[] = {
+        "fp32", "tf32", "fixed(25,0)", "fixed(24,149)", "posit(16,2)", "e8m0", "float(e=8,m=23,bias=127)", "int(32)"};
     for (size_t i = 0; i < sizeof both / sizeof both[0]; i++) {
         fpemu_format f = format(both[i]);
         ck_assert_msg(fpemu_fits_f32(&f), "%s", both[i]);
@@ -304,17 +304,17 @@ START_TEST(stats_out_of_range)
     fpemu_rounding r = fpemu_nearest();
     uint64_t bins[8] = {0};
     const fpemu_stats none = {0};
-#define TAMPER(change) \
-    do { \
-        stats = none; \
-        change; \
-        ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, x32, y32, &stats), FPEMU_ERROR_STATS); \
-        ck_assert_int_eq(fpemu_quantize_f64(&f, &r, N, x64, y64, &stats), FPEMU_ERROR_STATS); \
-        ck_assert_int_eq(fpemu_encode_f32(&f, &r, N, x32, codes, &stats), FPEMU_ERROR_STATS); \
-        ck_assert_int_eq(fpemu_encode_f64(&f, &r, N, x64, codes, &stats), FPEMU_ERROR_STATS); \
-        nothing_written(); \
-        for (int i = 0; i < 8; i++) \
-            ck_assert_uint_eq(bins[i], 0); \
+#define TAMPER(change)                                                                                                 \
+    do {                                                                                                               \
+        stats = none;                                                                                                  \
+        change;                                                                                                        \
+        ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, x32, y32, &stats), FPEMU_ERROR_STATS);                          \
+        ck_assert_int_eq(fpemu_quantize_f64(&f, &r, N, x64, y64, &stats), FPEMU_ERROR_STATS);                          \
+        ck_assert_int_eq(fpemu_encode_f32(&f, &r, N, x32, codes, &stats), FPEMU_ERROR_STATS);                          \
+        ck_assert_int_eq(fpemu_encode_f64(&f, &r, N, x64, codes, &stats), FPEMU_ERROR_STATS);                          \
+        nothing_written();                                                                                             \
+        for (int i = 0; i < 8; i++)                                                                                    \
+            ck_assert_uint_eq(bins[i], 0);                                                                             \
     } while (0)
     TAMPER(stats.want = 4);
     TAMPER(stats.want = 0x80000001u);

@@ -45,9 +45,11 @@ START_TEST(philox_has_the_published_vectors)
     int count = 0;
     while (fgets(line, sizeof line, file)) {
         uint32_t c[4], k[2], expected[4], out[4];
-        if (sscanf(line, "%" SCNx32 "%" SCNx32 "%" SCNx32 "%" SCNx32 "%" SCNx32 "%" SCNx32 "%" SCNx32 "%" SCNx32
-                   "%" SCNx32 "%" SCNx32, &c[0], &c[1], &c[2], &c[3], &k[0], &k[1], &expected[0], &expected[1],
-                   &expected[2], &expected[3]) != 10)
+        if (sscanf(line,
+                   "%" SCNx32 "%" SCNx32 "%" SCNx32 "%" SCNx32 "%" SCNx32 "%" SCNx32 "%" SCNx32 "%" SCNx32 "%" SCNx32
+                   "%" SCNx32,
+                   &c[0], &c[1], &c[2], &c[3], &k[0], &k[1], &expected[0], &expected[1], &expected[2],
+                   &expected[3]) != 10)
             continue;
         count++;
         lh_philox(c, k, out);
@@ -66,10 +68,30 @@ START_TEST(philox_has_the_published_vectors)
 }
 END_TEST
 
-static const uint64_t corners[] = {0, 1, 31, 32, 33, 63, 64, 95, 96, 127, 128, 129, 4095, 4096, UINT64_C(0xffffffff),
-    UINT64_C(0x100000000), UINT64_C(0x100000001), UINT64_C(0x1ffffffff), UINT64_C(0x7fffffffffffffff),
-    UINT64_C(0x8000000000000000), UINT64_C(0x8000000000000001), UINT64_C(0xffffffff00000000), UINT64_MAX - 1,
-    UINT64_MAX};
+static const uint64_t corners[] = {0,
+                                   1,
+                                   31,
+                                   32,
+                                   33,
+                                   63,
+                                   64,
+                                   95,
+                                   96,
+                                   127,
+                                   128,
+                                   129,
+                                   4095,
+                                   4096,
+                                   UINT64_C(0xffffffff),
+                                   UINT64_C(0x100000000),
+                                   UINT64_C(0x100000001),
+                                   UINT64_C(0x1ffffffff),
+                                   UINT64_C(0x7fffffffffffffff),
+                                   UINT64_C(0x8000000000000000),
+                                   UINT64_C(0x8000000000000001),
+                                   UINT64_C(0xffffffff00000000),
+                                   UINT64_MAX - 1,
+                                   UINT64_MAX};
 enum { corner_count = (int)(sizeof corners / sizeof corners[0]) };
 
 START_TEST(words_equal_the_definition)
@@ -98,7 +120,9 @@ START_TEST(bits_of_an_element)
             fpemu_rounding r = fpemu_stochastic(lh_next(&state), lh_next(&state));
             r.generator = (uint8_t)(i & 1);
             r.bits = (uint8_t)bits;
-            uint64_t index = i < 512 ? (uint64_t)i / 2 : i < 600 ? corners[i % corner_count] : lh_next(&state) >> (i % 64);
+            uint64_t index = i < 512   ? (uint64_t)i / 2
+                             : i < 600 ? corners[i % corner_count]
+                                       : lh_next(&state) >> (i % 64);
             uint32_t expected = lh_bits(r.generator, r.seed, r.stream, index, bits ? bits : 32);
             ck_assert_uint_eq(fpemu_random_bits(&r, index), expected);
         }

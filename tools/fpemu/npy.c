@@ -174,7 +174,7 @@ static bool count_elements(parser *p, npy_header *header)
     for (unsigned i = 0; i < header->dimensions; i++) {
         if (header->extent[i] == 0) {
             empty = true;
-        } else if (count > INT64_MAX / header->item_size / header->extent[i]) {
+        } else if (count > (uint64_t)INT64_MAX / header->item_size / header->extent[i]) {
             return refuse(p, "the shape asks for more than 2^63 bytes");
         } else {
             count *= header->extent[i];
