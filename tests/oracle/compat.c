@@ -1,8 +1,9 @@
 /* compat.c - compatibility settings against what their sources do, each modelled here as that source computes.
  *
  * Where a source computes in binary32, so does its model (plain C, no contraction, no fast-math). The ml_dtypes rules
- * were compared with ml_dtypes 0.6.0 over all bfloat16 and binary16 inputs and a million binary32 inputs for each format:
- * equal, save that it takes 2^-127 < x < 1.5 * 2^-127 up to 2^-126 in e8m0, which its documentation does not say.
+ * were compared with ml_dtypes 0.6.0 over all bfloat16 and binary16 inputs and a million binary32 inputs for each
+ * format: equal, save that it takes 2^-127 < x < 1.5 * 2^-127 up to 2^-126 in e8m0, which its documentation does not
+ * say.
  */
 #include <math.h>
 #include <stdio.h>

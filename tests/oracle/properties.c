@@ -1,5 +1,5 @@
-/* properties.c - what must hold whatever the numbers are: fixed points, order, symmetry, codes there and back, pieces of
- * a call, carriers, scalar forms, instruction sets, the caller's floating-point environment.
+/* properties.c - what must hold whatever the numbers are: fixed points, order, symmetry, codes there and back, pieces
+ * of a call, carriers, scalar forms, instruction sets, the caller's floating-point environment.
  *
  * `properties digest` prints the variant in use and a digest of results; the program runs itself so for each variant.
  */

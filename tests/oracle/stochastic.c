@@ -274,8 +274,8 @@ static void many_bits(void)
     }
 }
 
-/* Fractions below 2^-10 have a float's 24 bits beyond the 32nd place: elements whose R is all but 2^32, found by search,
- * are decided there. */
+/* Fractions below 2^-10 reach beyond the 32nd place even in a float: elements whose R is all but 2^32, found by
+ * search, are decided there. */
 static void beyond_32_bits(void)
 {
     fpemu_format format;
@@ -350,8 +350,9 @@ static void any_input(void)
 }
 
 /* Frequencies with the default of 32 bits: |z| < 5 is passed by a right generator but once in two million seeds. The
- * seeds are fixed, so a pass stays a pass. Pairs (element i, its neighbour at a lag; the same element of another stream,
- * of another seed) fall into four cells; chi-square of the 2x2 table for independence, one degree of freedom. */
+ * seeds are fixed, so a pass stays a pass. Pairs (element i, its neighbour at a lag; the same element of another
+ * stream, of another seed) fall into four cells; chi-square of the 2x2 table for independence, one degree of
+ * freedom. */
 static void statistics(void)
 {
     enum { COUNT = 1 << 19 };
