@@ -117,7 +117,7 @@ typedef enum fpemu_nan {
 typedef struct fpemu_format {
     /* Parameters */
     uint32_t kind;           /* fpemu_kind */
-    uint32_t bits;           /* width of a code: 1..64 */
+    uint32_t bits;           /* width of a code: 1..64; floats: derived from the other parameters */
     uint32_t exponent_bits;  /* float: 0..11; posit: es, 0..4; else 0 */
     uint32_t mantissa_bits;  /* float: stored fraction bits, 0..52; else 0 */
     int32_t bias;            /* float: value = (1 + T/2^m) * 2^(E - bias) for E > 0; else 0 */
@@ -138,7 +138,8 @@ typedef struct fpemu_format {
     int32_t emin, emax;      /* float: exponents of the smallest normal and of the largest finite value */
     int32_t quantum;         /* float, fixed: the smallest step of the grid is 2^quantum */
     double max, lowest;      /* largest and smallest finite value; int: as binary64 holds them */
-    double min_normal;       /* float: 2^emin, 0 where no normal number exists; else equal to min_positive */
+    double min_normal;       /* float: smallest normal value (2^emin; dlfloat: one step more), 0 where there is none;
+                                else equal to min_positive */
     double min_positive;     /* smallest value above zero */
     uint64_t max_code, lowest_code; /* codes of max and lowest */
     uint64_t nan_code;       /* code written for a NaN; meaningless where has_nan is 0 */
@@ -207,7 +208,7 @@ double fpemu_min_normal(const fpemu_format *format);
 double fpemu_min_positive(const fpemu_format *format);
 double fpemu_epsilon(const fpemu_format *format);        /* floats: 2^-m; posits: next after 1, less 1; else 0 */
 uint64_t fpemu_value_count(const fpemu_format *format);  /* distinct finite values, +-0 once; 2^64-1 if more */
-uint64_t fpemu_nan_count(const fpemu_format *format);    /* codes that decode to NaN */
+uint64_t fpemu_nan_count(const fpemu_format *format);    /* codes that decode to NaN; symmetric: the unused one */
 double fpemu_bits_per_element(const fpemu_format *format);
 size_t fpemu_code_size(const fpemu_format *format);      /* bytes of a code in an array: 1, 2, 4 or 8 */
 int fpemu_fits_f32(const fpemu_format *format);          /* 1: float holds every value exactly (int: can be used) */
@@ -254,10 +255,12 @@ typedef enum fpemu_generator {
  * modes named here and leaves the others as they are. doc/numerics.md states each exactly. */
 typedef enum fpemu_compat {
     FPEMU_COMPAT_NONE = 0,
-    /* QPyTorch's CPU kernels on binary32 data. Floats: a subnormal result is first rounded (RNE) to 2^(emin-23); zero
-     * results are +0. Fixed point, rne and sr: the sum x*2^fl + 1/2 (or + r) is rounded to binary32 first. */
+    /* QPyTorch's CPU kernels. Floats: a subnormal result is first rounded (RNE) to 2^(emin-23); zero results are +0.
+     * Fixed point on binary32 data, rne and sr: the sum x*2^fl + 1/2 (sr: + r, r the top 24 of 32 random bits as a
+     * fraction) is rounded to binary32 first. */
     FPEMU_COMPAT_QPYTORCH = 1,
-    /* As QPYTORCH for floats, and a finite x that overflows becomes infinity, value to value (Lee's allow_inf). */
+    /* As QPYTORCH for floats, and a finite x that overflows becomes infinity, value to value (Lee's allow_inf); an
+     * infinite x goes to the largest value all the same. */
     FPEMU_COMPAT_LEE_INF = 2,
     /* CPFloat: sr between max and max + ulp/2 overflows with probability (|x|-max)/(ulp/2), beyond always; se past max
      * is a fair coin. */
@@ -293,8 +296,8 @@ fpemu_rounding fpemu_nearest(void);
 fpemu_rounding fpemu_stochastic(uint64_t seed, uint64_t stream);
 
 /* Reads "rne", "toward-zero", "sr", ... (short or long name of a mode), or the name of a compatibility setting
- * ("qpytorch", "qpytorch-sr", "lee", "lee-inf", "cpfloat-sr", "cpfloat-se", "nvidia", "ml-dtypes", "ml-dtypes-sat",
- * "pytorch-multiply", "pytorch-divide"); sets mode, overflow, nan and compat, leaves seed and the like zero. */
+ * ("qpytorch", "qpytorch-sr", "qpytorch-fixed", "qpytorch-fixed-sr", "lee", "lee-inf", "cpfloat-sr", "cpfloat-se",
+ * "nvidia", "ml-dtypes", "ml-dtypes-sat", "pytorch-multiply", "pytorch-divide"); sets mode, overflow, nan and compat, leaves seed and the like zero. */
 fpemu_status fpemu_parse_rounding(const char *text, fpemu_rounding *rounding, fpemu_parse_error *error);
 /* Short ("rne") and long ("nearest-even") name of a mode; NULL if there is no such mode. */
 const char *fpemu_mode_name(fpemu_mode mode);
@@ -302,8 +305,8 @@ const char *fpemu_mode_long_name(fpemu_mode mode);
 /* Names of compatibility settings: i = 0, 1, ...; NULL past the end. */
 const char *fpemu_compat_name(unsigned i);
 
-/* Random word j of a stream, and the bits that element i uses (R, `rounding->bits` of them): a pure function of its
- * arguments, stated in doc/numerics.md. */
+/* Random word j of a stream, and the bits that element `index` uses (R, `rounding->bits` of them; index is added to
+ * rounding->offset): pure functions of their arguments, stated in doc/numerics.md. */
 uint32_t fpemu_random_word(fpemu_generator generator, uint64_t seed, uint64_t stream, uint64_t j);
 uint32_t fpemu_random_bits(const fpemu_rounding *rounding, uint64_t index);
 

@@ -15,7 +15,7 @@
 typedef struct tile_counts {
     uint64_t nan, infinite, clipped, overflow, invalid, underflow, subnormal, inexact;
     uint64_t min_abs, max_abs; /* bits of the carrier; min_abs 0 = none */
-    double max_error; /* in: the largest so far; out: the larger of that and the tile's */
+    double max_error;          /* in: the largest so far; out: the larger of that and the tile's */
 } tile_counts;
 
 /* The array loops of one instruction set. Each repeats the element rules of core/. x and y may be the same array. */
@@ -24,9 +24,9 @@ typedef struct kernels {
     int (*valid)(void); /* whether this machine runs it */
     /* y = x rounded and finished by plan p: by rule and mode; r: random bits, left-aligned, for the stochastic modes */
     void (*round32[CORE_RULE_SCALED + 1][CORE_MODE_COUNT])(const core_plan32 *p, size_t n, const void *x,
-                                                          const uint32_t *r, void *y);
+                                                           const uint32_t *r, void *y);
     void (*round64[CORE_RULE_SCALED + 1][CORE_MODE_COUNT])(const core_plan64 *p, size_t n, const void *x,
-                                                          const uint32_t *r, void *y);
+                                                           const uint32_t *r, void *y);
     /* y from x and its value g on the grid without ends (sign ignored) */
     void (*finish32)(const core_plan32 *p, size_t n, const void *x, const uint32_t *g, void *y);
     void (*finish64)(const core_plan64 *p, size_t n, const void *x, const uint64_t *g, void *y);
@@ -110,8 +110,8 @@ static inline uint64_t load_code(const void *codes, size_t size, size_t i)
 
 /* What one thread gathers; joined into the caller's stats at its end. */
 typedef struct gathering {
-    fpemu_stats stats;       /* its histogram is not used */
-    double lanes[3][32];     /* the open block of error sums */
+    fpemu_stats stats;   /* its histogram is not used */
+    double lanes[3][32]; /* the open block of error sums */
     uint64_t bins[EXPONENTS_F64];
 } gathering;
 

@@ -21,9 +21,9 @@ fpemu_status fpemu_check(const fpemu_format *f, const fpemu_rounding *r, int car
     uint64_t reserved = (uint64_t)f->reserved0 | f->reserved1[0] | f->reserved1[1];
     for (size_t i = 0; i < sizeof f->reserved2 / sizeof f->reserved2[0]; i++)
         reserved |= f->reserved2[i];
-    if (f->is_signed > 1 || f->symmetric > 1 || f->wrap > 1 || f->kind < FPEMU_KIND_FLOAT || f->kind > FPEMU_KIND_POSIT || f->bits < 1 || f->bits > 64 || reserved ||
-        f->mantissa_bits > 52 || f->exponent_bits > 11 || f->specials > FPEMU_SPECIALS_DLFLOAT ||
-        f->subnormals > FPEMU_SUBNORMALS_FLUSH_OUT ||
+    if (f->is_signed > 1 || f->symmetric > 1 || f->wrap > 1 || f->kind < FPEMU_KIND_FLOAT ||
+        f->kind > FPEMU_KIND_POSIT || f->bits < 1 || f->bits > 64 || reserved || f->mantissa_bits > 52 ||
+        f->exponent_bits > 11 || f->specials > FPEMU_SPECIALS_DLFLOAT || f->subnormals > FPEMU_SUBNORMALS_FLUSH_OUT ||
         out_of_range(f->overflow, FPEMU_OVERFLOW_IEEE, FPEMU_OVERFLOW_SATURATE_KEEP_INF) ||
         out_of_range(f->nan, FPEMU_NAN_KEEP, FPEMU_NAN_ERROR))
         return FPEMU_ERROR_FORMAT;

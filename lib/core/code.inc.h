@@ -16,7 +16,6 @@ typedef struct CORE(coder) {
     int64_t zero_point;
     CORE_UINT emin_bits; /* as in the plan */
     CORE_SINT d_norm, d_low;
-    CORE_SINT emin_field;
     int32_t bias;        /* format bias less carrier bias */
     int32_t m;           /* stored fraction bits */
     int32_t first_field; /* exponent field of 2^emin: 1; 0 where E = 0 is a normal binade */

@@ -224,7 +224,6 @@ FPEMU_FN void CORE(coder_make)(CORE(coder) *c, const fpemu_format *f, const fpem
         c->sign = f->is_signed ? top_bit : 0;
         c->magnitude = c->mask & ~c->sign;
         c->emin_bits = CORE(power)(f->emin);
-        c->emin_field = f->emin + CORE_BIAS;
         c->d_norm = CORE_MANT - (int)f->mantissa_bits;
         c->d_low = f->emin - (int)f->mantissa_bits + CORE_BIAS + CORE_MANT;
         c->bias = f->bias - CORE_BIAS;

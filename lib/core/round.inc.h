@@ -43,7 +43,6 @@ typedef struct CORE(plan) {
     uint8_t mode;         /* fpemu_mode, CORE_SR_B or CORE_SR_C */
     uint8_t n;            /* random bits */
     uint8_t compat;       /* fpemu_compat, where it acts on this format and mode; else 0 */
-    uint8_t overflow_policy;
     /* affine: scale = scale_sig * 2^scale_exp, scale_sig in [2^52, 2^53) */
     uint64_t scale_sig;
     double scale_value;
