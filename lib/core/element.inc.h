@@ -31,7 +31,8 @@ FPEMU_FN CORE_UINT CORE(element)(const CORE(plan) *p, const core_plan64 *integer
         g = u & ~CORE_SIGN;
         if (g == 0)
             return u; /* the sign of zero is kept */
-    } else if (p->compat == FPEMU_COMPAT_CPFLOAT && a > p->max[sign ? 1 : 0]) {
+    } else if (p->compat == FPEMU_COMPAT_CPFLOAT && a > p->max[sign ? 1 : 0] &&
+               p->max[sign ? 1 : 0] != 0) { /* no end there: a negative in an unsigned format */
         g = CORE(cpfloat_past_max)(p, a, sign, random);
     } else {
         g = CORE(grid)(p, p->mode, 1, p->n, a, sign, random);

@@ -154,7 +154,7 @@ FPEMU_FN CORE_UINT CORE(posit)(const CORE(plan) *p, CORE_UINT a)
     const CORE_SINT left = n - 2 - run; /* bits for exponent and fraction; -1 at maxpos only */
     CORE_SINT d = CORE_MANT + es - (left < 0 ? 0 : left);
     d = d < 0 ? 0 : d;
-    const CORE_UINT step = (CORE_UINT)1 << d, rest = (CORE_UINT)u & (step - 1);
+    const CORE_UINT step = p->one << d, rest = (CORE_UINT)u & (step - 1);
     /* with nothing left the pattern's last bit is the regime's end: 0 after ones, 1 after zeros */
     const CORE_UINT odd = d == CORE_MANT + es ? (CORE_UINT)(regime < 0) : ((CORE_UINT)u >> d) & 1;
     const CORE_UINT up = 2 * rest + odd > step;
