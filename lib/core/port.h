@@ -2,11 +2,16 @@
 #ifndef FPEMU_CORE_PORT_H
 #define FPEMU_CORE_PORT_H
 
+#include <float.h>
 #include <stdint.h>
 #include <string.h>
 
 #ifdef __FAST_MATH__
 #error "the rules of libfpemu need IEEE 754 arithmetic: compile without -ffast-math"
+#endif
+
+#if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 1
+#error "the error sums of libfpemu are binary64: on 32-bit x86 compile with -msse2 -mfpmath=sse"
 #endif
 
 /* Element rules are inlined into every loop, so that a constant mode costs nothing inside it. */

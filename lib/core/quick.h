@@ -24,12 +24,13 @@ FPEMU_FN uint32_t core_magic32(const core_plan32 *p, int mode, uint32_t a, uint3
     uint32_t e = a & 0x7f800000u;
     e = e < p->quick_emin ? p->quick_emin : e;
     const float x = core_value32(a), c = core_value32(e + p->quick_up);
-    const float nearest = (x + c) - c;
+    const float sum = x + c, nearest = sum - c; /* kept apart: some compilers hold expressions in a wider type */
     if (mode == FPEMU_RNE)
         return core_bits32(nearest);
     const uint32_t step = e - p->quick_down; /* bits of the grid's step at x */
     const float below = nearest - core_value32(step & (0u - (uint32_t)(nearest > x))); /* toward zero */
     const float rest = x - below; /* exact, in [0, step) */
+    const float steps = below + c; /* counts steps in its last bits */
     const uint32_t inexact = rest > 0;
     uint32_t up;
     switch (mode) {
@@ -38,7 +39,7 @@ FPEMU_FN uint32_t core_magic32(const core_plan32 *p, int mode, uint32_t a, uint3
     case FPEMU_RAZ: up = inexact; break;
     case FPEMU_RTP: up = inexact & (uint32_t)(sign == 0); break;
     case FPEMU_RTN: up = inexact & (uint32_t)(sign != 0); break;
-    case FPEMU_RTO: up = inexact & (core_bits32(below + c) ^ 1); break; /* the sum counts steps: its last bit is k's */
+    case FPEMU_RTO: up = inexact & (core_bits32(steps) ^ 1); break;
     case FPEMU_SE: up = inexact & (r >> 31); break;
     case FPEMU_SR: {
         const uint32_t v = (uint32_t)(rest * core_value32(p->quick_fraction - e)); /* 32 bits of rest / step, cut */
