@@ -16,8 +16,13 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/describe.c \
 	tools/fpemu/describe.h \
 	tools/fpemu/encode.c \
+	tools/fpemu/foreign.c \
+	tools/fpemu/foreign.h \
 	tools/fpemu/formats.c \
+	tools/fpemu/fuzz.c \
 	tools/fpemu/info.c \
+	tools/fpemu/inputs.c \
+	tools/fpemu/inputs.h \
 	tools/fpemu/jsonout.c \
 	tools/fpemu/jsonout.h \
 	tools/fpemu/npy.c \
@@ -31,10 +36,11 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/quantize.c \
 	tools/fpemu/round.c \
 	tools/fpemu/sample.c \
+	tools/fpemu/vectors.c \
 	tools/fpemu/words.c \
 	tools/fpemu/words.h
 tools_fpemu_fpemu_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-tools_fpemu_fpemu_LDADD = lib/libfpemu.la $(JANSSON_LIBS)
+tools_fpemu_fpemu_LDADD = lib/libfpemu.la $(JANSSON_LIBS) $(DL_LIBS)
 
 # `fpemu validate' takes its judges from the tests.
 if HAVE_MPFR

@@ -12,5 +12,7 @@ int cmd_compare(int argc, char **argv);
 int cmd_sample(int argc, char **argv);
 int cmd_validate(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
+int cmd_fuzz(int argc, char **argv);
+int cmd_vectors(int argc, char **argv);
 
 #endif

@@ -33,6 +33,8 @@ static const command commands[] = {
     {"sample", cmd_sample, "make an array file shaped like a trained layer's"},
     {"validate", cmd_validate, "check the library against GNU MPFR"},
     {"bench", cmd_bench, "measure speed, as a ratio to memcpy"},
+    {"fuzz", cmd_fuzz, "find where somebody else's conversion differs"},
+    {"vectors", cmd_vectors, "test vectors for a simulator's bench"},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
