@@ -128,13 +128,16 @@ CLI_TESTS = \
 	tests/cli/codes.sh \
 	tests/cli/compare.sh \
 	tests/cli/files.sh \
+	tests/cli/fuzz.sh \
 	tests/cli/info.sh \
 	tests/cli/npy.sh \
 	tests/cli/quantize.sh \
 	tests/cli/round.sh \
 	tests/cli/sample.sh \
-	tests/cli/usage.sh
-EXTRA_DIST += $(CLI_TESTS) tests/cli/common.sh
+	tests/cli/usage.sh \
+	tests/cli/vectors.sh
+EXTRA_DIST += $(CLI_TESTS) tests/cli/common.sh tests/cli/fuzz_casts.c tests/cli/fuzz_compiler.c \
+	tests/cli/vectors_judge.c
 if TOOLS
 TESTS += $(CLI_TESTS)
 endif

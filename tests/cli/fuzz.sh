@@ -1,0 +1,164 @@
+#!/bin/sh
+# fpemu fuzz: every kind of defect is found and put into its class; right conversions, among them the compiler's, pass.
+sources=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/common.sh"
+
+# library OUTPUT SOURCE OPTION...: a shared library; fails where that cannot be compiled
+library() {
+    output=$1
+    source=$2
+    shift 2
+    ${CC:-cc} -O2 -shared -fPIC "$@" -o "$output" "$sources/$source" -lm 2>compiler
+}
+library casts.so fuzz_casts.c || { echo "no shared library: $(head -n 1 compiler)"; exit 77; }
+${CC:-cc} -O2 -DMAIN -o casts "$sources/fuzz_casts.c" -lm || exit 1
+
+# agrees SPEC ARGUMENT...: no difference
+agrees() {
+    "$FPEMU" fuzz "$@" >out 2>err
+    status=$?
+    if [ $status -ne 0 ] || [ "$(tail -n 1 out)" != 'no difference' ] || [ -s err ]; then
+        failed "fpemu fuzz $*: status $status $(cat out err)"
+    fi
+}
+
+# differs CLASSES SPEC ARGUMENT...: these classes of differences, and no others
+differs() {
+    classes=$1
+    shift
+    "$FPEMU" fuzz "$@" >out 2>err
+    status=$?
+    got=$(sed 1,3d out | cut -d ' ' -f 1 | tr '\n' ' ' | sed 's/ $//')
+    if [ $status -ne 1 ] || [ "$got" != "$classes" ] || [ -s err ]; then
+        failed "fpemu fuzz $*: status $status, got '$got', wanted '$classes' $(cat err)"
+    fi
+}
+
+# example CLASS INPUT EXPECTED GOT: of the last report
+example() {
+    line=$(tr -s ' ' <out | sed -n "s/^$1 [0-9]* //p")
+    [ "$line" = "$2 $3 $4" ] || failed "example of $1: '$line', wanted '$2 $3 $4'"
+}
+
+# crashes TEXT ARGUMENT...: status 1, and one line on stderr that holds TEXT
+crashes() {
+    text=$1
+    shift
+    "$FPEMU" fuzz "$@" >out 2>err
+    status=$?
+    if [ $status -ne 1 ] || [ "$(wc -l <err)" -ne 1 ] || ! grep -qF -e "$text" err; then
+        failed "fpemu fuzz $*: status $status, wanted '$text', got $(cat err)"
+    fi
+}
+
+quick='--inputs 20000'
+
+# ------------------------------------------------------------------------------------- right ones
+agrees e4m3fn --against ./casts.so:right
+grep -qE '^inputs: [0-9]+ boundary [0-9]+ coverage 1048576 random, seed 0$' out || failed "stages: $(cat out)"
+agrees e4m3fn --against casts.so:right $quick --seed 7
+agrees e5m2 --against ./casts.so:e5m2_right $quick
+agrees e4m3fn --against ./casts.so:right_array --signature f32-to-u8-array $quick
+agrees e4m3fn --against ./casts.so:decode --signature u8-to-f32
+grep -q '^inputs: 256 all$' out || failed "decoding: $(cat out)"
+agrees e4m3fn --against ./casts.so:round_value --signature f32-to-f32 $quick
+agrees e4m3fn --against ./casts.so:e5m2_to_e4m3 --from e5m2
+agrees e4m3fn --against ./casts.so:truncates -r rtz $quick
+agrees e4m3fn --against ./casts.so:ties_away -r rna $quick
+agrees e4m3fn --against-program "$directory/casts" $quick
+agrees e4m3fn --against-program "$directory/casts values" --signature f32-to-f32 $quick
+
+# ------------------------------------------------------------------------------------- wrong ones
+differs 'tie subnormal overflow-threshold above-max normal' e4m3fn --against ./casts.so:truncates $quick
+example normal '0.01660156436264515 (0x3c880001)' '0.017578125 (0x09)' '0.015625 (0x08)'
+example subnormal '0.0009765626164153218 (0x3a800001)' '0.001953125 (0x01)' '0 (0x00)'
+differs 'tie overflow-threshold' e4m3fn --against ./casts.so:ties_away $quick
+example tie '0.0009765625 (0x3a800000)' '0 (0x00)' '0.001953125 (0x01)'
+example overflow-threshold '464 (0x43e80000)' '448 (0x7e)' 'nan (0x7f)'
+differs subnormal e4m3fn --against ./casts.so:flushes $quick
+example subnormal '0.0009765626164153218 (0x3a800001)' '0.001953125 (0x01)' '0 (0x00)'
+differs overflow-threshold e4m3fn --against ./casts.so:wrong_threshold $quick
+example overflow-threshold '464 (0x43e80000)' '448 (0x7e)' 'nan (0x7f)'
+differs signed-zero e4m3fn --against ./casts.so:loses_sign $quick
+example signed-zero '-0 (0x80000000)' '-0 (0x80)' '0 (0x00)'
+differs nan e5m2 --against ./casts.so:e5m2_nan_is_infinity $quick
+example nan 'nan (0x7f800001)' 'nan (0x7f)' 'inf (0x7c)'
+differs 'overflow-threshold above-max' e4m3fn --against ./casts.so:saturates $quick
+example overflow-threshold '464.0000305175781 (0x43e80001)' 'nan (0x7f)' '448 (0x7e)'
+differs infinity e4m3fn --against ./casts.so:infinity_is_max $quick
+differs underflow e4m3fn --against ./casts.so:never_zero $quick
+differs 'overflow-threshold above-max' e4m3fn:saturate --against ./casts.so:right $quick --overflow keepinf
+differs subnormal e4m3fn --against ./casts.so:decode_flushes --signature u8-to-f32
+example subnormal '0.001953125 (0x01)' '0.001953125 (0x3b000000)' '0 (0x00000000)'
+holds "$(sed -n '$p' out | tr -s ' ' | cut -d ' ' -f 2)" -eq 14
+differs 'subnormal overflow-threshold normal' e4m3fn --against ./casts.so:rounds_twice --signature f64-to-u8 $quick
+differs 'tie subnormal overflow-threshold above-max normal' e4m3fn --against-program "$directory/casts truncate" $quick
+
+# A NaN is a NaN, unless its bits are asked for
+agrees e5m2 --against ./casts.so:e5m2_other_nan $quick
+differs nan e5m2 --against ./casts.so:e5m2_other_nan $quick --strict-nan
+"$FPEMU" fuzz e4m3fn --against ./casts.so:forgets_array --signature f32-to-u8-array --inputs 1001 >out \
+    && failed 'a result that was left out'
+
+"$FPEMU" fuzz e4m3fn --against ./casts.so:wrong_threshold --json $quick >json && failed 'status of --json'
+python_checks json 'd, = j["differences"]
+assert j["mismatches"] == d["count"] >= 2 and d["class"] == "overflow-threshold" and not j["exhaustive"]
+assert d["input"] == {"value": 464.0, "code": "0x43e80000"} and d["expected"]["value"] == 448
+assert d["got"] == {"value": "nan", "code": "0x7f"} and j["signature"] == "f32-to-u8" and j["rounding"]["mode"] == "rne"
+assert j["stages"]["random"] == 20000 and j["inputs"] == sum(j["stages"].values()) and j["failure"] is None'
+
+# ------------------------------------------------------------------------------------- crashes and the like
+crashes 'casts.so:crashes crashed: Segmentation fault; the input was 12 (0x41400000)' e4m3fn \
+    --against ./casts.so:crashes
+crashes 'crashed: Segmentation fault; the input was 12 (0x41400000)' e4m3fn --against ./casts.so:crashes_array \
+    --signature f32-to-u8-array
+crashes 'ended with exit status 3; the input was 12' e4m3fn --against ./casts.so:leaves
+crashes 'gives no result, the time limit passed; the input was 12' e4m3fn --against ./casts.so:hangs --time-limit 1
+crashes 'crashed: Aborted, after' e4m3fn --against-program "exec $directory/casts crash" $quick
+crashes 'gave 1000 results for' e4m3fn --against-program "$directory/casts stop" $quick
+crashes 'exit status 127, after 0 of' e4m3fn --against-program './no-such-program 2>/dev/null' $quick
+crashes 'exit status 3, after 0 of' e4m3fn --against-program 'exit 3' $quick
+crashes 'gave more than' e4m3fn --against-program "$directory/casts; echo 0" $quick
+crashes "gave 'nonsense'" e4m3fn --against-program 'echo nonsense' $quick
+crashes 'gave no result before the time limit' e4m3fn --against-program "$directory/casts hang" --time-limit 1
+"$FPEMU" fuzz e4m3fn --against ./casts.so:right --inputs 4000000000 --time-limit 1 >out || failed 'time limit'
+grep -q 'ended by the time limit' out || failed "time limit: $(cat out)"
+
+fails 2 'one of --against' fuzz e4m3fn
+fails 2 'one of --against' fuzz e4m3fn --against a:b --against-program c
+fails 2 'expected SPEC' fuzz --against ./casts.so:right
+fails 2 'is not LIBRARY:FUNCTION' fuzz e4m3fn --against ./casts.so
+fails 2 'no_such_function' fuzz e4m3fn --against ./casts.so:no_such_function
+fails 2 'no-such.so' fuzz e4m3fn --against ./no-such.so:right
+fails 2 '--signature' fuzz e4m3fn --against ./casts.so:right --signature f16-to-u8
+fails 2 '--signature' fuzz e4m3fn --against ./casts.so:right --signature f32-to-u8x
+fails 2 'need --from' fuzz e4m3fn --against ./casts.so:right --signature u8-to-u8
+fails 2 'too narrow' fuzz fp16 --against ./casts.so:right --signature f32-to-u8
+fails 2 'are no codes' fuzz e4m3fn --against ./casts.so:right --signature f32-to-u8 --from fp16
+fails 2 'more than 32' fuzz e4m3fn --against ./casts.so:rounds_twice --signature f64-to-u8 --exhaustive
+fails 2 'stochastic' fuzz e4m3fn --against ./casts.so:right -r sr
+
+# ------------------------------------------------------------------------------------- the compiler's and the machine's
+if library float16.so fuzz_compiler.c -DFLOAT16; then
+    agrees fp16 --against ./float16.so:from_float
+    agrees fp16 --against ./float16.so:from_double --signature f64-to-u16
+    agrees fp16 --against ./float16.so:to_float --signature u16-to-f32
+    differs 'overflow-threshold above-max' fp16 --against ./float16.so:from_float --overflow saturate-keep-inf $quick
+fi
+if library bfloat16.so fuzz_compiler.c -DBFLOAT16; then
+    agrees bf16 --against ./bfloat16.so:from_float
+    agrees bf16 --against ./bfloat16.so:to_float --signature u16-to-f32
+fi
+if grep -qw f16c /proc/cpuinfo 2>/dev/null && library f16c.so fuzz_compiler.c -DF16C -mf16c; then
+    agrees fp16 --against ./f16c.so:from_float
+    agrees fp16 --against ./f16c.so:from_float_toward_zero -r rtz
+    agrees fp16 --against ./f16c.so:to_float --signature u16-to-f32
+fi
+# This instruction takes subnormal numbers for zeros.
+if grep -qw avx512_bf16 /proc/cpuinfo 2>/dev/null \
+    && library avx512bf16.so fuzz_compiler.c -DAVX512BF16 -mavx512bf16 -mavx512vl; then
+    agrees bf16:flushin --against ./avx512bf16.so:from_float
+    differs subnormal bf16 --against ./avx512bf16.so:from_float $quick
+fi
+
+finish
