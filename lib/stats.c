@@ -84,10 +84,14 @@ double fpemu_stats_sum_square(const fpemu_stats *stats)
 
 double fpemu_stats_sqnr(const fpemu_stats *stats)
 {
+    fp_environment environment;
+    fpemu_environment_enter(&environment);
     const double signal = fpemu_stats_sum_square(stats), noise = fpemu_stats_sum_error2(stats);
-    if (!(signal > 0) || signal > 1.7976931348623157e308)
-        return NAN;
-    return noise > 0 ? 10 * log10(signal / noise) : INFINITY;
+    double decibels = NAN;
+    if (signal > 0 && signal <= 1.7976931348623157e308)
+        decibels = noise > 0 ? 10 * log10(signal / noise) : (double)INFINITY;
+    fpemu_environment_leave(&environment);
+    return decibels;
 }
 
 /* --------------------------------------------------------------------------------------------- gathering */
@@ -253,7 +257,10 @@ fpemu_status fpemu_stats_merge(fpemu_stats *to, const fpemu_stats *from)
     if ((to->want & FPEMU_HISTOGRAM) &&
         (to->histogram_first != from->histogram_first || to->histogram_length != from->histogram_length))
         return FPEMU_ERROR_STATS;
+    fp_environment environment;
+    fpemu_environment_enter(&environment);
     join(to, from);
+    fpemu_environment_leave(&environment);
     if (to->want & FPEMU_HISTOGRAM)
         for (uint32_t i = 0; i < to->histogram_length; i++)
             to->histogram[i] += from->histogram[i];

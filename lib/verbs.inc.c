@@ -97,7 +97,7 @@ static void NAME(run_parts)(const NAME(job) *j, size_t n, fpemu_stats *stats)
         const size_t begin = part_begin(k, parts, n, j->rounding->offset);
         const size_t end = part_begin(k + 1, parts, n, j->rounding->offset);
         fp_environment environment;
-        fpemu_environment_enter(&environment);
+        fpemu_environment_enter(&environment); /* a worker thread has its own */
         if (j->counted) {
             gathering g;
             fpemu_gather_begin(&g, j->want, CORE_W);
@@ -124,14 +124,10 @@ static int NAME(has_nan)(const REAL *x, size_t n)
     return found;
 }
 
-/* size: bytes of a code, 0 for values. */
-static fpemu_status NAME(convert)(const fpemu_format *f, const fpemu_rounding *r, size_t n, const REAL *x, void *out,
+/* Values, or codes if to_code; in the default floating-point environment. */
+static fpemu_status NAME(convert_inside)(const fpemu_format *f, const fpemu_rounding *r, size_t n, const REAL *x, void *out,
                                   int to_code, fpemu_stats *stats)
 {
-    if (n == 0)
-        return FPEMU_OK;
-    if (!f || !r || !x || !out)
-        return FPEMU_ERROR_NULL;
     fpemu_status status = fpemu_check(f, r, CORE_W);
     if (!status && stats)
         status = fpemu_stats_check(stats);
@@ -163,6 +159,20 @@ static fpemu_status NAME(convert)(const fpemu_format *f, const fpemu_rounding *r
     return nan_is_error ? FPEMU_ERROR_NAN : FPEMU_OK;
 }
 
+static fpemu_status NAME(convert)(const fpemu_format *f, const fpemu_rounding *r, size_t n, const REAL *x, void *out,
+                                  int to_code, fpemu_stats *stats)
+{
+    if (n == 0)
+        return FPEMU_OK;
+    if (!f || !r || !x || !out)
+        return FPEMU_ERROR_NULL;
+    fp_environment environment;
+    fpemu_environment_enter(&environment);
+    const fpemu_status status = NAME(convert_inside)(f, r, n, x, out, to_code, stats);
+    fpemu_environment_leave(&environment);
+    return status;
+}
+
 fpemu_status NAME(fpemu_quantize)(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const REAL *x,
                                   REAL *y, fpemu_stats *stats)
 {
@@ -175,20 +185,16 @@ fpemu_status NAME(fpemu_encode)(const fpemu_format *format, const fpemu_rounding
     return NAME(convert)(format, rounding, n, x, codes, 1, stats);
 }
 
-fpemu_status NAME(fpemu_decode)(const fpemu_format *format, size_t n, const void *codes, REAL *y)
+static fpemu_status NAME(decode_inside)(const fpemu_format *f, size_t n, const void *codes, REAL *y)
 {
-    if (n == 0)
-        return FPEMU_OK;
-    if (!format || !codes || !y)
-        return FPEMU_ERROR_NULL;
-    fpemu_status status = fpemu_check(format, NULL, CORE_W);
-    const size_t size = code_size(format->bits);
+    fpemu_status status = fpemu_check(f, NULL, CORE_W);
+    const size_t size = code_size(f->bits);
     if (!status)
         status = check_overlap(codes, size, y, sizeof(REAL), n);
     if (status)
         return status;
     CORE(coder) coder;
-    CORE(coder_make)(&coder, format, NULL);
+    CORE(coder_make)(&coder, f, NULL);
     const kernels *k = fpemu_kernels();
     const int parts = thread_count(n);
 #ifdef _OPENMP
@@ -196,50 +202,71 @@ fpemu_status NAME(fpemu_decode)(const fpemu_format *format, size_t n, const void
 #endif
     for (int part = 0; part < parts; part++) {
         const size_t begin = part_begin(part, parts, n, 0), end = part_begin(part + 1, parts, n, 0);
+        fp_environment environment;
+        fpemu_environment_enter(&environment); /* a worker thread has its own */
         k->LOOP(decode)(&coder, end - begin, (const char *)codes + begin * size, size, y + begin);
+        fpemu_environment_leave(&environment);
     }
     return FPEMU_OK;
 }
 
-/* Result bits of one number; *q as element has it. */
-static UINT NAME(one)(const NAME(job) *j, UINT u, uint64_t index, int64_t *q)
+fpemu_status NAME(fpemu_decode)(const fpemu_format *format, size_t n, const void *codes, REAL *y)
 {
-    int overflow;
+    if (n == 0)
+        return FPEMU_OK;
+    if (!format || !codes || !y)
+        return FPEMU_ERROR_NULL;
     fp_environment environment;
-    const uint32_t random = j->stochastic ? fpemu_element_bits(j->rounding, index) : 0;
     fpemu_environment_enter(&environment);
-    u = CORE(element)(&j->plan, &j->integers, u, random, &overflow, q);
+    const fpemu_status status = NAME(decode_inside)(format, n, codes, y);
     fpemu_environment_leave(&environment);
-    return u;
+    return status;
+}
+
+/* Bits of one rounded number, or NaN; with `code` not NULL, its code, or 0. */
+static UINT NAME(one)(const fpemu_format *f, const fpemu_rounding *r, UINT u, uint64_t index, uint64_t *code)
+{
+    UINT y = INF | INF >> 1;
+    fp_environment environment;
+    fpemu_environment_enter(&environment);
+    if (f && r && !fpemu_check(f, r, CORE_W)) {
+        NAME(job) j;
+        int64_t q = 0;
+        int overflow;
+        NAME(prepare)(&j, f, r, code != NULL);
+        y = CORE(element)(&j.plan, &j.integers, u, j.stochastic ? fpemu_element_bits(r, index) : 0, &overflow, &q);
+        if (code) {
+            CORE(coder_make)(&j.coder, f, r);
+            *code = j.plan.rule == CORE_RULE_AFFINE ? CORE(encode_affine)(&j.coder, u, y, q)
+                                                    : CORE(encode)(&j.coder, u, y);
+        }
+    }
+    fpemu_environment_leave(&environment);
+    return y;
 }
 
 REAL NAME(fpemu_round)(const fpemu_format *format, const fpemu_rounding *rounding, REAL x, uint64_t index)
 {
-    if (!format || !rounding || fpemu_check(format, rounding, CORE_W))
-        return VALUE(INF | INF >> 1);
-    NAME(job) j;
-    int64_t q;
-    NAME(prepare)(&j, format, rounding, 0);
-    return VALUE(NAME(one)(&j, BITS(x), index, &q));
+    return VALUE(NAME(one)(format, rounding, BITS(x), index, NULL));
 }
 
 uint64_t NAME(fpemu_encode_one)(const fpemu_format *format, const fpemu_rounding *rounding, REAL x, uint64_t index)
 {
-    if (!format || !rounding || fpemu_check(format, rounding, CORE_W))
-        return 0;
-    NAME(job) j;
-    int64_t q = 0;
-    NAME(prepare)(&j, format, rounding, 1);
-    CORE(coder_make)(&j.coder, format, rounding);
-    const UINT u = BITS(x), y = NAME(one)(&j, u, index, &q);
-    return j.plan.rule == CORE_RULE_AFFINE ? CORE(encode_affine)(&j.coder, u, y, q) : CORE(encode)(&j.coder, u, y);
+    uint64_t code = 0;
+    NAME(one)(format, rounding, BITS(x), index, &code);
+    return code;
 }
 
 REAL NAME(fpemu_decode_one)(const fpemu_format *format, uint64_t code)
 {
-    if (fpemu_check(format, NULL, CORE_W))
-        return VALUE(INF | INF >> 1);
-    CORE(coder) coder;
-    CORE(coder_make)(&coder, format, NULL);
-    return VALUE(CORE(decode)(&coder, code));
+    UINT y = INF | INF >> 1;
+    fp_environment environment;
+    fpemu_environment_enter(&environment);
+    if (!fpemu_check(format, NULL, CORE_W)) {
+        CORE(coder) coder;
+        CORE(coder_make)(&coder, format, NULL);
+        y = CORE(decode)(&coder, code);
+    }
+    fpemu_environment_leave(&environment);
+    return VALUE(y);
 }
