@@ -148,3 +148,10 @@ EXTRA_DIST += tests/mutants/run.sh tests/mutants/mutants.txt
 MUTANTS =
 check-mutants:
 	CC='$(CC)' $(SHELL) $(top_srcdir)/tests/mutants/run.sh $(MUTANTS)
+
+# ------------------------------------------------------------------------------------- other processors
+dist_noinst_SCRIPTS += tests/cross.sh
+# Others than the default: make check-cross HOSTS="aarch64-linux-gnu"
+HOSTS =
+check-cross:
+	$(BASH) $(top_srcdir)/tests/cross.sh $(HOSTS)

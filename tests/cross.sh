@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# The library on other processors, under an emulator: cross-compiles it with the tests that need no other library and
+# runs them. aarch64 has NEON, s390x is big-endian and computes binary32 expressions in binary64.
+#   tests/cross.sh [HOST...]     hosts as in aarch64-linux-gnu (the default: that one and s390x-linux-gnu)
+# Needs HOST-gcc and qemu-user; exits with 77 where a host's are missing, 1 if a test fails.
+set -euo pipefail
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+hosts=("$@")
+[ ${#hosts[@]} -gt 0 ] || hosts=(aarch64-linux-gnu s390x-linux-gnu)
+flags="-std=c11 -O3 -fopenmp-simd -ffp-contract=off -fno-trapping-math -fno-math-errno -static"
+skipped=0
+
+for host in "${hosts[@]}"; do
+    cc=$host-gcc emulator=qemu-${host%%-*}
+    if ! command -v "$cc" >/dev/null || ! command -v "$emulator" >/dev/null; then
+        echo "$host: skipped, no $cc or no $emulator"
+        skipped=77
+        continue
+    fi
+    sources=()
+    for file in "$top"/lib/*.c; do
+        case $file in
+        *.inc.c | */kernels_v?.c) ;;
+        *) sources+=("$file") ;;
+        esac
+    done
+    for test in values counters stochastic; do
+        # shellcheck disable=SC2086
+        "$cc" $flags -I"$top/include" -I"$top/lib" "${sources[@]}" "$top/tests/oracle/$test.c" \
+            "$top/tests/oracle/longhand.c" -lm -o "$work/$test" 2>"$work/log" || { cat "$work/log"; exit 1; }
+        result=$("$emulator" "$work/$test" | tail -n 1) || { echo "$host: $result: failed"; exit 1; }
+        echo "$host: $result"
+    done
+done
+exit $skipped
