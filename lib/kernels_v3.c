@@ -6,10 +6,12 @@
 #define KERNELS_NAME "x86-64-v3"
 #define KERNELS_VALID valid
 
+#include "cpu.h"
+
 /* The compiler's run-time asks the operating system as well as the processor. */
 static int valid(void)
 {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
+    return cpu_has_lzcnt() && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
 }
 
 #include "kernels.inc.c"

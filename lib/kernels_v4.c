@@ -6,10 +6,12 @@
 #define KERNELS_NAME "x86-64-v4"
 #define KERNELS_VALID valid
 
+#include "cpu.h"
+
 /* The compiler's run-time asks the operating system as well as the processor. */
 static int valid(void)
 {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+    return cpu_has_lzcnt() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
            __builtin_cpu_supports("avx512cd");
 }

@@ -24,6 +24,7 @@ lib_LTLIBRARIES += lib/libfpemu.la
 lib_libfpemu_la_SOURCES = \
 	$(CORE) \
 	lib/internal.h \
+	lib/cpu.h \
 	lib/spec.h \
 	lib/formats.def \
 	lib/status.c \

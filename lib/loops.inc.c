@@ -176,19 +176,78 @@ static void LOOP(count)(const PLAN *p, size_t n, const void *x, const void *y, c
     c->max_error = error > c->max_error ? error : c->max_error;
 }
 
+/* One loop per rule and size of a code. */
+#define ENCODE(rule, TYPE)                                                                                             \
+    SIMD for (size_t i = 0; i < n; i++)                                                                                \
+    {                                                                                                                  \
+        UINT u, v;                                                                                                     \
+        memcpy(&u, in + i * sizeof u, sizeof u);                                                                       \
+        memcpy(&v, rounded + i * sizeof v, sizeof v);                                                                  \
+        const TYPE code = (TYPE)CORE(rule)(&k, u, v);                                                                  \
+        memcpy(out + i * sizeof code, &code, sizeof code);                                                             \
+    }                                                                                                                  \
+    return
+
 static void LOOP(encode)(const CODER *c, size_t n, const void *x, const void *y, size_t size, void *codes)
 {
+    const CODER k = *c;
+    const char *in = (const char *)x, *rounded = (const char *)y;
+    char *out = (char *)codes;
+    if (k.kind == FPEMU_KIND_FLOAT)
+        switch (size) {
+        case 1: ENCODE(encode_float, uint8_t);
+        case 2: ENCODE(encode_float, uint16_t);
+        case 4: ENCODE(encode_float, uint32_t);
+        default: ENCODE(encode_float, uint64_t);
+        }
+    if (k.kind != FPEMU_KIND_POSIT)
+        switch (size) {
+        case 1: ENCODE(encode_fixed, uint8_t);
+        case 2: ENCODE(encode_fixed, uint16_t);
+        case 4: ENCODE(encode_fixed, uint32_t);
+        default: ENCODE(encode_fixed, uint64_t);
+        }
     for (size_t i = 0; i < n; i++) {
         UINT u, v;
-        memcpy(&u, (const char *)x + i * sizeof u, sizeof u);
-        memcpy(&v, (const char *)y + i * sizeof v, sizeof v);
-        store_code(codes, size, i, CORE(encode)(c, u, v));
+        memcpy(&u, in + i * sizeof u, sizeof u);
+        memcpy(&v, rounded + i * sizeof v, sizeof v);
+        store_code(codes, size, i, CORE(encode)(&k, u, v));
     }
 }
+#undef ENCODE
+
+#define DECODE(TYPE, VALUE_OF)                                                                                         \
+    SIMD for (size_t i = 0; i < n; i++)                                                                                \
+    {                                                                                                                  \
+        TYPE code;                                                                                                     \
+        memcpy(&code, in + i * sizeof code, sizeof code);                                                              \
+        const UINT v = VALUE_OF;                                                                                       \
+        memcpy(out + i * sizeof v, &v, sizeof v);                                                                      \
+    }                                                                                                                  \
+    return
+
 static void LOOP(decode)(const CODER *c, size_t n, const void *codes, size_t size, void *y)
 {
+    const CODER k = *c;
+    const UINT mask = (UINT)k.mask;
+    const char *in = (const char *)codes;
+    char *out = (char *)y;
+    if (size == 1 && n >= 1024) { /* worth a table, whatever the rule */
+        UINT table[256];
+        for (unsigned code = 0; code < 256; code++)
+            table[code] = CORE(decode)(&k, code);
+        DECODE(uint8_t, table[code]);
+    }
+    if (k.kind == FPEMU_KIND_FLOAT)
+        switch (size) {
+        case 1: DECODE(uint8_t, CORE(decode_float)(&k, code & mask));
+        case 2: DECODE(uint16_t, CORE(decode_float)(&k, code & mask));
+        case 4: DECODE(uint32_t, CORE(decode_float)(&k, code & mask));
+        default: DECODE(uint64_t, CORE(decode_float)(&k, (UINT)code & mask));
+        }
     for (size_t i = 0; i < n; i++) {
-        const UINT v = CORE(decode)(c, load_code(codes, size, i));
-        memcpy((char *)y + i * sizeof v, &v, sizeof v);
+        const UINT v = CORE(decode)(&k, load_code(codes, size, i));
+        memcpy(out + i * sizeof v, &v, sizeof v);
     }
 }
+#undef DECODE

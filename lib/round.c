@@ -29,7 +29,7 @@ fpemu_status fpemu_check(const fpemu_format *f, const fpemu_rounding *r, int car
         return FPEMU_ERROR_FORMAT;
     if (!(carrier == 32 ? f->fits_f32 : f->fits_f64))
         return FPEMU_ERROR_CARRIER;
-    /* what fits keeps every shift of the rules in range; a struct changed by hand may not */
+    /* gross damage is refused here; a format changed by hand is the caller's to complete again */
     const int lowest = carrier == 32 ? -149 : -1074, highest = carrier == 32 ? 128 : 1024;
     if (f->kind == FPEMU_KIND_FLOAT &&
         (out_of_range(f->emin - (int)f->mantissa_bits, lowest, highest) || out_of_range(f->emin, lowest, highest - 1) ||
@@ -60,12 +60,12 @@ fpemu_status fpemu_check(const fpemu_format *f, const fpemu_rounding *r, int car
     return FPEMU_OK;
 }
 
-/* n elements of size a at x against n of size b at y: apart, or (where `same` allows it) the very same. */
+/* n elements of size a at x against n of size b at y: apart, or the very same. */
 static fpemu_status check_overlap(const void *x, size_t a, const void *y, size_t b, size_t n)
 {
     const uintptr_t p = (uintptr_t)x, q = (uintptr_t)y;
-    if (n > SIZE_MAX / 8)
-        return FPEMU_ERROR_ARGUMENT;
+    if (n > (SIZE_MAX - p) / a || n > (SIZE_MAX - q) / b)
+        return FPEMU_ERROR_ARGUMENT; /* past the end of memory */
     if (p == q && a == b)
         return FPEMU_OK;
     return p < q + n * b && q < p + n * a ? FPEMU_ERROR_OVERLAP : FPEMU_OK;

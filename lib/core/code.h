@@ -11,6 +11,9 @@
 #define CORE_BIAS 127
 #define CORE(name) core_##name##32
 #define CORE_LOG2 core_log2_32
+#define CORE_BITS core_bits32
+#define CORE_VALUE core_value32
+#define CORE_REAL float
 #include "affine.inc.h"
 #include "code.inc.h"
 #undef CORE_W
@@ -20,6 +23,9 @@
 #undef CORE_BIAS
 #undef CORE
 #undef CORE_LOG2
+#undef CORE_BITS
+#undef CORE_VALUE
+#undef CORE_REAL
 
 #define CORE_W 64
 #define CORE_UINT uint64_t
@@ -28,6 +34,9 @@
 #define CORE_BIAS 1023
 #define CORE(name) core_##name##64
 #define CORE_LOG2 core_log2_64
+#define CORE_BITS core_bits64
+#define CORE_VALUE core_value64
+#define CORE_REAL double
 #include "affine.inc.h"
 #include "code.inc.h"
 #undef CORE_W
@@ -37,5 +46,8 @@
 #undef CORE_BIAS
 #undef CORE
 #undef CORE_LOG2
+#undef CORE_BITS
+#undef CORE_VALUE
+#undef CORE_REAL
 
 #endif /* FPEMU_CORE_CODE_H */

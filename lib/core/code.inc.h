@@ -13,6 +13,9 @@ typedef struct CORE(coder) {
     uint64_t infinite[2], nan[2], made_nan[2]; /* codes of +-inf, of a NaN that came, of one that was made; by sign */
     uint64_t top;        /* floats: magnitudes above this code are special */
     uint64_t decode_infinity, decode_nan;      /* the one magnitude that is infinite; the full code that is NaN */
+    uint64_t fraction;   /* floats: the stored fraction bits */
+    uint64_t least;      /* dlfloat: 1, as code 0 is no normal number there; else 0 */
+    CORE_REAL step, step2; /* floats: smallest step, and twice that */
     int64_t zero_point;
     CORE_UINT emin_bits; /* as in the plan */
     CORE_SINT d_norm, d_low;
@@ -22,7 +25,6 @@ typedef struct CORE(coder) {
     int32_t quantum;     /* exponent of the smallest step */
     int32_t n, es;       /* posit */
     uint8_t kind;        /* fpemu_kind */
-    uint8_t specials;
     uint8_t drop_subnormals; /* codes E = 0, T != 0 are zeros */
     uint8_t is_signed, has_infinity, has_nan, has_negative_zero;
     uint64_t unused;     /* symmetric formats: the code that no value has; else one beyond the mask */
@@ -45,42 +47,50 @@ FPEMU_FN uint64_t CORE(posit_code)(const CORE(coder) *c, CORE_UINT a)
     return (head << left) | (drop >= 0 ? (uint64_t)tail >> drop : (uint64_t)tail << -drop);
 }
 
+/* The same for a float: every kind of result is worked out and one taken, so that the loop has a vector form. */
+FPEMU_FN CORE_UINT CORE(encode_float)(const CORE(coder) *c, CORE_UINT u, CORE_UINT y)
+{
+    const CORE_UINT a = y & ~CORE_SIGN, field = a >> CORE_MANT, implicit = field != 0;
+    const CORE_UINT sig = (a & (CORE_HIDDEN - 1)) | (implicit << CORE_MANT);
+    /* from 2^emin on: normal in the format, perhaps subnormal in the carrier */
+    const CORE_SINT shift = field == 0 ? CORE(subnormal_shift)(a) & (CORE_W - 1) : 0;
+    const CORE_UINT e = (CORE_UINT)((field == 0 ? 1 - shift : (CORE_SINT)field) + c->bias);
+    const CORE_UINT normal = (e << c->m) + (((a << shift) & (CORE_HIDDEN - 1)) >> c->d_norm);
+    /* below: counts steps */
+    const CORE_SINT d = c->d_low - (CORE_SINT)(field + (implicit ^ 1));
+    const CORE_UINT low = sig >> (d > CORE_W - 1 ? CORE_W - 1 : d & (CORE_W - 1));
+    CORE_UINT code = (a >= c->emin_bits ? normal : low) | (y >> (CORE_W - 1) ? (CORE_UINT)c->sign : 0);
+    code = a == CORE_INF ? (CORE_UINT)(y >> (CORE_W - 1) ? c->infinite[1] : c->infinite[0]) : code;
+    const CORE_UINT came = (CORE_UINT)(u >> (CORE_W - 1) ? c->nan[1] : c->nan[0]);
+    const CORE_UINT made = (CORE_UINT)(u >> (CORE_W - 1) ? c->made_nan[1] : c->made_nan[0]);
+    return a > CORE_INF ? ((u & ~CORE_SIGN) > CORE_INF ? came : made) : code;
+}
+
+/* The same for fixed point, and for integers on a plain grid. */
+FPEMU_FN CORE_UINT CORE(encode_fixed)(const CORE(coder) *c, CORE_UINT u, CORE_UINT y)
+{
+    const CORE_UINT a = y & ~CORE_SIGN, field = a >> CORE_MANT, implicit = field != 0;
+    const CORE_UINT sig = (a & (CORE_HIDDEN - 1)) | (implicit << CORE_MANT);
+    const CORE_SINT d = c->d_low - (CORE_SINT)(field + (implicit ^ 1)), left = -d;
+    const CORE_UINT fewer = sig >> (d > CORE_W - 1 ? CORE_W - 1 : d & (CORE_W - 1));
+    const CORE_UINT more = sig << (left & (CORE_W - 1)); /* a value: nothing is shifted out */
+    const CORE_UINT k = d < 0 ? more : fewer;
+    const CORE_UINT code = ((y >> (CORE_W - 1) ? (CORE_UINT)0 - k : k) + (CORE_UINT)c->zero_point) & (CORE_UINT)c->mask;
+    return a > CORE_INF ? (CORE_UINT)(u >> (CORE_W - 1) ? c->nan[1] : c->nan[0]) : code;
+}
+
 /* Code of y, the finished result for input u. */
 FPEMU_FN uint64_t CORE(encode)(const CORE(coder) *c, CORE_UINT u, CORE_UINT y)
 {
+    if (c->kind == FPEMU_KIND_FLOAT)
+        return CORE(encode_float)(c, u, y);
+    if (c->kind != FPEMU_KIND_POSIT)
+        return CORE(encode_fixed)(c, u, y);
     const CORE_UINT a = y & ~CORE_SIGN;
-    const unsigned s = (unsigned)(y >> (CORE_W - 1)), came = (unsigned)(u >> (CORE_W - 1));
     if (a > CORE_INF)
-        return (u & ~CORE_SIGN) > CORE_INF ? c->nan[came] : c->made_nan[came];
-    if (a == CORE_INF)
-        return c->infinite[s];
-    if (c->kind == FPEMU_KIND_FLOAT) {
-        uint64_t code;
-        const CORE_UINT field = a >> CORE_MANT;
-        if (a >= c->emin_bits && a != 0) {
-            CORE_UINT sig = a & (CORE_HIDDEN - 1);
-            int32_t e = (int32_t)field;
-            if (field == 0) { /* subnormal in the carrier, normal in the format */
-                const int shift = CORE_MANT - (int)CORE_LOG2(a);
-                sig = (a << shift) & (CORE_HIDDEN - 1);
-                e = 1 - shift;
-            }
-            code = ((uint64_t)(uint32_t)(e + c->bias) << c->m) + (sig >> c->d_norm);
-        } else {
-            const CORE_UINT sig = (a & (CORE_HIDDEN - 1)) | (field ? CORE_HIDDEN : 0);
-            const CORE_SINT d = c->d_low - (CORE_SINT)(field ? field : 1);
-            code = d < CORE_W ? sig >> d : 0;
-        }
-        return s && (code || c->has_negative_zero) ? code | c->sign : code;
-    }
-    if (a == 0)
-        return (uint64_t)c->zero_point & c->mask;
-    if (c->kind == FPEMU_KIND_POSIT) {
-        const uint64_t code = CORE(posit_code)(c, a);
-        return (s ? 0 - code : code) & c->mask;
-    }
-    const uint64_t k = CORE(count)(a, c->quantum);
-    return ((s ? 0 - k : k) + (uint64_t)c->zero_point) & c->mask;
+        return c->nan[0];
+    const uint64_t code = a ? CORE(posit_code)(c, a) : 0;
+    return (y >> (CORE_W - 1) ? 0 - code : code) & c->mask;
 }
 
 /* Code of an affine integer q that gave y for input u. */
@@ -89,25 +99,34 @@ FPEMU_FN uint64_t CORE(encode_affine)(const CORE(coder) *c, CORE_UINT u, CORE_UI
     return (y & ~CORE_SIGN) > CORE_INF ? c->nan[u >> (CORE_W - 1)] : (uint64_t)q & c->mask;
 }
 
+/* Value of the code of a float, as bits of the carrier; branch-free as encode_float. Codes of at most CORE_W bits. */
+FPEMU_FN CORE_UINT CORE(decode_float)(const CORE(coder) *c, CORE_UINT code)
+{
+    const CORE_UINT magnitude = code & (CORE_UINT)c->magnitude, sign = (code & (CORE_UINT)c->sign) ? CORE_SIGN : 0;
+    const CORE_UINT t = magnitude & (CORE_UINT)c->fraction;
+    const CORE_SINT e = (CORE_SINT)(magnitude >> c->m), carrier = e - c->bias, deep = 1 - carrier;
+    const CORE_UINT sig = CORE_HIDDEN | (t << (c->d_norm & (CORE_W - 1)));
+    const CORE_UINT subnormal = sig >> (deep > CORE_W - 1 ? CORE_W - 1 : deep & (CORE_W - 1));
+    CORE_UINT y = carrier > 0 ? ((CORE_UINT)carrier << CORE_MANT) | (sig ^ CORE_HIDDEN) : subnormal;
+    /* T * 2^quantum where E = 0 is no normal binade; exact, the high half of T apart as T may have a bit too many */
+    const CORE_UINT two = (CORE_UINT)(CORE_BIAS + CORE_MANT) << CORE_MANT;
+    const CORE_UINT steps = c->drop_subnormals ? 0 : t;
+    const CORE_UINT half = steps >> 1, rest = steps & 1;
+    const CORE_UINT doubled = CORE_BITS((CORE_VALUE(two | half) - CORE_VALUE(two)) * c->step2);
+    const CORE_UINT single = CORE_BITS((CORE_VALUE(two | rest) - CORE_VALUE(two)) * c->step);
+    const CORE_UINT low = CORE_BITS(CORE_VALUE(doubled) + CORE_VALUE(single));
+    y = e < c->first_field || magnitude < (CORE_UINT)c->least ? low : y;
+    y = y == 0 && !c->has_negative_zero ? 0 : y | sign;
+    const CORE_UINT special = c->has_infinity && magnitude == (CORE_UINT)c->decode_infinity ? sign | CORE_INF : CORE_NAN;
+    return magnitude > (CORE_UINT)c->top || (c->has_nan && code == (CORE_UINT)c->decode_nan) ? special : y;
+}
+
 /* Value of a code, as bits of the carrier. */
 FPEMU_FN CORE_UINT CORE(decode)(const CORE(coder) *c, uint64_t code)
 {
     code &= c->mask;
-    if (c->kind == FPEMU_KIND_FLOAT) {
-        const uint64_t magnitude = code & c->magnitude;
-        const CORE_UINT sign = (code & c->sign) ? CORE_SIGN : 0;
-        if (magnitude > c->top || code == c->decode_nan)
-            return c->has_infinity && magnitude == c->decode_infinity ? sign | CORE_INF : CORE_NAN;
-        const uint64_t field = magnitude >> c->m;
-        const uint64_t t = magnitude & ((UINT64_C(1) << c->m) - 1);
-        if (field < (uint64_t)c->first_field || (c->specials == FPEMU_SPECIALS_DLFLOAT && magnitude == 0)) {
-            if (c->drop_subnormals || t == 0)
-                return c->has_negative_zero ? sign : 0;
-            return sign | CORE(compose)((CORE_UINT)t, c->quantum);
-        }
-        const CORE_UINT sig = (CORE_UINT)(t | (UINT64_C(1) << c->m));
-        return sign | CORE(compose)(sig, (int)field - c->bias - CORE_BIAS - c->m);
-    }
+    if (c->kind == FPEMU_KIND_FLOAT)
+        return CORE(decode_float)(c, (CORE_UINT)code);
     if (c->kind == FPEMU_KIND_POSIT) {
         const uint64_t sign = UINT64_C(1) << (c->n - 1);
         if (code == 0)

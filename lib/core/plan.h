@@ -78,6 +78,7 @@ FPEMU_FN uint32_t core_narrow(double x)
 #define CORE_BIAS 1023
 #define CORE(name) core_##name##64
 #define CORE_LOG2 core_log2_64
+#define CORE_VALUE core_value64
 #define CORE_FROM_DOUBLE core_bits64
 #include "plan.inc.h"
 #undef CORE_W
@@ -87,6 +88,7 @@ FPEMU_FN uint32_t core_narrow(double x)
 #undef CORE_BIAS
 #undef CORE
 #undef CORE_LOG2
+#undef CORE_VALUE
 #undef CORE_FROM_DOUBLE
 
 #define CORE_W 32
@@ -96,6 +98,7 @@ FPEMU_FN uint32_t core_narrow(double x)
 #define CORE_BIAS 127
 #define CORE(name) core_##name##32
 #define CORE_LOG2 core_log2_32
+#define CORE_VALUE core_value32
 #define CORE_FROM_DOUBLE core_narrow
 #include "plan.inc.h"
 #undef CORE_W
@@ -105,6 +108,7 @@ FPEMU_FN uint32_t core_narrow(double x)
 #undef CORE_BIAS
 #undef CORE
 #undef CORE_LOG2
+#undef CORE_VALUE
 #undef CORE_FROM_DOUBLE
 
 #endif /* FPEMU_CORE_PLAN_H */

@@ -209,7 +209,6 @@ FPEMU_FN void CORE(coder_make)(CORE(coder) *c, const fpemu_format *f, const fpem
 {
     memset(c, 0, sizeof *c);
     c->kind = (uint8_t)f->kind;
-    c->specials = f->specials;
     c->is_signed = f->is_signed;
     c->has_infinity = f->has_infinity;
     c->has_nan = f->has_nan;
@@ -232,16 +231,23 @@ FPEMU_FN void CORE(coder_make)(CORE(coder) *c, const fpemu_format *f, const fpem
         c->top = f->max_code;
         c->decode_infinity = f->has_infinity ? f->max_code + 1 : ~UINT64_C(0);
         c->decode_nan = f->has_nan ? f->nan_code : ~UINT64_C(0);
+        c->fraction = (UINT64_C(1) << f->mantissa_bits) - 1;
+        c->least = f->specials == FPEMU_SPECIALS_DLFLOAT;
+        c->step = CORE_VALUE(CORE(power)(f->emin - (int)f->mantissa_bits));
+        c->step2 = CORE_VALUE(CORE(power)(f->emin - (int)f->mantissa_bits + 1));
         c->drop_subnormals = f->subnormals != FPEMU_SUBNORMALS_KEEP;
     } else if (f->kind == FPEMU_KIND_POSIT) {
         c->n = (int32_t)f->bits;
         c->es = (int32_t)f->exponent_bits;
-    } else if (f->kind == FPEMU_KIND_INT) {
+    } else if (f->kind == FPEMU_KIND_FIXED) {
+        c->d_low = c->quantum + CORE_BIAS + CORE_MANT;
+    } else {
         int quantum;
         CORE(plan_scale)(f, &c->scale_sig, &c->scale_exp);
         c->affine = !CORE(int_is_grid)(f, &quantum);
         if (!c->affine)
             c->quantum = quantum;
+        c->d_low = c->quantum + CORE_BIAS + CORE_MANT;
     }
     const int is_float = f->kind == FPEMU_KIND_FLOAT, is_posit = f->kind == FPEMU_KIND_POSIT;
     for (int s = 0; s < 2; s++) {

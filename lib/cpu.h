@@ -1,0 +1,14 @@
+/* cpu.h - what the compiler's run-time cannot be asked everywhere. x86-64 only. */
+#ifndef FPEMU_CPU_H
+#define FPEMU_CPU_H
+
+#include <cpuid.h>
+
+/* Where it is missing, lzcnt silently runs as another instruction. */
+static int cpu_has_lzcnt(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid(0x80000001u, &a, &b, &c, &d) && (c & bit_LZCNT);
+}
+
+#endif /* FPEMU_CPU_H */
