@@ -96,18 +96,17 @@ FPEMU_FN CORE_UINT CORE(up)(int mode, int n, CORE_UINT one, CORE_UINT sig, CORE_
         return (CORE_UINT)(v + r) < v;
     if (mode == FPEMU_SE)
         return (r >> (CORE_W - 1)) & ((v | lost) != 0);
+    const CORE_UINT whole = (CORE_UINT)0 - (CORE_UINT)(n == CORE_W); /* all ones where R fills the word */
     if (mode == CORE_SR_B) { /* v + (R + 1/2)*2^-N >= 1 */
-        const CORE_UINT half = n < CORE_W ? CORE_SIGN >> (n & (CORE_W - 1)) : lost >> (CORE_W - 1);
+        const CORE_UINT half = ((CORE_SIGN >> (n & (CORE_W - 1))) & ~whole) | ((lost >> (CORE_W - 1)) & whole);
         const CORE_UINT sum = v + r;
         return (sum < v) | ((CORE_UINT)(sum + half) < sum);
     }
     /* CORE_SR_C: v to N bits by rne, then + R */
-    const CORE_UINT keep = n < CORE_W ? ~(CORE_UINT)0 << (CORE_W - n) : ~(CORE_UINT)0;
-    const CORE_UINT below = n < CORE_W ? (v << (n & (CORE_W - 1))) : lost;
-    const CORE_UINT more = n < CORE_W ? (lost != 0) : 0;
-    const CORE_UINT unit = (CORE_UINT)1 << ((CORE_W - n) & (CORE_W - 1));
-    const CORE_UINT top = v & keep, last = (top & unit) != 0;
-    const CORE_UINT increment = (below > CORE_SIGN) | ((below == CORE_SIGN) & (more | last)) ? unit : 0;
+    const CORE_UINT keep = ~(CORE_UINT)0 << ((CORE_W - n) & (CORE_W - 1)), unit = keep & (0 - keep);
+    const CORE_UINT below = ((v << (n & (CORE_W - 1))) & ~whole) | (lost & whole), more = (lost != 0) & ~whole;
+    const CORE_UINT top = v & keep, last = (top & unit) != 0, tie = below == CORE_SIGN, above = below > CORE_SIGN;
+    const CORE_UINT increment = unit & ((CORE_UINT)0 - (above | (tie & (more | last))));
     const CORE_UINT sum = top + r;
     return (sum < top) | ((CORE_UINT)(sum + increment) < sum);
 }
