@@ -21,10 +21,17 @@ input=numbers
 gives '0x7e 0xbc' encode e4m3fn
 input=/dev/null
 fails 2 "'x' is no number" encode e4m3fn 1 x
-fails 1 'fp64' encode fp64 1
+fails 1 'fp64: binary32 cannot hold every value of the format, binary64 can: use --double' encode fp64 1
+gives '[ 126, 188, 127 ]' encode e4m3fn --json 448 -1.5 nan
+gives '[ 4607182418800017408, 13830554455654793216 ]' encode fp64 --double --json 1 -1
+gives '[]' encode e4m3fn --json
 
 gives '448 448 nan -0 0.001953125' decode e4m3fn 0x7e 126 0x7F 0x80 1
 gives '0x1.cp+8 -0x0p+0 nan' decode --hex e4m3fn 0x7e 0x80 0x7f
+gives '[ 448.0, "nan", -0.0 ]' decode e4m3fn --json 0x7e 0x7f 0x80
+gives '[ "inf", "-inf" ]' decode e5m2 --json 0x7c 0xfc
+gives '[]' decode e4m3fn --json
+fails 2 '--hex and --json' decode e4m3fn --hex --json 1
 gives 'inf -inf nan' decode e5m2 0x7c 0xfc 0x7d
 gives '5.877471754111438e-39 nan' decode e8m0 0 0xff
 gives 'nan 0 16777216' decode 'posit(8,2)' 0x80 0 0x7f

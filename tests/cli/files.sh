@@ -25,7 +25,13 @@ fails 2 'output is missing' quantize e4m3fn in.npy
 if [ -c /dev/full ]; then
     fails 1 'No space left' quantize e4m3fn in.npy -o /dev/full
     fails 1 'No space left' sample weights -o /dev/full
-    for command in formats --help --version 'round --help' 'info e4m3fn --json' 'round fp16 1'; do
+    fails 1 '/dev/full: No space left' vectors e4m3fn -o /dev/full
+    fails 1 '/dev/full: No space left' vectors e2m1 --from e2m1 -o /dev/full
+    "$FPEMU" vectors e4m3fn >/dev/full 2>err
+    holds $? -eq 1
+    holds "$(cat err)" = 'fpemu: standard output: No space left on device'
+    for command in formats --help --version 'round --help' 'info e4m3fn --json' 'round fp16 1' \
+        'round fp16 1 --json'; do
         "$FPEMU" $command >/dev/full 2>err
         holds $? -eq 1
         holds "$(cat err)" = 'fpemu: standard output: No space left on device'

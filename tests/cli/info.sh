@@ -64,6 +64,12 @@ key bias null
 key kind '"int"'
 key max 127.0
 key lowest -128.0
+for spec in 'fixed(1,0)' 'int(1)' 'uint(1,2,1)'; do # no value above zero
+    "$FPEMU" info "$spec" --json >json || failed "info $spec --json"
+    key min_positive null
+    "$FPEMU" info "$spec" >text || failed "info $spec"
+    grep -qx 'smallest > 0     -' text || failed "info $spec: $(grep '^smallest > 0' text)"
+done
 "$FPEMU" info e4m3fn:nosub --json >json || failed 'info --json'
 key subnormals '"none"'
 key min_positive 0.015625
@@ -71,8 +77,10 @@ key min_positive 0.015625
 key subnormals '"flush-out"'
 "$FPEMU" info fp64 --json >json || failed 'info --json'
 key nan_codes 9007199254740990
+key values 18437736874454810623
+key lowest_code 18442240474082181119
 python_checks json 'assert j["max"] == sys.float_info.max and j["min_positive"] == 5e-324
-assert int(j["values"]) == 2**64 - 2**53 - 1, j["values"]'
+assert j["values"] == 2**64 - 2**53 - 1, j["values"]'
 "$FPEMU" info e5m2 --values --json >json || failed 'info --values --json'
 python_checks json 'v = j["value_list"]
 assert len(v) == 256 and v[0x7b] == {"code": 0x7b, "value": 57344.0}

@@ -51,17 +51,24 @@ counts invalid 0
 "$FPEMU" quantize e4m3fn:saturate few.raw -o out.raw --raw f32 --json -r sr --seed 18446744073709551615 >json \
     || failed 'quantize --json'
 grep -q '"overflow": 2,' json || failed 'JSON report'
+grep -q '"seed": 18446744073709551615,' json || failed 'JSON report: a seed above 2^63'
+# The name of a file cannot forge a number
+cp few.raw '"\u000012'
+"$FPEMU" quantize e4m3fn '"\u000012' -o other.raw --raw f32 --json >json2 || failed 'quantize --json'
+grep -qF '"input": "\"\\u000012",' json2 || failed "JSON report: $(grep input json2)"
 python_checks json 'assert j["count"] == 8 and j["clipped"] == 2 and j["max_error"] == 552
 assert j["spec"] == "e4m3fn:saturate" and j["type"] == "float32" and j["rounding"]["mode"] == "sr"
-assert int(j["rounding"]["seed"]) == 2**64 - 1 and j["rounding"]["bits"] == 32
+assert j["rounding"]["seed"] == 2**64 - 1 and j["rounding"]["bits"] == 32
 assert j["sum_error2"] > 552**2 and 0 < j["sqnr_db"] < 10'
 
 # A format that the type of the file does not hold; formats and roundings that do not go together: also without data
-fails 1 'fp64' quantize fp64 few.raw -o no.raw --raw f32
+fails 1 'fp64: binary32 cannot hold every value of the format, binary64 can: the data have to be float64' \
+    quantize fp64 few.raw -o no.raw --raw f32
 : >empty.raw
 fails 1 'fp64' quantize fp64 empty.raw -o no.raw --raw f32
 fails 1 'posit(8,2)' quantize 'posit(8,2)' empty.raw -o no.raw --raw f32 -r rtp
 holds ! -e no.raw
+fails 2 "'-' is not taken for standard output" quantize e4m3fn missing.npy -o -
 fails 2 'expected SPEC IN' quantize e4m3fn -o no.raw
 fails 2 "unexpected argument 'more'" quantize e4m3fn few.raw more -o no.raw
 

@@ -64,6 +64,17 @@ gives '0x1.cp+8 inf -inf nan -0x0p+0' round e5m2 --hex 448 inf -inf nan -0
 gives '100 1000000 0.001953125 1e+16 1000000000000000 5.684341886080802e-14 1e+300' \
     round fp64 --double 100 1e6 0x1p-9 1e16 1e15 0x1p-44 1e300
 
+# JSON: an array, also of nothing; numbers that are none are strings
+gives '[ 448.0, "nan", 0.3125, -0.0 ]' round e4m3fn --json 464 465 0.3 -0
+gives '[ "inf", "-inf", 0.10000000149011612 ]' round fp32 --json inf -inf 0.1
+gives '[ 0.10000000000000001, 4.9406564584124654e-324 ]' round fp64 --double --json 0.1 5e-324
+gives '[]' round e4m3fn --json
+printf '1 2 four' >numbers
+"$FPEMU" round e4m3fn --json <numbers >out 2>err
+holds $? -eq 1
+holds "$(tail -n 1 out)" = '  2.0'
+fails 2 '--hex and --json' round e4m3fn --hex --json 1
+
 # Errors
 fails 2 "'abc' is no number" round e4m3fn 1 abc
 fails 2 "'1.5x' is no number" round e4m3fn 1.5x
@@ -80,7 +91,7 @@ fails 2 '--variant' round e4m3fn -r sr --variant d 1
 fails 2 '--generator' round e4m3fn -r sr --generator dice 1
 fails 2 '--seed' round e4m3fn -r sr --seed -1 1
 fails 2 '--index' round e4m3fn --index 18446744073709551616 1
-fails 1 'fp64' round fp64 1
+fails 1 'fp64: binary32 cannot hold every value of the format, binary64 can: use --double' round fp64 1
 fails 1 'posit(16,2)' round 'posit(16,2)' -r rtp 1
 fails 1 'NaN' round e2m1 --nan error nan
 gives 'nan 6 -6 0' round e2m1 nan --nan keep 9 -9 0

@@ -42,6 +42,7 @@ same a.npy b.npy
 
 fails 2 "'dreams' is none of" sample dreams -o a.npy
 fails 2 'output is missing' sample weights
+fails 2 "'-' is not taken for standard output" sample weights -o -
 fails 2 'expected KIND' sample -o a.npy
 fails 2 '--size' sample weights -o a.npy --size 1e6
 

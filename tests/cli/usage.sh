@@ -18,6 +18,9 @@ done
 "$FPEMU" --version >out || failed --version
 grep -qE '^fpemu [0-9]+\.[0-9]+\.[0-9]+$' out || failed "--version: $(cat out)"
 
+for option in --version -V --help -h; do
+    fails 2 "unexpected argument 'junk'" $option junk
+done
 fails 2 'no command'
 fails 2 "unknown command 'frobnicate'" frobnicate
 fails 2 "unknown option '--frobnicate'" --frobnicate
