@@ -53,6 +53,13 @@ void cli_check(fpemu_status status, const char *what)
     }
 }
 
+void cli_check_carrier(const fpemu_format *format, bool binary64, const char *spec, const char *remedy)
+{
+    if (!binary64 && !fpemu_fits_f32(format) && fpemu_fits_f64(format)) {
+        cli_fail("%s: binary32 cannot hold every value of the format, binary64 can: %s", spec, remedy);
+    }
+}
+
 void *cli_allocate(size_t count, size_t size)
 {
     void *memory = calloc(count > 0 ? count : 1, size);

@@ -69,7 +69,7 @@ enum {
     CLI_OPT_INDEX, CLI_OPT_DOUBLE, CLI_OPT_HEX, CLI_OPT_JSON, CLI_OPT_VALUES, CLI_OPT_REPORT, CLI_OPT_RAW,
     CLI_OPT_BYTE_ORDER, CLI_OPT_PERCENT, CLI_OPT_SIZE, CLI_OPT_THREADS, CLI_OPT_COUNTERS, CLI_OPT_VERSION,
     CLI_OPT_AGAINST, CLI_OPT_PROGRAM, CLI_OPT_SIGNATURE, CLI_OPT_FROM, CLI_OPT_INPUTS, CLI_OPT_EXHAUSTIVE,
-    CLI_OPT_TIME_LIMIT, CLI_OPT_STRICT_NAN, CLI_OPT_OPERATION, CLI_OPT_LEVEL, CLI_OPT_AS
+    CLI_OPT_TIME_LIMIT, CLI_OPT_STRICT_NAN, CLI_OPT_LEVEL, CLI_OPT_AS
 };
 
 /* The options that describe a rounding, for the table of a command, its letters and its help. */
@@ -122,6 +122,10 @@ const char *cli_spec(const fpemu_format *format, char text[CLI_SPEC_SIZE]);
 
 /* Ends the program with the text of a status that is not FPEMU_OK; `what` is what was asked for, usually a spec. */
 void cli_check(fpemu_status status, const char *what);
+
+/* Ends the program if binary32 is asked for, and of the two types only binary64 holds the format; `remedy` says how to
+ * ask for that. */
+void cli_check_carrier(const fpemu_format *format, bool binary64, const char *spec, const char *remedy);
 
 void *cli_allocate(size_t count, size_t size);
 

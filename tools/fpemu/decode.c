@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "commands.h"
+#include "jsonout.h"
 #include "number.h"
 #include "words.h"
 
@@ -16,11 +17,13 @@ static const char help[] =
     "      --double          compute in binary64 even if binary32 holds every value (a\n"
     "                        difference only for integers with a scale)\n"
     "      --hex             print in hexadecimal, as 0x1.8p+3\n"
+    "      --json            print a JSON array of numbers; infinities and NaN are strings\n"
     "\n"
     "Example: fpemu decode e4m3fn 0x7e 0x7f 0x80\n";
 
 static const struct option options[] = {{"double", no_argument, NULL, CLI_OPT_DOUBLE},
                                         {"hex", no_argument, NULL, CLI_OPT_HEX},
+                                        {"json", no_argument, NULL, CLI_OPT_JSON},
                                         CLI_HELP_LONG,
                                         {0}};
 
@@ -39,12 +42,16 @@ static uint64_t read_code(const words *w, const char *text, size_t size)
 int cmd_decode(int argc, char **argv)
 {
     cli c = cli_start(argc, argv, help);
-    bool binary64 = false, hexadecimal = false;
+    bool binary64 = false, hexadecimal = false, json = false;
     for (int option; (option = cli_next(&c, "", options)) != -1;) {
         binary64 |= option == CLI_OPT_DOUBLE;
         hexadecimal |= option == CLI_OPT_HEX;
+        json |= option == CLI_OPT_JSON;
     }
     cli_expect_operands(&c, 1, -1, "SPEC [CODE...]");
+    if (hexadecimal && json) {
+        cli_usage("decode: --hex and --json do not go together");
+    }
     const char *spec = c.operand[0];
     const fpemu_format format = cli_format(spec);
     const size_t size = fpemu_code_size(&format);
@@ -55,6 +62,7 @@ int cmd_decode(int argc, char **argv)
         read_code(&w, words_next(&w), size);
     }
     words w = words_start(c.operand, c.operands, 1);
+    jsonout_stream stream = {0};
     for (const char *text; (text = words_next(&w)) != NULL;) {
         uint64_t code;
         float narrow;
@@ -67,7 +75,14 @@ int cmd_decode(int argc, char **argv)
             cli_check(fpemu_decode_f32(&format, 1, &code, &narrow), spec);
             y = (double)narrow;
         }
-        puts(hexadecimal ? number_print_hex(result, y) : number_print(result, y));
+        if (json) {
+            jsonout_stream_add(&stream, jsonout_real(y));
+        } else {
+            puts(hexadecimal ? number_print_hex(result, y) : number_print(result, y));
+        }
+    }
+    if (json) {
+        jsonout_stream_end(&stream);
     }
     return CLI_OK;
 }

@@ -73,7 +73,7 @@ void describe_json(json_t *object, const fpemu_format *format)
     const bool floating = is_float(format), posit = format->kind == FPEMU_KIND_POSIT;
     const bool fixed = format->kind == FPEMU_KIND_FIXED, integer = format->kind == FPEMU_KIND_INT;
     const bool normals = describe_has_normals(format);
-    const double epsilon = fpemu_epsilon(format);
+    const double epsilon = fpemu_epsilon(format), min_positive = fpemu_min_positive(format);
     const uint64_t nans = fpemu_nan_count(format);
     char spec[CLI_SPEC_SIZE];
 
@@ -103,9 +103,8 @@ void describe_json(json_t *object, const fpemu_format *format)
     jsonout_set(object, "max", jsonout_real(fpemu_max(format)));
     jsonout_set(object, "lowest", jsonout_real(fpemu_lowest(format)));
     jsonout_set(object, "min_normal", jsonout_real_or_null(fpemu_min_normal(format), normals));
-    jsonout_set(object, "min_positive", jsonout_real(fpemu_min_positive(format)));
-    jsonout_set(object, "min_subnormal",
-                jsonout_real_or_null(fpemu_min_positive(format), describe_has_subnormals(format)));
+    jsonout_set(object, "min_positive", jsonout_real_or_null(min_positive, min_positive > 0));
+    jsonout_set(object, "min_subnormal", jsonout_real_or_null(min_positive, describe_has_subnormals(format)));
     jsonout_set(object, "epsilon", jsonout_real_or_null(epsilon, epsilon > 0));
     jsonout_set(object, "max_code", jsonout_count(format->max_code));
     jsonout_set(object, "lowest_code", jsonout_count(format->lowest_code));

@@ -115,7 +115,7 @@ static void print_properties(const fpemu_format *format)
 {
     char spec[CLI_SPEC_SIZE], specials[DESCRIBE_SIZE];
     const bool fixed_or_int = format->kind == FPEMU_KIND_FIXED || format->kind == FPEMU_KIND_INT;
-    const double epsilon = fpemu_epsilon(format);
+    const double epsilon = fpemu_epsilon(format), min_positive = fpemu_min_positive(format);
     print_text("format", cli_spec(format, spec));
     print_text("kind", describe_kind(format));
     printf("%-16s %" PRIu32 "%s\n", "bits", format->bits, format->is_signed ? ", signed" : ", unsigned");
@@ -123,7 +123,7 @@ static void print_properties(const fpemu_format *format)
     print_end("largest", fpemu_max(format), format->max_code, format->bits);
     print_end("lowest", fpemu_lowest(format), format->lowest_code, format->bits);
     print_number("smallest normal", fpemu_min_normal(format), describe_has_normals(format));
-    print_number("smallest > 0", fpemu_min_positive(format), true);
+    print_number("smallest > 0", min_positive, min_positive > 0);
     print_number("epsilon", epsilon, epsilon > 0);
     printf("%-16s %" PRIu64 "\n", "finite values", fpemu_value_count(format));
     print_text("specials", describe_specials(specials, format));

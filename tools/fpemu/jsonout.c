@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "number.h"
 
@@ -38,11 +40,49 @@ json_t *jsonout_real_or_null(double value, bool meaningful)
     return meaningful ? jsonout_real(value) : json_null();
 }
 
+/* jansson has signed whole numbers only: a larger one is a string of a NUL and its digits until it is printed. No other
+ * string holds a NUL, and in the printed text no other place looks like its beginning. */
+static const char printed_mark[] = "\"\\u0000";
+
 json_t *jsonout_count(uint64_t value)
 {
-    char text[NUMBER_SIZE];
-    snprintf(text, sizeof text, "%" PRIu64, value);
-    return checked(value <= INT64_MAX ? json_integer((json_int_t)value) : json_string(text));
+    char text[NUMBER_SIZE] = "";
+    if (value <= INT64_MAX) {
+        return checked(json_integer((json_int_t)value));
+    }
+    const int digits = snprintf(text + 1, sizeof text - 1, "%" PRIu64, value);
+    return checked(json_stringn(text, (size_t)digits + 1));
+}
+
+/* Takes mark and quotes away, in place. */
+static void bare_large_numbers(char *text)
+{
+    const size_t length = strlen(printed_mark);
+    char *to = text;
+    for (const char *from = text; *from != '\0';) {
+        if (strncmp(from, printed_mark, length) == 0) {
+            for (from += length; *from != '"'; from++) {
+                *to++ = *from;
+            }
+            from++;
+        } else {
+            *to++ = *from++;
+        }
+    }
+    *to = '\0';
+}
+
+/* A failed write is remembered by stdout, which is checked in the end. */
+static void print_and_free(json_t *value, size_t flags)
+{
+    char *text = json_dumps(value, flags | JSON_ENCODE_ANY);
+    if (text == NULL) {
+        cli_fail("out of memory");
+    }
+    bare_large_numbers(text);
+    fputs(text, stdout);
+    free(text);
+    json_decref(value);
 }
 
 json_t *jsonout_integer(int64_t value)
@@ -118,8 +158,18 @@ void jsonout_stats(json_t *object, const fpemu_stats *stats)
 
 void jsonout_print(json_t *value)
 {
-    if (json_dumpf(value, stdout, JSON_INDENT(2)) == 0) {
-        putchar('\n');
-    }
-    json_decref(value); /* a failed write is remembered by stdout, which is checked in the end */
+    print_and_free(value, JSON_INDENT(2));
+    putchar('\n');
+}
+
+void jsonout_stream_add(jsonout_stream *stream, json_t *value)
+{
+    fputs(stream->begun ? ",\n  " : "[\n  ", stdout);
+    stream->begun = true;
+    print_and_free(value, 0);
+}
+
+void jsonout_stream_end(const jsonout_stream *stream)
+{
+    puts(stream->begun ? "\n]" : "[]");
 }

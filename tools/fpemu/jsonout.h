@@ -1,7 +1,7 @@
 /* jsonout.h - what the commands print as JSON, by jansson.
  *
  * Numbers are written with 17 digits and read back exactly. JSON has no infinity and no NaN: these are the strings
- * "inf", "-inf" and "nan". A whole number above 2^63 - 1 is a string of its digits.
+ * "inf", "-inf" and "nan". Whole numbers have all their digits, also above 2^63 - 1.
  */
 #ifndef FPEMU_TOOL_JSONOUT_H
 #define FPEMU_TOOL_JSONOUT_H
@@ -31,5 +31,13 @@ void jsonout_stats(json_t *object, const fpemu_stats *stats);
 
 /* Prints the value on stdout and gives it back. */
 void jsonout_print(json_t *value);
+
+/* An array printed one element after the other; start from all zero. After an error it has no end, so that it cannot
+ * pass for complete. `add` gives the value back. */
+typedef struct jsonout_stream {
+    bool begun;
+} jsonout_stream;
+void jsonout_stream_add(jsonout_stream *stream, json_t *value);
+void jsonout_stream_end(const jsonout_stream *stream);
 
 #endif

@@ -87,10 +87,15 @@ int main(int argc, char **argv)
         cli_usage("no command; see 'fpemu --help'");
     }
     const char *name = argv[1];
+    const bool help = strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0;
+    const bool version = strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0;
     int status = CLI_OK;
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+    if ((help || version) && argc > 2) {
+        cli_usage("%s: unexpected argument '%s'; see 'fpemu --help'", name, argv[2]);
+    }
+    if (help) {
         print_help();
-    } else if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
+    } else if (version) {
         print_version();
     } else {
         int i = 0;

@@ -17,13 +17,23 @@ static char *pending;
 static const int fatal_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXCPU};
 enum { FATAL_SIGNALS = sizeof fatal_signals / sizeof *fatal_signals };
 
+static sigset_t block_signals(void)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    return before;
+}
+
 static void remove_pending(void)
 {
+    const sigset_t before = block_signals();
     if (pending != NULL) {
         unlink(pending);
         free(pending);
         pending = NULL;
     }
+    sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 /* Installed with SA_RESETHAND: the second raise ends the program as the signal would have. */
@@ -54,14 +64,6 @@ static void guard_once(void)
     }
 }
 
-static sigset_t block_signals(void)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before);
-    return before;
-}
-
 /* "directory/.fpemu-XXXXXX" beside the target. */
 static char *temporary_name(const char *target)
 {
@@ -83,6 +85,14 @@ static mode_t permissions(bool exists, const struct stat *status)
     const mode_t mask = umask(0);
     umask(mask);
     return 0666 & ~mask;
+}
+
+const char *output_path(const char *argument)
+{
+    if (strcmp(argument, "-") == 0) {
+        cli_usage("-o: '-' is not taken for standard output; './-' names a file");
+    }
+    return argument;
 }
 
 output output_open(const char *path)

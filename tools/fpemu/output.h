@@ -16,6 +16,8 @@ typedef struct output {
     char *target;     /* what the temporary file becomes; NULL: written directly */
 } output;
 
+/* The argument of -o; a usage error for "-", which is neither standard output here nor likely meant as a name. */
+const char *output_path(const char *argument);
 /* All of these end the program with an error when they fail. */
 output output_open(const char *path);
 void output_write(output *out, const void *bytes, size_t size);

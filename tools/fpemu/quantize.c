@@ -50,6 +50,7 @@ static fpemu_status quantize_piece(const job *j, bool binary64, size_t count, vo
 static void quantize_file(job *j, array_reader *in)
 {
     const bool binary64 = in->header.item_size == 8;
+    cli_check_carrier(&j->format, binary64, j->spec, "the data have to be float64");
     double probe = 0; /* one zero shows, also for an empty file, whether the format and the rounding are accepted */
     cli_check(quantize_piece(j, binary64, 1, &probe, NULL), j->spec);
 
@@ -128,7 +129,7 @@ int cmd_quantize(int argc, char **argv)
     job j = {.stats = {.want = FPEMU_SUMS}};
     for (int option; (option = cli_next(&c, "o:" CLI_ROUNDING_SHORT, options)) != -1;) {
         if (option == 'o') {
-            j.output = optarg;
+            j.output = output_path(optarg);
         } else if (option == CLI_OPT_REPORT) {
             j.report = true;
         } else if (option == CLI_OPT_JSON) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "commands.h"
+#include "jsonout.h"
 #include "number.h"
 #include "words.h"
 
@@ -16,6 +17,7 @@ static const char help[] =
     "      --index N         index of the first number in its stream (default: 0)\n"
     "      --double          read and round binary64\n"
     "      --hex             print in hexadecimal, as 0x1.8p+3\n"
+    "      --json            print a JSON array of numbers; infinities and NaN are strings\n"
     "\n"
     "Example: fpemu round e4m3fn 464 465 0.3 -0\n";
 
@@ -23,6 +25,7 @@ static const struct option options[] = {CLI_ROUNDING_LONG,
                                         {"index", required_argument, NULL, CLI_OPT_INDEX},
                                         {"double", no_argument, NULL, CLI_OPT_DOUBLE},
                                         {"hex", no_argument, NULL, CLI_OPT_HEX},
+                                        {"json", no_argument, NULL, CLI_OPT_JSON},
                                         CLI_HELP_LONG,
                                         {0}};
 
@@ -44,7 +47,7 @@ int cmd_round(int argc, char **argv)
     cli c = cli_start(argc, argv, help);
     cli_rounding asked = {0};
     uint64_t index = 0;
-    bool binary64 = false, hexadecimal = false;
+    bool binary64 = false, hexadecimal = false, json = false;
     for (int option; (option = cli_next(&c, CLI_ROUNDING_SHORT, options)) != -1;) {
         if (option == CLI_OPT_INDEX) {
             index = cli_option_u64("--index", optarg, 0, UINT64_MAX);
@@ -52,22 +55,36 @@ int cmd_round(int argc, char **argv)
             binary64 = true;
         } else if (option == CLI_OPT_HEX) {
             hexadecimal = true;
+        } else if (option == CLI_OPT_JSON) {
+            json = true;
         } else {
             cli_rounding_take(&asked, option, optarg);
         }
     }
     cli_expect_operands(&c, 1, -1, "SPEC [VALUE...]");
+    if (hexadecimal && json) {
+        cli_usage("round: --hex and --json do not go together");
+    }
     const char *spec = c.operand[0];
     const fpemu_format format = cli_format(spec);
     fpemu_rounding rounding = cli_rounding_get(&asked);
 
+    cli_check_carrier(&format, binary64, spec, "use --double");
     words_check_numbers(c.operand, c.operands, 1, binary64);
     words w = words_start(c.operand, c.operands, 1);
+    jsonout_stream stream = {0};
     for (double x; words_next_number(&w, binary64, &x); index++) {
         char result[NUMBER_SIZE];
         rounding.offset = index;
         const double y = round_one(&format, &rounding, x, binary64, spec);
-        puts(hexadecimal ? number_print_hex(result, y) : number_print(result, y));
+        if (json) {
+            jsonout_stream_add(&stream, jsonout_real(y));
+        } else {
+            puts(hexadecimal ? number_print_hex(result, y) : number_print(result, y));
+        }
+    }
+    if (json) {
+        jsonout_stream_end(&stream);
     }
     return CLI_OK;
 }

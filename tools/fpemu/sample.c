@@ -179,7 +179,7 @@ int cmd_sample(int argc, char **argv)
     source s = {0};
     for (int option; (option = cli_next(&c, "o:", options)) != -1;) {
         if (option == 'o') {
-            path = optarg;
+            path = output_path(optarg);
         } else if (option == CLI_OPT_SEED) {
             s.seed = cli_option_u64("--seed", optarg, 0, UINT64_MAX);
         } else {

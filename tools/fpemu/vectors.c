@@ -1,6 +1,7 @@
 /* vectors.c - fpemu vectors: operands, results and flags for a simulator's test bench. */
 #include "cli.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,6 @@ static const char help[] =
     "the code of the operand, the code of the result, and the flags, in hexadecimal.\n"
     "\n"
     "      --from SPEC2      format of the operand, also f32 or f64 (default: f32)\n"
-    "      --op convert      the operation\n"
     "  -r, --rounding MODE[,MODE...]\n"
     "                        as for 'fpemu round', but not sr and se; may be repeated\n"
     "                        (default: rne)\n"
@@ -37,7 +37,6 @@ static const char help[] =
     "Example: fpemu vectors e4m3fn --from fp16 -r rne,rtz --as memh -o vectors.mem\n";
 
 static const struct option options[] = {{"from", required_argument, NULL, CLI_OPT_FROM},
-                                        {"op", required_argument, NULL, CLI_OPT_OPERATION},
                                         {"rounding", required_argument, NULL, 'r'},
                                         {"overflow", required_argument, NULL, CLI_OPT_OVERFLOW},
                                         {"nan", required_argument, NULL, CLI_OPT_NAN},
@@ -67,7 +66,7 @@ typedef struct bench {
     output out; /* its file is stdout where no other was asked for */
 } bench;
 
-/* ---------------------------------------------------------------------------------------------- operations */
+/* ---------------------------------------------------------------------------------------------- conversion */
 
 static unsigned flags_of(const fpemu_stats *s)
 {
@@ -90,12 +89,6 @@ static void convert(const bench *b, const fpemu_rounding *rounding, vector *v)
     v->result = number_load_code(&code, fpemu_code_size(&b->to), 0);
     v->flags = flags_of(&stats);
 }
-
-typedef struct operation {
-    const char *name;
-    void (*compute)(const bench *b, const fpemu_rounding *rounding, vector *v); /* result and flags of an operand */
-} operation;
-static const operation operations[] = {{"convert", convert}, {NULL, NULL}};
 
 /* --------------------------------------------------------------------------------------------------- forms */
 
@@ -153,7 +146,7 @@ static const form forms[] = {
 /* ------------------------------------------------------------------------------------------------- command */
 
 typedef struct request {
-    const char *from, *operation, *form, *output;
+    const char *from, *form, *output;
     const char *modes[MOST_MODES];
     int mode_count;
     cli_rounding rounding;
@@ -177,18 +170,17 @@ static void add_modes(request *q, char *list)
 
 static request read_options(cli *c)
 {
-    request q = {.from = "f32", .operation = "convert", .form = "hex", .level = 1};
+    request q = {.from = "f32", .form = "hex", .level = 1};
     for (int option; (option = cli_next(c, "r:o:", options)) != -1;) {
         switch (option) {
         case CLI_OPT_FROM: q.from = optarg; break;
-        case CLI_OPT_OPERATION: q.operation = optarg; break;
         case 'r': add_modes(&q, optarg); break;
         case CLI_OPT_LEVEL: q.level = cli_option_u64("--level", optarg, 1, 2); break;
         case CLI_OPT_SEED: /* of the operands, not of the rounding */
             q.seed = cli_option_u64("--seed", optarg, 0, UINT64_MAX);
             break;
         case CLI_OPT_AS: q.form = optarg; break;
-        case 'o': q.output = optarg; break;
+        case 'o': q.output = output_path(optarg); break;
         default: cli_rounding_take(&q.rounding, option, optarg);
         }
     }
@@ -196,18 +188,6 @@ static request read_options(cli *c)
         q.modes[q.mode_count++] = "rne";
     }
     return q;
-}
-
-static const operation *find_operation(const char *name)
-{
-    const operation *o = operations;
-    while (o->name != NULL && strcmp(o->name, name) != 0) {
-        o++;
-    }
-    if (o->name == NULL) {
-        cli_usage("--op: '%s' is none of: convert", name);
-    }
-    return o;
 }
 
 static const form *find_form(const char *name)
@@ -248,14 +228,23 @@ static void read_roundings(const bench *b, const request *q, fpemu_rounding *rou
     }
 }
 
-static void write_stage(const bench *b, const operation *o, const inputs *in, input_stage stage, const char *mode,
+/* At once, while errno says why. */
+static void check_written(const bench *b)
+{
+    if (ferror(b->out.file)) {
+        cli_fail("%s: %s", b->out.path, strerror(errno));
+    }
+}
+
+static void write_stage(const bench *b, const inputs *in, input_stage stage, const char *mode,
                         const fpemu_rounding *rounding)
 {
     vector v = {.mode = mode, .mode_number = rounding->mode};
     for (uint64_t i = 0; i < in->count[stage]; i++) {
         v.operand = inputs_code(in, stage, i);
-        o->compute(b, rounding, &v);
+        convert(b, rounding, &v);
         b->form->print(b, &v);
+        check_written(b);
     }
 }
 
@@ -273,7 +262,6 @@ int cmd_vectors(int argc, char **argv)
     cli c = cli_start(argc, argv, help);
     request q = read_options(&c);
     cli_expect_operands(&c, 1, 1, "SPEC");
-    const operation *o = find_operation(q.operation);
     bench b = {.spec = c.operand[0], .from = operand_format(q.from), .to = cli_format(c.operand[0])};
     b.form = find_form(q.form);
     fpemu_rounding roundings[MOST_MODES];
@@ -283,26 +271,24 @@ int cmd_vectors(int argc, char **argv)
     if (q.output != NULL) {
         b.out = output_open(q.output);
     } else {
-        b.out.file = stdout;
+        b.out = (output){.file = stdout, .path = "standard output"};
     }
     if (b.form->head != NULL) {
         b.form->head(&b);
+        check_written(&b);
     }
     for (int i = 0; i < q.mode_count; i++) {
         if (b.from.bits <= every_code_bits(q.level)) {
-            write_stage(&b, o, &in, INPUTS_ALL, q.modes[i], &roundings[i]);
+            write_stage(&b, &in, INPUTS_ALL, q.modes[i], &roundings[i]);
             continue;
         }
-        write_stage(&b, o, &in, INPUTS_BOUNDARY, q.modes[i], &roundings[i]);
+        write_stage(&b, &in, INPUTS_BOUNDARY, q.modes[i], &roundings[i]);
         if (q.level > 1) {
-            write_stage(&b, o, &in, INPUTS_COVERAGE, q.modes[i], &roundings[i]);
+            write_stage(&b, &in, INPUTS_COVERAGE, q.modes[i], &roundings[i]);
         }
-        write_stage(&b, o, &in, INPUTS_RANDOM, q.modes[i], &roundings[i]);
+        write_stage(&b, &in, INPUTS_RANDOM, q.modes[i], &roundings[i]);
     }
     if (q.output != NULL) {
-        if (ferror(b.out.file)) {
-            cli_fail("%s: write error", q.output);
-        }
         output_commit(&b.out);
     }
     inputs_end(&in);
