@@ -387,6 +387,100 @@ uint64_t fpemu_encode_one_f64(const fpemu_format *format, const fpemu_rounding *
 float fpemu_decode_one_f32(const fpemu_format *format, uint64_t code);
 double fpemu_decode_one_f64(const fpemu_format *format, uint64_t code);
 
+/* -------------------------------------------------------------------------------------------- arithmetic */
+
+/* One operation, correctly rounded once: y is the exact result of the operation on the operands, which are the
+ * carrier's exact values whatever format they came from, taken to `format` by every rule of fpemu_quantize (mode,
+ * random bits, policies). In `stats`, x is that exact result; extrema, sums and histogram take it as binary64 rounds it.
+ * Refused with FPEMU_ERROR_UNSUPPORTED: affine integers (scale no power of two, or too wide for the carrier), formats
+ * that wrap, compatibility settings. */
+typedef enum fpemu_operation {
+    FPEMU_ADD = 0,            /* a + b */
+    FPEMU_SUB = 1,            /* a - b */
+    FPEMU_MUL = 2,            /* a * b */
+    FPEMU_DIV = 3,            /* a / b */
+    FPEMU_SQRT = 4,           /* square root of a */
+    FPEMU_FMA = 5,            /* a * b + c */
+    FPEMU_MINIMUM = 6,        /* IEEE 754-2019 minimum: a NaN wins, -0 < +0 */
+    FPEMU_MAXIMUM = 7,
+    FPEMU_MINIMUM_NUMBER = 8, /* IEEE 754-2019 minimumNumber: a NaN loses against a number, -0 < +0 */
+    FPEMU_MAXIMUM_NUMBER = 9,
+    FPEMU_OPERATION_COUNT = 10
+} fpemu_operation;
+
+/* Any operation; operands[0], [1], [2] are a, b, c, as many as the operation takes. steps[i] = 1: an array of n
+ * elements; 0: one number, used with every element. steps = NULL: all 1. y may be the very same array as an operand of
+ * step 1, partial overlap is not allowed; a single number may lie anywhere, y included: it is read first. */
+fpemu_status fpemu_arith_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
+                             size_t n, const float *const *operands, const size_t *steps, float *y,
+                             fpemu_stats *stats);
+fpemu_status fpemu_arith_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
+                             size_t n, const double *const *operands, const size_t *steps, double *y,
+                             fpemu_stats *stats);
+
+/* The same on arrays of n elements, by name. */
+fpemu_status fpemu_add_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const float *a,
+                           const float *b, float *y, fpemu_stats *stats);
+fpemu_status fpemu_sub_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const float *a,
+                           const float *b, float *y, fpemu_stats *stats);
+fpemu_status fpemu_mul_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const float *a,
+                           const float *b, float *y, fpemu_stats *stats);
+fpemu_status fpemu_div_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const float *a,
+                           const float *b, float *y, fpemu_stats *stats);
+fpemu_status fpemu_sqrt_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const float *a,
+                            float *y, fpemu_stats *stats);
+fpemu_status fpemu_fma_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const float *a,
+                           const float *b, const float *c, float *y, fpemu_stats *stats);
+fpemu_status fpemu_minimum_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const float *a,
+                               const float *b, float *y, fpemu_stats *stats);
+fpemu_status fpemu_maximum_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const float *a,
+                               const float *b, float *y, fpemu_stats *stats);
+fpemu_status fpemu_minimum_number_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
+                                      const float *a, const float *b, float *y, fpemu_stats *stats);
+fpemu_status fpemu_maximum_number_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
+                                      const float *a, const float *b, float *y, fpemu_stats *stats);
+fpemu_status fpemu_add_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const double *a,
+                           const double *b, double *y, fpemu_stats *stats);
+fpemu_status fpemu_sub_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const double *a,
+                           const double *b, double *y, fpemu_stats *stats);
+fpemu_status fpemu_mul_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const double *a,
+                           const double *b, double *y, fpemu_stats *stats);
+fpemu_status fpemu_div_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const double *a,
+                           const double *b, double *y, fpemu_stats *stats);
+fpemu_status fpemu_sqrt_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const double *a,
+                            double *y, fpemu_stats *stats);
+fpemu_status fpemu_fma_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const double *a,
+                           const double *b, const double *c, double *y, fpemu_stats *stats);
+fpemu_status fpemu_minimum_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const double *a,
+                               const double *b, double *y, fpemu_stats *stats);
+fpemu_status fpemu_maximum_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const double *a,
+                               const double *b, double *y, fpemu_stats *stats);
+fpemu_status fpemu_minimum_number_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
+                                      const double *a, const double *b, double *y, fpemu_stats *stats);
+fpemu_status fpemu_maximum_number_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
+                                      const double *a, const double *b, double *y, fpemu_stats *stats);
+
+/* One element; operands that the operation does not take are ignored. `index` and refusals as in fpemu_round. */
+float fpemu_arith_one_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation, float a,
+                          float b, float c, uint64_t index);
+double fpemu_arith_one_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
+                           double a, double b, double c, uint64_t index);
+
+/* Comparisons need no format: y[i] = 1 where the relation holds between a[i] and b[i], else 0. -0 equals +0; a NaN is
+ * in no relation, and signals nothing. y overlaps neither array; steps as in fpemu_arith. */
+typedef enum fpemu_relation { FPEMU_EQ = 0, FPEMU_LT = 1, FPEMU_LE = 2, FPEMU_RELATION_COUNT = 3 } fpemu_relation;
+
+fpemu_status fpemu_relate_f32(fpemu_relation relation, size_t n, const float *const *operands, const size_t *steps,
+                              uint8_t *y);
+fpemu_status fpemu_relate_f64(fpemu_relation relation, size_t n, const double *const *operands, const size_t *steps,
+                              uint8_t *y);
+fpemu_status fpemu_eq_f32(size_t n, const float *a, const float *b, uint8_t *y);
+fpemu_status fpemu_lt_f32(size_t n, const float *a, const float *b, uint8_t *y);
+fpemu_status fpemu_le_f32(size_t n, const float *a, const float *b, uint8_t *y);
+fpemu_status fpemu_eq_f64(size_t n, const double *a, const double *b, uint8_t *y);
+fpemu_status fpemu_lt_f64(size_t n, const double *a, const double *b, uint8_t *y);
+fpemu_status fpemu_le_f64(size_t n, const double *a, const double *b, uint8_t *y);
+
 /* ------------------------------------------------------------------------------------------------ others */
 
 /* Instruction set of the array loops in use: "portable", "x86-64-v3", "x86-64-v4"; the environment variable

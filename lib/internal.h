@@ -2,6 +2,7 @@
 #ifndef FPEMU_INTERNAL_H
 #define FPEMU_INTERNAL_H
 
+#include "core/arith.h"
 #include "core/element.h"
 #include "core/random.h"
 #include "fpemu.h"
@@ -36,6 +37,11 @@ typedef struct kernels {
     /* random bits of elements i, i+1, ..., of which none passes a multiple of 2^32 */
     void (*hash)(core_hash_key k, int share, int n_bits, uint64_t i, size_t n, uint32_t *r);
     void (*philox)(uint64_t seed, uint64_t stream, int share, int n_bits, uint64_t i, size_t n, uint32_t *r);
+    /* exact results of an operation on binary32 numbers (minimum and the like: any), to nearest and to odd */
+    void (*exact[FPEMU_OPERATION_COUNT])(size_t n, const double *a, const double *b, const double *c,
+                                         uint64_t zero_sign, double *nearest, double *odd);
+    void (*widen)(size_t n, const float *x, double *y);
+    void (*narrow)(size_t n, const double *x, float *y);
     void (*encode32)(const core_coder32 *c, size_t n, const void *x, const void *y, size_t size, void *codes);
     void (*encode64)(const core_coder64 *c, size_t n, const void *x, const void *y, size_t size, void *codes);
     void (*decode32)(const core_coder32 *c, size_t n, const void *codes, size_t size, void *y);

@@ -5,6 +5,8 @@
  * elements are read and written by memcpy, since the caller's arrays are floats and the rules work on bits; `omp simd`
  * promises that iterations are independent, which holds for x == y too. */
 
+#include <math.h>
+
 #include "internal.h"
 
 #define SIMD _Pragma("omp simd")
@@ -89,6 +91,47 @@ static void fill_philox(uint64_t seed, uint64_t stream, int share, int n_bits, u
 #undef CORE
 #undef LOOP
 
+/* Exact results; `zero` is the sign of a zero sum of mixed signs. */
+#define EXACT_LOOP(name, to_nearest, to_odd)                                                                           \
+    static void exact_##name(size_t n, const double *a, const double *b, const double *c, uint64_t zero_sign,          \
+                             double *nearest, double *odd)                                                             \
+    {                                                                                                                  \
+        const uint64_t zero = zero_sign;                                                                               \
+        (void)b;                                                                                                       \
+        (void)c;                                                                                                       \
+        (void)zero;                                                                                                    \
+        SIMD for (size_t i = 0; i < n; i++)                                                                            \
+        {                                                                                                              \
+            const double s = (to_nearest), t = (to_odd);                                                               \
+            nearest[i] = s;                                                                                            \
+            odd[i] = t != t ? core_value64(CORE_INF64 | CORE_INF64 >> 1) : t;                                          \
+        }                                                                                                              \
+    }
+#define EXTREMUM(larger, number) core_value64(core_extremum(core_bits64(a[i]), core_bits64(b[i]), larger, number))
+
+EXACT_LOOP(add, a[i] + b[i], core_sum_odd(a[i], b[i], zero))
+EXACT_LOOP(sub, a[i] - b[i], core_sum_odd(a[i], -b[i], zero))
+EXACT_LOOP(mul, a[i] * b[i], s)
+EXACT_LOOP(div, a[i] / b[i], core_ratio_odd(a[i], b[i]))
+EXACT_LOOP(sqrt, sqrt(a[i]), core_root_odd(a[i], s))
+EXACT_LOOP(fma, a[i] * b[i] + c[i], core_sum_odd(a[i] * b[i], c[i], zero))
+EXACT_LOOP(minimum, EXTREMUM(0, 0), s)
+EXACT_LOOP(maximum, EXTREMUM(1, 0), s)
+EXACT_LOOP(minimum_number, EXTREMUM(0, 1), s)
+EXACT_LOOP(maximum_number, EXTREMUM(1, 1), s)
+#undef EXTREMUM
+#undef EXACT_LOOP
+
+static void widen(size_t n, const float *x, double *y)
+{
+    SIMD for (size_t i = 0; i < n; i++) y[i] = (double)x[i];
+}
+
+static void narrow(size_t n, const double *x, float *y)
+{
+    SIMD for (size_t i = 0; i < n; i++) y[i] = (float)x[i];
+}
+
 #define ENTRY_32(rule, mode) [mode] = round_##rule##_##mode##_32,
 #define ENTRY_64(rule, mode) [mode] = round_##rule##_##mode##_64,
 
@@ -112,6 +155,10 @@ const kernels KERNELS = {
     count_64,
     fill_hash,
     fill_philox,
+    {exact_add, exact_sub, exact_mul, exact_div, exact_sqrt, exact_fma, exact_minimum, exact_maximum,
+     exact_minimum_number, exact_maximum_number},
+    widen,
+    narrow,
     encode_32,
     encode_64,
     decode_32,

@@ -1,13 +1,7 @@
 /* round.c - the verbs on arrays and on single numbers: arguments are checked, work is split, loops are called.
  * What the loops compute stands in core/. */
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #include "internal.h"
-
-/* Arrays are split between threads from this many elements a thread on: starting one costs some microseconds. */
-#define ELEMENTS_PER_THREAD 65536
+#include "parts.h"
 
 static int out_of_range(int value, int low, int high)
 {
@@ -60,45 +54,9 @@ fpemu_status fpemu_check(const fpemu_format *f, const fpemu_rounding *r, int car
     return FPEMU_OK;
 }
 
-/* n elements of size a at x against n of size b at y: apart, or the very same. */
-static fpemu_status check_overlap(const void *x, size_t a, const void *y, size_t b, size_t n)
-{
-    const uintptr_t p = (uintptr_t)x, q = (uintptr_t)y;
-    if (n > (SIZE_MAX - p) / a || n > (SIZE_MAX - q) / b)
-        return FPEMU_ERROR_ARGUMENT; /* past the end of memory */
-    if (p == q && a == b)
-        return FPEMU_OK;
-    return p < q + n * b && q < p + n * a ? FPEMU_ERROR_OVERLAP : FPEMU_OK;
-}
-
 static size_t code_size(uint32_t bits)
 {
     return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8;
-}
-
-/* How many parts to split n elements into. */
-static int thread_count(size_t n)
-{
-#ifdef _OPENMP
-    if (n < 2 * ELEMENTS_PER_THREAD || omp_in_parallel())
-        return 1;
-    const size_t most = n / ELEMENTS_PER_THREAD, threads = (size_t)omp_get_max_threads();
-    return (int)(threads < most ? threads : most);
-#else
-    (void)n;
-    return 1;
-#endif
-}
-
-/* First element of part k of `parts`: a cut lies on a block of sums, so that no cut changes a bit. */
-static size_t part_begin(int k, int parts, size_t n, uint64_t offset)
-{
-    if (k == 0)
-        return 0;
-    if (k == parts)
-        return n;
-    const size_t even = n / (size_t)parts * (size_t)k;
-    return even - (size_t)((offset + even) & (SUM_BLOCK - 1));
 }
 
 #define CORE_W 32

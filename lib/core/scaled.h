@@ -15,7 +15,7 @@ FPEMU_FN uint64_t core_quotient_odd(double x, double s)
     const double high = core_value64(u >> 27 << 27), low = q - high;
     const double rest = (x - high * s) - low * s;
     const uint64_t odd = (u - (uint64_t)(rest < 0)) | 1;
-    return rest == 0 ? u : odd;
+    return rest < 0 || rest > 0 ? odd : u; /* not a number where q is 0 or infinite */
 }
 
 /* Magnitude of scale * k, k the integer that finite magnitude a goes to, without ends. */

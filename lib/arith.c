@@ -1,0 +1,427 @@
+/* arith.c - operations and comparisons on arrays and on single numbers. Every operation runs in binary64, which holds
+ * the binary32 carrier and every format that fits it:
+ *
+ *   short way  the exact result, rounded to odd in binary64 by vector loops, then the loops of fpemu_quantize; where
+ *              binary64 has the bits for it (see core/arith.h)
+ *   long way   the exact result in 128 bits and one rounding, an element at a time
+ *
+ * Both give the same bits. */
+#include <math.h>
+
+#include "internal.h"
+#include "parts.h"
+
+static const uint8_t operand_count[FPEMU_OPERATION_COUNT] = {2, 2, 2, 2, 1, 3, 2, 2, 2, 2};
+
+/* A call, checked and prepared. */
+typedef struct job {
+    const kernels *k;
+    const fpemu_rounding *rounding;
+    core_plan64 plan, unbounded; /* unbounded: the same grid without ends, where the loops take two steps */
+    fpemu_operation operation;
+    int carrier;
+    const void *operand[3]; /* NULL: a single number, in `single` */
+    double single[3];
+    void *y;
+    uint32_t want;
+    uint8_t counted, stochastic, short_way, nan_is_error;
+} job;
+
+/* Whether format and rounding go with arithmetic; fills the plan and the way to go. */
+static fpemu_status prepare(job *j, const fpemu_format *f, const fpemu_rounding *r, fpemu_operation operation,
+                            int carrier)
+{
+    if (!f || !r)
+        return FPEMU_ERROR_NULL;
+    if ((unsigned)operation >= FPEMU_OPERATION_COUNT)
+        return FPEMU_ERROR_ARGUMENT;
+    const fpemu_status status = fpemu_check(f, r, carrier);
+    if (status)
+        return status;
+    if (r->compat)
+        return FPEMU_ERROR_UNSUPPORTED;
+    fpemu_format format = *f;
+    int quantum;
+    if (f->kind == FPEMU_KIND_INT && carrier == 32) {
+        if (!core_int_is_grid32(f, &quantum))
+            return FPEMU_ERROR_UNSUPPORTED;
+        format.scale = (double)core_value32(core_narrow(f->scale)); /* the scale is a number of the carrier */
+    }
+    core_plan64 integers;
+    memset(j, 0, sizeof *j);
+    core_plan_make64(&j->plan, &integers, &format, r, 0);
+    if (j->plan.rule == CORE_RULE_AFFINE || j->plan.wrap)
+        return FPEMU_ERROR_UNSUPPORTED;
+    j->k = fpemu_kernels();
+    j->rounding = r;
+    j->operation = operation;
+    j->carrier = carrier;
+    j->stochastic = j->plan.mode >= FPEMU_SR;
+    j->nan_is_error = core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan;
+    const int precision = f->kind == FPEMU_KIND_FLOAT ? (int)f->mantissa_bits + 1 : (int)f->bits;
+    const int random_bits = j->stochastic ? j->plan.n : 0;
+    j->short_way = operation >= FPEMU_MINIMUM ||
+                   (carrier == 32 && (operation == FPEMU_MUL || precision + random_bits + 2 <= 53));
+    return FPEMU_OK;
+}
+
+static int is_nan(double x)
+{
+    return x != x;
+}
+
+/* Counts of one element, as count64 of the loops, from the exact x. g: its magnitude on the grid without ends. */
+static void count_exact(const core_plan64 *p, const core_exact *x, double y, uint64_t g, tile_counts *c)
+{
+    const double nearest = core_value64(core_exact_binary64(x, FPEMU_RNE));
+    const double cut = core_value64(core_exact_binary64(x, FPEMU_RTZ));
+    /* every result is a binary64 number: where x is none, the result differs */
+    const int finite = x->kind <= CORE_FINITE, lost = core_exact_binary64(x, FPEMU_RAZ) != core_bits64(cut);
+    const uint64_t a = core_bits64(cut) & ~CORE_SIGN64, b = core_bits64(y) & ~CORE_SIGN64;
+    const uint64_t max = p->max[x->negative];
+    const int over = finite && g > max;
+    c->nan += x->kind == CORE_NOT_A_NUMBER;
+    c->infinite += x->kind == CORE_INFINITE;
+    c->clipped += finite && (a > max || (a == max && lost));
+    c->overflow += (unsigned)over;
+    c->invalid += is_nan(y) && x->kind != CORE_NOT_A_NUMBER && !over;
+    c->underflow += x->kind == CORE_FINITE && b == 0;
+    c->subnormal += b != 0 && b < p->min_normal;
+    c->inexact += finite && (lost || (core_bits64(y) != core_bits64(cut) && (a | b) != 0));
+    if (!finite || !isfinite(nearest))
+        return;
+    const uint64_t kept = core_bits64(nearest) & ~CORE_SIGN64;
+    if (kept > c->max_abs)
+        c->max_abs = kept;
+    if (kept && (c->min_abs == 0 || kept < c->min_abs))
+        c->min_abs = kept;
+    const double error = fabs(nearest - y);
+    if (isfinite(y) && error > c->max_error)
+        c->max_error = error;
+}
+
+/* The long way for a tile. x: exact results as binary64 rounds them (counted only). Returns whether one is NaN. */
+static int long_tile(const job *j, size_t n, const double *const v[3], const uint32_t *r, double *x, double *y,
+                     gathering *gathered, tile_counts *c)
+{
+    int found_nan = 0;
+    for (size_t e = 0; e < n; e++) {
+        uint64_t g;
+        const core_exact exact =
+            core_exact_result(j->operation, j->plan.mode, core_bits64(v[0][e]), core_bits64(v[1][e]),
+                              core_bits64(v[2][e]));
+        const double result = core_value64(core_exact_round(&j->plan, &exact, j->stochastic ? r[e] : 0, &g));
+        found_nan |= exact.kind == CORE_NOT_A_NUMBER;
+        if (j->counted) {
+            x[e] = core_value64(core_exact_binary64(&exact, FPEMU_RNE));
+            count_exact(&j->plan, &exact, result, g, c);
+            c->invalid += exact.exception == CORE_INVALID;
+            gathered->stats.div_by_zero += exact.exception == CORE_DIV_BY_ZERO;
+        }
+        y[e] = result;
+    }
+    return found_nan;
+}
+
+/* Invalid operations and divisions by zero of a tile whose exact results are t. */
+static void count_exceptions(const job *j, size_t n, const double *const v[3], const double *t, gathering *gathered,
+                             tile_counts *c)
+{
+    const int count = operand_count[j->operation];
+    for (size_t e = 0; e < n; e++) {
+        int nan_came = 0;
+        for (int o = 0; o < count; o++)
+            nan_came |= is_nan(v[o][e]);
+        c->invalid += is_nan(t[e]) && !nan_came;
+        gathered->stats.div_by_zero +=
+            j->operation == FPEMU_DIV && v[1][e] == 0 && isfinite(v[0][e]) && v[0][e] != 0;
+    }
+}
+
+/* The short way for a tile, as long_tile. */
+static int short_tile(const job *j, size_t n, const double *const v[3], const uint32_t *r, double *x, double *y,
+                      gathering *gathered, tile_counts *c)
+{
+    const core_plan64 *p = &j->plan;
+    double odd[TILE];
+    uint64_t grid[TILE];
+    int found_nan = 0;
+    j->k->exact[j->operation](n, v[0], v[1], v[2], p->mode == FPEMU_RTN ? CORE_SIGN64 : 0, x, odd);
+    if (j->nan_is_error)
+        for (size_t e = 0; e < n; e++)
+            found_nan |= is_nan(odd[e]);
+    if (!j->counted) {
+        j->k->round64[p->rule][p->mode](p, n, odd, r, y);
+        return found_nan;
+    }
+    j->k->round64[p->rule][p->mode](&j->unbounded, n, odd, r, grid);
+    for (size_t e = 0; e < n; e++)
+        grid[e] &= ~CORE_SIGN64;
+    j->k->finish64(p, n, odd, grid, y);
+    /* what compares needs the bits below; extrema and errors are defined on x to nearest */
+    tile_counts nearest;
+    j->k->count64(p, n, odd, y, grid, c);
+    j->k->count64(p, n, x, y, grid, &nearest);
+    c->min_abs = nearest.min_abs;
+    c->max_abs = nearest.max_abs;
+    c->max_error = nearest.max_error;
+    count_exceptions(j, n, v, odd, gathered, c);
+    return found_nan;
+}
+
+/* Elements [first, first + n). Returns whether an exact result was NaN, where that matters. */
+static int run(const job *j, size_t first, size_t n, gathering *gathered)
+{
+    double wide[3][TILE], x[TILE], y[TILE];
+    uint32_t r[TILE];
+    const double *v[3] = {wide[0], wide[1], wide[2]};
+    const size_t size = j->carrier == 32 ? sizeof(float) : sizeof(double);
+    int found_nan = 0;
+    for (int o = 0; o < 3; o++)
+        if (!j->operand[o])
+            for (size_t e = 0; e < TILE; e++)
+                wide[o][e] = j->single[o];
+    for (size_t i = 0; i < n; i += TILE) {
+        const size_t m = n - i < TILE ? n - i : TILE;
+        const uint64_t index = j->rounding->offset + first + i;
+        char *out = (char *)j->y + (first + i) * size;
+        for (int o = 0; o < 3; o++) {
+            if (!j->operand[o])
+                continue;
+            const char *in = (const char *)j->operand[o] + (first + i) * size;
+            if (j->carrier == 32)
+                j->k->widen(m, (const float *)(const void *)in, wide[o]);
+            else
+                memcpy(wide[o], in, m * size);
+        }
+        if (j->stochastic)
+            fpemu_random_fill(j->k, j->rounding, index, m, r);
+        tile_counts c;
+        memset(&c, 0, sizeof c);
+        found_nan |= (j->short_way ? short_tile : long_tile)(j, m, v, r, x, y, gathered, &c);
+        if (j->counted)
+            fpemu_gather_tile(gathered, 64, index, m, x, y, &c);
+        if (j->carrier == 32)
+            j->k->narrow(m, y, (float *)(void *)out);
+        else
+            memcpy(out, y, m * size);
+    }
+    return found_nan;
+}
+
+static fpemu_status operate(const fpemu_format *f, const fpemu_rounding *r, fpemu_operation operation, int carrier,
+                            size_t n, const void *const *operands, const size_t *steps, void *y, fpemu_stats *stats)
+{
+    if (n == 0)
+        return FPEMU_OK;
+    job j;
+    fpemu_status status = prepare(&j, f, r, operation, carrier);
+    if (status)
+        return status;
+    if (!operands || !y)
+        return FPEMU_ERROR_NULL;
+    const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
+    for (int o = 0; o < operand_count[operation] && !status; o++) {
+        if (!operands[o])
+            status = FPEMU_ERROR_NULL;
+        else if (steps && steps[o] > 1)
+            status = FPEMU_ERROR_ARGUMENT;
+        else if (!steps || steps[o])
+            status = check_overlap(operands[o], size, y, size, n);
+    }
+    if (!status && stats)
+        status = fpemu_stats_check(stats);
+    if (status)
+        return status;
+    fp_environment environment;
+    fpemu_environment_enter(&environment);
+    for (int o = 0; o < operand_count[operation]; o++) {
+        if (!steps || steps[o])
+            j.operand[o] = operands[o];
+        else if (carrier == 32) {
+            float single;
+            memcpy(&single, operands[o], sizeof single);
+            j.single[o] = (double)single;
+        } else {
+            memcpy(&j.single[o], operands[o], sizeof j.single[o]);
+        }
+    }
+    fpemu_environment_leave(&environment);
+    j.y = y;
+    j.counted = stats != NULL;
+    j.want = stats ? stats->want : 0;
+    j.unbounded = j.plan;
+    j.unbounded.max[0] = j.unbounded.max[1] = ~UINT64_C(0);
+    j.unbounded.zero[0] = j.unbounded.zero[1] = 0;
+    j.unbounded.negative = 0;
+
+    int found_nan = 0;
+    const int parts = thread_count(n);
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(parts) schedule(static, 1) if (parts > 1) reduction(| : found_nan)
+#endif
+    for (int k = 0; k < parts; k++) {
+        const size_t begin = part_begin(k, parts, n, r->offset), end = part_begin(k + 1, parts, n, r->offset);
+        fp_environment own;
+        fpemu_environment_enter(&own);
+        if (j.counted) {
+            gathering g;
+            fpemu_gather_begin(&g, j.want, 64);
+            found_nan |= run(&j, begin, end - begin, &g);
+#ifdef _OPENMP
+#pragma omp critical(fpemu_gather)
+#endif
+            fpemu_gather_end(&g, 64, stats);
+        } else {
+            found_nan |= run(&j, begin, end - begin, NULL);
+        }
+        fpemu_environment_leave(&own);
+    }
+    return found_nan && j.nan_is_error ? FPEMU_ERROR_NAN : FPEMU_OK;
+}
+
+/* One element, the long way; operands as bits of binary64. */
+static double operate_one(const job *j, uint64_t a, uint64_t b, uint64_t c, uint64_t index)
+{
+    const uint32_t r = j->stochastic ? fpemu_element_bits(j->rounding, index) : 0;
+    uint64_t g;
+    const core_exact x = core_exact_result(j->operation, j->plan.mode, a, b, c);
+    return core_value64(core_exact_round(&j->plan, &x, r, &g));
+}
+
+/* ------------------------------------------------------------------------------------------- comparisons */
+
+static int holds(fpemu_relation relation, double a, double b)
+{
+    switch (relation) {
+    case FPEMU_EQ: return a == b;
+    case FPEMU_LT: return a < b;
+    default: return a <= b;
+    }
+}
+
+static double operand_at(const void *x, int carrier, size_t i)
+{
+    if (carrier == 32) {
+        float v;
+        memcpy(&v, (const char *)x + i * sizeof v, sizeof v);
+        return (double)v;
+    }
+    double v;
+    memcpy(&v, (const char *)x + i * sizeof v, sizeof v);
+    return v;
+}
+
+static fpemu_status relate(fpemu_relation relation, int carrier, size_t n, const void *const *operands,
+                           const size_t *steps, uint8_t *y)
+{
+    if (n == 0)
+        return FPEMU_OK;
+    if ((unsigned)relation >= FPEMU_RELATION_COUNT)
+        return FPEMU_ERROR_ARGUMENT;
+    if (!operands || !operands[0] || !operands[1] || !y)
+        return FPEMU_ERROR_NULL;
+    const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
+    const size_t step[2] = {steps ? steps[0] : 1, steps ? steps[1] : 1};
+    for (int o = 0; o < 2; o++) {
+        if (step[o] > 1)
+            return FPEMU_ERROR_ARGUMENT;
+        const fpemu_status status = step[o] ? check_overlap(operands[o], size, y, 1, n) : FPEMU_OK;
+        if (status)
+            return status;
+    }
+    fp_environment environment;
+    fpemu_environment_enter(&environment); /* no subnormal is taken for zero */
+    const double a = operand_at(operands[0], carrier, 0), b = operand_at(operands[1], carrier, 0);
+    for (size_t i = 0; i < n; i++)
+        y[i] = (uint8_t)holds(relation, step[0] ? operand_at(operands[0], carrier, i) : a,
+                              step[1] ? operand_at(operands[1], carrier, i) : b);
+    fpemu_environment_leave(&environment);
+    return FPEMU_OK;
+}
+
+/* ---------------------------------------------------------------------------------------- public functions */
+
+#define UNARY(name, operation, suffix, real, bits)                                                                     \
+    fpemu_status fpemu_##name##_##suffix(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,         \
+                                         const real *a, real *y, fpemu_stats *stats)                                   \
+    {                                                                                                                  \
+        const void *const operands[] = {a};                                                                            \
+        return operate(format, rounding, operation, bits, n, operands, NULL, y, stats);                                \
+    }
+
+#define BINARY(name, operation, suffix, real, bits)                                                                    \
+    fpemu_status fpemu_##name##_##suffix(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,         \
+                                         const real *a, const real *b, real *y, fpemu_stats *stats)                    \
+    {                                                                                                                  \
+        const void *const operands[] = {a, b};                                                                         \
+        return operate(format, rounding, operation, bits, n, operands, NULL, y, stats);                                \
+    }
+
+#define RELATION(name, relation, suffix, real, bits)                                                                   \
+    fpemu_status fpemu_##name##_##suffix(size_t n, const real *a, const real *b, uint8_t *y)                           \
+    {                                                                                                                  \
+        const void *const operands[] = {a, b};                                                                         \
+        return relate(relation, bits, n, operands, NULL, y);                                                           \
+    }
+
+#define CARRIER(suffix, real, bits)                                                                                    \
+    fpemu_status fpemu_arith_##suffix(const fpemu_format *format, const fpemu_rounding *rounding,                      \
+                                      fpemu_operation operation, size_t n, const real *const *operands,                \
+                                      const size_t *steps, real *y, fpemu_stats *stats)                                \
+    {                                                                                                                  \
+        const void *all[3] = {NULL, NULL, NULL};                                                                       \
+        if (n && operands && (unsigned)operation < FPEMU_OPERATION_COUNT)                                              \
+            for (int o = 0; o < operand_count[operation]; o++)                                                         \
+                all[o] = operands[o];                                                                                  \
+        return operate(format, rounding, operation, bits, n, all, steps, y, stats);                                    \
+    }                                                                                                                  \
+    fpemu_status fpemu_relate_##suffix(fpemu_relation relation, size_t n, const real *const *operands,                 \
+                                       const size_t *steps, uint8_t *y)                                                \
+    {                                                                                                                  \
+        const void *const both[] = {n && operands ? operands[0] : NULL, n && operands ? operands[1] : NULL};           \
+        return relate(relation, bits, n, both, steps, y);                                                              \
+    }                                                                                                                  \
+    fpemu_status fpemu_fma_##suffix(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,              \
+                                    const real *a, const real *b, const real *c, real *y, fpemu_stats *stats)          \
+    {                                                                                                                  \
+        const void *const operands[] = {a, b, c};                                                                      \
+        return operate(format, rounding, FPEMU_FMA, bits, n, operands, NULL, y, stats);                                \
+    }                                                                                                                  \
+    UNARY(sqrt, FPEMU_SQRT, suffix, real, bits)                                                                        \
+    BINARY(add, FPEMU_ADD, suffix, real, bits)                                                                         \
+    BINARY(sub, FPEMU_SUB, suffix, real, bits)                                                                         \
+    BINARY(mul, FPEMU_MUL, suffix, real, bits)                                                                         \
+    BINARY(div, FPEMU_DIV, suffix, real, bits)                                                                         \
+    BINARY(minimum, FPEMU_MINIMUM, suffix, real, bits)                                                                 \
+    BINARY(maximum, FPEMU_MAXIMUM, suffix, real, bits)                                                                 \
+    BINARY(minimum_number, FPEMU_MINIMUM_NUMBER, suffix, real, bits)                                                   \
+    BINARY(maximum_number, FPEMU_MAXIMUM_NUMBER, suffix, real, bits)                                                   \
+    RELATION(eq, FPEMU_EQ, suffix, real, bits)                                                                         \
+    RELATION(lt, FPEMU_LT, suffix, real, bits)                                                                         \
+    RELATION(le, FPEMU_LE, suffix, real, bits)
+
+CARRIER(f32, float, 32)
+CARRIER(f64, double, 64)
+
+float fpemu_arith_one_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation, float a,
+                          float b, float c, uint64_t index)
+{
+    job j;
+    fp_environment environment;
+    if (prepare(&j, format, rounding, operation, 32))
+        return core_value32(0x7fc00000u);
+    fpemu_environment_enter(&environment);
+    const float y = (float)operate_one(&j, core_bits64((double)a), core_bits64((double)b), core_bits64((double)c), index);
+    fpemu_environment_leave(&environment);
+    return y;
+}
+
+double fpemu_arith_one_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
+                           double a, double b, double c, uint64_t index)
+{
+    job j;
+    if (prepare(&j, format, rounding, operation, 64))
+        return core_value64(CORE_INF64 | CORE_INF64 >> 1);
+    return operate_one(&j, core_bits64(a), core_bits64(b), core_bits64(c), index);
+}

@@ -1,0 +1,50 @@
+/* parts.h - what every array verb does before its loop: arrays that overlap are refused, work is cut into parts. */
+#ifndef FPEMU_PARTS_H
+#define FPEMU_PARTS_H
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "internal.h"
+
+/* Arrays are split between threads from this many elements a thread on: starting one costs some microseconds. */
+#define ELEMENTS_PER_THREAD 65536
+
+/* n elements of size a at x against n of size b at y: apart, or the very same. */
+static inline fpemu_status check_overlap(const void *x, size_t a, const void *y, size_t b, size_t n)
+{
+    const uintptr_t p = (uintptr_t)x, q = (uintptr_t)y;
+    if (n > (SIZE_MAX - p) / a || n > (SIZE_MAX - q) / b)
+        return FPEMU_ERROR_ARGUMENT; /* past the end of memory */
+    if (p == q && a == b)
+        return FPEMU_OK;
+    return p < q + n * b && q < p + n * a ? FPEMU_ERROR_OVERLAP : FPEMU_OK;
+}
+
+/* How many parts to split n elements into. */
+static inline int thread_count(size_t n)
+{
+#ifdef _OPENMP
+    if (n < 2 * ELEMENTS_PER_THREAD || omp_in_parallel())
+        return 1;
+    const size_t most = n / ELEMENTS_PER_THREAD, threads = (size_t)omp_get_max_threads();
+    return (int)(threads < most ? threads : most);
+#else
+    (void)n;
+    return 1;
+#endif
+}
+
+/* First element of part k of `parts`: a cut lies on a block of sums, so that no cut changes a bit. */
+static inline size_t part_begin(int k, int parts, size_t n, uint64_t offset)
+{
+    if (k == 0)
+        return 0;
+    if (k == parts)
+        return n;
+    const size_t even = n / (size_t)parts * (size_t)k;
+    return even - (size_t)((offset + even) & (SUM_BLOCK - 1));
+}
+
+#endif /* FPEMU_PARTS_H */
