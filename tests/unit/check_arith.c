@@ -1,0 +1,413 @@
+/* check_arith.c - operations and comparisons: arguments, special values, in place, one number for a whole array, slices
+ * and threads. What results are right is for tests/oracle/arith.c. */
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fpemu.h"
+
+enum { N = 3000, BIG = 300000 };
+
+static float a32[N], b32[N], c32[N], y32[N], z32[N];
+static double a64[N], b64[N], c64[N], y64[N], z64[N];
+static uint8_t truth[N];
+static fpemu_stats stats;
+static uint64_t state;
+
+static fpemu_format format(const char *spec)
+{
+    fpemu_format f;
+    ck_assert_msg(fpemu_parse(spec, &f, NULL) == FPEMU_OK, "cannot parse %s", spec);
+    return f;
+}
+
+static uint32_t word(void)
+{
+    state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return (uint32_t)(state >> 32);
+}
+
+static void setup(void)
+{
+    state = 1;
+    for (int i = 0; i < N; i++) {
+        a32[i] = ldexpf((float)(int32_t)word(), (int)(word() % 40) - 50);
+        b32[i] = ldexpf((float)(int32_t)word(), (int)(word() % 40) - 50);
+        c32[i] = ldexpf((float)(int32_t)word(), (int)(word() % 40) - 50);
+        a64[i] = (double)a32[i] * 1.0000001;
+        b64[i] = (double)b32[i] * 0.9999999;
+        c64[i] = (double)c32[i] * 1.0000003;
+        y32[i] = -77;
+        y64[i] = -77;
+        truth[i] = 77;
+    }
+    memset(&stats, 0, sizeof stats);
+}
+
+static void nothing_written(void)
+{
+    static const fpemu_stats none;
+    for (int i = 0; i < N; i++)
+        ck_assert(y32[i] == -77.0f && y64[i] == -77.0 && truth[i] == 77);
+    ck_assert_int_eq(memcmp(&stats, &none, sizeof none), 0);
+}
+
+static void all_refuse(const fpemu_format *f, const fpemu_rounding *r, fpemu_status status)
+{
+    const float *const o32[] = {a32, b32, c32};
+    const double *const o64[] = {a64, b64, c64};
+    ck_assert_int_eq(fpemu_add_f32(f, r, N, a32, b32, y32, &stats), status);
+    ck_assert_int_eq(fpemu_sub_f32(f, r, N, a32, b32, y32, &stats), status);
+    ck_assert_int_eq(fpemu_mul_f32(f, r, N, a32, b32, y32, &stats), status);
+    ck_assert_int_eq(fpemu_div_f32(f, r, N, a32, b32, y32, &stats), status);
+    ck_assert_int_eq(fpemu_sqrt_f32(f, r, N, a32, y32, &stats), status);
+    ck_assert_int_eq(fpemu_fma_f32(f, r, N, a32, b32, c32, y32, &stats), status);
+    ck_assert_int_eq(fpemu_minimum_f32(f, r, N, a32, b32, y32, &stats), status);
+    ck_assert_int_eq(fpemu_maximum_f32(f, r, N, a32, b32, y32, &stats), status);
+    ck_assert_int_eq(fpemu_minimum_number_f32(f, r, N, a32, b32, y32, &stats), status);
+    ck_assert_int_eq(fpemu_maximum_number_f32(f, r, N, a32, b32, y32, &stats), status);
+    ck_assert_int_eq(fpemu_arith_f32(f, r, FPEMU_FMA, N, o32, NULL, y32, &stats), status);
+    ck_assert_int_eq(fpemu_add_f64(f, r, N, a64, b64, y64, &stats), status);
+    ck_assert_int_eq(fpemu_sqrt_f64(f, r, N, a64, y64, &stats), status);
+    ck_assert_int_eq(fpemu_arith_f64(f, r, FPEMU_FMA, N, o64, NULL, y64, &stats), status);
+    ck_assert(isnan(fpemu_arith_one_f32(f, r, FPEMU_ADD, 1, 2, 0, 0)));
+    ck_assert(isnan(fpemu_arith_one_f64(f, r, FPEMU_ADD, 1, 2, 0, 0)));
+    nothing_written();
+}
+
+START_TEST(refused)
+{
+    fpemu_format f = format("e4m3fn"), wrong;
+    fpemu_rounding r = fpemu_nearest();
+    const float *o32[] = {a32, b32, c32};
+    const double *const o64[] = {a64, b64, c64};
+    size_t steps[] = {1, 1, 1};
+    all_refuse(NULL, &r, FPEMU_ERROR_NULL);
+    all_refuse(&f, NULL, FPEMU_ERROR_NULL);
+    memset(&wrong, 0, sizeof wrong);
+    all_refuse(&wrong, &r, FPEMU_ERROR_FORMAT);
+    r.mode = FPEMU_MODE_COUNT;
+    all_refuse(&f, &r, FPEMU_ERROR_ROUNDING);
+    r = fpemu_nearest();
+    r.compat = FPEMU_COMPAT_QPYTORCH;
+    all_refuse(&f, &r, FPEMU_ERROR_UNSUPPORTED);
+    r = fpemu_nearest();
+    const char *const unsupported[] = {"int(8,scale=0.1)", "int8:wrap", "fixed(8,4):wrap"};
+    for (size_t i = 0; i < sizeof unsupported / sizeof *unsupported; i++) {
+        wrong = format(unsupported[i]);
+        all_refuse(&wrong, &r, FPEMU_ERROR_UNSUPPORTED);
+    }
+    r.mode = FPEMU_RTZ;
+    wrong = format("posit(8,2)");
+    all_refuse(&wrong, &r, FPEMU_ERROR_UNSUPPORTED);
+    r = fpemu_nearest();
+    wrong = format("fp64");
+    ck_assert_int_eq(fpemu_add_f32(&wrong, &r, N, a32, b32, y32, &stats), FPEMU_ERROR_CARRIER);
+    wrong = format("int(32)");
+    ck_assert_int_eq(fpemu_add_f32(&wrong, &r, N, a32, b32, y32, &stats), FPEMU_ERROR_UNSUPPORTED);
+
+    ck_assert_int_eq(fpemu_add_f32(&f, &r, N, NULL, b32, y32, &stats), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_add_f32(&f, &r, N, a32, NULL, y32, &stats), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_add_f32(&f, &r, N, a32, b32, NULL, &stats), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_fma_f64(&f, &r, N, a64, b64, NULL, y64, &stats), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_sqrt_f64(&f, &r, N, NULL, y64, &stats), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_arith_f32(&f, &r, FPEMU_ADD, N, NULL, NULL, y32, &stats), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_arith_f32(&f, &r, FPEMU_OPERATION_COUNT, N, o32, NULL, y32, &stats), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_arith_f64(&f, &r, (fpemu_operation)-1, N, o64, NULL, y64, &stats), FPEMU_ERROR_ARGUMENT);
+    steps[1] = 2;
+    ck_assert_int_eq(fpemu_arith_f32(&f, &r, FPEMU_ADD, N, o32, steps, y32, &stats), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_relate_f32(FPEMU_LT, N, o32, steps, truth), FPEMU_ERROR_ARGUMENT);
+    steps[1] = 1;
+    steps[2] = 9; /* the operation has no third operand */
+    o32[2] = NULL;
+    ck_assert_int_eq(fpemu_arith_f32(&f, &r, FPEMU_ADD, N, o32, steps, z32, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_relate_f32(FPEMU_RELATION_COUNT, N, o32, NULL, truth), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_eq_f32(N, NULL, b32, truth), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_lt_f64(N, a64, NULL, truth), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_le_f32(N, a32, b32, NULL), FPEMU_ERROR_NULL);
+    stats.want = 8;
+    ck_assert_int_eq(fpemu_add_f32(&f, &r, N, a32, b32, y32, &stats), FPEMU_ERROR_STATS);
+    stats.want = 0;
+    ck_assert_int_eq(fpemu_add_f32(&f, &r, N - 1, a32, b32, a32 + 1, &stats), FPEMU_ERROR_OVERLAP);
+    ck_assert_int_eq(fpemu_add_f32(&f, &r, N - 1, a32, b32 + 1, b32, &stats), FPEMU_ERROR_OVERLAP);
+    ck_assert_int_eq(fpemu_fma_f64(&f, &r, N - 1, a64, b64, c64 + 1, c64, &stats), FPEMU_ERROR_OVERLAP);
+    ck_assert_int_eq(fpemu_eq_f32(4, a32, b32, (uint8_t *)(a32 + 3)), FPEMU_ERROR_OVERLAP);
+    nothing_written();
+
+    ck_assert_int_eq(fpemu_add_f32(NULL, NULL, 0, NULL, NULL, NULL, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_arith_f64(NULL, NULL, FPEMU_FMA, 0, NULL, NULL, NULL, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_relate_f64(FPEMU_EQ, 0, NULL, NULL, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_eq_f32(0, NULL, NULL, NULL), FPEMU_OK);
+}
+END_TEST
+
+static void same64(double y, double want)
+{
+    ck_assert_msg(memcmp(&y, &want, sizeof y) == 0, "%a, should be %a", y, want);
+}
+
+static double one(const char *spec, fpemu_mode mode, fpemu_operation operation, double a, double b, double c)
+{
+    fpemu_format f = format(spec);
+    fpemu_rounding r = fpemu_nearest();
+    r.mode = (uint8_t)mode;
+    return fpemu_arith_one_f64(&f, &r, operation, a, b, c, 0);
+}
+
+START_TEST(special_values)
+{
+    const double nan = fabs((double)NAN);
+    for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++) {
+        const fpemu_mode m = (fpemu_mode)mode;
+        const double zero = m == FPEMU_RTN ? -0.0 : 0.0;
+        same64(one("fp16", m, FPEMU_SUB, 5, 5, 0), zero);
+        same64(one("fp16", m, FPEMU_ADD, 0.0, -0.0, 0), zero);
+        same64(one("fp16", m, FPEMU_ADD, -0.0, -0.0, 0), -0.0);
+        same64(one("fp16", m, FPEMU_ADD, 0.0, 0.0, 0), 0.0);
+        same64(one("fp16", m, FPEMU_FMA, 2, 3, -6), zero);
+        same64(one("fp16", m, FPEMU_FMA, -2, 0, -0.0), -0.0);
+        same64(one("e4m3fnuz", m, FPEMU_SUB, 5, 5, 0), 0.0); /* no -0 there */
+        same64(one("fp16", m, FPEMU_SUB, INFINITY, INFINITY, 0), nan);
+        same64(one("fp16", m, FPEMU_ADD, -INFINITY, 1e300, 0), -INFINITY);
+        same64(one("fp16", m, FPEMU_MUL, 0, -INFINITY, 0), nan);
+        same64(one("fp16", m, FPEMU_MUL, -0.0, 3, 0), -0.0);
+        same64(one("fp16", m, FPEMU_DIV, 0, 0, 0), nan);
+        same64(one("fp16", m, FPEMU_DIV, -3, 0, 0), -INFINITY);
+        same64(one("fp16", m, FPEMU_DIV, 3, -INFINITY, 0), -0.0);
+        same64(one("fp16", m, FPEMU_SQRT, -1, 0, 0), nan);
+        same64(one("fp16", m, FPEMU_SQRT, -0.0, 0, 0), -0.0);
+        same64(one("fp16", m, FPEMU_SQRT, 0x1p-1074, 0, 0), one("fp16", m, FPEMU_MUL, 0x1p-537, 1, 0));
+        same64(one("fp16", m, FPEMU_MINIMUM, 1, NAN, 0), nan);
+        same64(one("fp16", m, FPEMU_MINIMUM_NUMBER, 1, -NAN, 0), 1);
+        same64(one("fp16", m, FPEMU_MAXIMUM_NUMBER, NAN, NAN, 0), nan);
+        same64(one("fp16", m, FPEMU_MINIMUM, 0.0, -0.0, 0), -0.0);
+        same64(one("fp16", m, FPEMU_MAXIMUM, -0.0, 0.0, 0), 0.0);
+        same64(one("fp16", m, FPEMU_MAXIMUM, -INFINITY, -2, 0), -2);
+        same64(one("e8m0", m, FPEMU_SUB, 4, 4, 0), 0x1p-127);
+        same64(one("e2m1", m, FPEMU_DIV, -1, 0, 0), -6);
+    }
+    same64(one("fp64", FPEMU_RNE, FPEMU_FMA, 0x1p1000, 0x1p1000, -INFINITY), -INFINITY);
+    same64(one("fp64", FPEMU_RNE, FPEMU_FMA, 0x1p1000, 0x1p100, -0x1.8p1023), INFINITY);
+    same64(one("fp64", FPEMU_RNE, FPEMU_FMA, 0x1p1000, 0x1p24, -0x1p1023), 0x1p1023); /* the product alone overflows */
+    same64(one("fp64", FPEMU_RTZ, FPEMU_MUL, 0x1p1000, 0x1p1000, 0), 0x1.fffffffffffffp1023);
+    same64(one("fp64", FPEMU_RTP, FPEMU_MUL, 0x1p-1000, 0x1p-1000, 0), 0x1p-1074);
+    same64(one("posit(8,2)", FPEMU_RNE, FPEMU_MUL, 0x1p-900, -0x1p-900, 0), -0x1p-24); /* never to zero */
+}
+END_TEST
+
+START_TEST(exceptions_counted)
+{
+    const float a[] = {INFINITY, 0, 3, 0, -4, NAN, 1, INFINITY}, b[] = {-INFINITY, 0, 0, 3, 0, 0, NAN, 0};
+    const float root[] = {-1, -0.0f, 4, NAN, -INFINITY, INFINITY, 2, -1e-40f};
+    fpemu_format f = format("fp16"), fn = format("e4m3fn");
+    fpemu_rounding r = fpemu_nearest();
+    ck_assert_int_eq(fpemu_div_f32(&f, &r, 8, a, b, y32, &stats), FPEMU_OK);
+    ck_assert_uint_eq(stats.div_by_zero, 2); /* 3/0, -4/0 */
+    ck_assert_uint_eq(stats.invalid, 2);     /* inf/inf, 0/0 */
+    ck_assert_uint_eq(stats.nan, 4);
+    ck_assert_uint_eq(stats.infinite, 3);
+    memset(&stats, 0, sizeof stats);
+    ck_assert_int_eq(fpemu_add_f32(&f, &r, 8, a, b, y32, &stats), FPEMU_OK);
+    ck_assert_uint_eq(stats.invalid, 1);
+    ck_assert_uint_eq(stats.div_by_zero, 0);
+    memset(&stats, 0, sizeof stats);
+    ck_assert_int_eq(fpemu_sqrt_f32(&f, &r, 8, root, y32, &stats), FPEMU_OK);
+    ck_assert_uint_eq(stats.invalid, 3);
+    ck_assert_uint_eq(stats.nan, 4);
+    ck_assert_uint_eq(stats.infinite, 1);
+    /* an infinite result in a format without infinity is invalid as an infinite input is */
+    memset(&stats, 0, sizeof stats);
+    ck_assert_int_eq(fpemu_div_f32(&fn, &r, 8, a, b, y32, &stats), FPEMU_OK);
+    ck_assert_uint_eq(stats.invalid, 5);
+    ck_assert_uint_eq(stats.div_by_zero, 2);
+
+    /* the NaN policy `error` reports what the operation makes, too */
+    fpemu_format finite = format("e2m1:nan=error");
+    ck_assert_int_eq(fpemu_add_f32(&finite, &r, 1, a, b, y32, NULL), FPEMU_ERROR_NAN);
+    ck_assert_int_eq(fpemu_add_f32(&finite, &r, 4, a + 1, b + 1, y32, NULL), FPEMU_OK);
+}
+END_TEST
+
+/* The scalar form takes the long way, arrays of binary32 the short one where it serves. */
+START_TEST(scalars_and_arrays)
+{
+    static const char *const specs[] = {"fp16", "bf16", "fp32", "e4m3fn", "e8m0", "fixed(20,8)", "posit(16,1)",
+                                        "fp16:flushin", "float(e=8,m=18)", "dlfloat16"};
+    const float *const o32[] = {a32, b32, c32};
+    const double *const o64[] = {a64, b64, c64};
+    for (size_t s = 0; s < sizeof specs / sizeof *specs; s++)
+        for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++)
+            for (int operation = 0; operation < FPEMU_OPERATION_COUNT; operation++) {
+                fpemu_format f = format(specs[s]);
+                fpemu_rounding r = fpemu_stochastic(5, 6);
+                r.mode = (uint8_t)mode;
+                r.bits = (uint8_t)(operation * 3);
+                r.variant = (uint8_t)(operation % 3);
+                r.offset = 12345;
+                if (f.kind == FPEMU_KIND_POSIT && mode)
+                    continue;
+                ck_assert_int_eq(fpemu_arith_f32(&f, &r, (fpemu_operation)operation, N, o32, NULL, y32, NULL), FPEMU_OK);
+                ck_assert_int_eq(fpemu_arith_f64(&f, &r, (fpemu_operation)operation, N, o64, NULL, y64, NULL), FPEMU_OK);
+                for (size_t i = 0; i < N; i++) {
+                    const float y =
+                        fpemu_arith_one_f32(&f, &r, (fpemu_operation)operation, a32[i], b32[i], c32[i], i);
+                    const double z =
+                        fpemu_arith_one_f64(&f, &r, (fpemu_operation)operation, a64[i], b64[i], c64[i], i);
+                    ck_assert_msg(memcmp(&y, y32 + i, sizeof y) == 0, "%s mode %d operation %d: %a %a %a -> %a, %a",
+                                  specs[s], mode, operation, (double)a32[i], (double)b32[i], (double)c32[i], (double)y,
+                                  (double)y32[i]);
+                    ck_assert(memcmp(&z, y64 + i, sizeof z) == 0);
+                }
+            }
+}
+END_TEST
+
+START_TEST(in_place_and_single_numbers)
+{
+    fpemu_format f = format("bf16");
+    fpemu_rounding r = fpemu_stochastic(1, 0);
+    float copy[N];
+    ck_assert_int_eq(fpemu_add_f32(&f, &r, N, a32, b32, y32, NULL), FPEMU_OK);
+    memcpy(copy, a32, sizeof copy);
+    ck_assert_int_eq(fpemu_add_f32(&f, &r, N, copy, b32, copy, NULL), FPEMU_OK);
+    ck_assert_int_eq(memcmp(copy, y32, sizeof copy), 0);
+    memcpy(copy, b32, sizeof copy);
+    ck_assert_int_eq(fpemu_add_f32(&f, &r, N, a32, copy, copy, &stats), FPEMU_OK);
+    ck_assert_int_eq(memcmp(copy, y32, sizeof copy), 0);
+    memcpy(copy, a32, sizeof copy);
+    ck_assert_int_eq(fpemu_mul_f32(&f, &r, N, a32, a32, y32, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_mul_f32(&f, &r, N, copy, copy, copy, NULL), FPEMU_OK);
+    ck_assert_int_eq(memcmp(copy, y32, sizeof copy), 0);
+
+    /* every choice of arrays and single numbers */
+    for (unsigned which = 0; which < 8; which++) {
+        const size_t steps[] = {which & 1, which >> 1 & 1, which >> 2 & 1};
+        const float *const o32[] = {a32 + 7, b32 + 7, c32 + 7};
+        const double *const o64[] = {a64 + 7, b64 + 7, c64 + 7};
+        const size_t n = N - 7;
+        ck_assert_int_eq(fpemu_arith_f32(&f, &r, FPEMU_FMA, n, o32, steps, y32, NULL), FPEMU_OK);
+        ck_assert_int_eq(fpemu_arith_f64(&f, &r, FPEMU_FMA, n, o64, steps, y64, NULL), FPEMU_OK);
+        for (size_t i = 0; i < n; i++) {
+            const size_t p = i * steps[0], q = i * steps[1], t = i * steps[2];
+            ck_assert(y32[i] == fpemu_arith_one_f32(&f, &r, FPEMU_FMA, o32[0][p], o32[1][q], o32[2][t], i));
+            ck_assert(y64[i] == fpemu_arith_one_f64(&f, &r, FPEMU_FMA, o64[0][p], o64[1][q], o64[2][t], i));
+        }
+        ck_assert_int_eq(fpemu_relate_f32(FPEMU_LT, n, o32, steps, truth), FPEMU_OK);
+        for (size_t i = 0; i < n; i++)
+            ck_assert_uint_eq(truth[i], o32[0][i * steps[0]] < o32[1][i * steps[1]]);
+    }
+    /* a single number may be an element of the result: it is read first */
+    const float *const scaled[] = {copy, copy + 900};
+    const size_t steps[] = {1, 0};
+    memcpy(copy, a32, sizeof copy);
+    ck_assert_int_eq(fpemu_arith_f32(&f, &r, FPEMU_MUL, N, scaled, steps, copy, NULL), FPEMU_OK);
+    for (size_t i = 0; i < N; i++)
+        ck_assert(copy[i] == fpemu_arith_one_f32(&f, &r, FPEMU_MUL, a32[i], a32[900], 0, i));
+}
+END_TEST
+
+/* Slices, with counters; long enough for several threads. */
+START_TEST(slices)
+{
+    static float a[BIG], b[BIG], y[BIG], z[BIG];
+    fpemu_format f = format("fp16");
+    for (int k = 0; k < 2; k++) {
+        fpemu_rounding r = fpemu_stochastic(9, 9);
+        fpemu_stats whole, parts;
+        const size_t cut = 4096 * 31;
+        r.bits = k ? 32 : 8;
+        if (k)
+            f = format("fp32"); /* 24 + 32 bits: the long way */
+        for (size_t i = 0; i < BIG; i++) {
+            a[i] = a32[i % N];
+            b[i] = b32[(i * 7) % N];
+        }
+        memset(&whole, 0, sizeof whole);
+        whole.want = FPEMU_SUMS;
+        parts = whole;
+        ck_assert_int_eq(fpemu_div_f32(&f, &r, BIG, a, b, y, &whole), FPEMU_OK);
+        ck_assert_int_eq(fpemu_div_f32(&f, &r, cut, a, b, z, &parts), FPEMU_OK);
+        r.offset = cut;
+        ck_assert_int_eq(fpemu_div_f32(&f, &r, BIG - cut, a + cut, b + cut, z + cut, &parts), FPEMU_OK);
+        ck_assert_int_eq(memcmp(y, z, sizeof y), 0);
+        ck_assert_int_eq(memcmp(&whole, &parts, sizeof whole), 0);
+        ck_assert(whole.inexact > BIG / 2 && whole.max_error > 0);
+    }
+}
+END_TEST
+
+/* Sums are those of the exact result as binary64 rounds it. */
+START_TEST(error_sums)
+{
+    fpemu_format f = format("e4m3fn");
+    fpemu_rounding r = fpemu_nearest();
+    stats.want = FPEMU_SUMS;
+    const double a = 1, b = 3, third = 1.0 / 3.0, y = fpemu_round_f64(&f, &r, third, 0), error = fabs(third - y);
+    const float a_f32 = 1, b_f32 = 3;
+    ck_assert_int_eq(fpemu_div_f64(&f, &r, 1, &a, &b, z64, &stats), FPEMU_OK);
+    same64(fpemu_stats_sum_error(&stats), error);
+    same64(fpemu_stats_sum_error2(&stats), error * error);
+    same64(fpemu_stats_sum_square(&stats), third * third);
+    same64(stats.max_abs, third);
+    memset(&stats, 0, sizeof stats);
+    stats.want = FPEMU_SUMS;
+    ck_assert_int_eq(fpemu_div_f32(&f, &r, 1, &a_f32, &b_f32, z32, &stats), FPEMU_OK);
+    same64(fpemu_stats_sum_error(&stats), error);
+    same64(stats.max_abs, third);
+    /* a finite result beyond binary64 is counted, but has no place among extrema and sums */
+    fpemu_format wide = format("fp64");
+    const double big = 0x1p1000;
+    memset(&stats, 0, sizeof stats);
+    stats.want = FPEMU_SUMS;
+    ck_assert_int_eq(fpemu_mul_f64(&wide, &r, 1, &big, &big, z64, &stats), FPEMU_OK);
+    ck_assert(stats.overflow == 1 && stats.clipped == 1 && stats.infinite == 0 && stats.max_abs == 0);
+    ck_assert(stats.inexact == 1 && fpemu_stats_sum_square(&stats) == 0);
+}
+END_TEST
+
+START_TEST(comparisons)
+{
+    const float v[] = {-INFINITY, -1, -1e-45f, -0.0f, 0.0f, 1e-45f, 1, INFINITY, NAN};
+    uint8_t eq, lt, le;
+    for (int i = 0; i < 9; i++)
+        for (int j = 0; j < 9; j++) {
+            const double a = (double)v[i], b = (double)v[j];
+            const int ordered = i < 8 && j < 8, zeros = (i == 3 || i == 4) && (j == 3 || j == 4);
+            ck_assert_int_eq(fpemu_eq_f32(1, v + i, v + j, &eq), FPEMU_OK);
+            ck_assert_int_eq(fpemu_lt_f32(1, v + i, v + j, &lt), FPEMU_OK);
+            ck_assert_int_eq(fpemu_le_f32(1, v + i, v + j, &le), FPEMU_OK);
+            ck_assert_uint_eq(eq, ordered && (i == j || zeros));
+            ck_assert_uint_eq(lt, ordered && i < j && !zeros);
+            ck_assert_uint_eq(le, eq | lt);
+            ck_assert_int_eq(fpemu_eq_f64(1, &a, &b, &eq), FPEMU_OK);
+            ck_assert_int_eq(fpemu_lt_f64(1, &a, &b, &lt), FPEMU_OK);
+            ck_assert_uint_eq(eq, ordered && (i == j || zeros));
+            ck_assert_uint_eq(lt, ordered && i < j && !zeros);
+            ck_assert_int_eq(fpemu_le_f64(1, &a, &b, &le), FPEMU_OK);
+            ck_assert_uint_eq(le, eq | lt);
+        }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("arith");
+    TCase *tests = tcase_create("operations");
+    tcase_set_timeout(tests, 120);
+    tcase_add_checked_fixture(tests, setup, NULL);
+    tcase_add_test(tests, refused);
+    tcase_add_test(tests, special_values);
+    tcase_add_test(tests, exceptions_counted);
+    tcase_add_test(tests, scalars_and_arrays);
+    tcase_add_test(tests, in_place_and_single_numbers);
+    tcase_add_test(tests, slices);
+    tcase_add_test(tests, error_sums);
+    tcase_add_test(tests, comparisons);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
