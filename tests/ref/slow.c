@@ -4,8 +4,7 @@
  * the half steps of a posit, so that no step below rounds unless its name says so. Codes are found by bisection over
  * decoding, which leaves one definition of a format: what its codes mean. Assumes a 64-bit unsigned long.
  */
-#include "judge.h"
-#include <gmp.h>
+#include "exact.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -634,15 +633,14 @@ static judge_result nan_input(slow *s, int negative, int want_code)
     return r;
 }
 
-static judge_result slow_round(judge *j, uint64_t xbits, uint32_t random, int want_code)
+/* x is what was loaded: its magnitude, if finite, in s->x; xbits: the same as bits of the carrier, for affine integers. */
+static judge_result round_loaded(slow *s, outcome x, int xnegative, uint64_t xbits, uint32_t random, int want_code)
 {
-    slow *s = (slow *)j;
     judge_result r = {0, 0, 0};
-    int xnegative, negative, integer = 0, order;
+    int negative = xnegative, integer = 0, order;
     int64_t q = 0;
-    outcome x = load(s, xbits, s->x, &xnegative), y = FINITE;
+    outcome y = FINITE;
 
-    negative = xnegative;
     if (x == NAN_OUT)
         return nan_input(s, negative, want_code);
     if (x == INFINITE) {
@@ -714,6 +712,32 @@ static judge_result slow_round(judge *j, uint64_t xbits, uint32_t random, int wa
         break;
     }
     return r;
+}
+
+static judge_result slow_round(judge *j, uint64_t xbits, uint32_t random, int want_code)
+{
+    slow *s = (slow *)j;
+    int negative;
+    outcome x = load(s, xbits, s->x, &negative);
+    return round_loaded(s, x, negative, xbits, random, want_code);
+}
+
+judge_result judge_exact(judge *j, int negative, mpz_srcptr k, long exponent, uint32_t random)
+{
+    slow *s = (slow *)j;
+    long shift = exponent + (long)s->unit;
+    int sticky;
+
+    if (shift >= 0) {
+        mpz_mul_2exp(s->x, k, (unsigned long)shift);
+    } else {
+        mpz_fdiv_r_2exp(s->x, k, (unsigned long)-shift);
+        sticky = mpz_sgn(s->x) != 0;
+        mpz_fdiv_q_2exp(s->x, k, (unsigned long)-shift);
+        if (sticky)
+            mpz_setbit(s->x, 0);
+    }
+    return round_loaded(s, FINITE, negative, 0, random, 0);
 }
 
 /* --------------------------------------------------------------------------------------------------- open */
