@@ -60,8 +60,8 @@ static fpemu_status prepare(job *j, const fpemu_format *f, const fpemu_rounding 
     j->nan_is_error = core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan;
     const int precision = f->kind == FPEMU_KIND_FLOAT ? (int)f->mantissa_bits + 1 : (int)f->bits;
     const int random_bits = j->stochastic ? j->plan.n : 0;
-    j->short_way = operation >= FPEMU_MINIMUM ||
-                   (carrier == 32 && (operation == FPEMU_MUL || precision + random_bits + 2 <= 53));
+    j->short_way =
+        operation >= FPEMU_MINIMUM || (carrier == 32 && (operation == FPEMU_MUL || precision + random_bits + 2 <= 53));
     return FPEMU_OK;
 }
 
@@ -107,9 +107,8 @@ static int long_tile(const job *j, size_t n, const double *const v[3], const uin
     int found_nan = 0;
     for (size_t e = 0; e < n; e++) {
         uint64_t g;
-        const core_exact exact =
-            core_exact_result(j->operation, j->plan.mode, core_bits64(v[0][e]), core_bits64(v[1][e]),
-                              core_bits64(v[2][e]));
+        const core_exact exact = core_exact_result(j->operation, j->plan.mode, core_bits64(v[0][e]),
+                                                   core_bits64(v[1][e]), core_bits64(v[2][e]));
         const double result = core_value64(core_exact_round(&j->plan, &exact, j->stochastic ? r[e] : 0, &g));
         found_nan |= exact.kind == CORE_NOT_A_NUMBER;
         if (j->counted) {
@@ -133,8 +132,7 @@ static void count_exceptions(const job *j, size_t n, const double *const v[3], c
         for (int o = 0; o < count; o++)
             nan_came |= is_nan(v[o][e]);
         c->invalid += is_nan(t[e]) && !nan_came;
-        gathered->stats.div_by_zero +=
-            j->operation == FPEMU_DIV && v[1][e] == 0 && isfinite(v[0][e]) && v[0][e] != 0;
+        gathered->stats.div_by_zero += j->operation == FPEMU_DIV && v[1][e] == 0 && isfinite(v[0][e]) && v[0][e] != 0;
     }
 }
 
@@ -155,11 +153,10 @@ static int short_tile(const job *j, size_t n, const double *const v[3], const ui
         return found_nan;
     }
     j->k->round64[p->rule][p->mode](&j->unbounded, n, odd, r, grid);
-    for (size_t e = 0; e < n; e++)
-        grid[e] &= ~CORE_SIGN64;
     j->k->finish64(p, n, odd, grid, y);
     /* what compares needs the bits below; extrema and errors are defined on x to nearest */
     tile_counts nearest;
+    nearest.max_error = 0;
     j->k->count64(p, n, odd, y, grid, c);
     j->k->count64(p, n, x, y, grid, &nearest);
     c->min_abs = nearest.min_abs;
@@ -404,15 +401,16 @@ static fpemu_status relate(fpemu_relation relation, int carrier, size_t n, const
 CARRIER(f32, float, 32)
 CARRIER(f64, double, 64)
 
-float fpemu_arith_one_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation, float a,
-                          float b, float c, uint64_t index)
+float fpemu_arith_one_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
+                          float a, float b, float c, uint64_t index)
 {
     job j;
     fp_environment environment;
     if (prepare(&j, format, rounding, operation, 32))
         return core_value32(0x7fc00000u);
     fpemu_environment_enter(&environment);
-    const float y = (float)operate_one(&j, core_bits64((double)a), core_bits64((double)b), core_bits64((double)c), index);
+    const float y =
+        (float)operate_one(&j, core_bits64((double)a), core_bits64((double)b), core_bits64((double)c), index);
     fpemu_environment_leave(&environment);
     return y;
 }

@@ -5,6 +5,7 @@ pkgconfig_DATA = lib/fpemu.pc
 
 CORE = \
 	lib/core/affine.inc.h \
+	lib/core/arith.h \
 	lib/core/code.h \
 	lib/core/code.inc.h \
 	lib/core/compat.h \
@@ -25,6 +26,7 @@ lib_libfpemu_la_SOURCES = \
 	$(CORE) \
 	lib/internal.h \
 	lib/cpu.h \
+	lib/parts.h \
 	lib/spec.h \
 	lib/formats.def \
 	lib/status.c \
@@ -35,6 +37,7 @@ lib_libfpemu_la_SOURCES = \
 	lib/rounding.c \
 	lib/rng.c \
 	lib/round.c \
+	lib/arith.c \
 	lib/environment.c \
 	lib/stats.c \
 	lib/dispatch.c

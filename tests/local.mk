@@ -29,12 +29,15 @@ installcheck-local: tests/readme_example.c
 dist_noinst_DATA += tests/vectors/hash_words.txt tests/vectors/philox4x32_10.txt
 
 UNIT_TESTS = \
+	tests/unit/check_arith \
 	tests/unit/check_arguments \
 	tests/unit/check_format \
 	tests/unit/check_rng \
 	tests/unit/check_spec
 UNIT_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 UNIT_LDADD = lib/libfpemu.la $(CHECK_LIBS)
+tests_unit_check_arith_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_arith_LDADD = $(UNIT_LDADD)
 tests_unit_check_arguments_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_arguments_LDADD = $(UNIT_LDADD)
 tests_unit_check_format_CFLAGS = $(UNIT_CFLAGS)
@@ -77,6 +80,7 @@ tests_oracle_values_LDADD = lib/libfpemu.la
 tests_ref_libjudge_la_SOURCES = \
 	tests/ref/compare.c \
 	tests/ref/compare.h \
+	tests/ref/exact.h \
 	tests/ref/formats.c \
 	tests/ref/formats.h \
 	tests/ref/judge.c \
@@ -91,11 +95,14 @@ tests_ref_libjudge_la_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
 tests_ref_libjudge_la_LIBADD = lib/libfpemu.la $(MPFR_LIBS)
 
 JUDGE_TESTS = \
+	tests/oracle/arith \
 	tests/oracle/codes \
 	tests/oracle/double \
 	tests/oracle/inputs16 \
 	tests/oracle/judges \
 	tests/oracle/neighbours
+tests_oracle_arith_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
+tests_oracle_arith_LDADD = tests/ref/libjudge.la $(MPFR_LIBS)
 tests_oracle_codes_LDADD = tests/ref/libjudge.la
 tests_oracle_double_LDADD = tests/ref/libjudge.la
 tests_oracle_inputs16_LDADD = tests/ref/libjudge.la
@@ -120,6 +127,16 @@ check-exhaustive: tests/oracle/exhaustive$(EXEEXT)
 	tests/oracle/exhaustive$(EXEEXT) -o exhaustive.txt --commit "$$commit" $(EXHAUSTIVE)
 else
 check-exhaustive:
+	@echo "configure did not find MPFR and GMP, which judge" >&2; exit 1
+endif
+
+# Every triple of the named 8-bit formats through fma; of some: make check-triples TRIPLES="e4m3fn e5m2"
+TRIPLES =
+if HAVE_MPFR
+check-triples: tests/oracle/arith$(EXEEXT)
+	tests/oracle/arith$(EXEEXT) --triples $(TRIPLES)
+else
+check-triples:
 	@echo "configure did not find MPFR and GMP, which judge" >&2; exit 1
 endif
 

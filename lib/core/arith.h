@@ -17,9 +17,9 @@ enum core_exception { CORE_INVALID = 1, CORE_DIV_BY_ZERO = 2 };
 typedef struct core_exact {
     uint64_t high, low; /* finite: high >= 2^63, the magnitude is (high + low * 2^-64) * 2^(top - 63) */
     int32_t top;
-    uint8_t kind;       /* enum core_kind; a NaN is the canonical one, sign + */
+    uint8_t kind; /* enum core_kind; a NaN is the canonical one, sign + */
     uint8_t negative;
-    uint8_t exception;  /* enum core_exception */
+    uint8_t exception; /* enum core_exception */
 } core_exact;
 
 #define CORE_SIGN64 (UINT64_C(1) << 63)
@@ -99,8 +99,9 @@ FPEMU_FN void core_exact_normalise(core_exact *x)
  * sign, is +0, but -0 toward -infinity. */
 FPEMU_FN core_exact core_exact_add(core_exact a, core_exact b, int mode)
 {
-    if (a.kind < b.kind || (a.kind == CORE_FINITE && b.kind == CORE_FINITE &&
-                            (a.top < b.top || (a.top == b.top && (a.high < b.high || (a.high == b.high && a.low < b.low)))))) {
+    if (a.kind < b.kind ||
+        (a.kind == CORE_FINITE && b.kind == CORE_FINITE &&
+         (a.top < b.top || (a.top == b.top && (a.high < b.high || (a.high == b.high && a.low < b.low)))))) {
         const core_exact c = a;
         a = b;
         b = c;

@@ -17,8 +17,8 @@
 #include <string.h>
 
 static const char *const mode_names[] = {"rne", "rna", "rnz", "rtz", "raz", "rtp", "rtn", "rto", "sr", "se"};
-static const char *const operation_names[] = {"add",     "sub",     "mul",           "div",          "sqrt", "fma",
-                                              "minimum", "maximum", "minimumNumber", "maximumNumber"};
+static const char *const operation_names[] = {"add", "sub",     "mul",     "div",           "sqrt",
+                                              "fma", "minimum", "maximum", "minimumNumber", "maximumNumber"};
 
 static unsigned long failures, comparisons;
 
@@ -180,7 +180,8 @@ static void exact_sqrt(exact *x)
 /* IEEE 754-2019, 9.6. */
 static double extremum(fpemu_operation operation, double a, double b)
 {
-    int number = operation >= FPEMU_MINIMUM_NUMBER, smaller = operation == FPEMU_MINIMUM || operation == FPEMU_MINIMUM_NUMBER;
+    int number = operation >= FPEMU_MINIMUM_NUMBER,
+        smaller = operation == FPEMU_MINIMUM || operation == FPEMU_MINIMUM_NUMBER;
     if (isnan(a) || isnan(b))
         return number && !isnan(a) ? a : number && !isnan(b) ? b : NAN;
     if (a == b)
@@ -286,8 +287,8 @@ static void report(const subject *s, fpemu_operation operation, const fpemu_roun
                    uint64_t want)
 {
     if (failures++ < 25)
-        printf("FAIL %s %s %s policy=%u variant=%u bits=%u f%u element %zu: (%a, %a, %a) -> %a, judge %a (%" PRIx64 ", %" PRIx64
-               ")\n",
+        printf("FAIL %s %s %s policy=%u variant=%u bits=%u f%u element %zu: (%a, %a, %a) -> %a, judge %a (%" PRIx64
+               ", %" PRIx64 ")\n",
                s->spec, operation_names[operation], mode_names[r->mode], r->overflow, r->variant, r->bits, carrier, i,
                va[i], vb[i], vc[i], value_in(carrier, got[i]), value_in(carrier, want), got[i], want);
 }
@@ -348,15 +349,35 @@ static void expect(fpemu_stats *e, uint64_t nearest, unsigned carrier, judge_res
 static void compare_counts(const subject *s, fpemu_operation operation, const fpemu_rounding *r, unsigned carrier,
                            const fpemu_stats *have, const fpemu_stats *want)
 {
-    const uint64_t h[] = {have->count,    have->nan,         have->infinite,  have->clipped,   have->overflow,
-                          have->invalid,  have->div_by_zero, have->underflow, have->subnormal, have->inexact,
-                          bits_of(have->min_abs), bits_of(have->max_abs), bits_of(have->max_error)};
-    const uint64_t w[] = {want->count,    want->nan,         want->infinite,  want->clipped,   want->overflow,
-                          want->invalid,  want->div_by_zero, want->underflow, want->subnormal, want->inexact,
-                          bits_of(want->min_abs), bits_of(want->max_abs), bits_of(want->max_error)};
-    static const char *const names[] = {"count",    "nan",         "infinite",  "clipped",   "overflow",
-                                        "invalid",  "div_by_zero", "underflow", "subnormal", "inexact",
-                                        "min_abs", "max_abs", "max_error"};
+    const uint64_t h[] = {have->count,
+                          have->nan,
+                          have->infinite,
+                          have->clipped,
+                          have->overflow,
+                          have->invalid,
+                          have->div_by_zero,
+                          have->underflow,
+                          have->subnormal,
+                          have->inexact,
+                          bits_of(have->min_abs),
+                          bits_of(have->max_abs),
+                          bits_of(have->max_error)};
+    const uint64_t w[] = {want->count,
+                          want->nan,
+                          want->infinite,
+                          want->clipped,
+                          want->overflow,
+                          want->invalid,
+                          want->div_by_zero,
+                          want->underflow,
+                          want->subnormal,
+                          want->inexact,
+                          bits_of(want->min_abs),
+                          bits_of(want->max_abs),
+                          bits_of(want->max_error)};
+    static const char *const names[] = {"count",   "nan",         "infinite",  "clipped",   "overflow",
+                                        "invalid", "div_by_zero", "underflow", "subnormal", "inexact",
+                                        "min_abs", "max_abs",     "max_error"};
     for (size_t i = 0; i < sizeof h / sizeof *h; i++) {
         comparisons++;
         if (h[i] != w[i] && failures++ < 25)
@@ -444,7 +465,8 @@ static void collect(fpemu_operation operation, unsigned mode, size_t n)
 
 static void check_many(const subject *s, fpemu_operation operation, size_t n)
 {
-    static const uint8_t modes[] = {FPEMU_RNE, FPEMU_RNA, FPEMU_RNZ, FPEMU_RTZ, FPEMU_RAZ, FPEMU_RTP, FPEMU_RTO, FPEMU_RTN};
+    static const uint8_t modes[] = {FPEMU_RNE, FPEMU_RNA, FPEMU_RNZ, FPEMU_RTZ,
+                                    FPEMU_RAZ, FPEMU_RTP, FPEMU_RTO, FPEMU_RTN};
     collect(operation, FPEMU_RNE, n);
     for (size_t m = 0; m < sizeof modes; m++) {
         if (modes[m] == FPEMU_RTN) /* zero sums have another sign there */
@@ -490,9 +512,9 @@ static int rounding_of(unsigned i, fpemu_rounding *r)
 {
     static const struct {
         uint8_t mode, variant, bits;
-    } list[] = {{FPEMU_RNE, 0, 0}, {FPEMU_RNA, 0, 0}, {FPEMU_RNZ, 0, 0}, {FPEMU_RTZ, 0, 0},  {FPEMU_RAZ, 0, 0},
-                {FPEMU_RTP, 0, 0}, {FPEMU_RTN, 0, 0}, {FPEMU_RTO, 0, 0}, {FPEMU_SE, 0, 0},   {FPEMU_SR, 0, 0},
-                {FPEMU_SR, 0, 27}, {FPEMU_SR, 0, 5},  {FPEMU_SR, 1, 0},  {FPEMU_SR, 1, 14},  {FPEMU_SR, 2, 0},
+    } list[] = {{FPEMU_RNE, 0, 0}, {FPEMU_RNA, 0, 0}, {FPEMU_RNZ, 0, 0}, {FPEMU_RTZ, 0, 0}, {FPEMU_RAZ, 0, 0},
+                {FPEMU_RTP, 0, 0}, {FPEMU_RTN, 0, 0}, {FPEMU_RTO, 0, 0}, {FPEMU_SE, 0, 0},  {FPEMU_SR, 0, 0},
+                {FPEMU_SR, 0, 27}, {FPEMU_SR, 0, 5},  {FPEMU_SR, 1, 0},  {FPEMU_SR, 1, 14}, {FPEMU_SR, 2, 0},
                 {FPEMU_SR, 2, 8},  {FPEMU_SR, 0, 28}, {FPEMU_SR, 2, 28}, {FPEMU_SR, 1, 27}};
     if (i >= sizeof list / sizeof *list)
         return 0;
@@ -526,8 +548,9 @@ static void check_pairs(const subject *s)
 {
     double v[256];
     size_t n = decode_all(s, v), pairs = n * n;
-    static const fpemu_operation operations[] = {FPEMU_ADD, FPEMU_SUB, FPEMU_MUL, FPEMU_DIV, FPEMU_MINIMUM,
-                                                 FPEMU_MAXIMUM, FPEMU_MINIMUM_NUMBER, FPEMU_MAXIMUM_NUMBER};
+    static const fpemu_operation operations[] = {
+        FPEMU_ADD,           FPEMU_SUB, FPEMU_MUL, FPEMU_DIV, FPEMU_MINIMUM, FPEMU_MAXIMUM, FPEMU_MINIMUM_NUMBER,
+        FPEMU_MAXIMUM_NUMBER};
     for (size_t o = 0; o < sizeof operations / sizeof *operations; o++) {
         fpemu_rounding r;
         for (size_t i = 0; i < pairs; i++) {
@@ -631,7 +654,9 @@ static double carried(unsigned carrier, double x)
 /* The exponent of a result: anywhere, or at an end of the format, or around 1. */
 static int result_exponent(const fpemu_format *f, unsigned carrier)
 {
-    const int bottom = f->kind == FPEMU_KIND_FLOAT ? f->emin - (int)f->mantissa_bits : f->kind == FPEMU_KIND_FIXED ? f->quantum : -30;
+    const int bottom = f->kind == FPEMU_KIND_FLOAT   ? f->emin - (int)f->mantissa_bits
+                       : f->kind == FPEMU_KIND_FIXED ? f->quantum
+                                                     : -30;
     const int top = f->max > 0 ? ilogb(f->max) : 0, reach = carrier == 32 ? 127 : 1023;
     switch (below(5)) {
     case 0: return bottom - 3 + (int)below(8);
@@ -711,10 +736,24 @@ static void check_wide(const subject *s, unsigned carrier, size_t n)
 static void check_specials(const subject *s)
 {
     const double signalling = value_of(UINT64_C(0x7ff4000000000000));
-    const double v32[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, -NAN, 1, -1, 0x1p-149, -0x1p-149, 0x1.fffffep127,
-                          -0x1.fffffep127, 3, s->parsed.max, -s->parsed.max};
-    const double v64[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, -NAN, signalling, -1, 0x1p-1074, -0x1p-1074,
-                          0x1.fffffffffffffp1023, -0x1.fffffffffffffp1023, 3, s->parsed.max, -s->parsed.max};
+    const double v32[] = {
+        0.0,       -0.0,           INFINITY,        -INFINITY, NAN,           -NAN,          1, -1, 0x1p-149,
+        -0x1p-149, 0x1.fffffep127, -0x1.fffffep127, 3,         s->parsed.max, -s->parsed.max};
+    const double v64[] = {0.0,
+                          -0.0,
+                          INFINITY,
+                          -INFINITY,
+                          NAN,
+                          -NAN,
+                          signalling,
+                          -1,
+                          0x1p-1074,
+                          -0x1p-1074,
+                          0x1.fffffffffffffp1023,
+                          -0x1.fffffffffffffp1023,
+                          3,
+                          s->parsed.max,
+                          -s->parsed.max};
     const size_t n = sizeof v32 / sizeof *v32;
     fpemu_rounding r;
     for (unsigned carrier = 32; carrier <= 64; carrier += 32)
@@ -769,16 +808,14 @@ static void check_mistakes(void)
          both("rtp", &half, FPEMU_RTP, FPEMU_ADD, 32768, 0x1p-24, 0), 32800);
     same("fma of binary16 by way of binary32",
          both("fma", &half, FPEMU_RNE, FPEMU_FMA, -0x1.2ep-12, -0x1.b2p-1, 0x1.394p-1), 0x1.394p-1);
-    same("fma of e5m2 by way of binary32",
-         both("fma", &e5m2, FPEMU_RNE, FPEMU_FMA, 0x1.8p+12, -0x1.4p+3, 0x1.cp-10), -0x1.cp+15);
-    same("toward zero past binary32's range",
-         both("rtz", &bf16, FPEMU_RTZ, FPEMU_ADD, -0x1.fep127, -0x1.fep127, 0), -0x1.fep127);
-    same("no width makes a double rounding of fma harmless",
-         both("fma", &four, FPEMU_RNE, FPEMU_FMA, 9, 14, 2304), 2304);
-    same("the sign of an underflowing product",
-         both("rtp", &half, FPEMU_RTP, FPEMU_MUL, -0x1p-24, 0x1p-24, 0), -0.0);
-    same("the sign of an underflowing quotient",
-         both("rtp", &half, FPEMU_RTP, FPEMU_DIV, -0x1p-24, 0x1p15, 0), -0.0);
+    same("fma of e5m2 by way of binary32", both("fma", &e5m2, FPEMU_RNE, FPEMU_FMA, 0x1.8p+12, -0x1.4p+3, 0x1.cp-10),
+         -0x1.cp+15);
+    same("toward zero past binary32's range", both("rtz", &bf16, FPEMU_RTZ, FPEMU_ADD, -0x1.fep127, -0x1.fep127, 0),
+         -0x1.fep127);
+    same("no width makes a double rounding of fma harmless", both("fma", &four, FPEMU_RNE, FPEMU_FMA, 9, 14, 2304),
+         2304);
+    same("the sign of an underflowing product", both("rtp", &half, FPEMU_RTP, FPEMU_MUL, -0x1p-24, 0x1p-24, 0), -0.0);
+    same("the sign of an underflowing quotient", both("rtp", &half, FPEMU_RTP, FPEMU_DIV, -0x1p-24, 0x1p15, 0), -0.0);
 }
 
 /* binary16, stochastic, 1024 + 2^-14: the addend is 2^-14 of a step, and must count, in either carrier, and so it must
@@ -910,7 +947,8 @@ static void check_long_carries(const subject *s)
     size_t n = 0;
     mpz_inits(want, product, (mpz_ptr)NULL);
     while (n < 50) {
-        const uint64_t c = (points_random(&state) >> 11) | UINT64_C(1) << 52, a = (points_random(&state) >> 11) | UINT64_C(1) << 52;
+        const uint64_t c = (points_random(&state) >> 11) | UINT64_C(1) << 52,
+                       a = (points_random(&state) >> 11) | UINT64_C(1) << 52;
         mpz_set_ui(want, 1);
         mpz_mul_2exp(want, want, 106);
         mpz_set_ui(product, c);
@@ -947,8 +985,9 @@ static void check_all_wide(void)
         const char *spec;
         uint8_t bits, fraction, carriers;
     } fixed[] = {{"fixed(24,12)", 24, 12, 3}, {"fixed(48,20)", 48, 20, 2}, {"fixed(53,52)", 53, 52, 2}};
-    static const char *const named[] = {"binary16", "bfloat16", "tf32", "binary32", "binary64", "dlfloat16",
-                                        "fp(6,9,0)", "posit(16,1)", "posit(16,2)", "posit(32,2)", "int16"};
+    static const char *const named[] = {"binary16",    "bfloat16",    "tf32",      "binary32",
+                                        "binary64",    "dlfloat16",   "fp(6,9,0)", "posit(16,1)",
+                                        "posit(16,2)", "posit(32,2)", "int16"};
     subject s;
     for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
         const ref_format *r = ref_find(named[i]);
@@ -1028,8 +1067,9 @@ int main(int argc, char **argv)
         else if (is_small(r, 7, 8))
             sample_triples(&s);
     }
-    static const char *const specials[] = {"binary16", "e4m3fn", "e5m2fnuz", "e8m0", "e2m1", "p3109(8,3,ue)", "dlfloat16",
-                                           "fixed(8,4)", "int8", "uint8", "posit(8,2)", "posit(32,2)", "binary64"};
+    static const char *const specials[] = {"binary16",      "e4m3fn",      "e5m2fnuz",   "e8m0", "e2m1",
+                                           "p3109(8,3,ue)", "dlfloat16",   "fixed(8,4)", "int8", "uint8",
+                                           "posit(8,2)",    "posit(32,2)", "binary64"};
     for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
         if ((r = ref_find(specials[i])) && subject_named(&s, r->spec, &r->f))
             check_specials(&s);

@@ -232,8 +232,8 @@ END_TEST
 /* The scalar form takes the long way, arrays of binary32 the short one where it serves. */
 START_TEST(scalars_and_arrays)
 {
-    static const char *const specs[] = {"fp16", "bf16", "fp32", "e4m3fn", "e8m0", "fixed(20,8)", "posit(16,1)",
-                                        "fp16:flushin", "float(e=8,m=18)", "dlfloat16"};
+    static const char *const specs[] = {"fp16",        "bf16",        "fp32",         "e4m3fn",          "e8m0",
+                                        "fixed(20,8)", "posit(16,1)", "fp16:flushin", "float(e=8,m=18)", "dlfloat16"};
     const float *const o32[] = {a32, b32, c32};
     const double *const o64[] = {a64, b64, c64};
     for (size_t s = 0; s < sizeof specs / sizeof *specs; s++)
@@ -247,13 +247,13 @@ START_TEST(scalars_and_arrays)
                 r.offset = 12345;
                 if (f.kind == FPEMU_KIND_POSIT && mode)
                     continue;
-                ck_assert_int_eq(fpemu_arith_f32(&f, &r, (fpemu_operation)operation, N, o32, NULL, y32, NULL), FPEMU_OK);
-                ck_assert_int_eq(fpemu_arith_f64(&f, &r, (fpemu_operation)operation, N, o64, NULL, y64, NULL), FPEMU_OK);
+                ck_assert_int_eq(fpemu_arith_f32(&f, &r, (fpemu_operation)operation, N, o32, NULL, y32, NULL),
+                                 FPEMU_OK);
+                ck_assert_int_eq(fpemu_arith_f64(&f, &r, (fpemu_operation)operation, N, o64, NULL, y64, NULL),
+                                 FPEMU_OK);
                 for (size_t i = 0; i < N; i++) {
-                    const float y =
-                        fpemu_arith_one_f32(&f, &r, (fpemu_operation)operation, a32[i], b32[i], c32[i], i);
-                    const double z =
-                        fpemu_arith_one_f64(&f, &r, (fpemu_operation)operation, a64[i], b64[i], c64[i], i);
+                    const float y = fpemu_arith_one_f32(&f, &r, (fpemu_operation)operation, a32[i], b32[i], c32[i], i);
+                    const double z = fpemu_arith_one_f64(&f, &r, (fpemu_operation)operation, a64[i], b64[i], c64[i], i);
                     ck_assert_msg(memcmp(&y, y32 + i, sizeof y) == 0, "%s mode %d operation %d: %a %a %a -> %a, %a",
                                   specs[s], mode, operation, (double)a32[i], (double)b32[i], (double)c32[i], (double)y,
                                   (double)y32[i]);
