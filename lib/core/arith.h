@@ -203,7 +203,21 @@ FPEMU_FN core_exact core_exact_divide(core_exact a, core_exact b)
     return a;
 }
 
-/* Square root of a binary64 number: 95 bits, by digits of 32, 31 and 32 (Zimmermann, Karatsuba square root, 1999). */
+/* From root = floor(sqrt(n)) and rest = n - root^2 to those of n * 2^(2 bits) + tail (Zimmermann, Karatsuba square root,
+ * 1999); the highest bit of root weighs 2^(bits - 1) at least. */
+FPEMU_FN void core_root_digits(uint64_t *root, uint64_t *rest, int bits, uint64_t tail)
+{
+    const uint64_t t = *rest << bits | tail >> bits, q = t / (2 * *root), left = t % (2 * *root);
+    const uint64_t sum = left << bits | (tail & ((UINT64_C(1) << bits) - 1)), square = q * q;
+    *root = (*root << bits) + q;
+    *rest = sum - square;
+    if (sum < square) { /* one too large */
+        *rest += 2 * *root - 1;
+        (*root)--;
+    }
+}
+
+/* Square root of a binary64 number: 95 bits, by digits of 16, 16, 31 and 32. */
 FPEMU_FN core_exact core_exact_sqrt(core_exact a)
 {
     if (a.kind == CORE_NOT_A_NUMBER || a.kind == CORE_ZERO)
@@ -213,36 +227,28 @@ FPEMU_FN core_exact core_exact_sqrt(core_exact a)
     if (a.kind == CORE_INFINITE)
         return a;
     const uint64_t n = a.top & 1 ? a.high : a.high >> 1; /* n * 2^-62 in [1, 4), times an even power of two */
-    uint64_t root = 0, rest = n;
-    for (uint64_t bit = UINT64_C(1) << 62; bit != 0; bit >>= 2) {
-        const uint64_t trial = root + bit;
-        root >>= 1;
-        if (rest >= trial) {
-            rest -= trial;
-            root += bit;
-        }
+    uint64_t root = 0, rest = n >> 32;
+    for (int bit = 30; bit >= 0; bit -= 2) {
+        const uint64_t one = UINT64_C(1) << bit, trial = root + one, take = 0 - (uint64_t)(rest >= trial);
+        rest -= trial & take;
+        root = (root >> 1) + (one & take);
     }
+    core_root_digits(&root, &rest, 16, n & 0xffffffffu);
     a.top = (a.top - (a.top & 1)) / 2;
     a.low = 0;
     a.high = root << 32;
     if (rest == 0)
         return a; /* else irrational: n has no more than 64 bits */
-    uint64_t q = (rest << 31) / (2 * root), left = (rest << 31) % (2 * root);
-    uint64_t longer = (root << 31) + q, square = q * q;
-    left <<= 31;
-    if (left < square) {
-        left += 2 * longer - 1;
-        longer--;
-    }
-    left -= square;
+    core_root_digits(&root, &rest, 31, 0);
     /* 63 bits of root, remainder at most twice as large; 32 more */
-    q = core_divide_wide(left >> 32, left << 32, 2 * longer, &rest);
-    const core_wide squared = core_multiply(q, q);
-    if (rest >> 32 < squared.high || (rest >> 32 == squared.high && rest << 32 < squared.low))
-        q--; /* q = 2^32 carries, else the digit was one too large */
-    longer += q >> 32;
-    a.high = longer << 1 | (q & 0xffffffffu) >> 31;
-    a.low = q << 33 | 1;
+    uint64_t left;
+    const uint64_t q = core_divide_wide(rest >> 32, rest << 32, 2 * root, &left);
+    const core_wide square = core_multiply(q, q);
+    const int less = left >> 32 < square.high || (left >> 32 == square.high && left << 32 < square.low);
+    const uint64_t digits = q - (uint64_t)less; /* as above; 2^32 carries */
+    root += digits >> 32;
+    a.high = root << 1 | (digits & 0xffffffffu) >> 31;
+    a.low = digits << 33 | 1;
     return a;
 }
 
