@@ -240,14 +240,13 @@ FPEMU_FN core_exact core_exact_sqrt(core_exact a)
     if (rest == 0)
         return a; /* else irrational: n has no more than 64 bits */
     core_root_digits(&root, &rest, 31, 0);
-    /* 63 bits of root, remainder at most twice as large; 32 more */
+    /* 63 bits of root, and rest < 2 root: it is 2 root only for an n of 62 bits; so 32 digits more */
     uint64_t left;
     const uint64_t q = core_divide_wide(rest >> 32, rest << 32, 2 * root, &left);
     const core_wide square = core_multiply(q, q);
     const int less = left >> 32 < square.high || (left >> 32 == square.high && left << 32 < square.low);
-    const uint64_t digits = q - (uint64_t)less; /* as above; 2^32 carries */
-    root += digits >> 32;
-    a.high = root << 1 | (digits & 0xffffffffu) >> 31;
+    const uint64_t digits = q - (uint64_t)less; /* as above */
+    a.high = root << 1 | digits >> 31;
     a.low = digits << 33 | 1;
     return a;
 }
@@ -257,7 +256,7 @@ FPEMU_FN uint64_t core_extremum(uint64_t a, uint64_t b, int larger, int number)
 {
     const int a_nan = (a & ~CORE_SIGN64) > CORE_INF64, b_nan = (b & ~CORE_SIGN64) > CORE_INF64;
     if (a_nan || b_nan)
-        return number && !(a_nan && b_nan) ? (a_nan ? b : a) : CORE_INF64 | CORE_INF64 >> 1;
+        return a_nan != number ? a : b; /* a NaN operand; for ...Number the other one, which may be a NaN too */
     /* two's complement order: negatives with their magnitude's bits inverted */
     const uint64_t ka = a >> 63 ? ~a : a | CORE_SIGN64, kb = b >> 63 ? ~b : b | CORE_SIGN64;
     return (ka < kb) != larger ? a : b;
