@@ -65,6 +65,19 @@ static fpemu_status prepare(job *j, const fpemu_format *f, const fpemu_rounding 
     return FPEMU_OK;
 }
 
+/* Element i of an operand. */
+static double operand_at(const void *x, int carrier, size_t i)
+{
+    if (carrier == 32) {
+        float v;
+        memcpy(&v, (const char *)x + i * sizeof v, sizeof v);
+        return (double)v;
+    }
+    double v;
+    memcpy(&v, (const char *)x + i * sizeof v, sizeof v);
+    return v;
+}
+
 static int is_nan(double x)
 {
     return x != x;
@@ -206,16 +219,16 @@ static int run(const job *j, size_t first, size_t n, gathering *gathered)
     return found_nan;
 }
 
-static fpemu_status operate(const fpemu_format *f, const fpemu_rounding *r, fpemu_operation operation, int carrier,
-                            size_t n, const void *const *operands, const size_t *steps, void *y, fpemu_stats *stats)
+/* In the default floating-point environment. */
+static fpemu_status operate_inside(const fpemu_format *f, const fpemu_rounding *r, fpemu_operation operation,
+                                   int carrier, size_t n, const void *const *operands, const size_t *steps, void *y,
+                                   fpemu_stats *stats)
 {
-    if (n == 0)
-        return FPEMU_OK;
     job j;
     fpemu_status status = prepare(&j, f, r, operation, carrier);
     if (status)
         return status;
-    if (!operands || !y)
+    if (!y)
         return FPEMU_ERROR_NULL;
     const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
     for (int o = 0; o < operand_count[operation] && !status; o++) {
@@ -230,20 +243,12 @@ static fpemu_status operate(const fpemu_format *f, const fpemu_rounding *r, fpem
         status = fpemu_stats_check(stats);
     if (status)
         return status;
-    fp_environment environment;
-    fpemu_environment_enter(&environment);
     for (int o = 0; o < operand_count[operation]; o++) {
         if (!steps || steps[o])
             j.operand[o] = operands[o];
-        else if (carrier == 32) {
-            float single;
-            memcpy(&single, operands[o], sizeof single);
-            j.single[o] = (double)single;
-        } else {
-            memcpy(&j.single[o], operands[o], sizeof j.single[o]);
-        }
+        else
+            j.single[o] = operand_at(operands[o], carrier, 0);
     }
-    fpemu_environment_leave(&environment);
     j.y = y;
     j.counted = stats != NULL;
     j.want = stats ? stats->want : 0;
@@ -259,8 +264,8 @@ static fpemu_status operate(const fpemu_format *f, const fpemu_rounding *r, fpem
 #endif
     for (int k = 0; k < parts; k++) {
         const size_t begin = part_begin(k, parts, n, r->offset), end = part_begin(k + 1, parts, n, r->offset);
-        fp_environment own;
-        fpemu_environment_enter(&own);
+        fp_environment environment;
+        fpemu_environment_enter(&environment); /* a worker thread has its own */
         if (j.counted) {
             gathering g;
             fpemu_gather_begin(&g, j.want, 64);
@@ -272,18 +277,41 @@ static fpemu_status operate(const fpemu_format *f, const fpemu_rounding *r, fpem
         } else {
             found_nan |= run(&j, begin, end - begin, NULL);
         }
-        fpemu_environment_leave(&own);
+        fpemu_environment_leave(&environment);
     }
     return found_nan && j.nan_is_error ? FPEMU_ERROR_NAN : FPEMU_OK;
 }
 
-/* One element, the long way; operands as bits of binary64. */
-static double operate_one(const job *j, uint64_t a, uint64_t b, uint64_t c, uint64_t index)
+static fpemu_status operate(const fpemu_format *f, const fpemu_rounding *r, fpemu_operation operation, int carrier,
+                            size_t n, const void *const *operands, const size_t *steps, void *y, fpemu_stats *stats)
 {
-    const uint32_t r = j->stochastic ? fpemu_element_bits(j->rounding, index) : 0;
-    uint64_t g;
-    const core_exact x = core_exact_result(j->operation, j->plan.mode, a, b, c);
-    return core_value64(core_exact_round(&j->plan, &x, r, &g));
+    if (n == 0)
+        return FPEMU_OK;
+    fp_environment environment;
+    fpemu_environment_enter(&environment);
+    const fpemu_status status = operate_inside(f, r, operation, carrier, n, operands, steps, y, stats);
+    fpemu_environment_leave(&environment);
+    return status;
+}
+
+/* One element, the long way, or NaN; operands and y are numbers of the carrier. */
+static void operate_one(const fpemu_format *f, const fpemu_rounding *r, fpemu_operation operation, int carrier,
+                        const void *a, const void *b, const void *c, uint64_t index, void *y)
+{
+    job j;
+    double wide = core_value64(CORE_INF64 | CORE_INF64 >> 1);
+    fp_environment environment;
+    fpemu_environment_enter(&environment);
+    if (prepare(&j, f, r, operation, carrier) == FPEMU_OK) {
+        uint64_t g;
+        const core_exact x =
+            core_exact_result(operation, j.plan.mode, core_bits64(operand_at(a, carrier, 0)),
+                              core_bits64(operand_at(b, carrier, 0)), core_bits64(operand_at(c, carrier, 0)));
+        wide = core_value64(core_exact_round(&j.plan, &x, j.stochastic ? fpemu_element_bits(r, index) : 0, &g));
+    }
+    const float narrow = (float)wide;
+    memcpy(y, carrier == 32 ? (const void *)&narrow : &wide, carrier == 32 ? sizeof narrow : sizeof wide);
+    fpemu_environment_leave(&environment);
 }
 
 /* ------------------------------------------------------------------------------------------- comparisons */
@@ -295,18 +323,6 @@ static int holds(fpemu_relation relation, double a, double b)
     case FPEMU_LT: return a < b;
     default: return a <= b;
     }
-}
-
-static double operand_at(const void *x, int carrier, size_t i)
-{
-    if (carrier == 32) {
-        float v;
-        memcpy(&v, (const char *)x + i * sizeof v, sizeof v);
-        return (double)v;
-    }
-    double v;
-    memcpy(&v, (const char *)x + i * sizeof v, sizeof v);
-    return v;
 }
 
 static fpemu_status relate(fpemu_relation relation, int carrier, size_t n, const void *const *operands,
@@ -404,22 +420,15 @@ CARRIER(f64, double, 64)
 float fpemu_arith_one_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
                           float a, float b, float c, uint64_t index)
 {
-    job j;
-    fp_environment environment;
-    if (prepare(&j, format, rounding, operation, 32))
-        return core_value32(0x7fc00000u);
-    fpemu_environment_enter(&environment);
-    const float y =
-        (float)operate_one(&j, core_bits64((double)a), core_bits64((double)b), core_bits64((double)c), index);
-    fpemu_environment_leave(&environment);
+    float y;
+    operate_one(format, rounding, operation, 32, &a, &b, &c, index, &y);
     return y;
 }
 
 double fpemu_arith_one_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
                            double a, double b, double c, uint64_t index)
 {
-    job j;
-    if (prepare(&j, format, rounding, operation, 64))
-        return core_value64(CORE_INF64 | CORE_INF64 >> 1);
-    return operate_one(&j, core_bits64(a), core_bits64(b), core_bits64(c), index);
+    double y;
+    operate_one(format, rounding, operation, 64, &a, &b, &c, index, &y);
+    return y;
 }

@@ -863,6 +863,34 @@ static void check_small_addends(void)
 
 /* ---------------------------------------------------------------------------------- close to a decision */
 
+/* Sums at and next to the point where an element's own random bits begin to take it up: 1 + (T + d) 2^(1 - p - N), T =
+ * 2^N - R, in quarters. Says whether the short way for binary32 is taken only where binary64 has the bits. */
+static void check_thresholds(const subject *s, unsigned bits)
+{
+    const int p = (int)s->parsed.mantissa_bits + 1;
+    for (unsigned variant = FPEMU_SR_A; variant <= FPEMU_SR_C; variant++) {
+        fpemu_rounding r = fpemu_stochastic(8, variant);
+        unsigned found = 0;
+        r.variant = (uint8_t)variant;
+        r.bits = (uint8_t)bits;
+        for (uint64_t index = 0; found < 12; index++) {
+            const uint64_t threshold = ((uint64_t)1 << bits) - fpemu_random_bits(&r, index);
+            if (threshold >= 1 << 21)
+                continue;
+            found++;
+            for (int quarters = -6; quarters <= 6; quarters++) {
+                fpemu_rounding at = r;
+                at.offset = index;
+                va[0] = 1;
+                vb[0] = ldexp((double)threshold + 0.25 * quarters, 1 - p - (int)bits);
+                vc[0] = 0;
+                check_each(s, FPEMU_ADD, &at, 32, 1);
+                check_each(s, FPEMU_ADD, &at, 64, 1);
+            }
+        }
+    }
+}
+
 /* Quotients that only the last remainder tells from a tie of SR variant C with N = 24: a / b = m / 2^77 + r / (b 2^77)
  * with r = 1, 2, 3 and m odd of 78 bits, and an element whose random bits make that tie decide. */
 static void check_hard_quotients(const subject *s)
@@ -1074,6 +1102,14 @@ int main(int argc, char **argv)
         if ((r = ref_find(specials[i])) && subject_named(&s, r->spec, &r->f))
             check_specials(&s);
     check_all_wide();
+    for (unsigned m = 17; m <= 23; m++) {
+        const fpemu_format f = ref_float(8, m, 127, FPEMU_SPECIALS_IEEE, 1);
+        char spec[40];
+        snprintf(spec, sizeof spec, "float(e=8,m=%u)", m);
+        if (subject_named(&s, spec, &f))
+            for (unsigned bits = 26; bits <= 32; bits++)
+                check_thresholds(&s, bits);
+    }
     if (subject_named(&s, "binary64", &ref_find("binary64")->f)) {
         check_hard_quotients(&s);
         check_hard_roots(&s);
