@@ -6,6 +6,7 @@
  *   long way   the exact result in 128 bits and one rounding, an element at a time
  *
  * Both give the same bits. */
+#include <float.h>
 #include <math.h>
 
 #include "internal.h"
@@ -60,8 +61,9 @@ static fpemu_status prepare(job *j, const fpemu_format *f, const fpemu_rounding 
     j->nan_is_error = core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan;
     const int precision = f->kind == FPEMU_KIND_FLOAT ? (int)f->mantissa_bits + 1 : (int)f->bits;
     const int random_bits = j->stochastic ? j->plan.n : 0;
-    j->short_way =
-        operation >= FPEMU_MINIMUM || (carrier == 32 && (operation == FPEMU_MUL || precision + random_bits + 2 <= 53));
+    const int plain_doubles = FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 1; /* no wider intermediate results */
+    j->short_way = operation >= FPEMU_MINIMUM ||
+                   (carrier == 32 && plain_doubles && (operation == FPEMU_MUL || precision + random_bits + 2 <= 53));
     return FPEMU_OK;
 }
 
