@@ -222,6 +222,16 @@ START_TEST(exceptions_counted)
     ck_assert_uint_eq(stats.invalid, 5);
     ck_assert_uint_eq(stats.div_by_zero, 2);
 
+    /* NaN results have sign +, whatever the operands or the processor say */
+    fpemu_format by_sign = format("e2m1:nan=signmax");
+    const float minus_nan = -NAN;
+    const float *const operands[] = {&minus_nan, b};
+    ck_assert_int_eq(fpemu_add_f32(&by_sign, &r, 1, a, b, y32, NULL), FPEMU_OK);
+    ck_assert(y32[0] == 6);
+    ck_assert_int_eq(fpemu_arith_f32(&by_sign, &r, FPEMU_ADD, 1, operands, NULL, y32, NULL), FPEMU_OK);
+    ck_assert(y32[0] == 6);
+    ck_assert(fpemu_arith_one_f32(&by_sign, &r, FPEMU_ADD, minus_nan, 1, 0, 0) == 6);
+
     /* the NaN policy `error` reports what the operation makes, too */
     fpemu_format finite = format("e2m1:nan=error");
     ck_assert_int_eq(fpemu_add_f32(&finite, &r, 1, a, b, y32, NULL), FPEMU_ERROR_NAN);
