@@ -391,7 +391,7 @@ double fpemu_decode_one_f64(const fpemu_format *format, uint64_t code);
 
 /* One operation, correctly rounded once: y is the exact result of the operation on the operands, which are the
  * carrier's exact values whatever format they came from, taken to `format` by every rule of fpemu_quantize (mode,
- * random bits, policies). In `stats`, x is that exact result; extrema, sums and histogram take it as binary64 rounds it.
+ * random bits, policies). In `stats`, x is that exact result, as binary64 rounds it for extrema, sums and histogram.
  * Refused with FPEMU_ERROR_UNSUPPORTED: affine integers (scale no power of two, or too wide for the carrier), formats
  * that wrap, compatibility settings. */
 typedef enum fpemu_operation {
@@ -461,8 +461,8 @@ fpemu_status fpemu_maximum_number_f64(const fpemu_format *format, const fpemu_ro
                                       const double *a, const double *b, double *y, fpemu_stats *stats);
 
 /* One element; operands that the operation does not take are ignored. `index` and refusals as in fpemu_round. */
-float fpemu_arith_one_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation, float a,
-                          float b, float c, uint64_t index);
+float fpemu_arith_one_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
+                          float a, float b, float c, uint64_t index);
 double fpemu_arith_one_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
                            double a, double b, double c, uint64_t index);
 

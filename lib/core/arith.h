@@ -203,8 +203,8 @@ FPEMU_FN core_exact core_exact_divide(core_exact a, core_exact b)
     return a;
 }
 
-/* From root = floor(sqrt(n)) and rest = n - root^2 to those of n * 2^(2 bits) + tail (Zimmermann, Karatsuba square root,
- * 1999); the highest bit of root weighs 2^(bits - 1) at least. */
+/* From root = floor(sqrt(n)) and rest = n - root^2 to those of n * 2^(2 bits) + tail (Zimmermann, Karatsuba square
+ * root, 1999); the highest bit of root weighs 2^(bits - 1) at least. */
 FPEMU_FN void core_root_digits(uint64_t *root, uint64_t *rest, int bits, uint64_t tail)
 {
     const uint64_t t = *rest << bits | tail >> bits, q = t / (2 * *root), left = t % (2 * *root);
