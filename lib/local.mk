@@ -6,6 +6,9 @@ pkgconfig_DATA = lib/fpemu.pc
 CORE = \
 	lib/core/affine.inc.h \
 	lib/core/arith.h \
+	lib/core/carrier32.inc.h \
+	lib/core/carrier64.inc.h \
+	lib/core/carrier_end.inc.h \
 	lib/core/code.h \
 	lib/core/code.inc.h \
 	lib/core/compat.h \

@@ -1,10 +1,6 @@
 /* affine.inc.h - integers with a scale, value = scale * (q - zero point), for one carrier; included by code.h as
  * round.inc.h is by round.h. doc/numerics.md states the rule. */
 
-#define CORE_SIGN ((CORE_UINT)1 << (CORE_W - 1))
-#define CORE_HIDDEN ((CORE_UINT)1 << CORE_MANT)
-#define CORE_INF ((CORE_UINT)(2 * CORE_BIAS + 1) << CORE_MANT)
-
 /* scale * k, rounded once (rne) to the carrier: the value of an affine integer. */
 FPEMU_FN CORE_UINT CORE(scaled)(uint64_t scale_sig, int scale_exp, int64_t k)
 {
@@ -108,7 +104,3 @@ FPEMU_FN CORE_UINT CORE(finish_affine)(const CORE(plan) *p, CORE_UINT u, uint64_
     }
     return CORE(scaled)(p->scale_sig, p->scale_exp, *q - p->zero_point);
 }
-
-#undef CORE_SIGN
-#undef CORE_HIDDEN
-#undef CORE_INF

@@ -1,10 +1,5 @@
 /* code.inc.h - values to bit patterns and back, for one carrier; included by code.h as round.inc.h is by round.h. */
 
-#define CORE_SIGN ((CORE_UINT)1 << (CORE_W - 1))
-#define CORE_HIDDEN ((CORE_UINT)1 << CORE_MANT)
-#define CORE_INF ((CORE_UINT)(2 * CORE_BIAS + 1) << CORE_MANT)
-#define CORE_NAN (CORE_INF | (CORE_HIDDEN >> 1))
-
 /* What coding needs of a format (and, for NaN codes, of a rounding), made once a call by plan.h. */
 typedef struct CORE(coder) {
     uint64_t mask;       /* the format's bits */
@@ -155,8 +150,3 @@ FPEMU_FN CORE_UINT CORE(decode)(const CORE(coder) *c, uint64_t code)
     const uint64_t k = q < 0 ? 0 - (uint64_t)q : (uint64_t)q;
     return (q < 0 ? CORE_SIGN : 0) | CORE(compose)((CORE_UINT)k, c->quantum);
 }
-
-#undef CORE_SIGN
-#undef CORE_HIDDEN
-#undef CORE_INF
-#undef CORE_NAN

@@ -6,36 +6,11 @@
 
 #include "plan.h"
 
-#define CORE_W 32
-#define CORE_UINT uint32_t
-#define CORE_SINT int32_t
-#define CORE_MANT 23
-#define CORE_BIAS 127
-#define CORE(name) core_##name##32
-#define CORE_TO_DOUBLE(u) ((double)core_value32(u))
+#include "carrier32.inc.h"
 #include "compat.inc.h"
-#undef CORE_W
-#undef CORE_UINT
-#undef CORE_SINT
-#undef CORE_MANT
-#undef CORE_BIAS
-#undef CORE
-#undef CORE_TO_DOUBLE
-
-#define CORE_W 64
-#define CORE_UINT uint64_t
-#define CORE_SINT int64_t
-#define CORE_MANT 52
-#define CORE_BIAS 1023
-#define CORE(name) core_##name##64
-#define CORE_TO_DOUBLE(u) core_value64(u)
+#include "carrier_end.inc.h"
+#include "carrier64.inc.h"
 #include "compat.inc.h"
-#undef CORE_W
-#undef CORE_UINT
-#undef CORE_SINT
-#undef CORE_MANT
-#undef CORE_BIAS
-#undef CORE
-#undef CORE_TO_DOUBLE
+#include "carrier_end.inc.h"
 
 #endif /* FPEMU_CORE_COMPAT_H */

@@ -1,10 +1,5 @@
 /* compat.inc.h - the compatibility rules for one carrier; included by compat.h. */
 
-#define CORE_SIGN ((CORE_UINT)1 << (CORE_W - 1))
-#define CORE_HIDDEN ((CORE_UINT)1 << CORE_MANT)
-#define CORE_INF ((CORE_UINT)(2 * CORE_BIAS + 1) << CORE_MANT)
-#define CORE_NAN (CORE_INF | (CORE_HIDDEN >> 1))
-
 /* The input that the rules see instead of u. */
 FPEMU_FN CORE_UINT CORE(compat_input)(const CORE(plan) *p, CORE_UINT u)
 {
@@ -76,8 +71,3 @@ FPEMU_FN uint64_t CORE(pytorch_affine)(const CORE(plan) *p, CORE_UINT u)
     core_plan_fixed_grid64(&integers, 0);
     return core_grid64(&integers, FPEMU_RNE, 0, 32, z & ~sign, sign, 0) | sign;
 }
-
-#undef CORE_SIGN
-#undef CORE_HIDDEN
-#undef CORE_INF
-#undef CORE_NAN

@@ -7,24 +7,11 @@
 #include "quick.h"
 #include "scaled.h"
 
-#define CORE_W 32
-#define CORE_UINT uint32_t
-#define CORE(name) core_##name##32
-#define CORE_INF 0x7f800000u
+#include "carrier32.inc.h"
 #include "element.inc.h"
-#undef CORE_W
-#undef CORE_UINT
-#undef CORE
-#undef CORE_INF
-
-#define CORE_W 64
-#define CORE_UINT uint64_t
-#define CORE(name) core_##name##64
-#define CORE_INF (UINT64_C(0x7ff) << 52)
+#include "carrier_end.inc.h"
+#include "carrier64.inc.h"
 #include "element.inc.h"
-#undef CORE_W
-#undef CORE_UINT
-#undef CORE
-#undef CORE_INF
+#include "carrier_end.inc.h"
 
 #endif /* FPEMU_CORE_ELEMENT_H */

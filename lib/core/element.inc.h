@@ -1,7 +1,5 @@
 /* element.inc.h - one element; included by element.h. */
 
-#define CORE_SIGN ((CORE_UINT)1 << (CORE_W - 1))
-
 /* Result bits for input u with random bits r (left-aligned in 32). *overflow says whether the grid value of a finite
  * u lies outside the ends; *q, for affine integers only, is the integer chosen (their values need not tell it). */
 FPEMU_FN CORE_UINT CORE(element)(const CORE(plan) *p, const core_plan64 *integers, CORE_UINT u, uint32_t r,
@@ -40,5 +38,3 @@ FPEMU_FN CORE_UINT CORE(element)(const CORE(plan) *p, const core_plan64 *integer
     *overflow = g > p->max[u >> (CORE_W - 1)];
     return p->wrap ? CORE(finish_wrap)(p, u, g) : CORE(finish_any)(p, u, g);
 }
-
-#undef CORE_SIGN

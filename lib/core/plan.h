@@ -71,44 +71,11 @@ FPEMU_FN uint32_t core_narrow(double x)
 }
 
 /* binary64 first: affine integers of either carrier round their quotients there */
-#define CORE_W 64
-#define CORE_UINT uint64_t
-#define CORE_SINT int64_t
-#define CORE_MANT 52
-#define CORE_BIAS 1023
-#define CORE(name) core_##name##64
-#define CORE_LOG2 core_log2_64
-#define CORE_VALUE core_value64
-#define CORE_FROM_DOUBLE core_bits64
+#include "carrier64.inc.h"
 #include "plan.inc.h"
-#undef CORE_W
-#undef CORE_UINT
-#undef CORE_SINT
-#undef CORE_MANT
-#undef CORE_BIAS
-#undef CORE
-#undef CORE_LOG2
-#undef CORE_VALUE
-#undef CORE_FROM_DOUBLE
-
-#define CORE_W 32
-#define CORE_UINT uint32_t
-#define CORE_SINT int32_t
-#define CORE_MANT 23
-#define CORE_BIAS 127
-#define CORE(name) core_##name##32
-#define CORE_LOG2 core_log2_32
-#define CORE_VALUE core_value32
-#define CORE_FROM_DOUBLE core_narrow
+#include "carrier_end.inc.h"
+#include "carrier32.inc.h"
 #include "plan.inc.h"
-#undef CORE_W
-#undef CORE_UINT
-#undef CORE_SINT
-#undef CORE_MANT
-#undef CORE_BIAS
-#undef CORE
-#undef CORE_LOG2
-#undef CORE_VALUE
-#undef CORE_FROM_DOUBLE
+#include "carrier_end.inc.h"
 
 #endif /* FPEMU_CORE_PLAN_H */

@@ -1,10 +1,5 @@
 /* plan.inc.h - plan and coder of one carrier. */
 
-#define CORE_SIGN ((CORE_UINT)1 << (CORE_W - 1))
-#define CORE_HIDDEN ((CORE_UINT)1 << CORE_MANT)
-#define CORE_INF ((CORE_UINT)(2 * CORE_BIAS + 1) << CORE_MANT)
-#define CORE_NAN (CORE_INF | (CORE_HIDDEN >> 1))
-
 /* The grid whose every step is 2^quantum. */
 FPEMU_FN void CORE(plan_fixed_grid)(CORE(plan) *p, int quantum)
 {
@@ -272,8 +267,3 @@ FPEMU_FN void CORE(coder_make)(CORE(coder) *c, const fpemu_format *f, const fpem
     if (is_posit)
         c->nan[0] = c->nan[1] = c->made_nan[0] = c->made_nan[1] = top_bit;
 }
-
-#undef CORE_SIGN
-#undef CORE_HIDDEN
-#undef CORE_INF
-#undef CORE_NAN

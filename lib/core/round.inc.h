@@ -1,15 +1,10 @@
-/* round.inc.h - the rounding rule for one carrier; included by round.h with
- *   CORE_W width, CORE_UINT/CORE_SINT integers of that width, CORE_MANT fraction bits, CORE_BIAS exponent bias.
+/* round.inc.h - the rounding rule for one carrier, whose names carrier32.inc.h and carrier64.inc.h give.
  *
  * Numbers are bit patterns: u = sign | magnitude; E the exponent field; emin, quantum and so on as in doc/numerics.md.
  * With d discarded bits of the significand, k = significand >> d and v = remainder / 2^d are the k and v of the
  * definition there, and adding 2^d to the magnitude's bits is the step from k to k + 1, carry into the exponent
  * included. */
 
-#define CORE_SIGN ((CORE_UINT)1 << (CORE_W - 1))
-#define CORE_HIDDEN ((CORE_UINT)1 << CORE_MANT)
-#define CORE_INF ((CORE_UINT)(2 * CORE_BIAS + 1) << CORE_MANT)
-#define CORE_NAN (CORE_INF | (CORE_HIDDEN >> 1))
 /* a if the sign bit of u is clear, else b; a mask, because vector loops cannot index. */
 #define CORE_BY_SIGN(u, pair) ((pair)[0] ^ (((pair)[0] ^ (pair)[1]) & (CORE_UINT) - (CORE_SINT)((u) >> (CORE_W - 1))))
 
@@ -227,8 +222,4 @@ FPEMU_FN CORE_UINT CORE(finish_wrap)(const CORE(plan) *p, CORE_UINT u, CORE_UINT
     return (u & ~CORE_SIGN) < CORE_INF ? CORE(wrapped)(p, g, u & CORE_SIGN) : CORE(finish)(p, u, g);
 }
 
-#undef CORE_SIGN
-#undef CORE_HIDDEN
-#undef CORE_INF
-#undef CORE_NAN
 #undef CORE_BY_SIGN
