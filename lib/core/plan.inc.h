@@ -193,7 +193,7 @@ FPEMU_FN void CORE(plan_make)(CORE(plan) *p, core_plan64 *integers, const fpemu_
         break;
     default: break;
     }
-    if (p->rule == CORE_RULE_AFFINE && CORE_W == 32 && f->bits <= 16 && !p->compat && !p->wrap && !to_code)
+    if (p->rule == CORE_RULE_AFFINE && CORE_W == 32 && f->bits <= 22 && !p->compat && !p->wrap && !to_code)
         p->rule = CORE_RULE_SCALED;
     if (p->rule == CORE_RULE_FLOAT && (p->any || p->compat))
         p->rule = CORE_RULE_ANY;

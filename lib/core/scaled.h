@@ -1,6 +1,7 @@
-/* scaled.h - affine integers of at most 16 bits on binary32, in a form that vectorises: the rule of affine.inc.h by
+/* scaled.h - affine integers of at most 22 bits on binary32, in a form that vectorises: the rule of affine.inc.h by
  * binary64 arithmetic. Every product below is exact and the quotient is turned into the round-to-odd one, so the bits
- * are the same; only the last conversion rounds. Callers see to the default floating-point environment. */
+ * are the same; only the last conversion rounds. With 22 bits the value beyond an end still differs from the end, which
+ * shows an overflow. Callers see to the default floating-point environment. */
 #ifndef FPEMU_CORE_SCALED_H
 #define FPEMU_CORE_SCALED_H
 
