@@ -50,7 +50,7 @@ FPEMU_FN CORE_UINT CORE(encode_float)(const CORE(coder) *c, CORE_UINT u, CORE_UI
     /* from 2^emin on: normal in the format, perhaps subnormal in the carrier */
     const CORE_SINT shift = field == 0 ? CORE(subnormal_shift)(a) & (CORE_W - 1) : 0;
     const CORE_UINT e = (CORE_UINT)((field == 0 ? 1 - shift : (CORE_SINT)field) + c->bias);
-    const CORE_UINT normal = (e << c->m) + (((a << shift) & (CORE_HIDDEN - 1)) >> c->d_norm);
+    const CORE_UINT normal = (e << c->m) + (((a << shift) & (CORE_HIDDEN - 1)) >> (c->d_norm & (CORE_W - 1)));
     /* below: counts steps */
     const CORE_SINT d = c->d_low - (CORE_SINT)(field + (implicit ^ 1));
     const CORE_UINT low = sig >> (d > CORE_W - 1 ? CORE_W - 1 : d & (CORE_W - 1));
