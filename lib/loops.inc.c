@@ -200,6 +200,14 @@ static void LOOP(encode)(const CODER *c, size_t n, const void *x, const void *y,
         case 4: ENCODE(encode_float, uint32_t);
         default: ENCODE(encode_float, uint64_t);
         }
+#if CORE_W == 32
+    if (k.affine) /* of at most 22 bits: others are coded as they are rounded */
+        switch (size) {
+        case 1: ENCODE(encode_scaled, uint8_t);
+        case 2: ENCODE(encode_scaled, uint16_t);
+        default: ENCODE(encode_scaled, uint32_t);
+        }
+#endif
     if (k.kind != FPEMU_KIND_POSIT)
         switch (size) {
         case 1: ENCODE(encode_fixed, uint8_t);

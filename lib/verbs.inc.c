@@ -237,7 +237,7 @@ static UINT NAME(one)(const fpemu_format *f, const fpemu_rounding *r, UINT u, ui
         y = CORE(element)(&j.plan, &j.integers, u, j.stochastic ? fpemu_element_bits(r, index) : 0, &overflow, &q);
         if (code) {
             CORE(coder_make)(&j.coder, f, r);
-            *code = j.plan.rule == CORE_RULE_AFFINE ? CORE(encode_affine)(&j.coder, u, y, q)
+            *code = j.plan.rule >= CORE_RULE_SCALED ? CORE(encode_affine)(&j.coder, u, y, q)
                                                     : CORE(encode)(&j.coder, u, y);
         }
     }

@@ -24,6 +24,7 @@ typedef struct CORE(coder) {
     uint8_t is_signed, has_infinity, has_nan, has_negative_zero;
     uint64_t unused;     /* symmetric formats: the code that no value has; else one beyond the mask */
     uint8_t affine;      /* int whose scale is no power of two, or too wide for the carrier */
+    double scale_value;
     uint64_t scale_sig;  /* its scale = scale_sig * 2^scale_exp */
     int32_t scale_exp;
 } CORE(coder);

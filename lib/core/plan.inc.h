@@ -193,7 +193,7 @@ FPEMU_FN void CORE(plan_make)(CORE(plan) *p, core_plan64 *integers, const fpemu_
         break;
     default: break;
     }
-    if (p->rule == CORE_RULE_AFFINE && CORE_W == 32 && f->bits <= 22 && !p->compat && !p->wrap && !to_code)
+    if (p->rule == CORE_RULE_AFFINE && CORE_W == 32 && f->bits <= 22 && !p->compat && !p->wrap)
         p->rule = CORE_RULE_SCALED;
     if (p->rule == CORE_RULE_FLOAT && (p->any || p->compat))
         p->rule = CORE_RULE_ANY;
@@ -239,6 +239,7 @@ FPEMU_FN void CORE(coder_make)(CORE(coder) *c, const fpemu_format *f, const fpem
     } else {
         int quantum;
         CORE(plan_scale)(f, &c->scale_sig, &c->scale_exp);
+        c->scale_value = core_value64(core_compose64(c->scale_sig, c->scale_exp));
         c->affine = !CORE(int_is_grid)(f, &quantum);
         if (!c->affine)
             c->quantum = quantum;

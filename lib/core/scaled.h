@@ -34,4 +34,15 @@ FPEMU_FN uint32_t core_scaled_grid32(const core_plan32 *p, int mode, uint32_t a,
     return back == a ? a : value;
 }
 
+/* Code of y, which core_scaled_grid32 and finish made of u: y is scale * k within half an ulp and k has at most 23 bits,
+ * so the quotient is nearest to k. */
+FPEMU_FN uint32_t core_encode_scaled32(const core_coder32 *c, uint32_t u, uint32_t y)
+{
+    const double shift = 6755399441055744.0; /* 1.5 * 2^52: adding it leaves the integer in the low bits */
+    const double finite = (double)core_value32((y << 1) < (0x7f800000u << 1) ? y : 0);
+    const double quotient = finite / c->scale_value, sum = quotient + shift;
+    const uint32_t code = ((uint32_t)core_bits64(sum) + (uint32_t)c->zero_point) & (uint32_t)c->mask;
+    return (y << 1) > (0x7f800000u << 1) ? (uint32_t)(u >> 31 ? c->nan[1] : c->nan[0]) : code;
+}
+
 #endif /* FPEMU_CORE_SCALED_H */
