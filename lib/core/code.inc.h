@@ -113,7 +113,8 @@ FPEMU_FN CORE_UINT CORE(decode_float)(const CORE(coder) *c, CORE_UINT code)
     const CORE_UINT low = CORE_BITS(CORE_VALUE(doubled) + CORE_VALUE(single));
     y = e < c->first_field || magnitude < (CORE_UINT)c->least ? low : y;
     y = y == 0 && !c->has_negative_zero ? 0 : y | sign;
-    const CORE_UINT special = c->has_infinity && magnitude == (CORE_UINT)c->decode_infinity ? sign | CORE_INF : CORE_NAN;
+    const CORE_UINT special =
+        c->has_infinity && magnitude == (CORE_UINT)c->decode_infinity ? sign | CORE_INF : CORE_NAN;
     return magnitude > (CORE_UINT)c->top || (c->has_nan && code == (CORE_UINT)c->decode_nan) ? special : y;
 }
 
@@ -136,7 +137,8 @@ FPEMU_FN CORE_UINT CORE(decode)(const CORE(coder) *c, uint64_t code)
         x <<= run + 1;
         const int e = regime * (1 << c->es) + (c->es ? (int)(x >> (64 - c->es)) : 0);
         x <<= c->es;
-        const CORE_UINT sig = (CORE_UINT)((x >> 34) | (UINT64_C(1) << 30)); /* n <= 32 leaves at most 29 fraction bits */
+        /* n <= 32 leaves at most 29 fraction bits */
+        const CORE_UINT sig = (CORE_UINT)((x >> 34) | (UINT64_C(1) << 30));
         return (negative ? CORE_SIGN : 0) | CORE(compose)(sig, e - 30);
     }
     if (code == c->unused)

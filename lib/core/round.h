@@ -3,8 +3,8 @@
  * The rule stands once, in round.inc.h, and is read twice. Two steps make a result:
  *   grid    the exact input, rounded by the mode on the format's grid as if it had no upper end
  *   finish  ends, infinities, NaN and zeros, by the policies
- * Everything else in the library repeats these on arrays. Integer operations (and one subtraction that is always exact):
- * no result depends on the floating-point environment. */
+ * Everything else in the library repeats these on arrays. Integer operations, and one subtraction that is always exact,
+ * so that no result depends on the floating-point environment. */
 #ifndef FPEMU_CORE_ROUND_H
 #define FPEMU_CORE_ROUND_H
 
