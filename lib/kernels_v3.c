@@ -11,7 +11,8 @@
 /* The compiler's run-time asks the operating system as well as the processor. */
 static int valid(void)
 {
-    return cpu_has_lzcnt() && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
+    return cpu_has_lzcnt() && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
+           __builtin_cpu_supports("fma");
 }
 
 #include "kernels.inc.c"

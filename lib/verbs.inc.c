@@ -125,8 +125,8 @@ static int NAME(has_nan)(const REAL *x, size_t n)
 }
 
 /* Values, or codes if to_code; in the default floating-point environment. */
-static fpemu_status NAME(convert_inside)(const fpemu_format *f, const fpemu_rounding *r, size_t n, const REAL *x, void *out,
-                                  int to_code, fpemu_stats *stats)
+static fpemu_status NAME(convert_inside)(const fpemu_format *f, const fpemu_rounding *r, size_t n, const REAL *x,
+                                         void *out, int to_code, fpemu_stats *stats)
 {
     fpemu_status status = fpemu_check(f, r, CORE_W);
     if (!status && stats)

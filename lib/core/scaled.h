@@ -34,8 +34,8 @@ FPEMU_FN uint32_t core_scaled_grid32(const core_plan32 *p, int mode, uint32_t a,
     return back == a ? a : value;
 }
 
-/* Code of y, which core_scaled_grid32 and finish made of u: y is scale * k within half an ulp and k has at most 23 bits,
- * so the quotient is nearest to k. */
+/* Code of y, which core_scaled_grid32 and finish made of u: y is scale * k within half an ulp and k has at most
+ * 23 bits, so the quotient is nearest to k. */
 FPEMU_FN uint32_t core_encode_scaled32(const core_coder32 *c, uint32_t u, uint32_t y)
 {
     const double shift = 6755399441055744.0; /* 1.5 * 2^52: adding it leaves the integer in the low bits */
