@@ -1,0 +1,112 @@
+/* bodies.h - the kernels' bodies: loops of one warp around the element rules of core/. */
+#ifndef FPEMU_GPU_BODIES_H
+#define FPEMU_GPU_BODIES_H
+
+#include "job.h"
+
+/* What a lane gathers between two flushes, and the philox outputs that its next elements share. */
+typedef struct gpu_lane {
+    uint32_t counter[GPU_COUNTERS], count;
+    uint64_t max_abs, not_min_abs, max_error;
+    uint64_t philox_counter;
+    uint32_t philox[4], philox_valid;
+} gpu_lane;
+
+FPEMU_FN void gpu_lane_clear(gpu_lane *l)
+{
+    for (int k = 0; k < GPU_COUNTERS; k++)
+        l->counter[k] = 0;
+    l->max_abs = l->not_min_abs = l->max_error = 0;
+}
+
+FPEMU_FN void gpu_lane_begin(gpu_lane *l)
+{
+    gpu_lane_clear(l);
+    l->philox_valid = 0;
+}
+
+/* x finite; d = x - y, or 0 where y is not finite. */
+FPEMU_FN void gpu_lane_extrema(gpu_lane *l, double x, double d)
+{
+    const uint64_t magnitude = ~UINT64_C(0) >> 1, a = core_bits64(x) & magnitude, e = core_bits64(d) & magnitude;
+    l->max_abs = a > l->max_abs ? a : l->max_abs;
+    l->not_min_abs = a != 0 && ~a > l->not_min_abs ? ~a : l->not_min_abs;
+    l->max_error = e > l->max_error ? e : l->max_error;
+}
+
+/* Adds the lanes' counters to the call's, and clears them. */
+FPEMU_FN void gpu_lane_flush(gpu_lane *lane, gpu_counts *to)
+{
+    for (int k = 0; k < GPU_COUNTERS; k++) {
+        uint32_t n[LANES];
+        FOR_LANES(l) OF(n, l) = OF(lane, l).counter[k];
+        const uint64_t sum = lanes_sum(n);
+        if (sum && lanes_writer())
+            shared_add(&to->counter[k], sum);
+    }
+    uint64_t largest[3][LANES];
+    FOR_LANES(l)
+    {
+        OF(largest[0], l) = OF(lane, l).max_abs;
+        OF(largest[1], l) = OF(lane, l).not_min_abs;
+        OF(largest[2], l) = OF(lane, l).max_error;
+        gpu_lane_clear(&OF(lane, l));
+    }
+    uint64_t *const to_max[3] = {&to->max_abs, &to->not_min_abs, &to->max_error};
+    for (int k = 0; k < 3; k++) {
+        const uint64_t m = lanes_max(largest[k]);
+        if (m && lanes_writer())
+            shared_max(to_max[k], m);
+    }
+}
+
+/* What the elements of one piece share: a piece never passes a multiple of 2^32. */
+typedef struct gpu_words {
+    core_hash_key key;
+} gpu_words;
+
+FPEMU_FN gpu_words gpu_words_begin(const gpu_random *r, uint64_t index)
+{
+    gpu_words w;
+    w.key.k0 = w.key.k1 = 0;
+    if (r->used && r->generator != FPEMU_PHILOX)
+        w.key = core_hash_keys(r->seed, r->stream, core_word_index(r->share, index) >> 32);
+    return w;
+}
+
+/* Random bits of an element, left-aligned in 32. */
+FPEMU_FN uint32_t gpu_bits(const gpu_random *r, const gpu_words *w, gpu_lane *lane, uint64_t index)
+{
+    const uint64_t j = core_word_index(r->share, index);
+    uint32_t word;
+    if (r->generator == FPEMU_PHILOX) {
+        const uint64_t counter = (j >> 7) * 32 + (j & 31);
+        if (!lane->philox_valid || lane->philox_counter != counter) {
+            core_philox(r->seed, r->stream, counter, lane->philox);
+            lane->philox_counter = counter;
+            lane->philox_valid = 1;
+        }
+        const uint32_t k = (uint32_t)(j >> 5) & 3;
+        word = k == 0 ? lane->philox[0] : k == 1 ? lane->philox[1] : k == 2 ? lane->philox[2] : lane->philox[3];
+    } else {
+        word = core_hash_word(w->key, (uint32_t)j);
+    }
+    return core_field_top(r->share, r->bits, word, core_field_shift(r->share, index));
+}
+
+#define JOB gpu_job32
+#define GPU(name) gpu_##name##32
+#include "core/carrier32.inc.h"
+#include "bodies.inc.h"
+#include "core/carrier_end.inc.h"
+#undef JOB
+#undef GPU
+#define JOB gpu_job64
+#define GPU(name) gpu_##name##64
+#include "core/carrier64.inc.h"
+#include "bodies.inc.h"
+#include "core/carrier_end.inc.h"
+#undef JOB
+#undef GPU
+
+#endif /* FPEMU_GPU_BODIES_H */

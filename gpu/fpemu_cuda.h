@@ -1,0 +1,86 @@
+/* fpemu_cuda.h - the verbs of fpemu.h on device memory and a CUDA stream: the same nouns, the same bits.
+ *
+ * Pointers named d_... lie in device (or managed) memory; formats and roundings are host values, copied at launch. Every
+ * call only enqueues work on `stream` and returns: nothing is allocated, copied or waited for, unless its description
+ * says so. Arguments are checked before anything is enqueued. Link with `pkg-config --cflags --libs fpemu_cuda`.
+ *
+ * A stream is a cudaStream_t (NULL: the default stream), declared here so that this header needs no other of CUDA's.
+ */
+#ifndef FPEMU_CUDA_H
+#define FPEMU_CUDA_H
+
+#include <fpemu.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct CUstream_st *fpemu_cuda_stream;
+
+/* Status: values of fpemu_status, and these. */
+typedef enum fpemu_cuda_error {
+    FPEMU_CUDA_ERROR_NO_DEVICE = 64,  /* there is no CUDA device, or none is visible */
+    FPEMU_CUDA_ERROR_DRIVER = 65,     /* the driver is missing, or too old for this library */
+    FPEMU_CUDA_ERROR_POINTER = 66,    /* a d_... pointer that the device cannot reach */
+    FPEMU_CUDA_ERROR_NO_CODE = 67,    /* this library has no code for the device */
+    FPEMU_CUDA_ERROR_LAUNCH = 68,     /* the work could not be enqueued */
+    FPEMU_CUDA_ERROR_DEVICE = 69      /* earlier work on the device failed */
+} fpemu_cuda_error;
+
+/* A short English text for either kind of status, never NULL. */
+const char *fpemu_cuda_status_text(int status);
+/* The status of the work enqueued so far, and CUDA's own words for it. Waits for the stream. `text` may be NULL. */
+int fpemu_cuda_finish(fpemu_cuda_stream stream, const char **text);
+
+/* ------------------------------------------------------------------------------------------------- stats */
+
+/* Counters in device memory, filled in the same pass as the result. The caller allocates fpemu_cuda_stats_size() bytes,
+ * aligned to 8, and clears them before the first use. `want` as in fpemu_stats. */
+typedef struct fpemu_cuda_stats fpemu_cuda_stats;
+size_t fpemu_cuda_stats_size(void);
+int fpemu_cuda_stats_clear(fpemu_cuda_stats *d_stats, uint32_t want, fpemu_cuda_stream stream);
+/* Copies them to the host, waiting for the stream, and adds them to *stats, whose `want` must be the same. `scratch`:
+ * fpemu_cuda_stats_size() bytes of host memory. Between two clearings at most 2^44 elements may be counted. */
+int fpemu_cuda_stats_read(const fpemu_cuda_stats *d_stats, void *scratch, fpemu_stats *stats,
+                          fpemu_cuda_stream stream);
+
+/* ------------------------------------------------------------------------------------------------- verbs */
+
+/* As fpemu_quantize: d_x, d_y of n elements, exactly the same array or apart. _bf16, _f16: arrays of 16-bit words, whose
+ * values are taken exactly; the format must fit them (FPEMU_ERROR_CARRIER): every value of it a number of that type.
+ * NaN policy `error` is refused (FPEMU_ERROR_UNSUPPORTED): look at the counter instead. d_stats may be NULL. */
+int fpemu_cuda_quantize_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const float *d_x,
+                            float *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_quantize_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const double *d_x,
+                            double *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_quantize_bf16(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
+                             const uint16_t *d_x, uint16_t *d_y, fpemu_cuda_stats *d_stats,
+                             fpemu_cuda_stream stream);
+int fpemu_cuda_quantize_f16(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
+                            const uint16_t *d_x, uint16_t *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+
+/* As fpemu_encode: codes of fpemu_code_size(format) bytes. */
+int fpemu_cuda_encode_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const float *d_x,
+                          void *d_codes, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_encode_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const double *d_x,
+                          void *d_codes, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_encode_bf16(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
+                           const uint16_t *d_x, void *d_codes, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_encode_f16(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const uint16_t *d_x,
+                          void *d_codes, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+
+/* As fpemu_decode. */
+int fpemu_cuda_decode_f32(const fpemu_format *format, size_t n, const void *d_codes, float *d_y,
+                          fpemu_cuda_stream stream);
+int fpemu_cuda_decode_f64(const fpemu_format *format, size_t n, const void *d_codes, double *d_y,
+                          fpemu_cuda_stream stream);
+int fpemu_cuda_decode_bf16(const fpemu_format *format, size_t n, const void *d_codes, uint16_t *d_y,
+                           fpemu_cuda_stream stream);
+int fpemu_cuda_decode_f16(const fpemu_format *format, size_t n, const void *d_codes, uint16_t *d_y,
+                          fpemu_cuda_stream stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* FPEMU_CUDA_H */

@@ -1,0 +1,162 @@
+/* kernels.cu - the bodies as kernels, and CUDA's side of launch.h. */
+#include <cuda_runtime.h>
+
+#include "bodies.h"
+#include "launch.h"
+
+#define THREADS 256
+#define WARPS_A_BLOCK (THREADS / 32)
+
+static __device__ uint64_t this_warp(void)
+{
+    return (uint64_t)blockIdx.x * WARPS_A_BLOCK + threadIdx.x / 32;
+}
+
+static __device__ uint64_t all_warps(void)
+{
+    return (uint64_t)gridDim.x * WARPS_A_BLOCK;
+}
+
+/* One kernel for each form and whether it counts; the commonest mode is known at compile time. */
+#define CONVERT(W, JOB, form, counted)                                                                                 \
+    static __global__ void __launch_bounds__(THREADS) convert##W##_##form##_##counted(const JOB job)                   \
+    {                                                                                                                  \
+        if (job.plan.mode == FPEMU_RNE)                                                                                \
+            gpu_convert##W(&job, form, FPEMU_RNE, counted, this_warp(), all_warps());                                  \
+        else if (job.plan.mode == FPEMU_SR)                                                                            \
+            gpu_convert##W(&job, form, FPEMU_SR, counted, this_warp(), all_warps());                                   \
+        else                                                                                                           \
+            gpu_convert##W(&job, form, job.plan.mode, counted, this_warp(), all_warps());                              \
+    }
+#define FORMS(W, JOB)                                                                                                  \
+    CONVERT(W, JOB, GPU_FORM_FLOAT, 0)                                                                                 \
+    CONVERT(W, JOB, GPU_FORM_FLOAT, 1)                                                                                 \
+    CONVERT(W, JOB, GPU_FORM_ANY, 0)                                                                                   \
+    CONVERT(W, JOB, GPU_FORM_ANY, 1)                                                                                   \
+    CONVERT(W, JOB, GPU_FORM_GENERAL, 0)                                                                               \
+    CONVERT(W, JOB, GPU_FORM_GENERAL, 1)                                                                               \
+    static __global__ void __launch_bounds__(THREADS) decode##W(const JOB job)                                         \
+    {                                                                                                                  \
+        gpu_decode##W(&job, this_warp(), all_warps());                                                                 \
+    }
+
+FORMS(32, gpu_job32)
+FORMS(64, gpu_job64)
+
+static __global__ void clear(gpu_counts *counts, uint32_t want)
+{
+    uint64_t *const words = (uint64_t *)counts;
+    for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < sizeof *counts / 8; i += gridDim.x * blockDim.x)
+        words[i] = i == 0 ? want : 0; /* `want` is the low half of the first word on every CUDA device */
+}
+
+static __global__ void add_count(gpu_counts *counts, uint64_t n)
+{
+    counts->count += n;
+}
+
+/* CUDA's error as ours. */
+static int status_of(cudaError_t error)
+{
+    switch (error) {
+    case cudaSuccess: return FPEMU_OK;
+    case cudaErrorNoDevice: return FPEMU_CUDA_ERROR_NO_DEVICE;
+    case cudaErrorInsufficientDriver:
+    case cudaErrorStubLibrary:
+    case cudaErrorSystemDriverMismatch:
+    case cudaErrorInitializationError: return FPEMU_CUDA_ERROR_DRIVER;
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorInvalidDeviceFunction:
+    case cudaErrorUnsupportedPtxVersion: return FPEMU_CUDA_ERROR_NO_CODE;
+    case cudaErrorInvalidValue:
+    case cudaErrorInvalidConfiguration:
+    case cudaErrorInvalidResourceHandle:
+    case cudaErrorLaunchOutOfResources: return FPEMU_CUDA_ERROR_LAUNCH;
+    default: return FPEMU_CUDA_ERROR_DEVICE;
+    }
+}
+
+/* Blocks for n elements in pieces: enough to fill the device several times over, no more than there is work for. */
+static int grid_for(uint64_t pieces, unsigned *blocks)
+{
+    int device, processors;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (error != cudaSuccess)
+        return status_of(error);
+    const uint64_t useful = (pieces + WARPS_A_BLOCK - 1) / WARPS_A_BLOCK, most = (uint64_t)processors * 8 * 4;
+    *blocks = (unsigned)(useful < most ? useful : most);
+    return FPEMU_OK;
+}
+
+#define RUN(name)                                                                                                      \
+    if (counted)                                                                                                       \
+        name##1<<<blocks, THREADS, 0, stream>>>(*job);                                                                 \
+    else                                                                                                               \
+        name##0<<<blocks, THREADS, 0, stream>>>(*job)
+#define LAUNCH_CONVERT(W, JOB)                                                                                         \
+    int fpemu_gpu_convert##W(const JOB *job, fpemu_cuda_stream stream)                                                 \
+    {                                                                                                                  \
+        unsigned blocks;                                                                                               \
+        const int status = grid_for(job->job.n / job->job.piece + 2, &blocks);                                         \
+        if (status)                                                                                                    \
+            return status;                                                                                             \
+        const int counted = job->job.counts != NULL;                                                                   \
+        switch (gpu_form##W(&job->plan)) {                                                                             \
+        case GPU_FORM_FLOAT: RUN(convert##W##_GPU_FORM_FLOAT_); break;                                                 \
+        case GPU_FORM_ANY: RUN(convert##W##_GPU_FORM_ANY_); break;                                                     \
+        default: RUN(convert##W##_GPU_FORM_GENERAL_);                                                                  \
+        }                                                                                                              \
+        if (counted)                                                                                                   \
+            add_count<<<1, 1, 0, stream>>>(job->job.counts, job->job.n);                                               \
+        return status_of(cudaPeekAtLastError());                                                                       \
+    }                                                                                                                  \
+    int fpemu_gpu_decode##W(const JOB *job, fpemu_cuda_stream stream)                                                  \
+    {                                                                                                                  \
+        unsigned blocks;                                                                                               \
+        const int status = grid_for(job->job.n / 32 + 1, &blocks);                                                     \
+        if (status)                                                                                                    \
+            return status;                                                                                             \
+        decode##W<<<blocks, THREADS, 0, stream>>>(*job);                                                               \
+        return status_of(cudaPeekAtLastError());                                                                       \
+    }
+
+extern "C" {
+
+LAUNCH_CONVERT(32, gpu_job32)
+LAUNCH_CONVERT(64, gpu_job64)
+
+int fpemu_gpu_clear(gpu_counts *counts, uint32_t want, fpemu_cuda_stream stream)
+{
+    clear<<<8, THREADS, 0, stream>>>(counts, want);
+    return status_of(cudaPeekAtLastError());
+}
+
+int fpemu_gpu_copy_back(void *to, const void *from, size_t bytes, fpemu_cuda_stream stream)
+{
+    const cudaError_t error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream);
+    return error != cudaSuccess ? status_of(error) : status_of(cudaStreamSynchronize(stream));
+}
+
+int fpemu_gpu_reachable(const void *p)
+{
+    struct cudaPointerAttributes attributes;
+    const cudaError_t error = cudaPointerGetAttributes(&attributes, p);
+    if (error != cudaSuccess) {
+        cudaGetLastError(); /* asking about a pointer is no failure of the caller's */
+        const int status = status_of(error);
+        return status == FPEMU_CUDA_ERROR_LAUNCH ? FPEMU_CUDA_ERROR_POINTER : status;
+    }
+    return attributes.devicePointer ? (int)FPEMU_OK : (int)FPEMU_CUDA_ERROR_POINTER;
+}
+
+int fpemu_gpu_wait(fpemu_cuda_stream stream, const char **text)
+{
+    const cudaError_t error = cudaStreamSynchronize(stream);
+    if (text)
+        *text = cudaGetErrorString(error);
+    return status_of(error);
+}
+
+}

@@ -1,0 +1,99 @@
+/* lanes.h - a warp of 32 lanes, written once for device and host.
+ *
+ * A kernel body is plain C that says what one warp does: FOR_LANES(l) runs a piece for every lane, a variable of a lane
+ * is an array of LANES elements, read as OF(a, l). On the device a thread is one lane (LANES is 1, the loop runs once); on
+ * the host one call plays all 32 lanes in turn. So the tests run every index and every rule of the kernels where there
+ * is no GPU. Between two FOR_LANES pieces lanes meet only through the functions below. */
+#ifndef FPEMU_GPU_LANES_H
+#define FPEMU_GPU_LANES_H
+
+#include "core/port.h"
+
+#ifdef __CUDA_ARCH__
+#define LANES 1
+#define FOR_LANES(l) for (unsigned l = threadIdx.x & 31u, l##_once = 1; l##_once; l##_once = 0)
+#define OF(a, l) (a)[(l) * 0]
+#else
+#define LANES 32
+#define FOR_LANES(l) for (unsigned l = 0; l < 32; l++)
+#define OF(a, l) (a)[l]
+#endif
+
+/* Sum, and largest, over the lanes; every lane of the device gets it. */
+FPEMU_FN uint64_t lanes_sum(const uint32_t *a)
+{
+#ifdef __CUDA_ARCH__
+    uint64_t sum = a[0];
+    for (int step = 16; step > 0; step /= 2)
+        sum += __shfl_xor_sync(0xffffffffu, sum, step);
+    return sum;
+#else
+    uint64_t sum = 0;
+    FOR_LANES(l) sum += OF(a, l);
+    return sum;
+#endif
+}
+
+FPEMU_FN uint64_t lanes_max(const uint64_t *a)
+{
+#ifdef __CUDA_ARCH__
+    uint64_t largest = a[0];
+    for (int step = 16; step > 0; step /= 2) {
+        const uint64_t other = __shfl_xor_sync(0xffffffffu, largest, step);
+        largest = other > largest ? other : largest;
+    }
+    return largest;
+#else
+    uint64_t largest = 0;
+    FOR_LANES(l) largest = OF(a, l) > largest ? OF(a, l) : largest;
+    return largest;
+#endif
+}
+
+/* The lanes of an error sum taken together, in the order that doc/numerics.md fixes: lane l takes in lane l+16, l+8, ...
+ * Lane 0 of the device gets the total. */
+FPEMU_FN double lanes_fold(double *a)
+{
+#ifdef __CUDA_ARCH__
+    double v = a[0];
+    for (int step = 16; step > 0; step /= 2)
+        v += __shfl_down_sync(0xffffffffu, v, step);
+    return v;
+#else
+    for (int step = 16; step > 0; step /= 2)
+        for (int l = 0; l < step; l++)
+            a[l] += a[l + step];
+    return a[0];
+#endif
+}
+
+/* 1 in the one lane of the device that writes for all of them; always 1 on the host. */
+FPEMU_FN int lanes_writer(void)
+{
+#ifdef __CUDA_ARCH__
+    return (threadIdx.x & 31u) == 0;
+#else
+    return 1;
+#endif
+}
+
+/* Words shared by all warps: order cannot matter, since integers are added or the larger kept. */
+FPEMU_FN void shared_add(uint64_t *to, uint64_t v)
+{
+#ifdef __CUDA_ARCH__
+    atomicAdd((unsigned long long *)to, (unsigned long long)v);
+#else
+    *to += v;
+#endif
+}
+
+FPEMU_FN void shared_max(uint64_t *to, uint64_t v)
+{
+#ifdef __CUDA_ARCH__
+    atomicMax((unsigned long long *)to, (unsigned long long)v);
+#else
+    *to = v > *to ? v : *to;
+#endif
+}
+
+#endif /* FPEMU_GPU_LANES_H */

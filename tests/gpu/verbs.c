@@ -1,0 +1,267 @@
+/* verbs.c - libfpemu_cuda's verbs against libfpemu's, bit for bit, counters and sums included. Linked with gpu/host.c it
+ * plays the kernels on this processor; linked with the CUDA library (tests/gpu/device.c gives the memory) it runs on the
+ * device.
+ *
+ *   every named format and a choice of others, every mode, variant, generator and number of random bits
+ *   lengths around every boundary (warp, piece, block of sums), offsets in the middle of them, in place
+ *   float, double, bfloat16 and binary16 arrays; codes of 1, 2, 4 and 8 bytes, both ways
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+
+static unsigned long failures, comparisons;
+
+static void fail(const char *spec, const char *what, const fpemu_rounding *r, size_t n, size_t i)
+{
+    if (failures++ < 25)
+        printf("FAIL %s %s mode=%d bits=%d variant=%d generator=%d offset=%llu n=%zu at %zu\n", spec, what, r->mode,
+               r->bits, r->variant, r->generator, (unsigned long long)r->offset, n, i);
+}
+
+static uint64_t state = 7;
+
+static uint64_t next(void)
+{
+    state += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = state;
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/* A bit pattern of `bits` bits: any, or a number of ordinary size, by turns. */
+static uint64_t pattern(int bits)
+{
+    const uint64_t r = next();
+    if (r % 3 == 0)
+        return bits == 64 ? next() : next() >> (64 - bits);
+    const double x = (double)(int64_t)next() / 9223372036854775808.0 * (double)((uint64_t)1 << (r >> 8) % 20) /
+                     (double)((uint64_t)1 << (r >> 16) % 20);
+    uint64_t u;
+    uint32_t v;
+    const float f = (float)x;
+    memcpy(&u, &x, 8);
+    memcpy(&v, &f, 4);
+    return bits == 64 ? u : bits == 32 ? v : v >> 16; /* 16 bits: bfloat16, and a spread of binary16 */
+}
+
+enum { MOST = 10000, F32, F64, BF16, F16 };
+
+static const size_t element[] = {[F32] = 4, [F64] = 8, [BF16] = 2, [F16] = 2};
+
+static int quantize(int type, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x, void *y,
+                    fpemu_cuda_stats *s)
+{
+    switch (type) {
+    case F32: return fpemu_cuda_quantize_f32(f, r, n, x, y, s, NULL);
+    case F64: return fpemu_cuda_quantize_f64(f, r, n, x, y, s, NULL);
+    case BF16: return fpemu_cuda_quantize_bf16(f, r, n, x, y, s, NULL);
+    default: return fpemu_cuda_quantize_f16(f, r, n, x, y, s, NULL);
+    }
+}
+
+static int encode(int type, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x, void *y,
+                  fpemu_cuda_stats *s)
+{
+    switch (type) {
+    case F32: return fpemu_cuda_encode_f32(f, r, n, x, y, s, NULL);
+    case F64: return fpemu_cuda_encode_f64(f, r, n, x, y, s, NULL);
+    case BF16: return fpemu_cuda_encode_bf16(f, r, n, x, y, s, NULL);
+    default: return fpemu_cuda_encode_f16(f, r, n, x, y, s, NULL);
+    }
+}
+
+static int decode(int type, const fpemu_format *f, size_t n, const void *codes, void *y)
+{
+    switch (type) {
+    case F32: return fpemu_cuda_decode_f32(f, n, codes, y, NULL);
+    case F64: return fpemu_cuda_decode_f64(f, n, codes, y, NULL);
+    case BF16: return fpemu_cuda_decode_bf16(f, n, codes, y, NULL);
+    default: return fpemu_cuda_decode_f16(f, n, codes, y, NULL);
+    }
+}
+
+/* What the CPU gives, the 16-bit types by way of binary32. */
+static int reference(int type, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x, void *y,
+                     int to_code, fpemu_stats *s)
+{
+    static float wide[MOST], rounded[MOST];
+    fpemu_format narrow;
+    const fpemu_rounding exact = fpemu_nearest();
+    if (type == F32)
+        return (int)(to_code ? fpemu_encode_f32(f, r, n, x, y, s) : fpemu_quantize_f32(f, r, n, x, y, s));
+    if (type == F64)
+        return (int)(to_code ? fpemu_encode_f64(f, r, n, x, y, s) : fpemu_quantize_f64(f, r, n, x, y, s));
+    fpemu_named(type == BF16 ? FPEMU_BFLOAT16 : FPEMU_BINARY16, &narrow);
+    fpemu_decode_f32(&narrow, n, x, wide);
+    if (to_code)
+        return fpemu_encode_f32(f, r, n, wide, y, s);
+    const int status = fpemu_quantize_f32(f, r, n, wide, rounded, s);
+    fpemu_encode_f32(&narrow, &exact, n, rounded, y, NULL);
+    return status;
+}
+
+static int same_stats(const fpemu_stats *a, const fpemu_stats *b)
+{
+    return a->count == b->count && a->nan == b->nan && a->infinite == b->infinite && a->clipped == b->clipped &&
+           a->overflow == b->overflow && a->invalid == b->invalid && a->underflow == b->underflow &&
+           a->subnormal == b->subnormal && a->inexact == b->inexact && a->min_abs == b->min_abs &&
+           a->max_abs == b->max_abs && a->max_error == b->max_error &&
+           memcmp(&a->sum_error, &b->sum_error, sizeof a->sum_error) == 0 &&
+           memcmp(&a->sum_error2, &b->sum_error2, sizeof a->sum_error2) == 0 &&
+           memcmp(&a->sum_square, &b->sum_square, sizeof a->sum_square) == 0;
+}
+
+static unsigned char in[8 * MOST], want[8 * MOST], got[8 * MOST];
+
+/* One call of each verb on n elements; `counted` asks for everything that can be counted. */
+static void compare(const char *spec, const fpemu_format *f, const fpemu_rounding *r, int type, size_t n, int counted)
+{
+    static unsigned char scratch[1 << 20];
+    uint64_t bins[2][40];
+    const size_t size = fpemu_code_size(f);
+    unsigned char *const d_x = device_memory(0, 8 * MOST), *const d_y = device_memory(1, 8 * MOST);
+    fpemu_cuda_stats *const d_s = device_memory(2, fpemu_cuda_stats_size());
+    for (int to_code = 0; to_code < 2; to_code++) {
+        fpemu_stats s[2];
+        memset(s, 0, sizeof s);
+        memset(bins, 0, sizeof bins);
+        for (int k = 0; k < 2; k++) {
+            s[k].want = counted > 1 ? FPEMU_SUMS | FPEMU_HISTOGRAM : 0;
+            s[k].histogram = bins[k];
+            s[k].histogram_first = -20;
+            s[k].histogram_length = 40;
+        }
+        const int in_place = !to_code && counted == 1;
+        const size_t out = to_code ? size : element[type];
+        const int expected = reference(type, f, r, n, in, want, to_code, counted ? &s[0] : NULL);
+        to_device(d_x, in, n * element[type]);
+        int status = fpemu_cuda_stats_clear(d_s, s[1].want, NULL);
+        if (!status)
+            status = to_code ? encode(type, f, r, n, d_x, d_y, counted ? d_s : NULL)
+                             : quantize(type, f, r, n, d_x, in_place ? d_x : d_y, counted ? d_s : NULL);
+        if (status == FPEMU_ERROR_CARRIER && type >= BF16 && !to_code)
+            continue; /* a format that does not fit the 16-bit type */
+        comparisons++;
+        if (status != expected) {
+            fail(spec, "status", r, n, (size_t)status);
+            continue;
+        }
+        if (status)
+            continue;
+        from_device(got, in_place ? d_x : d_y, n * out);
+        for (size_t i = 0; i < n; i++)
+            if (memcmp(got + i * out, want + i * out, out) != 0) {
+                fail(spec, to_code ? "encode" : "quantize", r, n, i);
+                break;
+            }
+        if (counted) {
+            status = fpemu_cuda_stats_read(d_s, scratch, &s[1], NULL);
+            if (status || !same_stats(&s[0], &s[1]) || memcmp(bins[0], bins[1], sizeof bins[0]) != 0)
+                fail(spec, "stats", r, n, (size_t)status);
+        }
+        if (to_code && type != F64) {
+            /* back, through codes that the format may not have written */
+            for (size_t i = 0; i < n * size; i++)
+                if (next() % 4 == 0)
+                    want[i] = (unsigned char)next();
+            static float y[MOST];
+            to_device(d_x, want, n * size);
+            if (type == F32 && decode(F32, f, n, d_x, d_y) == FPEMU_OK &&
+                fpemu_decode_f32(f, n, want, y) == FPEMU_OK) {
+                from_device(got, d_y, 4 * n);
+                if (memcmp(got, y, 4 * n) != 0)
+                    fail(spec, "decode", r, n, 0);
+            }
+        }
+    }
+}
+
+static const size_t lengths[] = {0, 1, 31, 32, 33, 511, 512, 513, 1000, 4095, 4096, 4097, 9001};
+
+static void try_format(const char *spec, int thorough)
+{
+    fpemu_format f;
+    if (fpemu_parse(spec, &f, NULL)) {
+        printf("FAIL %s is not read\n", spec);
+        failures++;
+        return;
+    }
+    for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++)
+        for (int type = F32; type <= F16; type++)
+            for (int k = 0; k < (thorough ? 6 : 2); k++) {
+                fpemu_rounding r = fpemu_nearest();
+                const size_t n = lengths[next() % (sizeof lengths / sizeof *lengths)];
+                r.mode = (uint8_t)mode;
+                r.overflow = (uint8_t)(next() % 4);
+                r.nan = (uint8_t)(next() % 5);
+                r.variant = (uint8_t)(next() % 3);
+                r.bits = (uint8_t)(next() % 33);
+                r.generator = (uint8_t)(next() % 2);
+                r.seed = next();
+                r.stream = next();
+                r.offset = k % 3 == 0 ? 0 : k % 3 == 1 ? next() % 10000 : UINT64_C(0xffffffff) - next() % 9000;
+                if (type == F64 ? !f.fits_f64 : !f.fits_f32)
+                    continue;
+                for (size_t i = 0; i < n; i++) {
+                    const uint64_t u = pattern((int)element[type] * 8);
+                    memcpy(in + i * element[type], &u, element[type]);
+                }
+                compare(spec, &f, &r, type, n, k % 3);
+            }
+}
+
+static void check_refusals(void)
+{
+    fpemu_format f;
+    fpemu_rounding r = fpemu_nearest();
+    float *const x = device_memory(0, 8 * MOST), *const y = device_memory(1, 8 * MOST);
+    fpemu_parse("e4m3fn", &f, NULL);
+    struct {
+        const char *what;
+        int got, expected;
+    } cases[] = {
+        {"null", fpemu_cuda_quantize_f32(&f, &r, 4, NULL, y, NULL, NULL), FPEMU_ERROR_NULL},
+        {"nothing", fpemu_cuda_quantize_f32(NULL, NULL, 0, NULL, NULL, NULL, NULL), FPEMU_OK},
+        {"overlap", fpemu_cuda_quantize_f32(&f, &r, 4, x, x + 1, NULL, NULL), FPEMU_ERROR_OVERLAP},
+        {"alignment", fpemu_cuda_quantize_f32(&f, &r, 4, x, (float *)(void *)((char *)y + 1), NULL, NULL),
+         FPEMU_ERROR_ARGUMENT},
+        {"stats", fpemu_cuda_stats_clear(device_memory(2, fpemu_cuda_stats_size()), 64, NULL), FPEMU_ERROR_STATS},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        comparisons++;
+        if (cases[i].got != cases[i].expected) {
+            printf("FAIL %s: status %d, not %d\n", cases[i].what, cases[i].got, cases[i].expected);
+            failures++;
+        }
+    }
+    r.nan = FPEMU_NAN_ERROR;
+    fpemu_parse("e2m1", &f, NULL);
+    if (fpemu_cuda_quantize_f32(&f, &r, 4, x, y, NULL, NULL) != FPEMU_ERROR_UNSUPPORTED) {
+        printf("FAIL the NaN policy error is not refused\n");
+        failures++;
+    }
+}
+
+int main(void)
+{
+    static const char *const others[] = {
+        "fp(6,9,0)", "fp(4,3,4)", "float(e=8,m=3)", "float(e=4,m=0,specials=finite)", "e5m2:saturate", "fp16:nosub",
+        "fp16:flushin", "e4m3fn:flushout", "fixed(8,4)", "fixed(16,20)", "fixed(8,4):wrap", "ufixed(7,3)",
+        "int(8,scale=0.1)", "int(8,scale=0.1,zero=3):wrap", "uint(24,scale=3)", "posit(8,1)", "posit(16,2)",
+        "posit(32,2)", "p3109(8,4,se)", "p3109(8,1,ue)", "e2m3:nan=zero", "e3m2:nan=signmax", "fixed(32,16)",
+        "float(e=11,m=30)",
+    };
+    device_begin();
+    for (int name = 1; name < FPEMU_NAME_COUNT; name++)
+        try_format(fpemu_name_text((fpemu_name)name, 0), 1);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        try_format(others[i], 1);
+    check_refusals();
+    printf("verbs: %lu calls, %lu failures\n", comparisons, failures);
+    return failures != 0;
+}
