@@ -24,6 +24,20 @@
     LOOP(rule, FPEMU_SR)                                                                                               \
     LOOP(rule, FPEMU_SE)
 
+/* Those that core_choose_quick… takes with CORE_RULE_MAGIC_PASS and CORE_RULE_MAGIC_STOP_INF. */
+#define PASS_MODES(rule, LOOP)                                                                                         \
+    LOOP(rule, FPEMU_RNE)                                                                                              \
+    LOOP(rule, FPEMU_RNA)                                                                                              \
+    LOOP(rule, FPEMU_RNZ)                                                                                              \
+    LOOP(rule, FPEMU_RAZ)                                                                                              \
+    LOOP(rule, FPEMU_SR)                                                                                               \
+    LOOP(rule, FPEMU_SE)
+
+#define STOP_INF_MODES(rule, LOOP)                                                                                     \
+    LOOP(rule, FPEMU_RNE)                                                                                              \
+    LOOP(rule, FPEMU_RTZ)                                                                                              \
+    LOOP(rule, FPEMU_RTO)
+
 #define MODES(rule, LOOP)                                                                                              \
     QUICK_MODES(rule, LOOP)                                                                                            \
     LOOP(rule, CORE_SR_B)                                                                                              \
@@ -142,12 +156,22 @@ const kernels KERNELS = {
      [CORE_RULE_ANY] = {MODES(any, ENTRY_32)},
      [CORE_RULE_FLAT] = {QUICK_MODES(flat, ENTRY_32)},
      [CORE_RULE_FLAT_ENDS] = {QUICK_MODES(flat_ends, ENTRY_32)},
-     [CORE_RULE_MAGIC] = {QUICK_MODES(magic, ENTRY_32)},
+     [CORE_RULE_MAGIC_PASS] = {PASS_MODES(pass, ENTRY_32)},
+     [CORE_RULE_MAGIC_STOP] = {QUICK_MODES(stop, ENTRY_32)},
+     [CORE_RULE_MAGIC_STOP_INF] = {STOP_INF_MODES(stop_inf, ENTRY_32)},
      [CORE_RULE_MAGIC_ENDS] = {QUICK_MODES(magic_ends, ENTRY_32)},
+     [CORE_RULE_EVEN] = {QUICK_MODES(even, ENTRY_32)},
      [CORE_RULE_POSIT] = {round_posit_FPEMU_RNE_32},
      [CORE_RULE_SCALED] = {MODES(scaled, ENTRY_32)}},
     {[CORE_RULE_FLOAT] = {MODES(float, ENTRY_64)},
      [CORE_RULE_ANY] = {MODES(any, ENTRY_64)},
+     [CORE_RULE_FLAT] = {QUICK_MODES(flat, ENTRY_64)},
+     [CORE_RULE_FLAT_ENDS] = {QUICK_MODES(flat_ends, ENTRY_64)},
+     [CORE_RULE_MAGIC_PASS] = {PASS_MODES(pass, ENTRY_64)},
+     [CORE_RULE_MAGIC_STOP] = {QUICK_MODES(stop, ENTRY_64)},
+     [CORE_RULE_MAGIC_STOP_INF] = {STOP_INF_MODES(stop_inf, ENTRY_64)},
+     [CORE_RULE_MAGIC_ENDS] = {QUICK_MODES(magic_ends, ENTRY_64)},
+     [CORE_RULE_EVEN] = {QUICK_MODES(even, ENTRY_64)},
      [CORE_RULE_POSIT] = {round_posit_FPEMU_RNE_64}},
     finish_32,
     finish_64,

@@ -19,6 +19,7 @@ CORE = \
 	lib/core/plan.inc.h \
 	lib/core/port.h \
 	lib/core/quick.h \
+	lib/core/quick.inc.h \
 	lib/core/random.h \
 	lib/core/round.h \
 	lib/core/round.inc.h \

@@ -2,19 +2,19 @@
  *   CORE_W width, UINT its unsigned integer, PLAN and CODER the structs, CORE(name) and LOOP(name) the names, and
  *   INF the bits of infinity. */
 
-FPEMU_FN UINT LOOP(element_float)(const PLAN *p, int mode, UINT u, UINT r)
+FPEMU_FN UINT CORE(element_float)(const PLAN *p, int mode, UINT u, UINT r)
 {
     const UINT sign = u >> (CORE_W - 1) << (CORE_W - 1);
     return CORE(finish)(p, u, CORE(grid)(p, mode, 0, p->n, u ^ sign, sign, r));
 }
 
-FPEMU_FN UINT LOOP(element_any)(const PLAN *p, int mode, UINT u, UINT r)
+FPEMU_FN UINT CORE(element_any)(const PLAN *p, int mode, UINT u, UINT r)
 {
     const UINT sign = u >> (CORE_W - 1) << (CORE_W - 1);
     return CORE(finish_any)(p, u, CORE(grid)(p, mode, 1, p->n, u ^ sign, sign, r));
 }
 
-FPEMU_FN UINT LOOP(element_posit)(const PLAN *p, int mode, UINT u, UINT r)
+FPEMU_FN UINT CORE(element_posit)(const PLAN *p, int mode, UINT u, UINT r)
 {
     const UINT a = u << 1 >> 1;
     (void)mode;
@@ -23,31 +23,7 @@ FPEMU_FN UINT LOOP(element_posit)(const PLAN *p, int mode, UINT u, UINT r)
 }
 
 #if CORE_W == 32
-FPEMU_FN UINT LOOP(element_flat)(const PLAN *p, int mode, UINT u, UINT r)
-{
-    const UINT sign = u >> (CORE_W - 1) << (CORE_W - 1);
-    return CORE(finish_simple)(p, u, CORE(flat)(p, mode, u ^ sign, sign, r));
-}
-
-FPEMU_FN UINT LOOP(element_flat_ends)(const PLAN *p, int mode, UINT u, UINT r)
-{
-    const UINT sign = u >> (CORE_W - 1) << (CORE_W - 1);
-    return CORE(finish)(p, u, CORE(flat)(p, mode, u ^ sign, sign, r));
-}
-
-FPEMU_FN UINT LOOP(element_magic)(const PLAN *p, int mode, UINT u, UINT r)
-{
-    const UINT sign = u >> (CORE_W - 1) << (CORE_W - 1);
-    return CORE(finish_simple)(p, u, CORE(magic)(p, mode, u ^ sign, sign, r));
-}
-
-FPEMU_FN UINT LOOP(element_magic_ends)(const PLAN *p, int mode, UINT u, UINT r)
-{
-    const UINT sign = u >> (CORE_W - 1) << (CORE_W - 1);
-    return CORE(finish)(p, u, CORE(magic)(p, mode, u ^ sign, sign, r));
-}
-
-FPEMU_FN UINT LOOP(element_scaled)(const PLAN *p, int mode, UINT u, UINT r)
+FPEMU_FN UINT CORE(element_scaled)(const PLAN *p, int mode, UINT u, UINT r)
 {
     const UINT sign = u >> (CORE_W - 1) << (CORE_W - 1), a = u ^ sign;
     return CORE(finish)(p, u, core_scaled_grid32(p, mode, a < INF ? a : 0, sign, r));
@@ -66,7 +42,7 @@ FPEMU_FN UINT LOOP(element_scaled)(const PLAN *p, int mode, UINT u, UINT r)
         {                                                                                                              \
             UINT u, v;                                                                                                 \
             memcpy(&u, in + i * sizeof u, sizeof u);                                                                   \
-            v = LOOP(element_##rule)(&p, mode, u, mode >= FPEMU_SR ? (UINT)r[i] << (CORE_W - 32) : 0);                 \
+            v = CORE(element_##rule)(&p, mode, u, mode >= FPEMU_SR ? (UINT)r[i] << (CORE_W - 32) : 0);                 \
             memcpy(out + i * sizeof v, &v, sizeof v);                                                                  \
         }                                                                                                              \
     }
@@ -74,11 +50,14 @@ FPEMU_FN UINT LOOP(element_scaled)(const PLAN *p, int mode, UINT u, UINT r)
 ROUND_LOOP(posit, FPEMU_RNE)
 MODES(float, ROUND_LOOP)
 MODES(any, ROUND_LOOP)
-#if CORE_W == 32
 QUICK_MODES(flat, ROUND_LOOP)
 QUICK_MODES(flat_ends, ROUND_LOOP)
-QUICK_MODES(magic, ROUND_LOOP)
+PASS_MODES(pass, ROUND_LOOP)
+QUICK_MODES(stop, ROUND_LOOP)
+STOP_INF_MODES(stop_inf, ROUND_LOOP)
 QUICK_MODES(magic_ends, ROUND_LOOP)
+QUICK_MODES(even, ROUND_LOOP)
+#if CORE_W == 32
 MODES(scaled, ROUND_LOOP)
 #endif
 #undef ROUND_LOOP

@@ -23,9 +23,7 @@ static void NAME(prepare)(NAME(job) *j, const fpemu_format *f, const fpemu_round
     j->rounding = r;
     j->stochastic = j->plan.mode >= FPEMU_SR;
     j->slow = j->plan.rule == CORE_RULE_AFFINE || j->plan.compat;
-#if CORE_W == 32
-    core_choose_quick32(&j->plan, f);
-#endif
+    CORE(choose_quick)(&j->plan, f);
 }
 
 /* Rounds elements [first, first + n): tile by tile where something must be kept beside the result. */
@@ -61,7 +59,7 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
                 grid[e] = overflow ? ~(UINT)0 >> 1 : 0;
             }
         } else if (j->two_step) {
-            j->k->LOOP(round)[rule][mode](&j->unbounded, m, x, r, grid);
+            j->k->LOOP(round)[j->unbounded.rule][mode](&j->unbounded, m, x, r, grid);
             j->k->LOOP(finish)(p, m, x, grid, to);
         } else {
             j->k->LOOP(round)[rule][mode](p, m, x, r, to);
@@ -86,29 +84,39 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
     }
 }
 
+/* Part k of a prepared job, in the default floating-point environment. */
+static void NAME(run_part)(const NAME(job) *j, int k, int parts, size_t n, fpemu_stats *stats)
+{
+    const size_t begin = part_begin(k, parts, n, j->rounding->offset);
+    const size_t end = part_begin(k + 1, parts, n, j->rounding->offset);
+    if (!j->counted) {
+        NAME(run)(j, begin, end - begin, NULL);
+        return;
+    }
+    gathering g;
+    fpemu_gather_begin(&g, j->want, CORE_W);
+    NAME(run)(j, begin, end - begin, &g);
+#ifdef _OPENMP
+#pragma omp critical(fpemu_gather)
+#endif
+    fpemu_gather_end(&g, CORE_W, stats);
+}
+
 /* Runs a prepared job on n elements, on as many threads as are worth it. */
 static void NAME(run_parts)(const NAME(job) *j, size_t n, fpemu_stats *stats)
 {
     const int parts = thread_count(n);
+    if (parts == 1) { /* apart: entering a parallel region costs more than many a call */
+        NAME(run_part)(j, 0, 1, n, stats);
+        return;
+    }
 #ifdef _OPENMP
-#pragma omp parallel for num_threads(parts) schedule(static, 1) if (parts > 1)
+#pragma omp parallel for num_threads(parts) schedule(static, 1)
 #endif
     for (int k = 0; k < parts; k++) {
-        const size_t begin = part_begin(k, parts, n, j->rounding->offset);
-        const size_t end = part_begin(k + 1, parts, n, j->rounding->offset);
         fp_environment environment;
         fpemu_environment_enter(&environment); /* a worker thread has its own */
-        if (j->counted) {
-            gathering g;
-            fpemu_gather_begin(&g, j->want, CORE_W);
-            NAME(run)(j, begin, end - begin, &g);
-#ifdef _OPENMP
-#pragma omp critical(fpemu_gather)
-#endif
-            fpemu_gather_end(&g, CORE_W, stats);
-        } else {
-            NAME(run)(j, begin, end - begin, NULL);
-        }
+        NAME(run_part)(j, k, parts, n, stats);
         fpemu_environment_leave(&environment);
     }
 }
@@ -149,6 +157,7 @@ static fpemu_status NAME(convert_inside)(const fpemu_format *f, const fpemu_roun
     j.two_step = j.counted || j.plan.wrap; /* wrapping has no vector form, counting needs the grid value */
     if (j.two_step) {
         j.unbounded = j.plan;
+        j.unbounded.rule = CORE(endless_rule)(&j.plan);
         j.unbounded.max[0] = j.unbounded.max[1] = ~(UINT)0;
         j.unbounded.zero[0] = j.unbounded.zero[1] = 0;
         j.unbounded.wrap = 0;
@@ -197,8 +206,12 @@ static fpemu_status NAME(decode_inside)(const fpemu_format *f, size_t n, const v
     CORE(coder_make)(&coder, f, NULL);
     const kernels *k = fpemu_kernels();
     const int parts = thread_count(n);
+    if (parts == 1) {
+        k->LOOP(decode)(&coder, n, codes, size, y);
+        return FPEMU_OK;
+    }
 #ifdef _OPENMP
-#pragma omp parallel for num_threads(parts) schedule(static, 1) if (parts > 1)
+#pragma omp parallel for num_threads(parts) schedule(static, 1)
 #endif
     for (int part = 0; part < parts; part++) {
         const size_t begin = part_begin(part, parts, n, 0), end = part_begin(part + 1, parts, n, 0);
