@@ -8,7 +8,7 @@
 #include "fpemu.h"
 
 /* Elements handled at a time where an intermediate result is kept on the stack. */
-#define TILE 512
+#define TILE 1024
 /* Error sums are made of blocks of this many elements, by absolute index; threads split there. */
 #define SUM_BLOCK 4096
 
@@ -34,6 +34,9 @@ typedef struct kernels {
     /* counts of a tile of at most TILE elements */
     void (*count32)(const core_plan32 *p, size_t n, const void *x, const void *y, const uint32_t *g, tile_counts *c);
     void (*count64)(const core_plan64 *p, size_t n, const void *x, const void *y, const uint64_t *g, tile_counts *c);
+    /* the same where the tile lies within the ends, else 0; exact: every x - y is a number of the carrier */
+    int (*count_inside32)(const core_plan32 *p, size_t n, const void *x, const void *y, int exact, tile_counts *c);
+    int (*count_inside64)(const core_plan64 *p, size_t n, const void *x, const void *y, int exact, tile_counts *c);
     /* random bits of elements i, i+1, ..., of which none passes a multiple of 2^32 */
     void (*hash)(core_hash_key k, int share, int n_bits, uint64_t i, size_t n, uint32_t *r);
     void (*philox)(uint64_t seed, uint64_t stream, int share, int n_bits, uint64_t i, size_t n, uint32_t *r);

@@ -11,6 +11,13 @@
 
 #define SIMD _Pragma("omp simd")
 
+/* Adds 1 to n if `condition`, in the form that becomes the fewest instructions. */
+#ifdef __AVX512F__
+#define ADD_IF(n, condition) n = (condition) ? n + 1 : n
+#else
+#define ADD_IF(n, condition) n += (condition)
+#endif
+
 /* Modes of the quick forms, and every mode of the grid step. */
 #define QUICK_MODES(rule, LOOP)                                                                                        \
     LOOP(rule, FPEMU_RNE)                                                                                              \
@@ -75,6 +82,7 @@ static void fill_philox(uint64_t seed, uint64_t stream, int share, int n_bits, u
 
 #define CORE_W 32
 #define UINT uint32_t
+#define SINT int32_t
 #define INF 0x7f800000u
 #define PLAN core_plan32
 #define CODER core_coder32
@@ -83,6 +91,7 @@ static void fill_philox(uint64_t seed, uint64_t stream, int share, int n_bits, u
 #include "loops.inc.c"
 #undef CORE_W
 #undef UINT
+#undef SINT
 #undef INF
 #undef PLAN
 #undef CODER
@@ -91,6 +100,7 @@ static void fill_philox(uint64_t seed, uint64_t stream, int share, int n_bits, u
 
 #define CORE_W 64
 #define UINT uint64_t
+#define SINT int64_t
 #define INF (UINT64_C(0x7ff) << 52)
 #define PLAN core_plan64
 #define CODER core_coder64
@@ -99,6 +109,7 @@ static void fill_philox(uint64_t seed, uint64_t stream, int share, int n_bits, u
 #include "loops.inc.c"
 #undef CORE_W
 #undef UINT
+#undef SINT
 #undef INF
 #undef PLAN
 #undef CODER
@@ -155,28 +166,30 @@ const kernels KERNELS = {
     {[CORE_RULE_FLOAT] = {MODES(float, ENTRY_32)},
      [CORE_RULE_ANY] = {MODES(any, ENTRY_32)},
      [CORE_RULE_FLAT] = {QUICK_MODES(flat, ENTRY_32)},
-     [CORE_RULE_FLAT_ENDS] = {QUICK_MODES(flat_ends, ENTRY_32)},
+     [CORE_RULE_FLAT_GRID] = {QUICK_MODES(flat_grid, ENTRY_32)},
      [CORE_RULE_MAGIC_PASS] = {PASS_MODES(pass, ENTRY_32)},
      [CORE_RULE_MAGIC_STOP] = {QUICK_MODES(stop, ENTRY_32)},
      [CORE_RULE_MAGIC_STOP_INF] = {STOP_INF_MODES(stop_inf, ENTRY_32)},
-     [CORE_RULE_MAGIC_ENDS] = {QUICK_MODES(magic_ends, ENTRY_32)},
+     [CORE_RULE_MAGIC_GRID] = {QUICK_MODES(magic_grid, ENTRY_32)},
      [CORE_RULE_EVEN] = {QUICK_MODES(even, ENTRY_32)},
      [CORE_RULE_POSIT] = {round_posit_FPEMU_RNE_32},
      [CORE_RULE_SCALED] = {MODES(scaled, ENTRY_32)}},
     {[CORE_RULE_FLOAT] = {MODES(float, ENTRY_64)},
      [CORE_RULE_ANY] = {MODES(any, ENTRY_64)},
      [CORE_RULE_FLAT] = {QUICK_MODES(flat, ENTRY_64)},
-     [CORE_RULE_FLAT_ENDS] = {QUICK_MODES(flat_ends, ENTRY_64)},
+     [CORE_RULE_FLAT_GRID] = {QUICK_MODES(flat_grid, ENTRY_64)},
      [CORE_RULE_MAGIC_PASS] = {PASS_MODES(pass, ENTRY_64)},
      [CORE_RULE_MAGIC_STOP] = {QUICK_MODES(stop, ENTRY_64)},
      [CORE_RULE_MAGIC_STOP_INF] = {STOP_INF_MODES(stop_inf, ENTRY_64)},
-     [CORE_RULE_MAGIC_ENDS] = {QUICK_MODES(magic_ends, ENTRY_64)},
+     [CORE_RULE_MAGIC_GRID] = {QUICK_MODES(magic_grid, ENTRY_64)},
      [CORE_RULE_EVEN] = {QUICK_MODES(even, ENTRY_64)},
      [CORE_RULE_POSIT] = {round_posit_FPEMU_RNE_64}},
     finish_32,
     finish_64,
     count_32,
     count_64,
+    count_inside_32,
+    count_inside_64,
     fill_hash,
     fill_philox,
     {exact_add, exact_sub, exact_mul, exact_div, exact_sqrt, exact_fma, exact_minimum, exact_maximum,

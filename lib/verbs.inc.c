@@ -6,14 +6,16 @@
 typedef struct NAME(job) {
     const kernels *k;
     const fpemu_rounding *rounding;
-    CORE(plan) plan, unbounded; /* unbounded: the same grid without ends, where the loops take two steps */
+    CORE(plan) plan, grid; /* grid: the same without ends, where the loops take two steps */
     core_plan64 integers;
     CORE(coder) coder;
     const REAL *x;
     void *out;      /* values, or codes of `size` bytes */
     size_t size;    /* 0 = values */
     uint32_t want;
-    uint8_t counted, stochastic, slow, two_step;
+    uint8_t counted, stochastic, slow, in_place;
+    uint8_t careful;  /* whether no loop of one step will do */
+    uint8_t exact;    /* whether every x - y is a number of the carrier while nothing passes the ends */
 } NAME(job);
 
 static void NAME(prepare)(NAME(job) *j, const fpemu_format *f, const fpemu_rounding *r, int to_code)
@@ -26,6 +28,26 @@ static void NAME(prepare)(NAME(job) *j, const fpemu_format *f, const fpemu_round
     CORE(choose_quick)(&j->plan, f);
 }
 
+/* A tile the long way, for what has no loop of its own and where more must be known than the result: grid[e] is the
+ * value without ends, or where elements are taken one by one beyond every end or not. */
+static void NAME(careful_tile)(const NAME(job) *j, size_t n, const REAL *x, const uint32_t *r, REAL *y, UINT *grid,
+                               int64_t *q)
+{
+    if (!j->slow) {
+        j->k->LOOP(round)[j->grid.rule][j->plan.mode](&j->grid, n, x, r, grid);
+        j->k->LOOP(finish)(&j->plan, n, x, grid, y);
+        return;
+    }
+    for (size_t e = 0; e < n; e++) {
+        int overflow;
+        UINT u, v;
+        memcpy(&u, x + e, sizeof u);
+        v = CORE(element)(&j->plan, &j->integers, u, j->stochastic ? r[e] : 0, &overflow, q + e);
+        memcpy(y + e, &v, sizeof v);
+        grid[e] = overflow ? ~(UINT)0 >> 1 : 0;
+    }
+}
+
 /* Rounds elements [first, first + n): tile by tile where something must be kept beside the result. */
 static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
 {
@@ -33,7 +55,7 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
     const CORE(plan) *p = &j->plan;
     const int rule = p->rule, mode = p->mode;
     const REAL *x = j->x + first;
-    if (!j->stochastic && !j->slow && !j->two_step && !j->size) {
+    if (!j->stochastic && !j->careful && !j->counted && !j->size) {
         j->k->LOOP(round)[rule][mode](p, n, x, NULL, (REAL *)j->out + first);
         return;
     }
@@ -41,35 +63,29 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
     UINT grid[TILE];
     uint32_t r[TILE];
     int64_t q[TILE];
+    int careful = j->careful;
     for (size_t i = 0; i < n; i += TILE, x += TILE) {
         const size_t m = n - i < TILE ? n - i : TILE;
         const uint64_t index = origin + first + i;
         char *out = (char *)j->out + (first + i) * (j->size ? j->size : sizeof(REAL));
         /* counting and coding read x after y is made, so y waits on the stack where x may be the output */
-        REAL *to = j->counted || j->size ? y : (REAL *)(void *)out;
+        REAL *to = j->size || (j->counted && j->in_place) ? y : (REAL *)(void *)out;
+        tile_counts c = {0};
+        c.max_error = j->counted ? g->stats.max_error : 0;
         if (j->stochastic)
             fpemu_random_fill(j->k, j->rounding, index, m, r);
-        if (j->slow) {
-            for (size_t e = 0; e < m; e++) {
-                int overflow;
-                UINT u, v;
-                memcpy(&u, x + e, sizeof u);
-                v = CORE(element)(p, &j->integers, u, j->stochastic ? r[e] : 0, &overflow, q + e);
-                memcpy(to + e, &v, sizeof v);
-                grid[e] = overflow ? ~(UINT)0 >> 1 : 0;
-            }
-        } else if (j->two_step) {
-            j->k->LOOP(round)[j->unbounded.rule][mode](&j->unbounded, m, x, r, grid);
-            j->k->LOOP(finish)(p, m, x, grid, to);
-        } else {
+        if (!careful) {
             j->k->LOOP(round)[rule][mode](p, m, x, r, to);
+            careful = j->counted && !j->k->LOOP(count_inside)(p, m, x, to, j->exact, &c);
         }
-        if (j->counted) {
-            tile_counts c;
-            c.max_error = g->stats.max_error;
-            j->k->LOOP(count)(p, m, x, to, grid, &c);
+        if (careful) {
+            NAME(careful_tile)(j, m, x, r, to, grid, q);
+            if (j->counted)
+                j->k->LOOP(count)(p, m, x, to, grid, &c);
+            careful = j->careful || (c.nan | c.infinite | c.clipped | c.overflow); /* as this tile, so the next */
+        }
+        if (j->counted)
             fpemu_gather_tile(g, CORE_W, index, m, x, to, &c);
-        }
         if (j->size && p->rule == CORE_RULE_AFFINE) {
             for (size_t e = 0; e < m; e++) {
                 UINT u, v;
@@ -154,15 +170,16 @@ static fpemu_status NAME(convert_inside)(const fpemu_format *f, const fpemu_roun
     j.want = stats ? stats->want : 0;
     if (to_code)
         CORE(coder_make)(&j.coder, f, r);
-    j.two_step = j.counted || j.plan.wrap; /* wrapping has no vector form, counting needs the grid value */
-    if (j.two_step) {
-        j.unbounded = j.plan;
-        j.unbounded.rule = CORE(endless_rule)(&j.plan);
-        j.unbounded.max[0] = j.unbounded.max[1] = ~(UINT)0;
-        j.unbounded.zero[0] = j.unbounded.zero[1] = 0;
-        j.unbounded.wrap = 0;
-        j.unbounded.negative = 0;
-    }
+    j.in_place = (const void *)x == out;
+    j.grid = j.plan;
+    j.grid.rule = CORE(grid_rule)(&j.plan);
+    j.grid.max[0] = j.grid.max[1] = ~(UINT)0;
+    j.grid.zero[0] = j.grid.zero[1] = 0;
+    j.grid.wrap = 0;
+    j.grid.negative = 0;
+    j.careful = j.slow || j.plan.wrap || j.plan.rule == CORE_RULE_FLAT_GRID || j.plan.rule == CORE_RULE_MAGIC_GRID;
+    /* to nearest, and toward zero, y lies within a factor of two of x or is 0; but posits are never 0 */
+    j.exact = j.plan.mode <= FPEMU_RTZ && j.plan.rule != CORE_RULE_POSIT;
     const int nan_is_error = core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan && NAME(has_nan)(x, n);
     NAME(run_parts)(&j, n, stats);
     return nan_is_error ? FPEMU_ERROR_NAN : FPEMU_OK;

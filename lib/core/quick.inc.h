@@ -147,17 +147,17 @@ FPEMU_FN CORE_UINT CORE(element_flat)(const CORE(plan) *p, int mode, CORE_UINT u
     return CORE(beyond)(u ^ sign, CORE_INF, p->nan[0], CORE(flat)(p, mode, u, sign, r));
 }
 
-/* By the general finish. */
-FPEMU_FN CORE_UINT CORE(element_flat_ends)(const CORE(plan) *p, int mode, CORE_UINT u, CORE_UINT r)
+/* Only the value on the grid. */
+FPEMU_FN CORE_UINT CORE(element_flat_grid)(const CORE(plan) *p, int mode, CORE_UINT u, CORE_UINT r)
 {
     const CORE_UINT sign = u & CORE_SIGN;
-    return CORE(finish)(p, u, CORE(flat)(p, mode, u ^ sign, sign, r));
+    return CORE(flat)(p, mode, u ^ sign, sign, r);
 }
 
-FPEMU_FN CORE_UINT CORE(element_magic_ends)(const CORE(plan) *p, int mode, CORE_UINT u, CORE_UINT r)
+FPEMU_FN CORE_UINT CORE(element_magic_grid)(const CORE(plan) *p, int mode, CORE_UINT u, CORE_UINT r)
 {
     const CORE_UINT sign = u & CORE_SIGN;
-    return CORE(finish)(p, u, CORE(magic)(p, mode, u ^ sign, sign, r));
+    return CORE(magic)(p, mode, u ^ sign, sign, r);
 }
 
 /* Largest magnitude that does not overflow in a mode that treats both signs alike. */
@@ -198,7 +198,7 @@ FPEMU_FN void CORE(choose_quick)(CORE(plan) *p, const fpemu_format *f)
                 natural &= infinite[s] == signed_infinity &&
                            (past[s] == signed_infinity || core_stops_at_max(f, mode, s));
             }
-            p->rule = natural ? CORE_RULE_FLAT : CORE_RULE_FLAT_ENDS;
+            p->rule = natural ? CORE_RULE_FLAT : CORE_RULE_FLAT_GRID;
             return;
         }
     } else {
@@ -214,7 +214,7 @@ FPEMU_FN void CORE(choose_quick)(CORE(plan) *p, const fpemu_format *f)
     p->quick_cap = CORE(power)(emax + 1);
     p->quick_emin = CORE(power)(emin);
     p->quick_up = (CORE_UINT)(CORE_MANT - m) << CORE_MANT;
-    p->rule = CORE_RULE_MAGIC_ENDS;
+    p->rule = CORE_RULE_MAGIC_GRID;
     if (f->kind != FPEMU_KIND_FLOAT) {
         if (one_nan && !p->zero[1] && past[0] == max && past[1] == (p->max[1] ? p->max[1] | CORE_SIGN : 0) &&
             infinite[0] == past[0] && infinite[1] == past[1])
@@ -230,15 +230,15 @@ FPEMU_FN void CORE(choose_quick)(CORE(plan) *p, const fpemu_format *f)
     }
 }
 
-/* The rule by which the same plan rounds when its ends are taken away. */
-FPEMU_FN uint8_t CORE(endless_rule)(const CORE(plan) *p)
+/* The rule for the grid step alone of a plan: a quick one, or the plan's own with its ends taken away. */
+FPEMU_FN uint8_t CORE(grid_rule)(const CORE(plan) *p)
 {
     switch (p->rule) {
-    case CORE_RULE_FLAT: return CORE_RULE_FLAT_ENDS;
+    case CORE_RULE_FLAT: return CORE_RULE_FLAT_GRID;
     case CORE_RULE_MAGIC_PASS:
     case CORE_RULE_MAGIC_STOP:
     case CORE_RULE_MAGIC_STOP_INF:
-    case CORE_RULE_EVEN: return CORE_RULE_MAGIC_ENDS;
+    case CORE_RULE_EVEN: return CORE_RULE_MAGIC_GRID;
     default: return p->rule;
     }
 }
