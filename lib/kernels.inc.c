@@ -50,6 +50,24 @@
     LOOP(rule, CORE_SR_B)                                                                                              \
     LOOP(rule, CORE_SR_C)
 
+/* Random bits of elements first, first + 1, ... of a group, whose elements share its words: 32 of each field in turn. */
+static void share_out(const uint32_t *words, int share, int n_bits, size_t from, size_t n, uint32_t *r)
+{
+    const uint32_t left = 32 - (32u >> share), mask = (uint32_t)(~UINT64_C(0) << (32 - n_bits));
+    for (size_t i = 0; i < n;) {
+        const size_t e = from + i, lane = e & 31, rest = 32 - lane < n - i ? 32 - lane : n - i;
+        const uint32_t *w = words + core_word_index(share, e) - lane;
+        const uint32_t shift = (uint32_t)core_field_shift(share, e);
+        if (rest == 32) { /* a constant, for the sake of speed */
+            SIMD for (size_t l = 0; l < 32; l++) r[i + l] = (w[l] >> shift) << left & mask;
+        } else {
+            for (size_t l = 0; l < rest; l++)
+                r[i + l] = (w[lane + l] >> shift) << left & mask;
+        }
+        i += rest;
+    }
+}
+
 static void fill_hash(core_hash_key k, int share, int n_bits, uint64_t first, size_t n, uint32_t *r)
 {
     if (share == 0) {
@@ -57,26 +75,34 @@ static void fill_hash(core_hash_key k, int share, int n_bits, uint64_t first, si
         SIMD for (size_t i = 0; i < n; i++) r[i] = core_hash_word(k, low + (uint32_t)i) & mask;
         return;
     }
-    for (size_t i = 0; i < n; i++)
-        r[i] = core_field_top(share, n_bits, core_hash_word(k, (uint32_t)core_word_index(share, first + i)),
-                              core_field_shift(share, first + i));
+    uint32_t words[256];
+    const size_t span = sizeof words / sizeof *words << share; /* elements that they serve */
+    for (size_t i = 0; i < n;) {
+        const size_t from = (first + i) & (span - 1), m = span - from < n - i ? span - from : n - i;
+        const uint32_t low = (uint32_t)core_word_index(share, first + i - from);
+        const uint32_t begin = (uint32_t)core_word_index(share, from) & ~31u;
+        const uint32_t end = (uint32_t)core_word_index(share, from + m - 1) | 31;
+        SIMD for (uint32_t l = begin; l <= end; l++) words[l] = core_hash_word(k, low + l);
+        share_out(words, share, n_bits, from, m, r + i);
+        i += m;
+    }
 }
 
 static void fill_philox(uint64_t seed, uint64_t stream, int share, int n_bits, uint64_t first, size_t n, uint32_t *r)
 {
     uint32_t words[128];
-    const uint64_t span = UINT64_C(128) << share; /* elements that 128 words, 32 counters, serve */
+    const size_t span = (size_t)128 << share; /* elements that 128 words, 32 counters, serve */
     for (size_t i = 0; i < n;) {
-        const uint64_t group = (first + i) / span;
-        for (unsigned lane = 0; lane < 32; lane++) {
-            uint32_t out[4];
-            core_philox(seed, stream, group * 32 + lane, out);
-            for (unsigned o = 0; o < 4; o++)
-                words[o * 32 + lane] = out[o];
+        const size_t from = (first + i) & (span - 1), m = span - from < n - i ? span - from : n - i;
+        const uint64_t counter = (first + i - from) / span * 32;
+        SIMD for (uint32_t l = 0; l < 32; l++)
+            core_philox_begin(stream, counter + l, words + l, words + 32 + l, words + 64 + l, words + 96 + l);
+        for (uint32_t round = 0; round < 10; round++) {
+            SIMD for (uint32_t l = 0; l < 32; l++)
+                core_philox_round(seed, round, words + l, words + 32 + l, words + 64 + l, words + 96 + l);
         }
-        for (; i < n && (first + i) / span == group; i++)
-            r[i] = core_field_top(share, n_bits, words[core_word_index(share, first + i) & 127],
-                                  core_field_shift(share, first + i));
+        share_out(words, share, n_bits, from, m, r + i);
+        i += m;
     }
 }
 

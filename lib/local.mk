@@ -32,6 +32,7 @@ lib_libfpemu_la_SOURCES = \
 	lib/cpu.h \
 	lib/parts.h \
 	lib/spec.h \
+	lib/stream.h \
 	lib/formats.def \
 	lib/status.c \
 	lib/format.c \

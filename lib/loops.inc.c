@@ -229,6 +229,12 @@ static void LOOP(encode)(const CODER *c, size_t n, const void *x, const void *y,
     const CODER k = *c;
     const char *in = (const char *)x, *rounded = (const char *)y;
     char *out = (char *)codes;
+    if (k.quick_encode)
+        switch (size) {
+        case 1: ENCODE(encode_quick, uint8_t);
+        case 2: ENCODE(encode_quick, uint16_t);
+        default: ENCODE(encode_quick, uint32_t);
+        }
     if (k.kind == FPEMU_KIND_FLOAT)
         switch (size) {
         case 1: ENCODE(encode_float, uint8_t);
@@ -276,6 +282,12 @@ static void LOOP(decode)(const CODER *c, size_t n, const void *codes, size_t siz
     const UINT mask = (UINT)k.mask;
     const char *in = (const char *)codes;
     char *out = (char *)y;
+    if (k.quick_decode)
+        switch (size) {
+        case 1: DECODE(uint8_t, CORE(decode_quick)(&k, code & mask));
+        case 2: DECODE(uint16_t, CORE(decode_quick)(&k, code & mask));
+        default: DECODE(uint32_t, CORE(decode_quick)(&k, code & mask));
+        }
     if (size == 1 && n >= 1024) { /* worth a table, whatever the rule */
         UINT table[256];
         for (unsigned code = 0; code < 256; code++)

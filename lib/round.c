@@ -2,6 +2,7 @@
  * What the loops compute stands in core/. */
 #include "internal.h"
 #include "parts.h"
+#include "stream.h"
 
 static int out_of_range(int value, int low, int high)
 {

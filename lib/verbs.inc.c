@@ -13,7 +13,7 @@ typedef struct NAME(job) {
     void *out;      /* values, or codes of `size` bytes */
     size_t size;    /* 0 = values */
     uint32_t want;
-    uint8_t counted, stochastic, slow, in_place;
+    uint8_t counted, stochastic, slow, in_place, stream;
     uint8_t careful;  /* whether no loop of one step will do */
     uint8_t exact;    /* whether every x - y is a number of the carrier while nothing passes the ends */
 } NAME(job);
@@ -55,7 +55,7 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
     const CORE(plan) *p = &j->plan;
     const int rule = p->rule, mode = p->mode;
     const REAL *x = j->x + first;
-    if (!j->stochastic && !j->careful && !j->counted && !j->size) {
+    if (!j->stochastic && !j->careful && !j->counted && !j->size && !j->stream) {
         j->k->LOOP(round)[rule][mode](p, n, x, NULL, (REAL *)j->out + first);
         return;
     }
@@ -64,12 +64,16 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
     uint32_t r[TILE];
     int64_t q[TILE];
     int careful = j->careful;
-    for (size_t i = 0; i < n; i += TILE, x += TILE) {
-        const size_t m = n - i < TILE ? n - i : TILE;
+    const size_t most = j->stream && !j->counted ? STREAM_TILE / sizeof(REAL) : TILE;
+    for (size_t i = 0, m; i < n; i += m, x += m) {
         const uint64_t index = origin + first + i;
         char *out = (char *)j->out + (first + i) * (j->size ? j->size : sizeof(REAL));
+        /* what lies before the first address that can be streamed to is a tile of its own */
+        const size_t before = (0 - (uintptr_t)out) % STREAM_ALIGNMENT / sizeof(REAL);
+        m = j->stream && before ? before : most;
+        m = n - i < m ? n - i : m;
         /* counting and coding read x after y is made, so y waits on the stack where x may be the output */
-        REAL *to = j->size || (j->counted && j->in_place) ? y : (REAL *)(void *)out;
+        REAL *to = j->size || j->stream || (j->counted && j->in_place) ? y : (REAL *)(void *)out;
         tile_counts c = {0};
         c.max_error = j->counted ? g->stats.max_error : 0;
         if (j->stochastic)
@@ -95,9 +99,13 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
             }
         } else if (j->size)
             j->k->LOOP(encode)(&j->coder, m, x, to, j->size, out);
+        else if (j->stream)
+            stream_copy(out, y, m * sizeof *y);
         else if (to == y)
             memcpy(out, y, m * sizeof *y);
     }
+    if (j->stream)
+        stream_end();
 }
 
 /* Part k of a prepared job, in the default floating-point environment. */
@@ -171,6 +179,7 @@ static fpemu_status NAME(convert_inside)(const fpemu_format *f, const fpemu_roun
     if (to_code)
         CORE(coder_make)(&j.coder, f, r);
     j.in_place = (const void *)x == out;
+    j.stream = !size && !j.in_place && n >= STREAM_BYTES / sizeof(REAL);
     j.grid = j.plan;
     j.grid.rule = CORE(grid_rule)(&j.plan);
     j.grid.max[0] = j.grid.max[1] = ~(UINT)0;

@@ -7,11 +7,11 @@ AM_TESTS_ENVIRONMENT = \
 	FPEMU='$(abs_top_builddir)/tools/fpemu/fpemu$(EXEEXT)'; \
 	export CC CXX NM top_srcdir top_builddir FPEMU;
 
-dist_noinst_SCRIPTS += tests/headers/headers.sh tests/headers/exports.sh tests/installed.sh
+dist_noinst_SCRIPTS += tests/headers/headers.sh tests/headers/exports.sh tests/installed.sh tests/vectorised.sh
 dist_noinst_DATA += tests/readme_example.awk tests/headers/header_c.c tests/headers/header_cxx.cpp
 
 # ------------------------------------------------------------------------------------- the public face
-TESTS += tests/headers/headers.sh tests/headers/exports.sh tests/readme_example
+TESTS += tests/headers/headers.sh tests/headers/exports.sh tests/readme_example tests/vectorised.sh
 
 check_PROGRAMS += tests/readme_example
 nodist_tests_readme_example_SOURCES = tests/readme_example.c
