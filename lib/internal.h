@@ -9,6 +9,8 @@
 
 /* Elements handled at a time where an intermediate result is kept on the stack. */
 #define TILE 1024
+/* Vectors that cross the boundary of a cache line cost more; longer arrays are entered at one. */
+#define LINE 64
 /* Error sums are made of blocks of this many elements, by absolute index; threads split there. */
 #define SUM_BLOCK 4096
 

@@ -12,7 +12,7 @@
 #define STREAM_BYTES ((size_t)32 << 20)
 /* Results made at a time, then copied: larger tiles are slower. */
 #define STREAM_TILE 1024
-/* What the address of a tile must be a multiple of, and the size of one that is to pass. */
+/* What the address and the size of a tile must be multiples of to pass. */
 #define STREAM_ALIGNMENT 16
 
 /* As memcpy; after the last, stream_end. */

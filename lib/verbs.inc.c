@@ -56,7 +56,11 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
     const int rule = p->rule, mode = p->mode;
     const REAL *x = j->x + first;
     if (!j->stochastic && !j->careful && !j->counted && !j->size && !j->stream) {
-        j->k->LOOP(round)[rule][mode](p, n, x, NULL, (REAL *)j->out + first);
+        REAL *y = (REAL *)j->out + first;
+        const size_t before = n < TILE ? 0 : (0 - (uintptr_t)y) % LINE / sizeof(REAL);
+        if (before)
+            j->k->LOOP(round)[rule][mode](p, before, x, NULL, y);
+        j->k->LOOP(round)[rule][mode](p, n - before, x + before, NULL, y + before);
         return;
     }
     REAL y[TILE];
@@ -68,9 +72,8 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
     for (size_t i = 0, m; i < n; i += m, x += m) {
         const uint64_t index = origin + first + i;
         char *out = (char *)j->out + (first + i) * (j->size ? j->size : sizeof(REAL));
-        /* what lies before the first address that can be streamed to is a tile of its own */
-        const size_t before = (0 - (uintptr_t)out) % STREAM_ALIGNMENT / sizeof(REAL);
-        m = j->stream && before ? before : most;
+        const size_t before = n < TILE ? 0 : (0 - (uintptr_t)out) % LINE / (j->size ? j->size : sizeof(REAL));
+        m = before ? before : most;
         m = n - i < m ? n - i : m;
         /* counting and coding read x after y is made, so y waits on the stack where x may be the output */
         REAL *to = j->size || j->stream || (j->counted && j->in_place) ? y : (REAL *)(void *)out;
