@@ -148,8 +148,10 @@ CLI_TESTS = \
 	tests/cli/fuzz.sh \
 	tests/cli/info.sh \
 	tests/cli/npy.sh \
+	tests/cli/npz.sh \
 	tests/cli/quantize.sh \
 	tests/cli/round.sh \
+	tests/cli/safetensors.sh \
 	tests/cli/sample.sh \
 	tests/cli/usage.sh \
 	tests/cli/vectors.sh
@@ -158,6 +160,23 @@ EXTRA_DIST += $(CLI_TESTS) tests/cli/common.sh tests/cli/fuzz_casts.c tests/cli/
 if TOOLS
 TESTS += $(CLI_TESTS)
 endif
+
+# ------------------------------------------------------------------------------------- files from strangers
+EXTRA_DIST += tests/fuzz/corpus tests/fuzz/run.sh tests/fuzz/seeds.py tests/fuzz/safetensors.dict
+EXTRA_PROGRAMS += tests/fuzz/replay
+tests_fuzz_replay_SOURCES = tests/fuzz/replay.c tests/fuzz/reader.c tests/fuzz/reader.h
+tests_fuzz_replay_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS)
+tests_fuzz_replay_LDADD = tools/libmodel.la lib/libfpemu.la $(JANSSON_LIBS) $(ZIP_LIBS)
+if TOOLS
+check_PROGRAMS += tests/fuzz/replay
+TESTS += tests/fuzz/replay
+endif
+
+# With libFuzzer and sanitizers, by clang: make check-fuzz FUZZ_SECONDS=3600 FUZZ="npz safetensors"
+FUZZ_SECONDS = 60
+FUZZ =
+check-fuzz:
+	$(BASH) $(top_srcdir)/tests/fuzz/run.sh fuzz $(FUZZ_SECONDS) $(FUZZ)
 
 # ------------------------------------------------------------------------------------- each defect is noticed
 EXTRA_DIST += tests/mutants/run.sh tests/mutants/mutants.txt
