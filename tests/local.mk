@@ -162,6 +162,7 @@ endif
 
 # ------------------------------------------------------------------------------------- the program
 CLI_TESTS = \
+	tests/cli/apply.sh \
 	tests/cli/codes.sh \
 	tests/cli/compare.sh \
 	tests/cli/files.sh \
