@@ -504,7 +504,7 @@ const char *fpemu_function_name(fpemu_function function);
 fpemu_status fpemu_function_named(const char *name, fpemu_function *function);
 
 /* y is the exact value of the function at x, correctly rounded once, as for the operations above; counters, refusals
- * and overlap too. doc/numerics.md, 10, has zeros, infinities and poles, and how correct rounding is shown.
+ * and overlap too. doc/numerics.md, 9.6, has zeros, infinities and poles, and how correct rounding is shown.
  * Operands are binary32 numbers and the format one that binary32 holds, with both carriers: the _f64 forms refuse
  * another format with FPEMU_ERROR_UNSUPPORTED, and an array that has another number in it with FPEMU_ERROR_ARGUMENT. */
 fpemu_status fpemu_apply_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
