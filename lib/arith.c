@@ -384,7 +384,12 @@ static fpemu_status relate(fpemu_relation relation, int carrier, size_t n, const
 
 /* ---------------------------------------------------------------------------------------- public functions */
 
-static int work_of(fpemu_function function)
+static int work_of_operation(fpemu_operation operation)
+{
+    return (unsigned)operation < FPEMU_OPERATION_COUNT ? (int)operation : -1;
+}
+
+static int work_of_function(fpemu_function function)
 {
     return (unsigned)function < FPEMU_FUNCTION_COUNT ? FUNCTIONS + (int)function : -1;
 }
@@ -421,7 +426,7 @@ static int work_of(fpemu_function function)
         if (n && operands && (unsigned)operation < FPEMU_OPERATION_COUNT)                                              \
             for (int o = 0; o < operand_count[operation]; o++)                                                         \
                 all[o] = operands[o];                                                                                  \
-        return operate(format, rounding, operation, bits, n, all, steps, y, stats);                                    \
+        return operate(format, rounding, work_of_operation(operation), bits, n, all, steps, y, stats);                 \
     }                                                                                                                  \
     fpemu_status fpemu_relate_##suffix(fpemu_relation relation, size_t n, const real *const *operands,                 \
                                        const size_t *steps, uint8_t *y)                                                \
@@ -451,7 +456,7 @@ static int work_of(fpemu_function function)
                                       fpemu_function function, size_t n, const real *x, real *y, fpemu_stats *stats)   \
     {                                                                                                                  \
         const void *const operands[] = {x};                                                                            \
-        return operate(format, rounding, work_of(function), bits, n, operands, NULL, y, stats);                        \
+        return operate(format, rounding, work_of_function(function), bits, n, operands, NULL, y, stats);               \
     }
 
 CARRIER(f32, float, 32)
@@ -461,7 +466,7 @@ float fpemu_arith_one_f32(const fpemu_format *format, const fpemu_rounding *roun
                           float a, float b, float c, uint64_t index)
 {
     float y;
-    operate_one(format, rounding, operation, 32, &a, &b, &c, index, &y);
+    operate_one(format, rounding, work_of_operation(operation), 32, &a, &b, &c, index, &y);
     return y;
 }
 
@@ -469,7 +474,7 @@ double fpemu_arith_one_f64(const fpemu_format *format, const fpemu_rounding *rou
                            double a, double b, double c, uint64_t index)
 {
     double y;
-    operate_one(format, rounding, operation, 64, &a, &b, &c, index, &y);
+    operate_one(format, rounding, work_of_operation(operation), 64, &a, &b, &c, index, &y);
     return y;
 }
 
@@ -477,7 +482,7 @@ float fpemu_apply_one_f32(const fpemu_format *format, const fpemu_rounding *roun
                           uint64_t index)
 {
     float y;
-    operate_one(format, rounding, work_of(function), 32, &x, &x, &x, index, &y);
+    operate_one(format, rounding, work_of_function(function), 32, &x, &x, &x, index, &y);
     return y;
 }
 
@@ -485,6 +490,6 @@ double fpemu_apply_one_f64(const fpemu_format *format, const fpemu_rounding *rou
                            double x, uint64_t index)
 {
     double y;
-    operate_one(format, rounding, work_of(function), 64, &x, &x, &x, index, &y);
+    operate_one(format, rounding, work_of_function(function), 64, &x, &x, &x, index, &y);
     return y;
 }
