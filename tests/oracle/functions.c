@@ -264,36 +264,42 @@ static void check_special(fpemu_function function)
                                   NAN,
                                   1,
                                   -1,
-                                  0x1p-149,
-                                  -0x1p-149,
-                                  0x1p-100,
+                                  2,
+                                  3,
+                                  -3,
                                   4,
                                   0.25,
-                                  2,
-                                  10,
-                                  1e10,
-                                  -3,
-                                  3,
                                   0.5,
                                   -0.5,
-                                  100,
-                                  -100,
-                                  0x1p127,
-                                  -0x1p127,
-                                  0x1.fffffep-1,
-                                  0x1.000002p0,
-                                  -0x1.fffffep-1,
-                                  -0x1.000002p0,
+                                  10,
+                                  1e10,
                                   38,
                                   -38,
-                                  150,
-                                  -150,
-                                  0x1p-40,
-                                  -0x1p-40,
                                   55,
                                   56,
                                   64,
-                                  -64};
+                                  -64,
+                                  100,
+                                  -100,
+                                  150,
+                                  -150,
+                                  0x1p-149,
+                                  -0x1p-149,
+                                  0x1p-100,
+                                  0x1p-40,
+                                  -0x1p-40,
+                                  0x1p-31,
+                                  -0x1p-31,
+                                  0x1p-23,
+                                  -0x1p-23,
+                                  0x1p-21,
+                                  -0x1p-21,
+                                  0x1p127,
+                                  -0x1p127,
+                                  0x1.fffffep-1,
+                                  -0x1.fffffep-1,
+                                  0x1.000002p0,
+                                  -0x1.000002p0};
     const size_t n = sizeof list / sizeof *list;
     memcpy(operand, list, sizeof list);
     for (size_t i = 0; i < n; i++)
@@ -358,6 +364,44 @@ static void check_arguments(void)
         fail("a name past the end");
 }
 
+/* Functions that lie just beside a number whose v * 2^N is an integer: the random words on both sides of the step. */
+static void check_steps(void)
+{
+    static const struct {
+        fpemu_function function;
+        double x;
+        uint8_t bits;
+        uint32_t last;                               /* the largest R that does not go up */
+    } list[] = {{FPEMU_COS, 0x1p-23, 23, 0},         /* 1 - 2^-47 + tiny: v = 1 - 2^-23 + tiny */
+                {FPEMU_COSH, 0x1p-23, 24, 0xfffffe}, /* 1 + 2^-47 + tiny: v = 2^-24 + tiny */
+                {FPEMU_EXP, 0x1p-36, 13, 0x1ffe},    /* 1 + 2^-36 + tiny: v = 2^-13 + tiny */
+                {FPEMU_SIN, 0x1p-31, 16, 0},         /* 2^-31 - tiny: v = 1 - tiny */
+                {FPEMU_TAN, 0x1p-31, 16, 0xffff},    /* 2^-31 + tiny: v = tiny */
+                {FPEMU_LOG1P, 0x1p-47, 24, 0},       /* x (1 - 2^-48) + tiny: v = 1 - 2^-24 + tiny */
+                {FPEMU_SILU, 0x1p-31, 9, 0x1ff},     /* x/2 (1 + 2^-32) - tiny: v = 2^-9 - tiny */
+                {FPEMU_SIGMOID, 0x1p-26, 8, 0xf0}};  /* 1/2 + 2^-28 - tiny: v = 2^-4 - tiny */
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        for (int up = 0; up < 2; up++) {
+            fpemu_rounding r = fpemu_stochastic(5, i);
+            const uint32_t wanted = list[i].last + (uint32_t)up;
+            uint64_t index = 0;
+            r.bits = list[i].bits;
+            if (wanted >> r.bits)
+                continue;
+            while (fpemu_random_bits(&r, index) != wanted)
+                index++;
+            judge *j = judge_open_slow(&ref_find("binary32")->f, &r, 32);
+            ref_function(&truth[0], list[i].function, list[i].x, 170);
+            const uint64_t want = judge_one(j, 32, &truth[0], wanted).bits;
+            const float have = fpemu_apply_one_f32(&subjects[4].parsed, &r, list[i].function, (float)list[i].x, index);
+            comparisons++;
+            if (bits_in(32, (double)have) != want && failures++ < 25)
+                printf("FAIL %s(%a), R = %x of %u bits: %a, judge %a\n", fpemu_function_name(list[i].function),
+                       list[i].x, wanted, r.bits, (double)have, value_in(32, want));
+            judge_close(j);
+        }
+}
+
 /* One by one as in arrays, stochastic too. */
 static void check_scalar(fpemu_function function)
 {
@@ -392,6 +436,7 @@ int main(int argc, char **argv)
         check_scalar((fpemu_function)f);
         check_function((fpemu_function)f, 1, all);
     }
+    check_steps();
     check_arguments();
     if (failures)
         printf("%lu of %lu comparisons failed\n", failures, comparisons);
