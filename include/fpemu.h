@@ -466,6 +466,57 @@ float fpemu_arith_one_f32(const fpemu_format *format, const fpemu_rounding *roun
 double fpemu_arith_one_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
                            double a, double b, double c, uint64_t index);
 
+/* Elementary functions of one operand. */
+typedef enum fpemu_function {
+    FPEMU_EXP = 0,     /* e^x */
+    FPEMU_EXP2 = 1,    /* 2^x */
+    FPEMU_EXP10 = 2,   /* 10^x */
+    FPEMU_EXPM1 = 3,   /* e^x - 1 */
+    FPEMU_LOG = 4,
+    FPEMU_LOG2 = 5,
+    FPEMU_LOG10 = 6,
+    FPEMU_LOG1P = 7,   /* log(1 + x) */
+    FPEMU_SIN = 8,     /* angles in radians */
+    FPEMU_COS = 9,
+    FPEMU_TAN = 10,
+    FPEMU_ASIN = 11,
+    FPEMU_ACOS = 12,
+    FPEMU_ATAN = 13,
+    FPEMU_SINH = 14,
+    FPEMU_COSH = 15,
+    FPEMU_TANH = 16,
+    FPEMU_ASINH = 17,
+    FPEMU_ACOSH = 18,
+    FPEMU_ATANH = 19,
+    FPEMU_ERF = 20,
+    FPEMU_ERFC = 21,
+    FPEMU_RSQRT = 22,  /* 1 / sqrt(x) */
+    FPEMU_SIGMOID = 23,/* 1 / (1 + e^-x) */
+    FPEMU_SILU = 24,   /* x * sigmoid(x) */
+    FPEMU_GELU = 25,   /* x/2 * (1 + erf(x / sqrt(2))) */
+    FPEMU_SOFTPLUS = 26,/* log(1 + e^x) */
+    FPEMU_FUNCTION_COUNT = 27
+} fpemu_function;
+
+/* "exp", "log2", ...; NULL if there is no such function. */
+const char *fpemu_function_name(fpemu_function function);
+/* The function of that name, in lower case; FPEMU_ERROR_ARGUMENT if there is none. */
+fpemu_status fpemu_function_named(const char *name, fpemu_function *function);
+
+/* y is the exact value of the function at x, correctly rounded once, as for the operations above; counters, refusals
+ * and overlap too. doc/numerics.md, 9.6, has zeros, infinities and poles, and how correct rounding is shown.
+ * Operands are binary32 numbers and the format one that binary32 holds, with both carriers: the _f64 forms refuse
+ * another format with FPEMU_ERROR_UNSUPPORTED, and an array that has another number in it with FPEMU_ERROR_ARGUMENT. */
+fpemu_status fpemu_apply_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
+                             size_t n, const float *x, float *y, fpemu_stats *stats);
+fpemu_status fpemu_apply_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
+                             size_t n, const double *x, double *y, fpemu_stats *stats);
+/* One element. `index` and refusals as in fpemu_round. */
+float fpemu_apply_one_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function, float x,
+                          uint64_t index);
+double fpemu_apply_one_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
+                           double x, uint64_t index);
+
 /* Comparisons need no format: y[i] = 1 where the relation holds between a[i] and b[i], else 0. -0 equals +0; a NaN is
  * in no relation, and signals nothing. y overlaps neither array; steps as in fpemu_arith. */
 typedef enum fpemu_relation { FPEMU_EQ = 0, FPEMU_LT = 1, FPEMU_LE = 2, FPEMU_RELATION_COUNT = 3 } fpemu_relation;

@@ -61,6 +61,9 @@ const kernels *fpemu_kernels(void);
 /* Random bits (left-aligned in 32) of elements i, i+1, ... */
 void fpemu_random_fill(const kernels *k, const fpemu_rounding *r, uint64_t i, size_t n, uint32_t *out);
 
+/* The exact result of a function of a binary32 number, given as binary64 bits. */
+core_exact fpemu_function_exact(fpemu_function function, uint64_t bits);
+
 /* Floating-point environment: to the default (nearest, no flushing, no traps), and back. */
 typedef struct fp_environment {
     uint64_t saved[8];

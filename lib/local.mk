@@ -15,6 +15,7 @@ CORE = \
 	lib/core/compat.inc.h \
 	lib/core/element.h \
 	lib/core/element.inc.h \
+	lib/core/function.h \
 	lib/core/plan.h \
 	lib/core/plan.inc.h \
 	lib/core/port.h \
@@ -43,6 +44,7 @@ lib_libfpemu_la_SOURCES = \
 	lib/rng.c \
 	lib/round.c \
 	lib/arith.c \
+	lib/function.c \
 	lib/environment.c \
 	lib/stats.c \
 	lib/dispatch.c

@@ -83,6 +83,8 @@ tests_ref_libjudge_la_SOURCES = \
 	tests/ref/exact.h \
 	tests/ref/formats.c \
 	tests/ref/formats.h \
+	tests/ref/functions.c \
+	tests/ref/functions.h \
 	tests/ref/judge.c \
 	tests/ref/judge.h \
 	tests/ref/mpfr.c \
@@ -98,6 +100,7 @@ JUDGE_TESTS = \
 	tests/oracle/arith \
 	tests/oracle/codes \
 	tests/oracle/double \
+	tests/oracle/functions \
 	tests/oracle/inputs16 \
 	tests/oracle/judges \
 	tests/oracle/neighbours
@@ -105,6 +108,8 @@ tests_oracle_arith_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
 tests_oracle_arith_LDADD = tests/ref/libjudge.la $(MPFR_LIBS)
 tests_oracle_codes_LDADD = tests/ref/libjudge.la
 tests_oracle_double_LDADD = tests/ref/libjudge.la
+tests_oracle_functions_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
+tests_oracle_functions_LDADD = tests/ref/libjudge.la $(MPFR_LIBS)
 tests_oracle_inputs16_LDADD = tests/ref/libjudge.la
 tests_oracle_judges_LDADD = tests/ref/libjudge.la
 tests_oracle_neighbours_LDADD = tests/ref/libjudge.la
@@ -140,8 +145,24 @@ check-triples:
 	@echo "configure did not find MPFR and GMP, which judge" >&2; exit 1
 endif
 
+# Elementary functions, operand by operand, a record on standard output: minutes; with FUNCTIONS=--float, every binary32
+# number, hours. Of some: make check-functions FUNCTIONS="exp log" or FUNCTIONS="--float exp"
+FUNCTIONS =
+EXTRA_PROGRAMS += tests/oracle/functions_proof
+tests_oracle_functions_proof_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
+tests_oracle_functions_proof_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
+tests_oracle_functions_proof_LDADD = tests/ref/libjudge.la $(MPFR_LIBS)
+if HAVE_MPFR
+check-functions: tests/oracle/functions_proof$(EXEEXT)
+	tests/oracle/functions_proof$(EXEEXT) $(FUNCTIONS)
+else
+check-functions:
+	@echo "configure did not find MPFR and GMP, which judge" >&2; exit 1
+endif
+
 # ------------------------------------------------------------------------------------- the program
 CLI_TESTS = \
+	tests/cli/apply.sh \
 	tests/cli/codes.sh \
 	tests/cli/compare.sh \
 	tests/cli/files.sh \

@@ -7,6 +7,7 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/main.c \
 	tools/fpemu/cli.h \
 	tools/fpemu/commands.h \
+	tools/fpemu/apply.c \
 	tools/fpemu/bench.c \
 	tools/fpemu/cli.c \
 	tools/fpemu/compare.c \

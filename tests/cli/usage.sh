@@ -3,10 +3,10 @@
 . "$(dirname "$0")/common.sh"
 
 "$FPEMU" --help >out || failed --help
-for command in formats info round encode decode quantize compare sample validate bench fuzz vectors; do
+for command in formats info round apply encode decode quantize compare sample validate bench fuzz vectors; do
     grep -q "^  $command " out || failed "--help does not name $command"
 done
-for command in formats info round encode decode quantize compare sample bench fuzz vectors; do
+for command in formats info round apply encode decode quantize compare sample bench fuzz vectors; do
     for option in --help -h; do
         "$FPEMU" $command $option >out 2>err || failed "$command $option"
         grep -q "^Usage: fpemu $command" out || failed "$command $option: $(head -n 1 out)"

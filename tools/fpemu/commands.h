@@ -5,6 +5,7 @@
 int cmd_formats(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_round(int argc, char **argv);
+int cmd_apply(int argc, char **argv);
 int cmd_encode(int argc, char **argv);
 int cmd_decode(int argc, char **argv);
 int cmd_quantize(int argc, char **argv);

@@ -26,6 +26,7 @@ static const command commands[] = {
     {"formats", cmd_formats, "list the named formats"},
     {"info", cmd_info, "everything about one format"},
     {"round", cmd_round, "round numbers to a format"},
+    {"apply", cmd_apply, "elementary functions, rounded to a format"},
     {"encode", cmd_encode, "numbers to bit patterns"},
     {"decode", cmd_decode, "bit patterns to numbers"},
     {"quantize", cmd_quantize, "round an array file to a format"},
