@@ -20,6 +20,9 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/foreign.h \
 	tools/fpemu/formats.c \
 	tools/fpemu/fuzz.c \
+	tools/fpemu/fuzz.h \
+	tools/fpemu/fuzz_classes.c \
+	tools/fpemu/fuzz_report.c \
 	tools/fpemu/info.c \
 	tools/fpemu/inputs.c \
 	tools/fpemu/inputs.h \
@@ -29,6 +32,8 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/npy.h \
 	tools/fpemu/number.c \
 	tools/fpemu/number.h \
+	tools/fpemu/operation.c \
+	tools/fpemu/operation.h \
 	tools/fpemu/output.c \
 	tools/fpemu/output.h \
 	tools/fpemu/progress.c \
@@ -36,6 +41,8 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/quantize.c \
 	tools/fpemu/round.c \
 	tools/fpemu/sample.c \
+	tools/fpemu/tuples.c \
+	tools/fpemu/tuples.h \
 	tools/fpemu/vectors.c \
 	tools/fpemu/words.c \
 	tools/fpemu/words.h
