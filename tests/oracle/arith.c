@@ -5,7 +5,8 @@
  *   boundary-heavy and random operands for wider results in both carriers, every mode and stochastic variant
  *   special values in every place; published mistakes of others by name
  *
- * usage: arith [--triples SPEC...]: fma on all triples of formats of 7 and 8 bits (all of them if none is named)
+ * usage: arith [--stop]                ends at the first part that fails
+ *        arith --triples [SPEC...]     fma on all triples of formats of up to 8 bits (all of them if none is named)
  */
 #include "../ref/exact.h"
 #include "../ref/formats.h"
@@ -1080,32 +1081,34 @@ static int all_triples(int count, char **specs)
     return failures || !comparisons;
 }
 
-int main(int argc, char **argv)
+static void check_small(const ref_format *r)
+{
+    subject s;
+    if (!subject_named(&s, r->spec, &r->f))
+        return;
+    if (is_small(r, 1, 8))
+        check_pairs(&s);
+    if (is_small(r, 1, 6))
+        check_triples(&s);
+    else if (is_small(r, 7, 8))
+        sample_triples(&s);
+}
+
+static void check_all_specials(void)
 {
     const ref_format *r;
     subject s;
-    mpz_inits(one.k, two.k, three.k, (mpz_ptr)NULL);
-    if (argc > 1 && strcmp(argv[1], "--triples") == 0)
-        return all_triples(argc - 2, argv + 2);
-    check_mistakes();
-    check_small_addends();
-    for (size_t i = 0; (r = ref_formats(i)); i++) {
-        if (!subject_named(&s, r->spec, &r->f))
-            continue;
-        if (is_small(r, 1, 8))
-            check_pairs(&s);
-        if (is_small(r, 1, 6))
-            check_triples(&s);
-        else if (is_small(r, 7, 8))
-            sample_triples(&s);
-    }
     static const char *const specials[] = {"binary16",      "e4m3fn",      "e5m2fnuz",   "e8m0", "e2m1",
                                            "p3109(8,3,ue)", "dlfloat16",   "fixed(8,4)", "int8", "uint8",
                                            "posit(8,2)",    "posit(32,2)", "binary64"};
     for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
         if ((r = ref_find(specials[i])) && subject_named(&s, r->spec, &r->f))
             check_specials(&s);
-    check_all_wide();
+}
+
+static void check_decisions(void)
+{
+    subject s;
     for (unsigned m = 17; m <= 23; m++) {
         const fpemu_format f = ref_float(8, m, 127, FPEMU_SPECIALS_IEEE, 1);
         char spec[40];
@@ -1119,6 +1122,21 @@ int main(int argc, char **argv)
         check_hard_roots(&s);
         check_long_carries(&s);
     }
+}
+
+int main(int argc, char **argv)
+{
+    static void (*const parts[])(void) = {check_mistakes, check_all_specials, check_all_wide, check_decisions,
+                                          check_small_addends};
+    const ref_format *r;
+    const int stop = argc > 1 && strcmp(argv[1], "--stop") == 0;
+    mpz_inits(one.k, two.k, three.k, (mpz_ptr)NULL);
+    if (argc > 1 && strcmp(argv[1], "--triples") == 0)
+        return all_triples(argc - 2, argv + 2);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && !(stop && failures); i++)
+        parts[i]();
+    for (size_t i = 0; (r = ref_formats(i)) && !(stop && failures); i++)
+        check_small(r);
     if (failures)
         printf("arith: %lu comparisons, %lu failures\n", comparisons, failures);
     return failures || !comparisons;
