@@ -167,6 +167,7 @@ CLI_TESTS = \
 	tests/cli/compare.sh \
 	tests/cli/files.sh \
 	tests/cli/fuzz.sh \
+	tests/cli/fuzz_operations.sh \
 	tests/cli/info.sh \
 	tests/cli/npy.sh \
 	tests/cli/npz.sh \
@@ -175,9 +176,10 @@ CLI_TESTS = \
 	tests/cli/safetensors.sh \
 	tests/cli/sample.sh \
 	tests/cli/usage.sh \
-	tests/cli/vectors.sh
-EXTRA_DIST += $(CLI_TESTS) tests/cli/common.sh tests/cli/fuzz_casts.c tests/cli/fuzz_compiler.c \
-	tests/cli/vectors_judge.c
+	tests/cli/vectors.sh \
+	tests/cli/vectors_operations.sh
+EXTRA_DIST += $(CLI_TESTS) tests/cli/common.sh tests/cli/fuzz_casts.c tests/cli/fuzz_common.sh \
+	tests/cli/fuzz_compiler.c tests/cli/fuzz_operations.c tests/cli/vectors_judge.c
 if TOOLS
 TESTS += $(CLI_TESTS)
 endif

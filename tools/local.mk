@@ -21,6 +21,9 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/foreign.h \
 	tools/fpemu/formats.c \
 	tools/fpemu/fuzz.c \
+	tools/fpemu/fuzz.h \
+	tools/fpemu/fuzz_classes.c \
+	tools/fpemu/fuzz_report.c \
 	tools/fpemu/info.c \
 	tools/fpemu/inputs.c \
 	tools/fpemu/inputs.h \
@@ -28,6 +31,8 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/jsonout.h \
 	tools/fpemu/number.c \
 	tools/fpemu/number.h \
+	tools/fpemu/operation.c \
+	tools/fpemu/operation.h \
 	tools/fpemu/output.c \
 	tools/fpemu/output.h \
 	tools/fpemu/plot.c \
@@ -41,6 +46,8 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/sample.c \
 	tools/fpemu/save.c \
 	tools/fpemu/save.h \
+	tools/fpemu/tuples.c \
+	tools/fpemu/tuples.h \
 	tools/fpemu/vectors.c \
 	tools/fpemu/words.c \
 	tools/fpemu/words.h
