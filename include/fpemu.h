@@ -505,8 +505,9 @@ fpemu_status fpemu_function_named(const char *name, fpemu_function *function);
 
 /* y is the exact value of the function at x, correctly rounded once, as for the operations above; counters, refusals
  * and overlap too. doc/numerics.md, 9.6, has zeros, infinities and poles, and how correct rounding is shown.
- * Operands are binary32 numbers and the format one that binary32 holds, with both carriers: the _f64 forms refuse
- * another format with FPEMU_ERROR_UNSUPPORTED, and an array that has another number in it with FPEMU_ERROR_ARGUMENT. */
+ * Operands are binary32 numbers of at most 16 significant bits, as every value of fp16, bf16, TF32 and narrower formats
+ * is, for these are what correct rounding is proven for: an array that has another number in it is refused with
+ * FPEMU_ERROR_ARGUMENT. The format is one that binary32 holds (else FPEMU_ERROR_UNSUPPORTED), with both carriers. */
 fpemu_status fpemu_apply_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
                              size_t n, const float *x, float *y, fpemu_stats *stats);
 fpemu_status fpemu_apply_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,

@@ -234,17 +234,21 @@ static int run(const job *j, size_t first, size_t n, gathering *gathered)
     return found_nan;
 }
 
-/* Whether functions take x: a binary32 number, infinity or NaN. */
-static int is_binary32(double x)
+/* Whether functions take x: a binary32 number of at most 16 significant bits, infinity or NaN. */
+static int is_narrow(double x)
 {
-    return is_nan(x) || fabs(x) == (double)INFINITY || (fabs(x) <= (double)FLT_MAX && (double)(float)x == x);
+    if (is_nan(x) || fabs(x) == (double)INFINITY || x == 0)
+        return 1;
+    /* of the 53 bits of binary64's significand the top 16 may be set */
+    return fabs(x) <= (double)FLT_MAX && (double)(float)x == x &&
+           (core_bits64(x) & ((UINT64_C(1) << 37) - 1)) == 0;
 }
 
-static int all_binary32(const double *x, size_t n)
+static int all_narrow(const void *x, int carrier, size_t n)
 {
     int all = 1;
     for (size_t i = 0; i < n; i++)
-        all &= is_binary32(x[i]);
+        all &= is_narrow(operand_at(x, carrier, i));
     return all;
 }
 
@@ -269,7 +273,7 @@ static fpemu_status operate_inside(const fpemu_format *f, const fpemu_rounding *
     }
     if (!status && stats)
         status = fpemu_stats_check(stats);
-    if (!status && work >= FUNCTIONS && carrier == 64 && !all_binary32(operands[0], n))
+    if (!status && work >= FUNCTIONS && !all_narrow(operands[0], carrier, n))
         status = FPEMU_ERROR_ARGUMENT;
     if (status)
         return status;
@@ -333,7 +337,7 @@ static void operate_one(const fpemu_format *f, const fpemu_rounding *r, int work
     fp_environment environment;
     fpemu_environment_enter(&environment);
     const double v[3] = {operand_at(a, carrier, 0), operand_at(b, carrier, 0), operand_at(c, carrier, 0)};
-    if (prepare(&j, f, r, work, carrier) == FPEMU_OK && (work < FUNCTIONS || is_binary32(v[0]))) {
+    if (prepare(&j, f, r, work, carrier) == FPEMU_OK && (work < FUNCTIONS || is_narrow(v[0]))) {
         uint64_t g;
         const core_exact x = exact_of(work, j.plan.mode, v[0], v[1], v[2]);
         wide = core_value64(core_exact_round(&j.plan, &x, j.stochastic ? fpemu_element_bits(r, index) : 0, &g));

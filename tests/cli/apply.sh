@@ -39,15 +39,14 @@ for i in 0 1 500 999; do
     y=$("$FPEMU" apply tanh e5m2 -r sr --seed 5 --index $i "$x")
     holds "$("$FPEMU" encode fp32 "$y")" = "0x$(word out.npy $i x4)"
 done
-# 1 and 1 + 2^-40 as binary64
+# 1 as binary64
 printf '\000\000\000\000\000\000\360\077' >one.raw
 gives '' apply exp2 fp16 one.raw -o out.raw --raw f64
 printf '\000\000\000\000\000\000\000\100' >wanted
 same out.raw wanted
-printf '\000\020\000\000\000\000\360\077' >>one.raw
-rm out.raw
-fails 1 'one.raw: an element is no binary32 number' apply exp2 fp16 one.raw -o out.raw --raw f64
-holds ! -e out.raw
+# operands are rounded to 16 significant bits, or to the format asked for: 1.01 is 1.010009765625, or 1.0078125
+gives '2.0139248371124268 2.010859727859497' apply exp2 fp32 1.01 1.0078125
+gives '2.010859727859497' apply exp2 fp32 --from bf16 1.01
 
 # Errors
 fails 2 'expected FUNCTION SPEC' apply exp
@@ -57,7 +56,8 @@ fails 2 "no function 'fp16'" apply fp16 exp 1
 fails 2 "'x' is no number" apply exp fp16 1 x
 fails 2 '--hex and --json do not' apply exp fp16 --hex --json 1
 fails 2 'not with -o' apply exp fp16 in.npy -o out.npy --hex
-fails 2 '--raw goes with -o' apply exp fp16 --raw f32 1
+fails 2 'at most 16 significant bits' apply exp fp16 --from fp32 1
+fails 2 '--raw' apply exp fp16 --raw f32 1
 fails 1 'fp64: binary32 cannot hold' apply exp fp64 1
 fails 1 'fixed(8,4):wrap' apply exp 'fixed(8,4):wrap' 1
 fails 1 'fp16: format and rounding' apply exp fp16 -r qpytorch 1

@@ -1,7 +1,7 @@
 /* functions.c - elementary functions against GNU MPFR: exact values by tests/ref/functions, rounded by the slow judge.
  *
  *   every operand of fp16, bf16 and the 8-bit formats, each in some formats and modes, so that neighbours go through
- *   all of them; random floats; every function; both carriers, counters, the stochastic modes with the words given
+ *   all of them; random floats of 16 significant bits; every function; both carriers, counters, the stochastic modes with the words given
  *   zeros, infinities, NaN, poles, ends of domains; what must be refused; scalar forms
  *
  * usage: functions [--all]: every operand of those formats in every format and mode of the list
@@ -207,7 +207,7 @@ static void check(fpemu_function function, size_t combination, unsigned carrier,
     judge_close(j);
 }
 
-/* Operand i of the list of fp16, bf16, 8-bit formats and random floats; 0 past its end. */
+/* Operand i of the list of fp16, bf16, 8-bit formats and random floats of 16 significant bits; 0 past its end. */
 static int listed(uint64_t i, double *x)
 {
     static const char *const whole[] = {"fp16",     "bf16",     "e4m3fn",      "e5m2",
@@ -228,7 +228,7 @@ static int listed(uint64_t i, double *x)
     uint64_t seed = i, u = points_random(&seed);
     if (i % 2) /* near 1 */
         u = (u & 0x807fffff) | ((u >> 32) % 24 + 113) << 23;
-    *x = value_in(32, u & 0xffffffff);
+    *x = value_in(32, u & 0xffffff00); /* 16 significant bits */
     return 1;
 }
 
@@ -410,7 +410,7 @@ static void check_scalar(fpemu_function function)
     double wide[64], z[64];
     for (unsigned i = 0; i < 64; i++) {
         uint64_t state = i + 1;
-        x[i] = (float)ldexp((double)(points_random(&state) >> 44), -16) - (i % 2 ? 8 : 0);
+        x[i] = (float)ldexp((double)(points_random(&state) >> 49), -11) - (i % 2 ? 8 : 0);
         wide[i] = (double)x[i];
     }
     if (fpemu_apply_f32(&subjects[0].parsed, &r, function, 64, x, y, NULL) ||

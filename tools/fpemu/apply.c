@@ -19,12 +19,14 @@ static const char help[] =
     "       fpemu apply FUNCTION SPEC IN -o OUT [OPTION...]\n"
     "The exact value of a function, correctly rounded once to the format SPEC: of numbers, as\n"
     "'fpemu round' reads and prints them, or of every element of a file of tensors, as 'fpemu\n"
-    "quantize' does. Operands are binary32 numbers.\n"
+    "quantize' does. Operands are first rounded, to nearest, to 16 significant bits (what functions\n"
+    "are proven for), or to the format of --from.\n"
     "\n"
     "Functions: exp exp2 exp10 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh\n"
     "asinh acosh atanh erf erfc rsqrt sigmoid silu gelu softplus.\n"
     "\n"
-    "  -o, --output OUT      the file to write\n" FILE_HELP CLI_ROUNDING_HELP
+    "  -o, --output OUT      the file to write\n"
+    "      --from SPEC       format of the operands, of at most 16 significant bits\n" FILE_HELP CLI_ROUNDING_HELP
     "      --index N         index of the first number in its stream (default: 0)\n"
     "      --hex             print in hexadecimal, as 0x1.8p+3\n"
     "      --json            print a JSON array of numbers; infinities and NaN are strings\n"
@@ -32,6 +34,7 @@ static const char help[] =
     "Example: fpemu apply gelu bf16 -1 0.5 3\n";
 
 static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                        {"from", required_argument, NULL, CLI_OPT_FROM},
                                         FILE_LONG,
                                         CLI_ROUNDING_LONG,
                                         {"index", required_argument, NULL, CLI_OPT_INDEX},
@@ -41,18 +44,25 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
                                         {0}};
 
 typedef struct job {
-    const char *spec, *output;
+    const char *spec, *output, *from_spec;
     fpemu_function function;
-    fpemu_format format;
+    fpemu_format format, from;
     fpemu_rounding rounding;
     file_options file;
     bool hexadecimal, json;
 } job;
 
-static fpemu_status apply_piece(const job *j, bool binary64, size_t count, void *elements)
+/* In place. */
+static void apply_piece(const job *j, bool binary64, size_t count, void *x)
 {
-    return binary64 ? fpemu_apply_f64(&j->format, &j->rounding, j->function, count, elements, elements, NULL)
-                    : fpemu_apply_f32(&j->format, &j->rounding, j->function, count, elements, elements, NULL);
+    const fpemu_rounding nearest = fpemu_nearest();
+    if (binary64) {
+        cli_check(fpemu_quantize_f64(&j->from, &nearest, count, x, x, NULL), j->from_spec);
+        cli_check(fpemu_apply_f64(&j->format, &j->rounding, j->function, count, x, x, NULL), j->spec);
+    } else {
+        cli_check(fpemu_quantize_f32(&j->from, &nearest, count, x, x, NULL), j->from_spec);
+        cli_check(fpemu_apply_f32(&j->format, &j->rounding, j->function, count, x, x, NULL), j->spec);
+    }
 }
 
 /* A file that is being worked on: what save_model asks for. */
@@ -88,11 +98,7 @@ static size_t next_piece(void *state, const void **bytes)
     piece.rounding.stream += w->i;
     piece.rounding.offset += w->index;
     void *x = f->binary64 ? (void *)w->x64 : (void *)w->x32;
-    const fpemu_status status = apply_piece(&piece, f->binary64, w->count, x);
-    if (status == FPEMU_ERROR_ARGUMENT) {
-        cli_fail("%s: an element is no binary32 number; 'fpemu quantize fp32' makes it one", f->in.path);
-    }
-    cli_check(status, piece.spec);
+    apply_piece(&piece, f->binary64, w->count, x);
     dtype_store(f->type[w->i], t->big_endian, w->count, x, f->binary64, f->bytes);
     progress_advance(&f->bar, w->count);
     *bytes = f->bytes;
@@ -105,7 +111,7 @@ static void apply_to_file(job *j, const char *path)
     file_job f = {.j = j, .in = file_open(path, &j->file)};
     file_check_output(&f.in, j->output);
     double probe = 0; /* one zero shows, also for an empty file, whether the format and the rounding are accepted */
-    cli_check(apply_piece(j, false, 1, &probe), j->spec);
+    apply_piece(j, false, 1, &probe);
     f.type = cli_allocate(f.in.model.count, sizeof *f.type);
     for (size_t i = 0; i < f.in.model.count; i++) {
         if (f.in.chosen[i]) {
@@ -131,7 +137,7 @@ static void apply_to_numbers(job *j, char **operand, int operands)
     for (double x; words_next_number(&w, false, &x); j->rounding.offset++) {
         char result[NUMBER_SIZE];
         float y = (float)x;
-        cli_check(apply_piece(j, false, 1, &y), j->spec);
+        apply_piece(j, false, 1, &y);
         if (j->json) {
             jsonout_stream_add(&stream, jsonout_real((double)y));
         } else {
@@ -148,12 +154,14 @@ int cmd_apply(int argc, char **argv)
     cli c = cli_start(argc, argv, help);
     cli_rounding asked = {0};
     uint64_t index = 0;
-    job j = {0};
+    job j = {.from_spec = "float(e=8,m=15)"};
     for (int option; (option = cli_next(&c, "o:" CLI_ROUNDING_SHORT, options)) != -1;) {
         if (option == 'o') {
             j.output = output_path(optarg);
         } else if (option == CLI_OPT_INDEX) {
             index = cli_option_u64("--index", optarg, 0, UINT64_MAX);
+        } else if (option == CLI_OPT_FROM) {
+            j.from_spec = optarg;
         } else if (option == CLI_OPT_HEX) {
             j.hexadecimal = true;
         } else if (option == CLI_OPT_JSON) {
@@ -179,6 +187,10 @@ int cmd_apply(int argc, char **argv)
     }
     j.spec = c.operand[1];
     j.format = cli_format(j.spec);
+    j.from = cli_format(j.from_spec);
+    if (j.from.kind != FPEMU_KIND_FLOAT || j.from.mantissa_bits > 15 || !fpemu_fits_f32(&j.from)) {
+        cli_usage("--from: '%s' is no float of at most 16 significant bits", j.from_spec);
+    }
     j.rounding = cli_rounding_get(&asked);
     j.rounding.offset = index;
     if (!fpemu_fits_f32(&j.format)) {
