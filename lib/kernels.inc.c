@@ -50,7 +50,7 @@
     LOOP(rule, CORE_SR_B)                                                                                              \
     LOOP(rule, CORE_SR_C)
 
-/* Random bits of elements first, first + 1, ... of a group, whose elements share its words: 32 of each field in turn. */
+/* Random bits of n elements of a group that shares `words`, from its element `from` on: 32 of each field in turn. */
 static void share_out(const uint32_t *words, int share, int n_bits, size_t from, size_t n, uint32_t *r)
 {
     const uint32_t left = 32 - (32u >> share), mask = (uint32_t)(~UINT64_C(0) << (32 - n_bits));

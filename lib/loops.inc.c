@@ -114,8 +114,8 @@ static double largest_error(size_t n, const char *x, const char *y)
 }
 #endif
 
-/* The larger of c->max_error and the tile's, of which `near` is the largest as the carrier rounds it: rounding keeps the
- * order, so that a smaller rounded difference is no larger one. */
+/* Makes c->max_error the larger of itself and the tile's, of which `near` is the largest as the carrier rounds it:
+ * rounding keeps the order, so that a smaller rounded difference is no larger one. */
 static void LOOP(add_error)(size_t n, const char *x, const char *y, UINT near, int exact, tile_counts *c)
 {
     double error = (double)CORE(value)(near);
@@ -174,8 +174,8 @@ static void LOOP(count)(const PLAN *p, size_t n, const void *x, const void *y, c
     LOOP(add_error)(n, in, out, max_error, 0, c);
 }
 
-/* As count for a tile, already rounded, that holds nothing beyond the ends, no infinity and no NaN: few counters are left
- * then. Returns 0, with *c untouched, where the tile is none such. `exact`: every x - y is a number of the carrier. */
+/* As count for a tile, already rounded, that holds nothing beyond the ends, no infinity and no NaN: few counters are
+ * left then. Returns 0, with *c untouched, where the tile is none such. `exact`: every x - y is a number of the carrier. */
 static int LOOP(count_inside)(const PLAN *p, size_t n, const void *x, const void *y, int exact, tile_counts *c)
 {
     const UINT magnitude = ~(UINT)0 >> 1, normal = p->min_normal, end = p->max[0] < INF ? p->max[0] : INF - 1;
@@ -233,7 +233,8 @@ static void LOOP(encode)(const CODER *c, size_t n, const void *x, const void *y,
         switch (size) {
         case 1: ENCODE(encode_quick, uint8_t);
         case 2: ENCODE(encode_quick, uint16_t);
-        default: ENCODE(encode_quick, uint32_t);
+        case 4: ENCODE(encode_quick, uint32_t);
+        default: ENCODE(encode_quick, uint64_t);
         }
     if (k.kind == FPEMU_KIND_FLOAT)
         switch (size) {
@@ -286,7 +287,8 @@ static void LOOP(decode)(const CODER *c, size_t n, const void *codes, size_t siz
         switch (size) {
         case 1: DECODE(uint8_t, CORE(decode_quick)(&k, code & mask));
         case 2: DECODE(uint16_t, CORE(decode_quick)(&k, code & mask));
-        default: DECODE(uint32_t, CORE(decode_quick)(&k, code & mask));
+        case 4: DECODE(uint32_t, CORE(decode_quick)(&k, code & mask));
+        default: DECODE(uint64_t, CORE(decode_quick)(&k, (UINT)code & mask));
         }
     if (size == 1 && n >= 1024) { /* worth a table, whatever the rule */
         UINT table[256];

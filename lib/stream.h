@@ -20,8 +20,10 @@ static inline void stream_copy(void *to, const void *from, size_t size)
 {
 #if defined(__SSE2__)
     if ((((uintptr_t)to | size) & (STREAM_ALIGNMENT - 1)) == 0) {
-        for (size_t i = 0; i < size; i += STREAM_ALIGNMENT)
-            _mm_stream_si128((__m128i *)(void *)((char *)to + i), _mm_loadu_si128((const void *)((const char *)from + i)));
+        for (size_t i = 0; i < size; i += STREAM_ALIGNMENT) {
+            const __m128i sixteen = _mm_loadu_si128((const __m128i *)(const void *)((const char *)from + i));
+            _mm_stream_si128((__m128i *)(void *)((char *)to + i), sixteen);
+        }
         return;
     }
 #endif

@@ -58,7 +58,8 @@ FPEMU_FN CORE_UINT CORE(counted)(int mode, CORE_UINT a, CORE_UINT c, CORE_UINT s
         return CORE_BITS(nearest);
     CORE_UINT t = CORE_BITS(sum);
     if (mode == FPEMU_RNA || mode == FPEMU_RNZ || mode == FPEMU_RAZ) {
-        const CORE_REAL half = CORE_VALUE(c - ((CORE_UINT)(CORE_MANT + 1) << CORE_MANT)), rest = x - nearest; /* exact */
+        const CORE_REAL half = CORE_VALUE(c - ((CORE_UINT)(CORE_MANT + 1) << CORE_MANT));
+        const CORE_REAL rest = x - nearest; /* exact */
         t += mode == FPEMU_RNA ? (CORE_UINT)(rest >= half) : mode == FPEMU_RAZ ? (CORE_UINT)(rest > 0) : 0;
         t -= mode == FPEMU_RNZ ? (CORE_UINT)(-rest >= half) : 0;
     } else {

@@ -200,8 +200,8 @@ static const char *type_name(bool binary64)
 static void print_row(const bench *b, const char *spec, const char *mode, bool binary64, const double seconds[ROUNDS])
 {
     const double s = speed(b, seconds);
-    printf("%-20s  %-10s  %-6s  %10zu  %7u  %10.4f  %8.2f  %9.4f\n", spec, mode, type_name(binary64), b->size, b->threads,
-           s, s * (binary64 ? 16 : 8), s / speed(b, b->memcpy_seconds[binary64]));
+    printf("%-20s  %-10s  %-6s  %10zu  %7u  %10.4f  %8.2f  %9.4f\n", spec, mode, type_name(binary64), b->size,
+           b->threads, s, s * (binary64 ? 16 : 8), s / speed(b, b->memcpy_seconds[binary64]));
 }
 
 static void print_rows(const bench *b)
