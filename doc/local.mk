@@ -4,5 +4,5 @@ dist_doc_DATA += doc/numerics.md doc/adding.md
 # What was run, and what came out.
 validationdir = $(docdir)/validation
 dist_validation_DATA = doc/validation/README.md doc/validation/exhaustive.txt doc/validation/mutants.txt \
-	doc/validation/machines.txt doc/validation/functions.txt
+	doc/validation/machines.txt doc/validation/functions.txt doc/validation/random.txt doc/validation/triples.txt
 EXTRA_DIST += tests/digests.txt

@@ -200,6 +200,15 @@ FUZZ_SECONDS = 60
 FUZZ =
 check-fuzz:
 	$(BASH) $(top_srcdir)/tests/fuzz/run.sh fuzz $(FUZZ_SECONDS) $(FUZZ)
+# ------------------------------------------------------------------------------------- random words
+# By dieharder, half an hour, and TestU01 where it is installed: make check-random TESTU01=PREFIX
+EXTRA_PROGRAMS += tests/random/stream
+tests_random_stream_LDADD = lib/libfpemu.la
+EXTRA_DIST += tests/random/run.sh tests/random/crush.c
+CLEANFILES += random.txt
+TESTU01 = /usr
+check-random: tests/random/stream$(EXEEXT)
+	CC='$(CC)' TESTU01='$(TESTU01)' $(SHELL) $(top_srcdir)/tests/random/run.sh tests/random/stream$(EXEEXT) random.txt
 
 # ------------------------------------------------------------------------------------- each defect is noticed
 EXTRA_DIST += tests/mutants/run.sh tests/mutants/mutants.txt
