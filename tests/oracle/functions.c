@@ -272,7 +272,7 @@ static void check_special(fpemu_function function)
                                   0.5,
                                   -0.5,
                                   10,
-                                  1e10,
+                                  0x1.2ap33,
                                   38,
                                   -38,
                                   55,
@@ -296,10 +296,10 @@ static void check_special(fpemu_function function)
                                   -0x1p-21,
                                   0x1p127,
                                   -0x1p127,
-                                  0x1.fffffep-1,
-                                  -0x1.fffffep-1,
-                                  0x1.000002p0,
-                                  -0x1.000002p0};
+                                  0x1.fffep-1,
+                                  -0x1.fffep-1,
+                                  0x1.0002p0,
+                                  -0x1.0002p0};
     const size_t n = sizeof list / sizeof *list;
     memcpy(operand, list, sizeof list);
     for (size_t i = 0; i < n; i++)
@@ -346,6 +346,9 @@ static void check_arguments(void)
     expect_status("affine", fpemu_apply_f64(&affine, &rne, FPEMU_EXP, 1, x, y, NULL), FPEMU_ERROR_UNSUPPORTED);
     expect_status("operand", fpemu_apply_f64(f, &rne, FPEMU_EXP, 2, x, y, NULL), FPEMU_ERROR_ARGUMENT);
     expect_status("overlap", fpemu_apply_f32(f, &rne, FPEMU_EXP, 2, narrow, narrow + 1, NULL), FPEMU_ERROR_OVERLAP);
+    narrow[3] = 0x1.0001p0f;
+    expect_status("17 bits", fpemu_apply_f32(f, &rne, FPEMU_EXP, 4, narrow, narrow, NULL), FPEMU_ERROR_ARGUMENT);
+    narrow[3] = 4;
     if (y[0] != 7 || y[1] != 7 || narrow[1] != 2)
         fail("a refused call wrote");
     expect_status("in place", fpemu_apply_f32(f, &rne, FPEMU_EXP2, 4, narrow, narrow, NULL), FPEMU_OK);
