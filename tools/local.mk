@@ -7,6 +7,8 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/main.c \
 	tools/fpemu/cli.h \
 	tools/fpemu/commands.h \
+	tools/fpemu/along.c \
+	tools/fpemu/along.h \
 	tools/fpemu/bench.c \
 	tools/fpemu/cli.c \
 	tools/fpemu/compare.c \
@@ -29,6 +31,7 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/number.h \
 	tools/fpemu/output.c \
 	tools/fpemu/output.h \
+	tools/fpemu/pack.c \
 	tools/fpemu/plot.c \
 	tools/fpemu/plot.h \
 	tools/fpemu/progress.c \
@@ -40,6 +43,7 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/sample.c \
 	tools/fpemu/save.c \
 	tools/fpemu/save.h \
+	tools/fpemu/unpack.c \
 	tools/fpemu/vectors.c \
 	tools/fpemu/words.c \
 	tools/fpemu/words.h
@@ -51,6 +55,8 @@ if TOOLS
 noinst_LTLIBRARIES += tools/libmodel.la
 endif
 tools_libmodel_la_SOURCES = \
+	tools/fpemu/container.c \
+	tools/fpemu/container.h \
 	tools/fpemu/dtype.c \
 	tools/fpemu/dtype.h \
 	tools/fpemu/model.c \

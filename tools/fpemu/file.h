@@ -14,7 +14,8 @@ enum { FILE_PIECE = 1 << 18 };
 
 /* How a file is read. Start from all zero. */
 typedef struct file_options {
-    model_raw raw; /* type NULL: there is a header */
+    model_kind kind; /* MODEL_DETECT, but for files of packed tensors */
+    model_raw raw;   /* type NULL: there is a header */
     bool has_byte_order;
     const char **wanted, **unwanted; /* patterns of names, as many as were given */
     size_t wanted_count, unwanted_count;
@@ -37,6 +38,9 @@ typedef struct file_options {
 bool file_take(file_options *options, int option, const char *argument);
 /* A usage error where they do not go together. */
 void file_check(const file_options *options);
+
+/* The argument of --dtype. */
+const dtype *file_dtype(const char *argument);
 
 typedef struct file {
     const char *path;
