@@ -149,6 +149,7 @@ CLI_TESTS = \
 	tests/cli/info.sh \
 	tests/cli/npy.sh \
 	tests/cli/npz.sh \
+	tests/cli/pack.sh \
 	tests/cli/quantize.sh \
 	tests/cli/round.sh \
 	tests/cli/safetensors.sh \
@@ -162,7 +163,7 @@ TESTS += $(CLI_TESTS)
 endif
 
 # ------------------------------------------------------------------------------------- files from strangers
-EXTRA_DIST += tests/fuzz/corpus tests/fuzz/run.sh tests/fuzz/seeds.py tests/fuzz/safetensors.dict
+EXTRA_DIST += tests/fuzz/corpus tests/fuzz/run.sh tests/fuzz/seeds.py tests/fuzz/safetensors.dict tests/fuzz/container.dict
 EXTRA_PROGRAMS += tests/fuzz/replay
 tests_fuzz_replay_SOURCES = tests/fuzz/replay.c tests/fuzz/reader.c tests/fuzz/reader.h
 tests_fuzz_replay_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS)

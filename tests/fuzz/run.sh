@@ -15,14 +15,14 @@ directory=$(cd "$1" && pwd)
 seconds=$2
 shift 2
 kinds=("$@")
-[ $# -gt 0 ] || kinds=(npy npz safetensors)
+[ $# -gt 0 ] || kinds=(npy npz safetensors container)
 
 clang=${CLANG:-clang}
 flags=(-std=c11 -O1 -g -fno-omit-frame-pointer -ffp-contract=off -Wno-unknown-pragmas -Wno-pass-failed
     -I"$top/include" -I"$top/lib")
 sanitizers=-fsanitize=address,undefined
 libraries=(jansson libzip zlib)
-readers=(dtype.c model.c npy.c npz.c safetensors.c)
+readers=(container.c dtype.c model.c npy.c npz.c safetensors.c)
 
 # The readers are watched by the fuzzer, the library below them by the sanitizers alone.
 build() { # KIND
