@@ -19,6 +19,8 @@ static const struct {
     {"npy", MODEL_NPY}, {"npz", MODEL_NPZ}, {"safetensors", MODEL_SAFETENSORS}, {"container", MODEL_CONTAINER}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
+char reader_reason[256];
+
 const char *reader_kind(unsigned i)
 {
     return i < KINDS ? kinds[i].name : NULL;
@@ -215,6 +217,7 @@ int reader_run(const char *kind, const uint8_t *bytes, size_t size)
         good = m.tensor[t].spec != NULL ? unpack_data(&m, &m.tensor[t]) : read_data(&m, &m.tensor[t]);
     }
     insist(good || m.error[0] != '\0', "refused without a reason");
+    snprintf(reader_reason, sizeof reader_reason, "%s", good ? "" : m.error);
     model_close(&m);
     return good;
 }

@@ -124,7 +124,7 @@ put("container", "good-few", container(packed))
 put("container", "good-none", container([]))
 put("container", "good-blocks", container([
     ("n", "F32", [1, 16], "nvfp4", 1, bytes(8 + 1 + 8)), ("s", "F32", [2, 2], "s2fp8", 1, bytes(8 + 4)),
-    ("k", "F32", [65], "nf4", 0, bytes(8 + 33)), ("t", "F32", [3, 3], "mx(e2m3,block=2x2)", 1, bytes(4 + 9))]))
+    ("k", "F32", [65], "nf4", 0, bytes(8 + 33)), ("t", "F32", [3, 3], "mx(e2m3,block=2x2)", 1, bytes(4 + 8))]))
 headers = (container(packed, place=64 * i)[24:] for i in range(2, 20))
 put("container", "good-header", next(h[:h.rindex(b"}") + 1] for h in headers if b"} " in h))
 put("container", "bad-size", container([("a", "F32", [4], "e2m1", 0, bytes(3))]))

@@ -9,7 +9,7 @@
 #include <zlib.h>
 
 const unsigned char container_magic[CONTAINER_MAGIC_SIZE] = {0x89, 'F', 'P', 'E', 'M', 'U', '\r', '\n'};
-enum { VERSION = 1, START = 24, ALIGNMENT = 64, LONGEST_HEADER = 100000000 };
+enum { CONTAINER_VERSION = 1, START = 24, ALIGNMENT = 64, LONGEST_HEADER = 100000000 };
 
 static uint64_t load(const unsigned char *bytes, int size)
 {
@@ -180,7 +180,7 @@ bool container_open(model *m)
         return model_refuse(m, "no file of packed tensors");
     }
     const uint64_t version = load(start + 8, 4), length = load(start + 16, 8);
-    if (version != VERSION) {
+    if (version != CONTAINER_VERSION) {
         return model_refuse(m, "version %" PRIu64 " of files of packed tensors is unknown", version);
     }
     if (length > LONGEST_HEADER || length > (uint64_t)size - START || (START + length) % ALIGNMENT != 0) {
@@ -261,7 +261,7 @@ unsigned char *container_print(const model *m, const container_entry *entries, s
         memcpy(bytes, container_magic, sizeof container_magic);
         memcpy(bytes + START, text, length);
         memset(bytes + START + length, ' ', total - START - length);
-        store(bytes + 8, 4, VERSION);
+        store(bytes + 8, 4, CONTAINER_VERSION);
         store(bytes + 12, 4, container_crc(0, bytes + START, total - START));
         store(bytes + 16, 8, total - START);
         *size = total;

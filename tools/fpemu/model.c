@@ -213,10 +213,12 @@ bool model_open(model *m, FILE *file, model_kind kind, const char *name, const m
     if (kind == MODEL_DETECT && !detect(m, name)) {
         return false;
     }
+    m->walkable = true; /* only raw data and .npy may come from a pipe */
     switch (m->kind) {
     case MODEL_RAW: return raw_open(m, raw);
     case MODEL_NPZ: return npz_open(m);
     case MODEL_SAFETENSORS: return safetensors_open(m);
+    case MODEL_CONTAINER: return container_open(m);
     default: return npy_open(m);
     }
 }
