@@ -145,6 +145,7 @@ CLI_TESTS = \
 	tests/cli/codes.sh \
 	tests/cli/compare.sh \
 	tests/cli/files.sh \
+	tests/cli/frameworks.sh \
 	tests/cli/fuzz.sh \
 	tests/cli/info.sh \
 	tests/cli/npy.sh \
