@@ -19,6 +19,28 @@ same out.npy wanted.npy
 gives '' quantize mxfp4 in.npy -o other.npy
 cmp -s other.npy wanted.npy && failed 'another axis gives the same'
 
+# quantize takes a large tensor in pieces, pack as a whole
+"$FPEMU" sample gradients -o big.npy --size 600064 || failed sample
+for spec in e4m3fn 'mx(e2m1,block=48)' nvfp4 'mx(e2m1,block=4x8)' s2fp8 'group(int5,block=channel)' 'bfp(m=4,block=row)'; do
+    gives '' pack "$spec" big.npy -o out.fpk -r sr --seed 5
+    gives '' unpack out.fpk -o out.npy
+    gives '' quantize "$spec" big.npy -o wanted.npy -r sr --seed 5
+    same out.npy wanted.npy
+    "$FPEMU" quantize "$spec" - -o out.npy -r sr --seed 5 <big.npy || failed 'quantize of standard input'
+    same out.npy wanted.npy
+    cat big.npy | "$FPEMU" quantize "$spec" - -o out.npy -r sr --seed 5 || failed 'quantize of a pipe'
+    same out.npy wanted.npy
+done
+tail -c +129 big.npy >big.raw
+gives '' quantize 'mx(e2m1,block=48)' big.raw -o wanted.raw --raw f32
+gives '' pack 'mx(e2m1,block=48)' big.raw -o out.fpk --raw f32
+gives '' unpack out.fpk -o out.npy
+tail -c +129 out.npy >data
+same data wanted.raw
+cat big.raw | "$FPEMU" quantize mxfp4 - -o no.raw --raw f32 2>err
+holds $? -eq 1
+grep -q 'how much raw data a pipe brings' err || failed "message of a raw pipe: $(cat err)"
+
 # A container byte by byte: 1, -2, 0.5, 6 in e2m1 are the nibbles 2, c, 1, 7
 printf '\000\000\200\077\000\000\000\300\000\000\000\077\000\000\300\100' >few.raw
 gives '' pack e2m1 few.raw -o out.fpk --raw f32
