@@ -107,7 +107,7 @@ static void choose(file *f, const file_options *options)
     }
 }
 
-file file_open(const char *path, const file_options *options)
+file file_open(const char *path, file_options *options)
 {
     const bool standard = strcmp(path, "-") == 0;
     file f = {.path = standard ? "standard input" : path};
@@ -120,6 +120,8 @@ file file_open(const char *path, const file_options *options)
         cli_fail("%s: %s", f.path, f.model.error);
     }
     choose(&f, options);
+    free(options->wanted);
+    free(options->unwanted);
     return f;
 }
 

@@ -50,9 +50,9 @@ typedef struct file {
     uint64_t chosen_elements;
 } file;
 
-/* All of these end the program with an error that names the file when they fail. "-" is standard input: raw data and
- * .npy, or any kind where standard input is a file. */
-file file_open(const char *path, const file_options *options);
+/* All of these end the program with an error that names the file when they fail. Opening uses the options up. "-" is
+ * standard input: raw data and .npy, or any kind where standard input is a file. */
+file file_open(const char *path, file_options *options);
 void file_close(file *f);
 /* Whether there is one array, without a name of its own. */
 bool file_is_array(const file *f);

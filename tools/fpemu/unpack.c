@@ -159,7 +159,7 @@ static void print_json(const job *j)
 int cmd_unpack(int argc, char **argv)
 {
     cli c = cli_start(argc, argv, help);
-    const file_options files = {.kind = MODEL_CONTAINER};
+    file_options files = {.kind = MODEL_CONTAINER};
     const char *path = NULL;
     const dtype *asked = NULL;
     bool list = false, json = false;
