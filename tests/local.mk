@@ -164,7 +164,8 @@ TESTS += $(CLI_TESTS)
 endif
 
 # ------------------------------------------------------------------------------------- files from strangers
-EXTRA_DIST += tests/fuzz/corpus tests/fuzz/run.sh tests/fuzz/seeds.py tests/fuzz/safetensors.dict tests/fuzz/container.dict
+EXTRA_DIST += tests/fuzz/corpus tests/fuzz/run.sh tests/fuzz/seeds.py tests/fuzz/container.dict \
+	tests/fuzz/safetensors.dict
 EXTRA_PROGRAMS += tests/fuzz/replay
 tests_fuzz_replay_SOURCES = tests/fuzz/replay.c tests/fuzz/reader.c tests/fuzz/reader.h
 tests_fuzz_replay_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS)

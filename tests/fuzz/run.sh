@@ -24,8 +24,8 @@ sanitizers=-fsanitize=address,undefined
 libraries=(jansson libzip zlib)
 readers=(container.c dtype.c model.c npy.c npz.c safetensors.c)
 
-# The readers are watched by the fuzzer, the library below them by the sanitizers alone; but a container brings specs and
-# bits for the library to read.
+# The readers are watched by the fuzzer, the library below them by the sanitizers alone; but a container brings specs
+# and bits for the library to read.
 build() { # KIND
     local kind=$1 file objects=() below=$sanitizers
     [ "$kind" != container ] || below=$sanitizers,fuzzer-no-link
@@ -54,6 +54,7 @@ for kind in "${kinds[@]}"; do
     [ ! -f "$dictionary" ] || set -- -dict="$dictionary"
     ./reader "$@" -max_total_time="$seconds" -max_len=4096 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
         inputs "$top/tests/fuzz/corpus/$kind" >log 2>&1 || status=$?
-    echo "$kind: $(find . -name 'crash-*' -o -name 'timeout-*' -o -name 'oom-*' -o -name 'leak-*' | wc -l) findings, status $status," \
+    findings=$(find . -name 'crash-*' -o -name 'timeout-*' -o -name 'oom-*' -o -name 'leak-*' | wc -l)
+    echo "$kind: $findings findings, status $status," \
         "$(sed -n 's/^stat::number_of_executed_units: *//p' log) inputs in $seconds s (log: $directory/$kind/log)"
 done

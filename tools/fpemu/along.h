@@ -1,5 +1,5 @@
-/* along.h - a tensor of a file taken through a format in pieces: blocks stay whole, and what belongs to the whole tensor
- * is measured first. */
+/* along.h - a tensor of a file taken through a format in pieces: blocks stay whole, and what belongs to the whole
+ * tensor is measured first. */
 #ifndef FPEMU_TOOL_ALONG_H
 #define FPEMU_TOOL_ALONG_H
 
