@@ -166,7 +166,6 @@ endif
 # ------------------------------------------------------------------------------------- files from strangers
 EXTRA_DIST += tests/fuzz/corpus tests/fuzz/run.sh tests/fuzz/seeds.py tests/fuzz/container.dict \
 	tests/fuzz/safetensors.dict
-EXTRA_PROGRAMS += tests/fuzz/replay
 tests_fuzz_replay_SOURCES = tests/fuzz/replay.c tests/fuzz/reader.c tests/fuzz/reader.h
 tests_fuzz_replay_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS)
 tests_fuzz_replay_LDADD = tools/libmodel.la lib/libfpemu.la $(JANSSON_LIBS) $(ZIP_LIBS)
