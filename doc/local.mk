@@ -6,3 +6,7 @@ validationdir = $(docdir)/validation
 dist_validation_DATA = doc/validation/README.md doc/validation/exhaustive.txt doc/validation/mutants.txt \
 	doc/validation/machines.txt doc/validation/functions.txt doc/validation/random.txt doc/validation/triples.txt
 EXTRA_DIST += tests/digests.txt
+
+# Model files: the container of packed tensors, and how the readers were fuzzed.
+dist_doc_DATA += doc/container.md
+dist_validation_DATA += doc/validation/fuzzing.txt

@@ -166,11 +166,13 @@ CLI_TESTS = \
 	tests/cli/codes.sh \
 	tests/cli/compare.sh \
 	tests/cli/files.sh \
+	tests/cli/frameworks.sh \
 	tests/cli/fuzz.sh \
 	tests/cli/fuzz_operations.sh \
 	tests/cli/info.sh \
 	tests/cli/npy.sh \
 	tests/cli/npz.sh \
+	tests/cli/pack.sh \
 	tests/cli/quantize.sh \
 	tests/cli/round.sh \
 	tests/cli/safetensors.sh \
@@ -185,8 +187,8 @@ TESTS += $(CLI_TESTS)
 endif
 
 # ------------------------------------------------------------------------------------- files from strangers
-EXTRA_DIST += tests/fuzz/corpus tests/fuzz/run.sh tests/fuzz/seeds.py tests/fuzz/safetensors.dict
-EXTRA_PROGRAMS += tests/fuzz/replay
+EXTRA_DIST += tests/fuzz/corpus tests/fuzz/run.sh tests/fuzz/seeds.py tests/fuzz/container.dict \
+	tests/fuzz/safetensors.dict
 tests_fuzz_replay_SOURCES = tests/fuzz/replay.c tests/fuzz/reader.c tests/fuzz/reader.h
 tests_fuzz_replay_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS)
 tests_fuzz_replay_LDADD = tools/libmodel.la lib/libfpemu.la $(JANSSON_LIBS) $(ZIP_LIBS)

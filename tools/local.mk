@@ -8,6 +8,8 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/cli.h \
 	tools/fpemu/commands.h \
 	tools/fpemu/apply.c \
+	tools/fpemu/along.c \
+	tools/fpemu/along.h \
 	tools/fpemu/bench.c \
 	tools/fpemu/cli.c \
 	tools/fpemu/compare.c \
@@ -35,6 +37,7 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/operation.h \
 	tools/fpemu/output.c \
 	tools/fpemu/output.h \
+	tools/fpemu/pack.c \
 	tools/fpemu/plot.c \
 	tools/fpemu/plot.h \
 	tools/fpemu/progress.c \
@@ -48,6 +51,7 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/save.h \
 	tools/fpemu/tuples.c \
 	tools/fpemu/tuples.h \
+	tools/fpemu/unpack.c \
 	tools/fpemu/vectors.c \
 	tools/fpemu/words.c \
 	tools/fpemu/words.h
@@ -59,6 +63,8 @@ if TOOLS
 noinst_LTLIBRARIES += tools/libmodel.la
 endif
 tools_libmodel_la_SOURCES = \
+	tools/fpemu/container.c \
+	tools/fpemu/container.h \
 	tools/fpemu/dtype.c \
 	tools/fpemu/dtype.h \
 	tools/fpemu/model.c \

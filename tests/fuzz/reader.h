@@ -5,10 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* "npy", "npz", "safetensors"; NULL past the end. */
+/* "npy", "npz", "safetensors", "container"; NULL past the end. */
 const char *reader_kind(unsigned i);
-/* Reads the bytes as a file of that kind, as far as it can be read. Returns 1 if all of it was, 0 if it was refused with
- * a reason; aborts on anything else. */
+/* Reads the bytes as a file of that kind, as far as it can be read. Returns 1 if all of it was, 0 if it was refused
+ * with a reason; aborts on anything else. */
 int reader_run(const char *kind, const uint8_t *bytes, size_t size);
+extern char reader_reason[256]; /* of the last refusal */
 
 #endif

@@ -43,7 +43,7 @@ static int replay_directory(const char *kind, const char *directory)
         snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
         const int good = replay(kind, path);
         if (strncmp(entry->d_name, good ? "bad-" : "good-", good ? 4 : 5) == 0) {
-            printf("%s: %s\n", path, good ? "read, but it is bad" : "refused, but it is good");
+            printf("%s: %s%s\n", path, good ? "read, but it is bad" : "refused, but it is good: ", reader_reason);
             defects++;
         }
         files++;
@@ -65,7 +65,8 @@ int main(int argc, char **argv)
         }
     }
     for (int i = 2; i < argc; i++) {
-        printf("%s: %s\n", argv[i], replay(argv[1], argv[i]) ? "read" : "refused");
+        const int good = replay(argv[1], argv[i]);
+        printf("%s: %s%s\n", argv[i], good ? "read" : "refused: ", reader_reason);
     }
     return status;
 }

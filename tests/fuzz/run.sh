@@ -15,25 +15,27 @@ directory=$(cd "$1" && pwd)
 seconds=$2
 shift 2
 kinds=("$@")
-[ $# -gt 0 ] || kinds=(npy npz safetensors)
+[ $# -gt 0 ] || kinds=(npy npz safetensors container)
 
 clang=${CLANG:-clang}
 flags=(-std=c11 -O1 -g -fno-omit-frame-pointer -ffp-contract=off -Wno-unknown-pragmas -Wno-pass-failed
     -I"$top/include" -I"$top/lib")
 sanitizers=-fsanitize=address,undefined
 libraries=(jansson libzip zlib)
-readers=(dtype.c model.c npy.c npz.c safetensors.c)
+readers=(container.c dtype.c model.c npy.c npz.c safetensors.c)
 
-# The readers are watched by the fuzzer, the library below them by the sanitizers alone.
+# The readers are watched by the fuzzer, the library below them by the sanitizers alone; but a container brings specs
+# and bits for the library to read.
 build() { # KIND
-    local kind=$1 file objects=()
+    local kind=$1 file objects=() below=$sanitizers
+    [ "$kind" != container ] || below=$sanitizers,fuzzer-no-link
     mkdir -p "$directory/$kind/objects" "$directory/$kind/inputs"
     cd "$directory/$kind/objects"
     for file in "$top"/lib/*.c; do
         case $file in
         *.inc.c | */kernels_v?.c) ;;
         *)
-            "$clang" "${flags[@]}" $sanitizers -fno-sanitize-recover=all -c "$file"
+            "$clang" "${flags[@]}" "$below" -fno-sanitize-recover=all -c "$file"
             objects+=("$(basename "$file" .c).o")
             ;;
         esac
@@ -52,6 +54,7 @@ for kind in "${kinds[@]}"; do
     [ ! -f "$dictionary" ] || set -- -dict="$dictionary"
     ./reader "$@" -max_total_time="$seconds" -max_len=4096 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
         inputs "$top/tests/fuzz/corpus/$kind" >log 2>&1 || status=$?
-    echo "$kind: $(grep -c ^crash- < <(ls)) findings, status $status," \
+    findings=$(find . -name 'crash-*' -o -name 'timeout-*' -o -name 'oom-*' -o -name 'leak-*' | wc -l)
+    echo "$kind: $findings findings, status $status," \
         "$(sed -n 's/^stat::number_of_executed_units: *//p' log) inputs in $seconds s (log: $directory/$kind/log)"
 done

@@ -8,6 +8,7 @@ import os
 import struct
 import sys
 import zipfile
+import zlib
 
 root = sys.argv[1]
 
@@ -100,3 +101,36 @@ put("safetensors", "bad-long-header", struct.pack("<Q", 1 << 62) + b"{}")
 # Headers alone: the reader's test puts the length before them.
 put("safetensors", "good-header", tensors(every, {"format": "pt"})[8:])
 put("safetensors", "good-header-one", tensors({"w": ("F32", [3], bytes(12))})[8:])
+
+
+def container(entries, change=lambda header: header, place=1024):
+    """Packed tensors: (name, dtype, shape, spec, axis, data); the data of scalar formats packed by hand."""
+    parts, body = [], b""
+    for name, dtype, shape, spec, axis, data in entries:
+        body += bytes(-len(body) % 64)
+        entry = {"name": name, "dtype": dtype, "shape": shape}
+        if spec is not None:
+            entry |= {"spec": spec, "axis": axis}
+        parts.append(entry | {"offset": place + len(body), "size": len(data)})
+        body += data + struct.pack("<I", zlib.crc32(data))
+    text = change(json.dumps({"tensors": parts, "metadata": {"k": "v"}})).ljust(place - 24).encode()
+    return b"\x89FPEMU\r\n" + struct.pack("<IIQ", 1, zlib.crc32(text), len(text)) + text + body
+
+
+packed = [("a", "F32", [4], "e2m1", 0, b"\xc2\x71"), ("i", "I64", [1], None, 0, bytes(8)),
+          ("b", "BF16", [2, 32], "mxfp4", 1, bytes(2 + 32)), ("c", "F16", [], "e4m3fn", 0, b"8"),
+          ("d", "F64", [0, 3], "int8", 1, b"")]
+put("container", "good-few", container(packed))
+put("container", "good-none", container([]))
+put("container", "good-blocks", container([
+    ("n", "F32", [1, 16], "nvfp4", 1, bytes(8 + 1 + 8)), ("s", "F32", [2, 2], "s2fp8", 1, bytes(8 + 4)),
+    ("k", "F32", [65], "nf4", 0, bytes(8 + 33)), ("t", "F32", [3, 3], "mx(e2m3,block=2x2)", 1, bytes(4 + 8))]))
+headers = (container(packed, place=64 * i)[24:] for i in range(2, 20))
+put("container", "good-header", next(h[:h.rindex(b"}") + 1] for h in headers if b"} " in h))
+put("container", "bad-size", container([("a", "F32", [4], "e2m1", 0, bytes(3))]))
+put("container", "bad-spec", container([("a", "F32", [4], "e99m1", 0, bytes(2))]))
+put("container", "bad-axis", container([("a", "F32", [4], "mxfp4", 1, bytes(3))]))
+put("container", "bad-offset", container(packed, lambda text: text.replace('"offset": 1088', '"offset": 1089')))
+put("container", "bad-names", container([packed[0], packed[0]]))
+put("container", "bad-checksum", container(packed)[:-1])
+put("container", "bad-twice", container(packed, lambda text: text.replace('"k"', '"k": "v", "k"')))

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "along.h"
 #include "commands.h"
 #include "file.h"
 #include "jsonout.h"
@@ -26,6 +27,8 @@ static const char help[] =
     "result is no finite number are in none of the errors. The file is read once, in bounded\n"
     "memory. IN may be '-', standard input.\n"
     "\n"
+    "      --axis N          along which the blocks of formats run: 0, 1, ..., or from the end -1,\n"
+    "                        -2, ... (default: -1)\n"
     "      --min-sqnr DB     name, for each tensor, the format with the fewest bits that keeps at\n"
     "                        least so many dB\n"
     "      --plot FILE.svg   draw SQNR against bits an element\n"
@@ -35,7 +38,8 @@ static const char help[] =
     "Examples: fpemu compare weights.npy bf16 e4m3fn e5m2 e2m1:saturate 'fixed(8,7)'\n"
     "          fpemu compare model.safetensors e4m3fn e5m2 e3m2 --tensors '*.weight' --min-sqnr 25\n";
 
-static const struct option options[] = {{"min-sqnr", required_argument, NULL, CLI_OPT_MIN_SQNR},
+static const struct option options[] = {{"axis", required_argument, NULL, CLI_OPT_AXIS},
+                                        {"min-sqnr", required_argument, NULL, CLI_OPT_MIN_SQNR},
                                         {"plot", required_argument, NULL, CLI_OPT_PLOT},
                                         {"long", no_argument, NULL, CLI_OPT_LONG},
                                         {"percent", no_argument, NULL, CLI_OPT_PERCENT},
@@ -64,6 +68,7 @@ typedef struct job {
     fpemu_rounding rounding;
     candidate *candidate;
     size_t candidates;
+    int axis;
     cell *cell; /* of tensor i and format k at [i * candidates + k] */
     bool has_threshold, percent, all_counters;
     double threshold; /* dB */
@@ -99,40 +104,82 @@ static bool needs_binary64(const tensor *t, const candidate *k)
 }
 
 /* One piece of a tensor through one format; y is room for the result. */
-static void measure(cell *c, const candidate *k, const fpemu_rounding *rounding, const walk *w, bool binary64, void *y)
+static void measure(cell *c, const candidate *k, const along *a, const fpemu_rounding *rounding, const walk *w,
+                    bool binary64, void *y)
 {
-    if (binary64) {
-        cli_check(fpemu_quantize_f64(&k->format, rounding, w->count, w->x64, y, &c->stats), k->spec);
-        c->relative_error = worst_relative_f64(w->count, w->x64, y, c->relative_error);
-    } else {
-        cli_check(fpemu_quantize_f32(&k->format, rounding, w->count, w->x32, y, &c->stats), k->spec);
-        c->relative_error = worst_relative_f32(w->count, w->x32, y, c->relative_error);
+    const void *x = binary64 ? (const void *)w->x64 : (const void *)w->x32;
+    cli_check(along_quantize(a, &k->format, rounding, w->index, w->count, binary64, x, y, &c->stats), k->spec);
+    c->relative_error = binary64 ? worst_relative_f64(w->count, x, y, c->relative_error)
+                                 : worst_relative_f32(w->count, x, y, c->relative_error);
+}
+
+/* What formats with a scale of the whole tensor need to know of it. */
+static void measure_ranges(job *j, size_t i, along *alongs)
+{
+    const tensor *t = &j->in.model.tensor[i];
+    bool any = false;
+    for (size_t k = 0; k < j->candidates; k++) {
+        any |= alongs[k].needs_range;
     }
+    if (!any) {
+        return;
+    }
+    const bool wide = t->type->format == FPEMU_BINARY64;
+    walk w = walk_begin(&j->in, i, !wide, true, 1);
+    while (walk_next(&w)) {
+        for (size_t k = 0; k < j->candidates; k++) {
+            const candidate *c = &j->candidate[k];
+            const bool binary64 = needs_binary64(t, c);
+            if (alongs[k].needs_range) {
+                const void *x = binary64 ? (const void *)w.x64 : (const void *)w.x32;
+                cli_check(along_measure(&alongs[k], &c->format, w.count, binary64, x), c->spec);
+            }
+        }
+    }
+    walk_end(&w);
+}
+
+/* Pieces that suit every format, and a multiple of 4096 elements where that is no burden: then error sums do not depend
+ * on which formats stand beside. */
+static uint64_t common_unit(const job *j, uint64_t total, const along *alongs)
+{
+    uint64_t unit = 1;
+    for (size_t k = 0; k < j->candidates; k++) {
+        unit = along_common(unit, alongs[k].unit, total);
+    }
+    const uint64_t even = along_common(unit, 4096, UINT64_MAX);
+    return unit == 1 || even > 16 * FILE_PIECE ? unit : even;
 }
 
 static void compare_tensor(job *j, size_t i, progress *bar)
 {
     const tensor *t = &j->in.model.tensor[i];
+    along *alongs = cli_allocate(j->candidates, sizeof *alongs);
     bool want32 = false, want64 = false;
     for (size_t k = 0; k < j->candidates; k++) {
         want64 |= needs_binary64(t, &j->candidate[k]);
         want32 |= !needs_binary64(t, &j->candidate[k]);
         j->cell[i * j->candidates + k].stats.want = FPEMU_SUMS;
+        alongs[k] = along_of(&j->in, i, &j->candidate[k].format, j->axis);
+        if (alongs[k].needs_range && !j->in.model.walkable) {
+            along_in_one_piece(&alongs[k]);
+        }
     }
-    walk w = walk_begin(&j->in, i, want32, want64, 1);
+    measure_ranges(j, i, alongs);
+    walk w = walk_begin(&j->in, i, want32, want64, common_unit(j, t->count, alongs));
     double *y = cli_allocate(w.room, sizeof *y);
     while (walk_next(&w)) {
         fpemu_rounding rounding = j->rounding;
         rounding.stream += i;
-        rounding.offset += w.index;
         for (size_t k = 0; k < j->candidates; k++) {
             const candidate *c = &j->candidate[k];
-            measure(&j->cell[i * j->candidates + k], c, &rounding, &w, needs_binary64(t, c), y);
+            measure(&j->cell[i * j->candidates + k], c, &alongs[k], &rounding, &w, needs_binary64(t, c), y);
         }
         progress_advance(bar, w.count);
     }
     walk_end(&w);
     free(y);
+    free(alongs);
 }
 
 static void add_up(job *j)
@@ -431,7 +478,8 @@ int cmd_compare(int argc, char **argv)
     cli c = cli_start(argc, argv, help);
     cli_rounding asked = {0};
     file_options files = {0};
-    job j = {0};
+    job j = {.axis = -1};
+    bool has_axis = false, has_blocks = false;
     const char *plot = NULL;
     bool json = false;
     for (int option; (option = cli_next(&c, CLI_ROUNDING_SHORT, options)) != -1;) {
@@ -443,6 +491,9 @@ int cmd_compare(int argc, char **argv)
             j.all_counters = true;
         } else if (option == CLI_OPT_PLOT) {
             plot = output_path(optarg);
+        } else if (option == CLI_OPT_AXIS) {
+            j.axis = along_axis(optarg);
+            has_axis = true;
         } else if (option == CLI_OPT_MIN_SQNR) {
             j.has_threshold = number_read_f64(optarg, &j.threshold) && isfinite(j.threshold);
             if (!j.has_threshold) {
@@ -462,6 +513,10 @@ int cmd_compare(int argc, char **argv)
         to->format = cli_format(to->spec);
         to->bits = fpemu_bits_per_element(&to->format);
         cli_spec(&to->format, to->text);
+        has_blocks |= to->format.scaling != FPEMU_SCALING_NONE;
+    }
+    if (has_axis && !has_blocks) {
+        cli_usage("--axis is for formats with blocks, and none of these has any");
     }
     j.rounding = cli_rounding_get(&asked);
 

@@ -64,7 +64,7 @@ bool dtype_holds(const dtype *type, const fpemu_format *format)
     if (type->format == FPEMU_BINARY32) {
         return fpemu_fits_f32(format) != 0;
     }
-    if ((format->has_infinity && !own.has_infinity) ||
+    if (format->scaling != FPEMU_SCALING_NONE || (format->has_infinity && !own.has_infinity) ||
         fpemu_enumerate(format, MOST, values, NULL, &count) != FPEMU_OK) {
         return false;
     }
@@ -84,8 +84,8 @@ bool dtype_host_is_big_endian(void)
     return first == 0;
 }
 
-/* Reverses the bytes of every element: x86 compilers make byte swaps of these loops. */
-static void swap_bytes(void *elements, unsigned size, size_t count)
+/* x86 compilers make byte swaps of these loops. */
+void dtype_swap(void *elements, unsigned size, size_t count)
 {
     unsigned char *b = elements;
     if (size == 2) {
@@ -116,7 +116,7 @@ void dtype_load(const dtype *type, bool big_endian, size_t n, void *bytes, bool 
 {
     const fpemu_format format = dtype_format(type);
     if (big_endian != dtype_host_is_big_endian()) {
-        swap_bytes(bytes, type->size, n);
+        dtype_swap(bytes, type->size, n);
     }
     if (is_carrier(type, binary64)) {
         memmove(x, bytes, n * type->size);
@@ -146,7 +146,7 @@ bool dtype_store(const dtype *type, bool big_endian, size_t n, const void *x, bo
         (void)status;
     }
     if (big_endian != dtype_host_is_big_endian()) {
-        swap_bytes(bytes, type->size, n);
+        dtype_swap(bytes, type->size, n);
     }
     return (stats.inexact | stats.clipped | stats.overflow | stats.invalid) == 0;
 }

@@ -43,6 +43,19 @@ bool file_take(file_options *options, int option, const char *argument)
     }
 }
 
+const dtype *file_dtype(const char *argument)
+{
+    const dtype *type = dtype_named(argument);
+    if (type == NULL) {
+        char known[256] = "";
+        for (unsigned i = 0; dtype_at(i) != NULL; i++) {
+            strcat(strcat(known, " "), dtype_at(i)->name);
+        }
+        cli_usage("--dtype: '%s' is none of:%s", argument, known);
+    }
+    return type;
+}
+
 void file_check(const file_options *options)
 {
     if (options->has_byte_order && options->raw.type == NULL) {
@@ -94,7 +107,7 @@ static void choose(file *f, const file_options *options)
     }
 }
 
-file file_open(const char *path, const file_options *options)
+file file_open(const char *path, file_options *options)
 {
     const bool standard = strcmp(path, "-") == 0;
     file f = {.path = standard ? "standard input" : path};
@@ -102,11 +115,13 @@ file file_open(const char *path, const file_options *options)
     if (stream == NULL) {
         cli_fail("%s: %s", path, strerror(errno));
     }
-    const model_kind kind = options->raw.type != NULL ? MODEL_RAW : MODEL_DETECT;
+    const model_kind kind = options->raw.type != NULL ? MODEL_RAW : options->kind;
     if (!model_open(&f.model, stream, kind, standard ? NULL : path, &options->raw)) {
         cli_fail("%s: %s", f.path, f.model.error);
     }
     choose(&f, options);
+    free(options->wanted);
+    free(options->unwanted);
     return f;
 }
 
@@ -118,7 +133,9 @@ void file_close(file *f)
 
 bool file_is_array(const file *f)
 {
-    return f->model.kind == MODEL_RAW || f->model.kind == MODEL_NPY;
+    const model *m = &f->model;
+    return m->kind == MODEL_RAW || m->kind == MODEL_NPY ||
+           (m->kind == MODEL_CONTAINER && m->count == 1 && m->tensor[0].name[0] == '\0');
 }
 
 void file_check_output(const file *f, const char *output)

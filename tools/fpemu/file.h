@@ -14,7 +14,8 @@ enum { FILE_PIECE = 1 << 18 };
 
 /* How a file is read. Start from all zero. */
 typedef struct file_options {
-    model_raw raw; /* type NULL: there is a header */
+    model_kind kind; /* MODEL_DETECT, but for files of packed tensors */
+    model_raw raw;   /* type NULL: there is a header */
     bool has_byte_order;
     const char **wanted, **unwanted; /* patterns of names, as many as were given */
     size_t wanted_count, unwanted_count;
@@ -38,6 +39,9 @@ bool file_take(file_options *options, int option, const char *argument);
 /* A usage error where they do not go together. */
 void file_check(const file_options *options);
 
+/* The argument of --dtype. */
+const dtype *file_dtype(const char *argument);
+
 typedef struct file {
     const char *path;
     model model;
@@ -46,9 +50,9 @@ typedef struct file {
     uint64_t chosen_elements;
 } file;
 
-/* All of these end the program with an error that names the file when they fail. "-" is standard input: raw data and
- * .npy, or any kind where standard input is a file. */
-file file_open(const char *path, const file_options *options);
+/* All of these end the program with an error that names the file when they fail. Opening uses the options up. "-" is
+ * standard input: raw data and .npy, or any kind where standard input is a file. */
+file file_open(const char *path, file_options *options);
 void file_close(file *f);
 /* Whether there is one array, without a name of its own. */
 bool file_is_array(const file *f);

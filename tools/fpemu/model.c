@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "container.h"
 #include "npy.h"
 
 static const struct {
@@ -17,7 +18,8 @@ static const struct {
 } kinds[] = {[MODEL_RAW] = {"raw", NULL},
              [MODEL_NPY] = {".npy", ".npy"},
              [MODEL_NPZ] = {".npz", ".npz"},
-             [MODEL_SAFETENSORS] = {"safetensors", ".safetensors"}};
+             [MODEL_SAFETENSORS] = {"safetensors", ".safetensors"},
+             [MODEL_CONTAINER] = {"a file of packed tensors", ".fpk"}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 model_kind model_kind_of_name(const char *name)
@@ -154,20 +156,24 @@ static bool npy_open(model *m)
     t->big_endian = header.big_endian;
     t->fortran_order = header.fortran_order;
     memcpy(t->type_text, header.type_text, sizeof t->type_text);
-    return !remaining_bytes(m->file, &bytes) || check_length(m, t, bytes);
+    m->walkable = remaining_bytes(m->file, &bytes);
+    t->place = m->walkable ? (uint64_t)ftello(m->file) : 0;
+    return !m->walkable || check_length(m, t, bytes);
 }
 
 static bool raw_open(model *m, const model_raw *raw)
 {
     uint64_t bytes = 0;
     tensor *t = model_add(m, "");
-    m->endless = !remaining_bytes(m->file, &bytes);
+    m->walkable = remaining_bytes(m->file, &bytes);
+    m->endless = !m->walkable;
     const uint64_t count = bytes / raw->type->size;
     if (t == NULL || !model_set_shape(m, t, 1, &count, 8 * raw->type->size)) {
         return false;
     }
     t->type = raw->type;
     t->big_endian = raw->big_endian;
+    t->place = m->walkable ? (uint64_t)ftello(m->file) : 0;
     return bytes % raw->type->size == 0 ||
            model_refuse(m, "ends inside an element: %" PRIu64 " whole elements of %u bytes, then %u bytes", count,
                         raw->type->size, (unsigned)(bytes % raw->type->size));
@@ -187,6 +193,9 @@ static bool detect(model *m, const char *name)
     if (ferror(m->file)) {
         return model_refuse(m, "%s", file_error());
     }
+    if (got >= CONTAINER_MAGIC_SIZE && memcmp(start, container_magic, CONTAINER_MAGIC_SIZE) == 0) {
+        return model_refuse(m, "a file of packed tensors: 'fpemu unpack' makes it a readable one");
+    }
     if (got >= 4 && start[0] == 'P' && start[1] == 'K' && start[2] < 8) {
         m->kind = MODEL_NPZ;
     } else if (start[0] != 0x93 && ((got == sizeof start && start[8] == '{') ||
@@ -204,10 +213,12 @@ bool model_open(model *m, FILE *file, model_kind kind, const char *name, const m
     if (kind == MODEL_DETECT && !detect(m, name)) {
         return false;
     }
+    m->walkable = true; /* only raw data and .npy may come from a pipe */
     switch (m->kind) {
     case MODEL_RAW: return raw_open(m, raw);
     case MODEL_NPZ: return npz_open(m);
     case MODEL_SAFETENSORS: return safetensors_open(m);
+    case MODEL_CONTAINER: return container_open(m);
     default: return npy_open(m);
     }
 }
@@ -215,11 +226,12 @@ bool model_open(model *m, FILE *file, model_kind kind, const char *name, const m
 bool model_begin(model *m, tensor *t)
 {
     m->left = t->bytes;
+    m->crc = 0;
+    m->checked = false;
     if (m->kind == MODEL_NPZ) {
         return npz_begin(m, t);
     }
-    return m->kind != MODEL_SAFETENSORS || fseeko(m->file, (off_t)t->place, SEEK_SET) == 0 ||
-           model_refuse(m, "%s", file_error());
+    return !m->walkable || fseeko(m->file, (off_t)t->place, SEEK_SET) == 0 || model_refuse(m, "%s", file_error());
 }
 
 /* Raw data from a pipe: how much there is shows at its end. */
@@ -241,6 +253,10 @@ static bool check_end(model *m, const tensor *t)
 {
     unsigned char byte;
     size_t more = 0;
+    m->checked = true;
+    if (m->kind == MODEL_CONTAINER) {
+        return container_check(m);
+    }
     if (m->kind == MODEL_NPZ && !npz_read(m, &byte, 1, &more)) {
         return false;
     }
@@ -266,11 +282,14 @@ bool model_read(model *m, tensor *t, void *bytes, size_t size, size_t *got)
             return model_refuse(m, "%s", file_error());
         }
     }
+    if (m->kind == MODEL_CONTAINER) {
+        m->crc = container_crc(m->crc, bytes, *got);
+    }
     m->left -= *got;
     if (*got < wanted) {
         return check_length(m, t, t->bytes - m->left);
     }
-    return m->left > 0 || size == 0 || check_end(m, t);
+    return m->left > 0 || size == 0 || m->checked || check_end(m, t);
 }
 
 void model_close(model *m)
@@ -282,6 +301,7 @@ void model_close(model *m)
     for (size_t i = 0; i < m->count; i++) {
         free(m->tensor[i].name);
         free(m->tensor[i].extent);
+        free(m->tensor[i].spec);
     }
     free(m->tensor);
     json_decref(m->metadata);

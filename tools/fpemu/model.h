@@ -4,6 +4,7 @@
  *   .npy          one array without a name (npy.h)
  *   .npz          a zip archive of .npy files, stored or deflated; members of other kinds count as tensors of no type
  *   .safetensors  a JSON header, then the data (safetensors.h)
+ *   container     packed tensors (container.h); only where it is asked for
  *
  * Whatever a file says is checked before it is used. Nothing here ends the program: functions return false, and
  * `error` says why.
@@ -24,7 +25,8 @@ typedef enum model_kind {
     MODEL_RAW,
     MODEL_NPY,
     MODEL_NPZ,
-    MODEL_SAFETENSORS
+    MODEL_SAFETENSORS,
+    MODEL_CONTAINER
 } model_kind;
 
 enum { MODEL_MOST_DIMENSIONS = 64 }; /* as NumPy 2 */
@@ -39,9 +41,11 @@ typedef struct tensor {
     unsigned dimensions;
     uint64_t *extent;
     uint64_t count; /* elements: the product of the extents */
-    uint64_t bytes; /* size of the data; below 2^63 */
-    uint64_t place; /* safetensors: offset of the data in the file; npz: number of the member */
+    uint64_t bytes; /* size of the data, in a container as they are packed; below 2^63 */
+    uint64_t place; /* offset of the data in the file; npz: number of the member */
     uint64_t skip;  /* npz: bytes of the member before the data */
+    char *spec;     /* container: how the data are packed, along which axis; NULL: they are not */
+    int axis;
 } tensor;
 
 typedef struct model {
@@ -52,8 +56,11 @@ typedef struct model {
     FILE *file;
     struct zip *zip;
     struct zip_file *member;
+    bool walkable; /* no pipe */
     bool endless;  /* raw data of unknown length, from a pipe: the count of the tensor is that of what was read */
     uint64_t left; /* bytes to come of the tensor that is being read */
+    uint32_t crc;  /* container: of those that came */
+    bool checked;  /* what follows them has been looked at */
     char error[MODEL_ERROR_SIZE];
 } model;
 
@@ -63,7 +70,7 @@ typedef struct model_raw {
     bool big_endian;
 } model_raw;
 bool model_open(model *m, FILE *file, model_kind kind, const char *name, const model_raw *raw);
-/* The data of one tensor, from its beginning; raw data and .npy only once. */
+/* The data of one tensor, from its beginning; from a pipe only once. */
 bool model_begin(model *m, tensor *t);
 /* The next bytes: as many as asked for or as there are left; less than asked for means the end. */
 bool model_read(model *m, tensor *t, void *bytes, size_t size, size_t *got);
@@ -85,6 +92,8 @@ tensor *model_add(model *m, const char *name);
 bool model_set_shape(model *m, tensor *t, unsigned dimensions, const uint64_t *extent, unsigned bits);
 /* Of the kinds, in files of their own: fill in the list of tensors. */
 bool safetensors_open(model *m);
+bool container_open(model *m);
+bool container_check(model *m); /* the checksum after the data of a tensor */
 bool npz_open(model *m);
 bool npz_begin(model *m, const tensor *t);
 /* Reads up to `size` bytes; false after an error. */

@@ -134,6 +134,17 @@ static double beside(const plot_point *points, size_t count, size_t i)
     return 10 * (before - (same - 1) / 2);
 }
 
+/* With a cap at each end that lies in the plot. */
+static void draw_bar(output *out, double x, double low, double high)
+{
+    const double from = fmin(low, BOTTOM), to = fmax(high, TOP);
+    put(out, "<path d=\"M%.1f %.1f V%.1f%s\" stroke=\"#000\" fill=\"none\"/>\n", x, from, to,
+        high >= TOP ? " m-3 0 h6" : "");
+    if (low <= BOTTOM) {
+        put(out, "<path d=\"M%.1f %.1f h6\" stroke=\"#000\"/>\n", x - 3, low);
+    }
+}
+
 static void draw_points(output *out, const axis *x, const axis *y, size_t count, const plot_point *points, bool ranges)
 {
     box *taken = cli_allocate(2 * count, sizeof *taken);
@@ -144,8 +155,7 @@ static void draw_points(output *out, const axis *x, const axis *y, size_t count,
             const double py = place(y, points[i].y), r = 4.5;
             taken[used++] = (box){px - r, px + r, py - r, py + r};
             if (ranges) {
-                put(out, "<path d=\"M%.1f %.1f V%.1f m-3 0 h6 M%.1f %.1f h6\" stroke=\"#000\" fill=\"none\"/>\n", px,
-                    place(y, points[i].low), place(y, points[i].high), px - 3, place(y, points[i].low));
+                draw_bar(out, px, place(y, points[i].low), place(y, points[i].high));
             }
             put(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"#000\"/>\n", px, py);
         }
@@ -213,8 +223,8 @@ void plot_write(const char *path, const char *title, size_t count, const plot_po
         if (isfinite(points[i].y)) {
             low_x = fmin(low_x, points[i].x);
             high_x = fmax(high_x, points[i].x);
-            low_y = fmin(low_y, ranges ? points[i].low : points[i].y);
-            high_y = fmax(high_y, ranges ? points[i].high : points[i].y);
+            low_y = fmin(low_y, points[i].y);
+            high_y = fmax(high_y, points[i].y);
         } else {
             absent++;
         }
@@ -223,11 +233,19 @@ void plot_write(const char *path, const char *title, size_t count, const plot_po
         low_y = fmin(low_y, *threshold);
         high_y = fmax(high_y, *threshold);
     }
+    /* A bar may end outside: one tensor of a few numbers that are nearly exact would squeeze all the rest. */
+    const double span = fmax(high_y - low_y, 10) / 2, low = low_y - span, high = high_y + span;
+    for (size_t i = 0; ranges && i < count; i++) {
+        if (isfinite(points[i].y)) {
+            low_y = fmin(low_y, fmax(points[i].low, low));
+            high_y = fmax(high_y, fmin(points[i].high, high));
+        }
+    }
     const axis x = low_x <= high_x ? make_axis(low_x, high_x, 12, LEFT, RIGHT) : make_axis(0, 32, 12, LEFT, RIGHT);
     const axis y = low_y <= high_y ? make_axis(low_y, high_y, 10, BOTTOM, TOP) : make_axis(0, 100, 10, BOTTOM, TOP);
 
     output out = output_open(path);
-    const int height = BOTTOM + 60 + LINE * (1 + absent);
+    const int height = BOTTOM + 60 + LINE * (2 + absent);
     put(&out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"160mm\" height=\"%.1fmm\" "
         "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"%d\">\n",
@@ -243,15 +261,14 @@ void plot_write(const char *path, const char *title, size_t count, const plot_po
     }
     draw_points(&out, &x, &y, count, points, ranges);
     int line = 0;
-    if (ranges || threshold != NULL) {
-        char note[128], asked[48] = "";
-        if (threshold != NULL) {
-            snprintf(asked, sizeof asked, "dashed: %g dB, as asked for", *threshold);
-        }
-        snprintf(note, sizeof note, "%s%s%s",
-                 ranges ? "point: all tensors; bar: from the worst tensor to the best; equal bits stand side by side"
-                        : "",
-                 ranges && threshold != NULL ? "; " : "", asked);
+    if (ranges) {
+        line = put_note(&out, line,
+                        "point: all tensors together; bar: from the worst tensor to the best; points of equal "
+                        "bits stand side by side");
+    }
+    if (threshold != NULL) {
+        char note[64];
+        snprintf(note, sizeof note, "dashed: %g dB, as asked for", *threshold);
         line = put_note(&out, line, note);
     }
     line = put_absent(&out, line, count, points, true);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "along.h"
 #include "commands.h"
 #include "file.h"
 #include "jsonout.h"
@@ -25,6 +26,8 @@ static const char help[] =
     "n-th tensor of a file, from 0, uses stream --stream + n.\n"
     "\n"
     "  -o, --output OUT      the file to write\n"
+    "      --axis N          along which the blocks of a format run: 0, 1, ..., or from the end -1,\n"
+    "                        -2, ... (default: -1)\n"
     "      --dtype TYPE      type of the rounded tensors in OUT: F32, BF16 and so on (default: as in\n"
     "                        IN where that holds every value of the format, else F32)\n"
     "      --report          print what happened: counters, extrema, signal to noise\n"
@@ -33,6 +36,7 @@ static const char help[] =
     "          fpemu quantize e4m3fn model.safetensors -o rounded.safetensors --tensors '*.weight'\n";
 
 static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                        {"axis", required_argument, NULL, CLI_OPT_AXIS},
                                         {"dtype", required_argument, NULL, CLI_OPT_DTYPE},
                                         {"report", no_argument, NULL, CLI_OPT_REPORT},
                                         {"json", no_argument, NULL, CLI_OPT_JSON},
@@ -46,6 +50,7 @@ typedef struct job {
     fpemu_format format;
     fpemu_rounding rounding;
     const dtype *asked; /* --dtype; NULL: as it comes */
+    int axis;
     bool report, json;
 
     file in;
@@ -54,18 +59,12 @@ typedef struct job {
     fpemu_stats total;
     progress bar;
     walk walk; /* over the tensor that is being written */
+    along along;
     bool binary64;
     void *bytes;
 } job;
 
 /* ------------------------------------------------------------------------------------------------- rounding */
-
-static fpemu_status quantize_piece(const job *j, const fpemu_rounding *rounding, bool binary64, size_t count, void *x,
-                                   fpemu_stats *stats)
-{
-    return binary64 ? fpemu_quantize_f64(&j->format, rounding, count, x, x, stats)
-                    : fpemu_quantize_f32(&j->format, rounding, count, x, x, stats);
-}
 
 static bool needs_binary64(const dtype *in, const dtype *out, const fpemu_format *format)
 {
@@ -98,10 +97,27 @@ static void choose_types(job *j)
         if (j->in.chosen[i]) {
             const tensor *t = &m->tensor[i];
             j->type[i] = choose_type(j, t);
-            cli_check(quantize_piece(j, &j->rounding, needs_binary64(t->type, j->type[i], &j->format), 1, &zero, NULL),
+            along_of(&j->in, i, &j->format, j->axis);
+            cli_check(needs_binary64(t->type, j->type[i], &j->format)
+                          ? fpemu_quantize_f64(&j->format, &j->rounding, 1, &zero, &zero, NULL)
+                          : fpemu_quantize_f32(&j->format, &j->rounding, 1, (float *)&zero, (float *)&zero, NULL),
                       j->spec);
         }
     }
+}
+
+static void *piece(const job *j)
+{
+    return j->binary64 ? (void *)j->walk.x64 : (void *)j->walk.x32;
+}
+
+static void measure_tensor(job *j, size_t i)
+{
+    j->walk = walk_begin(&j->in, i, !j->binary64, j->binary64, 1);
+    while (walk_next(&j->walk)) {
+        cli_check(along_measure(&j->along, &j->format, j->walk.count, j->binary64, piece(j)), j->spec);
+    }
+    walk_end(&j->walk);
 }
 
 static void begin_tensor(void *state, size_t i)
@@ -109,7 +125,13 @@ static void begin_tensor(void *state, size_t i)
     job *j = state;
     const dtype *in = j->in.model.tensor[i].type, *out = j->type[i];
     j->binary64 = needs_binary64(in, out, &j->format);
-    j->walk = walk_begin(&j->in, i, !j->binary64, j->binary64, 1);
+    j->along = along_of(&j->in, i, &j->format, j->axis);
+    if (j->along.needs_range && j->in.model.walkable) {
+        measure_tensor(j, i);
+    } else if (j->along.needs_range) {
+        along_in_one_piece(&j->along);
+    }
+    j->walk = walk_begin(&j->in, i, !j->binary64, j->binary64, j->along.unit);
     j->bytes = cli_allocate(j->walk.room, out->size);
     j->stats[i].want = FPEMU_SUMS;
 }
@@ -125,11 +147,12 @@ static size_t next_piece(void *state, const void **bytes)
         free(j->bytes);
         return 0;
     }
-    void *x = j->binary64 ? (void *)w->x64 : (void *)w->x32;
+    void *x = piece(j);
     fpemu_rounding rounding = j->rounding;
     rounding.stream += w->i;
-    rounding.offset += w->index;
-    cli_check(quantize_piece(j, &rounding, j->binary64, w->count, x, j->report ? &j->stats[w->i] : NULL), j->spec);
+    cli_check(along_quantize(&j->along, &j->format, &rounding, w->index, w->count, j->binary64, x, x,
+                             j->report ? &j->stats[w->i] : NULL),
+              j->spec);
     if (!dtype_store(type, t->big_endian, w->count, x, j->binary64, j->bytes)) {
         cli_fail("%s: %s: %s does not hold every result of %s; --dtype F32 does", j->in.path,
                  t->name[0] != '\0' ? t->name : "the array", type->name, j->spec);
@@ -241,30 +264,21 @@ static void print_json_report(const job *j)
     jsonout_print(object);
 }
 
-static const dtype *type_option(const char *argument)
-{
-    const dtype *type = dtype_named(argument);
-    if (type == NULL) {
-        char known[256] = "";
-        for (unsigned i = 0; dtype_at(i) != NULL; i++) {
-            strcat(strcat(known, " "), dtype_at(i)->name);
-        }
-        cli_usage("--dtype: '%s' is none of:%s", argument, known);
-    }
-    return type;
-}
-
 int cmd_quantize(int argc, char **argv)
 {
     cli c = cli_start(argc, argv, help);
     cli_rounding asked = {0};
     file_options files = {0};
-    job j = {0};
+    job j = {.axis = -1};
+    bool has_axis = false;
     for (int option; (option = cli_next(&c, "o:" CLI_ROUNDING_SHORT, options)) != -1;) {
         if (option == 'o') {
             j.output = output_path(optarg);
+        } else if (option == CLI_OPT_AXIS) {
+            j.axis = along_axis(optarg);
+            has_axis = true;
         } else if (option == CLI_OPT_DTYPE) {
-            j.asked = type_option(optarg);
+            j.asked = file_dtype(optarg);
         } else if (option == CLI_OPT_REPORT) {
             j.report = true;
         } else if (option == CLI_OPT_JSON) {
@@ -281,6 +295,9 @@ int cmd_quantize(int argc, char **argv)
     j.spec = c.operand[0];
     j.format = cli_format(j.spec);
     j.rounding = cli_rounding_get(&asked);
+    if (has_axis && j.format.scaling == FPEMU_SCALING_NONE) {
+        cli_usage("--axis is for formats with blocks, %s has none", j.spec);
+    }
 
     j.in = file_open(c.operand[1], &files);
     file_check_output(&j.in, j.output);

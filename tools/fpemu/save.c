@@ -213,13 +213,14 @@ static void save_npz(output *out, file *in, const save_source *source)
 
 void save_model(output *out, file *in, const save_source *source)
 {
-    switch (in->model.kind) {
-    case MODEL_SAFETENSORS: save_safetensors(out, in, source); break;
-    case MODEL_NPZ: save_npz(out, in, source); break;
-    case MODEL_NPY:
-        save_npy_header(out, &in->model.tensor[0], source->type[0]);
+    if (in->model.kind == MODEL_NPZ) {
+        save_npz(out, in, source);
+    } else if (!file_is_array(in)) {
+        save_safetensors(out, in, source);
+    } else {
+        if (in->model.kind != MODEL_RAW) {
+            save_npy_header(out, &in->model.tensor[0], source->type[0]);
+        }
         save_tensor(out, source, 0);
-        break;
-    default: save_tensor(out, source, 0); break;
     }
 }

@@ -1,4 +1,5 @@
-/* save.h - a file of tensors written after the model of another: the same kind, names, shapes and order. */
+/* save.h - a file of tensors written after the model of another: the same kind, names, shapes and order. Of packed
+ * tensors a .npy file becomes of one without a name, else safetensors. */
 #ifndef FPEMU_TOOL_SAVE_H
 #define FPEMU_TOOL_SAVE_H
 
