@@ -379,7 +379,8 @@ fpemu_rounding fpemu_stochastic(uint64_t seed, uint64_t stream);
 
 /* Reads "rne", "toward-zero", "sr", ... (short or long name of a mode), or the name of a compatibility setting
  * ("qpytorch", "qpytorch-sr", "qpytorch-fixed", "qpytorch-fixed-sr", "lee", "lee-inf", "cpfloat-sr", "cpfloat-se",
- * "nvidia", "ml-dtypes", "ml-dtypes-sat", "pytorch-multiply", "pytorch-divide"); sets mode, overflow, nan and compat, leaves seed and the like zero. */
+ * "nvidia", "ml-dtypes", "ml-dtypes-sat", "pytorch-multiply", "pytorch-divide", "muppet"); sets mode, overflow, nan and
+ * compat, leaves seed and the like zero. */
 fpemu_status fpemu_parse_rounding(const char *text, fpemu_rounding *rounding, fpemu_parse_error *error);
 /* Short ("rne") and long ("nearest-even") name of a mode; NULL if there is no such mode. */
 const char *fpemu_mode_name(fpemu_mode mode);
@@ -435,8 +436,8 @@ typedef struct fpemu_stats {
     uint64_t zero_blocks;      /* blocks whose elements are all zero */
     uint64_t nan_blocks;       /* blocks that became NaN, since an element was NaN or infinite */
     uint64_t saturated_scales; /* scales that their format could not hold: cut to its largest, raised to its smallest */
-    uint64_t *scale_histogram; /* the caller's array, as `histogram`, of floor(log2 s), finite scales s != 0, one count */
-    int32_t scale_first;       /*  a block; gathered where want has FPEMU_SCALES. Not for s2fp8 */
+    uint64_t *scale_histogram; /* the caller's array, as `histogram`, of floor(log2 s), a count a block with finite */
+    int32_t scale_first;       /*  s != 0; gathered where want has FPEMU_SCALES. Not for s2fp8 */
     uint32_t scale_length;
 } fpemu_stats;
 
