@@ -865,7 +865,7 @@ static void begin_block(ref_tensor *t, uint64_t at)
 }
 
 /* The blocks and their elements, straight from the table of doc/blocks.md, section 3. */
-static ref_tensor *lay_out(const fpemu_format *f, unsigned carrier, const fpemu_shape *shape)
+ref_tensor *ref_lay_out(const fpemu_format *f, unsigned carrier, const fpemu_shape *shape)
 {
     uint64_t O = shape->outer, R = shape->rows, L = shape->length, I = shape->inner;
     uint64_t K = f->block_length, N = f->block_rows, o, r, l, i, from, row, at = 0, b;
@@ -973,7 +973,7 @@ ref_tensor *ref_quantize(const fpemu_format *f, const fpemu_rounding *r, unsigne
         close_context(&c);
         return NULL;
     }
-    t = lay_out(f, carrier, shape);
+    t = ref_lay_out(f, carrier, shape);
     if (!f->scaling) {
         for (j = 0; j < t->n; j++) {
             ref_element *e = &t->element[j];
@@ -1004,7 +1004,7 @@ ref_tensor *ref_quantize(const fpemu_format *f, const fpemu_rounding *r, unsigne
         }
         tensor_scale(&c, shape->whole ? shape->whole->amax : largest, t);
     }
-    for (b = 0; b < t->blocks && f->scaling != FPEMU_SCALING_S2FP8; b++) {
+    for (b = 0; b < t->blocks; b++) {
         ref_block *block = &t->block[b];
         extent e = extent_of(carrier, t, block, x);
         block->zero = e.zero;
@@ -1022,6 +1022,91 @@ ref_tensor *ref_quantize(const fpemu_format *f, const fpemu_rounding *r, unsigne
     }
     close_context(&c);
     return t;
+}
+
+/* ----------------------------------------------------------------------------------------------------- counting */
+
+static void count_exponent(uint64_t *histogram, int first, unsigned length, long exponent)
+{
+    long bin = exponent - first + 1;
+    histogram[bin < 0 ? 0 : bin >= (long)length ? length - 1 : (unsigned)bin]++;
+}
+
+/* The total of 32 lanes, the upper half taken in by the lower each time. */
+static double lanes_total(double lane[32])
+{
+    int half, l;
+    for (half = 16; half; half /= 2)
+        for (l = 0; l < half; l++)
+            lane[l] += lane[l + half];
+    return lane[0];
+}
+
+void ref_count(const ref_tensor *t, const uint64_t *x, fpemu_stats *s, double sums[3])
+{
+    mpq_t total[3], one;
+    uint64_t b, j;
+    int k, infinite[3] = {0, 0, 0};
+
+    for (k = 0; k < 3; k++)
+        mpq_init(total[k]);
+    mpq_init(one);
+    for (b = 0; b < t->blocks; b++) {
+        const ref_block *block = &t->block[b];
+        double lane[3][32];
+        memset(lane, 0, sizeof lane);
+        s->blocks++;
+        s->zero_blocks += (uint64_t)block->zero;
+        s->nan_blocks += (uint64_t)block->nan;
+        s->saturated_scales += (uint64_t)block->saturated;
+        if ((s->want & FPEMU_SCALES) && !block->nan && block->scale != 0)
+            count_exponent(s->scale_histogram, s->scale_first, s->scale_length, binade(block_scale(block)));
+        for (j = 0; j < block->elements; j++) {
+            uint64_t index = t->order[block->first + j];
+            const ref_element *e = &t->element[index];
+            double v = ref_value(t->carrier, x[index]), y = ref_value(t->carrier, e->y), d = fabs(v - y);
+            s->count++;
+            s->nan += isnan(v) != 0;
+            s->infinite += isinf(v) != 0;
+            s->clipped += (e->events & JUDGE_CLIPPED) != 0;
+            s->overflow += (e->events & JUDGE_OVERFLOW) != 0;
+            s->invalid += (e->events & JUDGE_INVALID) != 0;
+            s->underflow += (e->events & JUDGE_UNDERFLOW) != 0;
+            s->subnormal += (e->events & JUDGE_SUBNORMAL) != 0;
+            s->inexact += (e->events & JUDGE_INEXACT) != 0;
+            if (isfinite(v)) {
+                s->max_abs = fmax(s->max_abs, fabs(v));
+                if (v != 0 && (s->min_abs == 0 || fabs(v) < s->min_abs))
+                    s->min_abs = fabs(v);
+                if (v != 0 && (s->want & FPEMU_HISTOGRAM))
+                    count_exponent(s->histogram, s->histogram_first, s->histogram_length, binade(plain(v)));
+                if (isfinite(y)) {
+                    if (isfinite(d))
+                        s->max_error = fmax(s->max_error, d);
+                    lane[0][j % 32] += d;
+                    lane[1][j % 32] += d * d;
+                    lane[2][j % 32] += v * v;
+                }
+            }
+            if (j % 4096 == 4095 || j + 1 == block->elements) {
+                for (k = 0; k < 3; k++) {
+                    double piece = lanes_total(lane[k]);
+                    if (isinf(piece)) {
+                        infinite[k] = 1;
+                    } else {
+                        mpq_set_d(one, piece);
+                        mpq_add(total[k], total[k], one);
+                    }
+                }
+                memset(lane, 0, sizeof lane);
+            }
+        }
+    }
+    for (k = 0; k < 3; k++) {
+        sums[k] = infinite[k] ? INFINITY : to_double(total[k]);
+        mpq_clear(total[k]);
+    }
+    mpq_clear(one);
 }
 
 /* ------------------------------------------------------------------------------------------------------ packing */

@@ -35,10 +35,16 @@ typedef struct ref_tensor {
 } ref_tensor;
 
 /* x: the elements by index, whatever the strides of `shape`, which are ignored. NULL where the judge has no opinion: a
- * mode the element lacks, a carrier that cannot hold it. For s2fp8 only the blocks and their order are set. */
+ * mode the element lacks, a carrier that cannot hold it. Not for s2fp8. */
 ref_tensor *ref_quantize(const fpemu_format *format, const fpemu_rounding *rounding, unsigned carrier,
                          const fpemu_shape *shape, const uint64_t *x);
 void ref_free(ref_tensor *t);
+/* The blocks and the order of their elements alone. */
+ref_tensor *ref_lay_out(const fpemu_format *format, unsigned carrier, const fpemu_shape *shape);
+
+/* What is counted of it (doc/blocks.md, section 7): all but the sums, with the caller's histograms, into *stats; the
+ * sums of |x - y|, (x - y)^2 and x^2, rounded once, into sums[0..2]. */
+void ref_count(const ref_tensor *t, const uint64_t *x, fpemu_stats *stats, double sums[3]);
 
 /* Bytes of one scale; the packed form of what was quantised (not s2fp8), and its size. */
 unsigned ref_scale_bytes(const fpemu_format *format);
