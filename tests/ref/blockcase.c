@@ -42,8 +42,6 @@ static const struct made {
     const char *element, *scale;
     unsigned scaling, exponent_bits, block, rows, length;
 } made[] = {
-    {"int4:symmetric", NULL, FPEMU_SCALING_ABSMAX, 5, FPEMU_BLOCK_RUN, 0, 4},
-    {"e4m3fn", NULL, FPEMU_SCALING_ABSMAX, 12, FPEMU_BLOCK_ROW, 0, 0},
     {"e5m2", NULL, FPEMU_SCALING_RCEIL, 12, FPEMU_BLOCK_RUN, 0, 3},
     {"e2m1", NULL, FPEMU_SCALING_CEIL, 2, FPEMU_BLOCK_RUN, 0, 3},
     {"e4m3fn", "e8m0", FPEMU_SCALING_HBFP, 0, FPEMU_BLOCK_RUN, 0, 4},

@@ -689,25 +689,20 @@ static double recipe_multiplier(context *c, const extent *x)
     return c->f->scaling == FPEMU_SCALING_RECIPE_POW2 ? ldexp(1, (int)binade(plain(u))) : u;
 }
 
+/* u and d: binary32 arithmetic for both carriers. */
 static void tensor_scale(context *c, double largest, ref_tensor *t)
 {
-    unsigned carrier = c->carrier;
-    double KM = multiply(64, plain(c->scale_max), plain(c->max)), u, d;
+    double KM = multiply(64, plain(c->scale_max), plain(c->max)), A = to_single(largest), u = 1, d = 1;
     if (c->f->scaling == FPEMU_SCALING_NVFP4) {
-        u = 1;
-        if (largest != 0) {
-            u = divide(carrier, plain(KM), plain(largest));
-            u = to_single(u > largest32 ? largest32 : u);
-        }
-        d = to_single(divide(carrier, plain(1), plain(u)));
+        if (largest != 0)
+            u = saturate(32, divide(32, plain(KM), plain(A)));
+        d = saturate(32, divide(32, plain(1), plain(u)));
     } else {
-        d = 1;
-        if (largest != 0) {
-            d = to_single(divide(carrier, plain(largest), plain(KM)));
-            if (d == 0)
-                d = 1;
-        }
-        u = to_single(divide(carrier, plain(1), plain(d)));
+        if (largest != 0)
+            d = saturate(32, divide(32, plain(A), plain(KM)));
+        if (d == 0)
+            d = 1;
+        u = saturate(32, divide(32, plain(1), plain(d)));
     }
     t->multiplier = (float)u;
     t->decode = (float)d;
@@ -739,7 +734,8 @@ static number seen(context *c, const ref_tensor *tensor, const ref_block *b, con
         e = divide(carrier, plain(1), plain(multiply(carrier, s, plain((double)tensor->decode))));
         return plain(multiply(carrier, plain(x), plain(e > largest32 ? largest32 : e)));
     case FPEMU_SCALING_NVFP4_AO:
-        return plain(multiply(carrier, plain(x), plain(divide(carrier, plain((double)tensor->multiplier), s))));
+        e = divide(carrier, plain((double)tensor->multiplier), s);
+        return plain(multiply(carrier, plain(x), plain(isinf(e) ? largest32 : e)));
     case FPEMU_SCALING_RECIPE:
     case FPEMU_SCALING_RECIPE_POW2: return plain(multiply(carrier, plain(x), plain(recipe_multiplier(c, extent_))));
     case FPEMU_SCALING_ABSMAX:
