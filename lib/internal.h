@@ -66,6 +66,12 @@ void fpemu_environment_leave(const fp_environment *e);
 /* FPEMU_OK if both can be used together on a carrier of `carrier` bits (32 or 64). */
 fpemu_status fpemu_check(const fpemu_format *f, const fpemu_rounding *r, int carrier);
 
+/* The values of a codebook format, codebook_length of them; NULL if the format is damaged. */
+const float *fpemu_table_values(const fpemu_format *format);
+
+/* Whether the fields of a blocked format beside its element's go together. */
+int fpemu_blocks_are_sane(const fpemu_format *f);
+
 /* The random word and its bits, as the public functions but with a rounding known to be right. */
 uint32_t fpemu_element_bits(const fpemu_rounding *r, uint64_t index);
 

@@ -31,12 +31,16 @@ lib_libfpemu_la_SOURCES = \
 	lib/cpu.h \
 	lib/parts.h \
 	lib/spec.h \
+	lib/reader.h \
 	lib/formats.def \
 	lib/status.c \
 	lib/format.c \
+	lib/codebook.c \
+	lib/blocked.c \
 	lib/query.c \
 	lib/decimal.c \
 	lib/spec.c \
+	lib/blockspec.c \
 	lib/rounding.c \
 	lib/rng.c \
 	lib/round.c \
