@@ -21,6 +21,9 @@ typedef struct block_walk {
     uint8_t block;                   /* fpemu_block, or WALK_INDEX */
 } block_walk;
 
+/* Elements handled at a time. */
+#define BLOCK_TILE 256
+
 /* The whole tensor as one block in the order of indices: scalar formats. */
 #define WALK_INDEX 255
 
@@ -48,7 +51,7 @@ block_span fpemu_walk_span(const block_walk *w, const block_place *p, uint64_t p
 /* -------------------------------------------------------------------------------------------- the engine */
 
 /* Where codes go instead of values. Called from several threads at a time, for different blocks, or for pieces of one
- * block that begin at a multiple of TILE; `scale` not for scalar formats and s2fp8. */
+ * block that begin at a multiple of BLOCK_TILE; `scale` not for scalar formats and s2fp8. */
 typedef struct block_sink {
     void *context;
     /* the numbers of the whole tensor, before anything else; only where the format has them */
@@ -80,27 +83,29 @@ fpemu_status fpemu_block_run_f64(const block_call *call, const double *x, double
 int fpemu_block_tensor(const fpemu_format *f, const fpemu_range *range, core_tensor *t);
 
 /* Codes to values. */
-typedef struct block_reader32 {
+typedef struct block_reader_f32 {
     core_block32 block;
     core_coder32 coder;
     const float *values; /* of a codebook, else NULL */
     uint32_t length;     /* of the codebook */
     size_t size;         /* bytes of a code */
-} block_reader32;
-typedef struct block_reader64 {
+    uint8_t scaled;
+} block_reader_f32;
+typedef struct block_reader_f64 {
     core_block64 block;
     core_coder64 coder;
     const float *values;
     uint32_t length;
     size_t size;
-} block_reader64;
+    uint8_t scaled;
+} block_reader_f64;
 
 /* tensor may be NULL where the format has no numbers of the whole tensor. Call these in the default floating-point
  * environment. */
-fpemu_status fpemu_reader_begin_f32(block_reader32 *r, const fpemu_format *f, const core_tensor *tensor);
-fpemu_status fpemu_reader_begin_f64(block_reader64 *r, const fpemu_format *f, const core_tensor *tensor);
+fpemu_status fpemu_reader_begin_f32(block_reader_f32 *r, const fpemu_format *f, const core_tensor *tensor);
+fpemu_status fpemu_reader_begin_f64(block_reader_f64 *r, const fpemu_format *f, const core_tensor *tensor);
 /* n values of a block from its scale's code (0 where there is none) and codes of r->size bytes. */
-void fpemu_reader_values_f32(const block_reader32 *r, uint64_t scale, size_t n, const void *codes, float *y);
-void fpemu_reader_values_f64(const block_reader64 *r, uint64_t scale, size_t n, const void *codes, double *y);
+void fpemu_reader_values_f32(const block_reader_f32 *r, uint64_t scale, size_t n, const void *codes, float *y);
+void fpemu_reader_values_f64(const block_reader_f64 *r, uint64_t scale, size_t n, const void *codes, double *y);
 
 #endif /* FPEMU_BLOCK_H */

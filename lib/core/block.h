@@ -18,6 +18,7 @@
 
 /* How the elements of a block are scaled. */
 enum core_scale_kind {
+    CORE_SCALE_NONE,     /* t = x, y = P */
     CORE_SCALE_NAN,      /* they are NaN */
     CORE_SCALE_ZERO,     /* t is zero */
     CORE_SCALE_MULTIPLY, /* t = x * down, y = (P * s) * d */
@@ -115,23 +116,31 @@ FPEMU_FN core_tensor core_nvfp4_tensor(const fpemu_range *w, int ao, float k, fl
 #include "block.inc.h"
 #include "carrier_end.inc.h"
 
-/* The exact quotient x * 2^-c rounded by the element's binary64 plan: bits of P for bits u of x. *t is the quotient
- * rounded to odd, *g the magnitude of P on the grid without ends (all ones past the ends of an affine integer). */
-FPEMU_FN uint64_t core_block_exact(const core_plan64 *p, const core_plan64 *integers, int c, uint64_t u, uint32_t r,
-                                   uint64_t *t, uint64_t *g, int64_t *q)
+/* The exact quotient x * 2^-c, x having the bits u. */
+FPEMU_FN core_exact core_block_quotient(int c, uint64_t u)
 {
     core_exact x = core_exact_from(u);
-    int overflow;
-    uint64_t y;
-    *t = u;
-    *g = 0;
-    if (x.kind == CORE_FINITE) {
-        x.top -= c;
-        *t = core_exact_binary64(&x, FPEMU_RTO);
-    }
+    x.top -= x.kind == CORE_FINITE ? c : 0;
+    return x;
+}
+
+/* The same in binary64, rounded to odd; u itself where it is no finite number. */
+FPEMU_FN uint64_t core_block_t_odd(int c, uint64_t u)
+{
+    const core_exact x = core_block_quotient(c, u);
+    return x.kind == CORE_FINITE ? core_exact_binary64(&x, FPEMU_RTO) : u;
+}
+
+/* Bits of P: that quotient rounded by the element's binary64 plan. *g is its magnitude on the grid without ends (all
+ * ones past the ends of an affine integer). */
+FPEMU_FN uint64_t core_block_exact(const core_plan64 *p, const core_plan64 *integers, int c, uint64_t u, uint32_t r,
+                                   uint64_t *g, int64_t *q)
+{
+    const core_exact x = core_block_quotient(c, u);
     if (x.kind == CORE_FINITE && p->rule < CORE_RULE_SCALED)
         return core_exact_round(p, &x, r, g);
-    y = core_element64(p, integers, *t, r, &overflow, q);
+    int overflow;
+    const uint64_t y = core_element64(p, integers, core_block_t_odd(c, u), r, &overflow, q);
     *g = overflow ? ~UINT64_C(0) >> 1 : 0;
     return y;
 }

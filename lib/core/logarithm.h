@@ -8,18 +8,13 @@
 /* Close to log2 x; x finite, above 0. */
 FPEMU_FN double core_log2(double x)
 {
-    uint64_t u = core_bits64(x);
-    int e = 0;
-    if (u >> 52 == 0) {
-        u = core_bits64(x * 18014398509481984.0); /* 2^54 */
-        e = -54;
-    }
-    e += (int)(u >> 52) - 1023;
+    const int deep = x < 2.2250738585072014e-308; /* subnormal: times 2^54. No branches, so that loops vectorise */
+    uint64_t u = core_bits64(deep ? x * 18014398509481984.0 : x);
+    int64_t e = (int64_t)(u >> 52) - (deep ? 1077 : 1023);
     u = (u & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1023) << 52;
-    if (u > UINT64_C(0x3ff6a09e667f3bcd)) { /* beyond the root of 2: m in [0.7071, 1.4143) */
-        u -= UINT64_C(1) << 52;
-        e++;
-    }
+    const uint64_t high = u > UINT64_C(0x3ff6a09e667f3bcd); /* beyond the root of 2: m in [0.7071, 1.4143) */
+    u -= high << 52;
+    e += (int64_t)high;
     const double m = core_value64(u), z = (m - 1) / (m + 1), w = z * z; /* log m = 2 (z + z^3/3 + z^5/5 + ...) */
     double sum = 1.0 / 25;
     for (int k = 23; k > 0; k -= 2)

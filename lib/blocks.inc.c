@@ -1,0 +1,134 @@
+/* blocks.inc.c - the loops of blocked formats for one carrier; included by kernels.inc.c as loops.inc.c is, with REAL
+ * besides. */
+
+/* Magnitude bits of the largest element (NaN and infinities included), of the largest above zero and of the smallest
+ * below; how many are zero, and not finite. n below 2^31. */
+static void LOOP(extremes)(size_t n, const void *x, block_extremes *e)
+{
+    const char *in = (const char *)x;
+    UINT amax = 0, high = 0, low = 0;
+    uint32_t zeros = 0, nonfinite = 0;
+#pragma omp simd reduction(max : amax, high, low) reduction(+ : zeros, nonfinite)
+    for (size_t i = 0; i < n; i++) {
+        UINT u;
+        memcpy(&u, in + i * sizeof u, sizeof u);
+        const UINT a = u << 1 >> 1, up = u == a ? a : 0, down = u == a ? 0 : a;
+        amax = a > amax ? a : amax;
+        high = up > high ? up : high;
+        low = down > low ? down : low;
+        zeros += a == 0;
+        nonfinite += a >= INF;
+    }
+    e->amax = amax;
+    e->high = high;
+    e->low = low;
+    e->zeros = zeros;
+    e->nonfinite = nonfinite;
+}
+
+/* amax alone. */
+static uint64_t LOOP(amax)(size_t n, const void *x)
+{
+    const char *in = (const char *)x;
+    UINT amax = 0;
+#pragma omp simd reduction(max : amax)
+    for (size_t i = 0; i < n; i++) {
+        UINT u;
+        memcpy(&u, in + i * sizeof u, sizeof u);
+        const UINT a = u << 1 >> 1;
+        amax = a > amax ? a : amax;
+    }
+    return amax;
+}
+
+/* Sum and largest of log2 of the finite elements other than zero, in steps of 2^-32; n below 2^16. */
+static void LOOP(logarithms)(size_t n, const void *x, int64_t *sum, int64_t *largest)
+{
+    const char *in = (const char *)x;
+    int64_t total = 0, most = INT64_MIN;
+#pragma omp simd reduction(+ : total) reduction(max : most)
+    for (size_t i = 0; i < n; i++) {
+        UINT u;
+        memcpy(&u, in + i * sizeof u, sizeof u);
+        const UINT a = u << 1 >> 1, some = (a != 0) & (a < INF);
+        const int64_t steps = core_log2_steps(some ? (double)CORE(value)(a) : 1);
+        total += steps; /* of 1: 0 */
+        const int64_t counted = some ? steps : INT64_MIN;
+        most = counted > most ? counted : most;
+    }
+    *sum = total;
+    *largest = most;
+}
+
+/* t of the kinds ZERO, MULTIPLY and DIVIDE. */
+#define SCALE_T(of_kind, keep)                                                                                         \
+    SIMD for (size_t i = 0; i < n; i++)                                                                                \
+    {                                                                                                                  \
+        CORE(scale) one;                                                                                               \
+        UINT u, v;                                                                                                     \
+        memcpy(&u, in + i * sizeof u, sizeof u);                                                                       \
+        one.kind = of_kind;                                                                                            \
+        one.down = down;                                                                                               \
+        v = CORE(block_t)(&one, keep, u);                                                                              \
+        memcpy(out + i * sizeof v, &v, sizeof v);                                                                      \
+    }                                                                                                                  \
+    return
+
+static void LOOP(scale_t)(const CORE(scale) *s, int sticky, size_t n, const void *x, void *t)
+{
+    const REAL down = s->down;
+    const char *in = (const char *)x;
+    char *out = (char *)t;
+    switch (s->kind) {
+    case CORE_SCALE_ZERO: SCALE_T(CORE_SCALE_ZERO, 0);
+    case CORE_SCALE_DIVIDE: SCALE_T(CORE_SCALE_DIVIDE, 0);
+    default: break;
+    }
+    if (sticky) {
+        SCALE_T(CORE_SCALE_MULTIPLY, 1);
+    }
+    SCALE_T(CORE_SCALE_MULTIPLY, 0);
+}
+#undef SCALE_T
+
+/* y of the kinds MULTIPLY and DIVIDE. */
+static void LOOP(scale_y)(const CORE(scale) *s, size_t n, const void *p, void *y)
+{
+    const REAL scale = s->s, second = s->d;
+    const char *in = (const char *)p;
+    char *out = (char *)y;
+    SIMD for (size_t i = 0; i < n; i++)
+    {
+        CORE(scale) one;
+        UINT u, v;
+        memcpy(&u, in + i * sizeof u, sizeof u);
+        one.kind = CORE_SCALE_MULTIPLY;
+        one.s = scale;
+        one.d = second;
+        v = CORE(block_y)(&one, u);
+        memcpy(out + i * sizeof v, &v, sizeof v);
+    }
+}
+
+/* The counters that are judged on what the element format sees: t, its value g on the grid without ends, and P. */
+static void LOOP(count_element)(const PLAN *p, size_t n, const void *x, const void *t, const void *rounded,
+                                const UINT *g, tile_counts *c)
+{
+    const UINT max0 = p->max[0], max1 = p->max[1], normal = p->min_normal;
+    const char *in = (const char *)x, *seen = (const char *)t, *out = (const char *)rounded;
+    UINT clipped = 0, overflow = 0, subnormal = 0;
+#pragma omp simd reduction(+ : clipped, overflow, subnormal)
+    for (size_t i = 0; i < n; i++) {
+        UINT u, w, v;
+        memcpy(&u, in + i * sizeof u, sizeof u);
+        memcpy(&w, seen + i * sizeof w, sizeof w);
+        memcpy(&v, out + i * sizeof v, sizeof v);
+        const UINT finite = (u << 1 >> 1) < INF, max = u == u << 1 >> 1 ? max0 : max1, b = v << 1 >> 1;
+        clipped += finite & (UINT)((w << 1 >> 1) > max);
+        overflow += finite & (UINT)((g[i] << 1 >> 1) > max);
+        subnormal += (UINT)(b != 0) & (UINT)(b < normal);
+    }
+    c->clipped = clipped;
+    c->overflow = overflow;
+    c->subnormal = subnormal;
+}
