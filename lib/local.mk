@@ -20,6 +20,7 @@ CORE = \
 	lib/core/element.h \
 	lib/core/element.inc.h \
 	lib/core/logarithm.h \
+	lib/core/pack.h \
 	lib/core/plan.h \
 	lib/core/plan.inc.h \
 	lib/core/port.h \
@@ -54,6 +55,7 @@ lib_libfpemu_la_SOURCES = \
 	lib/walk.c \
 	lib/block.c \
 	lib/environment.c \
+	lib/pack.c \
 	lib/stats.c \
 	lib/dispatch.c
 lib_libfpemu_la_LIBADD = $(KERNELS)
@@ -63,7 +65,7 @@ EXTRA_lib_libfpemu_la_DEPENDENCIES = lib/libfpemu.map
 EXTRA_DIST += lib/libfpemu.map
 
 # Included by other files.
-EXTRA_DIST += lib/verbs.inc.c lib/kernels.inc.c lib/loops.inc.c lib/block.inc.c lib/blocks.inc.c
+EXTRA_DIST += lib/verbs.inc.c lib/kernels.inc.c lib/loops.inc.c lib/block.inc.c lib/blocks.inc.c lib/pack.inc.c
 
 # The array loops, lib/kernels.inc.c, once per instruction set. The flags stay within these small libraries: no other
 # file may use an instruction that the machine might lack.
