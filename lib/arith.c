@@ -39,7 +39,7 @@ static fpemu_status prepare(job *j, const fpemu_format *f, const fpemu_rounding 
     const fpemu_status status = fpemu_check(f, r, carrier);
     if (status)
         return status;
-    if (r->compat)
+    if (r->compat || f->scaling || f->kind == FPEMU_KIND_CODEBOOK)
         return FPEMU_ERROR_UNSUPPORTED;
     fpemu_format format = *f;
     int quantum;

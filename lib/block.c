@@ -188,6 +188,13 @@ static int range_is_sane(const fpemu_range *r)
            r->log2_max >= -1100 && r->log2_max <= 1100;
 }
 
+/* A sink for codes of a scalar format: context is the array. */
+static void codes_to_array(void *context, uint64_t block, uint64_t position, size_t n, size_t size, const void *codes)
+{
+    (void)block;
+    memcpy((char *)context + position * size, codes, n * size);
+}
+
 #define CORE_W 64
 #define UINT uint64_t
 #define REAL double

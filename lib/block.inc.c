@@ -809,4 +809,52 @@ void NAME(fpemu_reader_values)(const NAME(block_reader) *r, uint64_t code, size_
             y[i] = VALUE((UINT)FROM_DOUBLE(core_s2fp8_y(r->block.tensor, (double)y[i])));
     }
 }
+
+/* ------------------------------------------------------------------------------ what the verbs hand over */
+
+fpemu_status NAME(fpemu_block_convert)(const fpemu_format *f, const fpemu_rounding *r, size_t n, const REAL *x, void *out,
+                                       int to_code, fpemu_stats *stats)
+{
+    const fpemu_shape shape = {1, 1, n, 1, {0}, {0}, NULL, {0}};
+    const block_sink sink = {out, NULL, NULL, codes_to_array};
+    fpemu_status status = FPEMU_OK;
+    if (to_code)
+        status = fpemu_check(f, r, CORE_W);
+    if (to_code && !status)
+        status = f->scaling ? FPEMU_ERROR_UNSUPPORTED : check_overlap(x, sizeof *x, out, code_size(f->bits), n);
+    const block_call call = {f, r, &shape, 0, UINT64_MAX, 0, 0, NULL, to_code ? &sink : NULL, stats};
+    return status ? status : NAME(fpemu_block_run)(&call, x, to_code ? NULL : (REAL *)out);
+}
+
+fpemu_status NAME(fpemu_block_decode)(const fpemu_format *f, size_t n, const void *codes, REAL *y)
+{
+    NAME(block_reader) reader;
+    fpemu_status status = fpemu_check(f, NULL, CORE_W);
+    if (!status)
+        status = f->scaling ? FPEMU_ERROR_UNSUPPORTED : check_overlap(codes, code_size(f->bits), y, sizeof *y, n);
+    if (!status)
+        status = NAME(fpemu_reader_begin)(&reader, f, NULL);
+    if (!status)
+        NAME(fpemu_reader_values)(&reader, 0, n, codes, y);
+    return status;
+}
+
+REAL NAME(fpemu_table_round)(const fpemu_format *f, const fpemu_rounding *r, REAL x, uint64_t index, uint64_t *code)
+{
+    NAME(element) e;
+    REAL y = VALUE(INF | INF >> 1);
+    UINT grid;
+    int64_t q;
+    fp_environment environment;
+    fpemu_environment_enter(&environment);
+    if (f->scaling == FPEMU_SCALING_NONE && r && !fpemu_check(f, r, CORE_W) && !check_rounding(f, r, CORE_W)) {
+        NAME(element_begin)(&e, f, r);
+        const uint32_t random = e.stochastic ? fpemu_element_bits(r, index) : 0;
+        NAME(element_run)(&e, NULL, 1, &x, &random, 0, &grid, &y, &q);
+        if (code)
+            *code = (uint64_t)q;
+    }
+    fpemu_environment_leave(&environment);
+    return y;
+}
 #undef WIDE

@@ -180,7 +180,8 @@ static int build_element(const struct family *m, const reader *r, const value *v
         f->kind = FPEMU_KIND_FLOAT;
         f->exponent_bits = to_unsigned(v[0].number);
         f->mantissa_bits = to_unsigned(v[1].number);
-        f->bias = f->exponent_bits > 0 && f->exponent_bits <= 11 ? INT32_C(1) << (f->exponent_bits - 1) : 0;
+        f->bias = f->exponent_bits > 0 && f->exponent_bits <= 11 ? INT32_C(1) << (f->exponent_bits - 1)
+                                                                 : FPEMU_BIAS_DEFAULT; /* refused */
         f->specials = FPEMU_SPECIALS_FINITE;
         f->is_signed = 1;
         return 1;
