@@ -275,7 +275,7 @@ fpemu_status fpemu_pack_tensor(const fpemu_format *format, const fpemu_shape *sh
 #define CORE_W 32
 #define REAL float
 #define NAME(name) name##_f32
-#define READER block_reader32
+#define READER block_reader_f32
 #include "pack.inc.c"
 #undef CORE_W
 #undef REAL
@@ -285,7 +285,7 @@ fpemu_status fpemu_pack_tensor(const fpemu_format *format, const fpemu_shape *sh
 #define CORE_W 64
 #define REAL double
 #define NAME(name) name##_f64
-#define READER block_reader64
+#define READER block_reader_f64
 #include "pack.inc.c"
 
 /* ---------------------------------------------------------------------------------------- order of scales */
