@@ -408,6 +408,7 @@ static void compat(void)
             case_rounding(&c);
             c.r.mode = (uint8_t)settings[i].mode;
             c.r.compat = (uint8_t)settings[i].setting;
+            c.r.variant = FPEMU_SR_A;
             if (settings[i].setting == FPEMU_COMPAT_QPYTORCH)
                 c.r.bits = 0;
             (void)case_values(&c);
