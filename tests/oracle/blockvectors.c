@@ -120,14 +120,14 @@ static const struct instance {
     /* microxcaling, ml_dtypes: the sign of zero is lost */
     {"microxcaling-zero", "mxfp4", "rne", 3, {1, -0.0f, -0x1p-20f}, {1, -0.0f, -0.0f}},
     {"microxcaling-zero", "mxfp8", "rne", 2, {-0.0f, 0}, {-0.0f, 0}},
-    {"microxcaling-zero", "nvfp4", "rne", 3, {-0.0f, 6, -0x1p-20f}, {-0.0f, 6, -0.0f}},
+    {"microxcaling-zero", "nvfp4", "rne", 3, {-0.0f, 2688, -0x1p-20f}, {-0.0f, 2688, -0.0f}},
     /* MXINT8: -2 exists as a code and is not used */
     {"mxint8-symmetric", "mxint8", "rne", 2, {-0x1.fffffep0f, 0x1.fffffep0f}, {-1.984375f, 1.984375f}},
     /* gfloat #62: scales below 2^-127 */
     {"gfloat-62", "mxfp4", "rne", 3, {0x1p-126f, 0x1p-127f, 0x1p-128f}, {0x1p-126f, 0x1p-127f, 0x1p-128f}},
     {"gfloat-62", "mxfp4", "rne", 2, {0x1p-148f, 0x1p-149f}, {0, 0}},
     /* TransformerEngine #2407: the reciprocal of 2^127 is a subnormal number, of 2^-127 past 2^126 */
-    {"te-2407", "mxint8", "rne", 3, {0x1p127f, 0x1p126f, -0x1.8p121f}, {0x1p127f, 0x1p126f, -0x1.8p121f}},
+    {"te-2407", "mxint8", "rne", 3, {0x1p127f, 0x1p126f, -0x1.8p122f}, {0x1p127f, 0x1p126f, -0x1.8p122f}},
     {"te-2407", "mxint8", "rne", 3, {0x1p-127f, 0x1p-128f, -0x1.8p-132f}, {0x1p-127f, 0x1p-128f, -0x1.8p-132f}},
     {"te-2407", "msfp16", "rne", 2, {0x1.8p127f, 0x1p122f}, {0x1.fcp126f, 0x1p122f}},
     /* nothing finite becomes infinite: 3.99 * 2^126 */
@@ -141,10 +141,10 @@ static const struct instance {
     {"qpytorch-ties", "bfp(3)", "qpytorch", 4, {1, 0.125f, -0.125f, -0.375f}, {1, 0.25f, 0, -0.25f}},
     {"qpytorch-double", "bfp(3)", "rne", 2, {1, 0x1.fffffep-4f}, {1, 0}},
     {"qpytorch-double", "bfp(3)", "qpytorch", 2, {1, 0x1.fffffep-4f}, {1, 0.25f}},
-    {"qpytorch-double", "bfp(3)", "qpytorch", 2, {1, 0x1.fffff0p-4f}, {1, 0}},
+    {"qpytorch-double", "bfp(3)", "qpytorch", 2, {1, 0x1.ffff8p-4f}, {1, 0}},
     {"qpytorch-limit", "bfp(3)", "qpytorch", 2, {1.9375f, -1.9375f}, {1.75f, -1.75f}},
     /* QPyTorch: 6*2^E overflows, the whole block becomes a positive constant */
-    {"qpytorch-large", "bfp(7)", "qpytorch", 2, {-0x1.3p127f, 0x1p127f}, {-0x1.3p127f, 0x1p127f}},
+    {"qpytorch-large", "bfp(7,exponent=9)", "qpytorch", 2, {-0x1.3p127f, 0x1p127f}, {-0x1.3p127f, 0x1p127f}},
     {"qpytorch-zero", "bfp(7)", "qpytorch", 2, {-0.0f, 0}, {0, 0}},
     /* HBFP: a power of two is the largest exponent's own, and clipped */
     {"hbfp-power", "hbfp(8)", "rne", 2, {1, 0.5f}, {0.99609375f, 0.5f}},
@@ -165,7 +165,7 @@ static const struct instance {
     {"bnb-minus-one", "codebook(dynamic8)", "rne", 2, {-1, 1}, {-0.99296875f, 1}},
     /* recipes: scale 1 for a tensor of zeros, and with an infinity */
     {"te-zero", "scaled(e4m3fn)", "rne", 2, {0, -0.0f}, {0, -0.0f}},
-    {"te-current", "scaled(e4m3fn)", "rne", 3, {2, 1, -0x1.1p0f}, {2, 1, -1}},
+    {"te-current", "scaled(e4m3fn)", "rne", 3, {2, 1, -0x1.01p0f}, {2, 1, -1}},
     {"te-margin", "scaled(e4m3fn,margin=1)", "rne", 2, {2, 1}, {2, 1}},
 };
 
