@@ -150,7 +150,7 @@ static void randomised(void)
 {
     block_case c;
     size_t i;
-    unsigned long k, each = 24 * rounds;
+    unsigned long k, each = 18 * rounds;
     memset(&c, 0, sizeof c);
     for (i = 0; case_format(i, &c.f, c.spec); i++)
         for (k = 0; k < each; k++) {
@@ -167,6 +167,33 @@ static void randomised(void)
             case_rounding(&c);
             (void)case_values(&c);
         }
+    case_free(&c);
+}
+
+/* Longer than any piece the library works in: rows, channels and tensors of thousands, many small blocks. */
+static void long_lines(void)
+{
+    block_case c;
+    size_t i;
+    memset(&c, 0, sizeof c);
+    for (i = 0; case_format(i, &c.f, c.spec); i++) {
+        uint64_t state = first_seed * 31 + i + 1;
+        c.seed = state;
+        (void)lh_next(&state);
+        c.carrier = i % 3 == 2 || !fpemu_fits_f32(&c.f) ? 64 : 32;
+        c.shape = fpemu_vector(1500 + state % 900);
+        if (i % 2) {
+            c.shape.rows = 1 + state % 5;
+            c.shape.length = 200 + state % 350;
+            c.shape.inner = 1 + state / 7 % 3;
+        }
+        case_fill(&c);
+        case_rounding(&c);
+        if (!case_values(&c)) {
+            c.r.mode = FPEMU_RNE;
+            (void)case_values(&c);
+        }
+    }
     case_free(&c);
 }
 
@@ -735,6 +762,7 @@ int main(int argc, char **argv)
     names();
     tables();
     randomised();
+    long_lines();
     exhaustive();
     edges();
     s2fp8();
