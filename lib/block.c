@@ -94,13 +94,13 @@ static fpemu_status check_rounding(const fpemu_format *f, const fpemu_rounding *
         return FPEMU_ERROR_UNSUPPORTED;
     if (!f->scaling || r->compat == FPEMU_COMPAT_NONE)
         return FPEMU_OK;
-    const int bits = (int)f->bits - 1, plain = r->variant == FPEMU_SR_A;
-    if (r->compat == FPEMU_COMPAT_MUPPET && f->scaling == FPEMU_SCALING_MUPPET && r->mode == FPEMU_SR && plain)
+    const int bits = (int)f->bits - 1;
+    if (r->compat == FPEMU_COMPAT_MUPPET && f->scaling == FPEMU_SCALING_MUPPET && r->mode == FPEMU_SR)
         return FPEMU_OK;
     const int nearest = r->mode == FPEMU_RNE || r->mode == FPEMU_RNA;
     if (r->compat == FPEMU_COMPAT_QPYTORCH && f->scaling == FPEMU_SCALING_FLOOR && f->kind == FPEMU_KIND_FIXED &&
         f->is_signed && f->symmetric && carrier == 32 && bits >= 2 && bits <= 21 &&
-        (nearest || (r->mode == FPEMU_SR && plain)))
+        (nearest || r->mode == FPEMU_SR))
         return FPEMU_OK;
     return FPEMU_ERROR_UNSUPPORTED;
 }

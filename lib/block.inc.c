@@ -87,6 +87,9 @@ typedef struct NAME(block_job) {
 #if CORE_W == 32
     element_f64 wide; /* the element in binary64, for exact quotients and S2FP8 */
 #endif
+#if CORE_W == 32
+    core_quick_block quick;
+#endif
     CORE(coder) coder;
     block_walk walk;
     CORE(extremes) whole; /* of the tensor, where its blocks are one */
@@ -543,15 +546,51 @@ static void NAME(find_scale)(const NAME(block_job) *j, NAME(part) *p, const CORE
         count_block(counters, call->stats, s->kind, e->amax == 0 && !e->nonfinite, s->saturated, s->counted, s->exponent);
 }
 
+#if CORE_W == 32
+/* The quick form on full runs that follow one another in memory, from block `first` on: how many it did. */
+static uint64_t NAME(run_quick)(const NAME(block_job) *j, uint64_t first, uint64_t end)
+{
+    const block_walk *w = &j->walk;
+    uint64_t done = 0;
+    while (first + done < end) {
+        const uint64_t along = (first + done) % w->across, full = w->length / w->tile_length;
+        const uint64_t left = along < full ? full - along : 0, wanted = end - first - done;
+        const uint64_t n = left < wanted ? left : wanted;
+        block_place p;
+        if (n == 0)
+            break;
+        fpemu_walk_block(w, first + done, &p);
+        const uint64_t got =
+            j->k->quick_blocks(&j->quick, (size_t)n, (size_t)w->tile_length, j->x + p.x, j->y + p.y);
+        done += got;
+        if (got < n)
+            break;
+    }
+    return done;
+}
+#endif
+
 /* Blocks begin <= v < end in the order of visits, one after the other. */
 static void NAME(run_blocks)(const NAME(block_job) *j, uint64_t begin, uint64_t end, gathering *g)
 {
     NAME(tile) w;
     uint64_t flat = 0;
+#if CORE_W == 32
+    uint64_t again = 0;
+#endif
     w.n = w.count = 0;
     for (uint64_t v = begin; v < end; v++) {
         NAME(part) p;
         CORE(extremes) e = j->whole;
+#if CORE_W == 32
+        if (j->quick.usable && v >= again) {
+            const uint64_t quick = NAME(run_quick)(j, v, end);
+            again = quick ? 0 : v + 16; /* where one block is left out, the next ones likely are */
+            v += quick;
+            if (v == end)
+                break;
+        }
+#endif
         p.block = j->call->count == UINT64_MAX ? block_visited(&j->walk, v) : v;
         fpemu_walk_block(&j->walk, p.block, &p.place);
         if (j->call->flat) {
@@ -684,6 +723,12 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
         CORE(coder_make)(&j.coder, &element, &rounding);
     if (!j.scalar) {
         CORE(block_make)(&j.block, f, &scale, call->rounding);
+#if CORE_W == 32
+        j.quick = core_quick_blocks(&j.block, f, call->rounding->mode);
+        j.quick.usable = j.quick.usable && !call->rounding->compat && !call->stats && !call->sink && !call->flat &&
+                         f->block <= FPEMU_BLOCK_ROW && j.walk.inner == 1 && j.walk.x[3] == 1 && j.walk.y[3] == 1 &&
+                         j.walk.tile_length <= 4096;
+#endif
         j.bits = (int32_t)f->bits - 1;
         j.step = f->kind == FPEMU_KIND_INT ? f->scale : core_value64(core_power64(f->quantum));
     }

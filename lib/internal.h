@@ -4,6 +4,7 @@
 
 #include "core/arith.h"
 #include "core/block.h"
+#include "core/blockquick.h"
 #include "core/element.h"
 #include "core/random.h"
 #include "fpemu.h"
@@ -69,6 +70,7 @@ typedef struct kernels {
                             const uint32_t *g, tile_counts *c);
     void (*count_element64)(const core_plan64 *p, size_t n, const void *x, const void *t, const void *rounded,
                             const uint64_t *g, tile_counts *c);
+    size_t (*quick_blocks)(const core_quick_block *how, size_t blocks, size_t length, const float *x, float *y);
 } kernels;
 
 extern const kernels fpemu_kernels_portable, fpemu_kernels_v3, fpemu_kernels_v4;

@@ -181,4 +181,5 @@ const kernels KERNELS = {
     scale_y_64,
     count_element_32,
     count_element_64,
+    quick_blocks,
 };

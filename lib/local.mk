@@ -8,6 +8,7 @@ CORE = \
 	lib/core/arith.h \
 	lib/core/block.h \
 	lib/core/block.inc.h \
+	lib/core/blockquick.h \
 	lib/core/carrier32.inc.h \
 	lib/core/carrier64.inc.h \
 	lib/core/carrier_end.inc.h \
