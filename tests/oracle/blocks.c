@@ -343,11 +343,11 @@ static void s2fp8(void)
             for (i = 0; i < c.n; i++)
                 c.x[i] = ref_bits(c.carrier, ldexp((double)(float)((double)(int64_t)lh_next(&state) * 0x1p-63), (int)(i % 6)));
         t = ref_lay_out(&c.f, c.carrier, &c.shape);
-        size = 8 + (c.n * c.f.bits + 7) / 8;
+        size = c.n ? 8 + (c.n * c.f.bits + 7) / 8 : 0;
         x = malloc(c.n * 8 + 8);
         y = malloc(c.n * 8 + 8);
         z = malloc(c.n * 8 + 8);
-        bytes = malloc(size);
+        bytes = calloc(size + 8, 1);
         if (!x || !y || !z || !bytes)
             abort();
         for (i = 0; i < c.n; i++) {

@@ -1132,7 +1132,7 @@ static unsigned tensor_bytes(const fpemu_format *f)
 
 uint64_t ref_packed_size(const fpemu_format *f, const ref_tensor *t)
 {
-    uint64_t size = tensor_bytes(f) + t->blocks * ref_scale_bytes(f), b;
+    uint64_t size = (t->n ? tensor_bytes(f) : 0) + t->blocks * ref_scale_bytes(f), b;
     for (b = 0; b < t->blocks; b++)
         size += (t->block[b].elements * f->bits + 7) / 8;
     return size;
@@ -1152,7 +1152,7 @@ void ref_pack(const fpemu_format *f, const ref_tensor *t, unsigned char *bytes)
     uint64_t b, j;
     unsigned k;
     memset(bytes, 0, ref_packed_size(f, t));
-    if (tensor_bytes(f)) {
+    if (tensor_bytes(f) && t->n) {
         bytes = put(bytes, lh_float_bits(t->multiplier), 4);
         bytes = put(bytes, lh_float_bits(t->decode), 4);
     }
@@ -1192,7 +1192,7 @@ int ref_unpack(const fpemu_format *f, unsigned carrier, const ref_tensor *t, con
         close_context(&c);
         return 0;
     }
-    if (tensor_bytes(f))
+    if (tensor_bytes(f) && t->n)
         decoded.decode = lh_float((uint32_t)get(bytes + 4, 4));
     for (b = 0; b < t->blocks; b++) {
         ref_block block = {0};
