@@ -586,7 +586,7 @@ static void NAME(run_all)(const NAME(block_job) *j, uint64_t first, uint64_t end
                 NAME(large_extremes)(j, &p.place, parts, &e);
             NAME(find_scale)(j, &p, &e, j->counted ? j->call->stats : NULL);
         }
-        const uint64_t offset = j->scalar ? j->call->rounding->offset : 0;
+        const uint64_t offset = w->block == WALK_INDEX ? j->call->rounding->offset : 0;
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(parts) schedule(static, 1) if (parts > 1)
 #endif

@@ -94,6 +94,11 @@ static fpemu_status plan_packing(packing *p, const fpemu_format *f, const fpemu_
     if (w->total > MOST_ELEMENTS)
         return FPEMU_ERROR_ARGUMENT;
     const uint32_t scale_bits = fpemu_scale_bits(f);
+    l->element_bits = f->bits;
+    p->down = p->across = 1;
+    p->uniform = 1;
+    if (w->blocks == 0) /* no elements, no bytes */
+        return FPEMU_OK;
     l->blocks = w->blocks;
     l->scale_bytes = scale_bits == 0 ? 0 : scale_bits <= 8 ? 1 : scale_bits <= 16 ? 2 : 4;
     l->tensor_bytes = f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO ||
@@ -102,28 +107,23 @@ static fpemu_status plan_packing(packing *p, const fpemu_format *f, const fpemu_
                           : 0;
     l->scales_offset = l->tensor_bytes;
     l->elements_offset = l->scales_offset + l->blocks * l->scale_bytes;
-    l->element_bits = f->bits;
-    p->down = p->across = 1;
-    p->uniform = 1;
-    if (l->blocks > 0) {
-        uint64_t short_row = w->n[2], short_line = w->n[3];
-        if (w->block == FPEMU_BLOCK_RUN || w->block == FPEMU_BLOCK_TILE) {
-            p->across = w->across;
-            short_line = w->length - (w->across - 1) * w->tile_length;
-        }
-        if (w->block == FPEMU_BLOCK_TILE) {
-            p->down = w->down;
-            short_row = w->rows - (w->down - 1) * w->tile_rows;
-        }
-        const uint64_t rest = w->n[0] * w->n[1];
-        p->elements[0][0] = rest * w->n[2] * w->n[3];
-        p->elements[0][1] = rest * w->n[2] * short_line;
-        p->elements[1][0] = rest * short_row * w->n[3];
-        p->elements[1][1] = rest * short_row * short_line;
-        p->uniform = p->elements[1][1] == p->elements[0][0];
-        l->block_elements = p->elements[0][0];
-        l->block_bytes = bytes_of(l->block_elements, l->element_bits);
+    uint64_t short_row = w->n[2], short_line = w->n[3];
+    if (w->block == FPEMU_BLOCK_RUN || w->block == FPEMU_BLOCK_TILE) {
+        p->across = w->across;
+        short_line = w->length - (w->across - 1) * w->tile_length;
     }
+    if (w->block == FPEMU_BLOCK_TILE) {
+        p->down = w->down;
+        short_row = w->rows - (w->down - 1) * w->tile_rows;
+    }
+    const uint64_t rest = w->n[0] * w->n[1];
+    p->elements[0][0] = rest * w->n[2] * w->n[3];
+    p->elements[0][1] = rest * w->n[2] * short_line;
+    p->elements[1][0] = rest * short_row * w->n[3];
+    p->elements[1][1] = rest * short_row * short_line;
+    p->uniform = p->elements[1][1] == p->elements[0][0];
+    l->block_elements = p->elements[0][0];
+    l->block_bytes = bytes_of(l->block_elements, l->element_bits);
     l->bytes = offset_of(p, l->blocks);
     return FPEMU_OK;
 }
@@ -225,7 +225,7 @@ static void store_scale(void *context, uint64_t block, uint64_t code)
     core_store_bytes(p->bytes + l->scales_offset + block * l->scale_bytes, (size_t)l->scale_bytes, code);
 }
 
-/* position is a multiple of TILE, and so of 8: the piece begins on a byte. */
+/* position is a multiple of BLOCK_TILE, and so of 8: the piece begins on a byte. */
 static void store_elements(void *context, uint64_t block, uint64_t position, size_t n, size_t size, const void *codes)
 {
     const packer *p = context;
@@ -275,7 +275,7 @@ fpemu_status fpemu_pack_tensor(const fpemu_format *format, const fpemu_shape *sh
 #define CORE_W 32
 #define REAL float
 #define NAME(name) name##_f32
-#define READER block_reader32
+#define READER block_reader_f32
 #include "pack.inc.c"
 #undef CORE_W
 #undef REAL
@@ -285,7 +285,7 @@ fpemu_status fpemu_pack_tensor(const fpemu_format *format, const fpemu_shape *sh
 #define CORE_W 64
 #define REAL double
 #define NAME(name) name##_f64
-#define READER block_reader64
+#define READER block_reader_f64
 #include "pack.inc.c"
 
 /* ---------------------------------------------------------------------------------------- order of scales */
