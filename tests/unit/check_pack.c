@@ -141,18 +141,19 @@ static void check_layout(const char *spec, const fpemu_format *f, const fpemu_sh
         REQUIRE(padding < 8 && bits_at(bytes + extent.offset, n * f->bits, padding) == 0, "%s: padding", spec);
         if (s2fp8)
             continue;
-        float factor = 1, whole = 1;
+        double factor = 1; /* binary64 holds every scale, and the products exactly */
+        float whole = 1;
         const uint64_t code = bits_at(bytes + extent.scale, 0, 8 * scale_bytes);
         REQUIRE(code >> scale_bits == 0, "%s: scale code %x", spec, (unsigned)code);
         if (f->scale_power)
-            factor = (float)ldexp(1, (int)code - (code >> (scale_bits - 1) ? 1 << scale_bits : 0));
+            factor = ldexp(1, (int)code - (code >> (scale_bits - 1) ? 1 << scale_bits : 0));
         else if (has_float_scale)
-            factor = (float)decode(&scale, code);
+            factor = decode(&scale, code);
         if (nvfp4)
             memcpy(&whole, bytes + 4, 4); /* little-endian hosts; others are checked by cross.sh on whole bytes */
         for (size_t j = 0; j < n; j++) {
             const double p = decode(&element, bits_at(bytes + extent.offset, j * f->bits, f->bits));
-            const float product = isnan(factor) ? (float)NAN : (float)(p * (double)factor);
+            const float product = (float)(p * factor);
             float want = nvfp4 ? product * whole : product;
             want = isinf(want) && !isinf(p) ? copysignf(0x1.fffffep127f, want) : want;
             const float have = y[indices[j]];
