@@ -120,6 +120,50 @@ check_PROGRAMS += $(JUDGE_TESTS)
 TESTS += $(JUDGE_TESTS)
 endif
 
+# ------------------------------------------------------------------------------------- blocks against their judge
+BLOCK_JUDGE = \
+	tests/ref/blockcase.c \
+	tests/ref/blockcase.h \
+	tests/ref/blocks.c \
+	tests/ref/blocks.h \
+	$(LONGHAND)
+BLOCK_TESTS = \
+	tests/oracle/blocks \
+	tests/oracle/blockstats \
+	tests/oracle/blockvectors \
+	tests/oracle/packing
+BLOCK_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
+BLOCK_LDADD = tests/ref/libjudge.la lib/libfpemu.la $(MPFR_LIBS)
+tests_oracle_blocks_SOURCES = tests/oracle/blocks.c $(BLOCK_JUDGE)
+tests_oracle_blocks_CFLAGS = $(BLOCK_CFLAGS)
+tests_oracle_blocks_LDADD = $(BLOCK_LDADD)
+tests_oracle_blockstats_SOURCES = tests/oracle/blockstats.c $(BLOCK_JUDGE)
+tests_oracle_blockstats_CFLAGS = $(BLOCK_CFLAGS)
+tests_oracle_blockstats_LDADD = $(BLOCK_LDADD)
+tests_oracle_packing_SOURCES = tests/oracle/packing.c $(BLOCK_JUDGE)
+tests_oracle_packing_CFLAGS = $(BLOCK_CFLAGS)
+tests_oracle_packing_LDADD = $(BLOCK_LDADD)
+tests_oracle_blockvectors_SOURCES = tests/oracle/blockvectors.c $(LONGHAND)
+tests_oracle_blockvectors_LDADD = lib/libfpemu.la
+dist_noinst_DATA += tests/vectors/blocks.py tests/vectors/blocks.txt
+if HAVE_MPFR
+check_PROGRAMS += $(BLOCK_TESTS)
+TESTS += $(BLOCK_TESTS)
+endif
+
+# Many more random cases and denser grids, some minutes; record in doc/validation/blocks.txt.
+# Another part: make check-blocks BLOCK_ROUNDS="--rounds 40 --seed 1000"
+BLOCK_ROUNDS = --rounds 40
+if HAVE_MPFR
+check-blocks: tests/oracle/blocks$(EXEEXT) tests/oracle/blockstats$(EXEEXT) tests/oracle/packing$(EXEEXT)
+	tests/oracle/blocks$(EXEEXT) $(BLOCK_ROUNDS)
+	tests/oracle/packing$(EXEEXT) $(BLOCK_ROUNDS)
+	tests/oracle/blockstats$(EXEEXT) $(BLOCK_ROUNDS)
+else
+check-blocks:
+	@echo "configure did not find MPFR and GMP, which judge" >&2; exit 1
+endif
+
 # ------------------------------------------------------------------------------------- every binary32 input
 # All of it takes hours. A part, or more threads: make check-exhaustive EXHAUSTIVE="e4m3fn rne ieee --jobs 4"
 EXHAUSTIVE =
