@@ -141,6 +141,7 @@ fpemu_shape case_shape(uint64_t *state)
 typedef struct placing {
     int64_t stride[4];
     uint64_t base, size;
+    int contiguous;
 } placing;
 
 static uint64_t place(const fpemu_shape *s, const placing *p, uint64_t index)
@@ -160,6 +161,7 @@ static placing choose_strides(const fpemu_shape *s, uint64_t n, uint64_t *state)
     memset(&p, 0, sizeof p);
     p.size = n;
     if (n == 0 || below(state, 3) == 0) {
+        p.contiguous = 1;
         p.stride[3] = 1;
         p.stride[2] = (int64_t)s->inner;
         p.stride[1] = (int64_t)(s->inner * s->length);
@@ -467,7 +469,7 @@ int case_values(const block_case *c)
         to = from;
     memcpy(s.x_stride, from.stride, sizeof from.stride);
     memcpy(s.y_stride, to.stride, sizeof to.stride);
-    if (below(&state, 2) && from.base == 0 && from.size == c->n && from.stride[3] == 1)
+    if (below(&state, 2) && from.contiguous)
         memset(s.x_stride, 0, sizeof s.x_stride);
     x = block_of(from.size * bytes);
     y = inplace ? x : block_of(to.size * bytes);

@@ -987,6 +987,8 @@ ref_tensor *ref_quantize(const fpemu_format *f, const fpemu_rounding *r, unsigne
                 e->y = one.bits;
                 e->code = one.code;
                 e->events = one.events;
+                e->nan_error = (r->nan ? r->nan : f->nan) == FPEMU_NAN_ERROR && isnan(ref_value(carrier, x[j])) &&
+                               !isnan(ref_value(carrier, judge_decode(c.element, one.code)));
             }
         }
         close_context(&c);
