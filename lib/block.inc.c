@@ -374,6 +374,18 @@ static void NAME(wide_part)(const NAME(block_job) *j, const NAME(part) *p, NAME(
     }
     for (size_t i = 0; i < n; i++)
         w->rounded[begin + i] = (REAL)rounded[i]; /* exact */
+#if CORE_W == 32
+    const int affine = j->element.plan.rule >= CORE_RULE_SCALED; /* scale and values are the carrier's: so must t be */
+    if (affine) {
+        for (size_t i = 0; i < n; i++)
+            w->t[begin + i] = core_value32(core_t_odd32(t[i]));
+        NAME(element_run)(&j->element, j->k, n, w->t + begin, r, j->counted, w->grid + begin, w->rounded + begin, q);
+        if (j->counted)
+            NAME(element_count)(&j->element, j->k, n, w->x + begin, w->t + begin, w->rounded + begin, w->grid + begin, c);
+    }
+#else
+    const int affine = 0;
+#endif
     if (NAME(compat_acts)(j, p)) {
         NAME(compat_run)(j, p, w, t);
         for (size_t i = 0; i < n; i++) {
@@ -381,7 +393,7 @@ static void NAME(wide_part)(const NAME(block_job) *j, const NAME(part) *p, NAME(
             grid[i] = w->grid[begin + i] ? ~UINT64_C(0) >> 1 : 0;
         }
     }
-    if (j->counted)
+    if (j->counted && !affine)
         element_count_f64(WIDE(j), j->k, n, x, t, rounded, grid, c);
     for (size_t i = 0; i < n; i++) {
         UINT u, v;

@@ -131,6 +131,15 @@ FPEMU_FN uint64_t core_block_t_odd(int c, uint64_t u)
     return x.kind == CORE_FINITE ? core_exact_binary64(&x, FPEMU_RTO) : u;
 }
 
+/* t in binary32: exact but beyond its ends, where it is the largest number or a subnormal one that is not zero. */
+FPEMU_FN uint32_t core_t_odd32(double t)
+{
+    const uint32_t sign = (uint32_t)(core_bits64(t) >> 63) << 31;
+    const uint32_t u = t < DBL_MAX && t > -DBL_MAX && (t > FLT_MAX || t < -FLT_MAX) ? sign | 0x7f7fffffu
+                                                                                    : core_bits32((float)t);
+    return u << 1 == 0 && (t > 0 || t < 0) ? sign | 1 : u;
+}
+
 /* Bits of P: that quotient rounded by the element's binary64 plan. *g is its magnitude on the grid without ends (all
  * ones past the ends of an affine integer). */
 FPEMU_FN uint64_t core_block_exact(const core_plan64 *p, const core_plan64 *integers, int c, uint64_t u, uint32_t r,

@@ -127,15 +127,12 @@ FPEMU_FN void CORE(scale_power)(const CORE(block) *b, int c, int top, CORE(scale
 FPEMU_FN CORE_REAL CORE(scale_hold)(const CORE(block) *b, CORE_REAL v, CORE(scale) *s)
 {
     const CORE_UINT u = CORE_BITS(v);
-    if (u >= CORE_INF) {
-        s->saturated = 1;
+    s->saturated = v > b->scale_max;
+    if (s->saturated)
         return b->scale_max;
-    }
     if (b->same)
         return v;
-    const CORE_UINT g = CORE(grid)(&b->scale_plan, FPEMU_RNE, 1, 32, u, 0, 0);
-    s->saturated = g > b->scale_plan.max[0];
-    return CORE_VALUE(CORE(finish_any)(&b->scale_plan, u, g));
+    return CORE_VALUE(CORE(finish_any)(&b->scale_plan, u, CORE(grid)(&b->scale_plan, FPEMU_RNE, 1, 32, u, 0, 0)));
 }
 
 /* c of the rules that give a power of two. */
