@@ -4,7 +4,7 @@
 # usage: [CC=gcc] [JOBS=2] tests/mutants/run.sh [NAME...]
 #
 # Each defect is one line of the library changed in a copy of the library; the copy is built plainly (-O1, no vector
-# variants) and a few tests of tests/oracle run on it, which must fail. A table is printed; exit status 1 if a defect
+# variants) and a few tests of tests/oracle and tests/unit run on it, which must fail. A table is printed; exit status 1 if a defect
 # survives, if its old text is not found exactly once, or if the tests fail on the library as it is.
 set -u
 
@@ -14,6 +14,11 @@ list=$here/mutants.txt
 cc=${CC:-cc}
 flags="-std=c11 -O1 -ffp-contract=off -w -Iinclude"
 tests='values peers compat stochastic counters properties'
+libraries=-lm
+if pkg-config --exists check; then # the tests of tests/unit need that library
+    tests="$tests check_blockspec check_pack"
+    libraries="$(pkg-config --libs check) -lm"
+fi
 
 # The line of a defect that begins with mark $2, without the mark.
 line_of() {
@@ -44,7 +49,7 @@ build() {
         $cc $flags -Ilib -Ilib/core -MMD -MF "$o.d" -c "$c" -o "$o" || return 1
     done
     for t in $tests; do
-        $cc -o "$t" "obj/$t.test" obj/longhand.test obj/*.o -lm || return 1
+        $cc -o "$t" "obj/$t.test" obj/longhand.test obj/*.o $libraries || return 1
     done
 }
 
@@ -85,7 +90,7 @@ mkdir -p "$work/bad" "$work/base/obj"
 cp -R "$top/lib" "$top/include" "$work/base"
 cd "$work/base" || exit 1
 for t in $tests longhand; do
-    $cc -std=c11 -O2 -ffp-contract=off -Iinclude -c "$top/tests/oracle/$t.c" -o "obj/$t.test" || exit 1
+    $cc -std=c11 -O2 -ffp-contract=off -w -Iinclude -c "$top"/tests/[ou]*/"$t.c" -o "obj/$t.test" || exit 1
 done
 build || exit 1
 for t in $tests; do
