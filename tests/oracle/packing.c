@@ -27,6 +27,10 @@ static void randomised(void)
             (void)lh_next(&state);
             c.carrier = k % 3 == 2 || !fpemu_fits_f32(&c.f) ? 64 : 32;
             c.shape = k % 4 == 3 ? fpemu_vector(state % 200) : case_shape(&state);
+            if (k % 12 == 5) { /* longer than any piece the library works in */
+                c.shape = fpemu_vector(900 + state % 500);
+                c.shape.inner = 1 + i % 2;
+            }
             case_fill(&c);
             case_rounding(&c);
             (void)case_packing(&c);

@@ -547,8 +547,9 @@ static void value_scale(context *c, double v, ref_block *b)
         b->code = r.code;
         b->scale = ref_value(64, r.bits);
         b->exponent = 0;
-        b->saturated = v > c->scale_max || (b->scale > v && b->scale == c->scale_min && v != 0 &&
-                                            ref_value(64, judge_decode(c->scale, 0)) != 0);
+        /* past the largest value; or below the smallest of a format without zero */
+        b->saturated = v > c->scale_max ||
+                       (v != 0 && v < c->scale_min && ref_value(64, judge_decode(c->scale, 0)) != 0);
     }
 }
 
@@ -694,11 +695,11 @@ static void tensor_scale(context *c, double largest, ref_tensor *t)
 {
     double KM = multiply(64, plain(c->scale_max), plain(c->max)), A = to_single(largest), u = 1, d = 1;
     if (c->f->scaling == FPEMU_SCALING_NVFP4) {
-        if (largest != 0)
+        if (A != 0)
             u = saturate(32, divide(32, plain(KM), plain(A)));
         d = saturate(32, divide(32, plain(1), plain(u)));
     } else {
-        if (largest != 0)
+        if (A != 0)
             d = saturate(32, divide(32, plain(A), plain(KM)));
         if (d == 0)
             d = 1;
@@ -873,6 +874,8 @@ ref_tensor *ref_lay_out(const fpemu_format *f, unsigned carrier, const fpemu_sha
     t->order = allocate(t->n, sizeof *t->order);
     t->block = allocate(t->n + O * R * I + L + 1, sizeof *t->block);
     t->element = allocate(t->n, sizeof *t->element);
+    if (t->n == 0)
+        return t; /* no elements, no blocks */
     switch (kind) {
     case FPEMU_BLOCK_RUN:
         for (o = 0; o < O; o++)
@@ -1200,7 +1203,7 @@ int ref_unpack(const fpemu_format *f, unsigned carrier, const ref_tensor *t, con
             block.scale = 1;
             block.exponent = code & sign ? (long)code - (long)(2 * sign) : (long)code;
         } else if (c.scale) {
-            block.scale = fabs(ref_value(64, judge_decode(c.scale, code)));
+            block.scale = ref_value(64, judge_decode(c.scale, code));
         }
         for (j = 0; j < t->block[b].elements; j++) {
             uint64_t q = 0;
