@@ -55,7 +55,7 @@ static int train(const fpemu_format *format, const fpemu_shape *shape, void *sta
 
 int main(void)
 {
-    static const char *const specs[] = {"mx(bf16,block=128)",    "group(int8,block=128)", "codebook(dynamic8,block=128)",
+    static const char *const specs[] = {"mx(bf16,block=128)", "group(int8,block=128)", "codebook(dynamic8,block=128)",
                                         "mx(e4m3fn,block=128)", "group(int4,block=128)"};
     const fpemu_shape shape = fpemu_vector(LENGTH);
     static float w[LENGTH];

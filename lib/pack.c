@@ -1,5 +1,5 @@
 /* pack.c - tensors as dense bytes: where what lies (doc/blocks.md, 4), values to bytes and back, the order of scales
- * that tensor cores read, delayed scaling. What a value becomes is block.c's; how bits lie together is core/pack.h's. */
+ * that tensor cores read, delayed scaling. block.c says what a value becomes, core/pack.h how bits lie together. */
 #include "block.h"
 #include "core/pack.h"
 #include "parts.h"
@@ -44,7 +44,7 @@ fpemu_status fpemu_shape_of(size_t dimensions, const uint64_t *sizes, int axis, 
 
 /* ---------------------------------------------------------------------------------------------------- layout */
 
-/* A tensor's packed bytes: its blocks, in groups of `down` rows of `across` of them; the last of each may be smaller. */
+/* A tensor's packed bytes: its blocks, in groups of `down` rows of `across`; the last of each may be smaller. */
 typedef struct packing {
     block_walk walk;
     fpemu_layout layout;
@@ -101,10 +101,10 @@ static fpemu_status plan_packing(packing *p, const fpemu_format *f, const fpemu_
         return FPEMU_OK;
     l->blocks = w->blocks;
     l->scale_bytes = scale_bits == 0 ? 0 : scale_bits <= 8 ? 1 : scale_bits <= 16 ? 2 : 4;
-    l->tensor_bytes = f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO ||
-                              f->scaling == FPEMU_SCALING_S2FP8
-                          ? 8
-                          : 0;
+    l->tensor_bytes =
+        f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO || f->scaling == FPEMU_SCALING_S2FP8
+            ? 8
+            : 0;
     l->scales_offset = l->tensor_bytes;
     l->elements_offset = l->scales_offset + l->blocks * l->scale_bytes;
     uint64_t short_row = w->n[2], short_line = w->n[3];

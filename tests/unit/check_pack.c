@@ -168,16 +168,63 @@ static void check_layout(const char *spec, const fpemu_format *f, const fpemu_sh
 
 /* ------------------------------------------------------------------------------------------------- formats */
 
-static const char *const specs[] = {
-    "mxfp8_e4m3", "mxfp8_e5m2", "mxfp6_e2m3", "mxfp6_e3m2", "mxfp4", "mxint8", "nvfp4", "msfp12", "msfp16", "nf4",
-    "s2fp8", "mx(e2m1,5)", "mx(e3m2,3x4)", "mx(e2m1,2x100,rule=rceil)", "mx(e2m3,row,rule=even)", "mx(e5m2,channel)",
-    "mx(e2m1,tensor,rule=ceil)", "mx(e2m1,7,scale=e4m3fn)", "mx(e4m3fn,7,scale=bf16)", "nvfp4(block=4x4)",
-    "nvfp4(e2m3,8,rule=nvfp4-ao)", "bfp(1,4)", "bfp(2,9,12)", "bfp(4,3x3,2)", "hbfp(9)", "hbfp(14,channel,5)", "bm(2,5)",
-    "bm(4,0,6)", "group(int2,16)", "group(int4,row)", "group(int12,2048)", "group(uint3,10)", "group(int16,33,bf16)",
-    "group(int(31),9,fp16)", "group(posit(8,1),11)", "codebook(dynamic8,2048)", "codebook(dynamic5,12)",
-    "codebook(udynamic6,2x7)", "scaled(e4m3fn)", "scaled(e5m2,row,margin=3)", "scaled(e4m3fn,channel,rule=recipe-pow2)",
-    "muppet(8)", "muppet(12,row)", "s2fp8(e4m3fn)", "e4m3fn", "e2m1", "fp16", "fp32", "fixed(10,4)", "int4", "uint5",
-    "int(17)", "posit(16,1)", "table(dynamic7)", "ue4m3", "tf32", "e8m0"};
+static const char *const specs[] = {"mxfp8_e4m3",
+                                    "mxfp8_e5m2",
+                                    "mxfp6_e2m3",
+                                    "mxfp6_e3m2",
+                                    "mxfp4",
+                                    "mxint8",
+                                    "nvfp4",
+                                    "msfp12",
+                                    "msfp16",
+                                    "nf4",
+                                    "s2fp8",
+                                    "mx(e2m1,5)",
+                                    "mx(e3m2,3x4)",
+                                    "mx(e2m1,2x100,rule=rceil)",
+                                    "mx(e2m3,row,rule=even)",
+                                    "mx(e5m2,channel)",
+                                    "mx(e2m1,tensor,rule=ceil)",
+                                    "mx(e2m1,7,scale=e4m3fn)",
+                                    "mx(e4m3fn,7,scale=bf16)",
+                                    "nvfp4(block=4x4)",
+                                    "nvfp4(e2m3,8,rule=nvfp4-ao)",
+                                    "bfp(1,4)",
+                                    "bfp(2,9,12)",
+                                    "bfp(4,3x3,2)",
+                                    "hbfp(9)",
+                                    "hbfp(14,channel,5)",
+                                    "bm(2,5)",
+                                    "bm(4,0,6)",
+                                    "group(int2,16)",
+                                    "group(int4,row)",
+                                    "group(int12,2048)",
+                                    "group(uint3,10)",
+                                    "group(int16,33,bf16)",
+                                    "group(int(31),9,fp16)",
+                                    "group(posit(8,1),11)",
+                                    "codebook(dynamic8,2048)",
+                                    "codebook(dynamic5,12)",
+                                    "codebook(udynamic6,2x7)",
+                                    "scaled(e4m3fn)",
+                                    "scaled(e5m2,row,margin=3)",
+                                    "scaled(e4m3fn,channel,rule=recipe-pow2)",
+                                    "muppet(8)",
+                                    "muppet(12,row)",
+                                    "s2fp8(e4m3fn)",
+                                    "e4m3fn",
+                                    "e2m1",
+                                    "fp16",
+                                    "fp32",
+                                    "fixed(10,4)",
+                                    "int4",
+                                    "uint5",
+                                    "int(17)",
+                                    "posit(16,1)",
+                                    "table(dynamic7)",
+                                    "ue4m3",
+                                    "tf32",
+                                    "e8m0"};
 
 static const struct {
     uint64_t outer, rows, length, inner;
@@ -203,8 +250,8 @@ START_TEST(unpack_of_pack)
                 const fpemu_format format = parse(specs[f]);
                 fpemu_format element;
                 fpemu_element_format(&format, &element);
-                const fpemu_shape shape = {shapes[s].outer, shapes[s].rows, shapes[s].length, shapes[s].inner,
-                                           {0},             {0},            NULL,             {0}};
+                const fpemu_shape shape = {
+                    shapes[s].outer, shapes[s].rows, shapes[s].length, shapes[s].inner, {0}, {0}, NULL, {0}};
                 const size_t n = (size_t)(shape.outer * shape.rows * shape.length * shape.inner);
                 fpemu_rounding r = fpemu_nearest();
                 const int other = format.kind != FPEMU_KIND_POSIT;
@@ -318,8 +365,9 @@ START_TEST(strides)
             for (uint64_t q = 0; q < n[1]; q++)
                 for (uint64_t l = 0; l < n[2]; l++)
                     for (uint64_t k = 0; k < n[3]; k++, i++)
-                        REQUIRE(memcmp(&y[i], &z[origin + (int64_t)o * stride[0] + (int64_t)q * stride[1] +
-                                                 (int64_t)l * stride[2] + (int64_t)k * stride[3]],
+                        REQUIRE(memcmp(&y[i],
+                                       &z[origin + (int64_t)o * stride[0] + (int64_t)q * stride[1] +
+                                          (int64_t)l * stride[2] + (int64_t)k * stride[3]],
                                        4) == 0,
                                 "%s: element %zu", specs[f], i);
     }
@@ -336,8 +384,8 @@ START_TEST(blocks)
         for (size_t s = 0; s < COUNT(shapes); s++) {
             const fpemu_format format = parse(specs[f]);
             fpemu_rounding r = format.kind == FPEMU_KIND_POSIT ? fpemu_nearest() : fpemu_stochastic(1, 2);
-            fpemu_shape shape = {shapes[s].outer, shapes[s].rows, shapes[s].length, shapes[s].inner,
-                                 {0},             {0},            NULL,             {0}};
+            fpemu_shape shape = {
+                shapes[s].outer, shapes[s].rows, shapes[s].length, shapes[s].inner, {0}, {0}, NULL, {0}};
             const size_t n = (size_t)(shape.outer * shape.rows * shape.length * shape.inner);
             fpemu_layout layout;
             fpemu_range range = {0};
@@ -378,8 +426,8 @@ END_TEST
 START_TEST(threads)
 {
 #ifdef _OPENMP
-    static const char *const some[] = {"mxfp4",        "nvfp4", "nf4",        "mx(e3m2,tensor)", "hbfp(4,channel)",
-                                       "scaled(e4m3fn)", "s2fp8", "int4",      "e4m3fn",          "mx(e2m1,3x100000)",
+    static const char *const some[] = {"mxfp4",          "nvfp4", "nf4",  "mx(e3m2,tensor)", "hbfp(4,channel)",
+                                       "scaled(e4m3fn)", "s2fp8", "int4", "e4m3fn",          "mx(e2m1,3x100000)",
                                        "fixed(3,1)"};
     const size_t n = 300007;
     float *x = allocate(n * sizeof *x), *y = allocate(n * sizeof *y), *z = allocate(n * sizeof *z);
@@ -515,9 +563,9 @@ START_TEST(shape_of)
         size_t dimensions;
         int axis;
         uint64_t outer, rows, length, inner;
-    } rows[] = {{1, 0, 1, 1, 2, 1},       {1, -1, 1, 1, 2, 1},      {2, 0, 1, 1, 2, 3},  {2, 1, 1, 2, 3, 1},
-                {3, 2, 2, 3, 5, 1},       {3, -1, 2, 3, 5, 1},      {3, 1, 1, 2, 3, 5},  {5, 4, 30, 7, 11, 1},
-                {5, 2, 2, 3, 5, 77},      {5, -5, 1, 1, 2, 1155}};
+    } rows[] = {{1, 0, 1, 1, 2, 1},  {1, -1, 1, 1, 2, 1},   {2, 0, 1, 1, 2, 3}, {2, 1, 1, 2, 3, 1},
+                {3, 2, 2, 3, 5, 1},  {3, -1, 2, 3, 5, 1},   {3, 1, 1, 2, 3, 5}, {5, 4, 30, 7, 11, 1},
+                {5, 2, 2, 3, 5, 77}, {5, -5, 1, 1, 2, 1155}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         ck_assert_int_eq(fpemu_shape_of(rows[i].dimensions, sizes, rows[i].axis, &s), FPEMU_OK);
         ck_assert(s.outer == rows[i].outer && s.rows == rows[i].rows && s.length == rows[i].length &&
