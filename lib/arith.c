@@ -45,7 +45,7 @@ static fpemu_status prepare(job *j, const fpemu_format *f, const fpemu_rounding 
     const fpemu_status status = fpemu_check(f, r, carrier);
     if (status)
         return status;
-    if (r->compat || (work >= FUNCTIONS && !f->fits_f32))
+    if (r->compat || f->scaling || f->kind == FPEMU_KIND_CODEBOOK || (work >= FUNCTIONS && !f->fits_f32))
         return FPEMU_ERROR_UNSUPPORTED;
     fpemu_format format = *f;
     int quantum;

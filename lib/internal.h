@@ -3,6 +3,8 @@
 #define FPEMU_INTERNAL_H
 
 #include "core/arith.h"
+#include "core/block.h"
+#include "core/blockquick.h"
 #include "core/element.h"
 #include "core/random.h"
 #include "fpemu.h"
@@ -20,6 +22,13 @@ typedef struct tile_counts {
     uint64_t min_abs, max_abs; /* bits of the carrier; min_abs 0 = none */
     double max_error;          /* in: the largest so far; out: the larger of that and the tile's */
 } tile_counts;
+
+/* What a loop finds of the magnitudes of elements, as bits. */
+typedef struct block_extremes {
+    uint64_t amax;      /* the largest, NaN and infinities included */
+    uint64_t high, low; /* of the largest above zero, of the smallest below */
+    uint32_t zeros, nonfinite;
+} block_extremes;
 
 /* The array loops of one instruction set. Each repeats the element rules of core/. x and y may be the same array. */
 typedef struct kernels {
@@ -51,6 +60,26 @@ typedef struct kernels {
     void (*encode64)(const core_coder64 *c, size_t n, const void *x, const void *y, size_t size, void *codes);
     void (*decode32)(const core_coder32 *c, size_t n, const void *codes, size_t size, void *y);
     void (*decode64)(const core_coder64 *c, size_t n, const void *codes, size_t size, void *y);
+    /* blocked formats: blocks.inc.c says what each does */
+    void (*extremes32)(size_t n, const void *x, block_extremes *e);
+    void (*extremes64)(size_t n, const void *x, block_extremes *e);
+    void (*logarithms32)(size_t n, const void *x, int64_t *sum, int64_t *largest);
+    void (*logarithms64)(size_t n, const void *x, int64_t *sum, int64_t *largest);
+    void (*scale_t32)(const core_scale32 *s, int sticky, size_t n, const void *x, void *t);
+    void (*scale_t64)(const core_scale64 *s, int sticky, size_t n, const void *x, void *t);
+    void (*scale_y32)(const core_scale32 *s, size_t n, const void *p, void *y);
+    void (*scale_y64)(const core_scale64 *s, size_t n, const void *p, void *y);
+    void (*count_element32)(const core_plan32 *p, size_t n, const void *x, const void *t, const void *rounded,
+                            const uint32_t *g, tile_counts *c);
+    void (*count_element64)(const core_plan64 *p, size_t n, const void *x, const void *t, const void *rounded,
+                            const uint64_t *g, tile_counts *c);
+    void (*runs_amax32)(size_t length, size_t count, const void *x, uint32_t *amax);
+    void (*runs_amax64)(size_t length, size_t count, const void *x, uint64_t *amax);
+    void (*runs_t32)(int divide, int sticky, size_t length, size_t count, const float *down, const void *x, void *t);
+    void (*runs_t64)(int divide, int sticky, size_t length, size_t count, const double *down, const void *x, void *t);
+    void (*runs_y32)(size_t length, size_t count, const float *scales, float second, const void *p, void *y);
+    void (*runs_y64)(size_t length, size_t count, const double *scales, double second, const void *p, void *y);
+    size_t (*quick_blocks)(const core_quick_block *how, size_t blocks, size_t length, const float *x, float *y);
 } kernels;
 
 extern const kernels fpemu_kernels_portable, fpemu_kernels_v3, fpemu_kernels_v4;
@@ -73,6 +102,24 @@ void fpemu_environment_leave(const fp_environment *e);
 
 /* FPEMU_OK if both can be used together on a carrier of `carrier` bits (32 or 64). */
 fpemu_status fpemu_check(const fpemu_format *f, const fpemu_rounding *r, int carrier);
+
+/* The values of a codebook format, codebook_length of them; NULL if the format is damaged. */
+const float *fpemu_table_values(const fpemu_format *format);
+
+/* Whether the fields of a blocked format beside its element's go together. */
+int fpemu_blocks_are_sane(const fpemu_format *f);
+
+/* What the verbs hand over for blocked formats and codebooks: quantising and encoding of n > 0 elements, decoding, one
+ * element as the scalar forms have it (code: NULL, or set to its code). Pointers are not NULL, but for the rounding of
+ * the scalar forms. */
+fpemu_status fpemu_block_convert_f32(const fpemu_format *f, const fpemu_rounding *r, size_t n, const float *x, void *out,
+                                     int to_code, fpemu_stats *stats);
+fpemu_status fpemu_block_convert_f64(const fpemu_format *f, const fpemu_rounding *r, size_t n, const double *x,
+                                     void *out, int to_code, fpemu_stats *stats);
+fpemu_status fpemu_block_decode_f32(const fpemu_format *f, size_t n, const void *codes, float *y);
+fpemu_status fpemu_block_decode_f64(const fpemu_format *f, size_t n, const void *codes, double *y);
+float fpemu_table_round_f32(const fpemu_format *f, const fpemu_rounding *r, float x, uint64_t index, uint64_t *code);
+double fpemu_table_round_f64(const fpemu_format *f, const fpemu_rounding *r, double x, uint64_t index, uint64_t *code);
 
 /* The random word and its bits, as the public functions but with a rounding known to be right. */
 uint32_t fpemu_element_bits(const fpemu_rounding *r, uint64_t index);
@@ -134,6 +181,8 @@ void fpemu_gather_begin(gathering *g, uint32_t want, int carrier);
 /* Counts of a tile, then (as wanted) its sums and exponents; `i` is the absolute index of its first element. */
 void fpemu_gather_tile(gathering *g, int carrier, uint64_t i, size_t n, const void *x, const void *y,
                        const tile_counts *c);
+/* Closes the open block of sums: those of a block of a blocked format are formed by themselves. */
+void fpemu_gather_close(gathering *g);
 /* Closes the open block of sums and adds everything to the caller's stats. */
 void fpemu_gather_end(gathering *g, int carrier, fpemu_stats *to);
 

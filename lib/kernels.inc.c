@@ -114,7 +114,10 @@ static void fill_philox(uint64_t seed, uint64_t stream, int share, int n_bits, u
 #define CODER core_coder32
 #define CORE(name) core_##name##32
 #define LOOP(name) name##_32
+#define REAL float
 #include "loops.inc.c"
+#include "blocks.inc.c"
+#undef REAL
 #undef CORE_W
 #undef UINT
 #undef SINT
@@ -132,7 +135,10 @@ static void fill_philox(uint64_t seed, uint64_t stream, int share, int n_bits, u
 #define CODER core_coder64
 #define CORE(name) core_##name##64
 #define LOOP(name) name##_64
+#define REAL double
 #include "loops.inc.c"
+#include "blocks.inc.c"
+#undef REAL
 #undef CORE_W
 #undef UINT
 #undef SINT
@@ -226,4 +232,21 @@ const kernels KERNELS = {
     encode_64,
     decode_32,
     decode_64,
+    extremes_32,
+    extremes_64,
+    logarithms_32,
+    logarithms_64,
+    scale_t_32,
+    scale_t_64,
+    scale_y_32,
+    scale_y_64,
+    count_element_32,
+    count_element_64,
+    runs_amax_32,
+    runs_amax_64,
+    runs_t_32,
+    runs_t_64,
+    runs_y_32,
+    runs_y_64,
+    quick_blocks,
 };

@@ -204,6 +204,8 @@ static fpemu_status NAME(convert)(const fpemu_format *f, const fpemu_rounding *r
         return FPEMU_OK;
     if (!f || !r || !x || !out)
         return FPEMU_ERROR_NULL;
+    if (f->scaling || f->kind == FPEMU_KIND_CODEBOOK)
+        return NAME(fpemu_block_convert)(f, r, n, x, out, to_code, stats);
     fp_environment environment;
     fpemu_environment_enter(&environment);
     const fpemu_status status = NAME(convert_inside)(f, r, n, x, out, to_code, stats);
@@ -258,6 +260,8 @@ fpemu_status NAME(fpemu_decode)(const fpemu_format *format, size_t n, const void
         return FPEMU_OK;
     if (!format || !codes || !y)
         return FPEMU_ERROR_NULL;
+    if (format->scaling || format->kind == FPEMU_KIND_CODEBOOK)
+        return NAME(fpemu_block_decode)(format, n, codes, y);
     fp_environment environment;
     fpemu_environment_enter(&environment);
     const fpemu_status status = NAME(decode_inside)(format, n, codes, y);
@@ -269,6 +273,8 @@ fpemu_status NAME(fpemu_decode)(const fpemu_format *format, size_t n, const void
 static UINT NAME(one)(const fpemu_format *f, const fpemu_rounding *r, UINT u, uint64_t index, uint64_t *code)
 {
     UINT y = INF | INF >> 1;
+    if (f && (f->scaling || f->kind == FPEMU_KIND_CODEBOOK))
+        return BITS(NAME(fpemu_table_round)(f, r, VALUE(u), index, code));
     fp_environment environment;
     fpemu_environment_enter(&environment);
     if (f && r && !fpemu_check(f, r, CORE_W)) {
@@ -302,6 +308,13 @@ uint64_t NAME(fpemu_encode_one)(const fpemu_format *format, const fpemu_rounding
 REAL NAME(fpemu_decode_one)(const fpemu_format *format, uint64_t code)
 {
     UINT y = INF | INF >> 1;
+    if (format && (format->scaling || format->kind == FPEMU_KIND_CODEBOOK)) {
+        REAL value = VALUE(y);
+        const uint16_t narrow = (uint16_t)code;
+        const uint8_t byte = (uint8_t)code;
+        (void)NAME(fpemu_block_decode)(format, 1, format->bits > 8 ? (const void *)&narrow : &byte, &value);
+        return value;
+    }
     fp_environment environment;
     fpemu_environment_enter(&environment);
     if (!fpemu_check(format, NULL, CORE_W)) {

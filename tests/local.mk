@@ -31,7 +31,10 @@ dist_noinst_DATA += tests/vectors/hash_words.txt tests/vectors/philox4x32_10.txt
 UNIT_TESTS = \
 	tests/unit/check_arith \
 	tests/unit/check_arguments \
+	tests/unit/check_block \
+	tests/unit/check_blockspec \
 	tests/unit/check_format \
+	tests/unit/check_pack \
 	tests/unit/check_rng \
 	tests/unit/check_spec
 UNIT_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
@@ -40,8 +43,14 @@ tests_unit_check_arith_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_arith_LDADD = $(UNIT_LDADD)
 tests_unit_check_arguments_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_arguments_LDADD = $(UNIT_LDADD)
+tests_unit_check_block_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_block_LDADD = $(UNIT_LDADD)
+tests_unit_check_blockspec_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_blockspec_LDADD = $(UNIT_LDADD)
 tests_unit_check_format_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_format_LDADD = $(UNIT_LDADD)
+tests_unit_check_pack_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_pack_LDADD = $(UNIT_LDADD)
 tests_unit_check_rng_SOURCES = tests/unit/check_rng.c $(LONGHAND)
 tests_unit_check_rng_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_rng_LDADD = $(UNIT_LDADD)
@@ -117,6 +126,50 @@ if HAVE_MPFR
 noinst_LTLIBRARIES += tests/ref/libjudge.la
 check_PROGRAMS += $(JUDGE_TESTS)
 TESTS += $(JUDGE_TESTS)
+endif
+
+# ------------------------------------------------------------------------------------- blocks against their judge
+BLOCK_JUDGE = \
+	tests/ref/blockcase.c \
+	tests/ref/blockcase.h \
+	tests/ref/blocks.c \
+	tests/ref/blocks.h \
+	$(LONGHAND)
+BLOCK_TESTS = \
+	tests/oracle/blocks \
+	tests/oracle/blockstats \
+	tests/oracle/blockvectors \
+	tests/oracle/packing
+BLOCK_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
+BLOCK_LDADD = tests/ref/libjudge.la lib/libfpemu.la $(MPFR_LIBS)
+tests_oracle_blocks_SOURCES = tests/oracle/blocks.c $(BLOCK_JUDGE)
+tests_oracle_blocks_CFLAGS = $(BLOCK_CFLAGS)
+tests_oracle_blocks_LDADD = $(BLOCK_LDADD)
+tests_oracle_blockstats_SOURCES = tests/oracle/blockstats.c $(BLOCK_JUDGE)
+tests_oracle_blockstats_CFLAGS = $(BLOCK_CFLAGS)
+tests_oracle_blockstats_LDADD = $(BLOCK_LDADD)
+tests_oracle_packing_SOURCES = tests/oracle/packing.c $(BLOCK_JUDGE)
+tests_oracle_packing_CFLAGS = $(BLOCK_CFLAGS)
+tests_oracle_packing_LDADD = $(BLOCK_LDADD)
+tests_oracle_blockvectors_SOURCES = tests/oracle/blockvectors.c $(LONGHAND)
+tests_oracle_blockvectors_LDADD = lib/libfpemu.la
+dist_noinst_DATA += tests/vectors/blocks.py tests/vectors/blocks.txt
+if HAVE_MPFR
+check_PROGRAMS += $(BLOCK_TESTS)
+TESTS += $(BLOCK_TESTS)
+endif
+
+# Many more random cases and denser grids, some minutes; record in doc/validation/blocks.txt.
+# Another part: make check-blocks BLOCK_ROUNDS="--rounds 40 --seed 1000"
+BLOCK_ROUNDS = --rounds 40
+if HAVE_MPFR
+check-blocks: tests/oracle/blocks$(EXEEXT) tests/oracle/blockstats$(EXEEXT) tests/oracle/packing$(EXEEXT)
+	tests/oracle/blocks$(EXEEXT) $(BLOCK_ROUNDS)
+	tests/oracle/packing$(EXEEXT) $(BLOCK_ROUNDS)
+	tests/oracle/blockstats$(EXEEXT) $(BLOCK_ROUNDS)
+else
+check-blocks:
+	@echo "configure did not find MPFR and GMP, which judge" >&2; exit 1
 endif
 
 # ------------------------------------------------------------------------------------- every binary32 input
