@@ -257,12 +257,13 @@ fpemu_status fpemu_int(fpemu_format *format, uint32_t bits, int is_signed, doubl
 fpemu_status fpemu_posit(fpemu_format *format, uint32_t n, uint32_t es);
 /* A built-in codebook of `bits` bits (nf4: 4; dynamic: 4..8), as a scalar format. */
 fpemu_status fpemu_codebook(fpemu_format *format, fpemu_codebook_name name, uint32_t bits);
-/* The caller's table of `length` (2..65536) strictly ascending finite values, code = index. Borrowed: it must stay as
- * long as the format and its copies are used. fpemu_print refuses such a format (FPEMU_ERROR_UNSUPPORTED). */
+/* The caller's table of `length` (2..65536) strictly ascending finite values (no -0), code = index. Borrowed: it must
+ * stay as long as the format and its copies are used. fpemu_print refuses such a format (FPEMU_ERROR_UNSUPPORTED). */
 fpemu_status fpemu_table(fpemu_format *format, uint32_t length, const float *values);
-/* A blocked format: `element` any scalar format that does not wrap; `scale` a scalar float of at most 32 bits, or NULL
- * for powers of two with a two's complement exponent of `exponent_bits` (2..12; ignored otherwise). `rows`, `length`:
- * as block_rows and block_length, 0 where `block` has none. nvfp4 rules: block run or tile; recipe rules: scale fp32;
+/* A blocked format: `element` any scalar format that does not wrap and has a value above zero (rule even: no posit, no
+ * codebook); `scale` a scalar float of at most 32 bits with default policies, or NULL for powers of two with a two's
+ * complement exponent of `exponent_bits` (2..12; ignored otherwise). `rows`, `length`: as block_rows and block_length,
+ * 0 where `block` has none. nvfp4 rules: block run or tile, scale not NULL; recipe rules: scale fp32;
  * muppet: element a fixed or integer format with power-of-two steps, scale NULL; s2fp8: block tensor, element a float,
  * scale fp32. FPEMU_ERROR_FORMAT (and all zero) otherwise. The margin of the recipe rules may be set afterwards,
  * followed by fpemu_complete. */
@@ -288,7 +289,7 @@ double fpemu_min_positive(const fpemu_format *format);
 double fpemu_epsilon(const fpemu_format *format);        /* floats: 2^-m; posits: next after 1, less 1; else 0 */
 uint64_t fpemu_value_count(const fpemu_format *format);  /* distinct finite values, +-0 once; 2^64-1 if more */
 uint64_t fpemu_nan_count(const fpemu_format *format);    /* codes that decode to NaN; symmetric: the unused one */
-double fpemu_bits_per_element(const fpemu_format *format);
+double fpemu_bits_per_element(const fpemu_format *format); /* run, tile: with the share of the scale's code */
 size_t fpemu_code_size(const fpemu_format *format);      /* bytes of a code in an array: 1, 2, 4 or 8 */
 int fpemu_fits_f32(const fpemu_format *format);          /* 1: float holds every value exactly (int: can be used) */
 int fpemu_fits_f64(const fpemu_format *format);
@@ -526,7 +527,8 @@ fpemu_status fpemu_quantize_along_f64(const fpemu_format *format, const fpemu_ro
                                       const fpemu_shape *shape, const double *x, double *y, fpemu_stats *stats);
 
 /* Where what lies in the packed bytes of a tensor (doc/blocks.md): the two binary32 numbers of the whole tensor where
- * the format has them, the blocks' scales in block order, the elements. */
+ * the format has them, the blocks' scales in block order, the elements. A tensor without elements has no bytes; more
+ * than 2^59 elements are refused. */
 typedef struct fpemu_layout {
     uint64_t bytes;           /* in all */
     uint64_t blocks;          /* number of blocks (scalar formats: of lines) */

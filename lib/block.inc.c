@@ -101,6 +101,7 @@ typedef struct NAME(block_job) {
     uint32_t want;
     int *nan_seen;        /* set where policy `error` is broken; else NULL */
     uint8_t counted, stochastic, scalar, whole_known;
+    uint8_t in_rows;      /* the short way may do */
     uint8_t compat;       /* fpemu_compat of the blocks */
 } NAME(block_job);
 
@@ -546,51 +547,98 @@ static void NAME(find_scale)(const NAME(block_job) *j, NAME(part) *p, const CORE
         count_block(counters, call->stats, s->kind, e->amax == 0 && !e->nonfinite, s->saturated, s->counted, s->exponent);
 }
 
-#if CORE_W == 32
-/* The quick form on full runs that follow one another in memory, from block `first` on: how many it did. */
-static uint64_t NAME(run_quick)(const NAME(block_job) *j, uint64_t first, uint64_t end)
+/* Full runs from block v on that follow one another in memory; the first of them is at *p. */
+static uint64_t NAME(runs_from)(const block_walk *w, uint64_t v, uint64_t end, block_place *p)
 {
-    const block_walk *w = &j->walk;
+    const uint64_t along = v % w->across, full = w->length / w->tile_length;
+    const uint64_t left = along < full ? full - along : 0;
+    fpemu_walk_block(w, v, p);
+    return left < end - v ? left : end - v;
+}
+
+/* Quantises such runs tile by tile: every step takes all blocks of a tile at once. How many it did, up to the first
+ * that wants another kind of scale. */
+static uint64_t NAME(run_tiles)(const NAME(block_job) *j, uint64_t index, uint64_t blocks, const REAL *x, REAL *y)
+{
+    const size_t length = (size_t)j->walk.tile_length, full = BLOCK_TILE / length;
+    REAL t[BLOCK_TILE], rounded[BLOCK_TILE], down[BLOCK_TILE], s[BLOCK_TILE];
+    UINT grid[BLOCK_TILE], amax[BLOCK_TILE];
+    int64_t q[BLOCK_TILE];
+    uint32_t r[BLOCK_TILE];
+    for (uint64_t done = 0; done < blocks;) {
+        const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
+        size_t count = 0;
+        int divide = 0;
+        REAL second = 1;
+        j->k->LOOP(runs_amax)(length, wanted, x, amax);
+        while (count < wanted && amax[count] < INF) {
+            const CORE(extremes) e = {amax[count], 0, 0, 0};
+            CORE(scale) scale;
+            CORE(scale_find)(&j->block, &e, &scale);
+            const int divides = scale.kind == CORE_SCALE_DIVIDE;
+            if ((scale.kind != CORE_SCALE_MULTIPLY && !divides) || (count && divides != divide))
+                break;
+            divide = divides;
+            second = scale.d;
+            down[count] = scale.down;
+            s[count++] = scale.s;
+        }
+        if (count == 0)
+            return done;
+        const size_t n = count * length;
+        if (j->stochastic)
+            fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index, n, r);
+        j->k->LOOP(runs_t)(divide, j->block.sticky, length, count, down, x, t);
+        NAME(element_run)(&j->element, j->k, n, t, r, 0, grid, rounded, q);
+        j->k->LOOP(runs_y)(length, count, s, second, rounded, y);
+        x += n;
+        y += n;
+        index += n;
+        done += count;
+    }
+    return blocks;
+}
+
+/* The short way for full runs that lie in a row, from block v on: how many were done. */
+static uint64_t NAME(run_quick)(const NAME(block_job) *j, uint64_t v, uint64_t end)
+{
     uint64_t done = 0;
-    while (first + done < end) {
-        const uint64_t along = (first + done) % w->across, full = w->length / w->tile_length;
-        const uint64_t left = along < full ? full - along : 0, wanted = end - first - done;
-        const uint64_t n = left < wanted ? left : wanted;
+    while (v + done < end) {
         block_place p;
+        const uint64_t n = NAME(runs_from)(&j->walk, v + done, end, &p);
+        uint64_t got = 0;
         if (n == 0)
             break;
-        fpemu_walk_block(w, first + done, &p);
-        const uint64_t got =
-            j->k->quick_blocks(&j->quick, (size_t)n, (size_t)w->tile_length, j->x + p.x, j->y + p.y);
+#if CORE_W == 32
+        if (j->quick.usable)
+            got = j->k->quick_blocks(&j->quick, (size_t)n, (size_t)j->walk.tile_length, j->x + p.x, j->y + p.y);
+        else
+#endif
+            got = NAME(run_tiles)(j, p.first, n, j->x + p.x, j->y + p.y);
         done += got;
         if (got < n)
             break;
     }
     return done;
 }
-#endif
 
 /* Blocks begin <= v < end in the order of visits, one after the other. */
 static void NAME(run_blocks)(const NAME(block_job) *j, uint64_t begin, uint64_t end, gathering *g)
 {
     NAME(tile) w;
     uint64_t flat = 0;
-#if CORE_W == 32
     uint64_t again = 0;
-#endif
     w.n = w.count = 0;
     for (uint64_t v = begin; v < end; v++) {
         NAME(part) p;
         CORE(extremes) e = j->whole;
-#if CORE_W == 32
-        if (j->quick.usable && v >= again) {
+        if (j->in_rows && v >= again) {
             const uint64_t quick = NAME(run_quick)(j, v, end);
             again = quick ? 0 : v + 16; /* where one block is left out, the next ones likely are */
             v += quick;
             if (v == end)
                 break;
         }
-#endif
         p.block = j->call->count == UINT64_MAX ? block_visited(&j->walk, v) : v;
         fpemu_walk_block(&j->walk, p.block, &p.place);
         if (j->call->flat) {
@@ -725,15 +773,19 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
         CORE(block_make)(&j.block, f, &scale, call->rounding);
 #if CORE_W == 32
         j.quick = core_quick_blocks(&j.block, f, call->rounding->mode);
-        j.quick.usable = j.quick.usable && !call->rounding->compat && !call->stats && !call->sink && !call->flat &&
-                         f->block <= FPEMU_BLOCK_ROW && j.walk.inner == 1 && j.walk.x[3] == 1 && j.walk.y[3] == 1 &&
-                         j.walk.tile_length <= 4096;
 #endif
         j.bits = (int32_t)f->bits - 1;
         j.step = f->kind == FPEMU_KIND_INT ? f->scale : core_value64(core_power64(f->quantum));
     }
     if (core_nan_policy(f, &rounding) == FPEMU_NAN_ERROR && !f->has_nan)
         j.nan_seen = &nan_seen;
+    uint64_t longest = BLOCK_TILE;
+#if CORE_W == 32
+    longest = j.quick.usable ? 4096 : longest;
+#endif
+    j.in_rows = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW && !call->rounding->compat &&
+                !call->stats && !call->sink && j.walk.inner == 1 && j.walk.x[3] == 1 && j.walk.y[3] == 1 &&
+                j.walk.tile_length <= longest;
     if (needs_range(f)) {
         const int known = has_tensor(f) && call->tensor;
         if (!known && !whole) {

@@ -26,21 +26,6 @@ static void LOOP(extremes)(size_t n, const void *x, block_extremes *e)
     e->nonfinite = nonfinite;
 }
 
-/* amax alone. */
-static uint64_t LOOP(amax)(size_t n, const void *x)
-{
-    const char *in = (const char *)x;
-    UINT amax = 0;
-#pragma omp simd reduction(max : amax)
-    for (size_t i = 0; i < n; i++) {
-        UINT u;
-        memcpy(&u, in + i * sizeof u, sizeof u);
-        const UINT a = u << 1 >> 1;
-        amax = a > amax ? a : amax;
-    }
-    return amax;
-}
-
 /* Sum and largest of log2 of the finite elements other than zero, in steps of 2^-32; n below 2^16. */
 static void LOOP(logarithms)(size_t n, const void *x, int64_t *sum, int64_t *largest)
 {
@@ -90,6 +75,74 @@ static void LOOP(scale_t)(const CORE(scale) *s, int sticky, size_t n, const void
     SCALE_T(CORE_SCALE_MULTIPLY, 0);
 }
 #undef SCALE_T
+
+/* The same for `count` blocks of `length` elements in a row, each with its own divisor or multiplier; and their largest
+ * magnitudes, and y. */
+static void LOOP(runs_amax)(size_t length, size_t count, const void *x, UINT *amax)
+{
+    const char *in = (const char *)x;
+    for (size_t b = 0; b < count; b++) {
+        UINT largest = 0;
+#pragma omp simd reduction(max : largest)
+        for (size_t i = 0; i < length; i++) {
+            UINT u;
+            memcpy(&u, in + (b * length + i) * sizeof u, sizeof u);
+            u = u << 1 >> 1;
+            largest = u > largest ? u : largest;
+        }
+        amax[b] = largest;
+    }
+}
+
+#define RUNS_T(of_kind, keep)                                                                                          \
+    for (size_t b = 0; b < count; b++) {                                                                               \
+        const REAL one_down = down[b];                                                                                 \
+        SIMD for (size_t i = 0; i < length; i++)                                                                       \
+        {                                                                                                              \
+            CORE(scale) one;                                                                                           \
+            UINT u, v;                                                                                                 \
+            memcpy(&u, in + (b * length + i) * sizeof u, sizeof u);                                                    \
+            one.kind = of_kind;                                                                                        \
+            one.down = one_down;                                                                                       \
+            v = CORE(block_t)(&one, keep, u);                                                                          \
+            memcpy(out + (b * length + i) * sizeof v, &v, sizeof v);                                                   \
+        }                                                                                                              \
+    }                                                                                                                  \
+    return
+
+static void LOOP(runs_t)(int divide, int sticky, size_t length, size_t count, const REAL *down, const void *x, void *t)
+{
+    const char *in = (const char *)x;
+    char *out = (char *)t;
+    if (divide) {
+        RUNS_T(CORE_SCALE_DIVIDE, 0);
+    }
+    if (sticky) {
+        RUNS_T(CORE_SCALE_MULTIPLY, 1);
+    }
+    RUNS_T(CORE_SCALE_MULTIPLY, 0);
+}
+#undef RUNS_T
+
+static void LOOP(runs_y)(size_t length, size_t count, const REAL *scales, REAL second, const void *p, void *y)
+{
+    const char *in = (const char *)p;
+    char *out = (char *)y;
+    for (size_t b = 0; b < count; b++) {
+        const REAL scale = scales[b];
+        SIMD for (size_t i = 0; i < length; i++)
+        {
+            CORE(scale) one;
+            UINT u, v;
+            memcpy(&u, in + (b * length + i) * sizeof u, sizeof u);
+            one.kind = CORE_SCALE_MULTIPLY;
+            one.s = scale;
+            one.d = second;
+            v = CORE(block_y)(&one, u);
+            memcpy(out + (b * length + i) * sizeof v, &v, sizeof v);
+        }
+    }
+}
 
 /* y of the kinds MULTIPLY and DIVIDE. */
 static void LOOP(scale_y)(const CORE(scale) *s, size_t n, const void *p, void *y)
@@ -199,8 +252,7 @@ static size_t quick_blocks(const core_quick_block *how, size_t blocks, size_t le
         else if (group == GROUP && length == 16)
             quick_largest(16, in, amax);
         else
-            for (size_t b = 0; b < group; b++)
-                amax[b] = (uint32_t)amax_32(length, in + b * length * sizeof *x);
+            runs_amax_32(length, group, in, amax);
         uint32_t bad = 0;
 #pragma omp simd reduction(| : bad)
         for (size_t b = 0; b < GROUP; b++)

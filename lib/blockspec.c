@@ -5,8 +5,8 @@
 #include "reader.h"
 
 /* In the order of fpemu_scaling. */
-static const char *const rule_names[FPEMU_SCALING_COUNT] = {"none",     "floor",  "ceil",        "even",   "rceil",
-                                                            "hbfp",     "absmax", "nvfp4",       "nvfp4-ao", "recipe",
+static const char *const rule_names[FPEMU_SCALING_COUNT] = {"none",        "floor",  "ceil",  "even",     "rceil",
+                                                            "hbfp",        "absmax", "nvfp4", "nvfp4-ao", "recipe",
                                                             "recipe-pow2", "muppet", "s2fp8"};
 
 /* Where the element comes from. */
@@ -15,6 +15,7 @@ enum element { ANY, FROM_M, FROM_E_M, FROM_BITS, ANY_SYMMETRIC, FROM_TABLE };
 #define RULE_BIT(name) (1u << FPEMU_SCALING_##name)
 #define POWER_RULES (RULE_BIT(FLOOR) | RULE_BIT(CEIL) | RULE_BIT(EVEN) | RULE_BIT(RCEIL))
 
+/* clang-format off */
 #define AN_ELEMENT(optional) {"element", FPEMU_PARAMETER_ELEMENT, ELEMENT, optional}
 #define A_BLOCK(optional) {"block", FPEMU_PARAMETER_BLOCK, BLOCK, optional}
 #define A_SCALE {"scale", FPEMU_PARAMETER_BLOCK_SCALE, ELEMENT, 1}
@@ -62,6 +63,7 @@ static const struct family {
     {{"block", CALL_BLOCKED, {AN_ELEMENT(0), A_BLOCK(0), A_SCALE, AN_EXPONENT, A_RULE(0), A_MARGIN, {0}}},
      ANY, ~0u, 0, 0, 0, 0, FPEMU_NAME_NONE, FPEMU_NAME_NONE},
 };
+/* clang-format on */
 
 #define FAMILIES (sizeof families / sizeof families[0])
 
@@ -215,8 +217,8 @@ int fpemu_build_blocked(const call *c, const reader *r, const value *v, fpemu_fo
     f->scaling = rule ? (uint8_t)rule->number : m->rule;
     if (!(m->rules >> f->scaling & 1))
         return refuse(problem, FPEMU_PARAMETER_RULE,
-                      m->rules == POWER_RULES ? "floor, ceil, even or rceil"
-                      : m->element == FROM_M  ? "floor, ceil, even, rceil or hbfp"
+                      m->rules == POWER_RULES      ? "floor, ceil, even or rceil"
+                      : m->element == FROM_M       ? "floor, ceil, even, rceil or hbfp"
                       : m->rules & RULE_BIT(NVFP4) ? "nvfp4 or nvfp4-ao"
                                                    : "recipe or recipe-pow2");
     f->block = block ? (uint8_t)block->number : m->block;
@@ -260,8 +262,7 @@ static int says_element(const struct family *m, const fpemu_format *f)
 {
     switch (m->element) {
     case FROM_M:
-        return f->kind == FPEMU_KIND_FIXED && f->is_signed && f->symmetric &&
-               f->fraction_bits == (int32_t)f->bits - 1;
+        return f->kind == FPEMU_KIND_FIXED && f->is_signed && f->symmetric && f->fraction_bits == (int32_t)f->bits - 1;
     case FROM_E_M:
         return f->kind == FPEMU_KIND_FLOAT && f->specials == FPEMU_SPECIALS_FINITE && f->is_signed &&
                f->exponent_bits > 0 && f->bias == INT32_C(1) << (f->exponent_bits - 1);

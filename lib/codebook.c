@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+/* clang-format off */
 static const float nf4[16] = {
     -0x1p0f, -0x1.647362p-1f, -0x1.0cd66p-1f, -0x1.94654p-2f, -0x1.23449ap-2f, -0x1.7a6a7ep-3f, -0x1.74f0e2p-4f, 0,
     0x1.45f5fep-4f, 0x1.4995c6p-3f, 0x1.f809bap-3f, 0x1.5a0674p-2f, 0x1.c3497p-2f, 0x1.200f56p-1f, 0x1.722766p-1f,
@@ -180,8 +181,12 @@ static const float udynamic8[256] = {
     0x1.d3p-1f, 0x1.d6999ap-1f, 0x1.da3334p-1f, 0x1.ddccccp-1f, 0x1.e16666p-1f, 0x1.e5p-1f, 0x1.e8999ap-1f,
     0x1.ec3334p-1f, 0x1.efccccp-1f, 0x1.f36666p-1f, 0x1.f7p-1f, 0x1.fa999ap-1f, 0x1.fe3334p-1f, 0x1p0f,
 };
+/* clang-format on */
 
-#define TABLES(name) {name##4, name##5, name##6, name##7, name##8}
+#define TABLES(name)                                                                                                   \
+    {                                                                                                                  \
+        name##4, name##5, name##6, name##7, name##8                                                                    \
+    }
 
 /* The built-in table of a name and a width; NULL if there is none. */
 static const float *built_in(uint32_t name, uint32_t bits)

@@ -58,8 +58,6 @@ typedef struct kernels {
     /* blocked formats: blocks.inc.c says what each does */
     void (*extremes32)(size_t n, const void *x, block_extremes *e);
     void (*extremes64)(size_t n, const void *x, block_extremes *e);
-    uint64_t (*amax32)(size_t n, const void *x);
-    uint64_t (*amax64)(size_t n, const void *x);
     void (*logarithms32)(size_t n, const void *x, int64_t *sum, int64_t *largest);
     void (*logarithms64)(size_t n, const void *x, int64_t *sum, int64_t *largest);
     void (*scale_t32)(const core_scale32 *s, int sticky, size_t n, const void *x, void *t);
@@ -70,6 +68,12 @@ typedef struct kernels {
                             const uint32_t *g, tile_counts *c);
     void (*count_element64)(const core_plan64 *p, size_t n, const void *x, const void *t, const void *rounded,
                             const uint64_t *g, tile_counts *c);
+    void (*runs_amax32)(size_t length, size_t count, const void *x, uint32_t *amax);
+    void (*runs_amax64)(size_t length, size_t count, const void *x, uint64_t *amax);
+    void (*runs_t32)(int divide, int sticky, size_t length, size_t count, const float *down, const void *x, void *t);
+    void (*runs_t64)(int divide, int sticky, size_t length, size_t count, const double *down, const void *x, void *t);
+    void (*runs_y32)(size_t length, size_t count, const float *scales, float second, const void *p, void *y);
+    void (*runs_y64)(size_t length, size_t count, const double *scales, double second, const void *p, void *y);
     size_t (*quick_blocks)(const core_quick_block *how, size_t blocks, size_t length, const float *x, float *y);
 } kernels;
 

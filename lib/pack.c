@@ -1,5 +1,5 @@
 /* pack.c - tensors as dense bytes: where what lies (doc/blocks.md, 4), values to bytes and back, the order of scales
- * that tensor cores read, delayed scaling. What a value becomes is block.c's; how bits lie together is core/pack.h's. */
+ * that tensor cores read, delayed scaling. block.c says what a value becomes, core/pack.h how bits lie together. */
 #include "block.h"
 #include "core/pack.h"
 #include "parts.h"
@@ -44,7 +44,7 @@ fpemu_status fpemu_shape_of(size_t dimensions, const uint64_t *sizes, int axis, 
 
 /* ---------------------------------------------------------------------------------------------------- layout */
 
-/* A tensor's packed bytes: its blocks, in groups of `down` rows of `across` of them; the last of each may be smaller. */
+/* A tensor's packed bytes: its blocks, in groups of `down` rows of `across`; the last of each may be smaller. */
 typedef struct packing {
     block_walk walk;
     fpemu_layout layout;
@@ -94,36 +94,36 @@ static fpemu_status plan_packing(packing *p, const fpemu_format *f, const fpemu_
     if (w->total > MOST_ELEMENTS)
         return FPEMU_ERROR_ARGUMENT;
     const uint32_t scale_bits = fpemu_scale_bits(f);
-    l->blocks = w->blocks;
-    l->scale_bytes = scale_bits == 0 ? 0 : scale_bits <= 8 ? 1 : scale_bits <= 16 ? 2 : 4;
-    l->tensor_bytes = f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO ||
-                              f->scaling == FPEMU_SCALING_S2FP8
-                          ? 8
-                          : 0;
-    l->scales_offset = l->tensor_bytes;
-    l->elements_offset = l->scales_offset + l->blocks * l->scale_bytes;
     l->element_bits = f->bits;
     p->down = p->across = 1;
     p->uniform = 1;
-    if (l->blocks > 0) {
-        uint64_t short_row = w->n[2], short_line = w->n[3];
-        if (w->block == FPEMU_BLOCK_RUN || w->block == FPEMU_BLOCK_TILE) {
-            p->across = w->across;
-            short_line = w->length - (w->across - 1) * w->tile_length;
-        }
-        if (w->block == FPEMU_BLOCK_TILE) {
-            p->down = w->down;
-            short_row = w->rows - (w->down - 1) * w->tile_rows;
-        }
-        const uint64_t rest = w->n[0] * w->n[1];
-        p->elements[0][0] = rest * w->n[2] * w->n[3];
-        p->elements[0][1] = rest * w->n[2] * short_line;
-        p->elements[1][0] = rest * short_row * w->n[3];
-        p->elements[1][1] = rest * short_row * short_line;
-        p->uniform = p->elements[1][1] == p->elements[0][0];
-        l->block_elements = p->elements[0][0];
-        l->block_bytes = bytes_of(l->block_elements, l->element_bits);
+    if (w->blocks == 0) /* no elements, no bytes */
+        return FPEMU_OK;
+    l->blocks = w->blocks;
+    l->scale_bytes = scale_bits == 0 ? 0 : scale_bits <= 8 ? 1 : scale_bits <= 16 ? 2 : 4;
+    l->tensor_bytes =
+        f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO || f->scaling == FPEMU_SCALING_S2FP8
+            ? 8
+            : 0;
+    l->scales_offset = l->tensor_bytes;
+    l->elements_offset = l->scales_offset + l->blocks * l->scale_bytes;
+    uint64_t short_row = w->n[2], short_line = w->n[3];
+    if (w->block == FPEMU_BLOCK_RUN || w->block == FPEMU_BLOCK_TILE) {
+        p->across = w->across;
+        short_line = w->length - (w->across - 1) * w->tile_length;
     }
+    if (w->block == FPEMU_BLOCK_TILE) {
+        p->down = w->down;
+        short_row = w->rows - (w->down - 1) * w->tile_rows;
+    }
+    const uint64_t rest = w->n[0] * w->n[1];
+    p->elements[0][0] = rest * w->n[2] * w->n[3];
+    p->elements[0][1] = rest * w->n[2] * short_line;
+    p->elements[1][0] = rest * short_row * w->n[3];
+    p->elements[1][1] = rest * short_row * short_line;
+    p->uniform = p->elements[1][1] == p->elements[0][0];
+    l->block_elements = p->elements[0][0];
+    l->block_bytes = bytes_of(l->block_elements, l->element_bits);
     l->bytes = offset_of(p, l->blocks);
     return FPEMU_OK;
 }
@@ -225,7 +225,7 @@ static void store_scale(void *context, uint64_t block, uint64_t code)
     core_store_bytes(p->bytes + l->scales_offset + block * l->scale_bytes, (size_t)l->scale_bytes, code);
 }
 
-/* position is a multiple of TILE, and so of 8: the piece begins on a byte. */
+/* position is a multiple of BLOCK_TILE, and so of 8: the piece begins on a byte. */
 static void store_elements(void *context, uint64_t block, uint64_t position, size_t n, size_t size, const void *codes)
 {
     const packer *p = context;

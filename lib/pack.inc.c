@@ -18,16 +18,16 @@ static fpemu_status NAME(pack)(const fpemu_format *f, const fpemu_rounding *r, c
     if (flat && (first > l->blocks || count > l->blocks - first))
         return FPEMU_ERROR_ARGUMENT;
     count = flat ? count : l->blocks;
-    if (count == 0 && (flat || l->bytes == 0))
+    if (count == 0)
         return FPEMU_OK;
-    if (!bytes || (!x && count > 0))
+    if (!bytes || !x)
         return FPEMU_ERROR_NULL;
     if (l->bytes > SIZE_MAX)
         return FPEMU_ERROR_ARGUMENT;
     int64_t begin = 0, end = 0;
     if (flat)
         end = (int64_t)((bytes_before(&p, first + count, 8) - bytes_before(&p, first, 8)) * sizeof(REAL));
-    else if (count > 0)
+    else
         reach(&p.walk, p.walk.x_axis, sizeof(REAL), &begin, &end);
     if (overlaps(bytes, l->bytes, x, begin, end))
         return FPEMU_ERROR_OVERLAP;

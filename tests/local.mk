@@ -33,6 +33,7 @@ UNIT_TESTS = \
 	tests/unit/check_arguments \
 	tests/unit/check_blockspec \
 	tests/unit/check_format \
+	tests/unit/check_pack \
 	tests/unit/check_rng \
 	tests/unit/check_spec
 UNIT_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
@@ -45,6 +46,8 @@ tests_unit_check_blockspec_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_blockspec_LDADD = $(UNIT_LDADD)
 tests_unit_check_format_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_format_LDADD = $(UNIT_LDADD)
+tests_unit_check_pack_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_pack_LDADD = $(UNIT_LDADD)
 tests_unit_check_rng_SOURCES = tests/unit/check_rng.c $(LONGHAND)
 tests_unit_check_rng_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_rng_LDADD = $(UNIT_LDADD)

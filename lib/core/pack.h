@@ -1,7 +1,7 @@
 /* pack.h - codes of b bits as a little-endian bit string (doc/blocks.md, 4): 64 bits of an array of codes at a time.
  *
- * An array of codes holds them right-aligned in fields of 1, 2, 4 or 8 bytes, clean above; the string holds them without
- * gaps. A word is 8 bytes of the array, its first code lowest. Eight codes, whatever b, fill b bytes. */
+ * An array of codes holds them right-aligned in fields of 1, 2, 4 or 8 bytes, clean above; the string holds them
+ * without gaps. A word is 8 bytes of the array, its first code lowest. Eight codes, whatever b, fill b bytes. */
 #ifndef FPEMU_CORE_PACK_H
 #define FPEMU_CORE_PACK_H
 

@@ -4,9 +4,9 @@
 # usage: [CC=gcc] [JOBS=2] tests/mutants/run.sh [NAME...]
 #
 # Each defect is one line of the library changed in a copy of the library; the copy is built plainly (-O1, no vector
-# variants) and a few tests of tests/oracle run on it, which must fail. A table is printed; exit status 1 if a defect
+# variants) and a few tests of tests/oracle and tests/unit run on it, which must fail. A table is printed; exit status 1 if a defect
 # survives, if its old text is not found exactly once, or if the tests fail on the library as it is. Defects of blocked
-# formats are for the tests of blocks, which need MPFR and GMP.
+# formats are for the tests of blocks, which need MPFR, GMP and Check.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -15,7 +15,7 @@ list=$here/mutants.txt
 cc=${CC:-cc}
 flags="-std=c11 -O1 -ffp-contract=off -w -Iinclude"
 tests='values peers compat stochastic counters properties'
-block_tests='blockvectors blockstats packing blocks'
+block_tests='check_blockspec check_pack blockvectors blockstats packing blocks'
 judges='slow judge mpfr compare blocks blockcase'
 
 # The line of a defect that begins with mark $2, without the mark.
@@ -41,7 +41,7 @@ replace() {
 # The tests for defects of file $1.
 tests_for() {
     case $1 in
-    *block* | *codebook* | *pack* | *logarithm* | *walk*) echo "$block_tests" ;;
+    *block* | *codebook* | *pack* | *logarithm* | *walk* | *query*) echo "$block_tests" ;;
     *) echo "$tests" ;;
     esac
 }
@@ -61,7 +61,7 @@ build() {
 
 link() {
     case " $block_tests " in
-    *" $1 "*) $cc -o "$1" "obj/$1.test" obj/longhand.test obj/*.judge obj/*.o -lmpfr -lgmp -lm ;;
+    *" $1 "*) $cc -o "$1" "obj/$1.test" obj/longhand.test obj/*.judge obj/*.o $(pkg-config --libs check) -lmpfr -lgmp -lm ;;
     *) $cc -o "$1" "obj/$1.test" obj/longhand.test obj/*.o -lm ;;
     esac
 }
@@ -104,12 +104,15 @@ mkdir -p "$work/bad" "$work/base/obj"
 cp -R "$top/lib" "$top/include" "$work/base"
 cd "$work/base" || exit 1
 for t in $tests longhand $block_tests; do
-    $cc -std=c11 -O2 -ffp-contract=off -Iinclude -c "$top/tests/oracle/$t.c" -o "obj/$t.test" || exit 1
+    $cc -std=c11 -O2 -ffp-contract=off -Iinclude -w -c "$top"/tests/[ou]*/"$t.c" -o "obj/$t.test" || exit 1
 done
 for t in $judges; do
     $cc -std=c11 -O2 -ffp-contract=off -Iinclude -c "$top/tests/ref/$t.c" -o "obj/$t.judge" || exit 1
 done
-build && link blockvectors && link blockstats && link packing && link blocks || exit 1
+build || exit 1
+for t in $block_tests; do
+    link "$t" || exit 1
+done
 for t in $tests $block_tests; do
     "./$t" >"$t.out" 2>&1 || { echo "$t fails on the library as it is:"; cat "$t.out"; exit 1; }
 done

@@ -114,11 +114,22 @@ END_TEST
 
 START_TEST(nf4_table)
 {
-    static const char *const published[16] = {
-        "-1.0",                 "-0.6961928009986877",  "-0.5250730514526367", "-0.39491748809814453",
-        "-0.28444138169288635", "-0.18477343022823334", "-0.09105003625154495", "0.0",
-        "0.07958029955625534",  "0.16093020141124725",  "0.24611230194568634", "0.33791524171829224",
-        "0.44070982933044434",  "0.5626170039176941",   "0.7229568362236023",  "1.0"};
+    static const char *const published[16] = {"-1.0",
+                                              "-0.6961928009986877",
+                                              "-0.5250730514526367",
+                                              "-0.39491748809814453",
+                                              "-0.28444138169288635",
+                                              "-0.18477343022823334",
+                                              "-0.09105003625154495",
+                                              "0.0",
+                                              "0.07958029955625534",
+                                              "0.16093020141124725",
+                                              "0.24611230194568634",
+                                              "0.33791524171829224",
+                                              "0.44070982933044434",
+                                              "0.5626170039176941",
+                                              "0.7229568362236023",
+                                              "1.0"};
     fpemu_format f;
     double v[16];
     size_t count;
@@ -152,7 +163,8 @@ START_TEST(tables_of_a_caller)
     ck_assert_int_eq(fpemu_enumerate(&f, 8, v, codes, &count), FPEMU_OK);
     for (size_t i = 0; i < 5; i++)
         ck_assert(v[i] == (double)good[i] && codes[i] == i);
-    ck_assert(fpemu_next_up(&f, 0) == 0x1p-149 && fpemu_next_down(&f, 0) == -0.5 && fpemu_next_up(&f, -0.5) == 0x1p-149);
+    ck_assert(fpemu_next_up(&f, 0) == 0x1p-149 && fpemu_next_down(&f, 0) == -0.5 &&
+              fpemu_next_up(&f, -0.5) == 0x1p-149);
     ck_assert(isnan(fpemu_next_down(&f, -3)) && isnan(fpemu_next_up(&f, 1e39)));
     ck_assert(fpemu_is_representable(&f, 7) && !fpemu_is_representable(&f, 0) && !fpemu_is_representable(&f, NAN) &&
               !fpemu_is_representable(&f, INFINITY));
@@ -391,24 +403,35 @@ END_TEST
  * block(...) takes and refuses the same. */
 START_TEST(combinations)
 {
-    static const char *const elements[] = {"e2m1",          "e4m3fn:flushin",       "fp64",
-                                           "float(2,5,2,finite)", "fixed(8,7):symmetric", "fixed(4,-3):nan=zero",
-                                           "int4",          "int(8,scale=0.3,zero=-3)",
-                                           "int12:symmetric:saturate", "uint8", "posit(16,1)",
-                                           "table(nf4)",    "table(udynamic7):nan=max", "e8m0", "fixed(1,0)",
+    static const char *const elements[] = {"e2m1",
+                                           "e4m3fn:flushin",
+                                           "fp64",
+                                           "float(2,5,2,finite)",
+                                           "fixed(8,7):symmetric",
+                                           "fixed(4,-3):nan=zero",
+                                           "int4",
+                                           "int(8,scale=0.3,zero=-3)",
+                                           "int12:symmetric:saturate",
+                                           "uint8",
+                                           "posit(16,1)",
+                                           "table(nf4)",
+                                           "table(udynamic7):nan=max",
+                                           "e8m0",
+                                           "fixed(1,0)",
                                            "int8:wrap"};
-    static const char *const scales[] = {"e8m0", "fp32", "e4m3fn", "ue4m3", "bf16", "float(11,20)", "p3109(8,3,ue)",
-                                         "fixed(8,4)", "fp64", NULL, NULL, NULL, NULL};
-    static const char *const rules[] = {"none",   "floor",  "ceil",     "even",   "rceil",       "hbfp",  "absmax",
+    static const char *const scales[] = {
+        "e8m0", "fp32", "e4m3fn", "ue4m3", "bf16", "float(11,20)", "p3109(8,3,ue)", "fixed(8,4)",
+        "fp64", NULL,   NULL,     NULL,    NULL};
+    static const char *const rules[] = {"none",  "floor",    "ceil",   "even",        "rceil",  "hbfp", "absmax",
                                         "nvfp4", "nvfp4-ao", "recipe", "recipe-pow2", "muppet", "s2fp8"};
     static const unsigned exponents[] = {8, 12, 2, 13};
     static const struct {
         const char *text;
         fpemu_block block;
         uint32_t rows, length;
-    } shapes[] = {{"32", FPEMU_BLOCK_RUN, 0, 32},      {"1", FPEMU_BLOCK_RUN, 0, 1},      {"row", FPEMU_BLOCK_ROW, 0, 0},
-                  {"16x32", FPEMU_BLOCK_TILE, 16, 32}, {"channel", FPEMU_BLOCK_CHANNEL, 0, 0},
-                  {"tensor", FPEMU_BLOCK_TENSOR, 0, 0}};
+    } shapes[] = {{"32", FPEMU_BLOCK_RUN, 0, 32},         {"1", FPEMU_BLOCK_RUN, 0, 1},
+                  {"row", FPEMU_BLOCK_ROW, 0, 0},         {"16x32", FPEMU_BLOCK_TILE, 16, 32},
+                  {"channel", FPEMU_BLOCK_CHANNEL, 0, 0}, {"tensor", FPEMU_BLOCK_TENSOR, 0, 0}};
     int good = 0;
     for (size_t e = 0; e < sizeof elements / sizeof elements[0]; e++)
         for (size_t s = 0; s < sizeof scales / sizeof scales[0]; s++)
@@ -440,13 +463,15 @@ START_TEST(combinations)
                         good++;
                         REQUIRE(memcmp(&f, &g, sizeof f) == 0, "%s: not what the constructor makes", spec);
                         check_round_trip(&f, spec, text);
-                        REQUIRE(fpemu_element_format(&f, &back) == FPEMU_OK && memcmp(&back, &element, sizeof back) == 0,
+                        REQUIRE(fpemu_element_format(&f, &back) == FPEMU_OK &&
+                                    memcmp(&back, &element, sizeof back) == 0,
                                 "%s: element", spec);
                         const int has_scale = scales[s] && rule != FPEMU_SCALING_S2FP8;
                         REQUIRE(fpemu_scale_format(&f, &back) == (has_scale ? FPEMU_OK : FPEMU_ERROR_UNSUPPORTED),
                                 "%s: scale", spec);
                         REQUIRE(!has_scale || memcmp(&back, &scale, sizeof back) == 0, "%s: scale", spec);
-                        REQUIRE(fpemu_max(&f) == fpemu_max(&element) && fpemu_code_size(&f) == fpemu_code_size(&element),
+                        REQUIRE(fpemu_max(&f) == fpemu_max(&element) &&
+                                    fpemu_code_size(&f) == fpemu_code_size(&element),
                                 "%s: element's limits", spec);
                         REQUIRE(fpemu_fits_f32(&f) ==
                                         (fpemu_fits_f32(&element) && (!scales[s] || fpemu_fits_f32(&scale))) &&
@@ -534,9 +559,9 @@ START_TEST(constructor)
 #define REFUSED(element, rule, scale, exponent, block, rows, length)                                                   \
     do {                                                                                                               \
         g = blocked;                                                                                                   \
-        ck_assert_int_eq(fpemu_blocked(&g, element, (fpemu_scaling)(rule), scale, exponent, (fpemu_block)(block),      \
-                                       rows, length),                                                                  \
-                         FPEMU_ERROR_FORMAT);                                                                          \
+        ck_assert_int_eq(                                                                                              \
+            fpemu_blocked(&g, element, (fpemu_scaling)(rule), scale, exponent, (fpemu_block)(block), rows, length),    \
+            FPEMU_ERROR_FORMAT);                                                                                       \
         ck_assert(memcmp(&g, &zero, sizeof g) == 0);                                                                   \
     } while (0)
     REFUSED(&blocked, FPEMU_SCALING_FLOOR, &scale, 0, FPEMU_BLOCK_RUN, 0, 32);
@@ -604,12 +629,31 @@ END_TEST
 
 START_TEST(different)
 {
-    static const char *const specs[] = {
-        "e2m1",           "mxfp4",           "mx(e2m1,block=16)",      "mx(e2m1,block=32x32)", "mx(e2m1,block=16x32)",
-        "mx(e2m1,row)",   "mx(e2m1,tensor)", "mx(e2m1,rule=ceil)",     "mx(e2m1,scale=bf16)",  "mx(e2m1,scale=e4m3fn)",
-        "mx(e2m1,scale=ue4m3)", "mx(e2m1,scale=e4m3)", "mx(e2m1:nan=zero)", "mx(e2m3)",        "bfp(7)",
-        "bfp(7,exponent=7)", "scaled(e4m3fn)", "scaled(e4m3fn,margin=1)", "nf4",               "codebook(nf4)",
-        "codebook(dynamic4)", "codebook(udynamic4)", "table(dynamic4)", "table(dynamic5)",     "table(nf4)"};
+    static const char *const specs[] = {"e2m1",
+                                        "mxfp4",
+                                        "mx(e2m1,block=16)",
+                                        "mx(e2m1,block=32x32)",
+                                        "mx(e2m1,block=16x32)",
+                                        "mx(e2m1,row)",
+                                        "mx(e2m1,tensor)",
+                                        "mx(e2m1,rule=ceil)",
+                                        "mx(e2m1,scale=bf16)",
+                                        "mx(e2m1,scale=e4m3fn)",
+                                        "mx(e2m1,scale=ue4m3)",
+                                        "mx(e2m1,scale=e4m3)",
+                                        "mx(e2m1:nan=zero)",
+                                        "mx(e2m3)",
+                                        "bfp(7)",
+                                        "bfp(7,exponent=7)",
+                                        "scaled(e4m3fn)",
+                                        "scaled(e4m3fn,margin=1)",
+                                        "nf4",
+                                        "codebook(nf4)",
+                                        "codebook(dynamic4)",
+                                        "codebook(udynamic4)",
+                                        "table(dynamic4)",
+                                        "table(dynamic5)",
+                                        "table(nf4)"};
     const size_t n = sizeof specs / sizeof specs[0];
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++) {
@@ -622,10 +666,14 @@ END_TEST
 /* Good texts with bytes changed, cut out and doubled. */
 START_TEST(noise)
 {
-    static const char *const good[] = {
-        "mx(e2m1,block=16,scale=e8m0,rule=rceil)", "bfp(7,block=16x16,exponent=8,rule=hbfp):nan=zero",
-        "group(int12,2048)", "codebook(dynamic8,block=channel)", "scaled(float(e=4,m=3),row,margin=2,rule=recipe-pow2)",
-        "block(fixed(8,7):symmetric,block=tensor,exponent=8,rule=floor,margin=0)", "nvfp4(block=16x16)", "uint12"};
+    static const char *const good[] = {"mx(e2m1,block=16,scale=e8m0,rule=rceil)",
+                                       "bfp(7,block=16x16,exponent=8,rule=hbfp):nan=zero",
+                                       "group(int12,2048)",
+                                       "codebook(dynamic8,block=channel)",
+                                       "scaled(float(e=4,m=3),row,margin=2,rule=recipe-pow2)",
+                                       "block(fixed(8,7):symmetric,block=tensor,exponent=8,rule=floor,margin=0)",
+                                       "nvfp4(block=16x16)",
+                                       "uint12"};
     static const char likely[] = "emfnuzpbias=(),:.0123456789 -x_rowtl";
     random_state = 4;
     int accepted = 0;
