@@ -551,8 +551,10 @@ static void check_layout(const block_case *c, const ref_tensor *t)
     uint64_t scale_bytes = ref_scale_bytes(&c->f), tensor = has_tensor_numbers(&c->f) && t->n ? 8 : 0, b, at;
     memset(&l, 0xff, sizeof l);
     lh_check(fpemu_packed_layout(&c->f, &c->shape, &l) == FPEMU_OK, "%s: no layout", name_of(c));
-    lh_check(l.bytes == ref_packed_size(&c->f, t) && l.bytes == fpemu_packed_size(&c->f, &c->shape),
+    lh_check(l.blocks == t->blocks && l.bytes == ref_packed_size(&c->f, t) && l.bytes == fpemu_packed_size(&c->f, &c->shape),
              "%s: %" PRIu64 " bytes, judge %" PRIu64, name_of(c), l.bytes, ref_packed_size(&c->f, t));
+    if (t->n == 0)
+        return;
     lh_check(l.blocks == t->blocks && l.tensor_bytes == tensor && l.tensor_offset == 0 && l.scales_offset == tensor &&
                  l.scale_bytes == scale_bytes && l.elements_offset == tensor + t->blocks * scale_bytes &&
                  l.element_bits == c->f.bits,
