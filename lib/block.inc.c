@@ -194,7 +194,7 @@ static void NAME(join_extremes)(CORE(extremes) *to, const CORE(extremes) *from)
 static CORE(extremes) NAME(block_extremes)(const NAME(block_job) *j, const block_place *p, uint64_t begin, uint64_t end)
 {
     REAL x[BLOCK_TILE];
-    CORE(extremes) e = {0, 0, 0, 0};
+    CORE(extremes) e = {0, 0, 0, 0, 0};
     for (uint64_t at = begin; at < end;) {
         uint64_t n = end - at < BLOCK_TILE ? end - at : BLOCK_TILE;
         const REAL *from = x;
@@ -206,7 +206,7 @@ static CORE(extremes) NAME(block_extremes)(const NAME(block_job) *j, const block
             NAME(take)(j, p, at, (size_t)n, x);
         }
         const block_extremes f = NAME(extremes_of)(j->k, (size_t)n, from);
-        const CORE(extremes) own = {(UINT)f.amax, (UINT)f.high, (UINT)f.low, f.nonfinite != 0};
+        const CORE(extremes) own = {(UINT)f.amax, (UINT)f.high, (UINT)f.low, f.nonfinite != 0, 0};
         NAME(join_extremes)(&e, &own);
         at += n;
     }
@@ -572,7 +572,7 @@ static uint64_t NAME(run_tiles)(const NAME(block_job) *j, uint64_t index, uint64
         REAL second = 1;
         j->k->LOOP(runs_amax)(length, wanted, x, amax);
         while (count < wanted && amax[count] < INF) {
-            const CORE(extremes) e = {amax[count], 0, 0, 0};
+            const CORE(extremes) e = {amax[count], 0, 0, 0, 0};
             CORE(scale) scale;
             CORE(scale_find)(&j->block, &e, &scale);
             const int divides = scale.kind == CORE_SCALE_DIVIDE;
@@ -808,6 +808,7 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
                 j.whole.low = (UINT)FROM_DOUBLE(-whole->min);
                 j.whole.low = j.whole.low << 1 >> 1;
                 j.whole.nonfinite = whole->nonfinite > 0;
+                j.whole.other = whole != &range;
             }
         }
     }

@@ -32,28 +32,25 @@ static fpemu_status take_strides(const uint64_t extent[4], const int64_t given[4
 static int apart(const uint64_t extent[4], const int64_t stride[4])
 {
     uint64_t reach = 0;
-    for (int done = 0; done < 4;) {
-        uint64_t least = UINT64_MAX;
+    int wanted = 0, placed = 0;
+    for (int a = 0; a < 4; a++)
+        wanted += extent[a] > 1;
+    for (int round = 0; round < 4; round++) {
+        int next = 4;
+        uint64_t least = 0;
         for (int a = 0; a < 4; a++) {
             const uint64_t s = stride[a] < 0 ? 0 - (uint64_t)stride[a] : (uint64_t)stride[a];
-            if (extent[a] > 1 && s >= reach + (reach > 0) && s < least && s > 0)
+            if (extent[a] > 1 && s > reach && (next == 4 || s < least)) {
+                next = a;
                 least = s;
-        }
-        if (least == UINT64_MAX)
-            break;
-        for (int a = 0; a < 4; a++) {
-            const uint64_t s = stride[a] < 0 ? 0 - (uint64_t)stride[a] : (uint64_t)stride[a];
-            if (extent[a] > 1 && s == least) {
-                reach += s * (extent[a] - 1);
-                break;
             }
         }
-        done++;
+        if (next < 4) {
+            reach += least * (extent[next] - 1);
+            placed++;
+        }
     }
-    uint64_t whole = 0;
-    for (int a = 0; a < 4; a++)
-        whole += (stride[a] < 0 ? 0 - (uint64_t)stride[a] : (uint64_t)stride[a]) * (extent[a] - 1);
-    return reach == whole; /* every axis found its place */
+    return placed == wanted; /* every axis found its place */
 }
 
 fpemu_status fpemu_walk_begin(block_walk *w, const fpemu_format *f, const fpemu_shape *shape, size_t size, int lines)

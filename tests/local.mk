@@ -31,6 +31,7 @@ dist_noinst_DATA += tests/vectors/hash_words.txt tests/vectors/philox4x32_10.txt
 UNIT_TESTS = \
 	tests/unit/check_arith \
 	tests/unit/check_arguments \
+	tests/unit/check_block \
 	tests/unit/check_blockspec \
 	tests/unit/check_format \
 	tests/unit/check_pack \
@@ -42,6 +43,8 @@ tests_unit_check_arith_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_arith_LDADD = $(UNIT_LDADD)
 tests_unit_check_arguments_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_arguments_LDADD = $(UNIT_LDADD)
+tests_unit_check_block_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_block_LDADD = $(UNIT_LDADD)
 tests_unit_check_blockspec_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_blockspec_LDADD = $(UNIT_LDADD)
 tests_unit_check_format_CFLAGS = $(UNIT_CFLAGS)

@@ -13,6 +13,7 @@ typedef struct CORE(block) {
     int32_t margin;
     uint32_t code_mask;
     uint8_t rule;            /* fpemu_scaling */
+    uint8_t no_zero;         /* the scale format has none */
     uint8_t powers;          /* the rule gives powers of two */
     uint8_t has_zero;        /* the element has one */
     uint8_t bare;            /* the scale is a power of two by itself */
@@ -27,6 +28,7 @@ typedef struct CORE(extremes) {
     CORE_UINT amax;
     CORE_UINT high, low;  /* of the largest element above and the smallest below zero; for muppet */
     uint8_t nonfinite;    /* there is a NaN or an infinity */
+    uint8_t other;        /* they may be those of another tensor */
 } CORE(extremes);
 
 typedef struct CORE(scale) {
@@ -78,6 +80,7 @@ FPEMU_FN void CORE(block_make)(CORE(block) *b, const fpemu_format *f, const fpem
         b->scale_max = CORE_VALUE(CORE_FROM_DOUBLE(scale->max));
         b->scale_normal = CORE_VALUE(CORE_FROM_DOUBLE(scale->min_normal));
         b->nan = scale->has_nan && !own;
+        b->no_zero = !scale->has_zero;
         b->same = CORE_W == 32 && scale->mantissa_bits == 23 && scale->emin <= -126 && scale->emax >= 127;
         b->last = CORE(exponent)(CORE_BITS(b->scale_max));
         const CORE_UINT least = CORE_BITS(b->scale_min);
@@ -127,8 +130,8 @@ FPEMU_FN void CORE(scale_power)(const CORE(block) *b, int c, int top, CORE(scale
 FPEMU_FN CORE_REAL CORE(scale_hold)(const CORE(block) *b, CORE_REAL v, CORE(scale) *s)
 {
     const CORE_UINT u = CORE_BITS(v);
-    s->saturated = v > b->scale_max;
-    if (s->saturated)
+    s->saturated = v > b->scale_max || (b->no_zero && v < b->scale_min);
+    if (v > b->scale_max)
         return b->scale_max;
     if (b->same)
         return v;
@@ -240,7 +243,7 @@ FPEMU_FN void CORE(scale_find)(const CORE(block) *b, const CORE(extremes) *e, CO
         }
         CORE(scale_power)(b, b->bare ? b->first : -(1 << 20), 0, s);
         s->saturated = 0;
-        if (b->has_zero && !e->nonfinite && s->kind == CORE_SCALE_POWER) { /* whatever the scale, +-0 */
+        if (b->has_zero && !e->nonfinite && !e->other && s->kind == CORE_SCALE_POWER) { /* whatever the scale, +-0 */
             s->kind = CORE_SCALE_MULTIPLY;
             s->down = s->s = 1;
         }

@@ -50,7 +50,7 @@ FPEMU_FN core_quick_block core_quick_blocks(const core_block32 *b, const fpemu_f
     q.up = (uint32_t)(23 - m) << 23;
     q.shift = is_float ? 0 : core_bits32(3 * core_value32(core_power32(quantum + 22)));
     q.max = core_narrow(f->max);
-    q.lowest = core_narrow(-f->lowest);
+    q.lowest = f->lowest < 0 ? core_narrow(-f->lowest) : 0;
     q.emax = (uint32_t)(b->emax + 127) << 23;
     q.half = b->rule == FPEMU_SCALING_EVEN && b->precision <= 23 ? UINT32_C(1) << (23 - b->precision) : 0;
     q.inverse = b->inverse;
