@@ -129,32 +129,28 @@ TESTS += $(JUDGE_TESTS)
 endif
 
 # ------------------------------------------------------------------------------------- blocks against their judge
-BLOCK_JUDGE = \
+tests_ref_libblocks_la_SOURCES = \
 	tests/ref/blockcase.c \
 	tests/ref/blockcase.h \
 	tests/ref/blocks.c \
 	tests/ref/blocks.h \
 	$(LONGHAND)
+tests_ref_libblocks_la_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
+tests_ref_libblocks_la_LIBADD = tests/ref/libjudge.la
+
 BLOCK_TESTS = \
 	tests/oracle/blocks \
 	tests/oracle/blockstats \
 	tests/oracle/blockvectors \
 	tests/oracle/packing
-BLOCK_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
-BLOCK_LDADD = tests/ref/libjudge.la lib/libfpemu.la $(MPFR_LIBS)
-tests_oracle_blocks_SOURCES = tests/oracle/blocks.c $(BLOCK_JUDGE)
-tests_oracle_blocks_CFLAGS = $(BLOCK_CFLAGS)
-tests_oracle_blocks_LDADD = $(BLOCK_LDADD)
-tests_oracle_blockstats_SOURCES = tests/oracle/blockstats.c $(BLOCK_JUDGE)
-tests_oracle_blockstats_CFLAGS = $(BLOCK_CFLAGS)
-tests_oracle_blockstats_LDADD = $(BLOCK_LDADD)
-tests_oracle_packing_SOURCES = tests/oracle/packing.c $(BLOCK_JUDGE)
-tests_oracle_packing_CFLAGS = $(BLOCK_CFLAGS)
-tests_oracle_packing_LDADD = $(BLOCK_LDADD)
+tests_oracle_blocks_LDADD = tests/ref/libblocks.la
+tests_oracle_blockstats_LDADD = tests/ref/libblocks.la
+tests_oracle_packing_LDADD = tests/ref/libblocks.la
 tests_oracle_blockvectors_SOURCES = tests/oracle/blockvectors.c $(LONGHAND)
 tests_oracle_blockvectors_LDADD = lib/libfpemu.la
 dist_noinst_DATA += tests/vectors/blocks.py tests/vectors/blocks.txt
 if HAVE_MPFR
+noinst_LTLIBRARIES += tests/ref/libblocks.la
 check_PROGRAMS += $(BLOCK_TESTS)
 TESTS += $(BLOCK_TESTS)
 endif

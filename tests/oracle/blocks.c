@@ -170,6 +170,33 @@ static void randomised(void)
     case_free(&c);
 }
 
+/* What most callers ask for, and what has short cuts: binary32, to nearest, one array after the other. */
+static void plain_arrays(void)
+{
+    block_case c;
+    size_t i;
+    unsigned long k;
+    memset(&c, 0, sizeof c);
+    c.plain = 1;
+    c.carrier = 32;
+    for (i = 0; case_format(i, &c.f, c.spec); i++)
+        for (k = 0; k < 12 * rounds && fpemu_fits_f32(&c.f); k++) {
+            uint64_t state = (first_seed + k) * UINT64_C(0xd1342543de82ef95) + i;
+            if (k % 3 == 2 && c.f.block == FPEMU_BLOCK_RUN && c.f.scaling) {
+                c.f.block_length = (uint32_t)(k % 2 ? 16 : 32);
+                (void)fpemu_complete(&c.f);
+            }
+            c.seed = state;
+            c.shape = fpemu_vector(k % 4 ? 64 * (1 + state / 64 % 3) : 1 + state % 200);
+            if (k % 4 == 1)
+                c.shape.rows = 1 + state % 3;
+            case_fill(&c);
+            memset(&c.r, 0, sizeof c.r);
+            (void)case_values(&c);
+        }
+    case_free(&c);
+}
+
 /* Longer than any piece the library works in: rows, channels and tensors of thousands, many small blocks. */
 static void long_lines(void)
 {
@@ -300,6 +327,7 @@ static void edges(void)
             memset(&c.r, 0, sizeof c.r);
             c.r.mode = (uint8_t)(mode++ % 2 ? FPEMU_RNE : mode / 2 % FPEMU_MODE_COUNT);
             c.seed = mode;
+            c.plain = c.r.mode == FPEMU_RNE;
             if (!case_values(&c)) {
                 c.r.mode = FPEMU_RNE;
                 (void)case_values(&c);
@@ -762,6 +790,7 @@ int main(int argc, char **argv)
     names();
     tables();
     randomised();
+    plain_arrays();
     long_lines();
     exhaustive();
     edges();

@@ -153,14 +153,14 @@ static uint64_t place(const fpemu_shape *s, const placing *p, uint64_t index)
 }
 
 /* Contiguous, or any order of the axes with gaps and directions. */
-static placing choose_strides(const fpemu_shape *s, uint64_t n, uint64_t *state)
+static placing choose_strides(const fpemu_shape *s, uint64_t n, int plain, uint64_t *state)
 {
     uint64_t extent[4] = {s->outer, s->rows, s->length, s->inner}, span = 1;
     unsigned order[4] = {0, 1, 2, 3}, k;
     placing p;
     memset(&p, 0, sizeof p);
     p.size = n;
-    if (n == 0 || below(state, 3) == 0) {
+    if (n == 0 || plain || below(state, 3) == 0) {
         p.contiguous = 1;
         p.stride[3] = 1;
         p.stride[2] = (int64_t)s->inner;
@@ -462,8 +462,8 @@ int case_values(const block_case *c)
         return 0;
     }
     (void)lh_next(&state);
-    from = choose_strides(&s, c->n, &state);
-    to = choose_strides(&s, c->n, &state);
+    from = choose_strides(&s, c->n, c->plain, &state);
+    to = choose_strides(&s, c->n, c->plain, &state);
     inplace = below(&state, 4) == 0;
     if (inplace)
         to = from;
@@ -551,8 +551,10 @@ static void check_layout(const block_case *c, const ref_tensor *t)
     uint64_t scale_bytes = ref_scale_bytes(&c->f), tensor = has_tensor_numbers(&c->f) && t->n ? 8 : 0, b, at;
     memset(&l, 0xff, sizeof l);
     lh_check(fpemu_packed_layout(&c->f, &c->shape, &l) == FPEMU_OK, "%s: no layout", name_of(c));
-    lh_check(l.bytes == ref_packed_size(&c->f, t) && l.bytes == fpemu_packed_size(&c->f, &c->shape),
+    lh_check(l.blocks == t->blocks && l.bytes == ref_packed_size(&c->f, t) && l.bytes == fpemu_packed_size(&c->f, &c->shape),
              "%s: %" PRIu64 " bytes, judge %" PRIu64, name_of(c), l.bytes, ref_packed_size(&c->f, t));
+    if (t->n == 0)
+        return;
     lh_check(l.blocks == t->blocks && l.tensor_bytes == tensor && l.tensor_offset == 0 && l.scales_offset == tensor &&
                  l.scale_bytes == scale_bytes && l.elements_offset == tensor + t->blocks * scale_bytes &&
                  l.element_bits == c->f.bits,
@@ -640,8 +642,8 @@ int case_packing(const block_case *c)
         return 0;
     (void)lh_next(&state);
     check_layout(c, t);
-    from = choose_strides(&s, c->n, &state);
-    to = choose_strides(&s, c->n, &state);
+    from = choose_strides(&s, c->n, c->plain, &state);
+    to = choose_strides(&s, c->n, c->plain, &state);
     memcpy(s.x_stride, from.stride, sizeof from.stride);
     memcpy(s.y_stride, to.stride, sizeof to.stride);
     size = ref_packed_size(&c->f, t);

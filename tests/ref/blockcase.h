@@ -17,6 +17,7 @@ typedef struct block_case {
     fpemu_shape shape; /* the strides are chosen by the checks, by `seed` */
     unsigned carrier;
     uint64_t seed;
+    int plain;   /* 1: contiguous, no strides chosen */
     uint64_t *x; /* by index, bits of the carrier */
     uint64_t n;
 } block_case;

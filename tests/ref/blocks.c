@@ -547,9 +547,8 @@ static void value_scale(context *c, double v, ref_block *b)
         b->code = r.code;
         b->scale = ref_value(64, r.bits);
         b->exponent = 0;
-        /* past the largest value; or below the smallest of a format without zero */
-        b->saturated = v > c->scale_max ||
-                       (v != 0 && v < c->scale_min && ref_value(64, judge_decode(c->scale, 0)) != 0);
+        /* past the largest value even when rounded without end */
+        b->saturated = isinf(v) || (r.events & JUDGE_OVERFLOW);
     }
 }
 
@@ -637,7 +636,11 @@ static void scale_of_block(context *c, const extent *x, const ref_tensor *tensor
         double normal = ldexp(1, emin);
         p = divide(carrier, plain(divide(carrier, amax, M)), plain((double)tensor->decode));
         value_scale(c, p < normal ? normal : p > c->scale_max ? c->scale_max : p, b);
-        b->saturated = p > c->scale_max || (p < normal && x->amax != 0);
+        {
+            judge_result r = judge_round(c->scale, ref_bits(64, p), 0, 0);
+            b->saturated =
+                isinf(p) || (r.events & JUDGE_OVERFLOW) || (x->amax != 0 && ref_value(64, r.bits) < normal);
+        }
         break;
     }
     case FPEMU_SCALING_RECIPE:
