@@ -13,6 +13,7 @@ CORE = \
 	lib/core/code.inc.h \
 	lib/core/compat.h \
 	lib/core/compat.inc.h \
+	lib/core/dot.h \
 	lib/core/element.h \
 	lib/core/element.inc.h \
 	lib/core/plan.h \
@@ -41,6 +42,8 @@ lib_libfpemu_la_SOURCES = \
 	lib/rng.c \
 	lib/round.c \
 	lib/arith.c \
+	lib/gemm.c \
+	lib/gemm_spec.c \
 	lib/environment.c \
 	lib/stats.c \
 	lib/dispatch.c
@@ -51,7 +54,7 @@ EXTRA_lib_libfpemu_la_DEPENDENCIES = lib/libfpemu.map
 EXTRA_DIST += lib/libfpemu.map
 
 # Included by other files.
-EXTRA_DIST += lib/verbs.inc.c lib/kernels.inc.c lib/loops.inc.c
+EXTRA_DIST += lib/verbs.inc.c lib/kernels.inc.c lib/loops.inc.c lib/dot.inc.c
 
 # The array loops, lib/kernels.inc.c, once per instruction set. The flags stay within these small libraries: no other
 # file may use an instruction that the machine might lack.

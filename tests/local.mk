@@ -32,6 +32,7 @@ UNIT_TESTS = \
 	tests/unit/check_arith \
 	tests/unit/check_arguments \
 	tests/unit/check_format \
+	tests/unit/check_gemm \
 	tests/unit/check_rng \
 	tests/unit/check_spec
 UNIT_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
@@ -42,6 +43,8 @@ tests_unit_check_arguments_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_arguments_LDADD = $(UNIT_LDADD)
 tests_unit_check_format_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_format_LDADD = $(UNIT_LDADD)
+tests_unit_check_gemm_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_gemm_LDADD = $(UNIT_LDADD)
 tests_unit_check_rng_SOURCES = tests/unit/check_rng.c $(LONGHAND)
 tests_unit_check_rng_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_rng_LDADD = $(UNIT_LDADD)
