@@ -149,6 +149,7 @@ CLI_TESTS = \
 	tests/cli/compare.sh \
 	tests/cli/files.sh \
 	tests/cli/fuzz.sh \
+	tests/cli/gemm.sh \
 	tests/cli/info.sh \
 	tests/cli/npy.sh \
 	tests/cli/npz.sh \

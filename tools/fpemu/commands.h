@@ -9,6 +9,8 @@ int cmd_encode(int argc, char **argv);
 int cmd_decode(int argc, char **argv);
 int cmd_quantize(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
+int cmd_gemm(int argc, char **argv);
+int cmd_study(int argc, char **argv);
 int cmd_sample(int argc, char **argv);
 int cmd_validate(int argc, char **argv);
 int cmd_bench(int argc, char **argv);

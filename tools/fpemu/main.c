@@ -30,6 +30,8 @@ static const command commands[] = {
     {"decode", cmd_decode, "bit patterns to numbers"},
     {"quantize", cmd_quantize, "round an array file to a format"},
     {"compare", cmd_compare, "what several formats do to an array file"},
+    {"gemm", cmd_gemm, "multiply matrices as hardware adds up"},
+    {"study", cmd_study, "error of dot products by accumulator and length"},
     {"sample", cmd_sample, "make an array file shaped like a trained layer's"},
     {"validate", cmd_validate, "check the library against GNU MPFR"},
     {"bench", cmd_bench, "measure speed, as a ratio to memcpy"},
