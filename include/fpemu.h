@@ -431,7 +431,8 @@ typedef struct fpemu_stats {
     uint64_t *histogram;      /* the caller's array of histogram_length counts of floor(log2 |x|), finite x != 0: */
     int32_t histogram_first;  /*   bin 0 below this exponent, bin 1 this exponent, ..., the last bin all above */
     uint32_t histogram_length; /*  at least 3 */
-    uint64_t reserved1[4];
+    uint64_t swamped;         /* dot products only: additions of two numbers of which one, not zero, changed nothing */
+    uint64_t reserved1[3];
     /* Blocked formats only: */
     uint64_t blocks;           /* blocks seen */
     uint64_t zero_blocks;      /* blocks whose elements are all zero */
@@ -752,6 +753,127 @@ fpemu_status fpemu_eq_f64(size_t n, const double *a, const double *b, uint8_t *y
 fpemu_status fpemu_lt_f64(size_t n, const double *a, const double *b, uint8_t *y);
 fpemu_status fpemu_le_f64(size_t n, const double *a, const double *b, uint8_t *y);
 
+/* ------------------------------------------------------------------------------------------ dot products */
+
+/* Dot products as a machine computes them: what the operands, every product and every sum are rounded to, and in which
+ * order. doc/accumulation.md defines each model bit by bit. Results do not depend on threads, tiles, transposes or
+ * instruction set. */
+
+/* A format and the way there. All zero bits = none: numbers pass unchanged. Compatibility settings are refused, and,
+ * but for operands, formats that wrap and affine integers, as in arithmetic. */
+typedef struct fpemu_target {
+    fpemu_format format;
+    fpemu_rounding rounding;
+} fpemu_target;
+
+typedef enum fpemu_model {
+    FPEMU_MODEL_INVALID = 0,
+    FPEMU_SEQUENTIAL = 1, /* s = inner(s + product), k ascending */
+    FPEMU_CHUNKED = 2,    /* the same within chunks; then s = outer(s + chunk) (Wang et al. 2018) */
+    FPEMU_PAIRWISE = 3,   /* neighbours are added, then neighbours of those, ... */
+    FPEMU_KAHAN = 4,      /* compensated, four roundings a product */
+    FPEMU_FUSED = 5,      /* tensor core: products aligned to the largest exponent, cut, added as integers (Fasi et al.
+                             2021; Khattak, Mikaitis 2025) */
+    FPEMU_INTEGER = 6,    /* integers of a given width that saturate or wrap */
+    FPEMU_MODEL_COUNT = 7
+} fpemu_model;
+
+#define FPEMU_NO_FLOOR INT32_MIN
+
+/* How products are added up. Fields that a model does not name are zero. inner and outer may be any format that binary64
+ * holds, whatever the carrier. */
+typedef struct fpemu_accumulator {
+    uint32_t model;         /* fpemu_model */
+    uint32_t chunk;         /* chunked: products of a chunk, at least 1. fused: products after which the sum is promoted
+                               to outer, a multiple of block; 0 = never */
+    uint32_t block;         /* fused: products of a step, 1..64 */
+    uint32_t fraction_bits; /* fused: bits kept below the largest exponent, 0..40 */
+    int32_t least_exponent; /* fused: the largest exponent is at least this; FPEMU_NO_FLOOR = no such floor */
+    uint32_t width;         /* integer: bits with the sign, 2..64 */
+    uint8_t wrap;           /* integer: 0 saturates, 1 wraps */
+    uint8_t reserved0[7];
+    uint64_t reserved1[4];
+    fpemu_target inner;     /* all but integer: after every addition. fused: what a step gives; an ieee float of binary32's
+                               range or less, mode rtz or rne, overflow to infinity in both */
+    fpemu_target outer;     /* chunked, and fused with chunk: after every addition of a chunk */
+} fpemu_accumulator;
+
+/* A dot product s = sum of a[k] * b[k], k = 0 .. K-1, and what is made of it: out(alpha * s + beta * c), exact but for
+ * the one rounding. Random words: rounding number t (doc/accumulation.md numbers them) of output i uses element i of
+ * the stream mix(stream + (t+1) * 0x9e3779b97f4a7c15); operands use the element of their index. */
+typedef struct fpemu_gemm_spec {
+    fpemu_target a, b;    /* operands, on their way in. fused: needed, floats of at most 12 bits of precision; integer:
+                             needed, fixed or int of at most 31 bits on a power-of-two grid */
+    fpemu_target product; /* none: the exact product enters the sum (fused multiply-add). fused, integer: none */
+    fpemu_target out;     /* none: the carrier, nearest even */
+    fpemu_accumulator sum;
+    uint8_t start_from_c; /* 1: the sum starts from c in place of +0, as the instruction does; alpha and beta are 1 */
+    uint8_t reserved0[7];
+    uint64_t reserved1[7];
+} fpemu_gemm_spec;
+
+/* Reads the text of a model, such as "seq(fp(6,9,0)/sr)", "chunk(64,fp(6,9,0)); ab=e5m2", "pairwise(fp16)",
+ * "kahan(bf16); product=bf16", "tc(h100,fp16)", "tc(h100,e4m3fn,promote=128)", "int(32,saturate); ab=fixed(8,4)",
+ * "fp32", "fp64" (grammar: doc/accumulation.md; at most 1023 bytes). Seeds and streams stay zero. */
+fpemu_status fpemu_gemm_parse(const char *text, fpemu_gemm_spec *spec, fpemu_parse_error *error);
+/* Writes the canonical text, zero-terminated; FPEMU_ERROR_BUFFER where `capacity` (1024 always suffices) does not. Of a
+ * rounding only the mode is told. FPEMU_ERROR_ARGUMENT for a model that does not exist. */
+fpemu_status fpemu_gemm_print(const fpemu_gemm_spec *spec, char *text, size_t capacity);
+/* FPEMU_OK if the spec can be used on a carrier of 32 or 64 bits. */
+fpemu_status fpemu_gemm_check(const fpemu_gemm_spec *spec, int carrier);
+
+/* Tensor cores by name. Operands: FPEMU_BINARY16; but for V100 FPEMU_BFLOAT16, FPEMU_TF32; Ada, H100, B200 also
+ * FPEMU_E4M3FN, FPEMU_E5M2. Result: FPEMU_BINARY32, or FPEMU_BINARY16 for fp16 operands.
+ * FPEMU_ERROR_UNSUPPORTED where the hardware has no such instruction. Models, not vendor documents. */
+typedef enum fpemu_gpu {
+    FPEMU_V100 = 1,
+    FPEMU_A100 = 2,
+    FPEMU_ADA = 3, /* L40S */
+    FPEMU_H100 = 4, /* H200 */
+    FPEMU_B200 = 5
+} fpemu_gpu;
+fpemu_status fpemu_tensor_core(fpemu_gemm_spec *spec, fpemu_gpu gpu, fpemu_name operands, fpemu_name result);
+
+typedef enum fpemu_order { FPEMU_ROW_MAJOR = 0, FPEMU_COLUMN_MAJOR = 1 } fpemu_order;
+
+/* op(A) is m x k, op(B) k x n, C m x n; op transposes where asked. All counts in elements. */
+typedef struct fpemu_gemm_shape {
+    uint64_t m, n, k;
+    uint64_t lda, ldb, ldc;    /* from one row (column-major: column) of the array to the next; 0 = as long as it is */
+    uint64_t batch;            /* independent products; 0 = 1 */
+    uint64_t stride_a, stride_b, stride_c; /* from one product's array to the next; a, b: 0 = the same for all */
+    uint8_t order;             /* fpemu_order, of all three */
+    uint8_t transpose_a, transpose_b; /* 1: the array holds the transpose */
+    uint8_t reserved0[5];
+    uint64_t reserved1[5];
+} fpemu_gemm_shape;
+
+/* C = out(alpha * op(A) op(B) + beta * C). beta = 0: C is not read; alpha = 0: A and B are not. c overlaps neither a nor
+ * b. m, n or batch of nothing is success; k = 0 gives out(beta * C). Indices, whatever layout, transposes and strides:
+ * output (i,j) of product q is ((q*m + i)*n + j), a(i,l) is (q*m + i)*k + l, b(l,j) is (q*k + l)*n + j, with q = 0 for an
+ * array that all share. `stats` (may be NULL; want = 0) counts every rounding of products and sums and, where
+ * given, of out. Returns FPEMU_ERROR_ARGUMENT for a leading dimension or stride that is too small, or an extent past the
+ * end of memory. */
+fpemu_status fpemu_gemm_f32(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, float alpha, const float *a,
+                            const float *b, float beta, float *c, fpemu_stats *stats);
+fpemu_status fpemu_gemm_f64(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, double alpha, const double *a,
+                            const double *b, double beta, double *c, fpemu_stats *stats);
+
+/* y = out(alpha * op(A) x + beta * y): A is an array of m rows and n columns, transpose = 1: x has m elements, y n.
+ * Steps incx, incy are not 0; negative ones begin at the end, as in BLAS. Element l of x has index l, output i index i. */
+fpemu_status fpemu_gemv_f32(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,
+                            float alpha, const float *a, size_t lda, const float *x, int64_t incx, float beta,
+                            float *y, int64_t incy, fpemu_stats *stats);
+fpemu_status fpemu_gemv_f64(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,
+                            double alpha, const double *a, size_t lda, const double *x, int64_t incx, double beta,
+                            double *y, int64_t incy, fpemu_stats *stats);
+
+/* *result = out(sum of x[i] * y[i]), output 0; with start_from_c *result is read first. n = 0 gives out(+0). */
+fpemu_status fpemu_dot_f32(const fpemu_gemm_spec *spec, size_t n, const float *x, int64_t incx, const float *y,
+                           int64_t incy, float *result, fpemu_stats *stats);
+fpemu_status fpemu_dot_f64(const fpemu_gemm_spec *spec, size_t n, const double *x, int64_t incx, const double *y,
+                           int64_t incy, double *result, fpemu_stats *stats);
+
 /* ------------------------------------------------------------------------------------------------ others */
 
 /* Instruction set of the array loops in use: "portable", "x86-64-v3", "x86-64-v4"; the environment variable
@@ -760,7 +882,8 @@ const char *fpemu_variant(void);
 /* Names of the variants compiled in that this machine can run: i = 0, 1, ...; NULL past the end. */
 const char *fpemu_variant_available(unsigned i);
 
-/* Sizes of the structs in the library, for other languages: "format", "rounding", "stats"; 0 for another noun. */
+/* Sizes of the structs in the library, for other languages: "format", "rounding", "stats", "target", "accumulator",
+ * "gemm_spec", "gemm_shape"; 0 for another noun. */
 size_t fpemu_sizeof(const char *noun);
 
 #ifdef __cplusplus
@@ -777,5 +900,9 @@ FPEMU_STATIC_ASSERT(sizeof(fpemu_range) == 96, "fpemu_range has no unnamed paddi
 FPEMU_STATIC_ASSERT(sizeof(fpemu_layout) == 96, "fpemu_layout has no unnamed padding");
 FPEMU_STATIC_ASSERT(sizeof(fpemu_extent) == 64, "fpemu_extent has no unnamed padding");
 FPEMU_STATIC_ASSERT(sizeof(fpemu_parse_error) == 128, "fpemu_parse_error has no unnamed padding");
+FPEMU_STATIC_ASSERT(sizeof(fpemu_target) == 320, "fpemu_target has no unnamed padding");
+FPEMU_STATIC_ASSERT(sizeof(fpemu_accumulator) == 704, "fpemu_accumulator has no unnamed padding");
+FPEMU_STATIC_ASSERT(sizeof(fpemu_gemm_spec) == 2048, "fpemu_gemm_spec has no unnamed padding");
+FPEMU_STATIC_ASSERT(sizeof(fpemu_gemm_shape) == 128, "fpemu_gemm_shape has no unnamed padding");
 
 #endif /* FPEMU_H */

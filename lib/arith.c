@@ -99,8 +99,8 @@ static core_exact exact_of(int work, int mode, double a, double b, double c)
                : fpemu_function_exact((fpemu_function)(work - FUNCTIONS), core_bits64(a));
 }
 
-/* Counts of one element, as count64 of the loops, from the exact x. g: its magnitude on the grid without ends. */
-static void count_exact(const core_plan64 *p, const core_exact *x, double y, uint64_t g, tile_counts *c)
+/* As count64 of the loops. */
+void fpemu_count_exact(const core_plan64 *p, const core_exact *x, double y, uint64_t g, tile_counts *c)
 {
     const double nearest = core_value64(core_exact_binary64(x, FPEMU_RNE));
     const double cut = core_value64(core_exact_binary64(x, FPEMU_RTZ));
@@ -141,7 +141,7 @@ static int long_tile(const job *j, size_t n, const double *const v[3], const uin
         found_nan |= exact.kind == CORE_NOT_A_NUMBER;
         if (j->counted) {
             x[e] = core_value64(core_exact_binary64(&exact, FPEMU_RNE));
-            count_exact(&j->plan, &exact, result, g, c);
+            fpemu_count_exact(&j->plan, &exact, result, g, c);
             c->invalid += exact.exception == CORE_INVALID;
             gathered->stats.div_by_zero += exact.exception == CORE_DIV_BY_ZERO;
         }

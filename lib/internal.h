@@ -5,9 +5,13 @@
 #include "core/arith.h"
 #include "core/block.h"
 #include "core/blockquick.h"
+#include "core/dot.h"
 #include "core/element.h"
 #include "core/random.h"
 #include "fpemu.h"
+
+/* Lanes of the loops of dot products at most. */
+#define DOT_LANES 128
 
 /* Elements handled at a time where an intermediate result is kept on the stack. */
 #define TILE 1024
@@ -80,6 +84,15 @@ typedef struct kernels {
     void (*runs_y32)(size_t length, size_t count, const float *scales, float second, const void *p, void *y);
     void (*runs_y64)(size_t length, size_t count, const double *scales, double second, const void *p, void *y);
     size_t (*quick_blocks)(const core_quick_block *how, size_t blocks, size_t length, const float *x, float *y);
+    /* dot products: dot.inc.c */
+    void (*fma_odd)(size_t n, double x, const double *y, const double *s, uint64_t zero_sign, double *odd);
+    /* by the rule of products (CORE_RULE_FLOAT: none) and of sums */
+    void (*mac32[CORE_RULE_POSIT][CORE_RULE_POSIT])(const core_plan32 *product, const core_plan32 *sum, size_t nk,
+                                                    size_t n, const float *x, const float *y, size_t ld, float *s);
+    void (*mac_binary32)(size_t nk, size_t n, const float *x, const float *y, size_t ld, float *s);
+    void (*mac_binary64)(size_t nk, size_t n, const double *x, const double *y, size_t ld, double *s);
+    void (*fused_sum)(size_t nk, size_t n, size_t ld, const double *x, const double *px, const double *y,
+                      const double *py, double scale, double floor, const double *d, double *t);
 } kernels;
 
 extern const kernels fpemu_kernels_portable, fpemu_kernels_v3, fpemu_kernels_v4;
@@ -185,6 +198,9 @@ void fpemu_gather_tile(gathering *g, int carrier, uint64_t i, size_t n, const vo
 void fpemu_gather_close(gathering *g);
 /* Closes the open block of sums and adds everything to the caller's stats. */
 void fpemu_gather_end(gathering *g, int carrier, fpemu_stats *to);
+
+/* Counts one arithmetic result y from the exact x; g: its magnitude on the grid without ends. */
+void fpemu_count_exact(const core_plan64 *p, const core_exact *x, double y, uint64_t g, tile_counts *c);
 
 /* Whether the caller's fields of a stats are in range. */
 fpemu_status fpemu_stats_check(const fpemu_stats *s);

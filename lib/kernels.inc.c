@@ -189,6 +189,8 @@ static void narrow(size_t n, const double *x, float *y)
     SIMD for (size_t i = 0; i < n; i++) y[i] = (float)x[i];
 }
 
+#include "dot.inc.c"
+
 #define ENTRY_32(rule, mode) [mode] = round_##rule##_##mode##_32,
 #define ENTRY_64(rule, mode) [mode] = round_##rule##_##mode##_64,
 
@@ -249,4 +251,14 @@ const kernels KERNELS = {
     runs_y_32,
     runs_y_64,
     quick_blocks,
+    fma_odd,
+#define MAC_SUMS(rule, product)                                                                                        \
+    [rule] = {[CORE_RULE_FLAT] = mac_##product##_flat,                                                                 \
+              [CORE_RULE_MAGIC] = mac_##product##_magic,                                                               \
+              [CORE_RULE_MAGIC_ENDS] = mac_##product##_magic_ends}
+    {MAC_SUMS(CORE_RULE_FLOAT, none), MAC_SUMS(CORE_RULE_FLAT, flat), MAC_SUMS(CORE_RULE_MAGIC, magic),
+     MAC_SUMS(CORE_RULE_MAGIC_ENDS, magic_ends)},
+    mac_binary32,
+    mac_binary64,
+    fused_sum,
 };

@@ -18,6 +18,7 @@ CORE = \
 	lib/core/codebook.inc.h \
 	lib/core/compat.h \
 	lib/core/compat.inc.h \
+	lib/core/dot.h \
 	lib/core/element.h \
 	lib/core/element.inc.h \
 	lib/core/function.h \
@@ -59,6 +60,8 @@ lib_libfpemu_la_SOURCES = \
 	lib/function.c \
 	lib/walk.c \
 	lib/block.c \
+	lib/gemm.c \
+	lib/gemm_spec.c \
 	lib/environment.c \
 	lib/pack.c \
 	lib/stats.c \
@@ -71,6 +74,7 @@ EXTRA_DIST += lib/libfpemu.map
 
 # Included by other files.
 EXTRA_DIST += lib/verbs.inc.c lib/kernels.inc.c lib/loops.inc.c lib/block.inc.c lib/blocks.inc.c lib/pack.inc.c
+EXTRA_DIST += lib/verbs.inc.c lib/kernels.inc.c lib/loops.inc.c lib/dot.inc.c
 
 # The array loops, lib/kernels.inc.c, once per instruction set. The flags stay within these small libraries: no other
 # file may use an instruction that the machine might lack.

@@ -214,6 +214,7 @@ static void join(fpemu_stats *to, const fpemu_stats *from)
     to->underflow += from->underflow;
     to->subnormal += from->subnormal;
     to->inexact += from->inexact;
+    to->swamped += from->swamped;
     to->min_abs = smaller(to->min_abs, from->min_abs);
     to->max_abs = larger(to->max_abs, from->max_abs);
     to->max_error = larger(to->max_error, from->max_error);

@@ -35,6 +35,7 @@ UNIT_TESTS = \
 	tests/unit/check_blockspec \
 	tests/unit/check_format \
 	tests/unit/check_pack \
+	tests/unit/check_gemm \
 	tests/unit/check_rng \
 	tests/unit/check_spec
 UNIT_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
@@ -51,6 +52,8 @@ tests_unit_check_format_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_format_LDADD = $(UNIT_LDADD)
 tests_unit_check_pack_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_pack_LDADD = $(UNIT_LDADD)
+tests_unit_check_gemm_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_gemm_LDADD = $(UNIT_LDADD)
 tests_unit_check_rng_SOURCES = tests/unit/check_rng.c $(LONGHAND)
 tests_unit_check_rng_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_rng_LDADD = $(UNIT_LDADD)
@@ -218,6 +221,7 @@ CLI_TESTS = \
 	tests/cli/frameworks.sh \
 	tests/cli/fuzz.sh \
 	tests/cli/fuzz_operations.sh \
+	tests/cli/gemm.sh \
 	tests/cli/info.sh \
 	tests/cli/npy.sh \
 	tests/cli/npz.sh \

@@ -26,11 +26,16 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/fuzz.h \
 	tools/fpemu/fuzz_classes.c \
 	tools/fpemu/fuzz_report.c \
+	tools/fpemu/gemm.c \
 	tools/fpemu/info.c \
 	tools/fpemu/inputs.c \
 	tools/fpemu/inputs.h \
 	tools/fpemu/jsonout.c \
 	tools/fpemu/jsonout.h \
+	tools/fpemu/lines.c \
+	tools/fpemu/lines.h \
+	tools/fpemu/models.c \
+	tools/fpemu/models.h \
 	tools/fpemu/number.c \
 	tools/fpemu/number.h \
 	tools/fpemu/operation.c \
@@ -52,11 +57,14 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/tuples.c \
 	tools/fpemu/tuples.h \
 	tools/fpemu/unpack.c \
+	tools/fpemu/study.c \
+	tools/fpemu/svg.c \
+	tools/fpemu/svg.h \
 	tools/fpemu/vectors.c \
 	tools/fpemu/words.c \
 	tools/fpemu/words.h
-tools_fpemu_fpemu_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS)
-tools_fpemu_fpemu_LDADD = tools/libmodel.la lib/libfpemu.la $(JANSSON_LIBS) $(ZIP_LIBS) $(DL_LIBS)
+tools_fpemu_fpemu_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS) $(CBLAS_CFLAGS)
+tools_fpemu_fpemu_LDADD = tools/libmodel.la lib/libfpemu.la $(JANSSON_LIBS) $(ZIP_LIBS) $(CBLAS_LIBS) $(DL_LIBS)
 
 # The readers of files of tensors, which do not end the program: the tests link them too.
 if TOOLS

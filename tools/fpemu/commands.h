@@ -12,6 +12,8 @@ int cmd_quantize(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_pack(int argc, char **argv);
 int cmd_unpack(int argc, char **argv);
+int cmd_gemm(int argc, char **argv);
+int cmd_study(int argc, char **argv);
 int cmd_sample(int argc, char **argv);
 int cmd_validate(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
