@@ -11,25 +11,48 @@ static void fma_odd(size_t n, double x, const double *y, const double *s, uint64
     }
 }
 
-/* s = sum(s + product(x * y)) for nk steps, y[l * ld + i]: what is rounded to nearest even and exact enough in binary32
- * (gemm.c, float_way). One loop a pair of rules; `none`: the exact product. */
-FPEMU_FN float mac_round_none(const core_plan32 *p, float x)
+/* x rounded to nearest even, sign and all: adding and subtracting 1.5 * 2^23 steps of the grid. |x| is far enough from
+ * the carrier's end (gemm.c, is_lean), NaN stays some NaN. inf: past the end lies infinity; sat: the largest value. */
+FPEMU_FN float dot_round_lean(const core_plan32 *p, float x)
+{
+    const uint32_t u = core_bits32(x);
+    uint32_t e = u & 0x7f800000u;
+    e = e < p->quick_emin ? p->quick_emin : e;
+    const float c = core_value32(e + p->quick_up);
+    const float sum = x + c, nearest = sum - c;
+    return core_value32(core_bits32(nearest) | (u & 0x80000000u)); /* what became zero keeps its sign */
+}
+
+FPEMU_FN float dot_round_inf(const core_plan32 *p, float x)
+{
+    const float y = dot_round_lean(p, x), a = core_value32(core_bits32(y) & 0x7fffffffu);
+    const float past = core_value32(0x7f800000u | (core_bits32(y) & 0x80000000u));
+    return a > core_value32(p->max[0]) ? past : y;
+}
+
+FPEMU_FN float dot_round_sat(const core_plan32 *p, float x)
+{
+    const float max = core_value32(p->max[0]), y = dot_round_lean(p, x), z = max < y ? max : y;
+    return -max > z ? -max : z;
+}
+
+FPEMU_FN float dot_round_none(const core_plan32 *p, float x)
 {
     (void)p;
     return x;
 }
 
-#define MAC_ROUND(rule)                                                                                                \
-    FPEMU_FN float mac_round_##rule(const core_plan32 *p, float x)                                                     \
-    {                                                                                                                  \
-        return core_value32(element_##rule##_32(p, FPEMU_RNE, core_bits32(x), 0));                                     \
-    }
+FPEMU_FN float dot_round_flat(const core_plan32 *p, float x)
+{
+    return core_value32(element_flat_32(p, FPEMU_RNE, core_bits32(x), 0));
+}
 
-MAC_ROUND(flat)
-MAC_ROUND(magic)
-MAC_ROUND(magic_ends)
-#undef MAC_ROUND
+FPEMU_FN float dot_round_ends(const core_plan32 *p, float x)
+{
+    return core_value32(element_magic_ends_32(p, FPEMU_RNE, core_bits32(x), 0));
+}
 
+/* s = sum(s + product(x * y)) for nk steps, y[l * ld + i]: what is exact enough in binary32 (gemm.c, choose_way). */
 #define MAC_LOOP(product, sum)                                                                                         \
     static void mac_##product##_##sum(const core_plan32 *product_plan, const core_plan32 *sum_plan, size_t nk,         \
                                       size_t n, const float *x, const float *y, size_t ld, float *s)                   \
@@ -40,20 +63,22 @@ MAC_ROUND(magic_ends)
             const float factor = x[l];                                                                                 \
             SIMD for (size_t i = 0; i < n; i++)                                                                        \
             {                                                                                                          \
-                const float t = mac_round_##product(&p, factor * row[i]);                                              \
-                s[i] = mac_round_##sum(&q, s[i] + t);                                                                  \
+                const float t = dot_round_##product(&p, factor * row[i]);                                              \
+                s[i] = dot_round_##sum(&q, s[i] + t);                                                                  \
             }                                                                                                          \
         }                                                                                                              \
     }
 #define MAC_LOOPS(sum)                                                                                                 \
     MAC_LOOP(none, sum)                                                                                                \
     MAC_LOOP(flat, sum)                                                                                                \
-    MAC_LOOP(magic, sum)                                                                                               \
-    MAC_LOOP(magic_ends, sum)
+    MAC_LOOP(ends, sum)                                                                                                \
+    MAC_LOOP(inf, sum)                                                                                                 \
+    MAC_LOOP(sat, sum)
 
 MAC_LOOPS(flat)
-MAC_LOOPS(magic)
-MAC_LOOPS(magic_ends)
+MAC_LOOPS(ends)
+MAC_LOOPS(inf)
+MAC_LOOPS(sat)
 #undef MAC_LOOP
 #undef MAC_LOOPS
 

@@ -14,7 +14,8 @@
 #include "internal.h"
 #include "parts.h"
 
-/* Sizes of a tile: ROWS * LANES states, SLAB * LANES operands; FEW lanes with a SLAB_FEW slab or a stack of levels. */
+/* Sizes of a tile: ROWS * DOT_LANES states, SLAB * DOT_LANES operands (binary32: twice as many lanes); FEW lanes with a
+ * SLAB_FEW slab or a stack of levels. */
 #define ROWS 8
 #define SLAB 16
 #define FEW 32
@@ -52,7 +53,8 @@ typedef struct job {
     const kernels *k;
     const fpemu_gemm_spec *spec;
     goal product, inner, outer, out;
-    core_plan32 product32, inner32; /* binary32 way */
+    core_plan32 product32, inner32; /* binary32 way, with their forms */
+    enum mac_form product_form, inner_form;
     side rows, lanes;
     int carrier, way;
     uint8_t counted, plain; /* plain: alpha = 1, beta = 0, no out: s is the result */
@@ -80,17 +82,17 @@ typedef struct work {
     } state;
     union {
         double d[ROWS * SLAB_FEW];
-        float f[2 * ROWS * SLAB_FEW];
+        float f[ROWS * SLAB_FEW];
     } x;
     union {
         double d[OPERANDS];
-        float f[OPERANDS];
+        float f[2 * OPERANDS];
     } y;
     double powers_x[ROWS * SLAB_FEW];
     double leaf[FEW], leaf_factor; /* pairwise: a left leaf that waits */
     union {
         double d[OPERANDS]; /* operands on their way in; fused: the powers of y */
-        float f[OPERANDS];
+        float f[2 * OPERANDS];
     } spare;
 } work;
 
@@ -102,7 +104,7 @@ static int is_narrow(const job *j)
 /* Sums in binary32 of a row. */
 static float *narrow(work *w, size_t r)
 {
-    return w->state.f + 2 * STATES + r * DOT_LANES;
+    return w->state.f + 2 * STATES + r * (w->j->spec->sum.chunk ? DOT_LANES : 2 * DOT_LANES);
 }
 
 /* ------------------------------------------------------------------------------------------------ checks */
@@ -703,9 +705,12 @@ static void pack(work *w, const side *s, size_t first, size_t count, size_t l0, 
     const size_t size = j->carrier == 32 ? sizeof(float) : sizeof(double);
     const char *p = (const char *)s->p + ((ptrdiff_t)(s->stride * w->batch) + (ptrdiff_t)first * s->step_o +
                                           (ptrdiff_t)l0 * s->step_k) * (ptrdiff_t)size;
+    const size_t out_line = along_k ? out_o : out_l, out_step = along_k ? out_l : out_o;
+    const int in_place = is_narrow(j) && out_step == 1 && out_line == length;
+    char *const room = in_place ? (char *)out : (char *)&w->spare;
     for (size_t line = 0; line < lines; line++) {
         const char *from = p + (ptrdiff_t)line * step_line * (ptrdiff_t)size;
-        char *to = (char *)&w->spare + line * length * size;
+        char *to = room + line * length * size;
         if (step == 1)
             memcpy(to, from, length * size);
         else if (j->carrier == 32)
@@ -725,17 +730,16 @@ static void pack(work *w, const side *s, size_t first, size_t count, size_t l0, 
             fpemu_status status;
             r.offset = index + call * (along_k ? s->index_o : s->index_k);
             if (j->carrier == 32) {
-                float *v = w->spare.f + call * length;
+                float *v = (float *)(void *)room + call * length;
                 status = fpemu_quantize_f32(&s->target->format, &r, each, v, v, NULL);
             } else {
-                double *v = w->spare.d + call * length;
+                double *v = (double *)(void *)room + call * length;
                 status = fpemu_quantize_f64(&s->target->format, &r, each, v, v, NULL);
             }
             w->found_nan |= status == FPEMU_ERROR_NAN;
         }
     }
-    const size_t out_line = along_k ? out_o : out_l, out_step = along_k ? out_l : out_o;
-    for (size_t line = 0; line < lines; line++) {
+    for (size_t line = 0; line < lines && !in_place; line++) {
         const float *f = w->spare.f + line * length;
         const double *d = w->spare.d + line * length;
         if (is_narrow(j)) {
@@ -803,7 +807,7 @@ static void begin(work *w)
                             : a->model == FPEMU_FUSED ? &binary32
                                                         : &a->inner.format;
     for (size_t r = 0; r < w->rows; r++) {
-        double c[DOT_LANES];
+        double c[2 * DOT_LANES];
         for (size_t i = 0; i < w->lanes; i++)
             c[i] = load(j, output(w, r, i));
         fpemu_quantize_f64(f, &nearest, w->lanes, c, c, NULL);
@@ -828,15 +832,13 @@ static void advance(work *w, size_t l0, size_t nk)
         const double *wide = w->x.d + r * SLAB_FEW;
         float *s = narrow(w, r);
         switch (j->way) {
-        case WAY_NATIVE32: k->mac_binary32(nk, w->lanes, x, w->y.f, DOT_LANES, s); continue;
+        case WAY_NATIVE32: k->mac_binary32(nk, w->lanes, x, w->y.f, w->lanes, s); continue;
         case WAY_NATIVE64:
             k->mac_binary64(nk, w->lanes, wide, w->y.d, DOT_LANES, w->state.d + r * DOT_LANES);
             continue;
-        case WAY_BINARY32: {
-            const int rule = j->product.given ? j->product32.rule : CORE_RULE_FLOAT;
-            k->mac32[rule][j->inner32.rule](&j->product32, &j->inner32, nk, w->lanes, x, w->y.f, DOT_LANES, s);
+        case WAY_BINARY32:
+            k->mac32[j->product_form][j->inner_form](&j->product32, &j->inner32, nk, w->lanes, x, w->y.f, w->lanes, s);
             continue;
-        }
         default: break;
         }
         switch (j->spec->sum.model) {
@@ -919,7 +921,7 @@ static void run_tile(work *w)
     const job *j = w->j;
     const fpemu_accumulator *a = &j->spec->sum;
     const int few = a->model == FPEMU_PAIRWISE || a->model == FPEMU_FUSED;
-    const size_t ld = few ? FEW : DOT_LANES;
+    const size_t ld = few ? FEW : is_narrow(j) ? w->lanes : DOT_LANES;
     const size_t slab = a->model == FPEMU_FUSED ? SLAB_FEW / a->block * a->block : few ? SLAB_FEW : SLAB;
     const size_t depth = j->alpha != 0 ? j->depth : 0;
     begin(w);
@@ -946,7 +948,7 @@ static void run_tile(work *w)
             end_chunk(w, l - 1);
     }
     for (size_t r = 0; r < w->rows; r++) {
-        double wide[DOT_LANES], *s = w->state.d + r * DOT_LANES;
+        double wide[2 * DOT_LANES], *s = w->state.d + r * DOT_LANES;
         if (is_narrow(j) && !a->chunk) {
             s = wide;
             j->k->widen(w->lanes, narrow(w, r), s);
@@ -961,8 +963,10 @@ static void run_tile(work *w)
 static int run(const job *j, fpemu_stats *stats)
 {
     const uint32_t model = j->spec->sum.model;
-    const size_t lanes = model == FPEMU_PAIRWISE || model == FPEMU_FUSED ? FEW : DOT_LANES;
-    const size_t rows = model == FPEMU_PAIRWISE ? 1 : is_narrow(j) && !j->spec->sum.chunk ? 2 * ROWS : ROWS;
+    const size_t lanes = model == FPEMU_PAIRWISE || model == FPEMU_FUSED ? FEW
+                         : is_narrow(j) && !j->spec->sum.chunk           ? 2 * DOT_LANES
+                                                                         : DOT_LANES;
+    const size_t rows = model == FPEMU_PAIRWISE ? 1 : ROWS;
     const size_t down = (j->m - 1) / rows + 1, across = (j->n - 1) / lanes + 1;
     const size_t tiles = j->batch * down * across; /* no overflow: each tile has an output of its own in memory */
     int found_nan = 0, threads = 1;
@@ -1017,27 +1021,44 @@ static int is_native(const fpemu_target *t, fpemu_name name)
            t->rounding.overflow <= FPEMU_OVERFLOW_IEEE;
 }
 
-/* Plan of a float of at most 11 bits of precision whose rounding to nearest has a short form; 0 if t is none. */
-static int quick_plan(core_plan32 *p, const fpemu_target *t)
+/* Plan and form of a float of at most 11 bits of precision whose rounding to nearest has a short form, for numbers
+ * below 2^top; 0 if t is none. */
+static int quick_plan(core_plan32 *p, enum mac_form *form, const fpemu_target *t, int top)
 {
     core_plan64 integers;
-    if (t->format.kind != FPEMU_KIND_FLOAT || t->format.mantissa_bits > 10 || !t->format.fits_f32 ||
-        t->rounding.mode != FPEMU_RNE || core_nan_policy(&t->format, &t->rounding) == FPEMU_NAN_ERROR)
+    const int m = (int)t->format.mantissa_bits;
+    if (t->format.kind != FPEMU_KIND_FLOAT || m > 10 || !t->format.fits_f32 || t->rounding.mode != FPEMU_RNE ||
+        core_nan_policy(&t->format, &t->rounding) == FPEMU_NAN_ERROR)
         return 0;
     core_plan_make32(p, &integers, &t->format, &t->rounding, 0);
     core_choose_quick32(p, &t->format);
-    return p->rule == CORE_RULE_FLAT || p->rule == CORE_RULE_MAGIC || p->rule == CORE_RULE_MAGIC_ENDS;
+    const uint32_t past = p->overflow[0];
+    if (p->rule == CORE_RULE_FLAT) {
+        *form = MAC_FLAT;
+        return 1;
+    }
+    if (p->rule != CORE_RULE_MAGIC && p->rule != CORE_RULE_MAGIC_ENDS)
+        return 0;
+    *form = MAC_ENDS;
+    /* lean: 2^top leaves room for the number that is added; a NaN needs no care on the way */
+    if (p->rule == CORE_RULE_MAGIC && top + 23 - m <= 127 && p->nan[0] == 0x7fc00000u &&
+        p->overflow[1] == (past | 0x80000000u) && (past == 0x7f800000u || past == p->max[0])) {
+        *form = past == p->max[0] ? MAC_SAT : MAC_INF;
+        p->quick_up += 0x00400000u; /* 1.5 times the power of two */
+    }
+    return 1;
 }
 
-/* Whether every product of two operands is a number of binary32: bits, smallest and largest. *bits: how many it has. */
-static int products_fit(const fpemu_gemm_spec *s, int *bits)
+/* Whether every product of two operands is a number of binary32: bits, smallest and largest. It has *bits, and is below
+ * 2^*top. */
+static int products_fit(const fpemu_gemm_spec *s, int *bits, int *top)
 {
     const fpemu_format *a = &s->a.format, *b = &s->b.format;
     if (a->kind != FPEMU_KIND_FLOAT || b->kind != FPEMU_KIND_FLOAT)
         return 0;
     *bits = (int)a->mantissa_bits + (int)b->mantissa_bits + 2;
-    return *bits <= 24 && a->emin - (int)a->mantissa_bits + b->emin - (int)b->mantissa_bits >= -149 &&
-           a->emax + b->emax + 2 <= 127;
+    *top = a->emax + b->emax + 2;
+    return *bits <= 24 && a->emin - (int)a->mantissa_bits + b->emin - (int)b->mantissa_bits >= -149 && *top <= 127;
 }
 
 /* The quickest way that gives the right bits. Rounding to nearest in binary32 first does no harm (Figueroa 1995) where
@@ -1045,22 +1066,28 @@ static int products_fit(const fpemu_gemm_spec *s, int *bits)
 static int choose_way(job *j)
 {
     const fpemu_gemm_spec *s = j->spec;
+    const fpemu_format *f = &s->sum.inner.format;
     const uint32_t model = s->sum.model;
-    int bits;
+    int bits, top;
     if (j->carrier != 32 || j->counted || (model != FPEMU_SEQUENTIAL && model != FPEMU_CHUNKED))
         return WAY_GENERAL;
     if (model == FPEMU_SEQUENTIAL && !j->product.given && is_native(&s->sum.inner, FPEMU_BINARY32))
         return WAY_NATIVE32;
     if (model == FPEMU_SEQUENTIAL && !j->product.given && is_native(&s->sum.inner, FPEMU_BINARY64))
         return WAY_NATIVE64;
-    if (!products_fit(s, &bits) || !quick_plan(&j->inner32, &s->sum.inner))
+    if (!products_fit(s, &bits, &top))
         return WAY_GENERAL;
+    j->product_form = MAC_NONE;
     if (j->product.given) {
-        if (!quick_plan(&j->product32, &s->product))
+        if (!quick_plan(&j->product32, &j->product_form, &s->product, top))
             return WAY_GENERAL;
         bits = (int)s->product.format.mantissa_bits + 1;
+        top = s->product.format.emax + 1;
     }
-    return bits <= (int)s->sum.inner.format.mantissa_bits + 1 ? WAY_BINARY32 : WAY_GENERAL;
+    top = (top > f->emax + 1 ? top : f->emax + 1) + 1;
+    return quick_plan(&j->inner32, &j->inner_form, &s->sum.inner, top) && bits <= (int)f->mantissa_bits + 1
+               ? WAY_BINARY32
+               : WAY_GENERAL;
 }
 
 /* T: how many roundings come before that of the result. */
