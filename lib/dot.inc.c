@@ -11,29 +11,89 @@ static void fma_odd(size_t n, double x, const double *y, const double *s, uint64
     }
 }
 
-/* x rounded to nearest even, sign and all: adding and subtracting 1.5 * 2^23 steps of the grid. |x| is far enough from
- * the carrier's end (gemm.c, is_lean), NaN stays some NaN. inf: past the end lies infinity; sat: the largest value. */
-FPEMU_FN float dot_round_lean(const core_plan32 *p, float x)
+/* binary64, rounded to odd, taken to a format of binary32's range or less (gemm.c, is_lean): adding and subtracting a
+ * multiple of 2^52 steps of its grid rounds to nearest even. NaN stays some NaN. */
+FPEMU_FN double dot_finish_wide(const core_plan64 *p, double magnitude, double x)
 {
-    const uint32_t u = core_bits32(x);
-    uint32_t e = u & 0x7f800000u;
+    const double y = magnitude > core_value64(p->max[0]) ? core_value64(p->overflow[0]) : magnitude;
+    return core_value64(core_bits64(y) | (core_bits64(x) & CORE_SIGN64));
+}
+
+/* Bits of the power of two of x, no less than the smallest normal one. */
+FPEMU_FN uint64_t dot_binade(const core_plan64 *p, double x)
+{
+    const uint64_t e = core_bits64(x) & CORE_INF64;
+    return e < p->emin_bits ? p->emin_bits : e;
+}
+
+FPEMU_FN double dot_nearest_wide(const core_plan64 *p, double x)
+{
+    const double a = core_value64(core_bits64(x) & ~CORE_SIGN64);
+    const double c = core_value64(dot_binade(p, x) + ((uint64_t)p->d_norm << 52)), sum = a + c;
+    return dot_finish_wide(p, sum - c, x);
+}
+
+/* Variant A: up iff the fraction's top 32 bits plus r carry. Infinity becomes NaN on the way to the end. */
+FPEMU_FN double dot_stochastic_wide(const core_plan64 *p, double x, uint32_t r)
+{
+    const uint64_t e = dot_binade(p, x);
+    const double a = core_value64(core_bits64(x) & ~CORE_SIGN64), step = core_value64(e - ((uint64_t)(52 - p->d_norm) << 52));
+    const double c = core_value64(e + ((uint64_t)p->d_norm << 52)), sum = a + c, nearest = sum - c;
+    const double below = nearest > a ? nearest - step : nearest;
+    /* 2^32 / step; step is no subnormal */
+    const double scale = core_value64(((UINT64_C(2046) + 32) << 52) - core_bits64(step));
+    const double field = core_value64(UINT64_C(0x4330000000000000) | r) - 4503599627370496.0;
+    const double up = core_dot_cut((a - below) * scale) + field >= 4294967296.0 ? step : 0;
+    const double y = a <= core_value64(CORE_INF64 - 1) ? below + up : a;
+    return dot_finish_wide(p, y, x);
+}
+
+static void fma_nearest(const core_plan64 *plan, size_t n, double x, const double *y, const double *s, double *out)
+{
+    const core_plan64 p = *plan;
+    SIMD for (size_t i = 0; i < n; i++) out[i] = dot_nearest_wide(&p, core_sum_odd(x * y[i], s[i], 0));
+}
+
+static void round_nearest(const core_plan64 *plan, size_t n, const double *x, const uint32_t *r, double *y)
+{
+    const core_plan64 p = *plan;
+    (void)r;
+    SIMD for (size_t i = 0; i < n; i++) y[i] = dot_nearest_wide(&p, x[i]);
+}
+
+static void round_stochastic(const core_plan64 *plan, size_t n, const double *x, const uint32_t *r, double *y)
+{
+    const core_plan64 p = *plan;
+    SIMD for (size_t i = 0; i < n; i++) y[i] = dot_stochastic_wide(&p, x[i], r[i]);
+}
+
+/* x rounded to nearest even, sign and all, by adding and subtracting 1.5 * 2^23 steps of the grid: `inf` with infinity
+ * past the end, `sat` with the largest value. |x| is far enough from the carrier's end (gemm.c, quick_plan); NaN stays
+ * some NaN; what becomes zero gets its sign back last. */
+FPEMU_FN float dot_nearest(const core_plan32 *p, float x)
+{
+    uint32_t e = core_bits32(x) & 0x7f800000u;
     e = e < p->quick_emin ? p->quick_emin : e;
     const float c = core_value32(e + p->quick_up);
-    const float sum = x + c, nearest = sum - c;
-    return core_value32(core_bits32(nearest) | (u & 0x80000000u)); /* what became zero keeps its sign */
+    const float sum = x + c;
+    return sum - c;
+}
+
+FPEMU_FN float dot_signed(float y, float x)
+{
+    return core_value32(core_bits32(y) | (core_bits32(x) & 0x80000000u));
 }
 
 FPEMU_FN float dot_round_inf(const core_plan32 *p, float x)
 {
-    const float y = dot_round_lean(p, x), a = core_value32(core_bits32(y) & 0x7fffffffu);
-    const float past = core_value32(0x7f800000u | (core_bits32(y) & 0x80000000u));
-    return a > core_value32(p->max[0]) ? past : y;
+    const float y = dot_nearest(p, x), a = core_value32(core_bits32(y) & 0x7fffffffu);
+    return dot_signed(a > core_value32(p->max[0]) ? core_value32(0x7f800000u) : y, x);
 }
 
 FPEMU_FN float dot_round_sat(const core_plan32 *p, float x)
 {
-    const float max = core_value32(p->max[0]), y = dot_round_lean(p, x), z = max < y ? max : y;
-    return -max > z ? -max : z;
+    const float max = core_value32(p->max[0]), y = dot_nearest(p, x), z = max < y ? max : y;
+    return dot_signed(-max > z ? -max : z, x);
 }
 
 FPEMU_FN float dot_round_none(const core_plan32 *p, float x)
@@ -58,7 +118,18 @@ FPEMU_FN float dot_round_ends(const core_plan32 *p, float x)
                                       size_t n, const float *x, const float *y, size_t ld, float *s)                   \
     {                                                                                                                  \
         const core_plan32 p = *product_plan, q = *sum_plan;                                                            \
-        for (size_t l = 0; l < nk; l++) {                                                                              \
+        size_t l = 0;                                                                                                  \
+        for (; l + 2 <= nk; l += 2) { /* two at a time, the sum in a register */                                       \
+            const float *row = y + l * ld, *next = row + ld;                                                           \
+            const float factor = x[l], factor2 = x[l + 1];                                                             \
+            SIMD for (size_t i = 0; i < n; i++)                                                                        \
+            {                                                                                                          \
+                const float t = dot_round_##product(&p, factor * row[i]);                                              \
+                const float u = dot_round_##product(&p, factor2 * next[i]);                                            \
+                s[i] = dot_round_##sum(&q, dot_round_##sum(&q, s[i] + t) + u);                                         \
+            }                                                                                                          \
+        }                                                                                                              \
+        for (; l < nk; l++) {                                                                                          \
             const float *row = y + l * ld;                                                                             \
             const float factor = x[l];                                                                                 \
             SIMD for (size_t i = 0; i < n; i++)                                                                        \

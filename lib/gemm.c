@@ -14,7 +14,7 @@
 #include "internal.h"
 #include "parts.h"
 
-/* Sizes of a tile: ROWS * DOT_LANES states, SLAB * DOT_LANES operands (binary32: twice as many lanes); FEW lanes with a
+/* Sizes of a tile: ROWS * DOT_LANES states, SLAB * DOT_LANES operands (binary32: twice as many of both); FEW lanes with a
  * SLAB_FEW slab or a stack of levels. */
 #define ROWS 8
 #define SLAB 16
@@ -34,6 +34,7 @@ typedef struct goal {
     core_plan64 plan, unbounded; /* unbounded: the same grid without ends */
     fpemu_rounding rounding;
     uint8_t given, stochastic, short_way, nan_is_error;
+    uint8_t lean; /* the loops round_nearest, round_stochastic serve */
 } goal;
 
 /* One operand: element (o, k), o counting rows or lanes of a tile. */
@@ -75,14 +76,14 @@ typedef struct work {
     size_t rows, lanes;   /* of this tile */
     size_t row, lane;     /* its first */
     size_t batch;
-    union { /* two arrays; pairwise: levels of FEW; sums in binary32: the second one, as narrow() */
+    union { /* two arrays; pairwise: levels of FEW; sums in binary32: all of it, chunked: the second */
         double d[2 * STATES];
         float f[4 * STATES];
         int64_t i[2 * STATES];
     } state;
     union {
         double d[ROWS * SLAB_FEW];
-        float f[ROWS * SLAB_FEW];
+        float f[2 * ROWS * SLAB_FEW];
     } x;
     union {
         double d[OPERANDS];
@@ -104,7 +105,7 @@ static int is_narrow(const job *j)
 /* Sums in binary32 of a row. */
 static float *narrow(work *w, size_t r)
 {
-    return w->state.f + 2 * STATES + r * (w->j->spec->sum.chunk ? DOT_LANES : 2 * DOT_LANES);
+    return w->j->spec->sum.chunk ? w->state.f + 2 * STATES + r * DOT_LANES : w->state.f + r * (2 * DOT_LANES);
 }
 
 /* ------------------------------------------------------------------------------------------------ checks */
@@ -121,6 +122,17 @@ static int is_zero(const void *p, size_t n)
 static int is_none(const fpemu_target *t)
 {
     return is_zero(t, sizeof *t);
+}
+
+/* Whether a target is a plain float whose steps binary64 reaches by an addition, to nearest or stochastic. */
+static int is_lean(const fpemu_format *f, const core_plan64 *p)
+{
+    const uint64_t past = p->overflow[0];
+    return f->kind == FPEMU_KIND_FLOAT && p->rule == CORE_RULE_FLOAT && f->mantissa_bits >= 1 && f->fits_f32 &&
+           f->emax >= f->emin && f->subnormals == FPEMU_SUBNORMALS_KEEP && (p->mode == FPEMU_RNE || p->mode == FPEMU_SR) &&
+           p->zero[1] == CORE_SIGN64 && p->max[0] == p->max[1] && p->nan[0] == p->nan[1] &&
+           p->nan[0] == (CORE_INF64 | CORE_INF64 >> 1) && p->infinite[0] == past && p->overflow[1] == p->infinite[1] &&
+           p->overflow[1] == (past | CORE_SIGN64) && (past == CORE_INF64 || past == p->max[0]);
 }
 
 /* Whether a target goes with arithmetic; *g is its plan. */
@@ -151,6 +163,7 @@ static fpemu_status prepare_goal(goal *g, const fpemu_target *t, int carrier)
     g->unbounded.negative = 0;
     g->rounding = t->rounding;
     g->given = 1;
+    g->lean = (uint8_t)is_lean(&format, &g->plan);
     g->stochastic = g->plan.mode >= FPEMU_SR;
     g->nan_is_error = core_nan_policy(&format, &t->rounding) == FPEMU_NAN_ERROR && !format.has_nan;
     const int precision = format.kind == FPEMU_KIND_FLOAT ? (int)format.mantissa_bits + 1 : (int)format.bits;
@@ -351,6 +364,16 @@ static void count_short(work *w, const goal *g, size_t n, const terms *a, const 
     fpemu_gather_tile(w->gathered, 64, 0, n, nearest, y, &counts);
 }
 
+/* binary64 rounded to odd, taken to g. */
+static void round_odd(const kernels *k, const goal *g, size_t n, const double *odd, const uint32_t *r, double *y)
+{
+    const core_plan64 *p = &g->plan;
+    if (g->lean)
+        (p->mode == FPEMU_SR ? k->round_stochastic : k->round_nearest)(p, n, odd, r, y);
+    else
+        k->round64[p->rule][p->mode](p, n, odd, r, y);
+}
+
 static void short_way(work *w, const goal *g, size_t n, const terms *a, const uint32_t *r, double *y)
 {
     const kernels *k = w->j->k;
@@ -358,25 +381,35 @@ static void short_way(work *w, const goal *g, size_t n, const terms *a, const ui
     const uint64_t zero_sign = p->mode == FPEMU_RTN ? CORE_SIGN64 : 0;
     double product[DOT_LANES], odd[DOT_LANES];
     if (a->u && a->x && a->w && !a->u_factor && !w->gathered) {
+        if (g->lean && p->mode == FPEMU_RNE) {
+            k->fma_nearest(p, n, *a->x, a->w, a->u, y);
+            return;
+        }
         k->fma_odd(n, *a->x, a->w, a->u, zero_sign, odd);
-        k->round64[p->rule][p->mode](p, n, odd, r, y);
+        round_odd(k, g, n, odd, r, y);
         return;
     }
     double right[DOT_LANES], nearest[DOT_LANES];
     uint64_t grid[DOT_LANES];
-    const double *left = product;
-    for (size_t i = 0; i < n; i++) /* exact, u_factor too: products of binary32 numbers */
-        product[i] = a->w ? first_of(a, i) * a->w[i] : first_of(a, i);
-    if (a->u) {
+    const double *left = product, *other = a->u_factor ? right : a->u;
+    if (!a->w && !a->x)
+        left = a->v;
+    else
+        for (size_t i = 0; i < n; i++) /* exact, u_factor too: products of binary32 numbers */
+            product[i] = a->w ? first_of(a, i) * a->w[i] : first_of(a, i);
+    if (a->u_factor)
         for (size_t i = 0; i < n; i++)
-            right[i] = a->u_factor ? a->u[i] * *a->u_factor : a->u[i];
-        k->exact[FPEMU_ADD](n, left, right, NULL, zero_sign, nearest, odd);
+            right[i] = a->u[i] * *a->u_factor;
+    if (a->u && !w->gathered) {
+        k->fma_odd(n, 1, left, other, zero_sign, odd);
+    } else if (a->u) {
+        k->exact[FPEMU_ADD](n, left, other, NULL, zero_sign, nearest, odd);
     } else {
         for (size_t i = 0; i < n; i++)
             nearest[i] = odd[i] = isnan(left[i]) ? core_value64(CORE_INF64 | CORE_INF64 >> 1) : left[i];
     }
     if (!w->gathered) {
-        k->round64[p->rule][p->mode](p, n, odd, r, y);
+        round_odd(k, g, n, odd, r, y);
         return;
     }
     double result[DOT_LANES];
@@ -966,7 +999,7 @@ static int run(const job *j, fpemu_stats *stats)
     const size_t lanes = model == FPEMU_PAIRWISE || model == FPEMU_FUSED ? FEW
                          : is_narrow(j) && !j->spec->sum.chunk           ? 2 * DOT_LANES
                                                                          : DOT_LANES;
-    const size_t rows = model == FPEMU_PAIRWISE ? 1 : ROWS;
+    const size_t rows = model == FPEMU_PAIRWISE ? 1 : lanes == 2 * DOT_LANES ? 2 * ROWS : ROWS;
     const size_t down = (j->m - 1) / rows + 1, across = (j->n - 1) / lanes + 1;
     const size_t tiles = j->batch * down * across; /* no overflow: each tile has an output of its own in memory */
     int found_nan = 0, threads = 1;

@@ -56,6 +56,10 @@ typedef struct kernels {
     void (*decode64)(const core_coder64 *c, size_t n, const void *codes, size_t size, void *y);
     /* dot products: dot.inc.c */
     void (*fma_odd)(size_t n, double x, const double *y, const double *s, uint64_t zero_sign, double *odd);
+    /* as round64, for lean formats: nearest, stochastic; and both steps at once */
+    void (*round_nearest)(const core_plan64 *p, size_t n, const double *x, const uint32_t *r, double *y);
+    void (*round_stochastic)(const core_plan64 *p, size_t n, const double *x, const uint32_t *r, double *y);
+    void (*fma_nearest)(const core_plan64 *p, size_t n, double x, const double *y, const double *s, double *out);
     /* by the forms of products and of sums */
     void (*mac32[MAC_FORMS][MAC_FORMS])(const core_plan32 *product, const core_plan32 *sum, size_t nk, size_t n,
                                         const float *x, const float *y, size_t ld, float *s);

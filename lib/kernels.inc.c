@@ -166,6 +166,9 @@ const kernels KERNELS = {
     decode_32,
     decode_64,
     fma_odd,
+    round_nearest,
+    round_stochastic,
+    fma_nearest,
 #define MAC_SUMS(form, product)                                                                                        \
     [form] = {[MAC_FLAT] = mac_##product##_flat,                                                                       \
               [MAC_ENDS] = mac_##product##_ends,                                                                       \
