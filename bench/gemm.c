@@ -1,5 +1,5 @@
-/* gemm.c - emulated products of matrices against a real one: multiplications a second of fpemu_gemm_f32 and of an
- * OpenBLAS found at run time, in turn, and their ratio. Time is the processor's, so that a busy machine disturbs little;
+/* gemm.c - emulated products of matrices against a real one: multiplications a second of fpemu_gemm_f32 and of
+ * an OpenBLAS found at run time, in turn, and their ratio. Time is the processor's, so that a busy machine disturbs little;
  * one thread.
  *
  *   make bench-gemm          OPENBLAS=path/of/libopenblas.so.0 where it lies elsewhere; OPENBLAS_CORETYPE=SkylakeX for
@@ -15,8 +15,8 @@
 
 enum { N = 256, ROUNDS = 15 };
 
-typedef void sgemm(int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha, const float *a, int lda,
-                   const float *b, int ldb, float beta, float *c, int ldc);
+typedef void sgemm(int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha, const float *a,
+                   int lda, const float *b, int ldb, float beta, float *c, int ldc);
 
 static float a[N * N], b[N * N], c[N * N];
 

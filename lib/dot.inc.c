@@ -33,11 +33,12 @@ FPEMU_FN double dot_nearest_wide(const core_plan64 *p, double x)
     return dot_finish_wide(p, sum - c, x);
 }
 
-/* Variant A: up iff the fraction's top 32 bits plus r carry. Infinity becomes NaN on the way to the end. */
+/* Variant A: up iff the fraction's top 32 bits plus r carry. */
 FPEMU_FN double dot_stochastic_wide(const core_plan64 *p, double x, uint32_t r)
 {
     const uint64_t e = dot_binade(p, x);
-    const double a = core_value64(core_bits64(x) & ~CORE_SIGN64), step = core_value64(e - ((uint64_t)(52 - p->d_norm) << 52));
+    const double a = core_value64(core_bits64(x) & ~CORE_SIGN64);
+    const double step = core_value64(e - ((uint64_t)(52 - p->d_norm) << 52));
     const double c = core_value64(e + ((uint64_t)p->d_norm << 52)), sum = a + c, nearest = sum - c;
     const double below = nearest > a ? nearest - step : nearest;
     /* 2^32 / step; step is no subnormal */
@@ -179,7 +180,7 @@ static void mac_binary64(size_t nk, size_t n, const double *x, const double *y, 
 }
 
 /* The sum of one step of a tensor core, before its rounding; n <= DOT_LANES lanes, nk products each. px, py: the powers
- * of two that core_dot_power gives for x and y; scale: 2^f; floor: 2^least exponent. What is not finite goes through. */
+ * of two that core_dot_power gives for x and y; scale: 2^f; floor: 2^least exponent. What is not finite passes. */
 static void fused_sum(size_t nk, size_t n, size_t ld, const double *x, const double *px, const double *y,
                       const double *py, double scale, double floor, const double *d, double *t)
 {

@@ -14,8 +14,8 @@
 #include "internal.h"
 #include "parts.h"
 
-/* Sizes of a tile: ROWS * DOT_LANES states, SLAB * DOT_LANES operands (binary32: twice as many of both); FEW lanes with a
- * SLAB_FEW slab or a stack of levels. */
+/* Sizes of a tile: ROWS * DOT_LANES states, SLAB * DOT_LANES operands (binary32: twice as many rows and lanes); FEW
+ * lanes with a SLAB_FEW slab or a stack of levels. */
 #define ROWS 8
 #define SLAB 16
 #define FEW 32
@@ -129,7 +129,8 @@ static int is_lean(const fpemu_format *f, const core_plan64 *p)
 {
     const uint64_t past = p->overflow[0];
     return f->kind == FPEMU_KIND_FLOAT && p->rule == CORE_RULE_FLOAT && f->mantissa_bits >= 1 && f->fits_f32 &&
-           f->emax >= f->emin && f->subnormals == FPEMU_SUBNORMALS_KEEP && (p->mode == FPEMU_RNE || p->mode == FPEMU_SR) &&
+           f->emax >= f->emin && f->subnormals == FPEMU_SUBNORMALS_KEEP &&
+           (p->mode == FPEMU_RNE || p->mode == FPEMU_SR) &&
            p->zero[1] == CORE_SIGN64 && p->max[0] == p->max[1] && p->nan[0] == p->nan[1] &&
            p->nan[0] == (CORE_INF64 | CORE_INF64 >> 1) && p->infinite[0] == past && p->overflow[1] == p->infinite[1] &&
            p->overflow[1] == (past | CORE_SIGN64) && (past == CORE_INF64 || past == p->max[0]);
@@ -277,14 +278,19 @@ static fpemu_status prepare_spec(job *j, const fpemu_gemm_spec *spec, int carrie
     return FPEMU_OK;
 }
 
+static fpemu_status prepare(job *j, const fpemu_gemm_spec *spec, int carrier)
+{
+    fp_environment environment;
+    fpemu_environment_enter(&environment);
+    const fpemu_status status = prepare_spec(j, spec, carrier);
+    fpemu_environment_leave(&environment);
+    return status;
+}
+
 fpemu_status fpemu_gemm_check(const fpemu_gemm_spec *spec, int carrier)
 {
     job j;
-    fp_environment environment;
-    fpemu_environment_enter(&environment);
-    const fpemu_status status = prepare_spec(&j, spec, carrier);
-    fpemu_environment_leave(&environment);
-    return status;
+    return prepare(&j, spec, carrier);
 }
 
 /* -------------------------------------------------------------------------------------------- one operation */
@@ -323,20 +329,19 @@ static void exact_way(work *w, const goal *g, size_t n, const terms *a, const ui
     for (size_t i = 0; i < n; i++) {
         core_exact x = core_exact_multiply(core_exact_from(core_bits64(first_of(a, i))),
                                            a->w ? core_exact_from(core_bits64(a->w[i])) : one);
-        int exception = x.exception;
+        int nan_came = isnan(first_of(a, i)) || (a->w && isnan(a->w[i]));
         if (a->u) {
             const core_exact u = core_exact_multiply(core_exact_from(core_bits64(a->u[i])),
                                                      a->u_factor ? core_exact_from(core_bits64(*a->u_factor)) : one);
-            exception |= u.exception;
+            nan_came |= isnan(a->u[i]) || (a->u_factor && isnan(*a->u_factor));
             x = core_exact_add(x, u, g->plan.mode);
-            exception |= x.exception;
         }
         uint64_t grid;
         const double result = core_value64(core_exact_round(&g->plan, &x, g->stochastic ? r[i] : 0, &grid));
         w->found_nan |= g->nan_is_error && x.kind == CORE_NOT_A_NUMBER;
         if (w->gathered) {
             fpemu_count_exact(&g->plan, &x, result, grid, &counts);
-            counts.invalid += exception != 0;
+            counts.invalid += x.kind == CORE_NOT_A_NUMBER && !nan_came;
         }
         y[i] = result;
     }
@@ -359,7 +364,8 @@ static void count_short(work *w, const goal *g, size_t n, const terms *a, const 
     counts.max_error = extremes.max_error;
     for (size_t i = 0; i < n; i++) {
         const double v = first_of(a, i), factor = a->w ? a->w[i] : 1, u = a->u ? a->u[i] : 0;
-        counts.invalid += isnan(odd[i]) && !isnan(v) && !isnan(factor) && !isnan(u);
+        counts.invalid += isnan(odd[i]) && !isnan(v) && !isnan(factor) && !isnan(u) &&
+                          !(a->u_factor && isnan(*a->u_factor));
     }
     fpemu_gather_tile(w->gathered, 64, 0, n, nearest, y, &counts);
 }
@@ -610,8 +616,8 @@ static void pairwise_end(work *w, double *to)
 }
 
 /* As fused_sum of the loops, one lane, and what is lost on the way. */
-static double fused_sum_counted(work *w, size_t nk, const double *x, const double *px, const double *y, const double *py,
-                                double scale, double floor, double d, int *lost, int *nan_came)
+static double fused_sum_counted(work *w, size_t nk, const double *x, const double *px, const double *y,
+                                const double *py, double scale, double floor, double d, int *lost, int *nan_came)
 {
     double top = core_dot_power(d, 0x1p-126), plain = d, sum = 0;
     top = top < floor ? floor : top;
@@ -917,23 +923,23 @@ static void finish(work *w, size_t r, const double *s)
     memset(&counts, 0, sizeof counts);
     for (size_t i = 0; i < w->lanes; i++) {
         core_exact x = core_exact_special(CORE_ZERO, 0, 0);
-        int exception = 0;
+        int nan_came = isnan(j->alpha) || isnan(j->beta);
         if (j->alpha != 0) {
             x = core_exact_from(core_bits64(s[i]));
             if (whole)
                 x = w->state.i[STATES + r * DOT_LANES + i]
                         ? core_exact_special(CORE_NOT_A_NUMBER, 0, 0)
                         : core_exact_integer(w->state.i[r * DOT_LANES + i], j->rows.quantum + j->lanes.quantum);
+            nan_came |= x.kind == CORE_NOT_A_NUMBER;
             if (!(j->alpha == 1))
                 x = core_exact_multiply(core_exact_from(core_bits64(j->alpha)), x);
-            exception |= x.exception;
         }
         if (j->beta != 0 && !j->spec->start_from_c) {
-            const core_exact c = core_exact_multiply(core_exact_from(core_bits64(j->beta)),
-                                                     core_exact_from(core_bits64(load(j, output(w, r, i)))));
-            exception |= c.exception;
+            const double old = load(j, output(w, r, i));
+            const core_exact c =
+                core_exact_multiply(core_exact_from(core_bits64(j->beta)), core_exact_from(core_bits64(old)));
+            nan_came |= isnan(old);
             x = j->alpha != 0 ? core_exact_add(x, c, g->plan.mode) : c;
-            exception |= x.exception;
         }
         uint64_t grid;
         const uint32_t bits = g->stochastic ? fpemu_element_bits(&numbered, index + i) : 0;
@@ -941,7 +947,7 @@ static void finish(work *w, size_t r, const double *s)
         w->found_nan |= g->nan_is_error && x.kind == CORE_NOT_A_NUMBER;
         if (gathered && g->given) {
             fpemu_count_exact(&g->plan, &x, y, grid, &counts);
-            counts.invalid += exception != 0;
+            counts.invalid += x.kind == CORE_NOT_A_NUMBER && !nan_came;
         }
         store(j, output(w, r, i), y);
     }
@@ -1189,7 +1195,7 @@ static side side_of(const operand *o, const fpemu_target *t, int transposed, uin
     return s;
 }
 
-/* In the default floating-point environment. a, b, c: op(A) m x k, op(B) k x n, C m x n. */
+/* In the default floating-point environment; the spec is prepared. a, b, c: op(A) m x k, op(B) k x n, C m x n. */
 static fpemu_status multiply_inside(job *j, const operand *a, const operand *b, const operand *c, uint64_t batch,
                                     double alpha, double beta, fpemu_stats *stats)
 {
@@ -1240,15 +1246,12 @@ static fpemu_status multiply_inside(job *j, const operand *a, const operand *b, 
     return run(j, stats) ? FPEMU_ERROR_NAN : FPEMU_OK;
 }
 
-static fpemu_status multiply(const fpemu_gemm_spec *spec, int carrier, const operand *a, const operand *b,
-                             const operand *c, uint64_t batch, double alpha, double beta, fpemu_stats *stats)
+static fpemu_status multiply(job *j, const operand *a, const operand *b, const operand *c, uint64_t batch, double alpha,
+                             double beta, fpemu_stats *stats)
 {
-    job j;
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    fpemu_status status = prepare_spec(&j, spec, carrier);
-    if (!status)
-        status = multiply_inside(&j, a, b, c, batch, alpha, beta, stats);
+    const fpemu_status status = multiply_inside(j, a, b, c, batch, alpha, beta, stats);
     fpemu_environment_leave(&environment);
     return status;
 }
@@ -1276,7 +1279,8 @@ static fpemu_status gemm(const fpemu_gemm_spec *spec, int carrier, const fpemu_g
                          const void *a, const void *b, double beta, void *c, fpemu_stats *stats)
 {
     operand x, y, z;
-    fpemu_status status = fpemu_gemm_check(spec, carrier);
+    job j;
+    const fpemu_status status = prepare(&j, spec, carrier);
     if (status)
         return status;
     if (!s)
@@ -1292,7 +1296,7 @@ static fpemu_status gemm(const fpemu_gemm_spec *spec, int carrier, const fpemu_g
     if (batch > 1 && s->m && s->n &&
         (!extent(&z, 1, 1, &from, &to) || s->stride_c < to - from)) /* products do not lie within each other */
         return FPEMU_ERROR_ARGUMENT;
-    return multiply(spec, carrier, &x, &y, &z, batch, alpha, beta, stats);
+    return multiply(&j, &x, &y, &z, batch, alpha, beta, stats);
 }
 
 /* n elements, `inc` apart, as a column; negative steps begin at the end. */
@@ -1318,14 +1322,15 @@ static fpemu_status gemv(const fpemu_gemm_spec *spec, int carrier, fpemu_layout 
 {
     const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
     operand left, right, out;
-    const fpemu_status status = fpemu_gemm_check(spec, carrier);
+    job j;
+    const fpemu_status status = prepare(&j, spec, carrier);
     if (status)
         return status;
     if ((unsigned)layout > 1 || (unsigned)transpose > 1 || m > PTRDIFF_MAX || n > PTRDIFF_MAX ||
         !matrix(&left, a, transpose ? n : m, transpose ? m : n, lda, 0, (int)layout, transpose) ||
         !vector(&right, x, transpose ? m : n, incx, size) || !vector(&out, y, transpose ? n : m, incy, size))
         return FPEMU_ERROR_ARGUMENT;
-    return multiply(spec, carrier, &left, &right, &out, 1, alpha, beta, stats);
+    return multiply(&j, &left, &right, &out, 1, alpha, beta, stats);
 }
 
 static fpemu_status dot(const fpemu_gemm_spec *spec, int carrier, size_t n, const void *x, int64_t incx, const void *y,
@@ -1333,7 +1338,8 @@ static fpemu_status dot(const fpemu_gemm_spec *spec, int carrier, size_t n, cons
 {
     const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
     operand left, right, out;
-    const fpemu_status status = fpemu_gemm_check(spec, carrier);
+    job j;
+    const fpemu_status status = prepare(&j, spec, carrier);
     if (status)
         return status;
     if (!vector(&left, x, n, incx, size) || !vector(&right, y, n, incy, size) || !vector(&out, result, 1, 1, size))
@@ -1342,7 +1348,7 @@ static fpemu_status dot(const fpemu_gemm_spec *spec, int carrier, size_t n, cons
     left.rows = 1;
     left.step_column = left.step_row;
     left.step_row = 1;
-    return multiply(spec, carrier, &left, &right, &out, 1, 1, spec->start_from_c, stats);
+    return multiply(&j, &left, &right, &out, 1, 1, spec->start_from_c, stats);
 }
 
 #define CARRIER(suffix, real, bits)                                                                                    \

@@ -1,6 +1,6 @@
-/* check_gemm.c - dot products, gemv, gemm: arguments, text, and every model against its definition, written plainly with
- * scalar operations, over layouts, transposes, strides, batches, threads and variants. Whether single operations are
- * right is for tests/oracle/arith.c. */
+/* check_gemm.c - dot products, gemv, gemm: arguments, text, and every model against its definition, written plainly
+ * with scalar operations, over layouts, transposes, strides, batches and threads. Whether single operations are right is
+ * for tests/oracle/arith.c. */
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ static int none(const fpemu_target *t)
     return t->format.kind == FPEMU_KIND_INVALID;
 }
 
-/* a*b + c (c NAN-boxed as "no third operand" by the operation), rounding number t of output i. */
+/* An operation with rounding number t of output i. */
 static double rounded(const fpemu_target *target, fpemu_operation op, double a, double b, double c, uint64_t t,
                       uint64_t i)
 {
@@ -248,9 +248,9 @@ static void same_bits(double got, double want, const char *what, size_t i)
         ck_abort_msg("%s: output %zu is %a, not %a", what, i, got, want);
 }
 
-/* One product of a batch against the definition. Returns the number of outputs. */
-static void compare(const char *text, const fpemu_gemm_spec *s, int carrier, const fpemu_gemm_shape *shape, double alpha,
-                    double beta, int specials)
+/* A call against the definition. */
+static void compare(const char *text, const fpemu_gemm_spec *s, int carrier, const fpemu_gemm_shape *shape,
+                    double alpha, double beta, int specials)
 {
     const size_t m = (size_t)shape->m, n = (size_t)shape->n, k = (size_t)shape->k;
     const size_t batch = shape->batch ? (size_t)shape->batch : 1;
@@ -609,7 +609,8 @@ START_TEST(text)
         uint32_t position;
     } wrong[] = {{"", 0},           {"sequence(fp16)", 0}, {"seq(fp17)", 4},       {"seq(fp16", 8},
                  {"seq(fp16/up)", 9}, {"chunk(0,fp16)", 6}, {"tc(k80,fp16)", 3},    {"tc(v100,bf16)", 8},
-                 {"int(32)", 6},    {"int(1,wrap)", 4},    {"seq(fp16); c=fp16", 11}, {"seq(fp16); ab=fp16; a=fp16", 20},
+                 {"int(32)", 6},    {"int(1,wrap)", 4},    {"seq(fp16); c=fp16", 11},
+                 {"seq(fp16); ab=fp16; a=fp16", 20},
                  {"fp32 fp32", 5},  {"tc(h100,fp16,promote=17)", 13}, {"seq(fp(6,9))", 10}};
     char got[1024];
     fpemu_parse_error e;
