@@ -1,6 +1,6 @@
-/* gemm.c - emulated products of matrices against a real one: multiplications a second of fpemu_gemm_f32 and of
- * an OpenBLAS found at run time, in turn, and their ratio. Time is the processor's, so that a busy machine disturbs little;
- * one thread.
+/* gemm.c - emulated products of matrices against a real one: multiplications a second of fpemu_gemm_f32 and of an
+ * OpenBLAS found at run time, in turn, and their ratio. Time is the processor's, so that a busy machine disturbs
+ * little; one thread.
  *
  *   make bench-gemm          OPENBLAS=path/of/libopenblas.so.0 where it lies elsewhere; OPENBLAS_CORETYPE=SkylakeX for
  *                            its AVX-512 kernel on processors that it does not know */
