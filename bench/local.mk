@@ -4,4 +4,10 @@ EXTRA_DIST += bench/peers/run.sh bench/peers/peers.py bench/peers/RESULTS.md
 PEERS_ENVIRONMENT =
 bench-peers: lib/libfpemu.la
 	$(SHELL) $(top_srcdir)/bench/peers/run.sh lib/.libs/libfpemu.so $(PEERS_ENVIRONMENT)
-.PHONY: bench-peers
+
+# Programs that measure beside `fpemu bench'; built when asked for.
+EXTRA_PROGRAMS += bench/gemm
+bench_gemm_LDADD = lib/libfpemu.la $(DL_LIBS)
+CLEANFILES += bench/gemm$(EXEEXT)
+bench-gemm: bench/gemm$(EXEEXT)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 bench/gemm$(EXEEXT)

@@ -1,5 +1,5 @@
 dist_man_MANS += doc/man/fpemu.3 doc/man/fpemu-formats.7
-dist_doc_DATA += doc/numerics.md doc/blocks.md doc/adding.md
+dist_doc_DATA += doc/numerics.md doc/blocks.md doc/accumulation.md doc/adding.md
 
 # What was run, and what came out.
 validationdir = $(docdir)/validation

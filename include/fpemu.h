@@ -780,8 +780,8 @@ typedef enum fpemu_model {
 
 #define FPEMU_NO_FLOOR INT32_MIN
 
-/* How products are added up. Fields that a model does not name are zero. inner and outer may be any format that binary64
- * holds, whatever the carrier. */
+/* How products are added up. Fields that a model does not name are zero. inner and outer may be any format that
+ * binary64 holds, whatever the carrier. */
 typedef struct fpemu_accumulator {
     uint32_t model;         /* fpemu_model */
     uint32_t chunk;         /* chunked: products of a chunk, at least 1. fused: products after which the sum is promoted
@@ -793,8 +793,8 @@ typedef struct fpemu_accumulator {
     uint8_t wrap;           /* integer: 0 saturates, 1 wraps */
     uint8_t reserved0[7];
     uint64_t reserved1[4];
-    fpemu_target inner;     /* all but integer: after every addition. fused: what a step gives; an ieee float of binary32's
-                               range or less, mode rtz or rne, overflow to infinity in both */
+    fpemu_target inner;     /* all but integer: after every addition. fused: what a step gives; an ieee float of
+                               binary32's range or less, mode rtz or rne, overflow to infinity in both */
     fpemu_target outer;     /* chunked, and fused with chunk: after every addition of a chunk */
 } fpemu_accumulator;
 
@@ -848,19 +848,21 @@ typedef struct fpemu_gemm_shape {
     uint64_t reserved1[5];
 } fpemu_gemm_shape;
 
-/* C = out(alpha * op(A) op(B) + beta * C). beta = 0: C is not read; alpha = 0: A and B are not. c overlaps neither a nor
- * b. m, n or batch of nothing is success; k = 0 gives out(beta * C). Indices, whatever layout, transposes and strides:
- * output (i,j) of product q is ((q*m + i)*n + j), a(i,l) is (q*m + i)*k + l, b(l,j) is (q*k + l)*n + j, with q = 0 for an
- * array that all share. `stats` (may be NULL; want = 0) counts every rounding of products and sums and, where
- * given, of out. Returns FPEMU_ERROR_ARGUMENT for a leading dimension or stride that is too small, or an extent past the
- * end of memory. */
+/* C = out(alpha * op(A) op(B) + beta * C). beta = 0: C is not read; alpha = 0: A and B are not. c overlaps neither a
+ * nor b. m = 0 or n = 0 is success; k = 0 gives out(beta * C). Indices, whatever order, transposes and strides:
+ * output (i,j) of product q is (q*m + i)*n + j, a(i,l) is (q*m + i)*k + l, b(l,j) is (q*k + l)*n + j, with q = 0 for
+ * an array that all share. `stats` (may be NULL; want = 0) counts every rounding of products and sums and, where
+ * given, of out. Returns FPEMU_ERROR_ARGUMENT for a leading dimension or stride that is too small, or an extent past
+ * the end of memory. It is quicker where the formats of a and b are told, though the numbers be rounded to them
+ * already. Some 90 kB of stack are used. */
 fpemu_status fpemu_gemm_f32(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, float alpha, const float *a,
                             const float *b, float beta, float *c, fpemu_stats *stats);
 fpemu_status fpemu_gemm_f64(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, double alpha, const double *a,
                             const double *b, double beta, double *c, fpemu_stats *stats);
 
 /* y = out(alpha * op(A) x + beta * y): A is an array of m rows and n columns, transpose = 1: x has m elements, y n.
- * Steps incx, incy are not 0; negative ones begin at the end, as in BLAS. Element l of x has index l, output i index i. */
+ * Steps incx, incy are not 0; negative ones begin at the end, as in BLAS. Element l of x has index l, output i has
+ * index i. */
 fpemu_status fpemu_gemv_f32(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,
                             float alpha, const float *a, size_t lda, const float *x, int64_t incx, float beta,
                             float *y, int64_t incy, fpemu_stats *stats);

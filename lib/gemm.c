@@ -14,7 +14,8 @@
 #include "internal.h"
 #include "parts.h"
 
-/* Sizes of a tile: ROWS * LANES states, SLAB * LANES operands; FEW lanes with a SLAB_FEW slab or a stack of levels. */
+/* Sizes of a tile: ROWS * DOT_LANES states, SLAB * DOT_LANES operands (binary32: twice as many rows and lanes); FEW
+ * lanes with a SLAB_FEW slab or a stack of levels. */
 #define ROWS 8
 #define SLAB 16
 #define FEW 32
@@ -33,6 +34,7 @@ typedef struct goal {
     core_plan64 plan, unbounded; /* unbounded: the same grid without ends */
     fpemu_rounding rounding;
     uint8_t given, stochastic, short_way, nan_is_error;
+    uint8_t lean; /* the loops round_nearest, round_stochastic serve */
 } goal;
 
 /* One operand: element (o, k), o counting rows or lanes of a tile. */
@@ -52,7 +54,8 @@ typedef struct job {
     const kernels *k;
     const fpemu_gemm_spec *spec;
     goal product, inner, outer, out;
-    core_plan32 product32, inner32; /* binary32 way */
+    core_plan32 product32, inner32; /* binary32 way, with their forms */
+    enum mac_form product_form, inner_form;
     side rows, lanes;
     int carrier, way;
     uint8_t counted, plain; /* plain: alpha = 1, beta = 0, no out: s is the result */
@@ -73,7 +76,7 @@ typedef struct work {
     size_t rows, lanes;   /* of this tile */
     size_t row, lane;     /* its first */
     size_t batch;
-    union { /* two arrays; pairwise: levels of FEW; sums in binary32: the second one, as narrow() */
+    union { /* two arrays; pairwise: levels of FEW; sums in binary32: all of it, chunked: the second */
         double d[2 * STATES];
         float f[4 * STATES];
         int64_t i[2 * STATES];
@@ -84,13 +87,13 @@ typedef struct work {
     } x;
     union {
         double d[OPERANDS];
-        float f[OPERANDS];
+        float f[2 * OPERANDS];
     } y;
     double powers_x[ROWS * SLAB_FEW];
     double leaf[FEW], leaf_factor; /* pairwise: a left leaf that waits */
     union {
         double d[OPERANDS]; /* operands on their way in; fused: the powers of y */
-        float f[OPERANDS];
+        float f[2 * OPERANDS];
     } spare;
 } work;
 
@@ -102,7 +105,7 @@ static int is_narrow(const job *j)
 /* Sums in binary32 of a row. */
 static float *narrow(work *w, size_t r)
 {
-    return w->state.f + 2 * STATES + r * DOT_LANES;
+    return w->j->spec->sum.chunk ? w->state.f + 2 * STATES + r * DOT_LANES : w->state.f + r * (2 * DOT_LANES);
 }
 
 /* ------------------------------------------------------------------------------------------------ checks */
@@ -119,6 +122,18 @@ static int is_zero(const void *p, size_t n)
 static int is_none(const fpemu_target *t)
 {
     return is_zero(t, sizeof *t);
+}
+
+/* Whether a target is a plain float whose steps binary64 reaches by an addition, to nearest or stochastic. */
+static int is_lean(const fpemu_format *f, const core_plan64 *p)
+{
+    const uint64_t past = p->overflow[0];
+    return f->kind == FPEMU_KIND_FLOAT && p->rule == CORE_RULE_FLOAT && f->mantissa_bits >= 1 && f->fits_f32 &&
+           f->emax >= f->emin && f->subnormals == FPEMU_SUBNORMALS_KEEP &&
+           (p->mode == FPEMU_RNE || p->mode == FPEMU_SR) &&
+           p->zero[1] == CORE_SIGN64 && p->max[0] == p->max[1] && p->nan[0] == p->nan[1] &&
+           p->nan[0] == (CORE_INF64 | CORE_INF64 >> 1) && p->infinite[0] == past && p->overflow[1] == p->infinite[1] &&
+           p->overflow[1] == (past | CORE_SIGN64) && (past == CORE_INF64 || past == p->max[0]);
 }
 
 /* Whether a target goes with arithmetic; *g is its plan. */
@@ -149,6 +164,7 @@ static fpemu_status prepare_goal(goal *g, const fpemu_target *t, int carrier)
     g->unbounded.negative = 0;
     g->rounding = t->rounding;
     g->given = 1;
+    g->lean = (uint8_t)is_lean(&format, &g->plan);
     g->stochastic = g->plan.mode >= FPEMU_SR;
     g->nan_is_error = core_nan_policy(&format, &t->rounding) == FPEMU_NAN_ERROR && !format.has_nan;
     const int precision = format.kind == FPEMU_KIND_FLOAT ? (int)format.mantissa_bits + 1 : (int)format.bits;
@@ -262,14 +278,19 @@ static fpemu_status prepare_spec(job *j, const fpemu_gemm_spec *spec, int carrie
     return FPEMU_OK;
 }
 
+static fpemu_status prepare(job *j, const fpemu_gemm_spec *spec, int carrier)
+{
+    fp_environment environment;
+    fpemu_environment_enter(&environment);
+    const fpemu_status status = prepare_spec(j, spec, carrier);
+    fpemu_environment_leave(&environment);
+    return status;
+}
+
 fpemu_status fpemu_gemm_check(const fpemu_gemm_spec *spec, int carrier)
 {
     job j;
-    fp_environment environment;
-    fpemu_environment_enter(&environment);
-    const fpemu_status status = prepare_spec(&j, spec, carrier);
-    fpemu_environment_leave(&environment);
-    return status;
+    return prepare(&j, spec, carrier);
 }
 
 /* -------------------------------------------------------------------------------------------- one operation */
@@ -308,20 +329,19 @@ static void exact_way(work *w, const goal *g, size_t n, const terms *a, const ui
     for (size_t i = 0; i < n; i++) {
         core_exact x = core_exact_multiply(core_exact_from(core_bits64(first_of(a, i))),
                                            a->w ? core_exact_from(core_bits64(a->w[i])) : one);
-        int exception = x.exception;
+        int nan_came = isnan(first_of(a, i)) || (a->w && isnan(a->w[i]));
         if (a->u) {
             const core_exact u = core_exact_multiply(core_exact_from(core_bits64(a->u[i])),
                                                      a->u_factor ? core_exact_from(core_bits64(*a->u_factor)) : one);
-            exception |= u.exception;
+            nan_came |= isnan(a->u[i]) || (a->u_factor && isnan(*a->u_factor));
             x = core_exact_add(x, u, g->plan.mode);
-            exception |= x.exception;
         }
         uint64_t grid;
         const double result = core_value64(core_exact_round(&g->plan, &x, g->stochastic ? r[i] : 0, &grid));
         w->found_nan |= g->nan_is_error && x.kind == CORE_NOT_A_NUMBER;
         if (w->gathered) {
             fpemu_count_exact(&g->plan, &x, result, grid, &counts);
-            counts.invalid += exception != 0;
+            counts.invalid += x.kind == CORE_NOT_A_NUMBER && !nan_came;
         }
         y[i] = result;
     }
@@ -344,9 +364,20 @@ static void count_short(work *w, const goal *g, size_t n, const terms *a, const 
     counts.max_error = extremes.max_error;
     for (size_t i = 0; i < n; i++) {
         const double v = first_of(a, i), factor = a->w ? a->w[i] : 1, u = a->u ? a->u[i] : 0;
-        counts.invalid += isnan(odd[i]) && !isnan(v) && !isnan(factor) && !isnan(u);
+        counts.invalid += isnan(odd[i]) && !isnan(v) && !isnan(factor) && !isnan(u) &&
+                          !(a->u_factor && isnan(*a->u_factor));
     }
     fpemu_gather_tile(w->gathered, 64, 0, n, nearest, y, &counts);
+}
+
+/* binary64 rounded to odd, taken to g. */
+static void round_odd(const kernels *k, const goal *g, size_t n, const double *odd, const uint32_t *r, double *y)
+{
+    const core_plan64 *p = &g->plan;
+    if (g->lean)
+        (p->mode == FPEMU_SR ? k->round_stochastic : k->round_nearest)(p, n, odd, r, y);
+    else
+        k->round64[p->rule][p->mode](p, n, odd, r, y);
 }
 
 static void short_way(work *w, const goal *g, size_t n, const terms *a, const uint32_t *r, double *y)
@@ -356,25 +387,35 @@ static void short_way(work *w, const goal *g, size_t n, const terms *a, const ui
     const uint64_t zero_sign = p->mode == FPEMU_RTN ? CORE_SIGN64 : 0;
     double product[DOT_LANES], odd[DOT_LANES];
     if (a->u && a->x && a->w && !a->u_factor && !w->gathered) {
+        if (g->lean && p->mode == FPEMU_RNE) {
+            k->fma_nearest(p, n, *a->x, a->w, a->u, y);
+            return;
+        }
         k->fma_odd(n, *a->x, a->w, a->u, zero_sign, odd);
-        k->round64[p->rule][p->mode](p, n, odd, r, y);
+        round_odd(k, g, n, odd, r, y);
         return;
     }
     double right[DOT_LANES], nearest[DOT_LANES];
     uint64_t grid[DOT_LANES];
-    const double *left = product;
-    for (size_t i = 0; i < n; i++) /* exact, u_factor too: products of binary32 numbers */
-        product[i] = a->w ? first_of(a, i) * a->w[i] : first_of(a, i);
-    if (a->u) {
+    const double *left = product, *other = a->u_factor ? right : a->u;
+    if (!a->w && !a->x)
+        left = a->v;
+    else
+        for (size_t i = 0; i < n; i++) /* exact, u_factor too: products of binary32 numbers */
+            product[i] = a->w ? first_of(a, i) * a->w[i] : first_of(a, i);
+    if (a->u_factor)
         for (size_t i = 0; i < n; i++)
-            right[i] = a->u_factor ? a->u[i] * *a->u_factor : a->u[i];
-        k->exact[FPEMU_ADD](n, left, right, NULL, zero_sign, nearest, odd);
+            right[i] = a->u[i] * *a->u_factor;
+    if (a->u && !w->gathered) {
+        k->fma_odd(n, 1, left, other, zero_sign, odd);
+    } else if (a->u) {
+        k->exact[FPEMU_ADD](n, left, other, NULL, zero_sign, nearest, odd);
     } else {
         for (size_t i = 0; i < n; i++)
             nearest[i] = odd[i] = isnan(left[i]) ? core_value64(CORE_INF64 | CORE_INF64 >> 1) : left[i];
     }
     if (!w->gathered) {
-        k->round64[p->rule][p->mode](p, n, odd, r, y);
+        round_odd(k, g, n, odd, r, y);
         return;
     }
     double result[DOT_LANES];
@@ -575,8 +616,8 @@ static void pairwise_end(work *w, double *to)
 }
 
 /* As fused_sum of the loops, one lane, and what is lost on the way. */
-static double fused_sum_counted(work *w, size_t nk, const double *x, const double *px, const double *y, const double *py,
-                                double scale, double floor, double d, int *lost, int *nan_came)
+static double fused_sum_counted(work *w, size_t nk, const double *x, const double *px, const double *y,
+                                const double *py, double scale, double floor, double d, int *lost, int *nan_came)
 {
     double top = core_dot_power(d, 0x1p-126), plain = d, sum = 0;
     top = top < floor ? floor : top;
@@ -703,9 +744,12 @@ static void pack(work *w, const side *s, size_t first, size_t count, size_t l0, 
     const size_t size = j->carrier == 32 ? sizeof(float) : sizeof(double);
     const char *p = (const char *)s->p + ((ptrdiff_t)(s->stride * w->batch) + (ptrdiff_t)first * s->step_o +
                                           (ptrdiff_t)l0 * s->step_k) * (ptrdiff_t)size;
+    const size_t out_line = along_k ? out_o : out_l, out_step = along_k ? out_l : out_o;
+    const int in_place = is_narrow(j) && out_step == 1 && out_line == length;
+    char *const room = in_place ? (char *)out : (char *)&w->spare;
     for (size_t line = 0; line < lines; line++) {
         const char *from = p + (ptrdiff_t)line * step_line * (ptrdiff_t)size;
-        char *to = (char *)&w->spare + line * length * size;
+        char *to = room + line * length * size;
         if (step == 1)
             memcpy(to, from, length * size);
         else if (j->carrier == 32)
@@ -725,17 +769,16 @@ static void pack(work *w, const side *s, size_t first, size_t count, size_t l0, 
             fpemu_status status;
             r.offset = index + call * (along_k ? s->index_o : s->index_k);
             if (j->carrier == 32) {
-                float *v = w->spare.f + call * length;
+                float *v = (float *)(void *)room + call * length;
                 status = fpemu_quantize_f32(&s->target->format, &r, each, v, v, NULL);
             } else {
-                double *v = w->spare.d + call * length;
+                double *v = (double *)(void *)room + call * length;
                 status = fpemu_quantize_f64(&s->target->format, &r, each, v, v, NULL);
             }
             w->found_nan |= status == FPEMU_ERROR_NAN;
         }
     }
-    const size_t out_line = along_k ? out_o : out_l, out_step = along_k ? out_l : out_o;
-    for (size_t line = 0; line < lines; line++) {
+    for (size_t line = 0; line < lines && !in_place; line++) {
         const float *f = w->spare.f + line * length;
         const double *d = w->spare.d + line * length;
         if (is_narrow(j)) {
@@ -803,7 +846,7 @@ static void begin(work *w)
                             : a->model == FPEMU_FUSED ? &binary32
                                                         : &a->inner.format;
     for (size_t r = 0; r < w->rows; r++) {
-        double c[DOT_LANES];
+        double c[2 * DOT_LANES];
         for (size_t i = 0; i < w->lanes; i++)
             c[i] = load(j, output(w, r, i));
         fpemu_quantize_f64(f, &nearest, w->lanes, c, c, NULL);
@@ -828,15 +871,13 @@ static void advance(work *w, size_t l0, size_t nk)
         const double *wide = w->x.d + r * SLAB_FEW;
         float *s = narrow(w, r);
         switch (j->way) {
-        case WAY_NATIVE32: k->mac_binary32(nk, w->lanes, x, w->y.f, DOT_LANES, s); continue;
+        case WAY_NATIVE32: k->mac_binary32(nk, w->lanes, x, w->y.f, w->lanes, s); continue;
         case WAY_NATIVE64:
             k->mac_binary64(nk, w->lanes, wide, w->y.d, DOT_LANES, w->state.d + r * DOT_LANES);
             continue;
-        case WAY_BINARY32: {
-            const int rule = j->product.given ? j->product32.rule : CORE_RULE_FLOAT;
-            k->mac32[rule][j->inner32.rule](&j->product32, &j->inner32, nk, w->lanes, x, w->y.f, DOT_LANES, s);
+        case WAY_BINARY32:
+            k->mac32[j->product_form][j->inner_form](&j->product32, &j->inner32, nk, w->lanes, x, w->y.f, w->lanes, s);
             continue;
-        }
         default: break;
         }
         switch (j->spec->sum.model) {
@@ -882,23 +923,23 @@ static void finish(work *w, size_t r, const double *s)
     memset(&counts, 0, sizeof counts);
     for (size_t i = 0; i < w->lanes; i++) {
         core_exact x = core_exact_special(CORE_ZERO, 0, 0);
-        int exception = 0;
+        int nan_came = isnan(j->alpha) || isnan(j->beta);
         if (j->alpha != 0) {
             x = core_exact_from(core_bits64(s[i]));
             if (whole)
                 x = w->state.i[STATES + r * DOT_LANES + i]
                         ? core_exact_special(CORE_NOT_A_NUMBER, 0, 0)
                         : core_exact_integer(w->state.i[r * DOT_LANES + i], j->rows.quantum + j->lanes.quantum);
+            nan_came |= x.kind == CORE_NOT_A_NUMBER;
             if (!(j->alpha == 1))
                 x = core_exact_multiply(core_exact_from(core_bits64(j->alpha)), x);
-            exception |= x.exception;
         }
         if (j->beta != 0 && !j->spec->start_from_c) {
-            const core_exact c = core_exact_multiply(core_exact_from(core_bits64(j->beta)),
-                                                     core_exact_from(core_bits64(load(j, output(w, r, i)))));
-            exception |= c.exception;
+            const double old = load(j, output(w, r, i));
+            const core_exact c =
+                core_exact_multiply(core_exact_from(core_bits64(j->beta)), core_exact_from(core_bits64(old)));
+            nan_came |= isnan(old);
             x = j->alpha != 0 ? core_exact_add(x, c, g->plan.mode) : c;
-            exception |= x.exception;
         }
         uint64_t grid;
         const uint32_t bits = g->stochastic ? fpemu_element_bits(&numbered, index + i) : 0;
@@ -906,7 +947,7 @@ static void finish(work *w, size_t r, const double *s)
         w->found_nan |= g->nan_is_error && x.kind == CORE_NOT_A_NUMBER;
         if (gathered && g->given) {
             fpemu_count_exact(&g->plan, &x, y, grid, &counts);
-            counts.invalid += exception != 0;
+            counts.invalid += x.kind == CORE_NOT_A_NUMBER && !nan_came;
         }
         store(j, output(w, r, i), y);
     }
@@ -919,7 +960,7 @@ static void run_tile(work *w)
     const job *j = w->j;
     const fpemu_accumulator *a = &j->spec->sum;
     const int few = a->model == FPEMU_PAIRWISE || a->model == FPEMU_FUSED;
-    const size_t ld = few ? FEW : DOT_LANES;
+    const size_t ld = few ? FEW : is_narrow(j) ? w->lanes : DOT_LANES;
     const size_t slab = a->model == FPEMU_FUSED ? SLAB_FEW / a->block * a->block : few ? SLAB_FEW : SLAB;
     const size_t depth = j->alpha != 0 ? j->depth : 0;
     begin(w);
@@ -946,7 +987,7 @@ static void run_tile(work *w)
             end_chunk(w, l - 1);
     }
     for (size_t r = 0; r < w->rows; r++) {
-        double wide[DOT_LANES], *s = w->state.d + r * DOT_LANES;
+        double wide[2 * DOT_LANES], *s = w->state.d + r * DOT_LANES;
         if (is_narrow(j) && !a->chunk) {
             s = wide;
             j->k->widen(w->lanes, narrow(w, r), s);
@@ -961,8 +1002,10 @@ static void run_tile(work *w)
 static int run(const job *j, fpemu_stats *stats)
 {
     const uint32_t model = j->spec->sum.model;
-    const size_t lanes = model == FPEMU_PAIRWISE || model == FPEMU_FUSED ? FEW : DOT_LANES;
-    const size_t rows = model == FPEMU_PAIRWISE ? 1 : is_narrow(j) && !j->spec->sum.chunk ? 2 * ROWS : ROWS;
+    const size_t lanes = model == FPEMU_PAIRWISE || model == FPEMU_FUSED ? FEW
+                         : is_narrow(j) && !j->spec->sum.chunk           ? 2 * DOT_LANES
+                                                                         : DOT_LANES;
+    const size_t rows = model == FPEMU_PAIRWISE ? 1 : lanes == 2 * DOT_LANES ? 2 * ROWS : ROWS;
     const size_t down = (j->m - 1) / rows + 1, across = (j->n - 1) / lanes + 1;
     const size_t tiles = j->batch * down * across; /* no overflow: each tile has an output of its own in memory */
     int found_nan = 0, threads = 1;
@@ -1017,27 +1060,45 @@ static int is_native(const fpemu_target *t, fpemu_name name)
            t->rounding.overflow <= FPEMU_OVERFLOW_IEEE;
 }
 
-/* Plan of a float of at most 11 bits of precision whose rounding to nearest has a short form; 0 if t is none. */
-static int quick_plan(core_plan32 *p, const fpemu_target *t)
+/* Plan and form of a float of at most 11 bits of precision whose rounding to nearest has a short form, for numbers
+ * below 2^top; 0 if t is none. */
+static int quick_plan(core_plan32 *p, enum mac_form *form, const fpemu_target *t, int top)
 {
     core_plan64 integers;
-    if (t->format.kind != FPEMU_KIND_FLOAT || t->format.mantissa_bits > 10 || !t->format.fits_f32 ||
-        t->rounding.mode != FPEMU_RNE || core_nan_policy(&t->format, &t->rounding) == FPEMU_NAN_ERROR)
+    const int m = (int)t->format.mantissa_bits;
+    if (t->format.kind != FPEMU_KIND_FLOAT || m > 10 || !t->format.fits_f32 || t->rounding.mode != FPEMU_RNE ||
+        core_nan_policy(&t->format, &t->rounding) == FPEMU_NAN_ERROR)
         return 0;
     core_plan_make32(p, &integers, &t->format, &t->rounding, 0);
     core_choose_quick32(p, &t->format);
-    return p->rule == CORE_RULE_FLAT || p->rule == CORE_RULE_MAGIC || p->rule == CORE_RULE_MAGIC_ENDS;
+    const uint32_t past = p->overflow[0];
+    if (p->rule == CORE_RULE_FLAT) {
+        *form = MAC_FLAT;
+        return 1;
+    }
+    const int one_end = p->rule == CORE_RULE_MAGIC_PASS || p->rule == CORE_RULE_MAGIC_STOP; /* for infinity too */
+    if (!one_end && p->rule != CORE_RULE_MAGIC_STOP_INF && p->rule != CORE_RULE_MAGIC_GRID)
+        return 0;
+    *form = MAC_ENDS;
+    /* lean: 2^top leaves room for the number that is added; a NaN needs no care on the way */
+    if (one_end && top + 23 - m <= 127 && p->nan[0] == 0x7fc00000u &&
+        p->overflow[1] == (past | 0x80000000u) && (past == 0x7f800000u || past == p->max[0])) {
+        *form = past == p->max[0] ? MAC_SAT : MAC_INF;
+        p->quick_up += 0x00400000u; /* 1.5 times the power of two */
+    }
+    return 1;
 }
 
-/* Whether every product of two operands is a number of binary32: bits, smallest and largest. *bits: how many it has. */
-static int products_fit(const fpemu_gemm_spec *s, int *bits)
+/* Whether every product of two operands is a number of binary32: bits, smallest and largest. It has *bits, and is below
+ * 2^*top. */
+static int products_fit(const fpemu_gemm_spec *s, int *bits, int *top)
 {
     const fpemu_format *a = &s->a.format, *b = &s->b.format;
     if (a->kind != FPEMU_KIND_FLOAT || b->kind != FPEMU_KIND_FLOAT)
         return 0;
     *bits = (int)a->mantissa_bits + (int)b->mantissa_bits + 2;
-    return *bits <= 24 && a->emin - (int)a->mantissa_bits + b->emin - (int)b->mantissa_bits >= -149 &&
-           a->emax + b->emax + 2 <= 127;
+    *top = a->emax + b->emax + 2;
+    return *bits <= 24 && a->emin - (int)a->mantissa_bits + b->emin - (int)b->mantissa_bits >= -149 && *top <= 127;
 }
 
 /* The quickest way that gives the right bits. Rounding to nearest in binary32 first does no harm (Figueroa 1995) where
@@ -1045,22 +1106,28 @@ static int products_fit(const fpemu_gemm_spec *s, int *bits)
 static int choose_way(job *j)
 {
     const fpemu_gemm_spec *s = j->spec;
+    const fpemu_format *f = &s->sum.inner.format;
     const uint32_t model = s->sum.model;
-    int bits;
+    int bits, top;
     if (j->carrier != 32 || j->counted || (model != FPEMU_SEQUENTIAL && model != FPEMU_CHUNKED))
         return WAY_GENERAL;
     if (model == FPEMU_SEQUENTIAL && !j->product.given && is_native(&s->sum.inner, FPEMU_BINARY32))
         return WAY_NATIVE32;
     if (model == FPEMU_SEQUENTIAL && !j->product.given && is_native(&s->sum.inner, FPEMU_BINARY64))
         return WAY_NATIVE64;
-    if (!products_fit(s, &bits) || !quick_plan(&j->inner32, &s->sum.inner))
+    if (!products_fit(s, &bits, &top))
         return WAY_GENERAL;
+    j->product_form = MAC_NONE;
     if (j->product.given) {
-        if (!quick_plan(&j->product32, &s->product))
+        if (!quick_plan(&j->product32, &j->product_form, &s->product, top))
             return WAY_GENERAL;
         bits = (int)s->product.format.mantissa_bits + 1;
+        top = s->product.format.emax + 1;
     }
-    return bits <= (int)s->sum.inner.format.mantissa_bits + 1 ? WAY_BINARY32 : WAY_GENERAL;
+    top = (top > f->emax + 1 ? top : f->emax + 1) + 1;
+    return quick_plan(&j->inner32, &j->inner_form, &s->sum.inner, top) && bits <= (int)f->mantissa_bits + 1
+               ? WAY_BINARY32
+               : WAY_GENERAL;
 }
 
 /* T: how many roundings come before that of the result. */
@@ -1129,7 +1196,7 @@ static side side_of(const operand *o, const fpemu_target *t, int transposed, uin
     return s;
 }
 
-/* In the default floating-point environment. a, b, c: op(A) m x k, op(B) k x n, C m x n. */
+/* In the default floating-point environment; the spec is prepared. a, b, c: op(A) m x k, op(B) k x n, C m x n. */
 static fpemu_status multiply_inside(job *j, const operand *a, const operand *b, const operand *c, uint64_t batch,
                                     double alpha, double beta, fpemu_stats *stats)
 {
@@ -1180,24 +1247,21 @@ static fpemu_status multiply_inside(job *j, const operand *a, const operand *b, 
     return run(j, stats) ? FPEMU_ERROR_NAN : FPEMU_OK;
 }
 
-static fpemu_status multiply(const fpemu_gemm_spec *spec, int carrier, const operand *a, const operand *b,
-                             const operand *c, uint64_t batch, double alpha, double beta, fpemu_stats *stats)
+static fpemu_status multiply(job *j, const operand *a, const operand *b, const operand *c, uint64_t batch, double alpha,
+                             double beta, fpemu_stats *stats)
 {
-    job j;
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    fpemu_status status = prepare_spec(&j, spec, carrier);
-    if (!status)
-        status = multiply_inside(&j, a, b, c, batch, alpha, beta, stats);
+    const fpemu_status status = multiply_inside(j, a, b, c, batch, alpha, beta, stats);
     fpemu_environment_leave(&environment);
     return status;
 }
 
 /* op(array) of rows x columns; 0 where the leading dimension is too small. */
-static int matrix(operand *o, const void *p, uint64_t rows, uint64_t columns, uint64_t ld, uint64_t stride, int layout,
+static int matrix(operand *o, const void *p, uint64_t rows, uint64_t columns, uint64_t ld, uint64_t stride, int order,
                   int transpose)
 {
-    const int row_wise = layout == FPEMU_ROW_MAJOR ? !transpose : transpose; /* rows of op are what lies together */
+    const int row_wise = order == FPEMU_ROW_MAJOR ? !transpose : transpose; /* rows of op are what lies together */
     const uint64_t length = row_wise ? columns : rows;
     if (ld == 0)
         ld = length;
@@ -1216,23 +1280,24 @@ static fpemu_status gemm(const fpemu_gemm_spec *spec, int carrier, const fpemu_g
                          const void *a, const void *b, double beta, void *c, fpemu_stats *stats)
 {
     operand x, y, z;
-    fpemu_status status = fpemu_gemm_check(spec, carrier);
+    job j;
+    const fpemu_status status = prepare(&j, spec, carrier);
     if (status)
         return status;
     if (!s)
         return FPEMU_ERROR_NULL;
     const uint64_t batch = s->batch ? s->batch : 1, most = PTRDIFF_MAX;
-    if (s->layout > 1 || s->transpose_a > 1 || s->transpose_b > 1 || !is_zero(s->reserved0, sizeof s->reserved0) ||
+    if (s->order > 1 || s->transpose_a > 1 || s->transpose_b > 1 || !is_zero(s->reserved0, sizeof s->reserved0) ||
         !is_zero(s->reserved1, sizeof s->reserved1) || s->m > most || s->n > most || s->k > most ||
-        !matrix(&x, a, s->m, s->k, s->lda, s->stride_a, s->layout, s->transpose_a) ||
-        !matrix(&y, b, s->k, s->n, s->ldb, s->stride_b, s->layout, s->transpose_b) ||
-        !matrix(&z, c, s->m, s->n, s->ldc, s->stride_c, s->layout, 0))
+        !matrix(&x, a, s->m, s->k, s->lda, s->stride_a, s->order, s->transpose_a) ||
+        !matrix(&y, b, s->k, s->n, s->ldb, s->stride_b, s->order, s->transpose_b) ||
+        !matrix(&z, c, s->m, s->n, s->ldc, s->stride_c, s->order, 0))
         return FPEMU_ERROR_ARGUMENT;
     uintptr_t from, to;
     if (batch > 1 && s->m && s->n &&
         (!extent(&z, 1, 1, &from, &to) || s->stride_c < to - from)) /* products do not lie within each other */
         return FPEMU_ERROR_ARGUMENT;
-    return multiply(spec, carrier, &x, &y, &z, batch, alpha, beta, stats);
+    return multiply(&j, &x, &y, &z, batch, alpha, beta, stats);
 }
 
 /* n elements, `inc` apart, as a column; negative steps begin at the end. */
@@ -1252,20 +1317,21 @@ static int vector(operand *o, const void *p, uint64_t n, int64_t inc, size_t siz
     return 1;
 }
 
-static fpemu_status gemv(const fpemu_gemm_spec *spec, int carrier, fpemu_layout layout, int transpose, size_t m,
+static fpemu_status gemv(const fpemu_gemm_spec *spec, int carrier, fpemu_order order, int transpose, size_t m,
                          size_t n, double alpha, const void *a, size_t lda, const void *x, int64_t incx, double beta,
                          void *y, int64_t incy, fpemu_stats *stats)
 {
     const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
     operand left, right, out;
-    const fpemu_status status = fpemu_gemm_check(spec, carrier);
+    job j;
+    const fpemu_status status = prepare(&j, spec, carrier);
     if (status)
         return status;
-    if ((unsigned)layout > 1 || (unsigned)transpose > 1 || m > PTRDIFF_MAX || n > PTRDIFF_MAX ||
-        !matrix(&left, a, transpose ? n : m, transpose ? m : n, lda, 0, (int)layout, transpose) ||
+    if ((unsigned)order > 1 || (unsigned)transpose > 1 || m > PTRDIFF_MAX || n > PTRDIFF_MAX ||
+        !matrix(&left, a, transpose ? n : m, transpose ? m : n, lda, 0, (int)order, transpose) ||
         !vector(&right, x, transpose ? m : n, incx, size) || !vector(&out, y, transpose ? n : m, incy, size))
         return FPEMU_ERROR_ARGUMENT;
-    return multiply(spec, carrier, &left, &right, &out, 1, alpha, beta, stats);
+    return multiply(&j, &left, &right, &out, 1, alpha, beta, stats);
 }
 
 static fpemu_status dot(const fpemu_gemm_spec *spec, int carrier, size_t n, const void *x, int64_t incx, const void *y,
@@ -1273,7 +1339,8 @@ static fpemu_status dot(const fpemu_gemm_spec *spec, int carrier, size_t n, cons
 {
     const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
     operand left, right, out;
-    const fpemu_status status = fpemu_gemm_check(spec, carrier);
+    job j;
+    const fpemu_status status = prepare(&j, spec, carrier);
     if (status)
         return status;
     if (!vector(&left, x, n, incx, size) || !vector(&right, y, n, incy, size) || !vector(&out, result, 1, 1, size))
@@ -1282,7 +1349,7 @@ static fpemu_status dot(const fpemu_gemm_spec *spec, int carrier, size_t n, cons
     left.rows = 1;
     left.step_column = left.step_row;
     left.step_row = 1;
-    return multiply(spec, carrier, &left, &right, &out, 1, 1, spec->start_from_c, stats);
+    return multiply(&j, &left, &right, &out, 1, 1, spec->start_from_c, stats);
 }
 
 #define CARRIER(suffix, real, bits)                                                                                    \
@@ -1291,11 +1358,11 @@ static fpemu_status dot(const fpemu_gemm_spec *spec, int carrier, size_t n, cons
     {                                                                                                                  \
         return gemm(spec, bits, shape, (double)alpha, a, b, (double)beta, c, stats);                                   \
     }                                                                                                                  \
-    fpemu_status fpemu_gemv_##suffix(const fpemu_gemm_spec *spec, fpemu_layout layout, int transpose, size_t m,        \
+    fpemu_status fpemu_gemv_##suffix(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m,          \
                                      size_t n, real alpha, const real *a, size_t lda, const real *x, int64_t incx,     \
                                      real beta, real *y, int64_t incy, fpemu_stats *stats)                             \
     {                                                                                                                  \
-        return gemv(spec, bits, layout, transpose, m, n, (double)alpha, a, lda, x, incx, (double)beta, y, incy,        \
+        return gemv(spec, bits, order, transpose, m, n, (double)alpha, a, lda, x, incx, (double)beta, y, incy,         \
                     stats);                                                                                            \
     }                                                                                                                  \
     fpemu_status fpemu_dot_##suffix(const fpemu_gemm_spec *spec, size_t n, const real *x, int64_t incx,                \

@@ -1,5 +1,5 @@
-/* gemm_spec.c - how products are added up, as text, and the tensor cores by name. doc/accumulation.md states the grammar
- * and the figures. */
+/* gemm_spec.c - how products are added up, as text, and the tensor cores by name. doc/accumulation.md states the
+ * grammar and the figures. */
 #include <stdio.h>
 
 #include "internal.h"

@@ -10,8 +10,12 @@
 #include "core/random.h"
 #include "fpemu.h"
 
-/* Lanes of the loops of dot products at most. */
+/* Lanes of the loops of dot products at most, in binary64; in binary32 twice as many. */
 #define DOT_LANES 128
+
+/* Short forms of rounding to nearest in binary32: none at all, flat of core/quick.h, magic with any ends, and magic on
+ * signed numbers with infinity or the largest value past the end. */
+enum mac_form { MAC_NONE, MAC_FLAT, MAC_ENDS, MAC_INF, MAC_SAT, MAC_FORMS };
 
 /* Elements handled at a time where an intermediate result is kept on the stack. */
 #define TILE 1024
@@ -86,9 +90,13 @@ typedef struct kernels {
     size_t (*quick_blocks)(const core_quick_block *how, size_t blocks, size_t length, const float *x, float *y);
     /* dot products: dot.inc.c */
     void (*fma_odd)(size_t n, double x, const double *y, const double *s, uint64_t zero_sign, double *odd);
-    /* by the rule of products (CORE_RULE_FLOAT: none) and of sums */
-    void (*mac32[CORE_RULE_POSIT][CORE_RULE_POSIT])(const core_plan32 *product, const core_plan32 *sum, size_t nk,
-                                                    size_t n, const float *x, const float *y, size_t ld, float *s);
+    /* as round64, for lean formats: nearest, stochastic; and both steps at once */
+    void (*round_nearest)(const core_plan64 *p, size_t n, const double *x, const uint32_t *r, double *y);
+    void (*round_stochastic)(const core_plan64 *p, size_t n, const double *x, const uint32_t *r, double *y);
+    void (*fma_nearest)(const core_plan64 *p, size_t n, double x, const double *y, const double *s, double *out);
+    /* by the forms of products and of sums */
+    void (*mac32[MAC_FORMS][MAC_FORMS])(const core_plan32 *product, const core_plan32 *sum, size_t nk, size_t n,
+                                        const float *x, const float *y, size_t ld, float *s);
     void (*mac_binary32)(size_t nk, size_t n, const float *x, const float *y, size_t ld, float *s);
     void (*mac_binary64)(size_t nk, size_t n, const double *x, const double *y, size_t ld, double *s);
     void (*fused_sum)(size_t nk, size_t n, size_t ld, const double *x, const double *px, const double *y,

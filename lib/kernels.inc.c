@@ -252,12 +252,16 @@ const kernels KERNELS = {
     runs_y_64,
     quick_blocks,
     fma_odd,
-#define MAC_SUMS(rule, product)                                                                                        \
-    [rule] = {[CORE_RULE_FLAT] = mac_##product##_flat,                                                                 \
-              [CORE_RULE_MAGIC] = mac_##product##_magic,                                                               \
-              [CORE_RULE_MAGIC_ENDS] = mac_##product##_magic_ends}
-    {MAC_SUMS(CORE_RULE_FLOAT, none), MAC_SUMS(CORE_RULE_FLAT, flat), MAC_SUMS(CORE_RULE_MAGIC, magic),
-     MAC_SUMS(CORE_RULE_MAGIC_ENDS, magic_ends)},
+    round_nearest,
+    round_stochastic,
+    fma_nearest,
+#define MAC_SUMS(form, product)                                                                                        \
+    [form] = {[MAC_FLAT] = mac_##product##_flat,                                                                       \
+              [MAC_ENDS] = mac_##product##_ends,                                                                       \
+              [MAC_INF] = mac_##product##_inf,                                                                         \
+              [MAC_SAT] = mac_##product##_sat}
+    {MAC_SUMS(MAC_NONE, none), MAC_SUMS(MAC_FLAT, flat), MAC_SUMS(MAC_ENDS, ends), MAC_SUMS(MAC_INF, inf),
+     MAC_SUMS(MAC_SAT, sat)},
     mac_binary32,
     mac_binary64,
     fused_sum,

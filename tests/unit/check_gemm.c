@@ -1,6 +1,6 @@
-/* check_gemm.c - dot products, gemv, gemm: arguments, text, and every model against its definition, written plainly with
- * scalar operations, over layouts, transposes, strides, batches, threads and variants. Whether single operations are
- * right is for tests/oracle/arith.c. */
+/* check_gemm.c - dot products, gemv, gemm: arguments, text, and every model against its definition, written plainly
+ * with scalar operations, over layouts, transposes, strides, batches and threads. Whether single operations are right
+ * is for tests/oracle/arith.c. */
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ static int none(const fpemu_target *t)
     return t->format.kind == FPEMU_KIND_INVALID;
 }
 
-/* a*b + c (c NAN-boxed as "no third operand" by the operation), rounding number t of output i. */
+/* An operation with rounding number t of output i. */
 static double rounded(const fpemu_target *target, fpemu_operation op, double a, double b, double c, uint64_t t,
                       uint64_t i)
 {
@@ -248,9 +248,9 @@ static void same_bits(double got, double want, const char *what, size_t i)
         ck_abort_msg("%s: output %zu is %a, not %a", what, i, got, want);
 }
 
-/* One product of a batch against the definition. Returns the number of outputs. */
-static void compare(const char *text, const fpemu_gemm_spec *s, int carrier, const fpemu_gemm_shape *shape, double alpha,
-                    double beta, int specials)
+/* A call against the definition. */
+static void compare(const char *text, const fpemu_gemm_spec *s, int carrier, const fpemu_gemm_shape *shape,
+                    double alpha, double beta, int specials)
 {
     const size_t m = (size_t)shape->m, n = (size_t)shape->n, k = (size_t)shape->k;
     const size_t batch = shape->batch ? (size_t)shape->batch : 1;
@@ -278,7 +278,7 @@ static void compare(const char *text, const fpemu_gemm_spec *s, int carrier, con
             a64[i] = (double)a32[i];
             b64[i] = (double)b32[i];
         }
-    const int column = shape->layout == FPEMU_COLUMN_MAJOR;
+    const int column = shape->order == FPEMU_COLUMN_MAJOR;
     const int a_rows = column == (shape->transpose_a != 0), b_rows = column == (shape->transpose_b != 0);
     const size_t lda = shape->lda ? (size_t)shape->lda : a_rows ? k : m;
     const size_t ldb = shape->ldb ? (size_t)shape->ldb : b_rows ? n : k;
@@ -400,7 +400,7 @@ START_TEST(layouts)
     fpemu_gemm_spec s = spec_of(models[i]);
     seed(&s);
     for (int way = 0; way < 16; way++) {
-        fpemu_gemm_shape shape = {.m = 6, .n = 11, .k = 9, .batch = 3, .layout = way & 1,
+        fpemu_gemm_shape shape = {.m = 6, .n = 11, .k = 9, .batch = 3, .order = way & 1,
                                   .transpose_a = way >> 1 & 1, .transpose_b = way >> 2 & 1};
         shape.lda = 13;
         shape.ldb = 17;
@@ -441,17 +441,17 @@ START_TEST(vectors)
             c64[e] = 0.5;
         static double want[200], x[200];
         for (int way = 0; way < 8; way++) {
-            const int transpose = way & 1, layout = way >> 1 & 1, back = way >> 2;
+            const int transpose = way & 1, order = way >> 1 & 1, back = way >> 2;
             const size_t m = 31, n = 23, rows = transpose ? n : m, columns = transpose ? m : n;
             for (size_t e = 0; e < columns; e++)
                 x[e] = b64[2 * (back ? columns - 1 - e : e)];
-            const fpemu_gemm_shape shape = {.m = rows, .n = 1, .k = columns, .layout = (uint8_t)layout,
-                                            .transpose_a = (uint8_t)transpose, .lda = 40, .ldb = layout ? columns : 1,
-                                            .ldc = layout ? rows : 1};
+            const fpemu_gemm_shape shape = {.m = rows, .n = 1, .k = columns, .order = (uint8_t)order,
+                                            .transpose_a = (uint8_t)transpose, .lda = 40, .ldb = order ? columns : 1,
+                                            .ldc = order ? rows : 1};
             for (size_t e = 0; e < rows; e++)
                 want[e] = 0.5;
             ck_assert_int_eq(fpemu_gemm_f64(&s, &shape, 1, a64, x, s.start_from_c, want, NULL), FPEMU_OK);
-            ck_assert_int_eq(fpemu_gemv_f64(&s, (fpemu_layout)layout, transpose, m, n, 1, a64, 40, b64, back ? -2 : 2,
+            ck_assert_int_eq(fpemu_gemv_f64(&s, (fpemu_order)order, transpose, m, n, 1, a64, 40, b64, back ? -2 : 2,
                                             s.start_from_c, c64, back ? -3 : 3, NULL),
                              FPEMU_OK);
             for (size_t e = 0; e < rows; e++) {
@@ -609,7 +609,8 @@ START_TEST(text)
         uint32_t position;
     } wrong[] = {{"", 0},           {"sequence(fp16)", 0}, {"seq(fp17)", 4},       {"seq(fp16", 8},
                  {"seq(fp16/up)", 9}, {"chunk(0,fp16)", 6}, {"tc(k80,fp16)", 3},    {"tc(v100,bf16)", 8},
-                 {"int(32)", 6},    {"int(1,wrap)", 4},    {"seq(fp16); c=fp16", 11}, {"seq(fp16); ab=fp16; a=fp16", 20},
+                 {"int(32)", 6},    {"int(1,wrap)", 4},    {"seq(fp16); c=fp16", 11},
+                 {"seq(fp16); ab=fp16; a=fp16", 20},
                  {"fp32 fp32", 5},  {"tc(h100,fp16,promote=17)", 13}, {"seq(fp(6,9))", 10}};
     char got[1024];
     fpemu_parse_error e;
@@ -749,7 +750,7 @@ START_TEST(shapes_refused)
     REFUSED(lda, 4, FPEMU_ERROR_ARGUMENT);
     REFUSED(ldb, 3, FPEMU_ERROR_ARGUMENT);
     REFUSED(ldc, 3, FPEMU_ERROR_ARGUMENT);
-    REFUSED(layout, 2, FPEMU_ERROR_ARGUMENT);
+    REFUSED(order, 2, FPEMU_ERROR_ARGUMENT);
     REFUSED(transpose_a, 2, FPEMU_ERROR_ARGUMENT);
     REFUSED(transpose_b, 2, FPEMU_ERROR_ARGUMENT);
     REFUSED(reserved0[4], 1, FPEMU_ERROR_ARGUMENT);
@@ -767,7 +768,7 @@ START_TEST(shapes_refused)
     ck_assert_int_eq(gemm(&x, 0, a32, b32, c32), FPEMU_ERROR_ARGUMENT);
     x.stride_c = 12;
     ck_assert_int_eq(gemm(&x, 0, a32, b32, c32), FPEMU_OK);
-    x.layout = FPEMU_COLUMN_MAJOR;
+    x.order = FPEMU_COLUMN_MAJOR;
     x.lda = 2;
     ck_assert_int_eq(gemm(&x, 0, a32, b32, c32), FPEMU_ERROR_ARGUMENT);
 
