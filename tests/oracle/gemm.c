@@ -1033,7 +1033,7 @@ static double tensor_core(const char *text, size_t n, const double *a, const dou
     return (double)result;
 }
 
-/* Sums of four products and c whose outcome tells the inside (after Fasi et al. 2021, section 3); worked out by hand. */
+/* Sums of four products and c whose outcome tells the inside (after Fasi et al. 2021); worked out by hand. */
 static void check_observations(void)
 {
     const double p12 = ldexp(1, -12), p13 = ldexp(1, -13), ones[4] = {1, 1, 1, 1};
@@ -1042,7 +1042,8 @@ static void check_observations(void)
         double a[4], b[4], c, v100, a100, h100;
     } seen[] = {
         /* a term below the last kept bit of the largest is lost by itself, though four of them would count */
-        {"2^-24 four times on 1", {p12, p12, p12, p12}, {p12, p12, p12, p12}, 1, 1, 1 + ldexp(1, -22), 1 + ldexp(1, -22)},
+        {"2^-24 four times on 1", {p12, p12, p12, p12}, {p12, p12, p12, p12}, 1, 1, 1 + ldexp(1, -22),
+         1 + ldexp(1, -22)},
         {"2^-25 four times on 1", {p12, p12, p12, p12}, {p13, p13, p13, p13}, 1, 1, 1, 1 + ldexp(1, -23)},
         {"2^-26 four times on 1", {p13, p13, p13, p13}, {p13, p13, p13, p13}, 1, 1, 1, 1},
         /* the result is cut, not rounded: 1 + 3 * 2^-24 */
@@ -1113,7 +1114,8 @@ static const char *const specs[] = {
     "seq(fp16); a=e4m3fn/sr; b=e5m2/sr; out=bf16", "seq(fp32); ab=e4m3fn; out=bf16; start=c", "seq(fp16); start=c",
     "chunk(64,fp(6,9,0)); ab=e5m2", "chunk(1,fp16)", "chunk(7,fp(6,9,0),fp32); product=fp(6,9,0)",
     "chunk(16,fp16/sr,bf16/sr); product=fp16/sr; out=e4m3fn/sr", "chunk(32,fp(6,9,0)/rtn); start=c",
-    "pairwise(fp16)", "pairwise(bf16/sr); product=bf16/sr; out=fp16/sr", "pairwise(fp32); start=c", "pairwise(e5m2/rtn)",
+    "pairwise(fp16)", "pairwise(bf16/sr); product=bf16/sr; out=fp16/sr", "pairwise(fp32); start=c",
+    "pairwise(e5m2/rtn)",
     "kahan(bf16); product=bf16", "kahan(fp16)", "kahan(fp32)", "kahan(e5m2/sr); product=e4m3fn/sr; out=e5m2/sr",
     "kahan(fp16/rtn); start=c",
     "tc(v100,fp16)", "tc(a100,fp16)", "tc(a100,bf16)", "tc(a100,tf32)", "tc(ada,e4m3fn)", "tc(ada,fp16,fp16)",
