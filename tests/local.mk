@@ -113,6 +113,7 @@ JUDGE_TESTS = \
 	tests/oracle/codes \
 	tests/oracle/double \
 	tests/oracle/functions \
+	tests/oracle/gemm \
 	tests/oracle/inputs16 \
 	tests/oracle/judges \
 	tests/oracle/neighbours
@@ -122,6 +123,9 @@ tests_oracle_codes_LDADD = tests/ref/libjudge.la
 tests_oracle_double_LDADD = tests/ref/libjudge.la
 tests_oracle_functions_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
 tests_oracle_functions_LDADD = tests/ref/libjudge.la $(MPFR_LIBS)
+tests_oracle_gemm_SOURCES = tests/oracle/gemm.c $(LONGHAND)
+tests_oracle_gemm_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
+tests_oracle_gemm_LDADD = tests/ref/libjudge.la $(MPFR_LIBS)
 tests_oracle_inputs16_LDADD = tests/ref/libjudge.la
 tests_oracle_judges_LDADD = tests/ref/libjudge.la
 tests_oracle_neighbours_LDADD = tests/ref/libjudge.la
