@@ -221,7 +221,7 @@ FPEMU_FN void CORE(scale_find)(const CORE(block) *b, const CORE(extremes) *e, CO
         }
         s->kind = CORE_SCALE_MULTIPLY;
         s->down = (CORE_REAL)u;
-        s->s = (CORE_REAL)(1 / u);
+        s->s = (CORE_REAL)(float)(1 / u); /* binary32, also where the compiler evaluates wider */
         break;
     }
     case FPEMU_SCALING_S2FP8:
