@@ -547,8 +547,9 @@ static void value_scale(context *c, double v, ref_block *b)
         b->code = r.code;
         b->scale = ref_value(64, r.bits);
         b->exponent = 0;
-        /* past the largest value even when rounded without end */
-        b->saturated = isinf(v) || (r.events & JUDGE_OVERFLOW);
+        /* past the largest value even when rounded without end; or below the smallest of a format without zero */
+        b->saturated = isinf(v) || (r.events & JUDGE_OVERFLOW) ||
+                       (v != 0 && v < c->scale_min && ref_value(64, judge_decode(c->scale, 0)) != 0);
     }
 }
 
