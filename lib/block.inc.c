@@ -385,7 +385,8 @@ static void NAME(wide_part)(const NAME(block_job) *j, const NAME(part) *p, NAME(
             w->t[begin + i] = core_value32(core_t_odd32(t[i]));
         NAME(element_run)(&j->element, j->k, n, w->t + begin, r, j->counted, w->grid + begin, w->rounded + begin, q);
         if (j->counted)
-            NAME(element_count)(&j->element, j->k, n, w->x + begin, w->t + begin, w->rounded + begin, w->grid + begin, c);
+            NAME(element_count)(&j->element, j->k, n, w->x + begin, w->t + begin, w->rounded + begin,
+                                w->grid + begin, c);
     }
 #else
     const int affine = 0;
@@ -544,7 +545,8 @@ static void NAME(find_scale)(const NAME(block_job) *j, NAME(part) *p, const CORE
     if (call->sink && s->kind != CORE_SCALE_S2FP8)
         call->sink->scale(call->sink->context, p->block, CORE(scale_code)(&j->block, s));
     if (counters)
-        count_block(counters, call->stats, s->kind, e->amax == 0 && !e->nonfinite, s->saturated, s->counted, s->exponent);
+        count_block(counters, call->stats, s->kind, e->amax == 0 && !e->nonfinite, s->saturated, s->counted,
+                    s->exponent);
 }
 
 /* Full runs from block v on that follow one another in memory; the first of them is at *p. */
@@ -783,8 +785,8 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
 #if CORE_W == 32
     longest = j.quick.usable ? 4096 : longest;
 #endif
-    j.in_rows = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW && !call->rounding->compat &&
-                !call->stats && !call->sink && j.walk.inner == 1 && j.walk.x[3] == 1 && j.walk.y[3] == 1 &&
+    j.in_rows = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
+                !call->rounding->compat && !call->stats && !call->sink && j.walk.inner == 1 && j.walk.x[3] == 1 && j.walk.y[3] == 1 &&
                 j.walk.tile_length <= longest;
     if (needs_range(f)) {
         const int known = has_tensor(f) && call->tensor;
@@ -922,8 +924,8 @@ void NAME(fpemu_reader_values)(const NAME(block_reader) *r, uint64_t code, size_
 
 /* ------------------------------------------------------------------------------ what the verbs hand over */
 
-fpemu_status NAME(fpemu_block_convert)(const fpemu_format *f, const fpemu_rounding *r, size_t n, const REAL *x, void *out,
-                                       int to_code, fpemu_stats *stats)
+fpemu_status NAME(fpemu_block_convert)(const fpemu_format *f, const fpemu_rounding *r, size_t n, const REAL *x,
+                                       void *out, int to_code, fpemu_stats *stats)
 {
     const fpemu_shape shape = {1, 1, n, 1, {0}, {0}, NULL, {0}};
     const block_sink sink = {out, NULL, NULL, codes_to_array};

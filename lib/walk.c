@@ -81,7 +81,8 @@ fpemu_status fpemu_walk_begin(block_walk *w, const fpemu_format *f, const fpemu_
 
     const uint64_t index[4] = {w->rows * w->length * w->inner, w->length * w->inner, w->inner, 1};
     /* which axis each loop of a block runs along, and how far; axis 4: none */
-    static const uint8_t axes[][4] = {{4, 4, 4, 2}, {4, 4, 4, 2}, {4, 4, 1, 2}, {4, 0, 1, 3}, {0, 1, 3, 2}, {0, 1, 2, 3}};
+    static const uint8_t axes[][4] = {{4, 4, 4, 2}, {4, 4, 4, 2}, {4, 4, 1, 2},
+                                      {4, 0, 1, 3}, {0, 1, 3, 2}, {0, 1, 2, 3}};
     const uint8_t *axis = axes[w->block == WALK_INDEX ? 5 : w->block];
     w->tile_rows = f->block == FPEMU_BLOCK_TILE && f->block_rows < w->rows ? f->block_rows : w->rows;
     w->tile_length = f->block_length && f->block_length < w->length ? f->block_length : w->length;

@@ -130,7 +130,7 @@ FPEMU_FN void CORE(scale_power)(const CORE(block) *b, int c, int top, CORE(scale
 FPEMU_FN CORE_REAL CORE(scale_hold)(const CORE(block) *b, CORE_REAL v, CORE(scale) *s)
 {
     const CORE_UINT u = CORE_BITS(v);
-    s->saturated = v > b->scale_max || (b->no_zero && v < b->scale_min);
+    s->saturated = v > b->scale_max || (b->no_zero && v > 0 && v < b->scale_min);
     if (v > b->scale_max)
         return b->scale_max;
     if (b->same)
@@ -221,7 +221,7 @@ FPEMU_FN void CORE(scale_find)(const CORE(block) *b, const CORE(extremes) *e, CO
         }
         s->kind = CORE_SCALE_MULTIPLY;
         s->down = (CORE_REAL)u;
-        s->s = (CORE_REAL)(1 / u);
+        s->s = (CORE_REAL)(float)(1 / u); /* binary32, also where the compiler evaluates wider */
         break;
     }
     case FPEMU_SCALING_S2FP8:

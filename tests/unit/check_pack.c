@@ -149,8 +149,10 @@ static void check_layout(const char *spec, const fpemu_format *f, const fpemu_sh
             factor = ldexp(1, (int)code - (code >> (scale_bits - 1) ? 1 << scale_bits : 0));
         else if (has_float_scale)
             factor = decode(&scale, code);
-        if (nvfp4)
-            memcpy(&whole, bytes + 4, 4); /* little-endian hosts; others are checked by cross.sh on whole bytes */
+        if (nvfp4) {
+            const uint32_t u = (uint32_t)bits_at(bytes, 32, 32);
+            memcpy(&whole, &u, 4);
+        }
         for (size_t j = 0; j < n; j++) {
             const double p = decode(&element, bits_at(bytes + extent.offset, j * f->bits, f->bits));
             const float product = (float)(p * factor);
