@@ -4,9 +4,9 @@
 # usage: [CC=gcc] [JOBS=2] tests/mutants/run.sh [NAME...]
 #
 # Each defect is one line of the library changed in a copy of the library; the copy is built plainly (-O1, no vector
-# variants) and a few tests of tests/oracle and tests/unit run on it, which must fail. A table is printed; exit status 1 if a defect
-# survives, if its old text is not found exactly once, or if the tests fail on the library as it is. Defects of blocked
-# formats are for the tests of blocks, which need MPFR, GMP and Check.
+# variants) and a few tests of tests/oracle and tests/unit run on it, which must fail. A table is printed; exit status
+# 1 if a defect survives, if its old text is not found exactly once, or if the tests fail on the library as it is.
+# Defects of blocked formats are for the tests of blocks, which need MPFR, GMP and Check.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -61,7 +61,9 @@ build() {
 
 link() {
     case " $block_tests " in
-    *" $1 "*) $cc -o "$1" "obj/$1.test" obj/longhand.test obj/*.judge obj/*.o $(pkg-config --libs check) -lmpfr -lgmp -lm ;;
+    *" $1 "*)
+        $cc -o "$1" "obj/$1.test" obj/longhand.test obj/*.judge obj/*.o $(pkg-config --libs check) -lmpfr -lgmp -lm
+        ;;
     *) $cc -o "$1" "obj/$1.test" obj/longhand.test obj/*.o -lm ;;
     esac
 }
