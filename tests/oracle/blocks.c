@@ -71,7 +71,8 @@ static void names(void)
         const struct named *n = &named[i];
         fpemu_format f, element, scale, want_element, want_scale, again;
         char text[256] = "";
-        if (!lh_check(fpemu_parse(n->spec, &f, NULL) == FPEMU_OK && fpemu_parse(n->element, &want_element, NULL) == FPEMU_OK,
+        if (!lh_check(fpemu_parse(n->spec, &f, NULL) == FPEMU_OK &&
+                          fpemu_parse(n->element, &want_element, NULL) == FPEMU_OK,
                       "%s or %s cannot be read", n->spec, n->element))
             continue;
         lh_check(f.scaling == n->rule && f.block == n->block && f.block_rows == n->rows && f.block_length == n->length,
@@ -87,7 +88,8 @@ static void names(void)
             lh_check(f.scale_power == 1 && f.scale_exponent_bits == atoi(n->scale + 2), "%s: scale of %d bits", n->spec,
                      f.scale_exponent_bits);
         else if (n->scale)
-            lh_check(fpemu_parse(n->scale, &want_scale, NULL) == FPEMU_OK && fpemu_scale_format(&f, &scale) == FPEMU_OK &&
+            lh_check(fpemu_parse(n->scale, &want_scale, NULL) == FPEMU_OK &&
+                         fpemu_scale_format(&f, &scale) == FPEMU_OK &&
                          scale.exponent_bits == want_scale.exponent_bits &&
                          scale.mantissa_bits == want_scale.mantissa_bits && scale.bias == want_scale.bias &&
                          scale.specials == want_scale.specials && scale.is_signed == want_scale.is_signed,
@@ -103,11 +105,16 @@ static void tables(void)
     static const struct {
         const char *spec;
         unsigned name, bits;
-    } books[] = {{"table(nf4)", FPEMU_CODEBOOK_NF4, 4},           {"table(dynamic4)", FPEMU_CODEBOOK_DYNAMIC, 4},
-                 {"table(dynamic5)", FPEMU_CODEBOOK_DYNAMIC, 5},   {"table(dynamic6)", FPEMU_CODEBOOK_DYNAMIC, 6},
-                 {"table(dynamic7)", FPEMU_CODEBOOK_DYNAMIC, 7},   {"table(dynamic8)", FPEMU_CODEBOOK_DYNAMIC, 8},
-                 {"table(udynamic4)", FPEMU_CODEBOOK_UDYNAMIC, 4}, {"table(udynamic5)", FPEMU_CODEBOOK_UDYNAMIC, 5},
-                 {"table(udynamic6)", FPEMU_CODEBOOK_UDYNAMIC, 6}, {"table(udynamic7)", FPEMU_CODEBOOK_UDYNAMIC, 7},
+    } books[] = {{"table(nf4)", FPEMU_CODEBOOK_NF4, 4},
+                 {"table(dynamic4)", FPEMU_CODEBOOK_DYNAMIC, 4},
+                 {"table(dynamic5)", FPEMU_CODEBOOK_DYNAMIC, 5},
+                 {"table(dynamic6)", FPEMU_CODEBOOK_DYNAMIC, 6},
+                 {"table(dynamic7)", FPEMU_CODEBOOK_DYNAMIC, 7},
+                 {"table(dynamic8)", FPEMU_CODEBOOK_DYNAMIC, 8},
+                 {"table(udynamic4)", FPEMU_CODEBOOK_UDYNAMIC, 4},
+                 {"table(udynamic5)", FPEMU_CODEBOOK_UDYNAMIC, 5},
+                 {"table(udynamic6)", FPEMU_CODEBOOK_UDYNAMIC, 6},
+                 {"table(udynamic7)", FPEMU_CODEBOOK_UDYNAMIC, 7},
                  {"table(udynamic8)", FPEMU_CODEBOOK_UDYNAMIC, 8}};
     size_t i, k;
     for (i = 0; i < sizeof books / sizeof *books; i++) {
@@ -118,7 +125,8 @@ static void tables(void)
         for (k = 0; k < 256; k++)
             codes[k] = (uint8_t)k;
         lh_check(n == 1u << books[i].bits, "%s: the judge has %u values", books[i].spec, n);
-        if (!lh_check(fpemu_parse(books[i].spec, &f, NULL) == FPEMU_OK && fpemu_decode_f32(&f, n, codes, got) == FPEMU_OK,
+        if (!lh_check(fpemu_parse(books[i].spec, &f, NULL) == FPEMU_OK &&
+                          fpemu_decode_f32(&f, n, codes, got) == FPEMU_OK,
                       "%s cannot be decoded", books[i].spec))
             continue;
         for (k = 0; k < n; k++)
@@ -269,8 +277,10 @@ static void exhaustive(void)
                 for (; scale < top && scale <= 126; scale++)
                     for (a = -n; a <= n; a++)
                         for (b = a; b <= n; b++) {
-                            c.x[c.n++] = ref_bits(32, fmin(fmax(ldexp(a, scale + small[i].e), -0x1.fffffep127), 0x1.fffffep127));
-                            c.x[c.n++] = ref_bits(32, fmin(fmax(ldexp(b, scale + small[i].e), -0x1.fffffep127), 0x1.fffffep127));
+                            c.x[c.n++] =
+                                ref_bits(32, fmin(fmax(ldexp(a, scale + small[i].e), -0x1.fffffep127), 0x1.fffffep127));
+                            c.x[c.n++] =
+                                ref_bits(32, fmin(fmax(ldexp(b, scale + small[i].e), -0x1.fffffep127), 0x1.fffffep127));
                         }
                 if (rounds == 1 && (m || i > 1))
                     scale += scale < -120 || scale > 100 ? 9 : 60;
@@ -290,8 +300,10 @@ static void exhaustive(void)
 static void edges(void)
 {
     static const double mantissas[] = {1, 1.25, 1.5, 1.75, 1.875, 1.9375, 1.984375, 1.99609375};
-    static const int exponents32[] = {-149, -148, -145, -140, -127, -126, -125, -120, -60, -1, 0, 1, 8, 100, 118, 124, 126, 127};
-    static const int exponents64[] = {-1074, -1073, -1030, -1022, -1021, -800, -150, -127, 0, 1, 127, 128, 600, 1022, 1023};
+    static const int exponents32[] = {-149, -148, -145, -140, -127, -126, -125, -120, -60,
+                                      -1,   0,    1,    8,    100,  118,  124,  126,  127};
+    static const int exponents64[] = {-1074, -1073, -1030, -1022, -1021, -800, -150, -127,
+                                      0,     1,     127,   128,   600,   1022, 1023};
     block_case c;
     size_t i, e, m;
     unsigned mode = 0;
@@ -305,11 +317,12 @@ static void edges(void)
             continue;
         for (c.carrier = 32; c.carrier <= 64; c.carrier += 32) {
             const int *exponents = c.carrier == 32 ? exponents32 : exponents64;
-            size_t count = c.carrier == 32 ? sizeof exponents32 / sizeof *exponents32 : sizeof exponents64 / sizeof *exponents64;
+            size_t count =
+                c.carrier == 32 ? sizeof exponents32 / sizeof *exponents32 : sizeof exponents64 / sizeof *exponents64;
             if (!fitting(&c))
                 continue;
             c.n = 0;
-            for (e = i % 2; e < count; e += rounds > 1 ? 1 : 2)
+            for (e = i % 2; e<count; e += rounds> 1 ? 1 : 2)
                 for (m = 0; m < sizeof mantissas / sizeof *mantissas; m++) {
                     int by, step;
                     uint64_t amax = ref_bits(c.carrier, ldexp(mantissas[m], exponents[e]));
@@ -369,7 +382,8 @@ static void s2fp8(void)
                 c.x[i] = ref_bits(c.carrier, (i & 1 ? -1 : 1) * (i % 7 == 3 ? 0 : 3 * (double)(1 + k % 8)));
         if (k % 7 == 6) /* a few binades, as data are */
             for (i = 0; i < c.n; i++)
-                c.x[i] = ref_bits(c.carrier, ldexp((double)(float)((double)(int64_t)lh_next(&state) * 0x1p-63), (int)(i % 6)));
+                c.x[i] = ref_bits(c.carrier,
+                                  ldexp((double)(float)((double)(int64_t)lh_next(&state) * 0x1p-63), (int)(i % 6)));
         t = ref_lay_out(&c.f, c.carrier, &c.shape);
         size = c.n ? 8 + (c.n * c.f.bits + 7) / 8 : 0;
         x = malloc(c.n * 8 + 8);
@@ -395,8 +409,8 @@ static void s2fp8(void)
             lh_check(fpemu_pack_f64(&c.f, &c.r, &c.shape, x, bytes, NULL) == status, "%s: status of pack", c.spec);
             lh_check(fpemu_unpack_f64(&c.f, &c.shape, bytes, z) == FPEMU_OK, "%s: unpack", c.spec);
         }
-        lh_check(status == FPEMU_OK || (status == FPEMU_ERROR_NAN && c.r.nan == FPEMU_NAN_ERROR), "%s: status %d", c.spec,
-                 (int)status);
+        lh_check(status == FPEMU_OK || (status == FPEMU_ERROR_NAN && c.r.nan == FPEMU_NAN_ERROR), "%s: status %d",
+                 c.spec, (int)status);
         for (i = 0; i < 2; i++)
             words[i] = bytes[4 * i] | (uint32_t)bytes[4 * i + 1] << 8 | (uint32_t)bytes[4 * i + 2] << 16 |
                        (uint32_t)bytes[4 * i + 3] << 24;
@@ -404,8 +418,8 @@ static void s2fp8(void)
         beta = lh_float(words[1]);
         range = ref_s2fp8_range(c.carrier, c.n, c.x);
         if (c.n)
-            lh_check((double)alpha >= range.alpha_low && (double)alpha <= range.alpha_high && (double)beta >= range.beta_low &&
-                         (double)beta <= range.beta_high,
+            lh_check((double)alpha >= range.alpha_low && (double)alpha <= range.alpha_high &&
+                         (double)beta >= range.beta_low && (double)beta <= range.beta_high,
                      "%s f%u seed 0x%" PRIx64 ": alpha %a in %a..%a, beta %a in %a..%a", c.spec, c.carrier, c.seed,
                      (double)alpha, range.alpha_low, range.alpha_high, (double)beta, range.beta_low, range.beta_high);
         for (i = 0; i < c.n && bad < 3; i++) {
@@ -417,8 +431,8 @@ static void s2fp8(void)
             back = c.carrier == 32 ? ((uint32_t *)z)[index] : ((uint64_t *)z)[index];
             if (!lh_check(ref_s2fp8_element(&c.f, &c.r, c.carrier, alpha, beta, c.x[index], index, code, got),
                           "%s f%u mode %d seed 0x%" PRIx64 " alpha %a beta %a: x=%a has code %" PRIx64 ", y=%a", c.spec,
-                          c.carrier, c.r.mode, c.seed, (double)alpha, (double)beta, ref_value(c.carrier, c.x[index]), code,
-                          ref_value(c.carrier, got)))
+                          c.carrier, c.r.mode, c.seed, (double)alpha, (double)beta, ref_value(c.carrier, c.x[index]),
+                          code, ref_value(c.carrier, got)))
                 bad++;
             lh_check(got == back || isnan(ref_value(c.carrier, got)), "%s: unpack gives %a, quantize %a", c.spec,
                      ref_value(c.carrier, back), ref_value(c.carrier, got));
@@ -439,13 +453,18 @@ static void compat(void)
     static const struct {
         const char *spec;
         int setting, mode;
-    } settings[] = {
-        {"bfp(7,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_RNA},  {"bfp(7,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_RNE},
-        {"bfp(3,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_RNA},  {"bfp(2,block=3)", FPEMU_COMPAT_QPYTORCH, FPEMU_RNE},
-        {"bfp(15,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_RNA}, {"bfp(21,block=row)", FPEMU_COMPAT_QPYTORCH, FPEMU_RNA},
-        {"bfp(7,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_SR},   {"bfp(20,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_SR},
-        {"bfp(3,block=channel)", FPEMU_COMPAT_QPYTORCH, FPEMU_SR}, {"muppet(8)", FPEMU_COMPAT_MUPPET, FPEMU_SR},
-        {"muppet(4,block=row)", FPEMU_COMPAT_MUPPET, FPEMU_SR}, {"muppet(16,block=4)", FPEMU_COMPAT_MUPPET, FPEMU_SR}};
+    } settings[] = {{"bfp(7,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_RNA},
+                    {"bfp(7,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_RNE},
+                    {"bfp(3,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_RNA},
+                    {"bfp(2,block=3)", FPEMU_COMPAT_QPYTORCH, FPEMU_RNE},
+                    {"bfp(15,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_RNA},
+                    {"bfp(21,block=row)", FPEMU_COMPAT_QPYTORCH, FPEMU_RNA},
+                    {"bfp(7,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_SR},
+                    {"bfp(20,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_SR},
+                    {"bfp(3,block=channel)", FPEMU_COMPAT_QPYTORCH, FPEMU_SR},
+                    {"muppet(8)", FPEMU_COMPAT_MUPPET, FPEMU_SR},
+                    {"muppet(4,block=row)", FPEMU_COMPAT_MUPPET, FPEMU_SR},
+                    {"muppet(16,block=4)", FPEMU_COMPAT_MUPPET, FPEMU_SR}};
     block_case c;
     size_t i;
     unsigned long k;
@@ -504,7 +523,8 @@ static void check_range(const block_case *c, const fpemu_range *range)
     }
     lh_check(range->count == want.count && range->nonzero == want.nonzero && range->nonfinite == want.nonfinite &&
                  range->amax == want.amax && range->max == want.max && range->min == want.min,
-             "%s: measured %" PRIu64 " %" PRIu64 " %" PRIu64 " %a %a %a, judge %" PRIu64 " %" PRIu64 " %" PRIu64 " %a %a %a",
+             "%s: measured %" PRIu64 " %" PRIu64 " %" PRIu64 " %a %a %a, judge %" PRIu64 " %" PRIu64 " %" PRIu64
+             " %a %a %a",
              c->spec, range->count, range->nonzero, range->nonfinite, range->amax, range->max, range->min, want.count,
              want.nonzero, want.nonfinite, want.amax, want.max, want.min);
 }
@@ -581,16 +601,20 @@ static void slices(void)
                     (void)quantize(&c, &r, &s, x + at * width, z + at * width);
                     at += n;
                 }
-                lh_check(memcmp(y, z, c.n * width) == 0, "%s f%u mode %d seed 0x%" PRIx64 ": slices differ from the whole",
-                         c.spec, c.carrier, c.r.mode, c.seed);
+                lh_check(memcmp(y, z, c.n * width) == 0,
+                         "%s f%u mode %d seed 0x%" PRIx64 ": slices differ from the whole", c.spec, c.carrier, c.r.mode,
+                         c.seed);
                 lh_check(memcmp(&whole, &pieces, sizeof whole) == 0, "%s: measured in pieces", c.spec);
                 if (!by_lines) { /* fpemu_quantize takes it as a vector */
                     memset(z, 0, c.n * width);
                     if (c.carrier == 32)
-                        (void)fpemu_quantize_f32(&c.f, &c.r, c.n, (const float *)(const void *)x, (float *)(void *)z, NULL);
+                        (void)fpemu_quantize_f32(&c.f, &c.r, c.n, (const float *)(const void *)x, (float *)(void *)z,
+                                                 NULL);
                     else
-                        (void)fpemu_quantize_f64(&c.f, &c.r, c.n, (const double *)(const void *)x, (double *)(void *)z, NULL);
-                    lh_check(memcmp(y, z, c.n * width) == 0, "%s: fpemu_quantize differs from fpemu_quantize_along", c.spec);
+                        (void)fpemu_quantize_f64(&c.f, &c.r, c.n, (const double *)(const void *)x, (double *)(void *)z,
+                                                 NULL);
+                    lh_check(memcmp(y, z, c.n * width) == 0, "%s: fpemu_quantize differs from fpemu_quantize_along",
+                             c.spec);
                 }
             }
             free(x);
@@ -603,8 +627,13 @@ static void slices(void)
 /* Ranges given by hand, which need not fit the data: scales of tensor blocks and of nvfp4. */
 static void given_ranges(void)
 {
-    static const char *const specs[] = {"scaled(e4m3fn)",      "scaled(e5m2,rule=recipe-pow2,margin=2)", "mx(e2m1,block=tensor)",
-                                        "hbfp(8)",             "muppet(8)",  "nvfp4(block=4)", "nvfp4(block=4,rule=nvfp4-ao)",
+    static const char *const specs[] = {"scaled(e4m3fn)",
+                                        "scaled(e5m2,rule=recipe-pow2,margin=2)",
+                                        "mx(e2m1,block=tensor)",
+                                        "hbfp(8)",
+                                        "muppet(8)",
+                                        "nvfp4(block=4)",
+                                        "nvfp4(block=4,rule=nvfp4-ao)",
                                         "codebook(dynamic8,block=tensor)"};
     static const double sizes[] = {0, 1, 3, 448, 0x1.fffffep127, 0x1p-149, 0x1p-126, 1e-30, 0x1.8p-140};
     block_case c;
@@ -666,8 +695,8 @@ static void delayed(void)
                 want = fmax(want, last[n - 1 - (int)k]);
             if (latest && n)
                 want = last[n - 1];
-            lh_check(d.range.amax == want && d.range.nonfinite == 0, "delayed scaling, length %u: amax %a, judge %a", length,
-                     d.range.amax, want);
+            lh_check(d.range.amax == want && d.range.nonfinite == 0, "delayed scaling, length %u: amax %a, judge %a",
+                     length, d.range.amax, want);
         }
     }
 }
@@ -681,9 +710,21 @@ static uint64_t digest(void)
 {
     static float x[MANY], y[MANY];
     static double x64[MANY / 8], y64[MANY / 8];
-    static const char *const specs[] = {"mxfp8", "mxfp6_e2m3", "mxint8", "nvfp4", "nvfp4(rule=nvfp4-ao)", "msfp16", "nf4",
-                                        "group(int8,64)", "codebook(dynamic8)", "muppet(8)", "scaled(e4m3fn)", "s2fp8",
-                                        "hbfp(8,block=row)", "mx(e2m1,block=tensor)", "mx(e2m1,rule=rceil)"};
+    static const char *const specs[] = {"mxfp8",
+                                        "mxfp6_e2m3",
+                                        "mxint8",
+                                        "nvfp4",
+                                        "nvfp4(rule=nvfp4-ao)",
+                                        "msfp16",
+                                        "nf4",
+                                        "group(int8,64)",
+                                        "codebook(dynamic8)",
+                                        "muppet(8)",
+                                        "scaled(e4m3fn)",
+                                        "s2fp8",
+                                        "hbfp(8,block=row)",
+                                        "mx(e2m1,block=tensor)",
+                                        "mx(e2m1,rule=rceil)"};
     static int filled;
     uint64_t state = 99, hash = 1469598103934665603u;
     size_t i, k, mode;
@@ -706,13 +747,15 @@ static uint64_t digest(void)
             r.mode = mode ? FPEMU_SR : FPEMU_RNE;
             if (fpemu_parse(specs[k], &f, NULL))
                 return 0;
-            if (fpemu_quantize_f32(&f, &r, MANY, x, y, &stats) || fpemu_quantize_f64(&f, &r, MANY / 8, x64, y64, &stats))
+            if (fpemu_quantize_f32(&f, &r, MANY, x, y, &stats) ||
+                fpemu_quantize_f64(&f, &r, MANY / 8, x64, y64, &stats))
                 return 0;
             for (i = 0; i < MANY; i++)
                 hash = (hash ^ lh_float_bits(y[i])) * 1099511628211u;
             for (i = 0; i < MANY / 8; i++)
                 hash = (hash ^ lh_double_bits(y64[i])) * 1099511628211u;
-            hash = (hash ^ lh_double_bits(fpemu_stats_sum_error(&stats)) ^ stats.inexact ^ stats.clipped) * 1099511628211u;
+            hash =
+                (hash ^ lh_double_bits(fpemu_stats_sum_error(&stats)) ^ stats.inexact ^ stats.clipped) * 1099511628211u;
         }
     return hash;
 }
@@ -741,7 +784,8 @@ static void surroundings(const char *self)
         uint64_t state = 3;
         for (i = 0; i < 4096; i++)
             x[i] = ldexpf((float)(int64_t)lh_next(&state) * 0x1p-63f, -126 - (int)(i % 20));
-        lh_check(fpemu_parse("mxfp6_e3m2", &f, NULL) == FPEMU_OK && fpemu_quantize_f32(&f, &r, 4096, x, y, NULL) == FPEMU_OK,
+        lh_check(fpemu_parse("mxfp6_e3m2", &f, NULL) == FPEMU_OK &&
+                     fpemu_quantize_f32(&f, &r, 4096, x, y, NULL) == FPEMU_OK,
                  "mxfp6_e3m2");
         _mm_setcsr(kept | 0x8040); /* FTZ, DAZ */
         (void)fpemu_quantize_f32(&f, &r, 4096, x, z, NULL);
@@ -767,8 +811,8 @@ static void surroundings(const char *self)
         (void)snprintf(wanted, sizeof wanted, "%s %016" PRIx64 "\n", fpemu_variant_available(count), expected);
         child = popen(command, "r");
         if (lh_check(child != NULL, "cannot run %s", command)) {
-            lh_check(fgets(line, sizeof line, child) != NULL && !strcmp(line, wanted), "variant says %s, expected %s", line,
-                     wanted);
+            lh_check(fgets(line, sizeof line, child) != NULL && !strcmp(line, wanted), "variant says %s, expected %s",
+                     line, wanted);
             (void)pclose(child);
         }
     }

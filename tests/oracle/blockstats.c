@@ -37,8 +37,9 @@ static void randomised(void)
 /* Blocks longer than a piece of a sum, and sums that overflow. */
 static void long_blocks(void)
 {
-    static const char *const specs[] = {"mx(e4m3fn,block=tensor)", "group(int8,5000)", "mx(e2m1,block=row)",
-                                        "hbfp(8,block=channel)", "nvfp4", "scaled(e4m3fn)"};
+    static const char *const specs[] = {
+        "mx(e4m3fn,block=tensor)", "group(int8,5000)", "mx(e2m1,block=row)", "hbfp(8,block=channel)", "nvfp4",
+        "scaled(e4m3fn)"};
     block_case c;
     size_t i;
     memset(&c, 0, sizeof c);

@@ -1,5 +1,5 @@
-/* blockvectors.c - blocked formats against known answers (tests/vectors/blocks.txt, by blocks.py), figures of the sources,
- * and mistakes that other software made: each as a small named check that this one does not make them.
+/* blockvectors.c - blocked formats against known answers (tests/vectors/blocks.txt, by blocks.py), figures of the
+ * sources, and mistakes that other software made: each as a small named check that this one does not make them.
  *
  * Names in front: the software, and what went wrong there.
  */
@@ -70,18 +70,20 @@ static void known_answers(void)
             for (i = 0; i < size; i++) {
                 unsigned byte = 0;
                 (void)sscanf(digits + 2 * i, "%2x", &byte);
-                lh_check(bytes[i] == byte, "case %zu: %s of %zu: byte %zu is %02x, not %02x", cases, spec, n, i, bytes[i], byte);
+                lh_check(bytes[i] == byte, "case %zu: %s of %zu: byte %zu is %02x, not %02x", cases, spec, n, i,
+                         bytes[i], byte);
             }
             lh_check(fpemu_quantize_along_f32(&f, &r, &s, values, y, NULL) == FPEMU_OK, "case %zu: quantize", cases);
             for (i = 0; i < n; i++)
-                lh_check(lh_float_bits(y[i]) == want[i], "case %zu: %s: x=%a gives %a, not %a", cases, spec, (double)values[i],
-                         (double)y[i], (double)lh_float(want[i]));
+                lh_check(lh_float_bits(y[i]) == want[i], "case %zu: %s: x=%a gives %a, not %a", cases, spec,
+                         (double)values[i], (double)y[i], (double)lh_float(want[i]));
             lh_check(fpemu_unpack_f32(&f, &s, bytes, y) == FPEMU_OK, "case %zu: unpack", cases);
             for (i = 0; i < n; i++)
-                lh_check(lh_float_bits(y[i]) == want[i], "case %zu: %s: unpack gives %a, not %a", cases, spec, (double)y[i],
-                         (double)lh_float(want[i]));
+                lh_check(lh_float_bits(y[i]) == want[i], "case %zu: %s: unpack gives %a, not %a", cases, spec,
+                         (double)y[i], (double)lh_float(want[i]));
             if (strncmp(spec, "mx", 2) == 0) { /* powers of two: the carrier makes no difference, but below 2^-126 */
-                lh_check(fpemu_quantize_along_f64(&f, &r, &s, wide, wide_y, NULL) == FPEMU_OK, "case %zu: quantize", cases);
+                lh_check(fpemu_quantize_along_f64(&f, &r, &s, wide, wide_y, NULL) == FPEMU_OK, "case %zu: quantize",
+                         cases);
                 for (i = 0; i < n; i++)
                     lh_check(lh_float_bits((float)wide_y[i]) == want[i] || isnan(wide_y[i]),
                              "case %zu: %s: x=%a gives %a in binary64", cases, spec, wide[i], wide_y[i]);
@@ -131,7 +133,12 @@ static const struct instance {
     {"te-2407", "mxint8", "rne", 3, {0x1p-127f, 0x1p-128f, -0x1.8p-132f}, {0x1p-127f, 0x1p-128f, -0x1.8p-132f}},
     {"te-2407", "msfp16", "rne", 2, {0x1.8p127f, 0x1p122f}, {0x1.fcp126f, 0x1p122f}},
     /* nothing finite becomes infinite: 3.99 * 2^126 */
-    {"no-infinity", "mx(e2m1,rule=ceil)", "rne", 2, {0x1.fffffep127f, -0x1.fffffep127f}, {0x1.fffffep127f, -0x1.fffffep127f}},
+    {"no-infinity",
+     "mx(e2m1,rule=ceil)",
+     "rne",
+     2,
+     {0x1.fffffep127f, -0x1.fffffep127f},
+     {0x1.fffffep127f, -0x1.fffffep127f}},
     {"no-infinity", "group(int8,32)", "rne", 1, {0x1.fffffep127f}, {0x1.fffffep127f}},
     /* microxcaling: a scale past 2^127 makes a NaN block */
     {"microxcaling-scale", "mx(ufixed(8,8))", "rtz", 2, {0x1.fffffep127f, 0x1p120f}, {0x1.fep126f, 0x1p120f}},
@@ -161,6 +168,15 @@ static const struct instance {
     {"lpmm-bound", "group(int4,4)", "rne", 3, {7, -7, 3.5f}, {7, -7, 4}},
     /* bitsandbytes: an exact middle goes where the search goes; the lower code here */
     {"bnb-middle", "codebook(nf4)", "rne", 3, {1, 0x1.45f5fep-5f, -0x1.74f0e2p-5f}, {1, 0, -0x1.74f0e2p-4f}},
+    /* a tiny quotient: a posit never rounds to zero; a middle is one of the carrier, at its ends too */
+    {"posit-underflow",
+     "mx(posit(8,1),block=8)",
+     "rne",
+     3,
+     {0x1p15f, 0x1p-149f, -0x1p-140f},
+     {0x1p15f, 0x1p-9f, -0x1p-9f}},
+    {"codebook-middle", "mx(table(nf4),block=2)", "rne", 2, {0x1p126f, 0x1.00da08p125f}, {0x1p126f, 0x1.c3497p124f}},
+    {"codebook-middle", "mx(table(nf4),block=2)", "rne", 2, {2, 0x1.00da08p0f}, {2, 0x1.c3497p-1f}},
     /* no -1 in the dynamic map */
     {"bnb-minus-one", "codebook(dynamic8)", "rne", 2, {-1, 1}, {-0.99296875f, 1}},
     /* recipes: scale 1 for a tensor of zeros, and with an infinity */
@@ -178,7 +194,8 @@ static void mistakes(void)
         fpemu_rounding r;
         fpemu_shape s = fpemu_vector(t->n);
         float y[8];
-        if (!lh_check(fpemu_parse(t->spec, &f, NULL) == FPEMU_OK && fpemu_parse_rounding(t->how, &r, NULL) == FPEMU_OK &&
+        if (!lh_check(fpemu_parse(t->spec, &f, NULL) == FPEMU_OK &&
+                          fpemu_parse_rounding(t->how, &r, NULL) == FPEMU_OK &&
                           fpemu_quantize_along_f32(&f, &r, &s, t->x, y, NULL) == FPEMU_OK,
                       "%s: %s %s refused", t->name, t->spec, t->how))
             continue;
@@ -211,7 +228,8 @@ static void scales(void)
     /* microxcaling: the floating logarithm of the number just below a power of two is that power's */
     for (k = -120; k <= 127; k++) {
         x[0] = nextafterf(ldexpf(1, k), 0);
-        lh_check(scale_code("mxfp4", 1, x) == (k - 3 < -127 ? 0 : k - 3 + 127), "microxcaling-log2: scale just below 2^%d", k);
+        lh_check(scale_code("mxfp4", 1, x) == (k - 3 < -127 ? 0 : k - 3 + 127),
+                 "microxcaling-log2: scale just below 2^%d", k);
         x[0] = ldexpf(1, k);
         lh_check(scale_code("mxfp4", 1, x) == (k - 2 < -127 ? 0 : k - 2 + 127), "microxcaling-log2: scale at 2^%d", k);
         lh_check(scale_code("mx(e2m1,rule=ceil)", 1, x) == (k - 2 < -127 ? 0 : k - 2 + 127), "ceil at 2^%d", k);
@@ -219,7 +237,8 @@ static void scales(void)
         lh_check(scale_code("mx(e2m1,rule=ceil)", 1, x) == (k - 2 < -127 ? 0 : k - 2 + 127), "ceil just below 2^%d", k);
         x[0] = nextafterf(ldexpf(1, k), INFINITY);
         if (k < 127)
-            lh_check(scale_code("mx(e2m1,rule=ceil)", 1, x) == (k - 1 < -127 ? 0 : k - 1 + 127), "ceil just above 2^%d", k);
+            lh_check(scale_code("mx(e2m1,rule=ceil)", 1, x) == (k - 1 < -127 ? 0 : k - 1 + 127), "ceil just above 2^%d",
+                     k);
     }
     /* A NaN or infinity makes FF, anywhere in the block; all zero is 2^-127 */
     memset(x, 0, sizeof x);
@@ -228,7 +247,8 @@ static void scales(void)
         memset(x, 0, sizeof x);
         x[k % 32] = bad[k / 32];
         lh_check(scale_code("mxfp8", 32, x) == 0xff, "the scale of a block with %g at %d", (double)bad[k / 32], k % 32);
-        lh_check(scale_code("mx(e2m1,rule=rceil)", 32, x) == 0xff, "the rceil scale of a block with %g", (double)bad[k / 32]);
+        lh_check(scale_code("mx(e2m1,rule=rceil)", 32, x) == 0xff, "the rceil scale of a block with %g",
+                 (double)bad[k / 32]);
         x[16] = 1;
         if (k % 32 < 16)
             lh_check(scale_code("nvfp4", 16, x) == 0x7f, "nvfp4's scale of a block with %g", (double)bad[k / 32]);
@@ -258,8 +278,11 @@ static void round_trips(void)
     static const struct {
         const char *spec, *element;
         unsigned top; /* the code of the largest value */
-    } formats[] = {{"mxfp8_e4m3", "e4m3fn", 0x7e}, {"mxfp8_e5m2", "e5m2", 0x7b}, {"mxfp6_e3m2", "e3m2", 0x1f},
-                   {"mxfp6_e2m3", "e2m3", 0x1f},   {"mxfp4", "e2m1", 7}};
+    } formats[] = {{"mxfp8_e4m3", "e4m3fn", 0x7e},
+                   {"mxfp8_e5m2", "e5m2", 0x7b},
+                   {"mxfp6_e3m2", "e3m2", 0x1f},
+                   {"mxfp6_e2m3", "e2m3", 0x1f},
+                   {"mxfp4", "e2m1", 7}};
     size_t i;
     for (i = 0; i < sizeof formats / sizeof *formats; i++) {
         fpemu_format f, element;
@@ -267,28 +290,31 @@ static void round_trips(void)
         fpemu_shape s = fpemu_vector(2);
         unsigned code;
         int scale;
-        if (!lh_check(fpemu_parse(formats[i].spec, &f, NULL) == FPEMU_OK && fpemu_parse(formats[i].element, &element, NULL) == FPEMU_OK,
+        if (!lh_check(fpemu_parse(formats[i].spec, &f, NULL) == FPEMU_OK &&
+                          fpemu_parse(formats[i].element, &element, NULL) == FPEMU_OK,
                       "%s", formats[i].spec))
             continue;
         for (scale = 0; scale < 255; scale++)
             for (code = 0; code < 1u << f.bits; code++) {
                 uint64_t both = (uint64_t)formats[i].top | (uint64_t)code << f.bits;
-                unsigned char bytes[4] = {(unsigned char)scale, (unsigned char)both, (unsigned char)(both >> 8), 0}, again[4] = {0};
+                unsigned char bytes[4] = {(unsigned char)scale, (unsigned char)both, (unsigned char)(both >> 8), 0},
+                              again[4] = {0};
                 float y[2];
                 double p = fpemu_decode_one_f64(&element, code);
                 if (isnan(p) || isinf(p))
                     continue;
                 lh_check(fpemu_unpack_f32(&f, &s, bytes, y) == FPEMU_OK, "%s: unpack", formats[i].spec);
                 /* exact unless below binary32's smallest number, or past its largest: then nothing can come back */
-                if (!lh_check(lh_float_bits(y[1]) == lh_float_bits((float)ldexp(p, scale - 127)) || fabs(ldexp(p, scale - 127)) >= 0x1p128,
+                if (!lh_check(lh_float_bits(y[1]) == lh_float_bits((float)ldexp(p, scale - 127)) ||
+                                  fabs(ldexp(p, scale - 127)) >= 0x1p128,
                               "%s: code %02x, scale %02x: %a", formats[i].spec, code, (unsigned)scale, (double)y[1]))
                     return;
                 if ((double)y[0] != ldexp(fpemu_decode_one_f64(&element, formats[i].top), scale - 127) ||
                     (double)y[1] != ldexp(p, scale - 127))
                     continue;
                 lh_check(fpemu_pack_f32(&f, &r, &s, y, again, NULL) == FPEMU_OK && !memcmp(bytes, again, 3),
-                         "tt-metal-51971: %s: code %02x, scale %02x comes back as %02x, %02x %02x", formats[i].spec, code,
-                         (unsigned)scale, again[0], again[1], again[2]);
+                         "tt-metal-51971: %s: code %02x, scale %02x comes back as %02x, %02x %02x", formats[i].spec,
+                         code, (unsigned)scale, again[0], again[1], again[2]);
             }
     }
 }
@@ -299,14 +325,23 @@ static void figures(void)
     static const struct {
         const char *spec;
         double bits, max, minimum;
-    } f[] = {{"mxfp8_e4m3", 8.25, 448, 0x1p-9}, {"mxfp8_e5m2", 8.25, 57344, 0x1p-16}, {"mxfp6_e3m2", 6.25, 28, 0x1p-4},
-             {"mxfp6_e2m3", 6.25, 7.5, 0x1p-3}, {"mxfp4", 4.25, 6, 0.5},              {"mxint8", 8.25, 1.984375, 0x1p-6},
-             {"nvfp4", 4.5, 6, 0.5},            {"msfp12", 4.5, 0.875, 0.125},        {"msfp16", 8.5, 0.9921875, 0x1p-7},
-             {"nf4", 4.5, 1, 0.07958029955625534},  {"bm(2,5)", 8.25, 3.9375, 0x1p-6},    {"bm(4,3)", 8.25, 240, 0x1p-10}};
+    } f[] = {{"mxfp8_e4m3", 8.25, 448, 0x1p-9},
+             {"mxfp8_e5m2", 8.25, 57344, 0x1p-16},
+             {"mxfp6_e3m2", 6.25, 28, 0x1p-4},
+             {"mxfp6_e2m3", 6.25, 7.5, 0x1p-3},
+             {"mxfp4", 4.25, 6, 0.5},
+             {"mxint8", 8.25, 1.984375, 0x1p-6},
+             {"nvfp4", 4.5, 6, 0.5},
+             {"msfp12", 4.5, 0.875, 0.125},
+             {"msfp16", 8.5, 0.9921875, 0x1p-7},
+             {"nf4", 4.5, 1, 0.07958029955625534},
+             {"bm(2,5)", 8.25, 3.9375, 0x1p-6},
+             {"bm(4,3)", 8.25, 240, 0x1p-10}};
     size_t i;
     for (i = 0; i < sizeof f / sizeof *f; i++) {
         fpemu_format format, element;
-        if (!lh_check(fpemu_parse(f[i].spec, &format, NULL) == FPEMU_OK && fpemu_element_format(&format, &element) == FPEMU_OK,
+        if (!lh_check(fpemu_parse(f[i].spec, &format, NULL) == FPEMU_OK &&
+                          fpemu_element_format(&format, &element) == FPEMU_OK,
                       "%s", f[i].spec))
             continue;
         lh_check(fpemu_bits_per_element(&format) == f[i].bits, "%s: %g bits an element, not %g", f[i].spec,
@@ -332,14 +367,16 @@ static void readings(void)
     for (k = 0; k < 2; k++) {
         fpemu_rounding r;
         double sum = 0;
-        lh_check(fpemu_parse("muppet(8)", &f, NULL) == FPEMU_OK && fpemu_parse_rounding(settings[k], &r, NULL) == FPEMU_OK,
+        lh_check(fpemu_parse("muppet(8)", &f, NULL) == FPEMU_OK &&
+                     fpemu_parse_rounding(settings[k], &r, NULL) == FPEMU_OK,
                  "muppet");
         r.mode = FPEMU_SR;
         r.seed = 5;
         lh_check(fpemu_quantize_f32(&f, &r, N, x, y, NULL) == FPEMU_OK, "muppet(8) %s", settings[k]);
         for (i = 0; i < N; i++)
             sum += (double)y[i] - (double)x[i];
-        lh_check(fabs(sum / N - bias[k]) < 0.02, "muppet(8) %s: mean error %g steps, not %g", settings[k], sum / N, bias[k]);
+        lh_check(fabs(sum / N - bias[k]) < 0.02, "muppet(8) %s: mean error %g steps, not %g", settings[k], sum / N,
+                 bias[k]);
     }
     {
         float a[6] = {1, -2, 5, 0.25f, 3, -7}, b[12] = {1, 0, -2, -0.0f, 5, 0, 0.25f, 0, 3, 0, -7, 0};

@@ -73,8 +73,12 @@ static void widths(void)
 /* All contents of two 4-bit codes under all codes of the scale: unpacked, and the values again as bytes. */
 static void contents(void)
 {
-    static const char *const specs[] = {"mx(e2m1,block=2)", "bfp(3,block=2)", "nvfp4(block=2)", "group(int4,2,scale=e4m3fn)",
-                                        "codebook(nf4,2,scale=e8m0)", "mx(e2m1,block=2,scale=e5m2)",
+    static const char *const specs[] = {"mx(e2m1,block=2)",
+                                        "bfp(3,block=2)",
+                                        "nvfp4(block=2)",
+                                        "group(int4,2,scale=e4m3fn)",
+                                        "codebook(nf4,2,scale=e8m0)",
+                                        "mx(e2m1,block=2,scale=e5m2)",
                                         "group(int4,2,scale=fp16)"};
     size_t i;
     for (i = 0; i < sizeof specs / sizeof *specs; i++) {
@@ -91,7 +95,8 @@ static void contents(void)
         codes = ref_scale_bytes(&f) == 1 ? 256 : 65536 / 64;
         n = codes * 256;
         s = fpemu_vector(2 * n);
-        if (!lh_check(fpemu_packed_layout(&f, &s, &l) == FPEMU_OK && l.blocks == n && l.bytes >= n * 2, "%s: layout", specs[i]))
+        if (!lh_check(fpemu_packed_layout(&f, &s, &l) == FPEMU_OK && l.blocks == n && l.bytes >= n * 2, "%s: layout",
+                      specs[i]))
             continue;
         bytes = malloc(l.bytes);
         want = malloc(2 * n * sizeof *want);
@@ -111,9 +116,10 @@ static void contents(void)
         lh_check(fpemu_unpack_f32(&f, &s, bytes, y) == FPEMU_OK, "%s: unpack", specs[i]);
         if (lh_check(ref_unpack(&f, carrier, t, bytes, want), "%s: the judge cannot unpack", specs[i]))
             for (k = 0; k < 2 * n && bad < 5; k++)
-                if (!lh_check(lh_float_bits(y[k]) == want[k], "%s: scale code %" PRIx64 ", codes %02x, place %d: judge %a, library %a",
-                              specs[i], k / 512 * (codes == 256 ? 1 : 31), (unsigned)(k / 2 % 256), (int)(k % 2), ref_value(carrier, want[k]),
-                              (double)y[k]))
+                if (!lh_check(lh_float_bits(y[k]) == want[k],
+                              "%s: scale code %" PRIx64 ", codes %02x, place %d: judge %a, library %a", specs[i],
+                              k / 512 * (codes == 256 ? 1 : 31), (unsigned)(k / 2 % 256), (int)(k % 2),
+                              ref_value(carrier, want[k]), (double)y[k]))
                     bad++;
         ref_free(t);
         free(bytes);
@@ -206,8 +212,8 @@ static void in_place(void)
 /* A tensor packed piece by piece: its own numbers from a measured range, then the blocks in any order. */
 static void piecewise(void)
 {
-    static const char *const specs[] = {"nvfp4(block=4)", "nvfp4(block=4,rule=nvfp4-ao)", "mx(e2m1,block=4)", "s2fp8",
-                                        "group(int5,block=3)", "e4m3fn"};
+    static const char *const specs[] = {"nvfp4(block=4)", "nvfp4(block=4,rule=nvfp4-ao)", "mx(e2m1,block=4)",
+                                        "s2fp8",          "group(int5,block=3)",          "e4m3fn"};
     size_t i;
     unsigned long k;
     block_case c;
@@ -250,11 +256,13 @@ static void piecewise(void)
             step = 1 + lh_next(&state) % 4;
             for (b = (t->blocks - 1) / step * step;; b -= step) {
                 uint64_t count = b + step > t->blocks ? t->blocks - b : step;
-                (void)fpemu_pack_blocks_f32(&c.f, &c.r, &c.shape, b, count, x + t->order[t->block[b].first], pieces, NULL);
+                (void)fpemu_pack_blocks_f32(&c.f, &c.r, &c.shape, b, count, x + t->order[t->block[b].first], pieces,
+                                            NULL);
                 if (b == 0)
                     break;
             }
-            lh_check(memcmp(all, pieces, l.bytes) == 0, "%s: packed in pieces of %" PRIu64 " blocks differs", specs[i], step);
+            lh_check(memcmp(all, pieces, l.bytes) == 0, "%s: packed in pieces of %" PRIu64 " blocks differs", specs[i],
+                     step);
             ref_free(t);
             free(x);
             free(all);
@@ -265,11 +273,13 @@ static void piecewise(void)
 
 static void swizzle(void)
 {
-    static const uint64_t sizes[][2] = {{1, 1}, {128, 4}, {128, 5}, {129, 4}, {31, 3}, {300, 17}, {256, 8}, {33, 130}, {0, 4}, {5, 0}};
+    static const uint64_t sizes[][2] = {{1, 1},    {128, 4}, {128, 5},  {129, 4}, {31, 3},
+                                        {300, 17}, {256, 8}, {33, 130}, {0, 4},   {5, 0}};
     size_t i;
     for (i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         uint64_t R = sizes[i][0], C = sizes[i][1], tiles = (C + 3) / 4, size = (R + 127) / 128 * tiles * 512, r, c, k;
-        uint8_t *from = malloc(R * C + 1), *to = malloc(size + 1), *want = calloc(size + 1, 1), *back = malloc(R * C + 1);
+        uint8_t *from = malloc(R * C + 1), *to = malloc(size + 1), *want = calloc(size + 1, 1),
+                *back = malloc(R * C + 1);
         if (!from || !to || !want || !back)
             abort();
         for (k = 0; k < R * C; k++)
@@ -282,7 +292,8 @@ static void swizzle(void)
         lh_check(fpemu_swizzle_scales(R, C, from, to) == FPEMU_OK && !memcmp(to, want, size) && to[size] == 0xcc,
                  "swizzled scales of %" PRIu64 "x%" PRIu64, R, C);
         back[R * C] = 0x77;
-        lh_check(fpemu_unswizzle_scales(R, C, to, back) == FPEMU_OK && !memcmp(back, from, R * C) && back[R * C] == 0x77,
+        lh_check(fpemu_unswizzle_scales(R, C, to, back) == FPEMU_OK && !memcmp(back, from, R * C) &&
+                     back[R * C] == 0x77,
                  "scales of %" PRIu64 "x%" PRIu64 " back", R, C);
         free(from);
         free(to);

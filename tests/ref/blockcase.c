@@ -9,32 +9,106 @@
 #include <string.h>
 
 static const char *const specs[] = {
-    "mxfp8_e4m3", "mxfp8_e5m2", "mxfp6_e2m3", "mxfp6_e3m2", "mxfp4", "mxint8", "nvfp4", "msfp12", "msfp16", "nf4",
-    "mx(e2m1,block=4)", "mx(e2m1,block=4,rule=ceil)", "mx(e2m1,block=4,rule=even)", "mx(e2m1,block=4,rule=rceil)",
-    "mx(e4m3fn,block=5,rule=ceil)", "mx(e4m3fn,block=5,rule=even)", "mx(e4m3fn,block=5,rule=rceil)",
-    "mx(e5m2,block=3,rule=even)", "mx(e5m2,block=3,rule=rceil)", "mx(e3m2,block=1)", "mx(e2m3,block=2x3)",
-    "mx(e4m3fn,block=8,scale=e4m3fn)", "mx(e2m1,block=8,scale=e5m2,rule=rceil)", "mx(e2m1,block=8,scale=fp32)",
-    "mx(e2m1,block=8,scale=e3m2,rule=ceil)", "mx(e4m3fnuz,block=8)", "mx(fixed(6,2),block=8,rule=even)",
-    "mx(int8,block=8)", "mx(uint4,block=8)", "mx(p3109(8,4,se),block=8,rule=rceil)", "mx(posit(8,1),block=8)",
-    "mx(fp16,block=row)", "mx(e4m3fn:nosub,block=channel)", "mx(e2m1,block=tensor)", "mx(bf16,block=8,rule=even)",
-    "mx(e2m1:nan=zero,block=8,scale=e2m1)", "mx(ufixed(5,3),block=4,rule=rceil)", "mx(e4m3fn,block=tensor,scale=ue4m3)",
-    "bfp(8)", "bfp(m=3,block=4,exponent=5,rule=ceil)", "bfp(m=7,block=row,rule=even)", "bfp(m=5,block=4,rule=rceil)",
-    "bfp(m=4,block=2x2,exponent=12,rule=hbfp)", "bfp(m=4,block=channel,exponent=3)", "hbfp(8)", "hbfp(m=4,block=3x2)",
-    "hbfp(m=11,block=row,exponent=4)", "bm(2,5,block=8)", "bm(4,3)", "bm(3,4,block=tensor)",
-    "nvfp4(block=4)", "nvfp4(block=4,rule=nvfp4-ao)", "nvfp4(block=2x2)", "nvfp4(block=3x5,rule=nvfp4-ao)",
-    "nvfp4(e2m3,block=6,scale=e5m2)", "nvfp4(e4m3fn,block=6,scale=fp16,rule=nvfp4-ao)", "nvfp4(int4,block=4)",
-    "nvfp4(e2m1,block=4,scale=e3m2)", "nvfp4(e2m1,block=4,scale=e3m2,rule=nvfp4-ao)",
-    "group(int2,block=4)", "group(int3,block=4)", "group(int4,block=8,scale=e4m3fn)", "group(int5,block=8,scale=fp16)",
-    "group(int8,block=8,scale=bf16)", "group(int10,block=8)", "group(int12,block=row)", "group(int16,block=7)",
-    "group(e4m3fn,block=8)", "group(e2m1,block=8,scale=e8m0)", "group(int4,block=8,scale=e2m1)",
-    "group(e3m2,block=tensor)", "group(fixed(8,8),block=channel)", "group(e5m2,block=8,scale=e5m2)",
-    "codebook(dynamic8,block=8)", "codebook(udynamic8,block=8)", "codebook(dynamic4,block=5)",
-    "codebook(udynamic5,block=5,scale=e4m3fn)", "codebook(nf4,block=2x4,scale=e5m2)", "codebook(nf4,block=3,scale=e3m2)",
-    "codebook(dynamic6,block=tensor)", "codebook(dynamic7,block=4,scale=fp16)",
-    "scaled(e4m3fn)", "scaled(e5m2,block=row,margin=3)", "scaled(e4m3fn,block=channel,rule=recipe-pow2)",
-    "scaled(e5m2,block=4,rule=recipe-pow2,margin=64)", "scaled(e2m1,block=2x2)", "scaled(int8,block=6)",
-    "muppet(8)", "muppet(4,block=row)", "muppet(16,block=4)", "muppet(8,block=3,exponent=4)", "muppet(2,block=channel)",
-    "table(dynamic8)", "table(nf4)", "e4m3fn", "e2m1", "int8:wrap", "fixed(12,4)", "posit(8,2)", "fp16",
+    "mxfp8_e4m3",
+    "mxfp8_e5m2",
+    "mxfp6_e2m3",
+    "mxfp6_e3m2",
+    "mxfp4",
+    "mxint8",
+    "nvfp4",
+    "msfp12",
+    "msfp16",
+    "nf4",
+    "mx(e2m1,block=4)",
+    "mx(e2m1,block=4,rule=ceil)",
+    "mx(e2m1,block=4,rule=even)",
+    "mx(e2m1,block=4,rule=rceil)",
+    "mx(e4m3fn,block=5,rule=ceil)",
+    "mx(e4m3fn,block=5,rule=even)",
+    "mx(e4m3fn,block=5,rule=rceil)",
+    "mx(e5m2,block=3,rule=even)",
+    "mx(e5m2,block=3,rule=rceil)",
+    "mx(e3m2,block=1)",
+    "mx(e2m3,block=2x3)",
+    "mx(e4m3fn,block=8,scale=e4m3fn)",
+    "mx(e2m1,block=8,scale=e5m2,rule=rceil)",
+    "mx(e2m1,block=8,scale=fp32)",
+    "mx(e2m1,block=8,scale=e3m2,rule=ceil)",
+    "mx(e4m3fnuz,block=8)",
+    "mx(fixed(6,2),block=8,rule=even)",
+    "mx(int8,block=8)",
+    "mx(uint4,block=8)",
+    "mx(p3109(8,4,se),block=8,rule=rceil)",
+    "mx(posit(8,1),block=8)",
+    "mx(fp16,block=row)",
+    "mx(e4m3fn:nosub,block=channel)",
+    "mx(e2m1,block=tensor)",
+    "mx(bf16,block=8,rule=even)",
+    "mx(e2m1:nan=zero,block=8,scale=e2m1)",
+    "mx(ufixed(5,3),block=4,rule=rceil)",
+    "mx(e4m3fn,block=tensor,scale=ue4m3)",
+    "bfp(8)",
+    "bfp(m=3,block=4,exponent=5,rule=ceil)",
+    "bfp(m=7,block=row,rule=even)",
+    "bfp(m=5,block=4,rule=rceil)",
+    "bfp(m=4,block=2x2,exponent=12,rule=hbfp)",
+    "bfp(m=4,block=channel,exponent=3)",
+    "hbfp(8)",
+    "hbfp(m=4,block=3x2)",
+    "hbfp(m=11,block=row,exponent=4)",
+    "bm(2,5,block=8)",
+    "bm(4,3)",
+    "bm(3,4,block=tensor)",
+    "nvfp4(block=4)",
+    "nvfp4(block=4,rule=nvfp4-ao)",
+    "nvfp4(block=2x2)",
+    "nvfp4(block=3x5,rule=nvfp4-ao)",
+    "nvfp4(e2m3,block=6,scale=e5m2)",
+    "nvfp4(e4m3fn,block=6,scale=fp16,rule=nvfp4-ao)",
+    "nvfp4(int4,block=4)",
+    "nvfp4(e2m1,block=4,scale=e3m2)",
+    "nvfp4(e2m1,block=4,scale=e3m2,rule=nvfp4-ao)",
+    "group(int2,block=4)",
+    "group(int3,block=4)",
+    "group(int4,block=8,scale=e4m3fn)",
+    "group(int5,block=8,scale=fp16)",
+    "group(int8,block=8,scale=bf16)",
+    "group(int10,block=8)",
+    "group(int12,block=row)",
+    "group(int16,block=7)",
+    "group(e4m3fn,block=8)",
+    "group(e2m1,block=8,scale=e8m0)",
+    "group(int4,block=8,scale=e2m1)",
+    "group(e3m2,block=tensor)",
+    "group(fixed(8,8),block=channel)",
+    "group(e5m2,block=8,scale=e5m2)",
+    "codebook(dynamic8,block=8)",
+    "codebook(udynamic8,block=8)",
+    "codebook(dynamic4,block=5)",
+    "codebook(udynamic5,block=5,scale=e4m3fn)",
+    "codebook(nf4,block=2x4,scale=e5m2)",
+    "codebook(nf4,block=3,scale=e3m2)",
+    "codebook(dynamic6,block=tensor)",
+    "codebook(dynamic7,block=4,scale=fp16)",
+    "scaled(e4m3fn)",
+    "scaled(e5m2,block=row,margin=3)",
+    "scaled(e4m3fn,block=channel,rule=recipe-pow2)",
+    "scaled(e5m2,block=4,rule=recipe-pow2,margin=64)",
+    "scaled(e2m1,block=2x2)",
+    "scaled(int8,block=6)",
+    "muppet(8)",
+    "muppet(4,block=row)",
+    "muppet(16,block=4)",
+    "muppet(8,block=3,exponent=4)",
+    "muppet(2,block=channel)",
+    "table(dynamic8)",
+    "table(nf4)",
+    "e4m3fn",
+    "e2m1",
+    "int8:wrap",
+    "fixed(12,4)",
+    "posit(8,2)",
+    "fp16",
 };
 
 /* What the grammar does not say. */
@@ -61,8 +135,8 @@ static const struct made {
 };
 
 /* A caller's table: without zero, gaps of every size, ends far apart. */
-static const float own_table[] = {-0x1.fffffep127f, -7.5f, -0x1p-149f, 0x1p-149f, 0x1.8p-149f, 1.0f, 0x1.000002p0f, 3.0f,
-                                  0x1.4p100f};
+static const float own_table[] = {-0x1.fffffep127f, -7.5f, -0x1p-149f, 0x1p-149f, 0x1.8p-149f, 1.0f,
+                                  0x1.000002p0f,    3.0f,  0x1.4p100f};
 
 int case_format(size_t i, fpemu_format *f, char *text)
 {
@@ -78,8 +152,8 @@ int case_format(size_t i, fpemu_format *f, char *text)
     if (i < all) {
         const struct made *m = &made[i - named];
         fpemu_format element, scale;
-        (void)snprintf(text, 200, "(%s, %s, rule %u, exponent %u, block %u %ux%u)", m->element, m->scale ? m->scale : "2^c",
-                       m->scaling, m->exponent_bits, m->block, m->rows, m->length);
+        (void)snprintf(text, 200, "(%s, %s, rule %u, exponent %u, block %u %ux%u)", m->element,
+                       m->scale ? m->scale : "2^c", m->scaling, m->exponent_bits, m->block, m->rows, m->length);
         lh_check(!fpemu_parse(m->element, &element, NULL) && (!m->scale || !fpemu_parse(m->scale, &scale, NULL)) &&
                      !fpemu_blocked(f, &element, (fpemu_scaling)m->scaling, m->scale ? &scale : NULL, m->exponent_bits,
                                     (fpemu_block)m->block, m->rows, m->length),
@@ -274,8 +348,7 @@ static void fill_block(block_case *c, const ref_tensor *t, const ref_block *b, j
     uint64_t k, kind = below(state, 14);
 
     for (k = 0; k < b->elements; k++)
-        c->x[order[k]] = below(state, 9) == 0 ? below(state, 2) * sign
-                                              : element_near(c, j, table, length, s, state);
+        c->x[order[k]] = below(state, 9) == 0 ? below(state, 2) * sign : element_near(c, j, table, length, s, state);
     if (b->elements == 0)
         return;
     if (kind == 0 || kind == 1)
@@ -441,8 +514,8 @@ static void refused(const block_case *c)
     fpemu_shape s = c->shape;
     void *x = block_of(c->n * 8), *y = block_of(c->n * 8);
     fpemu_status status = quantize(c, &s, x, y, NULL);
-    lh_check(c->n == 0 || status == FPEMU_ERROR_UNSUPPORTED || status == FPEMU_ERROR_CARRIER, "%s: status %d where no rule is",
-             name_of(c), (int)status);
+    lh_check(c->n == 0 || status == FPEMU_ERROR_UNSUPPORTED || status == FPEMU_ERROR_CARRIER,
+             "%s: status %d where no rule is", name_of(c), (int)status);
     free(x);
     free(y);
 }
@@ -487,9 +560,9 @@ int case_values(const block_case *c)
     if (status == FPEMU_OK || status == FPEMU_ERROR_NAN) {
         for (i = 0; i < c->n && bad < 3; i++) {
             uint64_t got = load(c->carrier, y, place(&s, &to, i));
-            if (!lh_check(got == t->element[i].y, "%s: element %" PRIu64 " x=%a t=%a: judge %a, library %a; %s", name_of(c), i,
-                          ref_value(c->carrier, c->x[i]), t->element[i].t, ref_value(c->carrier, t->element[i].y),
-                          ref_value(c->carrier, got), block_around(c, t, i)))
+            if (!lh_check(got == t->element[i].y, "%s: element %" PRIu64 " x=%a t=%a: judge %a, library %a; %s",
+                          name_of(c), i, ref_value(c->carrier, c->x[i]), t->element[i].t,
+                          ref_value(c->carrier, t->element[i].y), ref_value(c->carrier, got), block_around(c, t, i)))
                 bad++;
         }
         for (i = 0; i < to.size; i++)
@@ -551,15 +624,16 @@ static void check_layout(const block_case *c, const ref_tensor *t)
     uint64_t scale_bytes = ref_scale_bytes(&c->f), tensor = has_tensor_numbers(&c->f) && t->n ? 8 : 0, b, at;
     memset(&l, 0xff, sizeof l);
     lh_check(fpemu_packed_layout(&c->f, &c->shape, &l) == FPEMU_OK, "%s: no layout", name_of(c));
-    lh_check(l.blocks == t->blocks && l.bytes == ref_packed_size(&c->f, t) && l.bytes == fpemu_packed_size(&c->f, &c->shape),
+    lh_check(l.blocks == t->blocks && l.bytes == ref_packed_size(&c->f, t) &&
+                 l.bytes == fpemu_packed_size(&c->f, &c->shape),
              "%s: %" PRIu64 " bytes, judge %" PRIu64, name_of(c), l.bytes, ref_packed_size(&c->f, t));
     if (t->n == 0)
         return;
     lh_check(l.blocks == t->blocks && l.tensor_bytes == tensor && l.tensor_offset == 0 && l.scales_offset == tensor &&
                  l.scale_bytes == scale_bytes && l.elements_offset == tensor + t->blocks * scale_bytes &&
                  l.element_bits == c->f.bits,
-             "%s: layout: %" PRIu64 " blocks, scales at %" PRIu64 ", elements at %" PRIu64 ", judge %" PRIu64, name_of(c),
-             l.blocks, l.scales_offset, l.elements_offset, t->blocks);
+             "%s: layout: %" PRIu64 " blocks, scales at %" PRIu64 ", elements at %" PRIu64 ", judge %" PRIu64,
+             name_of(c), l.blocks, l.scales_offset, l.elements_offset, t->blocks);
     at = l.elements_offset;
     for (b = 0; b < t->blocks; b++) {
         memset(&e, 0xff, sizeof e);
@@ -599,8 +673,8 @@ static void check_access(const block_case *c, const ref_tensor *t, const unsigne
             uint64_t index = t->order[t->block[b].first + j];
             store(c->carrier, x, at, c->x[index]);
             if (!lh_check(load(c->carrier, y, at) == value[index],
-                          "%s: unpack_blocks %" PRIu64 " of %" PRIu64 ", place %" PRIu64 ": %a, of the whole %a", name_of(c),
-                          b, t->blocks, j, ref_value(c->carrier, load(c->carrier, y, at)),
+                          "%s: unpack_blocks %" PRIu64 " of %" PRIu64 ", place %" PRIu64 ": %a, of the whole %a",
+                          name_of(c), b, t->blocks, j, ref_value(c->carrier, load(c->carrier, y, at)),
                           ref_value(c->carrier, value[index]))) {
                 j = t->block[b].elements;
                 b = first + count;
@@ -620,8 +694,8 @@ static void check_access(const block_case *c, const ref_tensor *t, const unsigne
     }
     status = pack_blocks(c, &c->shape, first, count, x, again + 1);
     lh_check(status == FPEMU_OK || status == FPEMU_ERROR_NAN, "%s: pack_blocks: status %d", name_of(c), (int)status);
-    lh_check(memcmp(again + 1, bytes, size) == 0, "%s: pack_blocks %" PRIu64 "+%" PRIu64 " of %" PRIu64 " differs", name_of(c),
-             first, count, t->blocks);
+    lh_check(memcmp(again + 1, bytes, size) == 0, "%s: pack_blocks %" PRIu64 "+%" PRIu64 " of %" PRIu64 " differs",
+             name_of(c), first, count, t->blocks);
     free(again);
     free(x);
     free(y);
@@ -661,8 +735,8 @@ int case_packing(const block_case *c)
     lh_check(status == wanted_status(t), "%s: status %d of pack", name_of(c), (int)status);
     ref_pack(&c->f, t, want);
     for (i = 0; i < size && bad < 3; i++)
-        if (!lh_check(bytes[shift + i] == want[i], "%s: byte %" PRIu64 " of %" PRIu64 " is %02x, judge %02x", name_of(c), i, size,
-                      bytes[shift + i], want[i]))
+        if (!lh_check(bytes[shift + i] == want[i], "%s: byte %" PRIu64 " of %" PRIu64 " is %02x, judge %02x",
+                      name_of(c), i, size, bytes[shift + i], want[i]))
             bad++;
     for (i = 0; i < 8; i++)
         lh_check(i == shift || bytes[i < shift ? i : size + i] == 0xa5, "%s: pack wrote beside its bytes", name_of(c));
@@ -731,8 +805,9 @@ static void check_stats(const block_case *c, const char *verb, const fpemu_stats
                      verb, counters[k].name, counters[k].want, counters[k].got);
     }
     for (k = 0; k < BINS; k++)
-        lh_check(want->histogram[k] == got->histogram[k], "%s %s: bin %u of the histogram: judge %" PRIu64 ", library %" PRIu64,
-                 name_of(c), verb, k, want->histogram[k], got->histogram[k]);
+        lh_check(want->histogram[k] == got->histogram[k],
+                 "%s %s: bin %u of the histogram: judge %" PRIu64 ", library %" PRIu64, name_of(c), verb, k,
+                 want->histogram[k], got->histogram[k]);
     for (k = 0; k < SCALE_BINS; k++)
         lh_check(want->scale_histogram[k] == got->scale_histogram[k],
                  "%s %s: bin %u of the scales: judge %" PRIu64 ", library %" PRIu64, name_of(c), verb, k,

@@ -215,8 +215,8 @@ typedef struct context {
     unsigned length;
     double max, lowest; /* M (largest magnitude of a codebook), lowest value */
     long emax;
-    double step;                   /* fixed point, integers */
-    double scale_max, scale_min;   /* float scales: largest, smallest positive */
+    double step;                 /* fixed point, integers */
+    double scale_max, scale_min; /* float scales: largest, smallest positive */
     int scale_nan;
     uint64_t scale_nan_code;
 } context;
@@ -473,8 +473,8 @@ static void special_element(context *c, uint64_t x, ref_element *e)
         r = judge_round(c->element, x, 0, 1);
         e->p = ref_value(c->carrier, r.bits);
         e->code = r.code;
-        e->nan_error = isnan(v) && nan == FPEMU_NAN_ERROR &&
-                       !isnan(ref_value(c->carrier, judge_decode(c->element, r.code)));
+        e->nan_error =
+            isnan(v) && nan == FPEMU_NAN_ERROR && !isnan(ref_value(c->carrier, judge_decode(c->element, r.code)));
         return;
     }
     if (isnan(v)) {
@@ -522,7 +522,8 @@ static void power_scale(context *c, long exponent, int beyond, ref_block *b)
         b->scale = 1;
         b->exponent = exponent;
     } else {
-        judge_result r = judge_round(c->scale, ref_bits(64, exponent > high ? INFINITY : ldexp(1, (int)exponent)), 0, 1);
+        judge_result r =
+            judge_round(c->scale, ref_bits(64, exponent > high ? INFINITY : ldexp(1, (int)exponent)), 0, 1);
         b->code = r.code;
         b->scale = ref_value(64, r.bits);
         b->exponent = 0;
@@ -639,8 +640,7 @@ static void scale_of_block(context *c, const extent *x, const ref_tensor *tensor
         value_scale(c, p < normal ? normal : p > c->scale_max ? c->scale_max : p, b);
         {
             judge_result r = judge_round(c->scale, ref_bits(64, p), 0, 0);
-            b->saturated =
-                isinf(p) || (r.events & JUDGE_OVERFLOW) || (x->amax != 0 && ref_value(64, r.bits) < normal);
+            b->saturated = isinf(p) || (r.events & JUDGE_OVERFLOW) || (x->amax != 0 && ref_value(64, r.bits) < normal);
         }
         break;
     }
@@ -757,7 +757,7 @@ static number seen(context *c, const ref_tensor *tensor, const ref_block *b, con
     return plain(divide(carrier, plain(x), s));
 }
 
-/* FORMATS of QPyTorch's block_quantize: the integer k, or MuPPET's printed bracket. Returns 0 where the plain rule holds. */
+/* The compatibility settings: QPyTorch's block_quantize, MuPPET's printed bracket. 0 where the plain rule holds. */
 static int compat_element(context *c, const extent *block, double x, number t, uint64_t index, ref_element *e)
 {
     mpq_t a, q;
@@ -1282,10 +1282,10 @@ ref_s2fp8 ref_s2fp8_range(unsigned carrier, uint64_t n, const uint64_t *x)
             high = gap > slack ? 15 / (gap - slack) : INFINITY;
             r.alpha_low = low;
             r.alpha_high = high;
-            r.beta_low = fmin(fmin(-low * (mu - slack), -low * (mu + slack)),
-                              fmin(-high * (mu - slack), -high * (mu + slack)));
-            r.beta_high = fmax(fmax(-low * (mu - slack), -low * (mu + slack)),
-                               fmax(-high * (mu - slack), -high * (mu + slack)));
+            r.beta_low =
+                fmin(fmin(-low * (mu - slack), -low * (mu + slack)), fmin(-high * (mu - slack), -high * (mu + slack)));
+            r.beta_high =
+                fmax(fmax(-low * (mu - slack), -low * (mu + slack)), fmax(-high * (mu - slack), -high * (mu + slack)));
         }
         /* and one rounding to binary32 */
         r.alpha_low *= 1 - 0x1p-23;

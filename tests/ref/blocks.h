@@ -10,7 +10,7 @@
 #include "judge.h"
 
 typedef struct ref_element {
-    uint64_t y;      /* value to value */
+    uint64_t y; /* value to value */
     uint64_t code;
     uint32_t events; /* as the judge's of scalar formats */
     int nan_error;   /* the NaN policy `error` applies */
@@ -28,9 +28,9 @@ typedef struct ref_block {
 typedef struct ref_tensor {
     uint64_t n, blocks;
     unsigned carrier;
-    uint64_t *order;      /* index of each element, block after block */
+    uint64_t *order; /* index of each element, block after block */
     ref_block *block;
-    ref_element *element; /* by index */
+    ref_element *element;     /* by index */
     float multiplier, decode; /* nvfp4: u, d */
 } ref_tensor;
 

@@ -111,7 +111,10 @@ def mx(spec, x, length=32):
         for v, sign in block:
             code = nearest(v / scale, magnitudes)
             y.append(bits_of(single(magnitudes[code] * scale), sign if code or spec != 'mxint8' else 0))
-            codes.append(-code % 256 if spec == 'mxint8' and sign else code | (sign << bits - 1 if spec != 'mxint8' else 0))
+            if spec == 'mxint8':
+                codes.append(-code % 256 if sign else code)
+            else:
+                codes.append(code | sign << bits - 1)
         elements += pack(codes, bits)
     return scales + elements, y
 

@@ -55,7 +55,7 @@ typedef struct matrix {
 /* A whole matrix in row-major order, in binary64 and, unless `binary64`, in binary32. */
 static matrix read_matrix(const char *path, bool binary64)
 {
-    const file_options plain = {0};
+    file_options plain = {0};
     file f = file_open(path, &plain);
     const tensor *t = &f.model.tensor[0];
     if (!file_is_array(&f) || f.model.count != 1 || t->type == NULL || t->dimensions != 2) {
