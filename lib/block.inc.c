@@ -6,10 +6,11 @@
 
 /* What rounds t to the element format. */
 typedef struct NAME(element) {
-    CORE(plan) plan, unbounded; /* unbounded: the same grid without ends, for counting */
+    CORE(plan) plan, grid; /* grid: the same without ends, where the loops take two steps */
     core_plan64 integers;
     core_codebook table;
     uint8_t is_table, one_by_one, stochastic;
+    uint8_t two_steps; /* no loop of one step will do */
 } NAME(element);
 
 static void NAME(element_begin)(NAME(element) *e, const fpemu_format *f, const fpemu_rounding *r)
@@ -27,13 +28,13 @@ static void NAME(element_begin)(NAME(element) *e, const fpemu_format *f, const f
     }
     CORE(plan_make)(&e->plan, &e->integers, f, r, 0);
     e->one_by_one = e->plan.rule == CORE_RULE_AFFINE || e->plan.compat || e->plan.wrap;
-#if CORE_W == 32
-    core_choose_quick32(&e->plan, f);
-#endif
-    e->unbounded = e->plan;
-    e->unbounded.max[0] = e->unbounded.max[1] = ~(UINT)0;
-    e->unbounded.zero[0] = e->unbounded.zero[1] = 0;
-    e->unbounded.negative = 0;
+    CORE(choose_quick)(&e->plan, f);
+    e->two_steps = e->plan.rule == CORE_RULE_FLAT_GRID || e->plan.rule == CORE_RULE_MAGIC_GRID;
+    e->grid = e->plan;
+    e->grid.rule = CORE(grid_rule)(&e->plan);
+    e->grid.max[0] = e->grid.max[1] = ~(UINT)0;
+    e->grid.zero[0] = e->grid.zero[1] = 0;
+    e->grid.negative = 0;
 }
 
 /* P of n numbers t; `counted`: the values on the grid without ends too (all ones: beyond an end, where there is no
@@ -60,8 +61,8 @@ static void NAME(element_run)(const NAME(element) *e, const kernels *k, size_t n
             memcpy(rounded + i, &v, sizeof v);
             grid[i] = overflow ? ~(UINT)0 >> 1 : 0;
         }
-    } else if (counted) {
-        k->LOOP(round)[p->rule][p->mode](&e->unbounded, n, t, r, grid);
+    } else if (counted || e->two_steps) {
+        k->LOOP(round)[e->grid.rule][p->mode](&e->grid, n, t, r, grid);
         k->LOOP(finish)(p, n, t, grid, rounded);
     } else {
         k->LOOP(round)[p->rule][p->mode](p, n, t, r, rounded);
