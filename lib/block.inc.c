@@ -787,8 +787,8 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
     longest = j.quick.usable ? 4096 : longest;
 #endif
     j.in_rows = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
-                !call->rounding->compat && !call->stats && !call->sink && j.walk.inner == 1 && j.walk.x[3] == 1 && j.walk.y[3] == 1 &&
-                j.walk.tile_length <= longest;
+                !call->rounding->compat && !call->stats && !call->sink && j.walk.inner == 1 && j.walk.x[3] == 1 &&
+                j.walk.y[3] == 1 && j.walk.tile_length <= longest;
     if (needs_range(f)) {
         const int known = has_tensor(f) && call->tensor;
         if (!known && !whole) {

@@ -133,8 +133,8 @@ int fpemu_blocks_are_sane(const fpemu_format *f);
 /* What the verbs hand over for blocked formats and codebooks: quantising and encoding of n > 0 elements, decoding, one
  * element as the scalar forms have it (code: NULL, or set to its code). Pointers are not NULL, but for the rounding of
  * the scalar forms. */
-fpemu_status fpemu_block_convert_f32(const fpemu_format *f, const fpemu_rounding *r, size_t n, const float *x, void *out,
-                                     int to_code, fpemu_stats *stats);
+fpemu_status fpemu_block_convert_f32(const fpemu_format *f, const fpemu_rounding *r, size_t n, const float *x,
+                                     void *out, int to_code, fpemu_stats *stats);
 fpemu_status fpemu_block_convert_f64(const fpemu_format *f, const fpemu_rounding *r, size_t n, const double *x,
                                      void *out, int to_code, fpemu_stats *stats);
 fpemu_status fpemu_block_decode_f32(const fpemu_format *f, size_t n, const void *codes, float *y);

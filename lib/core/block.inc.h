@@ -130,12 +130,15 @@ FPEMU_FN void CORE(scale_power)(const CORE(block) *b, int c, int top, CORE(scale
 FPEMU_FN CORE_REAL CORE(scale_hold)(const CORE(block) *b, CORE_REAL v, CORE(scale) *s)
 {
     const CORE_UINT u = CORE_BITS(v);
-    s->saturated = v > b->scale_max || (b->no_zero && v > 0 && v < b->scale_min);
-    if (v > b->scale_max)
+    if (u >= CORE_INF) {
+        s->saturated = 1;
         return b->scale_max;
+    }
     if (b->same)
         return v;
-    return CORE_VALUE(CORE(finish_any)(&b->scale_plan, u, CORE(grid)(&b->scale_plan, FPEMU_RNE, 1, 32, u, 0, 0)));
+    const CORE_UINT g = CORE(grid)(&b->scale_plan, FPEMU_RNE, 1, 32, u, 0, 0);
+    s->saturated = g > b->scale_plan.max[0] || (b->no_zero && v > 0 && v < b->scale_min);
+    return CORE_VALUE(CORE(finish_any)(&b->scale_plan, u, g));
 }
 
 /* c of the rules that give a power of two. */
@@ -199,10 +202,11 @@ FPEMU_FN void CORE(scale_find)(const CORE(block) *b, const CORE(extremes) *e, CO
     }
     case FPEMU_SCALING_NVFP4_AO: {
         const CORE_REAL u = (CORE_REAL)b->tensor.a, d = (CORE_REAL)b->tensor.b, v = amax / b->max / d;
-        const CORE_REAL low = b->scale_normal, high = b->scale_max;
+        const CORE_REAL low = b->scale_normal;
         s->kind = CORE_SCALE_MULTIPLY;
-        s->s = CORE(scale_hold)(b, v < low ? low : v > high ? high : v, s);
-        s->saturated = v < low || v > high;
+        s->s = CORE(scale_hold)(b, v, s); /* both ends of the clamp are values: it may come after rounding */
+        s->saturated |= s->s < low;
+        s->s = s->s < low ? low : s->s;
         s->d = d;
         s->down = u / s->s;
         s->down = s->down < CORE_VALUE(CORE_INF) ? s->down : (CORE_REAL)FLT_MAX;
@@ -318,9 +322,8 @@ FPEMU_FN CORE_UINT CORE(block_t)(const CORE(scale) *s, int sticky, CORE_UINT u)
 FPEMU_FN CORE_UINT CORE(block_y)(const CORE(scale) *s, CORE_UINT u)
 {
     const CORE_UINT sign = u & CORE_SIGN, a = u & ~CORE_SIGN;
-    if (a > CORE_INF)
-        return CORE_NAN;
     if (s->kind == CORE_SCALE_POWER)
-        return sign | CORE(times_power)(a, s->exponent);
-    return CORE_BITS(CORE(finite)((CORE_VALUE(u) * s->s) * s->d));
+        return a > CORE_INF ? CORE_NAN : sign | CORE(times_power)(a, s->exponent);
+    const CORE_REAL y = (CORE_VALUE(u) * s->s) * s->d; /* a NaN also where a code says s is infinite */
+    return y == y ? CORE_BITS(CORE(finite)(y)) : CORE_NAN;
 }
