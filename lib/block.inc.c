@@ -769,6 +769,7 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
 #if CORE_W == 32
     if (f->scaling && element.fits_f64) /* also what binary32 holds */
         element_begin_f64(&j.wide, &element, &rounding);
+    j.wide.table.narrow = 1;
 #endif
     if (call->sink && !j.element.is_table)
         CORE(coder_make)(&j.coder, &element, &rounding);

@@ -95,7 +95,7 @@ FPEMU_FN void CORE(block_make)(CORE(block) *b, const fpemu_format *f, const fpem
     /* 34 random bits below the smallest step, and what multiplications round, stay above the carrier's subnormals */
     b->near = b->emax < CORE_BIAS / 2 && f->min_positive >= core_value64(core_power64(40 - CORE_BIAS));
     b->sticky = b->powers && ((r->mode >= FPEMU_RAZ && r->mode <= FPEMU_RTO) || r->mode == FPEMU_SE ||
-                              f->kind == FPEMU_KIND_CODEBOOK || r->compat);
+                              f->kind == FPEMU_KIND_CODEBOOK || f->kind == FPEMU_KIND_POSIT || r->compat);
 }
 
 /* A scale of 2^c for a block whose largest element has the exponent `top`. */

@@ -10,6 +10,7 @@ typedef struct core_codebook {
     uint8_t mode;        /* fpemu_mode, CORE_SR_B or CORE_SR_C */
     uint8_t n;           /* random bits */
     uint8_t nan;         /* fpemu_nan in force */
+    uint8_t narrow;      /* midpoints are binary32 numbers, also for t in binary64 */
 } core_codebook;
 
 /* Modes that have a meaning between the values of a table. */

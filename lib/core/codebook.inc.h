@@ -4,11 +4,12 @@
 FPEMU_FN uint32_t CORE(codebook_between)(const core_codebook *c, uint32_t k, CORE_REAL t, uint32_t r)
 {
     const double a = (double)c->values[k], b = (double)c->values[k + 1], x = (double)t;
+    /* the sum of two binary32 numbers in binary64 is exact enough for the midpoint to be rounded once */
+    const double middle = (a + b) / 2;
     if (x == a)
         return k;
     switch (c->mode) {
-    /* the sum of two binary32 numbers in binary64 is exact enough for the midpoint to be rounded once */
-    case FPEMU_RNE: return k + (uint32_t)(t > (CORE_REAL)((a + b) / 2));
+    case FPEMU_RNE: return k + (uint32_t)(c->narrow ? x > (double)(float)middle : t > (CORE_REAL)middle);
     case FPEMU_RTZ: return k + (uint32_t)(x < 0);
     case FPEMU_RAZ: return k + (uint32_t)(x >= 0);
     case FPEMU_RTP: return k + 1;
