@@ -1,8 +1,12 @@
 dist_man_MANS += doc/man/fpemu.3 doc/man/fpemu-formats.7
-dist_doc_DATA += doc/numerics.md doc/adding.md
+dist_doc_DATA += doc/numerics.md doc/blocks.md doc/accumulation.md doc/adding.md
 
 # What was run, and what came out.
 validationdir = $(docdir)/validation
 dist_validation_DATA = doc/validation/README.md doc/validation/exhaustive.txt doc/validation/mutants.txt \
-	doc/validation/machines.txt
+	doc/validation/machines.txt doc/validation/functions.txt doc/validation/random.txt doc/validation/triples.txt
 EXTRA_DIST += tests/digests.txt
+
+# Model files: the container of packed tensors, and how the readers were fuzzed.
+dist_doc_DATA += doc/container.md
+dist_validation_DATA += doc/validation/fuzzing.txt

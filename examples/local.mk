@@ -1,8 +1,9 @@
 # Compiled and run by `make check', so that they stay true.
-EXAMPLES = examples/round_array examples/stochastic examples/counters
+EXAMPLES = examples/round_array examples/stochastic examples/counters examples/packed_state
 check_PROGRAMS += $(EXAMPLES)
 TESTS += $(EXAMPLES)
 
 examples_round_array_LDADD = lib/libfpemu.la
 examples_stochastic_LDADD = lib/libfpemu.la
 examples_counters_LDADD = lib/libfpemu.la
+examples_packed_state_LDADD = lib/libfpemu.la

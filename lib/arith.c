@@ -1,11 +1,11 @@
-/* arith.c - operations and comparisons on arrays and on single numbers. Every operation runs in binary64, which holds
+/* arith.c - operations, functions and comparisons on arrays and on single numbers. All run in binary64, which holds
  * the binary32 carrier and every format that fits it:
  *
  *   short way  the exact result, rounded to odd in binary64 by vector loops, then the loops of fpemu_quantize; where
  *              binary64 has the bits for it (see core/arith.h)
  *   long way   the exact result in 128 bits and one rounding, an element at a time
  *
- * Both give the same bits. */
+ * Both give the same bits. Functions go the long way. */
 #include <float.h>
 #include <math.h>
 
@@ -14,13 +14,20 @@
 
 static const uint8_t operand_count[FPEMU_OPERATION_COUNT] = {2, 2, 2, 2, 1, 3, 2, 2, 2, 2};
 
+/* What a call computes: an operation, or a function, which comes after them. */
+enum { FUNCTIONS = FPEMU_OPERATION_COUNT, WORKS = FUNCTIONS + FPEMU_FUNCTION_COUNT };
+
+static int operands_of(int work)
+{
+    return work < FUNCTIONS ? operand_count[work] : 1;
+}
+
 /* A call, checked and prepared. */
 typedef struct job {
     const kernels *k;
     const fpemu_rounding *rounding;
     core_plan64 plan, unbounded; /* unbounded: the same grid without ends, where the loops take two steps */
-    fpemu_operation operation;
-    int carrier;
+    int work, carrier;
     const void *operand[3]; /* NULL: a single number, in `single` */
     double single[3];
     void *y;
@@ -29,17 +36,16 @@ typedef struct job {
 } job;
 
 /* Whether format and rounding go with arithmetic; fills the plan and the way to go. */
-static fpemu_status prepare(job *j, const fpemu_format *f, const fpemu_rounding *r, fpemu_operation operation,
-                            int carrier)
+static fpemu_status prepare(job *j, const fpemu_format *f, const fpemu_rounding *r, int work, int carrier)
 {
     if (!f || !r)
         return FPEMU_ERROR_NULL;
-    if ((unsigned)operation >= FPEMU_OPERATION_COUNT)
+    if ((unsigned)work >= WORKS)
         return FPEMU_ERROR_ARGUMENT;
     const fpemu_status status = fpemu_check(f, r, carrier);
     if (status)
         return status;
-    if (r->compat)
+    if (r->compat || f->scaling || f->kind == FPEMU_KIND_CODEBOOK || (work >= FUNCTIONS && !f->fits_f32))
         return FPEMU_ERROR_UNSUPPORTED;
     fpemu_format format = *f;
     int quantum;
@@ -55,15 +61,16 @@ static fpemu_status prepare(job *j, const fpemu_format *f, const fpemu_rounding 
         return FPEMU_ERROR_UNSUPPORTED;
     j->k = fpemu_kernels();
     j->rounding = r;
-    j->operation = operation;
+    j->work = work;
     j->carrier = carrier;
     j->stochastic = j->plan.mode >= FPEMU_SR;
     j->nan_is_error = core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan;
     const int precision = f->kind == FPEMU_KIND_FLOAT ? (int)f->mantissa_bits + 1 : (int)f->bits;
     const int random_bits = j->stochastic ? j->plan.n : 0;
     const int plain_doubles = FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 1; /* no wider intermediate results */
-    j->short_way = operation >= FPEMU_MINIMUM ||
-                   (carrier == 32 && plain_doubles && (operation == FPEMU_MUL || precision + random_bits + 2 <= 53));
+    j->short_way =
+        (work >= FPEMU_MINIMUM && work < FUNCTIONS) || (carrier == 32 && work < FUNCTIONS && plain_doubles &&
+                                                        (work == FPEMU_MUL || precision + random_bits + 2 <= 53));
     return FPEMU_OK;
 }
 
@@ -85,8 +92,15 @@ static int is_nan(double x)
     return x != x;
 }
 
-/* Counts of one element, as count64 of the loops, from the exact x. g: its magnitude on the grid without ends. */
-static void count_exact(const core_plan64 *p, const core_exact *x, double y, uint64_t g, tile_counts *c)
+static core_exact exact_of(int work, int mode, double a, double b, double c)
+{
+    return work < FUNCTIONS
+               ? core_exact_result((fpemu_operation)work, mode, core_bits64(a), core_bits64(b), core_bits64(c))
+               : fpemu_function_exact((fpemu_function)(work - FUNCTIONS), core_bits64(a));
+}
+
+/* As count64 of the loops. */
+void fpemu_count_exact(const core_plan64 *p, const core_exact *x, double y, uint64_t g, tile_counts *c)
 {
     const double nearest = core_value64(core_exact_binary64(x, FPEMU_RNE));
     const double cut = core_value64(core_exact_binary64(x, FPEMU_RTZ));
@@ -122,13 +136,12 @@ static int long_tile(const job *j, size_t n, const double *const v[3], const uin
     int found_nan = 0;
     for (size_t e = 0; e < n; e++) {
         uint64_t g;
-        const core_exact exact = core_exact_result(j->operation, j->plan.mode, core_bits64(v[0][e]),
-                                                   core_bits64(v[1][e]), core_bits64(v[2][e]));
+        const core_exact exact = exact_of(j->work, j->plan.mode, v[0][e], v[1][e], v[2][e]);
         const double result = core_value64(core_exact_round(&j->plan, &exact, j->stochastic ? r[e] : 0, &g));
         found_nan |= exact.kind == CORE_NOT_A_NUMBER;
         if (j->counted) {
             x[e] = core_value64(core_exact_binary64(&exact, FPEMU_RNE));
-            count_exact(&j->plan, &exact, result, g, c);
+            fpemu_count_exact(&j->plan, &exact, result, g, c);
             c->invalid += exact.exception == CORE_INVALID;
             gathered->stats.div_by_zero += exact.exception == CORE_DIV_BY_ZERO;
         }
@@ -141,13 +154,13 @@ static int long_tile(const job *j, size_t n, const double *const v[3], const uin
 static void count_exceptions(const job *j, size_t n, const double *const v[3], const double *t, gathering *gathered,
                              tile_counts *c)
 {
-    const int count = operand_count[j->operation];
+    const int count = operands_of(j->work);
     for (size_t e = 0; e < n; e++) {
         int nan_came = 0;
         for (int o = 0; o < count; o++)
             nan_came |= is_nan(v[o][e]);
         c->invalid += is_nan(t[e]) && !nan_came;
-        gathered->stats.div_by_zero += j->operation == FPEMU_DIV && v[1][e] == 0 && isfinite(v[0][e]) && v[0][e] != 0;
+        gathered->stats.div_by_zero += j->work == FPEMU_DIV && v[1][e] == 0 && isfinite(v[0][e]) && v[0][e] != 0;
     }
 }
 
@@ -159,7 +172,7 @@ static int short_tile(const job *j, size_t n, const double *const v[3], const ui
     double odd[TILE];
     uint64_t grid[TILE];
     int found_nan = 0;
-    j->k->exact[j->operation](n, v[0], v[1], v[2], p->mode == FPEMU_RTN ? CORE_SIGN64 : 0, x, odd);
+    j->k->exact[j->work](n, v[0], v[1], v[2], p->mode == FPEMU_RTN ? CORE_SIGN64 : 0, x, odd);
     if (j->nan_is_error)
         for (size_t e = 0; e < n; e++)
             found_nan |= is_nan(odd[e]);
@@ -221,19 +234,36 @@ static int run(const job *j, size_t first, size_t n, gathering *gathered)
     return found_nan;
 }
 
+/* Whether functions take x: a binary32 number of at most 16 significant bits, infinity or NaN. */
+static int is_narrow(double x)
+{
+    if (is_nan(x) || fabs(x) == (double)INFINITY || x == 0)
+        return 1;
+    /* of the 53 bits of binary64's significand the top 16 may be set */
+    return fabs(x) <= (double)FLT_MAX && (double)(float)x == x &&
+           (core_bits64(x) & ((UINT64_C(1) << 37) - 1)) == 0;
+}
+
+static int all_narrow(const void *x, int carrier, size_t n)
+{
+    int all = 1;
+    for (size_t i = 0; i < n; i++)
+        all &= is_narrow(operand_at(x, carrier, i));
+    return all;
+}
+
 /* In the default floating-point environment. */
-static fpemu_status operate_inside(const fpemu_format *f, const fpemu_rounding *r, fpemu_operation operation,
-                                   int carrier, size_t n, const void *const *operands, const size_t *steps, void *y,
-                                   fpemu_stats *stats)
+static fpemu_status operate_inside(const fpemu_format *f, const fpemu_rounding *r, int work, int carrier, size_t n,
+                                   const void *const *operands, const size_t *steps, void *y, fpemu_stats *stats)
 {
     job j;
-    fpemu_status status = prepare(&j, f, r, operation, carrier);
+    fpemu_status status = prepare(&j, f, r, work, carrier);
     if (status)
         return status;
     if (!y)
         return FPEMU_ERROR_NULL;
     const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
-    for (int o = 0; o < operand_count[operation] && !status; o++) {
+    for (int o = 0; o < operands_of(work) && !status; o++) {
         if (!operands[o])
             status = FPEMU_ERROR_NULL;
         else if (steps && steps[o] > 1)
@@ -243,9 +273,11 @@ static fpemu_status operate_inside(const fpemu_format *f, const fpemu_rounding *
     }
     if (!status && stats)
         status = fpemu_stats_check(stats);
+    if (!status && work >= FUNCTIONS && !all_narrow(operands[0], carrier, n))
+        status = FPEMU_ERROR_ARGUMENT;
     if (status)
         return status;
-    for (int o = 0; o < operand_count[operation]; o++) {
+    for (int o = 0; o < operands_of(work); o++) {
         if (!steps || steps[o])
             j.operand[o] = operands[o];
         else
@@ -284,31 +316,30 @@ static fpemu_status operate_inside(const fpemu_format *f, const fpemu_rounding *
     return found_nan && j.nan_is_error ? FPEMU_ERROR_NAN : FPEMU_OK;
 }
 
-static fpemu_status operate(const fpemu_format *f, const fpemu_rounding *r, fpemu_operation operation, int carrier,
-                            size_t n, const void *const *operands, const size_t *steps, void *y, fpemu_stats *stats)
+static fpemu_status operate(const fpemu_format *f, const fpemu_rounding *r, int work, int carrier, size_t n,
+                            const void *const *operands, const size_t *steps, void *y, fpemu_stats *stats)
 {
     if (n == 0)
         return FPEMU_OK;
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    const fpemu_status status = operate_inside(f, r, operation, carrier, n, operands, steps, y, stats);
+    const fpemu_status status = operate_inside(f, r, work, carrier, n, operands, steps, y, stats);
     fpemu_environment_leave(&environment);
     return status;
 }
 
 /* One element, the long way, or NaN; operands and y are numbers of the carrier. */
-static void operate_one(const fpemu_format *f, const fpemu_rounding *r, fpemu_operation operation, int carrier,
-                        const void *a, const void *b, const void *c, uint64_t index, void *y)
+static void operate_one(const fpemu_format *f, const fpemu_rounding *r, int work, int carrier, const void *a,
+                        const void *b, const void *c, uint64_t index, void *y)
 {
     job j;
     double wide = core_value64(CORE_INF64 | CORE_INF64 >> 1);
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    if (prepare(&j, f, r, operation, carrier) == FPEMU_OK) {
+    const double v[3] = {operand_at(a, carrier, 0), operand_at(b, carrier, 0), operand_at(c, carrier, 0)};
+    if (prepare(&j, f, r, work, carrier) == FPEMU_OK && (work < FUNCTIONS || is_narrow(v[0]))) {
         uint64_t g;
-        const core_exact x =
-            core_exact_result(operation, j.plan.mode, core_bits64(operand_at(a, carrier, 0)),
-                              core_bits64(operand_at(b, carrier, 0)), core_bits64(operand_at(c, carrier, 0)));
+        const core_exact x = exact_of(work, j.plan.mode, v[0], v[1], v[2]);
         wide = core_value64(core_exact_round(&j.plan, &x, j.stochastic ? fpemu_element_bits(r, index) : 0, &g));
     }
     const float narrow = (float)wide;
@@ -357,6 +388,16 @@ static fpemu_status relate(fpemu_relation relation, int carrier, size_t n, const
 
 /* ---------------------------------------------------------------------------------------- public functions */
 
+static int work_of_operation(fpemu_operation operation)
+{
+    return (unsigned)operation < FPEMU_OPERATION_COUNT ? (int)operation : -1;
+}
+
+static int work_of_function(fpemu_function function)
+{
+    return (unsigned)function < FPEMU_FUNCTION_COUNT ? FUNCTIONS + (int)function : -1;
+}
+
 #define UNARY(name, operation, suffix, real, bits)                                                                     \
     fpemu_status fpemu_##name##_##suffix(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,         \
                                          const real *a, real *y, fpemu_stats *stats)                                   \
@@ -389,7 +430,7 @@ static fpemu_status relate(fpemu_relation relation, int carrier, size_t n, const
         if (n && operands && (unsigned)operation < FPEMU_OPERATION_COUNT)                                              \
             for (int o = 0; o < operand_count[operation]; o++)                                                         \
                 all[o] = operands[o];                                                                                  \
-        return operate(format, rounding, operation, bits, n, all, steps, y, stats);                                    \
+        return operate(format, rounding, work_of_operation(operation), bits, n, all, steps, y, stats);                 \
     }                                                                                                                  \
     fpemu_status fpemu_relate_##suffix(fpemu_relation relation, size_t n, const real *const *operands,                 \
                                        const size_t *steps, uint8_t *y)                                                \
@@ -414,7 +455,13 @@ static fpemu_status relate(fpemu_relation relation, int carrier, size_t n, const
     BINARY(maximum_number, FPEMU_MAXIMUM_NUMBER, suffix, real, bits)                                                   \
     RELATION(eq, FPEMU_EQ, suffix, real, bits)                                                                         \
     RELATION(lt, FPEMU_LT, suffix, real, bits)                                                                         \
-    RELATION(le, FPEMU_LE, suffix, real, bits)
+    RELATION(le, FPEMU_LE, suffix, real, bits)                                                                         \
+    fpemu_status fpemu_apply_##suffix(const fpemu_format *format, const fpemu_rounding *rounding,                      \
+                                      fpemu_function function, size_t n, const real *x, real *y, fpemu_stats *stats)   \
+    {                                                                                                                  \
+        const void *const operands[] = {x};                                                                            \
+        return operate(format, rounding, work_of_function(function), bits, n, operands, NULL, y, stats);               \
+    }
 
 CARRIER(f32, float, 32)
 CARRIER(f64, double, 64)
@@ -423,7 +470,7 @@ float fpemu_arith_one_f32(const fpemu_format *format, const fpemu_rounding *roun
                           float a, float b, float c, uint64_t index)
 {
     float y;
-    operate_one(format, rounding, operation, 32, &a, &b, &c, index, &y);
+    operate_one(format, rounding, work_of_operation(operation), 32, &a, &b, &c, index, &y);
     return y;
 }
 
@@ -431,6 +478,22 @@ double fpemu_arith_one_f64(const fpemu_format *format, const fpemu_rounding *rou
                            double a, double b, double c, uint64_t index)
 {
     double y;
-    operate_one(format, rounding, operation, 64, &a, &b, &c, index, &y);
+    operate_one(format, rounding, work_of_operation(operation), 64, &a, &b, &c, index, &y);
+    return y;
+}
+
+float fpemu_apply_one_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function, float x,
+                          uint64_t index)
+{
+    float y;
+    operate_one(format, rounding, work_of_function(function), 32, &x, &x, &x, index, &y);
+    return y;
+}
+
+double fpemu_apply_one_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
+                           double x, uint64_t index)
+{
+    double y;
+    operate_one(format, rounding, work_of_function(function), 64, &x, &x, &x, index, &y);
     return y;
 }

@@ -5,16 +5,20 @@
 #if defined(__x86_64__) || defined(_M_X64)
 #include <xmmintrin.h>
 
-/* Nearest, no flushing, every trap masked; the flags raised inside are dropped on leaving. */
+/* Nearest, no flushing, every trap masked; the flags raised inside are dropped on leaving. Writing costs much more than
+ * reading. */
 void fpemu_environment_enter(fp_environment *e)
 {
+    const unsigned flags = 0x3f;
     e->saved[0] = _mm_getcsr();
-    _mm_setcsr(0x1f80);
+    if (((unsigned)e->saved[0] & ~flags) != 0x1f80)
+        _mm_setcsr(0x1f80);
 }
 
 void fpemu_environment_leave(const fp_environment *e)
 {
-    _mm_setcsr((unsigned)e->saved[0]);
+    if (_mm_getcsr() != (unsigned)e->saved[0])
+        _mm_setcsr((unsigned)e->saved[0]);
 }
 
 #else

@@ -13,13 +13,6 @@ static double negative(double x)
     return core_value64(core_bits64(x) ^ UINT64_C(1) << 63);
 }
 
-static int refuse(fpemu_problem *problem, uint32_t parameters, const char *expected)
-{
-    problem->parameters = parameters;
-    problem->expected = expected;
-    return 0;
-}
-
 /* ------------------------------------------------------------------------------------------------ floats */
 
 int32_t fpemu_default_bias(uint32_t exponent_bits, uint32_t specials)
@@ -366,6 +359,11 @@ static fpemu_format parameters_of(const fpemu_format *f)
     p.wrap = f->wrap;
     p.scale = f->scale;
     p.zero_point = f->zero_point;
+    p.codebook = f->codebook;
+    p.codebook_length = f->codebook_length;
+    if (f->kind == FPEMU_KIND_CODEBOOK && f->codebook == FPEMU_CODEBOOK_CUSTOM)
+        p.table.values = f->table.values;
+    fpemu_copy_blocked(&p, f);
     return p;
 }
 
@@ -374,9 +372,10 @@ static int check_fields(const fpemu_format *f, fpemu_problem *problem)
 {
     const int is_float = f->kind == FPEMU_KIND_FLOAT, is_posit = f->kind == FPEMU_KIND_POSIT;
     uint64_t reserved = f->reserved0 | f->reserved1[0] | f->reserved1[1];
-    for (int i = 0; i < 16; i++)
-        reserved |= f->reserved2[i];
-    if (f->kind < FPEMU_KIND_FLOAT || f->kind > FPEMU_KIND_POSIT || reserved)
+    reserved |= f->reserved2;
+    for (size_t i = 0; i < sizeof f->reserved3 / sizeof f->reserved3[0]; i++)
+        reserved |= f->reserved3[i];
+    if (f->kind < FPEMU_KIND_FLOAT || f->kind > FPEMU_KIND_CODEBOOK || reserved)
         return refuse(problem, 0, "a known kind of format");
     if (f->is_signed > 1)
         return refuse(problem, FPEMU_PARAMETER_SIGNED, "signed 0 or 1");
@@ -392,7 +391,8 @@ static int check_fields(const fpemu_format *f, fpemu_problem *problem)
         return refuse(problem, FPEMU_PARAMETER_SUBNORMALS, "a known reading of subnormals");
     if ((!is_float && !is_posit && f->exponent_bits) || (!is_float && (f->mantissa_bits || f->bias)) ||
         (f->kind != FPEMU_KIND_FIXED && f->fraction_bits) ||
-        (f->kind != FPEMU_KIND_INT && (core_bits64(f->scale) || f->zero_point)))
+        (f->kind != FPEMU_KIND_INT && (core_bits64(f->scale) || f->zero_point)) ||
+        (f->kind != FPEMU_KIND_CODEBOOK && (f->codebook || f->codebook_length || f->table.size)))
         return refuse(problem, 0, "no parameters of other kinds");
     return 1;
 }
@@ -410,8 +410,10 @@ int fpemu_derive(fpemu_format *format, fpemu_problem *problem)
     case FPEMU_KIND_FIXED: good = derive_fixed(&f, problem); break;
     case FPEMU_KIND_INT: good = derive_int(&f, problem); break;
     case FPEMU_KIND_POSIT: good = derive_posit(&f, problem); break;
+    case FPEMU_KIND_CODEBOOK: good = fpemu_derive_codebook(&f, problem); break;
     default: break;
     }
+    good = good && fpemu_derive_blocked(&f, problem);
     if (good)
         *format = f;
     return good;
@@ -549,15 +551,18 @@ static const struct named {
     uint32_t kind, bits, exponent_bits, mantissa_bits;
     int32_t bias;
     uint8_t specials, is_signed;
+    const char *spec;     /* blocked formats: what the name stands for */
     const char *names[8]; /* ends with NULL */
 } table[FPEMU_NAME_COUNT] = {
 #define FORMAT_FLOAT(id, e, m, bias, specials, is_signed, ...)                                                         \
-    [FPEMU_##id] = {FPEMU_KIND_FLOAT, 0, e, m, bias, FPEMU_SPECIALS_##specials, is_signed, {__VA_ARGS__, NULL}},
+    [FPEMU_##id] = {FPEMU_KIND_FLOAT, 0, e, m, bias, FPEMU_SPECIALS_##specials, is_signed, NULL, {__VA_ARGS__, NULL}},
 #define FORMAT_INTEGER(id, bits, is_signed, ...)                                                                       \
-    [FPEMU_##id] = {FPEMU_KIND_INT, bits, 0, 0, 0, 0, is_signed, {__VA_ARGS__, NULL}},
+    [FPEMU_##id] = {FPEMU_KIND_INT, bits, 0, 0, 0, 0, is_signed, NULL, {__VA_ARGS__, NULL}},
+#define FORMAT_BLOCKED(id, spec, ...) [FPEMU_##id] = {0, 0, 0, 0, 0, 0, 0, spec, {__VA_ARGS__, NULL}},
 #include "formats.def"
 #undef FORMAT_FLOAT
 #undef FORMAT_INTEGER
+#undef FORMAT_BLOCKED
 };
 
 fpemu_status fpemu_named(fpemu_name name, fpemu_format *format)
@@ -568,6 +573,8 @@ fpemu_status fpemu_named(fpemu_name name, fpemu_format *format)
     if ((uint32_t)name >= FPEMU_NAME_COUNT || name == FPEMU_NAME_NONE)
         return FPEMU_ERROR_ARGUMENT;
     const struct named *n = &table[name];
+    if (n->spec)
+        return fpemu_parse(n->spec, format, NULL);
     if (n->kind == FPEMU_KIND_INT)
         return fpemu_int(format, n->bits, n->is_signed, 1, 0);
     return fpemu_float(format, n->exponent_bits, n->mantissa_bits, n->bias, (fpemu_specials)n->specials, n->is_signed);
@@ -580,10 +587,16 @@ const char *fpemu_name_text(fpemu_name name, unsigned alias)
     return table[name].names[alias];
 }
 
+int fpemu_name_is_blocked(fpemu_name name)
+{
+    return table[name].spec != NULL;
+}
+
 int fpemu_same_base(const fpemu_format *a, const fpemu_format *b)
 {
     return a->kind == b->kind && a->bits == b->bits && a->exponent_bits == b->exponent_bits &&
            a->mantissa_bits == b->mantissa_bits && a->bias == b->bias && a->fraction_bits == b->fraction_bits &&
            a->is_signed == b->is_signed && a->specials == b->specials &&
-           core_bits64(a->scale) == core_bits64(b->scale) && a->zero_point == b->zero_point;
+           core_bits64(a->scale) == core_bits64(b->scale) && a->zero_point == b->zero_point &&
+           fpemu_same_table(a, b) && fpemu_same_blocking(a, b);
 }

@@ -3,12 +3,24 @@
 #define FPEMU_INTERNAL_H
 
 #include "core/arith.h"
+#include "core/block.h"
+#include "core/blockquick.h"
+#include "core/dot.h"
 #include "core/element.h"
 #include "core/random.h"
 #include "fpemu.h"
 
+/* Lanes of the loops of dot products at most, in binary64; in binary32 twice as many. */
+#define DOT_LANES 128
+
+/* Short forms of rounding to nearest in binary32: none at all, flat of core/quick.h, magic with any ends, and magic on
+ * signed numbers with infinity or the largest value past the end. */
+enum mac_form { MAC_NONE, MAC_FLAT, MAC_ENDS, MAC_INF, MAC_SAT, MAC_FORMS };
+
 /* Elements handled at a time where an intermediate result is kept on the stack. */
-#define TILE 512
+#define TILE 1024
+/* Vectors that cross the boundary of a cache line cost more; longer arrays are entered at one. */
+#define LINE 64
 /* Error sums are made of blocks of this many elements, by absolute index; threads split there. */
 #define SUM_BLOCK 4096
 
@@ -18,6 +30,13 @@ typedef struct tile_counts {
     uint64_t min_abs, max_abs; /* bits of the carrier; min_abs 0 = none */
     double max_error;          /* in: the largest so far; out: the larger of that and the tile's */
 } tile_counts;
+
+/* What a loop finds of the magnitudes of elements, as bits. */
+typedef struct block_extremes {
+    uint64_t amax;      /* the largest, NaN and infinities included */
+    uint64_t high, low; /* of the largest above zero, of the smallest below */
+    uint32_t zeros, nonfinite;
+} block_extremes;
 
 /* The array loops of one instruction set. Each repeats the element rules of core/. x and y may be the same array. */
 typedef struct kernels {
@@ -34,6 +53,9 @@ typedef struct kernels {
     /* counts of a tile of at most TILE elements */
     void (*count32)(const core_plan32 *p, size_t n, const void *x, const void *y, const uint32_t *g, tile_counts *c);
     void (*count64)(const core_plan64 *p, size_t n, const void *x, const void *y, const uint64_t *g, tile_counts *c);
+    /* the same where the tile lies within the ends, else 0; exact: every x - y is a number of the carrier */
+    int (*count_inside32)(const core_plan32 *p, size_t n, const void *x, const void *y, int exact, tile_counts *c);
+    int (*count_inside64)(const core_plan64 *p, size_t n, const void *x, const void *y, int exact, tile_counts *c);
     /* random bits of elements i, i+1, ..., of which none passes a multiple of 2^32 */
     void (*hash)(core_hash_key k, int share, int n_bits, uint64_t i, size_t n, uint32_t *r);
     void (*philox)(uint64_t seed, uint64_t stream, int share, int n_bits, uint64_t i, size_t n, uint32_t *r);
@@ -46,6 +68,39 @@ typedef struct kernels {
     void (*encode64)(const core_coder64 *c, size_t n, const void *x, const void *y, size_t size, void *codes);
     void (*decode32)(const core_coder32 *c, size_t n, const void *codes, size_t size, void *y);
     void (*decode64)(const core_coder64 *c, size_t n, const void *codes, size_t size, void *y);
+    /* blocked formats: blocks.inc.c says what each does */
+    void (*extremes32)(size_t n, const void *x, block_extremes *e);
+    void (*extremes64)(size_t n, const void *x, block_extremes *e);
+    void (*logarithms32)(size_t n, const void *x, int64_t *sum, int64_t *largest);
+    void (*logarithms64)(size_t n, const void *x, int64_t *sum, int64_t *largest);
+    void (*scale_t32)(const core_scale32 *s, int sticky, size_t n, const void *x, void *t);
+    void (*scale_t64)(const core_scale64 *s, int sticky, size_t n, const void *x, void *t);
+    void (*scale_y32)(const core_scale32 *s, size_t n, const void *p, void *y);
+    void (*scale_y64)(const core_scale64 *s, size_t n, const void *p, void *y);
+    void (*count_element32)(const core_plan32 *p, size_t n, const void *x, const void *t, const void *rounded,
+                            const uint32_t *g, tile_counts *c);
+    void (*count_element64)(const core_plan64 *p, size_t n, const void *x, const void *t, const void *rounded,
+                            const uint64_t *g, tile_counts *c);
+    void (*runs_amax32)(size_t length, size_t count, const void *x, uint32_t *amax);
+    void (*runs_amax64)(size_t length, size_t count, const void *x, uint64_t *amax);
+    void (*runs_t32)(int divide, int sticky, size_t length, size_t count, const float *down, const void *x, void *t);
+    void (*runs_t64)(int divide, int sticky, size_t length, size_t count, const double *down, const void *x, void *t);
+    void (*runs_y32)(size_t length, size_t count, const float *scales, float second, const void *p, void *y);
+    void (*runs_y64)(size_t length, size_t count, const double *scales, double second, const void *p, void *y);
+    size_t (*quick_blocks)(const core_quick_block *how, size_t blocks, size_t length, const float *x, float *y);
+    /* dot products: dot.inc.c */
+    void (*fma_odd)(size_t n, double x, const double *y, const double *s, uint64_t zero_sign, double *odd);
+    /* as round64, for lean formats: nearest, stochastic; and both steps at once */
+    void (*round_nearest)(const core_plan64 *p, size_t n, const double *x, const uint32_t *r, double *y);
+    void (*round_stochastic)(const core_plan64 *p, size_t n, const double *x, const uint32_t *r, double *y);
+    void (*fma_nearest)(const core_plan64 *p, size_t n, double x, const double *y, const double *s, double *out);
+    /* by the forms of products and of sums */
+    void (*mac32[MAC_FORMS][MAC_FORMS])(const core_plan32 *product, const core_plan32 *sum, size_t nk, size_t n,
+                                        const float *x, const float *y, size_t ld, float *s);
+    void (*mac_binary32)(size_t nk, size_t n, const float *x, const float *y, size_t ld, float *s);
+    void (*mac_binary64)(size_t nk, size_t n, const double *x, const double *y, size_t ld, double *s);
+    void (*fused_sum)(size_t nk, size_t n, size_t ld, const double *x, const double *px, const double *y,
+                      const double *py, double scale, double floor, const double *d, double *t);
 } kernels;
 
 extern const kernels fpemu_kernels_portable, fpemu_kernels_v3, fpemu_kernels_v4;
@@ -56,6 +111,9 @@ const kernels *fpemu_kernels(void);
 /* Random bits (left-aligned in 32) of elements i, i+1, ... */
 void fpemu_random_fill(const kernels *k, const fpemu_rounding *r, uint64_t i, size_t n, uint32_t *out);
 
+/* The exact result of a function of a binary32 number, given as binary64 bits. */
+core_exact fpemu_function_exact(fpemu_function function, uint64_t bits);
+
 /* Floating-point environment: to the default (nearest, no flushing, no traps), and back. */
 typedef struct fp_environment {
     uint64_t saved[8];
@@ -65,6 +123,24 @@ void fpemu_environment_leave(const fp_environment *e);
 
 /* FPEMU_OK if both can be used together on a carrier of `carrier` bits (32 or 64). */
 fpemu_status fpemu_check(const fpemu_format *f, const fpemu_rounding *r, int carrier);
+
+/* The values of a codebook format, codebook_length of them; NULL if the format is damaged. */
+const float *fpemu_table_values(const fpemu_format *format);
+
+/* Whether the fields of a blocked format beside its element's go together. */
+int fpemu_blocks_are_sane(const fpemu_format *f);
+
+/* What the verbs hand over for blocked formats and codebooks: quantising and encoding of n > 0 elements, decoding, one
+ * element as the scalar forms have it (code: NULL, or set to its code). Pointers are not NULL, but for the rounding of
+ * the scalar forms. */
+fpemu_status fpemu_block_convert_f32(const fpemu_format *f, const fpemu_rounding *r, size_t n, const float *x,
+                                     void *out, int to_code, fpemu_stats *stats);
+fpemu_status fpemu_block_convert_f64(const fpemu_format *f, const fpemu_rounding *r, size_t n, const double *x,
+                                     void *out, int to_code, fpemu_stats *stats);
+fpemu_status fpemu_block_decode_f32(const fpemu_format *f, size_t n, const void *codes, float *y);
+fpemu_status fpemu_block_decode_f64(const fpemu_format *f, size_t n, const void *codes, double *y);
+float fpemu_table_round_f32(const fpemu_format *f, const fpemu_rounding *r, float x, uint64_t index, uint64_t *code);
+double fpemu_table_round_f64(const fpemu_format *f, const fpemu_rounding *r, double x, uint64_t index, uint64_t *code);
 
 /* The random word and its bits, as the public functions but with a rounding known to be right. */
 uint32_t fpemu_element_bits(const fpemu_rounding *r, uint64_t index);
@@ -126,8 +202,13 @@ void fpemu_gather_begin(gathering *g, uint32_t want, int carrier);
 /* Counts of a tile, then (as wanted) its sums and exponents; `i` is the absolute index of its first element. */
 void fpemu_gather_tile(gathering *g, int carrier, uint64_t i, size_t n, const void *x, const void *y,
                        const tile_counts *c);
+/* Closes the open block of sums: those of a block of a blocked format are formed by themselves. */
+void fpemu_gather_close(gathering *g);
 /* Closes the open block of sums and adds everything to the caller's stats. */
 void fpemu_gather_end(gathering *g, int carrier, fpemu_stats *to);
+
+/* Counts one arithmetic result y from the exact x; g: its magnitude on the grid without ends. */
+void fpemu_count_exact(const core_plan64 *p, const core_exact *x, double y, uint64_t g, tile_counts *c);
 
 /* Whether the caller's fields of a stats are in range. */
 fpemu_status fpemu_stats_check(const fpemu_stats *s);

@@ -11,6 +11,13 @@
 
 #define SIMD _Pragma("omp simd")
 
+/* Adds 1 to n if `condition`, in the form that becomes the fewest instructions. */
+#ifdef __AVX512F__
+#define ADD_IF(n, condition) n = (condition) ? n + 1 : n
+#else
+#define ADD_IF(n, condition) n += (condition)
+#endif
+
 /* Modes of the quick forms, and every mode of the grid step. */
 #define QUICK_MODES(rule, LOOP)                                                                                        \
     LOOP(rule, FPEMU_RNE)                                                                                              \
@@ -24,10 +31,42 @@
     LOOP(rule, FPEMU_SR)                                                                                               \
     LOOP(rule, FPEMU_SE)
 
+/* Those that core_choose_quick… takes with CORE_RULE_MAGIC_PASS and CORE_RULE_MAGIC_STOP_INF. */
+#define PASS_MODES(rule, LOOP)                                                                                         \
+    LOOP(rule, FPEMU_RNE)                                                                                              \
+    LOOP(rule, FPEMU_RNA)                                                                                              \
+    LOOP(rule, FPEMU_RNZ)                                                                                              \
+    LOOP(rule, FPEMU_RAZ)                                                                                              \
+    LOOP(rule, FPEMU_SR)                                                                                               \
+    LOOP(rule, FPEMU_SE)
+
+#define STOP_INF_MODES(rule, LOOP)                                                                                     \
+    LOOP(rule, FPEMU_RNE)                                                                                              \
+    LOOP(rule, FPEMU_RTZ)                                                                                              \
+    LOOP(rule, FPEMU_RTO)
+
 #define MODES(rule, LOOP)                                                                                              \
     QUICK_MODES(rule, LOOP)                                                                                            \
     LOOP(rule, CORE_SR_B)                                                                                              \
     LOOP(rule, CORE_SR_C)
+
+/* Random bits of n elements of a group that shares `words`, from its element `from` on: 32 of each field in turn. */
+static void share_out(const uint32_t *words, int share, int n_bits, size_t from, size_t n, uint32_t *r)
+{
+    const uint32_t left = 32 - (32u >> share), mask = (uint32_t)(~UINT64_C(0) << (32 - n_bits));
+    for (size_t i = 0; i < n;) {
+        const size_t e = from + i, lane = e & 31, rest = 32 - lane < n - i ? 32 - lane : n - i;
+        const uint32_t *w = words + core_word_index(share, e) - lane;
+        const uint32_t shift = (uint32_t)core_field_shift(share, e);
+        if (rest == 32) { /* a constant, for the sake of speed */
+            SIMD for (size_t l = 0; l < 32; l++) r[i + l] = (w[l] >> shift) << left & mask;
+        } else {
+            for (size_t l = 0; l < rest; l++)
+                r[i + l] = (w[lane + l] >> shift) << left & mask;
+        }
+        i += rest;
+    }
+}
 
 static void fill_hash(core_hash_key k, int share, int n_bits, uint64_t first, size_t n, uint32_t *r)
 {
@@ -36,39 +75,52 @@ static void fill_hash(core_hash_key k, int share, int n_bits, uint64_t first, si
         SIMD for (size_t i = 0; i < n; i++) r[i] = core_hash_word(k, low + (uint32_t)i) & mask;
         return;
     }
-    for (size_t i = 0; i < n; i++)
-        r[i] = core_field_top(share, n_bits, core_hash_word(k, (uint32_t)core_word_index(share, first + i)),
-                              core_field_shift(share, first + i));
+    uint32_t words[256];
+    const size_t span = sizeof words / sizeof *words << share; /* elements that they serve */
+    for (size_t i = 0; i < n;) {
+        const size_t from = (first + i) & (span - 1), m = span - from < n - i ? span - from : n - i;
+        const uint32_t low = (uint32_t)core_word_index(share, first + i - from);
+        const uint32_t begin = (uint32_t)core_word_index(share, from) & ~31u;
+        const uint32_t end = (uint32_t)core_word_index(share, from + m - 1) | 31;
+        SIMD for (uint32_t l = begin; l <= end; l++) words[l] = core_hash_word(k, low + l);
+        share_out(words, share, n_bits, from, m, r + i);
+        i += m;
+    }
 }
 
 static void fill_philox(uint64_t seed, uint64_t stream, int share, int n_bits, uint64_t first, size_t n, uint32_t *r)
 {
     uint32_t words[128];
-    const uint64_t span = UINT64_C(128) << share; /* elements that 128 words, 32 counters, serve */
+    const size_t span = (size_t)128 << share; /* elements that 128 words, 32 counters, serve */
     for (size_t i = 0; i < n;) {
-        const uint64_t group = (first + i) / span;
-        for (unsigned lane = 0; lane < 32; lane++) {
-            uint32_t out[4];
-            core_philox(seed, stream, group * 32 + lane, out);
-            for (unsigned o = 0; o < 4; o++)
-                words[o * 32 + lane] = out[o];
+        const size_t from = (first + i) & (span - 1), m = span - from < n - i ? span - from : n - i;
+        const uint64_t counter = (first + i - from) / span * 32;
+        SIMD for (uint32_t l = 0; l < 32; l++)
+            core_philox_begin(stream, counter + l, words + l, words + 32 + l, words + 64 + l, words + 96 + l);
+        for (uint32_t round = 0; round < 10; round++) {
+            SIMD for (uint32_t l = 0; l < 32; l++)
+                core_philox_round(seed, round, words + l, words + 32 + l, words + 64 + l, words + 96 + l);
         }
-        for (; i < n && (first + i) / span == group; i++)
-            r[i] = core_field_top(share, n_bits, words[core_word_index(share, first + i) & 127],
-                                  core_field_shift(share, first + i));
+        share_out(words, share, n_bits, from, m, r + i);
+        i += m;
     }
 }
 
 #define CORE_W 32
 #define UINT uint32_t
+#define SINT int32_t
 #define INF 0x7f800000u
 #define PLAN core_plan32
 #define CODER core_coder32
 #define CORE(name) core_##name##32
 #define LOOP(name) name##_32
+#define REAL float
 #include "loops.inc.c"
+#include "blocks.inc.c"
+#undef REAL
 #undef CORE_W
 #undef UINT
+#undef SINT
 #undef INF
 #undef PLAN
 #undef CODER
@@ -77,14 +129,19 @@ static void fill_philox(uint64_t seed, uint64_t stream, int share, int n_bits, u
 
 #define CORE_W 64
 #define UINT uint64_t
+#define SINT int64_t
 #define INF (UINT64_C(0x7ff) << 52)
 #define PLAN core_plan64
 #define CODER core_coder64
 #define CORE(name) core_##name##64
 #define LOOP(name) name##_64
+#define REAL double
 #include "loops.inc.c"
+#include "blocks.inc.c"
+#undef REAL
 #undef CORE_W
 #undef UINT
+#undef SINT
 #undef INF
 #undef PLAN
 #undef CODER
@@ -132,6 +189,8 @@ static void narrow(size_t n, const double *x, float *y)
     SIMD for (size_t i = 0; i < n; i++) y[i] = (float)x[i];
 }
 
+#include "dot.inc.c"
+
 #define ENTRY_32(rule, mode) [mode] = round_##rule##_##mode##_32,
 #define ENTRY_64(rule, mode) [mode] = round_##rule##_##mode##_64,
 
@@ -141,18 +200,30 @@ const kernels KERNELS = {
     {[CORE_RULE_FLOAT] = {MODES(float, ENTRY_32)},
      [CORE_RULE_ANY] = {MODES(any, ENTRY_32)},
      [CORE_RULE_FLAT] = {QUICK_MODES(flat, ENTRY_32)},
-     [CORE_RULE_FLAT_ENDS] = {QUICK_MODES(flat_ends, ENTRY_32)},
-     [CORE_RULE_MAGIC] = {QUICK_MODES(magic, ENTRY_32)},
-     [CORE_RULE_MAGIC_ENDS] = {QUICK_MODES(magic_ends, ENTRY_32)},
+     [CORE_RULE_FLAT_GRID] = {QUICK_MODES(flat_grid, ENTRY_32)},
+     [CORE_RULE_MAGIC_PASS] = {PASS_MODES(pass, ENTRY_32)},
+     [CORE_RULE_MAGIC_STOP] = {QUICK_MODES(stop, ENTRY_32)},
+     [CORE_RULE_MAGIC_STOP_INF] = {STOP_INF_MODES(stop_inf, ENTRY_32)},
+     [CORE_RULE_MAGIC_GRID] = {QUICK_MODES(magic_grid, ENTRY_32)},
+     [CORE_RULE_EVEN] = {QUICK_MODES(even, ENTRY_32)},
      [CORE_RULE_POSIT] = {round_posit_FPEMU_RNE_32},
      [CORE_RULE_SCALED] = {MODES(scaled, ENTRY_32)}},
     {[CORE_RULE_FLOAT] = {MODES(float, ENTRY_64)},
      [CORE_RULE_ANY] = {MODES(any, ENTRY_64)},
+     [CORE_RULE_FLAT] = {QUICK_MODES(flat, ENTRY_64)},
+     [CORE_RULE_FLAT_GRID] = {QUICK_MODES(flat_grid, ENTRY_64)},
+     [CORE_RULE_MAGIC_PASS] = {PASS_MODES(pass, ENTRY_64)},
+     [CORE_RULE_MAGIC_STOP] = {QUICK_MODES(stop, ENTRY_64)},
+     [CORE_RULE_MAGIC_STOP_INF] = {STOP_INF_MODES(stop_inf, ENTRY_64)},
+     [CORE_RULE_MAGIC_GRID] = {QUICK_MODES(magic_grid, ENTRY_64)},
+     [CORE_RULE_EVEN] = {QUICK_MODES(even, ENTRY_64)},
      [CORE_RULE_POSIT] = {round_posit_FPEMU_RNE_64}},
     finish_32,
     finish_64,
     count_32,
     count_64,
+    count_inside_32,
+    count_inside_64,
     fill_hash,
     fill_philox,
     {exact_add, exact_sub, exact_mul, exact_div, exact_sqrt, exact_fma, exact_minimum, exact_maximum,
@@ -163,4 +234,35 @@ const kernels KERNELS = {
     encode_64,
     decode_32,
     decode_64,
+    extremes_32,
+    extremes_64,
+    logarithms_32,
+    logarithms_64,
+    scale_t_32,
+    scale_t_64,
+    scale_y_32,
+    scale_y_64,
+    count_element_32,
+    count_element_64,
+    runs_amax_32,
+    runs_amax_64,
+    runs_t_32,
+    runs_t_64,
+    runs_y_32,
+    runs_y_64,
+    quick_blocks,
+    fma_odd,
+    round_nearest,
+    round_stochastic,
+    fma_nearest,
+#define MAC_SUMS(form, product)                                                                                        \
+    [form] = {[MAC_FLAT] = mac_##product##_flat,                                                                       \
+              [MAC_ENDS] = mac_##product##_ends,                                                                       \
+              [MAC_INF] = mac_##product##_inf,                                                                         \
+              [MAC_SAT] = mac_##product##_sat}
+    {MAC_SUMS(MAC_NONE, none), MAC_SUMS(MAC_FLAT, flat), MAC_SUMS(MAC_ENDS, ends), MAC_SUMS(MAC_INF, inf),
+     MAC_SUMS(MAC_SAT, sat)},
+    mac_binary32,
+    mac_binary64,
+    fused_sum,
 };

@@ -6,19 +6,29 @@ pkgconfig_DATA = lib/fpemu.pc
 CORE = \
 	lib/core/affine.inc.h \
 	lib/core/arith.h \
+	lib/core/block.h \
+	lib/core/block.inc.h \
+	lib/core/blockquick.h \
 	lib/core/carrier32.inc.h \
 	lib/core/carrier64.inc.h \
 	lib/core/carrier_end.inc.h \
 	lib/core/code.h \
 	lib/core/code.inc.h \
+	lib/core/codebook.h \
+	lib/core/codebook.inc.h \
 	lib/core/compat.h \
 	lib/core/compat.inc.h \
+	lib/core/dot.h \
 	lib/core/element.h \
 	lib/core/element.inc.h \
+	lib/core/function.h \
+	lib/core/logarithm.h \
+	lib/core/pack.h \
 	lib/core/plan.h \
 	lib/core/plan.inc.h \
 	lib/core/port.h \
 	lib/core/quick.h \
+	lib/core/quick.inc.h \
 	lib/core/random.h \
 	lib/core/round.h \
 	lib/core/round.inc.h \
@@ -28,20 +38,32 @@ lib_LTLIBRARIES += lib/libfpemu.la
 lib_libfpemu_la_SOURCES = \
 	$(CORE) \
 	lib/internal.h \
+	lib/block.h \
 	lib/cpu.h \
 	lib/parts.h \
 	lib/spec.h \
+	lib/stream.h \
+	lib/reader.h \
 	lib/formats.def \
 	lib/status.c \
 	lib/format.c \
+	lib/codebook.c \
+	lib/blocked.c \
 	lib/query.c \
 	lib/decimal.c \
 	lib/spec.c \
+	lib/blockspec.c \
 	lib/rounding.c \
 	lib/rng.c \
 	lib/round.c \
 	lib/arith.c \
+	lib/function.c \
+	lib/walk.c \
+	lib/block.c \
+	lib/gemm.c \
+	lib/gemm_spec.c \
 	lib/environment.c \
+	lib/pack.c \
 	lib/stats.c \
 	lib/dispatch.c
 lib_libfpemu_la_LIBADD = $(KERNELS)
@@ -51,7 +73,8 @@ EXTRA_lib_libfpemu_la_DEPENDENCIES = lib/libfpemu.map
 EXTRA_DIST += lib/libfpemu.map
 
 # Included by other files.
-EXTRA_DIST += lib/verbs.inc.c lib/kernels.inc.c lib/loops.inc.c
+EXTRA_DIST += lib/verbs.inc.c lib/kernels.inc.c lib/loops.inc.c lib/block.inc.c lib/blocks.inc.c lib/pack.inc.c
+EXTRA_DIST += lib/verbs.inc.c lib/kernels.inc.c lib/loops.inc.c lib/dot.inc.c
 
 # The array loops, lib/kernels.inc.c, once per instruction set. The flags stay within these small libraries: no other
 # file may use an instruction that the machine might lack.

@@ -1,20 +1,20 @@
 /* loops.inc.c - the array loops of one carrier; included twice by kernels.inc.c with
- *   CORE_W width, UINT its unsigned integer, PLAN and CODER the structs, CORE(name) and LOOP(name) the names, and
+ *   CORE_W width, UINT and SINT its integers, PLAN and CODER the structs, CORE(name) and LOOP(name) the names, and
  *   INF the bits of infinity. */
 
-FPEMU_FN UINT LOOP(element_float)(const PLAN *p, int mode, UINT u, UINT r)
+FPEMU_FN UINT CORE(element_float)(const PLAN *p, int mode, UINT u, UINT r)
 {
     const UINT sign = u >> (CORE_W - 1) << (CORE_W - 1);
     return CORE(finish)(p, u, CORE(grid)(p, mode, 0, p->n, u ^ sign, sign, r));
 }
 
-FPEMU_FN UINT LOOP(element_any)(const PLAN *p, int mode, UINT u, UINT r)
+FPEMU_FN UINT CORE(element_any)(const PLAN *p, int mode, UINT u, UINT r)
 {
     const UINT sign = u >> (CORE_W - 1) << (CORE_W - 1);
     return CORE(finish_any)(p, u, CORE(grid)(p, mode, 1, p->n, u ^ sign, sign, r));
 }
 
-FPEMU_FN UINT LOOP(element_posit)(const PLAN *p, int mode, UINT u, UINT r)
+FPEMU_FN UINT CORE(element_posit)(const PLAN *p, int mode, UINT u, UINT r)
 {
     const UINT a = u << 1 >> 1;
     (void)mode;
@@ -23,31 +23,7 @@ FPEMU_FN UINT LOOP(element_posit)(const PLAN *p, int mode, UINT u, UINT r)
 }
 
 #if CORE_W == 32
-FPEMU_FN UINT LOOP(element_flat)(const PLAN *p, int mode, UINT u, UINT r)
-{
-    const UINT sign = u >> (CORE_W - 1) << (CORE_W - 1);
-    return CORE(finish_simple)(p, u, CORE(flat)(p, mode, u ^ sign, sign, r));
-}
-
-FPEMU_FN UINT LOOP(element_flat_ends)(const PLAN *p, int mode, UINT u, UINT r)
-{
-    const UINT sign = u >> (CORE_W - 1) << (CORE_W - 1);
-    return CORE(finish)(p, u, CORE(flat)(p, mode, u ^ sign, sign, r));
-}
-
-FPEMU_FN UINT LOOP(element_magic)(const PLAN *p, int mode, UINT u, UINT r)
-{
-    const UINT sign = u >> (CORE_W - 1) << (CORE_W - 1);
-    return CORE(finish_simple)(p, u, CORE(magic)(p, mode, u ^ sign, sign, r));
-}
-
-FPEMU_FN UINT LOOP(element_magic_ends)(const PLAN *p, int mode, UINT u, UINT r)
-{
-    const UINT sign = u >> (CORE_W - 1) << (CORE_W - 1);
-    return CORE(finish)(p, u, CORE(magic)(p, mode, u ^ sign, sign, r));
-}
-
-FPEMU_FN UINT LOOP(element_scaled)(const PLAN *p, int mode, UINT u, UINT r)
+FPEMU_FN UINT CORE(element_scaled)(const PLAN *p, int mode, UINT u, UINT r)
 {
     const UINT sign = u >> (CORE_W - 1) << (CORE_W - 1), a = u ^ sign;
     return CORE(finish)(p, u, core_scaled_grid32(p, mode, a < INF ? a : 0, sign, r));
@@ -66,7 +42,7 @@ FPEMU_FN UINT LOOP(element_scaled)(const PLAN *p, int mode, UINT u, UINT r)
         {                                                                                                              \
             UINT u, v;                                                                                                 \
             memcpy(&u, in + i * sizeof u, sizeof u);                                                                   \
-            v = LOOP(element_##rule)(&p, mode, u, mode >= FPEMU_SR ? (UINT)r[i] << (CORE_W - 32) : 0);                 \
+            v = CORE(element_##rule)(&p, mode, u, mode >= FPEMU_SR ? (UINT)r[i] << (CORE_W - 32) : 0);                 \
             memcpy(out + i * sizeof v, &v, sizeof v);                                                                  \
         }                                                                                                              \
     }
@@ -74,11 +50,14 @@ FPEMU_FN UINT LOOP(element_scaled)(const PLAN *p, int mode, UINT u, UINT r)
 ROUND_LOOP(posit, FPEMU_RNE)
 MODES(float, ROUND_LOOP)
 MODES(any, ROUND_LOOP)
-#if CORE_W == 32
 QUICK_MODES(flat, ROUND_LOOP)
-QUICK_MODES(flat_ends, ROUND_LOOP)
-QUICK_MODES(magic, ROUND_LOOP)
-QUICK_MODES(magic_ends, ROUND_LOOP)
+QUICK_MODES(flat_grid, ROUND_LOOP)
+PASS_MODES(pass, ROUND_LOOP)
+QUICK_MODES(stop, ROUND_LOOP)
+STOP_INF_MODES(stop_inf, ROUND_LOOP)
+QUICK_MODES(magic_grid, ROUND_LOOP)
+QUICK_MODES(even, ROUND_LOOP)
+#if CORE_W == 32
 MODES(scaled, ROUND_LOOP)
 #endif
 #undef ROUND_LOOP
@@ -97,47 +76,69 @@ static void LOOP(finish)(const PLAN *plan, size_t n, const void *x, const UINT *
         }
         return;
     }
+    if (p.negative) {
+        SIMD for (size_t i = 0; i < n; i++)
+        {
+            UINT u, v;
+            memcpy(&u, in + i * sizeof u, sizeof u);
+            v = CORE(finish_any)(&p, u, g[i] << 1 >> 1);
+            memcpy(out + i * sizeof v, &v, sizeof v);
+        }
+        return;
+    }
     SIMD for (size_t i = 0; i < n; i++)
     {
         UINT u, v;
         memcpy(&u, in + i * sizeof u, sizeof u);
-        v = CORE(finish_any)(&p, u, g[i] << 1 >> 1);
+        v = CORE(finish)(&p, u, g[i] << 1 >> 1);
         memcpy(out + i * sizeof v, &v, sizeof v);
     }
 }
 
-/* Bits of the largest finite |x - y|; differences are taken in REAL, whose order is that of their bits. */
-#define LARGEST_ERROR(name, REAL, TYPE, TO_BITS)                                                                       \
-    static TYPE LOOP(name)(size_t n, const char *x, const char *y)                                                     \
-    {                                                                                                                  \
-        TYPE largest = 0;                                                                                              \
-        _Pragma("omp simd reduction(max : largest)") for (size_t i = 0; i < n; i++)                                    \
-        {                                                                                                              \
-            UINT u, v;                                                                                                 \
-            memcpy(&u, x + i * sizeof u, sizeof u);                                                                    \
-            memcpy(&v, y + i * sizeof v, sizeof v);                                                                    \
-            const TYPE error = TO_BITS((REAL)CORE(value)(u) - (REAL)CORE(value)(v)) & (~(TYPE)0 >> 1);                 \
-            const TYPE finite = (TYPE)((u << 1) < INF << 1) & (TYPE)((v << 1) < INF << 1);                             \
-            const TYPE kept = finite ? error : 0;                                                                      \
-            largest = kept > largest ? kept : largest;                                                                 \
-        }                                                                                                              \
-        return largest;                                                                                                \
-    }
-
-LARGEST_ERROR(largest_error, double, uint64_t, core_bits64)
 #if CORE_W == 32
-LARGEST_ERROR(largest_near, float, uint32_t, core_bits32)
+/* The largest finite |x - y|, exact as a binary64 difference. */
+static double largest_error(size_t n, const char *x, const char *y)
+{
+    uint64_t largest = 0;
+#pragma omp simd reduction(max : largest)
+    for (size_t i = 0; i < n; i++) {
+        uint32_t u, v;
+        memcpy(&u, x + i * sizeof u, sizeof u);
+        memcpy(&v, y + i * sizeof v, sizeof v);
+        const uint64_t error = core_bits64((double)core_value32(u) - (double)core_value32(v)) & (~UINT64_C(0) >> 1);
+        const uint64_t finite = (uint64_t)((u << 1) < INF << 1) & (uint64_t)((v << 1) < INF << 1);
+        const uint64_t kept = finite ? error : 0; /* the order of magnitudes is that of their bits */
+        largest = kept > largest ? kept : largest;
+    }
+    return core_value64(largest);
+}
 #endif
-#undef LARGEST_ERROR
+
+/* Makes c->max_error the larger of itself and the tile's, of which `near` is the largest as the carrier rounds it:
+ * rounding keeps the order, so that a smaller rounded difference is no larger one. */
+static void LOOP(add_error)(size_t n, const char *x, const char *y, UINT near, int exact, tile_counts *c)
+{
+    double error = (double)CORE(value)(near);
+#if CORE_W == 32
+    if (!exact)
+        error = near < core_narrow(c->max_error) ? 0 : largest_error(n, x, y);
+#else
+    (void)n;
+    (void)x;
+    (void)y;
+    (void)exact;
+#endif
+    c->max_error = error > c->max_error ? error : c->max_error;
+}
 
 static void LOOP(count)(const PLAN *p, size_t n, const void *x, const void *y, const UINT *g, tile_counts *c)
 {
     const UINT max0 = p->max[0], max1 = p->max[1], normal = p->min_normal, magnitude = ~(UINT)0 >> 1;
     const char *in = (const char *)x, *out = (const char *)y;
     UINT nan = 0, infinite = 0, clipped = 0, overflow = 0, invalid = 0, underflow = 0, subnormal = 0, inexact = 0;
-    UINT max_abs = 0, min_less_1 = ~(UINT)0;
+    UINT max_abs = 0, min_less_1 = ~(UINT)0, max_error = 0;
 #pragma omp simd reduction(+ : nan, infinite, clipped, overflow, invalid, underflow, subnormal, inexact) \
-    reduction(max : max_abs) reduction(min : min_less_1)
+    reduction(max : max_abs, max_error) reduction(min : min_less_1)
     for (size_t i = 0; i < n; i++) {
         UINT u, v;
         memcpy(&u, in + i * sizeof u, sizeof u);
@@ -154,6 +155,9 @@ static void LOOP(count)(const PLAN *p, size_t n, const void *x, const void *y, c
         subnormal += (UINT)(b != 0) & (UINT)(b < normal);
         inexact += finite & (UINT)(u != v) & (UINT)((a | b) != 0);
         const UINT kept = finite ? a : 0, less_1 = kept - 1;
+        const UINT error = CORE(bits)(CORE(value)(u) - CORE(value)(v)) & magnitude;
+        const UINT kept_error = finite & (UINT)(b < INF) ? error : 0;
+        max_error = kept_error > max_error ? kept_error : max_error;
         max_abs = kept > max_abs ? kept : max_abs;
         min_less_1 = less_1 < min_less_1 ? less_1 : min_less_1;
     }
@@ -167,13 +171,45 @@ static void LOOP(count)(const PLAN *p, size_t n, const void *x, const void *y, c
     c->inexact = inexact;
     c->min_abs = (UINT)(min_less_1 + 1);
     c->max_abs = max_abs;
-#if CORE_W == 32
-    /* rounding to binary32 keeps the order: a smaller rounded difference is no larger one */
-    if (LOOP(largest_near)(n, in, out) < core_narrow(c->max_error))
-        return;
-#endif
-    const double error = core_value64(LOOP(largest_error)(n, in, out));
-    c->max_error = error > c->max_error ? error : c->max_error;
+    LOOP(add_error)(n, in, out, max_error, 0, c);
+}
+
+/* As count for a tile, already rounded, that holds nothing beyond the ends, no infinity and no NaN: few counters are
+ * left then. Returns 0, with *c untouched, where the tile is none such. `exact`: every x - y is a number of the carrier. */
+static int LOOP(count_inside)(const PLAN *p, size_t n, const void *x, const void *y, int exact, tile_counts *c)
+{
+    const UINT magnitude = ~(UINT)0 >> 1, normal = p->min_normal, end = p->max[0] < INF ? p->max[0] : INF - 1;
+    const UINT key = p->max[1] < p->max[0] ? ~(UINT)0 : magnitude; /* with a nearer end below, no negative is inside */
+    const char *in = (const char *)x, *out = (const char *)y;
+    UINT zero = 0, made_zero = 0, small = 0, inexact = 0, farthest = 0, min_less_1 = ~(UINT)0, max_error = 0;
+    if (p->negative)
+        return 0;
+#pragma omp simd reduction(+ : zero, made_zero, small, inexact) reduction(max : farthest, max_error) \
+    reduction(min : min_less_1)
+    for (size_t i = 0; i < n; i++) {
+        UINT u, v;
+        memcpy(&u, in + i * sizeof u, sizeof u);
+        memcpy(&v, out + i * sizeof v, sizeof v);
+        const UINT a = u & magnitude, b = v & magnitude, k = u & key, less_1 = a - 1;
+        const UINT error = CORE(bits)(CORE(value)(u) - CORE(value)(v)) & magnitude;
+        farthest = k > farthest ? k : farthest;
+        min_less_1 = less_1 < min_less_1 ? less_1 : min_less_1;
+        max_error = error > max_error ? error : max_error;
+        ADD_IF(zero, a == 0);
+        ADD_IF(made_zero, b == 0);
+        ADD_IF(small, (SINT)b < (SINT)normal);
+        ADD_IF(inexact, error != 0);
+    }
+    if (farthest > end)
+        return 0;
+    c->nan = c->infinite = c->clipped = c->overflow = c->invalid = 0;
+    c->underflow = made_zero - zero;
+    c->subnormal = normal ? small - made_zero : 0;
+    c->inexact = inexact;
+    c->min_abs = (UINT)(min_less_1 + 1);
+    c->max_abs = farthest;
+    LOOP(add_error)(n, in, out, max_error, exact, c);
+    return 1;
 }
 
 /* One loop per rule and size of a code. */
@@ -193,6 +229,13 @@ static void LOOP(encode)(const CODER *c, size_t n, const void *x, const void *y,
     const CODER k = *c;
     const char *in = (const char *)x, *rounded = (const char *)y;
     char *out = (char *)codes;
+    if (k.quick_encode)
+        switch (size) {
+        case 1: ENCODE(encode_quick, uint8_t);
+        case 2: ENCODE(encode_quick, uint16_t);
+        case 4: ENCODE(encode_quick, uint32_t);
+        default: ENCODE(encode_quick, uint64_t);
+        }
     if (k.kind == FPEMU_KIND_FLOAT)
         switch (size) {
         case 1: ENCODE(encode_float, uint8_t);
@@ -240,6 +283,13 @@ static void LOOP(decode)(const CODER *c, size_t n, const void *codes, size_t siz
     const UINT mask = (UINT)k.mask;
     const char *in = (const char *)codes;
     char *out = (char *)y;
+    if (k.quick_decode)
+        switch (size) {
+        case 1: DECODE(uint8_t, CORE(decode_quick)(&k, code & mask));
+        case 2: DECODE(uint16_t, CORE(decode_quick)(&k, code & mask));
+        case 4: DECODE(uint32_t, CORE(decode_quick)(&k, code & mask));
+        default: DECODE(uint64_t, CORE(decode_quick)(&k, (UINT)code & mask));
+        }
     if (size == 1 && n >= 1024) { /* worth a table, whatever the rule */
         UINT table[256];
         for (unsigned code = 0; code < 256; code++)

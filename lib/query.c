@@ -11,7 +11,8 @@ static double not_a_number(void)
 
 static int is_valid(const fpemu_format *f)
 {
-    return f && f->kind >= FPEMU_KIND_FLOAT && f->kind <= FPEMU_KIND_POSIT && f->bits >= 1 && f->bits <= 64;
+    return f && f->kind >= FPEMU_KIND_FLOAT && f->kind <= FPEMU_KIND_CODEBOOK && f->bits >= 1 && f->bits <= 64 &&
+           f->scaling < FPEMU_SCALING_COUNT;
 }
 
 int fpemu_format_equal(const fpemu_format *a, const fpemu_format *b)
@@ -69,6 +70,8 @@ uint64_t fpemu_value_count(const fpemu_format *format)
         return positive_count(format) * (format->is_signed ? 2 : 1) + format->has_zero;
     if (format->kind == FPEMU_KIND_POSIT)
         return fpemu_ones(format->bits);
+    if (format->kind == FPEMU_KIND_CODEBOOK)
+        return format->codebook_length;
     return fpemu_ones(format->bits) + !format->symmetric;
 }
 
@@ -76,6 +79,8 @@ uint64_t fpemu_nan_count(const fpemu_format *format)
 {
     if (!is_valid(format))
         return 0;
+    if (format->kind == FPEMU_KIND_CODEBOOK)
+        return fpemu_ones(format->bits) + 1 - format->codebook_length;
     if (format->kind != FPEMU_KIND_FLOAT)
         return (uint64_t)format->has_nan + format->symmetric; /* the code that symmetric formats leave out */
     switch (format->specials) {
@@ -88,7 +93,11 @@ uint64_t fpemu_nan_count(const fpemu_format *format)
 
 double fpemu_bits_per_element(const fpemu_format *format)
 {
-    return is_valid(format) ? (double)format->bits : 0;
+    if (!is_valid(format))
+        return 0;
+    const double tile = format->block == FPEMU_BLOCK_TILE ? format->block_rows : 1.0;
+    const double block = tile * format->block_length; /* 0: as many elements as there come */
+    return format->bits + (block > 0 ? fpemu_scale_bits(format) / block : 0);
 }
 
 size_t fpemu_code_size(const fpemu_format *format)
@@ -108,9 +117,20 @@ int fpemu_fits_f64(const fpemu_format *format)
     return is_valid(format) && format->fits_f64;
 }
 
+/* The element format, to ask about values; `format` is valid. */
+static fpemu_format element_of(const fpemu_format *format)
+{
+    fpemu_format f = *format;
+    fpemu_clear_blocked(&f);
+    f.fits_f64 = 1; /* as all elements do */
+    return f;
+}
+
 /* Code of the i-th finite value in ascending order, i < fpemu_value_count. */
 static uint64_t code_at(const fpemu_format *f, uint64_t i)
 {
+    if (f->kind == FPEMU_KIND_CODEBOOK)
+        return i;
     if (f->kind != FPEMU_KIND_FLOAT) /* two's complement, so the codes count upward from the lowest */
         return (f->lowest_code + i) & fpemu_ones(f->bits);
     const uint64_t positive = positive_count(f), skipped = fpemu_smallest_code(f) - f->has_zero;
@@ -118,6 +138,12 @@ static uint64_t code_at(const fpemu_format *f, uint64_t i)
         return (positive - i + skipped) | UINT64_C(1) << (f->bits - 1);
     i -= f->is_signed ? positive : 0;
     return i == 0 ? 0 : i + skipped;
+}
+
+/* Its value; f is a scalar format. */
+static double value_at(const fpemu_format *f, uint64_t i)
+{
+    return f->kind == FPEMU_KIND_CODEBOOK ? fpemu_table_value(f, i) : fpemu_decode_one_f64(f, code_at(f, i));
 }
 
 /* Order of doubles as an integer, +-0 equal; comparing the doubles would obey a flush of subnormals. */
@@ -139,7 +165,7 @@ static uint64_t count_below(const fpemu_format *f, double x, int or_equal)
     const int64_t limit = order(x) + or_equal;
     while (first < last) {
         const uint64_t middle = first + (last - first) / 2;
-        if (order(fpemu_decode_one_f64(f, code_at(f, middle))) < limit)
+        if (order(value_at(f, middle)) < limit)
             first = middle + 1;
         else
             last = middle;
@@ -155,23 +181,26 @@ int fpemu_is_representable(const fpemu_format *format, double x)
         return format->has_nan;
     if ((core_bits64(x) & fpemu_ones(63)) == UINT64_C(0x7ff) << 52)
         return format->has_infinity && (format->is_signed || core_bits64(x) >> 63 == 0);
-    return count_below(format, x, 1) > count_below(format, x, 0);
+    const fpemu_format f = element_of(format);
+    return count_below(&f, x, 1) > count_below(&f, x, 0);
 }
 
 double fpemu_next_up(const fpemu_format *format, double x)
 {
     if (!is_valid(format) || is_nan(x))
         return not_a_number();
-    const uint64_t i = count_below(format, x, 1);
-    return i < fpemu_value_count(format) ? fpemu_decode_one_f64(format, code_at(format, i)) : not_a_number();
+    const fpemu_format f = element_of(format);
+    const uint64_t i = count_below(&f, x, 1);
+    return i < fpemu_value_count(&f) ? value_at(&f, i) : not_a_number();
 }
 
 double fpemu_next_down(const fpemu_format *format, double x)
 {
     if (!is_valid(format) || is_nan(x))
         return not_a_number();
-    const uint64_t i = count_below(format, x, 0);
-    return i > 0 ? fpemu_decode_one_f64(format, code_at(format, i - 1)) : not_a_number();
+    const fpemu_format f = element_of(format);
+    const uint64_t i = count_below(&f, x, 0);
+    return i > 0 ? value_at(&f, i - 1) : not_a_number();
 }
 
 fpemu_status fpemu_enumerate(const fpemu_format *format, size_t capacity, double *values, uint64_t *codes,
@@ -188,11 +217,11 @@ fpemu_status fpemu_enumerate(const fpemu_format *format, size_t capacity, double
         return FPEMU_ERROR_BUFFER;
     if (!values)
         return FPEMU_ERROR_NULL;
+    const fpemu_format f = element_of(format);
     for (size_t i = 0; i < n; i++) {
-        const uint64_t code = code_at(format, i);
-        values[i] = fpemu_decode_one_f64(format, code);
+        values[i] = value_at(&f, i);
         if (codes)
-            codes[i] = code;
+            codes[i] = code_at(&f, i);
     }
     return FPEMU_OK;
 }

@@ -2,6 +2,7 @@
  * What the loops compute stands in core/. */
 #include "internal.h"
 #include "parts.h"
+#include "stream.h"
 
 static int out_of_range(int value, int low, int high)
 {
@@ -13,10 +14,11 @@ fpemu_status fpemu_check(const fpemu_format *f, const fpemu_rounding *r, int car
     if (!f)
         return FPEMU_ERROR_NULL;
     uint64_t reserved = (uint64_t)f->reserved0 | f->reserved1[0] | f->reserved1[1];
-    for (size_t i = 0; i < sizeof f->reserved2 / sizeof f->reserved2[0]; i++)
-        reserved |= f->reserved2[i];
+    reserved |= f->reserved2;
+    for (size_t i = 0; i < sizeof f->reserved3 / sizeof f->reserved3[0]; i++)
+        reserved |= f->reserved3[i];
     if (f->is_signed > 1 || f->symmetric > 1 || f->wrap > 1 || f->kind < FPEMU_KIND_FLOAT ||
-        f->kind > FPEMU_KIND_POSIT || f->bits < 1 || f->bits > 64 || reserved || f->mantissa_bits > 52 ||
+        f->kind > FPEMU_KIND_CODEBOOK || f->bits < 1 || f->bits > 64 || reserved || f->mantissa_bits > 52 ||
         f->exponent_bits > 11 || f->specials > FPEMU_SPECIALS_DLFLOAT || f->subnormals > FPEMU_SUBNORMALS_FLUSH_OUT ||
         out_of_range(f->overflow, FPEMU_OVERFLOW_IEEE, FPEMU_OVERFLOW_SATURATE_KEEP_INF) ||
         out_of_range(f->nan, FPEMU_NAN_KEEP, FPEMU_NAN_ERROR))
@@ -39,6 +41,12 @@ fpemu_status fpemu_check(const fpemu_format *f, const fpemu_rounding *r, int car
             return FPEMU_ERROR_FORMAT;
     }
     if (f->kind == FPEMU_KIND_POSIT && (f->bits < 2 || f->bits > 32 || f->exponent_bits > 4))
+        return FPEMU_ERROR_FORMAT;
+    if (f->kind == FPEMU_KIND_CODEBOOK ? f->codebook_length < 2 || f->codebook_length > 65536 || f->bits > 16 ||
+                                             f->codebook > FPEMU_CODEBOOK_UDYNAMIC || !fpemu_table_values(f)
+                                       : f->codebook || f->codebook_length || f->table.size)
+        return FPEMU_ERROR_FORMAT;
+    if (f->scaling && !fpemu_blocks_are_sane(f))
         return FPEMU_ERROR_FORMAT;
     if (!r)
         return FPEMU_OK;

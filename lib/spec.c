@@ -2,31 +2,17 @@
  *
  *   SPEC = (NAME | SHORT | CALL) (":" WORD ["=" VALUE])*
  *
+ * The calls of blocked formats stand in blockspec.c; their elements and scales are SPECs within the call.
+ *
  * A text is read from left to right; what is wrong is reported where it stands, and numbers that make no format where
  * the last of them stands. */
-#include "spec.h"
-
-#include "core/port.h"
-
-#include <assert.h>
-#include <stdio.h>
-#include <string.h>
+#include "reader.h"
 
 /* ------------------------------------------------------------------------------------------------ characters */
 
 int fpemu_is_space(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-static int is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
 }
 
 int fpemu_is_word(char c)
@@ -73,148 +59,7 @@ fpemu_status fpemu_spec_error(fpemu_parse_error *error, const char *text, size_t
     return FPEMU_ERROR_SPEC;
 }
 
-/* ---------------------------------------------------------------------------------------------------- reader */
-
-typedef struct reader {
-    const char *text;
-    size_t length, at;
-    size_t place[FPEMU_PARAMETER_COUNT]; /* where each parameter was given */
-    uint32_t given;                      /* which were, as a mask */
-    size_t start;                        /* of the name: where to point for parameters that were not given */
-    fpemu_parse_error *error;
-} reader;
-
-/* All readers below return 1, or 0 after an error was stored. */
-static int fail(reader *r, size_t position, const char *expected)
-{
-    fpemu_spec_error(r->error, r->text, r->length, position, expected);
-    return 0;
-}
-
-static int fail_problem(reader *r, const fpemu_problem *problem)
-{
-    size_t position = r->start;
-    for (int i = 0; i < FPEMU_PARAMETER_COUNT; i++)
-        if (problem->parameters & r->given & 1u << i)
-            position = r->place[i] > position ? r->place[i] : position;
-    return fail(r, position, problem->expected);
-}
-
-static void note_place(reader *r, uint32_t parameter, size_t place)
-{
-    r->place[core_log2_32(parameter)] = place;
-    r->given |= parameter;
-}
-
-static char peek(const reader *r)
-{
-    return r->at < r->length ? r->text[r->at] : '\0';
-}
-
-static void skip_space(reader *r)
-{
-    while (r->at < r->length && fpemu_is_space(r->text[r->at]))
-        r->at++;
-}
-
-/* Takes the punctuation c, white space around it included, if it stands next. */
-static int take(reader *r, char c)
-{
-    skip_space(r);
-    if (peek(r) != c)
-        return 0;
-    r->at++;
-    skip_space(r);
-    return 1;
-}
-
-/* Takes a word; its length, 0 if there is none. */
-static size_t take_word(reader *r)
-{
-    const size_t start = r->at;
-    while (r->at < r->length && fpemu_is_word(r->text[r->at]))
-        r->at++;
-    return r->at - start;
-}
-
-/* Digits of a number, from *at on, as far as they go below 10^12: that is beyond every range. */
-static int64_t take_digits(const reader *r, size_t *at)
-{
-    int64_t value = 0;
-    for (; *at < r->length && is_digit(r->text[*at]); ++*at)
-        if (value < INT64_C(1000000000000))
-            value = value * 10 + (r->text[*at] - '0');
-    return value;
-}
-
-static int take_integer(reader *r, int64_t *value)
-{
-    size_t at = r->at;
-    const int minus = peek(r) == '-';
-    at += minus || peek(r) == '+';
-    if (at >= r->length || !is_digit(r->text[at]))
-        return fail(r, at, "a whole number");
-    *value = take_digits(r, &at);
-    *value = minus ? -*value : *value;
-    r->at = at;
-    return 1;
-}
-
-static int take_decimal(reader *r, double *value)
-{
-    size_t at = r->at, digits = 0;
-    for (; at < r->length && is_digit(r->text[at]); at++)
-        digits++;
-    if (at < r->length && r->text[at] == '.')
-        for (at++; at < r->length && is_digit(r->text[at]); at++)
-            digits++;
-    if (digits == 0)
-        return fail(r, at, "a positive decimal number");
-    if (at < r->length && lower(r->text[at]) == 'e') {
-        at++;
-        at += at < r->length && (r->text[at] == '-' || r->text[at] == '+');
-        if (at >= r->length || !is_digit(r->text[at]))
-            return fail(r, at, "the digits of an exponent");
-        while (at < r->length && is_digit(r->text[at]))
-            at++;
-    }
-    *value = fpemu_decimal_read(r->text + r->at, at - r->at);
-    r->at = at;
-    return 1;
-}
-
-/* One of the words of a list that ends with NULL; its index. */
-static int take_choice(reader *r, const char *const *words, const char *expected, int64_t *index)
-{
-    const size_t start = r->at, length = take_word(r);
-    for (int i = 0; words[i]; i++)
-        if (fpemu_word_is(r->text + start, length, words[i])) {
-            *index = i;
-            return 1;
-        }
-    return fail(r, start, expected);
-}
-
 /* ----------------------------------------------------------------------------------------------------- calls */
-
-enum argument_type { INTEGER, DECIMAL, SPECIALS, DOMAIN, FLAG };
-
-typedef struct argument {
-    const char *name; /* NULL ends a list */
-    uint32_t parameter;
-    enum argument_type type;
-    int optional;
-} argument;
-
-enum call_kind { CALL_FLOAT, CALL_LEE, CALL_P3109, CALL_FIXED, CALL_UFIXED, CALL_INT, CALL_UINT, CALL_POSIT };
-
-#define MAX_ARGUMENTS 5
-
-typedef struct call {
-    const char *name;
-    enum call_kind kind;
-    argument arguments[MAX_ARGUMENTS + 1];
-} call;
 
 static const call calls[] = {
     {"float",
@@ -255,6 +100,7 @@ static const call calls[] = {
       {"scale", FPEMU_PARAMETER_SCALE, DECIMAL, 1},
       {"zero", FPEMU_PARAMETER_ZERO, INTEGER, 1},
       {0}}},
+    {"table", CALL_TABLE, {{"table", FPEMU_PARAMETER_TABLE, TABLE, 0}, {0}}},
     {"posit", CALL_POSIT, {{"n", FPEMU_PARAMETER_BITS, INTEGER, 0}, {"es", FPEMU_PARAMETER_EXPONENT, INTEGER, 0}, {0}}},
 };
 
@@ -265,11 +111,6 @@ static const char *const specials_names[] = {"ieee",   "fn",   "fnuz",    "finit
 static const char *const domain_names[] = {"se", "sf", "ue", "uf", NULL};
 static const char *const flag_names[] = {"0", "1", NULL};
 
-typedef struct value {
-    int64_t number;
-    double decimal;
-} value;
-
 static int take_value(reader *r, enum argument_type type, value *v)
 {
     switch (type) {
@@ -277,7 +118,8 @@ static int take_value(reader *r, enum argument_type type, value *v)
     case DECIMAL: return take_decimal(r, &v->decimal);
     case SPECIALS: return take_choice(r, specials_names, "ieee, fn, fnuz, finite, p3109e or p3109f", &v->number);
     case DOMAIN: return take_choice(r, domain_names, "se, sf, ue or uf", &v->number);
-    default: return take_choice(r, flag_names, "0 or 1", &v->number);
+    case FLAG: return take_choice(r, flag_names, "0 or 1", &v->number);
+    default: return fpemu_take_block_value(r, type, v);
     }
 }
 
@@ -356,17 +198,6 @@ static int take_arguments(reader *r, const call *c, value *values)
     return 1;
 }
 
-/* Numbers that do not fit become numbers that are refused. */
-static uint32_t to_unsigned(int64_t x)
-{
-    return x < 0 || x > INT32_MAX ? UINT32_MAX : (uint32_t)x;
-}
-
-static int32_t to_signed(int64_t x)
-{
-    return x > INT32_MAX ? INT32_MAX : x <= INT32_MIN ? INT32_MIN + 1 : (int32_t)x;
-}
-
 /* The parameters that a call states. */
 static int build(const call *c, const reader *r, const value *v, fpemu_format *f, fpemu_problem *problem)
 {
@@ -397,11 +228,13 @@ static int build(const call *c, const reader *r, const value *v, fpemu_format *f
         f->scale = r->given & FPEMU_PARAMETER_SCALE ? v[1].decimal : 1;
         f->zero_point = v[2].number;
         return 1;
-    default:
+    case CALL_POSIT:
         f->kind = FPEMU_KIND_POSIT;
         f->bits = to_unsigned(v[0].number);
         f->exponent_bits = to_unsigned(v[1].number);
         return 1;
+    case CALL_TABLE: *f = v[0].format; return 1;
+    default: return fpemu_build_blocked(c, r, v, f, problem);
     }
 }
 
@@ -469,6 +302,33 @@ static int read_p3109_name(reader *r, fpemu_format *f, int *good)
     return 1;
 }
 
+/* intN, uintN of any width; 0 if the word is none. */
+static int read_integer_name(reader *r, fpemu_format *f)
+{
+    const char *const word = r->text + r->start;
+    const size_t prefix = lower(word[0]) == 'u' ? 4 : 3;
+    size_t at = r->start + prefix;
+    if (at >= r->at || !fpemu_word_is(word, prefix, prefix == 4 ? "uint" : "int"))
+        return 0;
+    note_place(r, FPEMU_PARAMETER_BITS, at);
+    const int64_t bits = take_digits(r, &at);
+    if (at != r->at)
+        return 0;
+    f->kind = FPEMU_KIND_INT;
+    f->bits = to_unsigned(bits);
+    f->is_signed = prefix == 3;
+    f->scale = 1;
+    return 1;
+}
+
+static const call *find_call(const char *word, size_t length)
+{
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+        if (fpemu_word_is(word, length, calls[i].name))
+            return &calls[i];
+    return fpemu_find_block_call(word, length);
+}
+
 /* NAME, SHORT or CALL: the parameters, not yet checked. */
 static int read_base(reader *r, fpemu_format *f)
 {
@@ -483,20 +343,25 @@ static int read_base(reader *r, fpemu_format *f)
     r->at = end;
     int good = 1;
     if (!opens && find_name(word, length, f))
-        return 1;
-    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
-        if (fpemu_word_is(word, length, calls[i].name)) {
-            value values[MAX_ARGUMENTS] = {{0, 0}};
-            if (!take_arguments(r, &calls[i], values))
-                return 0;
-            return build(&calls[i], r, values, f, &problem) ? 1 : fail_problem(r, &problem);
-        }
+        return !r->nested || !f->scaling || fail(r, r->start, "a format without blocks of its own");
+    const call *const c = find_call(word, length);
+    if (c) {
+        value values[MAX_ARGUMENTS];
+        memset(values, 0, sizeof values);
+        if (r->nested && c->kind == CALL_BLOCKED)
+            return fail(r, r->start, "a format without blocks of its own");
+        if (!take_arguments(r, c, values))
+            return 0;
+        return build(c, r, values, f, &problem) ? 1 : fail_problem(r, &problem);
+    }
     if (opens && find_name(word, length, f)) {
         skip_space(r);
         return fail(r, r->at, "':' or the end after the name of a format");
     }
     if (lower(word[0]) == 'e' && length > 1 && is_digit(word[1]))
         return read_short(r, f);
+    if (read_integer_name(r, f))
+        return 1;
     if (read_p3109_name(r, f, &good))
         return good;
     return fail(r, r->start, "a format, such as bf16, e4m3fn or fixed(8,4)");
@@ -506,7 +371,7 @@ static int read_base(reader *r, fpemu_format *f)
 
 #define FOR_FLOAT (1u << FPEMU_KIND_FLOAT)
 #define FOR_STEPS (1u << FPEMU_KIND_FIXED | 1u << FPEMU_KIND_INT)
-#define FOR_ALL (FOR_FLOAT | FOR_STEPS | 1u << FPEMU_KIND_POSIT)
+#define FOR_ALL (FOR_FLOAT | FOR_STEPS | 1u << FPEMU_KIND_POSIT | 1u << FPEMU_KIND_CODEBOOK)
 
 /* In the order of the canonical form. Of one parameter only one may be given. */
 static const struct modifier {
@@ -543,7 +408,7 @@ static int read_modifier(reader *r, fpemu_format *f)
 {
     const size_t start = r->at, length = take_word(r);
     const char *const known = f->kind == FPEMU_KIND_FLOAT ? "saturate, ieee, keepinf, nosub, flushin, flushout or nan="
-                              : f->kind == FPEMU_KIND_POSIT ? "saturate, ieee, keepinf or nan="
+                              : !(FOR_STEPS >> f->kind & 1) ? "saturate, ieee, keepinf or nan="
                                                             : "saturate, ieee, keepinf, wrap, symmetric or nan=";
     const struct modifier *m = NULL;
     for (size_t i = 0; i < sizeof modifiers / sizeof modifiers[0]; i++)
@@ -570,12 +435,10 @@ static int read_modifier(reader *r, fpemu_format *f)
     return 1;
 }
 
-static int read_spec(reader *r, fpemu_format *f)
+static int read_format(reader *r, fpemu_format *f)
 {
     fpemu_problem problem;
     fpemu_format base;
-    if (r->length > FPEMU_SPEC_LENGTH)
-        return fail(r, FPEMU_SPEC_LENGTH, "at most 255 bytes");
     if (!read_base(r, f))
         return 0;
     base = *f; /* what is wrong with the format itself is reported before its modifiers are read */
@@ -584,9 +447,26 @@ static int read_spec(reader *r, fpemu_format *f)
     while (take(r, ':'))
         if (!read_modifier(r, f))
             return 0;
-    if (r->at < r->length)
+    if (!r->nested && r->at < r->length)
         return fail(r, r->at, "':' or the end");
     return fpemu_derive(f, &problem) || fail_problem(r, &problem);
+}
+
+int fpemu_read_scalar(reader *r, fpemu_format *f)
+{
+    reader inner = {.text = r->text, .length = r->length, .at = r->at, .nested = 1, .error = r->error};
+    memset(f, 0, sizeof *f);
+    if (!read_format(&inner, f))
+        return 0;
+    r->at = inner.at;
+    return 1;
+}
+
+static int read_spec(reader *r, fpemu_format *f)
+{
+    if (r->length > FPEMU_SPEC_LENGTH)
+        return fail(r, FPEMU_SPEC_LENGTH, "at most 255 bytes");
+    return read_format(r, f);
 }
 
 fpemu_status fpemu_parse(const char *spec, fpemu_format *format, fpemu_parse_error *error)
@@ -606,29 +486,6 @@ fpemu_status fpemu_parse(const char *spec, fpemu_format *format, fpemu_parse_err
 }
 
 /* -------------------------------------------------------------------------------------------------- printing */
-
-/* Text that grows within a buffer that is large enough for every spec. */
-typedef struct writer {
-    char text[FPEMU_SPEC_LENGTH + 1];
-    size_t length;
-} writer;
-
-static void write_text(writer *w, const char *text)
-{
-    const size_t n = strlen(text);
-    assert(w->length + n < sizeof w->text);
-    memcpy(w->text + w->length, text, n + 1);
-    w->length += n;
-}
-
-/* before number */
-static void write_number(writer *w, const char *before, int64_t number)
-{
-    char digits[24];
-    write_text(w, before);
-    snprintf(digits, sizeof digits, "%lld", (long long)number);
-    write_text(w, digits);
-}
 
 /* Finite floats with a sign print in Lee's notation, the P3109 family in its own, all others as float(...). */
 static void write_float(writer *w, const fpemu_format *f)
@@ -678,6 +535,10 @@ static void write_call(writer *w, const fpemu_format *f)
         if (f->zero_point)
             write_number(w, ",zero=", f->zero_point);
         break;
+    case FPEMU_KIND_CODEBOOK:
+        write_text(w, "table(");
+        fpemu_write_table(w, f);
+        break;
     default:
         write_number(w, "posit(", f->bits);
         write_number(w, ",", f->exponent_bits);
@@ -686,21 +547,48 @@ static void write_call(writer *w, const fpemu_format *f)
     write_text(w, ")");
 }
 
-static void write_modifiers(writer *w, fpemu_format *f)
+/* Those in which a format differs from what was said of it. */
+static void write_modifiers(writer *w, fpemu_format *f, fpemu_format *said)
 {
     for (size_t i = 0; i < sizeof modifiers / sizeof modifiers[0]; i++) {
         const struct modifier *m = &modifiers[i];
         const uint8_t field = *modified_field(f, m->parameter);
+        if (field == *modified_field(said, m->parameter))
+            continue;
         if (m->parameter == FPEMU_PARAMETER_NAN) {
-            if (field != FPEMU_NAN_KEEP) {
-                write_text(w, ":nan=");
-                write_text(w, nan_names[field - FPEMU_NAN_KEEP]);
-            }
-        } else if (field == m->value && (m->parameter != FPEMU_PARAMETER_OVERFLOW || field != FPEMU_OVERFLOW_IEEE)) {
+            write_text(w, ":nan=");
+            write_text(w, nan_names[field - FPEMU_NAN_KEEP]);
+        } else if (field == m->value) {
             write_text(w, ":");
             write_text(w, m->word);
         }
     }
+}
+
+/* A format of the table that only needs modifiers to be f; 0 if there is none. */
+static int find_named(const fpemu_format *f, fpemu_format *named)
+{
+    for (int name = FPEMU_NAME_NONE + 1; name < FPEMU_NAME_COUNT; name++)
+        if (fpemu_name_is_blocked((fpemu_name)name) == (f->scaling != FPEMU_SCALING_NONE) &&
+            fpemu_named((fpemu_name)name, named) == FPEMU_OK && fpemu_same_base(f, named) &&
+            named->symmetric <= f->symmetric)
+            return name;
+    return FPEMU_NAME_NONE;
+}
+
+void fpemu_write_format(writer *w, const fpemu_format *format)
+{
+    fpemu_format f = *format, said = {0};
+    const int name = find_named(&f, &said);
+    if (name) {
+        write_text(w, fpemu_name_text((fpemu_name)name, 0));
+    } else if (f.scaling) {
+        fpemu_write_blocked(w, &f, &said);
+    } else {
+        write_call(w, &f);
+        said = (fpemu_format){.overflow = FPEMU_OVERFLOW_IEEE, .nan = FPEMU_NAN_KEEP};
+    }
+    write_modifiers(w, &f, &said);
 }
 
 fpemu_status fpemu_print(const fpemu_format *format, char *text, size_t capacity)
@@ -713,15 +601,10 @@ fpemu_status fpemu_print(const fpemu_format *format, char *text, size_t capacity
     fpemu_format f = *format;
     if (!fpemu_derive(&f, &problem))
         return FPEMU_ERROR_FORMAT;
+    if (f.kind == FPEMU_KIND_CODEBOOK && f.codebook == FPEMU_CODEBOOK_CUSTOM)
+        return FPEMU_ERROR_UNSUPPORTED;
     writer w = {.length = 0};
-    for (int name = FPEMU_NAME_NONE + 1; name < FPEMU_NAME_COUNT && w.length == 0; name++) {
-        fpemu_format named;
-        if (fpemu_named((fpemu_name)name, &named) == FPEMU_OK && fpemu_same_base(&f, &named))
-            write_text(&w, fpemu_name_text((fpemu_name)name, 0));
-    }
-    if (w.length == 0)
-        write_call(&w, &f);
-    write_modifiers(&w, &f);
+    fpemu_write_format(&w, &f);
     if (w.length >= capacity)
         return FPEMU_ERROR_BUFFER;
     memcpy(text, w.text, w.length + 1);

@@ -1,4 +1,5 @@
-/* spec.h - what format.c, query.c, spec.c, rounding.c and decimal.c share. */
+/* spec.h - what the files about formats and texts share: format.c, codebook.c, blocked.c, query.c, spec.c, blockspec.c,
+ * rounding.c and decimal.c. */
 #ifndef FPEMU_SPEC_H
 #define FPEMU_SPEC_H
 
@@ -20,7 +21,15 @@ enum fpemu_parameter {
     FPEMU_PARAMETER_WRAP = 1u << 11,
     FPEMU_PARAMETER_SCALE = 1u << 12,
     FPEMU_PARAMETER_ZERO = 1u << 13,
-    FPEMU_PARAMETER_COUNT = 14
+    FPEMU_PARAMETER_TABLE = 1u << 14,
+    /* of blocked formats; what is at fault with the element as such is one of those above */
+    FPEMU_PARAMETER_ELEMENT = 1u << 15,
+    FPEMU_PARAMETER_BLOCK = 1u << 16,
+    FPEMU_PARAMETER_BLOCK_SCALE = 1u << 17,
+    FPEMU_PARAMETER_BLOCK_EXPONENT = 1u << 18,
+    FPEMU_PARAMETER_RULE = 1u << 19,
+    FPEMU_PARAMETER_MARGIN = 1u << 20,
+    FPEMU_PARAMETER_COUNT = 21
 };
 
 /* Why parameters make no format. `expected` completes the sentence "found ..., expected ...". */
@@ -29,8 +38,35 @@ typedef struct fpemu_problem {
     const char *expected;
 } fpemu_problem;
 
+static inline int refuse(fpemu_problem *problem, uint32_t parameters, const char *expected)
+{
+    problem->parameters = parameters;
+    problem->expected = expected;
+    return 0;
+}
+
 /* fpemu_complete with the reason. 1 on success; else *problem is set and *format is left half done. */
 int fpemu_derive(fpemu_format *format, fpemu_problem *problem);
+
+/* What derives a codebook, and, the element derived, the rest of a blocked format; 1 for scalar formats. */
+int fpemu_derive_codebook(fpemu_format *format, fpemu_problem *problem);
+int fpemu_derive_blocked(fpemu_format *format, fpemu_problem *problem);
+
+/* Value i of a codebook format, in the order of codes. */
+double fpemu_table_value(const fpemu_format *format, uint64_t i);
+/* 1 if both are the same built-in table, or tables of equal values, or no codebooks. */
+int fpemu_same_table(const fpemu_format *a, const fpemu_format *b);
+
+/* The parameters of blocks and their scales: copies them, sets them all to zero, 1 if they agree. */
+void fpemu_copy_blocked(fpemu_format *to, const fpemu_format *from);
+void fpemu_clear_blocked(fpemu_format *format);
+int fpemu_same_blocking(const fpemu_format *a, const fpemu_format *b);
+/* Takes a scale format: a float of at most 32 bits and 23 fraction bits with the default policies. */
+int fpemu_set_scale(fpemu_format *format, const fpemu_format *scale, fpemu_problem *problem);
+/* The scale format of fields that are not zero, as a scalar format; 0 if they make none. */
+int fpemu_scale_of(const fpemu_format *format, fpemu_format *scale);
+/* Width of the code of a block's scale; 0 where there is none. */
+uint32_t fpemu_scale_bits(const fpemu_format *format);
 
 /* Sets the parameters that the notation stands for. Numbers out of any range are refused, never truncated. */
 int fpemu_set_lee(fpemu_format *format, int64_t exponent_bits, int64_t mantissa_bits, int64_t b,
@@ -43,6 +79,9 @@ int32_t fpemu_default_bias(uint32_t exponent_bits, uint32_t specials);
 
 /* Code of the smallest positive value of a float. */
 uint64_t fpemu_smallest_code(const fpemu_format *format);
+
+/* 1 if a name of the table is one of a blocked format. */
+int fpemu_name_is_blocked(fpemu_name name);
 
 /* 1 if all parameters but the policies (and those that a spec gives as modifiers) agree. */
 int fpemu_same_base(const fpemu_format *a, const fpemu_format *b);

@@ -214,18 +214,28 @@ static void join(fpemu_stats *to, const fpemu_stats *from)
     to->underflow += from->underflow;
     to->subnormal += from->subnormal;
     to->inexact += from->inexact;
+    to->swamped += from->swamped;
     to->min_abs = smaller(to->min_abs, from->min_abs);
     to->max_abs = larger(to->max_abs, from->max_abs);
     to->max_error = larger(to->max_error, from->max_error);
     join_exact(&to->sum_error, &from->sum_error);
     join_exact(&to->sum_error2, &from->sum_error2);
     join_exact(&to->sum_square, &from->sum_square);
+    to->blocks += from->blocks;
+    to->zero_blocks += from->zero_blocks;
+    to->nan_blocks += from->nan_blocks;
+    to->saturated_scales += from->saturated_scales;
+}
+
+void fpemu_gather_close(gathering *g)
+{
+    if (g->stats.want & FPEMU_SUMS)
+        close_block(g);
 }
 
 void fpemu_gather_end(gathering *g, int carrier, fpemu_stats *to)
 {
-    if (g->stats.want & FPEMU_SUMS)
-        close_block(g);
+    fpemu_gather_close(g);
     join(to, &g->stats);
     if (!(g->stats.want & FPEMU_HISTOGRAM))
         return;
@@ -241,9 +251,11 @@ fpemu_status fpemu_stats_check(const fpemu_stats *s)
     uint64_t reserved = s->reserved0;
     for (size_t i = 0; i < sizeof s->reserved1 / sizeof s->reserved1[0]; i++)
         reserved |= s->reserved1[i];
-    if (reserved || (s->want & ~(FPEMU_SUMS | FPEMU_HISTOGRAM)))
+    if (reserved || (s->want & ~(FPEMU_SUMS | FPEMU_HISTOGRAM | FPEMU_SCALES)))
         return FPEMU_ERROR_STATS;
     if ((s->want & FPEMU_HISTOGRAM) && (!s->histogram || s->histogram_length < 3))
+        return FPEMU_ERROR_STATS;
+    if ((s->want & FPEMU_SCALES) && (!s->scale_histogram || s->scale_length < 3))
         return FPEMU_ERROR_STATS;
     return FPEMU_OK;
 }
@@ -257,6 +269,8 @@ fpemu_status fpemu_stats_merge(fpemu_stats *to, const fpemu_stats *from)
     if ((to->want & FPEMU_HISTOGRAM) &&
         (to->histogram_first != from->histogram_first || to->histogram_length != from->histogram_length))
         return FPEMU_ERROR_STATS;
+    if ((to->want & FPEMU_SCALES) && (to->scale_first != from->scale_first || to->scale_length != from->scale_length))
+        return FPEMU_ERROR_STATS;
     fp_environment environment;
     fpemu_environment_enter(&environment);
     join(to, from);
@@ -264,5 +278,8 @@ fpemu_status fpemu_stats_merge(fpemu_stats *to, const fpemu_stats *from)
     if (to->want & FPEMU_HISTOGRAM)
         for (uint32_t i = 0; i < to->histogram_length; i++)
             to->histogram[i] += from->histogram[i];
+    if (to->want & FPEMU_SCALES)
+        for (uint32_t i = 0; i < to->scale_length; i++)
+            to->scale_histogram[i] += from->scale_histogram[i];
     return FPEMU_OK;
 }

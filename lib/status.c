@@ -37,5 +37,13 @@ size_t fpemu_sizeof(const char *noun)
         return sizeof(fpemu_rounding);
     if (strcmp(noun, "stats") == 0)
         return sizeof(fpemu_stats);
+    if (strcmp(noun, "target") == 0)
+        return sizeof(fpemu_target);
+    if (strcmp(noun, "accumulator") == 0)
+        return sizeof(fpemu_accumulator);
+    if (strcmp(noun, "gemm_spec") == 0)
+        return sizeof(fpemu_gemm_spec);
+    if (strcmp(noun, "gemm_shape") == 0)
+        return sizeof(fpemu_gemm_shape);
     return 0;
 }

@@ -6,14 +6,16 @@
 typedef struct NAME(job) {
     const kernels *k;
     const fpemu_rounding *rounding;
-    CORE(plan) plan, unbounded; /* unbounded: the same grid without ends, where the loops take two steps */
+    CORE(plan) plan, grid; /* grid: the same without ends, where the loops take two steps */
     core_plan64 integers;
     CORE(coder) coder;
     const REAL *x;
     void *out;      /* values, or codes of `size` bytes */
     size_t size;    /* 0 = values */
     uint32_t want;
-    uint8_t counted, stochastic, slow, two_step;
+    uint8_t counted, stochastic, slow, in_place, stream;
+    uint8_t careful;  /* whether no loop of one step will do */
+    uint8_t exact;    /* whether every x - y is a number of the carrier while nothing passes the ends */
 } NAME(job);
 
 static void NAME(prepare)(NAME(job) *j, const fpemu_format *f, const fpemu_rounding *r, int to_code)
@@ -23,9 +25,27 @@ static void NAME(prepare)(NAME(job) *j, const fpemu_format *f, const fpemu_round
     j->rounding = r;
     j->stochastic = j->plan.mode >= FPEMU_SR;
     j->slow = j->plan.rule == CORE_RULE_AFFINE || j->plan.compat;
-#if CORE_W == 32
-    core_choose_quick32(&j->plan, f);
-#endif
+    CORE(choose_quick)(&j->plan, f);
+}
+
+/* A tile the long way, for what has no loop of its own and where more must be known than the result: grid[e] is the
+ * value without ends, or where elements are taken one by one beyond every end or not. */
+static void NAME(careful_tile)(const NAME(job) *j, size_t n, const REAL *x, const uint32_t *r, REAL *y, UINT *grid,
+                               int64_t *q)
+{
+    if (!j->slow) {
+        j->k->LOOP(round)[j->grid.rule][j->plan.mode](&j->grid, n, x, r, grid);
+        j->k->LOOP(finish)(&j->plan, n, x, grid, y);
+        return;
+    }
+    for (size_t e = 0; e < n; e++) {
+        int overflow;
+        UINT u, v;
+        memcpy(&u, x + e, sizeof u);
+        v = CORE(element)(&j->plan, &j->integers, u, j->stochastic ? r[e] : 0, &overflow, q + e);
+        memcpy(y + e, &v, sizeof v);
+        grid[e] = overflow ? ~(UINT)0 >> 1 : 0;
+    }
 }
 
 /* Rounds elements [first, first + n): tile by tile where something must be kept beside the result. */
@@ -35,43 +55,44 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
     const CORE(plan) *p = &j->plan;
     const int rule = p->rule, mode = p->mode;
     const REAL *x = j->x + first;
-    if (!j->stochastic && !j->slow && !j->two_step && !j->size) {
-        j->k->LOOP(round)[rule][mode](p, n, x, NULL, (REAL *)j->out + first);
+    if (!j->stochastic && !j->careful && !j->counted && !j->size && !j->stream) {
+        REAL *y = (REAL *)j->out + first;
+        const size_t before = n < TILE ? 0 : (0 - (uintptr_t)y) % LINE / sizeof(REAL);
+        if (before)
+            j->k->LOOP(round)[rule][mode](p, before, x, NULL, y);
+        j->k->LOOP(round)[rule][mode](p, n - before, x + before, NULL, y + before);
         return;
     }
     REAL y[TILE];
     UINT grid[TILE];
     uint32_t r[TILE];
     int64_t q[TILE];
-    for (size_t i = 0; i < n; i += TILE, x += TILE) {
-        const size_t m = n - i < TILE ? n - i : TILE;
+    int careful = j->careful;
+    const size_t most = j->stream && !j->counted ? STREAM_TILE / sizeof(REAL) : TILE;
+    for (size_t i = 0, m; i < n; i += m, x += m) {
         const uint64_t index = origin + first + i;
         char *out = (char *)j->out + (first + i) * (j->size ? j->size : sizeof(REAL));
+        const size_t before = n < TILE ? 0 : (0 - (uintptr_t)out) % LINE / (j->size ? j->size : sizeof(REAL));
+        m = before ? before : most;
+        m = n - i < m ? n - i : m;
         /* counting and coding read x after y is made, so y waits on the stack where x may be the output */
-        REAL *to = j->counted || j->size ? y : (REAL *)(void *)out;
+        REAL *to = j->size || j->stream || (j->counted && j->in_place) ? y : (REAL *)(void *)out;
+        tile_counts c = {0};
+        c.max_error = j->counted ? g->stats.max_error : 0;
         if (j->stochastic)
             fpemu_random_fill(j->k, j->rounding, index, m, r);
-        if (j->slow) {
-            for (size_t e = 0; e < m; e++) {
-                int overflow;
-                UINT u, v;
-                memcpy(&u, x + e, sizeof u);
-                v = CORE(element)(p, &j->integers, u, j->stochastic ? r[e] : 0, &overflow, q + e);
-                memcpy(to + e, &v, sizeof v);
-                grid[e] = overflow ? ~(UINT)0 >> 1 : 0;
-            }
-        } else if (j->two_step) {
-            j->k->LOOP(round)[rule][mode](&j->unbounded, m, x, r, grid);
-            j->k->LOOP(finish)(p, m, x, grid, to);
-        } else {
+        if (!careful) {
             j->k->LOOP(round)[rule][mode](p, m, x, r, to);
+            careful = j->counted && !j->k->LOOP(count_inside)(p, m, x, to, j->exact, &c);
         }
-        if (j->counted) {
-            tile_counts c;
-            c.max_error = g->stats.max_error;
-            j->k->LOOP(count)(p, m, x, to, grid, &c);
+        if (careful) {
+            NAME(careful_tile)(j, m, x, r, to, grid, q);
+            if (j->counted)
+                j->k->LOOP(count)(p, m, x, to, grid, &c);
+            careful = j->careful || (c.nan | c.infinite | c.clipped | c.overflow); /* as this tile, so the next */
+        }
+        if (j->counted)
             fpemu_gather_tile(g, CORE_W, index, m, x, to, &c);
-        }
         if (j->size && p->rule == CORE_RULE_AFFINE) {
             for (size_t e = 0; e < m; e++) {
                 UINT u, v;
@@ -81,34 +102,48 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
             }
         } else if (j->size)
             j->k->LOOP(encode)(&j->coder, m, x, to, j->size, out);
+        else if (j->stream)
+            stream_copy(out, y, m * sizeof *y);
         else if (to == y)
             memcpy(out, y, m * sizeof *y);
     }
+    if (j->stream)
+        stream_end();
+}
+
+/* Part k of a prepared job, in the default floating-point environment. */
+static void NAME(run_part)(const NAME(job) *j, int k, int parts, size_t n, fpemu_stats *stats)
+{
+    const size_t begin = part_begin(k, parts, n, j->rounding->offset);
+    const size_t end = part_begin(k + 1, parts, n, j->rounding->offset);
+    if (!j->counted) {
+        NAME(run)(j, begin, end - begin, NULL);
+        return;
+    }
+    gathering g;
+    fpemu_gather_begin(&g, j->want, CORE_W);
+    NAME(run)(j, begin, end - begin, &g);
+#ifdef _OPENMP
+#pragma omp critical(fpemu_gather)
+#endif
+    fpemu_gather_end(&g, CORE_W, stats);
 }
 
 /* Runs a prepared job on n elements, on as many threads as are worth it. */
 static void NAME(run_parts)(const NAME(job) *j, size_t n, fpemu_stats *stats)
 {
     const int parts = thread_count(n);
+    if (parts == 1) { /* apart: entering a parallel region costs more than many a call */
+        NAME(run_part)(j, 0, 1, n, stats);
+        return;
+    }
 #ifdef _OPENMP
-#pragma omp parallel for num_threads(parts) schedule(static, 1) if (parts > 1)
+#pragma omp parallel for num_threads(parts) schedule(static, 1)
 #endif
     for (int k = 0; k < parts; k++) {
-        const size_t begin = part_begin(k, parts, n, j->rounding->offset);
-        const size_t end = part_begin(k + 1, parts, n, j->rounding->offset);
         fp_environment environment;
         fpemu_environment_enter(&environment); /* a worker thread has its own */
-        if (j->counted) {
-            gathering g;
-            fpemu_gather_begin(&g, j->want, CORE_W);
-            NAME(run)(j, begin, end - begin, &g);
-#ifdef _OPENMP
-#pragma omp critical(fpemu_gather)
-#endif
-            fpemu_gather_end(&g, CORE_W, stats);
-        } else {
-            NAME(run)(j, begin, end - begin, NULL);
-        }
+        NAME(run_part)(j, k, parts, n, stats);
         fpemu_environment_leave(&environment);
     }
 }
@@ -146,14 +181,17 @@ static fpemu_status NAME(convert_inside)(const fpemu_format *f, const fpemu_roun
     j.want = stats ? stats->want : 0;
     if (to_code)
         CORE(coder_make)(&j.coder, f, r);
-    j.two_step = j.counted || j.plan.wrap; /* wrapping has no vector form, counting needs the grid value */
-    if (j.two_step) {
-        j.unbounded = j.plan;
-        j.unbounded.max[0] = j.unbounded.max[1] = ~(UINT)0;
-        j.unbounded.zero[0] = j.unbounded.zero[1] = 0;
-        j.unbounded.wrap = 0;
-        j.unbounded.negative = 0;
-    }
+    j.in_place = (const void *)x == out;
+    j.stream = !size && !j.in_place && n >= STREAM_BYTES / sizeof(REAL);
+    j.grid = j.plan;
+    j.grid.rule = CORE(grid_rule)(&j.plan);
+    j.grid.max[0] = j.grid.max[1] = ~(UINT)0;
+    j.grid.zero[0] = j.grid.zero[1] = 0;
+    j.grid.wrap = 0;
+    j.grid.negative = 0;
+    j.careful = j.slow || j.plan.wrap || j.plan.rule == CORE_RULE_FLAT_GRID || j.plan.rule == CORE_RULE_MAGIC_GRID;
+    /* to nearest, and toward zero, y lies within a factor of two of x or is 0; but posits are never 0 */
+    j.exact = j.plan.mode <= FPEMU_RTZ && j.plan.rule != CORE_RULE_POSIT;
     const int nan_is_error = core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan && NAME(has_nan)(x, n);
     NAME(run_parts)(&j, n, stats);
     return nan_is_error ? FPEMU_ERROR_NAN : FPEMU_OK;
@@ -166,6 +204,8 @@ static fpemu_status NAME(convert)(const fpemu_format *f, const fpemu_rounding *r
         return FPEMU_OK;
     if (!f || !r || !x || !out)
         return FPEMU_ERROR_NULL;
+    if (f->scaling || f->kind == FPEMU_KIND_CODEBOOK)
+        return NAME(fpemu_block_convert)(f, r, n, x, out, to_code, stats);
     fp_environment environment;
     fpemu_environment_enter(&environment);
     const fpemu_status status = NAME(convert_inside)(f, r, n, x, out, to_code, stats);
@@ -197,8 +237,12 @@ static fpemu_status NAME(decode_inside)(const fpemu_format *f, size_t n, const v
     CORE(coder_make)(&coder, f, NULL);
     const kernels *k = fpemu_kernels();
     const int parts = thread_count(n);
+    if (parts == 1) {
+        k->LOOP(decode)(&coder, n, codes, size, y);
+        return FPEMU_OK;
+    }
 #ifdef _OPENMP
-#pragma omp parallel for num_threads(parts) schedule(static, 1) if (parts > 1)
+#pragma omp parallel for num_threads(parts) schedule(static, 1)
 #endif
     for (int part = 0; part < parts; part++) {
         const size_t begin = part_begin(part, parts, n, 0), end = part_begin(part + 1, parts, n, 0);
@@ -216,6 +260,8 @@ fpemu_status NAME(fpemu_decode)(const fpemu_format *format, size_t n, const void
         return FPEMU_OK;
     if (!format || !codes || !y)
         return FPEMU_ERROR_NULL;
+    if (format->scaling || format->kind == FPEMU_KIND_CODEBOOK)
+        return NAME(fpemu_block_decode)(format, n, codes, y);
     fp_environment environment;
     fpemu_environment_enter(&environment);
     const fpemu_status status = NAME(decode_inside)(format, n, codes, y);
@@ -227,6 +273,8 @@ fpemu_status NAME(fpemu_decode)(const fpemu_format *format, size_t n, const void
 static UINT NAME(one)(const fpemu_format *f, const fpemu_rounding *r, UINT u, uint64_t index, uint64_t *code)
 {
     UINT y = INF | INF >> 1;
+    if (f && (f->scaling || f->kind == FPEMU_KIND_CODEBOOK))
+        return BITS(NAME(fpemu_table_round)(f, r, VALUE(u), index, code));
     fp_environment environment;
     fpemu_environment_enter(&environment);
     if (f && r && !fpemu_check(f, r, CORE_W)) {
@@ -260,6 +308,13 @@ uint64_t NAME(fpemu_encode_one)(const fpemu_format *format, const fpemu_rounding
 REAL NAME(fpemu_decode_one)(const fpemu_format *format, uint64_t code)
 {
     UINT y = INF | INF >> 1;
+    if (format && (format->scaling || format->kind == FPEMU_KIND_CODEBOOK)) {
+        REAL value = VALUE(y);
+        const uint16_t narrow = (uint16_t)code;
+        const uint8_t byte = (uint8_t)code;
+        (void)NAME(fpemu_block_decode)(format, 1, format->bits > 8 ? (const void *)&narrow : &byte, &value);
+        return value;
+    }
     fp_environment environment;
     fpemu_environment_enter(&environment);
     if (!fpemu_check(format, NULL, CORE_W)) {

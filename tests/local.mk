@@ -7,11 +7,11 @@ AM_TESTS_ENVIRONMENT = \
 	FPEMU='$(abs_top_builddir)/tools/fpemu/fpemu$(EXEEXT)'; \
 	export CC CXX NM top_srcdir top_builddir FPEMU;
 
-dist_noinst_SCRIPTS += tests/headers/headers.sh tests/headers/exports.sh tests/installed.sh
+dist_noinst_SCRIPTS += tests/headers/headers.sh tests/headers/exports.sh tests/installed.sh tests/vectorised.sh
 dist_noinst_DATA += tests/readme_example.awk tests/headers/header_c.c tests/headers/header_cxx.cpp
 
 # ------------------------------------------------------------------------------------- the public face
-TESTS += tests/headers/headers.sh tests/headers/exports.sh tests/readme_example
+TESTS += tests/headers/headers.sh tests/headers/exports.sh tests/readme_example tests/vectorised.sh
 
 check_PROGRAMS += tests/readme_example
 nodist_tests_readme_example_SOURCES = tests/readme_example.c
@@ -31,7 +31,11 @@ dist_noinst_DATA += tests/vectors/hash_words.txt tests/vectors/philox4x32_10.txt
 UNIT_TESTS = \
 	tests/unit/check_arith \
 	tests/unit/check_arguments \
+	tests/unit/check_block \
+	tests/unit/check_blockspec \
 	tests/unit/check_format \
+	tests/unit/check_pack \
+	tests/unit/check_gemm \
 	tests/unit/check_rng \
 	tests/unit/check_spec
 UNIT_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
@@ -40,8 +44,16 @@ tests_unit_check_arith_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_arith_LDADD = $(UNIT_LDADD)
 tests_unit_check_arguments_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_arguments_LDADD = $(UNIT_LDADD)
+tests_unit_check_block_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_block_LDADD = $(UNIT_LDADD)
+tests_unit_check_blockspec_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_blockspec_LDADD = $(UNIT_LDADD)
 tests_unit_check_format_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_format_LDADD = $(UNIT_LDADD)
+tests_unit_check_pack_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_pack_LDADD = $(UNIT_LDADD)
+tests_unit_check_gemm_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_gemm_LDADD = $(UNIT_LDADD)
 tests_unit_check_rng_SOURCES = tests/unit/check_rng.c $(LONGHAND)
 tests_unit_check_rng_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_rng_LDADD = $(UNIT_LDADD)
@@ -83,6 +95,8 @@ tests_ref_libjudge_la_SOURCES = \
 	tests/ref/exact.h \
 	tests/ref/formats.c \
 	tests/ref/formats.h \
+	tests/ref/functions.c \
+	tests/ref/functions.h \
 	tests/ref/judge.c \
 	tests/ref/judge.h \
 	tests/ref/mpfr.c \
@@ -98,6 +112,8 @@ JUDGE_TESTS = \
 	tests/oracle/arith \
 	tests/oracle/codes \
 	tests/oracle/double \
+	tests/oracle/functions \
+	tests/oracle/gemm \
 	tests/oracle/inputs16 \
 	tests/oracle/judges \
 	tests/oracle/neighbours
@@ -105,6 +121,11 @@ tests_oracle_arith_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
 tests_oracle_arith_LDADD = tests/ref/libjudge.la $(MPFR_LIBS)
 tests_oracle_codes_LDADD = tests/ref/libjudge.la
 tests_oracle_double_LDADD = tests/ref/libjudge.la
+tests_oracle_functions_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
+tests_oracle_functions_LDADD = tests/ref/libjudge.la $(MPFR_LIBS)
+tests_oracle_gemm_SOURCES = tests/oracle/gemm.c $(LONGHAND)
+tests_oracle_gemm_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
+tests_oracle_gemm_LDADD = tests/ref/libjudge.la $(MPFR_LIBS)
 tests_oracle_inputs16_LDADD = tests/ref/libjudge.la
 tests_oracle_judges_LDADD = tests/ref/libjudge.la
 tests_oracle_neighbours_LDADD = tests/ref/libjudge.la
@@ -112,6 +133,46 @@ if HAVE_MPFR
 noinst_LTLIBRARIES += tests/ref/libjudge.la
 check_PROGRAMS += $(JUDGE_TESTS)
 TESTS += $(JUDGE_TESTS)
+endif
+
+# ------------------------------------------------------------------------------------- blocks against their judge
+tests_ref_libblocks_la_SOURCES = \
+	tests/ref/blockcase.c \
+	tests/ref/blockcase.h \
+	tests/ref/blocks.c \
+	tests/ref/blocks.h \
+	$(LONGHAND)
+tests_ref_libblocks_la_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
+tests_ref_libblocks_la_LIBADD = tests/ref/libjudge.la
+
+BLOCK_TESTS = \
+	tests/oracle/blocks \
+	tests/oracle/blockstats \
+	tests/oracle/blockvectors \
+	tests/oracle/packing
+tests_oracle_blocks_LDADD = tests/ref/libblocks.la
+tests_oracle_blockstats_LDADD = tests/ref/libblocks.la
+tests_oracle_packing_LDADD = tests/ref/libblocks.la
+tests_oracle_blockvectors_SOURCES = tests/oracle/blockvectors.c $(LONGHAND)
+tests_oracle_blockvectors_LDADD = lib/libfpemu.la
+dist_noinst_DATA += tests/vectors/blocks.py tests/vectors/blocks.txt
+if HAVE_MPFR
+noinst_LTLIBRARIES += tests/ref/libblocks.la
+check_PROGRAMS += $(BLOCK_TESTS)
+TESTS += $(BLOCK_TESTS)
+endif
+
+# Many more random cases and denser grids, some minutes; record in doc/validation/blocks.txt.
+# Another part: make check-blocks BLOCK_ROUNDS="--rounds 40 --seed 1000"
+BLOCK_ROUNDS = --rounds 40
+if HAVE_MPFR
+check-blocks: tests/oracle/blocks$(EXEEXT) tests/oracle/blockstats$(EXEEXT) tests/oracle/packing$(EXEEXT)
+	tests/oracle/blocks$(EXEEXT) $(BLOCK_ROUNDS)
+	tests/oracle/packing$(EXEEXT) $(BLOCK_ROUNDS)
+	tests/oracle/blockstats$(EXEEXT) $(BLOCK_ROUNDS)
+else
+check-blocks:
+	@echo "configure did not find MPFR and GMP, which judge" >&2; exit 1
 endif
 
 # ------------------------------------------------------------------------------------- every binary32 input
@@ -140,24 +201,73 @@ check-triples:
 	@echo "configure did not find MPFR and GMP, which judge" >&2; exit 1
 endif
 
+# Elementary functions, operand by operand, a record on standard output: minutes; with FUNCTIONS=--float, every binary32
+# number, hours. Of some: make check-functions FUNCTIONS="exp log" or FUNCTIONS="--float exp"
+FUNCTIONS =
+EXTRA_PROGRAMS += tests/oracle/functions_proof
+tests_oracle_functions_proof_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
+tests_oracle_functions_proof_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
+tests_oracle_functions_proof_LDADD = tests/ref/libjudge.la $(MPFR_LIBS)
+if HAVE_MPFR
+check-functions: tests/oracle/functions_proof$(EXEEXT)
+	tests/oracle/functions_proof$(EXEEXT) $(FUNCTIONS)
+else
+check-functions:
+	@echo "configure did not find MPFR and GMP, which judge" >&2; exit 1
+endif
+
 # ------------------------------------------------------------------------------------- the program
 CLI_TESTS = \
+	tests/cli/apply.sh \
 	tests/cli/codes.sh \
 	tests/cli/compare.sh \
 	tests/cli/files.sh \
+	tests/cli/frameworks.sh \
 	tests/cli/fuzz.sh \
+	tests/cli/fuzz_operations.sh \
+	tests/cli/gemm.sh \
 	tests/cli/info.sh \
 	tests/cli/npy.sh \
+	tests/cli/npz.sh \
+	tests/cli/pack.sh \
 	tests/cli/quantize.sh \
 	tests/cli/round.sh \
+	tests/cli/safetensors.sh \
 	tests/cli/sample.sh \
 	tests/cli/usage.sh \
-	tests/cli/vectors.sh
-EXTRA_DIST += $(CLI_TESTS) tests/cli/common.sh tests/cli/fuzz_casts.c tests/cli/fuzz_compiler.c \
-	tests/cli/vectors_judge.c
+	tests/cli/vectors.sh \
+	tests/cli/vectors_operations.sh
+EXTRA_DIST += $(CLI_TESTS) tests/cli/common.sh tests/cli/fuzz_casts.c tests/cli/fuzz_common.sh \
+	tests/cli/fuzz_compiler.c tests/cli/fuzz_operations.c tests/cli/vectors_judge.c
 if TOOLS
 TESTS += $(CLI_TESTS)
 endif
+
+# ------------------------------------------------------------------------------------- files from strangers
+EXTRA_DIST += tests/fuzz/corpus tests/fuzz/run.sh tests/fuzz/seeds.py tests/fuzz/container.dict \
+	tests/fuzz/safetensors.dict
+tests_fuzz_replay_SOURCES = tests/fuzz/replay.c tests/fuzz/reader.c tests/fuzz/reader.h
+tests_fuzz_replay_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS)
+tests_fuzz_replay_LDADD = tools/libmodel.la lib/libfpemu.la $(JANSSON_LIBS) $(ZIP_LIBS)
+if TOOLS
+check_PROGRAMS += tests/fuzz/replay
+TESTS += tests/fuzz/replay
+endif
+
+# With libFuzzer and sanitizers, by clang: make check-fuzz FUZZ_SECONDS=3600 FUZZ="npz safetensors"
+FUZZ_SECONDS = 60
+FUZZ =
+check-fuzz:
+	$(BASH) $(top_srcdir)/tests/fuzz/run.sh fuzz $(FUZZ_SECONDS) $(FUZZ)
+# ------------------------------------------------------------------------------------- random words
+# By dieharder, half an hour, and TestU01 where it is installed: make check-random TESTU01=PREFIX
+EXTRA_PROGRAMS += tests/random/stream
+tests_random_stream_LDADD = lib/libfpemu.la
+EXTRA_DIST += tests/random/run.sh tests/random/crush.c
+CLEANFILES += random.txt
+TESTU01 = /usr
+check-random: tests/random/stream$(EXEEXT)
+	CC='$(CC)' TESTU01='$(TESTU01)' $(SHELL) $(top_srcdir)/tests/random/run.sh tests/random/stream$(EXEEXT) random.txt
 
 # ------------------------------------------------------------------------------------- each defect is noticed
 EXTRA_DIST += tests/mutants/run.sh tests/mutants/mutants.txt

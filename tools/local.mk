@@ -7,8 +7,9 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/main.c \
 	tools/fpemu/cli.h \
 	tools/fpemu/commands.h \
-	tools/fpemu/array.c \
-	tools/fpemu/array.h \
+	tools/fpemu/apply.c \
+	tools/fpemu/along.c \
+	tools/fpemu/along.h \
 	tools/fpemu/bench.c \
 	tools/fpemu/cli.c \
 	tools/fpemu/compare.c \
@@ -16,31 +17,72 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/describe.c \
 	tools/fpemu/describe.h \
 	tools/fpemu/encode.c \
+	tools/fpemu/file.c \
+	tools/fpemu/file.h \
 	tools/fpemu/foreign.c \
 	tools/fpemu/foreign.h \
 	tools/fpemu/formats.c \
 	tools/fpemu/fuzz.c \
+	tools/fpemu/fuzz.h \
+	tools/fpemu/fuzz_classes.c \
+	tools/fpemu/fuzz_report.c \
+	tools/fpemu/gemm.c \
 	tools/fpemu/info.c \
 	tools/fpemu/inputs.c \
 	tools/fpemu/inputs.h \
 	tools/fpemu/jsonout.c \
 	tools/fpemu/jsonout.h \
-	tools/fpemu/npy.c \
-	tools/fpemu/npy.h \
+	tools/fpemu/lines.c \
+	tools/fpemu/lines.h \
+	tools/fpemu/models.c \
+	tools/fpemu/models.h \
 	tools/fpemu/number.c \
 	tools/fpemu/number.h \
+	tools/fpemu/operation.c \
+	tools/fpemu/operation.h \
 	tools/fpemu/output.c \
 	tools/fpemu/output.h \
+	tools/fpemu/pack.c \
+	tools/fpemu/plot.c \
+	tools/fpemu/plot.h \
 	tools/fpemu/progress.c \
 	tools/fpemu/progress.h \
 	tools/fpemu/quantize.c \
+	tools/fpemu/report.c \
+	tools/fpemu/report.h \
 	tools/fpemu/round.c \
 	tools/fpemu/sample.c \
+	tools/fpemu/save.c \
+	tools/fpemu/save.h \
+	tools/fpemu/tuples.c \
+	tools/fpemu/tuples.h \
+	tools/fpemu/unpack.c \
+	tools/fpemu/study.c \
+	tools/fpemu/svg.c \
+	tools/fpemu/svg.h \
 	tools/fpemu/vectors.c \
 	tools/fpemu/words.c \
 	tools/fpemu/words.h
-tools_fpemu_fpemu_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-tools_fpemu_fpemu_LDADD = lib/libfpemu.la $(JANSSON_LIBS) $(DL_LIBS)
+tools_fpemu_fpemu_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS) $(CBLAS_CFLAGS)
+tools_fpemu_fpemu_LDADD = tools/libmodel.la lib/libfpemu.la $(JANSSON_LIBS) $(ZIP_LIBS) $(CBLAS_LIBS) $(DL_LIBS)
+
+# The readers of files of tensors, which do not end the program: the tests link them too.
+if TOOLS
+noinst_LTLIBRARIES += tools/libmodel.la
+endif
+tools_libmodel_la_SOURCES = \
+	tools/fpemu/container.c \
+	tools/fpemu/container.h \
+	tools/fpemu/dtype.c \
+	tools/fpemu/dtype.h \
+	tools/fpemu/model.c \
+	tools/fpemu/model.h \
+	tools/fpemu/npy.c \
+	tools/fpemu/npy.h \
+	tools/fpemu/npz.c \
+	tools/fpemu/safetensors.c \
+	tools/fpemu/safetensors.h
+tools_libmodel_la_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS)
 
 # `fpemu validate' takes its judges from the tests.
 if HAVE_MPFR

@@ -18,10 +18,16 @@ typedef struct CORE(coder) {
     int32_t m;           /* stored fraction bits */
     int32_t first_field; /* exponent field of 2^emin: 1; 0 where E = 0 is a normal binade */
     int32_t quantum;     /* exponent of the smallest step */
+    uint32_t bits;       /* width of a code */
     int32_t n, es;       /* posit */
     uint8_t kind;        /* fpemu_kind */
     uint8_t drop_subnormals; /* codes E = 0, T != 0 are zeros */
     uint8_t is_signed, has_infinity, has_nan, has_negative_zero;
+    uint8_t quick_encode, quick_decode; /* whether the quick forms below do */
+    CORE_UINT quick_min; /* they: magnitudes below are counted in steps: 2^emin, or 0 where the carrier does that too */
+    CORE_UINT quick_one; /* the code of 2^emin, or 0 */
+    CORE_UINT quick_c;   /* bits of a number whose unit in the last place is the smallest step */
+    CORE_UINT quick_bias;
     uint64_t unused;     /* symmetric formats: the code that no value has; else one beyond the mask */
     uint8_t affine;      /* int whose scale is no power of two, or too wide for the carrier */
     double scale_value;
@@ -60,6 +66,19 @@ FPEMU_FN CORE_UINT CORE(encode_float)(const CORE(coder) *c, CORE_UINT u, CORE_UI
     const CORE_UINT came = (CORE_UINT)(u >> (CORE_W - 1) ? c->nan[1] : c->nan[0]);
     const CORE_UINT made = (CORE_UINT)(u >> (CORE_W - 1) ? c->made_nan[1] : c->made_nan[0]);
     return a > CORE_INF ? ((u & ~CORE_SIGN) > CORE_INF ? came : made) : code;
+}
+
+/* The same for most floats: subnormals are counted by adding a number whose last bits count them. */
+FPEMU_FN CORE_UINT CORE(encode_quick)(const CORE(coder) *c, CORE_UINT u, CORE_UINT y)
+{
+    const CORE_UINT sign = y & CORE_SIGN, a = y ^ sign;
+    const CORE_REAL sum = CORE_VALUE(a) + CORE_VALUE(c->quick_c);
+    const CORE_UINT low = CORE_BITS(sum) - c->quick_c, normal = (a >> c->d_norm) - c->quick_bias;
+    CORE_UINT code = (CORE_SINT)a < (CORE_SINT)c->quick_min ? low : normal;
+    (void)u;
+    code = a == CORE_INF ? (CORE_UINT)c->infinite[0] : code;
+    code |= (sign >> ((CORE_UINT)CORE_W - c->bits)) & (CORE_UINT)c->sign;
+    return (CORE_SINT)a > (CORE_SINT)CORE_INF ? (CORE_UINT)c->nan[0] : code;
 }
 
 /* The same for fixed point, and for integers on a plain grid. */
@@ -116,6 +135,18 @@ FPEMU_FN CORE_UINT CORE(decode_float)(const CORE(coder) *c, CORE_UINT code)
     const CORE_UINT special =
         c->has_infinity && magnitude == (CORE_UINT)c->decode_infinity ? sign | CORE_INF : CORE_NAN;
     return magnitude > (CORE_UINT)c->top || (c->has_nan && code == (CORE_UINT)c->decode_nan) ? special : y;
+}
+
+/* The same for most floats, as encode_quick. */
+FPEMU_FN CORE_UINT CORE(decode_quick)(const CORE(coder) *c, CORE_UINT code)
+{
+    const CORE_UINT magnitude = code & (CORE_UINT)c->magnitude;
+    const CORE_UINT sign = (code & (CORE_UINT)c->sign) << ((CORE_UINT)CORE_W - c->bits);
+    const CORE_REAL low = CORE_VALUE(c->quick_c + magnitude) - CORE_VALUE(c->quick_c);
+    const CORE_UINT normal = (magnitude + c->quick_bias) << c->d_norm;
+    const CORE_UINT y = ((CORE_SINT)magnitude < (CORE_SINT)c->quick_one ? CORE_BITS(low) : normal) | sign;
+    const CORE_UINT special = magnitude == (CORE_UINT)c->decode_infinity ? sign | CORE_INF : CORE_NAN;
+    return (CORE_SINT)magnitude > (CORE_SINT)c->top || code == (CORE_UINT)c->decode_nan ? special : y;
 }
 
 /* Value of a code, as bits of the carrier. */

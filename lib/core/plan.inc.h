@@ -209,6 +209,7 @@ FPEMU_FN void CORE(coder_make)(CORE(coder) *c, const fpemu_format *f, const fpem
     c->has_nan = f->has_nan;
     c->has_negative_zero = f->has_negative_zero;
     c->mask = ~UINT64_C(0) >> (64 - f->bits);
+    c->bits = f->bits;
     c->zero_point = f->zero_point;
     c->quantum = f->quantum;
     const uint64_t top_bit = UINT64_C(1) << (f->bits - 1);
@@ -264,6 +265,21 @@ FPEMU_FN void CORE(coder_make)(CORE(coder) *c, const fpemu_format *f, const fpem
             else if (f->specials == FPEMU_SPECIALS_FN)
                 c->nan[s] = c->made_nan[s] = f->nan_code | sign;
         }
+    }
+    /* room for quick_c, whose unit in the last place is the smallest step; and codes that the carrier's width holds */
+    const int unit = f->emin - (int)f->mantissa_bits + CORE_MANT;
+    if (is_float && f->bits <= CORE_W && f->mantissa_bits >= 1 && f->mantissa_bits < CORE_MANT && c->first_field == 1 &&
+        f->subnormals == FPEMU_SUBNORMALS_KEEP && f->emin >= 1 - CORE_BIAS && unit < CORE_BIAS &&
+        (f->emin > 1 - CORE_BIAS ? f->emin - (int)f->mantissa_bits > 1 - CORE_BIAS : f->bias == CORE_BIAS)) {
+        const int plain = f->emin == 1 - CORE_BIAS; /* the carrier's subnormals are the format's */
+        const CORE_UINT one = (CORE_UINT)1 << f->mantissa_bits;
+        c->quick_min = plain ? 0 : c->emin_bits;
+        c->quick_one = plain ? 0 : one;
+        c->quick_c = CORE(power)(plain ? 0 : unit);
+        c->quick_bias = (CORE_UINT)(f->emin + CORE_BIAS - 1) << f->mantissa_bits;
+        c->quick_encode = c->nan[0] == c->nan[1] && c->made_nan[0] == c->nan[0] && c->made_nan[1] == c->nan[0];
+        c->quick_decode = (f->has_negative_zero || !c->sign || c->decode_nan == c->sign) &&
+                          f->max_code <= (CORE_INF - 1) >> c->d_norm;
     }
     if (is_posit)
         c->nan[0] = c->nan[1] = c->made_nan[0] = c->made_nan[1] = top_bit;

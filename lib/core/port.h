@@ -80,19 +80,29 @@ FPEMU_FN int core_log2_32(uint32_t x)
 #endif
 }
 
-/* A 128-bit product in two halves; plain C, for compilers without a wide integer. */
+/* A 128-bit product in two halves. */
 typedef struct core_wide {
     uint64_t high, low;
 } core_wide;
 
 FPEMU_FN core_wide core_multiply(uint64_t a, uint64_t b)
 {
+    core_wide w;
+#if defined(__CUDA_ARCH__)
+    w.high = __umul64hi(a, b);
+    w.low = a * b;
+#elif defined(__SIZEOF_INT128__) && !defined(__CUDACC__)
+    __extension__ typedef unsigned __int128 wide;
+    const wide product = (wide)a * b;
+    w.high = (uint64_t)(product >> 64);
+    w.low = (uint64_t)product;
+#else
     const uint64_t a0 = a & 0xffffffffu, a1 = a >> 32, b0 = b & 0xffffffffu, b1 = b >> 32;
     const uint64_t p00 = a0 * b0, p01 = a0 * b1, p10 = a1 * b0, p11 = a1 * b1;
     const uint64_t middle = (p00 >> 32) + (p01 & 0xffffffffu) + (p10 & 0xffffffffu);
-    core_wide w;
     w.high = p11 + (p01 >> 32) + (p10 >> 32) + (middle >> 32);
     w.low = (middle << 32) | (p00 & 0xffffffffu);
+#endif
     return w;
 }
 

@@ -48,26 +48,33 @@ FPEMU_FN uint32_t core_hash_word(core_hash_key k, uint32_t low)
     return x;
 }
 
-/* Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011): the four outputs of one counter. */
+/* Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011): the words that a counter begins with, one round of ten, and the four
+ * outputs of one counter. */
+FPEMU_FN void core_philox_begin(uint64_t stream, uint64_t counter, uint32_t *c0, uint32_t *c1, uint32_t *c2,
+                                uint32_t *c3)
+{
+    *c0 = (uint32_t)counter;
+    *c1 = (uint32_t)(counter >> 32);
+    *c2 = (uint32_t)stream;
+    *c3 = (uint32_t)(stream >> 32);
+}
+
+FPEMU_FN void core_philox_round(uint64_t seed, uint32_t round, uint32_t *c0, uint32_t *c1, uint32_t *c2, uint32_t *c3)
+{
+    const uint32_t k0 = (uint32_t)seed + round * 0x9e3779b9u, k1 = (uint32_t)(seed >> 32) + round * 0xbb67ae85u;
+    const uint64_t p0 = (uint64_t)0xd2511f53u * *c0, p1 = (uint64_t)0xcd9e8d57u * *c2;
+    const uint32_t n0 = (uint32_t)(p1 >> 32) ^ *c1 ^ k0, n2 = (uint32_t)(p0 >> 32) ^ *c3 ^ k1;
+    *c1 = (uint32_t)p1;
+    *c3 = (uint32_t)p0;
+    *c0 = n0;
+    *c2 = n2;
+}
+
 FPEMU_FN void core_philox(uint64_t seed, uint64_t stream, uint64_t counter, uint32_t out[4])
 {
-    uint32_t c0 = (uint32_t)counter, c1 = (uint32_t)(counter >> 32);
-    uint32_t c2 = (uint32_t)stream, c3 = (uint32_t)(stream >> 32);
-    uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
-    for (int round = 0; round < 10; round++) {
-        const uint64_t p0 = (uint64_t)0xd2511f53u * c0, p1 = (uint64_t)0xcd9e8d57u * c2;
-        const uint32_t n0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0, n2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
-        c1 = (uint32_t)p1;
-        c3 = (uint32_t)p0;
-        c0 = n0;
-        c2 = n2;
-        k0 += 0x9e3779b9u;
-        k1 += 0xbb67ae85u;
-    }
-    out[0] = c0;
-    out[1] = c1;
-    out[2] = c2;
-    out[3] = c3;
+    core_philox_begin(stream, counter, out, out + 1, out + 2, out + 3);
+    for (uint32_t round = 0; round < 10; round++)
+        core_philox_round(seed, round, out, out + 1, out + 2, out + 3);
 }
 
 /* How many elements share one word: 1, 2 or 4, as log2. N is the number of random bits, 1..32. */

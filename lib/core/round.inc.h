@@ -22,7 +22,7 @@ typedef struct CORE(plan) {
     CORE_UINT out_min;    /* results below become zero */
     CORE_UINT one;        /* 1; read from here because gcc 12 vectorises 64-bit shifts of variables only */
     CORE_UINT negative;   /* e8m0: what a negative becomes; 0 elsewhere */
-    CORE_UINT quick_cap, quick_emin, quick_up, quick_down, quick_fraction; /* quick.h */
+    CORE_UINT quick_cap, quick_emin, quick_up, quick_end, quick_nan; /* quick.h */
     /* posit */
     CORE_UINT posit_n, posit_es, posit_min, posit_max;
     /* finish */
@@ -222,4 +222,3 @@ FPEMU_FN CORE_UINT CORE(finish_wrap)(const CORE(plan) *p, CORE_UINT u, CORE_UINT
     return (u & ~CORE_SIGN) < CORE_INF ? CORE(wrapped)(p, g, u & CORE_SIGN) : CORE(finish)(p, u, g);
 }
 
-#undef CORE_BY_SIGN

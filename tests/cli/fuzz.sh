@@ -1,57 +1,10 @@
 #!/bin/sh
 # fpemu fuzz: every kind of defect is found and put into its class; right conversions, among them the compiler's, pass.
 sources=$(cd "$(dirname "$0")" && pwd)
-. "$(dirname "$0")/common.sh"
-
-# library OUTPUT SOURCE OPTION...: a shared library; fails where that cannot be compiled
-library() {
-    output=$1
-    source=$2
-    shift 2
-    ${CC:-cc} -O2 -shared -fPIC "$@" -o "$output" "$sources/$source" -lm 2>compiler
-}
+. "$sources/fuzz_common.sh"
 library casts.so fuzz_casts.c || { echo "no shared library: $(head -n 1 compiler)"; exit 77; }
 ${CC:-cc} -O2 -DMAIN -o casts "$sources/fuzz_casts.c" -lm || exit 1
 
-# agrees SPEC ARGUMENT...: no difference
-agrees() {
-    "$FPEMU" fuzz "$@" >out 2>err
-    status=$?
-    if [ $status -ne 0 ] || [ "$(tail -n 1 out)" != 'no difference' ] || [ -s err ]; then
-        failed "fpemu fuzz $*: status $status $(cat out err)"
-    fi
-}
-
-# differs CLASSES SPEC ARGUMENT...: these classes of differences, and no others
-differs() {
-    classes=$1
-    shift
-    "$FPEMU" fuzz "$@" >out 2>err
-    status=$?
-    got=$(sed 1,3d out | cut -d ' ' -f 1 | tr '\n' ' ' | sed 's/ $//')
-    if [ $status -ne 1 ] || [ "$got" != "$classes" ] || [ -s err ]; then
-        failed "fpemu fuzz $*: status $status, got '$got', wanted '$classes' $(cat err)"
-    fi
-}
-
-# example CLASS INPUT EXPECTED GOT: of the last report
-example() {
-    line=$(tr -s ' ' <out | sed -n "s/^$1 [0-9]* //p")
-    [ "$line" = "$2 $3 $4" ] || failed "example of $1: '$line', wanted '$2 $3 $4'"
-}
-
-# crashes TEXT ARGUMENT...: status 1, and one line on stderr that holds TEXT
-crashes() {
-    text=$1
-    shift
-    "$FPEMU" fuzz "$@" >out 2>err
-    status=$?
-    if [ $status -ne 1 ] || [ "$(wc -l <err)" -ne 1 ] || ! grep -qF -e "$text" err; then
-        failed "fpemu fuzz $*: status $status, wanted '$text', got $(cat err)"
-    fi
-}
-
-quick='--inputs 20000'
 
 # ------------------------------------------------------------------------------------- right ones
 agrees e4m3fn --against ./casts.so:right

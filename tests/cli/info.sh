@@ -99,6 +99,21 @@ python_checks all 'for f in j[:-1]:
         "nan_codes negative_zero max min_normal min_positive epsilon values").split():
         assert key in f, key'
 
+# Formats with scales: the element's values; codebooks
+gives "0x0 0 0x1 0.5 0x2 1 0x3 1.5 0x4 2 0x5 3 0x6 4 0x7 6 \
+0x8 -0 0x9 -0.5 0xa -1 0xb -1.5 0xc -2 0xd -3 0xe -4 0xf -6" info 'mx(e2m1,row,rule=ceil)' --values
+"$FPEMU" info 'hbfp(7,24x24,exponent=8)' >text || failed 'info of a blocked format'
+for line in 'format           hbfp(7,block=24x24,exponent=8)' 'element          fixed(8,7):symmetric' \
+    'block            24x24' 'scale            2^c, c of 8 bits' 'scale rule       hbfp'; do
+    grep -qxF "$line" text || failed "info of a blocked format: no line '$line'"
+done
+"$FPEMU" info 'table(dynamic8)' --json >json || failed 'info --json'
+key kind '"codebook"'
+key values 256
+key lowest -0.99296873807907104
+key max 1.0
+fails 2 'character 4' info 'mx(mxfp4)'
+
 fails 2 'up to 16 bits' info tf32 --values
 fails 2 'expected SPEC' info
 fails 2 "unexpected argument 'e5m2'" info e4m3fn e5m2
@@ -113,10 +128,18 @@ holds "$(sed -n 's/  */ /g; s/^e2m1 4 //p' table)" = '6 1 0.5 0.5 -0'
 holds "$(sed -n 's/  */ /g; s/^int8 8 //p' table)" = '127 - - - none'
 "$FPEMU" formats --json >json || failed 'formats --json'
 python_checks json 'names = [f["name"] for f in j]
-assert len(names) == len(set(names)) == 24, names
+assert len(names) == len(set(names)) == 35, names
 f = {f["name"]: f for f in j}
 assert f["e4m3fn"]["max"] == 448 and f["e4m3fn"]["epsilon"] == 0.125
 assert f["e8m0"]["min_subnormal"] is None and f["e8m0"]["min_positive"] == 2.0**-127'
+holds "$(sed -n 's/  */ /g; s/^mxfp4 //p' table)" = '4.25 e2m1 32 e8m0 floor'
+holds "$(sed -n 's/  */ /g; s/^msfp12 //p' table)" = '4.5 fixed(4,3):symmetric 16 2^c, c of 8 bits hbfp'
+holds "$(sed -n 's/  */ /g; s/^s2fp8 //p' table)" = '8 e5m2 tensor - s2fp8'
+python_checks json 'f = {f["name"]: f for f in j}
+assert f["nvfp4"]["bits_per_element"] == 4.5 and f["nvfp4"]["element"] == "e2m1" and f["nvfp4"]["block"] == "16"
+assert f["nvfp4"]["scale_format"] == "e4m3fn" and f["nvfp4"]["scale_rule"] == "nvfp4" and f["nvfp4"]["max"] == 6
+assert f["e2m1"]["element"] is None and f["e2m1"]["block"] is None and f["e2m1"]["scale_format"] is None
+assert f["s2fp8"]["scale_format"] is None and f["mxfp8_e4m3"]["aliases"] == ["mxfp8"]'
 fails 2 'unexpected argument' formats all
 
 finish

@@ -28,6 +28,7 @@ rounds "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }" "$le" "$le_
 rounds "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 1, 2), }" "$le" "$le_rounded"
 rounds "{'descr': '>f4', 'fortran_order': False, 'shape': (4,), }" "$be" "$be_rounded"
 rounds "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 2), }" "$le64" "$le64_rounded"
+rounds "{'descr': '<f2', 'fortran_order': False, 'shape': (2,), }" '\100\074\000\100' '\000\074\000\100'
 rounds "{'descr': '<f4', 'fortran_order': False, 'shape': (), }" '\000\000\210\077' '\000\000\200\077'
 rounds "{'descr': '<f4', 'fortran_order': False, 'shape': (0,), }" '' ''
 rounds "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 0, 7), }" '' ''
@@ -127,7 +128,7 @@ bad_header "lacks the key 'shape'" "{'descr': '<f4', 'fortran_order': False}"
 bad_header "twice the key 'descr'" "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (4,)}"
 bad_header "unknown key 'extra'" "{'descr': '<f4', 'fortran_order': False, 'shape': (4,), 'extra': 1}"
 bad_header "'<i4'" "{'descr': '<i4', 'fortran_order': False, 'shape': (4,)}"
-bad_header "'<f2'" "{'descr': '<f2', 'fortran_order': False, 'shape': (8,)}"
+bad_header "'<c8'" "{'descr': '<c8', 'fortran_order': False, 'shape': (2,)}"
 bad_header 'records' "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (4,)}"
 bad_header 'not a string' "{'descr': 4, 'fortran_order': False, 'shape': (4,)}"
 bad_header 'neither True nor False' "{'descr': '<f4', 'fortran_order': 0, 'shape': (4,)}"

@@ -3,10 +3,10 @@
 . "$(dirname "$0")/common.sh"
 
 "$FPEMU" --help >out || failed --help
-for command in formats info round encode decode quantize compare sample validate bench fuzz vectors; do
+for command in formats info round apply encode decode quantize compare sample validate bench fuzz vectors; do
     grep -q "^  $command " out || failed "--help does not name $command"
 done
-for command in formats info round encode decode quantize compare sample bench fuzz vectors; do
+for command in formats info round apply encode decode quantize compare sample bench fuzz vectors; do
     for option in --help -h; do
         "$FPEMU" $command $option >out 2>err || failed "$command $option"
         grep -q "^Usage: fpemu $command" out || failed "$command $option: $(head -n 1 out)"
@@ -35,13 +35,18 @@ holds "$(env -i "$FPEMU" round e4m3fn 0.3)" = 0.3125
 holds "$(LC_ALL=de_DE.UTF-8 "$FPEMU" round e4m3fn 0.3)" = 0.3125
 
 "$FPEMU" bench e4m3fn 'posit(8,2)' -r rne -r rtz --size 4096 >table || failed bench
-holds "$(wc -l <table)" -eq 8
+holds "$(wc -l <table)" -eq 10
+holds "$(grep -c '^memcpy .* 4096 ' table)" -eq 2
 holds "$(grep -c '^e4m3fn .*rtz' table)" -eq 2
 holds "$(grep -c '^posit(8,2) .*rne' table)" -eq 2
+"$FPEMU" bench e4m3fn -r rne --size 64 --size 128 >table || failed 'bench, two sizes'
+holds "$(grep -c '^e4m3fn .* 64 ' table)" -eq 2
+holds "$(grep -c '^e4m3fn .* 128 ' table)" -eq 2
 "$FPEMU" bench fp64 --counters --size 100 --json -r sr >json || failed 'bench --json'
 python_checks json 'c, = j["cases"]
 assert c["spec"] == "fp64" and c["type"] == "double" and c["rounding"] == "sr" and c["elements_per_second"] > 0
-assert j["counters"] is True and j["size"] == 100'
+assert c["bytes_per_second"] == 16 * c["elements_per_second"]
+assert j["counters"] is True and c["size"] == 100 and c["threads"] == 1'
 fails 1 'no format goes with' bench 'posit(8,2)' -r rtz
 fails 2 '--size' bench --size 0
 

@@ -1,11 +1,13 @@
 #!/bin/sh
-# run.sh - that the tests notice each defect of mutants.txt.
+# run.sh - whether the tests notice defects of the library: every one of mutants.txt, or those named.
 #
 # usage: [CC=gcc] [JOBS=2] tests/mutants/run.sh [NAME...]
 #
 # Each defect is one line of the library changed in a copy of the library; the copy is built plainly (-O1, no vector
-# variants) and a few tests of tests/oracle run on it, which must fail. A table is printed; exit status 1 if a defect
-# survives, if its old text is not found exactly once, or if the tests fail on the library as it is.
+# variants) and a few tests of tests/oracle and tests/unit run on it, which must fail: those that the defect names after
+# its file, or those that its file stands for. A table is printed; exit status 1 if a defect survives, if its old text is
+# not found exactly once, or if the tests fail on the library as it is. `judged' tests need GMP and MPFR, `checked' ones
+# Check.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -14,54 +16,98 @@ list=$here/mutants.txt
 cc=${CC:-cc}
 flags="-std=c11 -O1 -ffp-contract=off -w -Iinclude"
 tests='values peers compat stochastic counters properties'
+block_tests='check_blockspec check_pack blockvectors blockstats packing blocks'
+judged='arith gemm blockvectors blockstats packing blocks'
+checked='check_blockspec check_pack'
+judges='compare formats judge mpfr points slow sweep blocks blockcase'
 
-# The line of a defect that begins with mark $2, without the mark.
+# The line of a defect that begins with mark $2, without the mark; of "@" its file, of "tests" what follows that.
 line_of() {
     awk -v name="$1" -v mark="$2" '
         $1 == "@" { here = ($2 == name); if (here && mark == "@") print $3 }
-        here && substr($0, 1, 2) == mark " " && mark != "@" { print substr($0, 3) }' "$list"
+        here && mark == "tests" && $1 == "@" { for (i = 4; i <= NF; i++) print $i }
+        here && mark != "@" && mark != "tests" && index($0, mark " ") == 1 { print substr($0, 3) }' "$list"
 }
 
-# Replaces OLD by NEW in file $1; fails unless OLD occurs once.
+# The tests that a defect is for.
+tests_for() {
+    own=$(line_of "$1" tests)
+    case $(line_of "$1" @) in
+    *block* | *codebook* | *pack* | *logarithm* | *walk* | *query*) usual=$block_tests ;;
+    *) usual=$tests ;;
+    esac
+    echo ${own:-$usual}
+}
+
+# Puts $new for $old in file $1, where it has to stand exactly once.
 replace() {
-    awk 'BEGIN { old = ENVIRON["OLD"]; new = ENVIRON["NEW"] }
-        { at = index($0, old)
-          if (old != "" && at) {
-              count++
-              if (index(substr($0, at + 1), old)) count++
-              $0 = substr($0, 1, at - 1) new substr($0, at + length(old))
-          }
-          print }
+    old=$old new=$new awk '
+        BEGIN { old = ENVIRON["old"]; new = ENVIRON["new"] }
+        {
+            line = ""
+            while ((i = index($0, old)) > 0) {
+                line = line substr($0, 1, i - 1) new
+                $0 = substr($0, i + length(old))
+                count++
+            }
+            print line $0
+        }
         END { exit count != 1 }' "$1" >"$1.new" && mv "$1.new" "$1"
 }
 
-# Compiles the files of the library that depend on file $1 (all without it), and links the tests.
+is_one_of() {
+    case " $2 " in
+    *" $1 "*) return 0 ;;
+    esac
+    return 1
+}
+
+# Compiles the files of the library that depend on file $1 (all without it), and links the tests $2.
 build() {
     for c in lib/*.c; do
         o=obj/$(basename "$c" .c).o
-        case $c in *.inc.c | lib/kernels_v*) continue ;; esac
+        case $c in
+        lib/*.inc.c | lib/kernels_v*) continue ;;
+        esac
         [ -n "${1:-}" ] && ! grep -q "$1" "$o.d" && continue
         $cc $flags -Ilib -Ilib/core -MMD -MF "$o.d" -c "$c" -o "$o" || return 1
     done
-    for t in $tests; do
-        $cc -o "$t" "obj/$t.test" obj/longhand.test obj/*.o -lm || return 1
+    for t in $2; do
+        if is_one_of "$t" "$judged"; then
+            $cc -o "$t" "obj/$t.test" obj/longhand.test obj/*.judge obj/*.o -lmpfr -lgmp -lm || return 1
+        elif is_one_of "$t" "$checked"; then
+            $cc -o "$t" "obj/$t.test" obj/*.o $(pkg-config --libs check) -lm || return 1
+        else
+            $cc -o "$t" "obj/$t.test" obj/longhand.test obj/*.o -lm || return 1
+        fi
     done
 }
 
-# One defect: prints a line of the table and, if it was not caught, leaves a file in $work/bad.
+# The test of arithmetic stops at the first failure.
+run_test() {
+    case $1 in
+    arith) timeout 600 "./$1" --stop >"$1.out" 2>&1 ;;
+    *) top_srcdir=$top timeout 600 "./$1" >"$1.out" 2>&1 ;;
+    esac
+}
+
+# One defect, in a directory of its own.
 one() {
-    name=$1 file=$(line_of "$1" @) OLD=$(line_of "$1" -) NEW=$(line_of "$1" +)
-    export OLD NEW
+    name=$1
+    file=$(line_of "$name" @)
+    old=$(line_of "$name" -)
+    new=$(line_of "$name" +)
+    own=$(tests_for "$name")
     dir=$work/$name
-    mkdir "$dir" && cp -R "$work/base/lib" "$work/base/include" "$work/base/obj" "$dir" && cd "$dir" || exit 1
+    cp -R "$work/base" "$dir" && cd "$dir" || exit 1
     verdict=
     if [ -z "$file" ] || ! replace "$file"; then
         verdict="NOT APPLIED: the old text is not there exactly once"
-    elif ! build "$file" >log 2>&1; then
+    elif ! build "$file" "$own" >log 2>&1; then
         verdict="DOES NOT COMPILE: $(grep -m1 error log)"
     else
-        for t in $tests; do
-            timeout 300 "./$t" >"$t.out" 2>&1 || { verdict="caught by $t"; break; }
+        for t in $own; do
+            run_test "$t" || { verdict="caught by $t"; break; }
         done
     fi
     case $verdict in
@@ -84,15 +130,22 @@ export work CC
 mkdir -p "$work/bad" "$work/base/obj"
 cp -R "$top/lib" "$top/include" "$work/base"
 cd "$work/base" || exit 1
-for t in $tests longhand; do
-    $cc -std=c11 -O2 -ffp-contract=off -Iinclude -c "$top/tests/oracle/$t.c" -o "obj/$t.test" || exit 1
+names=${*:-$(awk '$1 == "@" { print $2 }' "$list")}
+needed=$(for name in $names; do printf '%s\n' $(tests_for "$name"); done | sort -u)
+for t in $needed longhand; do
+    $cc -std=c11 -O2 -ffp-contract=off -Iinclude -w -c "$top"/tests/[ou]*/"$t.c" -o "obj/$t.test" || exit 1
+    if is_one_of "$t" "$judged"; then
+        for j in $judges; do
+            [ -e "obj/$j.judge" ] && continue
+            $cc -std=c11 -O2 -ffp-contract=off -Iinclude -c "$top/tests/ref/$j.c" -o "obj/$j.judge" || exit 1
+        done
+    fi
 done
-build || exit 1
-for t in $tests; do
-    "./$t" >"$t.out" 2>&1 || { echo "$t fails on the library as it is:"; cat "$t.out"; exit 1; }
+build '' "$needed" || exit 1
+for t in $needed; do
+    run_test "$t" || { echo "$t fails on the library as it is:"; cat "$t.out"; exit 1; }
 done
 
-names=${*:-$(awk '$1 == "@" { print $2 }' "$list")}
 printf '%s\n' $names | xargs -P "${JOBS:-2}" -n 1 "$here/run.sh" --one
 count=$(printf '%s\n' $names | wc -l)
 bad=$(ls "$work/bad" | wc -l)

@@ -5,7 +5,8 @@
  *   boundary-heavy and random operands for wider results in both carriers, every mode and stochastic variant
  *   special values in every place; published mistakes of others by name
  *
- * usage: arith [--triples SPEC...]: fma on all triples of formats of 7 and 8 bits (all of them if none is named)
+ * usage: arith [--stop]                ends at the first part that fails
+ *        arith --triples [SPEC...]     fma on all triples of formats of up to 8 bits (all of them if none is named)
  */
 #include "../ref/exact.h"
 #include "../ref/formats.h"
@@ -413,7 +414,8 @@ static void check_each(const subject *s, fpemu_operation operation, const fpemu_
 }
 
 /* Many elements, few different results: each result is rounded once. Two results that agree after rounding to odd in
- * binary64 round alike to formats of at most 51 bits (Boldo, Melquiond 2008). */
+ * binary64 round alike to formats of at most 51 bits (Boldo, Melquiond 2008). Extrema and errors are of what is nearest
+ * in binary64: results that differ in that, as 2^127 + 2^74 and 2^127 + 2^75 do, are two. */
 typedef struct distinct {
     uint64_t key, nearest, times;
     mpz_t k;
@@ -433,14 +435,16 @@ static void collect(fpemu_operation operation, unsigned mode, size_t n)
     result_count = 0;
     invalid = div_by_zero = 0;
     for (size_t i = 0; i < n; i++) {
-        uint64_t key;
+        uint64_t key, nearest;
         size_t slot;
         exact_result(operation, mode, va[i], vb[i], vc[i]);
         invalid += (uint64_t)one.invalid;
         div_by_zero += (uint64_t)one.div_by_zero;
         key = in_binary64(&one, 1);
+        nearest = key & 1 ? in_binary64(&one, 0) : key; /* even: exact */
         slot = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 45);
-        while (slots[slot] != UINT32_MAX && results[slots[slot]].key != key)
+        while (slots[slot] != UINT32_MAX &&
+               (results[slots[slot]].key != key || results[slots[slot]].nearest != nearest))
             slot = (slot + 1) % (2 * MOST);
         if (slots[slot] == UINT32_MAX) {
             distinct *d = &results[result_count];
@@ -449,7 +453,7 @@ static void collect(fpemu_operation operation, unsigned mode, size_t n)
                 results_ready++;
             }
             d->key = key;
-            d->nearest = in_binary64(&one, 0);
+            d->nearest = nearest;
             d->times = 0;
             d->kind = one.kind;
             d->negative = one.negative;
@@ -1069,39 +1073,42 @@ static int all_triples(int count, char **specs)
             wanted |= strcmp(specs[k], r->spec) == 0;
         if (!wanted || !is_small(r, 1, 8) || !subject_named(&s, r->spec, &r->f))
             continue;
+        const unsigned long before = comparisons, failed = failures;
         check_triples(&s);
-        printf("%s: %lu comparisons, %lu failures\n", r->spec, comparisons, failures);
+        printf("%-16s %lu comparisons, %lu failures\n", r->spec, comparisons - before, failures - failed);
         fflush(stdout);
     }
     return failures || !comparisons;
 }
 
-int main(int argc, char **argv)
+static void check_small(const ref_format *r)
+{
+    subject s;
+    if (!subject_named(&s, r->spec, &r->f))
+        return;
+    if (is_small(r, 1, 8))
+        check_pairs(&s);
+    if (is_small(r, 1, 6))
+        check_triples(&s);
+    else if (is_small(r, 7, 8))
+        sample_triples(&s);
+}
+
+static void check_all_specials(void)
 {
     const ref_format *r;
     subject s;
-    mpz_inits(one.k, two.k, three.k, (mpz_ptr)NULL);
-    if (argc > 1 && strcmp(argv[1], "--triples") == 0)
-        return all_triples(argc - 2, argv + 2);
-    check_mistakes();
-    check_small_addends();
-    for (size_t i = 0; (r = ref_formats(i)); i++) {
-        if (!subject_named(&s, r->spec, &r->f))
-            continue;
-        if (is_small(r, 1, 8))
-            check_pairs(&s);
-        if (is_small(r, 1, 6))
-            check_triples(&s);
-        else if (is_small(r, 7, 8))
-            sample_triples(&s);
-    }
     static const char *const specials[] = {"binary16",      "e4m3fn",      "e5m2fnuz",   "e8m0", "e2m1",
                                            "p3109(8,3,ue)", "dlfloat16",   "fixed(8,4)", "int8", "uint8",
                                            "posit(8,2)",    "posit(32,2)", "binary64"};
     for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
         if ((r = ref_find(specials[i])) && subject_named(&s, r->spec, &r->f))
             check_specials(&s);
-    check_all_wide();
+}
+
+static void check_decisions(void)
+{
+    subject s;
     for (unsigned m = 17; m <= 23; m++) {
         const fpemu_format f = ref_float(8, m, 127, FPEMU_SPECIALS_IEEE, 1);
         char spec[40];
@@ -1115,6 +1122,21 @@ int main(int argc, char **argv)
         check_hard_roots(&s);
         check_long_carries(&s);
     }
+}
+
+int main(int argc, char **argv)
+{
+    static void (*const parts[])(void) = {check_mistakes, check_all_specials, check_all_wide, check_decisions,
+                                          check_small_addends};
+    const ref_format *r;
+    const int stop = argc > 1 && strcmp(argv[1], "--stop") == 0;
+    mpz_inits(one.k, two.k, three.k, (mpz_ptr)NULL);
+    if (argc > 1 && strcmp(argv[1], "--triples") == 0)
+        return all_triples(argc - 2, argv + 2);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && !(stop && failures); i++)
+        parts[i]();
+    for (size_t i = 0; (r = ref_formats(i)) && !(stop && failures); i++)
+        check_small(r);
     if (failures)
         printf("arith: %lu comparisons, %lu failures\n", comparisons, failures);
     return failures || !comparisons;

@@ -722,11 +722,11 @@ static judge_result slow_round(judge *j, uint64_t xbits, uint32_t random, int wa
     return round_loaded(s, x, negative, xbits, random, want_code);
 }
 
-judge_result judge_exact(judge *j, int negative, mpz_srcptr k, long exponent, uint32_t random)
+/* s->x = k * 2^exponent, what lies below its unit as one sticky bit. Returns 1 if there was any. */
+static int load_exact(slow *s, mpz_srcptr k, long exponent)
 {
-    slow *s = (slow *)j;
     long shift = exponent + (long)s->unit;
-    int sticky;
+    int sticky = 0;
 
     if (shift >= 0) {
         mpz_mul_2exp(s->x, k, (unsigned long)shift);
@@ -737,7 +737,25 @@ judge_result judge_exact(judge *j, int negative, mpz_srcptr k, long exponent, ui
         if (sticky)
             mpz_setbit(s->x, 0);
     }
+    return sticky;
+}
+
+judge_result judge_exact(judge *j, int negative, mpz_srcptr k, long exponent, uint32_t random)
+{
+    slow *s = (slow *)j;
+    load_exact(s, k, exponent);
     return round_loaded(s, FINITE, negative, 0, random, 0);
+}
+
+judge_result judge_exact_code(judge *j, int negative, mpz_srcptr k, long exponent, uint32_t random)
+{
+    slow *s = (slow *)j;
+    int sticky = load_exact(s, k, exponent), dummy;
+    uint64_t bits = store(s, negative, s->x);
+    /* A number that the carrier lacks is no value of the format: bits that no value has. */
+    if (load(s, bits, s->y, &dummy) != FINITE || mpz_cmp(s->x, s->y) || sticky)
+        bits = ~(uint64_t)0;
+    return round_loaded(s, FINITE, negative, bits, random, 1);
 }
 
 /* --------------------------------------------------------------------------------------------------- open */

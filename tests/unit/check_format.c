@@ -349,7 +349,8 @@ START_TEST(refusals)
     REFUSED(plain, f.zero_point = 1);
     REFUSED(plain, f.fraction_bits = 1);
     REFUSED(plain, f.reserved0 = 1);
-    REFUSED(plain, f.reserved2[15] = 1);
+    REFUSED(plain, f.reserved2 = 1);
+    REFUSED(plain, f.reserved3[10] = 1);
     REFUSED(plain, f.exponent_bits = 0);
     REFUSED(plain, f.exponent_bits = 0, f.specials = FPEMU_SPECIALS_FINITE, f.bias = FPEMU_BIAS_DEFAULT);
     REFUSED(plain, f.exponent_bits = 0, f.specials = FPEMU_SPECIALS_FINITE, f.mantissa_bits = 0);
@@ -661,8 +662,13 @@ END_TEST
 START_TEST(queries_of_named)
 {
     for (int name = FPEMU_NAME_NONE + 1; name < FPEMU_NAME_COUNT; name++) {
-        fpemu_format f;
-        fpemu_named((fpemu_name)name, &f);
+        fpemu_format named, f;
+        fpemu_named((fpemu_name)name, &named);
+        fpemu_element_format(&named, &f); /* what is asked of a blocked format is its element's */
+        REQUIRE(fpemu_max(&named) == fpemu_max(&f) && fpemu_lowest(&named) == fpemu_lowest(&f) &&
+                    fpemu_value_count(&named) == fpemu_value_count(&f) &&
+                    bits_of(fpemu_next_up(&named, 0.3)) == bits_of(fpemu_next_up(&f, 0.3)),
+                "%s and its element", fpemu_name_text((fpemu_name)name, 0));
         if (f.bits <= 16)
             check_queries(&f, fpemu_name_text((fpemu_name)name, 0));
     }

@@ -182,7 +182,7 @@ START_TEST(bad_specs)
         {"foo", 0, "'foo'"},
         {":saturate", 0, "':'"},
         {"(4,3)", 0, "'('"},
-        {"int5", 0, "format"},
+        {"int5x", 0, "format"},
         {"-e4m3", 0, "'-e4m3'"},
         {"\x80", 0, "\\x80"},
         {"e", 0, "format"},

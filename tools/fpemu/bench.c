@@ -1,7 +1,8 @@
 /* bench.c - fpemu bench: elements a second, as a ratio to memcpy in the same run.
  *
  * Every round of the measurement runs memcpy and each case once, so that a change of clock or load meets all of them;
- * the medians of the rounds are printed.
+ * the medians of the rounds are printed. Small arrays are gone through several times a round, so that the clock reads
+ * some tens of microseconds.
  */
 #include "cli.h"
 
@@ -20,18 +21,19 @@
 
 static const char help[] =
     "Usage: fpemu bench [SPEC...] [OPTION...]\n"
-    "Measures rounding of float and double arrays, in billions of elements a second and as a ratio\n"
-    "to memcpy of as many bytes by one thread, in the same run. The data spread over the exponents\n"
-    "of each format; one result in ten is subnormal where the format has such values. Without\n"
-    "SPECs, a choice of formats. A format that a mode or a type does not go with is left out.\n"
+    "Measures rounding of float and double arrays, in billions of elements and gigabytes (read and\n"
+    "written) a second and as a ratio to memcpy of as many bytes by as many threads, in the same run.\n"
+    "The data spread over the exponents of each format; one result in ten is subnormal where the\n"
+    "format has such values. Without SPECs, a choice of formats. A format that a mode or a type does\n"
+    "not go with is left out.\n"
     "\n"
     "  -r, --rounding MODE   a mode to measure; may be repeated (default: rne and sr)\n"
-    "      --size N          elements of an array (default: 1048576)\n"
-    "      --threads N       threads (default: 1)\n"
+    "      --size N          elements of an array; may be repeated (default: 16384 and 1048576)\n"
+    "      --threads N       threads; may be repeated (default: 1)\n"
     "      --counters        gather counters too\n"
     "      --json            as JSON\n"
     "\n"
-    "Example: fpemu bench e4m3fn bf16 -r rne -r rtz --counters\n";
+    "Example: fpemu bench e4m3fn bf16 -r rne -r rtz --size 16384 --threads 1 --threads 2\n";
 
 static const struct option options[] = {{"rounding", required_argument, NULL, 'r'},
                                         {"size", required_argument, NULL, CLI_OPT_SIZE},
@@ -43,7 +45,8 @@ static const struct option options[] = {{"rounding", required_argument, NULL, 'r
 
 static const char *const default_specs[] = {"fp16", "bf16", "e5m2", "e4m3fn", "e2m1", "fixed(8,7)", "int8",
                                             "posit(16,2)"};
-enum { DEFAULT_SPECS = sizeof default_specs / sizeof *default_specs, ROUNDS = 9, MOST_MODES = 16 };
+enum { DEFAULT_SPECS = sizeof default_specs / sizeof *default_specs, ROUNDS = 15, MOST_MODES = 16, MOST_RUNS = 16 };
+enum { WINDOW = 1 << 17, PATTERN = 1 << 16 }; /* elements of a round at least, and of the data before they repeat */
 enum { LOWEST_BINADE = -1074, BINADES = 1074 + 1024 };
 
 /* One line of the table. */
@@ -57,7 +60,8 @@ typedef struct bench_case {
 
 typedef struct bench {
     bench_case *cases;
-    size_t count, size;
+    size_t count, size, repeats; /* repeats: how often a round goes through the array */
+    unsigned threads;
     bool counters;
     void *x, *y;
     uint64_t *random;
@@ -93,7 +97,8 @@ static void fill(const bench *b, const bench_case *k)
     const double max = fpemu_max(&k->format), normal = fpemu_min_normal(&k->format);
     const int top = ilogb(max), bottom = ilogb(fpemu_min_positive(&k->format));
     const int middle = normal > 0 ? ilogb(normal) : top;
-    for (size_t i = 0; i < b->size; i++) {
+    const size_t pattern = b->size < PATTERN ? b->size : PATTERN, item_size = k->binary64 ? 8 : 4;
+    for (size_t i = 0; i < pattern; i++) {
         const uint64_t r = b->random[i];
         const unsigned binade = (unsigned)(r >> 8 & 0xffffff);
         const bool low = (r & 0xff) % 10 == 0 && middle > bottom;
@@ -107,15 +112,19 @@ static void fill(const bench *b, const bench_case *k)
             ((float *)b->x)[i] = (float)x;
         }
     }
+    for (size_t i = pattern; i < b->size; i += pattern) {
+        const size_t rest = b->size - i < pattern ? b->size - i : pattern;
+        memcpy((char *)b->x + i * item_size, b->x, rest * item_size);
+    }
 }
 
-/* What every fill needs: random bits, and the powers of two of binary64. */
-static void prepare(bench *b)
+/* Arrays of `most` elements, and what every fill needs: random bits, and the powers of two of binary64. */
+static void prepare(bench *b, size_t most)
 {
-    b->x = cli_allocate(b->size, sizeof(double));
-    b->y = cli_allocate(b->size, sizeof(double));
-    b->random = cli_allocate(b->size, sizeof *b->random);
-    for (size_t i = 0; i < b->size; i++) {
+    b->x = cli_allocate(most, sizeof(double));
+    b->y = cli_allocate(most, sizeof(double));
+    b->random = cli_allocate(PATTERN, sizeof *b->random);
+    for (size_t i = 0; i < PATTERN; i++) {
         b->random[i] = (uint64_t)fpemu_random_word(FPEMU_HASH, 0, 0, i) << 32 | fpemu_random_word(FPEMU_HASH, 0, 1, i);
     }
     for (int i = 0; i < BINADES; i++) {
@@ -134,16 +143,31 @@ static fpemu_status run_case(const bench *b, const bench_case *k, size_t count)
 static double time_memcpy(const bench *b, size_t item_size)
 {
     void *(*volatile copy)(void *, const void *, size_t) = memcpy; /* a call that the compiler cannot drop */
+    const size_t size = b->size * item_size;
     const double start = now();
-    copy(b->y, b->x, b->size * item_size);
-    return now() - start;
+    for (size_t i = 0; i < b->repeats; i++) {
+        if (b->threads == 1) {
+            copy(b->y, b->x, size);
+            continue;
+        }
+#ifdef _OPENMP
+#pragma omp parallel for num_threads((int)b->threads) schedule(static, 1)
+#endif
+        for (unsigned k = 0; k < b->threads; k++) {
+            const size_t begin = size / b->threads * k, end = k + 1 == b->threads ? size : size / b->threads * (k + 1);
+            copy((char *)b->y + begin, (const char *)b->x + begin, end - begin);
+        }
+    }
+    return (now() - start) / (double)b->repeats;
 }
 
 static double time_case(const bench *b, const bench_case *k)
 {
     const double start = now();
-    cli_check(run_case(b, k, b->size), k->mode);
-    return now() - start;
+    for (size_t i = 0; i < b->repeats; i++) {
+        cli_check(run_case(b, k, b->size), k->mode);
+    }
+    return (now() - start) / (double)b->repeats;
 }
 
 static void measure(bench *b)
@@ -154,6 +178,7 @@ static void measure(bench *b)
         for (size_t i = 0; i < b->count; i++) {
             bench_case *k = &b->cases[i];
             fill(b, k);
+            time_memcpy(b, k->binary64 ? 8 : 4); /* pages and caches as in what follows */
             k->seconds[round] = time_case(b, k);
             b->memcpy_seconds[k->binary64][round] = time_memcpy(b, k->binary64 ? 8 : 4);
             progress_advance(&bar, 1);
@@ -172,44 +197,44 @@ static const char *type_name(bool binary64)
     return binary64 ? "double" : "float";
 }
 
-static void print_table(const bench *b, unsigned threads)
+static void print_row(const bench *b, const char *spec, const char *mode, bool binary64, const double seconds[ROUNDS])
 {
-    printf("%s loops, %u thread%s, %zu elements, %s; memcpy %.2f (float) and %.2f (double) G elements/s\n",
-           fpemu_variant(), threads, threads == 1 ? "" : "s", b->size, b->counters ? "with counters" : "no counters",
-           speed(b, b->memcpy_seconds[0]), speed(b, b->memcpy_seconds[1]));
-    printf("%-20s  %-16s  %-6s  %10s  %9s\n", "format", "rounding", "type", "G-elem/s", "of-memcpy");
+    const double s = speed(b, seconds);
+    printf("%-20s  %-10s  %-6s  %10zu  %7u  %10.4f  %8.2f  %9.4f\n", spec, mode, type_name(binary64), b->size,
+           b->threads, s, s * (binary64 ? 16 : 8), s / speed(b, b->memcpy_seconds[binary64]));
+}
+
+static void print_rows(const bench *b)
+{
+    for (int binary64 = 0; binary64 < 2; binary64++) {
+        if (b->memcpy_seconds[binary64][0] > 0) {
+            print_row(b, "memcpy", "", binary64 != 0, b->memcpy_seconds[binary64]);
+        }
+    }
     for (size_t i = 0; i < b->count; i++) {
-        const bench_case *k = &b->cases[i];
-        const double s = speed(b, k->seconds);
         char spec[CLI_SPEC_SIZE];
-        printf("%-20s  %-16s  %-6s  %10.4f  %9.4f\n", cli_spec(&k->format, spec), k->mode, type_name(k->binary64), s,
-               s / speed(b, b->memcpy_seconds[k->binary64]));
+        print_row(b, cli_spec(&b->cases[i].format, spec), b->cases[i].mode, b->cases[i].binary64, b->cases[i].seconds);
     }
 }
 
-static void print_json(const bench *b, unsigned threads)
+static void add_cases(const bench *b, json_t *list)
 {
-    json_t *object = jsonout_object(), *list = jsonout_array();
     for (size_t i = 0; i < b->count; i++) {
         const bench_case *k = &b->cases[i];
-        const double s = speed(b, k->seconds);
+        const double s = speed(b, k->seconds), copy = speed(b, b->memcpy_seconds[k->binary64]);
         char spec[CLI_SPEC_SIZE];
         json_t *entry = jsonout_object();
         jsonout_set(entry, "spec", jsonout_text(cli_spec(&k->format, spec)));
         jsonout_set(entry, "rounding", jsonout_text(k->mode));
         jsonout_set(entry, "type", jsonout_text(type_name(k->binary64)));
+        jsonout_set(entry, "size", jsonout_count(b->size));
+        jsonout_set(entry, "threads", jsonout_count(b->threads));
         jsonout_set(entry, "elements_per_second", jsonout_real(s * 1e9));
-        jsonout_set(entry, "memcpy_ratio", jsonout_real(s / speed(b, b->memcpy_seconds[k->binary64])));
+        jsonout_set(entry, "bytes_per_second", jsonout_real(s * 1e9 * (k->binary64 ? 16 : 8)));
+        jsonout_set(entry, "memcpy_elements_per_second", jsonout_real(copy * 1e9));
+        jsonout_set(entry, "memcpy_ratio", jsonout_real(s / copy));
         jsonout_append(list, entry);
     }
-    jsonout_set(object, "variant", jsonout_text(fpemu_variant()));
-    jsonout_set(object, "threads", jsonout_count(threads));
-    jsonout_set(object, "size", jsonout_count(b->size));
-    jsonout_set(object, "counters", jsonout_bool(b->counters));
-    jsonout_set(object, "memcpy_float_per_second", jsonout_real(1e9 * speed(b, b->memcpy_seconds[0])));
-    jsonout_set(object, "memcpy_double_per_second", jsonout_real(1e9 * speed(b, b->memcpy_seconds[1])));
-    jsonout_set(object, "cases", list);
-    jsonout_print(object);
 }
 
 /* Every format with every mode and type that goes with it. */
@@ -245,12 +270,21 @@ static void use_threads(unsigned threads)
 #endif
 }
 
+/* One more of the values that an option was given. */
+static void add_value(uint64_t values[MOST_RUNS], int *count, const char *option, const char *argument, uint64_t most)
+{
+    if (*count == MOST_RUNS) {
+        cli_usage("bench: %s more than %d times", option, MOST_RUNS);
+    }
+    values[(*count)++] = cli_option_u64(option, argument, 1, most);
+}
+
 int cmd_bench(int argc, char **argv)
 {
     cli c = cli_start(argc, argv, help);
     const char *modes[MOST_MODES] = {"rne", "sr"};
-    int mode_count = 0;
-    uint64_t size = 1 << 20, threads = 1;
+    uint64_t sizes[MOST_RUNS] = {1 << 14, 1 << 20}, threads[MOST_RUNS] = {1}, most = 1 << 20;
+    int mode_count = 0, size_count = 0, thread_count = 0;
     bench b = {0};
     bool json = false;
     for (int option; (option = cli_next(&c, "r:", options)) != -1;) {
@@ -260,25 +294,45 @@ int cmd_bench(int argc, char **argv)
             }
             modes[mode_count++] = optarg;
         } else if (option == CLI_OPT_SIZE) {
-            size = cli_option_u64("--size", optarg, 1, UINT64_C(1) << 30);
+            add_value(sizes, &size_count, "--size", optarg, UINT64_C(1) << 30);
+            most = sizes[size_count - 1] > most ? sizes[size_count - 1] : most;
         } else if (option == CLI_OPT_THREADS) {
-            threads = cli_option_u64("--threads", optarg, 1, 4096);
+            add_value(threads, &thread_count, "--threads", optarg, 4096);
         } else if (option == CLI_OPT_COUNTERS) {
             b.counters = true;
         } else {
             json = true;
         }
     }
-    use_threads((unsigned)threads);
-    b.size = (size_t)size;
-    prepare(&b);
+    prepare(&b, (size_t)most);
     list_cases(&b, c.operands > 0 ? (const char *const *)c.operand : default_specs,
                c.operands > 0 ? c.operands : DEFAULT_SPECS, modes, mode_count > 0 ? mode_count : 2);
-    measure(&b);
+    json_t *list = json ? jsonout_array() : NULL;
+    if (!json) {
+        printf("%s loops, %s\n%-20s  %-10s  %-6s  %10s  %7s  %10s  %8s  %9s\n", fpemu_variant(),
+               b.counters ? "with counters" : "no counters", "format", "rounding", "type", "elements", "threads",
+               "G-elem/s", "GB/s", "of-memcpy");
+    }
+    for (int s = 0; s < (size_count > 0 ? size_count : 2); s++) {
+        for (int t = 0; t < (thread_count > 0 ? thread_count : 1); t++) {
+            b.size = (size_t)sizes[s];
+            b.repeats = 1 + WINDOW / b.size;
+            b.threads = (unsigned)threads[t];
+            use_threads(b.threads);
+            measure(&b);
+            if (json) {
+                add_cases(&b, list);
+            } else {
+                print_rows(&b);
+            }
+        }
+    }
     if (json) {
-        print_json(&b, (unsigned)threads);
-    } else {
-        print_table(&b, (unsigned)threads);
+        json_t *object = jsonout_object();
+        jsonout_set(object, "variant", jsonout_text(fpemu_variant()));
+        jsonout_set(object, "counters", jsonout_bool(b.counters));
+        jsonout_set(object, "cases", list);
+        jsonout_print(object);
     }
     free(b.cases);
     free(b.x);

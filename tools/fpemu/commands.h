@@ -5,10 +5,15 @@
 int cmd_formats(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_round(int argc, char **argv);
+int cmd_apply(int argc, char **argv);
 int cmd_encode(int argc, char **argv);
 int cmd_decode(int argc, char **argv);
 int cmd_quantize(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
+int cmd_pack(int argc, char **argv);
+int cmd_unpack(int argc, char **argv);
+int cmd_gemm(int argc, char **argv);
+int cmd_study(int argc, char **argv);
 int cmd_sample(int argc, char **argv);
 int cmd_validate(int argc, char **argv);
 int cmd_bench(int argc, char **argv);

@@ -1,45 +1,80 @@
-/* compare.c - fpemu compare: what several formats do to an array file, a row for each. */
+/* compare.c - fpemu compare: what several formats do to the tensors of a file. */
 #include "cli.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "array.h"
+#include "along.h"
 #include "commands.h"
+#include "file.h"
 #include "jsonout.h"
 #include "number.h"
+#include "output.h"
+#include "plot.h"
 #include "progress.h"
+#include "report.h"
 
 static const char help[] =
     "Usage: fpemu compare IN SPEC... [OPTION...]\n"
-    "Rounds the elements of an array file (.npy with float32 or float64, or raw) to every format\n"
-    "and prints a row for each: bits an element, signal to quantisation noise in dB, the largest\n"
-    "relative error, and how many elements were clipped, overflowed, became zero (underflow),\n"
-    "became subnormal, or became NaN for want of a value (invalid). Elements whose\n"
+    "Rounds the tensors of a file to every format. Files are .safetensors, .npy, .npz, or raw, as\n"
+    "for quantize. Of several tensors prints the signal to quantisation noise in dB, a row for each\n"
+    "tensor and a column for each format; then, over all, a row for each format: bits an element,\n"
+    "SQNR, the largest relative error, and how many elements were clipped, overflowed, became zero\n"
+    "(underflow), became subnormal, or became NaN for want of a value (invalid). Elements whose\n"
     "result is no finite number are in none of the errors. The file is read once, in bounded\n"
     "memory. IN may be '-', standard input.\n"
     "\n"
+    "      --axis N          along which the blocks of formats run: 0, 1, ..., or from the end -1,\n"
+    "                        -2, ... (default: -1)\n"
+    "      --min-sqnr DB     name, for each tensor, the format with the fewest bits that keeps at\n"
+    "                        least so many dB\n"
+    "      --plot FILE.svg   draw SQNR against bits an element\n"
+    "      --long            every counter for each tensor too\n"
     "      --percent         counts as percentages of the elements\n"
-    "      --json            as JSON, with every counter\n" ARRAY_RAW_HELP CLI_ROUNDING_HELP
-    "\n"
-    "Example: fpemu compare weights.npy bf16 e4m3fn e5m2 e2m1:saturate 'fixed(8,7)'\n";
+    "      --json            as JSON, with every counter\n" FILE_HELP CLI_ROUNDING_HELP "\n"
+    "Examples: fpemu compare weights.npy bf16 e4m3fn e5m2 e2m1:saturate 'fixed(8,7)'\n"
+    "          fpemu compare model.safetensors e4m3fn e5m2 e3m2 --tensors '*.weight' --min-sqnr 25\n";
 
-static const struct option options[] = {{"percent", no_argument, NULL, CLI_OPT_PERCENT},
+static const struct option options[] = {{"axis", required_argument, NULL, CLI_OPT_AXIS},
+                                        {"min-sqnr", required_argument, NULL, CLI_OPT_MIN_SQNR},
+                                        {"plot", required_argument, NULL, CLI_OPT_PLOT},
+                                        {"long", no_argument, NULL, CLI_OPT_LONG},
+                                        {"percent", no_argument, NULL, CLI_OPT_PERCENT},
                                         {"json", no_argument, NULL, CLI_OPT_JSON},
-                                        ARRAY_RAW_LONG,
+                                        FILE_LONG,
                                         CLI_ROUNDING_LONG,
                                         CLI_HELP_LONG,
                                         {0}};
 
-typedef struct row {
-    const char *spec;
-    fpemu_format format;
-    bool binary64; /* the carrier: that of the file, or binary64 where only that holds the format */
+/* What a format does to a tensor, or to all. */
+typedef struct cell {
     fpemu_stats stats;
     double relative_error;
-} row;
+} cell;
+
+typedef struct candidate {
+    const char *spec; /* as it was given */
+    char text[CLI_SPEC_SIZE];
+    fpemu_format format;
+    double bits;
+    cell total;
+} candidate;
+
+typedef struct job {
+    file in;
+    fpemu_rounding rounding;
+    candidate *candidate;
+    size_t candidates;
+    int axis;
+    cell *cell; /* of tensor i and format k at [i * candidates + k] */
+    bool has_threshold, percent, all_counters;
+    double threshold; /* dB */
+} job;
+
+/* ------------------------------------------------------------------------------------------------- measuring */
 
 /* The largest |x - y| / |x| over finite x other than 0 with finite y. Binary32 data: any other pair makes the quotient
  * infinite or NaN, and no pair that counts does. */
@@ -63,164 +98,443 @@ static double worst_relative_f64(size_t n, const double *x, const double *y, dou
     return worst;
 }
 
-/* One piece of the file in the carriers that the rows need, and room for what becomes of it. */
-typedef struct piece {
-    float *x32, *y32;
-    double *x64, *y64;
-} piece;
-
-static void take_piece(row *r, const fpemu_rounding *rounding, const piece *p, size_t count)
+static bool needs_binary64(const tensor *t, const candidate *k)
 {
-    if (r->binary64) {
-        cli_check(fpemu_quantize_f64(&r->format, rounding, count, p->x64, p->y64, &r->stats), r->spec);
-        r->relative_error = worst_relative_f64(count, p->x64, p->y64, r->relative_error);
-    } else {
-        cli_check(fpemu_quantize_f32(&r->format, rounding, count, p->x32, p->y32, &r->stats), r->spec);
-        r->relative_error = worst_relative_f32(count, p->x32, p->y32, r->relative_error);
+    return t->type->format == FPEMU_BINARY64 || !fpemu_fits_f32(&k->format);
+}
+
+/* One piece of a tensor through one format; y is room for the result. */
+static void measure(cell *c, const candidate *k, const along *a, const fpemu_rounding *rounding, const walk *w,
+                    bool binary64, void *y)
+{
+    const void *x = binary64 ? (const void *)w->x64 : (const void *)w->x32;
+    cli_check(along_quantize(a, &k->format, rounding, w->index, w->count, binary64, x, y, &c->stats), k->spec);
+    c->relative_error = binary64 ? worst_relative_f64(w->count, x, y, c->relative_error)
+                                 : worst_relative_f32(w->count, x, y, c->relative_error);
+}
+
+/* What formats with a scale of the whole tensor need to know of it. */
+static void measure_ranges(job *j, size_t i, along *alongs)
+{
+    const tensor *t = &j->in.model.tensor[i];
+    bool any = false;
+    for (size_t k = 0; k < j->candidates; k++) {
+        any |= alongs[k].needs_range;
+    }
+    if (!any) {
+        return;
+    }
+    const bool wide = t->type->format == FPEMU_BINARY64;
+    walk w = walk_begin(&j->in, i, !wide, true, 1);
+    while (walk_next(&w)) {
+        for (size_t k = 0; k < j->candidates; k++) {
+            const candidate *c = &j->candidate[k];
+            const bool binary64 = needs_binary64(t, c);
+            if (alongs[k].needs_range) {
+                const void *x = binary64 ? (const void *)w.x64 : (const void *)w.x32;
+                cli_check(along_measure(&alongs[k], &c->format, w.count, binary64, x), c->spec);
+            }
+        }
+    }
+    walk_end(&w);
+}
+
+/* Pieces that suit every format, and a multiple of 4096 elements where that is no burden: then error sums do not depend
+ * on which formats stand beside. */
+static uint64_t common_unit(const job *j, uint64_t total, const along *alongs)
+{
+    uint64_t unit = 1;
+    for (size_t k = 0; k < j->candidates; k++) {
+        unit = along_common(unit, alongs[k].unit, total);
+    }
+    const uint64_t even = along_common(unit, 4096, UINT64_MAX);
+    return unit == 1 || even > 16 * FILE_PIECE ? unit : even;
+}
+
+static void compare_tensor(job *j, size_t i, progress *bar)
+{
+    const tensor *t = &j->in.model.tensor[i];
+    along *alongs = cli_allocate(j->candidates, sizeof *alongs);
+    bool want32 = false, want64 = false;
+    for (size_t k = 0; k < j->candidates; k++) {
+        want64 |= needs_binary64(t, &j->candidate[k]);
+        want32 |= !needs_binary64(t, &j->candidate[k]);
+        j->cell[i * j->candidates + k].stats.want = FPEMU_SUMS;
+        alongs[k] = along_of(&j->in, i, &j->candidate[k].format, j->axis);
+        if (alongs[k].needs_range && !j->in.model.walkable) {
+            along_in_one_piece(&alongs[k]);
+        }
+    }
+    measure_ranges(j, i, alongs);
+    walk w = walk_begin(&j->in, i, want32, want64, common_unit(j, t->count, alongs));
+    double *y = cli_allocate(w.room, sizeof *y);
+    while (walk_next(&w)) {
+        fpemu_rounding rounding = j->rounding;
+        rounding.stream += i;
+        for (size_t k = 0; k < j->candidates; k++) {
+            const candidate *c = &j->candidate[k];
+            measure(&j->cell[i * j->candidates + k], c, &alongs[k], &rounding, &w, needs_binary64(t, c), y);
+        }
+        progress_advance(bar, w.count);
+    }
+    walk_end(&w);
+    free(y);
+    free(alongs);
+}
+
+static void add_up(job *j)
+{
+    for (size_t k = 0; k < j->candidates; k++) {
+        cell *total = &j->candidate[k].total;
+        total->stats.want = FPEMU_SUMS;
+        for (size_t i = 0; i < j->in.model.count; i++) {
+            const cell *c = &j->cell[i * j->candidates + k];
+            if (j->in.chosen[i]) {
+                cli_check(fpemu_stats_merge(&total->stats, &c->stats), j->candidate[k].spec);
+                total->relative_error = fmax(total->relative_error, c->relative_error);
+            }
+        }
     }
 }
 
-static void widen(const float *x, double *y, size_t count)
+static void compare_file(job *j)
 {
-    for (size_t i = 0; i < count; i++) {
-        y[i] = (double)x[i];
-    }
-}
-
-static void compare_file(array_reader *in, fpemu_rounding rounding, row *rows, int count)
-{
-    const bool wide_file = in->header.item_size == 8;
-    bool any_wide = false, any_narrow = false;
-    for (int i = 0; i < count; i++) {
-        rows[i].binary64 = wide_file || !fpemu_fits_f32(&rows[i].format);
-        any_wide |= rows[i].binary64;
-        any_narrow |= !rows[i].binary64;
-    }
-    piece p = {0};
-    if (any_wide) {
-        p.x64 = cli_allocate(ARRAY_PIECE, sizeof *p.x64);
-        p.y64 = cli_allocate(ARRAY_PIECE, sizeof *p.y64);
-    }
-    if (!wide_file) {
-        p.x32 = cli_allocate(ARRAY_PIECE, sizeof *p.x32);
-        p.y32 = any_narrow ? cli_allocate(ARRAY_PIECE, sizeof *p.y32) : NULL;
-    }
     const double zero = 0; /* shows, also for an empty file, whether formats and rounding are accepted */
-    for (int i = 0; i < count; i++) {
+    for (size_t k = 0; k < j->candidates; k++) {
         double y;
-        cli_check(fpemu_quantize_f64(&rows[i].format, &rounding, 1, &zero, &y, NULL), rows[i].spec);
+        cli_check(fpemu_quantize_f64(&j->candidate[k].format, &j->rounding, 1, &zero, &y, NULL), j->candidate[k].spec);
     }
-    progress bar = progress_start("compare", in->header.count);
-    for (size_t n; (n = array_read(in, wide_file ? (void *)p.x64 : (void *)p.x32)) > 0;) {
-        if (any_wide && !wide_file) {
-            widen(p.x32, p.x64, n);
+    j->cell = cli_allocate(j->in.model.count * j->candidates, sizeof *j->cell);
+    progress bar = progress_start("compare", j->in.chosen_elements);
+    for (size_t i = 0; i < j->in.model.count; i++) {
+        if (j->in.chosen[i]) {
+            compare_tensor(j, i, &bar);
         }
-        for (int i = 0; i < count; i++) {
-            take_piece(&rows[i], &rounding, &p, n);
-        }
-        rounding.offset += n;
-        progress_advance(&bar, n);
     }
     progress_hide();
-    free(p.x32);
-    free(p.y32);
-    free(p.x64);
-    free(p.y64);
+    add_up(j);
 }
 
-/* A count, or its share of all. */
-static const char *count_text(char text[NUMBER_SIZE], uint64_t count, const fpemu_stats *stats, bool percent)
+/* The format with the fewest bits that keeps the threshold, of several the one that keeps more; NULL if none does. Over
+ * the cells of one tensor, or, for NULL, over all. */
+static const candidate *cheapest(const job *j, const cell *first)
 {
-    if (percent) {
-        snprintf(text, NUMBER_SIZE, "%.3f%%", stats->count > 0 ? 100.0 * (double)count / (double)stats->count : 0.0);
-    } else {
-        snprintf(text, NUMBER_SIZE, "%" PRIu64, count);
-    }
-    return text;
-}
-
-static void print_table(const row *rows, int count, bool percent)
-{
-    int width = 6;
-    for (int i = 0; i < count; i++) {
-        char spec[CLI_SPEC_SIZE];
-        const int length = snprintf(NULL, 0, "%s", cli_spec(&rows[i].format, spec));
-        width = length > width ? length : width;
-    }
-    printf("%-*s  %5s  %8s  %10s  %10s  %10s  %10s  %10s  %8s\n", width, "format", "bits", "SQNR-dB", "max-rel",
-           "clipped", "overflow", "underflow", "subnormal", "invalid");
-    for (int i = 0; i < count; i++) {
-        const fpemu_stats *s = &rows[i].stats;
-        char spec[CLI_SPEC_SIZE], clipped[NUMBER_SIZE], overflow[NUMBER_SIZE], underflow[NUMBER_SIZE];
-        char subnormal[NUMBER_SIZE], invalid[NUMBER_SIZE], sqnr[NUMBER_SIZE];
+    const candidate *best = NULL;
+    double best_db = 0;
+    for (size_t k = 0; k < j->candidates; k++) {
+        const candidate *c = &j->candidate[k];
+        const fpemu_stats *s = first != NULL ? &first[k].stats : &c->total.stats;
         const double db = fpemu_stats_sqnr(s);
-        snprintf(sqnr, sizeof sqnr, isnan(db) ? "-" : "%.2f", db);
-        printf("%-*s  %5g  %8s  %10.4g  %10s  %10s  %10s  %10s  %8s\n", width, cli_spec(&rows[i].format, spec),
-               fpemu_bits_per_element(&rows[i].format), sqnr, rows[i].relative_error,
-               count_text(clipped, s->clipped, s, percent), count_text(overflow, s->overflow, s, percent),
-               count_text(underflow, s->underflow, s, percent), count_text(subnormal, s->subnormal, s, percent),
-               count_text(invalid, s->invalid, s, percent));
+        const bool silent = isnan(db) && fpemu_stats_sum_error2(s) == 0; /* nothing but zeros: they all keep */
+        if ((db >= j->threshold || silent) &&
+            (best == NULL || c->bits < best->bits || (c->bits == best->bits && db > best_db))) {
+            best = c;
+            best_db = db;
+        }
+    }
+    return best;
+}
+
+static const char *spec_of(const candidate *c)
+{
+    return c != NULL ? c->text : "-";
+}
+
+/* If every tensor took its cheapest format, and those without one stayed as they are. */
+typedef struct mixture {
+    double bits; /* an element */
+    size_t none; /* tensors without one */
+} mixture;
+
+static mixture mix(const job *j)
+{
+    mixture m = {0};
+    double elements = 0;
+    for (size_t i = 0; i < j->in.model.count; i++) {
+        const tensor *t = &j->in.model.tensor[i];
+        if (j->in.chosen[i]) {
+            const candidate *c = cheapest(j, &j->cell[i * j->candidates]);
+            m.bits += (double)t->count * (c != NULL ? c->bits : 8 * t->type->size);
+            m.none += c == NULL;
+            elements += (double)t->count;
+        }
+    }
+    m.bits = elements > 0 ? m.bits / elements : 0;
+    return m;
+}
+
+/* ------------------------------------------------------------------------------------------------- as a table */
+
+static int spec_width(const job *j, int least)
+{
+    for (size_t k = 0; k < j->candidates; k++) {
+        const int length = (int)strlen(j->candidate[k].text);
+        least = length > least ? length : least;
+    }
+    return least;
+}
+
+static void print_formats(const job *j)
+{
+    const int width = spec_width(j, 6);
+    report_heading(width, "format", "bits");
+    for (size_t k = 0; k < j->candidates; k++) {
+        const candidate *c = &j->candidate[k];
+        char bits[NUMBER_SIZE];
+        snprintf(bits, sizeof bits, "%g", c->bits);
+        report_row(width, c->text, bits, &c->total.stats, c->total.relative_error, j->percent);
     }
 }
 
-static void print_json(const array_reader *in, const fpemu_rounding *rounding, const row *rows, int count)
+static void print_ratios(const job *j, int width, const char *name, const tensor *t, const cell *first)
 {
-    json_t *object = jsonout_object(), *list = jsonout_array(), *shape = jsonout_array();
-    for (unsigned i = 0; i < in->header.dimensions; i++) {
-        jsonout_append(shape, jsonout_count(in->raw ? in->read : in->header.extent[i]));
+    char shape[FILE_SHAPE_SIZE] = "";
+    printf("%-*s  %-7s  %-14s", width, name, t != NULL ? t->type->name : "",
+           t != NULL ? file_shape_text(shape, t) : "");
+    for (size_t k = 0; k < j->candidates; k++) {
+        const candidate *c = &j->candidate[k];
+        char db[REPORT_DB_SIZE];
+        printf("  %*s", spec_width(&(job){.candidate = &j->candidate[k], .candidates = 1}, 6),
+               report_db(db, fpemu_stats_sqnr(first != NULL ? &first[k].stats : &c->total.stats)));
     }
-    for (int i = 0; i < count; i++) {
-        char spec[CLI_SPEC_SIZE];
-        json_t *entry = jsonout_object();
-        jsonout_set(entry, "spec", jsonout_text(cli_spec(&rows[i].format, spec)));
-        jsonout_set(entry, "bits_per_element", jsonout_real(fpemu_bits_per_element(&rows[i].format)));
-        jsonout_set(entry, "max_relative_error", jsonout_real(rows[i].relative_error));
-        jsonout_stats(entry, &rows[i].stats);
-        jsonout_append(list, entry);
+    if (j->has_threshold) {
+        printf("  %s", spec_of(cheapest(j, first)));
     }
-    jsonout_set(object, "input", jsonout_text(in->path));
-    jsonout_set(object, "type", jsonout_text(in->header.item_size == 8 ? "float64" : "float32"));
-    jsonout_set(object, "shape", shape);
-    jsonout_set(object, "count", jsonout_count(in->read));
-    jsonout_set(object, "rounding", jsonout_rounding(rounding));
+    putchar('\n');
+}
+
+/* SQNR: a row for each tensor, a column for each format. */
+static void print_tensors(const job *j)
+{
+    const int width = report_name_width(&j->in);
+    printf("%-*s  %-7s  %-14s", width, "tensor", "dtype", "shape");
+    for (size_t k = 0; k < j->candidates; k++) {
+        printf("  %6s", j->candidate[k].text);
+    }
+    puts(j->has_threshold ? "  cheapest" : "");
+    for (size_t i = 0; i < j->in.model.count; i++) {
+        if (j->in.chosen[i]) {
+            char name[FILE_NAME_SIZE];
+            const tensor *t = &j->in.model.tensor[i];
+            print_ratios(j, width, file_name_text(name, t), t, &j->cell[i * j->candidates]);
+        }
+    }
+    print_ratios(j, width, "total", NULL, NULL);
+    for (size_t i = 0; i < j->in.model.count; i++) {
+        const tensor *t = &j->in.model.tensor[i];
+        if (t->type == NULL) {
+            char name[FILE_NAME_SIZE], shape[FILE_SHAPE_SIZE];
+            printf("skipped: %s (%s, %s)\n", file_name_text(name, t), t->type_text, file_shape_text(shape, t));
+        }
+    }
+}
+
+/* Every counter: a table like that of all for each tensor. */
+static void print_long(const job *j)
+{
+    const int width = spec_width(j, 6);
+    for (size_t i = 0; i < j->in.model.count; i++) {
+        if (j->in.chosen[i]) {
+            char name[FILE_NAME_SIZE];
+            printf("\n%s\n", file_name_text(name, &j->in.model.tensor[i]));
+            report_heading(width, "format", "bits");
+            for (size_t k = 0; k < j->candidates; k++) {
+                const cell *c = &j->cell[i * j->candidates + k];
+                char bits[NUMBER_SIZE];
+                snprintf(bits, sizeof bits, "%g", j->candidate[k].bits);
+                report_row(width, j->candidate[k].text, bits, &c->stats, c->relative_error, j->percent);
+            }
+        }
+    }
+}
+
+static void print_threshold(const job *j)
+{
+    char db[NUMBER_SIZE];
+    const candidate *c = cheapest(j, NULL);
+    printf("\ncheapest with at least %s dB over all: %s\n", number_print(db, j->threshold), spec_of(c));
+    if (!file_is_array(&j->in)) {
+        const mixture m = mix(j);
+        printf("cheapest for each tensor: %.4g bits an element", m.bits);
+        if (m.none > 0) {
+            printf(", with %zu of %zu tensors left as they are for want of one", m.none, j->in.chosen_count);
+        }
+        putchar('\n');
+    }
+}
+
+static void print_tables(const job *j)
+{
+    if (!file_is_array(&j->in)) {
+        puts("SQNR in dB");
+        print_tensors(j);
+        if (j->all_counters) {
+            print_long(j);
+        }
+        puts("\nall tensors");
+    }
+    print_formats(j);
+    if (j->has_threshold) {
+        print_threshold(j);
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------- as JSON */
+
+static json_t *json_cell(const candidate *k, const cell *c)
+{
+    json_t *entry = jsonout_object();
+    jsonout_set(entry, "spec", jsonout_text(k->text));
+    jsonout_set(entry, "bits_per_element", jsonout_real(k->bits));
+    jsonout_set(entry, "max_relative_error", jsonout_real(c->relative_error));
+    jsonout_stats(entry, &c->stats);
+    return entry;
+}
+
+static json_t *json_cheapest(const job *j, const cell *first)
+{
+    const candidate *c = cheapest(j, first);
+    return jsonout_text(c != NULL ? c->text : NULL);
+}
+
+static json_t *json_tensors(const job *j)
+{
+    json_t *list = jsonout_array();
+    for (size_t i = 0; i < j->in.model.count; i++) {
+        if (j->in.chosen[i]) {
+            const cell *first = &j->cell[i * j->candidates];
+            json_t *entry = report_json_tensor(&j->in.model.tensor[i]), *formats = jsonout_array();
+            for (size_t k = 0; k < j->candidates; k++) {
+                jsonout_append(formats, json_cell(&j->candidate[k], &first[k]));
+            }
+            jsonout_set(entry, "formats", formats);
+            if (j->has_threshold) {
+                jsonout_set(entry, "cheapest", json_cheapest(j, first));
+            }
+            jsonout_append(list, entry);
+        }
+    }
+    return list;
+}
+
+static void print_json(const job *j)
+{
+    json_t *object = jsonout_object(), *list = jsonout_array();
+    for (size_t k = 0; k < j->candidates; k++) {
+        jsonout_append(list, json_cell(&j->candidate[k], &j->candidate[k].total));
+    }
+    jsonout_set(object, "input", jsonout_text(j->in.path));
+    if (file_is_array(&j->in)) {
+        const tensor *t = &j->in.model.tensor[0];
+        json_t *shape = jsonout_array();
+        for (unsigned i = 0; i < t->dimensions; i++) {
+            jsonout_append(shape, jsonout_count(t->extent[i]));
+        }
+        jsonout_set(object, "type", jsonout_text(t->type->text));
+        jsonout_set(object, "shape", shape);
+    } else {
+        jsonout_set(object, "tensors", json_tensors(j));
+        jsonout_set(object, "skipped", report_json_left_out(&j->in));
+    }
+    jsonout_set(object, "count", jsonout_count(j->candidate[0].total.stats.count));
+    jsonout_set(object, "rounding", jsonout_rounding(&j->rounding));
     jsonout_set(object, "formats", list);
+    if (j->has_threshold) {
+        const mixture m = mix(j);
+        jsonout_set(object, "min_sqnr_db", jsonout_real(j->threshold));
+        jsonout_set(object, "cheapest", json_cheapest(j, NULL));
+        jsonout_set(object, "cheapest_each_bits_per_element", jsonout_real(m.bits));
+        jsonout_set(object, "without_cheapest", jsonout_count(m.none));
+    }
     jsonout_print(object);
 }
+
+/* ------------------------------------------------------------------------------------------------------ plot */
+
+static void draw(const job *j, const char *path)
+{
+    plot_point *points = cli_allocate(j->candidates, sizeof *points);
+    for (size_t k = 0; k < j->candidates; k++) {
+        const double db = fpemu_stats_sqnr(&j->candidate[k].total.stats);
+        points[k] =
+            (plot_point){.label = j->candidate[k].text, .x = j->candidate[k].bits, .y = db, .low = db, .high = db};
+        for (size_t i = 0; i < j->in.model.count; i++) {
+            const double one = fpemu_stats_sqnr(&j->cell[i * j->candidates + k].stats);
+            if (j->in.chosen[i] && isfinite(one)) {
+                points[k].low = fmin(points[k].low, one);
+                points[k].high = fmax(points[k].high, one);
+            }
+        }
+    }
+    plot_write(path, j->in.path, j->candidates, points, j->has_threshold ? &j->threshold : NULL,
+               !file_is_array(&j->in));
+    free(points);
+}
+
+/* --------------------------------------------------------------------------------------------------- command */
 
 int cmd_compare(int argc, char **argv)
 {
     cli c = cli_start(argc, argv, help);
     cli_rounding asked = {0};
-    array_raw raw = {0};
-    bool percent = false, json = false;
+    file_options files = {0};
+    job j = {.axis = -1};
+    bool has_axis = false, has_blocks = false;
+    const char *plot = NULL;
+    bool json = false;
     for (int option; (option = cli_next(&c, CLI_ROUNDING_SHORT, options)) != -1;) {
         if (option == CLI_OPT_PERCENT) {
-            percent = true;
+            j.percent = true;
         } else if (option == CLI_OPT_JSON) {
             json = true;
+        } else if (option == CLI_OPT_LONG) {
+            j.all_counters = true;
+        } else if (option == CLI_OPT_PLOT) {
+            plot = output_path(optarg);
+        } else if (option == CLI_OPT_AXIS) {
+            j.axis = along_axis(optarg);
+            has_axis = true;
+        } else if (option == CLI_OPT_MIN_SQNR) {
+            j.has_threshold = number_read_f64(optarg, &j.threshold) && isfinite(j.threshold);
+            if (!j.has_threshold) {
+                cli_usage("--min-sqnr: '%s' is no number of dB", optarg);
+            }
         } else if (!cli_rounding_take(&asked, option, optarg)) {
-            array_raw_take(&raw, option, optarg);
+            file_take(&files, option, optarg);
         }
     }
     cli_expect_operands(&c, 2, -1, "IN SPEC...");
-    array_raw_check(&raw);
-    const int count = c.operands - 1;
-    row *rows = cli_allocate((size_t)count, sizeof *rows);
-    for (int i = 0; i < count; i++) {
-        rows[i].spec = c.operand[i + 1];
-        rows[i].format = cli_format(rows[i].spec);
-        rows[i].stats.want = FPEMU_SUMS;
+    file_check(&files);
+    j.candidates = (size_t)c.operands - 1;
+    j.candidate = cli_allocate(j.candidates, sizeof *j.candidate);
+    for (size_t k = 0; k < j.candidates; k++) {
+        candidate *to = &j.candidate[k];
+        to->spec = c.operand[k + 1];
+        to->format = cli_format(to->spec);
+        to->bits = fpemu_bits_per_element(&to->format);
+        cli_spec(&to->format, to->text);
+        has_blocks |= to->format.scaling != FPEMU_SCALING_NONE;
     }
-    const fpemu_rounding rounding = cli_rounding_get(&asked);
+    if (has_axis && !has_blocks) {
+        cli_usage("--axis is for formats with blocks, and none of these has any");
+    }
+    j.rounding = cli_rounding_get(&asked);
 
-    array_reader in = array_open(c.operand[0], &raw);
-    compare_file(&in, rounding, rows, count);
-    array_close(&in);
-    if (json) {
-        print_json(&in, &rounding, rows, count);
-    } else {
-        print_table(rows, count, percent);
+    j.in = file_open(c.operand[0], &files);
+    if (j.all_counters && file_is_array(&j.in)) {
+        cli_usage("--long is for files of several tensors: of one array every counter is there");
     }
-    free(rows);
+    compare_file(&j);
+    if (plot != NULL) {
+        draw(&j, plot);
+    }
+    if (json) {
+        print_json(&j);
+    } else {
+        print_tables(&j);
+    }
+    file_close(&j.in);
+    free(j.cell);
+    free(j.candidate);
     return CLI_OK;
 }

@@ -15,7 +15,7 @@ static bool is_float(const fpemu_format *format)
 
 const char *describe_kind(const fpemu_format *format)
 {
-    static const char *const names[] = {"invalid", "float", "fixed", "int", "posit"};
+    static const char *const names[] = {"invalid", "float", "fixed", "int", "posit", "codebook"};
     return names[format->kind < sizeof names / sizeof *names ? format->kind : 0];
 }
 
@@ -68,6 +68,48 @@ const char *describe_specials(char text[DESCRIBE_SIZE], const fpemu_format *form
     return text + 1;
 }
 
+const char *describe_rule(const fpemu_format *format)
+{
+    static const char *const names[] = {NULL,     "floor",    "ceil",   "even",        "rceil",  "hbfp", "absmax",
+                                        "nvfp4", "nvfp4-ao", "recipe", "recipe-pow2", "muppet", "s2fp8"};
+    return names[format->scaling < sizeof names / sizeof *names ? format->scaling : 0];
+}
+
+const char *describe_scale(char text[CLI_SPEC_SIZE], const fpemu_format *format)
+{
+    fpemu_format scale;
+    if (format->scaling != FPEMU_SCALING_NONE && format->scale_power) {
+        snprintf(text, CLI_SPEC_SIZE, "2^c, c of %u bits", (unsigned)format->scale_exponent_bits);
+        return text;
+    }
+    return fpemu_scale_format(format, &scale) == FPEMU_OK ? cli_spec(&scale, text) : NULL;
+}
+
+const char *describe_block(char text[DESCRIBE_SIZE], const fpemu_format *format)
+{
+    if (format->scaling == FPEMU_SCALING_NONE) {
+        return NULL;
+    }
+    switch (format->block) {
+    case FPEMU_BLOCK_RUN:
+        snprintf(text, DESCRIBE_SIZE, "%" PRIu32, format->block_length);
+        return text;
+    case FPEMU_BLOCK_TILE:
+        snprintf(text, DESCRIBE_SIZE, "%" PRIu32 "x%" PRIu32, format->block_rows, format->block_length);
+        return text;
+    case FPEMU_BLOCK_ROW: return "row";
+    case FPEMU_BLOCK_CHANNEL: return "channel";
+    default: return "tensor";
+    }
+}
+
+const char *describe_element(char text[CLI_SPEC_SIZE], const fpemu_format *format)
+{
+    fpemu_format element;
+    cli_check(fpemu_element_format(format, &element), "format");
+    return cli_spec(&element, text);
+}
+
 void describe_json(json_t *object, const fpemu_format *format)
 {
     const bool floating = is_float(format), posit = format->kind == FPEMU_KIND_POSIT;
@@ -75,7 +117,8 @@ void describe_json(json_t *object, const fpemu_format *format)
     const bool normals = describe_has_normals(format);
     const double epsilon = fpemu_epsilon(format), min_positive = fpemu_min_positive(format);
     const uint64_t nans = fpemu_nan_count(format);
-    char spec[CLI_SPEC_SIZE];
+    const bool blocked = format->scaling != FPEMU_SCALING_NONE;
+    char spec[CLI_SPEC_SIZE], block[DESCRIBE_SIZE];
 
     jsonout_set(object, "spec", jsonout_text(cli_spec(format, spec)));
     jsonout_set(object, "kind", jsonout_text(describe_kind(format)));
@@ -110,6 +153,11 @@ void describe_json(json_t *object, const fpemu_format *format)
     jsonout_set(object, "lowest_code", jsonout_count(format->lowest_code));
     jsonout_set(object, "nan_code", format->has_nan ? jsonout_count(format->nan_code) : json_null());
     jsonout_set(object, "values", jsonout_count(fpemu_value_count(format)));
+    jsonout_set(object, "element", blocked ? jsonout_text(describe_element(spec, format)) : json_null());
+    jsonout_set(object, "block", jsonout_text(describe_block(block, format)));
+    jsonout_set(object, "scale_format", jsonout_text(describe_scale(spec, format)));
+    jsonout_set(object, "scale_rule", jsonout_text(describe_rule(format)));
+    jsonout_set(object, "margin", blocked ? jsonout_integer(format->margin) : json_null());
     jsonout_set(object, "bits_per_element", jsonout_real(fpemu_bits_per_element(format)));
     jsonout_set(object, "code_bytes", jsonout_integer((int64_t)fpemu_code_size(format)));
     jsonout_set(object, "fits_binary32", jsonout_bool(fpemu_fits_f32(format)));

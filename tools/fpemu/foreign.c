@@ -29,7 +29,7 @@ typedef struct foreign_shared {
     volatile size_t at;
     bool one_by_one; /* an array function gets arrays of one element */
     char message[200];
-    double in[FOREIGN_BATCH], out[FOREIGN_BATCH]; /* as large as any type needs */
+    double in[FOREIGN_OPERANDS][FOREIGN_BATCH], out[FOREIGN_BATCH]; /* as large as any type needs */
 } foreign_shared;
 
 static const double GRACE = 1; /* seconds past the deadline that a run may still end in */
@@ -194,10 +194,19 @@ typedef union function {
     void (*any)(void);
 } function;
 
-#define CALL(IN, OUT) \
+#define OPERAND(IN, K) (((const IN *)(const void *)s->in[K])[i])
+#define EACH(OUT, ...) \
     for (size_t i = 0; i < n; i++) { \
         s->at = i; \
-        ((OUT *)(void *)s->out)[i] = ((OUT(*)(IN))f.any)(((const IN *)(const void *)s->in)[i]); \
+        ((OUT *)(void *)s->out)[i] = (__VA_ARGS__); \
+    }
+#define CALL(IN, OUT) \
+    if (signature->operands == 1) { \
+        EACH(OUT, ((OUT(*)(IN))f.any)(OPERAND(IN, 0))) \
+    } else if (signature->operands == 2) { \
+        EACH(OUT, ((OUT(*)(IN, IN))f.any)(OPERAND(IN, 0), OPERAND(IN, 1))) \
+    } else { \
+        EACH(OUT, ((OUT(*)(IN, IN, IN))f.any)(OPERAND(IN, 0), OPERAND(IN, 1), OPERAND(IN, 2))) \
     } \
     break
 #define CALLS(FROM, IN) \
@@ -221,17 +230,27 @@ static void call_scalar(foreign_shared *s, function f, const foreign_signature *
 }
 
 /* At the machine's level pointers of all types are alike, as `void *` is to C for data. */
+static void call_slice(foreign_shared *s, function f, const foreign_signature *signature, size_t first, size_t n)
+{
+    const size_t in = first * foreign_size(signature->in);
+    const void *a = (const char *)s->in[0] + in, *b = (const char *)s->in[1] + in, *c = (const char *)s->in[2] + in;
+    void *y = (char *)s->out + first * foreign_size(signature->out);
+    switch (signature->operands) {
+    case 1: ((void (*)(const void *, void *, size_t))f.any)(a, y, n); break;
+    case 2: ((void (*)(const void *, const void *, void *, size_t))f.any)(a, b, y, n); break;
+    default: ((void (*)(const void *, const void *, const void *, void *, size_t))f.any)(a, b, c, y, n); break;
+    }
+}
+
 static void call_array(foreign_shared *s, function f, const foreign_signature *signature, size_t n)
 {
-    void (*convert)(const void *, void *, size_t) = (void (*)(const void *, void *, size_t))f.any;
     if (!s->one_by_one) {
-        convert(s->in, s->out, n);
+        call_slice(s, f, signature, 0, n);
         return;
     }
     for (size_t i = 0; i < n; i++) {
         s->at = i;
-        convert((const char *)s->in + i * foreign_size(signature->in),
-                (char *)s->out + i * foreign_size(signature->out), 1);
+        call_slice(s, f, signature, i, 1);
     }
 }
 
@@ -347,7 +366,9 @@ foreign foreign_library(const char *target, foreign_signature signature)
     if (f.shared == MAP_FAILED) {
         cli_fail("out of memory");
     }
-    f.in = f.shared->in;
+    for (int k = 0; k < FOREIGN_OPERANDS; k++) {
+        f.in[k] = f.shared->in[k];
+    }
     f.out = f.shared->out;
     open_worker(&f);
     return f;
@@ -401,7 +422,9 @@ static foreign_end run_library(foreign *f, size_t n, double deadline)
 foreign foreign_program(const char *command, foreign_signature signature)
 {
     foreign f = {.signature = signature, .name = command, .program = true};
-    f.in = cli_allocate(FOREIGN_BATCH, sizeof(double));
+    for (int k = 0; k < signature.operands; k++) {
+        f.in[k] = cli_allocate(FOREIGN_BATCH, sizeof(double));
+    }
     f.out = cli_allocate(FOREIGN_BATCH, sizeof(double));
     return f;
 }
@@ -416,17 +439,26 @@ static FILE *scratch_file(void)
 }
 
 /* Values in hexadecimal, NaN with its sign; codes as 0x7e. */
+static void print_operand(foreign_type type, const void *in, size_t i, FILE *file)
+{
+    char text[NUMBER_SIZE];
+    if (foreign_is_code(type)) {
+        const size_t size = foreign_size(type);
+        fputs(number_print_code(text, number_load_code(in, size, i), 8 * (unsigned)size), file);
+    } else {
+        const double x = type == FOREIGN_F32 ? (double)((const float *)in)[i] : ((const double *)in)[i];
+        fprintf(file, "%s%s", isnan(x) && signbit(x) ? "-" : "", number_print_hex(text, x));
+    }
+}
+
+/* The operands of one result a line. */
 static void print_inputs(const foreign *f, size_t n, FILE *file)
 {
-    const foreign_type type = f->signature.in;
+    const int operands = f->signature.operands;
     for (size_t i = 0; i < n; i++) {
-        char text[NUMBER_SIZE];
-        if (foreign_is_code(type)) {
-            const size_t size = foreign_size(type);
-            fprintf(file, "%s\n", number_print_code(text, number_load_code(f->in, size, i), 8 * (unsigned)size));
-        } else {
-            const double x = type == FOREIGN_F32 ? (double)((const float *)f->in)[i] : ((const double *)f->in)[i];
-            fprintf(file, "%s%s\n", isnan(x) && signbit(x) ? "-" : "", number_print_hex(text, x));
+        for (int k = 0; k < operands; k++) {
+            print_operand(f->signature.in, f->in[k], i, file);
+            putc(k + 1 < operands ? ' ' : '\n', file);
         }
     }
     if (fflush(file) != 0) {
@@ -537,7 +569,9 @@ foreign_end foreign_run(foreign *f, size_t n, double deadline)
 void foreign_close(foreign *f)
 {
     if (f->program) {
-        free(f->in);
+        for (int k = 0; k < FOREIGN_OPERANDS; k++) {
+            free(f->in[k]);
+        }
         free(f->out);
     } else {
         close_worker(f);

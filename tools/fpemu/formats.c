@@ -12,7 +12,8 @@
 static const char help[] =
     "Usage: fpemu formats [--json]\n"
     "Lists the named formats: bits, largest value, smallest normal and subnormal values, epsilon\n"
-    "(the step at 1), and which special values there are. '-' where a notion has no meaning.\n"
+    "(the step at 1), and which special values there are; then those with scales: bits an element,\n"
+    "element, block, scale format, scale rule. '-' where a notion has no meaning.\n"
     "\n"
     "      --json            as JSON, with the other names of each format\n";
 
@@ -32,6 +33,29 @@ static void print_row(const char *name, const fpemu_format *format)
            number_or_dash(subnormal, fpemu_min_positive(format), describe_has_subnormals(format)),
            number_or_dash(epsilon, fpemu_epsilon(format), fpemu_epsilon(format) > 0),
            describe_specials(special, format));
+}
+
+static void print_blocked_row(const char *name, const fpemu_format *format)
+{
+    char bits[NUMBER_SIZE], element[CLI_SPEC_SIZE], scale[CLI_SPEC_SIZE], block[DESCRIBE_SIZE];
+    const char *const scale_text = describe_scale(scale, format);
+    printf("%-14s %8s  %-22s  %-8s  %-22s  %s\n", name, number_print(bits, fpemu_bits_per_element(format)),
+           describe_element(element, format), describe_block(block, format), scale_text != NULL ? scale_text : "-",
+           describe_rule(format));
+}
+
+/* The rows of the formats without scales, or of those with. */
+static void print_table(bool blocked)
+{
+    for (int name = 1; name < FPEMU_NAME_COUNT; name++) {
+        fpemu_format format;
+        const char *text = fpemu_name_text((fpemu_name)name, 0);
+        cli_check(fpemu_named((fpemu_name)name, &format), text);
+        if ((format.scaling != FPEMU_SCALING_NONE) != blocked) {
+            continue;
+        }
+        (blocked ? print_blocked_row : print_row)(text, &format);
+    }
 }
 
 static json_t *json_row(fpemu_name name, const fpemu_format *format)
@@ -57,23 +81,20 @@ int cmd_formats(int argc, char **argv)
     }
     cli_expect_operands(&c, 0, 0, "no argument");
 
-    json_t *rows = json ? jsonout_array() : NULL;
     if (!json) {
         printf("%-14s %4s  %-22s  %-22s  %-22s  %-22s  %s\n", "name", "bits", "largest", "smallest-normal",
                "smallest-subnormal", "epsilon", "specials");
+        print_table(false);
+        printf("\n%-14s %8s  %-22s  %-8s  %-22s  %s\n", "name", "bits/el.", "element", "block", "scale", "rule");
+        print_table(true);
+        return CLI_OK;
     }
+    json_t *rows = jsonout_array();
     for (int name = 1; name < FPEMU_NAME_COUNT; name++) {
         fpemu_format format;
-        const char *text = fpemu_name_text((fpemu_name)name, 0);
-        cli_check(fpemu_named((fpemu_name)name, &format), text);
-        if (json) {
-            jsonout_append(rows, json_row((fpemu_name)name, &format));
-        } else {
-            print_row(text, &format);
-        }
+        cli_check(fpemu_named((fpemu_name)name, &format), fpemu_name_text((fpemu_name)name, 0));
+        jsonout_append(rows, json_row((fpemu_name)name, &format));
     }
-    if (json) {
-        jsonout_print(rows);
-    }
+    jsonout_print(rows);
     return CLI_OK;
 }

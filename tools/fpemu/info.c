@@ -13,7 +13,8 @@
 static const char help[] =
     "Usage: fpemu info SPEC [--values] [--json]\n"
     "Prints the properties of the format SPEC; with --values instead every code and its value, one\n"
-    "a line, as '0x7e 448', for formats of up to 16 bits.\n"
+    "a line, as '0x7e 448', for formats of up to 16 bits. Of a format with scales, the values are\n"
+    "those of its elements.\n"
     "\n"
     "      --values          every code and its value\n"
     "      --json            as JSON; with --values, 'value_list' is added. A key without meaning\n"
@@ -29,8 +30,10 @@ static const struct option options[] = {{"values", no_argument, NULL, CLI_OPT_VA
 enum { WIDEST_LISTED = 16 };
 
 /* The value of every code, in the order of codes. */
-static double *decode_all(const fpemu_format *format, const char *spec)
+static double *decode_all(const fpemu_format *given, const char *spec)
 {
+    fpemu_format element, *format = &element;
+    cli_check(fpemu_element_format(given, &element), spec);
     const size_t count = (size_t)1 << format->bits, size = fpemu_code_size(format);
     double *values = cli_allocate(count, sizeof *values);
     void *codes = cli_allocate(count, size);
@@ -105,10 +108,25 @@ static void print_layout(const fpemu_format *format)
         print_number("scale", format->scale, true);
         print_whole("zero point", format->zero_point);
         break;
+    case FPEMU_KIND_CODEBOOK: break;
     default:
         print_whole("exponent bits", format->exponent_bits);
         break;
     }
+}
+
+/* What a blocked format has beside its element; the lines that follow are the element's. */
+static void print_blocks(const fpemu_format *format)
+{
+    char text[CLI_SPEC_SIZE], block[DESCRIBE_SIZE];
+    print_text("element", describe_element(text, format));
+    print_text("block", describe_block(block, format));
+    print_text("scale", describe_scale(text, format));
+    print_text("scale rule", describe_rule(format));
+    if (format->margin != 0) {
+        print_whole("margin", format->margin);
+    }
+    print_number("bits per element", fpemu_bits_per_element(format), true);
 }
 
 static void print_properties(const fpemu_format *format)
@@ -117,6 +135,9 @@ static void print_properties(const fpemu_format *format)
     const bool fixed_or_int = format->kind == FPEMU_KIND_FIXED || format->kind == FPEMU_KIND_INT;
     const double epsilon = fpemu_epsilon(format), min_positive = fpemu_min_positive(format);
     print_text("format", cli_spec(format, spec));
+    if (format->scaling != FPEMU_SCALING_NONE) {
+        print_blocks(format);
+    }
     print_text("kind", describe_kind(format));
     printf("%-16s %" PRIu32 "%s\n", "bits", format->bits, format->is_signed ? ", signed" : ", unsigned");
     print_layout(format);
@@ -127,7 +148,8 @@ static void print_properties(const fpemu_format *format)
     print_number("epsilon", epsilon, epsilon > 0);
     printf("%-16s %" PRIu64 "\n", "finite values", fpemu_value_count(format));
     print_text("specials", describe_specials(specials, format));
-    print_text("on overflow", fixed_or_int && format->wrap ? "wrap" : cli_overflow_name(format->overflow));
+    print_text("on overflow", format->scaling != FPEMU_SCALING_NONE ? "saturate"
+                              : fixed_or_int && format->wrap       ? "wrap" : cli_overflow_name(format->overflow));
     print_text("on NaN", cli_nan_name(format->nan));
     print_text("held by", fpemu_fits_f32(format)   ? "binary32, binary64"
                           : fpemu_fits_f64(format) ? "binary64"

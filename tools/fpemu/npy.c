@@ -3,22 +3,14 @@
 
 #include "npy.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const unsigned char magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
 enum { LONGEST_HEADER = 1 << 20 };
-
-bool npy_host_is_big_endian(void)
-{
-    const uint16_t one = 1;
-    unsigned char first;
-    memcpy(&first, &one, 1);
-    return first == 0;
-}
 
 /* ------------------------------------------------------------------------------------------------ parsing */
 
@@ -30,7 +22,8 @@ typedef struct parser {
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
-static bool refuse(const parser *p, const char *format, ...)
+static bool
+refuse(const parser *p, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -69,8 +62,7 @@ static bool take_word(parser *p, const char *word)
 }
 
 /* A short string in either kind of quotes, without escapes. */
-enum { LONGEST_STRING = 32 };
-static bool take_string(parser *p, char text[LONGEST_STRING + 1])
+static bool take_string(parser *p, char text[NPY_LONGEST_STRING + 1])
 {
     skip_space(p);
     if (p->at == p->end || (*p->at != '\'' && *p->at != '"')) {
@@ -78,13 +70,13 @@ static bool take_string(parser *p, char text[LONGEST_STRING + 1])
     }
     const char quote = *p->at;
     size_t length = 0;
-    for (const char *c = p->at + 1; c < p->end && length <= LONGEST_STRING; c++) {
+    for (const char *c = p->at + 1; c < p->end && length <= NPY_LONGEST_STRING; c++) {
         if (*c == quote) {
             text[length] = '\0';
             p->at = c + 1;
             return true;
         }
-        if (*c == '\\' || *c < 0x20 || *c > 0x7e || length == LONGEST_STRING) {
+        if (*c == '\\' || *c < 0x20 || *c > 0x7e || length == NPY_LONGEST_STRING) {
             return false;
         }
         text[length++] = *c;
@@ -92,34 +84,49 @@ static bool take_string(parser *p, char text[LONGEST_STRING + 1])
     return false;
 }
 
+/* The description of records, up to its closing bracket: of no use here but to be passed over. */
+static bool skip_records(parser *p)
+{
+    unsigned depth = 1;
+    for (char quote = '\0'; p->at < p->end && depth > 0; p->at++) {
+        const char c = *p->at;
+        if (quote != '\0') {
+            quote = c == quote ? '\0' : quote;
+        } else if (c == '\'' || c == '"') {
+            quote = c;
+        } else {
+            depth += c == '[';
+            depth -= c == ']';
+        }
+    }
+    return depth == 0;
+}
+
 static bool parse_type(parser *p, npy_header *header)
 {
-    char text[LONGEST_STRING + 1];
     if (take(p, '[')) {
-        return refuse(p, "the elements are records; expected float32 or float64");
+        strcpy(header->type_text, "records");
+        return skip_records(p) || refuse(p, "the header's 'descr' has no end");
     }
-    if (!take_string(p, text)) {
+    if (!take_string(p, header->type_text)) {
         return refuse(p, "the header's 'descr' is not a string");
     }
-    const char *type = text;
-    header->big_endian = npy_host_is_big_endian();
+    const char *type = header->type_text;
+    header->big_endian = dtype_host_is_big_endian();
     if (*type == '<' || *type == '>') {
         header->big_endian = *type++ == '>';
     } else if (*type == '=' || *type == '|') {
         type++;
     }
-    if (strcmp(type, "f4") != 0 && strcmp(type, "f8") != 0) {
-        return refuse(p, "elements of type '%s'; expected float32 or float64", text);
-    }
-    header->item_size = type[1] == '4' ? 4 : 8;
+    header->type = dtype_coded(type);
     return true;
 }
 
 static bool parse_order(parser *p, npy_header *header)
 {
     header->fortran_order = take_word(p, "True");
-    return header->fortran_order || take_word(p, "False")
-           || refuse(p, "the header's 'fortran_order' is neither True nor False");
+    return header->fortran_order || take_word(p, "False") ||
+           refuse(p, "the header's 'fortran_order' is neither True nor False");
 }
 
 /* A whole number; a final L, as Python 2 wrote it, is allowed. */
@@ -166,24 +173,6 @@ static bool parse_shape(parser *p, npy_header *header)
     return true;
 }
 
-/* As in NumPy, the extents other than 0 have to multiply to an addressable size even in an empty array. */
-static bool count_elements(parser *p, npy_header *header)
-{
-    uint64_t count = 1;
-    bool empty = false;
-    for (unsigned i = 0; i < header->dimensions; i++) {
-        if (header->extent[i] == 0) {
-            empty = true;
-        } else if (count > (uint64_t)INT64_MAX / header->item_size / header->extent[i]) {
-            return refuse(p, "the shape asks for more than 2^63 bytes");
-        } else {
-            count *= header->extent[i];
-        }
-    }
-    header->count = empty ? 0 : count;
-    return true;
-}
-
 bool npy_parse_header(const char *text, size_t length, npy_header *header, char error[NPY_ERROR_SIZE])
 {
     typedef bool parse_value(parser *, npy_header *);
@@ -200,7 +189,7 @@ bool npy_parse_header(const char *text, size_t length, npy_header *header, char 
         return refuse(&p, "the header is not a dictionary");
     }
     while (!take(&p, '}')) {
-        char key[LONGEST_STRING + 1];
+        char key[NPY_LONGEST_STRING + 1];
         if (!take_string(&p, key) || !take(&p, ':')) {
             return refuse(&p, "the header is not a dictionary that can be read");
         }
@@ -229,29 +218,18 @@ bool npy_parse_header(const char *text, size_t length, npy_header *header, char 
             return refuse(&p, "the header lacks the key '%s'", entries[i].key);
         }
     }
-    return count_elements(&p, header);
+    return true;
 }
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
-static bool read_bytes(FILE *file, const parser *p, void *bytes, size_t size)
-{
-    errno = 0;
-    if (fread(bytes, 1, size, file) == size) {
-        return true;
-    }
-    if (ferror(file)) {
-        return refuse(p, "%s", errno != 0 ? strerror(errno) : "read error");
-    }
-    return refuse(p, "the file ends inside its header");
-}
-
-bool npy_read_header(FILE *file, npy_header *header, char error[NPY_ERROR_SIZE])
+bool npy_read_header(npy_read *read, void *from, npy_header *header, uint64_t *skipped, char error[NPY_ERROR_SIZE])
 {
     const parser p = {.error = error};
     unsigned char start[12] = {0};
-    if (!read_bytes(file, &p, start, 8)) {
-        return false;
+    static const char short_file[] = "the file ends inside its header";
+    if (read(from, start, 8) != 8) {
+        return refuse(&p, "%s", short_file);
     }
     if (memcmp(start, magic, sizeof magic) != 0) {
         return refuse(&p, "not a .npy file (for data without a header: --raw)");
@@ -259,16 +237,22 @@ bool npy_read_header(FILE *file, npy_header *header, char error[NPY_ERROR_SIZE])
     if (start[6] < 1 || start[6] > 3 || start[7] != 0) {
         return refuse(&p, "version %u.%u of the .npy format is unknown", start[6], start[7]);
     }
-    if (!read_bytes(file, &p, start + 8, start[6] == 1 ? 2 : 4)) {
-        return false;
+    const size_t size = start[6] == 1 ? 2 : 4;
+    if (read(from, start + 8, size) != size) {
+        return refuse(&p, "%s", short_file);
     }
-    const uint32_t length = (uint32_t)start[8] | (uint32_t)start[9] << 8 | (uint32_t)start[10] << 16
-                            | (uint32_t)start[11] << 24;
+    const uint32_t length =
+        (uint32_t)start[8] | (uint32_t)start[9] << 8 | (uint32_t)start[10] << 16 | (uint32_t)start[11] << 24;
     if (length > LONGEST_HEADER) {
         return refuse(&p, "a header of %" PRIu32 " bytes is too long", length);
     }
-    char *text = cli_allocate(length, 1);
-    const bool good = read_bytes(file, &p, text, length) && npy_parse_header(text, length, header, error);
+    char *text = malloc(length > 0 ? length : 1);
+    if (text == NULL) {
+        return refuse(&p, "out of memory");
+    }
+    const bool good = (read(from, text, length) == length || refuse(&p, "%s", short_file)) &&
+                      npy_parse_header(text, length, header, error);
+    *skipped = 8 + size + length;
     free(text);
     return good;
 }
@@ -276,9 +260,9 @@ bool npy_read_header(FILE *file, npy_header *header, char error[NPY_ERROR_SIZE])
 size_t npy_print_header(const npy_header *header, unsigned char bytes[NPY_HEADER_SIZE])
 {
     char text[NPY_HEADER_SIZE];
-    size_t used = (size_t)snprintf(text, sizeof text, "{'descr': '%cf%u', 'fortran_order': %s, 'shape': (",
-                                   header->big_endian ? '>' : '<', header->item_size,
-                                   header->fortran_order ? "True" : "False");
+    size_t used =
+        (size_t)snprintf(text, sizeof text, "{'descr': '%c%s', 'fortran_order': %s, 'shape': (",
+                         header->big_endian ? '>' : '<', header->type->code, header->fortran_order ? "True" : "False");
     for (unsigned i = 0; i < header->dimensions; i++) {
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%" PRIu64, i > 0 ? ", " : "", header->extent[i]);
     }

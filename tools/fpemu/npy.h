@@ -11,24 +11,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
+
+#include "dtype.h"
 
 enum { NPY_MOST_DIMENSIONS = 64 }; /* as NumPy 2 */
+enum { NPY_LONGEST_STRING = 32 };
 
 typedef struct npy_header {
-    unsigned item_size; /* 4: binary32, 8: binary64 */
+    const dtype *type;                      /* NULL: another than a floating-point type */
+    char type_text[NPY_LONGEST_STRING + 1]; /* as the header says it: "<f4"; "records" */
     bool big_endian;
     bool fortran_order;
     unsigned dimensions; /* 0: one number without a shape */
     uint64_t extent[NPY_MOST_DIMENSIONS];
-    uint64_t count; /* product of the extents; count * item_size fits in 63 bits */
 } npy_header;
 
-bool npy_host_is_big_endian(void);
-
-/* Reads magic, version and header; the data come next. On failure `error` says why. */
+/* Reads magic, version and header by `read`, which gives up to `size` bytes; the data come next, at `*skipped` bytes.
+ * On failure `error` says why. */
 #define NPY_ERROR_SIZE 160
-bool npy_read_header(FILE *file, npy_header *header, char error[NPY_ERROR_SIZE]);
+typedef size_t npy_read(void *from, void *bytes, size_t size);
+bool npy_read_header(npy_read *read, void *from, npy_header *header, uint64_t *skipped, char error[NPY_ERROR_SIZE]);
 /* The same from the text of the header alone. */
 bool npy_parse_header(const char *text, size_t length, npy_header *header, char error[NPY_ERROR_SIZE]);
 

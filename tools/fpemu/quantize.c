@@ -1,34 +1,46 @@
-/* quantize.c - fpemu quantize: an array file rounded to a format. */
+/* quantize.c - fpemu quantize: the tensors of a file rounded to a format. */
 #include "cli.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "array.h"
+#include "along.h"
 #include "commands.h"
+#include "file.h"
 #include "jsonout.h"
 #include "number.h"
 #include "progress.h"
+#include "report.h"
+#include "save.h"
 
 static const char help[] =
     "Usage: fpemu quantize SPEC IN -o OUT [OPTION...]\n"
-    "Rounds every element of an array file to the format SPEC. Files are NumPy's .npy with float32\n"
-    "or float64 elements, or raw; OUT has the type, shape and order of IN. Any size in bounded\n"
-    "memory. IN may be '-', standard input; OUT may be the file IN itself: it is replaced only when\n"
-    "everything is written. The index of an element, which chooses its random word, is its position\n"
-    "in the file's data.\n"
+    "Rounds every floating-point number of a file to the format SPEC. Files are .safetensors (F64,\n"
+    "F32, BF16, F16 and the F8 types), NumPy's .npy and .npz (float16, float32, float64), or raw;\n"
+    "OUT is of the same kind, with the same names, shapes, order and metadata. Tensors of other\n"
+    "types, and those not asked for, are copied. Any size in bounded memory. IN may be '-', standard\n"
+    "input; OUT may be the file IN itself: it is replaced only when everything is written. The index\n"
+    "of an element, which chooses its random word, is its position in the data of its tensor; the\n"
+    "n-th tensor of a file, from 0, uses stream --stream + n.\n"
     "\n"
     "  -o, --output OUT      the file to write\n"
+    "      --axis N          along which the blocks of a format run: 0, 1, ..., or from the end -1,\n"
+    "                        -2, ... (default: -1)\n"
+    "      --dtype TYPE      type of the rounded tensors in OUT: F32, BF16 and so on (default: as in\n"
+    "                        IN where that holds every value of the format, else F32)\n"
     "      --report          print what happened: counters, extrema, signal to noise\n"
-    "      --json            the report as JSON\n" ARRAY_RAW_HELP CLI_ROUNDING_HELP
-    "\n"
-    "Example: fpemu quantize e4m3fn:saturate weights.npy -o rounded.npy --report\n";
+    "      --json            the report as JSON\n" FILE_HELP CLI_ROUNDING_HELP "\n"
+    "Examples: fpemu quantize e4m3fn:saturate weights.npy -o rounded.npy --report\n"
+    "          fpemu quantize e4m3fn model.safetensors -o rounded.safetensors --tensors '*.weight'\n";
 
 static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                        {"axis", required_argument, NULL, CLI_OPT_AXIS},
+                                        {"dtype", required_argument, NULL, CLI_OPT_DTYPE},
                                         {"report", no_argument, NULL, CLI_OPT_REPORT},
                                         {"json", no_argument, NULL, CLI_OPT_JSON},
-                                        ARRAY_RAW_LONG,
+                                        FILE_LONG,
                                         CLI_ROUNDING_LONG,
                                         CLI_HELP_LONG,
                                         {0}};
@@ -37,37 +49,136 @@ typedef struct job {
     const char *spec, *output;
     fpemu_format format;
     fpemu_rounding rounding;
-    fpemu_stats stats;
+    const dtype *asked; /* --dtype; NULL: as it comes */
+    int axis;
     bool report, json;
+
+    file in;
+    const dtype **type; /* of each tensor in OUT; NULL: copied */
+    fpemu_stats *stats; /* of each tensor */
+    fpemu_stats total;
+    progress bar;
+    walk walk; /* over the tensor that is being written */
+    along along;
+    bool binary64;
+    void *bytes;
 } job;
 
-static fpemu_status quantize_piece(const job *j, bool binary64, size_t count, void *elements, fpemu_stats *stats)
+/* ------------------------------------------------------------------------------------------------- rounding */
+
+static bool needs_binary64(const dtype *in, const dtype *out, const fpemu_format *format)
 {
-    return binary64 ? fpemu_quantize_f64(&j->format, &j->rounding, count, elements, elements, stats)
-                    : fpemu_quantize_f32(&j->format, &j->rounding, count, elements, elements, stats);
+    return in->format == FPEMU_BINARY64 || out->format == FPEMU_BINARY64 || !fpemu_fits_f32(format);
 }
 
-static void quantize_file(job *j, array_reader *in)
+static const dtype *choose_type(const job *j, const tensor *t)
 {
-    const bool binary64 = in->header.item_size == 8;
-    cli_check_carrier(&j->format, binary64, j->spec, "the data have to be float64");
-    double probe = 0; /* one zero shows, also for an empty file, whether the format and the rounding are accepted */
-    cli_check(quantize_piece(j, binary64, 1, &probe, NULL), j->spec);
-
-    void *elements = cli_allocate(ARRAY_PIECE, in->header.item_size);
-    output out = output_open(j->output);
-    progress bar = progress_start("quantize", in->header.count);
-    array_write_header(&out, in);
-    for (size_t count; (count = array_read(in, elements)) > 0;) {
-        cli_check(quantize_piece(j, binary64, count, elements, j->report ? &j->stats : NULL), j->spec);
-        array_write(&out, in, elements, count);
-        j->rounding.offset += count;
-        progress_advance(&bar, count);
+    const dtype *single = dtype_named("F32");
+    if (j->asked != NULL) {
+        return j->asked;
     }
+    if (dtype_holds(t->type, &j->format)) {
+        return t->type;
+    }
+    if (!dtype_holds(single, &j->format)) {
+        cli_check_carrier(&j->format, false, j->spec, "the data have to be float64, or: --dtype F64");
+    }
+    return single;
+}
+
+/* One zero shows, also for a file without data, whether the format and the rounding are accepted. */
+static void choose_types(job *j)
+{
+    const model *m = &j->in.model;
+    j->type = cli_allocate(m->count, sizeof *j->type);
+    j->stats = cli_allocate(m->count, sizeof *j->stats);
+    for (size_t i = 0; i < m->count; i++) {
+        double zero = 0;
+        if (j->in.chosen[i]) {
+            const tensor *t = &m->tensor[i];
+            j->type[i] = choose_type(j, t);
+            along_of(&j->in, i, &j->format, j->axis);
+            cli_check(needs_binary64(t->type, j->type[i], &j->format)
+                          ? fpemu_quantize_f64(&j->format, &j->rounding, 1, &zero, &zero, NULL)
+                          : fpemu_quantize_f32(&j->format, &j->rounding, 1, (float *)&zero, (float *)&zero, NULL),
+                      j->spec);
+        }
+    }
+}
+
+static void *piece(const job *j)
+{
+    return j->binary64 ? (void *)j->walk.x64 : (void *)j->walk.x32;
+}
+
+static void measure_tensor(job *j, size_t i)
+{
+    j->walk = walk_begin(&j->in, i, !j->binary64, j->binary64, 1);
+    while (walk_next(&j->walk)) {
+        cli_check(along_measure(&j->along, &j->format, j->walk.count, j->binary64, piece(j)), j->spec);
+    }
+    walk_end(&j->walk);
+}
+
+static void begin_tensor(void *state, size_t i)
+{
+    job *j = state;
+    const dtype *in = j->in.model.tensor[i].type, *out = j->type[i];
+    j->binary64 = needs_binary64(in, out, &j->format);
+    j->along = along_of(&j->in, i, &j->format, j->axis);
+    if (j->along.needs_range && j->in.model.walkable) {
+        measure_tensor(j, i);
+    } else if (j->along.needs_range) {
+        along_in_one_piece(&j->along);
+    }
+    j->walk = walk_begin(&j->in, i, !j->binary64, j->binary64, j->along.unit);
+    j->bytes = cli_allocate(j->walk.room, out->size);
+    j->stats[i].want = FPEMU_SUMS;
+}
+
+static size_t next_piece(void *state, const void **bytes)
+{
+    job *j = state;
+    walk *w = &j->walk;
+    const tensor *t = &j->in.model.tensor[w->i];
+    const dtype *type = j->type[w->i];
+    if (!walk_next(w)) {
+        walk_end(w);
+        free(j->bytes);
+        return 0;
+    }
+    void *x = piece(j);
+    fpemu_rounding rounding = j->rounding;
+    rounding.stream += w->i;
+    cli_check(along_quantize(&j->along, &j->format, &rounding, w->index, w->count, j->binary64, x, x,
+                             j->report ? &j->stats[w->i] : NULL),
+              j->spec);
+    if (!dtype_store(type, t->big_endian, w->count, x, j->binary64, j->bytes)) {
+        cli_fail("%s: %s: %s does not hold every result of %s; --dtype F32 does", j->in.path,
+                 t->name[0] != '\0' ? t->name : "the array", type->name, j->spec);
+    }
+    progress_advance(&j->bar, w->count);
+    *bytes = j->bytes;
+    return w->count * type->size;
+}
+
+static void quantize_file(job *j)
+{
+    const save_source source = {j->type, begin_tensor, next_piece, j};
+    output out = output_open(j->output);
+    j->bar = progress_start("quantize", j->in.chosen_elements);
+    save_model(&out, &j->in, &source);
     progress_hide();
     output_commit(&out);
-    free(elements);
+    j->total.want = FPEMU_SUMS;
+    for (size_t i = 0; i < j->in.model.count; i++) {
+        if (j->in.chosen[i] && j->report) {
+            cli_check(fpemu_stats_merge(&j->total, &j->stats[i]), j->spec);
+        }
+    }
 }
+
+/* --------------------------------------------------------------------------------------------------- report */
 
 static void print_count(const char *what, uint64_t number, uint64_t count)
 {
@@ -86,7 +197,7 @@ static void print_real(const char *what, double value)
 
 static void print_report(const job *j)
 {
-    const fpemu_stats *s = &j->stats;
+    const fpemu_stats *s = &j->total;
     char spec[CLI_SPEC_SIZE];
     printf("%-12s %s\n", "format", cli_spec(&j->format, spec));
     printf("%-12s %s\n", "rounding", fpemu_mode_name((fpemu_mode)j->rounding.mode));
@@ -108,16 +219,48 @@ static void print_report(const job *j)
     print_real("sqnr_db", fpemu_stats_sqnr(s));
 }
 
-static void print_json_report(const job *j, const array_reader *in)
+/* A row for each tensor and one for all, before the report of all. */
+static void print_tensors(const job *j)
+{
+    const int width = report_name_width(&j->in);
+    report_heading(width, "tensor", "  dtype");
+    for (size_t i = 0; i < j->in.model.count; i++) {
+        if (j->in.chosen[i]) {
+            char name[FILE_NAME_SIZE], type[NUMBER_SIZE];
+            snprintf(type, sizeof type, "%7s", j->type[i]->name);
+            report_row(width, file_name_text(name, &j->in.model.tensor[i]), type, &j->stats[i], REPORT_NO_ERROR, false);
+        }
+    }
+    report_row(width, "total", "       ", &j->total, REPORT_NO_ERROR, false);
+    putchar('\n');
+}
+
+static void print_json_report(const job *j)
 {
     char spec[CLI_SPEC_SIZE];
     json_t *object = jsonout_object();
-    jsonout_set(object, "input", jsonout_text(in->path));
+    jsonout_set(object, "input", jsonout_text(j->in.path));
     jsonout_set(object, "output", jsonout_text(j->output));
-    jsonout_set(object, "type", jsonout_text(in->header.item_size == 8 ? "float64" : "float32"));
+    if (file_is_array(&j->in)) {
+        jsonout_set(object, "type", jsonout_text(j->in.model.tensor[0].type->text));
+        jsonout_set(object, "output_type", jsonout_text(j->type[0]->text));
+    }
     jsonout_set(object, "spec", jsonout_text(cli_spec(&j->format, spec)));
     jsonout_set(object, "rounding", jsonout_rounding(&j->rounding));
-    jsonout_stats(object, &j->stats);
+    jsonout_stats(object, &j->total);
+    if (!file_is_array(&j->in)) {
+        json_t *list = jsonout_array();
+        for (size_t i = 0; i < j->in.model.count; i++) {
+            if (j->in.chosen[i]) {
+                json_t *entry = report_json_tensor(&j->in.model.tensor[i]);
+                jsonout_set(entry, "output_dtype", jsonout_text(j->type[i]->name));
+                jsonout_stats(entry, &j->stats[i]);
+                jsonout_append(list, entry);
+            }
+        }
+        jsonout_set(object, "tensors", list);
+        jsonout_set(object, "copied", report_json_left_out(&j->in));
+    }
     jsonout_print(object);
 }
 
@@ -125,35 +268,54 @@ int cmd_quantize(int argc, char **argv)
 {
     cli c = cli_start(argc, argv, help);
     cli_rounding asked = {0};
-    array_raw raw = {0};
-    job j = {.stats = {.want = FPEMU_SUMS}};
+    file_options files = {0};
+    job j = {.axis = -1};
+    bool has_axis = false;
     for (int option; (option = cli_next(&c, "o:" CLI_ROUNDING_SHORT, options)) != -1;) {
         if (option == 'o') {
             j.output = output_path(optarg);
+        } else if (option == CLI_OPT_AXIS) {
+            j.axis = along_axis(optarg);
+            has_axis = true;
+        } else if (option == CLI_OPT_DTYPE) {
+            j.asked = file_dtype(optarg);
         } else if (option == CLI_OPT_REPORT) {
             j.report = true;
         } else if (option == CLI_OPT_JSON) {
             j.report = j.json = true;
         } else if (!cli_rounding_take(&asked, option, optarg)) {
-            array_raw_take(&raw, option, optarg);
+            file_take(&files, option, optarg);
         }
     }
     cli_expect_operands(&c, 2, 2, "SPEC IN -o OUT");
     if (j.output == NULL) {
         cli_usage("quantize: the output is missing: -o OUT");
     }
-    array_raw_check(&raw);
+    file_check(&files);
     j.spec = c.operand[0];
     j.format = cli_format(j.spec);
     j.rounding = cli_rounding_get(&asked);
+    if (has_axis && j.format.scaling == FPEMU_SCALING_NONE) {
+        cli_usage("--axis is for formats with blocks, %s has none", j.spec);
+    }
 
-    array_reader in = array_open(c.operand[1], &raw);
-    quantize_file(&j, &in);
-    array_close(&in);
+    j.in = file_open(c.operand[1], &files);
+    file_check_output(&j.in, j.output);
+    if (j.asked != NULL && j.asked->code == NULL && j.in.model.kind != MODEL_SAFETENSORS) {
+        cli_usage("--dtype: %s files have no type %s", model_kind_name(j.in.model.kind), j.asked->name);
+    }
+    choose_types(&j);
+    quantize_file(&j);
     if (j.json) {
-        print_json_report(&j, &in);
+        print_json_report(&j);
     } else if (j.report) {
+        if (!file_is_array(&j.in)) {
+            print_tensors(&j);
+        }
         print_report(&j);
     }
+    file_close(&j.in);
+    free(j.type);
+    free(j.stats);
     return CLI_OK;
 }

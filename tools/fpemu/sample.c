@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
 #include "commands.h"
-#include "output.h"
+#include "file.h"
+#include "save.h"
 #include "progress.h"
 
 static const char help[] =
@@ -153,17 +153,19 @@ static uint64_t choose_columns(uint64_t size)
 
 static void write_sample(const struct kind *kind, const source *s, uint64_t size, const char *path)
 {
-    const array_reader like = {.header = {.item_size = 4, .dimensions = 2, .extent = {size / s->columns, s->columns}}};
-    float *x = cli_allocate(ARRAY_PIECE, sizeof *x);
+    uint64_t extent[] = {size / s->columns, s->columns};
+    const tensor like = {.type = dtype_named("F32"), .dimensions = 2, .extent = extent};
+    float *x = cli_allocate(FILE_PIECE, sizeof *x);
     output out = output_open(path);
     progress bar = progress_start("sample", size);
-    array_write_header(&out, &like);
-    for (uint64_t first = 0; first < size; first += ARRAY_PIECE) {
-        const size_t count = size - first < ARRAY_PIECE ? (size_t)(size - first) : ARRAY_PIECE;
+    save_npy_header(&out, &like, like.type);
+    for (uint64_t first = 0; first < size; first += FILE_PIECE) {
+        const size_t count = size - first < FILE_PIECE ? (size_t)(size - first) : FILE_PIECE;
         for (size_t i = 0; i < count; i++) {
             x[i] = kind->element(s, first + i);
         }
-        array_write(&out, &like, x, count);
+        dtype_store(like.type, false, count, x, false, x);
+        output_write(&out, x, count * sizeof *x);
         progress_advance(&bar, count);
     }
     progress_hide();

@@ -1,0 +1,230 @@
+/* block.c - quantising with scales: arguments are checked, the numbers of the whole tensor found, blocks taken tile by
+ * tile through the loops of the instruction set. The rules stand in core/block.h, the order of elements in walk.c. */
+#include "block.h"
+#include "parts.h"
+#include "spec.h"
+
+/* Parts of a tile: pieces of blocks. */
+#define PARTS 32
+/* A block of this many elements is split between threads, smaller ones are shared out. */
+#define LARGE 131072
+
+/* Random bits of a span of elements that are `step` apart. */
+static void random_span(const kernels *k, const fpemu_rounding *r, const block_span *s, uint32_t *out)
+{
+    const int bits = r->bits ? r->bits : 32, share = core_share(bits);
+    uint64_t i = r->offset + s->first, high = 0;
+    core_hash_key key = {0, 0};
+    if (s->step == 1) {
+        fpemu_random_fill(k, r, i, (size_t)s->n, out);
+        return;
+    }
+    if (r->generator != FPEMU_HASH) {
+        for (uint64_t e = 0; e < s->n; e++)
+            out[e] = fpemu_element_bits(r, s->first + e * s->step);
+        return;
+    }
+    for (uint64_t e = 0; e < s->n; e++, i += s->step) {
+        const uint64_t word = core_word_index(share, i);
+        if (e == 0 || word >> 32 != high) {
+            high = word >> 32;
+            key = core_hash_keys(r->seed, r->stream, high);
+        }
+        out[e] = core_field_top(share, bits, core_hash_word(key, (uint32_t)word), core_field_shift(share, i));
+    }
+}
+
+/* The element of a blocked format as a format of its own. */
+static fpemu_format element_of(const fpemu_format *f)
+{
+    fpemu_format e = *f;
+    fpemu_clear_blocked(&e);
+    return e;
+}
+
+static size_t code_size(uint32_t bits)
+{
+    return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8;
+}
+
+/* The element saturates and is rounded without compatibility settings: those of blocks are the engine's. */
+static fpemu_rounding element_rounding(const fpemu_format *f, const fpemu_rounding *r)
+{
+    fpemu_rounding e = *r;
+    if (f->scaling) {
+        e.overflow = FPEMU_OVERFLOW_SATURATE;
+        e.compat = FPEMU_COMPAT_NONE;
+    }
+    return e;
+}
+
+static int has_tensor(const fpemu_format *f)
+{
+    return f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO ||
+           f->scaling == FPEMU_SCALING_S2FP8;
+}
+
+/* Whether a range of the whole tensor is needed. */
+static int needs_range(const fpemu_format *f)
+{
+    return f->scaling && (has_tensor(f) || f->block == FPEMU_BLOCK_TENSOR);
+}
+
+int fpemu_block_tensor(const fpemu_format *f, const fpemu_range *range, core_tensor *t)
+{
+    fpemu_format scale;
+    if (!has_tensor(f))
+        return 0;
+    if (f->scaling == FPEMU_SCALING_S2FP8) {
+        *t = core_s2fp8_tensor(range);
+        return 1;
+    }
+    if (!fpemu_scale_of(f, &scale))
+        return 0;
+    const double max = f->kind == FPEMU_KIND_CODEBOOK && -f->lowest > f->max ? -f->lowest : f->max;
+    *t = core_nvfp4_tensor(range, f->scaling == FPEMU_SCALING_NVFP4_AO, core_saturated32(scale.max),
+                           core_saturated32(max));
+    return 1;
+}
+
+/* Compatibility settings, and modes of codebooks; those of posits are fpemu_check's. */
+static fpemu_status check_rounding(const fpemu_format *f, const fpemu_rounding *r, int carrier)
+{
+    if (f->kind == FPEMU_KIND_CODEBOOK && !core_codebook_mode(r->mode))
+        return FPEMU_ERROR_UNSUPPORTED;
+    if (!f->scaling || r->compat == FPEMU_COMPAT_NONE)
+        return FPEMU_OK;
+    const int bits = (int)f->bits - 1;
+    if (r->compat == FPEMU_COMPAT_MUPPET && f->scaling == FPEMU_SCALING_MUPPET && r->mode == FPEMU_SR)
+        return FPEMU_OK;
+    const int nearest = r->mode == FPEMU_RNE || r->mode == FPEMU_RNA;
+    if (r->compat == FPEMU_COMPAT_QPYTORCH && f->scaling == FPEMU_SCALING_FLOOR && f->kind == FPEMU_KIND_FIXED &&
+        f->is_signed && f->symmetric && carrier == 32 && bits >= 2 && bits <= 21 &&
+        (nearest || r->mode == FPEMU_SR))
+        return FPEMU_OK;
+    return FPEMU_ERROR_UNSUPPORTED;
+}
+
+/* First and one past the last byte that a walk touches from p on. */
+static void reach(const block_walk *w, const int64_t stride[4], uintptr_t p, size_t size, uintptr_t *low,
+                  uintptr_t *high)
+{
+    const uint64_t extent[4] = {w->outer, w->rows, w->length, w->inner};
+    *low = p;
+    *high = p + size;
+    for (int a = 0; a < 4; a++) {
+        const int64_t far = stride[a] * (int64_t)(extent[a] - 1) * (int64_t)size;
+        *low -= far < 0 ? (uintptr_t)-far : 0;
+        *high += far > 0 ? (uintptr_t)far : 0;
+    }
+}
+
+static fpemu_status check_arrays(const block_walk *w, const void *x, const void *y, size_t size)
+{
+    uintptr_t x_low, x_high, y_low, y_high;
+    if (x == y && memcmp(w->x_axis, w->y_axis, sizeof w->x_axis) == 0)
+        return FPEMU_OK;
+    reach(w, w->x_axis, (uintptr_t)x, size, &x_low, &x_high);
+    reach(w, w->y_axis, (uintptr_t)y, size, &y_low, &y_high);
+    return x_low < y_high && y_low < x_high ? FPEMU_ERROR_OVERLAP : FPEMU_OK;
+}
+
+/* The block that is visited as number v: neighbours in memory one after the other where blocks cross them. */
+static uint64_t block_visited(const block_walk *w, uint64_t v)
+{
+    if ((w->block != FPEMU_BLOCK_RUN && w->block != FPEMU_BLOCK_ROW) || w->inner == 1)
+        return v;
+    const uint64_t i = v % w->inner, rest = v / w->inner, j = rest % w->across, line = rest / w->across;
+    return (line * w->inner + i) * w->across + j;
+}
+
+/* What a block adds to the counters. `empty`: all of it zero. */
+static void count_block(fpemu_stats *s, const fpemu_stats *caller, int kind, int empty, int saturated, int counted,
+                        int exponent)
+{
+    s->blocks++;
+    s->zero_blocks += (uint64_t)empty;
+    s->nan_blocks += kind == CORE_SCALE_NAN;
+    s->saturated_scales += (uint64_t)saturated;
+    if ((caller->want & FPEMU_SCALES) && counted) {
+        const int64_t bin = (int64_t)exponent - caller->scale_first + 1, last = (int64_t)caller->scale_length - 1;
+        uint64_t *const place = caller->scale_histogram + (bin < 0 ? 0 : bin > last ? last : bin);
+#ifdef _OPENMP
+#pragma omp atomic
+#endif
+        ++*place;
+    }
+}
+
+/* Adds a sum of logarithms in steps of 2^-32. */
+static void add_logarithms(fpemu_range *r, int64_t sum, int64_t largest)
+{
+    const double most = (double)largest / 4294967296.0;
+    r->log2_max = r->nonzero == 0 || most > r->log2_max ? most : r->log2_max;
+    r->log2_low += (uint64_t)sum;
+    r->log2_high += (sum < 0 ? -1 : 0) + (int64_t)(r->log2_low < (uint64_t)sum);
+}
+
+/* Joins what two pieces of a tensor measured. */
+static void join_range(fpemu_range *to, const fpemu_range *from)
+{
+    if (from->nonzero) {
+        to->log2_max = to->nonzero == 0 || from->log2_max > to->log2_max ? from->log2_max : to->log2_max;
+        to->log2_low += from->log2_low;
+        to->log2_high += from->log2_high + (int64_t)(to->log2_low < from->log2_low);
+    }
+    to->count += from->count;
+    to->nonzero += from->nonzero;
+    to->nonfinite += from->nonfinite;
+    to->amax = from->amax > to->amax ? from->amax : to->amax;
+    to->max = from->max > to->max ? from->max : to->max;
+    to->min = from->min < to->min ? from->min : to->min;
+}
+
+static int range_is_sane(const fpemu_range *r)
+{
+    return r->reserved0[0] == 0 && r->reserved0[1] == 0 && r->reserved0[2] == 0 && r->amax >= 0 &&
+           r->amax <= DBL_MAX && r->max >= 0 && r->max <= DBL_MAX && r->min <= 0 && r->min >= -DBL_MAX &&
+           r->log2_max >= -1100 && r->log2_max <= 1100;
+}
+
+/* A sink for codes of a scalar format: context is the array. */
+static void codes_to_array(void *context, uint64_t block, uint64_t position, size_t n, size_t size, const void *codes)
+{
+    (void)block;
+    memcpy((char *)context + position * size, codes, n * size);
+}
+
+#define CORE_W 64
+#define UINT uint64_t
+#define REAL double
+#define INF (UINT64_C(0x7ff) << 52)
+#define NAME(name) name##_f64
+#define CORE(name) core_##name##64
+#define BITS core_bits64
+#define VALUE core_value64
+#define LOOP(name) name##64
+#define FROM_DOUBLE core_bits64
+#include "block.inc.c"
+#undef CORE_W
+#undef UINT
+#undef REAL
+#undef INF
+#undef NAME
+#undef CORE
+#undef BITS
+#undef VALUE
+#undef LOOP
+#undef FROM_DOUBLE
+
+#define CORE_W 32
+#define UINT uint32_t
+#define REAL float
+#define INF 0x7f800000u
+#define NAME(name) name##_f32
+#define CORE(name) core_##name##32
+#define BITS core_bits32
+#define VALUE core_value32
+#define LOOP(name) name##32
+#define FROM_DOUBLE(x) core_bits32(core_saturated32(x))
+#include "block.inc.c"

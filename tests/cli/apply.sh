@@ -1,0 +1,66 @@
+#!/bin/sh
+# fpemu apply: functions of numbers and of files.
+. "$(dirname "$0")/common.sh"
+
+# Known values: exact ones, ends, poles; pi/2, e and their like as fp32 and fp16 hold them
+gives '1 2.71875 inf 0 nan' apply exp fp16 0 1 inf -inf nan
+gives '2.7182817459106445' apply exp fp32 1
+gives '2.7182819843292236' apply exp fp32 -r rtp 1
+gives '8 0.25 1.4142135381698608' apply exp2 fp32 3 -2 0.5
+gives '1000 1.0000000200408773e+20' apply exp10 fp32 3 20
+gives '-10 3 -inf nan' apply log2 bf16 0.0009765625 8 0 -1
+gives '3 0 0.301025390625' apply log10 fp16 1000 1 2
+gives '1.5703125 -1.5703125' apply atan bf16 inf -inf
+gives '0.84130859375 1 0' apply sin fp16 1 1.5707963 0
+gives '0.97509765625' apply sin fp16 65504 -r rtz
+gives '0.5 1 0.73046875' apply sigmoid bf16 0 100 1
+gives '-0.158203125 0.345703125 3' apply gelu bf16 -1 0.5 3
+gives '-0 inf -0' apply silu bf16 -inf inf -0
+gives 'inf -inf 0.5 nan' apply rsqrt e5m2 0 -0 4 -4
+gives '3.140625 0' apply acos fp16 -1 1
+gives '448 448' apply exp e4m3fn:saturate 9 inf
+gives '1' apply cos e4m3fn 1e-20
+gives '0.9375' apply cos e4m3fn -r rtz 1e-20
+gives '0x1.5cp+1 0x0p+0' apply exp fp16 --hex 1 -inf
+gives '[ 1.0, "inf", "nan" ]' apply exp bf16 --json 0 inf nan
+printf '1 0\n' >numbers
+input=numbers
+gives '0 -inf' apply log e5m2
+input=/dev/null
+
+# Files: as the numbers, one by one, with the same index
+"$FPEMU" sample normal -o in.npy --size 1000 || failed sample
+gives '' apply tanh e5m2 in.npy -o out.npy -r sr --seed 5
+word() { # FILE INDEX FORMAT
+    od -An -v "-t$3" -j $((128 + 4 * $2)) -N 4 "$1" | tr -d ' '
+}
+for i in 0 1 500 999; do
+    x=$("$FPEMU" decode fp32 "0x$(word in.npy $i x4)")
+    y=$("$FPEMU" apply tanh e5m2 -r sr --seed 5 --index $i "$x")
+    holds "$("$FPEMU" encode fp32 "$y")" = "0x$(word out.npy $i x4)"
+done
+# 1 as binary64
+printf '\000\000\000\000\000\000\360\077' >one.raw
+gives '' apply exp2 fp16 one.raw -o out.raw --raw f64
+printf '\000\000\000\000\000\000\000\100' >wanted
+same out.raw wanted
+# operands are rounded to 16 significant bits, or to the format asked for: 1.01 is 1.010009765625, or 1.0078125
+gives '2.0139248371124268 2.010859727859497' apply exp2 fp32 1.01 1.0078125
+gives '2.010859727859497' apply exp2 fp32 --from bf16 1.01
+
+# Errors
+fails 2 'expected FUNCTION SPEC' apply exp
+fails 2 'expected FUNCTION SPEC IN' apply exp fp16 -o out.npy
+fails 2 "no function 'sine'" apply sine fp16 1
+fails 2 "no function 'fp16'" apply fp16 exp 1
+fails 2 "'x' is no number" apply exp fp16 1 x
+fails 2 '--hex and --json do not' apply exp fp16 --hex --json 1
+fails 2 'not with -o' apply exp fp16 in.npy -o out.npy --hex
+fails 2 'at most 16 significant bits' apply exp fp16 --from fp32 1
+fails 2 '--raw' apply exp fp16 --raw f32 1
+fails 1 'fp64: binary32 cannot hold' apply exp fp64 1
+fails 1 'fixed(8,4):wrap' apply exp 'fixed(8,4):wrap' 1
+fails 1 'fp16: format and rounding' apply exp fp16 -r qpytorch 1
+fails 1 'NaN' apply log e2m1 --nan error -1
+
+finish

@@ -1,0 +1,104 @@
+#!/bin/sh
+# fpemu pack and unpack: what comes back is what quantize gives; damaged files are refused.
+. "$(dirname "$0")/common.sh"
+
+"$FPEMU" sample weights -o in.npy --size 6000 || failed sample
+for spec in e4m3fn:saturate e2m1 'int(3)' 'fixed(12,8)' 'float(e=4,m=5)' mxfp4 nvfp4 'mx(e2m3,block=7)' nf4 \
+    'group(int5,100)' s2fp8 'bfp(m=4,block=channel)' 'mx(e2m1,block=4x8)'; do
+    for rounding in rne sr; do
+        gives '' pack "$spec" in.npy -o out.fpk -r $rounding --seed 5
+        gives '' unpack out.fpk -o out.npy
+        gives '' quantize "$spec" in.npy -o wanted.npy -r $rounding --seed 5
+        same out.npy wanted.npy
+    done
+done
+gives '' pack mxfp4 in.npy -o out.fpk --axis 0
+gives '' unpack out.fpk -o out.npy
+gives '' quantize mxfp4 in.npy -o wanted.npy --axis 0
+same out.npy wanted.npy
+gives '' quantize mxfp4 in.npy -o other.npy
+cmp -s other.npy wanted.npy && failed 'another axis gives the same'
+
+# quantize takes a large tensor in pieces, pack as a whole
+"$FPEMU" sample gradients -o big.npy --size 600064 || failed sample
+for spec in e4m3fn 'mx(e2m1,block=48)' nvfp4 'mx(e2m1,block=4x8)' s2fp8 'group(int5,block=channel)' 'bfp(m=4,block=row)'; do
+    gives '' pack "$spec" big.npy -o out.fpk -r sr --seed 5
+    gives '' unpack out.fpk -o out.npy
+    gives '' quantize "$spec" big.npy -o wanted.npy -r sr --seed 5
+    same out.npy wanted.npy
+    "$FPEMU" quantize "$spec" - -o out.npy -r sr --seed 5 <big.npy || failed 'quantize of standard input'
+    same out.npy wanted.npy
+    cat big.npy | "$FPEMU" quantize "$spec" - -o out.npy -r sr --seed 5 || failed 'quantize of a pipe'
+    same out.npy wanted.npy
+done
+tail -c +129 big.npy >big.raw
+gives '' quantize 'mx(e2m1,block=48)' big.raw -o wanted.raw --raw f32
+gives '' pack 'mx(e2m1,block=48)' big.raw -o out.fpk --raw f32
+gives '' unpack out.fpk -o out.npy
+tail -c +129 out.npy >data
+same data wanted.raw
+cat big.raw | "$FPEMU" quantize mxfp4 - -o no.raw --raw f32 2>err
+holds $? -eq 1
+grep -q 'how much raw data a pipe brings' err || failed "message of a raw pipe: $(cat err)"
+
+# A container byte by byte: 1, -2, 0.5, 6 in e2m1 are the nibbles 2, c, 1, 7
+printf '\000\000\200\077\000\000\000\300\000\000\000\077\000\000\300\100' >few.raw
+gives '' pack e2m1 few.raw -o out.fpk --raw f32
+holds "$(od -An -v -tx1 -N 8 out.fpk | tr -d ' ')" = 894650454d550d0a
+holds "$(od -An -v -tu4 -j 8 -N 4 out.fpk | tr -d ' ')" -eq 1
+length=$(od -An -v -tu8 -j 16 -N 8 out.fpk | tr -d ' ')
+holds $(((length + 24) % 64)) -eq 0
+header='{"tensors":[{"name":"","dtype":"F32","shape":[4],"spec":"e2m1","axis":0,"offset":'$((length + 24))',"size":2}]}'
+holds "$(tail -c +25 out.fpk | head -c "$length" | sed 's/ *$//')" = "$header"
+holds "$(od -An -v -tx1 -j $((length + 24)) out.fpk | tr -d ' ')" = c27199e6179f # the CRC-32 by another program
+
+# Names, other types, metadata
+header='{"__metadata__":{"k":"v"},"a":{"dtype":"BF16","shape":[2,2],"data_offsets":[0,8]},'
+header=$header'"i":{"dtype":"I64","shape":[1],"data_offsets":[8,16]},'
+header=$header'"b":{"dtype":"F32","shape":[],"data_offsets":[16,20]},"e":{"dtype":"F16","shape":[0,3],"data_offsets":[20,20]}}    '
+{ printf "\\$(printf %o ${#header})\\0\\0\\0\\0\\0\\0\\0%s" "$header"
+printf '\200\077\000\300\000\077\300\100\001\002\003\004\005\006\007\010\000\000\220\077'; } >in.safetensors
+gives '' pack e2m1 in.safetensors -o out.fpk --exclude b
+gives '' unpack out.fpk -o out.safetensors
+gives '' quantize e2m1 in.safetensors -o wanted.safetensors --exclude b
+same out.safetensors wanted.safetensors
+"$FPEMU" unpack out.fpk --list >table || failed 'unpack --list'
+holds "$(tr -s ' ' <table | sed -n 's/^a //p')" = 'BF16 2x2 2 e2m1, axis 1'
+holds "$(tr -s ' ' <table | sed -n 's/^b //p')" = 'F32 scalar 4 -'
+"$FPEMU" unpack out.fpk --list --json >json || failed 'unpack --list --json'
+python_checks json 't = {t["name"]: t for t in j["tensors"]}
+assert list(t) == ["a", "i", "b", "e"] and j["metadata"] == {"k": "v"}
+assert t["a"]["bytes"] == 2 and t["a"]["spec"] == "e2m1" and t["i"]["spec"] is None and t["e"]["shape"] == [0, 3]'
+"$FPEMU" pack e2m1 in.safetensors -o out.fpk --report >table || failed 'pack --report'
+grep -q '^total ' table || failed 'no row of all tensors'
+gives '' unpack out.fpk -o out.safetensors --dtype F8_E4M3 --dtype F32
+
+# Into the same file, a wrong name, a file of the wrong kind
+cp in.safetensors same
+gives '' pack e2m1 same -o same
+cmp same out.fpk || failed 'packed in place'
+fails 2 'another kind' pack e2m1 in.safetensors -o out.safetensors
+fails 2 'another kind' unpack out.fpk -o out.npy
+fails 2 'either -o OUT' unpack out.fpk
+fails 2 'either -o OUT' unpack out.fpk -o out.safetensors --list
+fails 1 'no file of packed tensors' unpack in.safetensors -o no.safetensors
+fails 1 "'fpemu unpack'" quantize e2m1 out.fpk -o no.npy
+fails 1 "'fpemu unpack'" compare out.fpk e2m1
+
+# Damage anywhere, or a missing end, is noticed
+size=$(wc -c <out.fpk)
+for at in 0 8 12 16 30 $((size / 2)) $((size - 100)) $((size - 1)); do
+    head -c "$at" out.fpk >bad.fpk
+    fails 1 'bad.fpk' unpack bad.fpk -o no.safetensors
+    byte=$(od -An -v -tu1 -j "$at" -N 1 out.fpk)
+    { cat bad.fpk; printf "\\$(printf %o $((byte ^ 4)))"; tail -c +$((at + 2)) out.fpk; } >worse.fpk
+    case $(od -An -v -tu1 -j "$at" -N 1 out.fpk | tr -d ' ') in
+    0) ;; # padding between tensors is not looked at
+    *) fails 1 'worse.fpk' unpack worse.fpk -o no.safetensors ;;
+    esac
+done
+cat out.fpk out.fpk >bad.fpk
+fails 1 'more follows' unpack bad.fpk -o no.safetensors
+holds ! -e no.safetensors
+
+finish

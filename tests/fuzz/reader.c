@@ -1,0 +1,232 @@
+/* reader.c - see reader.h. With FUZZ_KIND it is the entry point of libFuzzer for that kind. */
+#include "../../tools/fpemu/cli.h"
+
+#include "reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../tools/fpemu/container.h"
+#include "../../tools/fpemu/model.h"
+#include "../../tools/fpemu/safetensors.h"
+
+static const struct {
+    const char *name;
+    model_kind kind;
+} kinds[] = {
+    {"npy", MODEL_NPY}, {"npz", MODEL_NPZ}, {"safetensors", MODEL_SAFETENSORS}, {"container", MODEL_CONTAINER}};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+char reader_reason[256];
+
+const char *reader_kind(unsigned i)
+{
+    return i < KINDS ? kinds[i].name : NULL;
+}
+
+static void insist(int condition, const char *what)
+{
+    if (!condition) {
+        fprintf(stderr, "reader: %s\n", what);
+        abort();
+    }
+}
+
+/* Every byte of the data, converted to both carriers where they are numbers. */
+static bool read_data(model *m, tensor *t)
+{
+    enum { PIECE = 512, MOST = 1 << 20 };
+    static double buffer[PIECE], wide[8 * PIECE];
+    static float narrow[8 * PIECE];
+    uint64_t total = 0;
+    if (!model_begin(m, t)) {
+        return false;
+    }
+    for (size_t got = 1; got > 0 && total < MOST; total += got) {
+        if (!model_read(m, t, buffer, sizeof buffer, &got)) {
+            return false;
+        }
+        insist(got <= sizeof buffer && total + got <= t->bytes, "more data than the tensor has");
+        if (t->type != NULL && t->spec == NULL) {
+            const size_t n = got / t->type->size;
+            dtype_load(t->type, t->big_endian, n, buffer, true, wide);
+            if (t->type->size < 8) {
+                dtype_load(t->type, false, n, buffer, false, narrow);
+            }
+        }
+    }
+    insist(total >= MOST || total == t->bytes, "less data than the tensor has, and no error");
+    return true;
+}
+
+/* Whatever the bits are, they can be unpacked: what the reader let through has a format and a size that fit. */
+static bool unpack_data(model *m, tensor *t)
+{
+    fpemu_format format;
+    fpemu_shape shape;
+    size_t got = 0;
+    insist(container_format(t, &format, &shape), "no format or no shape");
+    insist(fpemu_packed_size(&format, &shape) == t->bytes, "another size");
+    if (t->bytes > 1 << 16 || t->count > 1 << 20) {
+        return true;
+    }
+    unsigned char *bytes = malloc((size_t)t->bytes + 1);
+    double *y = calloc((size_t)t->count + 1, sizeof *y);
+    insist(bytes != NULL && y != NULL, "out of memory");
+    const bool good = model_begin(m, t) && model_read(m, t, bytes, (size_t)t->bytes + 1, &got);
+    if (good) {
+        insist(got == t->bytes, "less data than the tensor has, and no error");
+        insist(fpemu_unpack_f64(&format, &shape, bytes, y) == FPEMU_OK || !fpemu_fits_f64(&format), "not unpacked");
+        insist(fpemu_unpack_f32(&format, &shape, bytes, (float *)y) == FPEMU_OK || !fpemu_fits_f32(&format),
+               "not unpacked");
+    }
+    free(bytes);
+    free(y);
+    return good;
+}
+
+/* What a reader lets through can be printed, and reads back the same. */
+static void check_print(const model *m)
+{
+    const dtype **types = calloc(m->count + 1, sizeof *types);
+    size_t size = 0;
+    insist(types != NULL, "out of memory");
+    unsigned char *header = safetensors_print(m, types, &size);
+    insist(header != NULL && size % 8 == 0, "the header cannot be printed");
+    uint64_t data = 0;
+    for (size_t i = 0; i < m->count; i++) {
+        data += m->tensor[i].bytes;
+    }
+    if (data < 1 << 16) {
+        FILE *file = tmpfile();
+        model again;
+        insist(file != NULL && fwrite(header, 1, size, file) == size, "tmpfile");
+        for (uint64_t i = 0; i < data; i++) {
+            putc(0, file);
+        }
+        insist(model_open(&again, file, MODEL_SAFETENSORS, NULL, NULL), again.error);
+        insist(again.count == m->count, "another number of tensors");
+        for (size_t i = 0; i < m->count; i++) {
+            const tensor *a = &m->tensor[i], *b = &again.tensor[i];
+            insist(strcmp(a->name, b->name) == 0 && a->type == b->type && a->bytes == b->bytes &&
+                       a->dimensions == b->dimensions &&
+                       memcmp(a->extent, b->extent, a->dimensions * sizeof *a->extent) == 0,
+                   "another tensor");
+        }
+        model_close(&again);
+    }
+    free(header);
+    free(types);
+}
+
+/* The file that was written, to be read. */
+static FILE *again(FILE *written)
+{
+    insist(fflush(written) == 0, "tmpfile");
+    const int descriptor = dup(fileno(written));
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, "rb") : NULL;
+    insist(file != NULL && fseeko(file, 0, SEEK_SET) == 0, "dup");
+    return file;
+}
+
+/* A container from its header, then data with their checksums where the header says that they lie. */
+static FILE *as_container(FILE *file, const uint8_t *bytes, size_t length, size_t size)
+{
+    const size_t padding = (64 - (24 + length) % 64) % 64;
+    uint32_t crc = container_crc(0, bytes, length);
+    fwrite(container_magic, 1, sizeof container_magic, file);
+    for (size_t i = 0; i < padding; i++) {
+        crc = container_crc(crc, " ", 1);
+    }
+    const uint64_t start[] = {1 | (uint64_t)crc << 32, length + padding};
+    for (int i = 0; i < 16; i++) {
+        putc((int)(start[i / 8] >> 8 * (i % 8) & 0xff), file);
+    }
+    fwrite(bytes, 1, length, file);
+    for (size_t i = 0; i < padding; i++) {
+        putc(' ', file);
+    }
+    json_t *header = json_loadb((const char *)bytes, length, 0, NULL), *entry;
+    size_t i;
+    uint64_t place = 24 + length + padding;
+    json_array_foreach(json_object_get(header, "tensors"), i, entry)
+    {
+        const uint64_t data = (uint64_t)json_integer_value(json_object_get(entry, "size"));
+        unsigned char tail[CONTAINER_TAIL_SIZE];
+        for (; place % 64 != 0; place++) {
+            putc(0, file);
+        }
+        if (data > 1 << 16 || place > 1 << 20) {
+            break;
+        }
+        crc = 0;
+        for (uint64_t k = 0; k < data; k++) { /* what follows the header, over and over */
+            const uint8_t byte = size > length ? bytes[length + k % (size - length)] : 0;
+            putc(byte, file);
+            crc = container_crc(crc, &byte, 1);
+        }
+        fwrite(tail, 1, container_tail(tail, crc, data, true), file);
+        place += data + 4;
+    }
+    json_decref(header);
+    return again(file);
+}
+
+/* One file for all runs: the archive library wants a real one. */
+static FILE *as_file(model_kind kind, const uint8_t *bytes, size_t size)
+{
+    static FILE *kept;
+    if (kept == NULL) {
+        kept = tmpfile();
+        insist(kept != NULL, "tmpfile");
+    }
+    rewind(kept);
+    insist(ftruncate(fileno(kept), 0) == 0, "tmpfile");
+    /* A mutated header would hardly ever have the right length or checksum: one that comes alone gets them. */
+    if (size >= 2 && bytes[0] == '{' && (bytes[1] == '"' || bytes[1] == '}')) {
+        size_t length = size;
+        while (length > 1 && bytes[length - 1] != '}') {
+            length--;
+        }
+        if (kind == MODEL_CONTAINER) {
+            return as_container(kept, bytes, length, size);
+        }
+        for (int i = 0; i < 8; i++) {
+            putc((int)((uint64_t)length >> 8 * i & 0xff), kept);
+        }
+    }
+    insist(fwrite(bytes, 1, size, kept) == size, "tmpfile");
+    return again(kept);
+}
+
+int reader_run(const char *kind, const uint8_t *bytes, size_t size)
+{
+    unsigned i = 0;
+    while (i < KINDS && strcmp(kinds[i].name, kind) != 0) {
+        i++;
+    }
+    insist(i < KINDS, "no such kind");
+    model m;
+    bool good = model_open(&m, as_file(kinds[i].kind, bytes, size), kinds[i].kind, NULL, NULL);
+    if (good && kinds[i].kind == MODEL_SAFETENSORS) {
+        check_print(&m);
+    }
+    for (size_t t = 0; good && t < m.count && t < 64; t++) {
+        good = m.tensor[t].spec != NULL ? unpack_data(&m, &m.tensor[t]) : read_data(&m, &m.tensor[t]);
+    }
+    insist(good || m.error[0] != '\0', "refused without a reason");
+    snprintf(reader_reason, sizeof reader_reason, "%s", good ? "" : m.error);
+    model_close(&m);
+    return good;
+}
+
+#ifdef FUZZ_KIND
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    reader_run(FUZZ_KIND, bytes, size);
+    return 0;
+}
+#endif

@@ -1,0 +1,15 @@
+/* reader.h - takes hostile bytes through one of the readers of the program. */
+#ifndef FPEMU_FUZZ_READER_H
+#define FPEMU_FUZZ_READER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* "npy", "npz", "safetensors", "container"; NULL past the end. */
+const char *reader_kind(unsigned i);
+/* Reads the bytes as a file of that kind, as far as it can be read. Returns 1 if all of it was, 0 if it was refused
+ * with a reason; aborts on anything else. */
+int reader_run(const char *kind, const uint8_t *bytes, size_t size);
+extern char reader_reason[256]; /* of the last refusal */
+
+#endif

@@ -1,0 +1,136 @@
+"""The seeds of the corpus: small files of every kind, good-... and bad-... by whether they are to be read or refused.
+
+    python3 seeds.py DIRECTORY
+"""
+import io
+import json
+import os
+import struct
+import sys
+import zipfile
+import zlib
+
+root = sys.argv[1]
+
+
+def put(kind, name, data):
+    os.makedirs(os.path.join(root, kind), exist_ok=True)
+    with open(os.path.join(root, kind, name), "wb") as f:
+        f.write(data)
+
+
+def npy(descr, shape, data, fortran=False, version=1):
+    header = "{'descr': %s, 'fortran_order': %s, 'shape': %s, }" % (descr, fortran, shape)
+    length = struct.pack("<H" if version == 1 else "<I", len(header) + 1)
+    return b"\x93NUMPY" + bytes([version, 0]) + length + header.encode() + b"\n" + data
+
+
+arrays = {
+    "f4": npy("'<f4'", "(2, 3)", struct.pack("<6f", 0, 1, -2, 0.3, 1e30, float("inf"))),
+    "f4-big": npy("'>f4'", "(2,)", struct.pack(">2f", 1, -0.5), version=2),
+    "f8-fortran": npy("'<f8'", "(2, 1)", struct.pack("<2d", 1, float("nan")), True, 3),
+    "f2": npy("'<f2'", "(1, 2, 2)", struct.pack("<4e", 1, -2, 0.5, 65504)),
+    "scalar": npy("'<f4'", "()", struct.pack("<f", 7)),
+    "empty": npy("'<f4'", "(0, 5)", b""),
+}
+others = {
+    "i8": npy("'<i8'", "(2,)", struct.pack("<2q", 1, 2)),
+    "records": npy("[('a', '<f4'), ('b', 'S2', (2,))]", "(1,)", bytes(8)),
+}
+for name, data in arrays.items():
+    put("npy", "good-" + name, data)
+put("npy", "bad-short", arrays["f4"][:-1])
+put("npy", "bad-long", arrays["f4"] + b"\0")
+put("npy", "bad-records", others["records"])
+put("npy", "bad-huge", npy("'<f4'", "(4294967296, 4294967296, 4)", b""))
+
+
+def archive(method, members, zip64=False):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as z:
+        for name, data in members.items():
+            info = zipfile.ZipInfo(name)
+            info.compress_type = method
+            with z.open(info, "w", force_zip64=zip64) as f:
+                f.write(data)
+    return out.getvalue()
+
+
+members = {name + ".npy": data for name, data in (arrays | others).items()}
+few = {"a.npy": arrays["f4"], "b/c.npy": arrays["f2"], "readme.txt": b"text"}
+put("npz", "good-stored", archive(zipfile.ZIP_STORED, members))
+put("npz", "good-deflated", archive(zipfile.ZIP_DEFLATED, members))
+put("npz", "good-few", archive(zipfile.ZIP_STORED, few))
+put("npz", "good-few-deflated", archive(zipfile.ZIP_DEFLATED, few))
+put("npz", "good-zip64", archive(zipfile.ZIP_DEFLATED, few, True))
+put("npz", "bad-bzip2", archive(zipfile.ZIP_BZIP2, {"a.npy": arrays["f4"]}))
+put("npz", "bad-crc", archive(zipfile.ZIP_STORED, {"a.npy": arrays["f4"]}).replace(b"\x9a\x99\x99>", b"\x9a\x99\x99?", 1))
+put("npz", "bad-empty", archive(zipfile.ZIP_STORED, {}))
+
+
+def tensors(entries, metadata=None, tail=b"", spaces=0):
+    header, data = {}, b""
+    if metadata is not None:
+        header["__metadata__"] = metadata
+    for name, (dtype, shape, values) in entries.items():
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(values)]}
+        data += values
+    text = json.dumps(header, separators=(",", ":")).encode() + b" " * spaces
+    return struct.pack("<Q", len(text)) + text + data + tail
+
+
+every = {"x." + t: (t, [2, 2], bytes(range(4 * bits // 8)))
+         for t, bits in (("F64", 64), ("F32", 32), ("BF16", 16), ("F16", 16), ("F8_E4M3", 8), ("F8_E5M2", 8),
+                         ("F8_E4M3FNUZ", 8), ("F8_E5M2FNUZ", 8), ("F8_E8M0", 8), ("I64", 64), ("BOOL", 8), ("F4", 4),
+                         ("F6_E2M3", 6), ("NEW", 8))}
+put("safetensors", "good-every", tensors(every, {"format": "pt"}, spaces=5))
+put("safetensors", "good-one", tensors({"w": ("F32", [3], bytes(12))}))
+put("safetensors", "good-scalar-and-empty", tensors({"s": ("BF16", [], b"\x80?"), "e": ("F32", [0, 7], b""),
+                                                "t": ("F32", [1], bytes(4))}))
+put("safetensors", "good-none", tensors({}))
+put("safetensors", "good-names", tensors({"a\u00e9\u4e16/\u0001\"": ("F16", [1], bytes(2)), "": ("U8", [1], b"!")}))
+put("safetensors", "bad-tail", tensors({"w": ("F32", [1], bytes(4))}, tail=b"x"))
+text = b'{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[1],"data_offsets":[2,6]}}'
+put("safetensors", "bad-overlap", struct.pack("<Q", len(text)) + text + bytes(6))
+text = b'{"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,0]}}'
+put("safetensors", "bad-product", struct.pack("<Q", len(text)) + text)
+text = b'{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}}'
+put("safetensors", "bad-twice", struct.pack("<Q", len(text)) + text + bytes(2))
+put("safetensors", "bad-long-header", struct.pack("<Q", 1 << 62) + b"{}")
+
+# Headers alone: the reader's test puts the length before them.
+put("safetensors", "good-header", tensors(every, {"format": "pt"})[8:])
+put("safetensors", "good-header-one", tensors({"w": ("F32", [3], bytes(12))})[8:])
+
+
+def container(entries, change=lambda header: header, place=1024):
+    """Packed tensors: (name, dtype, shape, spec, axis, data); the data of scalar formats packed by hand."""
+    parts, body = [], b""
+    for name, dtype, shape, spec, axis, data in entries:
+        body += bytes(-len(body) % 64)
+        entry = {"name": name, "dtype": dtype, "shape": shape}
+        if spec is not None:
+            entry |= {"spec": spec, "axis": axis}
+        parts.append(entry | {"offset": place + len(body), "size": len(data)})
+        body += data + struct.pack("<I", zlib.crc32(data))
+    text = change(json.dumps({"tensors": parts, "metadata": {"k": "v"}})).ljust(place - 24).encode()
+    return b"\x89FPEMU\r\n" + struct.pack("<IIQ", 1, zlib.crc32(text), len(text)) + text + body
+
+
+packed = [("a", "F32", [4], "e2m1", 0, b"\xc2\x71"), ("i", "I64", [1], None, 0, bytes(8)),
+          ("b", "BF16", [2, 32], "mxfp4", 1, bytes(2 + 32)), ("c", "F16", [], "e4m3fn", 0, b"8"),
+          ("d", "F64", [0, 3], "int8", 1, b"")]
+put("container", "good-few", container(packed))
+put("container", "good-none", container([]))
+put("container", "good-blocks", container([
+    ("n", "F32", [1, 16], "nvfp4", 1, bytes(8 + 1 + 8)), ("s", "F32", [2, 2], "s2fp8", 1, bytes(8 + 4)),
+    ("k", "F32", [65], "nf4", 0, bytes(8 + 33)), ("t", "F32", [3, 3], "mx(e2m3,block=2x2)", 1, bytes(4 + 8))]))
+headers = (container(packed, place=64 * i)[24:] for i in range(2, 20))
+put("container", "good-header", next(h[:h.rindex(b"}") + 1] for h in headers if b"} " in h))
+put("container", "bad-size", container([("a", "F32", [4], "e2m1", 0, bytes(3))]))
+put("container", "bad-spec", container([("a", "F32", [4], "e99m1", 0, bytes(2))]))
+put("container", "bad-axis", container([("a", "F32", [4], "mxfp4", 1, bytes(3))]))
+put("container", "bad-offset", container(packed, lambda text: text.replace('"offset": 1088', '"offset": 1089')))
+put("container", "bad-names", container([packed[0], packed[0]]))
+put("container", "bad-checksum", container(packed)[:-1])
+put("container", "bad-twice", container(packed, lambda text: text.replace('"k"', '"k": "v", "k"')))

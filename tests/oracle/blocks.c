@@ -1,0 +1,848 @@
+/* blocks.c - blocked formats, value to value, against the judge of tests/ref/blocks.c.
+ *
+ * blocks [--rounds N] [--seed S]   N: how many times the usual number of random cases
+ * `blocks digest` prints the variant in use and a digest of results; the program runs itself so for each variant.
+ */
+#include "../ref/blockcase.h"
+#include "longhand.h"
+#include <fenv.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#endif
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+static unsigned long rounds = 1;
+static uint64_t first_seed = 1;
+
+/* ------------------------------------------------------------------------------------------------- named formats */
+
+/* The table of doc/blocks.md, section 8, typed in. scale: a spec, or "2^N" for a bare power of N bits. */
+static const struct named {
+    const char *spec, *element, *scale;
+    int rule, block;
+    unsigned rows, length;
+} named[] = {
+    {"mxfp8", "e4m3fn", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
+    {"mxfp8_e4m3", "e4m3fn", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
+    {"mxfp8_e5m2", "e5m2", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
+    {"mxfp6_e2m3", "e2m3", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
+    {"mxfp6_e3m2", "e3m2", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
+    {"mxfp4", "e2m1", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
+    {"mxint8", "fixed(8,6):symmetric", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
+    {"nvfp4", "e2m1", "e4m3fn", FPEMU_SCALING_NVFP4, FPEMU_BLOCK_RUN, 0, 16},
+    {"msfp12", "fixed(4,3):symmetric", "2^8", FPEMU_SCALING_HBFP, FPEMU_BLOCK_RUN, 0, 16},
+    {"msfp16", "fixed(8,7):symmetric", "2^8", FPEMU_SCALING_HBFP, FPEMU_BLOCK_RUN, 0, 16},
+    {"nf4", "table(nf4)", "fp32", FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 0, 64},
+    {"s2fp8", "e5m2", NULL, FPEMU_SCALING_S2FP8, FPEMU_BLOCK_TENSOR, 0, 0},
+    {"mx(e3m2)", "e3m2", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
+    {"mx(e4m3fn,block=16,scale=e5m2,rule=even)", "e4m3fn", "e5m2", FPEMU_SCALING_EVEN, FPEMU_BLOCK_RUN, 0, 16},
+    {"bfp(7)", "fixed(8,7):symmetric", "2^8", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 16},
+    {"bfp(m=10,block=row,exponent=12,rule=rceil)", "fixed(11,10):symmetric", "2^12", FPEMU_SCALING_RCEIL,
+     FPEMU_BLOCK_ROW, 0, 0},
+    {"hbfp(8)", "fixed(9,8):symmetric", "2^12", FPEMU_SCALING_HBFP, FPEMU_BLOCK_TENSOR, 0, 0},
+    {"hbfp(4,block=24x24,exponent=10)", "fixed(5,4):symmetric", "2^10", FPEMU_SCALING_HBFP, FPEMU_BLOCK_TILE, 24, 24},
+    {"bm(2,5)", "float(2,5,bias=2,specials=finite)", "2^8", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
+    {"bm(4,3,block=channel)", "float(4,3,bias=8,specials=finite)", "2^8", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_CHANNEL, 0,
+     0},
+    {"nvfp4(block=16x16)", "e2m1", "e4m3fn", FPEMU_SCALING_NVFP4, FPEMU_BLOCK_TILE, 16, 16},
+    {"nvfp4(rule=nvfp4-ao)", "e2m1", "e4m3fn", FPEMU_SCALING_NVFP4_AO, FPEMU_BLOCK_RUN, 0, 16},
+    {"group(int12)", "int12:symmetric", "fp32", FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 0, 2048},
+    {"group(int4,128,scale=bf16)", "int4:symmetric", "bf16", FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 0, 128},
+    {"codebook(dynamic8)", "table(dynamic8)", "fp32", FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 0, 256},
+    {"codebook(udynamic4,2048)", "table(udynamic4)", "fp32", FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 0, 2048},
+    {"scaled(e4m3fn)", "e4m3fn", "fp32", FPEMU_SCALING_RECIPE, FPEMU_BLOCK_TENSOR, 0, 0},
+    {"scaled(e5m2,block=row,rule=recipe-pow2)", "e5m2", "fp32", FPEMU_SCALING_RECIPE_POW2, FPEMU_BLOCK_ROW, 0, 0},
+    {"muppet(8)", "int8", "2^10", FPEMU_SCALING_MUPPET, FPEMU_BLOCK_TENSOR, 0, 0},
+    {"muppet(14,block=row,exponent=8)", "int(14)", "2^8", FPEMU_SCALING_MUPPET, FPEMU_BLOCK_ROW, 0, 0},
+    {"s2fp8(e4m3fn)", "e4m3fn", NULL, FPEMU_SCALING_S2FP8, FPEMU_BLOCK_TENSOR, 0, 0},
+};
+
+static void names(void)
+{
+    size_t i;
+    for (i = 0; i < sizeof named / sizeof *named; i++) {
+        const struct named *n = &named[i];
+        fpemu_format f, element, scale, want_element, want_scale, again;
+        char text[256] = "";
+        if (!lh_check(fpemu_parse(n->spec, &f, NULL) == FPEMU_OK &&
+                          fpemu_parse(n->element, &want_element, NULL) == FPEMU_OK,
+                      "%s or %s cannot be read", n->spec, n->element))
+            continue;
+        lh_check(f.scaling == n->rule && f.block == n->block && f.block_rows == n->rows && f.block_length == n->length,
+                 "%s: rule %d, block %d of %ux%u", n->spec, f.scaling, f.block, f.block_rows, f.block_length);
+        lh_check(fpemu_element_format(&f, &element) == FPEMU_OK && element.kind == want_element.kind &&
+                     element.bits == want_element.bits && element.exponent_bits == want_element.exponent_bits &&
+                     element.mantissa_bits == want_element.mantissa_bits && element.bias == want_element.bias &&
+                     element.fraction_bits == want_element.fraction_bits && element.scale == want_element.scale &&
+                     element.specials == want_element.specials && element.symmetric == want_element.symmetric &&
+                     element.codebook == want_element.codebook && element.is_signed == want_element.is_signed,
+                 "%s: its element is not %s", n->spec, n->element);
+        if (n->scale && strncmp(n->scale, "2^", 2) == 0)
+            lh_check(f.scale_power == 1 && f.scale_exponent_bits == atoi(n->scale + 2), "%s: scale of %d bits", n->spec,
+                     f.scale_exponent_bits);
+        else if (n->scale)
+            lh_check(fpemu_parse(n->scale, &want_scale, NULL) == FPEMU_OK &&
+                         fpemu_scale_format(&f, &scale) == FPEMU_OK &&
+                         scale.exponent_bits == want_scale.exponent_bits &&
+                         scale.mantissa_bits == want_scale.mantissa_bits && scale.bias == want_scale.bias &&
+                         scale.specials == want_scale.specials && scale.is_signed == want_scale.is_signed,
+                     "%s: its scale is not %s", n->spec, n->scale);
+        lh_check(fpemu_print(&f, text, sizeof text) == FPEMU_OK && fpemu_parse(text, &again, NULL) == FPEMU_OK &&
+                     fpemu_format_equal(&f, &again),
+                 "%s prints as %s", n->spec, text);
+    }
+}
+
+static void tables(void)
+{
+    static const struct {
+        const char *spec;
+        unsigned name, bits;
+    } books[] = {{"table(nf4)", FPEMU_CODEBOOK_NF4, 4},
+                 {"table(dynamic4)", FPEMU_CODEBOOK_DYNAMIC, 4},
+                 {"table(dynamic5)", FPEMU_CODEBOOK_DYNAMIC, 5},
+                 {"table(dynamic6)", FPEMU_CODEBOOK_DYNAMIC, 6},
+                 {"table(dynamic7)", FPEMU_CODEBOOK_DYNAMIC, 7},
+                 {"table(dynamic8)", FPEMU_CODEBOOK_DYNAMIC, 8},
+                 {"table(udynamic4)", FPEMU_CODEBOOK_UDYNAMIC, 4},
+                 {"table(udynamic5)", FPEMU_CODEBOOK_UDYNAMIC, 5},
+                 {"table(udynamic6)", FPEMU_CODEBOOK_UDYNAMIC, 6},
+                 {"table(udynamic7)", FPEMU_CODEBOOK_UDYNAMIC, 7},
+                 {"table(udynamic8)", FPEMU_CODEBOOK_UDYNAMIC, 8}};
+    size_t i, k;
+    for (i = 0; i < sizeof books / sizeof *books; i++) {
+        float want[256], got[256];
+        uint8_t codes[256];
+        fpemu_format f;
+        unsigned n = ref_codebook(books[i].name, books[i].bits, want);
+        for (k = 0; k < 256; k++)
+            codes[k] = (uint8_t)k;
+        lh_check(n == 1u << books[i].bits, "%s: the judge has %u values", books[i].spec, n);
+        if (!lh_check(fpemu_parse(books[i].spec, &f, NULL) == FPEMU_OK &&
+                          fpemu_decode_f32(&f, n, codes, got) == FPEMU_OK,
+                      "%s cannot be decoded", books[i].spec))
+            continue;
+        for (k = 0; k < n; k++)
+            if (!lh_check(lh_float_bits(got[k]) == lh_float_bits(want[k]), "%s: value %zu: judge %a, library %a",
+                          books[i].spec, k, (double)want[k], (double)got[k]))
+                break;
+    }
+    /* Points of the published 8-bit tables. */
+    {
+        float v[256];
+        (void)ref_codebook(FPEMU_CODEBOOK_DYNAMIC, 8, v);
+        lh_check(v[0] == -0.99296875f && v[127] == 0 && v[128] == 5.5e-7f && v[254] == 0.99296875f && v[255] == 1,
+                 "the judge's dynamic8");
+        (void)ref_codebook(FPEMU_CODEBOOK_UDYNAMIC, 8, v);
+        lh_check(v[0] == 0 && v[1] == 3.25e-7f && v[2] == 7.75e-7f && v[3] == 2.125e-6f && v[253] == 0.989453125f &&
+                     v[254] == 0.996484375f && v[255] == 1,
+                 "the judge's udynamic8");
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------- random cases */
+
+static int fitting(block_case *c)
+{
+    return c->carrier == 32 ? fpemu_fits_f32(&c->f) : fpemu_fits_f64(&c->f);
+}
+
+static void randomised(void)
+{
+    block_case c;
+    size_t i;
+    unsigned long k, each = 18 * rounds;
+    memset(&c, 0, sizeof c);
+    for (i = 0; case_format(i, &c.f, c.spec); i++)
+        for (k = 0; k < each; k++) {
+            uint64_t state = (first_seed + k) * UINT64_C(0x2545f4914f6cdd1d) + i;
+            c.seed = state;
+            (void)lh_next(&state);
+            c.carrier = k % 3 == 2 ? 64 : 32;
+            if (!fitting(&c))
+                c.carrier = 64;
+            c.shape = case_shape(&state);
+            if (k % 4 == 3)
+                c.shape = fpemu_vector(1 + state % 150);
+            case_fill(&c);
+            case_rounding(&c);
+            (void)case_values(&c);
+        }
+    case_free(&c);
+}
+
+/* What most callers ask for, and what has short cuts: binary32, to nearest, one array after the other. */
+static void plain_arrays(void)
+{
+    block_case c;
+    size_t i;
+    unsigned long k;
+    memset(&c, 0, sizeof c);
+    c.plain = 1;
+    c.carrier = 32;
+    for (i = 0; case_format(i, &c.f, c.spec); i++)
+        for (k = 0; k < 12 * rounds && fpemu_fits_f32(&c.f); k++) {
+            uint64_t state = (first_seed + k) * UINT64_C(0xd1342543de82ef95) + i;
+            if (k % 3 == 2 && c.f.block == FPEMU_BLOCK_RUN && c.f.scaling) {
+                c.f.block_length = (uint32_t)(k % 2 ? 16 : 32);
+                (void)fpemu_complete(&c.f);
+            }
+            c.seed = state;
+            c.shape = fpemu_vector(k % 4 ? 64 * (1 + state / 64 % 3) : 1 + state % 200);
+            if (k % 4 == 1)
+                c.shape.rows = 1 + state % 3;
+            case_fill(&c);
+            memset(&c.r, 0, sizeof c.r);
+            (void)case_values(&c);
+        }
+    case_free(&c);
+}
+
+/* Longer than any piece the library works in: rows, channels and tensors of thousands, many small blocks. */
+static void long_lines(void)
+{
+    block_case c;
+    size_t i;
+    memset(&c, 0, sizeof c);
+    for (i = 0; case_format(i, &c.f, c.spec); i++) {
+        uint64_t state = first_seed * 31 + i + 1;
+        c.seed = state;
+        (void)lh_next(&state);
+        c.carrier = i % 3 == 2 || !fpemu_fits_f32(&c.f) ? 64 : 32;
+        c.shape = fpemu_vector(1500 + state % 900);
+        if (i % 2) {
+            c.shape.rows = 1 + state % 5;
+            c.shape.length = 200 + state % 350;
+            c.shape.inner = 1 + state / 7 % 3;
+        }
+        case_fill(&c);
+        case_rounding(&c);
+        if (!case_values(&c)) {
+            c.r.mode = FPEMU_RNE;
+            (void)case_values(&c);
+        }
+    }
+    case_free(&c);
+}
+
+/* ------------------------------------------------------------------------------------ every content of small blocks */
+
+static int with_pairs(fpemu_format *f)
+{
+    f->block = FPEMU_BLOCK_RUN;
+    f->block_length = 2;
+    f->block_rows = 0;
+    return fpemu_complete(f) == FPEMU_OK;
+}
+
+/* Pairs of multiples of half a step of a 4-bit element, of both signs, under each scale: codes, midpoints, beyond. */
+static void exhaustive(void)
+{
+    static const struct {
+        const char *spec;
+        int halves, e; /* x = k * 2^e * 2^scale, |k| <= halves */
+    } small[] = {{"mx(e2m1,block=2)", 16, -1},
+                 {"mx(e2m1,block=2,rule=ceil)", 16, -1},
+                 {"mx(e2m1,block=2,rule=even)", 16, -1},
+                 {"mx(e2m1,block=2,rule=rceil)", 16, -1},
+                 {"bfp(3,block=2)", 16, -1},
+                 {"bfp(3,block=2,rule=hbfp)", 16, -1},
+                 {"mx(int4,block=2)", 16, -1}};
+    static const uint8_t modes[] = {FPEMU_RNE, FPEMU_RNA, FPEMU_RTZ, FPEMU_RTP, FPEMU_RTO, FPEMU_SR};
+    block_case c;
+    size_t i, m;
+    memset(&c, 0, sizeof c);
+    c.carrier = 32;
+    for (i = 0; i < sizeof small / sizeof *small; i++) {
+        int n = small[i].halves, scale, a, b;
+        (void)snprintf(c.spec, sizeof c.spec, "%s", small[i].spec);
+        if (!lh_check(fpemu_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
+            continue;
+        free(c.x);
+        c.x = malloc(sizeof *c.x * 2 * (size_t)(2 * n + 1) * (size_t)(2 * n + 1) * 24);
+        if (!c.x)
+            abort();
+        for (m = 0; m < sizeof modes; m++) {
+            /* every scale for rne, else a few, the ends among them */
+            for (scale = -150; scale <= 126;) {
+                int top = scale + (rounds > 1 || (m == 0 && i < 2) ? 24 : 3);
+                c.n = 0;
+                for (; scale < top && scale <= 126; scale++)
+                    for (a = -n; a <= n; a++)
+                        for (b = a; b <= n; b++) {
+                            c.x[c.n++] =
+                                ref_bits(32, fmin(fmax(ldexp(a, scale + small[i].e), -0x1.fffffep127), 0x1.fffffep127));
+                            c.x[c.n++] =
+                                ref_bits(32, fmin(fmax(ldexp(b, scale + small[i].e), -0x1.fffffep127), 0x1.fffffep127));
+                        }
+                if (rounds == 1 && (m || i > 1))
+                    scale += scale < -120 || scale > 100 ? 9 : 60;
+                c.shape = fpemu_vector(c.n);
+                memset(&c.r, 0, sizeof c.r);
+                c.r.mode = modes[m];
+                c.r.bits = (uint8_t)(m * 5 % 33);
+                c.seed = (uint64_t)(scale + 1000);
+                (void)case_values(&c);
+            }
+        }
+    }
+    case_free(&c);
+}
+
+/* Every pair (largest magnitude, element) of a grid, in blocks of two, every rule that looks at a block alone. */
+static void edges(void)
+{
+    static const double mantissas[] = {1, 1.25, 1.5, 1.75, 1.875, 1.9375, 1.984375, 1.99609375};
+    static const int exponents32[] = {-149, -148, -145, -140, -127, -126, -125, -120, -60,
+                                      -1,   0,    1,    8,    100,  118,  124,  126,  127};
+    static const int exponents64[] = {-1074, -1073, -1030, -1022, -1021, -800, -150, -127,
+                                      0,     1,     127,   128,   600,   1022, 1023};
+    block_case c;
+    size_t i, e, m;
+    unsigned mode = 0;
+    memset(&c, 0, sizeof c);
+    c.x = malloc(sizeof *c.x * 400000);
+    if (!c.x)
+        abort();
+    for (i = 0; case_format(i, &c.f, c.spec); i++) {
+        if (!c.f.scaling || c.f.scaling == FPEMU_SCALING_NVFP4 || c.f.scaling == FPEMU_SCALING_NVFP4_AO ||
+            c.f.scaling == FPEMU_SCALING_S2FP8 || !with_pairs(&c.f))
+            continue;
+        for (c.carrier = 32; c.carrier <= 64; c.carrier += 32) {
+            const int *exponents = c.carrier == 32 ? exponents32 : exponents64;
+            size_t count =
+                c.carrier == 32 ? sizeof exponents32 / sizeof *exponents32 : sizeof exponents64 / sizeof *exponents64;
+            if (!fitting(&c))
+                continue;
+            c.n = 0;
+            for (e = i % 2; e<count; e += rounds> 1 ? 1 : 2)
+                for (m = 0; m < sizeof mantissas / sizeof *mantissas; m++) {
+                    int by, step;
+                    uint64_t amax = ref_bits(c.carrier, ldexp(mantissas[m], exponents[e]));
+                    for (by = -1; by <= 1; by++)
+                        for (step = 0; step <= 32; step += rounds > 1 ? 1 : 1 + (int)(m % 4)) {
+                            double element = ref_value(c.carrier, amax + (uint64_t)(int64_t)by) * step / 32;
+                            uint64_t sign = UINT64_C(1) << (c.carrier - 1), bits = ref_bits(c.carrier, element);
+                            if (amax == 0)
+                                continue;
+                            c.x[c.n++] = (amax + (uint64_t)(int64_t)by) | (step & 1 ? sign : 0);
+                            c.x[c.n++] = bits | (step & 2 ? sign : 0);
+                        }
+                }
+            c.shape = fpemu_vector(c.n);
+            memset(&c.r, 0, sizeof c.r);
+            c.r.mode = (uint8_t)(mode++ % 2 ? FPEMU_RNE : mode / 2 % FPEMU_MODE_COUNT);
+            c.seed = mode;
+            c.plain = c.r.mode == FPEMU_RNE;
+            if (!case_values(&c)) {
+                c.r.mode = FPEMU_RNE;
+                (void)case_values(&c);
+            }
+        }
+    }
+    case_free(&c);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- S2FP8 */
+
+static void s2fp8(void)
+{
+    static const char *const specs[] = {"s2fp8", "s2fp8(e4m3fn)", "s2fp8(e2m1)", "s2fp8(fp16)", "s2fp8(e5m2:nan=zero)"};
+    block_case c;
+    unsigned long k, each = 60 * rounds;
+    memset(&c, 0, sizeof c);
+    for (k = 0; k < each; k++) {
+        uint64_t state = (first_seed + k) * UINT64_C(0xd1342543de82ef95) | 1, i, size, bad = 0;
+        float alpha, beta;
+        unsigned char *bytes;
+        uint32_t words[2];
+        ref_s2fp8 range;
+        void *x, *y, *z;
+        fpemu_status status;
+        int unary = k % 5 == 4;
+        ref_tensor *t;
+
+        (void)snprintf(c.spec, sizeof c.spec, "%s", specs[lh_next(&state) % (sizeof specs / sizeof *specs)]);
+        if (!lh_check(fpemu_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
+            return;
+        c.carrier = k % 3 == 2 ? 64 : 32;
+        c.seed = state;
+        c.shape = k % 2 ? case_shape(&state) : fpemu_vector(1 + lh_next(&state) % 120);
+        case_fill(&c);
+        case_rounding(&c);
+        if (unary) /* all magnitudes equal */
+            for (i = 0; i < c.n; i++)
+                c.x[i] = ref_bits(c.carrier, (i & 1 ? -1 : 1) * (i % 7 == 3 ? 0 : 3 * (double)(1 + k % 8)));
+        if (k % 7 == 6) /* a few binades, as data are */
+            for (i = 0; i < c.n; i++)
+                c.x[i] = ref_bits(c.carrier,
+                                  ldexp((double)(float)((double)(int64_t)lh_next(&state) * 0x1p-63), (int)(i % 6)));
+        t = ref_lay_out(&c.f, c.carrier, &c.shape);
+        size = c.n ? 8 + (c.n * c.f.bits + 7) / 8 : 0;
+        x = malloc(c.n * 8 + 8);
+        y = malloc(c.n * 8 + 8);
+        z = malloc(c.n * 8 + 8);
+        bytes = calloc(size + 8, 1);
+        if (!x || !y || !z || !bytes)
+            abort();
+        for (i = 0; i < c.n; i++) {
+            ((double *)x)[i] = 0;
+            if (c.carrier == 32)
+                ((uint32_t *)x)[i] = (uint32_t)c.x[i];
+            else
+                ((uint64_t *)x)[i] = c.x[i];
+        }
+        lh_check(fpemu_packed_size(&c.f, &c.shape) == size, "%s: packed size", c.spec);
+        if (c.carrier == 32) {
+            status = fpemu_quantize_along_f32(&c.f, &c.r, &c.shape, x, y, NULL);
+            lh_check(fpemu_pack_f32(&c.f, &c.r, &c.shape, x, bytes, NULL) == status, "%s: status of pack", c.spec);
+            lh_check(fpemu_unpack_f32(&c.f, &c.shape, bytes, z) == FPEMU_OK, "%s: unpack", c.spec);
+        } else {
+            status = fpemu_quantize_along_f64(&c.f, &c.r, &c.shape, x, y, NULL);
+            lh_check(fpemu_pack_f64(&c.f, &c.r, &c.shape, x, bytes, NULL) == status, "%s: status of pack", c.spec);
+            lh_check(fpemu_unpack_f64(&c.f, &c.shape, bytes, z) == FPEMU_OK, "%s: unpack", c.spec);
+        }
+        lh_check(status == FPEMU_OK || (status == FPEMU_ERROR_NAN && c.r.nan == FPEMU_NAN_ERROR), "%s: status %d",
+                 c.spec, (int)status);
+        for (i = 0; i < 2; i++)
+            words[i] = bytes[4 * i] | (uint32_t)bytes[4 * i + 1] << 8 | (uint32_t)bytes[4 * i + 2] << 16 |
+                       (uint32_t)bytes[4 * i + 3] << 24;
+        alpha = lh_float(words[0]);
+        beta = lh_float(words[1]);
+        range = ref_s2fp8_range(c.carrier, c.n, c.x);
+        if (c.n)
+            lh_check((double)alpha >= range.alpha_low && (double)alpha <= range.alpha_high &&
+                         (double)beta >= range.beta_low && (double)beta <= range.beta_high,
+                     "%s f%u seed 0x%" PRIx64 ": alpha %a in %a..%a, beta %a in %a..%a", c.spec, c.carrier, c.seed,
+                     (double)alpha, range.alpha_low, range.alpha_high, (double)beta, range.beta_low, range.beta_high);
+        for (i = 0; i < c.n && bad < 3; i++) {
+            uint64_t index = t->order[i], code = 0, got, back;
+            unsigned b;
+            for (b = 0; b < c.f.bits; b++)
+                code |= (uint64_t)(bytes[8 + (i * c.f.bits + b) / 8] >> (i * c.f.bits + b) % 8 & 1) << b;
+            got = c.carrier == 32 ? ((uint32_t *)y)[index] : ((uint64_t *)y)[index];
+            back = c.carrier == 32 ? ((uint32_t *)z)[index] : ((uint64_t *)z)[index];
+            if (!lh_check(ref_s2fp8_element(&c.f, &c.r, c.carrier, alpha, beta, c.x[index], index, code, got),
+                          "%s f%u mode %d seed 0x%" PRIx64 " alpha %a beta %a: x=%a has code %" PRIx64 ", y=%a", c.spec,
+                          c.carrier, c.r.mode, c.seed, (double)alpha, (double)beta, ref_value(c.carrier, c.x[index]),
+                          code, ref_value(c.carrier, got)))
+                bad++;
+            lh_check(got == back || isnan(ref_value(c.carrier, got)), "%s: unpack gives %a, quantize %a", c.spec,
+                     ref_value(c.carrier, back), ref_value(c.carrier, got));
+        }
+        free(x);
+        free(y);
+        free(z);
+        free(bytes);
+        ref_free(t);
+    }
+    case_free(&c);
+}
+
+/* ------------------------------------------------------------------------------------------ compatibility settings */
+
+static void compat(void)
+{
+    static const struct {
+        const char *spec;
+        int setting, mode;
+    } settings[] = {{"bfp(7,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_RNA},
+                    {"bfp(7,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_RNE},
+                    {"bfp(3,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_RNA},
+                    {"bfp(2,block=3)", FPEMU_COMPAT_QPYTORCH, FPEMU_RNE},
+                    {"bfp(15,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_RNA},
+                    {"bfp(21,block=row)", FPEMU_COMPAT_QPYTORCH, FPEMU_RNA},
+                    {"bfp(7,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_SR},
+                    {"bfp(20,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_SR},
+                    {"bfp(3,block=channel)", FPEMU_COMPAT_QPYTORCH, FPEMU_SR},
+                    {"muppet(8)", FPEMU_COMPAT_MUPPET, FPEMU_SR},
+                    {"muppet(4,block=row)", FPEMU_COMPAT_MUPPET, FPEMU_SR},
+                    {"muppet(16,block=4)", FPEMU_COMPAT_MUPPET, FPEMU_SR}};
+    block_case c;
+    size_t i;
+    unsigned long k;
+    memset(&c, 0, sizeof c);
+    for (i = 0; i < sizeof settings / sizeof *settings; i++) {
+        (void)snprintf(c.spec, sizeof c.spec, "%s", settings[i].spec);
+        if (!lh_check(fpemu_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
+            continue;
+        for (k = 0; k < 60 * rounds; k++) {
+            uint64_t state = (first_seed + k) * UINT64_C(0x2545f4914f6cdd1d) + i;
+            c.seed = state;
+            c.carrier = settings[i].setting == FPEMU_COMPAT_MUPPET && k % 3 == 0 ? 64 : 32;
+            c.shape = case_shape(&state);
+            case_fill(&c);
+            case_rounding(&c);
+            c.r.mode = (uint8_t)settings[i].mode;
+            c.r.compat = (uint8_t)settings[i].setting;
+            c.r.variant = FPEMU_SR_A;
+            if (settings[i].setting == FPEMU_COMPAT_QPYTORCH)
+                c.r.bits = 0;
+            (void)case_values(&c);
+        }
+    }
+    case_free(&c);
+}
+
+/* ------------------------------------------------------------------------------- slices, ranges, delayed scaling */
+
+static fpemu_status quantize(const block_case *c, const fpemu_rounding *r, const fpemu_shape *s, const void *x, void *y)
+{
+    return c->carrier == 32 ? fpemu_quantize_along_f32(&c->f, r, s, x, y, NULL)
+                            : fpemu_quantize_along_f64(&c->f, r, s, x, y, NULL);
+}
+
+static fpemu_status measure(const block_case *c, uint64_t n, const void *x, fpemu_range *range)
+{
+    return c->carrier == 32 ? fpemu_measure_f32(&c->f, n, x, range) : fpemu_measure_f64(&c->f, n, x, range);
+}
+
+static void check_range(const block_case *c, const fpemu_range *range)
+{
+    fpemu_range want;
+    uint64_t i;
+    memset(&want, 0, sizeof want);
+    for (i = 0; i < c->n; i++) {
+        double v = ref_value(c->carrier, c->x[i]);
+        want.count++;
+        if (!isfinite(v)) {
+            want.nonfinite++;
+            continue;
+        }
+        want.nonzero += v != 0;
+        want.amax = fmax(want.amax, fabs(v));
+        want.max = fmax(want.max, v);
+        want.min = fmin(want.min, v);
+    }
+    lh_check(range->count == want.count && range->nonzero == want.nonzero && range->nonfinite == want.nonfinite &&
+                 range->amax == want.amax && range->max == want.max && range->min == want.min,
+             "%s: measured %" PRIu64 " %" PRIu64 " %" PRIu64 " %a %a %a, judge %" PRIu64 " %" PRIu64 " %" PRIu64
+             " %a %a %a",
+             c->spec, range->count, range->nonzero, range->nonfinite, range->amax, range->max, range->min, want.count,
+             want.nonzero, want.nonfinite, want.amax, want.max, want.min);
+}
+
+static void slices(void)
+{
+    block_case c;
+    size_t i;
+    unsigned long k;
+    memset(&c, 0, sizeof c);
+    for (i = 0; case_format(i, &c.f, c.spec); i++)
+        for (k = 0; k < 3 * rounds; k++) {
+            uint64_t state = (first_seed + k + i) * UINT64_C(0x2545f4914f6cdd1d) | 1, j, at = 0, width, unit;
+            fpemu_range whole, pieces;
+            fpemu_shape s;
+            unsigned char *x, *y, *z;
+            fpemu_status status;
+            int by_lines = k % 3 == 1;
+
+            c.carrier = k % 2 && fpemu_fits_f64(&c.f) ? 64 : 32;
+            if (!fitting(&c))
+                continue;
+            c.seed = state;
+            width = c.carrier / 8;
+            c.shape = fpemu_vector(1 + lh_next(&state) % 200);
+            if (by_lines) {
+                c.shape.outer = 1 + lh_next(&state) % 7;
+                c.shape.rows = c.f.block == FPEMU_BLOCK_TILE && c.f.scaling ? 4 : 1;
+                c.shape.length = 1 + lh_next(&state) % 9;
+                c.shape.inner = 1 + lh_next(&state) % 3;
+            }
+            case_fill(&c);
+            case_rounding(&c);
+            c.r.offset = lh_next(&state);
+            x = malloc(c.n * width + 8);
+            y = malloc(c.n * width + 8);
+            z = malloc(c.n * width + 8);
+            if (!x || !y || !z)
+                abort();
+            for (j = 0; j < c.n; j++) {
+                uint32_t narrow = (uint32_t)c.x[j];
+                memcpy(x + j * width, c.carrier == 32 ? (void *)&narrow : (void *)&c.x[j], width);
+            }
+            memset(&whole, 0, sizeof whole);
+            memset(&pieces, 0, sizeof pieces);
+            lh_check(measure(&c, c.n, x, &whole) == FPEMU_OK, "%s: measure", c.spec);
+            check_range(&c, &whole);
+            status = quantize(&c, &c.r, &c.shape, x, y);
+            if (status == FPEMU_OK || status == FPEMU_ERROR_NAN) {
+                unit = !c.f.scaling || c.f.block == FPEMU_BLOCK_TENSOR ? 1
+                       : c.f.block == FPEMU_BLOCK_RUN                  ? c.f.block_length
+                                                                       : 0;
+                if (by_lines && c.f.block == FPEMU_BLOCK_CHANNEL && c.f.scaling)
+                    unit = c.n;
+                else if (by_lines)
+                    unit = c.shape.rows * c.shape.length * c.shape.inner;
+                else if (unit == 0)
+                    unit = c.f.block == FPEMU_BLOCK_TILE && c.f.scaling ? c.f.block_length
+                           : c.f.block == FPEMU_BLOCK_CHANNEL           ? 1
+                                                                        : c.n;
+                while (at < c.n) {
+                    uint64_t n = unit * (1 + lh_next(&state) % 3);
+                    fpemu_rounding r = c.r;
+                    if (n > c.n - at)
+                        n = c.n - at;
+                    s = fpemu_vector(n);
+                    if (by_lines) {
+                        s = c.shape;
+                        s.outer = c.f.block == FPEMU_BLOCK_CHANNEL && c.f.scaling ? c.shape.outer : n / unit;
+                    }
+                    s.whole = &whole;
+                    r.offset += at;
+                    lh_check(measure(&c, n, x + at * width, &pieces) == FPEMU_OK, "%s: measure", c.spec);
+                    (void)quantize(&c, &r, &s, x + at * width, z + at * width);
+                    at += n;
+                }
+                lh_check(memcmp(y, z, c.n * width) == 0,
+                         "%s f%u mode %d seed 0x%" PRIx64 ": slices differ from the whole", c.spec, c.carrier, c.r.mode,
+                         c.seed);
+                lh_check(memcmp(&whole, &pieces, sizeof whole) == 0, "%s: measured in pieces", c.spec);
+                if (!by_lines) { /* fpemu_quantize takes it as a vector */
+                    memset(z, 0, c.n * width);
+                    if (c.carrier == 32)
+                        (void)fpemu_quantize_f32(&c.f, &c.r, c.n, (const float *)(const void *)x, (float *)(void *)z,
+                                                 NULL);
+                    else
+                        (void)fpemu_quantize_f64(&c.f, &c.r, c.n, (const double *)(const void *)x, (double *)(void *)z,
+                                                 NULL);
+                    lh_check(memcmp(y, z, c.n * width) == 0, "%s: fpemu_quantize differs from fpemu_quantize_along",
+                             c.spec);
+                }
+            }
+            free(x);
+            free(y);
+            free(z);
+        }
+    case_free(&c);
+}
+
+/* Ranges given by hand, which need not fit the data: scales of tensor blocks and of nvfp4. */
+static void given_ranges(void)
+{
+    static const char *const specs[] = {"scaled(e4m3fn)",
+                                        "scaled(e5m2,rule=recipe-pow2,margin=2)",
+                                        "mx(e2m1,block=tensor)",
+                                        "hbfp(8)",
+                                        "muppet(8)",
+                                        "nvfp4(block=4)",
+                                        "nvfp4(block=4,rule=nvfp4-ao)",
+                                        "codebook(dynamic8,block=tensor)"};
+    static const double sizes[] = {0, 1, 3, 448, 0x1.fffffep127, 0x1p-149, 0x1p-126, 1e-30, 0x1.8p-140};
+    block_case c;
+    size_t i, k;
+    memset(&c, 0, sizeof c);
+    for (i = 0; i < sizeof specs / sizeof *specs; i++)
+        for (k = 0; k < 6 * (sizeof sizes / sizeof *sizes); k++) {
+            fpemu_range range;
+            uint64_t state = i * 1000 + k + 1;
+            memset(&range, 0, sizeof range);
+            range.amax = range.max = sizes[k % 9];
+            range.min = k & 1 ? -range.max / 2 : 0;
+            range.count = 100;
+            range.nonzero = range.amax != 0 ? 50 : 0;
+            range.nonfinite = k % 5 == 4;
+            (void)snprintf(c.spec, sizeof c.spec, "%s", specs[i]);
+            if (!lh_check(fpemu_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
+                continue;
+            c.carrier = k % 3 == 2 ? 64 : 32;
+            c.seed = state;
+            c.shape = case_shape(&state);
+            case_fill(&c);
+            case_rounding(&c);
+            c.shape.whole = &range;
+            (void)case_values(&c);
+        }
+    case_free(&c);
+}
+
+static void delayed(void)
+{
+    uint64_t state = 5;
+    int trial, step;
+    for (trial = 0; trial < 60; trial++) {
+        double history[5], last[400];
+        fpemu_delayed d;
+        unsigned length = 1 + (unsigned)(trial % 5), k;
+        int n = 0, latest = trial / 5 % 2;
+        memset(&d, 0, sizeof d);
+        d.history = history;
+        d.length = length;
+        d.latest = (uint32_t)latest;
+        for (step = 0; step < 30; step++) {
+            fpemu_range seen;
+            double want = 0;
+            memset(&seen, 0, sizeof seen);
+            seen.count = 10;
+            seen.amax = ldexp(1 + (double)(lh_next(&state) % 8), (int)(lh_next(&state) % 20) - 10);
+            seen.max = seen.amax;
+            if (lh_next(&state) % 5 == 0)
+                seen.nonfinite = 1;
+            if (lh_next(&state) % 6 == 0)
+                seen.amax = seen.max = 0;
+            seen.nonzero = seen.amax != 0 ? 3 : 0;
+            lh_check(fpemu_delayed_update(&d, &seen) == FPEMU_OK, "fpemu_delayed_update");
+            if (!seen.nonfinite && seen.amax != 0)
+                last[n++] = seen.amax;
+            for (k = 0; k < length && (int)k < n; k++)
+                want = fmax(want, last[n - 1 - (int)k]);
+            if (latest && n)
+                want = last[n - 1];
+            lh_check(d.range.amax == want && d.range.nonfinite == 0, "delayed scaling, length %u: amax %a, judge %a",
+                     length, d.range.amax, want);
+        }
+    }
+}
+
+/* ------------------------------------------------------------------------ threads, the caller's settings, variants */
+
+enum { MANY = 50000 };
+
+/* All families on one array, folded into a number. */
+static uint64_t digest(void)
+{
+    static float x[MANY], y[MANY];
+    static double x64[MANY / 8], y64[MANY / 8];
+    static const char *const specs[] = {"mxfp8",
+                                        "mxfp6_e2m3",
+                                        "mxint8",
+                                        "nvfp4",
+                                        "nvfp4(rule=nvfp4-ao)",
+                                        "msfp16",
+                                        "nf4",
+                                        "group(int8,64)",
+                                        "codebook(dynamic8)",
+                                        "muppet(8)",
+                                        "scaled(e4m3fn)",
+                                        "s2fp8",
+                                        "hbfp(8,block=row)",
+                                        "mx(e2m1,block=tensor)",
+                                        "mx(e2m1,rule=rceil)"};
+    static int filled;
+    uint64_t state = 99, hash = 1469598103934665603u;
+    size_t i, k, mode;
+    for (i = 0; i < MANY && !filled; i++) /* once: the caller's rounding direction would move them */
+        x[i] = ldexpf((float)(int64_t)lh_next(&state) * 0x1p-63f, (int)(lh_next(&state) % 24) - 12);
+    for (i = 0; i < MANY && !filled; i += 1009)
+        x[i] = i % 2 ? 0.0f : -0.0f;
+    for (i = 0; i < 40 && !filled; i++)
+        x[300 + i] = ldexpf(x[i], i % 2 ? -130 : 115);
+    for (i = 0; i < MANY / 8 && !filled; i++)
+        x64[i] = (double)x[i] * (1 + 0x1p-30);
+    filled = 1;
+    for (k = 0; k < sizeof specs / sizeof *specs; k++)
+        for (mode = 0; mode < 2; mode++) {
+            fpemu_format f;
+            fpemu_rounding r = fpemu_stochastic(7, 3);
+            fpemu_stats stats;
+            memset(&stats, 0, sizeof stats);
+            stats.want = FPEMU_SUMS;
+            r.mode = mode ? FPEMU_SR : FPEMU_RNE;
+            if (fpemu_parse(specs[k], &f, NULL))
+                return 0;
+            if (fpemu_quantize_f32(&f, &r, MANY, x, y, &stats) ||
+                fpemu_quantize_f64(&f, &r, MANY / 8, x64, y64, &stats))
+                return 0;
+            for (i = 0; i < MANY; i++)
+                hash = (hash ^ lh_float_bits(y[i])) * 1099511628211u;
+            for (i = 0; i < MANY / 8; i++)
+                hash = (hash ^ lh_double_bits(y64[i])) * 1099511628211u;
+            hash =
+                (hash ^ lh_double_bits(fpemu_stats_sum_error(&stats)) ^ stats.inexact ^ stats.clipped) * 1099511628211u;
+        }
+    return hash;
+}
+
+static void surroundings(const char *self)
+{
+    const int directions[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+    uint64_t expected = digest();
+    unsigned count;
+    size_t i;
+    lh_check(expected != 0, "a call of the digest is refused");
+    for (i = 0; i < 3; i++) {
+        uint64_t got;
+        (void)fesetround(directions[i]);
+        got = digest();
+        lh_check(fegetround() == directions[i], "rounding direction %zu of the caller is lost", i);
+        (void)fesetround(FE_TONEAREST);
+        lh_check(got == expected, "rounding direction %zu of the caller changes results", i);
+    }
+#if defined(__SSE__)
+    {
+        const unsigned kept = _mm_getcsr();
+        fpemu_format f;
+        fpemu_rounding r = fpemu_nearest();
+        static float x[4096], y[4096], z[4096];
+        uint64_t state = 3;
+        for (i = 0; i < 4096; i++)
+            x[i] = ldexpf((float)(int64_t)lh_next(&state) * 0x1p-63f, -126 - (int)(i % 20));
+        lh_check(fpemu_parse("mxfp6_e3m2", &f, NULL) == FPEMU_OK &&
+                     fpemu_quantize_f32(&f, &r, 4096, x, y, NULL) == FPEMU_OK,
+                 "mxfp6_e3m2");
+        _mm_setcsr(kept | 0x8040); /* FTZ, DAZ */
+        (void)fpemu_quantize_f32(&f, &r, 4096, x, z, NULL);
+        lh_check((_mm_getcsr() & 0xffc0u) == ((kept | 0x8040) & 0xffc0u), "MXCSR of the caller is lost");
+        _mm_setcsr(kept);
+        lh_check(memcmp(y, z, sizeof y) == 0, "FTZ and DAZ of the caller change results");
+    }
+#endif
+#ifdef _OPENMP
+    {
+        const int before = omp_get_max_threads();
+        for (i = 1; i <= 3; i++) {
+            omp_set_num_threads((int)i);
+            lh_check(digest() == expected, "%zu threads change results", i);
+        }
+        omp_set_num_threads(before);
+    }
+#endif
+    for (count = 0; fpemu_variant_available(count) != NULL; count++) {
+        char command[4200], line[200] = "", wanted[200];
+        FILE *child;
+        (void)snprintf(command, sizeof command, "FPEMU_VARIANT=%s '%s' digest", fpemu_variant_available(count), self);
+        (void)snprintf(wanted, sizeof wanted, "%s %016" PRIx64 "\n", fpemu_variant_available(count), expected);
+        child = popen(command, "r");
+        if (lh_check(child != NULL, "cannot run %s", command)) {
+            lh_check(fgets(line, sizeof line, child) != NULL && !strcmp(line, wanted), "variant says %s, expected %s",
+                     line, wanted);
+            (void)pclose(child);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int i;
+    if (argc == 2 && !strcmp(argv[1], "digest")) {
+        printf("%s %016" PRIx64 "\n", fpemu_variant(), digest());
+        return EXIT_SUCCESS;
+    }
+    for (i = 1; i + 1 < argc; i += 2) {
+        if (!strcmp(argv[i], "--rounds"))
+            rounds = strtoul(argv[i + 1], NULL, 10);
+        else if (!strcmp(argv[i], "--seed"))
+            first_seed = strtoull(argv[i + 1], NULL, 0);
+    }
+    names();
+    tables();
+    randomised();
+    plain_arrays();
+    long_lines();
+    exhaustive();
+    edges();
+    s2fp8();
+    compat();
+    slices();
+    given_ranges();
+    delayed();
+    surroundings(argv[0]);
+    return lh_report("blocks");
+}

@@ -1,0 +1,838 @@
+/* check_gemm.c - dot products, gemv, gemm: arguments, text, and every model against its definition, written plainly
+ * with scalar operations, over layouts, transposes, strides, batches and threads. Whether single operations are right
+ * is for tests/oracle/arith.c. */
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "fpemu.h"
+
+static uint64_t state;
+
+static uint32_t word(void)
+{
+    state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return (uint32_t)(state >> 32);
+}
+
+static void setup(void)
+{
+    state = 1;
+}
+
+static fpemu_gemm_spec spec_of(const char *text)
+{
+    fpemu_gemm_spec s;
+    fpemu_parse_error e;
+    ck_assert_msg(fpemu_gemm_parse(text, &s, &e) == FPEMU_OK, "%s: at %u: %s", text, e.position, e.message);
+    return s;
+}
+
+/* ------------------------------------------------------------------------------------ the plain definition */
+
+static uint64_t mix(uint64_t z)
+{
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static int none(const fpemu_target *t)
+{
+    return t->format.kind == FPEMU_KIND_INVALID;
+}
+
+/* An operation with rounding number t of output i. */
+static double rounded(const fpemu_target *target, fpemu_operation op, double a, double b, double c, uint64_t t,
+                      uint64_t i)
+{
+    fpemu_rounding r = target->rounding;
+    r.stream = mix(r.stream + (t + 1) * UINT64_C(0x9e3779b97f4a7c15));
+    return fpemu_arith_one_f64(&target->format, &r, op, a, b, c, i);
+}
+
+/* The sum of the products of x and y, numbers of at most 26 bits, so that products are exact; start: NULL or c. */
+static double plain_sum(const fpemu_gemm_spec *s, size_t n, const double *x, const double *y, const double *start,
+                        uint64_t i)
+{
+    const fpemu_accumulator *a = &s->sum;
+    const int given = !none(&s->product);
+    uint64_t t = 0;
+    double sum = start ? *start : 0, inner = 0, e = 0;
+    switch (a->model) {
+    case FPEMU_SEQUENTIAL:
+        for (size_t k = 0; k < n; k++) {
+            if (given) {
+                const double p = rounded(&s->product, FPEMU_MUL, x[k], y[k], 0, t, i);
+                t++;
+                sum = rounded(&a->inner, FPEMU_ADD, p, sum, 0, t, i);
+            } else {
+                sum = rounded(&a->inner, FPEMU_FMA, x[k], y[k], sum, t, i);
+            }
+            t++;
+        }
+        return sum;
+    case FPEMU_CHUNKED:
+        for (size_t k = 0; k < n; k++) {
+            const double p = given ? rounded(&s->product, FPEMU_MUL, x[k], y[k], 0, t++, i) : x[k] * y[k];
+            inner = rounded(&a->inner, FPEMU_ADD, p, inner, 0, t++, i);
+            if ((k + 1) % a->chunk == 0 || k + 1 == n) {
+                sum = rounded(&a->outer, FPEMU_ADD, sum, inner, 0, t++, i);
+                inner = 0;
+            }
+        }
+        return sum;
+    case FPEMU_KAHAN:
+        for (size_t k = 0; k < n; k++) {
+            const double p = given ? rounded(&s->product, FPEMU_MUL, x[k], y[k], 0, t++, i) : x[k] * y[k];
+            const double u = rounded(&a->inner, FPEMU_SUB, p, e, 0, t++, i);
+            const double v = rounded(&a->inner, FPEMU_ADD, sum, u, 0, t++, i);
+            const double d = rounded(&a->inner, FPEMU_SUB, v, sum, 0, t++, i);
+            e = rounded(&a->inner, FPEMU_SUB, d, u, 0, t++, i);
+            sum = v;
+        }
+        return sum;
+    case FPEMU_PAIRWISE: {
+        double *node = (double *)malloc((n + 1) * sizeof *node);
+        size_t nodes = 0;
+        if (start)
+            node[nodes++] = *start;
+        for (size_t k = 0; k < n; k++)
+            node[nodes++] = given ? rounded(&s->product, FPEMU_MUL, x[k], y[k], 0, t++, i) : x[k] * y[k];
+        sum = nodes == 1 ? rounded(&a->inner, FPEMU_MUL, node[0], 1, 0, t, i) : 0;
+        while (nodes > 1) {
+            for (size_t k = 0; k < nodes / 2; k++)
+                node[k] = rounded(&a->inner, FPEMU_ADD, node[2 * k], node[2 * k + 1], 0, t++, i);
+            if (nodes & 1)
+                node[nodes / 2] = node[nodes - 1];
+            nodes -= nodes / 2;
+            sum = node[0];
+        }
+        free(node);
+        return sum;
+    }
+    default: /* fused */
+        for (size_t k = 0; k < n; k++) {
+            const size_t end = n - k / a->block * a->block < a->block ? n : k / a->block * a->block + a->block;
+            double *d = a->chunk ? &inner : &sum, plain = *d;
+            int top = -100000, exponent;
+            for (size_t l = k; l < end; l++) {
+                plain += x[l] * y[l];
+                if (x[l] == 0 || y[l] == 0)
+                    continue;
+                const int emin_x = s->a.format.emin, emin_y = s->b.format.emin;
+                const int ex = ilogb(x[l]) < emin_x ? emin_x : ilogb(x[l]), ey = ilogb(y[l]);
+                exponent = ex + (ey < emin_y ? emin_y : ey);
+                top = exponent > top ? exponent : top;
+            }
+            if (*d != 0 && isfinite(*d)) {
+                exponent = ilogb(*d) < -126 ? -126 : ilogb(*d);
+                top = exponent > top ? exponent : top;
+            }
+            if (top == -100000)
+                top = 0;
+            if (a->least_exponent != FPEMU_NO_FLOOR && top < a->least_exponent)
+                top = a->least_exponent;
+            if (isfinite(plain)) {
+                const int shift = (int)a->fraction_bits - top;
+                int64_t sum_of = (int64_t)trunc(ldexp(*d, shift));
+                for (size_t l = k; l < end; l++)
+                    sum_of += (int64_t)trunc(ldexp(x[l] * y[l], shift));
+                const double exact = ldexp((double)sum_of, -shift);
+                plain = rounded(&a->inner, FPEMU_ADD, exact, 0, 0, 0, 0);
+                if (fabs(plain) == fpemu_max(&a->inner.format)) { /* rtz stops there, the hardware does not */
+                    const double unit = ldexp(1, a->inner.format.emax - (int)a->inner.format.mantissa_bits);
+                    if (fabs(exact) >= fpemu_max(&a->inner.format) + unit)
+                        plain = copysign(INFINITY, exact);
+                }
+            }
+            *d = plain;
+            k = end - 1;
+            if (a->chunk && ((k + 1) % a->chunk == 0 || k + 1 == n)) {
+                sum = rounded(&a->outer, FPEMU_ADD, sum, inner, 0, t++, i);
+                inner = 0;
+            }
+        }
+        return sum;
+    }
+}
+
+static uint64_t plain_total(const fpemu_gemm_spec *s, uint64_t n)
+{
+    const uint64_t given = !none(&s->product);
+    const uint64_t chunks = s->sum.chunk ? (n + s->sum.chunk - 1) / s->sum.chunk : 0;
+    const uint64_t leaves = n + s->start_from_c;
+    switch (s->sum.model) {
+    case FPEMU_KAHAN: return n * (given + 4);
+    case FPEMU_PAIRWISE: return n * given + (leaves > 1 ? leaves - 1 : leaves);
+    case FPEMU_FUSED: return chunks;
+    case FPEMU_INTEGER: return 0;
+    default: return n * (given + 1) + chunks;
+    }
+}
+
+static double plain_integer(const fpemu_gemm_spec *s, size_t n, const double *x, const double *y, int quantum)
+{
+    const double one = ldexp(1, quantum), low = -ldexp(1, (int)s->sum.width - 1), span = ldexp(1, (int)s->sum.width);
+    double sum = 0; /* small enough here to be exact */
+    for (size_t k = 0; k < n; k++) {
+        sum += x[k] * y[k] / one;
+        if (isnan(sum))
+            return sum;
+        if (s->sum.wrap)
+            sum -= span * floor((sum - low) / span);
+        else
+            sum = sum < low ? low : sum > -low - 1 ? -low - 1 : sum;
+    }
+    return sum * one;
+}
+
+/* One output from its operands, rounded already. */
+static double plain_output(const fpemu_gemm_spec *s, int carrier, size_t n, const double *x, const double *y,
+                           double alpha, double beta, double c, uint64_t i)
+{
+    fpemu_target out = s->out;
+    double sum = 0;
+    if (none(&out))
+        fpemu_named(carrier == 32 ? FPEMU_BINARY32 : FPEMU_BINARY64, &out.format);
+    if (s->start_from_c) {
+        const fpemu_rounding nearest = fpemu_nearest();
+        fpemu_format f = s->sum.chunk ? s->sum.outer.format : s->sum.inner.format;
+        if (!s->sum.chunk && s->sum.model == FPEMU_FUSED)
+            fpemu_named(FPEMU_BINARY32, &f);
+        c = fpemu_round_f64(&f, &nearest, c, 0);
+    }
+    if (alpha != 0)
+        sum = s->sum.model == FPEMU_INTEGER
+                  ? plain_integer(s, n, x, y, -s->a.format.fraction_bits - s->b.format.fraction_bits)
+                  : plain_sum(s, n, x, y, s->start_from_c ? &c : NULL, i);
+    const uint64_t t = plain_total(s, n);
+    if (s->start_from_c || (alpha == 1 && beta == 0)) {
+        fpemu_rounding r = out.rounding;
+        r.stream = mix(r.stream + (t + 1) * UINT64_C(0x9e3779b97f4a7c15));
+        return fpemu_round_f64(&out.format, &r, sum, i);
+    }
+    if (alpha == 0)
+        return beta == 0 ? rounded(&out, FPEMU_ADD, 0, 0, 0, t, i) : rounded(&out, FPEMU_MUL, beta, c, 0, t, i);
+    if (beta == 0)
+        return rounded(&out, FPEMU_MUL, alpha, sum, 0, t, i);
+    return rounded(&out, FPEMU_FMA, beta, c, alpha * sum, t, i); /* where alpha * sum is exact */
+}
+
+/* ------------------------------------------------------------------------------------------------- matrices */
+
+enum { MOST = 30000 };
+
+static float a32[MOST], b32[MOST], c32[MOST];
+static double a64[MOST], b64[MOST], c64[MOST];
+
+/* Numbers of up to 11 bits around 1, some special. */
+static void fill(double *x, size_t n, int specials)
+{
+    static const double special[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 3e38, -3e38, 1e-40, 65504};
+    for (size_t i = 0; i < n; i++) {
+        x[i] = ldexp((double)((int32_t)word() >> 21), (int)(word() % 12) - 14);
+        if (specials && word() % 64 == 0)
+            x[i] = special[word() % 9];
+    }
+}
+
+static void same_bits(double got, double want, const char *what, size_t i)
+{
+    if (memcmp(&got, &want, sizeof got) != 0) /* Check takes note of every assertion that holds */
+        ck_abort_msg("%s: output %zu is %a, not %a", what, i, got, want);
+}
+
+/* A call against the definition. */
+static void compare(const char *text, const fpemu_gemm_spec *s, int carrier, const fpemu_gemm_shape *shape,
+                    double alpha, double beta, int specials)
+{
+    const size_t m = (size_t)shape->m, n = (size_t)shape->n, k = (size_t)shape->k;
+    const size_t batch = shape->batch ? (size_t)shape->batch : 1;
+    static double before[MOST], x[MOST], y[MOST], all_x[MOST], all_y[MOST];
+    fill(a64, MOST, specials);
+    fill(b64, MOST, specials);
+    fill(c64, MOST, specials);
+    for (size_t i = 0; i < MOST; i++) {
+        a32[i] = (float)a64[i];
+        b32[i] = (float)b64[i];
+        c32[i] = (float)c64[i];
+        a64[i] = (double)a32[i];
+        b64[i] = (double)b32[i];
+        c64[i] = before[i] = (double)c32[i];
+    }
+    const fpemu_status status =
+        carrier == 32 ? fpemu_gemm_f32(s, shape, (float)alpha, a32, b32, (float)beta, c32, NULL)
+                      : fpemu_gemm_f64(s, shape, alpha, a64, b64, beta, c64, NULL);
+    ck_assert_msg(status == FPEMU_OK, "%s: %s", text, fpemu_status_text(status));
+    if (carrier == 32)
+        for (size_t i = 0; i < MOST; i++)
+            c64[i] = (double)c32[i];
+    if (carrier == 32)
+        for (size_t i = 0; i < MOST; i++) { /* the call did not touch them */
+            a64[i] = (double)a32[i];
+            b64[i] = (double)b32[i];
+        }
+    const int column = shape->order == FPEMU_COLUMN_MAJOR;
+    const int a_rows = column == (shape->transpose_a != 0), b_rows = column == (shape->transpose_b != 0);
+    const size_t lda = shape->lda ? (size_t)shape->lda : a_rows ? k : m;
+    const size_t ldb = shape->ldb ? (size_t)shape->ldb : b_rows ? n : k;
+    const size_t ldc = shape->ldc ? (size_t)shape->ldc : column ? m : n;
+    for (size_t q = 0; q < batch; q++) {
+        const size_t at_a = q * (size_t)shape->stride_a, at_b = q * (size_t)shape->stride_b;
+        const uint64_t qa = shape->stride_a ? q : 0, qb = shape->stride_b ? q : 0;
+        for (size_t i = 0; i < m; i++)
+            for (size_t l = 0; l < k; l++) {
+                const double v = a64[at_a + (a_rows ? i * lda + l : l * lda + i)];
+                all_x[i * k + l] = none(&s->a) ? v
+                                   : carrier == 32 ? (double)fpemu_round_f32(&s->a.format, &s->a.rounding, (float)v,
+                                                                             (qa * m + i) * k + l)
+                                                   : fpemu_round_f64(&s->a.format, &s->a.rounding, v,
+                                                                     (qa * m + i) * k + l);
+            }
+        for (size_t l = 0; l < k; l++)
+            for (size_t j = 0; j < n; j++) {
+                const double v = b64[at_b + (b_rows ? l * ldb + j : j * ldb + l)];
+                all_y[l * n + j] = none(&s->b) ? v
+                                   : carrier == 32 ? (double)fpemu_round_f32(&s->b.format, &s->b.rounding, (float)v,
+                                                                             (qb * k + l) * n + j)
+                                                   : fpemu_round_f64(&s->b.format, &s->b.rounding, v,
+                                                                     (qb * k + l) * n + j);
+            }
+        for (size_t i = 0; i < m; i++)
+            for (size_t j = 0; j < n; j++) {
+                const size_t at = q * (size_t)shape->stride_c + (column ? j * ldc + i : i * ldc + j);
+                for (size_t l = 0; l < k; l++) {
+                    x[l] = all_x[i * k + l];
+                    y[l] = all_y[l * n + j];
+                }
+                double want = plain_output(s, carrier, k, x, y, alpha, beta, before[at], (q * m + i) * n + j);
+                same_bits(c64[at], want, text, (q * m + i) * n + j);
+                before[at] = c64[at];
+            }
+    }
+    for (size_t i = 0; i < MOST; i++) /* nothing else was written */
+        if (!isnan(before[i]))
+            same_bits(c64[i], before[i], text, i);
+}
+
+static const char *const models[] = {
+    "seq(fp(6,9,0)); product=fp(6,9,0); ab=fp(4,3,4)",
+    "seq(fp(6,9,0)); ab=fp(4,3,4)",
+    "seq(fp(6,9,0)); ab=e5m2; product=bf16",
+    "seq(fp(6,9,0):saturate); ab=e4m3fn; product=e4m3fn",
+    "seq(fp16); ab=e5m2; product=fp16",
+    "seq(bf16); ab=fp(4,3,4)",
+    "seq(bf16); ab=bf16",
+    "seq(fp16); ab=fp16",
+    "seq(fp16/rtn); product=fp16/rtp",
+    "seq(dlfloat16); product=dlfloat16/rna",
+    "seq(posit(16,1)); product=bf16",
+    "seq(fixed(16,8)); product=fixed(16,8)/rtz",
+    "seq(e5m2/sr); ab=e5m2/sr; product=e5m2/sr",
+    "seq(fp16/sr); out=e4m3fn/sr",
+    "seq(fp64/rtz)",
+    "seq(fp16/rto); start=c",
+    "fp32",
+    "fp32; start=c",
+    "fp64",
+    "fp64; ab=e5m2/sr; out=bf16",
+    "chunk(5,fp(6,9,0)); ab=e5m2",
+    "chunk(64,fp(6,9,0)/sr,fp16/sr); ab=e5m2; product=fp16/sr",
+    "chunk(7,fp(6,9,0),fp32); ab=fp(4,3,4); product=fp(6,9,0); start=c",
+    "pairwise(fp16)",
+    "pairwise(bf16/sr); product=fp16/sr",
+    "pairwise(fp(6,9,0)); start=c",
+    "kahan(bf16)",
+    "kahan(fp16/sr); product=bf16/sr; out=fp16/sr",
+    "kahan(fp16); start=c",
+    "tc(v100,fp16)",
+    "tc(v100,fp16,fp16)",
+    "tc(a100,bf16); start=c",
+    "tc(ada,e4m3fn)",
+    "tc(h100,e5m2,promote=64)",
+    "tc(h100,tf32,promote=8); start=c",
+    "tc(b200,fp16)",
+    "fused(5,20,fp16,least=-3); a=e5m2; b=e4m3fn",
+    "int(32,saturate); ab=fixed(8,4)",
+    "int(12,wrap); a=fixed(8,4)/sr; b=ufixed(6,2); out=fixed(10,3)/rtz",
+};
+
+enum { MODELS = sizeof models / sizeof models[0] };
+
+static void seed(fpemu_gemm_spec *s)
+{
+    fpemu_target *const all[] = {&s->a, &s->b, &s->product, &s->sum.inner, &s->sum.outer, &s->out};
+    for (uint64_t i = 0; i < 6; i++)
+        if (all[i]->rounding.mode >= FPEMU_SR) {
+            all[i]->rounding.seed = 7 + i;
+            all[i]->rounding.stream = 100 * i;
+            all[i]->rounding.offset = 1000 * i;
+            all[i]->rounding.bits = (uint8_t)(i == 3 ? 0 : 7 + 5 * i);
+        }
+}
+
+START_TEST(models_are_as_defined)
+{
+    static const struct {
+        size_t m, n, k;
+    } sizes[] = {{1, 1, 1}, {3, 5, 7}, {9, 130, 3}, {17, 33, 40}, {2, 3, 150}, {140, 1, 20}, {1, 31, 70}, {5, 6, 0}};
+    const int i = _i;
+    fpemu_gemm_spec s = spec_of(models[i]);
+    seed(&s);
+    for (int carrier = 32; carrier <= 64; carrier += 32)
+        for (size_t z = 0; z < sizeof sizes / sizeof sizes[0]; z++)
+            for (int specials = 0; specials < 2; specials++) {
+                const fpemu_gemm_shape shape = {.m = sizes[z].m, .n = sizes[z].n, .k = sizes[z].k};
+                compare(models[i], &s, carrier, &shape, 1, s.start_from_c, specials);
+            }
+}
+END_TEST
+
+START_TEST(layouts)
+{
+    const int i = _i;
+    fpemu_gemm_spec s = spec_of(models[i]);
+    seed(&s);
+    for (int way = 0; way < 16; way++) {
+        fpemu_gemm_shape shape = {.m = 6, .n = 11, .k = 9, .batch = 3, .order = way & 1,
+                                  .transpose_a = way >> 1 & 1, .transpose_b = way >> 2 & 1};
+        shape.lda = 13;
+        shape.ldb = 17;
+        shape.ldc = 12;
+        shape.stride_a = way & 8 ? 0 : 300;
+        shape.stride_b = way & 8 ? 400 : 0;
+        shape.stride_c = 131 + 7;
+        compare(models[i], &s, way & 4 ? 64 : 32, &shape, 1, s.start_from_c, 0);
+    }
+}
+END_TEST
+
+START_TEST(alpha_and_beta)
+{
+    static const double factors[][2] = {{2, 0}, {0, 0}, {0, 1}, {1, 1}, {-0.5, 3}, {1, -0.75}, {0, NAN}, {4, 0}};
+    for (int i = 0; i < MODELS; i++) {
+        fpemu_gemm_spec s = spec_of(models[i]);
+        const fpemu_gemm_shape shape = {.m = 4, .n = 10, .k = 12};
+        if (s.start_from_c)
+            continue;
+        seed(&s);
+        for (size_t f = 0; f < sizeof factors / sizeof factors[0]; f++)
+            for (int carrier = 32; carrier <= 64; carrier += 32)
+                compare(models[i], &s, carrier, &shape, factors[f][0], factors[f][1], f & 1);
+    }
+}
+END_TEST
+
+/* gemv and dot are gemm. */
+START_TEST(vectors)
+{
+    for (int i = 0; i < MODELS; i++) {
+        fpemu_gemm_spec s = spec_of(models[i]);
+        seed(&s);
+        fill(a64, MOST, 0);
+        fill(b64, MOST, 0);
+        for (size_t e = 0; e < MOST; e++)
+            c64[e] = 0.5;
+        static double want[200], x[200];
+        for (int way = 0; way < 8; way++) {
+            const int transpose = way & 1, order = way >> 1 & 1, back = way >> 2;
+            const size_t m = 31, n = 23, rows = transpose ? n : m, columns = transpose ? m : n;
+            for (size_t e = 0; e < columns; e++)
+                x[e] = b64[2 * (back ? columns - 1 - e : e)];
+            const fpemu_gemm_shape shape = {.m = rows, .n = 1, .k = columns, .order = (uint8_t)order,
+                                            .transpose_a = (uint8_t)transpose, .lda = 40, .ldb = order ? columns : 1,
+                                            .ldc = order ? rows : 1};
+            for (size_t e = 0; e < rows; e++)
+                want[e] = 0.5;
+            ck_assert_int_eq(fpemu_gemm_f64(&s, &shape, 1, a64, x, s.start_from_c, want, NULL), FPEMU_OK);
+            ck_assert_int_eq(fpemu_gemv_f64(&s, (fpemu_order)order, transpose, m, n, 1, a64, 40, b64, back ? -2 : 2,
+                                            s.start_from_c, c64, back ? -3 : 3, NULL),
+                             FPEMU_OK);
+            for (size_t e = 0; e < rows; e++) {
+                double *y = c64 + 3 * (back ? rows - 1 - e : e);
+                same_bits(*y, want[e], models[i], e);
+                *y = 0.5;
+            }
+            double result = 0.5, same = 0.5;
+            const fpemu_gemm_shape one = {.m = 1, .n = 1, .k = n};
+            for (size_t e = 0; e < n; e++) {
+                x[e] = a64[3 * (back ? n - 1 - e : e)];
+                want[e] = b64[e];
+            }
+            ck_assert_int_eq(fpemu_gemm_f64(&s, &one, 1, x, want, s.start_from_c, &same, NULL), FPEMU_OK);
+            ck_assert_int_eq(fpemu_dot_f64(&s, n, a64, back ? -3 : 3, b64, 1, &result, NULL), FPEMU_OK);
+            same_bits(result, same, models[i], 0);
+        }
+    }
+}
+END_TEST
+
+/* Counting, threads, cutting into smaller calls: the same bits; and the counters add up. */
+START_TEST(any_way_the_same)
+{
+    for (int i = 0; i < MODELS; i++) {
+        fpemu_gemm_spec s = spec_of(models[i]);
+        seed(&s);
+        const fpemu_gemm_shape shape = {.m = 70, .n = 200, .k = 37};
+        static float first[14000], second[14000];
+        fill(a64, MOST, 1);
+        fill(b64, MOST, 1);
+        for (size_t e = 0; e < MOST; e++) {
+            a32[e] = (float)a64[e];
+            b32[e] = (float)b64[e];
+        }
+        for (size_t e = 0; e < 14000; e++)
+            first[e] = second[e] = 0.25f;
+        fpemu_stats one, many, sum;
+        memset(&one, 0, sizeof one);
+        memset(&many, 0, sizeof many);
+        memset(&sum, 0, sizeof sum);
+        ck_assert_int_eq(fpemu_gemm_f32(&s, &shape, 1, a32, b32, s.start_from_c, first, NULL), FPEMU_OK);
+        ck_assert_int_eq(fpemu_gemm_f32(&s, &shape, 1, a32, b32, s.start_from_c, second, &many), FPEMU_OK);
+        ck_assert_int_eq(memcmp(first, second, sizeof first), 0);
+#ifdef _OPENMP
+        for (size_t e = 0; e < 14000; e++)
+            second[e] = 0.25f;
+        const int threads = omp_get_max_threads();
+        omp_set_num_threads(1);
+        ck_assert_int_eq(fpemu_gemm_f32(&s, &shape, 1, a32, b32, s.start_from_c, second, &one), FPEMU_OK);
+        omp_set_num_threads(threads);
+        ck_assert_int_eq(memcmp(first, second, sizeof first), 0);
+        ck_assert_int_eq(memcmp(&one, &many, sizeof one), 0);
+#endif
+        for (size_t e = 0; e < 14000; e++)
+            second[e] = 0.25f;
+        for (size_t row = 0; row < 70; row += 35) { /* rows are cut by moving the offsets */
+            fpemu_gemm_spec part = s;
+            part.product.rounding.offset += row * 200;
+            part.sum.inner.rounding.offset += row * 200;
+            part.sum.outer.rounding.offset += row * 200;
+            part.out.rounding.offset += row * 200;
+            part.a.rounding.offset += row * 37;
+            if (s.product.format.kind == FPEMU_KIND_INVALID)
+                part.product = s.product;
+            if (s.sum.outer.format.kind == FPEMU_KIND_INVALID)
+                part.sum.outer = s.sum.outer;
+            if (s.sum.model == FPEMU_FUSED || s.sum.model == FPEMU_INTEGER)
+                part.sum.inner = s.sum.inner;
+            if (s.out.format.kind == FPEMU_KIND_INVALID)
+                part.out = s.out;
+            if (s.a.format.kind == FPEMU_KIND_INVALID)
+                part.a = s.a;
+            fpemu_gemm_shape half = shape;
+            half.m = 35;
+            ck_assert_int_eq(fpemu_gemm_f32(&part, &half, 1, a32 + row * 37, b32, s.start_from_c, second + row * 200,
+                                            &sum),
+                             FPEMU_OK);
+        }
+        ck_assert_int_eq(memcmp(first, second, sizeof first), 0);
+        ck_assert_int_eq(memcmp(&sum, &many, sizeof sum), 0);
+    }
+}
+END_TEST
+
+/* ---------------------------------------------------------------------------------------------------- counts */
+
+START_TEST(counters)
+{
+    fpemu_gemm_spec s = spec_of("seq(fp16)");
+    fpemu_stats stats;
+    memset(&stats, 0, sizeof stats);
+    /* 2048 + 1 ties to even, so it changes nothing; 65504 + 65504 overflows; inf - inf is invalid */
+    const float x[] = {2048, 1, 0, 65504, 65504, -INFINITY, 3}, one[] = {1, 1, 5, 1, 1, 1, 1};
+    float y;
+    ck_assert_int_eq(fpemu_dot_f32(&s, 3, x, 1, one, 1, &y, &stats), FPEMU_OK);
+    ck_assert(y == 2048.0f);
+    ck_assert_uint_eq(stats.count, 3);
+    ck_assert_uint_eq(stats.swamped, 1);
+    ck_assert_uint_eq(stats.inexact, 1);
+    ck_assert_uint_eq(stats.overflow, 0);
+    ck_assert_int_eq(fpemu_dot_f32(&s, 3, x + 3, 1, one, 1, &y, &stats), FPEMU_OK);
+    ck_assert(isnan(y));
+    ck_assert_uint_eq(stats.count, 6);
+    ck_assert_uint_eq(stats.overflow, 1);
+    ck_assert_uint_eq(stats.clipped, 1);
+    ck_assert_uint_eq(stats.invalid, 1);
+    ck_assert_uint_eq(stats.nan, 1);
+    ck_assert_uint_eq(stats.swamped, 1);
+    ck_assert(stats.max_abs == 131008.0);
+
+    s = spec_of("tc(v100,fp16)");
+    memset(&stats, 0, sizeof stats);
+    const float large[] = {32768, 0x1p-10f, 1, 2, 5}, factor[] = {32768, 1, 1, 0, 1};
+    ck_assert_int_eq(fpemu_dot_f32(&s, 5, large, 1, factor, 1, &y, &stats), FPEMU_OK);
+    ck_assert(y == 1073741824.0f);
+    ck_assert_uint_eq(stats.count, 2);
+    ck_assert_uint_eq(stats.swamped, 3); /* 2^-10, 1, and 5 in the second step */
+    ck_assert_uint_eq(stats.inexact, 2);
+
+    s = spec_of("int(8,saturate); ab=int8");
+    memset(&stats, 0, sizeof stats);
+    const float integers[] = {100, 100, -1, 0}, ones[] = {1, 1, 1, 1};
+    ck_assert_int_eq(fpemu_dot_f32(&s, 4, integers, 1, ones, 1, &y, &stats), FPEMU_OK);
+    ck_assert(y == 126.0f);
+    ck_assert_uint_eq(stats.count, 4);
+    ck_assert_uint_eq(stats.overflow, 1);
+    ck_assert(stats.max_error == 73.0);
+    s = spec_of("int(8,wrap); ab=int8");
+    ck_assert_int_eq(fpemu_dot_f32(&s, 4, integers, 1, ones, 1, &y, NULL), FPEMU_OK);
+    ck_assert(y == -57.0f);
+}
+END_TEST
+
+/* ----------------------------------------------------------------------------------------------------- text */
+
+START_TEST(text)
+{
+    static const char *const canonical[][2] = {
+        {"FP32", "seq(fp32)"},
+        {"seq( half / RNE )", "seq(fp16)"},
+        {"chunk(64,fp(6,9,0),fp(6,9,0)) ; ab = e5m2", "chunk(64,fp(6,9,0)); ab=e5m2"},
+        {"chunk(64,fp(6,9,0),fp16/sr)", "chunk(64,fp(6,9,0),fp16/sr)"},
+        {"tc(h200, float8_e4m3fn, promote=128, outer=fp32)", "tc(h100,e4m3fn,promote=128)"},
+        {"tc(l40s,fp16,fp16); start=c", "tc(a100,fp16,fp16); start=c"},
+        {"tc(ada,e5m2); b=e4m3fn", "tc(ada,e5m2); b=e4m3fn"},
+        {"fused(4,23,fp32/rtz); ab=fp16", "tc(v100,fp16)"},
+        {"fused(4,23,fp32/rtz,least=-9,promote=8); ab=fp16", "fused(4,23,fp32/rtz,least=-9,promote=8); ab=fp16"},
+        {"int(32, wrap); a=fixed(8,4); b=int(8,scale=0.5)", "int(32,wrap); a=fixed(8,4); b=int(8,scale=0.5)"},
+        {"kahan(bf16/stochastic); product=fp16; out=e4m3fn:saturate",
+         "kahan(bf16/sr); product=fp16; out=e4m3fn:saturate"},
+    };
+    static const struct {
+        const char *text;
+        uint32_t position;
+    } wrong[] = {{"", 0},           {"sequence(fp16)", 0}, {"seq(fp17)", 4},       {"seq(fp16", 8},
+                 {"seq(fp16/up)", 9}, {"chunk(0,fp16)", 6}, {"tc(k80,fp16)", 3},    {"tc(v100,bf16)", 8},
+                 {"int(32)", 6},    {"int(1,wrap)", 4},    {"seq(fp16); c=fp16", 11},
+                 {"seq(fp16); ab=fp16; a=fp16", 20},
+                 {"fp32 fp32", 5},  {"tc(h100,fp16,promote=17)", 13}, {"seq(fp(6,9))", 10}};
+    char got[1024];
+    fpemu_parse_error e;
+    fpemu_gemm_spec s;
+    for (size_t i = 0; i < sizeof canonical / sizeof canonical[0]; i++) {
+        s = spec_of(canonical[i][0]);
+        ck_assert_int_eq(fpemu_gemm_print(&s, got, sizeof got), FPEMU_OK);
+        ck_assert_str_eq(got, canonical[i][1]);
+        s = spec_of(got);
+        ck_assert_int_eq(fpemu_gemm_print(&s, got, strlen(got)), FPEMU_ERROR_BUFFER);
+        ck_assert_int_eq(fpemu_gemm_print(&s, got, strlen(canonical[i][1]) + 1), FPEMU_OK);
+        ck_assert_str_eq(got, canonical[i][1]);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        static const fpemu_gemm_spec nothing;
+        ck_assert_int_eq(fpemu_gemm_parse(wrong[i].text, &s, &e), FPEMU_ERROR_SPEC);
+        ck_assert_msg(e.position == wrong[i].position, "%s: at %u: %s", wrong[i].text, e.position, e.message);
+        ck_assert_int_eq(memcmp(&s, &nothing, sizeof s), 0);
+    }
+    char long_text[1100];
+    memset(long_text, ' ', sizeof long_text - 1);
+    long_text[sizeof long_text - 1] = '\0';
+    ck_assert_int_eq(fpemu_gemm_parse(long_text, &s, &e), FPEMU_ERROR_SPEC);
+    ck_assert_uint_eq(e.position, 1023);
+    ck_assert_int_eq(fpemu_gemm_parse(NULL, &s, NULL), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_gemm_parse("fp32", NULL, NULL), FPEMU_ERROR_NULL);
+    for (int i = 0; i < MODELS; i++) { /* what is printed reads back */
+        char again[1024];
+        s = spec_of(models[i]);
+        ck_assert_int_eq(fpemu_gemm_print(&s, got, sizeof got), FPEMU_OK);
+        s = spec_of(got);
+        ck_assert_int_eq(fpemu_gemm_print(&s, again, sizeof again), FPEMU_OK);
+        ck_assert_str_eq(got, again);
+    }
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------------- arguments */
+
+static void refuses(const fpemu_gemm_spec *s, fpemu_status status)
+{
+    const fpemu_gemm_shape shape = {.m = 2, .n = 2, .k = 2};
+    float c[4] = {7, 7, 7, 7}, r = 7;
+    double d = 7;
+    ck_assert_int_eq(fpemu_gemm_f32(s, &shape, 1, a32, b32, 1, c, NULL), status);
+    ck_assert_int_eq(fpemu_gemv_f32(s, FPEMU_ROW_MAJOR, 0, 2, 2, 1, a32, 0, b32, 1, 1, c, 1, NULL), status);
+    ck_assert_int_eq(fpemu_dot_f32(s, 2, a32, 1, b32, 1, &r, NULL), status);
+    ck_assert_int_eq(fpemu_dot_f64(s, 2, a64, 1, b64, 1, &d, NULL), status);
+    ck_assert_int_eq(fpemu_gemm_check(s, 32), status);
+    ck_assert(r == 7.0f && d == 7.0 && c[0] == 7.0f && c[3] == 7.0f);
+}
+
+START_TEST(specs_refused)
+{
+    refuses(NULL, FPEMU_ERROR_NULL);
+    fpemu_gemm_spec s;
+    memset(&s, 0, sizeof s);
+    refuses(&s, FPEMU_ERROR_ARGUMENT);
+    s = spec_of("fp32");
+    s.reserved1[6] = 1;
+    refuses(&s, FPEMU_ERROR_ARGUMENT);
+    s = spec_of("fp32");
+    s.sum.reserved1[3] = 1;
+    refuses(&s, FPEMU_ERROR_ARGUMENT);
+    s = spec_of("fp32");
+    s.sum.chunk = 3;
+    refuses(&s, FPEMU_ERROR_ARGUMENT);
+    s.sum.chunk = 0;
+    s.sum.model = FPEMU_MODEL_COUNT;
+    refuses(&s, FPEMU_ERROR_ARGUMENT);
+    s = spec_of("fp32");
+    s.product.rounding.mode = 3; /* neither none nor a format */
+    refuses(&s, FPEMU_ERROR_FORMAT);
+    s = spec_of("fp32");
+    s.sum.inner.rounding.mode = FPEMU_MODE_COUNT;
+    refuses(&s, FPEMU_ERROR_ROUNDING);
+    s = spec_of("fp32");
+    s.sum.inner.rounding.compat = FPEMU_COMPAT_CPFLOAT;
+    refuses(&s, FPEMU_ERROR_UNSUPPORTED);
+    s = spec_of("seq(fixed(8,4):wrap)");
+    refuses(&s, FPEMU_ERROR_UNSUPPORTED);
+    s = spec_of("seq(int(8,scale=0.1))");
+    refuses(&s, FPEMU_ERROR_UNSUPPORTED);
+    s = spec_of("tc(h100,fp16); product=fp16");
+    refuses(&s, FPEMU_ERROR_UNSUPPORTED);
+    s = spec_of("tc(h100,fp16); a=posit(8,1)");
+    refuses(&s, FPEMU_ERROR_UNSUPPORTED);
+    s = spec_of("fused(4,23,fp32); a=fp16");
+    refuses(&s, FPEMU_ERROR_UNSUPPORTED);
+    s = spec_of("fused(4,23,fp32/rtp); ab=fp16");
+    refuses(&s, FPEMU_ERROR_UNSUPPORTED);
+    s = spec_of("fused(4,23,e4m3fn); ab=fp16");
+    refuses(&s, FPEMU_ERROR_UNSUPPORTED);
+    s = spec_of("int(32,wrap); a=fixed(8,4); b=fp16");
+    refuses(&s, FPEMU_ERROR_UNSUPPORTED);
+    s = spec_of("int(32,wrap); ab=int(8,scale=0.1)");
+    refuses(&s, FPEMU_ERROR_UNSUPPORTED);
+    s = spec_of("int(32,wrap); ab=int8; start=c");
+    refuses(&s, FPEMU_ERROR_UNSUPPORTED);
+    s = spec_of("fp32; a=fp64");
+    ck_assert_int_eq(fpemu_gemm_check(&s, 32), FPEMU_ERROR_CARRIER);
+    ck_assert_int_eq(fpemu_gemm_check(&s, 64), FPEMU_OK);
+    s = spec_of("fp32; out=fp64");
+    ck_assert_int_eq(fpemu_gemm_check(&s, 32), FPEMU_ERROR_CARRIER);
+    ck_assert_int_eq(fpemu_gemm_check(&s, 16), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_tensor_core(&s, FPEMU_V100, FPEMU_BFLOAT16, FPEMU_BINARY32), FPEMU_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(fpemu_tensor_core(&s, FPEMU_A100, FPEMU_E5M2, FPEMU_BINARY32), FPEMU_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(fpemu_tensor_core(&s, FPEMU_A100, FPEMU_TF32, FPEMU_BINARY16), FPEMU_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(fpemu_tensor_core(&s, (fpemu_gpu)9, FPEMU_BINARY16, FPEMU_BINARY32), FPEMU_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(fpemu_tensor_core(NULL, FPEMU_A100, FPEMU_TF32, FPEMU_BINARY32), FPEMU_ERROR_NULL);
+}
+END_TEST
+
+static fpemu_status gemm(const fpemu_gemm_shape *shape, float beta, const float *a, const float *b, float *c)
+{
+    static fpemu_gemm_spec s;
+    s = spec_of("fp32");
+    return fpemu_gemm_f32(&s, shape, 1, a, b, beta, c, NULL);
+}
+
+START_TEST(shapes_refused)
+{
+    const fpemu_gemm_shape good = {.m = 3, .n = 4, .k = 5};
+    fpemu_gemm_shape x = good;
+    ck_assert_int_eq(gemm(NULL, 0, a32, b32, c32), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(gemm(&x, 0, NULL, b32, c32), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(gemm(&x, 0, a32, NULL, c32), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(gemm(&x, 0, a32, b32, NULL), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(gemm(&x, 0, a32, b32, a32 + 14), FPEMU_ERROR_OVERLAP);
+    ck_assert_int_eq(gemm(&x, 0, a32, a32 + 15, a32 + 34), FPEMU_ERROR_OVERLAP);
+    ck_assert_int_eq(gemm(&x, 0, a32, a32 + 15, a32 + 35), FPEMU_OK);
+    ck_assert_int_eq(gemm(&x, 0, a32, a32, b32), FPEMU_OK);
+#define REFUSED(field, value, status)                                                                                  \
+    x = good;                                                                                                          \
+    x.field = value;                                                                                                   \
+    ck_assert_int_eq(gemm(&x, 0, a32, b32, c32), status)
+    REFUSED(lda, 4, FPEMU_ERROR_ARGUMENT);
+    REFUSED(ldb, 3, FPEMU_ERROR_ARGUMENT);
+    REFUSED(ldc, 3, FPEMU_ERROR_ARGUMENT);
+    REFUSED(order, 2, FPEMU_ERROR_ARGUMENT);
+    REFUSED(transpose_a, 2, FPEMU_ERROR_ARGUMENT);
+    REFUSED(transpose_b, 2, FPEMU_ERROR_ARGUMENT);
+    REFUSED(reserved0[4], 1, FPEMU_ERROR_ARGUMENT);
+    REFUSED(reserved1[4], 1, FPEMU_ERROR_ARGUMENT);
+    REFUSED(batch, 2, FPEMU_ERROR_ARGUMENT); /* stride_c = 0 */
+    REFUSED(k, UINT64_MAX, FPEMU_ERROR_ARGUMENT);
+    REFUSED(m, UINT64_MAX / 2, FPEMU_ERROR_ARGUMENT);
+    REFUSED(lda, UINT64_MAX / 16, FPEMU_ERROR_ARGUMENT);
+    REFUSED(m, 0, FPEMU_OK);
+    REFUSED(n, 0, FPEMU_OK);
+#undef REFUSED
+    x = good;
+    x.batch = 2;
+    x.stride_c = 11;
+    ck_assert_int_eq(gemm(&x, 0, a32, b32, c32), FPEMU_ERROR_ARGUMENT);
+    x.stride_c = 12;
+    ck_assert_int_eq(gemm(&x, 0, a32, b32, c32), FPEMU_OK);
+    x.order = FPEMU_COLUMN_MAJOR;
+    x.lda = 2;
+    ck_assert_int_eq(gemm(&x, 0, a32, b32, c32), FPEMU_ERROR_ARGUMENT);
+
+    x = good; /* nothing to add up: neither array is read */
+    x.k = 0;
+    c32[0] = 3;
+    ck_assert_int_eq(gemm(&x, 1, NULL, NULL, c32), FPEMU_OK);
+    ck_assert(c32[0] == 3.0f);
+    ck_assert_int_eq(gemm(&x, 0, NULL, NULL, c32), FPEMU_OK);
+    ck_assert(c32[0] == 0.0f && !signbit(c32[0]));
+
+    fpemu_gemm_spec s = spec_of("fp32");
+    float r = 7;
+    ck_assert_int_eq(fpemu_dot_f32(&s, 3, a32, 0, b32, 1, &r, NULL), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_dot_f32(&s, 3, a32, 1, b32, 1, NULL, NULL), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_dot_f32(&s, 3, a32, 1, b32, 1, a32 + 2, NULL), FPEMU_ERROR_OVERLAP);
+    ck_assert_int_eq(fpemu_dot_f32(&s, SIZE_MAX / 2, a32, 1, b32, 1, &r, NULL), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_dot_f32(&s, 0, NULL, 1, NULL, 1, &r, NULL), FPEMU_OK);
+    ck_assert(r == 0.0f);
+    ck_assert_int_eq(fpemu_gemv_f32(&s, FPEMU_ROW_MAJOR, 2, 2, 2, 1, a32, 0, b32, 1, 0, c32, 1, NULL),
+                     FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_gemv_f32(&s, FPEMU_ROW_MAJOR, 0, 2, 2, 1, a32, 1, b32, 1, 0, c32, 1, NULL),
+                     FPEMU_ERROR_ARGUMENT);
+    fpemu_stats stats;
+    memset(&stats, 0, sizeof stats);
+    stats.want = FPEMU_SUMS;
+    ck_assert_int_eq(fpemu_dot_f32(&s, 3, a32, 1, b32, 1, &r, &stats), FPEMU_ERROR_STATS);
+    s.start_from_c = 1;
+    ck_assert_int_eq(fpemu_gemm_f32(&s, &good, 1, a32, b32, 0, c32, NULL), FPEMU_ERROR_ARGUMENT);
+}
+END_TEST
+
+START_TEST(nan_is_an_error_where_asked)
+{
+    fpemu_gemm_spec s = spec_of("seq(fp(6,9,0):nan=error); ab=fp16");
+    const float x[] = {1, INFINITY}, y[] = {1, 0};
+    float r = 7;
+    ck_assert_int_eq(fpemu_dot_f32(&s, 2, x, 1, y, 1, &r, NULL), FPEMU_ERROR_NAN);
+    ck_assert(isnan(r));
+    ck_assert_int_eq(fpemu_dot_f32(&s, 1, x, 1, y, 1, &r, NULL), FPEMU_OK);
+    ck_assert(r == 1.0f);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("gemm");
+    TCase *tests = tcase_create("gemm");
+    tcase_set_timeout(tests, 300);
+    tcase_add_checked_fixture(tests, setup, NULL);
+    tcase_add_loop_test(tests, models_are_as_defined, 0, MODELS);
+    tcase_add_loop_test(tests, layouts, 0, MODELS);
+    tcase_add_test(tests, alpha_and_beta);
+    tcase_add_test(tests, vectors);
+    tcase_add_test(tests, any_way_the_same);
+    tcase_add_test(tests, counters);
+    tcase_add_test(tests, text);
+    tcase_add_test(tests, specs_refused);
+    tcase_add_test(tests, shapes_refused);
+    tcase_add_test(tests, nan_is_an_error_where_asked);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

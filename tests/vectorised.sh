@@ -1,0 +1,48 @@
+# vectorised.sh - that the array loops meant for vector instructions have them: in the object files of x86-64-v3 and
+# x86-64-v4, the code of every such loop must do arithmetic on whole vectors. Run in the build directory.
+#
+# usage: vectorised.sh [OBJECT VECTOR...]     VECTOR: ymm for x86-64-v3, zmm for x86-64-v4
+
+objdump=${OBJDUMP:-objdump}
+command -v "$objdump" >/dev/null || { echo "vectorised.sh: no objdump"; exit 77; }
+grep -q '^KERNEL_OPTIMISATION = .*-O3' Makefile 2>/dev/null || [ $# -gt 0 ] || {
+    echo "vectorised.sh: configured without optimisation"
+    exit 77
+}
+grep -q '^SANITIZER_FLAGS = *-' Makefile 2>/dev/null && { echo "vectorised.sh: sanitizers change the loops"; exit 77; }
+
+# Prints what is wrong with object file $1, whose vectors are in registers $2.
+examine() {
+    "$objdump" -d --no-show-raw-insn "$1" | awk -v object="$1" -v vector="$2" '
+        # posits, wrapping and codes of other kinds go element by element
+        function meant(name) {
+            return name ~ /^round_(flat|flat_grid|pass|stop|stop_inf|magic_grid|even|float|any|scaled)_/ ||
+                   name ~ /^(count_|finish_)/ ||
+                   name ~ /^(fill_hash|fill_philox|largest_error|exact_|widen|encode_|decode_)/
+        }
+        function close_function() {
+            if (name != "" && meant(name)) {
+                seen++
+                if (arithmetic < 2)
+                    print object ": " name " has " arithmetic + 0 " vector operations"
+            }
+            arithmetic = 0
+        }
+        /^[0-9a-f]+ <.*>:$/ { close_function(); name = $2; gsub(/[<>:]/, "", name); next }
+        $0 ~ "%" vector && /\tv(p?(add|sub|and|or|xor|mul|ternlog|max|min|cmp)|cvt|sqrt|div|blend)/ { arithmetic++ }
+        END { close_function(); if (seen < 100) print object ": only " seen + 0 " loops found" }'
+}
+
+if [ $# -gt 0 ]; then
+    defects=$(examine "$1" "$2")
+else
+    found=0 defects=
+    for object in lib/.libs/*kernels_v3.o lib/.libs/*kernels_v4.o; do
+        [ -e "$object" ] || continue
+        found=1
+        case $object in *_v3.o) vector=ymm ;; *) vector=zmm ;; esac
+        defects=$defects$(examine "$object" "$vector")
+    done
+    [ $found = 1 ] || { echo "vectorised.sh: no loops for x86-64-v3 or v4 were built"; exit 77; }
+fi
+[ -z "$defects" ] || { printf '%s\n' "$defects"; exit 1; }

@@ -1,0 +1,37 @@
+/* dtype.h - the number types that array files hold, and the way between their bytes and a carrier. */
+#ifndef FPEMU_TOOL_DTYPE_H
+#define FPEMU_TOOL_DTYPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "fpemu.h"
+
+typedef struct dtype {
+    const char *name; /* as in safetensors: "F32" */
+    const char *code; /* as in .npy, without the byte order: "f4"; NULL: .npy lacks it */
+    const char *text; /* as NumPy says it: "float32" */
+    fpemu_name format;
+    unsigned size; /* bytes */
+} dtype;
+
+/* i = 0, 1, ...; NULL past the end. The types of floating-point numbers only. */
+const dtype *dtype_at(unsigned i);
+/* By name, upper or lower case, or by code; NULL if there is none. */
+const dtype *dtype_named(const char *name);
+const dtype *dtype_coded(const char *code);
+fpemu_format dtype_format(const dtype *type);
+/* Whether every value of the format, its infinities and NaN included, is a value of the type. Of a format with scales
+ * only the carriers are known to hold them. */
+bool dtype_holds(const dtype *type, const fpemu_format *format);
+
+bool dtype_host_is_big_endian(void);
+/* Reverses the bytes of every element, of 1, 2, 4 or 8 bytes. */
+void dtype_swap(void *elements, unsigned size, size_t count);
+/* n elements of the type from bytes in the byte order said, which are turned in place, to float or double; exact (float
+ * takes every type but F64). */
+void dtype_load(const dtype *type, bool big_endian, size_t n, void *bytes, bool binary64, void *x);
+/* The way back; false if some element is no value of the type. x may be `bytes` where the sizes are equal. */
+bool dtype_store(const dtype *type, bool big_endian, size_t n, const void *x, bool binary64, void *bytes);
+
+#endif
