@@ -48,7 +48,8 @@ int fpemu_cuda_stats_read(const fpemu_cuda_stats *d_stats, void *scratch, fpemu_
 
 /* As fpemu_quantize: d_x, d_y of n elements, exactly the same array or apart. _bf16, _f16: arrays of 16-bit words, whose
  * values are taken exactly; the format must fit them (FPEMU_ERROR_CARRIER): every value of it a number of that type.
- * NaN policy `error` is refused (FPEMU_ERROR_UNSUPPORTED): look at the counter instead. d_stats may be NULL. */
+ * NaN policy `error` is refused (FPEMU_ERROR_UNSUPPORTED; look at the counter instead), and so are formats with scales
+ * and codebooks. d_stats may be NULL. */
 int fpemu_cuda_quantize_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const float *d_x,
                             float *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
 int fpemu_cuda_quantize_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const double *d_x,

@@ -118,6 +118,8 @@ static int convert(const fpemu_format *f, const fpemu_rounding *r, size_t n, con
     int status = check(f, r, x_type);
     if (status)
         return status;
+    if (f->scaling || f->kind == FPEMU_KIND_CODEBOOK)
+        return FPEMU_ERROR_UNSUPPORTED;
     if (core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan)
         return FPEMU_ERROR_UNSUPPORTED;
     const int y_type = to_code ? GPU_CODES : x_type;
@@ -157,6 +159,8 @@ static int decode(const fpemu_format *f, size_t n, const void *codes, void *y, i
     const fpemu_rounding nearest = fpemu_nearest();
     const uint32_t size = (uint32_t)fpemu_code_size(f);
     int status = check(f, &nearest, y_type);
+    if (!status && (f->scaling || f->kind == FPEMU_KIND_CODEBOOK))
+        status = FPEMU_ERROR_UNSUPPORTED;
     if (!status && (y_type == GPU_BF16 || y_type == GPU_F16) && !fits_16(f, y_type))
         status = FPEMU_ERROR_CARRIER;
     if (!status)
