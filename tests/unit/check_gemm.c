@@ -126,6 +126,8 @@ static double plain_sum(const fpemu_gemm_spec *s, size_t n, const double *x, con
                 if (x[l] == 0 || y[l] == 0)
                     continue;
                 const int emin_x = s->a.format.emin, emin_y = s->b.format.emin;
+                if (!isfinite(x[l]) || !isfinite(y[l]))
+                    continue; /* the step has no exponent then */
                 const int ex = ilogb(x[l]) < emin_x ? emin_x : ilogb(x[l]), ey = ilogb(y[l]);
                 exponent = ex + (ey < emin_y ? emin_y : ey);
                 top = exponent > top ? exponent : top;
