@@ -5,9 +5,9 @@
 #
 # Each defect is one line of the library changed in a copy of the library; the copy is built plainly (-O1, no vector
 # variants) and a few tests of tests/oracle and tests/unit run on it, which must fail: those that the defect names after
-# its file, or those that its file stands for. A table is printed; exit status 1 if a defect survives, if its old text is
-# not found exactly once, or if the tests fail on the library as it is. `judged' tests need GMP and MPFR, `checked' ones
-# Check.
+# its file, or those that its file stands for. A table is printed; exit status 1 if a defect survives, if its old text
+# is not found exactly once, or if the tests fail on the library as it is. `judged' tests need GMP and MPFR, `checked'
+# ones Check.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -133,7 +133,8 @@ cd "$work/base" || exit 1
 names=${*:-$(awk '$1 == "@" { print $2 }' "$list")}
 needed=$(for name in $names; do printf '%s\n' $(tests_for "$name"); done | sort -u)
 for t in $needed longhand; do
-    $cc -std=c11 -O2 -ffp-contract=off -Iinclude -w -c "$top"/tests/[ou]*/"$t.c" -o "obj/$t.test" || exit 1
+    $cc -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -ffp-contract=off -Iinclude -w -c "$top"/tests/[ou]*/"$t.c" \
+        -o "obj/$t.test" || exit 1
     if is_one_of "$t" "$judged"; then
         for j in $judges; do
             [ -e "obj/$j.judge" ] && continue
