@@ -4,15 +4,15 @@
 #include "plot.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "output.h"
+#include "svg.h"
 
 /* In units of the drawing, which is scaled to 160 mm of paper. */
-enum { WIDTH = 720, LEFT = 70, RIGHT = 700, TOP = 44, BOTTOM = 430, FONT = 12, LINE = 15, SIDE = 9 };
+enum { WIDTH = 720, LEFT = 70, RIGHT = 700, TOP = 44, BOTTOM = 430, LINE = 15, SIDE = 9 };
 static const double letter = 6.6; /* width of a letter, on the large side */
 
 typedef struct axis {
@@ -23,32 +23,6 @@ typedef struct axis {
 typedef struct box {
     double left, right, top, bottom;
 } box;
-
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
-static void
-put(output *out, const char *format, ...)
-{
-    char line[512];
-    va_list arguments;
-    va_start(arguments, format);
-    const int length = vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    output_write(out, line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
-}
-
-/* Text of others: no mark-up, printable ASCII. */
-static void put_text(output *out, const char *text)
-{
-    for (const char *c = text; *c != '\0'; c++) {
-        if (strchr("&<>\"", *c) != NULL) {
-            put(out, "&#%d;", *c);
-        } else {
-            put(out, "%c", *c >= 0x20 && *c <= 0x7e ? *c : '?');
-        }
-    }
-}
 
 /* A step of 1, 2 or 5 times a power of ten that gives at most `most` ticks, and some room at both ends. */
 static axis make_axis(double low, double high, int most, double at_first, double at_last)
@@ -70,27 +44,27 @@ static double place(const axis *a, double value)
 
 static void draw_axes(output *out, const axis *x, const axis *y)
 {
-    put(out, "<g stroke=\"#000\" fill=\"none\"><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", LEFT, TOP,
-        RIGHT - LEFT, BOTTOM - TOP);
+    svg_put(out, "<g stroke=\"#000\" fill=\"none\"><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", LEFT, TOP,
+            RIGHT - LEFT, BOTTOM - TOP);
     for (double t = ceil(x->first / x->step); t * x->step <= x->last; t++) {
-        put(out, "<path d=\"M%.1f %d v6\"/><path d=\"M%.1f %d V%d\" stroke=\"#ccc\" stroke-width=\"0.6\"/>\n",
-            place(x, t * x->step), BOTTOM, place(x, t * x->step), TOP, BOTTOM);
+        svg_put(out, "<path d=\"M%.1f %d v6\"/><path d=\"M%.1f %d V%d\" stroke=\"#ccc\" stroke-width=\"0.6\"/>\n",
+                place(x, t * x->step), BOTTOM, place(x, t * x->step), TOP, BOTTOM);
     }
     for (double t = ceil(y->first / y->step); t * y->step <= y->last; t++) {
-        put(out, "<path d=\"M%d %.1f h-6\"/><path d=\"M%d %.1f H%d\" stroke=\"#ccc\" stroke-width=\"0.6\"/>\n", LEFT,
-            place(y, t * y->step), LEFT, place(y, t * y->step), RIGHT);
+        svg_put(out, "<path d=\"M%d %.1f h-6\"/><path d=\"M%d %.1f H%d\" stroke=\"#ccc\" stroke-width=\"0.6\"/>\n",
+                LEFT, place(y, t * y->step), LEFT, place(y, t * y->step), RIGHT);
     }
-    put(out, "</g>\n<g text-anchor=\"middle\">\n");
+    svg_put(out, "</g>\n<g text-anchor=\"middle\">\n");
     for (double t = ceil(x->first / x->step); t * x->step <= x->last; t++) {
-        put(out, "<text x=\"%.1f\" y=\"%d\">%g</text>\n", place(x, t * x->step), BOTTOM + 20, t * x->step + 0.0);
+        svg_put(out, "<text x=\"%.1f\" y=\"%d\">%g</text>\n", place(x, t * x->step), BOTTOM + 20, t * x->step + 0.0);
     }
-    put(out, "<text x=\"%d\" y=\"%d\">bits per element</text>\n", (LEFT + RIGHT) / 2, BOTTOM + 40);
-    put(out, "<text transform=\"translate(20 %d) rotate(-90)\">SQNR in dB</text>\n</g>\n<g text-anchor=\"end\">\n",
-        (TOP + BOTTOM) / 2);
+    svg_put(out, "<text x=\"%d\" y=\"%d\">bits per element</text>\n", (LEFT + RIGHT) / 2, BOTTOM + 40);
+    svg_put(out, "<text transform=\"translate(20 %d) rotate(-90)\">SQNR in dB</text>\n</g>\n<g text-anchor=\"end\">\n",
+            (TOP + BOTTOM) / 2);
     for (double t = ceil(y->first / y->step); t * y->step <= y->last; t++) {
-        put(out, "<text x=\"%d\" y=\"%.1f\">%g</text>\n", LEFT - 9, place(y, t * y->step) + 4, t * y->step + 0.0);
+        svg_put(out, "<text x=\"%d\" y=\"%.1f\">%g</text>\n", LEFT - 9, place(y, t * y->step) + 4, t * y->step + 0.0);
     }
-    put(out, "</g>\n");
+    svg_put(out, "</g>\n");
 }
 
 static bool collide(const box *a, const box *b)
@@ -138,10 +112,10 @@ static double beside(const plot_point *points, size_t count, size_t i)
 static void draw_bar(output *out, double x, double low, double high)
 {
     const double from = fmin(low, BOTTOM), to = fmax(high, TOP);
-    put(out, "<path d=\"M%.1f %.1f V%.1f%s\" stroke=\"#000\" fill=\"none\"/>\n", x, from, to,
-        high >= TOP ? " m-3 0 h6" : "");
+    svg_put(out, "<path d=\"M%.1f %.1f V%.1f%s\" stroke=\"#000\" fill=\"none\"/>\n", x, from, to,
+            high >= TOP ? " m-3 0 h6" : "");
     if (low <= BOTTOM) {
-        put(out, "<path d=\"M%.1f %.1f h6\" stroke=\"#000\"/>\n", x - 3, low);
+        svg_put(out, "<path d=\"M%.1f %.1f h6\" stroke=\"#000\"/>\n", x - 3, low);
     }
 }
 
@@ -157,7 +131,7 @@ static void draw_points(output *out, const axis *x, const axis *y, size_t count,
             if (ranges) {
                 draw_bar(out, px, place(y, points[i].low), place(y, points[i].high));
             }
-            put(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"#000\"/>\n", px, py);
+            svg_put(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"#000\"/>\n", px, py);
         }
     }
     for (size_t i = 0, k = 0; i < count; i++) {
@@ -166,15 +140,15 @@ static void draw_points(output *out, const axis *x, const axis *y, size_t count,
             const box b = find_room(px, py, letter * (double)strlen(points[i].label), taken, used);
             const double middle = (b.top + b.bottom) / 2, side = b.left > px ? b.left - 1 : b.right + 1;
             if (fabs(middle - py) > 1) {
-                put(out, "<path d=\"M%.1f %.1f L%.1f %.1f\" stroke=\"#000\" stroke-width=\"0.6\"/>\n", px, py, side,
-                    middle);
+                svg_put(out, "<path d=\"M%.1f %.1f L%.1f %.1f\" stroke=\"#000\" stroke-width=\"0.6\"/>\n", px, py, side,
+                        middle);
             }
-            put(out,
-                "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" stroke=\"#fff\" stroke-width=\"3\" "
-                "paint-order=\"stroke\">",
-                b.left > px ? b.left : b.right, middle + 4, b.left > px ? "start" : "end");
-            put_text(out, points[i].label);
-            put(out, "</text>\n");
+            svg_put(out,
+                    "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" stroke=\"#fff\" stroke-width=\"3\" "
+                    "paint-order=\"stroke\">",
+                    b.left > px ? b.left : b.right, middle + 4, b.left > px ? "start" : "end");
+            svg_text(out, points[i].label);
+            svg_put(out, "</text>\n");
             taken[used++] = b;
             k++;
         }
@@ -185,9 +159,9 @@ static void draw_points(output *out, const axis *x, const axis *y, size_t count,
 /* Lines below the plot: what the marks mean, and what has no place in it. */
 static int put_note(output *out, int line, const char *text)
 {
-    put(out, "<text x=\"%d\" y=\"%d\">", LEFT, BOTTOM + 44 + LINE * (line + 1));
-    put_text(out, text);
-    put(out, "</text>\n");
+    svg_put(out, "<text x=\"%d\" y=\"%d\">", LEFT, BOTTOM + 44 + LINE * (line + 1));
+    svg_text(out, text);
+    svg_put(out, "</text>\n");
     return line + 1;
 }
 
@@ -246,18 +220,11 @@ void plot_write(const char *path, const char *title, size_t count, const plot_po
 
     output out = output_open(path);
     const int height = BOTTOM + 60 + LINE * (2 + absent);
-    put(&out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"160mm\" height=\"%.1fmm\" "
-        "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"%d\">\n",
-        WIDTH, height, 160.0 * height / WIDTH, FONT);
-    put(&out, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n<text x=\"%d\" y=\"24\" font-size=\"14\">", WIDTH,
-        height, LEFT);
-    put_text(&out, title);
-    put(&out, "</text>\n");
+    svg_begin(&out, WIDTH, height, 160, title);
     draw_axes(&out, &x, &y);
     if (threshold != NULL) {
-        put(&out, "<path d=\"M%d %.1f H%d\" stroke=\"#000\" stroke-dasharray=\"6 4\"/>\n", LEFT, place(&y, *threshold),
-            RIGHT);
+        svg_put(&out, "<path d=\"M%d %.1f H%d\" stroke=\"#000\" stroke-dasharray=\"6 4\"/>\n", LEFT,
+                place(&y, *threshold), RIGHT);
     }
     draw_points(&out, &x, &y, count, points, ranges);
     int line = 0;
@@ -273,6 +240,6 @@ void plot_write(const char *path, const char *title, size_t count, const plot_po
     }
     line = put_absent(&out, line, count, points, true);
     put_absent(&out, line, count, points, false);
-    put(&out, "</svg>\n");
+    svg_put(&out, "</svg>\n");
     output_commit(&out);
 }
