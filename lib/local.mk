@@ -41,6 +41,7 @@ lib_libfpemu_la_SOURCES = \
 	lib/block.h \
 	lib/cpu.h \
 	lib/parts.h \
+	lib/scales.h \
 	lib/spec.h \
 	lib/stream.h \
 	lib/reader.h \
@@ -57,6 +58,7 @@ lib_libfpemu_la_SOURCES = \
 	lib/rng.c \
 	lib/round.c \
 	lib/arith.c \
+	lib/relate.c \
 	lib/function.c \
 	lib/walk.c \
 	lib/block.c \
