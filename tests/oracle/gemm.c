@@ -5,16 +5,20 @@
  *   lengths around chunks, blocks and powers of two; data that cancel, swamp, underflow, overflow and are not numbers
  *   tensor cores: published observations by name (Fasi, Higham, Mikaitis, Pranesh 2021)
  *   layouts, transposes, leading dimensions, strides, batches: the same bits as the plain product
+ *   all of this with every instruction set; larger products, on several threads, with the same bits everywhere
  *
  * usage: gemm [ROUNDS]: how many random matrices a model gets (default 12)
  */
 #include "../ref/exact.h"
-#include "longhand.h"
+#include "variants.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 /* ---------------------------------------------------------------------------------------- exact numbers */
 
@@ -1128,6 +1132,55 @@ static const char *const specs[] = {
     "int(2,wrap); ab=fixed(4,0)",
 };
 
+/* ------------------------------------------------------------------------------- threads, instruction sets */
+
+/* A product of whole vectors and something left over, of depth k; results and, if counted, counters. */
+static uint64_t digest_of(const char *text, unsigned carrier, uint64_t k, int counted, uint64_t digest)
+{
+    enum { M = 35, N = 150, K = 67 };
+    static double a[M * K], b[K * N], c[M * N];
+    static float a32[M * K], b32[K * N], c32[M * N];
+    const fpemu_gemm_shape shape = {.m = M, .n = N, .k = k};
+    fpemu_gemm_spec spec;
+    fpemu_stats stats;
+    memset(&stats, 0, sizeof stats);
+    lh_check(fpemu_gemm_parse(text, &spec, NULL) == FPEMU_OK, "%s: not read", text);
+    state = 5;
+    for (size_t i = 0; i < M * K; i++)
+        a32[i] = (float)(a[i] = random_number(i % 97 ? 1 : 6, 32));
+    for (size_t i = 0; i < K * N; i++)
+        b32[i] = (float)(b[i] = random_number(1, 32));
+    for (size_t i = 0; i < M * N; i++)
+        c32[i] = (float)(c[i] = random_number(1, 32));
+    const fpemu_status status =
+        carrier == 32 ? fpemu_gemm_f32(&spec, &shape, 1, a32, b32, spec.start_from_c, c32, counted ? &stats : NULL)
+                      : fpemu_gemm_f64(&spec, &shape, 1, a, b, spec.start_from_c, c, counted ? &stats : NULL);
+    lh_check(status == FPEMU_OK, "%s: status %d", text, (int)status);
+    digest = carrier == 32 ? variants_fold(digest, c32, sizeof c32) : variants_fold(digest, c, sizeof c);
+    return variants_fold(digest, &stats, sizeof stats);
+}
+
+/* Of everything; the deep products are enough for several threads, and must not depend on how many there are. */
+static uint64_t digest_all(void)
+{
+    uint64_t digest = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        digest = digest_of(specs[i], 64, 5, 0, digest);
+        digest = digest_of(specs[i], 32, 5, 1, digest);
+        const uint64_t before = digest;
+        digest = digest_of(specs[i], 32, 67, 0, before);
+#ifdef _OPENMP
+        const int most = omp_get_max_threads();
+        for (int threads = 1; threads <= 3; threads += 2) {
+            omp_set_num_threads(threads);
+            lh_check(digest_of(specs[i], 32, 67, 0, before) == digest, "%s: %d threads change bits", specs[i], threads);
+        }
+        omp_set_num_threads(most);
+#endif
+    }
+    return digest;
+}
+
 int main(int argc, char **argv)
 {
     const unsigned rounds = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 12;
@@ -1144,5 +1197,11 @@ int main(int argc, char **argv)
     check_verbs("kahan(bf16); a=e5m2/sr; b=e4m3fn/sr");
     check_observations();
     check_known();
-    return lh_report("gemm");
+    const uint64_t digest = digest_all();
+    if (!variants_is_child(argc, argv))
+        variants_rerun(argv[0], argc > 1 ? argv[1] : "12", digest);
+    const int status = lh_report("gemm");
+    if (variants_is_child(argc, argv))
+        variants_print(digest);
+    return status;
 }

@@ -3,12 +3,13 @@
  *   every operation and comparison, every mode and stochastic variant, both carriers, counters included
  *   scales that are powers of two, of few bits, of a whole significand, products of two, and special values
  *   blocks of any length, scales that come again, single numbers, operands without scales; products that cancel
+ *   all of this with every instruction set
  *
  * usage: scaled [ROUNDS]: how many random arrays a format gets in each mode (default 1)
  */
 #include "../ref/exact.h"
 #include "../ref/formats.h"
-#include "longhand.h"
+#include "variants.h"
 #include <inttypes.h>
 #include <math.h>
 #include <mpfr.h>
@@ -409,7 +410,8 @@ static void compare_counts(const char *what, const fpemu_stats *a, const fpemu_s
                  a->min_abs == b->min_abs && a->max_abs == b->max_abs && a->max_error == b->max_error,
              "%s: counters (library, judge) nan %" PRIu64 " %" PRIu64 " infinite %" PRIu64 " %" PRIu64
              " clipped %" PRIu64 " %" PRIu64 " overflow %" PRIu64 " %" PRIu64 " invalid %" PRIu64 " %" PRIu64
-             " by zero %" PRIu64 " %" PRIu64 " underflow %" PRIu64 " %" PRIu64 " subnormal %" PRIu64 " %" PRIu64 " inexact %" PRIu64 " %" PRIu64
+             " by zero %" PRIu64 " %" PRIu64 " underflow %" PRIu64 " %" PRIu64 " subnormal %" PRIu64 " %" PRIu64
+             " inexact %" PRIu64 " %" PRIu64
              " min %a %a max %a %a error %a %a",
              what, a->nan, b->nan, a->infinite, b->infinite, a->clipped, b->clipped, a->overflow, b->overflow,
              a->invalid, b->invalid, a->div_by_zero, b->div_by_zero, a->underflow, b->underflow, a->subnormal,
@@ -509,5 +511,10 @@ int main(int argc, char **argv)
                     check_relations(carrier, n);
                 }
     }
-    return lh_report("scaled");
+    if (!variants_is_child(argc, argv))
+        variants_rerun(argv[0], argc > 1 ? argv[1] : "1", 0);
+    const int status = lh_report("scaled");
+    if (variants_is_child(argc, argv))
+        variants_print(0);
+    return status;
 }
