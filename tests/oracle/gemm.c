@@ -3,7 +3,7 @@
  *
  *   every model, with rounded and exact products, every mode, both carriers, counters included
  *   lengths around chunks, blocks and powers of two; data that cancel, swamp, underflow, overflow and are not numbers
- *   tensor cores: published observations by name (Fasi, Higham, Mikaitis, Pranesh 2021)
+ *   tensor cores: published observations by name (Fasi, Higham, Mikaitis, Pranesh 2021, all of their experiments)
  *   layouts, transposes, leading dimensions, strides, batches: the same bits as the plain product
  *   all of this with every instruction set; larger products, on several threads, with the same bits everywhere
  *
@@ -1041,6 +1041,7 @@ static double tensor_core(const char *text, size_t n, const double *a, const dou
 static void check_observations(void)
 {
     const double p12 = ldexp(1, -12), p13 = ldexp(1, -13), ones[4] = {1, 1, 1, 1};
+    const double u24 = ldexp(1, -24), below = 1 - ldexp(1, -11), square = 1 - ldexp(1, -10) + ldexp(1, -22);
     const struct {
         const char *what;
         double a[4], b[4], c, v100, a100, h100;
@@ -1061,6 +1062,36 @@ static void check_observations(void)
         /* alignment is by the exponents of the factors: 1.5 * 1.5 is 2.25 with exponent 0, and carries are kept */
         {"products are not normalised", {1.5, p12, 0, 0}, {1.5, ldexp(1, -11), 0, 0}, 0, 2.25, 2.25, 2.25},
         {"cancellation leaves what was aligned", {1, -1, p13, 0}, {1, 1, p12, 0}, 0, 0, 0, ldexp(1, -25)},
+        /* the programs of the paper (north-numerical-computing/tensor-cores-numerical-behavior), section by section;
+           what V100 and A100 gave, H100 by the model of doc/accumulation.md */
+        {"A: subnormal operand", {u24, 0, 0, 0}, {4, 0, 0, 0}, 0, 4 * u24, 4 * u24, 4 * u24},
+        {"A: subnormal c", {0}, {0}, ldexp(1, -149), ldexp(1, -149), ldexp(1, -149), ldexp(1, -149)},
+        {"A: a difference below binary16's normal numbers", {ldexp(1, -14), 0, 0, 0}, {1, 0, 0, 0}, -ldexp(1, -15),
+         ldexp(1, -15), ldexp(1, -15), ldexp(1, -15)},
+        {"B: a product is exact", {below, 0, 0, 0}, {below, 0, 0, 0}, 0, square, square, square},
+        {"B: four of them", {below, below, below, below}, {below, below, below, below}, 0, 4 * square, 4 * square,
+         4 * square},
+        {"B: the largest is aligned to, in the first place", {1, 1, 1, 1}, {1, u24, u24, u24}, u24, 1, 1 + 4 * u24,
+         1 + 4 * u24},
+        {"B: in the last place", {1, 1, 1, 1}, {u24, u24, u24, 1}, u24, 1, 1 + 4 * u24, 1 + 4 * u24},
+        {"B: halves, first", {1, 0.5, 0.5, 0.5}, {1, u24, u24, u24}, u24, 1, 1, 1 + 2 * u24},
+        {"B: halves, last", {0.5, 0.5, 0.5, 1}, {u24, u24, u24, 1}, u24, 1, 1, 1 + 2 * u24},
+        {"C: down above zero", {1, 1, 0, 0}, {2, 3 * u24, 0, 0}, 0, 2, 2, 2},
+        {"C: up below zero", {1, 1, 0, 0}, {-2, -3 * u24, 0, 0}, 0, -2, -2, -2},
+        {"D1: bits beyond the significand", {1, 0, 0, 0}, {1, 0, 0, 0}, u24 - 1, 2 * u24, u24, u24},
+        {"D2: no normalisation on the way", {1, 1, 1, 1}, {u24, u24, u24, u24}, 1 - u24, 1 + 2 * u24, 1 + 2 * u24,
+         1 + 2 * u24},
+        {"D3: nor after a difference", {1, 1, 0, 0}, {1, -u24, 0, 0}, u24 - 1, 2 * u24, 0, 0},
+        {"D4: carries, a small one first", {1, 1, 1, 1}, {2 * u24, 1, 1, 1}, 1 + 6 * u24, 4 + 8 * u24, 4 + 8 * u24,
+         4 + 8 * u24},
+        {"D4: a small one last", {1, 1, 1, 1}, {1, 1, 1, 2 * u24}, 1 + 6 * u24, 4 + 8 * u24, 4 + 8 * u24,
+         4 + 8 * u24},
+        {"D4: three bits of carry", {1, 1, 1, 1}, {1, 1.5, 1.75, 1.875}, 1.875, 8, 8, 8},
+        {"D4: cut after the carry", {1, 1, 1, 1}, {1, 1, 1, 1}, 1 + 6 * u24, 5, 5, 5},
+        {"D4: and below zero", {1, 1, 1, 1}, {-1, -1, -1, -1}, -1 - 6 * u24, -5, -5, -5},
+        /* a larger c, a smaller sum: V100 by four of 2^-24 (D2 against the first case), A100 by this pair */
+        {"D5: not monotone", {0.5, 0.5, 0.5, 0.5}, {u24, u24, u24, 3 * u24}, 1 - u24, 1, 1 + 2 * u24, 1 + 2 * u24},
+        {"D5: with c = 1", {0.5, 0.5, 0.5, 0.5}, {u24, u24, u24, 3 * u24}, 1, 1, 1, 1 + 2 * u24},
     };
     for (size_t i = 0; i < sizeof seen / sizeof *seen; i++) {
         const double got[3] = {tensor_core("tc(v100,fp16); start=c", 4, seen[i].a, seen[i].b, seen[i].c),
@@ -1070,6 +1101,24 @@ static void check_observations(void)
                  "%s: V100 %a (%a), A100 %a (%a), H100 %a (%a)", seen[i].what, got[0], seen[i].v100, got[1],
                  seen[i].a100, got[2], seen[i].h100);
     }
+    /* results in binary16, on V100, T4 and A100 alike */
+    static const char *const half_cores[] = {"tc(v100,fp16,fp16); start=c", "tc(a100,fp16,fp16); start=c",
+                                             "tc(h100,fp16,fp16); start=c"};
+    const struct {
+        double a[2], b[2], c, want;
+    } half_results[] = {
+        {{u24, 0}, {4, 0}, 0, 4 * u24},                                       /* A: subnormal operand */
+        {{ldexp(1, -14), 0}, {0.5, 0}, 0, ldexp(1, -15)},                     /* A: subnormal result */
+        {{ldexp(1, -14), 0}, {1, 0}, -ldexp(1, -15), ldexp(1, -15)},
+        {{below, below}, {below, ldexp(1, -11)}, 0, below},                   /* B: exact until the end */
+        {{u24, u24}, {0.5, 0.25}, 0, u24},                                    /* C: to nearest */
+    };
+    for (size_t i = 0; i < sizeof half_results / sizeof *half_results; i++)
+        for (size_t core = 0; core < 3; core++) {
+            const double *a = half_results[i].a, *b = half_results[i].b, want = half_results[i].want;
+            const double got = tensor_core(half_cores[core], 2, a, b, half_results[i].c);
+            lh_check(got == want, "%s result %zu: %a, published %a", half_cores[core], i, got, want);
+        }
     /* FP8 on H100 keeps 13 fraction bits: 2^-14 below 1 is lost, the double of it is not */
     const double tiny[1] = {ldexp(1, -7)}, half[1] = {ldexp(1, -6)};
     lh_check(tensor_core("tc(h100,e4m3fn); start=c", 1, tiny, tiny, 1) == 1, "H100 FP8 kept 2^-14");

@@ -1,5 +1,5 @@
-/* check_arith.c - operations and comparisons: arguments, special values, in place, one number for a whole array, slices,
- * threads, scales. What results are right is for tests/oracle/arith.c. */
+/* check_arith.c - operations and comparisons: arguments, special values, in place, one number for a whole array,
+ * slices, threads, scales. What results are right is for tests/oracle/arith.c. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
@@ -447,6 +447,9 @@ START_TEST(scaled_refused)
     ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_ADD, N, o32, NULL, over, y32, &stats), FPEMU_ERROR_OVERLAP);
     ck_assert_int_eq(fpemu_relate_scaled_f32(FPEMU_EQ, 4 * N, o32, (const size_t[]){0, 0}, over, (uint8_t *)y32),
                      FPEMU_ERROR_OVERLAP);
+    const fpemu_scales_f32 below[] = {{NULL, 0, 0}, {y32 + 1, 500, 0}, {NULL, 0, 0}}; /* 6 scales, the last before y */
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_ADD, N - 6, o32, NULL, below, y32 + 6, &stats),
+                     FPEMU_ERROR_OVERLAP);
     /* products of 106 bits; and one below binary64's smallest number */
     ck_assert_int_eq(fpemu_arith_scaled_f64(&f, &r, FPEMU_ADD, N, o64, NULL, wide, y64, &stats), FPEMU_ERROR_ARGUMENT);
     ck_assert_int_eq(fpemu_relate_scaled_f64(FPEMU_EQ, N, o64, NULL, wide, truth), FPEMU_ERROR_ARGUMENT);
@@ -467,6 +470,7 @@ START_TEST(scaled_refused)
                                             NULL),
                      FPEMU_OK);
     ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_ADD, N, o32, NULL, past, y32, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_ADD, N - 7, o32, NULL, below, y32 + 7, NULL), FPEMU_OK);
     ck_assert_int_eq(fpemu_arith_scaled_f32(NULL, NULL, FPEMU_ADD, 0, NULL, NULL, NULL, NULL, NULL), FPEMU_OK);
     ck_assert_int_eq(fpemu_relate_scaled_f64(FPEMU_EQ, 0, NULL, NULL, NULL, NULL), FPEMU_OK);
 }
