@@ -892,6 +892,19 @@ fpemu_status fpemu_gemm_f32(const fpemu_gemm_spec *spec, const fpemu_gemm_shape 
 fpemu_status fpemu_gemm_f64(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, double alpha, const double *a,
                             const double *b, double beta, double *c, fpemu_stats *stats);
 
+/* The same with a scale for every block of sum.chunk elements along k (the last may be short), as hardware for MX and
+ * NVFP4 has it: a chunk's sum, times the scales of its two blocks, is added to s by one rounding to outer. Chunked
+ * models and fused ones with chunk; FPEMU_ERROR_UNSUPPORTED for others. scales_a: m rows of ceil(k / chunk) scales, one
+ * for each row of op(A); scales_b: n rows of as many, one for each column of op(B); so for each product of the batch,
+ * one after the other, or once where stride_a or stride_b is 0. NULL: all 1. c overlaps none. Scales are binary32
+ * numbers with _f64 too, infinities or NaN (else FPEMU_ERROR_ARGUMENT). */
+fpemu_status fpemu_gemm_scaled_f32(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, float alpha,
+                                   const float *a, const float *scales_a, const float *b, const float *scales_b,
+                                   float beta, float *c, fpemu_stats *stats);
+fpemu_status fpemu_gemm_scaled_f64(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, double alpha,
+                                   const double *a, const double *scales_a, const double *b, const double *scales_b,
+                                   double beta, double *c, fpemu_stats *stats);
+
 /* y = out(alpha * op(A) x + beta * y): A is an array of m rows and n columns, transpose = 1: x has m elements, y n.
  * Steps incx, incy are not 0; negative ones begin at the end, as in BLAS. Element l of x has index l, output i has
  * index i. */

@@ -46,6 +46,8 @@ typedef struct side {
     const fpemu_target *target;             /* NULL: none */
     double least;                           /* fused: 2^emin */
     int quantum;                            /* integer: the grid is 2^quantum */
+    const void *scales;                     /* of chunk j of element o: [o * chunks + j]; NULL: all 1 */
+    size_t scales_batch;                    /* from one product of a batch to the next */
 } side;
 
 enum way { WAY_BINARY32, WAY_NATIVE32, WAY_NATIVE64, WAY_GENERAL };
@@ -300,6 +302,7 @@ fpemu_status fpemu_gemm_check(const fpemu_gemm_spec *spec, int carrier)
 typedef struct terms {
     const double *v, *x, *w, *u;
     const double *u_factor; /* exact way: u * *u_factor; NULL is 1 */
+    int wide;               /* v * w may have more bits than binary64 */
 } terms;
 
 static double first_of(const terms *a, size_t i)
@@ -446,13 +449,26 @@ static void operate(work *w, const goal *g, size_t row, uint64_t t, size_t n, co
             old.v = factor;
         }
     }
-    if (g->short_way && j->carrier == 32 && !g->nan_is_error)
+    if (g->short_way && j->carrier == 32 && !g->nan_is_error && !a->wide)
         short_way(w, g, n, a, r, y);
     else
         exact_way(w, g, n, a, r, y);
     if (w->gathered && sum)
         for (size_t i = 0; i < n; i++)
             w->gathered->stats.swamped += (unsigned)is_swamped(&old, i, y[i]);
+}
+
+/* A number of the carrier. */
+static double load(const job *j, const char *p)
+{
+    float f;
+    double d;
+    if (j->carrier == 32) {
+        memcpy(&f, p, sizeof f);
+        return (double)f;
+    }
+    memcpy(&d, p, sizeof d);
+    return d;
 }
 
 /* --------------------------------------------------------------------------------------------------- models */
@@ -463,7 +479,7 @@ static void operate(work *w, const goal *g, size_t row, uint64_t t, size_t n, co
 static terms product_terms(work *w, size_t r, uint64_t t, const double *x, const double *y, double *room)
 {
     const job *j = w->j;
-    terms p = {NULL, x, y, NULL, NULL};
+    terms p = {NULL, x, y, NULL, NULL, 0};
     if (j->product.given) {
         operate(w, &j->product, r, t, w->lanes, &p, 0, room);
         p.x = NULL;
@@ -480,11 +496,38 @@ static int chunk_ends(const job *j, size_t k)
     return chunk && ((k + 1) % chunk == 0 || k + 1 == j->depth);
 }
 
-/* The chunk's sum in `inner` goes into `s`; it begins anew. */
-static void add_chunk(work *w, size_t r, uint64_t t, double *inner, double *s)
+/* The scale of chunk number `chunk` of element o of a side. */
+static double scale_of(const work *w, const side *s, size_t o, size_t chunk)
 {
-    const terms both = {inner, NULL, NULL, s, NULL};
-    operate(w, &w->j->outer, r, t, w->lanes, &both, 1, s);
+    const size_t chunks = (w->j->depth - 1) / w->j->spec->sum.chunk + 1, size = w->j->carrier == 32 ? 4 : 8;
+    const size_t at = s->scales_batch * w->batch + o * chunks + chunk;
+    return s->scales ? load(w->j, (const char *)s->scales + at * size) : 1;
+}
+
+/* Whether v * 2^n is a number of binary64. */
+static int shifts_exactly(double v, double power)
+{
+    const double magnitude = fabs(v);
+    return (core_bits64(power) & ((UINT64_C(1) << 52) - 1)) == 0 && power > 0x1p-400 && power < 0x1p400 &&
+           (v == 0 || (magnitude > 0x1p-500 && magnitude < 0x1p500));
+}
+
+/* The sum in `inner` of the chunk with product k, times the scales of its blocks, goes into `s`; it begins anew. */
+static void add_chunk(work *w, size_t r, size_t k, uint64_t t, double *inner, double *s)
+{
+    const job *j = w->j;
+    terms both = {inner, NULL, NULL, s, NULL, 0};
+    double scale[DOT_LANES];
+    if (j->rows.scales || j->lanes.scales) {
+        const size_t chunk = k / j->spec->sum.chunk;
+        const double row = scale_of(w, &j->rows, w->row + r, chunk);
+        for (size_t i = 0; i < w->lanes; i++) {
+            scale[i] = row * scale_of(w, &j->lanes, w->lane + i, chunk);
+            both.wide |= !shifts_exactly(inner[i], scale[i]);
+        }
+        both.w = scale;
+    }
+    operate(w, &j->outer, r, t, w->lanes, &both, 1, s);
     for (size_t i = 0; i < w->lanes; i++)
         inner[i] = 0;
 }
@@ -502,7 +545,7 @@ static void sequential(work *w, size_t r, size_t l0, size_t nk, const double *x,
         p.u = sum;
         operate(w, &j->inner, r, t + given, w->lanes, &p, 1, sum);
         if (chunk_ends(j, l0 + l))
-            add_chunk(w, r, t + given + 1, sum, s);
+            add_chunk(w, r, l0 + l, t + given + 1, sum, s);
     }
 }
 
@@ -521,15 +564,15 @@ static void kahan(work *w, size_t r, size_t l0, size_t nk, const double *x, cons
             minus_e[i] = -minus_e[i];
         p.u = minus_e;
         operate(w, g, r, number + given, n, &p, 0, room);
-        const terms sum = {s, NULL, NULL, room, NULL};
+        const terms sum = {s, NULL, NULL, room, NULL, 0};
         operate(w, g, r, number + given + 1, n, &sum, 1, t);
         for (size_t i = 0; i < n; i++)
             s[i] = -s[i];
-        const terms change = {t, NULL, NULL, s, NULL};
+        const terms change = {t, NULL, NULL, s, NULL, 0};
         operate(w, g, r, number + given + 2, n, &change, 0, d);
         for (size_t i = 0; i < n; i++)
             room[i] = -room[i];
-        const terms rest = {d, NULL, NULL, room, NULL};
+        const terms rest = {d, NULL, NULL, room, NULL, 0};
         operate(w, g, r, number + given + 3, n, &rest, 0, minus_e);
         memcpy(s, t, n * sizeof *s);
     }
@@ -591,7 +634,7 @@ static void pairwise_end(work *w, double *to)
     double room[FEW];
     for (size_t i = 0; i < w->lanes; i++)
         room[i] = 0;
-    terms node = {room, NULL, NULL, NULL, NULL};
+    terms node = {room, NULL, NULL, NULL, NULL, 0};
     int level = 0, have = 0;
     for (uint64_t k = leaves; k; k >>= 1, level++) {
         if (!(k & 1))
@@ -679,7 +722,7 @@ static void fused(work *w, size_t r, size_t l0, size_t nk, const double *x, cons
             memcpy(d, y_lane, w->lanes * sizeof *d);
         }
         if (chunk_ends(j, l0 + l + m - 1))
-            add_chunk(w, r, (l0 + l) / a->chunk, d, s);
+            add_chunk(w, r, l0 + l, (l0 + l) / a->chunk, d, s);
     }
 }
 
@@ -802,18 +845,6 @@ static void to_integers(size_t n, double *x, int quantum)
 
 /* ---------------------------------------------------------------------------------------------------- tiles */
 
-static double load(const job *j, const char *p)
-{
-    float f;
-    double d;
-    if (j->carrier == 32) {
-        memcpy(&f, p, sizeof f);
-        return (double)f;
-    }
-    memcpy(&d, p, sizeof d);
-    return d;
-}
-
 static void store(const job *j, char *p, double x)
 {
     const float f = (float)x;
@@ -851,7 +882,7 @@ static void begin(work *w)
             c[i] = load(j, output(w, r, i));
         fpemu_quantize_f64(f, &nearest, w->lanes, c, c, NULL);
         if (a->model == FPEMU_PAIRWISE) {
-            const terms leaf = {c, NULL, NULL, NULL, NULL};
+            const terms leaf = {c, NULL, NULL, NULL, NULL, 0};
             add_leaf(w, (uint64_t)j->depth + 1, 0, leaf);
         } else if (is_narrow(j) && !a->chunk) {
             j->k->narrow(w->lanes, c, narrow(w, r));
@@ -899,7 +930,7 @@ static void end_chunk(work *w, size_t k)
         float *chunk_sum = narrow(w, r);
         const uint64_t past = k / j->spec->sum.chunk, t = ((uint64_t)k + 1) * (j->product.given + 1u) + past;
         j->k->widen(w->lanes, chunk_sum, sum);
-        add_chunk(w, r, t, sum, w->state.d + r * DOT_LANES);
+        add_chunk(w, r, k, t, sum, w->state.d + r * DOT_LANES);
         memset(chunk_sum, 0, w->lanes * sizeof *chunk_sum);
     }
 }
@@ -1153,6 +1184,7 @@ typedef struct operand {
     uint64_t rows, columns;          /* of op(...) */
     ptrdiff_t step_row, step_column; /* in elements */
     uint64_t stride;
+    const void *scales; /* of blocks along k; NULL: none */
 } operand;
 
 /* Lowest and highest element of a matrix in all products of the batch, as addresses [*from, *to). 0 if out of memory's
@@ -1178,7 +1210,13 @@ static int extent(const operand *o, uint64_t batch, size_t size, uintptr_t *from
     return 1;
 }
 
-static side side_of(const operand *o, const fpemu_target *t, int transposed, uint64_t batch_elements)
+/* How many scales belong to `count` rows or columns of an operand. */
+static uint64_t scales_of(const job *j, uint64_t count)
+{
+    return count * ((j->depth - 1) / j->spec->sum.chunk + 1); /* no more than elements */
+}
+
+static side side_of(const job *j, const operand *o, const fpemu_target *t, int transposed)
 {
     side s;
     memset(&s, 0, sizeof s);
@@ -1189,11 +1227,34 @@ static side side_of(const operand *o, const fpemu_target *t, int transposed, uin
     s.index_o = transposed ? 1 : o->columns;
     s.index_k = transposed ? o->columns : 1;
     s.stride = (size_t)o->stride;
-    s.index_batch = o->stride ? batch_elements : 0;
+    s.index_batch = o->stride ? o->rows * o->columns : 0;
     s.target = is_none(t) ? NULL : t;
     s.least = core_value64(core_power64(t->format.emin));
     is_integer_operand(t, &s.quantum);
+    s.scales = o->scales;
+    s.scales_batch = o->scales && o->stride && j->depth ? (size_t)scales_of(j, transposed ? o->columns : o->rows) : 0;
     return s;
+}
+
+/* Whether scales can be read, lie apart from [from, to), and are binary32 numbers: so products of two are exact. */
+static fpemu_status check_scales(const job *j, const operand *o, uint64_t count, uint64_t batch, uintptr_t from,
+                                 uintptr_t to)
+{
+    const size_t size = j->carrier == 32 ? sizeof(float) : sizeof(double);
+    const uint64_t one = scales_of(j, count), products = o->stride ? batch : 1, all = one * products;
+    const uintptr_t p = (uintptr_t)o->scales;
+    if (!o->scales)
+        return FPEMU_OK;
+    if (products > (UINTPTR_MAX - p) / size / one)
+        return FPEMU_ERROR_ARGUMENT;
+    if (p < to && from < p + (uintptr_t)all * size)
+        return FPEMU_ERROR_OVERLAP;
+    for (uint64_t i = 0; i < all && j->carrier == 64; i++) {
+        const double x = load(j, (const char *)o->scales + i * size);
+        if (isfinite(x) && !(fabs(x) <= 0x1.fffffep127 && (double)(float)x == x))
+            return FPEMU_ERROR_ARGUMENT;
+    }
+    return FPEMU_OK;
 }
 
 /* In the default floating-point environment; the spec is prepared. a, b, c: op(A) m x k, op(B) k x n, C m x n. */
@@ -1218,6 +1279,14 @@ static fpemu_status multiply_inside(job *j, const operand *a, const operand *b, 
         if (first < to && from < last)
             return FPEMU_ERROR_OVERLAP;
     }
+    j->depth = (size_t)a->columns;
+    if (reads && (a->scales || b->scales)) {
+        fpemu_status status = check_scales(j, a, a->rows, batch, from, to);
+        if (!status)
+            status = check_scales(j, b, b->columns, batch, from, to);
+        if (status)
+            return status;
+    }
     if (stats) {
         const fpemu_status status = stats->want ? FPEMU_ERROR_STATS : fpemu_stats_check(stats);
         if (status)
@@ -1225,7 +1294,6 @@ static fpemu_status multiply_inside(job *j, const operand *a, const operand *b, 
     }
     j->k = fpemu_kernels();
     j->counted = stats != NULL;
-    j->depth = (size_t)a->columns;
     j->batch = (size_t)batch;
     j->alpha = alpha;
     j->beta = beta;
@@ -1234,8 +1302,8 @@ static fpemu_status multiply_inside(job *j, const operand *a, const operand *b, 
     j->way = choose_way(j);
     j->c = (void *)(uintptr_t)c->p;
     j->stride = (size_t)c->stride;
-    const side left = side_of(a, &spec->a, 0, a->rows * a->columns);
-    const side right = side_of(b, &spec->b, 1, b->rows * b->columns);
+    const side left = side_of(j, a, &spec->a, 0);
+    const side right = side_of(j, b, &spec->b, 1);
     const int swapped = c->columns == 1; /* lanes run along the only long side of C */
     j->rows = swapped ? right : left;
     j->lanes = swapped ? left : right;
@@ -1273,17 +1341,21 @@ static int matrix(operand *o, const void *p, uint64_t rows, uint64_t columns, ui
     o->step_row = row_wise ? (ptrdiff_t)ld : 1;
     o->step_column = row_wise ? 1 : (ptrdiff_t)ld;
     o->stride = stride;
+    o->scales = NULL;
     return 1;
 }
 
 static fpemu_status gemm(const fpemu_gemm_spec *spec, int carrier, const fpemu_gemm_shape *s, double alpha,
-                         const void *a, const void *b, double beta, void *c, fpemu_stats *stats)
+                         const void *a, const void *scales_a, const void *b, const void *scales_b, double beta, void *c,
+                         fpemu_stats *stats)
 {
     operand x, y, z;
     job j;
     const fpemu_status status = prepare(&j, spec, carrier);
     if (status)
         return status;
+    if ((scales_a || scales_b) && !spec->sum.chunk)
+        return FPEMU_ERROR_UNSUPPORTED;
     if (!s)
         return FPEMU_ERROR_NULL;
     const uint64_t batch = s->batch ? s->batch : 1, most = PTRDIFF_MAX;
@@ -1297,6 +1369,8 @@ static fpemu_status gemm(const fpemu_gemm_spec *spec, int carrier, const fpemu_g
     if (batch > 1 && s->m && s->n &&
         (!extent(&z, 1, 1, &from, &to) || s->stride_c < to - from)) /* products do not lie within each other */
         return FPEMU_ERROR_ARGUMENT;
+    x.scales = scales_a;
+    y.scales = scales_b;
     return multiply(&j, &x, &y, &z, batch, alpha, beta, stats);
 }
 
@@ -1314,6 +1388,7 @@ static int vector(operand *o, const void *p, uint64_t n, int64_t inc, size_t siz
     o->step_row = (ptrdiff_t)inc;
     o->step_column = 1;
     o->stride = 0;
+    o->scales = NULL;
     return 1;
 }
 
@@ -1356,7 +1431,13 @@ static fpemu_status dot(const fpemu_gemm_spec *spec, int carrier, size_t n, cons
     fpemu_status fpemu_gemm_##suffix(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, real alpha,           \
                                      const real *a, const real *b, real beta, real *c, fpemu_stats *stats)             \
     {                                                                                                                  \
-        return gemm(spec, bits, shape, (double)alpha, a, b, (double)beta, c, stats);                                   \
+        return gemm(spec, bits, shape, (double)alpha, a, NULL, b, NULL, (double)beta, c, stats);                       \
+    }                                                                                                                  \
+    fpemu_status fpemu_gemm_scaled_##suffix(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, real alpha,    \
+                                            const real *a, const real *scales_a, const real *b,                        \
+                                            const real *scales_b, real beta, real *c, fpemu_stats *stats)              \
+    {                                                                                                                  \
+        return gemm(spec, bits, shape, (double)alpha, a, scales_a, b, scales_b, (double)beta, c, stats);               \
     }                                                                                                                  \
     fpemu_status fpemu_gemv_##suffix(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m,          \
                                      size_t n, real alpha, const real *a, size_t lda, const real *x, int64_t incx,     \

@@ -18,7 +18,7 @@ flags="-std=c11 -O1 -ffp-contract=off -w -Iinclude"
 tests='values peers compat stochastic counters properties'
 block_tests='check_blockspec check_pack blockvectors blockstats packing blocks'
 judged='arith scaled gemm blockvectors blockstats packing blocks'
-checked='check_arith check_blockspec check_pack'
+checked='check_arith check_gemm check_blockspec check_pack'
 judges='compare formats judge mpfr points slow sweep blocks blockcase'
 
 # The line of a defect that begins with mark $2, without the mark; of "@" its file, of "tests" what follows that.
