@@ -40,6 +40,7 @@ lib_libfpemu_la_SOURCES = \
 	lib/internal.h \
 	lib/block.h \
 	lib/cpu.h \
+	lib/gemm.h \
 	lib/parts.h \
 	lib/scales.h \
 	lib/spec.h \
@@ -63,7 +64,10 @@ lib_libfpemu_la_SOURCES = \
 	lib/walk.c \
 	lib/block.c \
 	lib/gemm.c \
+	lib/gemm_check.c \
+	lib/gemm_model.c \
 	lib/gemm_spec.c \
+	lib/gemm_tile.c \
 	lib/environment.c \
 	lib/pack.c \
 	lib/stats.c \
