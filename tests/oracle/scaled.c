@@ -428,7 +428,7 @@ static void check_relations(unsigned carrier, size_t n)
         set_operands(i);
         if (operand[0].kind != NOT_A_NUMBER && operand[1].kind != NOT_A_NUMBER) {
             const int c = compare(&operand[0], &operand[1]);
-            want = (c == 0) << FPEMU_EQ | (c < 0) << FPEMU_LT | (c <= 0) << FPEMU_LE;
+            want = (unsigned)((c == 0) << FPEMU_EQ | (c < 0) << FPEMU_LT | (c <= 0) << FPEMU_LE);
         }
         lh_check(truth[i] == want, "f%u comparisons of %a * %a with %a * %a: %u, judge %u", carrier,
                  arrays[0].element[arrays[0].step * i], scale_of(&arrays[0], i),
