@@ -123,6 +123,8 @@ if [ "${1:-}" = --one ]; then
     exit 0
 fi
 
+twice=$(awk '$1 == "@" { print $2 }' "$list" | sort | uniq -d)
+[ -z "$twice" ] || { echo "two defects have the name $twice" >&2; exit 1; }
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
