@@ -182,11 +182,11 @@ static double scale_of(const work *w, const side *s, size_t o, size_t chunk)
     return s->scales ? load(w->j, (const char *)s->scales + at * size) : 1;
 }
 
-/* Whether v * 2^n is a number of binary64. */
-static int shifts_exactly(double v, double power)
+/* Whether v * scale, itself a product of two binary32 numbers, is surely one of binary64: powers of two, 0, inf. */
+static int shifts_exactly(double v, double scale)
 {
     const double magnitude = fabs(v);
-    return (core_bits64(power) & ((UINT64_C(1) << 52) - 1)) == 0 && power > 0x1p-400 && power < 0x1p400 &&
+    return (core_bits64(scale) & ((UINT64_C(1) << 52) - 1)) == 0 &&
            (v == 0 || (magnitude > 0x1p-500 && magnitude < 0x1p500));
 }
 

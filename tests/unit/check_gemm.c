@@ -897,6 +897,15 @@ START_TEST(scaled_by_hand)
     memset(&stats, 0, sizeof stats);
     ck_assert_int_eq(fpemu_gemm_scaled_f32(&s, &line, 1, two, sc, odd, sd, 0, c, &stats), FPEMU_OK);
     ck_assert(c[0] == 2068.0f && stats.inexact == 1 && stats.count == 6);
+    /* r * X * Y of 72 bits, 22960 above a tie and 23652 below one, on which their first 53 bits lie */
+    const float r[] = {16710512, 16042820}, x[] = {11207161, 16080319}, y[] = {16013925, 9719177}, unit = 1;
+    const float want[] = {10654753, 8907689};
+    const fpemu_gemm_shape single = {.m = 1, .n = 1, .k = 1};
+    s = spec_of("chunk(1,fp32)");
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(fpemu_gemm_scaled_f32(&s, &single, 1, r + i, x + i, &unit, y + i, 0, c, NULL), FPEMU_OK);
+        ck_assert(c[0] == want[i] * 0x1p48f);
+    }
     /* a tensor core of E4M3: 448 * 448 * 2^127 * 2^127 is beyond binary32, 448 * 448 * 2^-127 * 2^127 is not */
     s = spec_of("tc(b200,e4m3fn,promote=32)");
     const float top = 448, high = 0x1p127f, low = 0x1p-127f;
