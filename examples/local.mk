@@ -1,5 +1,6 @@
 # Compiled and run by `make check', so that they stay true.
-EXAMPLES = examples/round_array examples/stochastic examples/counters examples/packed_state
+EXAMPLES = examples/round_array examples/stochastic examples/counters examples/packed_state \
+	examples/scaled_blocks
 check_PROGRAMS += $(EXAMPLES)
 TESTS += $(EXAMPLES)
 
@@ -7,3 +8,4 @@ examples_round_array_LDADD = lib/libfpemu.la
 examples_stochastic_LDADD = lib/libfpemu.la
 examples_counters_LDADD = lib/libfpemu.la
 examples_packed_state_LDADD = lib/libfpemu.la
+examples_scaled_blocks_LDADD = lib/libfpemu.la

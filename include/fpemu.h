@@ -638,7 +638,34 @@ fpemu_status fpemu_arith_f64(const fpemu_format *format, const fpemu_rounding *r
                              size_t n, const double *const *operands, const size_t *steps, double *y,
                              fpemu_stats *stats);
 
-/* The same on arrays of n elements, by name. */
+/* Scales of an operand of a format with blocks: element i of the operand stands for its exact product with
+ * values[i / length % count]. values = NULL: the operand has no scales. `length` neighbours share a scale, the last
+ * ones may be fewer; 0 = all of them. count: after so many scales the first comes again; 0 = never. So the scale of
+ * a tensor is {s}, of blocks of 32 along the last axis {s, 32}, of rows {s, columns}, of channels {s, inner,
+ * channels}. */
+typedef struct fpemu_scales_f32 {
+    const float *values;
+    size_t length, count;
+} fpemu_scales_f32;
+typedef struct fpemu_scales_f64 {
+    const double *values;
+    size_t length, count;
+} fpemu_scales_f64;
+
+/* fpemu_arith on operands with scales, one struct an operand (NULL: none has any): the product of element and scale,
+ * which need not be a number of the carrier, enters the operation, and only its result is rounded. Scales are any
+ * numbers; a product 0 * infinity is a NaN operand, not an invalid operation. y does not overlap scales. _f64 refuses
+ * (FPEMU_ERROR_ARGUMENT) an array with a product that is no binary64 number, which operations are exact for. */
+fpemu_status fpemu_arith_scaled_f32(const fpemu_format *format, const fpemu_rounding *rounding,
+                                    fpemu_operation operation, size_t n, const float *const *operands,
+                                    const size_t *steps, const fpemu_scales_f32 *scales, float *y,
+                                    fpemu_stats *stats);
+fpemu_status fpemu_arith_scaled_f64(const fpemu_format *format, const fpemu_rounding *rounding,
+                                    fpemu_operation operation, size_t n, const double *const *operands,
+                                    const size_t *steps, const fpemu_scales_f64 *scales, double *y,
+                                    fpemu_stats *stats);
+
+/* fpemu_arith on arrays of n elements, by name. */
 fpemu_status fpemu_add_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const float *a,
                            const float *b, float *y, fpemu_stats *stats);
 fpemu_status fpemu_sub_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const float *a,
@@ -746,6 +773,11 @@ fpemu_status fpemu_relate_f32(fpemu_relation relation, size_t n, const float *co
                               uint8_t *y);
 fpemu_status fpemu_relate_f64(fpemu_relation relation, size_t n, const double *const *operands, const size_t *steps,
                               uint8_t *y);
+/* Of operands with scales, as fpemu_arith_scaled: their exact products are compared. */
+fpemu_status fpemu_relate_scaled_f32(fpemu_relation relation, size_t n, const float *const *operands,
+                                     const size_t *steps, const fpemu_scales_f32 *scales, uint8_t *y);
+fpemu_status fpemu_relate_scaled_f64(fpemu_relation relation, size_t n, const double *const *operands,
+                                     const size_t *steps, const fpemu_scales_f64 *scales, uint8_t *y);
 fpemu_status fpemu_eq_f32(size_t n, const float *a, const float *b, uint8_t *y);
 fpemu_status fpemu_lt_f32(size_t n, const float *a, const float *b, uint8_t *y);
 fpemu_status fpemu_le_f32(size_t n, const float *a, const float *b, uint8_t *y);
@@ -859,6 +891,19 @@ fpemu_status fpemu_gemm_f32(const fpemu_gemm_spec *spec, const fpemu_gemm_shape 
                             const float *b, float beta, float *c, fpemu_stats *stats);
 fpemu_status fpemu_gemm_f64(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, double alpha, const double *a,
                             const double *b, double beta, double *c, fpemu_stats *stats);
+
+/* The same with a scale for every block of sum.chunk elements along k (the last may be short), as hardware for MX and
+ * NVFP4 has it: a chunk's sum, times the scales of its two blocks, is added to s by one rounding to outer. Chunked
+ * models and fused ones with chunk; FPEMU_ERROR_UNSUPPORTED for others. scales_a: m rows of ceil(k / chunk) scales, one
+ * for each row of op(A); scales_b: n rows of as many, one for each column of op(B); so for each product of the batch,
+ * one after the other, or once where stride_a or stride_b is 0. NULL: all 1. c overlaps none. Scales are binary32
+ * numbers with _f64 too, infinities or NaN (else FPEMU_ERROR_ARGUMENT). */
+fpemu_status fpemu_gemm_scaled_f32(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, float alpha,
+                                   const float *a, const float *scales_a, const float *b, const float *scales_b,
+                                   float beta, float *c, fpemu_stats *stats);
+fpemu_status fpemu_gemm_scaled_f64(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, double alpha,
+                                   const double *a, const double *scales_a, const double *b, const double *scales_b,
+                                   double beta, double *c, fpemu_stats *stats);
 
 /* y = out(alpha * op(A) x + beta * y): A is an array of m rows and n columns, transpose = 1: x has m elements, y n.
  * Steps incx, incy are not 0; negative ones begin at the end, as in BLAS. Element l of x has index l, output i has

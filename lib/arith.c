@@ -1,16 +1,18 @@
-/* arith.c - operations, functions and comparisons on arrays and on single numbers. All run in binary64, which holds
+/* arith.c - operations and functions on arrays and on single numbers. All run in binary64, which holds
  * the binary32 carrier and every format that fits it:
  *
  *   short way  the exact result, rounded to odd in binary64 by vector loops, then the loops of fpemu_quantize; where
  *              binary64 has the bits for it (see core/arith.h)
  *   long way   the exact result in 128 bits and one rounding, an element at a time
  *
- * Both give the same bits. Functions go the long way. */
+ * Both give the same bits. Functions go the long way. An operand with scales is multiplied by them as it is read: the
+ * products are binary64 numbers too, those of binary32 numbers always. */
 #include <float.h>
 #include <math.h>
 
 #include "internal.h"
 #include "parts.h"
+#include "scales.h"
 
 static const uint8_t operand_count[FPEMU_OPERATION_COUNT] = {2, 2, 2, 2, 1, 3, 2, 2, 2, 2};
 
@@ -30,6 +32,7 @@ typedef struct job {
     int work, carrier;
     const void *operand[3]; /* NULL: a single number, in `single` */
     double single[3];
+    scaling scales[3];
     void *y;
     uint32_t want;
     uint8_t counted, stochastic, short_way, nan_is_error;
@@ -72,19 +75,6 @@ static fpemu_status prepare(job *j, const fpemu_format *f, const fpemu_rounding 
         (work >= FPEMU_MINIMUM && work < FUNCTIONS) || (carrier == 32 && work < FUNCTIONS && plain_doubles &&
                                                         (work == FPEMU_MUL || precision + random_bits + 2 <= 53));
     return FPEMU_OK;
-}
-
-/* Element i of an operand. */
-static double operand_at(const void *x, int carrier, size_t i)
-{
-    if (carrier == 32) {
-        float v;
-        memcpy(&v, (const char *)x + i * sizeof v, sizeof v);
-        return (double)v;
-    }
-    double v;
-    memcpy(&v, (const char *)x + i * sizeof v, sizeof v);
-    return v;
 }
 
 static int is_nan(double x)
@@ -194,6 +184,19 @@ static int short_tile(const job *j, size_t n, const double *const v[3], const ui
     return found_nan;
 }
 
+/* Whether the short way holds for these operands: scaled ones have up to 48 bits. Sums and choices may have them. */
+static int is_short(const job *j, size_t n, const double *const v[3])
+{
+    uint64_t low = 0;
+    if (!j->short_way || j->work == FPEMU_ADD || j->work == FPEMU_SUB || j->work >= FPEMU_MINIMUM)
+        return j->short_way;
+    for (int o = 0; o < operands_of(j->work); o++)
+        if (j->scales[o].values)
+            for (size_t e = 0; e < n; e++)
+                low |= core_bits64(v[o][e]);
+    return (low & ((UINT64_C(1) << 29) - 1)) == 0; /* no more than 24 bits; a NaN may take the long way */
+}
+
 /* Elements [first, first + n). Returns whether an exact result was NaN, where that matters. */
 static int run(const job *j, size_t first, size_t n, gathering *gathered)
 {
@@ -211,19 +214,22 @@ static int run(const job *j, size_t first, size_t n, gathering *gathered)
         const uint64_t index = j->rounding->offset + first + i;
         char *out = (char *)j->y + (first + i) * size;
         for (int o = 0; o < 3; o++) {
-            if (!j->operand[o])
-                continue;
             const char *in = (const char *)j->operand[o] + (first + i) * size;
-            if (j->carrier == 32)
+            if (j->operand[o] && j->carrier == 32)
                 j->k->widen(m, (const float *)(const void *)in, wide[o]);
-            else
+            else if (j->operand[o])
                 memcpy(wide[o], in, m * size);
+            else if (j->scales[o].values)
+                for (size_t e = 0; e < m; e++)
+                    wide[o][e] = j->single[o];
+            if (j->scales[o].values)
+                scale_tile(&j->scales[o], j->carrier, first + i, m, wide[o]);
         }
         if (j->stochastic)
             fpemu_random_fill(j->k, j->rounding, index, m, r);
         tile_counts c;
         memset(&c, 0, sizeof c);
-        found_nan |= (j->short_way ? short_tile : long_tile)(j, m, v, r, x, y, gathered, &c);
+        found_nan |= (is_short(j, m, v) ? short_tile : long_tile)(j, m, v, r, x, y, gathered, &c);
         if (j->counted)
             fpemu_gather_tile(gathered, 64, index, m, x, y, &c);
         if (j->carrier == 32)
@@ -254,7 +260,8 @@ static int all_narrow(const void *x, int carrier, size_t n)
 
 /* In the default floating-point environment. */
 static fpemu_status operate_inside(const fpemu_format *f, const fpemu_rounding *r, int work, int carrier, size_t n,
-                                   const void *const *operands, const size_t *steps, void *y, fpemu_stats *stats)
+                                   const void *const *operands, const size_t *steps, const scaling *scales, void *y,
+                                   fpemu_stats *stats)
 {
     job j;
     fpemu_status status = prepare(&j, f, r, work, carrier);
@@ -270,6 +277,8 @@ static fpemu_status operate_inside(const fpemu_format *f, const fpemu_rounding *
             status = FPEMU_ERROR_ARGUMENT;
         else if (!steps || steps[o])
             status = check_overlap(operands[o], size, y, size, n);
+        if (!status && scales)
+            status = check_scales(&scales[o], carrier, n, operands[o], steps ? steps[o] : 1, y, n * size);
     }
     if (!status && stats)
         status = fpemu_stats_check(stats);
@@ -282,6 +291,8 @@ static fpemu_status operate_inside(const fpemu_format *f, const fpemu_rounding *
             j.operand[o] = operands[o];
         else
             j.single[o] = operand_at(operands[o], carrier, 0);
+        if (scales)
+            j.scales[o] = scales[o];
     }
     j.y = y;
     j.counted = stats != NULL;
@@ -317,13 +328,14 @@ static fpemu_status operate_inside(const fpemu_format *f, const fpemu_rounding *
 }
 
 static fpemu_status operate(const fpemu_format *f, const fpemu_rounding *r, int work, int carrier, size_t n,
-                            const void *const *operands, const size_t *steps, void *y, fpemu_stats *stats)
+                            const void *const *operands, const size_t *steps, const scaling *scales, void *y,
+                            fpemu_stats *stats)
 {
     if (n == 0)
         return FPEMU_OK;
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    const fpemu_status status = operate_inside(f, r, work, carrier, n, operands, steps, y, stats);
+    const fpemu_status status = operate_inside(f, r, work, carrier, n, operands, steps, scales, y, stats);
     fpemu_environment_leave(&environment);
     return status;
 }
@@ -347,45 +359,6 @@ static void operate_one(const fpemu_format *f, const fpemu_rounding *r, int work
     fpemu_environment_leave(&environment);
 }
 
-/* ------------------------------------------------------------------------------------------- comparisons */
-
-static int holds(fpemu_relation relation, double a, double b)
-{
-    switch (relation) {
-    case FPEMU_EQ: return a == b;
-    case FPEMU_LT: return a < b;
-    default: return a <= b;
-    }
-}
-
-static fpemu_status relate(fpemu_relation relation, int carrier, size_t n, const void *const *operands,
-                           const size_t *steps, uint8_t *y)
-{
-    if (n == 0)
-        return FPEMU_OK;
-    if ((unsigned)relation >= FPEMU_RELATION_COUNT)
-        return FPEMU_ERROR_ARGUMENT;
-    if (!operands || !operands[0] || !operands[1] || !y)
-        return FPEMU_ERROR_NULL;
-    const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
-    const size_t step[2] = {steps ? steps[0] : 1, steps ? steps[1] : 1};
-    for (int o = 0; o < 2; o++) {
-        if (step[o] > 1)
-            return FPEMU_ERROR_ARGUMENT;
-        const fpemu_status status = step[o] ? check_overlap(operands[o], size, y, 1, n) : FPEMU_OK;
-        if (status)
-            return status;
-    }
-    fp_environment environment;
-    fpemu_environment_enter(&environment); /* no subnormal is taken for zero */
-    const double a = operand_at(operands[0], carrier, 0), b = operand_at(operands[1], carrier, 0);
-    for (size_t i = 0; i < n; i++)
-        y[i] = (uint8_t)holds(relation, step[0] ? operand_at(operands[0], carrier, i) : a,
-                              step[1] ? operand_at(operands[1], carrier, i) : b);
-    fpemu_environment_leave(&environment);
-    return FPEMU_OK;
-}
-
 /* ---------------------------------------------------------------------------------------- public functions */
 
 static int work_of_operation(fpemu_operation operation)
@@ -403,7 +376,7 @@ static int work_of_function(fpemu_function function)
                                          const real *a, real *y, fpemu_stats *stats)                                   \
     {                                                                                                                  \
         const void *const operands[] = {a};                                                                            \
-        return operate(format, rounding, operation, bits, n, operands, NULL, y, stats);                                \
+        return operate(format, rounding, operation, bits, n, operands, NULL, NULL, y, stats);                          \
     }
 
 #define BINARY(name, operation, suffix, real, bits)                                                                    \
@@ -411,38 +384,33 @@ static int work_of_function(fpemu_function function)
                                          const real *a, const real *b, real *y, fpemu_stats *stats)                    \
     {                                                                                                                  \
         const void *const operands[] = {a, b};                                                                         \
-        return operate(format, rounding, operation, bits, n, operands, NULL, y, stats);                                \
-    }
-
-#define RELATION(name, relation, suffix, real, bits)                                                                   \
-    fpemu_status fpemu_##name##_##suffix(size_t n, const real *a, const real *b, uint8_t *y)                           \
-    {                                                                                                                  \
-        const void *const operands[] = {a, b};                                                                         \
-        return relate(relation, bits, n, operands, NULL, y);                                                           \
+        return operate(format, rounding, operation, bits, n, operands, NULL, NULL, y, stats);                          \
     }
 
 #define CARRIER(suffix, real, bits)                                                                                    \
+    fpemu_status fpemu_arith_scaled_##suffix(const fpemu_format *format, const fpemu_rounding *rounding,               \
+                                             fpemu_operation operation, size_t n, const real *const *operands,         \
+                                             const size_t *steps, const fpemu_scales_##suffix *scales, real *y,        \
+                                             fpemu_stats *stats)                                                       \
+    {                                                                                                                  \
+        const void *all[3] = {NULL, NULL, NULL};                                                                       \
+        scaling scaled[3];                                                                                             \
+        if (n && (unsigned)operation < FPEMU_OPERATION_COUNT)                                                          \
+            take_operands_##suffix(operand_count[operation], operands, scales, all, scaled);                           \
+        return operate(format, rounding, work_of_operation(operation), bits, n, all, steps, scales ? scaled : NULL, y, \
+                       stats);                                                                                         \
+    }                                                                                                                  \
     fpemu_status fpemu_arith_##suffix(const fpemu_format *format, const fpemu_rounding *rounding,                      \
                                       fpemu_operation operation, size_t n, const real *const *operands,                \
                                       const size_t *steps, real *y, fpemu_stats *stats)                                \
     {                                                                                                                  \
-        const void *all[3] = {NULL, NULL, NULL};                                                                       \
-        if (n && operands && (unsigned)operation < FPEMU_OPERATION_COUNT)                                              \
-            for (int o = 0; o < operand_count[operation]; o++)                                                         \
-                all[o] = operands[o];                                                                                  \
-        return operate(format, rounding, work_of_operation(operation), bits, n, all, steps, y, stats);                 \
-    }                                                                                                                  \
-    fpemu_status fpemu_relate_##suffix(fpemu_relation relation, size_t n, const real *const *operands,                 \
-                                       const size_t *steps, uint8_t *y)                                                \
-    {                                                                                                                  \
-        const void *const both[] = {n && operands ? operands[0] : NULL, n && operands ? operands[1] : NULL};           \
-        return relate(relation, bits, n, both, steps, y);                                                              \
+        return fpemu_arith_scaled_##suffix(format, rounding, operation, n, operands, steps, NULL, y, stats);           \
     }                                                                                                                  \
     fpemu_status fpemu_fma_##suffix(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,              \
                                     const real *a, const real *b, const real *c, real *y, fpemu_stats *stats)          \
     {                                                                                                                  \
         const void *const operands[] = {a, b, c};                                                                      \
-        return operate(format, rounding, FPEMU_FMA, bits, n, operands, NULL, y, stats);                                \
+        return operate(format, rounding, FPEMU_FMA, bits, n, operands, NULL, NULL, y, stats);                          \
     }                                                                                                                  \
     UNARY(sqrt, FPEMU_SQRT, suffix, real, bits)                                                                        \
     BINARY(add, FPEMU_ADD, suffix, real, bits)                                                                         \
@@ -453,14 +421,11 @@ static int work_of_function(fpemu_function function)
     BINARY(maximum, FPEMU_MAXIMUM, suffix, real, bits)                                                                 \
     BINARY(minimum_number, FPEMU_MINIMUM_NUMBER, suffix, real, bits)                                                   \
     BINARY(maximum_number, FPEMU_MAXIMUM_NUMBER, suffix, real, bits)                                                   \
-    RELATION(eq, FPEMU_EQ, suffix, real, bits)                                                                         \
-    RELATION(lt, FPEMU_LT, suffix, real, bits)                                                                         \
-    RELATION(le, FPEMU_LE, suffix, real, bits)                                                                         \
     fpemu_status fpemu_apply_##suffix(const fpemu_format *format, const fpemu_rounding *rounding,                      \
                                       fpemu_function function, size_t n, const real *x, real *y, fpemu_stats *stats)   \
     {                                                                                                                  \
         const void *const operands[] = {x};                                                                            \
-        return operate(format, rounding, work_of_function(function), bits, n, operands, NULL, y, stats);               \
+        return operate(format, rounding, work_of_function(function), bits, n, operands, NULL, NULL, y, stats);         \
     }
 
 CARRIER(f32, float, 32)

@@ -40,7 +40,9 @@ lib_libfpemu_la_SOURCES = \
 	lib/internal.h \
 	lib/block.h \
 	lib/cpu.h \
+	lib/gemm.h \
 	lib/parts.h \
+	lib/scales.h \
 	lib/spec.h \
 	lib/stream.h \
 	lib/reader.h \
@@ -57,11 +59,15 @@ lib_libfpemu_la_SOURCES = \
 	lib/rng.c \
 	lib/round.c \
 	lib/arith.c \
+	lib/relate.c \
 	lib/function.c \
 	lib/walk.c \
 	lib/block.c \
 	lib/gemm.c \
+	lib/gemm_check.c \
+	lib/gemm_model.c \
 	lib/gemm_spec.c \
+	lib/gemm_tile.c \
 	lib/environment.c \
 	lib/pack.c \
 	lib/stats.c \

@@ -116,19 +116,23 @@ JUDGE_TESTS = \
 	tests/oracle/gemm \
 	tests/oracle/inputs16 \
 	tests/oracle/judges \
-	tests/oracle/neighbours
+	tests/oracle/neighbours \
+	tests/oracle/scaled
 tests_oracle_arith_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
 tests_oracle_arith_LDADD = tests/ref/libjudge.la $(MPFR_LIBS)
 tests_oracle_codes_LDADD = tests/ref/libjudge.la
 tests_oracle_double_LDADD = tests/ref/libjudge.la
 tests_oracle_functions_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
 tests_oracle_functions_LDADD = tests/ref/libjudge.la $(MPFR_LIBS)
-tests_oracle_gemm_SOURCES = tests/oracle/gemm.c $(LONGHAND)
+tests_oracle_gemm_SOURCES = tests/oracle/gemm.c tests/oracle/variants.h $(LONGHAND)
 tests_oracle_gemm_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
 tests_oracle_gemm_LDADD = tests/ref/libjudge.la $(MPFR_LIBS)
 tests_oracle_inputs16_LDADD = tests/ref/libjudge.la
 tests_oracle_judges_LDADD = tests/ref/libjudge.la
 tests_oracle_neighbours_LDADD = tests/ref/libjudge.la
+tests_oracle_scaled_SOURCES = tests/oracle/scaled.c tests/oracle/variants.h $(LONGHAND)
+tests_oracle_scaled_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
+tests_oracle_scaled_LDADD = tests/ref/libjudge.la $(MPFR_LIBS)
 if HAVE_MPFR
 noinst_LTLIBRARIES += tests/ref/libjudge.la
 check_PROGRAMS += $(JUDGE_TESTS)

@@ -17,8 +17,8 @@ cc=${CC:-cc}
 flags="-std=c11 -O1 -ffp-contract=off -w -Iinclude"
 tests='values peers compat stochastic counters properties'
 block_tests='check_blockspec check_pack blockvectors blockstats packing blocks'
-judged='arith gemm blockvectors blockstats packing blocks'
-checked='check_blockspec check_pack'
+judged='arith scaled gemm blockvectors blockstats packing blocks'
+checked='check_arith check_gemm check_blockspec check_pack'
 judges='compare formats judge mpfr points slow sweep blocks blockcase'
 
 # The line of a defect that begins with mark $2, without the mark; of "@" its file, of "tests" what follows that.
@@ -123,6 +123,8 @@ if [ "${1:-}" = --one ]; then
     exit 0
 fi
 
+twice=$(awk '$1 == "@" { print $2 }' "$list" | sort | uniq -d)
+[ -z "$twice" ] || { echo "two defects have the name $twice" >&2; exit 1; }
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM

@@ -3,18 +3,23 @@
  *
  *   every model, with rounded and exact products, every mode, both carriers, counters included
  *   lengths around chunks, blocks and powers of two; data that cancel, swamp, underflow, overflow and are not numbers
- *   tensor cores: published observations by name (Fasi, Higham, Mikaitis, Pranesh 2021)
+ *   tensor cores: published observations by name (Fasi, Higham, Mikaitis, Pranesh 2021, all of their experiments)
  *   layouts, transposes, leading dimensions, strides, batches: the same bits as the plain product
+ *   chunks in the scales of their blocks
+ *   all of this with every instruction set; larger products, on several threads, with the same bits everywhere
  *
  * usage: gemm [ROUNDS]: how many random matrices a model gets (default 12)
  */
 #include "../ref/exact.h"
-#include "longhand.h"
+#include "variants.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 /* ---------------------------------------------------------------------------------------- exact numbers */
 
@@ -257,6 +262,23 @@ typedef struct product_spec {
 
 static number p[LONGEST], s, u, v, w, carry;
 
+/* Scales of the blocks of an output's operands, one a chunk; NULL: none. */
+static const double *row_scales, *column_scales;
+
+/* The sum of chunk number `chunk` in its scales: Xa * Xb * sum, exact. */
+static void scale_chunk(number *sum, uint64_t chunk)
+{
+    static number scale, other;
+    if (!row_scales && !column_scales)
+        return;
+    if (!scale.k->_mp_alloc)
+        mpz_inits(scale.k, other.k, (mpz_ptr)NULL);
+    number_double(&scale, row_scales ? row_scales[chunk] : 1);
+    number_double(&other, column_scales ? column_scales[chunk] : 1);
+    multiply(&scale, &other);
+    scale.invalid = 0; /* as a NaN among the scales */
+    multiply(sum, &scale);
+}
 
 /* Equal numbers, both finite; zeros of either sign are equal. */
 static int equal(const number *x, const number *y)
@@ -315,6 +337,7 @@ static uint64_t add_up(const product_spec *g, uint64_t K, uint64_t i, int from_c
                     round_number(&g->product, &p[k], k * 2 + j, i);
                 add_rounded(&g->inner, &u, &p[k], k * (P + 1) + P + j, i, 1);
             }
+            scale_chunk(&u, j);
             add_rounded(&g->outer, &s, &u, end * (P + 1) + j, i, 1);
         }
         return K * (P + 1) + (K + L - 1) / L;
@@ -470,6 +493,7 @@ static uint64_t add_fused(const product_spec *g, const double *x, const double *
         fused_step(g, x, y, k, k + sum->block < K ? k + sum->block : K);
         const uint64_t done = k + sum->block;
         if (sum->chunk && (done % sum->chunk == 0 || done >= K)) {
+            scale_chunk(&s, t);
             add_rounded(&g->outer, &outer, &s, t++, i, 1);
             number_double(&s, 0);
         }
@@ -637,7 +661,14 @@ typedef struct matrices {
     uint64_t m, n, k;
     double a[MOST], b[MOST], c[MOST]; /* plain: row-major, nothing between rows; numbers of the carrier */
     double want[MOST];
+    int scaled; /* 1: scales of a, 2: of b, 3: both; [row of a, column of b][chunk] */
+    double scales_a[MOST], scales_b[MOST];
 } matrices;
+
+static uint64_t chunks_of(const fpemu_gemm_spec *spec, const matrices *x)
+{
+    return spec->sum.chunk ? (x->k + spec->sum.chunk - 1) / spec->sum.chunk : 0;
+}
 
 static void open_product(product_spec *g, const fpemu_gemm_spec *spec, unsigned carrier)
 {
@@ -681,6 +712,8 @@ static void judge_product(const fpemu_gemm_spec *spec, unsigned carrier, double 
                 row[k] = round_operand(&a, x->a[i * x->k + k], i * x->k + k);
                 column[k] = round_operand(&b, x->b[k * x->n + j], k * x->n + j);
             }
+            row_scales = x->scaled & 1 ? x->scales_a + i * chunks_of(spec, x) : NULL;
+            column_scales = x->scaled & 2 ? x->scales_b + j * chunks_of(spec, x) : NULL;
             x->want[i * x->n + j] =
                 one_output(&g, alpha, beta, row, column, x->k, x->c[i * x->n + j], i * x->n + j);
         }
@@ -775,10 +808,17 @@ static void run(const char *text, const fpemu_gemm_spec *spec, unsigned carrier,
             c64[q] = x->c[i * x->n + j];
             c32[q] = (float)c64[q];
         }
+    static float scales_a32[MOST], scales_b32[MOST];
+    for (uint64_t i = 0; i < x->m * chunks_of(spec, x); i++)
+        scales_a32[i] = (float)x->scales_a[i];
+    for (uint64_t i = 0; i < x->n * chunks_of(spec, x); i++)
+        scales_b32[i] = (float)x->scales_b[i];
     if (carrier == 32)
-        status = fpemu_gemm_f32(spec, &shape, (float)alpha, a32, b32, (float)beta, c32, counted ? &stats : NULL);
+        status = fpemu_gemm_scaled_f32(spec, &shape, (float)alpha, a32, x->scaled & 1 ? scales_a32 : NULL, b32,
+                                       x->scaled & 2 ? scales_b32 : NULL, (float)beta, c32, counted ? &stats : NULL);
     else
-        status = fpemu_gemm_f64(spec, &shape, alpha, a64, b64, beta, c64, counted ? &stats : NULL);
+        status = fpemu_gemm_scaled_f64(spec, &shape, alpha, a64, x->scaled & 1 ? x->scales_a : NULL, b64,
+                                       x->scaled & 2 ? x->scales_b : NULL, beta, c64, counted ? &stats : NULL);
     if (!lh_check(status == FPEMU_OK, "%s f%u: status %d", text, carrier, (int)status))
         return;
     for (uint64_t i = 0; i < x->m; i++)
@@ -844,6 +884,22 @@ static void fill(matrices *x, unsigned kind, unsigned carrier)
                 x->b[k * x->n + j] = x->b[(k - 1) * x->n + j];
 }
 
+/* Scales: E8M0, E4M3, any number; now and then none, a tiny, an infinite one or a NaN. */
+static void draw_scales(double *scales, uint64_t n, unsigned kind)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        const double unit = (double)(lh_next(&state) >> 12) / 4503599627370496.0;
+        switch (kind) {
+        case 0: scales[i] = ldexp(1, (int)pick(13) - 6); break;
+        case 1: scales[i] = ldexp(1 + (double)pick(8) / 8, (int)pick(15) - 6); break;
+        case 2: scales[i] = (double)(float)(unit - 0.25); break;
+        default: scales[i] = pick(4) ? 1 : ldexp(1, (int)pick(254) - 127); break;
+        }
+        if (kind == 3 && pick(9) == 0)
+            scales[i] = pick(3) == 0 ? 0 : pick(2) ? INFINITY : NAN;
+    }
+}
+
 static matrices x;
 
 static void draw_lying(lying *l)
@@ -906,6 +962,11 @@ static void try_spec(const char *text, unsigned rounds)
                 beta = (double)(float)beta;
             }
             fill(&x, round % KINDS, carrier);
+            x.scaled = spec.sum.chunk && round % 2 ? 1 + (int)pick(3) : 0;
+            if (x.scaled) {
+                draw_scales(x.scales_a, x.m * chunks_of(&spec, &x), pick(4));
+                draw_scales(x.scales_b, x.n * chunks_of(&spec, &x), pick(4));
+            }
             judge_product(&spec, carrier, alpha, beta, &x);
             draw_lying(&l);
             run(text, &spec, carrier, alpha, beta, &x, &l, round & 1);
@@ -915,6 +976,42 @@ static void try_spec(const char *text, unsigned rounds)
 }
 
 /* ------------------------------------------------------------------- batches, vectors, one dot product */
+
+/* Scales of batched products follow one another; those of a shared array are shared. */
+static void check_scaled_batch(const char *text, const fpemu_gemm_spec *spec, const float *a, const float *b, float *c)
+{
+    enum { Q = 3, M = 3, N = 4, K = 37 };
+    static matrices part;
+    static float scales_a[Q * M * K], scales_b[N * K];
+    const fpemu_gemm_shape shape = {.m = M, .n = N, .k = K, .batch = Q, .stride_a = M * K, .stride_c = M * N};
+    part.m = M;
+    part.n = N;
+    part.k = K;
+    part.scaled = 3;
+    const uint64_t chunks = chunks_of(spec, &part);
+    for (uint64_t i = 0; i < Q * M * chunks; i++)
+        scales_a[i] = (float)ldexp(1 + (double)pick(8) / 8, (int)pick(5) - 2);
+    for (uint64_t i = 0; i < N * chunks; i++)
+        part.scales_b[i] = (double)(scales_b[i] = (float)ldexp(1, (int)pick(5) - 2));
+    lh_check(fpemu_gemm_scaled_f32(spec, &shape, 1, a, scales_a, b, scales_b, 0, c, NULL) == FPEMU_OK,
+             "%s: scaled batch refused", text);
+    for (uint64_t q = 0; q < Q; q++) {
+        fpemu_gemm_spec shifted = *spec;
+        shifted.sum.inner.rounding.offset += spec->sum.inner.rounding.mode >= FPEMU_SR ? q * M * N : 0;
+        shifted.sum.outer.rounding.offset += q * M * N;
+        for (size_t i = 0; i < M * K; i++)
+            part.a[i] = (double)a[q * M * K + i];
+        for (size_t i = 0; i < K * N; i++)
+            part.b[i] = (double)b[i];
+        for (size_t i = 0; i < M * chunks; i++)
+            part.scales_a[i] = (double)scales_a[q * M * chunks + i];
+        judge_product(&shifted, 32, 1, 0, &part);
+        for (size_t i = 0; i < M * N; i++)
+            lh_check(lh_same_f32(c[q * M * N + i], part.want[i]),
+                     "%s: scaled batch %" PRIu64 " output %zu: library %a, judge %a", text, q, i,
+                     (double)c[q * M * N + i], part.want[i]);
+    }
+}
 
 /* Batched products, gemv and dot give what one plain product gives, with the indices of their definition. */
 static void check_verbs(const char *text)
@@ -972,6 +1069,8 @@ static void check_verbs(const char *text)
                          (double)c[q * M * N + i], part.want[i]);
         }
     }
+    if (spec.sum.chunk)
+        check_scaled_batch(text, &spec, a, b, c);
     /* A x with A of M x K, in both layouts, forwards and backwards; then the transpose */
     for (int way = 0; way < 8; way++) {
         const int columns = way & 1, backward = way >> 1 & 1, transpose = way >> 2 & 1;
@@ -1037,6 +1136,7 @@ static double tensor_core(const char *text, size_t n, const double *a, const dou
 static void check_observations(void)
 {
     const double p12 = ldexp(1, -12), p13 = ldexp(1, -13), ones[4] = {1, 1, 1, 1};
+    const double u24 = ldexp(1, -24), below = 1 - ldexp(1, -11), square = 1 - ldexp(1, -10) + ldexp(1, -22);
     const struct {
         const char *what;
         double a[4], b[4], c, v100, a100, h100;
@@ -1057,6 +1157,36 @@ static void check_observations(void)
         /* alignment is by the exponents of the factors: 1.5 * 1.5 is 2.25 with exponent 0, and carries are kept */
         {"products are not normalised", {1.5, p12, 0, 0}, {1.5, ldexp(1, -11), 0, 0}, 0, 2.25, 2.25, 2.25},
         {"cancellation leaves what was aligned", {1, -1, p13, 0}, {1, 1, p12, 0}, 0, 0, 0, ldexp(1, -25)},
+        /* the programs of the paper (north-numerical-computing/tensor-cores-numerical-behavior), section by section;
+           what V100 and A100 gave, H100 by the model of doc/accumulation.md */
+        {"A: subnormal operand", {u24, 0, 0, 0}, {4, 0, 0, 0}, 0, 4 * u24, 4 * u24, 4 * u24},
+        {"A: subnormal c", {0}, {0}, ldexp(1, -149), ldexp(1, -149), ldexp(1, -149), ldexp(1, -149)},
+        {"A: a difference below binary16's normal numbers", {ldexp(1, -14), 0, 0, 0}, {1, 0, 0, 0}, -ldexp(1, -15),
+         ldexp(1, -15), ldexp(1, -15), ldexp(1, -15)},
+        {"B: a product is exact", {below, 0, 0, 0}, {below, 0, 0, 0}, 0, square, square, square},
+        {"B: four of them", {below, below, below, below}, {below, below, below, below}, 0, 4 * square, 4 * square,
+         4 * square},
+        {"B: the largest is aligned to, in the first place", {1, 1, 1, 1}, {1, u24, u24, u24}, u24, 1, 1 + 4 * u24,
+         1 + 4 * u24},
+        {"B: in the last place", {1, 1, 1, 1}, {u24, u24, u24, 1}, u24, 1, 1 + 4 * u24, 1 + 4 * u24},
+        {"B: halves, first", {1, 0.5, 0.5, 0.5}, {1, u24, u24, u24}, u24, 1, 1, 1 + 2 * u24},
+        {"B: halves, last", {0.5, 0.5, 0.5, 1}, {u24, u24, u24, 1}, u24, 1, 1, 1 + 2 * u24},
+        {"C: down above zero", {1, 1, 0, 0}, {2, 3 * u24, 0, 0}, 0, 2, 2, 2},
+        {"C: up below zero", {1, 1, 0, 0}, {-2, -3 * u24, 0, 0}, 0, -2, -2, -2},
+        {"D1: bits beyond the significand", {1, 0, 0, 0}, {1, 0, 0, 0}, u24 - 1, 2 * u24, u24, u24},
+        {"D2: no normalisation on the way", {1, 1, 1, 1}, {u24, u24, u24, u24}, 1 - u24, 1 + 2 * u24, 1 + 2 * u24,
+         1 + 2 * u24},
+        {"D3: nor after a difference", {1, 1, 0, 0}, {1, -u24, 0, 0}, u24 - 1, 2 * u24, 0, 0},
+        {"D4: carries, a small one first", {1, 1, 1, 1}, {2 * u24, 1, 1, 1}, 1 + 6 * u24, 4 + 8 * u24, 4 + 8 * u24,
+         4 + 8 * u24},
+        {"D4: a small one last", {1, 1, 1, 1}, {1, 1, 1, 2 * u24}, 1 + 6 * u24, 4 + 8 * u24, 4 + 8 * u24,
+         4 + 8 * u24},
+        {"D4: three bits of carry", {1, 1, 1, 1}, {1, 1.5, 1.75, 1.875}, 1.875, 8, 8, 8},
+        {"D4: cut after the carry", {1, 1, 1, 1}, {1, 1, 1, 1}, 1 + 6 * u24, 5, 5, 5},
+        {"D4: and below zero", {1, 1, 1, 1}, {-1, -1, -1, -1}, -1 - 6 * u24, -5, -5, -5},
+        /* a larger c, a smaller sum: V100 by four of 2^-24 (D2 against the first case), A100 by this pair */
+        {"D5: not monotone", {0.5, 0.5, 0.5, 0.5}, {u24, u24, u24, 3 * u24}, 1 - u24, 1, 1 + 2 * u24, 1 + 2 * u24},
+        {"D5: with c = 1", {0.5, 0.5, 0.5, 0.5}, {u24, u24, u24, 3 * u24}, 1, 1, 1, 1 + 2 * u24},
     };
     for (size_t i = 0; i < sizeof seen / sizeof *seen; i++) {
         const double got[3] = {tensor_core("tc(v100,fp16); start=c", 4, seen[i].a, seen[i].b, seen[i].c),
@@ -1066,6 +1196,24 @@ static void check_observations(void)
                  "%s: V100 %a (%a), A100 %a (%a), H100 %a (%a)", seen[i].what, got[0], seen[i].v100, got[1],
                  seen[i].a100, got[2], seen[i].h100);
     }
+    /* results in binary16, on V100, T4 and A100 alike */
+    static const char *const half_cores[] = {"tc(v100,fp16,fp16); start=c", "tc(a100,fp16,fp16); start=c",
+                                             "tc(h100,fp16,fp16); start=c"};
+    const struct {
+        double a[2], b[2], c, want;
+    } half_results[] = {
+        {{u24, 0}, {4, 0}, 0, 4 * u24},                                       /* A: subnormal operand */
+        {{ldexp(1, -14), 0}, {0.5, 0}, 0, ldexp(1, -15)},                     /* A: subnormal result */
+        {{ldexp(1, -14), 0}, {1, 0}, -ldexp(1, -15), ldexp(1, -15)},
+        {{below, below}, {below, ldexp(1, -11)}, 0, below},                   /* B: exact until the end */
+        {{u24, u24}, {0.5, 0.25}, 0, u24},                                    /* C: to nearest */
+    };
+    for (size_t i = 0; i < sizeof half_results / sizeof *half_results; i++)
+        for (size_t core = 0; core < 3; core++) {
+            const double *a = half_results[i].a, *b = half_results[i].b, want = half_results[i].want;
+            const double got = tensor_core(half_cores[core], 2, a, b, half_results[i].c);
+            lh_check(got == want, "%s result %zu: %a, published %a", half_cores[core], i, got, want);
+        }
     /* FP8 on H100 keeps 13 fraction bits: 2^-14 below 1 is lost, the double of it is not */
     const double tiny[1] = {ldexp(1, -7)}, half[1] = {ldexp(1, -6)};
     lh_check(tensor_core("tc(h100,e4m3fn); start=c", 1, tiny, tiny, 1) == 1, "H100 FP8 kept 2^-14");
@@ -1112,7 +1260,9 @@ static const char *const specs[] = {
     "seq(fp(6,9,0)/rtz); product=fp(6,9,0)/rtz; out=e5m2/sr", "seq(bf16/rtn); out=fp16/rtn", "seq(fp32/rtz)",
     "seq(fp32/sr)", "seq(fp64/rtp)", "seq(fp16:nosub)", "seq(fp16:flushout)", "seq(fp16:flushin)",
     "seq(fp16); a=e4m3fn/sr; b=e5m2/sr; out=bf16", "seq(fp32); ab=e4m3fn; out=bf16; start=c", "seq(fp16); start=c",
-    "chunk(64,fp(6,9,0)); ab=e5m2", "chunk(1,fp16)", "chunk(7,fp(6,9,0),fp32); product=fp(6,9,0)",
+    "chunk(64,fp(6,9,0)); ab=e5m2", "chunk(1,fp16)", "chunk(32,fp32); ab=e4m3fn", "chunk(16,fp64,fp32); ab=e2m1",
+    "chunk(32,fp64/rtz,fp64/rtz)", "fused(32,25,fp32/rtz,promote=32); ab=e4m3fn",
+    "chunk(7,fp(6,9,0),fp32); product=fp(6,9,0)",
     "chunk(16,fp16/sr,bf16/sr); product=fp16/sr; out=e4m3fn/sr", "chunk(32,fp(6,9,0)/rtn); start=c",
     "pairwise(fp16)", "pairwise(bf16/sr); product=bf16/sr; out=fp16/sr", "pairwise(fp32); start=c",
     "pairwise(e5m2/rtn)",
@@ -1127,6 +1277,55 @@ static const char *const specs[] = {
     "int(12,wrap); a=ufixed(5,2); b=fixed(6,-1)", "int(64,saturate); ab=fixed(16,14); out=fixed(8,4)/sr",
     "int(2,wrap); ab=fixed(4,0)",
 };
+
+/* ------------------------------------------------------------------------------- threads, instruction sets */
+
+/* A product of whole vectors and something left over, of depth k; results and, if counted, counters. */
+static uint64_t digest_of(const char *text, unsigned carrier, uint64_t k, int counted, uint64_t digest)
+{
+    enum { M = 35, N = 150, K = 67 };
+    static double a[M * K], b[K * N], c[M * N];
+    static float a32[M * K], b32[K * N], c32[M * N];
+    const fpemu_gemm_shape shape = {.m = M, .n = N, .k = k};
+    fpemu_gemm_spec spec;
+    fpemu_stats stats;
+    memset(&stats, 0, sizeof stats);
+    lh_check(fpemu_gemm_parse(text, &spec, NULL) == FPEMU_OK, "%s: not read", text);
+    state = 5;
+    for (size_t i = 0; i < M * K; i++)
+        a32[i] = (float)(a[i] = random_number(i % 97 ? 1 : 6, 32));
+    for (size_t i = 0; i < K * N; i++)
+        b32[i] = (float)(b[i] = random_number(1, 32));
+    for (size_t i = 0; i < M * N; i++)
+        c32[i] = (float)(c[i] = random_number(1, 32));
+    const fpemu_status status =
+        carrier == 32 ? fpemu_gemm_f32(&spec, &shape, 1, a32, b32, spec.start_from_c, c32, counted ? &stats : NULL)
+                      : fpemu_gemm_f64(&spec, &shape, 1, a, b, spec.start_from_c, c, counted ? &stats : NULL);
+    lh_check(status == FPEMU_OK, "%s: status %d", text, (int)status);
+    digest = carrier == 32 ? variants_fold(digest, c32, sizeof c32) : variants_fold(digest, c, sizeof c);
+    return variants_fold(digest, &stats, sizeof stats);
+}
+
+/* Of everything; the deep products are enough for several threads, and must not depend on how many there are. */
+static uint64_t digest_all(void)
+{
+    uint64_t digest = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        digest = digest_of(specs[i], 64, 5, 0, digest);
+        digest = digest_of(specs[i], 32, 5, 1, digest);
+        const uint64_t before = digest;
+        digest = digest_of(specs[i], 32, 67, 0, before);
+#ifdef _OPENMP
+        const int most = omp_get_max_threads();
+        for (int threads = 1; threads <= 3; threads += 2) {
+            omp_set_num_threads(threads);
+            lh_check(digest_of(specs[i], 32, 67, 0, before) == digest, "%s: %d threads change bits", specs[i], threads);
+        }
+        omp_set_num_threads(most);
+#endif
+    }
+    return digest;
+}
 
 int main(int argc, char **argv)
 {
@@ -1144,5 +1343,11 @@ int main(int argc, char **argv)
     check_verbs("kahan(bf16); a=e5m2/sr; b=e4m3fn/sr");
     check_observations();
     check_known();
-    return lh_report("gemm");
+    const uint64_t digest = digest_all();
+    if (!variants_is_child(argc, argv))
+        variants_rerun(argv[0], argc > 1 ? argv[1] : "12", digest);
+    const int status = lh_report("gemm");
+    if (variants_is_child(argc, argv))
+        variants_print(digest);
+    return status;
 }

@@ -68,7 +68,7 @@ tests() {
 -d 203 -n 15
 -d 203 -n 31
 -d 204
--d 205
+-d 205 -Y 0
 -d 206
 -d 207
 -d 208
@@ -76,10 +76,11 @@ tests() {
 END
 }
 
-# What is not clear, p < 0.005 or > 0.995, is repeated with more samples until it is (-Y 1).
+# What is not clear, p < 0.005 or > 0.995, is repeated with more samples until it is (-Y 1); but not dab_bytedistrib,
+# whose authors want one p-value, and of which 100 show that the words of one stream are a permutation of their index.
 dieharder_on_stdin() {
     tests | while read -r options; do
-        dieharder -g 200 $options -Y 1 -D test_name -D ntuple -D tsamples -D psamples -D pvalues -D assessment \
+        dieharder -g 200 -Y 1 $options -D test_name -D ntuple -D tsamples -D psamples -D pvalues -D assessment \
             <&3 | grep -v '^#\|p-value' || exit 1
     done
 }

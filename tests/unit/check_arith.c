@@ -1,5 +1,5 @@
-/* check_arith.c - operations and comparisons: arguments, special values, in place, one number for a whole array, slices
- * and threads. What results are right is for tests/oracle/arith.c. */
+/* check_arith.c - operations and comparisons: arguments, special values, in place, one number for a whole array,
+ * slices, threads, scales. What results are right is for tests/oracle/arith.c. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
@@ -400,6 +400,108 @@ START_TEST(comparisons)
 }
 END_TEST
 
+START_TEST(scaled_by_hand)
+{
+    /* an MX block of E2M1: 3 * 2^4 + 0.5 * 2^-6, in three significant bits of fraction */
+    const float a[] = {3, 6, -1.5f, 4}, b[] = {0.5f, 2, 1.5f, 0}, sa[] = {16, 0x1p-127f}, sb[] = {0x1p-6f, 0x1p127f};
+    const float *const operands[] = {a, b, b};
+    const fpemu_scales_f32 pairs[] = {{sa, 2, 0}, {sb, 2, 0}, {NULL, 0, 0}}, whole[] = {{sa, 0, 0}, {sb + 1, 0, 5}};
+    const fpemu_scales_f32 again[] = {{sa, 1, 2}, {sb, 3, 1}};
+    fpemu_format f = format("fp32"), narrow = format("e4m3fn");
+    fpemu_rounding r = fpemu_nearest();
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_ADD, 4, operands, NULL, pairs, y32, &stats), FPEMU_OK);
+    ck_assert(y32[0] == 48 + 0x1p-7f && y32[1] == 96 + 0x1p-5f && y32[2] == 1.5f * 0x1p127f && y32[3] == 0x1p-125f);
+    ck_assert_uint_eq(stats.inexact, 1);
+    r.mode = FPEMU_RTP;
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&narrow, &r, FPEMU_ADD, 4, operands, NULL, pairs, y32, NULL), FPEMU_OK);
+    ck_assert(y32[0] == 52 && y32[1] == 104 && isnan(y32[2]) && y32[3] == 0x1p-9f);
+    r.mode = FPEMU_RNE;
+    /* what no binary32 number holds: 3 * 16 * 2 * 2^127, and half of the smallest subnormal number, squared */
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_DIV, 2, operands, NULL, whole, y32, NULL), FPEMU_OK);
+    ck_assert(y32[0] == 48 * 0x1p-126f && y32[1] == 96 * 0x1p-128f);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_MUL, 2, operands, NULL, again, y32, NULL), FPEMU_OK);
+    ck_assert(y32[0] == 24 * 0x1p-6f && y32[1] == 12 * 0x1p-133f);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_SQRT, 4, operands, NULL, again, y32, NULL), FPEMU_OK);
+    ck_assert(y32[0] == 6.92820310592651367f && isnan(y32[2]) && y32[3] == 0x1.6a09e6p-63f);
+    ck_assert_int_eq(fpemu_relate_scaled_f32(FPEMU_LT, 4, operands, NULL, pairs, truth), FPEMU_OK);
+    ck_assert(truth[0] == 0 && truth[1] == 0 && truth[2] == 1 && truth[3] == 0);
+    /* a NaN scale, and zero times infinity */
+    const float infinite[] = {INFINITY, 1}, zero[] = {0, NAN};
+    const float *const special[] = {infinite, b};
+    const fpemu_scales_f32 none[] = {{zero, 1, 0}, {NULL, 0, 0}};
+    memset(&stats, 0, sizeof stats);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_MUL, 2, special, NULL, none, y32, &stats), FPEMU_OK);
+    ck_assert(isnan(y32[0]) && isnan(y32[1]) && stats.nan == 2 && stats.invalid == 0);
+}
+END_TEST
+
+START_TEST(scaled_refused)
+{
+    fpemu_format f = format("bf16");
+    fpemu_rounding r = fpemu_nearest();
+    const float *const o32[] = {a32, b32, c32};
+    const double *const o64[] = {a64, b64, c64};
+    const fpemu_scales_f32 over[] = {{NULL, 0, 0}, {y32 + N - 1, 1, 1}, {NULL, 0, 0}};
+    const fpemu_scales_f32 past[] = {{a32 + 5, SIZE_MAX, SIZE_MAX}, {NULL, 3, 4}, {NULL, 0, 0}};
+    fpemu_scales_f64 wide[] = {{NULL, 0, 0}, {a64, 1, 0}, {NULL, 0, 0}};
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_ADD, N, o32, NULL, over, y32, &stats), FPEMU_ERROR_OVERLAP);
+    ck_assert_int_eq(fpemu_relate_scaled_f32(FPEMU_EQ, 4 * N, o32, (const size_t[]){0, 0}, over, (uint8_t *)y32),
+                     FPEMU_ERROR_OVERLAP);
+    const fpemu_scales_f32 below[] = {{NULL, 0, 0}, {y32 + 1, 500, 0}, {NULL, 0, 0}}; /* 6 scales, the last before y */
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_ADD, N - 6, o32, NULL, below, y32 + 6, &stats),
+                     FPEMU_ERROR_OVERLAP);
+    /* products of 106 bits; and one below binary64's smallest number */
+    ck_assert_int_eq(fpemu_arith_scaled_f64(&f, &r, FPEMU_ADD, N, o64, NULL, wide, y64, &stats), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_relate_scaled_f64(FPEMU_EQ, N, o64, NULL, wide, truth), FPEMU_ERROR_ARGUMENT);
+    const double tiny = 0x1p-600, huge = 0x1p600;
+    const double *const small[] = {&tiny, &tiny}, *const large[] = {&huge, &huge};
+    wide[1].values = &tiny;
+    ck_assert_int_eq(fpemu_arith_scaled_f64(&f, &r, FPEMU_MUL, 1, small, NULL, wide, y64, &stats),
+                     FPEMU_ERROR_ARGUMENT);
+    wide[1].values = &huge;
+    ck_assert_int_eq(fpemu_arith_scaled_f64(&f, &r, FPEMU_MUL, 1, large, NULL, wide, y64, &stats),
+                     FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_ADD, N, NULL, NULL, past, y32, &stats), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_COUNT, N, o32, NULL, past, y32, &stats),
+                     FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_relate_scaled_f32(FPEMU_EQ, N, NULL, NULL, past, truth), FPEMU_ERROR_NULL);
+    nothing_written();
+    ck_assert_int_eq(fpemu_arith_scaled_f64(&f, &r, FPEMU_MUL, 1, small, NULL, (const fpemu_scales_f64[2]){{0}}, y64,
+                                            NULL),
+                     FPEMU_OK);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_ADD, N, o32, NULL, past, y32, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_ADD, N - 7, o32, NULL, below, y32 + 7, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(NULL, NULL, FPEMU_ADD, 0, NULL, NULL, NULL, NULL, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_relate_scaled_f64(FPEMU_EQ, 0, NULL, NULL, NULL, NULL), FPEMU_OK);
+}
+END_TEST
+
+/* Threads and tiles find the same scales; in place. */
+START_TEST(scaled_on_threads)
+{
+    static float a[BIG], b[BIG], y[BIG], sa[BIG / 48 + 1], sb[7];
+    fpemu_format f = format("fp16");
+    fpemu_rounding r = fpemu_nearest();
+    const float *const operands[] = {a, b};
+    const fpemu_scales_f32 scales[] = {{sa, 48, 0}, {sb, 1000, 7}};
+    for (size_t i = 0; i < BIG; i++) {
+        a[i] = (float)(1 + i % 16);
+        b[i] = (float)(1 + i % 7);
+    }
+    for (size_t i = 0; i < BIG / 48 + 1; i++)
+        sa[i] = (float)(1 + i % 31);
+    for (size_t i = 0; i < 7; i++)
+        sb[i] = 0.25f * (float)(i + 1);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_ADD, BIG, operands, NULL, scales, y, NULL), FPEMU_OK);
+    for (size_t i = 0; i < BIG; i++)
+        ck_assert(y[i] == (float)(1 + i % 16) * (float)(1 + i / 48 % 31) +
+                              (float)(1 + i % 7) * 0.25f * (float)(1 + i / 1000 % 7));
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_ADD, BIG, operands, NULL, scales, b, &stats), FPEMU_OK);
+    ck_assert_int_eq(memcmp(y, b, sizeof y), 0);
+    ck_assert(stats.count == BIG && stats.inexact == 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("arith");
@@ -414,6 +516,9 @@ int main(void)
     tcase_add_test(tests, slices);
     tcase_add_test(tests, error_sums);
     tcase_add_test(tests, comparisons);
+    tcase_add_test(tests, scaled_by_hand);
+    tcase_add_test(tests, scaled_refused);
+    tcase_add_test(tests, scaled_on_threads);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

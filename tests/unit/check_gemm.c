@@ -815,6 +815,137 @@ START_TEST(nan_is_an_error_where_asked)
 }
 END_TEST
 
+/* ------------------------------------------------------------------------------------------- vectors refused */
+
+static fpemu_status gemv(size_t m, size_t n, const float *a, size_t lda, const float *x, int64_t incx, float *y,
+                         int64_t incy)
+{
+    static fpemu_gemm_spec s;
+    s = spec_of("fp32");
+    return fpemu_gemv_f32(&s, FPEMU_ROW_MAJOR, 0, m, n, 1, a, lda, x, incx, 0, y, incy, NULL);
+}
+
+START_TEST(vectors_refused)
+{
+    fpemu_gemm_spec s = spec_of("fp32");
+    const int64_t far = PTRDIFF_MAX / 4;
+    float r = 7;
+    c32[0] = c32[1] = 7;
+    ck_assert_int_eq(gemv(2, 3, a32, 3, b32, 0, c32, 1), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(gemv(2, 3, a32, 3, b32, 1, c32, 0), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(gemv(2, 3, a32, 2, b32, 1, c32, 1), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(gemv(2, 3, a32, SIZE_MAX, b32, 1, c32, 1), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(gemv(2, 3, a32, (size_t)far, b32, 1, c32, 1), FPEMU_ERROR_ARGUMENT); /* the last row */
+    ck_assert_int_eq(gemv(SIZE_MAX, 3, a32, 3, b32, 1, c32, 1), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(gemv(2, SIZE_MAX, a32, SIZE_MAX, b32, 1, c32, 1), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(gemv(2, 3, a32, 3, b32, INT64_MIN, c32, 1), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(gemv(2, 3, a32, 3, b32, 1, c32, INT64_MIN), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(gemv(2, 3, a32, 3, b32, far, c32, 1), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(gemv(2, 3, a32, 3, b32, -far, c32, 1), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(gemv(2, 3, a32, 3, b32, 1, c32, -far), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(gemv(2, 3, NULL, 3, b32, 1, c32, 1), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(gemv(2, 3, a32, 3, NULL, -1, c32, 1), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(gemv(2, 3, a32, 3, b32, 1, NULL, -1), FPEMU_ERROR_NULL);
+    /* y lies where x, read backwards, ends; and where the last row of a does */
+    ck_assert_int_eq(gemv(2, 3, a32, 3, c32, -2, c32 + 4, 1), FPEMU_ERROR_OVERLAP);
+    ck_assert_int_eq(gemv(2, 3, c32, 5, b32, 1, c32 + 7, -1), FPEMU_ERROR_OVERLAP);
+    ck_assert_int_eq(fpemu_dot_f32(&s, 3, a32, INT64_MIN, b32, 1, &r, NULL), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_dot_f32(&s, 3, a32, 1, b32, far, &r, NULL), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_dot_f32(&s, 3, NULL, 1, b32, 1, &r, NULL), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_dot_f32(&s, 0, NULL, 1, NULL, 0, &r, NULL), FPEMU_ERROR_ARGUMENT);
+    ck_assert(r == 7.0f && c32[0] == 7.0f && c32[1] == 7.0f);
+
+    /* nothing to compute, or nothing to add up: no array is read, none is written that has no element */
+    ck_assert_int_eq(gemv(0, 3, NULL, 3, NULL, 1, NULL, -1), FPEMU_OK);
+    ck_assert_int_eq(gemv(0, 0, NULL, 0, NULL, -1, NULL, 1), FPEMU_OK);
+    ck_assert_int_eq(gemv(2, 0, NULL, 0, NULL, -1, c32, 1), FPEMU_OK);
+    ck_assert(c32[0] == 0.0f && c32[1] == 0.0f);
+    const fpemu_gemm_shape nothing = {.m = 0, .n = 4, .k = 5}, batches = {.m = 0, .n = 4, .k = 5, .batch = 9};
+    ck_assert_int_eq(gemm(&nothing, 0, NULL, NULL, NULL), FPEMU_OK);
+    ck_assert_int_eq(gemm(&batches, 0, NULL, NULL, NULL), FPEMU_OK);
+    /* one element may be any step away from the next that is not there */
+    ck_assert_int_eq(fpemu_dot_f32(&s, 1, a32, far, b32, -far, &r, NULL), FPEMU_OK);
+    ck_assert(r == a32[0] * b32[0]);
+    /* a batch that runs past the end of memory */
+    const fpemu_gemm_shape past = {.m = 1, .n = 1, .k = 1, .batch = (uint64_t)1 << 62, .stride_c = 1};
+    const fpemu_gemm_shape wide = {.m = 1, .n = 1, .k = 1, .batch = 3, .stride_a = (uint64_t)far, .stride_c = 1};
+    ck_assert_int_eq(gemm(&past, 0, a32, b32, c32), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(gemm(&wide, 0, a32, b32, c32), FPEMU_ERROR_ARGUMENT);
+}
+END_TEST
+
+/* ---------------------------------------------------------------------------------------------------- scales */
+
+START_TEST(scaled_by_hand)
+{
+    /* blocks of 2: (1*3 + 2*4) * 2*4 + (3*1 + 4*1) * 1/2*8 = 88 + 28, (3 + 4) * 1*4 + (1 + 1) * 0*8 = 28 */
+    const float a[] = {1, 2, 3, 4, 1, 1, 1, 1}, b[] = {3, 4, 1, 1}, sa[] = {2, 0.5f, 1, 0}, sb[] = {4, 8};
+    const fpemu_gemm_shape shape = {.m = 2, .n = 1, .k = 4};
+    fpemu_gemm_spec s = spec_of("chunk(2,fp32)");
+    float c[2] = {-1, -1};
+    ck_assert_int_eq(fpemu_gemm_scaled_f32(&s, &shape, 1, a, sa, b, sb, 0, c, NULL), FPEMU_OK);
+    ck_assert(c[0] == 116.0f && c[1] == 28.0f);
+    ck_assert_int_eq(fpemu_gemm_scaled_f32(&s, &shape, 1, a, NULL, b, sb, 0, c, NULL), FPEMU_OK);
+    ck_assert(c[0] == 44 + 56 && c[1] == 28 + 16);
+    ck_assert_int_eq(fpemu_gemm_scaled_f32(&s, &shape, 1, a, sa, b, NULL, 0, c, NULL), FPEMU_OK);
+    ck_assert(c[0] == 22 + 3.5f && c[1] == 7);
+    /* one rounding to fp16 of 11 * 1.5 * 1.25: 20.625; of the sum 2048 + 20.625 to the step of 2 */
+    const float two[] = {2048, 0, 1, 2}, odd[] = {1, 1, 3, 4}, sc[] = {1, 1.5f}, sd[] = {1, 1.25f};
+    const fpemu_gemm_shape line = {.m = 1, .n = 1, .k = 4};
+    s = spec_of("chunk(2,fp16)");
+    fpemu_stats stats;
+    memset(&stats, 0, sizeof stats);
+    ck_assert_int_eq(fpemu_gemm_scaled_f32(&s, &line, 1, two, sc, odd, sd, 0, c, &stats), FPEMU_OK);
+    ck_assert(c[0] == 2068.0f && stats.inexact == 1 && stats.count == 6);
+    /* r * X * Y of 72 bits, 22960 above a tie and 23652 below one, on which their first 53 bits lie */
+    const float r[] = {16710512, 16042820}, x[] = {11207161, 16080319}, y[] = {16013925, 9719177}, unit = 1;
+    const float want[] = {10654753, 8907689};
+    const fpemu_gemm_shape single = {.m = 1, .n = 1, .k = 1};
+    s = spec_of("chunk(1,fp32)");
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(fpemu_gemm_scaled_f32(&s, &single, 1, r + i, x + i, &unit, y + i, 0, c, NULL), FPEMU_OK);
+        ck_assert(c[0] == want[i] * 0x1p48f);
+    }
+    /* a tensor core of E4M3: 448 * 448 * 2^127 * 2^127 is beyond binary32, 448 * 448 * 2^-127 * 2^127 is not */
+    s = spec_of("tc(b200,e4m3fn,promote=32)");
+    const float top = 448, high = 0x1p127f, low = 0x1p-127f;
+    const fpemu_gemm_shape one = {.m = 1, .n = 1, .k = 1};
+    ck_assert_int_eq(fpemu_gemm_scaled_f32(&s, &one, 1, &top, &high, &top, &high, 0, c, NULL), FPEMU_OK);
+    ck_assert(isinf(c[0]));
+    ck_assert_int_eq(fpemu_gemm_scaled_f32(&s, &one, 1, &top, &high, &top, &low, 0, c, NULL), FPEMU_OK);
+    ck_assert(c[0] == 448.0f * 448.0f);
+}
+END_TEST
+
+START_TEST(scaled_refused)
+{
+    static const char *const without[] = {"fp32", "pairwise(fp16)", "tc(h100,fp16)", "int(32,wrap); ab=int8"};
+    const fpemu_gemm_shape shape = {.m = 2, .n = 2, .k = 4};
+    const double tenth[4] = {0.1, 1, 1, 1}, huge[4] = {1, 1, 1, 1e200}, fine[4] = {0.5, INFINITY, NAN, 0x1p-149};
+    double c[4] = {7, 7, 7, 7};
+    for (size_t i = 0; i < 4; i++) {
+        fpemu_gemm_spec s = spec_of(without[i]);
+        ck_assert_int_eq(fpemu_gemm_scaled_f32(&s, &shape, 1, a32, b32, a32, NULL, 0, c32, NULL),
+                         FPEMU_ERROR_UNSUPPORTED);
+        ck_assert_int_eq(fpemu_gemm_scaled_f32(&s, &shape, 1, a32, NULL, a32, b32, 0, c32, NULL),
+                         FPEMU_ERROR_UNSUPPORTED);
+        ck_assert_int_eq(fpemu_gemm_scaled_f32(&s, &shape, 1, a32, NULL, a32, NULL, 0, c32, NULL), FPEMU_OK);
+    }
+    fpemu_gemm_spec s = spec_of("chunk(2,fp32)");
+    /* four scales each; c has four numbers */
+    ck_assert_int_eq(fpemu_gemm_scaled_f32(&s, &shape, 1, a32, c32 + 3, b32, NULL, 0, c32, NULL), FPEMU_ERROR_OVERLAP);
+    ck_assert_int_eq(fpemu_gemm_scaled_f32(&s, &shape, 1, a32, NULL, b32, c32, 0, c32 + 3, NULL), FPEMU_ERROR_OVERLAP);
+    ck_assert_int_eq(fpemu_gemm_scaled_f32(&s, &shape, 1, a32, c32 + 4, b32, b32, 0, c32, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_gemm_scaled_f32(&s, &shape, 1, a32, b32, b32, c32, 0, c32 + 4, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_gemm_scaled_f32(&s, &shape, 0, NULL, c32, NULL, c32, 0, c32, NULL), FPEMU_OK); /* not read */
+    ck_assert_int_eq(fpemu_gemm_scaled_f64(&s, &shape, 1, a64, tenth, b64, NULL, 0, c, NULL), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_gemm_scaled_f64(&s, &shape, 1, a64, NULL, b64, huge, 0, c, NULL), FPEMU_ERROR_ARGUMENT);
+    ck_assert(c[0] == 7.0 && c[3] == 7.0);
+    ck_assert_int_eq(fpemu_gemm_scaled_f64(&s, &shape, 1, a64, fine, b64, fine, 0, c, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_gemm_scaled_f32(NULL, &shape, 1, a32, a32, b32, b32, 0, c32, NULL), FPEMU_ERROR_NULL);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("gemm");
@@ -831,6 +962,9 @@ int main(void)
     tcase_add_test(tests, specs_refused);
     tcase_add_test(tests, shapes_refused);
     tcase_add_test(tests, nan_is_an_error_where_asked);
+    tcase_add_test(tests, vectors_refused);
+    tcase_add_test(tests, scaled_by_hand);
+    tcase_add_test(tests, scaled_refused);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
