@@ -63,9 +63,9 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
         j->k->LOOP(round)[rule][mode](p, n - before, x + before, NULL, y + before);
         return;
     }
-    REAL y[TILE];
-    UINT grid[TILE];
-    uint32_t r[TILE];
+    _Alignas(LINE) REAL y[TILE];
+    _Alignas(LINE) UINT grid[TILE];
+    _Alignas(LINE) uint32_t r[TILE];
     int64_t q[TILE];
     int careful = j->careful;
     const size_t most = j->stream && !j->counted ? STREAM_TILE / sizeof(REAL) : TILE;
