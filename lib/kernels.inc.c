@@ -3,7 +3,12 @@
  *
  * Loops are laid out for the compiler's vectoriser: the plan is copied to a local, so that stores cannot alias it;
  * elements are read and written by memcpy, since the caller's arrays are floats and the rules work on bits; `omp simd`
- * promises that iterations are independent, which holds for x == y too. */
+ * promises that iterations are independent, which holds for x == y too.
+ *
+ * Included once more with KERNELS_AGAIN defined, it makes only another table of the same loops, with KERNELS_PHILOX and
+ * KERNELS_DECODE for two of them. */
+
+#ifndef KERNELS_AGAIN
 
 #include <math.h>
 
@@ -253,6 +258,14 @@ static void narrow(size_t n, const double *x, float *y)
 
 #define ENTRY_32(rule, mode) [mode] = round_##rule##_##mode##_32,
 #define ENTRY_64(rule, mode) [mode] = round_##rule##_##mode##_64,
+#define MAC_SUMS(form, product)                                                                                        \
+    [form] = {[MAC_FLAT] = mac_##product##_flat,                                                                       \
+              [MAC_ENDS] = mac_##product##_ends,                                                                       \
+              [MAC_INF] = mac_##product##_inf,                                                                         \
+              [MAC_SAT] = mac_##product##_sat}
+#define KERNELS_PHILOX fill_philox
+#define KERNELS_DECODE decode_32
+#endif
 
 const kernels KERNELS = {
     KERNELS_NAME,
@@ -285,14 +298,14 @@ const kernels KERNELS = {
     count_inside_32,
     count_inside_64,
     fill_hash,
-    fill_philox,
+    KERNELS_PHILOX,
     {exact_add, exact_sub, exact_mul, exact_div, exact_sqrt, exact_fma, exact_minimum, exact_maximum,
      exact_minimum_number, exact_maximum_number},
     widen,
     narrow,
     encode_32,
     encode_64,
-    decode_32,
+    KERNELS_DECODE,
     decode_64,
     extremes_32,
     extremes_64,
@@ -315,11 +328,6 @@ const kernels KERNELS = {
     round_nearest,
     round_stochastic,
     fma_nearest,
-#define MAC_SUMS(form, product)                                                                                        \
-    [form] = {[MAC_FLAT] = mac_##product##_flat,                                                                       \
-              [MAC_ENDS] = mac_##product##_ends,                                                                       \
-              [MAC_INF] = mac_##product##_inf,                                                                         \
-              [MAC_SAT] = mac_##product##_sat}
     {MAC_SUMS(MAC_NONE, none), MAC_SUMS(MAC_FLAT, flat), MAC_SUMS(MAC_ENDS, ends), MAC_SUMS(MAC_INF, inf),
      MAC_SUMS(MAC_SAT, sat)},
     mac_binary32,

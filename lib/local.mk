@@ -96,4 +96,10 @@ endif
 lib_libkernels_v4_la_SOURCES = lib/kernels_v4.c
 lib_libkernels_v4_la_CFLAGS = $(KERNEL_CFLAGS) $(V4_CFLAGS)
 
+if HAVE_VBMI
+KERNELS += lib/libvbmi.la
+endif
+lib_libvbmi_la_SOURCES = lib/vbmi.c lib/vbmi.h
+lib_libvbmi_la_CFLAGS = $(KERNEL_CFLAGS) $(VBMI_CFLAGS)
+
 noinst_LTLIBRARIES += $(KERNELS)
