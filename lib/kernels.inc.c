@@ -305,6 +305,8 @@ const kernels KERNELS = {
     narrow,
     encode_32,
     encode_64,
+    encode_nearest_32,
+    encode_nearest_64,
     KERNELS_DECODE,
     decode_64,
     extremes_32,

@@ -282,3 +282,39 @@ FPEMU_FN uint8_t CORE(grid_rule)(const CORE(plan) *p)
     default: return p->rule;
     }
 }
+
+/* Codes of floats to nearest even, straight from the number whose last bits count steps. */
+typedef struct CORE(direct) {
+    CORE_UINT emin, up;      /* as quick_emin and quick_up */
+    CORE_UINT drop;          /* discarded bits */
+    CORE_UINT end, past;     /* what lies beyond this magnitude has this code, and a sign */
+    CORE_UINT nan_end, nan;  /* the same, without a sign */
+    CORE_UINT sign, to_sign; /* the sign bit of a code, and by how much to shift the carrier's for it */
+} CORE(direct);
+
+/* Whether there is such a form for plan and coder of one call. */
+FPEMU_FN int CORE(direct_make)(CORE(direct) *d, const CORE(plan) *p, const CORE(coder) *c)
+{
+    const int stops = p->rule == CORE_RULE_MAGIC_STOP;
+    if ((!stops && p->rule != CORE_RULE_MAGIC_PASS) || p->mode != FPEMU_RNE || !c->quick_encode)
+        return 0;
+    d->emin = p->quick_emin;
+    d->up = p->quick_up;
+    d->drop = (CORE_UINT)c->d_norm;
+    d->end = stops ? p->max[0] : p->quick_end;
+    d->nan_end = stops ? CORE_INF : p->quick_nan;
+    d->past = (CORE_UINT)CORE(encode)(c, CORE_INF, p->overflow[0]);
+    d->nan = (CORE_UINT)CORE(encode)(c, CORE_NAN, p->nan[0]);
+    d->sign = (CORE_UINT)c->sign;
+    d->to_sign = (CORE_UINT)CORE_W - c->bits;
+    return 1;
+}
+
+FPEMU_FN CORE_UINT CORE(direct_code)(const CORE(direct) *d, CORE_UINT u)
+{
+    const CORE_UINT a = u & ~CORE_SIGN, field = a & CORE_INF;
+    const CORE_UINT e = (CORE_SINT)field < (CORE_SINT)d->emin ? d->emin : field, c = e + d->up;
+    const CORE_REAL sum = CORE_VALUE(a) + CORE_VALUE(c);
+    const CORE_UINT code = CORE_BITS(sum) - c + ((e - d->emin) >> d->drop);
+    return CORE(beyond)(a, d->nan_end, d->nan, CORE(beyond)(a, d->end, d->past, code) | (u >> d->to_sign & d->sign));
+}
