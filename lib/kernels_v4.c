@@ -24,7 +24,7 @@ static int valid(void)
 
 #if FPEMU_HAVE_VBMI
 
-#include "vbmi.h"
+#include "kernels_vbmi.h"
 
 static int valid_vbmi(void)
 {

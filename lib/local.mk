@@ -97,9 +97,9 @@ lib_libkernels_v4_la_SOURCES = lib/kernels_v4.c
 lib_libkernels_v4_la_CFLAGS = $(KERNEL_CFLAGS) $(V4_CFLAGS)
 
 if HAVE_VBMI
-KERNELS += lib/libvbmi.la
+KERNELS += lib/libkernels_vbmi.la
 endif
-lib_libvbmi_la_SOURCES = lib/vbmi.c lib/vbmi.h
-lib_libvbmi_la_CFLAGS = $(KERNEL_CFLAGS) $(VBMI_CFLAGS)
+lib_libkernels_vbmi_la_SOURCES = lib/kernels_vbmi.c lib/kernels_vbmi.h
+lib_libkernels_vbmi_la_CFLAGS = $(KERNEL_CFLAGS) $(VBMI_CFLAGS)
 
 noinst_LTLIBRARIES += $(KERNELS)

@@ -23,8 +23,7 @@ AC_DEFUN([FPEMU_SIMD_VARIANT], [
 ])
 
 # FPEMU_SIMD
-# The variants beside the portable one; lib/kernels_*.c are compiled with V3_CFLAGS, V4_CFLAGS, and lib/vbmi.c, which
-# goes with the latter, with VBMI_CFLAGS.
+# The variants beside the portable one; lib/kernels_*.c are compiled with V3_CFLAGS, V4_CFLAGS, VBMI_CFLAGS.
 AC_DEFUN([FPEMU_SIMD], [
   simd_variants=
   FPEMU_SIMD_VARIANT([x86-64-v3], [V3], [-march=x86-64-v3 -mprefer-vector-width=256], [__AVX2__])

@@ -1,4 +1,5 @@
-/* vbmi.h - the few loops that are worth writing by hand for AVX-512: vbmi.c, only where lib/kernels_v4.c finds VBMI. */
+/* kernels_vbmi.h - the few loops that are worth writing by hand, for processors with AVX-512 VBMI; kernels_v4.c makes a
+ * variant of them. */
 #ifndef FPEMU_VBMI_H
 #define FPEMU_VBMI_H
 

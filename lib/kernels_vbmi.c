@@ -1,11 +1,11 @@
-/* vbmi.c - see vbmi.h. Compilers find no permutation of bytes in a look-up, and gcc multiplies 32 by 32 bits in lanes of
- * 64 with the instruction for 64 by 64. */
+/* kernels_vbmi.c - see kernels_vbmi.h. Compilers find no permutation of bytes in a look-up, and gcc multiplies 32 by 32
+ * bits in lanes of 64 with the instruction for 64 by 64. */
 #if !defined(__AVX512F__) || !defined(__AVX512BW__) || !defined(__AVX512VBMI__)
-#error "vbmi.c is compiled with -march=x86-64-v4 -mavx512vbmi"
+#error "kernels_vbmi.c is compiled with -march=x86-64-v4 -mavx512vbmi"
 #endif
 #include <immintrin.h>
 
-#include "vbmi.h"
+#include "kernels_vbmi.h"
 
 /* The bytes of a table of 256 that `codes` name; `upper`: those codes from 128 on. */
 static inline __m512i look_up(const __m512i table[4], __m512i codes, __mmask64 upper)
