@@ -78,8 +78,8 @@ FPEMU_FN CORE_UINT CORE(counted)(int mode, CORE_UINT a, CORE_UINT c, CORE_UINT s
     return CORE_BITS(CORE_VALUE(t) - C);
 }
 
-/* Magnitude a rounded by random bits alone, as `counted` does with more work. From the smallest step on, the bits that are
- * discarded take up as many of the random ones, shifted to their place. */
+/* Magnitude a rounded by random bits. From the smallest step on, the bits that are discarded take up as many of the
+ * random ones, shifted to their place. */
 FPEMU_FN CORE_UINT CORE(drawn_large)(const CORE(plan) *p, CORE_UINT a, CORE_UINT r)
 {
     const CORE_UINT from = p->low_one - CORE_HIDDEN, x = (CORE_SINT)a < (CORE_SINT)from ? from : a;

@@ -239,7 +239,8 @@ static void print_row(const bench *b, const fpemu_format *format, const char *mo
 {
     char spec[CLI_SPEC_SIZE];
     const double s = speed(b, seconds);
-    printf("%-20s  %-10s  %-6s  %10zu  %7u  %10.4f  %8.2f  %9.4f\n", format ? cli_spec(format, spec) : "memcpy", mode, type_name(binary64), b->size,
+    const char *name = format ? cli_spec(format, spec) : "memcpy";
+    printf("%-20s  %-10s  %-6s  %10zu  %7u  %10.4f  %8.2f  %9.4f\n", name, mode, type_name(binary64), b->size,
            b->threads, s, s * element_bytes(b, binary64, format), s / speed(b, b->memcpy_seconds[binary64]));
 }
 
@@ -363,8 +364,8 @@ int cmd_bench(int argc, char **argv)
     json_t *list = json ? jsonout_array() : NULL;
     if (!json) {
         printf("%s loops, %s, %s\n%-20s  %-10s  %-6s  %10s  %7s  %10s  %8s  %9s\n", fpemu_variant(),
-               operation_names[b.operation], b.counters ? "with counters" : "no counters", "format", "rounding", "type", "elements", "threads",
-               "G-elem/s", "GB/s", "of-memcpy");
+               operation_names[b.operation], b.counters ? "with counters" : "no counters", "format", "rounding", "type",
+               "elements", "threads", "G-elem/s", "GB/s", "of-memcpy");
     }
     for (int s = 0; s < (size_count > 0 ? size_count : 2); s++) {
         for (int t = 0; t < (thread_count > 0 ? thread_count : 1); t++) {
