@@ -66,6 +66,9 @@ typedef struct kernels {
     void (*narrow)(size_t n, const double *x, float *y);
     void (*encode32)(const core_coder32 *c, size_t n, const void *x, const void *y, size_t size, void *codes);
     void (*encode64)(const core_coder64 *c, size_t n, const void *x, const void *y, size_t size, void *codes);
+    /* rounding and coding at once */
+    void (*encode_nearest32)(const core_direct32 *d, size_t n, const void *x, size_t size, void *codes);
+    void (*encode_nearest64)(const core_direct64 *d, size_t n, const void *x, size_t size, void *codes);
     void (*decode32)(const core_coder32 *c, size_t n, const void *codes, size_t size, void *y);
     void (*decode64)(const core_coder64 *c, size_t n, const void *codes, size_t size, void *y);
     /* blocked formats: blocks.inc.c says what each does */
@@ -103,7 +106,7 @@ typedef struct kernels {
                       const double *py, double scale, double floor, const double *d, double *t);
 } kernels;
 
-extern const kernels fpemu_kernels_portable, fpemu_kernels_v3, fpemu_kernels_v4;
+extern const kernels fpemu_kernels_portable, fpemu_kernels_v3, fpemu_kernels_v4, fpemu_kernels_vbmi;
 
 /* The variant in use; chosen once, the same for every thread. */
 const kernels *fpemu_kernels(void);

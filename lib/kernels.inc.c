@@ -3,7 +3,12 @@
  *
  * Loops are laid out for the compiler's vectoriser: the plan is copied to a local, so that stores cannot alias it;
  * elements are read and written by memcpy, since the caller's arrays are floats and the rules work on bits; `omp simd`
- * promises that iterations are independent, which holds for x == y too. */
+ * promises that iterations are independent, which holds for x == y too.
+ *
+ * Included once more with KERNELS_AGAIN defined, it makes only another table of the same loops, with KERNELS_PHILOX and
+ * KERNELS_DECODE for two of them. */
+
+#ifndef KERNELS_AGAIN
 
 #include <math.h>
 
@@ -50,60 +55,120 @@
     LOOP(rule, CORE_SR_B)                                                                                              \
     LOOP(rule, CORE_SR_C)
 
-/* Random bits of n elements of a group that shares `words`, from its element `from` on: 32 of each field in turn. */
-static void share_out(const uint32_t *words, int share, int n_bits, size_t from, size_t n, uint32_t *r)
+/* A source of random words, and what elements take of them. Elements come in whole groups: those that share 32 words of
+ * the hash, or the 128 words of 32 counters. */
+typedef struct word_source {
+    core_hash_key key;
+    uint64_t seed, stream;
+    int share;
+    uint32_t mask; /* of n bits, left-aligned */
+    size_t group;
+} word_source;
+
+/* Fields of word l of 32, of which r + l takes the first. */
+FPEMU_FN void share_out(int share, uint32_t mask, uint32_t word, uint32_t *r)
 {
-    const uint32_t left = 32 - (32u >> share), mask = (uint32_t)(~UINT64_C(0) << (32 - n_bits));
-    for (size_t i = 0; i < n;) {
-        const size_t e = from + i, lane = e & 31, rest = 32 - lane < n - i ? 32 - lane : n - i;
-        const uint32_t *w = words + core_word_index(share, e) - lane;
-        const uint32_t shift = (uint32_t)core_field_shift(share, e);
-        if (rest == 32) { /* a constant, for the sake of speed */
-            SIMD for (size_t l = 0; l < 32; l++) r[i + l] = (w[l] >> shift) << left & mask;
-        } else {
-            for (size_t l = 0; l < rest; l++)
-                r[i + l] = (w[lane + l] >> shift) << left & mask;
+    for (int field = 0; field < 1 << share; field++)
+        r[field * 32] = (word << (32 - (field + 1) * (32 >> share))) & mask; /* what is lower goes with the mask */
+}
+
+FPEMU_FN void hash_groups(const word_source *s, int share, uint64_t first, size_t n, uint32_t *r)
+{
+    const core_hash_key k = s->key;
+    const uint32_t mask = s->mask;
+    uint32_t low = (uint32_t)core_word_index(share, first);
+    for (size_t i = 0; i < n; i += (size_t)32 << share, low += 32) {
+        SIMD for (uint32_t l = 0; l < 32; l++) share_out(share, mask, core_hash_word(k, low + l), r + i + l);
+    }
+}
+
+static void hash_source(const word_source *s, uint64_t first, size_t n, uint32_t *r)
+{
+    if (s->share == 1)
+        hash_groups(s, 1, first, n, r);
+    else
+        hash_groups(s, 2, first, n, r);
+}
+
+/* The words of 32 counters from `counter` on: first the first of each. */
+static void philox_words(uint64_t seed, uint64_t stream, uint64_t counter, uint32_t *words)
+{
+    SIMD for (uint32_t l = 0; l < 32; l++)
+        core_philox_begin(stream, counter + l, words + l, words + 32 + l, words + 64 + l, words + 96 + l);
+    for (uint32_t round = 0; round < 10; round++) {
+        SIMD for (uint32_t l = 0; l < 32; l++)
+            core_philox_round(seed, round, words + l, words + 32 + l, words + 64 + l, words + 96 + l);
+    }
+}
+
+FPEMU_FN void philox_groups(const word_source *s, int share, uint64_t first, size_t n, uint32_t *r,
+                            void (*make)(uint64_t seed, uint64_t stream, uint64_t counter, uint32_t *words))
+{
+    const uint32_t mask = s->mask;
+    uint64_t counter = first / s->group * 32;
+    for (size_t i = 0; i < n; i += s->group, counter += 32) {
+        _Alignas(LINE) uint32_t words[128];
+        make(s->seed, s->stream, counter, words);
+        for (size_t k = 0; k < 4; k++) {
+            uint32_t *to = r + i + (k * 32 << share);
+            const uint32_t *from = words + k * 32;
+            SIMD for (uint32_t l = 0; l < 32; l++) share_out(share, mask, from[l], to + l);
         }
-        i += rest;
+    }
+}
+
+#define PHILOX_SOURCE(name, make)                                                                                      \
+    static void name(const word_source *s, uint64_t first, size_t n, uint32_t *r)                                      \
+    {                                                                                                                  \
+        switch (s->share) {                                                                                            \
+        case 0: philox_groups(s, 0, first, n, r, make); break;                                                         \
+        case 1: philox_groups(s, 1, first, n, r, make); break;                                                         \
+        default: philox_groups(s, 2, first, n, r, make);                                                               \
+        }                                                                                                              \
+    }
+PHILOX_SOURCE(philox_source, philox_words)
+
+/* Elements from `first` on, whole groups or not. */
+static void fill_groups(const word_source *s, void (*make)(const word_source *, uint64_t, size_t, uint32_t *),
+                        uint64_t first, size_t n, uint32_t *r)
+{
+    uint32_t part[512];
+    while (n > 0) {
+        const size_t from = (size_t)first & (s->group - 1), rest = s->group - from, left = n < rest ? n : rest;
+        const size_t whole = from ? 0 : n & ~(s->group - 1), m = whole ? whole : left;
+        if (whole) {
+            make(s, first, whole, r);
+        } else {
+            make(s, first - from, s->group, part);
+            memcpy(r, part + from, m * sizeof *r);
+        }
+        first += m;
+        r += m;
+        n -= m;
     }
 }
 
 static void fill_hash(core_hash_key k, int share, int n_bits, uint64_t first, size_t n, uint32_t *r)
 {
-    if (share == 0) {
-        const uint32_t low = (uint32_t)first, mask = (uint32_t)(~UINT64_C(0) << (32 - n_bits));
-        SIMD for (size_t i = 0; i < n; i++) r[i] = core_hash_word(k, low + (uint32_t)i) & mask;
+    const uint32_t mask = (uint32_t)(~UINT64_C(0) << (32 - n_bits));
+    if (share) {
+        const word_source s = {.key = k, .share = share, .mask = mask, .group = (size_t)32 << share};
+        fill_groups(&s, hash_source, first, n, r);
         return;
     }
-    uint32_t words[256];
-    const size_t span = sizeof words / sizeof *words << share; /* elements that they serve */
-    for (size_t i = 0; i < n;) {
-        const size_t from = (first + i) & (span - 1), m = span - from < n - i ? span - from : n - i;
-        const uint32_t low = (uint32_t)core_word_index(share, first + i - from);
-        const uint32_t begin = (uint32_t)core_word_index(share, from) & ~31u;
-        const uint32_t end = (uint32_t)core_word_index(share, from + m - 1) | 31;
-        SIMD for (uint32_t l = begin; l <= end; l++) words[l] = core_hash_word(k, low + l);
-        share_out(words, share, n_bits, from, m, r + i);
-        i += m;
+    const uint32_t low = (uint32_t)first, end = (uint32_t)n; /* vectors of 64-bit indices would cost */
+    if (n_bits == 32) {
+        SIMD for (uint32_t i = 0; i < end; i++) r[i] = core_hash_word(k, low + i);
+    } else {
+        SIMD for (uint32_t i = 0; i < end; i++) r[i] = core_hash_word(k, low + i) & mask;
     }
 }
 
 static void fill_philox(uint64_t seed, uint64_t stream, int share, int n_bits, uint64_t first, size_t n, uint32_t *r)
 {
-    uint32_t words[128];
-    const size_t span = (size_t)128 << share; /* elements that 128 words, 32 counters, serve */
-    for (size_t i = 0; i < n;) {
-        const size_t from = (first + i) & (span - 1), m = span - from < n - i ? span - from : n - i;
-        const uint64_t counter = (first + i - from) / span * 32;
-        SIMD for (uint32_t l = 0; l < 32; l++)
-            core_philox_begin(stream, counter + l, words + l, words + 32 + l, words + 64 + l, words + 96 + l);
-        for (uint32_t round = 0; round < 10; round++) {
-            SIMD for (uint32_t l = 0; l < 32; l++)
-                core_philox_round(seed, round, words + l, words + 32 + l, words + 64 + l, words + 96 + l);
-        }
-        share_out(words, share, n_bits, from, m, r + i);
-        i += m;
-    }
+    const word_source s = {.seed = seed, .stream = stream, .share = share, .group = (size_t)128 << share,
+                           .mask = (uint32_t)(~UINT64_C(0) << (32 - n_bits))};
+    fill_groups(&s, philox_source, first, n, r);
 }
 
 #define CORE_W 32
@@ -193,6 +258,14 @@ static void narrow(size_t n, const double *x, float *y)
 
 #define ENTRY_32(rule, mode) [mode] = round_##rule##_##mode##_32,
 #define ENTRY_64(rule, mode) [mode] = round_##rule##_##mode##_64,
+#define MAC_SUMS(form, product)                                                                                        \
+    [form] = {[MAC_FLAT] = mac_##product##_flat,                                                                       \
+              [MAC_ENDS] = mac_##product##_ends,                                                                       \
+              [MAC_INF] = mac_##product##_inf,                                                                         \
+              [MAC_SAT] = mac_##product##_sat}
+#define KERNELS_PHILOX fill_philox
+#define KERNELS_DECODE decode_32
+#endif
 
 const kernels KERNELS = {
     KERNELS_NAME,
@@ -225,14 +298,16 @@ const kernels KERNELS = {
     count_inside_32,
     count_inside_64,
     fill_hash,
-    fill_philox,
+    KERNELS_PHILOX,
     {exact_add, exact_sub, exact_mul, exact_div, exact_sqrt, exact_fma, exact_minimum, exact_maximum,
      exact_minimum_number, exact_maximum_number},
     widen,
     narrow,
     encode_32,
     encode_64,
-    decode_32,
+    encode_nearest_32,
+    encode_nearest_64,
+    KERNELS_DECODE,
     decode_64,
     extremes_32,
     extremes_64,
@@ -255,11 +330,6 @@ const kernels KERNELS = {
     round_nearest,
     round_stochastic,
     fma_nearest,
-#define MAC_SUMS(form, product)                                                                                        \
-    [form] = {[MAC_FLAT] = mac_##product##_flat,                                                                       \
-              [MAC_ENDS] = mac_##product##_ends,                                                                       \
-              [MAC_INF] = mac_##product##_inf,                                                                         \
-              [MAC_SAT] = mac_##product##_sat}
     {MAC_SUMS(MAC_NONE, none), MAC_SUMS(MAC_FLAT, flat), MAC_SUMS(MAC_ENDS, ends), MAC_SUMS(MAC_INF, inf),
      MAC_SUMS(MAC_SAT, sat)},
     mac_binary32,

@@ -102,4 +102,10 @@ endif
 lib_libkernels_v4_la_SOURCES = lib/kernels_v4.c
 lib_libkernels_v4_la_CFLAGS = $(KERNEL_CFLAGS) $(V4_CFLAGS)
 
+if HAVE_VBMI
+KERNELS += lib/libkernels_vbmi.la
+endif
+lib_libkernels_vbmi_la_SOURCES = lib/kernels_vbmi.c lib/kernels_vbmi.h
+lib_libkernels_vbmi_la_CFLAGS = $(KERNEL_CFLAGS) $(VBMI_CFLAGS)
+
 noinst_LTLIBRARIES += $(KERNELS)

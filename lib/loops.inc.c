@@ -267,6 +267,30 @@ static void LOOP(encode)(const CODER *c, size_t n, const void *x, const void *y,
 }
 #undef ENCODE
 
+#define ENCODE_NEAREST(TYPE)                                                                                           \
+    SIMD for (size_t i = 0; i < n; i++)                                                                                \
+    {                                                                                                                  \
+        UINT u;                                                                                                        \
+        memcpy(&u, in + i * sizeof u, sizeof u);                                                                       \
+        const TYPE code = (TYPE)CORE(direct_code)(&d, u);                                                              \
+        memcpy(out + i * sizeof code, &code, sizeof code);                                                             \
+    }                                                                                                                  \
+    return
+
+static void LOOP(encode_nearest)(const CORE(direct) *direct, size_t n, const void *x, size_t size, void *codes)
+{
+    const CORE(direct) d = *direct;
+    const char *in = (const char *)x;
+    char *out = (char *)codes;
+    switch (size) {
+    case 1: ENCODE_NEAREST(uint8_t);
+    case 2: ENCODE_NEAREST(uint16_t);
+    case 4: ENCODE_NEAREST(uint32_t);
+    default: ENCODE_NEAREST(uint64_t);
+    }
+}
+#undef ENCODE_NEAREST
+
 #define DECODE(TYPE, VALUE_OF)                                                                                         \
     SIMD for (size_t i = 0; i < n; i++)                                                                                \
     {                                                                                                                  \

@@ -8,7 +8,8 @@
 
 #include "internal.h"
 
-/* Arrays are split between threads from this many elements a thread on: starting one costs some microseconds. */
+/* Arrays are split between threads from this many elements a thread on: starting one costs some microseconds, in which
+ * one thread does about as many. */
 #define ELEMENTS_PER_THREAD 65536
 
 /* n elements of size a at x against n of size b at y: apart, or the very same. */

@@ -36,8 +36,9 @@ void fpemu_random_fill(const kernels *k, const fpemu_rounding *r, uint64_t i, si
 {
     const int bits = r->bits ? r->bits : 32, share = core_share(bits);
     while (n > 0) {
-        /* the keys of the hash, and the high halves of indices, are constant up to the next multiple of 2^32 */
-        const uint64_t left = (UINT64_C(1) << 32) - (i & 0xffffffffu);
+      /* up to the next multiple of 2^32 the keys of the hash and the high halves of indices are constant; loops count
+         * to 2^31 */
+        const uint64_t left = (UINT64_C(1) << 31) - (i & 0x7fffffffu);
         const size_t m = n < left ? n : (size_t)left;
         if (r->generator == FPEMU_PHILOX)
             k->philox(r->seed, r->stream, share, bits, i, m, out);

@@ -9,12 +9,14 @@ typedef struct NAME(job) {
     CORE(plan) plan, grid; /* grid: the same without ends, where the loops take two steps */
     core_plan64 integers;
     CORE(coder) coder;
+    CORE(direct) direct;
     const REAL *x;
     void *out;      /* values, or codes of `size` bytes */
     size_t size;    /* 0 = values */
     uint32_t want;
     uint8_t counted, stochastic, slow, in_place, stream;
     uint8_t careful;  /* whether no loop of one step will do */
+    uint8_t at_once;  /* whether `direct` makes codes out of values */
     uint8_t exact;    /* whether every x - y is a number of the carrier while nothing passes the ends */
 } NAME(job);
 
@@ -55,6 +57,10 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
     const CORE(plan) *p = &j->plan;
     const int rule = p->rule, mode = p->mode;
     const REAL *x = j->x + first;
+    if (j->at_once) {
+        j->k->LOOP(encode_nearest)(&j->direct, n, x, j->size, (char *)j->out + first * j->size);
+        return;
+    }
     if (!j->stochastic && !j->careful && !j->counted && !j->size && !j->stream) {
         REAL *y = (REAL *)j->out + first;
         const size_t before = n < TILE ? 0 : (0 - (uintptr_t)y) % LINE / sizeof(REAL);
@@ -63,9 +69,9 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
         j->k->LOOP(round)[rule][mode](p, n - before, x + before, NULL, y + before);
         return;
     }
-    REAL y[TILE];
-    UINT grid[TILE];
-    uint32_t r[TILE];
+    _Alignas(LINE) REAL y[TILE];
+    _Alignas(LINE) UINT grid[TILE];
+    _Alignas(LINE) uint32_t r[TILE];
     int64_t q[TILE];
     int careful = j->careful;
     const size_t most = j->stream && !j->counted ? STREAM_TILE / sizeof(REAL) : TILE;
@@ -181,6 +187,7 @@ static fpemu_status NAME(convert_inside)(const fpemu_format *f, const fpemu_roun
     j.want = stats ? stats->want : 0;
     if (to_code)
         CORE(coder_make)(&j.coder, f, r);
+    j.at_once = to_code && !stats && CORE(direct_make)(&j.direct, &j.plan, &j.coder);
     j.in_place = (const void *)x == out;
     j.stream = !size && !j.in_place && n >= STREAM_BYTES / sizeof(REAL);
     j.grid = j.plan;

@@ -23,9 +23,11 @@ AC_DEFUN([FPEMU_SIMD_VARIANT], [
 ])
 
 # FPEMU_SIMD
-# The variants beside the portable one; lib/kernels_*.c are compiled with V3_CFLAGS, V4_CFLAGS.
+# The variants beside the portable one; lib/kernels_*.c are compiled with V3_CFLAGS, V4_CFLAGS, VBMI_CFLAGS.
 AC_DEFUN([FPEMU_SIMD], [
   simd_variants=
   FPEMU_SIMD_VARIANT([x86-64-v3], [V3], [-march=x86-64-v3 -mprefer-vector-width=256], [__AVX2__])
   FPEMU_SIMD_VARIANT([x86-64-v4], [V4], [-march=x86-64-v4 -mprefer-vector-width=512], [__AVX512VL__])
+  FPEMU_SIMD_VARIANT([x86-64-v4-vbmi], [VBMI], [-march=x86-64-v4 -mavx512vbmi -mprefer-vector-width=512],
+    [__AVX512VBMI__])
 ])

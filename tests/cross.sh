@@ -23,7 +23,7 @@ for host in "${hosts[@]}"; do
     sources=()
     for file in "$top"/lib/*.c; do
         case $file in
-        *.inc.c | */kernels_v?.c) ;;
+        *.inc.c | */kernels_v*.c) ;;
         *) sources+=("$file") ;;
         esac
     done

@@ -18,7 +18,7 @@ examine() {
         function meant(name) {
             return name ~ /^round_(flat|flat_grid|pass|stop|stop_inf|magic_grid|even|float|any|scaled)_/ ||
                    name ~ /^(count_|finish_)/ ||
-                   name ~ /^(fill_hash|fill_philox|largest_error|exact_|widen|encode_|decode_)/
+                   name ~ /^(fill_hash|hash_source|philox_words|philox_source|largest_error|exact_|widen|encode_|decode_(32|64))/
         }
         function close_function() {
             if (name != "" && meant(name)) {

@@ -49,6 +49,7 @@ FPEMU_FN void CORE(plan_make)(CORE(plan) *p, core_plan64 *integers, const fpemu_
     p->rule = CORE_RULE_FLOAT;
     p->odd = 1;
     p->one = 1;
+    p->ones = ~(CORE_UINT)0;
 
     CORE_UINT max = 0, low = 0; /* magnitudes of the ends */
     if (f->kind != FPEMU_KIND_INT) {

@@ -6,7 +6,8 @@
  *         a sum and a mask on the whole pattern round it.
  * magic   |x| + C with C = 2^(MANT - m) times the power of two of |x| counts the format's steps in its last bits, to
  *         nearest even; comparing x with what that stands for serves the other modes.
- * even    The same with one C for every x: fixed point, and integers on a plain grid.
+ * drawn   Stochastic rounding: random bits, shifted to the place of the discarded ones, are added to the magnitude.
+ * even    As magic with one C for every x: fixed point, and integers on a plain grid.
  *
  * Callers see to the default floating-point environment. */
 #ifndef FPEMU_CORE_QUICK_H

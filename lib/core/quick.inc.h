@@ -49,7 +49,7 @@ FPEMU_FN uint64_t CORE(carry)(double z, uint64_t r)
 }
 #endif
 
-/* Magnitude a rounded to the grid whose steps c = C counts. */
+/* Magnitude a rounded to the grid whose steps c = C counts; not for FPEMU_SR. */
 FPEMU_FN CORE_UINT CORE(counted)(int mode, CORE_UINT a, CORE_UINT c, CORE_UINT sign, CORE_UINT r)
 {
     /* kept apart: some compilers hold expressions in a wider type */
@@ -65,18 +65,45 @@ FPEMU_FN CORE_UINT CORE(counted)(int mode, CORE_UINT a, CORE_UINT c, CORE_UINT s
     } else {
         t -= (CORE_UINT)(nearest > x);
     }
-    if (mode == FPEMU_RTP || mode == FPEMU_RTN || mode == FPEMU_RTO || mode == FPEMU_SE || mode == FPEMU_SR) {
+    if (mode == FPEMU_RTP || mode == FPEMU_RTN || mode == FPEMU_RTO || mode == FPEMU_SE) {
         const CORE_REAL below = CORE_VALUE(t) - C, rest = x - below; /* exact, in [0, step) */
         const CORE_UINT inexact = rest > 0;
         switch (mode) {
         case FPEMU_RTP: t += inexact & (CORE_UINT)(sign == 0); break;
         case FPEMU_RTN: t += inexact & (CORE_UINT)(sign != 0); break;
         case FPEMU_RTO: t |= inexact; break;
-        case FPEMU_SE: t += inexact & (r >> (CORE_W - 1)); break;
-        default: t += CORE(carry)(rest * CORE_VALUE(((CORE_UINT)(2 * CORE_BIAS + CORE_MANT + 32) << CORE_MANT) - c), r);
+        default: t += inexact & (r >> (CORE_W - 1)); break; /* FPEMU_SE */
         }
     }
     return CORE_BITS(CORE_VALUE(t) - C);
+}
+
+/* Magnitude a rounded by random bits. From the smallest step on, the bits that are discarded take up as many of the
+ * random ones, shifted to their place. */
+FPEMU_FN CORE_UINT CORE(drawn_large)(const CORE(plan) *p, CORE_UINT a, CORE_UINT r)
+{
+    const CORE_UINT from = p->low_one - CORE_HIDDEN, x = (CORE_SINT)a < (CORE_SINT)from ? from : a;
+    const CORE_SINT kept = (CORE_SINT)(x >> CORE_MANT) + p->quick_low, most = p->quick_most;
+    const CORE_UINT place = (CORE_UINT)(kept > most ? most : kept); /* CORE_W less the number of discarded bits */
+    return (x + (r >> place)) & ~(p->ones >> place);
+}
+
+/* Below it: 0, or the step, as a in 2^-32 of it carries. */
+FPEMU_FN CORE_UINT CORE(drawn_small)(const CORE(plan) *p, CORE_UINT a, CORE_UINT r)
+{
+    const CORE_UINT x = CORE(at_most)(a, p->low_one - 1);
+    return CORE(carry)(CORE_VALUE(x) * CORE_VALUE(p->quick_count), r) ? p->low_one : 0;
+}
+
+/* Of the two, chosen last: what is done to them before may then go on side by side. */
+FPEMU_FN CORE_UINT CORE(drawn_by)(const CORE(plan) *p, CORE_UINT a, CORE_UINT small, CORE_UINT large)
+{
+    return (CORE_SINT)a < (CORE_SINT)p->low_one ? small : large;
+}
+
+FPEMU_FN CORE_UINT CORE(drawn)(const CORE(plan) *p, CORE_UINT a, CORE_UINT r)
+{
+    return CORE(drawn_by)(p, a, CORE(drawn_small)(p, a, r), CORE(drawn_large)(p, a, r));
 }
 
 /* C for magnitude a. */
@@ -86,11 +113,16 @@ FPEMU_FN CORE_UINT CORE(magic_c)(const CORE(plan) *p, CORE_UINT a)
     return ((CORE_SINT)e < (CORE_SINT)p->quick_emin ? p->quick_emin : e) + p->quick_up;
 }
 
-/* As grid below 2^quick_cap, and from there on some value beyond the ends. */
+/* As grid below 2^quick_cap. */
+FPEMU_FN CORE_UINT CORE(below_cap)(const CORE(plan) *p, int mode, CORE_UINT a, CORE_UINT sign, CORE_UINT r)
+{
+    return mode == FPEMU_SR ? CORE(drawn)(p, a, r) : CORE(counted)(mode, a, CORE(magic_c)(p, a), sign, r);
+}
+
+/* The same, and from there on some value beyond the ends. */
 FPEMU_FN CORE_UINT CORE(magic)(const CORE(plan) *p, int mode, CORE_UINT a, CORE_UINT sign, CORE_UINT r)
 {
-    a = CORE(at_most)(a, p->quick_cap);
-    return CORE(counted)(mode, a, CORE(magic_c)(p, a), sign, r);
+    return CORE(below_cap)(p, mode, mode == FPEMU_SR ? a : CORE(at_most)(a, p->quick_cap), sign, r);
 }
 
 /* The finished result where what overflows, and infinity, become one and the same, with the input's sign or NaN. */
@@ -101,16 +133,19 @@ FPEMU_FN CORE_UINT CORE(element_pass)(const CORE(plan) *p, int mode, CORE_UINT u
         const CORE_UINT g = CORE(counted)(mode, a, CORE(magic_c)(p, a), sign, r);
         return CORE(beyond)(a, p->quick_nan, p->nan[0], CORE(beyond)(a, p->quick_end, p->overflow[0], g) | sign);
     }
-    const CORE_UINT g = CORE(magic)(p, mode, a, sign, r);
-    const CORE_UINT y = CORE(beyond)(g, p->max[0], p->overflow[0] | (p->overflow[1] & sign), g | sign);
-    return CORE(beyond)(a, CORE_INF, p->nan[0], y);
+    const int drawn = mode == FPEMU_SR;
+    const CORE_UINT g = drawn ? CORE(drawn_large)(p, a, r) : CORE(magic)(p, mode, a, sign, r);
+    CORE_UINT y = g > p->max[0] ? p->nan[0] : g | sign; /* NaN is beyond the end too */
+    if (p->quick_nan == CORE_INF)
+        y = CORE(beyond)(a, CORE_INF, p->nan[0], CORE(beyond)(g, p->max[0], CORE_INF, g) | sign);
+    return drawn ? CORE(drawn_by)(p, a, CORE(drawn_small)(p, a, r) | sign, y) : y;
 }
 
 /* The finished result where what overflows becomes the largest value. */
 FPEMU_FN CORE_UINT CORE(element_stop)(const CORE(plan) *p, int mode, CORE_UINT u, CORE_UINT r)
 {
     const CORE_UINT sign = u & CORE_SIGN, a = u ^ sign, x = CORE(at_most)(a, p->max[0]);
-    const CORE_UINT y = CORE(counted)(mode, x, CORE(magic_c)(p, x), sign, r) | sign;
+    const CORE_UINT y = CORE(below_cap)(p, mode, x, sign, r) | sign;
     return CORE(beyond)(a, CORE_INF, p->nan[0], y);
 }
 
@@ -136,7 +171,8 @@ FPEMU_FN CORE_UINT CORE(element_even)(const CORE(plan) *p, int mode, CORE_UINT u
         y = sum - C;
     } else {
         const CORE_UINT x = CORE(at_most)(a, CORE_BY_SIGN(u, p->max));
-        y = CORE_VALUE(CORE(counted)(mode, x, c, sign, r) | sign) + 0; /* -0 becomes 0 */
+        const CORE_UINT g = mode == FPEMU_SR ? CORE(drawn)(p, x, r) : CORE(counted)(mode, x, c, sign, r);
+        y = CORE_VALUE(g | sign) + 0; /* -0 becomes 0 */
     }
     return CORE(beyond)(a, CORE_INF, p->nan[0], CORE_BITS(y));
 }
@@ -215,6 +251,9 @@ FPEMU_FN void CORE(choose_quick)(CORE(plan) *p, const fpemu_format *f)
     p->quick_cap = CORE(power)(emax + 1);
     p->quick_emin = CORE(power)(emin);
     p->quick_up = (CORE_UINT)(CORE_MANT - m) << CORE_MANT;
+    p->quick_low = CORE_W - (emin - m + CORE_BIAS + CORE_MANT);
+    p->quick_most = CORE_W - (CORE_MANT - m);
+    p->quick_count = CORE(power)(32 - (emin - m));
     p->rule = CORE_RULE_MAGIC_GRID;
     if (f->kind != FPEMU_KIND_FLOAT) {
         if (one_nan && !p->zero[1] && past[0] == max && past[1] == (p->max[1] ? p->max[1] | CORE_SIGN : 0) &&
@@ -242,4 +281,40 @@ FPEMU_FN uint8_t CORE(grid_rule)(const CORE(plan) *p)
     case CORE_RULE_EVEN: return CORE_RULE_MAGIC_GRID;
     default: return p->rule;
     }
+}
+
+/* Codes of floats to nearest even, straight from the number whose last bits count steps. */
+typedef struct CORE(direct) {
+    CORE_UINT emin, up;      /* as quick_emin and quick_up */
+    CORE_UINT drop;          /* discarded bits */
+    CORE_UINT end, past;     /* what lies beyond this magnitude has this code, and a sign */
+    CORE_UINT nan_end, nan;  /* the same, without a sign */
+    CORE_UINT sign, to_sign; /* the sign bit of a code, and by how much to shift the carrier's for it */
+} CORE(direct);
+
+/* Whether there is such a form for plan and coder of one call. */
+FPEMU_FN int CORE(direct_make)(CORE(direct) *d, const CORE(plan) *p, const CORE(coder) *c)
+{
+    const int stops = p->rule == CORE_RULE_MAGIC_STOP;
+    if ((!stops && p->rule != CORE_RULE_MAGIC_PASS) || p->mode != FPEMU_RNE || !c->quick_encode)
+        return 0;
+    d->emin = p->quick_emin;
+    d->up = p->quick_up;
+    d->drop = (CORE_UINT)c->d_norm;
+    d->end = stops ? p->max[0] : p->quick_end;
+    d->nan_end = stops ? CORE_INF : p->quick_nan;
+    d->past = (CORE_UINT)CORE(encode)(c, CORE_INF, p->overflow[0]);
+    d->nan = (CORE_UINT)CORE(encode)(c, CORE_NAN, p->nan[0]);
+    d->sign = (CORE_UINT)c->sign;
+    d->to_sign = (CORE_UINT)CORE_W - c->bits;
+    return 1;
+}
+
+FPEMU_FN CORE_UINT CORE(direct_code)(const CORE(direct) *d, CORE_UINT u)
+{
+    const CORE_UINT a = u & ~CORE_SIGN, field = a & CORE_INF;
+    const CORE_UINT e = (CORE_SINT)field < (CORE_SINT)d->emin ? d->emin : field, c = e + d->up;
+    const CORE_REAL sum = CORE_VALUE(a) + CORE_VALUE(c);
+    const CORE_UINT code = CORE_BITS(sum) - c + ((e - d->emin) >> d->drop);
+    return CORE(beyond)(a, d->nan_end, d->nan, CORE(beyond)(a, d->end, d->past, code) | (u >> d->to_sign & d->sign));
 }

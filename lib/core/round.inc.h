@@ -22,7 +22,8 @@ typedef struct CORE(plan) {
     CORE_UINT out_min;    /* results below become zero */
     CORE_UINT one;        /* 1; read from here because gcc 12 vectorises 64-bit shifts of variables only */
     CORE_UINT negative;   /* e8m0: what a negative becomes; 0 elsewhere */
-    CORE_UINT quick_cap, quick_emin, quick_up, quick_end, quick_nan; /* quick.h */
+    CORE_UINT quick_cap, quick_emin, quick_up, quick_end, quick_nan, quick_count, ones; /* quick.h; all bits */
+    CORE_SINT quick_low, quick_most;
     /* posit */
     CORE_UINT posit_n, posit_es, posit_min, posit_max;
     /* finish */

@@ -49,5 +49,11 @@ assert c["bytes_per_second"] == 16 * c["elements_per_second"]
 assert j["counters"] is True and c["size"] == 100 and c["threads"] == 1'
 fails 1 'no format goes with' bench 'posit(8,2)' -r rtz
 fails 2 '--size' bench --size 0
+fails 2 "not 'divide'" bench --op divide
+fails 2 'decode has no counters' bench --op decode --counters
+for op in encode decode; do
+    "$FPEMU" bench e4m3fn bf16 -r rne --size 64 --op $op --json >json || failed "bench --op $op"
+    grep -q "\"operation\": \"$op\"" json || failed "bench --op $op: its name"
+done
 
 finish

@@ -33,7 +33,7 @@ build() { # KIND
     cd "$directory/$kind/objects"
     for file in "$top"/lib/*.c; do
         case $file in
-        *.inc.c | */kernels_v?.c) ;;
+        *.inc.c | */kernels_v*.c) ;;
         *)
             "$clang" "${flags[@]}" "$below" -fno-sanitize-recover=all -c "$file"
             objects+=("$(basename "$file" .c).o")

@@ -457,6 +457,38 @@ static void environment_of_threads(void)
     free(z);
 }
 
+/* Every code of a byte, from arrays of many lengths and at any address, against one code at a time; nothing beside. */
+static void decode_in_bulk(void)
+{
+    static const char *const specs[] = {"e4m3fn", "e5m2", "e4m3fnuz", "e2m1", "p3109(8,3,ue)", "e8m0", "fp(4,3,120)",
+                                        "posit(8,1)", "int8", "uint8", "fixed(8,4)", "int(8,scale=0.1)", "fp(3,2,3)"};
+    enum { MOST = 700 };
+    uint8_t codes[MOST + 3];
+    float y[MOST + 4];
+    for (size_t i = 0; i < sizeof codes; i++)
+        codes[i] = (uint8_t)(i * 37 + i / 256);
+    for (size_t s = 0; s < sizeof specs / sizeof *specs; s++) {
+        fpemu_format f;
+        if (!lh_check(fpemu_parse(specs[s], &f, NULL) == FPEMU_OK, "cannot parse %s", specs[s]))
+            continue;
+        for (size_t n = 1; n <= MOST; n += n < 500 ? 71 : 1) {
+            const size_t shift = n % 4;
+            for (size_t i = 0; i < sizeof y / sizeof *y; i++)
+                y[i] = 12345;
+            lh_check(fpemu_decode_f32(&f, n, codes + shift % 3, y + shift) == FPEMU_OK, "%s: %zu codes", specs[s], n);
+            size_t wrong = 0;
+            for (size_t i = 0; i < n; i++) {
+                const float one = fpemu_decode_one_f32(&f, codes[shift % 3 + i]);
+                wrong += lh_float_bits(y[shift + i]) != lh_float_bits(one);
+            }
+            lh_check(wrong == 0, "%s: %zu of %zu codes are others in an array", specs[s], wrong, n);
+            for (size_t i = 0; i < sizeof y / sizeof *y; i++)
+                if (i < shift || i >= shift + n)
+                    lh_check(lh_float_bits(y[i]) == lh_float_bits(12345), "%s: written at %zu of %zu", specs[s], i, n);
+        }
+    }
+}
+
 /* ------------------------------------------------------------------------------------------------ all */
 
 static void every_format(void)
@@ -501,5 +533,6 @@ int main(int argc, char **argv)
     variants_agree(argv[0]);
     environment();
     environment_of_threads();
+    decode_in_bulk();
     return lh_report("properties");
 }

@@ -22,11 +22,12 @@
 static const char help[] =
     "Usage: fpemu bench [SPEC...] [OPTION...]\n"
     "Measures rounding of float and double arrays, in billions of elements and gigabytes (read and\n"
-    "written) a second and as a ratio to memcpy of as many bytes by as many threads, in the same run.\n"
+    "written) a second and as a ratio to memcpy of as many numbers by as many threads, in the same run.\n"
     "The data spread over the exponents of each format; one result in ten is subnormal where the\n"
     "format has such values. Without SPECs, a choice of formats. A format that a mode or a type does\n"
     "not go with is left out.\n"
     "\n"
+    "      --op OP           quantize (default), encode to codes or decode from them\n"
     "  -r, --rounding MODE   a mode to measure; may be repeated (default: rne and sr)\n"
     "      --size N          elements of an array; may be repeated (default: 16384 and 1048576)\n"
     "      --threads N       threads; may be repeated (default: 1)\n"
@@ -35,7 +36,8 @@ static const char help[] =
     "\n"
     "Example: fpemu bench e4m3fn bf16 -r rne -r rtz --size 16384 --threads 1 --threads 2\n";
 
-static const struct option options[] = {{"rounding", required_argument, NULL, 'r'},
+static const struct option options[] = {{"op", required_argument, NULL, CLI_OPT_OPERATION},
+                                        {"rounding", required_argument, NULL, 'r'},
                                         {"size", required_argument, NULL, CLI_OPT_SIZE},
                                         {"threads", required_argument, NULL, CLI_OPT_THREADS},
                                         {"counters", no_argument, NULL, CLI_OPT_COUNTERS},
@@ -48,6 +50,10 @@ static const char *const default_specs[] = {"fp16", "bf16", "e5m2", "e4m3fn", "e
 enum { DEFAULT_SPECS = sizeof default_specs / sizeof *default_specs, ROUNDS = 15, MOST_MODES = 16, MOST_RUNS = 16 };
 enum { WINDOW = 1 << 17, PATTERN = 1 << 16 }; /* elements of a round at least, and of the data before they repeat */
 enum { LOWEST_BINADE = -1074, BINADES = 1074 + 1024 };
+enum { ALIGNMENT = 64 }; /* of arrays: a line of the cache, so that memcpy and the loops find the same */
+
+typedef enum bench_operation { QUANTIZE, ENCODE, DECODE } bench_operation;
+static const char *const operation_names[] = {"quantize", "encode", "decode"};
 
 /* One line of the table. */
 typedef struct bench_case {
@@ -63,7 +69,9 @@ typedef struct bench {
     size_t count, size, repeats; /* repeats: how often a round goes through the array */
     unsigned threads;
     bool counters;
-    void *x, *y;
+    bench_operation operation;
+    void *x, *y, *codes;
+    void *memory[3]; /* of those, not aligned */
     uint64_t *random;
     double power[BINADES];
     double memcpy_seconds[2][ROUNDS]; /* float, double */
@@ -121,8 +129,11 @@ static void fill(const bench *b, const bench_case *k)
 /* Arrays of `most` elements, and what every fill needs: random bits, and the powers of two of binary64. */
 static void prepare(bench *b, size_t most)
 {
-    b->x = cli_allocate(most, sizeof(double));
-    b->y = cli_allocate(most, sizeof(double));
+    void **const arrays[] = {&b->x, &b->y, &b->codes};
+    for (int i = 0; i < 3; i++) {
+        b->memory[i] = cli_allocate(most + ALIGNMENT / sizeof(double), sizeof(double));
+        *arrays[i] = (char *)b->memory[i] + (0 - (uintptr_t)b->memory[i]) % ALIGNMENT;
+    }
     b->random = cli_allocate(PATTERN, sizeof *b->random);
     for (size_t i = 0; i < PATTERN; i++) {
         b->random[i] = (uint64_t)fpemu_random_word(FPEMU_HASH, 0, 0, i) << 32 | fpemu_random_word(FPEMU_HASH, 0, 1, i);
@@ -132,12 +143,35 @@ static void prepare(bench *b, size_t most)
     }
 }
 
+static fpemu_status encode(const bench *b, const bench_case *k, size_t count, fpemu_stats *asked)
+{
+    return k->binary64 ? fpemu_encode_f64(&k->format, &k->rounding, count, b->x, b->codes, asked)
+                       : fpemu_encode_f32(&k->format, &k->rounding, count, b->x, b->codes, asked);
+}
+
 static fpemu_status run_case(const bench *b, const bench_case *k, size_t count)
 {
     fpemu_stats stats = {0};
     fpemu_stats *asked = b->counters ? &stats : NULL;
+    if (b->operation == ENCODE) {
+        return encode(b, k, count, asked);
+    }
+    if (b->operation == DECODE) {
+        return k->binary64 ? fpemu_decode_f64(&k->format, count, b->codes, b->y)
+                           : fpemu_decode_f32(&k->format, count, b->codes, b->y);
+    }
     return k->binary64 ? fpemu_quantize_f64(&k->format, &k->rounding, count, b->x, b->y, asked)
                        : fpemu_quantize_f32(&k->format, &k->rounding, count, b->x, b->y, asked);
+}
+
+/* Bytes read and written for an element. */
+static double element_bytes(const bench *b, bool binary64, const fpemu_format *format)
+{
+    const double number = binary64 ? 8 : 4;
+    if (b->operation == QUANTIZE || format == NULL) {
+        return 2 * number;
+    }
+    return number + (format->bits > 32 ? 8 : format->bits > 16 ? 4 : format->bits > 8 ? 2 : 1);
 }
 
 static double time_memcpy(const bench *b, size_t item_size)
@@ -178,6 +212,9 @@ static void measure(bench *b)
         for (size_t i = 0; i < b->count; i++) {
             bench_case *k = &b->cases[i];
             fill(b, k);
+            if (b->operation == DECODE) {
+                cli_check(encode(b, k, b->size, NULL), k->mode);
+            }
             time_memcpy(b, k->binary64 ? 8 : 4); /* pages and caches as in what follows */
             k->seconds[round] = time_case(b, k);
             b->memcpy_seconds[k->binary64][round] = time_memcpy(b, k->binary64 ? 8 : 4);
@@ -197,23 +234,25 @@ static const char *type_name(bool binary64)
     return binary64 ? "double" : "float";
 }
 
-static void print_row(const bench *b, const char *spec, const char *mode, bool binary64, const double seconds[ROUNDS])
+static void print_row(const bench *b, const fpemu_format *format, const char *mode, bool binary64,
+                      const double seconds[ROUNDS])
 {
+    char spec[CLI_SPEC_SIZE];
     const double s = speed(b, seconds);
-    printf("%-20s  %-10s  %-6s  %10zu  %7u  %10.4f  %8.2f  %9.4f\n", spec, mode, type_name(binary64), b->size,
-           b->threads, s, s * (binary64 ? 16 : 8), s / speed(b, b->memcpy_seconds[binary64]));
+    const char *name = format ? cli_spec(format, spec) : "memcpy";
+    printf("%-20s  %-10s  %-6s  %10zu  %7u  %10.4f  %8.2f  %9.4f\n", name, mode, type_name(binary64), b->size,
+           b->threads, s, s * element_bytes(b, binary64, format), s / speed(b, b->memcpy_seconds[binary64]));
 }
 
 static void print_rows(const bench *b)
 {
     for (int binary64 = 0; binary64 < 2; binary64++) {
         if (b->memcpy_seconds[binary64][0] > 0) {
-            print_row(b, "memcpy", "", binary64 != 0, b->memcpy_seconds[binary64]);
+            print_row(b, NULL, "", binary64 != 0, b->memcpy_seconds[binary64]);
         }
     }
     for (size_t i = 0; i < b->count; i++) {
-        char spec[CLI_SPEC_SIZE];
-        print_row(b, cli_spec(&b->cases[i].format, spec), b->cases[i].mode, b->cases[i].binary64, b->cases[i].seconds);
+        print_row(b, &b->cases[i].format, b->cases[i].mode, b->cases[i].binary64, b->cases[i].seconds);
     }
 }
 
@@ -230,7 +269,7 @@ static void add_cases(const bench *b, json_t *list)
         jsonout_set(entry, "size", jsonout_count(b->size));
         jsonout_set(entry, "threads", jsonout_count(b->threads));
         jsonout_set(entry, "elements_per_second", jsonout_real(s * 1e9));
-        jsonout_set(entry, "bytes_per_second", jsonout_real(s * 1e9 * (k->binary64 ? 16 : 8)));
+        jsonout_set(entry, "bytes_per_second", jsonout_real(s * 1e9 * element_bytes(b, k->binary64, &k->format)));
         jsonout_set(entry, "memcpy_elements_per_second", jsonout_real(copy * 1e9));
         jsonout_set(entry, "memcpy_ratio", jsonout_real(s / copy));
         jsonout_append(list, entry);
@@ -279,6 +318,16 @@ static void add_value(uint64_t values[MOST_RUNS], int *count, const char *option
     values[(*count)++] = cli_option_u64(option, argument, 1, most);
 }
 
+static bench_operation operation_named(const char *name)
+{
+    for (int i = QUANTIZE; i <= DECODE; i++) {
+        if (strcmp(name, operation_names[i]) == 0) {
+            return (bench_operation)i;
+        }
+    }
+    cli_usage("bench: --op is quantize, encode or decode, not '%s'", name);
+}
+
 int cmd_bench(int argc, char **argv)
 {
     cli c = cli_start(argc, argv, help);
@@ -300,18 +349,23 @@ int cmd_bench(int argc, char **argv)
             add_value(threads, &thread_count, "--threads", optarg, 4096);
         } else if (option == CLI_OPT_COUNTERS) {
             b.counters = true;
+        } else if (option == CLI_OPT_OPERATION) {
+            b.operation = operation_named(optarg);
         } else {
             json = true;
         }
+    }
+    if (b.operation == DECODE && b.counters) {
+        cli_usage("bench: decode has no counters");
     }
     prepare(&b, (size_t)most);
     list_cases(&b, c.operands > 0 ? (const char *const *)c.operand : default_specs,
                c.operands > 0 ? c.operands : DEFAULT_SPECS, modes, mode_count > 0 ? mode_count : 2);
     json_t *list = json ? jsonout_array() : NULL;
     if (!json) {
-        printf("%s loops, %s\n%-20s  %-10s  %-6s  %10s  %7s  %10s  %8s  %9s\n", fpemu_variant(),
-               b.counters ? "with counters" : "no counters", "format", "rounding", "type", "elements", "threads",
-               "G-elem/s", "GB/s", "of-memcpy");
+        printf("%s loops, %s, %s\n%-20s  %-10s  %-6s  %10s  %7s  %10s  %8s  %9s\n", fpemu_variant(),
+               operation_names[b.operation], b.counters ? "with counters" : "no counters", "format", "rounding", "type",
+               "elements", "threads", "G-elem/s", "GB/s", "of-memcpy");
     }
     for (int s = 0; s < (size_count > 0 ? size_count : 2); s++) {
         for (int t = 0; t < (thread_count > 0 ? thread_count : 1); t++) {
@@ -330,13 +384,15 @@ int cmd_bench(int argc, char **argv)
     if (json) {
         json_t *object = jsonout_object();
         jsonout_set(object, "variant", jsonout_text(fpemu_variant()));
+        jsonout_set(object, "operation", jsonout_text(operation_names[b.operation]));
         jsonout_set(object, "counters", jsonout_bool(b.counters));
         jsonout_set(object, "cases", list);
         jsonout_print(object);
     }
     free(b.cases);
-    free(b.x);
-    free(b.y);
+    for (int i = 0; i < 3; i++) {
+        free(b.memory[i]);
+    }
     free(b.random);
     return CLI_OK;
 }
