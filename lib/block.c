@@ -8,6 +8,9 @@
 #define PARTS 32
 /* A block of this many elements is split between threads, smaller ones are shared out. */
 #define LARGE 131072
+/* The short way takes this many elements, and blocks, at a time. */
+#define QUICK_TILE 2048
+#define QUICK_BLOCKS 64
 
 /* Random bits of a span of elements that are `step` apart. */
 static void random_span(const kernels *k, const fpemu_rounding *r, const block_span *s, uint32_t *out)

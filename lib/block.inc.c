@@ -88,9 +88,7 @@ typedef struct NAME(block_job) {
 #if CORE_W == 32
     element_f64 wide; /* the element in binary64, for exact quotients and S2FP8 */
 #endif
-#if CORE_W == 32
-    core_quick_block quick;
-#endif
+    CORE(quick_block) quick;
     CORE(coder) coder;
     block_walk walk;
     CORE(extremes) whole; /* of the tensor, where its blocks are one */
@@ -550,80 +548,7 @@ static void NAME(find_scale)(const NAME(block_job) *j, NAME(part) *p, const CORE
                     s->exponent);
 }
 
-/* Full runs from block v on that follow one another in memory; the first of them is at *p. */
-static uint64_t NAME(runs_from)(const block_walk *w, uint64_t v, uint64_t end, block_place *p)
-{
-    const uint64_t along = v % w->across, full = w->length / w->tile_length;
-    const uint64_t left = along < full ? full - along : 0;
-    fpemu_walk_block(w, v, p);
-    return left < end - v ? left : end - v;
-}
-
-/* Quantises such runs tile by tile: every step takes all blocks of a tile at once. How many it did, up to the first
- * that wants another kind of scale. */
-static uint64_t NAME(run_tiles)(const NAME(block_job) *j, uint64_t index, uint64_t blocks, const REAL *x, REAL *y)
-{
-    const size_t length = (size_t)j->walk.tile_length, full = BLOCK_TILE / length;
-    REAL t[BLOCK_TILE], rounded[BLOCK_TILE], down[BLOCK_TILE], s[BLOCK_TILE];
-    UINT grid[BLOCK_TILE], amax[BLOCK_TILE];
-    int64_t q[BLOCK_TILE];
-    uint32_t r[BLOCK_TILE];
-    for (uint64_t done = 0; done < blocks;) {
-        const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
-        size_t count = 0;
-        int divide = 0;
-        REAL second = 1;
-        j->k->LOOP(runs_amax)(length, wanted, x, amax);
-        while (count < wanted && amax[count] < INF) {
-            const CORE(extremes) e = {amax[count], 0, 0, 0, 0};
-            CORE(scale) scale;
-            CORE(scale_find)(&j->block, &e, &scale);
-            const int divides = scale.kind == CORE_SCALE_DIVIDE;
-            if ((scale.kind != CORE_SCALE_MULTIPLY && !divides) || (count && divides != divide))
-                break;
-            divide = divides;
-            second = scale.d;
-            down[count] = scale.down;
-            s[count++] = scale.s;
-        }
-        if (count == 0)
-            return done;
-        const size_t n = count * length;
-        if (j->stochastic)
-            fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index, n, r);
-        j->k->LOOP(runs_t)(divide, j->block.sticky, length, count, down, x, t);
-        NAME(element_run)(&j->element, j->k, n, t, r, 0, grid, rounded, q);
-        j->k->LOOP(runs_y)(length, count, s, second, rounded, y);
-        x += n;
-        y += n;
-        index += n;
-        done += count;
-    }
-    return blocks;
-}
-
-/* The short way for full runs that lie in a row, from block v on: how many were done. */
-static uint64_t NAME(run_quick)(const NAME(block_job) *j, uint64_t v, uint64_t end)
-{
-    uint64_t done = 0;
-    while (v + done < end) {
-        block_place p;
-        const uint64_t n = NAME(runs_from)(&j->walk, v + done, end, &p);
-        uint64_t got = 0;
-        if (n == 0)
-            break;
-#if CORE_W == 32
-        if (j->quick.usable)
-            got = j->k->quick_blocks(&j->quick, (size_t)n, (size_t)j->walk.tile_length, j->x + p.x, j->y + p.y);
-        else
-#endif
-            got = NAME(run_tiles)(j, p.first, n, j->x + p.x, j->y + p.y);
-        done += got;
-        if (got < n)
-            break;
-    }
-    return done;
-}
+#include "blockrows.inc.c"
 
 /* Blocks begin <= v < end in the order of visits, one after the other. */
 static void NAME(run_blocks)(const NAME(block_job) *j, uint64_t begin, uint64_t end, gathering *g)
@@ -636,7 +561,9 @@ static void NAME(run_blocks)(const NAME(block_job) *j, uint64_t begin, uint64_t 
         NAME(part) p;
         CORE(extremes) e = j->whole;
         if (j->in_rows && v >= again) {
-            const uint64_t quick = NAME(run_quick)(j, v, end);
+            if (g)
+                NAME(flush)(j, &w, g); /* the open sums are of the blocks in it */
+            const uint64_t quick = NAME(run_rows)(j, v, end, g);
             again = quick ? 0 : v + 16; /* where one block is left out, the next ones likely are */
             v += quick;
             if (v == end)
@@ -775,21 +702,15 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
         CORE(coder_make)(&j.coder, &element, &rounding);
     if (!j.scalar) {
         CORE(block_make)(&j.block, f, &scale, call->rounding);
-#if CORE_W == 32
-        j.quick = core_quick_blocks(&j.block, f, call->rounding->mode);
-#endif
+        j.quick = CORE(quick_blocks)(&j.block, f, core_mode(call->rounding));
         j.bits = (int32_t)f->bits - 1;
         j.step = f->kind == FPEMU_KIND_INT ? f->scale : core_value64(core_power64(f->quantum));
     }
     if (core_nan_policy(f, &rounding) == FPEMU_NAN_ERROR && !f->has_nan)
         j.nan_seen = &nan_seen;
-    uint64_t longest = BLOCK_TILE;
-#if CORE_W == 32
-    longest = j.quick.usable ? 4096 : longest;
-#endif
     j.in_rows = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
-                !call->rounding->compat && !call->stats && !call->sink && j.walk.inner == 1 && j.walk.x[3] == 1 &&
-                j.walk.y[3] == 1 && j.walk.tile_length <= longest;
+                !call->rounding->compat && !call->sink && j.walk.inner == 1 && j.walk.x[3] == 1 &&
+                j.walk.y[3] == 1 && (j.quick.usable || (!call->stats && j.walk.tile_length <= BLOCK_TILE));
     if (needs_range(f)) {
         const int known = has_tensor(f) && call->tensor;
         if (!known && !whole) {

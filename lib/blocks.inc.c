@@ -76,24 +76,58 @@ static void LOOP(scale_t)(const CORE(scale) *s, int sticky, size_t n, const void
 }
 #undef SCALE_T
 
-/* The same for `count` blocks of `length` elements in a row, each with its own divisor or multiplier; and their largest
- * magnitudes, and y. */
+#define LARGER(a, b) ((a) > (b) ? (a) : (b))
+
+/* Largest magnitudes of 16 blocks of n elements, n a multiple of 16: columns first, then neighbours pair by pair, so
+ * that every step is one of whole vectors. */
+FPEMU_FN void LOOP(sixteen_amax)(size_t n, const char *in, UINT *amax)
+{
+    UINT w[256];
+    for (size_t b = 0; b < 16; b++) {
+        SIMD for (size_t i = 0; i < 16; i++)
+        {
+            UINT largest = 0;
+            for (size_t k = 0; k < n; k += 16) {
+                UINT u;
+                memcpy(&u, in + (b * n + k + i) * sizeof u, sizeof u);
+                u = u << 1 >> 1;
+                largest = LARGER(largest, u);
+            }
+            w[b * 16 + i] = largest;
+        }
+    }
+    SIMD for (size_t i = 0; i < 128; i++) w[i] = LARGER(w[2 * i], w[2 * i + 1]);
+    SIMD for (size_t i = 0; i < 64; i++) w[i] = LARGER(w[2 * i], w[2 * i + 1]);
+    SIMD for (size_t i = 0; i < 32; i++) w[i] = LARGER(w[2 * i], w[2 * i + 1]);
+    SIMD for (size_t i = 0; i < 16; i++) amax[i] = LARGER(w[2 * i], w[2 * i + 1]);
+}
+
+/* Largest magnitudes of `count` blocks of `length` elements in a row. */
 static void LOOP(runs_amax)(size_t length, size_t count, const void *x, UINT *amax)
 {
     const char *in = (const char *)x;
-    for (size_t b = 0; b < count; b++) {
+    size_t b = 0;
+    if (length == 32) /* the usual lengths as constants: nothing is left of the inner loop */
+        for (; b + 16 <= count; b += 16)
+            LOOP(sixteen_amax)(32, in + b * 32 * sizeof *amax, amax + b);
+    else if (length == 16)
+        for (; b + 16 <= count; b += 16)
+            LOOP(sixteen_amax)(16, in + b * 16 * sizeof *amax, amax + b);
+    for (; b < count; b++) {
         UINT largest = 0;
 #pragma omp simd reduction(max : largest)
         for (size_t i = 0; i < length; i++) {
             UINT u;
             memcpy(&u, in + (b * length + i) * sizeof u, sizeof u);
             u = u << 1 >> 1;
-            largest = u > largest ? u : largest;
+            largest = LARGER(u, largest);
         }
         amax[b] = largest;
     }
 }
+#undef LARGER
 
+/* t of such blocks, each with its own divisor or multiplier; and y. */
 #define RUNS_T(of_kind, keep)                                                                                          \
     for (size_t b = 0; b < count; b++) {                                                                               \
         const REAL one_down = down[b];                                                                                 \
@@ -185,114 +219,3 @@ static void LOOP(count_element)(const PLAN *p, size_t n, const void *x, const vo
     c->overflow = overflow;
     c->subnormal = subnormal;
 }
-
-#if CORE_W == 32
-#define QUICK(kind)                                                                                                    \
-    FPEMU_FN void quick_##kind(const core_quick_block *q, uint32_t power, size_t n, const char *in, char *out)         \
-    {                                                                                                                  \
-        const core_quick_##kind k = core_quick_##kind##_of(q, power);                                                  \
-        SIMD for (size_t i = 0; i < n; i++)                                                                            \
-        {                                                                                                              \
-            uint32_t u, v;                                                                                             \
-            memcpy(&u, in + i * sizeof u, sizeof u);                                                                   \
-            v = core_quick_##kind##_element(&k, u);                                                                    \
-            memcpy(out + i * sizeof v, &v, sizeof v);                                                                  \
-        }                                                                                                              \
-    }
-QUICK(float)
-QUICK(fixed)
-#undef QUICK
-
-/* Blocks whose scales are found and used at a time. */
-#define GROUP 16
-
-#define QUICK_ELEMENTS(kind, n)                                                                                        \
-    for (size_t b = 0; b < ok; b++)                                                                                    \
-        quick_##kind(&q, powers[b], n, in + b * n * sizeof *x, out + b * n * sizeof *y);                               \
-    break
-
-#define LARGER(a, b) ((a) > (b) ? (a) : (b))
-
-/* Largest magnitudes of GROUP blocks of n elements, n a multiple of 16: columns first, then neighbours pair by pair, so
- * that every step is one of whole vectors. */
-FPEMU_FN void quick_largest(size_t n, const char *in, uint32_t *amax)
-{
-    uint32_t w[16 * GROUP];
-    for (size_t b = 0; b < GROUP; b++) {
-        SIMD for (size_t i = 0; i < 16; i++)
-        {
-            uint32_t largest = 0;
-            for (size_t k = 0; k < n; k += 16) {
-                uint32_t u;
-                memcpy(&u, in + (b * n + k + i) * sizeof u, sizeof u);
-                u &= 0x7fffffffu;
-                largest = LARGER(largest, u);
-            }
-            w[b * 16 + i] = largest;
-        }
-    }
-    SIMD for (size_t i = 0; i < 8 * GROUP; i++) w[i] = LARGER(w[2 * i], w[2 * i + 1]);
-    SIMD for (size_t i = 0; i < 4 * GROUP; i++) w[i] = LARGER(w[2 * i], w[2 * i + 1]);
-    SIMD for (size_t i = 0; i < 2 * GROUP; i++) w[i] = LARGER(w[2 * i], w[2 * i + 1]);
-    SIMD for (size_t i = 0; i < GROUP; i++) amax[i] = LARGER(w[2 * i], w[2 * i + 1]);
-}
-#undef LARGER
-
-/* Blocks of `length` elements in a row, up to the first that core_quick_blocks leaves out: how many were done. */
-static size_t quick_blocks(const core_quick_block *how, size_t blocks, size_t length, const float *x, float *y)
-{
-    const core_quick_block q = *how;
-    const char *in = (const char *)x;
-    char *out = (char *)y;
-    uint32_t amax[GROUP] = {0}, powers[GROUP];
-    for (size_t done = 0; done < blocks;) {
-        const size_t group = blocks - done < GROUP ? blocks - done : GROUP;
-        if (group == GROUP && length == 32) /* the usual lengths as constants: nothing is left of the inner loop */
-            quick_largest(32, in, amax);
-        else if (group == GROUP && length == 16)
-            quick_largest(16, in, amax);
-        else
-            runs_amax_32(length, group, in, amax);
-        uint32_t bad = 0;
-#pragma omp simd reduction(| : bad)
-        for (size_t b = 0; b < GROUP; b++)
-            bad |= (uint32_t)(amax[b] - q.least > q.most - q.least) & (uint32_t)(amax[b] != 0);
-        size_t ok = group;
-        if (bad)
-            for (ok = 0; ok < group && (amax[ok] - q.least <= q.most - q.least || amax[ok] == 0);)
-                ok++;
-#define QUICK_POWERS(rule)                                                                                             \
-    case rule:                                                                                                         \
-        SIMD for (size_t b = 0; b < GROUP; b++) powers[b] = core_quick_power(&q, rule, amax[b]);          \
-        break
-        switch (q.rule) {
-            QUICK_POWERS(FPEMU_SCALING_CEIL);
-            QUICK_POWERS(FPEMU_SCALING_EVEN);
-            QUICK_POWERS(FPEMU_SCALING_RCEIL);
-            QUICK_POWERS(FPEMU_SCALING_HBFP);
-        default: QUICK_POWERS(FPEMU_SCALING_FLOOR);
-        }
-#undef QUICK_POWERS
-        if (q.fixed)
-            switch (length) {
-            case 16: QUICK_ELEMENTS(fixed, 16);
-            case 32: QUICK_ELEMENTS(fixed, 32);
-            default: QUICK_ELEMENTS(fixed, length);
-            }
-        else
-            switch (length) {
-            case 16: QUICK_ELEMENTS(float, 16);
-            case 32: QUICK_ELEMENTS(float, 32);
-            default: QUICK_ELEMENTS(float, length);
-            }
-        done += ok;
-        in += ok * length * sizeof *x;
-        out += ok * length * sizeof *y;
-        if (ok < group)
-            return done;
-    }
-    return blocks;
-}
-#undef QUICK_ELEMENTS
-#undef GROUP
-#endif

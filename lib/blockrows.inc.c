@@ -1,0 +1,165 @@
+/* blockrows.inc.c - many blocks at a time where they lie side by side; included by block.inc.c. Each function does
+ * blocks up to the first that it has to leave to the long way, which knows everything. */
+
+/* Full runs from block v on that follow one another in memory; the first of them is at *p. */
+static uint64_t NAME(runs_from)(const block_walk *w, uint64_t v, uint64_t end, block_place *p)
+{
+    const uint64_t along = v % w->across, full = w->length / w->tile_length;
+    const uint64_t left = along < full ? full - along : 0;
+    fpemu_walk_block(w, v, p);
+    return left < end - v ? left : end - v;
+}
+
+/* ---------------------------------------------------------------------------- scales that are powers of two */
+
+/* n elements from `index` on, each with its own scale. They are of blocks of `length`, the first of them at `position`
+ * of its block; or, without sums of errors, of any. */
+static void NAME(quick_elements)(const NAME(block_job) *j, uint64_t index, size_t n, const UINT *powers,
+                                 uint64_t position, uint64_t length, const REAL *x, REAL *y, gathering *g)
+{
+    const CORE(quick_block) *q = &j->quick;
+    REAL held[QUICK_TILE];
+    UINT grid[QUICK_TILE];
+    uint32_t r[QUICK_TILE];
+    if (j->stochastic)
+        fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index, n, r);
+    if (!g) {
+        j->k->LOOP(quick)[q->fixed][q->mode](q, n, x, powers, r, y);
+        return;
+    }
+    CORE(quick_block) open = *q; /* without ends */
+    REAL *const to = x == y ? held : y; /* counting reads x once more when y is made */
+    tile_counts c;
+    c.max_error = g->stats.max_error;
+    open.max = open.lowest = q->past;
+    j->k->LOOP(quick)[q->fixed][q->mode](&open, n, x, powers, r, grid);
+    j->k->LOOP(quick_count)[q->fixed](q, n, x, grid, powers, to, &c);
+    for (size_t at = 0, m; at < n; at += m) {
+        const uint64_t left = length - position;
+        m = !(j->want & FPEMU_SUMS) || left > n - at ? n - at : (size_t)left;
+        fpemu_gather_tile(g, CORE_W, position, m, x + at, to + at, &c);
+        position += m;
+        if (position == length) {
+            fpemu_gather_close(g);
+            position = 0;
+        }
+        memset(&c, 0, sizeof c); /* they are all counted with the first */
+    }
+    if (to != y)
+        memcpy(y, to, n * sizeof *y);
+}
+
+/* Counts blocks of the short way. */
+static void NAME(quick_scales)(const NAME(block_job) *j, size_t count, const UINT *amax, gathering *g)
+{
+    for (size_t b = 0; b < count; b++) {
+        int exponent = 0;
+        if (j->want & FPEMU_SCALES) {
+            const CORE(extremes) e = {amax[b], 0, 0, 0, 0};
+            CORE(scale) s;
+            CORE(scale_find)(&j->block, &e, &s);
+            exponent = s.exponent;
+        }
+        count_block(&g->stats, j->call->stats, CORE_SCALE_POWER, amax[b] == 0, 0, 1, exponent);
+    }
+}
+
+/* Full runs in a row. */
+static uint64_t NAME(quick_runs)(const NAME(block_job) *j, uint64_t index, uint64_t blocks, const REAL *x, REAL *y,
+                                 gathering *g)
+{
+    const CORE(quick_block) *q = &j->quick;
+    const size_t length = (size_t)j->walk.tile_length;
+    const size_t fit = length < QUICK_TILE ? QUICK_TILE / length : 1, full = fit < QUICK_BLOCKS ? fit : QUICK_BLOCKS;
+    UINT amax[QUICK_BLOCKS], powers[QUICK_BLOCKS], spread[QUICK_TILE];
+    for (uint64_t done = 0; done < blocks;) {
+        const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
+        j->k->LOOP(runs_amax)(length, wanted, x, amax);
+        const size_t count = j->k->LOOP(quick_powers)(q, wanted, amax, powers), n = count * length;
+        if (q->mode == FPEMU_RNE && !g)
+            j->k->LOOP(quick_rows)(q, length, count, x, powers, y);
+        else
+            for (size_t at = 0, m; at < n; at += m) {
+                m = n - at < QUICK_TILE ? n - at : QUICK_TILE;
+                if (length < QUICK_TILE)
+                    j->k->LOOP(quick_spread)(length, count, powers, spread);
+                else
+                    j->k->LOOP(quick_spread)(m, 1, powers, spread);
+                NAME(quick_elements)(j, index + at, m, spread, at % length, length, x + at, y + at, g);
+            }
+        if (g)
+            NAME(quick_scales)(j, count, amax, g);
+        x += n;
+        y += n;
+        index += n;
+        done += count;
+        if (count < wanted)
+            return done;
+    }
+    return blocks;
+}
+
+/* ------------------------------------------------------------------------------------------ other scales */
+
+/* Full runs in a row, tile by tile: every step takes all blocks of a tile at once. */
+static uint64_t NAME(run_tiles)(const NAME(block_job) *j, uint64_t index, uint64_t blocks, const REAL *x, REAL *y)
+{
+    const size_t length = (size_t)j->walk.tile_length, full = BLOCK_TILE / length;
+    REAL t[BLOCK_TILE], rounded[BLOCK_TILE], down[BLOCK_TILE], s[BLOCK_TILE];
+    UINT grid[BLOCK_TILE], amax[BLOCK_TILE];
+    int64_t q[BLOCK_TILE];
+    uint32_t r[BLOCK_TILE];
+    for (uint64_t done = 0; done < blocks;) {
+        const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
+        size_t count = 0;
+        int divide = 0;
+        REAL second = 1;
+        j->k->LOOP(runs_amax)(length, wanted, x, amax);
+        while (count < wanted && amax[count] < INF) {
+            const CORE(extremes) e = {amax[count], 0, 0, 0, 0};
+            CORE(scale) scale;
+            CORE(scale_find)(&j->block, &e, &scale);
+            const int divides = scale.kind == CORE_SCALE_DIVIDE;
+            if ((scale.kind != CORE_SCALE_MULTIPLY && !divides) || (count && divides != divide))
+                break;
+            divide = divides;
+            second = scale.d;
+            down[count] = scale.down;
+            s[count++] = scale.s;
+        }
+        if (count == 0)
+            return done;
+        const size_t n = count * length;
+        if (j->stochastic)
+            fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index, n, r);
+        j->k->LOOP(runs_t)(divide, j->block.sticky, length, count, down, x, t);
+        NAME(element_run)(&j->element, j->k, n, t, r, 0, grid, rounded, q);
+        j->k->LOOP(runs_y)(length, count, s, second, rounded, y);
+        x += n;
+        y += n;
+        index += n;
+        done += count;
+    }
+    return blocks;
+}
+
+/* Full runs that lie in a row, from block v on: how many were done. */
+static uint64_t NAME(run_rows)(const NAME(block_job) *j, uint64_t v, uint64_t end, gathering *g)
+{
+    uint64_t done = 0;
+    while (v + done < end) {
+        block_place p;
+        const uint64_t n = NAME(runs_from)(&j->walk, v + done, end, &p);
+        uint64_t got = 0;
+        if (n == 0)
+            break;
+        if (j->quick.usable)
+            got = NAME(quick_runs)(j, p.first, n, j->x + p.x, j->y + p.y, g);
+        else
+            got = NAME(run_tiles)(j, p.first, n, j->x + p.x, j->y + p.y);
+        done += got;
+        if (got < n)
+            break;
+    }
+    return done;
+}
