@@ -8,6 +8,8 @@
 #define PARTS 32
 /* A block of this many elements is split between threads, smaller ones are shared out. */
 #define LARGE 131072
+/* Tensors below this are tried the short way before anything else is prepared. */
+#define SMALL 65536
 /* The short way takes this many elements, and blocks, at a time. */
 #define QUICK_TILE 2048
 #define QUICK_BLOCKS 64

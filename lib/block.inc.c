@@ -253,6 +253,36 @@ static void NAME(range_add)(const kernels *k, int logarithms, size_t n, const RE
     }
 }
 
+/* Measures part k of a tensor, which is the one block at *place. */
+static void NAME(measure_part)(const NAME(block_job) *j, int logarithms, const block_walk *all, const block_place *place,
+                               int k, int parts, fpemu_range *range)
+{
+    const uint64_t end = part_begin(k + 1, parts, (size_t)all->total, 0);
+    REAL x[BLOCK_TILE];
+    fpemu_range own;
+    memset(&own, 0, sizeof own);
+    for (uint64_t at = part_begin(k, parts, (size_t)all->total, 0); at < end;) {
+        const block_span s = fpemu_walk_span(all, place, at, end - at);
+        for (uint64_t i = 0; i < s.n;) {
+            const REAL *from = j->x + s.x + (int64_t)i * s.x_step;
+            uint64_t n = s.n - i;
+            if (s.x_step != 1) {
+                n = n < BLOCK_TILE ? n : BLOCK_TILE;
+                for (uint64_t e = 0; e < n; e++)
+                    x[e] = from[(int64_t)e * s.x_step];
+                from = x;
+            }
+            NAME(range_add)(j->k, logarithms, (size_t)n, from, &own);
+            i += n;
+        }
+        at += s.n;
+    }
+#ifdef _OPENMP
+#pragma omp critical(fpemu_measure)
+#endif
+    join_range(range, &own);
+}
+
 /* Measures all of a tensor. */
 static void NAME(measure)(const NAME(block_job) *j, const fpemu_format *f, const fpemu_shape *shape, fpemu_range *range)
 {
@@ -265,36 +295,17 @@ static void NAME(measure)(const NAME(block_job) *j, const fpemu_format *f, const
         return;
     fpemu_walk_block(&all, 0, &place);
     const int parts = thread_count((size_t)all.total), logarithms = f->scaling == FPEMU_SCALING_S2FP8;
+    if (parts == 1) {
+        NAME(measure_part)(j, logarithms, &all, &place, 0, 1, range);
+        return;
+    }
 #ifdef _OPENMP
-#pragma omp parallel for num_threads(parts) schedule(static, 1) if (parts > 1)
+#pragma omp parallel for num_threads(parts) schedule(static, 1)
 #endif
     for (int k = 0; k < parts; k++) {
-        const uint64_t end = part_begin(k + 1, parts, (size_t)all.total, 0);
-        REAL x[BLOCK_TILE];
-        fpemu_range own;
         fp_environment environment;
         fpemu_environment_enter(&environment); /* a worker thread has its own */
-        memset(&own, 0, sizeof own);
-        for (uint64_t at = part_begin(k, parts, (size_t)all.total, 0); at < end;) {
-            const block_span s = fpemu_walk_span(&all, &place, at, end - at);
-            for (uint64_t i = 0; i < s.n;) {
-                const REAL *from = j->x + s.x + (int64_t)i * s.x_step;
-                uint64_t n = s.n - i;
-                if (s.x_step != 1) {
-                    n = n < BLOCK_TILE ? n : BLOCK_TILE;
-                    for (uint64_t e = 0; e < n; e++)
-                        x[e] = from[(int64_t)e * s.x_step];
-                    from = x;
-                }
-                NAME(range_add)(j->k, logarithms, (size_t)n, from, &own);
-                i += n;
-            }
-            at += s.n;
-        }
-#ifdef _OPENMP
-#pragma omp critical(fpemu_measure)
-#endif
-        join_range(range, &own);
+        NAME(measure_part)(j, logarithms, &all, &place, k, parts, range);
         fpemu_environment_leave(&environment);
     }
 }
@@ -596,6 +607,55 @@ static void NAME(run_piece)(const NAME(block_job) *j, const NAME(part) *p, uint6
     NAME(flush)(j, &w, g);
 }
 
+/* What a call leaves to its threads: a large block, which p says, piece by piece (together), or blocks first <= v < end
+ * in equal parts. */
+typedef struct NAME(share) {
+    const NAME(block_job) *j;
+    const NAME(part) *p;
+    uint64_t first, end;
+    int parts, together;
+} NAME(share);
+
+static void NAME(run_share)(const NAME(share) *s, int k)
+{
+    const NAME(block_job) *j = s->j;
+    gathering g;
+    if (j->counted)
+        fpemu_gather_begin(&g, j->want, CORE_W);
+    if (s->together) {
+        const size_t n = (size_t)s->p->place.elements;
+        const uint64_t offset = j->walk.block == WALK_INDEX ? j->call->rounding->offset : 0;
+        NAME(run_piece)(j, s->p, part_begin(k, s->parts, n, offset), part_begin(k + 1, s->parts, n, offset),
+                        j->counted ? &g : NULL);
+    } else {
+        const uint64_t step = (s->end - s->first) / (uint64_t)s->parts, begin = s->first + step * (uint64_t)k;
+        NAME(run_blocks)(j, begin, k + 1 == s->parts ? s->end : begin + step, j->counted ? &g : NULL);
+    }
+    if (j->counted) {
+#ifdef _OPENMP
+#pragma omp critical(fpemu_gather)
+#endif
+        fpemu_gather_end(&g, CORE_W, j->call->stats);
+    }
+}
+
+static void NAME(run_shares)(const NAME(share) *s)
+{
+    if (s->parts == 1) { /* apart: entering a parallel region costs more than many a call */
+        NAME(run_share)(s, 0);
+        return;
+    }
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(s->parts) schedule(static, 1)
+#endif
+    for (int k = 0; k < s->parts; k++) {
+        fp_environment environment;
+        fpemu_environment_enter(&environment); /* a worker thread has its own */
+        NAME(run_share)(s, k);
+        fpemu_environment_leave(&environment);
+    }
+}
+
 /* Blocks `first` and following on as many threads as are worth it. Large blocks one after the other, each by all
  * threads, cut where a piece of its sums ends. */
 static void NAME(run_all)(const NAME(block_job) *j, uint64_t first, uint64_t end)
@@ -605,47 +665,36 @@ static void NAME(run_all)(const NAME(block_job) *j, uint64_t first, uint64_t end
     const int large = full >= LARGE, together = large && !j->call->flat;
     const uint64_t most = count < w->total / full + 1 ? count * full : w->total; /* elements, about */
     const int parts = j->call->flat ? 1 : thread_count((size_t)(together ? full : most));
-    for (uint64_t b = first; b < (together ? end : first + 1); b++) {
-        NAME(part) p;
-        if (together) {
-            CORE(extremes) e = j->whole;
-            p.block = b;
-            fpemu_walk_block(w, b, &p.place);
-            if (!j->scalar && !j->whole_known)
-                NAME(large_extremes)(j, &p.place, parts, &e);
-            NAME(find_scale)(j, &p, &e, j->counted ? j->call->stats : NULL);
-        }
-        const uint64_t offset = w->block == WALK_INDEX ? j->call->rounding->offset : 0;
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(parts) schedule(static, 1) if (parts > 1)
-#endif
-        for (int k = 0; k < parts; k++) {
-            gathering g;
-            fp_environment environment;
-            fpemu_environment_enter(&environment); /* a worker thread has its own */
-            if (j->counted)
-                fpemu_gather_begin(&g, j->want, CORE_W);
-            if (together) {
-                const size_t n = (size_t)p.place.elements;
-                NAME(run_piece)(j, &p, part_begin(k, parts, n, offset), part_begin(k + 1, parts, n, offset),
-                                j->counted ? &g : NULL);
-            } else {
-                NAME(run_blocks)(j, first + count / (uint64_t)parts * (uint64_t)k,
-                                 k + 1 == parts ? end : first + count / (uint64_t)parts * (uint64_t)(k + 1),
-                                 j->counted ? &g : NULL);
-            }
-            if (j->counted) {
-#ifdef _OPENMP
-#pragma omp critical(fpemu_gather)
-#endif
-                fpemu_gather_end(&g, CORE_W, j->call->stats);
-            }
-            fpemu_environment_leave(&environment);
-        }
+    NAME(part) p;
+    const NAME(share) s = {j, &p, first, end, parts, together};
+    if (!together) {
+        NAME(run_shares)(&s);
+        return;
+    }
+    for (uint64_t b = first; b < end; b++) {
+        CORE(extremes) e = j->whole;
+        p.block = b;
+        fpemu_walk_block(w, b, &p.place);
+        if (!j->scalar && !j->whole_known)
+            NAME(large_extremes)(j, &p.place, parts, &e);
+        NAME(find_scale)(j, &p, &e, j->counted ? j->call->stats : NULL);
+        NAME(run_shares)(&s);
     }
 }
 
 /* ------------------------------------------------------------------------------------------------- verbs */
+
+/* Blocks from `first` on that the short way does: how many. */
+static uint64_t NAME(run_small)(const NAME(block_job) *j, uint64_t first, uint64_t end)
+{
+    gathering g;
+    if (!j->counted)
+        return NAME(run_rows)(j, first, end, NULL);
+    fpemu_gather_begin(&g, j->want, CORE_W);
+    const uint64_t done = NAME(run_rows)(j, first, end, &g);
+    fpemu_gather_end(&g, CORE_W, j->call->stats);
+    return done;
+}
 
 static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL *y)
 {
@@ -691,8 +740,22 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
     j.counted = call->stats != NULL;
     j.want = call->stats ? call->stats->want : 0;
     j.compat = j.scalar ? 0 : call->rounding->compat;
+    j.stochastic = core_mode(&rounding) >= FPEMU_SR;
+    if (!j.scalar) {
+        CORE(block_make)(&j.block, f, &scale, call->rounding);
+        j.quick = CORE(quick_blocks)(&j.block, f, core_mode(call->rounding));
+        j.bits = (int32_t)f->bits - 1;
+        j.step = f->kind == FPEMU_KIND_INT ? f->scale : core_value64(core_power64(f->quantum));
+    }
+    j.in_rows = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
+                !call->rounding->compat && !call->sink && j.walk.inner == 1 && j.walk.x[3] == 1 &&
+                j.walk.y[3] == 1 && (j.quick.usable || (!call->stats && j.walk.tile_length <= BLOCK_TILE));
+    uint64_t first = call->first;
+    if (j.in_rows && j.quick.usable && j.walk.total < SMALL)
+        first += NAME(run_small)(&j, first, last);
+    if (first == last)
+        return FPEMU_OK;
     NAME(element_begin)(&j.element, &element, &rounding);
-    j.stochastic = j.element.stochastic;
 #if CORE_W == 32
     if (f->scaling && element.fits_f64) /* also what binary32 holds */
         element_begin_f64(&j.wide, &element, &rounding);
@@ -700,17 +763,8 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
 #endif
     if (call->sink && !j.element.is_table)
         CORE(coder_make)(&j.coder, &element, &rounding);
-    if (!j.scalar) {
-        CORE(block_make)(&j.block, f, &scale, call->rounding);
-        j.quick = CORE(quick_blocks)(&j.block, f, core_mode(call->rounding));
-        j.bits = (int32_t)f->bits - 1;
-        j.step = f->kind == FPEMU_KIND_INT ? f->scale : core_value64(core_power64(f->quantum));
-    }
     if (core_nan_policy(f, &rounding) == FPEMU_NAN_ERROR && !f->has_nan)
         j.nan_seen = &nan_seen;
-    j.in_rows = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
-                !call->rounding->compat && !call->sink && j.walk.inner == 1 && j.walk.x[3] == 1 &&
-                j.walk.y[3] == 1 && (j.quick.usable || (!call->stats && j.walk.tile_length <= BLOCK_TILE));
     if (needs_range(f)) {
         const int known = has_tensor(f) && call->tensor;
         if (!known && !whole) {
@@ -737,7 +791,7 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
             }
         }
     }
-    NAME(run_all)(&j, call->first, last);
+    NAME(run_all)(&j, first, last);
     return nan_seen ? FPEMU_ERROR_NAN : FPEMU_OK;
 }
 
