@@ -12,7 +12,7 @@
 #define SMALL 65536
 /* The short way takes this many elements, and blocks, at a time. */
 #define QUICK_TILE 2048
-#define QUICK_BLOCKS 64
+#define QUICK_BLOCKS 128
 
 /* Random bits of a span of elements that are `step` apart. */
 static void random_span(const kernels *k, const fpemu_rounding *r, const block_span *s, uint32_t *out)
@@ -143,6 +143,17 @@ static uint64_t block_visited(const block_walk *w, uint64_t v)
     return (line * w->inner + i) * w->across + j;
 }
 
+/* Adds a scale to the caller's histogram. */
+static void count_scale(const fpemu_stats *caller, int exponent)
+{
+    const int64_t bin = (int64_t)exponent - caller->scale_first + 1, last = (int64_t)caller->scale_length - 1;
+    uint64_t *const place = caller->scale_histogram + (bin < 0 ? 0 : bin > last ? last : bin);
+#ifdef _OPENMP
+#pragma omp atomic
+#endif
+    ++*place;
+}
+
 /* What a block adds to the counters. `empty`: all of it zero. */
 static void count_block(fpemu_stats *s, const fpemu_stats *caller, int kind, int empty, int saturated, int counted,
                         int exponent)
@@ -151,14 +162,8 @@ static void count_block(fpemu_stats *s, const fpemu_stats *caller, int kind, int
     s->zero_blocks += (uint64_t)empty;
     s->nan_blocks += kind == CORE_SCALE_NAN;
     s->saturated_scales += (uint64_t)saturated;
-    if ((caller->want & FPEMU_SCALES) && counted) {
-        const int64_t bin = (int64_t)exponent - caller->scale_first + 1, last = (int64_t)caller->scale_length - 1;
-        uint64_t *const place = caller->scale_histogram + (bin < 0 ? 0 : bin > last ? last : bin);
-#ifdef _OPENMP
-#pragma omp atomic
-#endif
-        ++*place;
-    }
+    if ((caller->want & FPEMU_SCALES) && counted)
+        count_scale(caller, exponent);
 }
 
 /* Adds a sum of logarithms in steps of 2^-32. */

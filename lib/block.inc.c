@@ -89,6 +89,7 @@ typedef struct NAME(block_job) {
     element_f64 wide; /* the element in binary64, for exact quotients and S2FP8 */
 #endif
     CORE(quick_block) quick;
+    CORE(plan) hold;      /* of a scale, in a quick form if there is one */
     CORE(coder) coder;
     block_walk walk;
     CORE(extremes) whole; /* of the tensor, where its blocks are one */
@@ -100,7 +101,8 @@ typedef struct NAME(block_job) {
     uint32_t want;
     int *nan_seen;        /* set where policy `error` is broken; else NULL */
     uint8_t counted, stochastic, scalar, whole_known;
-    uint8_t in_rows;      /* the short way may do */
+    uint8_t in_rows;      /* many blocks at a time: blockrows.inc.c */
+    uint8_t hold_in_rows; /* their scales too */
     uint8_t compat;       /* fpemu_compat of the blocks */
 } NAME(block_job);
 
@@ -744,12 +746,17 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
     if (!j.scalar) {
         CORE(block_make)(&j.block, f, &scale, call->rounding);
         j.quick = CORE(quick_blocks)(&j.block, f, core_mode(call->rounding));
+        j.hold = j.block.scale_plan;
+        CORE(choose_quick)(&j.hold, &scale);
+        j.hold_in_rows = !j.block.bare && j.hold.rule != CORE_RULE_MAGIC_GRID && j.hold.rule != CORE_RULE_FLAT_GRID &&
+                         (f->scaling == FPEMU_SCALING_ABSMAX || f->scaling == FPEMU_SCALING_NVFP4 ||
+                          f->scaling == FPEMU_SCALING_NVFP4_AO);
         j.bits = (int32_t)f->bits - 1;
         j.step = f->kind == FPEMU_KIND_INT ? f->scale : core_value64(core_power64(f->quantum));
     }
     j.in_rows = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
                 !call->rounding->compat && !call->sink && j.walk.inner == 1 && j.walk.x[3] == 1 &&
-                j.walk.y[3] == 1 && (j.quick.usable || (!call->stats && j.walk.tile_length <= BLOCK_TILE));
+                j.walk.y[3] == 1 && (j.quick.usable || !call->stats);
     uint64_t first = call->first;
     if (j.in_rows && j.quick.usable && j.walk.total < SMALL)
         first += NAME(run_small)(&j, first, last);

@@ -52,15 +52,16 @@ static void NAME(quick_elements)(const NAME(block_job) *j, uint64_t index, size_
 /* Counts blocks of the short way. */
 static void NAME(quick_scales)(const NAME(block_job) *j, size_t count, const UINT *amax, gathering *g)
 {
-    for (size_t b = 0; b < count; b++) {
-        int exponent = 0;
-        if (j->want & FPEMU_SCALES) {
-            const CORE(extremes) e = {amax[b], 0, 0, 0, 0};
-            CORE(scale) s;
-            CORE(scale_find)(&j->block, &e, &s);
-            exponent = s.exponent;
-        }
-        count_block(&g->stats, j->call->stats, CORE_SCALE_POWER, amax[b] == 0, 0, 1, exponent);
+    uint64_t zeros = 0;
+    for (size_t b = 0; b < count; b++)
+        zeros += amax[b] == 0;
+    g->stats.blocks += count;
+    g->stats.zero_blocks += zeros;
+    for (size_t b = 0; b < count && (j->want & FPEMU_SCALES); b++) {
+        const CORE(extremes) e = {amax[b], 0, 0, 0, 0};
+        CORE(scale) s;
+        CORE(scale_find)(&j->block, &e, &s);
+        count_scale(j->call->stats, s.exponent);
     }
 }
 
@@ -70,13 +71,15 @@ static uint64_t NAME(quick_runs)(const NAME(block_job) *j, uint64_t index, uint6
 {
     const CORE(quick_block) *q = &j->quick;
     const size_t length = (size_t)j->walk.tile_length;
-    const size_t fit = length < QUICK_TILE ? QUICK_TILE / length : 1, full = fit < QUICK_BLOCKS ? fit : QUICK_BLOCKS;
+    const int rows = q->mode == FPEMU_RNE && !g;
+    const size_t most = rows ? 2 * QUICK_TILE : QUICK_TILE, fit = length < most ? most / length : 1;
+    const size_t full = fit < QUICK_BLOCKS ? fit : QUICK_BLOCKS;
     UINT amax[QUICK_BLOCKS], powers[QUICK_BLOCKS], spread[QUICK_TILE];
     for (uint64_t done = 0; done < blocks;) {
         const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
         j->k->LOOP(runs_amax)(length, wanted, x, amax);
         const size_t count = j->k->LOOP(quick_powers)(q, wanted, amax, powers), n = count * length;
-        if (q->mode == FPEMU_RNE && !g)
+        if (rows)
             j->k->LOOP(quick_rows)(q, length, count, x, powers, y);
         else
             for (size_t at = 0, m; at < n; at += m) {
@@ -101,40 +104,70 @@ static uint64_t NAME(quick_runs)(const NAME(block_job) *j, uint64_t index, uint6
 
 /* ------------------------------------------------------------------------------------------ other scales */
 
+/* Scales of `wanted` blocks, as divisors or multipliers and as factors: how many, up to the first that is of another
+ * kind. */
+static size_t NAME(tile_scales)(const NAME(block_job) *j, size_t wanted, const UINT *amax, REAL *down, REAL *s,
+                                int *divide, REAL *second)
+{
+    const int absmax = j->block.rule == FPEMU_SCALING_ABSMAX;
+    size_t count = 0;
+    if (j->hold_in_rows && j->k->LOOP(runs_scales)(&j->block, wanted, amax, s)) {
+        if (!j->block.same)
+            j->k->LOOP(round)[j->hold.rule][FPEMU_RNE](&j->hold, wanted, s, NULL, s);
+        j->k->LOOP(runs_down)(&j->block, wanted, s, down);
+        *divide = absmax;
+        *second = absmax ? 1 : (REAL)j->block.tensor.b;
+        return wanted;
+    }
+    while (count < wanted && amax[count] < INF) {
+        const CORE(extremes) e = {amax[count], 0, 0, 0, 0};
+        CORE(scale) scale;
+        CORE(scale_find)(&j->block, &e, &scale);
+        const int divides = scale.kind == CORE_SCALE_DIVIDE;
+        if ((scale.kind != CORE_SCALE_MULTIPLY && !divides) || (count && divides != *divide))
+            break;
+        *divide = divides;
+        *second = scale.d;
+        down[count] = scale.down;
+        s[count++] = scale.s;
+    }
+    return count;
+}
+
 /* Full runs in a row, tile by tile: every step takes all blocks of a tile at once. */
 static uint64_t NAME(run_tiles)(const NAME(block_job) *j, uint64_t index, uint64_t blocks, const REAL *x, REAL *y)
 {
-    const size_t length = (size_t)j->walk.tile_length, full = BLOCK_TILE / length;
-    REAL t[BLOCK_TILE], rounded[BLOCK_TILE], down[BLOCK_TILE], s[BLOCK_TILE];
-    UINT grid[BLOCK_TILE], amax[BLOCK_TILE];
-    int64_t q[BLOCK_TILE];
-    uint32_t r[BLOCK_TILE];
+    const size_t length = (size_t)j->walk.tile_length;
+    const size_t fit = length < TILE ? TILE / length : 1, full = fit < QUICK_BLOCKS ? fit : QUICK_BLOCKS;
+    const CORE(plan) *p = &j->element.plan;
+    const int even = p->rule == CORE_RULE_EVEN, fused = (even || p->rule == CORE_RULE_MAGIC_STOP) &&
+                                                        (p->mode == FPEMU_RNE || p->mode == FPEMU_SR) &&
+                                                        !j->element.is_table && !j->element.one_by_one;
+    REAL t[TILE], rounded[TILE], down[QUICK_BLOCKS], s[QUICK_BLOCKS];
+    UINT grid[TILE], amax[QUICK_BLOCKS];
+    int64_t q[TILE];
+    uint32_t r[TILE];
     for (uint64_t done = 0; done < blocks;) {
         const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
-        size_t count = 0;
         int divide = 0;
         REAL second = 1;
         j->k->LOOP(runs_amax)(length, wanted, x, amax);
-        while (count < wanted && amax[count] < INF) {
-            const CORE(extremes) e = {amax[count], 0, 0, 0, 0};
-            CORE(scale) scale;
-            CORE(scale_find)(&j->block, &e, &scale);
-            const int divides = scale.kind == CORE_SCALE_DIVIDE;
-            if ((scale.kind != CORE_SCALE_MULTIPLY && !divides) || (count && divides != divide))
-                break;
-            divide = divides;
-            second = scale.d;
-            down[count] = scale.down;
-            s[count++] = scale.s;
-        }
+        const size_t count = NAME(tile_scales)(j, wanted, amax, down, s, &divide, &second), n = count * length;
         if (count == 0)
             return done;
-        const size_t n = count * length;
-        if (j->stochastic)
-            fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index, n, r);
-        j->k->LOOP(runs_t)(divide, j->block.sticky, length, count, down, x, t);
-        NAME(element_run)(&j->element, j->k, n, t, r, 0, grid, rounded, q);
-        j->k->LOOP(runs_y)(length, count, s, second, rounded, y);
+        for (size_t at = 0, m; at < n; at += m) {
+            m = n - at < TILE ? n - at : TILE;
+            const size_t run = length < TILE ? length : m, runs = length < TILE ? count : 1;
+            if (j->stochastic)
+                fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index + at, m, r);
+            if (fused && !j->block.sticky) {
+                j->k->LOOP(scaled)[even][divide][p->mode == FPEMU_SR](p, run, runs, down, s, second, x + at, r, y + at);
+            } else {
+                j->k->LOOP(runs_t)(divide, j->block.sticky, run, runs, down, x + at, t);
+                NAME(element_run)(&j->element, j->k, m, t, r, 0, grid, rounded, q);
+                j->k->LOOP(runs_y)(run, runs, s, second, rounded, y + at);
+            }
+        }
         x += n;
         y += n;
         index += n;

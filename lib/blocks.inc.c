@@ -178,6 +178,101 @@ static void LOOP(runs_y)(size_t length, size_t count, const REAL *scales, REAL s
     }
 }
 
+/* What the scale format is to hold for blocks with these magnitudes, rules absmax and nvfp4; 0 if not all are finite. */
+static int LOOP(runs_scales)(const CORE(block) *b, size_t count, const UINT *amax, REAL *v)
+{
+    const REAL max = b->max, u = (REAL)b->tensor.a * b->inverse, d = (REAL)b->tensor.b;
+    UINT others = 0;
+    switch (b->rule) {
+    case FPEMU_SCALING_NVFP4:
+        SIMD for (size_t i = 0; i < count; i++) v[i] = CORE(value)(amax[i]) * u;
+        break;
+    case FPEMU_SCALING_NVFP4_AO:
+        SIMD for (size_t i = 0; i < count; i++) v[i] = CORE(value)(amax[i]) / max / d;
+        break;
+    default:
+        SIMD for (size_t i = 0; i < count; i++) v[i] = CORE(value)(amax[i]) / max;
+    }
+#pragma omp simd reduction(+ : others)
+    for (size_t i = 0; i < count; i++)
+        others += CORE(bits)(v[i]) >= INF;
+    return others == 0;
+}
+
+/* Scales s as they are used: multipliers, or divisors for absmax, which make zeros of everything where s is 0. */
+static void LOOP(runs_down)(const CORE(block) *b, size_t count, REAL *s, REAL *down)
+{
+    const REAL u = (REAL)b->tensor.a, d = (REAL)b->tensor.b, f = (REAL)FLT_MAX, least = b->scale_normal;
+    const REAL infinity = CORE(value)(INF);
+    switch (b->rule) {
+    case FPEMU_SCALING_NVFP4:
+        SIMD for (size_t i = 0; i < count; i++)
+        {
+            const REAL e = 1 / (s[i] * d), kept = e < f ? e : f;
+            down[i] = s[i] > 0 ? kept : 0;
+        }
+        break;
+    case FPEMU_SCALING_NVFP4_AO:
+        SIMD for (size_t i = 0; i < count; i++)
+        {
+            const REAL one = s[i] < least ? least : s[i], e = u / one, kept = e < infinity ? e : f;
+            s[i] = one;
+            down[i] = one > 0 ? kept : 0;
+        }
+        break;
+    default:
+        SIMD for (size_t i = 0; i < count; i++) down[i] = s[i] > 0 ? s[i] : infinity;
+    }
+}
+
+/* All of t, P and y for blocks of finite elements, where P is had by core_element_stop or core_element_even. */
+FPEMU_FN void LOOP(scaled)(const PLAN *plan, int even, int divide, int mode, size_t length, size_t count,
+                           const REAL *down, const REAL *scales, REAL second, const char *in, const uint32_t *r,
+                           char *out)
+{
+    const PLAN p = *plan;
+    for (size_t b = 0; b < count; b++) {
+        const REAL one = down[b], scale = scales[b];
+        SIMD for (size_t i = 0; i < length; i++)
+        {
+            const size_t at = b * length + i;
+            UINT u, v;
+            memcpy(&u, in + at * sizeof u, sizeof u);
+            const UINT random = mode == FPEMU_SR ? (UINT)r[at] << (CORE_W - 32) : 0;
+            const REAL x = CORE(value)(u), t = divide ? x / one : x * one;
+            u = CORE(bits)(t);
+            u = even ? CORE(element_even)(&p, mode, u, random) : CORE(element_stop)(&p, mode, u, random);
+            v = CORE(bits)(CORE(finite)((CORE(value)(u) * scale) * second));
+            memcpy(out + at * sizeof v, &v, sizeof v);
+        }
+    }
+}
+
+#define SCALED_LENGTH(even, divide, mode, n)                                                                           \
+    LOOP(scaled)(p, even, divide, mode, n, count, down, s, second, (const char *)x, r, (char *)y);                     \
+    break
+
+#define SCALED_LOOP(name, even, divide, mode)                                                                          \
+    static void LOOP(scaled_##name)(const PLAN *p, size_t length, size_t count, const REAL *down, const REAL *s,       \
+                                    REAL second, const void *x, const uint32_t *r, void *y)                            \
+    {                                                                                                                  \
+        switch (length) {                                                                                              \
+        case 16: SCALED_LENGTH(even, divide, mode, 16);                                                                \
+        case 32: SCALED_LENGTH(even, divide, mode, 32);                                                                \
+        default: SCALED_LENGTH(even, divide, mode, length);                                                            \
+        }                                                                                                              \
+    }
+SCALED_LOOP(stop_times_nearest, 0, 0, FPEMU_RNE)
+SCALED_LOOP(stop_times_stochastic, 0, 0, FPEMU_SR)
+SCALED_LOOP(stop_by_nearest, 0, 1, FPEMU_RNE)
+SCALED_LOOP(stop_by_stochastic, 0, 1, FPEMU_SR)
+SCALED_LOOP(even_times_nearest, 1, 0, FPEMU_RNE)
+SCALED_LOOP(even_times_stochastic, 1, 0, FPEMU_SR)
+SCALED_LOOP(even_by_nearest, 1, 1, FPEMU_RNE)
+SCALED_LOOP(even_by_stochastic, 1, 1, FPEMU_SR)
+#undef SCALED_LOOP
+#undef SCALED_LENGTH
+
 /* y of the kinds MULTIPLY and DIVIDE. */
 static void LOOP(scale_y)(const CORE(scale) *s, size_t n, const void *p, void *y)
 {

@@ -87,6 +87,15 @@ typedef struct kernels {
     void (*runs_t64)(int divide, int sticky, size_t length, size_t count, const double *down, const void *x, void *t);
     void (*runs_y32)(size_t length, size_t count, const float *scales, float second, const void *p, void *y);
     void (*runs_y64)(size_t length, size_t count, const double *scales, double second, const void *p, void *y);
+    int (*runs_scales32)(const core_block32 *b, size_t count, const uint32_t *amax, float *v);
+    int (*runs_scales64)(const core_block64 *b, size_t count, const uint64_t *amax, double *v);
+    void (*runs_down32)(const core_block32 *b, size_t count, float *s, float *down);
+    void (*runs_down64)(const core_block64 *b, size_t count, double *s, double *down);
+    /* by form (even 1), kind (divide 1) and mode (sr 1) */
+    void (*scaled32[2][2][2])(const core_plan32 *p, size_t length, size_t count, const float *down, const float *s,
+                              float second, const void *x, const uint32_t *r, void *y);
+    void (*scaled64[2][2][2])(const core_plan64 *p, size_t length, size_t count, const double *down, const double *s,
+                              double second, const void *x, const uint32_t *r, void *y);
     /* blocks the short way: blockquick.inc.c; quick: by kind (fixed point 1) and mode */
     size_t (*quick_powers32)(const core_quick_block32 *q, size_t count, const uint32_t *amax, uint32_t *powers);
     size_t (*quick_powers64)(const core_quick_block64 *q, size_t count, const uint64_t *amax, uint64_t *powers);
