@@ -10,7 +10,8 @@
 #define LARGE 131072
 /* Tensors below this are tried the short way before anything else is prepared. */
 #define SMALL 65536
-/* The short way takes this many elements, and blocks, at a time. */
+/* The short way takes this many elements, blocks in a row, or side by side, at a time. */
+#define QUICK_LANES 256
 #define QUICK_TILE 2048
 #define QUICK_BLOCKS 128
 

@@ -101,8 +101,8 @@ typedef struct NAME(block_job) {
     uint32_t want;
     int *nan_seen;        /* set where policy `error` is broken; else NULL */
     uint8_t counted, stochastic, scalar, whole_known;
-    uint8_t in_rows;      /* many blocks at a time: blockrows.inc.c */
-    uint8_t hold_in_rows; /* their scales too */
+    uint8_t many;         /* many blocks at a time: blockrows.inc.c */
+    uint8_t hold_many;    /* their scales too */
     uint8_t compat;       /* fpemu_compat of the blocks */
 } NAME(block_job);
 
@@ -232,11 +232,19 @@ static void NAME(large_extremes)(const NAME(block_job) *j, const block_place *p,
     }
 }
 
-/* Adds n elements in a row to a range. */
-static void NAME(range_add)(const kernels *k, int logarithms, size_t n, const REAL *x, fpemu_range *r)
+/* Adds n elements in a row to a range; only_amax: the largest magnitude and what is not finite will do. */
+static void NAME(range_add)(const kernels *k, int logarithms, int only_amax, size_t n, const REAL *x, fpemu_range *r)
 {
     for (size_t i = 0; i < n; i += 32768) {
         const size_t m = n - i < 32768 ? n - i : 32768;
+        UINT most = INF;
+        if (only_amax)
+            k->LOOP(runs_amax)(m, 1, x + i, &most);
+        if (most < INF) {
+            const double a = (double)VALUE(most);
+            r->amax = a > r->amax ? a : r->amax;
+            continue;
+        }
         const block_extremes e = NAME(extremes_of)(k, m, x + i);
         const uint64_t nonzero = m - e.zeros - e.nonfinite;
         if (logarithms && nonzero) {
@@ -256,8 +264,8 @@ static void NAME(range_add)(const kernels *k, int logarithms, size_t n, const RE
 }
 
 /* Measures part k of a tensor, which is the one block at *place. */
-static void NAME(measure_part)(const NAME(block_job) *j, int logarithms, const block_walk *all, const block_place *place,
-                               int k, int parts, fpemu_range *range)
+static void NAME(measure_part)(const NAME(block_job) *j, int logarithms, int only_amax, const block_walk *all,
+                               const block_place *place, int k, int parts, fpemu_range *range)
 {
     const uint64_t end = part_begin(k + 1, parts, (size_t)all->total, 0);
     REAL x[BLOCK_TILE];
@@ -274,7 +282,7 @@ static void NAME(measure_part)(const NAME(block_job) *j, int logarithms, const b
                     x[e] = from[(int64_t)e * s.x_step];
                 from = x;
             }
-            NAME(range_add)(j->k, logarithms, (size_t)n, from, &own);
+            NAME(range_add)(j->k, logarithms, only_amax, (size_t)n, from, &own);
             i += n;
         }
         at += s.n;
@@ -286,7 +294,8 @@ static void NAME(measure_part)(const NAME(block_job) *j, int logarithms, const b
 }
 
 /* Measures all of a tensor. */
-static void NAME(measure)(const NAME(block_job) *j, const fpemu_format *f, const fpemu_shape *shape, fpemu_range *range)
+static void NAME(measure)(const NAME(block_job) *j, const fpemu_format *f, const fpemu_shape *shape, int only_amax,
+                          fpemu_range *range)
 {
     block_walk all;
     block_place place;
@@ -298,7 +307,7 @@ static void NAME(measure)(const NAME(block_job) *j, const fpemu_format *f, const
     fpemu_walk_block(&all, 0, &place);
     const int parts = thread_count((size_t)all.total), logarithms = f->scaling == FPEMU_SCALING_S2FP8;
     if (parts == 1) {
-        NAME(measure_part)(j, logarithms, &all, &place, 0, 1, range);
+        NAME(measure_part)(j, logarithms, only_amax, &all, &place, 0, 1, range);
         return;
     }
 #ifdef _OPENMP
@@ -307,7 +316,7 @@ static void NAME(measure)(const NAME(block_job) *j, const fpemu_format *f, const
     for (int k = 0; k < parts; k++) {
         fp_environment environment;
         fpemu_environment_enter(&environment); /* a worker thread has its own */
-        NAME(measure_part)(j, logarithms, &all, &place, k, parts, range);
+        NAME(measure_part)(j, logarithms, only_amax, &all, &place, k, parts, range);
         fpemu_environment_leave(&environment);
     }
 }
@@ -573,10 +582,10 @@ static void NAME(run_blocks)(const NAME(block_job) *j, uint64_t begin, uint64_t 
     for (uint64_t v = begin; v < end; v++) {
         NAME(part) p;
         CORE(extremes) e = j->whole;
-        if (j->in_rows && v >= again) {
+        if (j->many && v >= again) {
             if (g)
                 NAME(flush)(j, &w, g); /* the open sums are of the blocks in it */
-            const uint64_t quick = NAME(run_rows)(j, v, end, g);
+            const uint64_t quick = NAME(run_many)(j, v, end, g);
             again = quick ? 0 : v + 16; /* where one block is left out, the next ones likely are */
             v += quick;
             if (v == end)
@@ -691,9 +700,9 @@ static uint64_t NAME(run_small)(const NAME(block_job) *j, uint64_t first, uint64
 {
     gathering g;
     if (!j->counted)
-        return NAME(run_rows)(j, first, end, NULL);
+        return NAME(run_many)(j, first, end, NULL);
     fpemu_gather_begin(&g, j->want, CORE_W);
-    const uint64_t done = NAME(run_rows)(j, first, end, &g);
+    const uint64_t done = NAME(run_many)(j, first, end, &g);
     fpemu_gather_end(&g, CORE_W, j->call->stats);
     return done;
 }
@@ -748,17 +757,21 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
         j.quick = CORE(quick_blocks)(&j.block, f, core_mode(call->rounding));
         j.hold = j.block.scale_plan;
         CORE(choose_quick)(&j.hold, &scale);
-        j.hold_in_rows = !j.block.bare && j.hold.rule != CORE_RULE_MAGIC_GRID && j.hold.rule != CORE_RULE_FLAT_GRID &&
+        j.hold_many = !j.block.bare && j.hold.rule != CORE_RULE_MAGIC_GRID && j.hold.rule != CORE_RULE_FLAT_GRID &&
                          (f->scaling == FPEMU_SCALING_ABSMAX || f->scaling == FPEMU_SCALING_NVFP4 ||
                           f->scaling == FPEMU_SCALING_NVFP4_AO);
         j.bits = (int32_t)f->bits - 1;
         j.step = f->kind == FPEMU_KIND_INT ? f->scale : core_value64(core_power64(f->quantum));
     }
-    j.in_rows = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
-                !call->rounding->compat && !call->sink && j.walk.inner == 1 && j.walk.x[3] == 1 &&
-                j.walk.y[3] == 1 && (j.quick.usable || !call->stats);
+    const int runs = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
+                     !call->rounding->compat && !call->sink;
+    if (j.walk.inner == 1)
+        j.many = runs && j.walk.x[3] == 1 && j.walk.y[3] == 1 && (j.quick.usable || !call->stats);
+    else
+        j.many = runs && j.walk.x_axis[3] == 1 && j.walk.y_axis[3] == 1 && j.quick.usable &&
+                 call->count == UINT64_MAX && !(j.want & FPEMU_SUMS);
     uint64_t first = call->first;
-    if (j.in_rows && j.quick.usable && j.walk.total < SMALL)
+    if (j.many && j.quick.usable && j.walk.total < SMALL)
         first += NAME(run_small)(&j, first, last);
     if (first == last)
         return FPEMU_OK;
@@ -775,7 +788,8 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
     if (needs_range(f)) {
         const int known = has_tensor(f) && call->tensor;
         if (!known && !whole) {
-            NAME(measure)(&j, f, call->shape, &range);
+            const int both_ends = f->scaling == FPEMU_SCALING_MUPPET || f->scaling == FPEMU_SCALING_S2FP8;
+            NAME(measure)(&j, f, call->shape, !both_ends, &range);
             whole = &range;
         }
         core_tensor tensor = {1, 1};
@@ -843,7 +857,7 @@ fpemu_status NAME(fpemu_measure)(const fpemu_format *format, size_t n, const REA
         const fpemu_shape shape = {1, 1, n, 1, {0}, {0}, NULL, {0}};
         j.k = fpemu_kernels();
         j.x = x;
-        NAME(measure)(&j, format, &shape, &seen);
+        NAME(measure)(&j, format, &shape, 0, &seen);
         join_range(range, &seen);
     }
     fpemu_environment_leave(&environment);

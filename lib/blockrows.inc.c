@@ -102,6 +102,40 @@ static uint64_t NAME(quick_runs)(const NAME(block_job) *j, uint64_t index, uint6
     return blocks;
 }
 
+/* Runs side by side, neighbours along the innermost axis, from the one visited as number v on. */
+static uint64_t NAME(quick_columns)(const NAME(block_job) *j, uint64_t v, uint64_t end, gathering *g)
+{
+    const block_walk *w = &j->walk;
+    UINT amax[QUICK_LANES], powers[QUICK_LANES], spread[QUICK_TILE];
+    for (uint64_t done = 0; done < end - v;) {
+        const uint64_t left = end - v - done, lane = (v + done) % w->inner, beside = w->inner - lane;
+        uint64_t lanes = left < beside ? left : beside;
+        lanes = lanes < QUICK_LANES ? lanes : QUICK_LANES;
+        block_place p;
+        fpemu_walk_block(w, block_visited(w, v + done), &p);
+        j->k->LOOP(columns_amax)((size_t)p.elements, (ptrdiff_t)w->x[3], (size_t)lanes, j->x + p.x, amax);
+        const size_t count = j->k->LOOP(quick_powers)(&j->quick, (size_t)lanes, amax, powers);
+        if (count == 0)
+            return done;
+        /* several rows at a time where they follow one another without a gap */
+        const int dense = count == w->inner && w->x[3] == (int64_t)count && w->y[3] == (int64_t)count;
+        const uint64_t most = dense ? QUICK_TILE / count : 1, rows = p.elements < most ? p.elements : most;
+        for (uint64_t k = 0; k < rows; k++)
+            memcpy(spread + k * count, powers, count * sizeof *powers);
+        for (uint64_t k = 0, m; k < p.elements; k += m) {
+            m = p.elements - k < rows ? p.elements - k : rows;
+            NAME(quick_elements)(j, p.first + k * w->inner, (size_t)m * count, spread, 0, UINT64_MAX,
+                                 j->x + p.x + (int64_t)k * w->x[3], j->y + p.y + (int64_t)k * w->y[3], g);
+        }
+        if (g)
+            NAME(quick_scales)(j, count, amax, g);
+        done += count;
+        if (count < lanes)
+            return done;
+    }
+    return end - v;
+}
+
 /* ------------------------------------------------------------------------------------------ other scales */
 
 /* Scales of `wanted` blocks, as divisors or multipliers and as factors: how many, up to the first that is of another
@@ -111,7 +145,7 @@ static size_t NAME(tile_scales)(const NAME(block_job) *j, size_t wanted, const U
 {
     const int absmax = j->block.rule == FPEMU_SCALING_ABSMAX;
     size_t count = 0;
-    if (j->hold_in_rows && j->k->LOOP(runs_scales)(&j->block, wanted, amax, s)) {
+    if (j->hold_many && j->k->LOOP(runs_scales)(&j->block, wanted, amax, s)) {
         if (!j->block.same)
             j->k->LOOP(round)[j->hold.rule][FPEMU_RNE](&j->hold, wanted, s, NULL, s);
         j->k->LOOP(runs_down)(&j->block, wanted, s, down);
@@ -176,10 +210,12 @@ static uint64_t NAME(run_tiles)(const NAME(block_job) *j, uint64_t index, uint64
     return blocks;
 }
 
-/* Full runs that lie in a row, from block v on: how many were done. */
-static uint64_t NAME(run_rows)(const NAME(block_job) *j, uint64_t v, uint64_t end, gathering *g)
+/* Blocks from the one visited as number v on, in whichever way they lie: how many were done. */
+static uint64_t NAME(run_many)(const NAME(block_job) *j, uint64_t v, uint64_t end, gathering *g)
 {
     uint64_t done = 0;
+    if (j->walk.inner > 1)
+        return NAME(quick_columns)(j, v, end, g);
     while (v + done < end) {
         block_place p;
         const uint64_t n = NAME(runs_from)(&j->walk, v + done, end, &p);

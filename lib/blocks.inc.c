@@ -242,7 +242,9 @@ FPEMU_FN void LOOP(scaled)(const PLAN *plan, int even, int divide, int mode, siz
             const REAL x = CORE(value)(u), t = divide ? x / one : x * one;
             u = CORE(bits)(t);
             u = even ? CORE(element_even)(&p, mode, u, random) : CORE(element_stop)(&p, mode, u, random);
-            v = CORE(bits)(CORE(finite)((CORE(value)(u) * scale) * second));
+            u = CORE(bits)((CORE(value)(u) * scale) * second);
+            const UINT sign = u >> (CORE_W - 1) << (CORE_W - 1);
+            v = CORE(at_most)(u ^ sign, INF - 1) | sign; /* as core_finite has it, in fewer steps */
             memcpy(out + at * sizeof v, &v, sizeof v);
         }
     }
