@@ -37,6 +37,13 @@ static void NAME(element_begin)(NAME(element) *e, const fpemu_format *f, const f
     e->grid.negative = 0;
 }
 
+/* Whether the loops that scale and round at once have it. */
+static int NAME(is_lean)(const NAME(element) *e)
+{
+    return !e->is_table && !e->one_by_one && (e->plan.mode == FPEMU_RNE || e->plan.mode == FPEMU_SR) &&
+           (e->plan.rule == CORE_RULE_MAGIC_STOP || e->plan.rule == CORE_RULE_EVEN);
+}
+
 /* P of n numbers t; `counted`: the values on the grid without ends too (all ones: beyond an end, where there is no
  * grid). q: the integers of affine formats, and indices of codebooks. */
 static void NAME(element_run)(const NAME(element) *e, const kernels *k, size_t n, const REAL *t, const uint32_t *r,
@@ -103,6 +110,7 @@ typedef struct NAME(block_job) {
     uint8_t counted, stochastic, scalar, whole_known;
     uint8_t many;         /* many blocks at a time: blockrows.inc.c */
     uint8_t hold_many;    /* their scales too */
+    uint8_t fused;        /* t, P and y in one loop */
     uint8_t compat;       /* fpemu_compat of the blocks */
 } NAME(block_job);
 
@@ -768,14 +776,16 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
     if (j.walk.inner == 1)
         j.many = runs && j.walk.x[3] == 1 && j.walk.y[3] == 1 && (j.quick.usable || !call->stats);
     else
-        j.many = runs && j.walk.x_axis[3] == 1 && j.walk.y_axis[3] == 1 && j.quick.usable &&
-                 call->count == UINT64_MAX && !(j.want & FPEMU_SUMS);
+        j.many = runs && j.walk.x_axis[3] == 1 && j.walk.y_axis[3] == 1 && call->count == UINT64_MAX &&
+                 (j.quick.usable ? !(j.want & FPEMU_SUMS) : !call->stats);
     uint64_t first = call->first;
     if (j.many && j.quick.usable && j.walk.total < SMALL)
         first += NAME(run_small)(&j, first, last);
     if (first == last)
         return FPEMU_OK;
     NAME(element_begin)(&j.element, &element, &rounding);
+    j.fused = !j.block.sticky && NAME(is_lean)(&j.element);
+    j.many &= j.walk.inner == 1 || j.quick.usable || j.fused;
 #if CORE_W == 32
     if (f->scaling && element.fits_f64) /* also what binary32 holds */
         element_begin_f64(&j.wide, &element, &rounding);

@@ -168,15 +168,20 @@ static size_t NAME(tile_scales)(const NAME(block_job) *j, size_t wanted, const U
     return count;
 }
 
+/* t, P and y at once. */
+static void NAME(fused_elements)(const NAME(block_job) *j, int divide, size_t length, size_t count, const REAL *down,
+                                 const REAL *s, REAL second, const REAL *x, const uint32_t *r, REAL *y)
+{
+    const CORE(plan) *p = &j->element.plan;
+    j->k->LOOP(scaled)[p->rule == CORE_RULE_EVEN][divide][p->mode == FPEMU_SR](p, length, count, down, s, second, x, r,
+                                                                               y);
+}
+
 /* Full runs in a row, tile by tile: every step takes all blocks of a tile at once. */
 static uint64_t NAME(run_tiles)(const NAME(block_job) *j, uint64_t index, uint64_t blocks, const REAL *x, REAL *y)
 {
     const size_t length = (size_t)j->walk.tile_length;
     const size_t fit = length < TILE ? TILE / length : 1, full = fit < QUICK_BLOCKS ? fit : QUICK_BLOCKS;
-    const CORE(plan) *p = &j->element.plan;
-    const int even = p->rule == CORE_RULE_EVEN, fused = (even || p->rule == CORE_RULE_MAGIC_STOP) &&
-                                                        (p->mode == FPEMU_RNE || p->mode == FPEMU_SR) &&
-                                                        !j->element.is_table && !j->element.one_by_one;
     REAL t[TILE], rounded[TILE], down[QUICK_BLOCKS], s[QUICK_BLOCKS];
     UINT grid[TILE], amax[QUICK_BLOCKS];
     int64_t q[TILE];
@@ -194,8 +199,8 @@ static uint64_t NAME(run_tiles)(const NAME(block_job) *j, uint64_t index, uint64
             const size_t run = length < TILE ? length : m, runs = length < TILE ? count : 1;
             if (j->stochastic)
                 fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index + at, m, r);
-            if (fused && !j->block.sticky) {
-                j->k->LOOP(scaled)[even][divide][p->mode == FPEMU_SR](p, run, runs, down, s, second, x + at, r, y + at);
+            if (j->fused) {
+                NAME(fused_elements)(j, divide, run, runs, down, s, second, x + at, r, y + at);
             } else {
                 j->k->LOOP(runs_t)(divide, j->block.sticky, run, runs, down, x + at, t);
                 NAME(element_run)(&j->element, j->k, m, t, r, 0, grid, rounded, q);
@@ -210,12 +215,42 @@ static uint64_t NAME(run_tiles)(const NAME(block_job) *j, uint64_t index, uint64
     return blocks;
 }
 
+/* Runs side by side, as quick_columns. */
+static uint64_t NAME(fused_columns)(const NAME(block_job) *j, uint64_t v, uint64_t end)
+{
+    const block_walk *w = &j->walk;
+    REAL down[QUICK_LANES], s[QUICK_LANES];
+    UINT amax[QUICK_LANES];
+    uint32_t r[QUICK_LANES];
+    for (uint64_t done = 0; done < end - v;) {
+        const uint64_t left = end - v - done, beside = w->inner - (v + done) % w->inner;
+        uint64_t lanes = left < beside ? left : beside;
+        lanes = lanes < QUICK_LANES ? lanes : QUICK_LANES;
+        int divide = 0;
+        REAL second = 1;
+        block_place p;
+        fpemu_walk_block(w, block_visited(w, v + done), &p);
+        j->k->LOOP(columns_amax)((size_t)p.elements, (ptrdiff_t)w->x[3], (size_t)lanes, j->x + p.x, amax);
+        const size_t count = NAME(tile_scales)(j, (size_t)lanes, amax, down, s, &divide, &second);
+        if (count == 0)
+            return done;
+        for (uint64_t k = 0; k < p.elements; k++) {
+            if (j->stochastic)
+                fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + p.first + k * w->inner, count, r);
+            NAME(fused_elements)(j, divide, 1, count, down, s, second, j->x + p.x + (int64_t)k * w->x[3], r,
+                                 j->y + p.y + (int64_t)k * w->y[3]);
+        }
+        done += count;
+    }
+    return end - v;
+}
+
 /* Blocks from the one visited as number v on, in whichever way they lie: how many were done. */
 static uint64_t NAME(run_many)(const NAME(block_job) *j, uint64_t v, uint64_t end, gathering *g)
 {
     uint64_t done = 0;
     if (j->walk.inner > 1)
-        return NAME(quick_columns)(j, v, end, g);
+        return j->quick.usable ? NAME(quick_columns)(j, v, end, g) : NAME(fused_columns)(j, v, end);
     while (v + done < end) {
         block_place p;
         const uint64_t n = NAME(runs_from)(&j->walk, v + done, end, &p);

@@ -225,40 +225,45 @@ static void LOOP(runs_down)(const CORE(block) *b, size_t count, REAL *s, REAL *d
     }
 }
 
-/* All of t, P and y for blocks of finite elements, where P is had by core_element_stop or core_element_even. */
-FPEMU_FN void LOOP(scaled)(const PLAN *plan, int even, int divide, int mode, size_t length, size_t count,
-                           const REAL *down, const REAL *scales, REAL second, const char *in, const uint32_t *r,
-                           char *out)
+/* All of t, P and y of a finite element, where P is had by core_element_stop or core_element_even. */
+FPEMU_FN UINT LOOP(scaled)(const PLAN *p, int even, int divide, int mode, REAL down, REAL scale, REAL second, UINT u,
+                           UINT r)
 {
-    const PLAN p = *plan;
-    for (size_t b = 0; b < count; b++) {
-        const REAL one = down[b], scale = scales[b];
-        SIMD for (size_t i = 0; i < length; i++)
-        {
-            const size_t at = b * length + i;
-            UINT u, v;
-            memcpy(&u, in + at * sizeof u, sizeof u);
-            const UINT random = mode == FPEMU_SR ? (UINT)r[at] << (CORE_W - 32) : 0;
-            const REAL x = CORE(value)(u), t = divide ? x / one : x * one;
-            u = CORE(bits)(t);
-            u = even ? CORE(element_even)(&p, mode, u, random) : CORE(element_stop)(&p, mode, u, random);
-            u = CORE(bits)((CORE(value)(u) * scale) * second);
-            const UINT sign = u >> (CORE_W - 1) << (CORE_W - 1);
-            v = CORE(at_most)(u ^ sign, INF - 1) | sign; /* as core_finite has it, in fewer steps */
-            memcpy(out + at * sizeof v, &v, sizeof v);
-        }
-    }
+    const REAL x = CORE(value)(u), t = divide ? x / down : x * down;
+    u = CORE(bits)(t);
+    u = even ? CORE(element_even)(p, mode, u, r) : CORE(element_stop)(p, mode, u, r);
+    u = CORE(bits)((CORE(value)(u) * scale) * second);
+    const UINT sign = u >> (CORE_W - 1) << (CORE_W - 1);
+    return CORE(at_most)(u ^ sign, INF - 1) | sign; /* as core_finite has it, in fewer steps */
 }
 
+/* Of `count` blocks of n elements in a row; n = 1: of elements with a scale each. */
+#define SCALED_ELEMENT(even, divide, mode, at, b)                                                                      \
+    UINT u, v;                                                                                                         \
+    memcpy(&u, in + (at) * sizeof u, sizeof u);                                                                        \
+    v = LOOP(scaled)(&p, even, divide, mode, down[b], s[b], second, u,                                                 \
+                     (mode) == FPEMU_SR ? (UINT)r[at] << (CORE_W - 32) : 0);                                           \
+    memcpy(out + (at) * sizeof v, &v, sizeof v)
+
 #define SCALED_LENGTH(even, divide, mode, n)                                                                           \
-    LOOP(scaled)(p, even, divide, mode, n, count, down, s, second, (const char *)x, r, (char *)y);                     \
+    for (size_t b = 0; b < count; b++) {                                                                               \
+        SIMD for (size_t i = 0; i < (n); i++) { SCALED_ELEMENT(even, divide, mode, b * (n) + i, b); }                  \
+    }                                                                                                                  \
     break
 
 #define SCALED_LOOP(name, even, divide, mode)                                                                          \
-    static void LOOP(scaled_##name)(const PLAN *p, size_t length, size_t count, const REAL *down, const REAL *s,       \
+    static void LOOP(scaled_##name)(const PLAN *plan, size_t length, size_t count, const REAL *down, const REAL *s,    \
                                     REAL second, const void *x, const uint32_t *r, void *y)                            \
     {                                                                                                                  \
+        const PLAN p = *plan;                                                                                          \
+        const char *in = (const char *)x;                                                                              \
+        char *out = (char *)y;                                                                                         \
+        (void)r;                                                                                                       \
         switch (length) {                                                                                              \
+        case 1: {                                                                                                      \
+            SIMD for (size_t b = 0; b < count; b++) { SCALED_ELEMENT(even, divide, mode, b, b); }                      \
+            break;                                                                                                     \
+        }                                                                                                              \
         case 16: SCALED_LENGTH(even, divide, mode, 16);                                                                \
         case 32: SCALED_LENGTH(even, divide, mode, 32);                                                                \
         default: SCALED_LENGTH(even, divide, mode, length);                                                            \
@@ -274,6 +279,7 @@ SCALED_LOOP(even_by_nearest, 1, 1, FPEMU_RNE)
 SCALED_LOOP(even_by_stochastic, 1, 1, FPEMU_SR)
 #undef SCALED_LOOP
 #undef SCALED_LENGTH
+#undef SCALED_ELEMENT
 
 /* y of the kinds MULTIPLY and DIVIDE. */
 static void LOOP(scale_y)(const CORE(scale) *s, size_t n, const void *p, void *y)
