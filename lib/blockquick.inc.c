@@ -94,11 +94,6 @@ QUICK_LENGTHS(fixed)
 #undef QUICK_LENGTHS
 #undef QUICK_ROWS
 
-static void LOOP(quick_rows)(const QUICK *how, size_t length, size_t count, const void *x, const UINT *powers, void *y)
-{
-    (how->fixed ? LOOP(quick_rows_fixed) : LOOP(quick_rows_float))(how, length, count, x, powers, y);
-}
-
 /* y and the counters of elements with a scale each; g: their values on the grid without ends. */
 FPEMU_FN void LOOP(count_quick)(const QUICK *q, int fixed, size_t n, const void *x, const UINT *g, const UINT *powers,
                                 void *y, tile_counts *c)

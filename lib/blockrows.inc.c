@@ -80,7 +80,7 @@ static uint64_t NAME(quick_runs)(const NAME(block_job) *j, uint64_t index, uint6
         j->k->LOOP(runs_amax)(length, wanted, x, amax);
         const size_t count = j->k->LOOP(quick_powers)(q, wanted, amax, powers), n = count * length;
         if (rows)
-            j->k->LOOP(quick_rows)(q, length, count, x, powers, y);
+            j->k->LOOP(quick_rows)[q->fixed](q, length, count, x, powers, y);
         else
             for (size_t at = 0, m; at < n; at += m) {
                 m = n - at < QUICK_TILE ? n - at : QUICK_TILE;

@@ -101,10 +101,10 @@ typedef struct kernels {
     size_t (*quick_powers64)(const core_quick_block64 *q, size_t count, const uint64_t *amax, uint64_t *powers);
     void (*quick_spread32)(size_t length, size_t count, const uint32_t *powers, uint32_t *spread);
     void (*quick_spread64)(size_t length, size_t count, const uint64_t *powers, uint64_t *spread);
-    void (*quick_rows32)(const core_quick_block32 *q, size_t length, size_t count, const void *x,
-                         const uint32_t *powers, void *y);
-    void (*quick_rows64)(const core_quick_block64 *q, size_t length, size_t count, const void *x,
-                         const uint64_t *powers, void *y);
+    void (*quick_rows32[2])(const core_quick_block32 *q, size_t length, size_t count, const void *x,
+                            const uint32_t *powers, void *y);
+    void (*quick_rows64[2])(const core_quick_block64 *q, size_t length, size_t count, const void *x,
+                            const uint64_t *powers, void *y);
     void (*quick32[2][FPEMU_SE + 1])(const core_quick_block32 *q, size_t n, const void *x, const uint32_t *powers,
                                      const uint32_t *r, void *y);
     void (*quick64[2][FPEMU_SE + 1])(const core_quick_block64 *q, size_t n, const void *x, const uint64_t *powers,
