@@ -235,8 +235,9 @@ static uint64_t NAME(fused_columns)(const NAME(block_job) *j, uint64_t v, uint64
         if (count == 0)
             return done;
         for (uint64_t k = 0; k < p.elements; k++) {
+            const uint64_t index = j->call->rounding->offset + p.first + k * w->inner;
             if (j->stochastic)
-                fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + p.first + k * w->inner, count, r);
+                fpemu_random_fill(j->k, j->call->rounding, index, count, r);
             NAME(fused_elements)(j, divide, 1, count, down, s, second, j->x + p.x + (int64_t)k * w->x[3], r,
                                  j->y + p.y + (int64_t)k * w->y[3]);
         }

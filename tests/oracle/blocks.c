@@ -315,7 +315,8 @@ static void every_binade(void)
     for (c.carrier = 32; c.carrier <= 64; c.carrier += 32)
         for (i = 0; i < sizeof elements / sizeof *elements; i++)
             for (k = 0; k <= sizeof rules / sizeof *rules; k++) {
-                static const uint8_t modes[] = {FPEMU_RNE, FPEMU_SR, FPEMU_RTZ, FPEMU_RNE, FPEMU_RAZ, FPEMU_SE, FPEMU_RTN};
+                static const uint8_t modes[] = {FPEMU_RNE, FPEMU_SR, FPEMU_RTZ, FPEMU_RNE,
+                                                FPEMU_RAZ, FPEMU_SE, FPEMU_RTN};
                 const int lowest = c.carrier == 32 ? -149 : -1074, highest = c.carrier == 32 ? 127 : 1023;
                 const double ulp = c.carrier == 32 ? 0x1p-23 : 0x1p-52;
                 const unsigned by_columns = turn % 3 == 2;
