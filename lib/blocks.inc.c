@@ -178,7 +178,7 @@ static void LOOP(runs_y)(size_t length, size_t count, const REAL *scales, REAL s
     }
 }
 
-/* What the scale format is to hold for blocks with these magnitudes, rules absmax and nvfp4; 0 if some is not finite. */
+/* What the scale format is to hold for blocks with these magnitudes (absmax, nvfp4); 0 if not all are finite. */
 static int LOOP(runs_scales)(const CORE(block) *b, size_t count, const UINT *amax, REAL *v)
 {
     const REAL max = b->max, u = (REAL)b->tensor.a * b->inverse, d = (REAL)b->tensor.b;

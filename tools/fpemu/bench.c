@@ -48,7 +48,7 @@ static const char *const default_specs[] = {"fp16", "bf16", "e5m2", "e4m3fn", "e
                                             "posit(16,2)", "mxfp8", "mxfp6_e2m3", "mxfp4", "mxint8", "bfp(7,block=32)",
                                             "nvfp4", "group(int12)", "scaled(e4m3fn)", "muppet(8)", "nf4"};
 enum { DEFAULT_SPECS = sizeof default_specs / sizeof *default_specs, ROUNDS = 15, MOST_MODES = 16, MOST_RUNS = 16 };
-enum { WINDOW = 1 << 17, PATTERN = 1 << 16 }; /* elements of a round at least, and of the data before they repeat */
+enum { WINDOW = 1 << 19, PATTERN = 1 << 16 }; /* elements of a round at least, and of the data before they repeat */
 enum { LOWEST_BINADE = -1074, BINADES = 1074 + 1024 };
 
 /* One line of the table. */
