@@ -8,6 +8,12 @@
 #define PARTS 32
 /* A block of this many elements is split between threads, smaller ones are shared out. */
 #define LARGE 131072
+/* Tensors below this are tried the short way before anything else is prepared. */
+#define SMALL 65536
+/* The short way takes this many elements, blocks in a row, or side by side, at a time. */
+#define QUICK_LANES 256
+#define QUICK_TILE 2048
+#define QUICK_BLOCKS 128
 
 /* Random bits of a span of elements that are `step` apart. */
 static void random_span(const kernels *k, const fpemu_rounding *r, const block_span *s, uint32_t *out)
@@ -138,6 +144,17 @@ static uint64_t block_visited(const block_walk *w, uint64_t v)
     return (line * w->inner + i) * w->across + j;
 }
 
+/* Adds a scale to the caller's histogram. */
+static void count_scale(const fpemu_stats *caller, int exponent)
+{
+    const int64_t bin = (int64_t)exponent - caller->scale_first + 1, last = (int64_t)caller->scale_length - 1;
+    uint64_t *const place = caller->scale_histogram + (bin < 0 ? 0 : bin > last ? last : bin);
+#ifdef _OPENMP
+#pragma omp atomic
+#endif
+    ++*place;
+}
+
 /* What a block adds to the counters. `empty`: all of it zero. */
 static void count_block(fpemu_stats *s, const fpemu_stats *caller, int kind, int empty, int saturated, int counted,
                         int exponent)
@@ -146,14 +163,8 @@ static void count_block(fpemu_stats *s, const fpemu_stats *caller, int kind, int
     s->zero_blocks += (uint64_t)empty;
     s->nan_blocks += kind == CORE_SCALE_NAN;
     s->saturated_scales += (uint64_t)saturated;
-    if ((caller->want & FPEMU_SCALES) && counted) {
-        const int64_t bin = (int64_t)exponent - caller->scale_first + 1, last = (int64_t)caller->scale_length - 1;
-        uint64_t *const place = caller->scale_histogram + (bin < 0 ? 0 : bin > last ? last : bin);
-#ifdef _OPENMP
-#pragma omp atomic
-#endif
-        ++*place;
-    }
+    if ((caller->want & FPEMU_SCALES) && counted)
+        count_scale(caller, exponent);
 }
 
 /* Adds a sum of logarithms in steps of 2^-32. */

@@ -37,6 +37,13 @@ static void NAME(element_begin)(NAME(element) *e, const fpemu_format *f, const f
     e->grid.negative = 0;
 }
 
+/* Whether the loops that scale and round at once have it. */
+static int NAME(is_lean)(const NAME(element) *e)
+{
+    return !e->is_table && !e->one_by_one && (e->plan.mode == FPEMU_RNE || e->plan.mode == FPEMU_SR) &&
+           (e->plan.rule == CORE_RULE_MAGIC_STOP || e->plan.rule == CORE_RULE_EVEN);
+}
+
 /* P of n numbers t; `counted`: the values on the grid without ends too (all ones: beyond an end, where there is no
  * grid). q: the integers of affine formats, and indices of codebooks. */
 static void NAME(element_run)(const NAME(element) *e, const kernels *k, size_t n, const REAL *t, const uint32_t *r,
@@ -88,9 +95,8 @@ typedef struct NAME(block_job) {
 #if CORE_W == 32
     element_f64 wide; /* the element in binary64, for exact quotients and S2FP8 */
 #endif
-#if CORE_W == 32
-    core_quick_block quick;
-#endif
+    CORE(quick_block) quick;
+    CORE(plan) hold;      /* of a scale, in a quick form if there is one */
     CORE(coder) coder;
     block_walk walk;
     CORE(extremes) whole; /* of the tensor, where its blocks are one */
@@ -102,7 +108,9 @@ typedef struct NAME(block_job) {
     uint32_t want;
     int *nan_seen;        /* set where policy `error` is broken; else NULL */
     uint8_t counted, stochastic, scalar, whole_known;
-    uint8_t in_rows;      /* the short way may do */
+    uint8_t many;         /* many blocks at a time: blockrows.inc.c */
+    uint8_t hold_many;    /* their scales too */
+    uint8_t fused;        /* t, P and y in one loop */
     uint8_t compat;       /* fpemu_compat of the blocks */
 } NAME(block_job);
 
@@ -232,11 +240,19 @@ static void NAME(large_extremes)(const NAME(block_job) *j, const block_place *p,
     }
 }
 
-/* Adds n elements in a row to a range. */
-static void NAME(range_add)(const kernels *k, int logarithms, size_t n, const REAL *x, fpemu_range *r)
+/* Adds n elements in a row to a range; only_amax: the largest magnitude and what is not finite will do. */
+static void NAME(range_add)(const kernels *k, int logarithms, int only_amax, size_t n, const REAL *x, fpemu_range *r)
 {
     for (size_t i = 0; i < n; i += 32768) {
         const size_t m = n - i < 32768 ? n - i : 32768;
+        UINT most = INF;
+        if (only_amax)
+            k->LOOP(runs_amax)(m, 1, x + i, &most);
+        if (most < INF) {
+            const double a = (double)VALUE(most);
+            r->amax = a > r->amax ? a : r->amax;
+            continue;
+        }
         const block_extremes e = NAME(extremes_of)(k, m, x + i);
         const uint64_t nonzero = m - e.zeros - e.nonfinite;
         if (logarithms && nonzero) {
@@ -255,8 +271,39 @@ static void NAME(range_add)(const kernels *k, int logarithms, size_t n, const RE
     }
 }
 
+/* Measures part k of a tensor, which is the one block at *place. */
+static void NAME(measure_part)(const NAME(block_job) *j, int logarithms, int only_amax, const block_walk *all,
+                               const block_place *place, int k, int parts, fpemu_range *range)
+{
+    const uint64_t end = part_begin(k + 1, parts, (size_t)all->total, 0);
+    REAL x[BLOCK_TILE];
+    fpemu_range own;
+    memset(&own, 0, sizeof own);
+    for (uint64_t at = part_begin(k, parts, (size_t)all->total, 0); at < end;) {
+        const block_span s = fpemu_walk_span(all, place, at, end - at);
+        for (uint64_t i = 0; i < s.n;) {
+            const REAL *from = j->x + s.x + (int64_t)i * s.x_step;
+            uint64_t n = s.n - i;
+            if (s.x_step != 1) {
+                n = n < BLOCK_TILE ? n : BLOCK_TILE;
+                for (uint64_t e = 0; e < n; e++)
+                    x[e] = from[(int64_t)e * s.x_step];
+                from = x;
+            }
+            NAME(range_add)(j->k, logarithms, only_amax, (size_t)n, from, &own);
+            i += n;
+        }
+        at += s.n;
+    }
+#ifdef _OPENMP
+#pragma omp critical(fpemu_measure)
+#endif
+    join_range(range, &own);
+}
+
 /* Measures all of a tensor. */
-static void NAME(measure)(const NAME(block_job) *j, const fpemu_format *f, const fpemu_shape *shape, fpemu_range *range)
+static void NAME(measure)(const NAME(block_job) *j, const fpemu_format *f, const fpemu_shape *shape, int only_amax,
+                          fpemu_range *range)
 {
     block_walk all;
     block_place place;
@@ -267,36 +314,17 @@ static void NAME(measure)(const NAME(block_job) *j, const fpemu_format *f, const
         return;
     fpemu_walk_block(&all, 0, &place);
     const int parts = thread_count((size_t)all.total), logarithms = f->scaling == FPEMU_SCALING_S2FP8;
+    if (parts == 1) {
+        NAME(measure_part)(j, logarithms, only_amax, &all, &place, 0, 1, range);
+        return;
+    }
 #ifdef _OPENMP
-#pragma omp parallel for num_threads(parts) schedule(static, 1) if (parts > 1)
+#pragma omp parallel for num_threads(parts) schedule(static, 1)
 #endif
     for (int k = 0; k < parts; k++) {
-        const uint64_t end = part_begin(k + 1, parts, (size_t)all.total, 0);
-        REAL x[BLOCK_TILE];
-        fpemu_range own;
         fp_environment environment;
         fpemu_environment_enter(&environment); /* a worker thread has its own */
-        memset(&own, 0, sizeof own);
-        for (uint64_t at = part_begin(k, parts, (size_t)all.total, 0); at < end;) {
-            const block_span s = fpemu_walk_span(&all, &place, at, end - at);
-            for (uint64_t i = 0; i < s.n;) {
-                const REAL *from = j->x + s.x + (int64_t)i * s.x_step;
-                uint64_t n = s.n - i;
-                if (s.x_step != 1) {
-                    n = n < BLOCK_TILE ? n : BLOCK_TILE;
-                    for (uint64_t e = 0; e < n; e++)
-                        x[e] = from[(int64_t)e * s.x_step];
-                    from = x;
-                }
-                NAME(range_add)(j->k, logarithms, (size_t)n, from, &own);
-                i += n;
-            }
-            at += s.n;
-        }
-#ifdef _OPENMP
-#pragma omp critical(fpemu_measure)
-#endif
-        join_range(range, &own);
+        NAME(measure_part)(j, logarithms, only_amax, &all, &place, k, parts, range);
         fpemu_environment_leave(&environment);
     }
 }
@@ -550,80 +578,7 @@ static void NAME(find_scale)(const NAME(block_job) *j, NAME(part) *p, const CORE
                     s->exponent);
 }
 
-/* Full runs from block v on that follow one another in memory; the first of them is at *p. */
-static uint64_t NAME(runs_from)(const block_walk *w, uint64_t v, uint64_t end, block_place *p)
-{
-    const uint64_t along = v % w->across, full = w->length / w->tile_length;
-    const uint64_t left = along < full ? full - along : 0;
-    fpemu_walk_block(w, v, p);
-    return left < end - v ? left : end - v;
-}
-
-/* Quantises such runs tile by tile: every step takes all blocks of a tile at once. How many it did, up to the first
- * that wants another kind of scale. */
-static uint64_t NAME(run_tiles)(const NAME(block_job) *j, uint64_t index, uint64_t blocks, const REAL *x, REAL *y)
-{
-    const size_t length = (size_t)j->walk.tile_length, full = BLOCK_TILE / length;
-    REAL t[BLOCK_TILE], rounded[BLOCK_TILE], down[BLOCK_TILE], s[BLOCK_TILE];
-    UINT grid[BLOCK_TILE], amax[BLOCK_TILE];
-    int64_t q[BLOCK_TILE];
-    uint32_t r[BLOCK_TILE];
-    for (uint64_t done = 0; done < blocks;) {
-        const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
-        size_t count = 0;
-        int divide = 0;
-        REAL second = 1;
-        j->k->LOOP(runs_amax)(length, wanted, x, amax);
-        while (count < wanted && amax[count] < INF) {
-            const CORE(extremes) e = {amax[count], 0, 0, 0, 0};
-            CORE(scale) scale;
-            CORE(scale_find)(&j->block, &e, &scale);
-            const int divides = scale.kind == CORE_SCALE_DIVIDE;
-            if ((scale.kind != CORE_SCALE_MULTIPLY && !divides) || (count && divides != divide))
-                break;
-            divide = divides;
-            second = scale.d;
-            down[count] = scale.down;
-            s[count++] = scale.s;
-        }
-        if (count == 0)
-            return done;
-        const size_t n = count * length;
-        if (j->stochastic)
-            fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index, n, r);
-        j->k->LOOP(runs_t)(divide, j->block.sticky, length, count, down, x, t);
-        NAME(element_run)(&j->element, j->k, n, t, r, 0, grid, rounded, q);
-        j->k->LOOP(runs_y)(length, count, s, second, rounded, y);
-        x += n;
-        y += n;
-        index += n;
-        done += count;
-    }
-    return blocks;
-}
-
-/* The short way for full runs that lie in a row, from block v on: how many were done. */
-static uint64_t NAME(run_quick)(const NAME(block_job) *j, uint64_t v, uint64_t end)
-{
-    uint64_t done = 0;
-    while (v + done < end) {
-        block_place p;
-        const uint64_t n = NAME(runs_from)(&j->walk, v + done, end, &p);
-        uint64_t got = 0;
-        if (n == 0)
-            break;
-#if CORE_W == 32
-        if (j->quick.usable)
-            got = j->k->quick_blocks(&j->quick, (size_t)n, (size_t)j->walk.tile_length, j->x + p.x, j->y + p.y);
-        else
-#endif
-            got = NAME(run_tiles)(j, p.first, n, j->x + p.x, j->y + p.y);
-        done += got;
-        if (got < n)
-            break;
-    }
-    return done;
-}
+#include "blockrows.inc.c"
 
 /* Blocks begin <= v < end in the order of visits, one after the other. */
 static void NAME(run_blocks)(const NAME(block_job) *j, uint64_t begin, uint64_t end, gathering *g)
@@ -635,8 +590,10 @@ static void NAME(run_blocks)(const NAME(block_job) *j, uint64_t begin, uint64_t 
     for (uint64_t v = begin; v < end; v++) {
         NAME(part) p;
         CORE(extremes) e = j->whole;
-        if (j->in_rows && v >= again) {
-            const uint64_t quick = NAME(run_quick)(j, v, end);
+        if (j->many && v >= again) {
+            if (g)
+                NAME(flush)(j, &w, g); /* the open sums are of the blocks in it */
+            const uint64_t quick = NAME(run_many)(j, v, end, g);
             again = quick ? 0 : v + 16; /* where one block is left out, the next ones likely are */
             v += quick;
             if (v == end)
@@ -669,6 +626,55 @@ static void NAME(run_piece)(const NAME(block_job) *j, const NAME(part) *p, uint6
     NAME(flush)(j, &w, g);
 }
 
+/* What a call leaves to its threads: a large block, which p says, piece by piece (together), or blocks first <= v < end
+ * in equal parts. */
+typedef struct NAME(share) {
+    const NAME(block_job) *j;
+    const NAME(part) *p;
+    uint64_t first, end;
+    int parts, together;
+} NAME(share);
+
+static void NAME(run_share)(const NAME(share) *s, int k)
+{
+    const NAME(block_job) *j = s->j;
+    gathering g;
+    if (j->counted)
+        fpemu_gather_begin(&g, j->want, CORE_W);
+    if (s->together) {
+        const size_t n = (size_t)s->p->place.elements;
+        const uint64_t offset = j->walk.block == WALK_INDEX ? j->call->rounding->offset : 0;
+        NAME(run_piece)(j, s->p, part_begin(k, s->parts, n, offset), part_begin(k + 1, s->parts, n, offset),
+                        j->counted ? &g : NULL);
+    } else {
+        const uint64_t step = (s->end - s->first) / (uint64_t)s->parts, begin = s->first + step * (uint64_t)k;
+        NAME(run_blocks)(j, begin, k + 1 == s->parts ? s->end : begin + step, j->counted ? &g : NULL);
+    }
+    if (j->counted) {
+#ifdef _OPENMP
+#pragma omp critical(fpemu_gather)
+#endif
+        fpemu_gather_end(&g, CORE_W, j->call->stats);
+    }
+}
+
+static void NAME(run_shares)(const NAME(share) *s)
+{
+    if (s->parts == 1) { /* apart: entering a parallel region costs more than many a call */
+        NAME(run_share)(s, 0);
+        return;
+    }
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(s->parts) schedule(static, 1)
+#endif
+    for (int k = 0; k < s->parts; k++) {
+        fp_environment environment;
+        fpemu_environment_enter(&environment); /* a worker thread has its own */
+        NAME(run_share)(s, k);
+        fpemu_environment_leave(&environment);
+    }
+}
+
 /* Blocks `first` and following on as many threads as are worth it. Large blocks one after the other, each by all
  * threads, cut where a piece of its sums ends. */
 static void NAME(run_all)(const NAME(block_job) *j, uint64_t first, uint64_t end)
@@ -678,47 +684,36 @@ static void NAME(run_all)(const NAME(block_job) *j, uint64_t first, uint64_t end
     const int large = full >= LARGE, together = large && !j->call->flat;
     const uint64_t most = count < w->total / full + 1 ? count * full : w->total; /* elements, about */
     const int parts = j->call->flat ? 1 : thread_count((size_t)(together ? full : most));
-    for (uint64_t b = first; b < (together ? end : first + 1); b++) {
-        NAME(part) p;
-        if (together) {
-            CORE(extremes) e = j->whole;
-            p.block = b;
-            fpemu_walk_block(w, b, &p.place);
-            if (!j->scalar && !j->whole_known)
-                NAME(large_extremes)(j, &p.place, parts, &e);
-            NAME(find_scale)(j, &p, &e, j->counted ? j->call->stats : NULL);
-        }
-        const uint64_t offset = w->block == WALK_INDEX ? j->call->rounding->offset : 0;
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(parts) schedule(static, 1) if (parts > 1)
-#endif
-        for (int k = 0; k < parts; k++) {
-            gathering g;
-            fp_environment environment;
-            fpemu_environment_enter(&environment); /* a worker thread has its own */
-            if (j->counted)
-                fpemu_gather_begin(&g, j->want, CORE_W);
-            if (together) {
-                const size_t n = (size_t)p.place.elements;
-                NAME(run_piece)(j, &p, part_begin(k, parts, n, offset), part_begin(k + 1, parts, n, offset),
-                                j->counted ? &g : NULL);
-            } else {
-                NAME(run_blocks)(j, first + count / (uint64_t)parts * (uint64_t)k,
-                                 k + 1 == parts ? end : first + count / (uint64_t)parts * (uint64_t)(k + 1),
-                                 j->counted ? &g : NULL);
-            }
-            if (j->counted) {
-#ifdef _OPENMP
-#pragma omp critical(fpemu_gather)
-#endif
-                fpemu_gather_end(&g, CORE_W, j->call->stats);
-            }
-            fpemu_environment_leave(&environment);
-        }
+    NAME(part) p;
+    const NAME(share) s = {j, &p, first, end, parts, together};
+    if (!together) {
+        NAME(run_shares)(&s);
+        return;
+    }
+    for (uint64_t b = first; b < end; b++) {
+        CORE(extremes) e = j->whole;
+        p.block = b;
+        fpemu_walk_block(w, b, &p.place);
+        if (!j->scalar && !j->whole_known)
+            NAME(large_extremes)(j, &p.place, parts, &e);
+        NAME(find_scale)(j, &p, &e, j->counted ? j->call->stats : NULL);
+        NAME(run_shares)(&s);
     }
 }
 
 /* ------------------------------------------------------------------------------------------------- verbs */
+
+/* Blocks from `first` on that the short way does: how many. */
+static uint64_t NAME(run_small)(const NAME(block_job) *j, uint64_t first, uint64_t end)
+{
+    gathering g;
+    if (!j->counted)
+        return NAME(run_many)(j, first, end, NULL);
+    fpemu_gather_begin(&g, j->want, CORE_W);
+    const uint64_t done = NAME(run_many)(j, first, end, &g);
+    fpemu_gather_end(&g, CORE_W, j->call->stats);
+    return done;
+}
 
 static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL *y)
 {
@@ -764,8 +759,33 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
     j.counted = call->stats != NULL;
     j.want = call->stats ? call->stats->want : 0;
     j.compat = j.scalar ? 0 : call->rounding->compat;
+    j.stochastic = core_mode(&rounding) >= FPEMU_SR;
+    if (!j.scalar) {
+        CORE(block_make)(&j.block, f, &scale, call->rounding);
+        j.quick = CORE(quick_blocks)(&j.block, f, core_mode(call->rounding));
+        j.hold = j.block.scale_plan;
+        CORE(choose_quick)(&j.hold, &scale);
+        j.hold_many = !j.block.bare && j.hold.rule != CORE_RULE_MAGIC_GRID && j.hold.rule != CORE_RULE_FLAT_GRID &&
+                         (f->scaling == FPEMU_SCALING_ABSMAX || f->scaling == FPEMU_SCALING_NVFP4 ||
+                          f->scaling == FPEMU_SCALING_NVFP4_AO);
+        j.bits = (int32_t)f->bits - 1;
+        j.step = f->kind == FPEMU_KIND_INT ? f->scale : core_value64(core_power64(f->quantum));
+    }
+    const int runs = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
+                     !call->rounding->compat && !call->sink;
+    if (j.walk.inner == 1)
+        j.many = runs && j.walk.x[3] == 1 && j.walk.y[3] == 1 && (j.quick.usable || !call->stats);
+    else
+        j.many = runs && j.walk.x_axis[3] == 1 && j.walk.y_axis[3] == 1 && call->count == UINT64_MAX &&
+                 (j.quick.usable ? !(j.want & FPEMU_SUMS) : !call->stats);
+    uint64_t first = call->first;
+    if (j.many && j.quick.usable && j.walk.total < SMALL)
+        first += NAME(run_small)(&j, first, last);
+    if (first == last)
+        return FPEMU_OK;
     NAME(element_begin)(&j.element, &element, &rounding);
-    j.stochastic = j.element.stochastic;
+    j.fused = !j.block.sticky && NAME(is_lean)(&j.element);
+    j.many &= j.walk.inner == 1 || j.quick.usable || j.fused;
 #if CORE_W == 32
     if (f->scaling && element.fits_f64) /* also what binary32 holds */
         element_begin_f64(&j.wide, &element, &rounding);
@@ -773,27 +793,13 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
 #endif
     if (call->sink && !j.element.is_table)
         CORE(coder_make)(&j.coder, &element, &rounding);
-    if (!j.scalar) {
-        CORE(block_make)(&j.block, f, &scale, call->rounding);
-#if CORE_W == 32
-        j.quick = core_quick_blocks(&j.block, f, call->rounding->mode);
-#endif
-        j.bits = (int32_t)f->bits - 1;
-        j.step = f->kind == FPEMU_KIND_INT ? f->scale : core_value64(core_power64(f->quantum));
-    }
     if (core_nan_policy(f, &rounding) == FPEMU_NAN_ERROR && !f->has_nan)
         j.nan_seen = &nan_seen;
-    uint64_t longest = BLOCK_TILE;
-#if CORE_W == 32
-    longest = j.quick.usable ? 4096 : longest;
-#endif
-    j.in_rows = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
-                !call->rounding->compat && !call->stats && !call->sink && j.walk.inner == 1 && j.walk.x[3] == 1 &&
-                j.walk.y[3] == 1 && j.walk.tile_length <= longest;
     if (needs_range(f)) {
         const int known = has_tensor(f) && call->tensor;
         if (!known && !whole) {
-            NAME(measure)(&j, f, call->shape, &range);
+            const int both_ends = f->scaling == FPEMU_SCALING_MUPPET || f->scaling == FPEMU_SCALING_S2FP8;
+            NAME(measure)(&j, f, call->shape, !both_ends, &range);
             whole = &range;
         }
         core_tensor tensor = {1, 1};
@@ -816,7 +822,7 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
             }
         }
     }
-    NAME(run_all)(&j, call->first, last);
+    NAME(run_all)(&j, first, last);
     return nan_seen ? FPEMU_ERROR_NAN : FPEMU_OK;
 }
 
@@ -861,7 +867,7 @@ fpemu_status NAME(fpemu_measure)(const fpemu_format *format, size_t n, const REA
         const fpemu_shape shape = {1, 1, n, 1, {0}, {0}, NULL, {0}};
         j.k = fpemu_kernels();
         j.x = x;
-        NAME(measure)(&j, format, &shape, &seen);
+        NAME(measure)(&j, format, &shape, 0, &seen);
         join_range(range, &seen);
     }
     fpemu_environment_leave(&environment);

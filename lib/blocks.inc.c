@@ -76,24 +76,58 @@ static void LOOP(scale_t)(const CORE(scale) *s, int sticky, size_t n, const void
 }
 #undef SCALE_T
 
-/* The same for `count` blocks of `length` elements in a row, each with its own divisor or multiplier; and their largest
- * magnitudes, and y. */
+#define LARGER(a, b) ((a) > (b) ? (a) : (b))
+
+/* Largest magnitudes of 16 blocks of n elements, n a multiple of 16: columns first, then neighbours pair by pair, so
+ * that every step is one of whole vectors. */
+FPEMU_FN void LOOP(sixteen_amax)(size_t n, const char *in, UINT *amax)
+{
+    UINT w[256];
+    for (size_t b = 0; b < 16; b++) {
+        SIMD for (size_t i = 0; i < 16; i++)
+        {
+            UINT largest = 0;
+            for (size_t k = 0; k < n; k += 16) {
+                UINT u;
+                memcpy(&u, in + (b * n + k + i) * sizeof u, sizeof u);
+                u = u << 1 >> 1;
+                largest = LARGER(largest, u);
+            }
+            w[b * 16 + i] = largest;
+        }
+    }
+    SIMD for (size_t i = 0; i < 128; i++) w[i] = LARGER(w[2 * i], w[2 * i + 1]);
+    SIMD for (size_t i = 0; i < 64; i++) w[i] = LARGER(w[2 * i], w[2 * i + 1]);
+    SIMD for (size_t i = 0; i < 32; i++) w[i] = LARGER(w[2 * i], w[2 * i + 1]);
+    SIMD for (size_t i = 0; i < 16; i++) amax[i] = LARGER(w[2 * i], w[2 * i + 1]);
+}
+
+/* Largest magnitudes of `count` blocks of `length` elements in a row. */
 static void LOOP(runs_amax)(size_t length, size_t count, const void *x, UINT *amax)
 {
     const char *in = (const char *)x;
-    for (size_t b = 0; b < count; b++) {
+    size_t b = 0;
+    if (length == 32) /* the usual lengths as constants: nothing is left of the inner loop */
+        for (; b + 16 <= count; b += 16)
+            LOOP(sixteen_amax)(32, in + b * 32 * sizeof *amax, amax + b);
+    else if (length == 16)
+        for (; b + 16 <= count; b += 16)
+            LOOP(sixteen_amax)(16, in + b * 16 * sizeof *amax, amax + b);
+    for (; b < count; b++) {
         UINT largest = 0;
 #pragma omp simd reduction(max : largest)
         for (size_t i = 0; i < length; i++) {
             UINT u;
             memcpy(&u, in + (b * length + i) * sizeof u, sizeof u);
             u = u << 1 >> 1;
-            largest = u > largest ? u : largest;
+            largest = LARGER(u, largest);
         }
         amax[b] = largest;
     }
 }
+#undef LARGER
 
+/* t of such blocks, each with its own divisor or multiplier; and y. */
 #define RUNS_T(of_kind, keep)                                                                                          \
     for (size_t b = 0; b < count; b++) {                                                                               \
         const REAL one_down = down[b];                                                                                 \
@@ -144,6 +178,109 @@ static void LOOP(runs_y)(size_t length, size_t count, const REAL *scales, REAL s
     }
 }
 
+/* What the scale format is to hold for blocks with these magnitudes (absmax, nvfp4); 0 if not all are finite. */
+static int LOOP(runs_scales)(const CORE(block) *b, size_t count, const UINT *amax, REAL *v)
+{
+    const REAL max = b->max, u = (REAL)b->tensor.a * b->inverse, d = (REAL)b->tensor.b;
+    UINT others = 0;
+    switch (b->rule) {
+    case FPEMU_SCALING_NVFP4:
+        SIMD for (size_t i = 0; i < count; i++) v[i] = CORE(value)(amax[i]) * u;
+        break;
+    case FPEMU_SCALING_NVFP4_AO:
+        SIMD for (size_t i = 0; i < count; i++) v[i] = CORE(value)(amax[i]) / max / d;
+        break;
+    default:
+        SIMD for (size_t i = 0; i < count; i++) v[i] = CORE(value)(amax[i]) / max;
+    }
+#pragma omp simd reduction(+ : others)
+    for (size_t i = 0; i < count; i++)
+        others += CORE(bits)(v[i]) >= INF;
+    return others == 0;
+}
+
+/* Scales s as they are used: multipliers, or divisors for absmax, which make zeros of everything where s is 0. */
+static void LOOP(runs_down)(const CORE(block) *b, size_t count, REAL *s, REAL *down)
+{
+    const REAL u = (REAL)b->tensor.a, d = (REAL)b->tensor.b, f = (REAL)FLT_MAX, least = b->scale_normal;
+    const REAL infinity = CORE(value)(INF);
+    switch (b->rule) {
+    case FPEMU_SCALING_NVFP4:
+        SIMD for (size_t i = 0; i < count; i++)
+        {
+            const REAL e = 1 / (s[i] * d), kept = e < f ? e : f;
+            down[i] = s[i] > 0 ? kept : 0;
+        }
+        break;
+    case FPEMU_SCALING_NVFP4_AO:
+        SIMD for (size_t i = 0; i < count; i++)
+        {
+            const REAL one = s[i] < least ? least : s[i], e = u / one, kept = e < infinity ? e : f;
+            s[i] = one;
+            down[i] = one > 0 ? kept : 0;
+        }
+        break;
+    default:
+        SIMD for (size_t i = 0; i < count; i++) down[i] = s[i] > 0 ? s[i] : infinity;
+    }
+}
+
+/* All of t, P and y of a finite element, where P is had by core_element_stop or core_element_even. */
+FPEMU_FN UINT LOOP(scaled)(const PLAN *p, int even, int divide, int mode, REAL down, REAL scale, REAL second, UINT u,
+                           UINT r)
+{
+    const REAL x = CORE(value)(u), t = divide ? x / down : x * down;
+    u = CORE(bits)(t);
+    u = even ? CORE(element_even)(p, mode, u, r) : CORE(element_stop)(p, mode, u, r);
+    u = CORE(bits)((CORE(value)(u) * scale) * second);
+    const UINT sign = u >> (CORE_W - 1) << (CORE_W - 1);
+    return CORE(at_most)(u ^ sign, INF - 1) | sign; /* as core_finite has it, in fewer steps */
+}
+
+/* Of `count` blocks of n elements in a row; n = 1: of elements with a scale each. */
+#define SCALED_ELEMENT(even, divide, mode, at, b)                                                                      \
+    UINT u, v;                                                                                                         \
+    memcpy(&u, in + (at) * sizeof u, sizeof u);                                                                        \
+    v = LOOP(scaled)(&p, even, divide, mode, down[b], s[b], second, u,                                                 \
+                     (mode) == FPEMU_SR ? (UINT)r[at] << (CORE_W - 32) : 0);                                           \
+    memcpy(out + (at) * sizeof v, &v, sizeof v)
+
+#define SCALED_LENGTH(even, divide, mode, n)                                                                           \
+    for (size_t b = 0; b < count; b++) {                                                                               \
+        SIMD for (size_t i = 0; i < (n); i++) { SCALED_ELEMENT(even, divide, mode, b * (n) + i, b); }                  \
+    }                                                                                                                  \
+    break
+
+#define SCALED_LOOP(name, even, divide, mode)                                                                          \
+    static void LOOP(scaled_##name)(const PLAN *plan, size_t length, size_t count, const REAL *down, const REAL *s,    \
+                                    REAL second, const void *x, const uint32_t *r, void *y)                            \
+    {                                                                                                                  \
+        const PLAN p = *plan;                                                                                          \
+        const char *in = (const char *)x;                                                                              \
+        char *out = (char *)y;                                                                                         \
+        (void)r;                                                                                                       \
+        switch (length) {                                                                                              \
+        case 1: {                                                                                                      \
+            SIMD for (size_t b = 0; b < count; b++) { SCALED_ELEMENT(even, divide, mode, b, b); }                      \
+            break;                                                                                                     \
+        }                                                                                                              \
+        case 16: SCALED_LENGTH(even, divide, mode, 16);                                                                \
+        case 32: SCALED_LENGTH(even, divide, mode, 32);                                                                \
+        default: SCALED_LENGTH(even, divide, mode, length);                                                            \
+        }                                                                                                              \
+    }
+SCALED_LOOP(stop_times_nearest, 0, 0, FPEMU_RNE)
+SCALED_LOOP(stop_times_stochastic, 0, 0, FPEMU_SR)
+SCALED_LOOP(stop_by_nearest, 0, 1, FPEMU_RNE)
+SCALED_LOOP(stop_by_stochastic, 0, 1, FPEMU_SR)
+SCALED_LOOP(even_times_nearest, 1, 0, FPEMU_RNE)
+SCALED_LOOP(even_times_stochastic, 1, 0, FPEMU_SR)
+SCALED_LOOP(even_by_nearest, 1, 1, FPEMU_RNE)
+SCALED_LOOP(even_by_stochastic, 1, 1, FPEMU_SR)
+#undef SCALED_LOOP
+#undef SCALED_LENGTH
+#undef SCALED_ELEMENT
+
 /* y of the kinds MULTIPLY and DIVIDE. */
 static void LOOP(scale_y)(const CORE(scale) *s, size_t n, const void *p, void *y)
 {
@@ -185,114 +322,3 @@ static void LOOP(count_element)(const PLAN *p, size_t n, const void *x, const vo
     c->overflow = overflow;
     c->subnormal = subnormal;
 }
-
-#if CORE_W == 32
-#define QUICK(kind)                                                                                                    \
-    FPEMU_FN void quick_##kind(const core_quick_block *q, uint32_t power, size_t n, const char *in, char *out)         \
-    {                                                                                                                  \
-        const core_quick_##kind k = core_quick_##kind##_of(q, power);                                                  \
-        SIMD for (size_t i = 0; i < n; i++)                                                                            \
-        {                                                                                                              \
-            uint32_t u, v;                                                                                             \
-            memcpy(&u, in + i * sizeof u, sizeof u);                                                                   \
-            v = core_quick_##kind##_element(&k, u);                                                                    \
-            memcpy(out + i * sizeof v, &v, sizeof v);                                                                  \
-        }                                                                                                              \
-    }
-QUICK(float)
-QUICK(fixed)
-#undef QUICK
-
-/* Blocks whose scales are found and used at a time. */
-#define GROUP 16
-
-#define QUICK_ELEMENTS(kind, n)                                                                                        \
-    for (size_t b = 0; b < ok; b++)                                                                                    \
-        quick_##kind(&q, powers[b], n, in + b * n * sizeof *x, out + b * n * sizeof *y);                               \
-    break
-
-#define LARGER(a, b) ((a) > (b) ? (a) : (b))
-
-/* Largest magnitudes of GROUP blocks of n elements, n a multiple of 16: columns first, then neighbours pair by pair, so
- * that every step is one of whole vectors. */
-FPEMU_FN void quick_largest(size_t n, const char *in, uint32_t *amax)
-{
-    uint32_t w[16 * GROUP];
-    for (size_t b = 0; b < GROUP; b++) {
-        SIMD for (size_t i = 0; i < 16; i++)
-        {
-            uint32_t largest = 0;
-            for (size_t k = 0; k < n; k += 16) {
-                uint32_t u;
-                memcpy(&u, in + (b * n + k + i) * sizeof u, sizeof u);
-                u &= 0x7fffffffu;
-                largest = LARGER(largest, u);
-            }
-            w[b * 16 + i] = largest;
-        }
-    }
-    SIMD for (size_t i = 0; i < 8 * GROUP; i++) w[i] = LARGER(w[2 * i], w[2 * i + 1]);
-    SIMD for (size_t i = 0; i < 4 * GROUP; i++) w[i] = LARGER(w[2 * i], w[2 * i + 1]);
-    SIMD for (size_t i = 0; i < 2 * GROUP; i++) w[i] = LARGER(w[2 * i], w[2 * i + 1]);
-    SIMD for (size_t i = 0; i < GROUP; i++) amax[i] = LARGER(w[2 * i], w[2 * i + 1]);
-}
-#undef LARGER
-
-/* Blocks of `length` elements in a row, up to the first that core_quick_blocks leaves out: how many were done. */
-static size_t quick_blocks(const core_quick_block *how, size_t blocks, size_t length, const float *x, float *y)
-{
-    const core_quick_block q = *how;
-    const char *in = (const char *)x;
-    char *out = (char *)y;
-    uint32_t amax[GROUP] = {0}, powers[GROUP];
-    for (size_t done = 0; done < blocks;) {
-        const size_t group = blocks - done < GROUP ? blocks - done : GROUP;
-        if (group == GROUP && length == 32) /* the usual lengths as constants: nothing is left of the inner loop */
-            quick_largest(32, in, amax);
-        else if (group == GROUP && length == 16)
-            quick_largest(16, in, amax);
-        else
-            runs_amax_32(length, group, in, amax);
-        uint32_t bad = 0;
-#pragma omp simd reduction(| : bad)
-        for (size_t b = 0; b < GROUP; b++)
-            bad |= (uint32_t)(amax[b] - q.least > q.most - q.least) & (uint32_t)(amax[b] != 0);
-        size_t ok = group;
-        if (bad)
-            for (ok = 0; ok < group && (amax[ok] - q.least <= q.most - q.least || amax[ok] == 0);)
-                ok++;
-#define QUICK_POWERS(rule)                                                                                             \
-    case rule:                                                                                                         \
-        SIMD for (size_t b = 0; b < GROUP; b++) powers[b] = core_quick_power(&q, rule, amax[b]);          \
-        break
-        switch (q.rule) {
-            QUICK_POWERS(FPEMU_SCALING_CEIL);
-            QUICK_POWERS(FPEMU_SCALING_EVEN);
-            QUICK_POWERS(FPEMU_SCALING_RCEIL);
-            QUICK_POWERS(FPEMU_SCALING_HBFP);
-        default: QUICK_POWERS(FPEMU_SCALING_FLOOR);
-        }
-#undef QUICK_POWERS
-        if (q.fixed)
-            switch (length) {
-            case 16: QUICK_ELEMENTS(fixed, 16);
-            case 32: QUICK_ELEMENTS(fixed, 32);
-            default: QUICK_ELEMENTS(fixed, length);
-            }
-        else
-            switch (length) {
-            case 16: QUICK_ELEMENTS(float, 16);
-            case 32: QUICK_ELEMENTS(float, 32);
-            default: QUICK_ELEMENTS(float, length);
-            }
-        done += ok;
-        in += ok * length * sizeof *x;
-        out += ok * length * sizeof *y;
-        if (ok < group)
-            return done;
-    }
-    return blocks;
-}
-#undef QUICK_ELEMENTS
-#undef GROUP
-#endif

@@ -90,7 +90,34 @@ typedef struct kernels {
     void (*runs_t64)(int divide, int sticky, size_t length, size_t count, const double *down, const void *x, void *t);
     void (*runs_y32)(size_t length, size_t count, const float *scales, float second, const void *p, void *y);
     void (*runs_y64)(size_t length, size_t count, const double *scales, double second, const void *p, void *y);
-    size_t (*quick_blocks)(const core_quick_block *how, size_t blocks, size_t length, const float *x, float *y);
+    int (*runs_scales32)(const core_block32 *b, size_t count, const uint32_t *amax, float *v);
+    int (*runs_scales64)(const core_block64 *b, size_t count, const uint64_t *amax, double *v);
+    void (*runs_down32)(const core_block32 *b, size_t count, float *s, float *down);
+    void (*runs_down64)(const core_block64 *b, size_t count, double *s, double *down);
+    /* by form (even 1), kind (divide 1) and mode (sr 1) */
+    void (*scaled32[2][2][2])(const core_plan32 *p, size_t length, size_t count, const float *down, const float *s,
+                              float second, const void *x, const uint32_t *r, void *y);
+    void (*scaled64[2][2][2])(const core_plan64 *p, size_t length, size_t count, const double *down, const double *s,
+                              double second, const void *x, const uint32_t *r, void *y);
+    /* blocks the short way: blockquick.inc.c; quick: by kind (fixed point 1) and mode */
+    size_t (*quick_powers32)(const core_quick_block32 *q, size_t count, const uint32_t *amax, uint32_t *powers);
+    size_t (*quick_powers64)(const core_quick_block64 *q, size_t count, const uint64_t *amax, uint64_t *powers);
+    void (*quick_spread32)(size_t length, size_t count, const uint32_t *powers, uint32_t *spread);
+    void (*quick_spread64)(size_t length, size_t count, const uint64_t *powers, uint64_t *spread);
+    void (*quick_rows32[2])(const core_quick_block32 *q, size_t length, size_t count, const void *x,
+                            const uint32_t *powers, void *y);
+    void (*quick_rows64[2])(const core_quick_block64 *q, size_t length, size_t count, const void *x,
+                            const uint64_t *powers, void *y);
+    void (*quick32[2][FPEMU_SE + 1])(const core_quick_block32 *q, size_t n, const void *x, const uint32_t *powers,
+                                     const uint32_t *r, void *y);
+    void (*quick64[2][FPEMU_SE + 1])(const core_quick_block64 *q, size_t n, const void *x, const uint64_t *powers,
+                                     const uint32_t *r, void *y);
+    void (*quick_count32[2])(const core_quick_block32 *q, size_t n, const void *x, const uint32_t *g,
+                             const uint32_t *powers, void *y, tile_counts *c);
+    void (*quick_count64[2])(const core_quick_block64 *q, size_t n, const void *x, const uint64_t *g,
+                             const uint64_t *powers, void *y, tile_counts *c);
+    void (*columns_amax32)(size_t n, ptrdiff_t step, size_t lanes, const void *x, uint32_t *amax);
+    void (*columns_amax64)(size_t n, ptrdiff_t step, size_t lanes, const void *x, uint64_t *amax);
     /* dot products: dot.inc.c */
     void (*fma_odd)(size_t n, double x, const double *y, const double *s, uint64_t zero_sign, double *odd);
     /* as round64, for lean formats: nearest, stochastic; and both steps at once */

@@ -182,6 +182,7 @@ static void fill_philox(uint64_t seed, uint64_t stream, int share, int n_bits, u
 #define REAL float
 #include "loops.inc.c"
 #include "blocks.inc.c"
+#include "blockquick.inc.c"
 #undef REAL
 #undef CORE_W
 #undef UINT
@@ -203,6 +204,7 @@ static void fill_philox(uint64_t seed, uint64_t stream, int share, int n_bits, u
 #define REAL double
 #include "loops.inc.c"
 #include "blocks.inc.c"
+#include "blockquick.inc.c"
 #undef REAL
 #undef CORE_W
 #undef UINT
@@ -258,6 +260,8 @@ static void narrow(size_t n, const double *x, float *y)
 
 #define ENTRY_32(rule, mode) [mode] = round_##rule##_##mode##_32,
 #define ENTRY_64(rule, mode) [mode] = round_##rule##_##mode##_64,
+#define QUICK_32(kind, mode) [mode] = quick_##kind##_##mode##_32,
+#define QUICK_64(kind, mode) [mode] = quick_##kind##_##mode##_64,
 #define MAC_SUMS(form, product)                                                                                        \
     [form] = {[MAC_FLAT] = mac_##product##_flat,                                                                       \
               [MAC_ENDS] = mac_##product##_ends,                                                                       \
@@ -325,7 +329,30 @@ const kernels KERNELS = {
     runs_t_64,
     runs_y_32,
     runs_y_64,
-    quick_blocks,
+    runs_scales_32,
+    runs_scales_64,
+    runs_down_32,
+    runs_down_64,
+    {{{scaled_stop_times_nearest_32, scaled_stop_times_stochastic_32},
+      {scaled_stop_by_nearest_32, scaled_stop_by_stochastic_32}},
+     {{scaled_even_times_nearest_32, scaled_even_times_stochastic_32},
+      {scaled_even_by_nearest_32, scaled_even_by_stochastic_32}}},
+    {{{scaled_stop_times_nearest_64, scaled_stop_times_stochastic_64},
+      {scaled_stop_by_nearest_64, scaled_stop_by_stochastic_64}},
+     {{scaled_even_times_nearest_64, scaled_even_times_stochastic_64},
+      {scaled_even_by_nearest_64, scaled_even_by_stochastic_64}}},
+    quick_powers_32,
+    quick_powers_64,
+    quick_spread_32,
+    quick_spread_64,
+    {quick_rows_float_32, quick_rows_fixed_32},
+    {quick_rows_float_64, quick_rows_fixed_64},
+    {{QUICK_MODES(float, QUICK_32)}, {QUICK_MODES(fixed, QUICK_32)}},
+    {{QUICK_MODES(float, QUICK_64)}, {QUICK_MODES(fixed, QUICK_64)}},
+    {count_quick_float_32, count_quick_fixed_32},
+    {count_quick_float_64, count_quick_fixed_64},
+    columns_amax_32,
+    columns_amax_64,
     fma_odd,
     round_nearest,
     round_stochastic,

@@ -9,6 +9,7 @@ CORE = \
 	lib/core/block.h \
 	lib/core/block.inc.h \
 	lib/core/blockquick.h \
+	lib/core/blockquick.inc.h \
 	lib/core/carrier32.inc.h \
 	lib/core/carrier64.inc.h \
 	lib/core/carrier_end.inc.h \
@@ -79,7 +80,8 @@ EXTRA_lib_libfpemu_la_DEPENDENCIES = lib/libfpemu.map
 EXTRA_DIST += lib/libfpemu.map
 
 # Included by other files.
-EXTRA_DIST += lib/verbs.inc.c lib/kernels.inc.c lib/loops.inc.c lib/block.inc.c lib/blocks.inc.c lib/pack.inc.c
+EXTRA_DIST += lib/verbs.inc.c lib/kernels.inc.c lib/loops.inc.c lib/block.inc.c lib/blockrows.inc.c lib/blocks.inc.c \
+	lib/blockquick.inc.c lib/pack.inc.c
 EXTRA_DIST += lib/verbs.inc.c lib/kernels.inc.c lib/loops.inc.c lib/dot.inc.c
 
 # The array loops, lib/kernels.inc.c, once per instruction set. The flags stay within these small libraries: no other

@@ -47,6 +47,15 @@ python_checks json 'c, = j["cases"]
 assert c["spec"] == "fp64" and c["type"] == "double" and c["rounding"] == "sr" and c["elements_per_second"] > 0
 assert c["bytes_per_second"] == 16 * c["elements_per_second"]
 assert j["counters"] is True and c["size"] == 100 and c["threads"] == 1'
+# The pass that finds a scale of the whole array has rows of its own
+"$FPEMU" bench nvfp4 mxfp4 -r rne --size 64 >table || failed 'bench nvfp4'
+holds "$(grep -c '^nvfp4 .* measure ' table)" -eq 2
+holds "$(grep -c '^nvfp4 .* rne ' table)" -eq 2
+holds "$(grep -c '^mxfp4 ' table)" -eq 2
+"$FPEMU" bench 'scaled(e4m3fn)' --size 64 -r rne --json >json || failed 'bench scaled --json'
+python_checks json 'c = [k for k in j["cases"] if k["type"] == "float"]
+assert [k["pass"] for k in c] == ["quantize", "measure"] and "rounding" not in c[1]
+assert c[1]["bytes_per_second"] == 4 * c[1]["elements_per_second"]'
 fails 1 'no format goes with' bench 'posit(8,2)' -r rtz
 fails 2 '--size' bench --size 0
 fails 2 "not 'divide'" bench --op divide

@@ -296,6 +296,71 @@ static void exhaustive(void)
     case_free(&c);
 }
 
+/* A block for every binade of the carrier, with magnitudes at the rules' thresholds and elements down to where they
+ * vanish: where short ways end and long ones begin. Blocks one after the other, or side by side; counted, or not. */
+static void every_binade(void)
+{
+    static const char *const elements[] = {"e4m3fn", "e5m2", "e2m1", "e3m2", "fp16", "fixed(8,6):symmetric", "int4",
+                                           "fixed(18,9)"};
+    static const char *const rules[] = {"floor", "ceil", "even", "rceil"};
+    enum { LENGTH = 4, EACH = 5 };
+    block_case c;
+    unsigned turn = 0;
+    size_t i, k;
+    memset(&c, 0, sizeof c);
+    c.plain = 1;
+    c.x = malloc(sizeof *c.x * LENGTH * EACH * 2200);
+    if (!c.x)
+        abort();
+    for (c.carrier = 32; c.carrier <= 64; c.carrier += 32)
+        for (i = 0; i < sizeof elements / sizeof *elements; i++)
+            for (k = 0; k <= sizeof rules / sizeof *rules; k++) {
+                static const uint8_t modes[] = {FPEMU_RNE, FPEMU_SR, FPEMU_RTZ, FPEMU_RNE,
+                                                FPEMU_RAZ, FPEMU_SE, FPEMU_RTN};
+                const int lowest = c.carrier == 32 ? -149 : -1074, highest = c.carrier == 32 ? 127 : 1023;
+                const double ulp = c.carrier == 32 ? 0x1p-23 : 0x1p-52;
+                const unsigned by_columns = turn % 3 == 2;
+                uint64_t blocks, b = 0, j;
+                int e;
+                if (k == sizeof rules / sizeof *rules)
+                    (void)snprintf(c.spec, sizeof c.spec, "hbfp(%zu,block=4,exponent=%u)", 3 + i, turn % 2 ? 8u : 12u);
+                else
+                    (void)snprintf(c.spec, sizeof c.spec, "mx(%s,block=4,rule=%s)", elements[i], rules[k]);
+                if (!lh_check(fpemu_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
+                    continue;
+                const double top = c.f.max / exp2(floor(log2(c.f.max)));
+                const double mantissas[EACH] = {1, 1 + ulp, top, top + ulp, 2 - ulp};
+                blocks = (uint64_t)(highest - lowest + 1) * EACH;
+                for (e = lowest; e <= highest; e++)
+                    for (j = 0; j < EACH; j++, b++) {
+                        const int m = (int)c.f.bits, down[LENGTH] = {0, (int)j % 3, m - 2, m + (int)(b % 24)};
+                        uint64_t l;
+                        for (l = 0; l < LENGTH; l++) {
+                            const uint64_t lane = (l + b) % LENGTH;
+                            const double x = ldexp(mantissas[(j + l) % EACH], e - down[l]);
+                            const uint64_t bits = ref_bits(c.carrier, (b + l) % 3 ? x : -x);
+                            c.x[by_columns ? lane * blocks + b : b * LENGTH + lane] = bits;
+                        }
+                    }
+                c.n = blocks * LENGTH;
+                c.shape = fpemu_vector(c.n);
+                if (by_columns) {
+                    c.shape.length = LENGTH;
+                    c.shape.inner = blocks;
+                }
+                for (j = 0; j < (rounds > 1 ? sizeof modes : 2); j++) {
+                    memset(&c.r, 0, sizeof c.r);
+                    c.r.mode = modes[(turn + j) % sizeof modes];
+                    c.r.bits = (uint8_t)(turn % 4 ? 0 : 7 + turn % 11);
+                    c.r.seed = c.seed = turn;
+                    (void)case_values(&c);
+                }
+                (void)case_counters(&c);
+                turn++;
+            }
+    case_free(&c);
+}
+
 /* Every pair (largest magnitude, element) of a grid, in blocks of two, every rule that looks at a block alone. */
 static void edges(void)
 {
@@ -837,6 +902,7 @@ int main(int argc, char **argv)
     plain_arrays();
     long_lines();
     exhaustive();
+    every_binade();
     edges();
     s2fp8();
     compat();

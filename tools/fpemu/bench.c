@@ -25,7 +25,8 @@ static const char help[] =
     "written) a second and as a ratio to memcpy of as many numbers by as many threads, in the same run.\n"
     "The data spread over the exponents of each format; one result in ten is subnormal where the\n"
     "format has such values. Without SPECs, a choice of formats. A format that a mode or a type does\n"
-    "not go with is left out.\n"
+    "not go with is left out. Where a scale belongs to the whole array, the rows of the modes have the\n"
+    "array measured beforehand; a row \"measure\" has the pass that does it, which only reads.\n"
     "\n"
     "      --op OP           quantize (default), encode to codes or decode from them\n"
     "  -r, --rounding MODE   a mode to measure; may be repeated (default: rne and sr)\n"
@@ -46,9 +47,10 @@ static const struct option options[] = {{"op", required_argument, NULL, CLI_OPT_
                                         {0}};
 
 static const char *const default_specs[] = {"fp16", "bf16", "e5m2", "e4m3fn", "e2m1", "fixed(8,7)", "int8",
-                                            "posit(16,2)"};
+                                            "posit(16,2)", "mxfp8", "mxfp6_e2m3", "mxfp4", "mxint8", "bfp(7,block=32)",
+                                            "nvfp4", "group(int12)", "scaled(e4m3fn)", "muppet(8)", "nf4"};
 enum { DEFAULT_SPECS = sizeof default_specs / sizeof *default_specs, ROUNDS = 15, MOST_MODES = 16, MOST_RUNS = 16 };
-enum { WINDOW = 1 << 17, PATTERN = 1 << 16 }; /* elements of a round at least, and of the data before they repeat */
+enum { WINDOW = 1 << 19, PATTERN = 1 << 16 }; /* elements of a round at least, and of the data before they repeat */
 enum { LOWEST_BINADE = -1074, BINADES = 1074 + 1024 };
 enum { ALIGNMENT = 64 }; /* of arrays: a line of the cache, so that memcpy and the loops find the same */
 
@@ -60,7 +62,8 @@ typedef struct bench_case {
     fpemu_format format;
     fpemu_rounding rounding;
     const char *mode;
-    bool binary64;
+    bool binary64, measures; /* measures: times fpemu_measure instead */
+    fpemu_range range;       /* of the array */
     double seconds[ROUNDS];
 } bench_case;
 
@@ -149,16 +152,40 @@ static fpemu_status encode(const bench *b, const bench_case *k, size_t count, fp
                        : fpemu_encode_f32(&k->format, &k->rounding, count, b->x, b->codes, asked);
 }
 
+/* Whether scales come from the whole array. */
+static bool has_whole(const fpemu_format *f)
+{
+    return f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO ||
+           f->scaling == FPEMU_SCALING_S2FP8 || (f->scaling != FPEMU_SCALING_NONE && f->block == FPEMU_BLOCK_TENSOR);
+}
+
+static fpemu_status measure_array(const bench *b, const bench_case *k, size_t count, fpemu_range *range)
+{
+    *range = (fpemu_range){0};
+    return k->binary64 ? fpemu_measure_f64(&k->format, count, b->x, range)
+                       : fpemu_measure_f32(&k->format, count, b->x, range);
+}
+
 static fpemu_status run_case(const bench *b, const bench_case *k, size_t count)
 {
     fpemu_stats stats = {0};
     fpemu_stats *asked = b->counters ? &stats : NULL;
+    fpemu_range range;
     if (b->operation == ENCODE) {
         return encode(b, k, count, asked);
     }
     if (b->operation == DECODE) {
         return k->binary64 ? fpemu_decode_f64(&k->format, count, b->codes, b->y)
                            : fpemu_decode_f32(&k->format, count, b->codes, b->y);
+    }
+    if (k->measures) {
+        return measure_array(b, k, count, &range);
+    }
+    if (has_whole(&k->format)) {
+        fpemu_shape shape = fpemu_vector(count);
+        shape.whole = &k->range;
+        return k->binary64 ? fpemu_quantize_along_f64(&k->format, &k->rounding, &shape, b->x, b->y, asked)
+                           : fpemu_quantize_along_f32(&k->format, &k->rounding, &shape, b->x, b->y, asked);
     }
     return k->binary64 ? fpemu_quantize_f64(&k->format, &k->rounding, count, b->x, b->y, asked)
                        : fpemu_quantize_f32(&k->format, &k->rounding, count, b->x, b->y, asked);
@@ -215,6 +242,9 @@ static void measure(bench *b)
             if (b->operation == DECODE) {
                 cli_check(encode(b, k, b->size, NULL), k->mode);
             }
+            if (has_whole(&k->format)) {
+                cli_check(measure_array(b, k, b->size, &k->range), k->mode);
+            }
             time_memcpy(b, k->binary64 ? 8 : 4); /* pages and caches as in what follows */
             k->seconds[round] = time_case(b, k);
             b->memcpy_seconds[k->binary64][round] = time_memcpy(b, k->binary64 ? 8 : 4);
@@ -234,25 +264,32 @@ static const char *type_name(bool binary64)
     return binary64 ? "double" : "float";
 }
 
-static void print_row(const bench *b, const fpemu_format *format, const char *mode, bool binary64,
+/* Bytes read and written an element. */
+static double item_traffic(const bench *b, const bench_case *k)
+{
+    const double all = element_bytes(b, k->binary64, &k->format);
+    return k->measures ? all / 2 : all;
+}
+
+static void print_row(const bench *b, const char *spec, const char *mode, bool binary64, double traffic,
                       const double seconds[ROUNDS])
 {
-    char spec[CLI_SPEC_SIZE];
     const double s = speed(b, seconds);
-    const char *name = format ? cli_spec(format, spec) : "memcpy";
-    printf("%-20s  %-10s  %-6s  %10zu  %7u  %10.4f  %8.2f  %9.4f\n", name, mode, type_name(binary64), b->size,
-           b->threads, s, s * element_bytes(b, binary64, format), s / speed(b, b->memcpy_seconds[binary64]));
+    printf("%-20s  %-10s  %-6s  %10zu  %7u  %10.4f  %8.2f  %9.4f\n", spec, mode, type_name(binary64), b->size,
+           b->threads, s, s * traffic, s / speed(b, b->memcpy_seconds[binary64]));
 }
 
 static void print_rows(const bench *b)
 {
     for (int binary64 = 0; binary64 < 2; binary64++) {
         if (b->memcpy_seconds[binary64][0] > 0) {
-            print_row(b, NULL, "", binary64 != 0, b->memcpy_seconds[binary64]);
+            print_row(b, "memcpy", "", binary64 != 0, binary64 ? 16 : 8, b->memcpy_seconds[binary64]);
         }
     }
     for (size_t i = 0; i < b->count; i++) {
-        print_row(b, &b->cases[i].format, b->cases[i].mode, b->cases[i].binary64, b->cases[i].seconds);
+        const bench_case *k = &b->cases[i];
+        char spec[CLI_SPEC_SIZE];
+        print_row(b, cli_spec(&k->format, spec), k->mode, k->binary64, item_traffic(b, k), k->seconds);
     }
 }
 
@@ -264,33 +301,45 @@ static void add_cases(const bench *b, json_t *list)
         char spec[CLI_SPEC_SIZE];
         json_t *entry = jsonout_object();
         jsonout_set(entry, "spec", jsonout_text(cli_spec(&k->format, spec)));
-        jsonout_set(entry, "rounding", jsonout_text(k->mode));
+        jsonout_set(entry, "pass", jsonout_text(k->measures ? "measure" : operation_names[b->operation]));
+        if (!k->measures) {
+            jsonout_set(entry, "rounding", jsonout_text(k->mode));
+        }
         jsonout_set(entry, "type", jsonout_text(type_name(k->binary64)));
         jsonout_set(entry, "size", jsonout_count(b->size));
         jsonout_set(entry, "threads", jsonout_count(b->threads));
         jsonout_set(entry, "elements_per_second", jsonout_real(s * 1e9));
-        jsonout_set(entry, "bytes_per_second", jsonout_real(s * 1e9 * element_bytes(b, k->binary64, &k->format)));
+        jsonout_set(entry, "bytes_per_second", jsonout_real(s * 1e9 * item_traffic(b, k)));
         jsonout_set(entry, "memcpy_elements_per_second", jsonout_real(copy * 1e9));
         jsonout_set(entry, "memcpy_ratio", jsonout_real(s / copy));
         jsonout_append(list, entry);
     }
 }
 
-/* Every format with every mode and type that goes with it. */
+static void add_case(bench *b, const char *spec, const char *mode, bool binary64, bool measures)
+{
+    const cli_rounding asked = {.mode = measures ? "rne" : mode};
+    bench_case *k = &b->cases[b->count];
+    *k = (bench_case){.format = cli_format(spec), .rounding = cli_rounding_get(&asked), .mode = mode};
+    k->binary64 = binary64;
+    k->measures = measures;
+    b->count += run_case(b, k, 1) == FPEMU_OK;
+}
+
+/* Every format with every mode and type that goes with it, and what is measured beforehand. */
 static void list_cases(bench *b, const char *const *specs, int spec_count, const char *const *modes, int mode_count)
 {
-    b->cases = cli_allocate((size_t)spec_count * (size_t)mode_count * 2, sizeof *b->cases);
+    b->cases = cli_allocate((size_t)spec_count * (size_t)(mode_count + 1) * 2, sizeof *b->cases);
     for (int s = 0; s < spec_count; s++) {
+        const fpemu_format format = cli_format(specs[s]);
+        const size_t before = b->count;
         for (int m = 0; m < mode_count; m++) {
-            for (int binary64 = 0; binary64 < 2; binary64++) {
-                const cli_rounding asked = {.mode = modes[m]};
-                bench_case *k = &b->cases[b->count];
-                k->format = cli_format(specs[s]);
-                k->rounding = cli_rounding_get(&asked);
-                k->mode = modes[m];
-                k->binary64 = binary64 != 0;
-                b->count += run_case(b, k, 1) == FPEMU_OK;
-            }
+            add_case(b, specs[s], modes[m], false, false);
+            add_case(b, specs[s], modes[m], true, false);
+        }
+        if (has_whole(&format) && b->count > before) {
+            add_case(b, specs[s], "measure", false, true);
+            add_case(b, specs[s], "measure", true, true);
         }
     }
     if (b->count == 0) {

@@ -1,0 +1,107 @@
+/* blockquick.inc.h - the short way of one carrier; included by blockquick.h. */
+
+typedef struct CORE(quick_block) {
+    CORE_UINT least, most; /* amax between these, or 0: the form holds */
+    CORE_UINT emin, up;    /* as quick_emin and quick_up of a plan */
+    CORE_UINT shift;       /* fixed point: 3 * 2^(MANT - 1) steps, as bits: adding it rounds */
+    CORE_UINT max, lowest; /* magnitudes of the ends */
+    CORE_UINT past;        /* 2^(emax + 1), which no element passes */
+    CORE_UINT normal;      /* smallest normal value of floats; 0: none of its values is subnormal */
+    CORE_UINT emax;        /* in the exponent's place */
+    CORE_UINT half;        /* rule even: half a step of the element's precision */
+    CORE_REAL inverse;     /* [1/M] */
+    uint8_t rule, mode, fixed, usable;
+} CORE(quick_block);
+
+/* b of format f, whose elements saturate; mode: core_mode of the rounding. */
+FPEMU_FN CORE(quick_block) CORE(quick_blocks)(const CORE(block) *b, const fpemu_format *f, int mode)
+{
+    CORE(quick_block) q;
+    const int is_float = f->kind == FPEMU_KIND_FLOAT;
+    const int fixed = f->kind == FPEMU_KIND_FIXED || (f->kind == FPEMU_KIND_INT && f->zero_point == 0);
+    memset(&q, 0, sizeof q);
+    int quantum = f->quantum;
+    if (mode > FPEMU_SE || b->rule < FPEMU_SCALING_FLOOR || b->rule > FPEMU_SCALING_HBFP || !b->near)
+        return q;
+    if (f->kind == FPEMU_KIND_INT && !CORE(int_is_grid)(f, &quantum))
+        return q;
+    const int m = is_float ? (int)f->mantissa_bits : CORE_MANT - 1, emin = is_float ? f->emin : quantum + m;
+    if (is_float ? m < 1 || m > CORE_MANT - 1 || f->exponent_bits < 2 || f->subnormals != FPEMU_SUBNORMALS_KEEP ||
+                       !f->has_negative_zero || !f->is_signed || f->lowest > -f->max || f->lowest < -f->max ||
+                       f->specials == FPEMU_SPECIALS_DLFLOAT
+                 : !fixed || !f->is_signed || f->bits > CORE_MANT - 3)
+        return q;
+    /* the ends of c: the smallest step is normal; to nearest even that will do, other modes use 2^32 / step */
+    const int low = mode == FPEMU_RNE ? 1 - CORE_BIAS - (emin - m) : 32 + m - CORE_BIAS - emin;
+    const int high = CORE_BIAS - (b->emax + CORE_MANT + 1);
+    /* those of floor(log2 amax), from which c + emax differs by one at most; amax and amax / M are normal */
+    const int normal = 2 - CORE_BIAS + (b->emax > 0 ? b->emax : 0);
+    int least = (b->first > low ? b->first : low) + b->emax + 1;
+    const int most = (b->last < high ? b->last : high) + b->emax - 1;
+    least = least < normal ? normal : least;
+    if (least >= most)
+        return q;
+    q.least = CORE(power)(least);
+    q.most = CORE(power)(most);
+    q.emin = CORE(power)(emin);
+    q.up = (CORE_UINT)(CORE_MANT - m) << CORE_MANT;
+    q.shift = is_float ? 0 : CORE_BITS(3 * CORE_VALUE(CORE(power)(quantum + CORE_MANT - 1)));
+    q.max = CORE_FROM_DOUBLE(f->max);
+    q.lowest = CORE_FROM_DOUBLE(-f->lowest);
+    q.past = CORE(power)(b->emax + 1);
+    q.normal = is_float ? q.emin : 0;
+    q.emax = (CORE_UINT)(b->emax + CORE_BIAS) << CORE_MANT;
+    q.half = b->precision <= CORE_MANT ? CORE_HIDDEN >> b->precision : 0;
+    q.inverse = b->inverse;
+    q.rule = b->rule;
+    q.mode = (uint8_t)mode;
+    q.fixed = (uint8_t)!is_float;
+    q.usable = 1;
+    return q;
+}
+
+/* c << MANT for a block whose largest magnitude is a. */
+FPEMU_FN CORE_UINT CORE(quick_power)(const CORE(quick_block) *q, int rule, CORE_UINT a)
+{
+    const CORE_UINT low = CORE_HIDDEN - 1;
+    CORE_UINT c;
+    switch (rule) {
+    case FPEMU_SCALING_CEIL: c = ((a + low) & ~low) - q->emax; break;
+    case FPEMU_SCALING_HBFP: c = ((a + low) & ~low) - q->emax - CORE_HIDDEN; break;
+    case FPEMU_SCALING_EVEN: c = ((a + q->half) & ~low) - q->emax; break;
+    case FPEMU_SCALING_RCEIL: {
+        const CORE_REAL ratio = CORE_VALUE(a) * q->inverse;
+        c = ((CORE_BITS(ratio) + low) & ~low) - ((CORE_UINT)CORE_BIAS << CORE_MANT);
+        break;
+    }
+    default: c = (a & ~low) - q->emax; break;
+    }
+    return a == 0 ? 0 : c;
+}
+
+/* Whether the form holds for a block whose largest magnitude is a. */
+FPEMU_FN CORE_UINT CORE(quick_holds)(const CORE(quick_block) *q, CORE_UINT a)
+{
+    return (CORE_UINT)(a - q->least <= q->most - q->least) | (CORE_UINT)(a == 0);
+}
+
+/* Bits of y for bits u of x in a block with the scale 2^c, power = c << MANT. */
+FPEMU_FN CORE_UINT CORE(quick_float)(const CORE(quick_block) *q, int mode, CORE_UINT u, CORE_UINT power, CORE_UINT r)
+{
+    const CORE_UINT sign = u & CORE_SIGN, a = u ^ sign, e = a & CORE_INF, emin = q->emin + power;
+    const CORE_UINT c = ((CORE_SINT)e < (CORE_SINT)emin ? emin : e) + q->up;
+    return CORE(at_most)(CORE(counted)(mode, a, c, sign, r), q->max + power) | sign;
+}
+
+FPEMU_FN CORE_UINT CORE(quick_fixed)(const CORE(quick_block) *q, int mode, CORE_UINT u, CORE_UINT power, CORE_UINT r)
+{
+    const CORE_UINT sign = u & CORE_SIGN;
+    const CORE_REAL x = CORE_VALUE(u), max = CORE_VALUE(q->max + power);
+    const CORE_REAL lowest = CORE_VALUE((q->lowest + power) | CORE_SIGN), shift = CORE_VALUE(q->shift + power);
+    const CORE_REAL sum = x + shift, nearest = sum - shift;
+    CORE_REAL y = nearest;
+    if (mode != FPEMU_RNE)
+        y = CORE_VALUE(CORE(counted)(mode, u ^ sign, q->emin + q->up + power, sign, r) | sign) + 0; /* no -0 */
+    y = y < max ? y : max;
+    return CORE_BITS(y > lowest ? y : lowest);
+}
