@@ -3,6 +3,9 @@
 typedef struct CORE(quick_block) {
     CORE_UINT least, most; /* amax between these, or 0: the form holds */
     CORE_UINT emin, up;    /* as quick_emin and quick_up of a plan */
+    CORE_UINT step, count; /* sr: the smallest step for the scale 1, and 2^32 / step, as bits */
+    CORE_SINT drawn_low, drawn_most; /* as quick_low and quick_most */
+    CORE_UINT ones;        /* all bits; read from here because gcc 12 vectorises 64-bit shifts of variables only */
     CORE_UINT shift;       /* fixed point: 3 * 2^(MANT - 1) steps, as bits: adding it rounds */
     CORE_UINT max, lowest; /* magnitudes of the ends */
     CORE_UINT past;        /* 2^(emax + 1), which no element passes */
@@ -45,6 +48,11 @@ FPEMU_FN CORE(quick_block) CORE(quick_blocks)(const CORE(block) *b, const fpemu_
     q.most = CORE(power)(most);
     q.emin = CORE(power)(emin);
     q.up = (CORE_UINT)(CORE_MANT - m) << CORE_MANT;
+    q.step = (CORE_UINT)(emin - m + CORE_BIAS) << CORE_MANT; /* with a power added to it a normal number, as count */
+    q.count = (CORE_UINT)(32 - (emin - m) + CORE_BIAS) << CORE_MANT;
+    q.drawn_low = CORE_W - (emin - m + CORE_BIAS + CORE_MANT);
+    q.drawn_most = CORE_W - (CORE_MANT - m);
+    q.ones = ~(CORE_UINT)0;
     q.shift = is_float ? 0 : CORE_BITS(3 * CORE_VALUE(CORE(power)(quantum + CORE_MANT - 1)));
     q.max = CORE_FROM_DOUBLE(f->max);
     q.lowest = CORE_FROM_DOUBLE(-f->lowest);
@@ -85,12 +93,25 @@ FPEMU_FN CORE_UINT CORE(quick_holds)(const CORE(quick_block) *q, CORE_UINT a)
     return (CORE_UINT)(a - q->least <= q->most - q->least) | (CORE_UINT)(a == 0);
 }
 
+/* Magnitude a on the grid of a block with the scale 2^c, power = c << MANT; c_ = C of core_counted. */
+FPEMU_FN CORE_UINT CORE(quick_grid)(const CORE(quick_block) *q, int mode, CORE_UINT a, CORE_UINT c_, CORE_UINT sign,
+                                    CORE_UINT power, CORE_UINT r)
+{
+    if (mode != FPEMU_SR)
+        return CORE(counted)(mode, a, c_, sign, r);
+    const CORE_UINT step = q->step + power;
+    const CORE_SINT low = q->drawn_low - ((CORE_SINT)power >> CORE_MANT);
+    const CORE_UINT small = CORE(drawn_below)(step, q->count - power, a, r);
+    const CORE_UINT large = CORE(drawn_from)(step, low, q->drawn_most, q->ones, a, r);
+    return (CORE_SINT)a < (CORE_SINT)step ? small : large;
+}
+
 /* Bits of y for bits u of x in a block with the scale 2^c, power = c << MANT. */
 FPEMU_FN CORE_UINT CORE(quick_float)(const CORE(quick_block) *q, int mode, CORE_UINT u, CORE_UINT power, CORE_UINT r)
 {
     const CORE_UINT sign = u & CORE_SIGN, a = u ^ sign, e = a & CORE_INF, emin = q->emin + power;
     const CORE_UINT c = ((CORE_SINT)e < (CORE_SINT)emin ? emin : e) + q->up;
-    return CORE(at_most)(CORE(counted)(mode, a, c, sign, r), q->max + power) | sign;
+    return CORE(at_most)(CORE(quick_grid)(q, mode, a, c, sign, power, r), q->max + power) | sign;
 }
 
 FPEMU_FN CORE_UINT CORE(quick_fixed)(const CORE(quick_block) *q, int mode, CORE_UINT u, CORE_UINT power, CORE_UINT r)
@@ -101,7 +122,8 @@ FPEMU_FN CORE_UINT CORE(quick_fixed)(const CORE(quick_block) *q, int mode, CORE_
     const CORE_REAL sum = x + shift, nearest = sum - shift;
     CORE_REAL y = nearest;
     if (mode != FPEMU_RNE)
-        y = CORE_VALUE(CORE(counted)(mode, u ^ sign, q->emin + q->up + power, sign, r) | sign) + 0; /* no -0 */
+        y = CORE_VALUE(CORE(quick_grid)(q, mode, u ^ sign, q->emin + q->up + power, sign, power, r) | sign) +
+            0; /* no -0 */
     y = y < max ? y : max;
     return CORE_BITS(y > lowest ? y : lowest);
 }

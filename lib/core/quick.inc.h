@@ -78,21 +78,33 @@ FPEMU_FN CORE_UINT CORE(counted)(int mode, CORE_UINT a, CORE_UINT c, CORE_UINT s
     return CORE_BITS(CORE_VALUE(t) - C);
 }
 
-/* Magnitude a rounded by random bits. From the smallest step on, the bits that are discarded take up as many of the
- * random ones, shifted to their place. */
-FPEMU_FN CORE_UINT CORE(drawn_large)(const CORE(plan) *p, CORE_UINT a, CORE_UINT r)
+/* Magnitude a rounded by random bits, to a grid whose smallest step is a power of two with the bits `step`. From there
+ * on, the bits that are discarded take up as many of the random ones, shifted to their place: CORE_W less their number is
+ * the exponent field and `low`, at most `most`. */
+FPEMU_FN CORE_UINT CORE(drawn_from)(CORE_UINT step, CORE_SINT low, CORE_SINT most, CORE_UINT ones, CORE_UINT a,
+                                    CORE_UINT r)
 {
-    const CORE_UINT from = p->low_one - CORE_HIDDEN, x = (CORE_SINT)a < (CORE_SINT)from ? from : a;
-    const CORE_SINT kept = (CORE_SINT)(x >> CORE_MANT) + p->quick_low, most = p->quick_most;
-    const CORE_UINT place = (CORE_UINT)(kept > most ? most : kept); /* CORE_W less the number of discarded bits */
-    return (x + (r >> place)) & ~(p->ones >> place);
+    const CORE_UINT from = step - CORE_HIDDEN, x = (CORE_SINT)a < (CORE_SINT)from ? from : a;
+    const CORE_SINT kept = (CORE_SINT)(x >> CORE_MANT) + low;
+    const CORE_UINT place = (CORE_UINT)(kept > most ? most : kept);
+    return (x + (r >> place)) & ~(ones >> place);
 }
 
-/* Below it: 0, or the step, as a in 2^-32 of it carries. */
+/* Below it: 0, or the step, as a in 2^-32 of it carries; count: 2^32 / step. */
+FPEMU_FN CORE_UINT CORE(drawn_below)(CORE_UINT step, CORE_UINT count, CORE_UINT a, CORE_UINT r)
+{
+    const CORE_UINT x = CORE(at_most)(a, step - 1);
+    return CORE(carry)(CORE_VALUE(x) * CORE_VALUE(count), r) ? step : 0;
+}
+
+FPEMU_FN CORE_UINT CORE(drawn_large)(const CORE(plan) *p, CORE_UINT a, CORE_UINT r)
+{
+    return CORE(drawn_from)(p->low_one, p->quick_low, p->quick_most, p->ones, a, r);
+}
+
 FPEMU_FN CORE_UINT CORE(drawn_small)(const CORE(plan) *p, CORE_UINT a, CORE_UINT r)
 {
-    const CORE_UINT x = CORE(at_most)(a, p->low_one - 1);
-    return CORE(carry)(CORE_VALUE(x) * CORE_VALUE(p->quick_count), r) ? p->low_one : 0;
+    return CORE(drawn_below)(p->low_one, p->quick_count, a, r);
 }
 
 /* Of the two, chosen last: what is done to them before may then go on side by side. */
