@@ -642,7 +642,7 @@ static void NAME(run_blocks)(const NAME(block_job) *j, uint64_t begin, uint64_t 
             if (v == end)
                 break;
         }
-        p.block = j->call->count == UINT64_MAX ? block_visited(&j->walk, v) : v;
+        p.block = j->call->count == UINT64_MAX ? core_walk_visited(&j->walk, v) : v;
         fpemu_walk_block(&j->walk, p.block, &p.place);
         if (j->call->flat) {
             p.place.x = (int64_t)flat;

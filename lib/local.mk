@@ -22,6 +22,7 @@ CORE = \
 	lib/core/element.h \
 	lib/core/element.inc.h \
 	lib/core/function.h \
+	lib/core/layout.h \
 	lib/core/logarithm.h \
 	lib/core/pack.h \
 	lib/core/plan.h \
@@ -32,7 +33,8 @@ CORE = \
 	lib/core/random.h \
 	lib/core/round.h \
 	lib/core/round.inc.h \
-	lib/core/scaled.h
+	lib/core/scaled.h \
+	lib/core/walk.h
 
 lib_LTLIBRARIES += lib/libfpemu.la
 lib_libfpemu_la_SOURCES = \

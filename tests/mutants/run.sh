@@ -33,7 +33,7 @@ line_of() {
 tests_for() {
     own=$(line_of "$1" tests)
     case $(line_of "$1" @) in
-    *block* | *codebook* | *pack* | *logarithm* | *walk* | *query*) usual=$block_tests ;;
+    *block* | *codebook* | *pack* | *logarithm* | *layout* | *walk* | *query*) usual=$block_tests ;;
     *) usual=$tests ;;
     esac
     echo ${own:-$usual}
