@@ -6,7 +6,7 @@
 
 /* What a lane gathers between two flushes, and the philox outputs that its next elements share. */
 typedef struct gpu_lane {
-    uint32_t counter[GPU_COUNTERS], count;
+    uint32_t counter[GPU_COUNTERS];
     uint64_t max_abs, not_min_abs, max_error;
     uint64_t philox_counter;
     uint32_t philox[4], philox_valid;
@@ -92,6 +92,27 @@ FPEMU_FN uint32_t gpu_bits(const gpu_random *r, const gpu_words *w, gpu_lane *la
         word = core_hash_word(w->key, (uint32_t)j);
     }
     return core_field_top(r->share, r->bits, word, core_field_shift(r->share, index));
+}
+
+/* Codes of 1, 2, 4 or 8 bytes in an array. */
+FPEMU_FN void gpu_store_code(void *to, uint32_t size, uint64_t i, uint64_t code)
+{
+    switch (size) {
+    case 1: ((uint8_t *)to)[i] = (uint8_t)code; break;
+    case 2: ((uint16_t *)to)[i] = (uint16_t)code; break;
+    case 4: ((uint32_t *)to)[i] = (uint32_t)code; break;
+    default: ((uint64_t *)to)[i] = code;
+    }
+}
+
+FPEMU_FN uint64_t gpu_load_code(const void *from, uint32_t size, uint64_t i)
+{
+    switch (size) {
+    case 1: return ((const uint8_t *)from)[i];
+    case 2: return ((const uint16_t *)from)[i];
+    case 4: return ((const uint32_t *)from)[i];
+    default: return ((const uint64_t *)from)[i];
+    }
 }
 
 #define JOB gpu_job32

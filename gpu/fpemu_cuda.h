@@ -48,8 +48,8 @@ int fpemu_cuda_stats_read(const fpemu_cuda_stats *d_stats, void *scratch, fpemu_
 
 /* As fpemu_quantize: d_x, d_y of n elements, exactly the same array or apart. _bf16, _f16: arrays of 16-bit words, whose
  * values are taken exactly; the format must fit them (FPEMU_ERROR_CARRIER): every value of it a number of that type.
- * NaN policy `error` is refused (FPEMU_ERROR_UNSUPPORTED; look at the counter instead), and so are formats with scales
- * and codebooks. d_stats may be NULL. */
+ * NaN policy `error` is refused (FPEMU_ERROR_UNSUPPORTED; look at the counter instead), and so are formats that need
+ * scratch memory (fpemu_cuda_quantize_along takes it). d_stats may be NULL. */
 int fpemu_cuda_quantize_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const float *d_x,
                             float *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
 int fpemu_cuda_quantize_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const double *d_x,
@@ -79,6 +79,98 @@ int fpemu_cuda_decode_bf16(const fpemu_format *format, size_t n, const void *d_c
                            fpemu_cuda_stream stream);
 int fpemu_cuda_decode_f16(const fpemu_format *format, size_t n, const void *d_codes, uint16_t *d_y,
                           fpemu_cuda_stream stream);
+
+/* ----------------------------------------------------------------------------------------------- tensors */
+
+/* The scale of a long block or of a whole tensor is found by a kernel of its own, in scratch memory of the caller: so
+ * many bytes on the device, aligned to 8, that no other work uses at the same time. 0: none is needed, d_scratch may be
+ * NULL. (Reading packed bytes needs it only for tables of more than 256 values.) */
+uint64_t fpemu_cuda_scratch_size(const fpemu_format *format, const fpemu_shape *shape);
+
+/* What is known of a tensor, in device memory: fpemu_cuda_range_size() bytes, aligned to 8, cleared before the first use.
+ * fpemu_cuda_range_read waits for the stream; what it gives is for shape.whole and fpemu_delayed_update. */
+typedef struct fpemu_cuda_range fpemu_cuda_range;
+size_t fpemu_cuda_range_size(void);
+int fpemu_cuda_range_clear(fpemu_cuda_range *d_range, fpemu_cuda_stream stream);
+int fpemu_cuda_range_read(const fpemu_cuda_range *d_range, fpemu_range *range, fpemu_cuda_stream stream);
+/* As fpemu_measure. */
+int fpemu_cuda_measure_f32(const fpemu_format *format, size_t n, const float *d_x, fpemu_cuda_range *d_range,
+                           fpemu_cuda_stream stream);
+int fpemu_cuda_measure_f64(const fpemu_format *format, size_t n, const double *d_x, fpemu_cuda_range *d_range,
+                           fpemu_cuda_stream stream);
+int fpemu_cuda_measure_bf16(const fpemu_format *format, size_t n, const uint16_t *d_x, fpemu_cuda_range *d_range,
+                           fpemu_cuda_stream stream);
+int fpemu_cuda_measure_f16(const fpemu_format *format, size_t n, const uint16_t *d_x, fpemu_cuda_range *d_range,
+                           fpemu_cuda_stream stream);
+
+/* As fpemu_quantize_along; shape and shape->whole are host values. 16-bit arrays: the result is the binary32 one rounded
+ * to the nearest number of the type, a finite one to a finite one. */
+int fpemu_cuda_quantize_along_f32(const fpemu_format *format, const fpemu_rounding *rounding,
+                                  const fpemu_shape *shape, const float *d_x, float *d_y, void *d_scratch,
+                                  fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_quantize_along_f64(const fpemu_format *format, const fpemu_rounding *rounding,
+                                  const fpemu_shape *shape, const double *d_x, double *d_y, void *d_scratch,
+                                  fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_quantize_along_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                  const fpemu_shape *shape, const uint16_t *d_x, uint16_t *d_y, void *d_scratch,
+                                  fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_quantize_along_f16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                  const fpemu_shape *shape, const uint16_t *d_x, uint16_t *d_y, void *d_scratch,
+                                  fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+
+/* As fpemu_pack and fpemu_unpack: fpemu_packed_size bytes in the layout that fpemu_packed_layout tells. */
+int fpemu_cuda_pack_f32(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+                        const float *d_x, void *d_bytes, void *d_scratch, fpemu_cuda_stats *d_stats,
+                        fpemu_cuda_stream stream);
+int fpemu_cuda_pack_f64(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+                        const double *d_x, void *d_bytes, void *d_scratch, fpemu_cuda_stats *d_stats,
+                        fpemu_cuda_stream stream);
+int fpemu_cuda_pack_bf16(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+                        const uint16_t *d_x, void *d_bytes, void *d_scratch, fpemu_cuda_stats *d_stats,
+                        fpemu_cuda_stream stream);
+int fpemu_cuda_pack_f16(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+                        const uint16_t *d_x, void *d_bytes, void *d_scratch, fpemu_cuda_stats *d_stats,
+                        fpemu_cuda_stream stream);
+int fpemu_cuda_unpack_f32(const fpemu_format *format, const fpemu_shape *shape, const void *d_bytes, float *d_y,
+                          void *d_scratch, fpemu_cuda_stream stream);
+int fpemu_cuda_unpack_f64(const fpemu_format *format, const fpemu_shape *shape, const void *d_bytes, double *d_y,
+                          void *d_scratch, fpemu_cuda_stream stream);
+int fpemu_cuda_unpack_bf16(const fpemu_format *format, const fpemu_shape *shape, const void *d_bytes, uint16_t *d_y,
+                          void *d_scratch, fpemu_cuda_stream stream);
+int fpemu_cuda_unpack_f16(const fpemu_format *format, const fpemu_shape *shape, const void *d_bytes, uint16_t *d_y,
+                          void *d_scratch, fpemu_cuda_stream stream);
+
+/* As fpemu_pack_blocks and fpemu_unpack_blocks; the numbers of the whole tensor are read from the bytes. */
+int fpemu_cuda_pack_blocks_f32(const fpemu_format *format, const fpemu_rounding *rounding,
+                               const fpemu_shape *shape, uint64_t first, uint64_t count, const float *d_x,
+                               void *d_bytes, void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_pack_blocks_f64(const fpemu_format *format, const fpemu_rounding *rounding,
+                               const fpemu_shape *shape, uint64_t first, uint64_t count, const double *d_x,
+                               void *d_bytes, void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_pack_blocks_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
+                               const fpemu_shape *shape, uint64_t first, uint64_t count, const uint16_t *d_x,
+                               void *d_bytes, void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_pack_blocks_f16(const fpemu_format *format, const fpemu_rounding *rounding,
+                               const fpemu_shape *shape, uint64_t first, uint64_t count, const uint16_t *d_x,
+                               void *d_bytes, void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_unpack_blocks_f32(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                 uint64_t count, const void *d_bytes, float *d_y, void *d_scratch,
+                                 fpemu_cuda_stream stream);
+int fpemu_cuda_unpack_blocks_f64(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                 uint64_t count, const void *d_bytes, double *d_y, void *d_scratch,
+                                 fpemu_cuda_stream stream);
+int fpemu_cuda_unpack_blocks_bf16(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                 uint64_t count, const void *d_bytes, uint16_t *d_y, void *d_scratch,
+                                 fpemu_cuda_stream stream);
+int fpemu_cuda_unpack_blocks_f16(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                 uint64_t count, const void *d_bytes, uint16_t *d_y, void *d_scratch,
+                                 fpemu_cuda_stream stream);
+
+/* As fpemu_swizzle_scales and fpemu_unswizzle_scales. */
+int fpemu_cuda_swizzle_scales(uint64_t rows, uint64_t columns, const uint8_t *d_from, uint8_t *d_to,
+                              fpemu_cuda_stream stream);
+int fpemu_cuda_unswizzle_scales(uint64_t rows, uint64_t columns, const uint8_t *d_from, uint8_t *d_to,
+                                fpemu_cuda_stream stream);
 
 #ifdef __cplusplus
 }

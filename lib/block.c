@@ -58,22 +58,10 @@ static fpemu_rounding element_rounding(const fpemu_format *f, const fpemu_roundi
     return e;
 }
 
-static int has_tensor(const fpemu_format *f)
-{
-    return f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO ||
-           f->scaling == FPEMU_SCALING_S2FP8;
-}
-
-/* Whether a range of the whole tensor is needed. */
-static int needs_range(const fpemu_format *f)
-{
-    return f->scaling && (has_tensor(f) || f->block == FPEMU_BLOCK_TENSOR);
-}
-
 int fpemu_block_tensor(const fpemu_format *f, const fpemu_range *range, core_tensor *t)
 {
     fpemu_format scale;
-    if (!has_tensor(f))
+    if (!core_has_tensor(f))
         return 0;
     if (f->scaling == FPEMU_SCALING_S2FP8) {
         *t = core_s2fp8_tensor(range);

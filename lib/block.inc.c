@@ -790,19 +790,22 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
     j.in_rows = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
                 !call->rounding->compat && !call->stats && !call->sink && j.walk.inner == 1 && j.walk.x[3] == 1 &&
                 j.walk.y[3] == 1 && j.walk.tile_length <= longest;
-    if (needs_range(f)) {
-        const int known = has_tensor(f) && call->tensor;
+    if (core_needs_range(f)) {
+        const int known = core_has_tensor(f) && call->tensor;
         if (!known && !whole) {
-            NAME(measure)(&j, f, call->shape, &range);
+            fpemu_shape shape = *call->shape;
+            if (call->flat)
+                memset(shape.x_stride, 0, sizeof shape.x_stride); /* x lies without gaps, whatever the tensor does */
+            NAME(measure)(&j, f, &shape, &range);
             whole = &range;
         }
         core_tensor tensor = {1, 1};
         if (known)
             tensor = *call->tensor;
-        else if (has_tensor(f))
+        else if (core_has_tensor(f))
             (void)fpemu_block_tensor(f, whole, &tensor);
         j.block.tensor = tensor;
-        if (has_tensor(f) && call->sink && call->sink->tensor)
+        if (core_has_tensor(f) && call->sink && call->sink->tensor)
             call->sink->tensor(call->sink->context, tensor);
         if (f->block == FPEMU_BLOCK_TENSOR) {
             j.whole_known = 1;

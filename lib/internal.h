@@ -8,6 +8,7 @@
 #include "core/dot.h"
 #include "core/element.h"
 #include "core/random.h"
+#include "environment.h"
 #include "fpemu.h"
 
 /* Lanes of the loops of dot products at most, in binary64; in binary32 twice as many. */
@@ -113,13 +114,6 @@ void fpemu_random_fill(const kernels *k, const fpemu_rounding *r, uint64_t i, si
 
 /* The exact result of a function of a binary32 number, given as binary64 bits. */
 core_exact fpemu_function_exact(fpemu_function function, uint64_t bits);
-
-/* Floating-point environment: to the default (nearest, no flushing, no traps), and back. */
-typedef struct fp_environment {
-    uint64_t saved[8];
-} fp_environment;
-void fpemu_environment_enter(fp_environment *e);
-void fpemu_environment_leave(const fp_environment *e);
 
 /* FPEMU_OK if both can be used together on a carrier of `carrier` bits (32 or 64). */
 fpemu_status fpemu_check(const fpemu_format *f, const fpemu_rounding *r, int carrier);

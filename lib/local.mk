@@ -8,6 +8,8 @@ CORE = \
 	lib/core/arith.h \
 	lib/core/block.h \
 	lib/core/block.inc.h \
+	lib/core/blocked.h \
+	lib/core/blocked.inc.h \
 	lib/core/blockquick.h \
 	lib/core/carrier32.inc.h \
 	lib/core/carrier64.inc.h \
@@ -42,6 +44,7 @@ lib_libfpemu_la_SOURCES = \
 	lib/internal.h \
 	lib/block.h \
 	lib/cpu.h \
+	lib/environment.h \
 	lib/parts.h \
 	lib/spec.h \
 	lib/stream.h \
