@@ -11,6 +11,7 @@
  * All give the same bits. doc/accumulation.md defines them. */
 #include <math.h>
 
+#include "core/matrix.h"
 #include "internal.h"
 #include "parts.h"
 
@@ -147,16 +148,8 @@ static fpemu_status prepare_goal(goal *g, const fpemu_target *t, int carrier)
         return status;
     if (t->rounding.compat)
         return FPEMU_ERROR_UNSUPPORTED;
-    fpemu_format format = t->format;
-    int quantum;
-    if (format.kind == FPEMU_KIND_INT && carrier == 32) {
-        if (!core_int_is_grid32(&format, &quantum))
-            return FPEMU_ERROR_UNSUPPORTED;
-        format.scale = (double)core_value32(core_narrow(format.scale));
-    }
-    core_plan64 integers;
-    core_plan_make64(&g->plan, &integers, &format, &t->rounding, 0);
-    if (g->plan.rule == CORE_RULE_AFFINE || g->plan.wrap)
+    fpemu_format format;
+    if (!core_dot_plan(&t->format, &t->rounding, carrier, &g->plan, &format))
         return FPEMU_ERROR_UNSUPPORTED;
     g->unbounded = g->plan;
     g->unbounded.max[0] = g->unbounded.max[1] = ~UINT64_C(0);
@@ -167,8 +160,7 @@ static fpemu_status prepare_goal(goal *g, const fpemu_target *t, int carrier)
     g->lean = (uint8_t)is_lean(&format, &g->plan);
     g->stochastic = g->plan.mode >= FPEMU_SR;
     g->nan_is_error = core_nan_policy(&format, &t->rounding) == FPEMU_NAN_ERROR && !format.has_nan;
-    const int precision = format.kind == FPEMU_KIND_FLOAT ? (int)format.mantissa_bits + 1 : (int)format.bits;
-    g->short_way = format.fits_f32 && precision + (g->stochastic ? g->plan.n : 0) + 2 <= 53;
+    g->short_way = core_dot_short(&format, &g->plan);
     return FPEMU_OK;
 }
 
@@ -307,20 +299,6 @@ static double first_of(const terms *a, size_t i)
     return a->x ? *a->x : a->v[i];
 }
 
-/* Whether in v*w + u = r one of the two, not zero, changed nothing. */
-static int is_swamped(const terms *a, size_t i, double r)
-{
-    const core_exact one = core_exact_from(core_bits64(1.0));
-    const core_exact v = core_exact_from(core_bits64(first_of(a, i)));
-    const core_exact p = core_exact_multiply(v, a->w ? core_exact_from(core_bits64(a->w[i])) : one);
-    const core_exact u = core_exact_multiply(core_exact_from(core_bits64(a->u[i])),
-                                             a->u_factor ? core_exact_from(core_bits64(*a->u_factor)) : one);
-    const core_exact y = core_exact_from(core_bits64(r));
-    if (p.kind > CORE_FINITE || u.kind > CORE_FINITE)
-        return 0;
-    return (core_exact_equal(&y, &p) && u.kind != CORE_ZERO) || (core_exact_equal(&y, &u) && p.kind != CORE_ZERO);
-}
-
 static void exact_way(work *w, const goal *g, size_t n, const terms *a, const uint32_t *r, double *y)
 {
     const core_exact one = core_exact_from(core_bits64(1.0));
@@ -340,7 +318,7 @@ static void exact_way(work *w, const goal *g, size_t n, const terms *a, const ui
         const double result = core_value64(core_exact_round(&g->plan, &x, g->stochastic ? r[i] : 0, &grid));
         w->found_nan |= g->nan_is_error && x.kind == CORE_NOT_A_NUMBER;
         if (w->gathered) {
-            fpemu_count_exact(&g->plan, &x, result, grid, &counts);
+            core_count_exact(&g->plan, &x, result, grid, &counts);
             counts.invalid += x.kind == CORE_NOT_A_NUMBER && !nan_came;
         }
         y[i] = result;
@@ -422,7 +400,7 @@ static void short_way(work *w, const goal *g, size_t n, const terms *a, const ui
     k->round64[p->rule][p->mode](&g->unbounded, n, odd, r, grid);
     k->finish64(p, n, odd, grid, result);
     count_short(w, g, n, a, nearest, odd, grid, result);
-    memcpy(y, result, n * sizeof *y); /* y may be an operand */
+    memcpy(y, result, n * sizeof *y); /* y may be an core_operand */
 }
 
 /* y = g(v * w + u) on n lanes of row `row` of the tile, rounding number t. */
@@ -438,7 +416,7 @@ static void operate(work *w, const goal *g, size_t row, uint64_t t, size_t n, co
     }
     double before[DOT_LANES], factor[DOT_LANES];
     terms old = *a;
-    if (w->gathered && sum) { /* y may be an operand */
+    if (w->gathered && sum) { /* y may be an core_operand */
         memcpy(before, a->u, n * sizeof *before);
         old.u = before;
         if (!a->x) {
@@ -452,7 +430,9 @@ static void operate(work *w, const goal *g, size_t row, uint64_t t, size_t n, co
         exact_way(w, g, n, a, r, y);
     if (w->gathered && sum)
         for (size_t i = 0; i < n; i++)
-            w->gathered->stats.swamped += (unsigned)is_swamped(&old, i, y[i]);
+            w->gathered->stats.swamped += (unsigned)core_dot_swamped(
+                core_bits64(first_of(&old, i)), core_bits64(old.w ? old.w[i] : 1), core_bits64(old.u[i]),
+                core_bits64(old.u_factor ? *old.u_factor : 1), core_bits64(y[i]));
 }
 
 /* --------------------------------------------------------------------------------------------------- models */
@@ -535,17 +515,6 @@ static void kahan(work *w, size_t r, size_t l0, size_t nk, const double *x, cons
     }
 }
 
-/* Number of the first addition of level `level` >= 1 of a tree of `leaves`, additions counted level by level. */
-static uint64_t level_begin(uint64_t leaves, int level)
-{
-    uint64_t begin = 0;
-    for (int i = 1; i < level; i++) {
-        begin += leaves / 2;
-        leaves -= leaves / 2;
-    }
-    return begin;
-}
-
 /* Joins the node that waits at `level` with the node `right` (v * w), node `index` of the next level; into `to`. */
 static void join_nodes(work *w, uint64_t leaves, int level, uint64_t index, terms right, double *to)
 {
@@ -554,7 +523,7 @@ static void join_nodes(work *w, uint64_t leaves, int level, uint64_t index, term
     both.u = level ? w->state.d + (size_t)level * FEW : w->leaf;
     both.u_factor = level ? NULL : &w->leaf_factor;
     /* left + right: only the sign of zero sees the order, and it does not depend on it */
-    operate(w, &j->inner, 0, (j->product.given ? j->depth : 0) + level_begin(leaves, level + 1) + index, w->lanes,
+    operate(w, &j->inner, 0, (j->product.given ? j->depth : 0) + core_dot_level(leaves, level + 1) + index, w->lanes,
             &both, 1, to);
 }
 
@@ -946,7 +915,7 @@ static void finish(work *w, size_t r, const double *s)
         const double y = core_value64(core_exact_round(&g->plan, &x, bits, &grid));
         w->found_nan |= g->nan_is_error && x.kind == CORE_NOT_A_NUMBER;
         if (gathered && g->given) {
-            fpemu_count_exact(&g->plan, &x, y, grid, &counts);
+            core_count_exact(&g->plan, &x, y, grid, &counts);
             counts.invalid += x.kind == CORE_NOT_A_NUMBER && !nan_came;
         }
         store(j, output(w, r, i), y);
@@ -1130,55 +1099,7 @@ static int choose_way(job *j)
                : WAY_GENERAL;
 }
 
-/* T: how many roundings come before that of the result. */
-static uint64_t count_roundings(const job *j)
-{
-    const fpemu_accumulator *s = &j->spec->sum;
-    const uint64_t k = j->depth, given = j->product.given, chunks = s->chunk ? (k + s->chunk - 1) / s->chunk : 0;
-    switch (s->model) {
-    case FPEMU_PAIRWISE: {
-        const uint64_t leaves = k + j->spec->start_from_c;
-        return given * k + (leaves > 1 ? leaves - 1 : leaves);
-    }
-    case FPEMU_KAHAN: return k * (given + 4);
-    case FPEMU_FUSED: return chunks;
-    case FPEMU_INTEGER: return 0;
-    default: return k * (given + 1) + chunks;
-    }
-}
-
-/* Everything but the spec: matrices as strides. */
-typedef struct operand {
-    const void *p;
-    uint64_t rows, columns;          /* of op(...) */
-    ptrdiff_t step_row, step_column; /* in elements */
-    uint64_t stride;
-} operand;
-
-/* Lowest and highest element of a matrix in all products of the batch, as addresses [*from, *to). 0 if out of memory's
- * range. */
-static int extent(const operand *o, uint64_t batch, size_t size, uintptr_t *from, uintptr_t *to)
-{
-    const uint64_t counts[] = {o->rows - 1, o->columns - 1, batch - 1};
-    const ptrdiff_t steps[] = {o->step_row, o->step_column, (ptrdiff_t)o->stride};
-    const uint64_t most = PTRDIFF_MAX / size;
-    uint64_t up = 0, down = 0;
-    for (int i = 0; i < 3; i++) {
-        const uint64_t step = steps[i] < 0 ? 0 - (uint64_t)steps[i] : (uint64_t)steps[i];
-        uint64_t *const way = steps[i] < 0 ? &down : &up;
-        if (step && counts[i] > (most - *way) / step)
-            return 0;
-        *way += counts[i] * step;
-    }
-    const uintptr_t p = (uintptr_t)o->p;
-    if (up >= most || down >= most || down * size > p || (up + 1) * size > UINTPTR_MAX - p)
-        return 0;
-    *from = p - (uintptr_t)(down * size);
-    *to = p + (uintptr_t)((up + 1) * size);
-    return 1;
-}
-
-static side side_of(const operand *o, const fpemu_target *t, int transposed, uint64_t batch_elements)
+static side side_of(const core_operand *o, const fpemu_target *t, int transposed, uint64_t batch_elements)
 {
     side s;
     memset(&s, 0, sizeof s);
@@ -1197,7 +1118,7 @@ static side side_of(const operand *o, const fpemu_target *t, int transposed, uin
 }
 
 /* In the default floating-point environment; the spec is prepared. a, b, c: op(A) m x k, op(B) k x n, C m x n. */
-static fpemu_status multiply_inside(job *j, const operand *a, const operand *b, const operand *c, uint64_t batch,
+static fpemu_status multiply_inside(job *j, const core_operand *a, const core_operand *b, const core_operand *c, uint64_t batch,
                                     double alpha, double beta, fpemu_stats *stats)
 {
     const fpemu_gemm_spec *spec = j->spec;
@@ -1210,10 +1131,10 @@ static fpemu_status multiply_inside(job *j, const operand *a, const operand *b, 
     if (!c->p || (reads && (!a->p || !b->p)))
         return FPEMU_ERROR_NULL;
     uintptr_t from, to, first, last;
-    if (!extent(c, batch, size, &from, &to))
+    if (!core_operand_extent(c, batch, size, &from, &to))
         return FPEMU_ERROR_ARGUMENT;
     for (int i = 0; i < 2 && reads; i++) {
-        if (!extent(i ? b : a, batch, size, &first, &last))
+        if (!core_operand_extent(i ? b : a, batch, size, &first, &last))
             return FPEMU_ERROR_ARGUMENT;
         if (first < to && from < last)
             return FPEMU_ERROR_OVERLAP;
@@ -1230,7 +1151,7 @@ static fpemu_status multiply_inside(job *j, const operand *a, const operand *b, 
     j->alpha = alpha;
     j->beta = beta;
     j->plain = alpha == 1 && (beta == 0 || spec->start_from_c) && !j->out.given;
-    j->total = count_roundings(j);
+    j->total = core_dot_roundings(&spec->sum, j->depth, j->product.given, spec->start_from_c);
     j->way = choose_way(j);
     j->c = (void *)(uintptr_t)c->p;
     j->stride = (size_t)c->stride;
@@ -1247,7 +1168,7 @@ static fpemu_status multiply_inside(job *j, const operand *a, const operand *b, 
     return run(j, stats) ? FPEMU_ERROR_NAN : FPEMU_OK;
 }
 
-static fpemu_status multiply(job *j, const operand *a, const operand *b, const operand *c, uint64_t batch, double alpha,
+static fpemu_status multiply(job *j, const core_operand *a, const core_operand *b, const core_operand *c, uint64_t batch, double alpha,
                              double beta, fpemu_stats *stats)
 {
     fp_environment environment;
@@ -1257,29 +1178,10 @@ static fpemu_status multiply(job *j, const operand *a, const operand *b, const o
     return status;
 }
 
-/* op(array) of rows x columns; 0 where the leading dimension is too small. */
-static int matrix(operand *o, const void *p, uint64_t rows, uint64_t columns, uint64_t ld, uint64_t stride, int order,
-                  int transpose)
-{
-    const int row_wise = order == FPEMU_ROW_MAJOR ? !transpose : transpose; /* rows of op are what lies together */
-    const uint64_t length = row_wise ? columns : rows;
-    if (ld == 0)
-        ld = length;
-    if (ld < length || ld > PTRDIFF_MAX || stride > PTRDIFF_MAX)
-        return 0;
-    o->p = p;
-    o->rows = rows;
-    o->columns = columns;
-    o->step_row = row_wise ? (ptrdiff_t)ld : 1;
-    o->step_column = row_wise ? 1 : (ptrdiff_t)ld;
-    o->stride = stride;
-    return 1;
-}
-
 static fpemu_status gemm(const fpemu_gemm_spec *spec, int carrier, const fpemu_gemm_shape *s, double alpha,
                          const void *a, const void *b, double beta, void *c, fpemu_stats *stats)
 {
-    operand x, y, z;
+    core_operand x, y, z;
     job j;
     const fpemu_status status = prepare(&j, spec, carrier);
     if (status)
@@ -1289,32 +1191,15 @@ static fpemu_status gemm(const fpemu_gemm_spec *spec, int carrier, const fpemu_g
     const uint64_t batch = s->batch ? s->batch : 1, most = PTRDIFF_MAX;
     if (s->order > 1 || s->transpose_a > 1 || s->transpose_b > 1 || !is_zero(s->reserved0, sizeof s->reserved0) ||
         !is_zero(s->reserved1, sizeof s->reserved1) || s->m > most || s->n > most || s->k > most ||
-        !matrix(&x, a, s->m, s->k, s->lda, s->stride_a, s->order, s->transpose_a) ||
-        !matrix(&y, b, s->k, s->n, s->ldb, s->stride_b, s->order, s->transpose_b) ||
-        !matrix(&z, c, s->m, s->n, s->ldc, s->stride_c, s->order, 0))
+        !core_operand_matrix(&x, a, s->m, s->k, s->lda, s->stride_a, s->order, s->transpose_a) ||
+        !core_operand_matrix(&y, b, s->k, s->n, s->ldb, s->stride_b, s->order, s->transpose_b) ||
+        !core_operand_matrix(&z, c, s->m, s->n, s->ldc, s->stride_c, s->order, 0))
         return FPEMU_ERROR_ARGUMENT;
     uintptr_t from, to;
     if (batch > 1 && s->m && s->n &&
-        (!extent(&z, 1, 1, &from, &to) || s->stride_c < to - from)) /* products do not lie within each other */
+        (!core_operand_extent(&z, 1, 1, &from, &to) || s->stride_c < to - from)) /* products do not lie within each other */
         return FPEMU_ERROR_ARGUMENT;
     return multiply(&j, &x, &y, &z, batch, alpha, beta, stats);
-}
-
-/* n elements, `inc` apart, as a column; negative steps begin at the end. */
-static int vector(operand *o, const void *p, uint64_t n, int64_t inc, size_t size)
-{
-    if (inc == 0 || inc > PTRDIFF_MAX || inc < -PTRDIFF_MAX || n > PTRDIFF_MAX)
-        return 0;
-    const uint64_t step = inc < 0 ? 0 - (uint64_t)inc : (uint64_t)inc;
-    if (n > 1 && (n - 1) > PTRDIFF_MAX / size / step)
-        return 0;
-    o->p = p && inc < 0 && n ? (const char *)p + (n - 1) * step * size : p;
-    o->rows = n;
-    o->columns = 1;
-    o->step_row = (ptrdiff_t)inc;
-    o->step_column = 1;
-    o->stride = 0;
-    return 1;
 }
 
 static fpemu_status gemv(const fpemu_gemm_spec *spec, int carrier, fpemu_order order, int transpose, size_t m,
@@ -1322,14 +1207,14 @@ static fpemu_status gemv(const fpemu_gemm_spec *spec, int carrier, fpemu_order o
                          void *y, int64_t incy, fpemu_stats *stats)
 {
     const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
-    operand left, right, out;
+    core_operand left, right, out;
     job j;
     const fpemu_status status = prepare(&j, spec, carrier);
     if (status)
         return status;
     if ((unsigned)order > 1 || (unsigned)transpose > 1 || m > PTRDIFF_MAX || n > PTRDIFF_MAX ||
-        !matrix(&left, a, transpose ? n : m, transpose ? m : n, lda, 0, (int)order, transpose) ||
-        !vector(&right, x, transpose ? m : n, incx, size) || !vector(&out, y, transpose ? n : m, incy, size))
+        !core_operand_matrix(&left, a, transpose ? n : m, transpose ? m : n, lda, 0, (int)order, transpose) ||
+        !core_operand_vector(&right, x, transpose ? m : n, incx, size) || !core_operand_vector(&out, y, transpose ? n : m, incy, size))
         return FPEMU_ERROR_ARGUMENT;
     return multiply(&j, &left, &right, &out, 1, alpha, beta, stats);
 }
@@ -1338,12 +1223,12 @@ static fpemu_status dot(const fpemu_gemm_spec *spec, int carrier, size_t n, cons
                         int64_t incy, void *result, fpemu_stats *stats)
 {
     const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
-    operand left, right, out;
+    core_operand left, right, out;
     job j;
     const fpemu_status status = prepare(&j, spec, carrier);
     if (status)
         return status;
-    if (!vector(&left, x, n, incx, size) || !vector(&right, y, n, incy, size) || !vector(&out, result, 1, 1, size))
+    if (!core_operand_vector(&left, x, n, incx, size) || !core_operand_vector(&right, y, n, incy, size) || !core_operand_vector(&out, result, 1, 1, size))
         return FPEMU_ERROR_ARGUMENT;
     left.columns = left.rows; /* a row */
     left.rows = 1;

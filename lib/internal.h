@@ -5,6 +5,7 @@
 #include "core/arith.h"
 #include "core/block.h"
 #include "core/blockquick.h"
+#include "core/count.h"
 #include "core/dot.h"
 #include "core/element.h"
 #include "core/random.h"
@@ -26,11 +27,7 @@ enum mac_form { MAC_NONE, MAC_FLAT, MAC_ENDS, MAC_INF, MAC_SAT, MAC_FORMS };
 #define SUM_BLOCK 4096
 
 /* What a counting loop gathers over one tile. */
-typedef struct tile_counts {
-    uint64_t nan, infinite, clipped, overflow, invalid, underflow, subnormal, inexact;
-    uint64_t min_abs, max_abs; /* bits of the carrier; min_abs 0 = none */
-    double max_error;          /* in: the largest so far; out: the larger of that and the tile's */
-} tile_counts;
+typedef core_counts tile_counts;
 
 /* What a loop finds of the magnitudes of elements, as bits. */
 typedef struct block_extremes {
@@ -200,9 +197,6 @@ void fpemu_gather_tile(gathering *g, int carrier, uint64_t i, size_t n, const vo
 void fpemu_gather_close(gathering *g);
 /* Closes the open block of sums and adds everything to the caller's stats. */
 void fpemu_gather_end(gathering *g, int carrier, fpemu_stats *to);
-
-/* Counts one arithmetic result y from the exact x; g: its magnitude on the grid without ends. */
-void fpemu_count_exact(const core_plan64 *p, const core_exact *x, double y, uint64_t g, tile_counts *c);
 
 /* Whether the caller's fields of a stats are in range. */
 fpemu_status fpemu_stats_check(const fpemu_stats *s);

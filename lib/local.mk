@@ -20,12 +20,14 @@ CORE = \
 	lib/core/codebook.inc.h \
 	lib/core/compat.h \
 	lib/core/compat.inc.h \
+	lib/core/count.h \
 	lib/core/dot.h \
 	lib/core/element.h \
 	lib/core/element.inc.h \
 	lib/core/function.h \
 	lib/core/layout.h \
 	lib/core/logarithm.h \
+	lib/core/matrix.h \
 	lib/core/pack.h \
 	lib/core/plan.h \
 	lib/core/plan.inc.h \
