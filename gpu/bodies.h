@@ -2,6 +2,7 @@
 #ifndef FPEMU_GPU_BODIES_H
 #define FPEMU_GPU_BODIES_H
 
+#include "core/count.h"
 #include "job.h"
 
 /* What a lane gathers between two flushes, and the philox outputs that its next elements share. */
@@ -32,6 +33,23 @@ FPEMU_FN void gpu_lane_extrema(gpu_lane *l, double x, double d)
     l->max_abs = a > l->max_abs ? a : l->max_abs;
     l->not_min_abs = a != 0 && ~a > l->not_min_abs ? ~a : l->not_min_abs;
     l->max_error = e > l->max_error ? e : l->max_error;
+}
+
+/* What the rules of core/ counted of one element or more, in binary64. */
+FPEMU_FN void gpu_lane_take(gpu_lane *l, const core_counts *c)
+{
+    const uint64_t error = core_bits64(c->max_error);
+    l->counter[GPU_NAN] += (uint32_t)c->nan;
+    l->counter[GPU_INFINITE] += (uint32_t)c->infinite;
+    l->counter[GPU_CLIPPED] += (uint32_t)c->clipped;
+    l->counter[GPU_OVERFLOW] += (uint32_t)c->overflow;
+    l->counter[GPU_INVALID] += (uint32_t)c->invalid;
+    l->counter[GPU_UNDERFLOW] += (uint32_t)c->underflow;
+    l->counter[GPU_SUBNORMAL] += (uint32_t)c->subnormal;
+    l->counter[GPU_INEXACT] += (uint32_t)c->inexact;
+    l->max_abs = c->max_abs > l->max_abs ? c->max_abs : l->max_abs;
+    l->not_min_abs = c->min_abs && ~c->min_abs > l->not_min_abs ? ~c->min_abs : l->not_min_abs;
+    l->max_error = error > l->max_error ? error : l->max_error;
 }
 
 /* Adds the lanes' counters to the call's, and clears them. */

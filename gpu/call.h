@@ -24,4 +24,8 @@ int fpemu_gpu_vector(const fpemu_format *f, const fpemu_rounding *r, size_t n, c
 int fpemu_gpu_vector_decode(const fpemu_format *f, size_t n, const void *codes, void *y, int type,
                             fpemu_cuda_stream stream);
 
+/* Quantises a scalar format along a shape. */
+int fpemu_gpu_along(const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *shape, const void *x, void *y,
+                    int type, fpemu_cuda_stream stream);
+
 #endif /* FPEMU_GPU_CALL_H */

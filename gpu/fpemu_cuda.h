@@ -172,6 +172,72 @@ int fpemu_cuda_swizzle_scales(uint64_t rows, uint64_t columns, const uint8_t *d_
 int fpemu_cuda_unswizzle_scales(uint64_t rows, uint64_t columns, const uint8_t *d_from, uint8_t *d_to,
                                 fpemu_cuda_stream stream);
 
+/* -------------------------------------------------------------------------------------------- arithmetic */
+
+/* As fpemu_arith: d_operands and steps are host arrays, of device pointers and of 0 or 1. A single number (step 0) may
+ * not lie within d_y. */
+int fpemu_cuda_arith_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
+                         size_t n, const float *const *d_operands, const size_t *steps, float *d_y,
+                         fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_arith_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
+                         size_t n, const double *const *d_operands, const size_t *steps, double *d_y,
+                         fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_arith_bf16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
+                         size_t n, const uint16_t *const *d_operands, const size_t *steps, uint16_t *d_y,
+                         fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_arith_f16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
+                         size_t n, const uint16_t *const *d_operands, const size_t *steps, uint16_t *d_y,
+                         fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+
+/* As fpemu_apply; operands of more than 16 significant bits, for which that refuses the array, become NaN here, as in
+ * fpemu_apply_one, and are not counted. */
+int fpemu_cuda_apply_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
+                         size_t n, const float *d_x, float *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_apply_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
+                         size_t n, const double *d_x, double *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_apply_bf16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
+                         size_t n, const uint16_t *d_x, uint16_t *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_apply_f16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
+                         size_t n, const uint16_t *d_x, uint16_t *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+
+/* As fpemu_relate. */
+int fpemu_cuda_relate_f32(fpemu_relation relation, size_t n, const float *const *d_operands, const size_t *steps,
+                          uint8_t *d_y, fpemu_cuda_stream stream);
+int fpemu_cuda_relate_f64(fpemu_relation relation, size_t n, const double *const *d_operands, const size_t *steps,
+                          uint8_t *d_y, fpemu_cuda_stream stream);
+int fpemu_cuda_relate_bf16(fpemu_relation relation, size_t n, const uint16_t *const *d_operands, const size_t *steps,
+                          uint8_t *d_y, fpemu_cuda_stream stream);
+int fpemu_cuda_relate_f16(fpemu_relation relation, size_t n, const uint16_t *const *d_operands, const size_t *steps,
+                          uint8_t *d_y, fpemu_cuda_stream stream);
+
+/* ------------------------------------------------------------------------------------------ dot products */
+
+/* Operands that are rounded on their way in are rounded once, into scratch memory: so many bytes, aligned to 16; 0:
+ * none. carrier: 32 or 64. For a gemv m and n of the shape are the length of the result and 1, for a dot product 1. */
+uint64_t fpemu_cuda_gemm_scratch_size(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, int carrier);
+/* As fpemu_gemm, fpemu_gemv and fpemu_dot; d_result is read first where the sum starts from it. With counters k is at
+ * most 2^28. Operands with scales are refused (FPEMU_ERROR_UNSUPPORTED). */
+int fpemu_cuda_gemm_f32(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, float alpha, const float *d_a,
+                        const float *d_b, float beta, float *d_c, void *d_scratch, fpemu_cuda_stats *d_stats,
+                        fpemu_cuda_stream stream);
+int fpemu_cuda_gemv_f32(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,
+                        float alpha, const float *d_a, size_t lda, const float *d_x, int64_t incx, float beta,
+                        float *d_y, int64_t incy, void *d_scratch, fpemu_cuda_stats *d_stats,
+                        fpemu_cuda_stream stream);
+int fpemu_cuda_dot_f32(const fpemu_gemm_spec *spec, size_t n, const float *d_x, int64_t incx, const float *d_y,
+                       int64_t incy, float *d_result, void *d_scratch, fpemu_cuda_stats *d_stats,
+                       fpemu_cuda_stream stream);
+int fpemu_cuda_gemm_f64(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, double alpha, const double *d_a,
+                        const double *d_b, double beta, double *d_c, void *d_scratch, fpemu_cuda_stats *d_stats,
+                        fpemu_cuda_stream stream);
+int fpemu_cuda_gemv_f64(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,
+                        double alpha, const double *d_a, size_t lda, const double *d_x, int64_t incx, double beta,
+                        double *d_y, int64_t incy, void *d_scratch, fpemu_cuda_stats *d_stats,
+                        fpemu_cuda_stream stream);
+int fpemu_cuda_dot_f64(const fpemu_gemm_spec *spec, size_t n, const double *d_x, int64_t incx, const double *d_y,
+                       int64_t incy, double *d_result, void *d_scratch, fpemu_cuda_stats *d_stats,
+                       fpemu_cuda_stream stream);
+
 #ifdef __cplusplus
 }
 #endif

@@ -97,6 +97,42 @@ int fpemu_gpu_zero(uint64_t *words, uint64_t n, fpemu_cuda_stream stream)
     return FPEMU_OK;
 }
 
+int fpemu_gpu_operate(const gpu_operate_job *job, fpemu_cuda_stream stream)
+{
+    (void)stream;
+    for (uint64_t warp = 0; warp < WARPS; warp++)
+        gpu_operate(job, 0, job->counts != NULL, warp, WARPS);
+    if (job->counts)
+        job->counts->count += job->n;
+    return FPEMU_OK;
+}
+
+int fpemu_gpu_apply(const gpu_operate_job *job, fpemu_cuda_stream stream)
+{
+    (void)stream;
+    for (uint64_t warp = 0; warp < WARPS; warp++)
+        gpu_operate(job, 1, job->counts != NULL, warp, WARPS);
+    if (job->counts)
+        job->counts->count += job->n;
+    return FPEMU_OK;
+}
+
+int fpemu_gpu_relate(const gpu_operate_job *job, fpemu_cuda_stream stream)
+{
+    (void)stream;
+    for (uint64_t warp = 0; warp < WARPS; warp++)
+        gpu_relate(job, warp, WARPS);
+    return FPEMU_OK;
+}
+
+int fpemu_gpu_product(const gpu_product_job *job, fpemu_cuda_stream stream)
+{
+    (void)stream;
+    for (uint64_t warp = 0; warp < WARPS; warp++)
+        gpu_product(job, job->counts != NULL, warp, WARPS);
+    return FPEMU_OK;
+}
+
 int fpemu_gpu_clear(gpu_counts *counts, uint32_t want, fpemu_cuda_stream stream)
 {
     (void)stream;

@@ -5,6 +5,8 @@
 
 #include "fpemu_cuda.h"
 #include "job.h"
+#include "operate.h"
+#include "product.h"
 #include "tensor.h"
 
 #ifdef __cplusplus
@@ -34,6 +36,11 @@ int fpemu_gpu_put_table(float *to, const float *from, uint32_t n, fpemu_cuda_str
 /* Scales of one byte to the order that tensor cores read, or back. */
 int fpemu_gpu_swizzle(uint64_t rows, uint64_t columns, const uint8_t *from, uint8_t *to, int back,
                       fpemu_cuda_stream stream);
+
+int fpemu_gpu_operate(const gpu_operate_job *job, fpemu_cuda_stream stream);
+int fpemu_gpu_apply(const gpu_operate_job *job, fpemu_cuda_stream stream);
+int fpemu_gpu_relate(const gpu_operate_job *job, fpemu_cuda_stream stream);
+int fpemu_gpu_product(const gpu_product_job *job, fpemu_cuda_stream stream);
 
 int fpemu_gpu_clear(gpu_counts *counts, uint32_t want, fpemu_cuda_stream stream);
 /* n words of zeros. */

@@ -9,12 +9,14 @@ GPU_BODIES = \
 	gpu/lanes.h \
 	gpu/launch.cuh \
 	gpu/launch.h \
+	gpu/operate.h \
+	gpu/product.h \
 	gpu/tensor.h \
 	gpu/tensor.inc.h
-GPU_VERBS = gpu/verbs.c gpu/tensors.c lib/environment.c
+GPU_VERBS = gpu/verbs.c gpu/tensors.c gpu/operations.c gpu/products.c lib/environment.c
 GPU_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib -I$(top_srcdir)/gpu
-EXTRA_DIST += $(GPU_BODIES) gpu/fpemu_cuda.h gpu/kernels.cu gpu/tensor.cu gpu/host.c gpu/libfpemu_cuda.map \
-	gpu/verbs.c gpu/tensors.c
+EXTRA_DIST += $(GPU_BODIES) gpu/fpemu_cuda.h gpu/kernels.cu gpu/operate.cu gpu/product.cu gpu/tensor.cu \
+	gpu/host.c gpu/libfpemu_cuda.map gpu/verbs.c gpu/tensors.c gpu/operations.c gpu/products.c
 
 if HAVE_CUDA
 include_HEADERS += gpu/fpemu_cuda.h
@@ -31,7 +33,7 @@ gpu_libfpemu_cuda_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined -version-info $(FPEMU
 # No contraction to fma, no flushing of subnormals, correct division: the rules' arithmetic as on the CPU.
 NVCCFLAGS = -O3 -std=c++17 --fmad=false --ftz=false --prec-div=true --prec-sqrt=true
 # libtool does not know nvcc: objects are made here, with the few lines that libtool would write about them.
-GPU_OBJECTS = gpu/kernels.lo gpu/tensor.lo
+GPU_OBJECTS = gpu/kernels.lo gpu/operate.lo gpu/product.lo gpu/tensor.lo
 $(GPU_OBJECTS): $(GPU_BODIES) $(CORE) include/fpemu.h gpu/fpemu_cuda.h
 $(GPU_OBJECTS): gpu/%.lo: gpu/%.cu
 	@$(MKDIR_P) gpu/.libs
@@ -42,7 +44,7 @@ $(GPU_OBJECTS): gpu/%.lo: gpu/%.cu
 		$@ "'.libs/$*.o'" >$@
 CLEANFILES += $(GPU_OBJECTS) $(GPU_OBJECTS:.lo=.o)
 clean-local:
-	rm -f gpu/.libs/kernels.o gpu/.libs/tensor.o
+	rm -f gpu/.libs/kernels.o gpu/.libs/operate.o gpu/.libs/product.o gpu/.libs/tensor.o
 
 # ------------------------------------------------------------------------------------- tests
 dist_noinst_DATA += tests/gpu/memory.h

@@ -406,6 +406,13 @@ int fpemu_gpu_vector_decode(const fpemu_format *f, size_t n, const void *codes, 
     return run(&c, stream);
 }
 
+int fpemu_gpu_along(const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *shape, const void *x, void *y,
+                    int type, fpemu_cuda_stream stream)
+{
+    const tensor_call c = {f, r, shape, 0, UINT64_MAX, x, y, NULL, NULL, NULL, 0, type, 0};
+    return run(&c, stream);
+}
+
 /* -------------------------------------------------------------------------------------------------- range */
 
 size_t fpemu_cuda_range_size(void)

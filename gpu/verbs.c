@@ -274,7 +274,7 @@ int fpemu_cuda_stats_read(const fpemu_cuda_stats *d_stats, void *scratch, fpemu_
     memset(&s, 0, sizeof s);
     if (c->want != stats->want)
         return FPEMU_ERROR_STATS;
-    s.count = c->count;
+    s.count = c->count + c->counter[GPU_ROUNDINGS];
     s.nan = c->counter[GPU_NAN];
     s.infinite = c->counter[GPU_INFINITE];
     s.clipped = c->counter[GPU_CLIPPED];

@@ -32,6 +32,7 @@ CORE = \
 	lib/core/plan.h \
 	lib/core/plan.inc.h \
 	lib/core/port.h \
+	lib/core/product.h \
 	lib/core/quick.h \
 	lib/core/quick.inc.h \
 	lib/core/random.h \
