@@ -50,17 +50,49 @@ clean-local:
 dist_noinst_DATA += tests/gpu/memory.h
 
 # The kernels played on this processor.
-check_PROGRAMS += tests/gpu/verbs_played
-TESTS += tests/gpu/verbs_played
-tests_gpu_verbs_played_SOURCES = tests/gpu/verbs.c tests/gpu/memory_host.c $(GPU_VERBS) gpu/host.c
+PLAYED = tests/gpu/memory_host.c $(GPU_VERBS) gpu/host.c
+PLAYED_TESTS = \
+	tests/gpu/verbs_played \
+	tests/gpu/tensors_played \
+	tests/gpu/operations_played \
+	tests/gpu/products_played
+check_PROGRAMS += $(PLAYED_TESTS)
+TESTS += $(PLAYED_TESTS)
+noinst_LTLIBRARIES += gpu/libplayed.la
+gpu_libplayed_la_SOURCES = $(PLAYED)
+gpu_libplayed_la_CPPFLAGS = $(GPU_CPPFLAGS)
+tests_gpu_verbs_played_SOURCES = tests/gpu/verbs.c
 tests_gpu_verbs_played_CPPFLAGS = $(GPU_CPPFLAGS)
-tests_gpu_verbs_played_LDADD = lib/libfpemu.la
+tests_gpu_verbs_played_LDADD = gpu/libplayed.la lib/libfpemu.la
+tests_gpu_tensors_played_SOURCES = tests/gpu/tensors.c
+tests_gpu_tensors_played_CPPFLAGS = $(GPU_CPPFLAGS)
+tests_gpu_tensors_played_LDADD = gpu/libplayed.la lib/libfpemu.la
+tests_gpu_operations_played_SOURCES = tests/gpu/operations.c
+tests_gpu_operations_played_CPPFLAGS = $(GPU_CPPFLAGS)
+tests_gpu_operations_played_LDADD = gpu/libplayed.la lib/libfpemu.la
+tests_gpu_products_played_SOURCES = tests/gpu/products.c
+tests_gpu_products_played_CPPFLAGS = $(GPU_CPPFLAGS)
+tests_gpu_products_played_LDADD = gpu/libplayed.la lib/libfpemu.la
 
 # The same on a device; skipped where there is none.
-DEVICE_TESTS = tests/gpu/verbs_device
+DEVICE_LDADD = gpu/libfpemu_cuda.la lib/libfpemu.la $(CUDA_LIBS)
+DEVICE_TESTS = \
+	tests/gpu/verbs_device \
+	tests/gpu/tensors_device \
+	tests/gpu/operations_device \
+	tests/gpu/products_device
 tests_gpu_verbs_device_SOURCES = tests/gpu/verbs.c tests/gpu/memory_device.c
 tests_gpu_verbs_device_CPPFLAGS = $(GPU_CPPFLAGS) $(CUDA_CPPFLAGS)
-tests_gpu_verbs_device_LDADD = gpu/libfpemu_cuda.la lib/libfpemu.la $(CUDA_LIBS)
+tests_gpu_verbs_device_LDADD = $(DEVICE_LDADD)
+tests_gpu_tensors_device_SOURCES = tests/gpu/tensors.c tests/gpu/memory_device.c
+tests_gpu_tensors_device_CPPFLAGS = $(GPU_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_gpu_tensors_device_LDADD = $(DEVICE_LDADD)
+tests_gpu_operations_device_SOURCES = tests/gpu/operations.c tests/gpu/memory_device.c
+tests_gpu_operations_device_CPPFLAGS = $(GPU_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_gpu_operations_device_LDADD = $(DEVICE_LDADD)
+tests_gpu_products_device_SOURCES = tests/gpu/products.c tests/gpu/memory_device.c
+tests_gpu_products_device_CPPFLAGS = $(GPU_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_gpu_products_device_LDADD = $(DEVICE_LDADD)
 if HAVE_CUDA
 check_PROGRAMS += $(DEVICE_TESTS)
 TESTS += $(DEVICE_TESTS)
