@@ -97,3 +97,30 @@ if HAVE_CUDA
 check_PROGRAMS += $(DEVICE_TESTS)
 TESTS += $(DEVICE_TESTS)
 endif
+
+# ------------------------------------------------------------------------------- on a device, when asked for
+# Programs with kernels of their own.
+EXTRA_DIST += tests/gpu/sweep.cu tests/gpu/check.sh bench/cuda.cu
+DEVICE_NVCC = $(NVCC) -ccbin '$(CXX)' $(NVCCFLAGS) $(CUDA_CODES) -Xcompiler -fno-exceptions,-fno-threadsafe-statics \
+	-I$(top_srcdir)/include -I$(top_srcdir)/gpu
+DEVICE_LINK = $(LIBTOOL) --tag=CC --mode=link $(CC) $(AM_CFLAGS) $(CFLAGS) $(LDFLAGS)
+if HAVE_CUDA
+tests/gpu/sweep_device$(EXEEXT): tests/gpu/sweep.cu gpu/libfpemu_cuda.la
+	@$(MKDIR_P) tests/gpu
+	$(AM_V_GEN)$(DEVICE_NVCC) -c $(srcdir)/tests/gpu/sweep.cu -o tests/gpu/sweep.o
+	$(AM_V_CCLD)$(DEVICE_LINK) -o $@ tests/gpu/sweep.o $(DEVICE_LDADD)
+bench/cuda$(EXEEXT): bench/cuda.cu gpu/libfpemu_cuda.la
+	@$(MKDIR_P) bench
+	$(AM_V_GEN)$(DEVICE_NVCC) -c $(srcdir)/bench/cuda.cu -o bench/cuda.o
+	$(AM_V_CCLD)$(DEVICE_LINK) -o $@ bench/cuda.o $(DEVICE_LDADD)
+# Steps that passed are not run again; of some: make check-cuda CUDA_STEPS="digests hardware"
+CUDA_STEPS =
+check-cuda: $(DEVICE_TESTS) tests/gpu/sweep_device$(EXEEXT)
+	$(BASH) $(top_srcdir)/tests/gpu/check.sh $(abs_top_builddir) $(abs_top_srcdir) $(CUDA_STEPS)
+bench-cuda: bench/cuda$(EXEEXT)
+	bench/cuda$(EXEEXT)
+else
+check-cuda bench-cuda:
+	@echo "configure did not find nvcc" >&2; exit 1
+endif
+CLEANFILES += tests/gpu/sweep_device$(EXEEXT) bench/cuda$(EXEEXT)
