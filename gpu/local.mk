@@ -81,6 +81,8 @@ DEVICE_TESTS = \
 	tests/gpu/tensors_device \
 	tests/gpu/operations_device \
 	tests/gpu/products_device
+tests_gpu_absent_CPPFLAGS = $(GPU_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_gpu_absent_LDADD = $(DEVICE_LDADD)
 tests_gpu_verbs_device_SOURCES = tests/gpu/verbs.c tests/gpu/memory_device.c
 tests_gpu_verbs_device_CPPFLAGS = $(GPU_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_gpu_verbs_device_LDADD = $(DEVICE_LDADD)
@@ -94,8 +96,8 @@ tests_gpu_products_device_SOURCES = tests/gpu/products.c tests/gpu/memory_device
 tests_gpu_products_device_CPPFLAGS = $(GPU_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_gpu_products_device_LDADD = $(DEVICE_LDADD)
 if HAVE_CUDA
-check_PROGRAMS += $(DEVICE_TESTS)
-TESTS += $(DEVICE_TESTS)
+check_PROGRAMS += $(DEVICE_TESTS) tests/gpu/absent
+TESTS += $(DEVICE_TESTS) tests/gpu/absent
 endif
 
 # ------------------------------------------------------------------------------- on a device, when asked for
