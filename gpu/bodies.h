@@ -2,11 +2,12 @@
 #ifndef FPEMU_GPU_BODIES_H
 #define FPEMU_GPU_BODIES_H
 
+#include "core/count.h"
 #include "job.h"
 
 /* What a lane gathers between two flushes, and the philox outputs that its next elements share. */
 typedef struct gpu_lane {
-    uint32_t counter[GPU_COUNTERS], count;
+    uint32_t counter[GPU_COUNTERS];
     uint64_t max_abs, not_min_abs, max_error;
     uint64_t philox_counter;
     uint32_t philox[4], philox_valid;
@@ -32,6 +33,23 @@ FPEMU_FN void gpu_lane_extrema(gpu_lane *l, double x, double d)
     l->max_abs = a > l->max_abs ? a : l->max_abs;
     l->not_min_abs = a != 0 && ~a > l->not_min_abs ? ~a : l->not_min_abs;
     l->max_error = e > l->max_error ? e : l->max_error;
+}
+
+/* What the rules of core/ counted of one element or more, in binary64. */
+FPEMU_FN void gpu_lane_take(gpu_lane *l, const core_counts *c)
+{
+    const uint64_t error = core_bits64(c->max_error);
+    l->counter[GPU_NAN] += (uint32_t)c->nan;
+    l->counter[GPU_INFINITE] += (uint32_t)c->infinite;
+    l->counter[GPU_CLIPPED] += (uint32_t)c->clipped;
+    l->counter[GPU_OVERFLOW] += (uint32_t)c->overflow;
+    l->counter[GPU_INVALID] += (uint32_t)c->invalid;
+    l->counter[GPU_UNDERFLOW] += (uint32_t)c->underflow;
+    l->counter[GPU_SUBNORMAL] += (uint32_t)c->subnormal;
+    l->counter[GPU_INEXACT] += (uint32_t)c->inexact;
+    l->max_abs = c->max_abs > l->max_abs ? c->max_abs : l->max_abs;
+    l->not_min_abs = c->min_abs && ~c->min_abs > l->not_min_abs ? ~c->min_abs : l->not_min_abs;
+    l->max_error = error > l->max_error ? error : l->max_error;
 }
 
 /* Adds the lanes' counters to the call's, and clears them. */
@@ -92,6 +110,27 @@ FPEMU_FN uint32_t gpu_bits(const gpu_random *r, const gpu_words *w, gpu_lane *la
         word = core_hash_word(w->key, (uint32_t)j);
     }
     return core_field_top(r->share, r->bits, word, core_field_shift(r->share, index));
+}
+
+/* Codes of 1, 2, 4 or 8 bytes in an array. */
+FPEMU_FN void gpu_store_code(void *to, uint32_t size, uint64_t i, uint64_t code)
+{
+    switch (size) {
+    case 1: ((uint8_t *)to)[i] = (uint8_t)code; break;
+    case 2: ((uint16_t *)to)[i] = (uint16_t)code; break;
+    case 4: ((uint32_t *)to)[i] = (uint32_t)code; break;
+    default: ((uint64_t *)to)[i] = code;
+    }
+}
+
+FPEMU_FN uint64_t gpu_load_code(const void *from, uint32_t size, uint64_t i)
+{
+    switch (size) {
+    case 1: return ((const uint8_t *)from)[i];
+    case 2: return ((const uint16_t *)from)[i];
+    case 4: return ((const uint32_t *)from)[i];
+    default: return ((const uint64_t *)from)[i];
+    }
 }
 
 #define JOB gpu_job32

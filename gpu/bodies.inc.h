@@ -17,12 +17,7 @@ FPEMU_FN void GPU(store)(const JOB *j, uint64_t i, CORE_UINT u, CORE_UINT v, int
     if (j->job.y_type == GPU_CODES) {
         const uint64_t code = j->plan.rule >= CORE_RULE_SCALED ? CORE(encode_affine)(&j->coder, u, v, q)
                                                                : CORE(encode)(&j->coder, u, v);
-        switch (j->job.size) {
-        case 1: ((uint8_t *)j->job.y)[i] = (uint8_t)code; break;
-        case 2: ((uint16_t *)j->job.y)[i] = (uint16_t)code; break;
-        case 4: ((uint32_t *)j->job.y)[i] = (uint32_t)code; break;
-        default: ((uint64_t *)j->job.y)[i] = code;
-        }
+        gpu_store_code(j->job.y, j->job.size, i, code);
         return;
     }
 #if CORE_W == 32
@@ -119,13 +114,7 @@ FPEMU_FN void GPU(decode)(const JOB *j, uint64_t warp, uint64_t warps)
             const uint64_t i = row + l;
             if (i >= j->job.n)
                 continue;
-            uint64_t code;
-            switch (j->job.size) {
-            case 1: code = ((const uint8_t *)j->job.x)[i]; break;
-            case 2: code = ((const uint16_t *)j->job.x)[i]; break;
-            case 4: code = ((const uint32_t *)j->job.x)[i]; break;
-            default: code = ((const uint64_t *)j->job.x)[i];
-            }
+            const uint64_t code = gpu_load_code(j->job.x, j->job.size, i);
             GPU(store)(j, i, 0, CORE(decode)(&j->coder, code), 0);
         }
 }

@@ -5,10 +5,10 @@
 #include "fpemu.h"
 #include "lanes.h"
 
-/* Which counter is which. */
+/* Which counter is which. GPU_ROUNDINGS adds to `count`. */
 enum gpu_counter {
     GPU_NAN, GPU_INFINITE, GPU_CLIPPED, GPU_OVERFLOW, GPU_INVALID, GPU_DIV_BY_ZERO, GPU_UNDERFLOW, GPU_SUBNORMAL,
-    GPU_INEXACT, GPU_COUNTERS
+    GPU_INEXACT, GPU_ROUNDINGS, GPU_SWAMPED, GPU_BLOCKS, GPU_ZERO_BLOCKS, GPU_NAN_BLOCKS, GPU_SATURATED_SCALES, GPU_COUNTERS
 };
 
 /* An exact sum in 32-bit pieces, each with 32 bits to spare for carries: additions in any order, no carry between
@@ -18,9 +18,12 @@ enum gpu_counter {
 /* Exponents of binary64, -1074..1023, one bin each; binary32 data uses a part of them. */
 #define GPU_BINS 2098
 
+/* Exponents of scales, -2048..2047, likewise. */
+#define GPU_SCALE_BINS 4096
+
 /* One call's or several calls' counters, in device memory. All zero bits = nothing yet, but for `want`. */
 typedef struct gpu_counts {
-    uint32_t want; /* FPEMU_SUMS | FPEMU_HISTOGRAM */
+    uint32_t want; /* FPEMU_SUMS | FPEMU_HISTOGRAM | FPEMU_SCALES */
     uint32_t reserved0;
     uint64_t count;
     uint64_t counter[GPU_COUNTERS];
@@ -28,6 +31,7 @@ typedef struct gpu_counts {
     uint64_t infinite[3];                     /* infinite terms of the sums below */
     uint64_t sum[3][GPU_PIECES];              /* |x-y|, (x-y)^2, x^2 */
     uint64_t bins[GPU_BINS];
+    uint64_t scale_bins[GPU_SCALE_BINS];
 } gpu_counts;
 
 /* Adds one total v >= 0, or infinite, of a block of sums. */

@@ -48,8 +48,8 @@ int fpemu_cuda_stats_read(const fpemu_cuda_stats *d_stats, void *scratch, fpemu_
 
 /* As fpemu_quantize: d_x, d_y of n elements, exactly the same array or apart. _bf16, _f16: arrays of 16-bit words, whose
  * values are taken exactly; the format must fit them (FPEMU_ERROR_CARRIER): every value of it a number of that type.
- * NaN policy `error` is refused (FPEMU_ERROR_UNSUPPORTED; look at the counter instead), and so are formats with scales
- * and codebooks. d_stats may be NULL. */
+ * NaN policy `error` is refused (FPEMU_ERROR_UNSUPPORTED; look at the counter instead), and so are formats that need
+ * scratch memory (fpemu_cuda_quantize_along takes it). d_stats may be NULL. */
 int fpemu_cuda_quantize_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const float *d_x,
                             float *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
 int fpemu_cuda_quantize_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const double *d_x,
@@ -79,6 +79,164 @@ int fpemu_cuda_decode_bf16(const fpemu_format *format, size_t n, const void *d_c
                            fpemu_cuda_stream stream);
 int fpemu_cuda_decode_f16(const fpemu_format *format, size_t n, const void *d_codes, uint16_t *d_y,
                           fpemu_cuda_stream stream);
+
+/* ----------------------------------------------------------------------------------------------- tensors */
+
+/* The scale of a long block or of a whole tensor is found by a kernel of its own, in scratch memory of the caller: so
+ * many bytes on the device, aligned to 8, that no other work uses at the same time. 0: none is needed, d_scratch may be
+ * NULL. (Reading packed bytes needs it only for tables of more than 256 values.) */
+uint64_t fpemu_cuda_scratch_size(const fpemu_format *format, const fpemu_shape *shape);
+
+/* What is known of a tensor, in device memory: fpemu_cuda_range_size() bytes, aligned to 8, cleared before the first use.
+ * fpemu_cuda_range_read waits for the stream; what it gives is for shape.whole and fpemu_delayed_update. */
+typedef struct fpemu_cuda_range fpemu_cuda_range;
+size_t fpemu_cuda_range_size(void);
+int fpemu_cuda_range_clear(fpemu_cuda_range *d_range, fpemu_cuda_stream stream);
+int fpemu_cuda_range_read(const fpemu_cuda_range *d_range, fpemu_range *range, fpemu_cuda_stream stream);
+/* As fpemu_measure. */
+int fpemu_cuda_measure_f32(const fpemu_format *format, size_t n, const float *d_x, fpemu_cuda_range *d_range,
+                           fpemu_cuda_stream stream);
+int fpemu_cuda_measure_f64(const fpemu_format *format, size_t n, const double *d_x, fpemu_cuda_range *d_range,
+                           fpemu_cuda_stream stream);
+int fpemu_cuda_measure_bf16(const fpemu_format *format, size_t n, const uint16_t *d_x, fpemu_cuda_range *d_range,
+                           fpemu_cuda_stream stream);
+int fpemu_cuda_measure_f16(const fpemu_format *format, size_t n, const uint16_t *d_x, fpemu_cuda_range *d_range,
+                           fpemu_cuda_stream stream);
+
+/* As fpemu_quantize_along; shape and shape->whole are host values. 16-bit arrays: the result is the binary32 one rounded
+ * to the nearest number of the type, a finite one to a finite one. */
+int fpemu_cuda_quantize_along_f32(const fpemu_format *format, const fpemu_rounding *rounding,
+                                  const fpemu_shape *shape, const float *d_x, float *d_y, void *d_scratch,
+                                  fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_quantize_along_f64(const fpemu_format *format, const fpemu_rounding *rounding,
+                                  const fpemu_shape *shape, const double *d_x, double *d_y, void *d_scratch,
+                                  fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_quantize_along_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                  const fpemu_shape *shape, const uint16_t *d_x, uint16_t *d_y, void *d_scratch,
+                                  fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_quantize_along_f16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                  const fpemu_shape *shape, const uint16_t *d_x, uint16_t *d_y, void *d_scratch,
+                                  fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+
+/* As fpemu_pack and fpemu_unpack: fpemu_packed_size bytes in the layout that fpemu_packed_layout tells. */
+int fpemu_cuda_pack_f32(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+                        const float *d_x, void *d_bytes, void *d_scratch, fpemu_cuda_stats *d_stats,
+                        fpemu_cuda_stream stream);
+int fpemu_cuda_pack_f64(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+                        const double *d_x, void *d_bytes, void *d_scratch, fpemu_cuda_stats *d_stats,
+                        fpemu_cuda_stream stream);
+int fpemu_cuda_pack_bf16(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+                        const uint16_t *d_x, void *d_bytes, void *d_scratch, fpemu_cuda_stats *d_stats,
+                        fpemu_cuda_stream stream);
+int fpemu_cuda_pack_f16(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+                        const uint16_t *d_x, void *d_bytes, void *d_scratch, fpemu_cuda_stats *d_stats,
+                        fpemu_cuda_stream stream);
+int fpemu_cuda_unpack_f32(const fpemu_format *format, const fpemu_shape *shape, const void *d_bytes, float *d_y,
+                          void *d_scratch, fpemu_cuda_stream stream);
+int fpemu_cuda_unpack_f64(const fpemu_format *format, const fpemu_shape *shape, const void *d_bytes, double *d_y,
+                          void *d_scratch, fpemu_cuda_stream stream);
+int fpemu_cuda_unpack_bf16(const fpemu_format *format, const fpemu_shape *shape, const void *d_bytes, uint16_t *d_y,
+                          void *d_scratch, fpemu_cuda_stream stream);
+int fpemu_cuda_unpack_f16(const fpemu_format *format, const fpemu_shape *shape, const void *d_bytes, uint16_t *d_y,
+                          void *d_scratch, fpemu_cuda_stream stream);
+
+/* As fpemu_pack_blocks and fpemu_unpack_blocks; the numbers of the whole tensor are read from the bytes. */
+int fpemu_cuda_pack_blocks_f32(const fpemu_format *format, const fpemu_rounding *rounding,
+                               const fpemu_shape *shape, uint64_t first, uint64_t count, const float *d_x,
+                               void *d_bytes, void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_pack_blocks_f64(const fpemu_format *format, const fpemu_rounding *rounding,
+                               const fpemu_shape *shape, uint64_t first, uint64_t count, const double *d_x,
+                               void *d_bytes, void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_pack_blocks_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
+                               const fpemu_shape *shape, uint64_t first, uint64_t count, const uint16_t *d_x,
+                               void *d_bytes, void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_pack_blocks_f16(const fpemu_format *format, const fpemu_rounding *rounding,
+                               const fpemu_shape *shape, uint64_t first, uint64_t count, const uint16_t *d_x,
+                               void *d_bytes, void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_unpack_blocks_f32(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                 uint64_t count, const void *d_bytes, float *d_y, void *d_scratch,
+                                 fpemu_cuda_stream stream);
+int fpemu_cuda_unpack_blocks_f64(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                 uint64_t count, const void *d_bytes, double *d_y, void *d_scratch,
+                                 fpemu_cuda_stream stream);
+int fpemu_cuda_unpack_blocks_bf16(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                 uint64_t count, const void *d_bytes, uint16_t *d_y, void *d_scratch,
+                                 fpemu_cuda_stream stream);
+int fpemu_cuda_unpack_blocks_f16(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                 uint64_t count, const void *d_bytes, uint16_t *d_y, void *d_scratch,
+                                 fpemu_cuda_stream stream);
+
+/* As fpemu_swizzle_scales and fpemu_unswizzle_scales. */
+int fpemu_cuda_swizzle_scales(uint64_t rows, uint64_t columns, const uint8_t *d_from, uint8_t *d_to,
+                              fpemu_cuda_stream stream);
+int fpemu_cuda_unswizzle_scales(uint64_t rows, uint64_t columns, const uint8_t *d_from, uint8_t *d_to,
+                                fpemu_cuda_stream stream);
+
+/* -------------------------------------------------------------------------------------------- arithmetic */
+
+/* As fpemu_arith: d_operands and steps are host arrays, of device pointers and of 0 or 1. A single number (step 0) may
+ * not lie within d_y. */
+int fpemu_cuda_arith_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
+                         size_t n, const float *const *d_operands, const size_t *steps, float *d_y,
+                         fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_arith_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
+                         size_t n, const double *const *d_operands, const size_t *steps, double *d_y,
+                         fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_arith_bf16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
+                         size_t n, const uint16_t *const *d_operands, const size_t *steps, uint16_t *d_y,
+                         fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_arith_f16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
+                         size_t n, const uint16_t *const *d_operands, const size_t *steps, uint16_t *d_y,
+                         fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+
+/* As fpemu_apply; operands of more than 16 significant bits, for which that refuses the array, become NaN here, as in
+ * fpemu_apply_one, and are not counted. */
+int fpemu_cuda_apply_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
+                         size_t n, const float *d_x, float *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_apply_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
+                         size_t n, const double *d_x, double *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_apply_bf16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
+                         size_t n, const uint16_t *d_x, uint16_t *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+int fpemu_cuda_apply_f16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
+                         size_t n, const uint16_t *d_x, uint16_t *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+
+/* As fpemu_relate. */
+int fpemu_cuda_relate_f32(fpemu_relation relation, size_t n, const float *const *d_operands, const size_t *steps,
+                          uint8_t *d_y, fpemu_cuda_stream stream);
+int fpemu_cuda_relate_f64(fpemu_relation relation, size_t n, const double *const *d_operands, const size_t *steps,
+                          uint8_t *d_y, fpemu_cuda_stream stream);
+int fpemu_cuda_relate_bf16(fpemu_relation relation, size_t n, const uint16_t *const *d_operands, const size_t *steps,
+                          uint8_t *d_y, fpemu_cuda_stream stream);
+int fpemu_cuda_relate_f16(fpemu_relation relation, size_t n, const uint16_t *const *d_operands, const size_t *steps,
+                          uint8_t *d_y, fpemu_cuda_stream stream);
+
+/* ------------------------------------------------------------------------------------------ dot products */
+
+/* Operands that are rounded on their way in are rounded once, into scratch memory: so many bytes, aligned to 16; 0:
+ * none. carrier: 32 or 64. For a gemv m and n of the shape are the length of the result and 1, for a dot product 1. */
+uint64_t fpemu_cuda_gemm_scratch_size(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, int carrier);
+/* As fpemu_gemm, fpemu_gemv and fpemu_dot; d_result is read first where the sum starts from it. With counters k is at
+ * most 2^28. Operands with scales are refused (FPEMU_ERROR_UNSUPPORTED). */
+int fpemu_cuda_gemm_f32(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, float alpha, const float *d_a,
+                        const float *d_b, float beta, float *d_c, void *d_scratch, fpemu_cuda_stats *d_stats,
+                        fpemu_cuda_stream stream);
+int fpemu_cuda_gemv_f32(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,
+                        float alpha, const float *d_a, size_t lda, const float *d_x, int64_t incx, float beta,
+                        float *d_y, int64_t incy, void *d_scratch, fpemu_cuda_stats *d_stats,
+                        fpemu_cuda_stream stream);
+int fpemu_cuda_dot_f32(const fpemu_gemm_spec *spec, size_t n, const float *d_x, int64_t incx, const float *d_y,
+                       int64_t incy, float *d_result, void *d_scratch, fpemu_cuda_stats *d_stats,
+                       fpemu_cuda_stream stream);
+int fpemu_cuda_gemm_f64(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, double alpha, const double *d_a,
+                        const double *d_b, double beta, double *d_c, void *d_scratch, fpemu_cuda_stats *d_stats,
+                        fpemu_cuda_stream stream);
+int fpemu_cuda_gemv_f64(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,
+                        double alpha, const double *d_a, size_t lda, const double *d_x, int64_t incx, double beta,
+                        double *d_y, int64_t incy, void *d_scratch, fpemu_cuda_stats *d_stats,
+                        fpemu_cuda_stream stream);
+int fpemu_cuda_dot_f64(const fpemu_gemm_spec *spec, size_t n, const double *d_x, int64_t incx, const double *d_y,
+                       int64_t incy, double *d_result, void *d_scratch, fpemu_cuda_stats *d_stats,
+                       fpemu_cuda_stream stream);
 
 #ifdef __cplusplus
 }

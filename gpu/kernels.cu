@@ -1,25 +1,10 @@
-/* kernels.cu - the bodies as kernels, and CUDA's side of launch.h. */
-#include <cuda_runtime.h>
-
-#include "bodies.h"
-#include "launch.h"
-
-#define THREADS 256
-#define WARPS_A_BLOCK (THREADS / 32)
-
-static __device__ uint64_t this_warp(void)
-{
-    return (uint64_t)blockIdx.x * WARPS_A_BLOCK + threadIdx.x / 32;
-}
-
-static __device__ uint64_t all_warps(void)
-{
-    return (uint64_t)gridDim.x * WARPS_A_BLOCK;
-}
+/* kernels.cu - the bodies of scalar formats as kernels, and CUDA's side of launch.h. */
+#include "launch.cuh"
 
 /* One kernel for each form and whether it counts; the commonest mode is known at compile time. */
 #define CONVERT(W, JOB, form, counted)                                                                                 \
-    static __global__ void __launch_bounds__(THREADS) convert##W##_##form##_##counted(const JOB job)                   \
+    static __global__ void __launch_bounds__(THREADS) convert##W##_##form##_##counted(                                \
+        const __grid_constant__ JOB job)                                                                               \
     {                                                                                                                  \
         if (job.plan.mode == FPEMU_RNE)                                                                                \
             gpu_convert##W(&job, form, FPEMU_RNE, counted, this_warp(), all_warps());                                  \
@@ -35,7 +20,7 @@ static __device__ uint64_t all_warps(void)
     CONVERT(W, JOB, GPU_FORM_ANY, 1)                                                                                   \
     CONVERT(W, JOB, GPU_FORM_GENERAL, 0)                                                                               \
     CONVERT(W, JOB, GPU_FORM_GENERAL, 1)                                                                               \
-    static __global__ void __launch_bounds__(THREADS) decode##W(const JOB job)                                         \
+    static __global__ void __launch_bounds__(THREADS) decode##W(const __grid_constant__ JOB job)                       \
     {                                                                                                                  \
         gpu_decode##W(&job, this_warp(), all_warps());                                                                 \
     }
@@ -50,13 +35,18 @@ static __global__ void clear(gpu_counts *counts, uint32_t want)
         words[i] = i == 0 ? want : 0; /* `want` is the low half of the first word on every CUDA device */
 }
 
-static __global__ void add_count(gpu_counts *counts, uint64_t n)
+static __global__ void zero(uint64_t *words, uint64_t n)
 {
-    counts->count += n;
+    for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; i < n; i += (uint64_t)gridDim.x * blockDim.x)
+        words[i] = 0;
 }
 
-/* CUDA's error as ours. */
-static int status_of(cudaError_t error)
+static __global__ void add(uint64_t *to, uint64_t n)
+{
+    *to += n;
+}
+
+int fpemu_gpu_status(cudaError_t error)
 {
     switch (error) {
     case cudaSuccess: return FPEMU_OK;
@@ -76,15 +66,14 @@ static int status_of(cudaError_t error)
     }
 }
 
-/* Blocks for n elements in pieces: enough to fill the device several times over, no more than there is work for. */
-static int grid_for(uint64_t pieces, unsigned *blocks)
+int fpemu_gpu_grid(uint64_t pieces, unsigned *blocks)
 {
     int device, processors;
     cudaError_t error = cudaGetDevice(&device);
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     if (error != cudaSuccess)
-        return status_of(error);
+        return fpemu_gpu_status(error);
     const uint64_t useful = (pieces + WARPS_A_BLOCK - 1) / WARPS_A_BLOCK, most = (uint64_t)processors * 8 * 4;
     *blocks = (unsigned)(useful < most ? useful : most);
     return FPEMU_OK;
@@ -99,7 +88,7 @@ static int grid_for(uint64_t pieces, unsigned *blocks)
     int fpemu_gpu_convert##W(const JOB *job, fpemu_cuda_stream stream)                                                 \
     {                                                                                                                  \
         unsigned blocks;                                                                                               \
-        const int status = grid_for(job->job.n / job->job.piece + 2, &blocks);                                         \
+        const int status = fpemu_gpu_grid(job->job.n / job->job.piece + 2, &blocks);                                         \
         if (status)                                                                                                    \
             return status;                                                                                             \
         const int counted = job->job.counts != NULL;                                                                   \
@@ -109,17 +98,17 @@ static int grid_for(uint64_t pieces, unsigned *blocks)
         default: RUN(convert##W##_GPU_FORM_GENERAL_);                                                                  \
         }                                                                                                              \
         if (counted)                                                                                                   \
-            add_count<<<1, 1, 0, stream>>>(job->job.counts, job->job.n);                                               \
-        return status_of(cudaPeekAtLastError());                                                                       \
+            return fpemu_gpu_add(&job->job.counts->count, job->job.n, stream);                                         \
+        return fpemu_gpu_status(cudaPeekAtLastError());                                                                \
     }                                                                                                                  \
     int fpemu_gpu_decode##W(const JOB *job, fpemu_cuda_stream stream)                                                  \
     {                                                                                                                  \
         unsigned blocks;                                                                                               \
-        const int status = grid_for(job->job.n / 32 + 1, &blocks);                                                     \
+        const int status = fpemu_gpu_grid(job->job.n / 32 + 1, &blocks);                                                     \
         if (status)                                                                                                    \
             return status;                                                                                             \
         decode##W<<<blocks, THREADS, 0, stream>>>(*job);                                                               \
-        return status_of(cudaPeekAtLastError());                                                                       \
+        return fpemu_gpu_status(cudaPeekAtLastError());                                                                       \
     }
 
 extern "C" {
@@ -130,13 +119,29 @@ LAUNCH_CONVERT(64, gpu_job64)
 int fpemu_gpu_clear(gpu_counts *counts, uint32_t want, fpemu_cuda_stream stream)
 {
     clear<<<8, THREADS, 0, stream>>>(counts, want);
-    return status_of(cudaPeekAtLastError());
+    return fpemu_gpu_status(cudaPeekAtLastError());
+}
+
+int fpemu_gpu_zero(uint64_t *words, uint64_t n, fpemu_cuda_stream stream)
+{
+    unsigned blocks;
+    const int status = fpemu_gpu_grid(n / 32 + 1, &blocks);
+    if (status)
+        return status;
+    zero<<<blocks, THREADS, 0, stream>>>(words, n);
+    return fpemu_gpu_status(cudaPeekAtLastError());
+}
+
+int fpemu_gpu_add(uint64_t *to, uint64_t n, fpemu_cuda_stream stream)
+{
+    add<<<1, 1, 0, stream>>>(to, n);
+    return fpemu_gpu_status(cudaPeekAtLastError());
 }
 
 int fpemu_gpu_copy_back(void *to, const void *from, size_t bytes, fpemu_cuda_stream stream)
 {
     const cudaError_t error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream);
-    return error != cudaSuccess ? status_of(error) : status_of(cudaStreamSynchronize(stream));
+    return error != cudaSuccess ? fpemu_gpu_status(error) : fpemu_gpu_status(cudaStreamSynchronize(stream));
 }
 
 int fpemu_gpu_reachable(const void *p)
@@ -145,7 +150,7 @@ int fpemu_gpu_reachable(const void *p)
     const cudaError_t error = cudaPointerGetAttributes(&attributes, p);
     if (error != cudaSuccess) {
         cudaGetLastError(); /* asking about a pointer is no failure of the caller's */
-        const int status = status_of(error);
+        const int status = fpemu_gpu_status(error);
         return status == FPEMU_CUDA_ERROR_LAUNCH ? FPEMU_CUDA_ERROR_POINTER : status;
     }
     return attributes.devicePointer ? (int)FPEMU_OK : (int)FPEMU_CUDA_ERROR_POINTER;
@@ -156,7 +161,7 @@ int fpemu_gpu_wait(fpemu_cuda_stream stream, const char **text)
     const cudaError_t error = cudaStreamSynchronize(stream);
     if (text)
         *text = cudaGetErrorString(error);
-    return status_of(error);
+    return fpemu_gpu_status(error);
 }
 
 }

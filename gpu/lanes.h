@@ -50,6 +50,37 @@ FPEMU_FN uint64_t lanes_max(const uint64_t *a)
 #endif
 }
 
+/* The same over groups of `group` neighbouring lanes, a power of two; every lane gets its group's, in a. */
+FPEMU_FN void lanes_group_max(uint64_t *a, unsigned group)
+{
+#ifdef __CUDA_ARCH__
+    for (unsigned step = group / 2; step > 0; step /= 2) {
+        const uint64_t other = __shfl_xor_sync(0xffffffffu, a[0], (int)step);
+        a[0] = other > a[0] ? other : a[0];
+    }
+#else
+    for (unsigned first = 0; first < 32; first += group) {
+        uint64_t largest = 0;
+        for (unsigned l = first; l < first + group; l++)
+            largest = a[l] > largest ? a[l] : largest;
+        for (unsigned l = first; l < first + group; l++)
+            a[l] = largest;
+    }
+#endif
+}
+
+/* What the eight lanes of lane l's octet hold. */
+FPEMU_FN void lanes_octet(const uint64_t *a, unsigned l, uint64_t out[8])
+{
+#ifdef __CUDA_ARCH__
+    for (int k = 0; k < 8; k++)
+        out[k] = __shfl_sync(0xffffffffu, a[0], (int)(l & 24u) + k);
+#else
+    for (unsigned k = 0; k < 8; k++)
+        out[k] = a[(l & 24u) + k];
+#endif
+}
+
 /* The lanes of an error sum taken together, in the order that doc/numerics.md fixes: lane l takes in lane l+16, l+8, ...
  * Lane 0 of the device gets the total. */
 FPEMU_FN double lanes_fold(double *a)
@@ -65,6 +96,21 @@ FPEMU_FN double lanes_fold(double *a)
             a[l] += a[l + step];
     return a[0];
 #endif
+}
+
+/* The same where each group of lanes is a block of sums whose other lanes hold zero: the group's first lane gets its
+ * total, in a. */
+FPEMU_FN void lanes_group_fold(double *a, unsigned group)
+{
+    for (unsigned step = group / 2; step > 0; step /= 2) {
+#ifdef __CUDA_ARCH__
+        a[0] += __shfl_down_sync(0xffffffffu, a[0], step);
+#else
+        for (unsigned first = 0; first < 32; first += group)
+            for (unsigned l = first; l < first + step; l++)
+                a[l] += a[l + step];
+#endif
+    }
 }
 
 /* 1 in the one lane of the device that writes for all of them; always 1 on the host. */
@@ -84,6 +130,15 @@ FPEMU_FN void shared_add(uint64_t *to, uint64_t v)
     atomicAdd((unsigned long long *)to, (unsigned long long)v);
 #else
     *to += v;
+#endif
+}
+
+FPEMU_FN void shared_or(uint64_t *to, uint64_t v)
+{
+#ifdef __CUDA_ARCH__
+    atomicOr((unsigned long long *)to, (unsigned long long)v);
+#else
+    *to |= v;
 #endif
 }
 

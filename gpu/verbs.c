@@ -1,6 +1,7 @@
-/* verbs.c - the verbs of fpemu_cuda.h: arguments are checked and made into jobs; launch.h does the rest. */
+/* verbs.c - the verbs of scalar formats, counters and errors: arguments are checked and made into jobs; launch.h does
+ * the rest. */
+#include "call.h"
 #include "core/plan.h"
-#include "launch.h"
 
 /* Error sums are made of blocks of this many elements by absolute index; one warp adds up a block. */
 #define SUM_PIECE 4096
@@ -27,7 +28,7 @@ int fpemu_cuda_finish(fpemu_cuda_stream stream, const char **text)
 
 /* ------------------------------------------------------------------------------------------------ checks */
 
-static size_t size_of(int type, uint32_t code_size)
+size_t fpemu_gpu_size(int type, uint32_t code_size)
 {
     return type == GPU_F32 ? 4 : type == GPU_F64 ? 8 : type == GPU_CODES ? code_size : 2;
 }
@@ -43,8 +44,7 @@ static int check(const fpemu_format *f, const fpemu_rounding *r, int type)
                                  : fpemu_quantize_f32(f, r, 1, &x32, &y32, NULL));
 }
 
-/* Whether every value of f is a number of the 16-bit type. */
-static int fits_16(const fpemu_format *f, int type)
+int fpemu_gpu_fits(const fpemu_format *f, int type)
 {
     fpemu_format narrow;
     double largest = fpemu_max(f), step;
@@ -62,7 +62,7 @@ static int fits_16(const fpemu_format *f, int type)
     return step <= (double)narrow.precision && f->quantum >= narrow.quantum;
 }
 
-static int check_pointers(const void *x, size_t x_size, const void *y, size_t y_size, size_t n)
+int fpemu_gpu_check_pointers(const void *x, size_t x_size, const void *y, size_t y_size, size_t n)
 {
     const uintptr_t p = (uintptr_t)x, q = (uintptr_t)y;
     if (n > (SIZE_MAX - p) / x_size || n > (SIZE_MAX - q) / y_size)
@@ -73,6 +73,27 @@ static int check_pointers(const void *x, size_t x_size, const void *y, size_t y_
         return FPEMU_ERROR_ARGUMENT; /* the device reads whole elements only */
     const int status = fpemu_gpu_reachable(x);
     return status ? status : fpemu_gpu_reachable(y);
+}
+
+gpu_random fpemu_gpu_random(const fpemu_rounding *r)
+{
+    gpu_random random;
+    memset(&random, 0, sizeof random);
+    if (!r)
+        return random;
+    const int bits = r->bits ? r->bits : 32;
+    random.seed = r->seed;
+    random.stream = r->stream;
+    random.generator = r->generator;
+    random.share = (uint8_t)core_share(bits);
+    random.bits = (uint8_t)bits;
+    random.used = r->mode == FPEMU_SR || r->mode == FPEMU_SE;
+    return random;
+}
+
+int fpemu_gpu_nan_is_error(const fpemu_format *f, const fpemu_rounding *r)
+{
+    return core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan;
 }
 
 static void fill_job(gpu_job *j, const fpemu_rounding *r, size_t n, const void *x, int x_type, void *y, int y_type,
@@ -86,20 +107,11 @@ static void fill_job(gpu_job *j, const fpemu_rounding *r, size_t n, const void *
     j->size = size;
     j->counts = (gpu_counts *)(void *)stats;
     j->piece = stats ? SUM_PIECE : PIECE;
-    if (r) {
-        const int bits = r->bits ? r->bits : 32;
-        j->offset = r->offset;
-        j->random.seed = r->seed;
-        j->random.stream = r->stream;
-        j->random.generator = r->generator;
-        j->random.share = (uint8_t)core_share(bits);
-        j->random.bits = (uint8_t)bits;
-        j->random.used = r->mode == FPEMU_SR || r->mode == FPEMU_SE;
-    }
+    j->offset = r ? r->offset : 0;
+    j->random = fpemu_gpu_random(r);
 }
 
-/* A 16-bit type's coder. */
-static void narrow_coder(core_coder32 *c, int type)
+void fpemu_gpu_narrow_coder(core_coder32 *c, int type)
 {
     fpemu_format f;
     memset(c, 0, sizeof *c);
@@ -119,16 +131,16 @@ static int convert(const fpemu_format *f, const fpemu_rounding *r, size_t n, con
     if (status)
         return status;
     if (f->scaling || f->kind == FPEMU_KIND_CODEBOOK)
-        return FPEMU_ERROR_UNSUPPORTED;
-    if (core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan)
+        return fpemu_gpu_vector(f, r, n, x, x_type, y, to_code, stats, stream);
+    if (fpemu_gpu_nan_is_error(f, r))
         return FPEMU_ERROR_UNSUPPORTED;
     const int y_type = to_code ? GPU_CODES : x_type;
     const uint32_t size = (uint32_t)fpemu_code_size(f);
-    if ((x_type == GPU_BF16 || x_type == GPU_F16) && !to_code && !fits_16(f, x_type))
+    if ((x_type == GPU_BF16 || x_type == GPU_F16) && !to_code && !fpemu_gpu_fits(f, x_type))
         return FPEMU_ERROR_CARRIER;
     if (r->offset > UINT64_MAX - n - SUM_PIECE)
         return FPEMU_ERROR_ARGUMENT;
-    status = check_pointers(x, size_of(x_type, 0), y, size_of(y_type, size), n);
+    status = fpemu_gpu_check_pointers(x, fpemu_gpu_size(x_type, 0), y, fpemu_gpu_size(y_type, size), n);
     if (!status && stats)
         status = fpemu_gpu_reachable(stats);
     if (status)
@@ -145,7 +157,7 @@ static int convert(const fpemu_format *f, const fpemu_rounding *r, size_t n, con
     memset(&j, 0, sizeof j);
     core_plan_make32(&j.plan, &j.job.integers, f, r, to_code);
     core_coder_make32(&j.coder, f, r);
-    narrow_coder(&j.narrow, x_type);
+    fpemu_gpu_narrow_coder(&j.narrow, x_type);
     fill_job(&j.job, r, n, x, x_type, y, y_type, size, stats);
     return fpemu_gpu_convert32(&j, stream);
 }
@@ -160,11 +172,11 @@ static int decode(const fpemu_format *f, size_t n, const void *codes, void *y, i
     const uint32_t size = (uint32_t)fpemu_code_size(f);
     int status = check(f, &nearest, y_type);
     if (!status && (f->scaling || f->kind == FPEMU_KIND_CODEBOOK))
-        status = FPEMU_ERROR_UNSUPPORTED;
-    if (!status && (y_type == GPU_BF16 || y_type == GPU_F16) && !fits_16(f, y_type))
+        return fpemu_gpu_vector_decode(f, n, codes, y, y_type, stream);
+    if (!status && (y_type == GPU_BF16 || y_type == GPU_F16) && !fpemu_gpu_fits(f, y_type))
         status = FPEMU_ERROR_CARRIER;
     if (!status)
-        status = check_pointers(codes, size, y, size_of(y_type, 0), n);
+        status = fpemu_gpu_check_pointers(codes, size, y, fpemu_gpu_size(y_type, 0), n);
     if (status)
         return status;
     if (y_type == GPU_F64) {
@@ -177,7 +189,7 @@ static int decode(const fpemu_format *f, size_t n, const void *codes, void *y, i
     gpu_job32 j;
     memset(&j, 0, sizeof j);
     core_coder_make32(&j.coder, f, NULL);
-    narrow_coder(&j.narrow, y_type);
+    fpemu_gpu_narrow_coder(&j.narrow, y_type);
     fill_job(&j.job, NULL, n, codes, GPU_CODES, y, y_type, size, NULL);
     return fpemu_gpu_decode32(&j, stream);
 }
@@ -218,7 +230,7 @@ int fpemu_cuda_stats_clear(fpemu_cuda_stats *d_stats, uint32_t want, fpemu_cuda_
 {
     if (!d_stats)
         return FPEMU_ERROR_NULL;
-    if (want & ~(FPEMU_SUMS | FPEMU_HISTOGRAM))
+    if (want & ~(FPEMU_SUMS | FPEMU_HISTOGRAM | FPEMU_SCALES))
         return FPEMU_ERROR_STATS;
     const int status = fpemu_gpu_reachable(d_stats);
     return status ? status : fpemu_gpu_clear((gpu_counts *)(void *)d_stats, want, stream);
@@ -239,6 +251,15 @@ static void read_sum(const gpu_counts *from, int k, fpemu_exact_sum *to)
     to->infinite = from->infinite[k];
 }
 
+/* Bins of exponents from `first` on into a caller's histogram. */
+static void add_bins(int n, const uint64_t *bins, int64_t first, uint64_t *to, int64_t to_first, uint32_t length)
+{
+    for (int k = 0; k < n; k++) {
+        const int64_t bin = first + k - to_first + 1, last = (int64_t)length - 1;
+        to[bin < 0 ? 0 : bin > last ? last : bin] += bins[k];
+    }
+}
+
 int fpemu_cuda_stats_read(const fpemu_cuda_stats *d_stats, void *scratch, fpemu_stats *stats, fpemu_cuda_stream stream)
 {
     if (!d_stats || !scratch || !stats)
@@ -253,7 +274,7 @@ int fpemu_cuda_stats_read(const fpemu_cuda_stats *d_stats, void *scratch, fpemu_
     memset(&s, 0, sizeof s);
     if (c->want != stats->want)
         return FPEMU_ERROR_STATS;
-    s.count = c->count;
+    s.count = c->count + c->counter[GPU_ROUNDINGS];
     s.nan = c->counter[GPU_NAN];
     s.infinite = c->counter[GPU_INFINITE];
     s.clipped = c->counter[GPU_CLIPPED];
@@ -263,24 +284,28 @@ int fpemu_cuda_stats_read(const fpemu_cuda_stats *d_stats, void *scratch, fpemu_
     s.underflow = c->counter[GPU_UNDERFLOW];
     s.subnormal = c->counter[GPU_SUBNORMAL];
     s.inexact = c->counter[GPU_INEXACT];
+    s.swamped = c->counter[GPU_SWAMPED];
+    s.blocks = c->counter[GPU_BLOCKS];
+    s.zero_blocks = c->counter[GPU_ZERO_BLOCKS];
+    s.nan_blocks = c->counter[GPU_NAN_BLOCKS];
+    s.saturated_scales = c->counter[GPU_SATURATED_SCALES];
     s.max_abs = core_value64(c->max_abs);
     s.min_abs = c->not_min_abs ? core_value64(~c->not_min_abs) : 0;
     s.max_error = core_value64(c->max_error);
     read_sum(c, 0, &s.sum_error);
     read_sum(c, 1, &s.sum_error2);
     read_sum(c, 2, &s.sum_square);
-    s.want = stats->want & ~FPEMU_HISTOGRAM;
     const uint32_t want = stats->want;
-    stats->want = s.want;
+    if (((want & FPEMU_HISTOGRAM) && (!stats->histogram || stats->histogram_length < 3)) ||
+        ((want & FPEMU_SCALES) && (!stats->scale_histogram || stats->scale_length < 3)))
+        return FPEMU_ERROR_STATS;
+    s.want = stats->want = want & FPEMU_SUMS;
     status = (int)fpemu_stats_merge(stats, &s);
     stats->want = want;
-    if (status || !(want & FPEMU_HISTOGRAM))
-        return status;
-    if (!stats->histogram || stats->histogram_length < 3)
-        return FPEMU_ERROR_STATS;
-    for (int k = 0; k < GPU_BINS; k++) {
-        const int64_t bin = (int64_t)k - 1074 - stats->histogram_first + 1, last = (int64_t)stats->histogram_length - 1;
-        stats->histogram[bin < 0 ? 0 : bin > last ? last : bin] += c->bins[k];
-    }
-    return FPEMU_OK;
+    if (!status && (want & FPEMU_HISTOGRAM))
+        add_bins(GPU_BINS, c->bins, -1074, stats->histogram, stats->histogram_first, stats->histogram_length);
+    if (!status && (want & FPEMU_SCALES))
+        add_bins(GPU_SCALE_BINS, c->scale_bins, -(GPU_SCALE_BINS / 2), stats->scale_histogram, stats->scale_first,
+                 stats->scale_length);
+    return status;
 }

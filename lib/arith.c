@@ -89,36 +89,6 @@ static core_exact exact_of(int work, int mode, double a, double b, double c)
                : fpemu_function_exact((fpemu_function)(work - FUNCTIONS), core_bits64(a));
 }
 
-/* As count64 of the loops. */
-void fpemu_count_exact(const core_plan64 *p, const core_exact *x, double y, uint64_t g, tile_counts *c)
-{
-    const double nearest = core_value64(core_exact_binary64(x, FPEMU_RNE));
-    const double cut = core_value64(core_exact_binary64(x, FPEMU_RTZ));
-    /* every result is a binary64 number: where x is none, the result differs */
-    const int finite = x->kind <= CORE_FINITE, lost = core_exact_binary64(x, FPEMU_RAZ) != core_bits64(cut);
-    const uint64_t a = core_bits64(cut) & ~CORE_SIGN64, b = core_bits64(y) & ~CORE_SIGN64;
-    const uint64_t max = p->max[x->negative];
-    const int over = finite && g > max;
-    c->nan += x->kind == CORE_NOT_A_NUMBER;
-    c->infinite += x->kind == CORE_INFINITE;
-    c->clipped += finite && (a > max || (a == max && lost));
-    c->overflow += (unsigned)over;
-    c->invalid += is_nan(y) && x->kind != CORE_NOT_A_NUMBER && !over;
-    c->underflow += x->kind == CORE_FINITE && b == 0;
-    c->subnormal += b != 0 && b < p->min_normal;
-    c->inexact += finite && (lost || (core_bits64(y) != core_bits64(cut) && (a | b) != 0));
-    if (!finite || !isfinite(nearest))
-        return;
-    const uint64_t kept = core_bits64(nearest) & ~CORE_SIGN64;
-    if (kept > c->max_abs)
-        c->max_abs = kept;
-    if (kept && (c->min_abs == 0 || kept < c->min_abs))
-        c->min_abs = kept;
-    const double error = fabs(nearest - y);
-    if (isfinite(y) && error > c->max_error)
-        c->max_error = error;
-}
-
 /* The long way for a tile. x: exact results as binary64 rounds them (counted only). Returns whether one is NaN. */
 static int long_tile(const job *j, size_t n, const double *const v[3], const uint32_t *r, double *x, double *y,
                      gathering *gathered, tile_counts *c)
@@ -131,7 +101,7 @@ static int long_tile(const job *j, size_t n, const double *const v[3], const uin
         found_nan |= exact.kind == CORE_NOT_A_NUMBER;
         if (j->counted) {
             x[e] = core_value64(core_exact_binary64(&exact, FPEMU_RNE));
-            fpemu_count_exact(&j->plan, &exact, result, g, c);
+            core_count_exact(&j->plan, &exact, result, g, c);
             c->invalid += exact.exception == CORE_INVALID;
             gathered->stats.div_by_zero += exact.exception == CORE_DIV_BY_ZERO;
         }

@@ -64,22 +64,10 @@ static fpemu_rounding element_rounding(const fpemu_format *f, const fpemu_roundi
     return e;
 }
 
-static int has_tensor(const fpemu_format *f)
-{
-    return f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO ||
-           f->scaling == FPEMU_SCALING_S2FP8;
-}
-
-/* Whether a range of the whole tensor is needed. */
-static int needs_range(const fpemu_format *f)
-{
-    return f->scaling && (has_tensor(f) || f->block == FPEMU_BLOCK_TENSOR);
-}
-
 int fpemu_block_tensor(const fpemu_format *f, const fpemu_range *range, core_tensor *t)
 {
     fpemu_format scale;
-    if (!has_tensor(f))
+    if (!core_has_tensor(f))
         return 0;
     if (f->scaling == FPEMU_SCALING_S2FP8) {
         *t = core_s2fp8_tensor(range);
@@ -111,37 +99,17 @@ static fpemu_status check_rounding(const fpemu_format *f, const fpemu_rounding *
     return FPEMU_ERROR_UNSUPPORTED;
 }
 
-/* First and one past the last byte that a walk touches from p on. */
-static void reach(const block_walk *w, const int64_t stride[4], uintptr_t p, size_t size, uintptr_t *low,
-                  uintptr_t *high)
-{
-    const uint64_t extent[4] = {w->outer, w->rows, w->length, w->inner};
-    *low = p;
-    *high = p + size;
-    for (int a = 0; a < 4; a++) {
-        const int64_t far = stride[a] * (int64_t)(extent[a] - 1) * (int64_t)size;
-        *low -= far < 0 ? (uintptr_t)-far : 0;
-        *high += far > 0 ? (uintptr_t)far : 0;
-    }
-}
-
 static fpemu_status check_arrays(const block_walk *w, const void *x, const void *y, size_t size)
 {
-    uintptr_t x_low, x_high, y_low, y_high;
+    const uintptr_t p = (uintptr_t)x, q = (uintptr_t)y;
+    int64_t x_first, x_last, y_first, y_last;
     if (x == y && memcmp(w->x_axis, w->y_axis, sizeof w->x_axis) == 0)
         return FPEMU_OK;
-    reach(w, w->x_axis, (uintptr_t)x, size, &x_low, &x_high);
-    reach(w, w->y_axis, (uintptr_t)y, size, &y_low, &y_high);
-    return x_low < y_high && y_low < x_high ? FPEMU_ERROR_OVERLAP : FPEMU_OK;
-}
-
-/* The block that is visited as number v: neighbours in memory one after the other where blocks cross them. */
-static uint64_t block_visited(const block_walk *w, uint64_t v)
-{
-    if ((w->block != FPEMU_BLOCK_RUN && w->block != FPEMU_BLOCK_ROW) || w->inner == 1)
-        return v;
-    const uint64_t i = v % w->inner, rest = v / w->inner, j = rest % w->across, line = rest / w->across;
-    return (line * w->inner + i) * w->across + j;
+    core_walk_reach(w, w->x_axis, size, &x_first, &x_last);
+    core_walk_reach(w, w->y_axis, size, &y_first, &y_last);
+    return p + (uintptr_t)x_first < q + (uintptr_t)y_last && q + (uintptr_t)y_first < p + (uintptr_t)x_last
+               ? FPEMU_ERROR_OVERLAP
+               : FPEMU_OK;
 }
 
 /* Adds a scale to the caller's histogram. */

@@ -3,49 +3,23 @@
 #ifndef FPEMU_BLOCK_H
 #define FPEMU_BLOCK_H
 
-#include "core/block.h"
+#include "core/blocked.h"
+#include "core/walk.h"
 #include "internal.h"
 
 /* ------------------------------------------------------------------------------------- where elements lie */
 
-/* The blocks of a tensor. A block is four nested loops, the fastest last; steps are in elements. */
-typedef struct block_walk {
-    uint64_t outer, rows, length, inner;
-    uint64_t tile_rows, tile_length; /* of a full run or tile */
-    uint64_t across, down;           /* runs or tiles along the line; rows of tiles */
-    uint64_t blocks;
-    uint64_t total;                  /* elements */
-    uint64_t n[4], step[4];          /* loops of a full block; step: of indices */
-    int64_t x[4], y[4];              /* and of the arrays */
-    int64_t x_axis[4], y_axis[4];    /* strides of outer, rows, length, inner */
-    uint8_t block;                   /* fpemu_block, or WALK_INDEX */
-} block_walk;
+/* Their rule stands in core/walk.h; here it is compiled once. */
+typedef core_walk block_walk;
+typedef core_place block_place;
+typedef core_span block_span;
+#define WALK_INDEX CORE_WALK_INDEX
 
 /* Elements handled at a time. */
 #define BLOCK_TILE 256
 
-/* The whole tensor as one block in the order of indices: scalar formats. */
-#define WALK_INDEX 255
-
-/* One block. */
-typedef struct block_place {
-    uint64_t elements;
-    uint64_t first;   /* index of its first element */
-    int64_t x, y;     /* where that lies */
-    uint64_t n[4];    /* its loops */
-} block_place;
-
-/* Elements of a block that follow one another in equal steps. */
-typedef struct block_span {
-    uint64_t n, first, step;
-    int64_t x, x_step, y, y_step;
-} block_span;
-
-/* Checks the shape; size: bytes of an element; lines: scalar formats have a line as block, not all of the tensor. */
 fpemu_status fpemu_walk_begin(block_walk *w, const fpemu_format *f, const fpemu_shape *shape, size_t size, int lines);
-/* Block b. */
 void fpemu_walk_block(const block_walk *w, uint64_t b, block_place *p);
-/* The elements from place `position` of the block on: at least one, at most `most`. */
 block_span fpemu_walk_span(const block_walk *w, const block_place *p, uint64_t position, uint64_t most);
 
 /* -------------------------------------------------------------------------------------------- the engine */

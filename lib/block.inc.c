@@ -599,7 +599,7 @@ static void NAME(run_blocks)(const NAME(block_job) *j, uint64_t begin, uint64_t 
             if (v == end)
                 break;
         }
-        p.block = j->call->count == UINT64_MAX ? block_visited(&j->walk, v) : v;
+        p.block = j->call->count == UINT64_MAX ? core_walk_visited(&j->walk, v) : v;
         fpemu_walk_block(&j->walk, p.block, &p.place);
         if (j->call->flat) {
             p.place.x = (int64_t)flat;
@@ -795,20 +795,23 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
         CORE(coder_make)(&j.coder, &element, &rounding);
     if (core_nan_policy(f, &rounding) == FPEMU_NAN_ERROR && !f->has_nan)
         j.nan_seen = &nan_seen;
-    if (needs_range(f)) {
-        const int known = has_tensor(f) && call->tensor;
+    if (core_needs_range(f)) {
+        const int known = core_has_tensor(f) && call->tensor;
         if (!known && !whole) {
             const int both_ends = f->scaling == FPEMU_SCALING_MUPPET || f->scaling == FPEMU_SCALING_S2FP8;
-            NAME(measure)(&j, f, call->shape, !both_ends, &range);
+            fpemu_shape shape = *call->shape;
+            if (call->flat)
+                memset(shape.x_stride, 0, sizeof shape.x_stride); /* x lies without gaps, whatever the tensor does */
+            NAME(measure)(&j, f, &shape, !both_ends, &range);
             whole = &range;
         }
         core_tensor tensor = {1, 1};
         if (known)
             tensor = *call->tensor;
-        else if (has_tensor(f))
+        else if (core_has_tensor(f))
             (void)fpemu_block_tensor(f, whole, &tensor);
         j.block.tensor = tensor;
-        if (has_tensor(f) && call->sink && call->sink->tensor)
+        if (core_has_tensor(f) && call->sink && call->sink->tensor)
             call->sink->tensor(call->sink->context, tensor);
         if (f->block == FPEMU_BLOCK_TENSOR) {
             j.whole_known = 1;

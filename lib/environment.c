@@ -1,6 +1,6 @@
 /* environment.c - the floating-point environment of every call: some rules add, compare or convert in floating point,
  * and vector code may compute on lanes that it then discards. */
-#include "internal.h"
+#include "environment.h"
 
 #if defined(__x86_64__) || defined(_M_X64)
 #include <xmmintrin.h>
@@ -23,8 +23,9 @@ void fpemu_environment_leave(const fp_environment *e)
 
 #else
 #include <fenv.h>
+#include <string.h>
 
-FPEMU_STATIC_ASSERT(sizeof(fenv_t) <= sizeof(fp_environment), "fenv_t is kept in fp_environment");
+_Static_assert(sizeof(fenv_t) <= sizeof(fp_environment), "fenv_t is kept in fp_environment");
 
 void fpemu_environment_enter(fp_environment *e)
 {

@@ -11,6 +11,8 @@
  * All give the same bits. doc/accumulation.md defines them. */
 #include "gemm.h"
 
+#include "core/matrix.h"
+
 /* Whether a target is the native format itself, to nearest. */
 static int is_native(const fpemu_target *t, fpemu_name name)
 {
@@ -90,62 +92,13 @@ static int choose_way(job *j)
                : WAY_GENERAL;
 }
 
-/* T: how many roundings come before that of the result. */
-static uint64_t count_roundings(const job *j)
-{
-    const fpemu_accumulator *s = &j->spec->sum;
-    const uint64_t k = j->depth, given = j->product.given, chunks = s->chunk ? (k + s->chunk - 1) / s->chunk : 0;
-    switch (s->model) {
-    case FPEMU_PAIRWISE: {
-        const uint64_t leaves = k + j->spec->start_from_c;
-        return given * k + (leaves > 1 ? leaves - 1 : leaves);
-    }
-    case FPEMU_KAHAN: return k * (given + 4);
-    case FPEMU_FUSED: return chunks;
-    case FPEMU_INTEGER: return 0;
-    default: return k * (given + 1) + chunks;
-    }
-}
-
-/* Everything but the spec: matrices as strides. */
-typedef struct operand {
-    const void *p;
-    uint64_t rows, columns;          /* of op(...) */
-    ptrdiff_t step_row, step_column; /* in elements */
-    uint64_t stride;
-    const void *scales; /* of blocks along k; NULL: none */
-} operand;
-
-/* Lowest and highest element of a matrix in all products of the batch, as addresses [*from, *to). 0 if out of memory's
- * range. */
-static int extent(const operand *o, uint64_t batch, size_t size, uintptr_t *from, uintptr_t *to)
-{
-    const uint64_t counts[] = {o->rows - 1, o->columns - 1, batch - 1};
-    const ptrdiff_t steps[] = {o->step_row, o->step_column, (ptrdiff_t)o->stride};
-    const uint64_t most = PTRDIFF_MAX / size;
-    uint64_t up = 0, down = 0;
-    for (int i = 0; i < 3; i++) {
-        const uint64_t step = steps[i] < 0 ? 0 - (uint64_t)steps[i] : (uint64_t)steps[i];
-        uint64_t *const way = steps[i] < 0 ? &down : &up;
-        if (step && counts[i] > (most - *way) / step)
-            return 0;
-        *way += counts[i] * step;
-    }
-    const uintptr_t p = (uintptr_t)o->p;
-    if (up >= most || down >= most || down * size > p || (up + 1) * size > UINTPTR_MAX - p)
-        return 0;
-    *from = p - (uintptr_t)(down * size);
-    *to = p + (uintptr_t)((up + 1) * size);
-    return 1;
-}
-
 /* How many scales belong to `count` rows or columns of an operand. */
 static uint64_t scales_of(const job *j, uint64_t count)
 {
     return count * ((j->depth - 1) / j->spec->sum.chunk + 1); /* no more than elements */
 }
 
-static side side_of(const job *j, const operand *o, const fpemu_target *t, int transposed)
+static side side_of(const job *j, const core_operand *o, const fpemu_target *t, int transposed)
 {
     side s;
     memset(&s, 0, sizeof s);
@@ -166,7 +119,7 @@ static side side_of(const job *j, const operand *o, const fpemu_target *t, int t
 }
 
 /* Whether scales can be read, lie apart from [from, to), and are binary32 numbers: so products of two are exact. */
-static fpemu_status check_scales(const job *j, const operand *o, uint64_t count, uint64_t batch, uintptr_t from,
+static fpemu_status check_scales(const job *j, const core_operand *o, uint64_t count, uint64_t batch, uintptr_t from,
                                  uintptr_t to)
 {
     const size_t size = j->carrier == 32 ? sizeof(float) : sizeof(double);
@@ -187,7 +140,7 @@ static fpemu_status check_scales(const job *j, const operand *o, uint64_t count,
 }
 
 /* In the default floating-point environment; the spec is prepared. a, b, c: op(A) m x k, op(B) k x n, C m x n. */
-static fpemu_status multiply_inside(job *j, const operand *a, const operand *b, const operand *c, uint64_t batch,
+static fpemu_status multiply_inside(job *j, const core_operand *a, const core_operand *b, const core_operand *c, uint64_t batch,
                                     double alpha, double beta, fpemu_stats *stats)
 {
     const fpemu_gemm_spec *spec = j->spec;
@@ -200,10 +153,10 @@ static fpemu_status multiply_inside(job *j, const operand *a, const operand *b, 
     if (!c->p || (reads && (!a->p || !b->p)))
         return FPEMU_ERROR_NULL;
     uintptr_t from, to, first, last;
-    if (!extent(c, batch, size, &from, &to))
+    if (!core_operand_extent(c, batch, size, &from, &to))
         return FPEMU_ERROR_ARGUMENT;
     for (int i = 0; i < 2 && reads; i++) {
-        if (!extent(i ? b : a, batch, size, &first, &last))
+        if (!core_operand_extent(i ? b : a, batch, size, &first, &last))
             return FPEMU_ERROR_ARGUMENT;
         if (first < to && from < last)
             return FPEMU_ERROR_OVERLAP;
@@ -227,7 +180,7 @@ static fpemu_status multiply_inside(job *j, const operand *a, const operand *b, 
     j->alpha = alpha;
     j->beta = beta;
     j->plain = alpha == 1 && (beta == 0 || spec->start_from_c) && !j->out.given;
-    j->total = count_roundings(j);
+    j->total = core_dot_roundings(&spec->sum, j->depth, j->product.given, spec->start_from_c);
     j->way = choose_way(j);
     j->c = (void *)(uintptr_t)c->p;
     j->stride = (size_t)c->stride;
@@ -244,7 +197,7 @@ static fpemu_status multiply_inside(job *j, const operand *a, const operand *b, 
     return fpemu_gemm_run(j, stats) ? FPEMU_ERROR_NAN : FPEMU_OK;
 }
 
-static fpemu_status multiply(job *j, const operand *a, const operand *b, const operand *c, uint64_t batch, double alpha,
+static fpemu_status multiply(job *j, const core_operand *a, const core_operand *b, const core_operand *c, uint64_t batch, double alpha,
                              double beta, fpemu_stats *stats)
 {
     fp_environment environment;
@@ -254,31 +207,11 @@ static fpemu_status multiply(job *j, const operand *a, const operand *b, const o
     return status;
 }
 
-/* op(array) of rows x columns; 0 where the leading dimension is too small. */
-static int matrix(operand *o, const void *p, uint64_t rows, uint64_t columns, uint64_t ld, uint64_t stride, int order,
-                  int transpose)
-{
-    const int row_wise = order == FPEMU_ROW_MAJOR ? !transpose : transpose; /* rows of op are what lies together */
-    const uint64_t length = row_wise ? columns : rows;
-    if (ld == 0)
-        ld = length;
-    if (ld < length || ld > PTRDIFF_MAX || stride > PTRDIFF_MAX)
-        return 0;
-    o->p = p;
-    o->rows = rows;
-    o->columns = columns;
-    o->step_row = row_wise ? (ptrdiff_t)ld : 1;
-    o->step_column = row_wise ? 1 : (ptrdiff_t)ld;
-    o->stride = stride;
-    o->scales = NULL;
-    return 1;
-}
-
 static fpemu_status gemm(const fpemu_gemm_spec *spec, int carrier, const fpemu_gemm_shape *s, double alpha,
                          const void *a, const void *scales_a, const void *b, const void *scales_b, double beta, void *c,
                          fpemu_stats *stats)
 {
-    operand x, y, z;
+    core_operand x, y, z;
     job j;
     const fpemu_status status = fpemu_gemm_prepare(&j, spec, carrier);
     if (status)
@@ -290,35 +223,17 @@ static fpemu_status gemm(const fpemu_gemm_spec *spec, int carrier, const fpemu_g
     const uint64_t batch = s->batch ? s->batch : 1, most = PTRDIFF_MAX;
     if (s->order > 1 || s->transpose_a > 1 || s->transpose_b > 1 || !is_zero(s->reserved0, sizeof s->reserved0) ||
         !is_zero(s->reserved1, sizeof s->reserved1) || s->m > most || s->n > most || s->k > most ||
-        !matrix(&x, a, s->m, s->k, s->lda, s->stride_a, s->order, s->transpose_a) ||
-        !matrix(&y, b, s->k, s->n, s->ldb, s->stride_b, s->order, s->transpose_b) ||
-        !matrix(&z, c, s->m, s->n, s->ldc, s->stride_c, s->order, 0))
+        !core_operand_matrix(&x, a, s->m, s->k, s->lda, s->stride_a, s->order, s->transpose_a) ||
+        !core_operand_matrix(&y, b, s->k, s->n, s->ldb, s->stride_b, s->order, s->transpose_b) ||
+        !core_operand_matrix(&z, c, s->m, s->n, s->ldc, s->stride_c, s->order, 0))
         return FPEMU_ERROR_ARGUMENT;
     uintptr_t from, to;
     if (batch > 1 && s->m && s->n &&
-        (!extent(&z, 1, 1, &from, &to) || s->stride_c < to - from)) /* products do not lie within each other */
+        (!core_operand_extent(&z, 1, 1, &from, &to) || s->stride_c < to - from)) /* products do not lie within each other */
         return FPEMU_ERROR_ARGUMENT;
     x.scales = scales_a;
     y.scales = scales_b;
     return multiply(&j, &x, &y, &z, batch, alpha, beta, stats);
-}
-
-/* n elements, `inc` apart, as a column; negative steps begin at the end. */
-static int vector(operand *o, const void *p, uint64_t n, int64_t inc, size_t size)
-{
-    if (inc == 0 || inc > PTRDIFF_MAX || inc < -PTRDIFF_MAX || n > PTRDIFF_MAX)
-        return 0;
-    const uint64_t step = inc < 0 ? 0 - (uint64_t)inc : (uint64_t)inc;
-    if (n > 1 && (n - 1) > PTRDIFF_MAX / size / step)
-        return 0;
-    o->p = p && inc < 0 && n ? (const char *)p + (n - 1) * step * size : p;
-    o->rows = n;
-    o->columns = 1;
-    o->step_row = (ptrdiff_t)inc;
-    o->step_column = 1;
-    o->stride = 0;
-    o->scales = NULL;
-    return 1;
 }
 
 static fpemu_status gemv(const fpemu_gemm_spec *spec, int carrier, fpemu_order order, int transpose, size_t m,
@@ -326,14 +241,14 @@ static fpemu_status gemv(const fpemu_gemm_spec *spec, int carrier, fpemu_order o
                          void *y, int64_t incy, fpemu_stats *stats)
 {
     const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
-    operand left, right, out;
+    core_operand left, right, out;
     job j;
     const fpemu_status status = fpemu_gemm_prepare(&j, spec, carrier);
     if (status)
         return status;
     if ((unsigned)order > 1 || (unsigned)transpose > 1 || m > PTRDIFF_MAX || n > PTRDIFF_MAX ||
-        !matrix(&left, a, transpose ? n : m, transpose ? m : n, lda, 0, (int)order, transpose) ||
-        !vector(&right, x, transpose ? m : n, incx, size) || !vector(&out, y, transpose ? n : m, incy, size))
+        !core_operand_matrix(&left, a, transpose ? n : m, transpose ? m : n, lda, 0, (int)order, transpose) ||
+        !core_operand_vector(&right, x, transpose ? m : n, incx, size) || !core_operand_vector(&out, y, transpose ? n : m, incy, size))
         return FPEMU_ERROR_ARGUMENT;
     return multiply(&j, &left, &right, &out, 1, alpha, beta, stats);
 }
@@ -342,12 +257,12 @@ static fpemu_status dot(const fpemu_gemm_spec *spec, int carrier, size_t n, cons
                         int64_t incy, void *result, fpemu_stats *stats)
 {
     const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
-    operand left, right, out;
+    core_operand left, right, out;
     job j;
     const fpemu_status status = fpemu_gemm_prepare(&j, spec, carrier);
     if (status)
         return status;
-    if (!vector(&left, x, n, incx, size) || !vector(&right, y, n, incy, size) || !vector(&out, result, 1, 1, size))
+    if (!core_operand_vector(&left, x, n, incx, size) || !core_operand_vector(&right, y, n, incy, size) || !core_operand_vector(&out, result, 1, 1, size))
         return FPEMU_ERROR_ARGUMENT;
     left.columns = left.rows; /* a row */
     left.rows = 1;

@@ -24,16 +24,8 @@ static fpemu_status prepare_goal(goal *g, const fpemu_target *t, int carrier)
         return status;
     if (t->rounding.compat)
         return FPEMU_ERROR_UNSUPPORTED;
-    fpemu_format format = t->format;
-    int quantum;
-    if (format.kind == FPEMU_KIND_INT && carrier == 32) {
-        if (!core_int_is_grid32(&format, &quantum))
-            return FPEMU_ERROR_UNSUPPORTED;
-        format.scale = (double)core_value32(core_narrow(format.scale));
-    }
-    core_plan64 integers;
-    core_plan_make64(&g->plan, &integers, &format, &t->rounding, 0);
-    if (g->plan.rule == CORE_RULE_AFFINE || g->plan.wrap)
+    fpemu_format format;
+    if (!core_dot_plan(&t->format, &t->rounding, carrier, &g->plan, &format))
         return FPEMU_ERROR_UNSUPPORTED;
     g->unbounded = g->plan;
     g->unbounded.max[0] = g->unbounded.max[1] = ~UINT64_C(0);
@@ -44,8 +36,7 @@ static fpemu_status prepare_goal(goal *g, const fpemu_target *t, int carrier)
     g->lean = (uint8_t)is_lean(&format, &g->plan);
     g->stochastic = g->plan.mode >= FPEMU_SR;
     g->nan_is_error = core_nan_policy(&format, &t->rounding) == FPEMU_NAN_ERROR && !format.has_nan;
-    const int precision = format.kind == FPEMU_KIND_FLOAT ? (int)format.mantissa_bits + 1 : (int)format.bits;
-    g->short_way = format.fits_f32 && precision + (g->stochastic ? g->plan.n : 0) + 2 <= 53;
+    g->short_way = core_dot_short(&format, &g->plan);
     return FPEMU_OK;
 }
 

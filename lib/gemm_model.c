@@ -8,20 +8,6 @@ static double first_of(const terms *a, size_t i)
     return a->x ? *a->x : a->v[i];
 }
 
-/* Whether in v*w + u = r one of the two, not zero, changed nothing. */
-static int is_swamped(const terms *a, size_t i, double r)
-{
-    const core_exact one = core_exact_from(core_bits64(1.0));
-    const core_exact v = core_exact_from(core_bits64(first_of(a, i)));
-    const core_exact p = core_exact_multiply(v, a->w ? core_exact_from(core_bits64(a->w[i])) : one);
-    const core_exact u = core_exact_multiply(core_exact_from(core_bits64(a->u[i])),
-                                             a->u_factor ? core_exact_from(core_bits64(*a->u_factor)) : one);
-    const core_exact y = core_exact_from(core_bits64(r));
-    if (p.kind > CORE_FINITE || u.kind > CORE_FINITE)
-        return 0;
-    return (core_exact_equal(&y, &p) && u.kind != CORE_ZERO) || (core_exact_equal(&y, &u) && p.kind != CORE_ZERO);
-}
-
 static void exact_way(work *w, const goal *g, size_t n, const terms *a, const uint32_t *r, double *y)
 {
     const core_exact one = core_exact_from(core_bits64(1.0));
@@ -41,7 +27,7 @@ static void exact_way(work *w, const goal *g, size_t n, const terms *a, const ui
         const double result = core_value64(core_exact_round(&g->plan, &x, g->stochastic ? r[i] : 0, &grid));
         w->found_nan |= g->nan_is_error && x.kind == CORE_NOT_A_NUMBER;
         if (w->gathered) {
-            fpemu_count_exact(&g->plan, &x, result, grid, &counts);
+            core_count_exact(&g->plan, &x, result, grid, &counts);
             counts.invalid += x.kind == CORE_NOT_A_NUMBER && !nan_came;
         }
         y[i] = result;
@@ -153,7 +139,9 @@ static void operate(work *w, const goal *g, size_t row, uint64_t t, size_t n, co
         exact_way(w, g, n, a, r, y);
     if (w->gathered && sum)
         for (size_t i = 0; i < n; i++)
-            w->gathered->stats.swamped += (unsigned)is_swamped(&old, i, y[i]);
+            w->gathered->stats.swamped += (unsigned)core_dot_swamped(
+                core_bits64(first_of(&old, i)), core_bits64(old.w ? old.w[i] : 1), core_bits64(old.u[i]),
+                core_bits64(old.u_factor ? *old.u_factor : 1), core_bits64(y[i]));
 }
 
 /* --------------------------------------------------------------------------------------------------- models */
@@ -256,17 +244,6 @@ void fpemu_sum_kahan(work *w, size_t r, size_t l0, size_t nk, const double *x, c
     }
 }
 
-/* Number of the first addition of level `level` >= 1 of a tree of `leaves`, additions counted level by level. */
-static uint64_t level_begin(uint64_t leaves, int level)
-{
-    uint64_t begin = 0;
-    for (int i = 1; i < level; i++) {
-        begin += leaves / 2;
-        leaves -= leaves / 2;
-    }
-    return begin;
-}
-
 /* Joins the node that waits at `level` with the node `right` (v * w), node `index` of the next level; into `to`. */
 static void join_nodes(work *w, uint64_t leaves, int level, uint64_t index, terms right, double *to)
 {
@@ -275,7 +252,7 @@ static void join_nodes(work *w, uint64_t leaves, int level, uint64_t index, term
     both.u = level ? w->state.d + (size_t)level * FEW : w->leaf;
     both.u_factor = level ? NULL : &w->leaf_factor;
     /* left + right: only the sign of zero sees the order, and it does not depend on it */
-    operate(w, &j->inner, 0, (j->product.given ? j->depth : 0) + level_begin(leaves, level + 1) + index, w->lanes,
+    operate(w, &j->inner, 0, (j->product.given ? j->depth : 0) + core_dot_level(leaves, level + 1) + index, w->lanes,
             &both, 1, to);
 }
 

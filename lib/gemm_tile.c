@@ -209,7 +209,7 @@ static void finish(work *w, size_t r, const double *s)
         const double y = core_value64(core_exact_round(&g->plan, &x, bits, &grid));
         w->found_nan |= g->nan_is_error && x.kind == CORE_NOT_A_NUMBER;
         if (gathered && g->given) {
-            fpemu_count_exact(&g->plan, &x, y, grid, &counts);
+            core_count_exact(&g->plan, &x, y, grid, &counts);
             counts.invalid += x.kind == CORE_NOT_A_NUMBER && !nan_came;
         }
         store(j, output(w, r, i), y);

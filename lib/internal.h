@@ -5,9 +5,11 @@
 #include "core/arith.h"
 #include "core/block.h"
 #include "core/blockquick.h"
+#include "core/count.h"
 #include "core/dot.h"
 #include "core/element.h"
 #include "core/random.h"
+#include "environment.h"
 #include "fpemu.h"
 
 /* Lanes of the loops of dot products at most, in binary64; in binary32 twice as many. */
@@ -25,11 +27,7 @@ enum mac_form { MAC_NONE, MAC_FLAT, MAC_ENDS, MAC_INF, MAC_SAT, MAC_FORMS };
 #define SUM_BLOCK 4096
 
 /* What a counting loop gathers over one tile. */
-typedef struct tile_counts {
-    uint64_t nan, infinite, clipped, overflow, invalid, underflow, subnormal, inexact;
-    uint64_t min_abs, max_abs; /* bits of the carrier; min_abs 0 = none */
-    double max_error;          /* in: the largest so far; out: the larger of that and the tile's */
-} tile_counts;
+typedef core_counts tile_counts;
 
 /* What a loop finds of the magnitudes of elements, as bits. */
 typedef struct block_extremes {
@@ -144,13 +142,6 @@ void fpemu_random_fill(const kernels *k, const fpemu_rounding *r, uint64_t i, si
 /* The exact result of a function of a binary32 number, given as binary64 bits. */
 core_exact fpemu_function_exact(fpemu_function function, uint64_t bits);
 
-/* Floating-point environment: to the default (nearest, no flushing, no traps), and back. */
-typedef struct fp_environment {
-    uint64_t saved[8];
-} fp_environment;
-void fpemu_environment_enter(fp_environment *e);
-void fpemu_environment_leave(const fp_environment *e);
-
 /* FPEMU_OK if both can be used together on a carrier of `carrier` bits (32 or 64). */
 fpemu_status fpemu_check(const fpemu_format *f, const fpemu_rounding *r, int carrier);
 
@@ -236,9 +227,6 @@ void fpemu_gather_tile(gathering *g, int carrier, uint64_t i, size_t n, const vo
 void fpemu_gather_close(gathering *g);
 /* Closes the open block of sums and adds everything to the caller's stats. */
 void fpemu_gather_end(gathering *g, int carrier, fpemu_stats *to);
-
-/* Counts one arithmetic result y from the exact x; g: its magnitude on the grid without ends. */
-void fpemu_count_exact(const core_plan64 *p, const core_exact *x, double y, uint64_t g, tile_counts *c);
 
 /* Whether the caller's fields of a stats are in range. */
 fpemu_status fpemu_stats_check(const fpemu_stats *s);

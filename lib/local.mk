@@ -8,6 +8,8 @@ CORE = \
 	lib/core/arith.h \
 	lib/core/block.h \
 	lib/core/block.inc.h \
+	lib/core/blocked.h \
+	lib/core/blocked.inc.h \
 	lib/core/blockquick.h \
 	lib/core/blockquick.inc.h \
 	lib/core/carrier32.inc.h \
@@ -19,21 +21,26 @@ CORE = \
 	lib/core/codebook.inc.h \
 	lib/core/compat.h \
 	lib/core/compat.inc.h \
+	lib/core/count.h \
 	lib/core/dot.h \
 	lib/core/element.h \
 	lib/core/element.inc.h \
 	lib/core/function.h \
+	lib/core/layout.h \
 	lib/core/logarithm.h \
+	lib/core/matrix.h \
 	lib/core/pack.h \
 	lib/core/plan.h \
 	lib/core/plan.inc.h \
 	lib/core/port.h \
+	lib/core/product.h \
 	lib/core/quick.h \
 	lib/core/quick.inc.h \
 	lib/core/random.h \
 	lib/core/round.h \
 	lib/core/round.inc.h \
-	lib/core/scaled.h
+	lib/core/scaled.h \
+	lib/core/walk.h
 
 lib_LTLIBRARIES += lib/libfpemu.la
 lib_libfpemu_la_SOURCES = \
@@ -42,6 +49,7 @@ lib_libfpemu_la_SOURCES = \
 	lib/block.h \
 	lib/cpu.h \
 	lib/gemm.h \
+	lib/environment.h \
 	lib/parts.h \
 	lib/scales.h \
 	lib/spec.h \

@@ -1,6 +1,7 @@
 /* pack.c - tensors as dense bytes: where what lies (doc/blocks.md, 4), values to bytes and back, the order of scales
  * that tensor cores read, delayed scaling. block.c says what a value becomes, core/pack.h how bits lie together. */
 #include "block.h"
+#include "core/layout.h"
 #include "core/pack.h"
 #include "parts.h"
 #include "spec.h"
@@ -44,32 +45,17 @@ fpemu_status fpemu_shape_of(size_t dimensions, const uint64_t *sizes, int axis, 
 
 /* ---------------------------------------------------------------------------------------------------- layout */
 
-/* A tensor's packed bytes: its blocks, in groups of `down` rows of `across`; the last of each may be smaller. */
+/* A tensor's packed bytes. */
 typedef struct packing {
     block_walk walk;
     fpemu_layout layout;
-    uint64_t down, across;
-    uint64_t elements[2][2]; /* of a block: in the last row, last along it */
-    int uniform;             /* all blocks are full */
+    core_layout blocks;
 } packing;
-
-static uint64_t bytes_of(uint64_t elements, uint64_t bits)
-{
-    return (elements * bits + 7) / 8;
-}
 
 /* Bytes before block b where an element takes `bits`. */
 static uint64_t bytes_before(const packing *p, uint64_t b, uint64_t bits)
 {
-    if (p->uniform)
-        return b * bytes_of(p->elements[0][0], bits);
-    uint64_t of_row[2], at = b % p->across;
-    for (int last = 0; last < 2; last++)
-        of_row[last] = (p->across - 1) * bytes_of(p->elements[last][0], bits) + bytes_of(p->elements[last][1], bits);
-    b /= p->across;
-    const uint64_t row = b % p->down, group = b / p->down;
-    return group * ((p->down - 1) * of_row[0] + of_row[1]) + row * of_row[0] +
-           at * bytes_of(p->elements[row == p->down - 1][0], bits);
+    return core_layout_before(&p->blocks, b, bits);
 }
 
 static uint64_t offset_of(const packing *p, uint64_t b)
@@ -95,8 +81,6 @@ static fpemu_status plan_packing(packing *p, const fpemu_format *f, const fpemu_
         return FPEMU_ERROR_ARGUMENT;
     const uint32_t scale_bits = fpemu_scale_bits(f);
     l->element_bits = f->bits;
-    p->down = p->across = 1;
-    p->uniform = 1;
     if (w->blocks == 0) /* no elements, no bytes */
         return FPEMU_OK;
     l->blocks = w->blocks;
@@ -107,23 +91,9 @@ static fpemu_status plan_packing(packing *p, const fpemu_format *f, const fpemu_
             : 0;
     l->scales_offset = l->tensor_bytes;
     l->elements_offset = l->scales_offset + l->blocks * l->scale_bytes;
-    uint64_t short_row = w->n[2], short_line = w->n[3];
-    if (w->block == FPEMU_BLOCK_RUN || w->block == FPEMU_BLOCK_TILE) {
-        p->across = w->across;
-        short_line = w->length - (w->across - 1) * w->tile_length;
-    }
-    if (w->block == FPEMU_BLOCK_TILE) {
-        p->down = w->down;
-        short_row = w->rows - (w->down - 1) * w->tile_rows;
-    }
-    const uint64_t rest = w->n[0] * w->n[1];
-    p->elements[0][0] = rest * w->n[2] * w->n[3];
-    p->elements[0][1] = rest * w->n[2] * short_line;
-    p->elements[1][0] = rest * short_row * w->n[3];
-    p->elements[1][1] = rest * short_row * short_line;
-    p->uniform = p->elements[1][1] == p->elements[0][0];
-    l->block_elements = p->elements[0][0];
-    l->block_bytes = bytes_of(l->block_elements, l->element_bits);
+    p->blocks = core_layout_make(w);
+    l->block_elements = p->blocks.elements[0][0];
+    l->block_bytes = core_layout_bytes(l->block_elements, l->element_bits);
     l->bytes = offset_of(p, l->blocks);
     return FPEMU_OK;
 }
@@ -235,18 +205,6 @@ static void store_elements(void *context, uint64_t block, uint64_t position, siz
 
 /* ------------------------------------------------------------------------------------------------- verbs */
 
-/* Bytes [first, last) relative to an array that strides reach. */
-static void reach(const block_walk *w, const int64_t stride[4], size_t size, int64_t *first, int64_t *last)
-{
-    const uint64_t extent[4] = {w->outer, w->rows, w->length, w->inner};
-    *first = 0;
-    *last = 1;
-    for (int a = 0; a < 4; a++)
-        *(stride[a] < 0 ? first : last) += stride[a] * (int64_t)(extent[a] - 1);
-    *first *= (int64_t)size;
-    *last *= (int64_t)size;
-}
-
 /* Whether n bytes at `bytes` and those from `first` to `last` of x have one in common. */
 static int overlaps(const void *bytes, uint64_t n, const void *x, int64_t first, int64_t last)
 {
@@ -299,13 +257,6 @@ uint64_t fpemu_swizzled_size(uint64_t rows, uint64_t columns)
     return size.high ? 0 : size.low;
 }
 
-/* Place of scale (r, c). */
-static size_t swizzled(uint64_t r, uint64_t c, uint64_t columns)
-{
-    const uint64_t tile = r / 128 * ((columns + 3) / 4) + c / 4;
-    return (size_t)(tile * 512 + r % 32 * 16 + r % 128 / 32 * 4 + c % 4);
-}
-
 static fpemu_status check_swizzle(uint64_t rows, uint64_t columns, const uint8_t *plain, const uint8_t *tiled)
 {
     const uint64_t size = fpemu_swizzled_size(rows, columns);
@@ -326,7 +277,7 @@ fpemu_status fpemu_swizzle_scales(uint64_t rows, uint64_t columns, const uint8_t
     memset(to, 0, (size_t)fpemu_swizzled_size(rows, columns));
     for (uint64_t r = 0; r < rows; r++)
         for (uint64_t c = 0; c < columns; c++)
-            to[swizzled(r, c, columns)] = *from++;
+            to[core_swizzled(r, c, columns)] = *from++;
     return FPEMU_OK;
 }
 
@@ -337,7 +288,7 @@ fpemu_status fpemu_unswizzle_scales(uint64_t rows, uint64_t columns, const uint8
         return status;
     for (uint64_t r = 0; r < rows; r++)
         for (uint64_t c = 0; c < columns; c++)
-            *to++ = from[swizzled(r, c, columns)];
+            *to++ = from[core_swizzled(r, c, columns)];
     return FPEMU_OK;
 }
 

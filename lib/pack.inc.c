@@ -28,7 +28,7 @@ static fpemu_status NAME(pack)(const fpemu_format *f, const fpemu_rounding *r, c
     if (flat)
         end = (int64_t)((bytes_before(&p, first + count, 8) - bytes_before(&p, first, 8)) * sizeof(REAL));
     else
-        reach(&p.walk, p.walk.x_axis, sizeof(REAL), &begin, &end);
+        core_walk_reach(&p.walk, p.walk.x_axis, sizeof(REAL), &begin, &end);
     if (overlaps(bytes, l->bytes, x, begin, end))
         return FPEMU_ERROR_OVERLAP;
 
@@ -125,7 +125,7 @@ static fpemu_status NAME(unpack)(const fpemu_format *f, const fpemu_shape *shape
         return FPEMU_ERROR_ARGUMENT;
     int64_t low = 0, high = (int64_t)(elements * sizeof(REAL));
     if (!flat)
-        reach(&p.walk, p.walk.y_axis, sizeof(REAL), &low, &high);
+        core_walk_reach(&p.walk, p.walk.y_axis, sizeof(REAL), &low, &high);
     if (overlaps(bytes, l->bytes, y, low, high))
         return FPEMU_ERROR_OVERLAP;
 

@@ -1,28 +1,16 @@
 /* rng.c - random words for callers and for the array loops (rules: core/random.h). */
 #include "internal.h"
 
-static uint32_t word_of(unsigned generator, uint64_t seed, uint64_t stream, uint64_t j)
-{
-    if (generator == FPEMU_PHILOX) {
-        uint32_t out[4];
-        core_philox(seed, stream, (j >> 7) * 32 + (j & 31), out);
-        return out[(j >> 5) & 3];
-    }
-    return core_hash_word(core_hash_keys(seed, stream, j >> 32), (uint32_t)j);
-}
-
 uint32_t fpemu_random_word(fpemu_generator generator, uint64_t seed, uint64_t stream, uint64_t j)
 {
-    return word_of((unsigned)generator, seed, stream, j);
+    return core_random_word(generator == FPEMU_PHILOX, seed, stream, j);
 }
 
 /* Left-aligned in 32. */
 uint32_t fpemu_element_bits(const fpemu_rounding *r, uint64_t index)
 {
-    const uint64_t i = r->offset + index;
-    const int n = r->bits ? r->bits : 32, share = core_share(n);
-    return core_field_top(share, n, word_of(r->generator, r->seed, r->stream, core_word_index(share, i)),
-                          core_field_shift(share, i));
+    return core_random_bits(r->generator == FPEMU_PHILOX, r->seed, r->stream, r->bits ? r->bits : 32,
+                            r->offset + index);
 }
 
 uint32_t fpemu_random_bits(const fpemu_rounding *rounding, uint64_t index)

@@ -65,4 +65,63 @@ FPEMU_FN int core_exact_equal(const core_exact *a, const core_exact *b)
            (a->kind == CORE_INFINITE || (a->top == b->top && a->high == b->high && a->low == b->low));
 }
 
+/* The plan of what sums and products are rounded to, in binary64, and the format as the carrier sees it. 0: arithmetic
+ * does not go with it. */
+FPEMU_FN int core_dot_plan(const fpemu_format *f, const fpemu_rounding *r, int carrier, core_plan64 *p,
+                           fpemu_format *seen)
+{
+    core_plan64 integers;
+    int quantum;
+    *seen = *f;
+    if (f->kind == FPEMU_KIND_INT && carrier == 32) {
+        if (!core_int_is_grid32(f, &quantum))
+            return 0;
+        seen->scale = (double)core_value32(core_narrow(f->scale));
+    }
+    core_plan_make64(p, &integers, seen, r, 0);
+    return p->rule != CORE_RULE_AFFINE && !p->wrap;
+}
+
+/* Whether binary64, rounded to odd, has the bits for a sum of binary32 numbers on its way to a format. */
+FPEMU_FN uint8_t core_dot_short(const fpemu_format *f, const core_plan64 *p)
+{
+    const int precision = f->kind == FPEMU_KIND_FLOAT ? (int)f->mantissa_bits + 1 : (int)f->bits;
+    return f->fits_f32 && precision + (p->mode >= FPEMU_SR ? p->n : 0) + 2 <= 53;
+}
+
+/* Number of the first addition of level `level` >= 1 of a tree of `leaves`, additions counted level by level. */
+FPEMU_FN uint64_t core_dot_level(uint64_t leaves, int level)
+{
+    uint64_t begin = 0;
+    for (int i = 1; i < level; i++) {
+        begin += leaves / 2;
+        leaves -= leaves / 2;
+    }
+    return begin;
+}
+
+/* T: how many roundings come before that of the result; K = k, product: 1 where products are rounded. */
+FPEMU_FN uint64_t core_dot_roundings(const fpemu_accumulator *s, uint64_t k, uint64_t product, uint64_t start_from_c)
+{
+    const uint64_t chunks = s->chunk ? (k + s->chunk - 1) / s->chunk : 0, leaves = k + start_from_c;
+    switch (s->model) {
+    case FPEMU_PAIRWISE: return product * k + (leaves > 1 ? leaves - 1 : leaves);
+    case FPEMU_KAHAN: return k * (product + 4);
+    case FPEMU_FUSED: return chunks;
+    case FPEMU_INTEGER: return 0;
+    default: return k * (product + 1) + chunks;
+    }
+}
+
+/* Whether in v*w + u*f = r one of the two, not zero, changed nothing. */
+FPEMU_FN int core_dot_swamped(uint64_t v, uint64_t w, uint64_t u, uint64_t f, uint64_t r)
+{
+    const core_exact a = core_exact_multiply(core_exact_from(v), core_exact_from(w));
+    const core_exact b = core_exact_multiply(core_exact_from(u), core_exact_from(f));
+    const core_exact y = core_exact_from(r);
+    if (a.kind > CORE_FINITE || b.kind > CORE_FINITE)
+        return 0;
+    return (core_exact_equal(&y, &a) && b.kind != CORE_ZERO) || (core_exact_equal(&y, &b) && a.kind != CORE_ZERO);
+}
+
 #endif /* FPEMU_CORE_DOT_H */

@@ -124,6 +124,15 @@ FPEMU_FN uint64_t core_spread(uint64_t word, size_t size, int b)
     return size == 8 ? word & core_low_bits(b) : word;
 }
 
+/* Code number i of a string, with any bits above it. */
+FPEMU_FN uint64_t core_load_code(const unsigned char *bytes, uint32_t b, uint64_t i)
+{
+    const uint64_t bit = i * b, first = bit / 8;
+    const uint32_t skip = (uint32_t)(bit % 8), count = (skip + b + 7) / 8;
+    const uint64_t word = core_load_bytes(bytes + first, count < 8 ? count : 8) >> skip;
+    return count > 8 ? word | (uint64_t)bytes[first + 8] << (64 - skip) : word;
+}
+
 /* n codes of b bits to ceil(n*b/8) bytes; the bits past the last code are 0. */
 FPEMU_FN void core_pack_codes(size_t size, int b, size_t n, const unsigned char *codes, unsigned char *bytes)
 {

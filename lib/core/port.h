@@ -23,6 +23,15 @@
 #define FPEMU_FN static inline
 #endif
 
+/* What is long and rare. */
+#if defined(__CUDACC__)
+#define FPEMU_SLOW static __host__ __device__ __noinline__
+#elif defined(__GNUC__)
+#define FPEMU_SLOW static inline __attribute__((unused))
+#else
+#define FPEMU_SLOW static inline
+#endif
+
 FPEMU_FN uint32_t core_bits32(float x)
 {
     uint32_t u;

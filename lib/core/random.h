@@ -102,4 +102,24 @@ FPEMU_FN uint32_t core_field_top(int share, int n_bits, uint32_t word, int shift
     return left & (uint32_t)(~UINT64_C(0) << (32 - n_bits));
 }
 
+/* Word j of a stream. */
+FPEMU_FN uint32_t core_random_word(int philox, uint64_t seed, uint64_t stream, uint64_t j)
+{
+    if (philox) {
+        uint32_t out[4];
+        core_philox(seed, stream, (j >> 7) * 32 + (j & 31), out);
+        const uint32_t k = (uint32_t)(j >> 5) & 3;
+        return k == 0 ? out[0] : k == 1 ? out[1] : k == 2 ? out[2] : out[3];
+    }
+    return core_hash_word(core_hash_keys(seed, stream, j >> 32), (uint32_t)j);
+}
+
+/* The bits of element i, n_bits of them, left-aligned in 32. */
+FPEMU_FN uint32_t core_random_bits(int philox, uint64_t seed, uint64_t stream, int n_bits, uint64_t i)
+{
+    const int share = core_share(n_bits);
+    return core_field_top(share, n_bits, core_random_word(philox, seed, stream, core_word_index(share, i)),
+                          core_field_shift(share, i));
+}
+
 #endif /* FPEMU_CORE_RANDOM_H */

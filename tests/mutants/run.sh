@@ -7,7 +7,7 @@
 # variants) and a few tests of tests/oracle and tests/unit run on it, which must fail: those that the defect names after
 # its file, or those that its file stands for. A table is printed; exit status 1 if a defect survives, if its old text
 # is not found exactly once, or if the tests fail on the library as it is. `judged' tests need GMP and MPFR, `checked'
-# ones Check.
+# ones Check; `played' ones play the kernels of gpu/ on this processor.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -19,6 +19,7 @@ tests='values peers compat stochastic counters properties'
 block_tests='check_blockspec check_pack blockvectors blockstats packing blocks'
 judged='arith scaled gemm blockvectors blockstats packing blocks'
 checked='check_arith check_gemm check_blockspec check_pack'
+played='verbs tensors operations products'
 judges='compare formats judge mpfr points slow sweep blocks blockcase'
 
 # The line of a defect that begins with mark $2, without the mark; of "@" its file, of "tests" what follows that.
@@ -33,7 +34,7 @@ line_of() {
 tests_for() {
     own=$(line_of "$1" tests)
     case $(line_of "$1" @) in
-    *block* | *codebook* | *pack* | *logarithm* | *walk* | *query*) usual=$block_tests ;;
+    *block* | *codebook* | *pack* | *logarithm* | *layout* | *walk* | *query*) usual=$block_tests ;;
     *) usual=$tests ;;
     esac
     echo ${own:-$usual}
@@ -62,6 +63,14 @@ is_one_of() {
     return 1
 }
 
+# Whether one of the tests $1 plays the kernels of gpu/.
+plays() {
+    for p in $1; do
+        is_one_of "$p" "$played" && return 0
+    done
+    return 1
+}
+
 # Compiles the files of the library that depend on file $1 (all without it), and links the tests $2.
 build() {
     for c in lib/*.c; do
@@ -72,8 +81,16 @@ build() {
         [ -n "${1:-}" ] && ! grep -q "$1" "$o.d" && continue
         $cc $flags -Ilib -Ilib/core -MMD -MF "$o.d" -c "$c" -o "$o" || return 1
     done
+    for c in gpu/*.c; do
+        o=obj/gpu/$(basename "$c" .c).o
+        plays "$2" || continue
+        [ -n "${1:-}" ] && ! grep -q "$1" "$o.d" && continue
+        $cc $flags -Ilib -Igpu -MMD -MF "$o.d" -c "$c" -o "$o" || return 1
+    done
     for t in $2; do
-        if is_one_of "$t" "$judged"; then
+        if is_one_of "$t" "$played"; then
+            $cc -o "$t" "obj/$t.test" obj/gpu/*.o obj/*.o -lm || return 1
+        elif is_one_of "$t" "$judged"; then
             $cc -o "$t" "obj/$t.test" obj/longhand.test obj/*.judge obj/*.o -lmpfr -lgmp -lm || return 1
         elif is_one_of "$t" "$checked"; then
             $cc -o "$t" "obj/$t.test" obj/*.o $(pkg-config --libs check) -lm || return 1
@@ -129,12 +146,17 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 export work CC
-mkdir -p "$work/bad" "$work/base/obj"
-cp -R "$top/lib" "$top/include" "$work/base"
+mkdir -p "$work/bad" "$work/base/obj/gpu"
+cp -R "$top/lib" "$top/include" "$top/gpu" "$work/base"
+cp "$top/tests/gpu/memory_host.c" "$top/tests/gpu/memory.h" "$work/base/gpu"
 cd "$work/base" || exit 1
 names=${*:-$(awk '$1 == "@" { print $2 }' "$list")}
 needed=$(for name in $names; do printf '%s\n' $(tests_for "$name"); done | sort -u)
 for t in $needed longhand; do
+    if is_one_of "$t" "$played"; then
+        $cc -std=c11 -O2 -ffp-contract=off -Iinclude -Igpu -w -c "$top/tests/gpu/$t.c" -o "obj/$t.test" || exit 1
+        continue
+    fi
     $cc -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -ffp-contract=off -Iinclude -w -c "$top"/tests/[ou]*/"$t.c" \
         -o "obj/$t.test" || exit 1
     if is_one_of "$t" "$judged"; then

@@ -1,0 +1,35 @@
+/* launch.cuh - what the .cu files share: how many blocks of threads, which warp a thread belongs to, CUDA's errors as
+ * ours. */
+#ifndef FPEMU_GPU_LAUNCH_CUH
+#define FPEMU_GPU_LAUNCH_CUH
+
+#include <cuda_runtime.h>
+
+#include "launch.h"
+
+#define THREADS 256
+#define WARPS_A_BLOCK (THREADS / 32)
+
+static __device__ __forceinline__ uint64_t this_warp(void)
+{
+    return (uint64_t)blockIdx.x * WARPS_A_BLOCK + threadIdx.x / 32;
+}
+
+static __device__ __forceinline__ uint64_t all_warps(void)
+{
+    return (uint64_t)gridDim.x * WARPS_A_BLOCK;
+}
+
+extern "C" {
+
+/* CUDA's error as ours. */
+int fpemu_gpu_status(cudaError_t error);
+/* Blocks for so many pieces of work, each a warp's: enough to fill the device several times over, no more than there is
+ * work for. */
+int fpemu_gpu_grid(uint64_t pieces, unsigned *blocks);
+/* Adds n, on the device. */
+int fpemu_gpu_add(uint64_t *to, uint64_t n, fpemu_cuda_stream stream);
+
+}
+
+#endif /* FPEMU_GPU_LAUNCH_CUH */

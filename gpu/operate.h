@@ -1,0 +1,161 @@
+/* operate.h - operations, elementary functions and comparisons, one element a lane: the job and its kernels' bodies. */
+#ifndef FPEMU_GPU_OPERATE_H
+#define FPEMU_GPU_OPERATE_H
+
+#include "bodies.h"
+#include "core/count.h"
+#include "core/function.h"
+
+/* A call; arrays hold one type of numbers. */
+typedef struct gpu_operate_job {
+    core_plan64 plan;
+    gpu_random random;
+    uint64_t n, offset;
+    const void *operand[3];
+    void *y;
+    gpu_counts *counts;
+    core_coder32 narrow;   /* of a 16-bit type */
+    uint8_t step[3];       /* 1: an array, 0: one number */
+    uint8_t work, type;    /* fpemu_operation or fpemu_function; gpu_type */
+    uint8_t short_way;     /* by binary64 arithmetic, where nothing is counted */
+} gpu_operate_job;
+
+FPEMU_FN double gpu_number(const gpu_operate_job *j, int o, uint64_t i)
+{
+    const uint64_t at = j->step[o] ? i : 0;
+    switch (j->type) {
+    case GPU_F32: return (double)((const float *)j->operand[o])[at];
+    case GPU_F64: return ((const double *)j->operand[o])[at];
+    default: return (double)core_value32(core_decode32(&j->narrow, ((const uint16_t *)j->operand[o])[at]));
+    }
+}
+
+FPEMU_FN void gpu_number_store(const gpu_operate_job *j, uint64_t i, double y)
+{
+    switch (j->type) {
+    case GPU_F32: ((float *)j->y)[i] = (float)y; break;
+    case GPU_F64: ((double *)j->y)[i] = y; break;
+    default: {
+        const uint32_t u = core_bits32((float)y);
+        ((uint16_t *)j->y)[i] = (uint16_t)core_encode32(&j->narrow, u, u);
+    }
+    }
+}
+
+/* The exact result rounded to odd in binary64, for binary32 operands. */
+FPEMU_FN double gpu_operate_odd(int operation, int mode, double a, double b, double c)
+{
+    const uint64_t zero = mode == FPEMU_RTN ? CORE_SIGN64 : 0;
+    switch (operation) {
+    case FPEMU_ADD: return core_sum_odd(a, b, zero);
+    case FPEMU_SUB: return core_sum_odd(a, -b, zero);
+    case FPEMU_MUL: return a * b;
+    case FPEMU_DIV: return core_ratio_odd(a, b);
+    default: return core_sum_odd(a * b, c, zero);
+    }
+}
+
+/* A finite or infinite binary64 number, or the one NaN, taken to a plan. */
+FPEMU_FN double gpu_round_odd(const core_plan64 *p, double x, uint32_t r)
+{
+    const uint64_t u = x == x ? core_bits64(x) : CORE_INF64 | CORE_INF64 >> 1, sign = u & CORE_SIGN64, a = u ^ sign;
+    if (p->rule == CORE_RULE_POSIT)
+        return core_value64(core_finish64(p, u, a == 0 || a >= CORE_INF64 ? 0 : core_posit64(p, a)));
+    return core_value64(
+        core_finish_any64(p, u, a >= CORE_INF64 ? 0 : core_grid64(p, p->mode, 1, p->n, a, sign, (uint64_t)r << 32)));
+}
+
+/* What functions take: a binary32 number of at most 16 significant bits, infinity or NaN. */
+FPEMU_FN int gpu_is_narrow(double x)
+{
+    const uint64_t a = core_bits64(x) & ~CORE_SIGN64;
+    if (a == 0 || a >= CORE_INF64)
+        return 1;
+    if (x > FLT_MAX || x < -FLT_MAX)
+        return 0;
+    const double back = (double)(float)x;
+    return core_bits64(back) == core_bits64(x) && (a & ((UINT64_C(1) << 37) - 1)) == 0;
+}
+
+/* function: `work` is one. */
+FPEMU_FN void gpu_operate(const gpu_operate_job *j, int function, int counted, uint64_t warp, uint64_t warps)
+{
+    const uint64_t begin = j->offset, end = begin + j->n, piece = 4096;
+    const int sums = counted && (j->counts->want & FPEMU_SUMS), histogram = counted && (j->counts->want & FPEMU_HISTOGRAM);
+    gpu_lane lane[LANES];
+    double sum[3][LANES];
+    FOR_LANES(l) gpu_lane_begin(&OF(lane, l));
+    for (uint64_t b = begin / piece + warp; b * piece < end; b += warps) {
+        const gpu_words words = gpu_words_begin(&j->random, b * piece);
+        FOR_LANES(l)
+        for (int k = 0; k < 3; k++)
+            OF(sum[k], l) = 0;
+        for (uint64_t row = b * piece; row < (b + 1) * piece && row < end; row += 32)
+            FOR_LANES(l)
+            {
+                const uint64_t index = row + l, i = index - begin;
+                if (index < begin || index >= end)
+                    continue;
+                const uint32_t r = j->random.used ? gpu_bits(&j->random, &words, &OF(lane, l), index) : 0;
+                const double v = gpu_number(j, 0, i), w = j->operand[1] ? gpu_number(j, 1, i) : 0;
+                const double u = j->operand[2] ? gpu_number(j, 2, i) : 0;
+                if (!function && !counted && j->short_way) {
+                    gpu_number_store(j, i, gpu_round_odd(&j->plan, gpu_operate_odd(j->work, j->plan.mode, v, w, u), r));
+                    continue;
+                }
+                if (function && !gpu_is_narrow(v)) {
+                    gpu_number_store(j, i, core_value64(CORE_INF64 | CORE_INF64 >> 1));
+                    continue;
+                }
+                const core_exact x = function ? core_function_result((fpemu_function)j->work, core_bits64(v))
+                                              : core_exact_result((fpemu_operation)j->work, j->plan.mode, core_bits64(v),
+                                                                  core_bits64(w), core_bits64(u));
+                uint64_t grid;
+                const double y = core_value64(core_exact_round(&j->plan, &x, r, &grid));
+                gpu_number_store(j, i, y);
+                if (!counted)
+                    continue;
+                core_counts c;
+                memset(&c, 0, sizeof c);
+                core_count_exact(&j->plan, &x, y, grid, &c);
+                c.invalid += x.exception == CORE_INVALID;
+                OF(lane, l).counter[GPU_DIV_BY_ZERO] += x.exception == CORE_DIV_BY_ZERO;
+                gpu_lane_take(&OF(lane, l), &c);
+                const double nearest = core_value64(core_exact_binary64(&x, FPEMU_RNE));
+                const uint64_t a = core_bits64(nearest) & ~CORE_SIGN64;
+                if (a < CORE_INF64 && y - y == 0) {
+                    const double d = nearest - y;
+                    OF(sum[0], l) += d < 0 ? -d : d;
+                    OF(sum[1], l) += d * d;
+                    OF(sum[2], l) += nearest * nearest;
+                }
+                if (histogram && a != 0 && a < CORE_INF64)
+                    shared_add(&j->counts->bins[gpu_bin(a)], 1);
+            }
+        if (sums)
+            for (int k = 0; k < 3; k++) {
+                const double total = lanes_fold(sum[k]);
+                if (lanes_writer())
+                    gpu_add_exact(j->counts, k, total);
+            }
+        if (counted)
+            gpu_lane_flush(lane, j->counts);
+    }
+}
+
+/* y[i] = 1 where the relation holds. */
+FPEMU_FN void gpu_relate(const gpu_operate_job *j, uint64_t warp, uint64_t warps)
+{
+    for (uint64_t row = warp * 32; row < j->n; row += warps * 32)
+        FOR_LANES(l)
+        {
+            const uint64_t i = row + l;
+            if (i >= j->n)
+                continue;
+            const double a = gpu_number(j, 0, i), b = gpu_number(j, 1, i);
+            const int holds = j->work == FPEMU_EQ ? a <= b && a >= b : j->work == FPEMU_LT ? a < b : a <= b;
+            ((uint8_t *)j->y)[i] = (uint8_t)holds;
+        }
+}
+
+#endif /* FPEMU_GPU_OPERATE_H */

@@ -1,0 +1,321 @@
+/* products.c - the verbs of dot products. Operands that are rounded on their way in are rounded once, densely, into the
+ * caller's scratch; then every output is a lane's. */
+#include "call.h"
+#include "core/matrix.h"
+
+/* More products than 32-bit counters of a lane hold. */
+#define MOST_COUNTED (UINT64_C(1) << 28)
+
+typedef struct product_call {
+    const fpemu_gemm_spec *spec;
+    core_operand a, b, c; /* op(A) m x k, op(B) k x n, C m x n */
+    uint64_t batch;
+    double alpha, beta;
+    void *scratch;
+    fpemu_cuda_stats *stats;
+    int type;
+} product_call;
+
+static int is_none(const fpemu_target *t)
+{
+    static const fpemu_target none;
+    return memcmp(t, &none, sizeof none) == 0;
+}
+
+/* Elements of an operand in all products. */
+static uint64_t elements_of(const core_operand *o, uint64_t batch)
+{
+    return o->rows * o->columns * (o->stride ? batch : 1);
+}
+
+/* Bytes of scratch, and where those of b begin. */
+static uint64_t plan_scratch(const product_call *c, uint64_t *second)
+{
+    const uint64_t size = fpemu_gpu_size(c->type, 0);
+    const uint64_t a = is_none(&c->spec->a) ? 0 : elements_of(&c->a, c->batch) * size;
+    *second = (a + 15) / 16 * 16;
+    return *second + (is_none(&c->spec->b) ? 0 : elements_of(&c->b, c->batch) * size);
+}
+
+/* Rounds an operand into `to`; where its numbers then lie. across: columns one after the other. */
+static int round_operand(const product_call *c, core_operand *o, const fpemu_target *t, void *to, int across,
+                         fpemu_cuda_stream stream)
+{
+    fpemu_shape s;
+    memset(&s, 0, sizeof s);
+    s.outer = o->stride ? c->batch : 1;
+    s.rows = o->rows;
+    s.length = o->columns;
+    s.inner = 1;
+    const int64_t dense[4] = {(int64_t)(o->rows * o->columns), across ? 1 : (int64_t)o->columns,
+                              across ? (int64_t)o->rows : 1, 1};
+    const int64_t given[4] = {s.outer > 1 ? (int64_t)o->stride : 1, o->step_row, o->step_column, 1};
+    memcpy(s.x_stride, given, sizeof given);
+    memcpy(s.y_stride, dense, sizeof dense);
+    for (int k = 0; k < 4; k++) { /* axes of one element have no step that matters */
+        const uint64_t extent[4] = {s.outer, s.rows, s.length, s.inner};
+        if (extent[k] == 1)
+            s.x_stride[k] = s.y_stride[k] = 1;
+    }
+    const int status = fpemu_gpu_along(&t->format, &t->rounding, &s, o->p, to, c->type, stream);
+    o->p = to;
+    o->step_row = (ptrdiff_t)dense[1];
+    o->step_column = (ptrdiff_t)dense[2];
+    o->stride = o->stride ? (uint64_t)dense[0] : 0;
+    return status;
+}
+
+/* The power of two of an integer operand's grid. */
+static int quantum_of(const fpemu_format *f)
+{
+    int quantum = f->quantum;
+    if (f->kind == FPEMU_KIND_INT)
+        (void)core_is_power(f->scale, &quantum);
+    return quantum;
+}
+
+static void fill_rule(core_product *p, const product_call *c)
+{
+    const fpemu_gemm_spec *s = c->spec;
+    const fpemu_accumulator *sum = &s->sum;
+    const int narrow = c->type == GPU_F32;
+    fpemu_target out = s->out;
+    core_plan64 integers;
+    memset(p, 0, sizeof *p);
+    if (!is_none(&s->product))
+        core_goal_make(&p->product, &s->product, 64, narrow);
+    if (!is_none(&sum->inner))
+        core_goal_make(&p->inner, &sum->inner, 64, narrow);
+    if (!is_none(&sum->outer))
+        core_goal_make(&p->outer, &sum->outer, 64, narrow);
+    const int given = !is_none(&out);
+    if (!given)
+        fpemu_named(narrow ? FPEMU_BINARY32 : FPEMU_BINARY64, &out.format);
+    core_goal_make(&p->out, &out, narrow ? 32 : 64, 0);
+    p->out.given = (uint8_t)given;
+    if (sum->model == FPEMU_FUSED)
+        for (int sign = 0; sign < 2; sign++) /* past the end lies infinity, in rtz too */
+            p->inner.plan.overflow[sign] = CORE_INF64 | (sign ? CORE_SIGN64 : 0);
+    if (s->start_from_c) {
+        fpemu_format f = sum->chunk ? sum->outer.format : sum->inner.format;
+        const fpemu_rounding nearest = fpemu_nearest();
+        if (!sum->chunk && sum->model == FPEMU_FUSED)
+            fpemu_named(FPEMU_BINARY32, &f);
+        core_plan_make64(&p->start, &integers, &f, &nearest, 0);
+    }
+    const int least = sum->least_exponent < -300 ? -300 : sum->least_exponent; /* no exponent is below */
+    p->depth = c->a.columns;
+    p->total = core_dot_roundings(sum, p->depth, p->product.given, s->start_from_c);
+    p->alpha = c->alpha;
+    p->beta = c->beta;
+    p->least_a = core_value64(core_power64(s->a.format.emin));
+    p->least_b = core_value64(core_power64(s->b.format.emin));
+    p->scale = core_value64((uint64_t)(1023 + sum->fraction_bits) << 52);
+    p->floor = core_value64((uint64_t)(1023 + least) << 52);
+    p->chunk = sum->chunk;
+    p->block = sum->block;
+    p->quantum_a = quantum_of(&s->a.format);
+    p->quantum_b = quantum_of(&s->b.format);
+    p->width = (int32_t)sum->width;
+    p->model = (uint8_t)sum->model;
+    p->wrap = sum->wrap;
+    p->start_from_c = s->start_from_c;
+    p->wide = !narrow;
+    p->plain = c->alpha == 1 && (c->beta == 0 || s->start_from_c) && !given;
+}
+
+/* What the CPU does not refuse, and devices do: NaN policy `error`, operands with scales. */
+static int is_refused(const fpemu_gemm_spec *s)
+{
+    const fpemu_target *const all[] = {&s->a, &s->b, &s->product, &s->out, &s->sum.inner, &s->sum.outer};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        if (!is_none(all[k]) && (fpemu_gpu_nan_is_error(&all[k]->format, &all[k]->rounding) || all[k]->format.scaling))
+            return 1;
+    return 0;
+}
+
+/* Arrays apart from each other, whole elements, reachable. */
+static int check_arrays(const product_call *c, int reads)
+{
+    const size_t size = fpemu_gpu_size(c->type, 0);
+    uintptr_t from, to, first, last;
+    if (!core_operand_extent(&c->c, c->batch, size, &from, &to))
+        return FPEMU_ERROR_ARGUMENT;
+    for (int i = 0; i < 2 && reads; i++) {
+        if (!core_operand_extent(i ? &c->b : &c->a, c->batch, size, &first, &last))
+            return FPEMU_ERROR_ARGUMENT;
+        if (first < to && from < last)
+            return FPEMU_ERROR_OVERLAP;
+    }
+    const void *const all[] = {c->c.p, reads ? c->a.p : NULL, reads ? c->b.p : NULL, c->scratch, c->stats};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        if (all[k] && (uintptr_t)all[k] % (k < 3 ? size : 8))
+            return FPEMU_ERROR_ARGUMENT;
+        const int status = all[k] ? fpemu_gpu_reachable(all[k]) : FPEMU_OK;
+        if (status)
+            return status;
+    }
+    return FPEMU_OK;
+}
+
+static int multiply_inside(product_call *c, fpemu_cuda_stream stream)
+{
+    const fpemu_gemm_spec *s = c->spec;
+    gpu_product_job j;
+    uint64_t second;
+    if (s->start_from_c && !(c->alpha == 1 && c->beta == 1))
+        return FPEMU_ERROR_ARGUMENT;
+    if (c->c.rows == 0 || c->c.columns == 0)
+        return FPEMU_OK;
+    const int reads = c->a.columns != 0 && c->alpha != 0;
+    if (!c->c.p || (reads && (!c->a.p || !c->b.p)))
+        return FPEMU_ERROR_NULL;
+    if (is_refused(s) || (c->stats && c->a.columns > MOST_COUNTED))
+        return FPEMU_ERROR_UNSUPPORTED;
+    int status = check_arrays(c, reads);
+    if (!status && reads && plan_scratch(c, &second) && !c->scratch)
+        status = FPEMU_ERROR_NULL;
+    if (status)
+        return status;
+    memset(&j, 0, sizeof j);
+    fill_rule(&j.rule, c);
+    if (!reads)
+        j.rule.depth = 0;
+    const int across = c->c.columns == 1; /* neighbouring lanes are rows of op(A) */
+    if (reads && !is_none(&s->a))
+        status = round_operand(c, &c->a, &s->a, c->scratch, across, stream);
+    if (!status && reads && !is_none(&s->b))
+        status = round_operand(c, &c->b, &s->b, (char *)c->scratch + second, 0, stream);
+    if (status)
+        return status;
+    const gpu_side a = {c->a.p, c->a.step_row, c->a.step_column, (int64_t)c->a.stride};
+    const gpu_side b = {c->b.p, c->b.step_column, c->b.step_row, (int64_t)c->b.stride};
+    j.a = a;
+    j.b = b;
+    j.c = (void *)(uintptr_t)c->c.p;
+    j.step_row = c->c.step_row;
+    j.step_column = c->c.step_column;
+    j.stride = (int64_t)c->c.stride;
+    j.m = c->c.rows;
+    j.n = c->c.columns;
+    j.batch = c->batch;
+    j.counts = (gpu_counts *)(void *)c->stats;
+    j.reads_c = c->beta != 0 || s->start_from_c;
+    return fpemu_gpu_product(&j, stream);
+}
+
+static int multiply(product_call *c, fpemu_cuda_stream stream)
+{
+    fp_environment environment;
+    fpemu_environment_enter(&environment);
+    const int status = multiply_inside(c, stream);
+    fpemu_environment_leave(&environment);
+    return status;
+}
+
+/* The matrices of a shape; 0 where it is refused. */
+static int take_shape(product_call *c, const fpemu_gemm_shape *s, const void *a, const void *b, const void *out)
+{
+    const uint64_t most = PTRDIFF_MAX;
+    uintptr_t from, to;
+    uint64_t reserved = 0;
+    for (size_t k = 0; k < sizeof s->reserved0; k++)
+        reserved |= s->reserved0[k];
+    for (size_t k = 0; k < sizeof s->reserved1 / sizeof *s->reserved1; k++)
+        reserved |= s->reserved1[k];
+    c->batch = s->batch ? s->batch : 1;
+    if (s->order > 1 || s->transpose_a > 1 || s->transpose_b > 1 || reserved || s->m > most || s->n > most ||
+        s->k > most || !core_operand_matrix(&c->a, a, s->m, s->k, s->lda, s->stride_a, s->order, s->transpose_a) ||
+        !core_operand_matrix(&c->b, b, s->k, s->n, s->ldb, s->stride_b, s->order, s->transpose_b) ||
+        !core_operand_matrix(&c->c, out, s->m, s->n, s->ldc, s->stride_c, s->order, 0))
+        return 0;
+    return !(c->batch > 1 && s->m && s->n &&
+             (!core_operand_extent(&c->c, 1, 1, &from, &to) || s->stride_c < to - from));
+}
+
+uint64_t fpemu_cuda_gemm_scratch_size(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, int carrier)
+{
+    product_call c;
+    uint64_t second;
+    memset(&c, 0, sizeof c);
+    if (!shape || fpemu_gemm_check(spec, carrier) || !take_shape(&c, shape, NULL, NULL, NULL))
+        return 0;
+    c.spec = spec;
+    c.type = carrier == 32 ? GPU_F32 : GPU_F64;
+    return plan_scratch(&c, &second);
+}
+
+static int gemm(const fpemu_gemm_spec *spec, int type, const fpemu_gemm_shape *shape, double alpha, const void *a,
+                const void *b, double beta, void *out, void *scratch, fpemu_cuda_stats *stats,
+                fpemu_cuda_stream stream)
+{
+    product_call c = {.spec = spec, .alpha = alpha, .beta = beta, .scratch = scratch, .stats = stats, .type = type};
+    const int status = (int)fpemu_gemm_check(spec, type == GPU_F32 ? 32 : 64);
+    if (status)
+        return status;
+    if (!shape)
+        return FPEMU_ERROR_NULL;
+    return take_shape(&c, shape, a, b, out) ? multiply(&c, stream) : FPEMU_ERROR_ARGUMENT;
+}
+
+static int gemv(const fpemu_gemm_spec *spec, int type, fpemu_order order, int transpose, size_t m, size_t n,
+                double alpha, const void *a, size_t lda, const void *x, int64_t incx, double beta, void *y,
+                int64_t incy, void *scratch, fpemu_cuda_stats *stats, fpemu_cuda_stream stream)
+{
+    const size_t size = fpemu_gpu_size(type, 0);
+    product_call c = {.spec = spec, .batch = 1, .alpha = alpha, .beta = beta, .scratch = scratch, .stats = stats,
+                      .type = type};
+    const int status = (int)fpemu_gemm_check(spec, type == GPU_F32 ? 32 : 64);
+    if (status)
+        return status;
+    if ((unsigned)order > 1 || (unsigned)transpose > 1 || m > PTRDIFF_MAX || n > PTRDIFF_MAX ||
+        !core_operand_matrix(&c.a, a, transpose ? n : m, transpose ? m : n, lda, 0, (int)order, transpose) ||
+        !core_operand_vector(&c.b, x, transpose ? m : n, incx, size) ||
+        !core_operand_vector(&c.c, y, transpose ? n : m, incy, size))
+        return FPEMU_ERROR_ARGUMENT;
+    return multiply(&c, stream);
+}
+
+static int dot(const fpemu_gemm_spec *spec, int type, size_t n, const void *x, int64_t incx, const void *y,
+               int64_t incy, void *result, void *scratch, fpemu_cuda_stats *stats, fpemu_cuda_stream stream)
+{
+    const size_t size = fpemu_gpu_size(type, 0);
+    product_call c = {.spec = spec, .batch = 1, .alpha = 1, .scratch = scratch, .stats = stats, .type = type};
+    const int status = (int)fpemu_gemm_check(spec, type == GPU_F32 ? 32 : 64);
+    if (status)
+        return status;
+    c.beta = spec->start_from_c;
+    if (!core_operand_vector(&c.a, x, n, incx, size) || !core_operand_vector(&c.b, y, n, incy, size) ||
+        !core_operand_vector(&c.c, result, 1, 1, size))
+        return FPEMU_ERROR_ARGUMENT;
+    c.a.columns = c.a.rows; /* a row */
+    c.a.rows = 1;
+    c.a.step_column = c.a.step_row;
+    c.a.step_row = 1;
+    return multiply(&c, stream);
+}
+
+#define VERBS(suffix, TYPE, type)                                                                                      \
+    int fpemu_cuda_gemm_##suffix(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, TYPE alpha,               \
+                                 const TYPE *d_a, const TYPE *d_b, TYPE beta, TYPE *d_c, void *d_scratch,              \
+                                 fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)                                  \
+    {                                                                                                                  \
+        return gemm(spec, type, shape, (double)alpha, d_a, d_b, (double)beta, d_c, d_scratch, d_stats, stream);        \
+    }                                                                                                                  \
+    int fpemu_cuda_gemv_##suffix(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,    \
+                                 TYPE alpha, const TYPE *d_a, size_t lda, const TYPE *d_x, int64_t incx, TYPE beta,    \
+                                 TYPE *d_y, int64_t incy, void *d_scratch, fpemu_cuda_stats *d_stats,                  \
+                                 fpemu_cuda_stream stream)                                                             \
+    {                                                                                                                  \
+        return gemv(spec, type, order, transpose, m, n, (double)alpha, d_a, lda, d_x, incx, (double)beta, d_y, incy,   \
+                    d_scratch, d_stats, stream);                                                                       \
+    }                                                                                                                  \
+    int fpemu_cuda_dot_##suffix(const fpemu_gemm_spec *spec, size_t n, const TYPE *d_x, int64_t incx, const TYPE *d_y, \
+                                int64_t incy, TYPE *d_result, void *d_scratch, fpemu_cuda_stats *d_stats,              \
+                                fpemu_cuda_stream stream)                                                              \
+    {                                                                                                                  \
+        return dot(spec, type, n, d_x, incx, d_y, incy, d_result, d_scratch, d_stats, stream);                         \
+    }
+
+VERBS(f32, float, GPU_F32)
+VERBS(f64, double, GPU_F64)

@@ -1,0 +1,267 @@
+/* walk.h - the blocks of a tensor and the order of their elements (doc/blocks.md, 3). */
+#ifndef FPEMU_CORE_WALK_H
+#define FPEMU_CORE_WALK_H
+
+#include <stddef.h>
+
+#include "fpemu.h"
+#include "port.h"
+
+/* The blocks of a tensor. A block is four nested loops, the fastest last; steps are in elements. */
+typedef struct core_walk {
+    uint64_t outer, rows, length, inner;
+    uint64_t tile_rows, tile_length; /* of a full run or tile */
+    uint64_t across, down;           /* runs or tiles along the line; rows of tiles */
+    uint64_t blocks;
+    uint64_t total;                  /* elements */
+    uint64_t n[4], step[4];          /* loops of a full block; step: of indices */
+    int64_t x[4], y[4];              /* and of the arrays */
+    int64_t x_axis[4], y_axis[4];    /* strides of outer, rows, length, inner */
+    uint8_t block;                   /* fpemu_block, or CORE_WALK_INDEX */
+} core_walk;
+
+/* The whole tensor as one block in the order of indices: scalar formats. */
+#define CORE_WALK_INDEX 255
+
+/* One block. */
+typedef struct core_place {
+    uint64_t elements;
+    uint64_t first;   /* index of its first element */
+    int64_t x, y;     /* where that lies */
+    uint64_t n[4];    /* its loops */
+} core_place;
+
+/* Elements of a block that follow one another in equal steps. */
+typedef struct core_span {
+    uint64_t n, first, step;
+    int64_t x, x_step, y, y_step;
+} core_span;
+
+/* *product *= n; 0 if it does not fit. */
+FPEMU_FN int core_walk_multiply(uint64_t *product, uint64_t n)
+{
+    const core_wide w = core_multiply(*product, n);
+    *product = w.low;
+    return w.high == 0;
+}
+
+FPEMU_FN int core_walk_all_zero(const int64_t stride[4])
+{
+    return (stride[0] | stride[1] | stride[2] | stride[3]) == 0;
+}
+
+/* Strides of a contiguous tensor where none are given; FPEMU_ERROR_ARGUMENT where offsets pass the end of memory. */
+FPEMU_FN fpemu_status core_walk_strides(const uint64_t extent[4], const int64_t given[4], size_t size,
+                                        int64_t stride[4])
+{
+    uint64_t step = 1, reach = 0;
+    for (int a = 3; a >= 0; a--) {
+        stride[a] = core_walk_all_zero(given) ? (int64_t)step : given[a];
+        step *= extent[a];
+        uint64_t far = stride[a] < 0 ? 0 - (uint64_t)stride[a] : (uint64_t)stride[a];
+        if (!core_walk_multiply(&far, extent[a] - 1) || far > PTRDIFF_MAX / size ||
+            (reach += far) > PTRDIFF_MAX / size)
+            return FPEMU_ERROR_ARGUMENT;
+    }
+    return FPEMU_OK;
+}
+
+/* Whether no two elements share a place: each stride passes what the smaller ones reach. */
+FPEMU_FN int core_walk_apart(const uint64_t extent[4], const int64_t stride[4])
+{
+    uint64_t reach = 0;
+    int wanted = 0, placed = 0;
+    for (int a = 0; a < 4; a++)
+        wanted += extent[a] > 1;
+    for (int round = 0; round < 4; round++) {
+        int next = 4;
+        uint64_t least = 0;
+        for (int a = 0; a < 4; a++) {
+            const uint64_t s = stride[a] < 0 ? 0 - (uint64_t)stride[a] : (uint64_t)stride[a];
+            if (extent[a] > 1 && s > reach && (next == 4 || s < least)) {
+                next = a;
+                least = s;
+            }
+        }
+        if (next < 4) {
+            reach += least * (extent[next] - 1);
+            placed++;
+        }
+    }
+    return placed == wanted; /* every axis found its place */
+}
+
+/* Checks the shape; size: bytes of an element; lines: scalar formats have a line as block, not all of the tensor. */
+FPEMU_FN fpemu_status core_walk_begin(core_walk *w, const fpemu_format *f, const fpemu_shape *shape, size_t size,
+                                      int lines)
+{
+    const uint64_t extent[4] = {shape->outer, shape->rows, shape->length, shape->inner};
+    const int scalar = f->scaling == FPEMU_SCALING_NONE;
+    memset(w, 0, sizeof *w);
+    if (shape->reserved0[0] | shape->reserved0[1] | shape->reserved0[2])
+        return FPEMU_ERROR_ARGUMENT;
+    w->outer = extent[0];
+    w->rows = extent[1];
+    w->length = extent[2];
+    w->inner = extent[3];
+    w->block = !scalar ? f->block : lines ? FPEMU_BLOCK_ROW : CORE_WALK_INDEX;
+    if (extent[0] == 0 || extent[1] == 0 || extent[2] == 0 || extent[3] == 0)
+        return FPEMU_OK; /* no blocks */
+    w->total = 1;
+    for (int a = 0; a < 4; a++)
+        if (!core_walk_multiply(&w->total, extent[a]))
+            return FPEMU_ERROR_ARGUMENT;
+    if (w->total > PTRDIFF_MAX / size)
+        return FPEMU_ERROR_ARGUMENT;
+    fpemu_status status = core_walk_strides(extent, shape->x_stride, size, w->x_axis);
+    if (!status)
+        status = core_walk_strides(extent, shape->y_stride, size, w->y_axis);
+    if (status || !core_walk_apart(extent, w->y_axis))
+        return FPEMU_ERROR_ARGUMENT;
+
+    const uint64_t index[4] = {w->rows * w->length * w->inner, w->length * w->inner, w->inner, 1};
+    /* which axis each loop of a block runs along, and how far; axis 4: none */
+    static const uint8_t axes[][4] = {{4, 4, 4, 2}, {4, 4, 4, 2}, {4, 4, 1, 2},
+                                      {4, 0, 1, 3}, {0, 1, 3, 2}, {0, 1, 2, 3}};
+    const uint8_t *axis = axes[w->block == CORE_WALK_INDEX ? 5 : w->block];
+    w->tile_rows = f->block == FPEMU_BLOCK_TILE && f->block_rows < w->rows ? f->block_rows : w->rows;
+    w->tile_length = f->block_length && f->block_length < w->length ? f->block_length : w->length;
+    for (int k = 0; k < 4; k++) {
+        const int a = axis[k];
+        w->n[k] = a == 4 ? 1 : extent[a];
+        if (a < 4) {
+            w->step[k] = index[a];
+            w->x[k] = w->x_axis[a];
+            w->y[k] = w->y_axis[a];
+        }
+    }
+    w->across = (w->length - 1) / w->tile_length + 1;
+    w->down = (w->rows - 1) / w->tile_rows + 1;
+    switch (w->block) {
+    case FPEMU_BLOCK_RUN:
+    case FPEMU_BLOCK_ROW:
+        w->n[3] = w->tile_length;
+        w->blocks = w->outer * w->rows * w->inner * w->across;
+        return FPEMU_OK;
+    case FPEMU_BLOCK_TILE:
+        w->n[2] = w->tile_rows;
+        w->n[3] = w->tile_length;
+        w->blocks = w->outer * w->inner * w->down * w->across;
+        return FPEMU_OK;
+    case FPEMU_BLOCK_CHANNEL: w->blocks = w->length; break;
+    default: w->blocks = 1; break;
+    }
+    /* every block is a full one: loops that go on where the next one ends become one */
+    int m = 3;
+    for (int k = 2; k >= 0; k--) {
+        const uint64_t n = w->n[k];
+        const int64_t last = (int64_t)w->n[m];
+        if (n == 1)
+            continue;
+        if (last > 1 && w->step[k] == w->step[m] * w->n[m] && w->x[k] == w->x[m] * last && w->y[k] == w->y[m] * last) {
+            w->n[m] *= n;
+            w->n[k] = 1;
+            continue;
+        }
+        m -= last > 1;
+        w->n[k] = 1;
+        w->n[m] = n;
+        w->step[m] = w->step[k];
+        w->x[m] = w->x[k];
+        w->y[m] = w->y[k];
+    }
+    return FPEMU_OK;
+}
+
+/* Devices divide 32 bits much faster than 64. */
+FPEMU_FN uint64_t core_walk_quotient(uint64_t a, uint64_t b)
+{
+    return (a | b) >> 32 ? a / b : (uint64_t)((uint32_t)a / (uint32_t)b);
+}
+
+/* The remainder of *a by b; *a becomes the quotient. */
+FPEMU_FN uint64_t core_walk_split(uint64_t *a, uint64_t b)
+{
+    const uint64_t whole = *a, quotient = b == 1 ? whole : core_walk_quotient(whole, b);
+    *a = quotient;
+    return whole - quotient * b;
+}
+
+FPEMU_FN uint64_t core_smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Block b. */
+FPEMU_FN void core_walk_block(const core_walk *w, uint64_t b, core_place *p)
+{
+    uint64_t at[4] = {0, 0, 0, 0}; /* outer, rows, length, inner */
+    memcpy(p->n, w->n, sizeof p->n);
+    if (w->block == FPEMU_BLOCK_RUN || w->block == FPEMU_BLOCK_ROW) {
+        at[2] = core_walk_split(&b, w->across) * w->tile_length;
+        at[3] = core_walk_split(&b, w->inner);
+        at[1] = core_walk_split(&b, w->rows);
+        at[0] = b;
+        p->n[3] = core_smaller(w->n[3], w->length - at[2]);
+    } else if (w->block == FPEMU_BLOCK_TILE) {
+        at[2] = core_walk_split(&b, w->across) * w->tile_length;
+        at[1] = core_walk_split(&b, w->down) * w->tile_rows;
+        at[3] = core_walk_split(&b, w->inner);
+        at[0] = b;
+        p->n[2] = core_smaller(w->n[2], w->rows - at[1]);
+        p->n[3] = core_smaller(w->n[3], w->length - at[2]);
+    } else if (w->block == FPEMU_BLOCK_CHANNEL) {
+        at[2] = b;
+    }
+    p->elements = p->n[0] * p->n[1] * p->n[2] * p->n[3];
+    p->first = ((at[0] * w->rows + at[1]) * w->length + at[2]) * w->inner + at[3];
+    p->x = p->y = 0;
+    for (int a = 0; a < 4; a++) {
+        p->x += (int64_t)at[a] * w->x_axis[a];
+        p->y += (int64_t)at[a] * w->y_axis[a];
+    }
+}
+
+/* The elements from place `position` of the block on: at least one, at most `most`. */
+FPEMU_FN core_span core_walk_span(const core_walk *w, const core_place *p, uint64_t position, uint64_t most)
+{
+    core_span s = {p->n[3] - position, p->first, w->step[3], p->x, w->x[3], p->y, w->y[3]};
+    uint64_t at[4] = {0, 0, 0, position};
+    if (p->n[3] != p->elements) {
+        for (int k = 3; k > 0; k--) {
+            at[k - 1] = core_walk_quotient(at[k], p->n[k]);
+            at[k] -= at[k - 1] * p->n[k];
+        }
+        s.n = p->n[3] - at[3];
+    }
+    for (int k = 0; k < 4; k++) {
+        s.first += at[k] * w->step[k];
+        s.x += (int64_t)at[k] * w->x[k];
+        s.y += (int64_t)at[k] * w->y[k];
+    }
+    s.n = core_smaller(s.n, most);
+    return s;
+}
+
+/* The block that is visited as number v: neighbours in memory one after the other where blocks cross them. */
+FPEMU_FN uint64_t core_walk_visited(const core_walk *w, uint64_t v)
+{
+    if ((w->block != FPEMU_BLOCK_RUN && w->block != FPEMU_BLOCK_ROW) || w->inner == 1)
+        return v;
+    const uint64_t i = core_walk_split(&v, w->inner), j = core_walk_split(&v, w->across);
+    return (v * w->inner + i) * w->across + j;
+}
+
+/* Bytes [first, last) relative to an array that strides reach. */
+FPEMU_FN void core_walk_reach(const core_walk *w, const int64_t stride[4], size_t size, int64_t *first, int64_t *last)
+{
+    const uint64_t extent[4] = {w->outer, w->rows, w->length, w->inner};
+    *first = 0;
+    *last = 1;
+    for (int a = 0; a < 4; a++)
+        *(stride[a] < 0 ? first : last) += stride[a] * (int64_t)(extent[a] - 1);
+    *first *= (int64_t)size;
+    *last *= (int64_t)size;
+}
+
+#endif /* FPEMU_CORE_WALK_H */

@@ -1,0 +1,274 @@
+/* operations.c - libfpemu_cuda's arithmetic, functions and comparisons against libfpemu's, bit for bit, counters and sums
+ * included; played on this processor or run on a device, as verbs.c.
+ *
+ *   every operation, every mode, both generators; float, double, bfloat16 and binary16 arrays; single numbers
+ *   every function on numbers of 16 bits; wider ones become NaN
+ *   every relation; lengths around warps and blocks of sums, offsets within them
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+
+enum { MOST = 9000, F32 = 0, F64, BF16, F16 };
+
+static unsigned long failures, comparisons;
+static uint64_t state = 3;
+static const size_t element[] = {[F32] = 4, [F64] = 8, [BF16] = 2, [F16] = 2};
+static unsigned char in[3][8 * MOST], want[8 * MOST], got[8 * MOST], stats_room[1 << 20];
+static float wide[3][MOST], result[MOST];
+
+static uint64_t next(void)
+{
+    state += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = state;
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+static void fail(const char *spec, const char *what, int work, const fpemu_rounding *r, int type, size_t n, size_t at)
+{
+    if (failures++ < 25)
+        printf("FAIL %s %s %d mode=%d bits=%d variant=%d type=%d offset=%llu n=%zu at %zu\n", spec, what, work, r->mode,
+               r->bits, r->variant, type, (unsigned long long)r->offset, n, at);
+}
+
+/* Any bits, or numbers of one size. */
+static void fill(int type, int any)
+{
+    for (int o = 0; o < 3; o++)
+        for (size_t i = 0; i < MOST; i++) {
+            const uint64_t r = next();
+            const double x = (double)((int64_t)(r >> 30) % 65536 - 32768) / (double)(1 << (r & 15));
+            const float f = (float)x;
+            uint32_t v;
+            memcpy(&v, &f, 4);
+            const uint64_t bits = any && r % 3 == 0 ? next() : type == F32 ? v : v >> 16;
+            if (type == F64 && !(any && r % 3 == 0))
+                memcpy(in[o] + i * 8, &x, 8);
+            else
+                memcpy(in[o] + i * element[type], &bits, element[type]);
+        }
+}
+
+static fpemu_format narrow_format(int type)
+{
+    fpemu_format f;
+    fpemu_named(type == BF16 ? FPEMU_BFLOAT16 : FPEMU_BINARY16, &f);
+    return f;
+}
+
+static fpemu_rounding random_rounding(int mode)
+{
+    fpemu_rounding r = fpemu_nearest();
+    r.mode = (uint8_t)mode;
+    r.overflow = (uint8_t)(next() % 4);
+    r.nan = (uint8_t)(next() % 5);
+    r.variant = (uint8_t)(next() % 3);
+    r.bits = (uint8_t)(next() % 33);
+    r.generator = (uint8_t)(next() % 2);
+    r.seed = next();
+    r.stream = next();
+    r.offset = next() % 3 ? next() % 9000 : 0;
+    return r;
+}
+
+static int same_stats(const fpemu_stats *a, const fpemu_stats *b)
+{
+    return a->count == b->count && a->nan == b->nan && a->infinite == b->infinite && a->clipped == b->clipped &&
+           a->overflow == b->overflow && a->invalid == b->invalid && a->div_by_zero == b->div_by_zero &&
+           a->underflow == b->underflow && a->subnormal == b->subnormal && a->inexact == b->inexact &&
+           a->min_abs == b->min_abs && a->max_abs == b->max_abs && a->max_error == b->max_error &&
+           memcmp(&a->sum_error, &b->sum_error, sizeof a->sum_error) == 0 &&
+           memcmp(&a->sum_error2, &b->sum_error2, sizeof a->sum_error2) == 0 &&
+           memcmp(&a->sum_square, &b->sum_square, sizeof a->sum_square) == 0;
+}
+
+#define DEVICE(call, ...)                                                                                              \
+    (type == F32   ? fpemu_cuda_##call##_f32(__VA_ARGS__)                                                              \
+     : type == F64 ? fpemu_cuda_##call##_f64(__VA_ARGS__)                                                              \
+     : type == BF16 ? fpemu_cuda_##call##_bf16(__VA_ARGS__)                                                            \
+                    : fpemu_cuda_##call##_f16(__VA_ARGS__))
+
+/* What the CPU gives, 16-bit types by way of binary32. function: work is one. */
+static int reference(const fpemu_format *f, const fpemu_rounding *r, int function, int work, int type, size_t n,
+                     const size_t *steps, fpemu_stats *s)
+{
+    const fpemu_rounding exact = fpemu_nearest();
+    const float *single[3] = {(float *)(void *)in[0], (float *)(void *)in[1], (float *)(void *)in[2]};
+    const double *const twice[3] = {(double *)(void *)in[0], (double *)(void *)in[1], (double *)(void *)in[2]};
+    if (type == F64)
+        return (int)(function ? fpemu_apply_f64(f, r, (fpemu_function)work, n, twice[0], (double *)(void *)want, s)
+                              : fpemu_arith_f64(f, r, (fpemu_operation)work, n, twice, steps, (double *)(void *)want, s));
+    for (int o = 0; type != F32 && o < 3; o++) {
+        const fpemu_format narrow = narrow_format(type);
+        fpemu_decode_f32(&narrow, n, in[o], wide[o]);
+        single[o] = wide[o];
+    }
+    float *const y = type == F32 ? (float *)(void *)want : result;
+    const int status = (int)(function ? fpemu_apply_f32(f, r, (fpemu_function)work, n, single[0], y, s)
+                                      : fpemu_arith_f32(f, r, (fpemu_operation)work, n, single, steps, y, s));
+    if (type != F32) {
+        const fpemu_format narrow = narrow_format(type);
+        fpemu_encode_f32(&narrow, &exact, n, result, want, NULL);
+    }
+    return status;
+}
+
+static void one(const char *spec, const fpemu_format *f, int function, int work, int mode, int type, size_t n)
+{
+    const fpemu_rounding r = random_rounding(mode);
+    size_t steps[3] = {1, 1, 1};
+    uint64_t bins[2][40];
+    fpemu_stats s[2];
+    const int counted = (int)(next() % 3), single = !function && next() % 4 == 0;
+    fill(type, !function && next() % 2);
+    if (function && type <= F64) /* what functions take */
+        for (size_t i = 0; i < MOST; i++) {
+            uint64_t u = 0;
+            memcpy(&u, in[0] + i * element[type], element[type]);
+            u &= type == F32 ? UINT64_C(0xffff0000) : ~((UINT64_C(1) << 37) - 1);
+            memcpy(in[0] + i * element[type], &u, element[type]);
+        }
+    if (single)
+        steps[next() % 2] = 0;
+    memset(s, 0, sizeof s);
+    memset(bins, 0, sizeof bins);
+    for (int k = 0; k < 2; k++) {
+        s[k].want = counted > 1 ? FPEMU_SUMS | FPEMU_HISTOGRAM : 0;
+        s[k].histogram = bins[k];
+        s[k].histogram_first = -20;
+        s[k].histogram_length = 40;
+    }
+    const int expected = reference(f, &r, function, work, type, n, steps, counted ? &s[0] : NULL);
+    void *d[3], *const d_y = device_memory(3, 8 * MOST);
+    fpemu_cuda_stats *const d_s = device_memory(4, fpemu_cuda_stats_size());
+    for (int o = 0; o < 3; o++) {
+        d[o] = device_memory(o, 8 * MOST);
+        to_device(d[o], in[o], n * element[type]);
+    }
+    void *const y = !single && counted == 1 ? d[0] : d_y; /* in place */
+    int status = fpemu_cuda_stats_clear(d_s, s[1].want, NULL);
+    fpemu_cuda_stats *const stats = counted ? d_s : NULL;
+    if (function)
+        status = DEVICE(apply, f, &r, (fpemu_function)work, n, d[0], y, stats, NULL);
+    else if (type == F32) {
+        const float *const all[3] = {d[0], d[1], d[2]};
+        status = fpemu_cuda_arith_f32(f, &r, (fpemu_operation)work, n, all, steps, y, stats, NULL);
+    } else if (type == F64) {
+        const double *const all[3] = {d[0], d[1], d[2]};
+        status = fpemu_cuda_arith_f64(f, &r, (fpemu_operation)work, n, all, steps, y, stats, NULL);
+    } else {
+        const uint16_t *const all[3] = {d[0], d[1], d[2]};
+        status = type == BF16 ? fpemu_cuda_arith_bf16(f, &r, (fpemu_operation)work, n, all, steps, y, stats, NULL)
+                              : fpemu_cuda_arith_f16(f, &r, (fpemu_operation)work, n, all, steps, y, stats, NULL);
+    }
+    if (r.nan == FPEMU_NAN_ERROR && status == FPEMU_ERROR_UNSUPPORTED && !f->has_nan)
+        return; /* devices refuse it */
+    if (type >= BF16 && status == FPEMU_ERROR_CARRIER)
+        return;
+    comparisons++;
+    from_device(got, y, n * element[type]);
+    if (status != expected)
+        fail(spec, "status", work, &r, type, n, (size_t)status);
+    for (size_t i = 0; i < n && !status; i++)
+        if (memcmp(got + i * element[type], want + i * element[type], element[type]) != 0) {
+            fail(spec, function ? "apply" : "arith", work, &r, type, n, i);
+            break;
+        }
+    if (counted && !status) {
+        status = fpemu_cuda_stats_read(d_s, stats_room, &s[1], NULL);
+        if (status || !same_stats(&s[0], &s[1]) || memcmp(bins[0], bins[1], sizeof bins[0]) != 0)
+            fail(spec, "stats", work, &r, type, n, (size_t)status);
+    }
+}
+
+static void check_relations(void)
+{
+    const fpemu_rounding r = fpemu_nearest();
+    for (int relation = 0; relation < FPEMU_RELATION_COUNT; relation++)
+        for (int wide_type = 0; wide_type < 2; wide_type++) {
+            const int type = wide_type ? F64 : F32;
+            const size_t n = 1000;
+            fill(type, 1);
+            memcpy(in[1], in[0], 3000);
+            memset(in[0] + 3200, 0x80, 1); /* of unlike zeros, too */
+            void *const d_a = device_memory(0, 8 * MOST), *const d_b = device_memory(1, 8 * MOST);
+            uint8_t *const d_y = device_memory(3, 8 * MOST);
+            to_device(d_a, in[0], 8 * n);
+            to_device(d_b, in[1], 8 * n);
+            int status;
+            if (wide_type) {
+                const double *const here[2] = {(double *)(void *)in[0], (double *)(void *)in[1]};
+                const double *const there[2] = {d_a, d_b};
+                fpemu_relate_f64((fpemu_relation)relation, n, here, NULL, want);
+                status = fpemu_cuda_relate_f64((fpemu_relation)relation, n, there, NULL, d_y, NULL);
+            } else {
+                const float *const here[2] = {(float *)(void *)in[0], (float *)(void *)in[1]};
+                const float *const there[2] = {d_a, d_b};
+                fpemu_relate_f32((fpemu_relation)relation, n, here, NULL, want);
+                status = fpemu_cuda_relate_f32((fpemu_relation)relation, n, there, NULL, d_y, NULL);
+            }
+            from_device(got, d_y, n);
+            comparisons++;
+            if (status || memcmp(got, want, n) != 0)
+                fail("", "relate", relation, &r, type, n, 0);
+        }
+}
+
+/* Operands that functions do not take; a single number within y. */
+static void check_refusals(void)
+{
+    fpemu_format f;
+    const fpemu_rounding r = fpemu_nearest();
+    const float x[2] = {1.0000001f, 1};
+    const size_t steps[2] = {0, 1};
+    float *const d_x = device_memory(0, 8 * MOST), *const d_y = device_memory(3, 8 * MOST), y[2];
+    fpemu_named(FPEMU_BINARY16, &f);
+    to_device(d_x, x, sizeof x);
+    const int status = fpemu_cuda_apply_f32(&f, &r, FPEMU_EXP2, 2, d_x, d_y, NULL, NULL);
+    from_device(y, d_y, sizeof y);
+    const float *const all[2] = {d_y + 1, d_x};
+    const int within = fpemu_cuda_arith_f32(&f, &r, FPEMU_ADD, 2, all, steps, d_y, NULL, NULL);
+    comparisons += 2;
+    if (status || y[0] == y[0] || y[1] != 2 || within != FPEMU_ERROR_OVERLAP) {
+        printf("FAIL refusals: %d %g %g %d\n", status, (double)y[0], (double)y[1], within);
+        failures++;
+    }
+}
+
+int main(void)
+{
+    static const char *const specs[] = {"fp16", "e5m2", "bf16:saturate", "fixed(12,4)", "posit(16,2)", "e8m0", "fp32",
+                                        "e4m3fnuz", "fp64", "e2m1", "fp16:flushout", "int(8,scale=0.5)"};
+    static const size_t lengths[] = {1, 31, 33, 400, 4097, 5000};
+    device_begin();
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        fpemu_format f;
+        if (fpemu_parse(specs[i], &f, NULL)) {
+            printf("FAIL %s is not read\n", specs[i]);
+            failures++;
+            continue;
+        }
+        for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++)
+            for (int type = F32; type <= F16; type++) {
+                if (type == F64 ? !f.fits_f64 : !f.fits_f32)
+                    continue;
+                for (int work = 0; work < FPEMU_OPERATION_COUNT; work++)
+                    one(specs[i], &f, 0, work, mode, type, lengths[next() % 3 + (next() % 16 == 0 ? 3 : 0)]);
+                if (f.fits_f32)
+                    one(specs[i], &f, 1, (int)(next() % FPEMU_FUNCTION_COUNT), mode, type, 50);
+            }
+    }
+    for (int function = 0; function < FPEMU_FUNCTION_COUNT; function++) {
+        fpemu_format f;
+        fpemu_named(FPEMU_BINARY16, &f);
+        one("fp16", &f, 1, function, FPEMU_RNE, F32, 300);
+    }
+    check_relations();
+    check_refusals();
+    printf("operations: %lu calls, %lu failures\n", comparisons, failures);
+    return failures != 0;
+}

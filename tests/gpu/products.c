@@ -1,0 +1,226 @@
+/* products.c - libfpemu_cuda's dot products against libfpemu's, bit for bit, counters included; played on this processor
+ * or run on a device, as verbs.c.
+ *
+ *   every model, with and without rounded products, operands and result, stochastic ones, starting from c
+ *   both carriers; orders, transposes, leading dimensions, batches; alpha and beta; gemv and dot with steps
+ *   lengths around chunks, steps of tensor cores, levels of the tree and warps
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+
+enum { MOST = 20000 };
+
+static unsigned long failures, comparisons;
+static uint64_t state = 5;
+static double a[MOST], b[MOST], c[MOST], want[MOST], got[MOST];
+static unsigned char stats_room[1 << 20];
+
+static uint64_t next(void)
+{
+    state += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = state;
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/* Numbers of ordinary size, exact in binary32, some zero or special. */
+static void fill(double *x, int wide, int odd)
+{
+    float *const narrow = (float *)(void *)x;
+    for (size_t i = 0; i < MOST; i++) {
+        const uint64_t r = next();
+        double v = (double)((int64_t)(r >> 20) % 4096 - 2048) / 256;
+        if (r % 5 == 0)
+            v *= (double)(1 << (r >> 8) % 12) / 64;
+        if (r % 9 == 0)
+            v = r & 512 ? 0.0 : -0.0;
+        if (wide && r % 4 == 0)
+            v += (double)(r >> 40) / 1e16;
+        if (odd && r % 301 == 0)
+            v = (r & 1024 ? 1e300 : -1e300) * 1e300 * (r & 2048 ? 0.0 : 1.0);
+        if (wide)
+            x[i] = v;
+        else
+            narrow[i] = (float)v;
+    }
+}
+
+static int same_stats(const fpemu_stats *s, const fpemu_stats *t)
+{
+    return s->count == t->count && s->nan == t->nan && s->infinite == t->infinite && s->clipped == t->clipped &&
+           s->overflow == t->overflow && s->invalid == t->invalid && s->underflow == t->underflow &&
+           s->subnormal == t->subnormal && s->inexact == t->inexact && s->min_abs == t->min_abs &&
+           s->max_abs == t->max_abs && s->max_error == t->max_error && s->swamped == t->swamped;
+}
+
+static void compare(const char *text, const char *what, int wide, int counted, int status, int expected,
+                    const fpemu_cuda_stats *d_s, const fpemu_stats *right)
+{
+    const size_t bytes = MOST * (wide ? sizeof(double) : sizeof(float));
+    fpemu_stats seen;
+    size_t at = 0;
+    comparisons++;
+    memset(&seen, 0, sizeof seen);
+    while (at < bytes && ((unsigned char *)got)[at] == ((unsigned char *)want)[at])
+        at++;
+    const int read = counted ? fpemu_cuda_stats_read(d_s, stats_room, &seen, NULL) : 0;
+    if (status != expected || at < bytes || read || (counted && !same_stats(&seen, right)))
+        if (failures++ < 25)
+            printf("FAIL %s %s wide=%d counted=%d status %d (%d) byte %zu of %zu read %d count %llu %llu\n", text, what,
+                   wide, counted, status, expected, at, bytes, read, (unsigned long long)seen.count,
+                   (unsigned long long)right->count);
+}
+
+static void seed(fpemu_target *t)
+{
+    t->rounding.seed = next();
+    t->rounding.stream = next();
+    t->rounding.offset = next() % 100;
+    t->rounding.generator = (uint8_t)(next() % 2);
+    t->rounding.bits = (uint8_t)(next() % 33);
+    t->rounding.variant = (uint8_t)(next() % 3);
+}
+
+static void one(const char *text, const fpemu_gemm_spec *given, int wide, int what)
+{
+    static const uint64_t sizes[] = {0, 1, 2, 3, 5, 8, 31, 32, 33, 40}, depths[] = {0, 1, 2, 3, 7, 15, 16, 17, 33, 64, 65};
+    static const double factors[] = {1, 1, 0, -1, 0.5, 3};
+    const size_t size = wide ? sizeof(double) : sizeof(float);
+    fpemu_gemm_spec spec = *given;
+    fpemu_gemm_shape s;
+    fpemu_stats right;
+    memset(&s, 0, sizeof s);
+    memset(&right, 0, sizeof right);
+    fpemu_target *const targets[] = {&spec.a, &spec.b, &spec.product, &spec.out, &spec.sum.inner, &spec.sum.outer};
+    for (size_t i = 0; i < 6; i++)
+        if (targets[i]->rounding.mode >= FPEMU_SR)
+            seed(targets[i]);
+    const int counted = next() % 3 == 0;
+    spec.start_from_c = spec.sum.model != FPEMU_INTEGER && next() % 3 == 0;
+    const double alpha = spec.start_from_c ? 1 : factors[next() % 6], beta = spec.start_from_c ? 1 : factors[next() % 6];
+    s.m = sizes[next() % 10];
+    s.n = what == 1 ? 1 : sizes[next() % 8];
+    s.k = depths[next() % 11];
+    s.order = (uint8_t)(next() % 2);
+    s.transpose_a = (uint8_t)(next() % 2);
+    s.transpose_b = (uint8_t)(next() % 2);
+    s.lda = s.ldb = s.ldc = next() % 2 ? 0 : 70;
+    s.batch = next() % 3;
+    if (s.batch > 1) {
+        s.stride_a = next() % 2 ? 70 * 70 : 0;
+        s.stride_b = next() % 2 ? 70 * 70 : 0;
+        s.stride_c = 70 * 70;
+    }
+    fill(a, wide, next() % 4 == 0);
+    fill(b, wide, next() % 4 == 0);
+    fill(c, wide, 0);
+    memcpy(want, c, sizeof c);
+    void *const d_a = device_memory(0, sizeof a), *const d_b = device_memory(1, sizeof b);
+    void *const d_c = device_memory(3, sizeof c);
+    fpemu_cuda_stats *const d_s = device_memory(2, fpemu_cuda_stats_size());
+    to_device(d_a, a, sizeof a);
+    to_device(d_b, b, sizeof b);
+    to_device(d_c, c, sizeof c);
+    fpemu_cuda_stats_clear(d_s, 0, NULL);
+    fpemu_stats *const cpu = counted ? &right : NULL;
+    fpemu_cuda_stats *const gpu = counted ? d_s : NULL;
+    const int64_t incx = next() % 2 ? 1 : -2, incy = next() % 2 ? 3 : -1;
+    if (what == 1) {
+        s.n = s.k;
+        s.batch = s.lda = s.stride_a = s.stride_b = 0;
+    }
+    /* a gemv or dot product as the shape that tells its scratch */
+    fpemu_gemm_shape sized = s;
+    if (what) {
+        memset(&sized, 0, sizeof sized);
+        sized.m = what == 2 ? 1 : s.transpose_a ? s.k : s.m;
+        sized.n = 1;
+        sized.k = what == 2 ? s.k : s.transpose_a ? s.m : s.k;
+    }
+    const uint64_t bytes = fpemu_cuda_gemm_scratch_size(&spec, &sized, wide ? 64 : 32);
+    void *const scratch = bytes ? device_memory(4, (size_t)bytes) : NULL;
+    int status, expected;
+    const size_t m = (size_t)s.m, n = (size_t)s.k;
+    if (what == 0 && wide) {
+        expected = (int)fpemu_gemm_f64(&spec, &s, alpha, a, b, beta, want, cpu);
+        status = fpemu_cuda_gemm_f64(&spec, &s, alpha, d_a, d_b, beta, d_c, scratch, gpu, NULL);
+    } else if (what == 0) {
+        expected = (int)fpemu_gemm_f32(&spec, &s, (float)alpha, (float *)(void *)a, (float *)(void *)b, (float)beta,
+                                       (float *)(void *)want, cpu);
+        status = fpemu_cuda_gemm_f32(&spec, &s, (float)alpha, d_a, d_b, (float)beta, d_c, scratch, gpu, NULL);
+    } else if (what == 1 && wide) {
+        expected = (int)fpemu_gemv_f64(&spec, (fpemu_order)s.order, s.transpose_a, m, n, alpha, a, 0, b, incx, beta,
+                                       want, incy, cpu);
+        status = fpemu_cuda_gemv_f64(&spec, (fpemu_order)s.order, s.transpose_a, m, n, alpha, d_a, 0, d_b, incx, beta,
+                                     d_c, incy, scratch, gpu, NULL);
+    } else if (what == 1) {
+        expected = (int)fpemu_gemv_f32(&spec, (fpemu_order)s.order, s.transpose_a, m, n, (float)alpha,
+                                       (float *)(void *)a, 0, (float *)(void *)b, incx, (float)beta,
+                                       (float *)(void *)want, incy, cpu);
+        status = fpemu_cuda_gemv_f32(&spec, (fpemu_order)s.order, s.transpose_a, m, n, (float)alpha, d_a, 0, d_b, incx,
+                                     (float)beta, d_c, incy, scratch, gpu, NULL);
+    } else if (wide) {
+        expected = (int)fpemu_dot_f64(&spec, n, a, incx, b, incy, want, cpu);
+        status = fpemu_cuda_dot_f64(&spec, n, d_a, incx, d_b, incy, d_c, scratch, gpu, NULL);
+    } else {
+        expected = (int)fpemu_dot_f32(&spec, n, (float *)(void *)a, incx, (float *)(void *)b, incy,
+                                      (float *)(void *)want, cpu);
+        status = fpemu_cuda_dot_f32(&spec, n, d_a, incx, d_b, incy, d_c, scratch, gpu, NULL);
+    }
+    from_device(got, d_c, MOST * size);
+    compare(text, what == 0 ? "gemm" : what == 1 ? "gemv" : "dot", wide, counted, status, expected, d_s, &right);
+}
+
+static void check_refusals(void)
+{
+    fpemu_gemm_spec spec;
+    fpemu_gemm_shape s;
+    float *const x = device_memory(0, sizeof a);
+    fpemu_gemm_parse("seq(fp16); ab=e4m3fn", &spec, NULL);
+    memset(&s, 0, sizeof s);
+    s.m = s.n = s.k = 4;
+    const int status[] = {
+        fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 32, NULL, NULL, NULL), FPEMU_ERROR_NULL,
+        fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 8, device_memory(4, 512), NULL, NULL), FPEMU_ERROR_OVERLAP,
+        fpemu_cuda_gemm_f32(&spec, NULL, 1, x, x + 16, 0, x + 32, NULL, NULL, NULL), FPEMU_ERROR_NULL,
+    };
+    for (size_t i = 0; i < sizeof status / sizeof *status; i += 2, comparisons++)
+        if (status[i] != status[i + 1]) {
+            printf("FAIL refusal %zu: status %d, not %d\n", i / 2, status[i], status[i + 1]);
+            failures++;
+        }
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const specs[] = {
+        "fp32", "fp64", "seq(fp16)", "seq(fp(6,9,0)/sr)", "seq(bf16/rtn); product=fp16", "seq(fp16); out=e5m2/sr",
+        "seq(fixed(16,4)); product=fixed(20,8)/sr", "seq(posit(16,2))", "chunk(4,fp(6,9,0))", "chunk(16,fp16,fp32); ab=e5m2",
+        "chunk(7,bf16/sr,fp(6,9,0)/sr); product=bf16/sr", "pairwise(fp16)", "pairwise(bf16/sr); product=fp16/sr",
+        "pairwise(fp32); ab=bf16/sr", "kahan(bf16)", "kahan(fp16/sr); product=fp16/rtp", "kahan(fp64)", "tc(v100,fp16)",
+        "tc(a100,bf16)", "tc(h100,fp16,fp16)", "tc(h100,e4m3fn,promote=64)", "tc(b200,e5m2)", "tc(a100,tf32)",
+        "fused(3,20,fp16,least=-30,promote=6,outer=fp16/sr); ab=fp16", "int(32,saturate); ab=fixed(8,4)",
+        "int(12,saturate); ab=int8", "int(14,wrap); a=int(8,scale=0.25); b=uint(6,scale=2)", "seq(fp16); ab=table(nf4)",
+        "seq(fp(6,9,0)/sr); a=fp(4,3,4)/sr; b=e5m2; out=fp16/sr", "seq(e4m3fn:saturate/rna); out=bf16",
+    };
+    const int rounds = argc > 1 ? atoi(argv[1]) : 12;
+    device_begin();
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        fpemu_gemm_spec spec;
+        if (fpemu_gemm_parse(specs[i], &spec, NULL)) {
+            printf("FAIL %s is not read\n", specs[i]);
+            failures++;
+            continue;
+        }
+        for (int k = 0; k < rounds; k++)
+            for (int wide = 0; wide < 2; wide++)
+                one(specs[i], &spec, wide, k % 3);
+    }
+    check_refusals();
+    printf("products: %lu calls, %lu failures\n", comparisons, failures);
+    return failures != 0;
+}

@@ -1,0 +1,645 @@
+/* tensors.c - what libfpemu_cuda does with tensors against libfpemu, bit for bit, counters and sums included: quantising
+ * along an axis, packing, unpacking, single blocks, measuring, the order of scales. Played on this processor or run on a
+ * device, as verbs.c.
+ *
+ *   every named format with scales, every rule, scale format and block shape, codebooks
+ *   every mode, generator, number of random bits and compatibility setting
+ *   shapes around warps, blocks and pieces; strides with gaps, backwards, repeated; in place; slices of a tensor
+ *   float, double, bfloat16 and binary16 arrays; bytes at any alignment
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+
+enum { MOST = 70000, BYTES = 8 * MOST + 4096, BINS = 60 };
+enum { F32, F64, BF16, F16 };
+#define WANT_ALL (FPEMU_SUMS | FPEMU_HISTOGRAM | FPEMU_SCALES)
+
+static unsigned long failures, comparisons;
+static uint64_t state = 11;
+static const size_t element[] = {[F32] = 4, [F64] = 8, [BF16] = 2, [F16] = 2};
+static const char *const type_name[] = {"f32", "f64", "bf16", "f16"};
+
+static uint64_t next(void)
+{
+    state += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = state;
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+typedef struct test_case {
+    const char *spec;
+    fpemu_format format;
+    fpemu_rounding rounding;
+    fpemu_shape shape;
+    size_t reach_x, reach_y; /* elements that the strides span */
+    int64_t low_x, low_y;    /* the first of them, relative to the array */
+    int type, counted;
+} test_case;
+
+static void fail(const test_case *c, const char *what, int status, size_t at)
+{
+    const fpemu_rounding *r = &c->rounding;
+    if (failures++ < 25)
+        printf("FAIL %s %s %s status %d at %zu: mode=%d bits=%d variant=%d generator=%d compat=%d offset=%llu "
+               "shape %llu x %llu x %llu x %llu strides %lld %lld %lld %lld counted=%d\n",
+               c->spec, type_name[c->type], what, status, at, r->mode, r->bits, r->variant, r->generator, r->compat,
+               (unsigned long long)r->offset, (unsigned long long)c->shape.outer, (unsigned long long)c->shape.rows,
+               (unsigned long long)c->shape.length, (unsigned long long)c->shape.inner,
+               (long long)c->shape.x_stride[0], (long long)c->shape.x_stride[1], (long long)c->shape.x_stride[2],
+               (long long)c->shape.x_stride[3], c->counted);
+}
+
+/* --------------------------------------------------------------------------------- one call for each type */
+
+#define BY_TYPE(call, a32, a64, a16)                                                                                   \
+    (type == F32   ? fpemu_cuda_##call##_f32 a32                                                                       \
+     : type == F64 ? fpemu_cuda_##call##_f64 a64                                                                       \
+     : type == BF16 ? fpemu_cuda_##call##_bf16 a16                                                                     \
+                    : fpemu_cuda_##call##_f16 a16)
+
+static int quantize(const test_case *c, const void *x, void *y, void *scratch, fpemu_cuda_stats *s)
+{
+    const int type = c->type;
+    const fpemu_format *f = &c->format;
+    const fpemu_rounding *r = &c->rounding;
+    return BY_TYPE(quantize_along, (f, r, &c->shape, x, y, scratch, s, NULL),
+                   (f, r, &c->shape, x, y, scratch, s, NULL), (f, r, &c->shape, x, y, scratch, s, NULL));
+}
+
+static int pack(const test_case *c, const void *x, void *bytes, void *scratch, fpemu_cuda_stats *s)
+{
+    const int type = c->type;
+    const fpemu_format *f = &c->format;
+    const fpemu_rounding *r = &c->rounding;
+    return BY_TYPE(pack, (f, r, &c->shape, x, bytes, scratch, s, NULL), (f, r, &c->shape, x, bytes, scratch, s, NULL),
+                   (f, r, &c->shape, x, bytes, scratch, s, NULL));
+}
+
+static int unpack(const test_case *c, const void *bytes, void *y, void *scratch)
+{
+    const int type = c->type;
+    const fpemu_format *f = &c->format;
+    return BY_TYPE(unpack, (f, &c->shape, bytes, y, scratch, NULL), (f, &c->shape, bytes, y, scratch, NULL),
+                   (f, &c->shape, bytes, y, scratch, NULL));
+}
+
+static int pack_blocks(const test_case *c, uint64_t first, uint64_t count, const void *x, void *bytes, void *scratch)
+{
+    const int type = c->type;
+    const fpemu_format *f = &c->format;
+    const fpemu_rounding *r = &c->rounding;
+    return BY_TYPE(pack_blocks, (f, r, &c->shape, first, count, x, bytes, scratch, NULL, NULL),
+                   (f, r, &c->shape, first, count, x, bytes, scratch, NULL, NULL),
+                   (f, r, &c->shape, first, count, x, bytes, scratch, NULL, NULL));
+}
+
+static int unpack_blocks(const test_case *c, uint64_t first, uint64_t count, const void *bytes, void *y, void *scratch)
+{
+    const int type = c->type;
+    const fpemu_format *f = &c->format;
+    return BY_TYPE(unpack_blocks, (f, &c->shape, first, count, bytes, y, scratch, NULL),
+                   (f, &c->shape, first, count, bytes, y, scratch, NULL),
+                   (f, &c->shape, first, count, bytes, y, scratch, NULL));
+}
+
+/* ------------------------------------------------------------------------------------------ what is right */
+
+static float wide_x[MOST], wide_y[MOST];
+
+/* 16-bit numbers to binary32, and back: nearest, finite ones staying finite. */
+static void widen(int type, size_t n, const void *x, float *y)
+{
+    fpemu_format narrow;
+    fpemu_named(type == BF16 ? FPEMU_BFLOAT16 : FPEMU_BINARY16, &narrow);
+    fpemu_decode_f32(&narrow, n, x, y);
+}
+
+static void narrow(int type, size_t n, const float *x, void *y)
+{
+    fpemu_format f;
+    fpemu_rounding r = fpemu_nearest();
+    r.overflow = FPEMU_OVERFLOW_SATURATE_KEEP_INF;
+    fpemu_named(type == BF16 ? FPEMU_BFLOAT16 : FPEMU_BINARY16, &f);
+    fpemu_encode_f32(&f, &r, n, x, y, NULL);
+}
+
+static int right_quantize(const test_case *c, const unsigned char *x, unsigned char *y, fpemu_stats *s)
+{
+    const fpemu_format *f = &c->format;
+    const size_t size = element[c->type];
+    const void *from = x - c->low_x * (int64_t)size;
+    void *to = y - c->low_y * (int64_t)size;
+    if (c->type == F32)
+        return (int)fpemu_quantize_along_f32(f, &c->rounding, &c->shape, from, to, s);
+    if (c->type == F64)
+        return (int)fpemu_quantize_along_f64(f, &c->rounding, &c->shape, from, to, s);
+    widen(c->type, c->reach_x, x, wide_x);
+    widen(c->type, c->reach_y, y, wide_y);
+    const int status =
+        (int)fpemu_quantize_along_f32(f, &c->rounding, &c->shape, wide_x - c->low_x, wide_y - c->low_y, s);
+    narrow(c->type, c->reach_y, wide_y, y);
+    return status;
+}
+
+static int right_pack(const test_case *c, const unsigned char *x, void *bytes, fpemu_stats *s)
+{
+    const void *from = x - c->low_x * (int64_t)element[c->type];
+    if (c->type == F32)
+        return (int)fpemu_pack_f32(&c->format, &c->rounding, &c->shape, from, bytes, s);
+    if (c->type == F64)
+        return (int)fpemu_pack_f64(&c->format, &c->rounding, &c->shape, from, bytes, s);
+    widen(c->type, c->reach_x, x, wide_x);
+    return (int)fpemu_pack_f32(&c->format, &c->rounding, &c->shape, wide_x - c->low_x, bytes, s);
+}
+
+static int right_unpack(const test_case *c, const void *bytes, unsigned char *y)
+{
+    void *to = y - c->low_y * (int64_t)element[c->type];
+    if (c->type == F32)
+        return (int)fpemu_unpack_f32(&c->format, &c->shape, bytes, to);
+    if (c->type == F64)
+        return (int)fpemu_unpack_f64(&c->format, &c->shape, bytes, to);
+    widen(c->type, c->reach_y, y, wide_y);
+    const int status = (int)fpemu_unpack_f32(&c->format, &c->shape, bytes, wide_y - c->low_y);
+    narrow(c->type, c->reach_y, wide_y, y);
+    return status;
+}
+
+static int same_stats(const fpemu_stats *a, const fpemu_stats *b)
+{
+    return a->count == b->count && a->nan == b->nan && a->infinite == b->infinite && a->clipped == b->clipped &&
+           a->overflow == b->overflow && a->invalid == b->invalid && a->underflow == b->underflow &&
+           a->subnormal == b->subnormal && a->inexact == b->inexact && a->min_abs == b->min_abs &&
+           a->max_abs == b->max_abs && a->max_error == b->max_error && a->blocks == b->blocks &&
+           a->zero_blocks == b->zero_blocks && a->nan_blocks == b->nan_blocks &&
+           a->saturated_scales == b->saturated_scales &&
+           memcmp(&a->sum_error, &b->sum_error, sizeof a->sum_error) == 0 &&
+           memcmp(&a->sum_error2, &b->sum_error2, sizeof a->sum_error2) == 0 &&
+           memcmp(&a->sum_square, &b->sum_square, sizeof a->sum_square) == 0;
+}
+
+/* -------------------------------------------------------------------------------------------- comparisons */
+
+static unsigned char in[BYTES], before[BYTES], want[BYTES], got[BYTES], packed[BYTES];
+static unsigned char stats_room[1 << 20];
+static uint64_t bins[2][2][BINS];
+static fpemu_stats stats[2];
+
+static void begin_stats(const test_case *c)
+{
+    memset(stats, 0, sizeof stats);
+    memset(bins, 0, sizeof bins);
+    for (int k = 0; k < 2; k++) {
+        stats[k].want = c->counted > 1 ? WANT_ALL : 0;
+        stats[k].histogram = bins[k][0];
+        stats[k].scale_histogram = bins[k][1];
+        stats[k].histogram_first = stats[k].scale_first = -30;
+        stats[k].histogram_length = stats[k].scale_length = BINS;
+    }
+}
+
+static void compare_stats(const test_case *c, const char *what, const fpemu_cuda_stats *d_s)
+{
+    if (!c->counted)
+        return;
+    const int status = fpemu_cuda_stats_read(d_s, stats_room, &stats[1], NULL);
+    if (status || !same_stats(&stats[0], &stats[1]) || memcmp(bins[0], bins[1], sizeof bins[0]) != 0)
+        fail(c, what, status, 0);
+}
+
+static void compare_bytes(const test_case *c, const char *what, int status, int expected, size_t n)
+{
+    comparisons++;
+    if (status != expected) {
+        fail(c, what, status, (size_t)expected);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (got[i] != want[i]) {
+            fail(c, what, status, i);
+            return;
+        }
+}
+
+static void compare_quantize(const test_case *c, unsigned char *d_x, unsigned char *d_y, void *scratch,
+                             fpemu_cuda_stats *d_s)
+{
+    const size_t size = element[c->type], n_x = c->reach_x * size, n_y = c->reach_y * size;
+    const int in_place = c->counted == 1 && n_x == n_y &&
+                         memcmp(c->shape.x_stride, c->shape.y_stride, sizeof c->shape.x_stride) == 0;
+    begin_stats(c);
+    memcpy(want, in_place ? in : before, n_y);
+    const int expected = right_quantize(c, in, want, c->counted ? &stats[0] : NULL);
+    to_device(d_x, in, n_x);
+    to_device(d_y, before, n_y);
+    unsigned char *const out = in_place ? d_x : d_y;
+    int status = fpemu_cuda_stats_clear(d_s, stats[1].want, NULL);
+    if (!status)
+        status = quantize(c, d_x - c->low_x * (int64_t)size, out - c->low_y * (int64_t)size, scratch,
+                          c->counted ? d_s : NULL);
+    if (status == FPEMU_ERROR_CARRIER && c->type >= BF16)
+        return; /* a scalar format that does not fit the 16-bit type */
+    from_device(got, out, n_y);
+    compare_bytes(c, "quantize_along", status, expected, n_y);
+    if (!status)
+        compare_stats(c, "quantize_along: stats", d_s);
+}
+
+/* Blocks [first, first + count) packed anew from other numbers, and read. */
+static void compare_blocks(const test_case *c, const fpemu_layout *l, unsigned char *d_x, unsigned char *d_y,
+                           unsigned char *d_bytes, void *scratch)
+{
+    fpemu_extent extent;
+    const uint64_t first = next() % l->blocks, count = 1 + next() % (l->blocks - first < 40 ? l->blocks - first : 40);
+    size_t n = 0;
+    for (uint64_t b = first; b < first + count; b++) {
+        fpemu_packed_extent(&c->format, &c->shape, b, &extent);
+        n += extent.elements;
+    }
+    if (n > c->reach_x || c->type >= BF16)
+        return;
+    to_device(d_x, in, n * element[c->type]);
+    memcpy(want, packed, l->bytes);
+    int expected = (int)(c->type == F32
+                             ? fpemu_pack_blocks_f32(&c->format, &c->rounding, &c->shape, first, count,
+                                                     (const float *)(void *)in, want, NULL)
+                             : fpemu_pack_blocks_f64(&c->format, &c->rounding, &c->shape, first, count,
+                                                     (const double *)(void *)in, want, NULL));
+    int status = pack_blocks(c, first, count, d_x, d_bytes, scratch);
+    from_device(got, d_bytes, l->bytes);
+    compare_bytes(c, "pack_blocks", status, expected, l->bytes);
+    expected = (int)(c->type == F32 ? fpemu_unpack_blocks_f32(&c->format, &c->shape, first, count, packed,
+                                                              (float *)(void *)want)
+                                    : fpemu_unpack_blocks_f64(&c->format, &c->shape, first, count, packed,
+                                                              (double *)(void *)want));
+    to_device(d_bytes, packed, l->bytes);
+    status = unpack_blocks(c, first, count, d_bytes, d_y, scratch);
+    from_device(got, d_y, n * element[c->type]);
+    compare_bytes(c, "unpack_blocks", status, expected, n * element[c->type]);
+}
+
+static void compare_packed(const test_case *c, unsigned char *d_x, unsigned char *d_y, void *scratch,
+                           fpemu_cuda_stats *d_s)
+{
+    fpemu_layout l;
+    const size_t size = element[c->type];
+    if (fpemu_packed_layout(&c->format, &c->shape, &l) || l.bytes == 0 || l.bytes + 8 > BYTES)
+        return;
+    unsigned char *const d_bytes = (unsigned char *)device_memory(5, BYTES) + next() % 8;
+    begin_stats(c);
+    memset(want, 0xa5, l.bytes);
+    const int expected = right_pack(c, in, want, c->counted ? &stats[0] : NULL);
+    to_device(d_x, in, c->reach_x * size);
+    memset(got, 0xa5, l.bytes);
+    to_device(d_bytes, got, l.bytes);
+    int status = fpemu_cuda_stats_clear(d_s, stats[1].want, NULL);
+    if (!status)
+        status = pack(c, d_x - c->low_x * (int64_t)size, d_bytes, scratch, c->counted ? d_s : NULL);
+    from_device(got, d_bytes, l.bytes);
+    compare_bytes(c, "pack", status, expected, l.bytes);
+    if (status)
+        return;
+    compare_stats(c, "pack: stats", d_s);
+    /* back, through bytes that pack may not have written */
+    memcpy(packed, want, l.bytes);
+    for (size_t i = l.scales_offset; i < l.bytes; i++)
+        if (next() % 8 == 0)
+            packed[i] = (unsigned char)next();
+    memcpy(want, before, c->reach_y * size);
+    const int read = right_unpack(c, packed, want);
+    to_device(d_bytes, packed, l.bytes);
+    to_device(d_y, before, c->reach_y * size);
+    status = unpack(c, d_bytes, d_y - c->low_y * (int64_t)size, scratch);
+    if (status == FPEMU_ERROR_CARRIER && c->type >= BF16)
+        return;
+    from_device(got, d_y, c->reach_y * size);
+    compare_bytes(c, "unpack", status, read, c->reach_y * size);
+    compare_blocks(c, &l, d_x, d_y, d_bytes, scratch);
+}
+
+static void compare_range(const test_case *c, unsigned char *d_x)
+{
+    fpemu_range expected, seen;
+    fpemu_cuda_range *const d_range = device_memory(6, fpemu_cuda_range_size());
+    const size_t n = c->reach_x, half = n / 3;
+    const int type = c->type;
+    memset(&expected, 0, sizeof expected);
+    to_device(d_x, in, n * element[type]);
+    if (type == F64)
+        fpemu_measure_f64(&c->format, n, (const double *)(void *)in, &expected);
+    else if (type == F32)
+        fpemu_measure_f32(&c->format, n, (const float *)(void *)in, &expected);
+    else {
+        widen(type, n, in, wide_x);
+        fpemu_measure_f32(&c->format, n, wide_x, &expected);
+    }
+    int status = fpemu_cuda_range_clear(d_range, NULL);
+    for (int part = 0; part < 2 && !status; part++) {
+        const size_t m = part ? n - half : half;
+        const void *p = d_x + (part ? half * element[type] : 0);
+        status = BY_TYPE(measure, (&c->format, m, p, d_range, NULL), (&c->format, m, p, d_range, NULL),
+                         (&c->format, m, p, d_range, NULL));
+    }
+    if (!status)
+        status = fpemu_cuda_range_read(d_range, &seen, NULL);
+    comparisons++;
+    if (status || memcmp(&seen, &expected, sizeof seen) != 0)
+        fail(c, "measure", status, 0);
+}
+
+/* ------------------------------------------------------------------------------------------------- inputs */
+
+/* Numbers of one size and another, block by block, with a few that are special. */
+static void fill(const test_case *c)
+{
+    const size_t size = element[c->type];
+    const int far = next() % 4 == 0, odd = next() % 3 == 0;
+    int shift = 0;
+    for (size_t i = 0; i < c->reach_x; i++) {
+        if (i % 23 == 0)
+            shift = far ? (int)(next() % 240) - 120 : (int)(next() % 24) - 12;
+        const uint64_t r = next();
+        double x = (double)(int64_t)next() / 9223372036854775808.0;
+        if (r % 7 == 0)
+            x = (double)((int64_t)(r >> 40) % 33 - 16) / 4; /* ties */
+        for (int k = 0; k < (shift < 0 ? -shift : shift); k++)
+            x = shift < 0 ? x / 2 : x * 2;
+        if (r % 11 == 0)
+            x = r % 2 ? 0.0 : -0.0;
+        uint64_t u;
+        uint32_t v;
+        float f = (float)x;
+        if (odd && r % 97 == 0)
+            f = r % 5 == 0 ? 0.0f / (float)(r % 5) : 3e38f * (r % 2 ? 10 : -10);
+        if (odd && r % 97 == 0)
+            x = (double)f;
+        memcpy(&u, &x, 8);
+        memcpy(&v, &f, 4);
+        if (c->type == F64)
+            memcpy(in + i * size, &u, 8);
+        else if (c->type == F32)
+            memcpy(in + i * size, &v, 4);
+        else {
+            const uint16_t some = (uint16_t)((r >> 20 & 0x83ff) | (r >> 31 & 0x7000));
+            const uint16_t h = c->type == BF16 ? (uint16_t)(v >> 16) : r % 13 ? some : (uint16_t)(r >> 40);
+            memcpy(in + i * size, &h, 2);
+        }
+    }
+    for (size_t i = 0; i < c->reach_y * size; i++)
+        before[i] = (unsigned char)(i * 7);
+    if (c->type >= BF16) { /* what lies in gaps comes back as it is */
+        memset(before, 0, c->reach_y * size);
+        widen(c->type, c->reach_x, in, wide_x);
+        narrow(c->type, c->reach_x, wide_x, in);
+    }
+}
+
+/* Strides: contiguous, padded, backwards; for x also repeated. Sets how far they reach. */
+static void choose_strides(test_case *c)
+{
+    fpemu_shape *s = &c->shape;
+    const uint64_t extent[4] = {s->outer, s->rows, s->length, s->inner};
+    memset(s->x_stride, 0, sizeof s->x_stride);
+    memset(s->y_stride, 0, sizeof s->y_stride);
+    for (int k = 0; k < 2; k++) {
+        int64_t *stride = k ? s->y_stride : s->x_stride;
+        size_t *reach = k ? &c->reach_y : &c->reach_x;
+        int64_t *low = k ? &c->low_y : &c->low_x;
+        const unsigned kind = next() % 4;
+        int64_t step = 1;
+        *reach = 1;
+        *low = 0;
+        for (int a = 3; a >= 0; a--) {
+            int64_t own = step;
+            if (kind >= 2)
+                own += (int64_t)(next() % 3);
+            step = own * (int64_t)extent[a];
+            if (kind == 3 && next() % 3 == 0)
+                own = -own;
+            if (kind == 2 && k == 0 && next() % 6 == 0)
+                own = 0;
+            *reach += (size_t)(own < 0 ? -own : own) * (size_t)(extent[a] - 1);
+            if (own < 0)
+                *low += own * (int64_t)(extent[a] - 1);
+            if (kind)
+                stride[a] = own;
+        }
+        if (kind && (stride[0] | stride[1] | stride[2] | stride[3]) == 0) { /* would mean contiguous */
+            *reach = (size_t)(extent[0] * extent[1] * extent[2] * extent[3]);
+            *low = 0;
+        }
+    }
+    if (next() % 3 == 0) {
+        memcpy(s->y_stride, s->x_stride, sizeof s->y_stride);
+        c->reach_y = c->reach_x;
+        c->low_y = c->low_x;
+        if (s->x_stride[0] | s->x_stride[1] | s->x_stride[2] | s->x_stride[3])
+            for (int a = 0; a < 4; a++)
+                if (s->x_stride[a] == 0 && extent[a] > 1) { /* places of y must differ */
+                    memset(s->x_stride, 0, sizeof s->x_stride);
+                    memset(s->y_stride, 0, sizeof s->y_stride);
+                    c->reach_x = c->reach_y = (size_t)(extent[0] * extent[1] * extent[2] * extent[3]);
+                    c->low_x = c->low_y = 0;
+                }
+    }
+}
+
+static void choose_shape(test_case *c)
+{
+    static const uint64_t lengths[] = {1, 5, 15, 16, 17, 31, 32, 33, 64, 100, 129, 257};
+    static const uint64_t few[] = {1, 1, 2, 3, 5};
+    fpemu_shape *s = &c->shape;
+    memset(s, 0, sizeof *s);
+    s->outer = few[next() % 5];
+    s->rows = few[next() % 5];
+    s->length = lengths[next() % (sizeof lengths / sizeof *lengths)];
+    s->inner = few[next() % 5];
+    if (next() % 8 == 0) { /* long lines, channels and tensors */
+        const uint64_t n = 4090 + next() % 9000;
+        s->outer = s->rows = s->inner = 1;
+        s->length = 1 + next() % 3;
+        *(next() % 2 ? &s->length : next() % 2 ? &s->outer : &s->inner) = n;
+    }
+    choose_strides(c);
+}
+
+static void one_case(test_case *c, int mode, int type)
+{
+    fpemu_rounding *r = &c->rounding;
+    fpemu_range whole;
+    *r = fpemu_nearest();
+    r->mode = (uint8_t)mode;
+    r->nan = (uint8_t)(next() % 5);
+    r->overflow = (uint8_t)(next() % 4);
+    r->variant = (uint8_t)(next() % 3);
+    r->bits = (uint8_t)(next() % 33);
+    r->generator = (uint8_t)(next() % 2);
+    r->seed = next();
+    r->stream = next();
+    r->offset = next() % 3 == 0 ? 0 : next() % 2 ? next() % 10000 : UINT64_C(0xffffffff) - next() % 9000;
+    if (next() % 4 == 0)
+        r->compat = next() % 2 ? FPEMU_COMPAT_QPYTORCH : FPEMU_COMPAT_MUPPET;
+    c->type = type;
+    c->counted = (int)(next() % 3);
+    choose_shape(c);
+    if (c->reach_x > MOST / 2 || c->reach_y > MOST / 2)
+        return;
+    fill(c);
+    if (next() % 4 == 0) { /* a slice: the range of something larger */
+        memset(&whole, 0, sizeof whole);
+        if (type == F64)
+            fpemu_measure_f64(&c->format, c->reach_x / 2, (const double *)(void *)in, &whole);
+        else if (type == F32)
+            fpemu_measure_f32(&c->format, c->reach_x / 2, (const float *)(void *)in, &whole);
+        whole.nonfinite = next() % 2 ? whole.nonfinite : 0;
+        c->shape.whole = &whole;
+    }
+    unsigned char *const d_x = device_memory(0, BYTES), *const d_y = device_memory(1, BYTES);
+    fpemu_cuda_stats *const d_s = device_memory(2, fpemu_cuda_stats_size());
+    const uint64_t size = fpemu_cuda_scratch_size(&c->format, &c->shape);
+    void *const scratch = size ? device_memory(4, (size_t)size) : NULL;
+    compare_quantize(c, d_x, d_y, scratch, d_s);
+    compare_packed(c, d_x, d_y, scratch, d_s);
+    if (next() % 4 == 0)
+        compare_range(c, d_x);
+    c->shape.whole = NULL;
+}
+
+static void try_format(const char *spec, const fpemu_format *format, int rounds)
+{
+    test_case c;
+    memset(&c, 0, sizeof c);
+    c.spec = spec;
+    c.format = *format;
+    for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++)
+        for (int type = F32; type <= F16; type++)
+            if (type == F64 ? c.format.fits_f64 : c.format.fits_f32)
+                for (int k = 0; k < rounds; k++)
+                    one_case(&c, mode, type);
+}
+
+static void try_spec(const char *spec, int rounds)
+{
+    fpemu_format f;
+    if (fpemu_parse(spec, &f, NULL)) {
+        printf("FAIL %s is not read\n", spec);
+        failures++;
+        return;
+    }
+    try_format(spec, &f, rounds);
+}
+
+static void check_swizzle(void)
+{
+    static const uint64_t rows[] = {1, 32, 33, 128, 129, 300}, columns[] = {1, 3, 4, 5, 64};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
+            const size_t plain = (size_t)(rows[i] * columns[k]);
+            const size_t tiled = (size_t)fpemu_swizzled_size(rows[i], columns[k]);
+            uint8_t *const d_x = device_memory(0, BYTES), *const d_y = device_memory(1, BYTES);
+            for (size_t b = 0; b < plain; b++)
+                in[b] = (unsigned char)next();
+            to_device(d_x, in, plain);
+            fpemu_swizzle_scales(rows[i], columns[k], in, want);
+            int status = fpemu_cuda_swizzle_scales(rows[i], columns[k], d_x, d_y, NULL);
+            from_device(got, d_y, tiled);
+            comparisons += 2;
+            if (status || memcmp(got, want, tiled) != 0) {
+                printf("FAIL swizzle of %zu scales: status %d\n", plain, status);
+                failures++;
+            }
+            status = fpemu_cuda_unswizzle_scales(rows[i], columns[k], d_y, d_x, NULL);
+            from_device(got, d_x, plain);
+            if (status || memcmp(got, in, plain) != 0) {
+                printf("FAIL unswizzle of %zu scales: status %d\n", plain, status);
+                failures++;
+            }
+        }
+}
+
+static void check_refusals(void)
+{
+    fpemu_format f;
+    const fpemu_rounding r = fpemu_nearest();
+    fpemu_shape shape = fpemu_vector(64);
+    float *const x = device_memory(0, BYTES), *const y = device_memory(1, BYTES);
+    void *const scratch = device_memory(4, 1024);
+    fpemu_parse("nvfp4", &f, NULL);
+    const struct {
+        const char *what;
+        int got, expected;
+    } cases[] = {
+        {"no shape", fpemu_cuda_quantize_along_f32(&f, &r, NULL, x, y, scratch, NULL, NULL), FPEMU_ERROR_NULL},
+        {"no scratch", fpemu_cuda_quantize_along_f32(&f, &r, &shape, x, y, NULL, NULL, NULL), FPEMU_ERROR_NULL},
+        {"crooked scratch",
+         fpemu_cuda_quantize_along_f32(&f, &r, &shape, x, y, (char *)scratch + 4, NULL, NULL), FPEMU_ERROR_ARGUMENT},
+        {"overlap", fpemu_cuda_quantize_along_f32(&f, &r, &shape, x, x + 1, scratch, NULL, NULL), FPEMU_ERROR_OVERLAP},
+        {"bytes in x", fpemu_cuda_pack_f32(&f, &r, &shape, x, (char *)x + 200, scratch, NULL, NULL),
+         FPEMU_ERROR_OVERLAP},
+        {"needs scratch", fpemu_cuda_quantize_f32(&f, &r, 64, x, y, NULL, NULL), FPEMU_ERROR_UNSUPPORTED},
+        {"blocks past the end", fpemu_cuda_unpack_blocks_f32(&f, &shape, 3, 2, y, x, NULL, NULL), FPEMU_ERROR_ARGUMENT},
+        {"no elements", fpemu_cuda_pack_f32(&f, &r, &(fpemu_shape){.outer = 1, .rows = 1, .inner = 1}, NULL, NULL, NULL,
+                                            NULL, NULL), FPEMU_OK},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        comparisons++;
+        if (cases[i].got != cases[i].expected) {
+            printf("FAIL %s: status %d, not %d\n", cases[i].what, cases[i].got, cases[i].expected);
+            failures++;
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const specs[] = {
+        "mx(e4m3fn,block=32,rule=ceil)", "mx(e2m1,block=16,rule=rceil)", "mx(e3m2,block=7,rule=even)",
+        "mx(e2m1,block=32,scale=e4m3fn)", "mx(int8,block=row)", "mx(e4m3fn,block=channel)",
+        "mx(e5m2,block=tensor)", "mx(e2m1,block=3x16)", "mx(e2m3,block=128x128)", "mx(posit(8,1),block=32)",
+        "bfp(7,block=16)", "bfp(4,block=tensor,exponent=5)", "bfp(3,block=row,rule=even)", "hbfp(7)",
+        "bm(4,3)", "bm(2,1,block=8)", "nvfp4(e2m1,block=16,rule=nvfp4-ao)", "nvfp4(e2m1,block=4x4)",
+        "nvfp4(int4,block=20,scale=fp16)", "group(int4,block=128)", "group(int8,block=row)",
+        "group(e4m3fn,block=channel,scale=bf16)", "group(fixed(8,3),block=2x33)", "group(int(8,scale=0.3),block=32)",
+        "codebook(nf4,block=64)", "codebook(dynamic8,block=256)", "codebook(udynamic5,block=row,scale=fp16)",
+        "table(nf4)", "table(dynamic6)", "scaled(e4m3fn)", "scaled(e5m2,block=row,margin=2)",
+        "scaled(e4m3fn,block=channel,rule=recipe-pow2)", "muppet(8)", "muppet(5,block=32,exponent=6)", "muppet(31)",
+        "s2fp8", "s2fp8(e4m3fn)", "e4m3fn", "int(8,scale=0.1)", "posit(16,2)", "ufixed(12,3)", "uint4", "fixed(21,4)",
+        "mx(float(e=8,m=20),block=32,rule=floor)", "mx(e4m3fn,block=4097)",
+    };
+    static float table[700];
+    fpemu_format f;
+    const int rounds = argc > 1 ? atoi(argv[1]) : 3;
+    device_begin();
+    for (int name = 1; name < FPEMU_NAME_COUNT; name++) {
+        fpemu_named((fpemu_name)name, &f);
+        if (f.scaling || f.kind == FPEMU_KIND_CODEBOOK)
+            try_spec(fpemu_name_text((fpemu_name)name, 0), rounds);
+    }
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
+        try_spec(specs[i], rounds);
+    for (int i = 0; i < 700; i++)
+        table[i] = (float)(i - 100) * (float)(i < 100 ? 101 - i : i - 99) / 1024;
+    for (uint32_t n = 200; n <= 700; n += 500) { /* with the job, and in the scratch */
+        if (fpemu_table(&f, n, table)) {
+            printf("FAIL a table of %u values\n", n);
+            failures++;
+        }
+        try_format("a table", &f, rounds);
+        fpemu_format blocked, scale;
+        fpemu_parse("fp32", &scale, NULL);
+        if (fpemu_blocked(&blocked, &f, FPEMU_SCALING_ABSMAX, &scale, 0, FPEMU_BLOCK_RUN, 0, 50)) {
+            printf("FAIL blocks of a table of %u values\n", n);
+            failures++;
+        }
+        try_format("blocks of a table", &blocked, rounds);
+    }
+    check_swizzle();
+    check_refusals();
+    printf("tensors: %lu calls, %lu failures\n", comparisons, failures);
+    return failures != 0;
+}
