@@ -112,7 +112,7 @@ static uint64_t NAME(quick_columns)(const NAME(block_job) *j, uint64_t v, uint64
         uint64_t lanes = left < beside ? left : beside;
         lanes = lanes < QUICK_LANES ? lanes : QUICK_LANES;
         block_place p;
-        fpemu_walk_block(w, block_visited(w, v + done), &p);
+        fpemu_walk_block(w, core_walk_visited(w, v + done), &p);
         j->k->LOOP(columns_amax)((size_t)p.elements, (ptrdiff_t)w->x[3], (size_t)lanes, j->x + p.x, amax);
         const size_t count = j->k->LOOP(quick_powers)(&j->quick, (size_t)lanes, amax, powers);
         if (count == 0)
@@ -229,7 +229,7 @@ static uint64_t NAME(fused_columns)(const NAME(block_job) *j, uint64_t v, uint64
         int divide = 0;
         REAL second = 1;
         block_place p;
-        fpemu_walk_block(w, block_visited(w, v + done), &p);
+        fpemu_walk_block(w, core_walk_visited(w, v + done), &p);
         j->k->LOOP(columns_amax)((size_t)p.elements, (ptrdiff_t)w->x[3], (size_t)lanes, j->x + p.x, amax);
         const size_t count = NAME(tile_scales)(j, (size_t)lanes, amax, down, s, &divide, &second);
         if (count == 0)

@@ -140,8 +140,8 @@ static fpemu_status check_scales(const job *j, const core_operand *o, uint64_t c
 }
 
 /* In the default floating-point environment; the spec is prepared. a, b, c: op(A) m x k, op(B) k x n, C m x n. */
-static fpemu_status multiply_inside(job *j, const core_operand *a, const core_operand *b, const core_operand *c, uint64_t batch,
-                                    double alpha, double beta, fpemu_stats *stats)
+static fpemu_status multiply_inside(job *j, const core_operand *a, const core_operand *b, const core_operand *c,
+                                    uint64_t batch, double alpha, double beta, fpemu_stats *stats)
 {
     const fpemu_gemm_spec *spec = j->spec;
     if (spec->start_from_c && !(alpha == 1 && beta == 1))
@@ -197,8 +197,8 @@ static fpemu_status multiply_inside(job *j, const core_operand *a, const core_op
     return fpemu_gemm_run(j, stats) ? FPEMU_ERROR_NAN : FPEMU_OK;
 }
 
-static fpemu_status multiply(job *j, const core_operand *a, const core_operand *b, const core_operand *c, uint64_t batch, double alpha,
-                             double beta, fpemu_stats *stats)
+static fpemu_status multiply(job *j, const core_operand *a, const core_operand *b, const core_operand *c,
+                             uint64_t batch, double alpha, double beta, fpemu_stats *stats)
 {
     fp_environment environment;
     fpemu_environment_enter(&environment);
@@ -229,7 +229,7 @@ static fpemu_status gemm(const fpemu_gemm_spec *spec, int carrier, const fpemu_g
         return FPEMU_ERROR_ARGUMENT;
     uintptr_t from, to;
     if (batch > 1 && s->m && s->n &&
-        (!core_operand_extent(&z, 1, 1, &from, &to) || s->stride_c < to - from)) /* products do not lie within each other */
+        (!core_operand_extent(&z, 1, 1, &from, &to) || s->stride_c < to - from)) /* products lie apart */
         return FPEMU_ERROR_ARGUMENT;
     x.scales = scales_a;
     y.scales = scales_b;
@@ -248,7 +248,8 @@ static fpemu_status gemv(const fpemu_gemm_spec *spec, int carrier, fpemu_order o
         return status;
     if ((unsigned)order > 1 || (unsigned)transpose > 1 || m > PTRDIFF_MAX || n > PTRDIFF_MAX ||
         !core_operand_matrix(&left, a, transpose ? n : m, transpose ? m : n, lda, 0, (int)order, transpose) ||
-        !core_operand_vector(&right, x, transpose ? m : n, incx, size) || !core_operand_vector(&out, y, transpose ? n : m, incy, size))
+        !core_operand_vector(&right, x, transpose ? m : n, incx, size) ||
+        !core_operand_vector(&out, y, transpose ? n : m, incy, size))
         return FPEMU_ERROR_ARGUMENT;
     return multiply(&j, &left, &right, &out, 1, alpha, beta, stats);
 }
@@ -262,7 +263,8 @@ static fpemu_status dot(const fpemu_gemm_spec *spec, int carrier, size_t n, cons
     const fpemu_status status = fpemu_gemm_prepare(&j, spec, carrier);
     if (status)
         return status;
-    if (!core_operand_vector(&left, x, n, incx, size) || !core_operand_vector(&right, y, n, incy, size) || !core_operand_vector(&out, result, 1, 1, size))
+    if (!core_operand_vector(&left, x, n, incx, size) || !core_operand_vector(&right, y, n, incy, size) ||
+        !core_operand_vector(&out, result, 1, 1, size))
         return FPEMU_ERROR_ARGUMENT;
     left.columns = left.rows; /* a row */
     left.rows = 1;
