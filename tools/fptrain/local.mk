@@ -1,0 +1,22 @@
+# The trainer sees libfpemu through include/ alone. All but main.c is a library, so that the tests can link it.
+trainer_engine = \
+	tools/fptrain/backend.h \
+	tools/fptrain/base.c \
+	tools/fptrain/base.h \
+	tools/fptrain/graph.h
+trainer_files = \
+	tools/fptrain/checkpoint.h \
+	tools/fptrain/dataset.h
+trainer_methods = \
+	tools/fptrain/model.h \
+	tools/fptrain/optimizer.h \
+	tools/fptrain/policy.h \
+	tools/fptrain/rounder.h \
+	tools/fptrain/scaler.h
+
+if FPTRAIN
+noinst_LTLIBRARIES += tools/libfptrain.la
+endif
+tools_libfptrain_la_SOURCES = $(trainer_engine) $(trainer_files) $(trainer_methods)
+tools_libfptrain_la_CFLAGS = $(AM_CFLAGS) $(FPTRAIN_CFLAGS) $(CBLAS_CFLAGS) $(ZIP_CFLAGS) $(JANSSON_CFLAGS)
+tools_libfptrain_la_LIBADD = lib/libfpemu.la $(FPTRAIN_LIBS) $(CBLAS_LIBS) $(ZIP_LIBS) $(JANSSON_LIBS)
