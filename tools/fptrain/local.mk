@@ -8,11 +8,20 @@ trainer_files = \
 	tools/fptrain/checkpoint.h \
 	tools/fptrain/dataset.h
 trainer_methods = \
+	tools/fptrain/keeper.h \
+	tools/fptrain/keeper_fp32.c \
 	tools/fptrain/model.h \
+	tools/fptrain/optimizer.c \
 	tools/fptrain/optimizer.h \
+	tools/fptrain/policy.c \
 	tools/fptrain/policy.h \
+	tools/fptrain/rounder.c \
 	tools/fptrain/rounder.h \
-	tools/fptrain/scaler.h
+	tools/fptrain/scaler.c \
+	tools/fptrain/scaler.h \
+	tools/fptrain/scaler_layers.c \
+	tools/fptrain/scaler_layers.h \
+	tools/fptrain/schedule.c
 
 if FPTRAIN
 noinst_LTLIBRARIES += tools/libfptrain.la

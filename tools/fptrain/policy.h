@@ -20,7 +20,11 @@ struct policy {
     const policy_type *type;
 };
 
-/* The fixed policy: formats by role, then by patterns of tensor names, the later one wins; `fp32` leaves alone. */
+/* The rule of a spec ("fp32": left alone) and a rounding mode (NULL: rne); false where a float cannot be rounded so. */
+bool rule_parse(rule *l, const char *spec, const char *mode, trouble *why);
+
+/* The fixed policy: formats by role, then by patterns of tensor names, the later one wins; `fp32` leaves alone. A
+ * pattern that fits no tensor ends the program when formats are assigned. */
 typedef struct format_line {
     const char *pattern; /* "v", "w", "dv", "dw" (a role), or a glob over tensor_name: "conv1.*", "*.bias" */
     const char *spec;    /* as fpemu_parse, or "fp32" */
