@@ -10,7 +10,14 @@ trainer_files = \
 trainer_methods = \
 	tools/fptrain/keeper.h \
 	tools/fptrain/keeper_fp32.c \
+	tools/fptrain/model.c \
 	tools/fptrain/model.h \
+	tools/fptrain/model_compact.c \
+	tools/fptrain/model_googlenet.c \
+	tools/fptrain/model_parts.h \
+	tools/fptrain/model_plain.c \
+	tools/fptrain/model_resnet.c \
+	tools/fptrain/model_text.c \
 	tools/fptrain/optimizer.c \
 	tools/fptrain/optimizer.h \
 	tools/fptrain/policy.c \
