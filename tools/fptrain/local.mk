@@ -3,7 +3,20 @@ trainer_engine = \
 	tools/fptrain/backend.h \
 	tools/fptrain/base.c \
 	tools/fptrain/base.h \
-	tools/fptrain/graph.h
+	tools/fptrain/graph.c \
+	tools/fptrain/graph.h \
+	tools/fptrain/op.h \
+	tools/fptrain/op_activation.c \
+	tools/fptrain/op_attention.c \
+	tools/fptrain/op_conv.c \
+	tools/fptrain/op_dropout.c \
+	tools/fptrain/op_embedding.c \
+	tools/fptrain/op_join.c \
+	tools/fptrain/op_linear.c \
+	tools/fptrain/op_loss.c \
+	tools/fptrain/op_lstm.c \
+	tools/fptrain/op_norm.c \
+	tools/fptrain/op_pool.c
 trainer_files = \
 	tools/fptrain/checkpoint.h \
 	tools/fptrain/dataset.h
