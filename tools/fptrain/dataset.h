@@ -6,7 +6,7 @@
 
 typedef struct split {
     size_t count;
-    uint8_t *pixels; /* count * c * h * w, (C, H, W) a sample; text: NULL */
+    uint8_t *pixels; /* count * c * h * w, (C, H, W) a sample; text: NULL, and count is in characters */
     uint8_t *labels;
 } split;
 
@@ -23,7 +23,8 @@ typedef struct dataset {
 
 /* where: "digits" or "shapes" (generated: seed, train_count, test_count; 0 = defaults), "mnist:DIR" (four IDX files,
  * plain or .gz), "cifar10:DIR" or "cifar100:DIR" (binary batches, plain, .gz or .xz, any record count), "text:FILE", or
- * a bare DIR whose content decides. limit: at most so many training samples (0: all; the first of a seeded shuffle). */
+ * a bare DIR whose content decides. limit: at most so many training samples (0: all; the first of a seeded shuffle;
+ * of a text: its first characters). */
 typedef struct dataset_options {
     uint64_t seed;
     size_t train_count, test_count, limit;
@@ -31,9 +32,15 @@ typedef struct dataset_options {
 } dataset_options;
 bool dataset_open(dataset *d, const char *where, const dataset_options *options, trouble *why);
 void dataset_free(dataset *d);
+/* The name of a class, or its number, or (text) its byte: in `text` of at least 16 bytes. */
+const char *dataset_class(const dataset *d, int label, char *text);
 
 /* Batches: order is a seeded shuffle of an epoch (a function of seed and epoch alone), augmentation of (seed, epoch,
- * sample). Each call fills inputs (samples, C, H, W), normalised, and labels; the last batch may be smaller. */
+ * sample). Each call fills inputs (samples, C, H, W), normalised, and labels; the last batch may be smaller.
+ *
+ * Between loader_open and the first epoch the caller may change shuffle (on for training), flip and crop (off) and steps
+ * (64). Of a text a sample is `steps` characters and the labels are those that follow
+ * each; a shuffled epoch starts at a random place within the first `steps` characters. */
 typedef struct loader {
     const dataset *data;
     const split *from;

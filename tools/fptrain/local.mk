@@ -19,7 +19,18 @@ trainer_engine = \
 	tools/fptrain/op_pool.c
 trainer_files = \
 	tools/fptrain/checkpoint.h \
-	tools/fptrain/dataset.h
+	tools/fptrain/cifar.c \
+	tools/fptrain/dataset.c \
+	tools/fptrain/dataset.h \
+	tools/fptrain/digits.c \
+	tools/fptrain/draw.h \
+	tools/fptrain/idx.c \
+	tools/fptrain/loader.c \
+	tools/fptrain/readers.h \
+	tools/fptrain/shapes.c \
+	tools/fptrain/source.c \
+	tools/fptrain/source.h \
+	tools/fptrain/text.c
 trainer_methods = \
 	tools/fptrain/keeper.h \
 	tools/fptrain/keeper_fp32.c \
