@@ -31,7 +31,8 @@ static int fire(const plan *p, int x, int squeeze, int expand)
 int build_squeezenet(const plan *p, int x)
 {
     enum { FIRES = 8 };
-    static const int whole[FIRES][2] = {{16, 64}, {16, 64}, {32, 128}, {32, 128}, {48, 192}, {48, 192}, {64, 256}, {64, 256}};
+    static const int whole[FIRES][2] = {{16, 64},  {16, 64},  {32, 128}, {32, 128},
+                                        {48, 192}, {48, 192}, {64, 256}, {64, 256}};
     static const int tenth[FIRES][2] = {{4, 8}, {4, 8}, {4, 12}, {4, 12}, {8, 20}, {8, 20}, {8, 24}, {8, 256}};
     const bool small = p->width == 0.1;
     x = part_conv(p, x, (conv_spec){.channels = small ? 12 : part_scaled(p, 96), .kernel = 3, .bias = true}, RELU);

@@ -36,8 +36,8 @@ const float *optimizer_master(optimizer *o, int param); /* for evaluation and te
 const float *optimizer_gradient(const optimizer *o, int param);
 /* Asks for the counts of the next step; they cost a rounding of every parameter. */
 void optimizer_count_next(optimizer *o);
-/* Counters of the last step that was counted: non-zero updates, those that left the rounded weight as it was, |g| and |lr g| < 2^-24
- * (zeros among them; g before clipping and decay). */
+/* Counters of the last step that was counted: non-zero updates, those that left the rounded weight as it was, |g| and
+ * |lr g| < 2^-24 (zeros among them; g before clipping and decay). */
 typedef struct update_counts {
     uint64_t elements, updates, vanished, small_g, small_update;
 } update_counts;
@@ -47,7 +47,7 @@ void optimizer_save(optimizer *o, checkpoint *to);
 bool optimizer_load(optimizer *o, const checkpoint *from, trouble *why);
 
 /* Learning rate of an epoch (0, 1, ...): "constant"; "step:30,60", times 0.1 from each of these epochs on; "cosine",
- * lr (1 + cos(pi t)) / 2 with t the share of the epochs after the warm-up that has passed, so that the end is at 0. Each
+ * lr (1 + cos(pi t)) / 2 with t the share of the epochs after the warm-up that has passed, so that it ends at 0. Each
  * after a linear warm-up: lr (epoch + 1) / (warmup + 1) in the first `warmup` epochs. -1 for another schedule. */
 double schedule_lr(const char *schedule, double lr, int epoch, int epochs, int warmup, trouble *why);
 

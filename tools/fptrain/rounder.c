@@ -1,8 +1,8 @@
 /* rounder.c - see rounder.h
  *
- * The stream of random words of a tensor is a function of (seed, step, role, index). A tensor that is rounded in several
- * calls of one step (each contribution to a gradient, say) goes on in its stream where the last call ended, so no two
- * elements share a word.
+ * The stream of random words of a tensor is a function of (seed, step, role, index). A tensor that is rounded in
+ * several calls of one step (each contribution to a gradient, say) goes on in its stream where the last call ended, so
+ * no two elements share a word.
  */
 #include "rounder.h"
 
@@ -17,25 +17,12 @@ int rounder_count(const rounder *r, role which)
     return which == ROLE_V || which == ROLE_DV ? graph_values(r->g) : graph_params(r->g);
 }
 
-/* Numbers of tokens are no quantity: what an embedding reads is left alone. */
-static bool tokens(graph *g, int value)
-{
-    for (int i = 0; i < graph_ops(g); i++) {
-        const op_info o = graph_op(g, i);
-        if (!strcmp(o.type, "embedding") && o.input[0] == value)
-            return true;
-    }
-    return false;
-}
-
 bool rounder_rounds(const rounder *r, role which, int index)
 {
     if (which == ROLE_W || which == ROLE_DW)
         return true;
     const value *v = graph_value(r->g, index);
-    if (v->producer < 0 && (which == ROLE_DV || tokens(r->g, index)))
-        return false;
-    return v->is_tensor;
+    return v->is_tensor && (which == ROLE_V || v->producer >= 0);
 }
 
 /* The shape that a blocked format sees: outer x length x inner, blocks along length. */

@@ -6,9 +6,9 @@
 
 #include "graph.h"
 
-/* Blocked formats take an axis. Values and their gradients are (N, C, H, W): blocks run along C. Parameters and their
- * gradients run along the input dimension, the second of (K, C, R, S) and of (out, in); those of one dimension along it.
- * So in every product of a forward pass both operands are blocked along what is summed over.
+/* Blocked formats take an axis. Values and their gradients are (N, C, H, W): blocks run along C. In parameters and
+ * their gradients they run along the input dimension, the second of (K, C, R, S) and of (out, in), or the only one. So
+ * both operands of a product in the forward pass are blocked along what is summed over.
  */
 typedef struct rule {
     fpemu_format format;     /* kind 0: FP32, left alone, not counted */
@@ -30,7 +30,7 @@ enum { ROUNDER_FIRST = -149, ROUNDER_BINS = 279 };
 
 /* How many tensors a role may have: values or parameters. */
 int rounder_count(const rounder *r, role which);
-/* False for a rearrangement that is never rounded by itself, token numbers, and the dv of the batch that is fed. */
+/* False for what is no tensor of its own (a rearrangement, numbers of tokens), and for the dv of the fed batch. */
 bool rounder_rounds(const rounder *r, role which, int index);
 
 rounder *rounder_new(graph *g, uint64_t seed);

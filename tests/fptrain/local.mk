@@ -1,0 +1,11 @@
+# The trainer. Its judges compute by themselves; they share no code with tools/fptrain.
+TRAINER_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tools $(FPTRAIN_CFLAGS)
+TRAINER_METHODS_TESTS = \
+	tests/fptrain/models
+tests_fptrain_models_SOURCES = tests/fptrain/models.c tests/fptrain/expect.h
+tests_fptrain_models_CFLAGS = $(TRAINER_CFLAGS)
+tests_fptrain_models_LDADD = tools/libfptrain.la
+if FPTRAIN
+check_PROGRAMS += $(TRAINER_METHODS_TESTS)
+TESTS += $(TRAINER_METHODS_TESTS)
+endif
