@@ -5,7 +5,12 @@ TRAINER_METHODS_TESTS = \
 tests_fptrain_models_SOURCES = tests/fptrain/models.c tests/fptrain/expect.h
 tests_fptrain_models_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_models_LDADD = tools/libfptrain.la
+TRAINER_ASSIGN_TESTS = \
+	tests/fptrain/assign
+tests_fptrain_assign_SOURCES = tests/fptrain/assign.c tests/fptrain/expect.h
+tests_fptrain_assign_CFLAGS = $(TRAINER_CFLAGS)
+tests_fptrain_assign_LDADD = tools/libfptrain.la
 if FPTRAIN
-check_PROGRAMS += $(TRAINER_METHODS_TESTS)
-TESTS += $(TRAINER_METHODS_TESTS)
+check_PROGRAMS += $(TRAINER_METHODS_TESTS) $(TRAINER_ASSIGN_TESTS)
+TESTS += $(TRAINER_METHODS_TESTS) $(TRAINER_ASSIGN_TESTS)
 endif

@@ -53,10 +53,15 @@ trainer_methods = \
 	tools/fptrain/scaler_layers.c \
 	tools/fptrain/scaler_layers.h \
 	tools/fptrain/schedule.c
+trainer_assign = \
+	tools/fptrain/assign.c \
+	tools/fptrain/assign.h \
+	tools/fptrain/assign_policy.c \
+	tools/fptrain/assign_text.c
 
 if FPTRAIN
 noinst_LTLIBRARIES += tools/libfptrain.la
 endif
-tools_libfptrain_la_SOURCES = $(trainer_engine) $(trainer_files) $(trainer_methods)
+tools_libfptrain_la_SOURCES = $(trainer_engine) $(trainer_files) $(trainer_methods) $(trainer_assign)
 tools_libfptrain_la_CFLAGS = $(AM_CFLAGS) $(FPTRAIN_CFLAGS) $(CBLAS_CFLAGS) $(ZIP_CFLAGS) $(JANSSON_CFLAGS)
 tools_libfptrain_la_LIBADD = lib/libfpemu.la $(FPTRAIN_LIBS) $(CBLAS_LIBS) $(ZIP_LIBS) $(JANSSON_LIBS)
