@@ -167,12 +167,12 @@ static void test_ties(void)
     assignment_free(a);
     graph_free(g);
 
-    /* The double next to 0.52 is larger than 13/25, which all the same is 0.52. */
+    /* 28/100 is 0.28, though 0.28 * 100 in doubles is more than 28. */
     g = graph_new(1);
-    graph_cross_entropy(g, graph_linear(g, graph_input(g, 1, 1, 1), 1, false));
-    a = assignment_new(g, 12);
-    expect_groups("one by one", a, 2, (uint64_t[]){26, 24}, 50);
-    expect_choice(a, &(assign_choice){.scheme = SCHEME_RATIO, .ratio = 0.52}, "0", 25);
+    graph_cross_entropy(g, graph_linear(g, graph_input(g, 4, 1, 1), 2, false));
+    a = assignment_new(g, 7);
+    expect_groups("one product", a, 2, (uint64_t[]){72, 28}, 100);
+    expect_choice(a, &(assign_choice){.scheme = SCHEME_RATIO_INCREASING, .ratio = 0.28}, "1", 28);
     expect_choice(a, &(assign_choice){.scheme = SCHEME_OP_OUT}, "", 0); /* the only one is the first and the last */
     assignment_free(a);
     graph_free(g);
