@@ -18,6 +18,7 @@ trainer_engine = \
 	tools/fptrain/op_norm.c \
 	tools/fptrain/op_pool.c
 trainer_files = \
+	tools/fptrain/checkpoint.c \
 	tools/fptrain/checkpoint.h \
 	tools/fptrain/cifar.c \
 	tools/fptrain/dataset.c \
@@ -26,7 +27,12 @@ trainer_files = \
 	tools/fptrain/draw.h \
 	tools/fptrain/idx.c \
 	tools/fptrain/loader.c \
+	tools/fptrain/outfile.c \
+	tools/fptrain/outfile.h \
 	tools/fptrain/readers.h \
+	tools/fptrain/settings.c \
+	tools/fptrain/settings.h \
+	tools/fptrain/settings_file.c \
 	tools/fptrain/shapes.c \
 	tools/fptrain/source.c \
 	tools/fptrain/source.h \
