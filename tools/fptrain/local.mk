@@ -58,7 +58,10 @@ trainer_methods = \
 	tools/fptrain/scaler.h \
 	tools/fptrain/scaler_layers.c \
 	tools/fptrain/scaler_layers.h \
-	tools/fptrain/schedule.c
+	tools/fptrain/schedule.c \
+	tools/fptrain/train.c \
+	tools/fptrain/train.h \
+	tools/fptrain/train_state.c
 
 if FPTRAIN
 noinst_LTLIBRARIES += tools/libfptrain.la
