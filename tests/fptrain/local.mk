@@ -1,10 +1,22 @@
 # The trainer. Its judges compute by themselves; they share no code with tools/fptrain.
 TRAINER_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tools $(FPTRAIN_CFLAGS)
 TRAINER_METHODS_TESTS = \
-	tests/fptrain/models
+	tests/fptrain/models \
+	tests/fptrain/optimizers \
+	tests/fptrain/rounding \
+	tests/fptrain/scalers
 tests_fptrain_models_SOURCES = tests/fptrain/models.c tests/fptrain/expect.h
 tests_fptrain_models_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_models_LDADD = tools/libfptrain.la
+tests_fptrain_optimizers_SOURCES = tests/fptrain/optimizers.c tests/fptrain/expect.h
+tests_fptrain_optimizers_CFLAGS = $(TRAINER_CFLAGS)
+tests_fptrain_optimizers_LDADD = tools/libfptrain.la
+tests_fptrain_rounding_SOURCES = tests/fptrain/rounding.c tests/fptrain/expect.h
+tests_fptrain_rounding_CFLAGS = $(TRAINER_CFLAGS)
+tests_fptrain_rounding_LDADD = tools/libfptrain.la
+tests_fptrain_scalers_SOURCES = tests/fptrain/scalers.c tests/fptrain/expect.h
+tests_fptrain_scalers_CFLAGS = $(TRAINER_CFLAGS)
+tests_fptrain_scalers_LDADD = tools/libfptrain.la
 TRAINER_ASSIGN_TESTS = \
 	tests/fptrain/assign
 tests_fptrain_assign_SOURCES = tests/fptrain/assign.c tests/fptrain/expect.h

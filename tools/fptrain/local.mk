@@ -1,10 +1,18 @@
 # The trainer sees libfpemu through include/ alone. All but main.c is a library, so that the tests can link it.
 trainer_engine = \
+	tools/fptrain/backend.c \
 	tools/fptrain/backend.h \
+	tools/fptrain/backend_blas.c \
+	tools/fptrain/backend_depthwise.c \
+	tools/fptrain/backend_emulated.c \
+	tools/fptrain/backend_lowered.c \
+	tools/fptrain/backend_onednn.c \
+	tools/fptrain/backend_parts.h \
 	tools/fptrain/base.c \
 	tools/fptrain/base.h \
 	tools/fptrain/graph.c \
 	tools/fptrain/graph.h \
+	tools/fptrain/graph_passes.c \
 	tools/fptrain/op.h \
 	tools/fptrain/op_activation.c \
 	tools/fptrain/op_attention.c \
@@ -18,6 +26,7 @@ trainer_engine = \
 	tools/fptrain/op_norm.c \
 	tools/fptrain/op_pool.c
 trainer_files = \
+	tools/fptrain/checkpoint.c \
 	tools/fptrain/checkpoint.h \
 	tools/fptrain/cifar.c \
 	tools/fptrain/dataset.c \
@@ -26,7 +35,20 @@ trainer_files = \
 	tools/fptrain/draw.h \
 	tools/fptrain/idx.c \
 	tools/fptrain/loader.c \
+	tools/fptrain/outfile.c \
+	tools/fptrain/outfile.h \
+	tools/fptrain/picture.c \
+	tools/fptrain/picture.h \
 	tools/fptrain/readers.h \
+	tools/fptrain/record.c \
+	tools/fptrain/record.h \
+	tools/fptrain/report.h \
+	tools/fptrain/report_chart.c \
+	tools/fptrain/report_load.c \
+	tools/fptrain/report_page.c \
+	tools/fptrain/settings.c \
+	tools/fptrain/settings.h \
+	tools/fptrain/settings_file.c \
 	tools/fptrain/shapes.c \
 	tools/fptrain/source.c \
 	tools/fptrain/source.h \
@@ -52,7 +74,10 @@ trainer_methods = \
 	tools/fptrain/scaler.h \
 	tools/fptrain/scaler_layers.c \
 	tools/fptrain/scaler_layers.h \
-	tools/fptrain/schedule.c
+	tools/fptrain/schedule.c \
+	tools/fptrain/train.c \
+	tools/fptrain/train.h \
+	tools/fptrain/train_state.c
 trainer_assign = \
 	tools/fptrain/assign.c \
 	tools/fptrain/assign.h \
@@ -65,3 +90,14 @@ endif
 tools_libfptrain_la_SOURCES = $(trainer_engine) $(trainer_files) $(trainer_methods) $(trainer_assign)
 tools_libfptrain_la_CFLAGS = $(AM_CFLAGS) $(FPTRAIN_CFLAGS) $(CBLAS_CFLAGS) $(ZIP_CFLAGS) $(JANSSON_CFLAGS)
 tools_libfptrain_la_LIBADD = lib/libfpemu.la $(FPTRAIN_LIBS) $(CBLAS_LIBS) $(ZIP_LIBS) $(JANSSON_LIBS)
+
+if FPTRAIN
+bin_PROGRAMS += tools/fptrain/fptrain
+endif
+tools_fptrain_fptrain_SOURCES = \
+	tools/fptrain/command_data.c \
+	tools/fptrain/command_report.c \
+	tools/fptrain/commands.h \
+	tools/fptrain/main.c
+tools_fptrain_fptrain_CFLAGS = $(tools_libfptrain_la_CFLAGS)
+tools_fptrain_fptrain_LDADD = tools/libfptrain.la

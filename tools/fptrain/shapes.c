@@ -1,7 +1,7 @@
 /* shapes.c - coloured pictures of ten kinds of shapes, drawn from a seed: 32x32, (3, 32, 32) bytes a sample.
  *
- * Shape and ground have textures and colours of their own, none of which tell the class; the shape is turned,
- * stretched and moved, partly covered by a bar now and then, and everything is noisy.
+ * Shape and ground have textures and colours of their own, none of which tell the class, but the shape is the lighter
+ * one more often than not; it is turned, stretched and moved, covered in part by a bar now and then, and all is noisy.
  */
 #include <math.h>
 #include <stdio.h>
@@ -74,12 +74,13 @@ typedef struct texture {
     double a[3], b[3], kx, ky, phase;
 } texture;
 
-static texture random_texture(dice *d)
+/* Colours around `light`, far apart or not. */
+static texture random_texture(dice *d, double light)
 {
     texture t = {.kind = (pattern)dice_below(d, PATTERNS)};
-    const double turn = dice_between(d, 0, 1), often = dice_between(d, 0.06, 0.24), contrast = dice_between(d, 0.1, 0.5);
+    const double turn = dice_between(d, 0, 1), often = dice_between(d, 0.06, 0.24), contrast = dice_between(d, 0.03, 0.2);
     for (int c = 0; c < 3; c++) {
-        t.a[c] = dice_between(d, 0.05, 0.95);
+        t.a[c] = dice_between(d, light - 0.3, light + 0.3);
         t.b[c] = clamp_unit(t.a[c] + contrast * (dice_chance(d, 0.5) ? 1 : -1) * dice_between(d, 0.3, 1));
     }
     t.kx = often * cosine(turn);
@@ -113,9 +114,9 @@ typedef struct placement {
 
 static placement random_placement(dice *d)
 {
-    const double turn = dice_between(d, -0.09, 0.09), radius = dice_between(d, 6.5, 12.5);
+    const double turn = dice_between(d, -0.06, 0.06), radius = dice_between(d, 7.5, 12.5);
     const double stretch = dice_between(d, 0.8, 1.25), c = cosine(turn), s = sine(turn);
-    placement p = {.x0 = 15.5 + 2 * dice_bell(d), .y0 = 15.5 + 2 * dice_bell(d), .pixel = 1 / radius};
+    placement p = {.x0 = 15.5 + 1.6 * dice_bell(d), .y0 = 15.5 + 1.6 * dice_bell(d), .pixel = 1 / radius};
     p.xx = c / radius * stretch;
     p.xy = s / radius * stretch;
     p.yx = -s / radius / stretch;
@@ -133,7 +134,7 @@ static bar random_bar(dice *d)
     const double turn = dice_between(d, 0, 1);
     bar b = {.kx = cosine(turn), .ky = sine(turn)};
     const double middle = 15.5 * b.kx + 15.5 * b.ky + dice_between(d, -9, 9), width = dice_between(d, 1, 3);
-    const bool there = dice_chance(d, 0.45);
+    const bool there = dice_chance(d, 0.25);
     b.from = there ? middle - width : 1000;
     b.to = there ? middle + width : 1000;
     for (int c = 0; c < 3; c++)
@@ -144,11 +145,11 @@ static bar random_bar(dice *d)
 static void draw_shape(uint8_t *pixels, int shape, dice *d)
 {
     const placement p = random_placement(d);
-    texture ground = random_texture(d), body = random_texture(d);
-    while (difference(&ground, &body) < 0.4)
-        body = random_texture(d);
+    texture ground = random_texture(d, 0.35), body = random_texture(d, 0.65);
+    while (difference(&ground, &body) < 0.7)
+        body = random_texture(d, 0.65);
     const bar front = random_bar(d);
-    const double noise = dice_between(d, 3, 30), light = dice_between(d, 0.7, 1.15);
+    const double noise = dice_between(d, 2, 18), light = dice_between(d, 0.75, 1.1);
     for (int y = 0; y < SIDE; y++) {
         for (int x = 0; x < SIDE; x++) {
             const double u = x - p.x0, v = y - p.y0, across = x * front.kx + y * front.ky;
