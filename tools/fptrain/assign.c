@@ -67,6 +67,7 @@ assignment *assignment_new(graph *g, int batch)
     int *gemms = count_gemms(g);
     const int ops = graph_ops(g), most = 2 * (graph_values(g) + graph_params(g));
     a->g = g;
+    a->batch = batch;
     a->groups = ops ? gemms[ops - 1] + 1 : 1;
     a->tensor = need((size_t)most, sizeof *a->tensor);
     a->group_elements = need((size_t)a->groups, sizeof *a->group_elements);

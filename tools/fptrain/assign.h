@@ -23,7 +23,7 @@ typedef struct assign_tensor {
 
 typedef struct assignment {
     graph *g;
-    int tensors, groups;
+    int batch, tensors, groups;
     assign_tensor *tensor;    /* all v, all w, all dv, all dw, each in the order of the network */
     int *at[ROLES];           /* by index of value or parameter: the place in `tensor`; -1: none */
     uint64_t *group_elements; /* with the dw */

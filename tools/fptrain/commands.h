@@ -3,6 +3,7 @@
 #ifndef FPTRAIN_COMMANDS_H
 #define FPTRAIN_COMMANDS_H
 
+int command_assign(int argc, char **argv);
 int command_data(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_help(int argc, char **argv);

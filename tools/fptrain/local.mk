@@ -81,8 +81,12 @@ trainer_methods = \
 trainer_assign = \
 	tools/fptrain/assign.c \
 	tools/fptrain/assign.h \
+	tools/fptrain/assign_plot.c \
+	tools/fptrain/assign_plot.h \
 	tools/fptrain/assign_policy.c \
-	tools/fptrain/assign_text.c
+	tools/fptrain/assign_text.c \
+	tools/fptrain/network.c \
+	tools/fptrain/network.h
 
 if FPTRAIN
 noinst_LTLIBRARIES += tools/libfptrain.la
@@ -95,6 +99,7 @@ if FPTRAIN
 bin_PROGRAMS += tools/fptrain/fptrain
 endif
 tools_fptrain_fptrain_SOURCES = \
+	tools/fptrain/command_assign.c \
 	tools/fptrain/command_data.c \
 	tools/fptrain/command_report.c \
 	tools/fptrain/commands.h \

@@ -18,6 +18,7 @@ typedef struct command {
 } command;
 
 static const command commands[] = {
+    {"assign", command_assign, "which tensors a precision assignment makes low"},
     {"data", command_data, "what a data set has, in numbers and pictures"},
     {"report", command_report, "a page that compares runs"},
     {"help", command_help, "this text; help config: every key of the settings"},
