@@ -92,6 +92,7 @@ endif
 tools_fptrain_fptrain_SOURCES = \
 	tools/fptrain/command_data.c \
 	tools/fptrain/command_report.c \
+	tools/fptrain/command_run.c \
 	tools/fptrain/commands.h \
 	tools/fptrain/main.c
 tools_fptrain_fptrain_CFLAGS = $(tools_libfptrain_la_CFLAGS)
