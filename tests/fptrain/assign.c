@@ -342,8 +342,9 @@ static void test_threshold(void)
 /* Between max and max + half a unit a number is clipped, yet nearest does not overflow: FP(4,3,4) ends at 30. */
 static void test_code(void)
 {
-    bench on = bench_new("assign:uniform,threshold=0.01"), code = bench_new("assign:uniform,threshold=0.01,promote=code"),
-          off = bench_new("assign:uniform,threshold=0,promote=off");
+    bench on = bench_new("assign:uniform,threshold=0.01");
+    bench code = bench_new("assign:uniform,threshold=0.01,promote=code");
+    bench off = bench_new("assign:uniform,threshold=0,promote=off");
     bench *all[] = {&on, &code, &off};
     for (int i = 0; i < 3; i++) {
         float x[100];
@@ -369,7 +370,8 @@ static void test_checkpoint(void)
     bench a = bench_new("assign:ratio=1"), b = bench_new("assign:ratio=1"), high = bench_new("assign:ratio=0");
     step(&a, 4, ROLE_V, 2, 100, 0);
     step(&a, 9, ROLE_W, 1, 100, 0);
-    unsigned char bytes[256];
+    a.p->type->after_epoch(a.p, a.r, 0);
+    unsigned char bytes[256], again[256];
     const size_t length = a.p->type->save(a.p, NULL, 0);
     EXPECT(length > 0 && length <= sizeof bytes && a.p->type->save(a.p, bytes, sizeof bytes) == length, "%zu", length);
 
@@ -377,6 +379,7 @@ static void test_checkpoint(void)
     EXPECT(b.p->type->load(b.p, b.r, bytes, length, &why), "%s", why.text);
     EXPECT(promotions(&b) == 2 && top(&b, ROLE_V, 2) == 8581545984 && top(&b, ROLE_W, 1) == 8581545984, "restored");
     EXPECT(top(&b, ROLE_V, 1) == 30 && assignment_equal(policy_assignment(a.p), policy_assignment(b.p)), "the rest");
+    EXPECT(b.p->type->save(b.p, again, sizeof again) == length && !memcmp(bytes, again, length), "all of the state");
     EXPECT(!high.p->type->load(high.p, high.r, bytes, length, &why), "promotions of what is high");
     EXPECT(!b.p->type->load(b.p, b.r, bytes, length, &why), "promotions twice");
     EXPECT(!b.p->type->load(b.p, b.r, bytes, length - 1, &why), "a part of a promotion");

@@ -1,18 +1,19 @@
-/* assign.h - precision assignment by demotion and promotion (Lee et al. 2023): which tensors are low, and until when.
+/* assign.h - precision assignment by demotion and promotion (Lee et al. 2023): which tensors are low, until when.
  *
- * The tensors of a gradient computation are all v, w, dv and dw of a network, their sizes taken for one full minibatch;
- * the dv of the fed batch counts though nobody computes it, the loss does not, and neither do rearrangements and numbers
+ * The tensors of a gradient computation are all v, w, dv and dw of a network, their sizes taken for one full minibatch.
+ * The dv of the fed batch counts though nobody computes it; the loss does not, and neither do rearrangements and numbers
  * of tokens, which are never rounded. Every tensor has two formats to choose from, high and low; dw is always high.
  *
- * Groups: the list of operators is cut after each gemm operator. v and dv belong to the group opened by the last gemm at
- * or before their producer, w and dw to the group of the first input of their operator (of a rearrangement: of what it
- * rearranges). So there is one group more than gemm operators, and on a chain a group holds everything after one gemm,
- * up to and including the next.
+ * Groups: the list of operators is cut after each gemm operator. v and dv belong to the group opened by the last gemm
+ * at or before their producer, w and dw to the group of the first input of their operator (of a rearrangement: of what
+ * it rearranges). So there is one group more than gemm operators, and on a chain a group holds everything after one
+ * gemm, up to and including the next.
  */
 #ifndef FPTRAIN_ASSIGN_H
 #define FPTRAIN_ASSIGN_H
 
 #include "policy.h"
+#include "record.h"
 
 typedef struct assign_tensor {
     role which;
@@ -43,7 +44,7 @@ bool assignment_equal(const assignment *a, const assignment *b); /* for one netw
 typedef enum scheme {
     SCHEME_FP32,             /* nothing is rounded */
     SCHEME_UNIFORM,          /* all low but dw */
-    SCHEME_OP,               /* low: what goes into gemm operators but the first and the last: v, w, and dv coming back */
+    SCHEME_OP,               /* low: what goes into gemm operators but the first and the last: v, w, dv coming back */
     SCHEME_OP_OUT,           /* and what they put out: v, and the dv of their inputs */
     SCHEME_RATIO,            /* groups in decreasing size (ties: as in the network) until the ratio is reached */
     SCHEME_RATIO_INCREASING, /* in increasing size */
@@ -111,6 +112,10 @@ typedef struct promoted {
 /* Of a policy of assign: every promotion so far, and the assignment of the moment. NULL for other policies. */
 const promoted *policy_promotions(const policy *p, size_t *count);
 const assignment *policy_assignment(const policy *p);
-const assign_settings *policy_assign_settings(const policy *p);
+
+/* For the summary of a run: the low-precision ratio at first, at last, and its mean over the ends of the epochs; the
+ * model aggregate; how much of the largest aggregate the promotions took; and each promotion, with the step after which
+ * it came and the share that lay outside. Nothing for other policies. */
+void policy_note(const policy *p, record *to);
 
 #endif

@@ -1,9 +1,9 @@
 /* assign_plot.c - the network as a picture: a row for each operator with its four tensors, coloured by their formats.
  *
- * Rows stand in the order of the network, in columns of at most ROWS. A value that the next operator reads is a line down
- * the spine; one that others read leaves to the left, goes down in a lane of its own, and comes back with an arrow. What
- * crosses the end of a column goes on at the top of the next, in the same lane. High is dark, low is light, so that it
- * can be told apart in grey.
+ * Rows stand in the order of the network, in columns of at most ROWS. A value that the next operator reads is a line
+ * down the spine; one that others read leaves to the left, goes down in a lane of its own, and comes back with an arrow.
+ * What crosses the end of a column goes on at the top of the next, in the same lane. High is dark and low is light, so
+ * that they can be told apart in grey.
  */
 #include "assign_plot.h"
 
@@ -156,8 +156,8 @@ static void draw_row(const sheet *p, int row)
 static void put_key(const sheet *p, int place, const char *class, const char *text)
 {
     const int x = MARGIN + place * 190;
-    fprintf(p->out, "<rect class=\"%s\" x=\"%d\" y=\"40\" width=\"22\" height=\"14\"/><text x=\"%d\" y=\"51\">%s</text>\n",
-            class, x, x + 28, text);
+    fprintf(p->out, "<rect class=\"%s\" x=\"%d\" y=\"40\" width=\"22\" height=\"14\"/>"
+                    "<text x=\"%d\" y=\"51\">%s</text>\n", class, x, x + 28, text);
 }
 
 static void draw_heads(const sheet *p, int columns)
@@ -190,11 +190,11 @@ static void draw(sheet *p, const char *title)
     p->column = p->lanes * LANE + 16 + NAME + 4 * (BOX + GAP) + GROUP;
     const int width = 2 * MARGIN + columns * p->column < 580 ? 580 : 2 * MARGIN + columns * p->column;
     const int height = TOP + tall * ROW + 14;
-    fprintf(p->out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%.0fmm\" height=\"%.0fmm\" "
-                    "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"11\">\n", width, height, 0.25 * width,
+    fprintf(p->out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%.0fmm\" "
+                    "height=\"%.0fmm\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"11\">\n", width, height, 0.25 * width,
             0.25 * height);
-    fprintf(p->out, "<style>.high{fill:#153e5c;stroke:#000}text.high{fill:#fff;stroke:none}.low{fill:#ffd27f;stroke:#000}"
-                    "text.low,text.none{fill:#000;stroke:none}.none{fill:#fff;stroke:#000}.gemm{font-weight:bold}"
+    fprintf(p->out, "<style>.high{fill:#153e5c;stroke:#000}text.high{fill:#fff;stroke:none}"
+                    ".low{fill:#ffd27f;stroke:#000}text.low,text.none{fill:#000;stroke:none}.none{fill:#fff;stroke:#000}.gemm{font-weight:bold}"
                     "</style>\n<defs><marker id=\"head\" markerWidth=\"6\" markerHeight=\"6\" refX=\"5\" refY=\"3\" "
                     "orient=\"auto\"><path d=\"M0 0L6 3L0 6z\"/></marker></defs>\n"
                     "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", width, height);

@@ -1,13 +1,22 @@
 /* assign_policy.c - training under an assignment: tensors that overflow too much are promoted. */
 #include "assign.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What the mean ratio of a run is made of; in a checkpoint before the log of promotions. */
+typedef struct epochs {
+    uint64_t count;
+    double ratios; /* sum of the ratios at their ends */
+} epochs;
 
 typedef struct assigned {
     policy base;
     assign_settings settings;
     assignment *now; /* NULL before the first step */
+    double first_ratio, first_bits;
+    epochs epochs;
     promoted *log;
     size_t promotions;
 } assigned;
@@ -36,6 +45,8 @@ static void assign(policy *p, rounder *r)
         die("%s", why.text);
     for (int i = 0; i < s->now->tensors; i++)
         put_rule(s, r, &s->now->tensor[i]);
+    s->first_ratio = assignment_ratio(s->now);
+    s->first_bits = assignment_bits(s->now, &s->settings);
 }
 
 /* ---------------------------------------------------------------------------------------------- promotion */
@@ -82,32 +93,46 @@ static void after_gradients(policy *p, rounder *r, uint64_t step)
 
 static void after_epoch(policy *p, rounder *r, int epoch)
 {
-    (void)p, (void)r, (void)epoch;
+    assigned *s = (assigned *)p;
+    (void)r, (void)epoch;
+    s->epochs.count++;
+    s->epochs.ratios += assignment_ratio(s->now);
 }
 
 /* ---------------------------------------------------------------------------------------------- checkpoints */
 
-/* The log is all: what is low follows from the settings and from it. */
+/* What is low follows from the settings and the log. */
 static size_t save(const policy *p, void *bytes, size_t capacity)
 {
     const assigned *s = (const assigned *)p;
-    const size_t length = s->promotions * sizeof *s->log;
-    if (length && capacity >= length)
-        memcpy(bytes, s->log, length);
-    return length;
+    const size_t log = s->promotions * sizeof *s->log;
+    if (capacity < sizeof s->epochs + log)
+        return sizeof s->epochs + log;
+    memcpy(bytes, &s->epochs, sizeof s->epochs);
+    if (log)
+        memcpy((char *)bytes + sizeof s->epochs, s->log, log);
+    return sizeof s->epochs + log;
 }
 
+static bool is_low(const assigned *s, const rounder *r, const promoted *one)
+{
+    if ((one->which != ROLE_V && one->which != ROLE_W) || one->index >= (uint64_t)rounder_count(r, (role)one->which))
+        return false;
+    const int at = s->now->at[one->which][one->index];
+    return at >= 0 && s->now->tensor[at].low;
+}
+
+/* After assign. */
 static bool load(policy *p, rounder *r, const void *bytes, size_t length, trouble *why)
 {
     assigned *s = (assigned *)p;
-    if (length % sizeof *s->log)
-        return fail(why, "the promotions of the checkpoint have %zu bytes, no multiple of %zu", length, sizeof *s->log);
-    for (size_t i = 0; i < length / sizeof *s->log; i++) {
+    if (length < sizeof s->epochs || (length - sizeof s->epochs) % sizeof *s->log)
+        return fail(why, "the state of an assignment in the checkpoint has %zu bytes, which cannot be", length);
+    memcpy(&s->epochs, bytes, sizeof s->epochs);
+    for (size_t at = sizeof s->epochs; at < length; at += sizeof(promoted)) {
         promoted one;
-        memcpy(&one, (const char *)bytes + i * sizeof one, sizeof one);
-        const bool forward = one.which == ROLE_V || one.which == ROLE_W;
-        if (!forward || one.index >= (uint64_t)rounder_count(r, (role)one.which) || s->now->at[one.which][one.index] < 0 ||
-            !s->now->tensor[s->now->at[one.which][one.index]].low)
+        memcpy(&one, (const char *)bytes + at, sizeof one);
+        if (!is_low(s, r, &one))
             return fail(why, "the checkpoint promotes a tensor that is not low under this assignment");
         promote(s, r, &one);
     }
@@ -159,8 +184,28 @@ const assignment *policy_assignment(const policy *p)
     return s ? s->now : NULL;
 }
 
-const assign_settings *policy_assign_settings(const policy *p)
+void policy_note(const policy *p, record *to)
 {
     const assigned *s = as_assigned(p);
-    return s ? &s->settings : NULL;
+    if (!s)
+        return;
+    assignment *high = assignment_new(s->now->g, s->now->batch);
+    const double most = assignment_bits(high, &s->settings), last = assignment_bits(s->now, &s->settings);
+    assignment_free(high);
+    const double ratio = assignment_ratio(s->now);
+    record_note(to, "low_ratio_first", s->first_ratio);
+    record_note(to, "low_ratio_last", ratio);
+    record_note(to, "low_ratio_mean", s->epochs.count ? s->epochs.ratios / (double)s->epochs.count : ratio);
+    record_note(to, "aggregate_bits_first", s->first_bits);
+    record_note(to, "aggregate_bits_last", last);
+    record_note(to, "promoted_share_of_high", most > 0 ? (last - s->first_bits) / most : 0);
+    record_note(to, "promotions", (double)s->promotions);
+    for (size_t i = 0; i < s->promotions; i++) {
+        char name[96], key[128];
+        tensor_name(s->now->g, (role)s->log[i].which, (int)s->log[i].index, sizeof name, name);
+        snprintf(key, sizeof key, "promoted_after_step.%s", name);
+        record_note(to, key, (double)s->log[i].step);
+        snprintf(key, sizeof key, "promoted_at_overflow.%s", name);
+        record_note(to, key, (double)s->log[i].outside / (double)s->log[i].elements);
+    }
 }

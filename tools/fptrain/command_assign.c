@@ -210,8 +210,8 @@ static void print_json(const wish *w, const assignment *a)
     }
     json_t *all = kept(json_pack("{s:s, s:f, s:i, s:s, s:I, s:f, s:f, s:o, s:o}", "model", w->run.model.name, "width",
                                  w->run.model.width, "batch", a->batch, "scheme", scheme_name(s->choice.scheme),
-                                 "elements", (json_int_t)a->elements, "low_precision_ratio", assignment_ratio(a), "bits",
-                                 assignment_bits(a, s), "groups", groups, "tensors", tensors));
+                                 "elements", (json_int_t)a->elements, "low_precision_ratio", assignment_ratio(a),
+                                 "bits", assignment_bits(a, s), "groups", groups, "tensors", tensors));
     json_dumpf(all, stdout, JSON_INDENT(1));
     putchar('\n');
     json_decref(all);

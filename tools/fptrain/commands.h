@@ -3,6 +3,8 @@
 #ifndef FPTRAIN_COMMANDS_H
 #define FPTRAIN_COMMANDS_H
 
+int command_run(int argc, char **argv);
+int command_models(int argc, char **argv);
 int command_assign(int argc, char **argv);
 int command_data(int argc, char **argv);
 int command_report(int argc, char **argv);

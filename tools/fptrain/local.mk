@@ -102,6 +102,7 @@ tools_fptrain_fptrain_SOURCES = \
 	tools/fptrain/command_assign.c \
 	tools/fptrain/command_data.c \
 	tools/fptrain/command_report.c \
+	tools/fptrain/command_run.c \
 	tools/fptrain/commands.h \
 	tools/fptrain/main.c
 tools_fptrain_fptrain_CFLAGS = $(tools_libfptrain_la_CFLAGS)

@@ -18,6 +18,8 @@ typedef struct command {
 } command;
 
 static const command commands[] = {
+    {"run", command_run, "trains a network, as its settings say"},
+    {"models", command_models, "the networks that have a name"},
     {"assign", command_assign, "which tensors a precision assignment makes low"},
     {"data", command_data, "what a data set has, in numbers and pictures"},
     {"report", command_report, "a page that compares runs"},
