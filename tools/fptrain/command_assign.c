@@ -231,7 +231,7 @@ int command_assign(int argc, char **argv)
 {
     wish w = read_options(argc, argv);
     trouble why;
-    graph *g = network_of(&w.run, &w.shape, NULL, &why);
+    graph *g = network_of(&w.run, &w.shape, &why);
     if (!g)
         die("assign: %s", why.text);
     assignment *a = assignment_new(g, w.run.train.batch);

@@ -86,7 +86,11 @@ trainer_assign = \
 	tools/fptrain/assign_policy.c \
 	tools/fptrain/assign_text.c \
 	tools/fptrain/network.c \
-	tools/fptrain/network.h
+	tools/fptrain/network.h \
+	tools/fptrain/tradeoff.c \
+	tools/fptrain/tradeoff.h \
+	tools/fptrain/tradeoff_report.c \
+	tools/fptrain/tradeoff_runs.c
 
 if FPTRAIN
 noinst_LTLIBRARIES += tools/libfptrain.la
@@ -103,6 +107,7 @@ tools_fptrain_fptrain_SOURCES = \
 	tools/fptrain/command_data.c \
 	tools/fptrain/command_report.c \
 	tools/fptrain/command_run.c \
+	tools/fptrain/command_tradeoff.c \
 	tools/fptrain/commands.h \
 	tools/fptrain/main.c
 tools_fptrain_fptrain_CFLAGS = $(tools_libfptrain_la_CFLAGS)

@@ -32,23 +32,20 @@ static graph *build(const settings *s, const model_shape *shape, int steps, trou
     return model_new(&m, s->train.seed, why);
 }
 
-graph *network_of(const settings *s, const model_shape *shape, size_t *training, trouble *why)
+graph *network_of(const settings *s, const model_shape *shape, trouble *why)
 {
-    if (shape->c && !training) {
+    if (shape->c) {
         model_shape given = *shape;
         given.classes = given.classes ? given.classes : 10;
         return build(s, &given, 0, why);
     }
     dataset data;
-    const dataset_options o = {.seed = s->data.seed, .train_count = training ? s->data.train_count : 1,
-                               .test_count = training ? s->data.test_count : 1, .limit = s->data.limit,
+    const dataset_options o = {.seed = s->data.seed, .train_count = 1, .test_count = 1, .limit = 1,
                                .width = s->data.pad, .height = s->data.pad};
     if (!dataset_open(&data, s->data.source, &o, why))
         return NULL;
     const bool text = data.text != NULL;
     const model_shape found = {data.c, data.h, data.w, shape->classes ? shape->classes : data.classes};
-    if (training)
-        *training = data.train.count;
     graph *g = build(s, &found, text ? s->data.steps : 0, why);
     dataset_free(&data);
     return g;

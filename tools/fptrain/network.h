@@ -12,8 +12,8 @@ typedef struct model_shape {
 /* "shape": CxHxW; "classes": a number. */
 bool model_shape_read(model_shape *s, const char *what, const char *text, trouble *why);
 
-/* Without graph_finish. A shape that is given replaces the data, which are then not opened. training (or NULL): how
- * many samples there are to train with, which asks for the data. NULL and a sentence on failure. */
-graph *network_of(const settings *s, const model_shape *shape, size_t *training, trouble *why);
+/* Without graph_finish. A shape that is given replaces the data, which are then not opened. NULL and a sentence on
+ * failure. */
+graph *network_of(const settings *s, const model_shape *shape, trouble *why);
 
 #endif
