@@ -197,6 +197,7 @@ WIDE static void add_scaled(size_t n, float a, float *restrict sum, float b, con
 /* Multiplies by powers of two and adds; the first part becomes the sum. */
 static void add_parts(const graph *g, size_t n, const gathered *q, double to)
 {
+    (void)g; /* without OpenMP */
     const int count = element_pieces(n);
 #pragma omp parallel for num_threads(g->threads)
     for (int i = 0; i < count; i++)
@@ -220,6 +221,7 @@ WIDE static float largest_of(size_t n, const float *x)
 
 static double largest(const graph *g, size_t n, const float *x)
 {
+    (void)g;
     const int count = element_pieces(n);
     float most = 0;
 #pragma omp parallel for num_threads(g->threads) reduction(max : most)
