@@ -18,10 +18,14 @@ tests_fptrain_scalers_SOURCES = tests/fptrain/scalers.c tests/fptrain/expect.h
 tests_fptrain_scalers_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_scalers_LDADD = tools/libfptrain.la
 TRAINER_ASSIGN_TESTS = \
-	tests/fptrain/assign
+	tests/fptrain/assign \
+	tests/fptrain/assign_knapsack
 tests_fptrain_assign_SOURCES = tests/fptrain/assign.c tests/fptrain/expect.h
 tests_fptrain_assign_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_assign_LDADD = tools/libfptrain.la
+tests_fptrain_assign_knapsack_SOURCES = tests/fptrain/assign_knapsack.c tests/fptrain/expect.h
+tests_fptrain_assign_knapsack_CFLAGS = $(TRAINER_CFLAGS)
+tests_fptrain_assign_knapsack_LDADD = tools/libfptrain.la
 if FPTRAIN
 check_PROGRAMS += $(TRAINER_METHODS_TESTS) $(TRAINER_ASSIGN_TESTS)
 TESTS += $(TRAINER_METHODS_TESTS) $(TRAINER_ASSIGN_TESTS)
