@@ -160,11 +160,25 @@ static void note(session *s)
 
 /* ------------------------------------------------------------------------------------------------ the run */
 
+/* Within an epoch; at its end a checkpoint comes after the line of its evaluation, so that no line comes twice. */
+static bool due_within(const session *s)
+{
+    const uint64_t every = (uint64_t)s->settings.output.checkpoint_steps, step = s->t->at.step;
+    return s->record && every && step % every == 0 && step % trainer_steps(s->t) != 0;
+}
+
+static bool due_after(const session *s)
+{
+    const uint64_t steps = (uint64_t)s->settings.output.checkpoint_steps;
+    const uint64_t epochs = (uint64_t)s->settings.output.checkpoint_every;
+    return (steps && s->t->at.step % steps == 0) || (epochs && s->t->at.epoch % epochs == 0);
+}
+
 static void run_steps(session *s)
 {
-    const int every = s->settings.output.log_every, save_every = s->settings.output.checkpoint_steps;
+    const uint64_t every = (uint64_t)s->settings.output.log_every;
     for (;;) {
-        const bool logged = s->record && (s->t->at.step + 1) % (uint64_t)every == 0;
+        const bool logged = s->record && (s->t->at.step + 1) % every == 0;
         const unsigned want = logged && s->settings.output.histograms ? FPEMU_HISTOGRAM : 0;
         step_result step;
         if (!trainer_step(s->t, want, logged && s->settings.output.counters, &step))
@@ -172,7 +186,7 @@ static void run_steps(session *s)
         s->images += (uint64_t)step.samples;
         if (logged)
             record_one(s, &step);
-        if (s->record && save_every && s->t->at.step % (uint64_t)save_every == 0)
+        if (due_within(s))
             write_checkpoint(s);
         show_progress(s, &step);
     }
@@ -193,8 +207,7 @@ static void run_epoch(session *s)
                                .seconds = seconds_now() - s->started};
     if (!record_epoch_end(s->record, &line, &why))
         stop(&why);
-    const int every = s->settings.output.checkpoint_every;
-    if (every && (at.epoch + 1) % (uint64_t)every == 0)
+    if (due_after(s))
         write_checkpoint(s);
 }
 
