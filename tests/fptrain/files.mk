@@ -23,3 +23,10 @@ check_PROGRAMS += $(TRAINER_FILE_TESTS)
 TESTS += $(TRAINER_FILE_TESTS)
 endif
 endif
+
+TRAINER_CLI_TESTS = tests/cli/fptrain_data.sh tests/cli/fptrain_real.sh tests/cli/fptrain_report.sh
+EXTRA_DIST += $(TRAINER_CLI_TESTS)
+if FPTRAIN
+TESTS += $(TRAINER_CLI_TESTS)
+endif
+AM_TESTS_ENVIRONMENT += FPTRAIN='$(abs_top_builddir)/tools/fptrain/fptrain$(EXEEXT)'; export FPTRAIN;
