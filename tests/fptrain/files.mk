@@ -30,3 +30,13 @@ if FPTRAIN
 TESTS += $(TRAINER_CLI_TESTS)
 endif
 AM_TESTS_ENVIRONMENT += FPTRAIN='$(abs_top_builddir)/tools/fptrain/fptrain$(EXEEXT)'; export FPTRAIN;
+
+# Hostile files: the replay of tests/fuzz over the readers of the trainer.
+EXTRA_DIST += tests/fuzz/trainer_seeds.py tests/fuzz/settings.dict
+tests_fuzz_replay_trainer_SOURCES = tests/fuzz/replay.c tests/fuzz/reader.h tests/fuzz/trainer.c
+tests_fuzz_replay_trainer_CFLAGS = $(AM_CFLAGS) $(FPTRAIN_CFLAGS) $(ZIP_CFLAGS)
+tests_fuzz_replay_trainer_LDADD = tools/libfptrain.la lib/libfpemu.la $(FPTRAIN_LIBS) $(ZIP_LIBS)
+if FPTRAIN
+check_PROGRAMS += tests/fuzz/replay_trainer
+TESTS += tests/fuzz/replay_trainer
+endif

@@ -163,6 +163,27 @@ START_TEST(resumed)
 }
 END_TEST
 
+/* A last line whose end is missing goes, even if it reads well: the next one would be glued to it. */
+START_TEST(torn_line)
+{
+    char directory[] = "record-XXXXXX", path[64];
+    json_t *line[20];
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/log.jsonl", directory);
+    FILE *torn = fopen(path, "w");
+    fputs("{\"step\":1}\n{\"step\":2}", torn);
+    fclose(torn);
+    record *r = open_record(directory, 2);
+    say_step(r, 2);
+    record_close(r);
+    ck_assert_int_eq(read_log(directory, line), 2);
+    ck_assert_ptr_nonnull(json_object_get(line[1], "loss"));
+    json_decref(line[0]);
+    json_decref(line[1]);
+    remove_directory(directory);
+}
+END_TEST
+
 START_TEST(no_directory)
 {
     settings s;
@@ -180,6 +201,7 @@ int main(void)
     TCase *tests = tcase_create("files");
     tcase_add_test(tests, lines);
     tcase_add_test(tests, resumed);
+    tcase_add_test(tests, torn_line);
     tcase_add_test(tests, no_directory);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
