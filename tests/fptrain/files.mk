@@ -1,22 +1,22 @@
 # Files, data, settings and reports of the trainer.
-TRAINER_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(FPTRAIN_CFLAGS) $(ZIP_CFLAGS) $(JANSSON_CFLAGS)
-TRAINER_LDADD = tools/libfptrain.la lib/libfpemu.la $(CHECK_LIBS) $(FPTRAIN_LIBS) $(ZIP_LIBS) $(JANSSON_LIBS)
+TRAINER_FILE_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(FPTRAIN_CFLAGS) $(ZIP_CFLAGS) $(JANSSON_CFLAGS)
+TRAINER_FILE_LDADD = tools/libfptrain.la lib/libfpemu.la $(CHECK_LIBS) $(FPTRAIN_LIBS) $(ZIP_LIBS) $(JANSSON_LIBS)
 TRAINER_FILE_TESTS = \
 	tests/fptrain/checkpoint \
 	tests/fptrain/loader \
 	tests/fptrain/readers \
 	tests/fptrain/record \
 	tests/fptrain/settings
-tests_fptrain_checkpoint_CFLAGS = $(TRAINER_CFLAGS)
-tests_fptrain_checkpoint_LDADD = $(TRAINER_LDADD)
-tests_fptrain_loader_CFLAGS = $(TRAINER_CFLAGS)
-tests_fptrain_loader_LDADD = $(TRAINER_LDADD)
-tests_fptrain_readers_CFLAGS = $(TRAINER_CFLAGS)
-tests_fptrain_readers_LDADD = $(TRAINER_LDADD)
-tests_fptrain_record_CFLAGS = $(TRAINER_CFLAGS)
-tests_fptrain_record_LDADD = $(TRAINER_LDADD)
-tests_fptrain_settings_CFLAGS = $(TRAINER_CFLAGS)
-tests_fptrain_settings_LDADD = $(TRAINER_LDADD)
+tests_fptrain_checkpoint_CFLAGS = $(TRAINER_FILE_CFLAGS)
+tests_fptrain_checkpoint_LDADD = $(TRAINER_FILE_LDADD)
+tests_fptrain_loader_CFLAGS = $(TRAINER_FILE_CFLAGS)
+tests_fptrain_loader_LDADD = $(TRAINER_FILE_LDADD)
+tests_fptrain_readers_CFLAGS = $(TRAINER_FILE_CFLAGS)
+tests_fptrain_readers_LDADD = $(TRAINER_FILE_LDADD)
+tests_fptrain_record_CFLAGS = $(TRAINER_FILE_CFLAGS)
+tests_fptrain_record_LDADD = $(TRAINER_FILE_LDADD)
+tests_fptrain_settings_CFLAGS = $(TRAINER_FILE_CFLAGS)
+tests_fptrain_settings_LDADD = $(TRAINER_FILE_LDADD)
 if FPTRAIN
 if HAVE_CHECK
 check_PROGRAMS += $(TRAINER_FILE_TESTS)
