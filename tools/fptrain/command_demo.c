@@ -76,7 +76,7 @@ static void print_row(const run *r, const variant *v)
 
 static void draw(const char *path, const run *runs)
 {
-    static const chart charts[] = {{.title = "Loss of each step", .x_title = "step"},
+    static const chart charts[] = {{.title = "Loss of each step", .x_title = "step", .logarithmic = true},
                                    {.title = "Test accuracy in the formats of training", .x_title = "step",
                                     .percent = true}};
     const size_t which[] = {offsetof(run, loss), offsetof(run, accuracy)};
