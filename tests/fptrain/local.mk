@@ -1,10 +1,14 @@
 # The trainer. Its judges compute by themselves; they share no code with tools/fptrain.
 TRAINER_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tools $(FPTRAIN_CFLAGS)
 TRAINER_METHODS_TESTS = \
+	tests/fptrain/identity \
 	tests/fptrain/models \
 	tests/fptrain/optimizers \
 	tests/fptrain/rounding \
 	tests/fptrain/scalers
+tests_fptrain_identity_SOURCES = tests/fptrain/identity.c tests/fptrain/expect.h
+tests_fptrain_identity_CFLAGS = $(TRAINER_CFLAGS)
+tests_fptrain_identity_LDADD = tools/libfptrain.la
 tests_fptrain_models_SOURCES = tests/fptrain/models.c tests/fptrain/expect.h
 tests_fptrain_models_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_models_LDADD = tools/libfptrain.la
@@ -26,7 +30,8 @@ tests_fptrain_assign_LDADD = tools/libfptrain.la
 tests_fptrain_assign_knapsack_SOURCES = tests/fptrain/assign_knapsack.c tests/fptrain/expect.h
 tests_fptrain_assign_knapsack_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_assign_knapsack_LDADD = tools/libfptrain.la
+dist_noinst_SCRIPTS += tests/fptrain/assign.sh tests/fptrain/mnist.sh tests/fptrain/runs.sh
 if FPTRAIN
 check_PROGRAMS += $(TRAINER_METHODS_TESTS) $(TRAINER_ASSIGN_TESTS)
-TESTS += $(TRAINER_METHODS_TESTS) $(TRAINER_ASSIGN_TESTS)
+TESTS += $(TRAINER_METHODS_TESTS) $(TRAINER_ASSIGN_TESTS) tests/fptrain/assign.sh tests/fptrain/mnist.sh tests/fptrain/runs.sh
 endif

@@ -54,6 +54,8 @@ trainer_files = \
 	tools/fptrain/source.h \
 	tools/fptrain/text.c
 trainer_methods = \
+	tools/fptrain/experiment.c \
+	tools/fptrain/experiment.h \
 	tools/fptrain/keeper.h \
 	tools/fptrain/keeper_fp32.c \
 	tools/fptrain/model.c \
@@ -105,6 +107,7 @@ endif
 tools_fptrain_fptrain_SOURCES = \
 	tools/fptrain/command_assign.c \
 	tools/fptrain/command_data.c \
+	tools/fptrain/command_demo.c \
 	tools/fptrain/command_report.c \
 	tools/fptrain/command_run.c \
 	tools/fptrain/command_tradeoff.c \
@@ -112,3 +115,15 @@ tools_fptrain_fptrain_SOURCES = \
 	tools/fptrain/main.c
 tools_fptrain_fptrain_CFLAGS = $(tools_libfptrain_la_CFLAGS)
 tools_fptrain_fptrain_LDADD = tools/libfptrain.la
+
+# Settings of experiments, to run as they are or to start from.
+if FPTRAIN
+experimentsdir = $(datadir)/fptrain/experiments
+dist_experiments_DATA = \
+	share/fptrain/experiments/assign-cifar-full.ini \
+	share/fptrain/experiments/assign-lenet-small.ini \
+	share/fptrain/experiments/assign-resnet20-small.ini \
+	share/fptrain/experiments/fp16.ini \
+	share/fptrain/experiments/fp8.ini \
+	share/fptrain/experiments/mnist-lenet.ini
+endif

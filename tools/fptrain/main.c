@@ -19,6 +19,7 @@ typedef struct command {
 
 static const command commands[] = {
     {"run", command_run, "trains a network, as its settings say"},
+    {"demo", command_demo, "one small network in five ways, in a table and curves"},
     {"models", command_models, "the networks that have a name"},
     {"assign", command_assign, "which tensors a precision assignment makes low"},
     {"tradeoff", command_tradeoff, "accuracy against low-precision ratio over many assignments"},
