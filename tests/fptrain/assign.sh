@@ -38,7 +38,7 @@ grep -q '^model aggregate      6216512 bits, 0.7845 of all high, 0.3922 of FP32$
     complain "bits: $(tail -1 "$work/table")"
 grep -q '^linear1.weight  *w  *0  *200704  fp(4,3,4)$' "$work/table" || complain "no linear1.weight"
 grep -q '^linear1.dweight  *dw  *0  *200704  fp(6,9,0)$' "$work/table" || complain "no linear1.dweight"
-[ "$(grep -c 'class="low" x=.*<text' "$work/mlp.svg")" -eq 4 ] || complain "the picture has not 3 low boxes, and the key"
+[ "$(grep -c 'class="low" x=.*<text' "$work/mlp.svg")" -eq 4 ] || complain "the picture has not 3 low boxes and a key"
 $fptrain $mlp --ratio 0.5 --json >"$work/json" || complain "assign --json failed"
 grep -q '"bits": 6216512.0' "$work/json" && [ "$(grep -c '"low": true' "$work/json")" -eq 4 ] ||
     complain "JSON: $(head -12 "$work/json")"
@@ -64,22 +64,23 @@ $fptrain run $small --policy "assign:uniform,$narrow,promote=off" --out "$work/o
 [ "$(number off low_ratio_first)" = "$(number off low_ratio_mean)" ] || complain "a ratio moved without promotion"
 awk "BEGIN { exit !($(number on low_ratio_first) > $(number on low_ratio_mean)) }" || complain "the ratio did not fall"
 grep -q '"promoted_after_step.input.v": ' "$work/on/summary.json" || complain "the input was not promoted"
-# Killed on the way, with promotions in its checkpoint, and resumed: the same promotions, weights and mean ratio. FPTRAIN
-# may be a script of libtool, which becomes the program.
+# Killed on the way, with promotions in its checkpoint, and resumed: the same promotions, weights and mean ratio.
 steps="--policy assign:uniform,$narrow --set train.batch=4 --set output.log_every=1 --set output.checkpoint_steps=1"
-(cd "$work" && exec "$fptrain" run $small $steps --out cut) &
+mkdir "$work/whole" "$work/cut"
+(cd "$work/cut" && exec "$fptrain" run $small $steps --out run) &
 pid=$!
 for try in $(seq 3000); do
-    [ -f "$work/cut/log.jsonl" ] && [ "$(wc -l <"$work/cut/log.jsonl")" -ge 20 ] && break
+    [ -f "$work/cut/run/log.jsonl" ] && [ "$(wc -l <"$work/cut/run/log.jsonl")" -ge 20 ] && break
     sleep 0.01
 done
 kill -9 $pid 2>/dev/null || complain "it was over before it could be killed"
 wait $pid 2>/dev/null
-(cd "$work" && "$fptrain" run $small $steps --out whole && "$fptrain" run $small $steps --resume --out cut) ||
-    complain "resuming failed"
-cmp -s "$work/whole/checkpoint" "$work/cut/checkpoint" || complain "resumed, another checkpoint"
+(cd "$work/whole" && "$fptrain" run $small $steps --out run) || complain "run failed"
+(cd "$work/cut" && "$fptrain" run $small $steps --resume --out run) || complain "resuming failed"
+cmp -s "$work/whole/run/checkpoint" "$work/cut/run/checkpoint" || complain "resumed, another checkpoint"
 for key in promotions low_ratio_mean promoted_after_step.relu1.v; do
-    [ -n "$(number cut $key)" ] && [ "$(number whole $key)" = "$(number cut $key)" ] || complain "resumed, other $key"
+    [ -n "$(number cut/run $key)" ] && [ "$(number whole/run $key)" = "$(number cut/run $key)" ] ||
+        complain "resumed, other $key"
 done
 refuses "goes with the policy fixed" $fptrain run $small --policy assign:uniform --set formats.v=fp16
 refuses "no scheme" $fptrain run $small --policy assign:best
