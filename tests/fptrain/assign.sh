@@ -64,13 +64,13 @@ $fptrain run $small --policy "assign:uniform,$narrow,promote=off" --out "$work/o
 [ "$(number off low_ratio_first)" = "$(number off low_ratio_mean)" ] || complain "a ratio moved without promotion"
 awk "BEGIN { exit !($(number on low_ratio_first) > $(number on low_ratio_mean)) }" || complain "the ratio did not fall"
 grep -q '"promoted_after_step.input.v": ' "$work/on/summary.json" || complain "the input was not promoted"
-# Killed on the way, with promotions in its checkpoint, and resumed: the same promotions, weights and mean ratio.
+# Killed in the second epoch, with promotions in its checkpoint, and resumed: the same promotions, weights and mean ratio.
 steps="--policy assign:uniform,$narrow --set train.batch=4 --set output.log_every=1 --set output.checkpoint_steps=1"
 mkdir "$work/whole" "$work/cut"
 (cd "$work/cut" && exec "$fptrain" run $small $steps --out run) &
 pid=$!
 for try in $(seq 3000); do
-    [ -f "$work/cut/run/log.jsonl" ] && [ "$(wc -l <"$work/cut/run/log.jsonl")" -ge 20 ] && break
+    [ -f "$work/cut/run/log.jsonl" ] && [ "$(wc -l <"$work/cut/run/log.jsonl")" -ge 60 ] && break
     sleep 0.01
 done
 kill -9 $pid 2>/dev/null || complain "it was over before it could be killed"
