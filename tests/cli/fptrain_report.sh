@@ -90,9 +90,9 @@ holds ! -e no.html
 # What the program says of itself
 "$FPTRAIN" --version | grep -qx 'fptrain [0-9.]*' || failed '--version'
 "$FPTRAIN" help config >keys || failed 'help config'
-grep -v '^ *#' keys >keys.ini
+
 printf '{"step":1,"loss":1}\n' >bad/log.jsonl
-cp keys.ini bad/settings.ini # the defaults are settings themselves
+cp keys bad/settings.ini # the defaults are settings themselves
 "$FPTRAIN" report bad -o page.html || failed 'the defaults as a file'
 for command in data report help; do
     "$FPTRAIN" $command --help | grep -q "^Usage: fptrain $command" || failed "$command --help"
