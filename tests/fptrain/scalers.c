@@ -218,7 +218,8 @@ static void branches(void)
 
 static void state(void)
 {
-    const scaler_settings settings[] = {{.name = "backoff", .interval = 4}, {.name = "logmax"}, {.name = "adaptive"}};
+    const scaler_settings settings[] = {{.name = "backoff", .interval = 4}, {.name = "logmax"},
+                                        {.name = "adaptive", .interval = 4}};
     for (int i = 0; i < 3; i++) {
         bench a = start(&settings[i], "fp16"), b = start(&settings[i], "fp16");
         const float d[2] = {0x1p-20f, 0x1p-20f}, w[1] = {0.5f};
@@ -226,6 +227,7 @@ static void state(void)
             ask(&a, SECOND_LINEAR, 2, d, 1, w);
         step(&a, 'v', 3);
         step(&a, '.', 5);
+        step(&a, '.', 6);
         const size_t length = scaler_save(a.s, NULL, 0);
         void *bytes = malloc(length);
         EXPECT(bytes && scaler_save(a.s, bytes, length) == length, "%s", settings[i].name);
@@ -233,6 +235,11 @@ static void state(void)
         EXPECT(!scaler_load(b.s, bytes, length - 1, &why) && *why.text, "a short state");
         EXPECT(scaler_load(b.s, bytes, length, &why), "%s", why.text);
         for (int k = 0; k < 9; k++) {
+            const float other[2] = {ldexpf(1, k - 24), 0};
+            if (scaler_layers(a.s)) {
+                ask(&a, SECOND_LINEAR, 2, other, 1, w);
+                ask(&b, SECOND_LINEAR, 2, other, 1, w);
+            }
             EXPECT(step(&a, '.', 7 + k) == step(&b, '.', 7 + k), "%s", settings[i].name);
             EXPECT(scaler_scale(a.s) == scaler_scale(b.s), "%s: %g and %g", settings[i].name, scaler_scale(a.s),
                    scaler_scale(b.s));
