@@ -7,7 +7,7 @@
  *     conv1.* = fp32
  *     dv = e5m2 sr
  *
- * Keys of [formats] are free: a role (v, w, dv, dw; these count first) or a pattern of tensor names, in their order; the
+ * Keys of [formats] are free: a role (v, w, dv, dw; these first) or a pattern of tensor names, in their order; the
  * value is a format, then maybe a rounding. All other keys stand in the table of settings.c.
  */
 #ifndef FPTRAIN_SETTINGS_H
