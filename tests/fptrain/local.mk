@@ -5,7 +5,8 @@ TRAINER_METHODS_TESTS = \
 	tests/fptrain/models \
 	tests/fptrain/optimizers \
 	tests/fptrain/rounding \
-	tests/fptrain/scalers
+	tests/fptrain/scalers \
+	tests/fptrain/steps
 tests_fptrain_identity_SOURCES = tests/fptrain/identity.c tests/fptrain/expect.h
 tests_fptrain_identity_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_identity_LDADD = tools/libfptrain.la
@@ -21,8 +22,11 @@ tests_fptrain_rounding_LDADD = tools/libfptrain.la
 tests_fptrain_scalers_SOURCES = tests/fptrain/scalers.c tests/fptrain/expect.h
 tests_fptrain_scalers_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_scalers_LDADD = tools/libfptrain.la
-dist_noinst_SCRIPTS += tests/fptrain/mnist.sh tests/fptrain/runs.sh
+tests_fptrain_steps_SOURCES = tests/fptrain/steps.c tests/fptrain/expect.h
+tests_fptrain_steps_CFLAGS = $(TRAINER_CFLAGS)
+tests_fptrain_steps_LDADD = tools/libfptrain.la
+dist_noinst_SCRIPTS += tests/fptrain/demo.sh tests/fptrain/mnist.sh tests/fptrain/runs.sh
 if FPTRAIN
 check_PROGRAMS += $(TRAINER_METHODS_TESTS)
-TESTS += $(TRAINER_METHODS_TESTS) tests/fptrain/mnist.sh tests/fptrain/runs.sh
+TESTS += $(TRAINER_METHODS_TESTS) tests/fptrain/demo.sh tests/fptrain/mnist.sh tests/fptrain/runs.sh
 endif

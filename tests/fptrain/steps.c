@@ -1,0 +1,98 @@
+/* steps.c - a training step of every model in FP8 under layer-wise scaling: each tensor that has a format is rounded
+ * once, all of it, and nothing else is; multipliers are powers of two; the weights move. */
+#include "fptrain/train.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "expect.h"
+
+enum { BATCH = 3 };
+
+static void configure(settings *s, const char *model, const char *source)
+{
+    trouble why = {""};
+    const char *const lines[][3] = {
+        {"model", "name", model},         {"model", "width", "0.1"},        {"data", "source", source},
+        {"data", "train_count", "6"},     {"data", "test_count", "3"},      {"data", "pad", "32"},
+        {"data", "steps", "16"},          {"train", "batch", "3"},          {"train", "lr", "0.25"},
+        {"formats", "v", "e5m2"},         {"formats", "w", "e5m2"},         {"formats", "dv", "e5m2"},
+        {"formats", "dw", "e5m2"},        {"scaler", "name", "adaptive"},   {"scaler", "interval", "1"},
+        {"optimizer", "name", "sgd"}};
+    settings_default(s);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        EXPECT(settings_set(s, lines[i][0], lines[i][1], lines[i][2], &why), "%s", why.text);
+}
+
+static int power_of_two(double x)
+{
+    int exponent;
+    return frexp(x, &exponent) == 0.5;
+}
+
+static void values(const trainer *t, const char *model)
+{
+    for (int i = 0; i < graph_values(t->g); i++) {
+        const value *v = graph_value(t->g, i);
+        const uint64_t all = v->is_tensor ? (uint64_t)BATCH * (uint64_t)v->rows_per_sample * v->row : 0;
+        EXPECT(t->r->seen[ROLE_V][i].count == all, "%s: value %d: %d elements", model, i,
+               (int)t->r->seen[ROLE_V][i].count);
+        EXPECT(t->r->seen[ROLE_DV][i].count == (i ? all : 0), "%s: gradient of value %d: %d elements", model, i,
+               (int)t->r->seen[ROLE_DV][i].count);
+        EXPECT(power_of_two(v->alpha), "%s: multiplier %g of value %d", model, v->alpha, i);
+    }
+}
+
+static void params(const trainer *t, const char *model)
+{
+    for (int i = 0; i < graph_params(t->g); i++) {
+        const param *p = graph_param(t->g, i);
+        EXPECT(t->r->seen[ROLE_W][i].count == p->size && t->r->seen[ROLE_DW][i].count == p->size, "%s: %s", model,
+               p->name);
+        EXPECT(power_of_two(p->alpha), "%s: multiplier %g of %s", model, p->alpha, p->name);
+    }
+}
+
+/* How many parameters differ from their start in some element. */
+static int moved(const trainer *t)
+{
+    int count = 0;
+    for (int i = 0; i < graph_params(t->g); i++) {
+        const size_t size = graph_param(t->g, i)->size;
+        float *start = malloc(size * sizeof *start);
+        if (!start)
+            return -1;
+        graph_initial(t->g, i, start);
+        count += memcmp(start, optimizer_master(t->optimizer, i), size * sizeof *start) != 0;
+        free(start);
+    }
+    return count;
+}
+
+static void step(const char *model, const char *source)
+{
+    settings s;
+    trouble why = {""};
+    step_result result;
+    configure(&s, model, source);
+    trainer *t = trainer_new(&s, &why);
+    EXPECT(t, "%s: %s", model, why.text);
+    if (t) {
+        EXPECT(trainer_step(t, 0, false, &result) && isfinite(result.loss) && !result.skipped, "%s", model);
+        values(t, model);
+        params(t, model);
+        /* nearly all: some biases have no influence, such as those before normalisation */
+        EXPECT(2 * moved(t) > graph_params(t->g), "%s: %d of %d parameters moved", model, moved(t), graph_params(t->g));
+    }
+    trainer_free(t);
+    settings_free(&s);
+}
+
+int main(void)
+{
+    char text[600];
+    snprintf(text, sizeof text, "text:%s/COPYING", getenv("top_srcdir") ? getenv("top_srcdir") : ".");
+    for (int i = 0; model_name(i); i++)
+        step(model_name(i), strncmp(model_name(i), "char", 4) ? "digits" : text);
+    return failures != 0;
+}
