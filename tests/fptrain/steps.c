@@ -88,11 +88,50 @@ static void step(const char *model, const char *source)
     settings_free(&s);
 }
 
+/* A checkpoint whose position has been put elsewhere is refused: numbers in it decide what is read from the data. */
+static void position_moved(const position *elsewhere, const char *what, int accepted)
+{
+    settings s;
+    trouble why = {""};
+    configure(&s, "mlp", "digits");
+    trainer *t = trainer_new(&s, &why);
+    EXPECT(t, "%s", why.text);
+    if (t) {
+        checkpoint *whole = checkpoint_new(), *moved = checkpoint_new();
+        trainer_save(t, whole);
+        for (size_t i = 0; checkpoint_name(whole, i); i++) {
+            size_t length;
+            const char *name = checkpoint_name(whole, i);
+            const void *bytes = checkpoint_get(whole, name, &length);
+            if (!strcmp(name, "position"))
+                bytes = elsewhere;
+            checkpoint_put(moved, name, bytes, length);
+        }
+        EXPECT(trainer_load(t, moved, &why) == accepted, "%s: %s", what, why.text);
+        checkpoint_free(whole);
+        checkpoint_free(moved);
+    }
+    trainer_free(t);
+    settings_free(&s);
+}
+
+static void positions(void) /* epochs of 2 steps of 3 samples */
+{
+    position_moved(&(position){0}, "the start", 1);
+    position_moved(&(position){.step = 3, .epoch = 1, .next = 3}, "the last step of the second epoch", 1);
+    position_moved(&(position){.step = 2, .next = 6}, "past the samples", 0);
+    position_moved(&(position){.step = 1, .next = 2}, "within a batch", 0);
+    position_moved(&(position){.step = 1, .next = UINT64_MAX}, "far past the samples", 0);
+    position_moved(&(position){.step = 5, .next = 3}, "another step", 0);
+    position_moved(&(position){.step = 2000000, .epoch = 1000000}, "past the epochs", 0);
+}
+
 int main(void)
 {
     char text[600];
     snprintf(text, sizeof text, "text:%s/COPYING", getenv("top_srcdir") ? getenv("top_srcdir") : ".");
     for (int i = 0; model_name(i); i++)
         step(model_name(i), strncmp(model_name(i), "char", 4) ? "digits" : text);
+    positions();
     return failures != 0;
 }
