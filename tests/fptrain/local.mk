@@ -5,7 +5,8 @@ TRAINER_METHODS_TESTS = \
 	tests/fptrain/models \
 	tests/fptrain/optimizers \
 	tests/fptrain/rounding \
-	tests/fptrain/scalers
+	tests/fptrain/scalers \
+	tests/fptrain/steps
 tests_fptrain_identity_SOURCES = tests/fptrain/identity.c tests/fptrain/expect.h
 tests_fptrain_identity_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_identity_LDADD = tools/libfptrain.la
@@ -21,17 +22,11 @@ tests_fptrain_rounding_LDADD = tools/libfptrain.la
 tests_fptrain_scalers_SOURCES = tests/fptrain/scalers.c tests/fptrain/expect.h
 tests_fptrain_scalers_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_scalers_LDADD = tools/libfptrain.la
-TRAINER_ASSIGN_TESTS = \
-	tests/fptrain/assign \
-	tests/fptrain/assign_knapsack
-tests_fptrain_assign_SOURCES = tests/fptrain/assign.c tests/fptrain/expect.h
-tests_fptrain_assign_CFLAGS = $(TRAINER_CFLAGS)
-tests_fptrain_assign_LDADD = tools/libfptrain.la
-tests_fptrain_assign_knapsack_SOURCES = tests/fptrain/assign_knapsack.c tests/fptrain/expect.h
-tests_fptrain_assign_knapsack_CFLAGS = $(TRAINER_CFLAGS)
-tests_fptrain_assign_knapsack_LDADD = tools/libfptrain.la
-dist_noinst_SCRIPTS += tests/fptrain/assign.sh tests/fptrain/mnist.sh tests/fptrain/runs.sh
+tests_fptrain_steps_SOURCES = tests/fptrain/steps.c tests/fptrain/expect.h
+tests_fptrain_steps_CFLAGS = $(TRAINER_CFLAGS)
+tests_fptrain_steps_LDADD = tools/libfptrain.la
+dist_noinst_SCRIPTS += tests/fptrain/demo.sh tests/fptrain/mnist.sh tests/fptrain/runs.sh
 if FPTRAIN
-check_PROGRAMS += $(TRAINER_METHODS_TESTS) $(TRAINER_ASSIGN_TESTS)
-TESTS += $(TRAINER_METHODS_TESTS) $(TRAINER_ASSIGN_TESTS) tests/fptrain/assign.sh tests/fptrain/mnist.sh tests/fptrain/runs.sh
+check_PROGRAMS += $(TRAINER_METHODS_TESTS)
+TESTS += $(TRAINER_METHODS_TESTS) tests/fptrain/demo.sh tests/fptrain/mnist.sh tests/fptrain/runs.sh
 endif

@@ -267,7 +267,8 @@ evaluation trainer_evaluate(trainer *t)
     t->r->want = 0;
     if (rounds_anything(t)) {
         rounder_begin(t->r, UINT64_C(1) << 63 | t->at.epoch << 32);
-        optimizer_begin(t->optimizer);
+        if (t->settings->optimizer.master) /* else they are rounded, and not to be changed here */
+            optimizer_begin(t->optimizer);
         pass_over(t, optimizer_store(t->optimizer), true, &e.loss, &e.accuracy);
         pass_over(t, &m.calls, false, &loss, &e.accuracy_fp32);
     } else {

@@ -72,6 +72,7 @@ size_t trainer_steps(const trainer *t); /* of an epoch */
 evaluation trainer_evaluate(trainer *t);
 void trainer_end_epoch(trainer *t);
 
+/* Between steps; after the last step of an epoch, not before trainer_end_epoch. */
 void trainer_save(const trainer *t, checkpoint *to);
 /* False and a sentence where the checkpoint is of other settings, or not whole; the trainer is then of no use. */
 bool trainer_load(trainer *t, const checkpoint *from, trouble *why);

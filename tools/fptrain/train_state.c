@@ -91,8 +91,10 @@ static bool load_position(trainer *t, const checkpoint *from, trouble *why)
     if (!checkpoint_take(from, "position", &t->at, sizeof t->at, why))
         return false;
     t->begun = false;
-    if (t->at.epoch > (uint64_t)t->settings->train.epochs || t->at.next > t->training.from->count)
-        return fail(why, "the checkpoint stands past the end of the data");
+    const uint64_t batch = (uint64_t)t->settings->train.batch, steps = trainer_steps(t), batches = t->at.next / batch;
+    if (t->at.epoch > (uint64_t)t->settings->train.epochs || t->at.next % batch || batches >= steps ||
+        t->at.step != t->at.epoch * steps + batches)
+        return fail(why, "the checkpoint stands at step %llu, where no batch begins", (unsigned long long)t->at.step);
     return true;
 }
 
