@@ -6,6 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <signal.h>
+#include <sys/prctl.h>
+#endif
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -71,9 +75,13 @@ int sweep_missing(const sweep *s)
 
 /* ---------------------------------------------------------------------------------------------- running */
 
-/* In the child: becomes `fptrain run`, with the same program file. */
+/* In the child: becomes `fptrain run`, with the same program file. It does not outlive the sweep: a second one would
+ * write into the directory of a run that goes on. */
 static _Noreturn void become_run(const char *ini)
 {
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+#endif
     char program[4096];
     const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     program[length > 0 ? length : 0] = 0;
