@@ -254,7 +254,7 @@ static void test_text(void)
         EXPECT(!assign_read(&s, wrong[i], &why) && why.text[0], "%s was taken", wrong[i]);
     }
     EXPECT(!policy_assign("hi=fp(6,9", &why) && !policy_assign("scheme=groups", &why), "taken");
-    EXPECT(!policy_assign("rounding=up", &why) && !policy_named("other:ratio=1", &why), "taken");
+    EXPECT(!policy_assign("rounding=up", &why) && !policy_named("other:ratio=1", 0, NULL, &why), "taken");
 }
 
 /* ---------------------------------------------------------------------------------------------- promotion */
@@ -266,16 +266,21 @@ typedef struct bench {
     policy *p;
 } bench;
 
-static bench bench_new(const char *text)
+static bench bench_with(const char *text, int count, const format_line *lines)
 {
     trouble why;
     bench b = {.g = chain()};
     b.r = rounder_new(b.g, 1);
-    b.p = policy_named(text, &why);
+    b.p = policy_named(text, count, lines, &why);
     if (!b.p)
         die("%s", why.text);
     b.p->type->assign(b.p, b.r);
     return b;
+}
+
+static bench bench_new(const char *text)
+{
+    return bench_with(text, 0, NULL);
 }
 
 static void bench_free(bench *b)
@@ -365,6 +370,30 @@ static void test_code(void)
         bench_free(all[i]);
 }
 
+/* Biases and the normalisation stay FP32, conv2 has bfloat16: nothing of them is low, or promoted. */
+static void test_exceptions(void)
+{
+    const format_line lines[] = {{"*.bias", "fp32", NULL}, {"batch_norm1.*", "fp32", NULL}, {"conv2.weight", "bf16", NULL}};
+    bench b = bench_with("assign:uniform", 3, lines);
+    EXPECT(!b.r->rule[ROLE_W][1].format.kind && !b.r->rule[ROLE_V][2].format.kind, "FP32 is left alone");
+    EXPECT(top(&b, ROLE_W, 4) == 0x1.fep127, "%g", top(&b, ROLE_W, 4));
+    EXPECT(top(&b, ROLE_W, 0) == 30 && top(&b, ROLE_DW, 4) == 8581545984, "the others are as they were");
+    step(&b, 0, ROLE_W, 4, 500, 500);
+    EXPECT(promotions(&b) == 0, "an exception was promoted");
+    /* Without a batch only parameters have a size: of 196 low are the weights of conv1 and linear1, 18 + 15. FP32 are
+     * biases and normalisation, 7 + 4 w, and of this 4 dw (a bias has its own gradient: dbias). */
+    const assignment *a = policy_assignment(b.p);
+    assign_settings s = assign_defaults();
+    EXPECT(assignment_ratio(a) == 33.0 / 196, "%g", assignment_ratio(a));
+    EXPECT(assign_read(&s, "uniform", NULL) && assign_complete(&s, NULL) &&
+               assignment_bits(a, &s) == 33 * 8 + (54 + 94) * 16 + 15 * 32, "%g", assignment_bits(a, &s));
+    bench_free(&b);
+
+    trouble why;
+    EXPECT(!policy_named("assign:uniform", 1, &(format_line){"w", "fp32", NULL}, &why), "a role is no exception");
+    EXPECT(!policy_named("assign:uniform", 1, &(format_line){"*.bias", "fp(6", NULL}, &why), "taken");
+}
+
 static void test_checkpoint(void)
 {
     bench a = bench_new("assign:ratio=1"), b = bench_new("assign:ratio=1"), high = bench_new("assign:ratio=0");
@@ -401,6 +430,7 @@ int main(void)
     test_text();
     test_threshold();
     test_code();
+    test_exceptions();
     test_checkpoint();
     return failures > 0;
 }

@@ -82,8 +82,11 @@ for key in promotions low_ratio_mean promoted_after_step.relu1.v; do
     [ -n "$(number cut/run $key)" ] && [ "$(number whole/run $key)" = "$(number cut/run $key)" ] ||
         complain "resumed, other $key"
 done
-refuses "goes with the policy fixed" $fptrain run $small --policy assign:uniform --set formats.v=fp16
+refuses "not the role .v." $fptrain run $small --policy assign:uniform --set formats.v=fp16
 refuses "no scheme" $fptrain run $small --policy assign:best
+refuses "no tensor" $fptrain run $small --policy assign:uniform --set formats.nothing=fp16
+$fptrain run $small --policy "assign:uniform,$narrow" --set "formats.*.v=fp32" --out "$work/kept" || complain "run failed"
+grep -q "promoted_after_step.[a-z0-9]*.v" "$work/kept/summary.json" && complain "an exception was promoted"
 
 # ---------------------------------------------------------------------------------------------- fptrain tradeoff
 

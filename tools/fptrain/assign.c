@@ -37,7 +37,7 @@ static int group_of_value(graph *g, const int *gemms, int v)
 static void add_tensor(assignment *a, role which, int index, int group, uint64_t elements)
 {
     a->at[which][index] = a->tensors;
-    a->tensor[a->tensors++] = (assign_tensor){which, index, group, elements, false};
+    a->tensor[a->tensors++] = (assign_tensor){.which = which, .index = index, .group = group, .elements = elements};
     a->group_elements[group] += elements;
     a->elements += elements;
 }

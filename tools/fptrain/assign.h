@@ -20,6 +20,7 @@ typedef struct assign_tensor {
     int index, group;  /* of value or parameter; of the group */
     uint64_t elements;
     bool low;
+    const rule *own;   /* of an exception: never low; else NULL */
 } assign_tensor;
 
 typedef struct assignment {
@@ -101,8 +102,9 @@ double assignment_bits(const assignment *a, const assign_settings *s);
  * lo-backward=SPEC, rounding=MODE, rounding-v=MODE (w, dv, dw). */
 policy *policy_assign(const char *text, trouble *why);
 
-/* A policy by name: "assign:TEXT". */
-policy *policy_named(const char *text, trouble *why);
+/* A policy by name: "fixed" or "assign:TEXT". For assign, lines of formats are exceptions: tensors whose name fits their
+ * pattern keep their format, and are never low. A role is no pattern there. */
+policy *policy_named(const char *text, int count, const format_line *lines, trouble *why);
 
 typedef struct promoted {
     uint64_t step, which, index; /* the step whose counters decided; role; value or parameter */

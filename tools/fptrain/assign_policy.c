@@ -1,6 +1,7 @@
 /* assign_policy.c - training under an assignment: tensors that overflow too much are promoted. */
 #include "assign.h"
 
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +12,17 @@ typedef struct epochs {
     double ratios; /* sum of the ratios at their ends */
 } epochs;
 
+typedef struct exception {
+    char *pattern;
+    rule rule;
+} exception;
+
 typedef struct assigned {
     policy base;
     assign_settings settings;
     assignment *now; /* NULL before the first step */
+    int exceptions;
+    exception *exception;
     double first_ratio, first_bits;
     epochs epochs;
     promoted *log;
@@ -34,6 +42,26 @@ static void put_rule(const assigned *s, rounder *r, const assign_tensor *t)
         r->rule[t->which][t->index] = *assign_rule(&s->settings, t);
 }
 
+/* The later one wins. */
+static void except(assigned *s, rounder *r)
+{
+    for (int k = 0; k < s->exceptions; k++) {
+        int fits = 0;
+        for (int i = 0; i < s->now->tensors; i++) {
+            assign_tensor *t = &s->now->tensor[i];
+            char name[96];
+            tensor_name(r->g, t->which, t->index, sizeof name, name);
+            if (fnmatch(s->exception[k].pattern, name, 0) != 0)
+                continue;
+            t->own = &s->exception[k].rule;
+            t->low = false;
+            fits++;
+        }
+        if (!fits)
+            die("no tensor of this network is called '%s'", s->exception[k].pattern);
+    }
+}
+
 static void assign(policy *p, rounder *r)
 {
     assigned *s = (assigned *)p;
@@ -43,6 +71,7 @@ static void assign(policy *p, rounder *r)
         die("this network has %d groups; the assignment names %d", s->now->groups, s->settings.group_count);
     if (!assignment_choose(s->now, &s->settings.choice, &why))
         die("%s", why.text);
+    except(s, r);
     for (int i = 0; i < s->now->tensors; i++)
         put_rule(s, r, &s->now->tensor[i]);
     s->first_ratio = assignment_ratio(s->now);
@@ -145,6 +174,9 @@ static void release(policy *p)
 {
     assigned *s = (assigned *)p;
     assignment_free(s->now);
+    for (int i = 0; i < s->exceptions; i++)
+        free(s->exception[i].pattern);
+    free(s->exception);
     free(s->log);
     free(s);
 }
@@ -163,12 +195,39 @@ policy *policy_assign(const char *text, trouble *why)
     return &s->base;
 }
 
-policy *policy_named(const char *text, trouble *why)
+static bool add_exception(assigned *s, const format_line *line, trouble *why)
 {
-    if (!strncmp(text, "assign:", 7))
-        return policy_assign(text + 7, why);
-    fail(why, "a policy is 'assign:SETTINGS', not '%s'", text);
-    return NULL;
+    static const char *const roles[ROLES] = {"v", "w", "dv", "dw"};
+    exception *e = &s->exception[s->exceptions];
+    for (int i = 0; i < ROLES; i++)
+        if (!strcmp(line->pattern, roles[i]))
+            return fail(why, "under an assignment [formats] has exceptions by name, not the role '%s'", roles[i]);
+    if (!rule_parse(&e->rule, line->spec, line->mode, why))
+        return false;
+    const size_t length = strlen(line->pattern) + 1;
+    e->pattern = memcpy(need(length, 1), line->pattern, length);
+    s->exceptions++;
+    return true;
+}
+
+policy *policy_named(const char *text, int count, const format_line *lines, trouble *why)
+{
+    if (!strcmp(text, "fixed"))
+        return policy_fixed(count, lines, why);
+    if (strncmp(text, "assign:", 7) != 0) {
+        fail(why, "no policy is called '%s' (fixed, assign:SETTINGS)", text);
+        return NULL;
+    }
+    assigned *s = (assigned *)policy_assign(text + 7, why);
+    if (!s)
+        return NULL;
+    s->exception = need((size_t)count, sizeof *s->exception);
+    for (int i = 0; i < count; i++)
+        if (!add_exception(s, &lines[i], why)) {
+            release(&s->base);
+            return NULL;
+        }
+    return &s->base;
 }
 
 const promoted *policy_promotions(const policy *p, size_t *count)

@@ -157,6 +157,8 @@ bool assign_complete(assign_settings *s, trouble *why)
 const rule *assign_rule(const assign_settings *s, const assign_tensor *t)
 {
     static const rule alone = {0};
+    if (t->own)
+        return t->own;
     if (s->choice.scheme == SCHEME_FP32)
         return &alone;
     return t->low ? &s->low[t->which] : &s->high[t->which];

@@ -100,6 +100,8 @@ static wish read_options(int argc, char **argv)
         die("assign: a policy is 'assign:SETTINGS', not '%s'", policy);
     if (strcmp(policy, "fixed") && !assign_read(&w.assign, policy + 7, &why))
         die("assign: %s", why.text);
+    if (w.run.format_count)
+        die("assign: the exceptions of [formats] are for runs alone");
     read_own_options(&w, argc, argv);
     if (!assign_complete(&w.assign, &why))
         die("assign: %s", why.text);

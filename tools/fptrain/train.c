@@ -61,17 +61,6 @@ static bool build(trainer *t, trouble *why)
     return true;
 }
 
-static policy *policy_of(const settings *s, trouble *why)
-{
-    if (!strcmp(s->policy.name, "fixed"))
-        return policy_fixed(s->format_count, s->formats, why);
-    if (s->format_count) {
-        fail(why, "[formats] goes with the policy fixed, not with '%s'", s->policy.name);
-        return NULL;
-    }
-    return policy_named(s->policy.name, why);
-}
-
 static bool equip(trainer *t, trouble *why)
 {
     const settings *s = t->settings;
@@ -85,7 +74,7 @@ static bool equip(trainer *t, trouble *why)
                                   .master = s->optimizer.master};
     t->r = rounder_new(t->g, s->train.seed);
     t->r->calls.each = !strcmp(s->train.fanout, "each");
-    t->policy = policy_of(s, why);
+    t->policy = policy_named(s->policy.name, s->format_count, s->formats, why);
     if (!t->policy)
         return false;
     t->policy->type->assign(t->policy, t->r);
