@@ -373,7 +373,8 @@ static void test_code(void)
 /* Biases and the normalisation stay FP32, conv2 has bfloat16: nothing of them is low, or promoted. */
 static void test_exceptions(void)
 {
-    const format_line lines[] = {{"*.bias", "fp32", NULL}, {"batch_norm1.*", "fp32", NULL}, {"conv2.weight", "bf16", NULL}};
+    const format_line lines[] = {
+        {"*.bias", "fp32", NULL}, {"batch_norm1.*", "fp32", NULL}, {"conv2.weight", "bf16", NULL}};
     bench b = bench_with("assign:uniform", 3, lines);
     EXPECT(!b.r->rule[ROLE_W][1].format.kind && !b.r->rule[ROLE_V][2].format.kind, "FP32 is left alone");
     EXPECT(top(&b, ROLE_W, 4) == 0x1.fep127, "%g", top(&b, ROLE_W, 4));

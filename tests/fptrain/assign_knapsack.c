@@ -1,5 +1,5 @@
-/* assign_knapsack.c - the reduction by which Lee et al. 2023 (appendix A) show that the best assignment is hard to find:
- * the best of all assignments of a linear model, trained for one step, solves a knapsack.
+/* assign_knapsack.c - the reduction by which Lee et al. 2023 (appendix A) show that the best assignment is hard to
+ * find: the best of all assignments of a linear model, trained for one step, solves a knapsack.
  *
  * Item i has profit p and weight w. Its part of the input is COPIES * w equal numbers x = 2^-20 sqrt(p / (COPIES w)),
  * sliced out and multiplied by a parameter tensor of 2 * COPIES * w zeros; the products of all items are added, and are

@@ -1,8 +1,8 @@
 /* assign.h - precision assignment by demotion and promotion (Lee et al. 2023): which tensors are low, until when.
  *
  * The tensors of a gradient computation are all v, w, dv and dw of a network, their sizes taken for one full minibatch.
- * The dv of the fed batch counts though nobody computes it; the loss does not, and neither do rearrangements and numbers
- * of tokens, which are never rounded. Every tensor has two formats to choose from, high and low; dw is always high.
+ * The dv of the fed batch counts though nobody computes it; the loss does not, and neither do rearrangements and token
+ * numbers, which are never rounded. Every tensor has two formats to choose from, high and low; dw is always high.
  *
  * Groups: the list of operators is cut after each gemm operator. v and dv belong to the group opened by the last gemm
  * at or before their producer, w and dw to the group of the first input of their operator (of a rearrangement: of what
@@ -102,8 +102,8 @@ double assignment_bits(const assignment *a, const assign_settings *s);
  * lo-backward=SPEC, rounding=MODE, rounding-v=MODE (w, dv, dw). */
 policy *policy_assign(const char *text, trouble *why);
 
-/* A policy by name: "fixed" or "assign:TEXT". For assign, lines of formats are exceptions: tensors whose name fits their
- * pattern keep their format, and are never low. A role is no pattern there. */
+/* A policy by name: "fixed" or "assign:TEXT". For assign, lines of formats are exceptions: tensors whose name fits a
+ * pattern keep its format, and are never low. A role is no pattern there. */
 policy *policy_named(const char *text, int count, const format_line *lines, trouble *why);
 
 typedef struct promoted {

@@ -1,7 +1,7 @@
 /* assign_plot.c - the network as a picture: a row for each operator with its four tensors, coloured by their formats.
  *
  * Rows stand in the order of the network, in columns of at most ROWS. A value that the next operator reads is a line
- * down the spine; one that others read leaves to the left, goes down in a lane of its own, and comes back with an arrow.
+ * down the spine; one that others read leaves to the left, goes down in a lane of its own and comes back with an arrow.
  * What crosses the end of a column goes on at the top of the next, in the same lane. High is dark and low is light, so
  * that they can be told apart in grey.
  */
@@ -191,10 +191,11 @@ static void draw(sheet *p, const char *title)
     const int width = 2 * MARGIN + columns * p->column < 580 ? 580 : 2 * MARGIN + columns * p->column;
     const int height = TOP + tall * ROW + 14;
     fprintf(p->out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%.0fmm\" "
-                    "height=\"%.0fmm\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"11\">\n", width, height, 0.25 * width,
-            0.25 * height);
+                    "height=\"%.0fmm\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"11\">\n",
+            width, height, 0.25 * width, 0.25 * height);
     fprintf(p->out, "<style>.high{fill:#153e5c;stroke:#000}text.high{fill:#fff;stroke:none}"
-                    ".low{fill:#ffd27f;stroke:#000}text.low,text.none{fill:#000;stroke:none}.none{fill:#fff;stroke:#000}.gemm{font-weight:bold}"
+                    ".low{fill:#ffd27f;stroke:#000}text.low,text.none{fill:#000;stroke:none}"
+                    ".none{fill:#fff;stroke:#000}.gemm{font-weight:bold}"
                     "</style>\n<defs><marker id=\"head\" markerWidth=\"6\" markerHeight=\"6\" refX=\"5\" refY=\"3\" "
                     "orient=\"auto\"><path d=\"M0 0L6 3L0 6z\"/></marker></defs>\n"
                     "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", width, height);

@@ -17,27 +17,27 @@ enum { WIDTH = 680, LEFT = 64, RIGHT = 660, TOP = 40, BOTTOM = 380, LEGEND = 18 
 
 static void put_line(FILE *out, const sweep *s, const trial *t)
 {
-    fprintf(out, "%-34s %-4s", t->label, t->promote ? "yes" : "no");
+    fprintf(out, "%-24s %-4s", t->label, t->promote ? "yes" : "no");
     if (t->finished)
-        fprintf(out, " %7.4f %7.4f  %6.2f (%6.2f %6.2f)  %6.2f (%6.2f %6.2f)  %7.1f %8.3f", t->ratio,
+        fprintf(out, " %6.4f %6.4f  %6.2f (%6.2f %6.2f)  %6.2f (%6.2f %6.2f) %5.1f %6.3f", t->ratio,
                 t->mean_ratio.mean, 100 * t->best.mean, 100 * t->best.low, 100 * t->best.high, 100 * t->last.mean,
                 100 * t->last.low, 100 * t->last.high, t->promotions.mean, 100 * t->promoted_share.mean);
     else
-        fprintf(out, " %7.4f %7s  %-39s %16s", t->ratio, "", "not finished", "");
-    fprintf(out, " %8.4f %5d\n", t->bits / s->bits_fp32, t->finished);
+        fprintf(out, " %6.4f %6s  %-46s %12s", t->ratio, "", "not finished", "");
+    fprintf(out, " %6.4f %3d\n", t->bits / s->bits_fp32, t->finished);
 }
 
 static void put_table(FILE *out, const sweep *s)
 {
     fprintf(out, "%s, width %g, %s, %d epochs, batch %d; accuracy in %%: mean over the seeds (lowest, highest)\n\n",
             s->base.model.name, s->base.model.width, s->base.data.source, s->base.train.epochs, s->base.train.batch);
-    fprintf(out, "%-34s %-4s %7s %7s  %-22s  %-22s  %7s %8s %8s %5s\n", "assignment", "prom", "ratio", "mean r",
-            "best", "last", "tensors", "size", "bits", "seeds");
+    fprintf(out, "%-24s %-4s %6s %6s  %-22s  %-22s %5s %6s %6s %3s\n", "assignment", "prom", "ratio", "mean r", "best",
+            "last", "moved", "size", "bits", "n");
     for (int i = 0; i < s->count; i++)
         put_line(out, s, &s->trials[i]);
-    fprintf(out, "\nratio: low-precision ratio at first; mean r: over the ends of the epochs; tensors: promoted in a\n"
-                 "run; size: what they add, in %% of the aggregate of all high; bits: aggregate at first to that of\n"
-                 "FP32\n");
+    fprintf(out, "\nratio: low-precision ratio at first; mean r: over the ends of the epochs; moved: tensors promoted in\n"
+                 "a run; size: what they add, in %% of the aggregate of all high; bits: aggregate at first over that\n"
+                 "of FP32; n: seeds\n");
 }
 
 static char *path_in(const sweep *s, const char *name)
