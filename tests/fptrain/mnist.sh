@@ -1,5 +1,5 @@
-# LeNet learns MNIST in the formats of share/fptrain/experiments, as far as a short run shows it. FPTRAIN_DATA says where
-# the data sets are, else a directory beside the source.
+# LeNet learns MNIST in the formats of share/fptrain/experiments, as far as a short run shows it. FPTRAIN_DATA says
+# where the data sets are, else a directory beside the source.
 set -u
 data=${FPTRAIN_DATA:-$(cd "$top_srcdir/.." && pwd)/shared/data}/mnist
 [ -d "$data" ] || { echo "skipped: no MNIST in $data (FPTRAIN_DATA)"; exit 77; }
