@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh - fuzzes the readers of the program with libFuzzer, under the address and undefined-behaviour sanitizers.
+# run.sh - fuzzes the readers of both programs with libFuzzer, under the address and undefined-behaviour sanitizers.
 #
 #   run.sh DIRECTORY SECONDS [KIND...]     all kinds, one after the other, unless some are named
 #
