@@ -351,6 +351,7 @@ START_TEST(padding_and_limit)
         ck_assert_uint_eq(d.train.labels[i], plain.train.labels[k]);
         taken[k] = true;
     }
+    dataset_free(&d);
     ck_assert(!dataset_open(&d, "digits", &(dataset_options){.train_count = 1, .test_count = 1, .width = 20}, &why));
     ck_assert_str_eq(why.text, "images of 28x28 pixels cannot be padded to 20x28");
     dataset_free(&plain);
