@@ -78,6 +78,25 @@ fi
 
 "$FPTRAIN" report "$odd" --output alone.html || failed 'report of one'
 grep -qF '<th class="t">model.name</th>' alone.html || failed 'a single run shows what is not the default'
+# A link stays one; a pipe is written to
+mkdir elsewhere
+: >elsewhere/real.html
+ln -s elsewhere/real.html link.html
+"$FPTRAIN" report one -o link.html || failed 'report into a link'
+"$FPTRAIN" report one -o new.html || failed 'report'
+holds -L link.html
+same elsewhere/real.html new.html
+mkfifo pipe
+cat pipe >piped.html &
+"$FPTRAIN" report one -o pipe || failed 'report into a pipe'
+wait
+same piped.html new.html
+holds -p pipe
+# Only where the pipe is still one: else the device would be lost, if root tries.
+[ ! -p pipe ] || [ ! -c /dev/full ] || fails_report '/dev/full: No space left' one -o /dev/full
+for leftover in .*.??????; do
+    [ ! -e "$leftover" ] || failed "left behind: $leftover"
+done
 fails_report 'none/settings.ini: No such file' none -o no.html
 fails_report 'directories of runs and -o FILE expected' one
 fails_report 'directories of runs and -o FILE expected' -o no.html
