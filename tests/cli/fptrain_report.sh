@@ -78,6 +78,21 @@ fi
 
 "$FPTRAIN" report "$odd" --output alone.html || failed 'report of one'
 grep -qF '<th class="t">model.name</th>' alone.html || failed 'a single run shows what is not the default'
+# Numbers that leave an axis no room: the page has an end all the same
+mkdir flat
+cp one/settings.ini flat
+cat >flat/log.jsonl <<END
+{"step":1,"loss":1e17,"scale":0,"tensors":[{"name":"a","role":"v","count":9,"underflow":1}]}
+{"step":9,"loss":1.0000000000000002e17,"scale":-1,"tensors":[{"name":"b","role":"v","count":9,"underflow":9}]}
+{"step":9,"test_accuracy":"nan"}
+END
+timeout 20 "$FPTRAIN" report flat -o flat.html || failed 'report of numbers close to each other'
+holds "$(wc -c <flat.html)" -lt 20000
+holds "$(grep -c '<figure>' flat.html)" -eq 2 # loss, and what vanished
+if grep '<path' flat.html | grep -iq 'nan\|inf'; then
+    failed 'a curve through what is no number'
+fi
+
 # A link stays one; a pipe is written to
 mkdir elsewhere
 : >elsewhere/real.html

@@ -198,6 +198,14 @@ static int kind_of(const checkpoint *c)
     return kind;
 }
 
+/* A letter goes to the descriptor after each whole one. */
+static _Noreturn void write_for_ever(checkpoint *const kinds[3], int first, const char *path, int descriptor)
+{
+    for (int i = first;; i++)
+        if (!checkpoint_write(kinds[i % 3], path, NULL) || write(descriptor, "x", 1) != 1)
+            _exit(1);
+}
+
 /* A process that writes one kind after the other is killed at any moment: one whole file is there, old or new. */
 START_TEST(killed_writers)
 {
@@ -213,9 +221,8 @@ START_TEST(killed_writers)
         ck_assert_int_eq(pipe(ends), 0);
         const pid_t child = fork();
         ck_assert_int_ge(child, 0);
-        for (int i = 0; child == 0; i++)
-            if (!checkpoint_write(kinds[(i + round) % 3], path, NULL) || write(ends[1], "x", 1) != 1)
-                _exit(1);
+        if (child == 0)
+            write_for_ever(kinds, round, path, ends[1]);
         /* After a few whole ones, somewhere within the next. */
         for (int i = 0; i <= round % 3; i++)
             ck_assert_int_eq(read(ends[0], &done[i], 1), 1);

@@ -1,7 +1,7 @@
 /* outfile.h - a file that appears complete or not at all: a temporary name beside it, synced, then renamed.
  *
- * What a symbolic link points to is replaced, not the link. A path that exists and is no regular file (a pipe, a device)
- * is written directly.
+ * What a symbolic link points to is replaced, not the link. A path that exists and is no regular file (a pipe, a
+ * device) is written directly.
  */
 #ifndef FPTRAIN_OUTFILE_H
 #define FPTRAIN_OUTFILE_H
