@@ -78,6 +78,40 @@ fi
 
 "$FPTRAIN" report "$odd" --output alone.html || failed 'report of one'
 grep -qF '<th class="t">model.name</th>' alone.html || failed 'a single run shows what is not the default'
+# Numbers that leave an axis no room: the page has an end all the same
+mkdir flat
+cp one/settings.ini flat
+cat >flat/log.jsonl <<END
+{"step":1,"loss":1e17,"scale":0,"tensors":[{"name":"a","role":"v","count":9,"underflow":1}]}
+{"step":9,"loss":1.0000000000000002e17,"scale":-1,"tensors":[{"name":"b","role":"v","count":9,"underflow":9}]}
+{"step":9,"test_accuracy":"nan"}
+END
+timeout 20 "$FPTRAIN" report flat -o flat.html || failed 'report of numbers close to each other'
+holds "$(wc -c <flat.html)" -lt 20000
+holds "$(grep -c '<figure>' flat.html)" -eq 2 # loss, and what vanished
+if grep '<path' flat.html | grep -iq 'nan\|inf'; then
+    failed 'a curve through what is no number'
+fi
+
+# A link stays one; a pipe is written to
+mkdir elsewhere
+: >elsewhere/real.html
+ln -s elsewhere/real.html link.html
+"$FPTRAIN" report one -o link.html || failed 'report into a link'
+"$FPTRAIN" report one -o new.html || failed 'report'
+holds -L link.html
+same elsewhere/real.html new.html
+mkfifo pipe
+cat pipe >piped.html &
+"$FPTRAIN" report one -o pipe || failed 'report into a pipe'
+wait
+same piped.html new.html
+holds -p pipe
+# Only where the pipe is still one: else the device would be lost, if root tries.
+[ ! -p pipe ] || [ ! -c /dev/full ] || fails_report '/dev/full: No space left' one -o /dev/full
+for leftover in .*.??????; do
+    [ ! -e "$leftover" ] || failed "left behind: $leftover"
+done
 fails_report 'none/settings.ini: No such file' none -o no.html
 fails_report 'directories of runs and -o FILE expected' one
 fails_report 'directories of runs and -o FILE expected' -o no.html

@@ -64,7 +64,7 @@ $fptrain run $small --policy "assign:uniform,$narrow,promote=off" --out "$work/o
 [ "$(number off low_ratio_first)" = "$(number off low_ratio_mean)" ] || complain "a ratio moved without promotion"
 awk "BEGIN { exit !($(number on low_ratio_first) > $(number on low_ratio_mean)) }" || complain "the ratio did not fall"
 grep -q '"promoted_after_step.input.v": ' "$work/on/summary.json" || complain "the input was not promoted"
-# Killed in the second epoch, with promotions in its checkpoint, and resumed: the same promotions, weights and mean ratio.
+# Killed in the second epoch, with promotions in its checkpoint, and resumed: the same promotions, weights, mean ratio.
 steps="--policy assign:uniform,$narrow --set train.batch=4 --set output.log_every=1 --set output.checkpoint_steps=1"
 mkdir "$work/whole" "$work/cut"
 (cd "$work/cut" && exec "$fptrain" run $small $steps --out run) &
@@ -85,7 +85,8 @@ done
 refuses "not the role .v." $fptrain run $small --policy assign:uniform --set formats.v=fp16
 refuses "no scheme" $fptrain run $small --policy assign:best
 refuses "no tensor" $fptrain run $small --policy assign:uniform --set formats.nothing=fp16
-$fptrain run $small --policy "assign:uniform,$narrow" --set "formats.*.v=fp32" --out "$work/kept" || complain "run failed"
+$fptrain run $small --policy "assign:uniform,$narrow" --set "formats.*.v=fp32" --out "$work/kept" ||
+    complain "run failed"
 grep -q "promoted_after_step.[a-z0-9]*.v" "$work/kept/summary.json" && complain "an exception was promoted"
 
 # ---------------------------------------------------------------------------------------------- fptrain tradeoff

@@ -198,6 +198,14 @@ static int kind_of(const checkpoint *c)
     return kind;
 }
 
+/* A letter goes to the descriptor after each whole one. */
+static _Noreturn void write_for_ever(checkpoint *const kinds[3], int first, const char *path, int descriptor)
+{
+    for (int i = first;; i++)
+        if (!checkpoint_write(kinds[i % 3], path, NULL) || write(descriptor, "x", 1) != 1)
+            _exit(1);
+}
+
 /* A process that writes one kind after the other is killed at any moment: one whole file is there, old or new. */
 START_TEST(killed_writers)
 {
@@ -208,14 +216,21 @@ START_TEST(killed_writers)
     checkpoint *kinds[3] = {of_kind(1), of_kind(2), of_kind(3)};
     ck_assert(checkpoint_write(kinds[0], path, &why));
     for (int round = 0; round < 60; round++) {
+        int ends[2];
+        char done[3];
+        ck_assert_int_eq(pipe(ends), 0);
         const pid_t child = fork();
         ck_assert_int_ge(child, 0);
         if (child == 0)
-            for (int i = 0;; i++)
-                checkpoint_write(kinds[(i + round) % 3], path, NULL);
-        nanosleep(&(struct timespec){.tv_nsec = 1000000 + 137000 * (round % 40)}, NULL);
+            write_for_ever(kinds, round, path, ends[1]);
+        /* After a few whole ones, somewhere within the next. */
+        for (int i = 0; i <= round % 3; i++)
+            ck_assert_int_eq(read(ends[0], &done[i], 1), 1);
+        nanosleep(&(struct timespec){.tv_nsec = 137000 * (round % 40)}, NULL);
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
+        close(ends[0]);
+        close(ends[1]);
         checkpoint *c = checkpoint_read(path, &why);
         ck_assert_msg(c != NULL, "round %d: %s", round, why.text);
         const int kind = kind_of(c);

@@ -1,4 +1,4 @@
-/* optimizers.c - the optimisers against the definitions of PyTorch in double precision; counts and schedules by hand. */
+/* optimizers.c - the optimisers against PyTorch's definitions in double precision; counts and schedules by hand. */
 #include "fptrain/optimizer.h"
 
 #include <stdlib.h>

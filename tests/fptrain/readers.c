@@ -258,7 +258,7 @@ START_TEST(pictures_stay_the_same)
         const char *name;
         size_t size;
         uint32_t train, test;
-    } known[] = {{"digits", 784, 0xce46812f, 0xa9115b92}, {"shapes", 3072, 0x9c6000b4, 0x32690791}};
+    } known[] = {{"digits", 784, 0xce46812f, 0xa9115b92}, {"shapes", 3072, 0x3c513b96, 0x0322c298}};
     for (int i = 0; i < 2; i++) {
         dataset d = generated(known[i].name, &(dataset_options){.seed = 1, .train_count = 300, .test_count = 100});
         ck_assert_uint_eq(crc32(0, d.train.pixels, (uInt)(300 * known[i].size)), known[i].train);
@@ -351,6 +351,7 @@ START_TEST(padding_and_limit)
         ck_assert_uint_eq(d.train.labels[i], plain.train.labels[k]);
         taken[k] = true;
     }
+    dataset_free(&d);
     ck_assert(!dataset_open(&d, "digits", &(dataset_options){.train_count = 1, .test_count = 1, .width = 20}, &why));
     ck_assert_str_eq(why.text, "images of 28x28 pixels cannot be padded to 20x28");
     dataset_free(&plain);

@@ -84,8 +84,8 @@ static double logmax_after(int times, double x, double y)
 }
 
 /* log2 65504 = 15.9993. x = 3: mean 3, deviation 0, room for 2^12. Then x = 5: mean 0.0797/0.0199 = 4.0050, variance
- * 0.033991/0.001999 - (0.007997/0.001999)^2 = 1.0000, 15.9993 - 4.0050 - 3.09 = 8.90. Then a bad step, x = 15.9993: mean
- * 0.2388963/0.029701 = 8.0434, variance 96.742 - 8.0041^2 = 32.68, so the room is -9.7, and the scale 1. */
+ * 0.033991/0.001999 - (0.007997/0.001999)^2 = 1.0000, 15.9993 - 4.0050 - 3.09 = 8.90. Then a bad step, x = 15.9993,
+ * mean 0.2388963/0.029701 = 8.0434, variance 96.742 - 8.0041^2 = 32.68, so the room is -9.7, and the scale 1. */
 static void logmax(void)
 {
     bench b = start(&(scaler_settings){.name = "logmax"}, "fp16");

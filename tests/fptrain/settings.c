@@ -164,6 +164,21 @@ START_TEST(values_that_no_file_holds)
 }
 END_TEST
 
+START_TEST(formats_are_not_without_end)
+{
+    settings s;
+    settings_default(&s);
+    for (int i = 0; i <= 1000; i++) {
+        char pattern[16];
+        snprintf(pattern, sizeof pattern, "conv%d.*", i);
+        ck_assert(settings_set(&s, "formats", pattern, "fp16", &why) == (i < 1000));
+    }
+    ck_assert_str_eq(why.text, "more than 1000 lines of formats");
+    ck_assert_int_eq(s.format_count, 1000);
+    settings_free(&s);
+}
+END_TEST
+
 START_TEST(options)
 {
     settings s;
@@ -226,6 +241,7 @@ int main(void)
     tcase_add_test(tests, all_keys_there_and_back);
     tcase_add_test(tests, numbers_come_back_exactly);
     tcase_add_test(tests, values_that_no_file_holds);
+    tcase_add_test(tests, formats_are_not_without_end);
     tcase_add_test(tests, options);
     tcase_add_test(tests, wrong_options);
     suite_add_tcase(suite, tests);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh - fuzzes the readers of the program with libFuzzer, under the address and undefined-behaviour sanitizers.
+# run.sh - fuzzes the readers of both programs with libFuzzer, under the address and undefined-behaviour sanitizers.
 #
 #   run.sh DIRECTORY SECONDS [KIND...]     all kinds, one after the other, unless some are named
 #
@@ -27,11 +27,25 @@ trainer_libraries=(inih liblzma zlib)
 trainer_readers=(base.c checkpoint.c cifar.c dataset.c digits.c idx.c outfile.c settings.c settings_file.c shapes.c
     source.c text.c)
 
-# The readers are watched by the fuzzer, the library below them by the sanitizers alone; but a container brings specs
-# and bits for the library to read.
+# The library below the readers, once for all kinds; its objects lie in the directory that is named.
+build_library() { # DIRECTORY SANITIZERS
+    local file
+    [ ! -e "$1/complete" ] || return 0
+    mkdir -p "$1"
+    cd "$1"
+    for file in "$top"/lib/*.c; do
+        case $file in
+        *.inc.c | */kernels_v?.c) ;;
+        *) "$clang" "${flags[@]}" "$2" -fno-sanitize-recover=all -c "$file" ;;
+        esac
+    done
+    touch complete
+}
+
+# The readers are watched by the fuzzer, the library by the sanitizers alone; but a container brings specs and bits for
+# the library to read.
 build() { # KIND
-    local kind=$1 file objects=() below=$sanitizers packages=("${libraries[@]}") sources=("$top/tests/fuzz/reader.c")
-    [ "$kind" != container ] || below=$sanitizers,fuzzer-no-link
+    local kind=$1 library=$directory/library packages=("${libraries[@]}") sources=("$top/tests/fuzz/reader.c")
     case $kind in
     idx | cifar | text | settings | checkpoint)
         packages=("${trainer_libraries[@]}")
@@ -39,25 +53,23 @@ build() { # KIND
         ;;
     *) sources+=("${readers[@]/#/$top/tools/fpemu/}") ;;
     esac
-    mkdir -p "$directory/$kind/objects" "$directory/$kind/inputs"
-    cd "$directory/$kind/objects"
-    for file in "$top"/lib/*.c; do
-        case $file in
-        *.inc.c | */kernels_v?.c) ;;
-        *)
-            "$clang" "${flags[@]}" "$below" -fno-sanitize-recover=all -c "$file"
-            objects+=("$(basename "$file" .c).o")
-            ;;
-        esac
-    done
+    if [ "$kind" = container ]; then
+        library=$directory/library-watched
+        build_library "$library" $sanitizers,fuzzer-no-link
+    else
+        build_library "$library" $sanitizers
+    fi
+    mkdir -p "$directory/$kind/inputs"
+    cd "$directory/$kind"
     "$clang" "${flags[@]}" $sanitizers,fuzzer -fno-sanitize-recover=all -DFUZZ_KIND="\"$kind\"" \
-        $(pkg-config --static --cflags "${packages[@]}") -o ../reader "${sources[@]}" "${objects[@]}" \
+        $(pkg-config --static --cflags "${packages[@]}") -o reader "${sources[@]}" "$library"/*.o \
         $(pkg-config --static --libs "${packages[@]}") -lm
 }
 
-set --
+rm -rf "$directory/library" "$directory/library-watched"
 for kind in "${kinds[@]}"; do
     build "$kind"
+    set --
     cd "$directory/$kind"
     status=0
     dictionary=$top/tests/fuzz/$kind.dict

@@ -43,14 +43,14 @@ static void window_row(const conv_shape *s, const float *x, int ky, int kx, floa
             memset(to, 0, (size_t)s->ow * sizeof *to);
             continue;
         }
-        const float *from = x + (ptrdiff_t)line * s->w - before;
+        const float *from = x + line * s->w;
         for (int j = 0; j < first; j++)
             to[j] = 0;
         if (s->stride == 1)
-            memcpy(to + first, from + first, (size_t)(end - first) * sizeof *to);
+            memcpy(to + first, from + (first - before), (size_t)(end - first) * sizeof *to);
         else
             for (int j = first; j < end; j++)
-                to[j] = from[j * s->stride];
+                to[j] = from[j * s->stride - before];
         for (int j = end; j < s->ow; j++)
             to[j] = 0;
     }

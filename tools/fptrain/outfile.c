@@ -1,5 +1,5 @@
 /* outfile.c - see outfile.h */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "outfile.h"
 
 #include <errno.h>
@@ -22,33 +22,43 @@ static char *beside(const char *path, bool directory)
     return text;
 }
 
-bool outfile_open(outfile *o, const char *path, trouble *why)
+static FILE *open_temporary(outfile *o)
 {
-    *o = (outfile){.temporary = beside(path, false)};
+    o->temporary = beside(o->path, false);
     const int descriptor = mkstemp(o->temporary);
-    o->file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
-    if (!o->file) {
-        fail(why, "%s: %s", path, strerror(errno));
-        if (descriptor >= 0) {
-            close(descriptor);
-            unlink(o->temporary);
-        }
-        free(o->temporary);
-        return false;
-    }
+    if (descriptor < 0)
+        return NULL;
     const mode_t mask = umask(0); /* mkstemp gives the owner alone the right to read */
     umask(mask);
     fchmod(descriptor, 0666 & ~mask);
-    o->path = need(strlen(path) + 1, 1);
-    strcpy(o->path, path);
-    return true;
+    return fdopen(descriptor, "wb");
+}
+
+bool outfile_open(outfile *o, const char *path, trouble *why)
+{
+    struct stat status;
+    char *target = realpath(path, NULL); /* NULL: nothing is there yet */
+    *o = (outfile){.path = target};
+    if (!target) {
+        o->path = need(strlen(path) + 1, 1);
+        strcpy(o->path, path);
+    }
+    const bool direct = stat(o->path, &status) == 0 && !S_ISREG(status.st_mode);
+    o->file = direct ? fopen(o->path, "wb") : open_temporary(o);
+    if (o->file)
+        return true;
+    fail(why, "%s: %s", path, strerror(errno));
+    free(o->path);
+    free(o->temporary);
+    return false;
 }
 
 void outfile_drop(outfile *o)
 {
     if (o->file)
         fclose(o->file);
-    unlink(o->temporary);
+    if (o->temporary)
+        unlink(o->temporary);
     free(o->path);
     free(o->temporary);
     *o = (outfile){.file = NULL};
@@ -68,15 +78,16 @@ static void sync_directory(const char *path)
 
 bool outfile_commit(outfile *o, trouble *why)
 {
-    bool good = fflush(o->file) == 0 && !ferror(o->file) && fsync(fileno(o->file)) == 0;
+    bool good = fflush(o->file) == 0 && !ferror(o->file) && (!o->temporary || fsync(fileno(o->file)) == 0);
     good = fclose(o->file) == 0 && good;
     o->file = NULL;
-    if (!good || rename(o->temporary, o->path) != 0) {
+    if (!good || (o->temporary && rename(o->temporary, o->path) != 0)) {
         fail(why, "%s: %s", o->path, strerror(errno));
         outfile_drop(o);
         return false;
     }
-    sync_directory(o->path);
+    if (o->temporary)
+        sync_directory(o->path);
     free(o->path);
     free(o->temporary);
     return true;

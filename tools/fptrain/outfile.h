@@ -1,4 +1,8 @@
-/* outfile.h - a file that appears complete or not at all: a temporary name beside it, synced, then renamed. */
+/* outfile.h - a file that appears complete or not at all: a temporary name beside it, synced, then renamed.
+ *
+ * What a symbolic link points to is replaced, not the link. A path that exists and is no regular file (a pipe, a
+ * device) is written directly.
+ */
 #ifndef FPTRAIN_OUTFILE_H
 #define FPTRAIN_OUTFILE_H
 
@@ -8,7 +12,7 @@
 
 typedef struct outfile {
     FILE *file;
-    char *path, *temporary;
+    char *path, *temporary; /* temporary NULL: written directly */
 } outfile;
 
 bool outfile_open(outfile *o, const char *path, trouble *why);

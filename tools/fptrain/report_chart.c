@@ -13,12 +13,13 @@ typedef struct axis {
     int from, to; /* on the paper */
 } axis;
 
-/* Ticks at 1, 2 or 5 times a power of ten, about six of them. */
+/* Ticks at 1, 2 or 5 times a power of ten, about six of them. Ends too close to tell their ticks apart are moved. */
 static axis make_axis(double low, double high, int from, int to)
 {
-    if (!(high > low)) {
-        low -= low == 0 ? 1 : fabs(low) * 0.1;
-        high += high == 0 ? 1 : fabs(high) * 0.1;
+    const double largest = fmax(fabs(low), fabs(high));
+    if (!(high - low > 1e-9 * largest)) {
+        low -= largest == 0 ? 1 : largest * 0.1;
+        high += largest == 0 ? 1 : largest * 0.1;
     }
     const double rough = (high - low) / 6, power = pow(10, floor(log10(rough)));
     const double factor = rough / power;
@@ -48,7 +49,7 @@ static bool find_extent(const chart *c, const run *runs, int count, size_t which
         const series *s = series_of(&runs[k], which);
         for (size_t i = 0; i < s->count; i++) {
             const double h = height_of(c, s->y[i]);
-            if (!isfinite(h))
+            if (!(fabs(h) < 1e300))
                 continue;
             x0 = fmin(x0, s->x[i]);
             x1 = fmax(x1, s->x[i]);

@@ -248,6 +248,7 @@ static void put_heat(FILE *out, const run *r, bool exponents)
     h.columns = find_range(r, exponents, &first, &last);
     if (!(first <= last))
         return;
+    h.columns = last > first && h.columns < 2 ? 2 : h.columns; /* tracks of one line each, but not of the same */
     const double width = last > first ? (last - first) / (h.columns - 1) : 1;
     h.x_first = first - width / 2; /* a column stands around its step or exponent */
     h.x_last = last + width / 2;

@@ -95,7 +95,7 @@ static const row rows[] = {
      "with them how often each exponent occurs"},
 };
 /* clang-format on */
-enum { ROWS = sizeof rows / sizeof *rows };
+enum { ROWS = sizeof rows / sizeof *rows, MOST_FORMATS = 1000 };
 
 static void *field(const settings *s, const row *r)
 {
@@ -223,6 +223,8 @@ static bool split_format(const char *value, format_line *line, trouble *why)
 static bool set_format(settings *s, const char *pattern, const char *value, trouble *why)
 {
     format_line line = {NULL, NULL, NULL};
+    if (s->format_count == MOST_FORMATS)
+        return fail(why, "more than %d lines of formats", MOST_FORMATS);
     if (!split_format(value, &line, why)) {
         free_line(&line);
         return false;

@@ -158,12 +158,15 @@ static void draw_shape(uint8_t *pixels, int shape, dice *d)
             const bool covered = across >= front.from && across <= front.to;
             const double edge = distance(shape, p.xx * u + p.xy * v, p.yx * u + p.yy * v);
             const double inside = clamp_unit(0.5 - edge / p.pixel);
-            const double g = texture_share(&ground, x, y), b = texture_share(&body, x, y);
+            const double g = inside < 1 ? texture_share(&ground, x, y) : 0;
+            const double b = inside > 0 ? texture_share(&body, x, y) : 0;
+            double bell[3];
+            dice_bells(d, bell);
             for (int c = 0; c < 3; c++) {
                 const double under = ground.a[c] + g * (ground.b[c] - ground.a[c]);
                 const double over = body.a[c] + b * (body.b[c] - body.a[c]);
                 const double colour = covered ? front.colour[c] : under + inside * (over - under);
-                const double value = 255 * light * colour + noise * dice_bell(d);
+                const double value = 255 * light * colour + noise * bell[c];
                 pixels[c * PLANE + y * SIDE + x] = (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
             }
         }

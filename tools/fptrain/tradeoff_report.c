@@ -35,8 +35,8 @@ static void put_table(FILE *out, const sweep *s)
             "last", "moved", "size", "bits", "n");
     for (int i = 0; i < s->count; i++)
         put_line(out, s, &s->trials[i]);
-    fprintf(out, "\nratio: low-precision ratio at first; mean r: over the ends of the epochs; moved: tensors promoted in\n"
-                 "a run; size: what they add, in %% of the aggregate of all high; bits: aggregate at first over that\n"
+    fprintf(out, "\nratio: low-precision ratio at first; mean r: over the ends of the epochs; moved: tensors promoted\n"
+                 "in a run; size: what they add, in %% of the aggregate of all high; bits: aggregate at first over that\n"
                  "of FP32; n: seeds\n");
 }
 
