@@ -17,7 +17,9 @@ enum { WIDTH = 680, LEFT = 64, RIGHT = 660, TOP = 40, BOTTOM = 380, LEGEND = 18 
 
 static void put_line(FILE *out, const sweep *s, const trial *t)
 {
-    fprintf(out, "%-24s %-4s", t->label, t->promote ? "yes" : "no");
+    if (strlen(t->label) > 24)
+        fprintf(out, "%s\n", t->label);
+    fprintf(out, "%-24s %-4s", strlen(t->label) > 24 ? "" : t->label, t->promote ? "yes" : "no");
     if (t->finished)
         fprintf(out, " %6.4f %6.4f  %6.2f (%6.2f %6.2f)  %6.2f (%6.2f %6.2f) %5.1f %6.3f", t->ratio,
                 t->mean_ratio.mean, 100 * t->best.mean, 100 * t->best.low, 100 * t->best.high, 100 * t->last.mean,
