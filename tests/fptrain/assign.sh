@@ -63,7 +63,7 @@ $fptrain run $small --policy "assign:uniform,$narrow,promote=off" --out "$work/o
 [ "$(number on promotions)" != 0.0 ] && [ "$(number off promotions)" = 0.0 ] || complain "promotions"
 [ "$(number off low_ratio_first)" = "$(number off low_ratio_mean)" ] || complain "a ratio moved without promotion"
 awk "BEGIN { exit !($(number on low_ratio_first) > $(number on low_ratio_mean)) }" || complain "the ratio did not fall"
-grep -q '"promoted_after_step.input.v": ' "$work/on/summary.json" || complain "the input was not promoted"
+[ "$(number on promoted_after_step.input.v)" = 1.0 ] || complain "the input was not promoted after the first step"
 # Killed in the second epoch, with promotions in its checkpoint, and resumed: the same promotions, weights, mean ratio.
 steps="--policy assign:uniform,$narrow --set train.batch=4 --set output.log_every=1 --set output.checkpoint_steps=1"
 mkdir "$work/whole" "$work/cut"
@@ -113,6 +113,7 @@ grep -q '14 runs, of which 13 are finished' "$work/said" || complain "$(head -2 
 [ "$work/sweep/op-s1/summary.json" -ot "$work/before" ] || complain "a finished run was repeated"
 cmp -s "$work/before" "$work/sweep/table.txt" || complain "another table"
 refuses "other settings" $fptrain $sweep --lr 0.07
+$fptrain $sweep --memory 1 | grep -q '^memory for 1 side by side' || complain "there is no memory for two runs in 1 MB"
 
 # All 16 sets of groups; of the ratios only fp32 is none of them.
 $fptrain $sweep --schemes fp32,ratio,uniform --promote off --exhaustive --plan >"$work/plan"

@@ -263,7 +263,7 @@ void policy_note(const policy *p, record *to)
         char name[96], key[128];
         tensor_name(s->now->g, (role)s->log[i].which, (int)s->log[i].index, sizeof name, name);
         snprintf(key, sizeof key, "promoted_after_step.%s", name);
-        record_note(to, key, (double)s->log[i].step);
+        record_note(to, key, (double)s->log[i].step + 1); /* as the log counts them */
         snprintf(key, sizeof key, "promoted_at_overflow.%s", name);
         record_note(to, key, (double)s->log[i].outside / (double)s->log[i].elements);
     }
