@@ -118,6 +118,11 @@ $fptrain $sweep --memory 1 | grep -q '^memory for 1 side by side' || complain "t
 # All 16 sets of groups; of the ratios only fp32 is none of them.
 $fptrain $sweep --schemes fp32,ratio,uniform --promote off --exhaustive --plan >"$work/plan"
 grep -q '^17 assignments' "$work/plan" || complain "$(cat "$work/plan")"
+# Of two thresholds each has a directory; without promotion there is nothing to tell apart.
+$fptrain $sweep --schemes ratio --thresholds 0.1,0.001 --out "$work/two" --seeds 1 >"$work/said" ||
+    complain "thresholds"
+[ "$(ls "$work/two" | grep -c 'ratio-\(0.5\|1\)-promoted-0.\(001\|1\)-s1$')" -eq 4 ] && [ -d "$work/two/ratio-0-s1" ] ||
+    complain "thresholds: $(ls "$work/two")"
 refuses "at most 8 groups" $fptrain tradeoff --model resnet20 --exhaustive --out "$work/none" \
     --set data.train_count=10 --set data.test_count=10
 refuses "out DIR is missing" $fptrain tradeoff --model mlp

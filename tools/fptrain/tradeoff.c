@@ -54,32 +54,23 @@ static void put_policy(const making *m, trial *t, const char *what)
         die("tradeoff: the policy has more than %d characters", SETTINGS_TEXT - 1);
 }
 
-static void add(making *m, const char *what, const char *name, bool promote, double threshold)
+static void put_name(const making *m, trial *t, const char *name)
+{
+    char threshold[32] = "";
+    if (t->promote && m->w->thresholds > 1)
+        snprintf(threshold, sizeof threshold, "-%g", t->threshold);
+    snprintf(t->label, sizeof t->label, "%s%s", name, threshold);
+    snprintf(t->name, sizeof t->name, "%s%s%s", name, t->promote ? "-promoted" : "", threshold);
+}
+
+/* Takes the trial, unless there is an equal one. */
+static void keep(making *m, const trial *t)
 {
     sweep *s = m->s;
-    trial t = {.threshold = threshold};
-    trouble why;
-    assign_settings a = assign_defaults();
-    put_policy(m, &t, what);
-    if (!assign_read(&a, t.policy + 7, &why) || !assign_complete(&a, &why))
-        die("tradeoff: %s", why.text);
-    t.scheme = a.choice.scheme;
-    t.assignment = assignment_new(m->t->g, s->base.train.batch);
-    if (!assignment_choose(t.assignment, &a.choice, &why))
-        die("tradeoff: %s", why.text);
-    t.promotable = can_promote(t.assignment);
-    t.promote = promote && t.promotable;
-    put_policy(m, &t, what);
-    t.ratio = assignment_ratio(t.assignment);
-    t.bits = assignment_bits(t.assignment, &a);
-    snprintf(t.label, sizeof t.label, "%s", name);
-    snprintf(t.name, sizeof t.name, "%s%s", name, t.promote ? "-promoted" : "");
-    if (t.promote && m->w->thresholds > 1)
-        snprintf(t.name + strlen(t.name), sizeof t.name - strlen(t.name), "-%g", threshold);
-    trial *equal = find_equal(s, &t);
+    trial *equal = find_equal(s, t);
     if (equal) {
-        add_label(equal, name);
-        assignment_free(t.assignment);
+        add_label(equal, t->label);
+        assignment_free(t->assignment);
         return;
     }
     if (s->count == m->room) {
@@ -89,7 +80,28 @@ static void add(making *m, const char *what, const char *name, bool promote, dou
             die("out of memory");
         s->trials = more;
     }
-    s->trials[s->count++] = t;
+    s->trials[s->count++] = *t;
+}
+
+static void add(making *m, const char *what, const char *name, bool promote, double threshold)
+{
+    trial t = {.threshold = threshold};
+    trouble why;
+    assign_settings a = assign_defaults();
+    put_policy(m, &t, what);
+    if (!assign_read(&a, t.policy + 7, &why) || !assign_complete(&a, &why))
+        die("tradeoff: %s", why.text);
+    t.scheme = a.choice.scheme;
+    t.assignment = assignment_new(m->t->g, m->s->base.train.batch);
+    if (!assignment_choose(t.assignment, &a.choice, &why))
+        die("tradeoff: %s", why.text);
+    t.promotable = can_promote(t.assignment);
+    t.promote = promote && t.promotable;
+    t.ratio = assignment_ratio(t.assignment);
+    t.bits = assignment_bits(t.assignment, &a);
+    put_policy(m, &t, what);
+    put_name(m, &t, name);
+    keep(m, &t);
 }
 
 static void add_promotions(making *m, const char *what, const char *name, bool ours)
