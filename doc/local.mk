@@ -10,3 +10,15 @@ EXTRA_DIST += tests/digests.txt
 # Model files: the container of packed tensors, and how the readers were fuzzed.
 dist_doc_DATA += doc/container.md
 dist_validation_DATA += doc/validation/fuzzing.txt
+
+# Experiments with the trainer, and what they gave.
+resultsdir = $(docdir)/results
+dist_results_DATA = doc/results/assignment.md doc/results/assign-lenet.svg doc/results/assign-lenet-narrow.svg \
+	doc/results/assign-resnet20.svg
+
+# The manual of the trainer goes where the trainer goes.
+if FPTRAIN
+dist_man_MANS += doc/man/fptrain.1
+else
+EXTRA_DIST += doc/man/fptrain.1
+endif

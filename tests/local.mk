@@ -286,3 +286,30 @@ dist_noinst_SCRIPTS += tests/cross.sh
 HOSTS =
 check-cross:
 	$(BASH) $(top_srcdir)/tests/cross.sh $(HOSTS)
+
+# ------------------------------------------------------------------------------------- the trainer's networks
+EXTRA_DIST += tests/vectors/fptrain.py tests/vectors/fptrain.txt
+FPTRAIN_HARNESS = tests/fptrain/harness.c tests/fptrain/harness.h
+FPTRAIN_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools/fptrain
+FPTRAIN_LDADD = tools/libfptrain.la lib/libfpemu.la
+FPTRAIN_TESTS = \
+	tests/fptrain/layers \
+	tests/fptrain/networks \
+	tests/fptrain/passes \
+	tests/fptrain/rounded
+tests_fptrain_layers_SOURCES = tests/fptrain/layers.c $(FPTRAIN_HARNESS)
+tests_fptrain_layers_CPPFLAGS = $(FPTRAIN_CPPFLAGS)
+tests_fptrain_layers_LDADD = $(FPTRAIN_LDADD)
+tests_fptrain_passes_SOURCES = tests/fptrain/passes.c $(FPTRAIN_HARNESS)
+tests_fptrain_passes_CPPFLAGS = $(FPTRAIN_CPPFLAGS)
+tests_fptrain_passes_LDADD = $(FPTRAIN_LDADD)
+tests_fptrain_rounded_SOURCES = tests/fptrain/rounded.c $(FPTRAIN_HARNESS)
+tests_fptrain_rounded_CPPFLAGS = $(FPTRAIN_CPPFLAGS)
+tests_fptrain_rounded_LDADD = $(FPTRAIN_LDADD)
+tests_fptrain_networks_SOURCES = tests/fptrain/networks.c $(FPTRAIN_HARNESS)
+tests_fptrain_networks_CPPFLAGS = $(FPTRAIN_CPPFLAGS)
+tests_fptrain_networks_LDADD = $(FPTRAIN_LDADD)
+if FPTRAIN
+check_PROGRAMS += $(FPTRAIN_TESTS)
+TESTS += $(FPTRAIN_TESTS)
+endif

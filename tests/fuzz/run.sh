@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh - fuzzes the readers of the program with libFuzzer, under the address and undefined-behaviour sanitizers.
+# run.sh - fuzzes the readers of both programs with libFuzzer, under the address and undefined-behaviour sanitizers.
 #
 #   run.sh DIRECTORY SECONDS [KIND...]     all kinds, one after the other, unless some are named
 #
@@ -15,7 +15,7 @@ directory=$(cd "$1" && pwd)
 seconds=$2
 shift 2
 kinds=("$@")
-[ $# -gt 0 ] || kinds=(npy npz safetensors container)
+[ $# -gt 0 ] || kinds=(npy npz safetensors container idx cifar text settings checkpoint)
 
 clang=${CLANG:-clang}
 flags=(-std=c11 -O1 -g -fno-omit-frame-pointer -ffp-contract=off -Wno-unknown-pragmas -Wno-pass-failed
@@ -23,31 +23,53 @@ flags=(-std=c11 -O1 -g -fno-omit-frame-pointer -ffp-contract=off -Wno-unknown-pr
 sanitizers=-fsanitize=address,undefined
 libraries=(jansson libzip zlib)
 readers=(container.c dtype.c model.c npy.c npz.c safetensors.c)
+trainer_libraries=(inih liblzma zlib)
+trainer_readers=(base.c checkpoint.c cifar.c dataset.c digits.c idx.c outfile.c settings.c settings_file.c shapes.c
+    source.c text.c)
 
-# The readers are watched by the fuzzer, the library below them by the sanitizers alone; but a container brings specs
-# and bits for the library to read.
-build() { # KIND
-    local kind=$1 file objects=() below=$sanitizers
-    [ "$kind" != container ] || below=$sanitizers,fuzzer-no-link
-    mkdir -p "$directory/$kind/objects" "$directory/$kind/inputs"
-    cd "$directory/$kind/objects"
+# The library below the readers, once for all kinds; its objects lie in the directory that is named.
+build_library() { # DIRECTORY SANITIZERS
+    local file
+    [ ! -e "$1/complete" ] || return 0
+    mkdir -p "$1"
+    cd "$1"
     for file in "$top"/lib/*.c; do
         case $file in
         *.inc.c | */kernels_v*.c) ;;
-        *)
-            "$clang" "${flags[@]}" "$below" -fno-sanitize-recover=all -c "$file"
-            objects+=("$(basename "$file" .c).o")
-            ;;
+        *) "$clang" "${flags[@]}" "$2" -fno-sanitize-recover=all -c "$file" ;;
         esac
     done
-    "$clang" "${flags[@]}" $sanitizers,fuzzer -fno-sanitize-recover=all -DFUZZ_KIND="\"$kind\"" \
-        $(pkg-config --static --cflags "${libraries[@]}") -o ../reader "$top/tests/fuzz/reader.c" \
-        "${readers[@]/#/$top/tools/fpemu/}" "${objects[@]}" $(pkg-config --static --libs "${libraries[@]}") -lm
+    touch complete
 }
 
-set --
+# The readers are watched by the fuzzer, the library by the sanitizers alone; but a container brings specs and bits for
+# the library to read.
+build() { # KIND
+    local kind=$1 library=$directory/library packages=("${libraries[@]}") sources=("$top/tests/fuzz/reader.c")
+    case $kind in
+    idx | cifar | text | settings | checkpoint)
+        packages=("${trainer_libraries[@]}")
+        sources=("$top/tests/fuzz/trainer.c" "${trainer_readers[@]/#/$top/tools/fptrain/}")
+        ;;
+    *) sources+=("${readers[@]/#/$top/tools/fpemu/}") ;;
+    esac
+    if [ "$kind" = container ]; then
+        library=$directory/library-watched
+        build_library "$library" $sanitizers,fuzzer-no-link
+    else
+        build_library "$library" $sanitizers
+    fi
+    mkdir -p "$directory/$kind/inputs"
+    cd "$directory/$kind"
+    "$clang" "${flags[@]}" $sanitizers,fuzzer -fno-sanitize-recover=all -DFUZZ_KIND="\"$kind\"" \
+        $(pkg-config --static --cflags "${packages[@]}") -o reader "${sources[@]}" "$library"/*.o \
+        $(pkg-config --static --libs "${packages[@]}") -lm
+}
+
+rm -rf "$directory/library" "$directory/library-watched"
 for kind in "${kinds[@]}"; do
     build "$kind"
+    set --
     cd "$directory/$kind"
     status=0
     dictionary=$top/tests/fuzz/$kind.dict

@@ -1,0 +1,243 @@
+/* rounding.c - which tensor takes which format, along which axis and with which random words; counters and names. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "expect.h"
+#include "fptrain/policy.h"
+
+/* input (32, 2, 1) -> conv1 (8 of 1x1) -> relu2 -> linear3 (3) */
+static graph *network(void)
+{
+    graph *g = graph_new(3);
+    int x = graph_input(g, 32, 2, 1);
+    graph_name(g, "first");
+    x = graph_conv(g, x, &(conv_spec){.channels = 8, .kernel = 3, .padding = 1, .bias = true});
+    graph_name(g, "second");
+    x = graph_relu(g, x);
+    graph_name(g, "third");
+    graph_cross_entropy(g, graph_linear(g, x, 3, true));
+    return g;
+}
+
+enum { INPUT, CONV, RELU, LOGITS };                 /* values */
+enum { CONV_WEIGHT, CONV_BIAS, LINEAR_WEIGHT, LINEAR_BIAS };
+
+static bool assign(rounder *r, int count, const format_line *lines, trouble *why)
+{
+    policy *p = policy_fixed(count, lines, why);
+    if (!p)
+        return false;
+    p->type->assign(p, r);
+    p->type->free(p);
+    return true;
+}
+
+static void named(graph *g, role which, int index, const char *expected)
+{
+    char name[96];
+    tensor_name(g, which, index, sizeof name, name);
+    EXPECT(!strcmp(name, expected), "'%s', not '%s'", name, expected);
+}
+
+static void names(void)
+{
+    graph *g = network();
+    named(g, ROLE_V, INPUT, "input.v");
+    named(g, ROLE_V, CONV, "first.v");
+    named(g, ROLE_DV, LOGITS, "third.dv");
+    named(g, ROLE_W, CONV_WEIGHT, "first.weight");
+    named(g, ROLE_DW, LINEAR_BIAS, "third.dbias");
+    graph_free(g);
+}
+
+static unsigned bits(const rounder *r, role which, int index)
+{
+    return r->rule[which][index].format.bits;
+}
+
+static void policies(void)
+{
+    graph *g = network();
+    rounder *r = rounder_new(g, 1);
+    trouble why = {""};
+    const format_line lines[] = {{"second.*", "fp32", NULL}, {"third.d*", "e5m2", "sr"}, {"*.bias", "bf16", NULL},
+                                 {"v", "fp16", NULL}, {"dv", "e4m3fn", "rtz"}, {"w", "e4m3fn:saturate", NULL}};
+    EXPECT(assign(r, 6, lines, &why), "%s", why.text);
+    EXPECT(bits(r, ROLE_V, INPUT) == 16 && bits(r, ROLE_V, CONV) == 16, "by role, though written last");
+    EXPECT(r->rule[ROLE_V][RELU].format.kind == 0 && r->rule[ROLE_DV][RELU].format.kind == 0, "second.*");
+    EXPECT(bits(r, ROLE_DV, CONV) == 8 && r->rule[ROLE_DV][CONV].rounding.mode == FPEMU_RTZ, "dv");
+    EXPECT(r->rule[ROLE_DV][INPUT].format.kind == 0, "nobody computes the dv of the fed batch");
+    EXPECT(bits(r, ROLE_DW, LINEAR_WEIGHT) == 8 && r->rule[ROLE_DW][LINEAR_WEIGHT].rounding.mode == FPEMU_SR, "third");
+    EXPECT(r->rule[ROLE_DW][CONV_WEIGHT].format.kind == 0, "dw has no line");
+    EXPECT(bits(r, ROLE_W, CONV_WEIGHT) == 8 && bits(r, ROLE_W, CONV_BIAS) == 16, "*.bias");
+    EXPECT(r->rule[ROLE_W][CONV_WEIGHT].format.overflow == FPEMU_OVERFLOW_SATURATE, "suffix");
+
+    EXPECT(!assign(r, 1, &(format_line){"v", "fp17", NULL}, &why) && strstr(why.text, "fp17"), "%s", why.text);
+    EXPECT(!assign(r, 1, &(format_line){"v", "fp16", "up"}, &why) && strstr(why.text, "up"), "%s", why.text);
+    EXPECT(!assign(r, 1, &(format_line){"v", "fp64", NULL}, &why) && strstr(why.text, "fp64"), "%s", why.text);
+    EXPECT(!assign(r, 1, &(format_line){"v", "posit(8,2)", "rtz"}, &why) && *why.text, "%s", why.text);
+    rounder_free(r);
+    graph_free(g);
+}
+
+/* A pattern that fits nothing is a slip: the program ends with status 2. */
+static void nothing_fits(void)
+{
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        if (!freopen("/dev/null", "w", stderr))
+            _exit(1);
+        graph *g = network();
+        assign(rounder_new(g, 1), 1, &(format_line){"frist.*", "fp16", NULL}, NULL);
+        _exit(0);
+    }
+    int status = 0;
+    EXPECT(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 2,
+           "status %d", status);
+}
+
+/* MXFP4 has blocks of 32 and the values 0, .5, 1, ... times the power of two of the largest: 1 survives beside 1, not
+ * beside 1024. Each line along the axis holds one of the two; memory holds them in turn. */
+static void axis(role which, int index, size_t n, size_t inner, size_t length)
+{
+    graph *g = network();
+    rounder *r = rounder_new(g, 1);
+    trouble why = {""};
+    static const char *const roles[ROLES] = {[ROLE_V] = "v", [ROLE_W] = "w", [ROLE_DV] = "dv", [ROLE_DW] = "dw"};
+    EXPECT(assign(r, 1, &(format_line){roles[which], "mxfp4", NULL}, &why), "%s", why.text);
+    rounder_begin(r, 0);
+    float *x = malloc(n * sizeof *x);
+    for (size_t i = 0; x && i < n; i++)
+        x[i] = (i / (inner * length) + i % inner) % 2 ? 1024 : 1;
+    r->calls.round(&r->calls, which, index, n, x);
+    for (size_t i = 0; x && i < n; i++)
+        EXPECT(x[i] == ((i / (inner * length) + i % inner) % 2 ? 1024 : 1), "%s: element %zu is %g", roles[which], i,
+               (double)x[i]);
+    EXPECT(r->seen[which][index].count == n && r->seen[which][index].underflow == 0, "counters");
+    free(x);
+    rounder_free(r);
+    graph_free(g);
+}
+
+/* Half-way between two integers, stochastic rounding shows its random bits. */
+static void toss(rounder *r, role which, int index, size_t n, float *x)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = 10.5f;
+    r->calls.round(&r->calls, which, index, n, x);
+}
+
+static void words(void)
+{
+    enum { N = 64 };
+    graph *g = network();
+    rounder *r = rounder_new(g, 5), *other = rounder_new(g, 6);
+    const format_line lines[] = {{"v", "fixed(8,0)", "sr"}, {"dv", "fixed(8,0)", "sr"}};
+    assign(r, 2, lines, NULL);
+    assign(other, 2, lines, NULL);
+    float a[N], b[N], whole[2 * N];
+    rounder_begin(r, 9);
+    rounder_begin(other, 9);
+    toss(r, ROLE_V, RELU, N, a);
+    EXPECT(a[0] == 10 || a[0] == 11, "%g", (double)a[0]);
+    toss(r, ROLE_V, RELU, N, b);
+    EXPECT(memcmp(a, b, sizeof a), "a second call of a step has words of its own");
+    toss(r, ROLE_DV, RELU, N, b);
+    EXPECT(memcmp(a, b, sizeof a), "so has another role");
+    toss(r, ROLE_V, CONV, N, b);
+    EXPECT(memcmp(a, b, sizeof a), "another tensor");
+    toss(other, ROLE_V, RELU, N, b);
+    EXPECT(memcmp(a, b, sizeof a), "another seed");
+    rounder_begin(r, 10);
+    toss(r, ROLE_V, RELU, N, b);
+    EXPECT(memcmp(a, b, sizeof a), "another step");
+    rounder_begin(r, 9);
+    toss(r, ROLE_V, RELU, 2 * N, whole);
+    EXPECT(!memcmp(a, whole, sizeof a), "the same step again has the same words");
+    rounder_free(r);
+    rounder_free(other);
+    graph_free(g);
+}
+
+static void extents(void)
+{
+    graph *g = network();
+    rounder *r = rounder_new(g, 5);
+    assign(r, 1, &(format_line){"dw", "e5m2", NULL}, NULL);
+    double largest;
+    bool bad;
+    float x[3] = {-1.1f, 0.5f, 1}; /* e5m2 has 1 and 1.25 */
+    rounder_begin(r, 0);
+    r->calls.round(&r->calls, ROLE_DW, LINEAR_BIAS, 3, x);
+    rounder_extent(r, ROLE_DW, LINEAR_BIAS, 3, x, &largest, &bad);
+    EXPECT(largest == 1 && !bad, "%g", largest);
+    EXPECT(!r->seen[ROLE_DW][LINEAR_BIAS].overflow && r->seen[ROLE_DW][LINEAR_BIAS].inexact == 1, "counters");
+
+    float y[3] = {-1e6f, 300, 1}; /* past 57344: infinite; 300 is between 256 and 320 */
+    rounder_begin(r, 1);
+    EXPECT(r->seen[ROLE_DW][LINEAR_BIAS].count == 0, "a new step begins to count");
+    r->calls.round(&r->calls, ROLE_DW, LINEAR_BIAS, 3, y);
+    rounder_extent(r, ROLE_DW, LINEAR_BIAS, 3, y, &largest, &bad);
+    EXPECT(isinf(y[0]) && largest == 320 && bad, "%g", largest);
+    EXPECT(r->seen[ROLE_DW][LINEAR_BIAS].overflow == 1, "overflow");
+
+    float z[3] = {1, NAN, 2};
+    rounder_begin(r, 2);
+    r->calls.round(&r->calls, ROLE_DW, LINEAR_BIAS, 3, z);
+    rounder_extent(r, ROLE_DW, LINEAR_BIAS, 3, z, &largest, &bad);
+    EXPECT(largest == 2 && bad, "%g", largest);
+
+    assign(r, 1, &(format_line){"dw", "fp32", NULL}, NULL);
+    float u[3] = {0.3f, -0.7f, 0};
+    rounder_begin(r, 3);
+    r->calls.round(&r->calls, ROLE_DW, LINEAR_BIAS, 3, u);
+    rounder_extent(r, ROLE_DW, LINEAR_BIAS, 3, u, &largest, &bad);
+    EXPECT(largest == (double)0.7f && !bad && u[0] == 0.3f, "%g", largest);
+
+    assign(r, 1, &(format_line){"dw", "fixed(4,0)", "sr"}, NULL); /* -8..7 */
+    float f[3] = {-7.5f, 9, 0};
+    rounder_begin(r, 3);
+    r->calls.round(&r->calls, ROLE_DW, LINEAR_BIAS, 3, f);
+    rounder_extent(r, ROLE_DW, LINEAR_BIAS, 3, f, &largest, &bad);
+    EXPECT(largest == fabs((double)f[0]) || f[0] == -7, "%g", largest);
+    EXPECT(f[1] == 7 && largest >= 7, "%g", (double)f[1]);
+    rounder_free(r);
+    graph_free(g);
+}
+
+static void histograms(void)
+{
+    graph *g = network();
+    rounder *r = rounder_new(g, 5);
+    assign(r, 1, &(format_line){"v", "fp16", NULL}, NULL);
+    r->want = FPEMU_HISTOGRAM;
+    for (uint64_t step = 0; step < 2; step++) {
+        rounder_begin(r, step);
+        float x[4] = {1, 1.5f, 0x1p-20f, 0};
+        r->calls.round(&r->calls, ROLE_V, RELU, 4, x);
+        const fpemu_stats *seen = &r->seen[ROLE_V][RELU];
+        EXPECT(seen->histogram[1 - ROUNDER_FIRST] == 2 && seen->histogram[1 - ROUNDER_FIRST - 20] == 1, "bins");
+        EXPECT(r->seen[ROLE_V][CONV].histogram != seen->histogram, "bins of their own");
+    }
+    rounder_free(r);
+    graph_free(g);
+}
+
+int main(void)
+{
+    names();
+    policies();
+    nothing_fits();
+    axis(ROLE_V, INPUT, 2 * 64, 2, 32);       /* (2, 32, 2, 1) */
+    axis(ROLE_DV, LOGITS, 4 * 3, 1, 3);       /* (4, 3, 1, 1) */
+    axis(ROLE_W, CONV_WEIGHT, 8 * 32 * 9, 9, 32);
+    axis(ROLE_DW, LINEAR_WEIGHT, 3 * 16, 1, 16);
+    words();
+    extents();
+    histograms();
+    return failures != 0;
+}

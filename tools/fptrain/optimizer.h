@@ -1,0 +1,54 @@
+/* optimizer.h - the optimisers as PyTorch has them, over a store of parameters that may be packed.
+ *
+ *     sgd       w <- w - lr g
+ *     momentum  m <- mu m + g;  w <- w - lr m
+ *     nesterov  m <- mu m + g;  w <- w - lr (g + mu m)
+ *     adam      m <- b1 m + (1 - b1) g;  v <- b2 v + (1 - b2) g^2;
+ *               w <- w - lr (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + epsilon)
+ *
+ * with g = c dw / multiplier + decay w and c = min(1, clip / (norm + 1e-6)), norm over all parameters.
+ */
+#ifndef FPTRAIN_OPTIMIZER_H
+#define FPTRAIN_OPTIMIZER_H
+
+#include "checkpoint.h"
+#include "rounder.h"
+
+typedef struct optimizer_settings {
+    const char *name;     /* "sgd", "momentum", "nesterov", "adam" */
+    double momentum;      /* mu; adam: beta1 */
+    double beta2, epsilon;
+    double decay;         /* lambda w joins the gradient, after clipping */
+    double clip;          /* largest global norm of the gradient; 0: none */
+    bool master;          /* false: w <- rnd(fmt(w), w - update); state stays FP32 */
+} optimizer_settings;
+
+typedef struct optimizer optimizer;
+
+optimizer *optimizer_new(const optimizer_settings *settings, graph *g, rounder *r, trouble *why);
+void optimizer_free(optimizer *o);
+store *optimizer_store(optimizer *o);              /* what graph_forward and graph_backward take */
+void optimizer_begin(optimizer *o);                /* rounds the weights for this step */
+void optimizer_report(const optimizer *o, double *largest, bool *not_finite); /* over all dw, unscaled */
+void optimizer_step(optimizer *o, double lr);      /* unscale, clip, decay, update */
+const float *optimizer_master(optimizer *o, int param); /* for evaluation and tests; valid until the next call */
+/* dw of the last backward pass, rounded and still multiplied; NULL where the store does not keep it. */
+const float *optimizer_gradient(const optimizer *o, int param);
+/* Asks for the counts of the next step; they cost a rounding of every parameter. */
+void optimizer_count_next(optimizer *o);
+/* Counters of the last step that was counted: non-zero updates, those that left the rounded weight as it was, |g| and
+ * |lr g| < 2^-24 (zeros among them; g before clipping and decay). */
+typedef struct update_counts {
+    uint64_t elements, updates, vanished, small_g, small_update;
+} update_counts;
+update_counts optimizer_counts(const optimizer *o);
+size_t optimizer_bytes(const optimizer *o);        /* stored: parameters, accumulators, state */
+void optimizer_save(optimizer *o, checkpoint *to);
+bool optimizer_load(optimizer *o, const checkpoint *from, trouble *why);
+
+/* Learning rate of an epoch (0, 1, ...): "constant"; "step:30,60", times 0.1 from each of these epochs on; "cosine",
+ * lr (1 + cos(pi t)) / 2 with t the share of the epochs after the warm-up that has passed, so that it ends at 0. Each
+ * after a linear warm-up: lr (epoch + 1) / (warmup + 1) in the first `warmup` epochs. -1 for another schedule. */
+double schedule_lr(const char *schedule, double lr, int epoch, int epochs, int warmup, trouble *why);
+
+#endif
