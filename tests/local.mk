@@ -282,3 +282,17 @@ dist_noinst_SCRIPTS += tests/cross.sh
 HOSTS =
 check-cross:
 	$(BASH) $(top_srcdir)/tests/cross.sh $(HOSTS)
+
+# ------------------------------------------------------------------------------------- the trainer's networks
+FPTRAIN_HARNESS = tests/fptrain/harness.c tests/fptrain/harness.h
+FPTRAIN_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools/fptrain
+FPTRAIN_LDADD = tools/libfptrain.la lib/libfpemu.la
+FPTRAIN_TESTS = \
+	tests/fptrain/layers
+tests_fptrain_layers_SOURCES = tests/fptrain/layers.c $(FPTRAIN_HARNESS)
+tests_fptrain_layers_CPPFLAGS = $(FPTRAIN_CPPFLAGS)
+tests_fptrain_layers_LDADD = $(FPTRAIN_LDADD)
+if FPTRAIN
+check_PROGRAMS += $(FPTRAIN_TESTS)
+TESTS += $(FPTRAIN_TESTS)
+endif

@@ -19,6 +19,7 @@ typedef struct conv conv; /* a convolution prepared for one shape; calls from se
 struct backend {
     const char *name; /* "onednn", "blas", "emulated" */
     void *state;
+    void (*free)(backend *b);
     bool whole; /* sums over the batch must not be cut: gradients of weights are asked for in one call */
     /* C (m, n) = A (m, k) B (k, n) [+ C], row-major with leading dimensions; transposed operands as stored. */
     void (*gemm)(const backend *b, bool ta, bool tb, int m, int n, int k, const float *A, int lda, const float *B,

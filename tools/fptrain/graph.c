@@ -37,6 +37,11 @@ void graph_free(graph *g)
         free(o);
     }
     for (int i = 0; i < g->values; i++) {
+        if (g->gathered) {
+            free(g->gathered[i].part);
+            free(g->gathered[i].alpha);
+            free(g->gathered[i].largest);
+        }
         free(g->value[i]->v);
         free(g->value[i]);
     }
@@ -57,6 +62,8 @@ void graph_free(graph *g)
     free(g->deviation);
     free(g->scratch);
     free(g->scaled);
+    free(g->gathered);
+    free(g->labels);
     free(g);
 }
 

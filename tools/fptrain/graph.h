@@ -108,7 +108,8 @@ int graph_lstm(graph *g, int x, int hidden);                    /* zero state at
 int graph_attention(graph *g, int x, int heads);                /* causal; x: queries, keys, values side by side in C */
 void graph_cross_entropy(graph *g, int logits);                 /* softmax and mean over the rows; ends the network */
 
-/* Reserves all memory for batches of at most `batch` samples. `threads` never changes a bit of any result. */
+/* Reserves all memory for batches of at most `batch` samples. `threads` never changes a bit of any result. Gradients
+ * take turns in memory: a value's dv holds from the rounding of dv until the backward pass of its producer. */
 struct backend;
 void graph_finish(graph *g, int batch, const struct backend *backend, int threads);
 

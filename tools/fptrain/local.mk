@@ -1,10 +1,18 @@
 # The trainer sees libfpemu through include/ alone. All but main.c is a library, so that the tests can link it.
 trainer_engine = \
+	tools/fptrain/backend.c \
 	tools/fptrain/backend.h \
+	tools/fptrain/backend_blas.c \
+	tools/fptrain/backend_depthwise.c \
+	tools/fptrain/backend_emulated.c \
+	tools/fptrain/backend_lowered.c \
+	tools/fptrain/backend_onednn.c \
+	tools/fptrain/backend_parts.h \
 	tools/fptrain/base.c \
 	tools/fptrain/base.h \
 	tools/fptrain/graph.c \
 	tools/fptrain/graph.h \
+	tools/fptrain/graph_passes.c \
 	tools/fptrain/op.h \
 	tools/fptrain/op_activation.c \
 	tools/fptrain/op_attention.c \

@@ -47,6 +47,13 @@ struct op {
     float **dx;     /* by input */
 };
 
+/* The contributions to the gradient of one value, in the order in which the backward pass brings them. */
+typedef struct gathered {
+    int count;
+    float **part;
+    double *alpha, *largest;
+} gathered;
+
 struct graph {
     uint64_t seed;
     char next_name[48];
@@ -64,11 +71,12 @@ struct graph {
     float *scratch;
     float **block;             /* memory that gradients take turns in */
     int blocks;
+    gathered *gathered;        /* by value; NULL before graph_finish */
     float *scaled;             /* a gradient times beta; made when first needed */
     size_t scaled_size;
     int samples;               /* of the last forward pass */
     uint64_t step;
-    const int *labels;
+    int *labels;
 };
 
 /* ---------------------------------------------------------------------------------------------- for builders */
@@ -130,13 +138,5 @@ static inline size_t element_count(size_t n, int i)
     const size_t from = (size_t)i * ELEMENTS;
     return n - from < ELEMENTS ? n - from : ELEMENTS;
 }
-
-/* Small loops over floats (`omp simd') that are compiled for several instruction sets. No operation is fused and sums have fixed
- * lanes, so all give the same bits. */
-#if defined __x86_64__ && defined __GNUC__ && !defined __clang__ && defined __GLIBC__ && !defined __SANITIZE_ADDRESS__
-#define WIDE __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
-#else
-#define WIDE
-#endif
 
 #endif

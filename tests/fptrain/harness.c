@@ -1,0 +1,156 @@
+/* harness.c - see harness.h */
+#include "harness.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failed;
+
+int failures(void)
+{
+    return failed > 0;
+}
+
+void check(bool good, const char *format, ...)
+{
+    if (good)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    if (failed++ < 40) {
+        vprintf(format, arguments);
+        putchar('\n');
+    }
+    va_end(arguments);
+}
+
+void check_near(const char *what, size_t n, const float *got, const double *want, double tolerance)
+{
+    double most = 1e-3;
+    for (size_t i = 0; i < n; i++)
+        most = fabs(want[i]) > most ? fabs(want[i]) : most;
+    for (size_t i = 0; i < n; i++)
+        if (!(fabs((double)got[i] - want[i]) <= tolerance * most)) {
+            check(false, "%s: element %zu of %zu is %.9g, not %.9g", what, i, n, (double)got[i], want[i]);
+            return;
+        }
+}
+
+void check_same(const char *what, size_t n, const float *a, const float *b)
+{
+    for (size_t i = 0; i < n; i++)
+        if (memcmp(&a[i], &b[i], sizeof *a) != 0) {
+            check(false, "%s: element %zu is %a and %a", what, i, (double)a[i], (double)b[i]);
+            return;
+        }
+}
+
+double sequence(uint64_t seed, uint64_t i)
+{
+    uint64_t z = (seed * 1000003 + i + 1) * 6364136223846793005u;
+    z = (z ^ (z >> 29)) * 6364136223846793005u + 1442695040888963407u;
+    return (double)((int64_t)((z >> 40) & 8191) - 4096 + ((z >> 40 & 8191) == 0)) / 4096;
+}
+
+/* ---------------------------------------------------------------------------------------------- store */
+
+static harness *of_store(store *s)
+{
+    return (harness *)s;
+}
+
+static const float *fetch(store *s, int p)
+{
+    of_store(s)->open = true;
+    return of_store(s)->w[p];
+}
+
+static void release(store *s, int p)
+{
+    (void)p;
+    of_store(s)->open = false;
+}
+
+static float *gradient(store *s, int p)
+{
+    /* Whoever adds to what is there, or leaves elements out, is noticed. */
+    for (size_t i = 0; i < graph_param(of_store(s)->g, p)->size; i++)
+        of_store(s)->dw[p][i] = NAN;
+    return of_store(s)->dw[p];
+}
+
+static void gradient_done(store *s, int p)
+{
+    harness *h = of_store(s);
+    if (h->rounded)
+        h->rounded(ROLE_DW, graph_param(h->g, p)->size, h->dw[p]);
+}
+
+/* ---------------------------------------------------------------------------------------------- rounds */
+
+static void round_call(rounds *r, role which, int index, size_t n, float *x)
+{
+    harness *h = (harness *)((char *)r - offsetof(harness, rounds));
+    if (h->rounded)
+        h->rounded(which, n, x);
+    float **copy = which == ROLE_V ? h->v : h->dv;
+    int *calls = which == ROLE_V ? h->v_calls : h->dv_calls;
+    free(copy[index]);
+    copy[index] = need(n, sizeof(float));
+    memcpy(copy[index], x, n * sizeof(float));
+    calls[index]++;
+    h->v_size[index] = n;
+}
+
+/* ---------------------------------------------------------------------------------------------- life */
+
+harness *harness_new(graph *g, double spread, uint64_t seed)
+{
+    harness *h = need(1, sizeof *h);
+    const size_t params = (size_t)graph_params(g), values = (size_t)graph_values(g);
+    *h = (harness){.calls = {fetch, release, gradient, gradient_done}, .rounds = {round_call, false}, .g = g,
+                   .w = need(params, sizeof(float *)), .dw = need(params, sizeof(float *)),
+                   .v = need(values, sizeof(float *)), .dv = need(values, sizeof(float *)),
+                   .v_calls = need(values, sizeof(int)), .dv_calls = need(values, sizeof(int)),
+                   .v_size = need(values, sizeof(size_t))};
+    for (int p = 0; p < graph_params(g); p++) {
+        const param *q = graph_param(g, p);
+        h->w[p] = need(q->size, sizeof(float));
+        h->dw[p] = need(q->size, sizeof(float));
+        for (size_t i = 0; i < q->size; i++)
+            h->w[p][i] = (float)((q->kind == PARAM_SCALE ? 1 : 0) + spread * sequence(seed + (uint64_t)p, i));
+    }
+    return h;
+}
+
+void harness_free(harness *h)
+{
+    for (int p = 0; p < graph_params(h->g); p++) {
+        free(h->w[p]);
+        free(h->dw[p]);
+    }
+    for (int i = 0; i < graph_values(h->g); i++) {
+        free(h->v[i]);
+        free(h->dv[i]);
+    }
+    free(h->w);
+    free(h->dw);
+    free(h->v);
+    free(h->dv);
+    free(h->v_calls);
+    free(h->dv_calls);
+    free(h->v_size);
+    graph_free(h->g);
+    free(h);
+}
+
+forward_result harness_run(harness *h, int samples, const float *x, const int *labels, layer_scaling *l, double scale)
+{
+    const forward_result r = graph_forward(h->g, &h->calls, &h->rounds, samples, x, labels, true, 3);
+    graph_backward(h->g, &h->calls, &h->rounds, l, scale);
+    check(!h->open, "a parameter was not released");
+    return r;
+}
