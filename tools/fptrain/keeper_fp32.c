@@ -262,6 +262,12 @@ static size_t bytes(const keeper *base)
     return floats * sizeof(float);
 }
 
+static size_t workspace(const keeper *base)
+{
+    (void)base;
+    return 0;
+}
+
 /* The name of an array of a parameter in a checkpoint, and the arrays that are there. */
 enum { ARRAYS = 3 };
 static float *array(const fp32 *k, int p, int which, char name[96])
@@ -297,7 +303,8 @@ static bool load(keeper *base, const checkpoint *from, trouble *why)
     return true;
 }
 
-static const keeper_type fp32_type = {release, begin, extent, square, step, master, gradient, bytes, save, load};
+static const keeper_type fp32_type = {release,  begin, extent,    square, step, master,
+                                      gradient, bytes, workspace, save,   load};
 
 keeper *keeper_fp32(const optimizer_settings *settings, method m, graph *g, rounder *r)
 {

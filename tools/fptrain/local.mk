@@ -48,6 +48,7 @@ trainer_files = \
 trainer_methods = \
 	tools/fptrain/keeper.h \
 	tools/fptrain/keeper_fp32.c \
+	tools/fptrain/keeper_packed.c \
 	tools/fptrain/model.c \
 	tools/fptrain/model.h \
 	tools/fptrain/model_compact.c \
