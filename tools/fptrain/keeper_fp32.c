@@ -53,9 +53,16 @@ static float *gradient_place(store *s, int p)
     return ((fp32 *)s)->slot[p].dw;
 }
 
-static void nothing(store *s, int p)
+static void release_param(store *s, int p)
 {
     (void)s, (void)p;
+}
+
+static void round_gradient(store *s, int p)
+{
+    const fp32 *k = (const fp32 *)s;
+    rounds *calls = &k->base.r->calls;
+    calls->round(calls, ROLE_DW, p, k->slot[p].size, k->slot[p].dw);
 }
 
 static void release(keeper *base)
@@ -309,7 +316,7 @@ static const keeper_type fp32_type = {release,  begin, extent,    square, step, 
 keeper *keeper_fp32(const optimizer_settings *settings, method m, graph *g, rounder *r)
 {
     fp32 *k = need(1, sizeof *k);
-    k->base = (keeper){{fetch, nothing, gradient_place, nothing}, &fp32_type, g, r, m, *settings};
+    k->base = (keeper){{fetch, release_param, gradient_place, round_gradient}, &fp32_type, g, r, m, *settings};
     k->slots = graph_params(g);
     k->slot = need((size_t)k->slots, sizeof *k->slot);
     size_t largest = 1;

@@ -37,7 +37,15 @@ trainer_files = \
 	tools/fptrain/loader.c \
 	tools/fptrain/outfile.c \
 	tools/fptrain/outfile.h \
+	tools/fptrain/picture.c \
+	tools/fptrain/picture.h \
 	tools/fptrain/readers.h \
+	tools/fptrain/record.c \
+	tools/fptrain/record.h \
+	tools/fptrain/report.h \
+	tools/fptrain/report_chart.c \
+	tools/fptrain/report_load.c \
+	tools/fptrain/report_page.c \
 	tools/fptrain/settings.c \
 	tools/fptrain/settings.h \
 	tools/fptrain/settings_file.c \
@@ -67,7 +75,10 @@ trainer_methods = \
 	tools/fptrain/scaler.h \
 	tools/fptrain/scaler_layers.c \
 	tools/fptrain/scaler_layers.h \
-	tools/fptrain/schedule.c
+	tools/fptrain/schedule.c \
+	tools/fptrain/train.c \
+	tools/fptrain/train.h \
+	tools/fptrain/train_state.c
 
 if FPTRAIN
 noinst_LTLIBRARIES += tools/libfptrain.la
@@ -75,3 +86,15 @@ endif
 tools_libfptrain_la_SOURCES = $(trainer_engine) $(trainer_files) $(trainer_methods)
 tools_libfptrain_la_CFLAGS = $(AM_CFLAGS) $(FPTRAIN_CFLAGS) $(CBLAS_CFLAGS) $(ZIP_CFLAGS) $(JANSSON_CFLAGS)
 tools_libfptrain_la_LIBADD = lib/libfpemu.la $(FPTRAIN_LIBS) $(CBLAS_LIBS) $(ZIP_LIBS) $(JANSSON_LIBS)
+
+if FPTRAIN
+bin_PROGRAMS += tools/fptrain/fptrain
+endif
+tools_fptrain_fptrain_SOURCES = \
+	tools/fptrain/command_data.c \
+	tools/fptrain/command_report.c \
+	tools/fptrain/command_run.c \
+	tools/fptrain/commands.h \
+	tools/fptrain/main.c
+tools_fptrain_fptrain_CFLAGS = $(tools_libfptrain_la_CFLAGS)
+tools_fptrain_fptrain_LDADD = tools/libfptrain.la

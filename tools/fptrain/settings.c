@@ -88,6 +88,8 @@ static const row rows[] = {
     {"output", "log_every", WHOLE, AT(output, log_every), "10", 1, 1e9, NULL, NULL, "steps from one line to the next"},
     {"output", "checkpoint_every", WHOLE, AT(output, checkpoint_every), "1", 0, 1e6, NULL, NULL,
      "epochs from one checkpoint to the next; 0: none"},
+    {"output", "checkpoint_steps", WHOLE, AT(output, checkpoint_steps), "0", 0, 1e9, NULL, NULL,
+     "steps from one checkpoint to the next within an epoch; 0: none"},
     {"output", "counters", YESNO, AT(output, counters), "yes", 0, 0, NULL, NULL, "counters of every tensor in the log"},
     {"output", "histograms", YESNO, AT(output, histograms), "no", 0, 0, NULL, NULL,
      "with them how often each exponent occurs"},

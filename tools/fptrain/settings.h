@@ -51,7 +51,7 @@ typedef struct settings {
     } optimizer;
     struct {
         char directory[SETTINGS_TEXT];
-        int log_every, checkpoint_every;
+        int log_every, checkpoint_every, checkpoint_steps;
         bool counters, histograms;
     } output;
     int format_count;

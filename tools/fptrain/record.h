@@ -1,0 +1,47 @@
+/* record.h - what a run leaves behind in its directory: settings.ini, log.jsonl (a JSON object a line), summary.json.
+ *
+ * A line of the log is a step (`loss` and what else record_step has) or the end of an epoch (`test_loss`); with
+ * counters a step has `tensors`, and each of these name, role and what its rounding counted. Numbers that JSON has not
+ * are the strings "inf", "-inf" and "nan". Lines are written whole, the other files appear complete or not at all.
+ */
+#ifndef FPTRAIN_RECORD_H
+#define FPTRAIN_RECORD_H
+
+#include "rounder.h"
+#include "settings.h"
+
+typedef struct record record;
+
+/* Makes the directory where there is none, writes settings.ini, and keeps of an older log the lines up to `step` (0:
+ * none), since those after the checkpoint come again. NULL and a sentence on failure. */
+record *record_open(const settings *s, uint64_t step, trouble *why);
+void record_close(record *r);
+
+typedef struct record_step {
+    uint64_t step;
+    int epoch;
+    double loss, lr, scale, accuracy; /* accuracy: of the batch, 0..1 */
+    bool skipped;                     /* the optimiser did not take the step */
+    uint64_t skipped_so_far;
+    double seconds;                   /* since the run began */
+} record_step;
+void record_begin(record *r, const record_step *step);
+/* Counters, and with histograms the exponents, of one tensor in this step or since the last line. */
+void record_tensor(record *r, const char *name, role which, const fpemu_stats *stats);
+bool record_end(record *r, trouble *why);
+
+typedef struct record_epoch {
+    uint64_t step;
+    int epoch;
+    double test_loss, test_accuracy; /* in the formats of the moment */
+    double test_accuracy_fp32;       /* of the master weights in FP32 */
+    double seconds;
+} record_epoch;
+bool record_epoch_end(record *r, const record_epoch *epoch, trouble *why);
+
+/* One more number for summary.json, by which runs can be compared; a key again replaces the value. */
+void record_note(record *r, const char *key, double value);
+/* finished: all epochs done; else stopped on the way, e.g. since it diverged. Best and last accuracy are known. */
+bool record_summary(record *r, bool finished, trouble *why);
+
+#endif

@@ -1,0 +1,164 @@
+/* report_chart.c - curves and heat maps as SVG inside of the page; colours are classes of its style sheet. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+
+enum { WIDTH = 640, HEIGHT = 300, LEFT = 64, RIGHT = 628, TOP = 30, BOTTOM = 262, MOST_POINTS = 400, COLOURS = 8 };
+enum { CELLS = 460, NAMES = 172, ROW = 13 }; /* heat maps: width of the cells and of the names, height of a row */
+
+typedef struct axis {
+    double low, high, step;
+    int from, to; /* on the paper */
+} axis;
+
+/* Ticks at 1, 2 or 5 times a power of ten, about six of them. */
+static axis make_axis(double low, double high, int from, int to)
+{
+    if (!(high > low)) {
+        low -= low == 0 ? 1 : fabs(low) * 0.1;
+        high += high == 0 ? 1 : fabs(high) * 0.1;
+    }
+    const double rough = (high - low) / 6, power = pow(10, floor(log10(rough)));
+    const double factor = rough / power;
+    return (axis){low, high, power * (factor <= 1 ? 1 : factor <= 2 ? 2 : factor <= 5 ? 5 : 10), from, to};
+}
+
+static double place(const axis *a, double x)
+{
+    return a->from + (x - a->low) / (a->high - a->low) * (a->to - a->from);
+}
+
+static const series *series_of(const run *r, size_t place_of_series)
+{
+    return (const series *)((const char *)r + place_of_series);
+}
+
+static double height_of(const chart *c, double y)
+{
+    return c->logarithmic ? log2(y) : c->percent ? 100 * y : y;
+}
+
+/* The finite points of all runs; false: there are none. */
+static bool find_extent(const chart *c, const run *runs, int count, size_t which, axis *x, axis *y)
+{
+    double x0 = INFINITY, x1 = -INFINITY, y0 = INFINITY, y1 = -INFINITY;
+    for (int k = 0; k < count; k++) {
+        const series *s = series_of(&runs[k], which);
+        for (size_t i = 0; i < s->count; i++) {
+            const double h = height_of(c, s->y[i]);
+            if (!isfinite(h))
+                continue;
+            x0 = fmin(x0, s->x[i]);
+            x1 = fmax(x1, s->x[i]);
+            y0 = fmin(y0, h);
+            y1 = fmax(y1, h);
+        }
+    }
+    *x = make_axis(x0, x1, LEFT, RIGHT);
+    *y = make_axis(y0, y1, BOTTOM, TOP);
+    return x0 <= x1;
+}
+
+static void put_axes(FILE *out, const chart *c, const axis *x, const axis *y)
+{
+    fprintf(out, "<g class=\"axis\">\n");
+    for (double t = ceil(y->low / y->step) * y->step; t <= y->high + 1e-9 * y->step; t += y->step) {
+        const double at = place(y, t);
+        fprintf(out, "<path d=\"M%d %.1fH%d\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">", LEFT, at, RIGHT,
+                LEFT - 6, at + 4);
+        if (c->logarithmic)
+            fprintf(out, "2<tspan dy=\"-4\" font-size=\"9\">%g</tspan></text>\n", t);
+        else
+            fprintf(out, "%g%s</text>\n", fabs(t) < 1e-9 * y->step ? 0 : t, c->percent ? " %" : "");
+    }
+    for (double t = ceil(x->low / x->step) * x->step; t <= x->high + 1e-9 * x->step; t += x->step)
+        fprintf(out, "<path d=\"M%.1f %dv5\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%g</text>\n", place(x, t),
+                BOTTOM, place(x, t), BOTTOM + 18, fabs(t) < 1e-9 * x->step ? 0 : t);
+    fprintf(out, "<path d=\"M%d %dV%dH%d\"/><text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text></g>\n", LEFT, TOP,
+            BOTTOM, RIGHT, (LEFT + RIGHT) / 2, BOTTOM + 34, c->x_title);
+}
+
+/* Means of neighbours where there are more points than the eye can tell apart; a point without a number breaks it. */
+static void put_curve(FILE *out, const chart *c, const series *s, const axis *x, const axis *y, int colour)
+{
+    const size_t group = (s->count + MOST_POINTS - 1) / MOST_POINTS;
+    bool down = false;
+    fprintf(out, "<path class=\"curve c%d\" d=\"", colour % COLOURS);
+    for (size_t i = 0; i < s->count; i += group) {
+        const size_t end = i + group < s->count ? i + group : s->count;
+        double sum_x = 0, sum_y = 0;
+        for (size_t k = i; k < end; k++) {
+            sum_x += s->x[k];
+            sum_y += height_of(c, s->y[k]);
+        }
+        const double n = (double)(end - i);
+        if (isfinite(sum_y))
+            fprintf(out, "%c%.1f %.1f", down ? 'L' : 'M', place(x, sum_x / n), place(y, sum_y / n));
+        if (isfinite(sum_y) && !down)
+            fprintf(out, "h0.1"); /* so that a single point shows */
+        down = isfinite(sum_y);
+    }
+    fprintf(out, "\"/>\n");
+}
+
+void chart_write(FILE *out, const chart *c, const run *runs, int count, size_t which)
+{
+    axis x, y;
+    if (!find_extent(c, runs, count, which, &x, &y))
+        return;
+    fprintf(out, "<figure><svg viewBox=\"0 0 %d %d\" role=\"img\"><title>%s</title><text class=\"title\" x=\"%d\" "
+                 "y=\"18\">%s</text>\n", WIDTH, HEIGHT, c->title, LEFT, c->title);
+    put_axes(out, c, &x, &y);
+    for (int k = 0; k < count; k++)
+        put_curve(out, c, series_of(&runs[k], which), &x, &y, k);
+    fprintf(out, "</svg></figure>\n");
+}
+
+/* ------------------------------------------------------------------------------------------------ heat maps */
+
+static double darkness(const heat *h, const double *row, int column)
+{
+    double largest = 0;
+    if (!h->linear)
+        return row[column] <= 1e-6 ? 0 : 1 + log10(row[column]) / 6;
+    for (int i = 0; i < h->columns; i++)
+        largest = row[i] > largest ? row[i] : largest;
+    return largest > 0 ? row[column] / largest : 0;
+}
+
+static void put_row(FILE *out, const heat *h, int row)
+{
+    const double *share = h->share + (size_t)row * (size_t)h->columns, width = (double)CELLS / h->columns;
+    const int top = TOP + row * ROW;
+    fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", NAMES - 6, top + ROW - 3);
+    put_text(out, h->row_name[row]);
+    fprintf(out, "</text>");
+    for (int i = 0; i < h->columns; i++) {
+        const double dark = isnan(share[i]) ? 0 : darkness(h, share, i);
+        if (dark > 0.004)
+            fprintf(out, "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" opacity=\"%.2f\"/>",
+                    NAMES + i * width, top, width + 0.3, ROW - 1, dark);
+    }
+    fprintf(out, "\n");
+}
+
+void heat_write(FILE *out, const heat *h)
+{
+    const int bottom = TOP + h->rows * ROW;
+    const axis x = make_axis(h->x_first, h->x_last, NAMES, NAMES + CELLS);
+    fprintf(out, "<figure><svg class=\"heat\" viewBox=\"0 0 %d %d\" role=\"img\"><title>", WIDTH, bottom + 38);
+    put_text(out, h->title);
+    fprintf(out, "</title><text class=\"title\" x=\"4\" y=\"18\">");
+    put_text(out, h->title);
+    fprintf(out, "</text>\n<g class=\"cells\">");
+    for (int i = 0; i < h->rows; i++)
+        put_row(out, h, i);
+    fprintf(out, "</g><g class=\"axis\"><path d=\"M%d %dV%dH%d\"/>\n", NAMES, TOP, bottom, NAMES + CELLS);
+    for (double t = ceil(x.low / x.step) * x.step; t <= x.high + 1e-9 * x.step; t += x.step)
+        fprintf(out, "<path d=\"M%.1f %dv5\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%g</text>\n",
+                place(&x, t), bottom, place(&x, t), bottom + 18, fabs(t) < 1e-9 * x.step ? 0 : t);
+    fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text></g></svg></figure>\n", NAMES + CELLS / 2,
+            bottom + 33, h->x_title);
+}

@@ -1,0 +1,273 @@
+/* train.c - see train.h; the state of a run is train_state.c. */
+#include "train.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+/* ------------------------------------------------------------------------------------------------ making */
+
+static bool open_data(trainer *t, trouble *why)
+{
+    const settings *s = t->settings;
+    const dataset_options o = {.seed = s->data.seed, .train_count = s->data.train_count,
+                               .test_count = s->data.test_count, .limit = s->data.limit, .width = s->data.pad,
+                               .height = s->data.pad};
+    if (!dataset_open(&t->data, s->data.source, &o, why))
+        return false;
+    loader_open(&t->training, &t->data, true, s->train.batch, s->train.seed);
+    loader_open(&t->testing, &t->data, false, s->train.batch, s->train.seed);
+    t->training.flip = s->data.flip;
+    t->training.crop = s->data.crop;
+    t->training.steps = t->testing.steps = s->data.steps;
+    if (!loader_batches(&t->training))
+        return fail(why, "%s: not one sample to train with", s->data.source);
+    return true;
+}
+
+static int threads_of(const settings *s)
+{
+#ifdef _OPENMP
+    if (s->train.threads > 0)
+        omp_set_num_threads(s->train.threads);
+    return s->train.threads > 0 ? s->train.threads : omp_get_max_threads();
+#else
+    (void)s;
+    return 1;
+#endif
+}
+
+static bool build(trainer *t, trouble *why)
+{
+    const settings *s = t->settings;
+    const bool text = t->data.text != NULL;
+    const model_settings m = {.name = s->model.name, .width = s->model.width, .projections = s->model.projections,
+                              .no_norm = !s->model.norm, .c = t->data.c, .h = t->data.h, .w = t->data.w,
+                              .classes = t->data.classes, .steps = text ? s->data.steps : 0};
+    t->backend = backend_named(s->train.backend, why);
+    t->g = t->backend ? model_new(&m, s->train.seed, why) : NULL;
+    if (!t->g)
+        return false;
+    graph_finish(t->g, s->train.batch, t->backend, threads_of(s));
+    const size_t rows = (size_t)s->train.batch * (text ? (size_t)s->data.steps : 1);
+    t->inputs = need(rows * (text ? 1 : graph_value(t->g, 0)->row), sizeof *t->inputs);
+    t->labels = need(rows, sizeof *t->labels);
+    return true;
+}
+
+static policy *policy_of(const settings *s, trouble *why)
+{
+    if (!strcmp(s->policy.name, "fixed"))
+        return policy_fixed(s->format_count, s->formats, why);
+    fail(why, "no policy is called '%s' (fixed)", s->policy.name);
+    return NULL;
+}
+
+static bool equip(trainer *t, trouble *why)
+{
+    const settings *s = t->settings;
+    const scaler_settings scaling = {.name = s->scaler.name, .scale = s->scaler.scale,
+                                     .interval = s->scaler.interval, .underflow_target = s->scaler.underflow_target,
+                                     .fan = s->scaler.fan, .beta_cap = s->scaler.beta_cap,
+                                     .alpha_cap = s->scaler.alpha_cap};
+    const optimizer_settings o = {.name = s->optimizer.name, .momentum = s->optimizer.momentum,
+                                  .beta2 = s->optimizer.beta2, .epsilon = s->optimizer.epsilon,
+                                  .decay = s->optimizer.decay, .clip = s->optimizer.clip,
+                                  .master = s->optimizer.master};
+    t->r = rounder_new(t->g, s->train.seed);
+    t->r->calls.each = !strcmp(s->train.fanout, "each");
+    t->policy = policy_of(s, why);
+    if (!t->policy)
+        return false;
+    t->policy->type->assign(t->policy, t->r);
+    t->scaler = scaler_new(&scaling, t->g, t->r, why);
+    t->optimizer = t->scaler ? optimizer_new(&o, t->g, t->r, why) : NULL;
+    return t->optimizer &&
+           schedule_lr(s->train.schedule, s->train.lr, 0, s->train.epochs, s->train.warmup, why) >= 0;
+}
+
+trainer *trainer_new(const settings *s, trouble *why)
+{
+    trainer *t = need(1, sizeof *t);
+    t->settings = s;
+    if (open_data(t, why) && build(t, why) && equip(t, why))
+        return t;
+    trainer_free(t);
+    return NULL;
+}
+
+void trainer_free(trainer *t)
+{
+    if (!t)
+        return;
+    optimizer_free(t->optimizer);
+    scaler_free(t->scaler);
+    if (t->policy)
+        t->policy->type->free(t->policy);
+    rounder_free(t->r);
+    if (t->g)
+        graph_free(t->g);
+    if (t->backend)
+        backend_free(t->backend);
+    loader_close(&t->training);
+    loader_close(&t->testing);
+    dataset_free(&t->data);
+    free(t->inputs);
+    free(t->labels);
+    free(t);
+}
+
+/* ------------------------------------------------------------------------------------------------ a step */
+
+static gradient_report report_of(const trainer *t)
+{
+    gradient_report report = {.max_finite = INFINITY};
+    for (int which = ROLE_DV; which <= ROLE_DW; which++)
+        for (int i = 0; i < rounder_count(t->r, (role)which); i++)
+            report.overflowed = report.overflowed || t->r->seen[which][i].overflow > 0;
+    for (int i = 0; i < graph_params(t->g); i++)
+        report.max_finite = fmin(report.max_finite, rule_max(&t->r->rule[ROLE_DW][i]));
+    optimizer_report(t->optimizer, &report.largest_dw, &report.dw_not_finite);
+    return report;
+}
+
+static void add_counts(update_counts *to, update_counts from)
+{
+    to->elements += from.elements;
+    to->updates += from.updates;
+    to->vanished += from.vanished;
+    to->small_g += from.small_g;
+    to->small_update += from.small_update;
+}
+
+static void begin_epoch(trainer *t)
+{
+    if (t->begun)
+        return;
+    loader_epoch(&t->training, (int)t->at.epoch);
+    t->training.next = t->at.next;
+    t->begun = true;
+}
+
+bool trainer_step(trainer *t, unsigned want, bool counted, step_result *result)
+{
+    begin_epoch(t);
+    const settings *s = t->settings;
+    const int samples = loader_next(&t->training, t->inputs, t->labels);
+    if (!samples)
+        return false;
+
+    t->r->want = want;
+    rounder_begin(t->r, t->at.step);
+    optimizer_begin(t->optimizer);
+    store *store = optimizer_store(t->optimizer);
+    const forward_result f = graph_forward(t->g, store, &t->r->calls, samples, t->inputs, t->labels, true, t->at.step);
+    const double scale = scaler_scale(t->scaler);
+    graph_backward(t->g, store, &t->r->calls, scaler_layers(t->scaler), scale);
+
+    const gradient_report report = report_of(t);
+    t->policy->type->after_gradients(t->policy, t->r, t->at.step);
+    const bool take = scaler_update(t->scaler, &report);
+    const double lr = schedule_lr(s->train.schedule, s->train.lr, (int)t->at.epoch, s->train.epochs, s->train.warmup,
+                                  NULL);
+    if (take) {
+        if (counted)
+            optimizer_count_next(t->optimizer);
+        optimizer_step(t->optimizer, lr);
+        if (counted)
+            add_counts(&t->at.updates, optimizer_counts(t->optimizer));
+    }
+    t->at.step++;
+    t->at.next = t->training.next;
+    t->at.skipped += !take;
+    t->at.loss += f.loss * (double)f.rows;
+    t->at.correct += f.correct;
+    t->at.rows += f.rows;
+    *result = (step_result){f.loss, (double)f.correct / (double)f.rows, lr, scale, samples, !take};
+    return true;
+}
+
+size_t trainer_steps(const trainer *t)
+{
+    return loader_batches(&t->training);
+}
+
+void trainer_end_epoch(trainer *t)
+{
+    t->policy->type->after_epoch(t->policy, t->r, (int)t->at.epoch);
+    t->at.epoch++;
+    t->at.next = 0;
+    t->at.loss = 0;
+    t->at.correct = t->at.rows = 0;
+    t->begun = false;
+}
+
+/* ------------------------------------------------------------------------------------------------ evaluation */
+
+/* A store that shows the master weights. */
+typedef struct masters {
+    store calls;
+    optimizer *from;
+} masters;
+
+static const float *fetch_master(store *s, int p)
+{
+    return optimizer_master(((masters *)s)->from, p);
+}
+
+static void release_master(store *s, int p)
+{
+    (void)s, (void)p;
+}
+
+static bool rounds_anything(const trainer *t)
+{
+    for (int which = ROLE_V; which <= ROLE_W; which++)
+        for (int i = 0; i < rounder_count(t->r, (role)which); i++)
+            if (t->r->rule[which][i].format.kind)
+                return true;
+    return false;
+}
+
+/* One pass over the test samples. Its random words are those of steps that no training reaches. */
+static void pass_over(trainer *t, store *store, bool rounded, double *loss, double *accuracy)
+{
+    const uint64_t first = UINT64_C(1) << 63 | t->at.epoch << 32;
+    double sum = 0;
+    size_t correct = 0, rows = 0;
+    int samples;
+    loader_epoch(&t->testing, 0);
+    for (uint64_t i = 0; (samples = loader_next(&t->testing, t->inputs, t->labels)) > 0; i++) {
+        if (rounded)
+            rounder_begin(t->r, first + i);
+        const forward_result f = graph_forward(t->g, store, rounded ? &t->r->calls : NULL, samples, t->inputs,
+                                               t->labels, false, t->at.step);
+        sum += f.loss * (double)f.rows;
+        correct += f.correct;
+        rows += f.rows;
+    }
+    *loss = rows ? sum / (double)rows : NAN;
+    *accuracy = rows ? (double)correct / (double)rows : NAN;
+}
+
+evaluation trainer_evaluate(trainer *t)
+{
+    evaluation e;
+    double loss;
+    masters m = {{fetch_master, release_master, NULL, NULL}, t->optimizer};
+    t->r->want = 0;
+    if (rounds_anything(t)) {
+        rounder_begin(t->r, UINT64_C(1) << 63 | t->at.epoch << 32);
+        optimizer_begin(t->optimizer);
+        pass_over(t, optimizer_store(t->optimizer), true, &e.loss, &e.accuracy);
+        pass_over(t, &m.calls, false, &loss, &e.accuracy_fp32);
+    } else {
+        pass_over(t, &m.calls, false, &e.loss, &e.accuracy);
+        e.accuracy_fp32 = e.accuracy;
+    }
+    return e;
+}

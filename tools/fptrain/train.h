@@ -1,0 +1,79 @@
+/* train.h - the training of one network: steps, epochs, evaluation, and all of its state in a checkpoint.
+ *
+ *     trainer *t = trainer_new(&settings, &why);
+ *     while (t->epoch < settings.train.epochs) {
+ *         step_result step;
+ *         while (trainer_step(t, &step))
+ *             ...;
+ *         evaluation e = trainer_evaluate(t);
+ *         trainer_end_epoch(t);
+ *     }
+ *
+ * The bits of everything but the clock are a function of the settings, threads and output apart.
+ */
+#ifndef FPTRAIN_TRAIN_H
+#define FPTRAIN_TRAIN_H
+
+#include "backend.h"
+#include "checkpoint.h"
+#include "dataset.h"
+#include "model.h"
+#include "optimizer.h"
+#include "policy.h"
+#include "scaler.h"
+#include "settings.h"
+
+/* Where a run stands; part of a checkpoint as it is. */
+typedef struct position {
+    uint64_t step;    /* gradient computations so far */
+    uint64_t epoch;
+    uint64_t next;    /* sample of the epoch, in its order */
+    uint64_t skipped; /* steps that the optimiser did not take */
+    double loss;      /* sums over the rows of this epoch */
+    uint64_t correct, rows;
+    update_counts updates; /* of all steps that were counted */
+} position;
+
+typedef struct trainer {
+    const settings *settings;
+    dataset data;
+    loader training, testing;
+    const backend *backend;
+    graph *g;
+    rounder *r;
+    policy *policy;
+    scaler *scaler;
+    optimizer *optimizer;
+    float *inputs;
+    int *labels;
+    position at;
+    bool begun; /* this epoch */
+} trainer;
+
+typedef struct step_result {
+    double loss, accuracy, lr, scale;
+    int samples;
+    bool skipped;
+} step_result;
+
+typedef struct evaluation {
+    double loss, accuracy;  /* in the formats of the moment */
+    double accuracy_fp32;   /* of the master weights */
+} evaluation;
+
+/* Opens the data and builds the network. The settings must outlive it. NULL and a sentence on failure. */
+trainer *trainer_new(const settings *s, trouble *why);
+void trainer_free(trainer *t);
+
+/* The next step of the epoch; false: it is over, and nothing was done. Counters are in t->r->seen, with what `want` (of
+ * fpemu_stats) adds; counted: the update counts of the step too. */
+bool trainer_step(trainer *t, unsigned want, bool counted, step_result *result);
+size_t trainer_steps(const trainer *t); /* of an epoch */
+evaluation trainer_evaluate(trainer *t);
+void trainer_end_epoch(trainer *t);
+
+void trainer_save(const trainer *t, checkpoint *to);
+/* False and a sentence where the checkpoint is of other settings, or not whole; the trainer is then of no use. */
+bool trainer_load(trainer *t, const checkpoint *from, trouble *why);
+
+#endif

@@ -1,0 +1,119 @@
+/* train_state.c - all that a run is made of, to a checkpoint and back. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "train.h"
+
+static void put_scaler(const trainer *t, checkpoint *to)
+{
+    const size_t length = scaler_save(t->scaler, NULL, 0);
+    void *bytes = need(length, 1);
+    scaler_save(t->scaler, bytes, length);
+    checkpoint_put(to, "scaler", bytes, length);
+    free(bytes);
+}
+
+/* A fixed policy has no state, and no entry. */
+static void put_policy(const trainer *t, checkpoint *to)
+{
+    const size_t length = t->policy->type->save(t->policy, NULL, 0);
+    if (!length)
+        return;
+    void *bytes = need(length, 1);
+    t->policy->type->save(t->policy, bytes, length);
+    checkpoint_put(to, "policy", bytes, length);
+    free(bytes);
+}
+
+void trainer_save(const trainer *t, checkpoint *to)
+{
+    char *text = settings_print(t->settings);
+    checkpoint_put(to, "settings", text, strlen(text));
+    free(text);
+    checkpoint_put(to, "position", &t->at, sizeof t->at);
+    put_scaler(t, to);
+    put_policy(t, to);
+    optimizer_save(t->optimizer, to);
+    for (int i = 0; i < graph_buffers(t->g); i++) {
+        const buffer *b = graph_buffer(t->g, i);
+        char name[96];
+        snprintf(name, sizeof name, "buffer/%s", b->name);
+        checkpoint_put(to, name, b->data, b->size * sizeof *b->data);
+    }
+}
+
+/* What may change between the parts of a run without changing the bits of what was done so far. */
+static bool is_free(const settings_key *key)
+{
+    return !strcmp(key->section, "output") || (!strcmp(key->section, "train") && !strcmp(key->key, "threads"));
+}
+
+static bool same_formats(const settings *a, const settings *b)
+{
+    bool same = a->format_count == b->format_count;
+    for (int i = 0; same && i < a->format_count; i++) {
+        const format_line *x = &a->formats[i], *y = &b->formats[i];
+        same = !strcmp(x->pattern, y->pattern) && !strcmp(x->spec, y->spec) && !x->mode == !y->mode &&
+               (!x->mode || !strcmp(x->mode, y->mode));
+    }
+    return same;
+}
+
+static bool same_settings(const settings *now, const settings *then, trouble *why)
+{
+    settings_key key;
+    char a[SETTINGS_TEXT], b[SETTINGS_TEXT];
+    for (int i = 0; settings_table(i, &key); i++) {
+        settings_value(now, i, a);
+        settings_value(then, i, b);
+        if (strcmp(a, b) && !is_free(&key))
+            return fail(why, "the checkpoint is of a run with %s.%s = %s, not %s", key.section, key.key, b, a);
+    }
+    return same_formats(now, then) || fail(why, "the checkpoint is of a run with other formats");
+}
+
+static bool check_settings(const trainer *t, const checkpoint *from, trouble *why)
+{
+    size_t length;
+    const void *text = checkpoint_get(from, "settings", &length);
+    if (!text)
+        return fail(why, "the checkpoint has no settings");
+    settings then;
+    settings_default(&then);
+    const bool good = settings_parse(&then, text, length, "checkpoint", why) && same_settings(t->settings, &then, why);
+    settings_free(&then);
+    return good;
+}
+
+static bool load_position(trainer *t, const checkpoint *from, trouble *why)
+{
+    if (!checkpoint_take(from, "position", &t->at, sizeof t->at, why))
+        return false;
+    t->begun = false;
+    if (t->at.epoch > (uint64_t)t->settings->train.epochs || t->at.next > t->training.from->count)
+        return fail(why, "the checkpoint stands past the end of the data");
+    return true;
+}
+
+bool trainer_load(trainer *t, const checkpoint *from, trouble *why)
+{
+    if (!check_settings(t, from, why) || !load_position(t, from, why))
+        return false;
+    size_t scaler = 0, policy = 0;
+    const void *scaler_bytes = checkpoint_get(from, "scaler", &scaler);
+    const void *policy_bytes = checkpoint_get(from, "policy", &policy);
+    if (!scaler_bytes)
+        return fail(why, "the checkpoint has no state of the loss scaler");
+    if (!scaler_load(t->scaler, scaler_bytes, scaler, why) ||
+        !t->policy->type->load(t->policy, t->r, policy_bytes, policy, why) || !optimizer_load(t->optimizer, from, why))
+        return false;
+    for (int i = 0; i < graph_buffers(t->g); i++) {
+        buffer *b = graph_buffer(t->g, i);
+        char name[96];
+        snprintf(name, sizeof name, "buffer/%s", b->name);
+        if (!checkpoint_take(from, name, b->data, b->size * sizeof *b->data, why))
+            return false;
+    }
+    return true;
+}
