@@ -31,6 +31,7 @@ struct keeper {
     rounder *r;
     method method;
     optimizer_settings settings;
+    bool unrounded; /* fetch gives the weights as they are kept */
 };
 
 keeper *keeper_fp32(const optimizer_settings *settings, method m, graph *g, rounder *r);

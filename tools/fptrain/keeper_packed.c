@@ -138,13 +138,14 @@ static const float *fetch(store *s, int p)
     k->weights_used += t->size;
     k->weights_held++;
     unpack(k, p, WEIGHT, 0, t->size, w);
+    if (k->base.unrounded)
+        return w;
 
     /* Several passes of a step take the same weights: they get the same random bits, and are counted once. */
     fpemu_stats *seen = &r->seen[ROLE_W][p];
     const fpemu_stats kept = *seen;
-    if (t->counted) {
+    if (t->counted)
         *seen = (fpemu_stats){0};
-    }
     r->calls.round(&r->calls, ROLE_W, p, t->size, w);
     if (t->counted)
         *seen = kept;
@@ -479,7 +480,7 @@ static void fill_slot(packed *k, int p)
 keeper *keeper_packed(const optimizer_settings *settings, method m, graph *g, rounder *r, trouble *why)
 {
     packed *k = need(1, sizeof *k);
-    k->base = (keeper){{fetch, release_weights, gradient_place, gather}, &packed_type, g, r, m, *settings};
+    k->base = (keeper){{fetch, release_weights, gradient_place, gather}, &packed_type, g, r, m, *settings, false};
     if (!formats_fit(k, settings, why)) {
         free(k);
         return NULL;

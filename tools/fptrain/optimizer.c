@@ -68,6 +68,11 @@ void optimizer_begin(optimizer *o)
     o->keeper->type->begin(o->keeper);
 }
 
+void optimizer_unrounded(optimizer *o, bool on)
+{
+    o->keeper->unrounded = on;
+}
+
 void optimizer_report(const optimizer *o, double *largest, bool *not_finite)
 {
     *largest = 0;

@@ -36,6 +36,7 @@ optimizer *optimizer_new(const optimizer_settings *settings, graph *g, rounder *
 void optimizer_free(optimizer *o);
 store *optimizer_store(optimizer *o);              /* what graph_forward and graph_backward take */
 void optimizer_begin(optimizer *o);                /* rounds the weights for this step */
+void optimizer_unrounded(optimizer *o, bool on);   /* the store gives the master weights, until it is turned off */
 void optimizer_report(const optimizer *o, double *largest, bool *not_finite); /* over all dw, unscaled */
 void optimizer_step(optimizer *o, double lr);      /* unscale, clip, decay, update */
 const float *optimizer_master(optimizer *o, int param); /* for evaluation and tests; valid until the next call */
