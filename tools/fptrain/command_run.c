@@ -144,17 +144,34 @@ static void record_one(session *s, const step_result *step)
 }
 
 /* Numbers of the whole run that curves do not show. */
+/* The share of the updates that are less than 2^exponent steps of their group. */
+static double share_below(const update_counts *u, int exponent)
+{
+    uint64_t below = 0;
+    for (int bin = 0; bin <= exponent - UPDATE_FIRST; bin++)
+        below += u->ratio[bin];
+    return (double)below / (double)u->elements;
+}
+
 static void note(session *s)
 {
     const update_counts *u = &s->t->at.updates;
     record_note(s->record, "parameters", (double)graph_param_count(s->t->g));
     record_note(s->record, "optimizer_bytes", (double)optimizer_bytes(s->t->optimizer));
+    record_note(s->record, "workspace_bytes", (double)optimizer_workspace(s->t->optimizer));
+    record_note(s->record, "stored_bits_a_parameter",
+                8 * (double)optimizer_bytes(s->t->optimizer) / (double)graph_param_count(s->t->g));
     record_note(s->record, "images_per_second", rate(s));
     if (u->elements) {
         record_note(s->record, "updates_not_zero", (double)u->updates / (double)u->elements);
         record_note(s->record, "updates_vanished", u->updates ? (double)u->vanished / (double)u->updates : 0);
         record_note(s->record, "gradients_below_2^-24", (double)u->small_g / (double)u->elements);
         record_note(s->record, "updates_below_2^-24", (double)u->small_update / (double)u->elements);
+    }
+    if (u->elements && !strcmp(s->settings.optimizer.store, "packed")) {
+        record_note(s->record, "updates_below_half_a_step", share_below(u, -1));
+        record_note(s->record, "updates_below_an_eighth_of_a_step", share_below(u, -3));
+        record_note(s->record, "mean_move_in_steps", u->moved / (double)u->elements);
     }
 }
 
@@ -164,7 +181,8 @@ static void run_steps(session *s)
 {
     const int every = s->settings.output.log_every, save_every = s->settings.output.checkpoint_steps;
     for (;;) {
-        const bool logged = s->record && (s->t->at.step + 1) % (uint64_t)every == 0;
+        const uint64_t from = s->t->at.step, to = from + (uint64_t)s->settings.train.micro_batches;
+        const bool logged = s->record && to / (uint64_t)every > from / (uint64_t)every;
         const unsigned want = logged && s->settings.output.histograms ? FPEMU_HISTOGRAM : 0;
         step_result step;
         if (!trainer_step(s->t, want, logged && s->settings.output.counters, &step))
@@ -172,7 +190,7 @@ static void run_steps(session *s)
         s->images += (uint64_t)step.samples;
         if (logged)
             record_one(s, &step);
-        if (s->record && save_every && s->t->at.step % (uint64_t)save_every == 0)
+        if (s->record && save_every && s->t->at.step / (uint64_t)save_every > from / (uint64_t)save_every)
             write_checkpoint(s);
         show_progress(s, &step);
     }
