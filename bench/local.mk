@@ -11,3 +11,13 @@ bench_gemm_LDADD = lib/libfpemu.la $(DL_LIBS)
 CLEANFILES += bench/gemm$(EXEEXT)
 bench-gemm: bench/gemm$(EXEEXT)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 bench/gemm$(EXEEXT)
+
+if FPTRAIN
+EXTRA_PROGRAMS += bench/fptrain
+endif
+bench_fptrain_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools/fptrain
+bench_fptrain_LDADD = tools/libfptrain.la lib/libfpemu.la
+CLEANFILES += bench/fptrain$(EXEEXT)
+BENCH =
+bench-fptrain: bench/fptrain$(EXEEXT)
+	bench/fptrain$(EXEEXT) $(BENCH)

@@ -5,7 +5,8 @@ SH_LOG_COMPILER = $(BASH)
 AM_TESTS_ENVIRONMENT = \
 	CC='$(CC)'; CXX='$(CXX)'; NM='$(NM)'; top_srcdir='$(top_srcdir)'; top_builddir='$(top_builddir)'; \
 	FPEMU='$(abs_top_builddir)/tools/fpemu/fpemu$(EXEEXT)'; \
-	export CC CXX NM top_srcdir top_builddir FPEMU;
+	FPTRAIN='$(abs_top_builddir)/tools/fptrain/fptrain$(EXEEXT)'; \
+	export CC CXX NM top_srcdir top_builddir FPEMU FPTRAIN;
 
 dist_noinst_SCRIPTS += tests/headers/headers.sh tests/headers/exports.sh tests/installed.sh tests/vectorised.sh
 dist_noinst_DATA += tests/readme_example.awk tests/headers/header_c.c tests/headers/header_cxx.cpp
@@ -284,14 +285,27 @@ check-cross:
 	$(BASH) $(top_srcdir)/tests/cross.sh $(HOSTS)
 
 # ------------------------------------------------------------------------------------- the trainer's networks
+EXTRA_DIST += tests/vectors/fptrain.py tests/vectors/fptrain.txt
 FPTRAIN_HARNESS = tests/fptrain/harness.c tests/fptrain/harness.h
 FPTRAIN_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools/fptrain
 FPTRAIN_LDADD = tools/libfptrain.la lib/libfpemu.la
 FPTRAIN_TESTS = \
-	tests/fptrain/layers
+	tests/fptrain/layers \
+	tests/fptrain/networks \
+	tests/fptrain/passes \
+	tests/fptrain/rounded
 tests_fptrain_layers_SOURCES = tests/fptrain/layers.c $(FPTRAIN_HARNESS)
 tests_fptrain_layers_CPPFLAGS = $(FPTRAIN_CPPFLAGS)
 tests_fptrain_layers_LDADD = $(FPTRAIN_LDADD)
+tests_fptrain_passes_SOURCES = tests/fptrain/passes.c $(FPTRAIN_HARNESS)
+tests_fptrain_passes_CPPFLAGS = $(FPTRAIN_CPPFLAGS)
+tests_fptrain_passes_LDADD = $(FPTRAIN_LDADD)
+tests_fptrain_rounded_SOURCES = tests/fptrain/rounded.c $(FPTRAIN_HARNESS)
+tests_fptrain_rounded_CPPFLAGS = $(FPTRAIN_CPPFLAGS)
+tests_fptrain_rounded_LDADD = $(FPTRAIN_LDADD)
+tests_fptrain_networks_SOURCES = tests/fptrain/networks.c $(FPTRAIN_HARNESS)
+tests_fptrain_networks_CPPFLAGS = $(FPTRAIN_CPPFLAGS)
+tests_fptrain_networks_LDADD = $(FPTRAIN_LDADD)
 if FPTRAIN
 check_PROGRAMS += $(FPTRAIN_TESTS)
 TESTS += $(FPTRAIN_TESTS)

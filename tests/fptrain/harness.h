@@ -10,12 +10,12 @@ typedef struct harness {
     store calls;   /* first: a harness is a store */
     rounds rounds; /* rounded is called, then a copy kept; see of_rounds */
     graph *g;
-    float **w, **dw;              /* by parameter */
-    float **v, **dv;              /* by value: copies */
-    int *v_calls, *dv_calls;      /* how often each came */
+    float **w, **dw;         /* by parameter */
+    float **v, **dv;         /* by value: copies */
+    int *v_calls, *dv_calls; /* how often each came */
     size_t *v_size;
     void (*rounded)(role which, size_t n, float *x); /* NULL: left alone */
-    bool open;                    /* a parameter is fetched */
+    bool open;                                       /* a parameter is fetched */
 } harness;
 
 /* Takes a finished network; parameters get numbers of `spread` around 0 (scales around 1). */

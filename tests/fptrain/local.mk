@@ -1,11 +1,15 @@
 # The trainer. Its judges compute by themselves; they share no code with tools/fptrain.
 TRAINER_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tools $(FPTRAIN_CFLAGS)
 TRAINER_METHODS_TESTS = \
+	tests/fptrain/identity \
 	tests/fptrain/models \
 	tests/fptrain/optimizers \
 	tests/fptrain/packed \
 	tests/fptrain/rounding \
 	tests/fptrain/scalers
+tests_fptrain_identity_SOURCES = tests/fptrain/identity.c tests/fptrain/expect.h
+tests_fptrain_identity_CFLAGS = $(TRAINER_CFLAGS)
+tests_fptrain_identity_LDADD = tools/libfptrain.la
 tests_fptrain_models_SOURCES = tests/fptrain/models.c tests/fptrain/expect.h
 tests_fptrain_models_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_models_LDADD = tools/libfptrain.la
@@ -21,7 +25,8 @@ tests_fptrain_rounding_LDADD = tools/libfptrain.la
 tests_fptrain_scalers_SOURCES = tests/fptrain/scalers.c tests/fptrain/expect.h
 tests_fptrain_scalers_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_scalers_LDADD = tools/libfptrain.la
+dist_noinst_SCRIPTS += tests/fptrain/mnist.sh tests/fptrain/runs.sh
 if FPTRAIN
 check_PROGRAMS += $(TRAINER_METHODS_TESTS)
-TESTS += $(TRAINER_METHODS_TESTS)
+TESTS += $(TRAINER_METHODS_TESTS) tests/fptrain/mnist.sh tests/fptrain/runs.sh
 endif

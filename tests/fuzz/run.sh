@@ -15,7 +15,7 @@ directory=$(cd "$1" && pwd)
 seconds=$2
 shift 2
 kinds=("$@")
-[ $# -gt 0 ] || kinds=(npy npz safetensors container)
+[ $# -gt 0 ] || kinds=(npy npz safetensors container idx cifar text settings checkpoint)
 
 clang=${CLANG:-clang}
 flags=(-std=c11 -O1 -g -fno-omit-frame-pointer -ffp-contract=off -Wno-unknown-pragmas -Wno-pass-failed
@@ -23,12 +23,22 @@ flags=(-std=c11 -O1 -g -fno-omit-frame-pointer -ffp-contract=off -Wno-unknown-pr
 sanitizers=-fsanitize=address,undefined
 libraries=(jansson libzip zlib)
 readers=(container.c dtype.c model.c npy.c npz.c safetensors.c)
+trainer_libraries=(inih liblzma zlib)
+trainer_readers=(base.c checkpoint.c cifar.c dataset.c digits.c idx.c outfile.c settings.c settings_file.c shapes.c
+    source.c text.c)
 
 # The readers are watched by the fuzzer, the library below them by the sanitizers alone; but a container brings specs
 # and bits for the library to read.
 build() { # KIND
-    local kind=$1 file objects=() below=$sanitizers
+    local kind=$1 file objects=() below=$sanitizers packages=("${libraries[@]}") sources=("$top/tests/fuzz/reader.c")
     [ "$kind" != container ] || below=$sanitizers,fuzzer-no-link
+    case $kind in
+    idx | cifar | text | settings | checkpoint)
+        packages=("${trainer_libraries[@]}")
+        sources=("$top/tests/fuzz/trainer.c" "${trainer_readers[@]/#/$top/tools/fptrain/}")
+        ;;
+    *) sources+=("${readers[@]/#/$top/tools/fpemu/}") ;;
+    esac
     mkdir -p "$directory/$kind/objects" "$directory/$kind/inputs"
     cd "$directory/$kind/objects"
     for file in "$top"/lib/*.c; do
@@ -41,8 +51,8 @@ build() { # KIND
         esac
     done
     "$clang" "${flags[@]}" $sanitizers,fuzzer -fno-sanitize-recover=all -DFUZZ_KIND="\"$kind\"" \
-        $(pkg-config --static --cflags "${libraries[@]}") -o ../reader "$top/tests/fuzz/reader.c" \
-        "${readers[@]/#/$top/tools/fpemu/}" "${objects[@]}" $(pkg-config --static --libs "${libraries[@]}") -lm
+        $(pkg-config --static --cflags "${packages[@]}") -o ../reader "${sources[@]}" "${objects[@]}" \
+        $(pkg-config --static --libs "${packages[@]}") -lm
 }
 
 set --

@@ -39,7 +39,9 @@ void backend_free(const backend *b)
 void *pool_take(pool *p)
 {
     void *thing = NULL;
+#ifdef _OPENMP
 #pragma omp critical(fptrain_pool)
+#endif
     if (p->count)
         thing = p->free[--p->count];
     return thing;
@@ -47,7 +49,9 @@ void *pool_take(pool *p)
 
 void pool_give(pool *p, void *thing)
 {
+#ifdef _OPENMP
 #pragma omp critical(fptrain_pool)
+#endif
     {
         if (p->count == p->room) {
             p->room = 2 * p->room + 4;

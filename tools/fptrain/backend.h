@@ -1,8 +1,8 @@
 /* backend.h - who computes the products: float by oneDNN or by CBLAS, or emulated by libfpemu, step by step.
  *
- * A network asks for three products: matrices, convolutions, and the two backward passes of convolutions. They compute in
- * FP32 and round nothing, except the emulated backend, whose accumulator is what it is there for. Every call is made by
- * one thread on one piece of the batch, and pieces do not depend on the number of threads; so results do not either.
+ * A network asks for three products: matrices, convolutions, and the two backward passes of convolutions. They compute
+ * in FP32 and round nothing, except the emulated backend, whose accumulator is what it is there for. Every call is made
+ * by one thread on one piece of the batch, and pieces do not depend on the number of threads; so results do not either.
  */
 #ifndef FPTRAIN_BACKEND_H
 #define FPTRAIN_BACKEND_H

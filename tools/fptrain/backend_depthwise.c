@@ -1,5 +1,5 @@
-/* backend_depthwise.c - convolutions with one channel a group: no product of matrices, but loops over lines. Every plane
- * is copied into one with its padding, so that no line needs a test of its borders. */
+/* backend_depthwise.c - convolutions with one channel a group: no product of matrices, but loops over lines. Every
+ * plane is copied into one with its padding, so that no line needs a test of its borders. */
 #include "backend_parts.h"
 
 #include <string.h>
@@ -77,8 +77,8 @@ void depthwise_forward(const conv_shape *s, int n, const float *x, const float *
         memset(to, 0, out * sizeof *to);
         for (int line = 0; line < s->oh; line++, to += s->ow)
             for (int k = 0; k < s->r * s->r; k++)
-                line_forward(s->ow, s->stride, weights[k],
-                             room + (line * s->stride + k / s->r) * wide(s) + k % s->r, to);
+                line_forward(s->ow, s->stride, weights[k], room + (line * s->stride + k / s->r) * wide(s) + k % s->r,
+                             to);
     }
 }
 

@@ -1,5 +1,5 @@
-/* backend_emulated.c - every product by libfpemu's emulated GEMM. A sum is never cut: convolutions lay out the windows of
- * the whole batch for the gradient of weights. */
+/* backend_emulated.c - every product by libfpemu's emulated GEMM. A sum is never cut: convolutions lay out the
+ * windows of the whole batch for the gradient of weights. */
 #include "backend_parts.h"
 
 #include <fpemu.h>
@@ -9,8 +9,14 @@
 static void emulated_gemm(const backend *b, bool ta, bool tb, int m, int n, int k, const float *A, int lda,
                           const float *B, int ldb, bool add, float *C, int ldc)
 {
-    const fpemu_gemm_shape shape = {.m = (uint64_t)m, .n = (uint64_t)n, .k = (uint64_t)k, .lda = (uint64_t)lda,
-                                    .ldb = (uint64_t)ldb, .ldc = (uint64_t)ldc, .transpose_a = ta, .transpose_b = tb};
+    const fpemu_gemm_shape shape = {.m = (uint64_t)m,
+                                    .n = (uint64_t)n,
+                                    .k = (uint64_t)k,
+                                    .lda = (uint64_t)lda,
+                                    .ldb = (uint64_t)ldb,
+                                    .ldc = (uint64_t)ldc,
+                                    .transpose_a = ta,
+                                    .transpose_b = tb};
     const fpemu_status status = fpemu_gemm_f32(b->state, &shape, 1, A, B, add ? 1 : 0, C, NULL);
     if (status != FPEMU_OK)
         die("emulated product of matrices: %s", fpemu_status_text(status));

@@ -7,16 +7,16 @@
 
 struct conv {
     conv_shape s;
-    bool direct;   /* depthwise */
-    bool plain;    /* 1 x 1 at stride 1: the columns are the input itself */
-    pool rooms;    /* scratch memory of `size` floats */
+    bool direct; /* depthwise */
+    bool plain;  /* 1 x 1 at stride 1: the columns are the input itself */
+    pool rooms;  /* scratch memory of `size` floats */
     size_t size;
 };
 
 typedef struct sizes {
-    int in, out;        /* channels of a group */
-    int rows, columns;  /* of the matrix of windows of a group */
-    size_t x, y, w;     /* elements of a group */
+    int in, out;       /* channels of a group */
+    int rows, columns; /* of the matrix of windows of a group */
+    size_t x, y, w;    /* elements of a group */
 } sizes;
 
 static sizes sizes_of(const conv_shape *s)

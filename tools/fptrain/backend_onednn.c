@@ -1,8 +1,8 @@
 /* backend_onednn.c - convolutions and products of matrices by oneDNN.
  *
  * Arrays are plain NCHW outside; oneDNN chooses its own layouts and reorders what it reads and writes. A primitive is
- * made for one number of samples and one thread, when first needed, and run by one thread, so that no bit depends on how
- * many there are. Threads borrow memory objects and scratch memory (slots) from the primitive. */
+ * made for one number of samples and one thread, when first needed, and run by one thread, so that no bit depends on
+ * how many there are. Threads borrow memory objects and scratch memory (slots) from the primitive. */
 #include <config.h>
 
 #include "backend_parts.h"
@@ -301,8 +301,14 @@ backend *backend_onednn(trouble *why)
         return NULL;
     }
     backend *b = need(1, sizeof *b);
-    *b = (backend){.name = "onednn", .state = s, .free = dnn_free, .gemm = dnn_gemm, .conv_new = dnn_new,
-                   .conv_free = dnn_conv_free, .conv_forward = dnn_forward, .conv_backward_data = dnn_backward_data,
+    *b = (backend){.name = "onednn",
+                   .state = s,
+                   .free = dnn_free,
+                   .gemm = dnn_gemm,
+                   .conv_new = dnn_new,
+                   .conv_free = dnn_conv_free,
+                   .conv_forward = dnn_forward,
+                   .conv_backward_data = dnn_backward_data,
                    .conv_backward_weights = dnn_backward_weights};
     return b;
 }

@@ -1,4 +1,5 @@
 /* base.c - memory, errors, random numbers and the clock of fptrain. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "base.h"
 
 #include <math.h>

@@ -94,22 +94,18 @@ static void print_classes(const dataset *d)
         printf("%-12s %10" PRIu64 " %10" PRIu64 "\n", dataset_class(d, i, name), counts[0][i], counts[1][i]);
 }
 
-static bool draw(const dataset *d, const wish *w, trouble *why)
+static void show(const dataset *d, const split *from, const wish *w)
 {
-    const split *from = w->test ? &d->test : &d->train;
-    bool good = true;
-    if (d->text)
-        return fail(why, "a text has no pictures");
-    if (w->png) {
-        picture p = picture_sheet(d, from, w->columns ? w->columns : 10, w->rows ? w->rows : 10);
-        good = picture_png(&p, w->png, why);
-        picture_free(&p);
-    }
-    if (w->show) {
-        picture p = picture_sheet(d, from, w->columns ? w->columns : 4, w->rows ? w->rows : 2);
-        picture_print(&p);
-        picture_free(&p);
-    }
+    picture p = picture_sheet(d, from, w->columns ? w->columns : 4, w->rows ? w->rows : 2);
+    picture_print(&p);
+    picture_free(&p);
+}
+
+static bool save(const dataset *d, const split *from, const wish *w, trouble *why)
+{
+    picture p = picture_sheet(d, from, w->columns ? w->columns : 10, w->rows ? w->rows : 10);
+    const bool good = picture_png(&p, w->png, why);
+    picture_free(&p);
     return good;
 }
 
@@ -132,10 +128,15 @@ int command_data(int argc, char **argv)
                                      .height = s.data.pad};
     if (!dataset_open(&d, optind < argc ? argv[optind] : s.data.source, &options, &why))
         die("data: %s", why.text);
+    const split *from = w.test ? &d.test : &d.train;
+    if ((w.png || w.show) && d.text)
+        die("data: a text has no pictures");
+    if (w.png && !save(&d, from, &w, &why))
+        die("data: %s", why.text);
     print_numbers(&d);
     print_classes(&d);
-    if ((w.png || w.show) && !draw(&d, &w, &why))
-        die("data: %s", why.text);
+    if (w.show)
+        show(&d, from, &w);
     dataset_free(&d);
     settings_free(&s);
     return 0;

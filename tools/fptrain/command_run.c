@@ -1,16 +1,10 @@
 /* command_run.c - fptrain run: one experiment from its settings to its summary. */
-#define _POSIX_C_SOURCE 200809L
-#include <errno.h>
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "commands.h"
-#include "record.h"
-#include "train.h"
+#include "experiment.h"
+#include "model.h"
 
 static const char help[] =
     "Usage: fptrain run [--config FILE]... [--set SECTION.KEY=VALUE]... [OPTION]...\n"
@@ -29,239 +23,26 @@ static const char help[] =
     "\n"
     "The same settings give the same bits, run after run, resumed or not.\n";
 
-typedef struct session {
-    settings settings;
-    trainer *t;
-    record *record; /* NULL: no directory */
-    bool quiet, terminal;
-    double started;
-    uint64_t first;   /* step at which this session began, for the time that is left */
-    uint64_t images;  /* of this session */
-} session;
-
-static void stop(const trouble *why)
-{
-    fprintf(stderr, "fptrain: run: %s\n", why->text);
-    exit(1);
-}
-
-static const char *checkpoint_path(const session *s, char path[SETTINGS_TEXT + 16])
-{
-    snprintf(path, SETTINGS_TEXT + 16, "%s/checkpoint", s->settings.output.directory);
-    return path;
-}
-
-static void write_checkpoint(const session *s)
-{
-    trouble why;
-    char path[SETTINGS_TEXT + 16];
-    checkpoint *c = checkpoint_new();
-    trainer_save(s->t, c);
-    if (!checkpoint_write(c, checkpoint_path(s, path), &why))
-        stop(&why);
-    checkpoint_free(c);
-}
-
-/* A run that ended before its first checkpoint begins again. */
-static void resume(session *s)
-{
-    trouble why;
-    char path[SETTINGS_TEXT + 16];
-    if (!s->settings.output.directory[0])
-        die("run: --resume needs the directory of the run: --out DIR");
-    if (access(checkpoint_path(s, path), F_OK) != 0 && errno == ENOENT)
-        return;
-    checkpoint *c = checkpoint_read(path, &why);
-    if (!c || !trainer_load(s->t, c, &why))
-        die("run: %s", why.text);
-    checkpoint_free(c);
-    s->first = s->t->at.step;
-}
-
-/* ------------------------------------------------------------------------------------------------ telling */
-
-static double rate(const session *s)
-{
-    const double seconds = seconds_now() - s->started;
-    return seconds > 0 ? (double)s->images / seconds : 0;
-}
-
-static void show_progress(const session *s, const step_result *step)
-{
-    if (!s->terminal)
-        return;
-    const uint64_t all = trainer_steps(s->t) * (uint64_t)s->settings.train.epochs, done = s->t->at.step - s->first;
-    const double seconds = seconds_now() - s->started;
-    const double left = done ? seconds / (double)done * (double)(all - s->t->at.step) : 0;
-    fprintf(stderr, "\repoch %" PRIu64 "/%d  step %" PRIu64 "/%" PRIu64 "  loss %.4f  accuracy %.2f %%  scale %g  "
-            "%.0f images/s  %.0f s left \033[K", s->t->at.epoch + 1, s->settings.train.epochs, s->t->at.step, all,
-            step->loss, 100 * step->accuracy, step->scale, rate(s), left);
-}
-
-static void show_epoch(const session *s, const evaluation *e)
-{
-    if (s->terminal)
-        fputs("\r\033[K", stderr);
-    if (s->quiet)
-        return;
-    const position *at = &s->t->at;
-    const double rows = (double)at->rows;
-    printf("epoch %" PRIu64 "/%d  loss %.4f  accuracy %.2f %%  test %.2f %% (FP32 %.2f %%)  skipped %" PRIu64
-           "  %.0f images/s\n",
-           at->epoch + 1, s->settings.train.epochs, at->loss / rows, 100 * (double)at->correct / rows,
-           100 * e->accuracy, 100 * e->accuracy_fp32, at->skipped, rate(s));
-    fflush(stdout);
-}
-
-/* ------------------------------------------------------------------------------------------------ the log */
-
-/* Tensors whose rounding counted something in this step. */
-static void record_counters(session *s)
-{
-    const rounder *r = s->t->r;
-    for (int which = 0; which < ROLES; which++)
-        for (int i = 0; i < rounder_count(r, (role)which); i++) {
-            char name[96];
-            if (!r->seen[which][i].count)
-                continue;
-            tensor_name(s->t->g, (role)which, i, sizeof name, name);
-            record_tensor(s->record, name, (role)which, &r->seen[which][i]);
-        }
-}
-
-static void record_one(session *s, const step_result *step)
-{
-    trouble why;
-    const position *at = &s->t->at;
-    record_begin(s->record, &(record_step){.step = at->step, .epoch = (int)at->epoch, .loss = step->loss,
-                                           .lr = step->lr, .scale = step->scale, .accuracy = step->accuracy,
-                                           .skipped = step->skipped, .skipped_so_far = at->skipped,
-                                           .seconds = seconds_now() - s->started});
-    if (s->settings.output.counters)
-        record_counters(s);
-    if (!record_end(s->record, &why))
-        stop(&why);
-}
-
-/* Numbers of the whole run that curves do not show. */
-/* The share of the updates that are less than 2^exponent steps of their group. */
-static double share_below(const update_counts *u, int exponent)
-{
-    uint64_t below = 0;
-    for (int bin = 0; bin <= exponent - UPDATE_FIRST; bin++)
-        below += u->ratio[bin];
-    return (double)below / (double)u->elements;
-}
-
-static void note(session *s)
-{
-    const update_counts *u = &s->t->at.updates;
-    record_note(s->record, "parameters", (double)graph_param_count(s->t->g));
-    record_note(s->record, "optimizer_bytes", (double)optimizer_bytes(s->t->optimizer));
-    record_note(s->record, "workspace_bytes", (double)optimizer_workspace(s->t->optimizer));
-    record_note(s->record, "stored_bits_a_parameter",
-                8 * (double)optimizer_bytes(s->t->optimizer) / (double)graph_param_count(s->t->g));
-    record_note(s->record, "images_per_second", rate(s));
-    if (u->elements) {
-        record_note(s->record, "updates_not_zero", (double)u->updates / (double)u->elements);
-        record_note(s->record, "updates_vanished", u->updates ? (double)u->vanished / (double)u->updates : 0);
-        record_note(s->record, "gradients_below_2^-24", (double)u->small_g / (double)u->elements);
-        record_note(s->record, "updates_below_2^-24", (double)u->small_update / (double)u->elements);
-    }
-    if (u->elements && !strcmp(s->settings.optimizer.store, "packed")) {
-        record_note(s->record, "updates_below_half_a_step", share_below(u, -1));
-        record_note(s->record, "updates_below_an_eighth_of_a_step", share_below(u, -3));
-        record_note(s->record, "mean_move_in_steps", u->moved / (double)u->elements);
-    }
-}
-
-/* ------------------------------------------------------------------------------------------------ the run */
-
-static void run_steps(session *s)
-{
-    const int every = s->settings.output.log_every, save_every = s->settings.output.checkpoint_steps;
-    for (;;) {
-        const uint64_t from = s->t->at.step, to = from + (uint64_t)s->settings.train.micro_batches;
-        const bool logged = s->record && to / (uint64_t)every > from / (uint64_t)every;
-        const unsigned want = logged && s->settings.output.histograms ? FPEMU_HISTOGRAM : 0;
-        step_result step;
-        if (!trainer_step(s->t, want, logged && s->settings.output.counters, &step))
-            return;
-        s->images += (uint64_t)step.samples;
-        if (logged)
-            record_one(s, &step);
-        if (s->record && save_every && s->t->at.step / (uint64_t)save_every > from / (uint64_t)save_every)
-            write_checkpoint(s);
-        show_progress(s, &step);
-    }
-}
-
-static void run_epoch(session *s)
-{
-    trouble why;
-    run_steps(s);
-    const evaluation e = trainer_evaluate(s->t);
-    show_epoch(s, &e);
-    const position at = s->t->at;
-    trainer_end_epoch(s->t);
-    if (!s->record)
-        return;
-    const record_epoch line = {.step = at.step, .epoch = (int)at.epoch, .test_loss = e.loss,
-                               .test_accuracy = e.accuracy, .test_accuracy_fp32 = e.accuracy_fp32,
-                               .seconds = seconds_now() - s->started};
-    if (!record_epoch_end(s->record, &line, &why))
-        stop(&why);
-    const int every = s->settings.output.checkpoint_every;
-    if (every && (at.epoch + 1) % (uint64_t)every == 0)
-        write_checkpoint(s);
-}
-
-static void run(session *s, bool resumed)
-{
-    trouble why;
-    s->t = trainer_new(&s->settings, &why);
-    if (!s->t)
-        die("run: %s", why.text);
-    if (resumed)
-        resume(s);
-    if (s->settings.output.directory[0]) {
-        s->record = record_open(&s->settings, s->t->at.step, &why);
-        if (!s->record)
-            die("run: %s", why.text);
-    }
-    s->started = seconds_now();
-    s->terminal = !s->quiet && isatty(STDERR_FILENO);
-    while (s->t->at.epoch < (uint64_t)s->settings.train.epochs)
-        run_epoch(s);
-    if (s->record) {
-        note(s);
-        if (!record_summary(s->record, true, &why))
-            stop(&why);
-    }
-    record_close(s->record);
-    trainer_free(s->t);
-}
-
 int command_run(int argc, char **argv)
 {
-    session s = {.quiet = false};
+    settings s;
     trouble why;
-    bool resumed = false;
-    settings_default(&s.settings);
-    if (!settings_options(&s.settings, &argc, argv, &why))
+    bool resumed = false, quiet = false;
+    settings_default(&s);
+    if (!settings_options(&s, &argc, argv, &why))
         die("run: %s", why.text);
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--resume"))
             resumed = true;
         else if (!strcmp(argv[i], "--quiet"))
-            s.quiet = true;
+            quiet = true;
         else if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
             return fputs(help, stdout) < 0;
         else
             die("run: unknown option '%s'; see 'fptrain run --help'", argv[i]);
     }
-    run(&s, resumed);
-    settings_free(&s.settings);
+    experiment_run(&s, resumed, quiet);
+    settings_free(&s);
     return 0;
 }
 

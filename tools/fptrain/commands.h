@@ -4,6 +4,7 @@
 #define FPTRAIN_COMMANDS_H
 
 int command_run(int argc, char **argv);
+int command_demo(int argc, char **argv);
 int command_models(int argc, char **argv);
 int command_data(int argc, char **argv);
 int command_report(int argc, char **argv);

@@ -205,9 +205,16 @@ int graph_ops(const graph *g)
 op_info graph_op(const graph *g, int op)
 {
     const struct op *o = g->op[op];
-    return (op_info){.type = o->type->type, .name = o->name, .gemm = o->type->gemm, .inputs = o->inputs,
-                     .input = o->input, .output = o->output, .params = o->params, .first_param = o->first_param,
-                     .fan = o->fan, .macs = o->macs};
+    return (op_info){.type = o->type->type,
+                     .name = o->name,
+                     .gemm = o->type->gemm,
+                     .inputs = o->inputs,
+                     .input = o->input,
+                     .output = o->output,
+                     .params = o->params,
+                     .first_param = o->first_param,
+                     .fan = o->fan,
+                     .macs = o->macs};
 }
 
 int graph_values(const graph *g)

@@ -1,8 +1,8 @@
 /* graph.h - a network: operators in topological order, the values they put out and the parameters they own.
  *
  * A value is an (N, C, H, W) array of float, W fastest. N is the number of rows: the batch times rows_per_sample, which
- * is 1 for images and the number of time steps for sequences (row = sample * steps + time; features in C). Whoever needs
- * a vector of features (linear, softmax) takes C*H*W as one; so there is no operator for flattening.
+ * is 1 for images and the number of time steps for sequences (row = sample * steps + time; features in C). Whoever
+ * needs a vector of features (linear, softmax) takes C*H*W as one; so there is no operator for flattening.
  *
  * A network is made once, for a largest batch:
  *

@@ -7,7 +7,7 @@
 
 /* ---------------------------------------------------------------------------------------------- memory */
 
-/* Gradients live from the backward pass of the last consumer to that of the producer; blocks of memory are handed on. */
+/* Gradients live from the backward pass of the last consumer to that of the producer; then their memory goes on. */
 typedef struct block {
     size_t size;
     bool taken;
@@ -25,8 +25,9 @@ static int take_block(plan *p, size_t size)
     for (int i = 0; i < p->count; i++) {
         if (p->block[i].taken)
             continue;
-        if (best < 0 || (p->block[best].size < size ? p->block[i].size > p->block[best].size
-                                                    : p->block[i].size >= size && p->block[i].size < p->block[best].size))
+        if (best < 0 ||
+            (p->block[best].size < size ? p->block[i].size > p->block[best].size
+                                        : p->block[i].size >= size && p->block[i].size < p->block[best].size))
             best = i;
     }
     if (best < 0) {
@@ -145,8 +146,8 @@ static pass pass_of(const graph *g, op *o, bool training, const float **x)
 {
     for (int k = 0; k < o->inputs; k++)
         x[k] = g->value[o->input[k]]->v;
-    return (pass){.g = g, .o = o, .samples = g->samples, .training = training, .step = g->step, .labels = g->labels,
-                  .x = x};
+    return (pass){
+        .g = g, .o = o, .samples = g->samples, .training = training, .step = g->step, .labels = g->labels, .x = x};
 }
 
 static int most_inputs(const graph *g)
@@ -196,6 +197,7 @@ WIDE static void add_scaled(size_t n, float a, float *restrict sum, float b, con
 /* Multiplies by powers of two and adds; the first part becomes the sum. */
 static void add_parts(const graph *g, size_t n, const gathered *q, double to)
 {
+    (void)g; /* without OpenMP */
     const int count = element_pieces(n);
 #pragma omp parallel for num_threads(g->threads)
     for (int i = 0; i < count; i++)
@@ -219,6 +221,7 @@ WIDE static float largest_of(size_t n, const float *x)
 
 static double largest(const graph *g, size_t n, const float *x)
 {
+    (void)g;
     const int count = element_pieces(n);
     float most = 0;
 #pragma omp parallel for num_threads(g->threads) reduction(max : most)

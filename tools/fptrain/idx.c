@@ -90,8 +90,8 @@ static bool read_split(dataset *d, split *to, const char *directory, const char 
             return fail(why, "%s: label %d of sample %zu of '%s' is not in 0..%d", directory, to->labels[i], i, prefix,
                         CLASSES - 1);
     if (d->h != 0 && ((size_t)d->h != images.extent[1] || (size_t)d->w != images.extent[2]))
-        return fail(why, "%s: training images have %dx%d pixels, test images %zux%zu", directory, d->h, d->w,
-                    images.extent[1], images.extent[2]);
+        return fail(why, "%s: training images have %dx%d pixels, test images %zux%zu", directory, d->w, d->h,
+                    images.extent[2], images.extent[1]);
     d->h = (int)images.extent[1];
     d->w = (int)images.extent[2];
     return true;

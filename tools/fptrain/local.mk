@@ -54,6 +54,8 @@ trainer_files = \
 	tools/fptrain/source.h \
 	tools/fptrain/text.c
 trainer_methods = \
+	tools/fptrain/experiment.c \
+	tools/fptrain/experiment.h \
 	tools/fptrain/keeper.h \
 	tools/fptrain/keeper_fp32.c \
 	tools/fptrain/keeper_packed.c \
@@ -92,6 +94,7 @@ bin_PROGRAMS += tools/fptrain/fptrain
 endif
 tools_fptrain_fptrain_SOURCES = \
 	tools/fptrain/command_data.c \
+	tools/fptrain/command_demo.c \
 	tools/fptrain/command_report.c \
 	tools/fptrain/command_run.c \
 	tools/fptrain/commands.h \

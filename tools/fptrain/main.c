@@ -19,6 +19,7 @@ typedef struct command {
 
 static const command commands[] = {
     {"run", command_run, "trains a network, as its settings say"},
+    {"demo", command_demo, "one small network in five ways, in a table and curves"},
     {"models", command_models, "the networks that have a name"},
     {"data", command_data, "what a data set has, in numbers and pictures"},
     {"report", command_report, "a page that compares runs"},

@@ -14,10 +14,10 @@ typedef struct pass {
     int samples;
     bool training;
     uint64_t step;
-    double scale;              /* backward pass of the loss */
-    const int *labels;         /* the loss */
-    forward_result *result;    /* forward pass of the loss */
-    const float *const *x;     /* the inputs, rounded */
+    double scale;           /* backward pass of the loss */
+    const int *labels;      /* the loss */
+    forward_result *result; /* forward pass of the loss */
+    const float *const *x;  /* the inputs, rounded */
     float *y;
     const float *w[OP_PARAMS]; /* the parameters, rounded */
     const float *dy;           /* the gradient of the output, rounded */
@@ -33,7 +33,7 @@ typedef struct op_type {
     void (*finish)(graph *g, op *o); /* may be NULL, as free */
     void (*forward)(const pass *p);
     void (*backward)(const pass *p);
-    void (*free)(op *o);             /* what state points to */
+    void (*free)(op *o); /* what state points to */
 } op_type;
 
 struct op {
@@ -69,12 +69,12 @@ struct graph {
     int batch, threads;
     const backend *backend;
     float *scratch;
-    float **block;             /* memory that gradients take turns in */
+    float **block; /* memory that gradients take turns in */
     int blocks;
-    gathered *gathered;        /* by value; NULL before graph_finish */
-    float *scaled;             /* a gradient times beta; made when first needed */
+    gathered *gathered; /* by value; NULL before graph_finish */
+    float *scaled;      /* a gradient times beta; made when first needed */
     size_t scaled_size;
-    int samples;               /* of the last forward pass */
+    int samples; /* of the last forward pass */
     uint64_t step;
     int *labels;
 };

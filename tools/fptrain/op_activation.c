@@ -59,7 +59,7 @@ WIDE static void relu6_backward(size_t n, const float *restrict x, const float *
 {
 #pragma omp simd
     for (size_t i = 0; i < n; i++)
-        dx[i] = (x[i] > 0) & (x[i] < 6) ? dy[i] : 0.0f;
+        dx[i] = ((x[i] > 0) & (x[i] < 6)) ? dy[i] : 0.0f;
 }
 
 /* ---------------------------------------------------------------------------------------------- sigmoid, tanh */

@@ -106,8 +106,12 @@ static void attention_free(op *o)
 
 int graph_attention(graph *g, int x, int heads)
 {
-    static const op_type type = {.type = "attention", .gemm = true, .finish = attention_finish,
-                                 .forward = attention_forward, .backward = attention_backward, .free = attention_free};
+    static const op_type type = {.type = "attention",
+                                 .gemm = true,
+                                 .finish = attention_finish,
+                                 .forward = attention_forward,
+                                 .backward = attention_backward,
+                                 .free = attention_free};
     op *o = op_new(g, &type, 1, &x, sizeof(attention));
     const value *v = g->value[x];
     if (heads < 1 || v->c % (3 * heads) || v->h != 1 || v->w != 1)

@@ -151,8 +151,13 @@ static void conv_state_free(op *o)
 
 int graph_conv(graph *g, int x, const conv_spec *spec)
 {
-    static const op_type type = {.type = "conv", .gemm = true, .weighs = true, .finish = conv_finish,
-                                 .forward = conv_pass_forward, .backward = conv_pass_backward, .free = conv_state_free};
+    static const op_type type = {.type = "conv",
+                                 .gemm = true,
+                                 .weighs = true,
+                                 .finish = conv_finish,
+                                 .forward = conv_pass_forward,
+                                 .backward = conv_pass_backward,
+                                 .free = conv_state_free};
     op *o = op_new(g, &type, 1, &x, sizeof(conv_state));
     const value *v = g->value[x];
     const int stride = spec->stride ? spec->stride : 1, groups = spec->groups ? spec->groups : 1;
@@ -171,9 +176,16 @@ int graph_conv(graph *g, int x, const conv_spec *spec)
     op_param(g, o, PARAM_WEIGHT, "weight", 4, dim, 0, sqrt(2 / (spec->channels / groups * area)));
     if (spec->bias)
         op_param(g, o, PARAM_BIAS, "bias", 1, dim, 0, 0);
-    ((conv_state *)o->state)->shape = (conv_shape){.c = v->c, .h = v->h, .w = v->w, .k = spec->channels,
-                                                   .r = spec->kernel, .stride = stride, .padding = spec->padding,
-                                                   .groups = groups, .oh = oh, .ow = ow};
+    ((conv_state *)o->state)->shape = (conv_shape){.c = v->c,
+                                                   .h = v->h,
+                                                   .w = v->w,
+                                                   .k = spec->channels,
+                                                   .r = spec->kernel,
+                                                   .stride = stride,
+                                                   .padding = spec->padding,
+                                                   .groups = groups,
+                                                   .oh = oh,
+                                                   .ow = ow};
     o->fan = spec->channels * area;
     o->macs = (double)oh * ow * spec->channels * dim[1] * area * v->rows_per_sample;
     return y;

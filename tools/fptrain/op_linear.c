@@ -32,6 +32,7 @@ void op_gemm(const graph *g, bool ta, bool tb, int m, int n, int k, const float 
 
 void op_add_bias(const graph *g, size_t rows, int n, const float *b, float *y)
 {
+    (void)g; /* without OpenMP */
     const int count = (int)rows;
 #pragma omp parallel for num_threads(g->threads)
     for (int r = 0; r < count; r++)
@@ -41,6 +42,7 @@ void op_add_bias(const graph *g, size_t rows, int n, const float *b, float *y)
 
 void op_sum_rows(const graph *g, size_t rows, int n, const float *dy, float *db)
 {
+    (void)g;
     enum { COLUMNS = 16 };
     const int count = pieces(n, COLUMNS);
 #pragma omp parallel for num_threads(g->threads)

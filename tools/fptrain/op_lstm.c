@@ -2,8 +2,8 @@
  *
  *     (i, f, g, o) = W x + R h' + b;  c = s(f) c' + s(i) tanh(g);  h = s(o) tanh(c)
  *
- * The gates are rows of W (4 hidden, inputs) and R (4 hidden, hidden) in this order. Inside, nothing is rounded: the next
- * step sees the h that was computed, and only the output as a whole is rounded. */
+ * The gates are rows of W (4 hidden, inputs) and R (4 hidden, hidden) in this order. Inside, nothing is rounded: the
+ * next step sees the h that was computed, and only the output as a whole is rounded. */
 #include "op.h"
 
 #include <math.h>
@@ -81,7 +81,7 @@ static void cell_backward(int hidden, float *gate, const float *cell_before, con
         const float d = dcell[k] + dh[k] * o * (1 - squashed * squashed);
         *in = d * g * (i * (1 - i));
         *forget = cell_before ? d * cell_before[k] * (f * (1 - f)) : 0;
-        *new = d * i * (1 - g * g);
+        *new = d *i *(1 - g * g);
         *out = dh[k] * squashed * (o * (1 - o));
         dcell[k] = d * f;
     }
@@ -149,8 +149,12 @@ static void lstm_free(op *o)
 
 int graph_lstm(graph *g, int x, int hidden)
 {
-    static const op_type type = {.type = "lstm", .gemm = true, .finish = lstm_finish, .forward = lstm_forward,
-                                 .backward = lstm_backward, .free = lstm_free};
+    static const op_type type = {.type = "lstm",
+                                 .gemm = true,
+                                 .finish = lstm_finish,
+                                 .forward = lstm_forward,
+                                 .backward = lstm_backward,
+                                 .free = lstm_free};
     op *o = op_new(g, &type, 1, &x, sizeof(lstm));
     const value *v = g->value[x];
     const int in = (int)v->row, wide = 4 * hidden;

@@ -1,5 +1,5 @@
-/* op_norm.c - normalisation over the batch, channel by channel, and over the features of a row. All in FP32 with sums in
- * double precision; each sum is made by one thread, in the order of the elements, in fixed lanes. */
+/* op_norm.c - normalisation over the batch, channel by channel, and over the features of a row. All in FP32 with sums
+ * in double precision; each sum is made by one thread, in the order of the elements, in fixed lanes. */
 #include "op.h"
 
 #include <math.h>
@@ -169,8 +169,11 @@ static void norm_free(op *o)
 
 int graph_batch_norm(graph *g, int x)
 {
-    static const op_type type = {.type = "batch_norm", .finish = batch_finish, .forward = batch_forward,
-                                 .backward = batch_backward, .free = norm_free};
+    static const op_type type = {.type = "batch_norm",
+                                 .finish = batch_finish,
+                                 .forward = batch_forward,
+                                 .backward = batch_backward,
+                                 .free = norm_free};
     op *o = op_same(g, &type, x, sizeof(norm));
     const int c = g->value[x]->c;
     op_param(g, o, PARAM_SCALE, "scale", 1, &c, 1, 0);
@@ -249,8 +252,11 @@ static void layer_finish(graph *g, op *o)
 
 int graph_layer_norm(graph *g, int x)
 {
-    static const op_type type = {.type = "layer_norm", .finish = layer_finish, .forward = layer_forward,
-                                 .backward = layer_backward, .free = norm_free};
+    static const op_type type = {.type = "layer_norm",
+                                 .finish = layer_finish,
+                                 .forward = layer_forward,
+                                 .backward = layer_backward,
+                                 .free = norm_free};
     op *o = op_same(g, &type, x, sizeof(norm));
     const int features = (int)g->value[x]->row;
     op_param(g, o, PARAM_SCALE, "scale", 1, &features, 1, 0);

@@ -1,13 +1,7 @@
 /* op_pool.c - maxima and means over windows, and the mean over a whole channel. */
 #include "op.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-typedef struct pool {
-    pool_spec spec;
-    uint16_t *where; /* of every maximum: its place in its window */
-} pool;
 
 /* The window of output (i, j), cut to the input. */
 typedef struct window {
@@ -23,103 +17,110 @@ static window window_of(const pool_spec *s, const value *x, int i, int j)
 
 /* ---------------------------------------------------------------------------------------------- maximum */
 
-/* The commonest window by far, 2 x 2 at stride 2, without a test of any border. The first maximum counts. */
-WIDE static void max_2x2(int h, int w, int xw, const float *restrict x, float *restrict y, uint16_t *restrict where)
+/* Whether b is taken in place of an earlier a: the first maximum counts, and a NaN once met stays. */
+static inline bool beats(float b, float a)
 {
-    for (int i = 0; i < h; i++) {
-        const float *a = x + 2 * i * xw, *b = a + xw;
+    return (b > a) | (b != b);
+}
+
+/* a or b, as b beats a or not. Two steps, for compilers that make vectors of no other form. */
+static inline float choose(float b, float a, float if_b, float if_a)
+{
+    const float larger = b > a ? if_b : if_a;
+    return b != b ? if_b : larger;
+}
+
+/* The commonest window by far, 2 x 2 at stride 2, without a test of any border. */
+WIDE static void max_2x2(int h, int w, int xw, const float *restrict x, float *restrict y)
+{
+    for (int i = 0; i < h; i++, x += 2 * xw, y += w) {
+        const float *below = x + xw;
 #pragma omp simd
         for (int j = 0; j < w; j++) {
-            const float p = a[2 * j], q = a[2 * j + 1], r = b[2 * j], s = b[2 * j + 1];
-            const int over = (q > p) | (q != q), under = (s > r) | (s != s);
-            const float top = over ? q : p, low = under ? s : r;
-            const int down = (low > top) | (low != low);
-            y[i * w + j] = down ? low : top;
-            where[i * w + j] = (uint16_t)(down ? 2 + under : over);
+            const float p = x[2 * j], q = x[2 * j + 1], r = below[2 * j], s = below[2 * j + 1];
+            const float top = choose(q, p, q, p), low = choose(s, r, s, r);
+            y[j] = choose(low, top, low, top);
         }
     }
 }
 
-static void max_channel(const pool_spec *s, const value *x, const value *y, const float *from, float *to,
-                        uint16_t *where)
+WIDE static void max_2x2_back(int h, int w, int xw, const float *restrict x, const float *restrict dy,
+                              float *restrict dx)
 {
-    if (s->kernel == 2 && s->stride == 2 && s->padding == 0) {
-        max_2x2(y->h, y->w, x->w, from, to, where);
-        return;
-    }
-    for (int i = 0; i < y->h; i++)
-        for (int j = 0; j < y->w; j++) {
-            const window a = window_of(s, x, i, j);
-            float best = from[a.top * x->w + a.left];
-            int at = 0;
-            for (int r = a.top; r < a.bottom; r++)
-                for (int c = a.left; c < a.right; c++) {
-                    const float v = from[r * x->w + c];
-                    if (v > best || v != v) {
-                        best = v;
-                        at = (r - a.top) * s->kernel + c - a.left;
-                    }
-                }
-            *to++ = best;
-            *where++ = (uint16_t)at;
+    for (int i = 0; i < h; i++, x += 2 * xw, dx += 2 * xw, dy += w) {
+        const float *below = x + xw;
+        float *to = dx + xw;
+#pragma omp simd
+        for (int j = 0; j < w; j++) {
+            const float p = x[2 * j], q = x[2 * j + 1], r = below[2 * j], s = below[2 * j + 1], d = dy[j];
+            const float top = choose(q, p, q, p), low = choose(s, r, s, r);
+            const float up = choose(low, top, 0, d), down = choose(low, top, d, 0);
+            dx[2 * j] = choose(q, p, 0, up);
+            dx[2 * j + 1] = choose(q, p, up, 0);
+            to[2 * j] = choose(s, r, 0, down);
+            to[2 * j + 1] = choose(s, r, down, 0);
         }
+    }
+}
+
+static bool halves(const pool_spec *s)
+{
+    return s->kernel == 2 && s->stride == 2 && s->padding == 0;
+}
+
+/* Where the maximum of a window is in its channel. */
+static int place_of_max(const float *x, int width, window a)
+{
+    int at = a.top * width + a.left;
+    for (int r = a.top; r < a.bottom; r++)
+        for (int c = a.left; c < a.right; c++)
+            if (beats(x[r * width + c], x[at]))
+                at = r * width + c;
+    return at;
 }
 
 static void max_forward(const pass *p)
 {
-    const pool *s = p->o->state;
+    const pool_spec *s = p->o->state;
     const value *x = op_in(p, 0), *y = op_out(p);
-    const int rows = (int)op_rows(p, y);
+    const int planes = (int)op_rows(p, y) * y->c;
     const size_t in = (size_t)x->h * (size_t)x->w, out = (size_t)y->h * (size_t)y->w;
 #pragma omp parallel for num_threads(p->g->threads)
-    for (int r = 0; r < rows; r++)
-        for (int c = 0; c < y->c; c++) {
-            const size_t at = (size_t)r * (size_t)y->c + (size_t)c;
-            max_channel(&s->spec, x, y, p->x[0] + at * in, p->y + at * out, s->where + at * out);
-        }
+    for (int k = 0; k < planes; k++) {
+        const float *from = p->x[0] + (size_t)k * in;
+        float *to = p->y + (size_t)k * out;
+        if (halves(s))
+            max_2x2(y->h, y->w, x->w, from, to);
+        for (int i = 0; i < y->h * y->w && !halves(s); i++)
+            to[i] = from[place_of_max(from, x->w, window_of(s, x, i / y->w, i % y->w))];
+    }
 }
 
 static void max_backward(const pass *p)
 {
-    const pool *s = p->o->state;
+    const pool_spec *s = p->o->state;
     const value *x = op_in(p, 0), *y = op_out(p);
-    const int rows = p->dx[0] ? (int)op_rows(p, y) : 0;
+    const int planes = p->dx[0] ? (int)op_rows(p, y) * y->c : 0;
     const size_t in = (size_t)x->h * (size_t)x->w, out = (size_t)y->h * (size_t)y->w;
+    const bool covered = halves(s) && x->h % 2 == 0 && x->w % 2 == 0; /* every element is in a window */
 #pragma omp parallel for num_threads(p->g->threads)
-    for (int r = 0; r < rows; r++) {
-        memset(p->dx[0] + (size_t)r * x->row, 0, x->row * sizeof(float));
-        for (int c = 0; c < y->c; c++) {
-            const size_t plane = (size_t)r * (size_t)y->c + (size_t)c;
-            float *dx = p->dx[0] + plane * in;
-            const float *dy = p->dy + plane * out;
-            const uint16_t *where = s->where + plane * out;
-            for (int i = 0; i < y->h; i++)
-                for (int j = 0; j < y->w; j++) {
-                    const window a = window_of(&s->spec, x, i, j);
-                    const int at = *where++;
-                    dx[(a.top + at / s->spec.kernel) * x->w + a.left + at % s->spec.kernel] += *dy++;
-                }
-        }
+    for (int k = 0; k < planes; k++) {
+        const float *from = p->x[0] + (size_t)k * in, *dy = p->dy + (size_t)k * out;
+        float *dx = p->dx[0] + (size_t)k * in;
+        if (!covered)
+            memset(dx, 0, in * sizeof *dx);
+        if (halves(s))
+            max_2x2_back(y->h, y->w, x->w, from, dy, dx);
+        for (int i = 0; i < y->h * y->w && !halves(s); i++)
+            dx[place_of_max(from, x->w, window_of(s, x, i / y->w, i % y->w))] += dy[i];
     }
-}
-
-static void max_finish(graph *g, op *o)
-{
-    pool *s = o->state;
-    const value *y = g->value[o->output];
-    s->where = need((size_t)g->batch * (size_t)y->rows_per_sample * y->row, sizeof *s->where);
-}
-
-static void max_free(op *o)
-{
-    free(((pool *)o->state)->where);
 }
 
 /* ---------------------------------------------------------------------------------------------- mean */
 
 static void mean_forward(const pass *p)
 {
-    const pool_spec *s = &((const pool *)p->o->state)->spec;
+    const pool_spec *s = p->o->state;
     const value *x = op_in(p, 0), *y = op_out(p);
     const int planes = (int)op_rows(p, y) * y->c;
     const size_t in = (size_t)x->h * (size_t)x->w, out = (size_t)y->h * (size_t)y->w;
@@ -142,7 +143,7 @@ static void mean_forward(const pass *p)
 
 static void mean_backward(const pass *p)
 {
-    const pool_spec *s = &((const pool *)p->o->state)->spec;
+    const pool_spec *s = p->o->state;
     const value *x = op_in(p, 0), *y = op_out(p);
     const int planes = p->dx[0] ? (int)op_rows(p, y) * y->c : 0;
     const size_t in = (size_t)x->h * (size_t)x->w, out = (size_t)y->h * (size_t)y->w;
@@ -165,24 +166,23 @@ static void mean_backward(const pass *p)
 
 static int add_pool(graph *g, int x, const pool_spec *spec, const op_type *type)
 {
-    op *o = op_new(g, type, 1, &x, sizeof(pool));
+    op *o = op_new(g, type, 1, &x, sizeof(pool_spec));
     pool_spec s = *spec;
     s.stride = s.stride ? s.stride : s.kernel;
     const value *v = g->value[x];
     /* Every window then holds an element of the input. */
-    if (s.kernel < 1 || s.kernel > 255 || s.stride < 1 || s.padding < 0 || 2 * s.padding > s.kernel)
+    if (s.kernel < 1 || s.stride < 1 || s.padding < 0 || 2 * s.padding > s.kernel)
         die("%s: kernel %d, stride %d, padding %d", o->name, s.kernel, s.stride, s.padding);
     if (v->h + 2 * s.padding < s.kernel || v->w + 2 * s.padding < s.kernel)
         die("%s: its input, %d x %d, is smaller than the window", o->name, v->h, v->w);
-    ((pool *)o->state)->spec = s;
+    *(pool_spec *)o->state = s;
     return op_output(g, o, v->c, (v->h + 2 * s.padding - s.kernel) / s.stride + 1,
                      (v->w + 2 * s.padding - s.kernel) / s.stride + 1, v->rows_per_sample);
 }
 
 int graph_max_pool(graph *g, int x, const pool_spec *spec)
 {
-    static const op_type type = {
-        .type = "max_pool", .finish = max_finish, .forward = max_forward, .backward = max_backward, .free = max_free};
+    static const op_type type = {.type = "max_pool", .forward = max_forward, .backward = max_backward};
     return add_pool(g, x, spec, &type);
 }
 

@@ -55,6 +55,10 @@ typedef struct chart {
 } chart;
 void chart_write(FILE *out, const chart *c, const run *runs, int count, size_t place_of_series);
 
+/* A file of its own: the charts below one another, with the legend. */
+void charts_write_alone(FILE *out, int charts, const chart *c, const size_t *place_of_series, const run *runs,
+                        int count);
+
 /* Rows of shares: one row for a tensor, a darker cell for a larger share. Shares are shown from 1e-6 to 1 by their
  * logarithm, or (linear) from 0 to the largest of the row. */
 typedef struct heat {

@@ -116,6 +116,47 @@ void chart_write(FILE *out, const chart *c, const run *runs, int count, size_t w
     fprintf(out, "</svg></figure>\n");
 }
 
+static const char alone_style[] =
+    "<style>text{font:11px sans-serif;fill:#222}.title{font-size:13px;font-weight:600}"
+    ".axis path{stroke:#bbb;fill:none;stroke-width:.7}"
+    ".curve{fill:none;stroke-width:1.8;stroke-linecap:round;stroke-linejoin:round}"
+    ".c0{stroke:#1f6fb5}.c1{stroke:#c8324b;stroke-dasharray:7 3}.c2{stroke:#2b8a57;stroke-dasharray:2 4}"
+    ".c3{stroke:#8450a0;stroke-dasharray:9 3 2 3}.c4{stroke:#b07a10;stroke-dasharray:4 4}"
+    ".c5{stroke:#128a8a;stroke-dasharray:12 4}.c6{stroke:#666;stroke-dasharray:2 2}"
+    ".c7{stroke:#8a5a2e;stroke-dasharray:9 3 2 3 2 3}</style>\n";
+
+static void put_legend(FILE *out, const run *runs, int count, int top)
+{
+    for (int k = 0; k < count; k++) {
+        const char *slash = strrchr(runs[k].name, '/');
+        const int x = LEFT + k % 4 * 140, y = top + k / 4 * 18;
+        fprintf(out, "<path class=\"curve c%d\" d=\"M%d %dh28\"/><text x=\"%d\" y=\"%d\">", k % COLOURS, x, y, x + 34,
+                y + 4);
+        put_text(out, slash ? slash + 1 : runs[k].name);
+        fprintf(out, "</text>\n");
+    }
+}
+
+void charts_write_alone(FILE *out, int charts, const chart *c, const size_t *which, const run *runs, int count)
+{
+    const int bottom = charts * HEIGHT + 18 * ((count + 3) / 4) + 12;
+    fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">\n%s"
+                 "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", WIDTH, bottom, WIDTH, bottom, alone_style);
+    for (int i = 0; i < charts; i++) {
+        axis x, y;
+        if (!find_extent(&c[i], runs, count, which[i], &x, &y))
+            continue;
+        fprintf(out, "<g transform=\"translate(0 %d)\"><text class=\"title\" x=\"%d\" y=\"18\">%s</text>\n", i * HEIGHT,
+                LEFT, c[i].title);
+        put_axes(out, &c[i], &x, &y);
+        for (int k = 0; k < count; k++)
+            put_curve(out, &c[i], series_of(&runs[k], which[i]), &x, &y, k);
+        fprintf(out, "</g>\n");
+    }
+    put_legend(out, runs, count, charts * HEIGHT + 12);
+    fprintf(out, "</svg>\n");
+}
+
 /* ------------------------------------------------------------------------------------------------ heat maps */
 
 static double darkness(const heat *h, const double *row, int column)

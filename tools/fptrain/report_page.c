@@ -192,17 +192,17 @@ static void put_row(FILE *out, const run *runs, int count, int k, json_t *notes)
 
 /* ------------------------------------------------------------------------------------------------ heat maps */
 
+/* The mean share around one point of time, or how often an exponent occurs. */
 static double track_value(const track *t, bool exponents, int column, double first, double width)
 {
     double sum = 0, n = 0;
     if (exponents)
         return (double)t->exponents[(int)first - LOWEST + column];
     for (size_t i = 0; i < t->underflow_share.count; i++) {
-        const int at = (int)((t->underflow_share.x[i] - first) / width);
-        if (at == column || (at == COLUMNS && column == COLUMNS - 1)) {
-            sum += t->underflow_share.y[i];
-            n++;
-        }
+        if ((int)((t->underflow_share.x[i] - first) / width + 0.5) != column)
+            continue;
+        sum += t->underflow_share.y[i];
+        n++;
     }
     return n > 0 ? sum / n : NAN;
 }
@@ -213,22 +213,25 @@ static bool has_row(const track *t, bool exponents)
     return exponents ? t->exponents != NULL : t->underflow > 0;
 }
 
-/* From the lowest to the highest exponent that occurs, or from the first step to the last. */
-static void find_range(const run *r, bool exponents, double *first, double *last)
+/* From the lowest to the highest exponent that occurs, or from the first step to the last; and how many columns. */
+static int find_range(const run *r, bool exponents, double *first, double *last)
 {
+    size_t points = 1;
     *first = INFINITY;
     *last = -INFINITY;
     for (size_t i = 0; i < r->track_count; i++) {
         const track *t = &r->tracks[i];
         for (int k = 0; exponents && t->exponents && k < BINS; k++) {
             *first = t->exponents[k] ? fmin(*first, k + LOWEST) : *first;
-            *last = t->exponents[k] ? fmax(*last, k + LOWEST + 1) : *last;
+            *last = t->exponents[k] ? fmax(*last, k + LOWEST) : *last;
         }
+        points = t->underflow_share.count > points ? t->underflow_share.count : points;
         for (size_t k = 0; !exponents && k < t->underflow_share.count; k++) {
             *first = fmin(*first, t->underflow_share.x[k]);
             *last = fmax(*last, t->underflow_share.x[k]);
         }
     }
+    return exponents ? (*first <= *last ? (int)(*last - *first) + 1 : 0) : points < COLUMNS ? (int)points : COLUMNS;
 }
 
 static void put_heat(FILE *out, const run *r, bool exponents)
@@ -238,15 +241,14 @@ static void put_heat(FILE *out, const run *r, bool exponents)
                                  : "Share that vanished (white: none or under 1e-6, full: all)",
               .x_title = exponents ? "exponent, base 2" : "step",
               .linear = exponents};
-    find_range(r, exponents, &first, &last);
+    h.columns = find_range(r, exponents, &first, &last);
     if (!(first <= last))
         return;
-    h.columns = exponents ? (int)(last - first) : COLUMNS;
-    h.x_first = first;
-    h.x_last = last;
+    const double width = last > first ? (last - first) / (h.columns - 1) : 1;
+    h.x_first = first - width / 2; /* a column stands around its step or exponent */
+    h.x_last = last + width / 2;
     h.row_name = need(r->track_count, sizeof *h.row_name);
     h.share = need(r->track_count * (size_t)h.columns, sizeof *h.share);
-    const double width = last > first ? (last - first) / COLUMNS : 1;
     for (size_t i = 0; i < r->track_count; i++) {
         if (!has_row(&r->tracks[i], exponents))
             continue;

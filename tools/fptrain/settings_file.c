@@ -28,15 +28,15 @@ typedef struct reading {
     size_t count, room;
     said *keys;
     trouble *why;
-    bool bad;
+    int bad; /* line of the first error; 0: none */
 } reading;
 
-/* Only the first error is told. */
+/* Only our first error is told; one of inih before it takes its place in the end. */
 static int refuse(reading *r, const char *message)
 {
     if (!r->bad)
         fail(r->why, "%s:%d: %s", r->name, r->line, message);
-    r->bad = true;
+    r->bad = r->line;
     return 0;
 }
 
@@ -113,7 +113,7 @@ bool settings_parse(settings *s, const char *text, size_t length, const char *na
         r.text += 3;
     const int line = ini_parse_stream(next_line, &r, take, &r);
     free(r.keys);
-    if (line != 0 && !r.bad)
+    if (line != 0 && (!r.bad || line < r.bad))
         fail(why, "%s:%d: neither [section] nor key = value", name, line);
     return line == 0 && !r.bad;
 }

@@ -81,7 +81,8 @@ static texture random_texture(dice *d, double light)
     const double turn = dice_between(d, 0, 1), often = dice_between(d, 0.06, 0.24), contrast = dice_between(d, 0.03, 0.2);
     for (int c = 0; c < 3; c++) {
         t.a[c] = dice_between(d, light - 0.3, light + 0.3);
-        t.b[c] = clamp_unit(t.a[c] + contrast * (dice_chance(d, 0.5) ? 1 : -1) * dice_between(d, 0.3, 1));
+        const double much = contrast * dice_between(d, 0.3, 1);
+        t.b[c] = clamp_unit(t.a[c] + (dice_chance(d, 0.5) ? much : -much));
     }
     t.kx = often * cosine(turn);
     t.ky = often * sine(turn);

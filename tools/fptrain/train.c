@@ -171,21 +171,21 @@ static void begin_epoch(trainer *t)
     t->begun = true;
 }
 
-/* One gradient computation; false: the epoch is over. */
-static bool compute_gradients(trainer *t, unsigned want, bool first, double scale, forward_result *sum, int *samples)
+/* The gradients of micro-batch k of a step; false: the epoch is over. */
+static bool compute_gradients(trainer *t, int k, unsigned want, double scale, forward_result *sum, int *samples)
 {
+    const uint64_t number = t->at.step * (uint64_t)t->settings->train.micro_batches + (uint64_t)k;
     const int n = loader_next(&t->training, t->inputs, t->labels);
     if (!n)
         return false;
     t->r->want = want;
-    rounder_begin(t->r, t->at.step);
-    if (first)
+    rounder_begin(t->r, number);
+    if (k == 0)
         optimizer_begin(t->optimizer);
     store *store = optimizer_store(t->optimizer);
-    const forward_result f = graph_forward(t->g, store, &t->r->calls, n, t->inputs, t->labels, true, t->at.step);
+    const forward_result f = graph_forward(t->g, store, &t->r->calls, n, t->inputs, t->labels, true, number);
     graph_backward(t->g, store, &t->r->calls, scaler_layers(t->scaler), scale);
     t->policy->type->after_gradients(t->policy, t->r, t->at.step);
-    t->at.step++;
     t->at.next = t->training.next;
     sum->loss += f.loss * (double)f.rows;
     sum->correct += f.correct;
@@ -202,7 +202,7 @@ bool trainer_step(trainer *t, unsigned want, bool counted, step_result *result)
     gradient_report report = {0};
     forward_result f = {0};
     int samples = 0;
-    for (int k = 0; k < s->train.micro_batches && compute_gradients(t, want, k == 0, scale, &f, &samples); k++)
+    for (int k = 0; k < s->train.micro_batches && compute_gradients(t, k, want, scale, &f, &samples); k++)
         note_overflow(t, &report);
     if (!samples)
         return false;
@@ -218,6 +218,7 @@ bool trainer_step(trainer *t, unsigned want, bool counted, step_result *result)
         if (counted)
             add_counts(&t->at.updates, optimizer_counts(t->optimizer));
     }
+    t->at.step++;
     t->at.skipped += !take;
     t->at.loss += f.loss;
     t->at.correct += f.correct;
@@ -228,7 +229,8 @@ bool trainer_step(trainer *t, unsigned want, bool counted, step_result *result)
 
 size_t trainer_steps(const trainer *t)
 {
-    return loader_batches(&t->training);
+    const size_t micro = (size_t)t->settings->train.micro_batches;
+    return (loader_batches(&t->training) + micro - 1) / micro;
 }
 
 void trainer_end_epoch(trainer *t)

@@ -25,7 +25,7 @@
 
 /* Where a run stands; part of a checkpoint as it is. */
 typedef struct position {
-    uint64_t step;    /* gradient computations so far: train.micro_batches of them to a step of the optimiser */
+    uint64_t step;    /* so far, each of train.micro_batches gradient computations */
     uint64_t epoch;
     uint64_t next;    /* sample of the epoch, in its order */
     uint64_t skipped; /* steps that the optimiser did not take */

@@ -1,0 +1,134 @@
+/* fptrain.c - forward and backward passes of the trainer in FP32: images a second, per model, backend and threads.
+ *
+ *   make bench-fptrain       BENCH="lenet onednn 1" for one line: model, backend, threads */
+#include <config.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+#include "graph.h"
+
+static int lenet(graph *g)
+{
+    int x = graph_input(g, 1, 28, 28);
+    const pool_spec half = {.kernel = 2};
+    x = graph_relu(g, graph_conv(g, x, &(conv_spec){.channels = 6, .kernel = 5, .padding = 2, .bias = true}));
+    x = graph_max_pool(g, x, &half);
+    x = graph_relu(g, graph_conv(g, x, &(conv_spec){.channels = 16, .kernel = 5, .bias = true}));
+    x = graph_max_pool(g, x, &half);
+    x = graph_relu(g, graph_linear(g, x, 120, true));
+    x = graph_relu(g, graph_linear(g, x, 84, true));
+    return graph_linear(g, x, 10, true);
+}
+
+static int conv_norm(graph *g, int x, int channels, int stride)
+{
+    return graph_batch_norm(
+        g, graph_conv(g, x, &(conv_spec){.channels = channels, .kernel = 3, .padding = 1, .stride = stride}));
+}
+
+static int resnet20(graph *g)
+{
+    int x = graph_relu(g, conv_norm(g, graph_input(g, 3, 32, 32), 16, 1));
+    for (int block = 0; block < 9; block++) {
+        const int channels = 16 << block / 3, stride = block == 3 || block == 6 ? 2 : 1;
+        const int y = conv_norm(g, graph_relu(g, conv_norm(g, x, channels, stride)), channels, 1);
+        x = graph_relu(g, graph_add(g, y, stride > 1 ? graph_shortcut(g, x, channels, stride) : x));
+    }
+    return graph_linear(g, graph_global_pool(g, x), 10, true);
+}
+
+static const struct model {
+    const char *name;
+    int (*build)(graph *g);
+    int batch;
+} models[] = {{"lenet", lenet, 64}, {"resnet20", resnet20, 128}};
+
+typedef struct plain_store {
+    store calls;
+    float **w, **dw;
+} plain_store;
+
+static const float *fetch(store *s, int p)
+{
+    return ((plain_store *)s)->w[p];
+}
+
+static float *gradient(store *s, int p)
+{
+    return ((plain_store *)s)->dw[p];
+}
+
+static void nothing(store *s, int p)
+{
+    (void)s;
+    (void)p;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median of steps over two seconds. */
+static void measure(const struct model *m, const char *backend_name, int threads)
+{
+    enum { MOST = 4096 };
+    static double taken[MOST];
+    trouble why;
+    const backend *b = backend_named(backend_name, &why);
+    if (!b) {
+        printf("%-10s %-8s %s\n", m->name, backend_name, why.text);
+        return;
+    }
+    graph *g = graph_new(1);
+    graph_cross_entropy(g, m->build(g));
+    graph_finish(g, m->batch, b, threads);
+    const size_t params = (size_t)graph_params(g), fed = graph_value(g, 0)->row * (size_t)m->batch;
+    plain_store s = {{fetch, nothing, gradient, nothing}, need(params, sizeof(float *)), need(params, sizeof(float *))};
+    for (int p = 0; p < graph_params(g); p++) {
+        s.w[p] = need(graph_param(g, p)->size, sizeof(float));
+        s.dw[p] = need(graph_param(g, p)->size, sizeof(float));
+        graph_initial(g, p, s.w[p]);
+    }
+    float *x = need(fed, sizeof *x);
+    int *labels = need((size_t)m->batch, sizeof *labels), steps = 0;
+    for (size_t i = 0; i < fed; i++)
+        x[i] = (float)random_normal(2, FOR_DATA, 0, i);
+    for (int i = 0; i < m->batch; i++)
+        labels[i] = i % 10;
+    for (double start = seconds_now(); steps < MOST && (steps < 8 || seconds_now() - start < 2); steps++) {
+        const double before = seconds_now();
+        graph_forward(g, &s.calls, NULL, m->batch, x, labels, true, 0);
+        graph_backward(g, &s.calls, NULL, NULL, 1);
+        taken[steps] = seconds_now() - before;
+    }
+    qsort(taken, (size_t)steps, sizeof *taken, by_value);
+    printf("%-10s %-8s %d thread%s %9.0f images/s\n", m->name, backend_name, threads, threads > 1 ? "s" : " ",
+           m->batch / taken[steps / 2]);
+    for (int p = 0; p < graph_params(g); p++) {
+        free(s.w[p]);
+        free(s.dw[p]);
+    }
+    free(s.w);
+    free(s.dw);
+    free(x);
+    free(labels);
+    graph_free(g);
+    backend_free(b);
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const backends[] = {"onednn", "blas"};
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        if (argc == 4 && strcmp(argv[1], models[i].name) == 0)
+            measure(&models[i], argv[2], atoi(argv[3]));
+        for (int k = 0; k < 4 && argc < 4; k++)
+            measure(&models[i], backends[k / 2], 1 + k % 2);
+    }
+    return 0;
+}

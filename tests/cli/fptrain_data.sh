@@ -1,0 +1,166 @@
+#!/bin/sh
+# fptrain data: files made by Python's own gzip and lzma are told as they are, every defect is named.
+FPEMU=$FPTRAIN
+. "$(dirname "$0")/common.sh"
+python3 -c 'import gzip, lzma, struct' >/dev/null 2>&1 || { echo 'skipped: no Python 3 to make files with'; exit 77; }
+
+# python PROGRAM
+python() {
+    python3 - <<END || failed 'python'
+import gzip, lzma, os, struct, sys
+def idx(shape, data):
+    return bytes([0, 0, 8, len(shape)]) + struct.pack(">%dI" % len(shape), *shape) + bytes(data)
+def put(name, data):
+    os.makedirs(os.path.dirname(name), exist_ok=True)
+    pack = {".gz": gzip.compress, ".xz": lzma.compress}.get(name[-3:], bytes)
+    open(name, "wb").write(pack(data))
+n, m = 30, 12
+pixels = [(7 * i + i // 12) % 256 for i in range(12 * n)]
+labels = [i * i % 10 for i in range(n)]
+def mnist(name, end, images=idx([n, 4, 3], pixels), classes=idx([n], labels)):
+    put(name + "/train-images-idx3-ubyte" + end, images)
+    put(name + "/train-labels-idx1-ubyte" + end, classes)
+    put(name + "/t10k-images-idx3-ubyte" + end, idx([m, 4, 3], pixels[:12 * m]))
+    put(name + "/t10k-labels-idx1-ubyte" + end, idx([m], labels[:m]))
+def records(first, count, coarse=False):
+    out = b""
+    for r in range(first, first + count):
+        out += bytes([r % 20] if coarse else []) + bytes([r % (100 if coarse else 10)])
+        out += bytes((r + k * (1 + c)) % 256 for c in range(3) for k in range(1024))
+    return out
+def statistics(rows):
+    n = len(rows)
+    mean = sum(rows) / n
+    return "mean %.6f, deviation %.6f" % (mean / 255, (sum((x - mean) ** 2 for x in rows) / n) ** 0.5 / 255)
+$1
+END
+}
+
+# shows TEXT ARGUMENT...: the output of data has this line
+shows() {
+    wanted=$1
+    shift
+    "$FPTRAIN" data "$@" >out 2>err || failed "data $*: $(cat err)"
+    grep -qxF -e "$wanted" out || failed "data $*: no line '$wanted' in $(cat out)"
+}
+
+# fails_data TEXT ARGUMENT...
+fails_data() {
+    wanted=$1
+    shift
+    "$FPTRAIN" data "$@" >out 2>err
+    status=$?
+    if [ $status -ne 2 ] || [ -s out ] || [ "$(wc -l <err)" -ne 1 ] || ! grep -qF -e "fptrain: data: $wanted" err; then
+        failed "data $*: status $status, wanted '$wanted', got: $(cat out err)"
+    fi
+}
+
+python 'for name, end in ("plain", ""), ("gz", ".gz"), ("xz", ".xz"):
+    mnist(name, end)
+    put(name + "/cifar/data_batch_1.bin" + end, records(0, 7))
+    put(name + "/cifar/data_batch_4.bin" + end, records(7, 2))
+    put(name + "/cifar/test_batch.bin" + end, records(3, 1))
+    put(name + "/cifar100/train.bin" + end, records(50, 3, True))
+    put(name + "/cifar100/test.bin" + end, records(99, 1, True))
+with open("numbers", "w") as f:
+    f.write(statistics(pixels) + "\n")
+    for c in range(3):
+        f.write(statistics([(r + k * (1 + c)) % 256 for r in range(9) for k in range(1024)]) + "\n")'
+{ read -r grey; read -r red; read -r green; read -r blue; } <numbers
+for kind in plain gz xz; do
+    for where in $kind mnist:$kind; do
+        shows 'mnist: 30 samples for training, 12 for testing, 10 classes, 3 x 4 pixels, 1 channel' $where
+        shows "pixels    $grey" $where
+        shows '1                     6          3' $where
+        shows '3                     0          0' $where
+        shows '9                     6          2' $where
+    done
+    for where in $kind/cifar cifar10:$kind/cifar; do
+        shows 'cifar10: 9 samples for training, 1 for testing, 10 classes, 32 x 32 pixels, 3 channels' $where
+        shows "red       $red" $where
+        shows "green     $green" $where
+        shows "blue      $blue" $where
+        shows 'cat                   1          1' $where
+        shows 'truck                 0          0' $where
+    done
+    shows 'cifar100: 3 samples for training, 1 for testing, 100 classes, 32 x 32 pixels, 3 channels' $kind/cifar100
+    shows '99                    0          1' $kind/cifar100
+done
+shows 'mnist: 5 samples for training, 12 for testing, 10 classes, 8 x 8 pixels, 1 channel' plain \
+    --set data.limit=5 --set data.pad=8
+
+printf 'to be or not to be, that is' >text
+shows 'text: 25 characters for training, 2 for testing, 12 classes' text
+shows 'o                     4          0' text:text
+shows '0x20                  7          0' text
+
+# Pictures, read back by hand
+"$FPTRAIN" data plain/cifar --png sheet.png --columns 2 --rows 2 >/dev/null || failed 'data --png'
+python 'import zlib
+png = open("sheet.png", "rb").read()
+assert png[:8] == b"\x89PNG\r\n\x1a\n"
+at, data = 8, b""
+while at < len(png):
+    size, kind = struct.unpack(">I4s", png[at:at + 8])
+    body = png[at + 8:at + 8 + size]
+    assert zlib.crc32(kind + body) == struct.unpack(">I", png[at + 8 + size:at + 12 + size])[0]
+    if kind == b"IHDR":
+        assert body == struct.pack(">IIBBBBB", 65, 65, 8, 2, 0, 0, 0), body
+    data += body if kind == b"IDAT" else b""
+    at += 12 + size
+data, rows = zlib.decompress(data), []
+for y in range(65):
+    kind, line = data[196 * y], bytearray(data[196 * y + 1:196 * (y + 1)])
+    above = rows[-1] if rows else bytes(195)
+    for i in range(195):
+        a, b, c = (line[i - 3] if i > 2 else 0), above[i], (above[i - 3] if i > 2 else 0)
+        p = min((abs(b - c), 0, a), (abs(a - c), 1, b), (abs(a + b - 2 * c), 2, c))[2]
+        line[i] = (line[i] + (0, a, b, (a + b) // 2, p)[kind]) % 256
+    rows.append(line)
+for r in range(4):
+    for y in range(32):
+        for x in range(32):
+            got = rows[r // 2 * 33 + y][3 * (r % 2 * 33 + x):][:3]
+            assert got == bytes((r + (32 * y + x) * (1 + c)) % 256 for c in range(3)), (r, x, y)
+assert all(rows[y][3 * 32:3 * 33] == b"\x60\x60\x60" for y in range(65))'
+"$FPTRAIN" data digits --show --rows 1 --columns 1 --set data.train_count=1 --set data.test_count=1 >out || failed '--show'
+holds "$(grep -c '▀' out)" -eq 14
+fails_data 'a text has no pictures' text --png no.png
+fails_data 'no/such.png: No such file' plain --png no/such.png
+
+# Defects
+python 'images = idx([n, 4, 3], pixels)
+mnist("more", "", classes=idx([n + 1], labels + [0]))
+mnist("label", "", classes=idx([n], labels[:-1] + [10]))
+mnist("cut", "", images=images[:-1])
+mnist("tail", "", images=images + b"x")
+mnist("swapped", "", images=idx([n], labels))
+mnist("size", "", images=idx([n, 3, 4], pixels))
+mnist("none", "", images=idx([0, 4, 3], []))
+mnist("bad.gz", "")
+put("packed/train-images-idx3-ubyte.gz", images)
+open("packed/train-images-idx3-ubyte.gz", "r+b").truncate(40)
+put("batch/test_batch.bin", records(0, 1)[:-1])
+put("batch/data_batch_1.bin", records(0, 1))
+put("fine/train.bin", b"\0d" + bytes(3072))
+put("fine/test.bin", records(0, 1, True))
+os.mkdir("empty")'
+fails_data "more: 30 images but 31 labels of 'train'" more
+fails_data "label: label 10 of sample 29 of 'train' is not in 0..9" label
+fails_data 'cut/train-images-idx3-ubyte: truncated: 360 bytes of data expected, 359 found' cut
+fails_data 'tail/train-images-idx3-ubyte: has bytes after its data' tail
+fails_data 'swapped/train-images-idx3-ubyte: 1 dimensions, 3 expected' swapped
+fails_data 'size: training images have 4x3 pixels, test images 3x4' size
+fails_data 'none/train-images-idx3-ubyte: an extent of 0' none
+fails_data 'packed/train-images-idx3-ubyte.gz: truncated: the gzip data end early' packed
+fails_data 'batch/test_batch.bin: truncated: 3072 of the 3073 bytes of record 0' batch
+fails_data 'fine/train.bin: label 100 of record 0 is not in 0..99' fine
+fails_data 'empty: neither IDX files' empty
+fails_data 'nowhere: no file train-images-idx3-ubyte' mnist:nowhere
+fails_data 'nowhere: No such file' nowhere
+fails_data 'empty: is a directory' text:empty
+fails_data 'one data set at a time' digits shapes
+fails_data "unknown option, or a value is missing: '--colour'" --colour
+fails_data "--rows: '0' is not in 1..1000" --rows 0
+
+finish

@@ -1,0 +1,44 @@
+#!/bin/sh
+# fptrain data on the data sets themselves: counts and means that their descriptions give. FPTRAIN_DATA says where they
+# are, else a directory beside the source.
+FPEMU=$FPTRAIN
+data=${FPTRAIN_DATA:-$(cd "$(dirname "$0")/../../.." && pwd)/shared/data}
+[ -d "$data/mnist" ] || { echo "skipped: no data in $data (FPTRAIN_DATA)"; exit 77; }
+. "$(dirname "$0")/common.sh"
+
+# shows TEXT ARGUMENT...: the output of data has this line
+shows() {
+    wanted=$1
+    shift
+    "$FPTRAIN" data "$@" >out 2>err || failed "data $*: $(cat err)"
+    grep -qxF -e "$wanted" out || failed "data $*: no line '$wanted' in $(cat out)"
+}
+
+# counts CLASS TRAINING TEST: of the data set shown last
+counts() {
+    grep -qxF -e "$(printf '%-12s %10d %10d' "$1" "$2" "$3")" out || failed "class $1: not $2 and $3"
+}
+
+shows 'mnist: 60000 samples for training, 10000 for testing, 10 classes, 28 x 28 pixels, 1 channel' "$data/mnist"
+counts 0 5923 980
+counts 1 6742 1135
+counts 2 5958 1032
+counts 3 6131 1010
+counts 4 5842 982
+counts 5 5421 892
+counts 6 5918 958
+counts 7 6265 1028
+counts 8 5851 974
+counts 9 5949 1009
+grep -q 'mean 0.13066' out || failed 'the mean of MNIST' # 33.318 of 255
+if [ -d "$data/cifar10" ]; then
+    shows 'cifar10: 20000 samples for training, 10000 for testing, 10 classes, 32 x 32 pixels, 3 channels' "$data/cifar10"
+    counts airplane 1989 1000
+    counts cat 2011 1000
+    counts truck 1966 1000
+    grep -q '^red *mean 0.4926' out || failed 'the mean of CIFAR-10' # (125.79 + 125.46) / 2 of 255
+fi
+if [ -f "$data/tinyshakespeare/input.txt" ]; then
+    shows 'text: 1003855 characters for training, 111539 for testing, 65 classes' "$data/tinyshakespeare/input.txt"
+fi
+finish

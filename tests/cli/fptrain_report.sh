@@ -1,0 +1,108 @@
+#!/bin/sh
+# fptrain report: the page of runs written by hand has their numbers, is well-formed, escapes, and needs nothing else.
+FPEMU=$FPTRAIN
+. "$(dirname "$0")/common.sh"
+
+# fails_report TEXT ARGUMENT...
+fails_report() {
+    wanted=$1
+    shift
+    "$FPTRAIN" report "$@" >out 2>err
+    status=$?
+    if [ $status -ne 2 ] || [ -s out ] || [ "$(wc -l <err)" -ne 1 ] || ! grep -qF -e "fptrain: report: $wanted" err; then
+        failed "report $*: status $status, wanted '$wanted', got: $(cat out err)"
+    fi
+}
+
+odd='a<b>&"c'
+mkdir one "$odd"
+cat >one/settings.ini <<END
+[train]
+lr = 0.1
+epochs = 2
+[formats]
+w = e4m3fn sr
+END
+cat >one/log.jsonl <<END
+{"step":10,"epoch":1,"loss":2.5,"lr":0.1,"scale":1024,"accuracy":0.1,"skipped":false,"skipped_so_far":0,"seconds":1,"tensors":[{"name":"conv1.dv","role":"dv","count":1000,"nan":0,"overflow":3,"underflow":250,"histogram":{"first":-3,"counts":[1,5,2]}},{"name":"conv1.weight","role":"w","count":1000,"nan":0,"overflow":0,"underflow":0}]}
+{"step":10,"epoch":1,"test_loss":1.2,"test_accuracy":0.9125,"test_accuracy_fp32":0.92,"seconds":2}
+{"step":20,"epoch":2,"loss":"inf","lr":0.1,"scale":512,"accuracy":0.2,"skipped":true,"skipped_so_far":4,"seconds":3,"tensors":[{"name":"conv1.dv","role":"dv","count":1000,"nan":0,"overflow":1,"underflow":50}]}
+{"step":20,"epoch":2,"test_loss":1.5,"test_accuracy":0.875,"test_accuracy_fp32":0.88,"seconds":4.25}
+{"step":30,"epo
+END
+truncate -s -1 one/log.jsonl # a line that is being written has no end
+printf '{"finished": true, "notes": {"ratio <r>": 0.125}}' >one/summary.json
+printf '[train]\nlr = 0.2\n[model]\nname = <script>alert(1)</script>\n' >"$odd/settings.ini"
+printf '{"step":1,"epoch":1,"loss":3,"scale":1,"seconds":0.5}\n' >"$odd/log.jsonl"
+
+"$FPTRAIN" report one "$odd" -o page.html >out 2>err || failed "report: $(cat err)"
+holds ! -s out
+for text in '<th class="t">train.lr</th>' '<td class="t">0.1</td>' '<td class="t">0.2</td>' '<td class="t">w=e4m3fn sr</td>' \
+    '<td>91.25 %</td><td>1</td><td>87.50 %</td><td>88.00 %</td><td>inf</td>' \
+    '<td title="4 of 3000">0.00133</td><td title="300 of 3000">0.1</td><td title="0 of 3000">0</td>' \
+    '<td>20</td><td>4</td><td>4.2 s</td><td>0.125</td>' '<th>ratio &#60;r&#62;</th>' 'a&#60;b&#62;&#38;&#34;c' \
+    '<td class="t">&#60;script&#62;alert(1)&#60;/script&#62;</td>' '<td>1 (not finished)</td>' \
+    'prefers-color-scheme:dark' '@media print' 'conv1.dv'; do
+    grep -qF -e "$text" page.html || failed "the page lacks $text"
+done
+# Every key that is the same in both has no column; weights, in which nothing vanished, have no row.
+for text in 'train.seed' '<script' 'conv1.weight' 'http' 'url(' 'src=' '@import' '<link'; do
+    ! grep -qF -e "$text" page.html || failed "the page has $text"
+done
+holds "$(grep -c '<figure>' page.html)" -eq 6 # four kinds of curves, and of one run what vanished and exponents
+if python3 -c 'import xml.dom' 2>/dev/null; then
+    python3 - page.html <<'END' || failed 'the page is not well-formed'
+import re, sys, xml.dom.minidom
+text = open(sys.argv[1], encoding="utf-8").read()
+text = re.sub(r"^<!DOCTYPE html>|<meta [^>]*>", "", text)
+page = xml.dom.minidom.parseString(text)
+curves = [p for p in page.getElementsByTagName("path") if p.getAttribute("class").startswith("curve")]
+for p in curves:
+    assert re.fullmatch(r"([MLHhv]-?[0-9. ]+)*", p.getAttribute("d")), p.getAttribute("d")
+# The scale falls from 2^10 to 2^9 in the first run; 2^0 is that of the second: highest, lower, lowest on the paper.
+scale = [s for s in page.getElementsByTagName("svg") if "Scale of" in s.toxml()][0]
+one, two = [p.getAttribute("d") for p in scale.getElementsByTagName("path") if p.getAttribute("class").startswith("curve")]
+first, second = re.findall(r"[ML]([0-9.]+) ([0-9.]+)", one)
+third = re.findall(r"M([0-9.]+) ([0-9.]+)", two)[0]
+assert float(first[0]) < float(second[0]) and float(third[0]) < float(first[0])
+assert float(first[1]) < float(second[1]) < float(third[1])
+assert abs((float(third[1]) - float(first[1])) / (float(second[1]) - float(first[1])) - 10) < 0.1
+# Exponents -3, -2, -1: shares 0.2, 1, 0.4 of the most frequent.
+heat = [s for s in page.getElementsByTagName("svg") if "Exponents" in s.toxml()][0]
+assert [r.getAttribute("opacity") for r in heat.getElementsByTagName("rect")] == ["0.20", "1.00", "0.40"]
+END
+fi
+
+"$FPTRAIN" report "$odd" --output alone.html || failed 'report of one'
+grep -qF '<th class="t">model.name</th>' alone.html || failed 'a single run shows what is not the default'
+fails_report 'none/settings.ini: No such file' none -o no.html
+fails_report 'directories of runs and -o FILE expected' one
+fails_report 'directories of runs and -o FILE expected' -o no.html
+fails_report 'no/page.html: No such file' one -o no/page.html
+mkdir bad
+cp one/settings.ini bad
+printf '{"step":1,"loss":1}\n[1]\n' >bad/log.jsonl
+fails_report 'bad/log.jsonl:2: no JSON object with a step' bad -o no.html
+printf '[train]\nlr = 0.1\nspeed = 4\n' >bad/settings.ini
+fails_report 'bad/settings.ini:3: section [train] has no key' bad -o no.html
+holds ! -e no.html
+
+# What the program says of itself
+"$FPTRAIN" --version | grep -qx 'fptrain [0-9.]*' || failed '--version'
+"$FPTRAIN" help config >keys || failed 'help config'
+grep -v '^ *#' keys >keys.ini
+printf '{"step":1,"loss":1}\n' >bad/log.jsonl
+cp keys.ini bad/settings.ini # the defaults are settings themselves
+"$FPTRAIN" report bad -o page.html || failed 'the defaults as a file'
+for command in data report help; do
+    "$FPTRAIN" $command --help | grep -q "^Usage: fptrain $command" || failed "$command --help"
+done
+"$FPTRAIN" 2>err
+holds $? -eq 2
+"$FPTRAIN" nothing 2>err
+grep -qx "fptrain: unknown command 'nothing'; see 'fptrain --help'" err || failed 'unknown command'
+if [ -c /dev/full ]; then
+    "$FPTRAIN" help >/dev/full 2>err
+    holds $? -eq 1
+fi
+finish

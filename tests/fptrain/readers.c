@@ -1,0 +1,378 @@
+/* readers.c - data files of the trainer, made here byte by byte: what they hold is read, every cut or excess is told. */
+#define _POSIX_C_SOURCE 200809L
+#include "../../tools/fptrain/readers.h"
+
+#include <check.h> /* after ours: it has a macro of the name of one of our functions */
+#include <lzma.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#if defined __has_feature
+#define SANITIZED __has_feature(address_sanitizer)
+#elif defined __SANITIZE_ADDRESS__
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
+static trouble why;
+
+static source *from_memory(const void *bytes, size_t length)
+{
+    FILE *file = tmpfile();
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_eq(fwrite(bytes, 1, length, file), length);
+    rewind(file);
+    source *s = source_from(file, "memory", &why);
+    ck_assert_ptr_nonnull(s);
+    return s;
+}
+
+/* Two images of 2 rows and 3 columns. */
+static const uint8_t images[] = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 255};
+
+static bool read_idx(const void *bytes, size_t length, int dimensions, idx *x)
+{
+    source *s = from_memory(bytes, length);
+    const bool good = idx_read(x, s, dimensions, &why);
+    source_close(s);
+    return good;
+}
+
+static void refused_idx(const void *bytes, size_t length, int dimensions, const char *reason)
+{
+    idx x;
+    ck_assert_msg(!read_idx(bytes, length, dimensions, &x), "taken: %s", reason);
+    ck_assert_msg(strstr(why.text, reason) != NULL, "'%s' instead of '%s'", why.text, reason);
+    ck_assert_ptr_null(x.bytes);
+}
+
+START_TEST(idx_file)
+{
+    idx x;
+    ck_assert(read_idx(images, sizeof images, 3, &x));
+    ck_assert_uint_eq(x.extent[0], 2);
+    ck_assert_uint_eq(x.extent[1], 2);
+    ck_assert_uint_eq(x.extent[2], 3);
+    ck_assert_uint_eq(x.count, 12);
+    ck_assert_mem_eq(x.bytes, images + 16, 12);
+    free(x.bytes);
+}
+END_TEST
+
+START_TEST(idx_cut_anywhere)
+{
+    for (size_t length = 0; length < sizeof images; length++)
+        refused_idx(images, length, 3, "truncated");
+}
+END_TEST
+
+START_TEST(idx_header)
+{
+    static const struct {
+        size_t at;
+        uint8_t byte;
+        const char *reason;
+    } changes[] = {{0, 1, "not an IDX file"}, {1, 7, "not an IDX file"}, {2, 0x0d, "type 0x0d"},
+                   {3, 1, "1 dimensions"},    {7, 1, "after its data"},  {7, 0, "extent of 0"},
+                   {11, 0, "extent of 0"},    {8, 1, "extent of 16777218"}, {15, 4, "truncated"}};
+    uint8_t bytes[sizeof images];
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        memcpy(bytes, images, sizeof images);
+        bytes[changes[i].at] = changes[i].byte;
+        refused_idx(bytes, sizeof bytes, 3, changes[i].reason);
+    }
+    refused_idx(images, sizeof images, 1, "3 dimensions, 1 expected");
+}
+END_TEST
+
+/* What a header asks for is not reserved before that much has come. */
+START_TEST(idx_promises)
+{
+    static const uint8_t two_gib[] = {0, 0, 8, 1, 0x80, 0, 0, 0, 1, 2, 3};
+    static const uint8_t endless[] = {0, 0, 8, 3, 255, 255, 255, 255, 0, 0, 16, 0, 0, 0, 16, 0, 1};
+#if !SANITIZED /* which reserves far more itself */
+    ck_assert_int_eq(setrlimit(RLIMIT_AS, &(struct rlimit){1 << 30, 1 << 30}), 0); /* of this test's own process */
+#endif
+    refused_idx(two_gib, sizeof two_gib, 1, "truncated: 2147483648 bytes of data expected, 3 found");
+    refused_idx(endless, sizeof endless, 3, "asks for more than");
+}
+END_TEST
+
+static size_t make_gzip(const uint8_t *from, size_t length, uint8_t *to, size_t room)
+{
+    z_stream z = {.next_in = (Bytef *)(uintptr_t)from, .avail_in = (uInt)length, .next_out = to, .avail_out = (uInt)room};
+    ck_assert_int_eq(deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    ck_assert_int_eq(deflate(&z, Z_FINISH), Z_STREAM_END);
+    deflateEnd(&z);
+    return z.total_out;
+}
+
+static size_t make_xz(const uint8_t *from, size_t length, uint8_t *to, size_t room)
+{
+    size_t size = 0;
+    ck_assert_int_eq(lzma_easy_buffer_encode(6, LZMA_CHECK_CRC32, NULL, from, length, to, &size, room), LZMA_OK);
+    return size;
+}
+
+START_TEST(packed)
+{
+    uint8_t bytes[512];
+    idx x;
+    for (int kind = 0; kind < 2; kind++) {
+        size_t (*const make)(const uint8_t *, size_t, uint8_t *, size_t) = kind ? make_xz : make_gzip;
+        const size_t length = make(images, sizeof images, bytes, sizeof bytes);
+        ck_assert(read_idx(bytes, length, 3, &x));
+        ck_assert_mem_eq(x.bytes, images + 16, 12);
+        free(x.bytes);
+        for (size_t cut = 2; cut < length; cut++)
+            refused_idx(bytes, cut, 3, "truncated");
+        bytes[length] = 'x';
+        refused_idx(bytes, length + 1, 3, kind ? "xz" : "gzip");
+        bytes[length - 6] ^= 1; /* of the checksums */
+        refused_idx(bytes, length, 3, "damaged");
+        /* Two members, one after the other, are the bytes of both. */
+        size_t two = make(images, 20, bytes, sizeof bytes);
+        two += make(images + 20, sizeof images - 20, bytes + two, sizeof bytes - two);
+        ck_assert_msg(read_idx(bytes, two, 3, &x), "%s", why.text);
+        ck_assert_mem_eq(x.bytes, images + 16, 12);
+        free(x.bytes);
+    }
+}
+END_TEST
+
+/* Record r: labels r (and 10 r before it where there are two), then bytes that depend on place and record. */
+static uint8_t *records(int label_bytes, int count, size_t *length)
+{
+    const size_t size = (size_t)label_bytes + 3072;
+    uint8_t *bytes = calloc((size_t)count, size);
+    for (int r = 0; r < count; r++) {
+        uint8_t *to = bytes + (size_t)r * size;
+        to[0] = (uint8_t)(10 * r);
+        to[label_bytes - 1] = (uint8_t)r;
+        for (int i = 0; i < 3072; i++)
+            to[label_bytes + i] = (uint8_t)(i * 7 + r);
+    }
+    *length = (size_t)count * size;
+    return bytes;
+}
+
+static bool read_records(const uint8_t *bytes, size_t length, int label_bytes, int classes, split *to)
+{
+    source *s = from_memory(bytes, length);
+    const bool good = cifar_read(to, s, label_bytes, classes, &why);
+    source_close(s);
+    return good;
+}
+
+static void drop(split *s)
+{
+    free(s->pixels);
+    free(s->labels);
+    *s = (split){0, NULL, NULL};
+}
+
+START_TEST(cifar_records)
+{
+    for (int label_bytes = 1; label_bytes <= 2; label_bytes++) {
+        size_t length;
+        split s = {0, NULL, NULL};
+        uint8_t *bytes = records(label_bytes, 3, &length);
+        for (int part = 0; part < 2; part++) { /* a second file is added to the first */
+            ck_assert_msg(read_records(bytes, length, label_bytes, 10, &s), "%s", why.text);
+            ck_assert_uint_eq(s.count, 3 * (size_t)(part + 1));
+        }
+        for (size_t r = 0; r < 6; r++) {
+            ck_assert_uint_eq(s.labels[r], r % 3);
+            ck_assert_uint_eq(s.pixels[r * 3072 + 1000], (7000 + r % 3) & 255);
+        }
+        drop(&s);
+        bytes[label_bytes - 1] = 10;
+        ck_assert(!read_records(bytes, length, label_bytes, 10, &s));
+        ck_assert_str_eq(why.text, "memory: label 10 of record 0 is not in 0..9");
+        drop(&s);
+        free(bytes);
+    }
+}
+END_TEST
+
+START_TEST(cifar_cut_anywhere)
+{
+    size_t length;
+    uint8_t *bytes = records(1, 2, &length);
+    for (size_t cut = 0; cut < length; cut += cut < 8 || cut > length - 8 ? 1 : 61) {
+        split s = {0, NULL, NULL};
+        const bool whole = cut == 3073;
+        ck_assert(read_records(bytes, cut, 1, 10, &s) == whole);
+        ck_assert_ptr_nonnull(whole ? bytes : (void *)strstr(why.text, cut ? "truncated" : "no records"));
+        drop(&s);
+    }
+    free(bytes);
+}
+END_TEST
+
+START_TEST(text_classes)
+{
+    static const char text[] = "banana bandana cabana!\xff";
+    static const char classes[] = " !abcdn\xff"; /* sorted */
+    dataset d = {.classes = 0};
+    source *s = from_memory(text, sizeof text - 1);
+    ck_assert(text_read(&d, s, &why));
+    source_close(s);
+    ck_assert_int_eq(d.classes, 8);
+    ck_assert_uint_eq(d.text_length, 23);
+    ck_assert_uint_eq(d.test.count, 2);
+    ck_assert_uint_eq(d.train.count, 21);
+    ck_assert_mem_eq(d.byte_of, classes, 8);
+    for (size_t i = 0; i < 23; i++)
+        ck_assert_int_eq(d.byte_of[d.text[i]], (uint8_t)text[i]);
+    dataset_free(&d);
+    s = from_memory(text, 19);
+    ck_assert(!text_read(&d, s, &why));
+    ck_assert_ptr_nonnull(strstr(why.text, "a text of 19 bytes"));
+    source_close(s);
+    dataset_free(&d);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------------ generated */
+
+static dataset generated(const char *name, const dataset_options *options)
+{
+    dataset d;
+    ck_assert_msg(dataset_open(&d, name, options, &why), "%s", why.text);
+    return d;
+}
+
+/* A change of these numbers is a change of all results on generated data: it is one for NEWS. */
+START_TEST(pictures_stay_the_same)
+{
+    static const struct {
+        const char *name;
+        size_t size;
+        uint32_t train, test;
+    } known[] = {{"digits", 784, 0xce46812f, 0xa9115b92}, {"shapes", 3072, 0x9c6000b4, 0x32690791}};
+    for (int i = 0; i < 2; i++) {
+        dataset d = generated(known[i].name, &(dataset_options){.seed = 1, .train_count = 300, .test_count = 100});
+        ck_assert_uint_eq(crc32(0, d.train.pixels, (uInt)(300 * known[i].size)), known[i].train);
+        ck_assert_uint_eq(crc32(0, d.test.pixels, (uInt)(100 * known[i].size)), known[i].test);
+        dataset_free(&d);
+    }
+}
+END_TEST
+
+START_TEST(a_sample_depends_on_its_number_alone)
+{
+    for (int i = 0; i < 2; i++) {
+        const char *name = i ? "shapes" : "digits";
+        dataset few = generated(name, &(dataset_options){.seed = 5, .train_count = 20, .test_count = 20});
+        dataset many = generated(name, &(dataset_options){.seed = 5, .train_count = 200, .test_count = 30});
+        dataset other = generated(name, &(dataset_options){.seed = 6, .train_count = 20, .test_count = 20});
+        const size_t size = (size_t)(few.c * few.h * few.w) * 20;
+        ck_assert_mem_eq(few.train.pixels, many.train.pixels, size);
+        ck_assert_mem_eq(few.train.labels, many.train.labels, 20);
+        ck_assert_mem_eq(few.test.pixels, many.test.pixels, size);
+        ck_assert_mem_ne(few.train.pixels, few.test.pixels, size);
+        ck_assert_mem_ne(few.train.pixels, other.train.pixels, size);
+        dataset_free(&few);
+        dataset_free(&many);
+        dataset_free(&other);
+    }
+}
+END_TEST
+
+/* The mean picture of a class is closer to a digit than those of the others, far more often than by chance. */
+START_TEST(digits_can_be_told)
+{
+    enum { TRAIN = 2000, TEST = 500, SIZE = 784 };
+    static double mean[10][SIZE];
+    double count[10] = {0};
+    dataset d = generated("digits", &(dataset_options){.seed = 3, .train_count = TRAIN, .test_count = TEST});
+    for (size_t i = 0; i < TRAIN; i++) {
+        count[d.train.labels[i]]++;
+        for (size_t k = 0; k < SIZE; k++)
+            mean[d.train.labels[i]][k] += d.train.pixels[i * SIZE + k];
+    }
+    int right = 0;
+    for (size_t i = 0; i < TEST; i++) {
+        int best = 0;
+        double least = 1e30;
+        for (int c = 0; c < 10; c++) {
+            double distance = 0;
+            for (size_t k = 0; k < SIZE; k++) {
+                const double e = d.test.pixels[i * SIZE + k] - mean[c][k] / count[c];
+                distance += e * e;
+            }
+            best = distance < least ? c : best;
+            least = distance < least ? distance : least;
+        }
+        right += best == d.test.labels[i];
+    }
+    for (int c = 0; c < 10; c++)
+        ck_assert(count[c] > 140 && count[c] < 260);
+    ck_assert_msg(right > TEST / 2 && right < TEST * 9 / 10, "%d of %d", right, TEST);
+    dataset_free(&d);
+}
+END_TEST
+
+START_TEST(padding_and_limit)
+{
+    dataset plain = generated("digits", &(dataset_options){.seed = 2, .train_count = 50, .test_count = 10});
+    dataset d = generated(
+        "digits", &(dataset_options){.seed = 2, .train_count = 50, .test_count = 10, .limit = 20, .width = 32, .height = 30});
+    ck_assert_int_eq(d.w, 32);
+    ck_assert_int_eq(d.h, 30);
+    ck_assert_uint_eq(d.train.count, 20);
+    ck_assert_uint_eq(d.test.count, 10);
+    for (size_t i = 0; i < 10; i++)
+        for (int y = 0; y < 30; y++)
+            for (int x = 0; x < 32; x++) {
+                const bool in = y >= 1 && y < 29 && x >= 2 && x < 30;
+                const int expected = in ? plain.test.pixels[i * 784 + (size_t)((y - 1) * 28 + x - 2)] : 0;
+                ck_assert_int_eq(d.test.pixels[i * 960 + (size_t)(y * 32 + x)], expected);
+            }
+    /* Twenty different ones of the fifty. */
+    bool taken[50] = {false};
+    for (size_t i = 0; i < 20; i++) {
+        size_t k = 0;
+        while (k < 50 && (taken[k] || memcmp(&d.train.pixels[i * 960 + 34], &plain.train.pixels[k * 784], 28) != 0 ||
+                          memcmp(&d.train.pixels[i * 960 + 34 + 15 * 32], &plain.train.pixels[k * 784 + 15 * 28], 28) != 0))
+            k++;
+        ck_assert_uint_lt(k, 50);
+        ck_assert_uint_eq(d.train.labels[i], plain.train.labels[k]);
+        taken[k] = true;
+    }
+    ck_assert(!dataset_open(&d, "digits", &(dataset_options){.train_count = 1, .test_count = 1, .width = 20}, &why));
+    ck_assert_str_eq(why.text, "images of 28x28 pixels cannot be padded to 20x28");
+    dataset_free(&plain);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("readers");
+    TCase *tests = tcase_create("files and pictures");
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, idx_file);
+    tcase_add_test(tests, idx_cut_anywhere);
+    tcase_add_test(tests, idx_header);
+    tcase_add_test(tests, idx_promises);
+    tcase_add_test(tests, packed);
+    tcase_add_test(tests, cifar_records);
+    tcase_add_test(tests, cifar_cut_anywhere);
+    tcase_add_test(tests, text_classes);
+    tcase_add_test(tests, pictures_stay_the_same);
+    tcase_add_test(tests, a_sample_depends_on_its_number_alone);
+    tcase_add_test(tests, digits_can_be_told);
+    tcase_add_test(tests, padding_and_limit);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    const int failures = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failures != 0;
+}

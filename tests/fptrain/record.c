@@ -1,0 +1,212 @@
+/* record.c - logs of the trainer: read back by jansson, they hold what was said; a resumed run cuts what comes again. */
+#define _POSIX_C_SOURCE 200809L
+#include "../../tools/fptrain/record.h"
+
+#include <check.h> /* after ours: it has a macro of the name of one of our functions */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static trouble why;
+
+static record *open_record(const char *directory, uint64_t step)
+{
+    settings s;
+    settings_default(&s);
+    ck_assert(settings_set(&s, "output", "directory", directory, &why));
+    ck_assert(settings_set(&s, "formats", "w", "e4m3fn sr", &why));
+    record *r = record_open(&s, step, &why);
+    ck_assert_msg(r != NULL, "%s", why.text);
+    settings_free(&s);
+    return r;
+}
+
+static void say_step(record *r, uint64_t step)
+{
+    uint64_t counts[40] = {0};
+    fpemu_stats stats = {.want = FPEMU_HISTOGRAM | FPEMU_SUMS, .count = 100, .underflow = 5 + step, .overflow = 2,
+                         .histogram = counts, .histogram_first = -20, .histogram_length = 40, .max_abs = INFINITY};
+    counts[3] = 7; /* exponent -18 */
+    counts[5] = 9;
+    record_begin(r, &(record_step){.step = step, .epoch = 1, .loss = step == 3 ? NAN : 0.1 + (double)step, .lr = 0.05,
+                                   .scale = 1024, .accuracy = 0.5, .skipped = step == 2, .skipped_so_far = step >= 2,
+                                   .seconds = 2.5});
+    record_tensor(r, "conv1.dv", ROLE_DV, &stats);
+    stats.want = 0;
+    record_tensor(r, "conv1.weight", ROLE_W, &stats);
+    ck_assert(record_end(r, &why));
+}
+
+static void say_epoch(record *r, uint64_t step, int epoch, double accuracy)
+{
+    ck_assert(record_epoch_end(
+        r, &(record_epoch){.step = step, .epoch = epoch, .test_loss = 0.5, .test_accuracy = accuracy,
+                           .test_accuracy_fp32 = accuracy + 0.01, .seconds = 3}, &why));
+}
+
+/* The lines of the log. */
+static int read_log(const char *directory, json_t *lines[20])
+{
+    char path[64], text[4096];
+    int count = 0;
+    snprintf(path, sizeof path, "%s/log.jsonl", directory);
+    FILE *file = fopen(path, "r");
+    ck_assert_ptr_nonnull(file);
+    while (fgets(text, sizeof text, file)) {
+        lines[count] = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+        ck_assert_ptr_nonnull(lines[count++]);
+    }
+    fclose(file);
+    return count;
+}
+
+static double real(const json_t *o, const char *key)
+{
+    return json_number_value(json_object_get(o, key));
+}
+
+static void remove_directory(const char *directory)
+{
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", directory);
+    ck_assert_int_eq(system(command), 0);
+}
+
+START_TEST(lines)
+{
+    char directory[] = "record-XXXXXX";
+    json_t *line[20];
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    record *r = open_record(directory, 0);
+    say_step(r, 1);
+    say_step(r, 2);
+    say_step(r, 3);
+    say_epoch(r, 3, 1, 0.75);
+    record_close(r);
+    ck_assert_int_eq(read_log(directory, line), 4);
+    ck_assert_int_eq(json_integer_value(json_object_get(line[1], "step")), 2);
+    ck_assert(real(line[1], "loss") == 0.1 + 2 && real(line[1], "scale") == 1024 && real(line[1], "lr") == 0.05);
+    ck_assert(json_is_true(json_object_get(line[1], "skipped")) && json_is_false(json_object_get(line[0], "skipped")));
+    ck_assert_str_eq(json_string_value(json_object_get(line[2], "loss")), "nan");
+    const json_t *tensors = json_object_get(line[0], "tensors"), *t = json_array_get(tensors, 0);
+    ck_assert_uint_eq(json_array_size(tensors), 2);
+    ck_assert_str_eq(json_string_value(json_object_get(t, "name")), "conv1.dv");
+    ck_assert_str_eq(json_string_value(json_object_get(t, "role")), "dv");
+    ck_assert(real(t, "count") == 100 && real(t, "underflow") == 6 && real(t, "overflow") == 2);
+    ck_assert_str_eq(json_string_value(json_object_get(t, "max_abs")), "inf");
+    const json_t *histogram = json_object_get(t, "histogram"), *counts = json_object_get(histogram, "counts");
+    ck_assert(real(histogram, "first") == -18);
+    ck_assert_uint_eq(json_array_size(counts), 3);
+    ck_assert_int_eq(json_integer_value(json_array_get(counts, 0)), 7);
+    ck_assert_int_eq(json_integer_value(json_array_get(counts, 1)), 0);
+    ck_assert_int_eq(json_integer_value(json_array_get(counts, 2)), 9);
+    t = json_array_get(tensors, 1);
+    ck_assert_str_eq(json_string_value(json_object_get(t, "role")), "w");
+    ck_assert_ptr_null(json_object_get(t, "histogram"));
+    ck_assert_ptr_null(json_object_get(t, "sqnr_db"));
+    ck_assert(real(line[3], "test_accuracy") == 0.75 && real(line[3], "test_accuracy_fp32") == 0.76);
+    for (int i = 0; i < 4; i++)
+        json_decref(line[i]);
+    remove_directory(directory);
+}
+END_TEST
+
+START_TEST(resumed)
+{
+    char directory[] = "record-XXXXXX", path[64];
+    json_t *line[20];
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    record *r = open_record(directory, 0);
+    say_step(r, 1);
+    say_epoch(r, 1, 1, 0.9);
+    say_step(r, 2);
+    say_step(r, 4);
+    say_epoch(r, 4, 2, 0.99);
+    record_close(r);
+    snprintf(path, sizeof path, "%s/log.jsonl", directory);
+    FILE *torn = fopen(path, "a"); /* killed in the middle of a line */
+    fputs("{\"step\":5,\"lo", torn);
+    fclose(torn);
+    r = open_record(directory, 2);
+    say_step(r, 3);
+    say_epoch(r, 3, 2, 0.8);
+    record_note(r, "ratio", 0.25);
+    ck_assert(record_summary(r, true, &why));
+    record_close(r);
+    static const int steps[] = {1, 1, 2, 3, 3};
+    ck_assert_int_eq(read_log(directory, line), 5);
+    for (int i = 0; i < 5; i++) {
+        ck_assert_int_eq(json_integer_value(json_object_get(line[i], "step")), steps[i]);
+        json_decref(line[i]);
+    }
+    snprintf(path, sizeof path, "%s/summary.json", directory);
+    json_t *summary = json_load_file(path, 0, NULL);
+    ck_assert_ptr_nonnull(summary);
+    ck_assert(real(summary, "best_accuracy") == 0.9 && real(summary, "last_accuracy") == 0.8);
+    ck_assert(real(summary, "best_epoch") == 1 && real(summary, "steps") == 3 && real(summary, "skipped") == 1);
+    ck_assert(real(summary, "underflow") == 2 * (6 + 7 + 8) && real(summary, "overflow") == 12);
+    ck_assert(real(summary, "elements") == 600);
+    ck_assert(json_is_true(json_object_get(summary, "finished")));
+    ck_assert(real(json_object_get(summary, "notes"), "ratio") == 0.25);
+    const json_t *all = json_object_get(summary, "settings");
+    ck_assert_str_eq(json_string_value(json_object_get(all, "formats.w")), "e4m3fn sr");
+    ck_assert_str_eq(json_string_value(json_object_get(all, "train.lr")), "0.05");
+    json_decref(summary);
+    /* From the start: nothing of it stays. */
+    r = open_record(directory, 0);
+    record_close(r);
+    ck_assert_int_eq(read_log(directory, line), 0);
+    remove_directory(directory);
+}
+END_TEST
+
+/* A last line whose end is missing goes, even if it reads well: the next one would be glued to it. */
+START_TEST(torn_line)
+{
+    char directory[] = "record-XXXXXX", path[64];
+    json_t *line[20];
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/log.jsonl", directory);
+    FILE *torn = fopen(path, "w");
+    fputs("{\"step\":1}\n{\"step\":2}", torn);
+    fclose(torn);
+    record *r = open_record(directory, 2);
+    say_step(r, 2);
+    record_close(r);
+    ck_assert_int_eq(read_log(directory, line), 2);
+    ck_assert_ptr_nonnull(json_object_get(line[1], "loss"));
+    json_decref(line[0]);
+    json_decref(line[1]);
+    remove_directory(directory);
+}
+END_TEST
+
+START_TEST(no_directory)
+{
+    settings s;
+    settings_default(&s);
+    ck_assert(settings_set(&s, "output", "directory", "none/at/all", &why));
+    ck_assert_ptr_null(record_open(&s, 0, &why));
+    ck_assert_str_eq(why.text, "none/at/all: No such file or directory");
+    settings_free(&s);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("record");
+    TCase *tests = tcase_create("files");
+    tcase_add_test(tests, lines);
+    tcase_add_test(tests, resumed);
+    tcase_add_test(tests, torn_line);
+    tcase_add_test(tests, no_directory);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    const int failures = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failures != 0;
+}

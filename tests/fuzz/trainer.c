@@ -1,0 +1,209 @@
+/* trainer.c - reader.h for the files of the trainer: "idx", "cifar", "text", "settings", "checkpoint". With FUZZ_KIND it
+ * is the entry point of libFuzzer for that kind. */
+#define _POSIX_C_SOURCE 200809L
+#include "reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "../../tools/fptrain/checkpoint.h"
+#include "../../tools/fptrain/readers.h"
+#include "../../tools/fptrain/settings.h"
+
+char reader_reason[256];
+static trouble why;
+
+static void insist(int condition, const char *what)
+{
+    if (!condition) {
+        fprintf(stderr, "trainer: %s\n", what);
+        abort();
+    }
+}
+
+/* The bytes as a file, which source_close closes. NULL where they are packed and the unpacker does not start. */
+static source *as_source(const uint8_t *bytes, size_t size)
+{
+    static FILE *kept;
+    if (!kept)
+        kept = tmpfile();
+    insist(kept && ftruncate(fileno(kept), 0) == 0, "tmpfile");
+    rewind(kept);
+    insist(fwrite(bytes, 1, size, kept) == size && fflush(kept) == 0, "tmpfile");
+    const int descriptor = dup(fileno(kept));
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, "rb") : NULL;
+    insist(file && fseek(file, 0, SEEK_SET) == 0, "dup");
+    return source_from(file, "file", &why);
+}
+
+static bool run_idx(const uint8_t *bytes, size_t size)
+{
+    bool good = false;
+    for (int dimensions = 3; dimensions >= 1 && !good; dimensions -= 2) {
+        idx x;
+        source *s = as_source(bytes, size);
+        good = s && idx_read(&x, s, dimensions, &why);
+        source_close(s);
+        if (!good)
+            continue;
+        uint64_t sum = 0;
+        insist(x.count > 0 && x.count == x.extent[0] * x.extent[1] * x.extent[2], "another number of elements");
+        for (size_t i = 0; i < x.count; i++)
+            sum += x.bytes[i];
+        insist(sum <= 255 * (uint64_t)x.count, "elements");
+        free(x.bytes);
+    }
+    return good;
+}
+
+static bool run_cifar(const uint8_t *bytes, size_t size)
+{
+    bool good = false;
+    for (int labels = 1; labels <= 2 && !good; labels++) {
+        const int classes = labels == 1 ? 10 : 100;
+        split to = {0, NULL, NULL};
+        source *s = as_source(bytes, size);
+        good = s && cifar_read(&to, s, labels, classes, &why);
+        source_close(s);
+        insist(!good || to.count > 0, "no records");
+        uint64_t sum = 0;
+        for (size_t i = 0; i < 3072 * to.count; i++)
+            sum += to.pixels[i];
+        insist(sum <= 3072 * 255 * (uint64_t)to.count, "pixels");
+        for (size_t i = 0; i < to.count; i++)
+            insist(to.labels[i] < classes, "a label out of range");
+        free(to.pixels);
+        free(to.labels);
+    }
+    return good;
+}
+
+static bool run_text(const uint8_t *bytes, size_t size)
+{
+    dataset d = {.classes = 0};
+    source *s = as_source(bytes, size);
+    const bool good = s && text_read(&d, s, &why);
+    source_close(s);
+    for (size_t i = 0; good && i < d.text_length; i++)
+        insist(d.text[i] < d.classes, "a class out of range");
+    insist(!good || d.train.count + d.test.count == d.text_length, "characters are lost");
+    if (good && bytes[0] != 0x1f && bytes[0] != 0xfd)
+        for (size_t i = 0; i < size; i++)
+            insist(d.byte_of[d.text[i]] == bytes[i], "another text");
+    dataset_free(&d);
+    return good;
+}
+
+/* What was read is printed, and reads back to the same. */
+static bool run_settings(const uint8_t *bytes, size_t size)
+{
+    settings s, again;
+    settings_default(&s);
+    const bool good = settings_parse(&s, (const char *)bytes, size, "file", &why);
+    if (good) {
+        char *text = settings_print(&s);
+        settings_default(&again);
+        insist(settings_parse(&again, text, strlen(text), "printed", &why), why.text);
+        char *text_again = settings_print(&again);
+        insist(strcmp(text, text_again) == 0, "other settings");
+        free(text);
+        free(text_again);
+        settings_free(&again);
+    }
+    settings_free(&s);
+    return good;
+}
+
+static void put_number(uint8_t *to, uint64_t number, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        to[i] = (uint8_t)(number >> 8 * i);
+}
+
+static uint64_t get_number(const uint8_t *from, int bytes)
+{
+    uint64_t number = 0;
+    for (int i = 0; i < bytes; i++)
+        number |= (uint64_t)from[i] << 8 * i;
+    return number;
+}
+
+/* A change would hardly ever keep the checksums: here they are put right, and what is behind them is tried. */
+static void run_repaired(const uint8_t *bytes, size_t size)
+{
+    uint8_t *copy = malloc(size + 1);
+    insist(copy != NULL, "out of memory");
+    memcpy(copy, bytes, size);
+    put_number(copy + 24, size, 8);
+    const uint64_t table = get_number(copy + 16, 8), end = table < size - 40 ? 40 + table : size;
+    for (size_t at = 40; at + 24 <= end;) {
+        const uint64_t offset = get_number(copy + at + 8, 8), length = get_number(copy + at + 16, 8);
+        const uint64_t name = get_number(copy + at, 4);
+        if (offset <= size && length <= size - offset)
+            put_number(copy + at + 4, crc32(0, copy + offset, (uInt)length), 4);
+        if (name > end - at - 24)
+            break;
+        at += 24 + (size_t)name;
+    }
+    put_number(copy + 32, crc32(0, copy + 40, (uInt)(end - 40)), 4);
+    put_number(copy + 36, crc32(0, copy, 36), 4);
+    checkpoint_free(checkpoint_parse(copy, size, "repaired", NULL));
+    free(copy);
+}
+
+static bool run_checkpoint(const uint8_t *bytes, size_t size)
+{
+    size_t length, sum = 0;
+    checkpoint *c = checkpoint_parse(bytes, size, "file", &why);
+    for (size_t i = 0; c && checkpoint_name(c, i); i++) {
+        const uint8_t *data = checkpoint_get(c, checkpoint_name(c, i), &length);
+        insist(data && length <= size, "an entry without bytes");
+        for (size_t k = 0; k < length; k++)
+            sum += data[k];
+    }
+    insist(sum <= 255 * size, "more than the file has");
+    if (size >= 40)
+        run_repaired(bytes, size);
+    checkpoint_free(c);
+    return c != NULL;
+}
+
+static const struct {
+    const char *name;
+    bool (*run)(const uint8_t *bytes, size_t size);
+} kinds[] = {{"idx", run_idx},
+             {"cifar", run_cifar},
+             {"text", run_text},
+             {"settings", run_settings},
+             {"checkpoint", run_checkpoint}};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+const char *reader_kind(unsigned i)
+{
+    return i < KINDS ? kinds[i].name : NULL;
+}
+
+int reader_run(const char *kind, const uint8_t *bytes, size_t size)
+{
+    unsigned i = 0;
+    while (i < KINDS && strcmp(kinds[i].name, kind) != 0)
+        i++;
+    insist(i < KINDS, "no such kind");
+    why.text[0] = '\0';
+    const bool good = kinds[i].run(bytes, size);
+    insist(good || why.text[0] != '\0', "refused without a reason");
+    snprintf(reader_reason, sizeof reader_reason, "%.255s", good ? "" : why.text);
+    return good;
+}
+
+#ifdef FUZZ_KIND
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    reader_run(FUZZ_KIND, bytes, size);
+    return 0;
+}
+#endif

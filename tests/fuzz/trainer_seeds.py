@@ -1,0 +1,144 @@
+"""The seeds of the corpus for the files of the trainer, good-... and bad-... by whether they are to be read or refused.
+
+    python3 trainer_seeds.py DIRECTORY
+"""
+import gzip
+import lzma
+import os
+import struct
+import sys
+import zlib
+
+root = sys.argv[1]
+
+
+def put(kind, name, data):
+    os.makedirs(os.path.join(root, kind), exist_ok=True)
+    with open(os.path.join(root, kind, name), "wb") as f:
+        f.write(data)
+
+
+def pack_gz(data):
+    return gzip.compress(data, 9, mtime=0)
+
+
+def idx(shape, data, kind=8):
+    return bytes([0, 0, kind, len(shape)]) + struct.pack(">%dI" % len(shape), *shape) + data
+
+
+images = idx([2, 2, 3], bytes(range(12)))
+labels = idx([5], b"\5\0\4\1\x09")
+put("idx", "good-images", images)
+put("idx", "good-labels", labels)
+put("idx", "good-gz", pack_gz(images))
+put("idx", "good-xz", lzma.compress(images))
+put("idx", "good-members", pack_gz(images[:9]) + pack_gz(images[9:]))
+put("idx", "bad-short", images[:-1])
+put("idx", "bad-long", labels + b"x")
+put("idx", "bad-type", idx([1], b"1234", 13))
+put("idx", "bad-dimensions", idx([2, 2], b"1234"))
+put("idx", "bad-zero", idx([0], b""))
+put("idx", "bad-huge", idx([2**32 - 1, 4096, 4096], b"1"))
+put("idx", "bad-gz-cut", pack_gz(images)[:-9])
+put("idx", "bad-gz-crc", pack_gz(images)[:-8] + bytes(8))
+put("idx", "bad-xz-cut", lzma.compress(images)[:-9])
+put("idx", "bad-gz-tail", pack_gz(labels) + b"tail")
+
+record = bytes([7]) + bytes(k * 5 % 256 for k in range(3072))
+put("cifar", "good-10", record)
+put("cifar", "good-gz", pack_gz(2 * record))
+put("cifar", "good-xz", lzma.compress(3 * record))
+put("cifar", "good-100-xz", lzma.compress(bytes([3, 99]) + bytes(3072)))
+put("cifar", "bad-none", b"")
+put("cifar", "bad-label", lzma.compress(bytes([10]) + bytes(3072)))
+put("cifar", "bad-label-100", lzma.compress(bytes([0, 100]) + bytes(3072)))
+put("cifar", "bad-cut", pack_gz(record[:-1]))
+
+put("text", "good-words", b"to be or not to be, that is the question")
+put("text", "good-bytes", bytes(range(1, 256)))
+put("text", "good-gz", pack_gz(b"abc" * 20))
+put("text", "bad-short", b"nineteen characters")
+put("text", "bad-none", b"")
+
+put("settings", "good-none", b"")
+put("settings", "good-all", b"""[model]
+name = resnet20
+width = 0.5
+projections = yes
+norm = no
+[data]
+source = cifar10:data
+seed = 18446744073709551615
+limit = 1000
+pad = 32
+crop = 4
+flip = yes
+[train]
+epochs = 10
+batch = 128
+lr = 0.1
+schedule = step:5,8
+threads = 2
+fanout = each
+[policy]
+name = fixed
+[scaler]
+name = backoff
+scale = 65536
+interval = 100
+[optimizer]
+name = nesterov
+momentum = 0.9
+decay = 5e-4
+master = no
+[formats]
+v = e4m3fn:saturate
+w = fp(4,3,4) rne
+dv = e5m2 sr
+conv1.* = mx(e2m1, block=16)
+*.bias = fp32
+[output]
+directory = out
+log_every = 5
+""")
+put("settings", "good-layout", b"\xef\xbb\xbf# first\r\n[train]\r\n  lr : 1e-3 ; rate\r\n\r\n; last")
+put("settings", "bad-section", b"[nets]\na = 1\n")
+put("settings", "bad-key", b"[train]\nspeed = 1\n")
+put("settings", "bad-value", b"[train]\nlr = fast\n")
+put("settings", "bad-twice", b"[train]\nlr = 1\nlr = 1\n")
+put("settings", "bad-format", b"[formats]\nw = e99m1\n")
+put("settings", "bad-mode", b"[formats]\nw = e4m3fn up\n")
+put("settings", "bad-long", b"[data]\nsource = " + b"x" * 300)
+put("settings", "bad-control", b"[train]\nlr = 1\0\n")
+put("settings", "bad-line", b"[train]\nlr\n")
+
+
+def checkpoint(entries, change=lambda table: table, tail=b""):
+    """The layout that checkpoint.h states."""
+    size = sum(24 + len(name) for name, _ in entries)
+    table, body, place = b"", b"", 40 + size
+    for name, data in entries:
+        gap = -place % 64
+        table += struct.pack("<IIQQ", len(name), zlib.crc32(data), place + gap, len(data)) + name
+        body += bytes(gap) + data
+        place += gap + len(data)
+    table = change(table)
+    body += tail
+    start = b"\x89FPTRN\r\n" + struct.pack("<IIQQI", 1, len(entries), len(table), 40 + len(table) + len(body),
+                                          zlib.crc32(table))
+    return start + struct.pack("<I", zlib.crc32(start)) + table + body
+
+
+few = [(b"conv1.weight", bytes(range(100))), (b"empty", b""), (b"step", struct.pack("<Q", 12))]
+put("checkpoint", "good-few", checkpoint(few))
+put("checkpoint", "good-none", checkpoint([]))
+put("checkpoint", "good-one", checkpoint([(b"x" * 255, b"1")]))
+put("checkpoint", "bad-cut", checkpoint(few)[:-1])
+put("checkpoint", "bad-tail", checkpoint(few, tail=b"x"))
+put("checkpoint", "bad-twice", checkpoint([(b"a", b"1"), (b"a", b"2")]))
+put("checkpoint", "bad-name", checkpoint([(b"", b"1")]))
+put("checkpoint", "bad-zero", checkpoint([(b"a\0b", b"1")]))
+put("checkpoint", "bad-offset", checkpoint(few, lambda table: table[:8] + struct.pack("<Q", 1 << 63) + table[16:]))
+put("checkpoint", "bad-length", checkpoint(few, lambda table: table[:16] + struct.pack("<Q", 2**64 - 1) + table[24:]))
+put("checkpoint", "bad-crc", checkpoint(few, lambda table: table[:4] + bytes(4) + table[8:]))
+put("checkpoint", "bad-magic", b"PK\3\4" + bytes(60))
