@@ -25,8 +25,13 @@ tests_fptrain_rounding_LDADD = tools/libfptrain.la
 tests_fptrain_scalers_SOURCES = tests/fptrain/scalers.c tests/fptrain/expect.h
 tests_fptrain_scalers_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_scalers_LDADD = tools/libfptrain.la
+TRAINER_ASSIGN_TESTS = \
+	tests/fptrain/assign
+tests_fptrain_assign_SOURCES = tests/fptrain/assign.c tests/fptrain/expect.h
+tests_fptrain_assign_CFLAGS = $(TRAINER_CFLAGS)
+tests_fptrain_assign_LDADD = tools/libfptrain.la
 dist_noinst_SCRIPTS += tests/fptrain/mnist.sh tests/fptrain/runs.sh
 if FPTRAIN
-check_PROGRAMS += $(TRAINER_METHODS_TESTS)
-TESTS += $(TRAINER_METHODS_TESTS) tests/fptrain/mnist.sh tests/fptrain/runs.sh
+check_PROGRAMS += $(TRAINER_METHODS_TESTS) $(TRAINER_ASSIGN_TESTS)
+TESTS += $(TRAINER_METHODS_TESTS) $(TRAINER_ASSIGN_TESTS) tests/fptrain/mnist.sh tests/fptrain/runs.sh
 endif

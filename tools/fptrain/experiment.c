@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "assign.h"
 #include "record.h"
 #include "train.h"
 
@@ -144,6 +145,7 @@ static void note(session *s)
     record_note(s->record, "stored_bits_a_parameter",
                 8 * (double)optimizer_bytes(s->t->optimizer) / (double)graph_param_count(s->t->g));
     record_note(s->record, "images_per_second", rate(s));
+    policy_note(s->t->policy, s->record);
     if (u->elements) {
         record_note(s->record, "updates_not_zero", (double)u->updates / (double)u->elements);
         record_note(s->record, "updates_vanished", u->updates ? (double)u->vanished / (double)u->updates : 0);

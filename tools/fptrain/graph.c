@@ -260,6 +260,11 @@ int graph_logits(const graph *g)
     return g->logits;
 }
 
+int graph_batch(const graph *g)
+{
+    return g->batch;
+}
+
 void graph_initial(const graph *g, int param, float *w)
 {
     const double start = g->start[param], deviation = g->deviation[param];

@@ -125,6 +125,7 @@ int graph_buffers(const graph *g);
 buffer *graph_buffer(graph *g, int buffer);
 size_t graph_param_count(const graph *g);
 int graph_logits(const graph *g); /* the value that the loss reads */
+int graph_batch(const graph *g);  /* samples of the largest batch; 0 before graph_finish */
 
 /* Fills `w` with the start of parameter p: He-normal by fan-out for convolutions, by fan-in for linear layers, 1 and 0
  * for normalisation, 0 for biases; N(0, 0.02^2) for embeddings; deviation 1/sqrt(3 hidden) for recurrent layers. A

@@ -81,11 +81,24 @@ trainer_methods = \
 	tools/fptrain/train.c \
 	tools/fptrain/train.h \
 	tools/fptrain/train_state.c
+trainer_assign = \
+	tools/fptrain/assign.c \
+	tools/fptrain/assign.h \
+	tools/fptrain/assign_plot.c \
+	tools/fptrain/assign_plot.h \
+	tools/fptrain/assign_policy.c \
+	tools/fptrain/assign_text.c \
+	tools/fptrain/network.c \
+	tools/fptrain/network.h \
+	tools/fptrain/tradeoff.c \
+	tools/fptrain/tradeoff.h \
+	tools/fptrain/tradeoff_report.c \
+	tools/fptrain/tradeoff_runs.c
 
 if FPTRAIN
 noinst_LTLIBRARIES += tools/libfptrain.la
 endif
-tools_libfptrain_la_SOURCES = $(trainer_engine) $(trainer_files) $(trainer_methods)
+tools_libfptrain_la_SOURCES = $(trainer_engine) $(trainer_files) $(trainer_methods) $(trainer_assign)
 tools_libfptrain_la_CFLAGS = $(AM_CFLAGS) $(FPTRAIN_CFLAGS) $(CBLAS_CFLAGS) $(ZIP_CFLAGS) $(JANSSON_CFLAGS)
 tools_libfptrain_la_LIBADD = lib/libfpemu.la $(FPTRAIN_LIBS) $(CBLAS_LIBS) $(ZIP_LIBS) $(JANSSON_LIBS)
 
@@ -93,10 +106,12 @@ if FPTRAIN
 bin_PROGRAMS += tools/fptrain/fptrain
 endif
 tools_fptrain_fptrain_SOURCES = \
+	tools/fptrain/command_assign.c \
 	tools/fptrain/command_data.c \
 	tools/fptrain/command_demo.c \
 	tools/fptrain/command_report.c \
 	tools/fptrain/command_run.c \
+	tools/fptrain/command_tradeoff.c \
 	tools/fptrain/commands.h \
 	tools/fptrain/main.c
 tools_fptrain_fptrain_CFLAGS = $(tools_libfptrain_la_CFLAGS)

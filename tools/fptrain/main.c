@@ -21,6 +21,8 @@ static const command commands[] = {
     {"run", command_run, "trains a network, as its settings say"},
     {"demo", command_demo, "one small network in five ways, in a table and curves"},
     {"models", command_models, "the networks that have a name"},
+    {"assign", command_assign, "which tensors a precision assignment makes low"},
+    {"tradeoff", command_tradeoff, "accuracy against low-precision ratio over many assignments"},
     {"data", command_data, "what a data set has, in numbers and pictures"},
     {"report", command_report, "a page that compares runs"},
     {"help", command_help, "this text; help config: every key of the settings"},

@@ -61,7 +61,7 @@ static const row rows[] = {
     {"train", "fanout", CHOICE, AT(train, fanout), "sum", 0, 0, "sum each", NULL,
      "gradients of several consumers: the sum is rounded, or each"},
     {"policy", "name", TEXT, AT(policy, name), "fixed", 0, 0, NULL, "--policy",
-     "how formats are assigned; fixed: as [formats] says"},
+     "how formats are assigned; fixed: as [formats] says; assign:KEY=VALUE,... by demotion and promotion"},
     {"scaler", "name", CHOICE, AT(scaler, name), "none", 0, 0, "none fixed backoff logmax adaptive", "--scaler",
      "loss scaling"},
     {"scaler", "scale", REAL, AT(scaler, scale), "0", 0, 0x1p100, NULL, NULL,

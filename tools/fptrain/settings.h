@@ -36,7 +36,7 @@ typedef struct settings {
         uint64_t seed;
     } train;
     struct {
-        char name[64];
+        char name[SETTINGS_TEXT];
     } policy;
     struct {
         char name[16];

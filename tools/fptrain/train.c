@@ -9,6 +9,8 @@
 #include <omp.h>
 #endif
 
+#include "assign.h"
+
 /* ------------------------------------------------------------------------------------------------ making */
 
 static bool open_data(trainer *t, trouble *why)
@@ -63,8 +65,11 @@ static policy *policy_of(const settings *s, trouble *why)
 {
     if (!strcmp(s->policy.name, "fixed"))
         return policy_fixed(s->format_count, s->formats, why);
-    fail(why, "no policy is called '%s' (fixed)", s->policy.name);
-    return NULL;
+    if (s->format_count) {
+        fail(why, "[formats] goes with the policy fixed, not with '%s'", s->policy.name);
+        return NULL;
+    }
+    return policy_named(s->policy.name, why);
 }
 
 static const char *word_or_null(const char *text)

@@ -1,0 +1,211 @@
+/* assign_policy.c - training under an assignment: tensors that overflow too much are promoted. */
+#include "assign.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the mean ratio of a run is made of; in a checkpoint before the log of promotions. */
+typedef struct epochs {
+    uint64_t count;
+    double ratios; /* sum of the ratios at their ends */
+} epochs;
+
+typedef struct assigned {
+    policy base;
+    assign_settings settings;
+    assignment *now; /* NULL before the first step */
+    double first_ratio, first_bits;
+    epochs epochs;
+    promoted *log;
+    size_t promotions;
+} assigned;
+
+static const policy_type assign_type;
+
+static const assigned *as_assigned(const policy *p)
+{
+    return p && p->type == &assign_type ? (const assigned *)p : NULL;
+}
+
+static void put_rule(const assigned *s, rounder *r, const assign_tensor *t)
+{
+    if (rounder_rounds(r, t->which, t->index))
+        r->rule[t->which][t->index] = *assign_rule(&s->settings, t);
+}
+
+static void assign(policy *p, rounder *r)
+{
+    assigned *s = (assigned *)p;
+    trouble why;
+    s->now = assignment_new(r->g, graph_batch(r->g));
+    if (s->settings.choice.scheme == SCHEME_GROUPS && s->settings.group_count != s->now->groups)
+        die("this network has %d groups; the assignment names %d", s->now->groups, s->settings.group_count);
+    if (!assignment_choose(s->now, &s->settings.choice, &why))
+        die("%s", why.text);
+    for (int i = 0; i < s->now->tensors; i++)
+        put_rule(s, r, &s->now->tensor[i]);
+    s->first_ratio = assignment_ratio(s->now);
+    s->first_bits = assignment_bits(s->now, &s->settings);
+}
+
+/* ---------------------------------------------------------------------------------------------- promotion */
+
+/* A count and a threshold that are the same decimal share are the same double. */
+static bool overflows(const assign_settings *s, const fpemu_stats *seen, uint64_t *outside)
+{
+    if (!seen->count)
+        return false;
+    *outside = s->promote == PROMOTE_CODE ? seen->overflow : seen->clipped + seen->infinite;
+    const double share = (double)*outside / (double)seen->count;
+    return s->promote == PROMOTE_CODE ? share >= s->threshold : share > s->threshold;
+}
+
+static void promote(assigned *s, rounder *r, const promoted *one)
+{
+    if (s->promotions % 64 == 0) {
+        promoted *longer = realloc(s->log, (s->promotions + 64) * sizeof *longer);
+        if (!longer)
+            die("out of memory");
+        s->log = longer;
+    }
+    s->log[s->promotions++] = *one;
+    assign_tensor *t = &s->now->tensor[s->now->at[one->which][one->index]];
+    t->low = false;
+    put_rule(s, r, t);
+}
+
+static void after_gradients(policy *p, rounder *r, uint64_t step)
+{
+    assigned *s = (assigned *)p;
+    if (s->settings.promote == PROMOTE_OFF)
+        return;
+    for (int i = 0; i < s->now->tensors; i++) {
+        const assign_tensor *t = &s->now->tensor[i];
+        if (!t->low || t->which == ROLE_DV)
+            continue;
+        const fpemu_stats *seen = &r->seen[t->which][t->index];
+        uint64_t outside;
+        if (overflows(&s->settings, seen, &outside))
+            promote(s, r, &(promoted){step, t->which, (uint64_t)t->index, outside, seen->count});
+    }
+}
+
+static void after_epoch(policy *p, rounder *r, int epoch)
+{
+    assigned *s = (assigned *)p;
+    (void)r, (void)epoch;
+    s->epochs.count++;
+    s->epochs.ratios += assignment_ratio(s->now);
+}
+
+/* ---------------------------------------------------------------------------------------------- checkpoints */
+
+/* What is low follows from the settings and the log. */
+static size_t save(const policy *p, void *bytes, size_t capacity)
+{
+    const assigned *s = (const assigned *)p;
+    const size_t log = s->promotions * sizeof *s->log;
+    if (capacity < sizeof s->epochs + log)
+        return sizeof s->epochs + log;
+    memcpy(bytes, &s->epochs, sizeof s->epochs);
+    if (log)
+        memcpy((char *)bytes + sizeof s->epochs, s->log, log);
+    return sizeof s->epochs + log;
+}
+
+static bool is_low(const assigned *s, const rounder *r, const promoted *one)
+{
+    if ((one->which != ROLE_V && one->which != ROLE_W) || one->index >= (uint64_t)rounder_count(r, (role)one->which))
+        return false;
+    const int at = s->now->at[one->which][one->index];
+    return at >= 0 && s->now->tensor[at].low;
+}
+
+/* After assign. */
+static bool load(policy *p, rounder *r, const void *bytes, size_t length, trouble *why)
+{
+    assigned *s = (assigned *)p;
+    if (length < sizeof s->epochs || (length - sizeof s->epochs) % sizeof *s->log)
+        return fail(why, "the state of an assignment in the checkpoint has %zu bytes, which cannot be", length);
+    memcpy(&s->epochs, bytes, sizeof s->epochs);
+    for (size_t at = sizeof s->epochs; at < length; at += sizeof(promoted)) {
+        promoted one;
+        memcpy(&one, (const char *)bytes + at, sizeof one);
+        if (!is_low(s, r, &one))
+            return fail(why, "the checkpoint promotes a tensor that is not low under this assignment");
+        promote(s, r, &one);
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------------- making one */
+
+static void release(policy *p)
+{
+    assigned *s = (assigned *)p;
+    assignment_free(s->now);
+    free(s->log);
+    free(s);
+}
+
+static const policy_type assign_type = {"assign", assign, after_gradients, after_epoch, save, load, release};
+
+policy *policy_assign(const char *text, trouble *why)
+{
+    assigned *s = need(1, sizeof *s);
+    s->base.type = &assign_type;
+    s->settings = assign_defaults();
+    if (!assign_read(&s->settings, text, why) || !assign_complete(&s->settings, why)) {
+        release(&s->base);
+        return NULL;
+    }
+    return &s->base;
+}
+
+policy *policy_named(const char *text, trouble *why)
+{
+    if (!strncmp(text, "assign:", 7))
+        return policy_assign(text + 7, why);
+    fail(why, "a policy is 'assign:SETTINGS', not '%s'", text);
+    return NULL;
+}
+
+const promoted *policy_promotions(const policy *p, size_t *count)
+{
+    const assigned *s = as_assigned(p);
+    *count = s ? s->promotions : 0;
+    return s ? s->log : NULL;
+}
+
+const assignment *policy_assignment(const policy *p)
+{
+    const assigned *s = as_assigned(p);
+    return s ? s->now : NULL;
+}
+
+void policy_note(const policy *p, record *to)
+{
+    const assigned *s = as_assigned(p);
+    if (!s)
+        return;
+    assignment *high = assignment_new(s->now->g, s->now->batch);
+    const double most = assignment_bits(high, &s->settings), last = assignment_bits(s->now, &s->settings);
+    assignment_free(high);
+    const double ratio = assignment_ratio(s->now);
+    record_note(to, "low_ratio_first", s->first_ratio);
+    record_note(to, "low_ratio_last", ratio);
+    record_note(to, "low_ratio_mean", s->epochs.count ? s->epochs.ratios / (double)s->epochs.count : ratio);
+    record_note(to, "aggregate_bits_first", s->first_bits);
+    record_note(to, "aggregate_bits_last", last);
+    record_note(to, "promoted_share_of_high", most > 0 ? (last - s->first_bits) / most : 0);
+    record_note(to, "promotions", (double)s->promotions);
+    for (size_t i = 0; i < s->promotions; i++) {
+        char name[96], key[128];
+        tensor_name(s->now->g, (role)s->log[i].which, (int)s->log[i].index, sizeof name, name);
+        snprintf(key, sizeof key, "promoted_after_step.%s", name);
+        record_note(to, key, (double)s->log[i].step);
+        snprintf(key, sizeof key, "promoted_at_overflow.%s", name);
+        record_note(to, key, (double)s->log[i].outside / (double)s->log[i].elements);
+    }
+}
