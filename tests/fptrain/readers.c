@@ -1,4 +1,4 @@
-/* readers.c - data files of the trainer, made here byte by byte: what they hold is read, every cut or excess is told. */
+/* readers.c - data files of the trainer, made here byte by byte: what they hold is read, a cut or excess is told. */
 #define _POSIX_C_SOURCE 200809L
 #include "../../tools/fptrain/readers.h"
 
@@ -33,7 +33,8 @@ static source *from_memory(const void *bytes, size_t length)
 }
 
 /* Two images of 2 rows and 3 columns. */
-static const uint8_t images[] = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 255};
+static const uint8_t images[] = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 3, /* header */
+                                 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 255};
 
 static bool read_idx(const void *bytes, size_t length, int dimensions, idx *x)
 {
@@ -105,7 +106,9 @@ END_TEST
 
 static size_t make_gzip(const uint8_t *from, size_t length, uint8_t *to, size_t room)
 {
-    z_stream z = {.next_in = (Bytef *)(uintptr_t)from, .avail_in = (uInt)length, .next_out = to, .avail_out = (uInt)room};
+    z_stream z = {.next_in = (Bytef *)(uintptr_t)from, .avail_in = (uInt)length};
+    z.next_out = to;
+    z.avail_out = (uInt)room;
     ck_assert_int_eq(deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
     ck_assert_int_eq(deflate(&z, Z_FINISH), Z_STREAM_END);
     deflateEnd(&z);
@@ -322,8 +325,9 @@ END_TEST
 START_TEST(padding_and_limit)
 {
     dataset plain = generated("digits", &(dataset_options){.seed = 2, .train_count = 50, .test_count = 10});
-    dataset d = generated(
-        "digits", &(dataset_options){.seed = 2, .train_count = 50, .test_count = 10, .limit = 20, .width = 32, .height = 30});
+    const dataset_options options = {
+        .seed = 2, .train_count = 50, .test_count = 10, .limit = 20, .width = 32, .height = 30};
+    dataset d = generated("digits", &options);
     ck_assert_int_eq(d.w, 32);
     ck_assert_int_eq(d.h, 30);
     ck_assert_uint_eq(d.train.count, 20);
@@ -338,9 +342,10 @@ START_TEST(padding_and_limit)
     /* Twenty different ones of the fifty. */
     bool taken[50] = {false};
     for (size_t i = 0; i < 20; i++) {
+        const uint8_t *first = &d.train.pixels[i * 960 + 34]; /* its rows 0 and 15 are compared */
         size_t k = 0;
-        while (k < 50 && (taken[k] || memcmp(&d.train.pixels[i * 960 + 34], &plain.train.pixels[k * 784], 28) != 0 ||
-                          memcmp(&d.train.pixels[i * 960 + 34 + 15 * 32], &plain.train.pixels[k * 784 + 15 * 28], 28) != 0))
+        while (k < 50 && (taken[k] || memcmp(first, &plain.train.pixels[k * 784], 28) != 0 ||
+                          memcmp(first + 15 * 32, &plain.train.pixels[k * 784 + 15 * 28], 28) != 0))
             k++;
         ck_assert_uint_lt(k, 50);
         ck_assert_uint_eq(d.train.labels[i], plain.train.labels[k]);

@@ -1,4 +1,4 @@
-/* record.c - logs of the trainer: read back by jansson, they hold what was said; a resumed run cuts what comes again. */
+/* record.c - logs of the trainer: read back by jansson, they hold what was said; resuming cuts what comes again. */
 #define _POSIX_C_SOURCE 200809L
 #include "../../tools/fptrain/record.h"
 

@@ -71,6 +71,18 @@ static void backoff(void)
     play(&(scaler_settings){.name = "backoff", .scale = 0x1p-24}, "vw", "ss", (double[]){0x1p-24, 0x1p-24});
 }
 
+/* The scale after log2 max |dw| was x so many times, and then y. */
+static double logmax_after(int times, double x, double y)
+{
+    bench b = start(&(scaler_settings){.name = "logmax"}, "fp16");
+    for (int i = 0; i < times; i++)
+        step(&b, '.', exp2(x));
+    step(&b, '.', exp2(y));
+    const double scale = scaler_scale(b.s);
+    stop(&b);
+    return scale;
+}
+
 /* log2 65504 = 15.9993. x = 3: mean 3, deviation 0, room for 2^12. Then x = 5: mean 0.0797/0.0199 = 4.0050, variance
  * 0.033991/0.001999 - (0.007997/0.001999)^2 = 1.0000, 15.9993 - 4.0050 - 3.09 = 8.90. Then a bad step, x = 15.9993: mean
  * 0.2388963/0.029701 = 8.0434, variance 96.742 - 8.0041^2 = 32.68, so the room is -9.7, and the scale 1. */
@@ -84,6 +96,13 @@ static void logmax(void)
     EXPECT(step(&b, '0', 0) && scaler_scale(b.s) == 0x1p8, "%g", scaler_scale(b.s));
     EXPECT(!step(&b, 'w', 32) && scaler_scale(b.s) == 1, "%g", scaler_scale(b.s));
     stop(&b);
+
+    /* x = 3, then 3 + d: room 15.9993 - 3 - (0.50251 + 3.09 / 2) d, which is 7.06 and 6.96 */
+    EXPECT(logmax_after(1, 3, 5.9) == 0x1p7, "d = 2.9");
+    EXPECT(logmax_after(1, 3, 5.95) == 0x1p6, "d = 2.95");
+    /* 500 times 3.38, then 13.38, which has the weight 0.010065 in the mean and 0.0025366 in the variance: room
+     * 15.9993 - 3.38 - 0.10065 - 30.9 sqrt(0.0025366 * 0.9974634) = 10.964 */
+    EXPECT(logmax_after(500, 3.38, 13.38) == 0x1p10, "after 500 steps");
 
     b = start(&(scaler_settings){.name = "logmax"}, "fp16");
     EXPECT(step(&b, '.', 0x1p-40) && scaler_scale(b.s) == 0x1p24, "%g", scaler_scale(b.s));
@@ -199,7 +218,8 @@ static void branches(void)
 
 static void state(void)
 {
-    const scaler_settings settings[] = {{.name = "backoff", .interval = 4}, {.name = "logmax"}, {.name = "adaptive"}};
+    const scaler_settings settings[] = {{.name = "backoff", .interval = 4}, {.name = "logmax"},
+                                        {.name = "adaptive", .interval = 4}};
     for (int i = 0; i < 3; i++) {
         bench a = start(&settings[i], "fp16"), b = start(&settings[i], "fp16");
         const float d[2] = {0x1p-20f, 0x1p-20f}, w[1] = {0.5f};
@@ -207,6 +227,7 @@ static void state(void)
             ask(&a, SECOND_LINEAR, 2, d, 1, w);
         step(&a, 'v', 3);
         step(&a, '.', 5);
+        step(&a, '.', 6);
         const size_t length = scaler_save(a.s, NULL, 0);
         void *bytes = malloc(length);
         EXPECT(bytes && scaler_save(a.s, bytes, length) == length, "%s", settings[i].name);
@@ -214,6 +235,11 @@ static void state(void)
         EXPECT(!scaler_load(b.s, bytes, length - 1, &why) && *why.text, "a short state");
         EXPECT(scaler_load(b.s, bytes, length, &why), "%s", why.text);
         for (int k = 0; k < 9; k++) {
+            const float other[2] = {ldexpf(1, k - 24), 0};
+            if (scaler_layers(a.s)) {
+                ask(&a, SECOND_LINEAR, 2, other, 1, w);
+                ask(&b, SECOND_LINEAR, 2, other, 1, w);
+            }
             EXPECT(step(&a, '.', 7 + k) == step(&b, '.', 7 + k), "%s", settings[i].name);
             EXPECT(scaler_scale(a.s) == scaler_scale(b.s), "%s: %g and %g", settings[i].name, scaler_scale(a.s),
                    scaler_scale(b.s));

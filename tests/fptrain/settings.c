@@ -64,7 +64,8 @@ START_TEST(errors_say_where)
     refused("[train]\nbatch = 0\n", "file:2: 0 is not in 1..65536");
     refused("[train]\nbatch = 99999999999999999999\n", "file:2: 99999999999999999999 is not in 1..65536");
     refused("[train]\nseed = -1\n", "file:2: '-1' is not a whole number of 64 bits");
-    refused("[train]\nseed = 18446744073709551616\n", "file:2: '18446744073709551616' is not a whole number of 64 bits");
+    refused("[train]\nseed = 18446744073709551616\n",
+            "file:2: '18446744073709551616' is not a whole number of 64 bits");
     refused("[data]\nflip = maybe\n", "file:2: 'maybe' is neither yes nor no");
     refused("[data]\nflip = yes no\n", "file:2: 'yes no' is neither yes nor no");
     refused("[scaler]\nname = magic\n", "file:2: 'magic' is none of: none fixed backoff logmax adaptive");
@@ -72,9 +73,11 @@ START_TEST(errors_say_where)
             "file:5: 'lr' of [train] for the second time (first on line 2)");
     refused("[train]\nlr 0.1\n", "file:2: neither [section] nor key = value");
     refused("[train\nlr = 0.1\n", "file:1: neither [section] nor key = value");
-    refused("[formats]\nw = e4m3fx\n", "file:2: format 'e4m3fx', at position 4: found 'fx', expected fn, fnuz, ':' or the end");
+    refused("[formats]\nw = e4m3fx\n",
+            "file:2: format 'e4m3fx', at position 4: found 'fx', expected fn, fnuz, ':' or the end");
     refused("[train]\nlr = 1\a\n", "file:2: a control character");
-    refused("[aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa]\n", "file:1: a name of more than 49 characters");
+    refused("[aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa]\n",
+            "file:1: a name of more than 49 characters");
     memset(text + strlen(text), 'x', 176);
     refused(text, "file:2: a value of 176 bytes, at most 175 can be");
     memset(text + 7, 'x', 200);
@@ -129,7 +132,8 @@ END_TEST
 
 START_TEST(numbers_come_back_exactly)
 {
-    static const double numbers[] = {0.1, 1.0 / 3, 2.2250738585072014e-308, 4.9e-324, 0.30000000000000004, 1, 123456.789};
+    static const double numbers[] = {0.1, 1.0 / 3, 2.2250738585072014e-308, 4.9e-324,
+                                     0.30000000000000004, 1, 123456.789};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         settings s, again;
         settings_default(&s);

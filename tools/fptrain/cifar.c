@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIXELS = 3 * 32 * 32, MOST_RECORDS = 1 << 20 };
+enum { PIXELS = 3 * 32 * 32, MOST_RECORDS = 1 << 18 };
 
 static const char *const names[10] = {"airplane", "automobile", "bird",  "cat",  "deer",
                                       "dog",      "frog",       "horse", "ship", "truck"};

@@ -8,13 +8,14 @@
 #include "outfile.h"
 #include "report.h"
 
-static const char help[] = "Usage: fptrain report DIR... -o FILE\n"
-                           "Compares runs in one HTML page that needs nothing else: results, curves, what vanished where.\n"
-                           "\n"
-                           "  -o, --output FILE   the page\n"
-                           "  -h, --help\n"
-                           "\n"
-                           "Each DIR was the output.directory of a run, which may still be going on.\n";
+static const char help[] =
+    "Usage: fptrain report DIR... -o FILE\n"
+    "Compares runs in one HTML page that needs nothing else: results, curves, what vanished where.\n"
+    "\n"
+    "  -o, --output FILE   the page\n"
+    "  -h, --help\n"
+    "\n"
+    "Each DIR was the output.directory of a run, which may still be going on.\n";
 
 static void write_page(const char *path, const run *runs, int count)
 {

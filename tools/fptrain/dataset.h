@@ -38,8 +38,8 @@ const char *dataset_class(const dataset *d, int label, char *text);
 /* Batches: order is a seeded shuffle of an epoch (a function of seed and epoch alone), augmentation of (seed, epoch,
  * sample). Each call fills inputs (samples, C, H, W), normalised, and labels; the last batch may be smaller.
  *
- * Between loader_open and the first epoch the caller may change shuffle (on for training), flip and crop (off) and steps
- * (64). Of a text a sample is `steps` characters and the labels are those that follow
+ * Between loader_open and the first epoch the caller may change shuffle (on for training), flip and crop (off), and
+ * steps (64). Of a text a sample is `steps` characters and the labels are those that follow
  * each; a shuffled epoch starts at a random place within the first `steps` characters. */
 typedef struct loader {
     const dataset *data;

@@ -167,6 +167,7 @@ forward_result graph_forward(graph *g, store *s, rounds *r, int samples, const f
     const float **x = need((size_t)most_inputs(g), sizeof *x);
     g->samples = samples;
     g->step = step;
+    g->training = training;
     memcpy(g->labels, labels, (size_t)samples * (size_t)g->value[g->logits]->rows_per_sample * sizeof *labels);
     memcpy(g->value[0]->v, inputs, live_size(g, g->value[0]) * sizeof *inputs);
     round_value(g, r, ROLE_V, 0, g->value[0]->v);
@@ -320,6 +321,8 @@ static void backward_op(graph *g, store *s, layer_scaling *l, int index, double 
 
 void graph_backward(graph *g, store *s, rounds *r, layer_scaling *l, double scale)
 {
+    if (!g->training)
+        die("a backward pass without a forward pass of training before it");
     const float **x = need((size_t)most_inputs(g), sizeof *x);
     for (int i = 0; i < g->values; i++)
         g->gathered[i].count = 0;

@@ -24,8 +24,8 @@ static bool read_header(idx *x, source *s, int dimensions, trouble *why)
     if (!source_read(s, header, size, &got, why))
         return false;
     if (got < size)
-        return fail(why, "%s: truncated: the header of an IDX file takes %zu bytes, there are %zu", source_name(s), size,
-                    got);
+        return fail(why, "%s: truncated: the header of an IDX file takes %zu bytes, there are %zu", source_name(s),
+                    size, got);
     if (header[0] != 0 || header[1] != 0)
         return fail(why, "%s: not an IDX file (its first bytes are %02x %02x)", source_name(s), header[0], header[1]);
     if (header[2] != 8)

@@ -116,3 +116,12 @@ tools_fptrain_fptrain_SOURCES = \
 	tools/fptrain/main.c
 tools_fptrain_fptrain_CFLAGS = $(tools_libfptrain_la_CFLAGS)
 tools_fptrain_fptrain_LDADD = tools/libfptrain.la
+
+# Settings of experiments, to run as they are or to start from.
+if FPTRAIN
+experimentsdir = $(datadir)/fptrain/experiments
+dist_experiments_DATA = \
+	share/fptrain/experiments/fp16.ini \
+	share/fptrain/experiments/fp8.ini \
+	share/fptrain/experiments/mnist-lenet.ini
+endif

@@ -57,7 +57,7 @@ static void print_keys(void)
                key.range, key.option ? " (" : "", key.option ? key.option : "", key.option ? ")" : "");
     }
     puts("\n[formats]\n"
-         "# PATTERN = FORMAT [ROUNDING], in the order in which they count, the last that fits wins.\n"
+         "# PATTERN = FORMAT [ROUNDING], first the roles, then patterns; the last that fits wins.\n"
          "# PATTERN: a role (v, w, dv, dw) or a pattern of tensor names such as conv1.* or *.bias.\n"
          "# FORMAT: fp32 (left alone) or a format as for fpemu; ROUNDING: rne, sr, rtz... (default: rne)");
 }

@@ -74,7 +74,8 @@ struct graph {
     gathered *gathered; /* by value; NULL before graph_finish */
     float *scaled;      /* a gradient times beta; made when first needed */
     size_t scaled_size;
-    int samples; /* of the last forward pass */
+    int samples;   /* of the last forward pass */
+    bool training; /* that it was one for a backward pass */
     uint64_t step;
     int *labels;
 };

@@ -220,24 +220,38 @@ static void layer_row(size_t n, const float *x, const float *dy, const float *sc
         dx[i] = (dy[i] * scale[i] - (x[i] - mean) * slope - level) * inverse;
 }
 
+/* Gradients of scale and shift: each thread goes through the rows in their order, with a few features at a time. */
+static void layer_parameters(const pass *p)
+{
+    enum { FEATURES = 16 };
+    const norm *s = p->o->state;
+    const value *v = op_out(p);
+    const int rows = (int)op_rows(p, v), features = (int)v->row, count = pieces(features, FEATURES);
+#pragma omp parallel for num_threads(p->g->threads)
+    for (int i = 0; i < count; i++) {
+        const int first = i * FEATURES, here = piece_length(features, FEATURES, i);
+        double scale[FEATURES] = {0}, shift[FEATURES] = {0};
+        for (int r = 0; r < rows; r++) {
+            const size_t at = (size_t)r * v->row + (size_t)first;
+            for (int k = 0; k < here; k++) {
+                const double d = p->dy[at + (size_t)k];
+                scale[k] += d * (double)((p->x[0][at + (size_t)k] - s->mean[r]) * s->inverse[r]);
+                shift[k] += d;
+            }
+        }
+        for (int k = 0; k < here; k++) {
+            p->dw[0][first + k] = (float)scale[k];
+            p->dw[1][first + k] = (float)shift[k];
+        }
+    }
+}
+
 static void layer_backward(const pass *p)
 {
     const norm *s = p->o->state;
     const value *v = op_out(p);
-    const int rows = (int)op_rows(p, v), features = (int)v->row;
-#pragma omp parallel for num_threads(p->g->threads)
-    for (int i = 0; i < features; i++) {
-        double scale = 0, shift = 0;
-        for (int r = 0; r < rows; r++) {
-            const size_t at = (size_t)r * v->row + (size_t)i;
-            scale += (double)p->dy[at] * (double)((p->x[0][at] - s->mean[r]) * s->inverse[r]);
-            shift += (double)p->dy[at];
-        }
-        p->dw[0][i] = (float)scale;
-        p->dw[1][i] = (float)shift;
-    }
-    if (!p->dx[0])
-        return;
+    const int rows = p->dx[0] ? (int)op_rows(p, v) : 0;
+    layer_parameters(p);
 #pragma omp parallel for num_threads(p->g->threads)
     for (int r = 0; r < rows; r++) {
         const size_t at = (size_t)r * v->row;

@@ -12,7 +12,7 @@ typedef struct outfile {
 } outfile;
 
 bool outfile_open(outfile *o, const char *path, trouble *why);
-/* After this the file is there, on the disk; or a sentence, and what was there before is as it was. Either way closed. */
+/* After this the file is there, on the disk; or a sentence, and what was there before is as it was. */
 bool outfile_commit(outfile *o, trouble *why);
 void outfile_drop(outfile *o); /* gives up: nothing has happened */
 /* All of these for bytes that are in memory. */

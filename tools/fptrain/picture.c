@@ -60,7 +60,8 @@ void picture_print(const picture *p)
         for (int x = 0; x < p->width; x++) {
             const uint8_t *top = p->rgb + 3 * ((size_t)y * (size_t)p->width + (size_t)x);
             const uint8_t *low = y + 1 < p->height ? top + 3 * (size_t)p->width : top;
-            printf("\033[38;2;%d;%d;%dm\033[48;2;%d;%d;%dm\xe2\x96\x80", top[0], top[1], top[2], low[0], low[1], low[2]);
+            printf("\033[38;2;%d;%d;%dm\033[48;2;%d;%d;%dm\xe2\x96\x80", top[0], top[1], top[2], low[0], low[1],
+                   low[2]);
         }
         puts("\033[0m");
     }

@@ -11,7 +11,7 @@ typedef struct idx {
     uint8_t *bytes;
 } idx;
 bool idx_read(idx *x, source *s, int dimensions, trouble *why);
-/* All records of one CIFAR file, added to the split; bytes of labels before each record: 1, or 2 (the second counts). */
+/* All records of one CIFAR file, added to the split; before each are 1 byte of label, or 2 (the second counts). */
 bool cifar_read(split *to, source *s, int label_bytes, int classes, trouble *why);
 /* Any bytes but none at all: classes, train and test. */
 bool text_read(dataset *d, source *s, trouble *why);

@@ -74,8 +74,8 @@ static void put_axes(FILE *out, const chart *c, const axis *x, const axis *y)
             fprintf(out, "%g%s</text>\n", fabs(t) < 1e-9 * y->step ? 0 : t, c->percent ? " %" : "");
     }
     for (double t = ceil(x->low / x->step) * x->step; t <= x->high + 1e-9 * x->step; t += x->step)
-        fprintf(out, "<path d=\"M%.1f %dv5\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%g</text>\n", place(x, t),
-                BOTTOM, place(x, t), BOTTOM + 18, fabs(t) < 1e-9 * x->step ? 0 : t);
+        fprintf(out, "<path d=\"M%.1f %dv5\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%g</text>\n",
+                place(x, t), BOTTOM, place(x, t), BOTTOM + 18, fabs(t) < 1e-9 * x->step ? 0 : t);
     fprintf(out, "<path d=\"M%d %dV%dH%d\"/><text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text></g>\n", LEFT, TOP,
             BOTTOM, RIGHT, (LEFT + RIGHT) / 2, BOTTOM + 34, c->x_title);
 }

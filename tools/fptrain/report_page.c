@@ -11,7 +11,11 @@ enum { COLUMNS = 60, COLOURS = 8 };
 /* How many bytes a character of valid UTF-8 has here; 0: it has none. */
 static int character(const unsigned char *c)
 {
-    const int length = *c < 0x80 ? 1 : *c >= 0xc2 && *c < 0xe0 ? 2 : (*c & 0xf0) == 0xe0 ? 3 : *c >= 0xf0 && *c < 0xf5 ? 4 : 0;
+    const int length = *c < 0x80                  ? 1
+                       : *c >= 0xc2 && *c < 0xe0 ? 2
+                       : *c >= 0xe0 && *c < 0xf0 ? 3
+                       : *c >= 0xf0 && *c < 0xf5 ? 4
+                                                 : 0;
     for (int i = 1; i < length; i++)
         if ((c[i] & 0xc0) != 0x80)
             return 0;

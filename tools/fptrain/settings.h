@@ -7,7 +7,7 @@
  *     conv1.* = fp32
  *     dv = e5m2 sr
  *
- * Keys of [formats] are free: a role (v, w, dv, dw) or a pattern of tensor names, in the order in which they count; the
+ * Keys of [formats] are free: a role (v, w, dv, dw; these first) or a pattern of tensor names, in their order; the
  * value is a format, then maybe a rounding. All other keys stand in the table of settings.c.
  */
 #ifndef FPTRAIN_SETTINGS_H
@@ -66,8 +66,8 @@ void settings_free(settings *s);
 bool settings_read(settings *s, const char *path, trouble *why);
 bool settings_parse(settings *s, const char *text, size_t length, const char *name, trouble *why);
 bool settings_set(settings *s, const char *section, const char *key, const char *value, trouble *why);
-/* --config FILE, --set SECTION.KEY=VALUE, and --model NAME and the like; first all files, then the others in order. What
- * it took is gone from argv, argv[0] and the rest stay. */
+/* --config FILE, --set SECTION.KEY=VALUE, and --model NAME and the like; first all files, then the others in order.
+ * What it took is gone from argv, argv[0] and the rest stay. */
 bool settings_options(settings *s, int *argc, char **argv, trouble *why);
 
 /* All of them as a file, which reads back to the same; for free(). */

@@ -78,7 +78,8 @@ typedef struct texture {
 static texture random_texture(dice *d, double light)
 {
     texture t = {.kind = (pattern)dice_below(d, PATTERNS)};
-    const double turn = dice_between(d, 0, 1), often = dice_between(d, 0.06, 0.24), contrast = dice_between(d, 0.03, 0.2);
+    const double turn = dice_between(d, 0, 1), often = dice_between(d, 0.06, 0.24);
+    const double contrast = dice_between(d, 0.03, 0.2);
     for (int c = 0; c < 3; c++) {
         t.a[c] = dice_between(d, light - 0.3, light + 0.3);
         const double much = contrast * dice_between(d, 0.3, 1);

@@ -17,7 +17,7 @@ source *source_from(FILE *file, const char *name, trouble *why);
 void source_close(source *s);
 /* Up to `size` bytes; fewer only at the end or where the file is damaged, which returns false. */
 bool source_read(source *s, void *bytes, size_t size, size_t *got, trouble *why);
-/* Exactly `length` bytes in memory for free(); or NULL: damaged, or shorter ("truncated"). Length 0 gives memory too. */
+/* Exactly `length` bytes in memory for free(), also where that is 0; or NULL: damaged, or shorter ("truncated"). */
 uint8_t *source_take(source *s, size_t length, trouble *why);
 /* All that is left, at most `most` bytes. */
 uint8_t *source_rest(source *s, size_t most, size_t *length, trouble *why);
