@@ -26,12 +26,16 @@ tests_fptrain_scalers_SOURCES = tests/fptrain/scalers.c tests/fptrain/expect.h
 tests_fptrain_scalers_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_scalers_LDADD = tools/libfptrain.la
 TRAINER_ASSIGN_TESTS = \
-	tests/fptrain/assign
+	tests/fptrain/assign \
+	tests/fptrain/assign_knapsack
 tests_fptrain_assign_SOURCES = tests/fptrain/assign.c tests/fptrain/expect.h
 tests_fptrain_assign_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_assign_LDADD = tools/libfptrain.la
-dist_noinst_SCRIPTS += tests/fptrain/mnist.sh tests/fptrain/runs.sh
+tests_fptrain_assign_knapsack_SOURCES = tests/fptrain/assign_knapsack.c tests/fptrain/expect.h
+tests_fptrain_assign_knapsack_CFLAGS = $(TRAINER_CFLAGS)
+tests_fptrain_assign_knapsack_LDADD = tools/libfptrain.la
+dist_noinst_SCRIPTS += tests/fptrain/assign.sh tests/fptrain/mnist.sh tests/fptrain/runs.sh
 if FPTRAIN
 check_PROGRAMS += $(TRAINER_METHODS_TESTS) $(TRAINER_ASSIGN_TESTS)
-TESTS += $(TRAINER_METHODS_TESTS) $(TRAINER_ASSIGN_TESTS) tests/fptrain/mnist.sh tests/fptrain/runs.sh
+TESTS += $(TRAINER_METHODS_TESTS) $(TRAINER_ASSIGN_TESTS) tests/fptrain/assign.sh tests/fptrain/mnist.sh tests/fptrain/runs.sh
 endif

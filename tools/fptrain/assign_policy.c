@@ -1,5 +1,6 @@
 /* assign_policy.c - training under an assignment: tensors that overflow too much are promoted. */
 #include "assign.h"
+#include "muppet.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,7 +150,8 @@ static void release(policy *p)
     free(s);
 }
 
-static const policy_type assign_type = {"assign", assign, after_gradients, after_epoch, save, load, release};
+static const policy_type assign_type = {.name = "assign", .assign = assign, .after_gradients = after_gradients,
+                                        .after_epoch = after_epoch, .save = save, .load = load, .free = release};
 
 policy *policy_assign(const char *text, trouble *why)
 {
@@ -167,7 +169,9 @@ policy *policy_named(const char *text, trouble *why)
 {
     if (!strncmp(text, "assign:", 7))
         return policy_assign(text + 7, why);
-    fail(why, "a policy is 'assign:SETTINGS', not '%s'", text);
+    if (!strcmp(text, "muppet") || !strncmp(text, "muppet:", 7))
+        return policy_muppet(text + 6 + (text[6] == ':'), why);
+    fail(why, "a policy is fixed, assign:SETTINGS or muppet:SETTINGS, not '%s'", text);
     return NULL;
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "assign.h"
+#include "muppet.h"
 #include "record.h"
 #include "train.h"
 
@@ -146,6 +147,9 @@ static void note(session *s)
                 8 * (double)optimizer_bytes(s->t->optimizer) / (double)graph_param_count(s->t->g));
     record_note(s->record, "images_per_second", rate(s));
     policy_note(s->t->policy, s->record);
+    muppet_note(s->t->policy, s->record);
+    if (s->t->backend->outside)
+        record_note(s->record, "sums_outside_32_bits", (double)s->t->backend->outside(s->t->backend));
     if (u->elements) {
         record_note(s->record, "updates_not_zero", (double)u->updates / (double)u->elements);
         record_note(s->record, "updates_vanished", u->updates ? (double)u->vanished / (double)u->updates : 0);
@@ -216,7 +220,7 @@ static void run_all(session *s)
 {
     trouble why;
     s->started = seconds_now();
-    while (s->t->at.epoch < (uint64_t)s->settings->train.epochs)
+    while (!trainer_over(s->t))
         run_epoch(s);
     if (!s->record)
         return;

@@ -5,6 +5,7 @@ trainer_engine = \
 	tools/fptrain/backend_blas.c \
 	tools/fptrain/backend_depthwise.c \
 	tools/fptrain/backend_emulated.c \
+	tools/fptrain/backend_exact.c \
 	tools/fptrain/backend_lowered.c \
 	tools/fptrain/backend_onednn.c \
 	tools/fptrain/backend_parts.h \
@@ -87,6 +88,9 @@ trainer_assign = \
 	tools/fptrain/assign_plot.c \
 	tools/fptrain/assign_plot.h \
 	tools/fptrain/assign_policy.c \
+	tools/fptrain/muppet.c \
+	tools/fptrain/muppet.h \
+	tools/fptrain/policy_muppet.c \
 	tools/fptrain/assign_text.c \
 	tools/fptrain/network.c \
 	tools/fptrain/network.h \
@@ -121,6 +125,9 @@ tools_fptrain_fptrain_LDADD = tools/libfptrain.la
 if FPTRAIN
 experimentsdir = $(datadir)/fptrain/experiments
 dist_experiments_DATA = \
+	share/fptrain/experiments/assign-cifar-full.ini \
+	share/fptrain/experiments/assign-lenet-small.ini \
+	share/fptrain/experiments/assign-resnet20-small.ini \
 	share/fptrain/experiments/fp16.ini \
 	share/fptrain/experiments/fp8.ini \
 	share/fptrain/experiments/mnist-lenet.ini

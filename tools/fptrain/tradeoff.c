@@ -45,17 +45,22 @@ static void add_label(trial *t, const char *label)
 }
 
 /* `what`: the settings of a policy that say which tensors are low. */
+static void put_policy(const making *m, trial *t, const char *what)
+{
+    const char *base = strncmp(m->s->base.policy.name, "assign:", 7) ? "" : m->s->base.policy.name + 7;
+    const int length = snprintf(t->policy, sizeof t->policy, "assign:%s%s%s,promote=%s,threshold=%g", base,
+                                *base ? "," : "", what, t->promote ? "on" : "off", t->threshold);
+    if (length >= (int)sizeof t->policy)
+        die("tradeoff: the policy has more than %d characters", SETTINGS_TEXT - 1);
+}
+
 static void add(making *m, const char *what, const char *name, bool promote, double threshold)
 {
     sweep *s = m->s;
-    trial t = {.promote = promote, .threshold = threshold};
+    trial t = {.threshold = threshold};
     trouble why;
     assign_settings a = assign_defaults();
-    const char *base = strncmp(s->base.policy.name, "assign:", 7) ? "" : s->base.policy.name + 7;
-    const int length = snprintf(t.policy, sizeof t.policy, "assign:%s%s%s,promote=%s,threshold=%g", base,
-                                *base ? "," : "", what, promote ? "on" : "off", threshold);
-    if (length >= (int)sizeof t.policy)
-        die("tradeoff: the policy has more than %d characters", SETTINGS_TEXT - 1);
+    put_policy(m, &t, what);
     if (!assign_read(&a, t.policy + 7, &why) || !assign_complete(&a, &why))
         die("tradeoff: %s", why.text);
     t.scheme = a.choice.scheme;
@@ -64,6 +69,7 @@ static void add(making *m, const char *what, const char *name, bool promote, dou
         die("tradeoff: %s", why.text);
     t.promotable = can_promote(t.assignment);
     t.promote = promote && t.promotable;
+    put_policy(m, &t, what);
     t.ratio = assignment_ratio(t.assignment);
     t.bits = assignment_bits(t.assignment, &a);
     snprintf(t.label, sizeof t.label, "%s", name);

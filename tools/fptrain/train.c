@@ -102,6 +102,7 @@ static bool equip(trainer *t, trouble *why)
     t->policy->type->assign(t->policy, t->r);
     t->scaler = scaler_new(&scaling, t->g, t->r, why);
     t->optimizer = t->scaler ? optimizer_new(&o, t->g, t->r, why) : NULL;
+    t->policy->optimizer = t->optimizer;
     return t->optimizer &&
            schedule_lr(s->train.schedule, s->train.lr, 0, s->train.epochs, s->train.warmup, why) >= 0;
 }
@@ -199,6 +200,20 @@ static bool compute_gradients(trainer *t, int k, unsigned want, double scale, fo
     return true;
 }
 
+static double rate_of(const trainer *t)
+{
+    const settings *s = t->settings;
+    if (t->policy->type->rate)
+        return t->policy->type->rate(t->policy, s->train.lr);
+    return schedule_lr(s->train.schedule, s->train.lr, (int)t->at.epoch, s->train.epochs, s->train.warmup, NULL);
+}
+
+bool trainer_over(const trainer *t)
+{
+    return t->at.epoch >= (uint64_t)t->settings->train.epochs ||
+           (t->policy->type->over && t->policy->type->over(t->policy));
+}
+
 bool trainer_step(trainer *t, unsigned want, bool counted, step_result *result)
 {
     begin_epoch(t);
@@ -214,8 +229,7 @@ bool trainer_step(trainer *t, unsigned want, bool counted, step_result *result)
 
     finish_report(t, &report);
     const bool take = scaler_update(t->scaler, &report);
-    const double lr = schedule_lr(s->train.schedule, s->train.lr, (int)t->at.epoch, s->train.epochs, s->train.warmup,
-                                  NULL);
+    const double lr = rate_of(t);
     if (take) {
         if (counted)
             optimizer_count_next(t->optimizer);

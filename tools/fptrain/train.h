@@ -1,7 +1,7 @@
 /* train.h - the training of one network: steps, epochs, evaluation, and all of its state in a checkpoint.
  *
  *     trainer *t = trainer_new(&settings, &why);
- *     while (t->epoch < settings.train.epochs) {
+ *     while (!trainer_over(t)) {
  *         step_result step;
  *         while (trainer_step(t, &step))
  *             ...;
@@ -69,6 +69,7 @@ void trainer_free(trainer *t);
  * fpemu_stats) adds; counted: the update counts of the step too. */
 bool trainer_step(trainer *t, unsigned want, bool counted, step_result *result);
 size_t trainer_steps(const trainer *t); /* of an epoch */
+bool trainer_over(const trainer *t);    /* all epochs are done, or the policy says that it is enough */
 evaluation trainer_evaluate(trainer *t);
 void trainer_end_epoch(trainer *t);
 

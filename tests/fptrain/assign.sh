@@ -1,0 +1,119 @@
+# fptrain assign, runs under an assignment, and fptrain tradeoff: output, promotion in a run, what is taken up again.
+set -u
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+fptrain=$FPTRAIN
+status=0
+
+complain() {
+    echo "$*"
+    status=1
+}
+
+# $1: what is in it; then a command that must fail with 2 and one line.
+refuses() {
+    said=$1
+    shift
+    "$@" >"$work/out" 2>"$work/err"
+    [ $? -eq 2 ] || complain "$*: not refused"
+    [ "$(wc -l <"$work/err")" -eq 1 ] && grep -q "$said" "$work/err" || complain "$*: says $(cat "$work/err")"
+}
+
+# A number of a summary.
+number() {
+    sed -n "s/^ *\"$2\": \([-0-9.e+]*\),*$/\1/p" "$work/$1/summary.json"
+}
+
+# ---------------------------------------------------------------------------------------------- fptrain assign
+
+# mlp, batch 8, 1 x 28 x 28, 10 classes, by hand: v and dv 6272 fed, 2048 linear1 and relu1, 1024 linear2 and relu2, 80;
+# w and dw 200960, 32896, 1290. Groups 2 * (6272 + 200960), 2 * (4096 + 32896), 2 * (2048 + 1290), 160.
+mlp="assign --model mlp --shape 1x28x28 --batch 8"
+$fptrain $mlp --ratio 0.5 --plot "$work/mlp.svg" >"$work/table" || complain "assign failed"
+awk '$1 ~ /^[0-9]$/ { print $1, $3 }' "$work/table" >"$work/groups"
+printf '0 414464\n1 73984\n2 6676\n3 160\n' | cmp -s - "$work/groups" || complain "groups: $(cat "$work/groups")"
+# All of group 0 but its dw: 213504 of 495284; 16 bits of each less 8 of these.
+grep -q '^low-precision ratio  0.431074$' "$work/table" || complain "ratio: $(tail -2 "$work/table")"
+grep -q '^model aggregate      6216512 bits, 0.7845 of all high, 0.3922 of FP32$' "$work/table" ||
+    complain "bits: $(tail -1 "$work/table")"
+grep -q '^linear1.weight  *w  *0  *200704  fp(4,3,4)$' "$work/table" || complain "no linear1.weight"
+grep -q '^linear1.dweight  *dw  *0  *200704  fp(6,9,0)$' "$work/table" || complain "no linear1.dweight"
+[ "$(grep -c 'class="low" x=.*<text' "$work/mlp.svg")" -eq 4 ] || complain "the picture has not 3 low boxes, and the key"
+$fptrain $mlp --ratio 0.5 --json >"$work/json" || complain "assign --json failed"
+grep -q '"bits": 6216512.0' "$work/json" && [ "$(grep -c '"low": true' "$work/json")" -eq 4 ] ||
+    complain "JSON: $(head -12 "$work/json")"
+$fptrain $mlp --policy assign:scheme=op,hi=bf16 --lo-forward e4m3fn | grep -q 'relu1.v .*e4m3fn' || complain "op"
+
+refuses "not in 2..65536" $fptrain $mlp --classes 1
+refuses "3x32x32" $fptrain assign --shape 32
+refuses "from 0 to 1" $fptrain $mlp --ratio 2
+refuses "no scheme" $fptrain $mlp --scheme best
+refuses "has 4 groups, not 3" $fptrain $mlp --groups 010
+refuses "format" $fptrain $mlp --hi "fp(6"
+refuses "unknown option" $fptrain $mlp --nonsense
+refuses "a policy is" $fptrain $mlp --policy other
+
+# ---------------------------------------------------------------------------------------------- a run that promotes
+
+# Formats so narrow that activations leave them: largest value 0.9375.
+small="--set data.train_count=200 --set data.test_count=50 --model mlp --set train.batch=40 --epochs 2 --quiet"
+narrow="hi=fp16,lo-forward=fp(2,3,3),lo-backward=bf16"
+$fptrain run $small --policy "assign:uniform,$narrow" --out "$work/on" || complain "run failed"
+$fptrain run $small --policy "assign:uniform,$narrow,promote=off" --out "$work/off" || complain "run failed"
+[ "$(number on promotions)" != 0.0 ] && [ "$(number off promotions)" = 0.0 ] || complain "promotions"
+[ "$(number off low_ratio_first)" = "$(number off low_ratio_mean)" ] || complain "a ratio moved without promotion"
+awk "BEGIN { exit !($(number on low_ratio_first) > $(number on low_ratio_mean)) }" || complain "the ratio did not fall"
+grep -q '"promoted_after_step.input.v": ' "$work/on/summary.json" || complain "the input was not promoted"
+# Killed on the way, with promotions in its checkpoint, and resumed: the same promotions, weights and mean ratio. FPTRAIN
+# may be a script of libtool, which becomes the program.
+steps="--policy assign:uniform,$narrow --set train.batch=4 --set output.log_every=1 --set output.checkpoint_steps=1"
+(cd "$work" && exec "$fptrain" run $small $steps --out cut) &
+pid=$!
+for try in $(seq 3000); do
+    [ -f "$work/cut/log.jsonl" ] && [ "$(wc -l <"$work/cut/log.jsonl")" -ge 20 ] && break
+    sleep 0.01
+done
+kill -9 $pid 2>/dev/null || complain "it was over before it could be killed"
+wait $pid 2>/dev/null
+(cd "$work" && "$fptrain" run $small $steps --out whole && "$fptrain" run $small $steps --resume --out cut) ||
+    complain "resuming failed"
+cmp -s "$work/whole/checkpoint" "$work/cut/checkpoint" || complain "resumed, another checkpoint"
+for key in promotions low_ratio_mean promoted_after_step.relu1.v; do
+    [ -n "$(number cut $key)" ] && [ "$(number whole $key)" = "$(number cut $key)" ] || complain "resumed, other $key"
+done
+refuses "goes with the policy fixed" $fptrain run $small --policy assign:uniform --set formats.v=fp16
+refuses "no scheme" $fptrain run $small --policy assign:best
+
+# ---------------------------------------------------------------------------------------------- fptrain tradeoff
+
+sweep="tradeoff $small --epochs 1 --ratios 0:1:0.5 --seeds 2 --jobs 2 --out $work/sweep"
+sweep=${sweep/--quiet/}
+$fptrain $sweep --plan >"$work/plan" || complain "tradeoff --plan failed"
+# fp32, ratios 0, 0.5, 1 with promotion, uniform, op, op+out.
+grep -q '^7 assignments, 2 seeds: 14 runs, of which 0 are finished$' "$work/plan" || complain "$(cat "$work/plan")"
+[ -e "$work/sweep" ] && complain "a plan runs nothing"
+$fptrain $sweep >"$work/said" || complain "tradeoff failed"
+[ "$(ls "$work"/sweep/*/summary.json | wc -l)" -eq 14 ] || complain "not 14 runs"
+[ "$(grep -c ' 2$' "$work/sweep/table.txt")" -eq 7 ] || complain "$(cat "$work/sweep/table.txt")"
+[ "$(grep -c '</text>' "$work/sweep/tradeoff.svg")" -gt 10 ] || complain "an empty plot"
+grep -q 'scaler.name.: .none' "$work/sweep/fp32-s1/summary.json" || complain "fp32 has no loss scaling"
+grep -q 'scaler.interval.: .5"' "$work/sweep/op-s2/summary.json" || complain "an epoch has 5 steps"
+
+# What is finished stays, what is missing comes again, to the same numbers.
+cp "$work/sweep/table.txt" "$work/before"
+touch -d '1 hour ago' "$work/sweep/op-s1/summary.json"
+rm -r "$work/sweep/uniform-s2"
+$fptrain $sweep >"$work/said" || complain "tradeoff failed again"
+grep -q '14 runs, of which 13 are finished' "$work/said" || complain "$(head -2 "$work/said")"
+[ "$work/sweep/op-s1/summary.json" -ot "$work/before" ] || complain "a finished run was repeated"
+cmp -s "$work/before" "$work/sweep/table.txt" || complain "another table"
+refuses "other settings" $fptrain $sweep --lr 0.07
+
+# All 16 sets of groups; of the ratios only fp32 is none of them.
+$fptrain $sweep --schemes fp32,ratio,uniform --promote off --exhaustive --plan >"$work/plan"
+grep -q '^17 assignments' "$work/plan" || complain "$(cat "$work/plan")"
+refuses "at most 8 groups" $fptrain tradeoff --model resnet20 --exhaustive --out "$work/none" \
+    --set data.train_count=10 --set data.test_count=10
+refuses "out DIR is missing" $fptrain tradeoff --model mlp
+refuses "FROM:TO:STEP" $fptrain $sweep --ratios 0:2:0.1
+exit $status
