@@ -88,6 +88,8 @@ trainer_assign = \
 	tools/fptrain/assign_plot.c \
 	tools/fptrain/assign_plot.h \
 	tools/fptrain/assign_policy.c \
+	tools/fptrain/estimate.c \
+	tools/fptrain/estimate.h \
 	tools/fptrain/muppet.c \
 	tools/fptrain/muppet.h \
 	tools/fptrain/policy_muppet.c \
@@ -111,6 +113,7 @@ bin_PROGRAMS += tools/fptrain/fptrain
 endif
 tools_fptrain_fptrain_SOURCES = \
 	tools/fptrain/command_assign.c \
+	tools/fptrain/command_estimate.c \
 	tools/fptrain/command_data.c \
 	tools/fptrain/command_demo.c \
 	tools/fptrain/command_report.c \
@@ -124,6 +127,8 @@ tools_fptrain_fptrain_LDADD = tools/libfptrain.la
 # Settings of experiments, to run as they are or to start from.
 if FPTRAIN
 experimentsdir = $(datadir)/fptrain/experiments
+hardwaredir = $(datadir)/fptrain/hardware
+dist_hardware_DATA = share/fptrain/hardware/rtx2080ti.json
 dist_experiments_DATA = \
 	share/fptrain/experiments/assign-cifar-full.ini \
 	share/fptrain/experiments/assign-lenet-small.ini \
