@@ -3,7 +3,9 @@ TRAINER_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tools $(FPTRAIN_CFLAGS)
 TRAINER_METHODS_TESTS = \
 	tests/fptrain/identity \
 	tests/fptrain/models \
+	tests/fptrain/muppet \
 	tests/fptrain/optimizers \
+	tests/fptrain/packed \
 	tests/fptrain/rounding \
 	tests/fptrain/scalers \
 	tests/fptrain/steps
@@ -16,6 +18,12 @@ tests_fptrain_models_LDADD = tools/libfptrain.la
 tests_fptrain_optimizers_SOURCES = tests/fptrain/optimizers.c tests/fptrain/expect.h
 tests_fptrain_optimizers_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_optimizers_LDADD = tools/libfptrain.la
+tests_fptrain_muppet_SOURCES = tests/fptrain/muppet.c tests/fptrain/expect.h
+tests_fptrain_muppet_CFLAGS = $(TRAINER_CFLAGS)
+tests_fptrain_muppet_LDADD = tools/libfptrain.la
+tests_fptrain_packed_SOURCES = tests/fptrain/packed.c tests/fptrain/expect.h
+tests_fptrain_packed_CFLAGS = $(TRAINER_CFLAGS)
+tests_fptrain_packed_LDADD = tools/libfptrain.la
 tests_fptrain_rounding_SOURCES = tests/fptrain/rounding.c tests/fptrain/expect.h
 tests_fptrain_rounding_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_rounding_LDADD = tools/libfptrain.la

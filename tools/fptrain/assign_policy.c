@@ -1,5 +1,6 @@
 /* assign_policy.c - training under an assignment: tensors that overflow too much are promoted. */
 #include "assign.h"
+#include "muppet.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
@@ -181,7 +182,8 @@ static void release(policy *p)
     free(s);
 }
 
-static const policy_type assign_type = {"assign", assign, after_gradients, after_epoch, save, load, release};
+static const policy_type assign_type = {.name = "assign", .assign = assign, .after_gradients = after_gradients,
+                                        .after_epoch = after_epoch, .save = save, .load = load, .free = release};
 
 policy *policy_assign(const char *text, trouble *why)
 {
@@ -214,8 +216,14 @@ policy *policy_named(const char *text, int count, const format_line *lines, trou
 {
     if (!strcmp(text, "fixed"))
         return policy_fixed(count, lines, why);
+    if (!strcmp(text, "muppet") || !strncmp(text, "muppet:", 7)) {
+        if (!count)
+            return policy_muppet(text + 6 + (text[6] == ':'), why);
+        fail(why, "[formats] goes with the policies fixed and assign, not with muppet");
+        return NULL;
+    }
     if (strncmp(text, "assign:", 7) != 0) {
-        fail(why, "no policy is called '%s' (fixed, assign:SETTINGS)", text);
+        fail(why, "no policy is called '%s' (fixed, assign:SETTINGS, muppet:SETTINGS)", text);
         return NULL;
     }
     assigned *s = (assigned *)policy_assign(text + 7, why);

@@ -4,7 +4,8 @@
  *     onednn           convolutions and products of matrices by oneDNN
  *     blas             products of matrices by CBLAS, convolutions made from them
  *     emulated:MODEL   every product by fpemu_gemm, with MODEL as `fpemu gemm` reads it (doc/accumulation.md): fp32,
- *                      fp64, "seq(fp16)", "tc(h100,fp16)", ...; `emulated` alone is emulated:fp32 */
+ *                      fp64, "seq(fp16)", "tc(h100,fp16)", ...; `emulated` alone is emulated:fp32
+ *     exact[:saturate] sums of products of whole numbers, in binary64; 32-bit sums that overflow are counted (and cut) */
 #include "backend_parts.h"
 
 #include <stdlib.h>
@@ -24,7 +25,11 @@ const backend *backend_named(const char *name, trouble *why)
         return backend_emulated("fp32", why);
     if (strncmp(name, "emulated:", 9) == 0)
         return backend_emulated(name + 9, why);
-    fail(why, "backend '%s': there are auto, onednn, blas and emulated:MODEL", name);
+    if (strcmp(name, "exact") == 0)
+        return backend_exact("", why);
+    if (strncmp(name, "exact:", 6) == 0)
+        return backend_exact(name + 6, why);
+    fail(why, "backend '%s': there are auto, onednn, blas, exact and emulated:MODEL", name);
     return NULL;
 }
 

@@ -17,7 +17,7 @@ typedef struct backend backend;
 typedef struct conv conv; /* a convolution prepared for one shape; calls from several threads are allowed */
 
 struct backend {
-    const char *name; /* "onednn", "blas", "emulated" */
+    const char *name; /* "onednn", "blas", "emulated", "exact" */
     void *state;
     void (*free)(backend *b);
     bool whole; /* sums over the batch must not be cut: gradients of weights are asked for in one call */
@@ -29,6 +29,10 @@ struct backend {
     void (*conv_forward)(const backend *b, conv *c, int n, const float *x, const float *w, float *y);
     void (*conv_backward_data)(const backend *b, conv *c, int n, const float *dy, const float *w, float *dx);
     void (*conv_backward_weights)(const backend *b, conv *c, int n, const float *x, const float *dy, float *dw);
+    /* May be NULL: takes the step of the products that follow (operands are whole numbers of steps; 0: they are not), and
+     * tells how many sums so far were outside 32 bits. */
+    void (*step)(const backend *b, double step);
+    uint64_t (*outside)(const backend *b);
 };
 
 /* "auto" takes the first that was built in: onednn, blas. NULL and a sentence where the name is unknown or left out.

@@ -8,6 +8,7 @@
 backend *backend_blas(trouble *why);
 backend *backend_onednn(trouble *why);
 backend *backend_emulated(const char *model, trouble *why);
+backend *backend_exact(const char *option, trouble *why); /* "" or "saturate" */
 
 /* Things that threads borrow from a list: a thread that finds it empty makes one. */
 typedef struct pool {

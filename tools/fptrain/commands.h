@@ -7,6 +7,7 @@ int command_run(int argc, char **argv);
 int command_demo(int argc, char **argv);
 int command_models(int argc, char **argv);
 int command_assign(int argc, char **argv);
+int command_estimate(int argc, char **argv);
 int command_tradeoff(int argc, char **argv);
 int command_data(int argc, char **argv);
 int command_report(int argc, char **argv);

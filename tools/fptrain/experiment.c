@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "assign.h"
+#include "muppet.h"
 #include "record.h"
 #include "train.h"
 
@@ -126,19 +127,39 @@ static void record_one(session *s, const step_result *step)
         stop(&why);
 }
 
+/* The share of the updates that are less than 2^exponent steps of their group. */
+static double share_below(const update_counts *u, int exponent)
+{
+    uint64_t below = 0;
+    for (int bin = 0; bin <= exponent - UPDATE_FIRST; bin++)
+        below += u->ratio[bin];
+    return (double)below / (double)u->elements;
+}
+
 /* Numbers of the whole run that curves do not show. */
 static void note(session *s)
 {
     const update_counts *u = &s->t->at.updates;
     record_note(s->record, "parameters", (double)graph_param_count(s->t->g));
     record_note(s->record, "optimizer_bytes", (double)optimizer_bytes(s->t->optimizer));
+    record_note(s->record, "workspace_bytes", (double)optimizer_workspace(s->t->optimizer));
+    record_note(s->record, "stored_bits_a_parameter",
+                8 * (double)optimizer_bytes(s->t->optimizer) / (double)graph_param_count(s->t->g));
     record_note(s->record, "images_per_second", rate(s));
     policy_note(s->t->policy, s->record);
+    muppet_note(s->t->policy, s->record);
+    if (s->t->backend->outside)
+        record_note(s->record, "sums_outside_32_bits", (double)s->t->backend->outside(s->t->backend));
     if (u->elements) {
         record_note(s->record, "updates_not_zero", (double)u->updates / (double)u->elements);
         record_note(s->record, "updates_vanished", u->updates ? (double)u->vanished / (double)u->updates : 0);
         record_note(s->record, "gradients_below_2^-24", (double)u->small_g / (double)u->elements);
         record_note(s->record, "updates_below_2^-24", (double)u->small_update / (double)u->elements);
+    }
+    if (u->elements && s->t->settings->optimizer.store[0] == 'p') {
+        record_note(s->record, "updates_below_half_a_step", share_below(u, -1));
+        record_note(s->record, "updates_below_an_eighth_of_a_step", share_below(u, -3));
+        record_note(s->record, "mean_move_in_steps", u->moved / (double)u->elements);
     }
 }
 
@@ -199,7 +220,7 @@ static void run_all(session *s)
 {
     trouble why;
     s->started = seconds_now();
-    while (s->t->at.epoch < (uint64_t)s->settings->train.epochs)
+    while (!trainer_over(s->t))
         run_epoch(s);
     if (!s->record)
         return;

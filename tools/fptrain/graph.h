@@ -148,6 +148,8 @@ struct store {
 typedef struct rounds rounds;
 struct rounds {
     void (*round)(rounds *r, role which, int index, size_t n, float *x); /* index: of value or parameter */
+    /* May be NULL: the step of which all elements are whole numbers since the last rounding; 0: there is none. */
+    double (*step)(rounds *r, role which, int index);
     bool each; /* several consumers: round each contribution (`fanout=each`), else the sum */
 };
 

@@ -167,6 +167,7 @@ forward_result graph_forward(graph *g, store *s, rounds *r, int samples, const f
     const float **x = need((size_t)most_inputs(g), sizeof *x);
     g->samples = samples;
     g->step = step;
+    g->rounds = r;
     g->training = training;
     memcpy(g->labels, labels, (size_t)samples * (size_t)g->value[g->logits]->rows_per_sample * sizeof *labels);
     memcpy(g->value[0]->v, inputs, live_size(g, g->value[0]) * sizeof *inputs);
@@ -324,6 +325,7 @@ void graph_backward(graph *g, store *s, rounds *r, layer_scaling *l, double scal
     if (!g->training)
         die("a backward pass without a forward pass of training before it");
     const float **x = need((size_t)most_inputs(g), sizeof *x);
+    g->rounds = r;
     for (int i = 0; i < g->values; i++)
         g->gathered[i].count = 0;
     for (int i = g->ops - 1; i >= 0; i--) {

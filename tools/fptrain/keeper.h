@@ -1,6 +1,6 @@
 /* keeper.h - how parameters, gradients and the state of an optimiser are kept: what optimizer.c asks of it.
  *
- * The one keeper so far holds everything in FP32 (keeper_fp32.c); one that packs has its place beside it.
+ * keeper_fp32.c holds everything as arrays of float, keeper_packed.c as packed bytes of any format with local scales.
  */
 #ifndef FPTRAIN_KEEPER_H
 #define FPTRAIN_KEEPER_H
@@ -19,6 +19,7 @@ typedef struct keeper_type {
     const float *(*master)(keeper *k, int param);
     const float *(*gradient)(const keeper *k, int param);
     size_t (*bytes)(const keeper *k);
+    size_t (*workspace)(const keeper *k);
     void (*save)(const keeper *k, checkpoint *to);
     bool (*load)(keeper *k, const checkpoint *from, trouble *why);
 } keeper_type;
@@ -30,8 +31,11 @@ struct keeper {
     rounder *r;
     method method;
     optimizer_settings settings;
+    bool unrounded; /* fetch gives the weights as they are kept */
 };
 
 keeper *keeper_fp32(const optimizer_settings *settings, method m, graph *g, rounder *r);
+/* NULL and a sentence where the formats do not fit. */
+keeper *keeper_packed(const optimizer_settings *settings, method m, graph *g, rounder *r, trouble *why);
 
 #endif

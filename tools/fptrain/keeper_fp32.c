@@ -45,7 +45,8 @@ static bool is_rounded(const fp32 *k, int p)
 static const float *fetch(store *s, int p)
 {
     const fp32 *k = (const fp32 *)s;
-    return k->slot[p].rounded && k->base.settings.master && is_rounded(k, p) ? k->slot[p].rounded : k->slot[p].w;
+    const bool copy = k->slot[p].rounded && k->base.settings.master && is_rounded(k, p) && !k->base.unrounded;
+    return copy ? k->slot[p].rounded : k->slot[p].w;
 }
 
 static float *gradient_place(store *s, int p)
@@ -269,6 +270,12 @@ static size_t bytes(const keeper *base)
     return floats * sizeof(float);
 }
 
+static size_t workspace(const keeper *base)
+{
+    (void)base;
+    return 0;
+}
+
 /* The name of an array of a parameter in a checkpoint, and the arrays that are there. */
 enum { ARRAYS = 3 };
 static float *array(const fp32 *k, int p, int which, char name[96])
@@ -304,12 +311,13 @@ static bool load(keeper *base, const checkpoint *from, trouble *why)
     return true;
 }
 
-static const keeper_type fp32_type = {release, begin, extent, square, step, master, gradient, bytes, save, load};
+static const keeper_type fp32_type = {release,  begin, extent,    square, step, master,
+                                      gradient, bytes, workspace, save,   load};
 
 keeper *keeper_fp32(const optimizer_settings *settings, method m, graph *g, rounder *r)
 {
     fp32 *k = need(1, sizeof *k);
-    k->base = (keeper){{fetch, release_param, gradient_place, round_gradient}, &fp32_type, g, r, m, *settings};
+    k->base = (keeper){{fetch, release_param, gradient_place, round_gradient}, &fp32_type, g, r, m, *settings, false};
     k->slots = graph_params(g);
     k->slot = need((size_t)k->slots, sizeof *k->slot);
     size_t largest = 1;

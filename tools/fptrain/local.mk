@@ -5,6 +5,7 @@ trainer_engine = \
 	tools/fptrain/backend_blas.c \
 	tools/fptrain/backend_depthwise.c \
 	tools/fptrain/backend_emulated.c \
+	tools/fptrain/backend_exact.c \
 	tools/fptrain/backend_lowered.c \
 	tools/fptrain/backend_onednn.c \
 	tools/fptrain/backend_parts.h \
@@ -58,6 +59,7 @@ trainer_methods = \
 	tools/fptrain/experiment.h \
 	tools/fptrain/keeper.h \
 	tools/fptrain/keeper_fp32.c \
+	tools/fptrain/keeper_packed.c \
 	tools/fptrain/model.c \
 	tools/fptrain/model.h \
 	tools/fptrain/model_compact.c \
@@ -86,6 +88,11 @@ trainer_assign = \
 	tools/fptrain/assign_plot.c \
 	tools/fptrain/assign_plot.h \
 	tools/fptrain/assign_policy.c \
+	tools/fptrain/estimate.c \
+	tools/fptrain/estimate.h \
+	tools/fptrain/muppet.c \
+	tools/fptrain/muppet.h \
+	tools/fptrain/policy_muppet.c \
 	tools/fptrain/assign_text.c \
 	tools/fptrain/network.c \
 	tools/fptrain/network.h \
@@ -106,6 +113,7 @@ bin_PROGRAMS += tools/fptrain/fptrain
 endif
 tools_fptrain_fptrain_SOURCES = \
 	tools/fptrain/command_assign.c \
+	tools/fptrain/command_estimate.c \
 	tools/fptrain/command_data.c \
 	tools/fptrain/command_demo.c \
 	tools/fptrain/command_report.c \
@@ -119,6 +127,8 @@ tools_fptrain_fptrain_LDADD = tools/libfptrain.la
 # Settings of experiments, to run as they are or to start from.
 if FPTRAIN
 experimentsdir = $(datadir)/fptrain/experiments
+hardwaredir = $(datadir)/fptrain/hardware
+dist_hardware_DATA = share/fptrain/hardware/rtx2080ti.json
 dist_experiments_DATA = \
 	share/fptrain/experiments/assign-cifar-full.ini \
 	share/fptrain/experiments/assign-lenet-small.ini \

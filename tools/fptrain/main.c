@@ -22,6 +22,7 @@ static const command commands[] = {
     {"demo", command_demo, "one small network in five ways, in a table and curves"},
     {"models", command_models, "the networks that have a name"},
     {"assign", command_assign, "which tensors a precision assignment makes low"},
+    {"estimate", command_estimate, "how long the word lengths of MuPPET take on given hardware"},
     {"tradeoff", command_tradeoff, "accuracy against low-precision ratio over many assignments"},
     {"data", command_data, "what a data set has, in numbers and pictures"},
     {"report", command_report, "a page that compares runs"},

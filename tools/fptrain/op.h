@@ -74,6 +74,7 @@ struct graph {
     gathered *gathered; /* by value; NULL before graph_finish */
     float *scaled;      /* a gradient times beta; made when first needed */
     size_t scaled_size;
+    rounds *rounds; /* of the pass that runs; NULL: none */
     int samples;   /* of the last forward pass */
     bool training; /* that it was one for a backward pass */
     uint64_t step;
@@ -125,6 +126,19 @@ void op_gemm(const graph *g, bool ta, bool tb, int m, int n, int k, const float 
 /* y[r][i] += b[i]; db[i] = sum of dy[r][i] over the rows, in their order. */
 void op_add_bias(const graph *g, size_t rows, int n, const float *b, float *y);
 void op_sum_rows(const graph *g, size_t rows, int n, const float *dy, float *db);
+
+/* Tells a backend of whole numbers what a step of the products of two rounded tensors is. */
+static inline double op_step(const pass *p, role which, int index)
+{
+    rounds *r = p->g->rounds;
+    return r && r->step ? r->step(r, which, index) : 0;
+}
+
+static inline void op_products(const pass *p, double step_a, double step_b)
+{
+    if (p->g->backend->step)
+        p->g->backend->step(p->g->backend, step_a * step_b);
+}
 
 /* Element-wise loops run over pieces of this many elements: long enough to be worth a thread. */
 enum { ELEMENTS = 1 << 14 };

@@ -40,6 +40,7 @@ static void conv_pass_forward(const pass *p)
     const value *x = op_in(p, 0), *y = op_out(p);
     const int rows = (int)op_rows(p, y), count = pieces(rows, CONV_SAMPLES);
     const size_t area = (size_t)y->h * (size_t)y->w;
+    op_products(p, op_step(p, ROLE_V, p->o->input[0]), op_step(p, ROLE_W, p->o->first_param));
 #pragma omp parallel for num_threads(p->g->threads) schedule(dynamic)
     for (int i = 0; i < count; i++) {
         const size_t at = (size_t)i * CONV_SAMPLES;
@@ -104,6 +105,7 @@ static void weight_gradient(const pass *p)
     const value *x = op_in(p, 0), *y = op_out(p);
     const int rows = (int)op_rows(p, y), size = weight_piece(s, rows), count = pieces(rows, size);
     const size_t n = weight_count(&s->shape);
+    op_products(p, op_step(p, ROLE_V, p->o->input[0]), op_step(p, ROLE_DV, p->o->output));
 #pragma omp parallel for num_threads(p->g->threads) schedule(dynamic)
     for (int i = 0; i < count; i++) {
         const size_t at = (size_t)i * (size_t)size;
@@ -123,6 +125,7 @@ static void conv_pass_backward(const pass *p)
     if (p->o->params > 1)
         bias_gradient(p);
     const int rows = (int)op_rows(p, y), count = p->dx[0] ? pieces(rows, CONV_SAMPLES) : 0;
+    op_products(p, op_step(p, ROLE_DV, p->o->output), op_step(p, ROLE_W, p->o->first_param));
 #pragma omp parallel for num_threads(p->g->threads) schedule(dynamic)
     for (int i = 0; i < count; i++) {
         const size_t at = (size_t)i * CONV_SAMPLES;

@@ -64,6 +64,7 @@ static void linear_forward(const pass *p)
 {
     const value *x = op_in(p, 0), *y = op_out(p);
     const int rows = (int)op_rows(p, y), in = (int)x->row, out = (int)y->row;
+    op_products(p, op_step(p, ROLE_V, p->o->input[0]), op_step(p, ROLE_W, p->o->first_param));
     op_gemm(p->g, false, true, rows, out, in, p->x[0], in, p->w[0], in, false, p->y, out);
     if (p->o->params > 1)
         op_add_bias(p->g, (size_t)rows, out, p->w[1], p->y);
@@ -73,9 +74,11 @@ static void linear_backward(const pass *p)
 {
     const value *x = op_in(p, 0), *y = op_out(p);
     const int rows = (int)op_rows(p, y), in = (int)x->row, out = (int)y->row;
+    op_products(p, op_step(p, ROLE_V, p->o->input[0]), op_step(p, ROLE_DV, p->o->output));
     op_gemm(p->g, true, false, out, in, rows, p->dy, out, p->x[0], in, false, p->dw[0], in);
     if (p->o->params > 1)
         op_sum_rows(p->g, (size_t)rows, out, p->dy, p->dw[1]);
+    op_products(p, op_step(p, ROLE_DV, p->o->output), op_step(p, ROLE_W, p->o->first_param));
     if (p->dx[0])
         op_gemm(p->g, false, false, rows, in, out, p->passed, out, p->w[0], in, false, p->dx[0], in);
 }

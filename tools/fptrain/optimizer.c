@@ -30,6 +30,8 @@ static bool settings_fit(const optimizer_settings *s, method m, trouble *why)
         return fail(why, "momentum and betas lie in [0, 1)");
     if (!(s->decay >= 0 && s->clip >= 0) || (m == ADAM && !(s->epsilon > 0)))
         return fail(why, "decay and clip are not negative, and the epsilon of adam is above 0");
+    if (s->packed && (m == NESTEROV || !s->master))
+        return fail(why, "packed parameters go with sgd, momentum and adam, and are their own master copy");
     return true;
 }
 
@@ -40,9 +42,12 @@ optimizer *optimizer_new(const optimizer_settings *settings, graph *g, rounder *
         m++;
     if (!settings_fit(settings, m, why))
         return NULL;
+    keeper *k = settings->packed ? keeper_packed(settings, m, g, r, why) : keeper_fp32(settings, m, g, r);
+    if (!k)
+        return NULL;
     optimizer *o = need(1, sizeof *o);
     o->g = g;
-    o->keeper = keeper_fp32(settings, m, g, r);
+    o->keeper = k;
     return o;
 }
 
@@ -61,6 +66,11 @@ store *optimizer_store(optimizer *o)
 void optimizer_begin(optimizer *o)
 {
     o->keeper->type->begin(o->keeper);
+}
+
+void optimizer_unrounded(optimizer *o, bool on)
+{
+    o->keeper->unrounded = on;
 }
 
 void optimizer_report(const optimizer *o, double *largest, bool *not_finite)
@@ -122,6 +132,11 @@ update_counts optimizer_counts(const optimizer *o)
 size_t optimizer_bytes(const optimizer *o)
 {
     return o->keeper->type->bytes(o->keeper);
+}
+
+size_t optimizer_workspace(const optimizer *o)
+{
+    return o->keeper->type->workspace(o->keeper);
 }
 
 void optimizer_save(optimizer *o, checkpoint *to)

@@ -14,6 +14,9 @@
 #include "checkpoint.h"
 #include "rounder.h"
 
+/* Arrays that a store keeps of a parameter. */
+enum { KEEP_WEIGHT, KEEP_GRADIENT, KEEP_MOMENTUM, KEEP_SQUARE, KEPT };
+
 typedef struct optimizer_settings {
     const char *name;     /* "sgd", "momentum", "nesterov", "adam" */
     double momentum;      /* mu; adam: beta1 */
@@ -21,6 +24,10 @@ typedef struct optimizer_settings {
     double decay;         /* lambda w joins the gradient, after clipping */
     double clip;          /* largest global norm of the gradient; 0: none */
     bool master;          /* false: w <- rnd(fmt(w), w - update); state stays FP32 */
+    bool packed;          /* low-precision model memory: see keeper_packed.c; not for nesterov, and master is true */
+    const char *kept[KEPT]; /* packed: formats of the arrays; NULL: group(int12,2048), group(int8,2048),
+                               codebook(dynamic8,2048), codebook(udynamic8,2048) */
+    bool nearest;         /* packed: round to nearest instead of stochastically */
 } optimizer_settings;
 
 typedef struct optimizer optimizer;
@@ -29,6 +36,7 @@ optimizer *optimizer_new(const optimizer_settings *settings, graph *g, rounder *
 void optimizer_free(optimizer *o);
 store *optimizer_store(optimizer *o);              /* what graph_forward and graph_backward take */
 void optimizer_begin(optimizer *o);                /* rounds the weights for this step */
+void optimizer_unrounded(optimizer *o, bool on);   /* the store gives the master weights, until it is turned off */
 void optimizer_report(const optimizer *o, double *largest, bool *not_finite); /* over all dw, unscaled */
 void optimizer_step(optimizer *o, double lr);      /* unscale, clip, decay, update */
 const float *optimizer_master(optimizer *o, int param); /* for evaluation and tests; valid until the next call */
@@ -38,11 +46,17 @@ const float *optimizer_gradient(const optimizer *o, int param);
 void optimizer_count_next(optimizer *o);
 /* Counters of the last step that was counted: non-zero updates, those that left the rounded weight as it was, |g| and
  * |lr g| < 2^-24 (zeros among them; g before clipping and decay). */
+enum { UPDATE_FIRST = -24, UPDATE_BINS = 34 };
 typedef struct update_counts {
     uint64_t elements, updates, vanished, small_g, small_update;
+    /* Packed: floor(log2(|update| / delta)), delta the step of the weight's group: bin 0 below UPDATE_FIRST and zero, bin
+     * 1 UPDATE_FIRST, ..., the last one all above; and the sum of |w after - w before| / delta. */
+    uint64_t ratio[UPDATE_BINS];
+    double moved;
 } update_counts;
 update_counts optimizer_counts(const optimizer *o);
 size_t optimizer_bytes(const optimizer *o);        /* stored: parameters, accumulators, state */
+size_t optimizer_workspace(const optimizer *o);    /* beside it, used for one operator or group at a time */
 void optimizer_save(optimizer *o, checkpoint *to);
 bool optimizer_load(optimizer *o, const checkpoint *from, trouble *why);
 

@@ -15,9 +15,13 @@ typedef struct policy_type {
     size_t (*save)(const policy *p, void *bytes, size_t capacity);
     bool (*load)(policy *p, rounder *r, const void *bytes, size_t length, trouble *why);
     void (*free)(policy *p);
+    double (*rate)(const policy *p, double lr); /* the learning rate instead of the schedule's; may be NULL */
+    bool (*over)(const policy *p);              /* whether training ends before its last epoch; may be NULL */
 } policy_type;
+struct optimizer;
 struct policy {
     const policy_type *type;
+    const struct optimizer *optimizer; /* for those who look at gradients; set before the first step */
 };
 
 /* The rule of a spec ("fp32": left alone) and a rounding mode (NULL: rne); false where a float cannot be rounded so. */

@@ -45,10 +45,29 @@ static fpemu_shape shape_of(const rounder *r, role which, int index, size_t n)
     return s;
 }
 
+/* The power of two by which MuPPET's rule divides: the smallest that keeps all of the tensor in [lowest - 1/2, max + 1/2]
+ * steps (blocks.md, 2.3). The quotients cannot be so near a power of two that rounding them to binary64 matters. */
+static double muppet_step(const fpemu_format *f, const fpemu_range *seen)
+{
+    fpemu_format element;
+    if (fpemu_element_format(f, &element) != FPEMU_OK || element.kind != FPEMU_KIND_INT)
+        return 0;
+    double room = INFINITY;
+    if (seen->max > 0)
+        room = (fpemu_max(&element) + 0.5) / seen->max;
+    if (seen->min < 0)
+        room = fmin(room, (fpemu_lowest(&element) - 0.5) / seen->min);
+    int exponent = 1;
+    if (!isinf(room))
+        frexp(room, &exponent);
+    return ldexp(1, 1 - exponent);
+}
+
 static void round_tensor(rounds *calls, role which, int index, size_t n, float *x)
 {
     rounder *r = (rounder *)calls;
     const rule *l = &r->rule[which][index];
+    r->step_of[which][index] = 0;
     if (!l->format.kind || !n)
         return;
     fpemu_stats *seen = &r->seen[which][index];
@@ -58,7 +77,13 @@ static void round_tensor(rounds *calls, role which, int index, size_t n, float *
     how.offset = seen->count;
     fpemu_status status;
     if (l->format.scaling) {
-        const fpemu_shape s = shape_of(r, which, index, n);
+        fpemu_shape s = shape_of(r, which, index, n);
+        fpemu_range range = {0};
+        if (l->format.scaling == FPEMU_SCALING_MUPPET && l->format.block == FPEMU_BLOCK_TENSOR) {
+            fpemu_measure_f32(&l->format, n, x, &range);
+            s.whole = &range;
+            r->step_of[which][index] = muppet_step(&l->format, &range);
+        }
         status = fpemu_quantize_along_f32(&l->format, &how, &s, x, x, seen);
     } else {
         status = fpemu_quantize_f32(&l->format, &how, n, x, x, seen);
@@ -70,16 +95,23 @@ static void round_tensor(rounds *calls, role which, int index, size_t n, float *
     }
 }
 
+static double step_of(rounds *calls, role which, int index)
+{
+    return ((const rounder *)calls)->step_of[which][index];
+}
+
 rounder *rounder_new(graph *g, uint64_t seed)
 {
     rounder *r = need(1, sizeof *r);
     r->calls.round = round_tensor;
+    r->calls.step = step_of;
     r->g = g;
     r->seed = seed;
     for (int which = 0; which < ROLES; which++) {
         const size_t count = (size_t)rounder_count(r, (role)which);
         r->rule[which] = need(count, sizeof *r->rule[which]);
         r->seen[which] = need(count, sizeof *r->seen[which]);
+        r->step_of[which] = need(count, sizeof *r->step_of[which]);
     }
     return r;
 }
@@ -91,6 +123,7 @@ void rounder_free(rounder *r)
     for (int which = 0; which < ROLES; which++) {
         free(r->rule[which]);
         free(r->seen[which]);
+        free(r->step_of[which]);
     }
     free(r->bins);
     free(r);

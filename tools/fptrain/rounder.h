@@ -22,6 +22,7 @@ typedef struct rounder {
     unsigned want;               /* of fpemu_stats: sums, histograms; read by rounder_begin */
     rule *rule[ROLES];           /* by value (V, DV) or parameter (W, DW) */
     fpemu_stats *seen[ROLES];    /* counters of the current step; cleared by rounder_begin */
+    double *step_of[ROLES];      /* of the last rounding to a format with steps of MuPPET's; else 0 */
     uint64_t *bins;              /* histograms, ROUNDER_BINS for every tensor; NULL until they are wanted */
 } rounder;
 

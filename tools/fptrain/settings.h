@@ -30,7 +30,7 @@ typedef struct settings {
         bool flip;
     } data;
     struct {
-        int epochs, batch, warmup, threads;
+        int epochs, batch, micro_batches, warmup, threads;
         double lr;
         char schedule[64], backend[64], fanout[16];
         uint64_t seed;
@@ -48,6 +48,7 @@ typedef struct settings {
         char name[16];
         double momentum, beta2, epsilon, decay, clip;
         bool master;
+        char store[16], storing[16], weights[64], gradients[64], momenta[64], squares[64];
     } optimizer;
     struct {
         char directory[SETTINGS_TEXT];

@@ -61,6 +61,11 @@ static bool build(trainer *t, trouble *why)
     return true;
 }
 
+static const char *word_or_null(const char *text)
+{
+    return *text ? text : NULL;
+}
+
 static bool equip(trainer *t, trouble *why)
 {
     const settings *s = t->settings;
@@ -71,7 +76,13 @@ static bool equip(trainer *t, trouble *why)
     const optimizer_settings o = {.name = s->optimizer.name, .momentum = s->optimizer.momentum,
                                   .beta2 = s->optimizer.beta2, .epsilon = s->optimizer.epsilon,
                                   .decay = s->optimizer.decay, .clip = s->optimizer.clip,
-                                  .master = s->optimizer.master};
+                                  .master = s->optimizer.master,
+                                  .packed = !strcmp(s->optimizer.store, "packed"),
+                                  .nearest = !strcmp(s->optimizer.storing, "nearest"),
+                                  .kept = {word_or_null(s->optimizer.weights), word_or_null(s->optimizer.gradients),
+                                           word_or_null(s->optimizer.momenta), word_or_null(s->optimizer.squares)}};
+    if (s->train.micro_batches > 1 && !o.packed)
+        return fail(why, "micro-batches are gathered by packed parameters alone: optimizer.store = packed");
     t->r = rounder_new(t->g, s->train.seed);
     t->r->calls.each = !strcmp(s->train.fanout, "each");
     t->policy = policy_named(s->policy.name, s->format_count, s->formats, why);
@@ -80,6 +91,7 @@ static bool equip(trainer *t, trouble *why)
     t->policy->type->assign(t->policy, t->r);
     t->scaler = scaler_new(&scaling, t->g, t->r, why);
     t->optimizer = t->scaler ? optimizer_new(&o, t->g, t->r, why) : NULL;
+    t->policy->optimizer = t->optimizer;
     return t->optimizer &&
            schedule_lr(s->train.schedule, s->train.lr, 0, s->train.epochs, s->train.warmup, why) >= 0;
 }
@@ -117,16 +129,20 @@ void trainer_free(trainer *t)
 
 /* ------------------------------------------------------------------------------------------------ a step */
 
-static gradient_report report_of(const trainer *t)
+/* Adds what the last gradient computation's counters say. */
+static void note_overflow(const trainer *t, gradient_report *report)
 {
-    gradient_report report = {.max_finite = INFINITY};
     for (int which = ROLE_DV; which <= ROLE_DW; which++)
         for (int i = 0; i < rounder_count(t->r, (role)which); i++)
-            report.overflowed = report.overflowed || t->r->seen[which][i].overflow > 0;
+            report->overflowed = report->overflowed || t->r->seen[which][i].overflow > 0;
+}
+
+static void finish_report(const trainer *t, gradient_report *report)
+{
+    report->max_finite = INFINITY;
     for (int i = 0; i < graph_params(t->g); i++)
-        report.max_finite = fmin(report.max_finite, rule_max(&t->r->rule[ROLE_DW][i]));
-    optimizer_report(t->optimizer, &report.largest_dw, &report.dw_not_finite);
-    return report;
+        report->max_finite = fmin(report->max_finite, rule_max(&t->r->rule[ROLE_DW][i]));
+    optimizer_report(t->optimizer, &report->largest_dw, &report->dw_not_finite);
 }
 
 static void add_counts(update_counts *to, update_counts from)
@@ -136,6 +152,9 @@ static void add_counts(update_counts *to, update_counts from)
     to->vanished += from.vanished;
     to->small_g += from.small_g;
     to->small_update += from.small_update;
+    for (int i = 0; i < UPDATE_BINS; i++)
+        to->ratio[i] += from.ratio[i];
+    to->moved += from.moved;
 }
 
 static void begin_epoch(trainer *t)
@@ -147,27 +166,59 @@ static void begin_epoch(trainer *t)
     t->begun = true;
 }
 
+/* The gradients of micro-batch k of a step; false: the epoch is over. */
+static bool compute_gradients(trainer *t, int k, unsigned want, double scale, forward_result *sum, int *samples)
+{
+    const uint64_t number = t->at.step * (uint64_t)t->settings->train.micro_batches + (uint64_t)k;
+    const int n = loader_next(&t->training, t->inputs, t->labels);
+    if (!n)
+        return false;
+    t->r->want = want;
+    rounder_begin(t->r, number);
+    if (k == 0)
+        optimizer_begin(t->optimizer);
+    store *store = optimizer_store(t->optimizer);
+    const forward_result f = graph_forward(t->g, store, &t->r->calls, n, t->inputs, t->labels, true, number);
+    graph_backward(t->g, store, &t->r->calls, scaler_layers(t->scaler), scale);
+    t->policy->type->after_gradients(t->policy, t->r, t->at.step);
+    t->at.next = t->training.next;
+    sum->loss += f.loss * (double)f.rows;
+    sum->correct += f.correct;
+    sum->rows += f.rows;
+    *samples += n;
+    return true;
+}
+
+static double rate_of(const trainer *t)
+{
+    const settings *s = t->settings;
+    if (t->policy->type->rate)
+        return t->policy->type->rate(t->policy, s->train.lr);
+    return schedule_lr(s->train.schedule, s->train.lr, (int)t->at.epoch, s->train.epochs, s->train.warmup, NULL);
+}
+
+bool trainer_over(const trainer *t)
+{
+    return t->at.epoch >= (uint64_t)t->settings->train.epochs ||
+           (t->policy->type->over && t->policy->type->over(t->policy));
+}
+
 bool trainer_step(trainer *t, unsigned want, bool counted, step_result *result)
 {
     begin_epoch(t);
     const settings *s = t->settings;
-    const int samples = loader_next(&t->training, t->inputs, t->labels);
+    const double scale = scaler_scale(t->scaler);
+    gradient_report report = {0};
+    forward_result f = {0};
+    int samples = 0;
+    for (int k = 0; k < s->train.micro_batches && compute_gradients(t, k, want, scale, &f, &samples); k++)
+        note_overflow(t, &report);
     if (!samples)
         return false;
 
-    t->r->want = want;
-    rounder_begin(t->r, t->at.step);
-    optimizer_begin(t->optimizer);
-    store *store = optimizer_store(t->optimizer);
-    const forward_result f = graph_forward(t->g, store, &t->r->calls, samples, t->inputs, t->labels, true, t->at.step);
-    const double scale = scaler_scale(t->scaler);
-    graph_backward(t->g, store, &t->r->calls, scaler_layers(t->scaler), scale);
-
-    const gradient_report report = report_of(t);
-    t->policy->type->after_gradients(t->policy, t->r, t->at.step);
+    finish_report(t, &report);
     const bool take = scaler_update(t->scaler, &report);
-    const double lr = schedule_lr(s->train.schedule, s->train.lr, (int)t->at.epoch, s->train.epochs, s->train.warmup,
-                                  NULL);
+    const double lr = rate_of(t);
     if (take) {
         if (counted)
             optimizer_count_next(t->optimizer);
@@ -176,18 +227,18 @@ bool trainer_step(trainer *t, unsigned want, bool counted, step_result *result)
             add_counts(&t->at.updates, optimizer_counts(t->optimizer));
     }
     t->at.step++;
-    t->at.next = t->training.next;
     t->at.skipped += !take;
-    t->at.loss += f.loss * (double)f.rows;
+    t->at.loss += f.loss;
     t->at.correct += f.correct;
     t->at.rows += f.rows;
-    *result = (step_result){f.loss, (double)f.correct / (double)f.rows, lr, scale, samples, !take};
+    *result = (step_result){f.loss / (double)f.rows, (double)f.correct / (double)f.rows, lr, scale, samples, !take};
     return true;
 }
 
 size_t trainer_steps(const trainer *t)
 {
-    return loader_batches(&t->training);
+    const size_t micro = (size_t)t->settings->train.micro_batches;
+    return (loader_batches(&t->training) + micro - 1) / micro;
 }
 
 void trainer_end_epoch(trainer *t)
@@ -202,22 +253,6 @@ void trainer_end_epoch(trainer *t)
 
 /* ------------------------------------------------------------------------------------------------ evaluation */
 
-/* A store that shows the master weights. */
-typedef struct masters {
-    store calls;
-    optimizer *from;
-} masters;
-
-static const float *fetch_master(store *s, int p)
-{
-    return optimizer_master(((masters *)s)->from, p);
-}
-
-static void release_master(store *s, int p)
-{
-    (void)s, (void)p;
-}
-
 static bool rounds_anything(const trainer *t)
 {
     for (int which = ROLE_V; which <= ROLE_W; which++)
@@ -228,8 +263,9 @@ static bool rounds_anything(const trainer *t)
 }
 
 /* One pass over the test samples. Its random words are those of steps that no training reaches. */
-static void pass_over(trainer *t, store *store, bool rounded, double *loss, double *accuracy)
+static void pass_over(trainer *t, bool rounded, double *loss, double *accuracy)
 {
+    store *store = optimizer_store(t->optimizer);
     const uint64_t first = UINT64_C(1) << 63 | t->at.epoch << 32;
     double sum = 0;
     size_t correct = 0, rows = 0;
@@ -252,17 +288,19 @@ evaluation trainer_evaluate(trainer *t)
 {
     evaluation e;
     double loss;
-    masters m = {{fetch_master, release_master, NULL, NULL}, t->optimizer};
     t->r->want = 0;
     if (rounds_anything(t)) {
         rounder_begin(t->r, UINT64_C(1) << 63 | t->at.epoch << 32);
         if (t->settings->optimizer.master) /* else they are rounded, and not to be changed here */
             optimizer_begin(t->optimizer);
-        pass_over(t, optimizer_store(t->optimizer), true, &e.loss, &e.accuracy);
-        pass_over(t, &m.calls, false, &loss, &e.accuracy_fp32);
-    } else {
-        pass_over(t, &m.calls, false, &e.loss, &e.accuracy);
-        e.accuracy_fp32 = e.accuracy;
+        pass_over(t, true, &e.loss, &e.accuracy);
+    }
+    optimizer_unrounded(t->optimizer, true);
+    pass_over(t, false, &loss, &e.accuracy_fp32);
+    optimizer_unrounded(t->optimizer, false);
+    if (!rounds_anything(t)) {
+        e.loss = loss;
+        e.accuracy = e.accuracy_fp32;
     }
     return e;
 }

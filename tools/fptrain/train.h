@@ -1,7 +1,7 @@
 /* train.h - the training of one network: steps, epochs, evaluation, and all of its state in a checkpoint.
  *
  *     trainer *t = trainer_new(&settings, &why);
- *     while (t->epoch < settings.train.epochs) {
+ *     while (!trainer_over(t)) {
  *         step_result step;
  *         while (trainer_step(t, &step))
  *             ...;
@@ -25,7 +25,7 @@
 
 /* Where a run stands; part of a checkpoint as it is. */
 typedef struct position {
-    uint64_t step;    /* gradient computations so far */
+    uint64_t step;    /* so far, each of train.micro_batches gradient computations */
     uint64_t epoch;
     uint64_t next;    /* sample of the epoch, in its order */
     uint64_t skipped; /* steps that the optimiser did not take */
@@ -69,6 +69,7 @@ void trainer_free(trainer *t);
  * fpemu_stats) adds; counted: the update counts of the step too. */
 bool trainer_step(trainer *t, unsigned want, bool counted, step_result *result);
 size_t trainer_steps(const trainer *t); /* of an epoch */
+bool trainer_over(const trainer *t);    /* all epochs are done, or the policy says that it is enough */
 evaluation trainer_evaluate(trainer *t);
 void trainer_end_epoch(trainer *t);
 

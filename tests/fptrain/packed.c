@@ -1,0 +1,425 @@
+/* packed.c - low-precision model memory: the rules against arithmetic of this file, unbiasedness over the whole random
+ * space, the bound of Theorem 1 of Li et al. (LPMM), and the memory that is really there. */
+#include <fpemu.h>
+
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "expect.h"
+#include "fptrain/model.h"
+#include "fptrain/optimizer.h"
+
+enum { GROUP = 2048 };
+
+typedef struct bench {
+    graph *g;
+    rounder *r;
+    optimizer *o;
+} bench;
+
+static bench start(const optimizer_settings *settings, const model_settings *model, uint64_t seed)
+{
+    trouble why = {""};
+    bench b = {.g = model_new(model, 7, &why)};
+    EXPECT(b.g, "%s", why.text);
+    b.r = rounder_new(b.g, seed);
+    b.o = optimizer_new(settings, b.g, b.r, &why);
+    EXPECT(b.o, "%s", why.text);
+    for (int p = 0; p < graph_params(b.g); p++)
+        graph_param(b.g, p)->alpha = 1;
+    return b;
+}
+
+static void stop(bench *b)
+{
+    optimizer_free(b->o);
+    rounder_free(b->r);
+    graph_free(b->g);
+}
+
+static const model_settings small = {.name = "mlp", .width = 0.3, .c = 1, .h = 9, .w = 8, .classes = 3};
+
+/* ------------------------------------------------------------------------------------- rules, to nearest */
+
+/* x -> delta round(clamp(x / delta)), delta = absmax / (2^(bits-1) - 1) a float, ties to even. */
+static void judge_groups(size_t n, float *x, int bits)
+{
+    const float top = (float)((1 << (bits - 1)) - 1);
+    for (size_t from = 0; from < n; from += GROUP) {
+        const size_t end = from + GROUP < n ? from + GROUP : n;
+        float amax = 0;
+        for (size_t i = from; i < end; i++)
+            amax = fmaxf(amax, fabsf(x[i]));
+        const float delta = amax / top;
+        for (size_t i = from; i < end; i++) {
+            const float q = amax > 0 ? rintf(fminf(fmaxf(x[i] / delta, -top), top)) : 0;
+            x[i] = q * delta;
+        }
+    }
+}
+
+static float gradient_at(int p, size_t i, int step, int micro)
+{
+    return (float)(sin(1.0 + 37 * p + 3.7 * (double)i + 0.9 * step + 5.1 * micro) / (1 + step));
+}
+
+/* What this file makes of one parameter. */
+typedef struct judge {
+    size_t n;
+    float *w, *m, *g;
+} judge;
+
+static judge judge_of(const graph *g, int p, size_t n)
+{
+    judge j = {n, calloc(n, sizeof(float)), calloc(n, sizeof(float)), calloc(n, sizeof(float))};
+    if (!j.w || !j.m || !j.g)
+        exit(1);
+    graph_initial(g, p, j.w);
+    judge_groups(n, j.w, 12);
+    return j;
+}
+
+static void judge_step(judge *j, float mu, float decay, float lr)
+{
+    for (size_t i = 0; i < j->n; i++)
+        j->m[i] = mu * j->m[i] + (j->g[i] + decay * j->w[i]);
+    judge_groups(j->n, j->m, 8);
+    for (size_t i = 0; i < j->n; i++)
+        j->w[i] -= lr * j->m[i];
+    judge_groups(j->n, j->w, 12);
+}
+
+/* Momentum and decay over steps of N micro-batches, 12, 8 and 8 bits, every array linear. */
+static void follow(int micro_batches)
+{
+    enum { MOST = 16 };
+    optimizer_settings settings = {.name = "momentum", .momentum = 0.9, .decay = 0.01, .master = true, .packed = true,
+                                   .nearest = true};
+    settings.kept[KEEP_MOMENTUM] = "group(int8,2048)";
+    bench b = start(&settings, &small, 1);
+    store *s = optimizer_store(b.o);
+    const int params = graph_params(b.g);
+    judge j[MOST];
+    EXPECT(params <= MOST, "%d parameters", params);
+    for (int p = 0; p < params; p++) {
+        j[p] = judge_of(b.g, p, graph_param(b.g, p)->size);
+        graph_param(b.g, p)->alpha = 8;
+    }
+    for (int step = 0; step < 4; step++) {
+        optimizer_begin(b.o);
+        for (int p = 0; p < params; p++)
+            memset(j[p].g, 0, j[p].n * sizeof(float));
+        for (int k = 0; k < micro_batches; k++)
+            for (int p = 0; p < params; p++) {
+                float *dw = s->gradient(s, p);
+                for (size_t i = 0; i < j[p].n; i++) {
+                    dw[i] = 8 * gradient_at(p, i, step, k);
+                    j[p].g[i] += gradient_at(p, i, step, k);
+                }
+                s->gradient_done(s, p);
+                judge_groups(j[p].n, j[p].g, 8);
+            }
+        optimizer_step(b.o, 0.0625);
+        for (int p = 0; p < params; p++) {
+            judge_step(&j[p], 0.9f, (float)(0.01 * micro_batches), 0.0625f);
+            const float *stored = optimizer_master(b.o, p);
+            for (size_t i = 0; i < j[p].n && failures < 20; i++)
+                EXPECT(stored[i] == j[p].w[i], "N = %d, step %d, %d[%zu]: %.9g, not %.9g", micro_batches, step, p, i,
+                       (double)stored[i], (double)j[p].w[i]);
+        }
+    }
+    for (int p = 0; p < params; p++) {
+        free(j[p].w);
+        free(j[p].m);
+        free(j[p].g);
+    }
+    stop(&b);
+}
+
+/* One step of adam from zero is lr * sign of the gradient where epsilon is small: m and v are one number a group. */
+static void adam(void)
+{
+    optimizer_settings settings = {.name = "adam", .momentum = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .master = true,
+                                   .packed = true, .nearest = true};
+    bench b = start(&settings, &small, 1);
+    store *s = optimizer_store(b.o);
+    const size_t n = graph_param(b.g, 0)->size;
+    float *w = calloc(n, sizeof *w);
+    if (!w)
+        exit(1);
+    memcpy(w, optimizer_master(b.o, 0), n * sizeof *w);
+    optimizer_begin(b.o);
+    for (int p = 0; p < graph_params(b.g); p++) {
+        float *dw = s->gradient(s, p);
+        for (size_t i = 0; i < graph_param(b.g, p)->size; i++)
+            dw[i] = p ? 0 : 0.25f;
+        s->gradient_done(s, p);
+    }
+    optimizer_step(b.o, 0.5);
+    const float *stored = optimizer_master(b.o, 0);
+    float amax = 0;
+    for (size_t i = 0; i < n; i++)
+        amax = fmaxf(amax, fabsf(w[i] - 0.5f));
+    for (size_t i = 0; i < n; i++)
+        EXPECT(fabsf(stored[i] - (w[i] - 0.5f)) <= 0.51f * amax / 2047, "%g, not %g", (double)stored[i],
+               (double)(w[i] - 0.5f));
+    free(w);
+    stop(&b);
+}
+
+/* Second moments far below the largest of their group stay positive: else their weights would leap by lr m / epsilon. */
+static void never_zero(bool nearest)
+{
+    optimizer_settings settings = {.name = "adam", .momentum = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .master = true,
+                                   .packed = true, .nearest = nearest};
+    settings.kept[KEEP_WEIGHT] = "fp32";
+    settings.kept[KEEP_GRADIENT] = "fp32";
+    bench b = start(&settings, &small, 3);
+    store *s = optimizer_store(b.o);
+    const size_t n = graph_param(b.g, 0)->size;
+    optimizer_begin(b.o);
+    for (int p = 0; p < graph_params(b.g); p++) {
+        float *dw = s->gradient(s, p);
+        for (size_t i = 0; i < graph_param(b.g, p)->size; i++)
+            dw[i] = i ? 1e-6f * (float)(1 + i % 7) : 1;
+        s->gradient_done(s, p);
+    }
+    float *w = calloc(n, sizeof *w);
+    if (!w)
+        exit(1);
+    memcpy(w, optimizer_master(b.o, 0), n * sizeof *w);
+    optimizer_step(b.o, 1);
+    for (size_t i = 0; i < n; i++)
+        EXPECT(fabsf(optimizer_master(b.o, 0)[i] - w[i]) < 10, "element %zu leapt by %g", i,
+               (double)(optimizer_master(b.o, 0)[i] - w[i]));
+    free(w);
+    stop(&b);
+}
+
+/* --------------------------------------------------------------------------------------- unbiased on average */
+
+/* An index, from 1 on, whose random bits are `word`, of R. */
+static uint64_t index_with(const fpemu_rounding *how, uint32_t word)
+{
+    for (uint64_t i = 1;; i++)
+        if (fpemu_random_bits(how, i) == word)
+            return i;
+}
+
+/* The mean of x over all values of R = 8 random bits, beside a number that fixes the scale. */
+static double mean_of(const char *spec, float scale, float x)
+{
+    fpemu_format f;
+    fpemu_rounding how = fpemu_stochastic(5, 6);
+    double sum = 0;
+    EXPECT(fpemu_parse(spec, &f, NULL) == FPEMU_OK, "%s", spec);
+    how.bits = 8;
+    for (uint32_t word = 0; word < 256; word++) {
+        fpemu_rounding here = how;
+        float pair[2] = {scale, x};
+        here.offset = index_with(&how, word) - 1;
+        EXPECT(fpemu_quantize_f32(&f, &here, 2, pair, pair, NULL) == FPEMU_OK, "%s", spec);
+        sum += (double)pair[1];
+    }
+    return sum / 256;
+}
+
+static void unbiased(void)
+{
+    for (int k = -508; k <= 508; k++) { /* quarters of a step, delta = 1/4: the probability is exact */
+        const float x = (float)k / 16;
+        const double mean = mean_of("group(int8,2048)", 31.75f, x);
+        EXPECT(mean == (double)x, "%g became %.17g on average", (double)x, mean);
+    }
+    /* the codebook of the momentum, on [-0.99296875, 1]: 8 random bits know the place within a gap to 2^-8 */
+    for (int k = -127; k <= 128; k++) {
+        const float x = k < -127 ? -0.99296875f : (float)k / 128;
+        const double mean = mean_of("codebook(dynamic8,2048)", 1, x);
+        EXPECT(fabs(mean - (double)x) <= 0.0140625 / 256, "%g became %.17g on average", (double)x, mean);
+    }
+    EXPECT(near(mean_of("codebook(dynamic8,2048)", 1, -1), -0.99296875, 1e-7), "below the last value it clamps");
+    for (int k = 0; k <= 256; k++) {
+        const float x = (float)k / 256;
+        const double mean = mean_of("codebook(udynamic8,2048)", 1, x);
+        EXPECT(fabs(mean - (double)x) <= 0.00703125 / 256, "%g became %.17g on average", (double)x, mean);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ Theorem 1 */
+
+/* f = sum of l_i (w_i - a_i)^2 / 2 over the first parameter, l_i in [1/4, 1], a_i in [-1, 1]; L = 1. */
+static double curve(size_t i)
+{
+    return 0.25 + 0.75 * (double)(i % 7) / 6;
+}
+
+static double goal(size_t i)
+{
+    return sin(0.7 + 2.9 * (double)i);
+}
+
+static double excess(size_t n, const double *w)
+{
+    double f = 0;
+    for (size_t i = 0; i < n; i++)
+        f += 0.5 * curve(i) * (w[i] - goal(i)) * (w[i] - goal(i));
+    return f;
+}
+
+typedef struct quadratic {
+    double bound, mean_excess, last_excess; /* f of the mean of the iterates; f of the last, less f* */
+} quadratic;
+
+/* alpha: its share of the largest that the theorem allows; noise: deviation of an element of the gradient; delta of the
+ * parameters, of gradients and momentum; steps T; micro-batches N; seeds to average over. */
+static quadratic minimise(bool nearest, double share, double noise, double delta_p, double delta_g, int T, int N,
+                          int seeds)
+{
+    const double beta = 0.9, alpha = share * (1 - beta) / (N + 2);
+    char weight[64], gradient[64];
+    (void)snprintf(weight, sizeof weight, "int(16,scale=%.17g)", delta_p);
+    (void)snprintf(gradient, sizeof gradient, "int(24,scale=%.17g)", delta_g);
+    optimizer_settings settings = {.name = "momentum", .momentum = beta, .master = true, .packed = true,
+                                   .nearest = nearest, .kept = {weight, gradient, gradient, NULL}};
+    const model_settings model = {.name = "mlp", .width = 0.05, .c = 1, .h = 3, .w = 2, .classes = 3};
+    quadratic q = {0};
+    for (int seed = 1; seed <= seeds; seed++) {
+        bench b = start(&settings, &model, (uint64_t)seed);
+        store *s = optimizer_store(b.o);
+        const size_t n = graph_param(b.g, 0)->size, d = n;
+        double *mean = calloc(n, sizeof *mean), *w = calloc(n, sizeof *w), start_square = 0;
+        if (!mean || !w)
+            exit(1);
+        for (int t = 0; t < T; t++) {
+            optimizer_begin(b.o);
+            for (size_t i = 0; i < n; i++) {
+                w[i] = (double)optimizer_master(b.o, 0)[i];
+                mean[i] += w[i] / T;
+                if (t == 0)
+                    start_square += (w[i] - goal(i)) * (w[i] - goal(i));
+            }
+            for (int k = 0; k < N; k++) {
+                float *dw = s->gradient(s, 0);
+                for (size_t i = 0; i < n; i++)
+                    dw[i] = (float)(curve(i) * (w[i] - goal(i)) +
+                                    noise * random_normal((uint64_t)seed, FOR_DATA, (uint64_t)(t * N + k), i));
+                s->gradient_done(s, 0);
+            }
+            optimizer_step(b.o, alpha);
+        }
+        const double sigma = (double)d * noise * noise, sp = (double)d * delta_p * delta_p / 4,
+                     sg = (double)d * delta_g * delta_g / 4;
+        q.bound += ((beta / (1 - beta) + (1 - beta) / (alpha * N)) * start_square / (2 * T) +
+                    alpha * (sigma + sg) / (1 - beta) + alpha * sg / (2 * N * (1 - beta)) +
+                    (1 + 2 * beta * beta) * sp / (2 * alpha * N * (1 - beta))) / seeds;
+        q.mean_excess += excess(n, mean) / seeds;
+        for (size_t i = 0; i < n; i++)
+            w[i] = (double)optimizer_master(b.o, 0)[i];
+        q.last_excess += excess(n, w) / seeds;
+        free(mean);
+        free(w);
+        stop(&b);
+    }
+    return q;
+}
+
+static void theorem(void)
+{
+    for (int N = 1; N <= 4; N *= 2)
+        for (int T = 50; T <= 800; T *= 4) {
+            const quadratic q = minimise(false, 1, 0.5, 0x1p-8, 0x1p-8, T, N, 8);
+            EXPECT(q.mean_excess <= q.bound, "N = %d, T = %d: %g above the bound %g", N, T, q.mean_excess, q.bound);
+        }
+    /* Steps far below delta / 2: to nearest nothing moves, stochastically it goes on. */
+    const quadratic stuck = minimise(true, 0.01, 0, 0x1p-5, 0x1p-12, 2000, 1, 2);
+    const quadratic loose = minimise(false, 0.01, 0, 0x1p-5, 0x1p-12, 2000, 1, 2);
+    EXPECT(stuck.last_excess > 10 * loose.last_excess, "nearest ends at %g, stochastic at %g", stuck.last_excess,
+           loose.last_excess);
+}
+
+/* --------------------------------------------------------------------------------------------------- memory */
+
+static void memory(const char *name, double most)
+{
+    const optimizer_settings settings = {.name = name, .momentum = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .master = true,
+                                         .packed = true};
+    const model_settings model = {.name = "shufflenetv2", .c = 3, .h = 32, .w = 32, .classes = 10};
+    bench b = start(&settings, &model, 1);
+    const size_t count = graph_param_count(b.g);
+    const double bits = 8 * (double)optimizer_bytes(b.o) / (double)count;
+    EXPECT(count >= 1000000 && bits <= most, "%s: %.3f bits a parameter of %zu", name, bits, count);
+    EXPECT(optimizer_workspace(b.o) > 0 && optimizer_workspace(b.o) < 4 * count, "workspace %zu bytes",
+           optimizer_workspace(b.o));
+    stop(&b);
+}
+
+static void refusals(void)
+{
+    trouble why = {""};
+    graph *g = model_new(&small, 1, &why);
+    rounder *r = rounder_new(g, 1);
+    optimizer_settings s = {.name = "nesterov", .momentum = 0.9, .master = true, .packed = true};
+    EXPECT(!optimizer_new(&s, g, r, &why) && strstr(why.text, "packed"), "%s", why.text);
+    s.name = "momentum";
+    s.kept[KEEP_WEIGHT] = "group(int12,2047";
+    EXPECT(!optimizer_new(&s, g, r, &why) && strstr(why.text, "weight"), "%s", why.text);
+    s.kept[KEEP_WEIGHT] = "nvfp4";
+    EXPECT(!optimizer_new(&s, g, r, &why) && strstr(why.text, "nvfp4"), "%s", why.text);
+    s.kept[KEEP_WEIGHT] = "group(int12,1000)";
+    EXPECT(!optimizer_new(&s, g, r, &why) && strstr(why.text, "multiple"), "%s", why.text);
+    rounder_free(r);
+    graph_free(g);
+}
+
+/* What is saved and loaded goes on with the same bits. */
+static void resume(void)
+{
+    const optimizer_settings settings = {.name = "adam", .momentum = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .master = true,
+                                         .packed = true};
+    trouble why = {""};
+    bench a = start(&settings, &small, 9), b = start(&settings, &small, 9);
+    checkpoint *c = NULL;
+    for (int step = 0; step < 6; step++) {
+        if (step == 3) {
+            c = checkpoint_new();
+            optimizer_save(a.o, c);
+            EXPECT(optimizer_load(b.o, c, &why), "%s", why.text);
+        }
+        for (int which = 0; which < (step < 3 ? 1 : 2); which++) {
+            bench *here = which ? &b : &a;
+            store *s = optimizer_store(here->o);
+            optimizer_begin(here->o);
+            for (int p = 0; p < graph_params(here->g); p++) {
+                float *dw = s->gradient(s, p);
+                for (size_t i = 0; i < graph_param(here->g, p)->size; i++)
+                    dw[i] = gradient_at(p, i, step, 0);
+                s->gradient_done(s, p);
+            }
+            optimizer_step(here->o, 0.01);
+        }
+    }
+    for (int p = 0; p < graph_params(a.g); p++) {
+        const size_t n = graph_param(a.g, p)->size * sizeof(float);
+        EXPECT(!memcmp(optimizer_master(a.o, p), optimizer_master(b.o, p), n), "parameter %d differs", p);
+    }
+    checkpoint_free(c);
+    stop(&a);
+    stop(&b);
+}
+
+int main(void)
+{
+    for (int micro = 1; micro <= 4; micro *= 2)
+        follow(micro);
+    adam();
+    never_zero(true);
+    never_zero(false);
+    unbiased();
+    theorem();
+    memory("momentum", 28.5);
+    memory("adam", 36.5);
+    refusals();
+    resume();
+    return failures != 0;
+}
