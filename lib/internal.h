@@ -100,8 +100,13 @@ typedef struct kernels {
     /* by the forms of products and of sums */
     void (*mac32[MAC_FORMS][MAC_FORMS])(const core_plan32 *product, const core_plan32 *sum, size_t nk, size_t n,
                                         const float *x, const float *y, size_t ld, float *s);
+    /* in those of MAC_INF and MAC_SAT where nothing goes past an end: products of binary32 itself, rounded ones */
+    void (*mac_inside[2])(const core_plan32 *product, const core_plan32 *sum, size_t nk, size_t n, const float *x,
+                          const float *y, size_t ld, float *s);
+    uint32_t (*largest)(size_t n, const float *x); /* bits of a magnitude; of a NaN, if there is one */
     void (*mac_binary32)(size_t nk, size_t n, const float *x, const float *y, size_t ld, float *s);
     void (*mac_binary64)(size_t nk, size_t n, const double *x, const double *y, size_t ld, double *s);
+    int has_fma; /* mac_binary64 rounds x * y + s once, whatever the operands */
     void (*fused_sum)(size_t nk, size_t n, size_t ld, const double *x, const double *px, const double *y,
                       const double *py, double scale, double floor, const double *d, double *t);
 } kernels;

@@ -332,7 +332,10 @@ const kernels KERNELS = {
     fma_nearest,
     {MAC_SUMS(MAC_NONE, none), MAC_SUMS(MAC_FLAT, flat), MAC_SUMS(MAC_ENDS, ends), MAC_SUMS(MAC_INF, inf),
      MAC_SUMS(MAC_SAT, sat)},
+    {mac_none_inside, mac_inside_inside},
+    largest,
     mac_binary32,
     mac_binary64,
+    DOT_FMA,
     fused_sum,
 };
