@@ -19,6 +19,8 @@ enum mac_form { MAC_NONE, MAC_FLAT, MAC_ENDS, MAC_INF, MAC_SAT, MAC_FORMS };
 
 /* Elements handled at a time where an intermediate result is kept on the stack. */
 #define TILE 1024
+/* Bytes counted at a time where the result needs no place on the stack: so much of input and output stays in L1. */
+#define COUNT_TILE 16384
 /* Vectors that cross the boundary of a cache line cost more; longer arrays are entered at one. */
 #define LINE 64
 /* Error sums are made of blocks of this many elements, by absolute index; threads split there. */
@@ -56,6 +58,9 @@ typedef struct kernels {
     /* the same where the tile lies within the ends, else 0; exact: every x - y is a number of the carrier */
     int (*count_inside32)(const core_plan32 *p, size_t n, const void *x, const void *y, int exact, tile_counts *c);
     int (*count_inside64)(const core_plan64 *p, size_t n, const void *x, const void *y, int exact, tile_counts *c);
+    /* the same where moreover nothing is zero, else 0; count_inside gives 2 for such a tile */
+    int (*count_nonzero32)(const core_plan32 *p, size_t n, const void *x, const void *y, int exact, tile_counts *c);
+    int (*count_nonzero64)(const core_plan64 *p, size_t n, const void *x, const void *y, int exact, tile_counts *c);
     /* random bits of elements i, i+1, ..., of which none passes a multiple of 2^32 */
     void (*hash)(core_hash_key k, int share, int n_bits, uint64_t i, size_t n, uint32_t *r);
     void (*philox)(uint64_t seed, uint64_t stream, int share, int n_bits, uint64_t i, size_t n, uint32_t *r);

@@ -297,6 +297,8 @@ const kernels KERNELS = {
     count_64,
     count_inside_32,
     count_inside_64,
+    count_nonzero_32,
+    count_nonzero_64,
     fill_hash,
     KERNELS_PHILOX,
     {exact_add, exact_sub, exact_mul, exact_div, exact_sqrt, exact_fma, exact_minimum, exact_maximum,
