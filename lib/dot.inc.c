@@ -1,5 +1,11 @@
 /* dot.inc.c - the loops of dot products, lanes being independent outputs; included by kernels.inc.c. */
 
+#if defined(__FMA__) || defined(__aarch64__)
+#define DOT_FMA 1
+#else
+#define DOT_FMA 0
+#endif
+
 /* odd[i] = x * y[i] + s[i] rounded to odd; numbers of binary32. */
 static void fma_odd(size_t n, double x, const double *y, const double *s, uint64_t zero_sign, double *odd)
 {
@@ -97,10 +103,10 @@ FPEMU_FN float dot_round_sat(const core_plan32 *p, float x)
     return dot_signed(-max > z ? -max : z, x);
 }
 
-FPEMU_FN float dot_round_none(const core_plan32 *p, float x)
+/* Where nothing goes past the end. */
+FPEMU_FN float dot_round_inside(const core_plan32 *p, float x)
 {
-    (void)p;
-    return x;
+    return dot_signed(dot_nearest(p, x), x);
 }
 
 FPEMU_FN float dot_round_flat(const core_plan32 *p, float x)
@@ -112,6 +118,43 @@ FPEMU_FN float dot_round_ends(const core_plan32 *p, float x)
 {
     const uint32_t u = core_bits32(x);
     return core_value32(core_finish32(p, u, core_element_magic_grid32(p, FPEMU_RNE, u, 0)));
+}
+
+/* s + product(x * y); `none` are products that binary32 holds. */
+#define DOT_ADD(product)                                                                                               \
+    FPEMU_FN float dot_add_##product(const core_plan32 *p, float x, float y, float s)                                  \
+    {                                                                                                                  \
+        const float t = dot_round_##product(p, x * y);                                                                 \
+        return s + t;                                                                                                  \
+    }
+DOT_ADD(flat)
+DOT_ADD(ends)
+DOT_ADD(inf)
+DOT_ADD(sat)
+DOT_ADD(inside)
+#undef DOT_ADD
+
+FPEMU_FN float dot_add_none(const core_plan32 *p, float x, float y, float s)
+{
+    (void)p;
+#if DOT_FMA
+    return __builtin_fmaf(x, y, s);
+#else
+    const float t = x * y;
+    return s + t;
+#endif
+}
+
+/* Bits of the largest magnitude. */
+static uint32_t largest(size_t n, const float *x)
+{
+    int32_t most = 0; /* which every vector instruction set compares */
+#pragma omp simd reduction(max : most)
+    for (size_t i = 0; i < n; i++) {
+        const int32_t a = (int32_t)(core_bits32(x[i]) & 0x7fffffffu);
+        most = a > most ? a : most;
+    }
+    return (uint32_t)most;
 }
 
 /* s = sum(s + product(x * y)) for nk steps, y[l * ld + i]: what is exact enough in binary32 (gemm.c, choose_way). */
@@ -126,19 +169,15 @@ FPEMU_FN float dot_round_ends(const core_plan32 *p, float x)
             const float factor = x[l], factor2 = x[l + 1];                                                             \
             SIMD for (size_t i = 0; i < n; i++)                                                                        \
             {                                                                                                          \
-                const float t = dot_round_##product(&p, factor * row[i]);                                              \
-                const float u = dot_round_##product(&p, factor2 * next[i]);                                            \
-                s[i] = dot_round_##sum(&q, dot_round_##sum(&q, s[i] + t) + u);                                         \
+                const float t = dot_round_##sum(&q, dot_add_##product(&p, factor, row[i], s[i]));                      \
+                s[i] = dot_round_##sum(&q, dot_add_##product(&p, factor2, next[i], t));                                \
             }                                                                                                          \
         }                                                                                                              \
         for (; l < nk; l++) {                                                                                          \
             const float *row = y + l * ld;                                                                             \
             const float factor = x[l];                                                                                 \
             SIMD for (size_t i = 0; i < n; i++)                                                                        \
-            {                                                                                                          \
-                const float t = dot_round_##product(&p, factor * row[i]);                                              \
-                s[i] = dot_round_##sum(&q, s[i] + t);                                                                  \
-            }                                                                                                          \
+                s[i] = dot_round_##sum(&q, dot_add_##product(&p, factor, row[i], s[i]));                               \
         }                                                                                                              \
     }
 #define MAC_LOOPS(sum)                                                                                                 \
@@ -152,6 +191,8 @@ MAC_LOOPS(flat)
 MAC_LOOPS(ends)
 MAC_LOOPS(inf)
 MAC_LOOPS(sat)
+MAC_LOOP(none, inside)
+MAC_LOOP(inside, inside)
 #undef MAC_LOOP
 #undef MAC_LOOPS
 
@@ -161,7 +202,7 @@ static void mac_binary32(size_t nk, size_t n, const float *x, const float *y, si
     for (size_t l = 0; l < nk; l++) {
         const float *row = y + l * ld;
         const float factor = x[l];
-#if defined(__FMA__) || defined(__aarch64__)
+#if DOT_FMA
         SIMD for (size_t i = 0; i < n; i++) s[i] = __builtin_fmaf(factor, row[i], s[i]);
 #else
         SIMD for (size_t i = 0; i < n; i++)
@@ -170,13 +211,17 @@ static void mac_binary32(size_t nk, size_t n, const float *x, const float *y, si
     }
 }
 
-/* binary64, for numbers of binary32: their products are exact. */
+/* binary64; without an operation that rounds once for numbers of binary32 alone, whose products are exact. */
 static void mac_binary64(size_t nk, size_t n, const double *x, const double *y, size_t ld, double *s)
 {
     for (size_t l = 0; l < nk; l++) {
         const double *row = y + l * ld;
         const double factor = x[l];
+#if DOT_FMA
+        SIMD for (size_t i = 0; i < n; i++) s[i] = __builtin_fma(factor, row[i], s[i]);
+#else
         SIMD for (size_t i = 0; i < n; i++) s[i] = s[i] + factor * row[i];
+#endif
     }
 }
 

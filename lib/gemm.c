@@ -71,12 +71,15 @@ static int choose_way(job *j)
     const fpemu_format *f = &s->sum.inner.format;
     const uint32_t model = s->sum.model;
     int bits, top;
-    if (j->carrier != 32 || j->counted || (model != FPEMU_SEQUENTIAL && model != FPEMU_CHUNKED))
+    if (j->counted || (model != FPEMU_SEQUENTIAL && model != FPEMU_CHUNKED))
+        return WAY_GENERAL;
+    if (model == FPEMU_SEQUENTIAL && !j->product.given && (j->binary32 || j->k->has_fma) &&
+        is_native(&s->sum.inner, FPEMU_BINARY64))
+        return WAY_NATIVE64;
+    if (!j->binary32)
         return WAY_GENERAL;
     if (model == FPEMU_SEQUENTIAL && !j->product.given && is_native(&s->sum.inner, FPEMU_BINARY32))
         return WAY_NATIVE32;
-    if (model == FPEMU_SEQUENTIAL && !j->product.given && is_native(&s->sum.inner, FPEMU_BINARY64))
-        return WAY_NATIVE64;
     if (!products_fit(s, &bits, &top))
         return WAY_GENERAL;
     j->product_form = MAC_NONE;
@@ -87,9 +90,13 @@ static int choose_way(job *j)
         top = s->product.format.emax + 1;
     }
     top = (top > f->emax + 1 ? top : f->emax + 1) + 1;
-    return quick_plan(&j->inner32, &j->inner_form, &s->sum.inner, top) && bits <= (int)f->mantissa_bits + 1
-               ? WAY_BINARY32
-               : WAY_GENERAL;
+    if (!quick_plan(&j->inner32, &j->inner_form, &s->sum.inner, top) || bits > (int)f->mantissa_bits + 1)
+        return WAY_GENERAL;
+    j->may_stay_inside = j->inner_form >= MAC_INF && (j->product_form == MAC_NONE || j->product_form >= MAC_INF);
+    j->growth = 1;
+    for (int l = 0; l < SLAB; l++)
+        j->growth *= 1 + step_of(f);
+    return WAY_BINARY32;
 }
 
 /* How many scales belong to `count` rows or columns of an operand. */

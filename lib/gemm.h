@@ -53,8 +53,11 @@ typedef struct job {
     goal product, inner, outer, out;
     core_plan32 product32, inner32; /* binary32 way, with their forms */
     enum mac_form product_form, inner_form;
+    uint8_t may_stay_inside; /* forms that have the loops mac_inside */
+    double growth;           /* of a sum by the roundings of a slab, at most */
     side rows, lanes;
     int carrier, way;
+    uint8_t binary32; /* operands are numbers of binary32: so binary64 holds every product */
     uint8_t counted, plain; /* plain: alpha = 1, beta = 0, no out: s is the result */
     size_t m, n, depth, batch; /* rows, lanes, K */
     uint64_t index_row;        /* index of output (i, j): i * index_row + j */
@@ -117,6 +120,12 @@ static inline int is_zero(const void *p, size_t n)
 static inline int is_none(const fpemu_target *t)
 {
     return is_zero(t, sizeof *t);
+}
+
+/* Steps of a float as parts of its numbers, at most. */
+static inline double step_of(const fpemu_format *f)
+{
+    return core_value64(core_power64(-(int)f->mantissa_bits));
 }
 
 /* Vectors of an operation: v * w + u; w = NULL is 1, u = NULL is nothing at all. x = NULL: v is an array, else *x is

@@ -48,6 +48,14 @@ static fpemu_status check_operand(const fpemu_target *t, int carrier)
     return status ? status : t->rounding.compat ? FPEMU_ERROR_UNSUPPORTED : FPEMU_OK;
 }
 
+/* Whether operands rounded to t are numbers of binary32, in the wider carrier too. */
+static int is_of_binary32(const fpemu_target *t)
+{
+    const uint32_t kind = t->format.kind;
+    return !is_none(t) && t->format.fits_f32 &&
+           (kind == FPEMU_KIND_FLOAT || kind == FPEMU_KIND_FIXED || kind == FPEMU_KIND_POSIT);
+}
+
 /* Fused: what a step may give. */
 static int is_step_result(const fpemu_target *t)
 {
@@ -136,6 +144,7 @@ static fpemu_status prepare_spec(job *j, const fpemu_gemm_spec *spec, int carrie
             j->inner.plan.overflow[sign] = CORE_INF64 | (sign ? CORE_SIGN64 : 0);
     j->spec = spec;
     j->carrier = carrier;
+    j->binary32 = carrier == 32 || (is_of_binary32(&spec->a) && is_of_binary32(&spec->b));
     if (!j->out.given) { /* the carrier */
         fpemu_target t;
         memset(&t, 0, sizeof t);

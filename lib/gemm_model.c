@@ -133,7 +133,7 @@ static void operate(work *w, const goal *g, size_t row, uint64_t t, size_t n, co
             old.v = factor;
         }
     }
-    if (g->short_way && j->carrier == 32 && !g->nan_is_error && !a->wide)
+    if (g->short_way && j->binary32 && !g->nan_is_error && !a->wide)
         short_way(w, g, n, a, r, y);
     else
         exact_way(w, g, n, a, r, y);

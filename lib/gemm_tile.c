@@ -20,7 +20,7 @@ static void pack(work *w, const side *s, size_t first, size_t count, size_t l0, 
     const char *p = (const char *)s->p + ((ptrdiff_t)(s->stride * w->batch) + (ptrdiff_t)first * s->step_o +
                                           (ptrdiff_t)l0 * s->step_k) * (ptrdiff_t)size;
     const size_t out_line = along_k ? out_o : out_l, out_step = along_k ? out_l : out_o;
-    const int in_place = is_narrow(j) && out_step == 1 && out_line == length;
+    const int in_place = is_narrow(j) && j->carrier == 32 && out_step == 1 && out_line == length;
     char *const room = in_place ? (char *)out : (char *)&w->spare;
     for (size_t line = 0; line < lines; line++) {
         const char *from = p + (ptrdiff_t)line * step_line * (ptrdiff_t)size;
@@ -59,7 +59,7 @@ static void pack(work *w, const side *s, size_t first, size_t count, size_t l0, 
         if (is_narrow(j)) {
             float *to = (float *)out + line * out_line;
             for (size_t i = 0; i < length; i++)
-                to[i * out_step] = f[i];
+                to[i * out_step] = j->carrier == 32 ? f[i] : (float)d[i]; /* exactly */
         } else {
             double *to = (double *)out + line * out_line;
             for (size_t i = 0; i < length; i++)
@@ -124,11 +124,33 @@ static void begin(work *w)
     }
 }
 
+static double largest(const work *w, size_t n, const float *x)
+{
+    return (double)core_value32(w->j->k->largest(n, x));
+}
+
+/* Whether neither a product nor a sum of a row in nk products goes past the end of its format; the largest magnitudes
+ * being x, y and s. A rounding adds at most a step, relative to the number or, below it, to the smallest normal one. */
+static int stays_inside(const job *j, size_t nk, double x, double y, double s)
+{
+    const fpemu_format *p = &j->spec->product.format, *f = &j->spec->sum.inner.format;
+    double product = x * y;
+    if (j->product_form != MAC_NONE) {
+        if (!(product <= (double)core_value32(j->product32.max[0])))
+            return 0;
+        product += step_of(p) * (product + core_value64(core_power64(p->emin)));
+    }
+    return j->growth * (s + (double)nk * (product + core_value64(core_power64(f->emin)))) <=
+           (double)core_value32(j->inner32.max[0]);
+}
+
 /* The products of a slab, all rows. */
 static void advance(work *w, size_t l0, size_t nk)
 {
     const job *j = w->j;
     const kernels *k = j->k;
+    const int test = j->way == WAY_BINARY32 && j->may_stay_inside, rounded = test && j->product_form != MAC_NONE;
+    const double y_most = test ? largest(w, nk * w->lanes, w->y.f) : 0;
     for (size_t r = 0; r < w->rows; r++) {
         const float *x = w->x.f + r * SLAB_FEW;
         const double *wide = w->x.d + r * SLAB_FEW;
@@ -139,7 +161,10 @@ static void advance(work *w, size_t l0, size_t nk)
             k->mac_binary64(nk, w->lanes, wide, w->y.d, DOT_LANES, w->state.d + r * DOT_LANES);
             continue;
         case WAY_BINARY32:
-            k->mac32[j->product_form][j->inner_form](&j->product32, &j->inner32, nk, w->lanes, x, w->y.f, w->lanes, s);
+            (test && stays_inside(j, nk, largest(w, nk, x), y_most, largest(w, w->lanes, s))
+                 ? k->mac_inside[rounded]
+                 : k->mac32[j->product_form][j->inner_form])(&j->product32, &j->inner32, nk, w->lanes, x, w->y.f,
+                                                             w->lanes, s);
             continue;
         default: break;
         }
@@ -265,9 +290,9 @@ static void run_tile(work *w)
 int fpemu_gemm_run(const job *j, fpemu_stats *stats)
 {
     const uint32_t model = j->spec->sum.model;
-    const size_t lanes = model == FPEMU_PAIRWISE || model == FPEMU_FUSED ? FEW
-                         : is_narrow(j) && !j->spec->sum.chunk           ? 2 * DOT_LANES
-                                                                         : DOT_LANES;
+    const size_t lanes = model == FPEMU_PAIRWISE || model == FPEMU_FUSED           ? FEW
+                         : is_narrow(j) && j->carrier == 32 && !j->spec->sum.chunk ? 2 * DOT_LANES
+                                                                                   : DOT_LANES;
     const size_t rows = model == FPEMU_PAIRWISE ? 1 : lanes == 2 * DOT_LANES ? 2 * ROWS : ROWS;
     const size_t down = (j->m - 1) / rows + 1, across = (j->n - 1) / lanes + 1;
     const size_t tiles = j->batch * down * across; /* no overflow: each tile has an output of its own in memory */

@@ -21,6 +21,8 @@ enum mac_form { MAC_NONE, MAC_FLAT, MAC_ENDS, MAC_INF, MAC_SAT, MAC_FORMS };
 
 /* Elements handled at a time where an intermediate result is kept on the stack. */
 #define TILE 1024
+/* Bytes counted at a time where the result needs no place on the stack: so much of input and output stays in L1. */
+#define COUNT_TILE 16384
 /* Vectors that cross the boundary of a cache line cost more; longer arrays are entered at one. */
 #define LINE 64
 /* Error sums are made of blocks of this many elements, by absolute index; threads split there. */
@@ -54,6 +56,9 @@ typedef struct kernels {
     /* the same where the tile lies within the ends, else 0; exact: every x - y is a number of the carrier */
     int (*count_inside32)(const core_plan32 *p, size_t n, const void *x, const void *y, int exact, tile_counts *c);
     int (*count_inside64)(const core_plan64 *p, size_t n, const void *x, const void *y, int exact, tile_counts *c);
+    /* the same where moreover nothing is zero, else 0; count_inside gives 2 for such a tile */
+    int (*count_nonzero32)(const core_plan32 *p, size_t n, const void *x, const void *y, int exact, tile_counts *c);
+    int (*count_nonzero64)(const core_plan64 *p, size_t n, const void *x, const void *y, int exact, tile_counts *c);
     /* random bits of elements i, i+1, ..., of which none passes a multiple of 2^32 */
     void (*hash)(core_hash_key k, int share, int n_bits, uint64_t i, size_t n, uint32_t *r);
     void (*philox)(uint64_t seed, uint64_t stream, int share, int n_bits, uint64_t i, size_t n, uint32_t *r);
@@ -125,8 +130,13 @@ typedef struct kernels {
     /* by the forms of products and of sums */
     void (*mac32[MAC_FORMS][MAC_FORMS])(const core_plan32 *product, const core_plan32 *sum, size_t nk, size_t n,
                                         const float *x, const float *y, size_t ld, float *s);
+    /* in those of MAC_INF and MAC_SAT where nothing goes past an end: products of binary32 itself, rounded ones */
+    void (*mac_inside[2])(const core_plan32 *product, const core_plan32 *sum, size_t nk, size_t n, const float *x,
+                          const float *y, size_t ld, float *s);
+    uint32_t (*largest)(size_t n, const float *x); /* bits of a magnitude; of a NaN, if there is one */
     void (*mac_binary32)(size_t nk, size_t n, const float *x, const float *y, size_t ld, float *s);
     void (*mac_binary64)(size_t nk, size_t n, const double *x, const double *y, size_t ld, double *s);
+    int has_fma; /* mac_binary64 rounds x * y + s once, whatever the operands */
     void (*fused_sum)(size_t nk, size_t n, size_t ld, const double *x, const double *px, const double *y,
                       const double *py, double scale, double floor, const double *d, double *t);
 } kernels;

@@ -175,7 +175,8 @@ static void LOOP(count)(const PLAN *p, size_t n, const void *x, const void *y, c
 }
 
 /* As count for a tile, already rounded, that holds nothing beyond the ends, no infinity and no NaN: few counters are
- * left then. Returns 0, with *c untouched, where the tile is none such. `exact`: every x - y is a number of the carrier. */
+ * left then. Returns 0, with *c untouched, where the tile is none such; 2 where it is one for count_nonzero. `exact`:
+ * every x - y is a number of the carrier. */
 static int LOOP(count_inside)(const PLAN *p, size_t n, const void *x, const void *y, int exact, tile_counts *c)
 {
     const UINT magnitude = ~(UINT)0 >> 1, normal = p->min_normal, end = p->max[0] < INF ? p->max[0] : INF - 1;
@@ -209,6 +210,43 @@ static int LOOP(count_inside)(const PLAN *p, size_t n, const void *x, const void
     c->min_abs = (UINT)(min_less_1 + 1);
     c->max_abs = farthest;
     LOOP(add_error)(n, in, out, max_error, exact, c);
+    return zero ? 1 : 2;
+}
+
+/* As count_inside for a tile without zeros: what became zero went below the smallest value then, and the smallest
+ * magnitude is found as it stands. */
+static int LOOP(count_nonzero)(const PLAN *p, size_t n, const void *x, const void *y, int exact, tile_counts *c)
+{
+    const SINT magnitude = (SINT)(~(UINT)0 >> 1), normal = (SINT)p->min_normal;
+    const SINT end = p->max[0] < INF ? (SINT)p->max[0] : (SINT)INF - 1;
+    const char *in = (const char *)x, *out = (const char *)y;
+    SINT farthest = 0, nearest = magnitude, max_error = 0;
+    UINT made_zero = 0, small = 0, inexact = 0;
+    if (p->negative || p->max[1] < p->max[0])
+        return 0;
+#pragma omp simd reduction(+ : made_zero, small, inexact) reduction(max : farthest, max_error) reduction(min : nearest)
+    for (size_t i = 0; i < n; i++) {
+        UINT u, v;
+        memcpy(&u, in + i * sizeof u, sizeof u);
+        memcpy(&v, out + i * sizeof v, sizeof v);
+        const SINT a = (SINT)u & magnitude, b = (SINT)v & magnitude;
+        const SINT error = (SINT)CORE(bits)(CORE(value)(u) - CORE(value)(v)) & magnitude;
+        farthest = a > farthest ? a : farthest;
+        nearest = a < nearest ? a : nearest;
+        max_error = error > max_error ? error : max_error;
+        ADD_IF(made_zero, b == 0);
+        ADD_IF(small, b < normal);
+        ADD_IF(inexact, error != 0);
+    }
+    if (farthest > end || nearest == 0)
+        return 0;
+    c->nan = c->infinite = c->clipped = c->overflow = c->invalid = 0;
+    c->underflow = made_zero;
+    c->subnormal = p->min_normal ? small - made_zero : 0;
+    c->inexact = inexact;
+    c->min_abs = (UINT)nearest;
+    c->max_abs = (UINT)farthest;
+    LOOP(add_error)(n, in, out, (UINT)max_error, exact, c);
     return 1;
 }
 

@@ -73,13 +73,14 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
     _Alignas(LINE) UINT grid[TILE];
     _Alignas(LINE) uint32_t r[TILE];
     int64_t q[TILE];
-    int careful = j->careful;
+    int careful = j->careful, nonzero = 1; /* as the last tile, so the next */
     const size_t most = j->stream && !j->counted ? STREAM_TILE / sizeof(REAL) : TILE;
+    const int direct = j->counted && !j->stochastic && !j->size && !j->stream && !j->in_place; /* no use for y and r */
     for (size_t i = 0, m; i < n; i += m, x += m) {
         const uint64_t index = origin + first + i;
         char *out = (char *)j->out + (first + i) * (j->size ? j->size : sizeof(REAL));
         const size_t before = n < TILE ? 0 : (0 - (uintptr_t)out) % LINE / (j->size ? j->size : sizeof(REAL));
-        m = before ? before : most;
+        m = before ? before : direct && !careful ? COUNT_TILE / sizeof(REAL) : most;
         m = n - i < m ? n - i : m;
         /* counting and coding read x after y is made, so y waits on the stack where x may be the output */
         REAL *to = j->size || j->stream || (j->counted && j->in_place) ? y : (REAL *)(void *)out;
@@ -89,13 +90,18 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
             fpemu_random_fill(j->k, j->rounding, index, m, r);
         if (!careful) {
             j->k->LOOP(round)[rule][mode](p, m, x, r, to);
-            careful = j->counted && !j->k->LOOP(count_inside)(p, m, x, to, j->exact, &c);
+            if (j->counted && !(nonzero && j->k->LOOP(count_nonzero)(p, m, x, to, j->exact, &c))) {
+                const int inside = j->k->LOOP(count_inside)(p, m, x, to, j->exact, &c);
+                careful = !inside;
+                nonzero = inside == 2;
+            }
         }
         if (careful) {
+            m = m < TILE ? m : TILE; /* what of a longer tile lies beyond is the next */
             NAME(careful_tile)(j, m, x, r, to, grid, q);
             if (j->counted)
                 j->k->LOOP(count)(p, m, x, to, grid, &c);
-            careful = j->careful || (c.nan | c.infinite | c.clipped | c.overflow); /* as this tile, so the next */
+            careful = j->careful || (c.nan | c.infinite | c.clipped | c.overflow);
         }
         if (j->counted)
             fpemu_gather_tile(g, CORE_W, index, m, x, to, &c);

@@ -12,6 +12,13 @@ FPEMU_FN CORE_UINT CORE(beyond)(CORE_UINT a, CORE_UINT end, CORE_UINT instead, C
     return (CORE_SINT)a > (CORE_SINT)end ? instead : y;
 }
 
+/* `y`, or NaN where u is one: two operations, where integers without a sign take one more to compare. */
+FPEMU_FN CORE_UINT CORE(unless_nan)(const CORE(plan) *p, CORE_UINT u, CORE_UINT y)
+{
+    const CORE_REAL x = CORE_VALUE(u);
+    return x != x ? p->nan[0] : y;
+}
+
 /* u, or its magnitude, rounded where the number of discarded bits is p->d_norm for every magnitude: the carry into the
  * exponent makes the next binade, and from the last one infinity. No use for NaN. */
 FPEMU_FN CORE_UINT CORE(flat)(const CORE(plan) *p, int mode, CORE_UINT u, CORE_UINT sign, CORE_UINT r)
@@ -158,7 +165,7 @@ FPEMU_FN CORE_UINT CORE(element_stop)(const CORE(plan) *p, int mode, CORE_UINT u
 {
     const CORE_UINT sign = u & CORE_SIGN, a = u ^ sign, x = CORE(at_most)(a, p->max[0]);
     const CORE_UINT y = CORE(below_cap)(p, mode, x, sign, r) | sign;
-    return CORE(beyond)(a, CORE_INF, p->nan[0], y);
+    return CORE(unless_nan)(p, u, y);
 }
 
 /* The same, but infinity does not. */
@@ -193,7 +200,7 @@ FPEMU_FN CORE_UINT CORE(element_even)(const CORE(plan) *p, int mode, CORE_UINT u
 FPEMU_FN CORE_UINT CORE(element_flat)(const CORE(plan) *p, int mode, CORE_UINT u, CORE_UINT r)
 {
     const CORE_UINT sign = u & CORE_SIGN;
-    return CORE(beyond)(u ^ sign, CORE_INF, p->nan[0], CORE(flat)(p, mode, u, sign, r));
+    return CORE(unless_nan)(p, u, CORE(flat)(p, mode, u, sign, r));
 }
 
 /* Only the value on the grid. */

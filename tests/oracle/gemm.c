@@ -1250,6 +1250,47 @@ static void check_known(void)
     lh_check(fabs(mean - 4224) < 6, "mean of stochastic sums is %g, not 4224", mean); /* deviation of the mean: 1.1 */
 }
 
+/* Sums that meet an end only after some products, a product that does, a sum that rounds to -0, an operand with more
+ * bits than half of binary64's; worked out by hand. */
+static void check_ends(void)
+{
+    const double tiny = ldexp(1, -16), d50 = ldexp(1, -50);
+    const struct {
+        const char *text;
+        size_t k;
+        double x, y, want;
+    } rows[] = {
+        {"seq(float(e=4,m=6)); ab=e2m1", 15, 4, 4, 240},
+        {"seq(float(e=4,m=6)); ab=e2m1", 16, 4, 4, INFINITY}, /* largest value 254; 255 and more round to infinity */
+        {"seq(float(e=4,m=6)); ab=e2m1", 16, -4, 4, -INFINITY},
+        {"seq(float(e=4,m=6):saturate); ab=e2m1", 16, -4, 4, -254},
+        {"seq(float(e=4,m=6)); ab=e2m1; product=float(e=3,m=4)", 2, 2, 6, 24},
+        {"seq(float(e=4,m=6)); ab=e2m1; product=float(e=3,m=4)", 2, 3, 6, INFINITY}, /* largest product 15.5 */
+        {"seq(float(e=4,m=6)); ab=e2m1; product=float(e=3,m=4):saturate", 2, 3, 6, 31},
+        {"seq(fp16); ab=e5m2", 1, -tiny, tiny, -0.0},
+        {"seq(fp16); ab=e5m2", 1, tiny, tiny, 0},
+        {"seq(fp16); ab=fp64", 1, 1 + ldexp(1, -11) - d50, 1 + d50, 1 + ldexp(1, -10)}, /* just above a tie */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        fpemu_gemm_spec spec;
+        double x[16], y[16], result64 = -77;
+        float x32[16], y32[16], result32 = -77;
+        for (size_t l = 0; l < rows[i].k; l++) {
+            x32[l] = (float)(x[l] = rows[i].x);
+            y32[l] = (float)(y[l] = rows[i].y);
+        }
+        lh_check(fpemu_gemm_parse(rows[i].text, &spec, NULL) == FPEMU_OK, "%s: not read", rows[i].text);
+        fpemu_dot_f64(&spec, rows[i].k, x, 1, y, 1, &result64, NULL);
+        lh_check(lh_same_f64(result64, rows[i].want), "%s f64, row %zu: %a, not %a", rows[i].text, i, result64,
+                 rows[i].want);
+        if (fpemu_gemm_check(&spec, 32) != FPEMU_OK)
+            continue;
+        fpemu_dot_f32(&spec, rows[i].k, x32, 1, y32, 1, &result32, NULL);
+        lh_check(lh_same_f32(result32, rows[i].want), "%s f32, row %zu: %a, not %a", rows[i].text, i,
+                 (double)result32, rows[i].want);
+    }
+}
+
 static const char *const specs[] = {
     "fp32", "fp64", "seq(fp16)", "seq(fp(6,9,0))", "seq(bf16)", "seq(e5m2)", "seq(e4m3fn)", "seq(e2m1)",
     "seq(fp16); product=fp16", "seq(fp(6,9,0)); product=fp(6,9,0)", "seq(bf16); product=e4m3fn; ab=e5m2",
@@ -1260,7 +1301,10 @@ static const char *const specs[] = {
     "seq(fp(6,9,0)/rtz); product=fp(6,9,0)/rtz; out=e5m2/sr", "seq(bf16/rtn); out=fp16/rtn", "seq(fp32/rtz)",
     "seq(fp32/sr)", "seq(fp64/rtp)", "seq(fp16:nosub)", "seq(fp16:flushout)", "seq(fp16:flushin)",
     "seq(fp16); a=e4m3fn/sr; b=e5m2/sr; out=bf16", "seq(fp32); ab=e4m3fn; out=bf16; start=c", "seq(fp16); start=c",
-    "chunk(64,fp(6,9,0)); ab=e5m2", "chunk(1,fp16)", "chunk(32,fp32); ab=e4m3fn", "chunk(16,fp64,fp32); ab=e2m1",
+    "seq(fp16); ab=e4m3fn; product=fp16", "seq(fp(4,6,0)); ab=e2m1; product=fp(4,6,0)",
+    "seq(fp(4,5,0):saturate); ab=e2m1", "seq(fp(5,6,0)); ab=e5m2; product=e5m2:saturate; start=c",
+    "chunk(64,fp(6,9,0)); ab=e5m2", "chunk(8,fp(4,6,0)); ab=e2m1", "chunk(1,fp16)",
+    "chunk(32,fp32); ab=e4m3fn", "chunk(16,fp64,fp32); ab=e2m1",
     "chunk(32,fp64/rtz,fp64/rtz)", "fused(32,25,fp32/rtz,promote=32); ab=e4m3fn",
     "chunk(7,fp(6,9,0),fp32); product=fp(6,9,0)",
     "chunk(16,fp16/sr,bf16/sr); product=fp16/sr; out=e4m3fn/sr", "chunk(32,fp(6,9,0)/rtn); start=c",
@@ -1343,6 +1387,7 @@ int main(int argc, char **argv)
     check_verbs("kahan(bf16); a=e5m2/sr; b=e4m3fn/sr");
     check_observations();
     check_known();
+    check_ends();
     const uint64_t digest = digest_all();
     if (!variants_is_child(argc, argv))
         variants_rerun(argv[0], argc > 1 ? argv[1] : "12", digest);
