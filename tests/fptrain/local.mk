@@ -38,8 +38,9 @@ tests_fptrain_assign_LDADD = tools/libfptrain.la
 tests_fptrain_assign_knapsack_SOURCES = tests/fptrain/assign_knapsack.c tests/fptrain/expect.h
 tests_fptrain_assign_knapsack_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_assign_knapsack_LDADD = tools/libfptrain.la
-dist_noinst_SCRIPTS += tests/fptrain/assign.sh tests/fptrain/mnist.sh tests/fptrain/runs.sh
+TRAINER_RUNS = tests/fptrain/assign.sh tests/fptrain/methods.sh tests/fptrain/mnist.sh tests/fptrain/runs.sh
+dist_noinst_SCRIPTS += $(TRAINER_RUNS)
 if FPTRAIN
 check_PROGRAMS += $(TRAINER_METHODS_TESTS) $(TRAINER_ASSIGN_TESTS)
-TESTS += $(TRAINER_METHODS_TESTS) $(TRAINER_ASSIGN_TESTS) tests/fptrain/assign.sh tests/fptrain/mnist.sh tests/fptrain/runs.sh
+TESTS += $(TRAINER_METHODS_TESTS) $(TRAINER_ASSIGN_TESTS) $(TRAINER_RUNS)
 endif
