@@ -1,6 +1,7 @@
 # The trainer. Its judges compute by themselves; they share no code with tools/fptrain.
 TRAINER_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tools $(FPTRAIN_CFLAGS)
 TRAINER_METHODS_TESTS = \
+	tests/fptrain/estimate \
 	tests/fptrain/identity \
 	tests/fptrain/models \
 	tests/fptrain/muppet \
@@ -8,6 +9,9 @@ TRAINER_METHODS_TESTS = \
 	tests/fptrain/packed \
 	tests/fptrain/rounding \
 	tests/fptrain/scalers
+tests_fptrain_estimate_SOURCES = tests/fptrain/estimate.c tests/fptrain/expect.h
+tests_fptrain_estimate_CFLAGS = $(TRAINER_CFLAGS)
+tests_fptrain_estimate_LDADD = tools/libfptrain.la
 tests_fptrain_identity_SOURCES = tests/fptrain/identity.c tests/fptrain/expect.h
 tests_fptrain_identity_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_identity_LDADD = tools/libfptrain.la
