@@ -28,14 +28,15 @@ static hardware machine(const char *text)
     return h;
 }
 
-static const char one_speed[] = "{\"name\": \"one\", \"bandwidth\": 4, \"rows\": [{\"fp32\": 1, \"fp16\": 2, \"int8\": 5}]}";
+static const char one_speed[] = "{\"name\": \"one\", \"bandwidth\": 4, \"rows\": [{\"fp32\": 1, \"fp16\": 2, "
+                                "\"int8\": 5}]}";
 
 /* 6 inputs, 13, 6 and 3 outputs, 4 samples. Products m x n x k: forward, of the weights, of the input:
  *     linear1   13x4x6    13x6x4    (nobody asks for the gradient of what is fed)
  *     linear2   6x4x13    6x13x4    13x4x6
  *     linear3   3x4x6     3x6x4     6x4x3
- * in multiply-adds 312 312, 312 312 312, 72 72 72. By sums of squares of log ratios the row 6x13x4 is nearest to itself,
- * to 3x4x6 (2.03 against 2.15) and to 3x6x4 (1.08 against 2.48); 13x4x6 to all others. */
+ * in multiply-adds 312 312, 312 312 312, 72 72 72. By sums of squares of log ratios the row 6x13x4 is nearest to
+ * itself, to 3x4x6 (2.03 against 2.15) and to 3x6x4 (1.08 against 2.48); 13x4x6 to all others. */
 static void linear(void)
 {
     hardware h = machine("{\"name\": \"two\", \"bandwidth\": 2, \"rows\": ["

@@ -152,8 +152,8 @@ refused micro-batches run other momentum.ini 1 --set optimizer.store=fp32
 refused "no setting 'speed'" run other muppet.ini 1 --policy muppet:speed=1
 refused exact:wrap run other muppet.ini 1 --set train.backend=exact:wrap
 
-# Parameters of this mlp: 784 x 64, 64 x 32, 32 x 10 and biases. In bytes: three arrays of 8 bits, and a scale of 4 bytes
-# for each 256 elements or what is left.
+# Parameters of this mlp: 784 x 64, 64 x 32, 32 x 10 and biases. In bytes: three arrays of 8 bits, and a scale of 4
+# bytes for each 256 elements or what is left.
 groups=$((196 + 1 + 8 + 1 + 2 + 1))
 [ "$(note momentum optimizer_bytes)" = "$((3 * (52650 + 4 * groups))).0" ] ||
     complain "$(note momentum optimizer_bytes) bytes"

@@ -168,7 +168,7 @@ static void adam(void)
     stop(&b);
 }
 
-/* Second moments far below the largest of their group stay positive: else their weights would leap by lr m / epsilon. */
+/* Second moments far below the largest of their group stay positive: else weights would leap by lr m / epsilon. */
 static void never_zero(bool nearest)
 {
     optimizer_settings settings = {.name = "adam", .momentum = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .master = true,
@@ -375,8 +375,8 @@ static void refusals(void)
 /* What is saved and loaded goes on with the same bits. */
 static void resume(void)
 {
-    const optimizer_settings settings = {.name = "adam", .momentum = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .master = true,
-                                         .packed = true};
+    const optimizer_settings settings = {.name = "adam", .momentum = 0.9, .beta2 = 0.999, .epsilon = 1e-8,
+                                         .master = true, .packed = true};
     trouble why = {""};
     bench a = start(&settings, &small, 9), b = start(&settings, &small, 9);
     checkpoint *c = NULL;

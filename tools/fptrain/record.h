@@ -2,7 +2,8 @@
  *
  * A line of the log is a step (`loss` and what else record_step has), the end of an epoch (`test_loss`) or of a policy
  * epoch (`policy_epoch`); with counters a step has `tensors`, and each of these name, role and what its rounding
- * counted, and of packed weights `updates`. Numbers that JSON has not are the strings "inf", "-inf" and "nan". Lines are written whole, the other files appear complete or not at all.
+ * counted, and of packed weights `updates`. Numbers that JSON has not are the strings "inf", "-inf" and "nan". Lines
+ * are written whole, the other files appear complete or not at all.
  */
 #ifndef FPTRAIN_RECORD_H
 #define FPTRAIN_RECORD_H

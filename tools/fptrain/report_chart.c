@@ -135,8 +135,9 @@ void chart_write(FILE *out, const chart *c, const run *runs, int count, size_t w
 /* A line from top to bottom; what it stands for goes to its left or its right. */
 static void put_mark(FILE *out, double at, int line, bool left, const char *text)
 {
-    fprintf(out, "<g class=\"axis\"><path class=\"mark\" d=\"M%.1f %dV%d\"/><text x=\"%.1f\" y=\"%d\"%s>%s</text></g>\n",
-            at, TOP, BOTTOM, at + (left ? -4 : 4), TOP + 12 + 14 * line, left ? " text-anchor=\"end\"" : "", text);
+    fprintf(out, "<g class=\"axis\"><path class=\"mark\" d=\"M%.1f %dV%d\"/>", at, TOP, BOTTOM);
+    fprintf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"%s\">%s</text></g>\n", at + (left ? -4 : 4),
+            TOP + 12 + 14 * line, left ? "end" : "start", text);
 }
 
 void switches_write(FILE *out, const run *r)
