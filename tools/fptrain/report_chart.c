@@ -172,7 +172,7 @@ static double share_under(const run *r, int exponent)
 
 void updates_write(FILE *out, const run *r)
 {
-    const chart c = {.title = "Updates of weights beside the steps of their groups (leftmost: zero, and all below)",
+    const chart c = {.title = "Updates of weights in steps of their groups (leftmost: also zero)",
                      .x_title = "log2 |update| / delta", .percent = true};
     int first = 0, last = UPDATE_BINS - 1;
     uint64_t most = 0;
@@ -185,7 +185,7 @@ void updates_write(FILE *out, const run *r)
     while (!r->updates[last])
         last--;
     const axis x = make_axis(fmin(first + UPDATE_FIRST - 1, -4), fmax(last + UPDATE_FIRST, 1), LEFT, RIGHT);
-    const axis y = make_axis(0, 100 * (double)most / (double)r->updated, BOTTOM, TOP);
+    const axis y = make_axis(0, 120 * (double)most / (double)r->updated, BOTTOM, TOP); /* room for the shares */
     begin_figure(out, &c, &x, &y);
     fprintf(out, "<g class=\"cells\">");
     for (int i = first; i <= last; i++) {
