@@ -11,6 +11,10 @@ EXTRA_DIST += tests/digests.txt
 dist_doc_DATA += doc/container.md
 dist_validation_DATA += doc/validation/fuzzing.txt
 
+# Experiments with the trainer, and what they gave.
+resultsdir = $(docdir)/results
+dist_results_DATA = doc/results/lpmm.md doc/results/muppet.md
+
 # The manual of the trainer goes where the trainer goes.
 if FPTRAIN
 dist_man_MANS += doc/man/fptrain.1
