@@ -176,7 +176,8 @@ static void report(void)
 
 static void state(void)
 {
-    const optimizer_settings settings = {"adam", 0.9, 0.99, 1e-8, 0.01, 0, true};
+    const optimizer_settings settings = {.name = "adam", .momentum = 0.9, .beta2 = 0.99, .epsilon = 1e-8, .decay = 0.01,
+                                         .master = true};
     bench a = start(&settings, "fp16"), b = start(&settings, "fp16");
     for (int i = 0; i < 3; i++)
         (void)one_step(&a, 1, 0.1f, 0.5);
@@ -226,13 +227,14 @@ static void refused(const optimizer_settings *settings, const char *word)
 
 int main(void)
 {
-    follow(&(optimizer_settings){"sgd", 0, 0, 0, 0, 0, true});
-    follow(&(optimizer_settings){"sgd", 0, 0, 0, 0.01, 0, false});
-    follow(&(optimizer_settings){"momentum", 0.9, 0, 0, 0, 0, true});
-    follow(&(optimizer_settings){"momentum", 0.9, 0, 0, 0.1, 0.5, true});
-    follow(&(optimizer_settings){"nesterov", 0.8, 0, 0, 0.01, 0, true});
-    follow(&(optimizer_settings){"adam", 0.9, 0.999, 1e-8, 0, 0, true});
-    follow(&(optimizer_settings){"adam", 0.8, 0.95, 1e-4, 0.1, 0.25, true});
+    follow(&(optimizer_settings){.name = "sgd", .master = true});
+    follow(&(optimizer_settings){.name = "sgd", .decay = 0.01});
+    follow(&(optimizer_settings){.name = "momentum", .momentum = 0.9, .master = true});
+    follow(&(optimizer_settings){.name = "momentum", .momentum = 0.9, .decay = 0.1, .clip = 0.5, .master = true});
+    follow(&(optimizer_settings){.name = "nesterov", .momentum = 0.8, .decay = 0.01, .master = true});
+    follow(&(optimizer_settings){.name = "adam", .momentum = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .master = true});
+    follow(&(optimizer_settings){.name = "adam", .momentum = 0.8, .beta2 = 0.95, .epsilon = 1e-4, .decay = 0.1,
+                                  .clip = 0.25, .master = true});
     counts();
     report();
     state();
