@@ -278,7 +278,8 @@ EXTRA_DIST += tests/mutants/run.sh tests/mutants/mutants.txt
 # Some alone, by name: make check-mutants MUTANTS="..."
 MUTANTS =
 check-mutants:
-	CC='$(CC)' $(SHELL) $(top_srcdir)/tests/mutants/run.sh $(MUTANTS)
+	CC='$(CC)' TRAINER_LIBS='$(FPTRAIN_LIBS) $(CBLAS_LIBS) $(ZIP_LIBS) $(JANSSON_LIBS)' $(SHELL) \
+		$(top_srcdir)/tests/mutants/run.sh $(MUTANTS)
 
 # ------------------------------------------------------------------------------------- other processors
 dist_noinst_SCRIPTS += tests/cross.sh

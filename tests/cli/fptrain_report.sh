@@ -25,9 +25,13 @@ epochs = 2
 w = e4m3fn sr
 END
 cat >one/log.jsonl <<END
-{"step":10,"epoch":1,"loss":2.5,"lr":0.1,"scale":1024,"accuracy":0.1,"skipped":false,"skipped_so_far":0,"seconds":1,"tensors":[{"name":"conv1.dv","role":"dv","count":1000,"nan":0,"overflow":3,"underflow":250,"histogram":{"first":-3,"counts":[1,5,2]}},{"name":"conv1.weight","role":"w","count":1000,"nan":0,"overflow":0,"underflow":0}]}
+{"step":10,"epoch":1,"loss":2.5,"lr":0.1,"scale":1024,"accuracy":0.1,"skipped":false,"skipped_so_far":0,"seconds":1,"tensors":[{"name":"conv1.dv","role":"dv","count":1000,"nan":0,"overflow":3,"underflow":250,"histogram":{"first":-3,"counts":[1,5,2]}},{"name":"conv1.weight","role":"w","count":1000,"nan":0,"overflow":0,"underflow":0}],"updates":{"count":100,"first":-5,"counts":[8,2,20,10,40],"mean_move":0.5}}
 {"step":10,"epoch":1,"test_loss":1.2,"test_accuracy":0.9125,"test_accuracy_fp32":0.92,"seconds":2}
-{"step":20,"epoch":2,"loss":"inf","lr":0.1,"scale":512,"accuracy":0.2,"skipped":true,"skipped_so_far":4,"seconds":3,"tensors":[{"name":"conv1.dv","role":"dv","count":1000,"nan":0,"overflow":1,"underflow":50}]}
+{"step":20,"epoch":2,"loss":"inf","lr":0.1,"scale":512,"accuracy":0.2,"skipped":true,"skipped_so_far":4,"seconds":3,"tensors":[{"name":"conv1.dv","role":"dv","count":1000,"nan":0,"overflow":1,"underflow":50}],"updates":{"count":100,"first":-4,"counts":[10,30,5,0,15,40],"mean_move":0.25}}
+{"step":20,"policy_epoch":0,"bits":8,"threshold":2.5,"switched":false}
+{"step":20,"policy_epoch":1,"bits":8,"p":0.5,"threshold":2,"switched":false}
+{"step":20,"policy_epoch":2,"bits":8,"p":3,"threshold":1.5,"switched":true}
+{"step":20,"policy_epoch":3,"bits":12,"threshold":1.25,"switched":false}
 {"step":20,"epoch":2,"test_loss":1.5,"test_accuracy":0.875,"test_accuracy_fp32":0.88,"seconds":4.25}
 {"step":30,"epo
 END
@@ -51,7 +55,11 @@ done
 for text in 'train.seed' '<script' 'conv1.weight' 'http' 'url(' 'src=' '@import' '<link'; do
     ! grep -qF -e "$text" page.html || failed "the page has $text"
 done
-holds "$(grep -c '<figure>' page.html)" -eq 6 # four kinds of curves, and of one run what vanished and exponents
+holds "$(grep -c '<figure>' page.html)" -eq 9 # five kinds of curves; of one run switches, updates, what vanished, exponents
+# Under 1/8: 8 and 2 of the first hundred, 10 of the second; under 1/2 also 20, 10 and 30, 5.
+for text in '10 % under 1/8' '42.5 % under 1/2' '8 bits until 2<'; do
+    grep -qF -e "$text" page.html || failed "the page lacks $text"
+done
 if python3 -c 'import xml.dom' 2>/dev/null; then
     python3 - page.html <<'END' || failed 'the page is not well-formed'
 import re, sys, xml.dom.minidom
@@ -70,6 +78,20 @@ third = re.findall(r"M([0-9.]+) ([0-9.]+)", two)[0]
 assert float(first[0]) < float(second[0]) and float(third[0]) < float(first[0])
 assert float(first[1]) < float(second[1]) < float(third[1])
 assert abs((float(third[1]) - float(first[1])) / (float(second[1]) - float(first[1])) - 10) < 0.1
+# p: two points, at policy epochs 1 and 2 of 3, the second six times as high; the threshold: four, falling.
+switches = [s for s in page.getElementsByTagName("svg") if "MuPPET" in s.toxml()][0]
+p, threshold, mark = [g for g in switches.getElementsByTagName("path") if g.getAttribute("class")]
+points = [tuple(map(float, at)) for at in re.findall(r"[ML]([0-9.]+) ([0-9.]+)", p.getAttribute("d"))]
+falls = [tuple(map(float, at)) for at in re.findall(r"[ML]([0-9.]+) ([0-9.]+)", threshold.getAttribute("d"))]
+assert len(points) == 2 and len(falls) == 4 and falls[0][1] < falls[1][1] < falls[2][1] < falls[3][1]
+assert abs(points[0][0] - falls[1][0]) < 0.1 and abs(points[1][0] - falls[2][0]) < 0.1
+zero = falls[3][1] + (falls[3][1] - falls[2][1]) / 0.25 * 1.25 # 1.25 is drawn there, 1.5 a quarter above
+assert abs((zero - points[1][1]) / (zero - points[0][1]) - 6) < 0.1
+assert re.fullmatch(r"M%.1f [0-9]+V[0-9]+" % points[1][0], mark.getAttribute("d"))
+# Updates from 2^-5 to 2^2: 8 12 50 15 40 15 40 of 200.
+updates = [s for s in page.getElementsByTagName("svg") if "Updates of" in s.toxml()][0]
+heights = [float(r.getAttribute("height")) for r in updates.getElementsByTagName("rect")]
+assert [round(h * 50 / max(heights)) for h in heights] == [8, 12, 50, 15, 40, 15, 40], heights
 # Exponents -3, -2, -1: shares 0.2, 1, 0.4 of the most frequent.
 heat = [s for s in page.getElementsByTagName("svg") if "Exponents" in s.toxml()][0]
 assert [r.getAttribute("opacity") for r in heat.getElementsByTagName("rect")] == ["0.20", "1.00", "0.40"]

@@ -19,7 +19,7 @@ static int failures;
 
 static inline int near(double a, double b, double relative)
 {
-    return fabs(a - b) <= relative * fmax(fabs(a), fabs(b));
+    return isfinite(a) && isfinite(b) && fabs(a - b) <= relative * fmax(fabs(a), fabs(b));
 }
 
 #endif

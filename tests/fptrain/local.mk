@@ -1,6 +1,7 @@
 # The trainer. Its judges compute by themselves; they share no code with tools/fptrain.
 TRAINER_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tools $(FPTRAIN_CFLAGS)
 TRAINER_METHODS_TESTS = \
+	tests/fptrain/estimate \
 	tests/fptrain/identity \
 	tests/fptrain/models \
 	tests/fptrain/muppet \
@@ -9,6 +10,9 @@ TRAINER_METHODS_TESTS = \
 	tests/fptrain/rounding \
 	tests/fptrain/scalers \
 	tests/fptrain/steps
+tests_fptrain_estimate_SOURCES = tests/fptrain/estimate.c tests/fptrain/expect.h
+tests_fptrain_estimate_CFLAGS = $(TRAINER_CFLAGS)
+tests_fptrain_estimate_LDADD = tools/libfptrain.la
 tests_fptrain_identity_SOURCES = tests/fptrain/identity.c tests/fptrain/expect.h
 tests_fptrain_identity_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_identity_LDADD = tools/libfptrain.la
@@ -33,8 +37,9 @@ tests_fptrain_scalers_LDADD = tools/libfptrain.la
 tests_fptrain_steps_SOURCES = tests/fptrain/steps.c tests/fptrain/expect.h
 tests_fptrain_steps_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_steps_LDADD = tools/libfptrain.la
-dist_noinst_SCRIPTS += tests/fptrain/demo.sh tests/fptrain/mnist.sh tests/fptrain/runs.sh
+TRAINER_RUNS = tests/fptrain/demo.sh tests/fptrain/methods.sh tests/fptrain/mnist.sh tests/fptrain/runs.sh
+dist_noinst_SCRIPTS += $(TRAINER_RUNS)
 if FPTRAIN
 check_PROGRAMS += $(TRAINER_METHODS_TESTS)
-TESTS += $(TRAINER_METHODS_TESTS) tests/fptrain/demo.sh tests/fptrain/mnist.sh tests/fptrain/runs.sh
+TESTS += $(TRAINER_METHODS_TESTS) $(TRAINER_RUNS)
 endif

@@ -146,8 +146,8 @@ static void levels(void)
         {-1, 8},          /* 10/4: p = 1/4 */
         {-1, 8},          /* 1/2: p = 5, first violation */
         {-1, 12},         /* 1/2: p = 5, second: the next level, and what was kept is forgotten */
-        {1, 12}, {1, 12}, /* 1/2, the first of this level */
-        {-3, 12},         /* 10/4: p = 1/5 */
+        {3, 12}, {1, 12}, /* 10/16, the first of this level; (-1, 3) would have been 10/4 */
+        {-3, 12},         /* 10/4: p = 1/4 */
         {-3, 12},         /* p = 5 */
         {-3, 0},          /* p = 5: FP32 */
     };

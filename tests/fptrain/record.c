@@ -114,6 +114,39 @@ START_TEST(lines)
 }
 END_TEST
 
+START_TEST(methods)
+{
+    char directory[] = "record-XXXXXX";
+    json_t *line[20];
+    update_counts updates = {.elements = 8, .moved = 2};
+    updates.ratio[2] = 3; /* from 2^-23 to 2^-22 */
+    updates.ratio[4] = 5;
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    record *r = open_record(directory, 0);
+    record_begin(r, &(record_step){.step = 6});
+    record_updates(r, &updates);
+    ck_assert(record_end(r, &why));
+    ck_assert(record_policy_end(r, 6, &(record_policy){.policy_epoch = 2, .bits = 8, .threshold = 2.5}, &why));
+    ck_assert(record_policy_end(r, 8, &(record_policy){3, 12, 4.5, 2.25, true}, &why));
+    record_close(r);
+    ck_assert_int_eq(read_log(directory, line), 3);
+    const json_t *u = json_object_get(line[0], "updates"), *counts = json_object_get(u, "counts");
+    ck_assert(real(u, "count") == 8 && real(u, "first") == -23 && real(u, "mean_move") == 0.25);
+    ck_assert_uint_eq(json_array_size(counts), 3);
+    ck_assert_int_eq(json_integer_value(json_array_get(counts, 0)), 3);
+    ck_assert_int_eq(json_integer_value(json_array_get(counts, 1)), 0);
+    ck_assert_int_eq(json_integer_value(json_array_get(counts, 2)), 5);
+    ck_assert(real(line[1], "step") == 6 && real(line[1], "policy_epoch") == 2 && real(line[1], "bits") == 8);
+    ck_assert(real(line[1], "threshold") == 2.5 && json_is_false(json_object_get(line[1], "switched")));
+    ck_assert_ptr_null(json_object_get(line[1], "p")); /* not defined */
+    ck_assert(real(line[2], "p") == 4.5 && real(line[2], "threshold") == 2.25 && real(line[2], "bits") == 12);
+    ck_assert(json_is_true(json_object_get(line[2], "switched")));
+    for (int i = 0; i < 3; i++)
+        json_decref(line[i]);
+    remove_directory(directory);
+}
+END_TEST
+
 START_TEST(resumed)
 {
     char directory[] = "record-XXXXXX", path[64];
@@ -200,6 +233,7 @@ int main(void)
     Suite *suite = suite_create("record");
     TCase *tests = tcase_create("files");
     tcase_add_test(tests, lines);
+    tcase_add_test(tests, methods);
     tcase_add_test(tests, resumed);
     tcase_add_test(tests, torn_line);
     tcase_add_test(tests, no_directory);

@@ -7,7 +7,8 @@
 # variants) and a few tests of tests/oracle and tests/unit run on it, which must fail: those that the defect names after
 # its file, or those that its file stands for. A table is printed; exit status 1 if a defect survives, if its old text
 # is not found exactly once, or if the tests fail on the library as it is. `judged' tests need GMP and MPFR, `checked'
-# ones Check; `played' ones play the kernels of gpu/ on this processor.
+# ones Check; `played' ones play the kernels of gpu/ on this processor, `trainer' ones of tests/fptrain need what the
+# trainer needs (oneDNN aside).
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -20,6 +21,9 @@ block_tests='check_blockspec check_pack blockvectors blockstats packing blocks'
 judged='arith scaled gemm blockvectors blockstats packing blocks'
 checked='check_arith check_gemm check_blockspec check_pack'
 played='verbs tensors operations products'
+trainer='estimate muppet packed'
+trainer_flags="-Itools $(pkg-config --cflags libpng 2>/dev/null)"
+trainer_libs=${TRAINER_LIBS:-"-linih -llzma -lpng16 $(pkg-config --libs openblas 2>/dev/null) -ljansson -lz"}
 judges='compare formats judge mpfr points slow sweep blocks blockcase'
 
 # The line of a defect that begins with mark $2, without the mark; of "@" its file, of "tests" what follows that.
@@ -34,6 +38,7 @@ line_of() {
 tests_for() {
     own=$(line_of "$1" tests)
     case $(line_of "$1" @) in
+    tools/*) usual=$trainer ;;
     *block* | *codebook* | *pack* | *logarithm* | *layout* | *walk* | *query*) usual=$block_tests ;;
     *) usual=$tests ;;
     esac
@@ -71,8 +76,25 @@ plays() {
     return 1
 }
 
+# The files of the trainer but for its commands, as those of the library.
+build_trainer() {
+    for c in tools/fptrain/*.c; do
+        o=obj/trainer/$(basename "$c" .c).o
+        case $c in
+        */command_*.c | */main.c) continue ;;
+        esac
+        [ -n "${1:-}" ] && ! grep -q "$1" "$o.d" && continue
+        $cc $flags $trainer_flags -I. -MMD -MF "$o.d" -c "$c" -o "$o" || return 1
+    done
+}
+
 # Compiles the files of the library that depend on file $1 (all without it), and links the tests $2.
 build() {
+    for t in $2; do
+        is_one_of "$t" "$trainer" || continue
+        build_trainer "${1:-}" || return 1
+        break
+    done
     for c in lib/*.c; do
         o=obj/$(basename "$c" .c).o
         case $c in
@@ -92,6 +114,8 @@ build() {
             $cc -o "$t" "obj/$t.test" obj/gpu/*.o obj/*.o -lm || return 1
         elif is_one_of "$t" "$judged"; then
             $cc -o "$t" "obj/$t.test" obj/longhand.test obj/*.judge obj/*.o -lmpfr -lgmp -lm || return 1
+        elif is_one_of "$t" "$trainer"; then
+            $cc -o "$t" "obj/$t.test" obj/trainer/*.o obj/*.o $trainer_libs -lm || return 1
         elif is_one_of "$t" "$checked"; then
             $cc -o "$t" "obj/$t.test" obj/*.o $(pkg-config --libs check) -lm || return 1
         else
@@ -146,9 +170,10 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 export work CC
-mkdir -p "$work/bad" "$work/base/obj/gpu"
-cp -R "$top/lib" "$top/include" "$top/gpu" "$work/base"
+mkdir -p "$work/bad" "$work/base/obj/gpu" "$work/base/obj/trainer"
+cp -R "$top/lib" "$top/include" "$top/gpu" "$top/tools" "$work/base"
 cp "$top/tests/gpu/memory_host.c" "$top/tests/gpu/memory.h" "$work/base/gpu"
+echo '#define HAVE_ONEDNN 0' >"$work/base/config.h"
 cd "$work/base" || exit 1
 names=${*:-$(awk '$1 == "@" { print $2 }' "$list")}
 needed=$(for name in $names; do printf '%s\n' $(tests_for "$name"); done | sort -u)
@@ -157,7 +182,8 @@ for t in $needed longhand; do
         $cc -std=c11 -O2 -ffp-contract=off -Iinclude -Igpu -w -c "$top/tests/gpu/$t.c" -o "obj/$t.test" || exit 1
         continue
     fi
-    $cc -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -ffp-contract=off -Iinclude -w -c "$top"/tests/[ou]*/"$t.c" \
+    is_one_of "$t" "$trainer" && source=$top/tests/fptrain/$t.c || source=$(echo "$top"/tests/[ou]*/"$t.c")
+    $cc -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -ffp-contract=off -Iinclude -Itools -w -c "$source" \
         -o "obj/$t.test" || exit 1
     if is_one_of "$t" "$judged"; then
         for j in $judges; do

@@ -5,7 +5,7 @@
  *     blas             products of matrices by CBLAS, convolutions made from them
  *     emulated:MODEL   every product by fpemu_gemm, with MODEL as `fpemu gemm` reads it (doc/accumulation.md): fp32,
  *                      fp64, "seq(fp16)", "tc(h100,fp16)", ...; `emulated` alone is emulated:fp32
- *     exact[:saturate] sums of products of whole numbers, in binary64; 32-bit sums that overflow are counted (and cut) */
+ *     exact[:saturate] sums of products of whole numbers, in binary64; sums outside of 32 bits are counted (and cut) */
 #include "backend_parts.h"
 
 #include <stdlib.h>

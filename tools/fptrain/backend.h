@@ -29,8 +29,8 @@ struct backend {
     void (*conv_forward)(const backend *b, conv *c, int n, const float *x, const float *w, float *y);
     void (*conv_backward_data)(const backend *b, conv *c, int n, const float *dy, const float *w, float *dx);
     void (*conv_backward_weights)(const backend *b, conv *c, int n, const float *x, const float *dy, float *dw);
-    /* May be NULL: takes the step of the products that follow (operands are whole numbers of steps; 0: they are not), and
-     * tells how many sums so far were outside 32 bits. */
+    /* May be NULL: takes the step of the products that follow (operands are whole numbers of steps; 0: they are not),
+     * and tells how many sums so far were outside 32 bits. */
     void (*step)(const backend *b, double step);
     uint64_t (*outside)(const backend *b);
 };

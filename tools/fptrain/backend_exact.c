@@ -1,9 +1,9 @@
 /* backend_exact.c - products of integers, summed exactly: what hardware with wide integer accumulators computes.
  *
  * Operands are whole numbers of steps, by powers of two (MuPPET's formats). A product of matrices in binary64 has no
- * rounding as long as every sum stays below 2^53 steps, which word lengths up to 16 bits reach only past 2^22 terms. The
- * gradient of the input, which a product of matrices followed by additions would round, is computed as the forward pass
- * of a convolution of the gradient with the turned weights. Results are rounded to FP32 once.
+ * rounding as long as every sum stays below 2^53 steps, which word lengths up to 16 bits reach only past 2^22 terms.
+ * The gradient of the input, which a product of matrices followed by additions would round, is computed as the forward
+ * pass of a convolution of the gradient with the turned weights. Results are rounded to FP32 once.
  *
  * A sum outside 32 bits is counted and kept, or (exact:saturate) counted and cut.
  */

@@ -1,7 +1,6 @@
 /* command_estimate.c - fptrain estimate: how long MuPPET's levels would take on given hardware. */
 #define _POSIX_C_SOURCE 200809L
 #include <getopt.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "estimate.h"
 #include "muppet.h"
 #include "network.h"
+#include "report.h"
 
 static const char help[] =
     "Usage: fptrain estimate --hardware FILE.json [OPTION...] [DIR...]\n"
@@ -18,9 +18,10 @@ static const char help[] =
     "      --hardware FILE  throughputs and bandwidth (estimate.h says how; share/fptrain/hardware)\n"
     "      --model NAME     the network (default: lenet); --batch N; --data, --config, --set as in run\n"
     "      --shape CxHxW    of the images, --classes N, instead of those of the data\n"
-    "      --samples N      of an epoch (default: 50000)\n"
+    "      --samples N      of a policy epoch (default: 50000)\n"
     "      --switch A/B/... policy epochs after which the word length grows, instead of runs\n"
-    "      --epochs N       of a run given by --switch, and of the FP32 run that all are compared with\n"
+    "      --policy-epochs N\n"
+    "                       of a run given by --switch, and of the FP32 run that all are compared with\n"
     "                       (default: as many as the run itself)\n"
     "  -h, --help\n"
     "\n"
@@ -52,7 +53,7 @@ static void read_options(wish *w, int argc, char **argv)
                                           {"classes", required_argument, NULL, CLASSES},
                                           {"samples", required_argument, NULL, SAMPLES},
                                           {"switch", required_argument, NULL, SWITCH},
-                                          {"epochs", required_argument, NULL, EPOCHS},
+                                          {"policy-epochs", required_argument, NULL, EPOCHS},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
     trouble why;
@@ -66,7 +67,7 @@ static void read_options(wish *w, int argc, char **argv)
         case SHAPE: good = model_shape_read(&w->shape, "shape", optarg, &why); break;
         case CLASSES: good = model_shape_read(&w->shape, "classes", optarg, &why); break;
         case SAMPLES: w->samples = whole("samples", optarg); break;
-        case EPOCHS: w->epochs = whole("epochs", optarg); break;
+        case EPOCHS: w->epochs = whole("policy-epochs", optarg); break;
         case SWITCH:
             snprintf(text, sizeof text, "switch=%s", optarg);
             good = muppet_read(&w->muppet, text, &why);
@@ -103,38 +104,28 @@ static schedule schedule_of(const muppet_settings *m, int switches, const int *a
     return s;
 }
 
-/* What a run of MuPPET noted in its summary. */
-static schedule schedule_read(const wish *w, const char *directory, int *epochs)
+/* What the log of a run of MuPPET tells. */
+static schedule schedule_read(const char *directory, int *epochs)
 {
-    char path[1024], key[48];
-    json_error_t error;
-    snprintf(path, sizeof path, "%s/summary.json", directory);
-    json_t *root = json_load_file(path, 0, &error);
-    const json_t *notes = json_object_get(root, "notes");
-    muppet_settings m = w->muppet;
     trouble why;
-    const char *policy = json_string_value(json_object_get(json_object_get(root, "settings"), "policy.name"));
-    if (!root)
-        die("estimate: %s: %s", path, error.text);
-    if (!policy || strncmp(policy, "muppet", 6) || !json_object_get(notes, "muppet_levels"))
-        die("estimate: %s is not of a run with the policy muppet", path);
-    if (policy[6] == ':' && !muppet_read(&m, policy + 7, &why))
-        die("estimate: %s: %s", path, why.text);
-    int at[MUPPET_LEVELS], switches = 0;
-    for (; switches < MUPPET_LEVELS; switches++) {
-        snprintf(key, sizeof key, "muppet_switch.%d", switches);
-        const json_t *j = json_object_get(notes, key);
-        if (!j)
-            break;
-        at[switches] = (int)json_number_value(j);
+    run r;
+    if (!run_load(&r, directory, &why))
+        die("estimate: %s", why.text);
+    if (!r.bits.count)
+        die("estimate: the log of %s has no policy epochs, as a run with the policy muppet has", directory);
+    schedule s = {0};
+    for (size_t j = 0; j < r.bits.count; j++) {
+        const int bits = r.bits.y[j] < 32 ? (int)r.bits.y[j] : 0;
+        if (!j || bits != s.bits[s.levels - 1]) {
+            if (s.levels > MUPPET_LEVELS)
+                die("estimate: the log of %s has more than %d word lengths", directory, MUPPET_LEVELS + 1);
+            s.bits[s.levels++] = bits;
+        }
+        s.epochs[s.levels - 1]++;
     }
-    for (*epochs = 0;; (*epochs)++) {
-        snprintf(key, sizeof key, "muppet_threshold.%d", *epochs);
-        if (!json_object_get(notes, key))
-            break;
-    }
-    json_decref(root);
-    return schedule_of(&m, switches, at, *epochs);
+    *epochs = (int)r.bits.count;
+    run_free(&r);
+    return s;
 }
 
 static void print_run(const wish *w, const char *name, const schedule *s, int epochs, const step_time *t, double steps)
@@ -189,7 +180,7 @@ int command_estimate(int argc, char **argv)
     }
     for (int i = optind; i < argc; i++) {
         int epochs;
-        const schedule s = schedule_read(&w, argv[i], &epochs);
+        const schedule s = schedule_read(argv[i], &epochs);
         print_run(&w, argv[i], &s, epochs, &t, steps);
     }
     graph_free(g);

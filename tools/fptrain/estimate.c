@@ -86,7 +86,7 @@ static void add_product(step_time *t, const hardware *h, double count, double m,
 {
     const hardware_row *best = &h->rows[0];
     for (int i = 1; i < h->count; i++)
-        if (distance(&h->rows[i], m, n, k) < distance(best, m, n, k) || (isinf(distance(best, m, n, k)) && h->rows[i].m > 0))
+        if (distance(&h->rows[i], m, n, k) < distance(best, m, n, k)) /* infinite for a row without a shape */
             best = &h->rows[i];
     for (int unit = 0; unit < UNITS; unit++)
         t->products[unit] += count * m * n * k / (best->speed[unit] * 1e9);

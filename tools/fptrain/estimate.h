@@ -3,7 +3,8 @@
  *
  * The table is a JSON file:
  *
- *     {"name": "...", "bandwidth": 616, "rows": [{"m": 64, "n": 4096, "k": 576, "fp32": 6700, "fp16": 26900, "int8": 107600}]}
+ *     {"name": "...", "bandwidth": 616,
+ *      "rows": [{"m": 64, "n": 4096, "k": 576, "fp32": 6700, "fp16": 26900, "int8": 107600}]}
  *
  * bandwidth in GB/s, throughput in 10^9 multiply-adds a second; m x k by k x n. A product takes the row whose shape is
  * nearest (sum of squares of log ratios). One row without m, n and k is a machine of one speed.

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "assign.h"
@@ -21,6 +22,7 @@ typedef struct session {
     double started;
     uint64_t first;   /* step at which this session began, for the time that is left */
     uint64_t images;  /* of this session */
+    int64_t told;     /* policy epochs that are in the log */
 } session;
 
 static void stop(const trouble *why)
@@ -60,6 +62,7 @@ static void resume(session *s)
         die("run: %s", why.text);
     checkpoint_free(c);
     s->first = s->t->at.step;
+    s->told = muppet_epochs(s->t->policy);
 }
 
 /* ------------------------------------------------------------------------------------------------ telling */
@@ -113,6 +116,16 @@ static void record_counters(session *s)
         }
 }
 
+static bool is_packed(const session *s)
+{
+    return !strcmp(s->settings->optimizer.store, "packed");
+}
+
+static bool counts_updates(const session *s)
+{
+    return s->settings->output.counters && is_packed(s);
+}
+
 static void record_one(session *s, const step_result *step)
 {
     trouble why;
@@ -123,8 +136,23 @@ static void record_one(session *s, const step_result *step)
                                            .seconds = seconds_now() - s->started});
     if (s->settings->output.counters)
         record_counters(s);
+    if (counts_updates(s) && !step->skipped) {
+        const update_counts counts = optimizer_counts(s->t->optimizer);
+        record_updates(s->record, &counts);
+    }
     if (!record_end(s->record, &why))
         stop(&why);
+}
+
+/* The policy epochs that have ended since. */
+static void record_policies(session *s)
+{
+    trouble why;
+    for (; s->told < muppet_epochs(s->t->policy); s->told++) {
+        const record_policy end = muppet_epoch(s->t->policy, s->told);
+        if (s->record && !record_policy_end(s->record, s->t->at.step, &end, &why))
+            stop(&why);
+    }
 }
 
 /* The share of the updates that are less than 2^exponent steps of their group. */
@@ -136,6 +164,12 @@ static double share_below(const update_counts *u, int exponent)
     return (double)below / (double)u->elements;
 }
 
+/* Weight, gradient and the state of the optimiser, in FP32. */
+static double fp32_bits(const char *optimizer)
+{
+    return 32 * (!strcmp(optimizer, "sgd") ? 2 : !strcmp(optimizer, "adam") ? 4 : 3);
+}
+
 /* Numbers of the whole run that curves do not show. */
 static void note(session *s)
 {
@@ -145,18 +179,20 @@ static void note(session *s)
     record_note(s->record, "workspace_bytes", (double)optimizer_workspace(s->t->optimizer));
     record_note(s->record, "stored_bits_a_parameter",
                 8 * (double)optimizer_bytes(s->t->optimizer) / (double)graph_param_count(s->t->g));
+    if (is_packed(s))
+        record_note(s->record, "bits_a_parameter_in_fp32", fp32_bits(s->settings->optimizer.name));
     record_note(s->record, "images_per_second", rate(s));
     policy_note(s->t->policy, s->record);
     muppet_note(s->t->policy, s->record);
     if (s->t->backend->outside)
-        record_note(s->record, "sums_outside_32_bits", (double)s->t->backend->outside(s->t->backend));
+        record_note(s->record, "sums_outside_32_bits", (double)s->t->at.outside);
     if (u->elements) {
         record_note(s->record, "updates_not_zero", (double)u->updates / (double)u->elements);
         record_note(s->record, "updates_vanished", u->updates ? (double)u->vanished / (double)u->updates : 0);
         record_note(s->record, "gradients_below_2^-24", (double)u->small_g / (double)u->elements);
         record_note(s->record, "updates_below_2^-24", (double)u->small_update / (double)u->elements);
     }
-    if (u->elements && s->t->settings->optimizer.store[0] == 'p') {
+    if (u->elements && is_packed(s)) {
         record_note(s->record, "updates_below_half_a_step", share_below(u, -1));
         record_note(s->record, "updates_below_an_eighth_of_a_step", share_below(u, -3));
         record_note(s->record, "mean_move_in_steps", u->moved / (double)u->elements);
@@ -191,6 +227,7 @@ static void run_steps(session *s)
         s->images += (uint64_t)step.samples;
         if (logged)
             record_one(s, &step);
+        record_policies(s);
         if (due_within(s))
             write_checkpoint(s);
         show_progress(s, &step);
@@ -212,6 +249,7 @@ static void run_epoch(session *s)
                                .seconds = seconds_now() - s->started};
     if (!record_epoch_end(s->record, &line, &why))
         stop(&why);
+    record_policies(s);
     if (due_after(s))
         write_checkpoint(s);
 }

@@ -135,5 +135,9 @@ dist_experiments_DATA = \
 	share/fptrain/experiments/assign-resnet20-small.ini \
 	share/fptrain/experiments/fp16.ini \
 	share/fptrain/experiments/fp8.ini \
-	share/fptrain/experiments/mnist-lenet.ini
+	share/fptrain/experiments/lpmm-cifar-full.ini \
+	share/fptrain/experiments/lpmm-lenet-small.ini \
+	share/fptrain/experiments/mnist-lenet.ini \
+	share/fptrain/experiments/muppet-cifar-full.ini \
+	share/fptrain/experiments/muppet-lenet-small.ini
 endif

@@ -5,8 +5,8 @@
  *
  *     Delta_j = mean over parameters of  sum_k |g_k|^2 / |sum_k g_k|^2        (a zero denominator is left out)
  *
- * is compared with the largest of this level: p = max Delta_i / Delta_j, i before j. p > alpha + beta exp(-lambda j) is a
- * violation; the gamma-th of a level ends it.
+ * is compared with the largest of this level: p = max Delta_i / Delta_j, i before j. p > alpha + beta exp(-lambda j)
+ * is a violation; the gamma-th of a level ends it.
  */
 #ifndef FPTRAIN_MUPPET_H
 #define FPTRAIN_MUPPET_H
@@ -47,11 +47,16 @@ typedef struct muppet_switching {
 /* Takes in the diversity of policy epoch j; true: the level is over. */
 bool muppet_judge(muppet_switching *now, const muppet_settings *s, int j, double delta);
 
-/* Delta of `window` gradients of `params` parameters: g[k * params + p] has size[p] elements. NaN: no parameter has one. */
+/* Delta of `window` gradients of `params` parameters: g[k * params + p] has size[p] elements. NaN: no parameter has
+ * one. */
 double muppet_diversity(int window, int params, const size_t *size, const float *const *g);
 
 policy *policy_muppet(const char *text, trouble *why);
-/* Numbers for the summary: the epochs of switches, p and threshold of every policy epoch. Does nothing for others. */
+/* How many policy epochs are over; 0 for other policies. */
+int64_t muppet_epochs(const policy *p);
+/* The line of policy epoch j for the log. */
+record_policy muppet_epoch(const policy *p, int64_t j);
+/* Numbers for the summary: after which policy epochs the word length grew. Does nothing for other policies. */
 void muppet_note(const policy *p, record *to);
 
 #endif

@@ -49,8 +49,8 @@ void optimizer_count_next(optimizer *o);
 enum { UPDATE_FIRST = -24, UPDATE_BINS = 34 };
 typedef struct update_counts {
     uint64_t elements, updates, vanished, small_g, small_update;
-    /* Packed: floor(log2(|update| / delta)), delta the step of the weight's group: bin 0 below UPDATE_FIRST and zero, bin
-     * 1 UPDATE_FIRST, ..., the last one all above; and the sum of |w after - w before| / delta. */
+    /* Packed: floor(log2(|update| / delta)), delta the step of the weight's group: bin 0 below UPDATE_FIRST and zero,
+     * bin 1 UPDATE_FIRST, ..., the last one all above; and the sum of |w after - w before| / delta. */
     uint64_t ratio[UPDATE_BINS];
     double moved;
 } update_counts;

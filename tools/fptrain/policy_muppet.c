@@ -7,9 +7,9 @@
 #include "muppet.h"
 #include "optimizer.h"
 
-/* One policy epoch, for the summary. */
+/* One policy epoch, for the log. */
 typedef struct past {
-    double p, threshold; /* p 0: not defined */
+    double p, threshold; /* 0: not defined */
     int64_t level;       /* after it */
 } past;
 
@@ -126,8 +126,7 @@ static void end_epoch(muppet *m, rounder *r)
         m->now.level_epoch = m->now.epoch + 1;
         m->now.kept = 0;
     }
-    m->past[m->now.epoch++] = (past){in_fp32(m) && !over ? 0 : m->now.switching.p, m->now.switching.threshold,
-                                     m->now.level};
+    m->past[m->now.epoch++] = (past){m->now.switching.p, m->now.switching.threshold, m->now.level};
     if (over) {
         m->now.switching = (muppet_switching){0};
         put_rules(m, r);
@@ -253,24 +252,34 @@ policy *policy_muppet(const char *text, trouble *why)
     return NULL;
 }
 
+int64_t muppet_epochs(const policy *p)
+{
+    return p->type == &muppet_type ? ((const muppet *)p)->now.epoch : 0;
+}
+
+static int64_t level_before(const muppet *m, int64_t j)
+{
+    return j ? m->past[j - 1].level : 0;
+}
+
+record_policy muppet_epoch(const policy *p, int64_t j)
+{
+    const muppet *m = (const muppet *)p;
+    const past *e = &m->past[j];
+    const int64_t level = level_before(m, j);
+    return (record_policy){.policy_epoch = j, .bits = level == m->settings.levels ? 32 : m->settings.bits[level],
+                           .p = e->p, .threshold = e->threshold, .switched = e->level != level};
+}
+
 void muppet_note(const policy *p, record *to)
 {
-    if (p->type != &muppet_type)
-        return;
-    const muppet *m = (const muppet *)p;
+    const int64_t epochs = muppet_epochs(p);
     int switches = 0;
-    record_note(to, "muppet_levels", m->settings.levels);
-    for (int64_t j = 0; j < m->now.epoch; j++) {
+    for (int64_t j = 0; j < epochs; j++) {
         char key[48];
-        const past *e = &m->past[j];
-        if (e->level != (j ? m->past[j - 1].level : 0)) {
-            (void)snprintf(key, sizeof key, "muppet_switch.%d", switches++);
-            record_note(to, key, (double)j);
-        }
-        (void)snprintf(key, sizeof key, "muppet_threshold.%lld", (long long)j);
-        record_note(to, key, e->threshold);
-        (void)snprintf(key, sizeof key, "muppet_p.%lld", (long long)j);
-        if (e->p > 0)
-            record_note(to, key, e->p);
+        if (!muppet_epoch(p, j).switched)
+            continue;
+        (void)snprintf(key, sizeof key, "muppet_switch.%d", switches++);
+        record_note(to, key, (double)j);
     }
 }

@@ -248,6 +248,24 @@ void record_tensor(record *r, const char *name, role which, const fpemu_stats *s
         die("out of memory");
 }
 
+void record_updates(record *r, const update_counts *u)
+{
+    json_t *updates = object(), *counts = json_array();
+    int from = 0, to = UPDATE_BINS;
+    while (from < to && u->ratio[from] == 0)
+        from++;
+    while (to > from && u->ratio[to - 1] == 0)
+        to--;
+    for (int i = from; i < to; i++)
+        if (json_array_append_new(counts, count(u->ratio[i])) != 0)
+            die("out of memory");
+    set(updates, "count", count(u->elements));
+    set(updates, "first", json_integer(UPDATE_FIRST - 1 + from));
+    set(updates, "counts", counts);
+    set(updates, "mean_move", real(u->elements ? u->moved / (double)u->elements : 0));
+    set(r->line, "updates", updates);
+}
+
 bool record_end(record *r, trouble *why)
 {
     const bool good = write_line(r, r->line, why);
@@ -268,6 +286,22 @@ bool record_epoch_end(record *r, const record_epoch *epoch, trouble *why)
     set(line, "seconds", real(epoch->seconds));
     const bool good = write_line(r, line, why);
     remember(r, line);
+    json_decref(line);
+    return good;
+}
+
+bool record_policy_end(record *r, uint64_t step, const record_policy *end, trouble *why)
+{
+    json_t *line = object();
+    set(line, "step", count(step));
+    set(line, "policy_epoch", count((uint64_t)end->policy_epoch));
+    set(line, "bits", count((uint64_t)end->bits));
+    if (end->p > 0)
+        set(line, "p", real(end->p));
+    if (end->threshold > 0)
+        set(line, "threshold", real(end->threshold));
+    set(line, "switched", json_boolean(end->switched));
+    const bool good = write_line(r, line, why);
     json_decref(line);
     return good;
 }

@@ -1,13 +1,14 @@
 /* record.h - what a run leaves behind in its directory: settings.ini, log.jsonl (a JSON object a line), summary.json.
  *
- * A line of the log is a step (`loss` and what else record_step has) or the end of an epoch (`test_loss`); with
- * counters a step has `tensors`, and each of these name, role and what its rounding counted. Numbers that JSON has not
- * are the strings "inf", "-inf" and "nan". Lines are written whole, the other files appear complete or not at all.
+ * A line of the log is a step (`loss` and what else record_step has), the end of an epoch (`test_loss`) or of a policy
+ * epoch (`policy_epoch`); with counters a step has `tensors`, and each of these name, role and what its rounding
+ * counted, and of packed weights `updates`. Numbers that JSON has not are the strings "inf", "-inf" and "nan". Lines
+ * are written whole, the other files appear complete or not at all.
  */
 #ifndef FPTRAIN_RECORD_H
 #define FPTRAIN_RECORD_H
 
-#include "rounder.h"
+#include "optimizer.h"
 #include "settings.h"
 
 typedef struct record record;
@@ -28,6 +29,8 @@ typedef struct record_step {
 void record_begin(record *r, const record_step *step);
 /* Counters, and with histograms the exponents, of one tensor in this step or since the last line. */
 void record_tensor(record *r, const char *name, role which, const fpemu_stats *stats);
+/* How large the updates of this step were, beside the steps of packed weights. */
+void record_updates(record *r, const update_counts *counts);
 bool record_end(record *r, trouble *why);
 
 typedef struct record_epoch {
@@ -38,6 +41,15 @@ typedef struct record_epoch {
     double seconds;
 } record_epoch;
 bool record_epoch_end(record *r, const record_epoch *epoch, trouble *why);
+
+/* The end of a policy epoch, of a policy that has such. */
+typedef struct record_policy {
+    int64_t policy_epoch;
+    int bits;            /* in this policy epoch; 32: FP32 */
+    double p, threshold; /* 0: not defined, and left out */
+    bool switched;       /* other bits follow */
+} record_policy;
+bool record_policy_end(record *r, uint64_t step, const record_policy *end, trouble *why);
 
 /* One more number for summary.json, by which runs can be compared; a key again replaces the value. */
 void record_note(record *r, const char *key, double value);

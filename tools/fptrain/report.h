@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "optimizer.h"
 #include "settings.h"
 
 typedef struct series {
@@ -33,6 +34,10 @@ typedef struct run {
     double seconds, last_loss, best, last, last_fp32; /* accuracies; NaN: none in the log */
     int best_epoch;
     series loss, scale, accuracy, accuracy_fp32;
+    series p, threshold, bits; /* over policy epochs; NaN: not defined then */
+    series switched;           /* after this policy epoch, from so many bits */
+    series move;               /* mean |w after - w before| / delta over the steps */
+    uint64_t updates[UPDATE_BINS], updated; /* as in update_counts, of all lines; elements */
     track *tracks;
     size_t track_count;
     json_t *notes; /* of summary.json; NULL: none */
@@ -54,6 +59,10 @@ typedef struct chart {
     bool percent;
 } chart;
 void chart_write(FILE *out, const chart *c, const run *runs, int count, size_t place_of_series);
+
+/* Of one run: p and threshold with the switches; how large updates were. Nothing where the log has none. */
+void switches_write(FILE *out, const run *r);
+void updates_write(FILE *out, const run *r);
 
 /* A file of its own: the charts below one another, with the legend. */
 void charts_write_alone(FILE *out, int charts, const chart *c, const size_t *place_of_series, const run *runs,

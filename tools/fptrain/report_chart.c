@@ -41,25 +41,34 @@ static double height_of(const chart *c, double y)
     return c->logarithmic ? log2(y) : c->percent ? 100 * y : y;
 }
 
+typedef struct extent {
+    double x0, x1, y0, y1;
+} extent;
+static const extent nothing = {INFINITY, -INFINITY, INFINITY, -INFINITY};
+
+/* Takes in the points that a page has room for. */
+static void widen(extent *e, const chart *c, const series *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        const double h = height_of(c, s->y[i]);
+        if (!(fabs(h) < 1e300))
+            continue;
+        e->x0 = fmin(e->x0, s->x[i]);
+        e->x1 = fmax(e->x1, s->x[i]);
+        e->y0 = fmin(e->y0, h);
+        e->y1 = fmax(e->y1, h);
+    }
+}
+
 /* The finite points of all runs; false: there are none. */
 static bool find_extent(const chart *c, const run *runs, int count, size_t which, axis *x, axis *y)
 {
-    double x0 = INFINITY, x1 = -INFINITY, y0 = INFINITY, y1 = -INFINITY;
-    for (int k = 0; k < count; k++) {
-        const series *s = series_of(&runs[k], which);
-        for (size_t i = 0; i < s->count; i++) {
-            const double h = height_of(c, s->y[i]);
-            if (!(fabs(h) < 1e300))
-                continue;
-            x0 = fmin(x0, s->x[i]);
-            x1 = fmax(x1, s->x[i]);
-            y0 = fmin(y0, h);
-            y1 = fmax(y1, h);
-        }
-    }
-    *x = make_axis(x0, x1, LEFT, RIGHT);
-    *y = make_axis(y0, y1, BOTTOM, TOP);
-    return x0 <= x1;
+    extent e = nothing;
+    for (int k = 0; k < count; k++)
+        widen(&e, c, series_of(&runs[k], which));
+    *x = make_axis(e.x0, e.x1, LEFT, RIGHT);
+    *y = make_axis(e.y0, e.y1, BOTTOM, TOP);
+    return e.x0 <= e.x1;
 }
 
 static void put_axes(FILE *out, const chart *c, const axis *x, const axis *y)
@@ -104,16 +113,95 @@ static void put_curve(FILE *out, const chart *c, const series *s, const axis *x,
     fprintf(out, "\"/>\n");
 }
 
+static void begin_figure(FILE *out, const chart *c, const axis *x, const axis *y)
+{
+    fprintf(out, "<figure><svg viewBox=\"0 0 %d %d\" role=\"img\"><title>%s</title><text class=\"title\" x=\"%d\" "
+                 "y=\"18\">%s</text>\n", WIDTH, HEIGHT, c->title, LEFT, c->title);
+    put_axes(out, c, x, y);
+}
+
 void chart_write(FILE *out, const chart *c, const run *runs, int count, size_t which)
 {
     axis x, y;
     if (!find_extent(c, runs, count, which, &x, &y))
         return;
-    fprintf(out, "<figure><svg viewBox=\"0 0 %d %d\" role=\"img\"><title>%s</title><text class=\"title\" x=\"%d\" "
-                 "y=\"18\">%s</text>\n", WIDTH, HEIGHT, c->title, LEFT, c->title);
-    put_axes(out, c, &x, &y);
+    begin_figure(out, c, &x, &y);
     for (int k = 0; k < count; k++)
         put_curve(out, c, series_of(&runs[k], which), &x, &y, k);
+    fprintf(out, "</svg></figure>\n");
+}
+
+/* ------------------------------------------------------------------------------------------------ of one run */
+
+/* A line from top to bottom; what it stands for goes to its left or its right. */
+static void put_mark(FILE *out, double at, int line, bool left, const char *text)
+{
+    fprintf(out, "<g class=\"axis\"><path class=\"mark\" d=\"M%.1f %dV%d\"/>", at, TOP, BOTTOM);
+    fprintf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"%s\">%s</text></g>\n", at + (left ? -4 : 4),
+            TOP + 12 + 14 * line, left ? "end" : "start", text);
+}
+
+void switches_write(FILE *out, const run *r)
+{
+    const chart c = {.title = "MuPPET: p (full) and its threshold (dashed)", .x_title = "policy epoch"};
+    extent e = nothing;
+    widen(&e, &c, &r->p);
+    widen(&e, &c, &r->threshold);
+    if (!(e.x0 <= e.x1))
+        return;
+    const axis x = make_axis(0, fmax(1, r->bits.x[r->bits.count - 1]), LEFT, RIGHT);
+    const axis y = make_axis(fmin(e.y0, 0), e.y1, BOTTOM, TOP);
+    begin_figure(out, &c, &x, &y);
+    put_curve(out, &c, &r->p, &x, &y, 0);
+    put_curve(out, &c, &r->threshold, &x, &y, 1);
+    for (size_t i = 0; i < r->switched.count; i++) {
+        char text[48];
+        snprintf(text, sizeof text, "%g bits until %g", r->switched.y[i], r->switched.x[i]);
+        put_mark(out, place(&x, r->switched.x[i]), (int)(i % 4), true, text);
+    }
+    fprintf(out, "</svg></figure>\n");
+}
+
+/* The share of the updates under 2^exponent steps of their group. */
+static double share_under(const run *r, int exponent)
+{
+    uint64_t under = 0;
+    for (int bin = 0; bin <= exponent - UPDATE_FIRST; bin++)
+        under += r->updates[bin];
+    return (double)under / (double)r->updated;
+}
+
+void updates_write(FILE *out, const run *r)
+{
+    const chart c = {.title = "Updates of weights in steps of their groups (leftmost: also zero)",
+                     .x_title = "log2 |update| / delta", .percent = true};
+    int first = 0, last = UPDATE_BINS - 1;
+    uint64_t most = 0;
+    for (int i = 0; i < UPDATE_BINS; i++)
+        most = r->updates[i] > most ? r->updates[i] : most;
+    if (!r->updated || !most)
+        return;
+    while (!r->updates[first])
+        first++;
+    while (!r->updates[last])
+        last--;
+    const axis x = make_axis(fmin(first + UPDATE_FIRST - 1, -4), fmax(last + UPDATE_FIRST, 1), LEFT, RIGHT);
+    const axis y = make_axis(0, 120 * (double)most / (double)r->updated, BOTTOM, TOP); /* room for the shares */
+    begin_figure(out, &c, &x, &y);
+    fprintf(out, "<g class=\"cells\">");
+    for (int i = first; i <= last; i++) {
+        const double left = place(&x, i + UPDATE_FIRST - 1), right = place(&x, i + UPDATE_FIRST);
+        const double top = place(&y, 100 * (double)r->updates[i] / (double)r->updated);
+        fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>", left, top, right - left - 1,
+                BOTTOM - top);
+    }
+    fprintf(out, "</g>\n");
+    for (int i = 0; i < 2; i++) {
+        const int exponent = i ? -1 : -3;
+        char text[64];
+        snprintf(text, sizeof text, "%.3g %% under 1/%d", 100 * share_under(r, exponent), 1 << -exponent);
+        put_mark(out, place(&x, exponent), i, true, text);
+    }
     fprintf(out, "</svg></figure>\n");
 }
 

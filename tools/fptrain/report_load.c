@@ -97,6 +97,31 @@ static void add_tensor(run *r, const json_t *tensor, double step)
     add_histogram(t, json_object_get(tensor, "histogram"));
 }
 
+static void add_updates(run *r, const json_t *updates, double step)
+{
+    const json_t *counts = json_object_get(updates, "counts");
+    const double first = (double)json_integer_value(json_object_get(updates, "first")) - (UPDATE_FIRST - 1);
+    if (!json_is_array(counts))
+        return;
+    for (size_t i = 0; i < json_array_size(counts); i++) {
+        const json_int_t n = json_integer_value(json_array_get(counts, i));
+        const double place = first + (double)i;
+        r->updates[place < 0 ? 0 : place >= UPDATE_BINS ? UPDATE_BINS - 1 : (int)place] += n > 0 ? (uint64_t)n : 0;
+    }
+    r->updated += whole(updates, "count");
+    series_add(&r->move, step, number(updates, "mean_move"));
+}
+
+static void add_policy(run *r, const json_t *line)
+{
+    const double epoch = (double)whole(line, "policy_epoch"), bits = (double)whole(line, "bits");
+    series_add(&r->bits, epoch, bits);
+    series_add(&r->p, epoch, number(line, "p"));
+    series_add(&r->threshold, epoch, number(line, "threshold"));
+    if (json_is_true(json_object_get(line, "switched")))
+        series_add(&r->switched, epoch, bits);
+}
+
 static void add_step(run *r, const json_t *line, double step)
 {
     const json_t *tensor;
@@ -108,6 +133,7 @@ static void add_step(run *r, const json_t *line, double step)
     series_add(&r->scale, step, number(line, "scale"));
     json_array_foreach(json_object_get(line, "tensors"), i, tensor)
         add_tensor(r, tensor, step);
+    add_updates(r, json_object_get(line, "updates"), step);
 }
 
 static void add_epoch(run *r, const json_t *line, double step)
@@ -134,6 +160,8 @@ static bool add_line(run *r, const char *text, size_t length, const char *path, 
     r->seconds = isnan(number(line, "seconds")) ? r->seconds : number(line, "seconds");
     if (json_object_get(line, "test_accuracy"))
         add_epoch(r, line, step);
+    else if (json_object_get(line, "policy_epoch"))
+        add_policy(r, line);
     else
         add_step(r, line, step);
     json_decref(line);
@@ -199,6 +227,11 @@ void run_free(run *r)
     series_free(&r->scale);
     series_free(&r->accuracy);
     series_free(&r->accuracy_fp32);
+    series_free(&r->p);
+    series_free(&r->threshold);
+    series_free(&r->bits);
+    series_free(&r->switched);
+    series_free(&r->move);
     settings_free(&r->settings);
     json_decref(r->notes);
 }

@@ -51,8 +51,9 @@ static const char style[] =
     "th:first-child,td:first-child,.t{text-align:left}thead th{background:var(--faint)}\n"
     ".charts{display:flex;flex-wrap:wrap;gap:1em}figure{margin:0;flex:1 1 480px;max-width:640px}"
     "svg{width:100%;height:auto;font:11px sans-serif}svg text{fill:var(--ink)}.title{font-size:13px;font-weight:600}\n"
-    ".axis path{stroke:var(--line);fill:none;stroke-width:.7}.curve{fill:none;stroke-width:1.8;"
-    "stroke-linecap:round;stroke-linejoin:round}.cells rect{fill:var(--c0)}.cells text{font-size:10px}"
+    ".axis path{stroke:var(--line);fill:none;stroke-width:.7}.axis .mark{stroke:var(--ink);"
+    "stroke-dasharray:3 3}.curve{fill:none;stroke-width:1.8;stroke-linecap:round;stroke-linejoin:round}"
+    ".cells rect{fill:var(--c0)}.cells text{font-size:10px}"
     ".key{width:2.4em;height:.8em;vertical-align:middle}\n"
     ".c0{stroke:var(--c0)}.c1{stroke:var(--c1);stroke-dasharray:7 3}.c2{stroke:var(--c2);stroke-dasharray:2 4}"
     ".c3{stroke:var(--c3);stroke-dasharray:9 3 2 3}.c4{stroke:var(--c4);stroke-dasharray:4 4}"
@@ -288,13 +289,17 @@ void page_write(FILE *out, const run *runs, int count)
                 runs, count, offsetof(run, accuracy_fp32));
     chart_write(out, &(chart){.title = "Scale of the loss", .x_title = "step", .logarithmic = true}, runs, count,
                 offsetof(run, scale));
+    chart_write(out, &(chart){.title = "Mean move of a packed weight, in steps of its group", .x_title = "step",
+                              .logarithmic = true}, runs, count, offsetof(run, move));
     fprintf(out, "</div>\n");
     for (int k = 0; k < count; k++) {
-        if (runs[k].track_count == 0)
+        if (runs[k].track_count == 0 && runs[k].bits.count == 0 && runs[k].updated == 0)
             continue;
         fprintf(out, "<h2>");
         put_text(out, runs[k].name);
         fprintf(out, "</h2>\n<div class=\"charts\">\n");
+        switches_write(out, &runs[k]);
+        updates_write(out, &runs[k]);
         put_heat(out, &runs[k], false);
         put_heat(out, &runs[k], true);
         fprintf(out, "</div>\n");

@@ -45,8 +45,9 @@ static fpemu_shape shape_of(const rounder *r, role which, int index, size_t n)
     return s;
 }
 
-/* The power of two by which MuPPET's rule divides: the smallest that keeps all of the tensor in [lowest - 1/2, max + 1/2]
- * steps (blocks.md, 2.3). The quotients cannot be so near a power of two that rounding them to binary64 matters. */
+/* The power of two by which MuPPET's rule divides: the smallest that keeps all of the tensor in [lowest - 1/2,
+ * max + 1/2] steps (blocks.md, 2.3). The quotients cannot be so near a power of two that rounding them to binary64
+ * matters. */
 static double muppet_step(const fpemu_format *f, const fpemu_range *seen)
 {
     fpemu_format element;

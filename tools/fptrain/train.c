@@ -166,6 +166,11 @@ static void begin_epoch(trainer *t)
     t->begun = true;
 }
 
+static uint64_t outside_so_far(const trainer *t)
+{
+    return t->backend->outside ? t->backend->outside(t->backend) : 0;
+}
+
 /* The gradients of micro-batch k of a step; false: the epoch is over. */
 static bool compute_gradients(trainer *t, int k, unsigned want, double scale, forward_result *sum, int *samples)
 {
@@ -178,8 +183,10 @@ static bool compute_gradients(trainer *t, int k, unsigned want, double scale, fo
     if (k == 0)
         optimizer_begin(t->optimizer);
     store *store = optimizer_store(t->optimizer);
+    const uint64_t outside = outside_so_far(t);
     const forward_result f = graph_forward(t->g, store, &t->r->calls, n, t->inputs, t->labels, true, number);
     graph_backward(t->g, store, &t->r->calls, scaler_layers(t->scaler), scale);
+    t->at.outside += outside_so_far(t) - outside;
     t->policy->type->after_gradients(t->policy, t->r, t->at.step);
     t->at.next = t->training.next;
     sum->loss += f.loss * (double)f.rows;

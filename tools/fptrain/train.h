@@ -31,6 +31,7 @@ typedef struct position {
     uint64_t skipped; /* steps that the optimiser did not take */
     double loss;      /* sums over the rows of this epoch */
     uint64_t correct, rows;
+    uint64_t outside;      /* sums of gradient computations that lay outside 32 bits, where the backend counts them */
     update_counts updates; /* of all steps that were counted */
 } position;
 

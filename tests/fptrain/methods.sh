@@ -1,0 +1,165 @@
+# Runs under MuPPET and with packed parameters: the same bits with other numbers of threads and after runs that were
+# killed, and what their records say.
+set -u
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+fptrain=$FPTRAIN
+status=0
+
+complain() {
+    echo "$*"
+    status=1
+}
+
+# 60 steps; switches after policy epochs of two steps, by diversity, and sums outside of 32 bits at 16 bits, which are
+# the lines 38 to 59 of the log.
+cat >"$work/muppet.ini" <<'END'
+[model]
+name = lenet
+[data]
+source = digits
+train_count = 240
+test_count = 40
+crop = 2
+[train]
+epochs = 4
+batch = 16
+lr = 0.02
+threads = 0
+backend = exact
+[policy]
+name = muppet:levels=8/12/16,epoch-steps=2,r=2,gamma=2,beta=0.1,tail=9
+[optimizer]
+decay = 0.001
+[output]
+log_every = 1
+checkpoint_steps = 3
+END
+# 48 steps of two micro-batches, the last of an epoch of one.
+cat >"$work/momentum.ini" <<'END'
+[model]
+name = mlp
+width = 0.25
+[data]
+source = digits
+train_count = 232
+test_count = 40
+crop = 2
+[train]
+epochs = 6
+batch = 16
+micro_batches = 2
+lr = 0.01
+threads = 0
+[optimizer]
+store = packed
+decay = 0.001
+weights = group(int8,256)
+gradients = group(int8,256)
+momenta = codebook(dynamic8,256)
+squares = codebook(udynamic8,256)
+[output]
+log_every = 1
+checkpoint_steps = 3
+[formats]
+v = e4m3fn
+dv = e5m2 sr
+END
+sed 's/^\[optimizer\]/&\nname = adam/; s/^lr = .*/lr = 0.001/' "$work/momentum.ini" >"$work/adam.ini"
+
+run() { # DIR CONFIG THREADS [OPTION...]
+    local dir=$1 config=$2 threads=$3
+    shift 3
+    mkdir -p "$work/$dir"
+    (cd "$work/$dir" && OMP_NUM_THREADS=$threads "$fptrain" run --config "$work/$config" --out run --quiet "$@")
+}
+
+log() {
+    sed 's/,"seconds":[^,}]*//' "$work/$1/run/log.jsonl"
+}
+
+# The notes of a summary but for the speed.
+notes() {
+    sed -n '/"notes"/,/}/p' "$work/$1/run/summary.json" | grep -v images_per_second
+}
+
+note() {
+    notes "$1" | sed -n "s/^ *\"$2\": \([-0-9.e+]*\),*$/\1/p"
+}
+
+same() { # A B WHAT
+    cmp -s "$work/$1/run/checkpoint" "$work/$2/run/checkpoint" || complain "$3: another state"
+    [ "$(log "$1")" = "$(log "$2")" ] || complain "$3: another log"
+    [ "$(notes "$1")" = "$(notes "$2")" ] || complain "$3: other notes"
+}
+
+lines() {
+    [ -f "$work/$1/run/log.jsonl" ] && wc -l <"$work/$1/run/log.jsonl" || echo 0
+}
+
+# Starts the run, and kills it as soon as its log has that many lines.
+kill_at() { # DIR CONFIG LINES [OPTION...]
+    local dir=$1 config=$2 count=$3 pid tries=0
+    shift 3
+    mkdir -p "$work/$dir"
+    (cd "$work/$dir" && OMP_NUM_THREADS=1 exec "$fptrain" run --config "$work/$config" --out run --quiet "$@") &
+    pid=$! # of the program itself
+    while [ "$(lines "$dir")" -lt "$count" ] && kill -0 $pid 2>/dev/null && [ $tries -lt 6000 ]; do
+        sleep 0.01
+        tries=$((tries + 1))
+    done
+    kill -9 $pid 2>/dev/null || complain "$config: it was over before $count lines"
+    wait $pid 2>/dev/null
+}
+
+for config in muppet momentum adam; do
+    run $config $config.ini 1 || complain "$config: exit status $?"
+    for threads in 2 3; do
+        run $config-threads $config.ini $threads
+        same $config $config-threads "$config with $threads threads"
+    done
+    # before the first checkpoint, within an epoch, after some, and killed again while resumed
+    for at in 2 20 $([ $config = muppet ] && echo 56 || echo 33); do
+        kill_at $config-$at $config.ini $at
+        [ $at -ne 20 ] || kill_at $config-$at $config.ini 28 --resume
+        run $config-$at $config.ini $((1 + at % 3)) --resume || complain "$config: resuming: exit status $?"
+        same $config $config-$at "$config killed at line $at"
+    done
+done
+
+# Switches before and after those moments; sums that only a checkpoint can have kept.
+[ "$(lines muppet)" -eq 94 ] || complain "$(lines muppet) lines, not 60 steps, 4 epochs and 30 policy epochs"
+switched=$(log muppet | grep -n '"switched":true' | cut -d: -f1 | tr '\n' ' ')
+set -- $switched
+[ $# -eq 3 ] && [ "$1" -lt 20 ] && [ "$3" -gt 56 ] || complain "switches at the lines $switched"
+outside=$(note muppet sums_outside_32_bits)
+[ "${outside:-0.0}" != 0.0 ] || complain "no sums outside of 32 bits"
+grep -q '"bits":32' "$work/muppet/run/log.jsonl" || complain "no policy epoch in FP32"
+[ "$(lines momentum)" -eq 54 ] || complain "$(lines momentum) lines, not 48 steps and 6 epochs"
+
+# A checkpoint of other settings of these methods, and settings that do not go together, are refused in one line.
+refused() { # WORD COMMAND...
+    local word=$1 said
+    shift
+    said=$("$@" 2>&1)
+    [ $? -eq 2 ] || complain "$*: not refused"
+    case $said in *"$word"*) ;; *) complain "$*: says '$said'" ;; esac
+    [ "$(printf '%s\n' "$said" | wc -l)" -eq 1 ] || complain "$*: more than a line"
+}
+refused policy.name run muppet muppet.ini 1 --resume --policy muppet
+refused optimizer.weights run momentum momentum.ini 1 --resume --set 'optimizer.weights=group(int12,256)'
+refused micro-batches run other momentum.ini 1 --set optimizer.store=fp32
+refused "no setting 'speed'" run other muppet.ini 1 --policy muppet:speed=1
+refused exact:wrap run other muppet.ini 1 --set train.backend=exact:wrap
+
+# Parameters of this mlp: 784 x 64, 64 x 32, 32 x 10 and biases. In bytes: three arrays of 8 bits, and a scale of 4
+# bytes for each 256 elements or what is left.
+groups=$((196 + 1 + 8 + 1 + 2 + 1))
+[ "$(note momentum optimizer_bytes)" = "$((3 * (52650 + 4 * groups))).0" ] ||
+    complain "$(note momentum optimizer_bytes) bytes"
+[ "$(note momentum bits_a_parameter_in_fp32)" = 96.0 ] || complain "FP32 has 96 bits a parameter"
+[ "$(note adam bits_a_parameter_in_fp32)" = 128.0 ] || complain "FP32 has 128 bits a parameter with adam"
+# Weights and gradient of the largest layer, and five arrays of a group.
+[ "$(note momentum workspace_bytes)" = "$((2 * 4 * (784 * 64 + 64) + 5 * 4 * 256)).0" ] ||
+    complain "$(note momentum workspace_bytes) bytes of workspace"
+exit $status
