@@ -91,10 +91,11 @@ static bool load_position(trainer *t, const checkpoint *from, trouble *why)
     if (!checkpoint_take(from, "position", &t->at, sizeof t->at, why))
         return false;
     t->begun = false;
-    const uint64_t batch = (uint64_t)t->settings->train.batch, steps = trainer_steps(t), batches = t->at.next / batch;
-    if (t->at.epoch > (uint64_t)t->settings->train.epochs || t->at.next % batch || batches >= steps ||
-        t->at.step != t->at.epoch * steps + batches)
-        return fail(why, "the checkpoint stands at step %llu, where no batch begins", (unsigned long long)t->at.step);
+    const uint64_t samples = (uint64_t)t->settings->train.batch * (uint64_t)t->settings->train.micro_batches;
+    const uint64_t steps = trainer_steps(t), done = t->at.next / samples;
+    if (t->at.epoch > (uint64_t)t->settings->train.epochs || t->at.next % samples || done >= steps ||
+        t->at.step != t->at.epoch * steps + done)
+        return fail(why, "the checkpoint stands at step %llu, where no step begins", (unsigned long long)t->at.step);
     return true;
 }
 
