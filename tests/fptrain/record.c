@@ -221,10 +221,32 @@ START_TEST(no_directory)
 {
     settings s;
     settings_default(&s);
-    ck_assert(settings_set(&s, "output", "directory", "none/at/all", &why));
+    ck_assert(settings_set(&s, "output", "directory", "/dev/null/at/all", &why));
     ck_assert_ptr_null(record_open(&s, 0, &why));
-    ck_assert_str_eq(why.text, "none/at/all: No such file or directory");
+    ck_assert_str_eq(why.text, "/dev/null/at: Not a directory");
     settings_free(&s);
+}
+END_TEST
+
+START_TEST(directories_above)
+{
+    char top[] = "above.XXXXXX", path[64];
+    settings s;
+    settings_default(&s);
+    ck_assert_ptr_nonnull(mkdtemp(top));
+    snprintf(path, sizeof path, "%s/are/made", top);
+    ck_assert(settings_set(&s, "output", "directory", path, &why));
+    record *r = record_open(&s, 0, &why);
+    ck_assert_msg(r != NULL, "%s", why.text);
+    record_close(r);
+    settings_free(&s);
+    snprintf(path, sizeof path, "%s/are/made/settings.ini", top);
+    ck_assert_int_eq(access(path, R_OK), 0);
+    static const char *const left[] = {"/are/made/settings.ini", "/are/made/log.jsonl", "/are/made", "/are", ""};
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
+        snprintf(path, sizeof path, "%s%s", top, left[i]);
+        ck_assert_int_eq(remove(path), 0);
+    }
 }
 END_TEST
 
@@ -237,6 +259,7 @@ int main(void)
     tcase_add_test(tests, resumed);
     tcase_add_test(tests, torn_line);
     tcase_add_test(tests, no_directory);
+    tcase_add_test(tests, directories_above);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
