@@ -522,6 +522,7 @@ static void refused(const block_case *c)
 
 int case_values(const block_case *c)
 {
+    const char *const name = name_of(c); /* made once: texts for every element would take most of the time */
     ref_tensor *t = ref_quantize(&c->f, &c->r, c->carrier, &c->shape, c->x);
     uint64_t state = c->seed + 77, i, bytes = c->carrier / 8;
     fpemu_shape s = c->shape;
@@ -556,24 +557,25 @@ int case_values(const block_case *c)
     if (inplace)
         memcpy(s.y_stride, s.x_stride, sizeof s.x_stride);
     status = quantize(c, &s, x + from.base * bytes, y + to.base * bytes, NULL);
-    lh_check(status == wanted_status(t), "%s: status %d (%s)", name_of(c), (int)status, fpemu_status_text(status));
+    lh_check(status == wanted_status(t), "%s: status %d (%s)", name, (int)status, fpemu_status_text(status));
     if (status == FPEMU_OK || status == FPEMU_ERROR_NAN) {
         for (i = 0; i < c->n && bad < 3; i++) {
             uint64_t got = load(c->carrier, y, place(&s, &to, i));
-            if (!lh_check(got == t->element[i].y, "%s: element %" PRIu64 " x=%a t=%a: judge %a, library %a; %s",
-                          name_of(c), i, ref_value(c->carrier, c->x[i]), t->element[i].t,
-                          ref_value(c->carrier, t->element[i].y), ref_value(c->carrier, got), block_around(c, t, i)))
+            const int good = got == t->element[i].y;
+            if (!lh_check(good, "%s: element %" PRIu64 " x=%a t=%a: judge %a, library %a; %s", name, i,
+                          ref_value(c->carrier, c->x[i]), t->element[i].t, ref_value(c->carrier, t->element[i].y),
+                          ref_value(c->carrier, got), good ? "" : block_around(c, t, i)))
                 bad++;
         }
         for (i = 0; i < to.size; i++)
             if (!touched[i] && !lh_check(load(c->carrier, y, i) == (c->carrier == 32 ? 0xa5a5a5a5 : 0xa5a5a5a5a5a5a5a5),
-                                         "%s: wrote beside the elements", name_of(c)))
+                                         "%s: wrote beside the elements", name))
                 break;
         lh_check(load(c->carrier, y, to.size) == (c->carrier == 32 ? 0xa5a5a5a5 : 0xa5a5a5a5a5a5a5a5),
-                 "%s: wrote past the end", name_of(c));
+                 "%s: wrote past the end", name);
         if (!inplace)
             for (i = 0; i < c->n; i++)
-                if (!lh_check(load(c->carrier, x, place(&s, &from, i)) == c->x[i], "%s: changed its input", name_of(c)))
+                if (!lh_check(load(c->carrier, x, place(&s, &from, i)) == c->x[i], "%s: changed its input", name))
                     break;
     }
     free(touched);
@@ -703,6 +705,7 @@ static void check_access(const block_case *c, const ref_tensor *t, const unsigne
 
 int case_packing(const block_case *c)
 {
+    const char *const name = name_of(c);
     ref_tensor *t = ref_quantize(&c->f, &c->r, c->carrier, &c->shape, c->x);
     uint64_t state = c->seed + 99, i, width = c->carrier / 8, size, shift;
     fpemu_shape s = c->shape;
@@ -736,19 +739,20 @@ int case_packing(const block_case *c)
     ref_pack(&c->f, t, want);
     for (i = 0; i < size && bad < 3; i++)
         if (!lh_check(bytes[shift + i] == want[i], "%s: byte %" PRIu64 " of %" PRIu64 " is %02x, judge %02x",
-                      name_of(c), i, size, bytes[shift + i], want[i]))
+                      name, i, size, bytes[shift + i], want[i]))
             bad++;
     for (i = 0; i < 8; i++)
-        lh_check(i == shift || bytes[i < shift ? i : size + i] == 0xa5, "%s: pack wrote beside its bytes", name_of(c));
+        lh_check(i == shift || bytes[i < shift ? i : size + i] == 0xa5, "%s: pack wrote beside its bytes", name);
     if (!bad) {
         lh_check(unpack(c, &s, bytes + shift, y + to.base * width) == FPEMU_OK, "%s: unpack", name_of(c));
         ref_unpack(&c->f, c->carrier, t, want, value);
         for (i = 0; i < c->n && bad < 3; i++) {
             uint64_t got = load(c->carrier, y, place(&s, &to, i));
             double v = ref_value(c->carrier, t->element[i].y);
-            if (!lh_check(got == value[i] && (got == t->element[i].y || isnan(v)),
-                          "%s: unpack, element %" PRIu64 ": judge %a (quantised %a), library %a; %s", name_of(c), i,
-                          ref_value(c->carrier, value[i]), v, ref_value(c->carrier, got), block_around(c, t, i)))
+            const int good = got == value[i] && (got == t->element[i].y || isnan(v));
+            if (!lh_check(good, "%s: unpack, element %" PRIu64 ": judge %a (quantised %a), library %a; %s", name, i,
+                          ref_value(c->carrier, value[i]), v, ref_value(c->carrier, got),
+                          good ? "" : block_around(c, t, i)))
                 bad++;
         }
         if (t->blocks && !bad)
