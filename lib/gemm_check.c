@@ -45,7 +45,8 @@ static fpemu_status check_operand(const fpemu_target *t, int carrier)
     if (is_none(t))
         return FPEMU_OK;
     const fpemu_status status = fpemu_check(&t->format, &t->rounding, carrier);
-    return status ? status : t->rounding.compat ? FPEMU_ERROR_UNSUPPORTED : FPEMU_OK;
+    /* blocks of an operand with scales are not those of the slabs in which it is read */
+    return status ? status : t->rounding.compat || t->format.scaling ? FPEMU_ERROR_UNSUPPORTED : FPEMU_OK;
 }
 
 /* Whether operands rounded to t are numbers of binary32, in the wider carrier too. */

@@ -696,6 +696,10 @@ START_TEST(specs_refused)
     refuses(&s, FPEMU_ERROR_UNSUPPORTED);
     s = spec_of("seq(int(8,scale=0.1))");
     refuses(&s, FPEMU_ERROR_UNSUPPORTED);
+    s = spec_of("fp32; ab=mxfp4");
+    refuses(&s, FPEMU_ERROR_UNSUPPORTED);
+    s = spec_of("seq(fp16); b=nf4");
+    refuses(&s, FPEMU_ERROR_UNSUPPORTED);
     s = spec_of("tc(h100,fp16); product=fp16");
     refuses(&s, FPEMU_ERROR_UNSUPPORTED);
     s = spec_of("tc(h100,fp16); a=posit(8,1)");
