@@ -151,6 +151,7 @@ refused optimizer.weights run momentum momentum.ini 1 --resume --set 'optimizer.
 refused micro-batches run other momentum.ini 1 --set optimizer.store=fp32
 refused "no setting 'speed'" run other muppet.ini 1 --policy muppet:speed=1
 refused exact:wrap run other muppet.ini 1 --set train.backend=exact:wrap
+refused "decides by gradients" run other muppet.ini 1 --set optimizer.store=packed --set train.backend=auto
 
 # Parameters of this mlp: 784 x 64, 64 x 32, 32 x 10 and biases. In bytes: three arrays of 8 bits, and a scale of 4
 # bytes for each 256 elements or what is left.

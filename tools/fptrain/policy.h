@@ -21,7 +21,8 @@ typedef struct policy_type {
 struct optimizer;
 struct policy {
     const policy_type *type;
-    const struct optimizer *optimizer; /* for those who look at gradients; set before the first step */
+    bool wants_gradients;              /* looks at them by optimizer_gradient, which packed parameters have not */
+    const struct optimizer *optimizer; /* set before the first step */
 };
 
 /* The rule of a spec ("fp32": left alone) and a rounding mode (NULL: rne); false where a float cannot be rounded so. */

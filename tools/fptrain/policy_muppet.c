@@ -246,6 +246,7 @@ policy *policy_muppet(const char *text, trouble *why)
         (void)snprintf(spec, sizeof spec, "muppet(%d)", m->settings.bits[i]);
         good = rule_parse(&m->rule[i], spec, mode, why);
     }
+    m->base.wants_gradients = !m->settings.switches;
     if (good)
         return &m->base;
     release(&m->base);

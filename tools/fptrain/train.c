@@ -88,6 +88,8 @@ static bool equip(trainer *t, trouble *why)
     t->policy = policy_named(s->policy.name, s->format_count, s->formats, why);
     if (!t->policy)
         return false;
+    if (t->policy->wants_gradients && o.packed)
+        return fail(why, "%s decides by gradients, which packed parameters do not keep", t->policy->type->name);
     t->policy->type->assign(t->policy, t->r);
     t->scaler = scaler_new(&scaling, t->g, t->r, why);
     t->optimizer = t->scaler ? optimizer_new(&o, t->g, t->r, why) : NULL;
