@@ -215,6 +215,15 @@ static void compare_file(job *j)
     add_up(j);
 }
 
+/* Whether numbers became NaN or infinities, which the error sums leave out. */
+static bool loses_numbers(const candidate *c, const fpemu_stats *s)
+{
+    const fpemu_format *f = &c->format;
+    const bool ends = f->kind == FPEMU_KIND_FLOAT && f->scaling == FPEMU_SCALING_NONE &&
+                      f->specials != FPEMU_SPECIALS_FINITE && f->overflow <= FPEMU_OVERFLOW_IEEE;
+    return s->invalid > 0 || (ends && s->overflow > 0);
+}
+
 /* The format with the fewest bits that keeps the threshold, of several the one that keeps more; NULL if none does. Over
  * the cells of one tensor, or, for NULL, over all. */
 static const candidate *cheapest(const job *j, const cell *first)
@@ -226,7 +235,7 @@ static const candidate *cheapest(const job *j, const cell *first)
         const fpemu_stats *s = first != NULL ? &first[k].stats : &c->total.stats;
         const double db = fpemu_stats_sqnr(s);
         const bool silent = isnan(db) && fpemu_stats_sum_error2(s) == 0; /* nothing but zeros: they all keep */
-        if ((db >= j->threshold || silent) &&
+        if ((db >= j->threshold || silent) && !loses_numbers(c, s) &&
             (best == NULL || c->bits < best->bits || (c->bits == best->bits && db > best_db))) {
             best = c;
             best_db = db;
