@@ -11,7 +11,7 @@
 
 static bool read_text(hardware *h, const char *text, trouble *why)
 {
-    char path[] = "/tmp/hardware.XXXXXX";
+    char path[] = "hardware.XXXXXX"; /* in the build directory */
     const int file = mkstemp(path);
     if (file < 0 || write(file, text, strlen(text)) != (ssize_t)strlen(text) || close(file))
         exit(1);
