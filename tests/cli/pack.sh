@@ -92,10 +92,12 @@ for at in 0 8 12 16 30 $((size / 2)) $((size - 100)) $((size - 1)); do
     fails 1 'bad.fpk' unpack bad.fpk -o no.safetensors
     byte=$(od -An -v -tu1 -j "$at" -N 1 out.fpk)
     { cat bad.fpk; printf "\\$(printf %o $((byte ^ 4)))"; tail -c +$((at + 2)) out.fpk; } >worse.fpk
-    case $(od -An -v -tu1 -j "$at" -N 1 out.fpk | tr -d ' ') in
-    0) ;; # padding between tensors is not looked at
-    *) fails 1 'worse.fpk' unpack worse.fpk -o no.safetensors ;;
-    esac
+    fails 1 'worse.fpk' unpack worse.fpk -o no.safetensors
+done
+start=$(($(od -An -v -tu8 -j 16 -N 8 out.fpk | tr -d ' ') + 24))
+for at in 6 40 63; do # behind 2 bytes of the first tensor and their checksum
+    { head -c $((start + at)) out.fpk; printf '\001'; tail -c +$((start + at + 2)) out.fpk; } >worse.fpk
+    fails 1 "before its data are not zero" unpack worse.fpk -o no.safetensors
 done
 cat out.fpk out.fpk >bad.fpk
 fails 1 'more follows' unpack bad.fpk -o no.safetensors

@@ -34,6 +34,15 @@ static void insist(int condition, const char *what)
     }
 }
 
+/* The same bytes again, from the middle of the data. */
+static void read_again(model *m, const tensor *t, uint64_t from, const void *bytes, size_t size)
+{
+    static unsigned char again[4096];
+    insist(size <= sizeof again && model_read_at(m, t, from, again, size) && memcmp(again, bytes, size) == 0,
+           "other bytes when read again");
+    insist(!model_read_at(m, t, t->bytes, again, 1), "a byte past the end");
+}
+
 /* Every byte of the data, converted to both carriers where they are numbers. */
 static bool read_data(model *m, tensor *t)
 {
@@ -49,6 +58,9 @@ static bool read_data(model *m, tensor *t)
             return false;
         }
         insist(got <= sizeof buffer && total + got <= t->bytes, "more data than the tensor has");
+        if (got > 0 && model_scattered(m)) {
+            read_again(m, t, total, buffer, got);
+        }
         if (t->type != NULL && t->spec == NULL) {
             const size_t n = got / t->type->size;
             dtype_load(t->type, t->big_endian, n, buffer, true, wide);

@@ -134,3 +134,6 @@ put("container", "bad-offset", container(packed, lambda text: text.replace('"off
 put("container", "bad-names", container([packed[0], packed[0]]))
 put("container", "bad-checksum", container(packed)[:-1])
 put("container", "bad-twice", container(packed, lambda text: text.replace('"k"', '"k": "v", "k"')))
+gap = container([packed[0], ("z",) + packed[0][1:]])
+put("container", "bad-padding", gap[:1024 + 40] + b"\1" + gap[1024 + 41:])
+put("container", "bad-filling", container(packed, lambda text: text + "\n"))

@@ -168,6 +168,34 @@ static bool read_header(model *m, json_t *header, uint64_t place, uint64_t end)
     return check_names(m) && (last == end || model_refuse(m, "more follows after the last tensor"));
 }
 
+/* Up to where the next data begin there are zeros, so that nothing hides between checksums. */
+static bool check_padding(model *m)
+{
+    for (size_t i = 1; i < m->count; i++) {
+        unsigned char bytes[ALIGNMENT] = {0};
+        const uint64_t begin = m->tensor[i - 1].place + m->tensor[i - 1].bytes + 4;
+        const size_t size = (size_t)(m->tensor[i].place - begin);
+        if (fseeko(m->file, (off_t)begin, SEEK_SET) != 0 || fread(bytes, 1, size, m->file) != size) {
+            return model_refuse(m, "the bytes before tensor '%.80s' cannot be read", m->tensor[i].name);
+        }
+        for (size_t k = 0; k < size; k++) {
+            if (bytes[k] != 0) {
+                return model_refuse(m, "tensor '%.80s': the bytes before its data are not zero", m->tensor[i].name);
+            }
+        }
+    }
+    return true;
+}
+
+/* The header fills its place up with spaces, and nothing else that JSON would let pass. */
+static bool check_filling(const char *text, size_t length)
+{
+    while (length > 0 && text[length - 1] == ' ') {
+        length--;
+    }
+    return length > 0 && text[length - 1] == '}';
+}
+
 bool container_open(model *m)
 {
     unsigned char start[START];
@@ -193,15 +221,19 @@ bool container_open(model *m)
     }
     json_error_t error;
     const bool sound = container_crc(0, text, (size_t)length) == load(start + 12, 4);
-    json_t *header = sound ? json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, &error) : NULL;
+    const bool filled = check_filling(text, (size_t)length);
+    json_t *header = sound && filled ? json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, &error) : NULL;
     free(text);
+    if (sound && !filled) {
+        return model_refuse(m, "the header is no JSON object, filled up with spaces");
+    }
     if (header == NULL) {
         return sound ? model_refuse(m, "the header is no JSON: %s, at byte %d", error.text, error.position)
                      : model_refuse(m, "the header is damaged: its checksum differs");
     }
     const bool good = read_header(m, header, START + length, (uint64_t)size);
     json_decref(header);
-    return good;
+    return good && check_padding(m);
 }
 
 bool container_check(model *m)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "container.h"
 #include "npy.h"
@@ -290,6 +291,29 @@ bool model_read(model *m, tensor *t, void *bytes, size_t size, size_t *got)
         return check_length(m, t, t->bytes - m->left);
     }
     return m->left > 0 || size == 0 || m->checked || check_end(m, t);
+}
+
+bool model_scattered(const model *m)
+{
+    return m->walkable && m->kind != MODEL_NPZ && m->kind != MODEL_CONTAINER;
+}
+
+bool model_read_at(model *m, const tensor *t, uint64_t from, void *bytes, size_t size)
+{
+    if (from > t->bytes || size > t->bytes - from) {
+        return model_refuse(m, "no bytes %" PRIu64 " to %" PRIu64 " in %" PRIu64, from, from + size, t->bytes);
+    }
+    for (size_t done = 0; done < size;) {
+        const ssize_t got = pread(fileno(m->file), (char *)bytes + done, size - done, (off_t)(t->place + from + done));
+        if (got < 0 && errno != EINTR) {
+            return model_refuse(m, "%s", strerror(errno));
+        }
+        if (got == 0) {
+            return model_refuse(m, "truncated while it was read");
+        }
+        done += got > 0 ? (size_t)got : 0;
+    }
+    return true;
 }
 
 void model_close(model *m)

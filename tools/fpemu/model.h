@@ -74,6 +74,10 @@ bool model_open(model *m, FILE *file, model_kind kind, const char *name, const m
 bool model_begin(model *m, tensor *t);
 /* The next bytes: as many as asked for or as there are left; less than asked for means the end. */
 bool model_read(model *m, tensor *t, void *bytes, size_t size, size_t *got);
+/* `size` bytes of the data from byte `from`, all of them there, without a trace on what is read next. Only where
+ * model_scattered says so: not from pipes, archives and containers. */
+bool model_scattered(const model *m);
+bool model_read_at(model *m, const tensor *t, uint64_t from, void *bytes, size_t size);
 void model_close(model *m);
 
 /* ".npy" and so on; MODEL_DETECT for another suffix. */
