@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # run.sh - fuzzes the readers of both programs with libFuzzer, under the address and undefined-behaviour sanitizers.
 #
-#   run.sh DIRECTORY SECONDS [KIND...]     all kinds, one after the other, unless some are named
+#   run.sh DIRECTORY SECONDS [KIND...]     all kinds unless some are named; JOBS=N: N of them side by side, else one
+#                                          after the other
 #
 # DIRECTORY/KIND gets the inputs found, beside the program and its log; a finding ends the run and lies there as
 # crash-... or timeout-... The inputs of tests/fuzz/corpus come first. Needs clang with its compiler-rt (Debian:
@@ -9,7 +10,7 @@
 # JSON and zip libraries are built with -fsanitize=fuzzer-no-link,address too; PKG_CONFIG_PATH says where those are.
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-[ $# -ge 2 ] || { sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -ge 2 ] || { sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 2; }
 mkdir -p "$1"
 directory=$(cd "$1" && pwd)
 seconds=$2
@@ -66,17 +67,28 @@ build() { # KIND
         $(pkg-config --static --libs "${packages[@]}") -lm
 }
 
-rm -rf "$directory/library" "$directory/library-watched"
-for kind in "${kinds[@]}"; do
-    build "$kind"
-    set --
+fuzz() { # KIND
+    local kind=$1 status=0 findings options=()
     cd "$directory/$kind"
-    status=0
-    dictionary=$top/tests/fuzz/$kind.dict
-    [ ! -f "$dictionary" ] || set -- -dict="$dictionary"
-    ./reader "$@" -max_total_time="$seconds" -max_len=4096 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-        inputs "$top/tests/fuzz/corpus/$kind" >log 2>&1 || status=$?
+    [ ! -f "$top/tests/fuzz/$kind.dict" ] || options=(-dict="$top/tests/fuzz/$kind.dict")
+    ./reader "${options[@]}" -max_total_time="$seconds" -max_len=4096 -timeout=10 -rss_limit_mb=2048 \
+        -print_final_stats=1 inputs "$top/tests/fuzz/corpus/$kind" >log 2>&1 || status=$?
     findings=$(find . -name 'crash-*' -o -name 'timeout-*' -o -name 'oom-*' -o -name 'leak-*' | wc -l)
     echo "$kind: $findings findings, status $status," \
         "$(sed -n 's/^stat::number_of_executed_units: *//p' log) inputs in $seconds s (log: $directory/$kind/log)"
+}
+
+rm -rf "$directory/library" "$directory/library-watched"
+for kind in "${kinds[@]}"; do
+    build "$kind"
 done
+running=0
+for kind in "${kinds[@]}"; do
+    if [ "$running" -ge "${JOBS:-1}" ]; then
+        wait -n
+        running=$((running - 1))
+    fi
+    fuzz "$kind" &
+    running=$((running + 1))
+done
+wait
