@@ -2,7 +2,7 @@
 # run.sh - fuzzes the readers of both programs with libFuzzer, under the address and undefined-behaviour sanitizers.
 #
 #   run.sh DIRECTORY SECONDS [KIND...]     all kinds unless some are named; JOBS=N: N of them side by side, else one
-#                                          after the other
+#                                          after the other; TIMEOUT=S: seconds an input may take, 10 unless said
 #
 # DIRECTORY/KIND gets the inputs found, beside the program and its log; a finding ends the run and lies there as
 # crash-... or timeout-... The inputs of tests/fuzz/corpus come first. Needs clang with its compiler-rt (Debian:
@@ -71,7 +71,7 @@ fuzz() { # KIND
     local kind=$1 status=0 findings options=()
     cd "$directory/$kind"
     [ ! -f "$top/tests/fuzz/$kind.dict" ] || options=(-dict="$top/tests/fuzz/$kind.dict")
-    ./reader "${options[@]}" -max_total_time="$seconds" -max_len=4096 -timeout=10 -rss_limit_mb=2048 \
+    ./reader "${options[@]}" -max_total_time="$seconds" -max_len=4096 -timeout="${TIMEOUT:-10}" -rss_limit_mb=2048 \
         -print_final_stats=1 inputs "$top/tests/fuzz/corpus/$kind" >log 2>&1 || status=$?
     findings=$(find . -name 'crash-*' -o -name 'timeout-*' -o -name 'oom-*' -o -name 'leak-*' | wc -l)
     echo "$kind: $findings findings, status $status," \
