@@ -11,6 +11,8 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/along.c \
 	tools/fpemu/along.h \
 	tools/fpemu/bench.c \
+	tools/fpemu/boxes.c \
+	tools/fpemu/boxes.h \
 	tools/fpemu/cli.c \
 	tools/fpemu/compare.c \
 	tools/fpemu/decode.c \
@@ -54,6 +56,8 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/sample.c \
 	tools/fpemu/save.c \
 	tools/fpemu/save.h \
+	tools/fpemu/spool.c \
+	tools/fpemu/spool.h \
 	tools/fpemu/tuples.c \
 	tools/fpemu/tuples.h \
 	tools/fpemu/unpack.c \

@@ -80,7 +80,7 @@ static void begin_tensor(void *state, size_t i)
 {
     file_job *f = state;
     f->binary64 = f->in.model.tensor[i].type->format == FPEMU_BINARY64;
-    f->walk = walk_begin(&f->in, i, !f->binary64, f->binary64, 1);
+    f->walk = walk_begin(&f->in, i, !f->binary64, f->binary64, 1, UINT64_MAX);
     f->bytes = cli_allocate(f->walk.room, sizeof(double));
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "along.h"
+#include "boxes.h"
 #include "commands.h"
 #include "file.h"
 #include "jsonout.h"
@@ -24,15 +25,17 @@ static const char help[] =
     "tensor and a column for each format; then, over all, a row for each format: bits an element,\n"
     "SQNR, the largest relative error, and how many elements were clipped, overflowed, became zero\n"
     "(underflow), became subnormal, or became NaN for want of a value (invalid). Elements whose\n"
-    "result is no finite number are in none of the errors. The file is read once, in bounded\n"
-    "memory. IN may be '-', standard input.\n"
+    "result is no finite number are in none of the errors. Bits an element are those of 'fpemu\n"
+    "pack', scales and lines that end within a byte included; those of a tensor that cannot be packed\n"
+    "are the format's own, marked *. Any size in bounded memory (fpemu(1), MEMORY, has the\n"
+    "exceptions). IN may be '-', standard input.\n"
     "\n"
     "      --axis N          along which the blocks of formats run: 0, 1, ..., or from the end -1,\n"
     "                        -2, ... (default: -1)\n"
     "      --min-sqnr DB     name, for each tensor, the format with the fewest bits that keeps at\n"
     "                        least so many dB\n"
     "      --plot FILE.svg   draw SQNR against bits an element\n"
-    "      --long            every counter for each tensor too\n"
+    "      --long            every counter for each tensor too, and those of blocks and scales\n"
     "      --percent         counts as percentages of the elements\n"
     "      --json            as JSON, with every counter\n" FILE_HELP CLI_ROUNDING_HELP "\n"
     "Examples: fpemu compare weights.npy bf16 e4m3fn e5m2 e2m1:saturate 'fixed(8,7)'\n"
@@ -53,13 +56,14 @@ static const struct option options[] = {{"axis", required_argument, NULL, CLI_OP
 typedef struct cell {
     fpemu_stats stats;
     double relative_error;
+    double bits; /* an element */
+    bool packed; /* as 'fpemu pack' stores it; else of the format by itself */
 } cell;
 
 typedef struct candidate {
     const char *spec; /* as it was given */
     char text[CLI_SPEC_SIZE];
     fpemu_format format;
-    double bits;
     cell total;
 } candidate;
 
@@ -103,14 +107,26 @@ static bool needs_binary64(const tensor *t, const candidate *k)
     return t->type->format == FPEMU_BINARY64 || !fpemu_fits_f32(&k->format);
 }
 
+static fpemu_rounding rounding_of(const job *j, size_t i)
+{
+    fpemu_rounding rounding = j->rounding;
+    rounding.stream += i;
+    return rounding;
+}
+
+static void add_error(cell *c, size_t n, bool binary64, const void *x, const void *y)
+{
+    c->relative_error =
+        binary64 ? worst_relative_f64(n, x, y, c->relative_error) : worst_relative_f32(n, x, y, c->relative_error);
+}
+
 /* One piece of a tensor through one format; y is room for the result. */
 static void measure(cell *c, const candidate *k, const along *a, const fpemu_rounding *rounding, const walk *w,
                     bool binary64, void *y)
 {
     const void *x = binary64 ? (const void *)w->x64 : (const void *)w->x32;
     cli_check(along_quantize(a, &k->format, rounding, w->index, w->count, binary64, x, y, &c->stats), k->spec);
-    c->relative_error = binary64 ? worst_relative_f64(w->count, x, y, c->relative_error)
-                                 : worst_relative_f32(w->count, x, y, c->relative_error);
+    add_error(c, w->count, binary64, x, y);
 }
 
 /* What formats with a scale of the whole tensor need to know of it. */
@@ -125,7 +141,7 @@ static void measure_ranges(job *j, size_t i, along *alongs)
         return;
     }
     const bool wide = t->type->format == FPEMU_BINARY64;
-    walk w = walk_begin(&j->in, i, !wide, true, 1);
+    walk w = walk_begin(&j->in, i, !wide, true, 1, UINT64_MAX);
     while (walk_next(&w)) {
         for (size_t k = 0; k < j->candidates; k++) {
             const candidate *c = &j->candidate[k];
@@ -139,46 +155,110 @@ static void measure_ranges(job *j, size_t i, along *alongs)
     walk_end(&w);
 }
 
-/* Pieces that suit every format, and a multiple of 4096 elements where that is no burden: then error sums do not depend
- * on which formats stand beside. */
-static uint64_t common_unit(const job *j, uint64_t total, const along *alongs)
+/* Formats go through the file together where pieces suit them all: multiples of 4096 elements, so that error sums do
+ * not depend on which formats stand beside. Gives such a multiple, and which formats take it. */
+static uint64_t share_pieces(const job *j, const along *alongs, bool *shared)
 {
-    uint64_t unit = 1;
+    uint64_t unit = 4096;
     for (size_t k = 0; k < j->candidates; k++) {
-        unit = along_common(unit, alongs[k].unit, total);
+        const uint64_t common = along_common(unit, alongs[k].unit);
+        shared[k] = alongs[k].flat && !alongs[k].boxes && common <= FILE_PIECE;
+        unit = shared[k] ? common : unit;
     }
-    const uint64_t even = along_common(unit, 4096, UINT64_MAX);
-    return unit == 1 || even > 16 * FILE_PIECE ? unit : even;
+    return unit;
 }
 
-static void compare_tensor(job *j, size_t i, progress *bar)
+static void compare_together(job *j, size_t i, const along *alongs, const bool *shared, uint64_t unit, progress *bar)
 {
     const tensor *t = &j->in.model.tensor[i];
-    along *alongs = cli_allocate(j->candidates, sizeof *alongs);
+    const fpemu_rounding rounding = rounding_of(j, i);
     bool want32 = false, want64 = false;
     for (size_t k = 0; k < j->candidates; k++) {
-        want64 |= needs_binary64(t, &j->candidate[k]);
-        want32 |= !needs_binary64(t, &j->candidate[k]);
-        j->cell[i * j->candidates + k].stats.want = FPEMU_SUMS;
-        alongs[k] = along_of(&j->in, i, &j->candidate[k].format, j->axis);
-        if (alongs[k].needs_range && !j->in.model.walkable) {
-            along_in_one_piece(&alongs[k]);
-        }
+        want64 |= shared[k] && needs_binary64(t, &j->candidate[k]);
+        want32 |= shared[k] && !needs_binary64(t, &j->candidate[k]);
     }
-    measure_ranges(j, i, alongs);
-    walk w = walk_begin(&j->in, i, want32, want64, common_unit(j, t->count, alongs));
+    if (!want32 && !want64) {
+        progress_advance(bar, t->count);
+        return;
+    }
+    walk w = walk_begin(&j->in, i, want32, want64, unit, UINT64_MAX);
     double *y = cli_allocate(w.room, sizeof *y);
     while (walk_next(&w)) {
-        fpemu_rounding rounding = j->rounding;
-        rounding.stream += i;
         for (size_t k = 0; k < j->candidates; k++) {
             const candidate *c = &j->candidate[k];
-            measure(&j->cell[i * j->candidates + k], c, &alongs[k], &rounding, &w, needs_binary64(t, c), y);
+            if (shared[k]) {
+                measure(&j->cell[i * j->candidates + k], c, &alongs[k], &rounding, &w, needs_binary64(t, c), y);
+            }
         }
         progress_advance(bar, w.count);
     }
     walk_end(&w);
     free(y);
+}
+
+static void compare_boxes(job *j, size_t i, size_t k, const along *a)
+{
+    const candidate *c = &j->candidate[k];
+    const fpemu_rounding rounding = rounding_of(j, i);
+    const bool binary64 = needs_binary64(&j->in.model.tensor[i], c);
+    cell *to = &j->cell[i * j->candidates + k];
+    boxes b = boxes_begin(&j->in, i, a, binary64);
+    double *y = cli_allocate(b.room, sizeof *y);
+    while (boxes_next(&b)) {
+        const void *x = binary64 ? (const void *)b.x64 : (const void *)b.x32;
+        cli_check(along_quantize_box(a, &c->format, &rounding, &b.box, binary64, x, y, &to->stats), c->spec);
+        add_error(to, b.count, binary64, x, y);
+    }
+    boxes_end(&b);
+    free(y);
+}
+
+/* A format whose blocks ask for pieces of their own. */
+static void compare_alone(job *j, size_t i, size_t k, const along *a)
+{
+    const candidate *c = &j->candidate[k];
+    const fpemu_rounding rounding = rounding_of(j, i);
+    const bool binary64 = needs_binary64(&j->in.model.tensor[i], c);
+    walk w = walk_begin(&j->in, i, !binary64, binary64, a->unit, a->period);
+    double *y = cli_allocate(w.room, sizeof *y);
+    while (walk_next(&w)) {
+        measure(&j->cell[i * j->candidates + k], c, a, &rounding, &w, binary64, y);
+    }
+    walk_end(&w);
+    free(y);
+}
+
+static void compare_tensor(job *j, size_t i, progress *bar)
+{
+    along *alongs = cli_allocate(j->candidates, sizeof *alongs);
+    bool *shared = cli_allocate(j->candidates, sizeof *shared), again = false;
+    for (size_t k = 0; k < j->candidates; k++) {
+        const fpemu_format *format = &j->candidate[k].format;
+        report_want(&j->cell[i * j->candidates + k].stats, format);
+        alongs[k] = along_of(&j->in, i, format, &j->rounding, j->axis);
+        again |= alongs[k].needs_range;
+    }
+    const uint64_t unit = share_pieces(j, alongs, shared);
+    for (size_t k = 0; k < j->candidates; k++) {
+        again |= !shared[k];
+    }
+    if (again && !j->in.model.walkable) {
+        file_keep(&j->in);
+    }
+    measure_ranges(j, i, alongs);
+    compare_together(j, i, alongs, shared, unit, bar);
+    for (size_t k = 0; k < j->candidates; k++) {
+        if (!shared[k] && alongs[k].boxes) {
+            compare_boxes(j, i, k, &alongs[k]);
+        } else if (!shared[k]) {
+            compare_alone(j, i, k, &alongs[k]);
+        }
+    }
+    for (size_t k = 0; k < j->candidates; k++) {
+        cell *c = &j->cell[i * j->candidates + k];
+        c->bits = along_bits(&j->in, i, &j->candidate[k].format, j->axis, &c->packed);
+    }
+    free(shared);
     free(alongs);
 }
 
@@ -186,14 +266,21 @@ static void add_up(job *j)
 {
     for (size_t k = 0; k < j->candidates; k++) {
         cell *total = &j->candidate[k].total;
-        total->stats.want = FPEMU_SUMS;
+        double bits = 0, elements = 0;
+        report_want(&total->stats, &j->candidate[k].format);
+        total->packed = true;
         for (size_t i = 0; i < j->in.model.count; i++) {
             const cell *c = &j->cell[i * j->candidates + k];
+            const double count = (double)j->in.model.tensor[i].count;
             if (j->in.chosen[i]) {
                 cli_check(fpemu_stats_merge(&total->stats, &c->stats), j->candidate[k].spec);
                 total->relative_error = fmax(total->relative_error, c->relative_error);
+                total->packed = total->packed && c->packed;
+                bits += count * c->bits;
+                elements += count;
             }
         }
+        total->bits = elements > 0 ? bits / elements : fpemu_bits_per_element(&j->candidate[k].format);
     }
 }
 
@@ -229,15 +316,17 @@ static bool loses_numbers(const candidate *c, const fpemu_stats *s)
 static const candidate *cheapest(const job *j, const cell *first)
 {
     const candidate *best = NULL;
-    double best_db = 0;
+    double best_db = 0, best_bits = 0;
     for (size_t k = 0; k < j->candidates; k++) {
         const candidate *c = &j->candidate[k];
-        const fpemu_stats *s = first != NULL ? &first[k].stats : &c->total.stats;
+        const cell *here = first != NULL ? &first[k] : &c->total;
+        const fpemu_stats *s = &here->stats;
         const double db = fpemu_stats_sqnr(s);
         const bool silent = isnan(db) && fpemu_stats_sum_error2(s) == 0; /* nothing but zeros: they all keep */
         if ((db >= j->threshold || silent) && !loses_numbers(c, s) &&
-            (best == NULL || c->bits < best->bits || (c->bits == best->bits && db > best_db))) {
+            (best == NULL || here->bits < best_bits || (here->bits == best_bits && db > best_db))) {
             best = c;
+            best_bits = here->bits;
             best_db = db;
         }
     }
@@ -262,8 +351,9 @@ static mixture mix(const job *j)
     for (size_t i = 0; i < j->in.model.count; i++) {
         const tensor *t = &j->in.model.tensor[i];
         if (j->in.chosen[i]) {
-            const candidate *c = cheapest(j, &j->cell[i * j->candidates]);
-            m.bits += (double)t->count * (c != NULL ? c->bits : 8 * t->type->size);
+            const cell *first = &j->cell[i * j->candidates];
+            const candidate *c = cheapest(j, first);
+            m.bits += (double)t->count * (c != NULL ? first[c - j->candidate].bits : 8 * t->type->size);
             m.none += c == NULL;
             elements += (double)t->count;
         }
@@ -283,15 +373,29 @@ static int spec_width(const job *j, int least)
     return least;
 }
 
-static void print_formats(const job *j)
+/* A row for each format, of one tensor, or for NULL of all; and with --long those of formats with blocks. */
+static void print_formats(const job *j, const cell *first)
 {
     const int width = spec_width(j, 6);
+    bool blocks = false;
     report_heading(width, "format", "bits");
     for (size_t k = 0; k < j->candidates; k++) {
         const candidate *c = &j->candidate[k];
+        const cell *here = first != NULL ? &first[k] : &c->total;
         char bits[NUMBER_SIZE];
-        snprintf(bits, sizeof bits, "%g", c->bits);
-        report_row(width, c->text, bits, &c->total.stats, c->total.relative_error, j->percent);
+        snprintf(bits, sizeof bits, "%.4g%s", here->bits, here->packed ? "" : "*");
+        report_row(width, c->text, bits, &here->stats, here->relative_error, j->percent);
+        blocks |= c->format.scaling != FPEMU_SCALING_NONE;
+    }
+    if (!blocks || !j->all_counters) {
+        return;
+    }
+    report_block_heading(width, "format");
+    for (size_t k = 0; k < j->candidates; k++) {
+        const candidate *c = &j->candidate[k];
+        if (c->format.scaling != FPEMU_SCALING_NONE) {
+            report_block_row(width, c->text, first != NULL ? &first[k].stats : &c->total.stats);
+        }
     }
 }
 
@@ -341,18 +445,11 @@ static void print_tensors(const job *j)
 /* Every counter: a table like that of all for each tensor. */
 static void print_long(const job *j)
 {
-    const int width = spec_width(j, 6);
     for (size_t i = 0; i < j->in.model.count; i++) {
         if (j->in.chosen[i]) {
             char name[FILE_NAME_SIZE];
             printf("\n%s\n", file_name_text(name, &j->in.model.tensor[i]));
-            report_heading(width, "format", "bits");
-            for (size_t k = 0; k < j->candidates; k++) {
-                const cell *c = &j->cell[i * j->candidates + k];
-                char bits[NUMBER_SIZE];
-                snprintf(bits, sizeof bits, "%g", j->candidate[k].bits);
-                report_row(width, j->candidate[k].text, bits, &c->stats, c->relative_error, j->percent);
-            }
+            print_formats(j, &j->cell[i * j->candidates]);
         }
     }
 }
@@ -372,6 +469,16 @@ static void print_threshold(const job *j)
     }
 }
 
+static void print_nominal(const job *j)
+{
+    for (size_t k = 0; k < j->candidates; k++) {
+        if (!j->candidate[k].total.packed) {
+            puts("* bits of the format by itself: some of these numbers cannot be packed");
+            return;
+        }
+    }
+}
+
 static void print_tables(const job *j)
 {
     if (!file_is_array(&j->in)) {
@@ -382,7 +489,8 @@ static void print_tables(const job *j)
         }
         puts("\nall tensors");
     }
-    print_formats(j);
+    print_formats(j, NULL);
+    print_nominal(j);
     if (j->has_threshold) {
         print_threshold(j);
     }
@@ -394,9 +502,11 @@ static json_t *json_cell(const candidate *k, const cell *c)
 {
     json_t *entry = jsonout_object();
     jsonout_set(entry, "spec", jsonout_text(k->text));
-    jsonout_set(entry, "bits_per_element", jsonout_real(k->bits));
+    jsonout_set(entry, "bits_per_element", jsonout_real(c->bits));
+    jsonout_set(entry, "packed", jsonout_bool(c->packed));
+    jsonout_set(entry, "nominal_bits_per_element", jsonout_real(fpemu_bits_per_element(&k->format)));
     jsonout_set(entry, "max_relative_error", jsonout_real(c->relative_error));
-    jsonout_stats(entry, &c->stats);
+    report_json_stats(entry, &c->stats, &k->format);
     return entry;
 }
 
@@ -465,8 +575,8 @@ static void draw(const job *j, const char *path)
     plot_point *points = cli_allocate(j->candidates, sizeof *points);
     for (size_t k = 0; k < j->candidates; k++) {
         const double db = fpemu_stats_sqnr(&j->candidate[k].total.stats);
-        points[k] =
-            (plot_point){.label = j->candidate[k].text, .x = j->candidate[k].bits, .y = db, .low = db, .high = db};
+        points[k] = (plot_point){
+            .label = j->candidate[k].text, .x = j->candidate[k].total.bits, .y = db, .low = db, .high = db};
         for (size_t i = 0; i < j->in.model.count; i++) {
             const double one = fpemu_stats_sqnr(&j->cell[i * j->candidates + k].stats);
             if (j->in.chosen[i] && isfinite(one)) {
@@ -520,7 +630,6 @@ int cmd_compare(int argc, char **argv)
         candidate *to = &j.candidate[k];
         to->spec = c.operand[k + 1];
         to->format = cli_format(to->spec);
-        to->bits = fpemu_bits_per_element(&to->format);
         cli_spec(&to->format, to->text);
         has_blocks |= to->format.scaling != FPEMU_SCALING_NONE;
     }
@@ -530,9 +639,7 @@ int cmd_compare(int argc, char **argv)
     j.rounding = cli_rounding_get(&asked);
 
     j.in = file_open(c.operand[0], &files);
-    if (j.all_counters && file_is_array(&j.in)) {
-        cli_usage("--long is for files of several tensors: of one array every counter is there");
-    }
+    file_expect_tensors(&j.in);
     compare_file(&j);
     if (plot != NULL) {
         draw(&j, plot);
@@ -541,6 +648,12 @@ int cmd_compare(int argc, char **argv)
         print_json(&j);
     } else {
         print_tables(&j);
+    }
+    for (size_t i = 0; i < j.in.model.count * j.candidates; i++) {
+        report_free(&j.cell[i].stats);
+    }
+    for (size_t k = 0; k < j.candidates; k++) {
+        report_free(&j.candidate[k].total.stats);
     }
     file_close(&j.in);
     free(j.cell);

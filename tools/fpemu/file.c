@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spool.h"
+
 /* ------------------------------------------------------------------------------------------------- options */
 
 static void add_pattern(const char ***patterns, size_t *count, const char *pattern)
@@ -125,6 +127,26 @@ file file_open(const char *path, file_options *options)
     return f;
 }
 
+void file_expect_tensors(const file *f)
+{
+    char text[400] = "";
+    size_t used = 0, i = 0;
+    if (f->chosen_count > 0) {
+        return;
+    }
+    for (; i < f->model.count && used < sizeof text / 2; i++) {
+        const tensor *t = &f->model.tensor[i];
+        char name[FILE_NAME_SIZE];
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.80s (%s)", i > 0 ? ", " : "",
+                                 file_name_text(name, t), t->type != NULL ? t->type->name : t->type_text);
+    }
+    if (f->model.count == 0) {
+        cli_fail("%s: the file holds no tensors", f->path);
+    }
+    cli_fail("%s: no tensor of a floating-point type is left to take; there %s %s%s", f->path,
+             f->model.count == 1 ? "is" : "are", text, i < f->model.count ? ", ..." : "");
+}
+
 void file_close(file *f)
 {
     model_close(&f->model);
@@ -173,12 +195,36 @@ size_t file_read(file *f, size_t i, void *bytes, size_t size)
     return got;
 }
 
-walk walk_begin(file *f, size_t i, bool want32, bool want64, uint64_t unit)
+void file_read_at(file *f, size_t i, uint64_t from, void *bytes, size_t size)
+{
+    if (!model_read_at(&f->model, &f->model.tensor[i], from, bytes, size)) {
+        fail_at(f, i);
+    }
+}
+
+void file_keep(file *f)
+{
+    unsigned char bytes[1 << 16];
+    FILE *copy = spool_open();
+    uint64_t place = 0;
+    file_begin(f, 0);
+    for (size_t size; (size = file_read(f, 0, bytes, sizeof bytes)) > 0; place += size) {
+        spool_write_at(copy, place, bytes, size);
+    }
+    if (f->model.file != stdin) {
+        fclose(f->model.file);
+    }
+    f->model.file = copy;
+    f->model.tensor[0].place = 0;
+    f->model.walkable = true;
+}
+
+walk walk_begin(file *f, size_t i, bool want32, bool want64, uint64_t unit, uint64_t period)
 {
     const tensor *t = &f->model.tensor[i];
-    const uint64_t units = unit > 1 && unit < FILE_PIECE ? FILE_PIECE / unit : 1;
-    uint64_t room = unit > 1 ? units * unit : FILE_PIECE;
-    walk w = {.file = f, .i = i};
+    const uint64_t least = period <= FILE_PIECE ? period : unit > 0 ? unit : 1;
+    uint64_t room = least < FILE_PIECE ? FILE_PIECE / least * least : least;
+    walk w = {.file = f, .i = i, .period = period > room ? period : UINT64_MAX};
     if (!f->model.endless && room > t->count) {
         room = t->count > 0 ? t->count : 1;
     }
@@ -197,7 +243,9 @@ bool walk_next(walk *w)
 {
     const tensor *t = &w->file->model.tensor[w->i];
     w->index += w->count;
-    w->count = file_read(w->file, w->i, w->bytes, w->room * t->type->size) / t->type->size;
+    const uint64_t left = w->period - w->index % w->period; /* of the period */
+    const size_t wanted = left < w->room ? (size_t)left : w->room;
+    w->count = file_read(w->file, w->i, w->bytes, wanted * t->type->size) / t->type->size;
     if (w->x32 != NULL) {
         dtype_load(t->type, t->big_endian, w->count, w->bytes, false, w->x32);
     }

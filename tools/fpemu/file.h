@@ -54,6 +54,8 @@ typedef struct file {
  * standard input: raw data and .npy, or any kind where standard input is a file. */
 file file_open(const char *path, file_options *options);
 void file_close(file *f);
+/* Ends the program where no tensor is chosen, and says which there are. */
+void file_expect_tensors(const file *f);
 /* Whether there is one array, without a name of its own. */
 bool file_is_array(const file *f);
 /* Refuses an output of another kind, as its name has it. */
@@ -62,9 +64,13 @@ void file_check_output(const file *f, const char *output);
 /* The bytes of a tensor as they are: begin, then read until 0. */
 void file_begin(file *f, size_t i);
 size_t file_read(file *f, size_t i, void *bytes, size_t size);
+/* Bytes from any place, where model_scattered allows it. */
+void file_read_at(file *f, size_t i, uint64_t from, void *bytes, size_t size);
+/* Makes the data of a pipe, which has been read up to them, such that they can be read twice: it copies them. */
+void file_keep(file *f);
 
-/* Piece by piece in one carrier or both; F64 in binary64 alone. Pieces have FILE_PIECE elements, or a
- * multiple of `unit` about as large, where unit elements have to stay together. */
+/* Piece by piece in one carrier or both; F64 in binary64 alone. Pieces have FILE_PIECE elements, or a multiple of `unit`
+ * about as large, where unit elements have to stay together. They are either whole periods, or end where one ends. */
 typedef struct walk {
     file *file;
     size_t i;
@@ -74,8 +80,9 @@ typedef struct walk {
     uint64_t index; /* of its first element in the tensor */
     void *bytes;
     size_t room;
+    uint64_t period;
 } walk;
-walk walk_begin(file *f, size_t i, bool want32, bool want64, uint64_t unit);
+walk walk_begin(file *f, size_t i, bool want32, bool want64, uint64_t unit, uint64_t period);
 /* The next piece; false at the end. */
 bool walk_next(walk *w);
 void walk_end(walk *w);

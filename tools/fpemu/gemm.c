@@ -67,7 +67,7 @@ static matrix read_matrix(const char *path, bool binary64)
     matrix m = {.rows = t->extent[0], .columns = t->extent[1]};
     m.x64 = cli_allocate(t->count > 0 ? t->count : 1, sizeof *m.x64);
     m.x32 = binary64 ? NULL : cli_allocate(t->count > 0 ? t->count : 1, sizeof *m.x32);
-    walk w = walk_begin(&f, 0, !binary64, true, 1);
+    walk w = walk_begin(&f, 0, !binary64, true, 1, UINT64_MAX);
     while (walk_next(&w)) {
         for (size_t i = 0; i < w.count; i++) {
             uint64_t at = w.index + i;

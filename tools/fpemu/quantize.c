@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "along.h"
+#include "boxes.h"
 #include "commands.h"
 #include "file.h"
 #include "jsonout.h"
@@ -14,14 +15,16 @@
 #include "progress.h"
 #include "report.h"
 #include "save.h"
+#include "spool.h"
 
 static const char help[] =
     "Usage: fpemu quantize SPEC IN -o OUT [OPTION...]\n"
     "Rounds every floating-point number of a file to the format SPEC. Files are .safetensors (F64,\n"
     "F32, BF16, F16 and the F8 types), NumPy's .npy and .npz (float16, float32, float64), or raw;\n"
     "OUT is of the same kind, with the same names, shapes, order and metadata. Tensors of other\n"
-    "types, and those not asked for, are copied. Any size in bounded memory. IN may be '-', standard\n"
-    "input; OUT may be the file IN itself: it is replaced only when everything is written. The index\n"
+    "types, and those not asked for, are copied. Any size in bounded memory (fpemu(1), MEMORY, has\n"
+    "the exceptions). IN may be '-', standard input; OUT may be the file IN itself: it is replaced only when "
+    "everything is written. The index\n"
     "of an element, which chooses its random word, is its position in the data of its tensor; the\n"
     "n-th tensor of a file, from 0, uses stream --stream + n.\n"
     "\n"
@@ -62,6 +65,9 @@ typedef struct job {
     along along;
     bool binary64;
     void *bytes;
+    FILE *spool; /* the tensor that is being written, where it was taken in boxes */
+    uint64_t spooled;
+    size_t room;
 } job;
 
 /* ------------------------------------------------------------------------------------------------- rounding */
@@ -97,7 +103,7 @@ static void choose_types(job *j)
         if (j->in.chosen[i]) {
             const tensor *t = &m->tensor[i];
             j->type[i] = choose_type(j, t);
-            along_of(&j->in, i, &j->format, j->axis);
+            along_of(&j->in, i, &j->format, &j->rounding, j->axis);
             cli_check(needs_binary64(t->type, j->type[i], &j->format)
                           ? fpemu_quantize_f64(&j->format, &j->rounding, 1, &zero, &zero, NULL)
                           : fpemu_quantize_f32(&j->format, &j->rounding, 1, (float *)&zero, (float *)&zero, NULL),
@@ -113,11 +119,49 @@ static void *piece(const job *j)
 
 static void measure_tensor(job *j, size_t i)
 {
-    j->walk = walk_begin(&j->in, i, !j->binary64, j->binary64, 1);
+    j->walk = walk_begin(&j->in, i, !j->binary64, j->binary64, 1, UINT64_MAX);
     while (walk_next(&j->walk)) {
         cli_check(along_measure(&j->along, &j->format, j->walk.count, j->binary64, piece(j)), j->spec);
     }
     walk_end(&j->walk);
+}
+
+static fpemu_rounding rounding_of(const job *j, size_t i)
+{
+    fpemu_rounding rounding = j->rounding;
+    rounding.stream += i;
+    return rounding;
+}
+
+/* To the type of tensor i in OUT. */
+static void store(job *j, size_t i, size_t count, const void *x)
+{
+    const tensor *t = &j->in.model.tensor[i];
+    if (!dtype_store(j->type[i], t->big_endian, count, x, j->binary64, j->bytes)) {
+        cli_fail("%s: %s: %s does not hold every result of %s; --dtype F32 does", j->in.path,
+                 t->name[0] != '\0' ? t->name : "the array", j->type[i]->name, j->spec);
+    }
+    progress_advance(&j->bar, count);
+}
+
+/* All of a tensor at once, to a file from which it comes in its order. */
+static void quantize_boxes(job *j, size_t i)
+{
+    const fpemu_rounding rounding = rounding_of(j, i);
+    boxes b = boxes_begin(&j->in, i, &j->along, j->binary64);
+    j->spool = spool_open();
+    j->spooled = 0;
+    j->room = b.room * j->type[i]->size;
+    j->bytes = cli_allocate(b.room, j->type[i]->size);
+    while (boxes_next(&b)) {
+        void *x = j->binary64 ? (void *)b.x64 : (void *)b.x32;
+        cli_check(along_quantize_box(&j->along, &j->format, &rounding, &b.box, j->binary64, x, x,
+                                     j->report ? &j->stats[i] : NULL),
+                  j->spec);
+        store(j, i, b.count, x);
+        boxes_put(&b, j->spool, j->bytes, j->type[i]->size);
+    }
+    boxes_end(&b);
 }
 
 static void begin_tensor(void *state, size_t i)
@@ -125,41 +169,57 @@ static void begin_tensor(void *state, size_t i)
     job *j = state;
     const dtype *in = j->in.model.tensor[i].type, *out = j->type[i];
     j->binary64 = needs_binary64(in, out, &j->format);
-    j->along = along_of(&j->in, i, &j->format, j->axis);
-    if (j->along.needs_range && j->in.model.walkable) {
-        measure_tensor(j, i);
-    } else if (j->along.needs_range) {
-        along_in_one_piece(&j->along);
+    j->along = along_of(&j->in, i, &j->format, &j->rounding, j->axis);
+    if ((j->along.needs_range || j->along.boxes) && !j->in.model.walkable) {
+        file_keep(&j->in);
     }
-    j->walk = walk_begin(&j->in, i, !j->binary64, j->binary64, j->along.unit);
+    if (j->along.needs_range) {
+        measure_tensor(j, i);
+    }
+    if (j->report) {
+        report_want(&j->stats[i], &j->format);
+    }
+    if (j->along.boxes) {
+        quantize_boxes(j, i);
+        return;
+    }
+    j->walk = walk_begin(&j->in, i, !j->binary64, j->binary64, j->along.unit, j->along.period);
     j->bytes = cli_allocate(j->walk.room, out->size);
-    j->stats[i].want = FPEMU_SUMS;
+}
+
+static size_t next_spooled(job *j, const void **bytes)
+{
+    const size_t size = spool_read_at(j->spool, j->spooled, j->bytes, j->room);
+    j->spooled += size;
+    *bytes = j->bytes;
+    if (size == 0) {
+        fclose(j->spool);
+        j->spool = NULL;
+        free(j->bytes);
+    }
+    return size;
 }
 
 static size_t next_piece(void *state, const void **bytes)
 {
     job *j = state;
     walk *w = &j->walk;
-    const tensor *t = &j->in.model.tensor[w->i];
-    const dtype *type = j->type[w->i];
+    if (j->spool != NULL) {
+        return next_spooled(j, bytes);
+    }
     if (!walk_next(w)) {
         walk_end(w);
         free(j->bytes);
         return 0;
     }
     void *x = piece(j);
-    fpemu_rounding rounding = j->rounding;
-    rounding.stream += w->i;
+    const fpemu_rounding rounding = rounding_of(j, w->i);
     cli_check(along_quantize(&j->along, &j->format, &rounding, w->index, w->count, j->binary64, x, x,
                              j->report ? &j->stats[w->i] : NULL),
               j->spec);
-    if (!dtype_store(type, t->big_endian, w->count, x, j->binary64, j->bytes)) {
-        cli_fail("%s: %s: %s does not hold every result of %s; --dtype F32 does", j->in.path,
-                 t->name[0] != '\0' ? t->name : "the array", type->name, j->spec);
-    }
-    progress_advance(&j->bar, w->count);
+    store(j, w->i, w->count, x);
     *bytes = j->bytes;
-    return w->count * type->size;
+    return w->count * j->type[w->i]->size;
 }
 
 static void quantize_file(job *j)
@@ -170,7 +230,7 @@ static void quantize_file(job *j)
     save_model(&out, &j->in, &source);
     progress_hide();
     output_commit(&out);
-    j->total.want = FPEMU_SUMS;
+    report_want(&j->total, &j->format);
     for (size_t i = 0; i < j->in.model.count; i++) {
         if (j->in.chosen[i] && j->report) {
             cli_check(fpemu_stats_merge(&j->total, &j->stats[i]), j->spec);
@@ -217,6 +277,7 @@ static void print_report(const job *j)
     print_real("sum_error2", fpemu_stats_sum_error2(s));
     print_real("sum_square", fpemu_stats_sum_square(s));
     print_real("sqnr_db", fpemu_stats_sqnr(s));
+    report_blocks(s, &j->format);
 }
 
 /* A row for each tensor and one for all, before the report of all. */
@@ -233,6 +294,17 @@ static void print_tensors(const job *j)
     }
     report_row(width, "total", "       ", &j->total, REPORT_NO_ERROR, false);
     putchar('\n');
+    if (j->format.scaling != FPEMU_SCALING_NONE) {
+        report_block_heading(width, "tensor");
+        for (size_t i = 0; i < j->in.model.count; i++) {
+            if (j->in.chosen[i]) {
+                char name[FILE_NAME_SIZE];
+                report_block_row(width, file_name_text(name, &j->in.model.tensor[i]), &j->stats[i]);
+            }
+        }
+        report_block_row(width, "total", &j->total);
+        putchar('\n');
+    }
 }
 
 static void print_json_report(const job *j)
@@ -247,14 +319,14 @@ static void print_json_report(const job *j)
     }
     jsonout_set(object, "spec", jsonout_text(cli_spec(&j->format, spec)));
     jsonout_set(object, "rounding", jsonout_rounding(&j->rounding));
-    jsonout_stats(object, &j->total);
+    report_json_stats(object, &j->total, &j->format);
     if (!file_is_array(&j->in)) {
         json_t *list = jsonout_array();
         for (size_t i = 0; i < j->in.model.count; i++) {
             if (j->in.chosen[i]) {
                 json_t *entry = report_json_tensor(&j->in.model.tensor[i]);
                 jsonout_set(entry, "output_dtype", jsonout_text(j->type[i]->name));
-                jsonout_stats(entry, &j->stats[i]);
+                report_json_stats(entry, &j->stats[i], &j->format);
                 jsonout_append(list, entry);
             }
         }
@@ -300,6 +372,7 @@ int cmd_quantize(int argc, char **argv)
     }
 
     j.in = file_open(c.operand[1], &files);
+    file_expect_tensors(&j.in);
     file_check_output(&j.in, j.output);
     if (j.asked != NULL && j.asked->code == NULL && j.in.model.kind != MODEL_SAFETENSORS) {
         cli_usage("--dtype: %s files have no type %s", model_kind_name(j.in.model.kind), j.asked->name);
@@ -314,6 +387,10 @@ int cmd_quantize(int argc, char **argv)
         }
         print_report(&j);
     }
+    for (size_t i = 0; i < j.in.model.count; i++) {
+        report_free(&j.stats[i]);
+    }
+    report_free(&j.total);
     file_close(&j.in);
     free(j.type);
     free(j.stats);
