@@ -296,6 +296,169 @@ static void exhaustive(void)
     case_free(&c);
 }
 
+/* The other families: two elements of 4 bits with every content that their rules tell apart, under a set of scales.
+ *
+ * A content is a pair from a grid: codes, midpoints, and what lies beyond; of a codebook its values and its middles, with
+ * the numbers on both sides of each. The grid is taken times 2^e for every binade of binary32, and where the scale is no
+ * power of two also times the mantissas below. For nvfp4, every value of the scale format under each of the largest
+ * magnitudes below, which make the tensor's scale: 2^32 of those cannot all be had. */
+enum { GRID = 80, ROOM = 1 << 17 };
+static const double scale_mantissas[] = {1, 1 + 0x1p-23, 1.5, 2 - 0x1p-23};
+static const double tensor_maxima[] = {6 * 448,        1,       1 + 0x1p-23, 5.99,    0x1p-126, 0x1p-149,
+                                       0x1.fffffep127, 0x1p100, 0x1p-100,    2688.25, 7.0e-3,   0x1.8p-130};
+
+static const struct content {
+    const char *spec;
+    int halves, e;        /* the grid: k * 2^e, |k| <= halves */
+    unsigned book;        /* or of this codebook */
+    unsigned mantissas;   /* how many of scale_mantissas */
+    const char *rounding; /* more than the modes; or NULL */
+} contents[] = {{"group(int4,2)", 16, -1, 0, 4, NULL},
+                {"group(int4,2,scale=bf16)", 16, -1, 0, 4, NULL},
+                {"group(int4,2,scale=e8m0)", 16, -1, 0, 2, NULL},
+                {"group(e2m1,2)", 14, -1, 0, 4, NULL},
+                {"group(e2m1,2,scale=e4m3fn)", 14, -1, 0, 4, NULL},
+                {"codebook(nf4,2)", 0, 0, FPEMU_CODEBOOK_NF4, 3, NULL},
+                {"codebook(dynamic4,2)", 0, 0, FPEMU_CODEBOOK_DYNAMIC, 3, NULL},
+                {"codebook(udynamic4,2)", 0, 0, FPEMU_CODEBOOK_UDYNAMIC, 3, NULL},
+                {"bm(2,1,block=2)", 28, -3, 0, 1, NULL},
+                {"bm(1,2,block=2)", 20, -3, 0, 1, NULL},
+                {"bm(3,0,block=2)", 20, -4, 0, 1, NULL},
+                {"muppet(4,block=2)", 18, -1, 0, 1, "muppet"},
+                {"scaled(e2m1,block=2)", 14, -1, 0, 4, NULL},
+                {"scaled(e2m1,block=2,margin=1)", 14, -1, 0, 2, NULL},
+                {"scaled(int4,block=2)", 16, -1, 0, 4, NULL},
+                {"scaled(e2m1,block=2,rule=recipe-pow2)", 14, -1, 0, 4, NULL},
+                {"nvfp4(block=2)", 14, -1, 0, 0, NULL},
+                {"nvfp4(block=2,rule=nvfp4-ao)", 14, -1, 0, 0, NULL},
+                {"nvfp4(int4,block=2)", 16, -1, 0, 0, NULL}};
+
+static size_t make_grid(const struct content *t, double *grid)
+{
+    size_t n = 0;
+    int k;
+    for (k = -t->halves; k <= t->halves && t->book == 0; k++)
+        grid[n++] = ldexp(k, t->e);
+    if (t->book != 0) {
+        float v[16];
+        const unsigned values = ref_codebook(t->book, 4, v);
+        unsigned i;
+        for (i = 0; i < values; i++) {
+            grid[n++] = (double)v[i];
+            if (i + 1 < values) {
+                const float middle = (float)(((double)v[i] + (double)v[i + 1]) / 2);
+                grid[n++] = (double)middle;
+                grid[n++] = (double)nextafterf(middle, -2);
+                grid[n++] = (double)nextafterf(middle, 2);
+            }
+        }
+        grid[n++] = -1;
+    }
+    return n;
+}
+
+static uint64_t scaled32(double x, double scale)
+{
+    const double limit = 0x1.fffffep127;
+    return ref_bits(32, (double)(float)fmin(fmax(x * scale, -limit), limit));
+}
+
+static void add_pairs(block_case *c, const double *grid, size_t n, double scale)
+{
+    size_t a, b;
+    for (a = 0; a < n; a++)
+        for (b = a; b < n; b++) {
+            c->x[c->n++] = scaled32(grid[(a + b) % 2 ? a : b], scale);
+            c->x[c->n++] = scaled32(grid[(a + b) % 2 ? b : a], scale);
+        }
+}
+
+/* To nearest and in another mode, which changes from turn to turn; now and then packed bytes and counters too. */
+static void judge_contents(block_case *c, unsigned turn, const char *rounding)
+{
+    static const uint8_t modes[] = {FPEMU_RNE, FPEMU_SR, FPEMU_RTZ, FPEMU_RTP, FPEMU_RNA, FPEMU_RTO, FPEMU_SE};
+    size_t m;
+    c->shape = fpemu_vector(c->n);
+    for (m = 0; m < (rounds > 1 ? 2 : 1 + turn % 2); m++) {
+        memset(&c->r, 0, sizeof c->r);
+        c->r.mode = modes[m == 0 ? 0 : 1 + turn % (sizeof modes - 1)];
+        c->r.bits = (uint8_t)(turn * 5 % 33);
+        c->r.seed = c->seed = turn;
+        (void)case_values(c);
+    }
+    if (rounding != NULL) {
+        lh_check(fpemu_parse_rounding(rounding, &c->r, NULL) == FPEMU_OK, "%s", rounding);
+        c->r.mode = FPEMU_SR;
+        c->r.seed = turn;
+        (void)case_values(c);
+    }
+    memset(&c->r, 0, sizeof c->r);
+    if (rounds > 1 && turn % 4 == 0) {
+        (void)case_packing(c);
+        (void)case_counters(c);
+    }
+    c->n = 0;
+}
+
+/* Every magnitude of the scale format under one of the tensor's: A first, so that it is the largest. */
+static void under_tensor_scales(block_case *c, const struct content *t, const double *grid, size_t n)
+{
+    const size_t count = sizeof tensor_maxima / sizeof *tensor_maxima;
+    const size_t every = rounds > 1 ? 1 : 5;
+    const double largest = t->halves == 16 ? 7 : 6;
+    size_t k;
+    unsigned code;
+    for (k = 0; k < count; k += every) {
+        const double d = tensor_maxima[k] / (448 * largest);
+        for (code = 0; code < 0x7f;) {
+            c->x[c->n++] = ref_bits(32, tensor_maxima[k]);
+            c->x[c->n++] = 0;
+            for (; code < 0x7f && c->n<ROOM - 2 * GRID * GRID; code += rounds> 1 ? 1
+                   : code < 6 || code > 120                                      ? 1
+                                                                                 : 40) {
+                const unsigned e = code >> 3, m = code & 7;
+                double scale = e > 0 ? ldexp(8 + m, (int)e - 10) : ldexp(m, -9);
+                size_t first = c->n, i;
+                add_pairs(c, grid, n, scale * d);
+                for (i = first; i < c->n; i++) /* nothing above A */
+                    if (fabs(ref_value(32, c->x[i])) > tensor_maxima[k])
+                        c->x[i] = ref_bits(32, tensor_maxima[k]);
+            }
+            judge_contents(c, (unsigned)(k * 128 + code), t->rounding);
+        }
+    }
+}
+
+static void every_content(void)
+{
+    block_case c;
+    double grid[GRID];
+    size_t i;
+    memset(&c, 0, sizeof c);
+    c.carrier = 32;
+    c.x = malloc(sizeof *c.x * ROOM);
+    if (!c.x)
+        abort();
+    for (i = 0; i < sizeof contents / sizeof *contents; i++) {
+        const struct content *t = &contents[i];
+        const size_t n = make_grid(t, grid);
+        unsigned turn = (unsigned)i, k;
+        int e;
+        (void)snprintf(c.spec, sizeof c.spec, "%s", t->spec);
+        if (!lh_check(fpemu_parse(c.spec, &c.f, NULL) == FPEMU_OK && n <= GRID, "%s", c.spec))
+            continue;
+        if (t->mantissas == 0)
+            under_tensor_scales(&c, t, grid, n);
+        for (k = 0; k < (rounds > 1 || t->mantissas < 2 ? t->mantissas : 2); k++)
+            for (e = -150; e <= 127;) {
+                for (; e <= 127 && c.n<ROOM - 2 * GRID * GRID; e += rounds> 1 ? 1 : e < -149 ? 1 : 69)
+                    add_pairs(&c, grid, n, ldexp(scale_mantissas[k], e));
+                judge_contents(&c, turn++, t->rounding);
+            }
+    }
+    case_free(&c);
+}
+
 /* A block for every binade of the carrier, with magnitudes at the rules' thresholds and elements down to where they
  * vanish: where short ways end and long ones begin. Blocks one after the other, or side by side; counted, or not. */
 static void every_binade(void)
@@ -902,6 +1065,7 @@ int main(int argc, char **argv)
     plain_arrays();
     long_lines();
     exhaustive();
+    every_content();
     every_binade();
     edges();
     s2fp8();

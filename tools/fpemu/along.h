@@ -28,7 +28,7 @@ typedef struct along {
 } along;
 
 /* A piece without gaps has at most so many elements, and so has a box, unless a single block is larger. */
-enum { ALONG_MOST = 1 << 22 };
+enum { ALONG_MOST = 1 << 20 };
 
 /* Blocks run along `axis` (negative: from the end). Ends the program where the tensor has no such axis. Boxes are not
  * for stochastic rounding, whose random bits go by neighbours. */
