@@ -298,9 +298,9 @@ static void exhaustive(void)
 
 /* The other families: two elements of 4 bits with every content that their rules tell apart, under a set of scales.
  *
- * A content is a pair from a grid: codes, midpoints, and what lies beyond; of a codebook its values and its middles, with
- * the numbers on both sides of each. The grid is taken times 2^e for every binade of binary32, and where the scale is no
- * power of two also times the mantissas below. For nvfp4, every value of the scale format under each of the largest
+ * A content is a pair from a grid: codes, midpoints, and what lies beyond; of a codebook its values and its middles,
+ * with the numbers on both sides of each. The grid is taken times 2^e for every binade of binary32, and where the scale
+ * is no power of two also times the mantissas below. For nvfp4, every value of the scale format under each of the largest
  * magnitudes below, which make the tensor's scale: 2^32 of those cannot all be had. */
 enum { GRID = 80, ROOM = 1 << 17 };
 static const double scale_mantissas[] = {1, 1 + 0x1p-23, 1.5, 2 - 0x1p-23};
@@ -413,9 +413,7 @@ static void under_tensor_scales(block_case *c, const struct content *t, const do
         for (code = 0; code < 0x7f;) {
             c->x[c->n++] = ref_bits(32, tensor_maxima[k]);
             c->x[c->n++] = 0;
-            for (; code < 0x7f && c->n<ROOM - 2 * GRID * GRID; code += rounds> 1 ? 1
-                   : code < 6 || code > 120                                      ? 1
-                                                                                 : 40) {
+            while (code < 0x7f && c->n < ROOM - 2 * GRID * GRID) {
                 const unsigned e = code >> 3, m = code & 7;
                 double scale = e > 0 ? ldexp(8 + m, (int)e - 10) : ldexp(m, -9);
                 size_t first = c->n, i;
@@ -423,6 +421,7 @@ static void under_tensor_scales(block_case *c, const struct content *t, const do
                 for (i = first; i < c->n; i++) /* nothing above A */
                     if (fabs(ref_value(32, c->x[i])) > tensor_maxima[k])
                         c->x[i] = ref_bits(32, tensor_maxima[k]);
+                code += rounds > 1 || code < 2 || code > 124 ? 1 : 40;
             }
             judge_contents(c, (unsigned)(k * 128 + code), t->rounding);
         }
@@ -442,6 +441,7 @@ static void every_content(void)
     for (i = 0; i < sizeof contents / sizeof *contents; i++) {
         const struct content *t = &contents[i];
         const size_t n = make_grid(t, grid);
+        const unsigned mantissas = rounds > 1 || t->mantissas < 2 ? t->mantissas : 2;
         unsigned turn = (unsigned)i, k;
         int e;
         (void)snprintf(c.spec, sizeof c.spec, "%s", t->spec);
@@ -449,10 +449,12 @@ static void every_content(void)
             continue;
         if (t->mantissas == 0)
             under_tensor_scales(&c, t, grid, n);
-        for (k = 0; k < (rounds > 1 || t->mantissas < 2 ? t->mantissas : 2); k++)
+        for (k = 0; k < mantissas; k++)
             for (e = -150; e <= 127;) {
-                for (; e <= 127 && c.n<ROOM - 2 * GRID * GRID; e += rounds> 1 ? 1 : e < -149 ? 1 : 69)
+                while (e <= 127 && c.n < ROOM - 2 * GRID * GRID) {
                     add_pairs(&c, grid, n, ldexp(scale_mantissas[k], e));
+                    e += rounds > 1 || e < -149 ? 1 : 69;
+                }
                 judge_contents(&c, turn++, t->rounding);
             }
     }

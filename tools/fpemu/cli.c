@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,9 +109,7 @@ int cli_next(cli *c, const char *shorts, const struct option *longs)
         const int before = optind;
         const int option = getopt_long(c->argc, c->argv, letters, longs, NULL);
         switch (option) {
-        case 1:
-            c->operand[c->operands++] = optarg;
-            break;
+        case 1: c->operand[c->operands++] = optarg; break;
         case -1:
             while (optind < c->argc) {
                 c->operand[c->operands++] = c->argv[optind++];
@@ -120,16 +119,14 @@ int cli_next(cli *c, const char *shorts, const struct option *longs)
             fputs(c->help, stdout);
             cli_finish_stdout();
             exit(CLI_OK);
-        case ':':
-            cli_usage("%s: option '%s' needs an argument", c->argv[0], c->argv[before]);
+        case ':': cli_usage("%s: option '%s' needs an argument", c->argv[0], c->argv[before]);
         case '?':
             if (optopt > 0 && optopt < 256 && strncmp(c->argv[before], "--", 2) != 0) {
                 cli_usage("%s: unknown option '-%c'; see 'fpemu %s --help'", c->argv[0], optopt, c->argv[0]);
             }
             cli_usage("%s: option '%s' is unknown, ambiguous or takes no argument; see 'fpemu %s --help'", c->argv[0],
                       c->argv[before], c->argv[0]);
-        default:
-            return option;
+        default: return option;
         }
     }
 }
@@ -179,18 +176,30 @@ typedef struct word {
 } word;
 
 /* The first word of a value is the one that is printed. */
-static const word overflow_words[] = {
-    {"format", FPEMU_FROM_FORMAT}, {"ieee", FPEMU_OVERFLOW_IEEE}, {"saturate", FPEMU_OVERFLOW_SATURATE},
-    {"saturate-keep-inf", FPEMU_OVERFLOW_SATURATE_KEEP_INF}, {"keepinf", FPEMU_OVERFLOW_SATURATE_KEEP_INF}, {NULL, 0}};
-static const word nan_words[] = {
-    {"format", FPEMU_NAN_FROM_FORMAT}, {"keep", FPEMU_NAN_KEEP}, {"max", FPEMU_NAN_MAX},
-    {"signmax", FPEMU_NAN_SIGNMAX}, {"zero", FPEMU_NAN_ZERO}, {"error", FPEMU_NAN_ERROR}, {NULL, 0}};
+static const word overflow_words[] = {{"format", FPEMU_FROM_FORMAT},
+                                      {"ieee", FPEMU_OVERFLOW_IEEE},
+                                      {"saturate", FPEMU_OVERFLOW_SATURATE},
+                                      {"saturate-keep-inf", FPEMU_OVERFLOW_SATURATE_KEEP_INF},
+                                      {"keepinf", FPEMU_OVERFLOW_SATURATE_KEEP_INF},
+                                      {NULL, 0}};
+static const word nan_words[] = {{"format", FPEMU_NAN_FROM_FORMAT},
+                                 {"keep", FPEMU_NAN_KEEP},
+                                 {"max", FPEMU_NAN_MAX},
+                                 {"signmax", FPEMU_NAN_SIGNMAX},
+                                 {"zero", FPEMU_NAN_ZERO},
+                                 {"error", FPEMU_NAN_ERROR},
+                                 {NULL, 0}};
 static const word variant_words[] = {{"a", FPEMU_SR_A}, {"b", FPEMU_SR_B}, {"c", FPEMU_SR_C}, {NULL, 0}};
 static const word generator_words[] = {{"hash", FPEMU_HASH}, {"philox", FPEMU_PHILOX}, {NULL, 0}};
-static const word compat_words[] = {
-    {"none", FPEMU_COMPAT_NONE}, {"qpytorch", FPEMU_COMPAT_QPYTORCH}, {"lee-inf", FPEMU_COMPAT_LEE_INF},
-    {"cpfloat", FPEMU_COMPAT_CPFLOAT}, {"ml-dtypes", FPEMU_COMPAT_ML_DTYPES}, {"cuda", FPEMU_COMPAT_CUDA},
-    {"pytorch-multiply", FPEMU_COMPAT_PYTORCH_MULTIPLY}, {"pytorch-divide", FPEMU_COMPAT_PYTORCH_DIVIDE}, {NULL, 0}};
+static const word compat_words[] = {{"none", FPEMU_COMPAT_NONE},
+                                    {"qpytorch", FPEMU_COMPAT_QPYTORCH},
+                                    {"lee-inf", FPEMU_COMPAT_LEE_INF},
+                                    {"cpfloat", FPEMU_COMPAT_CPFLOAT},
+                                    {"ml-dtypes", FPEMU_COMPAT_ML_DTYPES},
+                                    {"cuda", FPEMU_COMPAT_CUDA},
+                                    {"pytorch-multiply", FPEMU_COMPAT_PYTORCH_MULTIPLY},
+                                    {"pytorch-divide", FPEMU_COMPAT_PYTORCH_DIVIDE},
+                                    {NULL, 0}};
 
 static uint8_t read_word(const char *option, const word *words, const char *text)
 {
@@ -241,9 +250,7 @@ const char *cli_compat_name(unsigned compat)
 bool cli_rounding_take(cli_rounding *rounding, int option, const char *argument)
 {
     switch (option) {
-    case 'r':
-        rounding->mode = argument;
-        return true;
+    case 'r': rounding->mode = argument; return true;
     case CLI_OPT_OVERFLOW:
         rounding->fields.overflow = read_word("--overflow", overflow_words, argument);
         rounding->has_overflow = true;
@@ -252,23 +259,14 @@ bool cli_rounding_take(cli_rounding *rounding, int option, const char *argument)
         rounding->fields.nan = read_word("--nan", nan_words, argument);
         rounding->has_nan = true;
         return true;
-    case CLI_OPT_BITS:
-        rounding->fields.bits = (uint8_t)cli_option_u64("--bits", argument, 1, 32);
-        return true;
-    case CLI_OPT_VARIANT:
-        rounding->fields.variant = read_word("--variant", variant_words, argument);
-        return true;
+    case CLI_OPT_BITS: rounding->fields.bits = (uint8_t)cli_option_u64("--bits", argument, 1, 32); return true;
+    case CLI_OPT_VARIANT: rounding->fields.variant = read_word("--variant", variant_words, argument); return true;
     case CLI_OPT_GENERATOR:
         rounding->fields.generator = read_word("--generator", generator_words, argument);
         return true;
-    case CLI_OPT_SEED:
-        rounding->fields.seed = cli_option_u64("--seed", argument, 0, UINT64_MAX);
-        return true;
-    case CLI_OPT_STREAM:
-        rounding->fields.stream = cli_option_u64("--stream", argument, 0, UINT64_MAX);
-        return true;
-    default:
-        return false;
+    case CLI_OPT_SEED: rounding->fields.seed = cli_option_u64("--seed", argument, 0, UINT64_MAX); return true;
+    case CLI_OPT_STREAM: rounding->fields.stream = cli_option_u64("--stream", argument, 0, UINT64_MAX); return true;
+    default: return false;
     }
 }
 
@@ -291,22 +289,156 @@ fpemu_rounding cli_rounding_get(const cli_rounding *rounding)
 
 /* -------------------------------------------------------------------------------------------------- specs */
 
+/* ------------------------------------------------------------------------------------------------- tables */
+
+/* A table of a file, "file=PATH" in a spec, takes the place of a built-in one while the library reads or prints it. */
+static const char file_mark[] = "file=", stand_in[] = "dynamic8";
+
+typedef struct table {
+    struct table *next;
+    float *values;
+    char name[CLI_SPEC_SIZE]; /* "file=PATH" */
+} table;
+static table *tables; /* those that were read; they stay, for formats borrow their values */
+
+/* Numbers with white space between them; from a # on a line is a comment. */
+static uint32_t read_values(const char *path, float *values, uint32_t most)
+{
+    FILE *file = fopen(path, "r");
+    char word[64];
+    uint32_t count = 0;
+    unsigned line = 1;
+    size_t used = 0;
+    bool comment = false;
+    if (file == NULL) {
+        cli_fail("%s: %s", path, strerror(errno));
+    }
+    for (int c = '\n'; c != EOF;) {
+        c = getc(file);
+        const bool ends = c == EOF || c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '#';
+        comment = (comment || c == '#') && c != '\n' && c != EOF;
+        if (!ends && !comment && used + 1 < sizeof word) {
+            word[used++] = (char)c;
+        }
+        word[used] = '\0';
+        if (ends && used > 0) {
+            if (count == most || !number_read_f32(word, &values[count]) || !isfinite(values[count]) ||
+                (count > 0 && !(values[count - 1] < values[count]))) {
+                cli_fail("%s, line %u: '%s': expected at most %u finite numbers, ascending as binary32", path, line,
+                         word, (unsigned)most);
+            }
+            values[count] += 0.0f; /* no -0 */
+            count++;
+            used = 0;
+        }
+        line += c == '\n';
+    }
+    if (ferror(file) || count < 2) {
+        cli_fail("%s: %s", path, ferror(file) ? strerror(errno) : "a table has at least 2 numbers");
+    }
+    fclose(file);
+    return count;
+}
+
+/* The element of *format, read with a table that stood in for it, becomes that of the file. */
+static void set_table(fpemu_format *format, table *t, const char *spec)
+{
+    enum { MOST = 65536 };
+    fpemu_format element, scale, blocked;
+    if (format->kind != FPEMU_KIND_CODEBOOK) {
+        cli_usage("format '%s': %s is for codebook(%sPATH,...) and table(%sPATH)", spec, t->name, file_mark, file_mark);
+    }
+    t->values = cli_allocate(MOST, sizeof *t->values);
+    cli_check(fpemu_table(&element, read_values(t->name + strlen(file_mark), t->values, MOST), t->values), spec);
+    element.overflow = format->overflow;
+    element.nan = format->nan;
+    cli_check(fpemu_complete(&element), spec);
+    if (format->scaling != FPEMU_SCALING_NONE) {
+        const bool has_scale = fpemu_scale_format(format, &scale) == FPEMU_OK;
+        cli_check(fpemu_blocked(&blocked, &element, (fpemu_scaling)format->scaling, has_scale ? &scale : NULL,
+                                format->scale_exponent_bits, (fpemu_block)format->block, format->block_rows,
+                                format->block_length),
+                  spec);
+        blocked.margin = format->margin;
+        cli_check(fpemu_complete(&blocked), spec);
+        element = blocked;
+    }
+    *format = element;
+}
+
+/* "codebook(file=PATH,64)" with the stand-in, and the table it names; NULL where there is none. */
+static table *take_table(const char *spec, char text[CLI_SPEC_SIZE])
+{
+    const char *begin = strstr(spec, file_mark);
+    if (begin == NULL) {
+        return NULL;
+    }
+    const size_t before = (size_t)(begin - spec), length = strcspn(begin, ",():");
+    const char *after = begin + length;
+    if (length == strlen(file_mark) || before + sizeof stand_in + strlen(after) > CLI_SPEC_SIZE ||
+        length >= CLI_SPEC_SIZE) {
+        cli_usage("format '%s': %sPATH needs the name of a file, without commas, colons and parentheses", spec,
+                  file_mark);
+    }
+    table *t = cli_allocate(1, sizeof *t);
+    memcpy(t->name, begin, length);
+    snprintf(text, CLI_SPEC_SIZE, "%.*s%s%s", (int)before, spec, stand_in, after);
+    return t;
+}
+
 fpemu_format cli_format(const char *spec)
 {
     fpemu_format format;
     fpemu_parse_error error;
-    const fpemu_status status = fpemu_parse(spec, &format, &error);
+    char text[CLI_SPEC_SIZE];
+    table *t = take_table(spec, text);
+    const fpemu_status status = fpemu_parse(t != NULL ? text : spec, &format, &error);
     if (status == FPEMU_ERROR_SPEC) {
-        cli_usage("format '%s', character %u: %s", spec, (unsigned)error.position + 1, error.message);
+        cli_usage("format '%s', character %u: %s", t != NULL ? text : spec, (unsigned)error.position + 1,
+                  error.message);
     }
     if (status != FPEMU_OK) {
         cli_usage("format '%s': %s", spec, fpemu_status_text(status));
     }
+    if (t != NULL) {
+        set_table(&format, t, spec);
+        t->next = tables;
+        tables = t;
+    }
     return format;
+}
+
+static const table *table_of(const fpemu_format *format)
+{
+    const table *t = format->kind == FPEMU_KIND_CODEBOOK ? tables : NULL;
+    while (t != NULL && t->values != format->table.values) {
+        t = t->next;
+    }
+    return t;
+}
+
+bool cli_from_file(const fpemu_format *format)
+{
+    return table_of(format) != NULL;
 }
 
 const char *cli_spec(const fpemu_format *format, char text[CLI_SPEC_SIZE])
 {
-    cli_check(fpemu_print(format, text, CLI_SPEC_SIZE), "format");
+    const table *t = table_of(format);
+    fpemu_format printed = *format;
+    if (t != NULL) {
+        printed.codebook = FPEMU_CODEBOOK_DYNAMIC;
+        printed.bits = 8;
+        printed.codebook_length = 256;
+        printed.table.size = 0;
+        cli_check(fpemu_complete(&printed), "format");
+    }
+    cli_check(fpemu_print(&printed, text, CLI_SPEC_SIZE), "format");
+    char *place = t != NULL ? strstr(text, stand_in) : NULL;
+    if (place != NULL) {
+        char tail[CLI_SPEC_SIZE];
+        snprintf(tail, sizeof tail, "%s", place + strlen(stand_in));
+        snprintf(place, CLI_SPEC_SIZE - (size_t)(place - text), "%s%s", t->name, tail);
+    }
     return text;
 }

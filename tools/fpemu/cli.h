@@ -120,6 +120,8 @@ fpemu_format cli_format(const char *spec);
 /* The canonical spec, in `text` of 256 bytes. */
 #define CLI_SPEC_SIZE 256
 const char *cli_spec(const fpemu_format *format, char text[CLI_SPEC_SIZE]);
+/* Whether its table is one of a file: table(file=PATH), codebook(file=PATH,...). */
+bool cli_from_file(const fpemu_format *format);
 
 /* Ends the program with the text of a status that is not FPEMU_OK; `what` is what was asked for, usually a spec. */
 void cli_check(fpemu_status status, const char *what);

@@ -54,6 +54,12 @@ int cmd_decode(int argc, char **argv)
     }
     const char *spec = c.operand[0];
     const fpemu_format format = cli_format(spec);
+    if (format.scaling != FPEMU_SCALING_NONE) {
+        cli_usage(
+            "decode: %s shares scales among the numbers of a block, so none has bits of its own; 'fpemu pack' stores "
+            "blocks with their scales, 'fpemu unpack' reads them",
+            spec);
+    }
     const size_t size = fpemu_code_size(&format);
     binary64 |= !fpemu_fits_f32(&format);
 

@@ -12,8 +12,7 @@ static const char help[] =
     "Usage: fpemu encode SPEC [OPTION...] [VALUE...]\n"
     "Rounds numbers to the format SPEC and prints the bit pattern of each, as 0x7e. Numbers are\n"
     "read as by 'fpemu round'.\n"
-    "\n" CLI_ROUNDING_HELP
-    "      --index N         index of the first number in its stream (default: 0)\n"
+    "\n" CLI_ROUNDING_HELP "      --index N         index of the first number in its stream (default: 0)\n"
     "      --double          read and round binary64\n"
     "      --json            print a JSON array of whole numbers\n"
     "\n"
@@ -46,6 +45,12 @@ int cmd_encode(int argc, char **argv)
     cli_expect_operands(&c, 1, -1, "SPEC [VALUE...]");
     const char *spec = c.operand[0];
     const fpemu_format format = cli_format(spec);
+    if (format.scaling != FPEMU_SCALING_NONE) {
+        cli_usage(
+            "encode: %s shares scales among the numbers of a block, so none has bits of its own; 'fpemu pack' stores "
+            "blocks with their scales, 'fpemu info' names its element format",
+            spec);
+    }
     fpemu_rounding rounding = cli_rounding_get(&asked);
 
     cli_check_carrier(&format, binary64, spec, "use --double");

@@ -403,6 +403,9 @@ int cmd_pack(int argc, char **argv)
     file_check(&files);
     j.spec = c.operand[0];
     j.format = cli_format(j.spec);
+    if (cli_from_file(&j.format)) {
+        cli_usage("pack: %s: a file of packed tensors has no place for a table", j.spec);
+    }
     cli_spec(&j.format, j.text);
     j.rounding = cli_rounding_get(&asked);
     if (has_axis && j.format.scaling == FPEMU_SCALING_NONE) {
