@@ -81,17 +81,19 @@ static void known_answers(void)
             for (i = 0; i < n; i++)
                 lh_check(lh_float_bits(y[i]) == want[i], "case %zu: %s: unpack gives %a, not %a", cases, spec,
                          (double)y[i], (double)lh_float(want[i]));
-            if (strncmp(spec, "mx", 2) == 0) { /* powers of two: the carrier makes no difference, but below 2^-126 */
+            /* powers of two: the carrier makes no difference, but at its ends, and to the product of rceil */
+            if (strncmp(spec, "mx", 2) == 0 && strstr(spec, "rceil") == NULL) {
                 lh_check(fpemu_quantize_along_f64(&f, &r, &s, wide, wide_y, NULL) == FPEMU_OK, "case %zu: quantize",
                          cases);
                 for (i = 0; i < n; i++)
-                    lh_check(lh_float_bits((float)wide_y[i]) == want[i] || isnan(wide_y[i]),
+                    lh_check(lh_float_bits((float)wide_y[i]) == want[i] || isnan(wide_y[i]) ||
+                                 (want[i] & 0x7fffffff) == 0x7f7fffff,
                              "case %zu: %s: x=%a gives %a in binary64", cases, spec, wide[i], wide_y[i]);
             }
         }
     }
     (void)fclose(file);
-    lh_check(cases > 300, "%zu cases read", cases);
+    lh_check(cases > 700, "%zu cases read", cases);
 }
 
 /* ------------------------------------------------------------------------------------------------------- mistakes */

@@ -1,11 +1,24 @@
 #!/usr/bin/env python3
-"""Known answers for MX (OCP MX v1.0, section 6.3) and NVFP4 (TransformerEngine's and pytorch/ao's order of operations).
+"""Known answers for MX (OCP MX v1.0, section 6.3, and the other rules for its scale), block floating point, and NVFP4
+(TransformerEngine's and pytorch/ao's order of operations).
 
     tests/vectors/blocks.py > tests/vectors/blocks.txt
 
 Everything is exact: numbers are fractions, a binary32 operation is the fraction rounded once, a value of an element
 format is looked up in the list of all its codes. No floating-point operation, logarithm or library takes part.
 Written from the rules of doc/blocks.md and doc/numerics.md; it shares nothing with the library or its judges in C.
+
+How the exponent of a scale is made, from amax, the largest value M of the element format, emax = floor(log2 M) and the
+element's precision p, all as fractions; then it is cut to what the scale format has:
+    floor  the power of two at or below amax, over 2^emax: found by comparing amax with powers of two
+    ceil   the power of two at or above amax, over 2^emax
+    even   amax is cut into steps of 2^(floor(log2 amax) - p + 1) and rounded to the nearest number of them, ties up;
+           then as floor
+    rceil  1/M, rounded once to binary32, times amax, rounded once to binary32; the power of two at or above the product
+           (a product of 0: the smallest scale; of infinity: the largest)
+    hbfp   the power of two at or above amax, over 2^(emax + 1): block floating point alone has this rule
+The inputs for the last four have amax at every place where one of the rules changes its mind, and one binary32 number
+below and above it.
 
 A case: a line `case SPEC`, the inputs as binary32 bits in hexadecimal, the packed bytes (numbers of the tensor, scales,
 elements), the values as binary32 bits.
@@ -67,7 +80,9 @@ ELEMENTS = {  # bits, magnitudes by code; the sign is the top bit
     'mxfp6_e2m3': (6, floats(2, 3, 1, 0x1f)),
     'mxfp4': (4, floats(2, 1, 1, 7)),
     'mxint8': (8, [Q(c, 64) for c in range(128)]),
+    'bfp3': (4, [Q(c, 8) for c in range(8)]),
 }
+PLAIN = [spec for spec in ELEMENTS if spec != 'bfp3']
 E4M3 = floats(4, 3, 7, 0x7e)
 
 
@@ -92,9 +107,46 @@ def pack(codes, bits):
 
 # ---------------------------------------------------------------------------------------------------------- MX
 
-def mx(spec, x, length=32):
+def ceil_log2(q):
+    e = floor_log2(q)
+    return e if Q(2) ** e == q else e + 1
+
+
+def exponent(rule, amax, magnitudes, precision):
+    """Of the scale; None: the smallest there is."""
+    largest = magnitudes[-1]
+    emax = floor_log2(largest)
+    if rule == 'even':
+        step = Q(2) ** (floor_log2(amax) - precision + 1)
+        amax = (amax / step + Q(1, 2)).__floor__() * step
+    if rule == 'rceil':
+        product = single(amax * single(1 / largest))
+        if product is None:  # past binary32, and so past the largest scale
+            return 128
+        return ceil_log2(product) if product else None
+    if rule in ('floor', 'even'):
+        return floor_log2(amax) - emax
+    return ceil_log2(amax) - emax - (rule == 'hbfp')
+
+
+def rules(x):
+    """MX under the other rules, in the spelling of the library, and block floating point of 3 bits under all five."""
+    for name in ('mxfp4', 'mxfp6_e2m3', 'mxfp6_e3m2', 'mxfp8_e4m3', 'mxfp8_e5m2'):
+        element = {'mxfp4': 'e2m1', 'mxfp8_e4m3': 'e4m3fn'}.get(name, name[-4:])
+        for rule in ('ceil', 'even', 'rceil'):
+            show('mx(%s,block=4,rule=%s)' % (element, rule), x, mx(name, x, 4, rule, int(element[3]) + 1))
+    for rule in ('ceil', 'even', 'rceil'):
+        show('mx(fixed(8,6):symmetric,block=4,rule=%s)' % rule, x, mx('mxint8', x, 4, rule, 7))
+    if all(not isinstance(value(b)[0], str) for b in x):
+        for rule in ('floor', 'ceil', 'even', 'rceil', 'hbfp'):
+            show('bfp(3,block=4,rule=%s)' % rule, x, mx('bfp3', x, 4, rule, 3, True))
+
+
+def mx(spec, x, length=32, rule='floor', precision=None, power=False):
+    """power: the scale is a bare power of two, its exponent in two's complement of 8 bits; else e8m0."""
     bits, magnitudes = ELEMENTS[spec]
-    emax = floor_log2(magnitudes[-1])
+    lowest = -128 if power else -127
+    whole = spec in ('mxint8', 'bfp3')  # negative elements in two's complement, no -0
     scales, elements, y = b'', b'', []
     for at in range(0, len(x), length):
         block = [value(b) for b in x[at:at + length]]
@@ -104,15 +156,17 @@ def mx(spec, x, length=32):
             y += [NAN] * len(block)
             continue
         amax = max(v for v, _ in block)
-        e = min(max(floor_log2(amax) - emax, -127), 127) if amax else -127
+        e = exponent(rule, amax, magnitudes, precision) if amax else None
+        e = lowest if e is None else min(max(e, lowest), 127)
         scale = Q(2) ** e
-        scales += bytes([e + 127])
+        scales += bytes([e % 256 if power else e + 127])
         codes = []
         for v, sign in block:
             code = nearest(v / scale, magnitudes)
-            y.append(bits_of(single(magnitudes[code] * scale), sign if code or spec != 'mxint8' else 0))
-            if spec == 'mxint8':
-                codes.append(-code % 256 if sign else code)
+            product = single(magnitudes[code] * scale)
+            y.append(bits_of(LARGEST if product is None else product, sign if code or not whole else 0))
+            if whole:
+                codes.append(-code % 2 ** bits if sign else code)
             else:
                 codes.append(code | sign << bits - 1)
         elements += pack(codes, bits)
@@ -195,6 +249,28 @@ def inputs():
               [number(rng.getrandbits(24) | 1 << 23, -23 - 8 * (e % 3), rng.getrandbits(1)) for _ in range(20)]
 
 
+def thresholds():
+    """Largest magnitudes where a rule changes its mind, with numbers down to where they vanish."""
+    tops = sorted({m[-1] / Q(2) ** floor_log2(m[-1]) for _, m in ELEMENTS.values()} |
+                  {2 - Q(1, 2 ** p) for p in (2, 3, 4, 7)} | {Q(1)})
+    for k in (-126, -3, 0, 90, 127):
+        x = []
+        for top in tops:
+            middle = bits_of(single(top * Q(2) ** k), 0)
+            for bits in (middle - 1, middle, middle + 1):
+                if bits < 0x7f800000:
+                    x += [bits, 0x80000000 | max(bits - (2 << 23), 0), max(bits - (3 << 23) + 0x200000, 0)]
+                    x += [0]
+        yield x
+    yield [number(1, -149)] + [number(3, -149, 1)] * 2            # the product of rceil is 0, or subnormal
+    yield [0] * 5
+    yield [number(1, 3)] * 4 + [0x7f800000, number(1, 0)]        # a NaN block, and one before it
+    rng = random.Random(21)
+    for spread in (2, 12):
+        yield [number(rng.getrandbits(24) | 1, rng.randrange(-spread, spread + 1) - 24, rng.getrandbits(1))
+               for _ in range(64)]
+
+
 def show(spec, x, answer):
     data, y = answer
     print('case', spec)
@@ -206,7 +282,9 @@ def show(spec, x, answer):
 if __name__ == '__main__':
     print('# made by tests/vectors/blocks.py')
     for x in inputs():
-        for spec in ELEMENTS:
+        for spec in PLAIN:
             show(spec, x, mx(spec, x))
         show('nvfp4', x, nvfp4(x, 'te'))
         show('nvfp4(rule=nvfp4-ao)', x, nvfp4(x, 'ao'))
+    for x in thresholds():
+        rules(x)
