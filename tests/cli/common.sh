@@ -73,11 +73,13 @@ npy() {
     printf "${2-}"
 }
 
-# python_checks FILE PROGRAM: runs PROGRAM with `j` read from the JSON file, where there is a Python 3.
+# python_checks FILE PROGRAM ARGUMENT...: runs PROGRAM with `j` read from the JSON file, where there is a Python 3.
 python_checks() {
     if python3 -c 'import json' >/dev/null 2>&1; then
+        file=$1 program=$2
+        shift 2
         python3 -c "import json, sys; j = json.load(open(sys.argv[1]))
-$2" "$1" || failed "JSON of $1"
+$program" "$file" "$@" || failed "JSON of $file"
     fi
 }
 
