@@ -222,6 +222,7 @@ endif
 
 # ------------------------------------------------------------------------------------- the program
 CLI_TESTS = \
+	tests/cli/blocks.sh \
 	tests/cli/bounded.sh \
 	tests/cli/apply.sh \
 	tests/cli/codes.sh \

@@ -107,7 +107,8 @@ tensor() { # SHAPE: zeros, which take no place on the disk
 }
 limit=80000
 if (ulimit -v $limit && "$FPEMU" quantize mxfp4 sample.npy -o out.npy) 2>/dev/null; then
-    for case in 'mxfp4 [8,1048576] 0' 'mxfp4 [32,512,512] 0' 'mxfp4 [2048,4096] 1' 'mx(e2m1,block=16x16) [8,1048576] 1' \
+    for case in 'mxfp4 [8,1048576] 0' 'mxfp4 [32,512,512] 0' 'mxfp4 [2048,4096] 1' \
+        'mx(e2m1,block=16x16) [8,1048576] 1' \
         'group(int5,block=channel) [16384,512] 1' 'bfp(m=4,block=tensor) [2048,4096] 1'; do
         set -- $case
         tensor "$2" >in.safetensors
