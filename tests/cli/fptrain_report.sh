@@ -48,7 +48,7 @@ for text in '<th class="t">train.lr</th>' '<td class="t">0.1</td>' '<td class="t
     '<td title="4 of 3000">0.00133</td><td title="300 of 3000">0.1</td><td title="0 of 3000">0</td>' \
     '<td>20</td><td>4</td><td>4.2 s</td><td>0.125</td>' '<th>ratio &#60;r&#62;</th>' 'a&#60;b&#62;&#38;&#34;c' \
     '<td class="t">&#60;script&#62;alert(1)&#60;/script&#62;</td>' '<td>1 (not finished)</td>' \
-    'prefers-color-scheme:dark' '@media print' 'conv1.dv'; do
+    'prefers-color-scheme:dark' '@media print' 'conv1.dv' '<th>test_loss</th>' '<td>1.5</td>'; do
     grep -qF -e "$text" page.html || failed "the page lacks $text"
 done
 # Every key that is the same in both has no column; weights, in which nothing vanished, have no row.
@@ -92,9 +92,9 @@ assert re.fullmatch(r"M%.1f [0-9]+V[0-9]+" % points[1][0], mark.getAttribute("d"
 updates = [s for s in page.getElementsByTagName("svg") if "Updates of" in s.toxml()][0]
 heights = [float(r.getAttribute("height")) for r in updates.getElementsByTagName("rect")]
 assert [round(h * 50 / max(heights)) for h in heights] == [8, 12, 50, 15, 40, 15, 40], heights
-# Exponents -3, -2, -1: shares 0.2, 1, 0.4 of the most frequent.
+# Of 1000 elements 1 + 5 + 2 have exponents, 992 are zeros. Exponents -3, -2, -1: shares 0.2, 1, 0.4 of the most frequent.
 heat = [s for s in page.getElementsByTagName("svg") if "Exponents" in s.toxml()][0]
-assert [r.getAttribute("opacity") for r in heat.getElementsByTagName("rect")] == ["0.20", "1.00", "0.40"]
+assert [r.getAttribute("opacity") for r in heat.getElementsByTagName("rect")] == ["0.99", "0.20", "1.00", "0.40"]
 END
 fi
 

@@ -341,6 +341,31 @@ static void test_first_values(void)
     graph_free(other);
 }
 
+/* One sum of four terms, by hand: fp16 has a step of 2 above 2048. In order, 2048 + 1 is twice a tie that goes back to
+ * 2048, then 2051 one that goes to 2052. In chunks of two, 2048 + 1 is lost once, 1 + 3 is exact, and so is 2052. */
+static void test_sums(const char *name, sum_counts want)
+{
+    const backend *b = backend_named(name, NULL);
+    const float terms[4] = {2048, 1, 1, 3}, ones[4] = {1, 1, 1, 1}, large[2] = {65504, 65504};
+    float sum = 0;
+    b->gemm(b, false, false, 1, 1, 4, terms, 4, ones, 1, false, &sum, 1);
+    sum_counts got = b->counted(b);
+    check(sum == 2052 && !got.roundings && !got.swamped, "%s: counted before it was asked", name);
+    b->count(b, true);
+    b->gemm(b, false, false, 1, 1, 4, terms, 4, ones, 1, false, &sum, 1);
+    got = b->counted(b);
+    check(sum == 2052, "%s: %g", name, (double)sum);
+    check(got.roundings == want.roundings && got.inexact == want.inexact && got.swamped == want.swamped &&
+              !got.overflow && !got.underflow,
+          "%s: %d roundings, %d inexact, %d swamped", name, (int)got.roundings, (int)got.inexact, (int)got.swamped);
+    b->gemm(b, false, false, 1, 1, 2, large, 2, ones, 1, false, &sum, 1);
+    b->count(b, false);
+    b->gemm(b, false, false, 1, 1, 2, large, 2, ones, 1, false, &sum, 1);
+    got = b->counted(b);
+    check(isinf(sum) && got.overflow == 1, "%s: %d sums overflowed", name, (int)got.overflow);
+    backend_free(b);
+}
+
 static void test_names(void)
 {
     static const char *const bad[] = {"", "cuda", "emulated:", "emulated:seq(fp16/sr)", "emulated:nothing"};
@@ -368,6 +393,8 @@ int main(void)
     test_scaling(false);
     test_scaling(true);
     test_first_values();
+    test_sums("emulated:seq(fp16)", (sum_counts){.roundings = 4, .inexact = 3, .swamped = 2});
+    test_sums("emulated:chunk(2,fp16)", (sum_counts){.roundings = 6, .inexact = 1, .swamped = 1});
     test_names();
     return failures();
 }

@@ -28,7 +28,8 @@ static void say_step(record *r, uint64_t step)
 {
     uint64_t counts[40] = {0};
     fpemu_stats stats = {.want = FPEMU_HISTOGRAM | FPEMU_SUMS, .count = 100, .underflow = 5 + step, .overflow = 2,
-                         .histogram = counts, .histogram_first = -20, .histogram_length = 40, .max_abs = INFINITY};
+                         .histogram = counts, .histogram_first = -20, .histogram_length = 40, .max_abs = INFINITY,
+                         .nan = 1, .infinite = 3};
     counts[3] = 7; /* exponent -18 */
     counts[5] = 9;
     record_begin(r, &(record_step){.step = step, .epoch = 1, .loss = step == 3 ? NAN : 0.1 + (double)step, .lr = 0.05,
@@ -107,6 +108,7 @@ START_TEST(lines)
     ck_assert_int_eq(json_integer_value(json_array_get(counts, 0)), 7);
     ck_assert_int_eq(json_integer_value(json_array_get(counts, 1)), 0);
     ck_assert_int_eq(json_integer_value(json_array_get(counts, 2)), 9);
+    ck_assert(real(histogram, "zeros") == 100 - 7 - 9 - 1 - 3);
     t = json_array_get(tensors, 1);
     ck_assert_str_eq(json_string_value(json_object_get(t, "role")), "w");
     ck_assert_ptr_null(json_object_get(t, "histogram"));
@@ -125,18 +127,22 @@ START_TEST(methods)
 {
     char directory[] = "record-XXXXXX";
     json_t *line[20];
-    update_counts updates = {.elements = 8, .moved = 2};
+    update_counts updates = {.elements = 8, .moved = 2, .updates = 7, .vanished = 5, .small_g = 3, .small_update = 4};
     updates.ratio[2] = 3; /* from 2^-23 to 2^-22 */
     updates.ratio[4] = 5;
     ck_assert_ptr_nonnull(mkdtemp(directory));
     record *r = open_record(directory, 0);
     record_begin(r, &(record_step){.step = 6});
-    record_updates(r, &updates);
+    record_updates(r, &updates, true);
     ck_assert(record_end(r, &why));
     ck_assert(record_policy_end(r, 6, &(record_policy){.policy_epoch = 2, .bits = 8, .threshold = 2.5}, &why));
     ck_assert(record_policy_end(r, 8, &(record_policy){3, 12, 4.5, 2.25, true}, &why));
+    record_begin(r, &(record_step){.step = 9});
+    record_updates(r, &updates, false);
+    record_sums(r, &(sum_counts){.roundings = 90, .inexact = 60, .swamped = 20, .overflow = 2, .underflow = 1});
+    ck_assert(record_end(r, &why));
     record_close(r);
-    ck_assert_int_eq(read_log(directory, line), 3);
+    ck_assert_int_eq(read_log(directory, line), 4);
     const json_t *u = json_object_get(line[0], "updates"), *counts = json_object_get(u, "counts");
     ck_assert(real(u, "count") == 8 && real(u, "first") == -23 && real(u, "mean_move") == 0.25);
     ck_assert_uint_eq(json_array_size(counts), 3);
@@ -148,7 +154,15 @@ START_TEST(methods)
     ck_assert_ptr_null(json_object_get(line[1], "p")); /* not defined */
     ck_assert(real(line[2], "p") == 4.5 && real(line[2], "threshold") == 2.25 && real(line[2], "bits") == 12);
     ck_assert(json_is_true(json_object_get(line[2], "switched")));
-    for (int i = 0; i < 3; i++)
+    ck_assert_ptr_null(json_object_get(line[0], "sums"));
+    u = json_object_get(line[3], "updates");
+    ck_assert(real(u, "count") == 8 && real(u, "not_zero") == 7 && real(u, "vanished") == 5);
+    ck_assert(real(u, "gradients_below_2^-24") == 3 && real(u, "updates_below_2^-24") == 4);
+    ck_assert_ptr_null(json_object_get(u, "counts"));
+    u = json_object_get(line[3], "sums");
+    ck_assert(real(u, "count") == 90 && real(u, "inexact") == 60 && real(u, "swamped") == 20);
+    ck_assert(real(u, "overflow") == 2 && real(u, "underflow") == 1);
+    for (int i = 0; i < 4; i++)
         json_decref(line[i]);
     remove_directory(directory);
 }

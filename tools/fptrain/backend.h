@@ -13,6 +13,12 @@ typedef struct conv_shape { /* x (n, c, h, w), weights (k, c / groups, r, r), y 
     int n, c, h, w, k, r, stride, padding, groups, oh, ow;
 } conv_shape;
 
+/* Roundings of products and sums, and what they did: additions of two numbers of which one, not zero, changed nothing
+ * (swamped), and sums beyond the accumulator's range. */
+typedef struct sum_counts {
+    uint64_t roundings, inexact, swamped, overflow, underflow;
+} sum_counts;
+
 typedef struct backend backend;
 typedef struct conv conv; /* a convolution prepared for one shape; calls from several threads are allowed */
 
@@ -33,6 +39,9 @@ struct backend {
      * and tells how many sums so far were outside 32 bits. */
     void (*step)(const backend *b, double step);
     uint64_t (*outside)(const backend *b);
+    /* May be NULL: counts from now on, or no more, which costs time and changes no result; what was counted so far. */
+    void (*count)(const backend *b, bool on);
+    sum_counts (*counted)(const backend *b);
 };
 
 /* "auto" takes the first that was built in: onednn, blas. NULL and a sentence where the name is unknown or left out.

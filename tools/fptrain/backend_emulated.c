@@ -6,6 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef struct emulated {
+    fpemu_gemm_spec spec;
+    bool counting;
+    sum_counts counts;
+} emulated;
+
+static void add_counts(sum_counts *to, const fpemu_stats *from)
+{
+#ifdef _OPENMP
+#pragma omp critical(fptrain_sums)
+#endif
+    {
+        to->roundings += from->count;
+        to->inexact += from->inexact;
+        to->swamped += from->swamped;
+        to->overflow += from->overflow;
+        to->underflow += from->underflow;
+    }
+}
+
 static void emulated_gemm(const backend *b, bool ta, bool tb, int m, int n, int k, const float *A, int lda,
                           const float *B, int ldb, bool add, float *C, int ldc)
 {
@@ -17,9 +37,23 @@ static void emulated_gemm(const backend *b, bool ta, bool tb, int m, int n, int 
                                     .ldc = (uint64_t)ldc,
                                     .transpose_a = ta,
                                     .transpose_b = tb};
-    const fpemu_status status = fpemu_gemm_f32(b->state, &shape, 1, A, B, add ? 1 : 0, C, NULL);
+    emulated *e = b->state;
+    fpemu_stats stats = {0};
+    const fpemu_status status = fpemu_gemm_f32(&e->spec, &shape, 1, A, B, add ? 1 : 0, C, e->counting ? &stats : NULL);
     if (status != FPEMU_OK)
         die("emulated product of matrices: %s", fpemu_status_text(status));
+    if (e->counting)
+        add_counts(&e->counts, &stats);
+}
+
+static void emulated_count(const backend *b, bool on)
+{
+    ((emulated *)b->state)->counting = on;
+}
+
+static sum_counts emulated_counted(const backend *b)
+{
+    return ((const emulated *)b->state)->counts;
 }
 
 static void emulated_free(backend *b)
@@ -40,7 +74,8 @@ static bool random_anywhere(const fpemu_gemm_spec *s)
 
 backend *backend_emulated(const char *model, trouble *why)
 {
-    fpemu_gemm_spec *spec = need(1, sizeof *spec);
+    emulated *e = need(1, sizeof *e);
+    fpemu_gemm_spec *spec = &e->spec;
     fpemu_parse_error error;
     bool good = true;
     fpemu_status status = FPEMU_OK;
@@ -53,11 +88,17 @@ backend *backend_emulated(const char *model, trouble *why)
     else if (random_anywhere(spec))
         good = fail(why, "backend emulated:%s: accumulators of the trainer do not round at random", model);
     if (!good) {
-        free(spec);
+        free(e);
         return NULL;
     }
     backend *b = need(1, sizeof *b);
-    *b = (backend){.name = "emulated", .state = spec, .whole = true, .free = emulated_free, .gemm = emulated_gemm};
+    *b = (backend){.name = "emulated",
+                   .state = e,
+                   .whole = true,
+                   .free = emulated_free,
+                   .gemm = emulated_gemm,
+                   .count = emulated_count,
+                   .counted = emulated_counted};
     backend_lower(b);
     return b;
 }

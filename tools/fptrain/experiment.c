@@ -126,11 +126,6 @@ static bool is_packed(const session *s)
     return !strcmp(s->settings->optimizer.store, "packed");
 }
 
-static bool counts_updates(const session *s)
-{
-    return s->settings->output.counters && is_packed(s);
-}
-
 static void record_one(session *s, const step_result *step)
 {
     trouble why;
@@ -141,10 +136,12 @@ static void record_one(session *s, const step_result *step)
                                            .seconds = seconds_now() - s->started});
     if (s->settings->output.counters)
         record_counters(s);
-    if (counts_updates(s) && !step->skipped) {
+    if (s->settings->output.counters && !step->skipped) {
         const update_counts counts = optimizer_counts(s->t->optimizer);
-        record_updates(s->record, &counts);
+        record_updates(s->record, &counts, is_packed(s));
     }
+    if (step->sums.roundings)
+        record_sums(s->record, &step->sums);
     if (!record_end(s->record, &why))
         stop(&why);
 }
@@ -199,6 +196,12 @@ static void note(session *s)
         record_note(s->record, "updates_vanished", u->updates ? (double)u->vanished / (double)u->updates : 0);
         record_note(s->record, "gradients_below_2^-24", (double)u->small_g / (double)u->elements);
         record_note(s->record, "updates_below_2^-24", (double)u->small_update / (double)u->elements);
+    }
+    if (s->t->at.sums.roundings) {
+        const sum_counts *sums = &s->t->at.sums;
+        record_note(s->record, "sums_inexact", (double)sums->inexact / (double)sums->roundings);
+        record_note(s->record, "sums_swamped", (double)sums->swamped / (double)sums->roundings);
+        record_note(s->record, "sums_overflow", (double)sums->overflow / (double)sums->roundings);
     }
     if (u->elements && is_packed(s)) {
         record_note(s->record, "updates_below_half_a_step", share_below(u, -1));

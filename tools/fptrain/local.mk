@@ -139,10 +139,20 @@ dist_experiments_DATA = \
 	share/fptrain/experiments/assign-cifar-full.ini \
 	share/fptrain/experiments/assign-lenet-small.ini \
 	share/fptrain/experiments/assign-resnet20-small.ini \
+	share/fptrain/experiments/bf16.ini \
 	share/fptrain/experiments/fp16.ini \
 	share/fptrain/experiments/fp8.ini \
 	share/fptrain/experiments/lpmm-cifar-full.ini \
 	share/fptrain/experiments/lpmm-lenet-small.ini \
+	share/fptrain/experiments/mixed-charlstm-small.ini \
+	share/fptrain/experiments/mixed-cifar-full.ini \
+	share/fptrain/experiments/mixed-lenet-small.ini \
+	share/fptrain/experiments/mixed-master-small.ini \
+	share/fptrain/experiments/mixed-resnet20-small.ini \
+	share/fptrain/experiments/mixed-sums-small.ini \
+	share/fptrain/experiments/mixed-text-full.ini \
+	share/fptrain/experiments/mixed-text-small.ini \
+	share/fptrain/experiments/mixed-vgg-small.ini \
 	share/fptrain/experiments/mnist-lenet.ini \
 	share/fptrain/experiments/scalers-cifar-full.ini \
 	share/fptrain/experiments/scalers-resnet20-small.ini \

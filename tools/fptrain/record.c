@@ -216,12 +216,16 @@ void record_begin(record *r, const record_step *step)
     set(r->line, "seconds", real(step->seconds));
 }
 
-/* Bins that are empty at both ends are left out; `first` is the exponent of the first count. The bins below and above
- * all exponents become the neighbours of the first and the last. */
+/* Of the numbers before they were rounded. Bins that are empty at both ends are left out; `first` is the exponent of
+ * the first count. The bins below and above all exponents become the neighbours of the first and the last. What has no
+ * exponent and is finite is zero. */
 static json_t *histogram(const fpemu_stats *stats)
 {
     json_t *counts = json_array(), *all = object();
     uint32_t from = 0, to = stats->histogram_length;
+    uint64_t others = stats->nan + stats->infinite;
+    for (uint32_t i = 0; i < to; i++)
+        others += stats->histogram[i];
     while (from < to && stats->histogram[from] == 0)
         from++;
     while (to > from && stats->histogram[to - 1] == 0)
@@ -231,6 +235,7 @@ static json_t *histogram(const fpemu_stats *stats)
             die("out of memory");
     set(all, "first", json_integer((json_int_t)stats->histogram_first - 1 + from));
     set(all, "counts", counts);
+    set(all, "zeros", count(stats->count - others));
     return all;
 }
 
@@ -272,9 +277,10 @@ void record_gradient(record *r, double alpha, const dispersion *s)
     set(t, "quantile", real(s->quantile));
 }
 
-void record_updates(record *r, const update_counts *u)
+/* How large the updates were in steps of packed weights. */
+static void set_ratios(json_t *updates, const update_counts *u)
 {
-    json_t *updates = object(), *counts = json_array();
+    json_t *counts = json_array();
     int from = 0, to = UPDATE_BINS;
     while (from < to && u->ratio[from] == 0)
         from++;
@@ -283,11 +289,33 @@ void record_updates(record *r, const update_counts *u)
     for (int i = from; i < to; i++)
         if (json_array_append_new(counts, count(u->ratio[i])) != 0)
             die("out of memory");
-    set(updates, "count", count(u->elements));
     set(updates, "first", json_integer(UPDATE_FIRST - 1 + from));
     set(updates, "counts", counts);
     set(updates, "mean_move", real(u->elements ? u->moved / (double)u->elements : 0));
+}
+
+void record_updates(record *r, const update_counts *u, bool packed)
+{
+    json_t *updates = object();
+    set(updates, "count", count(u->elements));
+    set(updates, "not_zero", count(u->updates));
+    set(updates, "vanished", count(u->vanished));
+    set(updates, "gradients_below_2^-24", count(u->small_g));
+    set(updates, "updates_below_2^-24", count(u->small_update));
+    if (packed)
+        set_ratios(updates, u);
     set(r->line, "updates", updates);
+}
+
+void record_sums(record *r, const sum_counts *s)
+{
+    json_t *sums = object();
+    set(sums, "count", count(s->roundings));
+    set(sums, "inexact", count(s->inexact));
+    set(sums, "swamped", count(s->swamped));
+    set(sums, "overflow", count(s->overflow));
+    set(sums, "underflow", count(s->underflow));
+    set(r->line, "sums", sums);
 }
 
 bool record_end(record *r, trouble *why)

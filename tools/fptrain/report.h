@@ -25,6 +25,7 @@ typedef struct track {
     series underflow_share; /* over the steps */
     series alpha, deviation, quantile; /* of gradients, over the steps */
     uint64_t *exponents;    /* BINS counts; NULL: the log has none */
+    uint64_t zeros, with_exponents; /* of the elements that were looked at for exponents */
 } track;
 
 typedef struct run {
@@ -33,6 +34,7 @@ typedef struct run {
     bool finished;
     uint64_t steps, skipped;
     double seconds, last_loss, best, last, last_fp32; /* accuracies; NaN: none in the log */
+    double test_loss;                                 /* the last; it is among the notes too */
     int best_epoch;
     series loss, scale, accuracy, accuracy_fp32;
     series p, threshold, bits; /* over policy epochs; NaN: not defined then */
@@ -42,7 +44,7 @@ typedef struct run {
     uint64_t updates[UPDATE_BINS], updated; /* as in update_counts, of all lines; elements */
     track *tracks;
     size_t track_count;
-    json_t *notes; /* of summary.json; NULL: none */
+    json_t *notes; /* of summary.json, and test_loss; NULL: none */
 } run;
 
 bool run_load(run *r, const char *directory, trouble *why);
@@ -121,6 +123,7 @@ typedef struct heat {
     int rows, columns;
     const char **row_name;
     double *share, most; /* rows x columns; NaN: nothing there; the largest */
+    double *zeros;       /* a share of each row for a column of its own on the left; NULL: there is none */
     double x_first, x_last;
     shade shade;
 } heat;

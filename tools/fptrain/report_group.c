@@ -137,6 +137,8 @@ static void average_track(track *mean, const group *g, const track *first)
             mean->exponents = need(BINS, sizeof *mean->exponents);
         for (int i = 0; own[k]->exponents && i < BINS; i++)
             mean->exponents[i] += own[k]->exponents[i];
+        mean->zeros += own[k]->zeros;
+        mean->with_exponents += own[k]->with_exponents;
     }
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         for (int k = 0; k < g->count; k++)

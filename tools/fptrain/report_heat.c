@@ -7,8 +7,9 @@
 
 #include "report.h"
 
-/* The width of the paper, of the cells and of the names, where rows begin and how high they are. */
-enum { WIDTH = 640, CELLS = 460, NAMES = 172, TOP = 30, ROW = 13 };
+/* The width of the paper, of the cells and of the names, where rows begin and how high they are; what the column of
+ * zeros takes from the cells, and how much of it is drawn. */
+enum { WIDTH = 640, CELLS = 460, NAMES = 172, TOP = 30, ROW = 13, ZEROS = 24, ZEROS_DRAWN = 16 };
 
 static double darkness(const heat *h, const double *row, int column)
 {
@@ -22,26 +23,37 @@ static double darkness(const heat *h, const double *row, int column)
     return largest > 0 ? row[column] / largest : 0;
 }
 
+static int left_of(const heat *h)
+{
+    return NAMES + (h->zeros ? ZEROS : 0);
+}
+
+static void put_cell(FILE *out, double left, int top, double width, double dark)
+{
+    if (dark > 0.004)
+        fprintf(out, "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" opacity=\"%.2f\"/>", left, top, width,
+                ROW - 1, dark);
+}
+
 static void put_row(FILE *out, const heat *h, int row)
 {
-    const double *share = h->share + (size_t)row * (size_t)h->columns, width = (double)CELLS / h->columns;
-    const int top = TOP + row * ROW;
+    const double *share = h->share + (size_t)row * (size_t)h->columns;
+    const int top = TOP + row * ROW, left = left_of(h);
+    const double width = (double)(NAMES + CELLS - left) / h->columns;
     fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", NAMES - 6, top + ROW - 3);
     put_text(out, h->row_name[row]);
     fprintf(out, "</text>");
-    for (int i = 0; i < h->columns; i++) {
-        const double dark = isnan(share[i]) ? 0 : darkness(h, share, i);
-        if (dark > 0.004)
-            fprintf(out, "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" opacity=\"%.2f\"/>", NAMES + i * width,
-                    top, width + 0.3, ROW - 1, dark);
-    }
+    if (h->zeros)
+        put_cell(out, NAMES, top, ZEROS_DRAWN, h->zeros[row]);
+    for (int i = 0; i < h->columns; i++)
+        put_cell(out, left + i * width, top, width + 0.3, isnan(share[i]) ? 0 : darkness(h, share, i));
     fprintf(out, "\n");
 }
 
 static void put_heat(FILE *out, const heat *h)
 {
-    const int bottom = TOP + h->rows * ROW;
-    const axis x = axis_make(h->x_first, h->x_last, NAMES, NAMES + CELLS);
+    const int bottom = TOP + h->rows * ROW, left = left_of(h);
+    const axis x = axis_make(h->x_first, h->x_last, left, NAMES + CELLS);
     fprintf(out, "<title>");
     put_text(out, h->title);
     fprintf(out, "</title><text class=\"title\" x=\"4\" y=\"18\">");
@@ -49,7 +61,10 @@ static void put_heat(FILE *out, const heat *h)
     fprintf(out, "</text>\n<g class=\"cells\">");
     for (int i = 0; i < h->rows; i++)
         put_row(out, h, i);
-    fprintf(out, "</g><g class=\"axis\"><path d=\"M%d %dV%dH%d\"/>\n", NAMES, TOP, bottom, NAMES + CELLS);
+    fprintf(out, "</g><g class=\"axis\"><path d=\"M%d %dV%dH%d\"/>\n", left, TOP, bottom, NAMES + CELLS);
+    if (h->zeros)
+        fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">zero</text>\n", NAMES + ZEROS_DRAWN / 2,
+                bottom + 18);
     for (double t = ceil(x.low / x.step) * x.step; t <= x.high + 1e-9 * x.step; t += x.step)
         fprintf(out, "<path d=\"M%.1f %dv5\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%g</text>\n",
                 axis_place(&x, t), bottom, axis_place(&x, t), bottom + 18, fabs(t) < 1e-9 * x.step ? 0 : t);
@@ -143,7 +158,7 @@ static double largest_cell(const heat *h)
 bool heat_make(heat *h, const run *r, heat_kind kind, const char *tensors, int columns)
 {
     static const char *const titles[HEATS] = {"Share that vanished (white: none or under 1e-6, full: all)", NULL,
-                                              "Exponents (darkest: the most frequent of the tensor)"};
+                                              "Exponents (darkest: the most frequent); leftmost: zeros"};
     static const shade shades[HEATS] = {SHADE_SHARES, SHADE_SCALES, SHADE_ROWS};
     double first, last;
     *h = (heat){.x_title = kind == HEAT_EXPONENTS ? "exponent, base 2" : "step", .shade = shades[kind]};
@@ -156,11 +171,14 @@ bool heat_make(heat *h, const run *r, heat_kind kind, const char *tensors, int c
     h->x_last = last + width / 2;
     h->row_name = need(r->track_count, sizeof *h->row_name);
     h->share = need(r->track_count * (size_t)h->columns, sizeof *h->share);
+    h->zeros = kind == HEAT_EXPONENTS ? need(r->track_count, sizeof *h->zeros) : NULL;
     for (size_t i = 0; i < r->track_count; i++) {
         if (!has_row(&r->tracks[i], kind, tensors))
             continue;
         for (int k = 0; k < h->columns; k++)
             h->share[h->rows * h->columns + k] = cell(&r->tracks[i], kind, k, first, width);
+        if (h->zeros && r->tracks[i].with_exponents)
+            h->zeros[h->rows] = (double)r->tracks[i].zeros / (double)r->tracks[i].with_exponents;
         h->row_name[h->rows++] = r->tracks[i].name;
     }
     h->most = largest_cell(h);
@@ -178,5 +196,6 @@ void heat_free(heat *h)
 {
     free(h->row_name);
     free(h->share);
+    free(h->zeros);
     *h = (heat){.rows = 0};
 }

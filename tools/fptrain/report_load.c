@@ -73,10 +73,13 @@ static track *find_track(run *r, const char *name, const char *role)
     return &r->tracks[r->track_count++];
 }
 
-static void add_histogram(track *t, const json_t *histogram)
+/* What has no exponent, and is no NaN or infinity, is zero. */
+static void add_histogram(track *t, const json_t *tensor)
 {
-    const json_t *counts = json_object_get(histogram, "counts");
+    const json_t *histogram = json_object_get(tensor, "histogram"), *counts = json_object_get(histogram, "counts");
     const json_int_t first = json_integer_value(json_object_get(histogram, "first"));
+    const uint64_t elements = whole(tensor, "count");
+    uint64_t others = whole(tensor, "nan") + whole(tensor, "infinite");
     if (!json_is_array(counts))
         return;
     if (!t->exponents)
@@ -85,7 +88,10 @@ static void add_histogram(track *t, const json_t *histogram)
         const json_int_t n = json_integer_value(json_array_get(counts, i));
         const double place = (double)first + (double)i - LOWEST;
         t->exponents[place < 0 ? 0 : place >= BINS ? BINS - 1 : (int)place] += n > 0 ? (uint64_t)n : 0;
+        others += n > 0 ? (uint64_t)n : 0;
     }
+    t->with_exponents += elements;
+    t->zeros += others < elements ? elements - others : 0;
 }
 
 static void add_number(series *s, double step, const json_t *tensor, const char *key)
@@ -111,7 +117,7 @@ static void add_tensor(run *r, const json_t *tensor, double step)
     add_number(&t->alpha, step, tensor, "alpha");
     add_number(&t->deviation, step, tensor, "deviation");
     add_number(&t->quantile, step, tensor, "quantile");
-    add_histogram(t, json_object_get(tensor, "histogram"));
+    add_histogram(t, tensor);
 }
 
 static void add_updates(run *r, const json_t *updates, double step)
@@ -155,6 +161,7 @@ static void add_step(run *r, const json_t *line, double step)
 
 static void add_epoch(run *r, const json_t *line, double step)
 {
+    r->test_loss = number(line, "test_loss");
     r->last = number(line, "test_accuracy");
     r->last_fp32 = number(line, "test_accuracy_fp32");
     if (!(r->best >= r->last)) {
@@ -208,12 +215,17 @@ static void read_summary(run *r, const char *path)
     r->finished = json_is_true(json_object_get(summary, "finished"));
     r->notes = json_incref(json_object_get(summary, "notes"));
     json_decref(summary);
+    if (isfinite(r->test_loss)) { /* a number like the notes, but not known to them alone */
+        r->notes = r->notes ? r->notes : json_object();
+        json_object_set_new(r->notes, "test_loss", json_real(r->test_loss));
+    }
 }
 
 bool run_load(run *r, const char *directory, trouble *why)
 {
     char path[4096];
-    *r = (run){.name = copy(directory), .last_loss = NAN, .best = NAN, .last = NAN, .last_fp32 = NAN};
+    *r = (run){.name = copy(directory), .last_loss = NAN, .best = NAN, .last = NAN, .last_fp32 = NAN,
+               .test_loss = NAN};
     settings_default(&r->settings);
     snprintf(path, sizeof path, "%s/settings.ini", directory);
     if (!settings_read(&r->settings, path, why)) {

@@ -60,7 +60,7 @@ static const row rows[] = {
     {"train", "threads", WHOLE, AT(train, threads), "1", 0, 1024, NULL, "--threads",
      "0: as many as there are processors; never changes a result"},
     {"train", "backend", TEXT, AT(train, backend), "auto", 0, 0, NULL, NULL,
-     "auto, onednn, blas, exact, exact:saturate or emulated:FORMAT"},
+     "auto, onednn, blas, exact, exact:saturate or emulated:MODEL, such as emulated:chunk(64,fp16)"},
     {"train", "fanout", CHOICE, AT(train, fanout), "sum", 0, 0, "sum each", NULL,
      "gradients of several consumers: the sum is rounded, or each"},
     {"policy", "name", TEXT, AT(policy, name), "fixed", 0, 0, NULL, "--policy",

@@ -174,6 +174,26 @@ static uint64_t outside_so_far(const trainer *t)
     return t->backend->outside ? t->backend->outside(t->backend) : 0;
 }
 
+static void count_sums(const trainer *t, bool on)
+{
+    if (t->backend->count)
+        t->backend->count(t->backend, on);
+}
+
+static sum_counts counted_sums(const trainer *t)
+{
+    return t->backend->counted ? t->backend->counted(t->backend) : (sum_counts){0};
+}
+
+static void add_sums(sum_counts *to, sum_counts now, sum_counts before)
+{
+    to->roundings += now.roundings - before.roundings;
+    to->inexact += now.inexact - before.inexact;
+    to->swamped += now.swamped - before.swamped;
+    to->overflow += now.overflow - before.overflow;
+    to->underflow += now.underflow - before.underflow;
+}
+
 /* The gradients of micro-batch k of a step; false: the epoch is over. */
 static bool compute_gradients(trainer *t, int k, unsigned want, double scale, forward_result *sum, int *samples)
 {
@@ -221,11 +241,15 @@ bool trainer_step(trainer *t, unsigned want, bool counted, step_result *result)
     gradient_report report = {0};
     forward_result f = {0};
     int samples = 0;
+    const sum_counts sums = counted_sums(t);
+    count_sums(t, counted);
     for (int k = 0; k < s->train.micro_batches && compute_gradients(t, k, want, scale, &f, &samples); k++)
         note_overflow(t, &report);
+    count_sums(t, false);
     if (!samples)
         return false;
 
+    add_sums(&t->at.sums, counted_sums(t), sums);
     finish_report(t, &report);
     const bool take = scaler_update(t->scaler, &report);
     const double lr = rate_of(t);
@@ -241,7 +265,9 @@ bool trainer_step(trainer *t, unsigned want, bool counted, step_result *result)
     t->at.loss += f.loss;
     t->at.correct += f.correct;
     t->at.rows += f.rows;
-    *result = (step_result){f.loss / (double)f.rows, (double)f.correct / (double)f.rows, lr, scale, samples, !take};
+    *result = (step_result){.loss = f.loss / (double)f.rows, .accuracy = (double)f.correct / (double)f.rows, .lr = lr,
+                            .scale = scale, .samples = samples, .skipped = !take};
+    add_sums(&result->sums, counted_sums(t), sums);
     return true;
 }
 

@@ -33,6 +33,7 @@ typedef struct position {
     uint64_t correct, rows;
     uint64_t outside;      /* sums of gradient computations that lay outside 32 bits, where the backend counts them */
     update_counts updates; /* of all steps that were counted */
+    sum_counts sums;       /* of the gradient computations of these, where the backend counts them */
 } position;
 
 typedef struct trainer {
@@ -55,6 +56,7 @@ typedef struct step_result {
     double loss, accuracy, lr, scale;
     int samples;
     bool skipped;
+    sum_counts sums; /* of its gradients, where they were counted */
 } step_result;
 
 typedef struct evaluation {
@@ -67,7 +69,7 @@ trainer *trainer_new(const settings *s, trouble *why);
 void trainer_free(trainer *t);
 
 /* The next step of the epoch; false: it is over, and nothing was done. Counters are in t->r->seen, with what `want` (of
- * fpemu_stats) adds; counted: the update counts of the step too. */
+ * fpemu_stats) adds; counted: the counts of updates and of sums too. */
 bool trainer_step(trainer *t, unsigned want, bool counted, step_result *result);
 size_t trainer_steps(const trainer *t); /* of an epoch */
 bool trainer_over(const trainer *t);    /* all epochs are done, or the policy says that it is enough */

@@ -1,0 +1,106 @@
+# Mixed precision: what the log of a run has about updates, sums and exponents agrees with itself and with the summary,
+# and a run that was killed has the same notes as one that was not.
+set -u
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+python3 -c 'import json' 2>/dev/null || exit 77
+
+cat >"$work/mixed.ini" <<'INI'
+[model]
+name = mlp
+width = 0.125
+[data]
+source = digits
+train_count = 96
+test_count = 20
+[train]
+epochs = 2
+batch = 16
+lr = 0.002
+backend = emulated:chunk(64,fp16)
+[optimizer]
+name = momentum
+master = no
+[scaler]
+name = backoff
+scale = 262144
+[output]
+log_every = 1
+histograms = yes
+checkpoint_steps = 1
+[formats]
+v = fp16
+w = bf16
+dv = fp16
+dw = fp16
+INI
+
+run() { # DIR [OPTION...]
+    local dir=$1
+    shift
+    mkdir -p "$work/$dir"
+    (cd "$work/$dir" && "$FPTRAIN" run --config "$work/mixed.ini" --out run --quiet "$@")
+}
+
+run whole || exit 1
+mkdir -p "$work/killed"
+(cd "$work/killed" && exec "$FPTRAIN" run --config "$work/mixed.ini" --out run --quiet) &
+pid=$!
+tries=0
+while [ "$(cat "$work/killed/run/log.jsonl" 2>/dev/null | wc -l)" -lt 4 ] && [ $tries -lt 6000 ]; do
+    sleep 0.01
+    tries=$((tries + 1))
+done
+kill -9 $pid || exit 1
+wait $pid 2>/dev/null
+run killed --resume || exit 1
+
+python3 - "$work/whole/run" "$work/killed/run" <<'PYTHON'
+import json, sys
+
+def load(directory):
+    lines = [json.loads(l) for l in open(directory + "/log.jsonl")]
+    return [l for l in lines if "loss" in l], json.load(open(directory + "/summary.json"))
+
+steps, summary = load(sys.argv[1])
+notes = summary["notes"]
+assert len(steps) == 12
+taken = [s["updates"] for s in steps if not s["skipped"]]
+assert 0 < len(taken) < 12, "2^18 overflows, smaller scales do not"
+assert all(("updates" in s) != s["skipped"] for s in steps)
+parameters = 784 * 32 + 32 + 32 * 16 + 16 + 16 * 10 + 10
+for u in taken:
+    assert u["count"] == parameters and 0 < u["vanished"] < u["not_zero"] <= parameters
+    assert u["gradients_below_2^-24"] <= u["updates_below_2^-24"] and "counts" not in u
+total = lambda key: sum(u[key] for u in taken)
+assert notes["updates_vanished"] == total("vanished") / total("not_zero")
+assert notes["updates_not_zero"] == total("not_zero") / total("count")
+assert notes["gradients_below_2^-24"] == total("gradients_below_2^-24") / total("count")
+assert notes["updates_below_2^-24"] == total("updates_below_2^-24") / total("count")
+
+# Three linear layers, forward and backward but for the gradient of the input; a chunk of 64 has one addition more.
+def roundings(m, n, k):
+    return m * n * (k + (k + 63) // 64)
+layers = [(784, 32), (32, 16), (16, 10)]
+each = sum(roundings(16, o, i) + roundings(o, i, 16) for i, o in layers)
+each += sum(roundings(16, i, o) for i, o in layers[1:])
+for s in steps:
+    assert s["sums"]["count"] == each, (s["sums"]["count"], each)
+    assert 0 < s["sums"]["swamped"] < s["sums"]["inexact"] < each
+swamped = sum(s["sums"]["swamped"] for s in steps)
+assert notes["sums_swamped"] == swamped / (12 * each)
+
+roles = set()
+for s in steps:
+    for t in s["tensors"]:
+        h = t["histogram"]
+        assert sum(h["counts"]) + h["zeros"] + t["nan"] + t["infinite"] == t["count"], t
+        roles.add(t["role"])
+        if t["name"] == "relu1.v": # about half of what goes in is negative
+            assert t["count"] == 16 * 32 and 50 < h["zeros"] < 450, h
+assert roles == {"v", "w", "dv", "dw"}
+
+again = load(sys.argv[2])[1]["notes"]
+for key in notes:
+    assert key == "images_per_second" or notes[key] == again[key], key
+PYTHON
