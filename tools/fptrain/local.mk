@@ -98,6 +98,7 @@ trainer_assign = \
 	tools/fptrain/network.h \
 	tools/fptrain/tradeoff.c \
 	tools/fptrain/tradeoff.h \
+	tools/fptrain/tradeoff_parts.c \
 	tools/fptrain/tradeoff_report.c \
 	tools/fptrain/tradeoff_runs.c
 
@@ -133,6 +134,7 @@ dist_experiments_DATA = \
 	share/fptrain/experiments/assign-cifar-full.ini \
 	share/fptrain/experiments/assign-lenet-small.ini \
 	share/fptrain/experiments/assign-resnet20-small.ini \
+	share/fptrain/experiments/assign-text-small.ini \
 	share/fptrain/experiments/fp16.ini \
 	share/fptrain/experiments/fp8.ini \
 	share/fptrain/experiments/lpmm-cifar-full.ini \
