@@ -104,11 +104,12 @@ static void keep(const dataset *d, split *s, const size_t *which, size_t count)
     *s = (split){count, pixels, labels};
 }
 
-static void cut(const dataset *d, split *s, uint64_t seed, size_t limit)
+/* Keeps the first `limit` samples of a seeded shuffle, in its order; 0: all. Each split has a stream of its own. */
+static void cut(const dataset *d, split *s, uint64_t seed, uint64_t stream, size_t limit)
 {
     if (limit == 0 || limit >= s->count)
         return;
-    size_t *order = shuffled(seed, 0x6c696d6974, s->count, limit);
+    size_t *order = shuffled(seed, stream, s->count, limit);
     keep(d, s, order, limit);
     free(order);
 }
@@ -198,8 +199,8 @@ bool dataset_open(dataset *d, const char *where, const dataset_options *options,
     if (good && !d->text) {
         good = pad_both(d, options, why);
         if (good) {
-            cut(d, &d->train, options->seed, options->limit);
-            cut(d, &d->test, options->seed, options->test_limit);
+            cut(d, &d->train, options->seed, 0x6c696d6974, options->limit);
+            cut(d, &d->test, options->seed, 0x74657374, options->test_limit);
             measure(d);
         }
     }

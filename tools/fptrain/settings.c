@@ -112,6 +112,8 @@ static const row rows[] = {
     {"output", "counters", YESNO, AT(output, counters), "yes", 0, 0, NULL, NULL, "counters of every tensor in the log"},
     {"output", "histograms", YESNO, AT(output, histograms), "no", 0, 0, NULL, NULL,
      "with them how often each exponent occurs"},
+    {"output", "dispersion", YESNO, AT(output, dispersion), "no", 0, 0, NULL, NULL,
+     "with them standard deviation and 1 % quantile of every gradient, before it is rounded"},
 };
 /* clang-format on */
 enum { ROWS = sizeof rows / sizeof *rows, MOST_FORMATS = 1000 };
