@@ -48,6 +48,7 @@ trainer_files = \
 	tools/fptrain/report_group.c \
 	tools/fptrain/report_heat.c \
 	tools/fptrain/report_load.c \
+	tools/fptrain/report_overflow.c \
 	tools/fptrain/report_page.c \
 	tools/fptrain/report_plots.c \
 	tools/fptrain/report_tables.c \
