@@ -64,8 +64,8 @@ static graph *equals(void)
     return g;
 }
 
-/* Batches of 2 texts of 4 characters of 5. v and dv: embedding 24, lstm 16, linear 40; the numbers of the characters are
- * no tensor. w and dw: embedding 15, lstm 24 + 16 + 8, linear 10 + 5. */
+/* Batches of 2 texts of 4 characters of 5. v and dv: embedding 24, lstm 16, linear 40; the numbers of the characters
+ * are no tensor. w and dw: embedding 15, lstm 24 + 16 + 8, linear 10 + 5. */
 static graph *recurrent(void)
 {
     graph *g = graph_new(1);
@@ -531,6 +531,13 @@ static void test_choice(void)
                  {.scheme = SCHEME_RATIO, .finished = 1, .best = {0.8, 0, 1}, .mean_ratio = {0.99, 0, 0}}};
     sweep s = {.seeds = 2, .count = 6, .trials = t};
     EXPECT(sweep_choose(&s, 1) == &t[2], "within 1 point");
+    EXPECT(sweep_best(&s, &t[1]) == &t[1] && sweep_best(&s, &t[3]) == &t[3], "none is better");
+    t[3].scheme = SCHEME_GROUPS;
+    t[3].best.mean = 0.796;
+    EXPECT(sweep_best(&s, &t[1]) == &t[3] && sweep_best(&s, &t[2]) == &t[3], "a set of groups is better");
+    t[3].promote = t[3].promotable = true;
+    EXPECT(sweep_best(&s, &t[1]) == &t[1], "but not to be compared with promotion");
+    t[3] = (trial){.scheme = SCHEME_RATIO, .finished = 2, .best = {0.789, 0, 1}, .mean_ratio = {0.95, 0, 0}};
     EXPECT(sweep_choose(&s, 0.5) == &t[1], "within half a point");
     EXPECT(sweep_choose(&s, 1.1) == &t[3], "within 1.1 points");
     EXPECT(!sweep_choose(&s, 0.4), "within 0.4 points there is none");

@@ -130,6 +130,12 @@ $fptrain $sweep --memory 1 | grep -q '^memory for 1 side by side' || complain "t
 # All 16 sets of groups; of the ratios only fp32 is none of them.
 $fptrain $sweep --schemes fp32,ratio,uniform --promote off --exhaustive --plan >"$work/plan"
 grep -q '^17 assignments' "$work/plan" || complain "$(cat "$work/plan")"
+# Of mlp at an eighth of its width all sets; every ratio is told how far from the best it is.
+$fptrain $sweep --set model.width=0.125 --schemes fp32,ratio --promote off --exhaustive --seeds 1 --out "$work/all" \
+    >"$work/said" || complain "--exhaustive"
+[ "$(ls "$work"/all/*/summary.json | wc -l)" -eq 17 ] || complain "not 17 runs"
+[ "$(sed '1,/distance$/d' "$work/all/table.txt" | grep -c '^ratio-.* no .* [0-9]*\.[0-9]*$')" -eq 3 ] ||
+    complain "distances: $(cat "$work/all/table.txt")"
 # Of two thresholds each has a directory; without promotion there is nothing to tell apart.
 $fptrain $sweep --schemes ratio --thresholds 0.1,0.001 --out "$work/two" --seeds 1 >"$work/said" ||
     complain "thresholds"

@@ -1,4 +1,6 @@
-/* tradeoff_parts.c - a ratio chosen on one part of the training data, and what it costs on the others. */
+/* tradeoff_parts.c - which assignment of a sweep is best, or good enough; a ratio chosen on one part of the training
+ * data, and what it costs on the others.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,6 +29,19 @@ const trial *sweep_choose(const sweep *s, double drop)
         const bool good = t->scheme == SCHEME_RATIO && t->finished == s->seeds && lost(s, t) <= drop + 1e-9;
         if (good && (!best || t->mean_ratio.mean > best->mean_ratio.mean))
             best = t;
+    }
+    return best;
+}
+
+const trial *sweep_best(const sweep *s, const trial *t)
+{
+    const trial *best = t;
+    for (int i = 0; i < s->count; i++) {
+        const trial *other = &s->trials[i];
+        const bool rival = (other->scheme == SCHEME_RATIO || other->scheme == SCHEME_GROUPS) &&
+                           other->finished == s->seeds && (other->promote == t->promote || !other->promotable);
+        if (rival && other->mean_ratio.mean >= t->mean_ratio.mean && other->best.mean > best->best.mean)
+            best = other;
     }
     return best;
 }
