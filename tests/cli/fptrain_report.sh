@@ -264,4 +264,30 @@ if [ -c /dev/full ]; then
     "$FPTRAIN" help >/dev/full 2>err
     holds $? -eq 1
 fi
+
+# Out of range, at most: c 50 %, a 10, e 7, b 1 clipped and 2 infinite, g 2, h 1; d nothing, and f is a gradient.
+mkdir range
+printf '[train]\nseed = 1\n' >range/settings.ini
+# outside STEP NAME:ROLE:CLIPPED:INFINITE...
+outside() {
+    printf '{"step":%s,"epoch":0,"loss":1,"tensors":[' "$1"
+    shift
+    printf '%s\n' "$@" | awk -F: '{
+        printf "%s", (NR > 1 ? "," : "")
+        printf "{\"name\":\"%s\",\"role\":\"%s\",\"count\":100,\"clipped\":%d,\"infinite\":%d}", $1, $2, $3, $4 }'
+    echo ']}'
+}
+{
+    outside 1 a:v:0:0 b:v:1:2 c:w:0:0 d:v:0:0 e:v:7:0 f:dv:90:0 g:v:2:0 h:v:1:0
+    outside 2 a:v:10:0 b:v:0:0 c:w:0:0 d:v:0:0 e:v:7:0 f:dv:90:0 g:v:0:0 h:v:1:0
+    outside 3 a:v:0:0 b:v:0:0 c:w:0:50 d:v:0:0 e:v:7:0 f:dv:90:0 g:v:0:0 h:v:1:0
+} >range/log.jsonl
+"$FPTRAIN" report range --plots range/plots -o range.html || failed 'report of what lies out of range'
+holds "$(grep -o '>[a-h]</text>' range/plots/overflow-range.svg | tr -d '\n')" = \
+    '>c</text>>a</text>>e</text>>b</text>>g</text>'
+# 50 % is the top of the frame, at 30, and 0 its bottom, at 262.
+grep -qF 'c0" d="M64.0 262.0h0.1L346.0 262.0L628.0 30.0"' range/plots/overflow-range.svg || failed 'the curve of c'
+grep -qF 'c1" d="M64.0 262.0h0.1L346.0 215.6L628.0 262.0"' range/plots/overflow-range.svg || failed 'the curve of a'
+grep -q 'Share out of range' range.html || failed 'the page does not tell what lies out of range'
+! grep -q 'Share out of range' page.html || failed 'the page tells what lies out of range of nothing'
 finish

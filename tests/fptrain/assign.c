@@ -1,6 +1,9 @@
 /* assign.c - groups, sizes, ratios, orders of demotion and promotions, against numbers worked out by hand. */
-#include "fptrain/assign.h"
+#define _POSIX_C_SOURCE 200809L
+#include "fptrain/tradeoff.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +11,7 @@
 
 /* ---------------------------------------------------------------------------------------------- networks */
 
-static int conv(graph *g, int x, int channels, int kernel, bool bias)
+static int convolved(graph *g, int x, int channels, int kernel, bool bias)
 {
     return graph_conv(g, x, &(conv_spec){.channels = channels, .kernel = kernel, .padding = kernel / 2, .bias = bias});
 }
@@ -19,8 +22,8 @@ static graph *chain(void)
 {
     graph *g = graph_new(1);
     int x = graph_input(g, 1, 4, 4);
-    x = graph_relu(g, graph_batch_norm(g, conv(g, x, 2, 3, true)));
-    x = graph_global_pool(g, conv(g, x, 3, 3, false));
+    x = graph_relu(g, graph_batch_norm(g, convolved(g, x, 2, 3, true)));
+    x = graph_global_pool(g, convolved(g, x, 3, 3, false));
     graph_cross_entropy(g, graph_linear(g, x, 5, true));
     return g;
 }
@@ -30,9 +33,9 @@ static graph *chain(void)
 static graph *residual(void)
 {
     graph *g = graph_new(1);
-    const int in = graph_relu(g, conv(g, graph_input(g, 2, 4, 4), 4, 3, false));
-    const int straight = graph_batch_norm(g, conv(g, in, 4, 3, false));
-    const int projected = conv(g, in, 4, 1, false);
+    const int in = graph_relu(g, convolved(g, graph_input(g, 2, 4, 4), 4, 3, false));
+    const int straight = graph_batch_norm(g, convolved(g, in, 4, 3, false));
+    const int projected = convolved(g, in, 4, 1, false);
     const int out = graph_relu(g, graph_add(g, straight, projected));
     graph_cross_entropy(g, graph_linear(g, graph_global_pool(g, out), 3, true));
     return g;
@@ -43,10 +46,10 @@ static graph *residual(void)
 static graph *concatenation(void)
 {
     graph *g = graph_new(1);
-    const int in = conv(g, graph_input(g, 2, 2, 2), 4, 1, false);
-    const int kept = graph_slice(g, in, 0, 2), worked = conv(g, graph_slice(g, in, 2, 2), 2, 1, false);
+    const int in = convolved(g, graph_input(g, 2, 2, 2), 4, 1, false);
+    const int kept = graph_slice(g, in, 0, 2), worked = convolved(g, graph_slice(g, in, 2, 2), 2, 1, false);
     const int joined = graph_shuffle(g, graph_concat(g, 2, (int[2]){kept, worked}), 2);
-    graph_cross_entropy(g, graph_linear(g, conv(g, joined, 4, 1, false), 2, false));
+    graph_cross_entropy(g, graph_linear(g, convolved(g, joined, 4, 1, false), 2, false));
     return g;
 }
 
@@ -58,6 +61,26 @@ static graph *equals(void)
     for (int i = 0; i < 3; i++)
         x = graph_linear(g, x, 4, false);
     graph_cross_entropy(g, x);
+    return g;
+}
+
+/* Batches of 2 texts of 4 characters of 5. v and dv: embedding 24, lstm 16, linear 40; the numbers of the characters
+ * are no tensor. w and dw: embedding 15, lstm 24 + 16 + 8, linear 10 + 5. */
+static graph *recurrent(void)
+{
+    graph *g = graph_new(1);
+    const int x = graph_lstm(g, graph_embedding(g, graph_tokens(g, 4, 5), 3), 2);
+    graph_cross_entropy(g, graph_linear(g, x, 5, true));
+    return g;
+}
+
+/* One text of 3 characters of 4. v and dv: embedding 18, linear1 54, attention 18, linear2 12. w and dw: embedding 24,
+ * linear1 108 + 18, linear2 24 + 4. */
+static graph *attentive(void)
+{
+    graph *g = graph_new(1);
+    const int x = graph_embedding(g, graph_tokens(g, 3, 4), 6);
+    graph_cross_entropy(g, graph_linear(g, graph_attention(g, graph_linear(g, x, 18, true), 2), 4, true));
     return g;
 }
 
@@ -151,6 +174,28 @@ static void test_concatenation(void)
     /* conv2 and conv3, which reads concat1 through the shuffle; conv3 feeds the last gemm operator directly. */
     expect_choice(a, &(assign_choice){.scheme = SCHEME_OP}, "", 32 + 4 + 32 + 64 + 16);
     expect_choice(a, &(assign_choice){.scheme = SCHEME_OP_OUT}, "", 148 + 32 + 32 + 64);
+    assignment_free(a);
+    graph_free(g);
+}
+
+static void test_text_models(void)
+{
+    graph *g = recurrent();
+    assignment *a = assignment_new(g, 2);
+    expect_groups("recurrent", a, 3, (uint64_t[]){174, 62, 80}, 316);
+    expect_choice(a, &(assign_choice){.scheme = SCHEME_RATIO, .ratio = 0.5}, "0", 174 - 63); /* 174/316 = 0.5506... */
+    expect_choice(a, &(assign_choice){.scheme = SCHEME_RATIO, .ratio = 0.6}, "02", 174 - 63 + 80);
+    expect_choice(a, &(assign_choice){.scheme = SCHEME_RATIO, .ratio = 1}, "021", 316 - 63 - 15);
+    expect_choice(a, &(assign_choice){.scheme = SCHEME_OP}, "", 0); /* lstm is the first, linear the last */
+    assignment_free(a);
+    graph_free(g);
+
+    g = attentive();
+    a = assignment_new(g, 1);
+    expect_groups("attentive", a, 4, (uint64_t[]){336, 108, 92, 24}, 560);
+    expect_choice(a, &(assign_choice){.scheme = SCHEME_RATIO, .ratio = 0.7}, "01", 336 - 150 + 108);
+    /* The attention reads linear1.v and puts out attention1.v, which linear1 and linear2 keep high. */
+    expect_choice(a, &(assign_choice){.scheme = SCHEME_OP}, "", 0);
     assignment_free(a);
     graph_free(g);
 }
@@ -420,11 +465,92 @@ static void test_checkpoint(void)
     bench_free(&high);
 }
 
+/* ---------------------------------------------------------------------------------------------- what is told */
+
+/* The number of a note in the summary that a run would leave. */
+static double noted(const policy *p, const char *key)
+{
+    char directory[] = "assign-note-XXXXXX", path[64], line[256], name[64];
+    settings s;
+    trouble why;
+    double number = -1;
+    settings_default(&s);
+    record *r = mkdtemp(directory) && settings_set(&s, "output", "directory", directory, &why)
+                    ? record_open(&s, 0, &why) : NULL;
+    if (!r)
+        die("no directory for a note");
+    policy_note(p, r);
+    EXPECT(record_summary(r, true, &why), "%s", why.text);
+    record_close(r);
+    settings_free(&s);
+    snprintf(name, sizeof name, "\"%s\":", key);
+    snprintf(path, sizeof path, "%s/summary.json", directory);
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file))
+        if (strstr(line, name))
+            number = strtod(strstr(line, name) + strlen(name), NULL);
+    if (file)
+        fclose(file);
+    static const char *const files[] = {"summary.json", "settings.ini", "log.jsonl"};
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/%s", directory, files[i]);
+        remove(path);
+    }
+    remove(directory);
+    return number;
+}
+
+/* Without a batch 98 w and 98 dw, of 16 bits each when high. The weight of conv1, 18, is promoted in the second of
+ * three epochs, the 15 of the linear layer in the third: 98, 80 and 65 are low at their ends. */
+static void test_notes(void)
+{
+    bench b = bench_new("assign:uniform");
+    b.p->type->after_epoch(b.p, b.r, 0);
+    step(&b, 7, ROLE_W, 0, 20, 0);
+    b.p->type->after_epoch(b.p, b.r, 1);
+    step(&b, 9, ROLE_W, 5, 20, 0);
+    b.p->type->after_epoch(b.p, b.r, 2);
+    EXPECT(fabs(noted(b.p, "low_ratio_first") - 98.0 / 196) < 1e-12, "%g", noted(b.p, "low_ratio_first"));
+    EXPECT(fabs(noted(b.p, "low_ratio_mean") - 81.0 / 196) < 1e-12, "%g", noted(b.p, "low_ratio_mean"));
+    EXPECT(fabs(noted(b.p, "low_ratio_last") - 65.0 / 196) < 1e-12, "%g", noted(b.p, "low_ratio_last"));
+    EXPECT(fabs(noted(b.p, "promoted_share_of_high") - 33 * 8 / (196.0 * 16)) < 1e-12, "%g",
+           noted(b.p, "promoted_share_of_high"));
+    EXPECT(noted(b.p, "promotions") == 2 && noted(b.p, "promoted_after_step.conv1.weight") == 8, "the log");
+    bench_free(&b);
+}
+
+/* FP32 at 80 %. Within one point lie 79.5, of ratio 0.4, and 79, of 0.9; 78.9 does not; op, and what has one seed of
+ * two, are no choice. */
+static void test_choice(void)
+{
+    trial t[] = {{.scheme = SCHEME_FP32, .finished = 2, .best = {0.8, 0.8, 0.8}},
+                 {.scheme = SCHEME_RATIO, .finished = 2, .best = {0.795, 0, 1}, .mean_ratio = {0.4, 0, 0}},
+                 {.scheme = SCHEME_RATIO, .finished = 2, .best = {0.79, 0, 1}, .mean_ratio = {0.9, 0, 0}},
+                 {.scheme = SCHEME_RATIO, .finished = 2, .best = {0.789, 0, 1}, .mean_ratio = {0.95, 0, 0}},
+                 {.scheme = SCHEME_OP, .finished = 2, .best = {0.8, 0, 1}, .mean_ratio = {0.99, 0, 0}},
+                 {.scheme = SCHEME_RATIO, .finished = 1, .best = {0.8, 0, 1}, .mean_ratio = {0.99, 0, 0}}};
+    sweep s = {.seeds = 2, .count = 6, .trials = t};
+    EXPECT(sweep_choose(&s, 1) == &t[2], "within 1 point");
+    EXPECT(sweep_best(&s, &t[1]) == &t[1] && sweep_best(&s, &t[3]) == &t[3], "none is better");
+    t[3].scheme = SCHEME_GROUPS;
+    t[3].best.mean = 0.796;
+    EXPECT(sweep_best(&s, &t[1]) == &t[3] && sweep_best(&s, &t[2]) == &t[3], "a set of groups is better");
+    t[3].promote = t[3].promotable = true;
+    EXPECT(sweep_best(&s, &t[1]) == &t[1], "but not to be compared with promotion");
+    t[3] = (trial){.scheme = SCHEME_RATIO, .finished = 2, .best = {0.789, 0, 1}, .mean_ratio = {0.95, 0, 0}};
+    EXPECT(sweep_choose(&s, 0.5) == &t[1], "within half a point");
+    EXPECT(sweep_choose(&s, 1.1) == &t[3], "within 1.1 points");
+    EXPECT(!sweep_choose(&s, 0.4), "within 0.4 points there is none");
+    t[0].finished = 1;
+    EXPECT(!sweep_choose(&s, 1), "without FP32 nothing can be chosen");
+}
+
 int main(void)
 {
     test_chain();
     test_residual();
     test_concatenation();
+    test_text_models();
     test_ties();
     test_random_order();
     test_bits();
@@ -433,5 +559,7 @@ int main(void)
     test_code();
     test_exceptions();
     test_checkpoint();
+    test_notes();
+    test_choice();
     return failures > 0;
 }

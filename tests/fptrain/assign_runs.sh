@@ -65,7 +65,8 @@ $fptrain run $small --policy "assign:uniform,$narrow,promote=off" --out "$work/o
 awk "BEGIN { exit !($(number on low_ratio_first) > $(number on low_ratio_mean)) }" || complain "the ratio did not fall"
 [ "$(number on promoted_after_step.input.v)" = 1.0 ] || complain "the input was not promoted after the first step"
 # Killed in the second epoch, with promotions in its checkpoint, and resumed: the same promotions, weights, mean ratio.
-steps="--policy assign:uniform,$narrow --set train.batch=4 --set output.log_every=1 --set output.checkpoint_steps=1"
+steps="--policy assign:uniform,$narrow --epochs 4 --set train.batch=4"
+steps="$steps --set output.log_every=1 --set output.checkpoint_steps=1"
 mkdir "$work/whole" "$work/cut"
 (cd "$work/cut" && exec "$fptrain" run $small $steps --out run) &
 pid=$!
@@ -89,16 +90,27 @@ $fptrain run $small --policy "assign:uniform,$narrow" --set "formats.*.v=fp32" -
     complain "run failed"
 grep -q "promoted_after_step.[a-z0-9]*.v" "$work/kept/summary.json" && complain "an exception was promoted"
 
+# A recurrent network and one with attention learn a text of one word, half low: from log 4 to less than a half of that.
+for i in $(seq 300); do printf 'abcdbadc'; done >"$work/text"
+for model in charlstm chargpt; do
+    $fptrain run --model $model --set model.width=0.25 --data "text:$work/text" --set data.steps=16 --batch 8 --quiet \
+        --epochs 4 --optimizer adam --lr 0.003 --policy assign:ratio=0.5 --scaler backoff --out "$work/$model" ||
+        complain "$model failed"
+    awk "BEGIN { exit !($(number $model low_ratio_first) >= 0.3 && $(number $model last_loss) < 0.69) }" ||
+        complain "$model: ratio $(number $model low_ratio_first), loss $(number $model last_loss)"
+done
+
 # ---------------------------------------------------------------------------------------------- fptrain tradeoff
 
 sweep="tradeoff $small --epochs 1 --ratios 0:1:0.5 --seeds 2 --jobs 2 --out $work/sweep"
 sweep=${sweep/--quiet/}
 $fptrain $sweep --plan >"$work/plan" || complain "tradeoff --plan failed"
-# fp32, ratios 0, 0.5, 1 with promotion, uniform, op, op+out.
+# fp32, ratios 0, 0.5, 1 with promotion, uniform, op, op+out. Nothing is promoted, so that ratio 1 stands for uniform.
 grep -q '^7 assignments, 2 seeds: 14 runs, of which 0 are finished$' "$work/plan" || complain "$(cat "$work/plan")"
 [ -e "$work/sweep" ] && complain "a plan runs nothing"
 $fptrain $sweep >"$work/said" || complain "tradeoff failed"
-[ "$(ls "$work"/sweep/*/summary.json | wc -l)" -eq 14 ] || complain "not 14 runs"
+[ "$(ls "$work"/sweep/*/summary.json | wc -l)" -eq 12 ] || complain "not 12 runs"
+[ "$(number sweep/ratio-1-promoted-s2 promotions)" = 0.0 ] || complain "ratio 1 promotes"
 [ "$(grep -c ' 2$' "$work/sweep/table.txt")" -eq 7 ] || complain "$(cat "$work/sweep/table.txt")"
 [ "$(grep -c '</text>' "$work/sweep/tradeoff.svg")" -gt 10 ] || complain "an empty plot"
 grep -q 'scaler.name.: .none' "$work/sweep/fp32-s1/summary.json" || complain "fp32 has no loss scaling"
@@ -107,7 +119,7 @@ grep -q 'scaler.interval.: .5"' "$work/sweep/op-s2/summary.json" || complain "an
 # What is finished stays, what is missing comes again, to the same numbers.
 cp "$work/sweep/table.txt" "$work/before"
 touch -d '1 hour ago' "$work/sweep/op-s1/summary.json"
-rm -r "$work/sweep/uniform-s2"
+rm -r "$work/sweep/op+out-s2"
 $fptrain $sweep >"$work/said" || complain "tradeoff failed again"
 grep -q '14 runs, of which 13 are finished' "$work/said" || complain "$(head -2 "$work/said")"
 [ "$work/sweep/op-s1/summary.json" -ot "$work/before" ] || complain "a finished run was repeated"
@@ -118,11 +130,39 @@ $fptrain $sweep --memory 1 | grep -q '^memory for 1 side by side' || complain "t
 # All 16 sets of groups; of the ratios only fp32 is none of them.
 $fptrain $sweep --schemes fp32,ratio,uniform --promote off --exhaustive --plan >"$work/plan"
 grep -q '^17 assignments' "$work/plan" || complain "$(cat "$work/plan")"
+# Of mlp at an eighth of its width all sets; every ratio is told how far from the best it is.
+$fptrain $sweep --set model.width=0.125 --schemes fp32,ratio --promote off --exhaustive --seeds 1 --out "$work/all" \
+    >"$work/said" || complain "--exhaustive"
+[ "$(ls "$work"/all/*/summary.json | wc -l)" -eq 17 ] || complain "not 17 runs"
+[ "$(sed '1,/distance$/d' "$work/all/table.txt" | grep -c '^ratio-.* no .* [0-9]*\.[0-9]*$')" -eq 3 ] ||
+    complain "distances: $(cat "$work/all/table.txt")"
 # Of two thresholds each has a directory; without promotion there is nothing to tell apart.
 $fptrain $sweep --schemes ratio --thresholds 0.1,0.001 --out "$work/two" --seeds 1 >"$work/said" ||
     complain "thresholds"
-[ "$(ls "$work/two" | grep -c 'ratio-\(0.5\|1\)-promoted-0.\(001\|1\)-s1$')" -eq 4 ] && [ -d "$work/two/ratio-0-s1" ] ||
+[ "$(ls "$work/two" | grep -c 'ratio-\(0.5\|1\)-promoted-0.\(001\|1\)-s1$')" -ge 2 ] && [ -d "$work/two/ratio-0-s1" ] ||
     complain "thresholds: $(ls "$work/two")"
+# Where something is promoted, no run stands for another; where nothing is, the one with the lowest threshold for all.
+# $1: directories there shall be; then options.
+directories() {
+    wanted=$1
+    shift
+    rm -rf "$work/stand"
+    $fptrain $sweep --schemes uniform --seeds 1 --promote both --thresholds 0.1,0.01 --jobs 1 \
+        --out "$work/stand" "$@" >"$work/said" || complain "stand-ins"
+    [ "$(echo $(ls "$work/stand" | grep 's1$'))" = "$wanted" ] || complain "$*: $(ls "$work/stand")"
+    [ "$(grep -c ' 1$' "$work/stand/table.txt")" -eq 3 ] || complain "$*: $(cat "$work/stand/table.txt")"
+}
+directories "uniform-promoted-0.01-s1" --policy "assign:lo-forward=bf16"
+directories "uniform-promoted-0.01-s1 uniform-promoted-0.1-s1 uniform-s1" --policy "assign:$narrow"
+
+# A ratio chosen on the first half of the data, and trained with on the second.
+$fptrain $sweep --schemes ratio --parts 2 --drop 100 --seeds 1 --out "$work/halves" >"$work/said" || complain "--parts"
+[ "$(echo $(ls "$work/halves/part-2" | grep 's1$'))" = "fp32-s1 ratio-1-promoted-s1" ] || complain "$(cat "$work/said")"
+grep -q '^part = 2/2$' "$work/halves/part-2/fp32-s1/settings.ini" || complain "not the second part"
+[ "$(grep -c '^ *[12]  .* 0.60[0-9]*$' "$work/halves/parts.txt")" -eq 2 ] || complain "$(cat "$work/halves/parts.txt")"
+refuses "at least 2" $fptrain $sweep --parts 1
+refuses "no part K/N" $fptrain run $small --set data.part=3/2
+
 refuses "at most 8 groups" $fptrain tradeoff --model resnet20 --exhaustive --out "$work/none" \
     --set data.train_count=10 --set data.test_count=10
 refuses "out DIR is missing" $fptrain tradeoff --model mlp

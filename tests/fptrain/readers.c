@@ -373,6 +373,83 @@ START_TEST(padding_and_limit)
 }
 END_TEST
 
+/* Which sample of `all` this is, by its bytes. */
+static size_t number_of(const dataset *all, const uint8_t *pixels)
+{
+    size_t i = 0;
+    while (i < all->train.count && memcmp(all->train.pixels + i * 784, pixels, 784) != 0)
+        i++;
+    ck_assert_uint_lt(i, all->train.count);
+    return i;
+}
+
+/* Each sample lies in one part; of each class the parts have as many, or one more; the limit takes some of a part. */
+START_TEST(parts_are_disjoint)
+{
+    enum { ALL = 103, PARTS = 5 };
+    const dataset_options options = {.seed = 2, .train_count = ALL, .test_count = 10};
+    dataset plain = generated("digits", &options);
+    int in[ALL] = {0}, of_class[PARTS][10] = {{0}};
+    for (int k = 0; k < PARTS; k++) {
+        dataset_options o = options;
+        char text[8];
+        snprintf(text, sizeof text, "%d/%d", k + 1, PARTS);
+        ck_assert(dataset_part_read(text, &o, &why));
+        dataset d = generated("digits", &o), again = generated("digits", &o);
+        ck_assert_uint_eq(d.train.count, again.train.count);
+        ck_assert_mem_eq(d.train.pixels, again.train.pixels, d.train.count * 784);
+        for (size_t i = 0; i < d.train.count; i++) {
+            const size_t number = number_of(&plain, d.train.pixels + i * 784);
+            ck_assert_int_eq(in[number]++, 0);
+            ck_assert_uint_eq(d.train.labels[i], plain.train.labels[number]);
+            of_class[k][d.train.labels[i]]++;
+        }
+        ck_assert_uint_eq(d.test.count, 10);
+        o.limit = 7;
+        dataset few = generated("digits", &o);
+        ck_assert_uint_eq(few.train.count, 7);
+        ck_assert_uint_eq(few.test.count, 10);
+        for (size_t i = 0; i < 7; i++)
+            number_of(&d, few.train.pixels + i * 784);
+        dataset_free(&few);
+        dataset_free(&again);
+        dataset_free(&d);
+    }
+    for (int i = 0; i < ALL; i++)
+        ck_assert_int_eq(in[i], 1);
+    for (int c = 0; c < 10; c++)
+        for (int k = 0; k < PARTS; k++)
+            ck_assert_int_le(abs(of_class[k][c] - of_class[0][c]), 1);
+    dataset_free(&plain);
+}
+END_TEST
+
+/* 40 characters, of which the last 4 are for testing: thirds of the other 36. */
+START_TEST(parts_of_a_text)
+{
+    static const char text[] = "the quick brown fox jumps over 13 dogs..";
+    char path[] = "text-parts-XXXXXX";
+    const int descriptor = mkstemp(path);
+    ck_assert_int_eq(write(descriptor, text, 40), 40);
+    close(descriptor);
+    for (int k = 0; k < 3; k++) {
+        dataset d;
+        ck_assert_msg(dataset_open(&d, path, &(dataset_options){.part = k + 1, .parts = 3}, &why), "%s", why.text);
+        ck_assert_uint_eq(d.train.count, 12);
+        ck_assert_uint_eq(d.test.count, 4);
+        ck_assert_uint_eq(d.text_length, 16);
+        for (int i = 0; i < 16; i++)
+            ck_assert_int_eq(d.byte_of[d.text[i]], (uint8_t)(i < 12 ? text[12 * k + i] : text[24 + i]));
+        dataset_free(&d);
+    }
+    unlink(path);
+    static const char *const wrong[] = {"0/3",  "4/3",  "1",    "1/",     "/3",  "1/3x",
+                                        " 1/3", "+1/3", "01/3", "1/1001", "-1/3"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        ck_assert_msg(!dataset_part_read(wrong[i], &(dataset_options){0}, &why), "'%s' was taken", wrong[i]);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("readers");
@@ -390,6 +467,8 @@ int main(void)
     tcase_add_test(tests, a_sample_depends_on_its_number_alone);
     tcase_add_test(tests, digits_can_be_told);
     tcase_add_test(tests, padding_and_limit);
+    tcase_add_test(tests, parts_are_disjoint);
+    tcase_add_test(tests, parts_of_a_text);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -21,9 +21,9 @@ block_tests='check_blockspec check_pack blockvectors blockstats packing blocks'
 judged='arith scaled gemm blockvectors blockstats packing blocks'
 checked='check_arith check_gemm check_blockspec check_pack'
 played='verbs tensors operations products'
-trainer='estimate muppet packed scalers'
+trainer='assign estimate muppet packed readers scalers'
 trainer_flags="-Itools $(pkg-config --cflags libpng 2>/dev/null)"
-trainer_libs=${TRAINER_LIBS:-"-linih -llzma -lpng16 $(pkg-config --libs openblas 2>/dev/null) -ljansson -lz"}
+trainer_libs=${TRAINER_LIBS:-"-linih -llzma -lpng16 $(pkg-config --libs openblas check 2>/dev/null) -ljansson -lz"}
 judges='compare formats judge mpfr points slow sweep blocks blockcase'
 
 # The line of a defect that begins with mark $2, without the mark; of "@" its file, of "tests" what follows that.

@@ -120,13 +120,15 @@ int command_data(int argc, char **argv)
     const wish w = read_options(argc, argv);
     if (argc - optind > 1)
         die("data: one data set at a time, '%s' is one too many", argv[optind + 1]);
-    const dataset_options options = {.seed = s.data.seed,
-                                     .train_count = s.data.train_count,
-                                     .test_count = s.data.test_count,
-                                     .limit = s.data.limit, .test_limit = s.data.test_limit,
-                                     .width = s.data.pad,
-                                     .height = s.data.pad};
-    if (!dataset_open(&d, optind < argc ? argv[optind] : s.data.source, &options, &why))
+    dataset_options options = {.seed = s.data.seed,
+                               .train_count = s.data.train_count,
+                               .test_count = s.data.test_count,
+                               .limit = s.data.limit,
+                               .test_limit = s.data.test_limit,
+                               .width = s.data.pad,
+                               .height = s.data.pad};
+    if (!dataset_part_read(s.data.part, &options, &why) ||
+        !dataset_open(&d, optind < argc ? argv[optind] : s.data.source, &options, &why))
         die("data: %s", why.text);
     const split *from = w.test ? &d.test : &d.train;
     if ((w.png || w.show) && d.text)

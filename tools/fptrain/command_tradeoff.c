@@ -1,10 +1,12 @@
 /* command_tradeoff.c - fptrain tradeoff: accuracy against low-precision ratio, over a sweep of assignments. */
 #define _POSIX_C_SOURCE 200809L
+#include <errno.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "commands.h"
 #include "tradeoff.h"
@@ -22,6 +24,9 @@ static const char help[] =
     "      --thresholds LIST     of promotion (default: 0.01)\n"
     "      --orders N            of ratio-random (default: 3)\n"
     "      --exhaustive          every set of low groups, in networks of at most 8 groups\n"
+    "      --parts N             chooses a ratio on part 1 of N of the training data (data.part), and\n"
+    "                            trains with it and in FP32 on each of the others; parts.txt\n"
+    "      --drop POINTS         of accuracy that the chosen ratio may lose to FP32 (default: 1)\n"
     "      --seeds N             runs of each assignment (default: 4)\n"
     "      --jobs N              runs side by side, as far as memory goes (default: 1)\n"
     "      --memory MB           that they may use (default: what is free)\n"
@@ -36,6 +41,8 @@ static const char help[] =
 typedef struct order { /* what the command line says */
     sweep sweep;
     wishes wishes;
+    int parts;   /* 0: all data at once */
+    double drop;
     bool plan;
 } order;
 
@@ -108,15 +115,25 @@ static void read_promote(wishes *w, const char *word)
     die("tradeoff: --promote: '%s' is none of paper, on, off, both", word);
 }
 
+static double read_drop(const char *text)
+{
+    char *end;
+    const double drop = strtod(text, &end);
+    if (end == text || *end || !(drop >= 0 && drop <= 100))
+        die("tradeoff: --drop: '%s' is not from 0 to 100", text);
+    return drop;
+}
+
 static void read_own_options(order *o, int argc, char **argv)
 {
-    enum { RATIOS = 256, SCHEME_LIST, PROMOTE, THRESHOLDS, ORDERS, EXHAUSTIVE, SEEDS, JOBS, MEMORY, PLAN };
+    enum { RATIOS = 256, SCHEME_LIST, PROMOTE, THRESHOLDS, ORDERS, EXHAUSTIVE, PARTS, DROP, SEEDS, JOBS, MEMORY, PLAN };
     static const struct option longs[] = {
         {"ratios", required_argument, NULL, RATIOS},   {"schemes", required_argument, NULL, SCHEME_LIST},
         {"promote", required_argument, NULL, PROMOTE}, {"thresholds", required_argument, NULL, THRESHOLDS},
         {"orders", required_argument, NULL, ORDERS},   {"exhaustive", no_argument, NULL, EXHAUSTIVE},
         {"seeds", required_argument, NULL, SEEDS},     {"jobs", required_argument, NULL, JOBS},
         {"memory", required_argument, NULL, MEMORY},   {"plan", no_argument, NULL, PLAN},
+        {"parts", required_argument, NULL, PARTS},     {"drop", required_argument, NULL, DROP},
         {"help", no_argument, NULL, 'h'},              {NULL, 0, NULL, 0}};
     int option;
     opterr = 0;
@@ -128,6 +145,8 @@ static void read_own_options(order *o, int argc, char **argv)
         case THRESHOLDS: read_thresholds(&o->wishes, optarg); break;
         case ORDERS: o->wishes.orders = whole("orders", optarg, 1000); break;
         case EXHAUSTIVE: o->wishes.exhaustive = true; break;
+        case PARTS: o->parts = whole("parts", optarg, 1000); break;
+        case DROP: o->drop = read_drop(optarg); break;
         case SEEDS: o->sweep.seeds = whole("seeds", optarg, 1000); break;
         case JOBS: o->sweep.jobs = whole("jobs", optarg, 1024); break;
         case MEMORY: o->sweep.memory = 1e6 * whole("memory", optarg, 1 << 30); break;
@@ -146,7 +165,7 @@ static void read_own_options(order *o, int argc, char **argv)
 
 static order read_options(int argc, char **argv)
 {
-    order o = {.sweep = {.seeds = 4, .jobs = 1},
+    order o = {.sweep = {.seeds = 4, .jobs = 1}, .drop = 1,
                .wishes = {.last = 1, .step = 0.1, .thresholds = 1, .threshold = {0.01}, .orders = 3}};
     trouble why;
     read_schemes(&o.wishes, "fp32,uniform,op,op+out,ratio");
@@ -161,6 +180,10 @@ static order read_options(int argc, char **argv)
         die("tradeoff: [formats] says nothing here; formats are settings of --policy assign:...");
     if (!o.sweep.base.output.directory[0])
         die("tradeoff: --out DIR is missing");
+    if (o.parts && (o.parts < 2 || o.sweep.base.data.part[0]))
+        die("tradeoff: --parts takes at least 2, and sets data.part itself");
+    if (!strcmp(policy, "fixed"))
+        memcpy(o.sweep.base.policy.name, "assign:", sizeof "assign:");
     return o;
 }
 
@@ -189,36 +212,103 @@ static void say_plan(const sweep *s, trainer *t)
            s->seeds > 1 ? "s" : "", all, all - missing);
     if (missing) {
         const double run = time_of_run(s, t);
-        printf("about %.3g s for a run, %.3g minutes for the %d that are missing, %d side by side\n", run,
+        printf("about %.3g s for a run, at most %.3g minutes for the %d that are missing, %d side by side\n", run,
                run * ceil((double)missing / s->jobs) / 60, missing, s->jobs);
     }
     fflush(stdout);
 }
 
-int command_tradeoff(int argc, char **argv)
+/* ---------------------------------------------------------------------------------------------- sweeps */
+
+/* Plans a sweep, says so, and unless that is all, runs it. How many runs failed. */
+static int run_sweep(sweep *s, const wishes *w, bool plan)
 {
-    order o = read_options(argc, argv);
-    sweep *s = &o.sweep;
-    char out[SETTINGS_TEXT];
     trouble why;
-    memcpy(out, s->base.output.directory, sizeof out);
-    s->out = out;
-    if (!strcmp(s->base.policy.name, "fixed"))
-        memcpy(s->base.policy.name, "assign:", sizeof "assign:");
     trainer *t = trainer_new(&s->base, &why);
     if (!t)
         die("tradeoff: %s", why.text);
-    sweep_plan(s, &o.wishes, t);
+    sweep_plan(s, w, t);
     say_plan(s, t);
     trainer_free(t);
-    const int failed = o.plan ? 0 : sweep_run(s);
-    if (!o.plan) {
-        sweep_collect(s);
-        sweep_table(s);
-        sweep_plot(s);
+    if (plan)
+        return 0;
+    const int failed = sweep_run(s);
+    sweep_collect(s);
+    sweep_table(s);
+    sweep_plot(s);
+    return failed;
+}
+
+/* The sweep over part k (from 1), in a directory of its own below that of the whole. */
+static sweep part_sweep(const order *o, int k)
+{
+    sweep s = o->sweep;
+    char part[32], directory[SETTINGS_TEXT + 32];
+    trouble why;
+    snprintf(part, sizeof part, "%d/%d", k, o->parts);
+    snprintf(directory, sizeof directory, "%s/part-%d", o->sweep.base.output.directory, k);
+    if (!settings_set(&s.base, "data", "part", part, &why) ||
+        !settings_set(&s.base, "output", "directory", directory, &why))
+        die("tradeoff: %s", why.text);
+    return s;
+}
+
+/* FP32 and what was chosen. */
+static wishes only(const wishes *all, const trial *chosen)
+{
+    wishes w = *all;
+    memset(w.schemes, 0, sizeof w.schemes);
+    w.schemes[SCHEME_FP32] = w.schemes[SCHEME_RATIO] = true;
+    w.exhaustive = false;
+    w.first = w.last = chosen->asked;
+    w.promote = chosen->promote ? PROMOTE_ALL : PROMOTE_NONE;
+    w.thresholds = 1;
+    w.threshold[0] = chosen->threshold;
+    return w;
+}
+
+static int run_parts(const order *o)
+{
+    sweep *parts = need((size_t)o->parts, sizeof *parts);
+    wishes first = o->wishes;
+    const trial *chosen = NULL;
+    int failed = 0, done = 0;
+    first.schemes[SCHEME_FP32] = first.schemes[SCHEME_RATIO] = true;
+    if (!o->plan && mkdir(o->sweep.base.output.directory, 0777) != 0 && errno != EEXIST)
+        die("tradeoff: %s: %s", o->sweep.base.output.directory, strerror(errno));
+    for (int k = 0; k < o->parts && !failed && (k == 0 || chosen); k++, done++) {
+        const wishes later = chosen ? only(&o->wishes, chosen) : first;
+        parts[k] = part_sweep(o, k + 1);
+        parts[k].out = parts[k].base.output.directory;
+        printf("%spart %d of %d\n", k ? "\n" : "", k + 1, o->parts);
+        failed = run_sweep(&parts[k], &later, o->plan);
+        if (k == 0)
+            chosen = sweep_choose(&parts[0], o->drop);
     }
+    if (chosen && !failed)
+        sweep_parts_table(o->sweep.base.output.directory, parts, o->parts, chosen, o->drop);
+    else if (o->plan)
+        printf("then FP32 and the chosen ratio on each of the other %d parts: %d runs\n", o->parts - 1,
+               2 * o->sweep.seeds * (o->parts - 1));
+    else if (!failed)
+        fprintf(stderr, "fptrain: tradeoff: no ratio is within %g points of FP32 on part 1\n", o->drop);
+    for (int k = 0; k < done; k++)
+        sweep_free(&parts[k]);
+    free(parts);
+    return failed || (!chosen && !o->plan);
+}
+
+int command_tradeoff(int argc, char **argv)
+{
+    order o = read_options(argc, argv);
+    if (o.parts)
+        return run_parts(&o);
+    char out[SETTINGS_TEXT];
+    memcpy(out, o.sweep.base.output.directory, sizeof out);
+    o.sweep.out = out;
+    const int failed = run_sweep(&o.sweep, &o.wishes, o.plan);
     if (failed)
         fprintf(stderr, "fptrain: tradeoff: %d runs failed\n", failed);
-    sweep_free(s);
+    sweep_free(&o.sweep);
     return failed > 0;
 }

@@ -61,26 +61,82 @@ static bool open_named(dataset *d, const char *where, const dataset_options *opt
     return open_unnamed(d, where, why);
 }
 
-/* Keeps the first `limit` samples of a seeded shuffle, in its order; 0: all. The parts have streams of their own. */
+bool dataset_part_read(const char *text, dataset_options *options, trouble *why)
+{
+    char again[32] = "";
+    int part = 0, parts = 0;
+    if (!*text)
+        return true;
+    if (sscanf(text, "%4d/%4d", &part, &parts) == 2)
+        snprintf(again, sizeof again, "%d/%d", part, parts);
+    if (strcmp(text, again) != 0 || part < 1 || part > parts || parts > 1000)
+        return fail(why, "'%s' is no part K/N with 1 <= K <= N <= 1000", text);
+    options->part = part;
+    options->parts = parts;
+    return true;
+}
+
+/* The first `count` of a seeded shuffle of 0 .. n - 1; for free(). */
+static size_t *shuffled(uint64_t seed, uint64_t stream, size_t n, size_t count)
+{
+    size_t *order = need(n, sizeof *order);
+    for (size_t i = 0; i < n; i++)
+        order[i] = i;
+    for (size_t i = 0; i < count; i++) {
+        const size_t j = i + random_u64(seed, FOR_DATA, stream, i) % (n - i), taken = order[j];
+        order[j] = order[i];
+        order[i] = taken;
+    }
+    return order;
+}
+
+/* The samples of a split become these. */
+static void keep(const dataset *d, split *s, const size_t *which, size_t count)
+{
+    const size_t size = (size_t)d->c * (size_t)d->h * (size_t)d->w;
+    uint8_t *pixels = need(count, size), *labels = need(count, 1);
+    for (size_t i = 0; i < count; i++) {
+        memcpy(pixels + i * size, s->pixels + which[i] * size, size);
+        labels[i] = s->labels[which[i]];
+    }
+    free(s->pixels);
+    free(s->labels);
+    *s = (split){count, pixels, labels};
+}
+
+/* Keeps the first `limit` samples of a seeded shuffle, in its order; 0: all. Each split has a stream of its own. */
 static void cut(const dataset *d, split *s, uint64_t seed, uint64_t stream, size_t limit)
 {
     if (limit == 0 || limit >= s->count)
         return;
-    const size_t size = (size_t)d->c * (size_t)d->h * (size_t)d->w, n = s->count;
-    size_t *order = need(n, sizeof *order);
-    uint8_t *pixels = need(limit, size), *labels = need(limit, 1);
-    for (size_t i = 0; i < n; i++)
-        order[i] = i;
-    for (size_t i = 0; i < limit; i++) {
-        const size_t j = i + random_u64(seed, FOR_DATA, stream, i) % (n - i), taken = order[j];
-        order[j] = order[i];
-        memcpy(pixels + i * size, s->pixels + taken * size, size);
-        labels[i] = s->labels[taken];
-    }
+    size_t *order = shuffled(seed, stream, s->count, limit);
+    keep(d, s, order, limit);
     free(order);
-    free(s->pixels);
-    free(s->labels);
-    *s = (split){limit, pixels, labels};
+}
+
+/* The samples of a class go to one part after another, in a shuffled order. */
+static void take_part(dataset *d, const dataset_options *o)
+{
+    const size_t n = d->train.count;
+    size_t *order = shuffled(o->seed, 0x70617274, n, n), met[256] = {0}, count = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t label = d->train.labels[order[i]];
+        if ((met[label]++ + label) % (size_t)o->parts == (size_t)o->part - 1)
+            order[count++] = order[i];
+    }
+    keep(d, &d->train, order, count);
+    free(order);
+}
+
+/* Characters of the training part from `first` on, with the test part after them. */
+static void take_stretch(dataset *d, const dataset_options *o)
+{
+    const size_t n = d->train.count, parts = (size_t)o->parts;
+    const size_t first = n * ((size_t)o->part - 1) / parts, count = n * (size_t)o->part / parts - first;
+    memmove(d->text, d->text + first, count);
+    memmove(d->text + count, d->text + n, d->test.count);
+    d->train.count = count;
+    d->text_length = count + d->test.count;
 }
 
 /* Puts every image in the middle of a larger black one. */
@@ -134,6 +190,8 @@ bool dataset_open(dataset *d, const char *where, const dataset_options *options,
 {
     memset(d, 0, sizeof *d);
     bool good = open_named(d, where, options, why);
+    if (good && options->parts)
+        (d->text ? take_stretch : take_part)(d, options);
     if (good && d->text && options->limit > 0 && options->limit < d->train.count)
         d->train.count = options->limit;
     if (good && d->text && options->test_limit > 0 && options->test_limit < d->test.count)

@@ -23,13 +23,18 @@ typedef struct dataset {
 
 /* where: "digits" or "shapes" (generated: seed, train_count, test_count; 0 = defaults), "mnist:DIR" (four IDX files,
  * plain or .gz), "cifar10:DIR" or "cifar100:DIR" (binary batches, plain, .gz or .xz, any record count), "text:FILE", or
- * a bare DIR whose content decides. limit: at most so many training samples (0: all; the first of a seeded shuffle;
- * of a text: its first characters); test_limit: the same of test samples (of a text: its last characters). */
+ * a bare DIR whose content decides. part: of `parts` disjoint parts of the training samples the one with this number
+ * (from 1; parts 0: all samples). They are drawn from the seed, with as many samples of each class as the others, or
+ * one more; of a text they are stretches of it. limit: at most so many training samples of these, test_limit: so many
+ * test samples (0: all; the first of a seeded shuffle; of a text: the first characters, the last ones for testing). */
 typedef struct dataset_options {
     uint64_t seed;
     size_t train_count, test_count, limit, test_limit;
+    int part, parts;
     int width, height; /* text: unused; images: 0, or what to pad to (e.g. 32 for MNIST in CIFAR models) */
 } dataset_options;
+/* "K/N" with 1 <= K <= N <= 1000, or "" for all. */
+bool dataset_part_read(const char *text, dataset_options *options, trouble *why);
 bool dataset_open(dataset *d, const char *where, const dataset_options *options, trouble *why);
 void dataset_free(dataset *d);
 /* The name of a class, or its number, or (text) its byte: in `text` of at least 16 bytes. */

@@ -48,6 +48,7 @@ trainer_files = \
 	tools/fptrain/report_group.c \
 	tools/fptrain/report_heat.c \
 	tools/fptrain/report_load.c \
+	tools/fptrain/report_overflow.c \
 	tools/fptrain/report_page.c \
 	tools/fptrain/report_plots.c \
 	tools/fptrain/report_tables.c \
@@ -104,6 +105,7 @@ trainer_assign = \
 	tools/fptrain/network.h \
 	tools/fptrain/tradeoff.c \
 	tools/fptrain/tradeoff.h \
+	tools/fptrain/tradeoff_parts.c \
 	tools/fptrain/tradeoff_report.c \
 	tools/fptrain/tradeoff_runs.c
 
@@ -139,6 +141,7 @@ dist_experiments_DATA = \
 	share/fptrain/experiments/assign-cifar-full.ini \
 	share/fptrain/experiments/assign-lenet-small.ini \
 	share/fptrain/experiments/assign-resnet20-small.ini \
+	share/fptrain/experiments/assign-text-small.ini \
 	share/fptrain/experiments/bf16.ini \
 	share/fptrain/experiments/fp16.ini \
 	share/fptrain/experiments/fp8.ini \

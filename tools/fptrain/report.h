@@ -22,7 +22,7 @@ enum { LOWEST = -160, BINS = 320 };
 typedef struct track {
     char *name, *role;
     uint64_t elements, overflow, underflow, nan;
-    series underflow_share; /* over the steps */
+    series underflow_share, outside_share; /* over the steps; outside: (clipped + infinite) / elements */
     series alpha, deviation, quantile; /* of gradients, over the steps */
     uint64_t *exponents;    /* BINS counts; NULL: the log has none */
     uint64_t zeros, with_exponents; /* of the elements that were looked at for exponents */
@@ -41,6 +41,7 @@ typedef struct run {
     series switched;           /* after this policy epoch, from so many bits */
     series move;               /* mean |w after - w before| / delta over the steps */
     series vanished, widest;   /* of the mean of a group: share of the chosen tensors, their largest deviation */
+    series outside;            /* of a curve of report_overflow.c */
     uint64_t updates[UPDATE_BINS], updated; /* as in update_counts, of all lines; elements */
     track *tracks;
     size_t track_count;
@@ -109,6 +110,10 @@ void chart_write(FILE *out, const chart *c, const run *runs, int count, size_t p
 /* Of one run: p and threshold with the switches; how large updates were. Nothing where the log has none. */
 void switches_write(FILE *out, const run *r);
 void updates_write(FILE *out, const run *r);
+/* Of one run: the values and parameters of which most lay out of range. With out NULL nothing is written; false: none
+ * did. */
+void overflows_write(FILE *out, const run *r);
+bool overflows_write_alone(FILE *out, const run *r); /* a file of its own */
 
 /* A file of its own: the charts below one another, with the legend. */
 void charts_write_alone(FILE *out, int charts, const chart *c, const size_t *place_of_series, const run *runs,

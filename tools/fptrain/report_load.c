@@ -114,6 +114,9 @@ static void add_tensor(run *r, const json_t *tensor, double step)
     t->nan += whole(tensor, "nan");
     if (elements > 0)
         series_add(&t->underflow_share, step, (double)underflow / (double)elements);
+    if (elements > 0)
+        series_add(&t->outside_share, step,
+                   (double)(whole(tensor, "clipped") + whole(tensor, "infinite")) / (double)elements);
     add_number(&t->alpha, step, tensor, "alpha");
     add_number(&t->deviation, step, tensor, "deviation");
     add_number(&t->quantile, step, tensor, "quantile");
@@ -249,6 +252,7 @@ void run_free(run *r)
         free(r->tracks[i].role);
         free(r->tracks[i].exponents);
         series_free(&r->tracks[i].underflow_share);
+        series_free(&r->tracks[i].outside_share);
         series_free(&r->tracks[i].alpha);
         series_free(&r->tracks[i].deviation);
         series_free(&r->tracks[i].quantile);

@@ -240,6 +240,7 @@ void page_write(FILE *out, const run *runs, int count)
         fprintf(out, "</h2>\n<div class=\"charts\">\n");
         switches_write(out, &runs[k]);
         updates_write(out, &runs[k]);
+        overflows_write(out, &runs[k]);
         put_heats(out, &runs[k]);
         fprintf(out, "</div>\n");
     }

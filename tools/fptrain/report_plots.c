@@ -74,6 +74,20 @@ static bool write_heat(const char *directory, const groups *g, int k, heat_kind 
     return open && outfile_commit(&out, why);
 }
 
+/* What diverges in one run is no matter of means: of the first of a group. */
+static bool write_overflows(const char *directory, const groups *g, int k, trouble *why)
+{
+    outfile out;
+    if (!overflows_write_alone(NULL, g->group[k].member[0]))
+        return true;
+    char *path = path_of(directory, "overflow", g, k);
+    const bool open = outfile_open(&out, path, why);
+    free(path);
+    if (open)
+        overflows_write_alone(out.file, g->group[k].member[0]);
+    return open && outfile_commit(&out, why);
+}
+
 bool plots_write(const char *directory, const groups *g, const report_choice *choice, trouble *why)
 {
     static const struct {
@@ -107,5 +121,7 @@ bool plots_write(const char *directory, const groups *g, const report_choice *ch
     for (int k = 0; good && k < g->count; k++)
         for (int kind = 0; good && kind < HEATS; kind++)
             good = write_heat(directory, g, k, (heat_kind)kind, choice->tensors, why);
+    for (int k = 0; good && k < g->count; k++)
+        good = write_overflows(directory, g, k, why);
     return good;
 }

@@ -26,6 +26,7 @@ typedef struct settings {
     struct {
         char source[SETTINGS_TEXT];
         uint64_t seed, train_count, test_count, limit, test_limit;
+        char part[32];
         int pad, crop, steps;
         bool flip;
     } data;

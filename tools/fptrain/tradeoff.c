@@ -92,6 +92,7 @@ static void add(making *m, const char *what, const char *name, bool promote, dou
     if (!assign_read(&a, t.policy + 7, &why) || !assign_complete(&a, &why))
         die("tradeoff: %s", why.text);
     t.scheme = a.choice.scheme;
+    t.asked = a.choice.ratio;
     t.assignment = assignment_new(m->t->g, m->s->base.train.batch);
     if (!assignment_choose(t.assignment, &a.choice, &why))
         die("tradeoff: %s", why.text);

@@ -29,8 +29,23 @@ static void put_line(FILE *out, const sweep *s, const trial *t)
     fprintf(out, " %6.4f %3d\n", t->bits / s->bits_fp32, t->finished);
 }
 
+/* How far the order of demotion is from the best sets of groups, where all of these were tried. */
+static void put_distances(FILE *out, const sweep *s)
+{
+    fprintf(out, "\n%-24s %-4s %6s %6s  %-24s %6s %8s\n", "assignment", "prom", "mean r", "best",
+            "best set with that ratio", "best", "distance");
+    for (int i = 0; i < s->count; i++) {
+        const trial *t = &s->trials[i], *best = sweep_best(s, t);
+        if (t->scheme == SCHEME_RATIO && t->finished == s->seeds)
+            fprintf(out, "%-24.24s %-4s %6.4f %6.2f  %-24.24s %6.2f %8.2f\n", t->label, t->promote ? "yes" : "no",
+                    t->mean_ratio.mean, 100 * t->best.mean, best->label, 100 * best->best.mean,
+                    100 * (best->best.mean - t->best.mean));
+    }
+}
+
 static void put_table(FILE *out, const sweep *s)
 {
+    bool groups = false;
     fprintf(out, "%s, width %g, %s, %d epochs, batch %d; accuracy in %%: mean over the seeds (lowest, highest)\n\n",
             s->base.model.name, s->base.model.width, s->base.data.source, s->base.train.epochs, s->base.train.batch);
     fprintf(out, "%-24s %-4s %6s %6s  %-22s  %-22s %5s %6s %6s %3s\n", "assignment", "prom", "ratio", "mean r", "best",
@@ -38,8 +53,12 @@ static void put_table(FILE *out, const sweep *s)
     for (int i = 0; i < s->count; i++)
         put_line(out, s, &s->trials[i]);
     fprintf(out, "\nratio: low-precision ratio at first; mean r: over the ends of the epochs; moved: tensors promoted\n"
-                 "in a run; size: what they add, in %% of the aggregate of all high; bits: aggregate at first over that\n"
-                 "of FP32; n: seeds\n");
+                 "in a run; size: what they add, in %% of the aggregate of all high; bits: aggregate at first over\n"
+                 "that of FP32; n: seeds\n");
+    for (int i = 0; i < s->count; i++)
+        groups = groups || s->trials[i].scheme == SCHEME_GROUPS;
+    if (groups)
+        put_distances(out, s);
 }
 
 static char *path_in(const sweep *s, const char *name)

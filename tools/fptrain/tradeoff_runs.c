@@ -40,7 +40,7 @@ static bool same_file(const char *path, const char *text)
 }
 
 /* The summary of a run that is finished, NULL where there is none. One of other settings is not ours to replace. */
-static json_t *summary_of(const sweep *s, const trial *t, int seed)
+static json_t *own_summary(const sweep *s, const trial *t, int seed)
 {
     char *directory = sweep_directory(s, t, seed), *path = joined(directory, "/summary.json");
     json_t *summary = json_load_file(path, 0, NULL);
@@ -58,6 +58,34 @@ static json_t *summary_of(const sweep *s, const trial *t, int seed)
     }
     free(path);
     free(directory);
+    return summary;
+}
+
+static double number(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+/* If nothing was promoted in a run of `other`, one of `t` has the same bits. */
+static bool could_stand_for(const trial *other, const trial *t)
+{
+    return other != t && other->promote && t->promotable && (!t->promote || other->threshold <= t->threshold) &&
+           (other->scheme == SCHEME_FP32) == (t->scheme == SCHEME_FP32) &&
+           assignment_equal(other->assignment, t->assignment);
+}
+
+/* Its own, or that of a run that has the same bits. */
+static json_t *summary_of(const sweep *s, const trial *t, int seed)
+{
+    json_t *summary = own_summary(s, t, seed);
+    for (int i = 0; i < s->count && !summary; i++) {
+        if (could_stand_for(&s->trials[i], t))
+            summary = own_summary(s, &s->trials[i], seed);
+        if (summary && number(json_object_get(summary, "notes"), "promotions") > 0) {
+            json_decref(summary);
+            summary = NULL;
+        }
+    }
     return summary;
 }
 
@@ -131,29 +159,50 @@ static double free_memory(void)
     return kilobytes > 0 ? 1024 * kilobytes : INFINITY;
 }
 
+/* Those that may stand for others come first: with promotion, the lowest threshold before higher ones. */
+static bool comes_before(const trial *a, const trial *b)
+{
+    return a->promote != b->promote ? a->promote : a->promote && a->threshold < b->threshold;
+}
+
+/* Numbers of the trials in the order in which they run; for free(). */
+static int *run_order(const sweep *s)
+{
+    int *order = need((size_t)s->count, sizeof *order);
+    for (int i = 0; i < s->count; i++) {
+        int at = i;
+        for (; at > 0 && comes_before(&s->trials[i], &s->trials[order[at - 1]]); at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+    return order;
+}
+
 int sweep_run(const sweep *s)
 {
     const double memory = s->memory > 0 ? s->memory : 0.9 * free_memory();
     const double fit = fmax(1, floor(memory / s->run_bytes));
     const int jobs = fit < s->jobs ? (int)fit : s->jobs;
-    int failed = 0, running = 0;
+    int failed = 0, running = 0, *order = run_order(s);
     if (jobs < s->jobs)
         printf("memory for %d side by side: a run needs about %.0f MB\n", jobs, s->run_bytes / 1e6);
     if (mkdir(s->out, 0777) != 0 && errno != EEXIST)
         die("tradeoff: %s: %s", s->out, strerror(errno));
     for (int seed = 0; seed < s->seeds; seed++)
         for (int i = 0; i < s->count; i++) {
-            json_t *summary = summary_of(s, &s->trials[i], seed);
+            const trial *t = &s->trials[order[i]];
+            if (running == jobs)
+                failed += finish_one(&running);
+            json_t *summary = summary_of(s, t, seed);
             json_decref(summary);
             if (summary)
                 continue;
-            if (running == jobs)
-                failed += finish_one(&running);
-            start(s, &s->trials[i], seed);
+            start(s, t, seed);
             running++;
         }
     while (running)
         failed += finish_one(&running);
+    free(order);
     return failed;
 }
 
@@ -164,11 +213,6 @@ static void spread_add(spread *s, int before, double x)
     s->low = before ? fmin(s->low, x) : x;
     s->high = before ? fmax(s->high, x) : x;
     s->mean = (s->mean * before + x) / (before + 1);
-}
-
-static double number(const json_t *object, const char *key)
-{
-    return json_number_value(json_object_get(object, key));
 }
 
 void sweep_collect(sweep *s)
