@@ -61,10 +61,15 @@ static bool open_named(dataset *d, const char *where, const dataset_options *opt
     return open_unnamed(d, where, why);
 }
 
-/* Keeps the first `limit` samples of a seeded shuffle, in its order. */
-static void cut(dataset *d, uint64_t seed, size_t limit)
+/* Keeps the first `limit` samples (0: all) of a seeded shuffle, in its order; of a text the first. */
+static void cut(const dataset *d, split *s, uint64_t seed, size_t limit)
 {
-    split *s = &d->train;
+    if (!limit || limit >= s->count)
+        return;
+    if (d->text) {
+        s->count = limit;
+        return;
+    }
     const size_t size = (size_t)d->c * (size_t)d->h * (size_t)d->w, n = s->count;
     size_t *order = need(n, sizeof *order);
     uint8_t *pixels = need(limit, size), *labels = need(limit, 1);
@@ -133,15 +138,13 @@ bool dataset_open(dataset *d, const char *where, const dataset_options *options,
 {
     memset(d, 0, sizeof *d);
     bool good = open_named(d, where, options, why);
-    if (good && d->text && options->limit > 0 && options->limit < d->train.count)
-        d->train.count = options->limit;
-    if (good && !d->text) {
-        good = pad_both(d, options, why);
-        if (good && options->limit > 0 && options->limit < d->train.count)
-            cut(d, options->seed, options->limit);
-        if (good)
-            measure(d);
+    good = good && (d->text || pad_both(d, options, why));
+    if (good) {
+        cut(d, &d->train, options->seed, options->limit);
+        cut(d, &d->test, options->seed, options->test_limit);
     }
+    if (good && !d->text)
+        measure(d);
     if (!good)
         dataset_free(d);
     return good;

@@ -23,11 +23,11 @@ typedef struct dataset {
 
 /* where: "digits" or "shapes" (generated: seed, train_count, test_count; 0 = defaults), "mnist:DIR" (four IDX files,
  * plain or .gz), "cifar10:DIR" or "cifar100:DIR" (binary batches, plain, .gz or .xz, any record count), "text:FILE", or
- * a bare DIR whose content decides. limit: at most so many training samples (0: all; the first of a seeded shuffle;
- * of a text: its first characters). */
+ * a bare DIR whose content decides. limit, test_limit: at most so many training and test samples (0: all; the first of
+ * a seeded shuffle; of a text: its first characters). */
 typedef struct dataset_options {
     uint64_t seed;
-    size_t train_count, test_count, limit;
+    size_t train_count, test_count, limit, test_limit;
     int width, height; /* text: unused; images: 0, or what to pad to (e.g. 32 for MNIST in CIFAR models) */
 } dataset_options;
 bool dataset_open(dataset *d, const char *where, const dataset_options *options, trouble *why);

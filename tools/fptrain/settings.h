@@ -25,7 +25,7 @@ typedef struct settings {
     } model;
     struct {
         char source[SETTINGS_TEXT];
-        uint64_t seed, train_count, test_count, limit;
+        uint64_t seed, train_count, test_count, limit, test_limit;
         int pad, crop, steps;
         bool flip;
     } data;
