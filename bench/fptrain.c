@@ -17,6 +17,7 @@
 
 #include "backend.h"
 #include "graph.h"
+#include "train.h"
 
 static int lenet(graph *g)
 {
@@ -129,8 +130,71 @@ static void measure(const struct model *m, const char *backend_name, int threads
     backend_free(b);
 }
 
+/* ------------------------------------------------------------------------------------------------ rounding */
+
+static trainer *make_trainer(settings *s, const char *model, bool rounded, int threads)
+{
+    static const char *const formats[][2] = {{"v", "e4m3fn:saturate"}, {"w", "e4m3fn:saturate"}, {"dv", "e5m2"},
+                                             {"dw", "e5m2"}};
+    const char *const common[][3] = {{"model", "name", model}, {"data", "source", "shapes"},
+                                     {"data", "train_count", "512"}, {"data", "test_count", "1"},
+                                     {"train", "batch", "128"}};
+    trouble why;
+    settings_default(s);
+    for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+        if (!settings_set(s, common[i][0], common[i][1], common[i][2], &why))
+            die("%s", why.text);
+    for (size_t i = 0; rounded && i < sizeof formats / sizeof *formats; i++)
+        if (!settings_set(s, "formats", formats[i][0], formats[i][1], &why))
+            die("%s", why.text);
+    s->train.threads = threads;
+    s->scaler.scale = 1024;
+    if (!settings_set(s, "scaler", "name", "fixed", &why))
+        die("%s", why.text);
+    trainer *t = trainer_new(s, &why);
+    if (!t)
+        die("%s", why.text);
+    return t;
+}
+
+static double step_seconds(trainer *t)
+{
+    step_result result;
+    const double before = seconds_now();
+    while (!trainer_step(t, 0, false, &result))
+        trainer_end_epoch(t);
+    return seconds_now() - before;
+}
+
+/* Whole training steps in FP32 and in FP8 by turns, so that both see the same machine; medians over eight seconds. */
+static void measure_rounding(const char *model, int threads)
+{
+    enum { MOST = 1024 };
+    static double taken[2][MOST];
+    settings s[2];
+    trainer *t[2];
+    int steps = 0;
+    for (int rounded = 0; rounded < 2; rounded++)
+        t[rounded] = make_trainer(&s[rounded], model, rounded, threads);
+    for (double start = seconds_now(); steps < MOST && (steps < 8 || seconds_now() - start < 8); steps++)
+        for (int rounded = 0; rounded < 2; rounded++)
+            taken[rounded][steps] = step_seconds(t[rounded]);
+    for (int rounded = 0; rounded < 2; rounded++) {
+        qsort(taken[rounded], (size_t)steps, sizeof *taken[rounded], by_value);
+        trainer_free(t[rounded]);
+        settings_free(&s[rounded]);
+    }
+    const double plain = taken[0][steps / 2], fp8 = taken[1][steps / 2];
+    printf("%-12s %d thread%s  FP32 %7.0f  FP8 %7.0f images/s  time %+.1f %%\n", model, threads, threads > 1 ? "s" : " ",
+           128 / plain, 128 / fp8, 100 * (fp8 / plain - 1));
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "rounding") == 0) {
+        measure_rounding(argc > 2 ? argv[2] : "resnet20", argc > 3 ? atoi(argv[3]) : 1);
+        return 0;
+    }
     static const char *const backends[] = {"onednn", "blas"};
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
         if (argc == 4 && strcmp(argv[1], models[i].name) == 0)

@@ -135,8 +135,8 @@ for leftover in .*.??????; do
     [ ! -e "$leftover" ] || failed "left behind: $leftover"
 done
 fails_report 'none/settings.ini: No such file' none -o no.html
-fails_report 'directories of runs and -o FILE expected' one
-fails_report 'directories of runs and -o FILE expected' -o no.html
+fails_report 'directories of runs and -o FILE, --tables FILE or --plots DIR expected' one
+fails_report 'directories of runs and -o FILE, --tables FILE or --plots DIR expected' -o no.html
 fails_report 'no/page.html: No such file' one -o no/page.html
 mkdir bad
 cp one/settings.ini bad
@@ -145,6 +145,95 @@ fails_report 'bad/log.jsonl:2: no JSON object with a step' bad -o no.html
 printf '[train]\nlr = 0.1\nspeed = 4\n' >bad/settings.ini
 fails_report 'bad/settings.ini:3: section [train] has no key' bad -o no.html
 holds ! -e no.html
+
+# Tables and plots: two seeds of one setting are a row, another scaler is a row of its own. seed_log UNDERFLOW ALPHA...
+seed_log() {
+    cat <<END
+{"step":10,"epoch":0,"loss":2,"scale":1,"skipped":false,"skipped_so_far":$5,"seconds":1,"tensors":[{"name":"conv1.dv","role":"dv","count":100,"nan":0,"overflow":1,"underflow":$1,"alpha":$2,"deviation":$3,"quantile":0.5},{"name":"conv1.dweight","role":"dw","count":50,"overflow":0,"underflow":50,"alpha":1}]}
+{"step":20,"epoch":0,"loss":1,"scale":1,"skipped":false,"skipped_so_far":$5,"seconds":2,"tensors":[{"name":"conv1.dv","role":"dv","count":100,"nan":0,"overflow":0,"underflow":0,"alpha":$2,"deviation":0.25,"quantile":0.5},{"name":"conv1.dweight","role":"dw","count":50,"overflow":0,"underflow":0,"alpha":1}]}
+{"step":20,"epoch":0,"test_loss":1,"test_accuracy":$4,"test_accuracy_fp32":0.5,"seconds":3}
+END
+}
+for seed in 1 2 3; do
+    mkdir -p runs/adaptive-s$seed
+    printf '[train]\nseed = %s\n[scaler]\nname = adaptive\n[formats]\ndv = e5m2\n' $seed \
+        >runs/adaptive-s$seed/settings.ini
+done
+seed_log 10 4 0.5 0.75 0 >runs/adaptive-s1/log.jsonl
+seed_log 30 16 2 0.5 3 >runs/adaptive-s2/log.jsonl
+seed_log 20 8 1 0.625 0 >runs/adaptive-s3/log.jsonl
+printf '{"finished":true,"notes":{"statistics_seconds":1.5}}' >runs/adaptive-s1/summary.json
+printf '{"finished":true,"notes":{"statistics_seconds":2.5}}' >runs/adaptive-s2/summary.json
+mkdir runs/fp32
+printf '[output]\nlog_every = 7\n' >runs/fp32/settings.ini
+# 1 % of |dv| lies below 2^-20 and below 2^-23: over u = 2^-24 of FP16 scales of 2^-4 and 2^-1, over 2^-16 2^4 and 2^7.
+cat >runs/fp32/log.jsonl <<END
+{"step":10,"epoch":0,"loss":2,"scale":1,"skipped_so_far":0,"tensors":[{"name":"conv1.dv","role":"dv","count":0,"underflow":0,"alpha":1,"deviation":0.125,"quantile":9.5367431640625e-07}]}
+{"step":20,"epoch":0,"loss":1,"scale":1,"skipped_so_far":0,"tensors":[{"name":"conv1.dv","role":"dv","count":0,"underflow":0,"alpha":1,"deviation":0.125,"quantile":1.1920928955078125e-07}]}
+{"step":20,"epoch":0,"test_loss":1,"test_accuracy":0.875,"test_accuracy_fp32":0.875}
+END
+"$FPTRAIN" report runs/adaptive-s1 runs/fp32 runs/adaptive-s2 runs/adaptive-s3/ --tables t.md --plots plots \
+    --oracle 'fp16,fp(5,2,0)' --notes statistics_seconds >out 2>err || failed "tables: $(cat err)"
+cat >expected.md <<'END'
+| runs | scaler.name | formats | seeds | accuracy, % | of the FP32 weights, % | best, % | underflow of `*.dv`, % | overflow, % | skipped | statistics\_seconds |
+|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
+| adaptive | adaptive | dv e5m2 | 3 | 62.50 (50.00 to 75.00) | 50.00 | 62.50 (50.00 to 75.00) | 10 (5 to 15) | 0.5 | 1 (0 to 3) | 2 (1.5 to 2.5) |
+| fp32 | none | fp32 | 1 | 87.50 | 87.50 | 87.50 | - | - | 0 | - |
+
+Mean over the seeds (lowest to highest). Underflow and overflow: shares of the elements that were rounded in the steps of the log.
+
+Underflow by tensor, % of its elements: mean over the seeds (lowest to highest).
+
+| tensor | adaptive |
+|---|---:|
+| conv1.dv | 10 (5 to 15) |
+
+Scale of gradients, log2: mean over steps and seeds (lowest to highest). An oracle lifts the 1 % quantile of the gradient to the smallest value of the format.
+
+| tensor | fp32, oracle fp16 | fp32, oracle fp(5,2,0) | adaptive | fp32 |
+|---|---:|---:|---:|---:|
+| conv1.dv | -2.5 (-4.0 to -1.0) | 5.5 (4.0 to 7.0) | 3.0 (2.0 to 4.0) | 0.0 |
+
+Largest standard deviation of scaled gradients: mean over the seeds (lowest to highest).
+
+| tensor | adaptive | fp32 |
+|---|---:|---:|
+| conv1.dv | 1.17 (0.5 to 2) | 0.125 |
+END
+same expected.md t.md
+for name in loss accuracy accuracy-fp32 scale underflow deviation underflow-adaptive; do
+    holds -s plots/$name.svg
+done
+holds "$(ls plots | wc -l)" -eq 7 # FP32 lost nothing, and one tensor with one scale all the time is no map
+if python3 -c 'import xml.dom' 2>/dev/null; then
+    python3 - plots <<'END' || failed 'a plot is not as it should be'
+import glob, re, sys, xml.dom.minidom
+def curves(name):
+    page = xml.dom.minidom.parse(sys.argv[1] + "/" + name + ".svg")
+    paths = [p for p in page.getElementsByTagName("path") if p.getAttribute("class").startswith("curve")]
+    return [re.findall(r"[ML]([0-9.]+) ([0-9.]+)", p.getAttribute("d")) for p in paths]
+for path in glob.glob(sys.argv[1] + "/*.svg"):
+    assert "nan" not in xml.dom.minidom.parse(path).toxml().lower()
+accuracy = curves("accuracy") # means of two groups, then the lines of the legend
+assert len(accuracy) == 4 and len(accuracy[0]) == 1 and float(accuracy[0][0][1]) > float(accuracy[1][0][1])
+deviation = curves("deviation") # 3.5/3, 2^-2 in the mean of three; 2^-3 twice
+heights = [float(y) for x, y in deviation[0]] + [float(y) for x, y in deviation[1]]
+assert abs((heights[2] - heights[1]) * 2.22239 - (heights[1] - heights[0])) < 0.3, heights
+assert len(curves("underflow")[0]) == 1 # 20 % at the first step; nothing has no logarithm
+END
+fi
+"$FPTRAIN" report runs/fp32 runs/adaptive-s1 --tables t.md --tensors 'conv1.dw*' || failed 'tensors'
+grep -qF '| conv1.dweight | 50 |' t.md || failed 'tensors that fit'
+! grep -qF 'conv1.dv |' t.md || failed 'tensors that do not fit'
+"$FPTRAIN" report one "$odd" --tables t.md || failed 'tables of odd names'
+grep -qF '| a\<b\>&"c |' t.md || failed 'names are no mark-up'
+grep -qF '| model.name |' t.md || failed 'a key that differs has a column'
+fails_report "format 'fp99'" one --tables t.md --oracle fp99
+fails_report "format 'mxfp4' has scales of its own" one --tables t.md --oracle mxfp4
+fails_report '--oracle and --notes are for --tables' one -o page.html --notes x
+fails_report '--tensors is for --tables and --plots' one -o page.html --tensors '*.v'
+fails_report 'no/plots: No such file' one --plots no/plots
+fails_report 'no/t.md: No such file' one --tables no/t.md
 
 # What the program says of itself
 "$FPTRAIN" --version | grep -qx 'fptrain [0-9.]*' || failed '--version'

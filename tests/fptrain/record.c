@@ -35,8 +35,11 @@ static void say_step(record *r, uint64_t step)
                                    .scale = 1024, .accuracy = 0.5, .skipped = step == 2, .skipped_so_far = step >= 2,
                                    .seconds = 2.5});
     record_tensor(r, "conv1.dv", ROLE_DV, &stats);
+    record_gradient(r, 64, &(dispersion){100, 0.75, 0x1p-20});
     stats.want = 0;
     record_tensor(r, "conv1.weight", ROLE_W, &stats);
+    record_tensor(r, "conv1.dweight", ROLE_DW, &stats);
+    record_gradient(r, 2, &(dispersion){0, 0, 0});
     ck_assert(record_end(r, &why));
 }
 
@@ -92,11 +95,12 @@ START_TEST(lines)
     ck_assert(json_is_true(json_object_get(line[1], "skipped")) && json_is_false(json_object_get(line[0], "skipped")));
     ck_assert_str_eq(json_string_value(json_object_get(line[2], "loss")), "nan");
     const json_t *tensors = json_object_get(line[0], "tensors"), *t = json_array_get(tensors, 0);
-    ck_assert_uint_eq(json_array_size(tensors), 2);
+    ck_assert_uint_eq(json_array_size(tensors), 3);
     ck_assert_str_eq(json_string_value(json_object_get(t, "name")), "conv1.dv");
     ck_assert_str_eq(json_string_value(json_object_get(t, "role")), "dv");
     ck_assert(real(t, "count") == 100 && real(t, "underflow") == 6 && real(t, "overflow") == 2);
     ck_assert_str_eq(json_string_value(json_object_get(t, "max_abs")), "inf");
+    ck_assert(real(t, "alpha") == 64 && real(t, "deviation") == 0.75 && real(t, "quantile") == 0x1p-20);
     const json_t *histogram = json_object_get(t, "histogram"), *counts = json_object_get(histogram, "counts");
     ck_assert(real(histogram, "first") == -18);
     ck_assert_uint_eq(json_array_size(counts), 3);
@@ -107,6 +111,9 @@ START_TEST(lines)
     ck_assert_str_eq(json_string_value(json_object_get(t, "role")), "w");
     ck_assert_ptr_null(json_object_get(t, "histogram"));
     ck_assert_ptr_null(json_object_get(t, "sqnr_db"));
+    ck_assert_ptr_null(json_object_get(t, "alpha"));
+    t = json_array_get(tensors, 2);
+    ck_assert(real(t, "alpha") == 2 && !json_object_get(t, "deviation") && !json_object_get(t, "quantile"));
     ck_assert(real(line[3], "test_accuracy") == 0.75 && real(line[3], "test_accuracy_fp32") == 0.76);
     for (int i = 0; i < 4; i++)
         json_decref(line[i]);
@@ -180,8 +187,8 @@ START_TEST(resumed)
     ck_assert_ptr_nonnull(summary);
     ck_assert(real(summary, "best_accuracy") == 0.9 && real(summary, "last_accuracy") == 0.8);
     ck_assert(real(summary, "best_epoch") == 1 && real(summary, "steps") == 3 && real(summary, "skipped") == 1);
-    ck_assert(real(summary, "underflow") == 2 * (6 + 7 + 8) && real(summary, "overflow") == 12);
-    ck_assert(real(summary, "elements") == 600);
+    ck_assert(real(summary, "underflow") == 3 * (6 + 7 + 8) && real(summary, "overflow") == 18);
+    ck_assert(real(summary, "elements") == 900);
     ck_assert(json_is_true(json_object_get(summary, "finished")));
     ck_assert(real(json_object_get(summary, "notes"), "ratio") == 0.25);
     const json_t *all = json_object_get(summary, "settings");

@@ -181,8 +181,10 @@ static void intervals(void)
     const double beta[] = {64, 64, 64, 256, 256, 64, 64};
     const char events[] = "....v..";
     for (int i = 0; i < 7; i++) {
+        const double before = scaler_seconds(b.s);
         EXPECT(ask(&b, SECOND_LINEAR, 2, delta[i], 1, w) == beta[i], "step %d: %g", i, scaler_beta(b.s, SECOND_LINEAR));
         EXPECT(l->wants_largest(l, 3) == (i == 0 || i == 3 || i >= 5) || i > 0, "step %d", i);
+        EXPECT((scaler_seconds(b.s) > before) == (i == 0 || i == 3 || i >= 5), "step %d: time of statistics", i);
         if (i == 0) {
             EXPECT(l->join(l, 3, 2, (double[]){8, 2}, (double[]){1, 1}) == 8, "join");
         }
@@ -259,8 +261,57 @@ static void refused(const scaler_settings *settings, const char *word)
     stop(&b);
 }
 
+/* ------------------------------------------------------------------------------------------------ what an oracle asks */
+
+static void expect_dispersion(const char *what, dispersion is, size_t count, double square, double quantile)
+{
+    EXPECT(is.count == count && is.deviation == sqrt(square) && is.quantile == quantile, "%s: %g, %g", what,
+           is.deviation, is.quantile);
+}
+
+/* 1 % of up to 100 elements is the smallest, of 101 to 200 the second, of 201 the third. */
+static void dispersions(void)
+{
+    float x[201];
+    for (int i = 0; i < 201; i++) /* the smallest last; their order and sign are of no matter */
+        x[i] = (i % 2 ? -1 : 1) * (float)(201 - i) * 0x1p-140f;
+    expect_dispersion("two", dispersion_of(2, (float[]){3, -1}), 2, 4, 1);
+    expect_dispersion("zeros", dispersion_of(2, (float[]){0, -0.0f}), 2, 0, 0);
+    expect_dispersion("not finite", dispersion_of(6, (float[]){0, NAN, 4, INFINITY, -4, 0}), 6, 8, 4);
+    expect_dispersion("none", dispersion_of(0, x), 0, 0, 0);
+    EXPECT(dispersion_of(100, x + 101).quantile == 0x1p-140, "100 elements");
+    EXPECT(dispersion_of(101, x + 100).quantile == 2 * 0x1p-140, "101 elements");
+    EXPECT(dispersion_of(200, x + 1).quantile == 2 * 0x1p-140, "200 elements");
+    EXPECT(dispersion_of(201, x).quantile == 3 * 0x1p-140, "201 elements");
+    x[7] = 0; /* is none of those that count: 200 are left */
+    EXPECT(dispersion_of(201, x).quantile == 2 * 0x1p-140, "200 elements and a zero");
+}
+
+/* Gradients are looked at before they are rounded, those of no format too; values are not. */
+static void looked_at(void)
+{
+    bench b = start(&(scaler_settings){.name = "none"}, "e5m2");
+    EXPECT(scaler_seconds(b.s) == 0, "no statistics");
+    float x[2] = {0x1p-20f, 3}, w[2] = {1, 3}, v[2] = {1, 3};
+    b.r->want = ROUNDER_DISPERSION;
+    rounder_begin(b.r, 1);
+    b.r->calls.round(&b.r->calls, ROLE_DV, 1, 2, x);
+    b.r->calls.round(&b.r->calls, ROLE_DW, 0, 2, w);
+    b.r->calls.round(&b.r->calls, ROLE_V, 1, 2, v);
+    EXPECT(x[0] == 0 && b.r->dispersion[ROLE_DV][1].quantile == 0x1p-20, "before rounding");
+    expect_dispersion("no format", b.r->dispersion[ROLE_DW][0], 2, 1, 1);
+    EXPECT(!b.r->dispersion[ROLE_V][1].count && !b.r->dispersion[ROLE_DV][2].count, "of others nothing");
+    b.r->want = 0;
+    rounder_begin(b.r, 2);
+    b.r->calls.round(&b.r->calls, ROLE_DV, 1, 2, x);
+    EXPECT(!b.r->dispersion[ROLE_DV][1].count, "not wanted");
+    stop(&b);
+}
+
 int main(void)
 {
+    dispersions();
+    looked_at();
     plain();
     backoff();
     logmax();

@@ -123,8 +123,7 @@ int command_data(int argc, char **argv)
     const dataset_options options = {.seed = s.data.seed,
                                      .train_count = s.data.train_count,
                                      .test_count = s.data.test_count,
-                                     .limit = s.data.limit,
-                                     .test_limit = s.data.test_limit,
+                                     .limit = s.data.limit, .test_limit = s.data.test_limit,
                                      .width = s.data.pad,
                                      .height = s.data.pad};
     if (!dataset_open(&d, optind < argc ? argv[optind] : s.data.source, &options, &why))

@@ -61,22 +61,18 @@ static bool open_named(dataset *d, const char *where, const dataset_options *opt
     return open_unnamed(d, where, why);
 }
 
-/* Keeps the first `limit` samples (0: all) of a seeded shuffle, in its order; of a text the first. */
-static void cut(const dataset *d, split *s, uint64_t seed, size_t limit)
+/* Keeps the first `limit` samples of a seeded shuffle, in its order; 0: all. The parts have streams of their own. */
+static void cut(const dataset *d, split *s, uint64_t seed, uint64_t stream, size_t limit)
 {
-    if (!limit || limit >= s->count)
+    if (limit == 0 || limit >= s->count)
         return;
-    if (d->text) {
-        s->count = limit;
-        return;
-    }
     const size_t size = (size_t)d->c * (size_t)d->h * (size_t)d->w, n = s->count;
     size_t *order = need(n, sizeof *order);
     uint8_t *pixels = need(limit, size), *labels = need(limit, 1);
     for (size_t i = 0; i < n; i++)
         order[i] = i;
     for (size_t i = 0; i < limit; i++) {
-        const size_t j = i + random_u64(seed, FOR_DATA, 0x6c696d6974, i) % (n - i), taken = order[j];
+        const size_t j = i + random_u64(seed, FOR_DATA, stream, i) % (n - i), taken = order[j];
         order[j] = order[i];
         memcpy(pixels + i * size, s->pixels + taken * size, size);
         labels[i] = s->labels[taken];
@@ -138,13 +134,18 @@ bool dataset_open(dataset *d, const char *where, const dataset_options *options,
 {
     memset(d, 0, sizeof *d);
     bool good = open_named(d, where, options, why);
-    good = good && (d->text || pad_both(d, options, why));
-    if (good) {
-        cut(d, &d->train, options->seed, options->limit);
-        cut(d, &d->test, options->seed, options->test_limit);
+    if (good && d->text && options->limit > 0 && options->limit < d->train.count)
+        d->train.count = options->limit;
+    if (good && d->text && options->test_limit > 0 && options->test_limit < d->test.count)
+        d->test.count = options->test_limit;
+    if (good && !d->text) {
+        good = pad_both(d, options, why);
+        if (good) {
+            cut(d, &d->train, options->seed, 0x6c696d6974, options->limit);
+            cut(d, &d->test, options->seed, 0x74657374, options->test_limit);
+            measure(d);
+        }
     }
-    if (good && !d->text)
-        measure(d);
     if (!good)
         dataset_free(d);
     return good;

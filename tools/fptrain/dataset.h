@@ -23,8 +23,8 @@ typedef struct dataset {
 
 /* where: "digits" or "shapes" (generated: seed, train_count, test_count; 0 = defaults), "mnist:DIR" (four IDX files,
  * plain or .gz), "cifar10:DIR" or "cifar100:DIR" (binary batches, plain, .gz or .xz, any record count), "text:FILE", or
- * a bare DIR whose content decides. limit, test_limit: at most so many training and test samples (0: all; the first of
- * a seeded shuffle; of a text: its first characters). */
+ * a bare DIR whose content decides. limit: at most so many training samples (0: all; the first of a seeded shuffle;
+ * of a text: its first characters); test_limit: the same of test samples (of a text: its last characters). */
 typedef struct dataset_options {
     uint64_t seed;
     size_t train_count, test_count, limit, test_limit;

@@ -22,6 +22,7 @@ typedef struct session {
     double started;
     uint64_t first;   /* step at which this session began, for the time that is left */
     uint64_t images;  /* of this session */
+    double training;  /* seconds of its steps alone */
     int64_t told;     /* policy epochs that are in the log */
 } session;
 
@@ -102,17 +103,21 @@ static void show_epoch(const session *s, const evaluation *e)
 
 /* ------------------------------------------------------------------------------------------------ the log */
 
-/* Tensors whose rounding counted something in this step. */
+/* Tensors whose rounding counted something in this step, or whose dispersion was looked at. */
 static void record_counters(session *s)
 {
     const rounder *r = s->t->r;
     for (int which = 0; which < ROLES; which++)
         for (int i = 0; i < rounder_count(r, (role)which); i++) {
             char name[96];
-            if (!r->seen[which][i].count)
+            if (!r->seen[which][i].count && !r->dispersion[which][i].count)
                 continue;
             tensor_name(s->t->g, (role)which, i, sizeof name, name);
             record_tensor(s->record, name, (role)which, &r->seen[which][i]);
+            if (which == ROLE_DV)
+                record_gradient(s->record, graph_value(s->t->g, i)->alpha, &r->dispersion[which][i]);
+            if (which == ROLE_DW)
+                record_gradient(s->record, graph_param(s->t->g, i)->alpha, &r->dispersion[which][i]);
         }
 }
 
@@ -182,6 +187,9 @@ static void note(session *s)
     if (is_packed(s))
         record_note(s->record, "bits_a_parameter_in_fp32", fp32_bits(s->settings->optimizer.name));
     record_note(s->record, "images_per_second", rate(s));
+    record_note(s->record, "training_seconds", s->training);
+    if (scaler_layers(s->t->scaler))
+        record_note(s->record, "statistics_seconds", scaler_seconds(s->t->scaler));
     policy_note(s->t->policy, s->record);
     muppet_note(s->t->policy, s->record);
     if (s->t->backend->outside)
@@ -220,10 +228,14 @@ static void run_steps(session *s)
     const uint64_t every = (uint64_t)s->settings->output.log_every;
     for (;;) {
         const bool logged = s->record && (s->t->at.step + 1) % every == 0;
-        const unsigned want = logged && s->settings->output.histograms ? FPEMU_HISTOGRAM : 0;
+        const unsigned want = !logged ? 0
+                                      : (s->settings->output.histograms ? FPEMU_HISTOGRAM : 0) |
+                                            (s->settings->output.dispersion ? ROUNDER_DISPERSION : 0);
+        const double before = seconds_now();
         step_result step;
         if (!trainer_step(s->t, want, logged && s->settings->output.counters, &step))
             return;
+        s->training += seconds_now() - before;
         s->images += (uint64_t)step.samples;
         if (logged)
             record_one(s, &step);

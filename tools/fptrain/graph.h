@@ -156,14 +156,15 @@ struct rounds {
 /* Layer-wise scaling; NULL: none. beta is asked before the backward pass of a convolution or linear layer that passes a
  * gradient on, with the gradient that arrives (n elements, multiplied by alpha) and its rounded weights; a power of
  * two, by which the gradient is multiplied before the layer makes of it what it passes on (not its dw). All other
- * operators leave alpha as it is. join is asked where `count` contributions with multipliers alpha[i] meet, in the order of the
- * backward pass: it returns the one alpha to which all are brought before they are added. largest[i] is
+ * operators leave alpha as it is. join is asked where `count` contributions with multipliers alpha[i] meet, in the
+ * order of the backward pass: it returns the one alpha to which all are brought before they are added. largest[i] is
  * max |contribution i|. */
 typedef struct layer_scaling layer_scaling;
 struct layer_scaling {
     double (*beta)(layer_scaling *s, int op, size_t n, const float *delta, size_t weights, const float *w);
     double (*join)(layer_scaling *s, int value, int count, const double *alpha, const double *largest);
     bool (*wants_largest)(layer_scaling *s, int value); /* false: join is called with largest NULL (interval) */
+    double seconds; /* that statistics took: the passes add what they need for `largest` */
 };
 
 typedef struct forward_result {

@@ -45,8 +45,12 @@ trainer_files = \
 	tools/fptrain/record.h \
 	tools/fptrain/report.h \
 	tools/fptrain/report_chart.c \
+	tools/fptrain/report_group.c \
+	tools/fptrain/report_heat.c \
 	tools/fptrain/report_load.c \
 	tools/fptrain/report_page.c \
+	tools/fptrain/report_plots.c \
+	tools/fptrain/report_tables.c \
 	tools/fptrain/settings.c \
 	tools/fptrain/settings.h \
 	tools/fptrain/settings_file.c \
@@ -55,6 +59,8 @@ trainer_files = \
 	tools/fptrain/source.h \
 	tools/fptrain/text.c
 trainer_methods = \
+	tools/fptrain/dispersion.c \
+	tools/fptrain/dispersion.h \
 	tools/fptrain/experiment.c \
 	tools/fptrain/experiment.h \
 	tools/fptrain/keeper.h \
@@ -142,6 +148,7 @@ dist_experiments_DATA = \
 	share/fptrain/experiments/lpmm-cifar-full.ini \
 	share/fptrain/experiments/lpmm-lenet-small.ini \
 	share/fptrain/experiments/mnist-lenet.ini \
+	share/fptrain/experiments/scalers-cifar-full.ini \
 	share/fptrain/experiments/scalers-resnet20-small.ini \
 	share/fptrain/experiments/muppet-cifar-full.ini \
 	share/fptrain/experiments/muppet-lenet-small.ini

@@ -261,6 +261,17 @@ void record_tensor(record *r, const char *name, role which, const fpemu_stats *s
         die("out of memory");
 }
 
+void record_gradient(record *r, double alpha, const dispersion *s)
+{
+    json_t *tensors = json_object_get(r->line, "tensors");
+    json_t *t = json_array_get(tensors, json_array_size(tensors) - 1);
+    set(t, "alpha", real(alpha));
+    if (s->count == 0)
+        return;
+    set(t, "deviation", real(s->deviation));
+    set(t, "quantile", real(s->quantile));
+}
+
 void record_updates(record *r, const update_counts *u)
 {
     json_t *updates = object(), *counts = json_array();

@@ -1,13 +1,15 @@
 /* record.h - what a run leaves behind in its directory: settings.ini, log.jsonl (a JSON object a line), summary.json.
  *
  * A line of the log is a step (`loss` and what else record_step has), the end of an epoch (`test_loss`) or of a policy
- * epoch (`policy_epoch`); with counters a step has `tensors`, and each of these name, role and what its rounding
- * counted, and of packed weights `updates`. Numbers that JSON has not are the strings "inf", "-inf" and "nan". Lines
- * are written whole, the other files appear complete or not at all.
+ * epoch (`policy_epoch`); with counters a step has `tensors`, and each of these name, role, what its rounding
+ * counted and, of gradients, what they are multiplied by (`alpha`) and how they are spread; and of packed weights
+ * `updates`. Numbers that JSON has not are the strings "inf", "-inf" and "nan". Lines are written whole, the other
+ * files appear complete or not at all.
  */
 #ifndef FPTRAIN_RECORD_H
 #define FPTRAIN_RECORD_H
 
+#include "dispersion.h"
 #include "optimizer.h"
 #include "settings.h"
 
@@ -29,6 +31,8 @@ typedef struct record_step {
 void record_begin(record *r, const record_step *step);
 /* Counters, and with histograms the exponents, of one tensor in this step or since the last line. */
 void record_tensor(record *r, const char *name, role which, const fpemu_stats *stats);
+/* Of the tensor of the last record_tensor, a gradient: what it is multiplied by; its dispersion unless count is 0. */
+void record_gradient(record *r, double alpha, const dispersion *s);
 /* How large the updates of this step were, beside the steps of packed weights. */
 void record_updates(record *r, const update_counts *counts);
 bool record_end(record *r, trouble *why);

@@ -1,4 +1,4 @@
-/* report_chart.c - curves and heat maps as SVG inside of the page; colours are classes of its style sheet. */
+/* report_chart.c - curves as SVG inside of the page; colours are classes of its style sheet. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,15 +6,9 @@
 #include "report.h"
 
 enum { WIDTH = 640, HEIGHT = 300, LEFT = 64, RIGHT = 628, TOP = 30, BOTTOM = 262, MOST_POINTS = 400, COLOURS = 8 };
-enum { CELLS = 460, NAMES = 172, ROW = 13 }; /* heat maps: width of the cells and of the names, height of a row */
-
-typedef struct axis {
-    double low, high, step;
-    int from, to; /* on the paper */
-} axis;
 
 /* Ticks at 1, 2 or 5 times a power of ten, about six of them. Ends too close to tell their ticks apart are moved. */
-static axis make_axis(double low, double high, int from, int to)
+axis axis_make(double low, double high, int from, int to)
 {
     const double largest = fmax(fabs(low), fabs(high));
     if (!(high - low > 1e-9 * largest)) {
@@ -26,7 +20,7 @@ static axis make_axis(double low, double high, int from, int to)
     return (axis){low, high, power * (factor <= 1 ? 1 : factor <= 2 ? 2 : factor <= 5 ? 5 : 10), from, to};
 }
 
-static double place(const axis *a, double x)
+double axis_place(const axis *a, double x)
 {
     return a->from + (x - a->low) / (a->high - a->low) * (a->to - a->from);
 }
@@ -66,8 +60,8 @@ static bool find_extent(const chart *c, const run *runs, int count, size_t which
     extent e = nothing;
     for (int k = 0; k < count; k++)
         widen(&e, c, series_of(&runs[k], which));
-    *x = make_axis(e.x0, e.x1, LEFT, RIGHT);
-    *y = make_axis(e.y0, e.y1, BOTTOM, TOP);
+    *x = axis_make(e.x0, e.x1, LEFT, RIGHT);
+    *y = axis_make(e.y0, e.y1, BOTTOM, TOP);
     return e.x0 <= e.x1;
 }
 
@@ -75,7 +69,7 @@ static void put_axes(FILE *out, const chart *c, const axis *x, const axis *y)
 {
     fprintf(out, "<g class=\"axis\">\n");
     for (double t = ceil(y->low / y->step) * y->step; t <= y->high + 1e-9 * y->step; t += y->step) {
-        const double at = place(y, t);
+        const double at = axis_place(y, t);
         fprintf(out, "<path d=\"M%d %.1fH%d\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">", LEFT, at, RIGHT,
                 LEFT - 6, at + 4);
         if (c->logarithmic)
@@ -85,7 +79,7 @@ static void put_axes(FILE *out, const chart *c, const axis *x, const axis *y)
     }
     for (double t = ceil(x->low / x->step) * x->step; t <= x->high + 1e-9 * x->step; t += x->step)
         fprintf(out, "<path d=\"M%.1f %dv5\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%g</text>\n",
-                place(x, t), BOTTOM, place(x, t), BOTTOM + 18, fabs(t) < 1e-9 * x->step ? 0 : t);
+                axis_place(x, t), BOTTOM, axis_place(x, t), BOTTOM + 18, fabs(t) < 1e-9 * x->step ? 0 : t);
     fprintf(out, "<path d=\"M%d %dV%dH%d\"/><text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text></g>\n", LEFT, TOP,
             BOTTOM, RIGHT, (LEFT + RIGHT) / 2, BOTTOM + 34, c->x_title);
 }
@@ -105,7 +99,7 @@ static void put_curve(FILE *out, const chart *c, const series *s, const axis *x,
         }
         const double n = (double)(end - i);
         if (isfinite(sum_y))
-            fprintf(out, "%c%.1f %.1f", down ? 'L' : 'M', place(x, sum_x / n), place(y, sum_y / n));
+            fprintf(out, "%c%.1f %.1f", down ? 'L' : 'M', axis_place(x, sum_x / n), axis_place(y, sum_y / n));
         if (isfinite(sum_y) && !down)
             fprintf(out, "h0.1"); /* so that a single point shows */
         down = isfinite(sum_y);
@@ -149,15 +143,15 @@ void switches_write(FILE *out, const run *r)
     widen(&e, &c, &r->threshold);
     if (!(e.x0 <= e.x1))
         return;
-    const axis x = make_axis(0, fmax(1, r->bits.x[r->bits.count - 1]), LEFT, RIGHT);
-    const axis y = make_axis(fmin(e.y0, 0), e.y1, BOTTOM, TOP);
+    const axis x = axis_make(0, fmax(1, r->bits.x[r->bits.count - 1]), LEFT, RIGHT);
+    const axis y = axis_make(fmin(e.y0, 0), e.y1, BOTTOM, TOP);
     begin_figure(out, &c, &x, &y);
     put_curve(out, &c, &r->p, &x, &y, 0);
     put_curve(out, &c, &r->threshold, &x, &y, 1);
     for (size_t i = 0; i < r->switched.count; i++) {
         char text[48];
         snprintf(text, sizeof text, "%g bits until %g", r->switched.y[i], r->switched.x[i]);
-        put_mark(out, place(&x, r->switched.x[i]), (int)(i % 4), true, text);
+        put_mark(out, axis_place(&x, r->switched.x[i]), (int)(i % 4), true, text);
     }
     fprintf(out, "</svg></figure>\n");
 }
@@ -185,13 +179,13 @@ void updates_write(FILE *out, const run *r)
         first++;
     while (!r->updates[last])
         last--;
-    const axis x = make_axis(fmin(first + UPDATE_FIRST - 1, -4), fmax(last + UPDATE_FIRST, 1), LEFT, RIGHT);
-    const axis y = make_axis(0, 120 * (double)most / (double)r->updated, BOTTOM, TOP); /* room for the shares */
+    const axis x = axis_make(fmin(first + UPDATE_FIRST - 1, -4), fmax(last + UPDATE_FIRST, 1), LEFT, RIGHT);
+    const axis y = axis_make(0, 120 * (double)most / (double)r->updated, BOTTOM, TOP); /* room for the shares */
     begin_figure(out, &c, &x, &y);
     fprintf(out, "<g class=\"cells\">");
     for (int i = first; i <= last; i++) {
-        const double left = place(&x, i + UPDATE_FIRST - 1), right = place(&x, i + UPDATE_FIRST);
-        const double top = place(&y, 100 * (double)r->updates[i] / (double)r->updated);
+        const double left = axis_place(&x, i + UPDATE_FIRST - 1), right = axis_place(&x, i + UPDATE_FIRST);
+        const double top = axis_place(&y, 100 * (double)r->updates[i] / (double)r->updated);
         fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>", left, top, right - left - 1,
                 BOTTOM - top);
     }
@@ -200,19 +194,25 @@ void updates_write(FILE *out, const run *r)
         const int exponent = i ? -1 : -3;
         char text[64];
         snprintf(text, sizeof text, "%.3g %% under 1/%d", 100 * share_under(r, exponent), 1 << -exponent);
-        put_mark(out, place(&x, exponent), i, true, text);
+        put_mark(out, axis_place(&x, exponent), i, true, text);
     }
     fprintf(out, "</svg></figure>\n");
 }
 
 static const char alone_style[] =
     "<style>text{font:11px sans-serif;fill:#222}.title{font-size:13px;font-weight:600}"
-    ".axis path{stroke:#bbb;fill:none;stroke-width:.7}"
+    ".axis path{stroke:#bbb;fill:none;stroke-width:.7}.cells rect{fill:#1f6fb5}.cells text{font-size:10px}"
     ".curve{fill:none;stroke-width:1.8;stroke-linecap:round;stroke-linejoin:round}"
     ".c0{stroke:#1f6fb5}.c1{stroke:#c8324b;stroke-dasharray:7 3}.c2{stroke:#2b8a57;stroke-dasharray:2 4}"
     ".c3{stroke:#8450a0;stroke-dasharray:9 3 2 3}.c4{stroke:#b07a10;stroke-dasharray:4 4}"
     ".c5{stroke:#128a8a;stroke-dasharray:12 4}.c6{stroke:#666;stroke-dasharray:2 2}"
     ".c7{stroke:#8a5a2e;stroke-dasharray:9 3 2 3 2 3}</style>\n";
+
+void svg_begin_alone(FILE *out, int width, int height)
+{
+    fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">\n%s"
+                 "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", width, height, width, height, alone_style);
+}
 
 static void put_legend(FILE *out, const run *runs, int count, int top)
 {
@@ -229,8 +229,7 @@ static void put_legend(FILE *out, const run *runs, int count, int top)
 void charts_write_alone(FILE *out, int charts, const chart *c, const size_t *which, const run *runs, int count)
 {
     const int bottom = charts * HEIGHT + 18 * ((count + 3) / 4) + 12;
-    fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">\n%s"
-                 "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", WIDTH, bottom, WIDTH, bottom, alone_style);
+    svg_begin_alone(out, WIDTH, bottom);
     for (int i = 0; i < charts; i++) {
         axis x, y;
         if (!find_extent(&c[i], runs, count, which[i], &x, &y))
@@ -244,51 +243,4 @@ void charts_write_alone(FILE *out, int charts, const chart *c, const size_t *whi
     }
     put_legend(out, runs, count, charts * HEIGHT + 12);
     fprintf(out, "</svg>\n");
-}
-
-/* ------------------------------------------------------------------------------------------------ heat maps */
-
-static double darkness(const heat *h, const double *row, int column)
-{
-    double largest = 0;
-    if (!h->linear)
-        return row[column] <= 1e-6 ? 0 : 1 + log10(row[column]) / 6;
-    for (int i = 0; i < h->columns; i++)
-        largest = row[i] > largest ? row[i] : largest;
-    return largest > 0 ? row[column] / largest : 0;
-}
-
-static void put_row(FILE *out, const heat *h, int row)
-{
-    const double *share = h->share + (size_t)row * (size_t)h->columns, width = (double)CELLS / h->columns;
-    const int top = TOP + row * ROW;
-    fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", NAMES - 6, top + ROW - 3);
-    put_text(out, h->row_name[row]);
-    fprintf(out, "</text>");
-    for (int i = 0; i < h->columns; i++) {
-        const double dark = isnan(share[i]) ? 0 : darkness(h, share, i);
-        if (dark > 0.004)
-            fprintf(out, "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" opacity=\"%.2f\"/>",
-                    NAMES + i * width, top, width + 0.3, ROW - 1, dark);
-    }
-    fprintf(out, "\n");
-}
-
-void heat_write(FILE *out, const heat *h)
-{
-    const int bottom = TOP + h->rows * ROW;
-    const axis x = make_axis(h->x_first, h->x_last, NAMES, NAMES + CELLS);
-    fprintf(out, "<figure><svg class=\"heat\" viewBox=\"0 0 %d %d\" role=\"img\"><title>", WIDTH, bottom + 38);
-    put_text(out, h->title);
-    fprintf(out, "</title><text class=\"title\" x=\"4\" y=\"18\">");
-    put_text(out, h->title);
-    fprintf(out, "</text>\n<g class=\"cells\">");
-    for (int i = 0; i < h->rows; i++)
-        put_row(out, h, i);
-    fprintf(out, "</g><g class=\"axis\"><path d=\"M%d %dV%dH%d\"/>\n", NAMES, TOP, bottom, NAMES + CELLS);
-    for (double t = ceil(x.low / x.step) * x.step; t <= x.high + 1e-9 * x.step; t += x.step)
-        fprintf(out, "<path d=\"M%.1f %dv5\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%g</text>\n",
-                place(&x, t), bottom, place(&x, t), bottom + 18, fabs(t) < 1e-9 * x.step ? 0 : t);
-    fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text></g></svg></figure>\n", NAMES + CELLS / 2,
-            bottom + 33, h->x_title);
 }

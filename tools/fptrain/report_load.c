@@ -50,11 +50,19 @@ static uint64_t whole(const json_t *line, const char *key)
     return n > 0 ? (uint64_t)n : 0;
 }
 
-static track *find_track(run *r, const char *name, const char *role)
+const track *run_track(const run *r, const char *name, const char *role)
 {
     for (size_t i = 0; i < r->track_count; i++)
         if (strcmp(r->tracks[i].name, name) == 0 && strcmp(r->tracks[i].role, role) == 0)
             return &r->tracks[i];
+    return NULL;
+}
+
+static track *find_track(run *r, const char *name, const char *role)
+{
+    const track *known = run_track(r, name, role);
+    if (known)
+        return &r->tracks[known - r->tracks];
     if ((r->track_count & (r->track_count - 1)) == 0) { /* doubles at every power of two */
         track *larger = realloc(r->tracks, (2 * r->track_count + 1) * sizeof *larger);
         if (!larger)
@@ -80,6 +88,12 @@ static void add_histogram(track *t, const json_t *histogram)
     }
 }
 
+static void add_number(series *s, double step, const json_t *tensor, const char *key)
+{
+    if (json_object_get(tensor, key))
+        series_add(s, step, number(tensor, key));
+}
+
 static void add_tensor(run *r, const json_t *tensor, double step)
 {
     const char *name = json_string_value(json_object_get(tensor, "name"));
@@ -94,6 +108,9 @@ static void add_tensor(run *r, const json_t *tensor, double step)
     t->nan += whole(tensor, "nan");
     if (elements > 0)
         series_add(&t->underflow_share, step, (double)underflow / (double)elements);
+    add_number(&t->alpha, step, tensor, "alpha");
+    add_number(&t->deviation, step, tensor, "deviation");
+    add_number(&t->quantile, step, tensor, "quantile");
     add_histogram(t, json_object_get(tensor, "histogram"));
 }
 
@@ -220,6 +237,9 @@ void run_free(run *r)
         free(r->tracks[i].role);
         free(r->tracks[i].exponents);
         series_free(&r->tracks[i].underflow_share);
+        series_free(&r->tracks[i].alpha);
+        series_free(&r->tracks[i].deviation);
+        series_free(&r->tracks[i].quantile);
     }
     free(r->tracks);
     free(r->name);
@@ -232,6 +252,8 @@ void run_free(run *r)
     series_free(&r->bits);
     series_free(&r->switched);
     series_free(&r->move);
+    series_free(&r->vanished);
+    series_free(&r->widest);
     settings_free(&r->settings);
     json_decref(r->notes);
 }

@@ -195,77 +195,17 @@ static void put_row(FILE *out, const run *runs, int count, int k, json_t *notes)
     fprintf(out, "</tr>\n");
 }
 
-/* ------------------------------------------------------------------------------------------------ heat maps */
+/* ------------------------------------------------------------------------------------------------ the page */
 
-/* The mean share around one point of time, or how often an exponent occurs. */
-static double track_value(const track *t, bool exponents, int column, double first, double width)
+static void put_heats(FILE *out, const run *r)
 {
-    double sum = 0, n = 0;
-    if (exponents)
-        return (double)t->exponents[(int)first - LOWEST + column];
-    for (size_t i = 0; i < t->underflow_share.count; i++) {
-        if ((int)((t->underflow_share.x[i] - first) / width + 0.5) != column)
+    for (int kind = 0; kind < HEATS; kind++) {
+        heat h;
+        if (!heat_make(&h, r, (heat_kind)kind, NULL, COLUMNS))
             continue;
-        sum += t->underflow_share.y[i];
-        n++;
-    }
-    return n > 0 ? sum / n : NAN;
-}
-
-/* Whether the track has a row: something vanished in it, or it has exponents. */
-static bool has_row(const track *t, bool exponents)
-{
-    return exponents ? t->exponents != NULL : t->underflow > 0;
-}
-
-/* From the lowest to the highest exponent that occurs, or from the first step to the last; and how many columns. */
-static int find_range(const run *r, bool exponents, double *first, double *last)
-{
-    size_t points = 1;
-    *first = INFINITY;
-    *last = -INFINITY;
-    for (size_t i = 0; i < r->track_count; i++) {
-        const track *t = &r->tracks[i];
-        for (int k = 0; exponents && t->exponents && k < BINS; k++) {
-            *first = t->exponents[k] ? fmin(*first, k + LOWEST) : *first;
-            *last = t->exponents[k] ? fmax(*last, k + LOWEST) : *last;
-        }
-        points = t->underflow_share.count > points ? t->underflow_share.count : points;
-        for (size_t k = 0; !exponents && k < t->underflow_share.count; k++) {
-            *first = fmin(*first, t->underflow_share.x[k]);
-            *last = fmax(*last, t->underflow_share.x[k]);
-        }
-    }
-    return exponents ? (*first <= *last ? (int)(*last - *first) + 1 : 0) : points < COLUMNS ? (int)points : COLUMNS;
-}
-
-static void put_heat(FILE *out, const run *r, bool exponents)
-{
-    double first, last;
-    heat h = {.title = exponents ? "Exponents (darkest: the most frequent of the tensor)"
-                                 : "Share that vanished (white: none or under 1e-6, full: all)",
-              .x_title = exponents ? "exponent, base 2" : "step",
-              .linear = exponents};
-    h.columns = find_range(r, exponents, &first, &last);
-    if (!(first <= last))
-        return;
-    h.columns = last > first && h.columns < 2 ? 2 : h.columns; /* tracks of one line each, but not of the same */
-    const double width = last > first ? (last - first) / (h.columns - 1) : 1;
-    h.x_first = first - width / 2; /* a column stands around its step or exponent */
-    h.x_last = last + width / 2;
-    h.row_name = need(r->track_count, sizeof *h.row_name);
-    h.share = need(r->track_count * (size_t)h.columns, sizeof *h.share);
-    for (size_t i = 0; i < r->track_count; i++) {
-        if (!has_row(&r->tracks[i], exponents))
-            continue;
-        for (int k = 0; k < h.columns; k++)
-            h.share[h.rows * h.columns + k] = track_value(&r->tracks[i], exponents, k, first, width);
-        h.row_name[h.rows++] = r->tracks[i].name;
-    }
-    if (h.rows > 0)
         heat_write(out, &h);
-    free(h.row_name);
-    free(h.share);
+        heat_free(&h);
+    }
 }
 
 void page_write(FILE *out, const run *runs, int count)
@@ -300,8 +240,7 @@ void page_write(FILE *out, const run *runs, int count)
         fprintf(out, "</h2>\n<div class=\"charts\">\n");
         switches_write(out, &runs[k]);
         updates_write(out, &runs[k]);
-        put_heat(out, &runs[k], false);
-        put_heat(out, &runs[k], true);
+        put_heats(out, &runs[k]);
         fprintf(out, "</div>\n");
     }
     fprintf(out, "</body></html>\n");

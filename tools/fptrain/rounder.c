@@ -69,6 +69,8 @@ static void round_tensor(rounds *calls, role which, int index, size_t n, float *
     rounder *r = (rounder *)calls;
     const rule *l = &r->rule[which][index];
     r->step_of[which][index] = 0;
+    if (r->want & ROUNDER_DISPERSION && (which == ROLE_DV || which == ROLE_DW))
+        r->dispersion[which][index] = dispersion_of(n, x);
     if (!l->format.kind || !n)
         return;
     fpemu_stats *seen = &r->seen[which][index];
@@ -113,6 +115,7 @@ rounder *rounder_new(graph *g, uint64_t seed)
         const size_t count = (size_t)rounder_count(r, (role)which);
         r->rule[which] = need(count, sizeof *r->rule[which]);
         r->seen[which] = need(count, sizeof *r->seen[which]);
+        r->dispersion[which] = need(count, sizeof *r->dispersion[which]);
         r->step_of[which] = need(count, sizeof *r->step_of[which]);
     }
     return r;
@@ -125,6 +128,7 @@ void rounder_free(rounder *r)
     for (int which = 0; which < ROLES; which++) {
         free(r->rule[which]);
         free(r->seen[which]);
+        free(r->dispersion[which]);
         free(r->step_of[which]);
     }
     free(r->bins);
@@ -146,9 +150,10 @@ void rounder_begin(rounder *r, uint64_t step)
     for (int which = 0; which < ROLES; which++) {
         const size_t count = (size_t)rounder_count(r, (role)which);
         memset(r->seen[which], 0, count * sizeof *r->seen[which]);
+        memset(r->dispersion[which], 0, count * sizeof *r->dispersion[which]);
         for (size_t i = 0; r->want && i < count; i++) {
             fpemu_stats *seen = &r->seen[which][i];
-            seen->want = r->want;
+            seen->want = r->want & ~ROUNDER_DISPERSION;
             if (r->want & FPEMU_HISTOGRAM) {
                 seen->histogram = bins;
                 seen->histogram_first = ROUNDER_FIRST;

@@ -4,6 +4,7 @@
 
 #include <fpemu.h>
 
+#include "dispersion.h"
 #include "graph.h"
 
 /* Blocked formats take an axis. Values and their gradients are (N, C, H, W): blocks run along C. In parameters and
@@ -19,12 +20,16 @@ typedef struct rounder {
     rounds calls; /* first, so that a rounder is a rounds */
     graph *g;
     uint64_t seed, step;
-    unsigned want;               /* of fpemu_stats: sums, histograms; read by rounder_begin */
+    unsigned want;               /* of fpemu_stats: sums, histograms; ROUNDER_DISPERSION; read by rounder_begin */
     rule *rule[ROLES];           /* by value (V, DV) or parameter (W, DW) */
     fpemu_stats *seen[ROLES];    /* counters of the current step; cleared by rounder_begin */
+    dispersion *dispersion[ROLES]; /* of dv and dw before their last rounding, where it is wanted; else all zero */
     double *step_of[ROLES];      /* of the last rounding to a format with steps of MuPPET's; else 0 */
     uint64_t *bins;              /* histograms, ROUNDER_BINS for every tensor; NULL until they are wanted */
 } rounder;
+
+/* Beside what fpemu_stats can want: the dispersion of gradients, of those too that are not rounded. */
+#define ROUNDER_DISPERSION (1u << 31)
 
 /* Bins of a histogram: one for each exponent that a float can have, and one below and above. */
 enum { ROUNDER_FIRST = -149, ROUNDER_BINS = 279 };

@@ -89,6 +89,11 @@ double scaler_beta(const scaler *s, int op)
     return s->layers ? layers_beta(s->layers, op) : 1;
 }
 
+double scaler_seconds(const scaler *s)
+{
+    return s->layers ? layers_calls(s->layers)->seconds : 0;
+}
+
 static void update_backoff(scaler *s, bool bad)
 {
     scaler_state *t = &s->state;

@@ -40,6 +40,8 @@ layer_scaling *scaler_layers(scaler *s);           /* NULL but for adaptive */
 bool scaler_update(scaler *s, const gradient_report *report); /* true: the optimiser takes the step */
 /* Of adaptive, for the record: the factor of an operator, 1 where it has none. */
 double scaler_beta(const scaler *s, int op);
+/* Of adaptive: the time that its statistics have taken in this process. */
+double scaler_seconds(const scaler *s);
 /* The state in a checkpoint. save returns its length and writes where capacity holds it. */
 size_t scaler_save(const scaler *s, void *bytes, size_t capacity);
 bool scaler_load(scaler *s, const void *bytes, size_t length, trouble *why);

@@ -87,8 +87,11 @@ static double beta(layer_scaling *calls, int op, size_t n, const float *delta, s
 {
     layers *l = (layers *)calls;
     const op_info o = graph_op(l->g, op);
-    if (l->refresh && n && weights && graph_value(l->g, o.input[0])->producer >= 0)
+    if (l->refresh && n && weights && graph_value(l->g, o.input[0])->producer >= 0) {
+        const double before = seconds_now();
         l->beta[op] = beta_now(l, &o, l->beta[op], n, delta, weights, w);
+        l->calls.seconds += seconds_now() - before;
+    }
     return l->beta[op];
 }
 

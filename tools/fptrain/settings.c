@@ -36,12 +36,13 @@ static const row rows[] = {
     {"model", "norm", YESNO, AT(model, norm), "yes", 0, 0, NULL, NULL, "batch normalisation where the network has it"},
     {"data", "source", TEXT, AT(data, source), "digits", 0, 0, NULL, "--data",
      "digits, shapes, mnist:DIR, cifar10:DIR, cifar100:DIR, text:FILE or a path"},
-    {"data", "seed", COUNT, AT(data, seed), "1", 0, 0, NULL, NULL, "of generated data, and of the choice by limit and test_limit"},
+    {"data", "seed", COUNT, AT(data, seed), "1", 0, 0, NULL, NULL, "of generated data, and of the choice by limit"},
     {"data", "train_count", COUNT, AT(data, train_count), "0", 0, 1e7, NULL, NULL,
      "generated training samples; 0: 10000"},
     {"data", "test_count", COUNT, AT(data, test_count), "0", 0, 1e7, NULL, NULL, "generated test samples; 0: 2000"},
     {"data", "limit", COUNT, AT(data, limit), "0", 0, 0, NULL, NULL, "at most so many training samples; 0: all"},
-    {"data", "test_limit", COUNT, AT(data, test_limit), "0", 0, 0, NULL, NULL, "at most so many test samples; 0: all"},
+    {"data", "test_limit", COUNT, AT(data, test_limit), "0", 0, 0, NULL, NULL,
+     "at most so many test samples; 0: all"},
     {"data", "pad", WHOLE, AT(data, pad), "0", 0, 4096, NULL, NULL, "side to which images are padded; 0: as they are"},
     {"data", "crop", WHOLE, AT(data, crop), "0", 0, 64, NULL, NULL, "border of random crops in training, in pixels"},
     {"data", "flip", YESNO, AT(data, flip), "no", 0, 0, NULL, NULL, "training images are mirrored at random"},
@@ -109,6 +110,8 @@ static const row rows[] = {
     {"output", "counters", YESNO, AT(output, counters), "yes", 0, 0, NULL, NULL, "counters of every tensor in the log"},
     {"output", "histograms", YESNO, AT(output, histograms), "no", 0, 0, NULL, NULL,
      "with them how often each exponent occurs"},
+    {"output", "dispersion", YESNO, AT(output, dispersion), "no", 0, 0, NULL, NULL,
+     "with them standard deviation and 1 % quantile of every gradient, before it is rounded"},
 };
 /* clang-format on */
 enum { ROWS = sizeof rows / sizeof *rows, MOST_FORMATS = 1000 };

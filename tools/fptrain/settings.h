@@ -53,7 +53,7 @@ typedef struct settings {
     struct {
         char directory[SETTINGS_TEXT];
         int log_every, checkpoint_every, checkpoint_steps;
-        bool counters, histograms;
+        bool counters, histograms, dispersion;
     } output;
     int format_count;
     format_line *formats; /* as policy_fixed takes them; the words belong to the settings */

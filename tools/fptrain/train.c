@@ -18,7 +18,8 @@ static bool open_data(trainer *t, trouble *why)
     const settings *s = t->settings;
     const dataset_options o = {.seed = s->data.seed, .train_count = s->data.train_count,
                                .test_count = s->data.test_count, .limit = s->data.limit,
-                               .test_limit = s->data.test_limit, .width = s->data.pad, .height = s->data.pad};
+                               .test_limit = s->data.test_limit, .width = s->data.pad,
+                               .height = s->data.pad};
     if (!dataset_open(&t->data, s->data.source, &o, why))
         return false;
     loader_open(&t->training, &t->data, true, s->train.batch, s->train.seed);
