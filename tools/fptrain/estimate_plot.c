@@ -92,24 +92,11 @@ void estimate_table(FILE *out, const estimated_run *runs, int count)
 
 /* ---------------------------------------------------------------------------------------------- drawing */
 
-typedef struct axis {
-    double low, high, step;
-    int from, to;
-} axis;
-
-/* Ticks at 1, 2 or 5 times a power of ten, about five, with some room at both ends. */
-static axis make_axis(double low, double high, int from, int to)
+/* With some room at both ends. */
+static axis roomy(double low, double high, int from, int to)
 {
     const double room = high > low ? 0.06 * (high - low) : 0.5 * fmax(fabs(high), 1e-3);
-    low -= room;
-    high += room;
-    const double power = pow(10, floor(log10((high - low) / 5))), factor = (high - low) / 5 / power;
-    return (axis){low, high, power * (factor <= 1 ? 1 : factor <= 2 ? 2 : factor <= 5 ? 5 : 10), from, to};
-}
-
-static double place(const axis *a, double x)
-{
-    return a->from + (x - a->low) / (a->high - a->low) * (a->to - a->from);
+    return axis_make(low - room, high + room, from, to);
 }
 
 static void draw_mark(FILE *out, int kind, bool mean, double x, double y)
@@ -143,29 +130,29 @@ static void draw_panel(FILE *out, bool current, const estimated_run *runs, int c
         y1 = fmax(y1, 100 * runs[i].best);
     }
     const int left = LEFT + current * PANEL;
-    const axis x = make_axis(x0, x1, left, left + INNER), y = make_axis(y0, y1, BOTTOM, TOP);
+    const axis x = roomy(x0, x1, left, left + INNER), y = roomy(y0, y1, BOTTOM, TOP);
     for (double t = ceil(x.low / x.step); t * x.step <= x.high; t++)
         fprintf(out,
                 "<path class=\"grid\" d=\"M%.1f %dV%d\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%g"
                 "</text>\n",
-                place(&x, t * x.step), TOP, BOTTOM, place(&x, t * x.step), BOTTOM + 16, t * x.step);
+                axis_place(&x, t * x.step), TOP, BOTTOM, axis_place(&x, t * x.step), BOTTOM + 16, t * x.step);
     for (double t = ceil(y.low / y.step); t * y.step <= y.high; t++)
         fprintf(out,
                 "<path class=\"grid\" d=\"M%d %.1fh%d\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g"
                 "</text>\n",
-                left, place(&y, t * y.step), INNER, left - 6, place(&y, t * y.step) + 4, t * y.step);
+                left, axis_place(&y, t * y.step), INNER, left - 6, axis_place(&y, t * y.step) + 4, t * y.step);
     fprintf(out,
             "<path class=\"frame\" d=\"M%d %dV%dh%d\"/><text x=\"%d\" y=\"%d\" text-anchor=\"middle\">time over "
             "that of FP32, %s</text>\n",
             left, TOP, BOTTOM, INNER, left + INNER / 2, BOTTOM + 34, current ? "current" : "ideal");
     for (int i = 0; i < count; i++)
         if (!isnan(runs[i].best))
-            draw_mark(out, find(groups, found, runs[i].name), false, place(&x, time_of(&runs[i], current)),
-                      place(&y, 100 * runs[i].best));
+            draw_mark(out, find(groups, found, runs[i].name), false, axis_place(&x, time_of(&runs[i], current)),
+                      axis_place(&y, 100 * runs[i].best));
     for (int i = 0; i < found; i++)
         if (groups[i].runs > 1)
-            draw_mark(out, i, true, place(&x, current ? groups[i].current : groups[i].ideal),
-                      place(&y, 100 * groups[i].best));
+            draw_mark(out, i, true, axis_place(&x, current ? groups[i].current : groups[i].ideal),
+                      axis_place(&y, 100 * groups[i].best));
 }
 
 static void draw_legend(FILE *out, const group *groups, int found)
