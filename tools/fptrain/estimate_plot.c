@@ -14,14 +14,14 @@ enum { PANEL = 330, LEFT = 54, TOP = 62, BOTTOM = 320, INNER = 258, LEGEND = 18,
 /* ---------------------------------------------------------------------------------------------- groups */
 
 /* Runs that belong together; the first one tells their name. */
-typedef struct group {
+typedef struct kin {
     const char *name;
     int length, runs;                  /* of the name; with an accuracy */
     double ideal, current, best, last; /* means */
     double low, high;                  /* of the best accuracies */
-} group;
+} kin;
 
-static group named(const char *directory)
+static kin named(const char *directory)
 {
     int length = (int)strlen(directory);
     while (length > 1 && directory[length - 1] == '/')
@@ -34,18 +34,18 @@ static group named(const char *directory)
         end--;
     if (end < length && end - 1 > start && directory[end - 1] == '-')
         length = end - 1;
-    return (group){.name = directory + start, .length = length - start, .low = INFINITY, .high = -INFINITY};
+    return (kin){.name = directory + start, .length = length - start, .low = INFINITY, .high = -INFINITY};
 }
 
-static bool same(const group *a, const group *b)
+static bool same(const kin *a, const kin *b)
 {
     return a->length == b->length && !memcmp(a->name, b->name, (size_t)a->length);
 }
 
 /* The group of a run among the first `count`; count: it begins one. */
-static int find(const group *groups, int count, const char *directory)
+static int find(const kin *groups, int count, const char *directory)
 {
-    const group own = named(directory);
+    const kin own = named(directory);
     int i = 0;
     while (i < count && !same(&groups[i], &own))
         i++;
@@ -53,16 +53,16 @@ static int find(const group *groups, int count, const char *directory)
 }
 
 /* In the order in which they come; for free(). */
-static group *gather(const estimated_run *runs, int count, int *found)
+static kin *gather(const estimated_run *runs, int count, int *found)
 {
-    group *groups = need((size_t)count, sizeof *groups);
+    kin *groups = need((size_t)count, sizeof *groups);
     *found = 0;
     for (int i = 0; i < count; i++) {
         const estimated_run *r = &runs[i];
         if (isnan(r->best))
             continue;
         const int at = find(groups, *found, r->name);
-        group *g = &groups[at];
+        kin *g = &groups[at];
         if (at == *found)
             groups[(*found)++] = named(r->name);
         const double share = 1.0 / ++g->runs; /* means so far */
@@ -79,11 +79,11 @@ static group *gather(const estimated_run *runs, int count, int *found)
 void estimate_table(FILE *out, const estimated_run *runs, int count)
 {
     int found;
-    group *groups = gather(runs, count, &found);
+    kin *groups = gather(runs, count, &found);
     fprintf(out, "%-20s %5s %8s %18s %8s %8s %8s\n", "runs", "count", "best, %", "(lowest, highest)", "last, %",
             "ideal", "current");
     for (int i = 0; i < found; i++) {
-        const group *g = &groups[i];
+        const kin *g = &groups[i];
         fprintf(out, "%-20.*s %5d %8.2f %9.2f %8.2f %8.2f %8.3f %8.3f\n", g->length, g->name, g->runs, 100 * g->best,
                 100 * g->low, 100 * g->high, 100 * g->last, g->ideal, g->current);
     }
@@ -118,7 +118,7 @@ static double time_of(const estimated_run *r, bool current)
     return current ? r->current : r->ideal;
 }
 
-static void draw_panel(FILE *out, bool current, const estimated_run *runs, int count, const group *groups, int found)
+static void draw_panel(FILE *out, bool current, const estimated_run *runs, int count, const kin *groups, int found)
 {
     double x0 = INFINITY, x1 = -INFINITY, y0 = INFINITY, y1 = -INFINITY;
     for (int i = 0; i < count; i++) {
@@ -155,7 +155,7 @@ static void draw_panel(FILE *out, bool current, const estimated_run *runs, int c
                       axis_place(&y, 100 * groups[i].best));
 }
 
-static void draw_legend(FILE *out, const group *groups, int found)
+static void draw_legend(FILE *out, const kin *groups, int found)
 {
     for (int i = 0; i < found; i++) {
         const int x = LEFT + i % 3 * 210, y = BOTTOM + 58 + i / 3 * LEGEND;
@@ -178,7 +178,7 @@ bool estimate_plot(const char *path, const char *title, const estimated_run *run
         ".k6{fill:#bbb}.k7{fill:#8a5a2e}</style>\n";
     int found;
     outfile file;
-    group *groups = gather(runs, count, &found);
+    kin *groups = gather(runs, count, &found);
     if (!found || !outfile_open(&file, path, why)) {
         free(groups);
         return found ? false : fail(why, "not one of the runs has an accuracy to plot");
