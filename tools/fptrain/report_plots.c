@@ -74,6 +74,28 @@ static bool write_heat(const char *directory, const groups *g, int k, heat_kind 
     return open && outfile_commit(&out, why);
 }
 
+typedef void (*figure)(FILE *out, const run *r, bool alone);
+
+static bool write_figure(const char *directory, const groups *g, int k, const char *name, const run *of, figure draw,
+                         trouble *why)
+{
+    outfile out;
+    char *path = path_of(directory, name, g, k);
+    const bool open = outfile_open(&out, path, why);
+    free(path);
+    if (open)
+        draw(out.file, of, true);
+    return open && outfile_commit(&out, why);
+}
+
+/* Updates of all seeds together; the switches of the first, since each decides by its own gradients. */
+static bool write_figures(const char *directory, const groups *g, int k, trouble *why)
+{
+    const run *first = g->group[k].member[0], *mean = &g->mean[k];
+    return (!has_switches(first) || write_figure(directory, g, k, "switches", first, switches_write, why)) &&
+           (!has_updates(mean) || write_figure(directory, g, k, "updates", mean, updates_write, why));
+}
+
 bool plots_write(const char *directory, const groups *g, const report_choice *choice, trouble *why)
 {
     static const struct {
@@ -104,6 +126,8 @@ bool plots_write(const char *directory, const groups *g, const report_choice *ch
     bool good = true;
     for (size_t i = 0; good && i < sizeof charts / sizeof *charts; i++)
         good = write_chart(directory, g, charts[i].name, &charts[i].chart, charts[i].place, why);
+    for (int k = 0; good && k < g->count; k++)
+        good = write_figures(directory, g, k, why);
     for (int k = 0; good && k < g->count; k++)
         for (int kind = 0; good && kind < HEATS; kind++)
             good = write_heat(directory, g, k, (heat_kind)kind, choice->tensors, why);
