@@ -1,5 +1,6 @@
 #!/bin/sh
-# fptrain estimate: times of steps, of schedules and of runs, by hand for a network of 6, 13, 6 and 3 numbers.
+# fptrain estimate: times of steps, of schedules and of runs, and widths in a memory, by hand for a network of 6, 13, 6
+# and 3 numbers.
 FPEMU=$FPTRAIN
 . "$(dirname "$0")/common.sh"
 
@@ -50,6 +51,61 @@ run
 END
 sed '1,/^$/d' out | diff wanted - >differences || failed "estimate of a run: $(cat differences)"
 
+# Runs with one word length throughout, 6 steps or three policy epochs of 2: in FP32 6 * 1776 = 10656; 8 bits 6 * 222 =
+# 1332, current + 6 * 744 = 5796. FP32 of ten policy epochs is 35520. The table has for both runs called run (16428 and
+# 22380) the means.
+mkdir run-1 run-2 fp32 eight
+cp run/* run-1
+cp run/* run-2
+echo '{"step":8,"epoch":1,"test_loss":1,"test_accuracy":0.5,"test_accuracy_fp32":0.5}' >>run-1/log.jsonl
+echo '{"step":8,"epoch":1,"test_loss":1,"test_accuracy":0.75,"test_accuracy_fp32":0.5}' >>run-2/log.jsonl
+echo '{"step":9,"epoch":2,"test_loss":1,"test_accuracy":0.7,"test_accuracy_fp32":0.5}' >>run-2/log.jsonl
+: >fp32/settings.ini
+printf '[formats]\nv = muppet(8) sr\nw = muppet(8) sr\ndv = muppet(8)\ndw = muppet(8)\n' >eight/settings.ini
+for run in fp32 eight; do
+    echo '{"step":6,"epoch":0,"loss":1}' >$run/log.jsonl
+    echo '{"step":6,"epoch":0,"test_loss":1,"test_accuracy":0.6,"test_accuracy_fp32":0.5}' >>$run/log.jsonl
+done
+"$FPTRAIN" estimate $tiny --policy-epochs 10 --plot runs.svg run-1 fp32 run-2 eight >out 2>err ||
+    failed "estimate of four runs: $(cat err)"
+cat >wanted <<END
+  epochs: 3 in FP32
+  FP32, 10 epochs          0.03552 s
+  mixed precision         0.02376 s current (1.49 x), 0.00888 s ideal (4.00 x)
+  run                     0.01066 s current (3.33 x), 0.01066 s ideal (3.33 x)
+  epochs: 3 at 8 bits
+  FP32, 10 epochs          0.03552 s
+  mixed precision         0.02376 s current (1.49 x), 0.00888 s ideal (4.00 x)
+  MuPPET                 0.005796 s current (6.13 x), 0.001332 s ideal (26.67 x)
+runs                 count  best, %  (lowest, highest)  last, %    ideal  current
+run                      2    62.50     50.00    75.00    60.00    0.463    0.630
+fp32                     1    60.00     60.00    60.00    60.00    0.300    0.300
+eight                    1    60.00     60.00    60.00    60.00    0.037    0.163
+END
+{ sed -n '/^fp32$/,/^$/p; /^eight$/,/^$/p' out | sed '/^fp32$/d; /^eight$/d; /^$/d'; sed -n '/^runs /,$p' out; } |
+    diff wanted - >differences || failed "estimate of four runs: $(cat differences)"
+# Four runs and the mean of two of them in both panels, three kinds in the legend; the ends of a file that is whole.
+[ "$(grep -c 'path class="k' runs.svg)" -eq 13 ] || failed "the plot has $(grep -c 'path class="k' runs.svg) marks"
+[ "$(grep -c 'class="k. mean"' runs.svg)" -eq 2 ] || failed 'the plot has not two means'
+[ "$(tail -n 1 runs.svg)" = '</svg>' ] && head -c 4 runs.svg | grep -q '<svg' || failed 'the plot is not whole'
+
+# Widths 0.05, 0.04 and 0.03 have 13, 10 and 8 units, and 6, 5 and 4: 196, 143 and 107 parameters of 12 and 16 bytes in
+# FP32. Packed 12/8/8 at 0.03 (48, 8, 32, 4, 12, 3 elements in a group each): 72 + 12 + 48 + 6 + 18 + 5 + 24 bytes, and
+# twice 107 + 24; workspace 4 (2 * 56 + 5 * 48).
+cat >wanted <<END
+mlp in 2048 bytes for parameters, gradients, optimiser and their workspace
+optimiser kept     width   parameters  stored, bytes  bits each      workspace
+momentum  fp32      0.04          143           1716     96.000              0
+momentum  packed    0.03          107            447     33.421           1408
+adam      fp32      0.03          107           1712    128.000              0
+adam      packed    0.03          107            578     43.215           1408
+END
+small='--model mlp --shape 1x3x2 --classes 3'
+"$FPTRAIN" estimate $small --memory 2K >out 2>err || failed "estimate of widths: $(cat err)"
+diff wanted out >differences || failed "estimate of widths: $(cat differences)"
+"$FPTRAIN" estimate $small --memory 1 >out 2>err || failed "estimate of widths: $(cat err)"
+[ "$(grep -c none out)" -eq 4 ] || failed "in one byte: $(cat out)"
+
 # refused TEXT ARGUMENT...
 refused() {
     wanted=$1
@@ -64,7 +120,18 @@ refused '--hardware FILE is needed' --model mlp
 refused 'none.json' --hardware none.json
 printf '{"name": "x"}\n' >bad.json
 refused 'bad.json: hardware has a name, a bandwidth' --hardware bad.json
-refused 'the log of plain has no policy epochs' $tiny plain
+printf '[formats]\nv = e5m2\n' >plain/settings.ini
+refused 'plain has neither policy epochs' $tiny plain
+printf '[formats]\nv = muppet(8)\n' >plain/settings.ini
+refused 'plain has neither policy epochs' $tiny plain
+refused '--plot takes directories' $tiny --plot runs.svg --policy-epochs 3
+refused '--plot takes directories' $tiny --plot runs.svg run
+refused '--memory is a number of bytes' --model mlp --memory 0
+refused '--memory is a number of bytes' --model mlp --memory 3T
+refused '--memory is a number of bytes' --model mlp --memory 1Mi
+refused '--memory is a number of bytes' --model mlp --memory 1048577G
+refused '--memory goes with a network' $tiny --memory 1G
+refused '--memory goes with a network' $small --memory 1G run
 refused 'none/settings.ini' $tiny none
 refused 'muppet: 4 levels need as many switches, not 2' $tiny --switch 1/2
 refused '--samples is a whole number' $tiny --samples 0

@@ -228,6 +228,22 @@ grep -qF '| conv1.dweight | 50 |' t.md || failed 'tensors that fit'
 "$FPTRAIN" report one "$odd" --tables t.md || failed 'tables of odd names'
 grep -qF '| a\<b\>&"c |' t.md || failed 'names are no mark-up'
 grep -qF '| model.name |' t.md || failed 'a key that differs has a column'
+# Switches and updates are files too, of two seeds: the updates of both, 10, 10 and 10 of three hundreds under 1/8 and
+# 40, 45 and 40 under 1/2; the switches of the first, which the other lacks.
+mkdir seeds seeds/of-1 seeds/of-2
+cp one/log.jsonl seeds/of-1
+cp one/settings.ini seeds/of-1
+{ cat one/settings.ini; printf '[train]\nseed = 77\n'; } >seeds/of-2/settings.ini
+grep '^{"step":10' one/log.jsonl >seeds/of-2/log.jsonl
+"$FPTRAIN" report seeds/of-1 seeds/of-2 --plots figures || failed 'plots of updates and switches'
+for text in '>10 % under 1/8' '>41.7 % under 1/2'; do
+    grep -qF "$text" figures/updates-of.svg || failed "plot of updates: '$text'"
+done
+grep -qF '8 bits until 2<' figures/switches-of.svg || failed 'plot of switches'
+for name in switches updates; do
+    [ "$(head -c 4 figures/$name-of.svg)" = '<svg' ] && [ "$(tail -n 1 figures/$name-of.svg)" = '</svg>' ] ||
+        failed "figures/$name-of.svg is not whole"
+done
 # Scales that differ between tensors are a map: 2^2 and 2^4 of at most 2^4.
 mkdir map
 cp one/settings.ini map

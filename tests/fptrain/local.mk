@@ -3,6 +3,7 @@ TRAINER_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tools $(FPTRAIN_CFLAGS)
 TRAINER_METHODS_TESTS = \
 	tests/fptrain/estimate \
 	tests/fptrain/identity \
+	tests/fptrain/memory \
 	tests/fptrain/models \
 	tests/fptrain/muppet \
 	tests/fptrain/optimizers \
@@ -16,6 +17,9 @@ tests_fptrain_estimate_LDADD = tools/libfptrain.la
 tests_fptrain_identity_SOURCES = tests/fptrain/identity.c tests/fptrain/expect.h
 tests_fptrain_identity_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_identity_LDADD = tools/libfptrain.la
+tests_fptrain_memory_SOURCES = tests/fptrain/memory.c tests/fptrain/expect.h
+tests_fptrain_memory_CFLAGS = $(TRAINER_CFLAGS)
+tests_fptrain_memory_LDADD = tools/libfptrain.la
 tests_fptrain_models_SOURCES = tests/fptrain/models.c tests/fptrain/expect.h
 tests_fptrain_models_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_models_LDADD = tools/libfptrain.la

@@ -397,6 +397,23 @@ static void memory(const char *name, double most)
     /* Weights and gradients of the last convolution, 464 to 1024 channels, and a group of each array, one twice. */
     EXPECT(optimizer_workspace(b.o) == 4 * (2 * 464 * 1024 + 5 * GROUP), "workspace %zu bytes",
            optimizer_workspace(b.o));
+    optimizer_memory told = {0};
+    trouble why = {""};
+    EXPECT(optimizer_memory_of(&settings, b.g, &told, &why) && told.stored == optimizer_bytes(b.o) &&
+               told.workspace == optimizer_workspace(b.o), "%s: other bytes are told, or: %s", name, why.text);
+    stop(&b);
+}
+
+/* In FP32: what there is, is what is told. */
+static void memory_fp32(const char *name)
+{
+    const optimizer_settings settings = {.name = name, .momentum = 0.9, .beta2 = 0.999, .epsilon = 1e-8,
+                                         .master = true};
+    bench b = start(&settings, &small, 1);
+    optimizer_memory told = {0};
+    trouble why = {""};
+    EXPECT(optimizer_memory_of(&settings, b.g, &told, &why) && told.stored == optimizer_bytes(b.o) &&
+               told.workspace == optimizer_workspace(b.o), "%s: other bytes are told, or: %s", name, why.text);
     stop(&b);
 }
 
@@ -467,6 +484,9 @@ int main(void)
     theorem();
     memory("momentum", 28.5);
     memory("adam", 36.5);
+    memory_fp32("sgd");
+    memory_fp32("momentum");
+    memory_fp32("adam");
     refusals();
     resume();
     return failures != 0;

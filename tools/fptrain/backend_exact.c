@@ -26,12 +26,16 @@ typedef struct exact_conv {
     conv *way, *back;
 } exact_conv;
 
-static double *widened(size_t rows, size_t columns, const float *x, size_t stride)
+WIDE static double *widened(size_t rows, size_t columns, const float *x, size_t stride)
 {
-    double *wide = need(rows * columns, sizeof *wide);
-    for (size_t i = 0; i < rows; i++)
+    double *wide = need_room(rows * columns, sizeof *wide);
+    for (size_t i = 0; i < rows; i++) {
+        double *to = wide + i * columns;
+        const float *from = x + i * stride;
+#pragma omp simd
         for (size_t j = 0; j < columns; j++)
-            wide[i * columns + j] = (double)x[i * stride + j];
+            to[j] = (double)from[j];
+    }
     return wide;
 }
 
@@ -57,7 +61,7 @@ static void exact_gemm(const backend *b, bool ta, bool tb, int m, int n, int k, 
         die("exact sums are computed whole");
     double *a = ta ? widened(depth, rows, A, (size_t)lda) : widened(rows, depth, A, (size_t)lda);
     double *x = tb ? widened(columns, depth, B, (size_t)ldb) : widened(depth, columns, B, (size_t)ldb);
-    double *sum = need(rows * columns, sizeof *sum);
+    double *sum = need_room(rows * columns, sizeof *sum);
     cblas_dgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans, m, n, k, 1, a,
                 ta ? m : k, x, tb ? k : n, 0, sum, n);
     const uint64_t outside = settle_sums(s, rows * columns, sum);
@@ -65,9 +69,13 @@ static void exact_gemm(const backend *b, bool ta, bool tb, int m, int n, int k, 
 #pragma omp atomic
         s->outside += outside;
     }
-    for (size_t i = 0; i < rows; i++)
+    for (size_t i = 0; i < rows; i++) {
+        float *to = C + i * (size_t)ldc;
+        const double *from = sum + i * columns;
+#pragma omp simd
         for (size_t j = 0; j < columns; j++)
-            C[i * (size_t)ldc + j] = (float)sum[i * columns + j];
+            to[j] = (float)from[j];
+    }
     free(a);
     free(x);
     free(sum);

@@ -150,7 +150,8 @@ static void weights_whole(const backend *b, const conv_shape *s, int n, const fl
 {
     const sizes z = sizes_of(s);
     const size_t length = (size_t)n * (size_t)z.columns, line = (size_t)z.columns;
-    float *columns = need((size_t)z.rows * length, sizeof *columns), *d = need((size_t)z.out * length, sizeof *d);
+    float *columns = need_room((size_t)z.rows * length, sizeof *columns);
+    float *d = need_room((size_t)z.out * length, sizeof *d);
     for (int g = 0; g < s->groups; g++) {
         for (int i = 0; i < n; i++) {
             const size_t at = (size_t)(i * s->groups + g);

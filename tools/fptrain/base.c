@@ -31,7 +31,7 @@ _Noreturn void die(const char *format, ...)
     exit(2);
 }
 
-void *need(size_t count, size_t size)
+void *need_room(size_t count, size_t size)
 {
     if (size && count > (SIZE_MAX - 63) / size)
         die("out of memory");
@@ -39,7 +39,12 @@ void *need(size_t count, size_t size)
     void *p = aligned_alloc(64, bytes ? bytes : 64);
     if (!p)
         die("out of memory");
-    return memset(p, 0, bytes ? bytes : 64);
+    return p;
+}
+
+void *need(size_t count, size_t size)
+{
+    return memset(need_room(count, size), 0, count * size);
 }
 
 /* The finaliser of splitmix64 (Steele, Lea, Flood 2014). */

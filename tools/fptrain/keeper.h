@@ -35,7 +35,9 @@ struct keeper {
 };
 
 keeper *keeper_fp32(const optimizer_settings *settings, method m, graph *g, rounder *r);
-/* NULL and a sentence where the formats do not fit. */
+/* NULL, or false, and a sentence where the formats do not fit. */
 keeper *keeper_packed(const optimizer_settings *settings, method m, graph *g, rounder *r, trouble *why);
+/* What `bytes` and `workspace` would say of one, without making it. */
+bool keeper_packed_memory(const optimizer_settings *settings, method m, graph *g, optimizer_memory *to, trouble *why);
 
 #endif

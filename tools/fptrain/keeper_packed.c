@@ -455,17 +455,57 @@ static bool formats_fit(packed *k, const optimizer_settings *settings, trouble *
     return true;
 }
 
+/* How much of everything there is to be, before any of it is reserved; false where the formats do not fit. */
+static bool measure(packed *k, const optimizer_settings *settings, trouble *why)
+{
+    graph *g = k->base.g;
+    const method m = k->base.method;
+    const bool wanted[ARRAYS] = {true, true, m != SGD, m == ADAM};
+    size_t largest = 1;
+    bool one_block = false; /* a format without groups is worked on whole */
+    if (!formats_fit(k, settings, why))
+        return false;
+    k->slots = graph_params(g);
+    k->slot = need((size_t)k->slots, sizeof *k->slot);
+    for (int p = 0; p < k->slots; p++) {
+        slot *t = &k->slot[p];
+        t->size = graph_param(g, p)->size;
+        largest = t->size > largest ? t->size : largest;
+        const fpemu_shape shape = fpemu_vector(t->size);
+        for (int which = 0; which < ARRAYS; which++)
+            t->length[which] = wanted[which] ? (size_t)fpemu_packed_size(&k->format[which], &shape) : 0;
+    }
+    for (int i = 0; i < graph_ops(g); i++) {
+        const op_info o = graph_op(g, i);
+        size_t sum = 0;
+        for (int p = 0; p < o.params; p++)
+            sum += k->slot[o.first_param + p].size;
+        k->room = sum > k->room ? sum : k->room;
+    }
+    for (int which = 0; which < ARRAYS; which++)
+        one_block = one_block || !k->group[which];
+    if (one_block || k->chunk > largest)
+        k->chunk = largest;
+    return true;
+}
+
+bool keeper_packed_memory(const optimizer_settings *settings, method m, graph *g, optimizer_memory *to, trouble *why)
+{
+    packed k = {.base = {.g = g, .method = m}};
+    if (!measure(&k, settings, why))
+        return false;
+    *to = (optimizer_memory){bytes(&k.base), workspace(&k.base)};
+    free(k.slot);
+    return true;
+}
+
 /* Memory of one parameter, and its first weights as they are stored. */
 static void fill_slot(packed *k, int p)
 {
     slot *t = &k->slot[p];
-    const method m = k->base.method;
-    const bool wanted[ARRAYS] = {true, true, m != SGD, m == ADAM};
-    const fpemu_shape shape = fpemu_vector(t->size);
     for (int which = 0; which < ARRAYS; which++) {
-        t->length[which] = wanted[which] ? (size_t)fpemu_packed_size(&k->format[which], &shape) : 0;
-        t->bytes[which] = wanted[which] ? need(t->length[which], 1) : NULL;
-        for (size_t first = 0; wanted[which] && first < t->size; first += k->chunk) {
+        t->bytes[which] = t->length[which] ? need(t->length[which], 1) : NULL;
+        for (size_t first = 0; t->bytes[which] && first < t->size; first += k->chunk) {
             const size_t n = chunk_at(k, t->size, first);
             if (which == WEIGHT)
                 memcpy(k->part[which], k->weights + first, n * sizeof(float));
@@ -481,30 +521,11 @@ keeper *keeper_packed(const optimizer_settings *settings, method m, graph *g, ro
 {
     packed *k = need(1, sizeof *k);
     k->base = (keeper){{fetch, release_weights, gradient_place, gather}, &packed_type, g, r, m, *settings, false};
-    if (!formats_fit(k, settings, why)) {
+    if (!measure(k, settings, why)) {
         free(k);
         return NULL;
     }
-    k->slots = graph_params(g);
-    k->slot = need((size_t)k->slots, sizeof *k->slot);
     k->gradient_at = need((size_t)k->slots, sizeof *k->gradient_at);
-    size_t largest = 1;
-    bool one_block = false; /* a format without groups is worked on whole */
-    for (int which = 0; which < ARRAYS; which++)
-        one_block = one_block || !k->group[which];
-    for (int p = 0; p < k->slots; p++) {
-        k->slot[p].size = graph_param(g, p)->size;
-        largest = k->slot[p].size > largest ? k->slot[p].size : largest;
-    }
-    for (int i = 0; i < graph_ops(g); i++) {
-        const op_info o = graph_op(g, i);
-        size_t sum = 0;
-        for (int p = 0; p < o.params; p++)
-            sum += k->slot[o.first_param + p].size;
-        k->room = sum > k->room ? sum : k->room;
-    }
-    if (one_block || k->chunk > largest)
-        k->chunk = largest;
     k->weights = need(k->room, sizeof(float));
     k->gradients = need(k->room, sizeof(float));
     k->before = need(k->chunk, sizeof(float));

@@ -97,6 +97,10 @@ trainer_assign = \
 	tools/fptrain/assign_policy.c \
 	tools/fptrain/estimate.c \
 	tools/fptrain/estimate.h \
+	tools/fptrain/estimate_plot.c \
+	tools/fptrain/estimate_plot.h \
+	tools/fptrain/memory.c \
+	tools/fptrain/memory.h \
 	tools/fptrain/muppet.c \
 	tools/fptrain/muppet.h \
 	tools/fptrain/policy_muppet.c \

@@ -24,29 +24,34 @@ bool model_shape_read(model_shape *s, const char *what, const char *text, troubl
     return true;
 }
 
-static graph *build(const settings *s, const model_shape *shape, int steps, trouble *why)
+graph *network_build(const settings *s, const model_shape *shape, trouble *why)
 {
     const model_settings m = {.name = s->model.name, .width = s->model.width, .projections = s->model.projections,
                               .no_norm = !s->model.norm, .c = shape->c, .h = shape->h, .w = shape->w,
-                              .classes = shape->classes, .steps = steps};
+                              .classes = shape->classes, .steps = shape->steps};
     return model_new(&m, s->train.seed, why);
 }
 
-graph *network_of(const settings *s, const model_shape *shape, trouble *why)
+bool network_shape(const settings *s, model_shape *shape, trouble *why)
 {
     if (shape->c) {
-        model_shape given = *shape;
-        given.classes = given.classes ? given.classes : 10;
-        return build(s, &given, 0, why);
+        shape->classes = shape->classes ? shape->classes : 10;
+        return true;
     }
     dataset data;
     const dataset_options o = {.seed = s->data.seed, .train_count = 1, .test_count = 1, .limit = 1,
                                .width = s->data.pad, .height = s->data.pad};
     if (!dataset_open(&data, s->data.source, &o, why))
-        return NULL;
-    const bool text = data.text != NULL;
-    const model_shape found = {data.c, data.h, data.w, shape->classes ? shape->classes : data.classes};
-    graph *g = build(s, &found, text ? s->data.steps : 0, why);
+        return false;
+    *shape = (model_shape){.c = data.c, .h = data.h, .w = data.w,
+                           .classes = shape->classes ? shape->classes : data.classes,
+                           .steps = data.text ? s->data.steps : 0};
     dataset_free(&data);
-    return g;
+    return true;
+}
+
+graph *network_of(const settings *s, const model_shape *shape, trouble *why)
+{
+    model_shape whole = *shape;
+    return network_shape(s, &whole, why) ? network_build(s, &whole, why) : NULL;
 }

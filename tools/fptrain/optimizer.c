@@ -35,11 +35,17 @@ static bool settings_fit(const optimizer_settings *s, method m, trouble *why)
     return true;
 }
 
-optimizer *optimizer_new(const optimizer_settings *settings, graph *g, rounder *r, trouble *why)
+static method method_named(const char *name)
 {
     method m = SGD;
-    while (m < METHODS && strcmp(settings->name, names[m]))
+    while (m < METHODS && strcmp(name, names[m]))
         m++;
+    return m;
+}
+
+optimizer *optimizer_new(const optimizer_settings *settings, graph *g, rounder *r, trouble *why)
+{
+    const method m = method_named(settings->name);
     if (!settings_fit(settings, m, why))
         return NULL;
     keeper *k = settings->packed ? keeper_packed(settings, m, g, r, why) : keeper_fp32(settings, m, g, r);
@@ -137,6 +143,18 @@ size_t optimizer_bytes(const optimizer *o)
 size_t optimizer_workspace(const optimizer *o)
 {
     return o->keeper->type->workspace(o->keeper);
+}
+
+bool optimizer_memory_of(const optimizer_settings *settings, graph *g, optimizer_memory *to, trouble *why)
+{
+    const method m = method_named(settings->name);
+    if (!settings_fit(settings, m, why))
+        return false;
+    if (settings->packed)
+        return keeper_packed_memory(settings, m, g, to, why);
+    const unsigned arrays = m == SGD ? 2 : m == ADAM ? 4 : 3; /* weights, gradients, moments */
+    *to = (optimizer_memory){.stored = arrays * sizeof(float) * (uint64_t)graph_param_count(g)};
+    return true;
 }
 
 void optimizer_save(optimizer *o, checkpoint *to)

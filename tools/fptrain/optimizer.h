@@ -57,6 +57,11 @@ typedef struct update_counts {
 update_counts optimizer_counts(const optimizer *o);
 size_t optimizer_bytes(const optimizer *o);        /* stored: parameters, accumulators, state */
 size_t optimizer_workspace(const optimizer *o);    /* beside it, used for one operator or group at a time */
+/* Both, of an optimiser that need not be made; in FP32 without rounded copies of weights. */
+typedef struct optimizer_memory {
+    uint64_t stored, workspace;
+} optimizer_memory;
+bool optimizer_memory_of(const optimizer_settings *settings, graph *g, optimizer_memory *to, trouble *why);
 void optimizer_save(optimizer *o, checkpoint *to);
 bool optimizer_load(optimizer *o, const checkpoint *from, trouble *why);
 

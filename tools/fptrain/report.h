@@ -107,13 +107,14 @@ typedef struct chart {
 } chart;
 void chart_write(FILE *out, const chart *c, const run *runs, int count, size_t place_of_series);
 
-/* Of one run: p and threshold with the switches; how large updates were. Nothing where the log has none. */
-void switches_write(FILE *out, const run *r);
-void updates_write(FILE *out, const run *r);
-/* Of one run: the values and parameters of which most lay out of range. With out NULL nothing is written; false: none
- * did. */
-void overflows_write(FILE *out, const run *r);
-bool overflows_write_alone(FILE *out, const run *r); /* a file of its own */
+/* Of one run, where the log has them: p and threshold with the switches; how large updates were; the values and
+ * parameters of which most lay out of range. alone: a file of its own, else a figure of the page. */
+bool has_switches(const run *r);
+bool has_updates(const run *r);
+bool has_overflows(const run *r);
+void switches_write(FILE *out, const run *r, bool alone);
+void updates_write(FILE *out, const run *r, bool alone);
+void overflows_write(FILE *out, const run *r, bool alone);
 
 /* A file of its own: the charts below one another, with the legend. */
 void charts_write_alone(FILE *out, int charts, const chart *c, const size_t *place_of_series, const run *runs,

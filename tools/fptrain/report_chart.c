@@ -107,11 +107,19 @@ static void put_curve(FILE *out, const chart *c, const series *s, const axis *x,
     fprintf(out, "\"/>\n");
 }
 
-static void begin_figure(FILE *out, const chart *c, const axis *x, const axis *y)
+static void begin_figure(FILE *out, const chart *c, const axis *x, const axis *y, bool alone)
 {
-    fprintf(out, "<figure><svg viewBox=\"0 0 %d %d\" role=\"img\"><title>%s</title><text class=\"title\" x=\"%d\" "
-                 "y=\"18\">%s</text>\n", WIDTH, HEIGHT, c->title, LEFT, c->title);
+    if (alone)
+        svg_begin_alone(out, WIDTH, HEIGHT);
+    else
+        fprintf(out, "<figure><svg viewBox=\"0 0 %d %d\" role=\"img\">", WIDTH, HEIGHT);
+    fprintf(out, "<title>%s</title><text class=\"title\" x=\"%d\" y=\"18\">%s</text>\n", c->title, LEFT, c->title);
     put_axes(out, c, x, y);
+}
+
+static void end_figure(FILE *out, bool alone)
+{
+    fprintf(out, "</svg>%s\n", alone ? "" : "</figure>");
 }
 
 void chart_write(FILE *out, const chart *c, const run *runs, int count, size_t which)
@@ -119,10 +127,10 @@ void chart_write(FILE *out, const chart *c, const run *runs, int count, size_t w
     axis x, y;
     if (!find_extent(c, runs, count, which, &x, &y))
         return;
-    begin_figure(out, c, &x, &y);
+    begin_figure(out, c, &x, &y, false);
     for (int k = 0; k < count; k++)
         put_curve(out, c, series_of(&runs[k], which), &x, &y, k);
-    fprintf(out, "</svg></figure>\n");
+    end_figure(out, false);
 }
 
 /* ------------------------------------------------------------------------------------------------ of one run */
@@ -135,17 +143,30 @@ static void put_mark(FILE *out, double at, int line, bool left, const char *text
             TOP + 12 + 14 * line, left ? "end" : "start", text);
 }
 
-void switches_write(FILE *out, const run *r)
+static const chart switches_chart = {.title = "MuPPET: p (full) and its threshold (dashed)",
+                                     .x_title = "policy epoch"};
+
+static extent switches_extent(const run *r)
 {
-    const chart c = {.title = "MuPPET: p (full) and its threshold (dashed)", .x_title = "policy epoch"};
     extent e = nothing;
-    widen(&e, &c, &r->p);
-    widen(&e, &c, &r->threshold);
-    if (!(e.x0 <= e.x1))
-        return;
+    widen(&e, &switches_chart, &r->p);
+    widen(&e, &switches_chart, &r->threshold);
+    return e;
+}
+
+bool has_switches(const run *r)
+{
+    const extent e = switches_extent(r);
+    return e.x0 <= e.x1;
+}
+
+void switches_write(FILE *out, const run *r, bool alone)
+{
+    const chart c = switches_chart;
+    const extent e = switches_extent(r);
     const axis x = axis_make(0, fmax(1, r->bits.x[r->bits.count - 1]), LEFT, RIGHT);
     const axis y = axis_make(fmin(e.y0, 0), e.y1, BOTTOM, TOP);
-    begin_figure(out, &c, &x, &y);
+    begin_figure(out, &c, &x, &y, alone);
     put_curve(out, &c, &r->p, &x, &y, 0);
     put_curve(out, &c, &r->threshold, &x, &y, 1);
     for (size_t i = 0; i < r->switched.count; i++) {
@@ -153,7 +174,7 @@ void switches_write(FILE *out, const run *r)
         snprintf(text, sizeof text, "%g bits until %g", r->switched.y[i], r->switched.x[i]);
         put_mark(out, axis_place(&x, r->switched.x[i]), (int)(i % 4), true, text);
     }
-    fprintf(out, "</svg></figure>\n");
+    end_figure(out, alone);
 }
 
 /* The share of the updates under 2^exponent steps of their group. */
@@ -165,7 +186,15 @@ static double share_under(const run *r, int exponent)
     return (double)under / (double)r->updated;
 }
 
-void updates_write(FILE *out, const run *r)
+bool has_updates(const run *r)
+{
+    uint64_t all = 0;
+    for (int i = 0; i < UPDATE_BINS; i++)
+        all += r->updates[i];
+    return r->updated && all;
+}
+
+void updates_write(FILE *out, const run *r, bool alone)
 {
     const chart c = {.title = "Updates of weights in steps of their groups (leftmost: also zero)",
                      .x_title = "log2 |update| / delta", .percent = true};
@@ -173,15 +202,13 @@ void updates_write(FILE *out, const run *r)
     uint64_t most = 0;
     for (int i = 0; i < UPDATE_BINS; i++)
         most = r->updates[i] > most ? r->updates[i] : most;
-    if (!r->updated || !most)
-        return;
     while (!r->updates[first])
         first++;
     while (!r->updates[last])
         last--;
     const axis x = axis_make(fmin(first + UPDATE_FIRST - 1, -4), fmax(last + UPDATE_FIRST, 1), LEFT, RIGHT);
     const axis y = axis_make(0, 120 * (double)most / (double)r->updated, BOTTOM, TOP); /* room for the shares */
-    begin_figure(out, &c, &x, &y);
+    begin_figure(out, &c, &x, &y, alone);
     fprintf(out, "<g class=\"cells\">");
     for (int i = first; i <= last; i++) {
         const double left = axis_place(&x, i + UPDATE_FIRST - 1), right = axis_place(&x, i + UPDATE_FIRST);
@@ -196,12 +223,13 @@ void updates_write(FILE *out, const run *r)
         snprintf(text, sizeof text, "%.3g %% under 1/%d", 100 * share_under(r, exponent), 1 << -exponent);
         put_mark(out, axis_place(&x, exponent), i, true, text);
     }
-    fprintf(out, "</svg></figure>\n");
+    end_figure(out, alone);
 }
 
 static const char alone_style[] =
     "<style>text{font:11px sans-serif;fill:#222}.title{font-size:13px;font-weight:600}"
-    ".axis path{stroke:#bbb;fill:none;stroke-width:.7}.cells rect{fill:#1f6fb5}.cells text{font-size:10px}"
+    ".axis path{stroke:#bbb;fill:none;stroke-width:.7}.axis .mark{stroke:#222;stroke-dasharray:3 3}"
+    ".cells rect{fill:#1f6fb5}.cells text{font-size:10px}"
     ".curve{fill:none;stroke-width:1.8;stroke-linecap:round;stroke-linejoin:round}"
     ".c0{stroke:#1f6fb5}.c1{stroke:#c8324b;stroke-dasharray:7 3}.c2{stroke:#2b8a57;stroke-dasharray:2 4}"
     ".c3{stroke:#8450a0;stroke-dasharray:9 3 2 3}.c4{stroke:#b07a10;stroke-dasharray:4 4}"

@@ -187,6 +187,11 @@ static void make_mean(run *mean, const group *g, const char *tensors)
                   .track_count = first->track_count,
                   .tracks = need(first->track_count + 1, sizeof *mean->tracks)};
     average_curves(mean, g);
+    for (int k = 0; k < g->count; k++) {
+        for (int i = 0; i < UPDATE_BINS; i++)
+            mean->updates[i] += g->member[k]->updates[i];
+        mean->updated += g->member[k]->updated;
+    }
     for (size_t i = 0; i < first->track_count; i++)
         average_track(&mean->tracks[i], g, &first->tracks[i]);
     gather(mean, tensors);

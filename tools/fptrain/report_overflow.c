@@ -43,13 +43,22 @@ static int choose(const run *r, run line[MOST])
     return count;
 }
 
-void overflows_write(FILE *out, const run *r)
+bool has_overflows(const run *r)
 {
     run line[MOST];
+    return choose(r, line) > 0;
+}
+
+void overflows_write(FILE *out, const run *r, bool alone)
+{
+    static const size_t place = offsetof(run, outside);
+    run line[MOST];
     const int count = choose(r, line);
-    if (!count)
+    if (alone) {
+        charts_write_alone(out, 1, &look, &place, line, count);
         return;
-    chart_write(out, &look, line, count, offsetof(run, outside));
+    }
+    chart_write(out, &look, line, count, place);
     fprintf(out, "<p>");
     for (int i = 0; i < count; i++) {
         fprintf(out, "<svg class=\"key\" viewBox=\"0 0 30 10\"><path class=\"curve c%d\" d=\"M1 5H29\"/></svg> ",
@@ -58,14 +67,4 @@ void overflows_write(FILE *out, const run *r)
         fprintf(out, "<br>");
     }
     fprintf(out, "</p>\n");
-}
-
-bool overflows_write_alone(FILE *out, const run *r)
-{
-    static const size_t place = offsetof(run, outside);
-    run line[MOST];
-    const int count = choose(r, line);
-    if (count && out)
-        charts_write_alone(out, 1, &look, &place, line, count);
-    return count > 0;
 }

@@ -238,9 +238,12 @@ void page_write(FILE *out, const run *runs, int count)
         fprintf(out, "<h2>");
         put_text(out, runs[k].name);
         fprintf(out, "</h2>\n<div class=\"charts\">\n");
-        switches_write(out, &runs[k]);
-        updates_write(out, &runs[k]);
-        overflows_write(out, &runs[k]);
+        if (has_switches(&runs[k]))
+            switches_write(out, &runs[k], false);
+        if (has_updates(&runs[k]))
+            updates_write(out, &runs[k], false);
+        if (has_overflows(&runs[k]))
+            overflows_write(out, &runs[k], false);
         put_heats(out, &runs[k]);
         fprintf(out, "</div>\n");
     }

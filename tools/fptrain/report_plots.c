@@ -74,18 +74,28 @@ static bool write_heat(const char *directory, const groups *g, int k, heat_kind 
     return open && outfile_commit(&out, why);
 }
 
-/* What diverges in one run is no matter of means: of the first of a group. */
-static bool write_overflows(const char *directory, const groups *g, int k, trouble *why)
+typedef void (*figure)(FILE *out, const run *r, bool alone);
+
+static bool write_figure(const char *directory, const groups *g, int k, const char *name, const run *of, figure draw,
+                         trouble *why)
 {
     outfile out;
-    if (!overflows_write_alone(NULL, g->group[k].member[0]))
-        return true;
-    char *path = path_of(directory, "overflow", g, k);
+    char *path = path_of(directory, name, g, k);
     const bool open = outfile_open(&out, path, why);
     free(path);
     if (open)
-        overflows_write_alone(out.file, g->group[k].member[0]);
+        draw(out.file, of, true);
     return open && outfile_commit(&out, why);
+}
+
+/* Updates of all seeds together; of the first the switches, since each decides by its own gradients, and what lay out
+ * of range, since one may diverge where others do not. */
+static bool write_figures(const char *directory, const groups *g, int k, trouble *why)
+{
+    const run *first = g->group[k].member[0], *mean = &g->mean[k];
+    return (!has_switches(first) || write_figure(directory, g, k, "switches", first, switches_write, why)) &&
+           (!has_updates(mean) || write_figure(directory, g, k, "updates", mean, updates_write, why)) &&
+           (!has_overflows(first) || write_figure(directory, g, k, "overflow", first, overflows_write, why));
 }
 
 bool plots_write(const char *directory, const groups *g, const report_choice *choice, trouble *why)
@@ -119,9 +129,9 @@ bool plots_write(const char *directory, const groups *g, const report_choice *ch
     for (size_t i = 0; good && i < sizeof charts / sizeof *charts; i++)
         good = write_chart(directory, g, charts[i].name, &charts[i].chart, charts[i].place, why);
     for (int k = 0; good && k < g->count; k++)
+        good = write_figures(directory, g, k, why);
+    for (int k = 0; good && k < g->count; k++)
         for (int kind = 0; good && kind < HEATS; kind++)
             good = write_heat(directory, g, k, (heat_kind)kind, choice->tensors, why);
-    for (int k = 0; good && k < g->count; k++)
-        good = write_overflows(directory, g, k, why);
     return good;
 }

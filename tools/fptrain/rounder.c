@@ -84,6 +84,7 @@ static void round_tensor(rounds *calls, role which, int index, size_t n, float *
         fpemu_range range = {0};
         if (l->format.scaling == FPEMU_SCALING_MUPPET && l->format.block == FPEMU_BLOCK_TENSOR) {
             fpemu_measure_f32(&l->format, n, x, &range);
+            s = fpemu_vector(n); /* one block however it lies, and no rows to go through */
             s.whole = &range;
             r->step_of[which][index] = muppet_step(&l->format, &range);
         }

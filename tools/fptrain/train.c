@@ -66,6 +66,17 @@ static const char *word_or_null(const char *text)
     return *text ? text : NULL;
 }
 
+optimizer_settings optimizer_settings_of(const settings *s)
+{
+    return (optimizer_settings){.name = s->optimizer.name, .momentum = s->optimizer.momentum,
+                                .beta2 = s->optimizer.beta2, .epsilon = s->optimizer.epsilon,
+                                .decay = s->optimizer.decay, .clip = s->optimizer.clip, .master = s->optimizer.master,
+                                .packed = !strcmp(s->optimizer.store, "packed"),
+                                .nearest = !strcmp(s->optimizer.storing, "nearest"),
+                                .kept = {word_or_null(s->optimizer.weights), word_or_null(s->optimizer.gradients),
+                                         word_or_null(s->optimizer.momenta), word_or_null(s->optimizer.squares)}};
+}
+
 static bool equip(trainer *t, trouble *why)
 {
     const settings *s = t->settings;
@@ -73,14 +84,7 @@ static bool equip(trainer *t, trouble *why)
                                      .interval = s->scaler.interval, .underflow_target = s->scaler.underflow_target,
                                      .fan = s->scaler.fan, .beta_cap = s->scaler.beta_cap,
                                      .alpha_cap = s->scaler.alpha_cap};
-    const optimizer_settings o = {.name = s->optimizer.name, .momentum = s->optimizer.momentum,
-                                  .beta2 = s->optimizer.beta2, .epsilon = s->optimizer.epsilon,
-                                  .decay = s->optimizer.decay, .clip = s->optimizer.clip,
-                                  .master = s->optimizer.master,
-                                  .packed = !strcmp(s->optimizer.store, "packed"),
-                                  .nearest = !strcmp(s->optimizer.storing, "nearest"),
-                                  .kept = {word_or_null(s->optimizer.weights), word_or_null(s->optimizer.gradients),
-                                           word_or_null(s->optimizer.momenta), word_or_null(s->optimizer.squares)}};
+    const optimizer_settings o = optimizer_settings_of(s);
     if (s->train.micro_batches > 1 && !o.packed)
         return fail(why, "micro-batches are gathered by packed parameters alone: optimizer.store = packed");
     t->r = rounder_new(t->g, s->train.seed);

@@ -64,6 +64,9 @@ typedef struct evaluation {
     double accuracy_fp32;   /* of the master weights */
 } evaluation;
 
+/* What the settings say of the optimiser; its words are theirs. */
+optimizer_settings optimizer_settings_of(const settings *s);
+
 /* Opens the data and builds the network. The settings must outlive it. NULL and a sentence on failure. */
 trainer *trainer_new(const settings *s, trouble *why);
 void trainer_free(trainer *t);
