@@ -731,7 +731,8 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
 {
     const fpemu_format *f = call->format;
     NAME(block_job) j;
-    fpemu_status status = fpemu_check(f, call->rounding, CORE_W);
+    fpemu_format scale;
+    fpemu_status status = fpemu_check_scaled(f, call->rounding, CORE_W, &scale);
     if (!status)
         status = check_rounding(f, call->rounding, CORE_W);
     if (!status && call->stats)
@@ -756,12 +757,8 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
 
     const fpemu_format element = element_of(f);
     const fpemu_rounding rounding = element_rounding(f, call->rounding);
-    fpemu_format scale;
     fpemu_range range;
     int nan_seen = 0;
-    memset(&scale, 0, sizeof scale);
-    if (f->scaling && !f->scale_power && !fpemu_scale_of(f, &scale))
-        return FPEMU_ERROR_FORMAT;
     j.k = fpemu_kernels();
     j.call = call;
     j.x = x;

@@ -166,11 +166,14 @@ core_exact fpemu_function_exact(fpemu_function function, uint64_t bits);
 /* FPEMU_OK if both can be used together on a carrier of `carrier` bits (32 or 64). */
 fpemu_status fpemu_check(const fpemu_format *f, const fpemu_rounding *r, int carrier);
 
+/* The same, and the format of the scales of f, where it has scales and they are floats; else all zero. */
+fpemu_status fpemu_check_scaled(const fpemu_format *f, const fpemu_rounding *r, int carrier, fpemu_format *scale);
+
 /* The values of a codebook format, codebook_length of them; NULL if the format is damaged. */
 const float *fpemu_table_values(const fpemu_format *format);
 
-/* Whether the fields of a blocked format beside its element's go together. */
-int fpemu_blocks_are_sane(const fpemu_format *f);
+/* Whether the fields of a blocked format beside its element's go together; fills *scale as fpemu_check_scaled. */
+int fpemu_blocks_are_sane(const fpemu_format *f, fpemu_format *scale);
 
 /* What the verbs hand over for blocked formats and codebooks: quantising and encoding of n > 0 elements, decoding, one
  * element as the scalar forms have it (code: NULL, or set to its code). Pointers are not NULL, but for the rounding of
