@@ -11,7 +11,7 @@
 /* Tensors below this are tried the short way before anything else is prepared. */
 #define SMALL 65536
 /* The short way takes this many elements, blocks in a row, or side by side, at a time. */
-#define QUICK_LANES 256
+#define QUICK_LANES LEAN_BLOCKS
 #define QUICK_TILE 2048
 #define QUICK_BLOCKS 128
 
@@ -64,20 +64,22 @@ static fpemu_rounding element_rounding(const fpemu_format *f, const fpemu_roundi
     return e;
 }
 
+/* The numbers of the whole tensor, for a format that has them; scale: its scale format, if it has one. */
+static core_tensor tensor_of(const fpemu_format *f, const fpemu_format *scale, const fpemu_range *range)
+{
+    if (f->scaling == FPEMU_SCALING_S2FP8)
+        return core_s2fp8_tensor(range);
+    const double max = f->kind == FPEMU_KIND_CODEBOOK && -f->lowest > f->max ? -f->lowest : f->max;
+    return core_nvfp4_tensor(range, f->scaling == FPEMU_SCALING_NVFP4_AO, core_saturated32(scale->max),
+                             core_saturated32(max));
+}
+
 int fpemu_block_tensor(const fpemu_format *f, const fpemu_range *range, core_tensor *t)
 {
     fpemu_format scale;
-    if (!core_has_tensor(f))
+    if (!core_has_tensor(f) || (f->scaling != FPEMU_SCALING_S2FP8 && !fpemu_scale_of(f, &scale)))
         return 0;
-    if (f->scaling == FPEMU_SCALING_S2FP8) {
-        *t = core_s2fp8_tensor(range);
-        return 1;
-    }
-    if (!fpemu_scale_of(f, &scale))
-        return 0;
-    const double max = f->kind == FPEMU_KIND_CODEBOOK && -f->lowest > f->max ? -f->lowest : f->max;
-    *t = core_nvfp4_tensor(range, f->scaling == FPEMU_SCALING_NVFP4_AO, core_saturated32(scale.max),
-                           core_saturated32(max));
+    *t = tensor_of(f, &scale, range);
     return 1;
 }
 

@@ -111,6 +111,8 @@ typedef struct NAME(block_job) {
     uint8_t many;         /* many blocks at a time: blockrows.inc.c */
     uint8_t hold_many;    /* their scales too */
     uint8_t fused;        /* t, P and y in one loop */
+    uint8_t fused_pieces; /* those of large blocks too */
+    uint8_t lean[2];      /* in the short way, where the scales allow it: multiplied, divided */
     uint8_t compat;       /* fpemu_compat of the blocks */
 } NAME(block_job);
 
@@ -580,6 +582,20 @@ static void NAME(find_scale)(const NAME(block_job) *j, NAME(part) *p, const CORE
 
 #include "blockrows.inc.c"
 
+/* Elements begin <= position < end of a block with a known scale: at once, or by way of the tile. */
+static void NAME(add_elements)(const NAME(block_job) *j, NAME(tile) *w, const NAME(part) *p, uint64_t begin,
+                               uint64_t end, gathering *g)
+{
+    for (uint64_t at = begin, n; at < end; at += n) {
+        const uint64_t left = end - at;
+        n = j->fused_pieces && left >= BLOCK_TILE ? NAME(fused_piece)(j, p, at, end) : 0;
+        if (n)
+            continue;
+        n = left < BLOCK_TILE ? left : BLOCK_TILE;
+        NAME(add_part)(j, w, p, at, (size_t)n, g);
+    }
+}
+
 /* Blocks begin <= v < end in the order of visits, one after the other. */
 static void NAME(run_blocks)(const NAME(block_job) *j, uint64_t begin, uint64_t end, gathering *g)
 {
@@ -608,10 +624,7 @@ static void NAME(run_blocks)(const NAME(block_job) *j, uint64_t begin, uint64_t 
         if (!j->scalar && !j->whole_known)
             e = NAME(block_extremes)(j, &p.place, 0, p.place.elements);
         NAME(find_scale)(j, &p, &e, g ? &g->stats : NULL);
-        for (uint64_t at = 0; at < p.place.elements; at += BLOCK_TILE) {
-            const uint64_t left = p.place.elements - at;
-            NAME(add_part)(j, &w, &p, at, left < BLOCK_TILE ? (size_t)left : BLOCK_TILE, g);
-        }
+        NAME(add_elements)(j, &w, &p, 0, p.place.elements, g);
     }
     NAME(flush)(j, &w, g);
 }
@@ -621,8 +634,7 @@ static void NAME(run_piece)(const NAME(block_job) *j, const NAME(part) *p, uint6
 {
     NAME(tile) w;
     w.n = w.count = 0;
-    for (uint64_t at = begin; at < end; at += BLOCK_TILE)
-        NAME(add_part)(j, &w, p, at, end - at < BLOCK_TILE ? (size_t)(end - at) : BLOCK_TILE, g);
+    NAME(add_elements)(j, &w, p, begin, end, g);
     NAME(flush)(j, &w, g);
 }
 
@@ -719,7 +731,8 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
 {
     const fpemu_format *f = call->format;
     NAME(block_job) j;
-    fpemu_status status = fpemu_check(f, call->rounding, CORE_W);
+    fpemu_format scale;
+    fpemu_status status = fpemu_check_scaled(f, call->rounding, CORE_W, &scale);
     if (!status)
         status = check_rounding(f, call->rounding, CORE_W);
     if (!status && call->stats)
@@ -744,12 +757,8 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
 
     const fpemu_format element = element_of(f);
     const fpemu_rounding rounding = element_rounding(f, call->rounding);
-    fpemu_format scale;
     fpemu_range range;
     int nan_seen = 0;
-    memset(&scale, 0, sizeof scale);
-    if (f->scaling && !f->scale_power && !fpemu_scale_of(f, &scale))
-        return FPEMU_ERROR_FORMAT;
     j.k = fpemu_kernels();
     j.call = call;
     j.x = x;
@@ -785,9 +794,12 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
         return FPEMU_OK;
     NAME(element_begin)(&j.element, &element, &rounding);
     j.fused = !j.block.sticky && NAME(is_lean)(&j.element);
+    j.fused_pieces = j.fused && !j.scalar && !call->rounding->compat && !call->sink && !call->stats && !call->flat;
+    j.lean[0] = j.fused && j.element.plan.mode == FPEMU_RNE;
+    j.lean[1] = j.lean[0] && CORE(lean_quotients)(f);
     j.many &= j.walk.inner == 1 || j.quick.usable || j.fused;
 #if CORE_W == 32
-    if (f->scaling && element.fits_f64) /* also what binary32 holds */
+    if ((j.block.powers || f->scaling == FPEMU_SCALING_S2FP8) && element.fits_f64) /* also what binary32 holds */
         element_begin_f64(&j.wide, &element, &rounding);
     j.wide.table.narrow = 1;
 #endif
@@ -809,7 +821,7 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
         if (known)
             tensor = *call->tensor;
         else if (core_has_tensor(f))
-            (void)fpemu_block_tensor(f, whole, &tensor);
+            tensor = tensor_of(f, &scale, whole);
         j.block.tensor = tensor;
         if (core_has_tensor(f) && call->sink && call->sink->tensor)
             call->sink->tensor(call->sink->context, tensor);

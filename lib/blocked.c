@@ -155,11 +155,10 @@ static int check_blocks(const fpemu_format *f, fpemu_format *scale, fpemu_proble
     return check_rule(f, scale, problem);
 }
 
-int fpemu_blocks_are_sane(const fpemu_format *f)
+int fpemu_blocks_are_sane(const fpemu_format *f, fpemu_format *scale)
 {
-    fpemu_format scale;
     fpemu_problem problem;
-    return check_blocks(f, &scale, &problem) && !f->wrap;
+    return check_blocks(f, scale, &problem) && !f->wrap;
 }
 
 int fpemu_derive_blocked(fpemu_format *f, fpemu_problem *problem)

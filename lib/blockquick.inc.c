@@ -59,19 +59,21 @@ QUICK_MODES(float, QUICK_LOOP)
 QUICK_MODES(fixed, QUICK_LOOP)
 #undef QUICK_LOOP
 
-/* Blocks in a row to nearest even, whose constants then need no vector of their own; the usual lengths as constants,
- * so that nothing is left of the inner loop. */
-#define QUICK_ROWS(kind, n)                                                                                            \
+/* Blocks in a row to nearest even, whose constants then need no vector of their own; in pieces of a constant
+ * length where they are made of such, so that nothing is left of the inner loop. */
+#define QUICK_ROWS(kind, n, piece)                                                                                     \
     for (size_t b = 0; b < count; b++) {                                                                               \
         const UINT power = powers[b];                                                                                  \
-        const char *const from = in + b * (n) * sizeof power;                                                          \
-        char *const to = out + b * (n) * sizeof power;                                                                 \
-        SIMD for (size_t i = 0; i < (n); i++)                                                                          \
-        {                                                                                                              \
-            UINT u, v;                                                                                                 \
-            memcpy(&u, from + i * sizeof u, sizeof u);                                                                 \
-            v = CORE(quick_##kind)(&q, FPEMU_RNE, u, power, 0);                                                        \
-            memcpy(to + i * sizeof v, &v, sizeof v);                                                                   \
+        for (size_t k = b * (n); k < (b + 1) * (n); k += (piece)) {                                                    \
+            const char *const from = in + k * sizeof power;                                                            \
+            char *const to = out + k * sizeof power;                                                                   \
+            SIMD for (size_t i = 0; i < (piece); i++)                                                                  \
+            {                                                                                                          \
+                UINT u, v;                                                                                             \
+                memcpy(&u, from + i * sizeof u, sizeof u);                                                             \
+                v = CORE(quick_##kind)(&q, FPEMU_RNE, u, power, 0);                                                    \
+                memcpy(to + i * sizeof v, &v, sizeof v);                                                               \
+            }                                                                                                          \
         }                                                                                                              \
     }                                                                                                                  \
     return
@@ -83,11 +85,16 @@ QUICK_MODES(fixed, QUICK_LOOP)
         const QUICK q = *how;                                                                                          \
         const char *in = (const char *)x;                                                                              \
         char *out = (char *)y;                                                                                         \
-        switch (length) {                                                                                              \
-        case 16: QUICK_ROWS(kind, 16);                                                                                 \
-        case 32: QUICK_ROWS(kind, 32);                                                                                 \
-        default: QUICK_ROWS(kind, length);                                                                             \
+        if (length == 16) {                                                                                            \
+            QUICK_ROWS(kind, 16, 16);                                                                                  \
         }                                                                                                              \
+        if (length == 32) {                                                                                            \
+            QUICK_ROWS(kind, 32, 32);                                                                                  \
+        }                                                                                                              \
+        if (length % 32 == 0) {                                                                                        \
+            QUICK_ROWS(kind, length, 32);                                                                              \
+        }                                                                                                              \
+        QUICK_ROWS(kind, length, length);                                                                              \
     }
 QUICK_LENGTHS(float)
 QUICK_LENGTHS(fixed)

@@ -138,73 +138,91 @@ static uint64_t NAME(quick_columns)(const NAME(block_job) *j, uint64_t v, uint64
 
 /* ------------------------------------------------------------------------------------------ other scales */
 
-/* Scales of `wanted` blocks, as divisors or multipliers and as factors: how many, up to the first that is of another
- * kind. */
-static size_t NAME(tile_scales)(const NAME(block_job) *j, size_t wanted, const UINT *amax, REAL *down, REAL *s,
-                                int *divide, REAL *second)
+/* Scales of some blocks, ready for their elements. */
+typedef struct NAME(scales) {
+    REAL down[QUICK_LANES], s[QUICK_LANES], second; /* divisors or multipliers, and factors; lean: inverse divisors */
+    int divide, lean;                               /* lean: what runs_lean gave */
+} NAME(scales);
+
+static void NAME(try_lean)(const NAME(block_job) *j, size_t count, const UINT *amax, NAME(scales) *s)
 {
-    const int absmax = j->block.rule == FPEMU_SCALING_ABSMAX;
+    s->lean = 0;
+    if (count && j->lean[s->divide])
+        s->lean = j->k->LOOP(runs_lean)(&j->element.plan, &j->block, s->divide, count, amax, s->s, s->second, s->down);
+}
+
+/* Scales of `wanted` blocks: how many, up to the first that is of another kind. */
+static size_t NAME(tile_scales)(const NAME(block_job) *j, size_t wanted, const UINT *amax, NAME(scales) *s)
+{
     size_t count = 0;
-    if (j->hold_many && j->k->LOOP(runs_scales)(&j->block, wanted, amax, s)) {
+    if (j->hold_many && j->k->LOOP(runs_scales)(&j->block, wanted, amax, s->s)) {
         if (!j->block.same)
-            j->k->LOOP(round)[j->hold.rule][FPEMU_RNE](&j->hold, wanted, s, NULL, s);
-        j->k->LOOP(runs_down)(&j->block, wanted, s, down);
-        *divide = absmax;
-        *second = absmax ? 1 : (REAL)j->block.tensor.b;
-        return wanted;
+            j->k->LOOP(round)[j->hold.rule][FPEMU_RNE](&j->hold, wanted, s->s, NULL, s->s);
+        j->k->LOOP(runs_down)(&j->block, wanted, s->s, s->down);
+        s->divide = j->block.rule == FPEMU_SCALING_ABSMAX;
+        s->second = s->divide ? 1 : (REAL)j->block.tensor.b;
+        count = wanted;
     }
     while (count < wanted && amax[count] < INF) {
         const CORE(extremes) e = {amax[count], 0, 0, 0, 0};
         CORE(scale) scale;
         CORE(scale_find)(&j->block, &e, &scale);
         const int divides = scale.kind == CORE_SCALE_DIVIDE;
-        if ((scale.kind != CORE_SCALE_MULTIPLY && !divides) || (count && divides != *divide))
+        if ((scale.kind != CORE_SCALE_MULTIPLY && !divides) || (count && divides != s->divide))
             break;
-        *divide = divides;
-        *second = scale.d;
-        down[count] = scale.down;
-        s[count++] = scale.s;
+        s->divide = divides;
+        s->second = scale.d;
+        s->down[count] = scale.down;
+        s->s[count++] = scale.s;
     }
+    NAME(try_lean)(j, count, amax, s);
     return count;
 }
 
-/* t, P and y at once. */
-static void NAME(fused_elements)(const NAME(block_job) *j, int divide, size_t length, size_t count, const REAL *down,
-                                 const REAL *s, REAL second, const REAL *x, const uint32_t *r, REAL *y)
+/* t, P and y at once, of `count` blocks of `length` elements. */
+static void NAME(fused_elements)(const NAME(block_job) *j, const NAME(scales) *s, size_t length, size_t count,
+                                 const REAL *x, const uint32_t *r, REAL *y)
 {
     const CORE(plan) *p = &j->element.plan;
-    j->k->LOOP(scaled)[p->rule == CORE_RULE_EVEN][divide][p->mode == FPEMU_SR](p, length, count, down, s, second, x, r,
-                                                                               y);
+    const int even = p->rule == CORE_RULE_EVEN;
+    if (s->lean)
+        j->k->LOOP(lean)[s->lean - 1][even][s->divide](p, length, count, s->down, s->s, s->second, x, y);
+    else
+        j->k->LOOP(scaled)[even][s->divide][p->mode == FPEMU_SR](p, length, count, s->down, s->s, s->second, x, r, y);
 }
 
 /* Full runs in a row, tile by tile: every step takes all blocks of a tile at once. */
 static uint64_t NAME(run_tiles)(const NAME(block_job) *j, uint64_t index, uint64_t blocks, const REAL *x, REAL *y)
 {
     const size_t length = (size_t)j->walk.tile_length;
-    const size_t fit = length < TILE ? TILE / length : 1, full = fit < QUICK_BLOCKS ? fit : QUICK_BLOCKS;
-    REAL t[TILE], rounded[TILE], down[QUICK_BLOCKS], s[QUICK_BLOCKS];
-    UINT grid[TILE], amax[QUICK_BLOCKS];
+    const size_t fit = length < TILE ? TILE / length : 1, few = fit < QUICK_LANES ? fit : QUICK_LANES;
+    const size_t lean = length < 4 * TILE ? 4 * TILE / length : 1;
+    const size_t full = !j->lean[0] || length == 1 ? few : lean < QUICK_LANES ? lean : QUICK_LANES;
+    REAL t[TILE], rounded[TILE];
+    UINT grid[TILE], amax[QUICK_LANES];
+    NAME(scales) s;
     int64_t q[TILE];
     uint32_t r[TILE];
     for (uint64_t done = 0; done < blocks;) {
         const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
-        int divide = 0;
-        REAL second = 1;
         j->k->LOOP(runs_amax)(length, wanted, x, amax);
-        const size_t count = NAME(tile_scales)(j, wanted, amax, down, s, &divide, &second), n = count * length;
+        const size_t known = NAME(tile_scales)(j, wanted, amax, &s), count = s.lean || known < few ? known : few;
+        const size_t n = count * length;
         if (count == 0)
             return done;
-        for (size_t at = 0, m; at < n; at += m) {
+        if (s.lean)
+            NAME(fused_elements)(j, &s, length, count, x, NULL, y);
+        for (size_t at = 0, m; at < n && !s.lean; at += m) {
             m = n - at < TILE ? n - at : TILE;
             const size_t run = length < TILE ? length : m, runs = length < TILE ? count : 1;
             if (j->stochastic)
                 fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index + at, m, r);
             if (j->fused) {
-                NAME(fused_elements)(j, divide, run, runs, down, s, second, x + at, r, y + at);
+                NAME(fused_elements)(j, &s, run, runs, x + at, r, y + at);
             } else {
-                j->k->LOOP(runs_t)(divide, j->block.sticky, run, runs, down, x + at, t);
+                j->k->LOOP(runs_t)(s.divide, j->block.sticky, run, runs, s.down, x + at, t);
                 NAME(element_run)(&j->element, j->k, m, t, r, 0, grid, rounded, q);
-                j->k->LOOP(runs_y)(run, runs, s, second, rounded, y + at);
+                j->k->LOOP(runs_y)(run, runs, s.s, s.second, rounded, y + at);
             }
         }
         x += n;
@@ -219,31 +237,60 @@ static uint64_t NAME(run_tiles)(const NAME(block_job) *j, uint64_t index, uint64
 static uint64_t NAME(fused_columns)(const NAME(block_job) *j, uint64_t v, uint64_t end)
 {
     const block_walk *w = &j->walk;
-    REAL down[QUICK_LANES], s[QUICK_LANES];
+    NAME(scales) s;
     UINT amax[QUICK_LANES];
     uint32_t r[QUICK_LANES];
     for (uint64_t done = 0; done < end - v;) {
         const uint64_t left = end - v - done, beside = w->inner - (v + done) % w->inner;
         uint64_t lanes = left < beside ? left : beside;
         lanes = lanes < QUICK_LANES ? lanes : QUICK_LANES;
-        int divide = 0;
-        REAL second = 1;
         block_place p;
         fpemu_walk_block(w, core_walk_visited(w, v + done), &p);
         j->k->LOOP(columns_amax)((size_t)p.elements, (ptrdiff_t)w->x[3], (size_t)lanes, j->x + p.x, amax);
-        const size_t count = NAME(tile_scales)(j, (size_t)lanes, amax, down, s, &divide, &second);
+        const size_t count = NAME(tile_scales)(j, (size_t)lanes, amax, &s);
         if (count == 0)
             return done;
         for (uint64_t k = 0; k < p.elements; k++) {
             const uint64_t index = j->call->rounding->offset + p.first + k * w->inner;
             if (j->stochastic)
                 fpemu_random_fill(j->k, j->call->rounding, index, count, r);
-            NAME(fused_elements)(j, divide, 1, count, down, s, second, j->x + p.x + (int64_t)k * w->x[3], r,
-                                 j->y + p.y + (int64_t)k * w->y[3]);
+            NAME(fused_elements)
+            (j, &s, 1, count, j->x + p.x + (int64_t)k * w->x[3], r, j->y + p.y + (int64_t)k * w->y[3]);
         }
         done += count;
     }
     return end - v;
+}
+
+/* Elements of a large block with a known scale, from `position` on, where they lie side by side: how many. They are
+ * looked at once more, since the scale may be that of another tensor. */
+static uint64_t NAME(fused_piece)(const NAME(block_job) *j, const NAME(part) *p, uint64_t position, uint64_t end)
+{
+    NAME(scales) s;
+    uint32_t r[TILE];
+    s.divide = p->scale.kind == CORE_SCALE_DIVIDE;
+    if (p->scale.kind != CORE_SCALE_MULTIPLY && !s.divide)
+        return 0;
+    const block_span span = fpemu_walk_span(&j->walk, &p->place, position, end - position);
+    if (span.step != 1 || span.x_step != 1 || span.y_step != 1)
+        return 0;
+    const size_t most = j->stochastic ? TILE : 4 * TILE;
+    for (uint64_t at = 0, m; at < span.n; at += m) {
+        const REAL *const x = j->x + span.x + (int64_t)at;
+        UINT amax;
+        m = span.n - at < most ? span.n - at : most;
+        j->k->LOOP(runs_amax)((size_t)m, 1, x, &amax);
+        if (amax >= INF)
+            return at;
+        s.down[0] = p->scale.down;
+        s.s[0] = p->scale.s;
+        s.second = p->scale.d;
+        NAME(try_lean)(j, 1, &amax, &s);
+        if (j->stochastic)
+            fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + span.first + at, (size_t)m, r);
+        NAME(fused_elements)(j, &s, (size_t)m, 1, x, r, j->y + span.y + (int64_t)at);
+    }
+    return span.n;
 }
 
 /* Blocks from the one visited as number v on, in whichever way they lie: how many were done. */

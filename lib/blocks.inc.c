@@ -102,17 +102,24 @@ FPEMU_FN void LOOP(sixteen_amax)(size_t n, const char *in, UINT *amax)
     SIMD for (size_t i = 0; i < 16; i++) amax[i] = LARGER(w[2 * i], w[2 * i + 1]);
 }
 
+#define SIXTEEN_AMAX(n)                                                                                                \
+    case n:                                                                                                            \
+        for (; b + 16 <= count; b += 16)                                                                               \
+            LOOP(sixteen_amax)(n, in + b * (n) * sizeof *amax, amax + b);                                              \
+        break
+
 /* Largest magnitudes of `count` blocks of `length` elements in a row. */
 static void LOOP(runs_amax)(size_t length, size_t count, const void *x, UINT *amax)
 {
     const char *in = (const char *)x;
     size_t b = 0;
-    if (length == 32) /* the usual lengths as constants: nothing is left of the inner loop */
-        for (; b + 16 <= count; b += 16)
-            LOOP(sixteen_amax)(32, in + b * 32 * sizeof *amax, amax + b);
-    else if (length == 16)
-        for (; b + 16 <= count; b += 16)
-            LOOP(sixteen_amax)(16, in + b * 16 * sizeof *amax, amax + b);
+    switch (length) { /* the usual lengths as constants: nothing is left of the inner loop */
+        SIXTEEN_AMAX(16);
+        SIXTEEN_AMAX(32);
+        SIXTEEN_AMAX(64);
+        SIXTEEN_AMAX(128);
+    default: break;
+    }
     for (; b < count; b++) {
         UINT largest = 0;
 #pragma omp simd reduction(max : largest)
@@ -125,6 +132,7 @@ static void LOOP(runs_amax)(size_t length, size_t count, const void *x, UINT *am
         amax[b] = largest;
     }
 }
+#undef SIXTEEN_AMAX
 #undef LARGER
 
 /* t of such blocks, each with its own divisor or multiplier; and y. */
@@ -280,6 +288,88 @@ SCALED_LOOP(even_by_stochastic, 1, 1, FPEMU_SR)
 #undef SCALED_LOOP
 #undef SCALED_LENGTH
 #undef SCALED_ELEMENT
+
+/* How far core_lean_... serves `count` blocks of finite elements: 0 not all of them, 1 it does, 2 nothing comes to lie
+ * beyond the ends. For divisors s, `down` is made what it wants, if it does. */
+#define RUNS_LEAN(even, divided)                                                                                       \
+    SIMD for (size_t i = 0; i < count; i++) inverse[i] = divided ? (s[i] > 0 ? 1 / s[i] : 0) : down[i];                \
+    _Pragma("omp simd reduction(min : held)") for (size_t i = 0; i < count; i++)                                       \
+    {                                                                                                                  \
+        const UINT one = CORE(lean_holds)(&p, even, divided, CORE(value)(amax[i]), max, s[i], second, inverse[i]);     \
+        held = one < held ? one : held;                                                                                \
+    }                                                                                                                  \
+    break
+
+static int LOOP(runs_lean)(const PLAN *plan, const CORE(block) *b, int divided, size_t count, const UINT *amax,
+                           const REAL *s, REAL second, REAL *down)
+{
+    const PLAN p = *plan;
+    const REAL max = b->max;
+    REAL inverse[LEAN_BLOCKS];
+    UINT held = 2;
+    switch ((p.rule == CORE_RULE_EVEN) + 2 * divided) {
+    case 0: RUNS_LEAN(0, 0);
+    case 1: RUNS_LEAN(1, 0);
+    case 2: RUNS_LEAN(0, 1);
+    default: RUNS_LEAN(1, 1);
+    }
+    if (held && divided)
+        memcpy(down, inverse, count * sizeof *down);
+    return (int)held;
+}
+#undef RUNS_LEAN
+
+/* Of `count` blocks of n elements in a row, piece by piece; n = 1: of elements with a scale each. */
+#define LEAN_ELEMENT(kind, inside, divided, at, b)                                                                     \
+    UINT u, v;                                                                                                         \
+    memcpy(&u, in + (at) * sizeof u, sizeof u);                                                                        \
+    v = CORE(lean_##kind)(&p, inside, divided, down[b], s[b], second, u);                                              \
+    memcpy(out + (at) * sizeof v, &v, sizeof v)
+
+#define LEAN_LENGTH(kind, inside, divided, n, piece)                                                                   \
+    for (size_t b = 0; b < count; b++) {                                                                               \
+        for (size_t k = 0; k < (n); k += (piece)) {                                                                    \
+            SIMD for (size_t i = 0; i < (piece); i++)                                                                  \
+            {                                                                                                          \
+                LEAN_ELEMENT(kind, inside, divided, b * (n) + k + i, b);                                               \
+            }                                                                                                          \
+        }                                                                                                              \
+    }                                                                                                                  \
+    return
+
+#define LEAN_LOOP(name, kind, inside, divided)                                                                         \
+    static void LOOP(lean_##name)(const PLAN *plan, size_t length, size_t count, const REAL *down, const REAL *s,      \
+                                  REAL second, const void *x, void *y)                                                 \
+    {                                                                                                                  \
+        const PLAN p = *plan;                                                                                          \
+        const char *in = (const char *)x;                                                                              \
+        char *out = (char *)y;                                                                                         \
+        if (length == 1) {                                                                                             \
+            SIMD for (size_t b = 0; b < count; b++)                                                                    \
+            {                                                                                                          \
+                LEAN_ELEMENT(kind, inside, divided, b, b);                                                             \
+            }                                                                                                          \
+            return;                                                                                                    \
+        }                                                                                                              \
+        if (length == 16) {                                                                                            \
+            LEAN_LENGTH(kind, inside, divided, 16, 16);                                                                \
+        }                                                                                                              \
+        if (length % 32 == 0) {                                                                                        \
+            LEAN_LENGTH(kind, inside, divided, length, 32);                                                            \
+        }                                                                                                              \
+        LEAN_LENGTH(kind, inside, divided, length, length);                                                            \
+    }
+LEAN_LOOP(stop_times, stop, 0, 0)
+LEAN_LOOP(stop_by, stop, 0, 1)
+LEAN_LOOP(even_times, even, 0, 0)
+LEAN_LOOP(even_by, even, 0, 1)
+LEAN_LOOP(stop_times_inside, stop, 1, 0)
+LEAN_LOOP(stop_by_inside, stop, 1, 1)
+LEAN_LOOP(even_times_inside, even, 1, 0)
+LEAN_LOOP(even_by_inside, even, 1, 1)
+#undef LEAN_LOOP
+#undef LEAN_LENGTH
+#undef LEAN_ELEMENT
 
 /* y of the kinds MULTIPLY and DIVIDE. */
 static void LOOP(scale_y)(const CORE(scale) *s, size_t n, const void *p, void *y)

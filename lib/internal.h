@@ -23,6 +23,8 @@ enum mac_form { MAC_NONE, MAC_FLAT, MAC_ENDS, MAC_INF, MAC_SAT, MAC_FORMS };
 #define TILE 1024
 /* Bytes counted at a time where the result needs no place on the stack: so much of input and output stays in L1. */
 #define COUNT_TILE 16384
+/* Blocks at most whose scales runs_lean looks at. */
+#define LEAN_BLOCKS 256
 /* Vectors that cross the boundary of a cache line cost more; longer arrays are entered at one. */
 #define LINE 64
 /* Error sums are made of blocks of this many elements, by absolute index; threads split there. */
@@ -102,6 +104,15 @@ typedef struct kernels {
                               float second, const void *x, const uint32_t *r, void *y);
     void (*scaled64[2][2][2])(const core_plan64 *p, size_t length, size_t count, const double *down, const double *s,
                               double second, const void *x, const uint32_t *r, void *y);
+    /* the short way to nearest even: how far it goes (0 to 2), and by whether nothing passes the ends, form and kind */
+    int (*runs_lean32)(const core_plan32 *p, const core_block32 *b, int divided, size_t count, const uint32_t *amax,
+                       const float *s, float second, float *down);
+    int (*runs_lean64)(const core_plan64 *p, const core_block64 *b, int divided, size_t count, const uint64_t *amax,
+                       const double *s, double second, double *down);
+    void (*lean32[2][2][2])(const core_plan32 *p, size_t length, size_t count, const float *down, const float *s,
+                            float second, const void *x, void *y);
+    void (*lean64[2][2][2])(const core_plan64 *p, size_t length, size_t count, const double *down, const double *s,
+                            double second, const void *x, void *y);
     /* blocks the short way: blockquick.inc.c; quick: by kind (fixed point 1) and mode */
     size_t (*quick_powers32)(const core_quick_block32 *q, size_t count, const uint32_t *amax, uint32_t *powers);
     size_t (*quick_powers64)(const core_quick_block64 *q, size_t count, const uint64_t *amax, uint64_t *powers);
@@ -155,11 +166,14 @@ core_exact fpemu_function_exact(fpemu_function function, uint64_t bits);
 /* FPEMU_OK if both can be used together on a carrier of `carrier` bits (32 or 64). */
 fpemu_status fpemu_check(const fpemu_format *f, const fpemu_rounding *r, int carrier);
 
+/* The same, and the format of the scales of f, where it has scales and they are floats; else all zero. */
+fpemu_status fpemu_check_scaled(const fpemu_format *f, const fpemu_rounding *r, int carrier, fpemu_format *scale);
+
 /* The values of a codebook format, codebook_length of them; NULL if the format is damaged. */
 const float *fpemu_table_values(const fpemu_format *format);
 
-/* Whether the fields of a blocked format beside its element's go together. */
-int fpemu_blocks_are_sane(const fpemu_format *f);
+/* Whether the fields of a blocked format beside its element's go together; fills *scale as fpemu_check_scaled. */
+int fpemu_blocks_are_sane(const fpemu_format *f, fpemu_format *scale);
 
 /* What the verbs hand over for blocked formats and codebooks: quantising and encoding of n > 0 elements, decoding, one
  * element as the scalar forms have it (code: NULL, or set to its code). Pointers are not NULL, but for the rounding of

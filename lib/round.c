@@ -9,8 +9,9 @@ static int out_of_range(int value, int low, int high)
     return value < low || value > high;
 }
 
-fpemu_status fpemu_check(const fpemu_format *f, const fpemu_rounding *r, int carrier)
+fpemu_status fpemu_check_scaled(const fpemu_format *f, const fpemu_rounding *r, int carrier, fpemu_format *scale)
 {
+    memset(scale, 0, sizeof *scale);
     if (!f)
         return FPEMU_ERROR_NULL;
     uint64_t reserved = (uint64_t)f->reserved0 | f->reserved1[0] | f->reserved1[1];
@@ -46,7 +47,7 @@ fpemu_status fpemu_check(const fpemu_format *f, const fpemu_rounding *r, int car
                                              f->codebook > FPEMU_CODEBOOK_UDYNAMIC || !fpemu_table_values(f)
                                        : f->codebook || f->codebook_length || f->table.size)
         return FPEMU_ERROR_FORMAT;
-    if (f->scaling && !fpemu_blocks_are_sane(f))
+    if (f->scaling && !fpemu_blocks_are_sane(f, scale))
         return FPEMU_ERROR_FORMAT;
     if (!r)
         return FPEMU_OK;
@@ -60,6 +61,12 @@ fpemu_status fpemu_check(const fpemu_format *f, const fpemu_rounding *r, int car
     if (f->kind == FPEMU_KIND_POSIT && r->mode != FPEMU_RNE)
         return FPEMU_ERROR_UNSUPPORTED; /* posits have one rounding rule */
     return FPEMU_OK;
+}
+
+fpemu_status fpemu_check(const fpemu_format *f, const fpemu_rounding *r, int carrier)
+{
+    fpemu_format scale;
+    return fpemu_check_scaled(f, r, carrier, &scale);
 }
 
 static size_t code_size(uint32_t bits)

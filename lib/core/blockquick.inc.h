@@ -127,3 +127,70 @@ FPEMU_FN CORE_UINT CORE(quick_fixed)(const CORE(quick_block) *q, int mode, CORE_
     y = y < max ? y : max;
     return CORE_BITS(y > lowest ? y : lowest);
 }
+
+/* ------------------------------------------------------------------------------------------ other scales */
+
+/* Whether core_lean_quotient serves elements of format f. */
+FPEMU_FN int CORE(lean_quotients)(const fpemu_format *f)
+{
+    return f->min_positive >= core_value64(core_power64((CORE_BIAS + 1) / 2 + CORE_MANT + 3 - CORE_BIAS));
+}
+
+/* [x/s] for inverse = [1/s]; a zero for inverse = 0. */
+FPEMU_FN CORE_REAL CORE(lean_quotient)(CORE_REAL x, CORE_REAL s, CORE_REAL inverse)
+{
+#if CORE_HAS_FMA
+    const CORE_REAL q = x * inverse, rest = CORE_FMA(-q, s, x);
+    return CORE_FMA(rest, inverse, q);
+#else
+    return inverse > 0 ? x / s : x * inverse;
+#endif
+}
+
+/* Whether the short way holds for a block with magnitudes up to amax, all finite, elements up to max and the scales s
+ * and second, down being a multiplier or the inverse of s: 0 no, 1 yes, 2 and nothing comes to lie beyond the ends. */
+FPEMU_FN CORE_UINT CORE(lean_holds)(const CORE(plan) *p, int even, int divided, CORE_REAL amax, CORE_REAL max,
+                                    CORE_REAL s, CORE_REAL second, CORE_REAL down)
+{
+    const CORE_REAL most = CORE_VALUE(CORE(power)((CORE_BIAS + 1) / 2)), y = 2 * max * s * second, t = amax * down;
+    const CORE_UINT a = CORE(at_most)(CORE_BITS(t), p->quick_cap), end = CORE(at_most)(p->max[0], p->max[1]);
+    const CORE_UINT c = even ? p->quick_emin + p->quick_up : CORE(magic_c)(p, a);
+    const CORE_UINT g = CORE(counted)(FPEMU_RNE, a, c, 0, 0);
+    const CORE_UINT near = (CORE_UINT)(down <= most) & (CORE_UINT)(s <= most) & (CORE_UINT)(t <= most);
+    const CORE_UINT holds = (divided ? near : 1) & (CORE_UINT)(y < CORE_VALUE(CORE_INF));
+    const CORE_UINT room = even || p->quick_up > CORE_HIDDEN; /* for C and half of it */
+    return holds + (holds & room & (CORE_UINT)((CORE_SINT)g <= (CORE_SINT)end));
+}
+
+/* y of an element under the plan of core_element_stop or core_element_even, t = x * down or [x/s]; inside: where no
+ * element comes to lie beyond the ends. */
+FPEMU_FN CORE_UINT CORE(lean_stop)(const CORE(plan) *p, int inside, int divided, CORE_REAL down, CORE_REAL s,
+                                   CORE_REAL second, CORE_UINT u)
+{
+    const CORE_UINT sign = u & CORE_SIGN;
+    const CORE_REAL x = CORE_VALUE(inside ? u : u ^ sign), t = divided ? CORE(lean_quotient)(x, s, down) : x * down;
+    CORE_REAL nearest;
+    if (inside) { /* with C and half of it, negative numbers count too */
+        const CORE_REAL C = CORE_VALUE(CORE(magic_c)(p, CORE_BITS(t)) + (CORE_HIDDEN >> 1)), sum = t + C;
+        nearest = sum - C;
+    } else {
+        const CORE_UINT a = CORE(at_most)(CORE_BITS(t), p->max[0]);
+        nearest = CORE_VALUE(CORE(counted)(FPEMU_RNE, a, CORE(magic_c)(p, a), 0, 0));
+    }
+    const CORE_REAL y = nearest * s;
+    return CORE_BITS(divided ? y : y * second) | sign;
+}
+
+FPEMU_FN CORE_UINT CORE(lean_even)(const CORE(plan) *p, int inside, int divided, CORE_REAL down, CORE_REAL s,
+                                   CORE_REAL second, CORE_UINT u)
+{
+    const CORE_REAL x = CORE_VALUE(u), high = CORE_VALUE(p->max[0]), low = CORE_VALUE(p->max[1] | CORE_SIGN);
+    const CORE_REAL C = CORE_VALUE((p->quick_emin + p->quick_up) | CORE_HIDDEN >> 1);
+    CORE_REAL t = divided ? CORE(lean_quotient)(x, s, down) : x * down;
+    if (!inside) {
+        t = t < low ? low : t;
+        t = t > high ? high : t;
+    }
+    const CORE_REAL sum = t + C, y = (sum - C) * s;
+    return CORE_BITS(divided ? y : y * second);
+}

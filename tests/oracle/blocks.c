@@ -580,6 +580,86 @@ static void edges(void)
     case_free(&c);
 }
 
+/* The middle above a value of the element format, chosen by `pick`. */
+static double middle(const fpemu_format *f, uint64_t pick)
+{
+    if (f->kind == FPEMU_KIND_FLOAT) {
+        const int m = (int)f->mantissa_bits, e = f->emin + (int)(pick % (uint64_t)(f->emax - f->emin + 1));
+        const uint64_t fraction = pick / 64 % (UINT64_C(1) << m), hidden = pick / 7 % 4 ? UINT64_C(1) << m : 0;
+        return ldexp((double)(hidden + fraction) + 0.5, (hidden ? e : f->emin) - m);
+    }
+    return ((double)(pick / 64 % (uint64_t)(f->max / f->min_positive + 1)) + 0.5) * f->min_positive;
+}
+
+/* Elements whose quotients lie next to the middle between two values, by scales that are no powers of two: a quotient
+ * wrong by a last bit shows. Blocks of every length that has a way of its own, in a row or side by side. */
+static void quotients(void)
+{
+    static const char *const specs[] = {"group(e2m1,block=16)",
+                                        "group(e4m3fn,block=128)",
+                                        "group(e5m2,block=32)",
+                                        "group(e3m2,block=40)",
+                                        "group(int4,block=64)",
+                                        "group(int8,block=48)",
+                                        "group(fp16,block=96)",
+                                        "group(fixed(8,6),block=row)",
+                                        "group(e4m3fn,block=32,scale=bf16)",
+                                        "group(e4m3fn,block=16,scale=e4m3fn)",
+                                        "nvfp4",
+                                        "nvfp4(rule=nvfp4-ao)",
+                                        "nvfp4(e4m3fn,block=32)",
+                                        "scaled(e4m3fn,block=row)",
+                                        "scaled(e5m2)",
+                                        "hbfp(8)"};
+    enum { LENGTH = 960, LINES = 4 };
+    block_case c;
+    size_t i;
+    unsigned long k;
+    memset(&c, 0, sizeof c);
+    c.plain = 1;
+    c.x = malloc(sizeof *c.x * LENGTH * LINES);
+    if (!c.x)
+        abort();
+    for (i = 0; i < sizeof specs / sizeof *specs; i++)
+        for (k = 0; k < 4 * rounds; k++) {
+            uint64_t state = (first_seed + k) * UINT64_C(0x9fb21c651e98df25) + i, j, l, width;
+            const int side = k % 4 >= 2;
+            (void)snprintf(c.spec, sizeof c.spec, "%s", specs[i]);
+            if (!lh_check(fpemu_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
+                continue;
+            c.carrier = k % 2 ? 64 : 32;
+            width = c.f.block == FPEMU_BLOCK_RUN ? c.f.block_length : LENGTH;
+            c.n = LENGTH * LINES;
+            c.shape = fpemu_vector(LENGTH);
+            c.shape.rows = side ? 1 : LINES;
+            c.shape.inner = side ? LINES : 1;
+            for (l = 0; l < LINES; l++) {
+                double amax = 0, scale = 0;
+                const int e = (int)(lh_next(&state) % 40) - 20;
+                for (j = 0; j < LENGTH; j++) {
+                    const uint64_t pick = lh_next(&state), sign = pick >> 60 & 1;
+                    uint64_t u;
+                    if (j % width == 0) {
+                        amax = ldexp(1 + (double)(pick >> 40) * 0x1p-24, e + (int)(pick % 5));
+                        amax = (double)(float)(pick % 9 == 0 ? 0 : amax);
+                        scale = (double)(float)(amax / c.f.max);
+                        u = ref_bits(c.carrier, amax);
+                    } else {
+                        const double x = middle(&c.f, pick) * scale;
+                        u = ref_bits(c.carrier, c.carrier == 32 ? (double)(float)fmin(x, amax) : fmin(x, amax));
+                        if (x > 0 && x < amax)
+                            u += (pick >> 50) % 7 - 3;
+                    }
+                    c.x[side ? j * LINES + l : l * LENGTH + j] = u | (sign << (c.carrier - 1));
+                }
+            }
+            memset(&c.r, 0, sizeof c.r);
+            c.seed = k;
+            (void)case_values(&c);
+        }
+    case_free(&c);
+}
+
 /* ---------------------------------------------------------------------------------------------------------- S2FP8 */
 
 static void s2fp8(void)
@@ -938,8 +1018,8 @@ enum { MANY = 50000 };
 /* All families on one array, folded into a number. */
 static uint64_t digest(void)
 {
-    static float x[MANY], y[MANY];
-    static double x64[MANY / 8], y64[MANY / 8];
+    static float x[MANY], y[MANY], z[MANY];
+    static double x64[MANY / 8], y64[MANY / 8], z64[MANY / 8];
     static const char *const specs[] = {"mxfp8",
                                         "mxfp6_e2m3",
                                         "mxint8",
@@ -948,9 +1028,11 @@ static uint64_t digest(void)
                                         "msfp16",
                                         "nf4",
                                         "group(int8,64)",
+                                        "group(e4m3fn,128)",
                                         "codebook(dynamic8)",
                                         "muppet(8)",
                                         "scaled(e4m3fn)",
+                                        "scaled(e5m2,block=row)",
                                         "s2fp8",
                                         "hbfp(8,block=row)",
                                         "mx(e2m1,block=tensor)",
@@ -980,6 +1062,10 @@ static uint64_t digest(void)
             if (fpemu_quantize_f32(&f, &r, MANY, x, y, &stats) ||
                 fpemu_quantize_f64(&f, &r, MANY / 8, x64, y64, &stats))
                 return 0;
+            /* what is not counted goes other ways */
+            if (fpemu_quantize_f32(&f, &r, MANY, x, z, NULL) || memcmp(y, z, sizeof y) ||
+                fpemu_quantize_f64(&f, &r, MANY / 8, x64, z64, NULL) || memcmp(y64, z64, sizeof y64))
+                return 0;
             for (i = 0; i < MANY; i++)
                 hash = (hash ^ lh_float_bits(y[i])) * 1099511628211u;
             for (i = 0; i < MANY / 8; i++)
@@ -996,7 +1082,7 @@ static void surroundings(const char *self)
     uint64_t expected = digest();
     unsigned count;
     size_t i;
-    lh_check(expected != 0, "a call of the digest is refused");
+    lh_check(expected != 0, "a call of the digest is refused, or counting changes results");
     for (i = 0; i < 3; i++) {
         uint64_t got;
         (void)fesetround(directions[i]);
@@ -1070,6 +1156,7 @@ int main(int argc, char **argv)
     every_content();
     every_binade();
     edges();
+    quotients();
     s2fp8();
     compat();
     slices();

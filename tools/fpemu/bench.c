@@ -46,9 +46,29 @@ static const struct option options[] = {{"op", required_argument, NULL, CLI_OPT_
                                         CLI_HELP_LONG,
                                         {0}};
 
-static const char *const default_specs[] = {"fp16", "bf16", "e5m2", "e4m3fn", "e2m1", "fixed(8,7)", "int8",
-                                            "posit(16,2)", "mxfp8", "mxfp6_e2m3", "mxfp4", "mxint8", "bfp(7,block=32)",
-                                            "nvfp4", "group(int12)", "scaled(e4m3fn)", "muppet(8)", "nf4"};
+static const char *const default_specs[] = {"fp16",
+                                            "bf16",
+                                            "e5m2",
+                                            "e4m3fn",
+                                            "e2m1",
+                                            "fixed(8,7)",
+                                            "int8",
+                                            "posit(16,2)",
+                                            "mxfp8",
+                                            "mxfp6_e2m3",
+                                            "mxfp4",
+                                            "mxint8",
+                                            "bfp(7,block=32)",
+                                            "hbfp(8)",
+                                            "msfp12",
+                                            "bm(4,3)",
+                                            "nvfp4",
+                                            "group(int12)",
+                                            "group(e4m3fn,128)",
+                                            "scaled(e4m3fn)",
+                                            "scaled(e4m3fn,block=row)",
+                                            "muppet(8)",
+                                            "nf4"};
 enum { DEFAULT_SPECS = sizeof default_specs / sizeof *default_specs, ROUNDS = 15, MOST_MODES = 16, MOST_RUNS = 16 };
 enum { WINDOW = 1 << 19, PATTERN = 1 << 16 }; /* elements of a round at least, and of the data before they repeat */
 enum { LOWEST_BINADE = -1074, BINADES = 1074 + 1024 };
