@@ -727,6 +727,14 @@ static uint64_t NAME(run_small)(const NAME(block_job) *j, uint64_t first, uint64
     return done;
 }
 
+/* Whether all of a tensor of scalars is asked for, and its elements follow one another as in an array. */
+static int NAME(is_plain)(const block_call *call, const block_walk *w)
+{
+    return call->format->scaling == FPEMU_SCALING_NONE && call->format->kind != FPEMU_KIND_CODEBOOK && !call->sink &&
+           w->block == WALK_INDEX && call->first == 0 && call->count == UINT64_MAX && w->n[3] == w->total &&
+           w->step[3] == 1 && w->x[3] == 1 && w->y[3] == 1;
+}
+
 static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL *y)
 {
     const fpemu_format *f = call->format;
@@ -754,6 +762,8 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
         status = check_arrays(&j.walk, x, y, sizeof(REAL));
     if (status)
         return status;
+    if (NAME(is_plain)(call, &j.walk))
+        return NAME(fpemu_quantize)(f, call->rounding, (size_t)j.walk.total, x, y, call->stats);
 
     const fpemu_format element = element_of(f);
     const fpemu_rounding rounding = element_rounding(f, call->rounding);

@@ -4,7 +4,9 @@
 
 #include <stdint.h>
 #include <string.h>
-#if defined(__SSE2__)
+#if defined(__AVX__)
+#include <immintrin.h>
+#elif defined(__SSE2__)
 #include <emmintrin.h>
 #endif
 
@@ -12,22 +14,45 @@
 #define STREAM_BYTES ((size_t)32 << 20)
 /* Results made at a time, then copied: larger tiles are slower. */
 #define STREAM_TILE 1024
-/* What the address and the size of a tile must be multiples of to pass. */
-#define STREAM_ALIGNMENT 16
+/* Asked of memory so far ahead, which waits for the stores otherwise. */
+#define STREAM_AHEAD 4096
+/* What the address and the size of a tile must be multiples of to pass: one line of the cache. */
+#define STREAM_ALIGNMENT 64
 
-/* As memcpy; after the last, stream_end. */
-static inline void stream_copy(void *to, const void *from, size_t size)
+/* As memcpy, with the widest stores there are; after the last, stream_end. */
+static inline void stream_tile(void *to, const void *from, size_t size)
 {
-#if defined(__SSE2__)
+#if defined(__AVX512F__) || defined(__AVX__) || defined(__SSE2__)
     if ((((uintptr_t)to | size) & (STREAM_ALIGNMENT - 1)) == 0) {
-        for (size_t i = 0; i < size; i += STREAM_ALIGNMENT) {
-            const __m128i sixteen = _mm_loadu_si128((const __m128i *)(const void *)((const char *)from + i));
-            _mm_stream_si128((__m128i *)(void *)((char *)to + i), sixteen);
-        }
+        const char *in = (const char *)from;
+        char *out = (char *)to;
+#if defined(__AVX512F__)
+        for (size_t i = 0; i < size; i += 64)
+            _mm512_stream_si512((__m512i *)(void *)(out + i), _mm512_loadu_si512(in + i));
+#elif defined(__AVX__)
+        for (size_t i = 0; i < size; i += 32)
+            _mm256_stream_si256((__m256i *)(void *)(out + i),
+                                _mm256_loadu_si256((const __m256i *)(const void *)(in + i)));
+#else
+        for (size_t i = 0; i < size; i += 16)
+            _mm_stream_si128((__m128i *)(void *)(out + i), _mm_loadu_si128((const __m128i *)(const void *)(in + i)));
+#endif
         return;
     }
 #endif
     memcpy(to, from, size);
+}
+
+/* Asks for `size` bytes that will be read soon. */
+static inline void stream_ask(const void *from, size_t size)
+{
+#if defined(__GNUC__)
+    for (size_t i = 0; i < size; i += STREAM_ALIGNMENT)
+        __builtin_prefetch((const char *)from + i);
+#else
+    (void)from;
+    (void)size;
+#endif
 }
 
 /* What was stored is seen by other threads in order. */

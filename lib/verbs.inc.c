@@ -16,6 +16,7 @@ typedef struct NAME(job) {
     uint32_t want;
     uint8_t counted, stochastic, slow, in_place, stream;
     uint8_t careful;  /* whether no loop of one step will do */
+    uint8_t drawn;    /* whether a loop makes its random words itself */
     uint8_t at_once;  /* whether `direct` makes codes out of values */
     uint8_t exact;    /* whether every x - y is a number of the carrier while nothing passes the ends */
 } NAME(job);
@@ -74,22 +75,42 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
     _Alignas(LINE) uint32_t r[TILE];
     int64_t q[TILE];
     int careful = j->careful, nonzero = 1; /* as the last tile, so the next */
-    const size_t most = j->stream && !j->counted ? STREAM_TILE / sizeof(REAL) : TILE;
+#if CORE_W == 32
+    core_hash_key key = {0, 0};
+    uint64_t high = ~UINT64_C(0); /* of the indices that the key is for */
+#endif
     const int direct = j->counted && !j->stochastic && !j->size && !j->stream && !j->in_place; /* no use for y and r */
+    const int whole = j->drawn && !j->counted && !j->size && !j->stream; /* neither */
+    const size_t most = j->stream && !j->counted ? STREAM_TILE / sizeof(REAL) : whole ? DRAWN_MOST : TILE;
     for (size_t i = 0, m; i < n; i += m, x += m) {
         const uint64_t index = origin + first + i;
         char *out = (char *)j->out + (first + i) * (j->size ? j->size : sizeof(REAL));
         const size_t before = n < TILE ? 0 : (0 - (uintptr_t)out) % LINE / (j->size ? j->size : sizeof(REAL));
         m = before ? before : direct && !careful ? COUNT_TILE / sizeof(REAL) : most;
         m = n - i < m ? n - i : m;
+        if (j->stream && n - i > m + STREAM_AHEAD / sizeof *x)
+            stream_ask(x + STREAM_AHEAD / sizeof *x, m * sizeof *x);
         /* counting and coding read x after y is made, so y waits on the stack where x may be the output */
         REAL *to = j->size || j->stream || (j->counted && j->in_place) ? y : (REAL *)(void *)out;
         tile_counts c = {0};
         c.max_error = j->counted ? g->stats.max_error : 0;
-        if (j->stochastic)
+        const int drawn = j->drawn && !careful;
+#if CORE_W == 32
+        if (drawn) {
+            const uint64_t left = (UINT64_C(1) << 32) - (index & UINT32_MAX);
+            m = m < left ? m : (size_t)left;
+            if (index >> 32 != high) {
+                high = index >> 32;
+                key = core_hash_keys(j->rounding->seed, j->rounding->stream, high);
+            }
+            j->k->drawn32[rule](p, key, (uint32_t)index, m, x, to);
+        }
+#endif
+        if (j->stochastic && !drawn)
             fpemu_random_fill(j->k, j->rounding, index, m, r);
         if (!careful) {
-            j->k->LOOP(round)[rule][mode](p, m, x, r, to);
+            if (!drawn)
+                j->k->LOOP(round)[rule][mode](p, m, x, r, to);
             if (j->counted && !(nonzero && j->k->LOOP(count_nonzero)(p, m, x, to, j->exact, &c))) {
                 const int inside = j->k->LOOP(count_inside)(p, m, x, to, j->exact, &c);
                 careful = !inside;
@@ -98,6 +119,8 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
         }
         if (careful) {
             m = m < TILE ? m : TILE; /* what of a longer tile lies beyond is the next */
+            if (drawn)
+                fpemu_random_fill(j->k, j->rounding, index, m, r);
             NAME(careful_tile)(j, m, x, r, to, grid, q);
             if (j->counted)
                 j->k->LOOP(count)(p, m, x, to, grid, &c);
@@ -115,7 +138,7 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
         } else if (j->size)
             j->k->LOOP(encode)(&j->coder, m, x, to, j->size, out);
         else if (j->stream)
-            stream_copy(out, y, m * sizeof *y);
+            j->k->stream(out, y, m * sizeof *y);
         else if (to == y)
             memcpy(out, y, m * sizeof *y);
     }
@@ -203,6 +226,11 @@ static fpemu_status NAME(convert_inside)(const fpemu_format *f, const fpemu_roun
     j.grid.wrap = 0;
     j.grid.negative = 0;
     j.careful = j.slow || j.plan.wrap || j.plan.rule == CORE_RULE_FLAT_GRID || j.plan.rule == CORE_RULE_MAGIC_GRID;
+    j.drawn = 0;
+#if CORE_W == 32
+    j.drawn = !j.careful && j.plan.mode == FPEMU_SR && j.plan.n == 32 && r->generator == FPEMU_HASH &&
+              j.k->drawn32[j.plan.rule];
+#endif
     /* to nearest, and toward zero, y lies within a factor of two of x or is 0; but posits are never 0 */
     j.exact = j.plan.mode <= FPEMU_RTZ && j.plan.rule != CORE_RULE_POSIT;
     const int nan_is_error = core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan && NAME(has_nan)(x, n);

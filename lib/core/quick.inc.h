@@ -180,19 +180,17 @@ FPEMU_FN CORE_UINT CORE(element_stop_inf)(const CORE(plan) *p, int mode, CORE_UI
 FPEMU_FN CORE_UINT CORE(element_even)(const CORE(plan) *p, int mode, CORE_UINT u, CORE_UINT r)
 {
     const CORE_UINT sign = u & CORE_SIGN, a = u ^ sign, c = p->quick_emin + p->quick_up;
-    CORE_REAL y;
     if (mode == FPEMU_RNE) { /* with C and half of it, negative numbers count too */
         const CORE_REAL high = CORE_VALUE(p->overflow[0]), low = CORE_VALUE(p->overflow[1]);
         CORE_REAL x = CORE_VALUE(u);
         x = x < low ? low : x;
         x = x > high ? high : x;
-        const CORE_REAL C = CORE_VALUE(c | CORE_HIDDEN >> 1), sum = x + C;
-        y = sum - C;
-    } else {
-        const CORE_UINT x = CORE(at_most)(a, CORE_BY_SIGN(u, p->max));
-        const CORE_UINT g = mode == FPEMU_SR ? CORE(drawn)(p, x, r) : CORE(counted)(mode, x, c, sign, r);
-        y = CORE_VALUE(g | sign) + 0; /* -0 becomes 0 */
+        const CORE_REAL C = CORE_VALUE(c | CORE_HIDDEN >> 1), sum = x + C, y = sum - C;
+        return CORE(unless_nan)(p, u, CORE_BITS(y));
     }
+    const CORE_UINT x = CORE(at_most)(a, CORE_BY_SIGN(u, p->max));
+    const CORE_UINT g = mode == FPEMU_SR ? CORE(drawn)(p, x, r) : CORE(counted)(mode, x, c, sign, r);
+    const CORE_REAL y = CORE_VALUE(g | sign) + 0; /* -0 becomes 0 */
     return CORE(beyond)(a, CORE_INF, p->nan[0], CORE_BITS(y));
 }
 

@@ -19,7 +19,7 @@ flags="-std=c11 -O1 -ffp-contract=off -w -Iinclude"
 tests='values peers compat stochastic counters properties'
 block_tests='check_blockspec check_pack blockvectors blockstats packing blocks'
 judged='arith scaled gemm blockvectors blockstats packing blocks'
-checked='check_arith check_gemm check_blockspec check_pack'
+checked='check_arith check_block check_gemm check_blockspec check_pack'
 played='verbs tensors operations products'
 trainer='assign estimate memory muppet packed readers scalers'
 trainer_flags="-Itools $(pkg-config --cflags libpng 2>/dev/null)"

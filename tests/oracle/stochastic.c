@@ -318,7 +318,7 @@ static void any_input(void)
             fpemu_rounding rounding = fpemu_stochastic(SEED, i);
             rounding.variant = (uint8_t)(variant == 3 ? 0 : variant);
             rounding.mode = variant == 3 ? FPEMU_SE : FPEMU_SR;
-            rounding.offset = UINT64_C(0xfffff000) + (uint64_t)variant * 0x800; /* across 2^32 */
+            rounding.offset = UINT64_C(0xfffff800) - (uint64_t)variant * 0x200; /* across 2^32 */
             rounding.overflow = (uint8_t)(1 + (i + (size_t)variant) % 3);
             double largest = lh_max(f, 64);
             for (size_t j = 0; j < COUNT; j++) {

@@ -133,6 +133,11 @@ START_TEST(strides)
             ck_assert_msg(same(wide + 2 * k, y + k, sizeof *y), "%s, element %d", specs[i], k);
             ck_assert(wide[2 * k + 1] == -77.0f);
         }
+        memset(shape.x_stride, 0, sizeof shape.x_stride); /* one run of elements, but for the gaps */
+        memset(wide, 0, sizeof wide);
+        ck_assert_int_eq(fpemu_quantize_along_f32(&f, &r, &shape, x, wide, NULL), FPEMU_OK);
+        for (int k = 0; k < N; k++)
+            ck_assert_msg(same(wide + 2 * k, y + k, sizeof *y), "%s, element %d in order", specs[i], k);
     }
 }
 END_TEST

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -72,7 +73,7 @@ static const char *const default_specs[] = {"fp16",
 enum { DEFAULT_SPECS = sizeof default_specs / sizeof *default_specs, ROUNDS = 15, MOST_MODES = 16, MOST_RUNS = 16 };
 enum { WINDOW = 1 << 19, PATTERN = 1 << 16 }; /* elements of a round at least, and of the data before they repeat */
 enum { LOWEST_BINADE = -1074, BINADES = 1074 + 1024 };
-enum { ALIGNMENT = 64 }; /* of arrays: a line of the cache, so that memcpy and the loops find the same */
+enum { ALIGNMENT = 2 << 20 }; /* of arrays: a large page, so that memcpy and the loops find the same */
 
 typedef enum bench_operation { QUANTIZE, ENCODE, DECODE } bench_operation;
 static const char *const operation_names[] = {"quantize", "encode", "decode"};
@@ -149,13 +150,17 @@ static void fill(const bench *b, const bench_case *k)
     }
 }
 
-/* Arrays of `most` elements, and what every fill needs: random bits, and the powers of two of binary64. */
+/* Arrays of `most` elements, in large pages where the system has them; and what every fill needs: random bits, and the
+ * powers of two of binary64. */
 static void prepare(bench *b, size_t most)
 {
     void **const arrays[] = {&b->x, &b->y, &b->codes};
     for (int i = 0; i < 3; i++) {
         b->memory[i] = cli_allocate(most + ALIGNMENT / sizeof(double), sizeof(double));
         *arrays[i] = (char *)b->memory[i] + (0 - (uintptr_t)b->memory[i]) % ALIGNMENT;
+#ifdef MADV_HUGEPAGE
+        (void)madvise(*arrays[i], most * sizeof(double), MADV_HUGEPAGE); /* where it fails, ordinary ones do */
+#endif
     }
     b->random = cli_allocate(PATTERN, sizeof *b->random);
     for (size_t i = 0; i < PATTERN; i++) {
