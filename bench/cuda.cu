@@ -47,7 +47,7 @@ static __global__ void plain(const float *a, const float *b, float *c)
 }
 
 static float *d_x, *d_y;
-static void *d_scratch, *d_stats;
+static void *d_scratch, *d_stats, *d_range;
 static cudaEvent_t begin, end;
 
 static int by_value(const void *a, const void *b)
@@ -88,9 +88,8 @@ static void quantize(const char *name, const char *spec, const fpemu_rounding *r
         exit(1);
     fpemu_cuda_stats *const stats = counted ? (fpemu_cuda_stats *)d_stats : NULL;
     if (f.scaling)
-        report(name, 8, [&] {
-            fine(fpemu_cuda_quantize_along_f32(&f, r, &shape, d_x, d_y, d_scratch, stats, NULL), name);
-        });
+        report(name, 8,
+               [&] { fine(fpemu_cuda_quantize_along_f32(&f, r, &shape, d_x, d_y, d_scratch, stats, NULL), name); });
     else
         report(name, 8, [&] { fine(fpemu_cuda_quantize_f32(&f, r, n, d_x, d_y, stats, NULL), name); });
 }
@@ -110,37 +109,71 @@ int main(void)
     must(cudaMalloc(&d_y, n * sizeof(float)), "memory");
     must(cudaMalloc(&d_scratch, 64 << 20), "memory");
     must(cudaMalloc(&d_stats, fpemu_cuda_stats_size()), "memory");
+    must(cudaMalloc(&d_range, fpemu_cuda_range_size()), "memory");
+    fine(fpemu_cuda_range_clear((fpemu_cuda_range *)d_range, NULL), "range");
     must(cudaEventCreate(&begin), "event");
     must(cudaEventCreate(&end), "event");
     fill<<<1024, 256>>>(d_x, n);
     fine(fpemu_cuda_stats_clear((fpemu_cuda_stats *)d_stats, 0, NULL), "stats");
-    copy_rate = (double)n * 8 /
-                seconds([] { must(cudaMemcpyAsync(d_y, d_x, n * 4, cudaMemcpyDeviceToDevice), "copy"); });
+    copy_rate =
+        (double)n * 8 / seconds([] { must(cudaMemcpyAsync(d_y, d_x, n * 4, cudaMemcpyDeviceToDevice), "copy"); });
     printf("%s, %d MiB of L2; %zu numbers\n%-34s %8.1f GB/s\n", device.name, device.l2CacheSize >> 20, n, "copy",
            copy_rate * 1e-9);
     quantize("e4m3fn rne", "e4m3fn", &nearest, 0);
     quantize("e4m3fn sr", "e4m3fn", &stochastic, 0);
     quantize("e4m3fn rne, counters", "e4m3fn", &nearest, 1);
+    quantize("e4m3fn sr, counters", "e4m3fn", &stochastic, 1);
+    quantize("fp16 rne", "fp16", &nearest, 0);
+    quantize("bf16 sr", "bf16", &stochastic, 0);
     quantize("fixed(8,4) rne", "fixed(8,4)", &nearest, 0);
     quantize("fixed(8,4) sr", "fixed(8,4)", &stochastic, 0);
     quantize("posit(16,2)", "posit(16,2)", &nearest, 0);
     quantize("mxfp4 rne", "mxfp4", &nearest, 0);
     quantize("mxfp8 sr", "mxfp8", &stochastic, 0);
     quantize("mxfp8 rne, counters", "mxfp8", &nearest, 1);
-    quantize("nvfp4 rne", "nvfp4", &nearest, 0);
     quantize("nf4 rne", "nf4", &nearest, 0);
+    quantize("codebook(nf4,block=64) rne", "codebook(nf4,block=64)", &nearest, 0);
     quantize("group(int4,block=128) rne", "group(int4,block=128)", &nearest, 0);
-    fpemu_parse("e4m3fn", &f, NULL);
-    report("encode e4m3fn", 5, [&] { fine(fpemu_cuda_encode_f32(&f, &nearest, n, d_x, d_y, NULL, NULL), "encode"); });
-    fpemu_parse("mxfp4", &f, NULL);
+    quantize("group(int4,block=128) sr", "group(int4,block=128)", &stochastic, 0);
     const fpemu_shape shape = fpemu_vector(n);
-    report("pack mxfp4", 4.53, [&] {
-        fine(fpemu_cuda_pack_f32(&f, &nearest, &shape, d_x, d_y, NULL, NULL, NULL), "pack");
+    static const char *const of_tensors[] = {"nvfp4", "scaled(e4m3fn)", "muppet(8)"}; /* a pass more, which reads */
+    for (size_t i = 0; i < sizeof of_tensors / sizeof *of_tensors; i++) {
+        fpemu_format scaled;
+        if (fpemu_parse(of_tensors[i], &scaled, NULL))
+            return 1;
+        report(of_tensors[i], 12, [&] {
+            fine(fpemu_cuda_quantize_along_f32(&scaled, &nearest, &shape, d_x, d_y, d_scratch, NULL, NULL), "quantize");
+        });
+        report("  its first pass", 4,
+               [&] { fine(fpemu_cuda_measure_f32(&scaled, n, d_x, (fpemu_cuda_range *)d_range, NULL), "measure"); });
+    }
+    fpemu_parse("e4m3fn", &f, NULL);
+    report("e4m3fn rne, misaligned", 8,
+           [&] { fine(fpemu_cuda_quantize_f32(&f, &nearest, n - 1, d_x + 1, d_y, NULL, NULL), "quantize"); });
+    report("encode e4m3fn", 5, [&] { fine(fpemu_cuda_encode_f32(&f, &nearest, n, d_x, d_y, NULL, NULL), "encode"); });
+    report("encode e4m3fn sr", 5,
+           [&] { fine(fpemu_cuda_encode_f32(&f, &stochastic, n, d_x, d_y, NULL, NULL), "encode"); });
+    report("decode e4m3fn", 5, [&] { fine(fpemu_cuda_decode_f32(&f, n, d_x, d_y, NULL), "decode"); });
+    report("e4m3fn of bf16 arrays", 4, [&] {
+        fine(fpemu_cuda_quantize_bf16(&f, &nearest, n, (uint16_t *)d_x, (uint16_t *)d_y, NULL, NULL), "quantize");
     });
+    const float *const terms[2] = {d_x, d_x};
+    report("add to e4m3fn", 8,
+           [&] { fine(fpemu_cuda_arith_f32(&f, &nearest, FPEMU_ADD, n, terms, NULL, d_y, NULL, NULL), "add"); });
+    fpemu_parse("mxfp4", &f, NULL);
+    report("pack mxfp4", 4.53,
+           [&] { fine(fpemu_cuda_pack_f32(&f, &nearest, &shape, d_x, d_y, NULL, NULL, NULL), "pack"); });
+    report("unpack mxfp4", 4.53, [&] { fine(fpemu_cuda_unpack_f32(&f, &shape, d_x, d_y, NULL, NULL), "unpack"); });
 
-    static const char *const models[] = {"fp32", "fp64", "seq(fp16)", "seq(fp(6,9,0)/sr); ab=fp(4,3,4)",
-                                         "chunk(64,fp(6,9,0)); ab=e5m2", "tc(h100,fp16)", "kahan(bf16)",
-                                         "pairwise(fp16)", "int(32,saturate); ab=fixed(8,4)"};
+    static const char *const models[] = {"fp32",
+                                         "fp64",
+                                         "seq(fp16)",
+                                         "seq(fp(6,9,0)/sr); ab=fp(4,3,4)",
+                                         "chunk(64,fp(6,9,0)); ab=e5m2",
+                                         "tc(h100,fp16)",
+                                         "kahan(bf16)",
+                                         "pairwise(fp16)",
+                                         "int(32,saturate); ab=fixed(8,4)"};
     const double products = (double)SIDE * SIDE * SIDE;
     const double loop = seconds([] { plain<<<SIDE * SIDE / 256, 256>>>(d_x, d_x + SIDE * SIDE, d_y); });
     printf("%d x %d x %d\n%-34s %8.1f Gmac/s\n", SIDE, SIDE, SIDE, "fmaf", products / loop * 1e-9);

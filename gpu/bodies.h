@@ -112,25 +112,44 @@ FPEMU_FN uint32_t gpu_bits(const gpu_random *r, const gpu_words *w, gpu_lane *la
     return core_field_top(r->share, r->bits, word, core_field_shift(r->share, index));
 }
 
-/* Codes of 1, 2, 4 or 8 bytes in an array. */
-FPEMU_FN void gpu_store_code(void *to, uint32_t size, uint64_t i, uint64_t code)
+/* How a warp takes elements [from, to): in sheets of 128. Of the first `quads` sheets a lane has four neighbours each,
+ * which lie aligned; then come the elements beside those, or all of them, a lane having every 32nd. */
+typedef struct gpu_sheets {
+    uint64_t from, to, first, last; /* [first, last): in quads */
+    uint64_t quads, all;            /* sheets */
+} gpu_sheets;
+
+/* phase: quads begin where the place is that, modulo 4; GPU_NO_QUADS: nowhere. */
+FPEMU_FN gpu_sheets gpu_sheets_of(uint64_t from, uint64_t to, uint64_t phase)
 {
-    switch (size) {
-    case 1: ((uint8_t *)to)[i] = (uint8_t)code; break;
-    case 2: ((uint16_t *)to)[i] = (uint16_t)code; break;
-    case 4: ((uint32_t *)to)[i] = (uint32_t)code; break;
-    default: ((uint64_t *)to)[i] = code;
+    gpu_sheets s;
+    s.from = from;
+    s.to = to;
+    if (phase == GPU_NO_QUADS) {
+        s.first = from;
+        s.last = from & ~(uint64_t)31; /* lanes of sums go by place */
+        s.quads = 0;
+        s.all = (to - s.last + 127) / 128;
+        return s;
     }
+    s.first = from + ((phase - from) & 3);
+    s.first = s.first < to ? s.first : to;
+    s.last = s.first + ((to - s.first) & ~(uint64_t)3);
+    s.quads = (s.last - s.first + 127) / 128;
+    s.all = s.quads + (s.last - s.first != to - from);
+    return s;
 }
 
-FPEMU_FN uint64_t gpu_load_code(const void *from, uint32_t size, uint64_t i)
+/* Element k of lane l of a sheet; not below `to`: there is none. */
+FPEMU_FN uint64_t gpu_sheet_place(const gpu_sheets *s, uint64_t sheet, unsigned l, unsigned k)
 {
-    switch (size) {
-    case 1: return ((const uint8_t *)from)[i];
-    case 2: return ((const uint16_t *)from)[i];
-    case 4: return ((const uint32_t *)from)[i];
-    default: return ((const uint64_t *)from)[i];
+    if (sheet < s->quads) {
+        const uint64_t place = s->first + sheet * 128 + l * 4 + k;
+        return place < s->last ? place : s->to;
     }
+    const uint64_t before = s->first - s->from, v = (sheet - s->quads) * 128 + k * 32 + l;
+    const uint64_t place = v < before ? s->from + v : s->last + (v - before);
+    return place < s->from ? s->to : place;
 }
 
 #define JOB gpu_job32

@@ -7,8 +7,22 @@
 
 /* Which counter is which. GPU_ROUNDINGS adds to `count`. */
 enum gpu_counter {
-    GPU_NAN, GPU_INFINITE, GPU_CLIPPED, GPU_OVERFLOW, GPU_INVALID, GPU_DIV_BY_ZERO, GPU_UNDERFLOW, GPU_SUBNORMAL,
-    GPU_INEXACT, GPU_ROUNDINGS, GPU_SWAMPED, GPU_BLOCKS, GPU_ZERO_BLOCKS, GPU_NAN_BLOCKS, GPU_SATURATED_SCALES, GPU_COUNTERS
+    GPU_NAN,
+    GPU_INFINITE,
+    GPU_CLIPPED,
+    GPU_OVERFLOW,
+    GPU_INVALID,
+    GPU_DIV_BY_ZERO,
+    GPU_UNDERFLOW,
+    GPU_SUBNORMAL,
+    GPU_INEXACT,
+    GPU_ROUNDINGS,
+    GPU_SWAMPED,
+    GPU_BLOCKS,
+    GPU_ZERO_BLOCKS,
+    GPU_NAN_BLOCKS,
+    GPU_SATURATED_SCALES,
+    GPU_COUNTERS
 };
 
 /* An exact sum in 32-bit pieces, each with 32 bits to spare for carries: additions in any order, no carry between

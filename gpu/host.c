@@ -33,7 +33,8 @@ PLAY(64, gpu_job64)
         const int counted = job->job.counts != NULL;                                                                   \
         (void)stream;                                                                                                  \
         for (uint64_t warp = 0; warp < WARPS; warp++)                                                                  \
-            gpu_tensor##W(job, gpu_tensor_form##W(job), job->rule.plan.mode, counted, warp, WARPS);                    \
+            gpu_tensor##W(job, gpu_tensor_form##W(job), job->rule.plan.mode, counted, gpu_width(&job->job), warp,      \
+                          WARPS);                                                                                      \
         if (counted)                                                                                                   \
             job->job.counts->count += elements;                                                                        \
         return FPEMU_OK;                                                                                               \
@@ -42,21 +43,21 @@ PLAY(64, gpu_job64)
     {                                                                                                                  \
         (void)stream;                                                                                                  \
         for (uint64_t warp = 0; warp < WARPS; warp++)                                                                  \
-            gpu_untensor##W(job, warp, WARPS);                                                                         \
+            gpu_untensor##W(job, gpu_width(&job->job), warp, WARPS);                                                   \
         return FPEMU_OK;                                                                                               \
     }                                                                                                                  \
     int fpemu_gpu_extremes##W(const JOB *job, fpemu_cuda_stream stream)                                                \
     {                                                                                                                  \
         (void)stream;                                                                                                  \
         for (uint64_t warp = 0; warp < WARPS; warp++)                                                                  \
-            gpu_tensor_extremes##W(job, warp, WARPS);                                                                  \
+            gpu_tensor_extremes##W(job, gpu_width(&job->job), warp, WARPS);                                            \
         return FPEMU_OK;                                                                                               \
     }                                                                                                                  \
     int fpemu_gpu_measure##W(const JOB *job, uint64_t elements, fpemu_cuda_stream stream)                              \
     {                                                                                                                  \
         (void)stream;                                                                                                  \
         for (uint64_t warp = 0; warp < WARPS; warp++)                                                                  \
-            gpu_tensor_measure##W(job, warp, WARPS);                                                                   \
+            gpu_tensor_measure##W(job, gpu_width(&job->job), warp, WARPS);                                             \
         job->job.range->count += elements;                                                                             \
         return FPEMU_OK;                                                                                               \
     }
@@ -128,6 +129,12 @@ int fpemu_gpu_relate(const gpu_operate_job *job, fpemu_cuda_stream stream)
 int fpemu_gpu_product(const gpu_product_job *job, fpemu_cuda_stream stream)
 {
     (void)stream;
+    if (job->slab) {
+        gpu_tile tile;
+        for (uint64_t block = 0; block < WARPS; block++)
+            gpu_product_tiles(job, &tile, block, WARPS);
+        return FPEMU_OK;
+    }
     for (uint64_t warp = 0; warp < WARPS; warp++)
         gpu_product(job, job->counts != NULL, warp, WARPS);
     return FPEMU_OK;

@@ -9,6 +9,9 @@
 /* How numbers lie in an array. */
 enum gpu_type { GPU_F32, GPU_F64, GPU_BF16, GPU_F16, GPU_CODES };
 
+/* No four neighbours lie aligned in both arrays of a call. */
+#define GPU_NO_QUADS 4
+
 /* Random bits: what an element of the stream uses. */
 typedef struct gpu_random {
     uint64_t seed, stream;
@@ -18,13 +21,14 @@ typedef struct gpu_random {
 typedef struct gpu_job {
     core_plan64 integers; /* affine integers: the grid of their quotients */
     gpu_random random;
-    uint64_t n, offset;   /* elements, and the index of the first in its stream */
-    uint64_t piece;       /* consecutive elements, by absolute index, that one warp takes at a time: 4096 or 512 */
+    uint64_t n, offset; /* elements, and the index of the first in its stream */
+    uint64_t piece;     /* consecutive elements, by absolute index, that one warp takes at a time: 4096 or 512 */
     const void *x;
-    void *y;              /* values, or codes of `size` bytes */
-    uint32_t size;
+    void *y;
+    uint32_t x_size, y_size; /* bytes of an element */
     uint8_t x_type, y_type;
-    gpu_counts *counts;   /* NULL: none */
+    uint8_t phase;      /* of elements that lie aligned in both arrays, four at a time; or GPU_NO_QUADS */
+    gpu_counts *counts; /* NULL: none */
 } gpu_job;
 
 typedef struct gpu_job32 {

@@ -3,8 +3,7 @@
 
 /* One kernel for each form and whether it counts; the commonest mode is known at compile time. */
 #define CONVERT(W, JOB, form, counted)                                                                                 \
-    static __global__ void __launch_bounds__(THREADS) convert##W##_##form##_##counted(                                \
-        const __grid_constant__ JOB job)                                                                               \
+    static __global__ void __launch_bounds__(THREADS) convert##W##_##form##_##counted(const __grid_constant__ JOB job) \
     {                                                                                                                  \
         if (job.plan.mode == FPEMU_RNE)                                                                                \
             gpu_convert##W(&job, form, FPEMU_RNE, counted, this_warp(), all_warps());                                  \
@@ -80,35 +79,32 @@ int fpemu_gpu_grid(uint64_t pieces, unsigned *blocks)
 }
 
 #define RUN(name)                                                                                                      \
-    if (counted)                                                                                                       \
-        name##1<<<blocks, THREADS, 0, stream>>>(*job);                                                                 \
-    else                                                                                                               \
-        name##0<<<blocks, THREADS, 0, stream>>>(*job)
+    error = job->job.counts ? enqueue(name##1, blocks, THREADS, stream, *job)                                          \
+                            : enqueue(name##0, blocks, THREADS, stream, *job)
 #define LAUNCH_CONVERT(W, JOB)                                                                                         \
     int fpemu_gpu_convert##W(const JOB *job, fpemu_cuda_stream stream)                                                 \
     {                                                                                                                  \
         unsigned blocks;                                                                                               \
-        const int status = fpemu_gpu_grid(job->job.n / job->job.piece + 2, &blocks);                                         \
+        cudaError_t error;                                                                                             \
+        const int status = fpemu_gpu_grid(job->job.n / job->job.piece + 2, &blocks);                                   \
         if (status)                                                                                                    \
             return status;                                                                                             \
-        const int counted = job->job.counts != NULL;                                                                   \
         switch (gpu_form##W(&job->plan)) {                                                                             \
         case GPU_FORM_FLOAT: RUN(convert##W##_GPU_FORM_FLOAT_); break;                                                 \
         case GPU_FORM_ANY: RUN(convert##W##_GPU_FORM_ANY_); break;                                                     \
         default: RUN(convert##W##_GPU_FORM_GENERAL_);                                                                  \
         }                                                                                                              \
-        if (counted)                                                                                                   \
+        if (error == cudaSuccess && job->job.counts)                                                                   \
             return fpemu_gpu_add(&job->job.counts->count, job->job.n, stream);                                         \
-        return fpemu_gpu_status(cudaPeekAtLastError());                                                                \
+        return fpemu_gpu_status(error);                                                                                \
     }                                                                                                                  \
     int fpemu_gpu_decode##W(const JOB *job, fpemu_cuda_stream stream)                                                  \
     {                                                                                                                  \
         unsigned blocks;                                                                                               \
-        const int status = fpemu_gpu_grid(job->job.n / 32 + 1, &blocks);                                                     \
+        const int status = fpemu_gpu_grid(job->job.n / 128 + 2, &blocks);                                              \
         if (status)                                                                                                    \
             return status;                                                                                             \
-        decode##W<<<blocks, THREADS, 0, stream>>>(*job);                                                               \
-        return fpemu_gpu_status(cudaPeekAtLastError());                                                                       \
+        return fpemu_gpu_status(enqueue(decode##W, blocks, THREADS, stream, *job));                                    \
     }
 
 extern "C" {
@@ -118,8 +114,7 @@ LAUNCH_CONVERT(64, gpu_job64)
 
 int fpemu_gpu_clear(gpu_counts *counts, uint32_t want, fpemu_cuda_stream stream)
 {
-    clear<<<8, THREADS, 0, stream>>>(counts, want);
-    return fpemu_gpu_status(cudaPeekAtLastError());
+    return fpemu_gpu_status(enqueue(clear, 8, THREADS, stream, counts, want));
 }
 
 int fpemu_gpu_zero(uint64_t *words, uint64_t n, fpemu_cuda_stream stream)
@@ -128,14 +123,12 @@ int fpemu_gpu_zero(uint64_t *words, uint64_t n, fpemu_cuda_stream stream)
     const int status = fpemu_gpu_grid(n / 32 + 1, &blocks);
     if (status)
         return status;
-    zero<<<blocks, THREADS, 0, stream>>>(words, n);
-    return fpemu_gpu_status(cudaPeekAtLastError());
+    return fpemu_gpu_status(enqueue(zero, blocks, THREADS, stream, words, n));
 }
 
 int fpemu_gpu_add(uint64_t *to, uint64_t n, fpemu_cuda_stream stream)
 {
-    add<<<1, 1, 0, stream>>>(to, n);
-    return fpemu_gpu_status(cudaPeekAtLastError());
+    return fpemu_gpu_status(enqueue(add, 1, 1, stream, to, n));
 }
 
 int fpemu_gpu_copy_back(void *to, const void *from, size_t bytes, fpemu_cuda_stream stream)
@@ -163,5 +156,4 @@ int fpemu_gpu_wait(fpemu_cuda_stream stream, const char **text)
         *text = cudaGetErrorString(error);
     return fpemu_gpu_status(error);
 }
-
 }

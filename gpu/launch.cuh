@@ -7,7 +7,6 @@
 
 #include "launch.h"
 
-#define THREADS 256
 #define WARPS_A_BLOCK (THREADS / 32)
 
 static __device__ __forceinline__ uint64_t this_warp(void)
@@ -20,6 +19,19 @@ static __device__ __forceinline__ uint64_t all_warps(void)
     return (uint64_t)gridDim.x * WARPS_A_BLOCK;
 }
 
+/* Launches a kernel in blocks of `threads`, and returns what CUDA says to that and not what it said to the caller
+ * before. */
+template <class Of> struct as_given {
+    typedef Of type;
+};
+template <class... Of>
+static cudaError_t enqueue(void (*kernel)(Of...), unsigned blocks, unsigned threads, cudaStream_t stream,
+                           typename as_given<Of>::type... given)
+{
+    void *all[] = {(void *)&given...};
+    return cudaLaunchKernel((const void *)kernel, dim3(blocks), dim3(threads), all, 0, stream);
+}
+
 extern "C" {
 
 /* CUDA's error as ours. */
@@ -29,7 +41,6 @@ int fpemu_gpu_status(cudaError_t error);
 int fpemu_gpu_grid(uint64_t pieces, unsigned *blocks);
 /* Adds n, on the device. */
 int fpemu_gpu_add(uint64_t *to, uint64_t n, fpemu_cuda_stream stream);
-
 }
 
 #endif /* FPEMU_GPU_LAUNCH_CUH */

@@ -55,7 +55,8 @@ PLAYED_TESTS = \
 	tests/gpu/verbs_played \
 	tests/gpu/tensors_played \
 	tests/gpu/operations_played \
-	tests/gpu/products_played
+	tests/gpu/products_played \
+	tests/gpu/vectors_played
 check_PROGRAMS += $(PLAYED_TESTS)
 TESTS += $(PLAYED_TESTS)
 noinst_LTLIBRARIES += gpu/libplayed.la
@@ -73,6 +74,9 @@ tests_gpu_operations_played_LDADD = gpu/libplayed.la lib/libfpemu.la
 tests_gpu_products_played_SOURCES = tests/gpu/products.c
 tests_gpu_products_played_CPPFLAGS = $(GPU_CPPFLAGS)
 tests_gpu_products_played_LDADD = gpu/libplayed.la lib/libfpemu.la
+tests_gpu_vectors_played_SOURCES = tests/gpu/vectors.c
+tests_gpu_vectors_played_CPPFLAGS = $(GPU_CPPFLAGS)
+tests_gpu_vectors_played_LDADD = gpu/libplayed.la lib/libfpemu.la
 
 # The same on a device; skipped where there is none.
 DEVICE_LDADD = gpu/libfpemu_cuda.la lib/libfpemu.la $(CUDA_LIBS)
@@ -80,7 +84,8 @@ DEVICE_TESTS = \
 	tests/gpu/verbs_device \
 	tests/gpu/tensors_device \
 	tests/gpu/operations_device \
-	tests/gpu/products_device
+	tests/gpu/products_device \
+	tests/gpu/vectors_device
 tests_gpu_absent_CPPFLAGS = $(GPU_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_gpu_absent_LDADD = $(DEVICE_LDADD)
 tests_gpu_verbs_device_SOURCES = tests/gpu/verbs.c tests/gpu/memory_device.c
@@ -95,14 +100,37 @@ tests_gpu_operations_device_LDADD = $(DEVICE_LDADD)
 tests_gpu_products_device_SOURCES = tests/gpu/products.c tests/gpu/memory_device.c
 tests_gpu_products_device_CPPFLAGS = $(GPU_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_gpu_products_device_LDADD = $(DEVICE_LDADD)
+tests_gpu_vectors_device_SOURCES = tests/gpu/vectors.c tests/gpu/memory_device.c
+tests_gpu_vectors_device_CPPFLAGS = $(GPU_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_gpu_vectors_device_LDADD = $(DEVICE_LDADD)
+tests_gpu_large_CPPFLAGS = $(GPU_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_gpu_large_LDADD = $(DEVICE_LDADD)
+examples_cuda_tensor_CPPFLAGS = $(GPU_CPPFLAGS) $(CUDA_CPPFLAGS)
+examples_cuda_tensor_LDADD = $(DEVICE_LDADD)
+EXTRA_DIST += tests/gpu/conversions.cc
 if HAVE_CUDA
-check_PROGRAMS += $(DEVICE_TESTS) tests/gpu/absent
-TESTS += $(DEVICE_TESTS) tests/gpu/absent
+dist_man_MANS += doc/man/fpemu_cuda.3
+check_PROGRAMS += $(DEVICE_TESTS) tests/gpu/absent examples/cuda_tensor
+TESTS += $(DEVICE_TESTS) tests/gpu/absent examples/cuda_tensor
+# more than 2^32 elements take too long for `make check'
+EXTRA_PROGRAMS += tests/gpu/large
+
+# The host code of CUDA's headers is a judge that needs no device.
+check_SCRIPTS += tests/gpu/conversions
+TESTS += tests/gpu/conversions
+tests/gpu/conversions: tests/gpu/conversions.cc lib/libfpemu.la
+	@$(MKDIR_P) tests/gpu
+	$(AM_V_GEN)$(CXX) -O2 -fno-exceptions -fno-threadsafe-statics -I$(top_srcdir)/include \
+		-isystem $(CUDA_INCLUDE) -c $(srcdir)/tests/gpu/conversions.cc -o tests/gpu/conversions.o
+	$(AM_V_CCLD)$(DEVICE_LINK) -o $@ tests/gpu/conversions.o lib/libfpemu.la -lm
+CLEANFILES += tests/gpu/conversions tests/gpu/conversions.o tests/gpu/large$(EXEEXT)
+else
+EXTRA_DIST += doc/man/fpemu_cuda.3
 endif
 
 # ------------------------------------------------------------------------------- on a device, when asked for
 # Programs with kernels of their own.
-EXTRA_DIST += tests/gpu/sweep.cu tests/gpu/check.sh bench/cuda.cu
+EXTRA_DIST += tests/gpu/sweep.cu tests/gpu/mma.cu tests/gpu/check.sh bench/cuda.cu
 DEVICE_NVCC = $(NVCC) -ccbin '$(CXX)' $(NVCCFLAGS) $(CUDA_CODES) -Xcompiler -fno-exceptions,-fno-threadsafe-statics \
 	-I$(top_srcdir)/include -I$(top_srcdir)/gpu
 DEVICE_LINK = $(LIBTOOL) --tag=CC --mode=link $(CC) $(AM_CFLAGS) $(CFLAGS) $(LDFLAGS)
@@ -111,13 +139,17 @@ tests/gpu/sweep_device$(EXEEXT): tests/gpu/sweep.cu gpu/libfpemu_cuda.la
 	@$(MKDIR_P) tests/gpu
 	$(AM_V_GEN)$(DEVICE_NVCC) -c $(srcdir)/tests/gpu/sweep.cu -o tests/gpu/sweep.o
 	$(AM_V_CCLD)$(DEVICE_LINK) -o $@ tests/gpu/sweep.o $(DEVICE_LDADD)
+tests/gpu/mma$(EXEEXT): tests/gpu/mma.cu lib/libfpemu.la
+	@$(MKDIR_P) tests/gpu
+	$(AM_V_GEN)$(DEVICE_NVCC) -c $(srcdir)/tests/gpu/mma.cu -o tests/gpu/mma.o
+	$(AM_V_CCLD)$(DEVICE_LINK) -o $@ tests/gpu/mma.o lib/libfpemu.la $(CUDA_LIBS) -lm
 bench/cuda$(EXEEXT): bench/cuda.cu gpu/libfpemu_cuda.la
 	@$(MKDIR_P) bench
 	$(AM_V_GEN)$(DEVICE_NVCC) -c $(srcdir)/bench/cuda.cu -o bench/cuda.o
 	$(AM_V_CCLD)$(DEVICE_LINK) -o $@ bench/cuda.o $(DEVICE_LDADD)
 # Steps that passed are not run again; of some: make check-cuda CUDA_STEPS="digests hardware"
 CUDA_STEPS =
-check-cuda: $(DEVICE_TESTS) tests/gpu/sweep_device$(EXEEXT)
+check-cuda: $(DEVICE_TESTS) tests/gpu/large$(EXEEXT) tests/gpu/sweep_device$(EXEEXT) tests/gpu/mma$(EXEEXT)
 	$(BASH) $(top_srcdir)/tests/gpu/check.sh $(abs_top_builddir) $(abs_top_srcdir) $(CUDA_STEPS)
 bench-cuda: bench/cuda$(EXEEXT)
 	bench/cuda$(EXEEXT)
@@ -125,4 +157,4 @@ else
 check-cuda bench-cuda:
 	@echo "configure did not find nvcc" >&2; exit 1
 endif
-CLEANFILES += tests/gpu/sweep_device$(EXEEXT) bench/cuda$(EXEEXT)
+CLEANFILES += tests/gpu/sweep_device$(EXEEXT) tests/gpu/mma$(EXEEXT) bench/cuda$(EXEEXT)

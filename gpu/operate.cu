@@ -30,12 +30,10 @@ int fpemu_gpu_operate(const gpu_operate_job *job, fpemu_cuda_stream stream)
     const int status = fpemu_gpu_grid(job->n / 4096 + 2, &blocks);
     if (status)
         return status;
-    if (!job->counts) {
-        operate<<<blocks, THREADS, 0, stream>>>(*job);
-        return fpemu_gpu_status(cudaPeekAtLastError());
-    }
-    operate_counted<<<blocks, THREADS, 0, stream>>>(*job);
-    return fpemu_gpu_add(&job->counts->count, job->n, stream);
+    if (!job->counts)
+        return fpemu_gpu_status(enqueue(operate, blocks, THREADS, stream, *job));
+    const cudaError_t error = enqueue(operate_counted, blocks, THREADS, stream, *job);
+    return error == cudaSuccess ? fpemu_gpu_add(&job->counts->count, job->n, stream) : fpemu_gpu_status(error);
 }
 
 int fpemu_gpu_apply(const gpu_operate_job *job, fpemu_cuda_stream stream)
@@ -44,9 +42,9 @@ int fpemu_gpu_apply(const gpu_operate_job *job, fpemu_cuda_stream stream)
     const int status = fpemu_gpu_grid(job->n / 4096 + 2, &blocks);
     if (status)
         return status;
-    apply<<<blocks, THREADS, 0, stream>>>(*job);
-    return job->counts ? fpemu_gpu_add(&job->counts->count, job->n, stream)
-                       : fpemu_gpu_status(cudaPeekAtLastError());
+    const cudaError_t error = enqueue(apply, blocks, THREADS, stream, *job);
+    return error == cudaSuccess && job->counts ? fpemu_gpu_add(&job->counts->count, job->n, stream)
+                                               : fpemu_gpu_status(error);
 }
 
 int fpemu_gpu_relate(const gpu_operate_job *job, fpemu_cuda_stream stream)
@@ -55,8 +53,6 @@ int fpemu_gpu_relate(const gpu_operate_job *job, fpemu_cuda_stream stream)
     const int status = fpemu_gpu_grid(job->n / 32 + 1, &blocks);
     if (status)
         return status;
-    relate<<<blocks, THREADS, 0, stream>>>(*job);
-    return fpemu_gpu_status(cudaPeekAtLastError());
+    return fpemu_gpu_status(enqueue(relate, blocks, THREADS, stream, *job));
 }
-
 }

@@ -4,7 +4,15 @@
 
 #include "bodies.h"
 #include "core/count.h"
+#include "core/fits.h"
 #include "core/function.h"
+#include "core/walk.h"
+
+/* Scales of an operand, as fpemu_scales_f32, or as _f64 where the carrier is binary64. */
+typedef struct gpu_scales {
+    const void *values; /* NULL: none */
+    uint64_t length, count;
+} gpu_scales;
 
 /* A call; arrays hold one type of numbers. */
 typedef struct gpu_operate_job {
@@ -12,22 +20,44 @@ typedef struct gpu_operate_job {
     gpu_random random;
     uint64_t n, offset;
     const void *operand[3];
+    gpu_scales scales[3];
     void *y;
     gpu_counts *counts;
-    core_coder32 narrow;   /* of a 16-bit type */
-    uint8_t step[3];       /* 1: an array, 0: one number */
-    uint8_t work, type;    /* fpemu_operation or fpemu_function; gpu_type */
-    uint8_t short_way;     /* by binary64 arithmetic, where nothing is counted */
+    core_coder32 narrow; /* of a 16-bit type */
+    uint8_t step[3];     /* 1: an array, 0: one number */
+    uint8_t work, type;  /* fpemu_operation or fpemu_function; gpu_type */
+    uint8_t short_way;   /* by binary64 arithmetic, where nothing is counted */
+    uint8_t scaled;      /* some operand has scales */
 } gpu_operate_job;
 
+/* Element i of an operand, times its scale: NaN where that is no binary64 number. */
 FPEMU_FN double gpu_number(const gpu_operate_job *j, int o, uint64_t i)
 {
     const uint64_t at = j->step[o] ? i : 0;
+    const gpu_scales *const s = &j->scales[o];
+    double x;
     switch (j->type) {
-    case GPU_F32: return (double)((const float *)j->operand[o])[at];
-    case GPU_F64: return ((const double *)j->operand[o])[at];
-    default: return (double)core_value32(core_decode32(&j->narrow, ((const uint16_t *)j->operand[o])[at]));
+    case GPU_F32: x = (double)((const float *)j->operand[o])[at]; break;
+    case GPU_F64: x = ((const double *)j->operand[o])[at]; break;
+    default: x = (double)core_value32(core_decode32(&j->narrow, ((const uint16_t *)j->operand[o])[at]));
     }
+    if (!s->values)
+        return x;
+    uint64_t block = s->length ? core_walk_quotient(i, s->length) : 0;
+    if (s->count && block >= s->count)
+        block -= core_walk_quotient(block, s->count) * s->count;
+    if (j->type != GPU_F64)
+        return x * (double)((const float *)s->values)[block];
+    const double scale = ((const double *)s->values)[block];
+    return core_product_fits(x, scale) ? x * scale : core_value64(CORE_INF64 | CORE_INF64 >> 1);
+}
+
+/* Whether binary64 has room for the exact result on its way: scaled operands have up to 48 bits. */
+FPEMU_FN int gpu_is_short(const gpu_operate_job *j, double a, double b, double c)
+{
+    if (!j->short_way || !j->scaled || j->work == FPEMU_ADD || j->work == FPEMU_SUB)
+        return j->short_way;
+    return ((core_bits64(a) | core_bits64(b) | core_bits64(c)) & ((UINT64_C(1) << 29) - 1)) == 0;
 }
 
 FPEMU_FN void gpu_number_store(const gpu_operate_job *j, uint64_t i, double y)
@@ -81,7 +111,8 @@ FPEMU_FN int gpu_is_narrow(double x)
 FPEMU_FN void gpu_operate(const gpu_operate_job *j, int function, int counted, uint64_t warp, uint64_t warps)
 {
     const uint64_t begin = j->offset, end = begin + j->n, piece = 4096;
-    const int sums = counted && (j->counts->want & FPEMU_SUMS), histogram = counted && (j->counts->want & FPEMU_HISTOGRAM);
+    const int sums = counted && (j->counts->want & FPEMU_SUMS),
+              histogram = counted && (j->counts->want & FPEMU_HISTOGRAM);
     gpu_lane lane[LANES];
     double sum[3][LANES];
     FOR_LANES(l) gpu_lane_begin(&OF(lane, l));
@@ -99,7 +130,7 @@ FPEMU_FN void gpu_operate(const gpu_operate_job *j, int function, int counted, u
                 const uint32_t r = j->random.used ? gpu_bits(&j->random, &words, &OF(lane, l), index) : 0;
                 const double v = gpu_number(j, 0, i), w = j->operand[1] ? gpu_number(j, 1, i) : 0;
                 const double u = j->operand[2] ? gpu_number(j, 2, i) : 0;
-                if (!function && !counted && j->short_way) {
+                if (!function && !counted && gpu_is_short(j, v, w, u)) {
                     gpu_number_store(j, i, gpu_round_odd(&j->plan, gpu_operate_odd(j->work, j->plan.mode, v, w, u), r));
                     continue;
                 }
@@ -108,8 +139,8 @@ FPEMU_FN void gpu_operate(const gpu_operate_job *j, int function, int counted, u
                     continue;
                 }
                 const core_exact x = function ? core_function_result((fpemu_function)j->work, core_bits64(v))
-                                              : core_exact_result((fpemu_operation)j->work, j->plan.mode, core_bits64(v),
-                                                                  core_bits64(w), core_bits64(u));
+                                              : core_exact_result((fpemu_operation)j->work, j->plan.mode,
+                                                                  core_bits64(v), core_bits64(w), core_bits64(u));
                 uint64_t grid;
                 const double y = core_value64(core_exact_round(&j->plan, &x, r, &grid));
                 gpu_number_store(j, i, y);

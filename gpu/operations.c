@@ -18,9 +18,24 @@ static int check(const fpemu_format *f, const fpemu_rounding *r, int function, u
                                  : fpemu_arith_f32(f, r, (fpemu_operation)work, 1, three32, NULL, &y32, NULL));
 }
 
-/* Operands and y; y_size: bytes of an element of y. */
+/* Scales of an operand of n elements: whole numbers, apart from y, reachable. */
+static int check_scales(const gpu_scales *s, size_t n, const void *y, size_t bytes, size_t size)
+{
+    if (!s->values)
+        return FPEMU_OK;
+    const uint64_t blocks = s->length ? (n - 1) / s->length + 1 : 1;
+    const uint64_t count = s->count && s->count < blocks ? s->count : blocks;
+    const uintptr_t p = (uintptr_t)s->values, q = (uintptr_t)y;
+    if (count > (UINTPTR_MAX - p) / size || p % size)
+        return FPEMU_ERROR_ARGUMENT;
+    if (p < q + bytes && q < p + count * size)
+        return FPEMU_ERROR_OVERLAP;
+    return fpemu_gpu_reachable(s->values);
+}
+
+/* Operands and y; y_size: bytes of an element of y. scales: NULL, or of each operand. */
 static int take_operands(gpu_operate_job *j, int count, size_t n, const void *const *operands, const size_t *steps,
-                         void *y, int type, size_t y_size)
+                         const gpu_scales *scales, void *y, int type, size_t y_size)
 {
     const size_t size = fpemu_gpu_size(type, 0);
     if (!operands || !y)
@@ -40,6 +55,13 @@ static int take_operands(gpu_operate_job *j, int count, size_t n, const void *co
             return FPEMU_ERROR_OVERLAP;
         j->operand[o] = operands[o];
         j->step[o] = (uint8_t)step;
+        if (!scales)
+            continue;
+        const int fit = check_scales(&scales[o], n, y, n * y_size, type == GPU_F64 ? sizeof(double) : sizeof(float));
+        if (fit)
+            return fit;
+        j->scales[o] = scales[o];
+        j->scaled |= scales[o].values != NULL;
     }
     j->n = n;
     j->y = y;
@@ -49,8 +71,8 @@ static int take_operands(gpu_operate_job *j, int count, size_t n, const void *co
 }
 
 static int operate_inside(const fpemu_format *f, const fpemu_rounding *r, int function, unsigned work, size_t n,
-                          const void *const *operands, const size_t *steps, void *y, int type, fpemu_cuda_stats *stats,
-                          fpemu_cuda_stream stream)
+                          const void *const *operands, const size_t *steps, const gpu_scales *scales, void *y, int type,
+                          fpemu_cuda_stats *stats, fpemu_cuda_stream stream)
 {
     gpu_operate_job j;
     fpemu_format seen;
@@ -64,7 +86,7 @@ static int operate_inside(const fpemu_format *f, const fpemu_rounding *r, int fu
     if (status)
         return status;
     memset(&j, 0, sizeof j);
-    status = take_operands(&j, function ? 1 : operand_count[work], n, operands, steps, y, type,
+    status = take_operands(&j, function ? 1 : operand_count[work], n, operands, steps, scales, y, type,
                            fpemu_gpu_size(type, 0));
     if (!status && stats)
         status = fpemu_gpu_reachable(stats);
@@ -75,14 +97,14 @@ static int operate_inside(const fpemu_format *f, const fpemu_rounding *r, int fu
     j.offset = r->offset;
     j.work = (uint8_t)work;
     j.counts = (gpu_counts *)(void *)stats;
-    j.short_way = type != GPU_F64 && !function && (work <= FPEMU_DIV || work == FPEMU_FMA) &&
-                  core_dot_short(&seen, &j.plan);
+    j.short_way =
+        type != GPU_F64 && !function && (work <= FPEMU_DIV || work == FPEMU_FMA) && core_dot_short(&seen, &j.plan);
     return function ? fpemu_gpu_apply(&j, stream) : fpemu_gpu_operate(&j, stream);
 }
 
 static int operate(const fpemu_format *f, const fpemu_rounding *r, int function, unsigned work, size_t n,
-                   const void *const *operands, const size_t *steps, void *y, int type, fpemu_cuda_stats *stats,
-                   fpemu_cuda_stream stream)
+                   const void *const *operands, const size_t *steps, const gpu_scales *scales, void *y, int type,
+                   fpemu_cuda_stats *stats, fpemu_cuda_stream stream)
 {
     fp_environment environment;
     if (n == 0)
@@ -90,13 +112,13 @@ static int operate(const fpemu_format *f, const fpemu_rounding *r, int function,
     if (!f || !r)
         return FPEMU_ERROR_NULL;
     fpemu_environment_enter(&environment);
-    const int status = operate_inside(f, r, function, work, n, operands, steps, y, type, stats, stream);
+    const int status = operate_inside(f, r, function, work, n, operands, steps, scales, y, type, stats, stream);
     fpemu_environment_leave(&environment);
     return status;
 }
 
-static int relate(fpemu_relation relation, size_t n, const void *const *operands, const size_t *steps, uint8_t *y,
-                  int type, fpemu_cuda_stream stream)
+static int relate(fpemu_relation relation, size_t n, const void *const *operands, const size_t *steps,
+                  const gpu_scales *scales, uint8_t *y, int type, fpemu_cuda_stream stream)
 {
     gpu_operate_job j;
     if (n == 0)
@@ -104,37 +126,63 @@ static int relate(fpemu_relation relation, size_t n, const void *const *operands
     if ((unsigned)relation >= FPEMU_RELATION_COUNT)
         return FPEMU_ERROR_ARGUMENT;
     memset(&j, 0, sizeof j);
-    const int status = take_operands(&j, 2, n, operands, steps, y, type, 1);
+    const int status = take_operands(&j, 2, n, operands, steps, scales, y, type, 1);
     j.work = (uint8_t)relation;
     return status ? status : fpemu_gpu_relate(&j, stream);
 }
 
-#define VERBS(suffix, TYPE, type)                                                                                      \
+/* Pointers and scales of as many operands as a call takes. */
+#define TAKE(takes)                                                                                                    \
+    const void *all[3] = {NULL, NULL, NULL};                                                                           \
+    gpu_scales scales[3];                                                                                              \
+    memset(scales, 0, sizeof scales);                                                                                  \
+    for (int o = 0; o < (takes) && n && d_operands; o++) {                                                             \
+        all[o] = d_operands[o];                                                                                        \
+        if (!d_scales)                                                                                                 \
+            continue;                                                                                                  \
+        scales[o].values = d_scales[o].values;                                                                         \
+        scales[o].length = d_scales[o].length;                                                                         \
+        scales[o].count = d_scales[o].count;                                                                           \
+    }
+#define VERBS(suffix, TYPE, type, SCALES)                                                                              \
+    int fpemu_cuda_arith_scaled_##suffix(const fpemu_format *format, const fpemu_rounding *rounding,                   \
+                                         fpemu_operation operation, size_t n, const TYPE *const *d_operands,           \
+                                         const size_t *steps, const SCALES *d_scales, TYPE *d_y,                       \
+                                         fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)                          \
+    {                                                                                                                  \
+        const unsigned work = (unsigned)operation;                                                                     \
+        TAKE(work < FPEMU_OPERATION_COUNT ? operand_count[work] : 0)                                                   \
+        return operate(format, rounding, 0, work, n, all, steps, d_scales ? scales : NULL, d_y, type, d_stats,         \
+                       stream);                                                                                        \
+    }                                                                                                                  \
     int fpemu_cuda_arith_##suffix(const fpemu_format *format, const fpemu_rounding *rounding,                          \
                                   fpemu_operation operation, size_t n, const TYPE *const *d_operands,                  \
                                   const size_t *steps, TYPE *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream) \
     {                                                                                                                  \
-        const void *all[3] = {NULL, NULL, NULL};                                                                       \
-        if (n && d_operands && (unsigned)operation < FPEMU_OPERATION_COUNT)                                            \
-            for (int o = 0; o < operand_count[operation]; o++)                                                         \
-                all[o] = d_operands[o];                                                                                \
-        return operate(format, rounding, 0, (unsigned)operation, n, all, steps, d_y, type, d_stats, stream);           \
+        return fpemu_cuda_arith_scaled_##suffix(format, rounding, operation, n, d_operands, steps, NULL, d_y, d_stats, \
+                                                stream);                                                               \
     }                                                                                                                  \
     int fpemu_cuda_apply_##suffix(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function, \
                                   size_t n, const TYPE *d_x, TYPE *d_y, fpemu_cuda_stats *d_stats,                     \
                                   fpemu_cuda_stream stream)                                                            \
     {                                                                                                                  \
         const void *const all[1] = {d_x};                                                                              \
-        return operate(format, rounding, 1, (unsigned)function, n, all, NULL, d_y, type, d_stats, stream);             \
+        return operate(format, rounding, 1, (unsigned)function, n, all, NULL, NULL, d_y, type, d_stats, stream);       \
+    }                                                                                                                  \
+    int fpemu_cuda_relate_scaled_##suffix(fpemu_relation relation, size_t n, const TYPE *const *d_operands,            \
+                                          const size_t *steps, const SCALES *d_scales, uint8_t *d_y,                   \
+                                          fpemu_cuda_stream stream)                                                    \
+    {                                                                                                                  \
+        TAKE(2)                                                                                                        \
+        return relate(relation, n, all, steps, d_scales ? scales : NULL, d_y, type, stream);                           \
     }                                                                                                                  \
     int fpemu_cuda_relate_##suffix(fpemu_relation relation, size_t n, const TYPE *const *d_operands,                   \
                                    const size_t *steps, uint8_t *d_y, fpemu_cuda_stream stream)                        \
     {                                                                                                                  \
-        const void *const both[2] = {n && d_operands ? d_operands[0] : NULL, n && d_operands ? d_operands[1] : NULL};  \
-        return relate(relation, n, both, steps, d_y, type, stream);                                                    \
+        return fpemu_cuda_relate_scaled_##suffix(relation, n, d_operands, steps, NULL, d_y, stream);                   \
     }
 
-VERBS(f32, float, GPU_F32)
-VERBS(f64, double, GPU_F64)
-VERBS(bf16, uint16_t, GPU_BF16)
-VERBS(f16, uint16_t, GPU_F16)
+VERBS(f32, float, GPU_F32, fpemu_scales_f32)
+VERBS(f64, double, GPU_F64, fpemu_scales_f64)
+VERBS(bf16, uint16_t, GPU_BF16, fpemu_scales_f32)
+VERBS(f16, uint16_t, GPU_F16, fpemu_scales_f32)

@@ -1,26 +1,42 @@
-/* product.h - dot products, one output a lane: the job and its kernel's body. Operands come rounded; neighbouring lanes
- * have neighbouring outputs, so that they read one number of a and neighbours of b. */
+/* product.h - dot products, one output a lane or thread: the job and its kernels' bodies. Operands come rounded. In
+ * matrices a block of threads has a tile of outputs, and reads slabs of its rows of a and columns of b into shared
+ * memory; each thread takes the products of its output in the model's order, as everywhere. What is narrow, pairwise or
+ * counted goes without: neighbouring lanes have neighbouring outputs, so that they read one number of a and neighbours
+ * of b. */
 #ifndef FPEMU_GPU_PRODUCT_H
 #define FPEMU_GPU_PRODUCT_H
 
 #include "bodies.h"
 #include "core/product.h"
+#include "core/walk.h"
 
-/* Where an operand's numbers lie: steps from one output to the next, along k, from one product to the next; elements. */
+/* Where an operand's numbers lie: steps from one output to the next, along k, from one product to the next; elements.
+ */
 typedef struct gpu_side {
     const void *p;
     int64_t step, step_k, stride;
+    const void *scales;     /* of every chunk of every row or column; NULL: none */
+    uint64_t scales_stride; /* from one product to the next */
 } gpu_side;
 
 typedef struct gpu_product_job {
     core_product rule;
-    gpu_side a, b;           /* rows of op(A), columns of op(B) */
+    gpu_side a, b; /* rows of op(A), columns of op(B) */
     void *c;
     int64_t step_row, step_column, stride;
     uint64_t m, n, batch;
     gpu_counts *counts;
+    uint32_t slab; /* products that a tile takes at a time; 0: no tiles */
     uint8_t reads_c;
 } gpu_product_job;
+
+/* Outputs of a tile along each side, and most products of a slab. Rows are one number longer, for the banks' sake. */
+#define GPU_TILE 16
+#define GPU_SLAB 64
+
+typedef struct gpu_tile {
+    double a[GPU_TILE * (GPU_SLAB + 1)], b[GPU_TILE * (GPU_SLAB + 1)]; /* binary32 numbers take half of it */
+} gpu_tile;
 
 FPEMU_STATIC_ASSERT(sizeof(gpu_product_job) <= 4096, "what a kernel may be given");
 
@@ -30,7 +46,28 @@ FPEMU_FN core_line gpu_line(const gpu_product_job *j, const gpu_side *s, uint64_
     const int64_t at = (int64_t)batch * s->stride + (int64_t)i * s->step;
     line.step = s->step_k;
     line.p = j->rule.wide ? (const void *)((const double *)s->p + at) : (const void *)((const float *)s->p + at);
+    line.scales = NULL;
+    if (s->scales) {
+        const uint64_t first = batch * s->scales_stride + i * ((j->rule.depth - 1) / j->rule.chunk + 1);
+        line.scales = j->rule.wide ? (const void *)((const double *)s->scales + first)
+                                   : (const void *)((const float *)s->scales + first);
+    }
     return line;
+}
+
+FPEMU_FN double gpu_product_old(const gpu_product_job *j, int64_t at)
+{
+    if (!j->reads_c)
+        return 0;
+    return j->rule.wide ? ((const double *)j->c)[at] : (double)((const float *)j->c)[at];
+}
+
+FPEMU_FN void gpu_product_store(const gpu_product_job *j, int64_t at, double y)
+{
+    if (j->rule.wide)
+        ((double *)j->c)[at] = y;
+    else
+        ((float *)j->c)[at] = (float)y;
 }
 
 FPEMU_FN void gpu_product(const gpu_product_job *j, int counted, uint64_t warp, uint64_t warps)
@@ -51,16 +88,10 @@ FPEMU_FN void gpu_product(const gpu_product_job *j, int counted, uint64_t warp, 
             const int64_t at =
                 (int64_t)batch * j->stride + (int64_t)row * j->step_row + (int64_t)column * j->step_column;
             const core_line a = gpu_line(j, &j->a, batch, row), b = gpu_line(j, &j->b, batch, column);
-            double c = 0;
-            if (j->reads_c)
-                c = j->rule.wide ? ((const double *)j->c)[at] : (double)((const float *)j->c)[at];
             core_tally tally;
             memset(&tally, 0, sizeof tally);
-            const double y = core_product_output(&j->rule, a, b, index, c, counted ? &tally : NULL);
-            if (j->rule.wide)
-                ((double *)j->c)[at] = y;
-            else
-                ((float *)j->c)[at] = (float)y;
+            gpu_product_store(
+                j, at, core_product_output(&j->rule, a, b, index, gpu_product_old(j, at), counted ? &tally : NULL));
             if (counted) {
                 gpu_lane_take(&OF(lane, l), &tally.c);
                 OF(lane, l).counter[GPU_ROUNDINGS] += (uint32_t)tally.roundings;
@@ -69,6 +100,76 @@ FPEMU_FN void gpu_product(const gpu_product_job *j, int counted, uint64_t warp, 
         }
         if (counted)
             gpu_lane_flush(lane, j->counts);
+    }
+}
+
+/* Rows `first` and on of a side, products [from, from + n), into the tile; beyond the last row zeros. Neighbouring
+ * threads read neighbours in memory. */
+FPEMU_FN void gpu_tile_fill(const gpu_product_job *j, const gpu_side *s, uint64_t batch, uint64_t first, uint64_t rows,
+                            uint64_t from, uint32_t n, void *to)
+{
+    const int along = s->step_k == 1 || s->step_k == -1;
+    const int64_t begin = (int64_t)batch * s->stride + (int64_t)first * s->step + (int64_t)from * s->step_k;
+    FOR_THREADS(t)
+    for (uint32_t i = t; i < GPU_TILE * n; i += THREADS) {
+        const uint32_t row = along ? i / n : i % GPU_TILE, k = along ? i % n : i / GPU_TILE;
+        const int64_t at = begin + (int64_t)row * s->step + (int64_t)k * s->step_k;
+        const int inside = first + row < rows;
+        if (j->rule.wide)
+            ((double *)to)[row * (GPU_SLAB + 1) + k] = inside ? ((const double *)s->p)[at] : 0;
+        else
+            ((float *)to)[row * (GPU_SLAB + 1) + k] = inside ? ((const float *)s->p)[at] : 0;
+    }
+}
+
+/* Uncounted products, a tile of outputs a block. `block` of `blocks`; tile: memory that its threads share. */
+FPEMU_FN void gpu_product_tiles(const gpu_product_job *j, gpu_tile *tile, uint64_t block, uint64_t blocks)
+{
+    const uint64_t across = (j->n + GPU_TILE - 1) / GPU_TILE, down = (j->m + GPU_TILE - 1) / GPU_TILE;
+    const core_product *const p = &j->rule;
+    for (uint64_t b = block; b < across * down * j->batch; b += blocks) {
+        const uint64_t left = b % across * GPU_TILE, top = b / across % down * GPU_TILE, batch = b / across / down;
+        core_running running[HELD];
+        FOR_THREADS(t)
+        {
+            const uint64_t row = top + t / GPU_TILE, column = left + t % GPU_TILE;
+            const int64_t at =
+                (int64_t)batch * j->stride + (int64_t)row * j->step_row + (int64_t)column * j->step_column;
+            const int inside = row < j->m && column < j->n;
+            core_product_begin(p, inside ? gpu_product_old(j, at) : 0, &OF(running, t));
+        }
+        for (uint64_t k = 0; k < p->depth; k += j->slab) {
+            const uint32_t n = (uint32_t)core_smaller(j->slab, p->depth - k);
+            gpu_tile_fill(j, &j->a, batch, top, j->m, k, n, tile->a);
+            gpu_tile_fill(j, &j->b, batch, left, j->n, k, n, tile->b);
+            threads_meet();
+            FOR_THREADS(t)
+            {
+                const uint64_t row = top + t / GPU_TILE, column = left + t % GPU_TILE;
+                if (row >= j->m || column >= j->n)
+                    continue;
+                core_line x = gpu_line(j, &j->a, batch, row), y = gpu_line(j, &j->b, batch, column);
+                const size_t at_x = t / GPU_TILE * (GPU_SLAB + 1), at_y = t % GPU_TILE * (GPU_SLAB + 1);
+                x.step = y.step = 1;
+                x.p = p->wide ? (const void *)(tile->a + at_x)
+                              : (const void *)((const float *)(const void *)tile->a + at_x);
+                y.p = p->wide ? (const void *)(tile->b + at_y)
+                              : (const void *)((const float *)(const void *)tile->b + at_y);
+                core_product_advance(p, x, y, k, k + n, (batch * j->m + row) * j->n + column, &OF(running, t), NULL);
+            }
+            threads_meet();
+        }
+        FOR_THREADS(t)
+        {
+            const uint64_t row = top + t / GPU_TILE, column = left + t % GPU_TILE;
+            if (row >= j->m || column >= j->n)
+                continue;
+            const int64_t at =
+                (int64_t)batch * j->stride + (int64_t)row * j->step_row + (int64_t)column * j->step_column;
+            gpu_product_store(j, at,
+                              core_product_end(p, (batch * j->m + row) * j->n + column, gpu_product_old(j, at),
+                                               &OF(running, t), NULL));
+        }
     }
 }
 

@@ -124,7 +124,18 @@ static void fill_rule(core_product *p, const product_call *c)
     p->plain = c->alpha == 1 && (c->beta == 0 || s->start_from_c) && !given;
 }
 
-/* What the CPU does not refuse, and devices do: NaN policy `error`, operands with scales. */
+/* Products that a tile takes at a time: whole steps of tensor cores; 0 where tiles do not pay or do not go. */
+static uint32_t slab_of(const gpu_product_job *j)
+{
+    const core_product *p = &j->rule;
+    const uint32_t step = p->model == FPEMU_FUSED ? p->block : 1;
+    if (j->counts || !core_product_runs(p) || p->alpha == 0 || p->depth < 8 || j->m < GPU_TILE / 2 ||
+        j->n < GPU_TILE / 2 || step > GPU_SLAB)
+        return 0;
+    return GPU_SLAB / step * step;
+}
+
+/* What the CPU does not refuse, and devices do: NaN policy `error`, formats with scales. */
 static int is_refused(const fpemu_gemm_spec *s)
 {
     const fpemu_target *const all[] = {&s->a, &s->b, &s->product, &s->out, &s->sum.inner, &s->sum.outer};
@@ -132,6 +143,28 @@ static int is_refused(const fpemu_gemm_spec *s)
         if (!is_none(all[k]) && (fpemu_gpu_nan_is_error(&all[k]->format, &all[k]->rounding) || all[k]->format.scaling))
             return 1;
     return 0;
+}
+
+/* How many scales belong to `count` rows or columns of an operand. */
+static uint64_t scales_of(const product_call *c, uint64_t count)
+{
+    const uint64_t depth = c->a.columns;
+    return c->spec->sum.chunk && depth ? count * ((depth - 1) / c->spec->sum.chunk + 1) : 0;
+}
+
+/* Scales: whole numbers, apart from [from, to), reachable. */
+static int check_scales(const product_call *c, const core_operand *o, uint64_t count, uintptr_t from, uintptr_t to)
+{
+    const size_t size = fpemu_gpu_size(c->type, 0);
+    const uint64_t one = scales_of(c, count), products = o->stride ? c->batch : 1;
+    const uintptr_t p = (uintptr_t)o->scales;
+    if (!o->scales || !one)
+        return FPEMU_OK;
+    if (products > (UINTPTR_MAX - p) / size / one || p % size)
+        return FPEMU_ERROR_ARGUMENT;
+    if (p < to && from < p + (uintptr_t)(one * products) * size)
+        return FPEMU_ERROR_OVERLAP;
+    return fpemu_gpu_reachable(o->scales);
 }
 
 /* Arrays apart from each other, whole elements, reachable. */
@@ -147,6 +180,11 @@ static int check_arrays(const product_call *c, int reads)
         if (first < to && from < last)
             return FPEMU_ERROR_OVERLAP;
     }
+    int fit = reads ? check_scales(c, &c->a, c->a.rows, from, to) : FPEMU_OK;
+    if (!fit && reads)
+        fit = check_scales(c, &c->b, c->b.columns, from, to);
+    if (fit)
+        return fit;
     const void *const all[] = {c->c.p, reads ? c->a.p : NULL, reads ? c->b.p : NULL, c->scratch, c->stats};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
         if (all[k] && (uintptr_t)all[k] % (k < 3 ? size : 8))
@@ -188,8 +226,18 @@ static int multiply_inside(product_call *c, fpemu_cuda_stream stream)
         status = round_operand(c, &c->b, &s->b, (char *)c->scratch + second, 0, stream);
     if (status)
         return status;
-    const gpu_side a = {c->a.p, c->a.step_row, c->a.step_column, (int64_t)c->a.stride};
-    const gpu_side b = {c->b.p, c->b.step_column, c->b.step_row, (int64_t)c->b.stride};
+    const gpu_side a = {c->a.p,
+                        c->a.step_row,
+                        c->a.step_column,
+                        (int64_t)c->a.stride,
+                        reads ? c->a.scales : NULL,
+                        c->a.stride ? scales_of(c, c->a.rows) : 0};
+    const gpu_side b = {c->b.p,
+                        c->b.step_column,
+                        c->b.step_row,
+                        (int64_t)c->b.stride,
+                        reads ? c->b.scales : NULL,
+                        c->b.stride ? scales_of(c, c->b.columns) : 0};
     j.a = a;
     j.b = b;
     j.c = (void *)(uintptr_t)c->c.p;
@@ -201,6 +249,7 @@ static int multiply_inside(product_call *c, fpemu_cuda_stream stream)
     j.batch = c->batch;
     j.counts = (gpu_counts *)(void *)c->stats;
     j.reads_c = c->beta != 0 || s->start_from_c;
+    j.slab = slab_of(&j);
     return fpemu_gpu_product(&j, stream);
 }
 
@@ -246,16 +295,22 @@ uint64_t fpemu_cuda_gemm_scratch_size(const fpemu_gemm_spec *spec, const fpemu_g
 }
 
 static int gemm(const fpemu_gemm_spec *spec, int type, const fpemu_gemm_shape *shape, double alpha, const void *a,
-                const void *b, double beta, void *out, void *scratch, fpemu_cuda_stats *stats,
-                fpemu_cuda_stream stream)
+                const void *scales_a, const void *b, const void *scales_b, double beta, void *out, void *scratch,
+                fpemu_cuda_stats *stats, fpemu_cuda_stream stream)
 {
     product_call c = {.spec = spec, .alpha = alpha, .beta = beta, .scratch = scratch, .stats = stats, .type = type};
     const int status = (int)fpemu_gemm_check(spec, type == GPU_F32 ? 32 : 64);
     if (status)
         return status;
+    if ((scales_a || scales_b) && !spec->sum.chunk)
+        return FPEMU_ERROR_UNSUPPORTED;
     if (!shape)
         return FPEMU_ERROR_NULL;
-    return take_shape(&c, shape, a, b, out) ? multiply(&c, stream) : FPEMU_ERROR_ARGUMENT;
+    if (!take_shape(&c, shape, a, b, out))
+        return FPEMU_ERROR_ARGUMENT;
+    c.a.scales = scales_a;
+    c.b.scales = scales_b;
+    return multiply(&c, stream);
 }
 
 static int gemv(const fpemu_gemm_spec *spec, int type, fpemu_order order, int transpose, size_t m, size_t n,
@@ -263,8 +318,8 @@ static int gemv(const fpemu_gemm_spec *spec, int type, fpemu_order order, int tr
                 int64_t incy, void *scratch, fpemu_cuda_stats *stats, fpemu_cuda_stream stream)
 {
     const size_t size = fpemu_gpu_size(type, 0);
-    product_call c = {.spec = spec, .batch = 1, .alpha = alpha, .beta = beta, .scratch = scratch, .stats = stats,
-                      .type = type};
+    product_call c = {
+        .spec = spec, .batch = 1, .alpha = alpha, .beta = beta, .scratch = scratch, .stats = stats, .type = type};
     const int status = (int)fpemu_gemm_check(spec, type == GPU_F32 ? 32 : 64);
     if (status)
         return status;
@@ -300,7 +355,16 @@ static int dot(const fpemu_gemm_spec *spec, int type, size_t n, const void *x, i
                                  const TYPE *d_a, const TYPE *d_b, TYPE beta, TYPE *d_c, void *d_scratch,              \
                                  fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)                                  \
     {                                                                                                                  \
-        return gemm(spec, type, shape, (double)alpha, d_a, d_b, (double)beta, d_c, d_scratch, d_stats, stream);        \
+        return gemm(spec, type, shape, (double)alpha, d_a, NULL, d_b, NULL, (double)beta, d_c, d_scratch, d_stats,     \
+                    stream);                                                                                           \
+    }                                                                                                                  \
+    int fpemu_cuda_gemm_scaled_##suffix(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, TYPE alpha,        \
+                                        const TYPE *d_a, const TYPE *d_scales_a, const TYPE *d_b,                      \
+                                        const TYPE *d_scales_b, TYPE beta, TYPE *d_c, void *d_scratch,                 \
+                                        fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)                           \
+    {                                                                                                                  \
+        return gemm(spec, type, shape, (double)alpha, d_a, d_scales_a, d_b, d_scales_b, (double)beta, d_c, d_scratch,  \
+                    d_stats, stream);                                                                                  \
     }                                                                                                                  \
     int fpemu_cuda_gemv_##suffix(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,    \
                                  TYPE alpha, const TYPE *d_a, size_t lda, const TYPE *d_x, int64_t incx, TYPE beta,    \

@@ -1,43 +1,52 @@
 /* tensor.cu - tensors with scales: the bodies of tensor.h as kernels. */
 #include "launch.cuh"
 
-/* The commonest form, with its modes known at compile time; and whatever there is. */
-static __global__ void __launch_bounds__(THREADS) tensor_short(const __grid_constant__ gpu_tensor_job32 job)
-{
-    if (job.rule.plan.mode == FPEMU_RNE)
-        gpu_tensor32(&job, GPU_FORM_FLOAT, FPEMU_RNE, 0, this_warp(), all_warps());
-    else
-        gpu_tensor32(&job, GPU_FORM_FLOAT, FPEMU_SR, 0, this_warp(), all_warps());
-}
+/* The commonest form, with its modes known at compile time, four neighbours a lane or one; and whatever there is. */
+#define SHORT(name, counted, width)                                                                                    \
+    static __global__ void __launch_bounds__(THREADS) name(const __grid_constant__ gpu_tensor_job32 job)               \
+    {                                                                                                                  \
+        if (counted && gpu_width(&job.job) != (width))                                                                 \
+            return;                                                                                                    \
+        if (job.rule.plan.mode == FPEMU_RNE)                                                                           \
+            gpu_tensor32(&job, GPU_FORM_FLOAT, FPEMU_RNE, counted, width, this_warp(), all_warps());                   \
+        else                                                                                                           \
+            gpu_tensor32(&job, GPU_FORM_FLOAT, FPEMU_SR, counted, width, this_warp(), all_warps());                    \
+    }
+
+SHORT(tensor_quads, 0, 4)
+SHORT(tensor_short, 0, 1)
+SHORT(counted_quads, 1, 4)
 
 static int is_short32(const gpu_tensor_job32 *j)
 {
     const int mode = j->rule.plan.mode;
-    return !j->job.counts && gpu_tensor_form32(j) == GPU_FORM_FLOAT && (mode == FPEMU_RNE || mode == FPEMU_SR);
+    return gpu_tensor_form32(j) == GPU_FORM_FLOAT && (mode == FPEMU_RNE || mode == FPEMU_SR);
 }
 
+/* rest: where sums are made, another kernel having done the others. */
 #define KERNELS(W, JOB)                                                                                                \
     static __global__ void __launch_bounds__(THREADS) tensor##W(const __grid_constant__ JOB job)                       \
     {                                                                                                                  \
-        gpu_tensor##W(&job, GPU_FORM_GENERAL, 0, 0, this_warp(), all_warps());                                         \
+        gpu_tensor##W(&job, GPU_FORM_GENERAL, 0, 0, gpu_width(&job.job), this_warp(), all_warps());                    \
     }                                                                                                                  \
-    static __global__ void __launch_bounds__(THREADS) counted##W(const __grid_constant__ JOB job)                      \
+    static __global__ void __launch_bounds__(THREADS) counted##W(const __grid_constant__ JOB job, int rest)            \
     {                                                                                                                  \
-        gpu_tensor##W(&job, GPU_FORM_GENERAL, 0, 1, this_warp(), all_warps());                                         \
+        const unsigned width = gpu_width(&job.job);                                                                    \
+        if (!(rest && width == 4))                                                                                     \
+            gpu_tensor##W(&job, GPU_FORM_GENERAL, 0, 1, width, this_warp(), all_warps());                              \
+    }
+#define OTHER(name, body, W, JOB)                                                                                      \
+    static __global__ void __launch_bounds__(THREADS) name##W(const __grid_constant__ JOB job)                         \
+    {                                                                                                                  \
+        if (job.job.quad_group)                                                                                        \
+            body##W(&job, 4, this_warp(), all_warps());                                                                \
+        else                                                                                                           \
+            body##W(&job, 1, this_warp(), all_warps());                                                                \
     }
 #define OTHERS(W, JOB)                                                                                                 \
-    static __global__ void __launch_bounds__(THREADS) untensor##W(const __grid_constant__ JOB job)                     \
-    {                                                                                                                  \
-        gpu_untensor##W(&job, this_warp(), all_warps());                                                               \
-    }                                                                                                                  \
-    static __global__ void __launch_bounds__(THREADS) extremes##W(const __grid_constant__ JOB job)                     \
-    {                                                                                                                  \
-        gpu_tensor_extremes##W(&job, this_warp(), all_warps());                                                        \
-    }                                                                                                                  \
-    static __global__ void __launch_bounds__(THREADS) measure##W(const __grid_constant__ JOB job)                      \
-    {                                                                                                                  \
-        gpu_tensor_measure##W(&job, this_warp(), all_warps());                                                         \
-    }
+    OTHER(untensor, gpu_untensor, W, JOB)                                                                              \
+    OTHER(extremes, gpu_tensor_extremes, W, JOB)                                                                       \
+    OTHER(measure, gpu_tensor_measure, W, JOB)
 
 KERNELS(32, gpu_tensor_job32)
 KERNELS(64, gpu_tensor_job64)
@@ -73,16 +82,29 @@ static __global__ void swizzle(uint64_t rows, uint64_t columns, const uint8_t *f
 
 extern "C" {
 
-#define RUN_SHORT32(job)                                                                                               \
-    if (is_short32(job)) {                                                                                             \
-        tensor_short<<<blocks, THREADS, 0, stream>>>(*job);                                                            \
-        return fpemu_gpu_status(cudaPeekAtLastError());                                                                \
-    }
-#define RUN_SHORT64(job)
+/* Launches what is quicker; *done: nothing is left to do but what makes sums. */
+static cudaError_t run_short32(const gpu_tensor_job32 *job, unsigned blocks, fpemu_cuda_stream stream, int *done)
+{
+    *done = is_short32(job) && !(job->job.counts && !job->job.quad_group);
+    if (!*done)
+        return cudaSuccess;
+    return enqueue(job->job.counts       ? counted_quads
+                   : job->job.quad_group ? tensor_quads
+                                         : tensor_short,
+                   blocks, THREADS, stream, *job);
+}
+
+static cudaError_t run_short64(const gpu_tensor_job64 *, unsigned, fpemu_cuda_stream, int *done)
+{
+    *done = 0;
+    return cudaSuccess;
+}
+
 #define LAUNCH(W, JOB)                                                                                                 \
     static int grid##W(const JOB *job, unsigned *blocks)                                                               \
     {                                                                                                                  \
-        return fpemu_gpu_grid(gpu_units(&job->job) / (32 / job->job.group) + 1, blocks);                               \
+        const uint32_t group = job->job.quad_group ? job->job.quad_group : job->job.group;                             \
+        return fpemu_gpu_grid(gpu_units(&job->job) / (32 / group) + 1, blocks);                                        \
     }                                                                                                                  \
     int fpemu_gpu_tensor##W(const JOB *job, uint64_t elements, fpemu_cuda_stream stream)                               \
     {                                                                                                                  \
@@ -90,13 +112,14 @@ extern "C" {
         const int status = grid##W(job, &blocks);                                                                      \
         if (status)                                                                                                    \
             return status;                                                                                             \
-        RUN_SHORT##W(job)                                                                                              \
-        if (!job->job.counts) {                                                                                        \
-            tensor##W<<<blocks, THREADS, 0, stream>>>(*job);                                                           \
-            return fpemu_gpu_status(cudaPeekAtLastError());                                                            \
-        }                                                                                                              \
-        counted##W<<<blocks, THREADS, 0, stream>>>(*job);                                                              \
-        return fpemu_gpu_add(&job->job.counts->count, elements, stream);                                               \
+        int done;                                                                                                      \
+        cudaError_t error = run_short##W(job, blocks, stream, &done);                                                  \
+        if (!job->job.counts)                                                                                          \
+            return fpemu_gpu_status(done ? error : enqueue(tensor##W, blocks, THREADS, stream, *job));                 \
+        if (error == cudaSuccess)                                                                                      \
+            error = enqueue(counted##W, blocks, THREADS, stream, *job, done);                                          \
+        return error == cudaSuccess ? fpemu_gpu_add(&job->job.counts->count, elements, stream)                         \
+                                    : fpemu_gpu_status(error);                                                         \
     }                                                                                                                  \
     int fpemu_gpu_untensor##W(const JOB *job, fpemu_cuda_stream stream)                                                \
     {                                                                                                                  \
@@ -104,8 +127,7 @@ extern "C" {
         const int status = grid##W(job, &blocks);                                                                      \
         if (status)                                                                                                    \
             return status;                                                                                             \
-        untensor##W<<<blocks, THREADS, 0, stream>>>(*job);                                                             \
-        return fpemu_gpu_status(cudaPeekAtLastError());                                                                \
+        return fpemu_gpu_status(enqueue(untensor##W, blocks, THREADS, stream, *job));                                  \
     }                                                                                                                  \
     int fpemu_gpu_extremes##W(const JOB *job, fpemu_cuda_stream stream)                                                \
     {                                                                                                                  \
@@ -113,8 +135,7 @@ extern "C" {
         const int status = grid##W(job, &blocks);                                                                      \
         if (status)                                                                                                    \
             return status;                                                                                             \
-        extremes##W<<<blocks, THREADS, 0, stream>>>(*job);                                                             \
-        return fpemu_gpu_status(cudaPeekAtLastError());                                                                \
+        return fpemu_gpu_status(enqueue(extremes##W, blocks, THREADS, stream, *job));                                  \
     }                                                                                                                  \
     int fpemu_gpu_measure##W(const JOB *job, uint64_t elements, fpemu_cuda_stream stream)                              \
     {                                                                                                                  \
@@ -122,8 +143,9 @@ extern "C" {
         const int status = grid##W(job, &blocks);                                                                      \
         if (status)                                                                                                    \
             return status;                                                                                             \
-        measure##W<<<blocks, THREADS, 0, stream>>>(*job);                                                              \
-        return fpemu_gpu_add(&job->job.range->count, elements, stream);                                                \
+        const cudaError_t error = enqueue(measure##W, blocks, THREADS, stream, *job);                                  \
+        return error == cudaSuccess ? fpemu_gpu_add(&job->job.range->count, elements, stream)                          \
+                                    : fpemu_gpu_status(error);                                                         \
     }
 
 LAUNCH(32, gpu_tensor_job32)
@@ -134,8 +156,7 @@ int fpemu_gpu_range_finish(gpu_range *range, gpu_tensor_rule rule, const fpemu_r
 {
     fpemu_range known;
     memset(&known, 0, sizeof known);
-    finish<<<1, 1, 0, stream>>>(range, rule, given ? *given : known, given != NULL, bytes);
-    return fpemu_gpu_status(cudaPeekAtLastError());
+    return fpemu_gpu_status(enqueue(finish, 1, 1, stream, range, rule, given ? *given : known, given != NULL, bytes));
 }
 
 int fpemu_gpu_put_table(float *to, const float *from, uint32_t n, fpemu_cuda_stream stream)
@@ -144,9 +165,11 @@ int fpemu_gpu_put_table(float *to, const float *from, uint32_t n, fpemu_cuda_str
         table_part part;
         const uint32_t m = n - i < PART ? n - i : PART;
         memcpy(part.value, from + i, m * sizeof *from);
-        put<<<1, THREADS, 0, stream>>>(to + i, part, m);
+        const cudaError_t error = enqueue(put, 1, THREADS, stream, to + i, part, m);
+        if (error != cudaSuccess)
+            return fpemu_gpu_status(error);
     }
-    return fpemu_gpu_status(cudaPeekAtLastError());
+    return FPEMU_OK;
 }
 
 int fpemu_gpu_swizzle(uint64_t rows, uint64_t columns, const uint8_t *from, uint8_t *to, int back,
@@ -156,8 +179,6 @@ int fpemu_gpu_swizzle(uint64_t rows, uint64_t columns, const uint8_t *from, uint
     const int status = fpemu_gpu_grid(gpu_swizzle_steps(rows, columns, back) / 32 + 1, &blocks);
     if (status)
         return status;
-    swizzle<<<blocks, THREADS, 0, stream>>>(rows, columns, from, to, back);
-    return fpemu_gpu_status(cudaPeekAtLastError());
+    return fpemu_gpu_status(enqueue(swizzle, blocks, THREADS, stream, rows, columns, from, to, back));
 }
-
 }

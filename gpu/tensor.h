@@ -2,8 +2,9 @@
  *
  * A block is cut into pieces of 4096 elements, which are also what error sums are made of; a unit is one piece. A group
  * of 1 to 32 lanes takes a unit: the fewest that hold a whole block, 32 for longer ones, one where neighbours in memory
- * belong to neighbouring blocks. Scales of blocks of one piece are found on the way; those of longer blocks, and what
- * belongs to the whole tensor, by kernels before, in the caller's scratch. */
+ * belong to neighbouring blocks. A lane has one element of each row of its group, or `width` = 4 neighbours, where
+ * those lie aligned and no sums are made. Scales of blocks of one piece are found on the way; those of longer blocks,
+ * and what belongs to the whole tensor, by kernels before, in the caller's scratch. */
 #ifndef FPEMU_GPU_TENSOR_H
 #define FPEMU_GPU_TENSOR_H
 
@@ -18,7 +19,8 @@
 /* Tables up to this length travel with the job, longer ones lie in the scratch. */
 #define GPU_TABLE 256
 
-/* The largest magnitudes of a long block's finite elements, as bits of the carrier; nonfinite: 1 if there are others. */
+/* The largest magnitudes of a long block's finite elements, as bits of the carrier; nonfinite: 1 if there are others.
+ */
 typedef struct gpu_extremes {
     uint64_t amax, high, low, nonfinite;
 } gpu_extremes;
@@ -26,11 +28,11 @@ typedef struct gpu_extremes {
 /* What is known of a whole tensor. All zero bits = nothing seen. */
 typedef struct gpu_range {
     uint64_t count, nonzero, nonfinite;
-    uint64_t high, low;           /* bits of binary64: the largest element above zero, the smallest below */
-    uint64_t most;                /* largest log2 in steps of 2^-32, plus 2^62 */
-    uint64_t sum_low, sum_high;   /* sums of the low 32 bits and of the rest of such steps */
-    core_tensor tensor;           /* the rule's numbers, once the range is complete */
-    gpu_extremes extremes;        /* the same as bits of the carrier */
+    uint64_t high, low;         /* bits of binary64: the largest element above zero, the smallest below */
+    uint64_t most;              /* largest log2 in steps of 2^-32, plus 2^62 */
+    uint64_t sum_low, sum_high; /* sums of the low 32 bits and of the rest of such steps */
+    core_tensor tensor;         /* the rule's numbers, once the range is complete */
+    gpu_extremes extremes;      /* the same as bits of the carrier */
 } gpu_range;
 
 /* *r as the CPU has it. */
@@ -81,19 +83,20 @@ typedef struct gpu_tensor_job {
     core_layout layout;
     gpu_random random;
     uint64_t offset;
-    uint64_t first, count;      /* blocks */
-    uint64_t pieces;            /* of a block */
+    uint64_t first, count; /* blocks */
+    uint64_t pieces;       /* of a block */
     const void *x;
-    void *y;                    /* NULL: codes go to `bytes` alone */
-    unsigned char *bytes;       /* packed, NULL: values only */
+    void *y;              /* NULL: codes go to `bytes` alone */
+    unsigned char *bytes; /* packed, NULL: values only */
     uint64_t scales_offset, elements_offset;
-    const float *table;         /* NULL: that of the job */
-    gpu_range *range;           /* numbers of the whole tensor, NULL: none */
-    gpu_extremes *extremes;     /* of every block, NULL: found on the way, or those of the range */
+    const float *table;     /* NULL: that of the job */
+    gpu_range *range;       /* numbers of the whole tensor, NULL: none */
+    gpu_extremes *extremes; /* of every block, NULL: found on the way, or those of the range */
     gpu_counts *counts;
-    core_tensor tensor;         /* where they come from neither range nor bytes */
-    uint32_t scale_bytes, element_bits, group;
-    uint32_t code_size;         /* not 0: `bytes` is an array of codes of that size */
+    core_tensor tensor; /* where they come from neither range nor bytes */
+    uint32_t scale_bytes, element_bits;
+    uint32_t group, quad_group;                              /* lanes of a group; 0: no four neighbours lie aligned */
+    uint32_t code_size;                                      /* not 0: `bytes` is an array of codes of that size */
     uint8_t tensor_from_bytes, whole, other, flat, by_block; /* whole: one scale; by_block: neighbouring lanes take
                                                                 neighbouring blocks */
     uint8_t x_type, y_type, logarithms;
@@ -153,13 +156,25 @@ FPEMU_FN void gpu_unit_find(const gpu_tensor_job *j, uint64_t v, gpu_unit *u)
     u->begin = u->begin < u->end ? u->begin : u->end;
 }
 
+/* How a lane takes elements: one at a time, or four. */
+FPEMU_FN unsigned gpu_width(const gpu_tensor_job *j)
+{
+    return j->quad_group && !(j->counts && (j->counts->want & FPEMU_SUMS)) ? 4 : 1;
+}
+
+FPEMU_FN unsigned gpu_group(const gpu_tensor_job *j, unsigned width)
+{
+    return width == 4 ? j->quad_group : j->group;
+}
+
 /* Rows that the longest unit takes: the same for all lanes, which meet after each. */
-FPEMU_FN uint64_t gpu_rows(const gpu_tensor_job *j)
+FPEMU_FN uint64_t gpu_rows(const gpu_tensor_job *j, unsigned width)
 {
     const uint64_t full = j->walk.n[0] * j->walk.n[1] * j->walk.n[2] * j->walk.n[3];
     const uint64_t before = j->walk.block == CORE_WALK_INDEX ? j->offset % GPU_PIECE : 0;
     const uint64_t most = j->pieces > 1 ? GPU_PIECE : full + before;
-    return (most + j->group - 1) / j->group;
+    const uint64_t row = (uint64_t)gpu_group(j, width) * width;
+    return (most + row - 1) / row;
 }
 
 /* Where an element lies: its index, and its places in the arrays. */
@@ -194,6 +209,22 @@ FPEMU_FN void gpu_store_octet(unsigned char *to, const uint64_t codes[8], uint32
         }
         to[at] = (unsigned char)byte;
     }
+}
+
+/* n <= 4 codes of b bits as bytes, of which four codes take a whole number. */
+FPEMU_FN void gpu_store_codes(unsigned char *to, const uint64_t codes[4], uint32_t n, uint32_t b)
+{
+    const uint32_t bytes = (n * b + 7) / 8;
+    uint64_t word = 0;
+    for (uint32_t k = 0; k < n; k++)
+        word |= codes[k] << (k * b);
+    if (bytes == 4 && (uintptr_t)to % 4 == 0)
+        gpu_store_code(to, 4, 0, word);
+    else if (bytes == 2 && (uintptr_t)to % 2 == 0)
+        gpu_store_code(to, 2, 0, word);
+    else
+        for (uint32_t k = 0; k < bytes; k++)
+            to[k] = (unsigned char)(word >> (8 * k));
 }
 
 /* The scale of a block is counted. */

@@ -1,34 +1,75 @@
 /* tensor.inc.h - what one warp does with units of a tensor, for one carrier; read twice by tensor.h as bodies.inc.h is
  * by bodies.h. Warp `warp` of `warps` takes 32 / group units at a time. */
 
-FPEMU_FN CORE_UINT GPU(tensor_load)(const JOB *j, int64_t i)
+/* An element of the input as carrier bits. */
+FPEMU_FN CORE_UINT GPU(tensor_value)(const JOB *j, uint64_t element)
 {
 #if CORE_W == 32
     if (j->job.x_type != GPU_F32)
-        return CORE(decode)(&j->narrow, ((const uint16_t *)j->job.x)[i]);
+        return CORE(decode)(&j->narrow, element);
 #endif
-    return ((const CORE_UINT *)j->job.x)[i];
+    (void)j;
+    return (CORE_UINT)element;
 }
 
-/* 16-bit arrays take y to the nearest of their numbers; a finite y stays finite. */
-FPEMU_FN void GPU(tensor_store)(const JOB *j, int64_t i, CORE_UINT y)
+/* y as element of the output: 16-bit arrays take it to the nearest of their numbers; a finite y stays finite. */
+FPEMU_FN uint64_t GPU(tensor_result)(const JOB *j, CORE_UINT y)
 {
 #if CORE_W == 32
     if (j->job.y_type != GPU_F32) {
         const uint32_t sign = y & CORE_SIGN, a = y ^ sign;
-        const uint32_t v =
-            a < CORE_INF ? core_finish_any32(&j->narrow_plan, y,
-                                             core_grid32(&j->narrow_plan, FPEMU_RNE, 1, 32, a, sign, 0))
-                         : y;
-        ((uint16_t *)j->job.y)[i] = (uint16_t)core_encode32(&j->narrow, v, v);
-        return;
+        const uint32_t v = a < CORE_INF ? core_finish_any32(&j->narrow_plan, y,
+                                                            core_grid32(&j->narrow_plan, FPEMU_RNE, 1, 32, a, sign, 0))
+                                        : y;
+        return core_encode32(&j->narrow, v, v);
     }
 #endif
-    ((CORE_UINT *)j->job.y)[i] = y;
+    (void)j;
+    return y;
+}
+
+/* Bytes of an element of the arrays, which have one type. */
+FPEMU_FN uint32_t GPU(tensor_size)(const JOB *j)
+{
+    return CORE_W == 64 ? 8 : j->job.x_type == GPU_F32 ? 4 : 2;
+}
+
+/* Elements [at, at + n) of a unit, n = 1 or up to `width`, into u. */
+FPEMU_FN void GPU(tensor_load)(const JOB *j, unsigned width, const gpu_unit *unit, uint64_t at, unsigned n,
+                               CORE_UINT u[4])
+{
+    const int64_t i = gpu_element(&j->job, unit, at).x;
+    const unsigned char *const from = (const unsigned char *)j->job.x + i * (int64_t)GPU(tensor_size)(j);
+    uint64_t element[4];
+    if (width == 4 && n == 4)
+        gpu_load_quad(from, GPU(tensor_size)(j), 0, element);
+    else
+        for (unsigned k = 0; k < n; k++)
+            element[k] = gpu_load_code(from, GPU(tensor_size)(j), k);
+    for (unsigned k = 0; k < width; k++)
+        if (k < n)
+            u[k] = GPU(tensor_value)(j, element[k]);
+}
+
+/* The same back, to place i of y. */
+FPEMU_FN void GPU(tensor_store)(const JOB *j, unsigned width, int64_t i, unsigned n, const uint64_t element[4])
+{
+    unsigned char *const to = (unsigned char *)j->job.y + i * (int64_t)GPU(tensor_size)(j);
+    if (width == 4 && n == 4)
+        gpu_store_quad(to, GPU(tensor_size)(j), 0, element);
+    else
+        for (unsigned k = 0; k < n; k++)
+            gpu_store_code(to, GPU(tensor_size)(j), k, element[k]);
+}
+
+/* How many elements a lane has from `at` on, where a unit ends at `end`. */
+FPEMU_FN unsigned GPU(tensor_have)(unsigned width, uint64_t at, uint64_t end)
+{
+    return at >= end ? 0 : end - at < width ? (unsigned)(end - at) : width;
 }
 
 /* Joins the extremes of the lanes of each group. */
-FPEMU_FN void GPU(group_extremes)(CORE(extremes) *e, unsigned group)
+FPEMU_FN void GPU(group_extremes)(CORE(extremes) * e, unsigned group)
 {
     uint64_t word[4][LANES];
     if (group == 1)
@@ -52,10 +93,10 @@ FPEMU_FN void GPU(group_extremes)(CORE(extremes) *e, unsigned group)
 }
 
 /* Finds the extremes of long blocks, piece by piece. */
-FPEMU_FN void GPU(tensor_extremes)(const JOB *j, uint64_t warp, uint64_t warps)
+FPEMU_FN void GPU(tensor_extremes)(const JOB *j, unsigned width, uint64_t warp, uint64_t warps)
 {
-    const unsigned group = j->job.group;
-    const uint64_t each = 32 / group, rows = gpu_rows(&j->job), units = gpu_units(&j->job);
+    const unsigned group = gpu_group(&j->job, width);
+    const uint64_t each = 32 / group, rows = gpu_rows(&j->job, width), units = gpu_units(&j->job);
     for (uint64_t base = warp * each; base < units; base += warps * each) {
         gpu_unit unit[LANES];
         CORE(extremes) e[LANES];
@@ -66,9 +107,14 @@ FPEMU_FN void GPU(tensor_extremes)(const JOB *j, uint64_t warp, uint64_t warps)
             gpu_unit_find(&j->job, base + l / group, u);
             memset(&OF(e, l), 0, sizeof OF(e, l));
             for (uint64_t row = 0; row < rows; row++) {
-                const uint64_t at = u->begin + row * group + sub;
-                if (at < u->end)
-                    CORE(extremes_add)(&OF(e, l), GPU(tensor_load)(j, gpu_element(&j->job, u, at).x));
+                const uint64_t at = u->begin + (row * group + sub) * width;
+                const unsigned n = GPU(tensor_have)(width, at, u->end);
+                CORE_UINT x[4];
+                if (n)
+                    GPU(tensor_load)(j, width, u, at, n, x);
+                for (unsigned k = 0; k < width; k++)
+                    if (k < n)
+                        CORE(extremes_add)(&OF(e, l), x[k]);
             }
         }
         GPU(group_extremes)(e, group);
@@ -87,9 +133,9 @@ FPEMU_FN void GPU(tensor_extremes)(const JOB *j, uint64_t warp, uint64_t warps)
 }
 
 /* Measures a tensor whose walk is that of a scalar format, into job.range. */
-FPEMU_FN void GPU(tensor_measure)(const JOB *j, uint64_t warp, uint64_t warps)
+FPEMU_FN void GPU(tensor_measure)(const JOB *j, unsigned width, uint64_t warp, uint64_t warps)
 {
-    const uint64_t rows = gpu_rows(&j->job), units = gpu_units(&j->job);
+    const uint64_t rows = gpu_rows(&j->job, width), units = gpu_units(&j->job);
     for (uint64_t v = warp; v < units; v += warps) {
         gpu_unit unit[LANES];
         uint64_t high[LANES], low[LANES], most[LANES], sum_low[LANES];
@@ -103,23 +149,29 @@ FPEMU_FN void GPU(tensor_measure)(const JOB *j, uint64_t warp, uint64_t warps)
             OF(nonzero, l) = OF(nonfinite, l) = 0;
             OF(sum, l) = 0;
             for (uint64_t row = 0; row < rows; row++) {
-                const uint64_t at = u->begin + row * 32 + l;
-                if (at >= u->end || at < u->origin)
-                    continue;
-                const CORE_UINT x = GPU(tensor_load)(j, gpu_element(&j->job, u, at - u->origin).x), a = x & ~CORE_SIGN;
-                if (a >= CORE_INF) {
-                    OF(nonfinite, l)++;
-                    continue;
-                }
-                const uint64_t wide = core_bits64(CORE_TO_DOUBLE(a));
-                uint64_t *const side = x == a ? &OF(high, l) : &OF(low, l);
-                *side = wide > *side ? wide : *side;
-                OF(nonzero, l) += a != 0;
-                if (j->job.logarithms && a != 0) {
-                    const int64_t steps = core_log2_steps(core_value64(wide));
-                    const uint64_t biased = (uint64_t)(steps + (INT64_C(1) << 62));
-                    OF(sum, l) += steps;
-                    OF(most, l) = biased > OF(most, l) ? biased : OF(most, l);
+                const uint64_t at = u->begin + (row * 32 + l) * width;
+                const unsigned n = GPU(tensor_have)(width, at, u->end);
+                CORE_UINT x[4];
+                if (n)
+                    GPU(tensor_load)(j, width, u, at, n, x);
+                for (unsigned k = 0; k < width; k++) {
+                    const CORE_UINT a = k < n ? x[k] & ~CORE_SIGN : 0;
+                    if (k >= n)
+                        continue;
+                    if (a >= CORE_INF) {
+                        OF(nonfinite, l)++;
+                        continue;
+                    }
+                    const uint64_t wide = core_bits64(CORE_TO_DOUBLE(a));
+                    uint64_t *const side = x[k] == a ? &OF(high, l) : &OF(low, l);
+                    *side = wide > *side ? wide : *side;
+                    OF(nonzero, l) += a != 0;
+                    if (j->job.logarithms && a != 0) {
+                        const int64_t steps = core_log2_steps(core_value64(wide));
+                        const uint64_t biased = (uint64_t)(steps + (INT64_C(1) << 62));
+                        OF(sum, l) += steps;
+                        OF(most, l) = biased > OF(most, l) ? biased : OF(most, l);
+                    }
                 }
             }
             /* halves of the sum, so that no total passes 64 bits */
@@ -177,12 +229,12 @@ FPEMU_FN void GPU(tensor_count)(gpu_lane *lane, gpu_counts *counts, int scalar, 
 }
 
 /* Quantises, or packs, the units of a tensor. form, mode: as core_blocked_element has them. */
-FPEMU_FN void GPU(tensor)(const JOB *j, int form, int mode, int counted, uint64_t warp, uint64_t warps)
+FPEMU_FN void GPU(tensor)(const JOB *j, int form, int mode, int counted, unsigned width, uint64_t warp, uint64_t warps)
 {
     const gpu_tensor_job *const job = &j->job;
-    const unsigned group = job->group;
-    const uint64_t each = 32 / group, rows = gpu_rows(job), units = gpu_units(job);
-    const int scalar = !j->rule.scaled, kept = rows == 1 && !job->extremes && !job->whole;
+    const unsigned group = gpu_group(job, width);
+    const uint64_t each = 32 / group, rows = gpu_rows(job, width), units = gpu_units(job);
+    const int scalar = !j->rule.scaled, kept = rows == 1 && !job->extremes && !job->whole && !scalar;
     const int sums = counted && (job->counts->want & FPEMU_SUMS);
     core_codebook table = j->rule.table;
     CORE(block) block = j->rule.block;
@@ -203,8 +255,8 @@ FPEMU_FN void GPU(tensor)(const JOB *j, int form, int mode, int counted, uint64_
         gpu_unit unit[LANES];
         CORE(extremes) e[LANES];
         CORE(scale) scale[LANES];
-        CORE_UINT first[LANES];
-        double sum[3][LANES];
+        CORE_UINT x[LANES][4];
+        double sum[LANES][3];
         FOR_LANES(l)
         {
             const unsigned sub = l & (group - 1);
@@ -212,7 +264,6 @@ FPEMU_FN void GPU(tensor)(const JOB *j, int form, int mode, int counted, uint64_
             CORE(extremes) *const own = &OF(e, l);
             gpu_unit_find(job, base + l / group, u);
             memset(own, 0, sizeof *own);
-            OF(first, l) = 0;
             if (u->begin >= u->end || scalar)
                 continue;
             if (job->extremes || job->whole) {
@@ -225,10 +276,12 @@ FPEMU_FN void GPU(tensor)(const JOB *j, int form, int mode, int counted, uint64_
                 own->other = job->other;
                 continue;
             }
-            for (uint64_t at = u->begin + sub; at < u->end; at += group) {
-                const CORE_UINT x = GPU(tensor_load)(j, gpu_element(job, u, at).x);
-                OF(first, l) = x;
-                CORE(extremes_add)(own, x);
+            for (uint64_t at = u->begin + sub * width; at < u->end; at += group * width) {
+                const unsigned n = GPU(tensor_have)(width, at, u->end);
+                GPU(tensor_load)(j, width, u, at, n, OF(x, l));
+                for (unsigned k = 0; k < width; k++)
+                    if (k < n)
+                        CORE(extremes_add)(own, OF(x, l)[k]);
             }
         }
         if (!scalar && !job->extremes && !job->whole)
@@ -252,41 +305,55 @@ FPEMU_FN void GPU(tensor)(const JOB *j, int form, int mode, int counted, uint64_
         }
         FOR_LANES(l)
         for (int k = 0; k < 3; k++)
-            OF(sum[k], l) = 0;
+            OF(sum, l)[k] = 0;
         for (uint64_t row = 0; row < rows; row++) {
             uint64_t code[LANES];
             FOR_LANES(l)
             {
                 const gpu_unit *const u = &OF(unit, l);
-                const uint64_t at = u->begin + row * group + (l & (group - 1));
+                const uint64_t at = u->begin + (row * group + (l & (group - 1))) * width;
+                const unsigned n = at < u->origin ? 0 : GPU(tensor_have)(width, at, u->end);
+                uint64_t result[4], codes[4];
                 OF(code, l) = 0;
-                if (at >= u->end || at < u->origin)
+                if (n == 0)
                     continue;
                 const core_span s = gpu_element(job, u, at - u->origin);
-                const CORE_UINT x = kept && !scalar ? OF(first, l) : GPU(tensor_load)(j, s.x);
-                const uint32_t r = job->random.used
-                                       ? gpu_bits_anywhere(&job->random, &OF(words, l), &OF(word_high, l),
-                                                           &OF(lane, l), job->offset + s.first)
-                                       : 0;
-                core_happened h;
-                CORE_UINT p;
-                const CORE_UINT y = CORE(blocked_element)(&j->rule, &table, form, mode, &OF(scale, l), block.tensor,
-                                                          OF(e, l).amax, x, r, &p, &h);
+                if (!kept)
+                    GPU(tensor_load)(j, width, u, at - u->origin, n, OF(x, l));
+                for (unsigned k = 0; k < width; k++) {
+                    if (k >= n)
+                        continue;
+                    const uint32_t r = job->random.used
+                                           ? gpu_bits_anywhere(&job->random, &OF(words, l), &OF(word_high, l),
+                                                               &OF(lane, l), job->offset + s.first + k)
+                                           : 0;
+                    core_happened h;
+                    CORE_UINT p;
+                    const CORE_UINT y = CORE(blocked_element)(&j->rule, &table, form, mode, &OF(scale, l), block.tensor,
+                                                              OF(e, l).amax, OF(x, l)[k], r, &p, &h);
+                    if (job->y)
+                        result[k] = GPU(tensor_result)(j, y);
+                    if (job->bytes)
+                        codes[k] = CORE(blocked_code)(&j->rule, &OF(scale, l), OF(x, l)[k], p, h.q);
+                    if (counted)
+                        GPU(tensor_count)
+                        (&OF(lane, l), job->counts, scalar && !j->rule.is_table, &h, OF(x, l)[k], y, OF(sum, l));
+                }
                 if (job->y)
-                    GPU(tensor_store)(j, s.y, y);
-                if (job->bytes) {
-                    OF(code, l) = CORE(blocked_code)(&j->rule, &OF(scale, l), x, p, h.q);
-                    if (job->code_size)
-                        gpu_store_code(job->bytes, job->code_size, s.first, OF(code, l));
-                }
-                if (counted) {
-                    double add[3] = {OF(sum[0], l), OF(sum[1], l), OF(sum[2], l)};
-                    GPU(tensor_count)(&OF(lane, l), job->counts, scalar && !j->rule.is_table, &h, x, y, add);
-                    for (int k = 0; k < 3; k++)
-                        OF(sum[k], l) = add[k];
-                }
+                    GPU(tensor_store)(j, width, s.y, n, result);
+                if (!job->bytes)
+                    continue;
+                if (width == 1)
+                    OF(code, l) = codes[0];
+                if (job->code_size)
+                    gpu_store_code(job->bytes, job->code_size, s.first, codes[0]);
+                else if (width == 4)
+                    gpu_store_codes(job->bytes + job->elements_offset +
+                                        core_layout_before(&job->layout, u->block, job->element_bits) +
+                                        at / 4 * (job->element_bits / 2),
+                                    codes, n, job->element_bits);
             }
-            if (!job->bytes || job->code_size)
+            if (!job->bytes || job->code_size || width == 4)
                 continue;
             FOR_LANES(l)
             {
@@ -305,10 +372,12 @@ FPEMU_FN void GPU(tensor)(const JOB *j, int form, int mode, int counted, uint64_
         }
         if (sums)
             for (int k = 0; k < 3; k++) {
-                lanes_group_fold(sum[k], group);
+                double one[LANES];
+                FOR_LANES(l) OF(one, l) = OF(sum, l)[k];
+                lanes_group_fold(one, group);
                 FOR_LANES(l)
                 if ((l & (group - 1)) == 0 && OF(unit, l).begin < OF(unit, l).end)
-                    gpu_add_exact(job->counts, k, OF(sum[k], l));
+                    gpu_add_exact(job->counts, k, OF(one, l));
             }
         if (counted && (++batches & 0xfff) == 0)
             gpu_lane_flush(lane, job->counts);
@@ -318,11 +387,11 @@ FPEMU_FN void GPU(tensor)(const JOB *j, int form, int mode, int counted, uint64_
 }
 
 /* Packed bytes to values. */
-FPEMU_FN void GPU(untensor)(const JOB *j, uint64_t warp, uint64_t warps)
+FPEMU_FN void GPU(untensor)(const JOB *j, unsigned width, uint64_t warp, uint64_t warps)
 {
     const gpu_tensor_job *const job = &j->job;
-    const unsigned group = job->group;
-    const uint64_t each = 32 / group, rows = gpu_rows(job), units = gpu_units(job);
+    const unsigned group = gpu_group(job, width);
+    const uint64_t each = 32 / group, rows = gpu_rows(job, width), units = gpu_units(job);
     const uint64_t mask = job->element_bits < 64 ? (UINT64_C(1) << job->element_bits) - 1 : ~UINT64_C(0);
     core_codebook table = j->rule.table;
     CORE(block) block = j->rule.block;
@@ -340,19 +409,27 @@ FPEMU_FN void GPU(untensor)(const JOB *j, uint64_t warp, uint64_t warps)
                 continue;
             memset(&s, 0, sizeof s);
             if (j->rule.scaled)
-                CORE(scale_read)(&block,
-                                 core_load_bytes(job->bytes + job->scales_offset + u.block * job->scale_bytes,
-                                                 job->scale_bytes), &s);
+                CORE(scale_read)
+                (&block,
+                 core_load_bytes(job->bytes + job->scales_offset + u.block * job->scale_bytes, job->scale_bytes), &s);
             const unsigned char *const from =
                 job->bytes + job->elements_offset + core_layout_before(&job->layout, u.block, job->element_bits);
             for (uint64_t row = 0; row < rows; row++) {
-                const uint64_t at = u.begin + row * group + (l & (group - 1));
-                if (at >= u.end)
+                const uint64_t at = u.begin + (row * group + (l & (group - 1))) * width;
+                const unsigned n = GPU(tensor_have)(width, at, u.end);
+                uint64_t result[4];
+                if (n == 0)
                     continue;
                 const core_span place = gpu_element(job, &u, at);
-                const uint64_t code = job->code_size ? gpu_load_code(job->bytes, job->code_size, place.first)
-                                                     : core_load_code(from, job->element_bits, at);
-                GPU(tensor_store)(j, place.y, CORE(blocked_read)(&j->rule, &table, &s, block.tensor, code & mask));
+                for (unsigned k = 0; k < width; k++) {
+                    if (k >= n)
+                        continue;
+                    const uint64_t code = job->code_size ? gpu_load_code(job->bytes, job->code_size, place.first + k)
+                                                         : core_load_code(from, job->element_bits, at + k);
+                    result[k] =
+                        GPU(tensor_result)(j, CORE(blocked_read)(&j->rule, &table, &s, block.tensor, code & mask));
+                }
+                GPU(tensor_store)(j, width, place.y, n, result);
             }
         }
 }

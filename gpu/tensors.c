@@ -9,11 +9,11 @@ typedef struct tensor_call {
     const fpemu_format *format;
     const fpemu_rounding *rounding; /* NULL: unpacking */
     const fpemu_shape *shape;
-    uint64_t first, count;          /* blocks; count UINT64_MAX: all of them */
+    uint64_t first, count; /* blocks; count UINT64_MAX: all of them */
     const void *x;
     void *y, *bytes, *scratch;
     fpemu_cuda_stats *stats;
-    uint32_t code_size;             /* bytes is an array of such codes */
+    uint32_t code_size; /* bytes is an array of such codes */
     int type, lines;
 } tensor_call;
 
@@ -96,10 +96,11 @@ static int meet(const void *x, int64_t x_first, int64_t x_last, const void *y, i
 static int check_arrays(const tensor_call *c, const core_walk *w, const core_layout *l, uint64_t packed)
 {
     const size_t size = fpemu_gpu_size(c->type, 0);
-    const int64_t elements = c->count == UINT64_MAX
-                                 ? 0
-                                 : (int64_t)(core_layout_before(l, c->first + c->count, 8) -
-                                             core_layout_before(l, c->first, 8)) * (int64_t)size;
+    const int64_t elements =
+        c->count == UINT64_MAX
+            ? 0
+            : (int64_t)(core_layout_before(l, c->first + c->count, 8) - core_layout_before(l, c->first, 8)) *
+                  (int64_t)size;
     const void *const array[2] = {c->x, c->y};
     int64_t first[2] = {0, 0}, last[2] = {elements, elements};
     for (int k = 0; k < 2; k++) {
@@ -147,11 +148,42 @@ static int is_across(const tensor_call *c, const core_walk *w)
     return w->block == FPEMU_BLOCK_CHANNEL && w->x_axis[2] == 1;
 }
 
+/* Whether the array lies so that blocks begin at vectors of four elements. axis: its strides. */
+static int begins_aligned(const tensor_call *c, const core_walk *w, const void *p, const int64_t axis[4], int64_t step)
+{
+    const uint64_t extent[4] = {w->outer, w->rows, w->length, w->inner};
+    const size_t size = fpemu_gpu_size(c->type, 0), wanted = size < 4 ? 4 * size : 16;
+    if (!p)
+        return 1;
+    if (step != 1 || (uintptr_t)p % wanted)
+        return 0;
+    if (c->count != UINT64_MAX) /* blocks one after the other */
+        return 1;
+    for (int a = 0; a < 4; a++)
+        if (a != 2 && extent[a] > 1 && axis[a] % 4 && w->block != FPEMU_BLOCK_TENSOR && w->block != CORE_WALK_INDEX)
+            return 0;
+    return 1;
+}
+
+/* Whether four neighbours of a block can be taken at once: they follow one another everywhere, and every block begins
+ * aligned. */
+static int is_in_quads(const tensor_call *c, const core_walk *w, const gpu_tensor_job *j)
+{
+    const int runs = w->block == FPEMU_BLOCK_RUN || w->block == FPEMU_BLOCK_ROW;
+    const int whole = w->block == FPEMU_BLOCK_TENSOR || (w->block == CORE_WALK_INDEX && !c->rounding);
+    if (j->by_block || j->code_size || (!runs && !whole) || w->n[0] != 1 || w->n[1] != 1 || w->n[2] != 1 ||
+        w->step[3] != 1 || (c->bytes && (j->element_bits > 16 || j->element_bits % 2)))
+        return 0;
+    if (runs && (w->inner != 1 || (w->length > w->tile_length && w->tile_length % 4) ||
+                 (c->count != UINT64_MAX && w->blocks > 1 && (w->length % 4 || w->tile_length % 4))))
+        return 0;
+    return begins_aligned(c, w, c->x, w->x_axis, w->x[3]) && begins_aligned(c, w, c->y, w->y_axis, w->y[3]);
+}
+
 static void fill_job(gpu_tensor_job *j, const tensor_call *c, const core_walk *w, const fpemu_layout *l)
 {
-    const uint64_t full = full_block(w), before = w->block == CORE_WALK_INDEX && c->rounding
-                                                      ? c->rounding->offset % GPU_PIECE
-                                                      : 0;
+    const uint64_t full = full_block(w),
+                   before = w->block == CORE_WALK_INDEX && c->rounding ? c->rounding->offset % GPU_PIECE : 0;
     memset(j, 0, sizeof *j);
     j->walk = *w;
     j->layout = core_layout_make(w);
@@ -178,6 +210,8 @@ static void fill_job(gpu_tensor_job *j, const tensor_call *c, const core_walk *w
         j->group = 32;
     if (c->bytes && !c->code_size && j->group < 8)
         j->group = 8;
+    if (is_in_quads(c, w, j))
+        j->quad_group = j->pieces > 1 ? 32 : group_of((full + 3) / 4);
 }
 
 /* Codebook values, where they fit. */
@@ -363,8 +397,7 @@ static int run_inside(const tensor_call *c, fpemu_cuda_stream stream)
         return FPEMU_ERROR_CARRIER;
     const core_layout blocks = core_layout_make(&w);
     status = check_arrays(c, &w, &blocks, c->code_size ? w.total * c->code_size : l.bytes);
-    if (!status && plan_scratch(f, &w).bytes && (c->rounding || plan_scratch(f, &w).table != UINT64_MAX) &&
-        !c->scratch)
+    if (!status && plan_scratch(f, &w).bytes && (c->rounding || plan_scratch(f, &w).table != UINT64_MAX) && !c->scratch)
         status = FPEMU_ERROR_NULL;
     if (!status && (uintptr_t)c->scratch % 8)
         status = FPEMU_ERROR_ARGUMENT;
@@ -390,8 +423,19 @@ int fpemu_gpu_vector(const fpemu_format *f, const fpemu_rounding *r, size_t n, c
     const fpemu_shape shape = fpemu_vector(n);
     if ((to_code && f->scaling) || fpemu_cuda_scratch_size(f, &shape))
         return FPEMU_ERROR_UNSUPPORTED;
-    const tensor_call c = {f, r, &shape, 0, UINT64_MAX, x, to_code ? NULL : y, to_code ? y : NULL, NULL, stats,
-                           to_code ? (uint32_t)fpemu_code_size(f) : 0, type, 0};
+    const tensor_call c = {f,
+                           r,
+                           &shape,
+                           0,
+                           UINT64_MAX,
+                           x,
+                           to_code ? NULL : y,
+                           to_code ? y : NULL,
+                           NULL,
+                           stats,
+                           to_code ? (uint32_t)fpemu_code_size(f) : 0,
+                           type,
+                           0};
     return run(&c, stream);
 }
 
@@ -401,8 +445,9 @@ int fpemu_gpu_vector_decode(const fpemu_format *f, size_t n, const void *codes, 
     const fpemu_shape shape = fpemu_vector(n);
     if (f->scaling || fpemu_cuda_scratch_size(f, &shape))
         return FPEMU_ERROR_UNSUPPORTED;
-    const tensor_call c = {f, NULL, &shape, 0, UINT64_MAX, NULL, y, (void *)(uintptr_t)codes, NULL, NULL,
-                           (uint32_t)fpemu_code_size(f), type, 0};
+    const tensor_call c = {
+        f,    NULL, &shape, 0, UINT64_MAX, NULL, y, (void *)(uintptr_t)codes, NULL, NULL, (uint32_t)fpemu_code_size(f),
+        type, 0};
     return run(&c, stream);
 }
 
@@ -454,7 +499,8 @@ static int measure_vector(const fpemu_format *f, size_t n, const void *x, int ty
     memset(&unused, 0, sizeof unused);
     if (!f || !range || (n && !x))
         return FPEMU_ERROR_NULL;
-    int status = (int)(type == GPU_F64 ? fpemu_measure_f64(f, 0, NULL, &unused) : fpemu_measure_f32(f, 0, NULL, &unused));
+    int status =
+        (int)(type == GPU_F64 ? fpemu_measure_f64(f, 0, NULL, &unused) : fpemu_measure_f32(f, 0, NULL, &unused));
     if (!status && n && (uintptr_t)x % fpemu_gpu_size(type, 0))
         status = FPEMU_ERROR_ARGUMENT;
     if (!status && n)
@@ -481,8 +527,8 @@ static int measure_vector(const fpemu_format *f, size_t n, const void *x, int ty
                                            const fpemu_shape *shape, const TYPE *d_x, TYPE *d_y, void *d_scratch,      \
                                            fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)                        \
     {                                                                                                                  \
-        const tensor_call c = {format, rounding,  shape,   0, UINT64_MAX, d_x, d_y,                                    \
-                               NULL,   d_scratch, d_stats, 0, type,       0};                                          \
+        const tensor_call c = {                                                                                        \
+            format, rounding, shape, 0, UINT64_MAX, d_x, d_y, NULL, d_scratch, d_stats, 0, type, 0};                   \
         return rounding ? run(&c, stream) : (int)FPEMU_ERROR_NULL;                                                     \
     }                                                                                                                  \
     int fpemu_cuda_pack_##suffix(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape, \
@@ -496,8 +542,8 @@ static int measure_vector(const fpemu_format *f, size_t n, const void *x, int ty
     int fpemu_cuda_unpack_##suffix(const fpemu_format *format, const fpemu_shape *shape, const void *d_bytes,          \
                                    TYPE *d_y, void *d_scratch, fpemu_cuda_stream stream)                               \
     {                                                                                                                  \
-        const tensor_call c = {format, NULL,      shape, 0, UINT64_MAX, NULL, d_y, (void *)(uintptr_t)d_bytes,         \
-                               d_scratch, NULL,   0,     type, 1};                                                     \
+        const tensor_call c = {format,    NULL, shape, 0,    UINT64_MAX, NULL, d_y, (void *)(uintptr_t)d_bytes,        \
+                               d_scratch, NULL, 0,     type, 1};                                                       \
         return run(&c, stream);                                                                                        \
     }                                                                                                                  \
     int fpemu_cuda_pack_blocks_##suffix(const fpemu_format *format, const fpemu_rounding *rounding,                    \
@@ -507,16 +553,14 @@ static int measure_vector(const fpemu_format *f, size_t n, const void *x, int ty
     {                                                                                                                  \
         const tensor_call c = {format,  rounding,  shape,   first, count, d_x, NULL,                                   \
                                d_bytes, d_scratch, d_stats, 0,     type,  1};                                          \
-        return !rounding ? (int)FPEMU_ERROR_NULL                                                                       \
-               : count == UINT64_MAX ? (int)FPEMU_ERROR_ARGUMENT                                                       \
-                                     : run(&c, stream);                                                                \
+        return !rounding ? (int)FPEMU_ERROR_NULL : count == UINT64_MAX ? (int)FPEMU_ERROR_ARGUMENT : run(&c, stream);  \
     }                                                                                                                  \
     int fpemu_cuda_unpack_blocks_##suffix(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,        \
                                           uint64_t count, const void *d_bytes, TYPE *d_y, void *d_scratch,             \
                                           fpemu_cuda_stream stream)                                                    \
     {                                                                                                                  \
-        const tensor_call c = {format, NULL,      shape, first, count, NULL, d_y, (void *)(uintptr_t)d_bytes,          \
-                               d_scratch, NULL,   0,     type,  1};                                                    \
+        const tensor_call c = {format,    NULL, shape, first, count, NULL, d_y, (void *)(uintptr_t)d_bytes,            \
+                               d_scratch, NULL, 0,     type,  1};                                                      \
         return count == UINT64_MAX ? (int)FPEMU_ERROR_ARGUMENT : run(&c, stream);                                      \
     }
 

@@ -96,6 +96,22 @@ int fpemu_gpu_nan_is_error(const fpemu_format *f, const fpemu_rounding *r)
     return core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan;
 }
 
+/* The first element from which on four at a time lie aligned, modulo *step. */
+static uintptr_t aligned_from(const void *p, size_t size, uintptr_t *step)
+{
+    *step = size == 8 ? 2 : 4; /* two vectors where an element has 8 bytes */
+    return (0 - (uintptr_t)p / size) % *step;
+}
+
+uint8_t fpemu_gpu_phase(const void *x, size_t x_size, const void *y, size_t y_size)
+{
+    uintptr_t a, b;
+    const uintptr_t p = aligned_from(x, x_size, &a), q = aligned_from(y, y_size, &b);
+    if ((p ^ q) % (a < b ? a : b))
+        return GPU_NO_QUADS;
+    return (uint8_t)(a < b ? q : p);
+}
+
 static void fill_job(gpu_job *j, const fpemu_rounding *r, size_t n, const void *x, int x_type, void *y, int y_type,
                      uint32_t size, fpemu_cuda_stats *stats)
 {
@@ -104,7 +120,9 @@ static void fill_job(gpu_job *j, const fpemu_rounding *r, size_t n, const void *
     j->y = y;
     j->x_type = (uint8_t)x_type;
     j->y_type = (uint8_t)y_type;
-    j->size = size;
+    j->x_size = (uint32_t)fpemu_gpu_size(x_type, size);
+    j->y_size = (uint32_t)fpemu_gpu_size(y_type, size);
+    j->phase = fpemu_gpu_phase(x, j->x_size, y, j->y_size);
     j->counts = (gpu_counts *)(void *)stats;
     j->piece = stats ? SUM_PIECE : PIECE;
     j->offset = r ? r->offset : 0;

@@ -24,7 +24,7 @@ CORE = \
 	lib/core/count.h \
 	lib/core/dot.h \
 	lib/core/element.h \
-	lib/core/element.inc.h \
+	lib/core/element.inc.h lib/core/fits.h \
 	lib/core/function.h \
 	lib/core/layout.h \
 	lib/core/logarithm.h \

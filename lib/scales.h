@@ -3,6 +3,7 @@
 #ifndef FPEMU_SCALES_H
 #define FPEMU_SCALES_H
 
+#include "core/fits.h"
 #include "internal.h"
 
 /* Scales of an operand, as fpemu_scales_f32 and _f64. */
@@ -43,13 +44,6 @@ static inline void scale_tile(const scaling *s, int carrier, size_t first, size_
     }
 }
 
-/* Whether the product is a binary64 number; where it is infinite or NaN it is one. */
-static inline int product_fits(double x, double scale)
-{
-    const core_exact p = core_exact_multiply(core_exact_from(core_bits64(x)), core_exact_from(core_bits64(scale)));
-    return p.kind != CORE_FINITE || core_exact_binary64(&p, FPEMU_RTZ) == core_exact_binary64(&p, FPEMU_RAZ);
-}
-
 /* Whether scales go with an operand of n elements (step 0: one), and lie apart from y, `bytes` long. */
 static inline fpemu_status check_scales(const scaling *s, int carrier, size_t n, const void *x, size_t step,
                                         const void *y, size_t bytes)
@@ -67,7 +61,7 @@ static inline fpemu_status check_scales(const scaling *s, int carrier, size_t n,
     int fit = 1;
     if (carrier == 64)
         for (size_t i = 0, same; i < n; i++)
-            fit &= product_fits(operand_at(x, 64, i * step), scale_at(s, 64, i, &same));
+            fit &= core_product_fits(operand_at(x, 64, i * step), scale_at(s, 64, i, &same));
     return fit ? FPEMU_OK : FPEMU_ERROR_ARGUMENT;
 }
 

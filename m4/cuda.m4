@@ -1,7 +1,7 @@
 # FPEMU_CUDA
 # Looks for nvcc and the static CUDA runtime: --with-cuda=DIR, else nvcc in PATH, else $CUDA_HOME, /usr/local/cuda.
-# Sets NVCC, CUDA_CPPFLAGS, CUDA_LIBS, CUDA_CODES and have_cuda. Code for the architectures of CUDA_ARCHITECTURES
-# (numbers such as "80 90"; default: those below that the toolkit knows), and PTX of the last of them.
+# Sets NVCC, CUDA_INCLUDE, CUDA_CPPFLAGS, CUDA_LIBS, CUDA_CODES and have_cuda. Code for the architectures of
+# CUDA_ARCHITECTURES (numbers such as "80 90"; default: those below that the toolkit knows), and PTX of the last of them.
 AC_DEFUN([FPEMU_CUDA], [
   AC_ARG_WITH([cuda],
     [AS_HELP_STRING([--with-cuda@<:@=DIR@:>@], [build libfpemu_cuda by the CUDA toolkit in DIR @<:@default: where found@:>@])],
@@ -9,6 +9,7 @@ AC_DEFUN([FPEMU_CUDA], [
   AC_ARG_VAR([NVCC], [compiler of CUDA])
   AC_ARG_VAR([CUDA_ARCHITECTURES], [GPU architectures to make code for, such as "80 90"])
   have_cuda=no
+  CUDA_INCLUDE=
   CUDA_CPPFLAGS=
   CUDA_LIBS=
   CUDA_CODES=
@@ -35,7 +36,8 @@ _CU
       rm -f conftest.cu conftest.o
       AC_MSG_RESULT([$have_cuda])])
     AS_IF([test $have_cuda = yes], [
-      CUDA_CPPFLAGS=-I$fpemu_cuda_top/include
+      CUDA_INCLUDE=$fpemu_cuda_top/include
+      CUDA_CPPFLAGS=-I$CUDA_INCLUDE
       CUDA_LIBS="$fpemu_cuda_lib/libcudart_static.a -lpthread -ldl -lrt"
       fpemu_cuda_known=`$NVCC --list-gpu-arch`
       fpemu_cuda_last=
@@ -52,6 +54,7 @@ _CU
     AS_IF([test $have_cuda = no && test "x$with_cuda" != xauto],
           [AC_MSG_ERROR([--with-cuda: no working nvcc with a static runtime was found])])])
   AM_CONDITIONAL([HAVE_CUDA], [test $have_cuda = yes])
+  AC_SUBST([CUDA_INCLUDE])
   AC_SUBST([CUDA_CPPFLAGS])
   AC_SUBST([CUDA_LIBS])
   AC_SUBST([CUDA_CODES])

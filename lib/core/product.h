@@ -20,7 +20,15 @@ typedef struct core_goal {
 typedef struct core_line {
     const void *p;
     int64_t step;
+    const void *scales; /* of its chunks, one after the other; NULL: all 1 */
 } core_line;
+
+/* A sum on its way, as much of it as every model but the pairwise one needs. */
+typedef struct core_running {
+    double s, chunk; /* chunk: the sum of the chunk; Kahan's e; the tensor core's d */
+    int64_t whole;
+    int nan;
+} core_running;
 
 /* What all outputs share. */
 typedef struct core_product {
@@ -33,7 +41,7 @@ typedef struct core_product {
     uint32_t block;
     int32_t quantum_a, quantum_b, width;
     uint8_t model, wrap, start_from_c, wide; /* wide: the carrier is binary64 */
-    uint8_t plain;         /* s is the result */
+    uint8_t plain;                           /* s is the result */
 } core_product;
 
 /* What roundings count for. */
@@ -67,11 +75,23 @@ FPEMU_FN double core_line_at(const core_product *p, core_line line, uint64_t k)
     return p->wide ? ((const double *)line.p)[i] : (double)((const float *)line.p)[i];
 }
 
+/* The scale of the chunk with product k; what is no binary32 number becomes NaN, so that products of two are exact. */
+FPEMU_FN double core_line_scale(const core_product *p, core_line line, uint64_t k)
+{
+    if (!line.scales)
+        return 1;
+    const uint64_t i = k / p->chunk;
+    if (!p->wide)
+        return (double)((const float *)line.scales)[i];
+    const double x = ((const double *)line.scales)[i], back = (double)(float)x;
+    return core_bits64(back) == core_bits64(x) ? x : core_value64(CORE_INF64 | CORE_INF64 >> 1);
+}
+
 FPEMU_FN uint32_t core_goal_bits(const core_goal *g, uint64_t t, uint64_t index)
 {
-    return g->stochastic ? core_random_bits(g->philox, g->seed, core_dot_stream(g->stream, t), g->plan.n,
-                                            g->offset + index)
-                         : 0;
+    return g->stochastic
+               ? core_random_bits(g->philox, g->seed, core_dot_stream(g->stream, t), g->plan.n, g->offset + index)
+               : 0;
 }
 
 /* v * w + u * f taken to g by 128 bits. tally: NULL, or what counts it. */
@@ -103,8 +123,8 @@ FPEMU_FN double core_operate(const core_goal *g, uint64_t t, uint64_t index, dou
     if (tally) {
         const double y = core_operate_exact(g, v, w, has_u, u, f, r, tally);
         if (sum)
-            tally->swamped += (uint64_t)core_dot_swamped(core_bits64(v), core_bits64(w), core_bits64(u),
-                                                         core_bits64(f), core_bits64(y));
+            tally->swamped += (uint64_t)core_dot_swamped(core_bits64(v), core_bits64(w), core_bits64(u), core_bits64(f),
+                                                         core_bits64(y));
         return y;
     }
     if (!g->short_way && !g->native)
@@ -119,7 +139,8 @@ FPEMU_FN double core_operate(const core_goal *g, uint64_t t, uint64_t index, dou
     const core_plan64 *p = &g->plan;
     const uint64_t x = core_bits64(odd == odd ? odd : nan), sign = x & CORE_SIGN64, magnitude = x ^ sign;
     if (p->rule == CORE_RULE_POSIT)
-        return core_value64(core_finish64(p, x, magnitude == 0 || magnitude >= CORE_INF64 ? 0 : core_posit64(p, magnitude)));
+        return core_value64(
+            core_finish64(p, x, magnitude == 0 || magnitude >= CORE_INF64 ? 0 : core_posit64(p, magnitude)));
     return core_value64(core_finish_any64(p, x, core_grid64(p, p->mode, 1, p->n, magnitude, sign, (uint64_t)r << 32)));
 }
 
@@ -139,41 +160,53 @@ FPEMU_FN int core_product_chunk_ends(const core_product *p, uint64_t k)
     return p->chunk && ((k + 1) % p->chunk == 0 || k + 1 == p->depth);
 }
 
-FPEMU_FN double core_product_sequential(const core_product *p, core_line a, core_line b, uint64_t index, double s,
-                                        core_tally *tally)
+/* The chunk's sum, times its scales, goes into s, by rounding number t; it ends with product k. */
+FPEMU_FN double core_product_join(const core_product *p, core_line a, core_line b, uint64_t t, uint64_t index,
+                                  uint64_t k, double sum, double s, core_tally *tally)
 {
-    const uint64_t given = p->product.given;
-    double sum = p->chunk ? 0 : s;
-    for (uint64_t k = 0; k < p->depth; k++) {
-        const uint64_t t = k * (given + 1) + (p->chunk ? k / p->chunk : 0);
-        double v = core_line_at(p, a, k), w = core_line_at(p, b, k);
-        core_product_term(p, t, index, &v, &w, tally);
-        sum = core_operate(&p->inner, t + given, index, v, w, 1, sum, 1, 1, tally);
-        if (core_product_chunk_ends(p, k)) {
-            s = core_operate(&p->outer, t + given + 1, index, sum, 1, 1, s, 1, 1, tally);
-            sum = 0;
-        }
-    }
-    return p->chunk ? s : sum;
+    if (!a.scales && !b.scales)
+        return core_operate(&p->outer, t, index, sum, 1, 1, s, 1, 1, tally);
+    const double scale = core_line_scale(p, a, k) * core_line_scale(p, b, k);
+    const double y = core_operate_exact(&p->outer, sum, scale, 1, s, 1, core_goal_bits(&p->outer, t, index), tally);
+    if (tally)
+        tally->swamped += (uint64_t)core_dot_swamped(core_bits64(sum), core_bits64(scale), core_bits64(s),
+                                                     core_bits64(1), core_bits64(y));
+    return y;
 }
 
-FPEMU_FN double core_product_kahan(const core_product *p, core_line a, core_line b, uint64_t index, double s,
-                                   core_tally *tally)
+/* Products [from, to), whose numbers a and b have from their beginning on. */
+FPEMU_FN void core_product_sequential(const core_product *p, core_line a, core_line b, uint64_t from, uint64_t to,
+                                      uint64_t index, core_running *w, core_tally *tally)
+{
+    const uint64_t given = p->product.given;
+    double *const sum = p->chunk ? &w->chunk : &w->s;
+    for (uint64_t k = from; k < to; k++) {
+        const uint64_t t = k * (given + 1) + (p->chunk ? k / p->chunk : 0);
+        double x = core_line_at(p, a, k - from), y = core_line_at(p, b, k - from);
+        core_product_term(p, t, index, &x, &y, tally);
+        *sum = core_operate(&p->inner, t + given, index, x, y, 1, *sum, 1, 1, tally);
+        if (core_product_chunk_ends(p, k)) {
+            w->s = core_product_join(p, a, b, t + given + 1, index, k, w->chunk, w->s, tally);
+            w->chunk = 0;
+        }
+    }
+}
+
+FPEMU_FN void core_product_kahan(const core_product *p, core_line a, core_line b, uint64_t from, uint64_t to,
+                                 uint64_t index, core_running *w, core_tally *tally)
 {
     const uint64_t given = p->product.given;
     const core_goal *g = &p->inner;
-    double e = 0;
-    for (uint64_t k = 0; k < p->depth; k++) {
+    for (uint64_t k = from; k < to; k++) {
         const uint64_t t = k * (given + 4);
-        double v = core_line_at(p, a, k), w = core_line_at(p, b, k);
-        core_product_term(p, t, index, &v, &w, tally);
-        const double y = core_operate(g, t + given, index, v, w, 1, -e, 1, 0, tally);
-        const double sum = core_operate(g, t + given + 1, index, s, 1, 1, y, 1, 1, tally);
-        const double d = core_operate(g, t + given + 2, index, sum, 1, 1, -s, 1, 0, tally);
-        e = core_operate(g, t + given + 3, index, d, 1, 1, -y, 1, 0, tally);
-        s = sum;
+        double x = core_line_at(p, a, k - from), y = core_line_at(p, b, k - from);
+        core_product_term(p, t, index, &x, &y, tally);
+        const double d = core_operate(g, t + given, index, x, y, 1, -w->chunk, 1, 0, tally);
+        const double sum = core_operate(g, t + given + 1, index, w->s, 1, 1, d, 1, 1, tally);
+        const double e = core_operate(g, t + given + 2, index, sum, 1, 1, -w->s, 1, 0, tally);
+        w->chunk = core_operate(g, t + given + 3, index, e, 1, 1, -d, 1, 0, tally);
+        w->s = sum;
     }
-    return s;
 }
 
 /* Nodes wait in the stack of levels, as in a binary counter; level 0 is a leaf, v * w. */
@@ -267,19 +300,19 @@ FPEMU_FN double core_product_step(const core_product *p, core_line a, core_line 
     return y;
 }
 
-FPEMU_FN double core_product_fused(const core_product *p, core_line a, core_line b, uint64_t index, double s,
-                                   core_tally *tally)
+/* `from` is a multiple of the products that a step takes; so is `to`, or it is the last. */
+FPEMU_FN void core_product_fused(const core_product *p, core_line a, core_line b, uint64_t from, uint64_t to,
+                                 uint64_t index, core_running *w, core_tally *tally)
 {
-    double d = p->chunk ? 0 : s;
-    for (uint64_t k = 0; k < p->depth; k += p->block) {
-        const uint64_t n = p->depth - k < p->block ? p->depth - k : p->block;
-        d = core_product_step(p, a, b, k, n, d, tally);
+    double *const d = p->chunk ? &w->chunk : &w->s;
+    for (uint64_t k = from; k < to; k += p->block) {
+        const uint64_t n = to - k < p->block ? to - k : p->block;
+        *d = core_product_step(p, a, b, k - from, n, *d, tally);
         if (core_product_chunk_ends(p, k + n - 1)) {
-            s = core_operate(&p->outer, k / p->chunk, index, d, 1, 1, s, 1, 1, tally);
-            d = 0;
+            w->s = core_product_join(p, a, b, k / p->chunk, index, k, w->chunk, w->s, tally);
+            w->chunk = 0;
         }
     }
-    return p->chunk ? s : d;
 }
 
 /* x * 2^e where that is exact. */
@@ -289,24 +322,23 @@ FPEMU_FN double core_shifted(double x, int e)
     return x * core_value64(core_power64(half)) * core_value64(core_power64(e - half));
 }
 
-/* S; *nan: an operand was NaN. */
-FPEMU_FN int64_t core_product_integer(const core_product *p, core_line a, core_line b, int *nan, core_tally *tally)
+FPEMU_FN void core_product_integer(const core_product *p, core_line a, core_line b, uint64_t from, uint64_t to,
+                                   core_running *w, core_tally *tally)
 {
     const int exponent = p->quantum_a + p->quantum_b;
-    int64_t s = 0;
-    *nan = 0;
-    for (uint64_t k = 0; k < p->depth; k++) {
-        const double x = core_line_at(p, a, k), y = core_line_at(p, b, k);
+    int64_t s = w->whole;
+    for (uint64_t k = from; k < to; k++, w->whole = s) {
+        const double x = core_line_at(p, a, k - from), y = core_line_at(p, b, k - from);
         int over = 0;
-        *nan |= x != x || y != y;
+        w->nan |= x != x || y != y;
         const int64_t product =
-            *nan ? 0 : (int64_t)core_shifted(x, -p->quantum_a) * (int64_t)core_shifted(y, -p->quantum_b);
+            w->nan ? 0 : (int64_t)core_shifted(x, -p->quantum_a) * (int64_t)core_shifted(y, -p->quantum_b);
         const int64_t old = s;
         s = core_dot_integer(old, product, p->width, p->wrap, &over);
         if (!tally)
             continue;
         tally->roundings++;
-        if (*nan) {
+        if (w->nan) {
             tally->c.nan++;
             continue;
         }
@@ -327,34 +359,47 @@ FPEMU_FN int64_t core_product_integer(const core_product *p, core_line a, core_l
         c->min_abs = kept && (!c->min_abs || kept < c->min_abs) ? kept : c->min_abs;
         c->max_error = d > c->max_error ? d : c->max_error;
     }
-    return s;
 }
 
-/* Output `index`: from rows a and b, and the old c. */
-FPEMU_FN double core_product_output(const core_product *p, core_line a, core_line b, uint64_t index, double c,
-                                    core_tally *tally)
+/* Whether a sum can be made piece by piece. */
+FPEMU_FN int core_product_runs(const core_product *p)
+{
+    return p->model != FPEMU_PAIRWISE;
+}
+
+/* Before the first product: from the old c. */
+FPEMU_FN void core_product_begin(const core_product *p, double c, core_running *w)
+{
+    memset(w, 0, sizeof *w);
+    if (!p->start_from_c)
+        return;
+    const core_plan64 *start = &p->start;
+    const uint64_t u = core_bits64(c), sign = u & CORE_SIGN64, m = u ^ sign;
+    w->s = core_value64(
+        start->rule == CORE_RULE_POSIT
+            ? core_finish64(start, u, m == 0 || m >= CORE_INF64 ? 0 : core_posit64(start, m))
+            : core_finish_any64(start, u, m >= CORE_INF64 ? 0 : core_grid64(start, FPEMU_RNE, 1, 32, m, sign, 0)));
+}
+
+/* Adds products [from, to), whose numbers a and b have from their beginning on; scales count from product 0. */
+FPEMU_FN void core_product_advance(const core_product *p, core_line a, core_line b, uint64_t from, uint64_t to,
+                                   uint64_t index, core_running *w, core_tally *tally)
+{
+    switch (p->model) {
+    case FPEMU_KAHAN: core_product_kahan(p, a, b, from, to, index, w, tally); break;
+    case FPEMU_FUSED: core_product_fused(p, a, b, from, to, index, w, tally); break;
+    case FPEMU_INTEGER: core_product_integer(p, a, b, from, to, w, tally); break;
+    default: core_product_sequential(p, a, b, from, to, index, w, tally);
+    }
+}
+
+/* What the sum becomes. */
+FPEMU_FN double core_product_end(const core_product *p, uint64_t index, double c, const core_running *w,
+                                 core_tally *tally)
 {
     const core_goal *g = &p->out;
     const int integer = p->model == FPEMU_INTEGER;
-    double s = 0;
-    int64_t whole = 0;
-    int nan = 0;
-    if (p->start_from_c) {
-        const core_plan64 *start = &p->start;
-        const uint64_t u = core_bits64(c), sign = u & CORE_SIGN64, m = u ^ sign;
-        s = core_value64(start->rule == CORE_RULE_POSIT
-                             ? core_finish64(start, u, m == 0 || m >= CORE_INF64 ? 0 : core_posit64(start, m))
-                             : core_finish_any64(start, u,
-                                                 m >= CORE_INF64 ? 0 : core_grid64(start, FPEMU_RNE, 1, 32, m, sign, 0)));
-    }
-    if (p->alpha != 0 && (p->depth || p->start_from_c))
-        switch (p->model) {
-        case FPEMU_PAIRWISE: s = core_product_pairwise(p, a, b, index, s, tally); break;
-        case FPEMU_KAHAN: s = core_product_kahan(p, a, b, index, s, tally); break;
-        case FPEMU_FUSED: s = core_product_fused(p, a, b, index, s, tally); break;
-        case FPEMU_INTEGER: whole = core_product_integer(p, a, b, &nan, tally); break;
-        default: s = core_product_sequential(p, a, b, index, s, tally);
-        }
+    const double s = w->s;
     if (p->plain && !integer)
         return s == s ? s : core_value64(CORE_INF64 | CORE_INF64 >> 1);
     core_exact x = core_exact_special(CORE_ZERO, 0, 0);
@@ -362,15 +407,15 @@ FPEMU_FN double core_product_output(const core_product *p, core_line a, core_lin
     if (p->alpha != 0) {
         x = core_exact_from(core_bits64(s));
         if (integer)
-            x = nan ? core_exact_special(CORE_NOT_A_NUMBER, 0, 0)
-                    : core_exact_integer(whole, p->quantum_a + p->quantum_b);
+            x = w->nan ? core_exact_special(CORE_NOT_A_NUMBER, 0, 0)
+                       : core_exact_integer(w->whole, p->quantum_a + p->quantum_b);
         nan_came |= x.kind == CORE_NOT_A_NUMBER;
         if (!(p->alpha == 1))
             x = core_exact_multiply(core_exact_from(core_bits64(p->alpha)), x);
     }
     if (p->beta != 0 && !p->start_from_c) {
-        const core_exact old = core_exact_multiply(core_exact_from(core_bits64(p->beta)),
-                                                   core_exact_from(core_bits64(c)));
+        const core_exact old =
+            core_exact_multiply(core_exact_from(core_bits64(p->beta)), core_exact_from(core_bits64(c)));
         nan_came |= c != c;
         x = p->alpha != 0 ? core_exact_add(x, old, g->plan.mode) : old;
     }
@@ -382,6 +427,21 @@ FPEMU_FN double core_product_output(const core_product *p, core_line a, core_lin
         tally->roundings++;
     }
     return y;
+}
+
+/* Output `index`: from rows a and b, and the old c. */
+FPEMU_FN double core_product_output(const core_product *p, core_line a, core_line b, uint64_t index, double c,
+                                    core_tally *tally)
+{
+    core_running w;
+    core_product_begin(p, c, &w);
+    if (p->alpha != 0 && (p->depth || p->start_from_c)) {
+        if (core_product_runs(p))
+            core_product_advance(p, a, b, 0, p->depth, index, &w, tally);
+        else
+            w.s = core_product_pairwise(p, a, b, index, w.s, tally);
+    }
+    return core_product_end(p, index, c, &w, tally);
 }
 
 #endif /* FPEMU_CORE_PRODUCT_H */

@@ -1,10 +1,10 @@
-/* operations.c - libfpemu_cuda's arithmetic, functions and comparisons against libfpemu's, bit for bit, counters and sums
- * included; played on this processor or run on a device, as verbs.c.
+/* operations.c - libfpemu_cuda's arithmetic, functions and comparisons against libfpemu's, bit for bit, counters and
+ * sums included; played on this processor or run on a device, as verbs.c.
  *
  *   every operation, every mode, both generators; float, double, bfloat16 and binary16 arrays; single numbers
+ *   operands with scales of one block, of many, repeated; scales that are no powers of two
  *   every function on numbers of 16 bits; wider ones become NaN
- *   every relation; lengths around warps and blocks of sums, offsets within them
- */
+ *   every relation; lengths around warps and blocks of sums, offsets within them */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,21 +87,56 @@ static int same_stats(const fpemu_stats *a, const fpemu_stats *b)
 }
 
 #define DEVICE(call, ...)                                                                                              \
-    (type == F32   ? fpemu_cuda_##call##_f32(__VA_ARGS__)                                                              \
-     : type == F64 ? fpemu_cuda_##call##_f64(__VA_ARGS__)                                                              \
+    (type == F32    ? fpemu_cuda_##call##_f32(__VA_ARGS__)                                                             \
+     : type == F64  ? fpemu_cuda_##call##_f64(__VA_ARGS__)                                                             \
      : type == BF16 ? fpemu_cuda_##call##_bf16(__VA_ARGS__)                                                            \
                     : fpemu_cuda_##call##_f16(__VA_ARGS__))
 
+/* Scales of three operands, as binary32 and binary64 numbers, on the host and on the device. */
+enum { SCALES = 600 };
+typedef struct scale_set {
+    fpemu_scales_f32 here32[3], there32[3];
+    fpemu_scales_f64 here64[3], there64[3];
+} scale_set;
+
+static void choose_scales(scale_set *s)
+{
+    static float single[3][SCALES];
+    static double twice[3][SCALES];
+    static const size_t lengths[] = {0, 1, 7, 32, 1000}, counts[] = {0, 1, 3};
+    memset(s, 0, sizeof *s);
+    for (int o = 0; o < 3; o++) {
+        const size_t count = counts[next() % 3], length = count ? lengths[next() % 5] : next() % 2 ? 0 : 16;
+        if (next() % 3 == 0)
+            continue;
+        for (int i = 0; i < SCALES; i++) {
+            const uint64_t r = next();
+            single[o][i] =
+                r % 50 == 0 ? 0 : (float)((r >> 8) % 4095 + 1) / (float)(1 << (r >> 40) % 16) * (r & 1 ? 1 : -1);
+            twice[o][i] = (double)single[o][i];
+        }
+        float *const d32 = (float *)(void *)((char *)device_memory(5, 3 * SCALES * 4) + o * SCALES * 4);
+        double *const d64 = (double *)(void *)((char *)device_memory(6, 3 * SCALES * 8) + o * SCALES * 8);
+        to_device(d32, single[o], sizeof single[o]);
+        to_device(d64, twice[o], sizeof twice[o]);
+        s->here32[o] = (fpemu_scales_f32){single[o], length, count};
+        s->here64[o] = (fpemu_scales_f64){twice[o], length, count};
+        s->there32[o] = (fpemu_scales_f32){d32, length, count};
+        s->there64[o] = (fpemu_scales_f64){d64, length, count};
+    }
+}
+
 /* What the CPU gives, 16-bit types by way of binary32. function: work is one. */
 static int reference(const fpemu_format *f, const fpemu_rounding *r, int function, int work, int type, size_t n,
-                     const size_t *steps, fpemu_stats *s)
+                     const size_t *steps, const scale_set *scales, fpemu_stats *s)
 {
     const fpemu_rounding exact = fpemu_nearest();
     const float *single[3] = {(float *)(void *)in[0], (float *)(void *)in[1], (float *)(void *)in[2]};
     const double *const twice[3] = {(double *)(void *)in[0], (double *)(void *)in[1], (double *)(void *)in[2]};
     if (type == F64)
         return (int)(function ? fpemu_apply_f64(f, r, (fpemu_function)work, n, twice[0], (double *)(void *)want, s)
-                              : fpemu_arith_f64(f, r, (fpemu_operation)work, n, twice, steps, (double *)(void *)want, s));
+                              : fpemu_arith_scaled_f64(f, r, (fpemu_operation)work, n, twice, steps,
+                                                       scales ? scales->here64 : NULL, (double *)(void *)want, s));
     for (int o = 0; type != F32 && o < 3; o++) {
         const fpemu_format narrow = narrow_format(type);
         fpemu_decode_f32(&narrow, n, in[o], wide[o]);
@@ -109,7 +144,8 @@ static int reference(const fpemu_format *f, const fpemu_rounding *r, int functio
     }
     float *const y = type == F32 ? (float *)(void *)want : result;
     const int status = (int)(function ? fpemu_apply_f32(f, r, (fpemu_function)work, n, single[0], y, s)
-                                      : fpemu_arith_f32(f, r, (fpemu_operation)work, n, single, steps, y, s));
+                                      : fpemu_arith_scaled_f32(f, r, (fpemu_operation)work, n, single, steps,
+                                                               scales ? scales->here32 : NULL, y, s));
     if (type != F32) {
         const fpemu_format narrow = narrow_format(type);
         fpemu_encode_f32(&narrow, &exact, n, result, want, NULL);
@@ -123,6 +159,8 @@ static void one(const char *spec, const fpemu_format *f, int function, int work,
     size_t steps[3] = {1, 1, 1};
     uint64_t bins[2][40];
     fpemu_stats s[2];
+    scale_set set;
+    const scale_set *const scales = !function && next() % 3 == 0 ? &set : NULL;
     const int counted = (int)(next() % 3), single = !function && next() % 4 == 0;
     fill(type, !function && next() % 2);
     if (function && type <= F64) /* what functions take */
@@ -142,7 +180,11 @@ static void one(const char *spec, const fpemu_format *f, int function, int work,
         s[k].histogram_first = -20;
         s[k].histogram_length = 40;
     }
-    const int expected = reference(f, &r, function, work, type, n, steps, counted ? &s[0] : NULL);
+    if (scales)
+        choose_scales(&set);
+    const int expected = reference(f, &r, function, work, type, n, steps, scales, counted ? &s[0] : NULL);
+    if (scales && type == F64 && expected == FPEMU_ERROR_ARGUMENT)
+        return; /* a product is no binary64 number: check_refusals */
     void *d[3], *const d_y = device_memory(3, 8 * MOST);
     fpemu_cuda_stats *const d_s = device_memory(4, fpemu_cuda_stats_size());
     for (int o = 0; o < 3; o++) {
@@ -156,14 +198,18 @@ static void one(const char *spec, const fpemu_format *f, int function, int work,
         status = DEVICE(apply, f, &r, (fpemu_function)work, n, d[0], y, stats, NULL);
     else if (type == F32) {
         const float *const all[3] = {d[0], d[1], d[2]};
-        status = fpemu_cuda_arith_f32(f, &r, (fpemu_operation)work, n, all, steps, y, stats, NULL);
+        status = fpemu_cuda_arith_scaled_f32(f, &r, (fpemu_operation)work, n, all, steps,
+                                             scales ? scales->there32 : NULL, y, stats, NULL);
     } else if (type == F64) {
         const double *const all[3] = {d[0], d[1], d[2]};
-        status = fpemu_cuda_arith_f64(f, &r, (fpemu_operation)work, n, all, steps, y, stats, NULL);
+        status = fpemu_cuda_arith_scaled_f64(f, &r, (fpemu_operation)work, n, all, steps,
+                                             scales ? scales->there64 : NULL, y, stats, NULL);
     } else {
         const uint16_t *const all[3] = {d[0], d[1], d[2]};
-        status = type == BF16 ? fpemu_cuda_arith_bf16(f, &r, (fpemu_operation)work, n, all, steps, y, stats, NULL)
-                              : fpemu_cuda_arith_f16(f, &r, (fpemu_operation)work, n, all, steps, y, stats, NULL);
+        const fpemu_scales_f32 *const there = scales ? scales->there32 : NULL;
+        status = type == BF16
+                     ? fpemu_cuda_arith_scaled_bf16(f, &r, (fpemu_operation)work, n, all, steps, there, y, stats, NULL)
+                     : fpemu_cuda_arith_scaled_f16(f, &r, (fpemu_operation)work, n, all, steps, there, y, stats, NULL);
     }
     if (r.nan == FPEMU_NAN_ERROR && status == FPEMU_ERROR_UNSUPPORTED && !f->has_nan)
         return; /* devices refuse it */
@@ -199,17 +245,23 @@ static void check_relations(void)
             uint8_t *const d_y = device_memory(3, 8 * MOST);
             to_device(d_a, in[0], 8 * n);
             to_device(d_b, in[1], 8 * n);
+            scale_set set;
             int status;
+            choose_scales(&set);
+            memset(want, 2, n);
             if (wide_type) {
                 const double *const here[2] = {(double *)(void *)in[0], (double *)(void *)in[1]};
                 const double *const there[2] = {d_a, d_b};
-                fpemu_relate_f64((fpemu_relation)relation, n, here, NULL, want);
-                status = fpemu_cuda_relate_f64((fpemu_relation)relation, n, there, NULL, d_y, NULL);
+                if (fpemu_relate_scaled_f64((fpemu_relation)relation, n, here, NULL, set.here64, want)) {
+                    memset(&set, 0, sizeof set); /* some product is no binary64 number */
+                    fpemu_relate_f64((fpemu_relation)relation, n, here, NULL, want);
+                }
+                status = fpemu_cuda_relate_scaled_f64((fpemu_relation)relation, n, there, NULL, set.there64, d_y, NULL);
             } else {
                 const float *const here[2] = {(float *)(void *)in[0], (float *)(void *)in[1]};
                 const float *const there[2] = {d_a, d_b};
-                fpemu_relate_f32((fpemu_relation)relation, n, here, NULL, want);
-                status = fpemu_cuda_relate_f32((fpemu_relation)relation, n, there, NULL, d_y, NULL);
+                fpemu_relate_scaled_f32((fpemu_relation)relation, n, here, NULL, set.here32, want);
+                status = fpemu_cuda_relate_scaled_f32((fpemu_relation)relation, n, there, NULL, set.there32, d_y, NULL);
             }
             from_device(got, d_y, n);
             comparisons++;
@@ -232,7 +284,25 @@ static void check_refusals(void)
     from_device(y, d_y, sizeof y);
     const float *const all[2] = {d_y + 1, d_x};
     const int within = fpemu_cuda_arith_f32(&f, &r, FPEMU_ADD, 2, all, steps, d_y, NULL, NULL);
-    comparisons += 2;
+    /* a product that is no binary64 number is a NaN operand; scales that lie in y */
+    const double third[2] = {1.0 / 3, 1}, factor[2] = {1.0 / 3, 2};
+    double *const d_third = device_memory(1, 8 * MOST), *const d_factor = device_memory(6, 3 * SCALES * 8), sum[2];
+    double *const d_sum = device_memory(2, 8 * MOST);
+    const double *const terms[2] = {d_third, d_third};
+    const fpemu_scales_f64 scales[2] = {{d_factor, 1, 0}, {NULL, 0, 0}}, inside[2] = {{d_sum + 1, 1, 0}, {NULL, 0, 0}};
+    fpemu_format wide_format;
+    fpemu_named(FPEMU_BINARY64, &wide_format);
+    to_device(d_third, third, sizeof third);
+    to_device(d_factor, factor, sizeof factor);
+    const int unfit =
+        fpemu_cuda_arith_scaled_f64(&wide_format, &r, FPEMU_ADD, 2, terms, NULL, scales, d_sum, NULL, NULL);
+    from_device(sum, d_sum, sizeof sum);
+    const int met = fpemu_cuda_arith_scaled_f64(&wide_format, &r, FPEMU_ADD, 2, terms, NULL, inside, d_sum, NULL, NULL);
+    if (unfit || sum[0] == sum[0] || sum[1] != 3 || met != FPEMU_ERROR_OVERLAP) {
+        printf("FAIL scales: %d %g %g %d\n", unfit, sum[0], sum[1], met);
+        failures++;
+    }
+    comparisons += 4;
     if (status || y[0] == y[0] || y[1] != 2 || within != FPEMU_ERROR_OVERLAP) {
         printf("FAIL refusals: %d %g %g %d\n", status, (double)y[0], (double)y[1], within);
         failures++;
@@ -241,8 +311,9 @@ static void check_refusals(void)
 
 int main(void)
 {
-    static const char *const specs[] = {"fp16", "e5m2", "bf16:saturate", "fixed(12,4)", "posit(16,2)", "e8m0", "fp32",
-                                        "e4m3fnuz", "fp64", "e2m1", "fp16:flushout", "int(8,scale=0.5)"};
+    static const char *const specs[] = {"fp16",        "e5m2", "bf16:saturate", "fixed(12,4)",
+                                        "posit(16,2)", "e8m0", "fp32",          "e4m3fnuz",
+                                        "fp64",        "e2m1", "fp16:flushout", "int(8,scale=0.5)"};
     static const size_t lengths[] = {1, 31, 33, 400, 4097, 5000};
     device_begin();
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {

@@ -1,10 +1,10 @@
-/* products.c - libfpemu_cuda's dot products against libfpemu's, bit for bit, counters included; played on this processor
- * or run on a device, as verbs.c.
+/* products.c - libfpemu_cuda's dot products against libfpemu's, bit for bit, counters included; played on this
+ * processor or run on a device, as verbs.c.
  *
  *   every model, with and without rounded products, operands and result, stochastic ones, starting from c
+ *   chunks with scales; matrices that are no multiple of a tile
  *   both carriers; orders, transposes, leading dimensions, batches; alpha and beta; gemv and dot with steps
- *   lengths around chunks, steps of tensor cores, levels of the tree and warps
- */
+ *   lengths around chunks, steps of tensor cores, levels of the tree and warps */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ enum { MOST = 20000 };
 
 static unsigned long failures, comparisons;
 static uint64_t state = 5;
-static double a[MOST], b[MOST], c[MOST], want[MOST], got[MOST];
+static double a[MOST], b[MOST], c[MOST], want[MOST], got[MOST], scales[2][MOST];
 static unsigned char stats_room[1 << 20];
 
 static uint64_t next(void)
@@ -87,7 +87,8 @@ static void seed(fpemu_target *t)
 
 static void one(const char *text, const fpemu_gemm_spec *given, int wide, int what)
 {
-    static const uint64_t sizes[] = {0, 1, 2, 3, 5, 8, 31, 32, 33, 40}, depths[] = {0, 1, 2, 3, 7, 15, 16, 17, 33, 64, 65};
+    static const uint64_t sizes[] = {0, 1, 2, 3, 5, 8, 31, 32, 33, 40},
+                          depths[] = {0, 1, 2, 3, 7, 15, 16, 17, 33, 64, 65};
     static const double factors[] = {1, 1, 0, -1, 0.5, 3};
     const size_t size = wide ? sizeof(double) : sizeof(float);
     fpemu_gemm_spec spec = *given;
@@ -101,7 +102,8 @@ static void one(const char *text, const fpemu_gemm_spec *given, int wide, int wh
             seed(targets[i]);
     const int counted = next() % 3 == 0;
     spec.start_from_c = spec.sum.model != FPEMU_INTEGER && next() % 3 == 0;
-    const double alpha = spec.start_from_c ? 1 : factors[next() % 6], beta = spec.start_from_c ? 1 : factors[next() % 6];
+    const double alpha = spec.start_from_c ? 1 : factors[next() % 6],
+                 beta = spec.start_from_c ? 1 : factors[next() % 6];
     s.m = sizes[next() % 10];
     s.n = what == 1 ? 1 : sizes[next() % 8];
     s.k = depths[next() % 11];
@@ -143,9 +145,31 @@ static void one(const char *text, const fpemu_gemm_spec *given, int wide, int wh
     }
     const uint64_t bytes = fpemu_cuda_gemm_scratch_size(&spec, &sized, wide ? 64 : 32);
     void *const scratch = bytes ? device_memory(4, (size_t)bytes) : NULL;
+    const int scaled = what == 0 && spec.sum.chunk && next() % 2;
+    void *const d_scales[2] = {device_memory(5, sizeof a), device_memory(6, sizeof b)};
+    if (scaled) {
+        fill(scales[0], wide, next() % 4 == 0);
+        fill(scales[1], wide, next() % 4 == 0);
+        for (int i = 0; wide && i < MOST; i++) /* binary32 numbers */
+            scales[0][i] = (double)(float)scales[0][i], scales[1][i] = (double)(float)scales[1][i];
+        to_device(d_scales[0], scales[0], sizeof a);
+        to_device(d_scales[1], scales[1], sizeof b);
+    }
     int status, expected;
     const size_t m = (size_t)s.m, n = (size_t)s.k;
-    if (what == 0 && wide) {
+    if (scaled && wide) {
+        const int one_side = next() % 3 == 0;
+        expected =
+            (int)fpemu_gemm_scaled_f64(&spec, &s, alpha, a, scales[0], b, one_side ? NULL : scales[1], beta, want, cpu);
+        status = fpemu_cuda_gemm_scaled_f64(&spec, &s, alpha, d_a, d_scales[0], d_b, one_side ? NULL : d_scales[1],
+                                            beta, d_c, scratch, gpu, NULL);
+    } else if (scaled) {
+        expected = (int)fpemu_gemm_scaled_f32(&spec, &s, (float)alpha, (float *)(void *)a, (float *)(void *)scales[0],
+                                              (float *)(void *)b, (float *)(void *)scales[1], (float)beta,
+                                              (float *)(void *)want, cpu);
+        status = fpemu_cuda_gemm_scaled_f32(&spec, &s, (float)alpha, d_a, d_scales[0], d_b, d_scales[1], (float)beta,
+                                            d_c, scratch, gpu, NULL);
+    } else if (what == 0 && wide) {
         expected = (int)fpemu_gemm_f64(&spec, &s, alpha, a, b, beta, want, cpu);
         status = fpemu_cuda_gemm_f64(&spec, &s, alpha, d_a, d_b, beta, d_c, scratch, gpu, NULL);
     } else if (what == 0) {
@@ -158,9 +182,9 @@ static void one(const char *text, const fpemu_gemm_spec *given, int wide, int wh
         status = fpemu_cuda_gemv_f64(&spec, (fpemu_order)s.order, s.transpose_a, m, n, alpha, d_a, 0, d_b, incx, beta,
                                      d_c, incy, scratch, gpu, NULL);
     } else if (what == 1) {
-        expected = (int)fpemu_gemv_f32(&spec, (fpemu_order)s.order, s.transpose_a, m, n, (float)alpha,
-                                       (float *)(void *)a, 0, (float *)(void *)b, incx, (float)beta,
-                                       (float *)(void *)want, incy, cpu);
+        expected =
+            (int)fpemu_gemv_f32(&spec, (fpemu_order)s.order, s.transpose_a, m, n, (float)alpha, (float *)(void *)a, 0,
+                                (float *)(void *)b, incx, (float)beta, (float *)(void *)want, incy, cpu);
         status = fpemu_cuda_gemv_f32(&spec, (fpemu_order)s.order, s.transpose_a, m, n, (float)alpha, d_a, 0, d_b, incx,
                                      (float)beta, d_c, incy, scratch, gpu, NULL);
     } else if (wide) {
@@ -184,9 +208,12 @@ static void check_refusals(void)
     memset(&s, 0, sizeof s);
     s.m = s.n = s.k = 4;
     const int status[] = {
-        fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 32, NULL, NULL, NULL), FPEMU_ERROR_NULL,
-        fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 8, device_memory(4, 512), NULL, NULL), FPEMU_ERROR_OVERLAP,
-        fpemu_cuda_gemm_f32(&spec, NULL, 1, x, x + 16, 0, x + 32, NULL, NULL, NULL), FPEMU_ERROR_NULL,
+        fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 32, NULL, NULL, NULL),
+        FPEMU_ERROR_NULL,
+        fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 8, device_memory(4, 512), NULL, NULL),
+        FPEMU_ERROR_OVERLAP,
+        fpemu_cuda_gemm_f32(&spec, NULL, 1, x, x + 16, 0, x + 32, NULL, NULL, NULL),
+        FPEMU_ERROR_NULL,
     };
     for (size_t i = 0; i < sizeof status / sizeof *status; i += 2, comparisons++)
         if (status[i] != status[i + 1]) {
@@ -198,14 +225,36 @@ static void check_refusals(void)
 int main(int argc, char **argv)
 {
     static const char *const specs[] = {
-        "fp32", "fp64", "seq(fp16)", "seq(fp(6,9,0)/sr)", "seq(bf16/rtn); product=fp16", "seq(fp16); out=e5m2/sr",
-        "seq(fixed(16,4)); product=fixed(20,8)/sr", "seq(posit(16,2))", "chunk(4,fp(6,9,0))", "chunk(16,fp16,fp32); ab=e5m2",
-        "chunk(7,bf16/sr,fp(6,9,0)/sr); product=bf16/sr", "pairwise(fp16)", "pairwise(bf16/sr); product=fp16/sr",
-        "pairwise(fp32); ab=bf16/sr", "kahan(bf16)", "kahan(fp16/sr); product=fp16/rtp", "kahan(fp64)", "tc(v100,fp16)",
-        "tc(a100,bf16)", "tc(h100,fp16,fp16)", "tc(h100,e4m3fn,promote=64)", "tc(b200,e5m2)", "tc(a100,tf32)",
-        "fused(3,20,fp16,least=-30,promote=6,outer=fp16/sr); ab=fp16", "int(32,saturate); ab=fixed(8,4)",
-        "int(12,saturate); ab=int8", "int(14,wrap); a=int(8,scale=0.25); b=uint(6,scale=2)", "seq(fp16); ab=table(nf4)",
-        "seq(fp(6,9,0)/sr); a=fp(4,3,4)/sr; b=e5m2; out=fp16/sr", "seq(e4m3fn:saturate/rna); out=bf16",
+        "fp32",
+        "fp64",
+        "seq(fp16)",
+        "seq(fp(6,9,0)/sr)",
+        "seq(bf16/rtn); product=fp16",
+        "seq(fp16); out=e5m2/sr",
+        "seq(fixed(16,4)); product=fixed(20,8)/sr",
+        "seq(posit(16,2))",
+        "chunk(4,fp(6,9,0))",
+        "chunk(16,fp16,fp32); ab=e5m2",
+        "chunk(7,bf16/sr,fp(6,9,0)/sr); product=bf16/sr",
+        "pairwise(fp16)",
+        "pairwise(bf16/sr); product=fp16/sr",
+        "pairwise(fp32); ab=bf16/sr",
+        "kahan(bf16)",
+        "kahan(fp16/sr); product=fp16/rtp",
+        "kahan(fp64)",
+        "tc(v100,fp16)",
+        "tc(a100,bf16)",
+        "tc(h100,fp16,fp16)",
+        "tc(h100,e4m3fn,promote=64)",
+        "tc(b200,e5m2)",
+        "tc(a100,tf32)",
+        "fused(3,20,fp16,least=-30,promote=6,outer=fp16/sr); ab=fp16",
+        "int(32,saturate); ab=fixed(8,4)",
+        "int(12,saturate); ab=int8",
+        "int(14,wrap); a=int(8,scale=0.25); b=uint(6,scale=2)",
+        "seq(fp16); ab=table(nf4)",
+        "seq(fp(6,9,0)/sr); a=fp(4,3,4)/sr; b=e5m2; out=fp16/sr",
+        "seq(e4m3fn:saturate/rna); out=bf16",
     };
     const int rounds = argc > 1 ? atoi(argv[1]) : 12;
     device_begin();

@@ -2,8 +2,8 @@
  *
  *   sweep_device --digests FILE   every line of tests/digests.txt: the digest of all outputs (tests/ref/sweep.h says
  *                                 of what) against the recorded one, which the CPU and its judges agree on
- *   sweep_device --hardware       the device's own conversions to FP8, FP6, FP4, FP16, BF16 and E8M0 (cuda_fp8.h and the
- *                                 like) against fpemu_cuda_encode_f32 with the settings `nvidia' */
+ *   sweep_device --hardware       the device's own conversions to FP8, FP6, FP4, FP16, BF16 and E8M0 (cuda_fp8.h
+ *                                 and the like) against fpemu_cuda_encode_f32 with the settings `nvidia' */
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp4.h>
@@ -72,7 +72,8 @@ static __device__ uint32_t convert(int how, float x)
 static __global__ void compare(int how, uint64_t first, const uint32_t *x, const uint8_t *codes, int size,
                                unsigned long long *differ)
 {
-    for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; i < CHUNK; i += (uint64_t)gridDim.x * blockDim.x) {
+    for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; i < CHUNK;
+         i += (uint64_t)gridDim.x * blockDim.x) {
         const uint32_t code = size == 1 ? codes[i] : ((const uint16_t *)codes)[i];
         if (convert(how, __uint_as_float(x[i])) != code) {
             atomicAdd(differ, 1);
@@ -134,11 +135,16 @@ static int check_hardware(void)
         fpemu_mode mode;
         fpemu_overflow overflow;
     } cases[HARDWARES] = {
-        {"e4m3fn", "nvidia", FPEMU_RNE, FPEMU_OVERFLOW_SATURATE}, {"e5m2", "nvidia", FPEMU_RNE, FPEMU_OVERFLOW_SATURATE},
-        {"e4m3fn", "nvidia", FPEMU_RNE, FPEMU_OVERFLOW_IEEE},     {"e5m2", "nvidia", FPEMU_RNE, FPEMU_OVERFLOW_IEEE},
-        {"e3m2", "nvidia", FPEMU_RNE, FPEMU_OVERFLOW_SATURATE},   {"e2m3", "nvidia", FPEMU_RNE, FPEMU_OVERFLOW_SATURATE},
-        {"e2m1", "nvidia", FPEMU_RNE, FPEMU_OVERFLOW_SATURATE},   {"fp16", "nvidia", FPEMU_RNE, FPEMU_OVERFLOW_IEEE},
-        {"bf16", "nvidia", FPEMU_RNE, FPEMU_OVERFLOW_IEEE},       {"e8m0", "nvidia", FPEMU_RTZ, FPEMU_OVERFLOW_SATURATE},
+        {"e4m3fn", "nvidia", FPEMU_RNE, FPEMU_OVERFLOW_SATURATE},
+        {"e5m2", "nvidia", FPEMU_RNE, FPEMU_OVERFLOW_SATURATE},
+        {"e4m3fn", "nvidia", FPEMU_RNE, FPEMU_OVERFLOW_IEEE},
+        {"e5m2", "nvidia", FPEMU_RNE, FPEMU_OVERFLOW_IEEE},
+        {"e3m2", "nvidia", FPEMU_RNE, FPEMU_OVERFLOW_SATURATE},
+        {"e2m3", "nvidia", FPEMU_RNE, FPEMU_OVERFLOW_SATURATE},
+        {"e2m1", "nvidia", FPEMU_RNE, FPEMU_OVERFLOW_SATURATE},
+        {"fp16", "nvidia", FPEMU_RNE, FPEMU_OVERFLOW_IEEE},
+        {"bf16", "nvidia", FPEMU_RNE, FPEMU_OVERFLOW_IEEE},
+        {"e8m0", "nvidia", FPEMU_RTZ, FPEMU_OVERFLOW_SATURATE},
         {"e8m0", "nvidia", FPEMU_RAZ, FPEMU_OVERFLOW_SATURATE},
     };
     unsigned wrong = 0;

@@ -1,12 +1,11 @@
-/* tensors.c - what libfpemu_cuda does with tensors against libfpemu, bit for bit, counters and sums included: quantising
- * along an axis, packing, unpacking, single blocks, measuring, the order of scales. Played on this processor or run on a
- * device, as verbs.c.
+/* tensors.c - what libfpemu_cuda does with tensors against libfpemu, bit for bit, counters and sums included:
+ * quantising along an axis, packing, unpacking, single blocks, measuring, the order of scales. Played on this processor
+ * or run on a device, as verbs.c.
  *
  *   every named format with scales, every rule, scale format and block shape, codebooks
  *   every mode, generator, number of random bits and compatibility setting
  *   shapes around warps, blocks and pieces; strides with gaps, backwards, repeated; in place; slices of a tensor
- *   float, double, bfloat16 and binary16 arrays; bytes at any alignment
- */
+ *   float, double, bfloat16 and binary16 arrays, at any multiple of their elements' size; bytes at any alignment */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,16 +48,16 @@ static void fail(const test_case *c, const char *what, int status, size_t at)
                "shape %llu x %llu x %llu x %llu strides %lld %lld %lld %lld counted=%d\n",
                c->spec, type_name[c->type], what, status, at, r->mode, r->bits, r->variant, r->generator, r->compat,
                (unsigned long long)r->offset, (unsigned long long)c->shape.outer, (unsigned long long)c->shape.rows,
-               (unsigned long long)c->shape.length, (unsigned long long)c->shape.inner,
-               (long long)c->shape.x_stride[0], (long long)c->shape.x_stride[1], (long long)c->shape.x_stride[2],
-               (long long)c->shape.x_stride[3], c->counted);
+               (unsigned long long)c->shape.length, (unsigned long long)c->shape.inner, (long long)c->shape.x_stride[0],
+               (long long)c->shape.x_stride[1], (long long)c->shape.x_stride[2], (long long)c->shape.x_stride[3],
+               c->counted);
 }
 
 /* --------------------------------------------------------------------------------- one call for each type */
 
 #define BY_TYPE(call, a32, a64, a16)                                                                                   \
-    (type == F32   ? fpemu_cuda_##call##_f32 a32                                                                       \
-     : type == F64 ? fpemu_cuda_##call##_f64 a64                                                                       \
+    (type == F32    ? fpemu_cuda_##call##_f32 a32                                                                      \
+     : type == F64  ? fpemu_cuda_##call##_f64 a64                                                                      \
      : type == BF16 ? fpemu_cuda_##call##_bf16 a16                                                                     \
                     : fpemu_cuda_##call##_f16 a16)
 
@@ -67,8 +66,8 @@ static int quantize(const test_case *c, const void *x, void *y, void *scratch, f
     const int type = c->type;
     const fpemu_format *f = &c->format;
     const fpemu_rounding *r = &c->rounding;
-    return BY_TYPE(quantize_along, (f, r, &c->shape, x, y, scratch, s, NULL),
-                   (f, r, &c->shape, x, y, scratch, s, NULL), (f, r, &c->shape, x, y, scratch, s, NULL));
+    return BY_TYPE(quantize_along, (f, r, &c->shape, x, y, scratch, s, NULL), (f, r, &c->shape, x, y, scratch, s, NULL),
+                   (f, r, &c->shape, x, y, scratch, s, NULL));
 }
 
 static int pack(const test_case *c, const void *x, void *bytes, void *scratch, fpemu_cuda_stats *s)
@@ -230,8 +229,8 @@ static void compare_quantize(const test_case *c, unsigned char *d_x, unsigned ch
                              fpemu_cuda_stats *d_s)
 {
     const size_t size = element[c->type], n_x = c->reach_x * size, n_y = c->reach_y * size;
-    const int in_place = c->counted == 1 && n_x == n_y &&
-                         memcmp(c->shape.x_stride, c->shape.y_stride, sizeof c->shape.x_stride) == 0;
+    const int in_place =
+        c->counted == 1 && n_x == n_y && memcmp(c->shape.x_stride, c->shape.y_stride, sizeof c->shape.x_stride) == 0;
     begin_stats(c);
     memcpy(want, in_place ? in : before, n_y);
     const int expected = right_quantize(c, in, want, c->counted ? &stats[0] : NULL);
@@ -265,18 +264,17 @@ static void compare_blocks(const test_case *c, const fpemu_layout *l, unsigned c
         return;
     to_device(d_x, in, n * element[c->type]);
     memcpy(want, packed, l->bytes);
-    int expected = (int)(c->type == F32
-                             ? fpemu_pack_blocks_f32(&c->format, &c->rounding, &c->shape, first, count,
-                                                     (const float *)(void *)in, want, NULL)
-                             : fpemu_pack_blocks_f64(&c->format, &c->rounding, &c->shape, first, count,
-                                                     (const double *)(void *)in, want, NULL));
+    int expected = (int)(c->type == F32 ? fpemu_pack_blocks_f32(&c->format, &c->rounding, &c->shape, first, count,
+                                                                (const float *)(void *)in, want, NULL)
+                                        : fpemu_pack_blocks_f64(&c->format, &c->rounding, &c->shape, first, count,
+                                                                (const double *)(void *)in, want, NULL));
     int status = pack_blocks(c, first, count, d_x, d_bytes, scratch);
     from_device(got, d_bytes, l->bytes);
     compare_bytes(c, "pack_blocks", status, expected, l->bytes);
-    expected = (int)(c->type == F32 ? fpemu_unpack_blocks_f32(&c->format, &c->shape, first, count, packed,
-                                                              (float *)(void *)want)
-                                    : fpemu_unpack_blocks_f64(&c->format, &c->shape, first, count, packed,
-                                                              (double *)(void *)want));
+    expected =
+        (int)(c->type == F32
+                  ? fpemu_unpack_blocks_f32(&c->format, &c->shape, first, count, packed, (float *)(void *)want)
+                  : fpemu_unpack_blocks_f64(&c->format, &c->shape, first, count, packed, (double *)(void *)want));
     to_device(d_bytes, packed, l->bytes);
     status = unpack_blocks(c, first, count, d_bytes, d_y, scratch);
     from_device(got, d_y, n * element[c->type]);
@@ -465,6 +463,12 @@ static void choose_shape(test_case *c)
         s->length = 1 + next() % 3;
         *(next() % 2 ? &s->length : next() % 2 ? &s->outer : &s->inner) = n;
     }
+    if (next() % 3 == 0) { /* what is taken four at a time */
+        s->inner = 1;
+        c->reach_x = c->reach_y = (size_t)(s->outer * s->rows * s->length);
+        c->low_x = c->low_y = 0;
+        return;
+    }
     choose_strides(c);
 }
 
@@ -499,7 +503,8 @@ static void one_case(test_case *c, int mode, int type)
         whole.nonfinite = next() % 2 ? whole.nonfinite : 0;
         c->shape.whole = &whole;
     }
-    unsigned char *const d_x = device_memory(0, BYTES), *const d_y = device_memory(1, BYTES);
+    unsigned char *const d_x = (unsigned char *)device_memory(0, BYTES) + (next() % 3 ? 0 : next() % 4 * element[type]);
+    unsigned char *const d_y = (unsigned char *)device_memory(1, BYTES) + (next() % 3 ? 0 : next() % 4 * element[type]);
     fpemu_cuda_stats *const d_s = device_memory(2, fpemu_cuda_stats_size());
     const uint64_t size = fpemu_cuda_scratch_size(&c->format, &c->shape);
     void *const scratch = size ? device_memory(4, (size_t)size) : NULL;
@@ -576,15 +581,16 @@ static void check_refusals(void)
     } cases[] = {
         {"no shape", fpemu_cuda_quantize_along_f32(&f, &r, NULL, x, y, scratch, NULL, NULL), FPEMU_ERROR_NULL},
         {"no scratch", fpemu_cuda_quantize_along_f32(&f, &r, &shape, x, y, NULL, NULL, NULL), FPEMU_ERROR_NULL},
-        {"crooked scratch",
-         fpemu_cuda_quantize_along_f32(&f, &r, &shape, x, y, (char *)scratch + 4, NULL, NULL), FPEMU_ERROR_ARGUMENT},
+        {"crooked scratch", fpemu_cuda_quantize_along_f32(&f, &r, &shape, x, y, (char *)scratch + 4, NULL, NULL),
+         FPEMU_ERROR_ARGUMENT},
         {"overlap", fpemu_cuda_quantize_along_f32(&f, &r, &shape, x, x + 1, scratch, NULL, NULL), FPEMU_ERROR_OVERLAP},
         {"bytes in x", fpemu_cuda_pack_f32(&f, &r, &shape, x, (char *)x + 200, scratch, NULL, NULL),
          FPEMU_ERROR_OVERLAP},
         {"needs scratch", fpemu_cuda_quantize_f32(&f, &r, 64, x, y, NULL, NULL), FPEMU_ERROR_UNSUPPORTED},
         {"blocks past the end", fpemu_cuda_unpack_blocks_f32(&f, &shape, 3, 2, y, x, NULL, NULL), FPEMU_ERROR_ARGUMENT},
-        {"no elements", fpemu_cuda_pack_f32(&f, &r, &(fpemu_shape){.outer = 1, .rows = 1, .inner = 1}, NULL, NULL, NULL,
-                                            NULL, NULL), FPEMU_OK},
+        {"no elements",
+         fpemu_cuda_pack_f32(&f, &r, &(fpemu_shape){.outer = 1, .rows = 1, .inner = 1}, NULL, NULL, NULL, NULL, NULL),
+         FPEMU_OK},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         comparisons++;
@@ -598,18 +604,51 @@ static void check_refusals(void)
 int main(int argc, char **argv)
 {
     static const char *const specs[] = {
-        "mx(e4m3fn,block=32,rule=ceil)", "mx(e2m1,block=16,rule=rceil)", "mx(e3m2,block=7,rule=even)",
-        "mx(e2m1,block=32,scale=e4m3fn)", "mx(int8,block=row)", "mx(e4m3fn,block=channel)",
-        "mx(e5m2,block=tensor)", "mx(e2m1,block=3x16)", "mx(e2m3,block=128x128)", "mx(posit(8,1),block=32)",
-        "bfp(7,block=16)", "bfp(4,block=tensor,exponent=5)", "bfp(3,block=row,rule=even)", "hbfp(7)",
-        "bm(4,3)", "bm(2,1,block=8)", "nvfp4(e2m1,block=16,rule=nvfp4-ao)", "nvfp4(e2m1,block=4x4)",
-        "nvfp4(int4,block=20,scale=fp16)", "group(int4,block=128)", "group(int8,block=row)",
-        "group(e4m3fn,block=channel,scale=bf16)", "group(fixed(8,3),block=2x33)", "group(int(8,scale=0.3),block=32)",
-        "codebook(nf4,block=64)", "codebook(dynamic8,block=256)", "codebook(udynamic5,block=row,scale=fp16)",
-        "table(nf4)", "table(dynamic6)", "scaled(e4m3fn)", "scaled(e5m2,block=row,margin=2)",
-        "scaled(e4m3fn,block=channel,rule=recipe-pow2)", "muppet(8)", "muppet(5,block=32,exponent=6)", "muppet(31)",
-        "s2fp8", "s2fp8(e4m3fn)", "e4m3fn", "int(8,scale=0.1)", "posit(16,2)", "ufixed(12,3)", "uint4", "fixed(21,4)",
-        "mx(float(e=8,m=20),block=32,rule=floor)", "mx(e4m3fn,block=4097)",
+        "mx(e4m3fn,block=32,rule=ceil)",
+        "mx(e2m1,block=16,rule=rceil)",
+        "mx(e3m2,block=7,rule=even)",
+        "mx(e2m1,block=32,scale=e4m3fn)",
+        "mx(int8,block=row)",
+        "mx(e4m3fn,block=channel)",
+        "mx(e5m2,block=tensor)",
+        "mx(e2m1,block=3x16)",
+        "mx(e2m3,block=128x128)",
+        "mx(posit(8,1),block=32)",
+        "bfp(7,block=16)",
+        "bfp(4,block=tensor,exponent=5)",
+        "bfp(3,block=row,rule=even)",
+        "hbfp(7)",
+        "bm(4,3)",
+        "bm(2,1,block=8)",
+        "nvfp4(e2m1,block=16,rule=nvfp4-ao)",
+        "nvfp4(e2m1,block=4x4)",
+        "nvfp4(int4,block=20,scale=fp16)",
+        "group(int4,block=128)",
+        "group(int8,block=row)",
+        "group(e4m3fn,block=channel,scale=bf16)",
+        "group(fixed(8,3),block=2x33)",
+        "group(int(8,scale=0.3),block=32)",
+        "codebook(nf4,block=64)",
+        "codebook(dynamic8,block=256)",
+        "codebook(udynamic5,block=row,scale=fp16)",
+        "table(nf4)",
+        "table(dynamic6)",
+        "scaled(e4m3fn)",
+        "scaled(e5m2,block=row,margin=2)",
+        "scaled(e4m3fn,block=channel,rule=recipe-pow2)",
+        "muppet(8)",
+        "muppet(5,block=32,exponent=6)",
+        "muppet(31)",
+        "s2fp8",
+        "s2fp8(e4m3fn)",
+        "e4m3fn",
+        "int(8,scale=0.1)",
+        "posit(16,2)",
+        "ufixed(12,3)",
+        "uint4",
+        "fixed(21,4)",
+        "mx(float(e=8,m=20),block=32,rule=floor)",
+        "mx(e4m3fn,block=4097)",
     };
     static float table[700];
     fpemu_format f;

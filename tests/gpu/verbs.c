@@ -1,11 +1,12 @@
-/* verbs.c - libfpemu_cuda's verbs against libfpemu's, bit for bit, counters and sums included. Linked with gpu/host.c it
- * plays the kernels on this processor; linked with the CUDA library (tests/gpu/device.c gives the memory) it runs on the
- * device.
+/* verbs.c - libfpemu_cuda's verbs against libfpemu's, bit for bit, counters and sums included. Linked with gpu/host.c
+ * it plays the kernels on this processor; linked with the CUDA library (tests/gpu/device.c gives the memory) it runs on
+ * the device.
  *
  *   every named format and a choice of others, every mode, variant, generator and number of random bits
  *   lengths around every boundary (warp, piece, block of sums), offsets in the middle of them, in place
- *   float, double, bfloat16 and binary16 arrays; codes of 1, 2, 4 and 8 bytes, both ways
- */
+ *   arrays at any multiple of their elements' size, so that vectors lie aligned in both, in one or in none; what lies
+ *   beside the result stays
+ *   float, double, bfloat16 and binary16 arrays; codes of 1, 2, 4 and 8 bytes, both ways */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,7 +117,26 @@ static int same_stats(const fpemu_stats *a, const fpemu_stats *b)
            memcmp(&a->sum_square, &b->sum_square, sizeof a->sum_square) == 0;
 }
 
-static unsigned char in[8 * MOST], want[8 * MOST], got[8 * MOST];
+enum { BESIDE = 64, ROOM = 8 * MOST + 2 * BESIDE };
+
+static unsigned char in[8 * MOST], want[8 * MOST], got[ROOM];
+
+/* Where an array of such elements begins in its buffer. */
+static size_t place_of(size_t size)
+{
+    return BESIDE / 2 + (next() % 2 ? 0 : next() % 4 * size);
+}
+
+/* Fetches n bytes from `place` of a buffer to got; whether all that lies beside them still is 0xa5. */
+static int fetch(const unsigned char *d, size_t place, size_t n)
+{
+    int same = 1;
+    from_device(got, d, place + n + BESIDE);
+    for (size_t i = 0; i < BESIDE; i++)
+        same &= (i >= place || got[place - 1 - i] == 0xa5) && got[place + n + i] == 0xa5;
+    memmove(got, got + place, n);
+    return same;
+}
 
 /* One call of each verb on n elements; `counted` asks for everything that can be counted. */
 static void compare(const char *spec, const fpemu_format *f, const fpemu_rounding *r, int type, size_t n, int counted)
@@ -124,7 +144,7 @@ static void compare(const char *spec, const fpemu_format *f, const fpemu_roundin
     static unsigned char scratch[1 << 20];
     uint64_t bins[2][40];
     const size_t size = fpemu_code_size(f);
-    unsigned char *const d_x = device_memory(0, 8 * MOST), *const d_y = device_memory(1, 8 * MOST);
+    unsigned char *const buffer[2] = {device_memory(0, ROOM), device_memory(1, ROOM)};
     fpemu_cuda_stats *const d_s = device_memory(2, fpemu_cuda_stats_size());
     for (int to_code = 0; to_code < 2; to_code++) {
         fpemu_stats s[2];
@@ -139,6 +159,11 @@ static void compare(const char *spec, const fpemu_format *f, const fpemu_roundin
         const int in_place = !to_code && counted == 1;
         const size_t out = to_code ? size : element[type];
         const int expected = reference(type, f, r, n, in, want, to_code, counted ? &s[0] : NULL);
+        const size_t place[2] = {place_of(element[type]), place_of(out)};
+        unsigned char *const d_x = buffer[0] + place[0], *const d_y = buffer[1] + place[1];
+        memset(got, 0xa5, sizeof got);
+        to_device(buffer[0], got, ROOM);
+        to_device(buffer[1], got, ROOM);
         to_device(d_x, in, n * element[type]);
         int status = fpemu_cuda_stats_clear(d_s, s[1].want, NULL);
         if (!status)
@@ -153,7 +178,8 @@ static void compare(const char *spec, const fpemu_format *f, const fpemu_roundin
         }
         if (status)
             continue;
-        from_device(got, in_place ? d_x : d_y, n * out);
+        if (!fetch(buffer[!in_place], place[!in_place], n * out))
+            fail(spec, "beside", r, n, 0);
         for (size_t i = 0; i < n; i++)
             if (memcmp(got + i * out, want + i * out, out) != 0) {
                 fail(spec, to_code ? "encode" : "quantize", r, n, i);
@@ -170,12 +196,14 @@ static void compare(const char *spec, const fpemu_format *f, const fpemu_roundin
                 if (next() % 4 == 0)
                     want[i] = (unsigned char)next();
             static float y[MOST];
-            to_device(d_x, want, n * size);
-            if (type == F32 && decode(F32, f, n, d_x, d_y) == FPEMU_OK && fpemu_decode_f32(f, n, want, y) == FPEMU_OK) {
-                from_device(got, d_y, 4 * n);
-                if (memcmp(got, y, 4 * n) != 0)
+            const size_t from = place_of(size), to = place_of(4);
+            memset(got, 0xa5, sizeof got);
+            to_device(buffer[1], got, ROOM);
+            to_device(buffer[0] + from, want, n * size);
+            if (type == F32 && decode(F32, f, n, buffer[0] + from, buffer[1] + to) == FPEMU_OK &&
+                fpemu_decode_f32(f, n, want, y) == FPEMU_OK)
+                if (!fetch(buffer[1], to, 4 * n) || memcmp(got, y, 4 * n) != 0)
                     fail(spec, "decode", r, n, 0);
-            }
         }
     }
 }

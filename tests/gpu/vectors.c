@@ -1,0 +1,145 @@
+/* vectors.c - libfpemu_cuda against the known answers in tests/vectors, which the CPU library is held to too; played on
+ * this processor or run on a device, as verbs.c.
+ *
+ *   blocks.txt       what every blocked format makes of a tensor, and its bytes
+ *   hash_words.txt   random words, by two numbers between which a word lets stochastic rounding go up */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+
+enum { MOST = 1024 };
+
+static unsigned long failures, comparisons;
+
+static void expect(int right, const char *what, const char *spec, unsigned long i)
+{
+    comparisons++;
+    if (!right && failures++ < 25)
+        printf("FAIL %s %s: %lu\n", what, spec, i);
+}
+
+static FILE *open_vectors(const char *name)
+{
+    const char *source = getenv("top_srcdir");
+    char path[4096];
+    (void)snprintf(path, sizeof path, "%s/tests/vectors/%s", source ? source : ".", name);
+    FILE *const file = fopen(path, "r");
+    if (!file) {
+        printf("FAIL %s cannot be read (is top_srcdir set?)\n", path);
+        failures++;
+    }
+    return file;
+}
+
+static size_t words(const char *text, uint32_t *to)
+{
+    size_t n = 0;
+    for (int used = 0; n < MOST && sscanf(text, "%" SCNx32 "%n", to + n, &used) == 1; text += used)
+        n++;
+    return n;
+}
+
+static void one_case(const char *spec, size_t n, const uint32_t *x, const char *digits, const uint32_t *y)
+{
+    static uint32_t got[MOST];
+    static unsigned char bytes[4 * MOST];
+    const fpemu_rounding r = fpemu_nearest();
+    const fpemu_shape s = fpemu_vector(n);
+    fpemu_format f;
+    if (fpemu_parse(spec, &f, NULL) || fpemu_packed_size(&f, &s) != strlen(digits) / 2 || n == 0) {
+        expect(0, "the case of", spec, n);
+        return;
+    }
+    const size_t size = strlen(digits) / 2;
+    const uint64_t room = fpemu_cuda_scratch_size(&f, &s);
+    float *const d_x = device_memory(0, 4 * MOST), *const d_y = device_memory(1, 4 * MOST);
+    unsigned char *const d_bytes = device_memory(2, 4 * MOST);
+    void *const scratch = room ? device_memory(3, (size_t)room) : NULL;
+    to_device(d_x, x, 4 * n);
+    expect(fpemu_cuda_quantize_along_f32(&f, &r, &s, d_x, d_y, scratch, NULL, NULL) == FPEMU_OK, "quantize", spec, n);
+    from_device(got, d_y, 4 * n);
+    for (size_t i = 0; i < n; i++)
+        expect(got[i] == y[i], "quantize", spec, i);
+    expect(fpemu_cuda_pack_f32(&f, &r, &s, d_x, d_bytes, scratch, NULL, NULL) == FPEMU_OK, "pack", spec, n);
+    from_device(bytes, d_bytes, size);
+    for (size_t i = 0; i < size; i++) {
+        unsigned byte = 0;
+        (void)sscanf(digits + 2 * i, "%2x", &byte);
+        expect(bytes[i] == byte, "byte", spec, i);
+    }
+    memset(got, 0, sizeof got);
+    to_device(d_y, got, 4 * n);
+    expect(fpemu_cuda_unpack_f32(&f, &s, d_bytes, d_y, scratch, NULL) == FPEMU_OK, "unpack", spec, n);
+    from_device(got, d_y, 4 * n);
+    for (size_t i = 0; i < n; i++)
+        expect(got[i] == y[i], "unpack", spec, i);
+}
+
+static void check_blocks(void)
+{
+    static char line[4096], spec[64], digits[4096];
+    static uint32_t x[MOST], y[MOST];
+    FILE *const file = open_vectors("blocks.txt");
+    size_t n = 0, cases = 0;
+    while (file && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = 0;
+        if (!strncmp(line, "case ", 5))
+            (void)snprintf(spec, sizeof spec, "%.60s", line + 5);
+        else if (!strncmp(line, "x ", 2))
+            n = words(line + 2, x);
+        else if (!strncmp(line, "bytes ", 6))
+            (void)snprintf(digits, sizeof digits, "%s", line + 6);
+        else if (!strncmp(line, "y ", 2)) {
+            expect(words(line + 2, y) == n, "words of", spec, n);
+            one_case(spec, n, x, digits, y);
+            cases++;
+        }
+    }
+    if (file)
+        (void)fclose(file);
+    expect(cases > 300, "cases", "blocks.txt", cases);
+}
+
+/* A word W takes k * 2^-32 up to 1 where k + W >= 2^32, and else down to 0. */
+static void check_words(void)
+{
+    FILE *const file = open_vectors("hash_words.txt");
+    char line[256];
+    unsigned long count = 0;
+    fpemu_format f;
+    if (fpemu_parse("fixed(8,0)", &f, NULL))
+        exit(1);
+    while (file && fgets(line, sizeof line, file)) {
+        uint64_t seed, stream, j;
+        uint32_t word;
+        if (sscanf(line, "%" SCNx64 "%" SCNx64 "%" SCNx64 "%" SCNx32, &seed, &stream, &j, &word) != 4)
+            continue;
+        fpemu_rounding r = fpemu_stochastic(seed, stream);
+        r.bits = 32;
+        r.offset = j;
+        const double up = (4294967296.0 - (double)word) / 4294967296.0, down = up - 1 / 4294967296.0;
+        const double x[2] = {up, down};
+        double y[2];
+        double *const d_x = device_memory(0, 4 * MOST), *const d_y = device_memory(1, 4 * MOST);
+        to_device(d_x, x, sizeof x);
+        int status = fpemu_cuda_quantize_f64(&f, &r, 1, d_x, d_y, NULL, NULL);
+        status |= fpemu_cuda_quantize_f64(&f, &r, 1, d_x + 1, d_y + 1, NULL, NULL);
+        from_device(y, d_y, sizeof y);
+        expect(status == FPEMU_OK && y[0] > 0.5 && y[1] < 0.5, "word", line, count++);
+    }
+    if (file)
+        (void)fclose(file);
+    expect(count == 6, "words", "hash_words.txt", count);
+}
+
+int main(void)
+{
+    device_begin();
+    check_blocks();
+    check_words();
+    printf("known answers: %lu compared, %lu differ\n", comparisons, failures);
+    return failures != 0;
+}
