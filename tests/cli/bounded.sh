@@ -85,6 +85,37 @@ for case in 'group(int5,block=channel) -1' 'mx(e2m1,block=6x16) -1'; do
     cat long.npy | "$FPEMU" quantize "$1" - -o out.npy --axis $2 || failed "$case from a pipe"
     same out.npy wanted.npy
 done
+# Pieces that end where an index of an earlier axis does, with random bits
+with_header '(2, 5, 115200)' <large >deep.npy
+gives '' pack 'mx(e2m1,block=2)' deep.npy -o out.fpk --axis 1 -r sr
+gives '' unpack out.fpk -o wanted.npy
+gives '' quantize 'mx(e2m1,block=2)' deep.npy -o out.npy --axis 1 -r sr
+same out.npy wanted.npy
+# Scalar formats are packed line by line, each from a byte on: lines longer than a piece, of an odd length, and short ones
+head -c 3600012 large | with_header '(3, 300001)' >odd.npy
+head -c 3600012 large | with_header '(300001, 3)' >narrow.npy
+for file in odd narrow long; do
+    gives '' pack 'int(3)' $file.npy -o out.fpk -r sr
+    gives '' unpack out.fpk -o wanted.npy
+    gives '' quantize 'int(3)' $file.npy -o out.npy -r sr
+    same out.npy wanted.npy
+done
+# Archives, whose data come only from the beginning
+if python3 -c 'import zipfile, zlib' 2>/dev/null; then
+    archive() { # FILE MEMBER
+        python3 -c 'import sys, zipfile
+zipfile.ZipFile(sys.argv[1], "w", zipfile.ZIP_DEFLATED, compresslevel=1).write(sys.argv[2], "a.npy")' "$1" "$2"
+    }
+    member() { # FILE
+        python3 -c 'import sys, zipfile
+sys.stdout.buffer.write(zipfile.ZipFile(sys.argv[1]).read("a.npy"))' "$1"
+    }
+    archive in.npz large.npy
+    gives '' quantize 'nvfp4(block=24)' in.npz -o out.npz --axis 0
+    member out.npz >out.npy
+    gives '' quantize 'nvfp4(block=24)' large.npy -o wanted.npy --axis 0
+    same out.npy wanted.npy
+fi
 # What compare says is what quantize reports, whichever formats stand beside
 set -- 'mx(e2m1,block=24)' e4m3fn nvfp4 'mx(e2m1,block=4099)'
 "$FPEMU" compare large.npy "$@" --axis 0 --json >json || failed compare
