@@ -228,6 +228,17 @@ grep -qF '| conv1.dweight | 50 |' t.md || failed 'tensors that fit'
 "$FPTRAIN" report one "$odd" --tables t.md || failed 'tables of odd names'
 grep -qF '| a\<b\>&"c |' t.md || failed 'names are no mark-up'
 grep -qF '| model.name |' t.md || failed 'a key that differs has a column'
+# Scales that differ between tensors are a map: 2^2 and 2^4 of at most 2^4.
+mkdir map
+cp one/settings.ini map
+cat >map/log.jsonl <<'END'
+{"step":1,"loss":1,"scale":1,"tensors":[{"name":"a.dv","role":"dv","count":9,"underflow":0,"alpha":4},{"name":"b.dv","role":"dv","count":9,"underflow":0,"alpha":16},{"name":"c.dv","role":"dv","count":9,"underflow":0,"alpha":1}]}
+END
+"$FPTRAIN" report map -o map.html --plots maps || failed 'a map of scales'
+for file in map.html maps/scale-map.svg; do
+    grep -qF 'Scale of gradients (white: 1, full: 2^4)' $file || failed "no scales in $file"
+    holds "$(grep -o 'opacity="[0-9.]*"' $file | tr -d '\n')" = 'opacity="0.50"opacity="1.00"'
+done
 fails_report "format 'fp99'" one --tables t.md --oracle fp99
 fails_report "format 'mxfp4' has scales of its own" one --tables t.md --oracle mxfp4
 fails_report '--oracle and --notes are for --tables' one -o page.html --notes x
