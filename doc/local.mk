@@ -13,9 +13,18 @@ dist_validation_DATA += doc/validation/fuzzing.txt doc/validation/blocks.txt
 
 # Experiments with the trainer, and what they gave.
 resultsdir = $(docdir)/results
-dist_results_DATA = doc/results/assignment.md doc/results/assign-lenet.svg doc/results/assign-lenet-narrow.svg \
-	doc/results/assign-resnet20.svg doc/results/lpmm.md doc/results/mixed.md doc/results/mixed-exponents-lstm-fp8.svg \
-	doc/results/mixed-exponents-vgg-fp8.svg doc/results/mixed-lstm-loss.svg doc/results/muppet.md \
+dist_results_DATA = doc/results/assign-lenet-curves.svg \
+	doc/results/assign-lenet-narrow.svg \
+	doc/results/assign-lenet.svg \
+	doc/results/assign-overflow.svg \
+	doc/results/assign-resnet20.svg \
+	doc/results/assignment.md \
+	doc/results/lpmm.md \
+	doc/results/mixed-exponents-lstm-fp8.svg \
+	doc/results/mixed-exponents-vgg-fp8.svg \
+	doc/results/mixed-lstm-loss.svg \
+	doc/results/mixed.md \
+	doc/results/muppet.md \
 	doc/results/scaling.md
 
 # The manual of the trainer goes where the trainer goes.
