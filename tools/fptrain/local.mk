@@ -149,8 +149,10 @@ dist_experiments_DATA = \
 	share/fptrain/experiments/bf16.ini \
 	share/fptrain/experiments/fp16.ini \
 	share/fptrain/experiments/fp8.ini \
+	share/fptrain/experiments/lpmm-adam-small.ini \
 	share/fptrain/experiments/lpmm-cifar-full.ini \
 	share/fptrain/experiments/lpmm-lenet-small.ini \
+	share/fptrain/experiments/lpmm-resnet20-small.ini \
 	share/fptrain/experiments/mixed-charlstm-small.ini \
 	share/fptrain/experiments/mixed-cifar-full.ini \
 	share/fptrain/experiments/mixed-lenet-small.ini \
@@ -164,5 +166,7 @@ dist_experiments_DATA = \
 	share/fptrain/experiments/scalers-cifar-full.ini \
 	share/fptrain/experiments/scalers-resnet20-small.ini \
 	share/fptrain/experiments/muppet-cifar-full.ini \
-	share/fptrain/experiments/muppet-lenet-small.ini
+	share/fptrain/experiments/muppet-lenet-small.ini \
+	share/fptrain/experiments/muppet-resnet20-small.ini \
+	share/fptrain/experiments/muppet-schedules-small.ini
 endif
