@@ -164,6 +164,7 @@ dist_experiments_DATA = \
 	share/fptrain/experiments/mixed-vgg-small.ini \
 	share/fptrain/experiments/mnist-lenet.ini \
 	share/fptrain/experiments/scalers-cifar-full.ini \
+	share/fptrain/experiments/scalers-lenet-small.ini \
 	share/fptrain/experiments/scalers-resnet20-small.ini \
 	share/fptrain/experiments/muppet-cifar-full.ini \
 	share/fptrain/experiments/muppet-lenet-small.ini \

@@ -33,24 +33,31 @@ static void add(figure *f, double x)
     f->count++;
 }
 
+/* No minus before what the digits make zero. */
+static void print(char text[64], const char *digits, double x)
+{
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    snprintf(text, 64, digits, x);
+    if (strtod(text, NULL) == 0)
+        snprintf(text, 64, digits, 0.0);
+#pragma GCC diagnostic pop
+}
+
 static void put_figure(FILE *out, const figure *f, const char *digits, double by)
 {
-    char one[64], low[64], high[64];
+    char mean[64], low[64], high[64];
     if (!f->count) {
         fprintf(out, " - |");
         return;
     }
-    const double mean = f->sum / f->count * by;
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    snprintf(one, sizeof one, digits, mean);
-    snprintf(low, sizeof low, digits, f->low * by);
-    snprintf(high, sizeof high, digits, f->high * by);
-#pragma GCC diagnostic pop
+    print(mean, digits, f->sum / f->count * by);
+    print(low, digits, f->low * by);
+    print(high, digits, f->high * by);
     if (strcmp(low, high) == 0)
-        fprintf(out, " %s |", one);
+        fprintf(out, " %s |", mean);
     else
-        fprintf(out, " %s (%s to %s) |", one, low, high);
+        fprintf(out, " %s (%s to %s) |", mean, low, high);
 }
 
 /* ------------------------------------------------------------------------------------------------ results */
