@@ -14,7 +14,8 @@ dist_validation_DATA += doc/validation/fuzzing.txt doc/validation/blocks.txt
 # Experiments with the trainer, and what they gave.
 resultsdir = $(docdir)/results
 dist_results_DATA = doc/results/assignment.md doc/results/assign-lenet.svg doc/results/assign-lenet-narrow.svg \
-	doc/results/assign-resnet20.svg doc/results/lpmm.md doc/results/muppet.md doc/results/scaling.md
+	doc/results/assign-resnet20.svg doc/results/lpmm.md doc/results/lpmm-move.svg doc/results/lpmm-updates.svg \
+	doc/results/muppet.md doc/results/muppet-mlp.svg doc/results/muppet-switches.svg doc/results/scaling.md
 
 # The manual of the trainer goes where the trainer goes.
 if FPTRAIN
