@@ -78,9 +78,9 @@ log() {
     sed 's/,"seconds":[^,}]*//' "$work/$1/run/log.jsonl"
 }
 
-# The notes of a summary but for the speed.
+# The notes of a summary but for speed and times.
 notes() {
-    sed -n '/"notes"/,/}/p' "$work/$1/run/summary.json" | grep -v images_per_second
+    sed -n '/"notes"/,/}/p' "$work/$1/run/summary.json" | grep -v 'images_per_second\|_seconds"'
 }
 
 note() {
