@@ -19,11 +19,15 @@ dist_results_DATA = doc/results/assign-lenet-curves.svg \
 	doc/results/assign-overflow.svg \
 	doc/results/assign-resnet20.svg \
 	doc/results/assignment.md \
+	doc/results/lpmm-move.svg \
+	doc/results/lpmm-updates.svg \
 	doc/results/lpmm.md \
 	doc/results/mixed-exponents-lstm-fp8.svg \
 	doc/results/mixed-exponents-vgg-fp8.svg \
 	doc/results/mixed-lstm-loss.svg \
 	doc/results/mixed.md \
+	doc/results/muppet-mlp.svg \
+	doc/results/muppet-switches.svg \
 	doc/results/muppet.md \
 	doc/results/scaling.md
 
