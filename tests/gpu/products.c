@@ -100,13 +100,20 @@ static void one(const char *text, const fpemu_gemm_spec *given, int wide, int wh
     for (size_t i = 0; i < 6; i++)
         if (targets[i]->rounding.mode >= FPEMU_SR)
             seed(targets[i]);
-    const int counted = next() % 3 == 0;
+    int counted = next() % 3 == 0;
     spec.start_from_c = spec.sum.model != FPEMU_INTEGER && next() % 3 == 0;
     const double alpha = spec.start_from_c ? 1 : factors[next() % 6],
                  beta = spec.start_from_c ? 1 : factors[next() % 6];
     s.m = sizes[next() % 10];
     s.n = what == 1 ? 1 : sizes[next() % 8];
     s.k = depths[next() % 11];
+    if (what == 0 && next() % 2) { /* tiles, whole ones and parts */
+        static const uint64_t sides[] = {8, 9, 15, 16, 17, 31, 33, 40}, deep[] = {8, 16, 33, 63, 64, 65, 70};
+        s.m = sides[next() % 8];
+        s.n = sides[next() % 8];
+        s.k = deep[next() % 7];
+        counted = 0;
+    }
     s.order = (uint8_t)(next() % 2);
     s.transpose_a = (uint8_t)(next() % 2);
     s.transpose_b = (uint8_t)(next() % 2);

@@ -100,8 +100,8 @@ static int reference(int type, const fpemu_format *f, const fpemu_rounding *r, s
     fpemu_named(type == BF16 ? FPEMU_BFLOAT16 : FPEMU_BINARY16, &narrow);
     fpemu_decode_f32(&narrow, n, x, wide);
     if (to_code)
-        return fpemu_encode_f32(f, r, n, wide, y, s);
-    const int status = fpemu_quantize_f32(f, r, n, wide, rounded, s);
+        return (int)fpemu_encode_f32(f, r, n, wide, y, s);
+    const int status = (int)fpemu_quantize_f32(f, r, n, wide, rounded, s);
     fpemu_encode_f32(&narrow, &exact, n, rounded, y, NULL);
     return status;
 }
