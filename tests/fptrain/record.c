@@ -209,6 +209,15 @@ START_TEST(resumed)
     ck_assert_str_eq(json_string_value(json_object_get(all, "formats.w")), "e4m3fn sr");
     ck_assert_str_eq(json_string_value(json_object_get(all, "train.lr")), "0.05");
     json_decref(summary);
+    /* Nothing was left to do: what the log has is said again. */
+    r = open_record(directory, 3);
+    ck_assert(record_summary(r, true, &why));
+    record_close(r);
+    summary = json_load_file(path, 0, NULL);
+    ck_assert(real(summary, "steps") == 3 && real(summary, "skipped") == 1 && real(summary, "last_scale") == 1024);
+    ck_assert_str_eq(json_string_value(json_object_get(summary, "last_loss")), "nan");
+    ck_assert(real(summary, "seconds") == 2.5 && real(summary, "last_accuracy") == 0.8);
+    json_decref(summary);
     /* From the start: nothing of it stays. */
     r = open_record(directory, 0);
     record_close(r);

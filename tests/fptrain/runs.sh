@@ -62,6 +62,11 @@ same() { # A B WHAT
     [ "$(log "$1")" = "$(log "$2")" ] || complain "$3: another log"
 }
 
+# The summary but for speed and times.
+summary() {
+    grep -v 'images_per_second\|seconds"' "$work/$1/run/summary.json"
+}
+
 lines() {
     [ -f "$work/$1/run/log.jsonl" ] && wc -l <"$work/$1/run/log.jsonl" || echo 0
 }
@@ -88,6 +93,11 @@ for config in hard other; do
     same $config $config-again "$config twice"
     run "$config-threads" $config.ini 3
     same $config $config-threads "$config with 3 threads"
+    # resumed when it is over: nothing is done again, and the same is said
+    cp -R "$work/$config" "$work/$config-over"
+    run $config-over $config.ini 1 --resume || complain "$config: resumed at the end: exit status $?"
+    same $config $config-over "$config resumed at the end"
+    [ "$(summary $config)" = "$(summary $config-over)" ] || complain "$config resumed at the end: another summary"
     # before the first checkpoint, within an epoch, after one, and killed again while resumed
     for at in 2 7 13 25; do
         kill_at "$config-$at" $config.ini $at

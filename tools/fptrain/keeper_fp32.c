@@ -259,13 +259,15 @@ static const float *gradient(const keeper *base, int p)
     return ((const fp32 *)base)->slot[p].dw;
 }
 
+/* By the formats of now: a run that is loaded has no copy before its first pass. */
 static size_t bytes(const keeper *base)
 {
     const fp32 *k = (const fp32 *)base;
     size_t floats = 0;
     for (int p = 0; p < k->slots; p++) {
         const slot *t = &k->slot[p];
-        floats += t->size * (2u + (t->rounded != NULL) + (t->m != NULL) + (t->v != NULL));
+        const bool copy = base->settings.master && is_rounded(k, p);
+        floats += t->size * (2u + copy + (t->m != NULL) + (t->v != NULL));
     }
     return floats * sizeof(float);
 }

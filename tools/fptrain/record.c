@@ -22,7 +22,7 @@ struct record {
     json_t *line;    /* between record_begin and record_end */
     json_t *settings, *notes;
     json_t *best, *last; /* lines of epochs */
-    record_step step;    /* the last one */
+    json_t *step;        /* the last line of a step */
     uint64_t totals[5];  /* over the lines of steps: elements, overflow, underflow, clipped, nan */
 };
 
@@ -76,6 +76,10 @@ static void remember(record *r, json_t *line)
     {
         for (int k = 0; k < 5; k++)
             r->totals[k] += (uint64_t)json_integer_value(json_object_get(tensor, keys[k]));
+    }
+    if (json_object_get(line, "loss")) {
+        json_decref(r->step);
+        r->step = json_incref(line);
     }
     if (!json_object_get(line, "test_accuracy"))
         return;
@@ -179,6 +183,7 @@ void record_close(record *r)
     if (r->log)
         fclose(r->log);
     json_decref(r->line);
+    json_decref(r->step);
     json_decref(r->settings);
     json_decref(r->notes);
     json_decref(r->best);
@@ -203,7 +208,6 @@ static bool write_line(record *r, json_t *line, trouble *why)
 
 void record_begin(record *r, const record_step *step)
 {
-    r->step = *step;
     r->line = object();
     set(r->line, "step", count(step->step));
     set(r->line, "epoch", count((uint64_t)step->epoch));
@@ -365,7 +369,7 @@ void record_note(record *r, const char *key, double value)
     set(r->notes, key, real(value));
 }
 
-static void set_epoch(json_t *summary, const char *what, json_t *line, const char *from)
+static void set_from(json_t *summary, const char *what, json_t *line, const char *from)
 {
     json_t *value = json_object_get(line, from);
     set(summary, what, value ? json_incref(value) : json_null());
@@ -375,15 +379,15 @@ bool record_summary(record *r, bool finished, trouble *why)
 {
     json_t *summary = object();
     set(summary, "finished", json_boolean(finished));
-    set(summary, "steps", count(r->step.step));
-    set(summary, "skipped", count(r->step.skipped_so_far));
-    set(summary, "last_loss", real(r->step.loss));
-    set(summary, "last_scale", real(r->step.scale));
-    set(summary, "seconds", real(r->step.seconds));
-    set_epoch(summary, "best_accuracy", r->best, "test_accuracy");
-    set_epoch(summary, "best_epoch", r->best, "epoch");
-    set_epoch(summary, "last_accuracy", r->last, "test_accuracy");
-    set_epoch(summary, "last_accuracy_fp32", r->last, "test_accuracy_fp32");
+    set_from(summary, "steps", r->step, "step");
+    set_from(summary, "skipped", r->step, "skipped_so_far");
+    set_from(summary, "last_loss", r->step, "loss");
+    set_from(summary, "last_scale", r->step, "scale");
+    set_from(summary, "seconds", r->step, "seconds");
+    set_from(summary, "best_accuracy", r->best, "test_accuracy");
+    set_from(summary, "best_epoch", r->best, "epoch");
+    set_from(summary, "last_accuracy", r->last, "test_accuracy");
+    set_from(summary, "last_accuracy_fp32", r->last, "test_accuracy_fp32");
     set(summary, "elements", count(r->totals[0]));
     set(summary, "overflow", count(r->totals[1]));
     set(summary, "underflow", count(r->totals[2]));
