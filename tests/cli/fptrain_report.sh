@@ -55,7 +55,7 @@ done
 for text in 'train.seed' '<script' 'conv1.weight' 'http' 'url(' 'src=' '@import' '<link'; do
     ! grep -qF -e "$text" page.html || failed "the page has $text"
 done
-holds "$(grep -c '<figure>' page.html)" -eq 9 # five kinds of curves; of one run switches, updates, what vanished, exponents
+holds "$(grep -c '<figure>' page.html)" -eq 9 # 5 kinds of curves; of one run switches, updates, underflow, exponents
 # Under 1/8: 8 and 2 of the first hundred, 10 of the second; under 1/2 also 20, 10 and 30, 5.
 for text in '10 % under 1/8' '42.5 % under 1/2' '8 bits until 2<'; do
     grep -qF -e "$text" page.html || failed "the page lacks $text"
@@ -92,7 +92,8 @@ assert re.fullmatch(r"M%.1f [0-9]+V[0-9]+" % points[1][0], mark.getAttribute("d"
 updates = [s for s in page.getElementsByTagName("svg") if "Updates of" in s.toxml()][0]
 heights = [float(r.getAttribute("height")) for r in updates.getElementsByTagName("rect")]
 assert [round(h * 50 / max(heights)) for h in heights] == [8, 12, 50, 15, 40, 15, 40], heights
-# Of 1000 elements 1 + 5 + 2 have exponents, 992 are zeros. Exponents -3, -2, -1: shares 0.2, 1, 0.4 of the most frequent.
+# Of 1000 elements 1 + 5 + 2 have exponents, 992 are zeros. Exponents -3, -2, -1: shares 0.2, 1, 0.4 of the most
+# frequent.
 heat = [s for s in page.getElementsByTagName("svg") if "Exponents" in s.toxml()][0]
 assert [r.getAttribute("opacity") for r in heat.getElementsByTagName("rect")] == ["0.99", "0.20", "1.00", "0.40"]
 END
@@ -201,6 +202,13 @@ Largest standard deviation of scaled gradients: mean over the seeds (lowest to h
 | conv1.dv | 1.17 (0.5 to 2) | 0.125 |
 END
 same expected.md t.md
+# Another seed of the data is another group, and its column says so.
+mkdir other
+printf '[data]\nseed = 5\n' >other/settings.ini
+cp runs/fp32/log.jsonl other
+"$FPTRAIN" report runs/fp32 other --tables other.md || failed 'tables of other data'
+holds "$(grep -c '^| runs | data.seed | seeds |' other.md)" -eq 1
+holds "$(grep -c '^| other | 5 | 1 |\|^| fp32 | 1 | 1 |' other.md)" -eq 2
 for name in loss accuracy accuracy-fp32 scale underflow deviation underflow-adaptive; do
     holds -s plots/$name.svg
 done

@@ -68,6 +68,7 @@ typedef struct groups {
 groups groups_make(const run *runs, int count, const char *tensors);
 void groups_free(groups *g);
 bool same_formats(const settings *a, const settings *b);
+bool group_tells(const settings_key *key); /* whether runs of other values here are of other groups */
 
 /* What tables and plots show beside the settings and results. */
 typedef struct report_choice {

@@ -24,14 +24,17 @@ bool same_formats(const settings *a, const settings *b)
     return true;
 }
 
+bool group_tells(const settings_key *key)
+{
+    return strcmp(key->section, "output") != 0 && (strcmp(key->section, "train") != 0 || strcmp(key->key, "seed") != 0);
+}
+
 static bool same_settings(const settings *a, const settings *b)
 {
     char one[SETTINGS_TEXT], other[SETTINGS_TEXT];
     settings_key key;
     for (int i = 0; settings_table(i, &key); i++) {
-        const bool counts =
-            strcmp(key.section, "output") != 0 && (strcmp(key.section, "train") != 0 || strcmp(key.key, "seed") != 0);
-        if (counts && strcmp(settings_value(a, i, one), settings_value(b, i, other)) != 0)
+        if (group_tells(&key) && strcmp(settings_value(a, i, one), settings_value(b, i, other)) != 0)
             return false;
     }
     return same_formats(a, b);

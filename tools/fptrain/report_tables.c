@@ -67,7 +67,7 @@ static bool differs(const groups *g, int key)
     char first[SETTINGS_TEXT], other[SETTINGS_TEXT];
     settings_key table;
     settings_table(key, &table);
-    if (strcmp(table.section, "output") == 0 || strcmp(table.key, "seed") == 0)
+    if (!group_tells(&table))
         return false;
     settings_value(&g->mean[0].settings, key, first);
     for (int i = 1; i < g->count; i++)
