@@ -25,7 +25,7 @@ static const command commands[] = {
     {"estimate", command_estimate, "how long the word lengths of MuPPET take on given hardware"},
     {"tradeoff", command_tradeoff, "accuracy against low-precision ratio over many assignments"},
     {"data", command_data, "what a data set has, in numbers and pictures"},
-    {"report", command_report, "a page that compares runs"},
+    {"report", command_report, "a page, or tables and plots, that compare runs"},
     {"help", command_help, "this text; help config: every key of the settings"},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
