@@ -924,7 +924,7 @@ fpemu_status fpemu_dot_f64(const fpemu_gemm_spec *spec, size_t n, const double *
 /* ------------------------------------------------------------------------------------------------ others */
 
 /* Instruction set of the array loops in use: "portable", "x86-64-v3", "x86-64-v4", "x86-64-v4-vbmi"; the environment
- * variable FPEMU_VARIANT forces one by name (ignored where the machine lacks it). It cannot change a bit of a result. */
+ * variable FPEMU_VARIANT forces one by name (ignored where the machine lacks it). It changes no bit of a result. */
 const char *fpemu_variant(void);
 /* Names of the variants compiled in that this machine can run: i = 0, 1, ...; NULL past the end. */
 const char *fpemu_variant_available(unsigned i);

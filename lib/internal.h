@@ -66,8 +66,8 @@ typedef struct kernels {
     /* random bits of elements i, i+1, ..., of which none passes a multiple of 2^32 */
     void (*hash)(core_hash_key k, int share, int n_bits, uint64_t i, size_t n, uint32_t *r);
     void (*philox)(uint64_t seed, uint64_t stream, int share, int n_bits, uint64_t i, size_t n, uint32_t *r);
-    /* y = x rounded by the hash's words `low` and following, 32 bits of each, of which none passes a multiple of 2^32; by
-     * rule, NULL where hash and round32 do as well */
+    /* y = x rounded by the hash's words `low` and following, 32 bits of each, of which none passes a multiple of 2^32;
+     * by rule, NULL where hash and round32 do as well */
     void (*drawn32[CORE_RULE_COUNT])(const core_plan32 *p, core_hash_key k, uint32_t low, size_t n, const void *x,
                                      void *y);
     void (*stream)(void *to, const void *from, size_t size); /* stream_tile of stream.h */

@@ -1,7 +1,8 @@
 # FPEMU_CUDA
 # Looks for nvcc and the static CUDA runtime: --with-cuda=DIR, else nvcc in PATH, else $CUDA_HOME, /usr/local/cuda.
 # Sets NVCC, CUDA_INCLUDE, CUDA_CPPFLAGS, CUDA_LIBS, CUDA_CODES and have_cuda. Code for the architectures of
-# CUDA_ARCHITECTURES (numbers such as "80 90"; default: those below that the toolkit knows), and PTX of the last of them.
+# CUDA_ARCHITECTURES (numbers such as "80 90"; default: those below that the toolkit knows), and PTX of the last of
+# them.
 AC_DEFUN([FPEMU_CUDA], [
   AC_ARG_WITH([cuda],
     [AS_HELP_STRING([--with-cuda@<:@=DIR@:>@], [build libfpemu_cuda by the CUDA toolkit in DIR @<:@default: where found@:>@])],

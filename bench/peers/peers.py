@@ -4,8 +4,8 @@
 usage: peers.py LIBRARY [--json FILE] [--rounds N] [--sizes N,N]
 
 LIBRARY is libfpemu.so. Peers that cannot be imported are left out, and named. Every round runs a copy of the array and
-each case once, so that a change of clock or load meets all of them; the table has medians of the rounds. One thread; the
-time is that of the processor.
+each case once, so that a change of clock or load meets all of them; the table has medians of the rounds. One thread;
+the time is that of the processor.
 Of sizes after the first, cases below 0.1 G elements a second are left out: it is not memory that they wait for.
 run.sh installs the peers and starts this.
 """

@@ -353,8 +353,8 @@ FPEMU_FN uint64_t core_exact_round(const core_plan64 *p, const core_exact *x, ui
 
 /* ------------------------------------------------------------------------------------- by binary64 arithmetic
  * For operands that are binary32 numbers, or of 24 bits between 2^-298 and 2^256 (with scales): exact results rounded
- * to odd in binary64, with what the processor offers and in a form that vectorises. No step overflows or underflows. Enough for p bits and N random bits where
- * p + N + 2 <= 53. Callers see to the default floating-point environment. */
+ * to odd in binary64, with what the processor offers and in a form that vectorises. No step overflows or underflows.
+ * Enough for p bits and N random bits where p + N + 2 <= 53. Callers see to the default floating-point environment. */
 
 /* x rounded to odd, s being x rounded to nearest and `error` of the sign of x - s (or NaN where s is a special). */
 FPEMU_FN double core_to_odd(double s, double error)

@@ -1,4 +1,4 @@
-/* matrix.h - matrices and vectors of a product as steps through memory; doc/accumulation.md, 5, says what is refused. */
+/* matrix.h - matrices and vectors of a product as steps through memory; doc/accumulation.md, 5, has what is refused. */
 #ifndef FPEMU_CORE_MATRIX_H
 #define FPEMU_CORE_MATRIX_H
 

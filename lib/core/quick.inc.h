@@ -86,8 +86,8 @@ FPEMU_FN CORE_UINT CORE(counted)(int mode, CORE_UINT a, CORE_UINT c, CORE_UINT s
 }
 
 /* Magnitude a rounded by random bits, to a grid whose smallest step is a power of two with the bits `step`. From there
- * on, the bits that are discarded take up as many of the random ones, shifted to their place: CORE_W less their number is
- * the exponent field and `low`, at most `most`. */
+ * on, the bits that are discarded take up as many of the random ones, shifted to their place: CORE_W less their number
+ * is the exponent field and `low`, at most `most`. */
 FPEMU_FN CORE_UINT CORE(drawn_from)(CORE_UINT step, CORE_SINT low, CORE_SINT most, CORE_UINT ones, CORE_UINT a,
                                     CORE_UINT r)
 {

@@ -91,7 +91,8 @@ gives '' pack 'mx(e2m1,block=2)' deep.npy -o out.fpk --axis 1 -r sr
 gives '' unpack out.fpk -o wanted.npy
 gives '' quantize 'mx(e2m1,block=2)' deep.npy -o out.npy --axis 1 -r sr
 same out.npy wanted.npy
-# Scalar formats are packed line by line, each from a byte on: lines longer than a piece, of an odd length, and short ones
+# Scalar formats are packed line by line, each from a byte on: lines longer than a piece, of an odd length, and short
+# ones
 head -c 3600012 large | with_header '(3, 300001)' >odd.npy
 head -c 3600012 large | with_header '(300001, 3)' >narrow.npy
 for file in odd narrow long; do

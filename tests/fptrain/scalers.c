@@ -261,7 +261,7 @@ static void refused(const scaler_settings *settings, const char *word)
     stop(&b);
 }
 
-/* ------------------------------------------------------------------------------------------------ what an oracle asks */
+/* ---------------------------------------------------------------------------------------------- what an oracle asks */
 
 static void expect_dispersion(const char *what, dispersion is, size_t count, double square, double quantile)
 {

@@ -300,8 +300,8 @@ static void exhaustive(void)
  *
  * A content is a pair from a grid: codes, midpoints, and what lies beyond; of a codebook its values and its middles,
  * with the numbers on both sides of each. The grid is taken times 2^e for every binade of binary32, and where the scale
- * is no power of two also times the mantissas below. For nvfp4, every value of the scale format under each of the largest
- * magnitudes below, which make the tensor's scale: 2^32 of those cannot all be had. */
+ * is no power of two also times the mantissas below. For nvfp4, every value of the scale format under each of the
+ * largest magnitudes below, which make the tensor's scale: 2^32 of those cannot all be had. */
 enum { GRID = 80, ROOM = 1 << 17 };
 static const double scale_mantissas[] = {1, 1 + 0x1p-23, 1.5, 2 - 0x1p-23};
 static const double tensor_maxima[] = {6 * 448,        1,       1 + 0x1p-23, 5.99,    0x1p-126, 0x1p-149,

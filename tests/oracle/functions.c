@@ -1,8 +1,8 @@
 /* functions.c - elementary functions against GNU MPFR: exact values by tests/ref/functions, rounded by the slow judge.
  *
  *   every operand of fp16, bf16 and the 8-bit formats, each in some formats and modes, so that neighbours go through
- *   all of them; random floats of 16 significant bits; every function; both carriers, counters, the stochastic modes with the words given
- *   zeros, infinities, NaN, poles, ends of domains; what must be refused; scalar forms
+ *   all of them; random floats of 16 significant bits; every function; both carriers, counters, the stochastic modes
+ *   with the words given zeros, infinities, NaN, poles, ends of domains; what must be refused; scalar forms
  *
  * usage: functions [--all]: every operand of those formats in every format and mode of the list
  */

@@ -1,5 +1,6 @@
 /* functions.c - elementary functions by GNU MPFR, whose own rounding is correct and says whether it was exact. What
- * MPFR lacks is put together with so many bits to spare that the last ones tell nothing: those values are irrational. */
+ * MPFR lacks is put together with so many bits to spare that the last ones tell nothing: those values are
+ * irrational. */
 #include "functions.h"
 #include <math.h>
 #include <mpfr.h>
@@ -25,8 +26,8 @@ static one_operand *const of_mpfr[FPEMU_FUNCTION_COUNT] = {
     [FPEMU_ERF] = mpfr_erf,   [FPEMU_ERFC] = mpfr_erfc,   [FPEMU_RSQRT] = mpfr_rec_sqrt,
 };
 
-/* a = the function, to many bits; x is finite and not zero. Where the last step swallows what makes the value irrational,
- * *side says on which side of a, in magnitude, the value lies. */
+/* a = the function, to many bits; x is finite and not zero. Where the last step swallows what makes the value
+ * irrational, *side says on which side of a, in magnitude, the value lies. */
 static void composed(mpfr_ptr a, fpemu_function function, mpfr_srcptr x, int *side)
 {
     *side = 0;

@@ -633,7 +633,8 @@ static judge_result nan_input(slow *s, int negative, int want_code)
     return r;
 }
 
-/* x is what was loaded: its magnitude, if finite, in s->x; xbits: the same as bits of the carrier, for affine integers. */
+/* x is what was loaded: its magnitude, if finite, in s->x; xbits: the same as bits of the carrier, for affine
+ * integers. */
 static judge_result round_loaded(slow *s, outcome x, int xnegative, uint64_t xbits, uint32_t random, int want_code)
 {
     judge_result r = {0, 0, 0};

@@ -69,8 +69,9 @@ void file_read_at(file *f, size_t i, uint64_t from, void *bytes, size_t size);
 /* Makes the data of a pipe, which has been read up to them, such that they can be read twice: it copies them. */
 void file_keep(file *f);
 
-/* Piece by piece in one carrier or both; F64 in binary64 alone. Pieces have FILE_PIECE elements, or a multiple of `unit`
- * about as large, where unit elements have to stay together. They are either whole periods, or end where one ends. */
+/* Piece by piece in one carrier or both; F64 in binary64 alone. Pieces have FILE_PIECE elements, or a multiple of
+ * `unit` about as large, where unit elements have to stay together. They are either whole periods, or end where one
+ * ends. */
 typedef struct walk {
     file *file;
     size_t i;
