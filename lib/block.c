@@ -13,7 +13,6 @@
 /* The short way takes this many elements, blocks in a row, or side by side, at a time. */
 #define QUICK_LANES LEAN_BLOCKS
 #define QUICK_TILE 2048
-#define QUICK_BLOCKS 128
 
 /* Random bits of a span of elements that are `step` apart. */
 static void random_span(const kernels *k, const fpemu_rounding *r, const block_span *s, uint32_t *out)

@@ -6,19 +6,21 @@
 
 /* What rounds t to the element format. */
 typedef struct NAME(element) {
-    CORE(plan) plan, grid; /* grid: the same without ends, where the loops take two steps */
+    CORE(plan) plan, grid; /* grid: the same without ends, where the loops take two steps or count */
     core_plan64 integers;
     core_codebook table;
     uint8_t is_table, one_by_one, stochastic;
     uint8_t two_steps; /* no loop of one step will do */
 } NAME(element);
 
-static void NAME(element_begin)(NAME(element) *e, const fpemu_format *f, const fpemu_rounding *r)
+/* counted: element_run will be asked to. What is not used is not set. */
+static void NAME(element_begin)(NAME(element) *e, const fpemu_format *f, const fpemu_rounding *r, int counted)
 {
-    memset(e, 0, sizeof *e);
-    e->stochastic = core_mode(r) >= FPEMU_SR;
-    if (f->kind == FPEMU_KIND_CODEBOOK) {
+    e->is_table = f->kind == FPEMU_KIND_CODEBOOK;
+    if (e->is_table) {
+        memset(e, 0, sizeof *e);
         e->is_table = 1;
+        e->stochastic = core_mode(r) >= FPEMU_SR;
         e->table.values = fpemu_table_values(f);
         e->table.length = f->codebook_length;
         e->table.mode = (uint8_t)core_mode(r);
@@ -26,10 +28,13 @@ static void NAME(element_begin)(NAME(element) *e, const fpemu_format *f, const f
         e->table.nan = (uint8_t)core_nan_policy(f, r);
         return;
     }
+    e->stochastic = core_mode(r) >= FPEMU_SR;
     CORE(plan_make)(&e->plan, &e->integers, f, r, 0);
     e->one_by_one = e->plan.rule == CORE_RULE_AFFINE || e->plan.compat || e->plan.wrap;
     CORE(choose_quick)(&e->plan, f);
     e->two_steps = e->plan.rule == CORE_RULE_FLAT_GRID || e->plan.rule == CORE_RULE_MAGIC_GRID;
+    if (!counted && !e->two_steps)
+        return;
     e->grid = e->plan;
     e->grid.rule = CORE(grid_rule)(&e->plan);
     e->grid.max[0] = e->grid.max[1] = ~(UINT)0;
@@ -745,17 +750,18 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
         status = check_rounding(f, call->rounding, CORE_W);
     if (!status && call->stats)
         status = fpemu_stats_check(call->stats);
-    memset(&j, 0, sizeof j);
     if (!status)
         status = fpemu_walk_begin(&j.walk, f, call->shape, sizeof(REAL), call->lines);
-    const fpemu_range *whole = call->shape->whole;
-    if (!status && whole && !range_is_sane(whole))
-        status = FPEMU_ERROR_ARGUMENT;
-    const uint64_t blocks = j.walk.blocks, last = call->count == UINT64_MAX ? blocks : call->first + call->count;
-    if (!status && (call->first > blocks || last < call->first || last > blocks))
-        status = FPEMU_ERROR_ARGUMENT;
-    if (status || last == call->first)
+    if (status)
         return status;
+    const fpemu_range *whole = call->shape->whole;
+    if (whole && !range_is_sane(whole))
+        return FPEMU_ERROR_ARGUMENT;
+    const uint64_t blocks = j.walk.blocks, last = call->count == UINT64_MAX ? blocks : call->first + call->count;
+    if (call->first > blocks || last < call->first || last > blocks)
+        return FPEMU_ERROR_ARGUMENT;
+    if (last == call->first)
+        return FPEMU_OK;
     if (!x || (!y && !call->sink))
         return FPEMU_ERROR_NULL;
     if (y)
@@ -765,6 +771,7 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
     if (NAME(is_plain)(call, &j.walk))
         return NAME(fpemu_quantize)(f, call->rounding, (size_t)j.walk.total, x, y, call->stats);
 
+    /* of the job only what is used is set: calls on few elements feel every one of its fields */
     const fpemu_format element = element_of(f);
     const fpemu_rounding rounding = element_rounding(f, call->rounding);
     fpemu_range range;
@@ -779,8 +786,16 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
     j.want = call->stats ? call->stats->want : 0;
     j.compat = j.scalar ? 0 : call->rounding->compat;
     j.stochastic = core_mode(&rounding) >= FPEMU_SR;
-    if (!j.scalar) {
+    j.nan_seen = NULL;
+    j.whole_known = 0;
+    memset(&j.whole, 0, sizeof j.whole);
+    if (j.scalar) {
+        memset(&j.block, 0, sizeof j.block);
+        j.quick.usable = j.hold_many = 0;
+    } else {
         CORE(block_make)(&j.block, f, &scale, call->rounding);
+        if (call->sink)
+            CORE(block_codes)(&j.block, &scale);
         j.quick = CORE(quick_blocks)(&j.block, f, core_mode(call->rounding));
         j.hold = j.block.scale_plan;
         CORE(choose_quick)(&j.hold, &scale);
@@ -802,7 +817,7 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
         first += NAME(run_small)(&j, first, last);
     if (first == last)
         return FPEMU_OK;
-    NAME(element_begin)(&j.element, &element, &rounding);
+    NAME(element_begin)(&j.element, &element, &rounding, j.counted);
     j.fused = !j.block.sticky && NAME(is_lean)(&j.element);
     j.fused_pieces = j.fused && !j.scalar && !call->rounding->compat && !call->sink && !call->stats && !call->flat;
     j.lean[0] = j.fused && j.element.plan.mode == FPEMU_RNE;
@@ -810,7 +825,7 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
     j.many &= j.walk.inner == 1 || j.quick.usable || j.fused;
 #if CORE_W == 32
     if ((j.block.powers || f->scaling == FPEMU_SCALING_S2FP8) && element.fits_f64) /* also what binary32 holds */
-        element_begin_f64(&j.wide, &element, &rounding);
+        element_begin_f64(&j.wide, &element, &rounding, j.counted);
     j.wide.table.narrow = 1;
 #endif
     if (call->sink && !j.element.is_table)
@@ -912,8 +927,10 @@ fpemu_status NAME(fpemu_reader_begin)(NAME(block_reader) *r, const fpemu_format 
     if (status || (f->scaling && !f->scale_power && !fpemu_scale_of(f, &scale)))
         return status ? status : FPEMU_ERROR_FORMAT;
     r->scaled = f->scaling != FPEMU_SCALING_NONE;
-    if (r->scaled)
+    if (r->scaled) {
         CORE(block_make)(&r->block, f, &scale, &nearest);
+        CORE(block_codes)(&r->block, &scale);
+    }
     if (tensor)
         r->block.tensor = *tensor;
     r->size = code_size(f->bits);
@@ -993,7 +1010,7 @@ REAL NAME(fpemu_table_round)(const fpemu_format *f, const fpemu_rounding *r, REA
     fp_environment environment;
     fpemu_environment_enter(&environment);
     if (f->scaling == FPEMU_SCALING_NONE && r && !fpemu_check(f, r, CORE_W) && !check_rounding(f, r, CORE_W)) {
-        NAME(element_begin)(&e, f, r);
+        NAME(element_begin)(&e, f, r, 0);
         const uint32_t random = e.stochastic ? fpemu_element_bits(r, index) : 0;
         NAME(element_run)(&e, NULL, 1, &x, &random, 0, &grid, &y, &q);
         if (code)

@@ -435,6 +435,7 @@ fpemu_status fpemu_complete(fpemu_format *format)
 fpemu_status fpemu_float(fpemu_format *format, uint32_t exponent_bits, uint32_t mantissa_bits, int32_t bias,
                          fpemu_specials specials, int is_signed)
 {
+    fpemu_problem problem;
     if (!format)
         return FPEMU_ERROR_NULL;
     memset(format, 0, sizeof *format);
@@ -444,7 +445,13 @@ fpemu_status fpemu_float(fpemu_format *format, uint32_t exponent_bits, uint32_t 
     format->bias = bias;
     format->specials = (uint32_t)specials <= FPEMU_SPECIALS_DLFLOAT ? (uint8_t)specials : UINT8_MAX;
     format->is_signed = is_signed != 0;
-    return fpemu_complete(format);
+    format->overflow = FPEMU_OVERFLOW_IEEE;
+    format->nan = FPEMU_NAN_KEEP;
+    /* every call with scales comes here: straight to what fpemu_complete would do with no other field set */
+    if (format->specials <= FPEMU_SPECIALS_DLFLOAT && derive_float(format, &problem))
+        return FPEMU_OK;
+    memset(format, 0, sizeof *format);
+    return FPEMU_ERROR_FORMAT;
 }
 
 int fpemu_set_lee(fpemu_format *format, int64_t exponent_bits, int64_t mantissa_bits, int64_t b, fpemu_problem *problem)

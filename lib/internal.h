@@ -27,6 +27,8 @@ enum mac_form { MAC_NONE, MAC_FLAT, MAC_ENDS, MAC_INF, MAC_SAT, MAC_FORMS };
 #define COUNT_TILE 16384
 /* Blocks at most whose scales runs_lean looks at. */
 #define LEAN_BLOCKS 256
+/* Blocks at most with scales that are powers of two at a time. */
+#define QUICK_BLOCKS 128
 /* Vectors that cross the boundary of a cache line cost more; longer arrays are entered at one. */
 #define LINE 64
 /* Error sums are made of blocks of this many elements, by absolute index; threads split there. */

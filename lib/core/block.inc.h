@@ -3,7 +3,7 @@
 /* What the rule needs of the format. */
 typedef struct CORE(block) {
     CORE(plan) scale_plan;   /* of a float scale */
-    CORE(coder) scale_coder;
+    CORE(coder) scale_coder; /* where codes are made or read: core_block_codes */
     CORE_REAL max, inverse;  /* M of the element, [1/M] */
     CORE_REAL scale_min, scale_max, scale_normal; /* float scales: smallest, largest, smallest normal value */
     double high, low;        /* muppet: UB + h, -LB + h; 0 = asks nothing */
@@ -75,7 +75,6 @@ FPEMU_FN void CORE(block_make)(CORE(block) *b, const fpemu_format *f, const fpem
         memset(&nearest, 0, sizeof nearest);
         nearest.overflow = FPEMU_OVERFLOW_SATURATE;
         CORE(plan_make)(&b->scale_plan, &unused, scale, &nearest, 0);
-        CORE(coder_make)(&b->scale_coder, scale, &nearest);
         b->scale_min = CORE_VALUE(CORE_FROM_DOUBLE(scale->min_positive));
         b->scale_max = CORE_VALUE(CORE_FROM_DOUBLE(scale->max));
         b->scale_normal = CORE_VALUE(CORE_FROM_DOUBLE(scale->min_normal));
@@ -96,6 +95,13 @@ FPEMU_FN void CORE(block_make)(CORE(block) *b, const fpemu_format *f, const fpem
     b->near = b->emax < CORE_BIAS / 2 && f->min_positive >= core_value64(core_power64(40 - CORE_BIAS));
     b->sticky = b->powers && ((r->mode >= FPEMU_RAZ && r->mode <= FPEMU_RTO) || r->mode == FPEMU_SE ||
                               f->kind == FPEMU_KIND_CODEBOOK || f->kind == FPEMU_KIND_POSIT || r->compat);
+}
+
+/* Completes *b for scale_code and scale_read. */
+FPEMU_FN void CORE(block_codes)(CORE(block) *b, const fpemu_format *scale)
+{
+    if (!b->bare && b->rule != FPEMU_SCALING_S2FP8)
+        CORE(coder_make)(&b->scale_coder, scale, NULL);
 }
 
 /* A scale of 2^c for a block whose largest element has the exponent `top`. */

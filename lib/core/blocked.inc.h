@@ -31,6 +31,7 @@ FPEMU_FN void CORE(blocked_make)(CORE(blocked) *b, const fpemu_format *f, const 
         own.overflow = FPEMU_OVERFLOW_SATURATE;
         own.compat = FPEMU_COMPAT_NONE;
         CORE(block_make)(&b->block, f, scale, r);
+        CORE(block_codes)(&b->block, scale);
         if (f->kind == FPEMU_KIND_INT || f->kind == FPEMU_KIND_FIXED || f->kind == FPEMU_KIND_FLOAT)
             b->step = f->kind == FPEMU_KIND_INT ? f->scale : core_value64(core_power64(f->quantum));
     }

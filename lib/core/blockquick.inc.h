@@ -114,16 +114,22 @@ FPEMU_FN CORE_UINT CORE(quick_float)(const CORE(quick_block) *q, int mode, CORE_
     return CORE(at_most)(CORE(quick_grid)(q, mode, a, c, sign, power, r), q->max + power) | sign;
 }
 
+/* The same of fixed point to nearest even, by three numbers of the block. */
+FPEMU_FN CORE_UINT CORE(quick_nearest)(CORE_REAL x, CORE_REAL shift, CORE_REAL max, CORE_REAL lowest)
+{
+    const CORE_REAL sum = x + shift, nearest = sum - shift, y = nearest < max ? nearest : max;
+    return CORE_BITS(y > lowest ? y : lowest);
+}
+
 FPEMU_FN CORE_UINT CORE(quick_fixed)(const CORE(quick_block) *q, int mode, CORE_UINT u, CORE_UINT power, CORE_UINT r)
 {
     const CORE_UINT sign = u & CORE_SIGN;
     const CORE_REAL x = CORE_VALUE(u), max = CORE_VALUE(q->max + power);
-    const CORE_REAL lowest = CORE_VALUE((q->lowest + power) | CORE_SIGN), shift = CORE_VALUE(q->shift + power);
-    const CORE_REAL sum = x + shift, nearest = sum - shift;
-    CORE_REAL y = nearest;
-    if (mode != FPEMU_RNE)
-        y = CORE_VALUE(CORE(quick_grid)(q, mode, u ^ sign, q->emin + q->up + power, sign, power, r) | sign) +
-            0; /* no -0 */
+    const CORE_REAL lowest = CORE_VALUE((q->lowest + power) | CORE_SIGN);
+    if (mode == FPEMU_RNE)
+        return CORE(quick_nearest)(x, CORE_VALUE(q->shift + power), max, lowest);
+    CORE_REAL y = CORE_VALUE(CORE(quick_grid)(q, mode, u ^ sign, q->emin + q->up + power, sign, power, r) | sign) +
+                  0; /* no -0 */
     y = y < max ? y : max;
     return CORE_BITS(y > lowest ? y : lowest);
 }

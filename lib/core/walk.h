@@ -50,20 +50,21 @@ FPEMU_FN int core_walk_all_zero(const int64_t stride[4])
     return (stride[0] | stride[1] | stride[2] | stride[3]) == 0;
 }
 
-/* Strides of a contiguous tensor where none are given; FPEMU_ERROR_ARGUMENT where offsets pass the end of memory. */
-FPEMU_FN fpemu_status core_walk_strides(const uint64_t extent[4], const int64_t given[4], size_t size,
-                                        int64_t stride[4])
+/* Strides of a contiguous tensor, whose indices have the steps `index`, where none are given; 0 where offsets of
+ * those given pass the end of memory. */
+FPEMU_FN int core_walk_strides(const uint64_t extent[4], const uint64_t index[4], const int64_t given[4], size_t size,
+                               int64_t stride[4])
 {
-    uint64_t step = 1, reach = 0;
+    const int dense = core_walk_all_zero(given);
+    const uint64_t most = dense ? 0 : PTRDIFF_MAX / size;
+    uint64_t reach = 0;
     for (int a = 3; a >= 0; a--) {
-        stride[a] = core_walk_all_zero(given) ? (int64_t)step : given[a];
-        step *= extent[a];
+        stride[a] = dense ? (int64_t)index[a] : given[a];
         uint64_t far = stride[a] < 0 ? 0 - (uint64_t)stride[a] : (uint64_t)stride[a];
-        if (!core_walk_multiply(&far, extent[a] - 1) || far > PTRDIFF_MAX / size ||
-            (reach += far) > PTRDIFF_MAX / size)
-            return FPEMU_ERROR_ARGUMENT;
+        if (!dense && (!core_walk_multiply(&far, extent[a] - 1) || far > most || (reach += far) > most))
+            return 0;
     }
-    return FPEMU_OK;
+    return 1;
 }
 
 /* Whether no two elements share a place: each stride passes what the smaller ones reach. */
@@ -113,13 +114,12 @@ FPEMU_FN fpemu_status core_walk_begin(core_walk *w, const fpemu_format *f, const
             return FPEMU_ERROR_ARGUMENT;
     if (w->total > PTRDIFF_MAX / size)
         return FPEMU_ERROR_ARGUMENT;
-    fpemu_status status = core_walk_strides(extent, shape->x_stride, size, w->x_axis);
-    if (!status)
-        status = core_walk_strides(extent, shape->y_stride, size, w->y_axis);
-    if (status || !core_walk_apart(extent, w->y_axis))
+    const uint64_t index[4] = {w->rows * w->length * w->inner, w->length * w->inner, w->inner, 1};
+    if (!core_walk_strides(extent, index, shape->x_stride, size, w->x_axis) ||
+        !core_walk_strides(extent, index, shape->y_stride, size, w->y_axis) ||
+        (!core_walk_all_zero(shape->y_stride) && !core_walk_apart(extent, w->y_axis)))
         return FPEMU_ERROR_ARGUMENT;
 
-    const uint64_t index[4] = {w->rows * w->length * w->inner, w->length * w->inner, w->inner, 1};
     /* which axis each loop of a block runs along, and how far; axis 4: none */
     static const uint8_t axes[][4] = {{4, 4, 4, 2}, {4, 4, 4, 2}, {4, 4, 1, 2},
                                       {4, 0, 1, 3}, {0, 1, 3, 2}, {0, 1, 2, 3}};
