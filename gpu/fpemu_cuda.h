@@ -2,8 +2,9 @@
  *
  * Pointers named d_... lie in device (or managed) memory; formats and roundings are host values, copied at launch.
  * Every call only enqueues work on `stream` and returns: nothing is allocated, copied or waited for, unless its
- * description says so. Arguments are checked before anything is enqueued. Link with `pkg-config --cflags --libs
- * fpemu_cuda`.
+ * description says so. Arguments are checked before anything is enqueued. Arrays are aligned to their element (packed
+ * bytes to nothing); four elements are moved at once where all arrays of a call allow it. n = 0 does nothing. Link with
+ * `pkg-config --cflags --libs fpemu_cuda`.
  *
  * A stream is a cudaStream_t (NULL: the default stream), declared here so that this header needs no other of CUDA's. */
 #ifndef FPEMU_CUDA_H
@@ -46,9 +47,10 @@ int fpemu_cuda_stats_read(const fpemu_cuda_stats *d_stats, void *scratch, fpemu_
 /* ------------------------------------------------------------------------------------------------- verbs */
 
 /* As fpemu_quantize: d_x, d_y of n elements, exactly the same array or apart. _bf16, _f16: arrays of 16-bit words,
- * whose values are taken exactly; the format must fit them (FPEMU_ERROR_CARRIER): every value of it a number of that
- * type. NaN policy `error` is refused (FPEMU_ERROR_UNSUPPORTED; look at the counter instead), and so are formats that
- * need scratch memory (fpemu_cuda_quantize_along takes it). d_stats may be NULL. */
+ * whose values are taken exactly; a scalar format must fit them (FPEMU_ERROR_CARRIER): every value of it a number of
+ * that type; what others give is rounded to it, as fpemu_cuda_quantize_along says. NaN policy `error` is refused
+ * (FPEMU_ERROR_UNSUPPORTED; look at the counter instead), and so are formats that need scratch memory
+ * (fpemu_cuda_quantize_along takes it). d_stats may be NULL. */
 int fpemu_cuda_quantize_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const float *d_x,
                             float *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
 int fpemu_cuda_quantize_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const double *d_x,
@@ -82,7 +84,8 @@ int fpemu_cuda_decode_f16(const fpemu_format *format, size_t n, const void *d_co
 
 /* The scale of a long block or of a whole tensor is found by a kernel of its own, in scratch memory of the caller: so
  * many bytes on the device, aligned to 8, that no other work uses at the same time. 0: none is needed, d_scratch may be
- * NULL. (Reading packed bytes needs it only for tables of more than 256 values.) */
+ * NULL. (Reading packed bytes needs it only for tables of more than 256 values.) Tables are host memory, read before
+ * the call returns. */
 uint64_t fpemu_cuda_scratch_size(const fpemu_format *format, const fpemu_shape *shape);
 
 /* What is known of a tensor, in device memory: fpemu_cuda_range_size() bytes, aligned to 8, cleared before the first
@@ -138,7 +141,8 @@ int fpemu_cuda_unpack_bf16(const fpemu_format *format, const fpemu_shape *shape,
 int fpemu_cuda_unpack_f16(const fpemu_format *format, const fpemu_shape *shape, const void *d_bytes, uint16_t *d_y,
                           void *d_scratch, fpemu_cuda_stream stream);
 
-/* As fpemu_pack_blocks and fpemu_unpack_blocks; the numbers of the whole tensor are read from the bytes. */
+/* As fpemu_pack_blocks and fpemu_unpack_blocks; the numbers of the whole tensor are read from the bytes. Where no
+ * fpemu_cuda_pack left them there, copy the first 8 bytes that fpemu_pack_tensor writes on the host. */
 int fpemu_cuda_pack_blocks_f32(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
                                uint64_t first, uint64_t count, const float *d_x, void *d_bytes, void *d_scratch,
                                fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);

@@ -149,7 +149,8 @@ bench/cuda$(EXEEXT): bench/cuda.cu gpu/libfpemu_cuda.la
 	$(AM_V_CCLD)$(DEVICE_LINK) -o $@ bench/cuda.o $(DEVICE_LDADD)
 # Steps that passed are not run again; of some: make check-cuda CUDA_STEPS="digests hardware"
 CUDA_STEPS =
-check-cuda: $(DEVICE_TESTS) tests/gpu/large$(EXEEXT) tests/gpu/sweep_device$(EXEEXT) tests/gpu/mma$(EXEEXT)
+check-cuda: $(DEVICE_TESTS) tests/gpu/absent$(EXEEXT) tests/gpu/large$(EXEEXT) tests/gpu/sweep_device$(EXEEXT) \
+		tests/gpu/mma$(EXEEXT)
 	$(BASH) $(top_srcdir)/tests/gpu/check.sh $(abs_top_builddir) $(abs_top_srcdir) $(CUDA_STEPS)
 bench-cuda: bench/cuda$(EXEEXT)
 	bench/cuda$(EXEEXT)

@@ -1,11 +1,11 @@
 # FPEMU_CUDA
 # Looks for nvcc and the static CUDA runtime: --with-cuda=DIR, else nvcc in PATH, else $CUDA_HOME, /usr/local/cuda.
 # Sets NVCC, CUDA_INCLUDE, CUDA_CPPFLAGS, CUDA_LIBS, CUDA_CODES and have_cuda. Code for the architectures of
-# CUDA_ARCHITECTURES (numbers such as "80 90"; default: those below that the toolkit knows), and PTX of the last of
-# them.
+# CUDA_ARCHITECTURES (numbers such as "80 90"; default: those below that the toolkit knows), and PTX of the last.
 AC_DEFUN([FPEMU_CUDA], [
   AC_ARG_WITH([cuda],
-    [AS_HELP_STRING([--with-cuda@<:@=DIR@:>@], [build libfpemu_cuda by the CUDA toolkit in DIR @<:@default: where found@:>@])],
+    [AS_HELP_STRING([--with-cuda@<:@=DIR@:>@],
+      [build libfpemu_cuda by the CUDA toolkit in DIR @<:@default: where found@:>@])],
     [], [with_cuda=auto])
   AC_ARG_VAR([NVCC], [compiler of CUDA])
   AC_ARG_VAR([CUDA_ARCHITECTURES], [GPU architectures to make code for, such as "80 90"])
@@ -32,7 +32,8 @@ AC_DEFUN([FPEMU_CUDA], [
 __global__ void kernel(int *x) { *x = 1; }
 int main(void) { kernel<<<1, 1>>>(0); return 0; }
 _CU
-      AS_IF([test -n "$fpemu_cuda_lib" && $NVCC -ccbin "${CXX:-g++}" -c conftest.cu -o conftest.o >&AS_MESSAGE_LOG_FD 2>&1],
+      AS_IF([test -n "$fpemu_cuda_lib" &&
+             $NVCC -ccbin "${CXX:-g++}" -c conftest.cu -o conftest.o >&AS_MESSAGE_LOG_FD 2>&1],
             [have_cuda=yes])
       rm -f conftest.cu conftest.o
       AC_MSG_RESULT([$have_cuda])])
@@ -49,7 +50,8 @@ _CU
            fpemu_cuda_last=$architecture],
           [AC_MSG_NOTICE([$NVCC has no architecture $architecture])])
       done
-      AS_IF([test -z "$fpemu_cuda_last"], [AC_MSG_ERROR([no GPU architecture of "$CUDA_ARCHITECTURES" is known to $NVCC])])
+      AS_IF([test -z "$fpemu_cuda_last"],
+            [AC_MSG_ERROR([no GPU architecture of "$CUDA_ARCHITECTURES" is known to $NVCC])])
       # newer devices translate this themselves
       CUDA_CODES="${CUDA_CODES# } -gencode arch=compute_$fpemu_cuda_last,code=compute_$fpemu_cuda_last"])
     AS_IF([test $have_cuda = no && test "x$with_cuda" != xauto],

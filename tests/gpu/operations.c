@@ -270,6 +270,27 @@ static void check_relations(void)
         }
 }
 
+/* (1 - 2^-30) (1 + 2^-30) = 1 - 2^-60, each factor an element times its scale: in binary64 the product is 1. */
+static void check_long_product(void)
+{
+    fpemu_format f;
+    fpemu_rounding r = fpemu_nearest();
+    const float x[4] = {1 - 0x1p-15f, 0x1.3ac5p1f, 1 + 0x1p-15f, 0x1.a068p-2f}; /* 80581 and 13325, over 2^15 */
+    float *const d_x = device_memory(0, 8 * MOST), *const d_y = device_memory(3, 8 * MOST), y;
+    const float *const all[2] = {d_x, d_x + 1};
+    const fpemu_scales_f32 scales[2] = {{d_x + 2, 0, 0}, {d_x + 3, 0, 0}};
+    fpemu_named(FPEMU_BINARY16, &f);
+    r.mode = FPEMU_RTZ;
+    to_device(d_x, x, sizeof x);
+    const int status = fpemu_cuda_arith_scaled_f32(&f, &r, FPEMU_MUL, 1, all, NULL, scales, d_y, NULL, NULL);
+    from_device(&y, d_y, sizeof y);
+    comparisons++;
+    if (status || y != 1 - 0x1p-11f) {
+        printf("FAIL long product: %d %a\n", status, (double)y);
+        failures++;
+    }
+}
+
 /* Operands that functions do not take; a single number within y. */
 static void check_refusals(void)
 {
@@ -339,6 +360,7 @@ int main(void)
         one("fp16", &f, 1, function, FPEMU_RNE, F32, 300);
     }
     check_relations();
+    check_long_product();
     check_refusals();
     printf("operations: %lu calls, %lu failures\n", comparisons, failures);
     return failures != 0;
