@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "expect.h"
+#include "fptrain/backend.h"
 #include "fptrain/policy.h"
 
 /* input (32, 2, 1) -> conv1 (8 of 1x1) -> relu2 -> linear3 (3) */
@@ -22,7 +23,7 @@ static graph *network(void)
     return g;
 }
 
-enum { INPUT, CONV, RELU, LOGITS };                 /* values */
+enum { INPUT, CONV, RELU, LOGITS }; /* values */
 enum { CONV_WEIGHT, CONV_BIAS, LINEAR_WEIGHT, LINEAR_BIAS };
 
 static bool assign(rounder *r, int count, const format_line *lines, trouble *why)
@@ -63,8 +64,9 @@ static void policies(void)
     graph *g = network();
     rounder *r = rounder_new(g, 1);
     trouble why = {""};
-    const format_line lines[] = {{"second.*", "fp32", NULL}, {"third.d*", "e5m2", "sr"}, {"*.bias", "bf16", NULL},
-                                 {"v", "fp16", NULL}, {"dv", "e4m3fn", "rtz"}, {"w", "e4m3fn:saturate", NULL}};
+    const format_line lines[] = {{"second.*", "fp32", NULL}, {"third.d*", "e5m2", "sr"},
+                                 {"*.bias", "bf16", NULL},   {"v", "fp16", NULL},
+                                 {"dv", "e4m3fn", "rtz"},    {"w", "e4m3fn:saturate", NULL}};
     EXPECT(assign(r, 6, lines, &why), "%s", why.text);
     EXPECT(bits(r, ROLE_V, INPUT) == 16 && bits(r, ROLE_V, CONV) == 16, "by role, though written last");
     EXPECT(r->rule[ROLE_V][RELU].format.kind == 0 && r->rule[ROLE_DV][RELU].format.kind == 0, "second.*");
@@ -227,17 +229,140 @@ static void histograms(void)
     graph_free(g);
 }
 
+/* ---------------------------------------------------------------------------------------------- in parts */
+
+/* Passes calls on; the bytes of each tensor, in their order, go into one number, however many calls bring them. */
+typedef struct witness {
+    rounds calls; /* first: a witness is a rounds */
+    rounder *r;
+    uint64_t hash[2][32];
+    int count[2][32];
+} witness;
+
+static void look(rounds *calls, role which, int index, size_t n, float *x)
+{
+    witness *w = (witness *)calls;
+    w->r->calls.round(&w->r->calls, which, index, n, x);
+    w->count[which == ROLE_DV][index]++;
+    for (size_t i = 0; i < n * sizeof *x; i++)
+        w->hash[which == ROLE_DV][index] = (w->hash[which == ROLE_DV][index] ^ ((unsigned char *)x)[i]) * 0x100000001b3;
+}
+
+static bool may_part(rounds *calls, role which, int index)
+{
+    const witness *w = (const witness *)calls;
+    return w->r->calls.parts(&w->r->calls, which, index);
+}
+
+static const float *borrowed(store *s, int p)
+{
+    return ((float *const *)(void *)(s + 1))[p];
+}
+
+static float *wanted(store *s, int p)
+{
+    return ((float *const *)(void *)(s + 1))[16 + p];
+}
+
+static void returned(store *s, int p)
+{
+    (void)s;
+    (void)p;
+}
+
+/* input (4, 24, 24) -> conv1 -> norm2 -> relu3 -> conv4 -> norm5 -> add6 (with 3) -> relu7 -> conv8 -> linear9 */
+enum { SAMPLES = 37, PIXELS = 4 * 24 * 24, PARAMS = 9, VALUES = 10 };
+
+static graph *residual(const backend *b, int threads)
+{
+    graph *g = graph_new(3);
+    const conv_spec spec = {.channels = 4, .kernel = 3, .padding = 1};
+    int x = graph_relu(g, graph_batch_norm(g, graph_conv(g, graph_input(g, 4, 24, 24), &spec)));
+    x = graph_relu(g, graph_add(g, graph_batch_norm(g, graph_conv(g, x, &spec)), x));
+    graph_cross_entropy(g, graph_linear(g, graph_conv(g, x, &spec), 3, true));
+    graph_finish(g, SAMPLES, b, threads);
+    return g;
+}
+
+typedef struct outcome {
+    witness w;
+    fpemu_stats seen[2][16];
+    float dw[PARAMS][3 * PIXELS];
+} outcome;
+
+static void train_once(bool parted, bool each, int threads, const char *format, outcome *o)
+{
+    static float w[PARAMS][3 * PIXELS], x[SAMPLES * PIXELS];
+    static int labels[SAMPLES];
+    struct {
+        store calls;
+        float *array[32];
+    } s = {.calls = {borrowed, returned, wanted, returned}};
+    const backend *b = backend_named("blas", NULL);
+    graph *g = residual(b, threads);
+    rounder *r = rounder_new(g, 5);
+    const format_line lines[] = {{"v", "e4m3fn", "sr"}, {"dv", format, "sr"}};
+    EXPECT(graph_params(g) == PARAMS && graph_values(g) == VALUES, "a network of another shape");
+    EXPECT(assign(r, 2, lines, NULL), "formats");
+    rounder_begin(r, 7);
+    memset(o, 0, sizeof *o);
+    o->w = (witness){.calls = {.round = look, .parts = parted ? may_part : NULL, .each = each}, .r = r};
+    for (int p = 0; p < PARAMS; p++) {
+        for (size_t i = 0; i < 3 * PIXELS; i++)
+            w[p][i] = (float)((i * 2654435761U + 7 * (size_t)p) % 4001) / 8000 - 0.25f;
+        s.array[p] = w[p];
+        s.array[16 + p] = o->dw[p];
+    }
+    for (size_t i = 0; i < SAMPLES * PIXELS; i++)
+        x[i] = (float)(i * 40503 % 65521) / 32768 - 1;
+    for (int i = 0; i < SAMPLES; i++)
+        labels[i] = i % 3;
+    graph_forward(g, &s.calls, &o->w.calls, SAMPLES, x, labels, true, 7);
+    graph_backward(g, &s.calls, &o->w.calls, NULL, 64);
+    for (int i = 0; i < graph_values(g); i++) {
+        o->seen[0][i] = r->seen[ROLE_V][i];
+        o->seen[1][i] = r->seen[ROLE_DV][i];
+    }
+    rounder_free(r);
+    graph_free(g);
+    backend_free(b);
+}
+
+/* Tensors rounded in parts, as they are made, are the tensors rounded whole: all bits and counters. A format with a
+ * scale for the tensor is not parted. */
+static void in_parts(bool each, int threads, const char *format)
+{
+    static outcome whole, parted;
+    train_once(false, each, threads, format, &whole);
+    train_once(true, each, threads, format, &parted);
+    int more = 0;
+    for (int d = 0; d < 2; d++)
+        for (int i = 0; i < VALUES; i++) {
+            EXPECT(whole.w.hash[d][i] == parted.w.hash[d][i], "%s of value %d, %d threads", d ? "dv" : "v", i, threads);
+            EXPECT(whole.w.count[d][i] == (each && d && i == 3 ? 2 : i || !d), "%d calls", whole.w.count[d][i]);
+            more += parted.w.count[d][i] > whole.w.count[d][i];
+            EXPECT(!memcmp(&whole.seen[d][i], &parted.seen[d][i], sizeof(fpemu_stats)), "counters of value %d", i);
+        }
+    EXPECT(!memcmp(whole.dw, parted.dw, sizeof whole.dw), "gradients of the parameters");
+    EXPECT(more == (!strcmp(format, "e5m2") ? (each ? 14 : 15) : 8), "%d tensors in parts", more);
+}
+
 int main(void)
 {
     names();
     policies();
     nothing_fits();
-    axis(ROLE_V, INPUT, 2 * 64, 2, 32);       /* (2, 32, 2, 1) */
-    axis(ROLE_DV, LOGITS, 4 * 3, 1, 3);       /* (4, 3, 1, 1) */
+    axis(ROLE_V, INPUT, 2 * 64, 2, 32); /* (2, 32, 2, 1) */
+    axis(ROLE_DV, LOGITS, 4 * 3, 1, 3); /* (4, 3, 1, 1) */
     axis(ROLE_W, CONV_WEIGHT, 8 * 32 * 9, 9, 32);
     axis(ROLE_DW, LINEAR_WEIGHT, 3 * 16, 1, 16);
     words();
     extents();
     histograms();
+    for (int threads = 1; threads < 3; threads++) {
+        in_parts(false, threads, "e5m2");
+        in_parts(true, threads, "e5m2");
+        in_parts(false, threads, "scaled(e5m2)");
+    }
     return failures != 0;
 }

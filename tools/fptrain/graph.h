@@ -150,6 +150,8 @@ struct rounds {
     void (*round)(rounds *r, role which, int index, size_t n, float *x); /* index: of value or parameter */
     /* May be NULL: the step of which all elements are whole numbers since the last rounding; 0: there is none. */
     double (*step)(rounds *r, role which, int index);
+    /* May be NULL: whether v or dv gives the same when it is rounded in parts, from its first element to its last. */
+    bool (*parts)(rounds *r, role which, int index);
     bool each; /* several consumers: round each contribution (`fanout=each`), else the sum */
 };
 

@@ -102,7 +102,8 @@ void graph_finish(graph *g, int batch, const backend *b, int threads)
             die("%s: nothing reads what it puts out", v->producer < 0 ? "input" : g->op[v->producer]->name);
         v->v = need(value_size(g, v), sizeof *v->v);
         const size_t n = (size_t)v->consumers;
-        g->gathered[i] = (gathered){0, need(n, sizeof(float *)), need(n, sizeof(double)), need(n, sizeof(double))};
+        g->gathered[i] =
+            (gathered){0, false, need(n, sizeof(float *)), need(n, sizeof(double)), need(n, sizeof(double))};
     }
     reserve_gradients(g);
     size_t scratch = 0;
@@ -127,6 +128,25 @@ static void round_value(const graph *g, rounds *r, role which, int index, float 
 {
     if (r && g->value[index]->is_tensor)
         r->round(r, which, index, live_size(g, g->value[index]), x);
+}
+
+/* Elements that each thread makes and then rounds: as many as go into its cache beside what they are made of. */
+enum { PART = 1 << 15 };
+
+/* Samples that are made and rounded at a time, in whole units for each thread; all of them where parts cannot be. */
+static int part_samples(const graph *g, rounds *r, role which, int index, int unit)
+{
+    const value *v = g->value[index];
+    const size_t sample = (size_t)v->rows_per_sample * v->row, whole = (size_t)g->threads * (size_t)(unit ? unit : 1);
+    if (!r || !r->parts || !v->is_tensor || !r->parts(r, which, index))
+        return g->samples;
+    const size_t units = (size_t)g->threads * PART / (sample * whole), samples = units ? units * whole : whole;
+    return samples < (size_t)g->samples ? (int)samples : g->samples;
+}
+
+static size_t sample_at(const value *v, int sample)
+{
+    return (size_t)sample * (size_t)v->rows_per_sample * v->row;
 }
 
 static void fetch_params(const op *o, store *s, pass *p)
@@ -158,6 +178,32 @@ static int most_inputs(const graph *g)
     return most;
 }
 
+static void forward_op(const graph *g, rounds *r, const pass *p)
+{
+    const op *o = p->o;
+    const op_parts *in = &o->type->forward_parts;
+    const int step = p->y && in->part ? part_samples(g, r, ROLE_V, o->output, in->unit) : p->samples;
+    if (step >= p->samples) {
+        o->type->forward(p);
+        if (p->y)
+            round_value(g, r, ROLE_V, o->output, p->y);
+        return;
+    }
+    if (in->first)
+        in->first(p);
+    const float *x[OP_PARTED];
+    pass q = *p;
+    q.x = x;
+    for (int i = 0; i < p->samples; i += step) {
+        for (int k = 0; k < o->inputs; k++)
+            x[k] = p->x[k] + sample_at(g->value[o->input[k]], i);
+        q.samples = piece_length(p->samples, step, i / step);
+        q.y = p->y + sample_at(g->value[o->output], i);
+        in->part(&q);
+        r->round(r, ROLE_V, o->output, sample_at(g->value[o->output], q.samples), q.y);
+    }
+}
+
 forward_result graph_forward(graph *g, store *s, rounds *r, int samples, const float *inputs, const int *labels,
                              bool training, uint64_t step)
 {
@@ -178,10 +224,8 @@ forward_result graph_forward(graph *g, store *s, rounds *r, int samples, const f
         p.y = o->output < 0 ? NULL : g->value[o->output]->v;
         p.result = &result;
         fetch_params(o, s, &p);
-        o->type->forward(&p);
+        forward_op(g, r, &p);
         release_params(o, s);
-        if (p.y)
-            round_value(g, r, ROLE_V, o->output, p.y);
     }
     free(x);
     return result;
@@ -197,14 +241,14 @@ WIDE static void add_scaled(size_t n, float a, float *restrict sum, float b, con
 }
 
 /* Multiplies by powers of two and adds; the first part becomes the sum. */
-static void add_parts(const graph *g, size_t n, const gathered *q, double to)
+static void add_parts(const graph *g, size_t first, size_t n, const gathered *q, double to)
 {
     (void)g; /* without OpenMP */
     const int count = element_pieces(n);
 #pragma omp parallel for num_threads(g->threads)
     for (int i = 0; i < count; i++)
         for (int k = 1; k < q->count; k++) {
-            const size_t at = (size_t)i * ELEMENTS;
+            const size_t at = first + (size_t)i * ELEMENTS;
             add_scaled(element_count(n, i), k == 1 ? (float)(to / q->alpha[0]) : 1.0f, q->part[0] + at,
                        (float)(to / q->alpha[k]), q->part[k] + at);
         }
@@ -258,12 +302,19 @@ static void settle(graph *g, rounds *r, layer_scaling *l, int index)
         round_value(g, r, ROLE_DV, index, q->part[k]);
     v->dv = q->part[0];
     v->alpha = q->alpha[0];
-    if (q->count > 1) {
-        v->alpha = joined_alpha(g, l, index);
-        add_parts(g, live_size(g, v), q, v->alpha);
+    if (q->count == 1) {
+        if (!q->rounded)
+            round_value(g, r, ROLE_DV, index, v->dv);
+        return;
     }
-    if (!each)
-        round_value(g, r, ROLE_DV, index, v->dv);
+    v->alpha = joined_alpha(g, l, index);
+    const int step = each ? g->samples : part_samples(g, r, ROLE_DV, index, 0);
+    for (int i = 0; i < g->samples; i += step) {
+        const size_t at = sample_at(v, i), n = sample_at(v, piece_length(g->samples, step, i / step));
+        add_parts(g, at, n, q, v->alpha);
+        if (!each && r && v->is_tensor)
+            r->round(r, ROLE_DV, index, n, v->dv + at);
+    }
 }
 
 WIDE static void multiply(size_t n, float by, const float *restrict x, float *restrict y)
@@ -296,7 +347,48 @@ static double scale_passed(graph *g, layer_scaling *l, int index, pass *p)
     return beta;
 }
 
-static void backward_op(graph *g, store *s, layer_scaling *l, int index, double scale, const float **x)
+/* Whether input k of an operator is given its whole gradient by this operator alone, which may be rounded in parts. */
+static bool rounded_at_once(const graph *g, rounds *r, const op *o, int k)
+{
+    const int index = o->input[k];
+    return o->dx[k] && o->type->backward_parts.part && g->value[index]->consumers == 1 &&
+           part_samples(g, r, ROLE_DV, index, o->type->backward_parts.unit) < g->samples;
+}
+
+static void backward_in_parts(graph *g, rounds *r, const pass *p)
+{
+    const op *o = p->o;
+    const op_parts *in = &o->type->backward_parts;
+    const float *x[OP_PARTED];
+    float *dx[OP_PARTED];
+    pass q = *p;
+    q.x = x;
+    q.dx = dx;
+    int step = p->samples;
+    for (int k = 0; k < o->inputs; k++)
+        if (rounded_at_once(g, r, o, k)) {
+            const int most = part_samples(g, r, ROLE_DV, o->input[k], in->unit);
+            step = most < step ? most : step;
+        }
+    if (in->first)
+        in->first(p);
+    for (int i = 0; i < p->samples; i += step) {
+        q.samples = piece_length(p->samples, step, i / step);
+        q.dy = p->dy + sample_at(g->value[o->output], i);
+        q.passed = p->passed + sample_at(g->value[o->output], i);
+        for (int k = 0; k < o->inputs; k++) {
+            const size_t at = sample_at(g->value[o->input[k]], i);
+            x[k] = p->x[k] + at;
+            dx[k] = p->dx[k] ? p->dx[k] + at : NULL;
+        }
+        in->part(&q);
+        for (int k = 0; k < o->inputs; k++)
+            if (rounded_at_once(g, r, o, k))
+                r->round(r, ROLE_DV, o->input[k], sample_at(g->value[o->input[k]], q.samples), dx[k]);
+    }
+}
+
+static void backward_op(graph *g, store *s, rounds *r, layer_scaling *l, int index, double scale, const float **x)
 {
     op *o = g->op[index];
     pass p = pass_of(g, o, true, x);
@@ -310,13 +402,20 @@ static void backward_op(graph *g, store *s, layer_scaling *l, int index, double 
         g->param[o->first_param + k]->alpha = alpha;
     }
     const double beta = scale_passed(g, l, index, &p);
-    o->type->backward(&p);
+    bool in_parts = false;
+    for (int k = 0; k < o->inputs; k++)
+        in_parts = in_parts || rounded_at_once(g, r, o, k);
+    if (in_parts)
+        backward_in_parts(g, r, &p);
+    else
+        o->type->backward(&p);
     release_params(o, s);
     for (int k = 0; k < o->params; k++)
         s->gradient_done(s, o->first_param + k);
     for (int k = 0; k < o->inputs; k++)
         if (o->dx[k]) {
             gathered *q = &g->gathered[o->input[k]];
+            q->rounded = rounded_at_once(g, r, o, k);
             q->part[q->count] = o->dx[k];
             q->alpha[q->count++] = alpha * beta;
         }
@@ -333,7 +432,7 @@ void graph_backward(graph *g, store *s, rounds *r, layer_scaling *l, double scal
     for (int i = g->ops - 1; i >= 0; i--) {
         if (g->op[i]->output >= 0)
             settle(g, r, l, g->op[i]->output);
-        backward_op(g, s, l, i, scale, x);
+        backward_op(g, s, r, l, i, scale, x);
     }
     free(x);
 }

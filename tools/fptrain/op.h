@@ -5,9 +5,12 @@
 #include "backend.h"
 #include "graph.h"
 
-enum { OP_PARAMS = 3 }; /* the most parameters of one operator */
+enum {
+    OP_PARAMS = 3, /* the most parameters of one operator */
+    OP_PARTED = 2  /* the most inputs of one with op_parts */
+};
 
-/* One operator at work in one pass. All arrays are whole: samples * rows_per_sample rows. */
+/* One operator at work in one pass. All arrays have samples * rows_per_sample rows: those of the batch, or of a part. */
 typedef struct pass {
     const graph *g;
     op *o;
@@ -26,13 +29,22 @@ typedef struct pass {
     float *dw[OP_PARAMS];
 } pass;
 
+typedef void op_pass(const pass *p);
+
+/* A pass in parts of the batch, so that what it writes can be rounded while it is in a cache: first, if there is one,
+ * sees the whole batch; then part goes through it, some samples at a time. The same bits as the whole pass. */
+typedef struct op_parts {
+    op_pass *first, *part; /* part NULL: only whole */
+    int unit;              /* samples that a thread takes together; 0: as few as one */
+} op_parts;
+
 typedef struct op_type {
     const char *type;
     bool gemm;
     bool weighs;                     /* multiplies by its first parameter: layer-wise scaling asks for a beta */
     void (*finish)(graph *g, op *o); /* may be NULL, as free */
-    void (*forward)(const pass *p);
-    void (*backward)(const pass *p);
+    op_pass *forward, *backward;
+    op_parts forward_parts, backward_parts;
     void (*free)(op *o); /* what state points to */
 } op_type;
 
@@ -50,6 +62,7 @@ struct op {
 /* The contributions to the gradient of one value, in the order in which the backward pass brings them. */
 typedef struct gathered {
     int count;
+    bool rounded; /* the only contribution was rounded as it was written */
     float **part;
     double *alpha, *largest;
 } gathered;
@@ -75,8 +88,8 @@ struct graph {
     float *scaled;      /* a gradient times beta; made when first needed */
     size_t scaled_size;
     rounds *rounds; /* of the pass that runs; NULL: none */
-    int samples;   /* of the last forward pass */
-    bool training; /* that it was one for a backward pass */
+    int samples;    /* of the last forward pass */
+    bool training;  /* that it was one for a backward pass */
     uint64_t step;
     int *labels;
 };

@@ -103,7 +103,11 @@ static void tanh_backward(size_t n, const float *restrict x, const float *restri
     }                                                                                                                  \
     int graph_##name(graph *g, int x)                                                                                  \
     {                                                                                                                  \
-        static const op_type type = {.type = #name, .forward = name##_pass, .backward = name##_pass_back};             \
+        static const op_type type = {.type = #name,                                                                    \
+                                     .forward = name##_pass,                                                           \
+                                     .backward = name##_pass_back,                                                     \
+                                     .forward_parts = {NULL, name##_pass, 0},                                          \
+                                     .backward_parts = {NULL, name##_pass_back, 0}};                                   \
         return op_same(g, &type, x, 0)->output;                                                                        \
     }
 

@@ -116,14 +116,18 @@ static void weight_gradient(const pass *p)
     add_pieces(p, count, n);
 }
 
-static void conv_pass_backward(const pass *p)
+static void conv_parameters(const pass *p)
+{
+    weight_gradient(p);
+    if (p->o->params > 1)
+        bias_gradient(p);
+}
+
+static void conv_input(const pass *p)
 {
     const conv_state *s = p->o->state;
     const backend *b = p->g->backend;
     const value *x = op_in(p, 0), *y = op_out(p);
-    weight_gradient(p);
-    if (p->o->params > 1)
-        bias_gradient(p);
     const int rows = (int)op_rows(p, y), count = p->dx[0] ? pieces(rows, CONV_SAMPLES) : 0;
     op_products(p, op_step(p, ROLE_DV, p->o->output), op_step(p, ROLE_W, p->o->first_param));
 #pragma omp parallel for num_threads(p->g->threads) schedule(dynamic)
@@ -132,6 +136,12 @@ static void conv_pass_backward(const pass *p)
         b->conv_backward_data(b, s->way, piece_length(rows, CONV_SAMPLES, i), p->passed + at * y->row, p->w[0],
                               p->dx[0] + at * x->row);
     }
+}
+
+static void conv_pass_backward(const pass *p)
+{
+    conv_parameters(p);
+    conv_input(p);
 }
 
 static void conv_finish(graph *g, op *o)
@@ -160,6 +170,8 @@ int graph_conv(graph *g, int x, const conv_spec *spec)
                                  .finish = conv_finish,
                                  .forward = conv_pass_forward,
                                  .backward = conv_pass_backward,
+                                 .forward_parts = {NULL, conv_pass_forward, CONV_SAMPLES},
+                                 .backward_parts = {conv_parameters, conv_input, CONV_SAMPLES},
                                  .free = conv_state_free};
     op *o = op_new(g, &type, 1, &x, sizeof(conv_state));
     const value *v = g->value[x];

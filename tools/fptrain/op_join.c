@@ -38,7 +38,11 @@ static void add_backward(const pass *p)
 
 int graph_add(graph *g, int a, int b)
 {
-    static const op_type type = {.type = "add", .forward = add_forward, .backward = add_backward};
+    static const op_type type = {.type = "add",
+                                 .forward = add_forward,
+                                 .backward = add_backward,
+                                 .forward_parts = {NULL, add_forward, 0},
+                                 .backward_parts = {NULL, add_backward, 0}};
     op *o = op_new(g, &type, 2, (int[2]){a, b}, 0);
     const value *x = g->value[a], *y = g->value[b];
     if (x->c != y->c || x->h != y->h || x->w != y->w || x->rows_per_sample != y->rows_per_sample)

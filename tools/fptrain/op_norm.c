@@ -91,6 +91,7 @@ WIDE static void stretch_back(channel c, const float *restrict x, const float *r
 
 typedef struct norm {
     float *mean, *inverse; /* of each channel or row: mean and 1 / deviation in the last forward pass */
+    float *slope, *level;  /* of each channel in a backward pass: what stretch_back takes */
 } norm;
 
 static channel channel_of(const pass *p, const value *v)
@@ -112,40 +113,86 @@ static void batch_statistics(channel c, const float *x, float *running_mean, flo
     *running_variance = (float)((1 - weight_of_new) * *running_variance + weight_of_new * unbiased);
 }
 
-static void batch_forward(const pass *p)
+/* Each pass measures a channel, then makes what it puts out of it: channel by channel, or part by part. */
+static void batch_measure(const pass *p, channel c, int k)
+{
+    if (p->training)
+        batch_statistics(c, p->x[0] + (size_t)k * c.n, &p->g->buffer[p->o->first_buffer]->data[k],
+                         &p->g->buffer[p->o->first_buffer + 1]->data[k], p->o->state, k);
+}
+
+static void batch_stretch(const pass *p, channel c, int k)
+{
+    const norm *s = p->o->state;
+    const float *mean = p->g->buffer[p->o->first_buffer]->data, *variance = p->g->buffer[p->o->first_buffer + 1]->data;
+    const size_t at = (size_t)k * c.n;
+    const float centre = p->training ? s->mean[k] : mean[k];
+    const float inverse = p->training ? s->inverse[k] : (float)(1 / sqrt((double)variance[k] + epsilon));
+    stretch(c, p->x[0] + at, centre, p->w[0][k] * inverse, p->w[1][k], p->y + at);
+}
+
+static void batch_measure_back(const pass *p, channel c, int k)
 {
     norm *s = p->o->state;
-    const value *v = op_out(p);
-    const channel c = channel_of(p, v);
-    float *mean = p->g->buffer[p->o->first_buffer]->data, *variance = p->g->buffer[p->o->first_buffer + 1]->data;
+    const size_t at = (size_t)k * c.n;
+    const double m = (double)(c.runs * c.n), inverse = s->inverse[k];
+    const pair sum = products(c, p->x[0] + at, p->dy + at, s->mean[k]);
+    p->dw[0][k] = (float)(sum.b * inverse);
+    p->dw[1][k] = (float)sum.a;
+    s->slope[k] = (float)(sum.b * inverse * inverse / m);
+    s->level[k] = (float)(sum.a / m);
+}
+
+static void batch_stretch_back(const pass *p, channel c, int k)
+{
+    const norm *s = p->o->state;
+    const size_t at = (size_t)k * c.n;
+    if (p->dx[0])
+        stretch_back(c, p->x[0] + at, p->dy + at, s->mean[k], s->slope[k], s->level[k], p->w[0][k] * s->inverse[k],
+                     p->dx[0] + at);
+}
+
+typedef void channel_work(const pass *p, channel c, int k);
+
+static void each_channel(const pass *p, channel_work *work, channel_work *then)
+{
+    const channel c = channel_of(p, op_out(p));
 #pragma omp parallel for num_threads(p->g->threads)
-    for (int k = 0; k < v->c; k++) {
-        const size_t at = (size_t)k * c.n;
-        if (p->training)
-            batch_statistics(c, p->x[0] + at, &mean[k], &variance[k], s, k);
-        const float centre = p->training ? s->mean[k] : mean[k];
-        const float inverse = p->training ? s->inverse[k] : (float)(1 / sqrt((double)variance[k] + epsilon));
-        stretch(c, p->x[0] + at, centre, p->w[0][k] * inverse, p->w[1][k], p->y + at);
+    for (int k = 0; k < op_out(p)->c; k++) {
+        work(p, c, k);
+        if (then)
+            then(p, c, k);
     }
+}
+
+static void batch_forward(const pass *p)
+{
+    each_channel(p, batch_measure, batch_stretch);
+}
+
+static void batch_forward_first(const pass *p)
+{
+    each_channel(p, batch_measure, NULL);
+}
+
+static void batch_forward_part(const pass *p)
+{
+    each_channel(p, batch_stretch, NULL);
 }
 
 static void batch_backward(const pass *p)
 {
-    const norm *s = p->o->state;
-    const value *v = op_out(p);
-    const channel c = channel_of(p, v);
-    const double m = (double)(c.runs * c.n);
-#pragma omp parallel for num_threads(p->g->threads)
-    for (int k = 0; k < v->c; k++) {
-        const size_t at = (size_t)k * c.n;
-        const double inverse = s->inverse[k];
-        const pair sum = products(c, p->x[0] + at, p->dy + at, s->mean[k]);
-        p->dw[0][k] = (float)(sum.b * inverse);
-        p->dw[1][k] = (float)sum.a;
-        if (p->dx[0])
-            stretch_back(c, p->x[0] + at, p->dy + at, s->mean[k], (float)(sum.b * inverse * inverse / m),
-                         (float)(sum.a / m), p->w[0][k] * s->inverse[k], p->dx[0] + at);
-    }
+    each_channel(p, batch_measure_back, batch_stretch_back);
+}
+
+static void batch_backward_first(const pass *p)
+{
+    each_channel(p, batch_measure_back, NULL);
+}
+
+static void batch_backward_part(const pass *p)
+{
+    each_channel(p, batch_stretch_back, NULL);
 }
 
 static void norm_memory(op *o, size_t size)
@@ -157,7 +204,11 @@ static void norm_memory(op *o, size_t size)
 
 static void batch_finish(graph *g, op *o)
 {
-    norm_memory(o, (size_t)g->value[o->output]->c);
+    norm *s = o->state;
+    const size_t channels = (size_t)g->value[o->output]->c;
+    norm_memory(o, channels);
+    s->slope = need(channels, sizeof *s->slope);
+    s->level = need(channels, sizeof *s->level);
 }
 
 static void norm_free(op *o)
@@ -165,6 +216,8 @@ static void norm_free(op *o)
     norm *s = o->state;
     free(s->mean);
     free(s->inverse);
+    free(s->slope);
+    free(s->level);
 }
 
 int graph_batch_norm(graph *g, int x)
@@ -173,6 +226,8 @@ int graph_batch_norm(graph *g, int x)
                                  .finish = batch_finish,
                                  .forward = batch_forward,
                                  .backward = batch_backward,
+                                 .forward_parts = {batch_forward_first, batch_forward_part, 0},
+                                 .backward_parts = {batch_backward_first, batch_backward_part, 0},
                                  .free = norm_free};
     op *o = op_same(g, &type, x, sizeof(norm));
     const int c = g->value[x]->c;

@@ -99,6 +99,14 @@ static void round_tensor(rounds *calls, role which, int index, size_t n, float *
     }
 }
 
+/* Counters and random words go on from call to call; a scale, a dispersion and sums are of one call. */
+static bool parts(rounds *calls, role which, int index)
+{
+    const rounder *r = (const rounder *)calls;
+    const fpemu_format *f = &r->rule[which][index].format;
+    return f->kind && !f->scaling && !(r->want & FPEMU_SUMS) && !(r->want & ROUNDER_DISPERSION && which == ROLE_DV);
+}
+
 static double step_of(rounds *calls, role which, int index)
 {
     return ((const rounder *)calls)->step_of[which][index];
@@ -109,6 +117,7 @@ rounder *rounder_new(graph *g, uint64_t seed)
     rounder *r = need(1, sizeof *r);
     r->calls.round = round_tensor;
     r->calls.step = step_of;
+    r->calls.parts = parts;
     r->g = g;
     r->seed = seed;
     for (int which = 0; which < ROLES; which++) {
