@@ -179,15 +179,18 @@ static double step_seconds(trainer *t)
 static void measure_rounding(const char *model, int threads)
 {
     enum { MOST = 1024 };
-    static double taken[2][MOST];
+    static double taken[2][MOST], ratio[MOST]; /* of neighbours, so that a machine's changes of pace touch both */
     settings s[2];
     trainer *t[2];
     int steps = 0;
     for (int rounded = 0; rounded < 2; rounded++)
         t[rounded] = make_trainer(&s[rounded], model, rounded, threads);
-    for (double start = seconds_now(); steps < MOST && (steps < 8 || seconds_now() - start < 8); steps++)
+    for (double start = seconds_now(); steps < MOST && (steps < 10 || seconds_now() - start < 8); steps++) {
         for (int rounded = 0; rounded < 2; rounded++)
             taken[rounded][steps] = step_seconds(t[rounded]);
+        ratio[steps] = taken[1][steps] / taken[0][steps];
+    }
+    qsort(ratio, (size_t)steps, sizeof *ratio, by_value);
     for (int rounded = 0; rounded < 2; rounded++) {
         qsort(taken[rounded], (size_t)steps, sizeof *taken[rounded], by_value);
         trainer_free(t[rounded]);
@@ -195,7 +198,7 @@ static void measure_rounding(const char *model, int threads)
     }
     const double plain = taken[0][steps / 2], fp8 = taken[1][steps / 2];
     printf("%-12s %d thread%s  FP32 %7.0f  FP8 %7.0f images/s  time %+.1f %%\n", model, threads,
-           threads > 1 ? "s" : " ", 128 / plain, 128 / fp8, 100 * (fp8 / plain - 1));
+           threads > 1 ? "s" : " ", 128 / plain, 128 / fp8, 100 * (ratio[steps / 2] - 1));
 }
 
 int main(int argc, char **argv)

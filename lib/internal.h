@@ -23,7 +23,7 @@ enum mac_form { MAC_NONE, MAC_FLAT, MAC_ENDS, MAC_INF, MAC_SAT, MAC_FORMS };
 #define TILE 1024
 /* Elements at most of a loop that counts them in 32 bits. */
 #define DRAWN_MOST ((size_t)1 << 31)
-/* Bytes counted at a time where the result needs no place on the stack: so much of input and output stays in L1. */
+/* Bytes counted at a time where no random words are needed: so much of input and output stays in L1. */
 #define COUNT_TILE 16384
 /* Blocks at most whose scales runs_lean looks at. */
 #define LEAN_BLOCKS 256

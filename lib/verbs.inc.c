@@ -70,7 +70,7 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
         j->k->LOOP(round)[rule][mode](p, n - before, x + before, NULL, y + before);
         return;
     }
-    _Alignas(LINE) REAL y[TILE];
+    _Alignas(LINE) REAL y[COUNT_TILE / sizeof(REAL)];
     _Alignas(LINE) UINT grid[TILE];
     _Alignas(LINE) uint32_t r[TILE];
     int64_t q[TILE];
@@ -79,14 +79,14 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
     core_hash_key key = {0, 0};
     uint64_t high = ~UINT64_C(0); /* of the indices that the key is for */
 #endif
-    const int direct = j->counted && !j->stochastic && !j->size && !j->stream && !j->in_place; /* no use for y and r */
+    const int plain = j->counted && !j->stochastic && !j->size && !j->stream; /* no use for r */
     const int whole = j->drawn && !j->counted && !j->size && !j->stream; /* neither */
     const size_t most = j->stream && !j->counted ? STREAM_TILE / sizeof(REAL) : whole ? DRAWN_MOST : TILE;
     for (size_t i = 0, m; i < n; i += m, x += m) {
         const uint64_t index = origin + first + i;
         char *out = (char *)j->out + (first + i) * (j->size ? j->size : sizeof(REAL));
         const size_t before = n < TILE ? 0 : (0 - (uintptr_t)out) % LINE / (j->size ? j->size : sizeof(REAL));
-        m = before ? before : direct && !careful ? COUNT_TILE / sizeof(REAL) : most;
+        m = before ? before : plain && !careful ? COUNT_TILE / sizeof(REAL) : most;
         m = n - i < m ? n - i : m;
         if (j->stream && n - i > m + STREAM_AHEAD / sizeof *x)
             stream_ask(x + STREAM_AHEAD / sizeof *x, m * sizeof *x);
