@@ -383,6 +383,11 @@ static int LOOP(runs_lean)(const PLAN *p, const CORE(block) *b, int divided, siz
             LEAN_LENGTH(kind, inside, divided, 16, 16, 1);                                                             \
             return;                                                                                                    \
         }                                                                                                              \
+        if (length == 32) {                                                                                            \
+            LEAN_LENGTH(kind, inside, divided, 32, 32, 4);                                                             \
+            LEAN_LENGTH(kind, inside, divided, 32, 32, 1);                                                             \
+            return;                                                                                                    \
+        }                                                                                                              \
         if (length % 128 == 0) {                                                                                       \
             LEAN_LENGTH(kind, inside, divided, length, 128, 1);                                                        \
             return;                                                                                                    \
