@@ -4,9 +4,7 @@
 
 /* Blocks from the first on that the short way serves, at most `count`; powers: their scales. */
 #define QUICK_POWERS(rule)                                                                                             \
-    case rule:                                                                                                         \
-        SIMD for (size_t b = 0; b < count; b++) powers[b] = CORE(quick_power)(&q, rule, amax[b]);                      \
-        break
+    case rule: SIMD for (size_t b = 0; b < count; b++) powers[b] = CORE(quick_power)(&q, rule, amax[b]); break
 
 static size_t LOOP(quick_powers)(const QUICK *how, size_t count, const UINT *amax, UINT *powers)
 {
@@ -78,6 +76,21 @@ QUICK_MODES(fixed, QUICK_LOOP)
     }                                                                                                                  \
     return
 
+/* Several blocks at a time, from b on. */
+#define SIXTEENS(many)                                                                                                 \
+    for (; b + (many) <= count; b += (many)) {                                                                         \
+        for (size_t k = b; k < b + (many); k++) {                                                                      \
+            const REAL one = CORE(value)(shifts[k]), max = CORE(value)(highest[k]), min = CORE(value)(lowest[k]);      \
+            SIMD for (size_t i = 0; i < 16; i++)                                                                       \
+            {                                                                                                          \
+                UINT u, v;                                                                                             \
+                memcpy(&u, in + (k * 16 + i) * sizeof u, sizeof u);                                                    \
+                v = CORE(quick_nearest)(CORE(value)(u), one, max, min);                                                \
+                memcpy(out + (k * 16 + i) * sizeof v, &v, sizeof v);                                                   \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+
 /* The same of fixed point in blocks of 16, which a vector or two hold: their numbers are made for many blocks at once,
  * at most QUICK_BLOCKS. */
 static void LOOP(quick_sixteens)(const QUICK *how, size_t count, const void *x, const UINT *powers, void *y)
@@ -92,17 +105,11 @@ static void LOOP(quick_sixteens)(const QUICK *how, size_t count, const void *x, 
         highest[b] = high + powers[b];
         lowest[b] = (low + powers[b]) | sign;
     }
-    for (size_t b = 0; b < count; b++) {
-        const REAL one = CORE(value)(shifts[b]), max = CORE(value)(highest[b]), min = CORE(value)(lowest[b]);
-        SIMD for (size_t i = 0; i < 16; i++)
-        {
-            UINT u, v;
-            memcpy(&u, in + (b * 16 + i) * sizeof u, sizeof u);
-            v = CORE(quick_nearest)(CORE(value)(u), one, max, min);
-            memcpy(out + (b * 16 + i) * sizeof v, &v, sizeof v);
-        }
-    }
+    size_t b = 0;
+    SIXTEENS(4)
+    SIXTEENS(1)
 }
+#undef SIXTEENS
 
 #define QUICK_LENGTHS(kind, sixteen)                                                                                   \
     static void LOOP(quick_rows_##kind)(const QUICK *how, size_t length, size_t count, const void *x,                  \
@@ -123,7 +130,7 @@ static void LOOP(quick_sixteens)(const QUICK *how, size_t count, const void *x, 
         QUICK_ROWS(kind, length, length);                                                                              \
     }
 QUICK_LENGTHS(float, QUICK_ROWS(float, 16, 16))
-QUICK_LENGTHS(fixed, LOOP(quick_sixteens)(&q, count, x, powers, y); return)
+QUICK_LENGTHS(fixed, LOOP(quick_sixteens)(&q, count, x, powers, y); return )
 #undef QUICK_LENGTHS
 #undef QUICK_ROWS
 

@@ -186,6 +186,33 @@ static void LOOP(runs_y)(size_t length, size_t count, const REAL *scales, REAL s
     }
 }
 
+/* v = [a/s], or [[a/s]/d], for magnitudes a by the inverses of s and d; 0 where these might not give it. */
+#define QUOTIENTS(twice)                                                                                               \
+    _Pragma("omp simd reduction(max : most) reduction(min : least_less_1)") for (size_t i = 0; i < count; i++)         \
+    {                                                                                                                  \
+        const REAL q = CORE(lean_quotient)(CORE(value)(amax[i]), s, by_s);                                             \
+        const UINT a = amax[i], u = twice ? CORE(bits)(q) : a, a_less_1 = a - 1, u_less_1 = u - 1;                     \
+        const UINT high = a > u ? a : u, low_less_1 = a_less_1 < u_less_1 ? a_less_1 : u_less_1;                       \
+        most = high > most ? high : most;                                                                              \
+        least_less_1 = low_less_1 < least_less_1 ? low_less_1 : least_less_1;                                          \
+        v[i] = twice ? CORE(lean_quotient)(q, d, by_d) : q;                                                            \
+    }                                                                                                                  \
+    break
+
+static int LOOP(quotients)(int twice, size_t count, const UINT *amax, REAL s, REAL d, REAL *v)
+{
+    const REAL by_s = 1 / s, by_d = 1 / d;
+    UINT most = 0, least_less_1 = ~(UINT)0; /* of numbers that are divided, other than 0 */
+    if (!CORE(lean_middle)(CORE(bits)(s)) || !CORE(lean_middle)(CORE(bits)(d)))
+        return 0;
+    switch (twice) {
+    case 0: QUOTIENTS(0);
+    default: QUOTIENTS(1);
+    }
+    return (most == 0 || CORE(lean_middle)(most)) && (least_less_1 == ~(UINT)0 || CORE(lean_middle)(least_less_1 + 1));
+}
+#undef QUOTIENTS
+
 /* What the scale format is to hold for blocks with these magnitudes (absmax, nvfp4); 0 if not all are finite. */
 static int LOOP(runs_scales)(const CORE(block) *b, size_t count, const UINT *amax, REAL *v)
 {
@@ -196,10 +223,12 @@ static int LOOP(runs_scales)(const CORE(block) *b, size_t count, const UINT *ama
         SIMD for (size_t i = 0; i < count; i++) v[i] = CORE(value)(amax[i]) * u;
         break;
     case FPEMU_SCALING_NVFP4_AO:
-        SIMD for (size_t i = 0; i < count; i++) v[i] = CORE(value)(amax[i]) / max / d;
+        if (!LOOP(quotients)(1, count, amax, max, d, v))
+            SIMD for (size_t i = 0; i < count; i++) v[i] = CORE(value)(amax[i]) / max / d;
         break;
     default:
-        SIMD for (size_t i = 0; i < count; i++) v[i] = CORE(value)(amax[i]) / max;
+        if (!LOOP(quotients)(0, count, amax, max, 1, v))
+            SIMD for (size_t i = 0; i < count; i++) v[i] = CORE(value)(amax[i]) / max;
     }
 #pragma omp simd reduction(+ : others)
     for (size_t i = 0; i < count; i++)
@@ -291,51 +320,48 @@ SCALED_LOOP(even_by_stochastic, 1, 1, FPEMU_SR)
 
 /* How far core_lean_... serves `count` blocks of finite elements: 0 not all of them, 1 it does, 2 nothing comes to lie
  * beyond the ends. For divisors s, `down` is made what it wants, if it does. */
-#define RUNS_LEAN(even, divided)                                                                                       \
-    SIMD for (size_t i = 0; i < count; i++) inverse[i] = divided ? (s[i] > 0 ? 1 / s[i] : 0) : down[i];                \
-    _Pragma("omp simd reduction(min : held)") for (size_t i = 0; i < count; i++)                                       \
-    {                                                                                                                  \
-        const UINT one = CORE(lean_holds)(&p, even, divided, CORE(value)(amax[i]), max, s[i], second, inverse[i]);     \
-        held = one < held ? one : held;                                                                                \
-    }                                                                                                                  \
-    break
-
-static int LOOP(runs_lean)(const PLAN *plan, const CORE(block) *b, int divided, size_t count, const UINT *amax,
+static int LOOP(runs_lean)(const PLAN *p, const CORE(block) *b, int divided, size_t count, const UINT *amax,
                            const REAL *s, REAL second, REAL *down)
 {
-    const PLAN p = *plan;
-    const REAL max = b->max;
     REAL inverse[LEAN_BLOCKS];
-    UINT held = 2;
-    switch ((p.rule == CORE_RULE_EVEN) + 2 * divided) {
-    case 0: RUNS_LEAN(0, 0);
-    case 1: RUNS_LEAN(1, 0);
-    case 2: RUNS_LEAN(0, 1);
-    default: RUNS_LEAN(1, 1);
+    const REAL *const by = divided ? inverse : down;
+    UINT most_t = 0, most_s = 0, most_down = 0;
+    if (divided)
+        SIMD for (size_t i = 0; i < count; i++) inverse[i] = s[i] > 0 ? 1 / s[i] : 0;
+#pragma omp simd reduction(max : most_t, most_s, most_down)
+    for (size_t i = 0; i < count; i++) {
+        const UINT t = CORE(bits)(CORE(value)(amax[i]) * by[i]), scale = CORE(bits)(s[i]), one = CORE(bits)(by[i]);
+        most_t = t > most_t ? t : most_t;
+        most_s = scale > most_s ? scale : most_s;
+        most_down = one > most_down ? one : most_down;
     }
+    const int held = CORE(lean_holds)(p, p->rule == CORE_RULE_EVEN, divided, CORE(value)(most_t), b->max,
+                                      CORE(value)(most_s), second, CORE(value)(most_down));
     if (held && divided)
         memcpy(down, inverse, count * sizeof *down);
-    return (int)held;
+    return held;
 }
-#undef RUNS_LEAN
 
-/* Of `count` blocks of n elements in a row, piece by piece; n = 1: of elements with a scale each. */
-#define LEAN_ELEMENT(kind, inside, divided, at, b)                                                                     \
+/* Of `count` blocks of n elements in a row from b on, `many` of them at a time, and piece by piece: with constants
+ * nothing is left of the inner loops. */
+#define LEAN_ELEMENT(kind, inside, divided, at, one_down, one_s)                                                       \
     UINT u, v;                                                                                                         \
     memcpy(&u, in + (at) * sizeof u, sizeof u);                                                                        \
-    v = CORE(lean_##kind)(&p, inside, divided, down[b], s[b], second, u);                                              \
+    v = CORE(lean_##kind)(&p, inside, divided, one_down, one_s, second, u);                                            \
     memcpy(out + (at) * sizeof v, &v, sizeof v)
 
-#define LEAN_LENGTH(kind, inside, divided, n, piece)                                                                   \
-    for (size_t b = 0; b < count; b++) {                                                                               \
-        for (size_t k = 0; k < (n); k += (piece)) {                                                                    \
-            SIMD for (size_t i = 0; i < (piece); i++)                                                                  \
-            {                                                                                                          \
-                LEAN_ELEMENT(kind, inside, divided, b * (n) + k + i, b);                                               \
+#define LEAN_LENGTH(kind, inside, divided, n, piece, many)                                                             \
+    for (; b + (many) <= count; b += (many)) {                                                                         \
+        for (size_t next = b; next < b + (many); next++) {                                                             \
+            const REAL one_down = down[next], one_s = s[next];                                                         \
+            for (size_t k = 0; k < (n); k += (piece)) {                                                                \
+                SIMD for (size_t i = 0; i < (piece); i++)                                                              \
+                {                                                                                                      \
+                    LEAN_ELEMENT(kind, inside, divided, next * (n) + k + i, one_down, one_s);                          \
+                }                                                                                                      \
             }                                                                                                          \
         }                                                                                                              \
-    }                                                                                                                  \
-    return
+    }
 
 #define LEAN_LOOP(name, kind, inside, divided)                                                                         \
     static void LOOP(lean_##name)(const PLAN *plan, size_t length, size_t count, const REAL *down, const REAL *s,      \
@@ -344,20 +370,33 @@ static int LOOP(runs_lean)(const PLAN *plan, const CORE(block) *b, int divided, 
         const PLAN p = *plan;                                                                                          \
         const char *in = (const char *)x;                                                                              \
         char *out = (char *)y;                                                                                         \
+        size_t b = 0;                                                                                                  \
         if (length == 1) {                                                                                             \
-            SIMD for (size_t b = 0; b < count; b++)                                                                    \
+            SIMD for (b = 0; b < count; b++)                                                                           \
             {                                                                                                          \
-                LEAN_ELEMENT(kind, inside, divided, b, b);                                                             \
+                LEAN_ELEMENT(kind, inside, divided, b, down[b], s[b]);                                                 \
             }                                                                                                          \
             return;                                                                                                    \
         }                                                                                                              \
         if (length == 16) {                                                                                            \
-            LEAN_LENGTH(kind, inside, divided, 16, 16);                                                                \
+            LEAN_LENGTH(kind, inside, divided, 16, 16, 8);                                                             \
+            LEAN_LENGTH(kind, inside, divided, 16, 16, 1);                                                             \
+            return;                                                                                                    \
+        }                                                                                                              \
+        if (length == 32) {                                                                                            \
+            LEAN_LENGTH(kind, inside, divided, 32, 32, 4);                                                             \
+            LEAN_LENGTH(kind, inside, divided, 32, 32, 1);                                                             \
+            return;                                                                                                    \
+        }                                                                                                              \
+        if (length % 128 == 0) {                                                                                       \
+            LEAN_LENGTH(kind, inside, divided, length, 128, 1);                                                        \
+            return;                                                                                                    \
         }                                                                                                              \
         if (length % 32 == 0) {                                                                                        \
-            LEAN_LENGTH(kind, inside, divided, length, 32);                                                            \
+            LEAN_LENGTH(kind, inside, divided, length, 32, 1);                                                         \
+            return;                                                                                                    \
         }                                                                                                              \
-        LEAN_LENGTH(kind, inside, divided, length, length);                                                            \
+        LEAN_LENGTH(kind, inside, divided, length, length, 1);                                                         \
     }
 LEAN_LOOP(stop_times, stop, 0, 0)
 LEAN_LOOP(stop_by, stop, 0, 1)

@@ -142,6 +142,15 @@ FPEMU_FN int CORE(lean_quotients)(const fpemu_format *f)
     return f->min_positive >= core_value64(core_power64((CORE_BIAS + 1) / 2 + CORE_MANT + 3 - CORE_BIAS));
 }
 
+/* Whether magnitude a is far from both ends of the carrier: core_lean_quotient gives [a/s] for every two such numbers,
+ * for nothing comes to lie at an end on the way. */
+FPEMU_FN CORE_UINT CORE(lean_middle)(CORE_UINT a)
+{
+    const int end = (CORE_BIAS + 1) / 16 * 7;
+    const CORE_UINT least = CORE(power)(-end), most = CORE(power)(end);
+    return (CORE_UINT)((CORE_SINT)a >= (CORE_SINT)least) & (CORE_UINT)((CORE_SINT)a <= (CORE_SINT)most);
+}
+
 /* [x/s] for inverse = [1/s]; a zero for inverse = 0. */
 FPEMU_FN CORE_REAL CORE(lean_quotient)(CORE_REAL x, CORE_REAL s, CORE_REAL inverse)
 {
@@ -153,19 +162,36 @@ FPEMU_FN CORE_REAL CORE(lean_quotient)(CORE_REAL x, CORE_REAL s, CORE_REAL inver
 #endif
 }
 
-/* Whether the short way holds for a block with magnitudes up to amax, all finite, elements up to max and the scales s
- * and second, down being a multiplier or the inverse of s: 0 no, 1 yes, 2 and nothing comes to lie beyond the ends. */
-FPEMU_FN CORE_UINT CORE(lean_holds)(const CORE(plan) *p, int even, int divided, CORE_REAL amax, CORE_REAL max,
-                                    CORE_REAL s, CORE_REAL second, CORE_REAL down)
+/* Whether the short way holds for blocks of finite elements, with quotients or products up to t, elements up to max and
+ * the scales s and second, down being a multiplier or the inverse of s: 0 no, 1 yes, 2 and nothing comes to lie beyond
+ * the ends. More of t, s or down never makes it hold: it does for many blocks where it does for the largest of each. */
+FPEMU_FN int CORE(lean_holds)(const CORE(plan) *p, int even, int divided, CORE_REAL t, CORE_REAL max, CORE_REAL s,
+                              CORE_REAL second, CORE_REAL down)
 {
-    const CORE_REAL most = CORE_VALUE(CORE(power)((CORE_BIAS + 1) / 2)), y = 2 * max * s * second, t = amax * down;
+    const CORE_REAL most = CORE_VALUE(CORE(power)((CORE_BIAS + 1) / 2)), y = 2 * max * s * second;
     const CORE_UINT a = CORE(at_most)(CORE_BITS(t), p->quick_cap), end = CORE(at_most)(p->max[0], p->max[1]);
     const CORE_UINT c = even ? p->quick_emin + p->quick_up : CORE(magic_c)(p, a);
     const CORE_UINT g = CORE(counted)(FPEMU_RNE, a, c, 0, 0);
-    const CORE_UINT near = (CORE_UINT)(down <= most) & (CORE_UINT)(s <= most) & (CORE_UINT)(t <= most);
-    const CORE_UINT holds = (divided ? near : 1) & (CORE_UINT)(y < CORE_VALUE(CORE_INF));
-    const CORE_UINT room = even || p->quick_up > CORE_HIDDEN; /* for C and half of it */
-    return holds + (holds & room & (CORE_UINT)((CORE_SINT)g <= (CORE_SINT)end));
+    const int near = down <= most && s <= most && t <= most;
+    const int room = even || p->quick_up > CORE_HIDDEN; /* for C and half of it */
+    if ((divided && !near) || !(y < CORE_VALUE(CORE_INF)))
+        return 0;
+    return room && g <= end ? 2 : 1;
+}
+
+/* t on the grid, to nearest even: as core_counted has it, but with C and half of it, so that negative numbers count
+ * too. C is the power of two below |t|, or the lowest binade's, times a constant: fused, it need not be had itself. */
+FPEMU_FN CORE_REAL CORE(lean_nearest)(const CORE(plan) *p, CORE_REAL t)
+{
+    const CORE_UINT e = CORE_BITS(t) & CORE_INF;
+    const CORE_REAL power = CORE_VALUE((CORE_SINT)e < (CORE_SINT)p->quick_emin ? p->quick_emin : e);
+    const CORE_REAL up = CORE_VALUE(CORE_BITS((CORE_REAL)1.5) + p->quick_up);
+#if CORE_HAS_FMA
+    return CORE_FMA(-power, up, CORE_FMA(power, up, t));
+#else
+    const CORE_REAL C = power * up, sum = t + C;
+    return sum - C;
+#endif
 }
 
 /* y of an element under the plan of core_element_stop or core_element_even, t = x * down or [x/s]; inside: where no
@@ -176,9 +202,8 @@ FPEMU_FN CORE_UINT CORE(lean_stop)(const CORE(plan) *p, int inside, int divided,
     const CORE_UINT sign = u & CORE_SIGN;
     const CORE_REAL x = CORE_VALUE(inside ? u : u ^ sign), t = divided ? CORE(lean_quotient)(x, s, down) : x * down;
     CORE_REAL nearest;
-    if (inside) { /* with C and half of it, negative numbers count too */
-        const CORE_REAL C = CORE_VALUE(CORE(magic_c)(p, CORE_BITS(t)) + (CORE_HIDDEN >> 1)), sum = t + C;
-        nearest = sum - C;
+    if (inside) {
+        nearest = CORE(lean_nearest)(p, t);
     } else {
         const CORE_UINT a = CORE(at_most)(CORE_BITS(t), p->max[0]);
         nearest = CORE_VALUE(CORE(counted)(FPEMU_RNE, a, CORE(magic_c)(p, a), 0, 0));

@@ -465,8 +465,8 @@ static void every_content(void)
  * vanish: where short ways end and long ones begin. Blocks one after the other, or side by side; counted, or not. */
 static void every_binade(void)
 {
-    static const char *const elements[] = {"e4m3fn", "e5m2", "e2m1", "e3m2", "fp16", "fixed(8,6):symmetric", "int4",
-                                           "fixed(18,9)"};
+    static const char *const elements[] = {"e4m3fn", "e5m2",       "e2m1", "e3m2", "fp16", "fixed(8,6):symmetric",
+                                           "int4",   "fixed(18,9)"};
     static const char *const rules[] = {"floor", "ceil", "even", "rceil"};
     enum { LENGTH = 4, EACH = 5 };
     block_case c;
@@ -662,24 +662,96 @@ static void quotients(void)
 
 /* ---------------------------------------------------------------------------------------------------------- S2FP8 */
 
+static const char *const s2fp8_specs[] = {"s2fp8", "s2fp8(e4m3fn)", "s2fp8(e2m1)", "s2fp8(fp16)",
+                                          "s2fp8(e5m2:nan=zero)"};
+enum { S2FP8_SPECS = sizeof s2fp8_specs / sizeof *s2fp8_specs };
+
+/* The library on a tensor in both directions: its alpha and beta inside the judge's bounds, and then every element by
+ * them. codes: of its elements, where they are known beforehand, or NULL. */
+static void s2fp8_case(const block_case *c, const uint64_t *codes)
+{
+    uint64_t i, size, bad = 0;
+    float alpha, beta;
+    unsigned char *bytes;
+    uint32_t words[2];
+    ref_s2fp8 range;
+    void *x, *y, *z;
+    fpemu_status status;
+    ref_tensor *t;
+
+    t = ref_lay_out(&c->f, c->carrier, &c->shape);
+    size = c->n ? 8 + (c->n * c->f.bits + 7) / 8 : 0;
+    x = malloc(c->n * 8 + 8);
+    y = malloc(c->n * 8 + 8);
+    z = malloc(c->n * 8 + 8);
+    bytes = calloc(size + 8, 1);
+    if (!x || !y || !z || !bytes)
+        abort();
+    for (i = 0; i < c->n; i++) {
+        ((double *)x)[i] = 0;
+        if (c->carrier == 32)
+            ((uint32_t *)x)[i] = (uint32_t)c->x[i];
+        else
+            ((uint64_t *)x)[i] = c->x[i];
+    }
+    lh_check(fpemu_packed_size(&c->f, &c->shape) == size, "%s: packed size", c->spec);
+    if (c->carrier == 32) {
+        status = fpemu_quantize_along_f32(&c->f, &c->r, &c->shape, x, y, NULL);
+        lh_check(fpemu_pack_f32(&c->f, &c->r, &c->shape, x, bytes, NULL) == status, "%s: status of pack", c->spec);
+        lh_check(fpemu_unpack_f32(&c->f, &c->shape, bytes, z) == FPEMU_OK, "%s: unpack", c->spec);
+    } else {
+        status = fpemu_quantize_along_f64(&c->f, &c->r, &c->shape, x, y, NULL);
+        lh_check(fpemu_pack_f64(&c->f, &c->r, &c->shape, x, bytes, NULL) == status, "%s: status of pack", c->spec);
+        lh_check(fpemu_unpack_f64(&c->f, &c->shape, bytes, z) == FPEMU_OK, "%s: unpack", c->spec);
+    }
+    lh_check(status == FPEMU_OK || (status == FPEMU_ERROR_NAN && c->r.nan == FPEMU_NAN_ERROR), "%s: status %d", c->spec,
+             (int)status);
+    for (i = 0; i < 2; i++)
+        words[i] = bytes[4 * i] | (uint32_t)bytes[4 * i + 1] << 8 | (uint32_t)bytes[4 * i + 2] << 16 |
+                   (uint32_t)bytes[4 * i + 3] << 24;
+    alpha = lh_float(words[0]);
+    beta = lh_float(words[1]);
+    range = ref_s2fp8_range(c->carrier, c->n, c->x);
+    if (c->n)
+        lh_check((double)alpha >= range.alpha_low && (double)alpha <= range.alpha_high &&
+                     (double)beta >= range.beta_low && (double)beta <= range.beta_high,
+                 "%s f%u seed 0x%" PRIx64 ": alpha %a in %a..%a, beta %a in %a..%a", c->spec, c->carrier, c->seed,
+                 (double)alpha, range.alpha_low, range.alpha_high, (double)beta, range.beta_low, range.beta_high);
+    for (i = 0; i < c->n && bad < 3; i++) {
+        uint64_t index = t->order[i], code = 0, got, back;
+        unsigned b;
+        for (b = 0; b < c->f.bits; b++)
+            code |= (uint64_t)(bytes[8 + (i * c->f.bits + b) / 8] >> (i * c->f.bits + b) % 8 & 1) << b;
+        got = c->carrier == 32 ? ((uint32_t *)y)[index] : ((uint64_t *)y)[index];
+        back = c->carrier == 32 ? ((uint32_t *)z)[index] : ((uint64_t *)z)[index];
+        if (!lh_check(ref_s2fp8_element(&c->f, &c->r, c->carrier, alpha, beta, c->x[index], index, code, got),
+                      "%s f%u mode %d seed 0x%" PRIx64 " alpha %a beta %a: x=%a has code %" PRIx64 ", y=%a", c->spec,
+                      c->carrier, c->r.mode, c->seed, (double)alpha, (double)beta, ref_value(c->carrier, c->x[index]),
+                      code, ref_value(c->carrier, got)))
+            bad++;
+        lh_check(!codes || code == codes[i], "%s f%u: %a of %a, %a has code %" PRIx64 ", not %" PRIx64, c->spec,
+                 c->carrier, ref_value(c->carrier, c->x[i]), ref_value(c->carrier, c->x[0]),
+                 ref_value(c->carrier, c->x[1]), code, codes ? codes[i] : 0);
+        lh_check(got == back || isnan(ref_value(c->carrier, got)), "%s: unpack gives %a, quantize %a", c->spec,
+                 ref_value(c->carrier, back), ref_value(c->carrier, got));
+    }
+    free(x);
+    free(y);
+    free(z);
+    free(bytes);
+    ref_free(t);
+}
+
 static void s2fp8(void)
 {
-    static const char *const specs[] = {"s2fp8", "s2fp8(e4m3fn)", "s2fp8(e2m1)", "s2fp8(fp16)", "s2fp8(e5m2:nan=zero)"};
     block_case c;
     unsigned long k, each = 60 * rounds;
     memset(&c, 0, sizeof c);
     for (k = 0; k < each; k++) {
-        uint64_t state = (first_seed + k) * UINT64_C(0xd1342543de82ef95) | 1, i, size, bad = 0;
-        float alpha, beta;
-        unsigned char *bytes;
-        uint32_t words[2];
-        ref_s2fp8 range;
-        void *x, *y, *z;
-        fpemu_status status;
+        uint64_t state = (first_seed + k) * UINT64_C(0xd1342543de82ef95) | 1, i;
         int unary = k % 5 == 4;
-        ref_tensor *t;
 
-        (void)snprintf(c.spec, sizeof c.spec, "%s", specs[lh_next(&state) % (sizeof specs / sizeof *specs)]);
+        (void)snprintf(c.spec, sizeof c.spec, "%s", s2fp8_specs[lh_next(&state) % S2FP8_SPECS]);
         if (!lh_check(fpemu_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
             return;
         c.carrier = k % 3 == 2 ? 64 : 32;
@@ -694,64 +766,50 @@ static void s2fp8(void)
             for (i = 0; i < c.n; i++)
                 c.x[i] = ref_bits(c.carrier,
                                   ldexp((double)(float)((double)(int64_t)lh_next(&state) * 0x1p-63), (int)(i % 6)));
-        t = ref_lay_out(&c.f, c.carrier, &c.shape);
-        size = c.n ? 8 + (c.n * c.f.bits + 7) / 8 : 0;
-        x = malloc(c.n * 8 + 8);
-        y = malloc(c.n * 8 + 8);
-        z = malloc(c.n * 8 + 8);
-        bytes = calloc(size + 8, 1);
-        if (!x || !y || !z || !bytes)
-            abort();
-        for (i = 0; i < c.n; i++) {
-            ((double *)x)[i] = 0;
-            if (c.carrier == 32)
-                ((uint32_t *)x)[i] = (uint32_t)c.x[i];
-            else
-                ((uint64_t *)x)[i] = c.x[i];
+        s2fp8_case(&c, NULL);
+    }
+    case_free(&c);
+}
+
+/* Every pair of numbers of a small format, infinities and NaN among them, as a whole tensor; in more rounds of a larger
+ * one. By the rule the larger magnitude becomes 2^15, and the smaller, as far below the mean of the logarithms as the
+ * larger is above it, 2^-15; a single one becomes 2^15. */
+static void s2fp8_pairs(void)
+{
+    static const uint64_t high[S2FP8_SPECS] = {0x78, 0x7e, 7, 0x7800, 0x78}, low[S2FP8_SPECS] = {2, 0, 0, 0x200, 2};
+    const char *const spec = rounds > 1 ? "e5m2" : "float(e=4,m=1,specials=ieee)";
+    fpemu_format numbers;
+    block_case c;
+    size_t s;
+    memset(&c, 0, sizeof c);
+    c.n = 2;
+    c.x = malloc(2 * sizeof *c.x);
+    c.shape = fpemu_vector(2);
+    if (!c.x || !lh_check(fpemu_parse(spec, &numbers, NULL) == FPEMU_OK, "%s", spec))
+        abort();
+    for (s = 0; s < S2FP8_SPECS; s++) {
+        const uint64_t count = UINT64_C(1) << numbers.bits;
+        uint64_t pair;
+        (void)snprintf(c.spec, sizeof c.spec, "%s", s2fp8_specs[s]);
+        if (!lh_check(fpemu_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
+            continue;
+        c.carrier = s % 2 ? 64 : 32;
+        for (pair = 0; pair < count * count; pair++) {
+            uint64_t codes[2];
+            double v[2];
+            int i, known = 1;
+            for (i = 0; i < 2; i++) {
+                v[i] = fpemu_decode_one_f64(&numbers, i ? pair / count : pair % count);
+                c.x[i] = ref_bits(c.carrier, v[i]);
+                known = known && isfinite(v[i]);
+            }
+            for (i = 0; i < 2; i++) {
+                codes[i] = (uint64_t)(signbit(v[i]) != 0) << (c.f.bits - 1);
+                if (v[i] != 0)
+                    codes[i] |= fabs(v[i]) < fabs(v[!i]) ? low[s] : high[s];
+            }
+            s2fp8_case(&c, known ? codes : NULL);
         }
-        lh_check(fpemu_packed_size(&c.f, &c.shape) == size, "%s: packed size", c.spec);
-        if (c.carrier == 32) {
-            status = fpemu_quantize_along_f32(&c.f, &c.r, &c.shape, x, y, NULL);
-            lh_check(fpemu_pack_f32(&c.f, &c.r, &c.shape, x, bytes, NULL) == status, "%s: status of pack", c.spec);
-            lh_check(fpemu_unpack_f32(&c.f, &c.shape, bytes, z) == FPEMU_OK, "%s: unpack", c.spec);
-        } else {
-            status = fpemu_quantize_along_f64(&c.f, &c.r, &c.shape, x, y, NULL);
-            lh_check(fpemu_pack_f64(&c.f, &c.r, &c.shape, x, bytes, NULL) == status, "%s: status of pack", c.spec);
-            lh_check(fpemu_unpack_f64(&c.f, &c.shape, bytes, z) == FPEMU_OK, "%s: unpack", c.spec);
-        }
-        lh_check(status == FPEMU_OK || (status == FPEMU_ERROR_NAN && c.r.nan == FPEMU_NAN_ERROR), "%s: status %d",
-                 c.spec, (int)status);
-        for (i = 0; i < 2; i++)
-            words[i] = bytes[4 * i] | (uint32_t)bytes[4 * i + 1] << 8 | (uint32_t)bytes[4 * i + 2] << 16 |
-                       (uint32_t)bytes[4 * i + 3] << 24;
-        alpha = lh_float(words[0]);
-        beta = lh_float(words[1]);
-        range = ref_s2fp8_range(c.carrier, c.n, c.x);
-        if (c.n)
-            lh_check((double)alpha >= range.alpha_low && (double)alpha <= range.alpha_high &&
-                         (double)beta >= range.beta_low && (double)beta <= range.beta_high,
-                     "%s f%u seed 0x%" PRIx64 ": alpha %a in %a..%a, beta %a in %a..%a", c.spec, c.carrier, c.seed,
-                     (double)alpha, range.alpha_low, range.alpha_high, (double)beta, range.beta_low, range.beta_high);
-        for (i = 0; i < c.n && bad < 3; i++) {
-            uint64_t index = t->order[i], code = 0, got, back;
-            unsigned b;
-            for (b = 0; b < c.f.bits; b++)
-                code |= (uint64_t)(bytes[8 + (i * c.f.bits + b) / 8] >> (i * c.f.bits + b) % 8 & 1) << b;
-            got = c.carrier == 32 ? ((uint32_t *)y)[index] : ((uint64_t *)y)[index];
-            back = c.carrier == 32 ? ((uint32_t *)z)[index] : ((uint64_t *)z)[index];
-            if (!lh_check(ref_s2fp8_element(&c.f, &c.r, c.carrier, alpha, beta, c.x[index], index, code, got),
-                          "%s f%u mode %d seed 0x%" PRIx64 " alpha %a beta %a: x=%a has code %" PRIx64 ", y=%a", c.spec,
-                          c.carrier, c.r.mode, c.seed, (double)alpha, (double)beta, ref_value(c.carrier, c.x[index]),
-                          code, ref_value(c.carrier, got)))
-                bad++;
-            lh_check(got == back || isnan(ref_value(c.carrier, got)), "%s: unpack gives %a, quantize %a", c.spec,
-                     ref_value(c.carrier, back), ref_value(c.carrier, got));
-        }
-        free(x);
-        free(y);
-        free(z);
-        free(bytes);
-        ref_free(t);
     }
     case_free(&c);
 }
@@ -1158,6 +1216,7 @@ int main(int argc, char **argv)
     edges();
     quotients();
     s2fp8();
+    s2fp8_pairs();
     compat();
     slices();
     given_ranges();
