@@ -75,6 +75,14 @@ int fpemu_gpu_range_finish(gpu_range *range, gpu_tensor_rule rule, const fpemu_r
     return FPEMU_OK;
 }
 
+int fpemu_gpu_pack_tensor(const gpu_range *range, gpu_tensor_rule rule, const fpemu_range *given, unsigned char *bytes,
+                          fpemu_cuda_stream stream)
+{
+    (void)stream;
+    gpu_pack_tensor(range, rule, given, bytes);
+    return FPEMU_OK;
+}
+
 int fpemu_gpu_put_table(float *to, const float *from, uint32_t n, fpemu_cuda_stream stream)
 {
     (void)stream;

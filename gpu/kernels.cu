@@ -57,6 +57,7 @@ int fpemu_gpu_status(cudaError_t error)
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorInvalidDeviceFunction:
     case cudaErrorUnsupportedPtxVersion: return FPEMU_CUDA_ERROR_NO_CODE;
+    case cudaErrorMemoryAllocation: return FPEMU_CUDA_ERROR_MEMORY;
     case cudaErrorInvalidValue:
     case cudaErrorInvalidConfiguration:
     case cudaErrorInvalidResourceHandle:

@@ -31,6 +31,9 @@ int fpemu_gpu_measure64(const gpu_tensor_job64 *job, uint64_t elements, fpemu_cu
 /* given: NULL, or the range that is known. bytes: NULL, or where the numbers of the whole tensor are packed. */
 int fpemu_gpu_range_finish(gpu_range *range, gpu_tensor_rule rule, const fpemu_range *given, unsigned char *bytes,
                            fpemu_cuda_stream stream);
+/* The numbers of the whole tensor into its packed bytes; given: NULL, or the range that is known. */
+int fpemu_gpu_pack_tensor(const gpu_range *range, gpu_tensor_rule rule, const fpemu_range *given, unsigned char *bytes,
+                          fpemu_cuda_stream stream);
 /* n numbers of a table into the scratch. */
 int fpemu_gpu_put_table(float *to, const float *from, uint32_t n, fpemu_cuda_stream stream);
 /* Scales of one byte to the order that tensor cores read, or back. */

@@ -58,17 +58,22 @@ typedef struct gpu_tensor_rule {
     uint8_t rule, wide;           /* fpemu_scaling; wide: the carrier is binary64 */
 } gpu_tensor_rule;
 
+FPEMU_FN core_tensor gpu_tensor_numbers(gpu_tensor_rule rule, const fpemu_range *w)
+{
+    const core_tensor none = {1, 1};
+    if (rule.rule == FPEMU_SCALING_S2FP8)
+        return core_s2fp8_tensor(w);
+    if (rule.rule == FPEMU_SCALING_NVFP4 || rule.rule == FPEMU_SCALING_NVFP4_AO)
+        return core_nvfp4_tensor(w, rule.rule == FPEMU_SCALING_NVFP4_AO, rule.largest_scale, rule.largest);
+    return none;
+}
+
 FPEMU_FN void gpu_range_finish(gpu_range *r, gpu_tensor_rule rule, const fpemu_range *given)
 {
     fpemu_range seen;
     gpu_range_value(r, &seen);
     const fpemu_range *w = given ? given : &seen;
-    const core_tensor none = {1, 1};
-    r->tensor = none;
-    if (rule.rule == FPEMU_SCALING_S2FP8)
-        r->tensor = core_s2fp8_tensor(w);
-    else if (rule.rule == FPEMU_SCALING_NVFP4 || rule.rule == FPEMU_SCALING_NVFP4_AO)
-        r->tensor = core_nvfp4_tensor(w, rule.rule == FPEMU_SCALING_NVFP4_AO, rule.largest_scale, rule.largest);
+    r->tensor = gpu_tensor_numbers(rule, w);
     const uint64_t magnitude = ~UINT64_C(0) >> 1;
     const double low = 0 - w->min;
     r->extremes.amax = rule.wide ? core_bits64(w->amax) : core_bits32(core_saturated32(w->amax));
@@ -254,6 +259,16 @@ FPEMU_FN core_tensor gpu_load_tensor(const unsigned char *bytes)
     t.a = core_value32((uint32_t)core_load_bytes(bytes, 4));
     t.b = core_value32((uint32_t)core_load_bytes(bytes + 4, 4));
     return t;
+}
+
+/* The same from a range, measured, or given by the caller. */
+FPEMU_FN void gpu_pack_tensor(const gpu_range *range, gpu_tensor_rule rule, const fpemu_range *given,
+                              unsigned char *bytes)
+{
+    fpemu_range seen;
+    if (!given)
+        gpu_range_value(range, &seen);
+    gpu_store_tensor(bytes, gpu_tensor_numbers(rule, given ? given : &seen));
 }
 
 /* Byte i of the swizzled scales (those beyond the ends are 0), or of the plain ones. */

@@ -118,13 +118,13 @@ static int check_arrays(const tensor_call *c, const core_walk *w, const core_lay
         return FPEMU_ERROR_OVERLAP;
     if (c->code_size && (uintptr_t)c->bytes % c->code_size)
         return FPEMU_ERROR_ARGUMENT;
-    const void *const all[] = {c->x, c->y, c->bytes, c->scratch, c->stats};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-        const int status = all[k] ? fpemu_gpu_reachable(all[k]) : FPEMU_OK;
-        if (status)
-            return status;
-    }
-    return FPEMU_OK;
+    const void *const all[] = {c->x, c->y, c->bytes};
+    int status = FPEMU_OK;
+    for (size_t k = 0; k < sizeof all / sizeof *all && !status; k++)
+        status = all[k] ? fpemu_gpu_reachable(all[k]) : FPEMU_OK;
+    if (!status)
+        status = fpemu_gpu_check_words(c->scratch);
+    return status ? status : fpemu_gpu_check_words(c->stats);
 }
 
 /* --------------------------------------------------------------------------------------------------- jobs */
@@ -399,8 +399,6 @@ static int run_inside(const tensor_call *c, fpemu_cuda_stream stream)
     status = check_arrays(c, &w, &blocks, c->code_size ? w.total * c->code_size : l.bytes);
     if (!status && plan_scratch(f, &w).bytes && (c->rounding || plan_scratch(f, &w).table != UINT64_MAX) && !c->scratch)
         status = FPEMU_ERROR_NULL;
-    if (!status && (uintptr_t)c->scratch % 8)
-        status = FPEMU_ERROR_ARGUMENT;
     return status ? status : launch(c, &w, &l, stream);
 }
 
@@ -469,7 +467,7 @@ int fpemu_cuda_range_clear(fpemu_cuda_range *d_range, fpemu_cuda_stream stream)
 {
     if (!d_range)
         return FPEMU_ERROR_NULL;
-    const int status = fpemu_gpu_reachable(d_range);
+    const int status = fpemu_gpu_check_words(d_range);
     return status ? status : fpemu_gpu_zero((uint64_t *)(void *)d_range, sizeof(gpu_range) / 8, stream);
 }
 
@@ -479,7 +477,7 @@ int fpemu_cuda_range_read(const fpemu_cuda_range *d_range, fpemu_range *range, f
     fp_environment environment;
     if (!d_range || !range)
         return FPEMU_ERROR_NULL;
-    int status = fpemu_gpu_reachable(d_range);
+    int status = fpemu_gpu_check_words(d_range);
     if (!status)
         status = fpemu_gpu_copy_back(&seen, d_range, sizeof seen, stream);
     if (status)
@@ -506,11 +504,36 @@ static int measure_vector(const fpemu_format *f, size_t n, const void *x, int ty
     if (!status && n)
         status = fpemu_gpu_reachable(x);
     if (!status)
-        status = fpemu_gpu_reachable(range);
+        status = fpemu_gpu_check_words(range);
     if (status || n == 0)
         return status;
     fpemu_environment_enter(&environment);
     status = measure(f, &shape, x, type, (gpu_range *)(void *)range, stream);
+    fpemu_environment_leave(&environment);
+    return status;
+}
+
+int fpemu_cuda_pack_tensor(const fpemu_format *format, const fpemu_shape *shape, const fpemu_cuda_range *d_range,
+                           void *d_bytes, fpemu_cuda_stream stream)
+{
+    const gpu_range *const range = (const gpu_range *)(const void *)d_range;
+    fpemu_layout l;
+    fp_environment environment;
+    int status = (int)fpemu_packed_layout(format, shape, &l);
+    if (status || l.tensor_bytes == 0)
+        return status;
+    if (!d_bytes || (!shape->whole && !range))
+        return FPEMU_ERROR_NULL;
+    if (!shape->whole && meet(range, 0, sizeof *range, d_bytes, 0, (int64_t)l.tensor_bytes))
+        return FPEMU_ERROR_OVERLAP;
+    status = shape->whole ? FPEMU_OK : fpemu_gpu_check_words(range);
+    if (!status)
+        status = fpemu_gpu_reachable(d_bytes);
+    if (status)
+        return status;
+    fpemu_environment_enter(&environment);
+    status = fpemu_gpu_pack_tensor(range, tensor_rule(format, GPU_F64), shape->whole,
+                                   (unsigned char *)d_bytes + l.tensor_offset, stream);
     fpemu_environment_leave(&environment);
     return status;
 }

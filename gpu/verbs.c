@@ -17,6 +17,7 @@ const char *fpemu_cuda_status_text(int status)
     case FPEMU_CUDA_ERROR_NO_CODE: return "no code for this CUDA device";
     case FPEMU_CUDA_ERROR_LAUNCH: return "the CUDA kernel could not be launched";
     case FPEMU_CUDA_ERROR_DEVICE: return "earlier work on the CUDA device failed";
+    case FPEMU_CUDA_ERROR_MEMORY: return "no CUDA device memory is left for the kernels";
     default: return fpemu_status_text((fpemu_status)status);
     }
 }
@@ -73,6 +74,13 @@ int fpemu_gpu_check_pointers(const void *x, size_t x_size, const void *y, size_t
         return FPEMU_ERROR_ARGUMENT; /* the device reads whole elements only */
     const int status = fpemu_gpu_reachable(x);
     return status ? status : fpemu_gpu_reachable(y);
+}
+
+int fpemu_gpu_check_words(const void *p)
+{
+    if (!p)
+        return FPEMU_OK;
+    return (uintptr_t)p % sizeof(uint64_t) ? (int)FPEMU_ERROR_ARGUMENT : fpemu_gpu_reachable(p);
 }
 
 gpu_random fpemu_gpu_random(const fpemu_rounding *r)
@@ -159,8 +167,8 @@ static int convert(const fpemu_format *f, const fpemu_rounding *r, size_t n, con
     if (r->offset > UINT64_MAX - n - SUM_PIECE)
         return FPEMU_ERROR_ARGUMENT;
     status = fpemu_gpu_check_pointers(x, fpemu_gpu_size(x_type, 0), y, fpemu_gpu_size(y_type, size), n);
-    if (!status && stats)
-        status = fpemu_gpu_reachable(stats);
+    if (!status)
+        status = fpemu_gpu_check_words(stats);
     if (status)
         return status;
     if (x_type == GPU_F64) {
@@ -250,7 +258,7 @@ int fpemu_cuda_stats_clear(fpemu_cuda_stats *d_stats, uint32_t want, fpemu_cuda_
         return FPEMU_ERROR_NULL;
     if (want & ~(FPEMU_SUMS | FPEMU_HISTOGRAM | FPEMU_SCALES))
         return FPEMU_ERROR_STATS;
-    const int status = fpemu_gpu_reachable(d_stats);
+    const int status = fpemu_gpu_check_words(d_stats);
     return status ? status : fpemu_gpu_clear((gpu_counts *)(void *)d_stats, want, stream);
 }
 
@@ -282,7 +290,7 @@ int fpemu_cuda_stats_read(const fpemu_cuda_stats *d_stats, void *scratch, fpemu_
 {
     if (!d_stats || !scratch || !stats)
         return FPEMU_ERROR_NULL;
-    int status = fpemu_gpu_reachable(d_stats);
+    int status = fpemu_gpu_check_words(d_stats);
     if (!status)
         status = fpemu_gpu_copy_back(scratch, d_stats, sizeof(gpu_counts), stream);
     if (status)
