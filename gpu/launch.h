@@ -22,6 +22,8 @@ int fpemu_gpu_decode64(const gpu_job64 *job, fpemu_cuda_stream stream);
 /* tensor.h; what it counts is `elements` elements. */
 int fpemu_gpu_tensor32(const gpu_tensor_job32 *job, uint64_t elements, fpemu_cuda_stream stream);
 int fpemu_gpu_tensor64(const gpu_tensor_job64 *job, uint64_t elements, fpemu_cuda_stream stream);
+/* Whole sheets of a job with `run`, by gpu_tensor_runs. */
+int fpemu_gpu_runs32(const gpu_tensor_job32 *job, fpemu_cuda_stream stream);
 int fpemu_gpu_untensor32(const gpu_tensor_job32 *job, fpemu_cuda_stream stream);
 int fpemu_gpu_untensor64(const gpu_tensor_job64 *job, fpemu_cuda_stream stream);
 int fpemu_gpu_extremes32(const gpu_tensor_job32 *job, fpemu_cuda_stream stream);

@@ -100,7 +100,8 @@ typedef struct gpu_tensor_job {
     gpu_counts *counts;
     core_tensor tensor; /* where they come from neither range nor bytes */
     uint32_t scale_bytes, element_bits;
-    uint32_t group, quad_group;                              /* lanes of a group; 0: no four neighbours lie aligned */
+    uint32_t group, quad_group; /* lanes of a group; 0: no four neighbours lie aligned */
+    uint32_t run; /* not 0: whole sheets of 128 neighbours in memory, in blocks of so many, go by gpu_tensor_runs */
     uint32_t code_size;                                      /* not 0: `bytes` is an array of codes of that size */
     uint8_t tensor_from_bytes, whole, other, flat, by_block; /* whole: one scale; by_block: neighbouring lanes take
                                                                 neighbouring blocks */
@@ -200,6 +201,19 @@ FPEMU_FN uint32_t gpu_bits_anywhere(const gpu_random *r, gpu_words *w, uint64_t 
         *high = h;
     }
     return gpu_bits(r, w, lane, index);
+}
+
+/* The same of four neighbours. */
+FPEMU_FN void gpu_bits_of_neighbours(const gpu_random *r, gpu_words *w, uint64_t *high, gpu_lane *lane, uint64_t index,
+                                     uint32_t bits[4])
+{
+    const uint64_t h = core_word_index(r->share, index) >> 32;
+    bits[0] = gpu_bits_anywhere(r, w, high, lane, index);
+    if (r->generator != FPEMU_PHILOX && r->share == 0 && h == core_word_index(r->share, index + 3) >> 32) {
+        gpu_bits_of_four(r, w, lane, index, 1, bits);
+        return;
+    }
+    UNROLLED for (unsigned k = 1; k < 4; k++) bits[k] = gpu_bits_anywhere(r, w, high, lane, index + k);
 }
 
 /* Eight codes of b bits as bytes: lane k of the octet writes bytes k, k + 8, ...; of `bytes` in all. */

@@ -1,6 +1,7 @@
 /* tensors.c - the verbs of tensors with scales and of packed bytes: arguments are checked and made into jobs. */
 #include "call.h"
 #include "core/plan.h"
+#include "core/quick.h"
 
 #include <float.h>
 
@@ -178,6 +179,55 @@ static int is_in_quads(const tensor_call *c, const core_walk *w, const gpu_tenso
                  (c->count != UINT64_MAX && w->blocks > 1 && (w->length % 4 || w->tile_length % 4))))
         return 0;
     return begins_aligned(c, w, c->x, w->x_axis, w->x[3]) && begins_aligned(c, w, c->y, w->y_axis, w->y[3]);
+}
+
+/* Whether elements follow one another in memory without a gap. */
+static int is_dense(const core_walk *w, const int64_t axis[4])
+{
+    const uint64_t extent[4] = {w->outer, w->rows, w->length, w->inner};
+    uint64_t step = 1;
+    for (int a = 3; a >= 0; step *= extent[a--])
+        if (extent[a] > 1 && (axis[a] < 0 || (uint64_t)axis[a] != step))
+            return 0;
+    return 1;
+}
+
+/* The length of blocks of which whole sheets go by gpu_tensor_runs; 0: they do not. */
+static uint32_t run_of(const tensor_call *c, const core_walk *w, const gpu_tensor_job32 *j)
+{
+    const core_blocked32 *b = &j->rule;
+    const uint64_t length = w->tile_length;
+    const int mode = b->plan.mode, rule = b->plan.rule;
+    if (!b->scaled || b->compat || c->stats || c->bytes || !j->job.quad_group || !is_dense(w, w->x_axis) ||
+        !is_dense(w, w->y_axis) ||
+        (!b->is_table &&
+         ((mode != FPEMU_RNE && mode != FPEMU_SR) || (rule != CORE_RULE_MAGIC_STOP && rule != CORE_RULE_EVEN))))
+        return 0;
+    if (j->job.whole)
+        return b->block.rule == FPEMU_SCALING_S2FP8 ? 0 : 128;
+    if (j->job.extremes || b->block.rule == FPEMU_SCALING_S2FP8 || b->block.rule == FPEMU_SCALING_MUPPET ||
+        (w->block != FPEMU_BLOCK_RUN && w->block != FPEMU_BLOCK_ROW) || w->total < 128 ||
+        (w->length % length != 0 && w->outer * w->rows != 1))
+        return 0;
+    return length == 16 || length == 32 || length == 64 || length == 128 ? (uint32_t)length : 0;
+}
+
+/* Elements of a tensor without gaps, by the quick forms of their rule; *j then is what is left, if *left. */
+static int launch_runs(const tensor_call *c, const core_walk *w, const fpemu_format *element, gpu_tensor_job32 *j,
+                       int *left, fpemu_cuda_stream stream)
+{
+    gpu_tensor_job32 runs = *j;
+    if (!runs.rule.is_table)
+        core_choose_quick32(&runs.rule.plan, element);
+    *left = 1;
+    runs.job.run = run_of(c, w, &runs);
+    if (!runs.job.run)
+        return FPEMU_OK;
+    const uint64_t done = j->job.whole ? j->job.count : w->total / 128 * (128 / runs.job.run);
+    j->job.first += done;
+    j->job.count -= done;
+    *left = j->job.count != 0;
+    return fpemu_gpu_runs32(&runs, stream);
 }
 
 static void fill_job(gpu_tensor_job *j, const tensor_call *c, const core_walk *w, const fpemu_layout *l)
@@ -364,8 +414,9 @@ static int launch(const tensor_call *c, const core_walk *w, const fpemu_layout *
     j32.job = job;
     if (reading)
         return fpemu_gpu_untensor32(&j32, stream);
-    status = job.extremes ? fpemu_gpu_extremes32(&j32, stream) : FPEMU_OK;
-    return status ? status : fpemu_gpu_tensor32(&j32, elements, stream);
+    int left;
+    status = job.extremes ? fpemu_gpu_extremes32(&j32, stream) : launch_runs(c, w, &element, &j32, &left, stream);
+    return status || !(job.extremes || left) ? status : fpemu_gpu_tensor32(&j32, elements, stream);
 }
 
 /* In the default floating-point environment: plans are made of arithmetic. */

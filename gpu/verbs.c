@@ -2,6 +2,7 @@
  * the rest. */
 #include "call.h"
 #include "core/plan.h"
+#include "core/quick.h"
 
 /* Error sums are made of blocks of this many elements by absolute index; one warp adds up a block. */
 #define SUM_PIECE 4096
@@ -130,7 +131,8 @@ static void fill_job(gpu_job *j, const fpemu_rounding *r, size_t n, const void *
     j->y_type = (uint8_t)y_type;
     j->x_size = (uint32_t)fpemu_gpu_size(x_type, size);
     j->y_size = (uint32_t)fpemu_gpu_size(y_type, size);
-    j->phase = fpemu_gpu_phase(x, j->x_size, y, j->y_size);
+    j->phase = r && r->generator == FPEMU_PHILOX && r->mode >= FPEMU_SR ? GPU_NO_QUADS
+                                                                        : fpemu_gpu_phase(x, j->x_size, y, j->y_size);
     j->counts = (gpu_counts *)(void *)stats;
     j->piece = stats ? SUM_PIECE : PIECE;
     j->offset = r ? r->offset : 0;
@@ -146,13 +148,9 @@ void fpemu_gpu_narrow_coder(core_coder32 *c, int type)
 }
 
 /* Values of x_type to values of the same type, or to codes. */
-static int convert(const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x, int x_type, void *y,
-                   int to_code, fpemu_cuda_stats *stats, fpemu_cuda_stream stream)
+static int convert_inside(const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x, int x_type, void *y,
+                          int to_code, fpemu_cuda_stats *stats, fpemu_cuda_stream stream)
 {
-    if (n == 0)
-        return FPEMU_OK;
-    if (!f || !r || !x || !y)
-        return FPEMU_ERROR_NULL;
     int status = check(f, r, x_type);
     if (status)
         return status;
@@ -176,6 +174,8 @@ static int convert(const fpemu_format *f, const fpemu_rounding *r, size_t n, con
         memset(&j, 0, sizeof j);
         core_plan_make64(&j.plan, &j.job.integers, f, r, to_code);
         core_coder_make64(&j.coder, f, r);
+        if (!to_code || j.coder.quick_encode || f->kind != FPEMU_KIND_FLOAT)
+            core_choose_quick64(&j.plan, f);
         fill_job(&j.job, r, n, x, x_type, y, y_type, size, stats);
         return fpemu_gpu_convert64(&j, stream);
     }
@@ -183,17 +183,31 @@ static int convert(const fpemu_format *f, const fpemu_rounding *r, size_t n, con
     memset(&j, 0, sizeof j);
     core_plan_make32(&j.plan, &j.job.integers, f, r, to_code);
     core_coder_make32(&j.coder, f, r);
+    if (!to_code || j.coder.quick_encode || f->kind != FPEMU_KIND_FLOAT)
+        core_choose_quick32(&j.plan, f);
     fpemu_gpu_narrow_coder(&j.narrow, x_type);
     fill_job(&j.job, r, n, x, x_type, y, y_type, size, stats);
     return fpemu_gpu_convert32(&j, stream);
 }
 
-static int decode(const fpemu_format *f, size_t n, const void *codes, void *y, int y_type, fpemu_cuda_stream stream)
+/* In the default floating-point environment: plans are made of arithmetic. */
+static int convert(const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x, int x_type, void *y,
+                   int to_code, fpemu_cuda_stats *stats, fpemu_cuda_stream stream)
 {
+    fp_environment environment;
     if (n == 0)
         return FPEMU_OK;
-    if (!f || !codes || !y)
+    if (!f || !r || !x || !y)
         return FPEMU_ERROR_NULL;
+    fpemu_environment_enter(&environment);
+    const int status = convert_inside(f, r, n, x, x_type, y, to_code, stats, stream);
+    fpemu_environment_leave(&environment);
+    return status;
+}
+
+static int decode_inside(const fpemu_format *f, size_t n, const void *codes, void *y, int y_type,
+                         fpemu_cuda_stream stream)
+{
     const fpemu_rounding nearest = fpemu_nearest();
     const uint32_t size = (uint32_t)fpemu_code_size(f);
     int status = check(f, &nearest, y_type);
@@ -218,6 +232,19 @@ static int decode(const fpemu_format *f, size_t n, const void *codes, void *y, i
     fpemu_gpu_narrow_coder(&j.narrow, y_type);
     fill_job(&j.job, NULL, n, codes, GPU_CODES, y, y_type, size, NULL);
     return fpemu_gpu_decode32(&j, stream);
+}
+
+static int decode(const fpemu_format *f, size_t n, const void *codes, void *y, int y_type, fpemu_cuda_stream stream)
+{
+    fp_environment environment;
+    if (n == 0)
+        return FPEMU_OK;
+    if (!f || !codes || !y)
+        return FPEMU_ERROR_NULL;
+    fpemu_environment_enter(&environment);
+    const int status = decode_inside(f, n, codes, y, y_type, stream);
+    fpemu_environment_leave(&environment);
+    return status;
 }
 
 /* ------------------------------------------------------------------------------------------------- verbs */

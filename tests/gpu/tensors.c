@@ -32,6 +32,7 @@ typedef struct test_case {
     size_t reach_x, reach_y; /* elements that the strides span */
     int64_t low_x, low_y;    /* the first of them, relative to the array */
     int type, counted;
+    int dense; /* 1: aligned, without gaps, not counted: what is taken in whole sheets */
 } test_case;
 
 static void fail(const test_case *c, const char *what, int status, size_t at)
@@ -469,6 +470,16 @@ static void choose_shape(test_case *c)
     static const uint64_t few[] = {1, 1, 2, 3, 5};
     fpemu_shape *s = &c->shape;
     memset(s, 0, sizeof *s);
+    if (c->dense) {
+        static const uint64_t sheets[] = {16, 64, 127, 128, 256, 384, 1000, 4100};
+        s->outer = s->rows = s->inner = 1;
+        s->length = sheets[next() % 8];
+        if (next() % 2)
+            s->rows = few[next() % 5];
+        c->reach_x = c->reach_y = (size_t)(s->rows * s->length);
+        c->low_x = c->low_y = 0;
+        return;
+    }
     s->outer = few[next() % 5];
     s->rows = few[next() % 5];
     s->length = lengths[next() % (sizeof lengths / sizeof *lengths)];
@@ -505,7 +516,7 @@ static void one_case(test_case *c, int mode, int type)
     if (next() % 4 == 0)
         r->compat = next() % 2 ? FPEMU_COMPAT_QPYTORCH : FPEMU_COMPAT_MUPPET;
     c->type = type;
-    c->counted = (int)(next() % 3);
+    c->counted = c->dense ? 0 : (int)(next() % 3);
     choose_shape(c);
     if (c->reach_x > MOST / 2 || c->reach_y > MOST / 2)
         return;
@@ -519,8 +530,11 @@ static void one_case(test_case *c, int mode, int type)
         whole.nonfinite = next() % 2 ? whole.nonfinite : 0;
         c->shape.whole = &whole;
     }
-    unsigned char *const d_x = (unsigned char *)device_memory(0, BYTES) + (next() % 3 ? 0 : next() % 4 * element[type]);
-    unsigned char *const d_y = (unsigned char *)device_memory(1, BYTES) + (next() % 3 ? 0 : next() % 4 * element[type]);
+    unsigned char *d_x = device_memory(0, BYTES), *d_y = device_memory(1, BYTES);
+    if (!c->dense) {
+        d_x += next() % 3 ? 0 : next() % 4 * element[type];
+        d_y += next() % 3 ? 0 : next() % 4 * element[type];
+    }
     fpemu_cuda_stats *const d_s = device_memory(2, fpemu_cuda_stats_size());
     const uint64_t size = fpemu_cuda_scratch_size(&c->format, &c->shape);
     void *const scratch = size ? device_memory(4, (size_t)size) : NULL;
@@ -542,6 +556,11 @@ static void try_format(const char *spec, const fpemu_format *format, int rounds)
             if (type == F64 ? c.format.fits_f64 : c.format.fits_f32)
                 for (int k = 0; k < rounds; k++)
                     one_case(&c, mode, type);
+    for (c.dense = 1; rounds > 0; rounds--) {
+        one_case(&c, FPEMU_RNE, rounds % 2 ? F32 : rounds % 4 ? BF16 : F16);
+        one_case(&c, FPEMU_SR, F32);
+        one_case(&c, FPEMU_RNE, F32);
+    }
 }
 
 static void try_spec(const char *spec, int rounds)
