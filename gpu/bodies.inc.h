@@ -14,7 +14,7 @@ FPEMU_FN CORE_UINT GPU(value)(const JOB *j, uint64_t element)
 }
 
 /* Result v for input u as element of the output; q: the integer behind v, affine formats only. quick: its form. */
-FPEMU_FN uint64_t GPU(result)(const JOB *j, int quick, CORE_UINT u, CORE_UINT v, int64_t q)
+GPU_PART uint64_t GPU(result)(const JOB *j, int quick, CORE_UINT u, CORE_UINT v, int64_t q)
 {
     if (j->job.y_type == GPU_CODES) {
         if (quick)
@@ -46,7 +46,7 @@ FPEMU_FN CORE_UINT GPU(quick)(const JOB *j, int rule, int mode, CORE_UINT u, COR
 
 /* One element: result for input u with random bits r; *over, if it is asked for: the grid value of a finite u lies
  * outside the ends. */
-FPEMU_FN CORE_UINT GPU(element)(const JOB *j, int form, int rule, int mode, int counted, CORE_UINT u, uint32_t r,
+GPU_PART CORE_UINT GPU(element)(const JOB *j, int form, int rule, int mode, int counted, CORE_UINT u, uint32_t r,
                                 int *over, int64_t *q)
 {
     const CORE_UINT sign = u & CORE_SIGN, a = u ^ sign, random = (CORE_UINT)r << (CORE_W - 32);
@@ -66,7 +66,7 @@ FPEMU_FN CORE_UINT GPU(element)(const JOB *j, int form, int rule, int mode, int 
 }
 
 /* Counts one element and adds it to its lane's sums. */
-FPEMU_FN void GPU(count)(const JOB *j, int sums, int histogram, gpu_lane *lane, double sum[3], CORE_UINT u, CORE_UINT v,
+GPU_PART void GPU(count)(const JOB *j, int sums, int histogram, gpu_lane *lane, double sum[3], CORE_UINT u, CORE_UINT v,
                          int over)
 {
     const CORE_UINT a = u & ~CORE_SIGN, c = v & ~CORE_SIGN;
@@ -247,7 +247,7 @@ FPEMU_FN void GPU(convert)(const JOB *j, int form, int rule, int mode, int count
 }
 
 /* The value of a code, as element of the output. */
-FPEMU_FN uint64_t GPU(decoded)(const JOB *j, int quick, uint64_t code)
+GPU_PART uint64_t GPU(decoded)(const JOB *j, int quick, uint64_t code)
 {
     const CORE_UINT v =
         quick ? CORE(decode_quick)(&j->coder, (CORE_UINT)(code & j->coder.mask)) : CORE(decode)(&j->coder, code);

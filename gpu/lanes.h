@@ -23,6 +23,13 @@
 #define OF(a, l) (a)[l]
 #endif
 
+/* What the bodies call in several places: part of each kernel, but played it need not be compiled more than once. */
+#ifdef __CUDACC__
+#define GPU_PART FPEMU_FN
+#else
+#define GPU_PART FPEMU_SLOW
+#endif
+
 /* A short loop whose variable picks array elements that have to stay in registers. */
 #ifdef __CUDA_ARCH__
 #define UNROLLED _Pragma("unroll")
