@@ -1,7 +1,7 @@
 /* cuda.cu - what libfpemu_cuda's verbs move, as a fraction of a device-to-device copy in the same run, on arrays larger
  * than any cache; and emulated products of matrices beside a plain loop of fused multiply-adds, one output a thread.
  *
- *   make bench-cuda */
+ *   make bench-cuda     half a minute, reckoned; tests/gpu/check.sh says of what */
 #include <cuda_runtime.h>
 #include <fpemu_cuda.h>
 #include <stdio.h>

@@ -4,7 +4,8 @@ dist_doc_DATA += doc/numerics.md doc/blocks.md doc/accumulation.md doc/adding.md
 # What was run, and what came out.
 validationdir = $(docdir)/validation
 dist_validation_DATA = doc/validation/README.md doc/validation/exhaustive.txt doc/validation/mutants.txt \
-	doc/validation/machines.txt doc/validation/functions.txt doc/validation/random.txt doc/validation/triples.txt
+	doc/validation/machines.txt doc/validation/functions.txt doc/validation/random.txt doc/validation/triples.txt \
+	doc/validation/conversions.txt
 EXTRA_DIST += tests/digests.txt
 
 # Model files: the container of packed tensors, and how the readers were fuzzed.

@@ -9,6 +9,8 @@
 typedef struct gpu_lane {
     uint32_t counter[GPU_COUNTERS];
     uint64_t max_abs, not_min_abs, max_error;
+    uint32_t largest, least, near; /* of binary32 inputs: bits of the largest, 0 less those of the smallest, and the
+                                      largest error as binary32 rounds it: no smaller one can become max_error */
     uint64_t philox_counter;
     uint32_t philox[4], philox_valid;
 } gpu_lane;
@@ -18,6 +20,7 @@ FPEMU_FN void gpu_lane_clear(gpu_lane *l)
     for (int k = 0; k < GPU_COUNTERS; k++)
         l->counter[k] = 0;
     l->max_abs = l->not_min_abs = l->max_error = 0;
+    l->largest = l->least = l->near = 0;
 }
 
 FPEMU_FN void gpu_lane_begin(gpu_lane *l)
@@ -33,6 +36,29 @@ FPEMU_FN void gpu_lane_extrema(gpu_lane *l, double x, double d)
     l->max_abs = a > l->max_abs ? a : l->max_abs;
     l->not_min_abs = a != 0 && ~a > l->not_min_abs ? ~a : l->not_min_abs;
     l->max_error = e > l->max_error ? e : l->max_error;
+}
+
+/* The same in binary32; infinite: y is no finite number. */
+FPEMU_FN void gpu_lane_extrema32(gpu_lane *l, float x, float y, int infinite)
+{
+    const uint32_t a = core_bits32(x) & 0x7fffffffu, near = core_bits32(x - y) & 0x7fffffffu;
+    l->largest = a > l->largest ? a : l->largest;
+    l->least = 0 - a > l->least ? 0 - a : l->least;
+    if (near < l->near || near == 0 || infinite)
+        return;
+    const double d = (double)x - (double)y;
+    const uint64_t e = core_bits64(d) & (~UINT64_C(0) >> 1);
+    l->near = near;
+    l->max_error = e > l->max_error ? e : l->max_error;
+}
+
+/* What was kept of binary32 inputs, among the rest. */
+FPEMU_FN void gpu_lane_widen(gpu_lane *l)
+{
+    const uint64_t a = core_bits64((double)core_value32(l->largest));
+    const uint64_t b = core_bits64((double)core_value32(0 - l->least));
+    l->max_abs = a > l->max_abs ? a : l->max_abs;
+    l->not_min_abs = l->least && ~b > l->not_min_abs ? ~b : l->not_min_abs;
 }
 
 /* What the rules of core/ counted of one element or more, in binary64. */
@@ -65,6 +91,7 @@ FPEMU_FN void gpu_lane_flush(gpu_lane *lane, gpu_counts *to)
     uint64_t largest[3][LANES];
     FOR_LANES(l)
     {
+        gpu_lane_widen(&OF(lane, l));
         OF(largest[0], l) = OF(lane, l).max_abs;
         OF(largest[1], l) = OF(lane, l).not_min_abs;
         OF(largest[2], l) = OF(lane, l).max_error;
@@ -112,44 +139,32 @@ FPEMU_FN uint32_t gpu_bits(const gpu_random *r, const gpu_words *w, gpu_lane *la
     return core_field_top(r->share, r->bits, word, core_field_shift(r->share, index));
 }
 
-/* How a warp takes elements [from, to): in sheets of 128. Of the first `quads` sheets a lane has four neighbours each,
- * which lie aligned; then come the elements beside those, or all of them, a lane having every 32nd. */
+/* The same of four elements, `step` apart. */
+FPEMU_FN void gpu_bits_of_four(const gpu_random *r, const gpu_words *w, gpu_lane *lane, uint64_t index, uint32_t step,
+                               uint32_t bits[4])
+{
+    if (r->generator != FPEMU_PHILOX && r->share == 0) {
+        UNROLLED for (uint32_t k = 0; k < 4; k++) bits[k] =
+            core_field_top(0, r->bits, core_hash_word(w->key, (uint32_t)index + k * step), 0);
+        return;
+    }
+    UNROLLED for (uint32_t k = 0; k < 4; k++) bits[k] = gpu_bits(r, w, lane, index + k * step);
+}
+
+/* How a warp takes elements [from, to) where a lane can have four at a time: in sheets of 128 from `first` on, and
+ * beside those in rows of 32, by index. In a sheet a lane has four neighbours, which lie aligned, or every 32nd. */
 typedef struct gpu_sheets {
-    uint64_t from, to, first, last; /* [first, last): in quads */
-    uint64_t quads, all;            /* sheets */
+    uint64_t first, count;
 } gpu_sheets;
 
 /* phase: quads begin where the place is that, modulo 4; GPU_NO_QUADS: nowhere. */
 FPEMU_FN gpu_sheets gpu_sheets_of(uint64_t from, uint64_t to, uint64_t phase)
 {
     gpu_sheets s;
-    s.from = from;
-    s.to = to;
-    if (phase == GPU_NO_QUADS) {
-        s.first = from;
-        s.last = from & ~(uint64_t)31; /* lanes of sums go by place */
-        s.quads = 0;
-        s.all = (to - s.last + 127) / 128;
-        return s;
-    }
-    s.first = from + ((phase - from) & 3);
+    s.first = from + (phase == GPU_NO_QUADS ? (0 - from) & 127 : (phase - from) & 3);
     s.first = s.first < to ? s.first : to;
-    s.last = s.first + ((to - s.first) & ~(uint64_t)3);
-    s.quads = (s.last - s.first + 127) / 128;
-    s.all = s.quads + (s.last - s.first != to - from);
+    s.count = (to - s.first) / 128;
     return s;
-}
-
-/* Element k of lane l of a sheet; not below `to`: there is none. */
-FPEMU_FN uint64_t gpu_sheet_place(const gpu_sheets *s, uint64_t sheet, unsigned l, unsigned k)
-{
-    if (sheet < s->quads) {
-        const uint64_t place = s->first + sheet * 128 + l * 4 + k;
-        return place < s->last ? place : s->to;
-    }
-    const uint64_t before = s->first - s->from, v = (sheet - s->quads) * 128 + k * 32 + l;
-    const uint64_t place = v < before ? s->from + v : s->last + (v - before);
-    return place < s->from ? s->to : place;
 }
 
 #define JOB gpu_job32

@@ -2,44 +2,71 @@
  *   JOB the job, GPU(name) the names here. `warp` of `warps` warps takes pieces warp, warp + warps, ... of the stream.
  */
 
-/* An element of the input as carrier bits. */
+/* An element of the input as carrier bits. 16-bit types have the quick forms of core/code.h. */
 FPEMU_FN CORE_UINT GPU(value)(const JOB *j, uint64_t element)
 {
 #if CORE_W == 32
     if (j->job.x_type != GPU_F32)
-        return CORE(decode)(&j->narrow, element);
+        return CORE(decode_quick)(&j->narrow, (CORE_UINT)element);
 #endif
     (void)j;
     return (CORE_UINT)element;
 }
 
-/* Result v for input u as element of the output; q: the integer behind v, affine formats only. */
-FPEMU_FN uint64_t GPU(result)(const JOB *j, CORE_UINT u, CORE_UINT v, int64_t q)
+/* Result v for input u as element of the output; q: the integer behind v, affine formats only. quick: its form. */
+GPU_PART uint64_t GPU(result)(const JOB *j, int quick, CORE_UINT u, CORE_UINT v, int64_t q)
 {
-    if (j->job.y_type == GPU_CODES)
+    if (j->job.y_type == GPU_CODES) {
+        if (quick)
+            return j->coder.quick_encode ? CORE(encode_quick)(&j->coder, u, v) : CORE(encode_fixed)(&j->coder, u, v);
         return j->plan.rule >= CORE_RULE_SCALED ? CORE(encode_affine)(&j->coder, u, v, q)
                                                 : CORE(encode)(&j->coder, u, v);
+    }
 #if CORE_W == 32
     if (j->job.y_type != GPU_F32)
-        return CORE(encode)(&j->narrow, v, v);
+        return CORE(encode_quick)(&j->narrow, v, v);
 #endif
     return v;
 }
 
-/* One element: result for input u with random bits r; *over: the grid value of a finite u lies outside the ends. */
-FPEMU_FN CORE_UINT GPU(element)(const JOB *j, int form, int mode, CORE_UINT u, uint32_t r, int *over, int64_t *q)
+/* One element in one of the forms of core/quick.h, r as the carrier's highest bits. */
+FPEMU_FN CORE_UINT GPU(quick)(const JOB *j, int rule, int mode, CORE_UINT u, CORE_UINT r)
 {
+    const CORE(plan) *const p = &j->plan;
+    switch (rule) {
+    case CORE_RULE_FLAT: return CORE(element_flat)(p, mode, u, r);
+    case CORE_RULE_MAGIC_PASS: return CORE(element_pass)(p, mode, u, r);
+    case CORE_RULE_MAGIC_STOP: return CORE(element_stop)(p, mode, u, r);
+    case CORE_RULE_MAGIC_STOP_INF: return CORE(element_stop_inf)(p, mode, u, r);
+    case CORE_RULE_EVEN: return CORE(element_even)(p, mode, u, r);
+    case CORE_RULE_FLAT_GRID: return CORE(finish)(p, u, CORE(element_flat_grid)(p, mode, u, r));
+    default: return CORE(finish)(p, u, CORE(element_magic_grid)(p, mode, u, r));
+    }
+}
+
+/* One element: result for input u with random bits r; *over, if it is asked for: the grid value of a finite u lies
+ * outside the ends. */
+GPU_PART CORE_UINT GPU(element)(const JOB *j, int form, int rule, int mode, int counted, CORE_UINT u, uint32_t r,
+                                int *over, int64_t *q)
+{
+    const CORE_UINT sign = u & CORE_SIGN, a = u ^ sign, random = (CORE_UINT)r << (CORE_W - 32);
+    *over = 0;
     if (form == GPU_FORM_GENERAL)
         return CORE(element)(&j->plan, &j->job.integers, u, r, over, q);
-    const CORE_UINT sign = u & CORE_SIGN, a = u ^ sign;
-    const CORE_UINT g =
-        CORE(grid)(&j->plan, mode, form == GPU_FORM_ANY, j->plan.n, a, sign, (CORE_UINT)r << (CORE_W - 32));
-    *over = a < CORE_INF && g > j->plan.max[sign != 0];
+    if (form == GPU_FORM_QUICK && !counted)
+        return GPU(quick)(j, rule, mode, u, random);
+    CORE_UINT g;
+    if (form == GPU_FORM_QUICK)
+        g = rule == CORE_RULE_FLAT || rule == CORE_RULE_FLAT_GRID ? CORE(element_flat_grid)(&j->plan, mode, u, random)
+                                                                  : CORE(element_magic_grid)(&j->plan, mode, u, random);
+    else
+        g = CORE(grid)(&j->plan, mode, form == GPU_FORM_ANY, j->plan.n, a, sign, random);
+    *over = a < CORE_INF && g > CORE_BY_SIGN(u, j->plan.max);
     return form == GPU_FORM_ANY ? CORE(finish_any)(&j->plan, u, g) : CORE(finish)(&j->plan, u, g);
 }
 
 /* Counts one element and adds it to its lane's sums. */
-FPEMU_FN void GPU(count)(const JOB *j, int sums, int histogram, gpu_lane *lane, double sum[3], CORE_UINT u, CORE_UINT v,
+GPU_PART void GPU(count)(const JOB *j, int sums, int histogram, gpu_lane *lane, double sum[3], CORE_UINT u, CORE_UINT v,
                          int over)
 {
     const CORE_UINT a = u & ~CORE_SIGN, c = v & ~CORE_SIGN;
@@ -47,7 +74,7 @@ FPEMU_FN void GPU(count)(const JOB *j, int sums, int histogram, gpu_lane *lane, 
     uint32_t *const n = lane->counter;
     n[GPU_NAN] += (uint32_t)is_nan;
     n[GPU_INFINITE] += a == CORE_INF;
-    n[GPU_CLIPPED] += finite && a > j->plan.max[u != a];
+    n[GPU_CLIPPED] += finite && a > CORE_BY_SIGN(u, j->plan.max);
     n[GPU_OVERFLOW] += (uint32_t)over;
     n[GPU_INVALID] += c > CORE_INF && !is_nan && !over;
     n[GPU_UNDERFLOW] += finite && a != 0 && c == 0;
@@ -55,8 +82,15 @@ FPEMU_FN void GPU(count)(const JOB *j, int sums, int histogram, gpu_lane *lane, 
     n[GPU_INEXACT] += finite && u != v && (a | c) != 0;
     if (!finite)
         return;
+#if CORE_W == 32
+    gpu_lane_extrema32(lane, CORE_VALUE(u), CORE_VALUE(v), c >= CORE_INF);
+    if (!sums && !histogram)
+        return;
+#endif
     const double x = CORE_TO_DOUBLE(u), y = CORE_TO_DOUBLE(v), d = x - y;
+#if CORE_W != 32
     gpu_lane_extrema(lane, x, c < CORE_INF ? d : 0);
+#endif
     if (sums && c < CORE_INF) {
         sum[0] += d < 0 ? -d : d;
         sum[1] += d * d;
@@ -66,60 +100,135 @@ FPEMU_FN void GPU(count)(const JOB *j, int sums, int histogram, gpu_lane *lane, 
         shared_add(&j->job.counts->bins[gpu_bin(core_bits64(x) & ~(UINT64_C(1) << 63))], 1);
 }
 
-/* Rounds (or codes) elements, counting them if asked to. Where sums are made a lane has every 32nd element. */
-FPEMU_FN void GPU(convert)(const JOB *j, int form, int mode, int counted, uint64_t warp, uint64_t warps)
+/* Four elements of the input: neighbours from i on, aligned, or every 32nd. */
+FPEMU_FN void GPU(load_four)(const JOB *j, int quads, uint64_t i, CORE_UINT u[4])
+{
+    uint64_t element[4];
+#if CORE_W == 32
+    const uint32_t size = j->job.x_type == GPU_F32 ? 4 : 2;
+#else
+    const uint32_t size = 8;
+#endif
+    if (quads)
+        gpu_load_quad(j->job.x, size, i, element);
+    else
+        UNROLLED for (unsigned k = 0; k < 4; k++) element[k] = gpu_load_code(j->job.x, size, i + 32 * k);
+    UNROLLED for (unsigned k = 0; k < 4; k++) u[k] = GPU(value)(j, element[k]);
+}
+
+/* Results v for inputs u, to the output. */
+FPEMU_FN void GPU(store_four)(const JOB *j, int quads, uint64_t i, const CORE_UINT u[4], const CORE_UINT v[4])
+{
+    uint64_t element[4];
+    UNROLLED for (unsigned k = 0; k < 4; k++) element[k] = GPU(result)(j, 1, u[k], v[k], 0);
+    if (quads)
+        gpu_store_quad(j->job.y, j->job.y_size, i, element);
+    else
+        UNROLLED for (unsigned k = 0; k < 4; k++) gpu_store_code(j->job.y, j->job.y_size, i + 32 * k, element[k]);
+}
+
+/* A lane's part of a sheet, from place i of the arrays on: u becomes the results. */
+FPEMU_FN void GPU(round_four)(const JOB *j, int form, int rule, int mode, int counted, int quads, int sums,
+                              int histogram, const gpu_words *words, gpu_lane *lane, double sum[3], uint64_t index,
+                              uint64_t i, const CORE_UINT u[4])
+{
+    uint32_t r[4] = {0, 0, 0, 0};
+    CORE_UINT v[4];
+    if (mode >= FPEMU_SR)
+        gpu_bits_of_four(&j->job.random, words, lane, index, quads ? 1 : 32, r);
+    UNROLLED for (unsigned k = 0; k < 4; k++)
+    {
+        int over;
+        int64_t q;
+        v[k] = GPU(element)(j, form, rule, mode, counted, u[k], r[k], &over, &q);
+        if (counted)
+            GPU(count)(j, sums, histogram, lane, sum, u[k], v[k], over);
+    }
+    GPU(store_four)(j, quads, i, u, v);
+}
+
+/* Sheets of a piece, two at a time, so that more is under way. */
+FPEMU_FN void GPU(convert_sheets)(const JOB *j, int form, int rule, int mode, int counted, int quads, int sums,
+                                  int histogram, const gpu_words *words, gpu_lane *lane, double sum[LANES][3],
+                                  const gpu_sheets *sheets)
+{
+    for (uint64_t s = 0; s < sheets->count; s += 2)
+        FOR_LANES(l)
+        {
+            const uint64_t index = sheets->first + s * 128 + (quads ? 4 * l : l), i = index - j->job.offset;
+            const int two = s + 1 < sheets->count;
+            CORE_UINT u[2][4];
+            UNROLLED for (unsigned h = 0; h < 2; h++)
+            {
+                if (h == 0 || two)
+                    GPU(load_four)(j, quads, i + 128 * h, u[h]);
+            }
+            UNROLLED for (unsigned h = 0; h < 2; h++)
+            {
+                if (h == 0 || two)
+                    GPU(round_four)
+                (j, form, rule, mode, counted, quads, sums, histogram, words, &OF(lane, l), OF(sum, l), index + 128 * h,
+                 i + 128 * h, u[h]);
+            }
+        }
+}
+
+/* Elements [from, to), a lane having every 32nd by index. */
+FPEMU_FN void GPU(convert_rows)(const JOB *j, int form, int rule, int mode, int counted, int sums, int histogram,
+                                const gpu_words *words, gpu_lane *lane, double sum[LANES][3], uint64_t from,
+                                uint64_t to)
+{
+    for (uint64_t row = from & ~(uint64_t)31; row < to; row += 32)
+        FOR_LANES(l)
+        {
+            const uint64_t index = row + l, i = index - j->job.offset;
+            if (index < from || index >= to)
+                continue;
+            const uint32_t r = j->job.random.used ? gpu_bits(&j->job.random, words, &OF(lane, l), index) : 0;
+            const CORE_UINT u = GPU(value)(j, gpu_load_code(j->job.x, j->job.x_size, i));
+            int over;
+            int64_t q = 0;
+            const CORE_UINT v = GPU(element)(j, form, rule, mode, counted, u, r, &over, &q);
+            gpu_store_code(j->job.y, j->job.y_size, i, GPU(result)(j, form == GPU_FORM_QUICK, u, v, q));
+            if (counted)
+                GPU(count)(j, sums, histogram, &OF(lane, l), OF(sum, l), u, v, over);
+        }
+}
+
+/* Rounds (or codes) elements, counting them if asked to. Where sums are made a lane has every 32nd element, and random
+ * numbers by Philox come four at a time for such. rule: of the plan. */
+FPEMU_FN void GPU(convert)(const JOB *j, int form, int rule, int mode, int counted, uint64_t warp, uint64_t warps)
 {
     const uint64_t begin = j->job.offset, end = begin + j->job.n, piece = j->job.piece;
     const int sums = counted && (j->job.counts->want & FPEMU_SUMS);
     const int histogram = counted && (j->job.counts->want & FPEMU_HISTOGRAM);
-    const uint64_t phase = sums || j->job.phase == GPU_NO_QUADS ? GPU_NO_QUADS : (begin + j->job.phase) & 3;
+    const int quads = !sums && j->job.phase != GPU_NO_QUADS;
+    const uint64_t phase = quads ? (begin + j->job.phase) & 3 : GPU_NO_QUADS;
+    uint32_t pieces = 0;
     gpu_lane lane[LANES];
     double sum[LANES][3];
     FOR_LANES(l) gpu_lane_begin(&OF(lane, l));
     for (uint64_t b = begin / piece + warp; b * piece < end; b += warps) {
-        const gpu_words words = gpu_words_begin(&j->job.random, b * piece);
-        const gpu_sheets sheets =
-            gpu_sheets_of(b * piece < begin ? begin : b * piece, (b + 1) * piece < end ? (b + 1) * piece : end, phase);
-        if (sums)
-            FOR_LANES(l)
+        const uint64_t from = b * piece < begin ? begin : b * piece, to = (b + 1) * piece < end ? (b + 1) * piece : end;
+        const gpu_words words = gpu_words_begin(&j->job.random, from);
+        gpu_sheets sheets = gpu_sheets_of(from, to, phase);
+        if (form != GPU_FORM_QUICK)
+            sheets.count = 0;
+        FOR_LANES(l)
         for (int k = 0; k < 3; k++)
             OF(sum, l)[k] = 0;
-        for (uint64_t sheet = 0; sheet < sheets.all; sheet++) {
-            uint64_t element[LANES][4];
-            FOR_LANES(l)
-            {
-                if (sheet < sheets.quads) {
-                    const uint64_t at = gpu_sheet_place(&sheets, sheet, l, 0);
-                    if (at < sheets.to)
-                        gpu_load_quad(j->job.x, j->job.x_size, at - begin, OF(element, l));
-                    continue;
-                }
-                for (unsigned k = 0; k < 4; k++) {
-                    const uint64_t at = gpu_sheet_place(&sheets, sheet, l, k);
-                    if (at < sheets.to)
-                        OF(element, l)[k] = gpu_load_code(j->job.x, j->job.x_size, at - begin);
-                }
-            }
-            FOR_LANES(l)
-            {
-                for (unsigned k = 0; k < 4; k++) {
-                    const uint64_t index = gpu_sheet_place(&sheets, sheet, l, k);
-                    if (index >= sheets.to)
-                        continue;
-                    const uint32_t r = j->job.random.used ? gpu_bits(&j->job.random, &words, &OF(lane, l), index) : 0;
-                    const CORE_UINT u = GPU(value)(j, OF(element, l)[k]);
-                    int over;
-                    int64_t q = 0;
-                    const CORE_UINT v = GPU(element)(j, form, mode, u, r, &over, &q);
-                    OF(element, l)[k] = GPU(result)(j, u, v, q);
-                    if (counted)
-                        GPU(count)(j, sums, histogram, &OF(lane, l), OF(sum, l), u, v, over);
-                    if (sheet >= sheets.quads)
-                        gpu_store_code(j->job.y, j->job.y_size, index - begin, OF(element, l)[k]);
-                }
-                const uint64_t at = gpu_sheet_place(&sheets, sheet, l, 0);
-                if (sheet < sheets.quads && at < sheets.to)
-                    gpu_store_quad(j->job.y, j->job.y_size, at - begin, OF(element, l));
+        NOT_UNROLLED for (int part = 0; part < 3; part++)
+        {
+            const uint64_t last = sheets.first + sheets.count * 128;
+            if (part == 1 && form == GPU_FORM_QUICK) {
+                if (quads)
+                    GPU(convert_sheets)
+                (j, form, rule, mode, counted, 1, 0, histogram, &words, lane, sum, &sheets);
+                else GPU(convert_sheets)(j, form, rule, mode, counted, 0, sums, histogram, &words, lane, sum, &sheets);
+            } else if (part != 1) {
+                GPU(convert_rows)
+                (j, form, rule, mode, counted, sums, histogram, &words, lane, sum, part ? last : from,
+                 part ? to : sheets.first);
             }
         }
         if (sums)
@@ -130,33 +239,52 @@ FPEMU_FN void GPU(convert)(const JOB *j, int form, int mode, int counted, uint64
                 if (lanes_writer())
                     gpu_add_exact(j->job.counts, k, total);
             }
-        if (counted)
+        if (counted && (++pieces & 0xfff) == 0)
             gpu_lane_flush(lane, j->job.counts);
     }
+    if (counted)
+        gpu_lane_flush(lane, j->job.counts);
+}
+
+/* The value of a code, as element of the output. */
+GPU_PART uint64_t GPU(decoded)(const JOB *j, int quick, uint64_t code)
+{
+    const CORE_UINT v =
+        quick ? CORE(decode_quick)(&j->coder, (CORE_UINT)(code & j->coder.mask)) : CORE(decode)(&j->coder, code);
+    return GPU(result)(j, 1, 0, v, 0);
+}
+
+/* Those of elements [from, to), a lane having every 32nd. */
+FPEMU_FN void GPU(decode_rows)(const JOB *j, int quick, uint64_t from, uint64_t to, uint64_t warp, uint64_t warps)
+{
+    for (uint64_t row = from + warp * 32; row < to; row += warps * 32)
+        FOR_LANES(l)
+    if (row + l < to)
+        gpu_store_code(j->job.y, j->job.y_size, row + l,
+                       GPU(decoded)(j, quick, gpu_load_code(j->job.x, j->job.x_size, row + l)));
 }
 
 /* Codes to values. */
 FPEMU_FN void GPU(decode)(const JOB *j, uint64_t warp, uint64_t warps)
 {
     const gpu_sheets sheets = gpu_sheets_of(0, j->job.n, j->job.phase);
-    for (uint64_t sheet = warp; sheet < sheets.all; sheet += warps)
+    if (!j->coder.quick_decode) {
+        GPU(decode_rows)(j, 0, 0, j->job.n, warp, warps);
+        return;
+    }
+    if (j->job.phase == GPU_NO_QUADS) {
+        GPU(decode_rows)(j, 1, 0, j->job.n, warp, warps);
+        return;
+    }
+    for (uint64_t sheet = warp; sheet < sheets.count; sheet += warps)
         FOR_LANES(l)
         {
-            const uint64_t first = gpu_sheet_place(&sheets, sheet, l, 0);
-            const int quad = sheet < sheets.quads;
+            const uint64_t i = sheets.first + sheet * 128 + 4 * l;
             uint64_t element[4];
-            if (quad && first < sheets.to)
-                gpu_load_quad(j->job.x, j->job.x_size, first, element);
-            for (unsigned k = 0; k < 4; k++) {
-                const uint64_t i = gpu_sheet_place(&sheets, sheet, l, k);
-                if (i >= sheets.to)
-                    continue;
-                const uint64_t code = quad ? element[k] : gpu_load_code(j->job.x, j->job.x_size, i);
-                element[k] = GPU(result)(j, 0, CORE(decode)(&j->coder, code), 0);
-                if (!quad)
-                    gpu_store_code(j->job.y, j->job.y_size, i, element[k]);
-            }
-            if (quad && first < sheets.to)
-                gpu_store_quad(j->job.y, j->job.y_size, first, element);
+            gpu_load_quad(j->job.x, j->job.x_size, i, element);
+            UNROLLED for (unsigned k = 0; k < 4; k++) element[k] = GPU(decoded)(j, 1, element[k]);
+            gpu_store_quad(j->job.y, j->job.y_size, i, element);
         }
+    GPU(decode_rows)(j, 1, 0, sheets.first, warp, warps);
+    GPU(decode_rows)(j, 1, sheets.first + sheets.count * 128, j->job.n, warp, warps);
 }

@@ -11,6 +11,8 @@ size_t fpemu_gpu_size(int type, uint32_t code_size);
 int fpemu_gpu_fits(const fpemu_format *f, int type);
 /* Two arrays of n elements: apart or the very same, whole elements, reachable. */
 int fpemu_gpu_check_pointers(const void *x, size_t x_size, const void *y, size_t y_size, size_t n);
+/* Memory of 8-byte words that the library counts or keeps things in: aligned, reachable. NULL is fine. */
+int fpemu_gpu_check_words(const void *p);
 /* The first element, modulo 4, from which on four at a time lie aligned in both arrays, or GPU_NO_QUADS. */
 uint8_t fpemu_gpu_phase(const void *x, size_t x_size, const void *y, size_t y_size);
 /* The coder of a 16-bit type; all zero for others. */

@@ -2,9 +2,9 @@
  *
  * Pointers named d_... lie in device (or managed) memory; formats and roundings are host values, copied at launch.
  * Every call only enqueues work on `stream` and returns: nothing is allocated, copied or waited for, unless its
- * description says so. Arguments are checked before anything is enqueued. Arrays are aligned to their element (packed
- * bytes to nothing); four elements are moved at once where all arrays of a call allow it. n = 0 does nothing. Link with
- * `pkg-config --cflags --libs fpemu_cuda`.
+ * description says so. Arguments are checked before anything is enqueued. Arrays are aligned to their element, counters
+ * and ranges to 8 bytes (else FPEMU_ERROR_ARGUMENT), packed bytes to nothing; four elements are moved at once where all
+ * arrays of a call allow it. n = 0 does nothing. Link with `pkg-config --cflags --libs fpemu_cuda`.
  *
  * A stream is a cudaStream_t (NULL: the default stream), declared here so that this header needs no other of CUDA's. */
 #ifndef FPEMU_CUDA_H
@@ -25,7 +25,8 @@ typedef enum fpemu_cuda_error {
     FPEMU_CUDA_ERROR_POINTER = 66,   /* a d_... pointer that the device cannot reach */
     FPEMU_CUDA_ERROR_NO_CODE = 67,   /* this library has no code for the device */
     FPEMU_CUDA_ERROR_LAUNCH = 68,    /* the work could not be enqueued */
-    FPEMU_CUDA_ERROR_DEVICE = 69     /* earlier work on the device failed */
+    FPEMU_CUDA_ERROR_DEVICE = 69,    /* earlier work on the device failed */
+    FPEMU_CUDA_ERROR_MEMORY = 70     /* no device memory is left for code or stacks of the kernels */
 } fpemu_cuda_error;
 
 /* A short English text for either kind of status, never NULL. */
@@ -141,8 +142,14 @@ int fpemu_cuda_unpack_bf16(const fpemu_format *format, const fpemu_shape *shape,
 int fpemu_cuda_unpack_f16(const fpemu_format *format, const fpemu_shape *shape, const void *d_bytes, uint16_t *d_y,
                           void *d_scratch, fpemu_cuda_stream stream);
 
-/* As fpemu_pack_blocks and fpemu_unpack_blocks; the numbers of the whole tensor are read from the bytes. Where no
- * fpemu_cuda_pack left them there, copy the first 8 bytes that fpemu_pack_tensor writes on the host. */
+/* As fpemu_pack_tensor: writes the numbers of the whole tensor (nothing where the format has none), from shape->whole,
+ * or where that is NULL from *d_range, which fpemu_cuda_measure filled for this format: so a tensor is measured, then
+ * packed block by block, and nothing waits. */
+int fpemu_cuda_pack_tensor(const fpemu_format *format, const fpemu_shape *shape, const fpemu_cuda_range *d_range,
+                           void *d_bytes, fpemu_cuda_stream stream);
+
+/* As fpemu_pack_blocks and fpemu_unpack_blocks; the numbers of the whole tensor are read from the bytes, where the last
+ * fpemu_cuda_pack or fpemu_cuda_pack_tensor left them. */
 int fpemu_cuda_pack_blocks_f32(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
                                uint64_t first, uint64_t count, const float *d_x, void *d_bytes, void *d_scratch,
                                fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);

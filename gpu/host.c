@@ -11,7 +11,7 @@
         const int form = gpu_form##W(&job->plan), counted = job->job.counts != NULL;                                   \
         (void)stream;                                                                                                  \
         for (uint64_t warp = 0; warp < WARPS; warp++)                                                                  \
-            gpu_convert##W(job, form, job->plan.mode, counted, warp, WARPS);                                           \
+            gpu_convert##W(job, form, job->plan.rule, job->plan.mode, counted, warp, WARPS);                           \
         if (counted)                                                                                                   \
             job->job.counts->count += job->job.n;                                                                      \
         return FPEMU_OK;                                                                                               \
@@ -65,6 +65,15 @@ PLAY(64, gpu_job64)
 PLAY_TENSOR(32, gpu_tensor_job32)
 PLAY_TENSOR(64, gpu_tensor_job64)
 
+int fpemu_gpu_runs32(const gpu_tensor_job32 *job, fpemu_cuda_stream stream)
+{
+    (void)stream;
+    for (uint64_t warp = 0; warp < WARPS; warp++)
+        gpu_tensor_runs(job, job->rule.plan.rule, job->rule.is_table ? job->rule.table.mode : job->rule.plan.mode, warp,
+                        WARPS);
+    return FPEMU_OK;
+}
+
 int fpemu_gpu_range_finish(gpu_range *range, gpu_tensor_rule rule, const fpemu_range *given, unsigned char *bytes,
                            fpemu_cuda_stream stream)
 {
@@ -72,6 +81,14 @@ int fpemu_gpu_range_finish(gpu_range *range, gpu_tensor_rule rule, const fpemu_r
     gpu_range_finish(range, rule, given);
     if (bytes)
         gpu_store_tensor(bytes, range->tensor);
+    return FPEMU_OK;
+}
+
+int fpemu_gpu_pack_tensor(const gpu_range *range, gpu_tensor_rule rule, const fpemu_range *given, unsigned char *bytes,
+                          fpemu_cuda_stream stream)
+{
+    (void)stream;
+    gpu_pack_tensor(range, rule, given, bytes);
     return FPEMU_OK;
 }
 

@@ -1,16 +1,43 @@
 /* kernels.cu - the bodies of scalar formats as kernels, and CUDA's side of launch.h. */
 #include "launch.cuh"
 
-/* One kernel for each form and whether it counts; the commonest mode is known at compile time. */
+/* The forms of core/quick.h, with the commonest modes and rules known at compile time. */
+#define QUICK_RULE(W, rule, mode)                                                                                      \
+    case rule: gpu_convert##W(&job, GPU_FORM_QUICK, rule, mode, 0, this_warp(), all_warps()); break;
+#define QUICK(W, JOB, name, RULES, mode)                                                                               \
+    static __global__ void __launch_bounds__(THREADS) quick##W##_##name(const __grid_constant__ JOB job)               \
+    {                                                                                                                  \
+        switch (job.plan.rule) {                                                                                       \
+            RULES(W, mode)                                                                                             \
+        default: gpu_convert##W(&job, GPU_FORM_QUICK, job.plan.rule, mode, 0, this_warp(), all_warps());               \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static __global__ void __launch_bounds__(THREADS) quick_counted##W##_##name(const __grid_constant__ JOB job)       \
+    {                                                                                                                  \
+        if (job.plan.rule == CORE_RULE_FLAT || job.plan.rule == CORE_RULE_FLAT_GRID)                                   \
+            gpu_convert##W(&job, GPU_FORM_QUICK, CORE_RULE_FLAT, mode, 1, this_warp(), all_warps());                   \
+        else                                                                                                           \
+            gpu_convert##W(&job, GPU_FORM_QUICK, CORE_RULE_MAGIC_GRID, mode, 1, this_warp(), all_warps());             \
+    }
+#define COMMON_RULES(W, mode)                                                                                          \
+    QUICK_RULE(W, CORE_RULE_FLAT, mode)                                                                                \
+    QUICK_RULE(W, CORE_RULE_MAGIC_PASS, mode)                                                                          \
+    QUICK_RULE(W, CORE_RULE_MAGIC_STOP, mode)                                                                          \
+    QUICK_RULE(W, CORE_RULE_EVEN, mode)
+#define NO_RULES(W, mode)
+
+QUICK(32, gpu_job32, nearest, COMMON_RULES, FPEMU_RNE)
+QUICK(32, gpu_job32, stochastic, COMMON_RULES, FPEMU_SR)
+QUICK(32, gpu_job32, any, NO_RULES, job.plan.mode)
+QUICK(64, gpu_job64, nearest, NO_RULES, FPEMU_RNE)
+QUICK(64, gpu_job64, stochastic, NO_RULES, FPEMU_SR)
+QUICK(64, gpu_job64, any, NO_RULES, job.plan.mode)
+
+/* Those of core/round.h. */
 #define CONVERT(W, JOB, form, counted)                                                                                 \
     static __global__ void __launch_bounds__(THREADS) convert##W##_##form##_##counted(const __grid_constant__ JOB job) \
     {                                                                                                                  \
-        if (job.plan.mode == FPEMU_RNE)                                                                                \
-            gpu_convert##W(&job, form, FPEMU_RNE, counted, this_warp(), all_warps());                                  \
-        else if (job.plan.mode == FPEMU_SR)                                                                            \
-            gpu_convert##W(&job, form, FPEMU_SR, counted, this_warp(), all_warps());                                   \
-        else                                                                                                           \
-            gpu_convert##W(&job, form, job.plan.mode, counted, this_warp(), all_warps());                              \
+        gpu_convert##W(&job, form, job.plan.rule, job.plan.mode, counted, this_warp(), all_warps());                   \
     }
 #define FORMS(W, JOB)                                                                                                  \
     CONVERT(W, JOB, GPU_FORM_FLOAT, 0)                                                                                 \
@@ -57,6 +84,7 @@ int fpemu_gpu_status(cudaError_t error)
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorInvalidDeviceFunction:
     case cudaErrorUnsupportedPtxVersion: return FPEMU_CUDA_ERROR_NO_CODE;
+    case cudaErrorMemoryAllocation: return FPEMU_CUDA_ERROR_MEMORY;
     case cudaErrorInvalidValue:
     case cudaErrorInvalidConfiguration:
     case cudaErrorInvalidResourceHandle:
@@ -86,10 +114,21 @@ int fpemu_gpu_grid(uint64_t pieces, unsigned *blocks)
     {                                                                                                                  \
         unsigned blocks;                                                                                               \
         cudaError_t error;                                                                                             \
+        const int mode = job->plan.mode;                                                                               \
         const int status = fpemu_gpu_grid(job->job.n / job->job.piece + 2, &blocks);                                   \
         if (status)                                                                                                    \
             return status;                                                                                             \
+        if (job->job.counts) /* counters are added up once a warp */                                                   \
+            blocks = blocks / 4 + 1;                                                                                   \
         switch (gpu_form##W(&job->plan)) {                                                                             \
+        case GPU_FORM_QUICK:                                                                                           \
+            error = enqueue(mode == FPEMU_RNE  ? job->job.counts ? quick_counted##W##_nearest : quick##W##_nearest     \
+                            : mode == FPEMU_SR ? job->job.counts ? quick_counted##W##_stochastic                       \
+                                                                 : quick##W##_stochastic                               \
+                            : job->job.counts  ? quick_counted##W##_any                                                \
+                                               : quick##W##_any,                                                       \
+                            blocks, THREADS, stream, *job);                                                            \
+            break;                                                                                                     \
         case GPU_FORM_FLOAT: RUN(convert##W##_GPU_FORM_FLOAT_); break;                                                 \
         case GPU_FORM_ANY: RUN(convert##W##_GPU_FORM_ANY_); break;                                                     \
         default: RUN(convert##W##_GPU_FORM_GENERAL_);                                                                  \

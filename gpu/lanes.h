@@ -23,6 +23,22 @@
 #define OF(a, l) (a)[l]
 #endif
 
+/* What the bodies call in several places: part of each kernel, but played it need not be compiled more than once. */
+#ifdef __CUDACC__
+#define GPU_PART FPEMU_FN
+#else
+#define GPU_PART FPEMU_SLOW
+#endif
+
+/* A short loop whose variable picks array elements that have to stay in registers. */
+#ifdef __CUDA_ARCH__
+#define UNROLLED _Pragma("unroll")
+#define NOT_UNROLLED _Pragma("unroll 1")
+#else
+#define UNROLLED
+#define NOT_UNROLLED
+#endif
+
 /* A block of threads where it shares memory: FOR_THREADS as FOR_LANES, a variable of a thread an array of HELD, read as
  * OF. What one piece leaves in shared memory the next may read after threads_meet(). */
 #define THREADS 256
@@ -82,6 +98,24 @@ FPEMU_FN void lanes_group_max(uint64_t *a, unsigned group)
             largest = a[l] > largest ? a[l] : largest;
         for (unsigned l = first; l < first + group; l++)
             a[l] = largest;
+    }
+#endif
+}
+
+FPEMU_FN void lanes_group_max32(uint32_t *a, unsigned group)
+{
+#ifdef __CUDA_ARCH__
+    for (unsigned step = group / 2; step > 0; step /= 2) {
+        const uint32_t other = __shfl_xor_sync(0xffffffffu, a[0], (int)step);
+        a[0] = other > a[0] ? other : a[0];
+    }
+#else
+    for (unsigned first = 0; first < 32; first += group) {
+        uint32_t most = 0;
+        for (unsigned l = first; l < first + group; l++)
+            most = a[l] > most ? a[l] : most;
+        for (unsigned l = first; l < first + group; l++)
+            a[l] = most;
     }
 #endif
 }

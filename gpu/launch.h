@@ -22,6 +22,8 @@ int fpemu_gpu_decode64(const gpu_job64 *job, fpemu_cuda_stream stream);
 /* tensor.h; what it counts is `elements` elements. */
 int fpemu_gpu_tensor32(const gpu_tensor_job32 *job, uint64_t elements, fpemu_cuda_stream stream);
 int fpemu_gpu_tensor64(const gpu_tensor_job64 *job, uint64_t elements, fpemu_cuda_stream stream);
+/* Whole sheets of a job with `run`, by gpu_tensor_runs. */
+int fpemu_gpu_runs32(const gpu_tensor_job32 *job, fpemu_cuda_stream stream);
 int fpemu_gpu_untensor32(const gpu_tensor_job32 *job, fpemu_cuda_stream stream);
 int fpemu_gpu_untensor64(const gpu_tensor_job64 *job, fpemu_cuda_stream stream);
 int fpemu_gpu_extremes32(const gpu_tensor_job32 *job, fpemu_cuda_stream stream);
@@ -31,6 +33,9 @@ int fpemu_gpu_measure64(const gpu_tensor_job64 *job, uint64_t elements, fpemu_cu
 /* given: NULL, or the range that is known. bytes: NULL, or where the numbers of the whole tensor are packed. */
 int fpemu_gpu_range_finish(gpu_range *range, gpu_tensor_rule rule, const fpemu_range *given, unsigned char *bytes,
                            fpemu_cuda_stream stream);
+/* The numbers of the whole tensor into its packed bytes; given: NULL, or the range that is known. */
+int fpemu_gpu_pack_tensor(const gpu_range *range, gpu_tensor_rule rule, const fpemu_range *given, unsigned char *bytes,
+                          fpemu_cuda_stream stream);
 /* n numbers of a table into the scratch. */
 int fpemu_gpu_put_table(float *to, const float *from, uint32_t n, fpemu_cuda_stream stream);
 /* Scales of one byte to the order that tensor cores read, or back. */

@@ -15,7 +15,7 @@ GPU_BODIES = \
 	gpu/tensor.inc.h
 GPU_VERBS = gpu/verbs.c gpu/tensors.c gpu/operations.c gpu/products.c lib/environment.c
 GPU_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib -I$(top_srcdir)/gpu
-EXTRA_DIST += $(GPU_BODIES) gpu/fpemu_cuda.h gpu/kernels.cu gpu/operate.cu gpu/product.cu gpu/tensor.cu \
+EXTRA_DIST += $(GPU_BODIES) gpu/fpemu_cuda.h gpu/kernels.cu gpu/operate.cu gpu/product.cu gpu/runs.cu gpu/tensor.cu \
 	gpu/host.c gpu/libfpemu_cuda.map gpu/verbs.c gpu/tensors.c gpu/operations.c gpu/products.c
 
 if HAVE_CUDA
@@ -33,7 +33,7 @@ gpu_libfpemu_cuda_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined -version-info $(FPEMU
 # No contraction to fma, no flushing of subnormals, correct division: the rules' arithmetic as on the CPU.
 NVCCFLAGS = -O3 -std=c++17 --fmad=false --ftz=false --prec-div=true --prec-sqrt=true
 # libtool does not know nvcc: objects are made here, with the few lines that libtool would write about them.
-GPU_OBJECTS = gpu/kernels.lo gpu/operate.lo gpu/product.lo gpu/tensor.lo
+GPU_OBJECTS = gpu/kernels.lo gpu/operate.lo gpu/product.lo gpu/runs.lo gpu/tensor.lo
 $(GPU_OBJECTS): $(GPU_BODIES) $(CORE) include/fpemu.h gpu/fpemu_cuda.h
 $(GPU_OBJECTS): gpu/%.lo: gpu/%.cu
 	@$(MKDIR_P) gpu/.libs
@@ -44,10 +44,10 @@ $(GPU_OBJECTS): gpu/%.lo: gpu/%.cu
 		$@ "'.libs/$*.o'" >$@
 CLEANFILES += $(GPU_OBJECTS) $(GPU_OBJECTS:.lo=.o)
 clean-local:
-	rm -f gpu/.libs/kernels.o gpu/.libs/operate.o gpu/.libs/product.o gpu/.libs/tensor.o
+	rm -f gpu/.libs/kernels.o gpu/.libs/operate.o gpu/.libs/product.o gpu/.libs/runs.o gpu/.libs/tensor.o
 
 # ------------------------------------------------------------------------------------- tests
-dist_noinst_DATA += tests/gpu/memory.h
+dist_noinst_DATA += tests/gpu/memory.h tests/gpu/random.h
 
 # The kernels played on this processor.
 PLAYED = tests/gpu/memory_host.c $(GPU_VERBS) gpu/host.c
@@ -147,15 +147,18 @@ bench/cuda$(EXEEXT): bench/cuda.cu gpu/libfpemu_cuda.la
 	@$(MKDIR_P) bench
 	$(AM_V_GEN)$(DEVICE_NVCC) -c $(srcdir)/bench/cuda.cu -o bench/cuda.o
 	$(AM_V_CCLD)$(DEVICE_LINK) -o $@ bench/cuda.o $(DEVICE_LDADD)
-# Steps that passed are not run again; of some: make check-cuda CUDA_STEPS="digests hardware"
+# Steps that passed are not run again; of some: make check-cuda CUDA_STEPS="digests hardware". 17 minutes of a device.
 CUDA_STEPS =
+CUDA_CHECK = commit=$(PACKAGE_VERSION); \
+	if test -e $(srcdir)/.git; then commit=`git -C $(srcdir) describe --always --dirty`; fi; \
+	$(BASH) $(top_srcdir)/tests/gpu/check.sh $(abs_top_builddir) $(abs_top_srcdir) "$$commit"
 check-cuda: $(DEVICE_TESTS) tests/gpu/absent$(EXEEXT) tests/gpu/large$(EXEEXT) tests/gpu/sweep_device$(EXEEXT) \
 		tests/gpu/mma$(EXEEXT)
-	$(BASH) $(top_srcdir)/tests/gpu/check.sh $(abs_top_builddir) $(abs_top_srcdir) $(CUDA_STEPS)
+	@$(CUDA_CHECK) $(CUDA_STEPS)
 bench-cuda: bench/cuda$(EXEEXT)
-	bench/cuda$(EXEEXT)
+	@$(CUDA_CHECK) bench
 else
 check-cuda bench-cuda:
 	@echo "configure did not find nvcc" >&2; exit 1
 endif
-CLEANFILES += tests/gpu/sweep_device$(EXEEXT) tests/gpu/mma$(EXEEXT) bench/cuda$(EXEEXT)
+CLEANFILES += tests/gpu/sweep_device$(EXEEXT) tests/gpu/mma$(EXEEXT) bench/cuda$(EXEEXT) cuda-check.txt cuda-check.state

@@ -88,8 +88,8 @@ static int operate_inside(const fpemu_format *f, const fpemu_rounding *r, int fu
     memset(&j, 0, sizeof j);
     status = take_operands(&j, function ? 1 : operand_count[work], n, operands, steps, scales, y, type,
                            fpemu_gpu_size(type, 0));
-    if (!status && stats)
-        status = fpemu_gpu_reachable(stats);
+    if (!status)
+        status = fpemu_gpu_check_words(stats);
     if (status)
         return status;
     (void)core_dot_plan(f, r, type == GPU_F64 ? 64 : 32, &j.plan, &seen);

@@ -186,8 +186,9 @@ static int check_arrays(const product_call *c, int reads)
     if (fit)
         return fit;
     const void *const all[] = {c->c.p, reads ? c->a.p : NULL, reads ? c->b.p : NULL, c->scratch, c->stats};
+    const size_t aligned[] = {size, size, size, 16, 8};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-        if (all[k] && (uintptr_t)all[k] % (k < 3 ? size : 8))
+        if (all[k] && (uintptr_t)all[k] % aligned[k])
             return FPEMU_ERROR_ARGUMENT;
         const int status = all[k] ? fpemu_gpu_reachable(all[k]) : FPEMU_OK;
         if (status)

@@ -61,6 +61,12 @@ static __global__ void finish(gpu_range *range, const gpu_tensor_rule rule, cons
         gpu_store_tensor(bytes, range->tensor);
 }
 
+static __global__ void pack_tensor(const gpu_range *range, const gpu_tensor_rule rule, const fpemu_range given,
+                                   int is_given, unsigned char *bytes)
+{
+    gpu_pack_tensor(range, rule, is_given ? &given : NULL, bytes);
+}
+
 /* Part of a table, as much as a kernel may be given. */
 #define PART 900
 typedef struct table_part {
@@ -157,6 +163,15 @@ int fpemu_gpu_range_finish(gpu_range *range, gpu_tensor_rule rule, const fpemu_r
     fpemu_range known;
     memset(&known, 0, sizeof known);
     return fpemu_gpu_status(enqueue(finish, 1, 1, stream, range, rule, given ? *given : known, given != NULL, bytes));
+}
+
+int fpemu_gpu_pack_tensor(const gpu_range *range, gpu_tensor_rule rule, const fpemu_range *given, unsigned char *bytes,
+                          fpemu_cuda_stream stream)
+{
+    fpemu_range known;
+    memset(&known, 0, sizeof known);
+    return fpemu_gpu_status(
+        enqueue(pack_tensor, 1, 1, stream, range, rule, given ? *given : known, given != NULL, bytes));
 }
 
 int fpemu_gpu_put_table(float *to, const float *from, uint32_t n, fpemu_cuda_stream stream)

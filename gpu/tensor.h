@@ -58,17 +58,22 @@ typedef struct gpu_tensor_rule {
     uint8_t rule, wide;           /* fpemu_scaling; wide: the carrier is binary64 */
 } gpu_tensor_rule;
 
+FPEMU_FN core_tensor gpu_tensor_numbers(gpu_tensor_rule rule, const fpemu_range *w)
+{
+    const core_tensor none = {1, 1};
+    if (rule.rule == FPEMU_SCALING_S2FP8)
+        return core_s2fp8_tensor(w);
+    if (rule.rule == FPEMU_SCALING_NVFP4 || rule.rule == FPEMU_SCALING_NVFP4_AO)
+        return core_nvfp4_tensor(w, rule.rule == FPEMU_SCALING_NVFP4_AO, rule.largest_scale, rule.largest);
+    return none;
+}
+
 FPEMU_FN void gpu_range_finish(gpu_range *r, gpu_tensor_rule rule, const fpemu_range *given)
 {
     fpemu_range seen;
     gpu_range_value(r, &seen);
     const fpemu_range *w = given ? given : &seen;
-    const core_tensor none = {1, 1};
-    r->tensor = none;
-    if (rule.rule == FPEMU_SCALING_S2FP8)
-        r->tensor = core_s2fp8_tensor(w);
-    else if (rule.rule == FPEMU_SCALING_NVFP4 || rule.rule == FPEMU_SCALING_NVFP4_AO)
-        r->tensor = core_nvfp4_tensor(w, rule.rule == FPEMU_SCALING_NVFP4_AO, rule.largest_scale, rule.largest);
+    r->tensor = gpu_tensor_numbers(rule, w);
     const uint64_t magnitude = ~UINT64_C(0) >> 1;
     const double low = 0 - w->min;
     r->extremes.amax = rule.wide ? core_bits64(w->amax) : core_bits32(core_saturated32(w->amax));
@@ -95,7 +100,8 @@ typedef struct gpu_tensor_job {
     gpu_counts *counts;
     core_tensor tensor; /* where they come from neither range nor bytes */
     uint32_t scale_bytes, element_bits;
-    uint32_t group, quad_group;                              /* lanes of a group; 0: no four neighbours lie aligned */
+    uint32_t group, quad_group; /* lanes of a group; 0: no four neighbours lie aligned */
+    uint32_t run; /* not 0: whole sheets of 128 neighbours in memory, in blocks of so many, go by gpu_tensor_runs */
     uint32_t code_size;                                      /* not 0: `bytes` is an array of codes of that size */
     uint8_t tensor_from_bytes, whole, other, flat, by_block; /* whole: one scale; by_block: neighbouring lanes take
                                                                 neighbouring blocks */
@@ -197,6 +203,19 @@ FPEMU_FN uint32_t gpu_bits_anywhere(const gpu_random *r, gpu_words *w, uint64_t 
     return gpu_bits(r, w, lane, index);
 }
 
+/* The same of four neighbours. */
+FPEMU_FN void gpu_bits_of_neighbours(const gpu_random *r, gpu_words *w, uint64_t *high, gpu_lane *lane, uint64_t index,
+                                     uint32_t bits[4])
+{
+    const uint64_t h = core_word_index(r->share, index) >> 32;
+    bits[0] = gpu_bits_anywhere(r, w, high, lane, index);
+    if (r->generator != FPEMU_PHILOX && r->share == 0 && h == core_word_index(r->share, index + 3) >> 32) {
+        gpu_bits_of_four(r, w, lane, index, 1, bits);
+        return;
+    }
+    UNROLLED for (unsigned k = 1; k < 4; k++) bits[k] = gpu_bits_anywhere(r, w, high, lane, index + k);
+}
+
 /* Eight codes of b bits as bytes: lane k of the octet writes bytes k, k + 8, ...; of `bytes` in all. */
 FPEMU_FN void gpu_store_octet(unsigned char *to, const uint64_t codes[8], uint32_t b, uint32_t bytes, uint32_t k)
 {
@@ -254,6 +273,16 @@ FPEMU_FN core_tensor gpu_load_tensor(const unsigned char *bytes)
     t.a = core_value32((uint32_t)core_load_bytes(bytes, 4));
     t.b = core_value32((uint32_t)core_load_bytes(bytes + 4, 4));
     return t;
+}
+
+/* The same from a range, measured, or given by the caller. */
+FPEMU_FN void gpu_pack_tensor(const gpu_range *range, gpu_tensor_rule rule, const fpemu_range *given,
+                              unsigned char *bytes)
+{
+    fpemu_range seen;
+    if (!given)
+        gpu_range_value(range, &seen);
+    gpu_store_tensor(bytes, gpu_tensor_numbers(rule, given ? given : &seen));
 }
 
 /* Byte i of the swizzled scales (those beyond the ends are 0), or of the plain ones. */

@@ -1,6 +1,7 @@
 /* tensors.c - the verbs of tensors with scales and of packed bytes: arguments are checked and made into jobs. */
 #include "call.h"
 #include "core/plan.h"
+#include "core/quick.h"
 
 #include <float.h>
 
@@ -118,13 +119,13 @@ static int check_arrays(const tensor_call *c, const core_walk *w, const core_lay
         return FPEMU_ERROR_OVERLAP;
     if (c->code_size && (uintptr_t)c->bytes % c->code_size)
         return FPEMU_ERROR_ARGUMENT;
-    const void *const all[] = {c->x, c->y, c->bytes, c->scratch, c->stats};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-        const int status = all[k] ? fpemu_gpu_reachable(all[k]) : FPEMU_OK;
-        if (status)
-            return status;
-    }
-    return FPEMU_OK;
+    const void *const all[] = {c->x, c->y, c->bytes};
+    int status = FPEMU_OK;
+    for (size_t k = 0; k < sizeof all / sizeof *all && !status; k++)
+        status = all[k] ? fpemu_gpu_reachable(all[k]) : FPEMU_OK;
+    if (!status)
+        status = fpemu_gpu_check_words(c->scratch);
+    return status ? status : fpemu_gpu_check_words(c->stats);
 }
 
 /* --------------------------------------------------------------------------------------------------- jobs */
@@ -178,6 +179,55 @@ static int is_in_quads(const tensor_call *c, const core_walk *w, const gpu_tenso
                  (c->count != UINT64_MAX && w->blocks > 1 && (w->length % 4 || w->tile_length % 4))))
         return 0;
     return begins_aligned(c, w, c->x, w->x_axis, w->x[3]) && begins_aligned(c, w, c->y, w->y_axis, w->y[3]);
+}
+
+/* Whether elements follow one another in memory without a gap. */
+static int is_dense(const core_walk *w, const int64_t axis[4])
+{
+    const uint64_t extent[4] = {w->outer, w->rows, w->length, w->inner};
+    uint64_t step = 1;
+    for (int a = 3; a >= 0; step *= extent[a--])
+        if (extent[a] > 1 && (axis[a] < 0 || (uint64_t)axis[a] != step))
+            return 0;
+    return 1;
+}
+
+/* The length of blocks of which whole sheets go by gpu_tensor_runs; 0: they do not. */
+static uint32_t run_of(const tensor_call *c, const core_walk *w, const gpu_tensor_job32 *j)
+{
+    const core_blocked32 *b = &j->rule;
+    const uint64_t length = w->tile_length;
+    const int mode = b->plan.mode, rule = b->plan.rule;
+    if (!b->scaled || b->compat || c->stats || c->bytes || !j->job.quad_group || !is_dense(w, w->x_axis) ||
+        !is_dense(w, w->y_axis) ||
+        (!b->is_table &&
+         ((mode != FPEMU_RNE && mode != FPEMU_SR) || (rule != CORE_RULE_MAGIC_STOP && rule != CORE_RULE_EVEN))))
+        return 0;
+    if (j->job.whole)
+        return b->block.rule == FPEMU_SCALING_S2FP8 ? 0 : 128;
+    if (j->job.extremes || b->block.rule == FPEMU_SCALING_S2FP8 || b->block.rule == FPEMU_SCALING_MUPPET ||
+        (w->block != FPEMU_BLOCK_RUN && w->block != FPEMU_BLOCK_ROW) || w->total < 128 ||
+        (w->length % length != 0 && w->outer * w->rows != 1))
+        return 0;
+    return length == 16 || length == 32 || length == 64 || length == 128 ? (uint32_t)length : 0;
+}
+
+/* Elements of a tensor without gaps, by the quick forms of their rule; *j then is what is left, if *left. */
+static int launch_runs(const tensor_call *c, const core_walk *w, const fpemu_format *element, gpu_tensor_job32 *j,
+                       int *left, fpemu_cuda_stream stream)
+{
+    gpu_tensor_job32 runs = *j;
+    if (!runs.rule.is_table)
+        core_choose_quick32(&runs.rule.plan, element);
+    *left = 1;
+    runs.job.run = run_of(c, w, &runs);
+    if (!runs.job.run)
+        return FPEMU_OK;
+    const uint64_t done = j->job.whole ? j->job.count : w->total / 128 * (128 / runs.job.run);
+    j->job.first += done;
+    j->job.count -= done;
+    *left = j->job.count != 0;
+    return fpemu_gpu_runs32(&runs, stream);
 }
 
 static void fill_job(gpu_tensor_job *j, const tensor_call *c, const core_walk *w, const fpemu_layout *l)
@@ -364,8 +414,9 @@ static int launch(const tensor_call *c, const core_walk *w, const fpemu_layout *
     j32.job = job;
     if (reading)
         return fpemu_gpu_untensor32(&j32, stream);
-    status = job.extremes ? fpemu_gpu_extremes32(&j32, stream) : FPEMU_OK;
-    return status ? status : fpemu_gpu_tensor32(&j32, elements, stream);
+    int left;
+    status = job.extremes ? fpemu_gpu_extremes32(&j32, stream) : launch_runs(c, w, &element, &j32, &left, stream);
+    return status || !(job.extremes || left) ? status : fpemu_gpu_tensor32(&j32, elements, stream);
 }
 
 /* In the default floating-point environment: plans are made of arithmetic. */
@@ -399,8 +450,6 @@ static int run_inside(const tensor_call *c, fpemu_cuda_stream stream)
     status = check_arrays(c, &w, &blocks, c->code_size ? w.total * c->code_size : l.bytes);
     if (!status && plan_scratch(f, &w).bytes && (c->rounding || plan_scratch(f, &w).table != UINT64_MAX) && !c->scratch)
         status = FPEMU_ERROR_NULL;
-    if (!status && (uintptr_t)c->scratch % 8)
-        status = FPEMU_ERROR_ARGUMENT;
     return status ? status : launch(c, &w, &l, stream);
 }
 
@@ -469,7 +518,7 @@ int fpemu_cuda_range_clear(fpemu_cuda_range *d_range, fpemu_cuda_stream stream)
 {
     if (!d_range)
         return FPEMU_ERROR_NULL;
-    const int status = fpemu_gpu_reachable(d_range);
+    const int status = fpemu_gpu_check_words(d_range);
     return status ? status : fpemu_gpu_zero((uint64_t *)(void *)d_range, sizeof(gpu_range) / 8, stream);
 }
 
@@ -479,7 +528,7 @@ int fpemu_cuda_range_read(const fpemu_cuda_range *d_range, fpemu_range *range, f
     fp_environment environment;
     if (!d_range || !range)
         return FPEMU_ERROR_NULL;
-    int status = fpemu_gpu_reachable(d_range);
+    int status = fpemu_gpu_check_words(d_range);
     if (!status)
         status = fpemu_gpu_copy_back(&seen, d_range, sizeof seen, stream);
     if (status)
@@ -506,11 +555,36 @@ static int measure_vector(const fpemu_format *f, size_t n, const void *x, int ty
     if (!status && n)
         status = fpemu_gpu_reachable(x);
     if (!status)
-        status = fpemu_gpu_reachable(range);
+        status = fpemu_gpu_check_words(range);
     if (status || n == 0)
         return status;
     fpemu_environment_enter(&environment);
     status = measure(f, &shape, x, type, (gpu_range *)(void *)range, stream);
+    fpemu_environment_leave(&environment);
+    return status;
+}
+
+int fpemu_cuda_pack_tensor(const fpemu_format *format, const fpemu_shape *shape, const fpemu_cuda_range *d_range,
+                           void *d_bytes, fpemu_cuda_stream stream)
+{
+    const gpu_range *const range = (const gpu_range *)(const void *)d_range;
+    fpemu_layout l;
+    fp_environment environment;
+    int status = (int)fpemu_packed_layout(format, shape, &l);
+    if (status || l.tensor_bytes == 0)
+        return status;
+    if (!d_bytes || (!shape->whole && !range))
+        return FPEMU_ERROR_NULL;
+    if (!shape->whole && meet(range, 0, sizeof *range, d_bytes, 0, (int64_t)l.tensor_bytes))
+        return FPEMU_ERROR_OVERLAP;
+    status = shape->whole ? FPEMU_OK : fpemu_gpu_check_words(range);
+    if (!status)
+        status = fpemu_gpu_reachable(d_bytes);
+    if (status)
+        return status;
+    fpemu_environment_enter(&environment);
+    status = fpemu_gpu_pack_tensor(range, tensor_rule(format, GPU_F64), shape->whole,
+                                   (unsigned char *)d_bytes + l.tensor_offset, stream);
     fpemu_environment_leave(&environment);
     return status;
 }

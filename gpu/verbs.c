@@ -2,6 +2,7 @@
  * the rest. */
 #include "call.h"
 #include "core/plan.h"
+#include "core/quick.h"
 
 /* Error sums are made of blocks of this many elements by absolute index; one warp adds up a block. */
 #define SUM_PIECE 4096
@@ -17,6 +18,7 @@ const char *fpemu_cuda_status_text(int status)
     case FPEMU_CUDA_ERROR_NO_CODE: return "no code for this CUDA device";
     case FPEMU_CUDA_ERROR_LAUNCH: return "the CUDA kernel could not be launched";
     case FPEMU_CUDA_ERROR_DEVICE: return "earlier work on the CUDA device failed";
+    case FPEMU_CUDA_ERROR_MEMORY: return "no CUDA device memory is left for the kernels";
     default: return fpemu_status_text((fpemu_status)status);
     }
 }
@@ -75,6 +77,13 @@ int fpemu_gpu_check_pointers(const void *x, size_t x_size, const void *y, size_t
     return status ? status : fpemu_gpu_reachable(y);
 }
 
+int fpemu_gpu_check_words(const void *p)
+{
+    if (!p)
+        return FPEMU_OK;
+    return (uintptr_t)p % sizeof(uint64_t) ? (int)FPEMU_ERROR_ARGUMENT : fpemu_gpu_reachable(p);
+}
+
 gpu_random fpemu_gpu_random(const fpemu_rounding *r)
 {
     gpu_random random;
@@ -122,7 +131,8 @@ static void fill_job(gpu_job *j, const fpemu_rounding *r, size_t n, const void *
     j->y_type = (uint8_t)y_type;
     j->x_size = (uint32_t)fpemu_gpu_size(x_type, size);
     j->y_size = (uint32_t)fpemu_gpu_size(y_type, size);
-    j->phase = fpemu_gpu_phase(x, j->x_size, y, j->y_size);
+    j->phase = r && r->generator == FPEMU_PHILOX && r->mode >= FPEMU_SR ? GPU_NO_QUADS
+                                                                        : fpemu_gpu_phase(x, j->x_size, y, j->y_size);
     j->counts = (gpu_counts *)(void *)stats;
     j->piece = stats ? SUM_PIECE : PIECE;
     j->offset = r ? r->offset : 0;
@@ -138,13 +148,9 @@ void fpemu_gpu_narrow_coder(core_coder32 *c, int type)
 }
 
 /* Values of x_type to values of the same type, or to codes. */
-static int convert(const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x, int x_type, void *y,
-                   int to_code, fpemu_cuda_stats *stats, fpemu_cuda_stream stream)
+static int convert_inside(const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x, int x_type, void *y,
+                          int to_code, fpemu_cuda_stats *stats, fpemu_cuda_stream stream)
 {
-    if (n == 0)
-        return FPEMU_OK;
-    if (!f || !r || !x || !y)
-        return FPEMU_ERROR_NULL;
     int status = check(f, r, x_type);
     if (status)
         return status;
@@ -159,8 +165,8 @@ static int convert(const fpemu_format *f, const fpemu_rounding *r, size_t n, con
     if (r->offset > UINT64_MAX - n - SUM_PIECE)
         return FPEMU_ERROR_ARGUMENT;
     status = fpemu_gpu_check_pointers(x, fpemu_gpu_size(x_type, 0), y, fpemu_gpu_size(y_type, size), n);
-    if (!status && stats)
-        status = fpemu_gpu_reachable(stats);
+    if (!status)
+        status = fpemu_gpu_check_words(stats);
     if (status)
         return status;
     if (x_type == GPU_F64) {
@@ -168,6 +174,8 @@ static int convert(const fpemu_format *f, const fpemu_rounding *r, size_t n, con
         memset(&j, 0, sizeof j);
         core_plan_make64(&j.plan, &j.job.integers, f, r, to_code);
         core_coder_make64(&j.coder, f, r);
+        if (!to_code || j.coder.quick_encode || f->kind != FPEMU_KIND_FLOAT)
+            core_choose_quick64(&j.plan, f);
         fill_job(&j.job, r, n, x, x_type, y, y_type, size, stats);
         return fpemu_gpu_convert64(&j, stream);
     }
@@ -175,17 +183,31 @@ static int convert(const fpemu_format *f, const fpemu_rounding *r, size_t n, con
     memset(&j, 0, sizeof j);
     core_plan_make32(&j.plan, &j.job.integers, f, r, to_code);
     core_coder_make32(&j.coder, f, r);
+    if (!to_code || j.coder.quick_encode || f->kind != FPEMU_KIND_FLOAT)
+        core_choose_quick32(&j.plan, f);
     fpemu_gpu_narrow_coder(&j.narrow, x_type);
     fill_job(&j.job, r, n, x, x_type, y, y_type, size, stats);
     return fpemu_gpu_convert32(&j, stream);
 }
 
-static int decode(const fpemu_format *f, size_t n, const void *codes, void *y, int y_type, fpemu_cuda_stream stream)
+/* In the default floating-point environment: plans are made of arithmetic. */
+static int convert(const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x, int x_type, void *y,
+                   int to_code, fpemu_cuda_stats *stats, fpemu_cuda_stream stream)
 {
+    fp_environment environment;
     if (n == 0)
         return FPEMU_OK;
-    if (!f || !codes || !y)
+    if (!f || !r || !x || !y)
         return FPEMU_ERROR_NULL;
+    fpemu_environment_enter(&environment);
+    const int status = convert_inside(f, r, n, x, x_type, y, to_code, stats, stream);
+    fpemu_environment_leave(&environment);
+    return status;
+}
+
+static int decode_inside(const fpemu_format *f, size_t n, const void *codes, void *y, int y_type,
+                         fpemu_cuda_stream stream)
+{
     const fpemu_rounding nearest = fpemu_nearest();
     const uint32_t size = (uint32_t)fpemu_code_size(f);
     int status = check(f, &nearest, y_type);
@@ -210,6 +232,19 @@ static int decode(const fpemu_format *f, size_t n, const void *codes, void *y, i
     fpemu_gpu_narrow_coder(&j.narrow, y_type);
     fill_job(&j.job, NULL, n, codes, GPU_CODES, y, y_type, size, NULL);
     return fpemu_gpu_decode32(&j, stream);
+}
+
+static int decode(const fpemu_format *f, size_t n, const void *codes, void *y, int y_type, fpemu_cuda_stream stream)
+{
+    fp_environment environment;
+    if (n == 0)
+        return FPEMU_OK;
+    if (!f || !codes || !y)
+        return FPEMU_ERROR_NULL;
+    fpemu_environment_enter(&environment);
+    const int status = decode_inside(f, n, codes, y, y_type, stream);
+    fpemu_environment_leave(&environment);
+    return status;
 }
 
 /* ------------------------------------------------------------------------------------------------- verbs */
@@ -250,7 +285,7 @@ int fpemu_cuda_stats_clear(fpemu_cuda_stats *d_stats, uint32_t want, fpemu_cuda_
         return FPEMU_ERROR_NULL;
     if (want & ~(FPEMU_SUMS | FPEMU_HISTOGRAM | FPEMU_SCALES))
         return FPEMU_ERROR_STATS;
-    const int status = fpemu_gpu_reachable(d_stats);
+    const int status = fpemu_gpu_check_words(d_stats);
     return status ? status : fpemu_gpu_clear((gpu_counts *)(void *)d_stats, want, stream);
 }
 
@@ -282,7 +317,7 @@ int fpemu_cuda_stats_read(const fpemu_cuda_stats *d_stats, void *scratch, fpemu_
 {
     if (!d_stats || !scratch || !stats)
         return FPEMU_ERROR_NULL;
-    int status = fpemu_gpu_reachable(d_stats);
+    int status = fpemu_gpu_check_words(d_stats);
     if (!status)
         status = fpemu_gpu_copy_back(scratch, d_stats, sizeof(gpu_counts), stream);
     if (status)

@@ -189,8 +189,15 @@ FPEMU_FN CORE_UINT CORE(blocked_element)(const CORE(blocked) *b, const core_code
         *rounded = 0;
         return CORE_NAN;
     }
-    if (s->kind == CORE_SCALE_POWER || s->kind == CORE_SCALE_S2FP8)
-        return CORE(blocked_wide)(b, table, s, tensor, amax, u, r, rounded, h);
+    if (s->kind == CORE_SCALE_POWER || s->kind == CORE_SCALE_S2FP8) {
+        const CORE(scale) scale = *s; /* copies, so that the callers' own can stay in registers */
+        CORE_UINT wide;
+        core_happened happened;
+        const CORE_UINT y = CORE(blocked_wide)(b, table, &scale, tensor, amax, u, r, &wide, &happened);
+        *rounded = wide;
+        *h = happened;
+        return y;
+    }
     const CORE_UINT t = s->kind == CORE_SCALE_NONE ? u : CORE(block_t)(s, b->block.sticky, u);
     CORE_UINT p = form < 2 ? CORE(blocked_round_short)(&b->plan, form, mode, t, r, &over)
                            : CORE(blocked_round)(b, table, t, r, &over, &h->q);
@@ -202,6 +209,30 @@ FPEMU_FN CORE_UINT CORE(blocked_element)(const CORE(blocked) *b, const core_code
                         small != 0 && small < b->plan.min_normal, h);
     *rounded = p;
     return s->kind == CORE_SCALE_NONE ? p : CORE(block_y)(s, p);
+}
+
+/* y in fewer steps, where nothing else is asked: with the element's plan by `rule` of core/quick.h, MAGIC_STOP or EVEN;
+ * any other rule: of a codebook. */
+FPEMU_FN CORE_UINT CORE(blocked_quick)(const CORE(blocked) *b, const core_codebook *table, int rule, int mode,
+                                       const CORE(scale) *s, core_tensor tensor, CORE_UINT amax, CORE_UINT u,
+                                       uint32_t r)
+{
+    const CORE_UINT random = (CORE_UINT)r << (CORE_W - 32);
+    CORE_UINT p;
+    if (s->kind == CORE_SCALE_NAN)
+        return CORE_NAN;
+    if (s->kind == CORE_SCALE_POWER || s->kind == CORE_SCALE_S2FP8) {
+        const CORE(scale) scale = *s;
+        core_happened happened;
+        return CORE(blocked_wide)(b, table, &scale, tensor, amax, u, r, &p, &happened);
+    }
+    const CORE_UINT t = CORE(block_t)(s, b->block.sticky, u);
+    switch (rule) {
+    case CORE_RULE_MAGIC_STOP: p = CORE(element_stop)(&b->plan, mode, t, random); break;
+    case CORE_RULE_EVEN: p = CORE(element_even)(&b->plan, mode, t, random); break;
+    default: p = CORE(codebook_value)(table, t, CORE(codebook_index)(table, t, r));
+    }
+    return CORE(block_y)(s, p);
 }
 
 /* The code of P. */

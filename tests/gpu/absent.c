@@ -74,6 +74,7 @@ static void try_all(void *a, void *b, void *y, void *s)
     expect("unpack", "ay", fpemu_cuda_unpack_f32(&mx, &shape, a, y, NULL, NULL));
     expect("pack_blocks", "ays", fpemu_cuda_pack_blocks_f32(&mx, &r, &shape, 0, 2, a, y, NULL, d_stats, NULL));
     expect("unpack_blocks", "ay", fpemu_cuda_unpack_blocks_f32(&mx, &shape, 0, 2, a, y, NULL, NULL));
+    expect("pack_tensor", "ay", fpemu_cuda_pack_tensor(&nv, &shape, a, y, NULL));
     expect("swizzle_scales", "ay", fpemu_cuda_swizzle_scales(4, 4, a, y, NULL));
     expect("unswizzle_scales", "ay", fpemu_cuda_unswizzle_scales(4, 4, a, y, NULL));
     expect("measure", "ay", fpemu_cuda_measure_f32(&nv, N, a, y, NULL));

@@ -1,23 +1,25 @@
 #!/usr/bin/env bash
-# check.sh - what a device has to show, step by step; the output is what doc/validation keeps. Steps that passed are
-# written to cuda-check.state in the build directory and not run again; remove it to begin anew.
+# check.sh - what a device has to show, step by step. The output, with a head that says of which device, date, commit
+# and command it is, is also added to cuda-check.txt in the build directory, for doc/validation. Steps that passed are
+# written to cuda-check.state there and not run again; remove both to begin anew.
 #
-# usage: tests/gpu/check.sh BUILD SOURCE [STEP...]
+# usage: tests/gpu/check.sh BUILD SOURCE COMMIT [STEP...]
 set -u
 
-build=$1 source=$2
-shift 2
+build=$1 source=$2 commit=$3
+shift 3
 tests=$build/tests/gpu
 state=$build/cuda-check.state
 : >>"$state"
 
 # One line a step: its name, how long it may take, the command. The quickest that says most comes first.
 #
-# What they should take on an H100, reckoned, not measured: 16 minutes together, so that 25 minutes of a device suffice
-# even if the sanitizers need twice as long. A step that is cut off leaves what passed before it; the rest goes on at the
-# next call. Builds take minutes of nvcc: without a device this command builds all, then says so and ends with 77.
+# What they should take on an H100, reckoned, not measured: 17 minutes together with the bench, so that 25 minutes of a
+# device suffice even if the sanitizers need half as long again. A step that is cut off leaves what passed before it;
+# the rest goes on at the next call. Builds take minutes of nvcc: without a device this command builds all, then says so
+# and ends with 77.
 #   known       1 s  a file of some hundred tensors
-#   pointers    1 s  35 calls, six times
+#   pointers    1 s  36 calls, six times
 #   verbs      15 s  20,000 calls with four copies or waits each, 0.2 ms both sides taken together; 3 s of it the CPU's
 #   tensors    40 s  50,000 calls likewise, 15 s of it the CPU's
 #   operations  5 s  4,000 calls
@@ -31,6 +33,8 @@ state=$build/cuda-check.state
 #   memcheck2, 3     60 s each, mostly that minute
 #   memcheck4 200 s  20,000 calls of one kernel, as above
 #   racecheck 180 s, racecheck2 60 s as memcheck; only the tiles of products share memory
+#   bench      30 s  `make bench-cuda', not of `make check-cuda': 30 lines of ten passes over 2 GB, under 1 ms at the
+#                    rate of a copy, posits some ms; nine products of 1 G mac ten times, at 5 G mac/s or more
 steps() {
     cat <<END
 known      60  $tests/vectors_device
@@ -49,27 +53,41 @@ memcheck3  590 compute-sanitizer --tool memcheck --error-exitcode 1 $tests/vecto
 memcheck4  590 compute-sanitizer --tool memcheck --error-exitcode 1 $tests/verbs_device
 racecheck  590 compute-sanitizer --tool racecheck --error-exitcode 1 $tests/tensors_device 1
 racecheck2 590 compute-sanitizer --tool racecheck --error-exitcode 1 $tests/products_device 3
+bench      300 $build/bench/cuda
 END
 }
 
 export top_srcdir=$source
-nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null || echo "no device is seen by nvidia-smi"
-date -u +%Y-%m-%d
-failed=0
-while read -r name limit command; do
-    [ $# -eq 0 ] || case " $* " in *" $name "*) ;; *) continue ;; esac
-    if grep -q "^$name\$" "$state"; then
-        echo "$name: passed before"
-        continue
-    fi
-    start=$SECONDS
-    timeout "$limit" $command
-    status=$?
-    echo "$name: status $status, $((SECONDS - start)) s"
-    case $status in
-    0) echo "$name" >>"$state" ;;
-    77) [ "$name" = large ] || [ "$name" = pointers ] || { echo "nothing can be shown without a device"; exit 77; } ;;
-    *) failed=1 ;;
-    esac
-done < <(steps)
-exit $failed
+# Runs the steps named, or all.
+run() {
+    echo "# commit    $commit"
+    echo "# device    $(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null || echo none)"
+    echo "# date      $(date -u '+%Y-%m-%d %H:%M UTC')"
+    echo "# command   make check-cuda${*:+ CUDA_STEPS=\"$*\"}"
+    failed=0
+    while read -r name limit command; do
+        case " $* " in *" $name "*) ;; *) [ $# -eq 0 ] && [ "$name" != bench ] || continue ;; esac
+        if grep -q "^$name\$" "$state"; then
+            echo "$name: passed before"
+            continue
+        fi
+        start=$SECONDS
+        timeout "$limit" $command
+        status=$?
+        echo "$name: status $status, $((SECONDS - start)) s"
+        case $status in
+        0) [ "$name" = bench ] || echo "$name" >>"$state" ;;
+        77)
+            [ "$name" = large ] || [ "$name" = pointers ] || {
+                echo "nothing can be shown without a device"
+                return 77
+            }
+            ;;
+        *) failed=1 ;;
+        esac
+    done < <(steps)
+    return $failed
+}
+
+run "$@" 2>&1 | tee -a "$build/cuda-check.txt"
+exit "${PIPESTATUS[0]}"

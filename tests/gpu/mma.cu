@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SEED 17
+#include "random.h"
+
 enum { M = 16, N = 8, ROW = 32, TILES = 1 << 14 }; /* a row of a, a column of b: 32 bytes */
 enum kind { FP16, BF16, TF32, E4M3, E5M2, KINDS };
 
@@ -56,17 +59,6 @@ static __global__ void multiply(int kind, const unsigned char *as, const unsigne
     c[1] = d[1];
     c[8 * N] = d[2];
     c[8 * N + 1] = d[3];
-}
-
-static uint64_t state = 17;
-
-static uint64_t next(void)
-{
-    state += UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t z = state;
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
 }
 
 static unsigned char a[TILES * M * ROW], b[TILES * N * ROW];

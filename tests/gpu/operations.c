@@ -11,22 +11,15 @@
 
 #include "memory.h"
 
+#define SEED 3
+#include "random.h"
+
 enum { MOST = 9000, F32 = 0, F64, BF16, F16 };
 
 static unsigned long failures, comparisons;
-static uint64_t state = 3;
 static const size_t element[] = {[F32] = 4, [F64] = 8, [BF16] = 2, [F16] = 2};
 static unsigned char in[3][8 * MOST], want[8 * MOST], got[8 * MOST], stats_room[1 << 20];
 static float wide[3][MOST], result[MOST];
-
-static uint64_t next(void)
-{
-    state += UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t z = state;
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
 
 static void fail(const char *spec, const char *what, int work, const fpemu_rounding *r, int type, size_t n, size_t at)
 {
@@ -291,7 +284,7 @@ static void check_long_product(void)
     }
 }
 
-/* Operands that functions do not take; a single number within y. */
+/* Operands that functions do not take; a single number within y; counters that are not aligned. */
 static void check_refusals(void)
 {
     fpemu_format f;
@@ -323,7 +316,15 @@ static void check_refusals(void)
         printf("FAIL scales: %d %g %g %d\n", unfit, sum[0], sum[1], met);
         failures++;
     }
-    comparisons += 4;
+    unsigned char *const d_s = device_memory(4, fpemu_cuda_stats_size() + 8);
+    fpemu_cuda_stats *const crooked = (fpemu_cuda_stats *)(void *)(d_s + 4);
+    const int odd_arith = fpemu_cuda_arith_f32(&f, &r, FPEMU_SQRT, 2, all + 1, NULL, d_y, crooked, NULL);
+    const int odd_apply = fpemu_cuda_apply_f32(&f, &r, FPEMU_EXP2, 2, d_x, d_y, crooked, NULL);
+    if (odd_arith != FPEMU_ERROR_ARGUMENT || odd_apply != FPEMU_ERROR_ARGUMENT) {
+        printf("FAIL crooked stats: %d %d\n", odd_arith, odd_apply);
+        failures++;
+    }
+    comparisons += 6;
     if (status || y[0] == y[0] || y[1] != 2 || within != FPEMU_ERROR_OVERLAP) {
         printf("FAIL refusals: %d %g %g %d\n", status, (double)y[0], (double)y[1], within);
         failures++;

@@ -11,21 +11,14 @@
 
 #include "memory.h"
 
+#define SEED 5
+#include "random.h"
+
 enum { MOST = 20000 };
 
 static unsigned long failures, comparisons;
-static uint64_t state = 5;
 static double a[MOST], b[MOST], c[MOST], want[MOST], got[MOST], scales[2][MOST];
 static unsigned char stats_room[1 << 20];
-
-static uint64_t next(void)
-{
-    state += UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t z = state;
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
 
 /* Numbers of ordinary size, exact in binary32, some zero or special. */
 static void fill(double *x, int wide, int odd)
@@ -211,6 +204,8 @@ static void check_refusals(void)
     fpemu_gemm_spec spec;
     fpemu_gemm_shape s;
     float *const x = device_memory(0, sizeof a);
+    unsigned char *const d_s = device_memory(2, fpemu_cuda_stats_size() + 8);
+    fpemu_cuda_stats *const crooked = (fpemu_cuda_stats *)(void *)(d_s + 4);
     fpemu_gemm_parse("seq(fp16); ab=e4m3fn", &spec, NULL);
     memset(&s, 0, sizeof s);
     s.m = s.n = s.k = 4;
@@ -219,6 +214,10 @@ static void check_refusals(void)
         FPEMU_ERROR_NULL,
         fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 8, device_memory(4, 512), NULL, NULL),
         FPEMU_ERROR_OVERLAP,
+        fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 32, (float *)device_memory(4, 512) + 2, NULL, NULL),
+        FPEMU_ERROR_ARGUMENT,
+        fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 32, device_memory(4, 512), crooked, NULL),
+        FPEMU_ERROR_ARGUMENT,
         fpemu_cuda_gemm_f32(&spec, NULL, 1, x, x + 16, 0, x + 32, NULL, NULL, NULL),
         FPEMU_ERROR_NULL,
     };

@@ -5,30 +5,24 @@
  *   every named format with scales, every rule, scale format and block shape, codebooks
  *   every mode, generator, number of random bits and compatibility setting
  *   shapes around warps, blocks and pieces; strides with gaps, backwards, repeated; in place; slices of a tensor
- *   float, double, bfloat16 and binary16 arrays, at any multiple of their elements' size; bytes at any alignment */
+ *   float, double, bfloat16 and binary16 arrays, at any multiple of their elements' size; bytes at any alignment
+ *   the numbers of a whole tensor, measured by the device or told */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "memory.h"
 
+#define SEED 11
+#include "random.h"
+
 enum { MOST = 70000, BYTES = 8 * MOST + 4096, BINS = 60 };
 enum { F32, F64, BF16, F16 };
 #define WANT_ALL (FPEMU_SUMS | FPEMU_HISTOGRAM | FPEMU_SCALES)
 
 static unsigned long failures, comparisons;
-static uint64_t state = 11;
 static const size_t element[] = {[F32] = 4, [F64] = 8, [BF16] = 2, [F16] = 2};
 static const char *const type_name[] = {"f32", "f64", "bf16", "f16"};
-
-static uint64_t next(void)
-{
-    state += UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t z = state;
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
 
 typedef struct test_case {
     const char *spec;
@@ -38,6 +32,7 @@ typedef struct test_case {
     size_t reach_x, reach_y; /* elements that the strides span */
     int64_t low_x, low_y;    /* the first of them, relative to the array */
     int type, counted;
+    int dense; /* 1: aligned, without gaps, not counted: what is taken in whole sheets */
 } test_case;
 
 static void fail(const test_case *c, const char *what, int status, size_t at)
@@ -320,6 +315,27 @@ static void compare_packed(const test_case *c, unsigned char *d_x, unsigned char
     compare_blocks(c, &l, d_x, d_y, d_bytes, scratch);
 }
 
+/* The numbers of a whole tensor, from what the device measured and from what is told. */
+static void compare_numbers(const test_case *c, const fpemu_range *measured, const fpemu_cuda_range *d_range)
+{
+    fpemu_shape shape = c->shape;
+    fpemu_layout l;
+    if (fpemu_packed_layout(&c->format, &shape, &l) || l.bytes == 0 || l.bytes + 8 > BYTES)
+        return;
+    unsigned char *const d_bytes = (unsigned char *)device_memory(5, BYTES) + next() % 8;
+    shape.whole = measured;
+    memset(want, 0xa5, l.bytes);
+    const int expected = (int)fpemu_pack_tensor(&c->format, &shape, want);
+    for (int told = 0; told < 2; told++) {
+        shape.whole = told ? measured : NULL;
+        memset(got, 0xa5, l.bytes);
+        to_device(d_bytes, got, l.bytes);
+        const int status = fpemu_cuda_pack_tensor(&c->format, &shape, told ? NULL : d_range, d_bytes, NULL);
+        from_device(got, d_bytes, l.bytes);
+        compare_bytes(c, told ? "pack_tensor as told" : "pack_tensor", status, expected, l.bytes);
+    }
+}
+
 static void compare_range(const test_case *c, unsigned char *d_x)
 {
     fpemu_range expected, seen;
@@ -348,6 +364,7 @@ static void compare_range(const test_case *c, unsigned char *d_x)
     comparisons++;
     if (status || memcmp(&seen, &expected, sizeof seen) != 0)
         fail(c, "measure", status, 0);
+    compare_numbers(c, &expected, d_range);
 }
 
 /* ------------------------------------------------------------------------------------------------- inputs */
@@ -453,6 +470,16 @@ static void choose_shape(test_case *c)
     static const uint64_t few[] = {1, 1, 2, 3, 5};
     fpemu_shape *s = &c->shape;
     memset(s, 0, sizeof *s);
+    if (c->dense) {
+        static const uint64_t sheets[] = {16, 64, 127, 128, 256, 384, 1000, 4100};
+        s->outer = s->rows = s->inner = 1;
+        s->length = sheets[next() % 8];
+        if (next() % 2)
+            s->rows = few[next() % 5];
+        c->reach_x = c->reach_y = (size_t)(s->rows * s->length);
+        c->low_x = c->low_y = 0;
+        return;
+    }
     s->outer = few[next() % 5];
     s->rows = few[next() % 5];
     s->length = lengths[next() % (sizeof lengths / sizeof *lengths)];
@@ -489,7 +516,7 @@ static void one_case(test_case *c, int mode, int type)
     if (next() % 4 == 0)
         r->compat = next() % 2 ? FPEMU_COMPAT_QPYTORCH : FPEMU_COMPAT_MUPPET;
     c->type = type;
-    c->counted = (int)(next() % 3);
+    c->counted = c->dense ? 0 : (int)(next() % 3);
     choose_shape(c);
     if (c->reach_x > MOST / 2 || c->reach_y > MOST / 2)
         return;
@@ -503,8 +530,11 @@ static void one_case(test_case *c, int mode, int type)
         whole.nonfinite = next() % 2 ? whole.nonfinite : 0;
         c->shape.whole = &whole;
     }
-    unsigned char *const d_x = (unsigned char *)device_memory(0, BYTES) + (next() % 3 ? 0 : next() % 4 * element[type]);
-    unsigned char *const d_y = (unsigned char *)device_memory(1, BYTES) + (next() % 3 ? 0 : next() % 4 * element[type]);
+    unsigned char *d_x = device_memory(0, BYTES), *d_y = device_memory(1, BYTES);
+    if (!c->dense) {
+        d_x += next() % 3 ? 0 : next() % 4 * element[type];
+        d_y += next() % 3 ? 0 : next() % 4 * element[type];
+    }
     fpemu_cuda_stats *const d_s = device_memory(2, fpemu_cuda_stats_size());
     const uint64_t size = fpemu_cuda_scratch_size(&c->format, &c->shape);
     void *const scratch = size ? device_memory(4, (size_t)size) : NULL;
@@ -526,6 +556,11 @@ static void try_format(const char *spec, const fpemu_format *format, int rounds)
             if (type == F64 ? c.format.fits_f64 : c.format.fits_f32)
                 for (int k = 0; k < rounds; k++)
                     one_case(&c, mode, type);
+    for (c.dense = 1; rounds > 0; rounds--) {
+        one_case(&c, FPEMU_RNE, rounds % 2 ? F32 : rounds % 4 ? BF16 : F16);
+        one_case(&c, FPEMU_SR, F32);
+        one_case(&c, FPEMU_RNE, F32);
+    }
 }
 
 static void try_spec(const char *spec, int rounds)
@@ -573,8 +608,17 @@ static void check_refusals(void)
     const fpemu_rounding r = fpemu_nearest();
     fpemu_shape shape = fpemu_vector(64);
     float *const x = device_memory(0, BYTES), *const y = device_memory(1, BYTES);
-    void *const scratch = device_memory(4, 1024);
+    void *const scratch = device_memory(4, 1024), *const bytes = device_memory(5, BYTES);
+    unsigned char *const d_s = device_memory(2, fpemu_cuda_stats_size() + 8);
+    unsigned char *const d_r = device_memory(6, fpemu_cuda_range_size() + 8);
+    fpemu_cuda_stats *const crooked = (fpemu_cuda_stats *)(void *)(d_s + 4);
+    fpemu_cuda_range *const range = (fpemu_cuda_range *)(void *)d_r, *const crooked_range =
+                                                                         (fpemu_cuda_range *)(void *)(d_r + 4);
+    const fpemu_shape empty = {.outer = 1, .rows = 1, .inner = 1};
+    fpemu_range seen;
+    fpemu_format scalar;
     fpemu_parse("nvfp4", &f, NULL);
+    fpemu_parse("e4m3fn", &scalar, NULL);
     const struct {
         const char *what;
         int got, expected;
@@ -588,9 +632,26 @@ static void check_refusals(void)
          FPEMU_ERROR_OVERLAP},
         {"needs scratch", fpemu_cuda_quantize_f32(&f, &r, 64, x, y, NULL, NULL), FPEMU_ERROR_UNSUPPORTED},
         {"blocks past the end", fpemu_cuda_unpack_blocks_f32(&f, &shape, 3, 2, y, x, NULL, NULL), FPEMU_ERROR_ARGUMENT},
-        {"no elements",
-         fpemu_cuda_pack_f32(&f, &r, &(fpemu_shape){.outer = 1, .rows = 1, .inner = 1}, NULL, NULL, NULL, NULL, NULL),
-         FPEMU_OK},
+        {"no elements", fpemu_cuda_pack_f32(&f, &r, &empty, NULL, NULL, NULL, NULL, NULL), FPEMU_OK},
+        {"crooked stats of quantize_along", fpemu_cuda_quantize_along_f32(&f, &r, &shape, x, y, scratch, crooked, NULL),
+         FPEMU_ERROR_ARGUMENT},
+        {"crooked stats of a scalar format",
+         fpemu_cuda_quantize_along_f32(&scalar, &r, &shape, x, y, NULL, crooked, NULL), FPEMU_ERROR_ARGUMENT},
+        {"crooked stats of pack", fpemu_cuda_pack_f32(&f, &r, &shape, x, bytes, scratch, crooked, NULL),
+         FPEMU_ERROR_ARGUMENT},
+        {"crooked stats of pack_blocks",
+         fpemu_cuda_pack_blocks_f32(&f, &r, &shape, 0, 1, x, bytes, scratch, crooked, NULL), FPEMU_ERROR_ARGUMENT},
+        {"crooked range of measure", fpemu_cuda_measure_f32(&f, 64, x, crooked_range, NULL), FPEMU_ERROR_ARGUMENT},
+        {"crooked range of clear", fpemu_cuda_range_clear(crooked_range, NULL), FPEMU_ERROR_ARGUMENT},
+        {"crooked range of read", fpemu_cuda_range_read(crooked_range, &seen, NULL), FPEMU_ERROR_ARGUMENT},
+        {"crooked range of pack_tensor", fpemu_cuda_pack_tensor(&f, &shape, crooked_range, bytes, NULL),
+         FPEMU_ERROR_ARGUMENT},
+        {"no range", fpemu_cuda_pack_tensor(&f, &shape, NULL, bytes, NULL), FPEMU_ERROR_NULL},
+        {"no bytes", fpemu_cuda_pack_tensor(&f, &shape, range, NULL, NULL), FPEMU_ERROR_NULL},
+        {"no shape of pack_tensor", fpemu_cuda_pack_tensor(&f, NULL, range, bytes, NULL), FPEMU_ERROR_NULL},
+        {"bytes in the range", fpemu_cuda_pack_tensor(&f, &shape, range, d_r + 16, NULL), FPEMU_ERROR_OVERLAP},
+        {"no numbers of the tensor", fpemu_cuda_pack_tensor(&scalar, &shape, NULL, NULL, NULL), FPEMU_OK},
+        {"no tensor", fpemu_cuda_pack_tensor(&f, &empty, NULL, NULL, NULL), FPEMU_OK},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         comparisons++;

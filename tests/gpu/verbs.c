@@ -14,6 +14,9 @@
 
 #include "memory.h"
 
+#define SEED 7
+#include "random.h"
+
 static unsigned long failures, comparisons;
 
 static void fail(const char *spec, const char *what, const fpemu_rounding *r, size_t n, size_t i)
@@ -21,17 +24,6 @@ static void fail(const char *spec, const char *what, const fpemu_rounding *r, si
     if (failures++ < 25)
         printf("FAIL %s %s mode=%d bits=%d variant=%d generator=%d offset=%llu n=%zu at %zu\n", spec, what, r->mode,
                r->bits, r->variant, r->generator, (unsigned long long)r->offset, n, i);
-}
-
-static uint64_t state = 7;
-
-static uint64_t next(void)
-{
-    state += UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t z = state;
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
 }
 
 /* A bit pattern of `bits` bits: any, or a number of ordinary size, by turns. */
@@ -249,6 +241,10 @@ static void check_refusals(void)
     fpemu_format f;
     fpemu_rounding r = fpemu_nearest();
     float *const x = device_memory(0, 8 * MOST), *const y = device_memory(1, 8 * MOST);
+    unsigned char *const d_s = device_memory(2, fpemu_cuda_stats_size() + 8);
+    fpemu_cuda_stats *const crooked = (fpemu_cuda_stats *)(void *)(d_s + 4);
+    static unsigned char scratch[1 << 20];
+    fpemu_stats stats = {.want = 0};
     fpemu_parse("e4m3fn", &f, NULL);
     struct {
         const char *what;
@@ -259,7 +255,11 @@ static void check_refusals(void)
         {"overlap", fpemu_cuda_quantize_f32(&f, &r, 4, x, x + 1, NULL, NULL), FPEMU_ERROR_OVERLAP},
         {"alignment", fpemu_cuda_quantize_f32(&f, &r, 4, x, (float *)(void *)((char *)y + 1), NULL, NULL),
          FPEMU_ERROR_ARGUMENT},
-        {"stats", fpemu_cuda_stats_clear(device_memory(2, fpemu_cuda_stats_size()), 64, NULL), FPEMU_ERROR_STATS},
+        {"stats", fpemu_cuda_stats_clear((fpemu_cuda_stats *)(void *)d_s, 64, NULL), FPEMU_ERROR_STATS},
+        {"crooked stats", fpemu_cuda_stats_clear(crooked, 0, NULL), FPEMU_ERROR_ARGUMENT},
+        {"crooked stats of read", fpemu_cuda_stats_read(crooked, scratch, &stats, NULL), FPEMU_ERROR_ARGUMENT},
+        {"crooked stats of quantize", fpemu_cuda_quantize_f32(&f, &r, 4, x, y, crooked, NULL), FPEMU_ERROR_ARGUMENT},
+        {"crooked stats of encode", fpemu_cuda_encode_f32(&f, &r, 4, x, y, crooked, NULL), FPEMU_ERROR_ARGUMENT},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         comparisons++;
