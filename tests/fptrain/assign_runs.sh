@@ -10,6 +10,8 @@ complain() {
     status=1
 }
 
+. "$(dirname "$0")/kill.sh"
+
 # $1: what is in it; then a command that must fail with 2 and one line.
 refuses() {
     said=$1
@@ -67,15 +69,8 @@ awk "BEGIN { exit !($(number on low_ratio_first) > $(number on low_ratio_mean)) 
 # Killed in the second epoch, with promotions in its checkpoint, and resumed: the same promotions, weights, mean ratio.
 steps="--policy assign:uniform,$narrow --epochs 4 --set train.batch=4"
 steps="$steps --set output.log_every=1 --set output.checkpoint_steps=1"
-mkdir "$work/whole" "$work/cut"
-(cd "$work/cut" && exec "$fptrain" run $small $steps --out run) &
-pid=$!
-for try in $(seq 3000); do
-    [ -f "$work/cut/run/log.jsonl" ] && [ "$(wc -l <"$work/cut/run/log.jsonl")" -ge 60 ] && break
-    sleep 0.01
-done
-kill -9 $pid 2>/dev/null || complain "it was over before it could be killed"
-wait $pid 2>/dev/null
+kill_at cut 60 $small $steps
+mkdir "$work/whole"
 (cd "$work/whole" && "$fptrain" run $small $steps --out run) || complain "run failed"
 (cd "$work/cut" && "$fptrain" run $small $steps --resume --out run) || complain "resuming failed"
 cmp -s "$work/whole/run/checkpoint" "$work/cut/run/checkpoint" || complain "resumed, another checkpoint"

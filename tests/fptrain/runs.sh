@@ -67,24 +67,7 @@ summary() {
     grep -v 'images_per_second\|seconds"' "$work/$1/run/summary.json"
 }
 
-lines() {
-    [ -f "$work/$1/run/log.jsonl" ] && wc -l <"$work/$1/run/log.jsonl" || echo 0
-}
-
-# Starts the run, and kills it as soon as its log has that many lines.
-kill_at() { # DIR CONFIG LINES [OPTION...]
-    local dir=$1 config=$2 count=$3 pid tries=0
-    shift 3
-    mkdir -p "$work/$dir"
-    (cd "$work/$dir" && OMP_NUM_THREADS=1 exec "$fptrain" run --config "$work/$config" --out run --quiet "$@") &
-    pid=$! # of the program itself
-    while [ "$(lines "$dir")" -lt "$count" ] && kill -0 $pid 2>/dev/null && [ $tries -lt 6000 ]; do
-        sleep 0.01
-        tries=$((tries + 1))
-    done
-    kill -9 $pid 2>/dev/null || complain "it was over before $count lines"
-    wait $pid 2>/dev/null
-}
+. "$(dirname "$0")/kill.sh"
 
 for config in hard other; do
     run "$config" $config.ini 1 || complain "$config: exit status $?"
@@ -100,8 +83,8 @@ for config in hard other; do
     [ "$(summary $config)" = "$(summary $config-over)" ] || complain "$config resumed at the end: another summary"
     # before the first checkpoint, within an epoch, after one, and killed again while resumed
     for at in 2 7 13 25; do
-        kill_at "$config-$at" $config.ini $at
-        [ $at -ne 7 ] || kill_at "$config-$at" $config.ini 20 --resume
+        kill_at "$config-$at" $at --config "$work/$config.ini"
+        [ $at -ne 7 ] || kill_at "$config-$at" 20 --config "$work/$config.ini" --resume
         run "$config-$at" $config.ini 1 --resume || complain "$config: resuming: exit status $?"
         same $config "$config-$at" "$config killed at line $at"
     done
