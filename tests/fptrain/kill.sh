@@ -6,9 +6,9 @@ lines() { # DIR
 
 # Starts a run in DIR, with one thread, and kills it as soon as its log has that many lines. On a busy machine it may be
 # over before this script sees them: then it starts again from what was in DIR before, five times at most. A run that
-# ends otherwise, or does not come so far in two minutes, is a failure at once.
+# ends otherwise, or is not there after 12000 looks, is a failure at once; the clock would count when all stands still.
 kill_at() { # DIR LINES OPTION...
-    local dir=$1 count=$2 try pid limit ended
+    local dir=$1 count=$2 try pid looks ended
     shift 2
     mkdir -p "$work/$dir"
     rm -rf "$work/$dir.before"
@@ -16,9 +16,10 @@ kill_at() { # DIR LINES OPTION...
     for try in 1 2 3 4 5; do
         (cd "$work/$dir" && OMP_NUM_THREADS=1 exec "$fptrain" run --out run --quiet "$@") &
         pid=$! # of the program itself
-        limit=$((SECONDS + 120))
-        while [ "$(lines "$dir")" -lt "$count" ] && kill -0 $pid 2>/dev/null && [ $SECONDS -lt $limit ]; do
+        looks=0
+        while [ "$(lines "$dir")" -lt "$count" ] && kill -0 $pid 2>/dev/null && [ $looks -lt 12000 ]; do
             sleep 0.01
+            looks=$((looks + 1))
         done
         kill -9 $pid 2>/dev/null
         wait $pid 2>/dev/null
