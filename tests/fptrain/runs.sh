@@ -69,6 +69,31 @@ summary() {
 
 . "$(dirname "$0")/kill.sh"
 
+# The summary has all 22 steps, and the first ones that are skipped, though the log has none of them.
+cat >"$work/steps.ini" <<'END'
+[model]
+name = mlp
+width = 0.125
+[data]
+source = digits
+train_count = 88
+test_count = 10
+[train]
+epochs = 2
+batch = 8
+[scaler]
+name = backoff
+scale = 16777216
+[formats]
+dv = e5m2
+[output]
+log_every = 100
+END
+run steps steps.ini 1 || complain "steps: exit status $?"
+grep -q '"loss"' "$work/steps/run/log.jsonl" && complain "the log has a step"
+grep -q '"steps": 22,' "$work/steps/run/summary.json" || complain "the summary has not 22 steps"
+grep -q '"skipped": [1-9]' "$work/steps/run/summary.json" || complain "the summary has no skipped steps"
+
 for config in hard other; do
     run "$config" $config.ini 1 || complain "$config: exit status $?"
     [ "$(lines "$config")" -eq 33 ] || complain "$config: $(lines "$config") lines, not 30 steps and 3 epochs"

@@ -361,12 +361,12 @@ static void set_from(json_t *summary, const char *what, json_t *line, const char
     set(summary, what, value ? json_incref(value) : json_null());
 }
 
-bool record_summary(record *r, bool finished, trouble *why)
+bool record_summary(record *r, bool finished, uint64_t steps, uint64_t skipped, trouble *why)
 {
     json_t *summary = object();
     set(summary, "finished", json_boolean(finished));
-    set_from(summary, "steps", r->step, "step");
-    set_from(summary, "skipped", r->step, "skipped_so_far");
+    set(summary, "steps", count(steps));
+    set(summary, "skipped", count(skipped));
     set_from(summary, "last_loss", r->step, "loss");
     set_from(summary, "last_scale", r->step, "scale");
     set_from(summary, "seconds", r->step, "seconds");
