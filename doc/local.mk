@@ -22,6 +22,8 @@ dist_results_DATA = doc/results/assign-lenet-curves.svg \
 	doc/results/assign-resnet20.svg \
 	doc/results/assignment.md \
 	doc/results/lpmm-move.svg \
+	doc/results/lpmm-resnet20-loss.svg \
+	doc/results/lpmm-resnet20-move.svg \
 	doc/results/lpmm-updates.svg \
 	doc/results/lpmm.md \
 	doc/results/mixed-exponents-lstm-fp8.svg \
