@@ -18,9 +18,13 @@ dist_results_DATA = doc/results/assign-lenet-curves.svg \
 	doc/results/assign-lenet-narrow.svg \
 	doc/results/assign-lenet.svg \
 	doc/results/assign-overflow.svg \
+	doc/results/assign-resnet20-curves.svg \
+	doc/results/assign-resnet20-narrow.svg \
 	doc/results/assign-resnet20.svg \
 	doc/results/assignment.md \
 	doc/results/lpmm-move.svg \
+	doc/results/lpmm-resnet20-loss.svg \
+	doc/results/lpmm-resnet20-move.svg \
 	doc/results/lpmm-updates.svg \
 	doc/results/lpmm.md \
 	doc/results/mixed-exponents-lstm-fp8.svg \
@@ -28,6 +32,8 @@ dist_results_DATA = doc/results/assign-lenet-curves.svg \
 	doc/results/mixed-lstm-loss.svg \
 	doc/results/mixed.md \
 	doc/results/muppet-mlp.svg \
+	doc/results/muppet-resnet20-switches.svg \
+	doc/results/muppet-resnet20.svg \
 	doc/results/muppet-switches.svg \
 	doc/results/muppet.md \
 	doc/results/scaling.md

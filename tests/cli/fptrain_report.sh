@@ -32,11 +32,11 @@ cat >one/log.jsonl <<END
 {"step":20,"policy_epoch":1,"bits":8,"p":0.5,"threshold":2,"switched":false}
 {"step":20,"policy_epoch":2,"bits":8,"p":3,"threshold":1.5,"switched":true}
 {"step":20,"policy_epoch":3,"bits":12,"threshold":1.25,"switched":false}
-{"step":20,"epoch":2,"test_loss":1.5,"test_accuracy":0.875,"test_accuracy_fp32":0.88,"seconds":4.25}
+{"step":22,"epoch":2,"test_loss":1.5,"test_accuracy":0.875,"test_accuracy_fp32":0.88,"seconds":4.25}
 {"step":30,"epo
 END
 truncate -s -1 one/log.jsonl # a line that is being written has no end
-printf '{"finished": true, "notes": {"ratio <r>": 0.125}}' >one/summary.json
+printf '{"finished": true, "skipped": 5, "notes": {"ratio <r>": 0.125}}' >one/summary.json
 printf '[train]\nlr = 0.2\n[model]\nname = <script>alert(1)</script>\n' >"$odd/settings.ini"
 printf '{"step":1,"epoch":1,"loss":3,"scale":1,"seconds":0.5}\n' >"$odd/log.jsonl"
 
@@ -46,7 +46,7 @@ for text in '<th class="t">train.lr</th>' '<td class="t">0.1</td>' '<td class="t
     '<td class="t">w=e4m3fn sr</td>' \
     '<td>91.25 %</td><td>1</td><td>87.50 %</td><td>88.00 %</td><td>inf</td>' \
     '<td title="4 of 3000">0.00133</td><td title="300 of 3000">0.1</td><td title="0 of 3000">0</td>' \
-    '<td>20</td><td>4</td><td>4.2 s</td><td>0.125</td>' '<th>ratio &#60;r&#62;</th>' 'a&#60;b&#62;&#38;&#34;c' \
+    '<td>22</td><td>5</td><td>4.2 s</td><td>0.125</td>' '<th>ratio &#60;r&#62;</th>' 'a&#60;b&#62;&#38;&#34;c' \
     '<td class="t">&#60;script&#62;alert(1)&#60;/script&#62;</td>' '<td>1 (not finished)</td>' \
     'prefers-color-scheme:dark' '@media print' 'conv1.dv' '<th>test_loss</th>' '<td>1.5</td>'; do
     grep -qF -e "$text" page.html || failed "the page lacks $text"

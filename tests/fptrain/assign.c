@@ -480,7 +480,7 @@ static double noted(const policy *p, const char *key)
     if (!r)
         die("no directory for a note");
     policy_note(p, r);
-    EXPECT(record_summary(r, true, &why), "%s", why.text);
+    EXPECT(record_summary(r, true, 1, 0, &why), "%s", why.text);
     record_close(r);
     settings_free(&s);
     snprintf(name, sizeof name, "\"%s\":", key);

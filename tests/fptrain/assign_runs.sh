@@ -10,6 +10,8 @@ complain() {
     status=1
 }
 
+. "$(dirname "$0")/kill.sh"
+
 # $1: what is in it; then a command that must fail with 2 and one line.
 refuses() {
     said=$1
@@ -67,15 +69,8 @@ awk "BEGIN { exit !($(number on low_ratio_first) > $(number on low_ratio_mean)) 
 # Killed in the second epoch, with promotions in its checkpoint, and resumed: the same promotions, weights, mean ratio.
 steps="--policy assign:uniform,$narrow --epochs 4 --set train.batch=4"
 steps="$steps --set output.log_every=1 --set output.checkpoint_steps=1"
-mkdir "$work/whole" "$work/cut"
-(cd "$work/cut" && exec "$fptrain" run $small $steps --out run) &
-pid=$!
-for try in $(seq 3000); do
-    [ -f "$work/cut/run/log.jsonl" ] && [ "$(wc -l <"$work/cut/run/log.jsonl")" -ge 60 ] && break
-    sleep 0.01
-done
-kill -9 $pid 2>/dev/null || complain "it was over before it could be killed"
-wait $pid 2>/dev/null
+kill_at cut 60 $small $steps
+mkdir "$work/whole"
 (cd "$work/whole" && "$fptrain" run $small $steps --out run) || complain "run failed"
 (cd "$work/cut" && "$fptrain" run $small $steps --resume --out run) || complain "resuming failed"
 cmp -s "$work/whole/run/checkpoint" "$work/cut/run/checkpoint" || complain "resumed, another checkpoint"
@@ -102,28 +97,28 @@ done
 
 # ---------------------------------------------------------------------------------------------- fptrain tradeoff
 
-sweep="tradeoff $small --epochs 1 --ratios 0:1:0.5 --seeds 2 --jobs 2 --out $work/sweep"
+sweep="tradeoff $small --epochs 1 --ratios 0:1:0.5 --seeds 2 --jobs 2 --out $work/new/sweep"
 sweep=${sweep/--quiet/}
 $fptrain $sweep --plan >"$work/plan" || complain "tradeoff --plan failed"
 # fp32, ratios 0, 0.5, 1 with promotion, uniform, op, op+out. Nothing is promoted, so that ratio 1 stands for uniform.
 grep -q '^7 assignments, 2 seeds: 14 runs, of which 0 are finished$' "$work/plan" || complain "$(cat "$work/plan")"
-[ -e "$work/sweep" ] && complain "a plan runs nothing"
+[ -e "$work/new" ] && complain "a plan runs nothing"
 $fptrain $sweep >"$work/said" || complain "tradeoff failed"
-[ "$(ls "$work"/sweep/*/summary.json | wc -l)" -eq 12 ] || complain "not 12 runs"
-[ "$(number sweep/ratio-1-promoted-s2 promotions)" = 0.0 ] || complain "ratio 1 promotes"
-[ "$(grep -c ' 2$' "$work/sweep/table.txt")" -eq 7 ] || complain "$(cat "$work/sweep/table.txt")"
-[ "$(grep -c '</text>' "$work/sweep/tradeoff.svg")" -gt 10 ] || complain "an empty plot"
-grep -q 'scaler.name.: .none' "$work/sweep/fp32-s1/summary.json" || complain "fp32 has no loss scaling"
-grep -q 'scaler.interval.: .5"' "$work/sweep/op-s2/summary.json" || complain "an epoch has 5 steps"
+[ "$(ls "$work"/new/sweep/*/summary.json | wc -l)" -eq 12 ] || complain "not 12 runs"
+[ "$(number new/sweep/ratio-1-promoted-s2 promotions)" = 0.0 ] || complain "ratio 1 promotes"
+[ "$(grep -c ' 2$' "$work/new/sweep/table.txt")" -eq 7 ] || complain "$(cat "$work/new/sweep/table.txt")"
+[ "$(grep -c '</text>' "$work/new/sweep/tradeoff.svg")" -gt 10 ] || complain "an empty plot"
+grep -q 'scaler.name.: .none' "$work/new/sweep/fp32-s1/summary.json" || complain "fp32 has no loss scaling"
+grep -q 'scaler.interval.: .5"' "$work/new/sweep/op-s2/summary.json" || complain "an epoch has 5 steps"
 
 # What is finished stays, what is missing comes again, to the same numbers.
-cp "$work/sweep/table.txt" "$work/before"
-touch -d '1 hour ago' "$work/sweep/op-s1/summary.json"
-rm -r "$work/sweep/op+out-s2"
+cp "$work/new/sweep/table.txt" "$work/before"
+touch -d '1 hour ago' "$work/new/sweep/op-s1/summary.json"
+rm -r "$work/new/sweep/op+out-s2"
 $fptrain $sweep >"$work/said" || complain "tradeoff failed again"
 grep -q '14 runs, of which 13 are finished' "$work/said" || complain "$(head -2 "$work/said")"
-[ "$work/sweep/op-s1/summary.json" -ot "$work/before" ] || complain "a finished run was repeated"
-cmp -s "$work/before" "$work/sweep/table.txt" || complain "another table"
+[ "$work/new/sweep/op-s1/summary.json" -ot "$work/before" ] || complain "a finished run was repeated"
+cmp -s "$work/before" "$work/new/sweep/table.txt" || complain "another table"
 refuses "other settings" $fptrain $sweep --lr 0.07
 $fptrain $sweep --memory 1 | grep -q '^memory for 1 side by side' || complain "there is no memory for two runs in 1 MB"
 
@@ -156,10 +151,12 @@ directories "uniform-promoted-0.01-s1" --policy "assign:lo-forward=bf16"
 directories "uniform-promoted-0.01-s1 uniform-promoted-0.1-s1 uniform-s1" --policy "assign:$narrow"
 
 # A ratio chosen on the first half of the data, and trained with on the second.
-$fptrain $sweep --schemes ratio --parts 2 --drop 100 --seeds 1 --out "$work/halves" >"$work/said" || complain "--parts"
-[ "$(echo $(ls "$work/halves/part-2" | grep 's1$'))" = "fp32-s1 ratio-1-promoted-s1" ] || complain "$(cat "$work/said")"
-grep -q '^part = 2/2$' "$work/halves/part-2/fp32-s1/settings.ini" || complain "not the second part"
-[ "$(grep -c '^ *[12]  .* 0.60[0-9]*$' "$work/halves/parts.txt")" -eq 2 ] || complain "$(cat "$work/halves/parts.txt")"
+$fptrain $sweep --schemes ratio --parts 2 --drop 100 --seeds 1 --out "$work/in/half" >"$work/said" || complain "--parts"
+[ "$(echo $(ls "$work/in/half/part-2" | grep 's1$'))" = "fp32-s1 ratio-1-promoted-s1" ] ||
+    complain "$(cat "$work/said")"
+grep -q '^part = 2/2$' "$work/in/half/part-2/fp32-s1/settings.ini" || complain "not the second part"
+[ "$(grep -c '^ *[12]  .* 0.60[0-9]*$' "$work/in/half/parts.txt")" -eq 2 ] ||
+    complain "$(cat "$work/in/half/parts.txt")"
 refuses "at least 2" $fptrain $sweep --parts 1
 refuses "no part K/N" $fptrain run $small --set data.part=3/2
 

@@ -44,6 +44,7 @@ tests_fptrain_steps_LDADD = tools/libfptrain.la
 TRAINER_RUNS = tests/fptrain/demo.sh tests/fptrain/methods.sh tests/fptrain/mixed.sh tests/fptrain/mnist.sh \
 	tests/fptrain/runs.sh
 dist_noinst_SCRIPTS += $(TRAINER_RUNS)
+EXTRA_DIST += tests/fptrain/kill.sh
 if FPTRAIN
 check_PROGRAMS += $(TRAINER_METHODS_TESTS)
 TESTS += $(TRAINER_METHODS_TESTS) $(TRAINER_RUNS)

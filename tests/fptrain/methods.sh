@@ -35,7 +35,7 @@ decay = 0.001
 log_every = 1
 checkpoint_steps = 3
 END
-# 48 steps of two micro-batches, the last of an epoch of one.
+# 96 steps of two micro-batches, the last of an epoch of one.
 cat >"$work/momentum.ini" <<'END'
 [model]
 name = mlp
@@ -46,7 +46,7 @@ train_count = 232
 test_count = 40
 crop = 2
 [train]
-epochs = 6
+epochs = 12
 batch = 16
 micro_batches = 2
 lr = 0.01
@@ -93,24 +93,7 @@ same() { # A B WHAT
     [ "$(notes "$1")" = "$(notes "$2")" ] || complain "$3: other notes"
 }
 
-lines() {
-    [ -f "$work/$1/run/log.jsonl" ] && wc -l <"$work/$1/run/log.jsonl" || echo 0
-}
-
-# Starts the run, and kills it as soon as its log has that many lines.
-kill_at() { # DIR CONFIG LINES [OPTION...]
-    local dir=$1 config=$2 count=$3 pid tries=0
-    shift 3
-    mkdir -p "$work/$dir"
-    (cd "$work/$dir" && OMP_NUM_THREADS=1 exec "$fptrain" run --config "$work/$config" --out run --quiet "$@") &
-    pid=$! # of the program itself
-    while [ "$(lines "$dir")" -lt "$count" ] && kill -0 $pid 2>/dev/null && [ $tries -lt 6000 ]; do
-        sleep 0.01
-        tries=$((tries + 1))
-    done
-    kill -9 $pid 2>/dev/null || complain "$config: it was over before $count lines"
-    wait $pid 2>/dev/null
-}
+. "$(dirname "$0")/kill.sh"
 
 for config in muppet momentum adam; do
     run $config $config.ini 1 || complain "$config: exit status $?"
@@ -120,8 +103,8 @@ for config in muppet momentum adam; do
     done
     # before the first checkpoint, within an epoch, after some, and killed again while resumed
     for at in 2 20 $([ $config = muppet ] && echo 56 || echo 33); do
-        kill_at $config-$at $config.ini $at
-        [ $at -ne 20 ] || kill_at $config-$at $config.ini 28 --resume
+        kill_at $config-$at $at --config "$work/$config.ini"
+        [ $at -ne 20 ] || kill_at $config-$at 28 --config "$work/$config.ini" --resume
         run $config-$at $config.ini $((1 + at % 3)) --resume || complain "$config: resuming: exit status $?"
         same $config $config-$at "$config killed at line $at"
     done
@@ -135,7 +118,7 @@ set -- $switched
 outside=$(note muppet sums_outside_32_bits)
 [ "${outside:-0.0}" != 0.0 ] || complain "no sums outside of 32 bits"
 grep -q '"bits":32' "$work/muppet/run/log.jsonl" || complain "no policy epoch in FP32"
-[ "$(lines momentum)" -eq 54 ] || complain "$(lines momentum) lines, not 48 steps and 6 epochs"
+[ "$(lines momentum)" -eq 108 ] || complain "$(lines momentum) lines, not 96 steps and 12 epochs"
 
 # A checkpoint of other settings of these methods, and settings that do not go together, are refused in one line.
 refused() { # WORD COMMAND...

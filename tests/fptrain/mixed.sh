@@ -3,6 +3,14 @@
 set -u
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
+fptrain=$FPTRAIN
+
+complain() {
+    echo "$*"
+    exit 1
+}
+
+. "$(dirname "$0")/kill.sh"
 python3 -c 'import json' 2>/dev/null || exit 77
 
 cat >"$work/mixed.ini" <<'INI'
@@ -43,16 +51,7 @@ run() { # DIR [OPTION...]
 }
 
 run whole || exit 1
-mkdir -p "$work/killed"
-(cd "$work/killed" && exec "$FPTRAIN" run --config "$work/mixed.ini" --out run --quiet) &
-pid=$!
-tries=0
-while [ "$(cat "$work/killed/run/log.jsonl" 2>/dev/null | wc -l)" -lt 4 ] && [ $tries -lt 6000 ]; do
-    sleep 0.01
-    tries=$((tries + 1))
-done
-kill -9 $pid || exit 1
-wait $pid 2>/dev/null
+kill_at killed 4 --config "$work/mixed.ini"
 run killed --resume || exit 1
 
 python3 - "$work/whole/run" "$work/killed/run" <<'PYTHON'

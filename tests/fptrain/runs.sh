@@ -67,24 +67,32 @@ summary() {
     grep -v 'images_per_second\|seconds"' "$work/$1/run/summary.json"
 }
 
-lines() {
-    [ -f "$work/$1/run/log.jsonl" ] && wc -l <"$work/$1/run/log.jsonl" || echo 0
-}
+. "$(dirname "$0")/kill.sh"
 
-# Starts the run, and kills it as soon as its log has that many lines.
-kill_at() { # DIR CONFIG LINES [OPTION...]
-    local dir=$1 config=$2 count=$3 pid tries=0
-    shift 3
-    mkdir -p "$work/$dir"
-    (cd "$work/$dir" && OMP_NUM_THREADS=1 exec "$fptrain" run --config "$work/$config" --out run --quiet "$@") &
-    pid=$! # of the program itself
-    while [ "$(lines "$dir")" -lt "$count" ] && kill -0 $pid 2>/dev/null && [ $tries -lt 6000 ]; do
-        sleep 0.01
-        tries=$((tries + 1))
-    done
-    kill -9 $pid 2>/dev/null || complain "it was over before $count lines"
-    wait $pid 2>/dev/null
-}
+# The summary has all 22 steps, and the first ones that are skipped, though the log has none of them.
+cat >"$work/steps.ini" <<'END'
+[model]
+name = mlp
+width = 0.125
+[data]
+source = digits
+train_count = 88
+test_count = 10
+[train]
+epochs = 2
+batch = 8
+[scaler]
+name = backoff
+scale = 16777216
+[formats]
+dv = e5m2
+[output]
+log_every = 100
+END
+run steps steps.ini 1 || complain "steps: exit status $?"
+grep -q '"loss"' "$work/steps/run/log.jsonl" && complain "the log has a step"
+grep -q '"steps": 22,' "$work/steps/run/summary.json" || complain "the summary has not 22 steps"
+grep -q '"skipped": [1-9]' "$work/steps/run/summary.json" || complain "the summary has no skipped steps"
 
 for config in hard other; do
     run "$config" $config.ini 1 || complain "$config: exit status $?"
@@ -100,8 +108,8 @@ for config in hard other; do
     [ "$(summary $config)" = "$(summary $config-over)" ] || complain "$config resumed at the end: another summary"
     # before the first checkpoint, within an epoch, after one, and killed again while resumed
     for at in 2 7 13 25; do
-        kill_at "$config-$at" $config.ini $at
-        [ $at -ne 7 ] || kill_at "$config-$at" $config.ini 20 --resume
+        kill_at "$config-$at" $at --config "$work/$config.ini"
+        [ $at -ne 7 ] || kill_at "$config-$at" 20 --config "$work/$config.ini" --resume
         run "$config-$at" $config.ini 1 --resume || complain "$config: resuming: exit status $?"
         same $config "$config-$at" "$config killed at line $at"
     done

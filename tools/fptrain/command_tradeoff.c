@@ -1,14 +1,13 @@
 /* command_tradeoff.c - fptrain tradeoff: accuracy against low-precision ratio, over a sweep of assignments. */
 #define _POSIX_C_SOURCE 200809L
-#include <errno.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "commands.h"
+#include "outfile.h"
 #include "tradeoff.h"
 
 static const char help[] =
@@ -274,8 +273,9 @@ static int run_parts(const order *o)
     const trial *chosen = NULL;
     int failed = 0, done = 0;
     first.schemes[SCHEME_FP32] = first.schemes[SCHEME_RATIO] = true;
-    if (!o->plan && mkdir(o->sweep.base.output.directory, 0777) != 0 && errno != EEXIST)
-        die("tradeoff: %s: %s", o->sweep.base.output.directory, strerror(errno));
+    trouble why;
+    if (!o->plan && !outfile_directory(o->sweep.base.output.directory, &why))
+        die("tradeoff: %s", why.text);
     for (int k = 0; k < o->parts && !failed && (k == 0 || chosen); k++, done++) {
         const wishes later = chosen ? only(&o->wishes, chosen) : first;
         parts[k] = part_sweep(o, k + 1);

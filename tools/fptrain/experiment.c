@@ -278,7 +278,7 @@ static void run_all(session *s)
     if (!s->record)
         return;
     note(s);
-    if (!record_summary(s->record, true, &why))
+    if (!record_summary(s->record, true, s->t->at.step, s->t->at.skipped, &why))
         stop(&why);
 }
 

@@ -101,3 +101,18 @@ bool outfile_write(const char *path, const void *bytes, size_t length, trouble *
     fwrite(bytes, 1, length, o.file); /* an error is remembered by the stream */
     return outfile_commit(&o, why);
 }
+
+bool outfile_directory(const char *path, trouble *why)
+{
+    const size_t length = strlen(path);
+    char *part = need(length + 2, 1);
+    memcpy(part, path, length);
+    part[length] = '/';
+    bool good = true;
+    for (char *slash = part + 1; good && (slash = strchr(slash, '/')); *slash++ = '/') {
+        *slash = '\0';
+        good = mkdir(part, 0777) == 0 || errno == EEXIST || fail(why, "%s: %s", part, strerror(errno));
+    }
+    free(part);
+    return good;
+}

@@ -21,5 +21,7 @@ bool outfile_commit(outfile *o, trouble *why);
 void outfile_drop(outfile *o); /* gives up: nothing has happened */
 /* All of these for bytes that are in memory. */
 bool outfile_write(const char *path, const void *bytes, size_t length, trouble *why);
+/* A directory for such files, and those above it, where they are not there yet. */
+bool outfile_directory(const char *path, trouble *why);
 
 #endif

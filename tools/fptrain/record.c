@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "outfile.h"
@@ -144,19 +143,6 @@ static json_t *settings_as_json(const settings *s)
     return all;
 }
 
-/* With the directories above it. */
-static bool make_directory(const char *path, trouble *why)
-{
-    char *part = path_in(path, "");
-    bool good = true;
-    for (char *slash = part + 1; good && (slash = strchr(slash, '/')); *slash++ = '/') {
-        *slash = '\0';
-        good = mkdir(part, 0777) == 0 || errno == EEXIST || fail(why, "%s: %s", part, strerror(errno));
-    }
-    free(part);
-    return good;
-}
-
 record *record_open(const settings *s, uint64_t step, trouble *why)
 {
     const char *directory = s->output.directory;
@@ -166,7 +152,7 @@ record *record_open(const settings *s, uint64_t step, trouble *why)
     r->directory = path_in(directory, "");
     r->directory[strlen(directory)] = '\0';
     char *path = path_in(directory, "settings.ini");
-    bool good = make_directory(directory, why);
+    bool good = outfile_directory(directory, why);
     good = good && settings_write(s, path, why) && open_log(r, step, why);
     free(path);
     if (!good) {
@@ -375,12 +361,12 @@ static void set_from(json_t *summary, const char *what, json_t *line, const char
     set(summary, what, value ? json_incref(value) : json_null());
 }
 
-bool record_summary(record *r, bool finished, trouble *why)
+bool record_summary(record *r, bool finished, uint64_t steps, uint64_t skipped, trouble *why)
 {
     json_t *summary = object();
     set(summary, "finished", json_boolean(finished));
-    set_from(summary, "steps", r->step, "step");
-    set_from(summary, "skipped", r->step, "skipped_so_far");
+    set(summary, "steps", count(steps));
+    set(summary, "skipped", count(skipped));
     set_from(summary, "last_loss", r->step, "loss");
     set_from(summary, "last_scale", r->step, "scale");
     set_from(summary, "seconds", r->step, "seconds");

@@ -67,7 +67,6 @@ typedef struct groups {
 /* tensors: the pattern (of fnmatch) of those whose gradients are looked at. */
 groups groups_make(const run *runs, int count, const char *tensors);
 void groups_free(groups *g);
-bool same_formats(const settings *a, const settings *b);
 bool group_tells(const settings_key *key); /* whether runs of other values here are of other groups */
 
 /* What tables and plots show beside the settings and results. */

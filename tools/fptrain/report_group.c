@@ -8,22 +8,6 @@
 
 #include "report.h"
 
-static bool same_word(const char *a, const char *b)
-{
-    return strcmp(a ? a : "", b ? b : "") == 0;
-}
-
-bool same_formats(const settings *a, const settings *b)
-{
-    if (a->format_count != b->format_count)
-        return false;
-    for (int i = 0; i < a->format_count; i++)
-        if (!same_word(a->formats[i].pattern, b->formats[i].pattern) ||
-            !same_word(a->formats[i].spec, b->formats[i].spec) || !same_word(a->formats[i].mode, b->formats[i].mode))
-            return false;
-    return true;
-}
-
 bool group_tells(const settings_key *key)
 {
     return strcmp(key->section, "output") != 0 && (strcmp(key->section, "train") != 0 || strcmp(key->key, "seed") != 0);
@@ -31,13 +15,7 @@ bool group_tells(const settings_key *key)
 
 static bool same_settings(const settings *a, const settings *b)
 {
-    char one[SETTINGS_TEXT], other[SETTINGS_TEXT];
-    settings_key key;
-    for (int i = 0; settings_table(i, &key); i++) {
-        if (group_tells(&key) && strcmp(settings_value(a, i, one), settings_value(b, i, other)) != 0)
-            return false;
-    }
-    return same_formats(a, b);
+    return settings_difference(a, b, group_tells) < 0 && settings_same_formats(a, b);
 }
 
 /* What the names of the members begin with, up to a mark between words; of one run its name. Directories above are left

@@ -152,7 +152,6 @@ static void add_step(run *r, const json_t *line, double step)
 {
     const json_t *tensor;
     size_t i;
-    r->steps = whole(line, "step");
     r->skipped = whole(line, "skipped_so_far");
     r->last_loss = number(line, "loss");
     series_add(&r->loss, step, r->last_loss);
@@ -184,6 +183,7 @@ static bool add_line(run *r, const char *text, size_t length, const char *path, 
         return fail(why, "%s:%zu: no JSON object with a step", path, number_of_line);
     }
     const double step = (double)whole(line, "step");
+    r->steps = whole(line, "step");
     r->seconds = isnan(number(line, "seconds")) ? r->seconds : number(line, "seconds");
     if (json_object_get(line, "test_accuracy"))
         add_epoch(r, line, step);
@@ -217,6 +217,8 @@ static void read_summary(run *r, const char *path)
     json_t *summary = json_load_file(path, 0, NULL);
     r->finished = json_is_true(json_object_get(summary, "finished"));
     r->notes = json_incref(json_object_get(summary, "notes"));
+    if (json_is_integer(json_object_get(summary, "skipped"))) /* those after the last step of the log too */
+        r->skipped = whole(summary, "skipped");
     json_decref(summary);
     if (isfinite(r->test_loss)) { /* a number like the notes, but not known to them alone */
         r->notes = r->notes ? r->notes : json_object();

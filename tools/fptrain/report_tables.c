@@ -79,7 +79,7 @@ static bool differs(const groups *g, int key)
 static bool formats_differ(const groups *g)
 {
     for (int i = 1; i < g->count; i++)
-        if (!same_formats(&g->mean[i].settings, &g->mean[0].settings))
+        if (!settings_same_formats(&g->mean[i].settings, &g->mean[0].settings))
             return true;
     return false;
 }

@@ -385,3 +385,28 @@ bool settings_table(int i, settings_key *key)
         snprintf(key->range, sizeof key->range, "%.12g..%.12g", r->low, r->high);
     return true;
 }
+
+int settings_difference(const settings *a, const settings *b, bool (*matters)(const settings_key *key))
+{
+    char one[SETTINGS_TEXT], other[SETTINGS_TEXT];
+    settings_key key;
+    for (int i = 0; settings_table(i, &key); i++)
+        if (matters(&key) && strcmp(settings_value(a, i, one), settings_value(b, i, other)) != 0)
+            return i;
+    return -1;
+}
+
+static bool same_word(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+bool settings_same_formats(const settings *a, const settings *b)
+{
+    bool same = a->format_count == b->format_count;
+    for (int i = 0; same && i < a->format_count; i++) {
+        const format_line *x = &a->formats[i], *y = &b->formats[i];
+        same = same_word(x->pattern, y->pattern) && same_word(x->spec, y->spec) && same_word(x->mode, y->mode);
+    }
+    return same;
+}

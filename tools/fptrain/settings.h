@@ -84,5 +84,8 @@ typedef struct settings_key {
 bool settings_table(int i, settings_key *key);
 /* The value of key i as text of at most SETTINGS_TEXT bytes. */
 const char *settings_value(const settings *s, int i, char text[SETTINGS_TEXT]);
+/* The first key of those that matter whose values differ, or -1; formats are compared apart. */
+int settings_difference(const settings *a, const settings *b, bool (*matters)(const settings_key *key));
+bool settings_same_formats(const settings *a, const settings *b);
 
 #endif

@@ -10,10 +10,10 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #endif
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "outfile.h"
 #include "tradeoff.h"
 
 static char *joined(const char *a, const char *b)
@@ -186,8 +186,9 @@ int sweep_run(const sweep *s)
     int failed = 0, running = 0, *order = run_order(s);
     if (jobs < s->jobs)
         printf("memory for %d side by side: a run needs about %.0f MB\n", jobs, s->run_bytes / 1e6);
-    if (mkdir(s->out, 0777) != 0 && errno != EEXIST)
-        die("tradeoff: %s: %s", s->out, strerror(errno));
+    trouble why;
+    if (!outfile_directory(s->out, &why))
+        die("tradeoff: %s", why.text);
     for (int seed = 0; seed < s->seeds; seed++)
         for (int i = 0; i < s->count; i++) {
             const trial *t = &s->trials[order[i]];

@@ -43,34 +43,22 @@ void trainer_save(const trainer *t, checkpoint *to)
     }
 }
 
-/* What may change between the parts of a run without changing the bits of what was done so far. */
-static bool is_free(const settings_key *key)
+/* What may not change between the parts of a run, since bits of what was done so far hang on it. */
+static bool is_kept(const settings_key *key)
 {
-    return !strcmp(key->section, "output") || (!strcmp(key->section, "train") && !strcmp(key->key, "threads"));
-}
-
-static bool same_formats(const settings *a, const settings *b)
-{
-    bool same = a->format_count == b->format_count;
-    for (int i = 0; same && i < a->format_count; i++) {
-        const format_line *x = &a->formats[i], *y = &b->formats[i];
-        same = !strcmp(x->pattern, y->pattern) && !strcmp(x->spec, y->spec) && !x->mode == !y->mode &&
-               (!x->mode || !strcmp(x->mode, y->mode));
-    }
-    return same;
+    return strcmp(key->section, "output") != 0 &&
+           (strcmp(key->section, "train") != 0 || strcmp(key->key, "threads") != 0);
 }
 
 static bool same_settings(const settings *now, const settings *then, trouble *why)
 {
+    const int i = settings_difference(now, then, is_kept);
     settings_key key;
     char a[SETTINGS_TEXT], b[SETTINGS_TEXT];
-    for (int i = 0; settings_table(i, &key); i++) {
-        settings_value(now, i, a);
-        settings_value(then, i, b);
-        if (strcmp(a, b) && !is_free(&key))
-            return fail(why, "the checkpoint is of a run with %s.%s = %s, not %s", key.section, key.key, b, a);
-    }
-    return same_formats(now, then) || fail(why, "the checkpoint is of a run with other formats");
+    if (settings_table(i, &key))
+        return fail(why, "the checkpoint is of a run with %s.%s = %s, not %s", key.section, key.key,
+                    settings_value(then, i, b), settings_value(now, i, a));
+    return settings_same_formats(now, then) || fail(why, "the checkpoint is of a run with other formats");
 }
 
 static bool check_settings(const trainer *t, const checkpoint *from, trouble *why)
