@@ -31,6 +31,7 @@ dist_results_DATA = doc/results/assign-lenet-curves.svg \
 	doc/results/mixed-exponents-vgg-fp8.svg \
 	doc/results/mixed-lstm-loss.svg \
 	doc/results/mixed.md \
+	doc/results/muppet-lenet.svg \
 	doc/results/muppet-mlp.svg \
 	doc/results/muppet-resnet20-switches.svg \
 	doc/results/muppet-resnet20.svg \
