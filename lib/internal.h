@@ -21,8 +21,6 @@ enum mac_form { MAC_NONE, MAC_FLAT, MAC_ENDS, MAC_INF, MAC_SAT, MAC_FORMS };
 
 /* Elements handled at a time where an intermediate result is kept on the stack. */
 #define TILE 1024
-/* Elements at most of a loop that counts them in 32 bits. */
-#define DRAWN_MOST ((size_t)1 << 31)
 /* Bytes counted at a time where no random words are needed: so much of input and output stays in L1. */
 #define COUNT_TILE 16384
 /* Blocks at most whose scales runs_lean looks at. */
@@ -69,9 +67,9 @@ typedef struct kernels {
     void (*hash)(core_hash_key k, int share, int n_bits, uint64_t i, size_t n, uint32_t *r);
     void (*philox)(uint64_t seed, uint64_t stream, int share, int n_bits, uint64_t i, size_t n, uint32_t *r);
     /* y = x rounded by the hash's words `low` and following, 32 bits of each, of which none passes a multiple of 2^32;
-     * by rule, NULL where hash and round32 do as well */
-    void (*drawn32[CORE_RULE_COUNT])(const core_plan32 *p, core_hash_key k, uint32_t low, size_t n, const void *x,
-                                     void *y);
+     * by rule, NULL where hash and round32 do as well; passing: y, at a multiple of LINE, by stores of stream.h */
+    void (*drawn32[CORE_RULE_COUNT])(const core_plan32 *p, core_hash_key k, uint32_t low, size_t n, int passing,
+                                     const void *x, void *y);
     void (*stream)(void *to, const void *from, size_t size); /* stream_tile of stream.h */
     /* exact results of an operation on binary32 numbers (minimum and the like: any), to nearest and to odd */
     void (*exact[FPEMU_OPERATION_COUNT])(size_t n, const double *a, const double *b, const double *c,

@@ -200,38 +200,7 @@ static void fill_philox(uint64_t seed, uint64_t stream, int share, int n_bits, u
 #undef LOOP
 
 #ifdef __AVX512F__
-/* As fill_hash and round at once, so that memory is read and written all the while. `settle` makes a constant of what
- * the rule asks of the plan: no condition may be left in the loop. */
-#define DRAWN_LOOP(name, rule, settle)                                                                                 \
-    static void drawn_##name(const core_plan32 *plan, core_hash_key key, uint32_t low, size_t n, const void *x,        \
-                             void *y)                                                                                  \
-    {                                                                                                                  \
-        core_plan32 p = *plan;                                                                                         \
-        settle;                                                                                                        \
-        const core_hash_key k = key;                                                                                   \
-        const char *in = (const char *)x;                                                                              \
-        char *out = (char *)y;                                                                                         \
-        const uint32_t end = (uint32_t)n;                                                                              \
-        SIMD for (uint32_t i = 0; i < end; i++)                                                                        \
-        {                                                                                                              \
-            uint32_t u, v;                                                                                             \
-            memcpy(&u, in + (size_t)i * sizeof u, sizeof u);                                                           \
-            v = core_element_##rule##32(&p, FPEMU_SR, u, core_hash_word(k, low + i));                                  \
-            memcpy(out + (size_t)i * sizeof v, &v, sizeof v);                                                          \
-        }                                                                                                              \
-    }
-
-DRAWN_LOOP(flat, flat, (void)0)
-DRAWN_LOOP(to_infinity, pass, p.quick_nan = 0x7f800000u)
-DRAWN_LOOP(to_nan, pass, p.quick_nan = 0)
-DRAWN_LOOP(stop, stop, (void)0)
-DRAWN_LOOP(even, even, (void)0)
-#undef DRAWN_LOOP
-
-static void drawn_pass(const core_plan32 *p, core_hash_key k, uint32_t low, size_t n, const void *x, void *y)
-{
-    (p->quick_nan == 0x7f800000u ? drawn_to_infinity : drawn_to_nan)(p, k, low, n, x, y);
-}
+#include "drawn.inc.c"
 #endif
 
 #define CORE_W 64
@@ -312,7 +281,7 @@ static void narrow(size_t n, const double *x, float *y)
 #define DRAWN                                                                                                          \
     {[CORE_RULE_FLAT] = drawn_flat, [CORE_RULE_MAGIC_PASS] = drawn_pass, [CORE_RULE_MAGIC_STOP] = drawn_stop,          \
      [CORE_RULE_EVEN] = drawn_even}
-#else /* the registers would not do */
+#else
 #define DRAWN {NULL}
 #endif
 #define KERNELS_PHILOX fill_philox

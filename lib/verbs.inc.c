@@ -80,18 +80,18 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
     uint64_t high = ~UINT64_C(0); /* of the indices that the key is for */
 #endif
     const int plain = j->counted && !j->stochastic && !j->size && !j->stream; /* no use for r */
-    const int whole = j->drawn && !j->counted && !j->size && !j->stream; /* neither */
-    const size_t most = j->stream && !j->counted ? STREAM_TILE / sizeof(REAL) : whole ? DRAWN_MOST : TILE;
+    const int whole = j->drawn && !j->counted && !j->size; /* nor for y */
+    const size_t most = whole ? n : j->stream && !j->counted ? STREAM_TILE / sizeof(REAL) : TILE;
     for (size_t i = 0, m; i < n; i += m, x += m) {
         const uint64_t index = origin + first + i;
         char *out = (char *)j->out + (first + i) * (j->size ? j->size : sizeof(REAL));
         const size_t before = n < TILE ? 0 : (0 - (uintptr_t)out) % LINE / (j->size ? j->size : sizeof(REAL));
         m = before ? before : plain && !careful ? COUNT_TILE / sizeof(REAL) : most;
         m = n - i < m ? n - i : m;
-        if (j->stream && n - i > m + STREAM_AHEAD / sizeof *x)
+        if (j->stream && !whole && n - i > m + STREAM_AHEAD / sizeof *x)
             stream_ask(x + STREAM_AHEAD / sizeof *x, m * sizeof *x);
         /* counting and coding read x after y is made, so y waits on the stack where x may be the output */
-        REAL *to = j->size || j->stream || (j->counted && j->in_place) ? y : (REAL *)(void *)out;
+        REAL *to = !whole && (j->size || j->stream || (j->counted && j->in_place)) ? y : (REAL *)(void *)out;
         tile_counts c = {0};
         c.max_error = j->counted ? g->stats.max_error : 0;
         const int drawn = j->drawn && !careful;
@@ -103,7 +103,7 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
                 high = index >> 32;
                 key = core_hash_keys(j->rounding->seed, j->rounding->stream, high);
             }
-            j->k->drawn32[rule](p, key, (uint32_t)index, m, x, to);
+            j->k->drawn32[rule](p, key, (uint32_t)index, m, whole && j->stream && !before, x, to);
         }
 #endif
         if (j->stochastic && !drawn)
@@ -137,7 +137,7 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
             }
         } else if (j->size)
             j->k->LOOP(encode)(&j->coder, m, x, to, j->size, out);
-        else if (j->stream)
+        else if (j->stream && to == y)
             j->k->stream(out, y, m * sizeof *y);
         else if (to == y)
             memcpy(out, y, m * sizeof *y);

@@ -34,11 +34,15 @@ FPEMU_FN core_hash_key core_hash_keys(uint64_t seed, uint64_t stream, uint64_t h
     return k;
 }
 
-/* Bijection of the low half of j, keyed at both ends (constants: triple32, Wellons 2018). */
-FPEMU_FN uint32_t core_hash_word(core_hash_key k, uint32_t low)
+/* What the bits of a word's index become first: exclusive or with this, the same for the 2^17 words whose indices have
+ * the upper bits of `low`. */
+FPEMU_FN uint32_t core_hash_lead(core_hash_key k, uint32_t low)
 {
-    uint32_t x = low ^ k.k0;
-    x ^= x >> 17;
+    return k.k0 ^ k.k0 >> 17 ^ low >> 17;
+}
+
+FPEMU_FN uint32_t core_hash_rest(core_hash_key k, uint32_t x)
+{
     x *= 0xed5ad4bbu;
     x ^= (x >> 11) ^ k.k1;
     x *= 0xac4c1b51u;
@@ -46,6 +50,12 @@ FPEMU_FN uint32_t core_hash_word(core_hash_key k, uint32_t low)
     x *= 0x31848babu;
     x ^= x >> 14;
     return x;
+}
+
+/* Bijection of the low half of j, keyed at both ends (constants: triple32, Wellons 2018). */
+FPEMU_FN uint32_t core_hash_word(core_hash_key k, uint32_t low)
+{
+    return core_hash_rest(k, low ^ core_hash_lead(k, low)); /* of y = low ^ k0: y ^ y >> 17 */
 }
 
 /* Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011): the words that a counter begins with, one round of ten, and the four

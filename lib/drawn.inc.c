@@ -1,0 +1,165 @@
+/* drawn.inc.c - fill_hash and round at once, for AVX-512, whose registers hold what both need; included by
+ * kernels.inc.c.
+ *
+ * Where elements are usual, no NaN, no end and no step below the first is near, only core_drawn_large is left of the
+ * rule, and a look at a group of elements shows whether all are: what the look takes is less than what the rest would.
+ * Compilers find no such look, which needs masks; all else is the element rules. */
+
+/* Elements that are looked at and made at once: two vectors. */
+#define DRAWN_GROUP 32
+/* Elements of which some are looked at beforehand: where unusual ones abound, the rule is quicker as a whole. */
+#define DRAWN_TILE 4096
+/* How many groups of them, and how many of these may have an unusual element. */
+#define DRAWN_SAMPLES 8
+#define DRAWN_UNUSUAL 2
+/* Words of core_hash_lead. */
+#define DRAWN_WORDS 131072
+
+FPEMU_FN uint32_t drawn_element(const core_plan32 *p, int rule, uint32_t u, uint32_t r)
+{
+    switch (rule) {
+    case CORE_RULE_FLAT: return core_element_flat32(p, FPEMU_SR, u, r);
+    case CORE_RULE_MAGIC_PASS: return core_element_pass32(p, FPEMU_SR, u, r);
+    case CORE_RULE_MAGIC_STOP: return core_element_stop32(p, FPEMU_SR, u, r);
+    default: return core_element_even32(p, FPEMU_SR, u, r);
+    }
+}
+
+/* The same for a usual element; any number for another. */
+FPEMU_FN uint32_t drawn_usual(const core_plan32 *p, int rule, uint32_t u, uint32_t r)
+{
+    const uint32_t sign = u & 0x80000000u, a = u ^ sign;
+    return core_drawn_large32(p, rule == CORE_RULE_MAGIC_STOP ? core_at_most32(a, p->max[0]) : a, r) | sign;
+}
+
+/* Which elements of a group are not usual, a bit of each. Usual are magnitudes from the smallest step on, to the largest
+ * value or, where this takes the place of what lies beyond, to infinity. `others`: which are moreover not zero. */
+FPEMU_FN uint32_t drawn_look(const core_plan32 *p, int rule, const char *x, uint32_t *others)
+{
+    const uint32_t end = rule == CORE_RULE_MAGIC_STOP ? 0x7f800000u : p->max[0];
+    const __m512i first = _mm512_set1_epi32((int)p->low_one), magnitude = _mm512_set1_epi32(0x7fffffff);
+    const __m512i span = _mm512_set1_epi32((int)(end - p->low_one));
+    uint32_t unusual = 0;
+    *others = 0;
+    for (int v = 0; v < DRAWN_GROUP / 16; v++) {
+        const __m512i a = _mm512_and_si512(_mm512_loadu_si512(x + 64 * v), magnitude);
+        const __mmask16 far = _mm512_cmpgt_epu32_mask(_mm512_sub_epi32(a, first), span);
+        unusual |= (uint32_t)far << 16 * v;
+        *others |= (uint32_t)_mm512_mask_test_epi32_mask(far, a, a) << 16 * v;
+    }
+    return unusual;
+}
+
+/* Whether unusual elements are few among n, whole groups. */
+FPEMU_FN int drawn_few(const core_plan32 *p, int rule, size_t n, const char *x)
+{
+    const size_t groups = n / DRAWN_GROUP, stride = groups / DRAWN_SAMPLES;
+    int unusual = 0;
+    for (size_t s = 0; s < DRAWN_SAMPLES; s++) {
+        uint32_t others;
+        drawn_look(p, rule, x + s * stride * DRAWN_GROUP * sizeof(float), &others);
+        unusual += others != 0;
+    }
+    return unusual < DRAWN_UNUSUAL;
+}
+
+/* n elements, whole groups, of words that share a lead. quick: unusual elements are few; left: n and all that follow. */
+FPEMU_FN void drawn_groups(const core_plan32 *p, int rule, int quick, int passing, core_hash_key key, uint32_t low,
+                           size_t n, size_t left, const char *x, char *y)
+{
+    const core_hash_key k = key;
+    const uint32_t lead = core_hash_lead(k, low);
+    for (size_t i = 0; i < n; i += DRAWN_GROUP, x += sizeof(float[DRAWN_GROUP]), y += sizeof(float[DRAWN_GROUP])) {
+        _Alignas(LINE) uint32_t r[DRAWN_GROUP], to[DRAWN_GROUP];
+        const uint32_t first = low + (uint32_t)i;
+        if (passing && left - i >= DRAWN_GROUP + STREAM_AHEAD / sizeof *to)
+            stream_ask(x + STREAM_AHEAD, sizeof to);
+        SIMD for (uint32_t l = 0; l < DRAWN_GROUP; l++)
+        {
+            uint32_t u;
+            memcpy(&u, x + l * sizeof u, sizeof u);
+            r[l] = core_hash_rest(k, (first + l) ^ lead);
+            to[l] = quick ? drawn_usual(p, rule, u, r[l]) : drawn_element(p, rule, u, r[l]);
+        }
+        uint32_t others;
+        if (quick && drawn_look(p, rule, x, &others)) {
+            if (others) {
+                SIMD for (uint32_t l = 0; l < DRAWN_GROUP; l++)
+                {
+                    uint32_t u;
+                    memcpy(&u, x + l * sizeof u, sizeof u);
+                    to[l] = drawn_element(p, rule, u, r[l]);
+                }
+            } else {
+                SIMD for (uint32_t l = 0; l < DRAWN_GROUP; l++)
+                {
+                    uint32_t u;
+                    memcpy(&u, x + l * sizeof u, sizeof u);
+                    to[l] = u << 1 ? to[l] : u;
+                }
+            }
+        }
+        if (passing)
+            stream_tile(y, to, sizeof to);
+        else
+            memcpy(y, to, sizeof to);
+    }
+}
+
+/* At most a group, whose words need share no lead. */
+FPEMU_FN void drawn_some(const core_plan32 *p, int rule, core_hash_key key, uint32_t low, size_t n, const char *x,
+                         char *y)
+{
+    const core_hash_key k = key;
+    uint32_t from[DRAWN_GROUP] = {0}, to[DRAWN_GROUP];
+    memcpy(from, x, n * sizeof *from);
+    SIMD for (uint32_t l = 0; l < DRAWN_GROUP; l++)
+        to[l] = drawn_element(p, rule, from[l], core_hash_word(k, low + l));
+    memcpy(y, to, n * sizeof *to);
+}
+
+/* `settle` makes a constant of what the rule asks of the plan: no condition may be left in the loop. */
+#define DRAWN_LOOP(name, rule, settle)                                                                                 \
+    static void drawn_##name(const core_plan32 *plan, core_hash_key k, uint32_t low, size_t n, int passing,            \
+                             const void *x, void *y)                                                                   \
+    {                                                                                                                  \
+        const int looks = (rule) == CORE_RULE_MAGIC_STOP || (rule) == CORE_RULE_MAGIC_PASS;                            \
+        core_plan32 p = *plan;                                                                                         \
+        settle;                                                                                                        \
+        const char *in = (const char *)x;                                                                              \
+        char *out = (char *)y;                                                                                         \
+        while (n > 0) {                                                                                                \
+            const size_t words = DRAWN_WORDS - (low & (DRAWN_WORDS - 1)), most = words < n ? words : n;                \
+            size_t m = (most < DRAWN_TILE ? most : DRAWN_TILE) / DRAWN_GROUP * DRAWN_GROUP;                            \
+            if (m == 0) {                                                                                              \
+                m = n < DRAWN_GROUP ? n : DRAWN_GROUP;                                                                 \
+                drawn_some(&p, rule, k, low, m, in, out);                                                              \
+            } else if (looks && drawn_few(&p, rule, m, in)) {                                                          \
+                if (passing)                                                                                           \
+                    drawn_groups(&p, rule, 1, 1, k, low, m, n, in, out);                                               \
+                else                                                                                                   \
+                    drawn_groups(&p, rule, 1, 0, k, low, m, n, in, out);                                               \
+            } else if (passing) {                                                                                      \
+                drawn_groups(&p, rule, 0, 1, k, low, m, n, in, out);                                                   \
+            } else {                                                                                                   \
+                drawn_groups(&p, rule, 0, 0, k, low, m, n, in, out);                                                   \
+            }                                                                                                          \
+            low += (uint32_t)m;                                                                                        \
+            n -= m;                                                                                                    \
+            in += m * sizeof(float);                                                                                   \
+            out += m * sizeof(float);                                                                                  \
+        }                                                                                                              \
+    }
+
+DRAWN_LOOP(flat, CORE_RULE_FLAT, (void)0)
+DRAWN_LOOP(to_infinity, CORE_RULE_MAGIC_PASS, p.quick_nan = 0x7f800000u)
+DRAWN_LOOP(to_nan, CORE_RULE_MAGIC_PASS, p.quick_nan = 0)
+DRAWN_LOOP(stop, CORE_RULE_MAGIC_STOP, (void)0)
+DRAWN_LOOP(even, CORE_RULE_EVEN, (void)0)
+#undef DRAWN_LOOP
+
+static void drawn_pass(const core_plan32 *p, core_hash_key k, uint32_t low, size_t n, int passing, const void *x,
+                       void *y)
+{
+    (p->quick_nan == 0x7f800000u ? drawn_to_infinity : drawn_to_nan)(p, k, low, n, passing, x, y);
+}
