@@ -32,7 +32,7 @@ FPEMU_FN uint32_t drawn_usual(const core_plan32 *p, int rule, uint32_t u, uint32
     return core_drawn_large32(p, rule == CORE_RULE_MAGIC_STOP ? core_at_most32(a, p->max[0]) : a, r) | sign;
 }
 
-/* Which elements of a group are not usual, a bit of each. Usual are magnitudes from the smallest step on, to the largest
+/* Which elements of a group are not usual, a bit of each. Usual are magnitudes from the smallest step on to the largest
  * value or, where this takes the place of what lies beyond, to infinity. `others`: which are moreover not zero. */
 FPEMU_FN uint32_t drawn_look(const core_plan32 *p, int rule, const char *x, uint32_t *others)
 {
@@ -63,7 +63,7 @@ FPEMU_FN int drawn_few(const core_plan32 *p, int rule, size_t n, const char *x)
     return unusual < DRAWN_UNUSUAL;
 }
 
-/* n elements, whole groups, of words that share a lead. quick: unusual elements are few; left: n and all that follow. */
+/* n elements, whole groups, of words that share a lead. quick: unusual elements are few; left: n and what follows. */
 FPEMU_FN void drawn_groups(const core_plan32 *p, int rule, int quick, int passing, core_hash_key key, uint32_t low,
                            size_t n, size_t left, const char *x, char *y)
 {

@@ -202,6 +202,12 @@ static void fill_philox(uint64_t seed, uint64_t stream, int share, int n_bits, u
 #ifdef __AVX512F__
 #include "drawn.inc.c"
 #endif
+#if defined(__AVX512F__) || defined(__F16C__)
+#include "half.inc.c"
+#define HALF half_nearest
+#else
+#define HALF NULL
+#endif
 
 #define CORE_W 64
 #define UINT uint64_t
@@ -323,6 +329,7 @@ const kernels KERNELS = {
     fill_hash,
     KERNELS_PHILOX,
     DRAWN,
+    HALF,
     stream,
     {exact_add, exact_sub, exact_mul, exact_div, exact_sqrt, exact_fma, exact_minimum, exact_maximum,
      exact_minimum_number, exact_maximum_number},

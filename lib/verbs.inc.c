@@ -5,6 +5,7 @@
 /* A call, checked and prepared. */
 typedef struct NAME(job) {
     const kernels *k;
+    void (*round)(const CORE(plan) *p, size_t n, const void *x, const uint32_t *r, void *y); /* of plan */
     const fpemu_rounding *rounding;
     CORE(plan) plan, grid; /* grid: the same without ends, where the loops take two steps */
     core_plan64 integers;
@@ -29,6 +30,11 @@ static void NAME(prepare)(NAME(job) *j, const fpemu_format *f, const fpemu_round
     j->stochastic = j->plan.mode >= FPEMU_SR;
     j->slow = j->plan.rule == CORE_RULE_AFFINE || j->plan.compat;
     CORE(choose_quick)(&j->plan, f);
+    j->round = j->slow ? NULL : j->k->LOOP(round)[j->plan.rule][j->plan.mode];
+#if CORE_W == 32
+    if (j->k->half32 && core_is_half32(&j->plan))
+        j->round = j->k->half32;
+#endif
 }
 
 /* A tile the long way, for what has no loop of its own and where more must be known than the result: grid[e] is the
@@ -56,7 +62,6 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
 {
     const uint64_t origin = j->rounding->offset;
     const CORE(plan) *p = &j->plan;
-    const int rule = p->rule, mode = p->mode;
     const REAL *x = j->x + first;
     if (j->at_once) {
         j->k->LOOP(encode_nearest)(&j->direct, n, x, j->size, (char *)j->out + first * j->size);
@@ -66,8 +71,8 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
         REAL *y = (REAL *)j->out + first;
         const size_t before = n < TILE ? 0 : (0 - (uintptr_t)y) % LINE / sizeof(REAL);
         if (before)
-            j->k->LOOP(round)[rule][mode](p, before, x, NULL, y);
-        j->k->LOOP(round)[rule][mode](p, n - before, x + before, NULL, y + before);
+            j->round(p, before, x, NULL, y);
+        j->round(p, n - before, x + before, NULL, y + before);
         return;
     }
     _Alignas(LINE) REAL y[COUNT_TILE / sizeof(REAL)];
@@ -103,14 +108,14 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
                 high = index >> 32;
                 key = core_hash_keys(j->rounding->seed, j->rounding->stream, high);
             }
-            j->k->drawn32[rule](p, key, (uint32_t)index, m, whole && j->stream && !before, x, to);
+            j->k->drawn32[p->rule](p, key, (uint32_t)index, m, whole && j->stream && !before, x, to);
         }
 #endif
         if (j->stochastic && !drawn)
             fpemu_random_fill(j->k, j->rounding, index, m, r);
         if (!careful) {
             if (!drawn)
-                j->k->LOOP(round)[rule][mode](p, m, x, r, to);
+                j->round(p, m, x, r, to);
             if (j->counted && !(nonzero && j->k->LOOP(count_nonzero)(p, m, x, to, j->exact, &c))) {
                 const int inside = j->k->LOOP(count_inside)(p, m, x, to, j->exact, &c);
                 careful = !inside;

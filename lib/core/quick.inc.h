@@ -287,6 +287,15 @@ FPEMU_FN void CORE(choose_quick)(CORE(plan) *p, const fpemu_format *f)
     }
 }
 
+#if CORE_W == 32
+/* Whether this is binary16 as IEEE 754 has it, to nearest: processors convert to it. */
+FPEMU_FN int core_is_half32(const core_plan32 *p)
+{
+    return p->rule == CORE_RULE_MAGIC_PASS && p->mode == FPEMU_RNE && p->quick_nan == CORE_INF &&
+           p->low_one == core_power32(-24) && p->d_norm == 13 && p->max[0] == core_bits32(65504.0f);
+}
+#endif
+
 /* The rule for the grid step alone of a plan: a quick one, or the plan's own with its ends taken away. */
 FPEMU_FN uint8_t CORE(grid_rule)(const CORE(plan) *p)
 {
