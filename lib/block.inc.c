@@ -954,7 +954,7 @@ void NAME(fpemu_reader_values)(const NAME(block_reader) *r, uint64_t code, size_
             y[i] = index < r->length ? (REAL)r->values[index] : nan;
         }
     else
-        k->LOOP(decode)(&r->coder, n, codes, r->size, y);
+        k->LOOP(decode)(&r->coder, n, codes, r->size, 0, y);
     if (!r->scaled)
         return;
     CORE(scale_read)(&r->block, code, &s);

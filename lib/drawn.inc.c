@@ -1,19 +1,20 @@
-/* drawn.inc.c - fill_hash and round at once, for AVX-512, whose registers hold what both need; included by
- * kernels.inc.c.
+/* drawn.inc.c - fill_hash and round at once, for AVX2 and AVX-512; included by kernels.inc.c.
  *
  * Where elements are usual, no NaN, no end and no step below the first is near, only core_drawn_large is left of the
  * rule, and a look at a group of elements shows whether all are: what the look takes is less than what the rest would.
  * Compilers find no such look, which needs masks; all else is the element rules. */
 
-/* Elements that are looked at and made at once: two vectors. */
+/* Elements that are looked at and made at once: as many as the registers hold all of. */
+#ifdef __AVX512F__
 #define DRAWN_GROUP 32
+#else
+#define DRAWN_GROUP 8
+#endif
 /* Elements of which some are looked at beforehand: where unusual ones abound, the rule is quicker as a whole. */
 #define DRAWN_TILE 4096
 /* How many groups of them, and how many of these may have an unusual element. */
 #define DRAWN_SAMPLES 8
 #define DRAWN_UNUSUAL 2
-/* Words of core_hash_lead. */
-#define DRAWN_WORDS 131072
 
 FPEMU_FN uint32_t drawn_element(const core_plan32 *p, int rule, uint32_t u, uint32_t r)
 {
@@ -37,6 +38,7 @@ FPEMU_FN uint32_t drawn_usual(const core_plan32 *p, int rule, uint32_t u, uint32
 FPEMU_FN uint32_t drawn_look(const core_plan32 *p, int rule, const char *x, uint32_t *others)
 {
     const uint32_t end = rule == CORE_RULE_MAGIC_STOP ? 0x7f800000u : p->max[0];
+#ifdef __AVX512F__
     const __m512i first = _mm512_set1_epi32((int)p->low_one), magnitude = _mm512_set1_epi32(0x7fffffff);
     const __m512i span = _mm512_set1_epi32((int)(end - p->low_one));
     uint32_t unusual = 0;
@@ -47,6 +49,15 @@ FPEMU_FN uint32_t drawn_look(const core_plan32 *p, int rule, const char *x, uint
         unusual |= (uint32_t)far << 16 * v;
         *others |= (uint32_t)_mm512_mask_test_epi32_mask(far, a, a) << 16 * v;
     }
+#else
+    const __m256i first = _mm256_set1_epi32((int)p->low_one), last = _mm256_set1_epi32((int)end);
+    const __m256i u = _mm256_loadu_si256((const __m256i *)(const void *)x);
+    const __m256i a = _mm256_and_si256(u, _mm256_set1_epi32(0x7fffffff));
+    const __m256i far = _mm256_or_si256(_mm256_cmpgt_epi32(first, a), _mm256_cmpgt_epi32(a, last));
+    const __m256i other = _mm256_andnot_si256(_mm256_cmpeq_epi32(a, _mm256_setzero_si256()), far);
+    const uint32_t unusual = (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(far));
+    *others = (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(other));
+#endif
     return unusual;
 }
 
@@ -129,7 +140,7 @@ FPEMU_FN void drawn_some(const core_plan32 *p, int rule, core_hash_key key, uint
         const char *in = (const char *)x;                                                                              \
         char *out = (char *)y;                                                                                         \
         while (n > 0) {                                                                                                \
-            const size_t words = DRAWN_WORDS - (low & (DRAWN_WORDS - 1)), most = words < n ? words : n;                \
+            const size_t left = CORE_HASH_LEAD - (low & (CORE_HASH_LEAD - 1)), most = left < n ? left : n;             \
             size_t m = (most < DRAWN_TILE ? most : DRAWN_TILE) / DRAWN_GROUP * DRAWN_GROUP;                            \
             if (m == 0) {                                                                                              \
                 m = n < DRAWN_GROUP ? n : DRAWN_GROUP;                                                                 \
@@ -151,11 +162,13 @@ FPEMU_FN void drawn_some(const core_plan32 *p, int rule, core_hash_key key, uint
         }                                                                                                              \
     }
 
+#ifdef __AVX512F__ /* without a look, two loops are quicker where registers are few */
 DRAWN_LOOP(flat, CORE_RULE_FLAT, (void)0)
+DRAWN_LOOP(even, CORE_RULE_EVEN, (void)0)
+#endif
 DRAWN_LOOP(to_infinity, CORE_RULE_MAGIC_PASS, p.quick_nan = 0x7f800000u)
 DRAWN_LOOP(to_nan, CORE_RULE_MAGIC_PASS, p.quick_nan = 0)
 DRAWN_LOOP(stop, CORE_RULE_MAGIC_STOP, (void)0)
-DRAWN_LOOP(even, CORE_RULE_EVEN, (void)0)
 #undef DRAWN_LOOP
 
 static void drawn_pass(const core_plan32 *p, core_hash_key k, uint32_t low, size_t n, int passing, const void *x,

@@ -83,8 +83,9 @@ typedef struct kernels {
     /* rounding and coding at once */
     void (*encode_nearest32)(const core_direct32 *d, size_t n, const void *x, size_t size, void *codes);
     void (*encode_nearest64)(const core_direct64 *d, size_t n, const void *x, size_t size, void *codes);
-    void (*decode32)(const core_coder32 *c, size_t n, const void *codes, size_t size, void *y);
-    void (*decode64)(const core_coder64 *c, size_t n, const void *codes, size_t size, void *y);
+    /* passing: y, at a multiple of LINE, by stores of stream.h where the loop has vectors */
+    void (*decode32)(const core_coder32 *c, size_t n, const void *codes, size_t size, int passing, void *y);
+    void (*decode64)(const core_coder64 *c, size_t n, const void *codes, size_t size, int passing, void *y);
     /* blocked formats: blocks.inc.c says what each does */
     void (*extremes32)(size_t n, const void *x, block_extremes *e);
     void (*extremes64)(size_t n, const void *x, block_extremes *e);

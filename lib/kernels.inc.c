@@ -79,7 +79,9 @@ FPEMU_FN void hash_groups(const word_source *s, int share, uint64_t first, size_
     const uint32_t mask = s->mask;
     uint32_t low = (uint32_t)core_word_index(share, first);
     for (size_t i = 0; i < n; i += (size_t)32 << share, low += 32) {
-        SIMD for (uint32_t l = 0; l < 32; l++) share_out(share, mask, core_hash_word(k, low + l), r + i + l);
+        const uint32_t lead = core_hash_lead(k, low); /* low is a multiple of 32 */
+        SIMD for (uint32_t l = 0; l < 32; l++)
+            share_out(share, mask, core_hash_rest(k, (low + l) ^ lead), r + i + l);
     }
 }
 
@@ -157,11 +159,16 @@ static void fill_hash(core_hash_key k, int share, int n_bits, uint64_t first, si
         fill_groups(&s, hash_source, first, n, r);
         return;
     }
-    const uint32_t low = (uint32_t)first, end = (uint32_t)n; /* vectors of 64-bit indices would cost */
-    if (n_bits == 32) {
-        SIMD for (uint32_t i = 0; i < end; i++) r[i] = core_hash_word(k, low + i);
-    } else {
-        SIMD for (uint32_t i = 0; i < end; i++) r[i] = core_hash_word(k, low + i) & mask;
+    uint32_t low = (uint32_t)first;
+    for (size_t i = 0, m; i < n; i += m, r += m, low += (uint32_t)m) {
+        const size_t words = CORE_HASH_LEAD - (low & (CORE_HASH_LEAD - 1));
+        m = n - i < words ? n - i : words;
+        const uint32_t lead = core_hash_lead(k, low), end = (uint32_t)m; /* vectors of 64-bit indices would cost */
+        if (n_bits == 32) {
+            SIMD for (uint32_t l = 0; l < end; l++) r[l] = core_hash_rest(k, (low + l) ^ lead);
+        } else {
+            SIMD for (uint32_t l = 0; l < end; l++) r[l] = core_hash_rest(k, (low + l) ^ lead) & mask;
+        }
     }
 }
 
@@ -199,7 +206,7 @@ static void fill_philox(uint64_t seed, uint64_t stream, int share, int n_bits, u
 #undef CORE
 #undef LOOP
 
-#ifdef __AVX512F__
+#ifdef __AVX2__
 #include "drawn.inc.c"
 #endif
 #if defined(__AVX512F__) || defined(__F16C__)
@@ -283,10 +290,12 @@ static void narrow(size_t n, const double *x, float *y)
               [MAC_ENDS] = mac_##product##_ends,                                                                       \
               [MAC_INF] = mac_##product##_inf,                                                                         \
               [MAC_SAT] = mac_##product##_sat}
-#ifdef __AVX512F__
+#if defined(__AVX512F__)
 #define DRAWN                                                                                                          \
     {[CORE_RULE_FLAT] = drawn_flat, [CORE_RULE_MAGIC_PASS] = drawn_pass, [CORE_RULE_MAGIC_STOP] = drawn_stop,          \
      [CORE_RULE_EVEN] = drawn_even}
+#elif defined(__AVX2__)
+#define DRAWN {[CORE_RULE_MAGIC_PASS] = drawn_pass, [CORE_RULE_MAGIC_STOP] = drawn_stop}
 #else
 #define DRAWN {NULL}
 #endif

@@ -32,26 +32,26 @@ static int valid_vbmi(void)
 }
 
 /* Bytes whose values have their low 16 bits clear are looked up; a table costs as much as some hundred codes. */
-static void decode_vbmi(const core_coder32 *c, size_t n, const void *codes, size_t size, void *y)
+static void decode_vbmi(const core_coder32 *c, size_t n, const void *codes, size_t size, int passing, void *y)
 {
     uint8_t all[256], low[256], high[256];
     uint32_t values[256], longer = 0;
     if (size != 1 || n < 512) {
-        decode_32(c, n, codes, size, y);
+        decode_32(c, n, codes, size, passing, y);
         return;
     }
     for (unsigned code = 0; code < 256; code++)
         all[code] = (uint8_t)code;
-    decode_32(c, 256, all, 1, values);
+    decode_32(c, 256, all, 1, 0, values);
     for (unsigned code = 0; code < 256; code++) {
         low[code] = (uint8_t)(values[code] >> 16);
         high[code] = (uint8_t)(values[code] >> 24);
         longer |= values[code] & 0xffffu;
     }
     if (longer)
-        decode_32(c, n, codes, size, y);
+        decode_32(c, n, codes, size, passing, y);
     else
-        fpemu_vbmi_decode(low, high, n, (const uint8_t *)codes, y);
+        fpemu_vbmi_decode(low, high, n, (const uint8_t *)codes, passing, y);
 }
 
 PHILOX_SOURCE(philox_source_vbmi, fpemu_vbmi_philox)

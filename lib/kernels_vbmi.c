@@ -14,7 +14,8 @@ static inline __m512i look_up(const __m512i table[4], __m512i codes, __mmask64 u
     return _mm512_mask_blend_epi8(upper, below, _mm512_permutex2var_epi8(table[2], codes, table[3]));
 }
 
-void fpemu_vbmi_decode(const uint8_t low[256], const uint8_t high[256], size_t n, const uint8_t *codes, void *y)
+void fpemu_vbmi_decode(const uint8_t low[256], const uint8_t high[256], size_t n, const uint8_t *codes, int passing,
+                       void *y)
 {
     /* unpacking takes 4 neighbours from each of the 4 lanes: so they come from afar */
     const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
@@ -34,7 +35,10 @@ void fpemu_vbmi_decode(const uint8_t low[256], const uint8_t high[256], size_t n
         const __m512i first = _mm512_unpacklo_epi8(l, h), second = _mm512_unpackhi_epi8(l, h);
         const __m512i floats[4] = {_mm512_unpacklo_epi16(zero, first), _mm512_unpackhi_epi16(zero, first),
                                    _mm512_unpacklo_epi16(zero, second), _mm512_unpackhi_epi16(zero, second)};
-        if (left >= 64) {
+        if (left >= 64 && passing) {
+            for (int k = 0; k < 4; k++)
+                _mm512_stream_si512((__m512i *)(void *)(out + 4 * i + 64 * (size_t)k), floats[k]);
+        } else if (left >= 64) {
             for (int k = 0; k < 4; k++)
                 _mm512_storeu_si512(out + 4 * i + 64 * (size_t)k, floats[k]);
         } else {

@@ -330,16 +330,24 @@ static void LOOP(encode_nearest)(const CORE(direct) *direct, size_t n, const voi
 #undef ENCODE_NEAREST
 
 #define DECODE(TYPE, VALUE_OF)                                                                                         \
-    SIMD for (size_t i = 0; i < n; i++)                                                                                \
-    {                                                                                                                  \
-        TYPE code;                                                                                                     \
-        memcpy(&code, in + i * sizeof code, sizeof code);                                                              \
-        const UINT v = VALUE_OF;                                                                                       \
-        memcpy(out + i * sizeof v, &v, sizeof v);                                                                      \
+    for (size_t done = 0, m; done < n; done += m) {                                                                    \
+        _Alignas(LINE) UINT tile[STREAM_TILE / sizeof(UINT)];                                                          \
+        const char *from = in + done * sizeof(TYPE);                                                                   \
+        char *to = passing ? (char *)tile : out;                                                                       \
+        m = !passing || n - done < STREAM_TILE / sizeof(UINT) ? n - done : STREAM_TILE / sizeof(UINT);                 \
+        SIMD for (size_t i = 0; i < m; i++)                                                                            \
+        {                                                                                                              \
+            TYPE code;                                                                                                 \
+            memcpy(&code, from + i * sizeof code, sizeof code);                                                        \
+            const UINT v = VALUE_OF;                                                                                   \
+            memcpy(to + i * sizeof v, &v, sizeof v);                                                                   \
+        }                                                                                                              \
+        if (passing)                                                                                                   \
+            stream_tile(out + done * sizeof(UINT), tile, m * sizeof *tile);                                            \
     }                                                                                                                  \
     return
 
-static void LOOP(decode)(const CODER *c, size_t n, const void *codes, size_t size, void *y)
+static void LOOP(decode)(const CODER *c, size_t n, const void *codes, size_t size, int passing, void *y)
 {
     const CODER k = *c;
     const UINT mask = (UINT)k.mask;

@@ -14,6 +14,8 @@
 #define STREAM_BYTES ((size_t)32 << 20)
 /* Results made at a time, then copied: larger tiles are slower. */
 #define STREAM_TILE 1024
+/* The same where they are counted before. */
+#define STREAM_COUNTED 2048
 /* Asked of memory so far ahead, which waits for the stores otherwise. */
 #define STREAM_AHEAD 4096
 /* What the address and the size of a tile must be multiples of to pass: one line of the cache. */

@@ -86,7 +86,7 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
 #endif
     const int plain = j->counted && !j->stochastic && !j->size && !j->stream; /* no use for r */
     const int whole = j->drawn && !j->counted && !j->size; /* nor for y */
-    const size_t most = whole ? n : j->stream && !j->counted ? STREAM_TILE / sizeof(REAL) : TILE;
+    const size_t most = whole ? n : j->stream ? (j->counted ? STREAM_COUNTED : STREAM_TILE) / sizeof(REAL) : TILE;
     for (size_t i = 0, m; i < n; i += m, x += m) {
         const uint64_t index = origin + first + i;
         char *out = (char *)j->out + (first + i) * (j->size ? j->size : sizeof(REAL));
@@ -271,6 +271,18 @@ fpemu_status NAME(fpemu_encode)(const fpemu_format *format, const fpemu_rounding
     return NAME(convert)(format, rounding, n, x, codes, 1, stats);
 }
 
+/* passing: past the caches, but for what lies before a line begins. */
+static void NAME(decode_part)(const CORE(coder) *c, size_t n, const char *codes, size_t size, int passing, REAL *y)
+{
+    const kernels *k = fpemu_kernels();
+    const size_t ahead = passing ? (0 - (uintptr_t)y) % LINE / sizeof(REAL) : 0, before = ahead < n ? ahead : n;
+    if (before)
+        k->LOOP(decode)(c, before, codes, size, 0, y);
+    k->LOOP(decode)(c, n - before, codes + before * size, size, passing, y + before);
+    if (passing)
+        stream_end();
+}
+
 static fpemu_status NAME(decode_inside)(const fpemu_format *f, size_t n, const void *codes, REAL *y)
 {
     fpemu_status status = fpemu_check(f, NULL, CORE_W);
@@ -281,10 +293,9 @@ static fpemu_status NAME(decode_inside)(const fpemu_format *f, size_t n, const v
         return status;
     CORE(coder) coder;
     CORE(coder_make)(&coder, f, NULL);
-    const kernels *k = fpemu_kernels();
-    const int parts = thread_count(n);
+    const int passing = n >= STREAM_BYTES / sizeof(REAL) && (const void *)y != codes, parts = thread_count(n);
     if (parts == 1) {
-        k->LOOP(decode)(&coder, n, codes, size, y);
+        NAME(decode_part)(&coder, n, (const char *)codes, size, passing, y);
         return FPEMU_OK;
     }
 #ifdef _OPENMP
@@ -294,7 +305,7 @@ static fpemu_status NAME(decode_inside)(const fpemu_format *f, size_t n, const v
         const size_t begin = part_begin(part, parts, n, 0), end = part_begin(part + 1, parts, n, 0);
         fp_environment environment;
         fpemu_environment_enter(&environment); /* a worker thread has its own */
-        k->LOOP(decode)(&coder, end - begin, (const char *)codes + begin * size, size, y + begin);
+        NAME(decode_part)(&coder, end - begin, (const char *)codes + begin * size, size, passing, y + begin);
         fpemu_environment_leave(&environment);
     }
     return FPEMU_OK;

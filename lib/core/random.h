@@ -34,8 +34,9 @@ FPEMU_FN core_hash_key core_hash_keys(uint64_t seed, uint64_t stream, uint64_t h
     return k;
 }
 
-/* What the bits of a word's index become first: exclusive or with this, the same for the 2^17 words whose indices have
- * the upper bits of `low`. */
+/* Words whose indices share the upper bits: what these become first, by exclusive or with the index, is the same. */
+#define CORE_HASH_LEAD 131072u
+
 FPEMU_FN uint32_t core_hash_lead(core_hash_key k, uint32_t low)
 {
     return k.k0 ^ k.k0 >> 17 ^ low >> 17;
