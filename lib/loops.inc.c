@@ -22,13 +22,11 @@ FPEMU_FN UINT CORE(element_posit)(const PLAN *p, int mode, UINT u, UINT r)
     return CORE(finish)(p, u, a == 0 || a >= INF ? 0 : CORE(posit)(p, a));
 }
 
-#if CORE_W == 32
 FPEMU_FN UINT CORE(element_scaled)(const PLAN *p, int mode, UINT u, UINT r)
 {
     const UINT sign = u >> (CORE_W - 1) << (CORE_W - 1), a = u ^ sign;
-    return CORE(finish)(p, u, core_scaled_grid32(p, mode, a < INF ? a : 0, sign, r));
+    return CORE(finish)(p, u, CORE(scaled_grid)(p, mode, a < INF ? a : 0, sign, r));
 }
-#endif
 
 /* One loop per rule and mode. */
 #define ROUND_LOOP(rule, mode)                                                                                         \
@@ -57,9 +55,7 @@ QUICK_MODES(stop, ROUND_LOOP)
 STOP_INF_MODES(stop_inf, ROUND_LOOP)
 QUICK_MODES(magic_grid, ROUND_LOOP)
 QUICK_MODES(even, ROUND_LOOP)
-#if CORE_W == 32
 MODES(scaled, ROUND_LOOP)
-#endif
 #undef ROUND_LOOP
 
 static void LOOP(finish)(const PLAN *plan, size_t n, const void *x, const UINT *g, void *y)
@@ -281,14 +277,12 @@ static void LOOP(encode)(const CODER *c, size_t n, const void *x, const void *y,
         case 4: ENCODE(encode_float, uint32_t);
         default: ENCODE(encode_float, uint64_t);
         }
-#if CORE_W == 32
     if (k.affine) /* of at most 22 bits: others are coded as they are rounded */
         switch (size) {
         case 1: ENCODE(encode_scaled, uint8_t);
         case 2: ENCODE(encode_scaled, uint16_t);
         default: ENCODE(encode_scaled, uint32_t);
         }
-#endif
     if (k.kind != FPEMU_KIND_POSIT)
         switch (size) {
         case 1: ENCODE(encode_fixed, uint8_t);

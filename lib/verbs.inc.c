@@ -25,6 +25,10 @@ typedef struct NAME(job) {
 static void NAME(prepare)(NAME(job) *j, const fpemu_format *f, const fpemu_rounding *r, int to_code)
 {
     CORE(plan_make)(&j->plan, &j->integers, f, r, to_code);
+#if CORE_W == 64
+    if (core_scales64(&j->plan))
+        j->plan.rule = CORE_RULE_SCALED;
+#endif
     j->k = fpemu_kernels();
     j->rounding = r;
     j->stochastic = j->plan.mode >= FPEMU_SR;

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE /* feenableexcept */
 #include <fenv.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -432,6 +433,54 @@ static size_t drawn_in_bulk(void)
     return differing;
 }
 
+/* Integers with scales from end to end of binary64, whose loops divide, against one element at a time, which divides
+ * integers: every mode, any bits, and what lies next to values and midpoints. How many differ. */
+static size_t scaled_in_bulk(void)
+{
+    enum { MANY = 1500 };
+    static const char *const specs[] = {
+        "int(8,scale=0.1)",         "int(22,scale=0.2499999999,zero=7)", "int(16,scale=3.7):symmetric",
+        "int(8,scale=1e-270,zero=-3)", "int(22,scale=3e270)",           "int(8,scale=1e-300)",
+        "int(8,scale=7e300)",       "uint(4,scale=0.3)"};
+    static double in[MANY], out[MANY];
+    static uint32_t codes[MANY];
+    uint64_t state = 99;
+    size_t differing = 0;
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+        fpemu_format f;
+        if (!lh_check(fpemu_parse(specs[k], &f, NULL) == FPEMU_OK, "cannot parse %s", specs[k])) {
+            differing++;
+            continue;
+        }
+        for (size_t i = 0; i < MANY; i++) {
+            const uint64_t word = lh_next(&state);
+            const double steps = (double)(int64_t)(word >> 20 & 0x7fffff) * 0.5 - (double)(1 << (word % 22));
+            double x = i % 5 == 0 ? lh_double(word) : steps * f.scale;
+            if (i % 5 > 2)
+                x = nextafter(x, i % 5 == 3 ? HUGE_VAL : -HUGE_VAL);
+            in[i] = i < 6 ? (const double[]){0.0, -0.0, 0x1p-1074, -0x1p-1074, HUGE_VAL, DBL_MAX}[i] : x;
+        }
+        for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++) {
+            const fpemu_rounding r = with_mode(mode, 1, k + (uint64_t)mode);
+            lh_check(fpemu_quantize_f64(&f, &r, MANY, in, out, NULL) == FPEMU_OK, "%s", specs[k]);
+            memset(codes, 0, sizeof codes);
+            lh_check(fpemu_encode_f64(&f, &r, MANY, in, codes, NULL) == FPEMU_OK, "%s", specs[k]);
+            for (size_t i = 0; i < MANY; i++) {
+                const double one = fpemu_round_f64(&f, &r, in[i], i);
+                const uint64_t code = f.bits <= 8    ? ((unsigned char *)codes)[i]
+                                      : f.bits <= 16 ? ((uint16_t *)(void *)codes)[i]
+                                                     : codes[i];
+                const int same = lh_double_bits(out[i]) == lh_double_bits(one) &&
+                                 code == fpemu_encode_one_f64(&f, &r, in[i], i);
+                differing += !same;
+                lh_check(same || differing > 5, "%s mode %d: %a became %a, %a alone", specs[k], mode, in[i], out[i],
+                         one);
+            }
+        }
+    }
+    return differing;
+}
+
 /* A digest of values, codes and stats over formats and modes. Inputs must be filled before the environment changes. */
 enum { SETS = 12 };
 static const char *const digest_specs[SETS] = {
@@ -657,7 +706,8 @@ int main(int argc, char **argv)
     prepare();
     if (argc > 1 && !strcmp(argv[1], "digest")) {
         printf("%s %016llx\n", fpemu_variant(), (unsigned long long)digest());
-        return streamed() + decoded_past_caches() + drawn_in_bulk() == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+        const size_t differing = streamed() + decoded_past_caches() + drawn_in_bulk() + scaled_in_bulk();
+        return differing == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
     }
     every_format();
     variants_agree(argv[0]);
