@@ -165,7 +165,7 @@ FPEMU_FN CORE_UINT CORE(element_stop)(const CORE(plan) *p, int mode, CORE_UINT u
 {
     const CORE_UINT sign = u & CORE_SIGN, a = u ^ sign, x = CORE(at_most)(a, p->max[0]);
     const CORE_UINT y = CORE(below_cap)(p, mode, x, sign, r) | sign;
-    return CORE(unless_nan)(p, u, y);
+    return CORE(beyond)(a, CORE_INF, p->nan[0], y);
 }
 
 /* The same, but infinity does not. */
