@@ -74,105 +74,135 @@ FPEMU_FN int drawn_few(const core_plan32 *p, int rule, size_t n, const char *x)
     return unusual < DRAWN_UNUSUAL;
 }
 
-/* n elements, whole groups, of words that share a lead. quick: unusual elements are few; left: n and what follows. */
-FPEMU_FN void drawn_groups(const core_plan32 *p, int rule, int quick, int passing, core_hash_key key, uint32_t low,
-                           size_t n, size_t left, const char *x, char *y)
+/* One group, by random bits r. left: this and what follows. */
+FPEMU_FN void drawn_group(const core_plan32 *p, int rule, int quick, int passing, size_t left, const char *x,
+                          const uint32_t *r, char *y)
 {
-    const core_hash_key k = key;
-    const uint32_t lead = core_hash_lead(k, low);
-    for (size_t i = 0; i < n; i += DRAWN_GROUP, x += sizeof(float[DRAWN_GROUP]), y += sizeof(float[DRAWN_GROUP])) {
-        _Alignas(LINE) uint32_t r[DRAWN_GROUP], to[DRAWN_GROUP];
-        const uint32_t first = low + (uint32_t)i;
-        if (passing && left - i >= DRAWN_GROUP + STREAM_AHEAD / sizeof *to)
-            stream_ask(x + STREAM_AHEAD, sizeof to);
-        SIMD for (uint32_t l = 0; l < DRAWN_GROUP; l++)
-        {
-            uint32_t u;
-            memcpy(&u, x + l * sizeof u, sizeof u);
-            r[l] = core_hash_rest(k, (first + l) ^ lead);
-            to[l] = quick ? drawn_usual(p, rule, u, r[l]) : drawn_element(p, rule, u, r[l]);
-        }
-        uint32_t others;
-        if (quick && drawn_look(p, rule, x, &others)) {
-            if (others) {
-                SIMD for (uint32_t l = 0; l < DRAWN_GROUP; l++)
-                {
-                    uint32_t u;
-                    memcpy(&u, x + l * sizeof u, sizeof u);
-                    to[l] = drawn_element(p, rule, u, r[l]);
-                }
-            } else {
-                SIMD for (uint32_t l = 0; l < DRAWN_GROUP; l++)
-                {
-                    uint32_t u;
-                    memcpy(&u, x + l * sizeof u, sizeof u);
-                    to[l] = u << 1 ? to[l] : u;
-                }
+    _Alignas(LINE) uint32_t to[DRAWN_GROUP];
+    if (passing && left >= DRAWN_GROUP + STREAM_AHEAD / sizeof *to)
+        stream_ask(x + STREAM_AHEAD, sizeof to);
+    SIMD for (uint32_t l = 0; l < DRAWN_GROUP; l++)
+    {
+        uint32_t u;
+        memcpy(&u, x + l * sizeof u, sizeof u);
+        to[l] = quick ? drawn_usual(p, rule, u, r[l]) : drawn_element(p, rule, u, r[l]);
+    }
+    uint32_t others;
+    if (quick && drawn_look(p, rule, x, &others)) {
+        if (others) {
+            SIMD for (uint32_t l = 0; l < DRAWN_GROUP; l++)
+            {
+                uint32_t u;
+                memcpy(&u, x + l * sizeof u, sizeof u);
+                to[l] = drawn_element(p, rule, u, r[l]);
+            }
+        } else {
+            SIMD for (uint32_t l = 0; l < DRAWN_GROUP; l++)
+            {
+                uint32_t u;
+                memcpy(&u, x + l * sizeof u, sizeof u);
+                to[l] = u << 1 ? to[l] : u;
             }
         }
-        if (passing)
-            stream_tile(y, to, sizeof to);
-        else
-            memcpy(y, to, sizeof to);
+    }
+    if (passing)
+        stream_tile(y, to, sizeof to);
+    else
+        memcpy(y, to, sizeof to);
+}
+
+/* n elements by words `low` and following, which share a lead and 1 << share elements each: the first elements of 32
+ * words, then their second ones, ... quick: unusual elements are few; left: n and what follows. */
+FPEMU_FN void drawn_words(const core_plan32 *p, int rule, int share, int quick, int passing, core_hash_key key,
+                          uint32_t low, size_t n, size_t left, const char *x, char *y)
+{
+    const core_hash_key k = key;
+    const uint32_t lead = core_hash_lead(k, low), mask = ~UINT32_C(0) << (32 - (32 >> share));
+    for (size_t i = 0; i < n; i += (size_t)32 << share, low += 32) {
+        for (uint32_t b = 0; b < 32; b += DRAWN_GROUP) {
+            uint32_t words[DRAWN_GROUP];
+            SIMD for (uint32_t l = 0; l < DRAWN_GROUP; l++)
+                words[l] = core_hash_rest(k, (low + b + l) ^ lead);
+            for (int field = 0; field < 1 << share; field++) {
+                const size_t at = i + (size_t)field * 32 + b;
+                uint32_t r[DRAWN_GROUP];
+                SIMD for (uint32_t l = 0; l < DRAWN_GROUP; l++)
+                    r[l] = (words[l] << (32 - (field + 1) * (32 >> share))) & mask;
+                drawn_group(p, rule, quick, passing, left - at, x + at * sizeof(float), r, y + at * sizeof(float));
+            }
+        }
     }
 }
 
-/* At most a group, whose words need share no lead. */
-FPEMU_FN void drawn_some(const core_plan32 *p, int rule, core_hash_key key, uint32_t low, size_t n, const char *x,
-                         char *y)
+/* At most a group, from any index on. */
+FPEMU_FN void drawn_some(const core_plan32 *p, int rule, int share, core_hash_key key, uint64_t index, size_t n,
+                         const char *x, char *y)
 {
-    const core_hash_key k = key;
     uint32_t from[DRAWN_GROUP] = {0}, to[DRAWN_GROUP];
     memcpy(from, x, n * sizeof *from);
     SIMD for (uint32_t l = 0; l < DRAWN_GROUP; l++)
-        to[l] = drawn_element(p, rule, from[l], core_hash_word(k, low + l));
+    {
+        const uint32_t word = core_hash_word(key, (uint32_t)core_word_index(share, index + l));
+        to[l] = drawn_element(p, rule, from[l],
+                              core_field_top(share, 32 >> share, word, core_field_shift(share, index + l)));
+    }
     memcpy(y, to, n * sizeof *to);
 }
 
 /* `settle` makes a constant of what the rule asks of the plan: no condition may be left in the loop. */
-#define DRAWN_LOOP(name, rule, settle)                                                                                 \
-    static void drawn_##name(const core_plan32 *plan, core_hash_key k, uint32_t low, size_t n, int passing,            \
-                             const void *x, void *y)                                                                   \
+#define DRAWN_LOOP(name, rule, share, settle)                                                                          \
+    static void drawn_##name##_##share(const core_plan32 *plan, core_hash_key k, uint64_t index, size_t n,             \
+                                       int passing, const char *x, char *y)                                            \
     {                                                                                                                  \
         const int looks = (rule) == CORE_RULE_MAGIC_STOP || (rule) == CORE_RULE_MAGIC_PASS;                            \
+        const size_t step = (size_t)32 << (share);                                                                     \
         core_plan32 p = *plan;                                                                                         \
         settle;                                                                                                        \
-        const char *in = (const char *)x;                                                                              \
-        char *out = (char *)y;                                                                                         \
-        while (n > 0) {                                                                                                \
-            const size_t left = CORE_HASH_LEAD - (low & (CORE_HASH_LEAD - 1)), most = left < n ? left : n;             \
-            size_t m = (most < DRAWN_TILE ? most : DRAWN_TILE) / DRAWN_GROUP * DRAWN_GROUP;                            \
+        for (size_t m; n > 0; index += m, n -= m, x += m * sizeof(float), y += m * sizeof(float)) {                    \
+            const uint32_t low = (uint32_t)core_word_index(share, index);                                              \
+            const size_t words = CORE_HASH_LEAD - (low & (CORE_HASH_LEAD - 1));                                        \
+            const size_t most = words << (share) < n ? words << (share) : n;                                           \
+            m = (most < DRAWN_TILE ? most : DRAWN_TILE) / step * step;                                                 \
+            if ((share) && (index & (step - 1)))                                                                       \
+                m = 0; /* some of the first words' fields are past */                                                  \
             if (m == 0) {                                                                                              \
-                m = n < DRAWN_GROUP ? n : DRAWN_GROUP;                                                                 \
-                drawn_some(&p, rule, k, low, m, in, out);                                                              \
-            } else if (looks && drawn_few(&p, rule, m, in)) {                                                          \
-                if (passing)                                                                                           \
-                    drawn_groups(&p, rule, 1, 1, k, low, m, n, in, out);                                               \
-                else                                                                                                   \
-                    drawn_groups(&p, rule, 1, 0, k, low, m, n, in, out);                                               \
-            } else if (passing) {                                                                                      \
-                drawn_groups(&p, rule, 0, 1, k, low, m, n, in, out);                                                   \
+                m = step - (share ? index & (step - 1) : 0);                                                           \
+                m = m < DRAWN_GROUP ? m : DRAWN_GROUP;                                                                 \
+                m = m < n ? m : n;                                                                                     \
+                drawn_some(&p, rule, share, k, index, m, x, y);                                                        \
+            } else if (looks && drawn_few(&p, rule, m, x)) {                                                           \
+                drawn_words(&p, rule, share, 1, passing, k, low, m, n, x, y);                                          \
             } else {                                                                                                   \
-                drawn_groups(&p, rule, 0, 0, k, low, m, n, in, out);                                                   \
+                drawn_words(&p, rule, share, 0, passing, k, low, m, n, x, y);                                          \
             }                                                                                                          \
-            low += (uint32_t)m;                                                                                        \
-            n -= m;                                                                                                    \
-            in += m * sizeof(float);                                                                                   \
-            out += m * sizeof(float);                                                                                  \
         }                                                                                                              \
     }
 
+/* By as many random bits as the plan asks for: 32, 16 or 8. */
+#define DRAWN_LOOPS(name, rule, settle)                                                                                \
+    DRAWN_LOOP(name, rule, 0, settle)                                                                                  \
+    DRAWN_LOOP(name, rule, 1, settle)                                                                                  \
+    DRAWN_LOOP(name, rule, 2, settle)                                                                                  \
+    static void drawn_##name(const core_plan32 *p, core_hash_key k, uint64_t index, size_t n, int passing,             \
+                             const void *x, void *y)                                                                   \
+    {                                                                                                                  \
+        const int share = core_share(p->n);                                                                            \
+        (share == 0 ? drawn_##name##_0 : share == 1 ? drawn_##name##_1 : drawn_##name##_2)(                            \
+            p, k, index, n, passing, (const char *)x, (char *)y);                                                      \
+    }
+
 #ifdef __AVX512F__ /* without a look, two loops are quicker where registers are few */
-DRAWN_LOOP(flat, CORE_RULE_FLAT, (void)0)
-DRAWN_LOOP(even, CORE_RULE_EVEN, (void)0)
+DRAWN_LOOPS(flat, CORE_RULE_FLAT, (void)0)
+DRAWN_LOOPS(even, CORE_RULE_EVEN, (void)0)
 #endif
-DRAWN_LOOP(to_infinity, CORE_RULE_MAGIC_PASS, p.quick_nan = 0x7f800000u)
-DRAWN_LOOP(to_nan, CORE_RULE_MAGIC_PASS, p.quick_nan = 0)
-DRAWN_LOOP(stop, CORE_RULE_MAGIC_STOP, (void)0)
+DRAWN_LOOPS(to_infinity, CORE_RULE_MAGIC_PASS, p.quick_nan = 0x7f800000u)
+DRAWN_LOOPS(to_nan, CORE_RULE_MAGIC_PASS, p.quick_nan = 0)
+DRAWN_LOOPS(stop, CORE_RULE_MAGIC_STOP, (void)0)
+#undef DRAWN_LOOPS
 #undef DRAWN_LOOP
 
-static void drawn_pass(const core_plan32 *p, core_hash_key k, uint32_t low, size_t n, int passing, const void *x,
+static void drawn_pass(const core_plan32 *p, core_hash_key k, uint64_t index, size_t n, int passing, const void *x,
                        void *y)
 {
-    (p->quick_nan == 0x7f800000u ? drawn_to_infinity : drawn_to_nan)(p, k, low, n, passing, x, y);
+    (p->quick_nan == 0x7f800000u ? drawn_to_infinity : drawn_to_nan)(p, k, index, n, passing, x, y);
 }

@@ -66,9 +66,10 @@ typedef struct kernels {
     /* random bits of elements i, i+1, ..., of which none passes a multiple of 2^32 */
     void (*hash)(core_hash_key k, int share, int n_bits, uint64_t i, size_t n, uint32_t *r);
     void (*philox)(uint64_t seed, uint64_t stream, int share, int n_bits, uint64_t i, size_t n, uint32_t *r);
-    /* y = x rounded by the hash's words `low` and following, 32 bits of each, of which none passes a multiple of 2^32;
-     * by rule, NULL where hash and round32 do as well; passing: y, at a multiple of LINE, by stores of stream.h */
-    void (*drawn32[CORE_RULE_COUNT])(const core_plan32 *p, core_hash_key k, uint32_t low, size_t n, int passing,
+    /* y = x rounded by the hash's bits for elements `index` and following, of which none passes a multiple of 2^32: as
+     * many bits as the plan asks for, 32, 16 or 8; by rule, NULL where hash and round32 do as well; passing: y, at a
+     * multiple of LINE, by stores of stream.h */
+    void (*drawn32[CORE_RULE_COUNT])(const core_plan32 *p, core_hash_key k, uint64_t index, size_t n, int passing,
                                      const void *x, void *y);
     /* as round32 for plans that core_is_half32 knows; NULL where there is no instruction for it */
     void (*half32)(const core_plan32 *p, size_t n, const void *x, const uint32_t *r, void *y);

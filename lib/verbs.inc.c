@@ -86,7 +86,7 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
     int careful = j->careful, nonzero = 1; /* as the last tile, so the next */
 #if CORE_W == 32
     core_hash_key key = {0, 0};
-    uint64_t high = ~UINT64_C(0); /* of the indices that the key is for */
+    uint64_t high = ~UINT64_C(0); /* of the words that the key is for */
 #endif
     const int plain = j->counted && !j->stochastic && !j->size && !j->stream; /* no use for r */
     const int whole = j->drawn && !j->counted && !j->size; /* nor for y */
@@ -108,11 +108,12 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
         if (drawn) {
             const uint64_t left = (UINT64_C(1) << 32) - (index & UINT32_MAX);
             m = m < left ? m : (size_t)left;
-            if (index >> 32 != high) {
-                high = index >> 32;
+            const uint64_t word = core_word_index(core_share(p->n), index);
+            if (word >> 32 != high) {
+                high = word >> 32;
                 key = core_hash_keys(j->rounding->seed, j->rounding->stream, high);
             }
-            j->k->drawn32[p->rule](p, key, (uint32_t)index, m, whole && j->stream && !before, x, to);
+            j->k->drawn32[p->rule](p, key, index, m, whole && j->stream && !before, x, to);
         }
 #endif
         if (j->stochastic && !drawn)
@@ -237,8 +238,8 @@ static fpemu_status NAME(convert_inside)(const fpemu_format *f, const fpemu_roun
     j.careful = j.slow || j.plan.wrap || j.plan.rule == CORE_RULE_FLAT_GRID || j.plan.rule == CORE_RULE_MAGIC_GRID;
     j.drawn = 0;
 #if CORE_W == 32
-    j.drawn = !j.careful && j.plan.mode == FPEMU_SR && j.plan.n == 32 && r->generator == FPEMU_HASH &&
-              j.k->drawn32[j.plan.rule];
+    j.drawn = !j.careful && j.plan.mode == FPEMU_SR && j.plan.n == 32 >> core_share(j.plan.n) &&
+              r->generator == FPEMU_HASH && j.k->drawn32[j.plan.rule];
 #endif
     /* to nearest, and toward zero, y lies within a factor of two of x or is 0; but posits are never 0 */
     j.exact = j.plan.mode <= FPEMU_RTZ && j.plan.rule != CORE_RULE_POSIT;

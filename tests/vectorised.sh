@@ -19,7 +19,7 @@ examine() {
             return name ~ /^round_(flat|flat_grid|pass|stop|stop_inf|magic_grid|even|float|any|scaled)_/ ||
                    name ~ /^(count_|finish_|mac_(none|flat|ends|inf|sat|inside)_|largest$)/ ||
                    name ~ /^(extremes|columns_amax|runs_|scale_[ty]|scaled_|lean_|quick_(powers|rows_|float_|fixed_))/ ||
-                   name ~ /^(fill_hash|drawn_(flat|to_|stop|even)|hash_source|philox_words|philox_source)/ ||
+                   name ~ /^(fill_hash|drawn_[a-z_]*_[012]|hash_source|philox_words|philox_source)/ ||
                    name ~ /^(largest_error|exact_|widen|encode_|decode_(32|64))/
         }
         function close_function() {

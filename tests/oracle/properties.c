@@ -386,7 +386,7 @@ static size_t decoded_past_caches(void)
 }
 
 /* Stochastic rounding of many elements, where most are in range or none is, against one element at a time: how many
- * differ. Indices pass 2^17 and 2^32, where the words change their keys. */
+ * differ. Indices pass those of 2^17 and 2^32 words, where these change their keys. */
 static size_t drawn_in_bulk(void)
 {
     enum { MANY = 9001, KINDS = 6 };
@@ -401,10 +401,12 @@ static size_t drawn_in_bulk(void)
         if (!lh_check(fpemu_parse(specs[k], &f, NULL) == FPEMU_OK, "cannot parse %s", specs[k]))
             continue;
         const double least = fpemu_min_positive(&f), most = fpemu_max(&f), spread = log2(most) - log2(least);
-        for (size_t turn = 0; turn < KINDS * 4; turn++) {
+        for (size_t turn = 0; turn < KINDS * 12; turn++) {
             const size_t kind = turn % KINDS, n = turn < KINDS ? MANY : MANY - (size_t)(lh_next(&state) % 5000);
+            const int share = (int)(turn / KINDS % 3); /* elements to a word, as log2 */
             fpemu_rounding r = fpemu_stochastic(turn, k);
-            r.offset = offsets[turn % 4];
+            r.bits = (uint8_t)(32 >> share);
+            r.offset = offsets[turn % 4] << (turn / 4 % 2 ? share : 0);
             for (size_t i = 0; i < n; i++) {
                 const uint64_t word = lh_next(&state), choice = word >> 40;
                 double x = fmin(least * exp2(spread * (double)(word & 0xffffff) * 0x1p-24), most);
