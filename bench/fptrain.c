@@ -11,12 +11,14 @@
  *   lenet         64   29400   59400   14000   26600   10400   25200
  *   resnet20     128     577    1100     195     380     375     735
  *
- * Rounding, batch 128, on one thread of two cores of an Intel Xeon (family 6, model 207), which is slower; a run takes
- * steps in FP32 and in FP8 by turns:
+ * Rounding, batch 128, on one thread; a run takes steps in FP32 and in FP8 by turns. Two cores of an AMD EPYC as above,
+ * and of an Intel Xeon (family 6, model 207):
  *
- *                     FP32        FP8        more time
- *   resnet20       150..237   125..199   16.1, 17.3, 17.4, 19.3, 19.4, 21.8, 22.6 %
- *   mobilenetv2         29         29    13.1 %
+ *                        FP32        FP8        more time
+ *   resnet20     EPYC   498..522   441..462   10.8, 12.4, 12.4, 12.9, 15.0 %
+ *                Xeon   150..237   125..199   16.1, 17.3, 17.4, 19.3, 19.4, 21.8, 22.6 %
+ *   mobilenetv2  EPYC      96         80      19.5, 22.3 %
+ *                Xeon      29         29      13.1 %
  */
 #include <config.h>
 
