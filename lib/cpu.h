@@ -11,12 +11,10 @@ static inline int cpu_has_lzcnt(void)
     return __get_cpuid(0x80000001u, &a, &b, &c, &d) && (c & bit_LZCNT);
 }
 
-#ifdef __F16C__
 static inline int cpu_has_f16c(void)
 {
     unsigned a, b, c, d;
     return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
 }
-#endif
 
 #endif /* FPEMU_CPU_H */

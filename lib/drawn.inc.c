@@ -4,7 +4,7 @@
  * rule, and a look at a group of elements shows whether all are: what the look takes is less than what the rest would.
  * Compilers find no such look, which needs masks; all else is the element rules. */
 
-/* Elements that are looked at and made at once: as many as the registers hold all of. */
+/* Elements that are looked at and made at once: as many as go into registers with all that they need. */
 #ifdef __AVX512F__
 #define DRAWN_GROUP 32
 #else

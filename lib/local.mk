@@ -88,9 +88,8 @@ EXTRA_lib_libfpemu_la_DEPENDENCIES = lib/libfpemu.map
 EXTRA_DIST += lib/libfpemu.map
 
 # Included by other files.
-EXTRA_DIST += lib/verbs.inc.c lib/kernels.inc.c lib/loops.inc.c lib/block.inc.c lib/blockrows.inc.c lib/blocks.inc.c \
-	lib/blockquick.inc.c lib/pack.inc.c
-EXTRA_DIST += lib/verbs.inc.c lib/kernels.inc.c lib/loops.inc.c lib/drawn.inc.c lib/half.inc.c lib/dot.inc.c
+EXTRA_DIST += lib/verbs.inc.c lib/kernels.inc.c lib/loops.inc.c lib/drawn.inc.c lib/half.inc.c lib/dot.inc.c \
+	lib/block.inc.c lib/blockrows.inc.c lib/blocks.inc.c lib/blockquick.inc.c lib/pack.inc.c
 
 # The array loops, lib/kernels.inc.c, once per instruction set. The flags stay within these small libraries: no other
 # file may use an instruction that the machine might lack.

@@ -14,18 +14,24 @@
 #define STREAM_BYTES ((size_t)32 << 20)
 /* Results made at a time, then copied: larger tiles are slower. */
 #define STREAM_TILE 1024
-/* The same where they are counted before. */
+/* The same where a tile is counted before it is copied. */
 #define STREAM_COUNTED 2048
 /* Asked of memory so far ahead, which waits for the stores otherwise. */
 #define STREAM_AHEAD 4096
-/* What the address and the size of a tile must be multiples of to pass: one line of the cache. */
-#define STREAM_ALIGNMENT 64
+/* What the address and the size of a tile must be multiples of to pass: one store. */
+#if defined(__AVX512F__)
+#define STREAM_STORE 64
+#elif defined(__AVX__)
+#define STREAM_STORE 32
+#else
+#define STREAM_STORE 16
+#endif
 
 /* As memcpy, with the widest stores there are; after the last, stream_end. */
 static inline void stream_tile(void *to, const void *from, size_t size)
 {
 #if defined(__AVX512F__) || defined(__AVX__) || defined(__SSE2__)
-    if ((((uintptr_t)to | size) & (STREAM_ALIGNMENT - 1)) == 0) {
+    if ((((uintptr_t)to | size) & (STREAM_STORE - 1)) == 0) {
         const char *in = (const char *)from;
         char *out = (char *)to;
 #if defined(__AVX512F__)
@@ -49,7 +55,7 @@ static inline void stream_tile(void *to, const void *from, size_t size)
 static inline void stream_ask(const void *from, size_t size)
 {
 #if defined(__GNUC__)
-    for (size_t i = 0; i < size; i += STREAM_ALIGNMENT)
+    for (size_t i = 0; i < size; i += 64) /* each line */
         __builtin_prefetch((const char *)from + i);
 #else
     (void)from;

@@ -26,7 +26,7 @@ static void NAME(prepare)(NAME(job) *j, const fpemu_format *f, const fpemu_round
 {
     CORE(plan_make)(&j->plan, &j->integers, f, r, to_code);
 #if CORE_W == 64
-    if (core_scales64(&j->plan))
+    if (core_scales64(&j->plan)) /* here, not with the plan: blocks and sums take the integers' way in binary64 */
         j->plan.rule = CORE_RULE_SCALED;
 #endif
     j->k = fpemu_kernels();
@@ -89,7 +89,14 @@ static void NAME(run)(const NAME(job) *j, size_t first, size_t n, gathering *g)
     uint64_t high = ~UINT64_C(0); /* of the words that the key is for */
 #endif
     const int plain = j->counted && !j->stochastic && !j->size && !j->stream; /* no use for r */
-    const int whole = j->drawn && !j->counted && !j->size; /* nor for y */
+    int whole = j->drawn && !j->counted && !j->size; /* nor for y */
+#if CORE_W == 32
+    if (whole && j->stream) { /* lines of y and groups of words must begin together */
+        const size_t ahead = (0 - (uintptr_t)((const REAL *)j->out + first)) % LINE / sizeof(REAL);
+        const int share = core_share(p->n);
+        whole = share == 0 || ((origin + first + ahead) & (((uint64_t)32 << share) - 1)) == 0;
+    }
+#endif
     const size_t most = whole ? n : j->stream ? (j->counted ? STREAM_COUNTED : STREAM_TILE) / sizeof(REAL) : TILE;
     for (size_t i = 0, m; i < n; i += m, x += m) {
         const uint64_t index = origin + first + i;
@@ -276,11 +283,12 @@ fpemu_status NAME(fpemu_encode)(const fpemu_format *format, const fpemu_rounding
     return NAME(convert)(format, rounding, n, x, codes, 1, stats);
 }
 
-/* passing: past the caches, but for what lies before a line begins. */
-static void NAME(decode_part)(const CORE(coder) *c, size_t n, const char *codes, size_t size, int passing, REAL *y)
+/* many: past the caches, but for what lies before a line begins. */
+static void NAME(decode_part)(const CORE(coder) *c, size_t n, const char *codes, size_t size, int many, REAL *y)
 {
     const kernels *k = fpemu_kernels();
-    const size_t ahead = passing ? (0 - (uintptr_t)y) % LINE / sizeof(REAL) : 0, before = ahead < n ? ahead : n;
+    const size_t ahead = many ? (0 - (uintptr_t)y) % LINE / sizeof(REAL) : 0, before = ahead < n ? ahead : n;
+    const int passing = many && (uintptr_t)(y + before) % LINE == 0;
     if (before)
         k->LOOP(decode)(c, before, codes, size, 0, y);
     k->LOOP(decode)(c, n - before, codes + before * size, size, passing, y + before);
@@ -298,9 +306,9 @@ static fpemu_status NAME(decode_inside)(const fpemu_format *f, size_t n, const v
         return status;
     CORE(coder) coder;
     CORE(coder_make)(&coder, f, NULL);
-    const int passing = n >= STREAM_BYTES / sizeof(REAL) && (const void *)y != codes, parts = thread_count(n);
+    const int many = n >= STREAM_BYTES / sizeof(REAL) && (const void *)y != codes, parts = thread_count(n);
     if (parts == 1) {
-        NAME(decode_part)(&coder, n, (const char *)codes, size, passing, y);
+        NAME(decode_part)(&coder, n, (const char *)codes, size, many, y);
         return FPEMU_OK;
     }
 #ifdef _OPENMP
@@ -310,7 +318,7 @@ static fpemu_status NAME(decode_inside)(const fpemu_format *f, size_t n, const v
         const size_t begin = part_begin(part, parts, n, 0), end = part_begin(part + 1, parts, n, 0);
         fp_environment environment;
         fpemu_environment_enter(&environment); /* a worker thread has its own */
-        NAME(decode_part)(&coder, end - begin, (const char *)codes + begin * size, size, passing, y + begin);
+        NAME(decode_part)(&coder, end - begin, (const char *)codes + begin * size, size, many, y + begin);
         fpemu_environment_leave(&environment);
     }
     return FPEMU_OK;

@@ -27,10 +27,13 @@ examine() {
                 seen++
                 if (arithmetic < 2)
                     print object ": " name " has " arithmetic + 0 " vector operations"
+                if (name ~ /^drawn_/ && products < 3) # the look at elements is in vectors whatever the loop is
+                    print object ": " name " has " products + 0 " products of vectors"
             }
-            arithmetic = 0
+            arithmetic = products = 0
         }
         /^[0-9a-f]+ <.*>:$/ { close_function(); name = $2; gsub(/[<>:]/, "", name); next }
+        $0 ~ "%" vector && /\tvpmulld/ { products++ }
         $0 ~ "%" vector && /\tv(p?(add|sub|and|or|xor|mul|ternlog|max|min|cmp)|cvt|sqrt|div|blend)/ { arithmetic++ }
         END { close_function(); if (seen < 100) print object ": only " seen + 0 " loops found" }'
 }

@@ -48,6 +48,9 @@ assert c["spec"] == "fp64" and c["type"] == "double" and c["rounding"] == "sr" a
 assert c["bytes_per_second"] == 16 * c["elements_per_second"]
 assert j["counters"] is True and c["size"] == 100 and c["threads"] == 1'
 # The pass that finds a scale of the whole array has rows of its own
+"$FPEMU" bench fp16 --size 100 --json -r sr --bits 8 --generator philox >json || failed 'bench --bits'
+grep -q '"bits": 8' json && grep -q '"generator": "philox"' json || failed 'bench --bits: not said'
+fails 2 '--bits' bench --bits 33
 "$FPEMU" bench nvfp4 mxfp4 -r rne --size 64 >table || failed 'bench nvfp4'
 holds "$(grep -c '^nvfp4 .* measure ' table)" -eq 2
 holds "$(grep -c '^nvfp4 .* rne ' table)" -eq 2

@@ -10,6 +10,7 @@
  *
  * usage: gemm [ROUNDS]: how many random matrices a model gets (default 12)
  */
+#define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
 #include "../ref/exact.h"
 #include "variants.h"
 #include <inttypes.h>

@@ -307,7 +307,7 @@ static uint64_t fold(uint64_t digest, const void *data, size_t size)
 static size_t streamed(void)
 {
     enum { MANY = (9 << 20) + 5, PIECE = 50021 };
-    static const char *const specs[] = {"e4m3fn:saturate", "fp16", "fixed(8,4)", "bf16"};
+    static const char *const specs[] = {"e4m3fn:saturate", "fp16", "fixed(8,4)", "bf16", "e4m3fn", "fp16"};
     float *x = malloc(MANY * sizeof *x), *whole = malloc((MANY + 9) * sizeof *whole), part[PIECE];
     size_t differing = 0;
     if (!lh_check(x && whole, "no memory")) {
@@ -323,15 +323,20 @@ static size_t streamed(void)
         fpemu_format f;
         fpemu_rounding r = fpemu_stochastic(5, k);
         fpemu_stats one = {0}, many = {0};
-        const size_t shift = k == 0 ? 0 : 2 * k + 1;
-        r.mode = k % 2 ? FPEMU_RNE : FPEMU_SR;
+        const int counted = k == 2 || k == 3;
+        const size_t shift = k == 0 ? 0 : k == 4 ? 4 : 2 * k + 1;
+        r.mode = k % 2 && k < 4 ? FPEMU_RNE : FPEMU_SR;
+        r.bits = k < 4 ? 32 : k == 4 ? 16 : 8;
         r.offset = UINT64_C(0xfff00000); /* beyond 2^32 halfway */
-        if (!lh_check(fpemu_parse(specs[k], &f, NULL) == FPEMU_OK, "cannot parse %s", specs[k]))
+        if (!lh_check(fpemu_parse(specs[k], &f, NULL) == FPEMU_OK, "cannot parse %s", specs[k])) {
+            differing++;
             continue;
-        lh_check(fpemu_quantize_f32(&f, &r, MANY, x, whole + shift, k > 1 ? &one : NULL) == FPEMU_OK, "%s", specs[k]);
+        }
+        lh_check(fpemu_quantize_f32(&f, &r, MANY, x, whole + shift, counted ? &one : NULL) == FPEMU_OK, "%s", specs[k]);
         for (size_t first = 0; first < MANY; first += PIECE, r.offset += PIECE) {
             const size_t n = MANY - first < PIECE ? MANY - first : PIECE;
-            lh_check(fpemu_quantize_f32(&f, &r, n, x + first, part, k > 1 ? &many : NULL) == FPEMU_OK, "%s", specs[k]);
+            lh_check(fpemu_quantize_f32(&f, &r, n, x + first, part, counted ? &many : NULL) == FPEMU_OK, "%s",
+                     specs[k]);
             for (size_t i = 0; i < n; i++)
                 differing += lh_float_bits(whole[shift + first + i]) != lh_float_bits(part[i]);
         }
@@ -359,8 +364,10 @@ static size_t decoded_past_caches(void)
     }
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
         fpemu_format f;
-        if (!lh_check(fpemu_parse(specs[k], &f, NULL) == FPEMU_OK, "cannot parse %s", specs[k]))
+        if (!lh_check(fpemu_parse(specs[k], &f, NULL) == FPEMU_OK, "cannot parse %s", specs[k])) {
+            differing++;
             continue;
+        }
         unsigned char *bytes = (unsigned char *)codes;
         float *y32 = (float *)out + 3 + k;
         double *y64 = out + 1 + 2 * k;
@@ -394,12 +401,15 @@ static size_t drawn_in_bulk(void)
                                         "bf16",   "e2m1:saturate",   "e3m2", "fixed(8,4)", "float(e=3,m=2,bias=20)"};
     static const uint64_t offsets[] = {0, 131072 - 4500 - 77, (UINT64_C(1) << 32) - 5000, 7};
     static float in[MANY], out[MANY];
+    static uint16_t codes[MANY];
     uint64_t state = 4242;
     size_t differing = 0;
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
         fpemu_format f;
-        if (!lh_check(fpemu_parse(specs[k], &f, NULL) == FPEMU_OK, "cannot parse %s", specs[k]))
+        if (!lh_check(fpemu_parse(specs[k], &f, NULL) == FPEMU_OK, "cannot parse %s", specs[k])) {
+            differing++;
             continue;
+        }
         const double least = fpemu_min_positive(&f), most = fpemu_max(&f), spread = log2(most) - log2(least);
         for (size_t turn = 0; turn < KINDS * 12; turn++) {
             const size_t kind = turn % KINDS, n = turn < KINDS ? MANY : MANY - (size_t)(lh_next(&state) % 5000);
@@ -423,13 +433,22 @@ static size_t drawn_in_bulk(void)
             const int in_place = turn % 3 == 1;
             if (in_place)
                 memcpy(out, in, n * sizeof *in);
-            lh_check(fpemu_quantize_f32(&f, &r, n, in_place ? out : in, out, NULL) == FPEMU_OK, "%s", specs[k]);
+            fpemu_stats stats = {0};
+            const int counted = turn % 4 == 3, coded = turn % 4 == 2;
+            uint64_t inexact = 0, underflow = 0;
+            differing += fpemu_quantize_f32(&f, &r, n, in_place ? out : in, out, counted ? &stats : NULL) != FPEMU_OK;
+            differing += coded && fpemu_encode_f32(&f, &r, n, in, codes, NULL) != FPEMU_OK;
             for (size_t i = 0; i < n; i++) {
+                inexact += isfinite(in[i]) && in[i] != out[i];
+                underflow += isfinite(in[i]) && in[i] != 0 && out[i] == 0;
+                const uint64_t code = f.bits <= 8 ? ((unsigned char *)codes)[i] : codes[i];
+                differing += coded && code != fpemu_encode_one_f32(&f, &r, in[i], i);
                 const int same = lh_float_bits(out[i]) == lh_float_bits(fpemu_round_f32(&f, &r, in[i], i));
                 differing += !same;
                 lh_check(same || differing > 5, "%s, kind %zu: element %zu, %a, became %a", specs[k], kind, i,
                          (double)in[i], (double)out[i]);
             }
+            differing += counted && (stats.count != n || stats.inexact != inexact || stats.underflow != underflow);
         }
     }
     return differing;
@@ -444,6 +463,7 @@ static size_t scaled_in_bulk(void)
         "int(8,scale=0.1)",         "int(22,scale=0.2499999999,zero=7)", "int(16,scale=3.7):symmetric",
         "int(8,scale=1e-270,zero=-3)", "int(22,scale=3e270)",           "int(8,scale=1e-300)",
         "int(8,scale=7e300)",       "uint(4,scale=0.3)"};
+    static const double special[8] = {0.0, -0.0, 0x1p-1074, -0x1p-1074, HUGE_VAL, -HUGE_VAL, DBL_MAX, NAN};
     static double in[MANY], out[MANY];
     static uint32_t codes[MANY];
     uint64_t state = 99;
@@ -460,14 +480,19 @@ static size_t scaled_in_bulk(void)
             double x = i % 5 == 0 ? lh_double(word) : steps * f.scale;
             if (i % 5 > 2)
                 x = nextafter(x, i % 5 == 3 ? HUGE_VAL : -HUGE_VAL);
-            in[i] = i < 6 ? (const double[]){0.0, -0.0, 0x1p-1074, -0x1p-1074, HUGE_VAL, DBL_MAX}[i] : x;
+            in[i] = i < 8 ? special[i] : x;
         }
         for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++) {
             const fpemu_rounding r = with_mode(mode, 1, k + (uint64_t)mode);
-            lh_check(fpemu_quantize_f64(&f, &r, MANY, in, out, NULL) == FPEMU_OK, "%s", specs[k]);
+            fpemu_stats stats = {0};
+            uint64_t inexact = 0, underflow = 0, clipped = 0;
             memset(codes, 0, sizeof codes);
-            lh_check(fpemu_encode_f64(&f, &r, MANY, in, codes, NULL) == FPEMU_OK, "%s", specs[k]);
+            differing += fpemu_quantize_f64(&f, &r, MANY, in, out, mode % 2 ? &stats : NULL) != FPEMU_OK;
+            differing += fpemu_encode_f64(&f, &r, MANY, in, codes, NULL) != FPEMU_OK;
             for (size_t i = 0; i < MANY; i++) {
+                inexact += isfinite(in[i]) && in[i] != out[i];
+                underflow += isfinite(in[i]) && in[i] != 0 && out[i] == 0;
+                clipped += isfinite(in[i]) && (in[i] > fpemu_max(&f) || in[i] < fpemu_lowest(&f));
                 const double one = fpemu_round_f64(&f, &r, in[i], i);
                 const uint64_t code = f.bits <= 8    ? ((unsigned char *)codes)[i]
                                       : f.bits <= 16 ? ((uint16_t *)(void *)codes)[i]
@@ -478,6 +503,8 @@ static size_t scaled_in_bulk(void)
                 lh_check(same || differing > 5, "%s mode %d: %a became %a, %a alone", specs[k], mode, in[i], out[i],
                          one);
             }
+            differing += mode % 2 && (stats.count != MANY || stats.inexact != inexact || stats.underflow != underflow ||
+                                      stats.clipped != clipped);
         }
     }
     return differing;

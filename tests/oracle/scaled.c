@@ -7,6 +7,7 @@
  *
  * usage: scaled [ROUNDS]: how many random arrays a format gets in each mode (default 1)
  */
+#define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
 #include "../ref/exact.h"
 #include "../ref/formats.h"
 #include "variants.h"

@@ -31,6 +31,8 @@ static const char help[] =
     "\n"
     "      --op OP           quantize (default), encode to codes or decode from them\n"
     "  -r, --rounding MODE   a mode to measure; may be repeated (default: rne and sr)\n"
+    "      --bits N          random bits an element, 1 to 32 (sr and se; default: 32)\n"
+    "      --generator G     hash or philox (default: hash)\n"
     "      --size N          elements of an array; may be repeated (default: 16384 and 1048576)\n"
     "      --threads N       threads; may be repeated (default: 1)\n"
     "      --counters        gather counters too\n"
@@ -40,6 +42,8 @@ static const char help[] =
 
 static const struct option options[] = {{"op", required_argument, NULL, CLI_OPT_OPERATION},
                                         {"rounding", required_argument, NULL, 'r'},
+                                        {"bits", required_argument, NULL, CLI_OPT_BITS},
+                                        {"generator", required_argument, NULL, CLI_OPT_GENERATOR},
                                         {"size", required_argument, NULL, CLI_OPT_SIZE},
                                         {"threads", required_argument, NULL, CLI_OPT_THREADS},
                                         {"counters", no_argument, NULL, CLI_OPT_COUNTERS},
@@ -93,6 +97,7 @@ typedef struct bench {
     size_t count, size, repeats; /* repeats: how often a round goes through the array */
     unsigned threads;
     bool counters;
+    cli_rounding random_words; /* its bits and generator */
     bench_operation operation;
     void *x, *y, *codes;
     void *memory[3]; /* of those, not aligned */
@@ -343,7 +348,8 @@ static void add_cases(const bench *b, json_t *list)
 
 static void add_case(bench *b, const char *spec, const char *mode, bool binary64, bool measures)
 {
-    const cli_rounding asked = {.mode = measures ? "rne" : mode};
+    cli_rounding asked = b->random_words;
+    asked.mode = measures ? "rne" : mode;
     bench_case *k = &b->cases[b->count];
     *k = (bench_case){.format = cli_format(spec), .rounding = cli_rounding_get(&asked), .mode = mode};
     k->binary64 = binary64;
@@ -421,6 +427,8 @@ int cmd_bench(int argc, char **argv)
             most = sizes[size_count - 1] > most ? sizes[size_count - 1] : most;
         } else if (option == CLI_OPT_THREADS) {
             add_value(threads, &thread_count, "--threads", optarg, 4096);
+        } else if (option == CLI_OPT_BITS || option == CLI_OPT_GENERATOR) {
+            cli_rounding_take(&b.random_words, option, optarg);
         } else if (option == CLI_OPT_COUNTERS) {
             b.counters = true;
         } else if (option == CLI_OPT_OPERATION) {
@@ -456,10 +464,13 @@ int cmd_bench(int argc, char **argv)
         }
     }
     if (json) {
+        const fpemu_rounding *words = &b.random_words.fields;
         json_t *object = jsonout_object();
         jsonout_set(object, "variant", jsonout_text(fpemu_variant()));
         jsonout_set(object, "operation", jsonout_text(operation_names[b.operation]));
         jsonout_set(object, "counters", jsonout_bool(b.counters));
+        jsonout_set(object, "bits", jsonout_integer(words->bits != 0 ? words->bits : 32));
+        jsonout_set(object, "generator", jsonout_text(cli_generator_name(words->generator)));
         jsonout_set(object, "cases", list);
         jsonout_print(object);
     }
