@@ -74,7 +74,8 @@ FPEMU_FN int drawn_few(const core_plan32 *p, int rule, size_t n, const char *x)
     return unusual < DRAWN_UNUSUAL;
 }
 
-/* One group, by random bits r. left: this and what follows. */
+/* One group, by random bits r. left: this and what follows. Each loop reads x for itself: out of an array of its own,
+ * gcc 12 takes elements one by one where vectors are AVX2's. */
 FPEMU_FN void drawn_group(const core_plan32 *p, int rule, int quick, int passing, size_t left, const char *x,
                           const uint32_t *r, char *y)
 {

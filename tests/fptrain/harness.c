@@ -112,7 +112,7 @@ harness *harness_new(graph *g, double spread, uint64_t seed)
     harness *h = need(1, sizeof *h);
     const size_t params = (size_t)graph_params(g), values = (size_t)graph_values(g);
     *h = (harness){.calls = {fetch, release, gradient, gradient_done},
-                   .rounds = {round_call, false},
+                   .rounds = {.round = round_call},
                    .g = g,
                    .w = need(params, sizeof(float *)),
                    .dw = need(params, sizeof(float *)),

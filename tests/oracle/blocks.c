@@ -3,6 +3,7 @@
  * blocks [--rounds N] [--seed S]   N: how many times the usual number of random cases
  * `blocks digest` prints the variant in use and a digest of results; the program runs itself so for each variant.
  */
+#define _POSIX_C_SOURCE 200809L /* popen */
 #include "../ref/blockcase.h"
 #include "longhand.h"
 #include <fenv.h>

@@ -303,6 +303,14 @@ static uint64_t fold(uint64_t digest, const void *data, size_t size)
     return digest;
 }
 
+/* A spec that is refused counts as a difference: a child's checks are seen by its exit status alone. */
+static int parsed(const char *spec, fpemu_format *f, size_t *differing)
+{
+    const int known = fpemu_parse(spec, f, NULL) == FPEMU_OK;
+    *differing += !known;
+    return lh_check(known, "cannot parse %s", spec);
+}
+
 /* Results too large for a cache against those of small calls: how many differ. The output begins anywhere. */
 static size_t streamed(void)
 {
@@ -328,10 +336,8 @@ static size_t streamed(void)
         r.mode = k % 2 && k < 4 ? FPEMU_RNE : FPEMU_SR;
         r.bits = k < 4 ? 32 : k == 4 ? 16 : 8;
         r.offset = UINT64_C(0xfff00000); /* beyond 2^32 halfway */
-        if (!lh_check(fpemu_parse(specs[k], &f, NULL) == FPEMU_OK, "cannot parse %s", specs[k])) {
-            differing++;
+        if (!parsed(specs[k], &f, &differing))
             continue;
-        }
         lh_check(fpemu_quantize_f32(&f, &r, MANY, x, whole + shift, counted ? &one : NULL) == FPEMU_OK, "%s", specs[k]);
         for (size_t first = 0; first < MANY; first += PIECE, r.offset += PIECE) {
             const size_t n = MANY - first < PIECE ? MANY - first : PIECE;
@@ -364,10 +370,8 @@ static size_t decoded_past_caches(void)
     }
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
         fpemu_format f;
-        if (!lh_check(fpemu_parse(specs[k], &f, NULL) == FPEMU_OK, "cannot parse %s", specs[k])) {
-            differing++;
+        if (!parsed(specs[k], &f, &differing))
             continue;
-        }
         unsigned char *bytes = (unsigned char *)codes;
         float *y32 = (float *)out + 3 + k;
         double *y64 = out + 1 + 2 * k;
@@ -406,10 +410,8 @@ static size_t drawn_in_bulk(void)
     size_t differing = 0;
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
         fpemu_format f;
-        if (!lh_check(fpemu_parse(specs[k], &f, NULL) == FPEMU_OK, "cannot parse %s", specs[k])) {
-            differing++;
+        if (!parsed(specs[k], &f, &differing))
             continue;
-        }
         const double least = fpemu_min_positive(&f), most = fpemu_max(&f), spread = log2(most) - log2(least);
         for (size_t turn = 0; turn < KINDS * 12; turn++) {
             const size_t kind = turn % KINDS, n = turn < KINDS ? MANY : MANY - (size_t)(lh_next(&state) % 5000);
@@ -470,10 +472,8 @@ static size_t scaled_in_bulk(void)
     size_t differing = 0;
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
         fpemu_format f;
-        if (!lh_check(fpemu_parse(specs[k], &f, NULL) == FPEMU_OK, "cannot parse %s", specs[k])) {
-            differing++;
+        if (!parsed(specs[k], &f, &differing))
             continue;
-        }
         for (size_t i = 0; i < MANY; i++) {
             const uint64_t word = lh_next(&state);
             const double steps = (double)(int64_t)(word >> 20 & 0x7fffff) * 0.5 - (double)(1 << (word % 22));
