@@ -258,7 +258,7 @@ static void test_scaling(bool largest)
     graph_cross_entropy(g, l);
     graph_finish(g, 3, b, 2);
     harness *h = harness_new(g, 0.5, 2);
-    scaling s = {.calls = {beta, join, wants}, .wants = largest};
+    scaling s = {.calls = {.beta = beta, .join = join, .wants_largest = wants}, .wants = largest};
     const int labels[3] = {0, 3, 1};
     float x[3 * 32], *plain[5];
     for (int i = 0; i < 3 * 32; i++)
