@@ -184,7 +184,7 @@ static int run(const job *j, size_t first, size_t n, gathering *gathered)
         const uint64_t index = j->rounding->offset + first + i;
         char *out = (char *)j->y + (first + i) * size;
         for (int o = 0; o < 3; o++) {
-            const char *in = (const char *)j->operand[o] + (first + i) * size;
+            const char *in = j->operand[o] ? (const char *)j->operand[o] + (first + i) * size : NULL;
             if (j->operand[o] && j->carrier == 32)
                 j->k->widen(m, (const float *)(const void *)in, wide[o]);
             else if (j->operand[o])

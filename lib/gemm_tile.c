@@ -153,7 +153,7 @@ static void advance(work *w, size_t l0, size_t nk)
     const double y_most = test ? largest(w, nk * w->lanes, w->y.f) : 0;
     for (size_t r = 0; r < w->rows; r++) {
         const float *x = w->x.f + r * SLAB_FEW;
-        const double *wide = w->x.d + r * SLAB_FEW;
+        const double *wide = is_narrow(j) ? NULL : w->x.d + r * SLAB_FEW;
         float *s = narrow(w, r);
         switch (j->way) {
         case WAY_NATIVE32: k->mac_binary32(nk, w->lanes, x, w->y.f, w->lanes, s); continue;

@@ -316,7 +316,7 @@ static size_t streamed(void)
 {
     enum { MANY = (9 << 20) + 5, PIECE = 50021 };
     static const char *const specs[] = {"e4m3fn:saturate", "fp16", "fixed(8,4)", "bf16", "e4m3fn", "fp16"};
-    float *x = malloc(MANY * sizeof *x), *whole = malloc((MANY + 9) * sizeof *whole), part[PIECE];
+    float *x = malloc(MANY * sizeof *x), *whole = malloc((MANY + 16) * sizeof *whole), part[PIECE];
     size_t differing = 0;
     if (!lh_check(x && whole, "no memory")) {
         free(x);
