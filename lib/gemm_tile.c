@@ -54,8 +54,8 @@ static void pack(work *w, const side *s, size_t first, size_t count, size_t l0, 
         }
     }
     for (size_t line = 0; line < lines && !in_place; line++) {
-        const float *f = w->spare.f + line * length;
-        const double *d = w->spare.d + line * length;
+        const float *f = j->carrier == 32 ? w->spare.f + line * length : NULL;
+        const double *d = j->carrier == 32 ? NULL : w->spare.d + line * length;
         if (is_narrow(j)) {
             float *to = (float *)out + line * out_line;
             for (size_t i = 0; i < length; i++)

@@ -158,15 +158,12 @@ static void calculate(fpemu_operation operation, int down)
     }
 }
 
-static mpz_t significand;
+static mpz_t significand, rest;
 static long exponent;
 
 /* significand * 2^exponent = the finite result: exact, or 300 bits and one that says whether more would follow. */
 static void expand(int root)
 {
-    static mpz_t rest;
-    if (!rest->_mp_alloc)
-        mpz_inits(rest, significand, (mpz_ptr)NULL);
     const long twos = (long)mpz_sizeinbase(mpq_denref(result.q), 2) - 1;
     if (!root && mpz_scan1(mpq_denref(result.q), 0) == (mp_bitcnt_t)twos) {
         mpz_set(significand, mpq_numref(result.q));
@@ -497,6 +494,7 @@ int main(int argc, char **argv)
     for (int o = 0; o < 3; o++)
         mpq_init(operand[o].q);
     mpq_init(result.q);
+    mpz_inits(significand, rest, (mpz_ptr)NULL);
     for (size_t s = 0; s < sizeof specs / sizeof *specs; s++) {
         fpemu_format f;
         fpemu_rounding r;
