@@ -161,7 +161,7 @@ FPEMU_FN void drawn_some(const core_plan32 *p, int rule, int share, core_hash_ke
         settle;                                                                                                        \
         for (size_t m; n > 0; index += m, n -= m, x += m * sizeof(float), y += m * sizeof(float)) {                    \
             const uint32_t low = (uint32_t)core_word_index(share, index);                                              \
-            const size_t words = CORE_HASH_LEAD - (low & (CORE_HASH_LEAD - 1));                                        \
+            const size_t words = CORE_LEAD_WORDS - (low & (CORE_LEAD_WORDS - 1));                                      \
             const size_t most = words << (share) < n ? words << (share) : n;                                           \
             m = (most < DRAWN_TILE ? most : DRAWN_TILE) / step * step;                                                 \
             if ((share) && (index & (step - 1)))                                                                       \

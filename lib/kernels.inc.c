@@ -161,7 +161,7 @@ static void fill_hash(core_hash_key k, int share, int n_bits, uint64_t first, si
     }
     uint32_t low = (uint32_t)first;
     for (size_t i = 0, m; i < n; i += m, r += m, low += (uint32_t)m) {
-        const size_t words = CORE_HASH_LEAD - (low & (CORE_HASH_LEAD - 1));
+        const size_t words = CORE_LEAD_WORDS - (low & (CORE_LEAD_WORDS - 1));
         m = n - i < words ? n - i : words;
         const uint32_t lead = core_hash_lead(k, low), end = (uint32_t)m; /* vectors of 64-bit indices would cost */
         if (n_bits == 32) {

@@ -34,14 +34,16 @@ FPEMU_FN core_hash_key core_hash_keys(uint64_t seed, uint64_t stream, uint64_t h
     return k;
 }
 
-/* Words whose indices share the upper bits: what these become first, by exclusive or with the index, is the same. */
-#define CORE_HASH_LEAD 131072u
+/* The hash's first step is an exclusive or of the index with this lead, the same for all indices that differ only in
+ * their low 17 bits: for so many words. */
+#define CORE_LEAD_WORDS 131072u
 
 FPEMU_FN uint32_t core_hash_lead(core_hash_key k, uint32_t low)
 {
     return k.k0 ^ k.k0 >> 17 ^ low >> 17;
 }
 
+/* The steps after it. */
 FPEMU_FN uint32_t core_hash_rest(core_hash_key k, uint32_t x)
 {
     x *= 0xed5ad4bbu;

@@ -321,7 +321,7 @@ static size_t streamed(void)
     if (!lh_check(x && whole, "no memory")) {
         free(x);
         free(whole);
-        return 0;
+        return 1;
     }
     uint64_t state = 77;
     for (size_t i = 0; i < MANY; i++)
@@ -366,7 +366,7 @@ static size_t decoded_past_caches(void)
     if (!lh_check(codes && out, "no memory")) {
         free(codes);
         free(out);
-        return 0;
+        return 1;
     }
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
         fpemu_format f;
