@@ -83,20 +83,20 @@ template <class Work> static void report(const char *name, double bytes, Work wo
 static void quantize(const char *name, const char *spec, const fpemu_rounding *r, int counted)
 {
     fpemu_format f;
-    const fpemu_shape shape = fpemu_vector(n);
-    if (fpemu_parse(spec, &f, NULL))
+    const fpemu_shape shape = fpemu_shape_vector(n);
+    if (fpemu_format_parse(spec, &f, NULL))
         exit(1);
     fpemu_cuda_stats *const stats = counted ? (fpemu_cuda_stats *)d_stats : NULL;
     if (f.scaling)
         report(name, 8,
-               [&] { fine(fpemu_cuda_quantize_along_f32(&f, r, &shape, d_x, d_y, d_scratch, stats, NULL), name); });
+               [&] { fine(fpemu_cuda_quantize_tensor_f32(&f, r, &shape, d_x, d_y, d_scratch, stats, NULL), name); });
     else
         report(name, 8, [&] { fine(fpemu_cuda_quantize_f32(&f, r, n, d_x, d_y, stats, NULL), name); });
 }
 
 int main(void)
 {
-    const fpemu_rounding nearest = fpemu_nearest(), stochastic = fpemu_stochastic(1, 2);
+    const fpemu_rounding nearest = fpemu_rounding_nearest(), stochastic = fpemu_rounding_stochastic(1, 2);
     int count = 0;
     cudaDeviceProp device;
     fpemu_format f;
@@ -135,19 +135,19 @@ int main(void)
     quantize("codebook(nf4,block=64) rne", "codebook(nf4,block=64)", &nearest, 0);
     quantize("group(int4,block=128) rne", "group(int4,block=128)", &nearest, 0);
     quantize("group(int4,block=128) sr", "group(int4,block=128)", &stochastic, 0);
-    const fpemu_shape shape = fpemu_vector(n);
+    const fpemu_shape shape = fpemu_shape_vector(n);
     static const char *const of_tensors[] = {"nvfp4", "scaled(e4m3fn)", "muppet(8)"}; /* a pass more, which reads */
     for (size_t i = 0; i < sizeof of_tensors / sizeof *of_tensors; i++) {
         fpemu_format scaled;
-        if (fpemu_parse(of_tensors[i], &scaled, NULL))
+        if (fpemu_format_parse(of_tensors[i], &scaled, NULL))
             return 1;
         report(of_tensors[i], 12, [&] {
-            fine(fpemu_cuda_quantize_along_f32(&scaled, &nearest, &shape, d_x, d_y, d_scratch, NULL, NULL), "quantize");
+            fine(fpemu_cuda_quantize_tensor_f32(&scaled, &nearest, &shape, d_x, d_y, d_scratch, NULL, NULL), "quantize");
         });
         report("  its first pass", 4,
                [&] { fine(fpemu_cuda_measure_f32(&scaled, n, d_x, (fpemu_cuda_range *)d_range, NULL), "measure"); });
     }
-    fpemu_parse("e4m3fn", &f, NULL);
+    fpemu_format_parse("e4m3fn", &f, NULL);
     report("e4m3fn rne, misaligned", 8,
            [&] { fine(fpemu_cuda_quantize_f32(&f, &nearest, n - 1, d_x + 1, d_y, NULL, NULL), "quantize"); });
     report("encode e4m3fn", 5, [&] { fine(fpemu_cuda_encode_f32(&f, &nearest, n, d_x, d_y, NULL, NULL), "encode"); });
@@ -159,8 +159,8 @@ int main(void)
     });
     const float *const terms[2] = {d_x, d_x};
     report("add to e4m3fn", 8,
-           [&] { fine(fpemu_cuda_arith_f32(&f, &nearest, FPEMU_ADD, n, terms, NULL, d_y, NULL, NULL), "add"); });
-    fpemu_parse("mxfp4", &f, NULL);
+           [&] { fine(fpemu_cuda_arith_f32(&f, &nearest, FPEMU_OPERATION_ADD, n, terms, NULL, d_y, NULL, NULL), "add"); });
+    fpemu_format_parse("mxfp4", &f, NULL);
     report("pack mxfp4", 4.53,
            [&] { fine(fpemu_cuda_pack_f32(&f, &nearest, &shape, d_x, d_y, NULL, NULL, NULL), "pack"); });
     report("unpack mxfp4", 4.53, [&] { fine(fpemu_cuda_unpack_f32(&f, &shape, d_x, d_y, NULL, NULL), "unpack"); });

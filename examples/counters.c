@@ -12,7 +12,7 @@ static void fill(float *x)
     for (uint64_t i = 0; i < LENGTH; i++) {
         double sum = -2.0;
         for (uint64_t k = 0; k < 4; k++)
-            sum += fpemu_random_word(FPEMU_HASH, 1, k, i) / 4294967296.0;
+            sum += fpemu_random_word(FPEMU_GENERATOR_HASH, 1, k, i) / 4294967296.0;
         x[i] = (float)ldexp(sum, -(int)(i % 16));
     }
 }
@@ -25,10 +25,10 @@ int main(void)
     printf("%-12s %10s %9s %9s %9s\n", "format", "SQNR (dB)", "clipped", "zeroed", "inexact");
     for (size_t f = 0; f < sizeof specs / sizeof specs[0]; f++) {
         fpemu_format format;
-        if (fpemu_parse(specs[f], &format, NULL))
+        if (fpemu_format_parse(specs[f], &format, NULL))
             return 1;
-        fpemu_stats stats = {.want = FPEMU_SUMS};
-        fpemu_rounding rounding = fpemu_stochastic(42, 0);
+        fpemu_stats stats = {.want = FPEMU_STATS_SUMS};
+        fpemu_rounding rounding = fpemu_rounding_stochastic(42, 0);
         for (size_t at = 0; at < LENGTH; at += SLICE) {
             rounding.offset = at;
             if (fpemu_quantize_f32(&format, &rounding, SLICE, x + at, y, &stats))

@@ -10,12 +10,12 @@ enum { LENGTH = 10000, GROUP = 128, STEPS = 100 };
 /* The loss is half the sum of curvature * (w - goal)^2; both differ from weight to weight. */
 static double curvature(size_t i)
 {
-    return 0.1 + 1.9 * fpemu_random_word(FPEMU_HASH, 1, 0, i) / 4294967296.0;
+    return 0.1 + 1.9 * fpemu_random_word(FPEMU_GENERATOR_HASH, 1, 0, i) / 4294967296.0;
 }
 
 static double goal(size_t i)
 {
-    return fpemu_random_word(FPEMU_HASH, 1, 1, i) / 2147483648.0 - 1.0;
+    return fpemu_random_word(FPEMU_GENERATOR_HASH, 1, 1, i) / 2147483648.0 - 1.0;
 }
 
 static double loss(const float *w)
@@ -30,7 +30,7 @@ static double loss(const float *w)
 static int train(const fpemu_format *format, const fpemu_shape *shape, void *state, float *w)
 {
     fpemu_layout layout;
-    fpemu_rounding rounding = fpemu_stochastic(42, 0);
+    fpemu_rounding rounding = fpemu_rounding_stochastic(42, 0);
     if (fpemu_packed_layout(format, shape, &layout))
         return 0;
     for (int step = 0; step < STEPS; step++) {
@@ -57,12 +57,12 @@ int main(void)
 {
     static const char *const specs[] = {"mx(bf16,block=128)", "group(int8,block=128)", "codebook(dynamic8,block=128)",
                                         "mx(e4m3fn,block=128)", "group(int4,block=128)"};
-    const fpemu_shape shape = fpemu_vector(LENGTH);
+    const fpemu_shape shape = fpemu_shape_vector(LENGTH);
     static float w[LENGTH];
     printf("%-30s %9s %12s\n", "momentum in", "bytes", "loss");
     for (size_t f = 0; f < sizeof specs / sizeof specs[0]; f++) {
         fpemu_format format;
-        if (fpemu_parse(specs[f], &format, NULL))
+        if (fpemu_format_parse(specs[f], &format, NULL))
             return 1;
         const size_t size = (size_t)fpemu_packed_size(&format, &shape);
         void *state = calloc(size, 1);

@@ -10,12 +10,12 @@ int main(void)
 
     fpemu_format format;
     fpemu_parse_error error;
-    if (fpemu_parse("e4m3fn:saturate", &format, &error)) {
+    if (fpemu_format_parse("e4m3fn:saturate", &format, &error)) {
         fprintf(stderr, "at character %u: %s\n", (unsigned)error.position, error.message);
         return 1;
     }
-    fpemu_rounding rounding = fpemu_nearest();
-    fpemu_stats stats = {.want = FPEMU_SUMS};
+    fpemu_rounding rounding = fpemu_rounding_nearest();
+    fpemu_stats stats = {.want = FPEMU_STATS_SUMS};
     fpemu_status status = fpemu_quantize_f32(&format, &rounding, N, x, y, &stats);
     if (status) {
         fprintf(stderr, "%s\n", fpemu_status_text(status));

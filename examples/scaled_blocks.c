@@ -12,9 +12,9 @@ typedef struct groups {
 static void draw(groups *g, uint64_t stream)
 {
     for (size_t i = 0; i < LENGTH; i++)
-        g->element[i] = (float)(int)(fpemu_random_word(FPEMU_HASH, 1, stream, i) % 15) - 7;
+        g->element[i] = (float)(int)(fpemu_random_word(FPEMU_GENERATOR_HASH, 1, stream, i) % 15) - 7;
     for (size_t i = 0; i < GROUPS; i++)
-        g->scale[i] = (float)(fpemu_random_word(FPEMU_HASH, 2, stream, i) / 4294967296.0);
+        g->scale[i] = (float)(fpemu_random_word(FPEMU_GENERATOR_HASH, 2, stream, i) / 4294967296.0);
 }
 
 int main(void)
@@ -22,13 +22,13 @@ int main(void)
     static groups a, b;
     static float once[LENGTH], twice[LENGTH];
     fpemu_format bf16;
-    const fpemu_rounding nearest = fpemu_nearest();
+    const fpemu_rounding nearest = fpemu_rounding_nearest();
     const float *const operands[] = {a.element, b.element};
-    const fpemu_scales_f32 scales[] = {{a.scale, GROUP, 0}, {b.scale, GROUP, 0}};
+    const fpemu_operand_scales_f32 scales[] = {{a.scale, GROUP, 0}, {b.scale, GROUP, 0}};
     draw(&a, 0);
     draw(&b, 1);
-    if (fpemu_parse("bf16", &bf16, NULL) ||
-        fpemu_arith_scaled_f32(&bf16, &nearest, FPEMU_ADD, LENGTH, operands, NULL, scales, once, NULL))
+    if (fpemu_format_parse("bf16", &bf16, NULL) ||
+        fpemu_arith_scaled_f32(&bf16, &nearest, FPEMU_OPERATION_ADD, LENGTH, operands, NULL, scales, once, NULL))
         return 1;
     /* x * 1 with scales decodes */
     for (int o = 0; o < 2; o++) {
@@ -36,8 +36,8 @@ int main(void)
         const float one = 1;
         const float *const pair[] = {g->element, &one};
         const size_t steps[] = {1, 0}; /* an array, and one number */
-        const fpemu_scales_f32 pair_scales[] = {{g->scale, GROUP, 0}, {NULL, 0, 0}};
-        if (fpemu_arith_scaled_f32(&bf16, &nearest, FPEMU_MUL, LENGTH, pair, steps, pair_scales, g->decoded, NULL))
+        const fpemu_operand_scales_f32 pair_scales[] = {{g->scale, GROUP, 0}, {NULL, 0, 0}};
+        if (fpemu_arith_scaled_f32(&bf16, &nearest, FPEMU_OPERATION_MUL, LENGTH, pair, steps, pair_scales, g->decoded, NULL))
             return 1;
     }
     if (fpemu_add_f32(&bf16, &nearest, LENGTH, a.decoded, b.decoded, twice, NULL))

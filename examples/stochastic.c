@@ -7,19 +7,19 @@ static float sum_of_steps(const fpemu_format *format, const fpemu_rounding *roun
 {
     float sum = 1.0f;
     for (uint64_t i = 0; i < 1000; i++)
-        sum = fpemu_round_f32(format, rounding, sum + 0.001f, i); /* step i draws random number i */
+        sum = fpemu_quantize_one_f32(format, rounding, sum + 0.001f, i); /* step i draws random number i */
     return sum;
 }
 
 int main(void)
 {
     fpemu_format format;
-    if (fpemu_named(FPEMU_BFLOAT16, &format))
+    if (fpemu_format_named(FPEMU_NAME_BFLOAT16, &format))
         return 1;
-    fpemu_rounding nearest = fpemu_nearest();
+    fpemu_rounding nearest = fpemu_rounding_nearest();
     printf("nearest even:        %g\n", (double)sum_of_steps(&format, &nearest));
     for (uint64_t stream = 0; stream < 4; stream++) {
-        fpemu_rounding rounding = fpemu_stochastic(42, stream);
+        fpemu_rounding rounding = fpemu_rounding_stochastic(42, stream);
         printf("stochastic, run %d:   %g\n", (int)stream, (double)sum_of_steps(&format, &rounding));
     }
     printf("exact:               2\n");

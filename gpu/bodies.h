@@ -114,7 +114,7 @@ FPEMU_FN gpu_words gpu_words_begin(const gpu_random *r, uint64_t index)
 {
     gpu_words w;
     w.key.k0 = w.key.k1 = 0;
-    if (r->used && r->generator != FPEMU_PHILOX)
+    if (r->used && r->generator != FPEMU_GENERATOR_PHILOX)
         w.key = core_hash_keys(r->seed, r->stream, core_word_index(r->share, index) >> 32);
     return w;
 }
@@ -124,7 +124,7 @@ FPEMU_FN uint32_t gpu_bits(const gpu_random *r, const gpu_words *w, gpu_lane *la
 {
     const uint64_t j = core_word_index(r->share, index);
     uint32_t word;
-    if (r->generator == FPEMU_PHILOX) {
+    if (r->generator == FPEMU_GENERATOR_PHILOX) {
         const uint64_t counter = (j >> 7) * 32 + (j & 31);
         if (!lane->philox_valid || lane->philox_counter != counter) {
             core_philox(r->seed, r->stream, counter, lane->philox);
@@ -143,7 +143,7 @@ FPEMU_FN uint32_t gpu_bits(const gpu_random *r, const gpu_words *w, gpu_lane *la
 FPEMU_FN void gpu_bits_of_four(const gpu_random *r, const gpu_words *w, gpu_lane *lane, uint64_t index, uint32_t step,
                                uint32_t bits[4])
 {
-    if (r->generator != FPEMU_PHILOX && r->share == 0) {
+    if (r->generator != FPEMU_GENERATOR_PHILOX && r->share == 0) {
         UNROLLED for (uint32_t k = 0; k < 4; k++) bits[k] =
             core_field_top(0, r->bits, core_hash_word(w->key, (uint32_t)index + k * step), 0);
         return;

@@ -134,7 +134,7 @@ FPEMU_FN void GPU(round_four)(const JOB *j, int form, int rule, int mode, int co
 {
     uint32_t r[4] = {0, 0, 0, 0};
     CORE_UINT v[4];
-    if (mode >= FPEMU_SR)
+    if (mode >= FPEMU_MODE_SR)
         gpu_bits_of_four(&j->job.random, words, lane, index, quads ? 1 : 32, r);
     UNROLLED for (unsigned k = 0; k < 4; k++)
     {
@@ -200,8 +200,8 @@ FPEMU_FN void GPU(convert_rows)(const JOB *j, int form, int rule, int mode, int 
 FPEMU_FN void GPU(convert)(const JOB *j, int form, int rule, int mode, int counted, uint64_t warp, uint64_t warps)
 {
     const uint64_t begin = j->job.offset, end = begin + j->job.n, piece = j->job.piece;
-    const int sums = counted && (j->job.counts->want & FPEMU_SUMS);
-    const int histogram = counted && (j->job.counts->want & FPEMU_HISTOGRAM);
+    const int sums = counted && (j->job.counts->want & FPEMU_STATS_SUMS);
+    const int histogram = counted && (j->job.counts->want & FPEMU_STATS_HISTOGRAM);
     const int quads = !sums && j->job.phase != GPU_NO_QUADS;
     const uint64_t phase = quads ? (begin + j->job.phase) & 3 : GPU_NO_QUADS;
     uint32_t pieces = 0;

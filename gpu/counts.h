@@ -37,7 +37,7 @@ enum gpu_counter {
 
 /* One call's or several calls' counters, in device memory. All zero bits = nothing yet, but for `want`. */
 typedef struct gpu_counts {
-    uint32_t want; /* FPEMU_SUMS | FPEMU_HISTOGRAM | FPEMU_SCALES */
+    uint32_t want; /* FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM | FPEMU_STATS_SCALES */
     uint32_t reserved0;
     uint64_t count;
     uint64_t counter[GPU_COUNTERS];

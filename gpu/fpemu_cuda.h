@@ -49,9 +49,9 @@ int fpemu_cuda_stats_read(const fpemu_cuda_stats *d_stats, void *scratch, fpemu_
 
 /* As fpemu_quantize: d_x, d_y of n elements, exactly the same array or apart. _bf16, _f16: arrays of 16-bit words,
  * whose values are taken exactly; a scalar format must fit them (FPEMU_ERROR_CARRIER): every value of it a number of
- * that type; what others give is rounded to it, as fpemu_cuda_quantize_along says. NaN policy `error` is refused
+ * that type; what others give is rounded to it, as fpemu_cuda_quantize_tensor says. NaN policy `error` is refused
  * (FPEMU_ERROR_UNSUPPORTED; look at the counter instead), and so are formats that need scratch memory
- * (fpemu_cuda_quantize_along takes it). d_stats may be NULL. */
+ * (fpemu_cuda_quantize_tensor takes it). d_stats may be NULL. */
 int fpemu_cuda_quantize_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const float *d_x,
                             float *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
 int fpemu_cuda_quantize_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const double *d_x,
@@ -61,7 +61,7 @@ int fpemu_cuda_quantize_bf16(const fpemu_format *format, const fpemu_rounding *r
 int fpemu_cuda_quantize_f16(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const uint16_t *d_x,
                             uint16_t *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
 
-/* As fpemu_encode: codes of fpemu_code_size(format) bytes. */
+/* As fpemu_encode: codes of fpemu_format_code_size(format) bytes. */
 int fpemu_cuda_encode_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const float *d_x,
                           void *d_codes, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
 int fpemu_cuda_encode_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const double *d_x,
@@ -105,18 +105,18 @@ int fpemu_cuda_measure_bf16(const fpemu_format *format, size_t n, const uint16_t
 int fpemu_cuda_measure_f16(const fpemu_format *format, size_t n, const uint16_t *d_x, fpemu_cuda_range *d_range,
                            fpemu_cuda_stream stream);
 
-/* As fpemu_quantize_along; shape and shape->whole are host values. 16-bit arrays: the result is the binary32 one
+/* As fpemu_quantize_tensor; shape and shape->whole are host values. 16-bit arrays: the result is the binary32 one
  * rounded to the nearest number of the type, a finite one to a finite one. */
-int fpemu_cuda_quantize_along_f32(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+int fpemu_cuda_quantize_tensor_f32(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
                                   const float *d_x, float *d_y, void *d_scratch, fpemu_cuda_stats *d_stats,
                                   fpemu_cuda_stream stream);
-int fpemu_cuda_quantize_along_f64(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+int fpemu_cuda_quantize_tensor_f64(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
                                   const double *d_x, double *d_y, void *d_scratch, fpemu_cuda_stats *d_stats,
                                   fpemu_cuda_stream stream);
-int fpemu_cuda_quantize_along_bf16(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+int fpemu_cuda_quantize_tensor_bf16(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
                                    const uint16_t *d_x, uint16_t *d_y, void *d_scratch, fpemu_cuda_stats *d_stats,
                                    fpemu_cuda_stream stream);
-int fpemu_cuda_quantize_along_f16(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+int fpemu_cuda_quantize_tensor_f16(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
                                   const uint16_t *d_x, uint16_t *d_y, void *d_scratch, fpemu_cuda_stats *d_stats,
                                   fpemu_cuda_stream stream);
 
@@ -142,14 +142,14 @@ int fpemu_cuda_unpack_bf16(const fpemu_format *format, const fpemu_shape *shape,
 int fpemu_cuda_unpack_f16(const fpemu_format *format, const fpemu_shape *shape, const void *d_bytes, uint16_t *d_y,
                           void *d_scratch, fpemu_cuda_stream stream);
 
-/* As fpemu_pack_tensor: writes the numbers of the whole tensor (nothing where the format has none), from shape->whole,
+/* As fpemu_pack_tensor_scales: writes the numbers of the whole tensor (nothing where the format has none), from shape->whole,
  * or where that is NULL from *d_range, which fpemu_cuda_measure filled for this format: so a tensor is measured, then
  * packed block by block, and nothing waits. */
-int fpemu_cuda_pack_tensor(const fpemu_format *format, const fpemu_shape *shape, const fpemu_cuda_range *d_range,
+int fpemu_cuda_pack_tensor_scales(const fpemu_format *format, const fpemu_shape *shape, const fpemu_cuda_range *d_range,
                            void *d_bytes, fpemu_cuda_stream stream);
 
 /* As fpemu_pack_blocks and fpemu_unpack_blocks; the numbers of the whole tensor are read from the bytes, where the last
- * fpemu_cuda_pack or fpemu_cuda_pack_tensor left them. */
+ * fpemu_cuda_pack or fpemu_cuda_pack_tensor_scales left them. */
 int fpemu_cuda_pack_blocks_f32(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
                                uint64_t first, uint64_t count, const float *d_x, void *d_bytes, void *d_scratch,
                                fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
@@ -199,19 +199,19 @@ int fpemu_cuda_arith_f16(const fpemu_format *format, const fpemu_rounding *round
  * refuses the array, is a NaN operand. */
 int fpemu_cuda_arith_scaled_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
                                 size_t n, const float *const *d_operands, const size_t *steps,
-                                const fpemu_scales_f32 *d_scales, float *d_y, fpemu_cuda_stats *d_stats,
+                                const fpemu_operand_scales_f32 *d_scales, float *d_y, fpemu_cuda_stats *d_stats,
                                 fpemu_cuda_stream stream);
 int fpemu_cuda_arith_scaled_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
                                 size_t n, const double *const *d_operands, const size_t *steps,
-                                const fpemu_scales_f64 *d_scales, double *d_y, fpemu_cuda_stats *d_stats,
+                                const fpemu_operand_scales_f64 *d_scales, double *d_y, fpemu_cuda_stats *d_stats,
                                 fpemu_cuda_stream stream);
 int fpemu_cuda_arith_scaled_bf16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
                                  size_t n, const uint16_t *const *d_operands, const size_t *steps,
-                                 const fpemu_scales_f32 *d_scales, uint16_t *d_y, fpemu_cuda_stats *d_stats,
+                                 const fpemu_operand_scales_f32 *d_scales, uint16_t *d_y, fpemu_cuda_stats *d_stats,
                                  fpemu_cuda_stream stream);
 int fpemu_cuda_arith_scaled_f16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
                                 size_t n, const uint16_t *const *d_operands, const size_t *steps,
-                                const fpemu_scales_f32 *d_scales, uint16_t *d_y, fpemu_cuda_stats *d_stats,
+                                const fpemu_operand_scales_f32 *d_scales, uint16_t *d_y, fpemu_cuda_stats *d_stats,
                                 fpemu_cuda_stream stream);
 
 /* As fpemu_apply; operands of more than 16 significant bits, for which that refuses the array, become NaN here, as in
@@ -225,27 +225,27 @@ int fpemu_cuda_apply_bf16(const fpemu_format *format, const fpemu_rounding *roun
 int fpemu_cuda_apply_f16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function, size_t n,
                          const uint16_t *d_x, uint16_t *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
 
-/* As fpemu_relate. */
-int fpemu_cuda_relate_f32(fpemu_relation relation, size_t n, const float *const *d_operands, const size_t *steps,
+/* As fpemu_compare. */
+int fpemu_cuda_compare_f32(fpemu_relation relation, size_t n, const float *const *d_operands, const size_t *steps,
                           uint8_t *d_y, fpemu_cuda_stream stream);
-int fpemu_cuda_relate_f64(fpemu_relation relation, size_t n, const double *const *d_operands, const size_t *steps,
+int fpemu_cuda_compare_f64(fpemu_relation relation, size_t n, const double *const *d_operands, const size_t *steps,
                           uint8_t *d_y, fpemu_cuda_stream stream);
-int fpemu_cuda_relate_bf16(fpemu_relation relation, size_t n, const uint16_t *const *d_operands, const size_t *steps,
+int fpemu_cuda_compare_bf16(fpemu_relation relation, size_t n, const uint16_t *const *d_operands, const size_t *steps,
                            uint8_t *d_y, fpemu_cuda_stream stream);
-int fpemu_cuda_relate_f16(fpemu_relation relation, size_t n, const uint16_t *const *d_operands, const size_t *steps,
+int fpemu_cuda_compare_f16(fpemu_relation relation, size_t n, const uint16_t *const *d_operands, const size_t *steps,
                           uint8_t *d_y, fpemu_cuda_stream stream);
 
-/* As fpemu_relate_scaled; scales as for fpemu_cuda_arith_scaled. */
-int fpemu_cuda_relate_scaled_f32(fpemu_relation relation, size_t n, const float *const *d_operands, const size_t *steps,
-                                 const fpemu_scales_f32 *d_scales, uint8_t *d_y, fpemu_cuda_stream stream);
-int fpemu_cuda_relate_scaled_f64(fpemu_relation relation, size_t n, const double *const *d_operands,
-                                 const size_t *steps, const fpemu_scales_f64 *d_scales, uint8_t *d_y,
+/* As fpemu_compare_scaled; scales as for fpemu_cuda_arith_scaled. */
+int fpemu_cuda_compare_scaled_f32(fpemu_relation relation, size_t n, const float *const *d_operands, const size_t *steps,
+                                 const fpemu_operand_scales_f32 *d_scales, uint8_t *d_y, fpemu_cuda_stream stream);
+int fpemu_cuda_compare_scaled_f64(fpemu_relation relation, size_t n, const double *const *d_operands,
+                                 const size_t *steps, const fpemu_operand_scales_f64 *d_scales, uint8_t *d_y,
                                  fpemu_cuda_stream stream);
-int fpemu_cuda_relate_scaled_bf16(fpemu_relation relation, size_t n, const uint16_t *const *d_operands,
-                                  const size_t *steps, const fpemu_scales_f32 *d_scales, uint8_t *d_y,
+int fpemu_cuda_compare_scaled_bf16(fpemu_relation relation, size_t n, const uint16_t *const *d_operands,
+                                  const size_t *steps, const fpemu_operand_scales_f32 *d_scales, uint8_t *d_y,
                                   fpemu_cuda_stream stream);
-int fpemu_cuda_relate_scaled_f16(fpemu_relation relation, size_t n, const uint16_t *const *d_operands,
-                                 const size_t *steps, const fpemu_scales_f32 *d_scales, uint8_t *d_y,
+int fpemu_cuda_compare_scaled_f16(fpemu_relation relation, size_t n, const uint16_t *const *d_operands,
+                                 const size_t *steps, const fpemu_operand_scales_f32 *d_scales, uint8_t *d_y,
                                  fpemu_cuda_stream stream);
 
 /* ------------------------------------------------------------------------------------------ dot products */

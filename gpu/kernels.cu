@@ -26,11 +26,11 @@
     QUICK_RULE(W, CORE_RULE_EVEN, mode)
 #define NO_RULES(W, mode)
 
-QUICK(32, gpu_job32, nearest, COMMON_RULES, FPEMU_RNE)
-QUICK(32, gpu_job32, stochastic, COMMON_RULES, FPEMU_SR)
+QUICK(32, gpu_job32, nearest, COMMON_RULES, FPEMU_MODE_RNE)
+QUICK(32, gpu_job32, stochastic, COMMON_RULES, FPEMU_MODE_SR)
 QUICK(32, gpu_job32, any, NO_RULES, job.plan.mode)
-QUICK(64, gpu_job64, nearest, NO_RULES, FPEMU_RNE)
-QUICK(64, gpu_job64, stochastic, NO_RULES, FPEMU_SR)
+QUICK(64, gpu_job64, nearest, NO_RULES, FPEMU_MODE_RNE)
+QUICK(64, gpu_job64, stochastic, NO_RULES, FPEMU_MODE_SR)
 QUICK(64, gpu_job64, any, NO_RULES, job.plan.mode)
 
 /* Those of core/round.h. */
@@ -122,8 +122,8 @@ int fpemu_gpu_grid(uint64_t pieces, unsigned *blocks)
             blocks = blocks / 4 + 1;                                                                                   \
         switch (gpu_form##W(&job->plan)) {                                                                             \
         case GPU_FORM_QUICK:                                                                                           \
-            error = enqueue(mode == FPEMU_RNE  ? job->job.counts ? quick_counted##W##_nearest : quick##W##_nearest     \
-                            : mode == FPEMU_SR ? job->job.counts ? quick_counted##W##_stochastic                       \
+            error = enqueue(mode == FPEMU_MODE_RNE  ? job->job.counts ? quick_counted##W##_nearest : quick##W##_nearest     \
+                            : mode == FPEMU_MODE_SR ? job->job.counts ? quick_counted##W##_stochastic                       \
                                                                  : quick##W##_stochastic                               \
                             : job->job.counts  ? quick_counted##W##_any                                                \
                                                : quick##W##_any,                                                       \

@@ -8,7 +8,7 @@
 #include "core/function.h"
 #include "core/walk.h"
 
-/* Scales of an operand, as fpemu_scales_f32, or as _f64 where the carrier is binary64. */
+/* Scales of an operand, as fpemu_operand_scales_f32, or as _f64 where the carrier is binary64. */
 typedef struct gpu_scales {
     const void *values; /* NULL: none */
     uint64_t length, count;
@@ -55,7 +55,7 @@ FPEMU_FN double gpu_number(const gpu_operate_job *j, int o, uint64_t i)
 /* Whether binary64 has room for the exact result on its way: scaled operands have up to 48 bits. */
 FPEMU_FN int gpu_is_short(const gpu_operate_job *j, double a, double b, double c)
 {
-    if (!j->short_way || !j->scaled || j->work == FPEMU_ADD || j->work == FPEMU_SUB)
+    if (!j->short_way || !j->scaled || j->work == FPEMU_OPERATION_ADD || j->work == FPEMU_OPERATION_SUB)
         return j->short_way;
     return ((core_bits64(a) | core_bits64(b) | core_bits64(c)) & ((UINT64_C(1) << 29) - 1)) == 0;
 }
@@ -75,12 +75,12 @@ FPEMU_FN void gpu_number_store(const gpu_operate_job *j, uint64_t i, double y)
 /* The exact result rounded to odd in binary64, for binary32 operands. */
 FPEMU_FN double gpu_operate_odd(int operation, int mode, double a, double b, double c)
 {
-    const uint64_t zero = mode == FPEMU_RTN ? CORE_SIGN64 : 0;
+    const uint64_t zero = mode == FPEMU_MODE_RTN ? CORE_SIGN64 : 0;
     switch (operation) {
-    case FPEMU_ADD: return core_sum_odd(a, b, zero);
-    case FPEMU_SUB: return core_sum_odd(a, -b, zero);
-    case FPEMU_MUL: return a * b;
-    case FPEMU_DIV: return core_ratio_odd(a, b);
+    case FPEMU_OPERATION_ADD: return core_sum_odd(a, b, zero);
+    case FPEMU_OPERATION_SUB: return core_sum_odd(a, -b, zero);
+    case FPEMU_OPERATION_MUL: return a * b;
+    case FPEMU_OPERATION_DIV: return core_ratio_odd(a, b);
     default: return core_sum_odd(a * b, c, zero);
     }
 }
@@ -111,8 +111,8 @@ FPEMU_FN int gpu_is_narrow(double x)
 FPEMU_FN void gpu_operate(const gpu_operate_job *j, int function, int counted, uint64_t warp, uint64_t warps)
 {
     const uint64_t begin = j->offset, end = begin + j->n, piece = 4096;
-    const int sums = counted && (j->counts->want & FPEMU_SUMS),
-              histogram = counted && (j->counts->want & FPEMU_HISTOGRAM);
+    const int sums = counted && (j->counts->want & FPEMU_STATS_SUMS),
+              histogram = counted && (j->counts->want & FPEMU_STATS_HISTOGRAM);
     gpu_lane lane[LANES];
     double sum[3][LANES];
     FOR_LANES(l) gpu_lane_begin(&OF(lane, l));
@@ -152,7 +152,7 @@ FPEMU_FN void gpu_operate(const gpu_operate_job *j, int function, int counted, u
                 c.invalid += x.exception == CORE_INVALID;
                 OF(lane, l).counter[GPU_DIV_BY_ZERO] += x.exception == CORE_DIV_BY_ZERO;
                 gpu_lane_take(&OF(lane, l), &c);
-                const double nearest = core_value64(core_exact_binary64(&x, FPEMU_RNE));
+                const double nearest = core_value64(core_exact_binary64(&x, FPEMU_MODE_RNE));
                 const uint64_t a = core_bits64(nearest) & ~CORE_SIGN64;
                 if (a < CORE_INF64 && y - y == 0) {
                     const double d = nearest - y;
@@ -184,7 +184,7 @@ FPEMU_FN void gpu_relate(const gpu_operate_job *j, uint64_t warp, uint64_t warps
             if (i >= j->n)
                 continue;
             const double a = gpu_number(j, 0, i), b = gpu_number(j, 1, i);
-            const int holds = j->work == FPEMU_EQ ? a <= b && a >= b : j->work == FPEMU_LT ? a < b : a <= b;
+            const int holds = j->work == FPEMU_RELATION_EQ ? a <= b && a >= b : j->work == FPEMU_RELATION_LT ? a < b : a <= b;
             ((uint8_t *)j->y)[i] = (uint8_t)holds;
         }
 }

@@ -98,7 +98,7 @@ static int operate_inside(const fpemu_format *f, const fpemu_rounding *r, int fu
     j.work = (uint8_t)work;
     j.counts = (gpu_counts *)(void *)stats;
     j.short_way =
-        type != GPU_F64 && !function && (work <= FPEMU_DIV || work == FPEMU_FMA) && core_dot_short(&seen, &j.plan);
+        type != GPU_F64 && !function && (work <= FPEMU_OPERATION_DIV || work == FPEMU_OPERATION_FMA) && core_dot_short(&seen, &j.plan);
     return function ? fpemu_gpu_apply(&j, stream) : fpemu_gpu_operate(&j, stream);
 }
 
@@ -169,20 +169,20 @@ static int relate(fpemu_relation relation, size_t n, const void *const *operands
         const void *const all[1] = {d_x};                                                                              \
         return operate(format, rounding, 1, (unsigned)function, n, all, NULL, NULL, d_y, type, d_stats, stream);       \
     }                                                                                                                  \
-    int fpemu_cuda_relate_scaled_##suffix(fpemu_relation relation, size_t n, const TYPE *const *d_operands,            \
+    int fpemu_cuda_compare_scaled_##suffix(fpemu_relation relation, size_t n, const TYPE *const *d_operands,            \
                                           const size_t *steps, const SCALES *d_scales, uint8_t *d_y,                   \
                                           fpemu_cuda_stream stream)                                                    \
     {                                                                                                                  \
         TAKE(2)                                                                                                        \
         return relate(relation, n, all, steps, d_scales ? scales : NULL, d_y, type, stream);                           \
     }                                                                                                                  \
-    int fpemu_cuda_relate_##suffix(fpemu_relation relation, size_t n, const TYPE *const *d_operands,                   \
+    int fpemu_cuda_compare_##suffix(fpemu_relation relation, size_t n, const TYPE *const *d_operands,                   \
                                    const size_t *steps, uint8_t *d_y, fpemu_cuda_stream stream)                        \
     {                                                                                                                  \
-        return fpemu_cuda_relate_scaled_##suffix(relation, n, d_operands, steps, NULL, d_y, stream);                   \
+        return fpemu_cuda_compare_scaled_##suffix(relation, n, d_operands, steps, NULL, d_y, stream);                   \
     }
 
-VERBS(f32, float, GPU_F32, fpemu_scales_f32)
-VERBS(f64, double, GPU_F64, fpemu_scales_f64)
-VERBS(bf16, uint16_t, GPU_BF16, fpemu_scales_f32)
-VERBS(f16, uint16_t, GPU_F16, fpemu_scales_f32)
+VERBS(f32, float, GPU_F32, fpemu_operand_scales_f32)
+VERBS(f64, double, GPU_F64, fpemu_operand_scales_f64)
+VERBS(bf16, uint16_t, GPU_BF16, fpemu_operand_scales_f32)
+VERBS(f16, uint16_t, GPU_F16, fpemu_operand_scales_f32)

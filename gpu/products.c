@@ -90,17 +90,17 @@ static void fill_rule(core_product *p, const product_call *c)
         core_goal_make(&p->outer, &sum->outer, 64, narrow);
     const int given = !is_none(&out);
     if (!given)
-        fpemu_named(narrow ? FPEMU_BINARY32 : FPEMU_BINARY64, &out.format);
+        fpemu_format_named(narrow ? FPEMU_NAME_BINARY32 : FPEMU_NAME_BINARY64, &out.format);
     core_goal_make(&p->out, &out, narrow ? 32 : 64, 0);
     p->out.given = (uint8_t)given;
-    if (sum->model == FPEMU_FUSED)
+    if (sum->model == FPEMU_MODEL_FUSED)
         for (int sign = 0; sign < 2; sign++) /* past the end lies infinity, in rtz too */
             p->inner.plan.overflow[sign] = CORE_INF64 | (sign ? CORE_SIGN64 : 0);
     if (s->start_from_c) {
         fpemu_format f = sum->chunk ? sum->outer.format : sum->inner.format;
-        const fpemu_rounding nearest = fpemu_nearest();
-        if (!sum->chunk && sum->model == FPEMU_FUSED)
-            fpemu_named(FPEMU_BINARY32, &f);
+        const fpemu_rounding nearest = fpemu_rounding_nearest();
+        if (!sum->chunk && sum->model == FPEMU_MODEL_FUSED)
+            fpemu_format_named(FPEMU_NAME_BINARY32, &f);
         core_plan_make64(&p->start, &integers, &f, &nearest, 0);
     }
     const int least = sum->least_exponent < -300 ? -300 : sum->least_exponent; /* no exponent is below */
@@ -128,7 +128,7 @@ static void fill_rule(core_product *p, const product_call *c)
 static uint32_t slab_of(const gpu_product_job *j)
 {
     const core_product *p = &j->rule;
-    const uint32_t step = p->model == FPEMU_FUSED ? p->block : 1;
+    const uint32_t step = p->model == FPEMU_MODEL_FUSED ? p->block : 1;
     if (j->counts || !core_product_runs(p) || p->alpha == 0 || p->depth < 8 || j->m < GPU_TILE / 2 ||
         j->n < GPU_TILE / 2 || step > GPU_SLAB)
         return 0;

@@ -10,8 +10,8 @@
             gpu_tensor_runs(&job, CORE_RULE_MAGIC_STOP, mode, this_warp(), all_warps());                               \
     }
 
-RUNS(nearest, FPEMU_RNE)
-RUNS(stochastic, FPEMU_SR)
+RUNS(nearest, FPEMU_MODE_RNE)
+RUNS(stochastic, FPEMU_MODE_SR)
 
 static __global__ void __launch_bounds__(THREADS) tables(const __grid_constant__ gpu_tensor_job32 job)
 {
@@ -25,7 +25,7 @@ extern "C" int fpemu_gpu_runs32(const gpu_tensor_job32 *job, fpemu_cuda_stream s
     if (status)
         return status;
     return fpemu_gpu_status(enqueue(job->rule.is_table                 ? tables
-                                    : job->rule.plan.mode == FPEMU_RNE ? nearest
+                                    : job->rule.plan.mode == FPEMU_MODE_RNE ? nearest
                                                                        : stochastic,
                                     blocks, THREADS, stream, *job));
 }

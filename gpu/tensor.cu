@@ -7,10 +7,10 @@
     {                                                                                                                  \
         if (counted && gpu_width(&job.job) != (width))                                                                 \
             return;                                                                                                    \
-        if (job.rule.plan.mode == FPEMU_RNE)                                                                           \
-            gpu_tensor32(&job, GPU_FORM_FLOAT, FPEMU_RNE, counted, width, this_warp(), all_warps());                   \
+        if (job.rule.plan.mode == FPEMU_MODE_RNE)                                                                           \
+            gpu_tensor32(&job, GPU_FORM_FLOAT, FPEMU_MODE_RNE, counted, width, this_warp(), all_warps());                   \
         else                                                                                                           \
-            gpu_tensor32(&job, GPU_FORM_FLOAT, FPEMU_SR, counted, width, this_warp(), all_warps());                    \
+            gpu_tensor32(&job, GPU_FORM_FLOAT, FPEMU_MODE_SR, counted, width, this_warp(), all_warps());                    \
     }
 
 SHORT(tensor_quads, 0, 4)
@@ -20,7 +20,7 @@ SHORT(counted_quads, 1, 4)
 static int is_short32(const gpu_tensor_job32 *j)
 {
     const int mode = j->rule.plan.mode;
-    return gpu_tensor_form32(j) == GPU_FORM_FLOAT && (mode == FPEMU_RNE || mode == FPEMU_SR);
+    return gpu_tensor_form32(j) == GPU_FORM_FLOAT && (mode == FPEMU_MODE_RNE || mode == FPEMU_MODE_SR);
 }
 
 /* rest: where sums are made, another kernel having done the others. */

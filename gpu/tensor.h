@@ -165,7 +165,7 @@ FPEMU_FN void gpu_unit_find(const gpu_tensor_job *j, uint64_t v, gpu_unit *u)
 /* How a lane takes elements: one at a time, or four. */
 FPEMU_FN unsigned gpu_width(const gpu_tensor_job *j)
 {
-    return j->quad_group && !(j->counts && (j->counts->want & FPEMU_SUMS)) ? 4 : 1;
+    return j->quad_group && !(j->counts && (j->counts->want & FPEMU_STATS_SUMS)) ? 4 : 1;
 }
 
 FPEMU_FN unsigned gpu_group(const gpu_tensor_job *j, unsigned width)
@@ -196,7 +196,7 @@ FPEMU_FN core_span gpu_element(const gpu_tensor_job *j, const gpu_unit *u, uint6
 FPEMU_FN uint32_t gpu_bits_anywhere(const gpu_random *r, gpu_words *w, uint64_t *high, gpu_lane *lane, uint64_t index)
 {
     const uint64_t h = core_word_index(r->share, index) >> 32;
-    if (r->generator != FPEMU_PHILOX && h != *high) {
+    if (r->generator != FPEMU_GENERATOR_PHILOX && h != *high) {
         w->key = core_hash_keys(r->seed, r->stream, h);
         *high = h;
     }
@@ -209,7 +209,7 @@ FPEMU_FN void gpu_bits_of_neighbours(const gpu_random *r, gpu_words *w, uint64_t
 {
     const uint64_t h = core_word_index(r->share, index) >> 32;
     bits[0] = gpu_bits_anywhere(r, w, high, lane, index);
-    if (r->generator != FPEMU_PHILOX && r->share == 0 && h == core_word_index(r->share, index + 3) >> 32) {
+    if (r->generator != FPEMU_GENERATOR_PHILOX && r->share == 0 && h == core_word_index(r->share, index + 3) >> 32) {
         gpu_bits_of_four(r, w, lane, index, 1, bits);
         return;
     }
@@ -254,7 +254,7 @@ FPEMU_FN void gpu_count_block(gpu_lane *lane, gpu_counts *counts, int is_nan, in
     lane->counter[GPU_ZERO_BLOCKS] += (uint32_t)empty;
     lane->counter[GPU_NAN_BLOCKS] += (uint32_t)is_nan;
     lane->counter[GPU_SATURATED_SCALES] += (uint32_t)saturated;
-    if ((counts->want & FPEMU_SCALES) && counted) {
+    if ((counts->want & FPEMU_STATS_SCALES) && counted) {
         const int bin = exponent + GPU_SCALE_BINS / 2;
         shared_add(&counts->scale_bins[bin < 0 ? 0 : bin >= GPU_SCALE_BINS ? GPU_SCALE_BINS - 1 : bin], 1);
     }

@@ -19,7 +19,7 @@ FPEMU_FN uint64_t GPU(tensor_result)(const JOB *j, CORE_UINT y)
     if (j->job.y_type != GPU_F32) {
         const uint32_t sign = y & CORE_SIGN, a = y ^ sign;
         const uint32_t v = a < CORE_INF ? core_finish_any32(&j->narrow_plan, y,
-                                                            core_grid32(&j->narrow_plan, FPEMU_RNE, 1, 32, a, sign, 0))
+                                                            core_grid32(&j->narrow_plan, FPEMU_MODE_RNE, 1, 32, a, sign, 0))
                                         : y;
         return core_encode32(&j->narrow, v, v);
     }
@@ -224,7 +224,7 @@ FPEMU_FN void GPU(tensor_count)(gpu_lane *lane, gpu_counts *counts, int scalar, 
         sum[1] += d * d;
         sum[2] += x * x;
     }
-    if ((counts->want & FPEMU_HISTOGRAM) && a != 0)
+    if ((counts->want & FPEMU_STATS_HISTOGRAM) && a != 0)
         shared_add(&counts->bins[gpu_bin(core_bits64(x) & ~(UINT64_C(1) << 63))], 1);
 }
 
@@ -235,7 +235,7 @@ FPEMU_FN void GPU(tensor)(const JOB *j, int form, int mode, int counted, unsigne
     const unsigned group = gpu_group(job, width);
     const uint64_t each = 32 / group, rows = gpu_rows(job, width), units = gpu_units(job);
     const int scalar = !j->rule.scaled, kept = rows == 1 && !job->extremes && !job->whole && !scalar;
-    const int sums = counted && (job->counts->want & FPEMU_SUMS);
+    const int sums = counted && (job->counts->want & FPEMU_STATS_SUMS);
     core_codebook table = j->rule.table;
     CORE(block) block = j->rule.block;
     gpu_lane lane[LANES];
@@ -468,7 +468,7 @@ FPEMU_FN void gpu_tensor_runs(const gpu_tensor_job32 *j, int rule, int mode, uin
                 OF(e, l).nonfinite = OF(nonfinite, l) != 0;
                 core_scale_find32(&block, &OF(e, l), &OF(scale, l));
             }
-            if (mode >= FPEMU_SR)
+            if (mode >= FPEMU_MODE_SR)
                 gpu_bits_of_neighbours(&job->random, &OF(words, l), &OF(word_high, l), &OF(lane, l), job->offset + i,
                                        r);
             UNROLLED for (unsigned k = 0; k < 4; k++) y[k] =

@@ -75,15 +75,15 @@ uint64_t fpemu_cuda_scratch_size(const fpemu_format *format, const fpemu_shape *
 /* The library's own check of format, rounding and range, by its verb on one number. */
 static int check_tensor(const tensor_call *c)
 {
-    fpemu_shape one = fpemu_vector(1);
-    const fpemu_rounding nearest = fpemu_nearest(), *const r = c->rounding ? c->rounding : &nearest;
+    fpemu_shape one = fpemu_shape_vector(1);
+    const fpemu_rounding nearest = fpemu_rounding_nearest(), *const r = c->rounding ? c->rounding : &nearest;
     const float x32 = 0;
     const double x64 = 0;
     float y32;
     double y64;
     one.whole = c->rounding ? c->shape->whole : NULL;
-    return (int)(c->type == GPU_F64 ? fpemu_quantize_along_f64(c->format, r, &one, &x64, &y64, NULL)
-                                    : fpemu_quantize_along_f32(c->format, r, &one, &x32, &y32, NULL));
+    return (int)(c->type == GPU_F64 ? fpemu_quantize_tensor_f64(c->format, r, &one, &x64, &y64, NULL)
+                                    : fpemu_quantize_tensor_f32(c->format, r, &one, &x32, &y32, NULL));
 }
 
 /* Bytes [first, last) of arrays that are apart. */
@@ -201,7 +201,7 @@ static uint32_t run_of(const tensor_call *c, const core_walk *w, const gpu_tenso
     if (!b->scaled || b->compat || c->stats || c->bytes || !j->job.quad_group || !is_dense(w, w->x_axis) ||
         !is_dense(w, w->y_axis) ||
         (!b->is_table &&
-         ((mode != FPEMU_RNE && mode != FPEMU_SR) || (rule != CORE_RULE_MAGIC_STOP && rule != CORE_RULE_EVEN))))
+         ((mode != FPEMU_MODE_RNE && mode != FPEMU_MODE_SR) || (rule != CORE_RULE_MAGIC_STOP && rule != CORE_RULE_EVEN))))
         return 0;
     if (j->job.whole)
         return b->block.rule == FPEMU_SCALING_S2FP8 ? 0 : 128;
@@ -269,7 +269,7 @@ static void take_table(const fpemu_format *f, float *table)
 {
     uint8_t codes[GPU_TABLE]; /* of one byte, as there are no more */
     fpemu_format element;
-    if (f->kind != FPEMU_KIND_CODEBOOK || f->codebook_length > GPU_TABLE || fpemu_element_format(f, &element))
+    if (f->kind != FPEMU_KIND_CODEBOOK || f->codebook_length > GPU_TABLE || fpemu_format_element(f, &element))
         return;
     for (uint32_t i = 0; i < f->codebook_length; i++)
         codes[i] = (uint8_t)i;
@@ -291,9 +291,9 @@ static int put_table(gpu_tensor_job *j, const fpemu_format *f, unsigned char *sc
 static void take_formats(const fpemu_format *f, fpemu_format *element, fpemu_format *scale)
 {
     memset(scale, 0, sizeof *scale);
-    fpemu_element_format(f, element);
+    fpemu_format_element(f, element);
     if (f->scaling && !f->scale_power)
-        fpemu_scale_format(f, scale);
+        fpemu_format_scale(f, scale);
 }
 
 /* Adds what a tensor holds to a range. */
@@ -358,10 +358,10 @@ static void fill_narrow(gpu_tensor_job32 *j, int type)
 {
     fpemu_format f;
     core_plan64 unused;
-    fpemu_rounding r = fpemu_nearest();
+    fpemu_rounding r = fpemu_rounding_nearest();
     r.overflow = FPEMU_OVERFLOW_SATURATE;
     fpemu_gpu_narrow_coder(&j->narrow, type);
-    if (type != GPU_F32 && !fpemu_named(type == GPU_BF16 ? FPEMU_BFLOAT16 : FPEMU_BINARY16, &f))
+    if (type != GPU_F32 && !fpemu_format_named(type == GPU_BF16 ? FPEMU_NAME_BFLOAT16 : FPEMU_NAME_BINARY16, &f))
         core_plan_make32(&j->narrow_plan, &unused, &f, &r, 0);
 }
 
@@ -369,7 +369,7 @@ static void fill_narrow(gpu_tensor_job32 *j, int type)
 static int launch(const tensor_call *c, const core_walk *w, const fpemu_layout *l, fpemu_cuda_stream stream)
 {
     const fpemu_format *f = c->format;
-    const fpemu_rounding nearest = fpemu_nearest();
+    const fpemu_rounding nearest = fpemu_rounding_nearest();
     const int reading = !c->rounding, has_tensor = core_has_tensor(f);
     const scratch_plan p = plan_scratch(f, w);
     unsigned char *const scratch = (unsigned char *)c->scratch;
@@ -469,7 +469,7 @@ static int run(const tensor_call *c, fpemu_cuda_stream stream)
 int fpemu_gpu_vector(const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x, int type, void *y,
                      int to_code, fpemu_cuda_stats *stats, fpemu_cuda_stream stream)
 {
-    const fpemu_shape shape = fpemu_vector(n);
+    const fpemu_shape shape = fpemu_shape_vector(n);
     if ((to_code && f->scaling) || fpemu_cuda_scratch_size(f, &shape))
         return FPEMU_ERROR_UNSUPPORTED;
     const tensor_call c = {f,
@@ -482,7 +482,7 @@ int fpemu_gpu_vector(const fpemu_format *f, const fpemu_rounding *r, size_t n, c
                            to_code ? y : NULL,
                            NULL,
                            stats,
-                           to_code ? (uint32_t)fpemu_code_size(f) : 0,
+                           to_code ? (uint32_t)fpemu_format_code_size(f) : 0,
                            type,
                            0};
     return run(&c, stream);
@@ -491,11 +491,11 @@ int fpemu_gpu_vector(const fpemu_format *f, const fpemu_rounding *r, size_t n, c
 int fpemu_gpu_vector_decode(const fpemu_format *f, size_t n, const void *codes, void *y, int type,
                             fpemu_cuda_stream stream)
 {
-    const fpemu_shape shape = fpemu_vector(n);
+    const fpemu_shape shape = fpemu_shape_vector(n);
     if (f->scaling || fpemu_cuda_scratch_size(f, &shape))
         return FPEMU_ERROR_UNSUPPORTED;
     const tensor_call c = {
-        f,    NULL, &shape, 0, UINT64_MAX, NULL, y, (void *)(uintptr_t)codes, NULL, NULL, (uint32_t)fpemu_code_size(f),
+        f,    NULL, &shape, 0, UINT64_MAX, NULL, y, (void *)(uintptr_t)codes, NULL, NULL, (uint32_t)fpemu_format_code_size(f),
         type, 0};
     return run(&c, stream);
 }
@@ -542,7 +542,7 @@ int fpemu_cuda_range_read(const fpemu_cuda_range *d_range, fpemu_range *range, f
 static int measure_vector(const fpemu_format *f, size_t n, const void *x, int type, fpemu_cuda_range *range,
                           fpemu_cuda_stream stream)
 {
-    const fpemu_shape shape = fpemu_vector(n);
+    const fpemu_shape shape = fpemu_shape_vector(n);
     fp_environment environment;
     fpemu_range unused;
     memset(&unused, 0, sizeof unused);
@@ -564,7 +564,7 @@ static int measure_vector(const fpemu_format *f, size_t n, const void *x, int ty
     return status;
 }
 
-int fpemu_cuda_pack_tensor(const fpemu_format *format, const fpemu_shape *shape, const fpemu_cuda_range *d_range,
+int fpemu_cuda_pack_tensor_scales(const fpemu_format *format, const fpemu_shape *shape, const fpemu_cuda_range *d_range,
                            void *d_bytes, fpemu_cuda_stream stream)
 {
     const gpu_range *const range = (const gpu_range *)(const void *)d_range;
@@ -597,7 +597,7 @@ int fpemu_cuda_pack_tensor(const fpemu_format *format, const fpemu_shape *shape,
     {                                                                                                                  \
         return measure_vector(format, n, d_x, type, d_range, stream);                                                  \
     }                                                                                                                  \
-    int fpemu_cuda_quantize_along_##suffix(const fpemu_format *format, const fpemu_rounding *rounding,                 \
+    int fpemu_cuda_quantize_tensor_##suffix(const fpemu_format *format, const fpemu_rounding *rounding,                 \
                                            const fpemu_shape *shape, const TYPE *d_x, TYPE *d_y, void *d_scratch,      \
                                            fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)                        \
     {                                                                                                                  \

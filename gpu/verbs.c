@@ -49,11 +49,11 @@ static int check(const fpemu_format *f, const fpemu_rounding *r, int type)
 int fpemu_gpu_fits(const fpemu_format *f, int type)
 {
     fpemu_format narrow;
-    double largest = fpemu_max(f), step;
-    if (fpemu_named(type == GPU_BF16 ? FPEMU_BFLOAT16 : FPEMU_BINARY16, &narrow))
+    double largest = fpemu_format_max(f), step;
+    if (fpemu_format_named(type == GPU_BF16 ? FPEMU_NAME_BFLOAT16 : FPEMU_NAME_BINARY16, &narrow))
         return 0;
-    if (-fpemu_lowest(f) > largest)
-        largest = -fpemu_lowest(f);
+    if (-fpemu_format_lowest(f) > largest)
+        largest = -fpemu_format_lowest(f);
     if (largest > narrow.max)
         return 0;
     switch (f->kind) {
@@ -96,7 +96,7 @@ gpu_random fpemu_gpu_random(const fpemu_rounding *r)
     random.generator = r->generator;
     random.share = (uint8_t)core_share(bits);
     random.bits = (uint8_t)bits;
-    random.used = r->mode == FPEMU_SR || r->mode == FPEMU_SE;
+    random.used = r->mode == FPEMU_MODE_SR || r->mode == FPEMU_MODE_SE;
     return random;
 }
 
@@ -131,7 +131,7 @@ static void fill_job(gpu_job *j, const fpemu_rounding *r, size_t n, const void *
     j->y_type = (uint8_t)y_type;
     j->x_size = (uint32_t)fpemu_gpu_size(x_type, size);
     j->y_size = (uint32_t)fpemu_gpu_size(y_type, size);
-    j->phase = r && r->generator == FPEMU_PHILOX && r->mode >= FPEMU_SR ? GPU_NO_QUADS
+    j->phase = r && r->generator == FPEMU_GENERATOR_PHILOX && r->mode >= FPEMU_MODE_SR ? GPU_NO_QUADS
                                                                         : fpemu_gpu_phase(x, j->x_size, y, j->y_size);
     j->counts = (gpu_counts *)(void *)stats;
     j->piece = stats ? SUM_PIECE : PIECE;
@@ -143,7 +143,7 @@ void fpemu_gpu_narrow_coder(core_coder32 *c, int type)
 {
     fpemu_format f;
     memset(c, 0, sizeof *c);
-    if (type != GPU_F32 && !fpemu_named(type == GPU_BF16 ? FPEMU_BFLOAT16 : FPEMU_BINARY16, &f))
+    if (type != GPU_F32 && !fpemu_format_named(type == GPU_BF16 ? FPEMU_NAME_BFLOAT16 : FPEMU_NAME_BINARY16, &f))
         core_coder_make32(c, &f, NULL);
 }
 
@@ -159,7 +159,7 @@ static int convert_inside(const fpemu_format *f, const fpemu_rounding *r, size_t
     if (fpemu_gpu_nan_is_error(f, r))
         return FPEMU_ERROR_UNSUPPORTED;
     const int y_type = to_code ? GPU_CODES : x_type;
-    const uint32_t size = (uint32_t)fpemu_code_size(f);
+    const uint32_t size = (uint32_t)fpemu_format_code_size(f);
     if ((x_type == GPU_BF16 || x_type == GPU_F16) && !to_code && !fpemu_gpu_fits(f, x_type))
         return FPEMU_ERROR_CARRIER;
     if (r->offset > UINT64_MAX - n - SUM_PIECE)
@@ -208,8 +208,8 @@ static int convert(const fpemu_format *f, const fpemu_rounding *r, size_t n, con
 static int decode_inside(const fpemu_format *f, size_t n, const void *codes, void *y, int y_type,
                          fpemu_cuda_stream stream)
 {
-    const fpemu_rounding nearest = fpemu_nearest();
-    const uint32_t size = (uint32_t)fpemu_code_size(f);
+    const fpemu_rounding nearest = fpemu_rounding_nearest();
+    const uint32_t size = (uint32_t)fpemu_format_code_size(f);
     int status = check(f, &nearest, y_type);
     if (!status && (f->scaling || f->kind == FPEMU_KIND_CODEBOOK))
         return fpemu_gpu_vector_decode(f, n, codes, y, y_type, stream);
@@ -283,7 +283,7 @@ int fpemu_cuda_stats_clear(fpemu_cuda_stats *d_stats, uint32_t want, fpemu_cuda_
 {
     if (!d_stats)
         return FPEMU_ERROR_NULL;
-    if (want & ~(FPEMU_SUMS | FPEMU_HISTOGRAM | FPEMU_SCALES))
+    if (want & ~(FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM | FPEMU_STATS_SCALES))
         return FPEMU_ERROR_STATS;
     const int status = fpemu_gpu_check_words(d_stats);
     return status ? status : fpemu_gpu_clear((gpu_counts *)(void *)d_stats, want, stream);
@@ -349,15 +349,15 @@ int fpemu_cuda_stats_read(const fpemu_cuda_stats *d_stats, void *scratch, fpemu_
     read_sum(c, 1, &s.sum_error2);
     read_sum(c, 2, &s.sum_square);
     const uint32_t want = stats->want;
-    if (((want & FPEMU_HISTOGRAM) && (!stats->histogram || stats->histogram_length < 3)) ||
-        ((want & FPEMU_SCALES) && (!stats->scale_histogram || stats->scale_length < 3)))
+    if (((want & FPEMU_STATS_HISTOGRAM) && (!stats->histogram || stats->histogram_length < 3)) ||
+        ((want & FPEMU_STATS_SCALES) && (!stats->scale_histogram || stats->scale_length < 3)))
         return FPEMU_ERROR_STATS;
-    s.want = stats->want = want & FPEMU_SUMS;
+    s.want = stats->want = want & FPEMU_STATS_SUMS;
     status = (int)fpemu_stats_merge(stats, &s);
     stats->want = want;
-    if (!status && (want & FPEMU_HISTOGRAM))
+    if (!status && (want & FPEMU_STATS_HISTOGRAM))
         add_bins(GPU_BINS, c->bins, -1074, stats->histogram, stats->histogram_first, stats->histogram_length);
-    if (!status && (want & FPEMU_SCALES))
+    if (!status && (want & FPEMU_STATS_SCALES))
         add_bins(GPU_SCALE_BINS, c->scale_bins, -(GPU_SCALE_BINS / 2), stats->scale_histogram, stats->scale_first,
                  stats->scale_length);
     return status;

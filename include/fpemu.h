@@ -10,9 +10,9 @@
  *
  *   fpemu_format f;
  *   fpemu_stats  s = {0};
- *   if (fpemu_parse("e4m3fn:saturate", &f, NULL)) return 1;
- *   fpemu_rounding r = fpemu_stochastic(42, 0);
- *   s.want = FPEMU_SUMS;
+ *   if (fpemu_format_parse("e4m3fn:saturate", &f, NULL)) return 1;
+ *   fpemu_rounding r = fpemu_rounding_stochastic(42, 0);
+ *   s.want = FPEMU_STATS_SUMS;
  *   if (fpemu_quantize_f32(&f, &r, n, x, y, &s)) return 1;
  *
  * Nothing here keeps state, allocates, prints or exits; every function is reentrant. Two calls with equal arguments
@@ -93,7 +93,7 @@ typedef enum fpemu_subnormals {
 
 /* What becomes of a result outside [lowest, max], and of an infinite input; doc/numerics.md has the table. */
 typedef enum fpemu_overflow {
-    FPEMU_FROM_FORMAT = 0,             /* in a rounding: the policy of the format. In a format: ieee */
+    FPEMU_OVERFLOW_FROM_FORMAT = 0,             /* in a rounding: the policy of the format. In a format: ieee */
     FPEMU_OVERFLOW_IEEE = 1,           /* the mode decides between infinity (or NaN) and the largest value */
     FPEMU_OVERFLOW_SATURATE = 2,       /* the largest value, for infinities too */
     FPEMU_OVERFLOW_SATURATE_KEEP_INF = 3 /* the largest value; infinities as under ieee */
@@ -149,8 +149,8 @@ typedef enum fpemu_codebook_name {
 /* The default bias: 2^(e-1)-1; 2^(e-1) for fnuz and the P3109 family. */
 #define FPEMU_BIAS_DEFAULT INT32_MIN
 
-/* A number format. Fill it by fpemu_parse, fpemu_named or a constructor; or set the parameters by hand (the rest
- * zero) and call fpemu_complete. Copy it freely; compare with fpemu_format_equal. All zero bits = invalid.
+/* A number format. Fill it by fpemu_format_parse, fpemu_format_named or a constructor; or set the parameters by hand (the rest
+ * zero) and call fpemu_format_complete. Copy it freely; compare with fpemu_format_equal. All zero bits = invalid.
  * Read-only for callers otherwise. */
 typedef struct fpemu_format {
     /* Parameters */
@@ -171,7 +171,7 @@ typedef struct fpemu_format {
     double scale;            /* int: > 0; else 0 */
     int64_t zero_point;      /* int: within the codes; else 0 */
 
-    /* Derived by fpemu_complete */
+    /* Derived by fpemu_format_complete */
     int32_t precision;       /* float: m + 1; 0 for the others */
     int32_t emin, emax;      /* float: exponents of the smallest normal and of the largest finite value */
     int32_t quantum;         /* float, fixed: the smallest step of the grid is 2^quantum */
@@ -211,14 +211,14 @@ typedef struct fpemu_format {
 /* Names of the table of formats; fpemu-formats(7) lists what each is. */
 typedef enum fpemu_name {
     FPEMU_NAME_NONE = 0,
-    FPEMU_BINARY16 = 1, FPEMU_BFLOAT16 = 2, FPEMU_TF32 = 3, FPEMU_BINARY32 = 4, FPEMU_BINARY64 = 5,
-    FPEMU_E5M2 = 6, FPEMU_E4M3 = 7, FPEMU_E3M4 = 8,
-    FPEMU_E4M3FN = 9, FPEMU_E4M3FNUZ = 10, FPEMU_E5M2FNUZ = 11, FPEMU_E4M3B11FNUZ = 12,
-    FPEMU_E8M0 = 13, FPEMU_E3M2 = 14, FPEMU_E2M3 = 15, FPEMU_E2M1 = 16, FPEMU_UE4M3 = 17,
-    FPEMU_DLFLOAT16 = 18,
-    FPEMU_INT4 = 19, FPEMU_INT8 = 20, FPEMU_INT16 = 21, FPEMU_UINT4 = 22, FPEMU_UINT8 = 23, FPEMU_UINT16 = 24,
-    FPEMU_MXFP8_E4M3 = 25, FPEMU_MXFP8_E5M2 = 26, FPEMU_MXFP6_E2M3 = 27, FPEMU_MXFP6_E3M2 = 28, FPEMU_MXFP4 = 29,
-    FPEMU_MXINT8 = 30, FPEMU_NVFP4 = 31, FPEMU_MSFP12 = 32, FPEMU_MSFP16 = 33, FPEMU_NF4 = 34, FPEMU_S2FP8 = 35,
+    FPEMU_NAME_BINARY16 = 1, FPEMU_NAME_BFLOAT16 = 2, FPEMU_NAME_TF32 = 3, FPEMU_NAME_BINARY32 = 4, FPEMU_NAME_BINARY64 = 5,
+    FPEMU_NAME_E5M2 = 6, FPEMU_NAME_E4M3 = 7, FPEMU_NAME_E3M4 = 8,
+    FPEMU_NAME_E4M3FN = 9, FPEMU_NAME_E4M3FNUZ = 10, FPEMU_NAME_E5M2FNUZ = 11, FPEMU_NAME_E4M3B11FNUZ = 12,
+    FPEMU_NAME_E8M0 = 13, FPEMU_NAME_E3M2 = 14, FPEMU_NAME_E2M3 = 15, FPEMU_NAME_E2M1 = 16, FPEMU_NAME_UE4M3 = 17,
+    FPEMU_NAME_DLFLOAT16 = 18,
+    FPEMU_NAME_INT4 = 19, FPEMU_NAME_INT8 = 20, FPEMU_NAME_INT16 = 21, FPEMU_NAME_UINT4 = 22, FPEMU_NAME_UINT8 = 23, FPEMU_NAME_UINT16 = 24,
+    FPEMU_NAME_MXFP8_E4M3 = 25, FPEMU_NAME_MXFP8_E5M2 = 26, FPEMU_NAME_MXFP6_E2M3 = 27, FPEMU_NAME_MXFP6_E3M2 = 28, FPEMU_NAME_MXFP4 = 29,
+    FPEMU_NAME_MXINT8 = 30, FPEMU_NAME_NVFP4 = 31, FPEMU_NAME_MSFP12 = 32, FPEMU_NAME_MSFP16 = 33, FPEMU_NAME_NF4 = 34, FPEMU_NAME_S2FP8 = 35,
     FPEMU_NAME_COUNT = 36 /* one more than the last name */
 } fpemu_name;
 
@@ -230,105 +230,105 @@ typedef struct fpemu_parse_error {
 
 /* Reads a spec string such as "e4m3fn:saturate" (grammar: fpemu-formats(7); at most 255 bytes).
  * `error` may be NULL. Returns FPEMU_ERROR_SPEC, and leaves *format all zero, when the text is wrong. */
-fpemu_status fpemu_parse(const char *spec, fpemu_format *format, fpemu_parse_error *error);
+fpemu_status fpemu_format_parse(const char *spec, fpemu_format *format, fpemu_parse_error *error);
 
-/* Writes the canonical spec, zero-terminated; fpemu_parse of it gives an equal format. 256 bytes always suffice;
+/* Writes the canonical spec, zero-terminated; fpemu_format_parse of it gives an equal format. 256 bytes always suffice;
  * FPEMU_ERROR_BUFFER when `capacity` does not. */
-fpemu_status fpemu_print(const fpemu_format *format, char *text, size_t capacity);
+fpemu_status fpemu_format_print(const fpemu_format *format, char *text, size_t capacity);
 
 /* A format of the table. */
-fpemu_status fpemu_named(fpemu_name name, fpemu_format *format);
+fpemu_status fpemu_format_named(fpemu_name name, fpemu_format *format);
 /* Its first (canonical) name, or its i-th alias (0 = the canonical one); NULL past the end. */
-const char *fpemu_name_text(fpemu_name name, unsigned alias);
+const char *fpemu_format_name(fpemu_name name, unsigned alias);
 
 /* Constructors. On failure *format is all zero.
  * Float FP(e,m,bias): e 0..11, m 0..52, bias as in the struct or FPEMU_BIAS_DEFAULT. */
-fpemu_status fpemu_float(fpemu_format *format, uint32_t exponent_bits, uint32_t mantissa_bits, int32_t bias,
+fpemu_status fpemu_format_float(fpemu_format *format, uint32_t exponent_bits, uint32_t mantissa_bits, int32_t bias,
                          fpemu_specials specials, int is_signed);
 /* FP(e,m,b) of Lee et al. 2023: values of FP(e,m,0) times 2^-b; finite only for e <= 7, IEEE-style for e = 8. */
-fpemu_status fpemu_lee(fpemu_format *format, uint32_t exponent_bits, uint32_t mantissa_bits, int32_t b);
+fpemu_status fpemu_format_lee(fpemu_format *format, uint32_t exponent_bits, uint32_t mantissa_bits, int32_t b);
 /* IEEE P3109 Binary{K}p{P}{s|u}{e|f}: K up to 64 as far as e = K-P (+1 unsigned) stays <= 11, P-1 <= 52. */
-fpemu_status fpemu_p3109(fpemu_format *format, uint32_t k, uint32_t p, int is_signed, int has_infinity);
+fpemu_status fpemu_format_p3109(fpemu_format *format, uint32_t k, uint32_t p, int is_signed, int has_infinity);
 /* word_length bits in all (the sign counts), steps of 2^-fraction_bits. */
-fpemu_status fpemu_fixed(fpemu_format *format, uint32_t word_length, int32_t fraction_bits, int is_signed);
+fpemu_status fpemu_format_fixed(fpemu_format *format, uint32_t word_length, int32_t fraction_bits, int is_signed);
 /* Affine integer of 1..32 bits; scale > 0 finite (rounded to the carrier where it is used). */
-fpemu_status fpemu_int(fpemu_format *format, uint32_t bits, int is_signed, double scale, int64_t zero_point);
+fpemu_status fpemu_format_int(fpemu_format *format, uint32_t bits, int is_signed, double scale, int64_t zero_point);
 /* posit<n,es>: 2 <= n <= 32, es <= 4. */
-fpemu_status fpemu_posit(fpemu_format *format, uint32_t n, uint32_t es);
+fpemu_status fpemu_format_posit(fpemu_format *format, uint32_t n, uint32_t es);
 /* A built-in codebook of `bits` bits (nf4: 4; dynamic: 4..8), as a scalar format. */
-fpemu_status fpemu_codebook(fpemu_format *format, fpemu_codebook_name name, uint32_t bits);
+fpemu_status fpemu_format_codebook(fpemu_format *format, fpemu_codebook_name name, uint32_t bits);
 /* The caller's table of `length` (2..65536) strictly ascending finite values (no -0), code = index. Borrowed: it must
- * stay as long as the format and its copies are used. fpemu_print refuses such a format (FPEMU_ERROR_UNSUPPORTED). */
-fpemu_status fpemu_table(fpemu_format *format, uint32_t length, const float *values);
+ * stay as long as the format and its copies are used. fpemu_format_print refuses such a format (FPEMU_ERROR_UNSUPPORTED). */
+fpemu_status fpemu_format_table(fpemu_format *format, uint32_t length, const float *values);
 /* A blocked format: `element` any scalar format that does not wrap and has a value above zero (rule even: no posit, no
  * codebook); `scale` a scalar float of at most 32 bits with default policies, or NULL for powers of two with a two's
  * complement exponent of `exponent_bits` (2..12; ignored otherwise). `rows`, `length`: as block_rows and block_length,
  * 0 where `block` has none. nvfp4 rules: block run or tile, scale not NULL; recipe rules: scale fp32;
  * muppet: element a fixed or integer format with power-of-two steps, scale NULL; s2fp8: block tensor, element a float,
  * scale fp32. FPEMU_ERROR_FORMAT (and all zero) otherwise. The margin of the recipe rules may be set afterwards,
- * followed by fpemu_complete. */
-fpemu_status fpemu_blocked(fpemu_format *format, const fpemu_format *element, fpemu_scaling scaling,
+ * followed by fpemu_format_complete. */
+fpemu_status fpemu_format_blocked(fpemu_format *format, const fpemu_format *element, fpemu_scaling scaling,
                            const fpemu_format *scale, uint32_t exponent_bits, fpemu_block block, uint32_t rows,
                            uint32_t length);
 /* The element format of a blocked one (a scalar format: itself), and its scale format (FPEMU_ERROR_UNSUPPORTED where
  * there is none, or the scale is a bare power of two). */
-fpemu_status fpemu_element_format(const fpemu_format *format, fpemu_format *element);
-fpemu_status fpemu_scale_format(const fpemu_format *format, fpemu_format *scale);
+fpemu_status fpemu_format_element(const fpemu_format *format, fpemu_format *element);
+fpemu_status fpemu_format_scale(const fpemu_format *format, fpemu_format *scale);
 /* Checks the parameters of *format and derives the rest; also after a change of subnormals, overflow, nan,
  * symmetric or wrap. FPEMU_ERROR_FORMAT (and all zero) where they make no format. */
-fpemu_status fpemu_complete(fpemu_format *format);
+fpemu_status fpemu_format_complete(fpemu_format *format);
 
 /* 1 if both say the same values, codes and policies; 0 otherwise or for NULL. */
 int fpemu_format_equal(const fpemu_format *a, const fpemu_format *b);
 
 /* Queries. They return 0 (or NaN where said) for NULL and invalid formats. */
-double fpemu_max(const fpemu_format *format);
-double fpemu_lowest(const fpemu_format *format);
-double fpemu_min_normal(const fpemu_format *format);
-double fpemu_min_positive(const fpemu_format *format);
-double fpemu_epsilon(const fpemu_format *format);        /* floats: 2^-m; posits: next after 1, less 1; else 0 */
-uint64_t fpemu_value_count(const fpemu_format *format);  /* distinct finite values, +-0 once; 2^64-1 if more */
-uint64_t fpemu_nan_count(const fpemu_format *format);    /* codes that decode to NaN; symmetric: the unused one */
-double fpemu_bits_per_element(const fpemu_format *format); /* run, tile: with the share of the scale's code */
-size_t fpemu_code_size(const fpemu_format *format);      /* bytes of a code in an array: 1, 2, 4 or 8 */
-int fpemu_fits_f32(const fpemu_format *format);          /* 1: float holds every value exactly (int: can be used) */
-int fpemu_fits_f64(const fpemu_format *format);
-int fpemu_is_representable(const fpemu_format *format, double x); /* infinities and NaN: where the format has them */
+double fpemu_format_max(const fpemu_format *format);
+double fpemu_format_lowest(const fpemu_format *format);
+double fpemu_format_min_normal(const fpemu_format *format);
+double fpemu_format_min_positive(const fpemu_format *format);
+double fpemu_format_epsilon(const fpemu_format *format);        /* floats: 2^-m; posits: next after 1, less 1; else 0 */
+uint64_t fpemu_format_value_count(const fpemu_format *format);  /* distinct finite values, +-0 once; 2^64-1 if more */
+uint64_t fpemu_format_nan_count(const fpemu_format *format);    /* codes that decode to NaN; symmetric: the unused one */
+double fpemu_format_bits_per_element(const fpemu_format *format); /* run, tile: with the share of the scale's code */
+size_t fpemu_format_code_size(const fpemu_format *format);      /* bytes of a code in an array: 1, 2, 4 or 8 */
+int fpemu_format_fits_f32(const fpemu_format *format);          /* 1: float holds every value exactly (int: can be used) */
+int fpemu_format_fits_f64(const fpemu_format *format);
+int fpemu_format_represents(const fpemu_format *format, double x); /* infinities and NaN: where the format has them */
 /* The nearest finite value strictly above (below) x; NaN if there is none, or x is NaN. x need not be a value. */
-double fpemu_next_up(const fpemu_format *format, double x);
-double fpemu_next_down(const fpemu_format *format, double x);
+double fpemu_format_next_up(const fpemu_format *format, double x);
+double fpemu_format_next_down(const fpemu_format *format, double x);
 /* All finite values in ascending order, +-0 once (as +0), with their codes (`codes` may be NULL). *count is set to
- * fpemu_value_count; FPEMU_ERROR_BUFFER, and nothing written to the arrays, if `capacity` is less. */
-fpemu_status fpemu_enumerate(const fpemu_format *format, size_t capacity, double *values, uint64_t *codes,
+ * fpemu_format_value_count; FPEMU_ERROR_BUFFER, and nothing written to the arrays, if `capacity` is less. */
+fpemu_status fpemu_format_enumerate(const fpemu_format *format, size_t capacity, double *values, uint64_t *codes,
                              size_t *count);
 
 /* ---------------------------------------------------------------------------------------------- rounding */
 
 /* Which of the two neighbours u < |x| < w is taken. Modes act on magnitudes save rtp and rtn. */
 typedef enum fpemu_mode {
-    FPEMU_RNE = 0, /* nearest, ties to even */
-    FPEMU_RNA = 1, /* nearest, ties away from zero */
-    FPEMU_RNZ = 2, /* nearest, ties toward zero */
-    FPEMU_RTZ = 3, /* toward zero */
-    FPEMU_RAZ = 4, /* away from zero */
-    FPEMU_RTP = 5, /* toward +infinity */
-    FPEMU_RTN = 6, /* toward -infinity */
-    FPEMU_RTO = 7, /* to odd */
-    FPEMU_SR = 8,  /* stochastic, up with the probability of the distance */
-    FPEMU_SE = 9,  /* stochastic, up with probability 1/2 */
+    FPEMU_MODE_RNE = 0, /* nearest, ties to even */
+    FPEMU_MODE_RNA = 1, /* nearest, ties away from zero */
+    FPEMU_MODE_RNZ = 2, /* nearest, ties toward zero */
+    FPEMU_MODE_RTZ = 3, /* toward zero */
+    FPEMU_MODE_RAZ = 4, /* away from zero */
+    FPEMU_MODE_RTP = 5, /* toward +infinity */
+    FPEMU_MODE_RTN = 6, /* toward -infinity */
+    FPEMU_MODE_RTO = 7, /* to odd */
+    FPEMU_MODE_SR = 8,  /* stochastic, up with the probability of the distance */
+    FPEMU_MODE_SE = 9,  /* stochastic, up with probability 1/2 */
     FPEMU_MODE_COUNT = 10
 } fpemu_mode;
 
 /* How N random bits R decide (IEEE P3109 4.7.4; Fitzgibbon & Felix, ARITH 2025), v the exact fraction: up iff */
-typedef enum fpemu_variant_sr {
-    FPEMU_SR_A = 0, /* floor(v*2^N) + R >= 2^N */
-    FPEMU_SR_B = 1, /* floor(v*2^(N+1)) + 2R + 1 >= 2^(N+1) */
-    FPEMU_SR_C = 2  /* RNE(v*2^N) + R >= 2^N */
-} fpemu_variant_sr;
+typedef enum fpemu_sr_variant {
+    FPEMU_SR_VARIANT_A = 0, /* floor(v*2^N) + R >= 2^N */
+    FPEMU_SR_VARIANT_B = 1, /* floor(v*2^(N+1)) + 2R + 1 >= 2^(N+1) */
+    FPEMU_SR_VARIANT_C = 2  /* RNE(v*2^N) + R >= 2^N */
+} fpemu_sr_variant;
 
 typedef enum fpemu_generator {
-    FPEMU_HASH = 0,  /* keyed hash of the element index, the default */
-    FPEMU_PHILOX = 1 /* Philox4x32-10 (Salmon et al. 2011) */
+    FPEMU_GENERATOR_HASH = 0,  /* keyed hash of the element index, the default */
+    FPEMU_GENERATOR_PHILOX = 1 /* Philox4x32-10 (Salmon et al. 2011) */
 } fpemu_generator;
 
 /* Departures of other software that no combination of the other fields expresses. Each acts only on the formats and
@@ -364,7 +364,7 @@ typedef struct fpemu_rounding {
     uint8_t mode;      /* fpemu_mode */
     uint8_t overflow;  /* fpemu_overflow; 0 = the format's */
     uint8_t nan;       /* fpemu_nan; 0 = the format's */
-    uint8_t variant;   /* fpemu_variant_sr, for sr */
+    uint8_t variant;   /* fpemu_sr_variant, for sr */
     uint8_t bits;      /* random bits an element, for sr and se: 1..32; 0 = 32 */
     uint8_t generator; /* fpemu_generator */
     uint8_t compat;    /* fpemu_compat */
@@ -375,14 +375,14 @@ typedef struct fpemu_rounding {
     uint64_t reserved1[4];
 } fpemu_rounding;
 
-fpemu_rounding fpemu_nearest(void);
-fpemu_rounding fpemu_stochastic(uint64_t seed, uint64_t stream);
+fpemu_rounding fpemu_rounding_nearest(void);
+fpemu_rounding fpemu_rounding_stochastic(uint64_t seed, uint64_t stream);
 
 /* Reads "rne", "toward-zero", "sr", ... (short or long name of a mode), or the name of a compatibility setting
  * ("qpytorch", "qpytorch-sr", "qpytorch-fixed", "qpytorch-fixed-sr", "lee", "lee-inf", "cpfloat-sr", "cpfloat-se",
  * "nvidia", "ml-dtypes", "ml-dtypes-sat", "pytorch-multiply", "pytorch-divide", "muppet"); sets mode, overflow, nan and
  * compat, leaves seed and the like zero. */
-fpemu_status fpemu_parse_rounding(const char *text, fpemu_rounding *rounding, fpemu_parse_error *error);
+fpemu_status fpemu_rounding_parse(const char *text, fpemu_rounding *rounding, fpemu_parse_error *error);
 /* Short ("rne") and long ("nearest-even") name of a mode; NULL if there is no such mode. */
 const char *fpemu_mode_name(fpemu_mode mode);
 const char *fpemu_mode_long_name(fpemu_mode mode);
@@ -397,9 +397,9 @@ uint32_t fpemu_random_bits(const fpemu_rounding *rounding, uint64_t index);
 /* ------------------------------------------------------------------------------------------------- stats */
 
 /* Bits of fpemu_stats.want: what is gathered beyond the counters and extrema. */
-#define FPEMU_SUMS 1u
-#define FPEMU_HISTOGRAM 2u
-#define FPEMU_SCALES 4u
+#define FPEMU_STATS_SUMS 1u
+#define FPEMU_STATS_HISTOGRAM 2u
+#define FPEMU_STATS_SCALES 4u
 
 /* An exact sum of non-negative binary64 numbers, as a fixed-point integer; read it by fpemu_stats_sum_... */
 typedef struct fpemu_exact_sum {
@@ -410,7 +410,7 @@ typedef struct fpemu_exact_sum {
 /* Counters of one call or of several. The caller sets everything to zero, then `want` (and the histogram); calls add.
  * x is the exact input, y the result (value to code: the decoded code); an element may count in several. */
 typedef struct fpemu_stats {
-    uint32_t want; /* FPEMU_SUMS | FPEMU_HISTOGRAM | FPEMU_SCALES */
+    uint32_t want; /* FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM | FPEMU_STATS_SCALES */
     uint32_t reserved0;
     uint64_t count;       /* elements */
     uint64_t nan;         /* x is NaN */
@@ -439,7 +439,7 @@ typedef struct fpemu_stats {
     uint64_t nan_blocks;       /* blocks that became NaN, since an element was NaN or infinite */
     uint64_t saturated_scales; /* scales that their format could not hold: cut to its largest, raised to its smallest */
     uint64_t *scale_histogram; /* the caller's array, as `histogram`, of floor(log2 s), a count a block with finite */
-    int32_t scale_first;       /*  s != 0; gathered where want has FPEMU_SCALES. Not for s2fp8 */
+    int32_t scale_first;       /*  s != 0; gathered where want has FPEMU_STATS_SCALES. Not for s2fp8 */
     uint32_t scale_length;
 } fpemu_stats;
 
@@ -461,7 +461,7 @@ fpemu_status fpemu_quantize_f32(const fpemu_format *format, const fpemu_rounding
 fpemu_status fpemu_quantize_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const double *x,
                                 double *y, fpemu_stats *stats);
 
-/* Value to bit pattern. codes: n unsigned integers of fpemu_code_size bytes in host byte order, right-aligned.
+/* Value to bit pattern. codes: n unsigned integers of fpemu_format_code_size bytes in host byte order, right-aligned.
  * codes == x is allowed where both have the same size; any other overlap is not. */
 fpemu_status fpemu_encode_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const float *x,
                               void *codes, fpemu_stats *stats);
@@ -474,8 +474,8 @@ fpemu_status fpemu_decode_f64(const fpemu_format *format, size_t n, const void *
 
 /* Scalar forms: one element, `index` being its place in the stream (added to rounding->offset). NaN, or code 0, for
  * arguments that the array form refuses. */
-float fpemu_round_f32(const fpemu_format *format, const fpemu_rounding *rounding, float x, uint64_t index);
-double fpemu_round_f64(const fpemu_format *format, const fpemu_rounding *rounding, double x, uint64_t index);
+float fpemu_quantize_one_f32(const fpemu_format *format, const fpemu_rounding *rounding, float x, uint64_t index);
+double fpemu_quantize_one_f64(const fpemu_format *format, const fpemu_rounding *rounding, double x, uint64_t index);
 uint64_t fpemu_encode_one_f32(const fpemu_format *format, const fpemu_rounding *rounding, float x, uint64_t index);
 uint64_t fpemu_encode_one_f64(const fpemu_format *format, const fpemu_rounding *rounding, double x, uint64_t index);
 float fpemu_decode_one_f32(const fpemu_format *format, uint64_t code);
@@ -514,7 +514,7 @@ typedef struct fpemu_shape {
 } fpemu_shape;
 
 /* A shape 1 x 1 x n x 1. */
-fpemu_shape fpemu_vector(uint64_t n);
+fpemu_shape fpemu_shape_vector(uint64_t n);
 /* A contiguous tensor of `dimensions` sizes with blocks along axis `axis` (negative: from the end), tiles along the two
  * axes up to it. FPEMU_ERROR_ARGUMENT where there is no such axis, or the sizes do not fit. */
 fpemu_status fpemu_shape_of(size_t dimensions, const uint64_t *sizes, int axis, fpemu_shape *shape);
@@ -522,9 +522,9 @@ fpemu_status fpemu_shape_of(size_t dimensions, const uint64_t *sizes, int axis, 
 /* fpemu_quantize for a tensor. Any format: a scalar one has no scale. y == x with equal strides is allowed, other
  * overlap is not. fpemu_quantize itself takes blocked formats too, as a vector. Nothing is allocated. A blocked format
  * with rounding settings that make no sense for it (compat, a mode its element lacks): FPEMU_ERROR_UNSUPPORTED. */
-fpemu_status fpemu_quantize_along_f32(const fpemu_format *format, const fpemu_rounding *rounding,
+fpemu_status fpemu_quantize_tensor_f32(const fpemu_format *format, const fpemu_rounding *rounding,
                                       const fpemu_shape *shape, const float *x, float *y, fpemu_stats *stats);
-fpemu_status fpemu_quantize_along_f64(const fpemu_format *format, const fpemu_rounding *rounding,
+fpemu_status fpemu_quantize_tensor_f64(const fpemu_format *format, const fpemu_rounding *rounding,
                                       const fpemu_shape *shape, const double *x, double *y, fpemu_stats *stats);
 
 /* Where what lies in the packed bytes of a tensor (doc/blocks.md): the two binary32 numbers of the whole tensor where
@@ -571,7 +571,7 @@ fpemu_status fpemu_unpack_f64(const fpemu_format *format, const fpemu_shape *sha
 
 /* Blocks first .. first+count-1 of packed bytes: their elements one after the other in x or y, as packed. The random
  * bits are those of the elements' indices in the tensor. Scales of the whole tensor are read from the bytes, where the
- * last fpemu_pack or fpemu_pack_tensor left them. */
+ * last fpemu_pack or fpemu_pack_tensor_scales left them. */
 fpemu_status fpemu_pack_blocks_f32(const fpemu_format *format, const fpemu_rounding *rounding,
                                    const fpemu_shape *shape, uint64_t first, uint64_t count, const float *x,
                                    void *bytes, fpemu_stats *stats);
@@ -584,7 +584,7 @@ fpemu_status fpemu_unpack_blocks_f64(const fpemu_format *format, const fpemu_sha
                                      uint64_t count, const void *bytes, double *y);
 /* Writes the scales of the whole tensor that follow from shape->whole (nothing where the format has none); with it and
  * fpemu_pack_blocks a tensor can be packed piece by piece. */
-fpemu_status fpemu_pack_tensor(const fpemu_format *format, const fpemu_shape *shape, void *bytes);
+fpemu_status fpemu_pack_tensor_scales(const fpemu_format *format, const fpemu_shape *shape, void *bytes);
 
 /* Block scales of one byte, rows x columns, between row-major order and the order that tensor cores read (cuBLAS's
  * layout for 1D block scales: tiles of 128 x 4, padded with 0). `to` and `from` do not overlap;
@@ -615,16 +615,16 @@ fpemu_status fpemu_delayed_update(fpemu_delayed *state, const fpemu_range *seen)
  * Refused with FPEMU_ERROR_UNSUPPORTED: affine integers (scale no power of two, or too wide for the carrier), formats
  * that wrap, compatibility settings. */
 typedef enum fpemu_operation {
-    FPEMU_ADD = 0,            /* a + b */
-    FPEMU_SUB = 1,            /* a - b */
-    FPEMU_MUL = 2,            /* a * b */
-    FPEMU_DIV = 3,            /* a / b */
-    FPEMU_SQRT = 4,           /* square root of a */
-    FPEMU_FMA = 5,            /* a * b + c */
-    FPEMU_MINIMUM = 6,        /* IEEE 754-2019 minimum: a NaN wins, -0 < +0 */
-    FPEMU_MAXIMUM = 7,
-    FPEMU_MINIMUM_NUMBER = 8, /* IEEE 754-2019 minimumNumber: a NaN loses against a number, -0 < +0 */
-    FPEMU_MAXIMUM_NUMBER = 9,
+    FPEMU_OPERATION_ADD = 0,            /* a + b */
+    FPEMU_OPERATION_SUB = 1,            /* a - b */
+    FPEMU_OPERATION_MUL = 2,            /* a * b */
+    FPEMU_OPERATION_DIV = 3,            /* a / b */
+    FPEMU_OPERATION_SQRT = 4,           /* square root of a */
+    FPEMU_OPERATION_FMA = 5,            /* a * b + c */
+    FPEMU_OPERATION_MINIMUM = 6,        /* IEEE 754-2019 minimum: a NaN wins, -0 < +0 */
+    FPEMU_OPERATION_MAXIMUM = 7,
+    FPEMU_OPERATION_MINIMUM_NUMBER = 8, /* IEEE 754-2019 minimumNumber: a NaN loses against a number, -0 < +0 */
+    FPEMU_OPERATION_MAXIMUM_NUMBER = 9,
     FPEMU_OPERATION_COUNT = 10
 } fpemu_operation;
 
@@ -643,14 +643,14 @@ fpemu_status fpemu_arith_f64(const fpemu_format *format, const fpemu_rounding *r
  * ones may be fewer; 0 = all of them. count: after so many scales the first comes again; 0 = never. So the scale of
  * a tensor is {s}, of blocks of 32 along the last axis {s, 32}, of rows {s, columns}, of channels {s, inner,
  * channels}. */
-typedef struct fpemu_scales_f32 {
+typedef struct fpemu_operand_scales_f32 {
     const float *values;
     size_t length, count;
-} fpemu_scales_f32;
-typedef struct fpemu_scales_f64 {
+} fpemu_operand_scales_f32;
+typedef struct fpemu_operand_scales_f64 {
     const double *values;
     size_t length, count;
-} fpemu_scales_f64;
+} fpemu_operand_scales_f64;
 
 /* fpemu_arith on operands with scales, one struct an operand (NULL: none has any): the product of element and scale,
  * which need not be a number of the carrier, enters the operation, and only its result is rounded. Scales are any
@@ -658,11 +658,11 @@ typedef struct fpemu_scales_f64 {
  * (FPEMU_ERROR_ARGUMENT) an array with a product that is no binary64 number, which operations are exact for. */
 fpemu_status fpemu_arith_scaled_f32(const fpemu_format *format, const fpemu_rounding *rounding,
                                     fpemu_operation operation, size_t n, const float *const *operands,
-                                    const size_t *steps, const fpemu_scales_f32 *scales, float *y,
+                                    const size_t *steps, const fpemu_operand_scales_f32 *scales, float *y,
                                     fpemu_stats *stats);
 fpemu_status fpemu_arith_scaled_f64(const fpemu_format *format, const fpemu_rounding *rounding,
                                     fpemu_operation operation, size_t n, const double *const *operands,
-                                    const size_t *steps, const fpemu_scales_f64 *scales, double *y,
+                                    const size_t *steps, const fpemu_operand_scales_f64 *scales, double *y,
                                     fpemu_stats *stats);
 
 /* fpemu_arith on arrays of n elements, by name. */
@@ -707,7 +707,7 @@ fpemu_status fpemu_minimum_number_f64(const fpemu_format *format, const fpemu_ro
 fpemu_status fpemu_maximum_number_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
                                       const double *a, const double *b, double *y, fpemu_stats *stats);
 
-/* One element; operands that the operation does not take are ignored. `index` and refusals as in fpemu_round. */
+/* One element; operands that the operation does not take are ignored. `index` and refusals as in fpemu_quantize_one. */
 float fpemu_arith_one_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
                           float a, float b, float c, uint64_t index);
 double fpemu_arith_one_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
@@ -715,33 +715,33 @@ double fpemu_arith_one_f64(const fpemu_format *format, const fpemu_rounding *rou
 
 /* Elementary functions of one operand. */
 typedef enum fpemu_function {
-    FPEMU_EXP = 0,     /* e^x */
-    FPEMU_EXP2 = 1,    /* 2^x */
-    FPEMU_EXP10 = 2,   /* 10^x */
-    FPEMU_EXPM1 = 3,   /* e^x - 1 */
-    FPEMU_LOG = 4,
-    FPEMU_LOG2 = 5,
-    FPEMU_LOG10 = 6,
-    FPEMU_LOG1P = 7,   /* log(1 + x) */
-    FPEMU_SIN = 8,     /* angles in radians */
-    FPEMU_COS = 9,
-    FPEMU_TAN = 10,
-    FPEMU_ASIN = 11,
-    FPEMU_ACOS = 12,
-    FPEMU_ATAN = 13,
-    FPEMU_SINH = 14,
-    FPEMU_COSH = 15,
-    FPEMU_TANH = 16,
-    FPEMU_ASINH = 17,
-    FPEMU_ACOSH = 18,
-    FPEMU_ATANH = 19,
-    FPEMU_ERF = 20,
-    FPEMU_ERFC = 21,
-    FPEMU_RSQRT = 22,  /* 1 / sqrt(x) */
-    FPEMU_SIGMOID = 23,/* 1 / (1 + e^-x) */
-    FPEMU_SILU = 24,   /* x * sigmoid(x) */
-    FPEMU_GELU = 25,   /* x/2 * (1 + erf(x / sqrt(2))) */
-    FPEMU_SOFTPLUS = 26,/* log(1 + e^x) */
+    FPEMU_FUNCTION_EXP = 0,     /* e^x */
+    FPEMU_FUNCTION_EXP2 = 1,    /* 2^x */
+    FPEMU_FUNCTION_EXP10 = 2,   /* 10^x */
+    FPEMU_FUNCTION_EXPM1 = 3,   /* e^x - 1 */
+    FPEMU_FUNCTION_LOG = 4,
+    FPEMU_FUNCTION_LOG2 = 5,
+    FPEMU_FUNCTION_LOG10 = 6,
+    FPEMU_FUNCTION_LOG1P = 7,   /* log(1 + x) */
+    FPEMU_FUNCTION_SIN = 8,     /* angles in radians */
+    FPEMU_FUNCTION_COS = 9,
+    FPEMU_FUNCTION_TAN = 10,
+    FPEMU_FUNCTION_ASIN = 11,
+    FPEMU_FUNCTION_ACOS = 12,
+    FPEMU_FUNCTION_ATAN = 13,
+    FPEMU_FUNCTION_SINH = 14,
+    FPEMU_FUNCTION_COSH = 15,
+    FPEMU_FUNCTION_TANH = 16,
+    FPEMU_FUNCTION_ASINH = 17,
+    FPEMU_FUNCTION_ACOSH = 18,
+    FPEMU_FUNCTION_ATANH = 19,
+    FPEMU_FUNCTION_ERF = 20,
+    FPEMU_FUNCTION_ERFC = 21,
+    FPEMU_FUNCTION_RSQRT = 22,  /* 1 / sqrt(x) */
+    FPEMU_FUNCTION_SIGMOID = 23,/* 1 / (1 + e^-x) */
+    FPEMU_FUNCTION_SILU = 24,   /* x * sigmoid(x) */
+    FPEMU_FUNCTION_GELU = 25,   /* x/2 * (1 + erf(x / sqrt(2))) */
+    FPEMU_FUNCTION_SOFTPLUS = 26,/* log(1 + e^x) */
     FPEMU_FUNCTION_COUNT = 27
 } fpemu_function;
 
@@ -759,7 +759,7 @@ fpemu_status fpemu_apply_f32(const fpemu_format *format, const fpemu_rounding *r
                              size_t n, const float *x, float *y, fpemu_stats *stats);
 fpemu_status fpemu_apply_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
                              size_t n, const double *x, double *y, fpemu_stats *stats);
-/* One element. `index` and refusals as in fpemu_round. */
+/* One element. `index` and refusals as in fpemu_quantize_one. */
 float fpemu_apply_one_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function, float x,
                           uint64_t index);
 double fpemu_apply_one_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
@@ -767,17 +767,17 @@ double fpemu_apply_one_f64(const fpemu_format *format, const fpemu_rounding *rou
 
 /* Comparisons need no format: y[i] = 1 where the relation holds between a[i] and b[i], else 0. -0 equals +0; a NaN is
  * in no relation, and signals nothing. y overlaps neither array; steps as in fpemu_arith. */
-typedef enum fpemu_relation { FPEMU_EQ = 0, FPEMU_LT = 1, FPEMU_LE = 2, FPEMU_RELATION_COUNT = 3 } fpemu_relation;
+typedef enum fpemu_relation { FPEMU_RELATION_EQ = 0, FPEMU_RELATION_LT = 1, FPEMU_RELATION_LE = 2, FPEMU_RELATION_COUNT = 3 } fpemu_relation;
 
-fpemu_status fpemu_relate_f32(fpemu_relation relation, size_t n, const float *const *operands, const size_t *steps,
+fpemu_status fpemu_compare_f32(fpemu_relation relation, size_t n, const float *const *operands, const size_t *steps,
                               uint8_t *y);
-fpemu_status fpemu_relate_f64(fpemu_relation relation, size_t n, const double *const *operands, const size_t *steps,
+fpemu_status fpemu_compare_f64(fpemu_relation relation, size_t n, const double *const *operands, const size_t *steps,
                               uint8_t *y);
 /* Of operands with scales, as fpemu_arith_scaled: their exact products are compared. */
-fpemu_status fpemu_relate_scaled_f32(fpemu_relation relation, size_t n, const float *const *operands,
-                                     const size_t *steps, const fpemu_scales_f32 *scales, uint8_t *y);
-fpemu_status fpemu_relate_scaled_f64(fpemu_relation relation, size_t n, const double *const *operands,
-                                     const size_t *steps, const fpemu_scales_f64 *scales, uint8_t *y);
+fpemu_status fpemu_compare_scaled_f32(fpemu_relation relation, size_t n, const float *const *operands,
+                                     const size_t *steps, const fpemu_operand_scales_f32 *scales, uint8_t *y);
+fpemu_status fpemu_compare_scaled_f64(fpemu_relation relation, size_t n, const double *const *operands,
+                                     const size_t *steps, const fpemu_operand_scales_f64 *scales, uint8_t *y);
 fpemu_status fpemu_eq_f32(size_t n, const float *a, const float *b, uint8_t *y);
 fpemu_status fpemu_lt_f32(size_t n, const float *a, const float *b, uint8_t *y);
 fpemu_status fpemu_le_f32(size_t n, const float *a, const float *b, uint8_t *y);
@@ -800,13 +800,13 @@ typedef struct fpemu_target {
 
 typedef enum fpemu_model {
     FPEMU_MODEL_INVALID = 0,
-    FPEMU_SEQUENTIAL = 1, /* s = inner(s + product), k ascending */
-    FPEMU_CHUNKED = 2,    /* the same within chunks; then s = outer(s + chunk) (Wang et al. 2018) */
-    FPEMU_PAIRWISE = 3,   /* neighbours are added, then neighbours of those, ... */
-    FPEMU_KAHAN = 4,      /* compensated, four roundings a product */
-    FPEMU_FUSED = 5,      /* tensor core: products aligned to the largest exponent, cut, added as integers (Fasi et al.
+    FPEMU_MODEL_SEQUENTIAL = 1, /* s = inner(s + product), k ascending */
+    FPEMU_MODEL_CHUNKED = 2,    /* the same within chunks; then s = outer(s + chunk) (Wang et al. 2018) */
+    FPEMU_MODEL_PAIRWISE = 3,   /* neighbours are added, then neighbours of those, ... */
+    FPEMU_MODEL_KAHAN = 4,      /* compensated, four roundings a product */
+    FPEMU_MODEL_FUSED = 5,      /* tensor core: products aligned to the largest exponent, cut, added as integers (Fasi et al.
                              2021; Khattak, Mikaitis 2025) */
-    FPEMU_INTEGER = 6,    /* integers of a given width that saturate or wrap */
+    FPEMU_MODEL_INTEGER = 6,    /* integers of a given width that saturate or wrap */
     FPEMU_MODEL_COUNT = 7
 } fpemu_model;
 
@@ -854,19 +854,19 @@ fpemu_status fpemu_gemm_print(const fpemu_gemm_spec *spec, char *text, size_t ca
 /* FPEMU_OK if the spec can be used on a carrier of 32 or 64 bits. */
 fpemu_status fpemu_gemm_check(const fpemu_gemm_spec *spec, int carrier);
 
-/* Tensor cores by name. Operands: FPEMU_BINARY16; but for V100 FPEMU_BFLOAT16, FPEMU_TF32; Ada, H100, B200 also
- * FPEMU_E4M3FN, FPEMU_E5M2. Result: FPEMU_BINARY32, or FPEMU_BINARY16 for fp16 operands.
+/* Tensor cores by name. Operands: FPEMU_NAME_BINARY16; but for V100 FPEMU_NAME_BFLOAT16, FPEMU_NAME_TF32; Ada, H100, B200 also
+ * FPEMU_NAME_E4M3FN, FPEMU_NAME_E5M2. Result: FPEMU_NAME_BINARY32, or FPEMU_NAME_BINARY16 for fp16 operands.
  * FPEMU_ERROR_UNSUPPORTED where the hardware has no such instruction. Models, not vendor documents. */
 typedef enum fpemu_gpu {
-    FPEMU_V100 = 1,
-    FPEMU_A100 = 2,
-    FPEMU_ADA = 3, /* L40S */
-    FPEMU_H100 = 4, /* H200 */
-    FPEMU_B200 = 5
+    FPEMU_GPU_V100 = 1,
+    FPEMU_GPU_A100 = 2,
+    FPEMU_GPU_ADA = 3, /* L40S */
+    FPEMU_GPU_H100 = 4, /* H200 */
+    FPEMU_GPU_B200 = 5
 } fpemu_gpu;
-fpemu_status fpemu_tensor_core(fpemu_gemm_spec *spec, fpemu_gpu gpu, fpemu_name operands, fpemu_name result);
+fpemu_status fpemu_gemm_tensor_core(fpemu_gemm_spec *spec, fpemu_gpu gpu, fpemu_name operands, fpemu_name result);
 
-typedef enum fpemu_order { FPEMU_ROW_MAJOR = 0, FPEMU_COLUMN_MAJOR = 1 } fpemu_order;
+typedef enum fpemu_order { FPEMU_ORDER_ROW_MAJOR = 0, FPEMU_ORDER_COLUMN_MAJOR = 1 } fpemu_order;
 
 /* op(A) is m x k, op(B) k x n, C m x n; op transposes where asked. All counts in elements. */
 typedef struct fpemu_gemm_shape {

@@ -66,14 +66,14 @@ static fpemu_status prepare(job *j, const fpemu_format *f, const fpemu_rounding 
     j->rounding = r;
     j->work = work;
     j->carrier = carrier;
-    j->stochastic = j->plan.mode >= FPEMU_SR;
+    j->stochastic = j->plan.mode >= FPEMU_MODE_SR;
     j->nan_is_error = core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan;
     const int precision = f->kind == FPEMU_KIND_FLOAT ? (int)f->mantissa_bits + 1 : (int)f->bits;
     const int random_bits = j->stochastic ? j->plan.n : 0;
     const int plain_doubles = FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 1; /* no wider intermediate results */
     j->short_way =
-        (work >= FPEMU_MINIMUM && work < FUNCTIONS) || (carrier == 32 && work < FUNCTIONS && plain_doubles &&
-                                                        (work == FPEMU_MUL || precision + random_bits + 2 <= 53));
+        (work >= FPEMU_OPERATION_MINIMUM && work < FUNCTIONS) || (carrier == 32 && work < FUNCTIONS && plain_doubles &&
+                                                        (work == FPEMU_OPERATION_MUL || precision + random_bits + 2 <= 53));
     return FPEMU_OK;
 }
 
@@ -100,7 +100,7 @@ static int long_tile(const job *j, size_t n, const double *const v[3], const uin
         const double result = core_value64(core_exact_round(&j->plan, &exact, j->stochastic ? r[e] : 0, &g));
         found_nan |= exact.kind == CORE_NOT_A_NUMBER;
         if (j->counted) {
-            x[e] = core_value64(core_exact_binary64(&exact, FPEMU_RNE));
+            x[e] = core_value64(core_exact_binary64(&exact, FPEMU_MODE_RNE));
             core_count_exact(&j->plan, &exact, result, g, c);
             c->invalid += exact.exception == CORE_INVALID;
             gathered->stats.div_by_zero += exact.exception == CORE_DIV_BY_ZERO;
@@ -120,7 +120,7 @@ static void count_exceptions(const job *j, size_t n, const double *const v[3], c
         for (int o = 0; o < count; o++)
             nan_came |= is_nan(v[o][e]);
         c->invalid += is_nan(t[e]) && !nan_came;
-        gathered->stats.div_by_zero += j->work == FPEMU_DIV && v[1][e] == 0 && isfinite(v[0][e]) && v[0][e] != 0;
+        gathered->stats.div_by_zero += j->work == FPEMU_OPERATION_DIV && v[1][e] == 0 && isfinite(v[0][e]) && v[0][e] != 0;
     }
 }
 
@@ -132,7 +132,7 @@ static int short_tile(const job *j, size_t n, const double *const v[3], const ui
     double odd[TILE];
     uint64_t grid[TILE];
     int found_nan = 0;
-    j->k->exact[j->work](n, v[0], v[1], v[2], p->mode == FPEMU_RTN ? CORE_SIGN64 : 0, x, odd);
+    j->k->exact[j->work](n, v[0], v[1], v[2], p->mode == FPEMU_MODE_RTN ? CORE_SIGN64 : 0, x, odd);
     if (j->nan_is_error)
         for (size_t e = 0; e < n; e++)
             found_nan |= is_nan(odd[e]);
@@ -158,7 +158,7 @@ static int short_tile(const job *j, size_t n, const double *const v[3], const ui
 static int is_short(const job *j, size_t n, const double *const v[3])
 {
     uint64_t low = 0;
-    if (!j->short_way || j->work == FPEMU_ADD || j->work == FPEMU_SUB || j->work >= FPEMU_MINIMUM)
+    if (!j->short_way || j->work == FPEMU_OPERATION_ADD || j->work == FPEMU_OPERATION_SUB || j->work >= FPEMU_OPERATION_MINIMUM)
         return j->short_way;
     for (int o = 0; o < operands_of(j->work); o++)
         if (j->scales[o].values)
@@ -360,7 +360,7 @@ static int work_of_function(fpemu_function function)
 #define CARRIER(suffix, real, bits)                                                                                    \
     fpemu_status fpemu_arith_scaled_##suffix(const fpemu_format *format, const fpemu_rounding *rounding,               \
                                              fpemu_operation operation, size_t n, const real *const *operands,         \
-                                             const size_t *steps, const fpemu_scales_##suffix *scales, real *y,        \
+                                             const size_t *steps, const fpemu_operand_scales_##suffix *scales, real *y,        \
                                              fpemu_stats *stats)                                                       \
     {                                                                                                                  \
         const void *all[3] = {NULL, NULL, NULL};                                                                       \
@@ -380,17 +380,17 @@ static int work_of_function(fpemu_function function)
                                     const real *a, const real *b, const real *c, real *y, fpemu_stats *stats)          \
     {                                                                                                                  \
         const void *const operands[] = {a, b, c};                                                                      \
-        return operate(format, rounding, FPEMU_FMA, bits, n, operands, NULL, NULL, y, stats);                          \
+        return operate(format, rounding, FPEMU_OPERATION_FMA, bits, n, operands, NULL, NULL, y, stats);                          \
     }                                                                                                                  \
-    UNARY(sqrt, FPEMU_SQRT, suffix, real, bits)                                                                        \
-    BINARY(add, FPEMU_ADD, suffix, real, bits)                                                                         \
-    BINARY(sub, FPEMU_SUB, suffix, real, bits)                                                                         \
-    BINARY(mul, FPEMU_MUL, suffix, real, bits)                                                                         \
-    BINARY(div, FPEMU_DIV, suffix, real, bits)                                                                         \
-    BINARY(minimum, FPEMU_MINIMUM, suffix, real, bits)                                                                 \
-    BINARY(maximum, FPEMU_MAXIMUM, suffix, real, bits)                                                                 \
-    BINARY(minimum_number, FPEMU_MINIMUM_NUMBER, suffix, real, bits)                                                   \
-    BINARY(maximum_number, FPEMU_MAXIMUM_NUMBER, suffix, real, bits)                                                   \
+    UNARY(sqrt, FPEMU_OPERATION_SQRT, suffix, real, bits)                                                                        \
+    BINARY(add, FPEMU_OPERATION_ADD, suffix, real, bits)                                                                         \
+    BINARY(sub, FPEMU_OPERATION_SUB, suffix, real, bits)                                                                         \
+    BINARY(mul, FPEMU_OPERATION_MUL, suffix, real, bits)                                                                         \
+    BINARY(div, FPEMU_OPERATION_DIV, suffix, real, bits)                                                                         \
+    BINARY(minimum, FPEMU_OPERATION_MINIMUM, suffix, real, bits)                                                                 \
+    BINARY(maximum, FPEMU_OPERATION_MAXIMUM, suffix, real, bits)                                                                 \
+    BINARY(minimum_number, FPEMU_OPERATION_MINIMUM_NUMBER, suffix, real, bits)                                                   \
+    BINARY(maximum_number, FPEMU_OPERATION_MAXIMUM_NUMBER, suffix, real, bits)                                                   \
     fpemu_status fpemu_apply_##suffix(const fpemu_format *format, const fpemu_rounding *rounding,                      \
                                       fpemu_function function, size_t n, const real *x, real *y, fpemu_stats *stats)   \
     {                                                                                                                  \

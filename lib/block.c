@@ -24,7 +24,7 @@ static void random_span(const kernels *k, const fpemu_rounding *r, const block_s
         fpemu_random_fill(k, r, i, (size_t)s->n, out);
         return;
     }
-    if (r->generator != FPEMU_HASH) {
+    if (r->generator != FPEMU_GENERATOR_HASH) {
         for (uint64_t e = 0; e < s->n; e++)
             out[e] = fpemu_element_bits(r, s->first + e * s->step);
         return;
@@ -90,12 +90,12 @@ static fpemu_status check_rounding(const fpemu_format *f, const fpemu_rounding *
     if (!f->scaling || r->compat == FPEMU_COMPAT_NONE)
         return FPEMU_OK;
     const int bits = (int)f->bits - 1;
-    if (r->compat == FPEMU_COMPAT_MUPPET && f->scaling == FPEMU_SCALING_MUPPET && r->mode == FPEMU_SR)
+    if (r->compat == FPEMU_COMPAT_MUPPET && f->scaling == FPEMU_SCALING_MUPPET && r->mode == FPEMU_MODE_SR)
         return FPEMU_OK;
-    const int nearest = r->mode == FPEMU_RNE || r->mode == FPEMU_RNA;
+    const int nearest = r->mode == FPEMU_MODE_RNE || r->mode == FPEMU_MODE_RNA;
     if (r->compat == FPEMU_COMPAT_QPYTORCH && f->scaling == FPEMU_SCALING_FLOOR && f->kind == FPEMU_KIND_FIXED &&
         f->is_signed && f->symmetric && carrier == 32 && bits >= 2 && bits <= 21 &&
-        (nearest || r->mode == FPEMU_SR))
+        (nearest || r->mode == FPEMU_MODE_SR))
         return FPEMU_OK;
     return FPEMU_ERROR_UNSUPPORTED;
 }
@@ -132,7 +132,7 @@ static void count_block(fpemu_stats *s, const fpemu_stats *caller, int kind, int
     s->zero_blocks += (uint64_t)empty;
     s->nan_blocks += kind == CORE_SCALE_NAN;
     s->saturated_scales += (uint64_t)saturated;
-    if ((caller->want & FPEMU_SCALES) && counted)
+    if ((caller->want & FPEMU_STATS_SCALES) && counted)
         count_scale(caller, exponent);
 }
 

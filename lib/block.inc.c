@@ -20,7 +20,7 @@ static void NAME(element_begin)(NAME(element) *e, const fpemu_format *f, const f
     if (e->is_table) {
         memset(e, 0, sizeof *e);
         e->is_table = 1;
-        e->stochastic = core_mode(r) >= FPEMU_SR;
+        e->stochastic = core_mode(r) >= FPEMU_MODE_SR;
         e->table.values = fpemu_table_values(f);
         e->table.length = f->codebook_length;
         e->table.mode = (uint8_t)core_mode(r);
@@ -28,7 +28,7 @@ static void NAME(element_begin)(NAME(element) *e, const fpemu_format *f, const f
         e->table.nan = (uint8_t)core_nan_policy(f, r);
         return;
     }
-    e->stochastic = core_mode(r) >= FPEMU_SR;
+    e->stochastic = core_mode(r) >= FPEMU_MODE_SR;
     CORE(plan_make)(&e->plan, &e->integers, f, r, 0);
     e->one_by_one = e->plan.rule == CORE_RULE_AFFINE || e->plan.compat || e->plan.wrap;
     CORE(choose_quick)(&e->plan, f);
@@ -45,7 +45,7 @@ static void NAME(element_begin)(NAME(element) *e, const fpemu_format *f, const f
 /* Whether the loops that scale and round at once have it. */
 static int NAME(is_lean)(const NAME(element) *e)
 {
-    return !e->is_table && !e->one_by_one && (e->plan.mode == FPEMU_RNE || e->plan.mode == FPEMU_SR) &&
+    return !e->is_table && !e->one_by_one && (e->plan.mode == FPEMU_MODE_RNE || e->plan.mode == FPEMU_MODE_SR) &&
            (e->plan.rule == CORE_RULE_MAGIC_STOP || e->plan.rule == CORE_RULE_EVEN);
 }
 
@@ -785,7 +785,7 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
     j.counted = call->stats != NULL;
     j.want = call->stats ? call->stats->want : 0;
     j.compat = j.scalar ? 0 : call->rounding->compat;
-    j.stochastic = core_mode(&rounding) >= FPEMU_SR;
+    j.stochastic = core_mode(&rounding) >= FPEMU_MODE_SR;
     j.nan_seen = NULL;
     j.whole_known = 0;
     memset(&j.whole, 0, sizeof j.whole);
@@ -811,7 +811,7 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
         j.many = runs && j.walk.x[3] == 1 && j.walk.y[3] == 1 && (j.quick.usable || !call->stats);
     else
         j.many = runs && j.walk.x_axis[3] == 1 && j.walk.y_axis[3] == 1 && call->count == UINT64_MAX &&
-                 (j.quick.usable ? !(j.want & FPEMU_SUMS) : !call->stats);
+                 (j.quick.usable ? !(j.want & FPEMU_STATS_SUMS) : !call->stats);
     uint64_t first = call->first;
     if (j.many && j.quick.usable && j.walk.total < SMALL)
         first += NAME(run_small)(&j, first, last);
@@ -820,7 +820,7 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
     NAME(element_begin)(&j.element, &element, &rounding, j.counted);
     j.fused = !j.block.sticky && NAME(is_lean)(&j.element);
     j.fused_pieces = j.fused && !j.scalar && !call->rounding->compat && !call->sink && !call->stats && !call->flat;
-    j.lean[0] = j.fused && j.element.plan.mode == FPEMU_RNE;
+    j.lean[0] = j.fused && j.element.plan.mode == FPEMU_MODE_RNE;
     j.lean[1] = j.lean[0] && CORE(lean_quotients)(f);
     j.many &= j.walk.inner == 1 || j.quick.usable || j.fused;
 #if CORE_W == 32
@@ -875,7 +875,7 @@ fpemu_status NAME(fpemu_block_run)(const block_call *call, const REAL *x, REAL *
     return status;
 }
 
-fpemu_status NAME(fpemu_quantize_along)(const fpemu_format *format, const fpemu_rounding *rounding,
+fpemu_status NAME(fpemu_quantize_tensor)(const fpemu_format *format, const fpemu_rounding *rounding,
                                         const fpemu_shape *shape, const REAL *x, REAL *y, fpemu_stats *stats)
 {
     if (!format || !rounding || !shape)

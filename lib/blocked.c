@@ -39,7 +39,7 @@ int fpemu_same_blocking(const fpemu_format *a, const fpemu_format *b)
 
 int fpemu_scale_of(const fpemu_format *f, fpemu_format *scale)
 {
-    return fpemu_float(scale, f->scale_exponent_bits, f->scale_mantissa_bits, f->scale_bias,
+    return fpemu_format_float(scale, f->scale_exponent_bits, f->scale_mantissa_bits, f->scale_bias,
                        (fpemu_specials)f->scale_specials, f->scale_signed) == FPEMU_OK;
 }
 
@@ -183,7 +183,7 @@ int fpemu_derive_blocked(fpemu_format *f, fpemu_problem *problem)
 
 /* ------------------------------------------------------------------------------------------ constructors */
 
-fpemu_status fpemu_blocked(fpemu_format *format, const fpemu_format *element, fpemu_scaling scaling,
+fpemu_status fpemu_format_blocked(fpemu_format *format, const fpemu_format *element, fpemu_scaling scaling,
                            const fpemu_format *scale, uint32_t exponent_bits, fpemu_block block, uint32_t rows,
                            uint32_t length)
 {
@@ -213,7 +213,7 @@ fpemu_status fpemu_blocked(fpemu_format *format, const fpemu_format *element, fp
     return FPEMU_OK;
 }
 
-fpemu_status fpemu_element_format(const fpemu_format *format, fpemu_format *element)
+fpemu_status fpemu_format_element(const fpemu_format *format, fpemu_format *element)
 {
     fpemu_problem problem;
     if (!element)
@@ -231,7 +231,7 @@ fpemu_status fpemu_element_format(const fpemu_format *format, fpemu_format *elem
     return FPEMU_OK;
 }
 
-fpemu_status fpemu_scale_format(const fpemu_format *format, fpemu_format *scale)
+fpemu_status fpemu_format_scale(const fpemu_format *format, fpemu_format *scale)
 {
     fpemu_format f = {0};
     if (!scale)

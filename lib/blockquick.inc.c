@@ -49,7 +49,7 @@ static void LOOP(quick_spread)(size_t length, size_t count, const UINT *powers, 
         {                                                                                                              \
             UINT u, v;                                                                                                 \
             memcpy(&u, in + i * sizeof u, sizeof u);                                                                   \
-            v = CORE(quick_##kind)(&q, mode, u, powers[i], mode >= FPEMU_SR ? (UINT)r[i] << (CORE_W - 32) : 0);        \
+            v = CORE(quick_##kind)(&q, mode, u, powers[i], mode >= FPEMU_MODE_SR ? (UINT)r[i] << (CORE_W - 32) : 0);        \
             memcpy(out + i * sizeof v, &v, sizeof v);                                                                  \
         }                                                                                                              \
     }
@@ -69,7 +69,7 @@ QUICK_MODES(fixed, QUICK_LOOP)
             {                                                                                                          \
                 UINT u, v;                                                                                             \
                 memcpy(&u, from + i * sizeof u, sizeof u);                                                             \
-                v = CORE(quick_##kind)(&q, FPEMU_RNE, u, power, 0);                                                    \
+                v = CORE(quick_##kind)(&q, FPEMU_MODE_RNE, u, power, 0);                                                    \
                 memcpy(to + i * sizeof v, &v, sizeof v);                                                               \
             }                                                                                                          \
         }                                                                                                              \
@@ -171,7 +171,7 @@ FPEMU_FN void LOOP(count_quick)(const QUICK *q, int fixed, size_t n, const void 
     c->inexact = inexact;
     c->min_abs = (UINT)(min_less_1 + 1);
     c->max_abs = max_abs;
-    LOOP(add_error)(n, in, out, max_error, q->mode <= FPEMU_RTZ, c);
+    LOOP(add_error)(n, in, out, max_error, q->mode <= FPEMU_MODE_RTZ, c);
 }
 
 static void LOOP(count_quick_float)(const QUICK *q, size_t n, const void *x, const UINT *g, const UINT *powers, void *y,

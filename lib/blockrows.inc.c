@@ -36,7 +36,7 @@ static void NAME(quick_elements)(const NAME(block_job) *j, uint64_t index, size_
     j->k->LOOP(quick_count)[q->fixed](q, n, x, grid, powers, to, &c);
     for (size_t at = 0, m; at < n; at += m) {
         const uint64_t left = length - position;
-        m = !(j->want & FPEMU_SUMS) || left > n - at ? n - at : (size_t)left;
+        m = !(j->want & FPEMU_STATS_SUMS) || left > n - at ? n - at : (size_t)left;
         fpemu_gather_tile(g, CORE_W, position, m, x + at, to + at, &c);
         position += m;
         if (position == length) {
@@ -57,7 +57,7 @@ static void NAME(quick_scales)(const NAME(block_job) *j, size_t count, const UIN
         zeros += amax[b] == 0;
     g->stats.blocks += count;
     g->stats.zero_blocks += zeros;
-    for (size_t b = 0; b < count && (j->want & FPEMU_SCALES); b++) {
+    for (size_t b = 0; b < count && (j->want & FPEMU_STATS_SCALES); b++) {
         const CORE(extremes) e = {amax[b], 0, 0, 0, 0};
         CORE(scale) s;
         CORE(scale_find)(&j->block, &e, &s);
@@ -71,7 +71,7 @@ static uint64_t NAME(quick_runs)(const NAME(block_job) *j, uint64_t index, uint6
 {
     const CORE(quick_block) *q = &j->quick;
     const size_t length = (size_t)j->walk.tile_length;
-    const int rows = q->mode == FPEMU_RNE && !g;
+    const int rows = q->mode == FPEMU_MODE_RNE && !g;
     const size_t most = rows ? 2 * QUICK_TILE : QUICK_TILE, fit = length < most ? most / length : 1;
     const size_t full = fit < QUICK_BLOCKS ? fit : QUICK_BLOCKS;
     UINT amax[QUICK_BLOCKS], powers[QUICK_BLOCKS], spread[QUICK_TILE];
@@ -157,7 +157,7 @@ static size_t NAME(tile_scales)(const NAME(block_job) *j, size_t wanted, const U
     size_t count = 0;
     if (j->hold_many && j->k->LOOP(runs_scales)(&j->block, wanted, amax, s->s)) {
         if (!j->block.same)
-            j->k->LOOP(round)[j->hold.rule][FPEMU_RNE](&j->hold, wanted, s->s, NULL, s->s);
+            j->k->LOOP(round)[j->hold.rule][FPEMU_MODE_RNE](&j->hold, wanted, s->s, NULL, s->s);
         j->k->LOOP(runs_down)(&j->block, wanted, s->s, s->down);
         s->divide = j->block.rule == FPEMU_SCALING_ABSMAX;
         s->second = s->divide ? 1 : (REAL)j->block.tensor.b;
@@ -188,7 +188,7 @@ static void NAME(fused_elements)(const NAME(block_job) *j, const NAME(scales) *s
     if (s->lean)
         j->k->LOOP(lean)[s->lean - 1][even][s->divide](p, length, count, s->down, s->s, s->second, x, y);
     else
-        j->k->LOOP(scaled)[even][s->divide][p->mode == FPEMU_SR](p, length, count, s->down, s->s, s->second, x, r, y);
+        j->k->LOOP(scaled)[even][s->divide][p->mode == FPEMU_MODE_SR](p, length, count, s->down, s->s, s->second, x, r, y);
 }
 
 /* Full runs in a row, tile by tile: every step takes all blocks of a tile at once. */

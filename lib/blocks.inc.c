@@ -279,7 +279,7 @@ FPEMU_FN UINT LOOP(scaled)(const PLAN *p, int even, int divide, int mode, REAL d
     UINT u, v;                                                                                                         \
     memcpy(&u, in + (at) * sizeof u, sizeof u);                                                                        \
     v = LOOP(scaled)(&p, even, divide, mode, down[b], s[b], second, u,                                                 \
-                     (mode) == FPEMU_SR ? (UINT)r[at] << (CORE_W - 32) : 0);                                           \
+                     (mode) == FPEMU_MODE_SR ? (UINT)r[at] << (CORE_W - 32) : 0);                                           \
     memcpy(out + (at) * sizeof v, &v, sizeof v)
 
 #define SCALED_LENGTH(even, divide, mode, n)                                                                           \
@@ -306,14 +306,14 @@ FPEMU_FN UINT LOOP(scaled)(const PLAN *p, int even, int divide, int mode, REAL d
         default: SCALED_LENGTH(even, divide, mode, length);                                                            \
         }                                                                                                              \
     }
-SCALED_LOOP(stop_times_nearest, 0, 0, FPEMU_RNE)
-SCALED_LOOP(stop_times_stochastic, 0, 0, FPEMU_SR)
-SCALED_LOOP(stop_by_nearest, 0, 1, FPEMU_RNE)
-SCALED_LOOP(stop_by_stochastic, 0, 1, FPEMU_SR)
-SCALED_LOOP(even_times_nearest, 1, 0, FPEMU_RNE)
-SCALED_LOOP(even_times_stochastic, 1, 0, FPEMU_SR)
-SCALED_LOOP(even_by_nearest, 1, 1, FPEMU_RNE)
-SCALED_LOOP(even_by_stochastic, 1, 1, FPEMU_SR)
+SCALED_LOOP(stop_times_nearest, 0, 0, FPEMU_MODE_RNE)
+SCALED_LOOP(stop_times_stochastic, 0, 0, FPEMU_MODE_SR)
+SCALED_LOOP(stop_by_nearest, 0, 1, FPEMU_MODE_RNE)
+SCALED_LOOP(stop_by_stochastic, 0, 1, FPEMU_MODE_SR)
+SCALED_LOOP(even_times_nearest, 1, 0, FPEMU_MODE_RNE)
+SCALED_LOOP(even_times_stochastic, 1, 0, FPEMU_MODE_SR)
+SCALED_LOOP(even_by_nearest, 1, 1, FPEMU_MODE_RNE)
+SCALED_LOOP(even_by_stochastic, 1, 1, FPEMU_MODE_SR)
 #undef SCALED_LOOP
 #undef SCALED_LENGTH
 #undef SCALED_ELEMENT

@@ -37,7 +37,7 @@ static const struct family {
     fpemu_name element_name;
 } families[] = {
     {{"mx", CALL_BLOCKED, {AN_ELEMENT(0), A_BLOCK(1), A_SCALE, A_RULE(1), {0}}},
-     ANY, POWER_RULES, FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 32, 0, FPEMU_E8M0, FPEMU_NAME_NONE},
+     ANY, POWER_RULES, FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 32, 0, FPEMU_NAME_E8M0, FPEMU_NAME_NONE},
     {{"hbfp", CALL_BLOCKED, {A_WIDTH("m"), A_BLOCK(1), AN_EXPONENT, {0}}},
      FROM_M, RULE_BIT(HBFP), FPEMU_SCALING_HBFP, FPEMU_BLOCK_TENSOR, 0, 12, FPEMU_NAME_NONE, FPEMU_NAME_NONE},
     {{"bfp", CALL_BLOCKED, {A_WIDTH("m"), A_BLOCK(1), AN_EXPONENT, A_RULE(1), {0}}},
@@ -47,19 +47,19 @@ static const struct family {
       {{"e", FPEMU_PARAMETER_EXPONENT, INTEGER, 0}, {"m", FPEMU_PARAMETER_MANTISSA, INTEGER, 0}, A_BLOCK(1), {0}}},
      FROM_E_M, RULE_BIT(FLOOR), FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 32, 8, FPEMU_NAME_NONE, FPEMU_NAME_NONE},
     {{"nvfp4", CALL_BLOCKED, {AN_ELEMENT(1), A_BLOCK(1), A_SCALE, A_RULE(1), {0}}},
-     ANY, RULE_BIT(NVFP4) | RULE_BIT(NVFP4_AO), FPEMU_SCALING_NVFP4, FPEMU_BLOCK_RUN, 16, 0, FPEMU_E4M3FN, FPEMU_E2M1},
+     ANY, RULE_BIT(NVFP4) | RULE_BIT(NVFP4_AO), FPEMU_SCALING_NVFP4, FPEMU_BLOCK_RUN, 16, 0, FPEMU_NAME_E4M3FN, FPEMU_NAME_E2M1},
     {{"codebook", CALL_BLOCKED, {{"table", FPEMU_PARAMETER_TABLE, TABLE, 0}, A_BLOCK(1), A_SCALE, {0}}},
-     FROM_TABLE, RULE_BIT(ABSMAX), FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 256, 0, FPEMU_BINARY32, FPEMU_NAME_NONE},
+     FROM_TABLE, RULE_BIT(ABSMAX), FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 256, 0, FPEMU_NAME_BINARY32, FPEMU_NAME_NONE},
     {{"group", CALL_BLOCKED, {AN_ELEMENT(0), A_BLOCK(1), A_SCALE, {0}}},
-     ANY_SYMMETRIC, RULE_BIT(ABSMAX), FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 2048, 0, FPEMU_BINARY32,
+     ANY_SYMMETRIC, RULE_BIT(ABSMAX), FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 2048, 0, FPEMU_NAME_BINARY32,
      FPEMU_NAME_NONE},
     {{"scaled", CALL_BLOCKED, {AN_ELEMENT(0), A_BLOCK(1), A_MARGIN, A_RULE(1), {0}}},
-     ANY, RULE_BIT(RECIPE) | RULE_BIT(RECIPE_POW2), FPEMU_SCALING_RECIPE, FPEMU_BLOCK_TENSOR, 0, 0, FPEMU_BINARY32,
+     ANY, RULE_BIT(RECIPE) | RULE_BIT(RECIPE_POW2), FPEMU_SCALING_RECIPE, FPEMU_BLOCK_TENSOR, 0, 0, FPEMU_NAME_BINARY32,
      FPEMU_NAME_NONE},
     {{"muppet", CALL_BLOCKED, {A_WIDTH("bits"), A_BLOCK(1), AN_EXPONENT, {0}}},
      FROM_BITS, RULE_BIT(MUPPET), FPEMU_SCALING_MUPPET, FPEMU_BLOCK_TENSOR, 0, 10, FPEMU_NAME_NONE, FPEMU_NAME_NONE},
     {{"s2fp8", CALL_BLOCKED, {AN_ELEMENT(1), {0}}},
-     ANY, RULE_BIT(S2FP8), FPEMU_SCALING_S2FP8, FPEMU_BLOCK_TENSOR, 0, 0, FPEMU_BINARY32, FPEMU_E5M2},
+     ANY, RULE_BIT(S2FP8), FPEMU_SCALING_S2FP8, FPEMU_BLOCK_TENSOR, 0, 0, FPEMU_NAME_BINARY32, FPEMU_NAME_E5M2},
     {{"block", CALL_BLOCKED, {AN_ELEMENT(0), A_BLOCK(0), A_SCALE, AN_EXPONENT, A_RULE(0), A_MARGIN, {0}}},
      ANY, ~0u, 0, 0, 0, 0, FPEMU_NAME_NONE, FPEMU_NAME_NONE},
 };
@@ -131,7 +131,7 @@ static int take_table(reader *r, value *v)
         size_t at = start + prefix;
         if (at < end && fpemu_word_is(r->text + start, prefix, names[name - 1])) {
             const int64_t bits = take_digits(r, &at);
-            if (at == end && fpemu_codebook(&v->format, (fpemu_codebook_name)name, to_unsigned(bits)) == FPEMU_OK)
+            if (at == end && fpemu_format_codebook(&v->format, (fpemu_codebook_name)name, to_unsigned(bits)) == FPEMU_OK)
                 return 1;
         }
     }
@@ -197,7 +197,7 @@ static int build_element(const struct family *m, const reader *r, const value *v
     default: break;
     }
     if (!given)
-        return fpemu_named(m->element_name, f) == FPEMU_OK;
+        return fpemu_format_named(m->element_name, f) == FPEMU_OK;
     *f = given->format;
     f->symmetric |= m->element == ANY_SYMMETRIC && becomes_symmetric(f);
     return 1;
@@ -232,7 +232,7 @@ int fpemu_build_blocked(const call *c, const reader *r, const value *v, fpemu_fo
         return fpemu_set_scale(f, &scale->format, problem);
     if (m->scale && !exponent) {
         fpemu_format named;
-        return fpemu_named(m->scale, &named) == FPEMU_OK && fpemu_set_scale(f, &named, problem);
+        return fpemu_format_named(m->scale, &named) == FPEMU_OK && fpemu_set_scale(f, &named, problem);
     }
     if (!m->exponent && !exponent)
         return refuse(problem, 0, "a call with scale= or exponent=");
@@ -281,7 +281,7 @@ static int has_default_scale(const struct family *m, const fpemu_format *f)
     fpemu_format scale, named;
     if (f->scale_power)
         return f->scale_exponent_bits == m->exponent;
-    return m->scale && fpemu_scale_of(f, &scale) && fpemu_named(m->scale, &named) == FPEMU_OK &&
+    return m->scale && fpemu_scale_of(f, &scale) && fpemu_format_named(m->scale, &named) == FPEMU_OK &&
            fpemu_format_equal(&scale, &named);
 }
 
@@ -322,7 +322,7 @@ static void write_element(writer *w, const struct family *m, const fpemu_format 
     *said = *f;
     if (m->element == ANY_SYMMETRIC && becomes_symmetric(f))
         element.symmetric = 0;
-    if (m->element_name && fpemu_named(m->element_name, &named) == FPEMU_OK && fpemu_format_equal(&element, &named))
+    if (m->element_name && fpemu_format_named(m->element_name, &named) == FPEMU_OK && fpemu_format_equal(&element, &named))
         return;
     fpemu_write_format(w, &element);
 }

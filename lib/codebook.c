@@ -279,7 +279,7 @@ int fpemu_derive_codebook(fpemu_format *f, fpemu_problem *problem)
     return 1;
 }
 
-fpemu_status fpemu_codebook(fpemu_format *format, fpemu_codebook_name name, uint32_t bits)
+fpemu_status fpemu_format_codebook(fpemu_format *format, fpemu_codebook_name name, uint32_t bits)
 {
     if (!format)
         return FPEMU_ERROR_NULL;
@@ -289,10 +289,10 @@ fpemu_status fpemu_codebook(fpemu_format *format, fpemu_codebook_name name, uint
     format->kind = FPEMU_KIND_CODEBOOK;
     format->codebook = (uint32_t)name <= FPEMU_CODEBOOK_UDYNAMIC ? (uint8_t)name : UINT8_MAX;
     format->bits = bits;
-    return fpemu_complete(format);
+    return fpemu_format_complete(format);
 }
 
-fpemu_status fpemu_table(fpemu_format *format, uint32_t length, const float *values)
+fpemu_status fpemu_format_table(fpemu_format *format, uint32_t length, const float *values)
 {
     if (!format)
         return FPEMU_ERROR_NULL;
@@ -302,5 +302,5 @@ fpemu_status fpemu_table(fpemu_format *format, uint32_t length, const float *val
     format->kind = FPEMU_KIND_CODEBOOK;
     format->codebook_length = length;
     format->table.values = values;
-    return fpemu_complete(format);
+    return fpemu_format_complete(format);
 }

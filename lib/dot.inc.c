@@ -111,13 +111,13 @@ FPEMU_FN float dot_round_inside(const core_plan32 *p, float x)
 
 FPEMU_FN float dot_round_flat(const core_plan32 *p, float x)
 {
-    return core_value32(core_element_flat32(p, FPEMU_RNE, core_bits32(x), 0));
+    return core_value32(core_element_flat32(p, FPEMU_MODE_RNE, core_bits32(x), 0));
 }
 
 FPEMU_FN float dot_round_ends(const core_plan32 *p, float x)
 {
     const uint32_t u = core_bits32(x);
-    return core_value32(core_finish32(p, u, core_element_magic_grid32(p, FPEMU_RNE, u, 0)));
+    return core_value32(core_finish32(p, u, core_element_magic_grid32(p, FPEMU_MODE_RNE, u, 0)));
 }
 
 /* s + product(x * y); `none` are products that binary32 holds. */

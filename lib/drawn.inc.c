@@ -19,10 +19,10 @@
 FPEMU_FN uint32_t drawn_element(const core_plan32 *p, int rule, uint32_t u, uint32_t r)
 {
     switch (rule) {
-    case CORE_RULE_FLAT: return core_element_flat32(p, FPEMU_SR, u, r);
-    case CORE_RULE_MAGIC_PASS: return core_element_pass32(p, FPEMU_SR, u, r);
-    case CORE_RULE_MAGIC_STOP: return core_element_stop32(p, FPEMU_SR, u, r);
-    default: return core_element_even32(p, FPEMU_SR, u, r);
+    case CORE_RULE_FLAT: return core_element_flat32(p, FPEMU_MODE_SR, u, r);
+    case CORE_RULE_MAGIC_PASS: return core_element_pass32(p, FPEMU_MODE_SR, u, r);
+    case CORE_RULE_MAGIC_STOP: return core_element_stop32(p, FPEMU_MODE_SR, u, r);
+    default: return core_element_even32(p, FPEMU_MODE_SR, u, r);
     }
 }
 

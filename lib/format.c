@@ -419,7 +419,7 @@ int fpemu_derive(fpemu_format *format, fpemu_problem *problem)
     return good;
 }
 
-fpemu_status fpemu_complete(fpemu_format *format)
+fpemu_status fpemu_format_complete(fpemu_format *format)
 {
     fpemu_problem problem;
     if (!format)
@@ -432,7 +432,7 @@ fpemu_status fpemu_complete(fpemu_format *format)
 
 /* ------------------------------------------------------------------------------------------ constructors */
 
-fpemu_status fpemu_float(fpemu_format *format, uint32_t exponent_bits, uint32_t mantissa_bits, int32_t bias,
+fpemu_status fpemu_format_float(fpemu_format *format, uint32_t exponent_bits, uint32_t mantissa_bits, int32_t bias,
                          fpemu_specials specials, int is_signed)
 {
     fpemu_problem problem;
@@ -447,7 +447,7 @@ fpemu_status fpemu_float(fpemu_format *format, uint32_t exponent_bits, uint32_t 
     format->is_signed = is_signed != 0;
     format->overflow = FPEMU_OVERFLOW_IEEE;
     format->nan = FPEMU_NAN_KEEP;
-    /* every call with scales comes here: straight to what fpemu_complete would do with no other field set */
+    /* every call with scales comes here: straight to what fpemu_format_complete would do with no other field set */
     if (format->specials <= FPEMU_SPECIALS_DLFLOAT && derive_float(format, &problem))
         return FPEMU_OK;
     memset(format, 0, sizeof *format);
@@ -491,7 +491,7 @@ int fpemu_set_p3109(fpemu_format *format, int64_t k, int64_t p, int is_signed, i
     return 1;
 }
 
-fpemu_status fpemu_lee(fpemu_format *format, uint32_t exponent_bits, uint32_t mantissa_bits, int32_t b)
+fpemu_status fpemu_format_lee(fpemu_format *format, uint32_t exponent_bits, uint32_t mantissa_bits, int32_t b)
 {
     fpemu_problem problem;
     if (!format)
@@ -499,10 +499,10 @@ fpemu_status fpemu_lee(fpemu_format *format, uint32_t exponent_bits, uint32_t ma
     memset(format, 0, sizeof *format);
     if (!fpemu_set_lee(format, exponent_bits, mantissa_bits, b, &problem))
         return FPEMU_ERROR_FORMAT;
-    return fpemu_complete(format);
+    return fpemu_format_complete(format);
 }
 
-fpemu_status fpemu_p3109(fpemu_format *format, uint32_t k, uint32_t p, int is_signed, int has_infinity)
+fpemu_status fpemu_format_p3109(fpemu_format *format, uint32_t k, uint32_t p, int is_signed, int has_infinity)
 {
     fpemu_problem problem;
     if (!format)
@@ -512,10 +512,10 @@ fpemu_status fpemu_p3109(fpemu_format *format, uint32_t k, uint32_t p, int is_si
         memset(format, 0, sizeof *format);
         return FPEMU_ERROR_FORMAT;
     }
-    return fpemu_complete(format);
+    return fpemu_format_complete(format);
 }
 
-fpemu_status fpemu_fixed(fpemu_format *format, uint32_t word_length, int32_t fraction_bits, int is_signed)
+fpemu_status fpemu_format_fixed(fpemu_format *format, uint32_t word_length, int32_t fraction_bits, int is_signed)
 {
     if (!format)
         return FPEMU_ERROR_NULL;
@@ -524,10 +524,10 @@ fpemu_status fpemu_fixed(fpemu_format *format, uint32_t word_length, int32_t fra
     format->bits = word_length;
     format->fraction_bits = fraction_bits;
     format->is_signed = is_signed != 0;
-    return fpemu_complete(format);
+    return fpemu_format_complete(format);
 }
 
-fpemu_status fpemu_int(fpemu_format *format, uint32_t bits, int is_signed, double scale, int64_t zero_point)
+fpemu_status fpemu_format_int(fpemu_format *format, uint32_t bits, int is_signed, double scale, int64_t zero_point)
 {
     if (!format)
         return FPEMU_ERROR_NULL;
@@ -537,10 +537,10 @@ fpemu_status fpemu_int(fpemu_format *format, uint32_t bits, int is_signed, doubl
     format->is_signed = is_signed != 0;
     format->scale = scale;
     format->zero_point = zero_point;
-    return fpemu_complete(format);
+    return fpemu_format_complete(format);
 }
 
-fpemu_status fpemu_posit(fpemu_format *format, uint32_t n, uint32_t es)
+fpemu_status fpemu_format_posit(fpemu_format *format, uint32_t n, uint32_t es)
 {
     if (!format)
         return FPEMU_ERROR_NULL;
@@ -549,7 +549,7 @@ fpemu_status fpemu_posit(fpemu_format *format, uint32_t n, uint32_t es)
     format->bits = n;
     format->exponent_bits = es;
     format->is_signed = 1;
-    return fpemu_complete(format);
+    return fpemu_format_complete(format);
 }
 
 /* ------------------------------------------------------------------------------------------ named formats */
@@ -562,17 +562,17 @@ static const struct named {
     const char *names[8]; /* ends with NULL */
 } table[FPEMU_NAME_COUNT] = {
 #define FORMAT_FLOAT(id, e, m, bias, specials, is_signed, ...)                                                         \
-    [FPEMU_##id] = {FPEMU_KIND_FLOAT, 0, e, m, bias, FPEMU_SPECIALS_##specials, is_signed, NULL, {__VA_ARGS__, NULL}},
+    [FPEMU_NAME_##id] = {FPEMU_KIND_FLOAT, 0, e, m, bias, FPEMU_SPECIALS_##specials, is_signed, NULL, {__VA_ARGS__, NULL}},
 #define FORMAT_INTEGER(id, bits, is_signed, ...)                                                                       \
-    [FPEMU_##id] = {FPEMU_KIND_INT, bits, 0, 0, 0, 0, is_signed, NULL, {__VA_ARGS__, NULL}},
-#define FORMAT_BLOCKED(id, spec, ...) [FPEMU_##id] = {0, 0, 0, 0, 0, 0, 0, spec, {__VA_ARGS__, NULL}},
+    [FPEMU_NAME_##id] = {FPEMU_KIND_INT, bits, 0, 0, 0, 0, is_signed, NULL, {__VA_ARGS__, NULL}},
+#define FORMAT_BLOCKED(id, spec, ...) [FPEMU_NAME_##id] = {0, 0, 0, 0, 0, 0, 0, spec, {__VA_ARGS__, NULL}},
 #include "formats.def"
 #undef FORMAT_FLOAT
 #undef FORMAT_INTEGER
 #undef FORMAT_BLOCKED
 };
 
-fpemu_status fpemu_named(fpemu_name name, fpemu_format *format)
+fpemu_status fpemu_format_named(fpemu_name name, fpemu_format *format)
 {
     if (!format)
         return FPEMU_ERROR_NULL;
@@ -581,13 +581,13 @@ fpemu_status fpemu_named(fpemu_name name, fpemu_format *format)
         return FPEMU_ERROR_ARGUMENT;
     const struct named *n = &table[name];
     if (n->spec)
-        return fpemu_parse(n->spec, format, NULL);
+        return fpemu_format_parse(n->spec, format, NULL);
     if (n->kind == FPEMU_KIND_INT)
-        return fpemu_int(format, n->bits, n->is_signed, 1, 0);
-    return fpemu_float(format, n->exponent_bits, n->mantissa_bits, n->bias, (fpemu_specials)n->specials, n->is_signed);
+        return fpemu_format_int(format, n->bits, n->is_signed, 1, 0);
+    return fpemu_format_float(format, n->exponent_bits, n->mantissa_bits, n->bias, (fpemu_specials)n->specials, n->is_signed);
 }
 
-const char *fpemu_name_text(fpemu_name name, unsigned alias)
+const char *fpemu_format_name(fpemu_name name, unsigned alias)
 {
     if ((uint32_t)name >= FPEMU_NAME_COUNT || alias >= sizeof table[0].names / sizeof table[0].names[0])
         return NULL;

@@ -17,8 +17,8 @@
 static int is_native(const fpemu_target *t, fpemu_name name)
 {
     fpemu_format native;
-    fpemu_named(name, &native);
-    return fpemu_format_equal(&t->format, &native) && t->rounding.mode == FPEMU_RNE &&
+    fpemu_format_named(name, &native);
+    return fpemu_format_equal(&t->format, &native) && t->rounding.mode == FPEMU_MODE_RNE &&
            t->rounding.overflow <= FPEMU_OVERFLOW_IEEE;
 }
 
@@ -28,7 +28,7 @@ static int quick_plan(core_plan32 *p, enum mac_form *form, const fpemu_target *t
 {
     core_plan64 integers;
     const int m = (int)t->format.mantissa_bits;
-    if (t->format.kind != FPEMU_KIND_FLOAT || m > 10 || !t->format.fits_f32 || t->rounding.mode != FPEMU_RNE ||
+    if (t->format.kind != FPEMU_KIND_FLOAT || m > 10 || !t->format.fits_f32 || t->rounding.mode != FPEMU_MODE_RNE ||
         core_nan_policy(&t->format, &t->rounding) == FPEMU_NAN_ERROR)
         return 0;
     core_plan_make32(p, &integers, &t->format, &t->rounding, 0);
@@ -71,14 +71,14 @@ static int choose_way(job *j)
     const fpemu_format *f = &s->sum.inner.format;
     const uint32_t model = s->sum.model;
     int bits, top;
-    if (j->counted || (model != FPEMU_SEQUENTIAL && model != FPEMU_CHUNKED))
+    if (j->counted || (model != FPEMU_MODEL_SEQUENTIAL && model != FPEMU_MODEL_CHUNKED))
         return WAY_GENERAL;
-    if (model == FPEMU_SEQUENTIAL && !j->product.given && (j->binary32 || j->k->has_fma) &&
-        is_native(&s->sum.inner, FPEMU_BINARY64))
+    if (model == FPEMU_MODEL_SEQUENTIAL && !j->product.given && (j->binary32 || j->k->has_fma) &&
+        is_native(&s->sum.inner, FPEMU_NAME_BINARY64))
         return WAY_NATIVE64;
     if (!j->binary32)
         return WAY_GENERAL;
-    if (model == FPEMU_SEQUENTIAL && !j->product.given && is_native(&s->sum.inner, FPEMU_BINARY32))
+    if (model == FPEMU_MODEL_SEQUENTIAL && !j->product.given && is_native(&s->sum.inner, FPEMU_NAME_BINARY32))
         return WAY_NATIVE32;
     if (!products_fit(s, &bits, &top))
         return WAY_GENERAL;

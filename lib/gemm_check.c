@@ -7,7 +7,7 @@ static int is_lean(const fpemu_format *f, const core_plan64 *p)
     const uint64_t past = p->overflow[0];
     return f->kind == FPEMU_KIND_FLOAT && p->rule == CORE_RULE_FLOAT && f->mantissa_bits >= 1 && f->fits_f32 &&
            f->emax >= f->emin && f->subnormals == FPEMU_SUBNORMALS_KEEP &&
-           (p->mode == FPEMU_RNE || p->mode == FPEMU_SR) &&
+           (p->mode == FPEMU_MODE_RNE || p->mode == FPEMU_MODE_SR) &&
            p->zero[1] == CORE_SIGN64 && p->max[0] == p->max[1] && p->nan[0] == p->nan[1] &&
            p->nan[0] == (CORE_INF64 | CORE_INF64 >> 1) && p->infinite[0] == past && p->overflow[1] == p->infinite[1] &&
            p->overflow[1] == (past | CORE_SIGN64) && (past == CORE_INF64 || past == p->max[0]);
@@ -34,7 +34,7 @@ static fpemu_status prepare_goal(goal *g, const fpemu_target *t, int carrier)
     g->rounding = t->rounding;
     g->given = 1;
     g->lean = (uint8_t)is_lean(&format, &g->plan);
-    g->stochastic = g->plan.mode >= FPEMU_SR;
+    g->stochastic = g->plan.mode >= FPEMU_MODE_SR;
     g->nan_is_error = core_nan_policy(&format, &t->rounding) == FPEMU_NAN_ERROR && !format.has_nan;
     g->short_way = core_dot_short(&format, &g->plan);
     return FPEMU_OK;
@@ -61,12 +61,12 @@ static int is_of_binary32(const fpemu_target *t)
 static int is_step_result(const fpemu_target *t)
 {
     const fpemu_format *f = &t->format;
-    fpemu_rounding plain = fpemu_nearest();
+    fpemu_rounding plain = fpemu_rounding_nearest();
     plain.mode = t->rounding.mode;
     return f->kind == FPEMU_KIND_FLOAT && f->specials == FPEMU_SPECIALS_IEEE && f->is_signed && f->has_nan &&
            f->emin >= -126 && f->emax <= 127 && f->emax >= f->emin && f->mantissa_bits <= 23 &&
            f->subnormals == FPEMU_SUBNORMALS_KEEP && f->overflow == FPEMU_OVERFLOW_IEEE &&
-           (plain.mode == FPEMU_RTZ || plain.mode == FPEMU_RNE) &&
+           (plain.mode == FPEMU_MODE_RTZ || plain.mode == FPEMU_MODE_RNE) &&
            memcmp(&plain, &t->rounding, sizeof plain) == 0;
 }
 
@@ -90,8 +90,8 @@ int fpemu_gemm_grid(const fpemu_target *t, int *quantum)
 static int fields_fit(const fpemu_gemm_spec *spec)
 {
     const fpemu_accumulator *s = &spec->sum;
-    const int fused = s->model == FPEMU_FUSED, integer = s->model == FPEMU_INTEGER;
-    const int has_outer = s->model == FPEMU_CHUNKED || (fused && s->chunk);
+    const int fused = s->model == FPEMU_MODEL_FUSED, integer = s->model == FPEMU_MODEL_INTEGER;
+    const int has_outer = s->model == FPEMU_MODEL_CHUNKED || (fused && s->chunk);
     if (s->model == FPEMU_MODEL_INVALID || s->model >= FPEMU_MODEL_COUNT || spec->start_from_c > 1 || s->wrap > 1)
         return 0;
     if (!is_zero(s->reserved0, sizeof s->reserved0) || !is_zero(s->reserved1, sizeof s->reserved1) ||
@@ -99,7 +99,7 @@ static int fields_fit(const fpemu_gemm_spec *spec)
         return 0;
     if (is_none(&s->inner) != integer || is_none(&s->outer) == has_outer)
         return 0;
-    if (s->model == FPEMU_CHUNKED ? s->chunk == 0 : fused ? s->block && s->chunk % s->block != 0 : s->chunk != 0)
+    if (s->model == FPEMU_MODEL_CHUNKED ? s->chunk == 0 : fused ? s->block && s->chunk % s->block != 0 : s->chunk != 0)
         return 0;
     if (fused ? s->block < 1 || s->block > 64 || s->fraction_bits > 40 ||
                     (s->least_exponent != FPEMU_NO_FLOOR &&
@@ -132,15 +132,15 @@ static fpemu_status prepare_spec(job *j, const fpemu_gemm_spec *spec, int carrie
         return status;
     if (!fields_fit(spec))
         return FPEMU_ERROR_ARGUMENT;
-    if (s->model == FPEMU_FUSED &&
+    if (s->model == FPEMU_MODEL_FUSED &&
         (j->product.given || !is_step_result(&s->inner) || !is_fused_operand(&spec->a) || !is_fused_operand(&spec->b)))
         return FPEMU_ERROR_UNSUPPORTED;
     int quantum;
-    if (s->model == FPEMU_INTEGER &&
+    if (s->model == FPEMU_MODEL_INTEGER &&
         (j->product.given || spec->start_from_c || !fpemu_gemm_grid(&spec->a, &quantum) ||
          !fpemu_gemm_grid(&spec->b, &quantum)))
         return FPEMU_ERROR_UNSUPPORTED;
-    if (s->model == FPEMU_FUSED)
+    if (s->model == FPEMU_MODEL_FUSED)
         for (int sign = 0; sign < 2; sign++) /* past the end lies infinity, in rtz too */
             j->inner.plan.overflow[sign] = CORE_INF64 | (sign ? CORE_SIGN64 : 0);
     j->spec = spec;
@@ -149,7 +149,7 @@ static fpemu_status prepare_spec(job *j, const fpemu_gemm_spec *spec, int carrie
     if (!j->out.given) { /* the carrier */
         fpemu_target t;
         memset(&t, 0, sizeof t);
-        fpemu_named(carrier == 32 ? FPEMU_BINARY32 : FPEMU_BINARY64, &t.format);
+        fpemu_format_named(carrier == 32 ? FPEMU_NAME_BINARY32 : FPEMU_NAME_BINARY64, &t.format);
         prepare_goal(&j->out, &t, carrier);
         j->out.given = 0;
     }

@@ -62,7 +62,7 @@ static void round_odd(const kernels *k, const goal *g, size_t n, const double *o
 {
     const core_plan64 *p = &g->plan;
     if (g->lean)
-        (p->mode == FPEMU_SR ? k->round_stochastic : k->round_nearest)(p, n, odd, r, y);
+        (p->mode == FPEMU_MODE_SR ? k->round_stochastic : k->round_nearest)(p, n, odd, r, y);
     else
         k->round64[p->rule][p->mode](p, n, odd, r, y);
 }
@@ -71,10 +71,10 @@ static void short_way(work *w, const goal *g, size_t n, const terms *a, const ui
 {
     const kernels *k = w->j->k;
     const core_plan64 *p = &g->plan;
-    const uint64_t zero_sign = p->mode == FPEMU_RTN ? CORE_SIGN64 : 0;
+    const uint64_t zero_sign = p->mode == FPEMU_MODE_RTN ? CORE_SIGN64 : 0;
     double product[DOT_LANES], odd[DOT_LANES];
     if (a->u && a->x && a->w && !a->u_factor && !w->gathered) {
-        if (g->lean && p->mode == FPEMU_RNE) {
+        if (g->lean && p->mode == FPEMU_MODE_RNE) {
             k->fma_nearest(p, n, *a->x, a->w, a->u, y);
             return;
         }
@@ -96,7 +96,7 @@ static void short_way(work *w, const goal *g, size_t n, const terms *a, const ui
     if (a->u && !w->gathered) {
         k->fma_odd(n, 1, left, other, zero_sign, odd);
     } else if (a->u) {
-        k->exact[FPEMU_ADD](n, left, other, NULL, zero_sign, nearest, odd);
+        k->exact[FPEMU_OPERATION_ADD](n, left, other, NULL, zero_sign, nearest, odd);
     } else {
         for (size_t i = 0; i < n; i++)
             nearest[i] = odd[i] = isnan(left[i]) ? core_value64(CORE_INF64 | CORE_INF64 >> 1) : left[i];
@@ -404,9 +404,9 @@ void fpemu_sum_integer(work *w, size_t r, size_t nk, const double *x, const doub
                 continue;
             }
             const core_exact sum =
-                core_exact_add(core_exact_integer(old, exponent), core_exact_integer(product, exponent), FPEMU_RNE);
+                core_exact_add(core_exact_integer(old, exponent), core_exact_integer(product, exponent), FPEMU_MODE_RNE);
             const core_exact result = core_exact_integer(s[i], exponent);
-            const double nearest = core_value64(core_exact_binary64(&sum, FPEMU_RNE));
+            const double nearest = core_value64(core_exact_binary64(&sum, FPEMU_MODE_RNE));
             counts.overflow += (unsigned)over;
             counts.clipped += (unsigned)over;
             counts.inexact += (unsigned)over;
@@ -417,8 +417,8 @@ void fpemu_sum_integer(work *w, size_t r, size_t nk, const double *x, const doub
             counts.min_abs = kept && (!counts.min_abs || kept < counts.min_abs) ? kept : counts.min_abs;
             core_exact minus = result;
             minus.negative ^= 1;
-            const core_exact error = core_exact_add(sum, minus, FPEMU_RNE);
-            const double d = fabs(core_value64(core_exact_binary64(&error, FPEMU_RNE)));
+            const core_exact error = core_exact_add(sum, minus, FPEMU_MODE_RNE);
+            const double d = fabs(core_value64(core_exact_binary64(&error, FPEMU_MODE_RNE)));
             counts.max_error = d > counts.max_error ? d : counts.max_error;
         }
     if (w->gathered)

@@ -10,8 +10,8 @@
 static const struct gpu_name {
     const char *name;
     uint32_t gpu;
-} gpu_names[] = {{"v100", FPEMU_V100}, {"a100", FPEMU_A100}, {"ada", FPEMU_ADA}, {"l40s", FPEMU_ADA},
-                 {"h100", FPEMU_H100}, {"h200", FPEMU_H100}, {"b200", FPEMU_B200}};
+} gpu_names[] = {{"v100", FPEMU_GPU_V100}, {"a100", FPEMU_GPU_A100}, {"ada", FPEMU_GPU_ADA}, {"l40s", FPEMU_GPU_ADA},
+                 {"h100", FPEMU_GPU_H100}, {"h200", FPEMU_GPU_H100}, {"b200", FPEMU_GPU_B200}};
 
 #define GPU_NAMES (sizeof gpu_names / sizeof gpu_names[0])
 
@@ -20,41 +20,41 @@ static const struct core_figures {
     uint8_t gpu, tf32, fp8, block, fraction_bits, cut; /* cut: fraction bits of the result where fewer than 23 */
     int16_t least, least_fp16;
 } core_figures[] = {
-    {FPEMU_V100, 0, 0, 4, 23, 0, 0, -19},       {FPEMU_A100, 0, 0, 8, 24, 0, -132, -20},
-    {FPEMU_A100, 1, 0, 4, 24, 0, -132, 0},      {FPEMU_ADA, 0, 0, 8, 24, 0, -132, -20},
-    {FPEMU_ADA, 1, 0, 4, 24, 0, -132, 0},       {FPEMU_ADA, 0, 1, 16, 13, 13, -132, 0},
-    {FPEMU_H100, 0, 0, 16, 25, 0, -133, -21},   {FPEMU_H100, 1, 0, 8, 25, 0, -133, 0},
-    {FPEMU_H100, 0, 1, 32, 13, 13, -133, 0},    {FPEMU_B200, 0, 0, 16, 25, 0, -133, -21},
-    {FPEMU_B200, 1, 0, 8, 25, 0, -133, 0},      {FPEMU_B200, 0, 1, 32, 25, 0, -133, 0},
+    {FPEMU_GPU_V100, 0, 0, 4, 23, 0, 0, -19},       {FPEMU_GPU_A100, 0, 0, 8, 24, 0, -132, -20},
+    {FPEMU_GPU_A100, 1, 0, 4, 24, 0, -132, 0},      {FPEMU_GPU_ADA, 0, 0, 8, 24, 0, -132, -20},
+    {FPEMU_GPU_ADA, 1, 0, 4, 24, 0, -132, 0},       {FPEMU_GPU_ADA, 0, 1, 16, 13, 13, -132, 0},
+    {FPEMU_GPU_H100, 0, 0, 16, 25, 0, -133, -21},   {FPEMU_GPU_H100, 1, 0, 8, 25, 0, -133, 0},
+    {FPEMU_GPU_H100, 0, 1, 32, 13, 13, -133, 0},    {FPEMU_GPU_B200, 0, 0, 16, 25, 0, -133, -21},
+    {FPEMU_GPU_B200, 1, 0, 8, 25, 0, -133, 0},      {FPEMU_GPU_B200, 0, 1, 32, 25, 0, -133, 0},
 };
 
 #define CORE_FIGURES (sizeof core_figures / sizeof core_figures[0])
 
-fpemu_status fpemu_tensor_core(fpemu_gemm_spec *spec, fpemu_gpu gpu, fpemu_name operands, fpemu_name result)
+fpemu_status fpemu_gemm_tensor_core(fpemu_gemm_spec *spec, fpemu_gpu gpu, fpemu_name operands, fpemu_name result)
 {
     if (!spec)
         return FPEMU_ERROR_NULL;
     memset(spec, 0, sizeof *spec);
-    const int fp8 = operands == FPEMU_E4M3FN || operands == FPEMU_E5M2, tf32 = operands == FPEMU_TF32;
-    if (!fp8 && !tf32 && operands != FPEMU_BINARY16 && (operands != FPEMU_BFLOAT16 || gpu == FPEMU_V100))
+    const int fp8 = operands == FPEMU_NAME_E4M3FN || operands == FPEMU_NAME_E5M2, tf32 = operands == FPEMU_NAME_TF32;
+    if (!fp8 && !tf32 && operands != FPEMU_NAME_BINARY16 && (operands != FPEMU_NAME_BFLOAT16 || gpu == FPEMU_GPU_V100))
         return FPEMU_ERROR_UNSUPPORTED;
-    if (result != FPEMU_BINARY32 && (result != FPEMU_BINARY16 || operands != FPEMU_BINARY16))
+    if (result != FPEMU_NAME_BINARY32 && (result != FPEMU_NAME_BINARY16 || operands != FPEMU_NAME_BINARY16))
         return FPEMU_ERROR_UNSUPPORTED;
     for (size_t i = 0; i < CORE_FIGURES; i++) {
         const struct core_figures *f = &core_figures[i];
         if (f->gpu != (uint32_t)gpu || f->tf32 != tf32 || f->fp8 != fp8)
             continue;
-        const int half = result == FPEMU_BINARY16;
+        const int half = result == FPEMU_NAME_BINARY16;
         fpemu_accumulator *s = &spec->sum;
-        s->model = FPEMU_FUSED;
+        s->model = FPEMU_MODEL_FUSED;
         s->block = f->block;
         s->fraction_bits = f->fraction_bits;
         s->least_exponent = half ? f->least_fp16 : f->least ? f->least : FPEMU_NO_FLOOR;
-        s->inner.rounding.mode = half ? FPEMU_RNE : FPEMU_RTZ;
-        fpemu_named(operands, &spec->a.format);
+        s->inner.rounding.mode = half ? FPEMU_MODE_RNE : FPEMU_MODE_RTZ;
+        fpemu_format_named(operands, &spec->a.format);
         spec->b = spec->a;
-        return f->cut ? fpemu_float(&s->inner.format, 8, f->cut, FPEMU_BIAS_DEFAULT, FPEMU_SPECIALS_IEEE, 1)
-                      : fpemu_named(result, &s->inner.format);
+        return f->cut ? fpemu_format_float(&s->inner.format, 8, f->cut, FPEMU_BIAS_DEFAULT, FPEMU_SPECIALS_IEEE, 1)
+                      : fpemu_format_named(result, &s->inner.format);
     }
     return FPEMU_ERROR_UNSUPPORTED;
 }
@@ -154,8 +154,8 @@ static int take_target(reader *r, fpemu_target *t)
             return fail(r, start + FPEMU_SPEC_LENGTH, "at most 255 bytes of a format");
         memcpy(piece, r->text + start, end - start);
         piece[end - start] = '\0';
-        const fpemu_status status = part == 0 ? fpemu_parse(piece, &t->format, &inside)
-                                              : fpemu_parse_rounding(piece, &t->rounding, &inside);
+        const fpemu_status status = part == 0 ? fpemu_format_parse(piece, &t->format, &inside)
+                                              : fpemu_rounding_parse(piece, &t->rounding, &inside);
         if (status) {
             if (start + inside.position >= end) /* say what really stands there */
                 return fail(r, end, part == 0 ? "the rest of a format" : "the name of a mode");
@@ -205,7 +205,7 @@ static int take_options(reader *r, fpemu_accumulator *s, int generic)
     if ((seen & 4) && !(seen & 2))
         return fail(r, r->at, "promote=, which outer= needs");
     if ((seen & 2) && !(seen & 4))
-        fpemu_named(FPEMU_BINARY32, &s->outer.format);
+        fpemu_format_named(FPEMU_NAME_BINARY32, &s->outer.format);
     return 1;
 }
 
@@ -215,7 +215,7 @@ static fpemu_name name_of(const fpemu_format *f)
 {
     for (int name = FPEMU_NAME_NONE + 1; name < FPEMU_NAME_COUNT; name++) {
         fpemu_format named;
-        if (fpemu_named((fpemu_name)name, &named) == FPEMU_OK && fpemu_format_equal(f, &named))
+        if (fpemu_format_named((fpemu_name)name, &named) == FPEMU_OK && fpemu_format_equal(f, &named))
             return (fpemu_name)name;
     }
     return FPEMU_NAME_NONE;
@@ -236,7 +236,7 @@ static int take_tensor_core(reader *r, fpemu_gemm_spec *spec)
     const size_t place = r->at;
     if (!take_target(r, &operands))
         return 0;
-    fpemu_name to = FPEMU_BINARY32;
+    fpemu_name to = FPEMU_NAME_BINARY32;
     const size_t comma = r->at;
     if (take(r, ',')) {
         const size_t word = r->at;
@@ -247,11 +247,11 @@ static int take_tensor_core(reader *r, fpemu_gemm_spec *spec)
             if (!take_target(r, &result))
                 return 0;
             to = name_of(&result.format);
-            if (to != FPEMU_BINARY16 && to != FPEMU_BINARY32)
+            if (to != FPEMU_NAME_BINARY16 && to != FPEMU_NAME_BINARY32)
                 return fail(r, word, "fp16 or fp32");
         }
     }
-    if (fpemu_tensor_core(spec, (fpemu_gpu)gpu, name_of(&operands.format), to))
+    if (fpemu_gemm_tensor_core(spec, (fpemu_gpu)gpu, name_of(&operands.format), to))
         return fail(r, place, "operands and a result that this GPU has");
     return take_options(r, &spec->sum, 0);
 }
@@ -265,27 +265,27 @@ static int take_model(reader *r, fpemu_gemm_spec *spec)
     int64_t v;
     for (int wide = 0; wide < 2; wide++)
         if (fpemu_word_is(word, length, wide ? "fp64" : "fp32")) {
-            s->model = FPEMU_SEQUENTIAL;
-            return fpemu_named(wide ? FPEMU_BINARY64 : FPEMU_BINARY32, &s->inner.format) == FPEMU_OK;
+            s->model = FPEMU_MODEL_SEQUENTIAL;
+            return fpemu_format_named(wide ? FPEMU_NAME_BINARY64 : FPEMU_NAME_BINARY32, &s->inner.format) == FPEMU_OK;
         }
     if (fpemu_word_is(word, length, "seq"))
-        s->model = FPEMU_SEQUENTIAL;
+        s->model = FPEMU_MODEL_SEQUENTIAL;
     else if (fpemu_word_is(word, length, "pairwise"))
-        s->model = FPEMU_PAIRWISE;
+        s->model = FPEMU_MODEL_PAIRWISE;
     else if (fpemu_word_is(word, length, "kahan"))
-        s->model = FPEMU_KAHAN;
+        s->model = FPEMU_MODEL_KAHAN;
     else if (fpemu_word_is(word, length, "chunk"))
-        s->model = FPEMU_CHUNKED;
+        s->model = FPEMU_MODEL_CHUNKED;
     else if (fpemu_word_is(word, length, "int"))
-        s->model = FPEMU_INTEGER;
+        s->model = FPEMU_MODEL_INTEGER;
     else if (fpemu_word_is(word, length, "tc") || fpemu_word_is(word, length, "fused"))
-        s->model = FPEMU_FUSED;
+        s->model = FPEMU_MODEL_FUSED;
     else
         return fail(r, start, expected);
     if (!need(r, '(', "'('"))
         return 0;
     switch (s->model) {
-    case FPEMU_CHUNKED:
+    case FPEMU_MODEL_CHUNKED:
         if (!take_number(r, 1, INT32_MAX, "the length of a chunk", &v) || !need(r, ',', "',' and a format") ||
             !take_target(r, &s->inner))
             return 0;
@@ -294,7 +294,7 @@ static int take_model(reader *r, fpemu_gemm_spec *spec)
         if (take(r, ',') && !take_target(r, &s->outer))
             return 0;
         break;
-    case FPEMU_INTEGER:
+    case FPEMU_MODEL_INTEGER:
         if (!take_number(r, 2, 64, "a width of 2 to 64 bits", &v) || !need(r, ',', "',' and saturate or wrap"))
             return 0;
         s->width = (uint32_t)v;
@@ -303,7 +303,7 @@ static int take_model(reader *r, fpemu_gemm_spec *spec)
             return fail(r, r->at, "saturate or wrap");
         skip_space(r);
         break;
-    case FPEMU_FUSED:
+    case FPEMU_MODEL_FUSED:
         if (length == 2) {
             if (!take_tensor_core(r, spec))
                 return 0;
@@ -416,7 +416,7 @@ static void write_number(writer *w, const char *before, long long number)
 static void write_target(writer *w, const char *before, const fpemu_target *t)
 {
     char format[FPEMU_SPEC_LENGTH + 1];
-    const fpemu_status status = fpemu_print(&t->format, format, sizeof format);
+    const fpemu_status status = fpemu_format_print(&t->format, format, sizeof format);
     write_text(w, before);
     if (status)
         w->status = status;
@@ -425,7 +425,7 @@ static void write_target(writer *w, const char *before, const fpemu_target *t)
     const char *mode = fpemu_mode_name((fpemu_mode)t->rounding.mode);
     if (!mode)
         w->status = FPEMU_ERROR_ROUNDING;
-    else if (t->rounding.mode != FPEMU_RNE) {
+    else if (t->rounding.mode != FPEMU_MODE_RNE) {
         write_text(w, "/");
         write_text(w, mode);
     }
@@ -448,8 +448,8 @@ static int find_tensor_core(const fpemu_accumulator *s, const fpemu_gemm_spec *s
 {
     const fpemu_name named = name_of(&spec->a.format);
     for (size_t i = 0; i < GPU_NAMES; i++)
-        for (int result = FPEMU_BINARY32; result >= FPEMU_BINARY16; result -= FPEMU_BINARY32 - FPEMU_BINARY16) {
-            if (fpemu_tensor_core(core, (fpemu_gpu)gpu_names[i].gpu, named, (fpemu_name)result))
+        for (int result = FPEMU_NAME_BINARY32; result >= FPEMU_NAME_BINARY16; result -= FPEMU_NAME_BINARY32 - FPEMU_NAME_BINARY16) {
+            if (fpemu_gemm_tensor_core(core, (fpemu_gpu)gpu_names[i].gpu, named, (fpemu_name)result))
                 continue;
             const fpemu_accumulator *c = &core->sum;
             if (s->block == c->block && s->fraction_bits == c->fraction_bits &&
@@ -468,7 +468,7 @@ static void write_fused(writer *w, const fpemu_gemm_spec *spec, fpemu_gemm_spec 
         write_text(w, "tc(");
         write_text(w, gpu_names[named - 1].name);
         write_target(w, ",", &core->a);
-        if (name_of(&s->inner.format) == FPEMU_BINARY16)
+        if (name_of(&s->inner.format) == FPEMU_NAME_BINARY16)
             write_text(w, ",fp16");
     } else {
         memset(core, 0, sizeof *core);
@@ -480,7 +480,7 @@ static void write_fused(writer *w, const fpemu_gemm_spec *spec, fpemu_gemm_spec 
     }
     if (s->chunk) {
         write_number(w, ",promote=", s->chunk);
-        if (name_of(&s->outer.format) != FPEMU_BINARY32 || s->outer.rounding.mode != FPEMU_RNE)
+        if (name_of(&s->outer.format) != FPEMU_NAME_BINARY32 || s->outer.rounding.mode != FPEMU_MODE_RNE)
             write_target(w, ",outer=", &s->outer);
     }
 }
@@ -501,16 +501,16 @@ fpemu_status fpemu_gemm_print(const fpemu_gemm_spec *spec, char *text, size_t ca
     w.length = 0;
     w.status = FPEMU_OK;
     write_text(&w, models[s->model]);
-    if (s->model == FPEMU_FUSED) {
+    if (s->model == FPEMU_MODEL_FUSED) {
         write_fused(&w, spec, &core);
-    } else if (s->model == FPEMU_INTEGER) {
+    } else if (s->model == FPEMU_MODEL_INTEGER) {
         write_number(&w, "", s->width);
         write_text(&w, s->wrap ? ",wrap" : ",saturate");
     } else {
-        if (s->model == FPEMU_CHUNKED)
+        if (s->model == FPEMU_MODEL_CHUNKED)
             write_number(&w, "", s->chunk);
-        write_target(&w, s->model == FPEMU_CHUNKED ? "," : "", &s->inner);
-        if (s->model == FPEMU_CHUNKED && !equal_targets(&s->inner, &s->outer))
+        write_target(&w, s->model == FPEMU_MODEL_CHUNKED ? "," : "", &s->inner);
+        if (s->model == FPEMU_MODEL_CHUNKED && !equal_targets(&s->inner, &s->outer))
             write_target(&w, ",", &s->outer);
     }
     write_text(&w, ")");

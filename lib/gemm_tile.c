@@ -35,7 +35,7 @@ static void pack(work *w, const side *s, size_t first, size_t count, size_t l0, 
                 memcpy(to + i * sizeof(double), from + (ptrdiff_t)i * step * (ptrdiff_t)sizeof(double), sizeof(double));
     }
     if (s->target) {
-        const int stochastic = s->target->rounding.mode >= FPEMU_SR;
+        const int stochastic = s->target->rounding.mode >= FPEMU_MODE_SR;
         const size_t calls = stochastic ? lines : 1, each = stochastic ? length : lines * length;
         fpemu_rounding r = s->target->rounding;
         const uint64_t index = s->target->rounding.offset + s->index_batch * w->batch + s->index_o * first +
@@ -103,17 +103,17 @@ static void begin(work *w)
     if (!j->spec->start_from_c)
         return;
     fpemu_format binary32;
-    fpemu_named(FPEMU_BINARY32, &binary32);
-    const fpemu_rounding nearest = fpemu_nearest();
+    fpemu_format_named(FPEMU_NAME_BINARY32, &binary32);
+    const fpemu_rounding nearest = fpemu_rounding_nearest();
     const fpemu_format *f = a->chunk                    ? &a->outer.format
-                            : a->model == FPEMU_FUSED ? &binary32
+                            : a->model == FPEMU_MODEL_FUSED ? &binary32
                                                         : &a->inner.format;
     for (size_t r = 0; r < w->rows; r++) {
         double c[2 * DOT_LANES];
         for (size_t i = 0; i < w->lanes; i++)
             c[i] = load(j, output(w, r, i));
         fpemu_quantize_f64(f, &nearest, w->lanes, c, c, NULL);
-        if (a->model == FPEMU_PAIRWISE) {
+        if (a->model == FPEMU_MODEL_PAIRWISE) {
             const terms leaf = {c, NULL, NULL, NULL, NULL, 0};
             fpemu_sum_leaf(w, (uint64_t)j->depth + 1, 0, leaf);
         } else if (is_narrow(j) && !a->chunk) {
@@ -169,10 +169,10 @@ static void advance(work *w, size_t l0, size_t nk)
         default: break;
         }
         switch (j->spec->sum.model) {
-        case FPEMU_PAIRWISE: fpemu_sum_pairwise(w, l0, nk, wide, w->y.d); break;
-        case FPEMU_KAHAN: fpemu_sum_kahan(w, r, l0, nk, wide, w->y.d); break;
-        case FPEMU_FUSED: fpemu_sum_fused(w, r, l0, nk, wide, w->y.d); break;
-        case FPEMU_INTEGER: fpemu_sum_integer(w, r, nk, wide, w->y.d); break;
+        case FPEMU_MODEL_PAIRWISE: fpemu_sum_pairwise(w, l0, nk, wide, w->y.d); break;
+        case FPEMU_MODEL_KAHAN: fpemu_sum_kahan(w, r, l0, nk, wide, w->y.d); break;
+        case FPEMU_MODEL_FUSED: fpemu_sum_fused(w, r, l0, nk, wide, w->y.d); break;
+        case FPEMU_MODEL_INTEGER: fpemu_sum_integer(w, r, nk, wide, w->y.d); break;
         default: fpemu_sum_sequential(w, r, l0, nk, wide, w->y.d);
         }
     }
@@ -197,7 +197,7 @@ static void finish(work *w, size_t r, const double *s)
 {
     const job *j = w->j;
     const goal *g = &j->out;
-    const int whole = j->spec->sum.model == FPEMU_INTEGER && j->alpha != 0;
+    const int whole = j->spec->sum.model == FPEMU_MODEL_INTEGER && j->alpha != 0;
     if (j->plain && !whole) {
         for (size_t i = 0; i < w->lanes; i++)
             store(j, output(w, r, i), isnan(s[i]) ? core_value64(CORE_INF64 | CORE_INF64 >> 1) : s[i]);
@@ -247,9 +247,9 @@ static void run_tile(work *w)
 {
     const job *j = w->j;
     const fpemu_accumulator *a = &j->spec->sum;
-    const int few = a->model == FPEMU_PAIRWISE || a->model == FPEMU_FUSED;
+    const int few = a->model == FPEMU_MODEL_PAIRWISE || a->model == FPEMU_MODEL_FUSED;
     const size_t ld = few ? FEW : is_narrow(j) ? w->lanes : DOT_LANES;
-    const size_t slab = a->model == FPEMU_FUSED ? SLAB_FEW / a->block * a->block : few ? SLAB_FEW : SLAB;
+    const size_t slab = a->model == FPEMU_MODEL_FUSED ? SLAB_FEW / a->block * a->block : few ? SLAB_FEW : SLAB;
     const size_t depth = j->alpha != 0 ? j->depth : 0;
     begin(w);
     for (size_t l = 0; l < depth;) {
@@ -258,12 +258,12 @@ static void run_tile(work *w)
             nk = a->chunk - l % a->chunk;
         pack(w, &j->rows, w->row, w->rows, l, nk, SLAB_FEW, 1, &w->x);
         pack(w, &j->lanes, w->lane, w->lanes, l, nk, 1, ld, &w->y);
-        if (a->model == FPEMU_FUSED) {
+        if (a->model == FPEMU_MODEL_FUSED) {
             for (size_t i = 0; i < w->rows * SLAB_FEW; i++)
                 w->powers_x[i] = i % SLAB_FEW < nk ? core_dot_power(w->x.d[i], j->rows.least) : 0;
             for (size_t i = 0; i < nk * ld; i++)
                 w->spare.d[i] = i % ld < w->lanes ? core_dot_power(w->y.d[i], j->lanes.least) : 0;
-        } else if (a->model == FPEMU_INTEGER) {
+        } else if (a->model == FPEMU_MODEL_INTEGER) {
             for (size_t r = 0; r < w->rows; r++)
                 to_integers(nk, w->x.d + r * SLAB_FEW, j->rows.quantum);
             for (size_t k = 0; k < nk; k++)
@@ -280,7 +280,7 @@ static void run_tile(work *w)
             s = wide;
             j->k->widen(w->lanes, narrow(w, r), s);
         }
-        if (a->model == FPEMU_PAIRWISE && depth + j->spec->start_from_c)
+        if (a->model == FPEMU_MODEL_PAIRWISE && depth + j->spec->start_from_c)
             fpemu_sum_pairwise_end(w, s);
         finish(w, r, s);
     }
@@ -290,10 +290,10 @@ static void run_tile(work *w)
 int fpemu_gemm_run(const job *j, fpemu_stats *stats)
 {
     const uint32_t model = j->spec->sum.model;
-    const size_t lanes = model == FPEMU_PAIRWISE || model == FPEMU_FUSED           ? FEW
+    const size_t lanes = model == FPEMU_MODEL_PAIRWISE || model == FPEMU_MODEL_FUSED           ? FEW
                          : is_narrow(j) && j->carrier == 32 && !j->spec->sum.chunk ? 2 * DOT_LANES
                                                                                    : DOT_LANES;
-    const size_t rows = model == FPEMU_PAIRWISE ? 1 : lanes == 2 * DOT_LANES ? 2 * ROWS : ROWS;
+    const size_t rows = model == FPEMU_MODEL_PAIRWISE ? 1 : lanes == 2 * DOT_LANES ? 2 * ROWS : ROWS;
     const size_t down = (j->m - 1) / rows + 1, across = (j->n - 1) / lanes + 1;
     const size_t tiles = j->batch * down * across; /* no overflow: each tile has an output of its own in memory */
     int found_nan = 0, threads = 1;

@@ -133,9 +133,9 @@ typedef struct kernels {
                             const uint32_t *powers, void *y);
     void (*quick_rows64[2])(const core_quick_block64 *q, size_t length, size_t count, const void *x,
                             const uint64_t *powers, void *y);
-    void (*quick32[2][FPEMU_SE + 1])(const core_quick_block32 *q, size_t n, const void *x, const uint32_t *powers,
+    void (*quick32[2][FPEMU_MODE_SE + 1])(const core_quick_block32 *q, size_t n, const void *x, const uint32_t *powers,
                                      const uint32_t *r, void *y);
-    void (*quick64[2][FPEMU_SE + 1])(const core_quick_block64 *q, size_t n, const void *x, const uint64_t *powers,
+    void (*quick64[2][FPEMU_MODE_SE + 1])(const core_quick_block64 *q, size_t n, const void *x, const uint64_t *powers,
                                      const uint32_t *r, void *y);
     void (*quick_count32[2])(const core_quick_block32 *q, size_t n, const void *x, const uint32_t *g,
                              const uint32_t *powers, void *y, tile_counts *c);

@@ -26,30 +26,30 @@
 
 /* Modes of the quick forms, and every mode of the grid step. */
 #define QUICK_MODES(rule, LOOP)                                                                                        \
-    LOOP(rule, FPEMU_RNE)                                                                                              \
-    LOOP(rule, FPEMU_RNA)                                                                                              \
-    LOOP(rule, FPEMU_RNZ)                                                                                              \
-    LOOP(rule, FPEMU_RTZ)                                                                                              \
-    LOOP(rule, FPEMU_RAZ)                                                                                              \
-    LOOP(rule, FPEMU_RTP)                                                                                              \
-    LOOP(rule, FPEMU_RTN)                                                                                              \
-    LOOP(rule, FPEMU_RTO)                                                                                              \
-    LOOP(rule, FPEMU_SR)                                                                                               \
-    LOOP(rule, FPEMU_SE)
+    LOOP(rule, FPEMU_MODE_RNE)                                                                                              \
+    LOOP(rule, FPEMU_MODE_RNA)                                                                                              \
+    LOOP(rule, FPEMU_MODE_RNZ)                                                                                              \
+    LOOP(rule, FPEMU_MODE_RTZ)                                                                                              \
+    LOOP(rule, FPEMU_MODE_RAZ)                                                                                              \
+    LOOP(rule, FPEMU_MODE_RTP)                                                                                              \
+    LOOP(rule, FPEMU_MODE_RTN)                                                                                              \
+    LOOP(rule, FPEMU_MODE_RTO)                                                                                              \
+    LOOP(rule, FPEMU_MODE_SR)                                                                                               \
+    LOOP(rule, FPEMU_MODE_SE)
 
 /* Those that core_choose_quick… takes with CORE_RULE_MAGIC_PASS and CORE_RULE_MAGIC_STOP_INF. */
 #define PASS_MODES(rule, LOOP)                                                                                         \
-    LOOP(rule, FPEMU_RNE)                                                                                              \
-    LOOP(rule, FPEMU_RNA)                                                                                              \
-    LOOP(rule, FPEMU_RNZ)                                                                                              \
-    LOOP(rule, FPEMU_RAZ)                                                                                              \
-    LOOP(rule, FPEMU_SR)                                                                                               \
-    LOOP(rule, FPEMU_SE)
+    LOOP(rule, FPEMU_MODE_RNE)                                                                                              \
+    LOOP(rule, FPEMU_MODE_RNA)                                                                                              \
+    LOOP(rule, FPEMU_MODE_RNZ)                                                                                              \
+    LOOP(rule, FPEMU_MODE_RAZ)                                                                                              \
+    LOOP(rule, FPEMU_MODE_SR)                                                                                               \
+    LOOP(rule, FPEMU_MODE_SE)
 
 #define STOP_INF_MODES(rule, LOOP)                                                                                     \
-    LOOP(rule, FPEMU_RNE)                                                                                              \
-    LOOP(rule, FPEMU_RTZ)                                                                                              \
-    LOOP(rule, FPEMU_RTO)
+    LOOP(rule, FPEMU_MODE_RNE)                                                                                              \
+    LOOP(rule, FPEMU_MODE_RTZ)                                                                                              \
+    LOOP(rule, FPEMU_MODE_RTO)
 
 #define MODES(rule, LOOP)                                                                                              \
     QUICK_MODES(rule, LOOP)                                                                                            \
@@ -315,7 +315,7 @@ const kernels KERNELS = {
      [CORE_RULE_MAGIC_STOP_INF] = {STOP_INF_MODES(stop_inf, ENTRY_32)},
      [CORE_RULE_MAGIC_GRID] = {QUICK_MODES(magic_grid, ENTRY_32)},
      [CORE_RULE_EVEN] = {QUICK_MODES(even, ENTRY_32)},
-     [CORE_RULE_POSIT] = {round_posit_FPEMU_RNE_32},
+     [CORE_RULE_POSIT] = {round_posit_FPEMU_MODE_RNE_32},
      [CORE_RULE_SCALED] = {MODES(scaled, ENTRY_32)}},
     {[CORE_RULE_FLOAT] = {MODES(float, ENTRY_64)},
      [CORE_RULE_ANY] = {MODES(any, ENTRY_64)},
@@ -326,7 +326,7 @@ const kernels KERNELS = {
      [CORE_RULE_MAGIC_STOP_INF] = {STOP_INF_MODES(stop_inf, ENTRY_64)},
      [CORE_RULE_MAGIC_GRID] = {QUICK_MODES(magic_grid, ENTRY_64)},
      [CORE_RULE_EVEN] = {QUICK_MODES(even, ENTRY_64)},
-     [CORE_RULE_POSIT] = {round_posit_FPEMU_RNE_64},
+     [CORE_RULE_POSIT] = {round_posit_FPEMU_MODE_RNE_64},
      [CORE_RULE_SCALED] = {MODES(scaled, ENTRY_64)}},
     finish_32,
     finish_64,

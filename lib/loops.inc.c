@@ -40,12 +40,12 @@ FPEMU_FN UINT CORE(element_scaled)(const PLAN *p, int mode, UINT u, UINT r)
         {                                                                                                              \
             UINT u, v;                                                                                                 \
             memcpy(&u, in + i * sizeof u, sizeof u);                                                                   \
-            v = CORE(element_##rule)(&p, mode, u, mode >= FPEMU_SR ? (UINT)r[i] << (CORE_W - 32) : 0);                 \
+            v = CORE(element_##rule)(&p, mode, u, mode >= FPEMU_MODE_SR ? (UINT)r[i] << (CORE_W - 32) : 0);                 \
             memcpy(out + i * sizeof v, &v, sizeof v);                                                                  \
         }                                                                                                              \
     }
 
-ROUND_LOOP(posit, FPEMU_RNE)
+ROUND_LOOP(posit, FPEMU_MODE_RNE)
 MODES(float, ROUND_LOOP)
 MODES(any, ROUND_LOOP)
 QUICK_MODES(flat, ROUND_LOOP)

@@ -13,7 +13,7 @@
 /* No product below passes 2^64 with at most so many elements: 8 bytes and a scale each. */
 #define MOST_ELEMENTS (UINT64_C(1) << 59)
 
-fpemu_shape fpemu_vector(uint64_t n)
+fpemu_shape fpemu_shape_vector(uint64_t n)
 {
     const fpemu_shape shape = {.outer = 1, .rows = 1, .length = n, .inner = 1};
     return shape;
@@ -212,7 +212,7 @@ static int overlaps(const void *bytes, uint64_t n, const void *x, int64_t first,
     return p < q + (uintptr_t)last && q + (uintptr_t)first < p + (uintptr_t)n;
 }
 
-fpemu_status fpemu_pack_tensor(const fpemu_format *format, const fpemu_shape *shape, void *bytes)
+fpemu_status fpemu_pack_tensor_scales(const fpemu_format *format, const fpemu_shape *shape, void *bytes)
 {
     packing p;
     core_tensor t;

@@ -21,27 +21,27 @@ int fpemu_format_equal(const fpemu_format *a, const fpemu_format *b)
            a->overflow == b->overflow && a->nan == b->nan && a->symmetric == b->symmetric && a->wrap == b->wrap;
 }
 
-double fpemu_max(const fpemu_format *format)
+double fpemu_format_max(const fpemu_format *format)
 {
     return is_valid(format) ? format->max : 0;
 }
 
-double fpemu_lowest(const fpemu_format *format)
+double fpemu_format_lowest(const fpemu_format *format)
 {
     return is_valid(format) ? format->lowest : 0;
 }
 
-double fpemu_min_normal(const fpemu_format *format)
+double fpemu_format_min_normal(const fpemu_format *format)
 {
     return is_valid(format) ? format->min_normal : 0;
 }
 
-double fpemu_min_positive(const fpemu_format *format)
+double fpemu_format_min_positive(const fpemu_format *format)
 {
     return is_valid(format) ? format->min_positive : 0;
 }
 
-double fpemu_epsilon(const fpemu_format *format)
+double fpemu_format_epsilon(const fpemu_format *format)
 {
     if (!is_valid(format))
         return 0;
@@ -62,7 +62,7 @@ static uint64_t positive_count(const fpemu_format *f)
     return f->max_code - fpemu_smallest_code(f) + 1;
 }
 
-uint64_t fpemu_value_count(const fpemu_format *format)
+uint64_t fpemu_format_value_count(const fpemu_format *format)
 {
     if (!is_valid(format))
         return 0;
@@ -75,7 +75,7 @@ uint64_t fpemu_value_count(const fpemu_format *format)
     return fpemu_ones(format->bits) + !format->symmetric;
 }
 
-uint64_t fpemu_nan_count(const fpemu_format *format)
+uint64_t fpemu_format_nan_count(const fpemu_format *format)
 {
     if (!is_valid(format))
         return 0;
@@ -91,7 +91,7 @@ uint64_t fpemu_nan_count(const fpemu_format *format)
     }
 }
 
-double fpemu_bits_per_element(const fpemu_format *format)
+double fpemu_format_bits_per_element(const fpemu_format *format)
 {
     if (!is_valid(format))
         return 0;
@@ -100,19 +100,19 @@ double fpemu_bits_per_element(const fpemu_format *format)
     return format->bits + (block > 0 ? fpemu_scale_bits(format) / block : 0);
 }
 
-size_t fpemu_code_size(const fpemu_format *format)
+size_t fpemu_format_code_size(const fpemu_format *format)
 {
     if (!is_valid(format))
         return 0;
     return format->bits <= 8 ? 1 : format->bits <= 16 ? 2 : format->bits <= 32 ? 4 : 8;
 }
 
-int fpemu_fits_f32(const fpemu_format *format)
+int fpemu_format_fits_f32(const fpemu_format *format)
 {
     return is_valid(format) && format->fits_f32;
 }
 
-int fpemu_fits_f64(const fpemu_format *format)
+int fpemu_format_fits_f64(const fpemu_format *format)
 {
     return is_valid(format) && format->fits_f64;
 }
@@ -126,7 +126,7 @@ static fpemu_format element_of(const fpemu_format *format)
     return f;
 }
 
-/* Code of the i-th finite value in ascending order, i < fpemu_value_count. */
+/* Code of the i-th finite value in ascending order, i < fpemu_format_value_count. */
 static uint64_t code_at(const fpemu_format *f, uint64_t i)
 {
     if (f->kind == FPEMU_KIND_CODEBOOK)
@@ -161,7 +161,7 @@ static int is_nan(double x)
 /* How many finite values are below x (not above x, if `or_equal`). */
 static uint64_t count_below(const fpemu_format *f, double x, int or_equal)
 {
-    uint64_t first = 0, last = fpemu_value_count(f);
+    uint64_t first = 0, last = fpemu_format_value_count(f);
     const int64_t limit = order(x) + or_equal;
     while (first < last) {
         const uint64_t middle = first + (last - first) / 2;
@@ -173,7 +173,7 @@ static uint64_t count_below(const fpemu_format *f, double x, int or_equal)
     return first;
 }
 
-int fpemu_is_representable(const fpemu_format *format, double x)
+int fpemu_format_represents(const fpemu_format *format, double x)
 {
     if (!is_valid(format))
         return 0;
@@ -185,16 +185,16 @@ int fpemu_is_representable(const fpemu_format *format, double x)
     return count_below(&f, x, 1) > count_below(&f, x, 0);
 }
 
-double fpemu_next_up(const fpemu_format *format, double x)
+double fpemu_format_next_up(const fpemu_format *format, double x)
 {
     if (!is_valid(format) || is_nan(x))
         return not_a_number();
     const fpemu_format f = element_of(format);
     const uint64_t i = count_below(&f, x, 1);
-    return i < fpemu_value_count(&f) ? value_at(&f, i) : not_a_number();
+    return i < fpemu_format_value_count(&f) ? value_at(&f, i) : not_a_number();
 }
 
-double fpemu_next_down(const fpemu_format *format, double x)
+double fpemu_format_next_down(const fpemu_format *format, double x)
 {
     if (!is_valid(format) || is_nan(x))
         return not_a_number();
@@ -203,7 +203,7 @@ double fpemu_next_down(const fpemu_format *format, double x)
     return i > 0 ? value_at(&f, i - 1) : not_a_number();
 }
 
-fpemu_status fpemu_enumerate(const fpemu_format *format, size_t capacity, double *values, uint64_t *codes,
+fpemu_status fpemu_format_enumerate(const fpemu_format *format, size_t capacity, double *values, uint64_t *codes,
                              size_t *count)
 {
     if (!format || !count)
@@ -211,7 +211,7 @@ fpemu_status fpemu_enumerate(const fpemu_format *format, size_t capacity, double
     *count = 0;
     if (!is_valid(format))
         return FPEMU_ERROR_FORMAT;
-    const uint64_t n = fpemu_value_count(format);
+    const uint64_t n = fpemu_format_value_count(format);
     *count = n < SIZE_MAX ? (size_t)n : SIZE_MAX;
     if (capacity < n)
         return FPEMU_ERROR_BUFFER;

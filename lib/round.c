@@ -55,10 +55,10 @@ fpemu_status fpemu_check_scaled(const fpemu_format *f, const fpemu_rounding *r, 
     for (size_t i = 0; i < sizeof r->reserved1 / sizeof r->reserved1[0]; i++)
         reserved |= r->reserved1[i];
     if (reserved || r->mode >= FPEMU_MODE_COUNT || r->overflow > FPEMU_OVERFLOW_SATURATE_KEEP_INF ||
-        r->nan > FPEMU_NAN_ERROR || r->variant > FPEMU_SR_C || r->bits > 32 || r->generator > FPEMU_PHILOX ||
+        r->nan > FPEMU_NAN_ERROR || r->variant > FPEMU_SR_VARIANT_C || r->bits > 32 || r->generator > FPEMU_GENERATOR_PHILOX ||
         r->compat >= FPEMU_COMPAT_COUNT)
         return FPEMU_ERROR_ROUNDING;
-    if (f->kind == FPEMU_KIND_POSIT && r->mode != FPEMU_RNE)
+    if (f->kind == FPEMU_KIND_POSIT && r->mode != FPEMU_MODE_RNE)
         return FPEMU_ERROR_UNSUPPORTED; /* posits have one rounding rule */
     return FPEMU_OK;
 }

@@ -6,11 +6,11 @@
 static const struct mode_names {
     const char *name, *long_name;
 } modes[FPEMU_MODE_COUNT] = {
-    [FPEMU_RNE] = {"rne", "nearest-even"},    [FPEMU_RNA] = {"rna", "nearest-away"},
-    [FPEMU_RNZ] = {"rnz", "nearest-zero"},    [FPEMU_RTZ] = {"rtz", "toward-zero"},
-    [FPEMU_RAZ] = {"raz", "away-from-zero"},  [FPEMU_RTP] = {"rtp", "toward-positive"},
-    [FPEMU_RTN] = {"rtn", "toward-negative"}, [FPEMU_RTO] = {"rto", "to-odd"},
-    [FPEMU_SR] = {"sr", "stochastic"},        [FPEMU_SE] = {"se", "stochastic-equal"},
+    [FPEMU_MODE_RNE] = {"rne", "nearest-even"},    [FPEMU_MODE_RNA] = {"rna", "nearest-away"},
+    [FPEMU_MODE_RNZ] = {"rnz", "nearest-zero"},    [FPEMU_MODE_RTZ] = {"rtz", "toward-zero"},
+    [FPEMU_MODE_RAZ] = {"raz", "away-from-zero"},  [FPEMU_MODE_RTP] = {"rtp", "toward-positive"},
+    [FPEMU_MODE_RTN] = {"rtn", "toward-negative"}, [FPEMU_MODE_RTO] = {"rto", "to-odd"},
+    [FPEMU_MODE_SR] = {"sr", "stochastic"},        [FPEMU_MODE_SE] = {"se", "stochastic-equal"},
 };
 
 /* What reproduces other software. QPyTorch and Lee leave e = 8 as IEEE, so their policy is ieee: on the finite-only
@@ -19,33 +19,33 @@ static const struct setting {
     const char *name;
     uint8_t mode, overflow, nan, compat;
 } settings[] = {
-    {"qpytorch", FPEMU_RNA, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_SIGNMAX, FPEMU_COMPAT_QPYTORCH},
-    {"qpytorch-sr", FPEMU_SR, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_SIGNMAX, FPEMU_COMPAT_QPYTORCH},
-    {"qpytorch-fixed", FPEMU_RNE, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_KEEP, FPEMU_COMPAT_QPYTORCH},
-    {"qpytorch-fixed-sr", FPEMU_SR, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_KEEP, FPEMU_COMPAT_QPYTORCH},
-    {"lee", FPEMU_RNA, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_SIGNMAX, FPEMU_COMPAT_QPYTORCH},
-    {"lee-inf", FPEMU_RNA, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_SIGNMAX, FPEMU_COMPAT_LEE_INF},
-    {"cpfloat-sr", FPEMU_SR, FPEMU_FROM_FORMAT, FPEMU_NAN_FROM_FORMAT, FPEMU_COMPAT_CPFLOAT},
-    {"cpfloat-se", FPEMU_SE, FPEMU_FROM_FORMAT, FPEMU_NAN_FROM_FORMAT, FPEMU_COMPAT_CPFLOAT},
-    {"nvidia", FPEMU_RNE, FPEMU_OVERFLOW_SATURATE, FPEMU_NAN_MAX, FPEMU_COMPAT_CUDA},
-    {"ml-dtypes", FPEMU_RNE, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_FROM_FORMAT, FPEMU_COMPAT_ML_DTYPES},
-    {"ml-dtypes-sat", FPEMU_RNE, FPEMU_OVERFLOW_SATURATE_KEEP_INF, FPEMU_NAN_FROM_FORMAT, FPEMU_COMPAT_ML_DTYPES},
-    {"pytorch-multiply", FPEMU_RNE, FPEMU_FROM_FORMAT, FPEMU_NAN_FROM_FORMAT, FPEMU_COMPAT_PYTORCH_MULTIPLY},
-    {"pytorch-divide", FPEMU_RNE, FPEMU_FROM_FORMAT, FPEMU_NAN_FROM_FORMAT, FPEMU_COMPAT_PYTORCH_DIVIDE},
-    {"muppet", FPEMU_SR, FPEMU_FROM_FORMAT, FPEMU_NAN_FROM_FORMAT, FPEMU_COMPAT_MUPPET},
+    {"qpytorch", FPEMU_MODE_RNA, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_SIGNMAX, FPEMU_COMPAT_QPYTORCH},
+    {"qpytorch-sr", FPEMU_MODE_SR, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_SIGNMAX, FPEMU_COMPAT_QPYTORCH},
+    {"qpytorch-fixed", FPEMU_MODE_RNE, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_KEEP, FPEMU_COMPAT_QPYTORCH},
+    {"qpytorch-fixed-sr", FPEMU_MODE_SR, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_KEEP, FPEMU_COMPAT_QPYTORCH},
+    {"lee", FPEMU_MODE_RNA, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_SIGNMAX, FPEMU_COMPAT_QPYTORCH},
+    {"lee-inf", FPEMU_MODE_RNA, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_SIGNMAX, FPEMU_COMPAT_LEE_INF},
+    {"cpfloat-sr", FPEMU_MODE_SR, FPEMU_OVERFLOW_FROM_FORMAT, FPEMU_NAN_FROM_FORMAT, FPEMU_COMPAT_CPFLOAT},
+    {"cpfloat-se", FPEMU_MODE_SE, FPEMU_OVERFLOW_FROM_FORMAT, FPEMU_NAN_FROM_FORMAT, FPEMU_COMPAT_CPFLOAT},
+    {"nvidia", FPEMU_MODE_RNE, FPEMU_OVERFLOW_SATURATE, FPEMU_NAN_MAX, FPEMU_COMPAT_CUDA},
+    {"ml-dtypes", FPEMU_MODE_RNE, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_FROM_FORMAT, FPEMU_COMPAT_ML_DTYPES},
+    {"ml-dtypes-sat", FPEMU_MODE_RNE, FPEMU_OVERFLOW_SATURATE_KEEP_INF, FPEMU_NAN_FROM_FORMAT, FPEMU_COMPAT_ML_DTYPES},
+    {"pytorch-multiply", FPEMU_MODE_RNE, FPEMU_OVERFLOW_FROM_FORMAT, FPEMU_NAN_FROM_FORMAT, FPEMU_COMPAT_PYTORCH_MULTIPLY},
+    {"pytorch-divide", FPEMU_MODE_RNE, FPEMU_OVERFLOW_FROM_FORMAT, FPEMU_NAN_FROM_FORMAT, FPEMU_COMPAT_PYTORCH_DIVIDE},
+    {"muppet", FPEMU_MODE_SR, FPEMU_OVERFLOW_FROM_FORMAT, FPEMU_NAN_FROM_FORMAT, FPEMU_COMPAT_MUPPET},
 };
 
 #define SETTINGS (sizeof settings / sizeof settings[0])
 
-fpemu_rounding fpemu_nearest(void)
+fpemu_rounding fpemu_rounding_nearest(void)
 {
-    const fpemu_rounding r = {.mode = FPEMU_RNE};
+    const fpemu_rounding r = {.mode = FPEMU_MODE_RNE};
     return r;
 }
 
-fpemu_rounding fpemu_stochastic(uint64_t seed, uint64_t stream)
+fpemu_rounding fpemu_rounding_stochastic(uint64_t seed, uint64_t stream)
 {
-    const fpemu_rounding r = {.mode = FPEMU_SR, .seed = seed, .stream = stream};
+    const fpemu_rounding r = {.mode = FPEMU_MODE_SR, .seed = seed, .stream = stream};
     return r;
 }
 
@@ -64,7 +64,7 @@ const char *fpemu_compat_name(unsigned i)
     return i < SETTINGS ? settings[i].name : NULL;
 }
 
-fpemu_status fpemu_parse_rounding(const char *text, fpemu_rounding *rounding, fpemu_parse_error *error)
+fpemu_status fpemu_rounding_parse(const char *text, fpemu_rounding *rounding, fpemu_parse_error *error)
 {
     if (error)
         memset(error, 0, sizeof *error);

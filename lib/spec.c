@@ -244,9 +244,9 @@ static int find_name(const char *text, size_t length, fpemu_format *f)
 {
     for (int name = FPEMU_NAME_NONE + 1; name < FPEMU_NAME_COUNT; name++) {
         const char *word;
-        for (unsigned i = 0; (word = fpemu_name_text((fpemu_name)name, i)) != NULL; i++)
+        for (unsigned i = 0; (word = fpemu_format_name((fpemu_name)name, i)) != NULL; i++)
             if (fpemu_word_is(text, length, word))
-                return fpemu_named((fpemu_name)name, f) == FPEMU_OK;
+                return fpemu_format_named((fpemu_name)name, f) == FPEMU_OK;
     }
     return 0;
 }
@@ -469,7 +469,7 @@ static int read_spec(reader *r, fpemu_format *f)
     return read_format(r, f);
 }
 
-fpemu_status fpemu_parse(const char *spec, fpemu_format *format, fpemu_parse_error *error)
+fpemu_status fpemu_format_parse(const char *spec, fpemu_format *format, fpemu_parse_error *error)
 {
     if (error)
         memset(error, 0, sizeof *error);
@@ -570,7 +570,7 @@ static int find_named(const fpemu_format *f, fpemu_format *named)
 {
     for (int name = FPEMU_NAME_NONE + 1; name < FPEMU_NAME_COUNT; name++)
         if (fpemu_name_is_blocked((fpemu_name)name) == (f->scaling != FPEMU_SCALING_NONE) &&
-            fpemu_named((fpemu_name)name, named) == FPEMU_OK && fpemu_same_base(f, named) &&
+            fpemu_format_named((fpemu_name)name, named) == FPEMU_OK && fpemu_same_base(f, named) &&
             named->symmetric <= f->symmetric)
             return name;
     return FPEMU_NAME_NONE;
@@ -581,7 +581,7 @@ void fpemu_write_format(writer *w, const fpemu_format *format)
     fpemu_format f = *format, said = {0};
     const int name = find_named(&f, &said);
     if (name) {
-        write_text(w, fpemu_name_text((fpemu_name)name, 0));
+        write_text(w, fpemu_format_name((fpemu_name)name, 0));
     } else if (f.scaling) {
         fpemu_write_blocked(w, &f, &said);
     } else {
@@ -591,7 +591,7 @@ void fpemu_write_format(writer *w, const fpemu_format *format)
     write_modifiers(w, &f, &said);
 }
 
-fpemu_status fpemu_print(const fpemu_format *format, char *text, size_t capacity)
+fpemu_status fpemu_format_print(const fpemu_format *format, char *text, size_t capacity)
 {
     if (!format || !text)
         return FPEMU_ERROR_NULL;

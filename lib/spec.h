@@ -45,7 +45,7 @@ static inline int refuse(fpemu_problem *problem, uint32_t parameters, const char
     return 0;
 }
 
-/* fpemu_complete with the reason. 1 on success; else *problem is set and *format is left half done. */
+/* fpemu_format_complete with the reason. 1 on success; else *problem is set and *format is left half done. */
 int fpemu_derive(fpemu_format *format, fpemu_problem *problem);
 
 /* What derives a codebook, and, the element derived, the rest of a blocked format; 1 for scalar formats. */

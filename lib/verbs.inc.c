@@ -31,7 +31,7 @@ static void NAME(prepare)(NAME(job) *j, const fpemu_format *f, const fpemu_round
 #endif
     j->k = fpemu_kernels();
     j->rounding = r;
-    j->stochastic = j->plan.mode >= FPEMU_SR;
+    j->stochastic = j->plan.mode >= FPEMU_MODE_SR;
     j->slow = j->plan.rule == CORE_RULE_AFFINE || j->plan.compat;
     CORE(choose_quick)(&j->plan, f);
     j->round = j->slow ? NULL : j->k->LOOP(round)[j->plan.rule][j->plan.mode];
@@ -245,11 +245,11 @@ static fpemu_status NAME(convert_inside)(const fpemu_format *f, const fpemu_roun
     j.careful = j.slow || j.plan.wrap || j.plan.rule == CORE_RULE_FLAT_GRID || j.plan.rule == CORE_RULE_MAGIC_GRID;
     j.drawn = 0;
 #if CORE_W == 32
-    j.drawn = !j.careful && j.plan.mode == FPEMU_SR && j.plan.n == 32 >> core_share(j.plan.n) &&
-              r->generator == FPEMU_HASH && j.k->drawn32[j.plan.rule];
+    j.drawn = !j.careful && j.plan.mode == FPEMU_MODE_SR && j.plan.n == 32 >> core_share(j.plan.n) &&
+              r->generator == FPEMU_GENERATOR_HASH && j.k->drawn32[j.plan.rule];
 #endif
     /* to nearest, and toward zero, y lies within a factor of two of x or is 0; but posits are never 0 */
-    j.exact = j.plan.mode <= FPEMU_RTZ && j.plan.rule != CORE_RULE_POSIT;
+    j.exact = j.plan.mode <= FPEMU_MODE_RTZ && j.plan.rule != CORE_RULE_POSIT;
     const int nan_is_error = core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan && NAME(has_nan)(x, n);
     NAME(run_parts)(&j, n, stats);
     return nan_is_error ? FPEMU_ERROR_NAN : FPEMU_OK;
@@ -363,7 +363,7 @@ static UINT NAME(one)(const fpemu_format *f, const fpemu_rounding *r, UINT u, ui
     return y;
 }
 
-REAL NAME(fpemu_round)(const fpemu_format *format, const fpemu_rounding *rounding, REAL x, uint64_t index)
+REAL NAME(fpemu_quantize_one)(const fpemu_format *format, const fpemu_rounding *rounding, REAL x, uint64_t index)
 {
     return VALUE(NAME(one)(format, rounding, BITS(x), index, NULL));
 }

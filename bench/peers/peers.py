@@ -53,8 +53,8 @@ class Fpemu:
     def quantize(self, spec, mode, x, y):
         form = ctypes.create_string_buffer(256)
         rounding = ctypes.create_string_buffer(64)
-        if self.library.fpemu_parse(spec.encode(), form, None) or \
-                self.library.fpemu_parse_rounding(mode.encode(), rounding, None):
+        if self.library.fpemu_format_parse(spec.encode(), form, None) or \
+                self.library.fpemu_rounding_parse(mode.encode(), rounding, None):
             raise ValueError(f"{spec}, {mode}: not known to libfpemu")
         call = self.library.fpemu_quantize_f32
         arguments = (form, rounding, ctypes.c_size_t(x.size), ctypes.c_void_p(x.ctypes.data),

@@ -73,7 +73,7 @@ FPEMU_FN uint64_t CORE(affine)(const CORE(plan) *p, const core_plan64 *integers,
     const uint64_t sign = (u & CORE_SIGN) ? UINT64_C(1) << 63 : 0;
     const uint64_t t = CORE(quotient)(p, a);
     /* a value of the format is a fixed point in every mode, though its quotient need not come back exactly */
-    const uint64_t nearest = core_grid64(integers, FPEMU_RNE, 0, 32, t, sign, 0);
+    const uint64_t nearest = core_grid64(integers, FPEMU_MODE_RNE, 0, 32, t, sign, 0);
     if (nearest < core_bits64(9007199254740992.0) &&
         CORE(scaled)(p->scale_sig, p->scale_exp, (int64_t)core_count64(nearest, 0)) == a)
         return nearest;

@@ -111,7 +111,7 @@ FPEMU_FN core_exact core_exact_add(core_exact a, core_exact b, int mode)
     const int differ = a.negative != b.negative;
     if (a.kind == CORE_INFINITE)
         return b.kind == CORE_INFINITE && differ ? core_exact_special(CORE_NOT_A_NUMBER, 0, CORE_INVALID) : a;
-    const core_exact zero = core_exact_special(CORE_ZERO, mode == FPEMU_RTN, 0);
+    const core_exact zero = core_exact_special(CORE_ZERO, mode == FPEMU_MODE_RTN, 0);
     if (b.kind == CORE_ZERO)
         return a.kind == CORE_ZERO && differ ? zero : a;
     core_exact_right(&b, a.top - b.top > 128 ? 128 : a.top - b.top);
@@ -267,18 +267,18 @@ FPEMU_FN core_exact core_exact_result(fpemu_operation operation, int mode, uint6
 {
     const core_exact x = core_exact_from(a), y = core_exact_from(b);
     switch (operation) {
-    case FPEMU_ADD: return core_exact_add(x, y, mode);
-    case FPEMU_SUB: return core_exact_add(x, core_exact_from(b ^ CORE_SIGN64), mode);
-    case FPEMU_MUL: return core_exact_multiply(x, y);
-    case FPEMU_DIV: return core_exact_divide(x, y);
-    case FPEMU_SQRT: return core_exact_sqrt(x);
-    case FPEMU_FMA: {
+    case FPEMU_OPERATION_ADD: return core_exact_add(x, y, mode);
+    case FPEMU_OPERATION_SUB: return core_exact_add(x, core_exact_from(b ^ CORE_SIGN64), mode);
+    case FPEMU_OPERATION_MUL: return core_exact_multiply(x, y);
+    case FPEMU_OPERATION_DIV: return core_exact_divide(x, y);
+    case FPEMU_OPERATION_SQRT: return core_exact_sqrt(x);
+    case FPEMU_OPERATION_FMA: {
         const core_exact z = core_exact_from(c), product = core_exact_multiply(x, y);
         return z.kind == CORE_NOT_A_NUMBER ? z : core_exact_add(product, z, mode); /* 0 * inf + NaN is quiet */
     }
-    case FPEMU_MINIMUM: return core_exact_from(core_extremum(a, b, 0, 0));
-    case FPEMU_MAXIMUM: return core_exact_from(core_extremum(a, b, 1, 0));
-    case FPEMU_MINIMUM_NUMBER: return core_exact_from(core_extremum(a, b, 0, 1));
+    case FPEMU_OPERATION_MINIMUM: return core_exact_from(core_extremum(a, b, 0, 0));
+    case FPEMU_OPERATION_MAXIMUM: return core_exact_from(core_extremum(a, b, 1, 0));
+    case FPEMU_OPERATION_MINIMUM_NUMBER: return core_exact_from(core_extremum(a, b, 0, 1));
     default: return core_exact_from(core_extremum(a, b, 1, 1));
     }
 }
@@ -323,7 +323,7 @@ FPEMU_FN core_plan64 core_plan_binary64(void)
     return p;
 }
 
-/* x in binary64, sign included; FPEMU_RTO and FPEMU_RTZ stay finite. */
+/* x in binary64, sign included; FPEMU_MODE_RTO and FPEMU_MODE_RTZ stay finite. */
 FPEMU_FN uint64_t core_exact_binary64(const core_exact *x, int mode)
 {
     const uint64_t sign = x->negative ? CORE_SIGN64 : 0;
@@ -333,7 +333,7 @@ FPEMU_FN uint64_t core_exact_binary64(const core_exact *x, int mode)
         return x->kind == CORE_ZERO ? sign : sign | CORE_INF64;
     const core_plan64 p = core_plan_binary64();
     const uint64_t g = core_exact_grid(&p, mode, x, 0);
-    return sign | (g == CORE_INF64 && (mode == FPEMU_RTO || mode == FPEMU_RTZ) ? CORE_INF64 - 1 : g);
+    return sign | (g == CORE_INF64 && (mode == FPEMU_MODE_RTO || mode == FPEMU_MODE_RTZ) ? CORE_INF64 - 1 : g);
 }
 
 /* Result bits in binary64; *g, for finite x, is its magnitude on the grid without ends. r as in core_element64. */
@@ -344,7 +344,7 @@ FPEMU_FN uint64_t core_exact_round(const core_plan64 *p, const core_exact *x, ui
     *g = 0;
     if (x->kind == CORE_FINITE) {
         if (p->rule == CORE_RULE_POSIT) /* binary64 has more than two bits beyond any posit of 32 bits */
-            *g = core_posit64(p, core_exact_binary64(x, FPEMU_RTO) & ~CORE_SIGN64);
+            *g = core_posit64(p, core_exact_binary64(x, FPEMU_MODE_RTO) & ~CORE_SIGN64);
         else
             *g = core_exact_grid(p, p->mode, x, (uint64_t)r << 32);
     }

@@ -65,7 +65,7 @@ FPEMU_FN double core_wide_value(int64_t high, uint64_t low)
         return 0;
     x.top = 127;
     core_exact_normalise(&x);
-    return core_value64(core_exact_binary64(&x, FPEMU_RNE));
+    return core_value64(core_exact_binary64(&x, FPEMU_MODE_RNE));
 }
 
 /* alpha and beta of S2FP8. */
@@ -128,7 +128,7 @@ FPEMU_FN core_exact core_block_quotient(int c, uint64_t u)
 FPEMU_FN uint64_t core_block_t_odd(int c, uint64_t u)
 {
     const core_exact x = core_block_quotient(c, u);
-    return x.kind == CORE_FINITE ? core_exact_binary64(&x, FPEMU_RTO) : u;
+    return x.kind == CORE_FINITE ? core_exact_binary64(&x, FPEMU_MODE_RTO) : u;
 }
 
 /* t in binary32: exact but beyond its ends, where it is the largest number or a subnormal one that is not zero. */

@@ -93,7 +93,7 @@ FPEMU_FN void CORE(block_make)(CORE(block) *b, const fpemu_format *f, const fpem
     }
     /* 34 random bits below the smallest step, and what multiplications round, stay above the carrier's subnormals */
     b->near = b->emax < CORE_BIAS / 2 && f->min_positive >= core_value64(core_power64(40 - CORE_BIAS));
-    b->sticky = b->powers && ((r->mode >= FPEMU_RAZ && r->mode <= FPEMU_RTO) || r->mode == FPEMU_SE ||
+    b->sticky = b->powers && ((r->mode >= FPEMU_MODE_RAZ && r->mode <= FPEMU_MODE_RTO) || r->mode == FPEMU_MODE_SE ||
                               f->kind == FPEMU_KIND_CODEBOOK || f->kind == FPEMU_KIND_POSIT || r->compat);
 }
 
@@ -142,7 +142,7 @@ FPEMU_FN CORE_REAL CORE(scale_hold)(const CORE(block) *b, CORE_REAL v, CORE(scal
     }
     if (b->same)
         return v;
-    const CORE_UINT g = CORE(grid)(&b->scale_plan, FPEMU_RNE, 1, 32, u, 0, 0);
+    const CORE_UINT g = CORE(grid)(&b->scale_plan, FPEMU_MODE_RNE, 1, 32, u, 0, 0);
     s->saturated = g > b->scale_plan.max[0] || (b->no_zero && v > 0 && v < b->scale_min);
     return CORE_VALUE(CORE(finish_any)(&b->scale_plan, u, g));
 }

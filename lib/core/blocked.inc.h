@@ -22,7 +22,7 @@ FPEMU_FN void CORE(blocked_make)(CORE(blocked) *b, const fpemu_format *f, const 
     core_plan64 integers;
     memset(b, 0, sizeof *b);
     b->scaled = f->scaling != FPEMU_SCALING_NONE;
-    b->stochastic = core_mode(r) >= FPEMU_SR;
+    b->stochastic = core_mode(r) >= FPEMU_MODE_SR;
     b->max = f->max;
     b->lowest = f->lowest;
     b->bits = (int32_t)f->bits - 1;

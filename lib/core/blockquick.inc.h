@@ -24,7 +24,7 @@ FPEMU_FN CORE(quick_block) CORE(quick_blocks)(const CORE(block) *b, const fpemu_
     const int fixed = f->kind == FPEMU_KIND_FIXED || (f->kind == FPEMU_KIND_INT && f->zero_point == 0);
     memset(&q, 0, sizeof q);
     int quantum = f->quantum;
-    if (mode > FPEMU_SE || b->rule < FPEMU_SCALING_FLOOR || b->rule > FPEMU_SCALING_HBFP || !b->near)
+    if (mode > FPEMU_MODE_SE || b->rule < FPEMU_SCALING_FLOOR || b->rule > FPEMU_SCALING_HBFP || !b->near)
         return q;
     if (f->kind == FPEMU_KIND_INT && !CORE(int_is_grid)(f, &quantum))
         return q;
@@ -35,7 +35,7 @@ FPEMU_FN CORE(quick_block) CORE(quick_blocks)(const CORE(block) *b, const fpemu_
                  : !fixed || !f->is_signed || f->bits > CORE_MANT - 3)
         return q;
     /* the ends of c: the smallest step is normal; to nearest even that will do, other modes use 2^32 / step */
-    const int low = mode == FPEMU_RNE ? 1 - CORE_BIAS - (emin - m) : 32 + m - CORE_BIAS - emin;
+    const int low = mode == FPEMU_MODE_RNE ? 1 - CORE_BIAS - (emin - m) : 32 + m - CORE_BIAS - emin;
     const int high = CORE_BIAS - (b->emax + CORE_MANT + 1);
     /* those of floor(log2 amax), from which c + emax differs by one at most; amax and amax / M are normal */
     const int normal = 2 - CORE_BIAS + (b->emax > 0 ? b->emax : 0);
@@ -97,7 +97,7 @@ FPEMU_FN CORE_UINT CORE(quick_holds)(const CORE(quick_block) *q, CORE_UINT a)
 FPEMU_FN CORE_UINT CORE(quick_grid)(const CORE(quick_block) *q, int mode, CORE_UINT a, CORE_UINT c_, CORE_UINT sign,
                                     CORE_UINT power, CORE_UINT r)
 {
-    if (mode != FPEMU_SR)
+    if (mode != FPEMU_MODE_SR)
         return CORE(counted)(mode, a, c_, sign, r);
     const CORE_UINT step = q->step + power;
     const CORE_SINT low = q->drawn_low - ((CORE_SINT)power >> CORE_MANT);
@@ -126,7 +126,7 @@ FPEMU_FN CORE_UINT CORE(quick_fixed)(const CORE(quick_block) *q, int mode, CORE_
     const CORE_UINT sign = u & CORE_SIGN;
     const CORE_REAL x = CORE_VALUE(u), max = CORE_VALUE(q->max + power);
     const CORE_REAL lowest = CORE_VALUE((q->lowest + power) | CORE_SIGN);
-    if (mode == FPEMU_RNE)
+    if (mode == FPEMU_MODE_RNE)
         return CORE(quick_nearest)(x, CORE_VALUE(q->shift + power), max, lowest);
     CORE_REAL y = CORE_VALUE(CORE(quick_grid)(q, mode, u ^ sign, q->emin + q->up + power, sign, power, r) | sign) +
                   0; /* no -0 */
@@ -171,7 +171,7 @@ FPEMU_FN int CORE(lean_holds)(const CORE(plan) *p, int even, int divided, CORE_R
     const CORE_REAL most = CORE_VALUE(CORE(power)((CORE_BIAS + 1) / 2)), y = 2 * max * s * second;
     const CORE_UINT a = CORE(at_most)(CORE_BITS(t), p->quick_cap), end = CORE(at_most)(p->max[0], p->max[1]);
     const CORE_UINT c = even ? p->quick_emin + p->quick_up : CORE(magic_c)(p, a);
-    const CORE_UINT g = CORE(counted)(FPEMU_RNE, a, c, 0, 0);
+    const CORE_UINT g = CORE(counted)(FPEMU_MODE_RNE, a, c, 0, 0);
     const int near = down <= most && s <= most && t <= most;
     const int room = even || p->quick_up > CORE_HIDDEN; /* for C and half of it */
     if ((divided && !near) || !(y < CORE_VALUE(CORE_INF)))
@@ -206,7 +206,7 @@ FPEMU_FN CORE_UINT CORE(lean_stop)(const CORE(plan) *p, int inside, int divided,
         nearest = CORE(lean_nearest)(p, t);
     } else {
         const CORE_UINT a = CORE(at_most)(CORE_BITS(t), p->max[0]);
-        nearest = CORE_VALUE(CORE(counted)(FPEMU_RNE, a, CORE(magic_c)(p, a), 0, 0));
+        nearest = CORE_VALUE(CORE(counted)(FPEMU_MODE_RNE, a, CORE(magic_c)(p, a), 0, 0));
     }
     const CORE_REAL y = nearest * s;
     return CORE_BITS(divided ? y : y * second) | sign;

@@ -16,7 +16,7 @@ typedef struct core_codebook {
 /* Modes that have a meaning between the values of a table. */
 FPEMU_FN int core_codebook_mode(int mode)
 {
-    return mode != FPEMU_RNA && mode != FPEMU_RNZ && mode != FPEMU_RTO;
+    return mode != FPEMU_MODE_RNA && mode != FPEMU_MODE_RNZ && mode != FPEMU_MODE_RTO;
 }
 
 /* up = 1 for the fraction v in (0, 1] and random bits r, left-aligned in 32 (doc/numerics.md, 4.3). */
@@ -27,7 +27,7 @@ FPEMU_FN uint32_t core_codebook_chance(const core_codebook *c, double v, uint32_
     const double steps = v * (double)one;
     const uint64_t whole = (uint64_t)steps;
     const double rest = steps - (double)whole;
-    if (c->mode == FPEMU_SR)
+    if (c->mode == FPEMU_MODE_SR)
         return whole + bits >= one;
     if (c->mode == CORE_SR_B)
         return 2 * whole + (uint64_t)(rest >= 0.5) + 2 * bits + 1 >= 2 * one;

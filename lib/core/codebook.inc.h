@@ -9,12 +9,12 @@ FPEMU_FN uint32_t CORE(codebook_between)(const core_codebook *c, uint32_t k, COR
     if (x == a)
         return k;
     switch (c->mode) {
-    case FPEMU_RNE: return k + (uint32_t)(c->narrow ? x > (double)(float)middle : t > (CORE_REAL)middle);
-    case FPEMU_RTZ: return k + (uint32_t)(x < 0);
-    case FPEMU_RAZ: return k + (uint32_t)(x >= 0);
-    case FPEMU_RTP: return k + 1;
-    case FPEMU_RTN: return k;
-    case FPEMU_SE: return k + (r >> 31);
+    case FPEMU_MODE_RNE: return k + (uint32_t)(c->narrow ? x > (double)(float)middle : t > (CORE_REAL)middle);
+    case FPEMU_MODE_RTZ: return k + (uint32_t)(x < 0);
+    case FPEMU_MODE_RAZ: return k + (uint32_t)(x >= 0);
+    case FPEMU_MODE_RTP: return k + 1;
+    case FPEMU_MODE_RTN: return k;
+    case FPEMU_MODE_SE: return k + (r >> 31);
     default: return k + core_codebook_chance(c, (x - a) / (b - a), r);
     }
 }

@@ -15,7 +15,7 @@ FPEMU_FN CORE_UINT CORE(compat_input)(const CORE(plan) *p, CORE_UINT u)
         const CORE_UINT sig = (a & (CORE_HIDDEN - 1)) | (implicit << CORE_MANT);
         const CORE_SINT d = p->pre_d - (CORE_SINT)(implicit ? field : 1);
         if (d > 0) {
-            const CORE_UINT up = CORE(up)(FPEMU_RNE, 0, p->one, sig, d, 1, 0, 0);
+            const CORE_UINT up = CORE(up)(FPEMU_MODE_RNE, 0, p->one, sig, d, 1, 0, 0);
             const CORE_SINT shift = d > CORE_MANT ? CORE_MANT : d;
             const CORE_UINT step = (CORE_UINT)1 << shift;
             const CORE_UINT one = CORE(power)((int)p->pre_d - CORE_BIAS - CORE_MANT);
@@ -30,7 +30,7 @@ FPEMU_FN CORE_UINT CORE(compat_input)(const CORE(plan) *p, CORE_UINT u)
 FPEMU_FN CORE_UINT CORE(cpfloat_past_max)(const CORE(plan) *p, CORE_UINT a, CORE_UINT sign, CORE_UINT r)
 {
     const CORE_UINT max = p->max[sign ? 1 : 0], field = max >> CORE_MANT;
-    if (p->mode == FPEMU_SE)
+    if (p->mode == FPEMU_MODE_SE)
         return r >> (CORE_W - 1) ? a : max;
     const CORE_SINT d = max < p->emin_bits ? p->d_low - (CORE_SINT)(field ? field : 1) : p->d_norm;
     const CORE_UINT rest = a - max;
@@ -45,13 +45,13 @@ FPEMU_FN CORE_UINT CORE(cpfloat_past_max)(const CORE(plan) *p, CORE_UINT a, CORE
 FPEMU_FN CORE_UINT CORE(qpytorch_fixed)(const CORE(plan) *p, CORE_UINT u, uint32_t r)
 {
     const double scale = core_value64(core_power64(p->fraction_bits)), x = CORE_TO_DOUBLE(u);
-    const double add = p->mode == FPEMU_SR ? (double)(r >> 8) / 16777216.0 : 0.5;
+    const double add = p->mode == FPEMU_MODE_SR ? (double)(r >> 8) / 16777216.0 : 0.5;
     const double t = (double)core_value32(core_narrow(x * scale + add)) - 0.5;
     const uint64_t z = core_bits64(t), sign = z >> 63 << 63;
     core_plan64 integers;
     memset(&integers, 0, sizeof integers);
     core_plan_fixed_grid64(&integers, 0);
-    const uint64_t g = core_grid64(&integers, FPEMU_RNE, 0, 32, z & ~sign, sign, 0);
+    const uint64_t g = core_grid64(&integers, FPEMU_MODE_RNE, 0, 32, z & ~sign, sign, 0);
     const CORE_UINT side = sign ? CORE_SIGN : 0;
     if (g >= core_bits64(16777216.0)) /* a binary32 integer already: x itself is on the grid */
         return u;
@@ -69,5 +69,5 @@ FPEMU_FN uint64_t CORE(pytorch_affine)(const CORE(plan) *p, CORE_UINT u)
     core_plan64 integers;
     memset(&integers, 0, sizeof integers);
     core_plan_fixed_grid64(&integers, 0);
-    return core_grid64(&integers, FPEMU_RNE, 0, 32, z & ~sign, sign, 0) | sign;
+    return core_grid64(&integers, FPEMU_MODE_RNE, 0, 32, z & ~sign, sign, 0) | sign;
 }

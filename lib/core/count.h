@@ -13,10 +13,10 @@ typedef struct core_counts {
 /* Counts one result y of the exact x; g: its magnitude on the grid without ends. */
 FPEMU_FN void core_count_exact(const core_plan64 *p, const core_exact *x, double y, uint64_t g, core_counts *c)
 {
-    const double nearest = core_value64(core_exact_binary64(x, FPEMU_RNE));
-    const double cut = core_value64(core_exact_binary64(x, FPEMU_RTZ));
+    const double nearest = core_value64(core_exact_binary64(x, FPEMU_MODE_RNE));
+    const double cut = core_value64(core_exact_binary64(x, FPEMU_MODE_RTZ));
     /* every result is a binary64 number: where x is none, the result differs */
-    const int finite = x->kind <= CORE_FINITE, lost = core_exact_binary64(x, FPEMU_RAZ) != core_bits64(cut);
+    const int finite = x->kind <= CORE_FINITE, lost = core_exact_binary64(x, FPEMU_MODE_RAZ) != core_bits64(cut);
     const uint64_t a = core_bits64(cut) & ~CORE_SIGN64, b = core_bits64(y) & ~CORE_SIGN64;
     const uint64_t max = p->max[x->negative];
     const int over = finite && g > max;

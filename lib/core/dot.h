@@ -86,7 +86,7 @@ FPEMU_FN int core_dot_plan(const fpemu_format *f, const fpemu_rounding *r, int c
 FPEMU_FN uint8_t core_dot_short(const fpemu_format *f, const core_plan64 *p)
 {
     const int precision = f->kind == FPEMU_KIND_FLOAT ? (int)f->mantissa_bits + 1 : (int)f->bits;
-    return f->fits_f32 && precision + (p->mode >= FPEMU_SR ? p->n : 0) + 2 <= 53;
+    return f->fits_f32 && precision + (p->mode >= FPEMU_MODE_SR ? p->n : 0) + 2 <= 53;
 }
 
 /* Number of the first addition of level `level` >= 1 of a tree of `leaves`, additions counted level by level. */
@@ -105,10 +105,10 @@ FPEMU_FN uint64_t core_dot_roundings(const fpemu_accumulator *s, uint64_t k, uin
 {
     const uint64_t chunks = s->chunk ? (k + s->chunk - 1) / s->chunk : 0, leaves = k + start_from_c;
     switch (s->model) {
-    case FPEMU_PAIRWISE: return product * k + (leaves > 1 ? leaves - 1 : leaves);
-    case FPEMU_KAHAN: return k * (product + 4);
-    case FPEMU_FUSED: return chunks;
-    case FPEMU_INTEGER: return 0;
+    case FPEMU_MODEL_PAIRWISE: return product * k + (leaves > 1 ? leaves - 1 : leaves);
+    case FPEMU_MODEL_KAHAN: return k * (product + 4);
+    case FPEMU_MODEL_FUSED: return chunks;
+    case FPEMU_MODEL_INTEGER: return 0;
     default: return k * (product + 1) + chunks;
     }
 }

@@ -8,7 +8,7 @@
 FPEMU_FN int core_product_fits(double x, double y)
 {
     const core_exact p = core_exact_multiply(core_exact_from(core_bits64(x)), core_exact_from(core_bits64(y)));
-    return p.kind != CORE_FINITE || core_exact_binary64(&p, FPEMU_RTZ) == core_exact_binary64(&p, FPEMU_RAZ);
+    return p.kind != CORE_FINITE || core_exact_binary64(&p, FPEMU_MODE_RTZ) == core_exact_binary64(&p, FPEMU_MODE_RAZ);
 }
 
 #endif /* FPEMU_CORE_FITS_H */

@@ -111,7 +111,7 @@ FPEMU_FN core_exact core_real_minus(core_exact x)
 
 CORE_LONG core_exact core_real_add(core_exact a, core_exact b)
 {
-    return core_exact_add(a, b, FPEMU_RNE);
+    return core_exact_add(a, b, FPEMU_MODE_RNE);
 }
 
 FPEMU_FN core_exact core_real_subtract(core_exact a, core_exact b)
@@ -721,12 +721,12 @@ CORE_LONG int core_function_exactly(fpemu_function function, core_exact x, core_
     const int integer = x.top >= 0 && x.top < 24 && x.high << (x.top + 1) == 0;
     const int value = integer ? (int)(x.high >> (63 - x.top)) : 0;
     switch (function) {
-    case FPEMU_EXP2:
+    case FPEMU_FUNCTION_EXP2:
         if (!integer)
             return 0;
         *y = core_real_scale(core_real_integer(1), x.negative ? -value : value);
         return 1;
-    case FPEMU_EXP10: /* 5^55 is the last of 128 bits; it is further from every shorter number than an error reaches */
+    case FPEMU_FUNCTION_EXP10: /* 5^55 is the last of 128 bits; it is further from every shorter number than an error reaches */
         if (!integer || x.negative || value > 55)
             return 0;
         *y = core_real_integer(1);
@@ -734,8 +734,8 @@ CORE_LONG int core_function_exactly(fpemu_function function, core_exact x, core_
             *y = core_real_add(*y, core_real_scale(*y, 2));
         *y = core_real_scale(*y, value);
         return 1;
-    case FPEMU_LOG2: *y = core_real_integer(x.top); return power;
-    case FPEMU_LOG10:
+    case FPEMU_FUNCTION_LOG2: *y = core_real_integer(x.top); return power;
+    case FPEMU_FUNCTION_LOG10:
         *y = core_real_integer(0);
         for (int i = 0; i <= 10; i++) { /* 10^i, the binary32 numbers among them */
             static const uint64_t tens[11] = {1,       10,       100,       1000,       10000,      100000,
@@ -747,16 +747,16 @@ CORE_LONG int core_function_exactly(fpemu_function function, core_exact x, core_
             }
         }
         return 0;
-    case FPEMU_RSQRT: *y = core_real_scale(core_real_integer(1), -x.top / 2); return power && x.top % 2 == 0;
-    case FPEMU_ACOS:
+    case FPEMU_FUNCTION_RSQRT: *y = core_real_scale(core_real_integer(1), -x.top / 2); return power && x.top % 2 == 0;
+    case FPEMU_FUNCTION_ACOS:
         *y = x.negative ? core_real_constant(CORE_PI) : core_exact_special(CORE_ZERO, 0, 0);
         y->low |= (uint64_t)x.negative;
         return one;
-    case FPEMU_ASIN: *y = core_limit_value(x.negative ? CORE_AT_MINUS_QUARTER : CORE_AT_QUARTER, x); return one;
-    case FPEMU_LOG1P: *y = core_limit_value(CORE_AT_POLE, x); return one && x.negative;
-    case FPEMU_ATANH: *y = core_limit_value(CORE_AT_POLE_X, x); return one;
-    case FPEMU_LOG:
-    case FPEMU_ACOSH: *y = core_exact_special(CORE_ZERO, 0, 0); return one;
+    case FPEMU_FUNCTION_ASIN: *y = core_limit_value(x.negative ? CORE_AT_MINUS_QUARTER : CORE_AT_QUARTER, x); return one;
+    case FPEMU_FUNCTION_LOG1P: *y = core_limit_value(CORE_AT_POLE, x); return one && x.negative;
+    case FPEMU_FUNCTION_ATANH: *y = core_limit_value(CORE_AT_POLE_X, x); return one;
+    case FPEMU_FUNCTION_LOG:
+    case FPEMU_FUNCTION_ACOSH: *y = core_exact_special(CORE_ZERO, 0, 0); return one;
     default: return 0;
     }
 }
@@ -782,16 +782,16 @@ FPEMU_FN int core_function_beside_limit(fpemu_function function, core_exact x, c
 {
     const core_exact one = core_real_integer(x.negative ? -1 : 1);
     switch (function) {
-    case FPEMU_TANH: /* 1 - 2 e^-2x, near enough; and so on */ *y = core_exact_beside(one, 0); return x.top >= 5;
-    case FPEMU_ERF: *y = core_exact_beside(one, 0); return x.top >= 3;
-    case FPEMU_ERFC: *y = core_exact_beside(core_real_integer(2), 0); return x.negative && x.top >= 3;
-    case FPEMU_EXPM1: *y = core_exact_beside(one, 0); return x.negative && x.top >= 6;
-    case FPEMU_SIGMOID: *y = core_exact_beside(one, 0); return !x.negative && x.top >= 6;
-    case FPEMU_SILU: *y = core_exact_beside(x, 0); return !x.negative && x.top >= 6;
-    case FPEMU_GELU: /* from 12 on: x - e^-72 */
+    case FPEMU_FUNCTION_TANH: /* 1 - 2 e^-2x, near enough; and so on */ *y = core_exact_beside(one, 0); return x.top >= 5;
+    case FPEMU_FUNCTION_ERF: *y = core_exact_beside(one, 0); return x.top >= 3;
+    case FPEMU_FUNCTION_ERFC: *y = core_exact_beside(core_real_integer(2), 0); return x.negative && x.top >= 3;
+    case FPEMU_FUNCTION_EXPM1: *y = core_exact_beside(one, 0); return x.negative && x.top >= 6;
+    case FPEMU_FUNCTION_SIGMOID: *y = core_exact_beside(one, 0); return !x.negative && x.top >= 6;
+    case FPEMU_FUNCTION_SILU: *y = core_exact_beside(x, 0); return !x.negative && x.top >= 6;
+    case FPEMU_FUNCTION_GELU: /* from 12 on: x - e^-72 */
         *y = core_exact_beside(x, 0);
         return !x.negative && (x.top > 3 || x.high >= UINT64_C(3) << 62);
-    case FPEMU_SOFTPLUS: *y = core_exact_beside(x, 1); return !x.negative && x.top >= 6;
+    case FPEMU_FUNCTION_SOFTPLUS: *y = core_exact_beside(x, 1); return !x.negative && x.top >= 6;
     default: return 0;
     }
 }
@@ -806,33 +806,33 @@ CORE_LONG int core_function_beside(fpemu_function function, core_exact x, core_e
     const core_exact one = core_real_integer(1);
     const core_exact square = core_real_scale(core_exact_multiply(x, x), -1); /* x^2 / 2, exactly */
     switch (function) {
-    case FPEMU_SIN: /* x - x^3/6; and so on */
-    case FPEMU_ATAN:
-    case FPEMU_TANH:
-    case FPEMU_ASINH: *y = core_exact_beside(x, 0); return x.top < -30;
-    case FPEMU_TAN:
-    case FPEMU_ASIN:
-    case FPEMU_SINH:
-    case FPEMU_ATANH: *y = core_exact_beside(x, 1); return x.top < -30;
-    case FPEMU_EXP: /* 1 + x + x^2/2 */ *y = core_exact_beside(core_real_add(one, x), 1); return x.top < -30;
-    case FPEMU_EXP2:
-    case FPEMU_EXP10: *y = core_exact_beside(one, !x.negative); return x.top < -64;
-    case FPEMU_EXPM1: /* x + x^2/2 + x^3/6 */ *y = core_exact_beside(core_real_add(x, square), 1); return x.top < -46;
-    case FPEMU_LOG1P: /* x - x^2/2 + x^3/3 */
+    case FPEMU_FUNCTION_SIN: /* x - x^3/6; and so on */
+    case FPEMU_FUNCTION_ATAN:
+    case FPEMU_FUNCTION_TANH:
+    case FPEMU_FUNCTION_ASINH: *y = core_exact_beside(x, 0); return x.top < -30;
+    case FPEMU_FUNCTION_TAN:
+    case FPEMU_FUNCTION_ASIN:
+    case FPEMU_FUNCTION_SINH:
+    case FPEMU_FUNCTION_ATANH: *y = core_exact_beside(x, 1); return x.top < -30;
+    case FPEMU_FUNCTION_EXP: /* 1 + x + x^2/2 */ *y = core_exact_beside(core_real_add(one, x), 1); return x.top < -30;
+    case FPEMU_FUNCTION_EXP2:
+    case FPEMU_FUNCTION_EXP10: *y = core_exact_beside(one, !x.negative); return x.top < -64;
+    case FPEMU_FUNCTION_EXPM1: /* x + x^2/2 + x^3/6 */ *y = core_exact_beside(core_real_add(x, square), 1); return x.top < -46;
+    case FPEMU_FUNCTION_LOG1P: /* x - x^2/2 + x^3/3 */
         *y = core_exact_beside(core_real_subtract(x, square), 1);
         return x.top < -46;
-    case FPEMU_COS: /* 1 - x^2/2 + x^4/24 */
+    case FPEMU_FUNCTION_COS: /* 1 - x^2/2 + x^4/24 */
         *y = core_exact_beside(core_real_subtract(one, square), 1);
         return x.top < -22;
-    case FPEMU_COSH: *y = core_exact_beside(core_real_add(one, square), 1); return x.top < -22;
-    case FPEMU_ERFC: *y = core_exact_beside(one, x.negative); return x.top < -64;
-    case FPEMU_GELU: /* x/2 + x^2 / sqrt(2 pi) */
+    case FPEMU_FUNCTION_COSH: *y = core_exact_beside(core_real_add(one, square), 1); return x.top < -22;
+    case FPEMU_FUNCTION_ERFC: *y = core_exact_beside(one, x.negative); return x.top < -64;
+    case FPEMU_FUNCTION_GELU: /* x/2 + x^2 / sqrt(2 pi) */
         *y = core_exact_beside(core_real_scale(x, -1), !x.negative);
         return x.top < -64;
-    case FPEMU_SIGMOID: /* 1/2 + x/4 - x^3/48 */
+    case FPEMU_FUNCTION_SIGMOID: /* 1/2 + x/4 - x^3/48 */
         *y = core_exact_beside(core_real_add(core_real_scale(one, -1), core_real_scale(x, -2)), x.negative);
         return x.top < -20;
-    case FPEMU_SILU: /* x/2 + x^2/4 - x^4/48 */
+    case FPEMU_FUNCTION_SILU: /* x/2 + x^2/4 - x^4/48 */
         *y = core_exact_beside(core_real_scale(core_real_add(x, square), -1), x.negative);
         return x.top < -22;
     default: return 0;
@@ -846,32 +846,32 @@ CORE_LONG core_exact core_function_near(fpemu_function function, core_exact x)
 {
     const core_exact square = core_exact_multiply(x, x);
     switch (function) {
-    case FPEMU_EXP: return core_real_exp(x);
-    case FPEMU_EXP2: return core_real_power(CORE_BASE_2, x);
-    case FPEMU_EXP10: return core_real_power(CORE_BASE_10, x);
-    case FPEMU_EXPM1: return core_real_expm1(x);
-    case FPEMU_LOG: return core_real_log(x);
-    case FPEMU_LOG2: return core_real_times(core_real_log(x), core_real_constant(CORE_LOG2_E));
-    case FPEMU_LOG10: return core_real_times(core_real_log(x), core_real_constant(CORE_LOG10_E));
-    case FPEMU_LOG1P: return core_real_log1p(x);
-    case FPEMU_SIN: return core_real_sine(x, 0);
-    case FPEMU_COS: return core_real_sine(x, 1);
-    case FPEMU_TAN: return core_real_tan(x);
-    case FPEMU_ASIN: return core_real_asin(x);
-    case FPEMU_ACOS: return core_real_acos(x);
-    case FPEMU_ATAN: return core_real_atan(x);
-    case FPEMU_SINH: return core_real_sinh(x);
-    case FPEMU_COSH: return core_real_cosh(x);
-    case FPEMU_TANH: return core_real_tanh(x);
-    case FPEMU_ASINH: return core_real_asinh(x);
-    case FPEMU_ACOSH: return core_real_acosh(x);
-    case FPEMU_ATANH: return core_real_atanh(x);
-    case FPEMU_ERF: return core_real_erf(x, square);
-    case FPEMU_ERFC: return core_real_erfc(x, square);
-    case FPEMU_RSQRT: return core_real_root(core_real_divide(core_real_integer(1), x));
-    case FPEMU_SIGMOID: return core_real_sigmoid(x);
-    case FPEMU_SILU: return core_real_times(x, core_real_sigmoid(x));
-    case FPEMU_GELU: return core_real_gelu(x, core_real_scale(square, -1));
+    case FPEMU_FUNCTION_EXP: return core_real_exp(x);
+    case FPEMU_FUNCTION_EXP2: return core_real_power(CORE_BASE_2, x);
+    case FPEMU_FUNCTION_EXP10: return core_real_power(CORE_BASE_10, x);
+    case FPEMU_FUNCTION_EXPM1: return core_real_expm1(x);
+    case FPEMU_FUNCTION_LOG: return core_real_log(x);
+    case FPEMU_FUNCTION_LOG2: return core_real_times(core_real_log(x), core_real_constant(CORE_LOG2_E));
+    case FPEMU_FUNCTION_LOG10: return core_real_times(core_real_log(x), core_real_constant(CORE_LOG10_E));
+    case FPEMU_FUNCTION_LOG1P: return core_real_log1p(x);
+    case FPEMU_FUNCTION_SIN: return core_real_sine(x, 0);
+    case FPEMU_FUNCTION_COS: return core_real_sine(x, 1);
+    case FPEMU_FUNCTION_TAN: return core_real_tan(x);
+    case FPEMU_FUNCTION_ASIN: return core_real_asin(x);
+    case FPEMU_FUNCTION_ACOS: return core_real_acos(x);
+    case FPEMU_FUNCTION_ATAN: return core_real_atan(x);
+    case FPEMU_FUNCTION_SINH: return core_real_sinh(x);
+    case FPEMU_FUNCTION_COSH: return core_real_cosh(x);
+    case FPEMU_FUNCTION_TANH: return core_real_tanh(x);
+    case FPEMU_FUNCTION_ASINH: return core_real_asinh(x);
+    case FPEMU_FUNCTION_ACOSH: return core_real_acosh(x);
+    case FPEMU_FUNCTION_ATANH: return core_real_atanh(x);
+    case FPEMU_FUNCTION_ERF: return core_real_erf(x, square);
+    case FPEMU_FUNCTION_ERFC: return core_real_erfc(x, square);
+    case FPEMU_FUNCTION_RSQRT: return core_real_root(core_real_divide(core_real_integer(1), x));
+    case FPEMU_FUNCTION_SIGMOID: return core_real_sigmoid(x);
+    case FPEMU_FUNCTION_SILU: return core_real_times(x, core_real_sigmoid(x));
+    case FPEMU_FUNCTION_GELU: return core_real_gelu(x, core_real_scale(square, -1));
     default: return core_real_softplus(x);
     }
 }

@@ -44,7 +44,7 @@ FPEMU_FN int core_operand_extent(const core_operand *o, uint64_t batch, size_t s
 FPEMU_FN int core_operand_matrix(core_operand *o, const void *p, uint64_t rows, uint64_t columns, uint64_t ld,
                                  uint64_t stride, int order, int transpose)
 {
-    const int row_wise = order == FPEMU_ROW_MAJOR ? !transpose : transpose; /* rows of op are what lies together */
+    const int row_wise = order == FPEMU_ORDER_ROW_MAJOR ? !transpose : transpose; /* rows of op are what lies together */
     const uint64_t length = row_wise ? columns : rows;
     if (ld == 0)
         ld = length;

@@ -8,7 +8,7 @@
 /* The overflow policy in force: the rounding's, else the format's. */
 FPEMU_FN int core_overflow_policy(const fpemu_format *f, const fpemu_rounding *r)
 {
-    return r->overflow != FPEMU_FROM_FORMAT ? r->overflow : f->overflow;
+    return r->overflow != FPEMU_OVERFLOW_FROM_FORMAT ? r->overflow : f->overflow;
 }
 
 /* The NaN policy in force. */
@@ -20,8 +20,8 @@ FPEMU_FN int core_nan_policy(const fpemu_format *f, const fpemu_rounding *r)
 /* The mode of the grid step. */
 FPEMU_FN int core_mode(const fpemu_rounding *r)
 {
-    if (r->mode == FPEMU_SR && r->variant != FPEMU_SR_A)
-        return r->variant == FPEMU_SR_B ? CORE_SR_B : CORE_SR_C;
+    if (r->mode == FPEMU_MODE_SR && r->variant != FPEMU_SR_VARIANT_A)
+        return r->variant == FPEMU_SR_VARIANT_B ? CORE_SR_B : CORE_SR_C;
     return r->mode;
 }
 
@@ -30,10 +30,10 @@ FPEMU_FN int core_mode(const fpemu_rounding *r)
 FPEMU_FN int core_stops_at_max(const fpemu_format *f, int mode, int negative)
 {
     switch (mode) {
-    case FPEMU_RTZ: return 1;
-    case FPEMU_RTP: return negative;
-    case FPEMU_RTN: return !negative;
-    case FPEMU_RTO: return !(f->specials == FPEMU_SPECIALS_P3109E && f->is_signed);
+    case FPEMU_MODE_RTZ: return 1;
+    case FPEMU_MODE_RTP: return negative;
+    case FPEMU_MODE_RTN: return !negative;
+    case FPEMU_MODE_RTO: return !(f->specials == FPEMU_SPECIALS_P3109E && f->is_signed);
     default: return 0;
     }
 }

@@ -119,7 +119,7 @@ FPEMU_FN void CORE(plan_make)(CORE(plan) *p, core_plan64 *integers, const fpemu_
         CORE_UINT beyond = value_max[s], infinite = value_max[s];
         if (f->kind == FPEMU_KIND_FLOAT && !saturate) {
             if (below_zero)
-                beyond = mode == FPEMU_RTZ || mode == FPEMU_RTP || !nan_exists ? 0 : CORE_NAN;
+                beyond = mode == FPEMU_MODE_RTZ || mode == FPEMU_MODE_RTP || !nan_exists ? 0 : CORE_NAN;
             else if (absorbs && !core_stops_at_max(f, mode, s))
                 beyond = f->has_infinity ? infinity[s] : CORE_NAN;
         }
@@ -165,19 +165,19 @@ FPEMU_FN void CORE(plan_make)(CORE(plan) *p, core_plan64 *integers, const fpemu_
                 p->overflow[1] = infinity[1];
             }
         } else if (CORE_W == 32 && f->kind == FPEMU_KIND_FIXED && r->compat == FPEMU_COMPAT_QPYTORCH &&
-                   (mode == FPEMU_RNE || mode == FPEMU_SR)) {
+                   (mode == FPEMU_MODE_RNE || mode == FPEMU_MODE_SR)) {
             p->compat = r->compat;
         }
         break;
     case FPEMU_COMPAT_CPFLOAT:
-        if (is_float && (mode == FPEMU_SR || mode == FPEMU_SE))
+        if (is_float && (mode == FPEMU_MODE_SR || mode == FPEMU_MODE_SE))
             p->compat = r->compat;
         break;
     case FPEMU_COMPAT_ML_DTYPES:
         if (p->negative) {
             p->compat = r->compat; /* zero becomes NaN first */
-            if (mode == FPEMU_RNE)
-                p->mode = FPEMU_RNA;
+            if (mode == FPEMU_MODE_RNE)
+                p->mode = FPEMU_MODE_RNA;
         }
         break;
     case FPEMU_COMPAT_CUDA:

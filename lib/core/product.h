@@ -59,13 +59,13 @@ FPEMU_FN void core_goal_make(core_goal *g, const fpemu_target *t, int carrier, i
     g->seed = t->rounding.seed;
     g->stream = t->rounding.stream;
     g->offset = t->rounding.offset;
-    g->philox = t->rounding.generator == FPEMU_PHILOX;
-    g->stochastic = g->plan.mode >= FPEMU_SR;
+    g->philox = t->rounding.generator == FPEMU_GENERATOR_PHILOX;
+    g->stochastic = g->plan.mode >= FPEMU_MODE_SR;
     g->given = 1;
     g->short_way = narrow && core_dot_short(&seen, &g->plan);
     g->native = narrow && seen.kind == FPEMU_KIND_FLOAT && seen.mantissa_bits == 52 && seen.emin == -1022 &&
                 seen.emax == 1023 && seen.has_infinity && seen.subnormals == FPEMU_SUBNORMALS_KEEP &&
-                seen.has_negative_zero && seen.is_signed && g->plan.mode == FPEMU_RNE &&
+                seen.has_negative_zero && seen.is_signed && g->plan.mode == FPEMU_MODE_RNE &&
                 g->plan.infinite[0] == CORE_INF64 && g->plan.overflow[0] == CORE_INF64;
 }
 
@@ -135,7 +135,7 @@ FPEMU_FN double core_operate(const core_goal *g, uint64_t t, uint64_t index, dou
         const double y = has_u ? a + b : a;
         return y == y ? y : nan;
     }
-    const double odd = has_u ? core_sum_odd(a, b, g->plan.mode == FPEMU_RTN ? CORE_SIGN64 : 0) : a;
+    const double odd = has_u ? core_sum_odd(a, b, g->plan.mode == FPEMU_MODE_RTN ? CORE_SIGN64 : 0) : a;
     const core_plan64 *p = &g->plan;
     const uint64_t x = core_bits64(odd == odd ? odd : nan), sign = x & CORE_SIGN64, magnitude = x ^ sign;
     if (p->rule == CORE_RULE_POSIT)
@@ -343,12 +343,12 @@ FPEMU_FN void core_product_integer(const core_product *p, core_line a, core_line
             continue;
         }
         const core_exact sum =
-            core_exact_add(core_exact_integer(old, exponent), core_exact_integer(product, exponent), FPEMU_RNE);
-        const uint64_t kept = core_exact_binary64(&sum, FPEMU_RNE) & ~CORE_SIGN64;
+            core_exact_add(core_exact_integer(old, exponent), core_exact_integer(product, exponent), FPEMU_MODE_RNE);
+        const uint64_t kept = core_exact_binary64(&sum, FPEMU_MODE_RNE) & ~CORE_SIGN64;
         core_exact minus = core_exact_integer(s, exponent);
         minus.negative ^= 1;
-        const core_exact error = core_exact_add(sum, minus, FPEMU_RNE);
-        const double d = core_value64(core_exact_binary64(&error, FPEMU_RNE) & ~CORE_SIGN64);
+        const core_exact error = core_exact_add(sum, minus, FPEMU_MODE_RNE);
+        const double d = core_value64(core_exact_binary64(&error, FPEMU_MODE_RNE) & ~CORE_SIGN64);
         core_counts *const c = &tally->c;
         c->overflow += (unsigned)over;
         c->clipped += (unsigned)over;
@@ -364,7 +364,7 @@ FPEMU_FN void core_product_integer(const core_product *p, core_line a, core_line
 /* Whether a sum can be made piece by piece. */
 FPEMU_FN int core_product_runs(const core_product *p)
 {
-    return p->model != FPEMU_PAIRWISE;
+    return p->model != FPEMU_MODEL_PAIRWISE;
 }
 
 /* Before the first product: from the old c. */
@@ -378,7 +378,7 @@ FPEMU_FN void core_product_begin(const core_product *p, double c, core_running *
     w->s = core_value64(
         start->rule == CORE_RULE_POSIT
             ? core_finish64(start, u, m == 0 || m >= CORE_INF64 ? 0 : core_posit64(start, m))
-            : core_finish_any64(start, u, m >= CORE_INF64 ? 0 : core_grid64(start, FPEMU_RNE, 1, 32, m, sign, 0)));
+            : core_finish_any64(start, u, m >= CORE_INF64 ? 0 : core_grid64(start, FPEMU_MODE_RNE, 1, 32, m, sign, 0)));
 }
 
 /* Adds products [from, to), whose numbers a and b have from their beginning on; scales count from product 0. */
@@ -386,9 +386,9 @@ FPEMU_FN void core_product_advance(const core_product *p, core_line a, core_line
                                    uint64_t index, core_running *w, core_tally *tally)
 {
     switch (p->model) {
-    case FPEMU_KAHAN: core_product_kahan(p, a, b, from, to, index, w, tally); break;
-    case FPEMU_FUSED: core_product_fused(p, a, b, from, to, index, w, tally); break;
-    case FPEMU_INTEGER: core_product_integer(p, a, b, from, to, w, tally); break;
+    case FPEMU_MODEL_KAHAN: core_product_kahan(p, a, b, from, to, index, w, tally); break;
+    case FPEMU_MODEL_FUSED: core_product_fused(p, a, b, from, to, index, w, tally); break;
+    case FPEMU_MODEL_INTEGER: core_product_integer(p, a, b, from, to, w, tally); break;
     default: core_product_sequential(p, a, b, from, to, index, w, tally);
     }
 }
@@ -398,7 +398,7 @@ FPEMU_FN double core_product_end(const core_product *p, uint64_t index, double c
                                  core_tally *tally)
 {
     const core_goal *g = &p->out;
-    const int integer = p->model == FPEMU_INTEGER;
+    const int integer = p->model == FPEMU_MODEL_INTEGER;
     const double s = w->s;
     if (p->plain && !integer)
         return s == s ? s : core_value64(CORE_INF64 | CORE_INF64 >> 1);

@@ -25,16 +25,16 @@ FPEMU_FN CORE_UINT CORE(flat)(const CORE(plan) *p, int mode, CORE_UINT u, CORE_U
 {
     const CORE_UINT low = (p->one << p->d_norm) - 1, half = (p->one << p->d_norm) >> 1;
     switch (mode) {
-    case FPEMU_RNE: u += half - 1 + ((u >> p->d_norm) & 1); break;
-    case FPEMU_RNA: u += half; break;
-    case FPEMU_RNZ: u += half - 1; break;
-    case FPEMU_RAZ: u += low; break;
-    case FPEMU_RTP: u += sign ? 0 : low; break;
-    case FPEMU_RTN: u += sign ? low : 0; break;
-    case FPEMU_RTO: u |= (u & low) + low; break; /* the carry out of the low bits: they were not all zero */
-    case FPEMU_SR: u += r >> ((CORE_UINT)CORE_W - (CORE_UINT)p->d_norm); break;
-    case FPEMU_SE: u += low & ((CORE_UINT)0 - (r >> (CORE_W - 1))); break;
-    default: break; /* FPEMU_RTZ */
+    case FPEMU_MODE_RNE: u += half - 1 + ((u >> p->d_norm) & 1); break;
+    case FPEMU_MODE_RNA: u += half; break;
+    case FPEMU_MODE_RNZ: u += half - 1; break;
+    case FPEMU_MODE_RAZ: u += low; break;
+    case FPEMU_MODE_RTP: u += sign ? 0 : low; break;
+    case FPEMU_MODE_RTN: u += sign ? low : 0; break;
+    case FPEMU_MODE_RTO: u |= (u & low) + low; break; /* the carry out of the low bits: they were not all zero */
+    case FPEMU_MODE_SR: u += r >> ((CORE_UINT)CORE_W - (CORE_UINT)p->d_norm); break;
+    case FPEMU_MODE_SE: u += low & ((CORE_UINT)0 - (r >> (CORE_W - 1))); break;
+    default: break; /* FPEMU_MODE_RTZ */
     }
     return u & ~low;
 }
@@ -56,30 +56,30 @@ FPEMU_FN uint64_t CORE(carry)(double z, uint64_t r)
 }
 #endif
 
-/* Magnitude a rounded to the grid whose steps c = C counts; not for FPEMU_SR. */
+/* Magnitude a rounded to the grid whose steps c = C counts; not for FPEMU_MODE_SR. */
 FPEMU_FN CORE_UINT CORE(counted)(int mode, CORE_UINT a, CORE_UINT c, CORE_UINT sign, CORE_UINT r)
 {
     /* kept apart: some compilers hold expressions in a wider type */
     const CORE_REAL x = CORE_VALUE(a), C = CORE_VALUE(c), sum = x + C, nearest = sum - C;
-    if (mode == FPEMU_RNE)
+    if (mode == FPEMU_MODE_RNE)
         return CORE_BITS(nearest);
     CORE_UINT t = CORE_BITS(sum);
-    if (mode == FPEMU_RNA || mode == FPEMU_RNZ || mode == FPEMU_RAZ) {
+    if (mode == FPEMU_MODE_RNA || mode == FPEMU_MODE_RNZ || mode == FPEMU_MODE_RAZ) {
         const CORE_REAL half = CORE_VALUE(c - ((CORE_UINT)(CORE_MANT + 1) << CORE_MANT));
         const CORE_REAL rest = x - nearest; /* exact */
-        t += mode == FPEMU_RNA ? (CORE_UINT)(rest >= half) : mode == FPEMU_RAZ ? (CORE_UINT)(rest > 0) : 0;
-        t -= mode == FPEMU_RNZ ? (CORE_UINT)(-rest >= half) : 0;
+        t += mode == FPEMU_MODE_RNA ? (CORE_UINT)(rest >= half) : mode == FPEMU_MODE_RAZ ? (CORE_UINT)(rest > 0) : 0;
+        t -= mode == FPEMU_MODE_RNZ ? (CORE_UINT)(-rest >= half) : 0;
     } else {
         t -= (CORE_UINT)(nearest > x);
     }
-    if (mode == FPEMU_RTP || mode == FPEMU_RTN || mode == FPEMU_RTO || mode == FPEMU_SE) {
+    if (mode == FPEMU_MODE_RTP || mode == FPEMU_MODE_RTN || mode == FPEMU_MODE_RTO || mode == FPEMU_MODE_SE) {
         const CORE_REAL below = CORE_VALUE(t) - C, rest = x - below; /* exact, in [0, step) */
         const CORE_UINT inexact = rest > 0;
         switch (mode) {
-        case FPEMU_RTP: t += inexact & (CORE_UINT)(sign == 0); break;
-        case FPEMU_RTN: t += inexact & (CORE_UINT)(sign != 0); break;
-        case FPEMU_RTO: t |= inexact; break;
-        default: t += inexact & (r >> (CORE_W - 1)); break; /* FPEMU_SE */
+        case FPEMU_MODE_RTP: t += inexact & (CORE_UINT)(sign == 0); break;
+        case FPEMU_MODE_RTN: t += inexact & (CORE_UINT)(sign != 0); break;
+        case FPEMU_MODE_RTO: t |= inexact; break;
+        default: t += inexact & (r >> (CORE_W - 1)); break; /* FPEMU_MODE_SE */
         }
     }
     return CORE_BITS(CORE_VALUE(t) - C);
@@ -135,24 +135,24 @@ FPEMU_FN CORE_UINT CORE(magic_c)(const CORE(plan) *p, CORE_UINT a)
 /* As grid below 2^quick_cap. */
 FPEMU_FN CORE_UINT CORE(below_cap)(const CORE(plan) *p, int mode, CORE_UINT a, CORE_UINT sign, CORE_UINT r)
 {
-    return mode == FPEMU_SR ? CORE(drawn)(p, a, r) : CORE(counted)(mode, a, CORE(magic_c)(p, a), sign, r);
+    return mode == FPEMU_MODE_SR ? CORE(drawn)(p, a, r) : CORE(counted)(mode, a, CORE(magic_c)(p, a), sign, r);
 }
 
 /* The same, and from there on some value beyond the ends. */
 FPEMU_FN CORE_UINT CORE(magic)(const CORE(plan) *p, int mode, CORE_UINT a, CORE_UINT sign, CORE_UINT r)
 {
-    return CORE(below_cap)(p, mode, mode == FPEMU_SR ? a : CORE(at_most)(a, p->quick_cap), sign, r);
+    return CORE(below_cap)(p, mode, mode == FPEMU_MODE_SR ? a : CORE(at_most)(a, p->quick_cap), sign, r);
 }
 
 /* The finished result where what overflows, and infinity, become one and the same, with the input's sign or NaN. */
 FPEMU_FN CORE_UINT CORE(element_pass)(const CORE(plan) *p, int mode, CORE_UINT u, CORE_UINT r)
 {
     const CORE_UINT sign = u & CORE_SIGN, a = u ^ sign;
-    if (mode < FPEMU_SR) { /* whether x overflows is known beforehand */
+    if (mode < FPEMU_MODE_SR) { /* whether x overflows is known beforehand */
         const CORE_UINT g = CORE(counted)(mode, a, CORE(magic_c)(p, a), sign, r);
         return CORE(beyond)(a, p->quick_nan, p->nan[0], CORE(beyond)(a, p->quick_end, p->overflow[0], g) | sign);
     }
-    const int drawn = mode == FPEMU_SR;
+    const int drawn = mode == FPEMU_MODE_SR;
     const CORE_UINT g = drawn ? CORE(drawn_large)(p, a, r) : CORE(magic)(p, mode, a, sign, r);
     CORE_UINT y = g > p->max[0] ? p->nan[0] : g | sign; /* NaN is beyond the end too */
     if (p->quick_nan == CORE_INF)
@@ -180,7 +180,7 @@ FPEMU_FN CORE_UINT CORE(element_stop_inf)(const CORE(plan) *p, int mode, CORE_UI
 FPEMU_FN CORE_UINT CORE(element_even)(const CORE(plan) *p, int mode, CORE_UINT u, CORE_UINT r)
 {
     const CORE_UINT sign = u & CORE_SIGN, a = u ^ sign, c = p->quick_emin + p->quick_up;
-    if (mode == FPEMU_RNE) { /* with C and half of it, negative numbers count too */
+    if (mode == FPEMU_MODE_RNE) { /* with C and half of it, negative numbers count too */
         const CORE_REAL high = CORE_VALUE(p->overflow[0]), low = CORE_VALUE(p->overflow[1]);
         CORE_REAL x = CORE_VALUE(u);
         x = x < low ? low : x;
@@ -189,7 +189,7 @@ FPEMU_FN CORE_UINT CORE(element_even)(const CORE(plan) *p, int mode, CORE_UINT u
         return CORE(unless_nan)(p, u, CORE_BITS(y));
     }
     const CORE_UINT x = CORE(at_most)(a, CORE_BY_SIGN(u, p->max));
-    const CORE_UINT g = mode == FPEMU_SR ? CORE(drawn)(p, x, r) : CORE(counted)(mode, x, c, sign, r);
+    const CORE_UINT g = mode == FPEMU_MODE_SR ? CORE(drawn)(p, x, r) : CORE(counted)(mode, x, c, sign, r);
     const CORE_REAL y = CORE_VALUE(g | sign) + 0; /* -0 becomes 0 */
     return CORE(beyond)(a, CORE_INF, p->nan[0], CORE_BITS(y));
 }
@@ -219,10 +219,10 @@ FPEMU_FN CORE_UINT CORE(last_inside)(const CORE(plan) *p)
 {
     const CORE_UINT max = p->max[0], half = ((CORE_UINT)1 << p->d_norm) >> 1;
     switch (p->mode) {
-    case FPEMU_RNE: return max + half - ((max >> p->d_norm) & 1);
-    case FPEMU_RNA: return max + half - 1;
-    case FPEMU_RNZ: return max + half;
-    default: return max; /* FPEMU_RAZ; not used for SR and SE */
+    case FPEMU_MODE_RNE: return max + half - ((max >> p->d_norm) & 1);
+    case FPEMU_MODE_RNA: return max + half - 1;
+    case FPEMU_MODE_RNZ: return max + half;
+    default: return max; /* FPEMU_MODE_RAZ; not used for SR and SE */
     }
 }
 
@@ -230,7 +230,7 @@ FPEMU_FN CORE_UINT CORE(last_inside)(const CORE(plan) *p)
 FPEMU_FN void CORE(choose_quick)(CORE(plan) *p, const fpemu_format *f)
 {
     const int mode = p->mode;
-    if (mode > FPEMU_SE || p->rule != CORE_RULE_FLOAT || p->wrap)
+    if (mode > FPEMU_MODE_SE || p->rule != CORE_RULE_FLOAT || p->wrap)
         return;
     const CORE_UINT max = p->max[0], past[2] = {p->overflow[0], p->overflow[1]};
     const CORE_UINT infinite[2] = {p->infinite[0], p->infinite[1]};
@@ -278,9 +278,9 @@ FPEMU_FN void CORE(choose_quick)(CORE(plan) *p, const fpemu_format *f)
             p->rule = CORE_RULE_EVEN;
     } else if (stops && infinite[0] == past[0] && infinite[1] == past[1]) {
         p->rule = CORE_RULE_MAGIC_STOP;
-    } else if (stops && (mode == FPEMU_RNE || mode == FPEMU_RTZ || mode == FPEMU_RTO)) {
+    } else if (stops && (mode == FPEMU_MODE_RNE || mode == FPEMU_MODE_RTZ || mode == FPEMU_MODE_RTO)) {
         p->rule = CORE_RULE_MAGIC_STOP_INF;
-    } else if (passes && (mode <= FPEMU_RNZ || mode == FPEMU_RAZ || mode >= FPEMU_SR)) {
+    } else if (passes && (mode <= FPEMU_MODE_RNZ || mode == FPEMU_MODE_RAZ || mode >= FPEMU_MODE_SR)) {
         p->rule = CORE_RULE_MAGIC_PASS;
         p->quick_end = CORE(last_inside)(p);
         p->quick_nan = past[1] == past[0] ? p->quick_end : CORE_INF;
@@ -291,7 +291,7 @@ FPEMU_FN void CORE(choose_quick)(CORE(plan) *p, const fpemu_format *f)
 /* Whether this is binary16 as IEEE 754 has it, to nearest: processors convert to it. */
 FPEMU_FN int core_is_half32(const core_plan32 *p)
 {
-    return p->rule == CORE_RULE_MAGIC_PASS && p->mode == FPEMU_RNE && p->quick_nan == CORE_INF &&
+    return p->rule == CORE_RULE_MAGIC_PASS && p->mode == FPEMU_MODE_RNE && p->quick_nan == CORE_INF &&
            p->low_one == core_power32(-24) && p->d_norm == 13 && p->max[0] == core_bits32(65504.0f);
 }
 #endif
@@ -322,7 +322,7 @@ typedef struct CORE(direct) {
 FPEMU_FN int CORE(direct_make)(CORE(direct) *d, const CORE(plan) *p, const CORE(coder) *c)
 {
     const int stops = p->rule == CORE_RULE_MAGIC_STOP;
-    if ((!stops && p->rule != CORE_RULE_MAGIC_PASS) || p->mode != FPEMU_RNE || !c->quick_encode)
+    if ((!stops && p->rule != CORE_RULE_MAGIC_PASS) || p->mode != FPEMU_MODE_RNE || !c->quick_encode)
         return 0;
     d->emin = p->quick_emin;
     d->up = p->quick_up;

@@ -68,18 +68,18 @@ FPEMU_FN CORE_SINT CORE(subnormal_shift)(CORE_UINT a)
 FPEMU_FN CORE_UINT CORE(up)(int mode, int n, CORE_UINT one, CORE_UINT sig, CORE_SINT d, CORE_UINT odd_mask,
                             CORE_UINT sign, CORE_UINT r)
 {
-    if (mode < FPEMU_SR) {
+    if (mode < FPEMU_MODE_SR) {
         const CORE_SINT shift = d > CORE_W - 2 ? CORE_W - 2 : d; /* beyond, k = 0 and v < 1/2 all the same */
         const CORE_UINT step = one << shift, rest = sig & (step - 1), odd = (sig >> shift) & odd_mask;
         switch (mode) {
-        case FPEMU_RNE: return 2 * rest + odd > step;
-        case FPEMU_RNA: return 2 * rest >= step;
-        case FPEMU_RNZ: return 2 * rest > step;
-        case FPEMU_RAZ: return rest != 0;
-        case FPEMU_RTP: return (rest != 0) & (sign == 0);
-        case FPEMU_RTN: return (rest != 0) & (sign != 0);
-        case FPEMU_RTO: return (rest != 0) & (odd ^ 1);
-        default: return 0; /* FPEMU_RTZ */
+        case FPEMU_MODE_RNE: return 2 * rest + odd > step;
+        case FPEMU_MODE_RNA: return 2 * rest >= step;
+        case FPEMU_MODE_RNZ: return 2 * rest > step;
+        case FPEMU_MODE_RAZ: return rest != 0;
+        case FPEMU_MODE_RTP: return (rest != 0) & (sign == 0);
+        case FPEMU_MODE_RTN: return (rest != 0) & (sign != 0);
+        case FPEMU_MODE_RTO: return (rest != 0) & (odd ^ 1);
+        default: return 0; /* FPEMU_MODE_RTZ */
         }
     }
     /* v as a fraction of W bits; what lies below is `lost`. */
@@ -88,9 +88,9 @@ FPEMU_FN CORE_UINT CORE(up)(int mode, int n, CORE_UINT one, CORE_UINT sig, CORE_
     const CORE_UINT far_bits = sig >> (far & (CORE_W - 1));
     const CORE_UINT v = d < CORE_W ? near_bits : far_bits;
     const CORE_UINT lost = d <= CORE_W ? 0 : sig << ((CORE_W - far) & (CORE_W - 1));
-    if (mode == FPEMU_SR) /* v + R*2^-N >= 1: the carry; R has no bit below 2^-N, so v needs no cutting */
+    if (mode == FPEMU_MODE_SR) /* v + R*2^-N >= 1: the carry; R has no bit below 2^-N, so v needs no cutting */
         return (CORE_UINT)(v + r) < v;
-    if (mode == FPEMU_SE)
+    if (mode == FPEMU_MODE_SE)
         return (r >> (CORE_W - 1)) & ((v | lost) != 0);
     const CORE_UINT whole = (CORE_UINT)0 - (CORE_UINT)(n == CORE_W); /* all ones where R fills the word */
     if (mode == CORE_SR_B) { /* v + (R + 1/2)*2^-N >= 1 */

@@ -27,7 +27,7 @@ FPEMU_FN uint32_t core_scaled_grid32(const core_plan32 *p, int mode, uint32_t a,
     core_plan_fixed_grid64(&integers, 0);
     integers.one = p->one;
     const uint64_t t = core_quotient_odd((double)core_value32(a), p->scale_value), s = (uint64_t)sign << 32;
-    const uint64_t nearest = core_grid64(&integers, FPEMU_RNE, 0, 32, t, s, 0);
+    const uint64_t nearest = core_grid64(&integers, FPEMU_MODE_RNE, 0, 32, t, s, 0);
     const uint32_t back = core_bits32((float)(core_value64(nearest) * p->scale_value));
     const uint64_t k = core_grid64(&integers, mode, 0, p->n, t, s, (uint64_t)r << 32);
     const uint32_t value = core_bits32((float)(core_value64(k) * p->scale_value));
@@ -69,7 +69,7 @@ FPEMU_FN uint64_t core_scaled_grid64(const core_plan64 *p, int mode, uint64_t a,
     core_plan_fixed_grid64(&integers, 0);
     integers.one = p->one;
     const uint64_t t = core_quotient_odd64(core_value64(a), p->scale_value);
-    const uint64_t nearest = core_grid64(&integers, FPEMU_RNE, 0, 32, t, sign, 0);
+    const uint64_t nearest = core_grid64(&integers, FPEMU_MODE_RNE, 0, 32, t, sign, 0);
     const uint64_t back = core_bits64(core_value64(nearest) * p->scale_value);
     const uint64_t k = core_grid64(&integers, mode, 0, p->n, t, sign, r);
     return back == a ? a : core_bits64(core_value64(k) * p->scale_value);

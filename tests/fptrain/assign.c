@@ -272,8 +272,8 @@ static void test_bits(void)
     /* The paper's formats and their largest values; dw is high. */
     const double high = 8581545984, low[ROLES] = {30, 30, 114688, 8581545984};
     for (int i = 0; i < ROLES; i++) {
-        EXPECT(fpemu_max(&s.high[i].format) == high, "high %d: %.0f", i, fpemu_max(&s.high[i].format));
-        EXPECT(fpemu_max(&s.low[i].format) == low[i], "low %d: %.0f", i, fpemu_max(&s.low[i].format));
+        EXPECT(fpemu_format_max(&s.high[i].format) == high, "high %d: %.0f", i, fpemu_format_max(&s.high[i].format));
+        EXPECT(fpemu_format_max(&s.low[i].format) == low[i], "low %d: %.0f", i, fpemu_format_max(&s.low[i].format));
     }
 }
 
@@ -285,9 +285,9 @@ static void test_text(void)
                            "rounding=rna,rounding-dw=sr,seed=12", &why) && assign_complete(&s, &why), "%s", why.text);
     EXPECT(s.choice.scheme == SCHEME_OP_OUT && s.promote == PROMOTE_CODE && s.threshold == 0.5 && s.choice.seed == 12,
            "numbers and names");
-    EXPECT(fpemu_max(&s.low[ROLE_W].format) == 480 && s.low[ROLE_V].format.overflow == FPEMU_OVERFLOW_SATURATE,
+    EXPECT(fpemu_format_max(&s.low[ROLE_W].format) == 480 && s.low[ROLE_V].format.overflow == FPEMU_OVERFLOW_SATURATE,
            "a format with commas");
-    EXPECT(s.low[ROLE_W].rounding.mode == FPEMU_RNA && s.high[ROLE_DW].rounding.mode == FPEMU_SR, "roundings");
+    EXPECT(s.low[ROLE_W].rounding.mode == FPEMU_MODE_RNA && s.high[ROLE_DW].rounding.mode == FPEMU_MODE_SR, "roundings");
     EXPECT(assign_read(&s, "groups=0110", &why) && s.choice.scheme == SCHEME_GROUPS && s.choice.groups == 6, "groups");
 
     static const char *const wrong[] = {"ratio=1.5", "ratio=", "ratio=0.5x", "threshold=-1", "seed=-1", "seed=",

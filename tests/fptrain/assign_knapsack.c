@@ -175,7 +175,7 @@ static void solve(const instance *k, const backend *b)
     for (int i = 0, at = 0; i < k->items; i++) {
         const double exact = 0x1p-20 * sqrt((double)k->profit[i] / (COPIES * k->weight[i]));
         for (int j = 0; j < COPIES * k->weight[i]; j++)
-            x[at++] = fpemu_round_f32(&s.high[ROLE_V].format, &s.high[ROLE_V].rounding, (float)exact, 0);
+            x[at++] = fpemu_quantize_one_f32(&s.high[ROLE_V].format, &s.high[ROLE_V].rounding, (float)exact, 0);
     }
 
     int best = 0, tried = 0;

@@ -256,9 +256,9 @@ static uint64_t index_with(const fpemu_rounding *how, uint32_t word)
 static double mean_of(const char *spec, float scale, float x)
 {
     fpemu_format f;
-    fpemu_rounding how = fpemu_stochastic(5, 6);
+    fpemu_rounding how = fpemu_rounding_stochastic(5, 6);
     double sum = 0;
-    EXPECT(fpemu_parse(spec, &f, NULL) == FPEMU_OK, "%s", spec);
+    EXPECT(fpemu_format_parse(spec, &f, NULL) == FPEMU_OK, "%s", spec);
     how.bits = 8;
     for (uint32_t word = 0; word < 256; word++) {
         fpemu_rounding here = how;

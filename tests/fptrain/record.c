@@ -27,7 +27,7 @@ static record *open_record(const char *directory, uint64_t step)
 static void say_step(record *r, uint64_t step)
 {
     uint64_t counts[40] = {0};
-    fpemu_stats stats = {.want = FPEMU_HISTOGRAM | FPEMU_SUMS, .count = 100, .underflow = 5 + step, .overflow = 2,
+    fpemu_stats stats = {.want = FPEMU_STATS_HISTOGRAM | FPEMU_STATS_SUMS, .count = 100, .underflow = 5 + step, .overflow = 2,
                          .histogram = counts, .histogram_first = -20, .histogram_length = 40, .max_abs = INFINITY,
                          .nan = 1, .infinite = 3};
     counts[3] = 7; /* exponent -18 */

@@ -70,9 +70,9 @@ static void policies(void)
     EXPECT(assign(r, 6, lines, &why), "%s", why.text);
     EXPECT(bits(r, ROLE_V, INPUT) == 16 && bits(r, ROLE_V, CONV) == 16, "by role, though written last");
     EXPECT(r->rule[ROLE_V][RELU].format.kind == 0 && r->rule[ROLE_DV][RELU].format.kind == 0, "second.*");
-    EXPECT(bits(r, ROLE_DV, CONV) == 8 && r->rule[ROLE_DV][CONV].rounding.mode == FPEMU_RTZ, "dv");
+    EXPECT(bits(r, ROLE_DV, CONV) == 8 && r->rule[ROLE_DV][CONV].rounding.mode == FPEMU_MODE_RTZ, "dv");
     EXPECT(r->rule[ROLE_DV][INPUT].format.kind == 0, "nobody computes the dv of the fed batch");
-    EXPECT(bits(r, ROLE_DW, LINEAR_WEIGHT) == 8 && r->rule[ROLE_DW][LINEAR_WEIGHT].rounding.mode == FPEMU_SR, "third");
+    EXPECT(bits(r, ROLE_DW, LINEAR_WEIGHT) == 8 && r->rule[ROLE_DW][LINEAR_WEIGHT].rounding.mode == FPEMU_MODE_SR, "third");
     EXPECT(r->rule[ROLE_DW][CONV_WEIGHT].format.kind == 0, "dw has no line");
     EXPECT(bits(r, ROLE_W, CONV_WEIGHT) == 8 && bits(r, ROLE_W, CONV_BIAS) == 16, "*.bias");
     EXPECT(r->rule[ROLE_W][CONV_WEIGHT].format.overflow == FPEMU_OVERFLOW_SATURATE, "suffix");
@@ -216,7 +216,7 @@ static void histograms(void)
     graph *g = network();
     rounder *r = rounder_new(g, 5);
     assign(r, 1, &(format_line){"v", "fp16", NULL}, NULL);
-    r->want = FPEMU_HISTOGRAM;
+    r->want = FPEMU_STATS_HISTOGRAM;
     for (uint64_t step = 0; step < 2; step++) {
         rounder_begin(r, step);
         float x[4] = {1, 1.5f, 0x1p-20f, 0};

@@ -41,16 +41,16 @@ static void try_all(void *a, void *b, void *y, void *s)
     fpemu_gemm_shape product;
     fpemu_range range;
     fpemu_stats stats;
-    const fpemu_rounding r = fpemu_nearest();
-    const fpemu_shape shape = fpemu_vector(N);
+    const fpemu_rounding r = fpemu_rounding_nearest();
+    const fpemu_shape shape = fpemu_shape_vector(N);
     const float *const single[3] = {a, b, b};
     const double *const twice[3] = {a, b, b};
     const uint16_t *const half[3] = {a, b, b};
-    const fpemu_scales_f32 scales32[3] = {{s, 16, 0}};
-    const fpemu_scales_f64 scales64[3] = {{s, 16, 0}};
+    const fpemu_operand_scales_f32 scales32[3] = {{s, 16, 0}};
+    const fpemu_operand_scales_f64 scales64[3] = {{s, 16, 0}};
     fpemu_cuda_stats *const d_stats = s;
     static unsigned char room[1 << 20];
-    if (fpemu_parse("e4m3fn", &f, NULL) || fpemu_parse("mxfp4", &mx, NULL) || fpemu_parse("nvfp4", &nv, NULL) ||
+    if (fpemu_format_parse("e4m3fn", &f, NULL) || fpemu_format_parse("mxfp4", &mx, NULL) || fpemu_format_parse("nvfp4", &nv, NULL) ||
         fpemu_gemm_parse("fp32", &spec, NULL) || fpemu_gemm_parse("chunk(16,fp16,fp32)", &chunked, NULL) ||
         fpemu_gemm_parse("seq(fp16); ab=e4m3fn", &rounded, NULL) || sizeof room < fpemu_cuda_stats_size() ||
         ROOM < fpemu_cuda_stats_size() || ROOM < fpemu_cuda_scratch_size(&nv, &shape)) {
@@ -68,31 +68,31 @@ static void try_all(void *a, void *b, void *y, void *s)
     expect("quantize_f16", "ays", fpemu_cuda_quantize_f16(&f, &r, N, a, y, d_stats, NULL));
     expect("encode", "ays", fpemu_cuda_encode_f32(&f, &r, N, a, y, d_stats, NULL));
     expect("decode", "ay", fpemu_cuda_decode_f32(&f, N, a, y, NULL));
-    expect("quantize_along", "ays", fpemu_cuda_quantize_along_f32(&mx, &r, &shape, a, y, NULL, d_stats, NULL));
-    expect("quantize_along nvfp4", "ays", fpemu_cuda_quantize_along_f32(&nv, &r, &shape, a, y, s, NULL, NULL));
+    expect("quantize_tensor", "ays", fpemu_cuda_quantize_tensor_f32(&mx, &r, &shape, a, y, NULL, d_stats, NULL));
+    expect("quantize_tensor nvfp4", "ays", fpemu_cuda_quantize_tensor_f32(&nv, &r, &shape, a, y, s, NULL, NULL));
     expect("pack", "ays", fpemu_cuda_pack_f32(&mx, &r, &shape, a, y, NULL, d_stats, NULL));
     expect("unpack", "ay", fpemu_cuda_unpack_f32(&mx, &shape, a, y, NULL, NULL));
     expect("pack_blocks", "ays", fpemu_cuda_pack_blocks_f32(&mx, &r, &shape, 0, 2, a, y, NULL, d_stats, NULL));
     expect("unpack_blocks", "ay", fpemu_cuda_unpack_blocks_f32(&mx, &shape, 0, 2, a, y, NULL, NULL));
-    expect("pack_tensor", "ay", fpemu_cuda_pack_tensor(&nv, &shape, a, y, NULL));
+    expect("pack_tensor_scales", "ay", fpemu_cuda_pack_tensor_scales(&nv, &shape, a, y, NULL));
     expect("swizzle_scales", "ay", fpemu_cuda_swizzle_scales(4, 4, a, y, NULL));
     expect("unswizzle_scales", "ay", fpemu_cuda_unswizzle_scales(4, 4, a, y, NULL));
     expect("measure", "ay", fpemu_cuda_measure_f32(&nv, N, a, y, NULL));
-    expect("arith", "abys", fpemu_cuda_arith_f32(&f, &r, FPEMU_ADD, N, single, NULL, y, d_stats, NULL));
+    expect("arith", "abys", fpemu_cuda_arith_f32(&f, &r, FPEMU_OPERATION_ADD, N, single, NULL, y, d_stats, NULL));
     expect("arith_scaled_f32", "abys",
-           fpemu_cuda_arith_scaled_f32(&f, &r, FPEMU_FMA, N, single, NULL, scales32, y, NULL, NULL));
+           fpemu_cuda_arith_scaled_f32(&f, &r, FPEMU_OPERATION_FMA, N, single, NULL, scales32, y, NULL, NULL));
     expect("arith_scaled_f64", "abys",
-           fpemu_cuda_arith_scaled_f64(&f, &r, FPEMU_MUL, N, twice, NULL, scales64, y, NULL, NULL));
+           fpemu_cuda_arith_scaled_f64(&f, &r, FPEMU_OPERATION_MUL, N, twice, NULL, scales64, y, NULL, NULL));
     expect("arith_scaled_bf16", "abys",
-           fpemu_cuda_arith_scaled_bf16(&f, &r, FPEMU_SUB, N, half, NULL, scales32, y, NULL, NULL));
+           fpemu_cuda_arith_scaled_bf16(&f, &r, FPEMU_OPERATION_SUB, N, half, NULL, scales32, y, NULL, NULL));
     expect("arith_scaled_f16", "abys",
-           fpemu_cuda_arith_scaled_f16(&f, &r, FPEMU_DIV, N, half, NULL, scales32, y, NULL, NULL));
-    expect("apply", "ays", fpemu_cuda_apply_f32(&f, &r, FPEMU_EXP2, N, a, y, d_stats, NULL));
-    expect("relate", "aby", fpemu_cuda_relate_f32(FPEMU_LT, N, single, NULL, (uint8_t *)y, NULL));
+           fpemu_cuda_arith_scaled_f16(&f, &r, FPEMU_OPERATION_DIV, N, half, NULL, scales32, y, NULL, NULL));
+    expect("apply", "ays", fpemu_cuda_apply_f32(&f, &r, FPEMU_FUNCTION_EXP2, N, a, y, d_stats, NULL));
+    expect("compare", "aby", fpemu_cuda_compare_f32(FPEMU_RELATION_LT, N, single, NULL, (uint8_t *)y, NULL));
     expect("relate_scaled_f32", "abys",
-           fpemu_cuda_relate_scaled_f32(FPEMU_LT, N, single, NULL, scales32, (uint8_t *)y, NULL));
+           fpemu_cuda_compare_scaled_f32(FPEMU_RELATION_LT, N, single, NULL, scales32, (uint8_t *)y, NULL));
     expect("relate_scaled_f64", "abys",
-           fpemu_cuda_relate_scaled_f64(FPEMU_LT, N, twice, NULL, scales64, (uint8_t *)y, NULL));
+           fpemu_cuda_compare_scaled_f64(FPEMU_RELATION_LT, N, twice, NULL, scales64, (uint8_t *)y, NULL));
     expect("gemm", "abys", fpemu_cuda_gemm_f32(&spec, &product, 1, a, b, 0, y, NULL, d_stats, NULL));
     expect("gemm of rounded operands", "abys", fpemu_cuda_gemm_f32(&rounded, &product, 1, a, b, 0, y, s, NULL, NULL));
     expect("gemm_scaled_f32", "abys",
@@ -100,7 +100,7 @@ static void try_all(void *a, void *b, void *y, void *s)
     expect("gemm_scaled_f64", "abys",
            fpemu_cuda_gemm_scaled_f64(&chunked, &product, 1, a, NULL, b, s, 0, y, NULL, NULL, NULL));
     expect("gemv", "abys",
-           fpemu_cuda_gemv_f32(&spec, FPEMU_ROW_MAJOR, 0, 4, 4, 1, a, 0, b, 1, 0, y, 1, NULL, d_stats, NULL));
+           fpemu_cuda_gemv_f32(&spec, FPEMU_ORDER_ROW_MAJOR, 0, 4, 4, 1, a, 0, b, 1, 0, y, 1, NULL, d_stats, NULL));
     expect("dot", "abys", fpemu_cuda_dot_f32(&spec, N, a, 1, b, 1, y, NULL, d_stats, NULL));
     expect("range_clear", "s", fpemu_cuda_range_clear(s, NULL));
     expect("range_read", "s", fpemu_cuda_range_read(s, &range, NULL));

@@ -130,28 +130,28 @@ static uint32_t bf16_d(double x)
 #define SATURATE FPEMU_OVERFLOW_SATURATE
 #define IEEE FPEMU_OVERFLOW_IEEE
 static const conversion conversions[] = {
-    {"e4m3, satfinite", "e4m3fn", FPEMU_RNE, SATURATE, ALL_OF(e4m3)},
-    {"e4m3, nosat", "e4m3fn", FPEMU_RNE, IEEE, ALL_OF(e4m3_nosat)},
-    {"e5m2, satfinite", "e5m2", FPEMU_RNE, SATURATE, ALL_OF(e5m2)},
-    {"e5m2, nosat", "e5m2", FPEMU_RNE, IEEE, ALL_OF(e5m2_nosat)},
-    {"e3m2, nearest", "e3m2", FPEMU_RNE, SATURATE, ALL_OF(e3m2)},
-    {"e3m2, to zero", "e3m2", FPEMU_RTZ, SATURATE, ALL_OF(e3m2_rz)},
-    {"e2m3, nearest", "e2m3", FPEMU_RNE, SATURATE, ALL_OF(e2m3)},
-    {"e2m3, to zero", "e2m3", FPEMU_RTZ, SATURATE, ALL_OF(e2m3_rz)},
-    {"e2m1, nearest", "e2m1", FPEMU_RNE, SATURATE, ALL_OF(e2m1)},
-    {"e2m1, to zero", "e2m1", FPEMU_RTZ, SATURATE, ALL_OF(e2m1_rz)},
-    {"e8m0, down, satfinite", "e8m0", FPEMU_RTZ, SATURATE, e8m0_down_f, e8m0_down_d, NULL, e8m0_down_b},
-    {"e8m0, up, satfinite", "e8m0", FPEMU_RAZ, SATURATE, e8m0_up_f, e8m0_up_d, NULL, e8m0_up_b},
-    {"e8m0, down, nosat", "e8m0", FPEMU_RTZ, IEEE, e8m0_down_nosat_f, e8m0_down_nosat_d, NULL, e8m0_down_nosat_b},
-    {"e8m0, up, nosat", "e8m0", FPEMU_RAZ, IEEE, e8m0_up_nosat_f, e8m0_up_nosat_d, NULL, e8m0_up_nosat_b},
-    {"fp16, rn", "fp16", FPEMU_RNE, IEEE, fp16_rn, fp16_d, NULL, NULL},
-    {"fp16, rz", "fp16", FPEMU_RTZ, IEEE, fp16_rz, NULL, NULL, NULL},
-    {"fp16, ru", "fp16", FPEMU_RTP, IEEE, fp16_ru, NULL, NULL, NULL},
-    {"fp16, rd", "fp16", FPEMU_RTN, IEEE, fp16_rd, NULL, NULL, NULL},
-    {"bf16, rn", "bf16", FPEMU_RNE, IEEE, bf16_rn, bf16_d, NULL, NULL},
-    {"bf16, rz", "bf16", FPEMU_RTZ, IEEE, bf16_rz, NULL, NULL, NULL},
-    {"bf16, ru", "bf16", FPEMU_RTP, IEEE, bf16_ru, NULL, NULL, NULL},
-    {"bf16, rd", "bf16", FPEMU_RTN, IEEE, bf16_rd, NULL, NULL, NULL},
+    {"e4m3, satfinite", "e4m3fn", FPEMU_MODE_RNE, SATURATE, ALL_OF(e4m3)},
+    {"e4m3, nosat", "e4m3fn", FPEMU_MODE_RNE, IEEE, ALL_OF(e4m3_nosat)},
+    {"e5m2, satfinite", "e5m2", FPEMU_MODE_RNE, SATURATE, ALL_OF(e5m2)},
+    {"e5m2, nosat", "e5m2", FPEMU_MODE_RNE, IEEE, ALL_OF(e5m2_nosat)},
+    {"e3m2, nearest", "e3m2", FPEMU_MODE_RNE, SATURATE, ALL_OF(e3m2)},
+    {"e3m2, to zero", "e3m2", FPEMU_MODE_RTZ, SATURATE, ALL_OF(e3m2_rz)},
+    {"e2m3, nearest", "e2m3", FPEMU_MODE_RNE, SATURATE, ALL_OF(e2m3)},
+    {"e2m3, to zero", "e2m3", FPEMU_MODE_RTZ, SATURATE, ALL_OF(e2m3_rz)},
+    {"e2m1, nearest", "e2m1", FPEMU_MODE_RNE, SATURATE, ALL_OF(e2m1)},
+    {"e2m1, to zero", "e2m1", FPEMU_MODE_RTZ, SATURATE, ALL_OF(e2m1_rz)},
+    {"e8m0, down, satfinite", "e8m0", FPEMU_MODE_RTZ, SATURATE, e8m0_down_f, e8m0_down_d, NULL, e8m0_down_b},
+    {"e8m0, up, satfinite", "e8m0", FPEMU_MODE_RAZ, SATURATE, e8m0_up_f, e8m0_up_d, NULL, e8m0_up_b},
+    {"e8m0, down, nosat", "e8m0", FPEMU_MODE_RTZ, IEEE, e8m0_down_nosat_f, e8m0_down_nosat_d, NULL, e8m0_down_nosat_b},
+    {"e8m0, up, nosat", "e8m0", FPEMU_MODE_RAZ, IEEE, e8m0_up_nosat_f, e8m0_up_nosat_d, NULL, e8m0_up_nosat_b},
+    {"fp16, rn", "fp16", FPEMU_MODE_RNE, IEEE, fp16_rn, fp16_d, NULL, NULL},
+    {"fp16, rz", "fp16", FPEMU_MODE_RTZ, IEEE, fp16_rz, NULL, NULL, NULL},
+    {"fp16, ru", "fp16", FPEMU_MODE_RTP, IEEE, fp16_ru, NULL, NULL, NULL},
+    {"fp16, rd", "fp16", FPEMU_MODE_RTN, IEEE, fp16_rd, NULL, NULL, NULL},
+    {"bf16, rn", "bf16", FPEMU_MODE_RNE, IEEE, bf16_rn, bf16_d, NULL, NULL},
+    {"bf16, rz", "bf16", FPEMU_MODE_RTZ, IEEE, bf16_rz, NULL, NULL, NULL},
+    {"bf16, ru", "bf16", FPEMU_MODE_RTP, IEEE, bf16_ru, NULL, NULL, NULL},
+    {"bf16, rd", "bf16", FPEMU_MODE_RTN, IEEE, bf16_rd, NULL, NULL, NULL},
 };
 enum { CONVERSIONS = sizeof conversions / sizeof *conversions };
 
@@ -163,7 +163,7 @@ static void differ(const conversion *c, const char *from, unsigned long long inp
 
 static int prepare(const conversion *c, fpemu_format *f, fpemu_rounding *r)
 {
-    if (fpemu_parse(c->spec, f, NULL) || fpemu_parse_rounding("nvidia", r, NULL)) {
+    if (fpemu_format_parse(c->spec, f, NULL) || fpemu_rounding_parse("nvidia", r, NULL)) {
         printf("FAIL %s is not read\n", c->spec);
         failures++;
         return 0;
@@ -193,7 +193,7 @@ static void compare_floats(const conversion *c, size_t n, const float *x)
     if (status)
         differ(c, "status", (unsigned long long)status, 0, 0);
     for (size_t i = 0; i < n && !status; i++) {
-        const uint32_t theirs = c->from_float(x[i]), ours = code_at(codes, fpemu_code_size(&f), i);
+        const uint32_t theirs = c->from_float(x[i]), ours = code_at(codes, fpemu_format_code_size(&f), i);
         uint32_t u;
         memcpy(&u, x + i, sizeof u);
         if (theirs != ours)
@@ -210,7 +210,7 @@ static void compare_doubles(const conversion *c, size_t n, const double *x)
     const int status = (int)fpemu_encode_f64(&f, &r, n, x, codes, NULL);
     comparisons += n;
     for (size_t i = 0; i < n && !status; i++) {
-        const uint32_t theirs = c->from_double(x[i]), ours = code_at(codes, fpemu_code_size(&f), i);
+        const uint32_t theirs = c->from_double(x[i]), ours = code_at(codes, fpemu_format_code_size(&f), i);
         uint64_t u;
         memcpy(&u, x + i, sizeof u);
         /* of a binary64 NaN the headers keep the sign, and two bits for e5m2; of a binary32 one 7f is made */
@@ -235,7 +235,7 @@ static void compare_halves(const conversion *c)
     for (int bfloat = 0; bfloat < 2; bfloat++) {
         if (bfloat ? !c->from_bfloat : !c->from_half)
             continue;
-        if (fpemu_named(bfloat ? FPEMU_BFLOAT16 : FPEMU_BINARY16, &narrow) ||
+        if (fpemu_format_named(bfloat ? FPEMU_NAME_BFLOAT16 : FPEMU_NAME_BINARY16, &narrow) ||
             fpemu_decode_f32(&narrow, 1 << 16, all, x) || fpemu_encode_f32(&f, &r, 1 << 16, x, codes, NULL))
             differ(c, "status", 0, 0, 0);
         for (uint32_t i = 0; i < 1 << 16; i++, comparisons++) {
@@ -292,7 +292,7 @@ static void all_floats(const conversion *c)
 static void compare_decoding(const char *spec, int codes_in_all, uint16_t (*theirs)(int), fpemu_name carrier)
 {
     fpemu_format f, narrow;
-    if (fpemu_parse(spec, &f, NULL) || fpemu_named(carrier, &narrow))
+    if (fpemu_format_parse(spec, &f, NULL) || fpemu_format_named(carrier, &narrow))
         return;
     for (int i = 0; i < codes_in_all; i++, comparisons++) {
         const uint8_t code = (uint8_t)i;
@@ -348,12 +348,12 @@ int main(int argc, char **argv)
         choice(&conversions[k]);
         compare_halves(&conversions[k]);
     }
-    compare_decoding("e4m3fn", 256, e4m3_back, FPEMU_BINARY16);
-    compare_decoding("e5m2", 256, e5m2_back, FPEMU_BINARY16);
-    compare_decoding("e3m2", 64, e3m2_back, FPEMU_BINARY16);
-    compare_decoding("e2m3", 64, e2m3_back, FPEMU_BINARY16);
-    compare_decoding("e2m1", 16, e2m1_back, FPEMU_BINARY16);
-    compare_decoding("e8m0", 256, e8m0_back, FPEMU_BFLOAT16);
+    compare_decoding("e4m3fn", 256, e4m3_back, FPEMU_NAME_BINARY16);
+    compare_decoding("e5m2", 256, e5m2_back, FPEMU_NAME_BINARY16);
+    compare_decoding("e3m2", 64, e3m2_back, FPEMU_NAME_BINARY16);
+    compare_decoding("e2m3", 64, e2m3_back, FPEMU_NAME_BINARY16);
+    compare_decoding("e2m1", 16, e2m1_back, FPEMU_NAME_BINARY16);
+    compare_decoding("e8m0", 256, e8m0_back, FPEMU_NAME_BFLOAT16);
     printf("conversions of CUDA's headers: %llu compared, %llu differ\n", comparisons, failures);
     return failures != 0;
 }

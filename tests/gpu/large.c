@@ -73,9 +73,9 @@ int main(void)
     must(cudaMalloc((void **)&d_x, 4 * n), "memory");
     must(cudaMalloc((void **)&d_codes, n), "memory");
     must(cudaMalloc((void **)&d_stats, fpemu_cuda_stats_size()), "memory");
-    if (!scratch || fpemu_parse("e4m3fn:saturate", &f, NULL))
+    if (!scratch || fpemu_format_parse("e4m3fn:saturate", &f, NULL))
         return 1;
-    const fpemu_rounding rounding[2] = {fpemu_nearest(), fpemu_stochastic(5, 6)};
+    const fpemu_rounding rounding[2] = {fpemu_rounding_nearest(), fpemu_rounding_stochastic(5, 6)};
     for (int k = 0; k < 2; k++) {
         fpemu_rounding r = rounding[k];
         fpemu_stats stats;

@@ -16,7 +16,7 @@ enum { M = 16, N = 8, ROW = 32, TILES = 1 << 14 }; /* a row of a, a column of b:
 enum kind { FP16, BF16, TF32, E4M3, E5M2, KINDS };
 
 static const char *const operands[KINDS] = {"fp16", "bf16", "tf32", "e4m3fn", "e5m2"};
-static const fpemu_name names[KINDS] = {FPEMU_BINARY16, FPEMU_BFLOAT16, FPEMU_TF32, FPEMU_E4M3FN, FPEMU_E5M2};
+static const fpemu_name names[KINDS] = {FPEMU_NAME_BINARY16, FPEMU_NAME_BFLOAT16, FPEMU_NAME_TF32, FPEMU_NAME_E4M3FN, FPEMU_NAME_E5M2};
 static const unsigned sizes[KINDS] = {2, 2, 4, 1, 1};
 
 static void must(cudaError_t error, const char *what)
@@ -79,9 +79,9 @@ static float number(int how, float before)
 /* Numbers of a type, as bytes and as binary32. */
 static void fill(int kind, int how, size_t count, unsigned char *codes, float *x)
 {
-    const fpemu_rounding r = fpemu_nearest();
+    const fpemu_rounding r = fpemu_rounding_nearest();
     fpemu_format f;
-    if (fpemu_named(names[kind], &f))
+    if (fpemu_format_named(names[kind], &f))
         exit(1);
     for (size_t i = 0; i < count; i++)
         x[i] = number(how, i ? x[i - 1] : 1);

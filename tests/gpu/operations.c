@@ -49,13 +49,13 @@ static void fill(int type, int any)
 static fpemu_format narrow_format(int type)
 {
     fpemu_format f;
-    fpemu_named(type == BF16 ? FPEMU_BFLOAT16 : FPEMU_BINARY16, &f);
+    fpemu_format_named(type == BF16 ? FPEMU_NAME_BFLOAT16 : FPEMU_NAME_BINARY16, &f);
     return f;
 }
 
 static fpemu_rounding random_rounding(int mode)
 {
-    fpemu_rounding r = fpemu_nearest();
+    fpemu_rounding r = fpemu_rounding_nearest();
     r.mode = (uint8_t)mode;
     r.overflow = (uint8_t)(next() % 4);
     r.nan = (uint8_t)(next() % 5);
@@ -88,8 +88,8 @@ static int same_stats(const fpemu_stats *a, const fpemu_stats *b)
 /* Scales of three operands, as binary32 and binary64 numbers, on the host and on the device. */
 enum { SCALES = 600 };
 typedef struct scale_set {
-    fpemu_scales_f32 here32[3], there32[3];
-    fpemu_scales_f64 here64[3], there64[3];
+    fpemu_operand_scales_f32 here32[3], there32[3];
+    fpemu_operand_scales_f64 here64[3], there64[3];
 } scale_set;
 
 static void choose_scales(scale_set *s)
@@ -112,10 +112,10 @@ static void choose_scales(scale_set *s)
         double *const d64 = (double *)(void *)((char *)device_memory(6, 3 * SCALES * 8) + o * SCALES * 8);
         to_device(d32, single[o], sizeof single[o]);
         to_device(d64, twice[o], sizeof twice[o]);
-        s->here32[o] = (fpemu_scales_f32){single[o], length, count};
-        s->here64[o] = (fpemu_scales_f64){twice[o], length, count};
-        s->there32[o] = (fpemu_scales_f32){d32, length, count};
-        s->there64[o] = (fpemu_scales_f64){d64, length, count};
+        s->here32[o] = (fpemu_operand_scales_f32){single[o], length, count};
+        s->here64[o] = (fpemu_operand_scales_f64){twice[o], length, count};
+        s->there32[o] = (fpemu_operand_scales_f32){d32, length, count};
+        s->there64[o] = (fpemu_operand_scales_f64){d64, length, count};
     }
 }
 
@@ -123,7 +123,7 @@ static void choose_scales(scale_set *s)
 static int reference(const fpemu_format *f, const fpemu_rounding *r, int function, int work, int type, size_t n,
                      const size_t *steps, const scale_set *scales, fpemu_stats *s)
 {
-    const fpemu_rounding exact = fpemu_nearest();
+    const fpemu_rounding exact = fpemu_rounding_nearest();
     const float *single[3] = {(float *)(void *)in[0], (float *)(void *)in[1], (float *)(void *)in[2]};
     const double *const twice[3] = {(double *)(void *)in[0], (double *)(void *)in[1], (double *)(void *)in[2]};
     if (type == F64)
@@ -168,7 +168,7 @@ static void one(const char *spec, const fpemu_format *f, int function, int work,
     memset(s, 0, sizeof s);
     memset(bins, 0, sizeof bins);
     for (int k = 0; k < 2; k++) {
-        s[k].want = counted > 1 ? FPEMU_SUMS | FPEMU_HISTOGRAM : 0;
+        s[k].want = counted > 1 ? FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM : 0;
         s[k].histogram = bins[k];
         s[k].histogram_first = -20;
         s[k].histogram_length = 40;
@@ -199,7 +199,7 @@ static void one(const char *spec, const fpemu_format *f, int function, int work,
                                              scales ? scales->there64 : NULL, y, stats, NULL);
     } else {
         const uint16_t *const all[3] = {d[0], d[1], d[2]};
-        const fpemu_scales_f32 *const there = scales ? scales->there32 : NULL;
+        const fpemu_operand_scales_f32 *const there = scales ? scales->there32 : NULL;
         status = type == BF16
                      ? fpemu_cuda_arith_scaled_bf16(f, &r, (fpemu_operation)work, n, all, steps, there, y, stats, NULL)
                      : fpemu_cuda_arith_scaled_f16(f, &r, (fpemu_operation)work, n, all, steps, there, y, stats, NULL);
@@ -226,7 +226,7 @@ static void one(const char *spec, const fpemu_format *f, int function, int work,
 
 static void check_relations(void)
 {
-    const fpemu_rounding r = fpemu_nearest();
+    const fpemu_rounding r = fpemu_rounding_nearest();
     for (int relation = 0; relation < FPEMU_RELATION_COUNT; relation++)
         for (int wide_type = 0; wide_type < 2; wide_type++) {
             const int type = wide_type ? F64 : F32;
@@ -245,21 +245,21 @@ static void check_relations(void)
             if (wide_type) {
                 const double *const here[2] = {(double *)(void *)in[0], (double *)(void *)in[1]};
                 const double *const there[2] = {d_a, d_b};
-                if (fpemu_relate_scaled_f64((fpemu_relation)relation, n, here, NULL, set.here64, want)) {
+                if (fpemu_compare_scaled_f64((fpemu_relation)relation, n, here, NULL, set.here64, want)) {
                     memset(&set, 0, sizeof set); /* some product is no binary64 number */
-                    fpemu_relate_f64((fpemu_relation)relation, n, here, NULL, want);
+                    fpemu_compare_f64((fpemu_relation)relation, n, here, NULL, want);
                 }
-                status = fpemu_cuda_relate_scaled_f64((fpemu_relation)relation, n, there, NULL, set.there64, d_y, NULL);
+                status = fpemu_cuda_compare_scaled_f64((fpemu_relation)relation, n, there, NULL, set.there64, d_y, NULL);
             } else {
                 const float *const here[2] = {(float *)(void *)in[0], (float *)(void *)in[1]};
                 const float *const there[2] = {d_a, d_b};
-                fpemu_relate_scaled_f32((fpemu_relation)relation, n, here, NULL, set.here32, want);
-                status = fpemu_cuda_relate_scaled_f32((fpemu_relation)relation, n, there, NULL, set.there32, d_y, NULL);
+                fpemu_compare_scaled_f32((fpemu_relation)relation, n, here, NULL, set.here32, want);
+                status = fpemu_cuda_compare_scaled_f32((fpemu_relation)relation, n, there, NULL, set.there32, d_y, NULL);
             }
             from_device(got, d_y, n);
             comparisons++;
             if (status || memcmp(got, want, n) != 0)
-                fail("", "relate", relation, &r, type, n, 0);
+                fail("", "compare", relation, &r, type, n, 0);
         }
 }
 
@@ -267,15 +267,15 @@ static void check_relations(void)
 static void check_long_product(void)
 {
     fpemu_format f;
-    fpemu_rounding r = fpemu_nearest();
+    fpemu_rounding r = fpemu_rounding_nearest();
     const float x[4] = {1 - 0x1p-15f, 0x1.3ac5p1f, 1 + 0x1p-15f, 0x1.a068p-2f}; /* 80581 and 13325, over 2^15 */
     float *const d_x = device_memory(0, 8 * MOST), *const d_y = device_memory(3, 8 * MOST), y;
     const float *const all[2] = {d_x, d_x + 1};
-    const fpemu_scales_f32 scales[2] = {{d_x + 2, 0, 0}, {d_x + 3, 0, 0}};
-    fpemu_named(FPEMU_BINARY16, &f);
-    r.mode = FPEMU_RTZ;
+    const fpemu_operand_scales_f32 scales[2] = {{d_x + 2, 0, 0}, {d_x + 3, 0, 0}};
+    fpemu_format_named(FPEMU_NAME_BINARY16, &f);
+    r.mode = FPEMU_MODE_RTZ;
     to_device(d_x, x, sizeof x);
-    const int status = fpemu_cuda_arith_scaled_f32(&f, &r, FPEMU_MUL, 1, all, NULL, scales, d_y, NULL, NULL);
+    const int status = fpemu_cuda_arith_scaled_f32(&f, &r, FPEMU_OPERATION_MUL, 1, all, NULL, scales, d_y, NULL, NULL);
     from_device(&y, d_y, sizeof y);
     comparisons++;
     if (status || y != 1 - 0x1p-11f) {
@@ -288,38 +288,38 @@ static void check_long_product(void)
 static void check_refusals(void)
 {
     fpemu_format f;
-    const fpemu_rounding r = fpemu_nearest();
+    const fpemu_rounding r = fpemu_rounding_nearest();
     const float x[2] = {1.0000001f, 1};
     const size_t steps[2] = {0, 1};
     float *const d_x = device_memory(0, 8 * MOST), *const d_y = device_memory(3, 8 * MOST), y[2];
-    fpemu_named(FPEMU_BINARY16, &f);
+    fpemu_format_named(FPEMU_NAME_BINARY16, &f);
     to_device(d_x, x, sizeof x);
-    const int status = fpemu_cuda_apply_f32(&f, &r, FPEMU_EXP2, 2, d_x, d_y, NULL, NULL);
+    const int status = fpemu_cuda_apply_f32(&f, &r, FPEMU_FUNCTION_EXP2, 2, d_x, d_y, NULL, NULL);
     from_device(y, d_y, sizeof y);
     const float *const all[2] = {d_y + 1, d_x};
-    const int within = fpemu_cuda_arith_f32(&f, &r, FPEMU_ADD, 2, all, steps, d_y, NULL, NULL);
+    const int within = fpemu_cuda_arith_f32(&f, &r, FPEMU_OPERATION_ADD, 2, all, steps, d_y, NULL, NULL);
     /* a product that is no binary64 number is a NaN operand; scales that lie in y */
     const double third[2] = {1.0 / 3, 1}, factor[2] = {1.0 / 3, 2};
     double *const d_third = device_memory(1, 8 * MOST), *const d_factor = device_memory(6, 3 * SCALES * 8), sum[2];
     double *const d_sum = device_memory(2, 8 * MOST);
     const double *const terms[2] = {d_third, d_third};
-    const fpemu_scales_f64 scales[2] = {{d_factor, 1, 0}, {NULL, 0, 0}}, inside[2] = {{d_sum + 1, 1, 0}, {NULL, 0, 0}};
+    const fpemu_operand_scales_f64 scales[2] = {{d_factor, 1, 0}, {NULL, 0, 0}}, inside[2] = {{d_sum + 1, 1, 0}, {NULL, 0, 0}};
     fpemu_format wide_format;
-    fpemu_named(FPEMU_BINARY64, &wide_format);
+    fpemu_format_named(FPEMU_NAME_BINARY64, &wide_format);
     to_device(d_third, third, sizeof third);
     to_device(d_factor, factor, sizeof factor);
     const int unfit =
-        fpemu_cuda_arith_scaled_f64(&wide_format, &r, FPEMU_ADD, 2, terms, NULL, scales, d_sum, NULL, NULL);
+        fpemu_cuda_arith_scaled_f64(&wide_format, &r, FPEMU_OPERATION_ADD, 2, terms, NULL, scales, d_sum, NULL, NULL);
     from_device(sum, d_sum, sizeof sum);
-    const int met = fpemu_cuda_arith_scaled_f64(&wide_format, &r, FPEMU_ADD, 2, terms, NULL, inside, d_sum, NULL, NULL);
+    const int met = fpemu_cuda_arith_scaled_f64(&wide_format, &r, FPEMU_OPERATION_ADD, 2, terms, NULL, inside, d_sum, NULL, NULL);
     if (unfit || sum[0] == sum[0] || sum[1] != 3 || met != FPEMU_ERROR_OVERLAP) {
         printf("FAIL scales: %d %g %g %d\n", unfit, sum[0], sum[1], met);
         failures++;
     }
     unsigned char *const d_s = device_memory(4, fpemu_cuda_stats_size() + 8);
     fpemu_cuda_stats *const crooked = (fpemu_cuda_stats *)(void *)(d_s + 4);
-    const int odd_arith = fpemu_cuda_arith_f32(&f, &r, FPEMU_SQRT, 2, all + 1, NULL, d_y, crooked, NULL);
-    const int odd_apply = fpemu_cuda_apply_f32(&f, &r, FPEMU_EXP2, 2, d_x, d_y, crooked, NULL);
+    const int odd_arith = fpemu_cuda_arith_f32(&f, &r, FPEMU_OPERATION_SQRT, 2, all + 1, NULL, d_y, crooked, NULL);
+    const int odd_apply = fpemu_cuda_apply_f32(&f, &r, FPEMU_FUNCTION_EXP2, 2, d_x, d_y, crooked, NULL);
     if (odd_arith != FPEMU_ERROR_ARGUMENT || odd_apply != FPEMU_ERROR_ARGUMENT) {
         printf("FAIL crooked stats: %d %d\n", odd_arith, odd_apply);
         failures++;
@@ -340,7 +340,7 @@ int main(void)
     device_begin();
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
         fpemu_format f;
-        if (fpemu_parse(specs[i], &f, NULL)) {
+        if (fpemu_format_parse(specs[i], &f, NULL)) {
             printf("FAIL %s is not read\n", specs[i]);
             failures++;
             continue;
@@ -357,8 +357,8 @@ int main(void)
     }
     for (int function = 0; function < FPEMU_FUNCTION_COUNT; function++) {
         fpemu_format f;
-        fpemu_named(FPEMU_BINARY16, &f);
-        one("fp16", &f, 1, function, FPEMU_RNE, F32, 300);
+        fpemu_format_named(FPEMU_NAME_BINARY16, &f);
+        one("fp16", &f, 1, function, FPEMU_MODE_RNE, F32, 300);
     }
     check_relations();
     check_long_product();

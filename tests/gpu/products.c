@@ -91,10 +91,10 @@ static void one(const char *text, const fpemu_gemm_spec *given, int wide, int wh
     memset(&right, 0, sizeof right);
     fpemu_target *const targets[] = {&spec.a, &spec.b, &spec.product, &spec.out, &spec.sum.inner, &spec.sum.outer};
     for (size_t i = 0; i < 6; i++)
-        if (targets[i]->rounding.mode >= FPEMU_SR)
+        if (targets[i]->rounding.mode >= FPEMU_MODE_SR)
             seed(targets[i]);
     int counted = next() % 3 == 0;
-    spec.start_from_c = spec.sum.model != FPEMU_INTEGER && next() % 3 == 0;
+    spec.start_from_c = spec.sum.model != FPEMU_MODEL_INTEGER && next() % 3 == 0;
     const double alpha = spec.start_from_c ? 1 : factors[next() % 6],
                  beta = spec.start_from_c ? 1 : factors[next() % 6];
     s.m = sizes[next() % 10];

@@ -100,7 +100,7 @@ static int check_digests(const char *path)
         fpemu_rounding r;
         if (sscanf(line, "%127s %15s %31s %llx", spec, mode, policy, &recorded) != 4)
             continue;
-        if (fpemu_parse(spec, &f, NULL) || fpemu_parse_rounding(mode, &r, NULL)) {
+        if (fpemu_format_parse(spec, &f, NULL) || fpemu_rounding_parse(mode, &r, NULL)) {
             fprintf(stderr, "%s is not understood\n", line);
             return 1;
         }
@@ -135,24 +135,24 @@ static int check_hardware(void)
         fpemu_mode mode;
         fpemu_overflow overflow;
     } cases[HARDWARES] = {
-        {"e4m3fn", "nvidia", FPEMU_RNE, FPEMU_OVERFLOW_SATURATE},
-        {"e5m2", "nvidia", FPEMU_RNE, FPEMU_OVERFLOW_SATURATE},
-        {"e4m3fn", "nvidia", FPEMU_RNE, FPEMU_OVERFLOW_IEEE},
-        {"e5m2", "nvidia", FPEMU_RNE, FPEMU_OVERFLOW_IEEE},
-        {"e3m2", "nvidia", FPEMU_RNE, FPEMU_OVERFLOW_SATURATE},
-        {"e2m3", "nvidia", FPEMU_RNE, FPEMU_OVERFLOW_SATURATE},
-        {"e2m1", "nvidia", FPEMU_RNE, FPEMU_OVERFLOW_SATURATE},
-        {"fp16", "nvidia", FPEMU_RNE, FPEMU_OVERFLOW_IEEE},
-        {"bf16", "nvidia", FPEMU_RNE, FPEMU_OVERFLOW_IEEE},
-        {"e8m0", "nvidia", FPEMU_RTZ, FPEMU_OVERFLOW_SATURATE},
-        {"e8m0", "nvidia", FPEMU_RAZ, FPEMU_OVERFLOW_SATURATE},
+        {"e4m3fn", "nvidia", FPEMU_MODE_RNE, FPEMU_OVERFLOW_SATURATE},
+        {"e5m2", "nvidia", FPEMU_MODE_RNE, FPEMU_OVERFLOW_SATURATE},
+        {"e4m3fn", "nvidia", FPEMU_MODE_RNE, FPEMU_OVERFLOW_IEEE},
+        {"e5m2", "nvidia", FPEMU_MODE_RNE, FPEMU_OVERFLOW_IEEE},
+        {"e3m2", "nvidia", FPEMU_MODE_RNE, FPEMU_OVERFLOW_SATURATE},
+        {"e2m3", "nvidia", FPEMU_MODE_RNE, FPEMU_OVERFLOW_SATURATE},
+        {"e2m1", "nvidia", FPEMU_MODE_RNE, FPEMU_OVERFLOW_SATURATE},
+        {"fp16", "nvidia", FPEMU_MODE_RNE, FPEMU_OVERFLOW_IEEE},
+        {"bf16", "nvidia", FPEMU_MODE_RNE, FPEMU_OVERFLOW_IEEE},
+        {"e8m0", "nvidia", FPEMU_MODE_RTZ, FPEMU_OVERFLOW_SATURATE},
+        {"e8m0", "nvidia", FPEMU_MODE_RAZ, FPEMU_OVERFLOW_SATURATE},
     };
     unsigned wrong = 0;
     for (int k = 0; k < HARDWARES; k++) {
         fpemu_format f;
         fpemu_rounding r;
         unsigned long long differ[2] = {0, ~0ull};
-        if (fpemu_parse(cases[k].spec, &f, NULL) || fpemu_parse_rounding(cases[k].settings, &r, NULL))
+        if (fpemu_format_parse(cases[k].spec, &f, NULL) || fpemu_rounding_parse(cases[k].settings, &r, NULL))
             return 1;
         r.mode = (uint8_t)cases[k].mode;
         r.overflow = (uint8_t)cases[k].overflow;
@@ -164,7 +164,7 @@ static int check_hardware(void)
                 fprintf(stderr, "%s: %s\n", cases[k].spec, fpemu_cuda_status_text(status));
                 return 1;
             }
-            compare<<<1024, 256>>>(k, first, d_x, (const uint8_t *)d_y, (int)fpemu_code_size(&f), d_sum);
+            compare<<<1024, 256>>>(k, first, d_x, (const uint8_t *)d_y, (int)fpemu_format_code_size(&f), d_sum);
         }
         must(cudaMemcpy(differ, d_sum, sizeof differ, cudaMemcpyDeviceToHost), "result");
         printf("%s mode %d overflow %d against the hardware: %llu of 2^32 differ", cases[k].spec, r.mode, r.overflow,

@@ -18,7 +18,7 @@
 
 enum { MOST = 70000, BYTES = 8 * MOST + 4096, BINS = 60 };
 enum { F32, F64, BF16, F16 };
-#define WANT_ALL (FPEMU_SUMS | FPEMU_HISTOGRAM | FPEMU_SCALES)
+#define WANT_ALL (FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM | FPEMU_STATS_SCALES)
 
 static unsigned long failures, comparisons;
 static const size_t element[] = {[F32] = 4, [F64] = 8, [BF16] = 2, [F16] = 2};
@@ -61,7 +61,7 @@ static int quantize(const test_case *c, const void *x, void *y, void *scratch, f
     const int type = c->type;
     const fpemu_format *f = &c->format;
     const fpemu_rounding *r = &c->rounding;
-    return BY_TYPE(quantize_along, (f, r, &c->shape, x, y, scratch, s, NULL), (f, r, &c->shape, x, y, scratch, s, NULL),
+    return BY_TYPE(quantize_tensor, (f, r, &c->shape, x, y, scratch, s, NULL), (f, r, &c->shape, x, y, scratch, s, NULL),
                    (f, r, &c->shape, x, y, scratch, s, NULL));
 }
 
@@ -109,16 +109,16 @@ static float wide_x[MOST], wide_y[MOST];
 static void widen(int type, size_t n, const void *x, float *y)
 {
     fpemu_format narrow;
-    fpemu_named(type == BF16 ? FPEMU_BFLOAT16 : FPEMU_BINARY16, &narrow);
+    fpemu_format_named(type == BF16 ? FPEMU_NAME_BFLOAT16 : FPEMU_NAME_BINARY16, &narrow);
     fpemu_decode_f32(&narrow, n, x, y);
 }
 
 static void narrow(int type, size_t n, const float *x, void *y)
 {
     fpemu_format f;
-    fpemu_rounding r = fpemu_nearest();
+    fpemu_rounding r = fpemu_rounding_nearest();
     r.overflow = FPEMU_OVERFLOW_SATURATE_KEEP_INF;
-    fpemu_named(type == BF16 ? FPEMU_BFLOAT16 : FPEMU_BINARY16, &f);
+    fpemu_format_named(type == BF16 ? FPEMU_NAME_BFLOAT16 : FPEMU_NAME_BINARY16, &f);
     fpemu_encode_f32(&f, &r, n, x, y, NULL);
 }
 
@@ -129,13 +129,13 @@ static int right_quantize(const test_case *c, const unsigned char *x, unsigned c
     const void *from = x - c->low_x * (int64_t)size;
     void *to = y - c->low_y * (int64_t)size;
     if (c->type == F32)
-        return (int)fpemu_quantize_along_f32(f, &c->rounding, &c->shape, from, to, s);
+        return (int)fpemu_quantize_tensor_f32(f, &c->rounding, &c->shape, from, to, s);
     if (c->type == F64)
-        return (int)fpemu_quantize_along_f64(f, &c->rounding, &c->shape, from, to, s);
+        return (int)fpemu_quantize_tensor_f64(f, &c->rounding, &c->shape, from, to, s);
     widen(c->type, c->reach_x, x, wide_x);
     widen(c->type, c->reach_y, y, wide_y);
     const int status =
-        (int)fpemu_quantize_along_f32(f, &c->rounding, &c->shape, wide_x - c->low_x, wide_y - c->low_y, s);
+        (int)fpemu_quantize_tensor_f32(f, &c->rounding, &c->shape, wide_x - c->low_x, wide_y - c->low_y, s);
     narrow(c->type, c->reach_y, wide_y, y);
     return status;
 }
@@ -239,9 +239,9 @@ static void compare_quantize(const test_case *c, unsigned char *d_x, unsigned ch
     if (status == FPEMU_ERROR_CARRIER && c->type >= BF16)
         return; /* a scalar format that does not fit the 16-bit type */
     from_device(got, out, n_y);
-    compare_bytes(c, "quantize_along", status, expected, n_y);
+    compare_bytes(c, "quantize_tensor", status, expected, n_y);
     if (!status)
-        compare_stats(c, "quantize_along: stats", d_s);
+        compare_stats(c, "quantize_tensor: stats", d_s);
 }
 
 /* Blocks [first, first + count) packed anew from other numbers, and read. */
@@ -325,14 +325,14 @@ static void compare_numbers(const test_case *c, const fpemu_range *measured, con
     unsigned char *const d_bytes = (unsigned char *)device_memory(5, BYTES) + next() % 8;
     shape.whole = measured;
     memset(want, 0xa5, l.bytes);
-    const int expected = (int)fpemu_pack_tensor(&c->format, &shape, want);
+    const int expected = (int)fpemu_pack_tensor_scales(&c->format, &shape, want);
     for (int told = 0; told < 2; told++) {
         shape.whole = told ? measured : NULL;
         memset(got, 0xa5, l.bytes);
         to_device(d_bytes, got, l.bytes);
-        const int status = fpemu_cuda_pack_tensor(&c->format, &shape, told ? NULL : d_range, d_bytes, NULL);
+        const int status = fpemu_cuda_pack_tensor_scales(&c->format, &shape, told ? NULL : d_range, d_bytes, NULL);
         from_device(got, d_bytes, l.bytes);
-        compare_bytes(c, told ? "pack_tensor as told" : "pack_tensor", status, expected, l.bytes);
+        compare_bytes(c, told ? "pack_tensor_scales as told" : "pack_tensor", status, expected, l.bytes);
     }
 }
 
@@ -503,7 +503,7 @@ static void one_case(test_case *c, int mode, int type)
 {
     fpemu_rounding *r = &c->rounding;
     fpemu_range whole;
-    *r = fpemu_nearest();
+    *r = fpemu_rounding_nearest();
     r->mode = (uint8_t)mode;
     r->nan = (uint8_t)(next() % 5);
     r->overflow = (uint8_t)(next() % 4);
@@ -557,16 +557,16 @@ static void try_format(const char *spec, const fpemu_format *format, int rounds)
                 for (int k = 0; k < rounds; k++)
                     one_case(&c, mode, type);
     for (c.dense = 1; rounds > 0; rounds--) {
-        one_case(&c, FPEMU_RNE, rounds % 2 ? F32 : rounds % 4 ? BF16 : F16);
-        one_case(&c, FPEMU_SR, F32);
-        one_case(&c, FPEMU_RNE, F32);
+        one_case(&c, FPEMU_MODE_RNE, rounds % 2 ? F32 : rounds % 4 ? BF16 : F16);
+        one_case(&c, FPEMU_MODE_SR, F32);
+        one_case(&c, FPEMU_MODE_RNE, F32);
     }
 }
 
 static void try_spec(const char *spec, int rounds)
 {
     fpemu_format f;
-    if (fpemu_parse(spec, &f, NULL)) {
+    if (fpemu_format_parse(spec, &f, NULL)) {
         printf("FAIL %s is not read\n", spec);
         failures++;
         return;
@@ -605,8 +605,8 @@ static void check_swizzle(void)
 static void check_refusals(void)
 {
     fpemu_format f;
-    const fpemu_rounding r = fpemu_nearest();
-    fpemu_shape shape = fpemu_vector(64);
+    const fpemu_rounding r = fpemu_rounding_nearest();
+    fpemu_shape shape = fpemu_shape_vector(64);
     float *const x = device_memory(0, BYTES), *const y = device_memory(1, BYTES);
     void *const scratch = device_memory(4, 1024), *const bytes = device_memory(5, BYTES);
     unsigned char *const d_s = device_memory(2, fpemu_cuda_stats_size() + 8);
@@ -617,26 +617,26 @@ static void check_refusals(void)
     const fpemu_shape empty = {.outer = 1, .rows = 1, .inner = 1};
     fpemu_range seen;
     fpemu_format scalar;
-    fpemu_parse("nvfp4", &f, NULL);
-    fpemu_parse("e4m3fn", &scalar, NULL);
+    fpemu_format_parse("nvfp4", &f, NULL);
+    fpemu_format_parse("e4m3fn", &scalar, NULL);
     const struct {
         const char *what;
         int got, expected;
     } cases[] = {
-        {"no shape", fpemu_cuda_quantize_along_f32(&f, &r, NULL, x, y, scratch, NULL, NULL), FPEMU_ERROR_NULL},
-        {"no scratch", fpemu_cuda_quantize_along_f32(&f, &r, &shape, x, y, NULL, NULL, NULL), FPEMU_ERROR_NULL},
-        {"crooked scratch", fpemu_cuda_quantize_along_f32(&f, &r, &shape, x, y, (char *)scratch + 4, NULL, NULL),
+        {"no shape", fpemu_cuda_quantize_tensor_f32(&f, &r, NULL, x, y, scratch, NULL, NULL), FPEMU_ERROR_NULL},
+        {"no scratch", fpemu_cuda_quantize_tensor_f32(&f, &r, &shape, x, y, NULL, NULL, NULL), FPEMU_ERROR_NULL},
+        {"crooked scratch", fpemu_cuda_quantize_tensor_f32(&f, &r, &shape, x, y, (char *)scratch + 4, NULL, NULL),
          FPEMU_ERROR_ARGUMENT},
-        {"overlap", fpemu_cuda_quantize_along_f32(&f, &r, &shape, x, x + 1, scratch, NULL, NULL), FPEMU_ERROR_OVERLAP},
+        {"overlap", fpemu_cuda_quantize_tensor_f32(&f, &r, &shape, x, x + 1, scratch, NULL, NULL), FPEMU_ERROR_OVERLAP},
         {"bytes in x", fpemu_cuda_pack_f32(&f, &r, &shape, x, (char *)x + 200, scratch, NULL, NULL),
          FPEMU_ERROR_OVERLAP},
         {"needs scratch", fpemu_cuda_quantize_f32(&f, &r, 64, x, y, NULL, NULL), FPEMU_ERROR_UNSUPPORTED},
         {"blocks past the end", fpemu_cuda_unpack_blocks_f32(&f, &shape, 3, 2, y, x, NULL, NULL), FPEMU_ERROR_ARGUMENT},
         {"no elements", fpemu_cuda_pack_f32(&f, &r, &empty, NULL, NULL, NULL, NULL, NULL), FPEMU_OK},
-        {"crooked stats of quantize_along", fpemu_cuda_quantize_along_f32(&f, &r, &shape, x, y, scratch, crooked, NULL),
+        {"crooked stats of quantize_tensor", fpemu_cuda_quantize_tensor_f32(&f, &r, &shape, x, y, scratch, crooked, NULL),
          FPEMU_ERROR_ARGUMENT},
         {"crooked stats of a scalar format",
-         fpemu_cuda_quantize_along_f32(&scalar, &r, &shape, x, y, NULL, crooked, NULL), FPEMU_ERROR_ARGUMENT},
+         fpemu_cuda_quantize_tensor_f32(&scalar, &r, &shape, x, y, NULL, crooked, NULL), FPEMU_ERROR_ARGUMENT},
         {"crooked stats of pack", fpemu_cuda_pack_f32(&f, &r, &shape, x, bytes, scratch, crooked, NULL),
          FPEMU_ERROR_ARGUMENT},
         {"crooked stats of pack_blocks",
@@ -644,14 +644,14 @@ static void check_refusals(void)
         {"crooked range of measure", fpemu_cuda_measure_f32(&f, 64, x, crooked_range, NULL), FPEMU_ERROR_ARGUMENT},
         {"crooked range of clear", fpemu_cuda_range_clear(crooked_range, NULL), FPEMU_ERROR_ARGUMENT},
         {"crooked range of read", fpemu_cuda_range_read(crooked_range, &seen, NULL), FPEMU_ERROR_ARGUMENT},
-        {"crooked range of pack_tensor", fpemu_cuda_pack_tensor(&f, &shape, crooked_range, bytes, NULL),
+        {"crooked range of pack_tensor", fpemu_cuda_pack_tensor_scales(&f, &shape, crooked_range, bytes, NULL),
          FPEMU_ERROR_ARGUMENT},
-        {"no range", fpemu_cuda_pack_tensor(&f, &shape, NULL, bytes, NULL), FPEMU_ERROR_NULL},
-        {"no bytes", fpemu_cuda_pack_tensor(&f, &shape, range, NULL, NULL), FPEMU_ERROR_NULL},
-        {"no shape of pack_tensor", fpemu_cuda_pack_tensor(&f, NULL, range, bytes, NULL), FPEMU_ERROR_NULL},
-        {"bytes in the range", fpemu_cuda_pack_tensor(&f, &shape, range, d_r + 16, NULL), FPEMU_ERROR_OVERLAP},
-        {"no numbers of the tensor", fpemu_cuda_pack_tensor(&scalar, &shape, NULL, NULL, NULL), FPEMU_OK},
-        {"no tensor", fpemu_cuda_pack_tensor(&f, &empty, NULL, NULL, NULL), FPEMU_OK},
+        {"no range", fpemu_cuda_pack_tensor_scales(&f, &shape, NULL, bytes, NULL), FPEMU_ERROR_NULL},
+        {"no bytes", fpemu_cuda_pack_tensor_scales(&f, &shape, range, NULL, NULL), FPEMU_ERROR_NULL},
+        {"no shape of pack_tensor", fpemu_cuda_pack_tensor_scales(&f, NULL, range, bytes, NULL), FPEMU_ERROR_NULL},
+        {"bytes in the range", fpemu_cuda_pack_tensor_scales(&f, &shape, range, d_r + 16, NULL), FPEMU_ERROR_OVERLAP},
+        {"no numbers of the tensor", fpemu_cuda_pack_tensor_scales(&scalar, &shape, NULL, NULL, NULL), FPEMU_OK},
+        {"no tensor", fpemu_cuda_pack_tensor_scales(&f, &empty, NULL, NULL, NULL), FPEMU_OK},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         comparisons++;
@@ -716,23 +716,23 @@ int main(int argc, char **argv)
     const int rounds = argc > 1 ? atoi(argv[1]) : 3;
     device_begin();
     for (int name = 1; name < FPEMU_NAME_COUNT; name++) {
-        fpemu_named((fpemu_name)name, &f);
+        fpemu_format_named((fpemu_name)name, &f);
         if (f.scaling || f.kind == FPEMU_KIND_CODEBOOK)
-            try_spec(fpemu_name_text((fpemu_name)name, 0), rounds);
+            try_spec(fpemu_format_name((fpemu_name)name, 0), rounds);
     }
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
         try_spec(specs[i], rounds);
     for (int i = 0; i < 700; i++)
         table[i] = (float)(i - 100) * (float)(i < 100 ? 101 - i : i - 99) / 1024;
     for (uint32_t n = 200; n <= 700; n += 500) { /* with the job, and in the scratch */
-        if (fpemu_table(&f, n, table)) {
+        if (fpemu_format_table(&f, n, table)) {
             printf("FAIL a table of %u values\n", n);
             failures++;
         }
         try_format("a table", &f, rounds);
         fpemu_format blocked, scale;
-        fpemu_parse("fp32", &scale, NULL);
-        if (fpemu_blocked(&blocked, &f, FPEMU_SCALING_ABSMAX, &scale, 0, FPEMU_BLOCK_RUN, 0, 50)) {
+        fpemu_format_parse("fp32", &scale, NULL);
+        if (fpemu_format_blocked(&blocked, &f, FPEMU_SCALING_ABSMAX, &scale, 0, FPEMU_BLOCK_RUN, 0, 50)) {
             printf("FAIL blocks of a table of %u values\n", n);
             failures++;
         }

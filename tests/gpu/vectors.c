@@ -46,10 +46,10 @@ static void one_case(const char *spec, size_t n, const uint32_t *x, const char *
 {
     static uint32_t got[MOST];
     static unsigned char bytes[4 * MOST];
-    const fpemu_rounding r = fpemu_nearest();
-    const fpemu_shape s = fpemu_vector(n);
+    const fpemu_rounding r = fpemu_rounding_nearest();
+    const fpemu_shape s = fpemu_shape_vector(n);
     fpemu_format f;
-    if (fpemu_parse(spec, &f, NULL) || fpemu_packed_size(&f, &s) != strlen(digits) / 2 || n == 0) {
+    if (fpemu_format_parse(spec, &f, NULL) || fpemu_packed_size(&f, &s) != strlen(digits) / 2 || n == 0) {
         expect(0, "the case of", spec, n);
         return;
     }
@@ -59,7 +59,7 @@ static void one_case(const char *spec, size_t n, const uint32_t *x, const char *
     unsigned char *const d_bytes = device_memory(2, 4 * MOST);
     void *const scratch = room ? device_memory(3, (size_t)room) : NULL;
     to_device(d_x, x, 4 * n);
-    expect(fpemu_cuda_quantize_along_f32(&f, &r, &s, d_x, d_y, scratch, NULL, NULL) == FPEMU_OK, "quantize", spec, n);
+    expect(fpemu_cuda_quantize_tensor_f32(&f, &r, &s, d_x, d_y, scratch, NULL, NULL) == FPEMU_OK, "quantize", spec, n);
     from_device(got, d_y, 4 * n);
     for (size_t i = 0; i < n; i++)
         expect(got[i] == y[i], "quantize", spec, i);
@@ -110,14 +110,14 @@ static void check_words(void)
     char line[256];
     unsigned long count = 0;
     fpemu_format f;
-    if (fpemu_parse("fixed(8,0)", &f, NULL))
+    if (fpemu_format_parse("fixed(8,0)", &f, NULL))
         exit(1);
     while (file && fgets(line, sizeof line, file)) {
         uint64_t seed, stream, j;
         uint32_t word;
         if (sscanf(line, "%" SCNx64 "%" SCNx64 "%" SCNx64 "%" SCNx32, &seed, &stream, &j, &word) != 4)
             continue;
-        fpemu_rounding r = fpemu_stochastic(seed, stream);
+        fpemu_rounding r = fpemu_rounding_stochastic(seed, stream);
         r.bits = 32;
         r.offset = j;
         const double up = (4294967296.0 - (double)word) / 4294967296.0, down = up - 1 / 4294967296.0;

@@ -84,12 +84,12 @@ static int reference(int type, const fpemu_format *f, const fpemu_rounding *r, s
 {
     static float wide[MOST], rounded[MOST];
     fpemu_format narrow;
-    const fpemu_rounding exact = fpemu_nearest();
+    const fpemu_rounding exact = fpemu_rounding_nearest();
     if (type == F32)
         return (int)(to_code ? fpemu_encode_f32(f, r, n, x, y, s) : fpemu_quantize_f32(f, r, n, x, y, s));
     if (type == F64)
         return (int)(to_code ? fpemu_encode_f64(f, r, n, x, y, s) : fpemu_quantize_f64(f, r, n, x, y, s));
-    fpemu_named(type == BF16 ? FPEMU_BFLOAT16 : FPEMU_BINARY16, &narrow);
+    fpemu_format_named(type == BF16 ? FPEMU_NAME_BFLOAT16 : FPEMU_NAME_BINARY16, &narrow);
     fpemu_decode_f32(&narrow, n, x, wide);
     if (to_code)
         return (int)fpemu_encode_f32(f, r, n, wide, y, s);
@@ -135,7 +135,7 @@ static void compare(const char *spec, const fpemu_format *f, const fpemu_roundin
 {
     static unsigned char scratch[1 << 20];
     uint64_t bins[2][40];
-    const size_t size = fpemu_code_size(f);
+    const size_t size = fpemu_format_code_size(f);
     unsigned char *const buffer[2] = {device_memory(0, ROOM), device_memory(1, ROOM)};
     fpemu_cuda_stats *const d_s = device_memory(2, fpemu_cuda_stats_size());
     for (int to_code = 0; to_code < 2; to_code++) {
@@ -143,7 +143,7 @@ static void compare(const char *spec, const fpemu_format *f, const fpemu_roundin
         memset(s, 0, sizeof s);
         memset(bins, 0, sizeof bins);
         for (int k = 0; k < 2; k++) {
-            s[k].want = counted > 1 ? FPEMU_SUMS | FPEMU_HISTOGRAM : 0;
+            s[k].want = counted > 1 ? FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM : 0;
             s[k].histogram = bins[k];
             s[k].histogram_first = -20;
             s[k].histogram_length = 40;
@@ -205,7 +205,7 @@ static const size_t lengths[] = {0, 1, 31, 32, 33, 511, 512, 513, 1000, 4095, 40
 static void try_format(const char *spec)
 {
     fpemu_format f;
-    if (fpemu_parse(spec, &f, NULL)) {
+    if (fpemu_format_parse(spec, &f, NULL)) {
         printf("FAIL %s is not read\n", spec);
         failures++;
         return;
@@ -215,7 +215,7 @@ static void try_format(const char *spec)
     for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++)
         for (int type = F32; type <= F16; type++)
             for (int k = 0; k < 6; k++) {
-                fpemu_rounding r = fpemu_nearest();
+                fpemu_rounding r = fpemu_rounding_nearest();
                 const size_t n = lengths[next() % (sizeof lengths / sizeof *lengths)];
                 r.mode = (uint8_t)mode;
                 r.overflow = (uint8_t)(next() % 4);
@@ -239,13 +239,13 @@ static void try_format(const char *spec)
 static void check_refusals(void)
 {
     fpemu_format f;
-    fpemu_rounding r = fpemu_nearest();
+    fpemu_rounding r = fpemu_rounding_nearest();
     float *const x = device_memory(0, 8 * MOST), *const y = device_memory(1, 8 * MOST);
     unsigned char *const d_s = device_memory(2, fpemu_cuda_stats_size() + 8);
     fpemu_cuda_stats *const crooked = (fpemu_cuda_stats *)(void *)(d_s + 4);
     static unsigned char scratch[1 << 20];
     fpemu_stats stats = {.want = 0};
-    fpemu_parse("e4m3fn", &f, NULL);
+    fpemu_format_parse("e4m3fn", &f, NULL);
     struct {
         const char *what;
         int got, expected;
@@ -269,7 +269,7 @@ static void check_refusals(void)
         }
     }
     r.nan = FPEMU_NAN_ERROR;
-    fpemu_parse("e2m1", &f, NULL);
+    fpemu_format_parse("e2m1", &f, NULL);
     if (fpemu_cuda_quantize_f32(&f, &r, 4, x, y, NULL, NULL) != FPEMU_ERROR_UNSUPPORTED) {
         printf("FAIL the NaN policy error is not refused\n");
         failures++;
@@ -294,7 +294,7 @@ int main(void)
     };
     device_begin();
     for (int name = 1; name < FPEMU_NAME_COUNT; name++)
-        try_format(fpemu_name_text((fpemu_name)name, 0));
+        try_format(fpemu_format_name((fpemu_name)name, 0));
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         try_format(others[i]);
     check_refusals();

@@ -181,8 +181,8 @@ static void exact_sqrt(exact *x)
 /* IEEE 754-2019, 9.6. */
 static double extremum(fpemu_operation operation, double a, double b)
 {
-    int number = operation >= FPEMU_MINIMUM_NUMBER,
-        smaller = operation == FPEMU_MINIMUM || operation == FPEMU_MINIMUM_NUMBER;
+    int number = operation >= FPEMU_OPERATION_MINIMUM_NUMBER,
+        smaller = operation == FPEMU_OPERATION_MINIMUM || operation == FPEMU_OPERATION_MINIMUM_NUMBER;
     if (isnan(a) || isnan(b))
         return number && !isnan(a) ? a : number && !isnan(b) ? b : NAN;
     if (a == b)
@@ -196,17 +196,17 @@ static exact one, two, three; /* working space */
 static void exact_result(fpemu_operation operation, unsigned mode, double a, double b, double c)
 {
     exact_set(&one, a);
-    exact_set(&two, operation == FPEMU_SUB ? -b : b);
+    exact_set(&two, operation == FPEMU_OPERATION_SUB ? -b : b);
     switch (operation) {
-    case FPEMU_ADD:
-    case FPEMU_SUB: exact_add(&one, &two, mode == FPEMU_RTN); break;
-    case FPEMU_MUL: exact_mul(&one, &two); break;
-    case FPEMU_DIV: exact_div(&one, &two); break;
-    case FPEMU_SQRT: exact_sqrt(&one); break;
-    case FPEMU_FMA:
+    case FPEMU_OPERATION_ADD:
+    case FPEMU_OPERATION_SUB: exact_add(&one, &two, mode == FPEMU_MODE_RTN); break;
+    case FPEMU_OPERATION_MUL: exact_mul(&one, &two); break;
+    case FPEMU_OPERATION_DIV: exact_div(&one, &two); break;
+    case FPEMU_OPERATION_SQRT: exact_sqrt(&one); break;
+    case FPEMU_OPERATION_FMA:
         exact_mul(&one, &two);
         exact_set(&three, c);
-        exact_add(&one, &three, mode == FPEMU_RTN);
+        exact_add(&one, &three, mode == FPEMU_MODE_RTN);
         break;
     default: exact_set(&one, extremum(operation, a, b)); break;
     }
@@ -271,7 +271,7 @@ static int subject_named(subject *s, const char *spec, const fpemu_format *typed
     s->spec = spec;
     /* the judge of integers takes a carrier's numbers only; those of scale 1 are fixed point without a fraction */
     s->typed = typed->kind == FPEMU_KIND_INT ? ref_fixed(typed->bits, 0, typed->is_signed) : *typed;
-    if (fpemu_parse(spec, &s->parsed, NULL) == FPEMU_OK)
+    if (fpemu_format_parse(spec, &s->parsed, NULL) == FPEMU_OK)
         return 1;
     printf("FAIL cannot parse %s\n", spec);
     failures++;
@@ -469,12 +469,12 @@ static void collect(fpemu_operation operation, unsigned mode, size_t n)
 
 static void check_many(const subject *s, fpemu_operation operation, size_t n)
 {
-    static const uint8_t modes[] = {FPEMU_RNE, FPEMU_RNA, FPEMU_RNZ, FPEMU_RTZ,
-                                    FPEMU_RAZ, FPEMU_RTP, FPEMU_RTO, FPEMU_RTN};
-    collect(operation, FPEMU_RNE, n);
+    static const uint8_t modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_RNA, FPEMU_MODE_RNZ, FPEMU_MODE_RTZ,
+                                    FPEMU_MODE_RAZ, FPEMU_MODE_RTP, FPEMU_MODE_RTO, FPEMU_MODE_RTN};
+    collect(operation, FPEMU_MODE_RNE, n);
     for (size_t m = 0; m < sizeof modes; m++) {
-        if (modes[m] == FPEMU_RTN) /* zero sums have another sign there */
-            collect(operation, FPEMU_RTN, n);
+        if (modes[m] == FPEMU_MODE_RTN) /* zero sums have another sign there */
+            collect(operation, FPEMU_MODE_RTN, n);
         for (unsigned policy = FPEMU_OVERFLOW_IEEE; policy <= FPEMU_OVERFLOW_SATURATE; policy++) {
             fpemu_rounding r = {.mode = modes[m], .overflow = (uint8_t)policy};
             for (unsigned carrier = 32; carrier <= 64; carrier += 32) {
@@ -516,13 +516,13 @@ static int rounding_of(unsigned i, fpemu_rounding *r)
 {
     static const struct {
         uint8_t mode, variant, bits;
-    } list[] = {{FPEMU_RNE, 0, 0}, {FPEMU_RNA, 0, 0}, {FPEMU_RNZ, 0, 0}, {FPEMU_RTZ, 0, 0}, {FPEMU_RAZ, 0, 0},
-                {FPEMU_RTP, 0, 0}, {FPEMU_RTN, 0, 0}, {FPEMU_RTO, 0, 0}, {FPEMU_SE, 0, 0},  {FPEMU_SR, 0, 0},
-                {FPEMU_SR, 0, 27}, {FPEMU_SR, 0, 5},  {FPEMU_SR, 1, 0},  {FPEMU_SR, 1, 14}, {FPEMU_SR, 2, 0},
-                {FPEMU_SR, 2, 8},  {FPEMU_SR, 0, 28}, {FPEMU_SR, 2, 28}, {FPEMU_SR, 1, 27}};
+    } list[] = {{FPEMU_MODE_RNE, 0, 0}, {FPEMU_MODE_RNA, 0, 0}, {FPEMU_MODE_RNZ, 0, 0}, {FPEMU_MODE_RTZ, 0, 0}, {FPEMU_MODE_RAZ, 0, 0},
+                {FPEMU_MODE_RTP, 0, 0}, {FPEMU_MODE_RTN, 0, 0}, {FPEMU_MODE_RTO, 0, 0}, {FPEMU_MODE_SE, 0, 0},  {FPEMU_MODE_SR, 0, 0},
+                {FPEMU_MODE_SR, 0, 27}, {FPEMU_MODE_SR, 0, 5},  {FPEMU_MODE_SR, 1, 0},  {FPEMU_MODE_SR, 1, 14}, {FPEMU_MODE_SR, 2, 0},
+                {FPEMU_MODE_SR, 2, 8},  {FPEMU_MODE_SR, 0, 28}, {FPEMU_MODE_SR, 2, 28}, {FPEMU_MODE_SR, 1, 27}};
     if (i >= sizeof list / sizeof *list)
         return 0;
-    *r = fpemu_stochastic(20261120, i);
+    *r = fpemu_rounding_stochastic(20261120, i);
     r->mode = list[i].mode;
     r->variant = list[i].variant;
     r->bits = list[i].bits;
@@ -553,8 +553,8 @@ static void check_pairs(const subject *s)
     double v[256];
     size_t n = decode_all(s, v), pairs = n * n;
     static const fpemu_operation operations[] = {
-        FPEMU_ADD,           FPEMU_SUB, FPEMU_MUL, FPEMU_DIV, FPEMU_MINIMUM, FPEMU_MAXIMUM, FPEMU_MINIMUM_NUMBER,
-        FPEMU_MAXIMUM_NUMBER};
+        FPEMU_OPERATION_ADD,           FPEMU_OPERATION_SUB, FPEMU_OPERATION_MUL, FPEMU_OPERATION_DIV, FPEMU_OPERATION_MINIMUM, FPEMU_OPERATION_MAXIMUM, FPEMU_OPERATION_MINIMUM_NUMBER,
+        FPEMU_OPERATION_MAXIMUM_NUMBER};
     for (size_t o = 0; o < sizeof operations / sizeof *operations; o++) {
         fpemu_rounding r;
         for (size_t i = 0; i < pairs; i++) {
@@ -563,7 +563,7 @@ static void check_pairs(const subject *s)
             vc[i] = 0;
         }
         check_many(s, operations[o], pairs);
-        if (operations[o] >= FPEMU_MINIMUM)
+        if (operations[o] >= FPEMU_OPERATION_MINIMUM)
             continue;
         /* the stochastic modes on a sample */
         for (unsigned k = 8; rounding_of(first_rounding(s, k), &r); k++) {
@@ -577,7 +577,7 @@ static void check_pairs(const subject *s)
         }
     }
     memcpy(va, v, n * sizeof *v);
-    check_many(s, FPEMU_SQRT, n);
+    check_many(s, FPEMU_OPERATION_SQRT, n);
 }
 
 static void check_triples(const subject *s)
@@ -591,7 +591,7 @@ static void check_triples(const subject *s)
             vb[i] = v[(done + i) / n % n];
             vc[i] = v[(done + i) % n];
         }
-        check_many(s, FPEMU_FMA, m);
+        check_many(s, FPEMU_OPERATION_FMA, m);
     }
 }
 
@@ -605,7 +605,7 @@ static void sample_triples(const subject *s)
         vb[i] = v[points_random(&state) % n];
         vc[i] = v[points_random(&state) % n];
     }
-    check_many(s, FPEMU_FMA, 20000);
+    check_many(s, FPEMU_OPERATION_FMA, 20000);
 }
 
 static int is_small(const ref_format *r, unsigned low, unsigned high)
@@ -679,23 +679,23 @@ static void fill(const subject *s, fpemu_operation operation, unsigned carrier, 
         const int e = result_exponent(f, carrier);
         double a, b, c = 0;
         switch (operation) {
-        case FPEMU_MUL:
+        case FPEMU_OPERATION_MUL:
             a = number(carrier, p / 2 + 1, e / 2 + (int)below(40) - 20);
             b = number(carrier, p / 2 + 1, e - ilogb(a) - (int)below(2));
             break;
-        case FPEMU_DIV: {
+        case FPEMU_OPERATION_DIV: {
             const double q = number(carrier, p, e);
             b = number(carrier, p, (int)below(60) - 30);
             a = carried(carrier, below(3) ? q * b : q);
             break;
         }
-        case FPEMU_SQRT: {
+        case FPEMU_OPERATION_SQRT: {
             const double q = number(carrier, p, e);
             a = below(3) && e < 500 && e > -500 ? carried(carrier, q * q) : below(9) ? fabs(q) : q;
             b = 0;
             break;
         }
-        case FPEMU_FMA: {
+        case FPEMU_OPERATION_FMA: {
             const int gap = below(3) ? (int)below(8) - 4 + (below(2) ? p : 0) : (int)below(300) - 150;
             a = number(carrier, p, e / 2 + (int)below(20) - 10);
             b = number(carrier, p, e - ilogb(a) - (below(2) ? gap : 0));
@@ -718,7 +718,7 @@ static void fill(const subject *s, fpemu_operation operation, unsigned carrier, 
         va[i] = isfinite(a) ? a : 1;
         vb[i] = isfinite(b) ? b : 1;
         vc[i] = isfinite(c) ? c : 1;
-        if (operation <= FPEMU_DIV && below(2) && operation != FPEMU_DIV) {
+        if (operation <= FPEMU_OPERATION_DIV && below(2) && operation != FPEMU_OPERATION_DIV) {
             va[i] = vb[i];
             vb[i] = isfinite(a) ? a : 1;
         }
@@ -728,7 +728,7 @@ static void fill(const subject *s, fpemu_operation operation, unsigned carrier, 
 static void check_wide(const subject *s, unsigned carrier, size_t n)
 {
     fpemu_rounding r;
-    for (unsigned o = FPEMU_ADD; o <= FPEMU_FMA; o++)
+    for (unsigned o = FPEMU_OPERATION_ADD; o <= FPEMU_OPERATION_FMA; o++)
         for (unsigned k = 0; rounding_of(first_rounding(s, k), &r); k++) {
             fill(s, (fpemu_operation)o, carrier, n);
             check_each(s, (fpemu_operation)o, &r, carrier, n);
@@ -769,7 +769,7 @@ static void check_specials(const subject *s)
                     vb[i] = v[i % n];
                     vc[i] = v[i / n / n];
                 }
-                check_each(s, (fpemu_operation)o, &r, carrier, o == FPEMU_FMA ? n * n * n : n * n);
+                check_each(s, (fpemu_operation)o, &r, carrier, o == FPEMU_OPERATION_FMA ? n * n * n : n * n);
             }
 }
 
@@ -785,7 +785,7 @@ static void same(const char *what, double y, double want)
 static fpemu_format parse(const char *spec)
 {
     fpemu_format f;
-    if (fpemu_parse(spec, &f, NULL))
+    if (fpemu_format_parse(spec, &f, NULL))
         exit(EXIT_FAILURE);
     return f;
 }
@@ -809,17 +809,17 @@ static void check_mistakes(void)
 {
     const fpemu_format half = parse("fp16"), e5m2 = parse("e5m2"), bf16 = parse("bf16"), four = parse("float(e=5,m=3)");
     same("directed addition after the processor's rounding",
-         both("rtp", &half, FPEMU_RTP, FPEMU_ADD, 32768, 0x1p-24, 0), 32800);
+         both("rtp", &half, FPEMU_MODE_RTP, FPEMU_OPERATION_ADD, 32768, 0x1p-24, 0), 32800);
     same("fma of binary16 by way of binary32",
-         both("fma", &half, FPEMU_RNE, FPEMU_FMA, -0x1.2ep-12, -0x1.b2p-1, 0x1.394p-1), 0x1.394p-1);
-    same("fma of e5m2 by way of binary32", both("fma", &e5m2, FPEMU_RNE, FPEMU_FMA, 0x1.8p+12, -0x1.4p+3, 0x1.cp-10),
+         both("fma", &half, FPEMU_MODE_RNE, FPEMU_OPERATION_FMA, -0x1.2ep-12, -0x1.b2p-1, 0x1.394p-1), 0x1.394p-1);
+    same("fma of e5m2 by way of binary32", both("fma", &e5m2, FPEMU_MODE_RNE, FPEMU_OPERATION_FMA, 0x1.8p+12, -0x1.4p+3, 0x1.cp-10),
          -0x1.cp+15);
-    same("toward zero past binary32's range", both("rtz", &bf16, FPEMU_RTZ, FPEMU_ADD, -0x1.fep127, -0x1.fep127, 0),
+    same("toward zero past binary32's range", both("rtz", &bf16, FPEMU_MODE_RTZ, FPEMU_OPERATION_ADD, -0x1.fep127, -0x1.fep127, 0),
          -0x1.fep127);
-    same("no width makes a double rounding of fma harmless", both("fma", &four, FPEMU_RNE, FPEMU_FMA, 9, 14, 2304),
+    same("no width makes a double rounding of fma harmless", both("fma", &four, FPEMU_MODE_RNE, FPEMU_OPERATION_FMA, 9, 14, 2304),
          2304);
-    same("the sign of an underflowing product", both("rtp", &half, FPEMU_RTP, FPEMU_MUL, -0x1p-24, 0x1p-24, 0), -0.0);
-    same("the sign of an underflowing quotient", both("rtp", &half, FPEMU_RTP, FPEMU_DIV, -0x1p-24, 0x1p15, 0), -0.0);
+    same("the sign of an underflowing product", both("rtp", &half, FPEMU_MODE_RTP, FPEMU_OPERATION_MUL, -0x1p-24, 0x1p-24, 0), -0.0);
+    same("the sign of an underflowing quotient", both("rtp", &half, FPEMU_MODE_RTP, FPEMU_OPERATION_DIV, -0x1p-24, 0x1p15, 0), -0.0);
 }
 
 /* binary16, stochastic, 1024 + 2^-14: the addend is 2^-14 of a step, and must count, in either carrier, and so it must
@@ -827,7 +827,7 @@ static void check_mistakes(void)
 static void check_small_addends(void)
 {
     const fpemu_format half = parse("fp16");
-    const fpemu_rounding r = fpemu_stochastic(1, 2);
+    const fpemu_rounding r = fpemu_rounding_stochastic(1, 2);
     enum { N = 1 << 22, PART = 1 << 18 };
     const float big32 = 1024, small32 = 0x1p-14f;
     const double big64 = 1024, small64 = 0x1p-14;
@@ -838,8 +838,8 @@ static void check_small_addends(void)
     for (size_t first = 0; first < N; first += PART) {
         fpemu_rounding part = r;
         part.offset = first;
-        if (fpemu_arith_f32(&half, &part, FPEMU_ADD, PART, operands32, single, y32, NULL) ||
-            fpemu_arith_f64(&half, &part, FPEMU_ADD, PART, operands64, single, y64, NULL))
+        if (fpemu_arith_f32(&half, &part, FPEMU_OPERATION_ADD, PART, operands32, single, y32, NULL) ||
+            fpemu_arith_f64(&half, &part, FPEMU_OPERATION_ADD, PART, operands64, single, y64, NULL))
             failures++;
         for (size_t i = 0; i < PART; i++) {
             const double want = (((uint64_t)fpemu_random_bits(&part, i) + (1u << 18)) >> 32) ? 1025 : 1024;
@@ -854,14 +854,14 @@ static void check_small_addends(void)
     }
     /* 2^30 less 2^-60: v = 1 - 2^-60 of the step below; and 2^30 plus it: v = 2^-60 */
     const fpemu_format single_format = parse("fp32");
-    for (unsigned variant = FPEMU_SR_A; variant <= FPEMU_SR_C; variant++)
+    for (unsigned variant = FPEMU_SR_VARIANT_A; variant <= FPEMU_SR_VARIANT_C; variant++)
         for (uint64_t i = 0; i < 1000; i++) {
             fpemu_rounding v = r;
             v.variant = (uint8_t)variant;
-            const int certain = variant != FPEMU_SR_A || fpemu_random_bits(&v, i) != 0;
-            same("just below", fpemu_arith_one_f64(&single_format, &v, FPEMU_SUB, 0x1p30, 0x1p-60, 0, i),
+            const int certain = variant != FPEMU_SR_VARIANT_A || fpemu_random_bits(&v, i) != 0;
+            same("just below", fpemu_arith_one_f64(&single_format, &v, FPEMU_OPERATION_SUB, 0x1p30, 0x1p-60, 0, i),
                  certain ? 0x1p30 : 0x1p30 - 64);
-            same("just above", fpemu_arith_one_f64(&single_format, &v, FPEMU_ADD, 0x1p30, 0x1p-60, 0, i), 0x1p30);
+            same("just above", fpemu_arith_one_f64(&single_format, &v, FPEMU_OPERATION_ADD, 0x1p30, 0x1p-60, 0, i), 0x1p30);
         }
 }
 
@@ -872,8 +872,8 @@ static void check_small_addends(void)
 static void check_thresholds(const subject *s, unsigned bits)
 {
     const int p = (int)s->parsed.mantissa_bits + 1;
-    for (unsigned variant = FPEMU_SR_A; variant <= FPEMU_SR_C; variant++) {
-        fpemu_rounding r = fpemu_stochastic(8, variant);
+    for (unsigned variant = FPEMU_SR_VARIANT_A; variant <= FPEMU_SR_VARIANT_C; variant++) {
+        fpemu_rounding r = fpemu_rounding_stochastic(8, variant);
         unsigned found = 0;
         r.variant = (uint8_t)variant;
         r.bits = (uint8_t)bits;
@@ -888,8 +888,8 @@ static void check_thresholds(const subject *s, unsigned bits)
                 va[0] = 1;
                 vb[0] = ldexp((double)threshold + 0.25 * quarters, 1 - p - (int)bits);
                 vc[0] = 0;
-                check_each(s, FPEMU_ADD, &at, 32, 1);
-                check_each(s, FPEMU_ADD, &at, 64, 1);
+                check_each(s, FPEMU_OPERATION_ADD, &at, 32, 1);
+                check_each(s, FPEMU_OPERATION_ADD, &at, 64, 1);
             }
         }
     }
@@ -899,12 +899,12 @@ static void check_thresholds(const subject *s, unsigned bits)
  * with r = 1, 2, 3 and m odd of 78 bits, and an element whose random bits make that tie decide. */
 static void check_hard_quotients(const subject *s)
 {
-    fpemu_rounding r = fpemu_stochastic(3, 4);
+    fpemu_rounding r = fpemu_rounding_stochastic(3, 4);
     mpz_t b, m, inverse, modulus, a;
     unsigned found = 0;
     mpz_inits(b, m, inverse, modulus, a, (mpz_ptr)NULL);
     mpz_setbit(modulus, 77);
-    r.variant = FPEMU_SR_C;
+    r.variant = FPEMU_SR_VARIANT_C;
     r.bits = 24;
     while (found < 4) {
         const uint64_t divisor = ((uint64_t)1 << 51 | points_random(&state) >> 13) | 1, rest = 1 + below(3);
@@ -927,7 +927,7 @@ static void check_hard_quotients(const subject *s)
         vb[0] = (double)divisor;
         vc[0] = 0;
         r.offset = index;
-        check_each(s, FPEMU_DIV, &r, 64, 1);
+        check_each(s, FPEMU_OPERATION_DIV, &r, 64, 1);
         r.offset = 0;
         found++;
     }
@@ -969,7 +969,7 @@ static void check_hard_roots(const subject *s)
     memset(vc, 0, n * sizeof *vc);
     fpemu_rounding r;
     for (unsigned k = 0; rounding_of(k, &r); k++)
-        check_each(s, FPEMU_SQRT, &r, 64, n);
+        check_each(s, FPEMU_OPERATION_SQRT, &r, 64, n);
 }
 
 /* fma where the low halves of 128 bits carry into a high half of ones: a * b = 2^106 - c + less than 2^42. */
@@ -999,7 +999,7 @@ static void check_long_carries(const subject *s)
     }
     fpemu_rounding r;
     for (unsigned k = 0; rounding_of(k, &r); k++)
-        check_each(s, FPEMU_FMA, &r, 64, n);
+        check_each(s, FPEMU_OPERATION_FMA, &r, 64, n);
     mpz_clears(want, product, (mpz_ptr)NULL);
 }
 

@@ -72,13 +72,13 @@ static void names(void)
         const struct named *n = &named[i];
         fpemu_format f, element, scale, want_element, want_scale, again;
         char text[256] = "";
-        if (!lh_check(fpemu_parse(n->spec, &f, NULL) == FPEMU_OK &&
-                          fpemu_parse(n->element, &want_element, NULL) == FPEMU_OK,
+        if (!lh_check(fpemu_format_parse(n->spec, &f, NULL) == FPEMU_OK &&
+                          fpemu_format_parse(n->element, &want_element, NULL) == FPEMU_OK,
                       "%s or %s cannot be read", n->spec, n->element))
             continue;
         lh_check(f.scaling == n->rule && f.block == n->block && f.block_rows == n->rows && f.block_length == n->length,
                  "%s: rule %d, block %d of %ux%u", n->spec, f.scaling, f.block, f.block_rows, f.block_length);
-        lh_check(fpemu_element_format(&f, &element) == FPEMU_OK && element.kind == want_element.kind &&
+        lh_check(fpemu_format_element(&f, &element) == FPEMU_OK && element.kind == want_element.kind &&
                      element.bits == want_element.bits && element.exponent_bits == want_element.exponent_bits &&
                      element.mantissa_bits == want_element.mantissa_bits && element.bias == want_element.bias &&
                      element.fraction_bits == want_element.fraction_bits && element.scale == want_element.scale &&
@@ -89,13 +89,13 @@ static void names(void)
             lh_check(f.scale_power == 1 && f.scale_exponent_bits == atoi(n->scale + 2), "%s: scale of %d bits", n->spec,
                      f.scale_exponent_bits);
         else if (n->scale)
-            lh_check(fpemu_parse(n->scale, &want_scale, NULL) == FPEMU_OK &&
-                         fpemu_scale_format(&f, &scale) == FPEMU_OK &&
+            lh_check(fpemu_format_parse(n->scale, &want_scale, NULL) == FPEMU_OK &&
+                         fpemu_format_scale(&f, &scale) == FPEMU_OK &&
                          scale.exponent_bits == want_scale.exponent_bits &&
                          scale.mantissa_bits == want_scale.mantissa_bits && scale.bias == want_scale.bias &&
                          scale.specials == want_scale.specials && scale.is_signed == want_scale.is_signed,
                      "%s: its scale is not %s", n->spec, n->scale);
-        lh_check(fpemu_print(&f, text, sizeof text) == FPEMU_OK && fpemu_parse(text, &again, NULL) == FPEMU_OK &&
+        lh_check(fpemu_format_print(&f, text, sizeof text) == FPEMU_OK && fpemu_format_parse(text, &again, NULL) == FPEMU_OK &&
                      fpemu_format_equal(&f, &again),
                  "%s prints as %s", n->spec, text);
     }
@@ -126,7 +126,7 @@ static void tables(void)
         for (k = 0; k < 256; k++)
             codes[k] = (uint8_t)k;
         lh_check(n == 1u << books[i].bits, "%s: the judge has %u values", books[i].spec, n);
-        if (!lh_check(fpemu_parse(books[i].spec, &f, NULL) == FPEMU_OK &&
+        if (!lh_check(fpemu_format_parse(books[i].spec, &f, NULL) == FPEMU_OK &&
                           fpemu_decode_f32(&f, n, codes, got) == FPEMU_OK,
                       "%s cannot be decoded", books[i].spec))
             continue;
@@ -152,7 +152,7 @@ static void tables(void)
 
 static int fitting(block_case *c)
 {
-    return c->carrier == 32 ? fpemu_fits_f32(&c->f) : fpemu_fits_f64(&c->f);
+    return c->carrier == 32 ? fpemu_format_fits_f32(&c->f) : fpemu_format_fits_f64(&c->f);
 }
 
 static void randomised(void)
@@ -171,7 +171,7 @@ static void randomised(void)
                 c.carrier = 64;
             c.shape = case_shape(&state);
             if (k % 4 == 3)
-                c.shape = fpemu_vector(1 + state % 150);
+                c.shape = fpemu_shape_vector(1 + state % 150);
             case_fill(&c);
             case_rounding(&c);
             (void)case_values(&c);
@@ -189,14 +189,14 @@ static void plain_arrays(void)
     c.plain = 1;
     c.carrier = 32;
     for (i = 0; case_format(i, &c.f, c.spec); i++)
-        for (k = 0; k < 12 * rounds && fpemu_fits_f32(&c.f); k++) {
+        for (k = 0; k < 12 * rounds && fpemu_format_fits_f32(&c.f); k++) {
             uint64_t state = (first_seed + k) * UINT64_C(0xd1342543de82ef95) + i;
             if (k % 3 == 2 && c.f.block == FPEMU_BLOCK_RUN && c.f.scaling) {
                 c.f.block_length = (uint32_t)(k % 2 ? 16 : 32);
-                (void)fpemu_complete(&c.f);
+                (void)fpemu_format_complete(&c.f);
             }
             c.seed = state;
-            c.shape = fpemu_vector(k % 4 ? 64 * (1 + state / 64 % 3) : 1 + state % 200);
+            c.shape = fpemu_shape_vector(k % 4 ? 64 * (1 + state / 64 % 3) : 1 + state % 200);
             if (k % 4 == 1)
                 c.shape.rows = 1 + state % 3;
             case_fill(&c);
@@ -216,8 +216,8 @@ static void long_lines(void)
         uint64_t state = first_seed * 31 + i + 1;
         c.seed = state;
         (void)lh_next(&state);
-        c.carrier = i % 3 == 2 || !fpemu_fits_f32(&c.f) ? 64 : 32;
-        c.shape = fpemu_vector(1500 + state % 900);
+        c.carrier = i % 3 == 2 || !fpemu_format_fits_f32(&c.f) ? 64 : 32;
+        c.shape = fpemu_shape_vector(1500 + state % 900);
         if (i % 2) {
             c.shape.rows = 1 + state % 5;
             c.shape.length = 200 + state % 350;
@@ -226,7 +226,7 @@ static void long_lines(void)
         case_fill(&c);
         case_rounding(&c);
         if (!case_values(&c)) {
-            c.r.mode = FPEMU_RNE;
+            c.r.mode = FPEMU_MODE_RNE;
             (void)case_values(&c);
         }
     }
@@ -240,7 +240,7 @@ static int with_pairs(fpemu_format *f)
     f->block = FPEMU_BLOCK_RUN;
     f->block_length = 2;
     f->block_rows = 0;
-    return fpemu_complete(f) == FPEMU_OK;
+    return fpemu_format_complete(f) == FPEMU_OK;
 }
 
 /* Pairs of multiples of half a step of a 4-bit element, of both signs, under each scale: codes, midpoints, beyond. */
@@ -256,7 +256,7 @@ static void exhaustive(void)
                  {"bfp(3,block=2)", 16, -1},
                  {"bfp(3,block=2,rule=hbfp)", 16, -1},
                  {"mx(int4,block=2)", 16, -1}};
-    static const uint8_t modes[] = {FPEMU_RNE, FPEMU_RNA, FPEMU_RTZ, FPEMU_RTP, FPEMU_RTO, FPEMU_SR};
+    static const uint8_t modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_RNA, FPEMU_MODE_RTZ, FPEMU_MODE_RTP, FPEMU_MODE_RTO, FPEMU_MODE_SR};
     block_case c;
     size_t i, m;
     memset(&c, 0, sizeof c);
@@ -264,7 +264,7 @@ static void exhaustive(void)
     for (i = 0; i < sizeof small / sizeof *small; i++) {
         int n = small[i].halves, scale, a, b;
         (void)snprintf(c.spec, sizeof c.spec, "%s", small[i].spec);
-        if (!lh_check(fpemu_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
+        if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
             continue;
         free(c.x);
         c.x = malloc(sizeof *c.x * 2 * (size_t)(2 * n + 1) * (size_t)(2 * n + 1) * 24);
@@ -285,7 +285,7 @@ static void exhaustive(void)
                         }
                 if (rounds == 1 && (m || i > 1))
                     scale += scale < -120 || scale > 100 ? 9 : 60;
-                c.shape = fpemu_vector(c.n);
+                c.shape = fpemu_shape_vector(c.n);
                 memset(&c.r, 0, sizeof c.r);
                 c.r.mode = modes[m];
                 c.r.bits = (uint8_t)(m * 5 % 33);
@@ -377,9 +377,9 @@ static void add_pairs(block_case *c, const double *grid, size_t n, double scale)
 /* To nearest and in another mode, which changes from turn to turn; now and then packed bytes and counters too. */
 static void judge_contents(block_case *c, unsigned turn, const char *rounding)
 {
-    static const uint8_t modes[] = {FPEMU_RNE, FPEMU_SR, FPEMU_RTZ, FPEMU_RTP, FPEMU_RNA, FPEMU_RTO, FPEMU_SE};
+    static const uint8_t modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_SR, FPEMU_MODE_RTZ, FPEMU_MODE_RTP, FPEMU_MODE_RNA, FPEMU_MODE_RTO, FPEMU_MODE_SE};
     size_t m;
-    c->shape = fpemu_vector(c->n);
+    c->shape = fpemu_shape_vector(c->n);
     for (m = 0; m < (rounds > 1 ? 2 : 1 + turn % 2); m++) {
         memset(&c->r, 0, sizeof c->r);
         c->r.mode = modes[m == 0 ? 0 : 1 + turn % (sizeof modes - 1)];
@@ -388,8 +388,8 @@ static void judge_contents(block_case *c, unsigned turn, const char *rounding)
         (void)case_values(c);
     }
     if (rounding != NULL) {
-        lh_check(fpemu_parse_rounding(rounding, &c->r, NULL) == FPEMU_OK, "%s", rounding);
-        c->r.mode = FPEMU_SR;
+        lh_check(fpemu_rounding_parse(rounding, &c->r, NULL) == FPEMU_OK, "%s", rounding);
+        c->r.mode = FPEMU_MODE_SR;
         c->r.seed = turn;
         (void)case_values(c);
     }
@@ -446,7 +446,7 @@ static void every_content(void)
         unsigned turn = (unsigned)i, k;
         int e;
         (void)snprintf(c.spec, sizeof c.spec, "%s", t->spec);
-        if (!lh_check(fpemu_parse(c.spec, &c.f, NULL) == FPEMU_OK && n <= GRID, "%s", c.spec))
+        if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK && n <= GRID, "%s", c.spec))
             continue;
         if (t->mantissas == 0)
             under_tensor_scales(&c, t, grid, n);
@@ -481,8 +481,8 @@ static void every_binade(void)
     for (c.carrier = 32; c.carrier <= 64; c.carrier += 32)
         for (i = 0; i < sizeof elements / sizeof *elements; i++)
             for (k = 0; k <= sizeof rules / sizeof *rules; k++) {
-                static const uint8_t modes[] = {FPEMU_RNE, FPEMU_SR, FPEMU_RTZ, FPEMU_RNE,
-                                                FPEMU_RAZ, FPEMU_SE, FPEMU_RTN};
+                static const uint8_t modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_SR, FPEMU_MODE_RTZ, FPEMU_MODE_RNE,
+                                                FPEMU_MODE_RAZ, FPEMU_MODE_SE, FPEMU_MODE_RTN};
                 const int lowest = c.carrier == 32 ? -149 : -1074, highest = c.carrier == 32 ? 127 : 1023;
                 const double ulp = c.carrier == 32 ? 0x1p-23 : 0x1p-52;
                 const unsigned by_columns = turn % 3 == 2;
@@ -492,7 +492,7 @@ static void every_binade(void)
                     (void)snprintf(c.spec, sizeof c.spec, "hbfp(%zu,block=4,exponent=%u)", 3 + i, turn % 2 ? 8u : 12u);
                 else
                     (void)snprintf(c.spec, sizeof c.spec, "mx(%s,block=4,rule=%s)", elements[i], rules[k]);
-                if (!lh_check(fpemu_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
+                if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
                     continue;
                 const double top = c.f.max / exp2(floor(log2(c.f.max)));
                 const double mantissas[EACH] = {1, 1 + ulp, top, top + ulp, 2 - ulp};
@@ -509,7 +509,7 @@ static void every_binade(void)
                         }
                     }
                 c.n = blocks * LENGTH;
-                c.shape = fpemu_vector(c.n);
+                c.shape = fpemu_shape_vector(c.n);
                 if (by_columns) {
                     c.shape.length = LENGTH;
                     c.shape.inner = blocks;
@@ -567,13 +567,13 @@ static void edges(void)
                             c.x[c.n++] = bits | (step & 2 ? sign : 0);
                         }
                 }
-            c.shape = fpemu_vector(c.n);
+            c.shape = fpemu_shape_vector(c.n);
             memset(&c.r, 0, sizeof c.r);
-            c.r.mode = (uint8_t)(mode++ % 2 ? FPEMU_RNE : mode / 2 % FPEMU_MODE_COUNT);
+            c.r.mode = (uint8_t)(mode++ % 2 ? FPEMU_MODE_RNE : mode / 2 % FPEMU_MODE_COUNT);
             c.seed = mode;
-            c.plain = c.r.mode == FPEMU_RNE;
+            c.plain = c.r.mode == FPEMU_MODE_RNE;
             if (!case_values(&c)) {
-                c.r.mode = FPEMU_RNE;
+                c.r.mode = FPEMU_MODE_RNE;
                 (void)case_values(&c);
             }
         }
@@ -626,12 +626,12 @@ static void quotients(void)
             uint64_t state = (first_seed + k) * UINT64_C(0x9fb21c651e98df25) + i, j, l, width;
             const int side = k % 4 >= 2;
             (void)snprintf(c.spec, sizeof c.spec, "%s", specs[i]);
-            if (!lh_check(fpemu_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
+            if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
                 continue;
             c.carrier = k % 2 ? 64 : 32;
             width = c.f.block == FPEMU_BLOCK_RUN ? c.f.block_length : LENGTH;
             c.n = LENGTH * LINES;
-            c.shape = fpemu_vector(LENGTH);
+            c.shape = fpemu_shape_vector(LENGTH);
             c.shape.rows = side ? 1 : LINES;
             c.shape.inner = side ? LINES : 1;
             for (l = 0; l < LINES; l++) {
@@ -697,11 +697,11 @@ static void s2fp8_case(const block_case *c, const uint64_t *codes)
     }
     lh_check(fpemu_packed_size(&c->f, &c->shape) == size, "%s: packed size", c->spec);
     if (c->carrier == 32) {
-        status = fpemu_quantize_along_f32(&c->f, &c->r, &c->shape, x, y, NULL);
+        status = fpemu_quantize_tensor_f32(&c->f, &c->r, &c->shape, x, y, NULL);
         lh_check(fpemu_pack_f32(&c->f, &c->r, &c->shape, x, bytes, NULL) == status, "%s: status of pack", c->spec);
         lh_check(fpemu_unpack_f32(&c->f, &c->shape, bytes, z) == FPEMU_OK, "%s: unpack", c->spec);
     } else {
-        status = fpemu_quantize_along_f64(&c->f, &c->r, &c->shape, x, y, NULL);
+        status = fpemu_quantize_tensor_f64(&c->f, &c->r, &c->shape, x, y, NULL);
         lh_check(fpemu_pack_f64(&c->f, &c->r, &c->shape, x, bytes, NULL) == status, "%s: status of pack", c->spec);
         lh_check(fpemu_unpack_f64(&c->f, &c->shape, bytes, z) == FPEMU_OK, "%s: unpack", c->spec);
     }
@@ -753,11 +753,11 @@ static void s2fp8(void)
         int unary = k % 5 == 4;
 
         (void)snprintf(c.spec, sizeof c.spec, "%s", s2fp8_specs[lh_next(&state) % S2FP8_SPECS]);
-        if (!lh_check(fpemu_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
+        if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
             return;
         c.carrier = k % 3 == 2 ? 64 : 32;
         c.seed = state;
-        c.shape = k % 2 ? case_shape(&state) : fpemu_vector(1 + lh_next(&state) % 120);
+        c.shape = k % 2 ? case_shape(&state) : fpemu_shape_vector(1 + lh_next(&state) % 120);
         case_fill(&c);
         case_rounding(&c);
         if (unary) /* all magnitudes equal */
@@ -785,14 +785,14 @@ static void s2fp8_pairs(void)
     memset(&c, 0, sizeof c);
     c.n = 2;
     c.x = malloc(2 * sizeof *c.x);
-    c.shape = fpemu_vector(2);
-    if (!c.x || !lh_check(fpemu_parse(spec, &numbers, NULL) == FPEMU_OK, "%s", spec))
+    c.shape = fpemu_shape_vector(2);
+    if (!c.x || !lh_check(fpemu_format_parse(spec, &numbers, NULL) == FPEMU_OK, "%s", spec))
         abort();
     for (s = 0; s < S2FP8_SPECS; s++) {
         const uint64_t count = UINT64_C(1) << numbers.bits;
         uint64_t pair;
         (void)snprintf(c.spec, sizeof c.spec, "%s", s2fp8_specs[s]);
-        if (!lh_check(fpemu_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
+        if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
             continue;
         c.carrier = s % 2 ? 64 : 32;
         for (pair = 0; pair < count * count; pair++) {
@@ -822,25 +822,25 @@ static void compat(void)
     static const struct {
         const char *spec;
         int setting, mode;
-    } settings[] = {{"bfp(7,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_RNA},
-                    {"bfp(7,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_RNE},
-                    {"bfp(3,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_RNA},
-                    {"bfp(2,block=3)", FPEMU_COMPAT_QPYTORCH, FPEMU_RNE},
-                    {"bfp(15,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_RNA},
-                    {"bfp(21,block=row)", FPEMU_COMPAT_QPYTORCH, FPEMU_RNA},
-                    {"bfp(7,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_SR},
-                    {"bfp(20,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_SR},
-                    {"bfp(3,block=channel)", FPEMU_COMPAT_QPYTORCH, FPEMU_SR},
-                    {"muppet(8)", FPEMU_COMPAT_MUPPET, FPEMU_SR},
-                    {"muppet(4,block=row)", FPEMU_COMPAT_MUPPET, FPEMU_SR},
-                    {"muppet(16,block=4)", FPEMU_COMPAT_MUPPET, FPEMU_SR}};
+    } settings[] = {{"bfp(7,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_MODE_RNA},
+                    {"bfp(7,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_MODE_RNE},
+                    {"bfp(3,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_MODE_RNA},
+                    {"bfp(2,block=3)", FPEMU_COMPAT_QPYTORCH, FPEMU_MODE_RNE},
+                    {"bfp(15,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_MODE_RNA},
+                    {"bfp(21,block=row)", FPEMU_COMPAT_QPYTORCH, FPEMU_MODE_RNA},
+                    {"bfp(7,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_MODE_SR},
+                    {"bfp(20,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_MODE_SR},
+                    {"bfp(3,block=channel)", FPEMU_COMPAT_QPYTORCH, FPEMU_MODE_SR},
+                    {"muppet(8)", FPEMU_COMPAT_MUPPET, FPEMU_MODE_SR},
+                    {"muppet(4,block=row)", FPEMU_COMPAT_MUPPET, FPEMU_MODE_SR},
+                    {"muppet(16,block=4)", FPEMU_COMPAT_MUPPET, FPEMU_MODE_SR}};
     block_case c;
     size_t i;
     unsigned long k;
     memset(&c, 0, sizeof c);
     for (i = 0; i < sizeof settings / sizeof *settings; i++) {
         (void)snprintf(c.spec, sizeof c.spec, "%s", settings[i].spec);
-        if (!lh_check(fpemu_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
+        if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
             continue;
         for (k = 0; k < 60 * rounds; k++) {
             uint64_t state = (first_seed + k) * UINT64_C(0x2545f4914f6cdd1d) + i;
@@ -851,7 +851,7 @@ static void compat(void)
             case_rounding(&c);
             c.r.mode = (uint8_t)settings[i].mode;
             c.r.compat = (uint8_t)settings[i].setting;
-            c.r.variant = FPEMU_SR_A;
+            c.r.variant = FPEMU_SR_VARIANT_A;
             if (settings[i].setting == FPEMU_COMPAT_QPYTORCH)
                 c.r.bits = 0;
             (void)case_values(&c);
@@ -864,8 +864,8 @@ static void compat(void)
 
 static fpemu_status quantize(const block_case *c, const fpemu_rounding *r, const fpemu_shape *s, const void *x, void *y)
 {
-    return c->carrier == 32 ? fpemu_quantize_along_f32(&c->f, r, s, x, y, NULL)
-                            : fpemu_quantize_along_f64(&c->f, r, s, x, y, NULL);
+    return c->carrier == 32 ? fpemu_quantize_tensor_f32(&c->f, r, s, x, y, NULL)
+                            : fpemu_quantize_tensor_f64(&c->f, r, s, x, y, NULL);
 }
 
 static fpemu_status measure(const block_case *c, uint64_t n, const void *x, fpemu_range *range)
@@ -913,12 +913,12 @@ static void slices(void)
             fpemu_status status;
             int by_lines = k % 3 == 1;
 
-            c.carrier = k % 2 && fpemu_fits_f64(&c.f) ? 64 : 32;
+            c.carrier = k % 2 && fpemu_format_fits_f64(&c.f) ? 64 : 32;
             if (!fitting(&c))
                 continue;
             c.seed = state;
             width = c.carrier / 8;
-            c.shape = fpemu_vector(1 + lh_next(&state) % 200);
+            c.shape = fpemu_shape_vector(1 + lh_next(&state) % 200);
             if (by_lines) {
                 c.shape.outer = 1 + lh_next(&state) % 7;
                 c.shape.rows = c.f.block == FPEMU_BLOCK_TILE && c.f.scaling ? 4 : 1;
@@ -959,7 +959,7 @@ static void slices(void)
                     fpemu_rounding r = c.r;
                     if (n > c.n - at)
                         n = c.n - at;
-                    s = fpemu_vector(n);
+                    s = fpemu_shape_vector(n);
                     if (by_lines) {
                         s = c.shape;
                         s.outer = c.f.block == FPEMU_BLOCK_CHANNEL && c.f.scaling ? c.shape.outer : n / unit;
@@ -982,7 +982,7 @@ static void slices(void)
                     else
                         (void)fpemu_quantize_f64(&c.f, &c.r, c.n, (const double *)(const void *)x, (double *)(void *)z,
                                                  NULL);
-                    lh_check(memcmp(y, z, c.n * width) == 0, "%s: fpemu_quantize differs from fpemu_quantize_along",
+                    lh_check(memcmp(y, z, c.n * width) == 0, "%s: fpemu_quantize differs from fpemu_quantize_tensor",
                              c.spec);
                 }
             }
@@ -1019,7 +1019,7 @@ static void given_ranges(void)
             range.nonzero = range.amax != 0 ? 50 : 0;
             range.nonfinite = k % 5 == 4;
             (void)snprintf(c.spec, sizeof c.spec, "%s", specs[i]);
-            if (!lh_check(fpemu_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
+            if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
                 continue;
             c.carrier = k % 3 == 2 ? 64 : 32;
             c.seed = state;
@@ -1111,12 +1111,12 @@ static uint64_t digest(void)
     for (k = 0; k < sizeof specs / sizeof *specs; k++)
         for (mode = 0; mode < 2; mode++) {
             fpemu_format f;
-            fpemu_rounding r = fpemu_stochastic(7, 3);
+            fpemu_rounding r = fpemu_rounding_stochastic(7, 3);
             fpemu_stats stats;
             memset(&stats, 0, sizeof stats);
-            stats.want = FPEMU_SUMS;
-            r.mode = mode ? FPEMU_SR : FPEMU_RNE;
-            if (fpemu_parse(specs[k], &f, NULL))
+            stats.want = FPEMU_STATS_SUMS;
+            r.mode = mode ? FPEMU_MODE_SR : FPEMU_MODE_RNE;
+            if (fpemu_format_parse(specs[k], &f, NULL))
                 return 0;
             if (fpemu_quantize_f32(&f, &r, MANY, x, y, &stats) ||
                 fpemu_quantize_f64(&f, &r, MANY / 8, x64, y64, &stats))
@@ -1154,12 +1154,12 @@ static void surroundings(const char *self)
     {
         const unsigned kept = _mm_getcsr();
         fpemu_format f;
-        fpemu_rounding r = fpemu_nearest();
+        fpemu_rounding r = fpemu_rounding_nearest();
         static float x[4096], y[4096], z[4096];
         uint64_t state = 3;
         for (i = 0; i < 4096; i++)
             x[i] = ldexpf((float)(int64_t)lh_next(&state) * 0x1p-63f, -126 - (int)(i % 20));
-        lh_check(fpemu_parse("mxfp6_e3m2", &f, NULL) == FPEMU_OK &&
+        lh_check(fpemu_format_parse("mxfp6_e3m2", &f, NULL) == FPEMU_OK &&
                      fpemu_quantize_f32(&f, &r, 4096, x, y, NULL) == FPEMU_OK,
                  "mxfp6_e3m2");
         _mm_setcsr(kept | 0x8040); /* FTZ, DAZ */

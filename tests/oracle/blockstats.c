@@ -25,8 +25,8 @@ static void randomised(void)
             uint64_t state = (first_seed + k) * UINT64_C(0xd1342543de82ef95) + i;
             c.seed = state;
             (void)lh_next(&state);
-            c.carrier = k % 3 == 2 || !fpemu_fits_f32(&c.f) ? 64 : 32;
-            c.shape = k % 4 == 3 ? fpemu_vector(state % 200) : case_shape(&state);
+            c.carrier = k % 3 == 2 || !fpemu_format_fits_f32(&c.f) ? 64 : 32;
+            c.shape = k % 4 == 3 ? fpemu_shape_vector(state % 200) : case_shape(&state);
             case_fill(&c);
             case_rounding(&c);
             (void)case_counters(&c);
@@ -45,18 +45,18 @@ static void long_blocks(void)
     memset(&c, 0, sizeof c);
     for (i = 0; i < sizeof specs / sizeof *specs; i++) {
         (void)snprintf(c.spec, sizeof c.spec, "%s", specs[i]);
-        if (!lh_check(fpemu_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
+        if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
             continue;
         for (c.carrier = 32; c.carrier <= 64; c.carrier += 32) {
             c.seed = i + 1;
-            c.shape = fpemu_vector(9001);
+            c.shape = fpemu_shape_vector(9001);
             if (i % 2) {
                 c.shape.outer = 3;
                 c.shape.length = 2;
                 c.shape.inner = 1500;
             }
             if (i == 1)
-                c.shape = fpemu_vector(12345);
+                c.shape = fpemu_shape_vector(12345);
             case_fill(&c);
             memset(&c.r, 0, sizeof c.r);
             (void)case_counters(&c);
@@ -80,26 +80,26 @@ static void merging(void)
     for (i = 0; i < sizeof specs / sizeof *specs; i++)
         for (k = 1; k < 90; k += 7) {
             fpemu_format f;
-            fpemu_rounding r = fpemu_stochastic(3, 4), second;
+            fpemu_rounding r = fpemu_rounding_stochastic(3, 4), second;
             fpemu_stats one, a, b;
             fpemu_range whole;
             fpemu_shape s;
             size_t cut = 64 * k;
             memset(&one, 0, sizeof one);
-            one.want = FPEMU_SUMS;
+            one.want = FPEMU_STATS_SUMS;
             a = b = one;
             memset(&whole, 0, sizeof whole);
-            if (!lh_check(fpemu_parse(specs[i], &f, NULL) == FPEMU_OK, "%s", specs[i]))
+            if (!lh_check(fpemu_format_parse(specs[i], &f, NULL) == FPEMU_OK, "%s", specs[i]))
                 continue;
             (void)fpemu_measure_f32(&f, 6000, x, &whole);
             second = r;
             second.offset = cut;
             lh_check(fpemu_quantize_f32(&f, &r, 6000, x, y, &one) == FPEMU_OK, "%s", specs[i]);
-            s = fpemu_vector(cut);
+            s = fpemu_shape_vector(cut);
             s.whole = &whole;
-            lh_check(fpemu_quantize_along_f32(&f, &r, &s, x, y, &a) == FPEMU_OK, "%s", specs[i]);
+            lh_check(fpemu_quantize_tensor_f32(&f, &r, &s, x, y, &a) == FPEMU_OK, "%s", specs[i]);
             s.length = 6000 - cut;
-            lh_check(fpemu_quantize_along_f32(&f, &second, &s, x + cut, y, &b) == FPEMU_OK, "%s", specs[i]);
+            lh_check(fpemu_quantize_tensor_f32(&f, &second, &s, x + cut, y, &b) == FPEMU_OK, "%s", specs[i]);
             lh_check(fpemu_stats_merge(&a, &b) == FPEMU_OK && memcmp(&a, &one, sizeof a) == 0,
                      "%s: stats of two pieces cut at %zu differ from those of the whole", specs[i], cut);
         }

@@ -54,11 +54,11 @@ static void known_answers(void)
             (void)snprintf(digits, sizeof digits, "%s", line + 6);
         } else if (!strncmp(line, "y ", 2)) {
             fpemu_format f;
-            fpemu_rounding r = fpemu_nearest();
-            fpemu_shape s = fpemu_vector(n);
+            fpemu_rounding r = fpemu_rounding_nearest();
+            fpemu_shape s = fpemu_shape_vector(n);
             unsigned char bytes[1024];
             size_t size = strlen(digits) / 2;
-            if (!lh_check(words(line + 2, want, 256) == n && n > 0 && fpemu_parse(spec, &f, NULL) == FPEMU_OK &&
+            if (!lh_check(words(line + 2, want, 256) == n && n > 0 && fpemu_format_parse(spec, &f, NULL) == FPEMU_OK &&
                               fpemu_packed_size(&f, &s) == size,
                           "case %zu: %s of %zu", cases, spec, n))
                 continue;
@@ -73,7 +73,7 @@ static void known_answers(void)
                 lh_check(bytes[i] == byte, "case %zu: %s of %zu: byte %zu is %02x, not %02x", cases, spec, n, i,
                          bytes[i], byte);
             }
-            lh_check(fpemu_quantize_along_f32(&f, &r, &s, values, y, NULL) == FPEMU_OK, "case %zu: quantize", cases);
+            lh_check(fpemu_quantize_tensor_f32(&f, &r, &s, values, y, NULL) == FPEMU_OK, "case %zu: quantize", cases);
             for (i = 0; i < n; i++)
                 lh_check(lh_float_bits(y[i]) == want[i], "case %zu: %s: x=%a gives %a, not %a", cases, spec,
                          (double)values[i], (double)y[i], (double)lh_float(want[i]));
@@ -83,7 +83,7 @@ static void known_answers(void)
                          (double)y[i], (double)lh_float(want[i]));
             /* powers of two: the carrier makes no difference, but at its ends, and to the product of rceil */
             if (strncmp(spec, "mx", 2) == 0 && strstr(spec, "rceil") == NULL) {
-                lh_check(fpemu_quantize_along_f64(&f, &r, &s, wide, wide_y, NULL) == FPEMU_OK, "case %zu: quantize",
+                lh_check(fpemu_quantize_tensor_f64(&f, &r, &s, wide, wide_y, NULL) == FPEMU_OK, "case %zu: quantize",
                          cases);
                 for (i = 0; i < n; i++)
                     lh_check(lh_float_bits((float)wide_y[i]) == want[i] || isnan(wide_y[i]) ||
@@ -194,11 +194,11 @@ static void mistakes(void)
         const struct instance *t = &instances[i];
         fpemu_format f;
         fpemu_rounding r;
-        fpemu_shape s = fpemu_vector(t->n);
+        fpemu_shape s = fpemu_shape_vector(t->n);
         float y[8];
-        if (!lh_check(fpemu_parse(t->spec, &f, NULL) == FPEMU_OK &&
-                          fpemu_parse_rounding(t->how, &r, NULL) == FPEMU_OK &&
-                          fpemu_quantize_along_f32(&f, &r, &s, t->x, y, NULL) == FPEMU_OK,
+        if (!lh_check(fpemu_format_parse(t->spec, &f, NULL) == FPEMU_OK &&
+                          fpemu_rounding_parse(t->how, &r, NULL) == FPEMU_OK &&
+                          fpemu_quantize_tensor_f32(&f, &r, &s, t->x, y, NULL) == FPEMU_OK,
                       "%s: %s %s refused", t->name, t->spec, t->how))
             continue;
         for (k = 0; k < t->n; k++)
@@ -211,11 +211,11 @@ static void mistakes(void)
 static int scale_code(const char *spec, size_t n, const float *x)
 {
     fpemu_format f;
-    fpemu_rounding r = fpemu_nearest();
-    fpemu_shape s = fpemu_vector(n);
+    fpemu_rounding r = fpemu_rounding_nearest();
+    fpemu_shape s = fpemu_shape_vector(n);
     fpemu_layout l;
     unsigned char bytes[256];
-    if (!lh_check(fpemu_parse(spec, &f, NULL) == FPEMU_OK && fpemu_packed_layout(&f, &s, &l) == FPEMU_OK &&
+    if (!lh_check(fpemu_format_parse(spec, &f, NULL) == FPEMU_OK && fpemu_packed_layout(&f, &s, &l) == FPEMU_OK &&
                       l.bytes <= sizeof bytes && fpemu_pack_f32(&f, &r, &s, x, bytes, NULL) == FPEMU_OK,
                   "%s cannot be packed", spec))
         return -1;
@@ -261,13 +261,13 @@ static void scales(void)
     x[16] = 0x1p-20f;
     {
         fpemu_format f;
-        fpemu_rounding r = fpemu_nearest();
-        fpemu_shape s = fpemu_vector(32);
+        fpemu_rounding r = fpemu_rounding_nearest();
+        fpemu_shape s = fpemu_shape_vector(32);
         unsigned char bytes[64];
-        lh_check(fpemu_parse("nvfp4", &f, NULL) == FPEMU_OK && fpemu_pack_f32(&f, &r, &s, x, bytes, NULL) == FPEMU_OK &&
+        lh_check(fpemu_format_parse("nvfp4", &f, NULL) == FPEMU_OK && fpemu_pack_f32(&f, &r, &s, x, bytes, NULL) == FPEMU_OK &&
                      bytes[8] == 0x7e && bytes[9] == 0x00,
                  "nvfp4: scales %02x %02x", bytes[8], bytes[9]);
-        lh_check(fpemu_parse("nvfp4(rule=nvfp4-ao)", &f, NULL) == FPEMU_OK &&
+        lh_check(fpemu_format_parse("nvfp4(rule=nvfp4-ao)", &f, NULL) == FPEMU_OK &&
                      fpemu_pack_f32(&f, &r, &s, x, bytes, NULL) == FPEMU_OK && bytes[8] == 0x7e && bytes[9] == 0x08,
                  "nvfp4-ao: scales %02x %02x", bytes[8], bytes[9]);
     }
@@ -288,12 +288,12 @@ static void round_trips(void)
     size_t i;
     for (i = 0; i < sizeof formats / sizeof *formats; i++) {
         fpemu_format f, element;
-        fpemu_rounding r = fpemu_nearest();
-        fpemu_shape s = fpemu_vector(2);
+        fpemu_rounding r = fpemu_rounding_nearest();
+        fpemu_shape s = fpemu_shape_vector(2);
         unsigned code;
         int scale;
-        if (!lh_check(fpemu_parse(formats[i].spec, &f, NULL) == FPEMU_OK &&
-                          fpemu_parse(formats[i].element, &element, NULL) == FPEMU_OK,
+        if (!lh_check(fpemu_format_parse(formats[i].spec, &f, NULL) == FPEMU_OK &&
+                          fpemu_format_parse(formats[i].element, &element, NULL) == FPEMU_OK,
                       "%s", formats[i].spec))
             continue;
         for (scale = 0; scale < 255; scale++)
@@ -342,14 +342,14 @@ static void figures(void)
     size_t i;
     for (i = 0; i < sizeof f / sizeof *f; i++) {
         fpemu_format format, element;
-        if (!lh_check(fpemu_parse(f[i].spec, &format, NULL) == FPEMU_OK &&
-                          fpemu_element_format(&format, &element) == FPEMU_OK,
+        if (!lh_check(fpemu_format_parse(f[i].spec, &format, NULL) == FPEMU_OK &&
+                          fpemu_format_element(&format, &element) == FPEMU_OK,
                       "%s", f[i].spec))
             continue;
-        lh_check(fpemu_bits_per_element(&format) == f[i].bits, "%s: %g bits an element, not %g", f[i].spec,
-                 fpemu_bits_per_element(&format), f[i].bits);
-        lh_check(fpemu_max(&element) == f[i].max && fpemu_min_positive(&element) == (double)(float)f[i].minimum,
-                 "%s: elements %a to %a", f[i].spec, fpemu_min_positive(&element), fpemu_max(&element));
+        lh_check(fpemu_format_bits_per_element(&format) == f[i].bits, "%s: %g bits an element, not %g", f[i].spec,
+                 fpemu_format_bits_per_element(&format), f[i].bits);
+        lh_check(fpemu_format_max(&element) == f[i].max && fpemu_format_min_positive(&element) == (double)(float)f[i].minimum,
+                 "%s: elements %a to %a", f[i].spec, fpemu_format_min_positive(&element), fpemu_format_max(&element));
     }
 }
 
@@ -369,10 +369,10 @@ static void readings(void)
     for (k = 0; k < 2; k++) {
         fpemu_rounding r;
         double sum = 0;
-        lh_check(fpemu_parse("muppet(8)", &f, NULL) == FPEMU_OK &&
-                     fpemu_parse_rounding(settings[k], &r, NULL) == FPEMU_OK,
+        lh_check(fpemu_format_parse("muppet(8)", &f, NULL) == FPEMU_OK &&
+                     fpemu_rounding_parse(settings[k], &r, NULL) == FPEMU_OK,
                  "muppet");
-        r.mode = FPEMU_SR;
+        r.mode = FPEMU_MODE_SR;
         r.seed = 5;
         lh_check(fpemu_quantize_f32(&f, &r, N, x, y, NULL) == FPEMU_OK, "muppet(8) %s", settings[k]);
         for (i = 0; i < N; i++)
@@ -383,9 +383,9 @@ static void readings(void)
     {
         float a[6] = {1, -2, 5, 0.25f, 3, -7}, b[12] = {1, 0, -2, -0.0f, 5, 0, 0.25f, 0, 3, 0, -7, 0};
         unsigned char one[32], two[32];
-        fpemu_rounding r = fpemu_nearest();
-        fpemu_shape s = fpemu_vector(6), t = fpemu_vector(12);
-        lh_check(fpemu_parse("s2fp8", &f, NULL) == FPEMU_OK && fpemu_pack_f32(&f, &r, &s, a, one, NULL) == FPEMU_OK &&
+        fpemu_rounding r = fpemu_rounding_nearest();
+        fpemu_shape s = fpemu_shape_vector(6), t = fpemu_shape_vector(12);
+        lh_check(fpemu_format_parse("s2fp8", &f, NULL) == FPEMU_OK && fpemu_pack_f32(&f, &r, &s, a, one, NULL) == FPEMU_OK &&
                      fpemu_pack_f32(&f, &r, &t, b, two, NULL) == FPEMU_OK && !memcmp(one, two, 8),
                  "s2fp8: zeros change alpha and beta");
     }

@@ -36,7 +36,7 @@ static void *allocate(size_t n)
 
 static void put_code(const fpemu_format *f, void *codes, size_t i, uint64_t code)
 {
-    switch (fpemu_code_size(f)) {
+    switch (fpemu_format_code_size(f)) {
     case 1: ((uint8_t *)codes)[i] = (uint8_t)code; break;
     case 2: ((uint16_t *)codes)[i] = (uint16_t)code; break;
     case 4: ((uint32_t *)codes)[i] = (uint32_t)code; break;
@@ -184,17 +184,17 @@ static void check_limits(const char *spec, const fpemu_format *f, const fpemu_fo
     for (i = 1, m = 1; i < n; i++)
         if (values[i] != values[m - 1])
             values[m++] = values[i];
-    if (fpemu_max(f) != values[m - 1])
-        fail_number(spec, "max", values[m - 1], fpemu_max(f));
-    if (fpemu_lowest(f) != values[0])
-        fail_number(spec, "lowest", values[0], fpemu_lowest(f));
-    if (fpemu_min_positive(f) != (min_positive < INFINITY ? min_positive : 0))
-        fail_number(spec, "min_positive", min_positive, fpemu_min_positive(f));
-    if (fpemu_value_count(f) != m)
-        fail_number(spec, "value_count", (double)m, (double)fpemu_value_count(f));
-    if (fpemu_nan_count(f) != nans)
-        fail_number(spec, "nan_count", (double)nans, (double)fpemu_nan_count(f));
-    if (fpemu_enumerate(f, (size_t)1 << f->bits, listed, codes, &count) != FPEMU_OK || count != m) {
+    if (fpemu_format_max(f) != values[m - 1])
+        fail_number(spec, "max", values[m - 1], fpemu_format_max(f));
+    if (fpemu_format_lowest(f) != values[0])
+        fail_number(spec, "lowest", values[0], fpemu_format_lowest(f));
+    if (fpemu_format_min_positive(f) != (min_positive < INFINITY ? min_positive : 0))
+        fail_number(spec, "min_positive", min_positive, fpemu_format_min_positive(f));
+    if (fpemu_format_value_count(f) != m)
+        fail_number(spec, "value_count", (double)m, (double)fpemu_format_value_count(f));
+    if (fpemu_format_nan_count(f) != nans)
+        fail_number(spec, "nan_count", (double)nans, (double)fpemu_format_nan_count(f));
+    if (fpemu_format_enumerate(f, (size_t)1 << f->bits, listed, codes, &count) != FPEMU_OK || count != m) {
         fail_number(spec, "enumerate count", (double)m, (double)count);
     } else {
         for (i = 0; i < m; i++) {
@@ -208,15 +208,15 @@ static void check_limits(const char *spec, const fpemu_format *f, const fpemu_fo
     /* The neighbours of every value, and of points between. */
     for (i = 0; i + 1 < m; i++) {
         double middle = values[i] / 2 + values[i + 1] / 2;
-        if (fpemu_next_up(f, values[i]) != values[i + 1])
-            fail_number(spec, "next_up", values[i + 1], fpemu_next_up(f, values[i]));
-        if (fpemu_next_down(f, values[i + 1]) != values[i])
-            fail_number(spec, "next_down", values[i], fpemu_next_down(f, values[i + 1]));
+        if (fpemu_format_next_up(f, values[i]) != values[i + 1])
+            fail_number(spec, "next_up", values[i + 1], fpemu_format_next_up(f, values[i]));
+        if (fpemu_format_next_down(f, values[i + 1]) != values[i])
+            fail_number(spec, "next_down", values[i], fpemu_format_next_down(f, values[i + 1]));
         if (middle > values[i] && middle < values[i + 1] &&
-            (fpemu_next_up(f, middle) != values[i + 1] || fpemu_next_down(f, middle) != values[i] ||
-             fpemu_is_representable(f, middle)))
-            fail_number(spec, "neighbours of a point between", middle, fpemu_next_up(f, middle));
-        if (!fpemu_is_representable(f, values[i]))
+            (fpemu_format_next_up(f, middle) != values[i + 1] || fpemu_format_next_down(f, middle) != values[i] ||
+             fpemu_format_represents(f, middle)))
+            fail_number(spec, "neighbours of a point between", middle, fpemu_format_next_up(f, middle));
+        if (!fpemu_format_represents(f, values[i]))
             fail_number(spec, "is_representable", values[i], 0);
     }
     free(values);
@@ -242,14 +242,14 @@ static void check_named(const ref_format *r, const fpemu_format *f)
         f->is_signed != p->is_signed || f->specials != p->specials || f->subnormals != p->subnormals ||
         f->scale != p->scale || f->zero_point != p->zero_point)
         fail(r->spec, "parameters differ from the reference", 0, 0, 0);
-    if (fpemu_max(f) != r->max)
-        fail_number(r->spec, "max of the reference", r->max, fpemu_max(f));
-    if (fpemu_min_normal(f) != r->min_normal)
-        fail_number(r->spec, "min_normal of the reference", r->min_normal, fpemu_min_normal(f));
-    if (fpemu_min_positive(f) != r->min_positive)
-        fail_number(r->spec, "min_positive of the reference", r->min_positive, fpemu_min_positive(f));
-    if (fpemu_nan_count(f) != r->nan_codes)
-        fail_number(r->spec, "nan_count of the reference", (double)r->nan_codes, (double)fpemu_nan_count(f));
+    if (fpemu_format_max(f) != r->max)
+        fail_number(r->spec, "max of the reference", r->max, fpemu_format_max(f));
+    if (fpemu_format_min_normal(f) != r->min_normal)
+        fail_number(r->spec, "min_normal of the reference", r->min_normal, fpemu_format_min_normal(f));
+    if (fpemu_format_min_positive(f) != r->min_positive)
+        fail_number(r->spec, "min_positive of the reference", r->min_positive, fpemu_format_min_positive(f));
+    if (fpemu_format_nan_count(f) != r->nan_codes)
+        fail_number(r->spec, "nan_count of the reference", (double)r->nan_codes, (double)fpemu_format_nan_count(f));
     if (f->max_code != r->max_code)
         fail(r->spec, "code of max", r->max_code, r->max_code, f->max_code);
 }
@@ -278,7 +278,7 @@ static void check_refusals(void)
     for (i = 0; i < sizeof refused / sizeof *refused; i++) {
         f = ref_float(refused[i].e, refused[i].m, refused[i].bias, (fpemu_specials)refused[i].specials,
                       refused[i].is_signed);
-        if (fpemu_complete(&f) != FPEMU_ERROR_FORMAT || memcmp(&f, &zero, sizeof f) != 0)
+        if (fpemu_format_complete(&f) != FPEMU_ERROR_FORMAT || memcmp(&f, &zero, sizeof f) != 0)
             fail(refused[i].why, "accepted", 0, 1, 0);
     }
 }
@@ -291,7 +291,7 @@ int main(void)
     size_t i;
 
     for (i = 0; (r = ref_formats(i)) != NULL; i++) {
-        if (fpemu_parse(r->spec, &f, NULL) != FPEMU_OK) {
+        if (fpemu_format_parse(r->spec, &f, NULL) != FPEMU_OK) {
             fail(r->spec, "not parsed", 0, 0, 0);
             continue;
         }
@@ -300,7 +300,7 @@ int main(void)
     }
     for (i = 0; ref_generic(i, &parameters, text); i++) {
         f = parameters;
-        if (fpemu_complete(&f) != FPEMU_OK)
+        if (fpemu_format_complete(&f) != FPEMU_OK)
             fail(text, "refused", 0, 0, 0);
         else
             check_format(text, &f, &parameters);

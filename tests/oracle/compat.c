@@ -29,12 +29,12 @@ static const lh_format *find(const char *spec)
 
 static int setting(const char *name, fpemu_rounding *r)
 {
-    return lh_check(fpemu_parse_rounding(name, r, NULL) == FPEMU_OK, "no setting %s", name);
+    return lh_check(fpemu_rounding_parse(name, r, NULL) == FPEMU_OK, "no setting %s", name);
 }
 
 static int format_of(const char *spec, fpemu_format *f)
 {
-    return lh_check(fpemu_parse(spec, f, NULL) == FPEMU_OK, "cannot parse %s", spec);
+    return lh_check(fpemu_format_parse(spec, f, NULL) == FPEMU_OK, "cannot parse %s", spec);
 }
 
 /* Binary32 inputs: all of binary16 in the first set, all of bfloat16 in the second, then any bits, dense small ones. */
@@ -127,7 +127,7 @@ static void qpytorch_floats(void)
             for (size_t j = 0; j < COUNT; j++) {
                 /* its random number has as many bits as are cut: the top ones of ours decide alike, since the
                  * fraction that is left after its first rounding has no more bits than that */
-                uint32_t random = lh_bits(FPEMU_HASH, 5, i, j, 32) >> (9 + p.m);
+                uint32_t random = lh_bits(FPEMU_GENERATOR_HASH, 5, i, j, 32) >> (9 + p.m);
                 float expected = qpytorch_float(x32[j], p.e, p.m, p.b, random, 0);
                 lh_check(lh_same_f32(y32[j], (double)expected), "%s stochastic %a: got %a, expected %a", spec,
                          (double)x32[j], (double)y32[j], (double)expected);
@@ -165,7 +165,7 @@ static void qpytorch_fixed(void)
             fpemu_rounding r;
             if (!format_of(spec, &f) || !setting(variant & 2 ? "qpytorch-sr" : "qpytorch", &r))
                 continue;
-            r.mode = variant & 2 ? FPEMU_SR : FPEMU_RNE;
+            r.mode = variant & 2 ? FPEMU_MODE_SR : FPEMU_MODE_RNE;
             r.nan = FPEMU_NAN_KEEP;
             r.seed = 6;
             r.stream = i;
@@ -175,7 +175,7 @@ static void qpytorch_fixed(void)
                 fill(set, f.max);
                 lh_check(fpemu_quantize_f32(&f, &r, COUNT, x32, y32, NULL) == FPEMU_OK, "%s refused", spec);
                 for (size_t j = 0; j < COUNT; j++) {
-                    float add = variant & 2 ? (float)(lh_bits(FPEMU_HASH, 6, i, j, 32) >> 8) * 0x1p-24f : 0.5f;
+                    float add = variant & 2 ? (float)(lh_bits(FPEMU_GENERATOR_HASH, 6, i, j, 32) >> 8) * 0x1p-24f : 0.5f;
                     volatile float sum = ldexpf(x32[j], fl) + add;
                     float expected = ldexpf((float)nearbyint((double)sum - 0.5), -fl);
                     expected = expected < low ? low : expected > high ? high : expected;
@@ -221,8 +221,8 @@ static void cpfloat(void)
                 }
                 lh_check(fpemu_quantize_f32(&f, &r, COUNT, x32, y32, NULL) == FPEMU_OK, "%s refused", all[i].spec);
                 for (size_t j = 0; j < COUNT; j++) {
-                    lh_rounding how = {equal ? FPEMU_SE : FPEMU_SR, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_KEEP, 0, 32, 0};
-                    how.r = lh_bits(FPEMU_HASH, 7, i, j, 32);
+                    lh_rounding how = {equal ? FPEMU_MODE_SE : FPEMU_MODE_SR, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_KEEP, 0, 32, 0};
+                    how.r = lh_bits(FPEMU_GENERATOR_HASH, 7, i, j, 32);
                     double past = fabs(x64[j]) - f.max, sign = x64[j] < 0 ? -1 : 1, expected;
                     int overflows;
                     if (past <= 0 || isinf(past)) /* no number is past the largest here */
@@ -280,9 +280,9 @@ static unsigned ml_code(const coded *c, const lh_format *f, double x, int satura
         return signbit(x) ? 0 : c->quiet_nan;
     if (isnan(x))
         return nan;
-    lh_rounding how = {FPEMU_RNE, saturate ? FPEMU_OVERFLOW_SATURATE_KEEP_INF : FPEMU_OVERFLOW_IEEE, 0, 0, 32, 0};
+    lh_rounding how = {FPEMU_MODE_RNE, saturate ? FPEMU_OVERFLOW_SATURATE_KEEP_INF : FPEMU_OVERFLOW_IEEE, 0, 0, 32, 0};
     if (f->family == LH_E8M0) {
-        how.mode = FPEMU_RNA; /* ties go up */
+        how.mode = FPEMU_MODE_RNA; /* ties go up */
         if (!(x > 0))
             return nan;
     }
@@ -324,7 +324,7 @@ static void ml_dtypes(void)
     const float x[] = {0.0f, -0.0f, -1.0f, 1.5f, 3.0f, 1.4f, INFINITY};
     const double expected[] = {NAN, NAN, NAN, 2, 4, 1, NAN};
     for (size_t i = 0; i < 7; i++)
-        lh_check(lh_same_f32(fpemu_round_f32(&f, &r, x[i], 0), expected[i]), "ml-dtypes e8m0 %a", (double)x[i]);
+        lh_check(lh_same_f32(fpemu_quantize_one_f32(&f, &r, x[i], 0), expected[i]), "ml-dtypes e8m0 %a", (double)x[i]);
 }
 
 static const coded cuda[] = {{"e5m2", 8, 0x7c, 0x7f},     {"e4m3fn", 8, 0, 0x7f}, {"e3m2", 6, 0, 0x1f},
@@ -337,7 +337,7 @@ static unsigned cuda_code(const coded *c, const lh_format *f, double x, int satu
 {
     if (isnan(x))
         return c->quiet_nan;
-    lh_rounding how = {FPEMU_RNE, saturate ? FPEMU_OVERFLOW_SATURATE : FPEMU_OVERFLOW_IEEE, 0, 0, 32, 0};
+    lh_rounding how = {FPEMU_MODE_RNE, saturate ? FPEMU_OVERFLOW_SATURATE : FPEMU_OVERFLOW_IEEE, 0, 0, 32, 0};
     double y = lh_round(f, 32, how, x).y;
     unsigned sign = signbit(x) ? 1u << (c->bits - 1) : 0;
     return isnan(y) ? c->quiet_nan | sign : isinf(y) ? c->infinity | sign : code_of(f, c->bits, y);
@@ -373,7 +373,7 @@ static void nvidia(void)
     if (!format_of("e8m0", &f) || !setting("nvidia", &r))
         return;
     for (int variant = 0; variant < 4; variant++) {
-        r.mode = variant & 1 ? FPEMU_RTP : FPEMU_RTZ;
+        r.mode = variant & 1 ? FPEMU_MODE_RTP : FPEMU_MODE_RTZ;
         r.overflow = variant & 2 ? FPEMU_OVERFLOW_SATURATE : FPEMU_OVERFLOW_IEEE;
         for (int set = 0; set < SETS; set++) {
             fill(set, 0x1p120);
@@ -448,7 +448,7 @@ static void elsewhere(void)
             fpemu_format f;
             if (!format_of(specs[i], &f))
                 continue;
-            fpemu_rounding plain = fpemu_nearest(), with = plain;
+            fpemu_rounding plain = fpemu_rounding_nearest(), with = plain;
             with.compat = (uint8_t)compat;
             for (int set = 0; set < SETS; set++) {
                 static float z32[COUNT];

@@ -127,14 +127,14 @@ static void judge(const subject *s, size_t n, const double *x, const double *y, 
                 sums[1].lane[j % 32] += d * d;
                 sums[2].lane[j % 32] += x[i] * x[i];
             }
-            if (magnitude != 0 && stats->want & FPEMU_HISTOGRAM) {
+            if (magnitude != 0 && stats->want & FPEMU_STATS_HISTOGRAM) {
                 int exponent;
                 (void)frexp(magnitude, &exponent);
                 int bin = exponent - 1 - stats->histogram_first + 1, end = (int)stats->histogram_length - 1;
                 stats->histogram[bin < 0 ? 0 : bin > end ? end : bin]++;
             }
         }
-        if (stats->want & FPEMU_SUMS && (i + 1 == n || (j + 1) % 4096 == 0)) {
+        if (stats->want & FPEMU_STATS_SUMS && (i + 1 == n || (j + 1) % 4096 == 0)) {
             add_exactly(&stats->sum_error, tree(&sums[0]));
             add_exactly(&stats->sum_error2, tree(&sums[1]));
             add_exactly(&stats->sum_square, tree(&sums[2]));
@@ -184,7 +184,7 @@ static void same(const char *what, const fpemu_stats *got, const fpemu_stats *ex
              what, fpemu_stats_sum_error2(got));
     lh_check(lh_same_f64(fpemu_stats_sum_square(got), read_exactly(&expected->sum_square)), "%s: sum_square reads %a",
              what, fpemu_stats_sum_square(got));
-    if (expected->want & FPEMU_HISTOGRAM)
+    if (expected->want & FPEMU_STATS_HISTOGRAM)
         for (unsigned i = 0; i < expected->histogram_length; i++)
             if (got->histogram[i] != expected->histogram[i]) {
                 lh_check(0, "%s: bin %u holds %llu, expected %llu", what, i, (unsigned long long)got->histogram[i],
@@ -198,7 +198,7 @@ static fpemu_stats empty(uint32_t want, uint64_t *bins)
     fpemu_stats stats;
     memset(&stats, 0, sizeof stats);
     stats.want = want;
-    if (want & FPEMU_HISTOGRAM) {
+    if (want & FPEMU_STATS_HISTOGRAM) {
         memset(bins, 0, BINS * sizeof *bins);
         stats.histogram = bins;
         stats.histogram_first = FIRST_BIN;
@@ -259,7 +259,7 @@ static void fill(const lh_format *f, uint64_t seed)
 
 static fpemu_rounding as_rounding(const subject *s)
 {
-    fpemu_rounding r = fpemu_stochastic(s->seed, s->stream);
+    fpemu_rounding r = fpemu_rounding_stochastic(s->seed, s->stream);
     r.mode = (uint8_t)s->how.mode;
     r.overflow = (uint8_t)s->how.overflow;
     r.nan = (uint8_t)s->how.nan;
@@ -276,7 +276,7 @@ static fpemu_status call(const subject *s, const fpemu_format *format, size_t fi
 {
     fpemu_rounding r = as_rounding(s);
     r.offset += first;
-    size_t size = fpemu_code_size(format);
+    size_t size = fpemu_format_code_size(format);
     char *at = (char *)codes + first * size;
     if (s->carrier == 32)
         return encode ? fpemu_encode_f32(format, &r, n, x32 + first, at, stats)
@@ -316,7 +316,7 @@ static void one_subject(const subject *s, const fpemu_format *format, uint32_t w
     fpemu_stats all = empty(want, bins);
     size_t to_block = (size_t)((4096 - s->offset % 4096) % 4096);
     for (size_t first = 0, n; first < COUNT; first += n) {
-        n = want & FPEMU_SUMS ? (first < to_block ? to_block : 4096 + 4096 * (size_t)(lh_next(&state) & 1))
+        n = want & FPEMU_STATS_SUMS ? (first < to_block ? to_block : 4096 + 4096 * (size_t)(lh_next(&state) & 1))
                               : (size_t)(lh_next(&state) % 1500);
         n = n > COUNT - first ? COUNT - first : n;
         fpemu_stats part = empty(want, part_bins);
@@ -330,7 +330,7 @@ static void one_subject(const subject *s, const fpemu_format *format, uint32_t w
 static void in_place_and_without(const subject *s, const fpemu_format *format)
 {
     fpemu_rounding r = as_rounding(s);
-    fpemu_stats inside = empty(FPEMU_SUMS, NULL), outside = empty(FPEMU_SUMS, NULL);
+    fpemu_stats inside = empty(FPEMU_STATS_SUMS, NULL), outside = empty(FPEMU_STATS_SUMS, NULL);
     fpemu_status a, b, c;
     if (s->carrier == 32) {
         a = fpemu_quantize_f32(format, &r, COUNT, x32, y32, &outside);
@@ -358,7 +358,7 @@ static void formats_and_modes(void)
     for (size_t i = 0; i < lh_format_count; i++) {
         const lh_format *f = &lh_formats[i];
         fpemu_format format;
-        if (!lh_check(fpemu_parse(f->spec, &format, NULL) == FPEMU_OK, "cannot parse %s", f->spec))
+        if (!lh_check(fpemu_format_parse(f->spec, &format, NULL) == FPEMU_OK, "cannot parse %s", f->spec))
             continue;
         fill(f, 1000 + i);
         for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++) {
@@ -390,7 +390,7 @@ static void threads(void)
     enum { LARGE = 1 << 18 };
     float *x = malloc(LARGE * sizeof *x), *y = malloc(LARGE * sizeof *y), *z = malloc(LARGE * sizeof *z);
     fpemu_format format;
-    if (lh_check(x && y && z && fpemu_parse("e4m3fn", &format, NULL) == FPEMU_OK, "cannot begin")) {
+    if (lh_check(x && y && z && fpemu_format_parse("e4m3fn", &format, NULL) == FPEMU_OK, "cannot begin")) {
         uint64_t state = 9;
         for (size_t i = 0; i < LARGE; i++)
             x[i] = (float)ldexp((double)(int64_t)lh_next(&state), -64 + (int)(i % 23));
@@ -398,7 +398,7 @@ static void threads(void)
         for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++) {
             uint64_t bins[2][BINS];
             fpemu_stats one = empty(3, bins[0]);
-            fpemu_rounding r = fpemu_stochastic(3, 4);
+            fpemu_rounding r = fpemu_rounding_stochastic(3, 4);
             r.mode = (uint8_t)mode;
             r.offset = 12345;
             omp_set_num_threads(1);
@@ -426,10 +426,10 @@ static void threads(void)
 static void reading(void)
 {
     fpemu_format format;
-    fpemu_rounding r = fpemu_nearest();
-    fpemu_stats stats = empty(FPEMU_SUMS, NULL);
+    fpemu_rounding r = fpemu_rounding_nearest();
+    fpemu_stats stats = empty(FPEMU_STATS_SUMS, NULL);
     float x[4] = {1.0f, 1.25f, -3.0f, 100.0f}, y[4];
-    lh_check(fpemu_parse("int8", &format, NULL) == FPEMU_OK, "int8");
+    lh_check(fpemu_format_parse("int8", &format, NULL) == FPEMU_OK, "int8");
     lh_check(isnan(fpemu_stats_sqnr(&stats)), "sqnr without signal is NaN");
     lh_check(fpemu_quantize_f32(&format, &r, 1, x, y, &stats) == FPEMU_OK, "int8");
     lh_check(fpemu_stats_sqnr(&stats) == INFINITY, "sqnr without error is infinite");
@@ -444,7 +444,7 @@ static void reading(void)
 
     /* merging different shapes of histogram is refused, and changes nothing */
     uint64_t a[BINS], b[BINS];
-    fpemu_stats to = empty(FPEMU_HISTOGRAM, a), from = empty(FPEMU_HISTOGRAM, b), none = empty(0, NULL);
+    fpemu_stats to = empty(FPEMU_STATS_HISTOGRAM, a), from = empty(FPEMU_STATS_HISTOGRAM, b), none = empty(0, NULL);
     from.count = 5;
     from.histogram_length = BINS - 1;
     lh_check(fpemu_stats_merge(&to, &from) == FPEMU_ERROR_STATS && to.count == 0, "lengths differ");

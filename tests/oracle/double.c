@@ -26,28 +26,28 @@ static void check_known(void)
         int mode;
         double x, y;
     } known[] = {
-        {"e4m3fn", FPEMU_RNE, -431.99999999999994, -416},
-        {"e4m3fn", FPEMU_RNE, -432, -448},
-        {"e4m3fn", FPEMU_RNE, 0x1.d000000000001p8, NAN},
-        {"e4m3fn", FPEMU_RNE, 464, 448},
-        {"e4m3fn", FPEMU_RTP, 0x1.0000000000001p0, 1.125},
-        {"e4m3fn", FPEMU_RTO, 0x1.0000000000001p0, 1.125},
-        {"e2m1", FPEMU_RNE, 0x1.4000000000001p1, 3},
-        {"bfloat16", FPEMU_RNE, 0x1.0100000000001p0, 0x1.02p0},
-        {"bfloat16", FPEMU_RNE, 0x1.01p0, 1},
-        {"binary16", FPEMU_RNE, 0x1.ffdffffffffffp15, 65504},
-        {"binary32", FPEMU_RNE, 0x1.0000010000001p0, 0x1.000002p0},
-        {"int8", FPEMU_RNE, 2.5000000000000004, 3},
-        {"fixed(8,4)", FPEMU_RTZ, 0x1.fffffffffffffp-5, 0},
-        {"posit(8,0)", FPEMU_RNE, 0x1.0400000000001p0, 1.03125},
+        {"e4m3fn", FPEMU_MODE_RNE, -431.99999999999994, -416},
+        {"e4m3fn", FPEMU_MODE_RNE, -432, -448},
+        {"e4m3fn", FPEMU_MODE_RNE, 0x1.d000000000001p8, NAN},
+        {"e4m3fn", FPEMU_MODE_RNE, 464, 448},
+        {"e4m3fn", FPEMU_MODE_RTP, 0x1.0000000000001p0, 1.125},
+        {"e4m3fn", FPEMU_MODE_RTO, 0x1.0000000000001p0, 1.125},
+        {"e2m1", FPEMU_MODE_RNE, 0x1.4000000000001p1, 3},
+        {"bfloat16", FPEMU_MODE_RNE, 0x1.0100000000001p0, 0x1.02p0},
+        {"bfloat16", FPEMU_MODE_RNE, 0x1.01p0, 1},
+        {"binary16", FPEMU_MODE_RNE, 0x1.ffdffffffffffp15, 65504},
+        {"binary32", FPEMU_MODE_RNE, 0x1.0000010000001p0, 0x1.000002p0},
+        {"int8", FPEMU_MODE_RNE, 2.5000000000000004, 3},
+        {"fixed(8,4)", FPEMU_MODE_RTZ, 0x1.fffffffffffffp-5, 0},
+        {"posit(8,0)", FPEMU_MODE_RNE, 0x1.0400000000001p0, 1.03125},
     };
     size_t i;
     for (i = 0; i < sizeof known / sizeof *known; i++) {
         fpemu_format f;
         fpemu_rounding rounding = {.mode = (uint8_t)known[i].mode};
         double y = NAN;
-        if (fpemu_parse(known[i].spec, &f, NULL) == FPEMU_OK)
-            y = fpemu_round_f64(&f, &rounding, known[i].x, 0);
+        if (fpemu_format_parse(known[i].spec, &f, NULL) == FPEMU_OK)
+            y = fpemu_quantize_one_f64(&f, &rounding, known[i].x, 0);
         if (as_bits(y) != (isnan(known[i].y) ? UINT64_C(0x7ff8000000000000) : as_bits(known[i].y))) {
             printf("FAIL %s %s x=%a: want %a, library %a\n", known[i].spec, compare_mode(rounding.mode), known[i].x,
                    known[i].y, y);
@@ -67,7 +67,7 @@ int main(void)
         fpemu_format f;
         points p = {0};
         int mode;
-        if (fpemu_parse(r->spec, &f, NULL) != FPEMU_OK || !points_make(&p, &r->f, 64, &want)) {
+        if (fpemu_format_parse(r->spec, &f, NULL) != FPEMU_OK || !points_make(&p, &r->f, 64, &want)) {
             printf("FAIL %s is not usable\n", r->spec);
             failures++;
             continue;
@@ -76,8 +76,8 @@ int main(void)
             fpemu_rounding rounding = {.mode = (uint8_t)mode, .overflow = (uint8_t)(1 + lines % 3)};
             unsigned long found;
             judge *j;
-            if (mode >= FPEMU_SR) {
-                rounding.variant = (uint8_t)(mode == FPEMU_SR ? i % 3 : 0);
+            if (mode >= FPEMU_MODE_SR) {
+                rounding.variant = (uint8_t)(mode == FPEMU_MODE_SR ? i % 3 : 0);
                 rounding.seed = 100 + lines;
             }
             j = judge_open_any(&r->f, &rounding, 64);

@@ -98,7 +98,7 @@ static void perform(task *t)
     judge *j = NULL;
     double start = now();
 
-    if (fpemu_parse(t->spec, &f, NULL) == FPEMU_OK) {
+    if (fpemu_format_parse(t->spec, &f, NULL) == FPEMU_OK) {
         parameters = r ? r->f : f;
         j = judge_open_any(&parameters, &t->rounding, 32);
     }
@@ -110,7 +110,7 @@ static void perform(task *t)
 /* Posits have one rounding rule; other formats the eight deterministic modes. */
 static int mode_exists(const char *spec, int mode)
 {
-    return strncmp(spec, "posit", 5) != 0 || mode == FPEMU_RNE;
+    return strncmp(spec, "posit", 5) != 0 || mode == FPEMU_MODE_RNE;
 }
 
 int main(int argc, char **argv)
@@ -154,7 +154,7 @@ int main(int argc, char **argv)
                 any_mode = modes[m] = 1;
             else if (p < 4)
                 any_policy = policies[p] = 1;
-            else if (fpemu_parse(word, &f, NULL) == FPEMU_OK)
+            else if (fpemu_format_parse(word, &f, NULL) == FPEMU_OK)
                 specs[nspecs++] = word;
             else
                 return usage("neither a format, nor a deterministic mode, nor a policy:", word);

@@ -76,15 +76,15 @@ static void make_subjects(void)
     subjects[n].spec = "posit(16,2)";
     subjects[n].typed = ref_posit(16, 2);
     for (size_t i = 0; i < SUBJECTS; i++)
-        if (fpemu_parse(subjects[i].spec, &subjects[i].parsed, NULL))
+        if (fpemu_format_parse(subjects[i].spec, &subjects[i].parsed, NULL))
             fail(subjects[i].spec);
 }
 
 static const struct {
     uint8_t mode, variant, bits;
-} modes[] = {{FPEMU_RNE, 0, 0}, {FPEMU_RTP, 0, 0}, {FPEMU_RTN, 0, 0}, {FPEMU_RTZ, 0, 0}, {FPEMU_RNA, 0, 0},
-             {FPEMU_RNZ, 0, 0}, {FPEMU_RAZ, 0, 0}, {FPEMU_RTO, 0, 0}, {FPEMU_SR, 0, 0},  {FPEMU_SR, 1, 32},
-             {FPEMU_SR, 2, 32}, {FPEMU_SR, 0, 8},  {FPEMU_SE, 0, 0}};
+} modes[] = {{FPEMU_MODE_RNE, 0, 0}, {FPEMU_MODE_RTP, 0, 0}, {FPEMU_MODE_RTN, 0, 0}, {FPEMU_MODE_RTZ, 0, 0}, {FPEMU_MODE_RNA, 0, 0},
+             {FPEMU_MODE_RNZ, 0, 0}, {FPEMU_MODE_RAZ, 0, 0}, {FPEMU_MODE_RTO, 0, 0}, {FPEMU_MODE_SR, 0, 0},  {FPEMU_MODE_SR, 1, 32},
+             {FPEMU_MODE_SR, 2, 32}, {FPEMU_MODE_SR, 0, 8},  {FPEMU_MODE_SE, 0, 0}};
 enum { MODES = sizeof modes / sizeof *modes, COMBINATIONS = MODES * SUBJECTS };
 
 /* ------------------------------------------------------------------------------------------------- comparison */
@@ -140,7 +140,7 @@ static void check(fpemu_function function, size_t combination, unsigned carrier,
     const size_t m = combination % MODES;
     static float x32[MOST], y32[MOST];
     static double x64[MOST], y64[MOST];
-    fpemu_rounding r = fpemu_stochastic(20261120, combination);
+    fpemu_rounding r = fpemu_rounding_stochastic(20261120, combination);
     fpemu_stats have, want;
     size_t count = 0;
     r.mode = modes[m].mode;
@@ -149,7 +149,7 @@ static void check(fpemu_function function, size_t combination, unsigned carrier,
     r.overflow = (uint8_t)(1 + combination % 3);
     r.offset = combination;
     judge *j = judge_open_slow(&s->typed, &r, carrier);
-    if (!j || (s->typed.kind == FPEMU_KIND_POSIT && r.mode != FPEMU_RNE)) {
+    if (!j || (s->typed.kind == FPEMU_KIND_POSIT && r.mode != FPEMU_MODE_RNE)) {
         judge_close(j);
         return;
     }
@@ -214,7 +214,7 @@ static int listed(uint64_t i, double *x)
                                         "e4m3fnuz", "e5m2fnuz", "e4m3b11fnuz", "e8m0"};
     static fpemu_format formats[sizeof whole / sizeof *whole];
     for (size_t f = 0; f < sizeof whole / sizeof *whole; f++) {
-        if (formats[f].kind == FPEMU_KIND_INVALID && fpemu_parse(whole[f], &formats[f], NULL))
+        if (formats[f].kind == FPEMU_KIND_INVALID && fpemu_format_parse(whole[f], &formats[f], NULL))
             fail(whole[f]);
         const uint64_t codes = UINT64_C(1) << formats[f].bits;
         if (i < codes) {
@@ -318,44 +318,44 @@ static void expect_status(const char *what, fpemu_status have, fpemu_status want
 static void check_arguments(void)
 {
     const fpemu_format *f = &subjects[2].parsed;
-    const fpemu_rounding rne = fpemu_nearest();
+    const fpemu_rounding rne = fpemu_rounding_nearest();
     fpemu_rounding odd = rne, qpytorch;
     fpemu_format wide, wrapping, affine;
     fpemu_function function;
     double x[2] = {1, 0x1.0000001p0}, y[2] = {7, 7};
     float narrow[4] = {1, 2, 3, 4};
-    expect_status("parse", fpemu_parse("fp64", &wide, NULL), FPEMU_OK);
-    expect_status("parse", fpemu_parse("fixed(8,4):wrap", &wrapping, NULL), FPEMU_OK);
-    expect_status("parse", fpemu_parse("int(8,scale=0.1)", &affine, NULL), FPEMU_OK);
-    expect_status("parse", fpemu_parse_rounding("qpytorch", &qpytorch, NULL), FPEMU_OK);
+    expect_status("parse", fpemu_format_parse("fp64", &wide, NULL), FPEMU_OK);
+    expect_status("parse", fpemu_format_parse("fixed(8,4):wrap", &wrapping, NULL), FPEMU_OK);
+    expect_status("parse", fpemu_format_parse("int(8,scale=0.1)", &affine, NULL), FPEMU_OK);
+    expect_status("parse", fpemu_rounding_parse("qpytorch", &qpytorch, NULL), FPEMU_OK);
     odd.mode = 77;
-    expect_status("n = 0", fpemu_apply_f64(NULL, NULL, FPEMU_EXP, 0, NULL, NULL, NULL), FPEMU_OK);
-    expect_status("no operand", fpemu_apply_f64(f, &rne, FPEMU_EXP, 1, NULL, y, NULL), FPEMU_ERROR_NULL);
-    expect_status("no result", fpemu_apply_f64(f, &rne, FPEMU_EXP, 1, x, NULL, NULL), FPEMU_ERROR_NULL);
-    expect_status("no format", fpemu_apply_f64(NULL, &rne, FPEMU_EXP, 1, x, y, NULL), FPEMU_ERROR_NULL);
+    expect_status("n = 0", fpemu_apply_f64(NULL, NULL, FPEMU_FUNCTION_EXP, 0, NULL, NULL, NULL), FPEMU_OK);
+    expect_status("no operand", fpemu_apply_f64(f, &rne, FPEMU_FUNCTION_EXP, 1, NULL, y, NULL), FPEMU_ERROR_NULL);
+    expect_status("no result", fpemu_apply_f64(f, &rne, FPEMU_FUNCTION_EXP, 1, x, NULL, NULL), FPEMU_ERROR_NULL);
+    expect_status("no format", fpemu_apply_f64(NULL, &rne, FPEMU_FUNCTION_EXP, 1, x, y, NULL), FPEMU_ERROR_NULL);
     expect_status("function", fpemu_apply_f64(f, &rne, FPEMU_FUNCTION_COUNT, 1, x, y, NULL), FPEMU_ERROR_ARGUMENT);
     expect_status("function -1", fpemu_apply_f64(f, &rne, (fpemu_function)-1, 1, x, y, NULL), FPEMU_ERROR_ARGUMENT);
     expect_status("a function is no operation",
-                  fpemu_arith_f64(f, &rne, (fpemu_operation)(FPEMU_OPERATION_COUNT + FPEMU_EXP), 1,
+                  fpemu_arith_f64(f, &rne, (fpemu_operation)(FPEMU_OPERATION_COUNT + FPEMU_FUNCTION_EXP), 1,
                                   (const double *const[]){x, x, x}, NULL, y, NULL),
                   FPEMU_ERROR_ARGUMENT);
-    expect_status("mode", fpemu_apply_f64(f, &odd, FPEMU_EXP, 1, x, y, NULL), FPEMU_ERROR_ROUNDING);
-    expect_status("compat", fpemu_apply_f64(f, &qpytorch, FPEMU_EXP, 1, x, y, NULL), FPEMU_ERROR_UNSUPPORTED);
-    expect_status("wide", fpemu_apply_f64(&wide, &rne, FPEMU_EXP, 1, x, y, NULL), FPEMU_ERROR_UNSUPPORTED);
-    expect_status("wrap", fpemu_apply_f64(&wrapping, &rne, FPEMU_EXP, 1, x, y, NULL), FPEMU_ERROR_UNSUPPORTED);
-    expect_status("affine", fpemu_apply_f64(&affine, &rne, FPEMU_EXP, 1, x, y, NULL), FPEMU_ERROR_UNSUPPORTED);
-    expect_status("operand", fpemu_apply_f64(f, &rne, FPEMU_EXP, 2, x, y, NULL), FPEMU_ERROR_ARGUMENT);
-    expect_status("overlap", fpemu_apply_f32(f, &rne, FPEMU_EXP, 2, narrow, narrow + 1, NULL), FPEMU_ERROR_OVERLAP);
+    expect_status("mode", fpemu_apply_f64(f, &odd, FPEMU_FUNCTION_EXP, 1, x, y, NULL), FPEMU_ERROR_ROUNDING);
+    expect_status("compat", fpemu_apply_f64(f, &qpytorch, FPEMU_FUNCTION_EXP, 1, x, y, NULL), FPEMU_ERROR_UNSUPPORTED);
+    expect_status("wide", fpemu_apply_f64(&wide, &rne, FPEMU_FUNCTION_EXP, 1, x, y, NULL), FPEMU_ERROR_UNSUPPORTED);
+    expect_status("wrap", fpemu_apply_f64(&wrapping, &rne, FPEMU_FUNCTION_EXP, 1, x, y, NULL), FPEMU_ERROR_UNSUPPORTED);
+    expect_status("affine", fpemu_apply_f64(&affine, &rne, FPEMU_FUNCTION_EXP, 1, x, y, NULL), FPEMU_ERROR_UNSUPPORTED);
+    expect_status("operand", fpemu_apply_f64(f, &rne, FPEMU_FUNCTION_EXP, 2, x, y, NULL), FPEMU_ERROR_ARGUMENT);
+    expect_status("overlap", fpemu_apply_f32(f, &rne, FPEMU_FUNCTION_EXP, 2, narrow, narrow + 1, NULL), FPEMU_ERROR_OVERLAP);
     narrow[3] = 0x1.0001p0f;
-    expect_status("17 bits", fpemu_apply_f32(f, &rne, FPEMU_EXP, 4, narrow, narrow, NULL), FPEMU_ERROR_ARGUMENT);
+    expect_status("17 bits", fpemu_apply_f32(f, &rne, FPEMU_FUNCTION_EXP, 4, narrow, narrow, NULL), FPEMU_ERROR_ARGUMENT);
     narrow[3] = 4;
     if (y[0] != 7 || y[1] != 7 || narrow[1] != 2)
         fail("a refused call wrote");
-    expect_status("in place", fpemu_apply_f32(f, &rne, FPEMU_EXP2, 4, narrow, narrow, NULL), FPEMU_OK);
+    expect_status("in place", fpemu_apply_f32(f, &rne, FPEMU_FUNCTION_EXP2, 4, narrow, narrow, NULL), FPEMU_OK);
     if (narrow[0] != 2 || narrow[1] != 4 || narrow[2] != 8 || narrow[3] != 16)
         fail("in place");
-    if (!isnan(fpemu_apply_one_f64(f, &rne, FPEMU_EXP, x[1], 0)) ||
-        !isnan(fpemu_apply_one_f64(NULL, &rne, FPEMU_EXP, 1, 0)) ||
+    if (!isnan(fpemu_apply_one_f64(f, &rne, FPEMU_FUNCTION_EXP, x[1], 0)) ||
+        !isnan(fpemu_apply_one_f64(NULL, &rne, FPEMU_FUNCTION_EXP, 1, 0)) ||
         !isnan(fpemu_apply_one_f32(f, &rne, FPEMU_FUNCTION_COUNT, 1, 0)))
         fail("a scalar form did not refuse");
     for (int i = 0; i < FPEMU_FUNCTION_COUNT; i++)
@@ -375,17 +375,17 @@ static void check_steps(void)
         double x;
         uint8_t bits;
         uint32_t last;                               /* the largest R that does not go up */
-    } list[] = {{FPEMU_COS, 0x1p-23, 23, 0},         /* 1 - 2^-47 + tiny: v = 1 - 2^-23 + tiny */
-                {FPEMU_COSH, 0x1p-23, 24, 0xfffffe}, /* 1 + 2^-47 + tiny: v = 2^-24 + tiny */
-                {FPEMU_EXP, 0x1p-36, 13, 0x1ffe},    /* 1 + 2^-36 + tiny: v = 2^-13 + tiny */
-                {FPEMU_SIN, 0x1p-31, 16, 0},         /* 2^-31 - tiny: v = 1 - tiny */
-                {FPEMU_TAN, 0x1p-31, 16, 0xffff},    /* 2^-31 + tiny: v = tiny */
-                {FPEMU_LOG1P, 0x1p-47, 24, 0},       /* x (1 - 2^-48) + tiny: v = 1 - 2^-24 + tiny */
-                {FPEMU_SILU, 0x1p-31, 9, 0x1ff},     /* x/2 (1 + 2^-32) - tiny: v = 2^-9 - tiny */
-                {FPEMU_SIGMOID, 0x1p-26, 8, 0xf0}};  /* 1/2 + 2^-28 - tiny: v = 2^-4 - tiny */
+    } list[] = {{FPEMU_FUNCTION_COS, 0x1p-23, 23, 0},         /* 1 - 2^-47 + tiny: v = 1 - 2^-23 + tiny */
+                {FPEMU_FUNCTION_COSH, 0x1p-23, 24, 0xfffffe}, /* 1 + 2^-47 + tiny: v = 2^-24 + tiny */
+                {FPEMU_FUNCTION_EXP, 0x1p-36, 13, 0x1ffe},    /* 1 + 2^-36 + tiny: v = 2^-13 + tiny */
+                {FPEMU_FUNCTION_SIN, 0x1p-31, 16, 0},         /* 2^-31 - tiny: v = 1 - tiny */
+                {FPEMU_FUNCTION_TAN, 0x1p-31, 16, 0xffff},    /* 2^-31 + tiny: v = tiny */
+                {FPEMU_FUNCTION_LOG1P, 0x1p-47, 24, 0},       /* x (1 - 2^-48) + tiny: v = 1 - 2^-24 + tiny */
+                {FPEMU_FUNCTION_SILU, 0x1p-31, 9, 0x1ff},     /* x/2 (1 + 2^-32) - tiny: v = 2^-9 - tiny */
+                {FPEMU_FUNCTION_SIGMOID, 0x1p-26, 8, 0xf0}};  /* 1/2 + 2^-28 - tiny: v = 2^-4 - tiny */
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         for (int up = 0; up < 2; up++) {
-            fpemu_rounding r = fpemu_stochastic(5, i);
+            fpemu_rounding r = fpemu_rounding_stochastic(5, i);
             const uint32_t wanted = list[i].last + (uint32_t)up;
             uint64_t index = 0;
             r.bits = list[i].bits;
@@ -408,7 +408,7 @@ static void check_steps(void)
 /* One by one as in arrays, stochastic too. */
 static void check_scalar(fpemu_function function)
 {
-    const fpemu_rounding r = fpemu_stochastic(1, 2);
+    const fpemu_rounding r = fpemu_rounding_stochastic(1, 2);
     float x[64], y[64];
     double wide[64], z[64];
     for (unsigned i = 0; i < 64; i++) {

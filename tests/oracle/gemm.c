@@ -189,7 +189,7 @@ static void target_close(target *to)
 
 static int rounds_down(const target *to)
 {
-    return to->given && to->t->rounding.mode == FPEMU_RTN;
+    return to->given && to->t->rounding.mode == FPEMU_MODE_RTN;
 }
 
 static uint32_t random_of(const fpemu_rounding *r, uint64_t stream, uint64_t index)
@@ -322,14 +322,14 @@ static uint64_t add_up(const product_spec *g, uint64_t K, uint64_t i, int from_c
     const uint64_t P = g->product.given ? 1 : 0, L = sum->chunk;
     static number leaf[LONGEST + 1];
     switch (sum->model) {
-    case FPEMU_SEQUENTIAL:
+    case FPEMU_MODEL_SEQUENTIAL:
         for (uint64_t k = 0; k < K; k++) {
             if (P)
                 round_number(&g->product, &p[k], k * 2, i);
             add_rounded(&g->inner, &s, &p[k], k * (P + 1) + P, i, 1);
         }
         return K * (P + 1);
-    case FPEMU_CHUNKED:
+    case FPEMU_MODEL_CHUNKED:
         for (uint64_t first = 0, j = 0; first < K; first += L, j++) {
             number_double(&u, 0);
             const uint64_t end = first + L < K ? first + L : K;
@@ -342,7 +342,7 @@ static uint64_t add_up(const product_spec *g, uint64_t K, uint64_t i, int from_c
             add_rounded(&g->outer, &s, &u, end * (P + 1) + j, i, 1);
         }
         return K * (P + 1) + (K + L - 1) / L;
-    case FPEMU_PAIRWISE: {
+    case FPEMU_MODEL_PAIRWISE: {
         uint64_t n = 0, t = P * K;
         for (uint64_t k = 0; k <= K; k++)
             if (!leaf[k].k->_mp_alloc)
@@ -590,10 +590,10 @@ static double one_output(const product_spec *g, double alpha, double beta, const
     memset(&plain, 0, sizeof plain);
     number_double(&s, 0);
     if (from_c) {
-        if (sum->model == FPEMU_CHUNKED || (sum->model == FPEMU_FUSED && sum->chunk))
+        if (sum->model == FPEMU_MODEL_CHUNKED || (sum->model == FPEMU_MODEL_FUSED && sum->chunk))
             plain.format = sum->outer.format;
-        else if (sum->model == FPEMU_FUSED)
-            fpemu_named(FPEMU_BINARY32, &plain.format);
+        else if (sum->model == FPEMU_MODEL_FUSED)
+            fpemu_format_named(FPEMU_NAME_BINARY32, &plain.format);
         else
             plain.format = sum->inner.format;
         target_open(&start, &plain, 64, 0);
@@ -607,9 +607,9 @@ static double one_output(const product_spec *g, double alpha, double beta, const
             number_double(&u, y[k]);
             multiply(&p[k], &u);
         }
-        if (sum->model == FPEMU_FUSED) {
+        if (sum->model == FPEMU_MODEL_FUSED) {
             T = add_fused(g, x, y, K, i);
-        } else if (sum->model == FPEMU_INTEGER) {
+        } else if (sum->model == FPEMU_MODEL_INTEGER) {
             add_integers(g, x, y, K);
             T = 0;
         } else {
@@ -617,11 +617,11 @@ static double one_output(const product_spec *g, double alpha, double beta, const
         }
     } else { /* numbers of roundings that do not happen */
         switch (sum->model) {
-        case FPEMU_SEQUENTIAL: T = K * (P + 1); break;
-        case FPEMU_CHUNKED: T = K * (P + 1) + (K + sum->chunk - 1) / sum->chunk; break;
-        case FPEMU_PAIRWISE: T = K ? P * K + (K > 1 ? K - 1 : 1) : 0; break;
-        case FPEMU_KAHAN: T = K * (P + 4); break;
-        case FPEMU_FUSED: T = sum->chunk ? (K + sum->chunk - 1) / sum->chunk : 0; break;
+        case FPEMU_MODEL_SEQUENTIAL: T = K * (P + 1); break;
+        case FPEMU_MODEL_CHUNKED: T = K * (P + 1) + (K + sum->chunk - 1) / sum->chunk; break;
+        case FPEMU_MODEL_PAIRWISE: T = K ? P * K + (K > 1 ? K - 1 : 1) : 0; break;
+        case FPEMU_MODEL_KAHAN: T = K * (P + 4); break;
+        case FPEMU_MODEL_FUSED: T = sum->chunk ? (K + sum->chunk - 1) / sum->chunk : 0; break;
         default: T = 0;
         }
     }
@@ -647,7 +647,7 @@ static double one_output(const product_spec *g, double alpha, double beta, const
         return nearest_double(&s);
     }
     memset(&plain, 0, sizeof plain);
-    fpemu_named(g->carrier == 32 ? FPEMU_BINARY32 : FPEMU_BINARY64, &plain.format);
+    fpemu_format_named(g->carrier == 32 ? FPEMU_NAME_BINARY32 : FPEMU_NAME_BINARY64, &plain.format);
     target_open(&start, &plain, g->carrier, 0);
     const double y_out = value_of(g->carrier, judge_number(&start, &s, 0).bits);
     target_close(&start);
@@ -781,7 +781,7 @@ static void run(const char *text, const fpemu_gemm_spec *spec, unsigned carrier,
     shape.m = x->m;
     shape.n = x->n;
     shape.k = x->k;
-    shape.order = l->columns ? FPEMU_COLUMN_MAJOR : FPEMU_ROW_MAJOR;
+    shape.order = l->columns ? FPEMU_ORDER_COLUMN_MAJOR : FPEMU_ORDER_ROW_MAJOR;
     shape.transpose_a = (uint8_t)l->transpose_a;
     shape.transpose_b = (uint8_t)l->transpose_b;
     shape.lda = (l->columns == l->transpose_a ? x->k : x->m) + l->pad_a;
@@ -930,7 +930,7 @@ static void try_spec(const char *text, unsigned rounds)
              "%s: printed as %s, which reads differently", text, printed);
     fpemu_target *const targets[] = {&spec.a, &spec.b, &spec.product, &spec.out, &spec.sum.inner, &spec.sum.outer};
     for (size_t i = 0; i < 6; i++)
-        if (targets[i]->rounding.mode >= FPEMU_SR) {
+        if (targets[i]->rounding.mode >= FPEMU_MODE_SR) {
             targets[i]->rounding.seed = 11 + i;
             targets[i]->rounding.stream = 5 * i;
             targets[i]->rounding.offset = i & 1 ? 0 : 1000 * i;
@@ -942,7 +942,7 @@ static void try_spec(const char *text, unsigned rounds)
             lying l;
             if (!lh_check(fpemu_gemm_check(&spec, (int)carrier) == FPEMU_OK, "%s: refused on %u bits", text, carrier))
                 continue;
-            if (spec.sum.inner.rounding.mode >= FPEMU_SR && round % 3) {
+            if (spec.sum.inner.rounding.mode >= FPEMU_MODE_SR && round % 3) {
                 spec.sum.inner.rounding.bits = (uint8_t)(round % 3 == 1 ? 8 : 13);
                 spec.sum.inner.rounding.variant = (uint8_t)(round % 3);
                 spec.sum.inner.rounding.generator = (uint8_t)(round / 3 % 2);
@@ -998,7 +998,7 @@ static void check_scaled_batch(const char *text, const fpemu_gemm_spec *spec, co
              "%s: scaled batch refused", text);
     for (uint64_t q = 0; q < Q; q++) {
         fpemu_gemm_spec shifted = *spec;
-        shifted.sum.inner.rounding.offset += spec->sum.inner.rounding.mode >= FPEMU_SR ? q * M * N : 0;
+        shifted.sum.inner.rounding.offset += spec->sum.inner.rounding.mode >= FPEMU_MODE_SR ? q * M * N : 0;
         shifted.sum.outer.rounding.offset += q * M * N;
         for (size_t i = 0; i < M * K; i++)
             part.a[i] = (double)a[q * M * K + i];
@@ -1025,7 +1025,7 @@ static void check_verbs(const char *text)
     fpemu_stats stats;
     if (!lh_check(fpemu_gemm_parse(text, &spec, NULL) == FPEMU_OK, "%s: not read", text))
         return;
-    if (spec.sum.inner.rounding.mode >= FPEMU_SR)
+    if (spec.sum.inner.rounding.mode >= FPEMU_MODE_SR)
         spec.sum.inner.rounding.seed = 99;
     if (spec.out.format.kind)
         spec.out.rounding.seed = 98;
@@ -1048,7 +1048,7 @@ static void check_verbs(const char *text)
         lh_check(status == FPEMU_OK, "%s: batch refused: %s", text, fpemu_status_text(status));
         for (uint64_t q = 0; q < Q; q++) {
             fpemu_gemm_spec shifted = spec; /* output 0 of this product has the index q*M*N */
-            shifted.sum.inner.rounding.offset += shifted.sum.inner.rounding.mode >= FPEMU_SR ? q * M * N : 0;
+            shifted.sum.inner.rounding.offset += shifted.sum.inner.rounding.mode >= FPEMU_MODE_SR ? q * M * N : 0;
             shifted.sum.outer.rounding.offset += shifted.sum.outer.format.kind ? q * M * N : 0;
             shifted.product.rounding.offset += shifted.product.format.kind ? q * M * N : 0;
             shifted.out.rounding.offset += shifted.out.format.kind ? q * M * N : 0;
@@ -1096,7 +1096,7 @@ static void check_verbs(const char *text)
         const double beta = spec.start_from_c ? 1 : 2;
         judge_product(&spec, 32, 1, beta, &part);
         memset(&stats, 0, sizeof stats);
-        lh_check(fpemu_gemv_f32(&spec, columns ? FPEMU_COLUMN_MAJOR : FPEMU_ROW_MAJOR, transpose, transpose ? K : M,
+        lh_check(fpemu_gemv_f32(&spec, columns ? FPEMU_ORDER_COLUMN_MAJOR : FPEMU_ORDER_ROW_MAJOR, transpose, transpose ? K : M,
                                 transpose ? M : K, 1, plain, 0, x_at, backward ? -2 : 2, (float)beta, y, 2,
                                 &stats) == FPEMU_OK,
                  "%s: gemv refused (way %d)", text, way);

@@ -56,12 +56,12 @@ int main(void)
         int mode;
         if (r->f.bits > 8)
             continue;
-        if (fpemu_parse(r->spec, &f, NULL) != FPEMU_OK) {
+        if (fpemu_format_parse(r->spec, &f, NULL) != FPEMU_OK) {
             printf("FAIL %s is not parsed\n", r->spec);
             failures++;
             continue;
         }
-        for (mode = 0; mode < FPEMU_SR; mode++) {
+        for (mode = 0; mode < FPEMU_MODE_SR; mode++) {
             /* Both carriers take turns, and so do the policies: neighbours.c has them all. */
             unsigned carrier = (i + (size_t)mode) % 2 ? 64 : 32;
             fpemu_rounding rounding = {.mode = (uint8_t)mode, .overflow = (uint8_t)(1 + lines % 3)};

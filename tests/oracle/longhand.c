@@ -119,7 +119,7 @@ const size_t lh_format_count = sizeof lh_formats / sizeof lh_formats[0];
 
 int lh_supports(const lh_format *f, int mode)
 {
-    return f->kind != FPEMU_KIND_POSIT || mode == FPEMU_RNE;
+    return f->kind != FPEMU_KIND_POSIT || mode == FPEMU_MODE_RNE;
 }
 
 /* scale * units as the carrier holds it: one rounding of the exact product. */
@@ -222,20 +222,20 @@ int lh_up(int mode, int variant, unsigned bits, uint32_t r, int negative, int od
     }
     uint64_t one = (uint64_t)1 << bits;
     switch (mode) {
-    case FPEMU_RNE: return against_half > 0 || (against_half == 0 && odd);
-    case FPEMU_RNA: return against_half >= 0;
-    case FPEMU_RNZ: return against_half > 0;
-    case FPEMU_RTZ: return 0;
-    case FPEMU_RAZ: return 1;
-    case FPEMU_RTP: return !negative;
-    case FPEMU_RTN: return negative;
-    case FPEMU_RTO: return !odd;
-    case FPEMU_SE: return (int)(r >> (bits - 1) & 1);
+    case FPEMU_MODE_RNE: return against_half > 0 || (against_half == 0 && odd);
+    case FPEMU_MODE_RNA: return against_half >= 0;
+    case FPEMU_MODE_RNZ: return against_half > 0;
+    case FPEMU_MODE_RTZ: return 0;
+    case FPEMU_MODE_RAZ: return 1;
+    case FPEMU_MODE_RTP: return !negative;
+    case FPEMU_MODE_RTN: return negative;
+    case FPEMU_MODE_RTO: return !odd;
+    case FPEMU_MODE_SE: return (int)(r >> (bits - 1) & 1);
     default: break;
     }
     switch (variant) {
-    case FPEMU_SR_A: return scaled_floor(rem, shift, bits) + r >= one;
-    case FPEMU_SR_B: return scaled_floor(rem, shift, bits + 1) + 2 * (uint64_t)r + 1 >= 2 * one;
+    case FPEMU_SR_VARIANT_A: return scaled_floor(rem, shift, bits) + r >= one;
+    case FPEMU_SR_VARIANT_B: return scaled_floor(rem, shift, bits + 1) + 2 * (uint64_t)r + 1 >= 2 * one;
     default: return scaled_even(rem, shift, bits) + r >= one;
     }
 }
@@ -275,7 +275,7 @@ static double zero_of(const lh_format *f, int negative)
 static double float_overflow(const lh_format *f, int mode, int negative)
 {
     if (negative && !f->is_signed) {
-        if (mode == FPEMU_RTZ || mode == FPEMU_RTP)
+        if (mode == FPEMU_MODE_RTZ || mode == FPEMU_MODE_RTP)
             return 0.0;
         return f->has_nan ? NAN : 0.0;
     }
@@ -286,10 +286,10 @@ static double float_overflow(const lh_format *f, int mode, int negative)
     if (f->family == LH_NAN_ONLY || f->family == LH_DLFLOAT || f->family == LH_E8M0)
         beyond = NAN;
     switch (mode) {
-    case FPEMU_RTZ: return end;
-    case FPEMU_RTP: return negative ? end : beyond;
-    case FPEMU_RTN: return negative ? beyond : end;
-    case FPEMU_RTO: return f->family == LH_P3109E && f->is_signed ? beyond : end;
+    case FPEMU_MODE_RTZ: return end;
+    case FPEMU_MODE_RTP: return negative ? end : beyond;
+    case FPEMU_MODE_RTN: return negative ? beyond : end;
+    case FPEMU_MODE_RTO: return f->family == LH_P3109E && f->is_signed ? beyond : end;
     default: return beyond;
     }
 }
@@ -396,7 +396,7 @@ static lh_result steps_round(const lh_format *f, int carrier, lh_rounding how, d
     on_grid g = place(magnitude, step);
     int odd = (int)(g.k & 1);
     if (is_int) { /* a value of the format stays, whatever the quotient made of it */
-        int up = lh_up(FPEMU_RNE, 0, 1, 0, 0, odd, g.rem, g.shift);
+        int up = lh_up(FPEMU_MODE_RNE, 0, 1, 0, 0, odd, g.rem, g.shift);
         double units = up ? (double)(g.k + 1) : g.whole;
         if (units < 0x1p53 && int_value(f, carrier, units) == fabs(x)) {
             g.k += (uint64_t)up;
@@ -516,7 +516,7 @@ void lh_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]
 
 uint32_t lh_word(int generator, uint64_t seed, uint64_t stream, uint64_t j)
 {
-    if (generator == FPEMU_PHILOX) {
+    if (generator == FPEMU_GENERATOR_PHILOX) {
         uint64_t c = (j >> 7) * 32 + (j & 31);
         uint32_t counter[4] = {(uint32_t)c, (uint32_t)(c >> 32), (uint32_t)stream, (uint32_t)(stream >> 32)};
         uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)}, out[4];

@@ -44,9 +44,9 @@ static void check_format(const char *spec, const fpemu_format *f, const fpemu_fo
                 if (!named && policy == 2 + (unsigned)mode % 2)
                     continue;
                 rounding.nan = (uint8_t)(1 + ((unsigned)mode + policy) % 5);
-                if (mode >= FPEMU_SR) {
+                if (mode >= FPEMU_MODE_SR) {
                     static const uint8_t widths[] = {0, 1, 3, 8, 9, 16, 17, 31};
-                    rounding.variant = (uint8_t)(mode == FPEMU_SR ? policy - 1 : 0);
+                    rounding.variant = (uint8_t)(mode == FPEMU_MODE_SR ? policy - 1 : 0);
                     rounding.bits = widths[(lines + policy) % 8];
                     rounding.generator = (uint8_t)(lines % 2);
                     rounding.seed = lines;
@@ -67,7 +67,7 @@ int main(void)
     size_t i;
 
     for (i = 0; (r = ref_formats(i)) != NULL; i++) {
-        if (fpemu_parse(r->spec, &f, NULL) != FPEMU_OK) {
+        if (fpemu_format_parse(r->spec, &f, NULL) != FPEMU_OK) {
             printf("FAIL %s is not parsed\n", r->spec);
             failures++;
         } else {
@@ -76,7 +76,7 @@ int main(void)
     }
     for (i = 0; ref_generic(i, &parameters, text); i++) {
         f = parameters;
-        if (fpemu_complete(&f) != FPEMU_OK) {
+        if (fpemu_format_complete(&f) != FPEMU_OK) {
             printf("FAIL %s is refused\n", text);
             failures++;
         } else {

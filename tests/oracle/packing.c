@@ -25,10 +25,10 @@ static void randomised(void)
             uint64_t state = (first_seed + k) * UINT64_C(0x9e3779b97f4a7c15) + i;
             c.seed = state;
             (void)lh_next(&state);
-            c.carrier = k % 3 == 2 || !fpemu_fits_f32(&c.f) ? 64 : 32;
-            c.shape = k % 4 == 3 ? fpemu_vector(state % 200) : case_shape(&state);
+            c.carrier = k % 3 == 2 || !fpemu_format_fits_f32(&c.f) ? 64 : 32;
+            c.shape = k % 4 == 3 ? fpemu_shape_vector(state % 200) : case_shape(&state);
             if (k % 12 == 5) { /* longer than any piece the library works in */
-                c.shape = fpemu_vector(900 + state % 500);
+                c.shape = fpemu_shape_vector(900 + state % 500);
                 c.shape.inner = 1 + i % 2;
             }
             case_fill(&c);
@@ -53,11 +53,11 @@ static void widths(void)
                     (void)snprintf(c.spec, sizeof c.spec, "mx(fixed(%u,%u),block=%u)", bits, bits - 1, n % 40 + 1);
                 else
                     (void)snprintf(c.spec, sizeof c.spec, "int(%u)", bits);
-                if (!lh_check(fpemu_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
+                if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
                     continue;
                 c.carrier = bits > 24 || n % 2 ? 64 : 32;
                 c.seed = bits * 1000 + n;
-                c.shape = fpemu_vector(n);
+                c.shape = fpemu_shape_vector(n);
                 if (n % 3 == 0) {
                     c.shape.inner = 2;
                     c.shape.length = n / 3;
@@ -90,11 +90,11 @@ static void contents(void)
         uint64_t *want, codes, b, n, k;
         float *y;
         unsigned carrier = 32, bad = 0;
-        if (!lh_check(fpemu_parse(specs[i], &f, NULL) == FPEMU_OK, "%s", specs[i]))
+        if (!lh_check(fpemu_format_parse(specs[i], &f, NULL) == FPEMU_OK, "%s", specs[i]))
             continue;
         codes = ref_scale_bytes(&f) == 1 ? 256 : 65536 / 64;
         n = codes * 256;
-        s = fpemu_vector(2 * n);
+        s = fpemu_shape_vector(2 * n);
         if (!lh_check(fpemu_packed_layout(&f, &s, &l) == FPEMU_OK && l.blocks == n && l.bytes >= n * 2, "%s: layout",
                       specs[i]))
             continue;
@@ -142,7 +142,7 @@ static void in_place(void)
         ref_tensor *t;
         float *x, *block;
 
-        if (!fpemu_fits_f32(&c.f) || !c.f.scaling)
+        if (!fpemu_format_fits_f32(&c.f) || !c.f.scaling)
             continue;
         c.carrier = 32;
         c.seed = state;
@@ -226,7 +226,7 @@ static void piecewise(void)
             float *x;
             uint64_t state = i * 100 + k + 1, b, j, step;
             ref_tensor *t;
-            if (!lh_check(fpemu_parse(specs[i], &c.f, NULL) == FPEMU_OK, "%s", specs[i]))
+            if (!lh_check(fpemu_format_parse(specs[i], &c.f, NULL) == FPEMU_OK, "%s", specs[i]))
                 continue;
             c.carrier = 32;
             c.seed = state;
@@ -235,7 +235,7 @@ static void piecewise(void)
             c.shape.inner = 1; /* lines lie one after the other: a block is a piece of the array */
             case_fill(&c);
             memset(&c.r, 0, sizeof c.r);
-            c.r.mode = k % 2 ? FPEMU_SR : FPEMU_RNE;
+            c.r.mode = k % 2 ? FPEMU_MODE_SR : FPEMU_MODE_RNE;
             if (!c.n || !lh_check(fpemu_packed_layout(&c.f, &c.shape, &l) == FPEMU_OK, "%s: layout", specs[i]))
                 continue;
             x = malloc(c.n * sizeof *x);
@@ -251,7 +251,7 @@ static void piecewise(void)
             (void)fpemu_measure_f32(&c.f, c.n / 2, x, &whole);
             (void)fpemu_measure_f32(&c.f, c.n - c.n / 2, x + c.n / 2, &whole);
             c.shape.whole = &whole;
-            lh_check(fpemu_pack_tensor(&c.f, &c.shape, pieces) == FPEMU_OK, "%s: pack_tensor", specs[i]);
+            lh_check(fpemu_pack_tensor_scales(&c.f, &c.shape, pieces) == FPEMU_OK, "%s: pack_tensor", specs[i]);
             t = ref_lay_out(&c.f, 32, &c.shape);
             step = 1 + lh_next(&state) % 4;
             for (b = (t->blocks - 1) / step * step;; b -= step) {

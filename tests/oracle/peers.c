@@ -122,7 +122,7 @@ static const instance instances[] = {
 
 static int set_mode(const char *name, fpemu_rounding *r)
 {
-    return lh_check(fpemu_parse_rounding(name, r, NULL) == FPEMU_OK, "no mode %s", name);
+    return lh_check(fpemu_rounding_parse(name, r, NULL) == FPEMU_OK, "no mode %s", name);
 }
 
 static void values(void)
@@ -131,7 +131,7 @@ static void values(void)
         const instance *c = &instances[i];
         fpemu_format f;
         fpemu_rounding r;
-        if (!lh_check(fpemu_parse(c->spec, &f, NULL) == FPEMU_OK, "%s: cannot parse %s", c->name, c->spec) ||
+        if (!lh_check(fpemu_format_parse(c->spec, &f, NULL) == FPEMU_OK, "%s: cannot parse %s", c->name, c->spec) ||
             !set_mode(c->mode, &r))
             continue;
         r.overflow = (uint8_t)c->overflow;
@@ -154,10 +154,10 @@ static void nan_payloads(void)
                                  0xffffffff, 0x7fc00000, 0xffc00000, 0x7fbfffff};
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
         fpemu_format f;
-        if (!lh_check(fpemu_parse(specs[i], &f, NULL) == FPEMU_OK, "cannot parse %s", specs[i]))
+        if (!lh_check(fpemu_format_parse(specs[i], &f, NULL) == FPEMU_OK, "cannot parse %s", specs[i]))
             continue;
         for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++) {
-            if (f.kind == FPEMU_KIND_POSIT && mode != FPEMU_RNE)
+            if (f.kind == FPEMU_KIND_POSIT && mode != FPEMU_MODE_RNE)
                 continue;
             float x[800], y[800];
             double x64[800], y64[800];
@@ -167,7 +167,7 @@ static void nan_payloads(void)
                 if (!isnan(x64[j])) /* payload within the low 20 bits only by chance */
                     x64[j] = NAN;
             }
-            fpemu_rounding r = fpemu_stochastic(1, 2);
+            fpemu_rounding r = fpemu_rounding_stochastic(1, 2);
             r.mode = (uint8_t)mode;
             r.overflow = (uint8_t)(mode % 4);
             lh_check(fpemu_quantize_f32(&f, &r, 800, x, y, NULL) == FPEMU_OK, "%s refused", specs[i]);
@@ -184,8 +184,8 @@ static void nan_payloads(void)
 static void deep_subnormals(void)
 {
     fpemu_format narrow, wide;
-    if (!lh_check(fpemu_parse("float(e=7,m=7,bias=126)", &narrow, NULL) == FPEMU_OK &&
-                      fpemu_parse("float(e=10,m=10,bias=1021)", &wide, NULL) == FPEMU_OK,
+    if (!lh_check(fpemu_format_parse("float(e=7,m=7,bias=126)", &narrow, NULL) == FPEMU_OK &&
+                      fpemu_format_parse("float(e=10,m=10,bias=1021)", &wide, NULL) == FPEMU_OK,
                   "cannot parse"))
         return;
     const lh_format long_narrow = {.kind = FPEMU_KIND_FLOAT,
@@ -207,15 +207,15 @@ static void deep_subnormals(void)
                                  .has_negative_zero = 1,
                                  .max = 0x1.ffcp1};
     for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++) {
-        fpemu_rounding r = fpemu_stochastic(3, 4);
+        fpemu_rounding r = fpemu_rounding_stochastic(3, 4);
         r.mode = (uint8_t)mode;
         for (uint32_t i = 0; i < 4096; i++) {
-            lh_rounding how = {mode, IEEE, FPEMU_NAN_KEEP, 0, 32, lh_bits(FPEMU_HASH, 3, 4, i, 32)};
-            float x = lh_float(i * 2049u + 1), y = fpemu_round_f32(&narrow, &r, x, i);
+            lh_rounding how = {mode, IEEE, FPEMU_NAN_KEEP, 0, 32, lh_bits(FPEMU_GENERATOR_HASH, 3, 4, i, 32)};
+            float x = lh_float(i * 2049u + 1), y = fpemu_quantize_one_f32(&narrow, &r, x, i);
             double expected = lh_round(&long_narrow, 32, how, (double)x).y;
             lh_check(lh_same_f32(y, expected), "cpfloat-E: mode %d %a: got %a, expected %a", mode, (double)x, (double)y,
                      expected);
-            double x64 = lh_double(((uint64_t)i << 41) + (i % 3 - 1)), y64 = fpemu_round_f64(&wide, &r, x64, i);
+            double x64 = lh_double(((uint64_t)i << 41) + (i % 3 - 1)), y64 = fpemu_quantize_one_f64(&wide, &r, x64, i);
             expected = lh_round(&long_wide, 64, how, x64).y;
             lh_check(lh_same_f64(y64, expected), "cpfloat-E: mode %d %a: got %a, expected %a", mode, x64, y64,
                      expected);
@@ -227,33 +227,33 @@ static void deep_subnormals(void)
 static void stochastic_overflow(void)
 {
     fpemu_format f;
-    if (!lh_check(fpemu_parse("fp16", &f, NULL) == FPEMU_OK, "fp16"))
+    if (!lh_check(fpemu_format_parse("fp16", &f, NULL) == FPEMU_OK, "fp16"))
         return;
     const double inputs[] = {65512, 65520, 65528, 65536, 1e38};
     const unsigned ups_of_256[] = {64, 128, 192, 256, 256};
     for (int i = 0; i < 5; i++) {
-        fpemu_rounding r = fpemu_stochastic(8, 9);
+        fpemu_rounding r = fpemu_rounding_stochastic(8, 9);
         r.bits = 8;
         unsigned seen[256] = {0}, ups = 0, found = 0;
         for (uint64_t j = 0; found < 256 && j < 1000000; j++) {
-            uint32_t random = lh_bits(FPEMU_HASH, 8, 9, j, 8);
+            uint32_t random = lh_bits(FPEMU_GENERATOR_HASH, 8, 9, j, 8);
             if (seen[random]++)
                 continue;
             found++;
-            ups += isinf(fpemu_round_f32(&f, &r, (float)inputs[i], j)) != 0;
+            ups += isinf(fpemu_quantize_one_f32(&f, &r, (float)inputs[i], j)) != 0;
         }
         lh_check(ups == ups_of_256[i], "cpfloat-sr-overflow: %g overflows %u times of 256, expected %u", inputs[i], ups,
                  ups_of_256[i]);
-        r.mode = FPEMU_SE;
+        r.mode = FPEMU_MODE_SE;
         for (uint64_t j = 0; j < 100 && i > 2; j++)
-            lh_check(isinf(fpemu_round_f32(&f, &r, (float)inputs[i], j)), "cpfloat-se-overflow: %g", inputs[i]);
+            lh_check(isinf(fpemu_quantize_one_f32(&f, &r, (float)inputs[i], j)), "cpfloat-se-overflow: %g", inputs[i]);
     }
     /* QPyTorch: in fixed point r = 0 moved an odd value */
-    lh_check(fpemu_parse("fixed(8,4)", &f, NULL) == FPEMU_OK, "fixed(8,4)");
-    fpemu_rounding r = fpemu_stochastic(8, 9);
+    lh_check(fpemu_format_parse("fixed(8,4)", &f, NULL) == FPEMU_OK, "fixed(8,4)");
+    fpemu_rounding r = fpemu_rounding_stochastic(8, 9);
     r.bits = 1;
     for (uint64_t j = 0; j < 1000; j++)
-        lh_check(fpemu_round_f32(&f, &r, 0.0625f * (float)(j % 128), j) == 0.0625f * (float)(j % 128),
+        lh_check(fpemu_quantize_one_f32(&f, &r, 0.0625f * (float)(j % 128), j) == 0.0625f * (float)(j % 128),
                  "qpytorch-fixed-sr: a value moved");
 }
 
@@ -286,8 +286,8 @@ static void codes(void)
                {"fixed(8,4)", -0.0625, 0xff}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         fpemu_format f;
-        fpemu_rounding r = fpemu_nearest();
-        if (!lh_check(fpemu_parse(all[i].spec, &f, NULL) == FPEMU_OK, "cannot parse %s", all[i].spec))
+        fpemu_rounding r = fpemu_rounding_nearest();
+        if (!lh_check(fpemu_format_parse(all[i].spec, &f, NULL) == FPEMU_OK, "cannot parse %s", all[i].spec))
             continue;
         uint64_t code = fpemu_encode_one_f64(&f, &r, all[i].x, 0);
         lh_check(code == all[i].code, "codes: %s %a is %llx, expected %llx", all[i].spec, all[i].x,
@@ -300,10 +300,10 @@ static void counts(void)
 {
     fpemu_format f;
     fpemu_stats s;
-    fpemu_rounding r = fpemu_nearest();
+    fpemu_rounding r = fpemu_rounding_nearest();
     float x[6] = {-1e-30f, 1e-30f, -0.0f, 0.0f, 1.0f, -2.0f}, y[6];
     memset(&s, 0, sizeof s);
-    lh_check(fpemu_parse("e4m3fn", &f, NULL) == FPEMU_OK, "e4m3fn");
+    lh_check(fpemu_format_parse("e4m3fn", &f, NULL) == FPEMU_OK, "e4m3fn");
     lh_check(fpemu_quantize_f32(&f, &r, 6, x, y, &s) == FPEMU_OK && s.underflow == 2 && s.inexact == 2,
              "transformer-engine-#2107: %llu underflows", (unsigned long long)s.underflow);
 }
@@ -313,8 +313,8 @@ static void nonsense(void)
 {
     fpemu_format f;
     fpemu_rounding r;
-    lh_check(fpemu_parse("nonsense", &f, NULL) == FPEMU_ERROR_SPEC, "cpfloat-H: nonsense is a format");
-    lh_check(fpemu_parse_rounding("nonsense", &r, NULL) == FPEMU_ERROR_SPEC, "cpfloat-H: nonsense is a rounding");
+    lh_check(fpemu_format_parse("nonsense", &f, NULL) == FPEMU_ERROR_SPEC, "cpfloat-H: nonsense is a format");
+    lh_check(fpemu_rounding_parse("nonsense", &r, NULL) == FPEMU_ERROR_SPEC, "cpfloat-H: nonsense is a rounding");
 }
 
 int main(void)

@@ -26,7 +26,7 @@ static double x64[COUNT], y64[COUNT], z64[COUNT];
 
 static fpemu_rounding with_mode(int mode, int overflow, uint64_t seed)
 {
-    fpemu_rounding r = fpemu_stochastic(seed, 11);
+    fpemu_rounding r = fpemu_rounding_stochastic(seed, 11);
     r.mode = (uint8_t)mode;
     r.overflow = (uint8_t)overflow;
     r.variant = (uint8_t)(seed % 3);
@@ -67,8 +67,8 @@ static void fill(const fpemu_format *format, uint64_t seed)
             x = ldexp((double)(bits >> 60), (int)(bits >> 40 & 63) - 40);
         else if (i % 8 <= 6) {
             double scale = i % 8 == 6 ? format->max / 0x1p64 : ldexp(format->min_normal, -60);
-            double low = fpemu_next_down(format, (double)bits * scale);
-            double high = fpemu_next_up(format, low), between = low / 2 + high / 2;
+            double low = fpemu_format_next_down(format, (double)bits * scale);
+            double high = fpemu_format_next_up(format, low), between = low / 2 + high / 2;
             if (isnan(between))
                 x = low;
             else if (bits % 4 == 0)
@@ -127,7 +127,7 @@ static void ordered(const char *name, const fpemu_format *f, const fpemu_roundin
     double last = -INFINITY;
     for (size_t i = 0; i < n; i++) { /* one index: one random word */
         double y =
-            carrier == 32 ? (double)fpemu_round_f32(f, r, (float)sorted[i], 77) : fpemu_round_f64(f, r, sorted[i], 77);
+            carrier == 32 ? (double)fpemu_quantize_one_f32(f, r, (float)sorted[i], 77) : fpemu_quantize_one_f64(f, r, sorted[i], 77);
         if (isnan(y))
             continue;
         lh_check(y >= last, "%s mode %d policy %d: not monotone at %a: %a after %a", name, r->mode, r->overflow,
@@ -140,7 +140,7 @@ static void symmetric(const char *name, const fpemu_format *f, const fpemu_round
 {
     double reach = f->max < -f->lowest ? f->max : -f->lowest;
     fpemu_rounding mirror = *r;
-    mirror.mode = r->mode == FPEMU_RTP ? FPEMU_RTN : r->mode == FPEMU_RTN ? FPEMU_RTP : r->mode;
+    mirror.mode = r->mode == FPEMU_MODE_RTP ? FPEMU_MODE_RTN : r->mode == FPEMU_MODE_RTN ? FPEMU_MODE_RTP : r->mode;
     int even_beyond = f->max == -f->lowest && !f->wrap;
     for (size_t i = 0; i < COUNT; i++) {
         double x = carrier == 32 ? (double)x32[i] : x64[i], y, z;
@@ -148,8 +148,8 @@ static void symmetric(const char *name, const fpemu_format *f, const fpemu_round
             continue;
         if (isnan(x))
             continue;
-        y = carrier == 32 ? (double)fpemu_round_f32(f, r, (float)x, i) : fpemu_round_f64(f, r, x, i);
-        z = carrier == 32 ? (double)fpemu_round_f32(f, &mirror, (float)-x, i) : fpemu_round_f64(f, &mirror, -x, i);
+        y = carrier == 32 ? (double)fpemu_quantize_one_f32(f, r, (float)x, i) : fpemu_quantize_one_f64(f, r, x, i);
+        z = carrier == 32 ? (double)fpemu_quantize_one_f32(f, &mirror, (float)-x, i) : fpemu_quantize_one_f64(f, &mirror, -x, i);
         lh_check((isnan(y) && isnan(z)) || (y == -z && (!f->has_negative_zero || signbit(y) != signbit(z))),
                  "%s mode %d policy %d: %a -> %a, negated -> %a", name, r->mode, r->overflow, x, y, z);
     }
@@ -159,7 +159,7 @@ static void symmetric(const char *name, const fpemu_format *f, const fpemu_round
 static void forms(const char *name, const fpemu_format *f, const fpemu_rounding *r, int carrier)
 {
     static uint64_t codes[COUNT];
-    size_t size = fpemu_code_size(f);
+    size_t size = fpemu_format_code_size(f);
     lh_check(quantize(f, r, carrier), "%s: refused", name);
     fpemu_status status = carrier == 32 ? fpemu_encode_f32(f, r, COUNT, x32, codes, NULL)
                                         : fpemu_encode_f64(f, r, COUNT, x64, codes, NULL);
@@ -194,13 +194,13 @@ static void forms(const char *name, const fpemu_format *f, const fpemu_rounding 
         lh_check(same || (isnan(x) && !f->has_nan), "%s mode %d policy %d: %a -> %a, through its code %llx %a", name,
                  r->mode, r->overflow, x, y, (unsigned long long)code, z);
         if (carrier == 32) {
-            float one = fpemu_round_f32(f, r, x32[i], i), back = fpemu_decode_one_f32(f, code);
+            float one = fpemu_quantize_one_f32(f, r, x32[i], i), back = fpemu_decode_one_f32(f, code);
             lh_check(!memcmp(&one, y32 + i, sizeof one), "%s mode %d: scalar %a -> %a, array %a", name, r->mode, x,
                      (double)one, y);
             lh_check(fpemu_encode_one_f32(f, r, x32[i], i) == code, "%s mode %d: scalar code of %a", name, r->mode, x);
             lh_check(!memcmp(&back, z32 + i, sizeof back), "%s: scalar decode of %llx", name, (unsigned long long)code);
         } else {
-            double one = fpemu_round_f64(f, r, x64[i], i), back = fpemu_decode_one_f64(f, code);
+            double one = fpemu_quantize_one_f64(f, r, x64[i], i), back = fpemu_decode_one_f64(f, code);
             lh_check(!memcmp(&one, y64 + i, sizeof one), "%s mode %d: scalar %a -> %a, array %a", name, r->mode, x, one,
                      y);
             lh_check(fpemu_encode_one_f64(f, r, x64[i], i) == code, "%s mode %d: scalar code of %a", name, r->mode, x);
@@ -229,7 +229,7 @@ static void codes_return(const char *name, const fpemu_format *f)
         double x = fpemu_decode_one_f64(f, code);
         fpemu_rounding r = with_mode((int)(i % FPEMU_MODE_COUNT), 0, i);
         if (f->kind == FPEMU_KIND_POSIT)
-            r.mode = FPEMU_RNE;
+            r.mode = FPEMU_MODE_RNE;
         for (int turn = 0; turn < (f->bits <= 8 ? FPEMU_MODE_COUNT : 1); turn++) {
             if (f->bits <= 8 && f->kind != FPEMU_KIND_POSIT)
                 r.mode = (uint8_t)turn;
@@ -306,7 +306,7 @@ static uint64_t fold(uint64_t digest, const void *data, size_t size)
 /* A spec that is refused counts as a difference: a child's checks are seen by its exit status alone. */
 static int parsed(const char *spec, fpemu_format *f, size_t *differing)
 {
-    const int known = fpemu_parse(spec, f, NULL) == FPEMU_OK;
+    const int known = fpemu_format_parse(spec, f, NULL) == FPEMU_OK;
     *differing += !known;
     return lh_check(known, "cannot parse %s", spec);
 }
@@ -329,11 +329,11 @@ static size_t streamed(void)
                              : (float)(int64_t)(i * 2654435761u % 4001 - 2000) * 0x1p-13f;
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
         fpemu_format f;
-        fpemu_rounding r = fpemu_stochastic(5, k);
+        fpemu_rounding r = fpemu_rounding_stochastic(5, k);
         fpemu_stats one = {0}, many = {0};
         const int counted = k == 2 || k == 3;
         const size_t shift = k == 0 ? 0 : k == 4 ? 4 : 2 * k + 1;
-        r.mode = k % 2 && k < 4 ? FPEMU_RNE : FPEMU_SR;
+        r.mode = k % 2 && k < 4 ? FPEMU_MODE_RNE : FPEMU_MODE_SR;
         r.bits = k < 4 ? 32 : k == 4 ? 16 : 8;
         r.offset = UINT64_C(0xfff00000); /* beyond 2^32 halfway */
         if (!parsed(specs[k], &f, &differing))
@@ -412,11 +412,11 @@ static size_t drawn_in_bulk(void)
         fpemu_format f;
         if (!parsed(specs[k], &f, &differing))
             continue;
-        const double least = fpemu_min_positive(&f), most = fpemu_max(&f), spread = log2(most) - log2(least);
+        const double least = fpemu_format_min_positive(&f), most = fpemu_format_max(&f), spread = log2(most) - log2(least);
         for (size_t turn = 0; turn < KINDS * 12; turn++) {
             const size_t kind = turn % KINDS, n = turn < KINDS ? MANY : MANY - (size_t)(lh_next(&state) % 5000);
             const int share = (int)(turn / KINDS % 3); /* elements to a word, as log2 */
-            fpemu_rounding r = fpemu_stochastic(turn, k);
+            fpemu_rounding r = fpemu_rounding_stochastic(turn, k);
             r.bits = (uint8_t)(32 >> share);
             r.offset = offsets[turn % 4] << (turn / 4 % 2 ? share : 0);
             for (size_t i = 0; i < n; i++) {
@@ -445,7 +445,7 @@ static size_t drawn_in_bulk(void)
                 underflow += isfinite(in[i]) && in[i] != 0 && out[i] == 0;
                 const uint64_t code = f.bits <= 8 ? ((unsigned char *)codes)[i] : codes[i];
                 differing += coded && code != fpemu_encode_one_f32(&f, &r, in[i], i);
-                const int same = lh_float_bits(out[i]) == lh_float_bits(fpemu_round_f32(&f, &r, in[i], i));
+                const int same = lh_float_bits(out[i]) == lh_float_bits(fpemu_quantize_one_f32(&f, &r, in[i], i));
                 differing += !same;
                 lh_check(same || differing > 5, "%s, kind %zu: element %zu, %a, became %a", specs[k], kind, i,
                          (double)in[i], (double)out[i]);
@@ -492,8 +492,8 @@ static size_t scaled_in_bulk(void)
             for (size_t i = 0; i < MANY; i++) {
                 inexact += isfinite(in[i]) && in[i] != out[i];
                 underflow += isfinite(in[i]) && in[i] != 0 && out[i] == 0;
-                clipped += isfinite(in[i]) && (in[i] > fpemu_max(&f) || in[i] < fpemu_lowest(&f));
-                const double one = fpemu_round_f64(&f, &r, in[i], i);
+                clipped += isfinite(in[i]) && (in[i] > fpemu_format_max(&f) || in[i] < fpemu_format_lowest(&f));
+                const double one = fpemu_quantize_one_f64(&f, &r, in[i], i);
                 const uint64_t code = f.bits <= 8    ? ((unsigned char *)codes)[i]
                                       : f.bits <= 16 ? ((uint16_t *)(void *)codes)[i]
                                                      : codes[i];
@@ -522,7 +522,7 @@ static double digest_x64[SETS][COUNT];
 static void prepare(void)
 {
     for (int i = 0; i < SETS; i++) {
-        lh_check(fpemu_parse(digest_specs[i], &digest_format[i], NULL) == FPEMU_OK, "cannot parse %s", digest_specs[i]);
+        lh_check(fpemu_format_parse(digest_specs[i], &digest_format[i], NULL) == FPEMU_OK, "cannot parse %s", digest_specs[i]);
         fill(&digest_format[i], 500 + (uint64_t)i);
         memcpy(digest_x32[i], x32, sizeof x32);
         memcpy(digest_x64[i], x64, sizeof x64);
@@ -536,24 +536,24 @@ static uint64_t digest(void)
     for (int i = 0; i < SETS; i++)
         for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++) {
             const fpemu_format *f = &digest_format[i];
-            if (f->kind == FPEMU_KIND_POSIT && mode != FPEMU_RNE)
+            if (f->kind == FPEMU_KIND_POSIT && mode != FPEMU_MODE_RNE)
                 continue;
             fpemu_rounding r = with_mode(mode, mode % 4, (uint64_t)(i + mode));
             for (int counted = 0; counted < 2; counted++) {
                 fpemu_stats stats;
                 memset(&stats, 0, sizeof stats);
-                stats.want = FPEMU_SUMS;
+                stats.want = FPEMU_STATS_SUMS;
                 fpemu_stats *s = counted ? &stats : NULL;
                 for (size_t n = COUNT; n > 0; n /= 7) { /* also short calls */
                     int a = (int)fpemu_quantize_f32(f, &r, n, digest_x32[i], y32, s);
                     int b = (int)fpemu_quantize_f64(f, &r, n, digest_x64[i], y64, s);
                     result = fold(fold(result, y32, n * sizeof *y32), y64, n * sizeof *y64);
                     int c = (int)fpemu_encode_f32(f, &r, n, digest_x32[i], codes, s);
-                    result = fold(result, codes, n * fpemu_code_size(f));
+                    result = fold(result, codes, n * fpemu_format_code_size(f));
                     int d = (int)fpemu_decode_f32(f, n, codes, y32);
                     result = fold(result, y32, n * sizeof *y32);
                     int e = (int)fpemu_encode_f64(f, &r, n, digest_x64[i], codes, s);
-                    result = fold(result, codes, n * fpemu_code_size(f));
+                    result = fold(result, codes, n * fpemu_format_code_size(f));
                     int g = (int)fpemu_decode_f64(f, n, codes, y64);
                     result = fold(result, y64, n * sizeof *y64);
                     result ^= (uint64_t)(a | b | c | d | e | g);
@@ -561,8 +561,8 @@ static uint64_t digest(void)
                 result = fold(result, &stats, sizeof stats);
             }
             for (size_t j = 0; j < COUNT; j += 7) {
-                float one = fpemu_round_f32(f, &r, digest_x32[i][j], j);
-                double two = fpemu_round_f64(f, &r, digest_x64[i][j], j);
+                float one = fpemu_quantize_one_f32(f, &r, digest_x32[i][j], j);
+                double two = fpemu_quantize_one_f64(f, &r, digest_x64[i][j], j);
                 result = fold(fold(result, &one, sizeof one), &two, sizeof two);
             }
         }
@@ -630,19 +630,19 @@ static void environment_of_threads(void)
     enum { MANY = 1 << 18 };
     float *x = malloc(MANY * sizeof *x), *y = malloc(MANY * sizeof *y), *z = malloc(MANY * sizeof *z);
     fpemu_format format;
-    if (lh_check(x && y && z && fpemu_parse("bf16", &format, NULL) == FPEMU_OK, "cannot begin")) {
+    if (lh_check(x && y && z && fpemu_format_parse("bf16", &format, NULL) == FPEMU_OK, "cannot begin")) {
         uint64_t state = 8;
         for (size_t i = 0; i < MANY; i++)
             x[i] = lh_float((uint32_t)lh_next(&state) & (i % 2 ? 0xffffffffu : 0x80ffffffu)); /* half are tiny */
         fpemu_stats one, two;
         memset(&one, 0, sizeof one);
         memset(&two, 0, sizeof two);
-        one.want = two.want = FPEMU_SUMS;
+        one.want = two.want = FPEMU_STATS_SUMS;
 #ifdef _OPENMP
         int before = omp_get_max_threads();
         omp_set_num_threads(4);
 #endif
-        fpemu_rounding r = fpemu_nearest();
+        fpemu_rounding r = fpemu_rounding_nearest();
         lh_check(fpemu_quantize_f32(&format, &r, MANY, x, y, &one) == FPEMU_OK, "bf16");
         (void)fesetround(FE_UPWARD);
 #if defined(__SSE__)
@@ -677,7 +677,7 @@ static void decode_in_bulk(void)
         codes[i] = (uint8_t)(i * 37 + i / 256);
     for (size_t s = 0; s < sizeof specs / sizeof *specs; s++) {
         fpemu_format f;
-        if (!lh_check(fpemu_parse(specs[s], &f, NULL) == FPEMU_OK, "cannot parse %s", specs[s]))
+        if (!lh_check(fpemu_format_parse(specs[s], &f, NULL) == FPEMU_OK, "cannot parse %s", specs[s]))
             continue;
         for (size_t n = 1; n <= MOST; n += n < 500 ? 71 : 1) {
             const size_t shift = n % 4;
@@ -704,7 +704,7 @@ static void every_format(void)
     for (size_t i = 0; i < lh_format_count; i++) {
         const lh_format *known = &lh_formats[i];
         fpemu_format format;
-        if (!lh_check(fpemu_parse(known->spec, &format, NULL) == FPEMU_OK, "cannot parse %s", known->spec))
+        if (!lh_check(fpemu_format_parse(known->spec, &format, NULL) == FPEMU_OK, "cannot parse %s", known->spec))
             continue;
         codes_return(known->spec, &format);
         for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++)
@@ -715,7 +715,7 @@ static void every_format(void)
                 fill(&format, 900 + i);
                 for (int carrier = known->f64_only ? 64 : 32; carrier <= 64; carrier += 32) {
                     fixed_points(known->spec, &format, &r, carrier);
-                    if (mode != FPEMU_SE && !(format.wrap && overflow == 1))
+                    if (mode != FPEMU_MODE_SE && !(format.wrap && overflow == 1))
                         ordered(known->spec, &format, &r, carrier);
                     if (format.is_signed)
                         symmetric(known->spec, &format, &r, carrier);

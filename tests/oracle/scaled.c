@@ -128,8 +128,8 @@ static void copy(number *to, const number *x)
 /* IEEE 754-2019, 9.6. */
 static const number *extremum(fpemu_operation operation, const number *a, const number *b)
 {
-    const int number_wins = operation >= FPEMU_MINIMUM_NUMBER;
-    const int smaller = operation == FPEMU_MINIMUM || operation == FPEMU_MINIMUM_NUMBER;
+    const int number_wins = operation >= FPEMU_OPERATION_MINIMUM_NUMBER;
+    const int smaller = operation == FPEMU_OPERATION_MINIMUM || operation == FPEMU_OPERATION_MINIMUM_NUMBER;
     if (a->kind == NOT_A_NUMBER || b->kind == NOT_A_NUMBER)
         return (a->kind == NOT_A_NUMBER) == number_wins ? b : a;
     if (is_zero(a) && is_zero(b))
@@ -142,15 +142,15 @@ static void calculate(fpemu_operation operation, int down)
 {
     copy(&result, &operand[0]);
     switch (operation) {
-    case FPEMU_SUB: operand[1].negative = !operand[1].negative; /* fall through */
-    case FPEMU_ADD: add(&result, &operand[1], down); break;
-    case FPEMU_MUL: multiply(&result, &operand[1]); break;
-    case FPEMU_DIV: divide(&result, &operand[1]); break;
-    case FPEMU_FMA:
+    case FPEMU_OPERATION_SUB: operand[1].negative = !operand[1].negative; /* fall through */
+    case FPEMU_OPERATION_ADD: add(&result, &operand[1], down); break;
+    case FPEMU_OPERATION_MUL: multiply(&result, &operand[1]); break;
+    case FPEMU_OPERATION_DIV: divide(&result, &operand[1]); break;
+    case FPEMU_OPERATION_FMA:
         multiply(&result, &operand[1]);
         add(&result, &operand[2], down);
         break;
-    case FPEMU_SQRT:
+    case FPEMU_OPERATION_SQRT:
         if (result.kind != NOT_A_NUMBER && result.negative && !is_zero(&result))
             set_nan(&result, 1);
         break;
@@ -315,8 +315,8 @@ static void draw_arrays(unsigned carrier, fpemu_operation operation, size_t n)
 {
     for (int o = 0; o < 3; o++)
         draw_array(&arrays[o], carrier, n);
-    if (pick(3) == 0 && (operation <= FPEMU_SUB || operation == FPEMU_FMA))
-        cancel(operation == FPEMU_FMA, carrier, n);
+    if (pick(3) == 0 && (operation <= FPEMU_OPERATION_SUB || operation == FPEMU_OPERATION_FMA))
+        cancel(operation == FPEMU_OPERATION_FMA, carrier, n);
     for (int o = 0; o < 3; o++)
         for (size_t i = 0; i < n; i++) {
             array *a = &arrays[o];
@@ -353,13 +353,13 @@ static const double *const elements64[] = {arrays[0].element, arrays[1].element,
 static fpemu_status run(const fpemu_format *f, const fpemu_rounding *r, fpemu_operation operation, unsigned carrier,
                         size_t n, fpemu_stats *stats)
 {
-    fpemu_scales_f32 s32[3];
-    fpemu_scales_f64 s64[3];
+    fpemu_operand_scales_f32 s32[3];
+    fpemu_operand_scales_f64 s64[3];
     size_t steps[3];
     for (int o = 0; o < 3; o++) {
         const array *a = &arrays[o];
-        s32[o] = (fpemu_scales_f32){a->scaled ? a->scale32 : NULL, a->length, a->count};
-        s64[o] = (fpemu_scales_f64){a->scaled ? a->scale : NULL, a->length, a->count};
+        s32[o] = (fpemu_operand_scales_f32){a->scaled ? a->scale32 : NULL, a->length, a->count};
+        s64[o] = (fpemu_operand_scales_f64){a->scaled ? a->scale : NULL, a->length, a->count};
         steps[o] = a->step;
     }
     if (operation == FPEMU_OPERATION_COUNT) { /* comparisons: one after the other, in bits of truth */
@@ -368,8 +368,8 @@ static fpemu_status run(const fpemu_format *f, const fpemu_rounding *r, fpemu_op
         memset(truth, 0, sizeof truth);
         for (unsigned k = 0; k < FPEMU_RELATION_COUNT; k++) {
             const fpemu_status status =
-                carrier == 32 ? fpemu_relate_scaled_f32((fpemu_relation)k, n, elements32, steps, s32, one)
-                              : fpemu_relate_scaled_f64((fpemu_relation)k, n, elements64, steps, s64, one);
+                carrier == 32 ? fpemu_compare_scaled_f32((fpemu_relation)k, n, elements32, steps, s32, one)
+                              : fpemu_compare_scaled_f64((fpemu_relation)k, n, elements64, steps, s64, one);
             all = status ? status : all;
             for (size_t i = 0; i < n; i++)
                 truth[i] |= (uint8_t)(one[i] << k);
@@ -426,7 +426,7 @@ static void check_relations(unsigned carrier, size_t n)
         set_operands(i);
         if (operand[0].kind != NOT_A_NUMBER && operand[1].kind != NOT_A_NUMBER) {
             const int c = compare(&operand[0], &operand[1]);
-            want = (unsigned)((c == 0) << FPEMU_EQ | (c < 0) << FPEMU_LT | (c <= 0) << FPEMU_LE);
+            want = (unsigned)((c == 0) << FPEMU_RELATION_EQ | (c < 0) << FPEMU_RELATION_LT | (c <= 0) << FPEMU_RELATION_LE);
         }
         lh_check(truth[i] == want, "f%u comparisons of %a * %a with %a * %a: %u, judge %u", carrier,
                  arrays[0].element[arrays[0].step * i], scale_of(&arrays[0], i),
@@ -450,9 +450,9 @@ static void check_operation(const char *spec, const fpemu_format *typed, const f
         return;
     for (size_t i = 0; i < n; i++) {
         set_operands(i);
-        calculate(operation, r->mode == FPEMU_RTN);
+        calculate(operation, r->mode == FPEMU_MODE_RTN);
         if (result.kind == FINITE)
-            expand(operation == FPEMU_SQRT);
+            expand(operation == FPEMU_OPERATION_SQRT);
         const judge_result answer = judge_one(j, carrier, fpemu_random_bits(r, i));
         const uint64_t got = carrier == 32 ? lh_float_bits(y32[i]) : lh_double_bits(y64[i]);
         lh_check(got == answer.bits, "%s element %zu: (%a * %a, %a * %a, %a * %a) -> %" PRIx64 ", judge %" PRIx64, what,
@@ -472,12 +472,12 @@ static int rounding_of(unsigned i, fpemu_rounding *r)
 {
     static const struct {
         uint8_t mode, variant, bits;
-    } list[] = {{FPEMU_RNE, 0, 0}, {FPEMU_RNA, 0, 0}, {FPEMU_RNZ, 0, 0}, {FPEMU_RTZ, 0, 0}, {FPEMU_RAZ, 0, 0},
-                {FPEMU_RTP, 0, 0}, {FPEMU_RTN, 0, 0}, {FPEMU_RTO, 0, 0}, {FPEMU_SE, 0, 0},  {FPEMU_SR, 0, 0},
-                {FPEMU_SR, 0, 5},  {FPEMU_SR, 1, 14}, {FPEMU_SR, 2, 8},  {FPEMU_SR, 2, 28}};
+    } list[] = {{FPEMU_MODE_RNE, 0, 0}, {FPEMU_MODE_RNA, 0, 0}, {FPEMU_MODE_RNZ, 0, 0}, {FPEMU_MODE_RTZ, 0, 0}, {FPEMU_MODE_RAZ, 0, 0},
+                {FPEMU_MODE_RTP, 0, 0}, {FPEMU_MODE_RTN, 0, 0}, {FPEMU_MODE_RTO, 0, 0}, {FPEMU_MODE_SE, 0, 0},  {FPEMU_MODE_SR, 0, 0},
+                {FPEMU_MODE_SR, 0, 5},  {FPEMU_MODE_SR, 1, 14}, {FPEMU_MODE_SR, 2, 8},  {FPEMU_MODE_SR, 2, 28}};
     if (i >= sizeof list / sizeof *list)
         return 0;
-    *r = fpemu_stochastic(20261120, i);
+    *r = fpemu_rounding_stochastic(20261120, i);
     r->mode = list[i].mode;
     r->variant = list[i].variant;
     r->bits = list[i].bits;
@@ -499,7 +499,7 @@ int main(int argc, char **argv)
         fpemu_format f;
         fpemu_rounding r;
         const fpemu_format *typed = &ref_find(specs[s])->f;
-        lh_check(fpemu_parse(specs[s], &f, NULL) == FPEMU_OK, "cannot parse %s", specs[s]);
+        lh_check(fpemu_format_parse(specs[s], &f, NULL) == FPEMU_OK, "cannot parse %s", specs[s]);
         for (unsigned k = 0; k < rounds * FPEMU_OPERATION_COUNT; k++)
             for (unsigned i = 0; rounding_of(i, &r) && (i == 0 || f.kind != FPEMU_KIND_POSIT); i++)
                 for (unsigned carrier = f.fits_f32 ? 32 : 64; carrier <= 64; carrier += 32) {

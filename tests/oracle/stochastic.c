@@ -59,9 +59,9 @@ static int step_of(const lh_format *f, double x)
 static double closed_form(int variant, unsigned bits, double v)
 {
     switch (variant) {
-    case FPEMU_SR_A: return floor(ldexp(v, (int)bits));
-    case FPEMU_SR_B: return floor((floor(ldexp(v, (int)bits + 1)) + 1) / 2);
-    case FPEMU_SR_C: return rint(ldexp(v, (int)bits));
+    case FPEMU_SR_VARIANT_A: return floor(ldexp(v, (int)bits));
+    case FPEMU_SR_VARIANT_B: return floor((floor(ldexp(v, (int)bits + 1)) + 1) / 2);
+    case FPEMU_SR_VARIANT_C: return rint(ldexp(v, (int)bits));
     default: return v > 0 ? ldexp(0.5, (int)bits) : 0.0;
     }
 }
@@ -93,7 +93,7 @@ static void whole_space(const lh_format *f, const fpemu_format *format, int carr
         x = (double)(float)x;
     if (!isfinite(x))
         return;
-    lh_rounding how = {variant == 3 ? FPEMU_SE : FPEMU_SR, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_KEEP, variant, bits, 0};
+    lh_rounding how = {variant == 3 ? FPEMU_MODE_SE : FPEMU_MODE_SR, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_KEEP, variant, bits, 0};
     size_t space = (size_t)1 << bits, ups = 0;
     double down = 0;
     for (size_t r = 0; r < space; r++) {
@@ -111,7 +111,7 @@ static void whole_space(const lh_format *f, const fpemu_format *format, int carr
         lh_check((certain ? 0.0 : p) == (double)ups, "%s %s N=%u x=%a: %zu ups of %zu, exact %g", f->spec,
                  mode_name[variant], bits, x, ups, space, p);
     }
-    fpemu_rounding rounding = fpemu_stochastic(SEED, stream);
+    fpemu_rounding rounding = fpemu_rounding_stochastic(SEED, stream);
     rounding.mode = (uint8_t)how.mode;
     rounding.generator = (uint8_t)generator;
     rounding.bits = (uint8_t)bits;
@@ -191,7 +191,7 @@ static void few_bits(void)
 {
     const unsigned widths[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16};
     for (size_t w = 0; w < sizeof widths / sizeof widths[0]; w++)
-        for (int generator = FPEMU_HASH; generator <= FPEMU_PHILOX; generator++) {
+        for (int generator = FPEMU_GENERATOR_HASH; generator <= FPEMU_GENERATOR_PHILOX; generator++) {
             unsigned bits = widths[w];
             size_t elements = draw_all(generator, 7, bits);
             for (int i = 0; i < spec_count; i++) {
@@ -199,7 +199,7 @@ static void few_bits(void)
                     continue;
                 const lh_format *f = find(specs[i]);
                 fpemu_format format;
-                if (!lh_check(fpemu_parse(f->spec, &format, NULL) == FPEMU_OK, "cannot parse %s", f->spec))
+                if (!lh_check(fpemu_format_parse(f->spec, &format, NULL) == FPEMU_OK, "cannot parse %s", f->spec))
                     continue;
                 site s[16];
                 double v[64];
@@ -225,10 +225,10 @@ static void own_thresholds(const lh_format *f, const fpemu_format *format, unsig
     enum { COUNT = 1024 };
     static const double deltas[] = {0, -1, 1, -0.5, 0.5, -0.53125, -0.46875, -0.25, -0.75, -1.5, 0.03125, -0.03125};
     uint64_t stream = 100 + bits, offset = bits * 977u;
-    fpemu_rounding rounding = fpemu_stochastic(SEED, stream);
+    fpemu_rounding rounding = fpemu_rounding_stochastic(SEED, stream);
     rounding.bits = (uint8_t)(bits == 32 && variant == 0 ? 0 : bits); /* 0 means 32 */
     rounding.variant = (uint8_t)(variant == 3 ? 0 : variant);
-    rounding.mode = variant == 3 ? FPEMU_SE : FPEMU_SR;
+    rounding.mode = variant == 3 ? FPEMU_MODE_SE : FPEMU_MODE_SR;
     rounding.generator = (uint8_t)generator;
     rounding.offset = offset;
     rounding.overflow = FPEMU_OVERFLOW_IEEE;
@@ -263,7 +263,7 @@ static void many_bits(void)
     for (int i = 0; i < spec_count; i++) {
         const lh_format *f = find(specs[i]);
         fpemu_format format;
-        if (!lh_check(fpemu_parse(f->spec, &format, NULL) == FPEMU_OK, "cannot parse %s", f->spec))
+        if (!lh_check(fpemu_format_parse(f->spec, &format, NULL) == FPEMU_OK, "cannot parse %s", f->spec))
             continue;
         for (unsigned bits = 1; bits <= 32; bits++)
             for (int variant = 0; variant < 4; variant++)
@@ -281,20 +281,20 @@ static void beyond_32_bits(void)
     fpemu_format format;
     const lh_format *f = find("e4m3fn");
     size_t hits = 0;
-    if (!lh_check(fpemu_parse(f->spec, &format, NULL) == FPEMU_OK, "cannot parse %s", f->spec))
+    if (!lh_check(fpemu_format_parse(f->spec, &format, NULL) == FPEMU_OK, "cannot parse %s", f->spec))
         return;
     for (uint64_t i = 0; i < 400000; i++) {
-        uint32_t r = lh_bits(FPEMU_HASH, SEED, 55, i, 32);
+        uint32_t r = lh_bits(FPEMU_GENERATOR_HASH, SEED, 55, i, 32);
         if (r < UINT32_MAX - (1u << 22))
             continue;
         hits++;
         for (int variant = 0; variant < 3; variant++)
             for (int quarter = -5; quarter <= 5; quarter++) {
-                lh_rounding how = {FPEMU_SR, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_KEEP, variant, 32, r};
-                fpemu_rounding rounding = fpemu_stochastic(SEED, 55);
+                lh_rounding how = {FPEMU_MODE_SR, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_KEEP, variant, 32, r};
+                fpemu_rounding rounding = fpemu_rounding_stochastic(SEED, 55);
                 rounding.variant = (uint8_t)variant;
                 double v = 1 - r * 0x1p-32 + quarter * 0x1p-34;
-                float x = (float)(v * 0x1p-9), y = fpemu_round_f32(&format, &rounding, x, i);
+                float x = (float)(v * 0x1p-9), y = fpemu_quantize_one_f32(&format, &rounding, x, i);
                 double expected = lh_round(f, 32, how, (double)x).y;
                 lh_check(lh_same_f32(y, expected), "%s %s x=%a R=%08x: got %a, expected %a", f->spec,
                          mode_name[variant], (double)x, r, (double)y, expected);
@@ -311,13 +311,13 @@ static void any_input(void)
     for (size_t i = 0; i < lh_format_count; i++) {
         const lh_format *f = &lh_formats[i];
         fpemu_format format;
-        if (!lh_supports(f, FPEMU_SR) ||
-            !lh_check(fpemu_parse(f->spec, &format, NULL) == FPEMU_OK, "cannot parse %s", f->spec))
+        if (!lh_supports(f, FPEMU_MODE_SR) ||
+            !lh_check(fpemu_format_parse(f->spec, &format, NULL) == FPEMU_OK, "cannot parse %s", f->spec))
             continue;
         for (int variant = 0; variant < 4; variant++) {
-            fpemu_rounding rounding = fpemu_stochastic(SEED, i);
+            fpemu_rounding rounding = fpemu_rounding_stochastic(SEED, i);
             rounding.variant = (uint8_t)(variant == 3 ? 0 : variant);
-            rounding.mode = variant == 3 ? FPEMU_SE : FPEMU_SR;
+            rounding.mode = variant == 3 ? FPEMU_MODE_SE : FPEMU_MODE_SR;
             rounding.offset = UINT64_C(0xfffff800) - (uint64_t)variant * 0x200; /* across 2^32 */
             rounding.overflow = (uint8_t)(1 + (i + (size_t)variant) % 3);
             double largest = lh_max(f, 64);
@@ -335,7 +335,7 @@ static void any_input(void)
             lh_check(fpemu_quantize_f64(&format, &rounding, COUNT, x64, y64, NULL) == FPEMU_OK, "%s", f->spec);
             for (size_t j = 0; j < COUNT; j++) {
                 lh_rounding how = {rounding.mode, rounding.overflow, FPEMU_NAN_KEEP, variant, 32, 0};
-                how.r = lh_bits(FPEMU_HASH, SEED, i, rounding.offset + j, 32);
+                how.r = lh_bits(FPEMU_GENERATOR_HASH, SEED, i, rounding.offset + j, 32);
                 double expected = lh_round(f, 64, how, x64[j]).y;
                 lh_check(lh_same_f64(y64[j], expected), "%s %s binary64 policy %d x=%a R=%08x: got %a, expected %a",
                          f->spec, mode_name[variant], how.overflow, x64[j], how.r, y64[j], expected);
@@ -358,14 +358,14 @@ static void statistics(void)
     enum { COUNT = 1 << 19 };
     static uint8_t up[2][COUNT];
     fpemu_format format;
-    if (!lh_check(fpemu_parse("bf16", &format, NULL) == FPEMU_OK, "cannot parse bf16"))
+    if (!lh_check(fpemu_format_parse("bf16", &format, NULL) == FPEMU_OK, "cannot parse bf16"))
         return;
     const double wanted[] = {0x1p-12, 0.01, 0.25, 0.3, 0.5, 0.75, 0.999};
     for (int generator = 0; generator < 2; generator++)
         for (unsigned bits = 8; bits <= 32; bits *= 2)
             for (size_t w = 0; w < sizeof wanted / sizeof wanted[0]; w++) {
                 for (int which = 0; which < 3; which++) { /* base, next stream, next seed */
-                    fpemu_rounding r = fpemu_stochastic(31 + (which == 2), 41 + (which == 1));
+                    fpemu_rounding r = fpemu_rounding_stochastic(31 + (which == 2), 41 + (which == 1));
                     r.generator = (uint8_t)generator;
                     r.bits = (uint8_t)bits;
                     for (size_t i = 0; i < COUNT; i++)

@@ -164,13 +164,13 @@ static void one_call(const lh_format *f, const fpemu_format *format, const fpemu
         int good = carrier == 32 ? lh_same_f32(y32[i], expected) : lh_same_f64(y64[i], expected);
         lh_check(good, "%s binary%d mode %d policy %d nan %d: %a gives %a, expected %a", f->spec, carrier, r->mode,
                  r->overflow, r->nan, x, y, expected);
-        good = carrier == 32 ? lh_same_f32(fpemu_round_f32(format, r, x32[i], i), expected)
-                             : lh_same_f64(fpemu_round_f64(format, r, x64[i], i), expected);
+        good = carrier == 32 ? lh_same_f32(fpemu_quantize_one_f32(format, r, x32[i], i), expected)
+                             : lh_same_f64(fpemu_quantize_one_f64(format, r, x64[i], i), expected);
         lh_check(good, "%s binary%d mode %d policy %d: scalar of %a, expected %a", f->spec, carrier, r->mode,
                  r->overflow, x, expected);
         if (!isfinite(expected))
             continue;
-        uint64_t code = code_at(fpemu_code_size(format), i);
+        uint64_t code = code_at(fpemu_format_code_size(format), i);
         uint64_t wanted = with_sign(f, format, code_of(f, expected, result.q), expected);
         lh_check(code == wanted, "%s binary%d mode %d: %a has code %llx, expected %llx", f->spec, carrier, r->mode,
                  expected, (unsigned long long)code, (unsigned long long)wanted);
@@ -185,12 +185,12 @@ int main(void)
     for (size_t i = 0; i < lh_format_count; i++) {
         const lh_format *f = &lh_formats[i];
         fpemu_format format;
-        if (!lh_check(fpemu_parse(f->spec, &format, NULL) == FPEMU_OK, "cannot parse %s", f->spec))
+        if (!lh_check(fpemu_format_parse(f->spec, &format, NULL) == FPEMU_OK, "cannot parse %s", f->spec))
             continue;
         for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++)
             for (int overflow = 1; overflow <= 3 && lh_supports(f, mode); overflow++)
                 for (int carrier = f->f64_only ? 64 : 32; carrier <= 64; carrier += 32) {
-                    fpemu_rounding r = fpemu_stochastic(i, (uint64_t)mode);
+                    fpemu_rounding r = fpemu_rounding_stochastic(i, (uint64_t)mode);
                     r.mode = (uint8_t)mode;
                     r.overflow = (uint8_t)overflow;
                     r.nan = (uint8_t)(1 + (i + (size_t)mode + (size_t)overflow) % 4);

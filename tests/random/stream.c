@@ -39,7 +39,7 @@ static uint32_t feistel_word(uint64_t seed, uint64_t index)
         high = index >> 32;
         for (size_t round = 0; round < 4; round++)
             for (size_t i = 0; i < 65536; i++)
-                function[round][i] = (uint16_t)(fpemu_random_word(FPEMU_PHILOX, seed, 4 * high + round, i) >> 16);
+                function[round][i] = (uint16_t)(fpemu_random_word(FPEMU_GENERATOR_PHILOX, seed, 4 * high + round, i) >> 16);
     }
     for (size_t round = 0; round < 4; round++) {
         const uint32_t next = left ^ function[round][right];
@@ -53,7 +53,7 @@ int main(int argc, char **argv)
 {
     int feistel = 0;
     uint64_t bits = 24, streams = 1, seed = 0;
-    fpemu_generator generator = FPEMU_HASH;
+    fpemu_generator generator = FPEMU_GENERATOR_HASH;
     for (int i = 1; i < argc; i += 2) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(argv[i], "--bits") == 0) {
@@ -63,7 +63,7 @@ int main(int argc, char **argv)
         } else if (strcmp(argv[i], "--seed") == 0) {
             seed = number(argv[i], value, 0, UINT64_MAX);
         } else if (strcmp(argv[i], "--generator") == 0 && strcmp(value, "philox") == 0) {
-            generator = FPEMU_PHILOX;
+            generator = FPEMU_GENERATOR_PHILOX;
         } else if (strcmp(argv[i], "--generator") == 0 && strcmp(value, "feistel") == 0) {
             feistel = 1;
         } else if (strcmp(argv[i], "--generator") != 0 || strcmp(value, "hash") != 0) {

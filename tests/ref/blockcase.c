@@ -146,7 +146,7 @@ int case_format(size_t i, fpemu_format *f, char *text)
     if (i < named) {
         (void)snprintf(text, 200, "%s", specs[i]);
         memset(&error, 0, sizeof error);
-        lh_check(fpemu_parse(specs[i], f, &error) == FPEMU_OK, "%s cannot be read: %s", specs[i], error.message);
+        lh_check(fpemu_format_parse(specs[i], f, &error) == FPEMU_OK, "%s cannot be read: %s", specs[i], error.message);
         return 1;
     }
     if (i < all) {
@@ -154,8 +154,8 @@ int case_format(size_t i, fpemu_format *f, char *text)
         fpemu_format element, scale;
         (void)snprintf(text, 200, "(%s, %s, rule %u, exponent %u, block %u %ux%u)", m->element,
                        m->scale ? m->scale : "2^c", m->scaling, m->exponent_bits, m->block, m->rows, m->length);
-        lh_check(!fpemu_parse(m->element, &element, NULL) && (!m->scale || !fpemu_parse(m->scale, &scale, NULL)) &&
-                     !fpemu_blocked(f, &element, (fpemu_scaling)m->scaling, m->scale ? &scale : NULL, m->exponent_bits,
+        lh_check(!fpemu_format_parse(m->element, &element, NULL) && (!m->scale || !fpemu_format_parse(m->scale, &scale, NULL)) &&
+                     !fpemu_format_blocked(f, &element, (fpemu_scaling)m->scaling, m->scale ? &scale : NULL, m->exponent_bits,
                                     (fpemu_block)m->block, m->rows, m->length),
                  "%s cannot be made", text);
         return 1;
@@ -163,9 +163,9 @@ int case_format(size_t i, fpemu_format *f, char *text)
     if (i == all) {
         fpemu_format table, scale;
         (void)snprintf(text, 200, "(a table of its own, fp32, absmax, run 4)");
-        lh_check(!fpemu_table(&table, sizeof own_table / sizeof *own_table, own_table) &&
-                     !fpemu_parse("fp32", &scale, NULL) &&
-                     !fpemu_blocked(f, &table, FPEMU_SCALING_ABSMAX, &scale, 0, FPEMU_BLOCK_RUN, 0, 4),
+        lh_check(!fpemu_format_table(&table, sizeof own_table / sizeof *own_table, own_table) &&
+                     !fpemu_format_parse("fp32", &scale, NULL) &&
+                     !fpemu_format_blocked(f, &table, FPEMU_SCALING_ABSMAX, &scale, 0, FPEMU_BLOCK_RUN, 0, 4),
                  "%s cannot be made", text);
         return 1;
     }
@@ -412,7 +412,7 @@ void case_rounding(block_case *c)
     uint64_t state = c->seed ^ UINT64_C(0x9e3779b97f4a7c15);
     (void)lh_next(&state);
     memset(&c->r, 0, sizeof c->r);
-    c->r.mode = (uint8_t)(below(&state, 3) ? below(&state, FPEMU_MODE_COUNT) : FPEMU_RNE);
+    c->r.mode = (uint8_t)(below(&state, 3) ? below(&state, FPEMU_MODE_COUNT) : FPEMU_MODE_RNE);
     c->r.overflow = (uint8_t)below(&state, 4);
     c->r.nan = (uint8_t)below(&state, 6);
     c->r.variant = (uint8_t)below(&state, 3);
@@ -463,8 +463,8 @@ static uint64_t load(unsigned carrier, const void *array, uint64_t at)
 
 static fpemu_status quantize(const block_case *c, const fpemu_shape *s, const void *x, void *y, fpemu_stats *stats)
 {
-    return c->carrier == 32 ? fpemu_quantize_along_f32(&c->f, &c->r, s, x, y, stats)
-                            : fpemu_quantize_along_f64(&c->f, &c->r, s, x, y, stats);
+    return c->carrier == 32 ? fpemu_quantize_tensor_f32(&c->f, &c->r, s, x, y, stats)
+                            : fpemu_quantize_tensor_f64(&c->f, &c->r, s, x, y, stats);
 }
 
 /* "spec, mode, shape, seed": enough to run it again. */
@@ -824,7 +824,7 @@ static fpemu_stats blank_stats(uint64_t *bins, uint64_t *scale_bins, int first)
     memset(&s, 0, sizeof s);
     memset(bins, 0, BINS * sizeof *bins);
     memset(scale_bins, 0, SCALE_BINS * sizeof *scale_bins);
-    s.want = FPEMU_SUMS | FPEMU_HISTOGRAM | FPEMU_SCALES;
+    s.want = FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM | FPEMU_STATS_SCALES;
     s.histogram = bins;
     s.histogram_first = first;
     s.histogram_length = BINS;
@@ -859,7 +859,7 @@ int case_counters(const block_case *c)
     if (lh_check(status == wanted_status(t), "%s: status %d", name_of(c), (int)status))
         check_stats(c, "quantize", &want, sums, &got);
     got = blank_stats(bins[1], scale_bins[1], first); /* without sums, which need their own order */
-    got.want &= ~FPEMU_SUMS;
+    got.want &= ~FPEMU_STATS_SUMS;
     status = quantize(c, &c->shape, x, y, &got);
     if (lh_check(status == wanted_status(t), "%s: status %d without sums", name_of(c), (int)status))
         check_stats(c, "quantize without sums", &want, none, &got);

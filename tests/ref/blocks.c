@@ -261,7 +261,7 @@ static void close_context(context *c)
 static int open_codebook(context *c)
 {
     unsigned i;
-    if (c->r->mode == FPEMU_RNA || c->r->mode == FPEMU_RNZ || c->r->mode == FPEMU_RTO)
+    if (c->r->mode == FPEMU_MODE_RNA || c->r->mode == FPEMU_MODE_RNZ || c->r->mode == FPEMU_MODE_RTO)
         return 0;
     c->table = allocate(c->f->codebook_length + 256, sizeof *c->table);
     if (c->f->codebook == FPEMU_CODEBOOK_CUSTOM) {
@@ -329,7 +329,7 @@ static int open_context(context *c, const fpemu_format *f, const fpemu_rounding 
 /* R, the random bits of an element. */
 static uint32_t random_of(const context *c, uint64_t index)
 {
-    if (c->r->mode < FPEMU_SR)
+    if (c->r->mode < FPEMU_MODE_SR)
         return 0;
     return lh_bits(c->r->generator, c->r->seed, c->r->stream, c->r->offset + index, c->random_bits);
 }
@@ -343,9 +343,9 @@ static int goes_up(const context *c, double v, uint32_t random)
     mpq_inits(scaled, half, (mpq_ptr)NULL);
     mpz_init(k);
     mpq_set_d(scaled, v);
-    mpq_mul_2exp(scaled, scaled, c->random_bits + (c->r->variant == FPEMU_SR_B));
+    mpq_mul_2exp(scaled, scaled, c->random_bits + (c->r->variant == FPEMU_SR_VARIANT_B));
     mpz_fdiv_q(k, mpq_numref(scaled), mpq_denref(scaled));
-    if (c->r->variant == FPEMU_SR_C) { /* to nearest even */
+    if (c->r->variant == FPEMU_SR_VARIANT_C) { /* to nearest even */
         mpq_t rest;
         mpq_init(rest);
         mpq_set_z(rest, k);
@@ -355,11 +355,11 @@ static int goes_up(const context *c, double v, uint32_t random)
             mpz_add_ui(k, k, 1);
         mpq_clear(rest);
     }
-    if (c->r->variant == FPEMU_SR_B)
+    if (c->r->variant == FPEMU_SR_VARIANT_B)
         mpz_add_ui(k, k, 2 * (unsigned long)random + 1);
     else
         mpz_add_ui(k, k, random);
-    up = mpz_sizeinbase(k, 2) > c->random_bits + (c->r->variant == FPEMU_SR_B);
+    up = mpz_sizeinbase(k, 2) > c->random_bits + (c->r->variant == FPEMU_SR_VARIANT_B);
     mpq_clears(scaled, half, (mpq_ptr)NULL);
     mpz_clear(k);
     return up;
@@ -402,7 +402,7 @@ static unsigned lookup(context *c, number t, uint32_t random)
     if (mpq_equal(c->t, c->points[low]))
         return low;
     switch (c->r->mode) {
-    case FPEMU_RNE:
+    case FPEMU_MODE_RNE:
         mpq_add(c->a, c->points[low], c->points[high]);
         mpq_div_2exp(c->a, c->a, 1);
         {
@@ -415,11 +415,11 @@ static unsigned lookup(context *c, number t, uint32_t random)
         }
         mpq_set_d(c->a, a);
         return mpq_cmp(c->t, c->a) > 0 ? high : low;
-    case FPEMU_RTZ: return t.m >= 0 ? low : high;
-    case FPEMU_RAZ: return t.m >= 0 ? high : low;
-    case FPEMU_RTP: return high;
-    case FPEMU_RTN: return low;
-    case FPEMU_SE: return random >> (c->random_bits - 1) & 1 ? high : low;
+    case FPEMU_MODE_RTZ: return t.m >= 0 ? low : high;
+    case FPEMU_MODE_RAZ: return t.m >= 0 ? high : low;
+    case FPEMU_MODE_RTP: return high;
+    case FPEMU_MODE_RTN: return low;
+    case FPEMU_MODE_SE: return random >> (c->random_bits - 1) & 1 ? high : low;
     default: break;
     }
     mpq_sub(c->a, c->points[high], c->points[low]);
@@ -764,7 +764,7 @@ static int compat_element(context *c, const extent *block, double x, number t, u
     mpz_t k;
     long E, m = (long)c->f->bits - 1, low, high, result;
 
-    if (c->r->compat == FPEMU_COMPAT_MUPPET && c->f->scaling == FPEMU_SCALING_MUPPET && c->r->mode == FPEMU_SR) {
+    if (c->r->compat == FPEMU_COMPAT_MUPPET && c->f->scaling == FPEMU_SCALING_MUPPET && c->r->mode == FPEMU_MODE_SR) {
         mpq_inits(a, q, (mpq_ptr)NULL);
         mpz_init(k);
         mpq_set_d(a, t.m);
@@ -784,7 +784,7 @@ static int compat_element(context *c, const extent *block, double x, number t, u
         low = lrint(c->lowest / c->step);
     } else if (c->r->compat == FPEMU_COMPAT_QPYTORCH && c->f->scaling == FPEMU_SCALING_FLOOR &&
                c->f->kind == FPEMU_KIND_FIXED && c->f->symmetric && c->carrier == 32 &&
-               (c->r->mode == FPEMU_RNE || c->r->mode == FPEMU_RNA || c->r->mode == FPEMU_SR) && block->amax != 0 &&
+               (c->r->mode == FPEMU_MODE_RNE || c->r->mode == FPEMU_MODE_RNA || c->r->mode == FPEMU_MODE_SR) && block->amax != 0 &&
                (E = binade(plain(block->amax))) >= -126 && E <= 124) {
         /* a = RN32(x + 6*2^E), exactly first */
         mpz_t n, d;
@@ -796,7 +796,7 @@ static int compat_element(context *c, const extent *block, double x, number t, u
         mpz_set(n, mpq_numref(a));
         mpz_set(d, mpq_denref(a));
         mpq_set_d(a, round_rational(32, 0, n, d, 0));
-        if (c->r->mode == FPEMU_SR)
+        if (c->r->mode == FPEMU_MODE_SR)
             mpq_set_d(q, ldexp((double)(random_of(c, index) >> (32 - (22 - m))), (int)E - 21));
         else
             mpq_set_d(q, ldexp(1, (int)(E - m))); /* half a quantum */
@@ -1064,7 +1064,7 @@ void ref_count(const ref_tensor *t, const uint64_t *x, fpemu_stats *s, double su
         s->zero_blocks += (uint64_t)block->zero;
         s->nan_blocks += (uint64_t)block->nan;
         s->saturated_scales += (uint64_t)block->saturated;
-        if ((s->want & FPEMU_SCALES) && !block->nan && block->scale != 0)
+        if ((s->want & FPEMU_STATS_SCALES) && !block->nan && block->scale != 0)
             count_exponent(s->scale_histogram, s->scale_first, s->scale_length, binade(block_scale(block)));
         for (j = 0; j < block->elements; j++) {
             uint64_t index = t->order[block->first + j];
@@ -1083,7 +1083,7 @@ void ref_count(const ref_tensor *t, const uint64_t *x, fpemu_stats *s, double su
                 s->max_abs = fmax(s->max_abs, fabs(v));
                 if (v != 0 && (s->min_abs == 0 || fabs(v) < s->min_abs))
                     s->min_abs = fabs(v);
-                if (v != 0 && (s->want & FPEMU_HISTOGRAM))
+                if (v != 0 && (s->want & FPEMU_STATS_HISTOGRAM))
                     count_exponent(s->histogram, s->histogram_first, s->histogram_length, binade(plain(v)));
                 if (isfinite(y)) {
                     if (isfinite(d))

@@ -36,7 +36,7 @@ void compare_print(void *context, const compare_mismatch *m)
            as_double(m->x, m->carrier), m->index, m->judge, m->library);
     if (strcmp(m->what, "value") == 0)
         printf(" (%.17g, %.17g)", as_double(m->judge, m->carrier), as_double(m->library, m->carrier));
-    if (r->mode >= FPEMU_SR)
+    if (r->mode >= FPEMU_MODE_SR)
         printf(" variant %d bits %d seed %" PRIu64 " stream %" PRIu64 " R=0x%" PRIx32, r->variant, r->bits, r->seed,
                r->stream, fpemu_random_bits(r, m->index));
     putchar('\n');
@@ -44,7 +44,7 @@ void compare_print(void *context, const compare_mismatch *m)
 
 uint64_t compare_code(const fpemu_format *format, const void *codes, size_t i)
 {
-    switch (fpemu_code_size(format)) {
+    switch (fpemu_format_code_size(format)) {
     case 1: return ((const uint8_t *)codes)[i];
     case 2: return ((const uint16_t *)codes)[i];
     case 4: return ((const uint32_t *)codes)[i];
@@ -118,7 +118,7 @@ static fpemu_status encode(const fpemu_format *f, const fpemu_rounding *r, unsig
 
 static uint32_t random_of(const fpemu_rounding *r, size_t i)
 {
-    return r->mode >= FPEMU_SR ? fpemu_random_bits(r, i) : 0;
+    return r->mode >= FPEMU_MODE_SR ? fpemu_random_bits(r, i) : 0;
 }
 
 /* Counter k differs over the array: find an element that shows it. */

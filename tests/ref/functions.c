@@ -18,12 +18,12 @@ void ref_value_clear(ref_value *v)
 typedef int one_operand(mpfr_ptr y, mpfr_srcptr x, mpfr_rnd_t rounding);
 
 static one_operand *const of_mpfr[FPEMU_FUNCTION_COUNT] = {
-    [FPEMU_EXP] = mpfr_exp,   [FPEMU_EXP2] = mpfr_exp2,   [FPEMU_EXP10] = mpfr_exp10,    [FPEMU_EXPM1] = mpfr_expm1,
-    [FPEMU_LOG] = mpfr_log,   [FPEMU_LOG2] = mpfr_log2,   [FPEMU_LOG10] = mpfr_log10,    [FPEMU_LOG1P] = mpfr_log1p,
-    [FPEMU_SIN] = mpfr_sin,   [FPEMU_COS] = mpfr_cos,     [FPEMU_TAN] = mpfr_tan,        [FPEMU_ASIN] = mpfr_asin,
-    [FPEMU_ACOS] = mpfr_acos, [FPEMU_ATAN] = mpfr_atan,   [FPEMU_SINH] = mpfr_sinh,      [FPEMU_COSH] = mpfr_cosh,
-    [FPEMU_TANH] = mpfr_tanh, [FPEMU_ASINH] = mpfr_asinh, [FPEMU_ACOSH] = mpfr_acosh,    [FPEMU_ATANH] = mpfr_atanh,
-    [FPEMU_ERF] = mpfr_erf,   [FPEMU_ERFC] = mpfr_erfc,   [FPEMU_RSQRT] = mpfr_rec_sqrt,
+    [FPEMU_FUNCTION_EXP] = mpfr_exp,   [FPEMU_FUNCTION_EXP2] = mpfr_exp2,   [FPEMU_FUNCTION_EXP10] = mpfr_exp10,    [FPEMU_FUNCTION_EXPM1] = mpfr_expm1,
+    [FPEMU_FUNCTION_LOG] = mpfr_log,   [FPEMU_FUNCTION_LOG2] = mpfr_log2,   [FPEMU_FUNCTION_LOG10] = mpfr_log10,    [FPEMU_FUNCTION_LOG1P] = mpfr_log1p,
+    [FPEMU_FUNCTION_SIN] = mpfr_sin,   [FPEMU_FUNCTION_COS] = mpfr_cos,     [FPEMU_FUNCTION_TAN] = mpfr_tan,        [FPEMU_FUNCTION_ASIN] = mpfr_asin,
+    [FPEMU_FUNCTION_ACOS] = mpfr_acos, [FPEMU_FUNCTION_ATAN] = mpfr_atan,   [FPEMU_FUNCTION_SINH] = mpfr_sinh,      [FPEMU_FUNCTION_COSH] = mpfr_cosh,
+    [FPEMU_FUNCTION_TANH] = mpfr_tanh, [FPEMU_FUNCTION_ASINH] = mpfr_asinh, [FPEMU_FUNCTION_ACOSH] = mpfr_acosh,    [FPEMU_FUNCTION_ATANH] = mpfr_atanh,
+    [FPEMU_FUNCTION_ERF] = mpfr_erf,   [FPEMU_FUNCTION_ERFC] = mpfr_erfc,   [FPEMU_FUNCTION_RSQRT] = mpfr_rec_sqrt,
 };
 
 /* a = the function, to many bits; x is finite and not zero. Where the last step swallows what makes the value
@@ -32,19 +32,19 @@ static void composed(mpfr_ptr a, fpemu_function function, mpfr_srcptr x, int *si
 {
     *side = 0;
     switch (function) {
-    case FPEMU_SIGMOID:
-    case FPEMU_SILU:
+    case FPEMU_FUNCTION_SIGMOID:
+    case FPEMU_FUNCTION_SILU:
         mpfr_neg(a, x, MPFR_RNDN);
         mpfr_exp(a, a, MPFR_RNDN);
         mpfr_add_ui(a, a, 1, MPFR_RNDN);
         if (mpfr_cmp_ui(a, 1) == 0)
             *side = -1;
-        if (function == FPEMU_SIGMOID)
+        if (function == FPEMU_FUNCTION_SIGMOID)
             mpfr_ui_div(a, 1, a, MPFR_RNDN);
         else
             mpfr_div(a, x, a, MPFR_RNDN);
         break;
-    case FPEMU_GELU:
+    case FPEMU_FUNCTION_GELU:
         mpfr_sqrt_ui(a, 2, MPFR_RNDN);
         mpfr_div(a, x, a, MPFR_RNDN);
         mpfr_neg(a, a, MPFR_RNDN);
@@ -71,9 +71,9 @@ static void composed(mpfr_ptr a, fpemu_function function, mpfr_srcptr x, int *si
 static double limit(fpemu_function function, double x)
 {
     switch (function) {
-    case FPEMU_SIGMOID: return x == 0 ? 0.5 : x > 0;
-    case FPEMU_SOFTPLUS: return x > 0 ? x : 0;
-    case FPEMU_RSQRT: return 1 / x;               /* MPFR: +inf of -0 too */
+    case FPEMU_FUNCTION_SIGMOID: return x == 0 ? 0.5 : x > 0;
+    case FPEMU_FUNCTION_SOFTPLUS: return x > 0 ? x : 0;
+    case FPEMU_FUNCTION_RSQRT: return 1 / x;               /* MPFR: +inf of -0 too */
     default: return x < 0 && isinf(x) ? -0.0 : x; /* silu, gelu */
     }
 }
@@ -103,7 +103,7 @@ static void set(ref_value *v, mpfr_srcptr y, int inexact)
 
 void ref_function(ref_value *v, fpemu_function function, double x, unsigned bits)
 {
-    const int special = isnan(x) || isinf(x) || x == 0, own = function >= FPEMU_SIGMOID;
+    const int special = isnan(x) || isinf(x) || x == 0, own = function >= FPEMU_FUNCTION_SIGMOID;
     mpfr_t a, y, z;
     int inexact = 0, side = 0;
     v->invalid = v->div_by_zero = 0;
@@ -115,11 +115,11 @@ void ref_function(ref_value *v, fpemu_function function, double x, unsigned bits
     mpfr_clear_flags();
     if (isnan(x)) {
         mpfr_set_nan(y);
-    } else if (special && function == FPEMU_SOFTPLUS && x == 0) {
+    } else if (special && function == FPEMU_FUNCTION_SOFTPLUS && x == 0) {
         inexact = mpfr_const_log2(y, MPFR_RNDZ);
-    } else if (special && (own || (function == FPEMU_RSQRT && x == 0))) {
+    } else if (special && (own || (function == FPEMU_FUNCTION_RSQRT && x == 0))) {
         mpfr_set_d(y, limit(function, x), MPFR_RNDN);
-        v->div_by_zero = function == FPEMU_RSQRT;
+        v->div_by_zero = function == FPEMU_FUNCTION_RSQRT;
     } else if (own) {
         composed(a, function, z, &side);
         inexact = 1;
@@ -136,7 +136,7 @@ void ref_function(ref_value *v, fpemu_function function, double x, unsigned bits
         }
     }
     if (own && !special && !mpfr_regular_p(y)) /* the same */
-        mpfr_set_si_2exp(y, function != FPEMU_SOFTPLUS && function != FPEMU_SIGMOID ? -1 : 1, -9999, MPFR_RNDN);
+        mpfr_set_si_2exp(y, function != FPEMU_FUNCTION_SOFTPLUS && function != FPEMU_FUNCTION_SIGMOID ? -1 : 1, -9999, MPFR_RNDN);
     set(v, y, inexact);
     mpfr_clears(a, y, z, (mpfr_ptr)NULL);
 }

@@ -5,7 +5,7 @@
  *   slow  the written definitions in integers of any length (GMP): every format, mode and policy
  *   mpfr  GNU MPFR: float and fixed-point formats in the modes MPFR has
  *
- * Of fpemu_format they read the parameters only (kind ... zero_point), never what fpemu_complete derives, so a wrong
+ * Of fpemu_format they read the parameters only (kind ... zero_point), never what fpemu_format_complete derives, so a wrong
  * derivation cannot hide behind itself. Carrier values travel as bit patterns: 32 or 64 bits, right-aligned.
  */
 #ifndef JUDGE_H

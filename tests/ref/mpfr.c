@@ -174,10 +174,10 @@ static uint64_t code_of(const by_mpfr *j, double v)
 static mpfr_rnd_t mpfr_mode(unsigned mode)
 {
     switch (mode) {
-    case FPEMU_RTZ: return MPFR_RNDZ;
-    case FPEMU_RAZ: return MPFR_RNDA;
-    case FPEMU_RTP: return MPFR_RNDU;
-    case FPEMU_RTN: return MPFR_RNDD;
+    case FPEMU_MODE_RTZ: return MPFR_RNDZ;
+    case FPEMU_MODE_RAZ: return MPFR_RNDA;
+    case FPEMU_MODE_RTP: return MPFR_RNDU;
+    case FPEMU_MODE_RTN: return MPFR_RNDD;
     default: return MPFR_RNDN;
     }
 }
@@ -202,7 +202,7 @@ static void round_to_float(by_mpfr *j)
         mpfr_set_zero(j->y, mpfr_signbit(j->x) ? -1 : 1);
         return;
     }
-    if (j->mode == FPEMU_RNA) {
+    if (j->mode == FPEMU_MODE_RNA) {
         /* Away from zero in ties: both neighbours, and the exact comparison of 2x with their sum. */
         to_precision(j, j->y, j->x, MPFR_RNDZ);
         to_precision(j, j->z, j->x, MPFR_RNDA);
@@ -224,11 +224,11 @@ static void round_to_integer(by_mpfr *j)
 {
     mpfr_mul_2si(j->z, j->x, j->f.fraction_bits, MPFR_RNDN);
     switch (j->mode) {
-    case FPEMU_RNE: mpfr_roundeven(j->y, j->z); break;
-    case FPEMU_RNA: mpfr_round(j->y, j->z); break;
-    case FPEMU_RTZ: mpfr_trunc(j->y, j->z); break;
-    case FPEMU_RTP: mpfr_ceil(j->y, j->z); break;
-    case FPEMU_RTN: mpfr_floor(j->y, j->z); break;
+    case FPEMU_MODE_RNE: mpfr_roundeven(j->y, j->z); break;
+    case FPEMU_MODE_RNA: mpfr_round(j->y, j->z); break;
+    case FPEMU_MODE_RTZ: mpfr_trunc(j->y, j->z); break;
+    case FPEMU_MODE_RTP: mpfr_ceil(j->y, j->z); break;
+    case FPEMU_MODE_RTN: mpfr_floor(j->y, j->z); break;
     default: mpfr_rint(j->y, j->z, MPFR_RNDA); break;
     }
     mpfr_mul_2si(j->y, j->y, -j->f.fraction_bits, MPFR_RNDN);
@@ -273,8 +273,8 @@ static double overflow_result(by_mpfr *j, int negative)
     if (j->policy == FPEMU_OVERFLOW_SATURATE_KEEP_INF && f->specials != FPEMU_SPECIALS_E8M0)
         return end;
     if (negative && !f->is_signed)
-        return j->mode == FPEMU_RTZ || j->mode == FPEMU_RTP || !nan_exists(f) ? 0.0 : NAN;
-    if (j->mode == FPEMU_RTZ || (negative ? j->mode == FPEMU_RTP : j->mode == FPEMU_RTN))
+        return j->mode == FPEMU_MODE_RTZ || j->mode == FPEMU_MODE_RTP || !nan_exists(f) ? 0.0 : NAN;
+    if (j->mode == FPEMU_MODE_RTZ || (negative ? j->mode == FPEMU_MODE_RTP : j->mode == FPEMU_MODE_RTN))
         return end;
     if (inf_exists(f))
         return negative ? -INFINITY : INFINITY;
@@ -361,10 +361,10 @@ static void mpfr_judge_close(judge *base)
 static int covered(const fpemu_format *f, const fpemu_rounding *r)
 {
     switch (r->mode) {
-    case FPEMU_RNZ:
-    case FPEMU_RTO:
-    case FPEMU_SR:
-    case FPEMU_SE: return 0;
+    case FPEMU_MODE_RNZ:
+    case FPEMU_MODE_RTO:
+    case FPEMU_MODE_SR:
+    case FPEMU_MODE_SE: return 0;
     default: break;
     }
     if (r->compat != FPEMU_COMPAT_NONE)
@@ -372,7 +372,7 @@ static int covered(const fpemu_format *f, const fpemu_rounding *r)
     if (f->kind == FPEMU_KIND_FIXED)
         return f->bits < 53;
     return f->kind == FPEMU_KIND_FLOAT && f->subnormals != FPEMU_SUBNORMALS_NONE &&
-           !(f->mantissa_bits == 0 && r->mode == FPEMU_RNE);
+           !(f->mantissa_bits == 0 && r->mode == FPEMU_MODE_RNE);
 }
 
 /* Whether all finite values are values of the carrier: the largest and the smallest with all their digits. */

@@ -315,23 +315,23 @@ static int goes_up(slow *s, int negative, int odd, const mpz_t rem, unsigned lon
     at_least_half = mpz_tstbit(rem, shift - 1);
     tie = at_least_half && mpz_scan1(rem, 0) == shift - 1;
     switch (s->mode) {
-    case FPEMU_RNE: return tie ? odd : at_least_half;
-    case FPEMU_RNA: return at_least_half;
-    case FPEMU_RNZ: return at_least_half && !tie;
-    case FPEMU_RTZ: return 0;
-    case FPEMU_RAZ: return 1;
-    case FPEMU_RTP: return !negative;
-    case FPEMU_RTN: return negative;
-    case FPEMU_RTO: return !odd;
-    case FPEMU_SE: return (int)(random >> (n - 1) & 1);
+    case FPEMU_MODE_RNE: return tie ? odd : at_least_half;
+    case FPEMU_MODE_RNA: return at_least_half;
+    case FPEMU_MODE_RNZ: return at_least_half && !tie;
+    case FPEMU_MODE_RTZ: return 0;
+    case FPEMU_MODE_RAZ: return 1;
+    case FPEMU_MODE_RTP: return !negative;
+    case FPEMU_MODE_RTN: return negative;
+    case FPEMU_MODE_RTO: return !odd;
+    case FPEMU_MODE_SE: return (int)(random >> (n - 1) & 1);
     default: break;
     }
     switch (s->variant) {
-    case FPEMU_SR_A:
+    case FPEMU_SR_VARIANT_A:
         mpz_mul_2exp(s->a, rem, n);
         mpz_fdiv_q_2exp(s->a, s->a, shift);
         return mpz_get_ui(s->a) + random >= (uint64_t)1 << n;
-    case FPEMU_SR_B:
+    case FPEMU_SR_VARIANT_B:
         mpz_mul_2exp(s->a, rem, n + 1);
         mpz_fdiv_q_2exp(s->a, s->a, shift);
         return mpz_get_ui(s->a) + 2 * (uint64_t)random + 1 >= (uint64_t)1 << (n + 1);
@@ -405,8 +405,8 @@ static outcome take_end(slow *s, int *negative)
 static outcome overflow_float(slow *s, int *negative)
 {
     int toward_zero =
-        s->mode == FPEMU_RTZ || (s->mode == FPEMU_RTP && *negative) || (s->mode == FPEMU_RTN && !*negative);
-    int up = s->mode == FPEMU_RTZ || s->mode == FPEMU_RTP;
+        s->mode == FPEMU_MODE_RTZ || (s->mode == FPEMU_MODE_RTP && *negative) || (s->mode == FPEMU_MODE_RTN && !*negative);
+    int up = s->mode == FPEMU_MODE_RTZ || s->mode == FPEMU_MODE_RTP;
 
     /* e8m0 has nothing that keepinf could keep: there it reads as ieee. */
     if (s->overflow == FPEMU_OVERFLOW_SATURATE || (s->overflow == FPEMU_OVERFLOW_SATURATE_KEEP_INF && !is_e8m0(s)))
@@ -415,7 +415,7 @@ static outcome overflow_float(slow *s, int *negative)
         return up || !has_nan(s) ? take_end(s, negative) : NAN_OUT;
     if (toward_zero)
         return take_end(s, negative);
-    if (s->mode == FPEMU_RTO && !(s->f.specials == FPEMU_SPECIALS_P3109E && s->f.is_signed))
+    if (s->mode == FPEMU_MODE_RTO && !(s->f.specials == FPEMU_SPECIALS_P3109E && s->f.is_signed))
         return take_end(s, negative);
     if (has_infinity(s))
         return INFINITE;
@@ -845,7 +845,7 @@ static int open_posit(slow *s)
     long digits = (long)f->bits - 2 - (long)f->exponent_bits;
     int dummy;
 
-    if (s->mode != FPEMU_RNE || !carrier_holds(s, digits, -range, range + 1))
+    if (s->mode != FPEMU_MODE_RNE || !carrier_holds(s, digits, -range, range + 1))
         return 0;
     s->end_code = ones(f->bits - 1);
     decode_posit(s, f->bits, s->end_code, s->max, &dummy);

@@ -16,7 +16,7 @@ static fpemu_stats stats;
 static fpemu_format format(const char *spec)
 {
     fpemu_format f;
-    ck_assert_msg(fpemu_parse(spec, &f, NULL) == FPEMU_OK, "cannot parse %s", spec);
+    ck_assert_msg(fpemu_format_parse(spec, &f, NULL) == FPEMU_OK, "cannot parse %s", spec);
     return f;
 }
 
@@ -64,8 +64,8 @@ static void all_refuse(const fpemu_format *f, const fpemu_rounding *r, fpemu_sta
         ck_assert(isnan(fpemu_decode_one_f32(f, 1)));
         ck_assert(isnan(fpemu_decode_one_f64(f, 1)));
     }
-    ck_assert(isnan(fpemu_round_f32(f, r, 1.0f, 0)));
-    ck_assert(isnan(fpemu_round_f64(f, r, 1.0, 0)));
+    ck_assert(isnan(fpemu_quantize_one_f32(f, r, 1.0f, 0)));
+    ck_assert(isnan(fpemu_quantize_one_f64(f, r, 1.0, 0)));
     ck_assert_uint_eq(fpemu_encode_one_f32(f, r, 1.0f, 0), 0);
     ck_assert_uint_eq(fpemu_encode_one_f64(f, r, 1.0, 0), 0);
     nothing_written();
@@ -74,7 +74,7 @@ static void all_refuse(const fpemu_format *f, const fpemu_rounding *r, fpemu_sta
 START_TEST(null_pointers)
 {
     fpemu_format f = format("e4m3fn");
-    fpemu_rounding r = fpemu_nearest();
+    fpemu_rounding r = fpemu_rounding_nearest();
     all_refuse(NULL, &r, FPEMU_ERROR_NULL, 1);
     all_refuse(&f, NULL, FPEMU_ERROR_NULL, 0);
     ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, NULL, y32, &stats), FPEMU_ERROR_NULL);
@@ -96,7 +96,7 @@ END_TEST
 START_TEST(nothing_to_do)
 {
     fpemu_format f = format("e4m3fn");
-    fpemu_rounding r = fpemu_nearest();
+    fpemu_rounding r = fpemu_rounding_nearest();
     ck_assert_int_eq(fpemu_quantize_f32(&f, &r, 0, NULL, NULL, NULL), FPEMU_OK);
     ck_assert_int_eq(fpemu_quantize_f64(&f, &r, 0, NULL, NULL, &stats), FPEMU_OK);
     ck_assert_int_eq(fpemu_encode_f32(&f, &r, 0, NULL, NULL, &stats), FPEMU_OK);
@@ -111,7 +111,7 @@ END_TEST
 
 START_TEST(formats_out_of_range)
 {
-    fpemu_rounding r = fpemu_nearest();
+    fpemu_rounding r = fpemu_rounding_nearest();
     fpemu_format zero, f;
     memset(&zero, 0, sizeof zero);
     all_refuse(&zero, &r, FPEMU_ERROR_FORMAT, 1);
@@ -120,7 +120,7 @@ START_TEST(formats_out_of_range)
         f = format(spec);                                                                                              \
         f.field = value;                                                                                               \
         fpemu_format completed = f;                                                                                    \
-        ck_assert_msg(fpemu_complete(&completed) == FPEMU_ERROR_FORMAT, "%s with %s = %s completes", spec, #field,     \
+        ck_assert_msg(fpemu_format_complete(&completed) == FPEMU_ERROR_FORMAT, "%s with %s = %s completes", spec, #field,     \
                       #value);                                                                                         \
         ck_assert_int_eq(memcmp(&completed, &zero, sizeof zero), 0);                                                   \
         all_refuse(&f, &r, FPEMU_ERROR_FORMAT, 1);                                                                     \
@@ -146,7 +146,7 @@ START_TEST(formats_out_of_range)
     TAMPER("posit(8,2)", bits, 1);
     TAMPER("posit(8,2)", exponent_bits, 5);
 #undef TAMPER
-    f = format("e4m3fn"); /* fpemu_complete derives the width of a float; the verbs do not */
+    f = format("e4m3fn"); /* fpemu_format_complete derives the width of a float; the verbs do not */
     f.bits = 65;
     all_refuse(&f, &r, FPEMU_ERROR_FORMAT, 1);
 }
@@ -158,7 +158,7 @@ START_TEST(roundings_out_of_range)
     fpemu_rounding r;
 #define TAMPER(field, value)                                                                                           \
     do {                                                                                                               \
-        r = fpemu_nearest();                                                                                           \
+        r = fpemu_rounding_nearest();                                                                                           \
         r.field = value;                                                                                               \
         all_refuse(&f, &r, FPEMU_ERROR_ROUNDING, 0);                                                                   \
     } while (0)
@@ -181,14 +181,14 @@ START_TEST(carriers)
 {
     static const char *const wide[] = {"posit(32,2)", "fp64",         "fp(8,7,-1)",     "float(e=9,m=3)",
                                        "fixed(26,0)", "fixed(8,150)", "float(e=5,m=24)"};
-    fpemu_rounding r = fpemu_nearest();
+    fpemu_rounding r = fpemu_rounding_nearest();
     for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++) {
         fpemu_format f = format(wide[i]);
-        ck_assert_msg(!fpemu_fits_f32(&f) && fpemu_fits_f64(&f), "%s", wide[i]);
+        ck_assert_msg(!fpemu_format_fits_f32(&f) && fpemu_format_fits_f64(&f), "%s", wide[i]);
         ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, x32, y32, &stats), FPEMU_ERROR_CARRIER);
         ck_assert_int_eq(fpemu_encode_f32(&f, &r, N, x32, codes, &stats), FPEMU_ERROR_CARRIER);
         ck_assert_int_eq(fpemu_decode_f32(&f, N, codes, y32), FPEMU_ERROR_CARRIER);
-        ck_assert(isnan(fpemu_round_f32(&f, &r, 1.0f, 0)));
+        ck_assert(isnan(fpemu_quantize_one_f32(&f, &r, 1.0f, 0)));
         ck_assert(isnan(fpemu_decode_one_f32(&f, 1)));
         ck_assert_uint_eq(fpemu_encode_one_f32(&f, &r, 1.0f, 0), 0);
         nothing_written();
@@ -198,7 +198,7 @@ START_TEST(carriers)
         "fp32", "tf32", "fixed(25,0)", "fixed(24,149)", "posit(16,2)", "e8m0", "float(e=8,m=23,bias=127)", "int(32)"};
     for (size_t i = 0; i < sizeof both / sizeof both[0]; i++) {
         fpemu_format f = format(both[i]);
-        ck_assert_msg(fpemu_fits_f32(&f), "%s", both[i]);
+        ck_assert_msg(fpemu_format_fits_f32(&f), "%s", both[i]);
     }
 }
 END_TEST
@@ -207,7 +207,7 @@ START_TEST(unsupported)
 {
     fpemu_format f = format("posit(16,2)");
     for (int mode = 1; mode < FPEMU_MODE_COUNT; mode++) {
-        fpemu_rounding r = fpemu_nearest();
+        fpemu_rounding r = fpemu_rounding_nearest();
         r.mode = (uint8_t)mode;
         all_refuse(&f, &r, FPEMU_ERROR_UNSUPPORTED, 0);
     }
@@ -217,7 +217,7 @@ END_TEST
 START_TEST(overlap)
 {
     fpemu_format f = format("e4m3fn"), same_size = format("fp32"), same_size64 = format("fp64");
-    fpemu_rounding r = fpemu_nearest();
+    fpemu_rounding r = fpemu_rounding_nearest();
     float before[2 * N];
     memcpy(before, x32, sizeof before);
     ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, x32, x32 + 1, &stats), FPEMU_ERROR_OVERLAP);
@@ -257,7 +257,7 @@ END_TEST
 START_TEST(nan_is_an_error)
 {
     static const char *const without[] = {"e2m1", "fixed(8,4)", "int8", "fp(4,3,4)"};
-    fpemu_rounding r = fpemu_nearest();
+    fpemu_rounding r = fpemu_rounding_nearest();
     r.nan = FPEMU_NAN_ERROR;
     for (size_t i = 0; i < sizeof without / sizeof without[0]; i++) {
         fpemu_format f = format(without[i]);
@@ -290,7 +290,7 @@ START_TEST(nan_is_an_error)
     ck_assert_int_eq(fpemu_quantize_f32(&with, &r, N, x32, y32, NULL), FPEMU_OK);
     ck_assert(isnan(y32[3]));
     fpemu_format by_format = format("e2m1:nan=error");
-    r = fpemu_nearest();
+    r = fpemu_rounding_nearest();
     ck_assert_int_eq(fpemu_quantize_f32(&by_format, &r, N, x32, y32, NULL), FPEMU_ERROR_NAN);
     r.nan = FPEMU_NAN_ZERO; /* the rounding overrides the format */
     ck_assert_int_eq(fpemu_quantize_f32(&by_format, &r, N, x32, y32, NULL), FPEMU_OK);
@@ -301,7 +301,7 @@ END_TEST
 START_TEST(stats_out_of_range)
 {
     fpemu_format f = format("e4m3fn");
-    fpemu_rounding r = fpemu_nearest();
+    fpemu_rounding r = fpemu_rounding_nearest();
     uint64_t bins[8] = {0};
     const fpemu_stats none = {0};
 #define TAMPER(change)                                                                                                 \
@@ -320,12 +320,12 @@ START_TEST(stats_out_of_range)
     TAMPER(stats.want = 0x80000001u);
     TAMPER(stats.reserved0 = 1);
     TAMPER(stats.reserved1[2] = 1);
-    TAMPER((stats.want = FPEMU_HISTOGRAM, stats.histogram_length = 8));
-    TAMPER((stats.want = FPEMU_HISTOGRAM, stats.histogram = bins, stats.histogram_length = 2));
-    TAMPER((stats.want = FPEMU_HISTOGRAM, stats.histogram = bins, stats.histogram_length = 0));
+    TAMPER((stats.want = FPEMU_STATS_HISTOGRAM, stats.histogram_length = 8));
+    TAMPER((stats.want = FPEMU_STATS_HISTOGRAM, stats.histogram = bins, stats.histogram_length = 2));
+    TAMPER((stats.want = FPEMU_STATS_HISTOGRAM, stats.histogram = bins, stats.histogram_length = 0));
 #undef TAMPER
     stats = none;
-    stats.want = FPEMU_HISTOGRAM;
+    stats.want = FPEMU_STATS_HISTOGRAM;
     stats.histogram = bins;
     stats.histogram_first = -1;
     stats.histogram_length = 3;
@@ -347,11 +347,11 @@ START_TEST(nouns_and_texts)
         ck_assert_ptr_nonnull(fpemu_status_text((fpemu_status)status));
         ck_assert_uint_gt(strlen(fpemu_status_text((fpemu_status)status)), 0);
     }
-    fpemu_rounding r = fpemu_nearest();
+    fpemu_rounding r = fpemu_rounding_nearest();
     static const fpemu_rounding zero;
     ck_assert_int_eq(memcmp(&r, &zero, sizeof r), 0);
-    r = fpemu_stochastic(5, 6);
-    ck_assert_int_eq(r.mode, FPEMU_SR);
+    r = fpemu_rounding_stochastic(5, 6);
+    ck_assert_int_eq(r.mode, FPEMU_MODE_SR);
     ck_assert(r.seed == 5 && r.stream == 6 && r.offset == 0 && r.bits == 0);
 }
 END_TEST

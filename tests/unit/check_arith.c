@@ -18,7 +18,7 @@ static uint64_t state;
 static fpemu_format format(const char *spec)
 {
     fpemu_format f;
-    ck_assert_msg(fpemu_parse(spec, &f, NULL) == FPEMU_OK, "cannot parse %s", spec);
+    ck_assert_msg(fpemu_format_parse(spec, &f, NULL) == FPEMU_OK, "cannot parse %s", spec);
     return f;
 }
 
@@ -67,19 +67,19 @@ static void all_refuse(const fpemu_format *f, const fpemu_rounding *r, fpemu_sta
     ck_assert_int_eq(fpemu_maximum_f32(f, r, N, a32, b32, y32, &stats), status);
     ck_assert_int_eq(fpemu_minimum_number_f32(f, r, N, a32, b32, y32, &stats), status);
     ck_assert_int_eq(fpemu_maximum_number_f32(f, r, N, a32, b32, y32, &stats), status);
-    ck_assert_int_eq(fpemu_arith_f32(f, r, FPEMU_FMA, N, o32, NULL, y32, &stats), status);
+    ck_assert_int_eq(fpemu_arith_f32(f, r, FPEMU_OPERATION_FMA, N, o32, NULL, y32, &stats), status);
     ck_assert_int_eq(fpemu_add_f64(f, r, N, a64, b64, y64, &stats), status);
     ck_assert_int_eq(fpemu_sqrt_f64(f, r, N, a64, y64, &stats), status);
-    ck_assert_int_eq(fpemu_arith_f64(f, r, FPEMU_FMA, N, o64, NULL, y64, &stats), status);
-    ck_assert(isnan(fpemu_arith_one_f32(f, r, FPEMU_ADD, 1, 2, 0, 0)));
-    ck_assert(isnan(fpemu_arith_one_f64(f, r, FPEMU_ADD, 1, 2, 0, 0)));
+    ck_assert_int_eq(fpemu_arith_f64(f, r, FPEMU_OPERATION_FMA, N, o64, NULL, y64, &stats), status);
+    ck_assert(isnan(fpemu_arith_one_f32(f, r, FPEMU_OPERATION_ADD, 1, 2, 0, 0)));
+    ck_assert(isnan(fpemu_arith_one_f64(f, r, FPEMU_OPERATION_ADD, 1, 2, 0, 0)));
     nothing_written();
 }
 
 START_TEST(refused)
 {
     fpemu_format f = format("e4m3fn"), wrong;
-    fpemu_rounding r = fpemu_nearest();
+    fpemu_rounding r = fpemu_rounding_nearest();
     const float *o32[] = {a32, b32, c32};
     const double *const o64[] = {a64, b64, c64};
     size_t steps[] = {1, 1, 1};
@@ -89,19 +89,19 @@ START_TEST(refused)
     all_refuse(&wrong, &r, FPEMU_ERROR_FORMAT);
     r.mode = FPEMU_MODE_COUNT;
     all_refuse(&f, &r, FPEMU_ERROR_ROUNDING);
-    r = fpemu_nearest();
+    r = fpemu_rounding_nearest();
     r.compat = FPEMU_COMPAT_QPYTORCH;
     all_refuse(&f, &r, FPEMU_ERROR_UNSUPPORTED);
-    r = fpemu_nearest();
+    r = fpemu_rounding_nearest();
     const char *const unsupported[] = {"int(8,scale=0.1)", "int8:wrap", "fixed(8,4):wrap"};
     for (size_t i = 0; i < sizeof unsupported / sizeof *unsupported; i++) {
         wrong = format(unsupported[i]);
         all_refuse(&wrong, &r, FPEMU_ERROR_UNSUPPORTED);
     }
-    r.mode = FPEMU_RTZ;
+    r.mode = FPEMU_MODE_RTZ;
     wrong = format("posit(8,2)");
     all_refuse(&wrong, &r, FPEMU_ERROR_UNSUPPORTED);
-    r = fpemu_nearest();
+    r = fpemu_rounding_nearest();
     wrong = format("fp64");
     ck_assert_int_eq(fpemu_add_f32(&wrong, &r, N, a32, b32, y32, &stats), FPEMU_ERROR_CARRIER);
     wrong = format("int(32)");
@@ -112,17 +112,17 @@ START_TEST(refused)
     ck_assert_int_eq(fpemu_add_f32(&f, &r, N, a32, b32, NULL, &stats), FPEMU_ERROR_NULL);
     ck_assert_int_eq(fpemu_fma_f64(&f, &r, N, a64, b64, NULL, y64, &stats), FPEMU_ERROR_NULL);
     ck_assert_int_eq(fpemu_sqrt_f64(&f, &r, N, NULL, y64, &stats), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_arith_f32(&f, &r, FPEMU_ADD, N, NULL, NULL, y32, &stats), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_arith_f32(&f, &r, FPEMU_OPERATION_ADD, N, NULL, NULL, y32, &stats), FPEMU_ERROR_NULL);
     ck_assert_int_eq(fpemu_arith_f32(&f, &r, FPEMU_OPERATION_COUNT, N, o32, NULL, y32, &stats), FPEMU_ERROR_ARGUMENT);
     ck_assert_int_eq(fpemu_arith_f64(&f, &r, (fpemu_operation)-1, N, o64, NULL, y64, &stats), FPEMU_ERROR_ARGUMENT);
     steps[1] = 2;
-    ck_assert_int_eq(fpemu_arith_f32(&f, &r, FPEMU_ADD, N, o32, steps, y32, &stats), FPEMU_ERROR_ARGUMENT);
-    ck_assert_int_eq(fpemu_relate_f32(FPEMU_LT, N, o32, steps, truth), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_arith_f32(&f, &r, FPEMU_OPERATION_ADD, N, o32, steps, y32, &stats), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_compare_f32(FPEMU_RELATION_LT, N, o32, steps, truth), FPEMU_ERROR_ARGUMENT);
     steps[1] = 1;
     steps[2] = 9; /* the operation has no third operand */
     o32[2] = NULL;
-    ck_assert_int_eq(fpemu_arith_f32(&f, &r, FPEMU_ADD, N, o32, steps, z32, NULL), FPEMU_OK);
-    ck_assert_int_eq(fpemu_relate_f32(FPEMU_RELATION_COUNT, N, o32, NULL, truth), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_arith_f32(&f, &r, FPEMU_OPERATION_ADD, N, o32, steps, z32, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_compare_f32(FPEMU_RELATION_COUNT, N, o32, NULL, truth), FPEMU_ERROR_ARGUMENT);
     ck_assert_int_eq(fpemu_eq_f32(N, NULL, b32, truth), FPEMU_ERROR_NULL);
     ck_assert_int_eq(fpemu_lt_f64(N, a64, NULL, truth), FPEMU_ERROR_NULL);
     ck_assert_int_eq(fpemu_le_f32(N, a32, b32, NULL), FPEMU_ERROR_NULL);
@@ -136,8 +136,8 @@ START_TEST(refused)
     nothing_written();
 
     ck_assert_int_eq(fpemu_add_f32(NULL, NULL, 0, NULL, NULL, NULL, NULL), FPEMU_OK);
-    ck_assert_int_eq(fpemu_arith_f64(NULL, NULL, FPEMU_FMA, 0, NULL, NULL, NULL, NULL), FPEMU_OK);
-    ck_assert_int_eq(fpemu_relate_f64(FPEMU_EQ, 0, NULL, NULL, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_arith_f64(NULL, NULL, FPEMU_OPERATION_FMA, 0, NULL, NULL, NULL, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_compare_f64(FPEMU_RELATION_EQ, 0, NULL, NULL, NULL), FPEMU_OK);
     ck_assert_int_eq(fpemu_eq_f32(0, NULL, NULL, NULL), FPEMU_OK);
 }
 END_TEST
@@ -150,7 +150,7 @@ static void same64(double y, double want)
 static double one(const char *spec, fpemu_mode mode, fpemu_operation operation, double a, double b, double c)
 {
     fpemu_format f = format(spec);
-    fpemu_rounding r = fpemu_nearest();
+    fpemu_rounding r = fpemu_rounding_nearest();
     r.mode = (uint8_t)mode;
     return fpemu_arith_one_f64(&f, &r, operation, a, b, c, 0);
 }
@@ -160,39 +160,39 @@ START_TEST(special_values)
     const double nan = fabs((double)NAN);
     for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++) {
         const fpemu_mode m = (fpemu_mode)mode;
-        const double zero = m == FPEMU_RTN ? -0.0 : 0.0;
-        same64(one("fp16", m, FPEMU_SUB, 5, 5, 0), zero);
-        same64(one("fp16", m, FPEMU_ADD, 0.0, -0.0, 0), zero);
-        same64(one("fp16", m, FPEMU_ADD, -0.0, -0.0, 0), -0.0);
-        same64(one("fp16", m, FPEMU_ADD, 0.0, 0.0, 0), 0.0);
-        same64(one("fp16", m, FPEMU_FMA, 2, 3, -6), zero);
-        same64(one("fp16", m, FPEMU_FMA, -2, 0, -0.0), -0.0);
-        same64(one("e4m3fnuz", m, FPEMU_SUB, 5, 5, 0), 0.0); /* no -0 there */
-        same64(one("fp16", m, FPEMU_SUB, INFINITY, INFINITY, 0), nan);
-        same64(one("fp16", m, FPEMU_ADD, -INFINITY, 1e300, 0), -INFINITY);
-        same64(one("fp16", m, FPEMU_MUL, 0, -INFINITY, 0), nan);
-        same64(one("fp16", m, FPEMU_MUL, -0.0, 3, 0), -0.0);
-        same64(one("fp16", m, FPEMU_DIV, 0, 0, 0), nan);
-        same64(one("fp16", m, FPEMU_DIV, -3, 0, 0), -INFINITY);
-        same64(one("fp16", m, FPEMU_DIV, 3, -INFINITY, 0), -0.0);
-        same64(one("fp16", m, FPEMU_SQRT, -1, 0, 0), nan);
-        same64(one("fp16", m, FPEMU_SQRT, -0.0, 0, 0), -0.0);
-        same64(one("fp16", m, FPEMU_SQRT, 0x1p-1074, 0, 0), one("fp16", m, FPEMU_MUL, 0x1p-537, 1, 0));
-        same64(one("fp16", m, FPEMU_MINIMUM, 1, NAN, 0), nan);
-        same64(one("fp16", m, FPEMU_MINIMUM_NUMBER, 1, -NAN, 0), 1);
-        same64(one("fp16", m, FPEMU_MAXIMUM_NUMBER, NAN, NAN, 0), nan);
-        same64(one("fp16", m, FPEMU_MINIMUM, 0.0, -0.0, 0), -0.0);
-        same64(one("fp16", m, FPEMU_MAXIMUM, -0.0, 0.0, 0), 0.0);
-        same64(one("fp16", m, FPEMU_MAXIMUM, -INFINITY, -2, 0), -2);
-        same64(one("e8m0", m, FPEMU_SUB, 4, 4, 0), 0x1p-127);
-        same64(one("e2m1", m, FPEMU_DIV, -1, 0, 0), -6);
+        const double zero = m == FPEMU_MODE_RTN ? -0.0 : 0.0;
+        same64(one("fp16", m, FPEMU_OPERATION_SUB, 5, 5, 0), zero);
+        same64(one("fp16", m, FPEMU_OPERATION_ADD, 0.0, -0.0, 0), zero);
+        same64(one("fp16", m, FPEMU_OPERATION_ADD, -0.0, -0.0, 0), -0.0);
+        same64(one("fp16", m, FPEMU_OPERATION_ADD, 0.0, 0.0, 0), 0.0);
+        same64(one("fp16", m, FPEMU_OPERATION_FMA, 2, 3, -6), zero);
+        same64(one("fp16", m, FPEMU_OPERATION_FMA, -2, 0, -0.0), -0.0);
+        same64(one("e4m3fnuz", m, FPEMU_OPERATION_SUB, 5, 5, 0), 0.0); /* no -0 there */
+        same64(one("fp16", m, FPEMU_OPERATION_SUB, INFINITY, INFINITY, 0), nan);
+        same64(one("fp16", m, FPEMU_OPERATION_ADD, -INFINITY, 1e300, 0), -INFINITY);
+        same64(one("fp16", m, FPEMU_OPERATION_MUL, 0, -INFINITY, 0), nan);
+        same64(one("fp16", m, FPEMU_OPERATION_MUL, -0.0, 3, 0), -0.0);
+        same64(one("fp16", m, FPEMU_OPERATION_DIV, 0, 0, 0), nan);
+        same64(one("fp16", m, FPEMU_OPERATION_DIV, -3, 0, 0), -INFINITY);
+        same64(one("fp16", m, FPEMU_OPERATION_DIV, 3, -INFINITY, 0), -0.0);
+        same64(one("fp16", m, FPEMU_OPERATION_SQRT, -1, 0, 0), nan);
+        same64(one("fp16", m, FPEMU_OPERATION_SQRT, -0.0, 0, 0), -0.0);
+        same64(one("fp16", m, FPEMU_OPERATION_SQRT, 0x1p-1074, 0, 0), one("fp16", m, FPEMU_OPERATION_MUL, 0x1p-537, 1, 0));
+        same64(one("fp16", m, FPEMU_OPERATION_MINIMUM, 1, NAN, 0), nan);
+        same64(one("fp16", m, FPEMU_OPERATION_MINIMUM_NUMBER, 1, -NAN, 0), 1);
+        same64(one("fp16", m, FPEMU_OPERATION_MAXIMUM_NUMBER, NAN, NAN, 0), nan);
+        same64(one("fp16", m, FPEMU_OPERATION_MINIMUM, 0.0, -0.0, 0), -0.0);
+        same64(one("fp16", m, FPEMU_OPERATION_MAXIMUM, -0.0, 0.0, 0), 0.0);
+        same64(one("fp16", m, FPEMU_OPERATION_MAXIMUM, -INFINITY, -2, 0), -2);
+        same64(one("e8m0", m, FPEMU_OPERATION_SUB, 4, 4, 0), 0x1p-127);
+        same64(one("e2m1", m, FPEMU_OPERATION_DIV, -1, 0, 0), -6);
     }
-    same64(one("fp64", FPEMU_RNE, FPEMU_FMA, 0x1p1000, 0x1p1000, -INFINITY), -INFINITY);
-    same64(one("fp64", FPEMU_RNE, FPEMU_FMA, 0x1p1000, 0x1p100, -0x1.8p1023), INFINITY);
-    same64(one("fp64", FPEMU_RNE, FPEMU_FMA, 0x1p1000, 0x1p24, -0x1p1023), 0x1p1023); /* the product alone overflows */
-    same64(one("fp64", FPEMU_RTZ, FPEMU_MUL, 0x1p1000, 0x1p1000, 0), 0x1.fffffffffffffp1023);
-    same64(one("fp64", FPEMU_RTP, FPEMU_MUL, 0x1p-1000, 0x1p-1000, 0), 0x1p-1074);
-    same64(one("posit(8,2)", FPEMU_RNE, FPEMU_MUL, 0x1p-900, -0x1p-900, 0), -0x1p-24); /* never to zero */
+    same64(one("fp64", FPEMU_MODE_RNE, FPEMU_OPERATION_FMA, 0x1p1000, 0x1p1000, -INFINITY), -INFINITY);
+    same64(one("fp64", FPEMU_MODE_RNE, FPEMU_OPERATION_FMA, 0x1p1000, 0x1p100, -0x1.8p1023), INFINITY);
+    same64(one("fp64", FPEMU_MODE_RNE, FPEMU_OPERATION_FMA, 0x1p1000, 0x1p24, -0x1p1023), 0x1p1023); /* the product alone overflows */
+    same64(one("fp64", FPEMU_MODE_RTZ, FPEMU_OPERATION_MUL, 0x1p1000, 0x1p1000, 0), 0x1.fffffffffffffp1023);
+    same64(one("fp64", FPEMU_MODE_RTP, FPEMU_OPERATION_MUL, 0x1p-1000, 0x1p-1000, 0), 0x1p-1074);
+    same64(one("posit(8,2)", FPEMU_MODE_RNE, FPEMU_OPERATION_MUL, 0x1p-900, -0x1p-900, 0), -0x1p-24); /* never to zero */
 }
 END_TEST
 
@@ -201,7 +201,7 @@ START_TEST(exceptions_counted)
     const float a[] = {INFINITY, 0, 3, 0, -4, NAN, 1, INFINITY}, b[] = {-INFINITY, 0, 0, 3, 0, 0, NAN, 0};
     const float root[] = {-1, -0.0f, 4, NAN, -INFINITY, INFINITY, 2, -1e-40f};
     fpemu_format f = format("fp16"), fn = format("e4m3fn");
-    fpemu_rounding r = fpemu_nearest();
+    fpemu_rounding r = fpemu_rounding_nearest();
     ck_assert_int_eq(fpemu_div_f32(&f, &r, 8, a, b, y32, &stats), FPEMU_OK);
     ck_assert_uint_eq(stats.div_by_zero, 2); /* 3/0, -4/0 */
     ck_assert_uint_eq(stats.invalid, 2);     /* inf/inf, 0/0 */
@@ -228,9 +228,9 @@ START_TEST(exceptions_counted)
     const float *const operands[] = {&minus_nan, b};
     ck_assert_int_eq(fpemu_add_f32(&by_sign, &r, 1, a, b, y32, NULL), FPEMU_OK);
     ck_assert(y32[0] == 6);
-    ck_assert_int_eq(fpemu_arith_f32(&by_sign, &r, FPEMU_ADD, 1, operands, NULL, y32, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_arith_f32(&by_sign, &r, FPEMU_OPERATION_ADD, 1, operands, NULL, y32, NULL), FPEMU_OK);
     ck_assert(y32[0] == 6);
-    ck_assert(fpemu_arith_one_f32(&by_sign, &r, FPEMU_ADD, minus_nan, 1, 0, 0) == 6);
+    ck_assert(fpemu_arith_one_f32(&by_sign, &r, FPEMU_OPERATION_ADD, minus_nan, 1, 0, 0) == 6);
 
     /* the NaN policy `error` reports what the operation makes, too */
     fpemu_format finite = format("e2m1:nan=error");
@@ -250,7 +250,7 @@ START_TEST(scalars_and_arrays)
         for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++)
             for (int operation = 0; operation < FPEMU_OPERATION_COUNT; operation++) {
                 fpemu_format f = format(specs[s]);
-                fpemu_rounding r = fpemu_stochastic(5, 6);
+                fpemu_rounding r = fpemu_rounding_stochastic(5, 6);
                 r.mode = (uint8_t)mode;
                 r.bits = (uint8_t)(operation * 3);
                 r.variant = (uint8_t)(operation % 3);
@@ -276,7 +276,7 @@ END_TEST
 START_TEST(in_place_and_single_numbers)
 {
     fpemu_format f = format("bf16");
-    fpemu_rounding r = fpemu_stochastic(1, 0);
+    fpemu_rounding r = fpemu_rounding_stochastic(1, 0);
     float copy[N];
     ck_assert_int_eq(fpemu_add_f32(&f, &r, N, a32, b32, y32, NULL), FPEMU_OK);
     memcpy(copy, a32, sizeof copy);
@@ -296,14 +296,14 @@ START_TEST(in_place_and_single_numbers)
         const float *const o32[] = {a32 + 7, b32 + 7, c32 + 7};
         const double *const o64[] = {a64 + 7, b64 + 7, c64 + 7};
         const size_t n = N - 7;
-        ck_assert_int_eq(fpemu_arith_f32(&f, &r, FPEMU_FMA, n, o32, steps, y32, NULL), FPEMU_OK);
-        ck_assert_int_eq(fpemu_arith_f64(&f, &r, FPEMU_FMA, n, o64, steps, y64, NULL), FPEMU_OK);
+        ck_assert_int_eq(fpemu_arith_f32(&f, &r, FPEMU_OPERATION_FMA, n, o32, steps, y32, NULL), FPEMU_OK);
+        ck_assert_int_eq(fpemu_arith_f64(&f, &r, FPEMU_OPERATION_FMA, n, o64, steps, y64, NULL), FPEMU_OK);
         for (size_t i = 0; i < n; i++) {
             const size_t p = i * steps[0], q = i * steps[1], t = i * steps[2];
-            ck_assert(y32[i] == fpemu_arith_one_f32(&f, &r, FPEMU_FMA, o32[0][p], o32[1][q], o32[2][t], i));
-            ck_assert(y64[i] == fpemu_arith_one_f64(&f, &r, FPEMU_FMA, o64[0][p], o64[1][q], o64[2][t], i));
+            ck_assert(y32[i] == fpemu_arith_one_f32(&f, &r, FPEMU_OPERATION_FMA, o32[0][p], o32[1][q], o32[2][t], i));
+            ck_assert(y64[i] == fpemu_arith_one_f64(&f, &r, FPEMU_OPERATION_FMA, o64[0][p], o64[1][q], o64[2][t], i));
         }
-        ck_assert_int_eq(fpemu_relate_f32(FPEMU_LT, n, o32, steps, truth), FPEMU_OK);
+        ck_assert_int_eq(fpemu_compare_f32(FPEMU_RELATION_LT, n, o32, steps, truth), FPEMU_OK);
         for (size_t i = 0; i < n; i++)
             ck_assert_uint_eq(truth[i], o32[0][i * steps[0]] < o32[1][i * steps[1]]);
     }
@@ -311,9 +311,9 @@ START_TEST(in_place_and_single_numbers)
     const float *const scaled[] = {copy, copy + 900};
     const size_t steps[] = {1, 0};
     memcpy(copy, a32, sizeof copy);
-    ck_assert_int_eq(fpemu_arith_f32(&f, &r, FPEMU_MUL, N, scaled, steps, copy, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_arith_f32(&f, &r, FPEMU_OPERATION_MUL, N, scaled, steps, copy, NULL), FPEMU_OK);
     for (size_t i = 0; i < N; i++)
-        ck_assert(copy[i] == fpemu_arith_one_f32(&f, &r, FPEMU_MUL, a32[i], a32[900], 0, i));
+        ck_assert(copy[i] == fpemu_arith_one_f32(&f, &r, FPEMU_OPERATION_MUL, a32[i], a32[900], 0, i));
 }
 END_TEST
 
@@ -323,7 +323,7 @@ START_TEST(slices)
     static float a[BIG], b[BIG], y[BIG], z[BIG];
     fpemu_format f = format("fp16");
     for (int k = 0; k < 2; k++) {
-        fpemu_rounding r = fpemu_stochastic(9, 9);
+        fpemu_rounding r = fpemu_rounding_stochastic(9, 9);
         fpemu_stats whole, parts;
         const size_t cut = 4096 * 31;
         r.bits = k ? 32 : 8;
@@ -334,7 +334,7 @@ START_TEST(slices)
             b[i] = b32[(i * 7) % N];
         }
         memset(&whole, 0, sizeof whole);
-        whole.want = FPEMU_SUMS;
+        whole.want = FPEMU_STATS_SUMS;
         parts = whole;
         ck_assert_int_eq(fpemu_div_f32(&f, &r, BIG, a, b, y, &whole), FPEMU_OK);
         ck_assert_int_eq(fpemu_div_f32(&f, &r, cut, a, b, z, &parts), FPEMU_OK);
@@ -351,9 +351,9 @@ END_TEST
 START_TEST(error_sums)
 {
     fpemu_format f = format("e4m3fn");
-    fpemu_rounding r = fpemu_nearest();
-    stats.want = FPEMU_SUMS;
-    const double a = 1, b = 3, third = 1.0 / 3.0, y = fpemu_round_f64(&f, &r, third, 0), error = fabs(third - y);
+    fpemu_rounding r = fpemu_rounding_nearest();
+    stats.want = FPEMU_STATS_SUMS;
+    const double a = 1, b = 3, third = 1.0 / 3.0, y = fpemu_quantize_one_f64(&f, &r, third, 0), error = fabs(third - y);
     const float a_f32 = 1, b_f32 = 3;
     ck_assert_int_eq(fpemu_div_f64(&f, &r, 1, &a, &b, z64, &stats), FPEMU_OK);
     same64(fpemu_stats_sum_error(&stats), error);
@@ -361,7 +361,7 @@ START_TEST(error_sums)
     same64(fpemu_stats_sum_square(&stats), third * third);
     same64(stats.max_abs, third);
     memset(&stats, 0, sizeof stats);
-    stats.want = FPEMU_SUMS;
+    stats.want = FPEMU_STATS_SUMS;
     ck_assert_int_eq(fpemu_div_f32(&f, &r, 1, &a_f32, &b_f32, z32, &stats), FPEMU_OK);
     same64(fpemu_stats_sum_error(&stats), error);
     same64(stats.max_abs, third);
@@ -369,7 +369,7 @@ START_TEST(error_sums)
     fpemu_format wide = format("fp64");
     const double big = 0x1p1000;
     memset(&stats, 0, sizeof stats);
-    stats.want = FPEMU_SUMS;
+    stats.want = FPEMU_STATS_SUMS;
     ck_assert_int_eq(fpemu_mul_f64(&wide, &r, 1, &big, &big, z64, &stats), FPEMU_OK);
     ck_assert(stats.overflow == 1 && stats.clipped == 1 && stats.infinite == 0 && stats.max_abs == 0);
     ck_assert(stats.inexact == 1 && fpemu_stats_sum_square(&stats) == 0);
@@ -405,32 +405,32 @@ START_TEST(scaled_by_hand)
     /* an MX block of E2M1: 3 * 2^4 + 0.5 * 2^-6, in three significant bits of fraction */
     const float a[] = {3, 6, -1.5f, 4}, b[] = {0.5f, 2, 1.5f, 0}, sa[] = {16, 0x1p-127f}, sb[] = {0x1p-6f, 0x1p127f};
     const float *const operands[] = {a, b, b};
-    const fpemu_scales_f32 pairs[] = {{sa, 2, 0}, {sb, 2, 0}, {NULL, 0, 0}}, whole[] = {{sa, 0, 0}, {sb + 1, 0, 5}};
-    const fpemu_scales_f32 again[] = {{sa, 1, 2}, {sb, 3, 1}};
+    const fpemu_operand_scales_f32 pairs[] = {{sa, 2, 0}, {sb, 2, 0}, {NULL, 0, 0}}, whole[] = {{sa, 0, 0}, {sb + 1, 0, 5}};
+    const fpemu_operand_scales_f32 again[] = {{sa, 1, 2}, {sb, 3, 1}};
     fpemu_format f = format("fp32"), narrow = format("e4m3fn");
-    fpemu_rounding r = fpemu_nearest();
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_ADD, 4, operands, NULL, pairs, y32, &stats), FPEMU_OK);
+    fpemu_rounding r = fpemu_rounding_nearest();
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, 4, operands, NULL, pairs, y32, &stats), FPEMU_OK);
     ck_assert(y32[0] == 48 + 0x1p-7f && y32[1] == 96 + 0x1p-5f && y32[2] == 1.5f * 0x1p127f && y32[3] == 0x1p-125f);
     ck_assert_uint_eq(stats.inexact, 1);
-    r.mode = FPEMU_RTP;
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&narrow, &r, FPEMU_ADD, 4, operands, NULL, pairs, y32, NULL), FPEMU_OK);
+    r.mode = FPEMU_MODE_RTP;
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&narrow, &r, FPEMU_OPERATION_ADD, 4, operands, NULL, pairs, y32, NULL), FPEMU_OK);
     ck_assert(y32[0] == 52 && y32[1] == 104 && isnan(y32[2]) && y32[3] == 0x1p-9f);
-    r.mode = FPEMU_RNE;
+    r.mode = FPEMU_MODE_RNE;
     /* what no binary32 number holds: 3 * 16 * 2 * 2^127, and half of the smallest subnormal number, squared */
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_DIV, 2, operands, NULL, whole, y32, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_DIV, 2, operands, NULL, whole, y32, NULL), FPEMU_OK);
     ck_assert(y32[0] == 48 * 0x1p-126f && y32[1] == 96 * 0x1p-128f);
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_MUL, 2, operands, NULL, again, y32, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_MUL, 2, operands, NULL, again, y32, NULL), FPEMU_OK);
     ck_assert(y32[0] == 24 * 0x1p-6f && y32[1] == 12 * 0x1p-133f);
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_SQRT, 4, operands, NULL, again, y32, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_SQRT, 4, operands, NULL, again, y32, NULL), FPEMU_OK);
     ck_assert(y32[0] == 6.92820310592651367f && isnan(y32[2]) && y32[3] == 0x1.6a09e6p-63f);
-    ck_assert_int_eq(fpemu_relate_scaled_f32(FPEMU_LT, 4, operands, NULL, pairs, truth), FPEMU_OK);
+    ck_assert_int_eq(fpemu_compare_scaled_f32(FPEMU_RELATION_LT, 4, operands, NULL, pairs, truth), FPEMU_OK);
     ck_assert(truth[0] == 0 && truth[1] == 0 && truth[2] == 1 && truth[3] == 0);
     /* a NaN scale, and zero times infinity */
     const float infinite[] = {INFINITY, 1}, zero[] = {0, NAN};
     const float *const special[] = {infinite, b};
-    const fpemu_scales_f32 none[] = {{zero, 1, 0}, {NULL, 0, 0}};
+    const fpemu_operand_scales_f32 none[] = {{zero, 1, 0}, {NULL, 0, 0}};
     memset(&stats, 0, sizeof stats);
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_MUL, 2, special, NULL, none, y32, &stats), FPEMU_OK);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_MUL, 2, special, NULL, none, y32, &stats), FPEMU_OK);
     ck_assert(isnan(y32[0]) && isnan(y32[1]) && stats.nan == 2 && stats.invalid == 0);
 }
 END_TEST
@@ -438,41 +438,41 @@ END_TEST
 START_TEST(scaled_refused)
 {
     fpemu_format f = format("bf16");
-    fpemu_rounding r = fpemu_nearest();
+    fpemu_rounding r = fpemu_rounding_nearest();
     const float *const o32[] = {a32, b32, c32};
     const double *const o64[] = {a64, b64, c64};
-    const fpemu_scales_f32 over[] = {{NULL, 0, 0}, {y32 + N - 1, 1, 1}, {NULL, 0, 0}};
-    const fpemu_scales_f32 past[] = {{a32 + 5, SIZE_MAX, SIZE_MAX}, {NULL, 3, 4}, {NULL, 0, 0}};
-    fpemu_scales_f64 wide[] = {{NULL, 0, 0}, {a64, 1, 0}, {NULL, 0, 0}};
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_ADD, N, o32, NULL, over, y32, &stats), FPEMU_ERROR_OVERLAP);
-    ck_assert_int_eq(fpemu_relate_scaled_f32(FPEMU_EQ, 4 * N, o32, (const size_t[]){0, 0}, over, (uint8_t *)y32),
+    const fpemu_operand_scales_f32 over[] = {{NULL, 0, 0}, {y32 + N - 1, 1, 1}, {NULL, 0, 0}};
+    const fpemu_operand_scales_f32 past[] = {{a32 + 5, SIZE_MAX, SIZE_MAX}, {NULL, 3, 4}, {NULL, 0, 0}};
+    fpemu_operand_scales_f64 wide[] = {{NULL, 0, 0}, {a64, 1, 0}, {NULL, 0, 0}};
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, N, o32, NULL, over, y32, &stats), FPEMU_ERROR_OVERLAP);
+    ck_assert_int_eq(fpemu_compare_scaled_f32(FPEMU_RELATION_EQ, 4 * N, o32, (const size_t[]){0, 0}, over, (uint8_t *)y32),
                      FPEMU_ERROR_OVERLAP);
-    const fpemu_scales_f32 below[] = {{NULL, 0, 0}, {y32 + 1, 500, 0}, {NULL, 0, 0}}; /* 6 scales, the last before y */
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_ADD, N - 6, o32, NULL, below, y32 + 6, &stats),
+    const fpemu_operand_scales_f32 below[] = {{NULL, 0, 0}, {y32 + 1, 500, 0}, {NULL, 0, 0}}; /* 6 scales, the last before y */
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, N - 6, o32, NULL, below, y32 + 6, &stats),
                      FPEMU_ERROR_OVERLAP);
     /* products of 106 bits; and one below binary64's smallest number */
-    ck_assert_int_eq(fpemu_arith_scaled_f64(&f, &r, FPEMU_ADD, N, o64, NULL, wide, y64, &stats), FPEMU_ERROR_ARGUMENT);
-    ck_assert_int_eq(fpemu_relate_scaled_f64(FPEMU_EQ, N, o64, NULL, wide, truth), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_arith_scaled_f64(&f, &r, FPEMU_OPERATION_ADD, N, o64, NULL, wide, y64, &stats), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_compare_scaled_f64(FPEMU_RELATION_EQ, N, o64, NULL, wide, truth), FPEMU_ERROR_ARGUMENT);
     const double tiny = 0x1p-600, huge = 0x1p600;
     const double *const small[] = {&tiny, &tiny}, *const large[] = {&huge, &huge};
     wide[1].values = &tiny;
-    ck_assert_int_eq(fpemu_arith_scaled_f64(&f, &r, FPEMU_MUL, 1, small, NULL, wide, y64, &stats),
+    ck_assert_int_eq(fpemu_arith_scaled_f64(&f, &r, FPEMU_OPERATION_MUL, 1, small, NULL, wide, y64, &stats),
                      FPEMU_ERROR_ARGUMENT);
     wide[1].values = &huge;
-    ck_assert_int_eq(fpemu_arith_scaled_f64(&f, &r, FPEMU_MUL, 1, large, NULL, wide, y64, &stats),
+    ck_assert_int_eq(fpemu_arith_scaled_f64(&f, &r, FPEMU_OPERATION_MUL, 1, large, NULL, wide, y64, &stats),
                      FPEMU_ERROR_ARGUMENT);
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_ADD, N, NULL, NULL, past, y32, &stats), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, N, NULL, NULL, past, y32, &stats), FPEMU_ERROR_NULL);
     ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_COUNT, N, o32, NULL, past, y32, &stats),
                      FPEMU_ERROR_ARGUMENT);
-    ck_assert_int_eq(fpemu_relate_scaled_f32(FPEMU_EQ, N, NULL, NULL, past, truth), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_compare_scaled_f32(FPEMU_RELATION_EQ, N, NULL, NULL, past, truth), FPEMU_ERROR_NULL);
     nothing_written();
-    ck_assert_int_eq(fpemu_arith_scaled_f64(&f, &r, FPEMU_MUL, 1, small, NULL, (const fpemu_scales_f64[2]){{0}}, y64,
+    ck_assert_int_eq(fpemu_arith_scaled_f64(&f, &r, FPEMU_OPERATION_MUL, 1, small, NULL, (const fpemu_operand_scales_f64[2]){{0}}, y64,
                                             NULL),
                      FPEMU_OK);
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_ADD, N, o32, NULL, past, y32, NULL), FPEMU_OK);
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_ADD, N - 7, o32, NULL, below, y32 + 7, NULL), FPEMU_OK);
-    ck_assert_int_eq(fpemu_arith_scaled_f32(NULL, NULL, FPEMU_ADD, 0, NULL, NULL, NULL, NULL, NULL), FPEMU_OK);
-    ck_assert_int_eq(fpemu_relate_scaled_f64(FPEMU_EQ, 0, NULL, NULL, NULL, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, N, o32, NULL, past, y32, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, N - 7, o32, NULL, below, y32 + 7, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(NULL, NULL, FPEMU_OPERATION_ADD, 0, NULL, NULL, NULL, NULL, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_compare_scaled_f64(FPEMU_RELATION_EQ, 0, NULL, NULL, NULL, NULL), FPEMU_OK);
 }
 END_TEST
 
@@ -481,9 +481,9 @@ START_TEST(scaled_on_threads)
 {
     static float a[BIG], b[BIG], y[BIG], sa[BIG / 48 + 1], sb[7];
     fpemu_format f = format("fp16");
-    fpemu_rounding r = fpemu_nearest();
+    fpemu_rounding r = fpemu_rounding_nearest();
     const float *const operands[] = {a, b};
-    const fpemu_scales_f32 scales[] = {{sa, 48, 0}, {sb, 1000, 7}};
+    const fpemu_operand_scales_f32 scales[] = {{sa, 48, 0}, {sb, 1000, 7}};
     for (size_t i = 0; i < BIG; i++) {
         a[i] = (float)(1 + i % 16);
         b[i] = (float)(1 + i % 7);
@@ -492,11 +492,11 @@ START_TEST(scaled_on_threads)
         sa[i] = (float)(1 + i % 31);
     for (size_t i = 0; i < 7; i++)
         sb[i] = 0.25f * (float)(i + 1);
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_ADD, BIG, operands, NULL, scales, y, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, BIG, operands, NULL, scales, y, NULL), FPEMU_OK);
     for (size_t i = 0; i < BIG; i++)
         ck_assert(y[i] == (float)(1 + i % 16) * (float)(1 + i / 48 % 31) +
                               (float)(1 + i % 7) * 0.25f * (float)(1 + i / 1000 % 7));
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_ADD, BIG, operands, NULL, scales, b, &stats), FPEMU_OK);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, BIG, operands, NULL, scales, b, &stats), FPEMU_OK);
     ck_assert_int_eq(memcmp(y, b, sizeof y), 0);
     ck_assert(stats.count == BIG && stats.inexact == 0);
 }

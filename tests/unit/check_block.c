@@ -28,7 +28,7 @@ static double x64[N], y64[N], z64[N];
 static fpemu_format format(const char *spec)
 {
     fpemu_format f;
-    ck_assert_msg(fpemu_parse(spec, &f, NULL) == FPEMU_OK, "cannot parse %s", spec);
+    ck_assert_msg(fpemu_format_parse(spec, &f, NULL) == FPEMU_OK, "cannot parse %s", spec);
     return f;
 }
 
@@ -65,8 +65,8 @@ static int same(const void *a, const void *b, size_t n)
 
 static fpemu_rounding rounding(int k)
 {
-    fpemu_rounding r = k % 3 == 0 ? fpemu_nearest() : fpemu_stochastic(7, 3);
-    r.mode = k % 3 == 2 ? FPEMU_RTP : r.mode;
+    fpemu_rounding r = k % 3 == 0 ? fpemu_rounding_nearest() : fpemu_rounding_stochastic(7, 3);
+    r.mode = k % 3 == 2 ? FPEMU_MODE_RTP : r.mode;
     r.bits = k % 3 == 1 && k % 2 ? 9 : 0;
     return r;
 }
@@ -101,9 +101,9 @@ START_TEST(in_place)
         const fpemu_format f = format(specs[i]);
         const fpemu_rounding r = rounding(i);
         const fpemu_shape shape = {2, 30, 10, 5, {0}, {0}, NULL, {0}};
-        ck_assert_int_eq(fpemu_quantize_along_f32(&f, &r, &shape, x, y, NULL), FPEMU_OK);
+        ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, &r, &shape, x, y, NULL), FPEMU_OK);
         memcpy(z, x, sizeof z);
-        ck_assert_int_eq(fpemu_quantize_along_f32(&f, &r, &shape, z, z, NULL), FPEMU_OK);
+        ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, &r, &shape, z, z, NULL), FPEMU_OK);
         ck_assert_msg(same(y, z, sizeof y), "%s", specs[i]);
     }
 }
@@ -118,7 +118,7 @@ START_TEST(strides)
         const fpemu_format f = format(specs[i]);
         const fpemu_rounding r = rounding(i);
         fpemu_shape shape = {3, 20, 10, 5, {0}, {0}, NULL, {0}};
-        ck_assert_int_eq(fpemu_quantize_along_f32(&f, &r, &shape, x, y, NULL), FPEMU_OK);
+        ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, &r, &shape, x, y, NULL), FPEMU_OK);
         for (int o = 0; o < 3; o++)
             for (int q = 0; q < 20; q++)
                 for (int l = 0; l < 10; l++)
@@ -129,14 +129,14 @@ START_TEST(strides)
         memcpy(shape.y_stride, to, sizeof to);
         for (int k = 0; k < 2 * N; k++)
             wide[k] = -77;
-        ck_assert_int_eq(fpemu_quantize_along_f32(&f, &r, &shape, z + 19, wide, NULL), FPEMU_OK);
+        ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, &r, &shape, z + 19, wide, NULL), FPEMU_OK);
         for (int k = 0; k < N; k++) {
             ck_assert_msg(same(wide + 2 * k, y + k, sizeof *y), "%s, element %d", specs[i], k);
             ck_assert(wide[2 * k + 1] == -77.0f);
         }
         memset(shape.x_stride, 0, sizeof shape.x_stride); /* one run of elements, but for the gaps */
         memset(wide, 0, sizeof wide);
-        ck_assert_int_eq(fpemu_quantize_along_f32(&f, &r, &shape, x, wide, NULL), FPEMU_OK);
+        ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, &r, &shape, x, wide, NULL), FPEMU_OK);
         for (int k = 0; k < N; k++)
             ck_assert_msg(same(wide + 2 * k, y + k, sizeof *y), "%s, element %d in order", specs[i], k);
     }
@@ -157,22 +157,22 @@ START_TEST(slices)
         const size_t first = (size_t)(2048 / cut * cut);
         if (f.scaling && f.block != FPEMU_BLOCK_RUN)
             continue; /* one block */
-        one.want = two.want = (f.scaling ? FPEMU_SUMS | FPEMU_SCALES : 0);
+        one.want = two.want = (f.scaling ? FPEMU_STATS_SUMS | FPEMU_STATS_SCALES : 0);
         one.scale_histogram = bins[0];
         two.scale_histogram = bins[1];
         one.scale_first = two.scale_first = -20;
         one.scale_length = two.scale_length = 30;
         memset(bins, 0, sizeof bins);
-        fpemu_shape shape = fpemu_vector(N);
-        ck_assert_int_eq(fpemu_quantize_along_f32(&f, &r, &shape, x, y, &one), FPEMU_OK);
+        fpemu_shape shape = fpemu_shape_vector(N);
+        ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, &r, &shape, x, y, &one), FPEMU_OK);
         ck_assert_int_eq(fpemu_measure_f32(&f, 1000, x + 2000, &range), FPEMU_OK);
         ck_assert_int_eq(fpemu_measure_f32(&f, 2000, x, &range), FPEMU_OK);
-        shape = fpemu_vector(first);
+        shape = fpemu_shape_vector(first);
         shape.whole = &range;
-        ck_assert_int_eq(fpemu_quantize_along_f32(&f, &r, &shape, x, z, &two), FPEMU_OK);
+        ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, &r, &shape, x, z, &two), FPEMU_OK);
         shape.length = N - first;
         r.offset += first;
-        ck_assert_int_eq(fpemu_quantize_along_f32(&f, &r, &shape, x + first, z + first, &two), FPEMU_OK);
+        ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, &r, &shape, x + first, z + first, &two), FPEMU_OK);
         ck_assert_msg(same(y, z, sizeof y), "%s", specs[i]);
         ck_assert(same(bins[0], bins[1], sizeof bins[0]));
         two.scale_histogram = one.scale_histogram;
@@ -192,35 +192,35 @@ START_TEST(threads)
         a[i] = (float)next() / 2147483648.0f - 0.5f;
     for (int i = 0; i < 4; i++) {
         const fpemu_format f = format(cases[i]);
-        fpemu_rounding r = fpemu_stochastic(1, 2);
+        fpemu_rounding r = fpemu_rounding_stochastic(1, 2);
         fpemu_stats one = {0}, two = {0};
         fpemu_shape shape = {8, 1, PIECE, 1, {0}, {0}, NULL, {0}};
-        one.want = two.want = FPEMU_SUMS;
+        one.want = two.want = FPEMU_STATS_SUMS;
         if (i == 3) {
             shape.outer = 1;
             shape.length = 8;
             shape.inner = PIECE;
         }
-        ck_assert_int_eq(fpemu_quantize_along_f32(&f, &r, &shape, a, b, &one), FPEMU_OK);
+        ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, &r, &shape, a, b, &one), FPEMU_OK);
         shape.outer = 1;
         shape.length = i == 3 ? 1 : PIECE;
         for (int k = 0; k < 8; k++, r.offset += PIECE)
-            ck_assert_int_eq(fpemu_quantize_along_f32(&f, &r, &shape, a + k * PIECE, c + k * PIECE, &two), FPEMU_OK);
+            ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, &r, &shape, a + k * PIECE, c + k * PIECE, &two), FPEMU_OK);
         ck_assert_msg(same(b, c, M * sizeof *b), "%s", cases[i]);
         ck_assert_msg(same(&one, &two, sizeof one), "%s", cases[i]);
     }
     /* a block of the whole tensor: the same bits with and without the pass that finds its scale */
     const fpemu_format f = format("s2fp8");
-    const fpemu_rounding r = fpemu_nearest();
+    const fpemu_rounding r = fpemu_rounding_nearest();
     fpemu_range range = {0};
-    fpemu_shape shape = fpemu_vector(M);
-    ck_assert_int_eq(fpemu_quantize_along_f32(&f, &r, &shape, a, b, NULL), FPEMU_OK);
+    fpemu_shape shape = fpemu_shape_vector(M);
+    ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, &r, &shape, a, b, NULL), FPEMU_OK);
     for (int k = 0; k < 8; k++)
         ck_assert_int_eq(fpemu_measure_f32(&f, PIECE, a + k * PIECE, &range), FPEMU_OK);
     shape.whole = &range;
     shape.length = PIECE;
     for (int k = 0; k < 8; k++)
-        ck_assert_int_eq(fpemu_quantize_along_f32(&f, &r, &shape, a + k * PIECE, c + k * PIECE, NULL), FPEMU_OK);
+        ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, &r, &shape, a + k * PIECE, c + k * PIECE, NULL), FPEMU_OK);
     ck_assert(same(b, c, M * sizeof *b));
     free(a);
 }
@@ -249,7 +249,7 @@ END_TEST
 START_TEST(refused)
 {
     const fpemu_format f = format("mxfp4"), table = format("table(nf4)");
-    const fpemu_rounding r = fpemu_nearest();
+    const fpemu_rounding r = fpemu_rounding_nearest();
     fpemu_rounding other = r;
     fpemu_shape shape = {2, 2, 40, 2, {0}, {0}, NULL, {0}};
     fpemu_stats stats = {0};
@@ -258,41 +258,41 @@ START_TEST(refused)
     fill(0);
     for (int i = 0; i < N; i++)
         y[i] = z[i] = -77;
-    ck_assert_int_eq(fpemu_quantize_along_f32(NULL, &r, &shape, x, y, NULL), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_quantize_along_f32(&f, NULL, &shape, x, y, NULL), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_quantize_along_f32(&f, &r, NULL, x, y, NULL), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_quantize_along_f32(&f, &r, &shape, NULL, y, NULL), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_quantize_along_f32(&f, &r, &shape, x, NULL, NULL), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_quantize_along_f32(&f, &r, &shape, x, x + 1, NULL), FPEMU_ERROR_OVERLAP);
+    ck_assert_int_eq(fpemu_quantize_tensor_f32(NULL, &r, &shape, x, y, NULL), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, NULL, &shape, x, y, NULL), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, &r, NULL, x, y, NULL), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, &r, &shape, NULL, y, NULL), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, &r, &shape, x, NULL, NULL), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, &r, &shape, x, x + 1, NULL), FPEMU_ERROR_OVERLAP);
     ck_assert_int_eq(fpemu_quantize_f32(&f, &r, 100, x, x + 99, NULL), FPEMU_ERROR_OVERLAP);
     stats.want = 8;
-    ck_assert_int_eq(fpemu_quantize_along_f32(&f, &r, &shape, x, y, &stats), FPEMU_ERROR_STATS);
-    stats.want = FPEMU_SCALES;
-    ck_assert_int_eq(fpemu_quantize_along_f32(&f, &r, &shape, x, y, &stats), FPEMU_ERROR_STATS);
+    ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, &r, &shape, x, y, &stats), FPEMU_ERROR_STATS);
+    stats.want = FPEMU_STATS_SCALES;
+    ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, &r, &shape, x, y, &stats), FPEMU_ERROR_STATS);
     shape.reserved0[1] = 1;
-    ck_assert_int_eq(fpemu_quantize_along_f32(&f, &r, &shape, x, y, NULL), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, &r, &shape, x, y, NULL), FPEMU_ERROR_ARGUMENT);
     shape.reserved0[1] = 0;
     shape.y_stride[3] = 1; /* the others 0: elements on top of one another */
-    ck_assert_int_eq(fpemu_quantize_along_f32(&f, &r, &shape, x, y, NULL), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, &r, &shape, x, y, NULL), FPEMU_ERROR_ARGUMENT);
     shape.y_stride[3] = 0;
     shape.inner = UINT64_C(1) << 62;
-    ck_assert_int_eq(fpemu_quantize_along_f32(&f, &r, &shape, x, y, NULL), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, &r, &shape, x, y, NULL), FPEMU_ERROR_ARGUMENT);
     shape.inner = 0;
-    ck_assert_int_eq(fpemu_quantize_along_f32(&f, &r, &shape, NULL, NULL, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, &r, &shape, NULL, NULL, NULL), FPEMU_OK);
     shape.inner = 2;
     range.amax = -1;
     shape.whole = &range;
-    ck_assert_int_eq(fpemu_quantize_along_f32(&f, &r, &shape, x, y, NULL), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, &r, &shape, x, y, NULL), FPEMU_ERROR_ARGUMENT);
     other.compat = FPEMU_COMPAT_QPYTORCH;
     ck_assert_int_eq(fpemu_quantize_f32(&f, &other, N, x, y, NULL), FPEMU_ERROR_UNSUPPORTED);
     other = r;
-    other.mode = FPEMU_RNA;
+    other.mode = FPEMU_MODE_RNA;
     ck_assert_int_eq(fpemu_quantize_f32(&table, &other, N, x, y, NULL), FPEMU_ERROR_UNSUPPORTED);
     ck_assert_int_eq(fpemu_encode_f32(&f, &r, N, x, codes, NULL), FPEMU_ERROR_UNSUPPORTED);
     ck_assert_int_eq(fpemu_decode_f32(&f, N, codes, y), FPEMU_ERROR_UNSUPPORTED);
     ck_assert_int_eq(fpemu_add_f32(&f, &r, N, x, x, y, NULL), FPEMU_ERROR_UNSUPPORTED);
     ck_assert_int_eq(fpemu_add_f32(&table, &r, N, x, x, y, NULL), FPEMU_ERROR_UNSUPPORTED);
-    ck_assert(isnan(fpemu_round_f32(&f, &r, 1, 0)) && isnan(fpemu_decode_one_f64(&f, 1)));
+    ck_assert(isnan(fpemu_quantize_one_f32(&f, &r, 1, 0)) && isnan(fpemu_decode_one_f64(&f, 1)));
     ck_assert(same(y, z, sizeof y));
     ck_assert_uint_eq(stats.count, 0);
     ck_assert_int_eq(fpemu_measure_f32(&f, 1, NULL, &range), FPEMU_ERROR_NULL);
@@ -313,7 +313,7 @@ START_TEST(codebooks)
         ck_assert_int_eq(fpemu_decode_f32(&f, N, codes, z), FPEMU_OK);
         ck_assert(same(y, z, sizeof y));
         for (int i = 0; i < N; i++) {
-            ck_assert(fpemu_round_f32(&f, &r, x[i], (uint64_t)i) == y[i]);
+            ck_assert(fpemu_quantize_one_f32(&f, &r, x[i], (uint64_t)i) == y[i]);
             ck_assert_uint_eq(fpemu_encode_one_f32(&f, &r, x[i], (uint64_t)i), codes[i]);
             ck_assert(fpemu_decode_one_f64(&f, codes[i]) == (double)y[i]);
         }

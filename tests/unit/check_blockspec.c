@@ -25,7 +25,7 @@ static fpemu_format parse(const char *spec)
 {
     fpemu_format f;
     fpemu_parse_error error;
-    REQUIRE(fpemu_parse(spec, &f, &error) == FPEMU_OK, "%s: at %u: %s", spec, error.position, error.message);
+    REQUIRE(fpemu_format_parse(spec, &f, &error) == FPEMU_OK, "%s: at %u: %s", spec, error.position, error.message);
     return f;
 }
 
@@ -35,10 +35,10 @@ static void check_round_trip(const fpemu_format *f, const char *what, char text[
     char again[256];
     fpemu_format g;
     fpemu_parse_error error;
-    REQUIRE(fpemu_print(f, text, 256) == FPEMU_OK, "%s: print", what);
-    REQUIRE(fpemu_parse(text, &g, &error) == FPEMU_OK, "%s: %s: at %u: %s", what, text, error.position, error.message);
+    REQUIRE(fpemu_format_print(f, text, 256) == FPEMU_OK, "%s: print", what);
+    REQUIRE(fpemu_format_parse(text, &g, &error) == FPEMU_OK, "%s: %s: at %u: %s", what, text, error.position, error.message);
     REQUIRE(memcmp(f, &g, sizeof g) == 0 && fpemu_format_equal(f, &g), "%s and %s differ", what, text);
-    REQUIRE(fpemu_print(&g, again, 256) == FPEMU_OK && strcmp(text, again) == 0, "%s, then %s", text, again);
+    REQUIRE(fpemu_format_print(&g, again, 256) == FPEMU_OK && strcmp(text, again) == 0, "%s, then %s", text, again);
 }
 
 /* ----------------------------------------------------------------------------------------------------- tables */
@@ -91,10 +91,10 @@ START_TEST(dynamic_tables)
             qsort(want, count, sizeof want[0], ascending);
             fpemu_format f;
             const fpemu_codebook_name name = is_signed ? FPEMU_CODEBOOK_DYNAMIC : FPEMU_CODEBOOK_UDYNAMIC;
-            ck_assert_int_eq(fpemu_codebook(&f, name, bits), FPEMU_OK);
+            ck_assert_int_eq(fpemu_format_codebook(&f, name, bits), FPEMU_OK);
             ck_assert_uint_eq(f.bits, bits);
             ck_assert_uint_eq(f.is_signed, is_signed);
-            ck_assert_int_eq(fpemu_enumerate(&f, 256, got, codes, &n_values), FPEMU_OK);
+            ck_assert_int_eq(fpemu_format_enumerate(&f, 256, got, codes, &n_values), FPEMU_OK);
             ck_assert_uint_eq(n_values, count);
             for (size_t i = 0; i < count; i++)
                 REQUIRE(want[i] == got[i] && codes[i] == i, "%u bits, value %zu: %a, not %a", bits, i, got[i], want[i]);
@@ -103,8 +103,8 @@ START_TEST(dynamic_tables)
     const fpemu_format f = parse("table(dynamic8)"), u = parse("table(udynamic8)");
     double v[256], w[256];
     size_t count;
-    ck_assert_int_eq(fpemu_enumerate(&f, 256, v, NULL, &count), FPEMU_OK);
-    ck_assert_int_eq(fpemu_enumerate(&u, 256, w, NULL, &count), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_enumerate(&f, 256, v, NULL, &count), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_enumerate(&u, 256, w, NULL, &count), FPEMU_OK);
     ck_assert(v[0] == (double)-0.99296875f && v[127] == 0 && v[128] == (double)5.5e-7f);
     ck_assert(v[254] == (double)0.99296875f && v[255] == 1);
     ck_assert(w[0] == 0 && w[1] == (double)3.25e-7f && w[2] == (double)7.75e-7f && w[3] == (double)2.125e-6f);
@@ -133,11 +133,11 @@ START_TEST(nf4_table)
     fpemu_format f;
     double v[16];
     size_t count;
-    ck_assert_int_eq(fpemu_codebook(&f, FPEMU_CODEBOOK_NF4, 4), FPEMU_OK);
-    ck_assert_int_eq(fpemu_enumerate(&f, 16, v, NULL, &count), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_codebook(&f, FPEMU_CODEBOOK_NF4, 4), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_enumerate(&f, 16, v, NULL, &count), FPEMU_OK);
     for (int i = 0; i < 16; i++)
         ck_assert(v[i] == strtod(published[i], NULL));
-    ck_assert(fpemu_max(&f) == 1 && fpemu_lowest(&f) == -1 && fpemu_min_positive(&f) == v[8]);
+    ck_assert(fpemu_format_max(&f) == 1 && fpemu_format_lowest(&f) == -1 && fpemu_format_min_positive(&f) == v[8]);
     ck_assert(f.max_code == 15 && f.lowest_code == 0 && f.has_zero && !f.has_nan && !f.has_negative_zero);
 }
 END_TEST
@@ -151,36 +151,36 @@ START_TEST(tables_of_a_caller)
     double v[8];
     uint64_t codes[8];
     size_t count;
-    ck_assert_int_eq(fpemu_table(&f, 5, good), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_table(&f, 5, good), FPEMU_OK);
     ck_assert_uint_eq(f.bits, 3);
     ck_assert(f.is_signed && !f.has_zero && f.max_code == 4);
     ck_assert(f.max == 0x1.fffffep127 && f.lowest == -3 && f.min_positive == 0x1p-149);
-    ck_assert_uint_eq(fpemu_value_count(&f), 5);
-    ck_assert_uint_eq(fpemu_nan_count(&f), 3); /* codes 5, 6, 7 */
-    ck_assert_uint_eq(fpemu_code_size(&f), 1);
-    ck_assert(fpemu_fits_f32(&f) && fpemu_fits_f64(&f));
-    ck_assert(fpemu_epsilon(&f) == 0);
-    ck_assert_int_eq(fpemu_enumerate(&f, 8, v, codes, &count), FPEMU_OK);
+    ck_assert_uint_eq(fpemu_format_value_count(&f), 5);
+    ck_assert_uint_eq(fpemu_format_nan_count(&f), 3); /* codes 5, 6, 7 */
+    ck_assert_uint_eq(fpemu_format_code_size(&f), 1);
+    ck_assert(fpemu_format_fits_f32(&f) && fpemu_format_fits_f64(&f));
+    ck_assert(fpemu_format_epsilon(&f) == 0);
+    ck_assert_int_eq(fpemu_format_enumerate(&f, 8, v, codes, &count), FPEMU_OK);
     for (size_t i = 0; i < 5; i++)
         ck_assert(v[i] == (double)good[i] && codes[i] == i);
-    ck_assert(fpemu_next_up(&f, 0) == 0x1p-149 && fpemu_next_down(&f, 0) == -0.5 &&
-              fpemu_next_up(&f, -0.5) == 0x1p-149);
-    ck_assert(isnan(fpemu_next_down(&f, -3)) && isnan(fpemu_next_up(&f, 1e39)));
-    ck_assert(fpemu_is_representable(&f, 7) && !fpemu_is_representable(&f, 0) && !fpemu_is_representable(&f, NAN) &&
-              !fpemu_is_representable(&f, INFINITY));
-    ck_assert_int_eq(fpemu_print(&f, text, sizeof text), FPEMU_ERROR_UNSUPPORTED);
+    ck_assert(fpemu_format_next_up(&f, 0) == 0x1p-149 && fpemu_format_next_down(&f, 0) == -0.5 &&
+              fpemu_format_next_up(&f, -0.5) == 0x1p-149);
+    ck_assert(isnan(fpemu_format_next_down(&f, -3)) && isnan(fpemu_format_next_up(&f, 1e39)));
+    ck_assert(fpemu_format_represents(&f, 7) && !fpemu_format_represents(&f, 0) && !fpemu_format_represents(&f, NAN) &&
+              !fpemu_format_represents(&f, INFINITY));
+    ck_assert_int_eq(fpemu_format_print(&f, text, sizeof text), FPEMU_ERROR_UNSUPPORTED);
     float copy[5];
     memcpy(copy, good, sizeof copy);
-    ck_assert_int_eq(fpemu_table(&g, 5, copy), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_table(&g, 5, copy), FPEMU_OK);
     ck_assert_int_eq(fpemu_format_equal(&f, &g), 1);
     copy[3] = 8;
     ck_assert_int_eq(fpemu_format_equal(&f, &g), 0);
-    ck_assert_int_eq(fpemu_table(&g, 4, good), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_table(&g, 4, good), FPEMU_OK);
     ck_assert_uint_eq(g.bits, 2);
     ck_assert_int_eq(fpemu_format_equal(&f, &g), 0);
     /* a built-in table is not the same format as a copy of it, though it has the same values */
-    ck_assert_int_eq(fpemu_blocked(&g, &f, FPEMU_SCALING_ABSMAX, NULL, 8, FPEMU_BLOCK_ROW, 0, 0), FPEMU_OK);
-    ck_assert_int_eq(fpemu_print(&g, text, sizeof text), FPEMU_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(fpemu_format_blocked(&g, &f, FPEMU_SCALING_ABSMAX, NULL, 8, FPEMU_BLOCK_ROW, 0, 0), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_print(&g, text, sizeof text), FPEMU_ERROR_UNSUPPORTED);
 
     const fpemu_format zero = {0};
     const float wrong[] = {1, -0.0f, NAN, INFINITY, -INFINITY, 3, 2};
@@ -188,27 +188,27 @@ START_TEST(tables_of_a_caller)
         bad[0] = i == 1 || i == 4 ? -5 : 1;
         bad[1] = wrong[i];
         bad[2] = i == 6 ? 2 : 3;
-        ck_assert_int_eq(fpemu_table(&g, 3, bad), FPEMU_ERROR_FORMAT);
+        ck_assert_int_eq(fpemu_format_table(&g, 3, bad), FPEMU_ERROR_FORMAT);
         ck_assert(memcmp(&g, &zero, sizeof g) == 0);
     }
-    ck_assert_int_eq(fpemu_table(&g, 1, good), FPEMU_ERROR_FORMAT);
-    ck_assert_int_eq(fpemu_table(&g, 65537, good), FPEMU_ERROR_FORMAT);
-    ck_assert_int_eq(fpemu_table(&g, 5, NULL), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_table(NULL, 5, good), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_codebook(NULL, FPEMU_CODEBOOK_NF4, 4), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_format_table(&g, 1, good), FPEMU_ERROR_FORMAT);
+    ck_assert_int_eq(fpemu_format_table(&g, 65537, good), FPEMU_ERROR_FORMAT);
+    ck_assert_int_eq(fpemu_format_table(&g, 5, NULL), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_format_table(NULL, 5, good), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_format_codebook(NULL, FPEMU_CODEBOOK_NF4, 4), FPEMU_ERROR_NULL);
     for (int name = -1; name < 5; name++)
         for (uint32_t bits = 0; bits < 12; bits++) {
             const int exists = name == 1 ? bits == 4 : (name == 2 || name == 3) && bits >= 4 && bits <= 8;
-            ck_assert_int_eq(fpemu_codebook(&g, (fpemu_codebook_name)name, bits),
+            ck_assert_int_eq(fpemu_format_codebook(&g, (fpemu_codebook_name)name, bits),
                              exists ? FPEMU_OK : FPEMU_ERROR_FORMAT);
         }
     static float most[65536];
     for (int i = 0; i < 65536; i++)
         most[i] = (float)(i - 32768);
-    ck_assert_int_eq(fpemu_table(&g, 65536, most), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_table(&g, 65536, most), FPEMU_OK);
     ck_assert_uint_eq(g.bits, 16);
-    ck_assert_uint_eq(fpemu_nan_count(&g), 0);
-    ck_assert(fpemu_is_representable(&g, 32767) && !fpemu_is_representable(&g, 0.5));
+    ck_assert_uint_eq(fpemu_format_nan_count(&g), 0);
+    ck_assert(fpemu_format_represents(&g, 32767) && !fpemu_format_represents(&g, 0.5));
 }
 END_TEST
 
@@ -388,9 +388,9 @@ START_TEST(bad_specs)
         fpemu_format f;
         fpemu_parse_error error;
         char text[256] = "";
-        const fpemu_status status = fpemu_parse(rows[i].spec, &f, &error);
+        const fpemu_status status = fpemu_format_parse(rows[i].spec, &f, &error);
         if (status == FPEMU_OK)
-            fpemu_print(&f, text, sizeof text);
+            fpemu_format_print(&f, text, sizeof text);
         REQUIRE(status == FPEMU_ERROR_SPEC, "%s: accepted as %s", rows[i].spec, text);
         REQUIRE(memcmp(&f, &zero, sizeof f) == 0, "%s: not zeroed", rows[i].spec);
         REQUIRE(error.position == rows[i].position && strstr(error.message, rows[i].message), "%s: at %u: %s",
@@ -445,17 +445,17 @@ START_TEST(combinations)
                         if (scales[s])
                             scale = parse(scales[s]);
                         fpemu_status status =
-                            fpemu_blocked(&f, &element, (fpemu_scaling)rule, scales[s] ? &scale : NULL, exponent,
+                            fpemu_format_blocked(&f, &element, (fpemu_scaling)rule, scales[s] ? &scale : NULL, exponent,
                                           shapes[b].block, shapes[b].rows, shapes[b].length);
                         if (status == FPEMU_OK && margin) {
                             f.margin = margin;
-                            status = fpemu_complete(&f);
+                            status = fpemu_format_complete(&f);
                         }
                         snprintf(number, sizeof number, "%u", exponent);
                         snprintf(spec, sizeof spec, "block(%s,block=%s,%s=%s,rule=%s,margin=%d)", elements[e],
                                  shapes[b].text, scales[s] ? "scale" : "exponent", scales[s] ? scales[s] : number,
                                  rules[rule], margin);
-                        const fpemu_status parsed = fpemu_parse(spec, &g, NULL);
+                        const fpemu_status parsed = fpemu_format_parse(spec, &g, NULL);
                         REQUIRE((status == FPEMU_OK) == (parsed == FPEMU_OK), "%s: %d, constructor %d", spec, parsed,
                                 status);
                         if (status)
@@ -463,24 +463,24 @@ START_TEST(combinations)
                         good++;
                         REQUIRE(memcmp(&f, &g, sizeof f) == 0, "%s: not what the constructor makes", spec);
                         check_round_trip(&f, spec, text);
-                        REQUIRE(fpemu_element_format(&f, &back) == FPEMU_OK &&
+                        REQUIRE(fpemu_format_element(&f, &back) == FPEMU_OK &&
                                     memcmp(&back, &element, sizeof back) == 0,
                                 "%s: element", spec);
                         const int has_scale = scales[s] && rule != FPEMU_SCALING_S2FP8;
-                        REQUIRE(fpemu_scale_format(&f, &back) == (has_scale ? FPEMU_OK : FPEMU_ERROR_UNSUPPORTED),
+                        REQUIRE(fpemu_format_scale(&f, &back) == (has_scale ? FPEMU_OK : FPEMU_ERROR_UNSUPPORTED),
                                 "%s: scale", spec);
                         REQUIRE(!has_scale || memcmp(&back, &scale, sizeof back) == 0, "%s: scale", spec);
-                        REQUIRE(fpemu_max(&f) == fpemu_max(&element) &&
-                                    fpemu_code_size(&f) == fpemu_code_size(&element),
+                        REQUIRE(fpemu_format_max(&f) == fpemu_format_max(&element) &&
+                                    fpemu_format_code_size(&f) == fpemu_format_code_size(&element),
                                 "%s: element's limits", spec);
-                        REQUIRE(fpemu_fits_f32(&f) ==
-                                        (fpemu_fits_f32(&element) && (!scales[s] || fpemu_fits_f32(&scale))) &&
-                                    fpemu_fits_f64(&f),
+                        REQUIRE(fpemu_format_fits_f32(&f) ==
+                                        (fpemu_format_fits_f32(&element) && (!scales[s] || fpemu_format_fits_f32(&scale))) &&
+                                    fpemu_format_fits_f64(&f),
                                 "%s: fits", spec);
                         const double per_block = shapes[b].rows ? 16 * 32 : shapes[b].length;
                         const double width = !scales[s] ? exponent : rule == FPEMU_SCALING_S2FP8 ? 0 : scale.bits;
                         const double bits = element.bits + (per_block > 0 ? width / per_block : 0);
-                        REQUIRE(fpemu_bits_per_element(&f) == bits, "%s: %g bits", spec, fpemu_bits_per_element(&f));
+                        REQUIRE(fpemu_format_bits_per_element(&f) == bits, "%s: %g bits", spec, fpemu_format_bits_per_element(&f));
                     }
     ck_assert_int_gt(good, 4000);
 }
@@ -496,30 +496,30 @@ START_TEST(named)
         uint32_t exponent, length;
         double bits;
     } rows[] = {
-        {FPEMU_MXFP8_E4M3, "e4m3fn", "e8m0", FPEMU_SCALING_FLOOR, 0, 32, 8.25},
-        {FPEMU_MXFP8_E5M2, "e5m2", "e8m0", FPEMU_SCALING_FLOOR, 0, 32, 8.25},
-        {FPEMU_MXFP6_E2M3, "e2m3", "e8m0", FPEMU_SCALING_FLOOR, 0, 32, 6.25},
-        {FPEMU_MXFP6_E3M2, "e3m2", "e8m0", FPEMU_SCALING_FLOOR, 0, 32, 6.25},
-        {FPEMU_MXFP4, "e2m1", "e8m0", FPEMU_SCALING_FLOOR, 0, 32, 4.25},
-        {FPEMU_MXINT8, "fixed(8,6):symmetric", "e8m0", FPEMU_SCALING_FLOOR, 0, 32, 8.25},
-        {FPEMU_NVFP4, "e2m1", "e4m3fn", FPEMU_SCALING_NVFP4, 0, 16, 4.5},
-        {FPEMU_MSFP12, "fixed(4,3):symmetric", NULL, FPEMU_SCALING_HBFP, 8, 16, 4.5},
-        {FPEMU_MSFP16, "fixed(8,7):symmetric", NULL, FPEMU_SCALING_HBFP, 8, 16, 8.5},
-        {FPEMU_NF4, "table(nf4)", "fp32", FPEMU_SCALING_ABSMAX, 0, 64, 4.5},
-        {FPEMU_S2FP8, "e5m2", "fp32", FPEMU_SCALING_S2FP8, 0, 0, 8},
+        {FPEMU_NAME_MXFP8_E4M3, "e4m3fn", "e8m0", FPEMU_SCALING_FLOOR, 0, 32, 8.25},
+        {FPEMU_NAME_MXFP8_E5M2, "e5m2", "e8m0", FPEMU_SCALING_FLOOR, 0, 32, 8.25},
+        {FPEMU_NAME_MXFP6_E2M3, "e2m3", "e8m0", FPEMU_SCALING_FLOOR, 0, 32, 6.25},
+        {FPEMU_NAME_MXFP6_E3M2, "e3m2", "e8m0", FPEMU_SCALING_FLOOR, 0, 32, 6.25},
+        {FPEMU_NAME_MXFP4, "e2m1", "e8m0", FPEMU_SCALING_FLOOR, 0, 32, 4.25},
+        {FPEMU_NAME_MXINT8, "fixed(8,6):symmetric", "e8m0", FPEMU_SCALING_FLOOR, 0, 32, 8.25},
+        {FPEMU_NAME_NVFP4, "e2m1", "e4m3fn", FPEMU_SCALING_NVFP4, 0, 16, 4.5},
+        {FPEMU_NAME_MSFP12, "fixed(4,3):symmetric", NULL, FPEMU_SCALING_HBFP, 8, 16, 4.5},
+        {FPEMU_NAME_MSFP16, "fixed(8,7):symmetric", NULL, FPEMU_SCALING_HBFP, 8, 16, 8.5},
+        {FPEMU_NAME_NF4, "table(nf4)", "fp32", FPEMU_SCALING_ABSMAX, 0, 64, 4.5},
+        {FPEMU_NAME_S2FP8, "e5m2", "fp32", FPEMU_SCALING_S2FP8, 0, 0, 8},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const fpemu_format element = parse(rows[i].element);
         fpemu_format scale, f, g;
         if (rows[i].scale)
             scale = parse(rows[i].scale);
-        const char *const name = fpemu_name_text(rows[i].name, 0);
-        ck_assert_int_eq(fpemu_named(rows[i].name, &f), FPEMU_OK);
-        ck_assert_int_eq(fpemu_blocked(&g, &element, rows[i].scaling, rows[i].scale ? &scale : NULL, rows[i].exponent,
+        const char *const name = fpemu_format_name(rows[i].name, 0);
+        ck_assert_int_eq(fpemu_format_named(rows[i].name, &f), FPEMU_OK);
+        ck_assert_int_eq(fpemu_format_blocked(&g, &element, rows[i].scaling, rows[i].scale ? &scale : NULL, rows[i].exponent,
                                        rows[i].length ? FPEMU_BLOCK_RUN : FPEMU_BLOCK_TENSOR, 0, rows[i].length),
                          FPEMU_OK);
         REQUIRE(memcmp(&f, &g, sizeof f) == 0, "%s", name);
-        REQUIRE(fpemu_bits_per_element(&f) == rows[i].bits, "%s", name);
+        REQUIRE(fpemu_format_bits_per_element(&f) == rows[i].bits, "%s", name);
     }
 }
 END_TEST
@@ -530,37 +530,37 @@ START_TEST(constructor)
     const fpemu_format element = parse("e2m1"), scale = parse("e8m0"), blocked = parse("mxfp4");
     fpemu_format f = element, g;
     /* the result may be the element or the scale itself */
-    ck_assert_int_eq(fpemu_blocked(&f, &f, FPEMU_SCALING_FLOOR, &scale, 0, FPEMU_BLOCK_RUN, 0, 32), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_blocked(&f, &f, FPEMU_SCALING_FLOOR, &scale, 0, FPEMU_BLOCK_RUN, 0, 32), FPEMU_OK);
     ck_assert_int_eq(fpemu_format_equal(&f, &blocked), 1);
     ck_assert_int_eq(fpemu_format_equal(&f, &element), 0);
     f = scale;
-    ck_assert_int_eq(fpemu_blocked(&f, &element, FPEMU_SCALING_FLOOR, &f, 0, FPEMU_BLOCK_RUN, 0, 32), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_blocked(&f, &element, FPEMU_SCALING_FLOOR, &f, 0, FPEMU_BLOCK_RUN, 0, 32), FPEMU_OK);
     ck_assert_int_eq(fpemu_format_equal(&f, &blocked), 1);
-    ck_assert_int_eq(fpemu_element_format(&f, &f), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_element(&f, &f), FPEMU_OK);
     ck_assert_int_eq(fpemu_format_equal(&f, &element), 1);
     f = blocked;
-    ck_assert_int_eq(fpemu_scale_format(&f, &f), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_scale(&f, &f), FPEMU_OK);
     ck_assert_int_eq(fpemu_format_equal(&f, &scale), 1);
-    ck_assert_int_eq(fpemu_element_format(&element, &g), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_element(&element, &g), FPEMU_OK);
     ck_assert_int_eq(fpemu_format_equal(&g, &element), 1);
-    ck_assert_int_eq(fpemu_scale_format(&element, &g), FPEMU_ERROR_UNSUPPORTED);
-    ck_assert_int_eq(fpemu_element_format(NULL, &g), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_element_format(&zero, &g), FPEMU_ERROR_FORMAT);
-    ck_assert_int_eq(fpemu_element_format(&element, NULL), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_scale_format(NULL, &g), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_scale_format(&zero, &g), FPEMU_ERROR_FORMAT);
-    ck_assert_int_eq(fpemu_scale_format(&blocked, NULL), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_blocked(NULL, &element, FPEMU_SCALING_FLOOR, &scale, 0, FPEMU_BLOCK_RUN, 0, 32),
+    ck_assert_int_eq(fpemu_format_scale(&element, &g), FPEMU_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(fpemu_format_element(NULL, &g), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_format_element(&zero, &g), FPEMU_ERROR_FORMAT);
+    ck_assert_int_eq(fpemu_format_element(&element, NULL), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_format_scale(NULL, &g), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_format_scale(&zero, &g), FPEMU_ERROR_FORMAT);
+    ck_assert_int_eq(fpemu_format_scale(&blocked, NULL), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_format_blocked(NULL, &element, FPEMU_SCALING_FLOOR, &scale, 0, FPEMU_BLOCK_RUN, 0, 32),
                      FPEMU_ERROR_NULL);
     g = element;
-    ck_assert_int_eq(fpemu_blocked(&g, NULL, FPEMU_SCALING_FLOOR, &scale, 0, FPEMU_BLOCK_RUN, 0, 32), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_format_blocked(&g, NULL, FPEMU_SCALING_FLOOR, &scale, 0, FPEMU_BLOCK_RUN, 0, 32), FPEMU_ERROR_NULL);
     ck_assert(memcmp(&g, &zero, sizeof g) == 0);
 
 #define REFUSED(element, rule, scale, exponent, block, rows, length)                                                   \
     do {                                                                                                               \
         g = blocked;                                                                                                   \
         ck_assert_int_eq(                                                                                              \
-            fpemu_blocked(&g, element, (fpemu_scaling)(rule), scale, exponent, (fpemu_block)(block), rows, length),    \
+            fpemu_format_blocked(&g, element, (fpemu_scaling)(rule), scale, exponent, (fpemu_block)(block), rows, length),    \
             FPEMU_ERROR_FORMAT);                                                                                       \
         ck_assert(memcmp(&g, &zero, sizeof g) == 0);                                                                   \
     } while (0)
@@ -584,17 +584,17 @@ START_TEST(constructor)
 
     /* by hand, then completed; twice over changes nothing */
     f = blocked;
-    ck_assert_int_eq(fpemu_complete(&f), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_complete(&f), FPEMU_OK);
     ck_assert(memcmp(&f, &blocked, sizeof f) == 0);
     f.nan = FPEMU_NAN_ZERO;
     f.block_length = 16;
-    ck_assert_int_eq(fpemu_complete(&f), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_complete(&f), FPEMU_OK);
     ck_assert_int_eq(fpemu_format_equal(&f, &blocked), 0);
 #define SPOILED(base, change)                                                                                          \
     do {                                                                                                               \
         f = (base);                                                                                                    \
         change;                                                                                                        \
-        ck_assert_int_eq(fpemu_complete(&f), FPEMU_ERROR_FORMAT);                                                      \
+        ck_assert_int_eq(fpemu_format_complete(&f), FPEMU_ERROR_FORMAT);                                                      \
         ck_assert(memcmp(&f, &zero, sizeof f) == 0);                                                                   \
     } while (0)
     const fpemu_format bfp = parse("bfp(7)"), table = parse("table(nf4)");
@@ -622,7 +622,7 @@ START_TEST(constructor)
     SPOILED(bfp, f.reserved3[0] = 1);
     f = table;
     f.codebook_length = 0; /* follows from the width */
-    ck_assert_int_eq(fpemu_complete(&f), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_complete(&f), FPEMU_OK);
     ck_assert(memcmp(&f, &table, sizeof f) == 0);
 }
 END_TEST
@@ -694,7 +694,7 @@ START_TEST(noise)
         text[n] = '\0';
         fpemu_format f;
         fpemu_parse_error error;
-        if (fpemu_parse(text, &f, &error) == FPEMU_OK) {
+        if (fpemu_format_parse(text, &f, &error) == FPEMU_OK) {
             accepted++;
             check_round_trip(&f, text, canonical);
         } else {

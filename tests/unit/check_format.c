@@ -19,7 +19,7 @@ static fpemu_format parse(const char *spec)
 {
     fpemu_format f;
     fpemu_parse_error error;
-    REQUIRE(fpemu_parse(spec, &f, &error) == FPEMU_OK, "%s: at %u: %s", spec, error.position, error.message);
+    REQUIRE(fpemu_format_parse(spec, &f, &error) == FPEMU_OK, "%s: at %u: %s", spec, error.position, error.message);
     return f;
 }
 
@@ -112,16 +112,16 @@ START_TEST(published_numbers)
         const struct published *p = &published[i];
         const fpemu_format f = parse(p->spec);
         REQUIRE(f.bits == p->bits, "%s: %u bits", p->spec, f.bits);
-        REQUIRE(fpemu_max(&f) == p->max, "%s: max %a", p->spec, fpemu_max(&f));
+        REQUIRE(fpemu_format_max(&f) == p->max, "%s: max %a", p->spec, fpemu_format_max(&f));
         REQUIRE(f.max_code == p->max_code, "%s: max_code %llx", p->spec, (unsigned long long)f.max_code);
-        REQUIRE(fpemu_min_normal(&f) == p->min_normal, "%s: min_normal %a", p->spec, fpemu_min_normal(&f));
-        REQUIRE(fpemu_min_positive(&f) == p->min_positive, "%s: min_positive %a", p->spec, fpemu_min_positive(&f));
-        REQUIRE(fpemu_nan_count(&f) == p->nan_count, "%s: %llu NaNs", p->spec, (unsigned long long)fpemu_nan_count(&f));
+        REQUIRE(fpemu_format_min_normal(&f) == p->min_normal, "%s: min_normal %a", p->spec, fpemu_format_min_normal(&f));
+        REQUIRE(fpemu_format_min_positive(&f) == p->min_positive, "%s: min_positive %a", p->spec, fpemu_format_min_positive(&f));
+        REQUIRE(fpemu_format_nan_count(&f) == p->nan_count, "%s: %llu NaNs", p->spec, (unsigned long long)fpemu_format_nan_count(&f));
         REQUIRE(f.has_nan == (p->nan_count > 0), "%s: has_nan", p->spec);
         REQUIRE(f.nan_code == p->nan_code, "%s: nan_code %llx", p->spec, (unsigned long long)f.nan_code);
         REQUIRE(f.has_infinity == p->infinity, "%s: has_infinity", p->spec);
         REQUIRE(f.has_negative_zero == p->negative_zero, "%s: has_negative_zero", p->spec);
-        REQUIRE(fpemu_fits_f32(&f) == p->f32 && fpemu_fits_f64(&f), "%s: fits", p->spec);
+        REQUIRE(fpemu_format_fits_f32(&f) == p->f32 && fpemu_format_fits_f64(&f), "%s: fits", p->spec);
     }
 }
 END_TEST
@@ -194,7 +194,7 @@ START_TEST(lowest)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const fpemu_format f = parse(rows[i].spec);
-        REQUIRE(bits_of(fpemu_lowest(&f)) == bits_of(rows[i].value), "%s: lowest %a", rows[i].spec, fpemu_lowest(&f));
+        REQUIRE(bits_of(fpemu_format_lowest(&f)) == bits_of(rows[i].value), "%s: lowest %a", rows[i].spec, fpemu_format_lowest(&f));
         REQUIRE(f.lowest_code == rows[i].code, "%s: code %llx", rows[i].spec, (unsigned long long)f.lowest_code);
     }
 }
@@ -205,54 +205,54 @@ END_TEST
 START_TEST(constructors)
 {
     fpemu_format f, g;
-    ck_assert_int_eq(fpemu_float(&f, 4, 3, FPEMU_BIAS_DEFAULT, FPEMU_SPECIALS_FN, 1), FPEMU_OK);
-    ck_assert_int_eq(fpemu_named(FPEMU_E4M3FN, &g), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_float(&f, 4, 3, FPEMU_BIAS_DEFAULT, FPEMU_SPECIALS_FN, 1), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_named(FPEMU_NAME_E4M3FN, &g), FPEMU_OK);
     ck_assert(fpemu_format_equal(&f, &g));
     ck_assert(memcmp(&f, &g, sizeof f) == 0);
     ck_assert_int_eq(f.overflow, FPEMU_OVERFLOW_IEEE);
     ck_assert_int_eq(f.nan, FPEMU_NAN_KEEP);
 
     g.subnormals = FPEMU_SUBNORMALS_NONE;
-    ck_assert_int_eq(fpemu_complete(&g), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_complete(&g), FPEMU_OK);
     ck_assert(!fpemu_format_equal(&f, &g));
     ck_assert(g.min_positive == 0x1p-6 && f.min_positive == 0x1p-9);
     g.subnormals = FPEMU_SUBNORMALS_KEEP;
     g.mantissa_bits = 4; /* the width follows */
-    ck_assert_int_eq(fpemu_complete(&g), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_complete(&g), FPEMU_OK);
     ck_assert_uint_eq(g.bits, 9);
 
-    ck_assert_int_eq(fpemu_lee(&f, 8, 7, 0), FPEMU_OK);
-    fpemu_named(FPEMU_BFLOAT16, &g);
+    ck_assert_int_eq(fpemu_format_lee(&f, 8, 7, 0), FPEMU_OK);
+    fpemu_format_named(FPEMU_NAME_BFLOAT16, &g);
     ck_assert(fpemu_format_equal(&f, &g));
-    ck_assert_int_eq(fpemu_lee(&f, 3, 2, 0), FPEMU_OK);
-    fpemu_named(FPEMU_E3M2, &g);
+    ck_assert_int_eq(fpemu_format_lee(&f, 3, 2, 0), FPEMU_OK);
+    fpemu_format_named(FPEMU_NAME_E3M2, &g);
     ck_assert(fpemu_format_equal(&f, &g));
-    ck_assert_int_eq(fpemu_p3109(&f, 8, 4, 1, 1), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_p3109(&f, 8, 4, 1, 1), FPEMU_OK);
     ck_assert_int_eq(f.bias, 8);
-    ck_assert_int_eq(fpemu_p3109(&f, 63, 53, 1, 1), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_p3109(&f, 63, 53, 1, 1), FPEMU_OK);
     ck_assert_uint_eq(f.bits, 63);
-    ck_assert_int_eq(fpemu_p3109(&f, 64, 53, 1, 1), FPEMU_ERROR_FORMAT); /* smallest value 2^-1075 */
-    ck_assert_int_eq(fpemu_p3109(&f, 8, 8, 0, 0), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_p3109(&f, 64, 53, 1, 1), FPEMU_ERROR_FORMAT); /* smallest value 2^-1075 */
+    ck_assert_int_eq(fpemu_format_p3109(&f, 8, 8, 0, 0), FPEMU_OK);
     ck_assert_uint_eq(f.exponent_bits, 1);
-    ck_assert_int_eq(fpemu_fixed(&f, 8, 4, 1), FPEMU_OK);
-    ck_assert_int_eq(fpemu_int(&f, 32, 0, 0x1p-1074, 0), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_fixed(&f, 8, 4, 1), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_int(&f, 32, 0, 0x1p-1074, 0), FPEMU_OK);
     ck_assert(f.max == 4294967295.0 * 0x1p-1074);
     ck_assert_int_eq(f.fits_f32, 0);
-    ck_assert_int_eq(fpemu_posit(&f, 16, 2), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_posit(&f, 16, 2), FPEMU_OK);
     ck_assert_int_eq(f.is_signed, 1);
 
     /* largest values of affine integers are rounded once, as scale * (q - z) in binary64 */
-    ck_assert_int_eq(fpemu_int(&f, 32, 1, 0.1, -12345), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_int(&f, 32, 1, 0.1, -12345), FPEMU_OK);
     ck_assert(f.max == 0.1 * (2147483647.0 + 12345) && f.lowest == 0.1 * (-2147483648.0 + 12345));
-    ck_assert_int_eq(fpemu_int(&f, 8, 1, 0x1p121, 0), FPEMU_OK); /* 127 * scale < 2^128 = 128 * scale */
+    ck_assert_int_eq(fpemu_format_int(&f, 8, 1, 0x1p121, 0), FPEMU_OK); /* 127 * scale < 2^128 = 128 * scale */
     ck_assert_int_eq(f.fits_f32, 0);
-    ck_assert_int_eq(fpemu_int(&f, 8, 1, 0x1.fffffep120, 0), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_int(&f, 8, 1, 0x1.fffffep120, 0), FPEMU_OK);
     ck_assert_int_eq(f.fits_f32, 1);
-    ck_assert_int_eq(fpemu_int(&f, 8, 1, 0x1.ffffffp120, 0), FPEMU_OK); /* a tie, to 2^121 */
+    ck_assert_int_eq(fpemu_format_int(&f, 8, 1, 0x1.ffffffp120, 0), FPEMU_OK); /* a tie, to 2^121 */
     ck_assert_int_eq(f.fits_f32, 0);
-    ck_assert_int_eq(fpemu_int(&f, 8, 1, 0x1p-150, 0), FPEMU_OK); /* a binary32 scale of zero: tie to even */
+    ck_assert_int_eq(fpemu_format_int(&f, 8, 1, 0x1p-150, 0), FPEMU_OK); /* a binary32 scale of zero: tie to even */
     ck_assert_int_eq(f.fits_f32, 0);
-    ck_assert_int_eq(fpemu_int(&f, 8, 1, 0x1.8p-150, 0), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_int(&f, 8, 1, 0x1.8p-150, 0), FPEMU_OK);
     ck_assert_int_eq(f.fits_f32, 1);
 }
 END_TEST
@@ -294,8 +294,8 @@ START_TEST(carriers)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const fpemu_format f = parse(rows[i].spec);
-        REQUIRE(fpemu_fits_f32(&f) == rows[i].f32, "%s", rows[i].spec);
-        REQUIRE(fpemu_fits_f64(&f) == 1, "%s", rows[i].spec);
+        REQUIRE(fpemu_format_fits_f32(&f) == rows[i].f32, "%s", rows[i].spec);
+        REQUIRE(fpemu_format_fits_f64(&f) == 1, "%s", rows[i].spec);
     }
 }
 END_TEST
@@ -303,7 +303,7 @@ END_TEST
 static void refused(fpemu_format f, const char *why)
 {
     static const fpemu_format zero;
-    REQUIRE(fpemu_complete(&f) == FPEMU_ERROR_FORMAT, "accepted: %s", why);
+    REQUIRE(fpemu_format_complete(&f) == FPEMU_ERROR_FORMAT, "accepted: %s", why);
     REQUIRE(memcmp(&f, &zero, sizeof f) == 0, "not zeroed: %s", why);
 }
 
@@ -315,13 +315,13 @@ START_TEST(refusals)
     const fpemu_format integer = {.kind = FPEMU_KIND_INT, .bits = 8, .is_signed = 1, .scale = 1};
     const fpemu_format posit = {.kind = FPEMU_KIND_POSIT, .bits = 8, .exponent_bits = 2, .is_signed = 1};
     fpemu_format good = plain;
-    ck_assert_int_eq(fpemu_complete(&good), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_complete(&good), FPEMU_OK);
     good = fixed;
-    ck_assert_int_eq(fpemu_complete(&good), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_complete(&good), FPEMU_OK);
     good = integer;
-    ck_assert_int_eq(fpemu_complete(&good), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_complete(&good), FPEMU_OK);
     good = posit;
-    ck_assert_int_eq(fpemu_complete(&good), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_complete(&good), FPEMU_OK);
 
 #define REFUSED(base, ...)                                                                                             \
     do {                                                                                                               \
@@ -403,19 +403,19 @@ START_TEST(refusals)
     REFUSED(posit, f.wrap = 1);
 #undef REFUSED
 
-    ck_assert_int_eq(fpemu_complete(NULL), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_float(NULL, 4, 3, 7, FPEMU_SPECIALS_IEEE, 1), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_float(&good, 4, 3, 7, (fpemu_specials)256, 1), FPEMU_ERROR_FORMAT);
-    ck_assert_int_eq(fpemu_lee(&good, 9, 3, 0), FPEMU_ERROR_FORMAT);
-    ck_assert_int_eq(fpemu_lee(&good, 0, 3, 0), FPEMU_ERROR_FORMAT);
-    ck_assert_int_eq(fpemu_lee(&good, 4, 3, INT32_MIN), FPEMU_ERROR_FORMAT);
-    ck_assert_int_eq(fpemu_p3109(&good, 2, 1, 1, 1), FPEMU_ERROR_FORMAT);
-    ck_assert_int_eq(fpemu_p3109(&good, 8, 8, 1, 1), FPEMU_ERROR_FORMAT);
-    ck_assert_int_eq(fpemu_p3109(&good, 8, 9, 0, 1), FPEMU_ERROR_FORMAT);
-    ck_assert_int_eq(fpemu_p3109(&good, 8, 0, 0, 1), FPEMU_ERROR_FORMAT);
-    ck_assert_int_eq(fpemu_p3109(&good, 64, 3, 1, 1), FPEMU_ERROR_FORMAT);
-    ck_assert_int_eq(fpemu_named(FPEMU_NAME_NONE, &good), FPEMU_ERROR_ARGUMENT);
-    ck_assert_int_eq(fpemu_named(FPEMU_NAME_COUNT, &good), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_format_complete(NULL), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_format_float(NULL, 4, 3, 7, FPEMU_SPECIALS_IEEE, 1), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_format_float(&good, 4, 3, 7, (fpemu_specials)256, 1), FPEMU_ERROR_FORMAT);
+    ck_assert_int_eq(fpemu_format_lee(&good, 9, 3, 0), FPEMU_ERROR_FORMAT);
+    ck_assert_int_eq(fpemu_format_lee(&good, 0, 3, 0), FPEMU_ERROR_FORMAT);
+    ck_assert_int_eq(fpemu_format_lee(&good, 4, 3, INT32_MIN), FPEMU_ERROR_FORMAT);
+    ck_assert_int_eq(fpemu_format_p3109(&good, 2, 1, 1, 1), FPEMU_ERROR_FORMAT);
+    ck_assert_int_eq(fpemu_format_p3109(&good, 8, 8, 1, 1), FPEMU_ERROR_FORMAT);
+    ck_assert_int_eq(fpemu_format_p3109(&good, 8, 9, 0, 1), FPEMU_ERROR_FORMAT);
+    ck_assert_int_eq(fpemu_format_p3109(&good, 8, 0, 0, 1), FPEMU_ERROR_FORMAT);
+    ck_assert_int_eq(fpemu_format_p3109(&good, 64, 3, 1, 1), FPEMU_ERROR_FORMAT);
+    ck_assert_int_eq(fpemu_format_named(FPEMU_NAME_NONE, &good), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_format_named(FPEMU_NAME_COUNT, &good), FPEMU_ERROR_ARGUMENT);
     ck_assert_uint_eq(good.kind, 0);
 }
 END_TEST
@@ -424,21 +424,21 @@ START_TEST(names)
 {
     for (int name = FPEMU_NAME_NONE + 1; name < FPEMU_NAME_COUNT; name++) {
         fpemu_format f, g;
-        ck_assert_int_eq(fpemu_named((fpemu_name)name, &f), FPEMU_OK);
+        ck_assert_int_eq(fpemu_format_named((fpemu_name)name, &f), FPEMU_OK);
         const char *text;
         unsigned count = 0;
-        for (; (text = fpemu_name_text((fpemu_name)name, count)) != NULL; count++) {
+        for (; (text = fpemu_format_name((fpemu_name)name, count)) != NULL; count++) {
             g = parse(text);
             REQUIRE(fpemu_format_equal(&f, &g), "%s is not name %d", text, name);
             for (int other = 1; other < name; other++)
-                for (unsigned i = 0; fpemu_name_text((fpemu_name)other, i); i++)
-                    REQUIRE(strcmp(text, fpemu_name_text((fpemu_name)other, i)) != 0, "%s twice", text);
+                for (unsigned i = 0; fpemu_format_name((fpemu_name)other, i); i++)
+                    REQUIRE(strcmp(text, fpemu_format_name((fpemu_name)other, i)) != 0, "%s twice", text);
         }
         ck_assert_uint_ge(count, 1);
     }
-    ck_assert_ptr_null(fpemu_name_text(FPEMU_NAME_NONE, 0));
-    ck_assert_ptr_null(fpemu_name_text(FPEMU_NAME_COUNT, 0));
-    ck_assert_ptr_null(fpemu_name_text(FPEMU_BINARY16, UINT32_MAX));
+    ck_assert_ptr_null(fpemu_format_name(FPEMU_NAME_NONE, 0));
+    ck_assert_ptr_null(fpemu_format_name(FPEMU_NAME_COUNT, 0));
+    ck_assert_ptr_null(fpemu_format_name(FPEMU_NAME_BINARY16, UINT32_MAX));
 }
 END_TEST
 
@@ -449,19 +449,19 @@ START_TEST(invalid_formats)
     size_t count = 1;
     for (int i = 0; i < 2; i++) {
         const fpemu_format *f = bad[i];
-        ck_assert(fpemu_max(f) == 0 && fpemu_lowest(f) == 0 && fpemu_min_normal(f) == 0 && fpemu_min_positive(f) == 0);
-        ck_assert(fpemu_epsilon(f) == 0 && fpemu_value_count(f) == 0 && fpemu_nan_count(f) == 0);
-        ck_assert(fpemu_bits_per_element(f) == 0 && fpemu_code_size(f) == 0);
-        ck_assert(!fpemu_fits_f32(f) && !fpemu_fits_f64(f) && !fpemu_is_representable(f, 0));
-        ck_assert(isnan(fpemu_next_up(f, 0)) && isnan(fpemu_next_down(f, 0)));
+        ck_assert(fpemu_format_max(f) == 0 && fpemu_format_lowest(f) == 0 && fpemu_format_min_normal(f) == 0 && fpemu_format_min_positive(f) == 0);
+        ck_assert(fpemu_format_epsilon(f) == 0 && fpemu_format_value_count(f) == 0 && fpemu_format_nan_count(f) == 0);
+        ck_assert(fpemu_format_bits_per_element(f) == 0 && fpemu_format_code_size(f) == 0);
+        ck_assert(!fpemu_format_fits_f32(f) && !fpemu_format_fits_f64(f) && !fpemu_format_represents(f, 0));
+        ck_assert(isnan(fpemu_format_next_up(f, 0)) && isnan(fpemu_format_next_down(f, 0)));
         ck_assert(!fpemu_format_equal(f, f) && !fpemu_format_equal(f, NULL));
     }
-    ck_assert_int_eq(fpemu_enumerate(&zero, 0, NULL, NULL, &count), FPEMU_ERROR_FORMAT);
-    ck_assert_int_eq(fpemu_enumerate(NULL, 0, NULL, NULL, &count), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_format_enumerate(&zero, 0, NULL, NULL, &count), FPEMU_ERROR_FORMAT);
+    ck_assert_int_eq(fpemu_format_enumerate(NULL, 0, NULL, NULL, &count), FPEMU_ERROR_NULL);
     const fpemu_format f = parse("e4m3fn");
-    ck_assert_int_eq(fpemu_enumerate(&f, 253, NULL, NULL, NULL), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_enumerate(&f, 253, NULL, NULL, &count), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_enumerate(&f, 252, NULL, NULL, &count), FPEMU_ERROR_BUFFER);
+    ck_assert_int_eq(fpemu_format_enumerate(&f, 253, NULL, NULL, NULL), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_format_enumerate(&f, 253, NULL, NULL, &count), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_format_enumerate(&f, 252, NULL, NULL, &count), FPEMU_ERROR_BUFFER);
     ck_assert_uint_eq(count, 253);
 }
 END_TEST
@@ -496,11 +496,11 @@ START_TEST(counts)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const fpemu_format f = parse(rows[i].spec);
-        REQUIRE(fpemu_value_count(&f) == rows[i].values, "%s: %llu values", rows[i].spec,
-                (unsigned long long)fpemu_value_count(&f));
-        REQUIRE(fpemu_code_size(&f) == rows[i].size, "%s: code size", rows[i].spec);
-        REQUIRE(fpemu_epsilon(&f) == rows[i].epsilon, "%s: epsilon %a", rows[i].spec, fpemu_epsilon(&f));
-        REQUIRE(fpemu_bits_per_element(&f) == (double)f.bits, "%s", rows[i].spec);
+        REQUIRE(fpemu_format_value_count(&f) == rows[i].values, "%s: %llu values", rows[i].spec,
+                (unsigned long long)fpemu_format_value_count(&f));
+        REQUIRE(fpemu_format_code_size(&f) == rows[i].size, "%s: code size", rows[i].spec);
+        REQUIRE(fpemu_format_epsilon(&f) == rows[i].epsilon, "%s: epsilon %a", rows[i].spec, fpemu_format_epsilon(&f));
+        REQUIRE(fpemu_format_bits_per_element(&f) == (double)f.bits, "%s", rows[i].spec);
     }
 }
 END_TEST
@@ -585,13 +585,13 @@ static void check_queries(const fpemu_format *f, const char *spec)
     for (size_t i = 0; i < n; i++)
         if (unique == 0 || want[i] != want[unique - 1])
             want[unique++] = want[i];
-    REQUIRE(fpemu_nan_count(f) == nans, "%s: %llu NaN codes, not %llu", spec, (unsigned long long)nans,
-            (unsigned long long)fpemu_nan_count(f));
-    REQUIRE(fpemu_value_count(f) == unique, "%s: %zu values, not %llu", spec, unique,
-            (unsigned long long)fpemu_value_count(f));
-    REQUIRE(fpemu_enumerate(f, MAX_VALUES, got, codes, &count) == FPEMU_OK && count == unique, "%s: enumerate", spec);
+    REQUIRE(fpemu_format_nan_count(f) == nans, "%s: %llu NaN codes, not %llu", spec, (unsigned long long)nans,
+            (unsigned long long)fpemu_format_nan_count(f));
+    REQUIRE(fpemu_format_value_count(f) == unique, "%s: %zu values, not %llu", spec, unique,
+            (unsigned long long)fpemu_format_value_count(f));
+    REQUIRE(fpemu_format_enumerate(f, MAX_VALUES, got, codes, &count) == FPEMU_OK && count == unique, "%s: enumerate", spec);
 
-    const fpemu_rounding nearest = fpemu_nearest();
+    const fpemu_rounding nearest = fpemu_rounding_nearest();
     double min_positive = 0, min_normal = 0;
     for (size_t i = 0; i < unique; i++) {
         const double x = want[i], up = i + 1 < unique ? want[i + 1] : (double)NAN;
@@ -600,40 +600,40 @@ static void check_queries(const fpemu_format *f, const char *spec)
         REQUIRE(fpemu_decode_one_f64(f, codes[i]) == x, "%s: code of %a", spec, x);
         REQUIRE(fpemu_encode_one_f64(f, &nearest, x, 0) == codes[i], "%s: %a codes as %llx, not %llx", spec, x,
                 (unsigned long long)fpemu_encode_one_f64(f, &nearest, x, 0), (unsigned long long)codes[i]);
-        REQUIRE(fpemu_is_representable(f, x), "%s: %a is a value", spec, x);
-        REQUIRE(bits_of(fpemu_next_up(f, x)) == bits_of(up), "%s: up from %a", spec, x);
-        REQUIRE(bits_of(fpemu_next_down(f, x)) == bits_of(down), "%s: down from %a", spec, x);
+        REQUIRE(fpemu_format_represents(f, x), "%s: %a is a value", spec, x);
+        REQUIRE(bits_of(fpemu_format_next_up(f, x)) == bits_of(up), "%s: up from %a", spec, x);
+        REQUIRE(bits_of(fpemu_format_next_down(f, x)) == bits_of(down), "%s: down from %a", spec, x);
         if (i + 1 < unique) {
             const double between = x / 2 + up / 2;
             const int apart = x < between && between < up; /* else binary64 has nothing between them */
-            REQUIRE(!apart || !fpemu_is_representable(f, between), "%s: %a is no value", spec, between);
-            REQUIRE(!apart || (fpemu_next_up(f, between) == up && fpemu_next_down(f, between) == x), "%s: around %a",
+            REQUIRE(!apart || !fpemu_format_represents(f, between), "%s: %a is no value", spec, between);
+            REQUIRE(!apart || (fpemu_format_next_up(f, between) == up && fpemu_format_next_down(f, between) == x), "%s: around %a",
                     spec, between);
         }
         if (x > 0 && min_positive == 0)
             min_positive = x;
-        if (x > 0 && min_normal == 0 && f->kind == FPEMU_KIND_FLOAT && fpemu_min_normal(f) > 0 &&
+        if (x > 0 && min_normal == 0 && f->kind == FPEMU_KIND_FLOAT && fpemu_format_min_normal(f) > 0 &&
             x >= ldexp(1, f->emin))
             min_normal = x;
     }
-    REQUIRE(fpemu_max(f) == want[unique - 1] && fpemu_lowest(f) == want[0], "%s: ends", spec);
-    REQUIRE(fpemu_decode_one_f64(f, f->max_code) == fpemu_max(f), "%s: max_code", spec);
-    REQUIRE(fpemu_decode_one_f64(f, f->lowest_code) == fpemu_lowest(f), "%s: lowest_code", spec);
+    REQUIRE(fpemu_format_max(f) == want[unique - 1] && fpemu_format_lowest(f) == want[0], "%s: ends", spec);
+    REQUIRE(fpemu_decode_one_f64(f, f->max_code) == fpemu_format_max(f), "%s: max_code", spec);
+    REQUIRE(fpemu_decode_one_f64(f, f->lowest_code) == fpemu_format_lowest(f), "%s: lowest_code", spec);
     REQUIRE(!f->has_nan || isnan(fpemu_decode_one_f64(f, f->nan_code)), "%s: nan_code", spec);
-    REQUIRE(fpemu_min_positive(f) == min_positive, "%s: min_positive", spec);
-    REQUIRE(fpemu_min_normal(f) == (f->kind == FPEMU_KIND_FLOAT ? min_normal : min_positive), "%s: min_normal", spec);
+    REQUIRE(fpemu_format_min_positive(f) == min_positive, "%s: min_positive", spec);
+    REQUIRE(fpemu_format_min_normal(f) == (f->kind == FPEMU_KIND_FLOAT ? min_normal : min_positive), "%s: min_normal", spec);
     if (f->kind == FPEMU_KIND_POSIT && f->bits > 2)
-        REQUIRE(fpemu_epsilon(f) == fpemu_next_up(f, 1) - 1, "%s: epsilon", spec);
+        REQUIRE(fpemu_format_epsilon(f) == fpemu_format_next_up(f, 1) - 1, "%s: epsilon", spec);
 
     const double infinity = (double)INFINITY, over = nextafter(want[unique - 1], infinity);
-    REQUIRE(isnan(fpemu_next_up(f, infinity)) && isnan(fpemu_next_up(f, over)), "%s: above the largest", spec);
-    REQUIRE(fpemu_next_down(f, infinity) == want[unique - 1], "%s: below infinity", spec);
-    REQUIRE(fpemu_next_up(f, -infinity) == want[0], "%s: above -infinity", spec);
-    REQUIRE(isnan(fpemu_next_down(f, -infinity)) && isnan(fpemu_next_up(f, (double)NAN)), "%s: no value", spec);
-    REQUIRE(fpemu_is_representable(f, infinity) == f->has_infinity, "%s: infinity", spec);
-    REQUIRE(fpemu_is_representable(f, -infinity) == (f->has_infinity && f->is_signed), "%s: -infinity", spec);
-    REQUIRE(fpemu_is_representable(f, (double)NAN) == f->has_nan, "%s: NaN", spec);
-    REQUIRE(fpemu_is_representable(f, -0.0) == f->has_zero, "%s: -0", spec);
+    REQUIRE(isnan(fpemu_format_next_up(f, infinity)) && isnan(fpemu_format_next_up(f, over)), "%s: above the largest", spec);
+    REQUIRE(fpemu_format_next_down(f, infinity) == want[unique - 1], "%s: below infinity", spec);
+    REQUIRE(fpemu_format_next_up(f, -infinity) == want[0], "%s: above -infinity", spec);
+    REQUIRE(isnan(fpemu_format_next_down(f, -infinity)) && isnan(fpemu_format_next_up(f, (double)NAN)), "%s: no value", spec);
+    REQUIRE(fpemu_format_represents(f, infinity) == f->has_infinity, "%s: infinity", spec);
+    REQUIRE(fpemu_format_represents(f, -infinity) == (f->has_infinity && f->is_signed), "%s: -infinity", spec);
+    REQUIRE(fpemu_format_represents(f, (double)NAN) == f->has_nan, "%s: NaN", spec);
+    REQUIRE(fpemu_format_represents(f, -0.0) == f->has_zero, "%s: -0", spec);
 }
 
 START_TEST(queries_of_floats)
@@ -650,7 +650,7 @@ START_TEST(queries_of_floats)
                         fpemu_format f;
                         snprintf(spec, sizeof spec, "float(e=%d,m=%d,bias=%d,specials=%s,signed=%d)%s", e, m, e + 1,
                                  specials[s], is_signed, modifiers[i]);
-                        if (fpemu_parse(spec, &f, NULL) == FPEMU_OK) {
+                        if (fpemu_format_parse(spec, &f, NULL) == FPEMU_OK) {
                             check_queries(&f, spec);
                             checked++;
                         }
@@ -663,14 +663,14 @@ START_TEST(queries_of_named)
 {
     for (int name = FPEMU_NAME_NONE + 1; name < FPEMU_NAME_COUNT; name++) {
         fpemu_format named, f;
-        fpemu_named((fpemu_name)name, &named);
-        fpemu_element_format(&named, &f); /* what is asked of a blocked format is its element's */
-        REQUIRE(fpemu_max(&named) == fpemu_max(&f) && fpemu_lowest(&named) == fpemu_lowest(&f) &&
-                    fpemu_value_count(&named) == fpemu_value_count(&f) &&
-                    bits_of(fpemu_next_up(&named, 0.3)) == bits_of(fpemu_next_up(&f, 0.3)),
-                "%s and its element", fpemu_name_text((fpemu_name)name, 0));
+        fpemu_format_named((fpemu_name)name, &named);
+        fpemu_format_element(&named, &f); /* what is asked of a blocked format is its element's */
+        REQUIRE(fpemu_format_max(&named) == fpemu_format_max(&f) && fpemu_format_lowest(&named) == fpemu_format_lowest(&f) &&
+                    fpemu_format_value_count(&named) == fpemu_format_value_count(&f) &&
+                    bits_of(fpemu_format_next_up(&named, 0.3)) == bits_of(fpemu_format_next_up(&f, 0.3)),
+                "%s and its element", fpemu_format_name((fpemu_name)name, 0));
         if (f.bits <= 16)
-            check_queries(&f, fpemu_name_text((fpemu_name)name, 0));
+            check_queries(&f, fpemu_format_name((fpemu_name)name, 0));
     }
 }
 END_TEST
@@ -683,11 +683,11 @@ START_TEST(queries_of_p3109)
                 fpemu_format f;
                 char spec[32];
                 snprintf(spec, sizeof spec, "p3109(%u,%u,%d)", k, p, domain);
-                if (fpemu_p3109(&f, k, p, domain & 1, domain >> 1) == FPEMU_OK) {
+                if (fpemu_format_p3109(&f, k, p, domain & 1, domain >> 1) == FPEMU_OK) {
                     check_queries(&f, spec);
                     /* 1.0 stands in the middle of the codes */
                     const uint64_t one = UINT64_C(1) << (k - 1 - (uint32_t)(domain & 1));
-                    if (fpemu_max(&f) >= 1)
+                    if (fpemu_format_max(&f) >= 1)
                         REQUIRE(fpemu_decode_one_f64(&f, one) == 1, "%s: code of 1", spec);
                 }
             }
@@ -725,7 +725,7 @@ START_TEST(queries_of_the_rest)
             fpemu_format f;
             char spec[32];
             snprintf(spec, sizeof spec, "posit(%u,%u)", n, es);
-            ck_assert_int_eq(fpemu_posit(&f, n, es), FPEMU_OK);
+            ck_assert_int_eq(fpemu_format_posit(&f, n, es), FPEMU_OK);
             check_queries(&f, spec);
         }
 }

@@ -65,49 +65,49 @@ static double plain_sum(const fpemu_gemm_spec *s, size_t n, const double *x, con
     uint64_t t = 0;
     double sum = start ? *start : 0, inner = 0, e = 0;
     switch (a->model) {
-    case FPEMU_SEQUENTIAL:
+    case FPEMU_MODEL_SEQUENTIAL:
         for (size_t k = 0; k < n; k++) {
             if (given) {
-                const double p = rounded(&s->product, FPEMU_MUL, x[k], y[k], 0, t, i);
+                const double p = rounded(&s->product, FPEMU_OPERATION_MUL, x[k], y[k], 0, t, i);
                 t++;
-                sum = rounded(&a->inner, FPEMU_ADD, p, sum, 0, t, i);
+                sum = rounded(&a->inner, FPEMU_OPERATION_ADD, p, sum, 0, t, i);
             } else {
-                sum = rounded(&a->inner, FPEMU_FMA, x[k], y[k], sum, t, i);
+                sum = rounded(&a->inner, FPEMU_OPERATION_FMA, x[k], y[k], sum, t, i);
             }
             t++;
         }
         return sum;
-    case FPEMU_CHUNKED:
+    case FPEMU_MODEL_CHUNKED:
         for (size_t k = 0; k < n; k++) {
-            const double p = given ? rounded(&s->product, FPEMU_MUL, x[k], y[k], 0, t++, i) : x[k] * y[k];
-            inner = rounded(&a->inner, FPEMU_ADD, p, inner, 0, t++, i);
+            const double p = given ? rounded(&s->product, FPEMU_OPERATION_MUL, x[k], y[k], 0, t++, i) : x[k] * y[k];
+            inner = rounded(&a->inner, FPEMU_OPERATION_ADD, p, inner, 0, t++, i);
             if ((k + 1) % a->chunk == 0 || k + 1 == n) {
-                sum = rounded(&a->outer, FPEMU_ADD, sum, inner, 0, t++, i);
+                sum = rounded(&a->outer, FPEMU_OPERATION_ADD, sum, inner, 0, t++, i);
                 inner = 0;
             }
         }
         return sum;
-    case FPEMU_KAHAN:
+    case FPEMU_MODEL_KAHAN:
         for (size_t k = 0; k < n; k++) {
-            const double p = given ? rounded(&s->product, FPEMU_MUL, x[k], y[k], 0, t++, i) : x[k] * y[k];
-            const double u = rounded(&a->inner, FPEMU_SUB, p, e, 0, t++, i);
-            const double v = rounded(&a->inner, FPEMU_ADD, sum, u, 0, t++, i);
-            const double d = rounded(&a->inner, FPEMU_SUB, v, sum, 0, t++, i);
-            e = rounded(&a->inner, FPEMU_SUB, d, u, 0, t++, i);
+            const double p = given ? rounded(&s->product, FPEMU_OPERATION_MUL, x[k], y[k], 0, t++, i) : x[k] * y[k];
+            const double u = rounded(&a->inner, FPEMU_OPERATION_SUB, p, e, 0, t++, i);
+            const double v = rounded(&a->inner, FPEMU_OPERATION_ADD, sum, u, 0, t++, i);
+            const double d = rounded(&a->inner, FPEMU_OPERATION_SUB, v, sum, 0, t++, i);
+            e = rounded(&a->inner, FPEMU_OPERATION_SUB, d, u, 0, t++, i);
             sum = v;
         }
         return sum;
-    case FPEMU_PAIRWISE: {
+    case FPEMU_MODEL_PAIRWISE: {
         double *node = (double *)malloc((n + 1) * sizeof *node);
         size_t nodes = 0;
         if (start)
             node[nodes++] = *start;
         for (size_t k = 0; k < n; k++)
-            node[nodes++] = given ? rounded(&s->product, FPEMU_MUL, x[k], y[k], 0, t++, i) : x[k] * y[k];
-        sum = nodes == 1 ? rounded(&a->inner, FPEMU_MUL, node[0], 1, 0, t, i) : 0;
+            node[nodes++] = given ? rounded(&s->product, FPEMU_OPERATION_MUL, x[k], y[k], 0, t++, i) : x[k] * y[k];
+        sum = nodes == 1 ? rounded(&a->inner, FPEMU_OPERATION_MUL, node[0], 1, 0, t, i) : 0;
         while (nodes > 1) {
             for (size_t k = 0; k < nodes / 2; k++)
-                node[k] = rounded(&a->inner, FPEMU_ADD, node[2 * k], node[2 * k + 1], 0, t++, i);
+                node[k] = rounded(&a->inner, FPEMU_OPERATION_ADD, node[2 * k], node[2 * k + 1], 0, t++, i);
             if (nodes & 1)
                 node[nodes / 2] = node[nodes - 1];
             nodes -= nodes / 2;
@@ -146,17 +146,17 @@ static double plain_sum(const fpemu_gemm_spec *s, size_t n, const double *x, con
                 for (size_t l = k; l < end; l++)
                     sum_of += (int64_t)trunc(ldexp(x[l] * y[l], shift));
                 const double exact = ldexp((double)sum_of, -shift);
-                plain = rounded(&a->inner, FPEMU_ADD, exact, 0, 0, 0, 0);
-                if (fabs(plain) == fpemu_max(&a->inner.format)) { /* rtz stops there, the hardware does not */
+                plain = rounded(&a->inner, FPEMU_OPERATION_ADD, exact, 0, 0, 0, 0);
+                if (fabs(plain) == fpemu_format_max(&a->inner.format)) { /* rtz stops there, the hardware does not */
                     const double unit = ldexp(1, a->inner.format.emax - (int)a->inner.format.mantissa_bits);
-                    if (fabs(exact) >= fpemu_max(&a->inner.format) + unit)
+                    if (fabs(exact) >= fpemu_format_max(&a->inner.format) + unit)
                         plain = copysign(INFINITY, exact);
                 }
             }
             *d = plain;
             k = end - 1;
             if (a->chunk && ((k + 1) % a->chunk == 0 || k + 1 == n)) {
-                sum = rounded(&a->outer, FPEMU_ADD, sum, inner, 0, t++, i);
+                sum = rounded(&a->outer, FPEMU_OPERATION_ADD, sum, inner, 0, t++, i);
                 inner = 0;
             }
         }
@@ -170,10 +170,10 @@ static uint64_t plain_total(const fpemu_gemm_spec *s, uint64_t n)
     const uint64_t chunks = s->sum.chunk ? (n + s->sum.chunk - 1) / s->sum.chunk : 0;
     const uint64_t leaves = n + s->start_from_c;
     switch (s->sum.model) {
-    case FPEMU_KAHAN: return n * (given + 4);
-    case FPEMU_PAIRWISE: return n * given + (leaves > 1 ? leaves - 1 : leaves);
-    case FPEMU_FUSED: return chunks;
-    case FPEMU_INTEGER: return 0;
+    case FPEMU_MODEL_KAHAN: return n * (given + 4);
+    case FPEMU_MODEL_PAIRWISE: return n * given + (leaves > 1 ? leaves - 1 : leaves);
+    case FPEMU_MODEL_FUSED: return chunks;
+    case FPEMU_MODEL_INTEGER: return 0;
     default: return n * (given + 1) + chunks;
     }
 }
@@ -201,29 +201,29 @@ static double plain_output(const fpemu_gemm_spec *s, int carrier, size_t n, cons
     fpemu_target out = s->out;
     double sum = 0;
     if (none(&out))
-        fpemu_named(carrier == 32 ? FPEMU_BINARY32 : FPEMU_BINARY64, &out.format);
+        fpemu_format_named(carrier == 32 ? FPEMU_NAME_BINARY32 : FPEMU_NAME_BINARY64, &out.format);
     if (s->start_from_c) {
-        const fpemu_rounding nearest = fpemu_nearest();
+        const fpemu_rounding nearest = fpemu_rounding_nearest();
         fpemu_format f = s->sum.chunk ? s->sum.outer.format : s->sum.inner.format;
-        if (!s->sum.chunk && s->sum.model == FPEMU_FUSED)
-            fpemu_named(FPEMU_BINARY32, &f);
-        c = fpemu_round_f64(&f, &nearest, c, 0);
+        if (!s->sum.chunk && s->sum.model == FPEMU_MODEL_FUSED)
+            fpemu_format_named(FPEMU_NAME_BINARY32, &f);
+        c = fpemu_quantize_one_f64(&f, &nearest, c, 0);
     }
     if (alpha != 0)
-        sum = s->sum.model == FPEMU_INTEGER
+        sum = s->sum.model == FPEMU_MODEL_INTEGER
                   ? plain_integer(s, n, x, y, -s->a.format.fraction_bits - s->b.format.fraction_bits)
                   : plain_sum(s, n, x, y, s->start_from_c ? &c : NULL, i);
     const uint64_t t = plain_total(s, n);
     if (s->start_from_c || (alpha == 1 && beta == 0)) {
         fpemu_rounding r = out.rounding;
         r.stream = mix(r.stream + (t + 1) * UINT64_C(0x9e3779b97f4a7c15));
-        return fpemu_round_f64(&out.format, &r, sum, i);
+        return fpemu_quantize_one_f64(&out.format, &r, sum, i);
     }
     if (alpha == 0)
-        return beta == 0 ? rounded(&out, FPEMU_ADD, 0, 0, 0, t, i) : rounded(&out, FPEMU_MUL, beta, c, 0, t, i);
+        return beta == 0 ? rounded(&out, FPEMU_OPERATION_ADD, 0, 0, 0, t, i) : rounded(&out, FPEMU_OPERATION_MUL, beta, c, 0, t, i);
     if (beta == 0)
-        return rounded(&out, FPEMU_MUL, alpha, sum, 0, t, i);
-    return rounded(&out, FPEMU_FMA, beta, c, alpha * sum, t, i); /* where alpha * sum is exact */
+        return rounded(&out, FPEMU_OPERATION_MUL, alpha, sum, 0, t, i);
+    return rounded(&out, FPEMU_OPERATION_FMA, beta, c, alpha * sum, t, i); /* where alpha * sum is exact */
 }
 
 /* ------------------------------------------------------------------------------------------------- matrices */
@@ -280,7 +280,7 @@ static void compare(const char *text, const fpemu_gemm_spec *s, int carrier, con
             a64[i] = (double)a32[i];
             b64[i] = (double)b32[i];
         }
-    const int column = shape->order == FPEMU_COLUMN_MAJOR;
+    const int column = shape->order == FPEMU_ORDER_COLUMN_MAJOR;
     const int a_rows = column == (shape->transpose_a != 0), b_rows = column == (shape->transpose_b != 0);
     const size_t lda = shape->lda ? (size_t)shape->lda : a_rows ? k : m;
     const size_t ldb = shape->ldb ? (size_t)shape->ldb : b_rows ? n : k;
@@ -292,18 +292,18 @@ static void compare(const char *text, const fpemu_gemm_spec *s, int carrier, con
             for (size_t l = 0; l < k; l++) {
                 const double v = a64[at_a + (a_rows ? i * lda + l : l * lda + i)];
                 all_x[i * k + l] = none(&s->a) ? v
-                                   : carrier == 32 ? (double)fpemu_round_f32(&s->a.format, &s->a.rounding, (float)v,
+                                   : carrier == 32 ? (double)fpemu_quantize_one_f32(&s->a.format, &s->a.rounding, (float)v,
                                                                              (qa * m + i) * k + l)
-                                                   : fpemu_round_f64(&s->a.format, &s->a.rounding, v,
+                                                   : fpemu_quantize_one_f64(&s->a.format, &s->a.rounding, v,
                                                                      (qa * m + i) * k + l);
             }
         for (size_t l = 0; l < k; l++)
             for (size_t j = 0; j < n; j++) {
                 const double v = b64[at_b + (b_rows ? l * ldb + j : j * ldb + l)];
                 all_y[l * n + j] = none(&s->b) ? v
-                                   : carrier == 32 ? (double)fpemu_round_f32(&s->b.format, &s->b.rounding, (float)v,
+                                   : carrier == 32 ? (double)fpemu_quantize_one_f32(&s->b.format, &s->b.rounding, (float)v,
                                                                              (qb * k + l) * n + j)
-                                                   : fpemu_round_f64(&s->b.format, &s->b.rounding, v,
+                                                   : fpemu_quantize_one_f64(&s->b.format, &s->b.rounding, v,
                                                                      (qb * k + l) * n + j);
             }
         for (size_t i = 0; i < m; i++)
@@ -371,7 +371,7 @@ static void seed(fpemu_gemm_spec *s)
 {
     fpemu_target *const all[] = {&s->a, &s->b, &s->product, &s->sum.inner, &s->sum.outer, &s->out};
     for (uint64_t i = 0; i < 6; i++)
-        if (all[i]->rounding.mode >= FPEMU_SR) {
+        if (all[i]->rounding.mode >= FPEMU_MODE_SR) {
             all[i]->rounding.seed = 7 + i;
             all[i]->rounding.stream = 100 * i;
             all[i]->rounding.offset = 1000 * i;
@@ -521,7 +521,7 @@ START_TEST(any_way_the_same)
                 part.product = s.product;
             if (s.sum.outer.format.kind == FPEMU_KIND_INVALID)
                 part.sum.outer = s.sum.outer;
-            if (s.sum.model == FPEMU_FUSED || s.sum.model == FPEMU_INTEGER)
+            if (s.sum.model == FPEMU_MODEL_FUSED || s.sum.model == FPEMU_MODEL_INTEGER)
                 part.sum.inner = s.sum.inner;
             if (s.out.format.kind == FPEMU_KIND_INVALID)
                 part.out = s.out;
@@ -658,7 +658,7 @@ static void refuses(const fpemu_gemm_spec *s, fpemu_status status)
     float c[4] = {7, 7, 7, 7}, r = 7;
     double d = 7;
     ck_assert_int_eq(fpemu_gemm_f32(s, &shape, 1, a32, b32, 1, c, NULL), status);
-    ck_assert_int_eq(fpemu_gemv_f32(s, FPEMU_ROW_MAJOR, 0, 2, 2, 1, a32, 0, b32, 1, 1, c, 1, NULL), status);
+    ck_assert_int_eq(fpemu_gemv_f32(s, FPEMU_ORDER_ROW_MAJOR, 0, 2, 2, 1, a32, 0, b32, 1, 1, c, 1, NULL), status);
     ck_assert_int_eq(fpemu_dot_f32(s, 2, a32, 1, b32, 1, &r, NULL), status);
     ck_assert_int_eq(fpemu_dot_f64(s, 2, a64, 1, b64, 1, &d, NULL), status);
     ck_assert_int_eq(fpemu_gemm_check(s, 32), status);
@@ -722,11 +722,11 @@ START_TEST(specs_refused)
     s = spec_of("fp32; out=fp64");
     ck_assert_int_eq(fpemu_gemm_check(&s, 32), FPEMU_ERROR_CARRIER);
     ck_assert_int_eq(fpemu_gemm_check(&s, 16), FPEMU_ERROR_ARGUMENT);
-    ck_assert_int_eq(fpemu_tensor_core(&s, FPEMU_V100, FPEMU_BFLOAT16, FPEMU_BINARY32), FPEMU_ERROR_UNSUPPORTED);
-    ck_assert_int_eq(fpemu_tensor_core(&s, FPEMU_A100, FPEMU_E5M2, FPEMU_BINARY32), FPEMU_ERROR_UNSUPPORTED);
-    ck_assert_int_eq(fpemu_tensor_core(&s, FPEMU_A100, FPEMU_TF32, FPEMU_BINARY16), FPEMU_ERROR_UNSUPPORTED);
-    ck_assert_int_eq(fpemu_tensor_core(&s, (fpemu_gpu)9, FPEMU_BINARY16, FPEMU_BINARY32), FPEMU_ERROR_UNSUPPORTED);
-    ck_assert_int_eq(fpemu_tensor_core(NULL, FPEMU_A100, FPEMU_TF32, FPEMU_BINARY32), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_gemm_tensor_core(&s, FPEMU_GPU_V100, FPEMU_NAME_BFLOAT16, FPEMU_NAME_BINARY32), FPEMU_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(fpemu_gemm_tensor_core(&s, FPEMU_GPU_A100, FPEMU_NAME_E5M2, FPEMU_NAME_BINARY32), FPEMU_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(fpemu_gemm_tensor_core(&s, FPEMU_GPU_A100, FPEMU_NAME_TF32, FPEMU_NAME_BINARY16), FPEMU_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(fpemu_gemm_tensor_core(&s, (fpemu_gpu)9, FPEMU_NAME_BINARY16, FPEMU_NAME_BINARY32), FPEMU_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(fpemu_gemm_tensor_core(NULL, FPEMU_GPU_A100, FPEMU_NAME_TF32, FPEMU_NAME_BINARY32), FPEMU_ERROR_NULL);
 }
 END_TEST
 
@@ -774,7 +774,7 @@ START_TEST(shapes_refused)
     ck_assert_int_eq(gemm(&x, 0, a32, b32, c32), FPEMU_ERROR_ARGUMENT);
     x.stride_c = 12;
     ck_assert_int_eq(gemm(&x, 0, a32, b32, c32), FPEMU_OK);
-    x.order = FPEMU_COLUMN_MAJOR;
+    x.order = FPEMU_ORDER_COLUMN_MAJOR;
     x.lda = 2;
     ck_assert_int_eq(gemm(&x, 0, a32, b32, c32), FPEMU_ERROR_ARGUMENT);
 
@@ -794,13 +794,13 @@ START_TEST(shapes_refused)
     ck_assert_int_eq(fpemu_dot_f32(&s, SIZE_MAX / 2, a32, 1, b32, 1, &r, NULL), FPEMU_ERROR_ARGUMENT);
     ck_assert_int_eq(fpemu_dot_f32(&s, 0, NULL, 1, NULL, 1, &r, NULL), FPEMU_OK);
     ck_assert(r == 0.0f);
-    ck_assert_int_eq(fpemu_gemv_f32(&s, FPEMU_ROW_MAJOR, 2, 2, 2, 1, a32, 0, b32, 1, 0, c32, 1, NULL),
+    ck_assert_int_eq(fpemu_gemv_f32(&s, FPEMU_ORDER_ROW_MAJOR, 2, 2, 2, 1, a32, 0, b32, 1, 0, c32, 1, NULL),
                      FPEMU_ERROR_ARGUMENT);
-    ck_assert_int_eq(fpemu_gemv_f32(&s, FPEMU_ROW_MAJOR, 0, 2, 2, 1, a32, 1, b32, 1, 0, c32, 1, NULL),
+    ck_assert_int_eq(fpemu_gemv_f32(&s, FPEMU_ORDER_ROW_MAJOR, 0, 2, 2, 1, a32, 1, b32, 1, 0, c32, 1, NULL),
                      FPEMU_ERROR_ARGUMENT);
     fpemu_stats stats;
     memset(&stats, 0, sizeof stats);
-    stats.want = FPEMU_SUMS;
+    stats.want = FPEMU_STATS_SUMS;
     ck_assert_int_eq(fpemu_dot_f32(&s, 3, a32, 1, b32, 1, &r, &stats), FPEMU_ERROR_STATS);
     s.start_from_c = 1;
     ck_assert_int_eq(fpemu_gemm_f32(&s, &good, 1, a32, b32, 0, c32, NULL), FPEMU_ERROR_ARGUMENT);
@@ -826,7 +826,7 @@ static fpemu_status gemv(size_t m, size_t n, const float *a, size_t lda, const f
 {
     static fpemu_gemm_spec s;
     s = spec_of("fp32");
-    return fpemu_gemv_f32(&s, FPEMU_ROW_MAJOR, 0, m, n, 1, a, lda, x, incx, 0, y, incy, NULL);
+    return fpemu_gemv_f32(&s, FPEMU_ORDER_ROW_MAJOR, 0, m, n, 1, a, lda, x, incx, 0, y, incy, NULL);
 }
 
 START_TEST(vectors_refused)

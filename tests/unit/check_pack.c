@@ -1,4 +1,4 @@
-/* check_pack.c - packed bytes: against quantize_along, against a slow reading of the described layout, and the calls
+/* check_pack.c - packed bytes: against quantize_tensor, against a slow reading of the described layout, and the calls
  * around them. */
 #include "fpemu.h"
 
@@ -32,7 +32,7 @@ static fpemu_format parse(const char *spec)
 {
     fpemu_format f;
     fpemu_parse_error error;
-    REQUIRE(fpemu_parse(spec, &f, &error) == FPEMU_OK, "%s: at %u: %s", spec, error.position, error.message);
+    REQUIRE(fpemu_format_parse(spec, &f, &error) == FPEMU_OK, "%s: at %u: %s", spec, error.position, error.message);
     return f;
 }
 
@@ -112,8 +112,8 @@ static void check_layout(const char *spec, const fpemu_format *f, const fpemu_sh
     fpemu_format element, scale;
     static uint64_t indices[4096];
     const uint64_t total = s->outer * s->rows * s->length * s->inner;
-    const int has_float_scale = fpemu_scale_format(f, &scale) == FPEMU_OK;
-    ck_assert_int_eq(fpemu_element_format(f, &element), FPEMU_OK);
+    const int has_float_scale = fpemu_format_scale(f, &scale) == FPEMU_OK;
+    ck_assert_int_eq(fpemu_format_element(f, &element), FPEMU_OK);
     ck_assert_int_eq(fpemu_packed_layout(f, s, &layout), FPEMU_OK);
     ck_assert_uint_eq(fpemu_packed_size(f, s), layout.bytes);
     const int nvfp4 = f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO;
@@ -240,7 +240,7 @@ static int same32(const fpemu_format *element, float x, float y, float z)
     return memcmp(&y, &z, sizeof y) == 0;
 }
 
-/* bytes of pack = what quantize_along says, in every format, shape and mode; surroundings untouched. */
+/* bytes of pack = what quantize_tensor says, in every format, shape and mode; surroundings untouched. */
 START_TEST(unpack_of_pack)
 {
     static float x[4096], y[4096], z[4096];
@@ -251,16 +251,16 @@ START_TEST(unpack_of_pack)
             for (int round = 0; round < 3; round++) {
                 const fpemu_format format = parse(specs[f]);
                 fpemu_format element;
-                fpemu_element_format(&format, &element);
+                fpemu_format_element(&format, &element);
                 const fpemu_shape shape = {
                     shapes[s].outer, shapes[s].rows, shapes[s].length, shapes[s].inner, {0}, {0}, NULL, {0}};
                 const size_t n = (size_t)(shape.outer * shape.rows * shape.length * shape.inner);
-                fpemu_rounding r = fpemu_nearest();
+                fpemu_rounding r = fpemu_rounding_nearest();
                 const int other = format.kind != FPEMU_KIND_POSIT;
                 if (round == 1 && other)
-                    r = fpemu_stochastic(7, 3);
+                    r = fpemu_rounding_stochastic(7, 3);
                 if (round == 2 && other)
-                    r.mode = FPEMU_RTZ;
+                    r.mode = FPEMU_MODE_RTZ;
                 r.offset = round == 1 ? 5 : 0;
                 for (size_t i = 0; i < n; i++) {
                     x[i] = (float)sample(round == 0);
@@ -271,7 +271,7 @@ START_TEST(unpack_of_pack)
                 const size_t size = (size_t)fpemu_packed_size(&format, &shape), at = 1 + below(7);
                 REQUIRE(size + 16 < sizeof store && n <= 4096, "%s: %zu bytes", specs[f], size);
                 memset(store, 0xff, sizeof store);
-                REQUIRE(fpemu_quantize_along_f32(&format, &r, &shape, x, y, NULL) == FPEMU_OK, "%s", specs[f]);
+                REQUIRE(fpemu_quantize_tensor_f32(&format, &r, &shape, x, y, NULL) == FPEMU_OK, "%s", specs[f]);
                 REQUIRE(fpemu_pack_f32(&format, &r, &shape, x, store + at, NULL) == FPEMU_OK, "%s", specs[f]);
                 for (size_t i = 0; i < sizeof store; i++)
                     REQUIRE((i >= at && i < at + size) || store[i] == 0xff, "%s: byte %zu", specs[f], i);
@@ -281,7 +281,7 @@ START_TEST(unpack_of_pack)
                 for (size_t i = 0; i < n; i++)
                     REQUIRE(same32(&element, x[i], y[i], z[i]), "%s, shape %zu: %a gives %a, unpacked %a", specs[f], s,
                             (double)x[i], (double)y[i], (double)z[i]);
-                REQUIRE(fpemu_quantize_along_f64(&format, &r, &shape, x64, y64, NULL) == FPEMU_OK, "%s", specs[f]);
+                REQUIRE(fpemu_quantize_tensor_f64(&format, &r, &shape, x64, y64, NULL) == FPEMU_OK, "%s", specs[f]);
                 REQUIRE(fpemu_pack_f64(&format, &r, &shape, x64, store + at, NULL) == FPEMU_OK, "%s", specs[f]);
                 REQUIRE(fpemu_unpack_f64(&format, &shape, store + at, z64) == FPEMU_OK, "%s", specs[f]);
                 for (size_t i = 0; i < n; i++)
@@ -301,11 +301,11 @@ START_TEST(widths)
         for (size_t n = 0; n < 140; n += n < 70 ? 1 : 7) {
             fpemu_format f;
             if (bits <= 32)
-                ck_assert_int_eq(fpemu_int(&f, bits, 0, 1, 0), FPEMU_OK);
+                ck_assert_int_eq(fpemu_format_int(&f, bits, 0, 1, 0), FPEMU_OK);
             else
-                ck_assert_int_eq(fpemu_fixed(&f, bits, 0, 0), FPEMU_OK);
-            const fpemu_shape shape = fpemu_vector(n);
-            const fpemu_rounding r = fpemu_nearest();
+                ck_assert_int_eq(fpemu_format_fixed(&f, bits, 0, 0), FPEMU_OK);
+            const fpemu_shape shape = fpemu_shape_vector(n);
+            const fpemu_rounding r = fpemu_rounding_nearest();
             for (size_t i = 0; i < n; i++)
                 x[i] = (double)((((uint64_t)below(1u << 30) << 30) | below(1u << 30)) & ((UINT64_C(1) << bits) - 1));
             const size_t size = (n * bits + 7) / 8, at = below(8);
@@ -336,7 +336,7 @@ START_TEST(strides)
     const uint64_t n[4] = {2, 3, 19, 4};
     for (size_t f = 0; f < COUNT(specs); f++) {
         const fpemu_format format = parse(specs[f]);
-        const fpemu_rounding r = format.kind == FPEMU_KIND_POSIT ? fpemu_nearest() : fpemu_stochastic(1, 2);
+        const fpemu_rounding r = format.kind == FPEMU_KIND_POSIT ? fpemu_rounding_nearest() : fpemu_rounding_stochastic(1, 2);
         fpemu_shape shape = {n[0], n[1], n[2], n[3], {0}, {0}, NULL, {0}};
         const size_t total = 2 * 3 * 19 * 4;
         for (size_t i = 0; i < total; i++)
@@ -385,7 +385,7 @@ START_TEST(blocks)
     for (size_t f = 0; f < COUNT(specs); f++)
         for (size_t s = 0; s < COUNT(shapes); s++) {
             const fpemu_format format = parse(specs[f]);
-            fpemu_rounding r = format.kind == FPEMU_KIND_POSIT ? fpemu_nearest() : fpemu_stochastic(1, 2);
+            fpemu_rounding r = format.kind == FPEMU_KIND_POSIT ? fpemu_rounding_nearest() : fpemu_rounding_stochastic(1, 2);
             fpemu_shape shape = {
                 shapes[s].outer, shapes[s].rows, shapes[s].length, shapes[s].inner, {0}, {0}, NULL, {0}};
             const size_t n = (size_t)(shape.outer * shape.rows * shape.length * shape.inner);
@@ -400,7 +400,7 @@ START_TEST(blocks)
             memset(have, 0xff, sizeof have);
             ck_assert_int_eq(fpemu_measure_f32(&format, n, x, &range), FPEMU_OK);
             shape.whole = &range;
-            ck_assert_int_eq(fpemu_pack_tensor(&format, &shape, have), FPEMU_OK);
+            ck_assert_int_eq(fpemu_pack_tensor_scales(&format, &shape, have), FPEMU_OK);
             REQUIRE(memcmp(want, have, (size_t)layout.tensor_bytes) == 0 && have[layout.tensor_bytes] == 0xff,
                     "%s: numbers of the tensor", specs[f]);
             for (uint64_t b = 0; b < layout.blocks;) {
@@ -439,7 +439,7 @@ START_TEST(threads)
         x[i] = (float)sample(0);
     for (size_t f = 0; f < COUNT(some); f++) {
         const fpemu_format format = parse(some[f]);
-        fpemu_rounding r = fpemu_stochastic(1, 2);
+        fpemu_rounding r = fpemu_rounding_stochastic(1, 2);
         r.offset = 77;
         const fpemu_shape shape = {1, 1, n, 1, {0}, {0}, NULL, {0}};
         const size_t size = (size_t)fpemu_packed_size(&format, &shape);
@@ -451,7 +451,7 @@ START_TEST(threads)
         ck_assert_int_eq(fpemu_unpack_f32(&format, &shape, one, z), FPEMU_OK);
         REQUIRE(memcmp(one, three, size) == 0, "%s: bytes", some[f]);
         REQUIRE(memcmp(y, z, n * sizeof *y) == 0, "%s: values", some[f]);
-        ck_assert_int_eq(fpemu_quantize_along_f32(&format, &r, &shape, x, z, NULL), FPEMU_OK);
+        ck_assert_int_eq(fpemu_quantize_tensor_f32(&format, &r, &shape, x, z, NULL), FPEMU_OK);
         REQUIRE(memcmp(y, z, n * sizeof *y) == 0, "%s: quantised", some[f]);
     }
     omp_set_num_threads(before);
@@ -464,7 +464,7 @@ START_TEST(threads)
 }
 END_TEST
 
-/* The counters are those of quantize_along. */
+/* The counters are those of quantize_tensor. */
 START_TEST(counters)
 {
     static float x[700], y[700];
@@ -473,12 +473,12 @@ START_TEST(counters)
         const fpemu_format format = parse(specs[f]);
         if (format.scaling == FPEMU_SCALING_NONE)
             continue; /* value to code counts the decoded code, and its lines are summed apart */
-        const fpemu_shape shape = fpemu_vector(COUNT(x));
-        const fpemu_rounding r = fpemu_nearest();
-        fpemu_stats a = {.want = FPEMU_SUMS}, b = {.want = FPEMU_SUMS};
+        const fpemu_shape shape = fpemu_shape_vector(COUNT(x));
+        const fpemu_rounding r = fpemu_rounding_nearest();
+        fpemu_stats a = {.want = FPEMU_STATS_SUMS}, b = {.want = FPEMU_STATS_SUMS};
         for (size_t i = 0; i < COUNT(x); i++)
             x[i] = (float)sample(1);
-        ck_assert_int_eq(fpemu_quantize_along_f32(&format, &r, &shape, x, y, &a), FPEMU_OK);
+        ck_assert_int_eq(fpemu_quantize_tensor_f32(&format, &r, &shape, x, y, &a), FPEMU_OK);
         ck_assert_int_eq(fpemu_pack_f32(&format, &r, &shape, x, bytes, &b), FPEMU_OK);
         REQUIRE(memcmp(&a, &b, sizeof a) == 0, "%s", specs[f]);
         ck_assert_uint_eq(a.count, COUNT(x));
@@ -493,9 +493,9 @@ START_TEST(refusals)
     static float x[64], y[64];
     static unsigned char bytes[64 * 8];
     const fpemu_format f = parse("mxfp4"), wide = parse("group(fp64)"), nvfp4 = parse("nvfp4"), none = {0};
-    const fpemu_rounding r = fpemu_nearest();
+    const fpemu_rounding r = fpemu_rounding_nearest();
     fpemu_rounding bad = r;
-    const fpemu_shape shape = fpemu_vector(64), empty = fpemu_vector(0);
+    const fpemu_shape shape = fpemu_shape_vector(64), empty = fpemu_shape_vector(0);
     fpemu_shape odd = shape;
     fpemu_layout layout;
     fpemu_extent extent;
@@ -534,18 +534,18 @@ START_TEST(refusals)
     ck_assert_int_eq(fpemu_pack_blocks_f32(&f, &r, &shape, 2, 0, NULL, NULL, NULL), FPEMU_OK);
     ck_assert_int_eq(fpemu_unpack_blocks_f32(&f, &shape, 1, 2, bytes, y), FPEMU_ERROR_ARGUMENT);
     ck_assert_int_eq(fpemu_unpack_blocks_f32(&f, &shape, 0, 2, bytes, NULL), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_pack_tensor(&nvfp4, &shape, bytes), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_pack_tensor(&f, &shape, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_pack_tensor_scales(&nvfp4, &shape, bytes), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_pack_tensor_scales(&f, &shape, NULL), FPEMU_OK);
     for (size_t i = 0; i < sizeof bytes; i++)
         ck_assert_uint_eq(bytes[i], 0);
 
     /* sizes that do not fit, and those that just do */
     const fpemu_shape huge = {UINT64_C(1) << 32, UINT64_C(1) << 32, 1, 1, {0}, {0}, NULL, {0}};
     ck_assert_int_eq(fpemu_packed_layout(&f, &huge, &layout), FPEMU_ERROR_ARGUMENT);
-    const fpemu_shape large = fpemu_vector((UINT64_C(1) << 59) + 1);
+    const fpemu_shape large = fpemu_shape_vector((UINT64_C(1) << 59) + 1);
     ck_assert_int_eq(fpemu_packed_layout(&f, &large, &layout), FPEMU_ERROR_ARGUMENT);
     if (SIZE_MAX > UINT32_MAX) {
-        const fpemu_shape most = fpemu_vector(UINT64_C(1) << 59);
+        const fpemu_shape most = fpemu_shape_vector(UINT64_C(1) << 59);
         const fpemu_format single = parse("group(fp64,1)");
         ck_assert_int_eq(fpemu_packed_layout(&single, &most, &layout), FPEMU_OK);
         ck_assert_uint_eq(layout.bytes, UINT64_C(12) << 59);
@@ -582,7 +582,7 @@ START_TEST(shape_of)
     const uint64_t many[4] = {UINT64_C(1) << 32, 2, UINT64_C(1) << 31, 3};
     ck_assert_int_eq(fpemu_shape_of(3, many, 1, &s), FPEMU_ERROR_ARGUMENT);
     ck_assert_int_eq(fpemu_shape_of(2, many, 1, &s), FPEMU_OK);
-    s = fpemu_vector(9);
+    s = fpemu_shape_vector(9);
     ck_assert(s.outer == 1 && s.rows == 1 && s.length == 9 && s.inner == 1 && !s.whole);
 }
 END_TEST
@@ -636,12 +636,12 @@ START_TEST(delayed)
     double history[3] = {0, 0, 0};
     fpemu_delayed d = {.history = history, .length = 3};
     const fpemu_format f = parse("scaled(e4m3fn,rule=recipe-pow2)");
-    const fpemu_rounding r = fpemu_nearest();
-    fpemu_shape shape = fpemu_vector(2);
+    const fpemu_rounding r = fpemu_rounding_nearest();
+    fpemu_shape shape = fpemu_shape_vector(2);
     const float x[2] = {3, -700};
     float y[2];
     shape.whole = &d.range;
-    ck_assert_int_eq(fpemu_quantize_along_f32(&f, &r, &shape, x, y, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, &r, &shape, x, y, NULL), FPEMU_OK);
     ck_assert(y[0] == 3 && y[1] == -448); /* nothing seen: the scale is 1 */
     static const double seen[] = {7, 2, 0.5, 1, 1, 1};
     static const double most[] = {7, 7, 7, 2, 1, 1};
@@ -651,7 +651,7 @@ START_TEST(delayed)
         ck_assert(d.range.amax == most[i] && d.range.max == most[i] && d.range.min == -most[i]);
         ck_assert(d.filled == (i < 3 ? i + 1 : 3) && d.next == (i + 1) % 3);
     }
-    ck_assert_int_eq(fpemu_quantize_along_f32(&f, &r, &shape, x, y, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, &r, &shape, x, y, NULL), FPEMU_OK);
     ck_assert(y[0] == 1.75f && y[1] == -1.75f); /* 448 / 2^8: the multiplier of amax 1 is 448, cut to 2^8 */
     const fpemu_delayed before = d;
     const fpemu_range bad[] = {{.count = 1},

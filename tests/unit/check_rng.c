@@ -28,8 +28,8 @@ START_TEST(hash_has_its_test_values)
         if (sscanf(line, "%" SCNx64 "%" SCNx64 "%" SCNx64 "%" SCNx32, &seed, &stream, &j, &word) != 4)
             continue;
         count++;
-        ck_assert_uint_eq(fpemu_random_word(FPEMU_HASH, seed, stream, j), word);
-        ck_assert_uint_eq(lh_word(FPEMU_HASH, seed, stream, j), word);
+        ck_assert_uint_eq(fpemu_random_word(FPEMU_GENERATOR_HASH, seed, stream, j), word);
+        ck_assert_uint_eq(lh_word(FPEMU_GENERATOR_HASH, seed, stream, j), word);
     }
     (void)fclose(file);
     ck_assert_int_eq(count, 6);
@@ -59,7 +59,7 @@ START_TEST(philox_has_the_published_vectors)
             ck_assert_uint_eq(out[lane], expected[lane]);
             if (counter < UINT64_C(1) << 62) {
                 uint64_t j = counter / 32 * 128 + lane * 32 + counter % 32;
-                ck_assert_uint_eq(fpemu_random_word(FPEMU_PHILOX, seed, stream, j), expected[lane]);
+                ck_assert_uint_eq(fpemu_random_word(FPEMU_GENERATOR_PHILOX, seed, stream, j), expected[lane]);
             }
         }
     }
@@ -97,7 +97,7 @@ enum { corner_count = (int)(sizeof corners / sizeof corners[0]) };
 START_TEST(words_equal_the_definition)
 {
     uint64_t state = 2026;
-    for (int generator = FPEMU_HASH; generator <= FPEMU_PHILOX; generator++) {
+    for (int generator = FPEMU_GENERATOR_HASH; generator <= FPEMU_GENERATOR_PHILOX; generator++) {
         for (int a = 0; a < corner_count; a++)
             for (int b = 0; b < corner_count; b++)
                 for (int c = 0; c < corner_count; c++)
@@ -117,7 +117,7 @@ START_TEST(bits_of_an_element)
     uint64_t state = 2027;
     for (unsigned bits = 0; bits <= 32; bits++) /* 0 means 32 */
         for (int i = 0; i < 3000; i++) {
-            fpemu_rounding r = fpemu_stochastic(lh_next(&state), lh_next(&state));
+            fpemu_rounding r = fpemu_rounding_stochastic(lh_next(&state), lh_next(&state));
             r.generator = (uint8_t)(i & 1);
             r.bits = (uint8_t)bits;
             uint64_t index = i < 512   ? (uint64_t)i / 2
@@ -134,16 +134,16 @@ END_TEST
 START_TEST(offset_moves_the_index)
 {
     fpemu_format format;
-    ck_assert_int_eq(fpemu_parse("fixed(16,0)", &format, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_parse("fixed(16,0)", &format, NULL), FPEMU_OK);
     for (uint64_t offset = 0; offset < 300; offset += 7) {
-        fpemu_rounding r = fpemu_stochastic(5, 6);
+        fpemu_rounding r = fpemu_rounding_stochastic(5, 6);
         float x[64], y[64];
         r.offset = offset;
         for (int i = 0; i < 64; i++)
             x[i] = 10.5f;
         ck_assert_int_eq(fpemu_quantize_f32(&format, &r, 64, x, y, NULL), FPEMU_OK);
         for (uint64_t i = 0; i < 64; i++) {
-            uint32_t word = lh_word(FPEMU_HASH, 5, 6, offset + i);
+            uint32_t word = lh_word(FPEMU_GENERATOR_HASH, 5, 6, offset + i);
             ck_assert(y[i] == (word >> 31 ? 11.0f : 10.0f));
         }
     }

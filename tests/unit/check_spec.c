@@ -37,7 +37,7 @@ static int round_trip(const char *spec, char canonical[256])
     fpemu_format f, g;
     fpemu_parse_error error;
     char again[256];
-    const fpemu_status status = fpemu_parse(spec, &f, &error);
+    const fpemu_status status = fpemu_format_parse(spec, &f, &error);
     if (status != FPEMU_OK) {
         REQUIRE(status == FPEMU_ERROR_SPEC, "%s: status %d", spec, status);
         REQUIRE(memcmp(&f, &zero, sizeof f) == 0, "%s: not zeroed", spec);
@@ -49,11 +49,11 @@ static int round_trip(const char *spec, char canonical[256])
                     (unsigned)error.message[i] & 0xff);
         return 0;
     }
-    REQUIRE(fpemu_print(&f, canonical, 256) == FPEMU_OK, "%s: print", spec);
-    REQUIRE(fpemu_parse(canonical, &g, &error) == FPEMU_OK, "%s: %s: %u: %s", spec, canonical, error.position,
+    REQUIRE(fpemu_format_print(&f, canonical, 256) == FPEMU_OK, "%s: print", spec);
+    REQUIRE(fpemu_format_parse(canonical, &g, &error) == FPEMU_OK, "%s: %s: %u: %s", spec, canonical, error.position,
             error.message);
     REQUIRE(fpemu_format_equal(&f, &g) && memcmp(&f, &g, sizeof f) == 0, "%s and %s differ", spec, canonical);
-    REQUIRE(fpemu_print(&g, again, sizeof again) == FPEMU_OK && strcmp(canonical, again) == 0, "%s and %s", canonical,
+    REQUIRE(fpemu_format_print(&g, again, sizeof again) == FPEMU_OK && strcmp(canonical, again) == 0, "%s and %s", canonical,
             again);
     return 1;
 }
@@ -300,12 +300,12 @@ START_TEST(bad_specs)
         fpemu_parse_error error;
         char text[256];
         REQUIRE(!round_trip(rows[i].spec, text), "%s: accepted as %s", rows[i].spec, text);
-        REQUIRE(fpemu_parse(rows[i].spec, &f, &error) == FPEMU_ERROR_SPEC, "%s", rows[i].spec);
+        REQUIRE(fpemu_format_parse(rows[i].spec, &f, &error) == FPEMU_ERROR_SPEC, "%s", rows[i].spec);
         REQUIRE(error.position == rows[i].position, "%s: at %u, not %u: %s", rows[i].spec, error.position,
                 rows[i].position, error.message);
         REQUIRE(strstr(error.message, rows[i].mentions), "%s: \"%s\" does not mention %s", rows[i].spec, error.message,
                 rows[i].mentions);
-        REQUIRE(fpemu_parse(rows[i].spec, &f, NULL) == FPEMU_ERROR_SPEC, "%s: without error", rows[i].spec);
+        REQUIRE(fpemu_format_parse(rows[i].spec, &f, NULL) == FPEMU_ERROR_SPEC, "%s: without error", rows[i].spec);
     }
 }
 END_TEST
@@ -318,12 +318,12 @@ START_TEST(length)
     memset(text, ' ', sizeof text);
     memcpy(text, "e4m3fn", 6);
     text[255] = '\0';
-    ck_assert_int_eq(fpemu_parse(text, &f, &error), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_parse(text, &f, &error), FPEMU_OK);
     ck_assert_uint_eq(error.position, 0);
     ck_assert_str_eq(error.message, "");
     text[255] = ' ';
     text[256] = '\0';
-    ck_assert_int_eq(fpemu_parse(text, &f, &error), FPEMU_ERROR_SPEC);
+    ck_assert_int_eq(fpemu_format_parse(text, &f, &error), FPEMU_ERROR_SPEC);
     ck_assert_uint_eq(error.position, 255);
     ck_assert_ptr_nonnull(strstr(error.message, "255 bytes"));
 
@@ -332,11 +332,11 @@ START_TEST(length)
     memcpy(text, "int(8,scale=0.", 14);
     text[254] = ')';
     text[255] = '\0';
-    ck_assert_int_eq(fpemu_parse(text, &f, &error), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_parse(text, &f, &error), FPEMU_OK);
     ck_assert(f.scale == 1);
     memcpy(text, "int(8,scale=", 12);
     memset(text + 12, '9', 242);
-    ck_assert_int_eq(fpemu_parse(text, &f, &error), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_parse(text, &f, &error), FPEMU_OK);
     ck_assert(f.scale == 1e242);
 }
 END_TEST
@@ -347,18 +347,18 @@ START_TEST(arguments)
     const fpemu_format zero = {0};
     fpemu_parse_error error;
     char text[256];
-    ck_assert_int_eq(fpemu_parse(NULL, &f, &error), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_format_parse(NULL, &f, &error), FPEMU_ERROR_NULL);
     ck_assert(memcmp(&f, &zero, sizeof f) == 0);
-    ck_assert_int_eq(fpemu_parse("bf16", NULL, &error), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_print(&zero, text, sizeof text), FPEMU_ERROR_FORMAT);
-    ck_assert_int_eq(fpemu_parse("bf16:nosub", &f, NULL), FPEMU_OK);
-    ck_assert_int_eq(fpemu_print(NULL, text, sizeof text), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_print(&f, NULL, 0), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_print(&f, text, 11), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_parse("bf16", NULL, &error), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_format_print(&zero, text, sizeof text), FPEMU_ERROR_FORMAT);
+    ck_assert_int_eq(fpemu_format_parse("bf16:nosub", &f, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_print(NULL, text, sizeof text), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_format_print(&f, NULL, 0), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_format_print(&f, text, 11), FPEMU_OK);
     ck_assert_str_eq(text, "bf16:nosub");
     for (size_t capacity = 0; capacity < 11; capacity++) {
         memset(text, 'x', sizeof text);
-        ck_assert_int_eq(fpemu_print(&f, text, capacity), FPEMU_ERROR_BUFFER);
+        ck_assert_int_eq(fpemu_format_print(&f, text, capacity), FPEMU_ERROR_BUFFER);
         ck_assert_int_eq(text[capacity], 'x');
     }
 }
@@ -446,7 +446,7 @@ START_TEST(noise)
         }
         text[n] = '\0';
         round_trip(text, canonical);
-        if (fpemu_parse_rounding(text, &rounding, &error) != FPEMU_OK)
+        if (fpemu_rounding_parse(text, &rounding, &error) != FPEMU_OK)
             REQUIRE(error.position <= n, "%s: position", text);
     }
 }
@@ -473,12 +473,12 @@ START_TEST(decimals)
         }
         x = strtod(number, NULL);
         snprintf(spec, sizeof spec, "uint(1,scale=%s)", number);
-        if (fpemu_parse(spec, &f, NULL) != FPEMU_OK) {
+        if (fpemu_format_parse(spec, &f, NULL) != FPEMU_OK) {
             REQUIRE(!(x > 0 && x <= 0x1.fffffffffffffp1023), "%s refused", spec);
             continue;
         }
         REQUIRE(memcmp(&f.scale, &x, sizeof x) == 0, "%s read as %a, not %a", number, f.scale, x);
-        REQUIRE(fpemu_print(&f, text, sizeof text) == FPEMU_OK, "%s", spec);
+        REQUIRE(fpemu_format_print(&f, text, sizeof text) == FPEMU_OK, "%s", spec);
         const char *printed = strstr(text, "scale=");
         if (!printed)
             continue;
@@ -523,8 +523,8 @@ START_TEST(decimals)
         fpemu_format f;
         snprintf(spec, sizeof spec, "uint(1,scale=%s)", rows[i].number);
         snprintf(want, sizeof want, "uint(1,scale=%s)", rows[i].printed);
-        REQUIRE(fpemu_parse(spec, &f, NULL) == FPEMU_OK && f.scale == rows[i].value, "%s: %a", spec, f.scale);
-        fpemu_print(&f, text, sizeof text);
+        REQUIRE(fpemu_format_parse(spec, &f, NULL) == FPEMU_OK && f.scale == rows[i].value, "%s: %a", spec, f.scale);
+        fpemu_format_print(&f, text, sizeof text);
         REQUIRE(strcmp(text, want) == 0, "%s prints as %s", spec, text);
     }
 }
@@ -542,8 +542,8 @@ START_TEST(surroundings)
             fpemu_format f;
             char text[256];
             fesetround(directions[d]);
-            const fpemu_status status = fpemu_parse("INT(8,SCALE=0.3)", &f, NULL);
-            fpemu_print(&f, text, sizeof text);
+            const fpemu_status status = fpemu_format_parse("INT(8,SCALE=0.3)", &f, NULL);
+            fpemu_format_print(&f, text, sizeof text);
             fesetround(FE_TONEAREST);
             ck_assert_int_eq(status, FPEMU_OK);
             ck_assert(f.scale == 0.3);
@@ -560,25 +560,25 @@ START_TEST(roundings)
         const char *text;
         int mode, overflow, nan, compat;
     } rows[] = {
-        {"rne", FPEMU_RNE, 0, 0, 0},
-        {"RNA", FPEMU_RNA, 0, 0, 0},
-        {" rnz ", FPEMU_RNZ, 0, 0, 0},
-        {"toward-zero", FPEMU_RTZ, 0, 0, 0},
-        {"Away-From-Zero", FPEMU_RAZ, 0, 0, 0},
-        {"rtp", FPEMU_RTP, 0, 0, 0},
-        {"toward-negative", FPEMU_RTN, 0, 0, 0},
-        {"to-odd", FPEMU_RTO, 0, 0, 0},
-        {"sr", FPEMU_SR, 0, 0, 0},
-        {"se", FPEMU_SE, 0, 0, 0},
-        {"qpytorch", FPEMU_RNA, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_SIGNMAX, FPEMU_COMPAT_QPYTORCH},
-        {"qpytorch-sr", FPEMU_SR, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_SIGNMAX, FPEMU_COMPAT_QPYTORCH},
-        {"qpytorch-fixed", FPEMU_RNE, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_KEEP, FPEMU_COMPAT_QPYTORCH},
-        {"lee-inf", FPEMU_RNA, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_SIGNMAX, FPEMU_COMPAT_LEE_INF},
-        {"cpfloat-se", FPEMU_SE, 0, 0, FPEMU_COMPAT_CPFLOAT},
-        {"nvidia", FPEMU_RNE, FPEMU_OVERFLOW_SATURATE, FPEMU_NAN_MAX, FPEMU_COMPAT_CUDA},
-        {"ml-dtypes", FPEMU_RNE, FPEMU_OVERFLOW_IEEE, 0, FPEMU_COMPAT_ML_DTYPES},
-        {"ml-dtypes-sat", FPEMU_RNE, FPEMU_OVERFLOW_SATURATE_KEEP_INF, 0, FPEMU_COMPAT_ML_DTYPES},
-        {"pytorch-divide", FPEMU_RNE, 0, 0, FPEMU_COMPAT_PYTORCH_DIVIDE},
+        {"rne", FPEMU_MODE_RNE, 0, 0, 0},
+        {"RNA", FPEMU_MODE_RNA, 0, 0, 0},
+        {" rnz ", FPEMU_MODE_RNZ, 0, 0, 0},
+        {"toward-zero", FPEMU_MODE_RTZ, 0, 0, 0},
+        {"Away-From-Zero", FPEMU_MODE_RAZ, 0, 0, 0},
+        {"rtp", FPEMU_MODE_RTP, 0, 0, 0},
+        {"toward-negative", FPEMU_MODE_RTN, 0, 0, 0},
+        {"to-odd", FPEMU_MODE_RTO, 0, 0, 0},
+        {"sr", FPEMU_MODE_SR, 0, 0, 0},
+        {"se", FPEMU_MODE_SE, 0, 0, 0},
+        {"qpytorch", FPEMU_MODE_RNA, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_SIGNMAX, FPEMU_COMPAT_QPYTORCH},
+        {"qpytorch-sr", FPEMU_MODE_SR, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_SIGNMAX, FPEMU_COMPAT_QPYTORCH},
+        {"qpytorch-fixed", FPEMU_MODE_RNE, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_KEEP, FPEMU_COMPAT_QPYTORCH},
+        {"lee-inf", FPEMU_MODE_RNA, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_SIGNMAX, FPEMU_COMPAT_LEE_INF},
+        {"cpfloat-se", FPEMU_MODE_SE, 0, 0, FPEMU_COMPAT_CPFLOAT},
+        {"nvidia", FPEMU_MODE_RNE, FPEMU_OVERFLOW_SATURATE, FPEMU_NAN_MAX, FPEMU_COMPAT_CUDA},
+        {"ml-dtypes", FPEMU_MODE_RNE, FPEMU_OVERFLOW_IEEE, 0, FPEMU_COMPAT_ML_DTYPES},
+        {"ml-dtypes-sat", FPEMU_MODE_RNE, FPEMU_OVERFLOW_SATURATE_KEEP_INF, 0, FPEMU_COMPAT_ML_DTYPES},
+        {"pytorch-divide", FPEMU_MODE_RNE, 0, 0, FPEMU_COMPAT_PYTORCH_DIVIDE},
     };
     fpemu_rounding r;
     fpemu_parse_error error;
@@ -587,36 +587,36 @@ START_TEST(roundings)
                                      .overflow = (uint8_t)rows[i].overflow,
                                      .nan = (uint8_t)rows[i].nan,
                                      .compat = (uint8_t)rows[i].compat};
-        REQUIRE(fpemu_parse_rounding(rows[i].text, &r, &error) == FPEMU_OK, "%s", rows[i].text);
+        REQUIRE(fpemu_rounding_parse(rows[i].text, &r, &error) == FPEMU_OK, "%s", rows[i].text);
         REQUIRE(memcmp(&r, &want, sizeof r) == 0, "%s", rows[i].text);
     }
     for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++) {
-        ck_assert_int_eq(fpemu_parse_rounding(fpemu_mode_name((fpemu_mode)mode), &r, NULL), FPEMU_OK);
+        ck_assert_int_eq(fpemu_rounding_parse(fpemu_mode_name((fpemu_mode)mode), &r, NULL), FPEMU_OK);
         ck_assert_int_eq(r.mode, mode);
-        ck_assert_int_eq(fpemu_parse_rounding(fpemu_mode_long_name((fpemu_mode)mode), &r, NULL), FPEMU_OK);
+        ck_assert_int_eq(fpemu_rounding_parse(fpemu_mode_long_name((fpemu_mode)mode), &r, NULL), FPEMU_OK);
         ck_assert_int_eq(r.mode, mode);
     }
     ck_assert_ptr_null(fpemu_mode_name(FPEMU_MODE_COUNT));
     ck_assert_ptr_null(fpemu_mode_long_name((fpemu_mode)-1));
     unsigned n = 0;
     for (const char *name; (name = fpemu_compat_name(n)) != NULL; n++) {
-        ck_assert_int_eq(fpemu_parse_rounding(name, &r, NULL), FPEMU_OK);
+        ck_assert_int_eq(fpemu_rounding_parse(name, &r, NULL), FPEMU_OK);
         ck_assert_uint_ne(r.compat, FPEMU_COMPAT_NONE);
     }
     ck_assert_uint_ge(n, 11);
     ck_assert_ptr_null(fpemu_compat_name(UINT32_MAX));
 
-    ck_assert_int_eq(fpemu_parse_rounding(" up", &r, &error), FPEMU_ERROR_SPEC);
+    ck_assert_int_eq(fpemu_rounding_parse(" up", &r, &error), FPEMU_ERROR_SPEC);
     ck_assert_uint_eq(error.position, 1);
     ck_assert_ptr_nonnull(strstr(error.message, "'up'"));
-    ck_assert_int_eq(fpemu_parse_rounding("", &r, &error), FPEMU_ERROR_SPEC);
-    ck_assert_int_eq(fpemu_parse_rounding("rne rne", &r, NULL), FPEMU_ERROR_SPEC);
-    ck_assert_int_eq(fpemu_parse_rounding(NULL, &r, &error), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_parse_rounding("rne", NULL, &error), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_rounding_parse("", &r, &error), FPEMU_ERROR_SPEC);
+    ck_assert_int_eq(fpemu_rounding_parse("rne rne", &r, NULL), FPEMU_ERROR_SPEC);
+    ck_assert_int_eq(fpemu_rounding_parse(NULL, &r, &error), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_rounding_parse("rne", NULL, &error), FPEMU_ERROR_NULL);
 
-    const fpemu_rounding zero = {0}, nearest = fpemu_nearest(), stochastic = fpemu_stochastic(42, 7);
+    const fpemu_rounding zero = {0}, nearest = fpemu_rounding_nearest(), stochastic = fpemu_rounding_stochastic(42, 7);
     ck_assert(memcmp(&zero, &nearest, sizeof zero) == 0);
-    ck_assert(stochastic.mode == FPEMU_SR && stochastic.seed == 42 && stochastic.stream == 7);
+    ck_assert(stochastic.mode == FPEMU_MODE_SR && stochastic.seed == 42 && stochastic.stream == 7);
 }
 END_TEST
 

@@ -24,7 +24,7 @@ static fpemu_shape shape_of(const tensor *t, const fpemu_format *format, unsigne
     }
     axis = t->fortran_order ? t->dimensions - 1 - axis : axis;
     const bool tiles = format->block == FPEMU_BLOCK_TILE && axis > 0;
-    fpemu_shape shape = fpemu_vector(extent[axis]);
+    fpemu_shape shape = fpemu_shape_vector(extent[axis]);
     shape.outer = product(extent, tiles ? axis - 1 : axis);
     shape.rows = tiles ? extent[axis - 1] : 1;
     shape.inner = product(extent + axis + 1, t->dimensions - axis - 1);
@@ -116,7 +116,7 @@ along along_of(const file *f, size_t i, const fpemu_format *format, const fpemu_
 {
     const tensor *t = &f->model.tensor[i];
     along a = {.total = t->count, .unit = 1, .period = UINT64_MAX, .flat = true};
-    a.shape = fpemu_vector(t->count);
+    a.shape = fpemu_shape_vector(t->count);
     if (format->scaling == FPEMU_SCALING_NONE) {
         return a;
     }
@@ -130,7 +130,7 @@ along along_of(const file *f, size_t i, const fpemu_format *format, const fpemu_
     a.needs_range = format->block == FPEMU_BLOCK_TENSOR || format->scaling == FPEMU_SCALING_NVFP4 ||
                     format->scaling == FPEMU_SCALING_NVFP4_AO;
     a.flat = false;
-    choose_pieces(&a, format, format->block_length, rounding->mode == FPEMU_SR || rounding->mode == FPEMU_SE);
+    choose_pieces(&a, format, format->block_length, rounding->mode == FPEMU_MODE_SR || rounding->mode == FPEMU_MODE_SE);
     return a;
 }
 
@@ -167,7 +167,7 @@ fpemu_shape along_piece(const along *a, uint64_t index, uint64_t count)
     if (count < a->total) {
         const uint64_t line = a->shape.length * a->shape.inner;
         if (a->flat) {
-            shape = fpemu_vector(count);
+            shape = fpemu_shape_vector(count);
         } else if (count >= a->period && index % a->period == 0) {
             shape.outer = count / a->period;
         } else if (shape.rows > 1) {
@@ -194,7 +194,7 @@ static block_counters hold_blocks(fpemu_stats *s, const fpemu_format *format, ui
     block_counters c = {.held = s != NULL && format->block == FPEMU_BLOCK_TENSOR && index > 0};
     if (c.held) {
         c = (block_counters){true, s->blocks, s->zero_blocks, s->nan_blocks, s->saturated_scales, s->want};
-        s->want &= ~FPEMU_SCALES;
+        s->want &= ~FPEMU_STATS_SCALES;
     }
     return c;
 }
@@ -221,8 +221,8 @@ fpemu_status along_quantize(const along *a, const fpemu_format *format, const fp
                         : fpemu_quantize_f32(format, &r, count, x, y, stats);
     }
     const block_counters held = hold_blocks(stats, format, index);
-    const fpemu_status status = binary64 ? fpemu_quantize_along_f64(format, &r, &shape, x, y, stats)
-                                         : fpemu_quantize_along_f32(format, &r, &shape, x, y, stats);
+    const fpemu_status status = binary64 ? fpemu_quantize_tensor_f64(format, &r, &shape, x, y, stats)
+                                         : fpemu_quantize_tensor_f32(format, &r, &shape, x, y, stats);
     restore_blocks(stats, &held);
     return status;
 }
@@ -276,14 +276,14 @@ uint64_t along_box_count(const along_box *box)
 fpemu_status along_quantize_box(const along *a, const fpemu_format *format, const fpemu_rounding *rounding,
                                 const along_box *box, bool binary64, const void *x, void *y, fpemu_stats *stats)
 {
-    fpemu_shape shape = fpemu_vector(0);
+    fpemu_shape shape = fpemu_shape_vector(0);
     shape.outer = box->count[0];
     shape.rows = box->count[1];
     shape.length = box->count[2];
     shape.inner = box->count[3];
     shape.whole = a->needs_range ? &a->range : NULL;
-    return binary64 ? fpemu_quantize_along_f64(format, rounding, &shape, x, y, stats)
-                    : fpemu_quantize_along_f32(format, rounding, &shape, x, y, stats);
+    return binary64 ? fpemu_quantize_tensor_f64(format, rounding, &shape, x, y, stats)
+                    : fpemu_quantize_tensor_f32(format, rounding, &shape, x, y, stats);
 }
 
 fpemu_status along_measure(along *a, const fpemu_format *format, size_t count, bool binary64, const void *x)
@@ -294,18 +294,18 @@ fpemu_status along_measure(along *a, const fpemu_format *format, size_t count, b
 double along_bits(const file *f, size_t i, const fpemu_format *format, int axis, bool *packed)
 {
     const tensor *t = &f->model.tensor[i];
-    fpemu_shape shape = fpemu_vector(t->count);
+    fpemu_shape shape = fpemu_shape_vector(t->count);
     fpemu_layout layout;
     *packed = !(t->fortran_order && t->dimensions > 1);
     if (t->count == 0) {
-        return fpemu_bits_per_element(format);
+        return fpemu_format_bits_per_element(format);
     }
     if (*packed && t->dimensions > 0) {
         const int last = format->scaling == FPEMU_SCALING_NONE ? -1 : axis;
         *packed = fpemu_shape_of(t->dimensions, t->extent, last, &shape) == FPEMU_OK;
     }
     *packed = *packed && fpemu_packed_layout(format, &shape, &layout) == FPEMU_OK;
-    return *packed ? 8 * (double)layout.bytes / (double)t->count : fpemu_bits_per_element(format);
+    return *packed ? 8 * (double)layout.bytes / (double)t->count : fpemu_format_bits_per_element(format);
 }
 
 uint64_t along_common(uint64_t a, uint64_t b)

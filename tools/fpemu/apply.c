@@ -55,7 +55,7 @@ typedef struct job {
 /* In place. */
 static void apply_piece(const job *j, bool binary64, size_t count, void *x)
 {
-    const fpemu_rounding nearest = fpemu_nearest();
+    const fpemu_rounding nearest = fpemu_rounding_nearest();
     if (binary64) {
         cli_check(fpemu_quantize_f64(&j->from, &nearest, count, x, x, NULL), j->from_spec);
         cli_check(fpemu_apply_f64(&j->format, &j->rounding, j->function, count, x, x, NULL), j->spec);
@@ -79,7 +79,7 @@ typedef struct file_job {
 static void begin_tensor(void *state, size_t i)
 {
     file_job *f = state;
-    f->binary64 = f->in.model.tensor[i].type->format == FPEMU_BINARY64;
+    f->binary64 = f->in.model.tensor[i].type->format == FPEMU_NAME_BINARY64;
     f->walk = walk_begin(&f->in, i, !f->binary64, f->binary64, 1, UINT64_MAX);
     f->bytes = cli_allocate(f->walk.room, sizeof(double));
 }
@@ -188,12 +188,12 @@ int cmd_apply(int argc, char **argv)
     j.spec = c.operand[1];
     j.format = cli_format(j.spec);
     j.from = cli_format(j.from_spec);
-    if (j.from.kind != FPEMU_KIND_FLOAT || j.from.mantissa_bits > 15 || !fpemu_fits_f32(&j.from)) {
+    if (j.from.kind != FPEMU_KIND_FLOAT || j.from.mantissa_bits > 15 || !fpemu_format_fits_f32(&j.from)) {
         cli_usage("--from: '%s' is no float of at most 16 significant bits", j.from_spec);
     }
     j.rounding = cli_rounding_get(&asked);
     j.rounding.offset = index;
-    if (!fpemu_fits_f32(&j.format)) {
+    if (!fpemu_format_fits_f32(&j.format)) {
         cli_fail("%s: binary32 cannot hold every value of the format, and no function is known so exactly", j.spec);
     }
     if (j.output != NULL) {

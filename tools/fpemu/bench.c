@@ -131,8 +131,8 @@ static double median(const double seconds[ROUNDS])
  * to the largest value for the others. */
 static void fill(const bench *b, const bench_case *k)
 {
-    const double max = fpemu_max(&k->format), normal = fpemu_min_normal(&k->format);
-    const int top = ilogb(max), bottom = ilogb(fpemu_min_positive(&k->format));
+    const double max = fpemu_format_max(&k->format), normal = fpemu_format_min_normal(&k->format);
+    const int top = ilogb(max), bottom = ilogb(fpemu_format_min_positive(&k->format));
     const int middle = normal > 0 ? ilogb(normal) : top;
     const size_t pattern = b->size < PATTERN ? b->size : PATTERN, item_size = k->binary64 ? 8 : 4;
     for (size_t i = 0; i < pattern; i++) {
@@ -169,7 +169,7 @@ static void prepare(bench *b, size_t most)
     }
     b->random = cli_allocate(PATTERN, sizeof *b->random);
     for (size_t i = 0; i < PATTERN; i++) {
-        b->random[i] = (uint64_t)fpemu_random_word(FPEMU_HASH, 0, 0, i) << 32 | fpemu_random_word(FPEMU_HASH, 0, 1, i);
+        b->random[i] = (uint64_t)fpemu_random_word(FPEMU_GENERATOR_HASH, 0, 0, i) << 32 | fpemu_random_word(FPEMU_GENERATOR_HASH, 0, 1, i);
     }
     for (int i = 0; i < BINADES; i++) {
         b->power[i] = ldexp(1, LOWEST_BINADE + i);
@@ -212,10 +212,10 @@ static fpemu_status run_case(const bench *b, const bench_case *k, size_t count)
         return measure_array(b, k, count, &range);
     }
     if (has_whole(&k->format)) {
-        fpemu_shape shape = fpemu_vector(count);
+        fpemu_shape shape = fpemu_shape_vector(count);
         shape.whole = &k->range;
-        return k->binary64 ? fpemu_quantize_along_f64(&k->format, &k->rounding, &shape, b->x, b->y, asked)
-                           : fpemu_quantize_along_f32(&k->format, &k->rounding, &shape, b->x, b->y, asked);
+        return k->binary64 ? fpemu_quantize_tensor_f64(&k->format, &k->rounding, &shape, b->x, b->y, asked)
+                           : fpemu_quantize_tensor_f32(&k->format, &k->rounding, &shape, b->x, b->y, asked);
     }
     return k->binary64 ? fpemu_quantize_f64(&k->format, &k->rounding, count, b->x, b->y, asked)
                        : fpemu_quantize_f32(&k->format, &k->rounding, count, b->x, b->y, asked);

@@ -56,7 +56,7 @@ void cli_check(fpemu_status status, const char *what)
 
 void cli_check_carrier(const fpemu_format *format, bool binary64, const char *spec, const char *remedy)
 {
-    if (!binary64 && !fpemu_fits_f32(format) && fpemu_fits_f64(format)) {
+    if (!binary64 && !fpemu_format_fits_f32(format) && fpemu_format_fits_f64(format)) {
         cli_fail("%s: binary32 cannot hold every value of the format, binary64 can: %s", spec, remedy);
     }
 }
@@ -176,7 +176,7 @@ typedef struct word {
 } word;
 
 /* The first word of a value is the one that is printed. */
-static const word overflow_words[] = {{"format", FPEMU_FROM_FORMAT},
+static const word overflow_words[] = {{"format", FPEMU_OVERFLOW_FROM_FORMAT},
                                       {"ieee", FPEMU_OVERFLOW_IEEE},
                                       {"saturate", FPEMU_OVERFLOW_SATURATE},
                                       {"saturate-keep-inf", FPEMU_OVERFLOW_SATURATE_KEEP_INF},
@@ -189,8 +189,8 @@ static const word nan_words[] = {{"format", FPEMU_NAN_FROM_FORMAT},
                                  {"zero", FPEMU_NAN_ZERO},
                                  {"error", FPEMU_NAN_ERROR},
                                  {NULL, 0}};
-static const word variant_words[] = {{"a", FPEMU_SR_A}, {"b", FPEMU_SR_B}, {"c", FPEMU_SR_C}, {NULL, 0}};
-static const word generator_words[] = {{"hash", FPEMU_HASH}, {"philox", FPEMU_PHILOX}, {NULL, 0}};
+static const word variant_words[] = {{"a", FPEMU_SR_VARIANT_A}, {"b", FPEMU_SR_VARIANT_B}, {"c", FPEMU_SR_VARIANT_C}, {NULL, 0}};
+static const word generator_words[] = {{"hash", FPEMU_GENERATOR_HASH}, {"philox", FPEMU_GENERATOR_PHILOX}, {NULL, 0}};
 static const word compat_words[] = {{"none", FPEMU_COMPAT_NONE},
                                     {"qpytorch", FPEMU_COMPAT_QPYTORCH},
                                     {"lee-inf", FPEMU_COMPAT_LEE_INF},
@@ -276,7 +276,7 @@ fpemu_rounding cli_rounding_get(const cli_rounding *rounding)
     if (rounding->mode != NULL) {
         fpemu_rounding named;
         fpemu_parse_error error;
-        if (fpemu_parse_rounding(rounding->mode, &named, &error) != FPEMU_OK) {
+        if (fpemu_rounding_parse(rounding->mode, &named, &error) != FPEMU_OK) {
             cli_usage("rounding '%s': %s", rounding->mode, error.message);
         }
         result.mode = named.mode;
@@ -349,18 +349,18 @@ static void set_table(fpemu_format *format, table *t, const char *spec)
         cli_usage("format '%s': %s is for codebook(%sPATH,...) and table(%sPATH)", spec, t->name, file_mark, file_mark);
     }
     t->values = cli_allocate(MOST, sizeof *t->values);
-    cli_check(fpemu_table(&element, read_values(t->name + strlen(file_mark), t->values, MOST), t->values), spec);
+    cli_check(fpemu_format_table(&element, read_values(t->name + strlen(file_mark), t->values, MOST), t->values), spec);
     element.overflow = format->overflow;
     element.nan = format->nan;
-    cli_check(fpemu_complete(&element), spec);
+    cli_check(fpemu_format_complete(&element), spec);
     if (format->scaling != FPEMU_SCALING_NONE) {
-        const bool has_scale = fpemu_scale_format(format, &scale) == FPEMU_OK;
-        cli_check(fpemu_blocked(&blocked, &element, (fpemu_scaling)format->scaling, has_scale ? &scale : NULL,
+        const bool has_scale = fpemu_format_scale(format, &scale) == FPEMU_OK;
+        cli_check(fpemu_format_blocked(&blocked, &element, (fpemu_scaling)format->scaling, has_scale ? &scale : NULL,
                                 format->scale_exponent_bits, (fpemu_block)format->block, format->block_rows,
                                 format->block_length),
                   spec);
         blocked.margin = format->margin;
-        cli_check(fpemu_complete(&blocked), spec);
+        cli_check(fpemu_format_complete(&blocked), spec);
         element = blocked;
     }
     *format = element;
@@ -392,7 +392,7 @@ fpemu_format cli_format(const char *spec)
     fpemu_parse_error error;
     char text[CLI_SPEC_SIZE];
     table *t = take_table(spec, text);
-    const fpemu_status status = fpemu_parse(t != NULL ? text : spec, &format, &error);
+    const fpemu_status status = fpemu_format_parse(t != NULL ? text : spec, &format, &error);
     if (status == FPEMU_ERROR_SPEC) {
         cli_usage("format '%s', character %u: %s", t != NULL ? text : spec, (unsigned)error.position + 1,
                   error.message);
@@ -431,9 +431,9 @@ const char *cli_spec(const fpemu_format *format, char text[CLI_SPEC_SIZE])
         printed.bits = 8;
         printed.codebook_length = 256;
         printed.table.size = 0;
-        cli_check(fpemu_complete(&printed), "format");
+        cli_check(fpemu_format_complete(&printed), "format");
     }
-    cli_check(fpemu_print(&printed, text, CLI_SPEC_SIZE), "format");
+    cli_check(fpemu_format_print(&printed, text, CLI_SPEC_SIZE), "format");
     char *place = t != NULL ? strstr(text, stand_in) : NULL;
     if (place != NULL) {
         char tail[CLI_SPEC_SIZE];

@@ -104,7 +104,7 @@ static double worst_relative_f64(size_t n, const double *x, const double *y, dou
 
 static bool needs_binary64(const tensor *t, const candidate *k)
 {
-    return t->type->format == FPEMU_BINARY64 || !fpemu_fits_f32(&k->format);
+    return t->type->format == FPEMU_NAME_BINARY64 || !fpemu_format_fits_f32(&k->format);
 }
 
 static fpemu_rounding rounding_of(const job *j, size_t i)
@@ -140,7 +140,7 @@ static void measure_ranges(job *j, size_t i, along *alongs)
     if (!any) {
         return;
     }
-    const bool wide = t->type->format == FPEMU_BINARY64;
+    const bool wide = t->type->format == FPEMU_NAME_BINARY64;
     walk w = walk_begin(&j->in, i, !wide, true, 1, UINT64_MAX);
     while (walk_next(&w)) {
         for (size_t k = 0; k < j->candidates; k++) {
@@ -280,7 +280,7 @@ static void add_up(job *j)
                 elements += count;
             }
         }
-        total->bits = elements > 0 ? bits / elements : fpemu_bits_per_element(&j->candidate[k].format);
+        total->bits = elements > 0 ? bits / elements : fpemu_format_bits_per_element(&j->candidate[k].format);
     }
 }
 
@@ -504,7 +504,7 @@ static json_t *json_cell(const candidate *k, const cell *c)
     jsonout_set(entry, "spec", jsonout_text(k->text));
     jsonout_set(entry, "bits_per_element", jsonout_real(c->bits));
     jsonout_set(entry, "packed", jsonout_bool(c->packed));
-    jsonout_set(entry, "nominal_bits_per_element", jsonout_real(fpemu_bits_per_element(&k->format)));
+    jsonout_set(entry, "nominal_bits_per_element", jsonout_real(fpemu_format_bits_per_element(&k->format)));
     jsonout_set(entry, "max_relative_error", jsonout_real(c->relative_error));
     report_json_stats(entry, &c->stats, &k->format);
     return entry;

@@ -43,10 +43,10 @@ static bool get_count(const json_t *value, uint64_t *count)
 
 bool container_format(const tensor *t, fpemu_format *format, fpemu_shape *shape)
 {
-    if (fpemu_parse(t->spec, format, NULL) != FPEMU_OK) {
+    if (fpemu_format_parse(t->spec, format, NULL) != FPEMU_OK) {
         return false;
     }
-    *shape = fpemu_vector(1);
+    *shape = fpemu_shape_vector(1);
     return t->dimensions == 0 || fpemu_shape_of(t->dimensions, t->extent, t->axis, shape) == FPEMU_OK;
 }
 

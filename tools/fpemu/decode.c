@@ -60,8 +60,8 @@ int cmd_decode(int argc, char **argv)
             "blocks with their scales, 'fpemu unpack' reads them",
             spec);
     }
-    const size_t size = fpemu_code_size(&format);
-    binary64 |= !fpemu_fits_f32(&format);
+    const size_t size = fpemu_format_code_size(&format);
+    binary64 |= !fpemu_format_fits_f32(&format);
 
     for (int i = 1; i < c.operands; i++) { /* a bad code among the arguments: nothing is printed */
         words w = words_start(c.operand, i + 1, i);

@@ -40,7 +40,7 @@ const char *describe_subnormals(const fpemu_format *format)
 
 bool describe_has_normals(const fpemu_format *format)
 {
-    return is_float(format) && fpemu_min_normal(format) > 0;
+    return is_float(format) && fpemu_format_min_normal(format) > 0;
 }
 
 bool describe_has_subnormals(const fpemu_format *format)
@@ -50,7 +50,7 @@ bool describe_has_subnormals(const fpemu_format *format)
 
 const char *describe_specials(char text[DESCRIBE_SIZE], const fpemu_format *format)
 {
-    const uint64_t nans = fpemu_nan_count(format);
+    const uint64_t nans = fpemu_format_nan_count(format);
     int used = 0;
     text[0] = '\0';
     if (format->has_infinity) {
@@ -82,7 +82,7 @@ const char *describe_scale(char text[CLI_SPEC_SIZE], const fpemu_format *format)
         snprintf(text, CLI_SPEC_SIZE, "2^c, c of %u bits", (unsigned)format->scale_exponent_bits);
         return text;
     }
-    return fpemu_scale_format(format, &scale) == FPEMU_OK ? cli_spec(&scale, text) : NULL;
+    return fpemu_format_scale(format, &scale) == FPEMU_OK ? cli_spec(&scale, text) : NULL;
 }
 
 const char *describe_block(char text[DESCRIBE_SIZE], const fpemu_format *format)
@@ -106,7 +106,7 @@ const char *describe_block(char text[DESCRIBE_SIZE], const fpemu_format *format)
 const char *describe_element(char text[CLI_SPEC_SIZE], const fpemu_format *format)
 {
     fpemu_format element;
-    cli_check(fpemu_element_format(format, &element), "format");
+    cli_check(fpemu_format_element(format, &element), "format");
     return cli_spec(&element, text);
 }
 
@@ -115,8 +115,8 @@ void describe_json(json_t *object, const fpemu_format *format)
     const bool floating = is_float(format), posit = format->kind == FPEMU_KIND_POSIT;
     const bool fixed = format->kind == FPEMU_KIND_FIXED, integer = format->kind == FPEMU_KIND_INT;
     const bool normals = describe_has_normals(format);
-    const double epsilon = fpemu_epsilon(format), min_positive = fpemu_min_positive(format);
-    const uint64_t nans = fpemu_nan_count(format);
+    const double epsilon = fpemu_format_epsilon(format), min_positive = fpemu_format_min_positive(format);
+    const uint64_t nans = fpemu_format_nan_count(format);
     const bool blocked = format->scaling != FPEMU_SCALING_NONE;
     char spec[CLI_SPEC_SIZE], block[DESCRIBE_SIZE];
 
@@ -143,23 +143,23 @@ void describe_json(json_t *object, const fpemu_format *format)
     jsonout_set(object, "has_zero", jsonout_bool(format->has_zero));
     jsonout_set(object, "negative_zero", jsonout_bool(format->has_negative_zero));
     jsonout_set(object, "nan_codes", jsonout_count(nans));
-    jsonout_set(object, "max", jsonout_real(fpemu_max(format)));
-    jsonout_set(object, "lowest", jsonout_real(fpemu_lowest(format)));
-    jsonout_set(object, "min_normal", jsonout_real_or_null(fpemu_min_normal(format), normals));
+    jsonout_set(object, "max", jsonout_real(fpemu_format_max(format)));
+    jsonout_set(object, "lowest", jsonout_real(fpemu_format_lowest(format)));
+    jsonout_set(object, "min_normal", jsonout_real_or_null(fpemu_format_min_normal(format), normals));
     jsonout_set(object, "min_positive", jsonout_real_or_null(min_positive, min_positive > 0));
     jsonout_set(object, "min_subnormal", jsonout_real_or_null(min_positive, describe_has_subnormals(format)));
     jsonout_set(object, "epsilon", jsonout_real_or_null(epsilon, epsilon > 0));
     jsonout_set(object, "max_code", jsonout_count(format->max_code));
     jsonout_set(object, "lowest_code", jsonout_count(format->lowest_code));
     jsonout_set(object, "nan_code", format->has_nan ? jsonout_count(format->nan_code) : json_null());
-    jsonout_set(object, "values", jsonout_count(fpemu_value_count(format)));
+    jsonout_set(object, "values", jsonout_count(fpemu_format_value_count(format)));
     jsonout_set(object, "element", blocked ? jsonout_text(describe_element(spec, format)) : json_null());
     jsonout_set(object, "block", jsonout_text(describe_block(block, format)));
     jsonout_set(object, "scale_format", jsonout_text(describe_scale(spec, format)));
     jsonout_set(object, "scale_rule", jsonout_text(describe_rule(format)));
     jsonout_set(object, "margin", blocked ? jsonout_integer(format->margin) : json_null());
-    jsonout_set(object, "bits_per_element", jsonout_real(fpemu_bits_per_element(format)));
-    jsonout_set(object, "code_bytes", jsonout_integer((int64_t)fpemu_code_size(format)));
-    jsonout_set(object, "fits_binary32", jsonout_bool(fpemu_fits_f32(format)));
-    jsonout_set(object, "fits_binary64", jsonout_bool(fpemu_fits_f64(format)));
+    jsonout_set(object, "bits_per_element", jsonout_real(fpemu_format_bits_per_element(format)));
+    jsonout_set(object, "code_bytes", jsonout_integer((int64_t)fpemu_format_code_size(format)));
+    jsonout_set(object, "fits_binary32", jsonout_bool(fpemu_format_fits_f32(format)));
+    jsonout_set(object, "fits_binary64", jsonout_bool(fpemu_format_fits_f64(format)));
 }

@@ -8,15 +8,15 @@
 #include <strings.h>
 
 static const dtype types[] = {
-    {"F64", "f8", "float64", FPEMU_BINARY64, 8},
-    {"F32", "f4", "float32", FPEMU_BINARY32, 4},
-    {"BF16", NULL, "bfloat16", FPEMU_BFLOAT16, 2},
-    {"F16", "f2", "float16", FPEMU_BINARY16, 2},
-    {"F8_E4M3", NULL, "float8_e4m3fn", FPEMU_E4M3FN, 1},
-    {"F8_E5M2", NULL, "float8_e5m2", FPEMU_E5M2, 1},
-    {"F8_E4M3FNUZ", NULL, "float8_e4m3fnuz", FPEMU_E4M3FNUZ, 1},
-    {"F8_E5M2FNUZ", NULL, "float8_e5m2fnuz", FPEMU_E5M2FNUZ, 1},
-    {"F8_E8M0", NULL, "float8_e8m0fnu", FPEMU_E8M0, 1},
+    {"F64", "f8", "float64", FPEMU_NAME_BINARY64, 8},
+    {"F32", "f4", "float32", FPEMU_NAME_BINARY32, 4},
+    {"BF16", NULL, "bfloat16", FPEMU_NAME_BFLOAT16, 2},
+    {"F16", "f2", "float16", FPEMU_NAME_BINARY16, 2},
+    {"F8_E4M3", NULL, "float8_e4m3fn", FPEMU_NAME_E4M3FN, 1},
+    {"F8_E5M2", NULL, "float8_e5m2", FPEMU_NAME_E5M2, 1},
+    {"F8_E4M3FNUZ", NULL, "float8_e4m3fnuz", FPEMU_NAME_E4M3FNUZ, 1},
+    {"F8_E5M2FNUZ", NULL, "float8_e5m2fnuz", FPEMU_NAME_E5M2FNUZ, 1},
+    {"F8_E8M0", NULL, "float8_e8m0fnu", FPEMU_NAME_E8M0, 1},
 };
 enum { TYPES = sizeof types / sizeof *types };
 
@@ -48,7 +48,7 @@ const dtype *dtype_coded(const char *code)
 fpemu_format dtype_format(const dtype *type)
 {
     fpemu_format format;
-    fpemu_named(type->format, &format);
+    fpemu_format_named(type->format, &format);
     return format;
 }
 
@@ -58,18 +58,18 @@ bool dtype_holds(const dtype *type, const fpemu_format *format)
     static double values[MOST];
     size_t count;
     const fpemu_format own = dtype_format(type);
-    if (type->format == FPEMU_BINARY64) {
-        return fpemu_fits_f64(format) != 0;
+    if (type->format == FPEMU_NAME_BINARY64) {
+        return fpemu_format_fits_f64(format) != 0;
     }
-    if (type->format == FPEMU_BINARY32) {
-        return fpemu_fits_f32(format) != 0;
+    if (type->format == FPEMU_NAME_BINARY32) {
+        return fpemu_format_fits_f32(format) != 0;
     }
     if (format->scaling != FPEMU_SCALING_NONE || (format->has_infinity && !own.has_infinity) ||
-        fpemu_enumerate(format, MOST, values, NULL, &count) != FPEMU_OK) {
+        fpemu_format_enumerate(format, MOST, values, NULL, &count) != FPEMU_OK) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {
-        if (!fpemu_is_representable(&own, values[i])) {
+        if (!fpemu_format_represents(&own, values[i])) {
             return false;
         }
     }
@@ -109,7 +109,7 @@ void dtype_swap(void *elements, unsigned size, size_t count)
 /* Whether bytes of the type are numbers of the carrier. */
 static bool is_carrier(const dtype *type, bool binary64)
 {
-    return type->format == (binary64 ? FPEMU_BINARY64 : FPEMU_BINARY32);
+    return type->format == (binary64 ? FPEMU_NAME_BINARY64 : FPEMU_NAME_BINARY32);
 }
 
 void dtype_load(const dtype *type, bool big_endian, size_t n, void *bytes, bool binary64, void *x)
@@ -131,11 +131,11 @@ void dtype_load(const dtype *type, bool big_endian, size_t n, void *bytes, bool 
 bool dtype_store(const dtype *type, bool big_endian, size_t n, const void *x, bool binary64, void *bytes)
 {
     const fpemu_format format = dtype_format(type);
-    const fpemu_rounding rounding = fpemu_nearest();
+    const fpemu_rounding rounding = fpemu_rounding_nearest();
     fpemu_stats stats = {0};
     if (is_carrier(type, binary64)) {
         memmove(bytes, x, n * type->size);
-    } else if (type->format == FPEMU_BINARY64) { /* from float */
+    } else if (type->format == FPEMU_NAME_BINARY64) { /* from float */
         for (size_t i = 0; i < n; i++) {
             ((double *)bytes)[i] = (double)((const float *)x)[i];
         }

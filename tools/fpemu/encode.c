@@ -65,7 +65,7 @@ int cmd_encode(int argc, char **argv)
         cli_check(binary64 ? fpemu_encode_f64(&format, &rounding, 1, &x, &code, NULL)
                            : fpemu_encode_f32(&format, &rounding, 1, &narrow, &code, NULL),
                   spec);
-        code = number_load_code(&code, fpemu_code_size(&format), 0);
+        code = number_load_code(&code, fpemu_format_code_size(&format), 0);
         if (json) {
             jsonout_stream_add(&stream, jsonout_count(code));
         } else {

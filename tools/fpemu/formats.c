@@ -28,10 +28,10 @@ static void print_row(const char *name, const fpemu_format *format)
 {
     char max[NUMBER_SIZE], normal[NUMBER_SIZE], subnormal[NUMBER_SIZE], epsilon[NUMBER_SIZE], special[DESCRIBE_SIZE];
     printf("%-14s %4" PRIu32 "  %-22s  %-22s  %-22s  %-22s  %s\n", name, format->bits,
-           number_print(max, fpemu_max(format)),
-           number_or_dash(normal, fpemu_min_normal(format), describe_has_normals(format)),
-           number_or_dash(subnormal, fpemu_min_positive(format), describe_has_subnormals(format)),
-           number_or_dash(epsilon, fpemu_epsilon(format), fpemu_epsilon(format) > 0),
+           number_print(max, fpemu_format_max(format)),
+           number_or_dash(normal, fpemu_format_min_normal(format), describe_has_normals(format)),
+           number_or_dash(subnormal, fpemu_format_min_positive(format), describe_has_subnormals(format)),
+           number_or_dash(epsilon, fpemu_format_epsilon(format), fpemu_format_epsilon(format) > 0),
            describe_specials(special, format));
 }
 
@@ -39,7 +39,7 @@ static void print_blocked_row(const char *name, const fpemu_format *format)
 {
     char bits[NUMBER_SIZE], element[CLI_SPEC_SIZE], scale[CLI_SPEC_SIZE], block[DESCRIBE_SIZE];
     const char *const scale_text = describe_scale(scale, format);
-    printf("%-14s %8s  %-22s  %-8s  %-22s  %s\n", name, number_print(bits, fpemu_bits_per_element(format)),
+    printf("%-14s %8s  %-22s  %-8s  %-22s  %s\n", name, number_print(bits, fpemu_format_bits_per_element(format)),
            describe_element(element, format), describe_block(block, format), scale_text != NULL ? scale_text : "-",
            describe_rule(format));
 }
@@ -49,8 +49,8 @@ static void print_table(bool blocked)
 {
     for (int name = 1; name < FPEMU_NAME_COUNT; name++) {
         fpemu_format format;
-        const char *text = fpemu_name_text((fpemu_name)name, 0);
-        cli_check(fpemu_named((fpemu_name)name, &format), text);
+        const char *text = fpemu_format_name((fpemu_name)name, 0);
+        cli_check(fpemu_format_named((fpemu_name)name, &format), text);
         if ((format.scaling != FPEMU_SCALING_NONE) != blocked) {
             continue;
         }
@@ -63,10 +63,10 @@ static json_t *json_row(fpemu_name name, const fpemu_format *format)
     json_t *row = jsonout_object();
     json_t *names = jsonout_array();
     const char *alias;
-    for (unsigned i = 1; (alias = fpemu_name_text(name, i)) != NULL; i++) {
+    for (unsigned i = 1; (alias = fpemu_format_name(name, i)) != NULL; i++) {
         jsonout_append(names, jsonout_text(alias));
     }
-    jsonout_set(row, "name", jsonout_text(fpemu_name_text(name, 0)));
+    jsonout_set(row, "name", jsonout_text(fpemu_format_name(name, 0)));
     jsonout_set(row, "aliases", names);
     describe_json(row, format);
     return row;
@@ -92,7 +92,7 @@ int cmd_formats(int argc, char **argv)
     json_t *rows = jsonout_array();
     for (int name = 1; name < FPEMU_NAME_COUNT; name++) {
         fpemu_format format;
-        cli_check(fpemu_named((fpemu_name)name, &format), fpemu_name_text((fpemu_name)name, 0));
+        cli_check(fpemu_format_named((fpemu_name)name, &format), fpemu_format_name((fpemu_name)name, 0));
         jsonout_append(rows, json_row((fpemu_name)name, &format));
     }
     jsonout_print(rows);

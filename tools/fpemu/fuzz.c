@@ -134,7 +134,7 @@ static void load_carrier(search *s, bool binary32, size_t n)
         }
         return;
     }
-    const size_t size = fpemu_code_size(&s->from);
+    const size_t size = fpemu_format_code_size(&s->from);
     for (size_t i = 0; i < n; i++) {
         number_store_code(s->expected, size, i, s->codes[0][i]);
     }
@@ -148,7 +148,7 @@ static void expect_conversion(search *s, size_t n)
 {
     const foreign_type in = s->other.signature.in, out = s->other.signature.out;
     const bool to_code = foreign_is_code(out);
-    const bool both_fit = fpemu_fits_f32(&s->from) && fpemu_fits_f32(&s->format) && out != FOREIGN_F64;
+    const bool both_fit = fpemu_format_fits_f32(&s->from) && fpemu_format_fits_f32(&s->format) && out != FOREIGN_F64;
     const bool binary32 = s->decodes ? out == FOREIGN_F32 : foreign_is_code(in) ? both_fit : in == FOREIGN_F32;
     load_carrier(s, binary32, n);
     if (s->decodes) {
@@ -159,7 +159,7 @@ static void expect_conversion(search *s, size_t n)
         cli_check(binary32 ? fpemu_encode_f32(&s->format, &s->rounding, n, s->carrier[0], s->expected, NULL)
                            : fpemu_encode_f64(&s->format, &s->rounding, n, s->carrier[0], s->expected, NULL),
                   s->spec);
-        widen_codes(s->expected, fpemu_code_size(&s->format), foreign_size(out), n);
+        widen_codes(s->expected, fpemu_format_code_size(&s->format), foreign_size(out), n);
         return;
     }
     cli_check(binary32 ? fpemu_quantize_f32(&s->format, &s->rounding, n, s->carrier[0], s->expected, NULL)
@@ -193,7 +193,7 @@ static void expect_operation(search *s, size_t n)
     double *results = s->carrier[0];
     operation_run(s->what, &s->format, &s->rounding, n, operands, results, NULL, s->spec);
     cli_check(fpemu_encode_f64(&s->format, &s->rounding, n, results, s->expected, NULL), s->spec);
-    widen_codes(s->expected, fpemu_code_size(&s->format), foreign_size(out), n);
+    widen_codes(s->expected, fpemu_format_code_size(&s->format), foreign_size(out), n);
 }
 
 static void expect(search *s, size_t n)
@@ -327,11 +327,11 @@ static void read_signature(const request *q, foreign_signature *t)
 /* The signature of a conversion, and what its inputs are. */
 static foreign_signature choose_conversion(search *s, const request *q)
 {
-    const foreign_type code = foreign_code_type(fpemu_code_size(&s->format));
-    foreign_signature t = {.in = fpemu_fits_f32(&s->format) ? FOREIGN_F32 : FOREIGN_F64, .out = code, .operands = 1};
+    const foreign_type code = foreign_code_type(fpemu_format_code_size(&s->format));
+    foreign_signature t = {.in = fpemu_format_fits_f32(&s->format) ? FOREIGN_F32 : FOREIGN_F64, .out = code, .operands = 1};
     if (q->from != NULL) {
         s->from = cli_format(q->from);
-        t.in = foreign_code_type(fpemu_code_size(&s->from));
+        t.in = foreign_code_type(fpemu_format_code_size(&s->from));
     }
     read_signature(q, &t);
     s->decodes = foreign_is_code(t.in) && q->from == NULL;
@@ -352,11 +352,11 @@ static foreign_signature choose_conversion(search *s, const request *q)
 static foreign_signature choose_operation(search *s, const request *q)
 {
     s->from = q->from != NULL ? cli_format(q->from) : s->format;
-    foreign_signature t = {.in = foreign_code_type(fpemu_code_size(&s->from)),
-                           .out = foreign_code_type(fpemu_code_size(&s->format)),
+    foreign_signature t = {.in = foreign_code_type(fpemu_format_code_size(&s->from)),
+                           .out = foreign_code_type(fpemu_format_code_size(&s->format)),
                            .operands = s->what->operands};
     read_signature(q, &t);
-    if (t.in == FOREIGN_F32 && !fpemu_fits_f32(&s->from)) {
+    if (t.in == FOREIGN_F32 && !fpemu_format_fits_f32(&s->from)) {
         cli_usage("--signature: f32 does not hold every operand");
     }
     return t;
@@ -367,11 +367,11 @@ static foreign_signature choose_signature(search *s, const request *q)
 {
     const foreign_signature t = s->what->converts ? choose_conversion(s, q) : choose_operation(s, q);
     const bool in_is_spec = s->what->converts && t.in == FOREIGN_F32 && !s->decodes;
-    if ((foreign_is_code(t.in) && foreign_size(t.in) < fpemu_code_size(&s->from)) ||
-        (foreign_is_code(t.out) && foreign_size(t.out) < fpemu_code_size(&s->format))) {
+    if ((foreign_is_code(t.in) && foreign_size(t.in) < fpemu_format_code_size(&s->from)) ||
+        (foreign_is_code(t.out) && foreign_size(t.out) < fpemu_format_code_size(&s->format))) {
         cli_usage("--signature: a type is too narrow for the codes of its format");
     }
-    if ((t.out == FOREIGN_F32 || in_is_spec) && !fpemu_fits_f32(&s->format)) {
+    if ((t.out == FOREIGN_F32 || in_is_spec) && !fpemu_format_fits_f32(&s->format)) {
         cli_usage("--signature: f32 does not hold every value of '%s'", s->spec);
     }
     return t;
@@ -381,7 +381,7 @@ static void check_rounding(const search *s)
 {
     const double zero = 0, *const zeros[OPERATION_MOST] = {&zero, &zero, &zero};
     double y;
-    if (s->rounding.mode == FPEMU_SR || s->rounding.mode == FPEMU_SE) {
+    if (s->rounding.mode == FPEMU_MODE_SR || s->rounding.mode == FPEMU_MODE_SE) {
         cli_usage("fuzz: stochastic rounding has no one result to compare");
     }
     if (s->rounding.nan == FPEMU_NAN_ERROR ||

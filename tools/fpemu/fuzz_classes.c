@@ -21,8 +21,8 @@ static bool is_midpoint(const fpemu_format *format, double x, double low, double
     fpemu_format wider;
     if (format->kind == FPEMU_KIND_POSIT) {
         return fabs(x) > format->min_positive &&
-               fpemu_posit(&wider, format->bits + 1, format->exponent_bits) == FPEMU_OK &&
-               fpemu_is_representable(&wider, x);
+               fpemu_format_posit(&wider, format->bits + 1, format->exponent_bits) == FPEMU_OK &&
+               fpemu_format_represents(&wider, x);
     }
     return x - low == high - x;
 }
@@ -31,7 +31,7 @@ static bool is_midpoint(const fpemu_format *format, double x, double low, double
  * results that binary64 cannot tell from their neighbours. */
 static bool is_tie_of_operation(const search *s, const number operand[OPERATION_MOST], double *low, double *high)
 {
-    static const uint8_t modes[] = {FPEMU_RNZ, FPEMU_RNA};
+    static const uint8_t modes[] = {FPEMU_MODE_RNZ, FPEMU_MODE_RNA};
     double y[2], x[OPERATION_MOST];
     for (int k = 0; k < OPERATION_MOST; k++) {
         x[k] = operand[k].value;
@@ -50,11 +50,11 @@ static bool is_wrong_tie(const search *s, const number operand[OPERATION_MOST], 
 {
     double low, high;
     if (s->what->converts || s->format.kind == FPEMU_KIND_POSIT) {
-        if (fpemu_is_representable(&s->format, x)) {
+        if (fpemu_format_represents(&s->format, x)) {
             return false;
         }
-        low = fpemu_next_down(&s->format, x);
-        high = fpemu_next_up(&s->format, x);
+        low = fpemu_format_next_down(&s->format, x);
+        high = fpemu_format_next_up(&s->format, x);
         if (!is_midpoint(&s->format, x, low, high)) {
             return false;
         }
@@ -69,20 +69,20 @@ static bool is_wrong_tie(const search *s, const number operand[OPERATION_MOST], 
 /* By the exact result x alone, where that is a number. */
 static difference classify_size(const fpemu_format *format, double x, double expected)
 {
-    const double normal = fpemu_min_normal(format), size = fabs(x);
+    const double normal = fpemu_format_min_normal(format), size = fabs(x);
     if (expected == 0) {
         return UNDERFLOW_TO_ZERO;
     }
-    if (normal > fpemu_min_positive(format) && (size < normal || fabs(expected) < normal)) {
+    if (normal > fpemu_format_min_positive(format) && (size < normal || fabs(expected) < normal)) {
         return SUBNORMAL;
     }
-    return size < fpemu_min_positive(format) ? UNDERFLOW_TO_ZERO : NORMAL;
+    return size < fpemu_format_min_positive(format) ? UNDERFLOW_TO_ZERO : NORMAL;
 }
 
 static difference classify(const search *s, const number operand[OPERATION_MOST], double x, double expected, double got)
 {
     const fpemu_format *format = &s->format;
-    const double max = fpemu_max(format), lowest = fpemu_lowest(format);
+    const double max = fpemu_format_max(format), lowest = fpemu_format_lowest(format);
     bool has_nan = false, has_infinity = false;
     for (int k = 0; k < s->what->operands; k++) {
         has_nan |= isnan(operand[k].value) != 0;
@@ -110,10 +110,10 @@ static difference classify(const search *s, const number operand[OPERATION_MOST]
         return NEGATIVE;
     }
     if (x > max) {
-        return x - max < max - fpemu_next_down(format, max) ? OVERFLOW_THRESHOLD : ABOVE_MAX;
+        return x - max < max - fpemu_format_next_down(format, max) ? OVERFLOW_THRESHOLD : ABOVE_MAX;
     }
     if (x < lowest && lowest <= 0) { /* e8m0 begins above zero */
-        return lowest - x < fpemu_next_up(format, lowest) - lowest ? OVERFLOW_THRESHOLD : ABOVE_MAX;
+        return lowest - x < fpemu_format_next_up(format, lowest) - lowest ? OVERFLOW_THRESHOLD : ABOVE_MAX;
     }
     if (isinf(expected)) { /* of binary64 itself: x, rounded to odd, is its largest value */
         return ABOVE_MAX;

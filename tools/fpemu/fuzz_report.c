@@ -37,7 +37,7 @@ static const char *number_text(char text[2 * NUMBER_SIZE], foreign_type type, co
 /* Operands are codes of their format, also where the other side gets their values. */
 static foreign_type operand_type(const search *s)
 {
-    return s->what->converts ? s->other.signature.in : foreign_code_type(fpemu_code_size(&s->from));
+    return s->what->converts ? s->other.signature.in : foreign_code_type(fpemu_format_code_size(&s->from));
 }
 
 enum { OPERANDS_SIZE = OPERATION_MOST * (2 * NUMBER_SIZE + 2) };

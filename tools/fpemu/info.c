@@ -33,8 +33,8 @@ enum { WIDEST_LISTED = 16 };
 static double *decode_all(const fpemu_format *given, const char *spec)
 {
     fpemu_format element, *format = &element;
-    cli_check(fpemu_element_format(given, &element), spec);
-    const size_t count = (size_t)1 << format->bits, size = fpemu_code_size(format);
+    cli_check(fpemu_format_element(given, &element), spec);
+    const size_t count = (size_t)1 << format->bits, size = fpemu_format_code_size(format);
     double *values = cli_allocate(count, sizeof *values);
     void *codes = cli_allocate(count, size);
     for (size_t i = 0; i < count; i++) {
@@ -126,14 +126,14 @@ static void print_blocks(const fpemu_format *format)
     if (format->margin != 0) {
         print_whole("margin", format->margin);
     }
-    print_number("bits per element", fpemu_bits_per_element(format), true);
+    print_number("bits per element", fpemu_format_bits_per_element(format), true);
 }
 
 static void print_properties(const fpemu_format *format)
 {
     char spec[CLI_SPEC_SIZE], specials[DESCRIBE_SIZE];
     const bool fixed_or_int = format->kind == FPEMU_KIND_FIXED || format->kind == FPEMU_KIND_INT;
-    const double epsilon = fpemu_epsilon(format), min_positive = fpemu_min_positive(format);
+    const double epsilon = fpemu_format_epsilon(format), min_positive = fpemu_format_min_positive(format);
     print_text("format", cli_spec(format, spec));
     if (format->scaling != FPEMU_SCALING_NONE) {
         print_blocks(format);
@@ -141,18 +141,18 @@ static void print_properties(const fpemu_format *format)
     print_text("kind", describe_kind(format));
     printf("%-16s %" PRIu32 "%s\n", "bits", format->bits, format->is_signed ? ", signed" : ", unsigned");
     print_layout(format);
-    print_end("largest", fpemu_max(format), format->max_code, format->bits);
-    print_end("lowest", fpemu_lowest(format), format->lowest_code, format->bits);
-    print_number("smallest normal", fpemu_min_normal(format), describe_has_normals(format));
+    print_end("largest", fpemu_format_max(format), format->max_code, format->bits);
+    print_end("lowest", fpemu_format_lowest(format), format->lowest_code, format->bits);
+    print_number("smallest normal", fpemu_format_min_normal(format), describe_has_normals(format));
     print_number("smallest > 0", min_positive, min_positive > 0);
     print_number("epsilon", epsilon, epsilon > 0);
-    printf("%-16s %" PRIu64 "\n", "finite values", fpemu_value_count(format));
+    printf("%-16s %" PRIu64 "\n", "finite values", fpemu_format_value_count(format));
     print_text("specials", describe_specials(specials, format));
     print_text("on overflow", format->scaling != FPEMU_SCALING_NONE ? "saturate"
                               : fixed_or_int && format->wrap       ? "wrap" : cli_overflow_name(format->overflow));
     print_text("on NaN", cli_nan_name(format->nan));
-    print_text("held by", fpemu_fits_f32(format)   ? "binary32, binary64"
-                          : fpemu_fits_f64(format) ? "binary64"
+    print_text("held by", fpemu_format_fits_f32(format)   ? "binary32, binary64"
+                          : fpemu_format_fits_f64(format) ? "binary64"
                                                    : "neither binary32 nor binary64");
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* Nothing becomes an infinity or a NaN on the way into `from`: those codes are listed by themselves. */
-static const fpemu_rounding saturating = {.mode = FPEMU_RNE, .overflow = FPEMU_OVERFLOW_SATURATE};
+static const fpemu_rounding saturating = {.mode = FPEMU_MODE_RNE, .overflow = FPEMU_OVERFLOW_SATURATE};
 
 /* ------------------------------------------------------------------------------------------------ boundary */
 
@@ -50,8 +50,8 @@ static void push_around(inputs *in, double x, unsigned reach)
 static double midpoint(const fpemu_format *to, double low, double high)
 {
     fpemu_format wider;
-    if (to->kind == FPEMU_KIND_POSIT && low > 0 && fpemu_posit(&wider, to->bits + 1, to->exponent_bits) == FPEMU_OK) {
-        return fpemu_next_up(&wider, low);
+    if (to->kind == FPEMU_KIND_POSIT && low > 0 && fpemu_format_posit(&wider, to->bits + 1, to->exponent_bits) == FPEMU_OK) {
+        return fpemu_format_next_up(&wider, low);
     }
     return low + (high - low) / 2;
 }
@@ -64,9 +64,9 @@ static void push_gap(inputs *in, double low, double high, unsigned reach)
 
 static void push_every_value(inputs *in, unsigned reach)
 {
-    size_t count = (size_t)fpemu_value_count(&in->to);
+    size_t count = (size_t)fpemu_format_value_count(&in->to);
     double *values = cli_allocate(count, sizeof *values);
-    cli_check(fpemu_enumerate(&in->to, count, values, NULL, &count), "values");
+    cli_check(fpemu_format_enumerate(&in->to, count, values, NULL, &count), "values");
     for (size_t i = 0; i + 1 < count; i++) {
         push_gap(in, values[i], values[i + 1], reach);
     }
@@ -76,13 +76,13 @@ static void push_every_value(inputs *in, unsigned reach)
 /* The exponents of the smallest and the largest magnitude of `to`. */
 static int first_binade(const inputs *in)
 {
-    const double least = fpemu_min_positive(&in->to);
-    return ilogb(least > 0 ? least : -fpemu_lowest(&in->to));
+    const double least = fpemu_format_min_positive(&in->to);
+    return ilogb(least > 0 ? least : -fpemu_format_lowest(&in->to));
 }
 
 static int last_binade(const inputs *in)
 {
-    return ilogb(fmax(fpemu_max(&in->to), -fpemu_lowest(&in->to)));
+    return ilogb(fmax(fpemu_format_max(&in->to), -fpemu_format_lowest(&in->to)));
 }
 
 static void push_binades(inputs *in, unsigned per_binade, unsigned reach)
@@ -90,11 +90,11 @@ static void push_binades(inputs *in, unsigned per_binade, unsigned reach)
     const int last = last_binade(in);
     for (int e = first_binade(in); e <= last; e++) {
         for (unsigned i = 0; i < per_binade; i++) {
-            const uint32_t word = fpemu_random_word(FPEMU_HASH, in->seed, 2, (uint64_t)(e + 2048) * 8 + i);
+            const uint32_t word = fpemu_random_word(FPEMU_GENERATOR_HASH, in->seed, 2, (uint64_t)(e + 2048) * 8 + i);
             const double mantissa = i == 0 ? 1 : i == 1 ? 1.5 : i == 2 ? 2 - 0x1p-30 : 1 + word * 0x1p-32;
-            const double high = fpemu_next_up(&in->to, ldexp(mantissa, e));
-            const double middle = fpemu_next_down(&in->to, high); /* ldexp(...), where that is a value */
-            const double low = fpemu_next_down(&in->to, middle);
+            const double high = fpemu_format_next_up(&in->to, ldexp(mantissa, e));
+            const double middle = fpemu_format_next_down(&in->to, high); /* ldexp(...), where that is a value */
+            const double low = fpemu_format_next_down(&in->to, middle);
             if (!isnan(high) && !isnan(low)) {
                 push_gap(in, low, middle, reach);
                 push_gap(in, middle, high, reach);
@@ -127,7 +127,7 @@ static void push_specials(inputs *in, unsigned reach)
                               infinity,
                               in->mask,
                               from->has_nan ? from->nan_code : 0,
-                              fpemu_encode_one_f64(from, &saturating, fpemu_min_normal(from), 0)};
+                              fpemu_encode_one_f64(from, &saturating, fpemu_format_min_normal(from), 0)};
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
         push_neighbours(in, codes[i], reach);
         push_neighbours(in, codes[i] ^ sign, reach);
@@ -148,10 +148,10 @@ static void list_boundary(inputs *in, input_depth depth)
     } else {
         push_binades(in, depth.per_binade, depth.reach);
     }
-    const double max = fpemu_max(to), lowest = fpemu_lowest(to), least = fpemu_min_positive(to);
-    push_end(in, max, fpemu_next_down(to, max), depth.reach);
-    push_end(in, lowest, fpemu_next_up(to, lowest), depth.reach);
-    push_around(in, fpemu_min_normal(to), depth.reach);
+    const double max = fpemu_format_max(to), lowest = fpemu_format_lowest(to), least = fpemu_format_min_positive(to);
+    push_end(in, max, fpemu_format_next_down(to, max), depth.reach);
+    push_end(in, lowest, fpemu_format_next_up(to, lowest), depth.reach);
+    push_around(in, fpemu_format_min_normal(to), depth.reach);
     for (int i = 0; i <= 2; i++) {
         push_around(in, ldexp(least, -i), depth.reach);
     }
@@ -171,8 +171,8 @@ static void list_boundary(inputs *in, input_depth depth)
 
 static uint64_t random_bits(const inputs *in, unsigned stream, uint64_t i)
 {
-    return (uint64_t)fpemu_random_word(FPEMU_HASH, in->seed, stream, 2 * i) << 32 |
-           fpemu_random_word(FPEMU_HASH, in->seed, stream, 2 * i + 1);
+    return (uint64_t)fpemu_random_word(FPEMU_GENERATOR_HASH, in->seed, stream, 2 * i) << 32 |
+           fpemu_random_word(FPEMU_GENERATOR_HASH, in->seed, stream, 2 * i + 1);
 }
 
 enum { PATTERNS = 6 };

@@ -118,7 +118,7 @@ void jsonout_append(json_t *array, json_t *value)
 json_t *jsonout_rounding(const fpemu_rounding *rounding)
 {
     json_t *object = jsonout_object();
-    const bool random = rounding->mode == FPEMU_SR || rounding->mode == FPEMU_SE;
+    const bool random = rounding->mode == FPEMU_MODE_SR || rounding->mode == FPEMU_MODE_SE;
     jsonout_set(object, "mode", jsonout_text(fpemu_mode_name((fpemu_mode)rounding->mode)));
     jsonout_set(object, "compat", jsonout_text(cli_compat_name(rounding->compat)));
     jsonout_set(object, "overflow", jsonout_text(cli_overflow_name(rounding->overflow)));
@@ -148,7 +148,7 @@ void jsonout_stats(json_t *object, const fpemu_stats *stats)
     jsonout_set(object, "min_abs", jsonout_real(stats->min_abs));
     jsonout_set(object, "max_abs", jsonout_real(stats->max_abs));
     jsonout_set(object, "max_error", jsonout_real(stats->max_error));
-    if ((stats->want & FPEMU_SUMS) != 0) {
+    if ((stats->want & FPEMU_STATS_SUMS) != 0) {
         jsonout_set(object, "sum_error", jsonout_real(fpemu_stats_sum_error(stats)));
         jsonout_set(object, "sum_error2", jsonout_real(fpemu_stats_sum_error2(stats)));
         jsonout_set(object, "sum_square", jsonout_real(fpemu_stats_sum_square(stats)));

@@ -26,7 +26,7 @@ void jsonout_append(json_t *array, json_t *value);
 
 /* The rounding as an object. */
 json_t *jsonout_rounding(const fpemu_rounding *rounding);
-/* Every counter, the extrema, and with FPEMU_SUMS the sums and the SQNR, set in `object`. */
+/* Every counter, the extrema, and with FPEMU_STATS_SUMS the sums and the SQNR, set in `object`. */
 void jsonout_stats(json_t *object, const fpemu_stats *stats);
 
 /* Prints the value on stdout and gives it back. */

@@ -6,17 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
-static const operation operations[] = {{"convert", 1, true, FPEMU_ADD},
-                                       {"add", 2, false, FPEMU_ADD},
-                                       {"sub", 2, false, FPEMU_SUB},
-                                       {"mul", 2, false, FPEMU_MUL},
-                                       {"div", 2, false, FPEMU_DIV},
-                                       {"sqrt", 1, false, FPEMU_SQRT},
-                                       {"fma", 3, false, FPEMU_FMA},
-                                       {"minimum", 2, false, FPEMU_MINIMUM},
-                                       {"maximum", 2, false, FPEMU_MAXIMUM},
-                                       {"minimum-number", 2, false, FPEMU_MINIMUM_NUMBER},
-                                       {"maximum-number", 2, false, FPEMU_MAXIMUM_NUMBER}};
+static const operation operations[] = {{"convert", 1, true, FPEMU_OPERATION_ADD},
+                                       {"add", 2, false, FPEMU_OPERATION_ADD},
+                                       {"sub", 2, false, FPEMU_OPERATION_SUB},
+                                       {"mul", 2, false, FPEMU_OPERATION_MUL},
+                                       {"div", 2, false, FPEMU_OPERATION_DIV},
+                                       {"sqrt", 1, false, FPEMU_OPERATION_SQRT},
+                                       {"fma", 3, false, FPEMU_OPERATION_FMA},
+                                       {"minimum", 2, false, FPEMU_OPERATION_MINIMUM},
+                                       {"maximum", 2, false, FPEMU_OPERATION_MAXIMUM},
+                                       {"minimum-number", 2, false, FPEMU_OPERATION_MINIMUM_NUMBER},
+                                       {"maximum-number", 2, false, FPEMU_OPERATION_MAXIMUM_NUMBER}};
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
 const operation *operation_find(const char *name)
@@ -34,13 +34,13 @@ const operation *operation_find(const char *name)
 
 double operation_exact(const operation *o, const double operands[OPERATION_MOST])
 {
-    static const fpemu_rounding to_odd = {.mode = FPEMU_RTO};
+    static const fpemu_rounding to_odd = {.mode = FPEMU_MODE_RTO};
     static fpemu_format binary64;
     if (o->converts) {
         return operands[0];
     }
     if (binary64.kind == FPEMU_KIND_INVALID) {
-        cli_check(fpemu_named(FPEMU_BINARY64, &binary64), "fp64");
+        cli_check(fpemu_format_named(FPEMU_NAME_BINARY64, &binary64), "fp64");
     }
     return fpemu_arith_one_f64(&binary64, &to_odd, o->code, operands[0], operands[1], operands[2], 0);
 }

@@ -57,7 +57,7 @@ typedef struct job {
 
 static bool needs_binary64(const job *j, const tensor *t)
 {
-    return t->type->format == FPEMU_BINARY64 || !fpemu_fits_f32(&j->format);
+    return t->type->format == FPEMU_NAME_BINARY64 || !fpemu_format_fits_f32(&j->format);
 }
 
 static const char *name_of(const tensor *t)
@@ -68,7 +68,7 @@ static const char *name_of(const tensor *t)
 static fpemu_shape shape_of(const job *j, size_t i)
 {
     const tensor *t = &j->in.model.tensor[i];
-    fpemu_shape shape = fpemu_vector(1);
+    fpemu_shape shape = fpemu_shape_vector(1);
     if (t->dimensions > 0) {
         cli_check(fpemu_shape_of(t->dimensions, t->extent, j->entry[i].axis, &shape), name_of(t));
     }
@@ -135,7 +135,7 @@ static bool loses_nan(const fpemu_format *format)
     const unsigned rule = format->scaling;
     const bool nan_blocks = rule != FPEMU_SCALING_NONE && rule != FPEMU_SCALING_RECIPE &&
                             rule != FPEMU_SCALING_RECIPE_POW2 && rule != FPEMU_SCALING_S2FP8 &&
-                            fpemu_scale_format(format, &scale) == FPEMU_OK && scale.has_nan != 0;
+                            fpemu_format_scale(format, &scale) == FPEMU_OK && scale.has_nan != 0;
     return format->has_nan == 0 && !nan_blocks;
 }
 

@@ -73,7 +73,7 @@ typedef struct job {
 
 static bool needs_binary64(const dtype *in, const dtype *out, const fpemu_format *format)
 {
-    return in->format == FPEMU_BINARY64 || out->format == FPEMU_BINARY64 || !fpemu_fits_f32(format);
+    return in->format == FPEMU_NAME_BINARY64 || out->format == FPEMU_NAME_BINARY64 || !fpemu_format_fits_f32(format);
 }
 
 static const dtype *choose_type(const job *j, const tensor *t)

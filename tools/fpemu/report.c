@@ -65,17 +65,17 @@ void report_row(int width, const char *first, const char *second, const fpemu_st
 void report_want(fpemu_stats *stats, const fpemu_format *format)
 {
     fpemu_format scale;
-    stats->want = FPEMU_SUMS;
+    stats->want = FPEMU_STATS_SUMS;
     if (format->scaling == FPEMU_SCALING_NONE || format->scaling == FPEMU_SCALING_S2FP8) {
         return;
     }
     int first = -(1 << format->scale_exponent_bits) / 2, last = -first - 1;
     if (format->scale_power == 0) {
-        cli_check(fpemu_scale_format(format, &scale), "scale");
-        first = ilogb(fpemu_min_positive(&scale));
-        last = ilogb(fpemu_max(&scale));
+        cli_check(fpemu_format_scale(format, &scale), "scale");
+        first = ilogb(fpemu_format_min_positive(&scale));
+        last = ilogb(fpemu_format_max(&scale));
     }
-    stats->want |= FPEMU_SCALES;
+    stats->want |= FPEMU_STATS_SCALES;
     stats->scale_first = first;
     stats->scale_length = (uint32_t)(last - first + 3);
     stats->scale_histogram = cli_allocate(stats->scale_length, sizeof *stats->scale_histogram);

@@ -48,7 +48,7 @@ typedef struct source {
 
 static uint32_t random_word(const source *s, unsigned stream, uint64_t j)
 {
-    return fpemu_random_word(FPEMU_HASH, s->seed, s->stream + stream, j);
+    return fpemu_random_word(FPEMU_GENERATOR_HASH, s->seed, s->stream + stream, j);
 }
 
 /* A standard normal number times 2^32: the sum of 12 uniform ones, less its mean. Its variance is 1, its largest

@@ -49,14 +49,14 @@ static float datum(unsigned kind, uint64_t seed, uint64_t stream, uint64_t i)
 {
     const double unit = ldexp(1, -24);
     if (kind == 0) {
-        return (float)((double)(fpemu_random_word(FPEMU_HASH, seed, stream, i) >> 8) * unit);
+        return (float)((double)(fpemu_random_word(FPEMU_GENERATOR_HASH, seed, stream, i) >> 8) * unit);
     }
     if (kind == 1) {
-        return (float)((double)(fpemu_random_word(FPEMU_HASH, seed, stream, i) >> 8) * 2 * unit - 1);
+        return (float)((double)(fpemu_random_word(FPEMU_GENERATOR_HASH, seed, stream, i) >> 8) * 2 * unit - 1);
     }
     double sum = -6;
     for (uint64_t k = 0; k < 12; k++) {
-        sum += (double)(fpemu_random_word(FPEMU_HASH, seed, stream, 12 * i + k) >> 8) * unit;
+        sum += (double)(fpemu_random_word(FPEMU_GENERATOR_HASH, seed, stream, 12 * i + k) >> 8) * unit;
     }
     return (float)sum;
 }

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static const fpemu_rounding saturating = {.mode = FPEMU_RNE, .overflow = FPEMU_OVERFLOW_SATURATE};
+static const fpemu_rounding saturating = {.mode = FPEMU_MODE_RNE, .overflow = FPEMU_OVERFLOW_SATURATE};
 
 static uint64_t mask(const fpemu_format *format)
 {
@@ -25,8 +25,8 @@ static double value_of(const tuples *t, uint64_t code)
 
 static uint64_t random_bits(const tuples *t, unsigned stream, uint64_t i)
 {
-    return (uint64_t)fpemu_random_word(FPEMU_HASH, t->seed, stream, 2 * i) << 32 |
-           fpemu_random_word(FPEMU_HASH, t->seed, stream, 2 * i + 1);
+    return (uint64_t)fpemu_random_word(FPEMU_GENERATOR_HASH, t->seed, stream, 2 * i) << 32 |
+           fpemu_random_word(FPEMU_GENERATOR_HASH, t->seed, stream, 2 * i + 1);
 }
 
 /* ------------------------------------------------------------------------------------------------ boundary */
@@ -64,7 +64,7 @@ static void list_edges(tuples *t, const fpemu_format *to, unsigned reach)
     push(t, fpemu_encode_one_f64(from, &(fpemu_rounding){0}, (double)INFINITY, 0));
     push(t, fpemu_encode_one_f64(from, &(fpemu_rounding){0}, -(double)INFINITY, 0));
     push(t, mask(from));
-    const double ends[] = {fpemu_max(from), fpemu_min_positive(from), fpemu_min_normal(from), 1};
+    const double ends[] = {fpemu_format_max(from), fpemu_format_min_positive(from), fpemu_format_min_normal(from), 1};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         push_value(t, ends[i]);
     }
@@ -73,11 +73,11 @@ static void list_edges(tuples *t, const fpemu_format *to, unsigned reach)
         return;
     }
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        push_value(t, fpemu_next_up(from, ends[i]));
-        push_value(t, fpemu_next_down(from, ends[i]));
+        push_value(t, fpemu_format_next_up(from, ends[i]));
+        push_value(t, fpemu_format_next_down(from, ends[i]));
     }
-    const double max = fpemu_max(to), least = fpemu_min_positive(to);
-    const double others[] = {max, (max - fpemu_next_down(to, max)) / 2, least, least / 2, fpemu_min_normal(to), 2, 3,
+    const double max = fpemu_format_max(to), least = fpemu_format_min_positive(to);
+    const double others[] = {max, (max - fpemu_format_next_down(to, max)) / 2, least, least / 2, fpemu_format_min_normal(to), 2, 3,
                              sqrt(max), sqrt(least)};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         push_value(t, others[i]);
@@ -106,7 +106,7 @@ static double some_number(const tuples *t, unsigned stream, uint64_t i, int e)
 /* An exponent within `reach` of e. */
 static int near_exponent(const tuples *t, unsigned stream, uint64_t i, int e, int reach)
 {
-    return e - reach + (int)(fpemu_random_word(FPEMU_HASH, t->seed, stream, i) % (unsigned)(2 * reach + 1));
+    return e - reach + (int)(fpemu_random_word(FPEMU_GENERATOR_HASH, t->seed, stream, i) % (unsigned)(2 * reach + 1));
 }
 
 enum { AIMS = 3 }; /* ways to aim at a result */
@@ -121,18 +121,18 @@ static int aim(const tuples *t, uint64_t i, unsigned way, double y, double x[OPE
     const double factor = value_of(t, code_of(t, some_number(t, 6, i, near_exponent(t, 7, i, e / 2, 3))));
     x[0] = value_of(t, code_of(t, a));
     switch (t->what->code) {
-    case FPEMU_ADD: x[1] = y - x[0]; return 1;
-    case FPEMU_SUB: x[1] = x[0] - y; return 1;
-    case FPEMU_MUL:
+    case FPEMU_OPERATION_ADD: x[1] = y - x[0]; return 1;
+    case FPEMU_OPERATION_SUB: x[1] = x[0] - y; return 1;
+    case FPEMU_OPERATION_MUL:
         x[0] = factor;
         x[1] = y / factor;
         return 1;
-    case FPEMU_DIV:
+    case FPEMU_OPERATION_DIV:
         x[1] = factor;
         x[0] = y * factor;
         return 0;
-    case FPEMU_SQRT: x[0] = y * y; return 0;
-    case FPEMU_FMA:
+    case FPEMU_OPERATION_SQRT: x[0] = y * y; return 0;
+    case FPEMU_OPERATION_FMA:
         if (way == 0) { /* y less its neighbour, as a product */
             x[2] = near;
             x[1] = factor;
@@ -179,8 +179,8 @@ static void random_codes(const tuples *t, uint64_t i, uint64_t codes[OPERATION_M
             codes[k] = random_bits(t, 8, place) & mask(&t->from);
             continue;
         }
-        const bool product = t->what->code == FPEMU_MUL || (t->what->code == FPEMU_FMA && k < 2);
-        const int e = t->what->code == FPEMU_SQRT ? 2 * ilogb(y) : product ? ilogb(y) / 2 : ilogb(y);
+        const bool product = t->what->code == FPEMU_OPERATION_MUL || (t->what->code == FPEMU_OPERATION_FMA && k < 2);
+        const int e = t->what->code == FPEMU_OPERATION_SQRT ? 2 * ilogb(y) : product ? ilogb(y) / 2 : ilogb(y);
         codes[k] = code_of(t, some_number(t, 9, place, near_exponent(t, 10, place, e, 4)));
     }
 }
@@ -203,7 +203,7 @@ tuples tuples_start(const operation *what, const fpemu_format *from, const fpemu
         return t;
     }
     fpemu_format binary64;
-    cli_check(fpemu_named(FPEMU_BINARY64, &binary64), "fp64");
+    cli_check(fpemu_format_named(FPEMU_NAME_BINARY64, &binary64), "fp64");
     const input_depth results = {depth.every_bits < 12 ? depth.every_bits : 12, depth.per_binade, 0};
     t.in = inputs_start(&binary64, to, results, random, seed);
     list_edges(&t, to, depth.reach);

@@ -45,7 +45,7 @@ typedef struct job {
 
 static bool needs_binary64(const tensor *t, const fpemu_format *format)
 {
-    return t->type->format == FPEMU_BINARY64 || !fpemu_fits_f32(format);
+    return t->type->format == FPEMU_NAME_BINARY64 || !fpemu_format_fits_f32(format);
 }
 
 static void choose_types(job *j, const dtype *asked)

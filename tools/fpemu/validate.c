@@ -160,7 +160,7 @@ static void validate_mode(validation *v, const char *spec, const fpemu_format *f
     for (unsigned carrier = 32; carrier <= (v->exhaustive ? 32u : 64u); carrier += 32) {
         const points *p = &inputs[carrier == 64];
         for (unsigned policy = v->exhaustive ? 0 : 1; policy <= (v->exhaustive ? 0u : 3u); policy++) {
-            fpemu_rounding rounding = fpemu_stochastic(v->seed, 0);
+            fpemu_rounding rounding = fpemu_rounding_stochastic(v->seed, 0);
             rounding.mode = (uint8_t)mode;
             rounding.overflow = (uint8_t)policy;
             if (v->exhaustive || p->n > 0) {
@@ -217,10 +217,10 @@ static unsigned read_modes(const char *text)
         }
         memcpy(name, text, length);
         name[length] = '\0';
-        if (fpemu_parse_rounding(name, &rounding, NULL) != FPEMU_OK) {
+        if (fpemu_rounding_parse(name, &rounding, NULL) != FPEMU_OK) {
             cli_usage("validate: unknown mode '%s'", name);
         }
-        if (rounding.compat != FPEMU_COMPAT_NONE || rounding.overflow != FPEMU_FROM_FORMAT) {
+        if (rounding.compat != FPEMU_COMPAT_NONE || rounding.overflow != FPEMU_OVERFLOW_FROM_FORMAT) {
             cli_usage("validate: no judge for the compatibility setting '%s'", name);
         }
         modes |= 1u << rounding.mode;
@@ -265,9 +265,9 @@ int cmd_validate(int argc, char **argv)
         cli_usage("validate: --inputs and --exhaustive exclude each other");
     }
     if (modes == 0) {
-        modes = (1u << FPEMU_SR) - 1;
+        modes = (1u << FPEMU_MODE_SR) - 1;
     }
-    if (v.exhaustive && (modes >> FPEMU_SR) != 0) {
+    if (v.exhaustive && (modes >> FPEMU_MODE_SR) != 0) {
         cli_usage("validate: --exhaustive is for the deterministic modes");
     }
     for (int i = 0; i < c.operands; i++) {
@@ -281,7 +281,7 @@ int cmd_validate(int argc, char **argv)
     }
     for (unsigned i = 0; i < formats; i++) {
         const char *spec = c.operands > 0             ? c.operand[i]
-                           : i < FPEMU_NAME_COUNT - 1 ? fpemu_name_text((fpemu_name)(i + 1), 0)
+                           : i < FPEMU_NAME_COUNT - 1 ? fpemu_format_name((fpemu_name)(i + 1), 0)
                                                       : more_formats[i - (FPEMU_NAME_COUNT - 1)];
         if (!validate_format(&v, spec, modes) && c.operands > 0) {
             cli_fail("validate: %s: nothing to compare: no judge for these modes%s, nor for scales and codebooks, which "

@@ -95,14 +95,14 @@ static void convert(const bench *b, const fpemu_rounding *rounding, vector *v)
 {
     fpemu_stats stats = {0};
     uint64_t code = 0;
-    if (fpemu_fits_f32(&b->from) && fpemu_fits_f32(&b->to)) {
+    if (fpemu_format_fits_f32(&b->from) && fpemu_format_fits_f32(&b->to)) {
         const float x = fpemu_decode_one_f32(&b->from, v->operand[0]);
         cli_check(fpemu_encode_f32(&b->to, rounding, 1, &x, &code, &stats), b->spec);
     } else {
         const double x = fpemu_decode_one_f64(&b->from, v->operand[0]);
         cli_check(fpemu_encode_f64(&b->to, rounding, 1, &x, &code, &stats), b->spec);
     }
-    v->result = number_load_code(&code, fpemu_code_size(&b->to), 0);
+    v->result = number_load_code(&code, fpemu_format_code_size(&b->to), 0);
     v->flags = flags_of(&stats);
 }
 
@@ -117,7 +117,7 @@ static void operate(const bench *b, const fpemu_rounding *rounding, vector *v)
     }
     operation_run(b->what, &b->to, rounding, 1, operands, &y, &stats, b->spec);
     cli_check(fpemu_encode_f64(&b->to, rounding, 1, &y, &code, NULL), b->spec); /* a value already, or NaN */
-    v->result = number_load_code(&code, fpemu_code_size(&b->to), 0);
+    v->result = number_load_code(&code, fpemu_format_code_size(&b->to), 0);
     v->flags = flags_of(&stats);
 }
 
@@ -297,7 +297,7 @@ static void read_roundings(const bench *b, const request *q, fpemu_rounding *rou
         asked.mode = q->modes[i];
         roundings[i] = cli_rounding_get(&asked);
         const unsigned nan = roundings[i].nan != FPEMU_NAN_FROM_FORMAT ? roundings[i].nan : b->to.nan;
-        if (roundings[i].mode == FPEMU_SR || roundings[i].mode == FPEMU_SE) {
+        if (roundings[i].mode == FPEMU_MODE_SR || roundings[i].mode == FPEMU_MODE_SE) {
             cli_usage("vectors: stochastic rounding has no one result");
         }
         if (nan == FPEMU_NAN_ERROR) {

@@ -166,7 +166,7 @@ const rule *assign_rule(const assign_settings *s, const assign_tensor *t)
 
 double rule_bits(const rule *r)
 {
-    return r->format.kind ? fpemu_bits_per_element(&r->format) : 32;
+    return r->format.kind ? fpemu_format_bits_per_element(&r->format) : 32;
 }
 
 double assignment_bits(const assignment *a, const assign_settings *s)

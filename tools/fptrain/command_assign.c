@@ -115,7 +115,7 @@ static const char *const role_words[ROLES] = {"v", "w", "dv", "dw"};
 static const char *format_text(const assign_settings *s, const assign_tensor *t, char text[256])
 {
     const rule *r = assign_rule(s, t);
-    if (!r->format.kind || fpemu_print(&r->format, text, 256) != FPEMU_OK)
+    if (!r->format.kind || fpemu_format_print(&r->format, text, 256) != FPEMU_OK)
         return "fp32";
     return text;
 }

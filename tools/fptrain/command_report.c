@@ -70,12 +70,12 @@ static void choose_oracles(report_choice *choice, char *text)
     for (int i = 0; i < choice->oracles; i++) {
         fpemu_format format;
         fpemu_parse_error error;
-        if (fpemu_parse(choice->oracle_name[i], &format, &error) != FPEMU_OK)
+        if (fpemu_format_parse(choice->oracle_name[i], &format, &error) != FPEMU_OK)
             die("report: format '%s', at position %u: %s", choice->oracle_name[i], (unsigned)error.position,
                 error.message);
         if (format.scaling)
             die("report: format '%s' has scales of its own", choice->oracle_name[i]);
-        choice->oracle_smallest[i] = fpemu_min_positive(&format);
+        choice->oracle_smallest[i] = fpemu_format_min_positive(&format);
     }
 }
 

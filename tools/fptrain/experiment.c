@@ -232,7 +232,7 @@ static void run_steps(session *s)
     for (;;) {
         const bool logged = s->record && (s->t->at.step + 1) % every == 0;
         const unsigned want = !logged ? 0
-                                      : (s->settings->output.histograms ? FPEMU_HISTOGRAM : 0) |
+                                      : (s->settings->output.histograms ? FPEMU_STATS_HISTOGRAM : 0) |
                                             (s->settings->output.dispersion ? ROUNDER_DISPERSION : 0);
         const double before = seconds_now();
         step_result step;

@@ -74,7 +74,7 @@ static uint64_t blocks_of(const packed *k, int which, size_t size, size_t first,
 static void unpack(const packed *k, int p, int which, size_t first, size_t n, float *x)
 {
     const slot *t = &k->slot[p];
-    const fpemu_shape shape = fpemu_vector(t->size);
+    const fpemu_shape shape = fpemu_shape_vector(t->size);
     uint64_t count;
     const uint64_t block = blocks_of(k, which, t->size, first, n, &count);
     must(fpemu_unpack_blocks_f32(&k->format[which], &shape, block, count, t->bytes[which], x), k, p, which);
@@ -84,8 +84,8 @@ static void unpack(const packed *k, int p, int which, size_t first, size_t n, fl
 static void pack(packed *k, int p, int which, size_t first, size_t n, float *x)
 {
     const slot *t = &k->slot[p];
-    const fpemu_shape shape = fpemu_vector(t->size);
-    fpemu_rounding how = {.mode = k->base.settings.nearest ? FPEMU_RNE : FPEMU_SR, .seed = k->base.r->seed};
+    const fpemu_shape shape = fpemu_shape_vector(t->size);
+    fpemu_rounding how = {.mode = k->base.settings.nearest ? FPEMU_MODE_RNE : FPEMU_MODE_SR, .seed = k->base.r->seed};
     how.stream = random_u64(how.seed, FOR_STORING, (uint64_t)which << 32 | (uint64_t)p, t->roundings[which]);
     uint64_t count;
     const uint64_t block = blocks_of(k, which, t->size, first, n, &count);
@@ -97,11 +97,11 @@ static void pack(packed *k, int p, int which, size_t first, size_t n, float *x)
 static double scale_at(const packed *k, int p, int which, size_t i)
 {
     const slot *t = &k->slot[p];
-    const fpemu_shape shape = fpemu_vector(t->size);
+    const fpemu_shape shape = fpemu_shape_vector(t->size);
     fpemu_extent extent;
     float s;
     if (!k->group[which])
-        return fpemu_epsilon(&k->format[which]);
+        return fpemu_format_epsilon(&k->format[which]);
     must(fpemu_packed_extent(&k->format[which], &shape, i / k->group[which], &extent), k, p, which);
     memcpy(&s, t->bytes[which] + extent.scale, sizeof s);
     return (double)s;
@@ -113,7 +113,7 @@ static void lift(const packed *k, size_t n, float *x)
 {
     const fpemu_format *f = &k->format[SQUARE];
     const size_t length = k->group[SQUARE] ? (size_t)k->group[SQUARE] : n;
-    const double share = fpemu_min_positive(f) / fpemu_max(f) * (1 + 0x1p-22);
+    const double share = fpemu_format_min_positive(f) / fpemu_format_max(f) * (1 + 0x1p-22);
     for (size_t from = 0; from < n; from += length) {
         const size_t end = from + length < n ? from + length : n;
         float top = 0;
@@ -432,14 +432,14 @@ static bool formats_fit(packed *k, const optimizer_settings *settings, trouble *
 {
     static const char *const usual[ARRAYS] = {"group(int12,2048)", "group(int8,2048)", "codebook(dynamic8,2048)",
                                               "codebook(udynamic8,2048)"};
-    const fpemu_shape one = fpemu_vector(1 << 24);
+    const fpemu_shape one = fpemu_shape_vector(1 << 24);
     k->chunk = 1;
     for (int which = 0; which < ARRAYS; which++) {
         const char *spec = settings->kept[which] ? settings->kept[which] : usual[which];
         fpemu_parse_error error;
         fpemu_layout layout;
         fpemu_format *f = &k->format[which];
-        if (fpemu_parse(spec, f, &error) != FPEMU_OK)
+        if (fpemu_format_parse(spec, f, &error) != FPEMU_OK)
             return fail(why, "format of the stored %s: %s", array_name[which], error.message);
         if (fpemu_packed_layout(f, &one, &layout) != FPEMU_OK || layout.tensor_bytes)
             return fail(why, "the stored %s cannot be packed as %s group by group", array_name[which], spec);
@@ -471,7 +471,7 @@ static bool measure(packed *k, const optimizer_settings *settings, trouble *why)
         slot *t = &k->slot[p];
         t->size = graph_param(g, p)->size;
         largest = t->size > largest ? t->size : largest;
-        const fpemu_shape shape = fpemu_vector(t->size);
+        const fpemu_shape shape = fpemu_shape_vector(t->size);
         for (int which = 0; which < ARRAYS; which++)
             t->length[which] = wanted[which] ? (size_t)fpemu_packed_size(&k->format[which], &shape) : 0;
     }

@@ -30,11 +30,11 @@ bool rule_parse(rule *l, const char *spec, const char *mode, trouble *why)
 {
     memset(l, 0, sizeof *l);
     fpemu_parse_error error;
-    if (mode && fpemu_parse_rounding(mode, &l->rounding, &error))
+    if (mode && fpemu_rounding_parse(mode, &l->rounding, &error))
         return fail(why, "rounding '%s': %s", mode, error.message);
     if (!strcmp(spec, "fp32"))
         return true;
-    if (fpemu_parse(spec, &l->format, &error))
+    if (fpemu_format_parse(spec, &l->format, &error))
         return fail(why, "format '%s', character %u: %s", spec, error.position + 1, error.message);
     float sample[2] = {1, -1};
     fpemu_status status = fpemu_quantize_f32(&l->format, &l->rounding, 2, sample, sample, NULL);

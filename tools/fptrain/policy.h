@@ -32,8 +32,8 @@ bool rule_parse(rule *l, const char *spec, const char *mode, trouble *why);
  * pattern that fits no tensor ends the program when formats are assigned. */
 typedef struct format_line {
     const char *pattern; /* "v", "w", "dv", "dw" (a role), or a glob over tensor_name: "conv1.*", "*.bias" */
-    const char *spec;    /* as fpemu_parse, or "fp32" */
-    const char *mode;    /* as fpemu_parse_rounding; NULL: rne */
+    const char *spec;    /* as fpemu_format_parse, or "fp32" */
+    const char *mode;    /* as fpemu_rounding_parse; NULL: rne */
 } format_line;
 policy *policy_fixed(int count, const format_line *lines, trouble *why);
 

@@ -248,9 +248,9 @@ void record_tensor(record *r, const char *name, role which, const fpemu_stats *s
     set(t, "inexact", count(stats->inexact));
     set(t, "min_abs", real(stats->min_abs));
     set(t, "max_abs", real(stats->max_abs));
-    if (stats->want & FPEMU_SUMS)
+    if (stats->want & FPEMU_STATS_SUMS)
         set(t, "sqnr_db", real(fpemu_stats_sqnr(stats)));
-    if ((stats->want & FPEMU_HISTOGRAM) && stats->histogram)
+    if ((stats->want & FPEMU_STATS_HISTOGRAM) && stats->histogram)
         set(t, "histogram", histogram(stats));
     if (json_array_append_new(tensors, t) != 0)
         die("out of memory");

@@ -28,7 +28,7 @@ bool rounder_rounds(const rounder *r, role which, int index)
 /* The shape that a blocked format sees: outer x length x inner, blocks along length. */
 static fpemu_shape shape_of(const rounder *r, role which, int index, size_t n)
 {
-    fpemu_shape s = fpemu_vector(n);
+    fpemu_shape s = fpemu_shape_vector(n);
     if (which == ROLE_V || which == ROLE_DV) {
         const value *v = graph_value(r->g, index);
         s.outer = n / v->row;
@@ -51,13 +51,13 @@ static fpemu_shape shape_of(const rounder *r, role which, int index, size_t n)
 static double muppet_step(const fpemu_format *f, const fpemu_range *seen)
 {
     fpemu_format element;
-    if (fpemu_element_format(f, &element) != FPEMU_OK || element.kind != FPEMU_KIND_INT)
+    if (fpemu_format_element(f, &element) != FPEMU_OK || element.kind != FPEMU_KIND_INT)
         return 0;
     double room = INFINITY;
     if (seen->max > 0)
-        room = (fpemu_max(&element) + 0.5) / seen->max;
+        room = (fpemu_format_max(&element) + 0.5) / seen->max;
     if (seen->min < 0)
-        room = fmin(room, (fpemu_lowest(&element) - 0.5) / seen->min);
+        room = fmin(room, (fpemu_format_lowest(&element) - 0.5) / seen->min);
     int exponent = 1;
     if (!isinf(room))
         frexp(room, &exponent);
@@ -84,11 +84,11 @@ static void round_tensor(rounds *calls, role which, int index, size_t n, float *
         fpemu_range range = {0};
         if (l->format.scaling == FPEMU_SCALING_MUPPET && l->format.block == FPEMU_BLOCK_TENSOR) {
             fpemu_measure_f32(&l->format, n, x, &range);
-            s = fpemu_vector(n); /* one block however it lies, and no rows to go through */
+            s = fpemu_shape_vector(n); /* one block however it lies, and no rows to go through */
             s.whole = &range;
             r->step_of[which][index] = muppet_step(&l->format, &range);
         }
-        status = fpemu_quantize_along_f32(&l->format, &how, &s, x, x, seen);
+        status = fpemu_quantize_tensor_f32(&l->format, &how, &s, x, x, seen);
     } else {
         status = fpemu_quantize_f32(&l->format, &how, n, x, x, seen);
     }
@@ -104,7 +104,7 @@ static bool parts(rounds *calls, role which, int index)
 {
     const rounder *r = (const rounder *)calls;
     const fpemu_format *f = &r->rule[which][index].format;
-    return f->kind && !f->scaling && !(r->want & FPEMU_SUMS) && !(r->want & ROUNDER_DISPERSION && which == ROLE_DV);
+    return f->kind && !f->scaling && !(r->want & FPEMU_STATS_SUMS) && !(r->want & ROUNDER_DISPERSION && which == ROLE_DV);
 }
 
 static double step_of(rounds *calls, role which, int index)
@@ -149,7 +149,7 @@ void rounder_begin(rounder *r, uint64_t step)
     size_t tensors = 0;
     for (int which = 0; which < ROLES; which++)
         tensors += (size_t)rounder_count(r, (role)which);
-    if (r->want & FPEMU_HISTOGRAM) {
+    if (r->want & FPEMU_STATS_HISTOGRAM) {
         if (!r->bins)
             r->bins = need(tensors, ROUNDER_BINS * sizeof *r->bins);
         memset(r->bins, 0, tensors * ROUNDER_BINS * sizeof *r->bins);
@@ -163,7 +163,7 @@ void rounder_begin(rounder *r, uint64_t step)
         for (size_t i = 0; r->want && i < count; i++) {
             fpemu_stats *seen = &r->seen[which][i];
             seen->want = r->want & ~ROUNDER_DISPERSION;
-            if (r->want & FPEMU_HISTOGRAM) {
+            if (r->want & FPEMU_STATS_HISTOGRAM) {
                 seen->histogram = bins;
                 seen->histogram_first = ROUNDER_FIRST;
                 seen->histogram_length = ROUNDER_BINS;
@@ -176,12 +176,12 @@ void rounder_begin(rounder *r, uint64_t step)
 
 double rule_max(const rule *l)
 {
-    return !l->format.kind || l->format.scaling ? FLT_MAX : fpemu_max(&l->format);
+    return !l->format.kind || l->format.scaling ? FLT_MAX : fpemu_format_max(&l->format);
 }
 
 double rule_min(const rule *l)
 {
-    return !l->format.kind || l->format.scaling ? 0x1p-149 : fpemu_min_positive(&l->format);
+    return !l->format.kind || l->format.scaling ? 0x1p-149 : fpemu_format_min_positive(&l->format);
 }
 
 /* Rounding |x| is monotone and the same for both signs, so the largest result is the result of the largest. */
@@ -189,7 +189,7 @@ static bool largest_is_rounded_largest(const rule *l, const fpemu_stats *seen)
 {
     const unsigned mode = l->rounding.mode;
     return l->format.kind && !l->format.scaling && !l->rounding.compat && l->format.is_signed && !l->format.wrap &&
-           (mode <= FPEMU_RAZ || mode == FPEMU_RTO) && seen->count && !seen->nan && !seen->infinite &&
+           (mode <= FPEMU_MODE_RAZ || mode == FPEMU_MODE_RTO) && seen->count && !seen->nan && !seen->infinite &&
            !seen->overflow && !seen->clipped && !seen->invalid;
 }
 
@@ -199,7 +199,7 @@ void rounder_extent(const rounder *r, role which, int index, size_t n, const flo
     const rule *l = &r->rule[which][index];
     const fpemu_stats *seen = &r->seen[which][index];
     if (largest_is_rounded_largest(l, seen)) {
-        *largest = fpemu_round_f32(&l->format, &l->rounding, (float)seen->max_abs, 0);
+        *largest = fpemu_quantize_one_f32(&l->format, &l->rounding, (float)seen->max_abs, 0);
         *not_finite = false;
         return;
     }

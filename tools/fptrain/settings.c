@@ -234,9 +234,9 @@ static bool split_format(const char *value, format_line *line, trouble *why)
     const char *mode = value + length + strspn(value + length, " \t");
     line->spec = copy(value, length);
     line->mode = *mode ? copy(mode, strlen(mode)) : NULL;
-    if (strcmp(line->spec, "fp32") != 0 && fpemu_parse(line->spec, &format, &error) != FPEMU_OK)
+    if (strcmp(line->spec, "fp32") != 0 && fpemu_format_parse(line->spec, &format, &error) != FPEMU_OK)
         return fail(why, "format '%s', at position %u: %s", line->spec, (unsigned)error.position, error.message);
-    if (line->mode && fpemu_parse_rounding(line->mode, &rounding, &error) != FPEMU_OK)
+    if (line->mode && fpemu_rounding_parse(line->mode, &rounding, &error) != FPEMU_OK)
         return fail(why, "rounding '%s': %s", line->mode, error.message);
     return true;
 }
