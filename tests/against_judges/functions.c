@@ -1,4 +1,4 @@
-/* functions.c - elementary functions against GNU MPFR: exact values by tests/ref/functions, rounded by the slow judge.
+/* functions.c - elementary functions against GNU MPFR: exact values by functions of the judges, rounded by the slow judge.
  *
  *   every operand of fp16, bf16 and the 8-bit formats, each in some formats and modes, so that neighbours go through
  *   all of them; random floats of 16 significant bits; every function; both carriers, counters, the stochastic modes
@@ -6,10 +6,10 @@
  *
  * usage: functions [--all]: every operand of those formats in every format and mode of the list
  */
-#include "../ref/exact.h"
-#include "../ref/formats.h"
-#include "../ref/functions.h"
-#include "../ref/points.h"
+#include "../judges/exact.h"
+#include "../judges/formats.h"
+#include "../judges/functions.h"
+#include "points.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

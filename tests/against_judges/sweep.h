@@ -6,8 +6,8 @@
  * taken apart. Formats that wrap are not monotone: there every answer is computed by a plain integer formula, itself
  * held against the judge at a spread of inputs.
  */
-#ifndef REF_SWEEP_H
-#define REF_SWEEP_H
+#ifndef SWEEP_H
+#define SWEEP_H
 
 #include "compare.h"
 

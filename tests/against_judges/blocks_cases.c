@@ -1,6 +1,6 @@
-/* blockcase.c - cases for the tests of blocks, and the library against the judge on them. */
-#include "blockcase.h"
-#include "../oracle/longhand.h"
+/* blocks_cases.c - cases for the tests of blocks, and the library against the judge on them. */
+#include "blocks_cases.h"
+#include "../judges/longhand.h"
 #include "compare.h"
 #include <inttypes.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* compare.h - the library against a judge, over an array of inputs; for the tests and for `fpemu validate`. */
-#ifndef REF_COMPARE_H
-#define REF_COMPARE_H
+#ifndef COMPARE_H
+#define COMPARE_H
 
-#include "judge.h"
+#include "../judges/judge.h"
 #include <stddef.h>
 #include <stdio.h>
 

@@ -1,12 +1,12 @@
-/* exhaustive.c - every binary32 input, in order, through the library: see ../ref/sweep.h for what that proves.
+/* quantize_exhaustive.c - every binary32 input, in order, through the library: see sweep.h for what that proves.
  *
- *   exhaustive [-o FILE] [--jobs N] [--commit TEXT] [--digests] [FORMAT | MODE | POLICY ...]
+ *   quantize_exhaustive [-o FILE] [--jobs N] [--commit TEXT] [--digests] [FORMAT | MODE | POLICY ...]
  *
  * Words may come in any order; what is left out means all: the formats below, the eight deterministic modes, the
- * policies ieee and saturate. One line can be run again by its first three words: exhaustive e4m3fn rne ieee.
+ * policies ieee and saturate. One line can be run again by its first three words: quantize_exhaustive e4m3fn rne ieee.
  */
-#include "../ref/formats.h"
-#include "../ref/sweep.h"
+#include "../judges/formats.h"
+#include "sweep.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static double now(void)
 
 static int usage(const char *problem, const char *word)
 {
-    fprintf(stderr, "exhaustive: %s '%s'\n", problem, word);
+    fprintf(stderr, "quantize_exhaustive: %s '%s'\n", problem, word);
     return 2;
 }
 
@@ -217,7 +217,7 @@ int main(int argc, char **argv)
         }
     }
     if (!digests)
-        printf("exhaustive: %d lines, %s\n", ntasks, failed ? "FAILED" : "all ok");
+        printf("quantize_exhaustive: %d lines, %s\n", ntasks, failed ? "FAILED" : "all ok");
     if (out) {
         fprintf(out, "# %d lines, %s\n", ntasks, failed ? "FAILED" : "all ok");
         if (ferror(out) | fclose(out)) {

@@ -1,8 +1,8 @@
-/* inputs16.c - each of the 2^16 values of bfloat16 and of binary16, as binary32 and as binary64 input, to every named
- * format of 8 bits or fewer, in every deterministic mode: value, code and counters, library against judge. The judge is
- * asked for every single one. */
-#include "../ref/compare.h"
-#include "../ref/formats.h"
+/* quantize_16bit.c - each of the 2^16 values of bfloat16 and of binary16, as binary32 and as binary64 input, to every
+ * named format of 8 bits or fewer, in every deterministic mode: value, code and counters, library against judge. The
+ * judge is asked for every single one. */
+#include "compare.h"
+#include "../judges/formats.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +77,6 @@ int main(void)
             judge_close(j);
         }
     }
-    printf("inputs16: %lu formats x modes, %d inputs each, %lu failures\n", lines, COUNT, failures);
+    printf("quantize_16bit: %lu formats x modes, %d inputs each, %lu failures\n", lines, COUNT, failures);
     return failures != 0;
 }

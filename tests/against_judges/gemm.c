@@ -1,5 +1,5 @@
 /* gemm.c - dot products against integers of any length: doc/accumulation.md played step by step with exact numbers
- * (GMP), every rounding by the slow judge of tests/ref, every random word by its definition.
+ * (GMP), every rounding by the slow judge, every random word by its definition.
  *
  *   every model, with rounded and exact products, every mode, both carriers, counters included
  *   lengths around chunks, blocks and powers of two; data that cancel, swamp, underflow, overflow and are not numbers
@@ -11,7 +11,7 @@
  * usage: gemm [ROUNDS]: how many random matrices a model gets (default 12)
  */
 #define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
-#include "../ref/exact.h"
+#include "../judges/exact.h"
 #include "variants.h"
 #include <inttypes.h>
 #include <math.h>

@@ -17,7 +17,7 @@
 #include <omp.h>
 #endif
 
-#include "longhand.h"
+#include "../judges/longhand.h"
 
 enum { COUNT = 3000, LARGE = 70000 };
 

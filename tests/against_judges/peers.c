@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "longhand.h"
+#include "../judges/longhand.h"
 
 typedef struct instance {
     const char *name, *spec, *mode;

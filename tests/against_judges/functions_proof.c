@@ -11,7 +11,7 @@
  *
  * usage: functions_proof [--float] [FUNCTION...]
  */
-#include "../ref/functions.h"
+#include "../judges/functions.h"
 #include "core/function.h"
 #include <math.h>
 #include <mpfr.h>

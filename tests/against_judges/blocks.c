@@ -1,11 +1,11 @@
-/* blocks.c - blocked formats, value to value, against the judge of tests/ref/blocks.c.
+/* blocks.c - blocked formats, value to value, against the judge of tests/judges/blocks.c.
  *
  * blocks [--rounds N] [--seed S]   N: how many times the usual number of random cases
  * `blocks digest` prints the variant in use and a digest of results; the program runs itself so for each variant.
  */
 #define _POSIX_C_SOURCE 200809L /* popen */
-#include "../ref/blockcase.h"
-#include "longhand.h"
+#include "blocks_cases.h"
+#include "../judges/longhand.h"
 #include <fenv.h>
 #include <inttypes.h>
 #include <math.h>

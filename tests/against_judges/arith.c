@@ -1,4 +1,4 @@
-/* arith.c - operations against integers of any length: exact results by GMP, rounded by the slow judge of tests/ref.
+/* arith.c - operations against integers of any length: exact results by GMP, rounded by the slow judge.
  *
  *   every pair of codes of every named format of at most 8 bits (add, sub, mul, div), every triple (fma) of those of at
  *   most 6 bits, every mode, two policies, counters included; fma on sampled triples of the rest
@@ -8,9 +8,9 @@
  * usage: arith [--stop]                ends at the first part that fails
  *        arith --triples [SPEC...]     fma on all triples of formats of up to 8 bits (all of them if none is named)
  */
-#include "../ref/exact.h"
-#include "../ref/formats.h"
-#include "../ref/points.h"
+#include "../judges/exact.h"
+#include "../judges/formats.h"
+#include "points.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * A number is m * 2^e with a binary64 m: powers of two as scales leave every carrier's range, and t = x/s with them.
  */
 #include "blocks.h"
-#include "../oracle/longhand.h"
+#include "longhand.h"
 #include "exact.h"
 #include <math.h>
 #include <mpfr.h>

@@ -1,7 +1,7 @@
 /* points.h - inputs that cluster where mistakes are made: values, midpoints, thresholds, each with the carrier's
  * numbers next to it; random ones come after. */
-#ifndef REF_POINTS_H
-#define REF_POINTS_H
+#ifndef POINTS_H
+#define POINTS_H
 
 #include <fpemu.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* values.c - every format of the tables, in every mode and policy, against the rule worked out by hand.
+/* quantize.c - every format of the tables, in every mode and policy, against the rule worked out by hand.
  *
  * Inputs sit where decisions are made: on the values, half way between two, one place of the carrier beside either, at
  * the ends, and at what is special. Values, codes and the way back are compared, of arrays and of single numbers.
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "longhand.h"
+#include "../judges/longhand.h"
 
 enum { COUNT = 1500 };
 
@@ -202,5 +202,5 @@ int main(void)
                     one_call(f, &format, &r, carrier);
                 }
     }
-    return lh_report("values");
+    return lh_report("quantize");
 }

@@ -1,6 +1,6 @@
 /* points.c - boundary-heavy inputs of a format, from the judge's idea of its values. */
 #include "points.h"
-#include "judge.h"
+#include "../judges/judge.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* blockvectors.c - blocked formats against known answers (tests/vectors/blocks.txt, by blocks.py), figures of the
+/* blocks_vectors.c - blocked formats against known answers (tests/vectors/blocks.txt, by blocks.py), figures of the
  * sources, and mistakes that other software made: each as a small named check that this one does not make them.
  *
  * Names in front: the software, and what went wrong there.
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "longhand.h"
+#include "../judges/longhand.h"
 
 /* ------------------------------------------------------------------------------------------------- known answers */
 
@@ -399,5 +399,5 @@ int main(void)
     round_trips();
     figures();
     readings();
-    return lh_report("blockvectors");
+    return lh_report("blocks_vectors");
 }

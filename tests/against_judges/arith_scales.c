@@ -1,15 +1,15 @@
-/* scaled.c - arithmetic on operands with scales against exact rationals (GMP), rounded by the slow judge of tests/ref.
+/* arith_scales.c - arithmetic on operands with scales against exact rationals (GMP), rounded by the slow judge.
  *
  *   every operation and comparison, every mode and stochastic variant, both carriers, counters included
  *   scales that are powers of two, of few bits, of a whole significand, products of two, and special values
  *   blocks of any length, scales that come again, single numbers, operands without scales; products that cancel
  *   all of this with every instruction set
  *
- * usage: scaled [ROUNDS]: how many random arrays a format gets in each mode (default 1)
+ * usage: arith_scales [ROUNDS]: how many random arrays a format gets in each mode (default 1)
  */
 #define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
-#include "../ref/exact.h"
-#include "../ref/formats.h"
+#include "../judges/exact.h"
+#include "../judges/formats.h"
 #include "variants.h"
 #include <inttypes.h>
 #include <math.h>
@@ -512,7 +512,7 @@ int main(int argc, char **argv)
     }
     if (!variants_is_child(argc, argv))
         variants_rerun(argv[0], argc > 1 ? argv[1] : "1", 0);
-    const int status = lh_report("scaled");
+    const int status = lh_report("arith_scales");
     if (variants_is_child(argc, argv))
         variants_print(0);
     return status;

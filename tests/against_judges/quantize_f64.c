@@ -1,8 +1,9 @@
-/* double.c - binary64 inputs are rounded once, directly: values, midpoints and overflow points +- 2 ulp of binary64,
- * and seeded random numbers, for every named format. A detour through binary32 would show at nearly every midpoint. */
-#include "../ref/compare.h"
-#include "../ref/formats.h"
-#include "../ref/points.h"
+/* quantize_f64.c - binary64 inputs are rounded once, directly: values, midpoints and overflow points +- 2 ulp of
+ * binary64, and seeded random numbers, for every named format. A detour through binary32 would show at nearly every
+ * midpoint. */
+#include "compare.h"
+#include "../judges/formats.h"
+#include "points.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -92,6 +93,6 @@ int main(void)
         }
         points_free(&p);
     }
-    printf("double: %llu inputs in %lu formats x modes, %lu failures\n", inputs, lines, failures);
+    printf("quantize_f64: %llu inputs in %lu formats x modes, %lu failures\n", inputs, lines, failures);
     return failures != 0;
 }

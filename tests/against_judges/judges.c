@@ -1,8 +1,8 @@
 /* judges.c - the judges judged, without the library: against the constants printed in the format reference, against
  * each other, and (slow) against plain enumeration of a format's values. */
-#include "../ref/formats.h"
-#include "../ref/judge.h"
-#include "../ref/points.h"
+#include "../judges/formats.h"
+#include "../judges/judge.h"
+#include "points.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

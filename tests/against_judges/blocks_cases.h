@@ -1,9 +1,9 @@
-/* blockcase.h - blocked formats of every family, shapes, and inputs that cluster where mistakes are made, for the tests
- * of blocks; and the library against the judge of blocks.c on one of them. */
-#ifndef REF_BLOCKCASE_H
-#define REF_BLOCKCASE_H
+/* blocks_cases.h - blocked formats of every family, shapes, and inputs that cluster where mistakes are made, for the
+ * tests of blocks; and the library against the judge of blocks.c on one of them. */
+#ifndef BLOCKS_CASES_H
+#define BLOCKS_CASES_H
 
-#include "blocks.h"
+#include "../judges/blocks.h"
 #include <stddef.h>
 
 /* Formats of every family, small blocks: i = 0, 1, ...; returns 0 past the end. A format the library cannot make is a

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "longhand.h"
+#include "../judges/longhand.h"
 
 enum { SEED = 20261120, MAX_ELEMENTS = 1 << 20 };
 

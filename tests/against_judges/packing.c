@@ -3,8 +3,8 @@
  *
  * packing [--rounds N] [--seed S]
  */
-#include "../ref/blockcase.h"
-#include "longhand.h"
+#include "blocks_cases.h"
+#include "../judges/longhand.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

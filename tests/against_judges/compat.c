@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "longhand.h"
+#include "../judges/longhand.h"
 
 enum { COUNT = 1 << 16 };
 

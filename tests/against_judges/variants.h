@@ -2,7 +2,7 @@
 #ifndef VARIANTS_H
 #define VARIANTS_H
 
-#include "longhand.h"
+#include "../judges/longhand.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

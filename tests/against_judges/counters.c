@@ -12,7 +12,7 @@
 #include <omp.h>
 #endif
 
-#include "longhand.h"
+#include "../judges/longhand.h"
 
 enum { COUNT = 3 * 4096 + 777, BINS = 40, FIRST_BIN = -20 };
 

@@ -1,10 +1,10 @@
-/* blockstats.c - what is counted of blocked formats (doc/blocks.md, section 7) against the judge: counters, extrema,
+/* blocks_stats.c - what is counted of blocked formats (doc/blocks.md, section 7) against the judge: counters, extrema,
  * histograms of elements and scales, error sums; and that pieces merge to the whole.
  *
- * blockstats [--rounds N] [--seed S]
+ * blocks_stats [--rounds N] [--seed S]
  */
-#include "../ref/blockcase.h"
-#include "longhand.h"
+#include "blocks_cases.h"
+#include "../judges/longhand.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -117,5 +117,5 @@ int main(int argc, char **argv)
     randomised();
     long_blocks();
     merging();
-    return lh_report("blockstats");
+    return lh_report("blocks_stats");
 }
