@@ -19,14 +19,6 @@ static double x64[COUNT];
 static uint8_t codes8[COUNT];
 static uint16_t codes16[COUNT];
 
-static const lh_format *find(const char *spec)
-{
-    for (size_t i = 0; i < lh_format_count; i++)
-        if (!strcmp(lh_formats[i].spec, spec))
-            return &lh_formats[i];
-    return NULL;
-}
-
 static int setting(const char *name, fpemu_rounding *r)
 {
     return lh_check(fpemu_rounding_parse(name, r, NULL) == FPEMU_OK, "no setting %s", name);
@@ -202,7 +194,7 @@ static void cpfloat(void)
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         for (int equal = 0; equal < 2; equal++)
             for (int set = 0; set < 3; set++) {
-                const lh_format *known = find(all[i].spec);
+                const lh_format *known = lh_find(all[i].spec);
                 fpemu_format f;
                 fpemu_rounding r;
                 if (!format_of(all[i].spec, &f) || !setting(equal ? "cpfloat-se" : "cpfloat-sr", &r))
@@ -293,7 +285,7 @@ static unsigned ml_code(const coded *c, const lh_format *f, double x, int satura
 static void compare_codes(const char *what, const coded *c, const fpemu_format *f, const fpemu_rounding *r,
                           unsigned (*model)(const coded *, const lh_format *, double, int), int flag)
 {
-    const lh_format *known = find(c->spec);
+    const lh_format *known = lh_find(c->spec);
     for (int set = 0; set < SETS; set++) {
         fill(set, f->max);
         void *codes = c->bits > 8 ? (void *)codes16 : (void *)codes8;

@@ -139,6 +139,8 @@ static void ordered(const char *name, const fpemu_format *f, const fpemu_roundin
 static void symmetric(const char *name, const fpemu_format *f, const fpemu_rounding *r, int carrier)
 {
     double reach = f->max < -f->lowest ? f->max : -f->lowest;
+    if (carrier == 32 && f->kind == FPEMU_KIND_INT && (double)(float)f->scale < f->scale)
+        reach *= (double)(float)f->scale / f->scale; /* binary32 has a smaller scale, and so smaller ends */
     fpemu_rounding mirror = *r;
     mirror.mode = r->mode == FPEMU_MODE_RTP ? FPEMU_MODE_RTN : r->mode == FPEMU_MODE_RTN ? FPEMU_MODE_RTP : r->mode;
     int even_beyond = f->max == -f->lowest && !f->wrap;
@@ -701,8 +703,8 @@ static void decode_in_bulk(void)
 
 static void every_format(void)
 {
-    for (size_t i = 0; i < lh_format_count; i++) {
-        const lh_format *known = &lh_formats[i];
+    const lh_format *known;
+    for (size_t i = 0; (known = lh_formats(i)); i++) {
         fpemu_format format;
         if (!lh_check(fpemu_format_parse(known->spec, &format, NULL) == FPEMU_OK, "cannot parse %s", known->spec))
             continue;

@@ -182,8 +182,8 @@ static void one_call(const lh_format *f, const fpemu_format *format, const fpemu
 
 int main(void)
 {
-    for (size_t i = 0; i < lh_format_count; i++) {
-        const lh_format *f = &lh_formats[i];
+    const lh_format *f;
+    for (size_t i = 0; (f = lh_formats(i)); i++) {
         fpemu_format format;
         if (!lh_check(fpemu_format_parse(f->spec, &format, NULL) == FPEMU_OK, "cannot parse %s", f->spec))
             continue;

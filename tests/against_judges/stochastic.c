@@ -19,15 +19,6 @@ static uint32_t drawn[MAX_ELEMENTS]; /* R of each element */
 
 static const char *const mode_name[] = {"sr A", "sr B", "sr C", "se"};
 
-static const lh_format *find(const char *spec)
-{
-    for (size_t i = 0; i < lh_format_count; i++)
-        if (!strcmp(lh_formats[i].spec, spec))
-            return &lh_formats[i];
-    printf("no such format in the tables: %s\n", spec);
-    exit(EXIT_FAILURE);
-}
-
 /* Draws R for elements 0, 1, ... until each of the 2^bits values has been seen; how many elements that took. */
 static size_t draw_all(int generator, uint64_t stream, unsigned bits)
 {
@@ -182,8 +173,8 @@ static size_t sites(const lh_format *f, site *s)
 static const char *const specs[] = {
     "fp16",          "bf16",          "e5m2",           "e4m3fn",
     "e4m3fnuz",      "e2m1",          "e8m0",           "ue4m3",
-    "dlfloat16",     "fp16:nosub",    "e5m2:flushin",   "e2m3:flushout",
-    "p3109(8,4,se)", "p3109(8,1,ue)", "float(e=8,m=0)", "float(e=4,m=0,bias=7,specials=finite):nosub",
+    "dlfloat16",     "float(e=5,m=10,bias=15,specials=ieee,signed=1):nosub",    "float(e=5,m=2,bias=15,specials=ieee,signed=1):flushin",   "float(e=2,m=3,bias=1,specials=finite,signed=1):flushout",
+    "p3109(8,4,se)", "p3109(8,1,ue)", "float(e=8,m=0,bias=127,specials=ieee,signed=1)", "float(e=4,m=0,bias=7,specials=finite,signed=1):nosub",
     "fixed(8,4)",    "fixed(6,9)",    "ufixed(8,4)",    "int8"};
 enum { spec_count = (int)(sizeof specs / sizeof specs[0]) };
 
@@ -197,7 +188,7 @@ static void few_bits(void)
             for (int i = 0; i < spec_count; i++) {
                 if (bits > 9 && (i + (int)bits / 4 + generator) % (bits == 12 ? 4 : 7))
                     continue;
-                const lh_format *f = find(specs[i]);
+                const lh_format *f = lh_find(specs[i]);
                 fpemu_format format;
                 if (!lh_check(fpemu_format_parse(f->spec, &format, NULL) == FPEMU_OK, "cannot parse %s", f->spec))
                     continue;
@@ -261,7 +252,7 @@ static void own_thresholds(const lh_format *f, const fpemu_format *format, unsig
 static void many_bits(void)
 {
     for (int i = 0; i < spec_count; i++) {
-        const lh_format *f = find(specs[i]);
+        const lh_format *f = lh_find(specs[i]);
         fpemu_format format;
         if (!lh_check(fpemu_format_parse(f->spec, &format, NULL) == FPEMU_OK, "cannot parse %s", f->spec))
             continue;
@@ -279,7 +270,7 @@ static void many_bits(void)
 static void beyond_32_bits(void)
 {
     fpemu_format format;
-    const lh_format *f = find("e4m3fn");
+    const lh_format *f = lh_find("e4m3fn");
     size_t hits = 0;
     if (!lh_check(fpemu_format_parse(f->spec, &format, NULL) == FPEMU_OK, "cannot parse %s", f->spec))
         return;
@@ -308,8 +299,8 @@ static void any_input(void)
 {
     enum { COUNT = 4096 };
     uint64_t state = SEED;
-    for (size_t i = 0; i < lh_format_count; i++) {
-        const lh_format *f = &lh_formats[i];
+    const lh_format *f;
+    for (size_t i = 0; (f = lh_formats(i)); i++) {
         fpemu_format format;
         if (!lh_supports(f, FPEMU_MODE_SR) ||
             !lh_check(fpemu_format_parse(f->spec, &format, NULL) == FPEMU_OK, "cannot parse %s", f->spec))

@@ -1,4 +1,5 @@
-/* formats.c - formats for the tests; the numbers are those of the tables of the format reference. */
+/* formats.c - the formats that the judges know; the numbers are those of the tables of the format reference, or were
+ * worked out by hand. */
 #include "formats.h"
 #include <stdio.h>
 #include <string.h>
@@ -58,6 +59,7 @@ static const ref_format table[] = {
     {"p3109(8,3,ue)", FLOAT(8, 6, 2, 32, 0, P3109E), 5 * 0x1p29, 0x1p-31, 0x1p-33, 0xfd, 1, 1},
     {"p3109(8,4,ue)", FLOAT(8, 5, 3, 16, 0, P3109E), 53248, 0x1p-15, 0x1p-18, 0xfd, 1, 1},
     {"p3109(8,1,ue)", FLOAT(8, 8, 0, 128, 0, P3109E), 0x1p125, 0x1p-127, 0x1p-127, 0xfd, 1, 1},
+    {"p3109(8,1,se)", FLOAT(8, 7, 0, 64, 1, P3109E), 0x1p62, 0x1p-63, 0x1p-63, 0x7e, 1, 2},
     {"p3109(8,1,uf)", FLOAT(8, 8, 0, 128, 0, P3109F), 0x1p126, 0x1p-127, 0x1p-127, 0xfe, 1, 0},
     {"p3109(6,3,sf)", FLOAT(6, 3, 2, 4, 1, P3109F), 14, 0x1p-3, 0x1p-5, 0x1f, 1, 0},
     {"p3109(6,4,sf)", FLOAT(6, 2, 3, 2, 1, P3109F), 3.75, 0x1p-1, 0x1p-4, 0x1f, 1, 0},
@@ -83,9 +85,17 @@ const ref_format *ref_formats(size_t i)
     return i < sizeof table / sizeof *table ? &table[i] : NULL;
 }
 
+/* Shorter names of some. */
+static const struct {
+    const char *name, *spec;
+} short_names[] = {{"fp16", "binary16"}, {"bf16", "bfloat16"}, {"fp32", "binary32"}, {"fp64", "binary64"}};
+
 const ref_format *ref_find(const char *spec)
 {
     size_t i;
+    for (i = 0; i < sizeof short_names / sizeof *short_names; i++)
+        if (strcmp(short_names[i].name, spec) == 0)
+            spec = short_names[i].spec;
     for (i = 0; i < sizeof table / sizeof *table; i++)
         if (strcmp(table[i].spec, spec) == 0)
             return &table[i];
@@ -150,83 +160,103 @@ static const struct float_case {
     uint8_t e, m;
     int16_t bias;
     uint8_t specials, is_signed, subnormals;
+    double max; /* worked out by hand; 0 where it was not, and then the rules worked by hand leave the format out */
 } floats[] = {
     /* no exponent field */
-    {0, 1, 0, FPEMU_SPECIALS_FINITE, 1, 0},
-    {0, 7, 1, FPEMU_SPECIALS_FINITE, 1, 0},
-    {0, 4, -3, FPEMU_SPECIALS_FN, 1, 0},
-    {0, 8, 5, FPEMU_SPECIALS_FNUZ, 1, 0},
-    {0, 8, 20, FPEMU_SPECIALS_FINITE, 0, 0},
-    {0, 9, 2, FPEMU_SPECIALS_FN, 0, 0},
+    {0, 1, 0, FPEMU_SPECIALS_FINITE, 1, 0, 0},
+    {0, 7, 1, FPEMU_SPECIALS_FINITE, 1, 0, 0},
+    {0, 4, -3, FPEMU_SPECIALS_FN, 1, 0, 0},
+    {0, 8, 5, FPEMU_SPECIALS_FNUZ, 1, 0, 0},
+    {0, 8, 20, FPEMU_SPECIALS_FINITE, 0, 0, 0},
+    {0, 9, 2, FPEMU_SPECIALS_FN, 0, 0, 0},
     /* one exponent bit */
-    {1, 3, 0, FPEMU_SPECIALS_IEEE, 1, 0},
-    {1, 7, 4, FPEMU_SPECIALS_IEEE, 1, 0},
-    {1, 5, 0, FPEMU_SPECIALS_IEEE, 0, 0},
-    {1, 6, 1, FPEMU_SPECIALS_FNUZ, 1, 0},
-    {1, 1, 0, FPEMU_SPECIALS_FN, 1, 0},
-    {1, 0, 3, FPEMU_SPECIALS_FINITE, 1, 0},
+    {1, 3, 0, FPEMU_SPECIALS_IEEE, 1, 0, 1.75},
+    {1, 7, 4, FPEMU_SPECIALS_IEEE, 1, 0, 0},
+    {1, 5, 0, FPEMU_SPECIALS_IEEE, 0, 0, 0},
+    {1, 6, 1, FPEMU_SPECIALS_FNUZ, 1, 0, 0},
+    {1, 1, 0, FPEMU_SPECIALS_FN, 1, 0, 0},
+    {1, 0, 3, FPEMU_SPECIALS_FINITE, 1, 0, 0},
     /* no fraction */
-    {2, 0, 1, FPEMU_SPECIALS_IEEE, 1, 0},
-    {3, 0, 3, FPEMU_SPECIALS_FINITE, 1, 0},
-    {4, 0, 6, FPEMU_SPECIALS_FN, 1, 0},
-    {5, 0, 16, FPEMU_SPECIALS_FNUZ, 1, 0},
-    {5, 0, 15, FPEMU_SPECIALS_IEEE, 0, 0},
-    {8, 0, 127, FPEMU_SPECIALS_IEEE, 1, 0},
-    {8, 0, 128, FPEMU_SPECIALS_FINITE, 0, 0},
-    {4, 0, 7, FPEMU_SPECIALS_FINITE, 1, FPEMU_SUBNORMALS_NONE},
-    {6, 0, 31, FPEMU_SPECIALS_FN, 0, FPEMU_SUBNORMALS_FLUSH_IN},
-    {6, 0, 32, FPEMU_SPECIALS_FINITE, 1, FPEMU_SUBNORMALS_FLUSH_OUT},
+    {2, 0, 1, FPEMU_SPECIALS_IEEE, 1, 0, 0},
+    {3, 0, 3, FPEMU_SPECIALS_FINITE, 1, 0, 0},
+    {4, 0, 6, FPEMU_SPECIALS_FN, 1, 0, 0},
+    {5, 0, 16, FPEMU_SPECIALS_FNUZ, 1, 0, 0},
+    {5, 0, 15, FPEMU_SPECIALS_IEEE, 0, 0, 0},
+    {8, 0, 127, FPEMU_SPECIALS_IEEE, 1, 0, 0x1p127},
+    {8, 0, 128, FPEMU_SPECIALS_FINITE, 0, 0, 0},
+    {4, 0, 7, FPEMU_SPECIALS_FINITE, 1, FPEMU_SUBNORMALS_NONE, 0x1p8},
+    {6, 0, 31, FPEMU_SPECIALS_FN, 0, FPEMU_SUBNORMALS_FLUSH_IN, 0},
+    {6, 0, 32, FPEMU_SPECIALS_FINITE, 1, FPEMU_SUBNORMALS_FLUSH_OUT, 0},
     /* the ordinary, at odd places */
-    {2, 1, 1, FPEMU_SPECIALS_IEEE, 1, 0},
-    {2, 2, 9, FPEMU_SPECIALS_FN, 1, 0},
-    {2, 5, -20, FPEMU_SPECIALS_FINITE, 1, 0},
-    {3, 1, 60, FPEMU_SPECIALS_IEEE, 1, 0},
-    {3, 3, 4, FPEMU_SPECIALS_FNUZ, 1, 0},
-    {3, 5, 3, FPEMU_SPECIALS_IEEE, 0, 0},
-    {4, 2, 7, FPEMU_SPECIALS_IEEE, 1, FPEMU_SUBNORMALS_NONE},
-    {4, 3, 7, FPEMU_SPECIALS_FN, 1, FPEMU_SUBNORMALS_NONE},
-    {4, 3, 7, FPEMU_SPECIALS_FN, 1, FPEMU_SUBNORMALS_FLUSH_IN},
-    {4, 3, 7, FPEMU_SPECIALS_FN, 1, FPEMU_SUBNORMALS_FLUSH_OUT},
-    {4, 3, 11, FPEMU_SPECIALS_FINITE, 1, FPEMU_SUBNORMALS_NONE},
-    {5, 2, 15, FPEMU_SPECIALS_IEEE, 1, FPEMU_SUBNORMALS_FLUSH_IN},
-    {5, 2, 15, FPEMU_SPECIALS_IEEE, 1, FPEMU_SUBNORMALS_FLUSH_OUT},
-    {5, 4, 15, FPEMU_SPECIALS_FINITE, 0, FPEMU_SUBNORMALS_NONE},
-    {4, 3, 8, FPEMU_SPECIALS_FNUZ, 1, FPEMU_SUBNORMALS_FLUSH_OUT},
-    {3, 2, 9, FPEMU_SPECIALS_FNUZ, 1, FPEMU_SUBNORMALS_NONE},
-    {4, 4, 7, FPEMU_SPECIALS_FN, 0, 0},
-    {4, 3, 139, FPEMU_SPECIALS_FN, 1, 0},
-    {4, 3, 143, FPEMU_SPECIALS_FINITE, 1, 0},
-    {4, 3, -108, FPEMU_SPECIALS_FN, 1, 0},
-    {5, 3, -96, FPEMU_SPECIALS_FINITE, 0, 0},
-    {6, 1, 31, FPEMU_SPECIALS_IEEE, 1, 0},
-    {7, 2, 63, FPEMU_SPECIALS_FN, 1, 0},
-    {8, 1, 127, FPEMU_SPECIALS_IEEE, 1, 0},
-    {8, 1, 128, FPEMU_SPECIALS_FINITE, 1, 0},
-    {8, 2, 127, FPEMU_SPECIALS_IEEE, 0, 0},
-    {8, 3, 128, FPEMU_SPECIALS_FN, 1, 0},
-    {8, 7, 130, FPEMU_SPECIALS_IEEE, 1, 0},
-    {6, 9, 31, FPEMU_SPECIALS_IEEE, 1, 0},
-    {5, 10, 15, FPEMU_SPECIALS_IEEE, 1, FPEMU_SUBNORMALS_FLUSH_OUT},
-    {5, 10, 16, FPEMU_SPECIALS_FNUZ, 1, 0},
-    {8, 7, 127, FPEMU_SPECIALS_IEEE, 1, FPEMU_SUBNORMALS_FLUSH_IN},
-    {8, 7, 128, FPEMU_SPECIALS_FN, 0, 0},
-    {3, 12, 3, FPEMU_SPECIALS_IEEE, 1, 0},
-    {2, 13, 1, FPEMU_SPECIALS_FN, 1, 0},
-    {1, 14, 0, FPEMU_SPECIALS_FN, 1, 0},
+    {2, 1, 1, FPEMU_SPECIALS_IEEE, 1, 0, 0},
+    {2, 2, 9, FPEMU_SPECIALS_FN, 1, 0, 0},
+    {2, 5, -20, FPEMU_SPECIALS_FINITE, 1, 0, 0},
+    {3, 1, 60, FPEMU_SPECIALS_IEEE, 1, 0, 0},
+    {3, 3, 4, FPEMU_SPECIALS_FNUZ, 1, 0, 0},
+    {3, 5, 3, FPEMU_SPECIALS_IEEE, 0, 0, 0},
+    {4, 2, 7, FPEMU_SPECIALS_IEEE, 1, FPEMU_SUBNORMALS_NONE, 0},
+    {4, 3, 7, FPEMU_SPECIALS_FN, 1, FPEMU_SUBNORMALS_NONE, 448},
+    {4, 3, 7, FPEMU_SPECIALS_FN, 1, FPEMU_SUBNORMALS_FLUSH_IN, 0},
+    {4, 3, 7, FPEMU_SPECIALS_FN, 1, FPEMU_SUBNORMALS_FLUSH_OUT, 0},
+    {4, 3, 11, FPEMU_SPECIALS_FINITE, 1, FPEMU_SUBNORMALS_NONE, 0},
+    {5, 2, 15, FPEMU_SPECIALS_IEEE, 1, FPEMU_SUBNORMALS_FLUSH_IN, 57344},
+    {5, 2, 15, FPEMU_SPECIALS_IEEE, 1, FPEMU_SUBNORMALS_FLUSH_OUT, 0},
+    {5, 4, 15, FPEMU_SPECIALS_FINITE, 0, FPEMU_SUBNORMALS_NONE, 0},
+    {4, 3, 8, FPEMU_SPECIALS_FNUZ, 1, FPEMU_SUBNORMALS_FLUSH_OUT, 0},
+    {3, 2, 9, FPEMU_SPECIALS_FNUZ, 1, FPEMU_SUBNORMALS_NONE, 0},
+    {4, 4, 7, FPEMU_SPECIALS_FN, 0, 0, 0},
+    {4, 3, 139, FPEMU_SPECIALS_FN, 1, 0, 0},
+    {4, 3, 143, FPEMU_SPECIALS_FINITE, 1, 0, 0},
+    {4, 3, -108, FPEMU_SPECIALS_FN, 1, 0, 0},
+    {5, 3, -96, FPEMU_SPECIALS_FINITE, 0, 0, 0},
+    {6, 1, 31, FPEMU_SPECIALS_IEEE, 1, 0, 0},
+    {7, 2, 63, FPEMU_SPECIALS_FN, 1, 0, 0},
+    {8, 1, 127, FPEMU_SPECIALS_IEEE, 1, 0, 0},
+    {8, 1, 128, FPEMU_SPECIALS_FINITE, 1, 0, 0},
+    {8, 2, 127, FPEMU_SPECIALS_IEEE, 0, 0, 0},
+    {8, 3, 128, FPEMU_SPECIALS_FN, 1, 0, 0},
+    {8, 7, 130, FPEMU_SPECIALS_IEEE, 1, 0, 0},
+    {6, 9, 31, FPEMU_SPECIALS_IEEE, 1, 0, 0},
+    {5, 10, 15, FPEMU_SPECIALS_IEEE, 1, FPEMU_SUBNORMALS_FLUSH_OUT, 0},
+    {5, 10, 16, FPEMU_SPECIALS_FNUZ, 1, 0, 0},
+    {8, 7, 127, FPEMU_SPECIALS_IEEE, 1, FPEMU_SUBNORMALS_FLUSH_IN, 0},
+    {8, 7, 128, FPEMU_SPECIALS_FN, 0, 0, 0},
+    {3, 12, 3, FPEMU_SPECIALS_IEEE, 1, 0, 0},
+    {2, 13, 1, FPEMU_SPECIALS_FN, 1, 0, 0},
+    {1, 14, 0, FPEMU_SPECIALS_FN, 1, 0, 0},
+    /* more of which the largest value was worked out: without some of the subnormals, unsigned */
+    {5, 10, 15, FPEMU_SPECIALS_IEEE, 1, FPEMU_SUBNORMALS_NONE, 65504},
+    {8, 7, 127, FPEMU_SPECIALS_IEEE, 1, FPEMU_SUBNORMALS_FLUSH_OUT, 255 * 0x1p120},
+    {2, 3, 1, FPEMU_SPECIALS_FINITE, 1, FPEMU_SUBNORMALS_FLUSH_OUT, 7.5},
+    {4, 0, 6, FPEMU_SPECIALS_FINITE, 1, 0, 0x1p9},
+    {4, 0, 7, FPEMU_SPECIALS_FINITE, 1, 0, 0x1p8},
+    {0, 4, 1, FPEMU_SPECIALS_FINITE, 1, 0, 0.9375},
+    {5, 3, 15, FPEMU_SPECIALS_FN, 0, 0, 14 * 0x1p13},
+    {3, 2, 3, FPEMU_SPECIALS_FINITE, 0, 0, 28},
+    {5, 4, 15, FPEMU_SPECIALS_IEEE, 0, 0, 31 * 0x1p11},
+    /* normal numbers and subnormals that are both subnormal in binary32 */
+    {7, 5, 140, FPEMU_SPECIALS_IEEE, 1, 0, 63 * 0x1p-19},
+    {7, 5, 140, FPEMU_SPECIALS_IEEE, 1, FPEMU_SUBNORMALS_NONE, 63 * 0x1p-19},
+    {7, 3, 140, FPEMU_SPECIALS_FN, 1, FPEMU_SUBNORMALS_FLUSH_OUT, 14 * 0x1p-16},
+    {7, 0, 140, FPEMU_SPECIALS_FINITE, 1, 0, 0x1p-13},
+    {7, 0, 141, FPEMU_SPECIALS_FINITE, 1, FPEMU_SUBNORMALS_FLUSH_IN, 0x1p-14},
     /* wider than binary32 or outside its range */
-    {8, 7, 100, FPEMU_SPECIALS_IEEE, 1, 0},
-    {9, 4, 255, FPEMU_SPECIALS_IEEE, 1, 0},
-    {11, 3, 1024, FPEMU_SPECIALS_FN, 1, 0},
-    {11, 0, 1024, FPEMU_SPECIALS_FINITE, 1, 0},
-    {10, 4, 512, FPEMU_SPECIALS_FNUZ, 1, 0},
-    {8, 23, 127, FPEMU_SPECIALS_IEEE, 1, FPEMU_SUBNORMALS_FLUSH_IN},
-    {8, 23, 128, FPEMU_SPECIALS_FINITE, 1, 0},
-    {8, 30, 127, FPEMU_SPECIALS_IEEE, 1, 0},
-    {11, 20, 1023, FPEMU_SPECIALS_IEEE, 1, 0},
-    {11, 40, 1023, FPEMU_SPECIALS_IEEE, 1, FPEMU_SUBNORMALS_NONE},
-    {11, 51, 1023, FPEMU_SPECIALS_IEEE, 0, 0},
-    {0, 23, 10, FPEMU_SPECIALS_FINITE, 1, 0},
-    {0, 24, 10, FPEMU_SPECIALS_FINITE, 1, 0},
+    {6, 20, 1050, FPEMU_SPECIALS_IEEE, 1, 0, 2097151 * 0x1p-1008},
+    {11, 10, 1023, FPEMU_SPECIALS_IEEE, 1, 0, 0x1.ffcp1023},
+    {9, 30, 255, FPEMU_SPECIALS_IEEE, 1, 0, 0x1.fffffffcp255},
+    {8, 7, 100, FPEMU_SPECIALS_IEEE, 1, 0, 0},
+    {9, 4, 255, FPEMU_SPECIALS_IEEE, 1, 0, 0},
+    {11, 3, 1024, FPEMU_SPECIALS_FN, 1, 0, 0},
+    {11, 0, 1024, FPEMU_SPECIALS_FINITE, 1, 0, 0},
+    {10, 4, 512, FPEMU_SPECIALS_FNUZ, 1, 0, 0},
+    {8, 23, 127, FPEMU_SPECIALS_IEEE, 1, FPEMU_SUBNORMALS_FLUSH_IN, 0},
+    {8, 23, 128, FPEMU_SPECIALS_FINITE, 1, 0, 0},
+    {8, 30, 127, FPEMU_SPECIALS_IEEE, 1, 0, 0},
+    {11, 20, 1023, FPEMU_SPECIALS_IEEE, 1, 0, 0},
+    {11, 40, 1023, FPEMU_SPECIALS_IEEE, 1, FPEMU_SUBNORMALS_NONE, 0},
+    {11, 51, 1023, FPEMU_SPECIALS_IEEE, 0, 0, 0},
+    {0, 23, 10, FPEMU_SPECIALS_FINITE, 1, 0, 0},
+    {0, 24, 10, FPEMU_SPECIALS_FINITE, 1, 0, 0},
 };
 
 static const struct fixed_case {
@@ -240,7 +270,8 @@ static const struct fixed_case {
     {8, -121, 1, 0, 0}, {1, 0, 0, 0, 0},     {1, 0, 0, 0, 1},   {16, 8, 1, 0, 0},  {16, 8, 1, 0, 1},
     {16, 15, 1, 1, 0},  {24, 12, 0, 0, 0},   {25, 12, 1, 0, 0}, {25, 12, 1, 0, 1}, {26, 12, 1, 0, 0},
     {32, 16, 1, 0, 0},  {32, 16, 1, 0, 1},   {32, 0, 0, 0, 0},  {48, 40, 1, 0, 1}, {8, 1074, 1, 0, 0},
-    {52, 20, 1, 0, 0},  {8, -1000, 1, 0, 0}, {16, 30, 0, 0, 1}, {5, -3, 1, 0, 1},
+    {52, 20, 1, 0, 0},  {8, -1000, 1, 0, 0}, {16, 30, 0, 0, 1}, {5, -3, 1, 0, 1},  {8, -3, 1, 0, 0},
+    {6, 9, 1, 0, 0},    {24, 12, 1, 0, 0},   {8, 4, 0, 0, 0},
 };
 
 static const struct int_case {
@@ -248,27 +279,60 @@ static const struct int_case {
     double scale;
     int64_t zero;
 } ints[] = {
-    {8, 1, 0, 0, 0.1, 0},         {8, 0, 0, 0, 0.1, 128},          {8, 1, 1, 0, 0.007874015748031496, 0},
-    {8, 1, 0, 0, 1.0, -128},      {8, 0, 0, 0, 1.0, 255},          {8, 1, 0, 1, 0.1, 5},
-    {8, 0, 0, 1, 0.3, 10},        {4, 1, 0, 0, 0.333, 2},          {4, 0, 0, 0, 1e-3, 7},
-    {2, 1, 1, 0, 1.5, 0},         {1, 0, 0, 0, 0.75, 0},           {3, 1, 0, 0, 7e30, 1},
-    {8, 1, 0, 0, 1e-38, 0},       {8, 1, 0, 0, 1e-44, 3},          {16, 1, 0, 0, 0.1, 100},
-    {16, 0, 0, 0, 3.3e-5, 40000}, {12, 1, 0, 1, 0.7, -9},          {24, 1, 0, 0, 0.1, 0},
-    {32, 1, 0, 0, 0.1, 12345},    {32, 0, 0, 0, 1e-9, 4000000000}, {32, 1, 0, 1, 0.1, -7},
+    {8, 1, 0, 0, 0.1, 0},
+    {8, 0, 0, 0, 0.1, 128},
+    {8, 1, 1, 0, 0.007874015748031496, 0},
+    {8, 1, 0, 0, 1.0, -128},
+    {8, 0, 0, 0, 1.0, 255},
+    {8, 1, 0, 1, 0.1, 5},
+    {8, 0, 0, 1, 0.3, 10},
+    {4, 1, 0, 0, 0.333, 2},
+    {4, 0, 0, 0, 1e-3, 7},
+    {2, 1, 1, 0, 1.5, 0},
+    {1, 0, 0, 0, 0.75, 0},
+    {3, 1, 0, 0, 7e30, 1},
+    {8, 1, 0, 0, 1e-38, 0},
+    {8, 1, 0, 0, 1e-44, 3},
+    {16, 1, 0, 0, 0.1, 100},
+    {16, 0, 0, 0, 3.3e-5, 40000},
+    {12, 1, 0, 1, 0.7, -9},
+    {24, 1, 0, 0, 0.1, 0},
+    {32, 1, 0, 0, 0.1, 12345},
+    {32, 0, 0, 0, 1e-9, 4000000000},
+    {32, 1, 0, 1, 0.1, -7},
     {10, 1, 1, 0, 0.01, 0},
+    {8, 1, 0, 1, 1.0, 0},
+    {8, 1, 0, 0, 0.0078125, -5},
+    {8, 1, 0, 0, 3.7, 11},
+    {8, 1, 1, 0, 0.3, 0},
+    {8, 1, 0, 1, 0.1, 3},
+    {20, 1, 0, 0, 0.7, -1000},
+    {32, 1, 0, 0, 0.1, 0},
 };
 
 int ref_generic(size_t i, fpemu_format *f, char *text)
 {
+    double max;
+    return ref_generic_max(i, f, text, &max);
+}
+
+int ref_generic_max(size_t i, fpemu_format *f, char *text, double *max)
+{
+    static const char *const subnormals[] = {[FPEMU_SUBNORMALS_KEEP] = "",
+                                             [FPEMU_SUBNORMALS_NONE] = ":nosub",
+                                             [FPEMU_SUBNORMALS_FLUSH_IN] = ":flushin",
+                                             [FPEMU_SUBNORMALS_FLUSH_OUT] = ":flushout"};
     static const char *const specials[] = {"ieee", "fn", "fnuz", "finite", "p3109e", "p3109f", "e8m0", "dlfloat"};
     size_t n = sizeof floats / sizeof *floats;
+    *max = 0;
 
     if (i < n) {
         const struct float_case *c = &floats[i];
         *f = ref_float(c->e, c->m, c->bias, (fpemu_specials)c->specials, c->is_signed);
         f->subnormals = c->subnormals;
-        snprintf(text, 80, "float(e=%d,m=%d,bias=%d,specials=%s,signed=%d) subnormals %d", c->e, c->m, c->bias,
-                 specials[c->specials], c->is_signed, c->subnormals);
+        *max = c->max;
+        snprintf(text, 80, "float(e=%d,m=%d,bias=%d,specials=%s,signed=%d)%s", c->e, c->m, c->bias,
+                 specials[c->specials], c->is_signed, subnormals[c->subnormals]);
         return 1;
     }
     i -= n;
@@ -289,7 +353,7 @@ int ref_generic(size_t i, fpemu_format *f, char *text)
         *f = ref_int(c->bits, c->is_signed, c->scale, c->zero);
         f->symmetric = c->symmetric;
         f->wrap = c->wrap;
-        snprintf(text, 80, "int(bits=%d,signed=%d,scale=%.17g,zero=%lld)%s%s", c->bits, c->is_signed, c->scale,
+        snprintf(text, 80, "%sint(%d,scale=%.17g,zero=%lld)%s%s", c->is_signed ? "" : "u", c->bits, c->scale,
                  (long long)c->zero, c->wrap ? ":wrap" : "", c->symmetric ? ":symmetric" : "");
         return 1;
     }

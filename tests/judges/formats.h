@@ -1,4 +1,5 @@
-/* formats.h - formats for the tests, their parameters and constants typed from the format reference, not computed. */
+/* formats.h - the formats that the judges know: parameters and constants typed from the format reference, not computed,
+ * here and nowhere else among the judges. */
 #ifndef REF_FORMATS_H
 #define REF_FORMATS_H
 
@@ -17,7 +18,7 @@ typedef struct ref_format {
 
 /* Every named format of the reference and its worked examples; NULL past the end. */
 const ref_format *ref_formats(size_t i);
-/* The same by spec; NULL if there is none. */
+/* The same by spec or by a shorter name (fp16); NULL if there is none. */
 const ref_format *ref_find(const char *spec);
 
 /* Parameters of any format; nothing is checked. */
@@ -27,7 +28,9 @@ fpemu_format ref_fixed(unsigned bits, int fraction_bits, int is_signed);
 fpemu_format ref_int(unsigned bits, int is_signed, double scale, int64_t zero_point);
 fpemu_format ref_posit(unsigned n, unsigned es);
 
-/* A varied sample of formats without a name: i = 0, 1, ...; returns 0 past the end. `text` (80 bytes) says which. */
+/* A varied sample of formats without a name: i = 0, 1, ...; returns 0 past the end. `text` (80 bytes) is its spec. */
 int ref_generic(size_t i, fpemu_format *f, char *text);
+/* The same, with the largest value of a float; 0 where nobody worked it out, and of other kinds. */
+int ref_generic_max(size_t i, fpemu_format *f, char *text, double *max);
 
 #endif

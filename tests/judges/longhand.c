@@ -1,5 +1,6 @@
 /* longhand.c - see longhand.h. */
 #include "longhand.h"
+#include "formats.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -9,113 +10,106 @@
 
 /* ------------------------------------------------------------------------------------------------ formats */
 
-#define KEEP FPEMU_SUBNORMALS_KEEP
-#define FLOAT(spec, p, emin, bias, family, sign, nan, minus0, sub, max)                                                \
-    {                                                                                                                  \
-        spec, FPEMU_KIND_FLOAT, p, emin, bias, family, sign, nan, minus0, sub, max, 0, 0, 0, 0, 0, 0, 0.0, 0, 0        \
-    }
-#define WIDE(spec, p, emin, bias, family, sign, nan, minus0, sub, max)                                                 \
-    {                                                                                                                  \
-        spec, FPEMU_KIND_FLOAT, p, emin, bias, family, sign, nan, minus0, sub, max, 0, 0, 0, 0, 0, 0, 0.0, 0, 1        \
-    }
-#define FIXED(spec, width, fl, wrap, low, high)                                                                        \
-    {                                                                                                                  \
-        spec, FPEMU_KIND_FIXED, 0, 0, 0, LH_FINITE, (low) < 0, 0, 0, 0, 0.0, width, fl, wrap, low, high, 0, 0.0, 0, 0  \
-    }
-#define INT(spec, width, wrap, low, high, scale, zero)                                                                 \
-    {                                                                                                                  \
-        spec, FPEMU_KIND_INT, 0, 0, 0, LH_FINITE, 1, 0, 0, 0, 0.0, width, 0, wrap, low, high, zero, scale, 0, 0        \
-    }
-#define POSIT(spec, n, es, wide)                                                                                       \
-    {                                                                                                                  \
-        spec, FPEMU_KIND_POSIT, 0, 0, 0, LH_FINITE, 1, 1, 0, 0, 0.0, n, 0, 0, 0, 0, 0, 0.0, es, wide                   \
-    }
+enum { FORMATS = 300, SPEC = 80 };
 
-const lh_format lh_formats[] = {
-    FLOAT("fp16", 11, -14, 15, LH_IEEE, 1, 1, 1, KEEP, 65504.0),
-    FLOAT("bf16", 8, -126, 127, LH_IEEE, 1, 1, 1, KEEP, 255.0 * 0x1p120),
-    FLOAT("tf32", 11, -126, 127, LH_IEEE, 1, 1, 1, KEEP, 2047.0 * 0x1p117),
-    FLOAT("fp32", 24, -126, 127, LH_IEEE, 1, 1, 1, KEEP, 16777215.0 * 0x1p104),
-    FLOAT("e5m2", 3, -14, 15, LH_IEEE, 1, 1, 1, KEEP, 57344.0),
-    FLOAT("e4m3", 4, -6, 7, LH_IEEE, 1, 1, 1, KEEP, 240.0),
-    FLOAT("e3m4", 5, -2, 3, LH_IEEE, 1, 1, 1, KEEP, 15.5),
-    FLOAT("e4m3fn", 4, -6, 7, LH_NAN_ONLY, 1, 1, 1, KEEP, 448.0),
-    FLOAT("e4m3fnuz", 4, -7, 8, LH_NAN_ONLY, 1, 1, 0, KEEP, 240.0),
-    FLOAT("e5m2fnuz", 3, -15, 16, LH_NAN_ONLY, 1, 1, 0, KEEP, 57344.0),
-    FLOAT("e4m3b11fnuz", 4, -10, 11, LH_NAN_ONLY, 1, 1, 0, KEEP, 30.0),
-    FLOAT("e8m0", 1, -127, 127, LH_E8M0, 0, 1, 0, KEEP, 0x1p127),
-    FLOAT("e3m2", 3, -2, 3, LH_FINITE, 1, 0, 1, KEEP, 28.0),
-    FLOAT("e2m3", 4, 0, 1, LH_FINITE, 1, 0, 1, KEEP, 7.5),
-    FLOAT("e2m1", 2, 0, 1, LH_FINITE, 1, 0, 1, KEEP, 6.0),
-    FLOAT("ue4m3", 4, -6, 7, LH_NAN_ONLY, 0, 1, 0, KEEP, 448.0),
-    FLOAT("dlfloat16", 10, -31, 31, LH_DLFLOAT, 1, 1, 1, KEEP, 8573157376.0),
-    FLOAT("fp(4,3,4)", 4, -10, 11, LH_FINITE, 1, 0, 1, KEEP, 30.0),
-    FLOAT("fp(4,3,-4)", 4, -2, 3, LH_FINITE, 1, 0, 1, KEEP, 7680.0),
-    FLOAT("fp(5,2,0)", 3, -14, 15, LH_FINITE, 1, 0, 1, KEEP, 114688.0),
-    FLOAT("fp(6,9,0)", 10, -30, 31, LH_FINITE, 1, 0, 1, KEEP, 8581545984.0),
-    FLOAT("fp(8,7,0)", 8, -126, 127, LH_IEEE, 1, 1, 1, KEEP, 255.0 * 0x1p120),
-    FLOAT("p3109(8,3,se)", 3, -15, 16, LH_P3109E, 1, 1, 0, KEEP, 49152.0),
-    FLOAT("p3109(8,4,se)", 4, -7, 8, LH_P3109E, 1, 1, 0, KEEP, 224.0),
-    FLOAT("p3109(8,4,sf)", 4, -7, 8, LH_P3109F, 1, 1, 0, KEEP, 240.0),
-    FLOAT("p3109(8,3,ue)", 3, -31, 32, LH_P3109E, 0, 1, 0, KEEP, 5.0 * 0x1p29),
-    FLOAT("p3109(8,4,ue)", 4, -15, 16, LH_P3109E, 0, 1, 0, KEEP, 53248.0),
-    FLOAT("p3109(8,1,ue)", 1, -127, 128, LH_P3109E, 0, 1, 0, KEEP, 0x1p125),
-    FLOAT("p3109(8,1,uf)", 1, -127, 128, LH_P3109F, 0, 1, 0, KEEP, 0x1p126),
-    FLOAT("p3109(8,1,se)", 1, -63, 64, LH_P3109E, 1, 1, 0, KEEP, 0x1p62),
-    FLOAT("p3109(3,2,sf)", 2, 0, 1, LH_P3109F, 1, 1, 0, KEEP, 1.5),
-    FLOAT("fp16:nosub", 11, -14, 15, LH_IEEE, 1, 1, 1, FPEMU_SUBNORMALS_NONE, 65504.0),
-    FLOAT("e4m3fn:nosub", 4, -6, 7, LH_NAN_ONLY, 1, 1, 1, FPEMU_SUBNORMALS_NONE, 448.0),
-    FLOAT("e5m2:flushin", 3, -14, 15, LH_IEEE, 1, 1, 1, FPEMU_SUBNORMALS_FLUSH_IN, 57344.0),
-    FLOAT("bf16:flushout", 8, -126, 127, LH_IEEE, 1, 1, 1, FPEMU_SUBNORMALS_FLUSH_OUT, 255.0 * 0x1p120),
-    FLOAT("e2m3:flushout", 4, 0, 1, LH_FINITE, 1, 0, 1, FPEMU_SUBNORMALS_FLUSH_OUT, 7.5),
-    FLOAT("float(e=8,m=0)", 1, -126, 127, LH_IEEE, 1, 0, 1, KEEP, 0x1p127),
-    FLOAT("float(e=4,m=0,bias=6,specials=finite)", 1, -5, 6, LH_FINITE, 1, 0, 1, KEEP, 0x1p9),
-    FLOAT("float(e=4,m=0,bias=7,specials=finite)", 1, -6, 7, LH_FINITE, 1, 0, 1, KEEP, 0x1p8),
-    FLOAT("float(e=4,m=0,bias=7,specials=finite):nosub", 1, -6, 7, LH_FINITE, 1, 0, 1, FPEMU_SUBNORMALS_NONE, 0x1p8),
-    FLOAT("float(e=0,m=4,bias=1,specials=finite)", 5, 0, 1, LH_FINITE, 1, 0, 1, KEEP, 0.9375),
-    FLOAT("float(e=1,m=3)", 4, 1, 0, LH_IEEE, 1, 1, 1, KEEP, 1.75),
-    FLOAT("float(e=5,m=3,specials=fn,signed=0)", 4, -14, 15, LH_NAN_ONLY, 0, 1, 0, KEEP, 14.0 * 0x1p13),
-    FLOAT("float(e=3,m=2,specials=finite,signed=0)", 3, -2, 3, LH_FINITE, 0, 0, 0, KEEP, 28.0),
-    FLOAT("float(e=5,m=4,signed=0)", 5, -14, 15, LH_IEEE, 0, 1, 0, KEEP, 31.0 * 0x1p11),
-    /* normal numbers and subnormals that are both subnormal in the carrier */
-    FLOAT("float(e=7,m=5,bias=140)", 6, -139, 140, LH_IEEE, 1, 1, 1, KEEP, 63.0 * 0x1p-19),
-    FLOAT("float(e=7,m=5,bias=140):nosub", 6, -139, 140, LH_IEEE, 1, 1, 1, FPEMU_SUBNORMALS_NONE, 63.0 * 0x1p-19),
-    FLOAT("float(e=7,m=3,bias=140,specials=fn):flushout", 4, -139, 140, LH_NAN_ONLY, 1, 1, 1,
-          FPEMU_SUBNORMALS_FLUSH_OUT, 14.0 * 0x1p-16),
-    FLOAT("float(e=7,m=0,bias=140,specials=finite)", 1, -139, 140, LH_FINITE, 1, 0, 1, KEEP, 0x1p-13),
-    FLOAT("float(e=7,m=0,bias=141,specials=finite):flushin", 1, -140, 141, LH_FINITE, 1, 0, 1,
-          FPEMU_SUBNORMALS_FLUSH_IN, 0x1p-14),
-    WIDE("float(e=6,m=20,bias=1050)", 21, -1049, 1050, LH_IEEE, 1, 1, 1, KEEP, 2097151.0 * 0x1p-1008),
-    WIDE("fp64", 53, -1022, 1023, LH_IEEE, 1, 1, 1, KEEP, 0x1.fffffffffffffp1023),
-    WIDE("float(e=11,m=10)", 11, -1022, 1023, LH_IEEE, 1, 1, 1, KEEP, 0x1.ffcp1023),
-    WIDE("float(e=9,m=30)", 31, -254, 255, LH_IEEE, 1, 1, 1, KEEP, 0x1.fffffffcp255),
-    FIXED("fixed(8,4)", 8, 4, 0, -128, 127),
-    FIXED("fixed(8,4):symmetric", 8, 4, 0, -127, 127),
-    FIXED("fixed(8,4):wrap", 8, 4, 1, -128, 127),
-    FIXED("fixed(8,-3)", 8, -3, 0, -128, 127),
-    FIXED("fixed(6,9)", 6, 9, 0, -32, 31),
-    FIXED("fixed(24,12)", 24, 12, 0, -8388608, 8388607),
-    FIXED("ufixed(8,4)", 8, 4, 0, 0, 255),
-    FIXED("ufixed(8,4):wrap", 8, 4, 1, 0, 255),
-    INT("int8", 8, 0, -128, 127, 1.0, 0),
-    INT("int8:wrap", 8, 1, -128, 127, 1.0, 0),
-    INT("uint8", 8, 0, 0, 255, 1.0, 0),
-    INT("int4", 4, 0, -8, 7, 1.0, 0),
-    INT("int(8,scale=0.1)", 8, 0, -128, 127, 0.1, 0),
-    INT("int(8,scale=0.0078125,zero=-5)", 8, 0, -128, 127, 0.0078125, -5),
-    INT("int(8,scale=3.7,zero=11)", 8, 0, -128, 127, 3.7, 11),
-    INT("int(8,scale=0.3):symmetric", 8, 0, -127, 127, 0.3, 0),
-    INT("int(8,scale=0.1,zero=3):wrap", 8, 1, -128, 127, 0.1, 3),
-    INT("int(20,scale=0.7,zero=-1000)", 20, 0, -524288, 524287, 0.7, -1000),
-    INT("int(32,scale=0.1)", 32, 0, -INT64_C(2147483648), INT64_C(2147483647), 0.1, 0),
-    POSIT("posit(8,0)", 8, 0, 0),
-    POSIT("posit(8,2)", 8, 2, 0),
-    POSIT("posit(16,1)", 16, 1, 0),
-    POSIT("posit(16,2)", 16, 2, 0),
-    POSIT("posit(32,2)", 32, 2, 1),
-    POSIT("posit(2,0)", 2, 0, 0),
-};
-const size_t lh_format_count = sizeof lh_formats / sizeof lh_formats[0];
+static lh_format formats[FORMATS];
+static char specs[FORMATS][SPEC];
+static size_t format_count;
+
+static int family_of(int specials)
+{
+    switch (specials) {
+    case FPEMU_SPECIALS_IEEE: return LH_IEEE;
+    case FPEMU_SPECIALS_FINITE: return LH_FINITE;
+    case FPEMU_SPECIALS_P3109E: return LH_P3109E;
+    case FPEMU_SPECIALS_P3109F: return LH_P3109F;
+    case FPEMU_SPECIALS_E8M0: return LH_E8M0;
+    case FPEMU_SPECIALS_DLFLOAT: return LH_DLFLOAT;
+    default: return LH_NAN_ONLY; /* fn, fnuz */
+    }
+}
+
+static lh_format float_of(const fpemu_format *f, double max)
+{
+    lh_format l = {.kind = FPEMU_KIND_FLOAT, .bias = f->bias, .is_signed = f->is_signed, .max = max};
+    l.p = (int)f->mantissa_bits + 1;
+    l.family = family_of(f->specials);
+    /* exponent field 0 is that of numbers like any other */
+    l.emin = l.family == LH_E8M0 || l.family == LH_DLFLOAT ? -l.bias : 1 - l.bias;
+    l.has_nan = l.family == LH_IEEE ? l.p > 1 : l.family != LH_FINITE;
+    l.has_negative_zero =
+        l.is_signed && l.family != LH_P3109E && l.family != LH_P3109F && f->specials != FPEMU_SPECIALS_FNUZ;
+    l.subnormals = f->subnormals;
+    l.f64_only = l.p > 24 || l.emin - l.p + 1 < -149 || max > 0x1.fffffep127;
+    return l;
+}
+
+static lh_format steps_of(const fpemu_format *f)
+{
+    lh_format l = {.kind = f->kind, .family = LH_FINITE, .wrap = f->wrap, .width = (int)f->bits};
+    l.low = f->is_signed ? -((int64_t)1 << (l.width - 1)) : 0;
+    l.high = ((int64_t)1 << (l.width - f->is_signed)) - 1;
+    l.low += f->is_signed && f->symmetric;
+    l.is_signed = l.low < 0;
+    if (f->kind == FPEMU_KIND_INT) {
+        l.scale = f->scale;
+        l.zero = f->zero_point;
+    } else {
+        double most = ldexp(l.is_signed ? -(double)l.low : (double)l.high, -f->fraction_bits);
+        l.fl = f->fraction_bits;
+        l.f64_only = l.low < -(1 << 24) || l.high > 1 << 24 || l.fl > 149 || most > 0x1.fffffep127;
+    }
+    return l;
+}
+
+static lh_format posit_of(const fpemu_format *f)
+{
+    lh_format l = {.kind = FPEMU_KIND_POSIT, .family = LH_FINITE, .is_signed = 1, .has_nan = 1};
+    l.width = (int)f->bits;
+    l.es = (int)f->exponent_bits;
+    /* a sign, two bits of regime and es of exponent at least: the rest is fraction */
+    l.f64_only = l.width - 3 - l.es > 23 || (l.width - 2) << l.es > 127;
+    return l;
+}
+
+static void add(const char *spec, const fpemu_format *f, double max)
+{
+    lh_format l = f->kind == FPEMU_KIND_FLOAT   ? float_of(f, max)
+                  : f->kind == FPEMU_KIND_POSIT ? posit_of(f)
+                                                : steps_of(f);
+    if (format_count == FORMATS) {
+        fputs("longhand: too many formats\n", stderr);
+        exit(EXIT_FAILURE);
+    }
+    l.spec = strcpy(specs[format_count], spec);
+    formats[format_count++] = l;
+}
+
+const lh_format *lh_formats(size_t i)
+{
+    const ref_format *named;
+    fpemu_format f;
+    char text[SPEC];
+    double max;
+    if (!format_count) {
+        for (size_t k = 0; (named = ref_formats(k)); k++)
+            add(named->spec, &named->f, named->max);
+        for (size_t k = 0; ref_generic_max(k, &f, text, &max); k++)
+            if (f.kind != FPEMU_KIND_FLOAT || max != 0)
+                add(text, &f, max);
+    }
+    return i < format_count ? &formats[i] : NULL;
+}
+
+const lh_format *lh_find(const char *spec)
+{
+    const ref_format *named = ref_find(spec);
+    const lh_format *f;
+    for (size_t i = 0; (f = lh_formats(i)); i++)
+        if (!strcmp(f->spec, named ? named->spec : spec))
+            return f;
+    return NULL;
+}
 
 int lh_supports(const lh_format *f, int mode)
 {

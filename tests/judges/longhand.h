@@ -1,6 +1,6 @@
 /* longhand.h - the rules of the library worked out by hand, one element at a time, for tests to compare with.
  *
- * Shares nothing with lib/: formats are typed in from their tables, a value is taken apart by frexp, the decision is
+ * Shares nothing with lib/: formats are those typed in (formats.h), a value is taken apart by frexp, the decision is
  * made on the exact remainder. Slow and plain on purpose.
  */
 #ifndef LONGHAND_H
@@ -29,8 +29,10 @@ typedef struct lh_format {
     int f64_only; /* binary32 cannot carry it */
 } lh_format;
 
-extern const lh_format lh_formats[];
-extern const size_t lh_format_count;
+/* Every format of formats.h of which the largest value is known, i = 0, 1, ...; NULL past the end. */
+const lh_format *lh_formats(size_t i);
+/* The same by spec or by a shorter name; NULL if there is none. */
+const lh_format *lh_find(const char *spec);
 
 /* Largest and smallest finite value, and the smallest normal one, as the carrier (32 or 64) holds them. */
 double lh_max(const lh_format *f, int carrier);
