@@ -716,7 +716,9 @@ static void every_format(void)
                 fpemu_rounding r = with_mode(mode, overflow, i + (uint64_t)mode);
                 fill(&format, 900 + i);
                 for (int carrier = known->f64_only ? 64 : 32; carrier <= 64; carrier += 32) {
-                    fixed_points(known->spec, &format, &r, carrier);
+                    /* wide integers have values that the carrier rounds past the end, whence they wrap */
+                    if (!(format.wrap && format.kind == FPEMU_KIND_INT && format.bits > (carrier == 32 ? 23 : 52)))
+                        fixed_points(known->spec, &format, &r, carrier);
                     if (mode != FPEMU_MODE_SE && !(format.wrap && overflow == 1))
                         ordered(known->spec, &format, &r, carrier);
                     if (format.is_signed)

@@ -3,8 +3,8 @@
  * A number is m * 2^e with a binary64 m: powers of two as scales leave every carrier's range, and t = x/s with them.
  */
 #include "blocks.h"
-#include "longhand.h"
 #include "exact.h"
+#include "longhand.h"
 #include <math.h>
 #include <mpfr.h>
 #include <stdlib.h>
