@@ -608,6 +608,8 @@ int lh_check(int good, const char *format, ...)
         printf("\n");
         va_end(arguments);
     }
+    if (getenv("STOP_AT_FAILURE"))
+        exit(EXIT_FAILURE);
     return 0;
 }
 

@@ -75,7 +75,8 @@ double lh_double(uint64_t bits);
 int lh_same_f32(float y, double expected);
 int lh_same_f64(double y, double expected);
 
-/* Counts a check; a failed one is printed (the first 25 of a program). Returns `good`. */
+/* Counts a check; a failed one is printed (the first 25 of a program), and ends the program
+ * where the environment has STOP_AT_FAILURE. Returns `good`. */
 int lh_check(int good, const char *format, ...);
 /* Prints the tally; the exit status of the program. */
 int lh_report(const char *program);
