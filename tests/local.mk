@@ -8,6 +8,8 @@ AM_TESTS_ENVIRONMENT = \
 	export CC CXX NM top_srcdir top_builddir FPEMU;
 
 dist_noinst_SCRIPTS += tests/headers/headers.sh tests/headers/exports.sh tests/installed.sh tests/vectorised.sh
+dist_noinst_DATA += tests/README.md tests/against_judges/README.md tests/judges/README.md tests/mutants/README.md \
+	tests/random/README.md tests/vectors/README.md
 dist_noinst_DATA += tests/readme_example.awk tests/headers/header_c.c tests/headers/header_cxx.cpp
 
 # ------------------------------------------------------------------------------------- the public face

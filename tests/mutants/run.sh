@@ -18,6 +18,7 @@ top=$(cd "$here/../.." && pwd)
 list=$here/mutants.txt
 record=$top/doc/validation/mutants.txt
 cc=${CC:-cc}
+jobs=${JOBS:-2}
 flags="-std=c11 -ffp-contract=off -w"
 optimisation=${MUTANTS_OPTIMISATION:--O1}
 includes='-Iinclude -Ilib -Igpu -Itools -I.'
@@ -161,10 +162,19 @@ one() {
     cd / && rm -rf "$dir"
 }
 
-if [ "${1:-}" = --one ]; then
-    one "$2"
-    exit 0
-fi
+# Test $1 on the library as it is.
+sound() {
+    program=$(basename "$1")
+    cd "$work/base" && link "$program" "$(place_of "$1")" || exit 255
+    run_test "$program" || { echo "$1 fails on the library as it is:"; cat "$program.out"; exit 255; }
+}
+
+# What this script does for itself, several at a time; 255 ends them all.
+case ${1:-} in
+--one) one "$2"; exit 0 ;;
+--compile) compile obj "$2" || exit 255; exit 0 ;;
+--sound) sound "$2"; exit 0 ;;
+esac
 
 twice=$(awk '$1 == "@" { print $2 }' "$list" | sort | uniq -d)
 [ -z "$twice" ] || { echo "two defects have the name $twice" >&2; exit 1; }
@@ -196,19 +206,15 @@ for place in $places; do
     break
 done
 [ -e judges.a ] || ar rcs judges.a
-compile obj $(sources "$places") || exit 1
+sources "$places" | xargs -P "$jobs" -n 1 "$here/run.sh" --compile || exit 1
 (cd obj && find . -name '*.o' | sed 's|^\./||' | sort) >objects
 while read -r o; do
     sed 's/\\$//; s/^[^ ]*: //' "obj/$o.d" | tr -s ' ' '\n' | grep . | xargs realpath -m --relative-to=. |
         sed "s|^|${o%.o} |"
 done <objects >depends
-for t in $needed; do
-    program=$(basename "$t")
-    link "$program" "$(place_of "$t")" || exit 1
-    run_test "$program" || { echo "$t fails on the library as it is:"; cat "$program.out"; exit 1; }
-done
+printf '%s\n' $needed | xargs -P "$jobs" -n 1 "$here/run.sh" --sound || exit 1
 
-printf '%s\n' $names | xargs -P "${JOBS:-2}" -n 1 "$here/run.sh" --one
+printf '%s\n' $names | xargs -P "$jobs" -n 1 "$here/run.sh" --one
 ended=$? # 123: some defect was told not to be caught
 [ $ended -eq 0 ] || [ $ended -eq 123 ] || { echo "cut off before every defect was tried (status $ended)"; exit 1; }
 count=$(printf '%s\n' $names | wc -l)
