@@ -68,6 +68,7 @@ endif
 # ------------------------------------------------------------------------------------- the judges
 # Rules worked by hand need no other library; the rest needs MPFR and GMP.
 tests_judges_liblonghand_la_SOURCES = \
+	tests/judges/bits.h \
 	tests/judges/formats.c \
 	tests/judges/formats.h \
 	tests/judges/longhand.c \
@@ -77,6 +78,7 @@ tests_judges_libjudges_la_SOURCES = \
 	tests/against_judges/blocks_cases.h \
 	tests/against_judges/compare.c \
 	tests/against_judges/compare.h \
+	tests/against_judges/expected.h \
 	tests/against_judges/points.c \
 	tests/against_judges/points.h \
 	tests/against_judges/sweep.c \

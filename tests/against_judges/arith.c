@@ -8,8 +8,10 @@
  * usage: arith [--stop]                ends at the first part that fails
  *        arith --triples [SPEC...]     fma on all triples of formats of up to 8 bits (all of them if none is named)
  */
+#include "../judges/bits.h"
 #include "../judges/exact.h"
 #include "../judges/formats.h"
+#include "expected.h"
 #include "points.h"
 #include <inttypes.h>
 #include <math.h>
@@ -22,28 +24,6 @@ static const char *const operation_names[] = {"add", "sub",     "mul",     "div"
                                               "fma", "minimum", "maximum", "minimumNumber", "maximumNumber"};
 
 static unsigned long failures, comparisons;
-
-static uint64_t bits_of(double x)
-{
-    uint64_t u;
-    memcpy(&u, &x, sizeof u);
-    return u;
-}
-
-static double value_of(uint64_t u)
-{
-    double x;
-    memcpy(&x, &u, sizeof x);
-    return x;
-}
-
-static double value_in(unsigned carrier, uint64_t u)
-{
-    uint32_t v = (uint32_t)u;
-    float x;
-    memcpy(&x, &v, sizeof x);
-    return carrier == 32 ? (double)x : value_of(u);
-}
 
 /* ------------------------------------------------------------------------------------------- exact results */
 
@@ -291,7 +271,7 @@ static void report(const subject *s, fpemu_operation operation, const fpemu_roun
         printf("FAIL %s %s %s policy=%u variant=%u bits=%u f%u element %zu: (%a, %a, %a) -> %a, judge %a (%" PRIx64
                ", %" PRIx64 ")\n",
                s->spec, operation_names[operation], mode_names[r->mode], r->overflow, r->variant, r->bits, carrier, i,
-               va[i], vb[i], vc[i], value_in(carrier, got[i]), value_in(carrier, want), got[i], want);
+               va[i], vb[i], vc[i], carrier_value(carrier, got[i]), carrier_value(carrier, want), got[i], want);
 }
 
 /* Runs the library on va, vb, vc; the answer in got. */
@@ -316,7 +296,7 @@ static int run(const subject *s, fpemu_operation operation, const fpemu_rounding
         const double *const operands[] = {va, vb, vc};
         status = fpemu_arith_f64(&s->parsed, r, operation, n, operands, NULL, y64, stats);
         for (size_t i = 0; i < n; i++)
-            got[i] = bits_of(y64[i]);
+            got[i] = lh_double_bits(y64[i]);
     }
     if (status && failures++ < 25)
         printf("FAIL %s %s %s f%u: status %d\n", s->spec, operation_names[operation], mode_names[r->mode], carrier,
@@ -327,24 +307,12 @@ static int run(const subject *s, fpemu_operation operation, const fpemu_rounding
 /* Adds what one element counts, from `one`, its value in binary64 and the judge's answer. */
 static void expect(fpemu_stats *e, uint64_t nearest, unsigned carrier, judge_result answer, uint64_t times)
 {
-    const double x = value_of(nearest), y = value_in(carrier, answer.bits);
+    const double x = lh_double(nearest), y = carrier_value(carrier, answer.bits);
     e->count += times;
     e->nan += times * (unsigned)(one.kind == NOT_A_NUMBER);
     e->infinite += times * (unsigned)(one.kind == INFINITE);
-    e->clipped += times * ((answer.events & JUDGE_CLIPPED) != 0);
-    e->overflow += times * ((answer.events & JUDGE_OVERFLOW) != 0);
-    e->invalid += times * ((answer.events & JUDGE_INVALID) != 0);
-    e->underflow += times * ((answer.events & JUDGE_UNDERFLOW) != 0);
-    e->subnormal += times * ((answer.events & JUDGE_SUBNORMAL) != 0);
-    e->inexact += times * ((answer.events & JUDGE_INEXACT) != 0);
-    if (!isfinite(x))
-        return;
-    if (fabs(x) > e->max_abs)
-        e->max_abs = fabs(x);
-    if (x != 0 && (e->min_abs == 0 || fabs(x) < e->min_abs))
-        e->min_abs = fabs(x);
-    if (isfinite(y) && fabs(x - y) > e->max_error)
-        e->max_error = fabs(x - y);
+    expect_events(e, answer.events, times);
+    expect_extrema(e, x, y);
 }
 
 static void compare_counts(const subject *s, fpemu_operation operation, const fpemu_rounding *r, unsigned carrier,
@@ -360,9 +328,9 @@ static void compare_counts(const subject *s, fpemu_operation operation, const fp
                           have->underflow,
                           have->subnormal,
                           have->inexact,
-                          bits_of(have->min_abs),
-                          bits_of(have->max_abs),
-                          bits_of(have->max_error)};
+                          lh_double_bits(have->min_abs),
+                          lh_double_bits(have->max_abs),
+                          lh_double_bits(have->max_error)};
     const uint64_t w[] = {want->count,
                           want->nan,
                           want->infinite,
@@ -373,9 +341,9 @@ static void compare_counts(const subject *s, fpemu_operation operation, const fp
                           want->underflow,
                           want->subnormal,
                           want->inexact,
-                          bits_of(want->min_abs),
-                          bits_of(want->max_abs),
-                          bits_of(want->max_error)};
+                          lh_double_bits(want->min_abs),
+                          lh_double_bits(want->max_abs),
+                          lh_double_bits(want->max_error)};
     static const char *const names[] = {"count",   "nan",         "infinite",  "clipped",   "overflow",
                                         "invalid", "div_by_zero", "underflow", "subnormal", "inexact",
                                         "min_abs", "max_abs",     "max_error"};
@@ -511,25 +479,6 @@ static void check_many(const subject *s, fpemu_operation operation, size_t n)
     }
 }
 
-/* Rounding number i of a list that has every mode and variant; policies in turn. */
-static int rounding_of(unsigned i, fpemu_rounding *r)
-{
-    static const struct {
-        uint8_t mode, variant, bits;
-    } list[] = {{FPEMU_MODE_RNE, 0, 0}, {FPEMU_MODE_RNA, 0, 0}, {FPEMU_MODE_RNZ, 0, 0}, {FPEMU_MODE_RTZ, 0, 0}, {FPEMU_MODE_RAZ, 0, 0},
-                {FPEMU_MODE_RTP, 0, 0}, {FPEMU_MODE_RTN, 0, 0}, {FPEMU_MODE_RTO, 0, 0}, {FPEMU_MODE_SE, 0, 0},  {FPEMU_MODE_SR, 0, 0},
-                {FPEMU_MODE_SR, 0, 27}, {FPEMU_MODE_SR, 0, 5},  {FPEMU_MODE_SR, 1, 0},  {FPEMU_MODE_SR, 1, 14}, {FPEMU_MODE_SR, 2, 0},
-                {FPEMU_MODE_SR, 2, 8},  {FPEMU_MODE_SR, 0, 28}, {FPEMU_MODE_SR, 2, 28}, {FPEMU_MODE_SR, 1, 27}};
-    if (i >= sizeof list / sizeof *list)
-        return 0;
-    *r = fpemu_rounding_stochastic(20261120, i);
-    r->mode = list[i].mode;
-    r->variant = list[i].variant;
-    r->bits = list[i].bits;
-    r->overflow = (uint8_t)(1 + i % 3);
-    return 1;
-}
-
 static unsigned first_rounding(const subject *s, unsigned i)
 {
     return s->typed.kind == FPEMU_KIND_POSIT ? (i ? 1000 : 0) : i;
@@ -543,7 +492,7 @@ static size_t decode_all(const subject *s, double *v)
     judge *j = judge_open_slow(&s->typed, &nearest, 64);
     size_t n = (size_t)1 << s->typed.bits;
     for (size_t i = 0; i < n; i++)
-        v[i] = value_of(judge_decode(j, i));
+        v[i] = lh_double(judge_decode(j, i));
     judge_close(j);
     return n;
 }
@@ -552,9 +501,14 @@ static void check_pairs(const subject *s)
 {
     double v[256];
     size_t n = decode_all(s, v), pairs = n * n;
-    static const fpemu_operation operations[] = {
-        FPEMU_OPERATION_ADD,           FPEMU_OPERATION_SUB, FPEMU_OPERATION_MUL, FPEMU_OPERATION_DIV, FPEMU_OPERATION_MINIMUM, FPEMU_OPERATION_MAXIMUM, FPEMU_OPERATION_MINIMUM_NUMBER,
-        FPEMU_OPERATION_MAXIMUM_NUMBER};
+    static const fpemu_operation operations[] = {FPEMU_OPERATION_ADD,
+                                                 FPEMU_OPERATION_SUB,
+                                                 FPEMU_OPERATION_MUL,
+                                                 FPEMU_OPERATION_DIV,
+                                                 FPEMU_OPERATION_MINIMUM,
+                                                 FPEMU_OPERATION_MAXIMUM,
+                                                 FPEMU_OPERATION_MINIMUM_NUMBER,
+                                                 FPEMU_OPERATION_MAXIMUM_NUMBER};
     for (size_t o = 0; o < sizeof operations / sizeof *operations; o++) {
         fpemu_rounding r;
         for (size_t i = 0; i < pairs; i++) {
@@ -739,7 +693,7 @@ static void check_wide(const subject *s, unsigned carrier, size_t n)
 
 static void check_specials(const subject *s)
 {
-    const double signalling = value_of(UINT64_C(0x7ff4000000000000));
+    const double signalling = lh_double(UINT64_C(0x7ff4000000000000));
     const double v32[] = {
         0.0,       -0.0,           INFINITY,        -INFINITY, NAN,           -NAN,          1, -1, 0x1p-149,
         -0x1p-149, 0x1.fffffep127, -0x1.fffffep127, 3,         s->parsed.max, -s->parsed.max};
@@ -778,7 +732,7 @@ static void check_specials(const subject *s)
 static void same(const char *what, double y, double want)
 {
     comparisons++;
-    if (bits_of(y) != bits_of(want) && failures++ < 25)
+    if (lh_double_bits(y) != lh_double_bits(want) && failures++ < 25)
         printf("FAIL %s: %a, should be %a\n", what, y, want);
 }
 
@@ -812,14 +766,16 @@ static void check_mistakes(void)
          both("rtp", &half, FPEMU_MODE_RTP, FPEMU_OPERATION_ADD, 32768, 0x1p-24, 0), 32800);
     same("fma of binary16 by way of binary32",
          both("fma", &half, FPEMU_MODE_RNE, FPEMU_OPERATION_FMA, -0x1.2ep-12, -0x1.b2p-1, 0x1.394p-1), 0x1.394p-1);
-    same("fma of e5m2 by way of binary32", both("fma", &e5m2, FPEMU_MODE_RNE, FPEMU_OPERATION_FMA, 0x1.8p+12, -0x1.4p+3, 0x1.cp-10),
-         -0x1.cp+15);
-    same("toward zero past binary32's range", both("rtz", &bf16, FPEMU_MODE_RTZ, FPEMU_OPERATION_ADD, -0x1.fep127, -0x1.fep127, 0),
-         -0x1.fep127);
-    same("no width makes a double rounding of fma harmless", both("fma", &four, FPEMU_MODE_RNE, FPEMU_OPERATION_FMA, 9, 14, 2304),
-         2304);
-    same("the sign of an underflowing product", both("rtp", &half, FPEMU_MODE_RTP, FPEMU_OPERATION_MUL, -0x1p-24, 0x1p-24, 0), -0.0);
-    same("the sign of an underflowing quotient", both("rtp", &half, FPEMU_MODE_RTP, FPEMU_OPERATION_DIV, -0x1p-24, 0x1p15, 0), -0.0);
+    same("fma of e5m2 by way of binary32",
+         both("fma", &e5m2, FPEMU_MODE_RNE, FPEMU_OPERATION_FMA, 0x1.8p+12, -0x1.4p+3, 0x1.cp-10), -0x1.cp+15);
+    same("toward zero past binary32's range",
+         both("rtz", &bf16, FPEMU_MODE_RTZ, FPEMU_OPERATION_ADD, -0x1.fep127, -0x1.fep127, 0), -0x1.fep127);
+    same("no width makes a double rounding of fma harmless",
+         both("fma", &four, FPEMU_MODE_RNE, FPEMU_OPERATION_FMA, 9, 14, 2304), 2304);
+    same("the sign of an underflowing product",
+         both("rtp", &half, FPEMU_MODE_RTP, FPEMU_OPERATION_MUL, -0x1p-24, 0x1p-24, 0), -0.0);
+    same("the sign of an underflowing quotient",
+         both("rtp", &half, FPEMU_MODE_RTP, FPEMU_OPERATION_DIV, -0x1p-24, 0x1p15, 0), -0.0);
 }
 
 /* binary16, stochastic, 1024 + 2^-14: the addend is 2^-14 of a step, and must count, in either carrier, and so it must
@@ -861,7 +817,8 @@ static void check_small_addends(void)
             const int certain = variant != FPEMU_SR_VARIANT_A || fpemu_random_bits(&v, i) != 0;
             same("just below", fpemu_arith_one_f64(&single_format, &v, FPEMU_OPERATION_SUB, 0x1p30, 0x1p-60, 0, i),
                  certain ? 0x1p30 : 0x1p30 - 64);
-            same("just above", fpemu_arith_one_f64(&single_format, &v, FPEMU_OPERATION_ADD, 0x1p30, 0x1p-60, 0, i), 0x1p30);
+            same("just above", fpemu_arith_one_f64(&single_format, &v, FPEMU_OPERATION_ADD, 0x1p30, 0x1p-60, 0, i),
+                 0x1p30);
         }
 }
 

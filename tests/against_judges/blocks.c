@@ -95,8 +95,8 @@ static void names(void)
                          scale.mantissa_bits == want_scale.mantissa_bits && scale.bias == want_scale.bias &&
                          scale.specials == want_scale.specials && scale.is_signed == want_scale.is_signed,
                      "%s: its scale is not %s", n->spec, n->scale);
-        lh_check(fpemu_format_print(&f, text, sizeof text) == FPEMU_OK && fpemu_format_parse(text, &again, NULL) == FPEMU_OK &&
-                     fpemu_format_equal(&f, &again),
+        lh_check(fpemu_format_print(&f, text, sizeof text) == FPEMU_OK &&
+                     fpemu_format_parse(text, &again, NULL) == FPEMU_OK && fpemu_format_equal(&f, &again),
                  "%s prints as %s", n->spec, text);
     }
 }
@@ -256,7 +256,8 @@ static void exhaustive(void)
                  {"bfp(3,block=2)", 16, -1},
                  {"bfp(3,block=2,rule=hbfp)", 16, -1},
                  {"mx(int4,block=2)", 16, -1}};
-    static const uint8_t modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_RNA, FPEMU_MODE_RTZ, FPEMU_MODE_RTP, FPEMU_MODE_RTO, FPEMU_MODE_SR};
+    static const uint8_t modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_RNA, FPEMU_MODE_RTZ,
+                                    FPEMU_MODE_RTP, FPEMU_MODE_RTO, FPEMU_MODE_SR};
     block_case c;
     size_t i, m;
     memset(&c, 0, sizeof c);
@@ -278,10 +279,10 @@ static void exhaustive(void)
                 for (; scale < top && scale <= 126; scale++)
                     for (a = -n; a <= n; a++)
                         for (b = a; b <= n; b++) {
-                            c.x[c.n++] =
-                                ref_bits(32, fmin(fmax(ldexp(a, scale + small[i].e), -0x1.fffffep127), 0x1.fffffep127));
-                            c.x[c.n++] =
-                                ref_bits(32, fmin(fmax(ldexp(b, scale + small[i].e), -0x1.fffffep127), 0x1.fffffep127));
+                            c.x[c.n++] = carrier_bits(
+                                32, fmin(fmax(ldexp(a, scale + small[i].e), -0x1.fffffep127), 0x1.fffffep127));
+                            c.x[c.n++] = carrier_bits(
+                                32, fmin(fmax(ldexp(b, scale + small[i].e), -0x1.fffffep127), 0x1.fffffep127));
                         }
                 if (rounds == 1 && (m || i > 1))
                     scale += scale < -120 || scale > 100 ? 9 : 60;
@@ -361,7 +362,7 @@ static size_t make_grid(const struct content *t, double *grid)
 static uint64_t scaled32(double x, double scale)
 {
     const double limit = 0x1.fffffep127;
-    return ref_bits(32, (double)(float)fmin(fmax(x * scale, -limit), limit));
+    return carrier_bits(32, (double)(float)fmin(fmax(x * scale, -limit), limit));
 }
 
 static void add_pairs(block_case *c, const double *grid, size_t n, double scale)
@@ -377,7 +378,8 @@ static void add_pairs(block_case *c, const double *grid, size_t n, double scale)
 /* To nearest and in another mode, which changes from turn to turn; now and then packed bytes and counters too. */
 static void judge_contents(block_case *c, unsigned turn, const char *rounding)
 {
-    static const uint8_t modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_SR, FPEMU_MODE_RTZ, FPEMU_MODE_RTP, FPEMU_MODE_RNA, FPEMU_MODE_RTO, FPEMU_MODE_SE};
+    static const uint8_t modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_SR,  FPEMU_MODE_RTZ, FPEMU_MODE_RTP,
+                                    FPEMU_MODE_RNA, FPEMU_MODE_RTO, FPEMU_MODE_SE};
     size_t m;
     c->shape = fpemu_shape_vector(c->n);
     for (m = 0; m < (rounds > 1 ? 2 : 1 + turn % 2); m++) {
@@ -412,7 +414,7 @@ static void under_tensor_scales(block_case *c, const struct content *t, const do
     for (k = 0; k < count; k += every) {
         const double d = tensor_maxima[k] / (448 * largest);
         for (code = 0; code < 0x7f;) {
-            c->x[c->n++] = ref_bits(32, tensor_maxima[k]);
+            c->x[c->n++] = carrier_bits(32, tensor_maxima[k]);
             c->x[c->n++] = 0;
             while (code < 0x7f && c->n < ROOM - 2 * GRID * GRID) {
                 const unsigned e = code >> 3, m = code & 7;
@@ -420,8 +422,8 @@ static void under_tensor_scales(block_case *c, const struct content *t, const do
                 size_t first = c->n, i;
                 add_pairs(c, grid, n, scale * d);
                 for (i = first; i < c->n; i++) /* nothing above A */
-                    if (fabs(ref_value(32, c->x[i])) > tensor_maxima[k])
-                        c->x[i] = ref_bits(32, tensor_maxima[k]);
+                    if (fabs(carrier_value(32, c->x[i])) > tensor_maxima[k])
+                        c->x[i] = carrier_bits(32, tensor_maxima[k]);
                 code += rounds > 1 || code < 2 || code > 124 ? 1 : 40;
             }
             judge_contents(c, (unsigned)(k * 128 + code), t->rounding);
@@ -504,7 +506,7 @@ static void every_binade(void)
                         for (l = 0; l < LENGTH; l++) {
                             const uint64_t lane = (l + b) % LENGTH;
                             const double x = ldexp(mantissas[(j + l) % EACH], e - down[l]);
-                            const uint64_t bits = ref_bits(c.carrier, (b + l) % 3 ? x : -x);
+                            const uint64_t bits = carrier_bits(c.carrier, (b + l) % 3 ? x : -x);
                             c.x[by_columns ? lane * blocks + b : b * LENGTH + lane] = bits;
                         }
                     }
@@ -556,11 +558,11 @@ static void edges(void)
             for (e = i % 2; e<count; e += rounds> 1 ? 1 : 2)
                 for (m = 0; m < sizeof mantissas / sizeof *mantissas; m++) {
                     int by, step;
-                    uint64_t amax = ref_bits(c.carrier, ldexp(mantissas[m], exponents[e]));
+                    uint64_t amax = carrier_bits(c.carrier, ldexp(mantissas[m], exponents[e]));
                     for (by = -1; by <= 1; by++)
                         for (step = 0; step <= 32; step += rounds > 1 ? 1 : 1 + (int)(m % 4)) {
-                            double element = ref_value(c.carrier, amax + (uint64_t)(int64_t)by) * step / 32;
-                            uint64_t sign = UINT64_C(1) << (c.carrier - 1), bits = ref_bits(c.carrier, element);
+                            double element = carrier_value(c.carrier, amax + (uint64_t)(int64_t)by) * step / 32;
+                            uint64_t sign = UINT64_C(1) << (c.carrier - 1), bits = carrier_bits(c.carrier, element);
                             if (amax == 0)
                                 continue;
                             c.x[c.n++] = (amax + (uint64_t)(int64_t)by) | (step & 1 ? sign : 0);
@@ -644,10 +646,10 @@ static void quotients(void)
                         amax = ldexp(1 + (double)(pick >> 40) * 0x1p-24, e + (int)(pick % 5));
                         amax = (double)(float)(pick % 9 == 0 ? 0 : amax);
                         scale = (double)(float)(amax / c.f.max);
-                        u = ref_bits(c.carrier, amax);
+                        u = carrier_bits(c.carrier, amax);
                     } else {
                         const double x = middle(&c.f, pick) * scale;
-                        u = ref_bits(c.carrier, c.carrier == 32 ? (double)(float)fmin(x, amax) : fmin(x, amax));
+                        u = carrier_bits(c.carrier, c.carrier == 32 ? (double)(float)fmin(x, amax) : fmin(x, amax));
                         if (x > 0 && x < amax)
                             u += (pick >> 50) % 7 - 3;
                     }
@@ -727,14 +729,14 @@ static void s2fp8_case(const block_case *c, const uint64_t *codes)
         back = c->carrier == 32 ? ((uint32_t *)z)[index] : ((uint64_t *)z)[index];
         if (!lh_check(ref_s2fp8_element(&c->f, &c->r, c->carrier, alpha, beta, c->x[index], index, code, got),
                       "%s f%u mode %d seed 0x%" PRIx64 " alpha %a beta %a: x=%a has code %" PRIx64 ", y=%a", c->spec,
-                      c->carrier, c->r.mode, c->seed, (double)alpha, (double)beta, ref_value(c->carrier, c->x[index]),
-                      code, ref_value(c->carrier, got)))
+                      c->carrier, c->r.mode, c->seed, (double)alpha, (double)beta,
+                      carrier_value(c->carrier, c->x[index]), code, carrier_value(c->carrier, got)))
             bad++;
         lh_check(!codes || code == codes[i], "%s f%u: %a of %a, %a has code %" PRIx64 ", not %" PRIx64, c->spec,
-                 c->carrier, ref_value(c->carrier, c->x[i]), ref_value(c->carrier, c->x[0]),
-                 ref_value(c->carrier, c->x[1]), code, codes ? codes[i] : 0);
-        lh_check(got == back || isnan(ref_value(c->carrier, got)), "%s: unpack gives %a, quantize %a", c->spec,
-                 ref_value(c->carrier, back), ref_value(c->carrier, got));
+                 c->carrier, carrier_value(c->carrier, c->x[i]), carrier_value(c->carrier, c->x[0]),
+                 carrier_value(c->carrier, c->x[1]), code, codes ? codes[i] : 0);
+        lh_check(got == back || isnan(carrier_value(c->carrier, got)), "%s: unpack gives %a, quantize %a", c->spec,
+                 carrier_value(c->carrier, back), carrier_value(c->carrier, got));
     }
     free(x);
     free(y);
@@ -762,11 +764,11 @@ static void s2fp8(void)
         case_rounding(&c);
         if (unary) /* all magnitudes equal */
             for (i = 0; i < c.n; i++)
-                c.x[i] = ref_bits(c.carrier, (i & 1 ? -1 : 1) * (i % 7 == 3 ? 0 : 3 * (double)(1 + k % 8)));
+                c.x[i] = carrier_bits(c.carrier, (i & 1 ? -1 : 1) * (i % 7 == 3 ? 0 : 3 * (double)(1 + k % 8)));
         if (k % 7 == 6) /* a few binades, as data are */
             for (i = 0; i < c.n; i++)
-                c.x[i] = ref_bits(c.carrier,
-                                  ldexp((double)(float)((double)(int64_t)lh_next(&state) * 0x1p-63), (int)(i % 6)));
+                c.x[i] = carrier_bits(c.carrier,
+                                      ldexp((double)(float)((double)(int64_t)lh_next(&state) * 0x1p-63), (int)(i % 6)));
         s2fp8_case(&c, NULL);
     }
     case_free(&c);
@@ -801,7 +803,7 @@ static void s2fp8_pairs(void)
             int i, known = 1;
             for (i = 0; i < 2; i++) {
                 v[i] = fpemu_decode_one_f64(&numbers, i ? pair / count : pair % count);
-                c.x[i] = ref_bits(c.carrier, v[i]);
+                c.x[i] = carrier_bits(c.carrier, v[i]);
                 known = known && isfinite(v[i]);
             }
             for (i = 0; i < 2; i++) {
@@ -879,7 +881,7 @@ static void check_range(const block_case *c, const fpemu_range *range)
     uint64_t i;
     memset(&want, 0, sizeof want);
     for (i = 0; i < c->n; i++) {
-        double v = ref_value(c->carrier, c->x[i]);
+        double v = carrier_value(c->carrier, c->x[i]);
         want.count++;
         if (!isfinite(v)) {
             want.nonfinite++;
@@ -1195,17 +1197,11 @@ static void surroundings(const char *self)
 
 int main(int argc, char **argv)
 {
-    int i;
     if (argc == 2 && !strcmp(argv[1], "digest")) {
         printf("%s %016" PRIx64 "\n", fpemu_variant(), digest());
         return EXIT_SUCCESS;
     }
-    for (i = 1; i + 1 < argc; i += 2) {
-        if (!strcmp(argv[i], "--rounds"))
-            rounds = strtoul(argv[i + 1], NULL, 10);
-        else if (!strcmp(argv[i], "--seed"))
-            first_seed = strtoull(argv[i + 1], NULL, 0);
-    }
+    case_options(argc, argv, &rounds, &first_seed);
     names();
     tables();
     randomised();

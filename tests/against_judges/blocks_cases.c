@@ -154,9 +154,10 @@ int case_format(size_t i, fpemu_format *f, char *text)
         fpemu_format element, scale;
         (void)snprintf(text, 200, "(%s, %s, rule %u, exponent %u, block %u %ux%u)", m->element,
                        m->scale ? m->scale : "2^c", m->scaling, m->exponent_bits, m->block, m->rows, m->length);
-        lh_check(!fpemu_format_parse(m->element, &element, NULL) && (!m->scale || !fpemu_format_parse(m->scale, &scale, NULL)) &&
-                     !fpemu_format_blocked(f, &element, (fpemu_scaling)m->scaling, m->scale ? &scale : NULL, m->exponent_bits,
-                                    (fpemu_block)m->block, m->rows, m->length),
+        lh_check(!fpemu_format_parse(m->element, &element, NULL) &&
+                     (!m->scale || !fpemu_format_parse(m->scale, &scale, NULL)) &&
+                     !fpemu_format_blocked(f, &element, (fpemu_scaling)m->scaling, m->scale ? &scale : NULL,
+                                           m->exponent_bits, (fpemu_block)m->block, m->rows, m->length),
                  "%s cannot be made", text);
         return 1;
     }
@@ -312,8 +313,8 @@ static uint64_t element_near(const block_case *c, judge *j, const float *table, 
         b = (double)table[k + 1];
     } else {
         uint64_t code = (c->f.bits > 24 ? lh_next(state) : below(state, mask)) & mask;
-        a = ref_value(c->carrier, judge_decode(j, code));
-        b = ref_value(c->carrier, judge_decode(j, (code + 1) & mask));
+        a = carrier_value(c->carrier, judge_decode(j, code));
+        b = carrier_value(c->carrier, judge_decode(j, (code + 1) & mask));
         if (!isfinite(a) || !isfinite(b))
             a = b = c->f.bits > 30 ? 1.0 : 1.75;
         if (c->f.is_signed && below(state, 2)) {
@@ -327,7 +328,7 @@ static uint64_t element_near(const block_case *c, judge *j, const float *table, 
     case 2: v = a + (b - a) * ((double)(lh_next(state) >> 11) * 0x1p-53); break;
     default: v = a * (1 + (double)below(state, 64) / 64); break;
     }
-    bits = ref_bits(c->carrier, finite_of(c->carrier, v * s));
+    bits = carrier_bits(c->carrier, finite_of(c->carrier, v * s));
     return step_bits(c->carrier, bits, (int)below(state, 5) - 2);
 }
 
@@ -356,12 +357,12 @@ static void fill_block(block_case *c, const ref_tensor *t, const ref_block *b, j
             c->x[order[k]] = below(state, 2) * sign;
     k = below(state, b->elements);
     if (j)
-        M = fabs(ref_value(c->carrier, judge_round(j, ref_bits(c->carrier, INFINITY), 0, 0).bits));
+        M = fabs(carrier_value(c->carrier, judge_round(j, carrier_bits(c->carrier, INFINITY), 0, 0).bits));
     if (kind >= 1 && kind <= 8) { /* the largest magnitude, planted */
         double v = kind <= 3 ? s : kind <= 5 ? M * s : kind == 6 ? ldexp(s, (int)below(state, 12)) : M * s * 1.0625;
-        uint64_t bits = ref_bits(c->carrier, finite_of(c->carrier, v));
+        uint64_t bits = carrier_bits(c->carrier, finite_of(c->carrier, v));
         if (!isfinite(v) || (c->carrier == 32 && fabs(v) > 0x1p127 && below(state, 2)))
-            bits = ref_bits(c->carrier, finite_of(c->carrier, INFINITY)) - below(state, 3);
+            bits = carrier_bits(c->carrier, finite_of(c->carrier, INFINITY)) - below(state, 3);
         bits = step_bits(c->carrier, bits, (int)below(state, 3) - 1);
         c->x[order[k]] = bits | (c->f.is_signed || table ? below(state, 2) * sign : 0);
     }
@@ -493,7 +494,7 @@ static const char *block_around(const block_case *c, const ref_tensor *t, uint64
                              t->block[b].scale, t->block[b].exponent);
                 for (k = 0; k < t->block[b].elements && k < 12 && n < 540; k++)
                     n += snprintf(text + n, sizeof text - (size_t)n, " %a",
-                                  ref_value(c->carrier, c->x[t->order[t->block[b].first + k]]));
+                                  carrier_value(c->carrier, c->x[t->order[t->block[b].first + k]]));
                 return text;
             }
     return text;
@@ -563,8 +564,9 @@ int case_values(const block_case *c)
             uint64_t got = load(c->carrier, y, place(&s, &to, i));
             const int good = got == t->element[i].y;
             if (!lh_check(good, "%s: element %" PRIu64 " x=%a t=%a: judge %a, library %a; %s", name, i,
-                          ref_value(c->carrier, c->x[i]), t->element[i].t, ref_value(c->carrier, t->element[i].y),
-                          ref_value(c->carrier, got), good ? "" : block_around(c, t, i)))
+                          carrier_value(c->carrier, c->x[i]), t->element[i].t,
+                          carrier_value(c->carrier, t->element[i].y), carrier_value(c->carrier, got),
+                          good ? "" : block_around(c, t, i)))
                 bad++;
         }
         for (i = 0; i < to.size; i++)
@@ -676,8 +678,8 @@ static void check_access(const block_case *c, const ref_tensor *t, const unsigne
             store(c->carrier, x, at, c->x[index]);
             if (!lh_check(load(c->carrier, y, at) == value[index],
                           "%s: unpack_blocks %" PRIu64 " of %" PRIu64 ", place %" PRIu64 ": %a, of the whole %a",
-                          name_of(c), b, t->blocks, j, ref_value(c->carrier, load(c->carrier, y, at)),
-                          ref_value(c->carrier, value[index]))) {
+                          name_of(c), b, t->blocks, j, carrier_value(c->carrier, load(c->carrier, y, at)),
+                          carrier_value(c->carrier, value[index]))) {
                 j = t->block[b].elements;
                 b = first + count;
                 break;
@@ -738,8 +740,8 @@ int case_packing(const block_case *c)
     lh_check(status == wanted_status(t), "%s: status %d of pack", name_of(c), (int)status);
     ref_pack(&c->f, t, want);
     for (i = 0; i < size && bad < 3; i++)
-        if (!lh_check(bytes[shift + i] == want[i], "%s: byte %" PRIu64 " of %" PRIu64 " is %02x, judge %02x",
-                      name, i, size, bytes[shift + i], want[i]))
+        if (!lh_check(bytes[shift + i] == want[i], "%s: byte %" PRIu64 " of %" PRIu64 " is %02x, judge %02x", name, i,
+                      size, bytes[shift + i], want[i]))
             bad++;
     for (i = 0; i < 8; i++)
         lh_check(i == shift || bytes[i < shift ? i : size + i] == 0xa5, "%s: pack wrote beside its bytes", name);
@@ -748,10 +750,10 @@ int case_packing(const block_case *c)
         ref_unpack(&c->f, c->carrier, t, want, value);
         for (i = 0; i < c->n && bad < 3; i++) {
             uint64_t got = load(c->carrier, y, place(&s, &to, i));
-            double v = ref_value(c->carrier, t->element[i].y);
+            double v = carrier_value(c->carrier, t->element[i].y);
             const int good = got == value[i] && (got == t->element[i].y || isnan(v));
             if (!lh_check(good, "%s: unpack, element %" PRIu64 ": judge %a (quantised %a), library %a; %s", name, i,
-                          ref_value(c->carrier, value[i]), v, ref_value(c->carrier, got),
+                          carrier_value(c->carrier, value[i]), v, carrier_value(c->carrier, got),
                           good ? "" : block_around(c, t, i)))
                 bad++;
         }
@@ -841,7 +843,7 @@ int case_counters(const block_case *c)
     fpemu_stats want, got;
     unsigned char *x, *y, *bytes;
     const double none[3] = {0, 0, 0};
-    double sums[3], any = c->n ? fabs(ref_value(c->carrier, c->x[c->n / 2])) : 1;
+    double sums[3], any = c->n ? fabs(carrier_value(c->carrier, c->x[c->n / 2])) : 1;
     int first = any > 0 && isfinite(any) ? ilogb(any) - 12 : -12;
     fpemu_status status;
 
@@ -874,4 +876,14 @@ int case_counters(const block_case *c)
     free(bytes);
     ref_free(t);
     return 1;
+}
+
+void case_options(int argc, char **argv, unsigned long *rounds, uint64_t *seed)
+{
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (!strcmp(argv[i], "--rounds"))
+            *rounds = strtoul(argv[i + 1], NULL, 10);
+        else if (!strcmp(argv[i], "--seed"))
+            *seed = strtoull(argv[i + 1], NULL, 0);
+    }
 }

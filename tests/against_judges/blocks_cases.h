@@ -31,6 +31,9 @@ void case_fill(block_case *c);
 void case_rounding(block_case *c);
 void case_free(block_case *c);
 
+/* --rounds N and --seed S of a program's arguments. */
+void case_options(int argc, char **argv, unsigned long *rounds, uint64_t *seed);
+
 /* The library on the case, each failure printed by lh_check. Return 0 where the judge has no opinion, and then the
  * library must have refused too. */
 int case_values(const block_case *c);

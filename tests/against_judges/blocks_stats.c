@@ -107,13 +107,7 @@ static void merging(void)
 
 int main(int argc, char **argv)
 {
-    int i;
-    for (i = 1; i + 1 < argc; i += 2) {
-        if (!strcmp(argv[i], "--rounds"))
-            rounds = strtoul(argv[i + 1], NULL, 10);
-        else if (!strcmp(argv[i], "--seed"))
-            first_seed = strtoull(argv[i + 1], NULL, 0);
-    }
+    case_options(argc, argv, &rounds, &first_seed);
     randomised();
     long_blocks();
     merging();

@@ -1,4 +1,5 @@
 /* compare.c - the library against a judge, over an array of inputs. */
+#include "../judges/bits.h"
 #include "compare.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,16 +17,6 @@ const char *compare_policy(unsigned policy)
     return policy < sizeof names / sizeof *names ? names[policy] : "?";
 }
 
-static double as_double(uint64_t bits, unsigned carrier)
-{
-    uint32_t narrow = (uint32_t)bits;
-    float single;
-    double v;
-    memcpy(&single, &narrow, sizeof single);
-    memcpy(&v, &bits, sizeof v);
-    return carrier == 32 ? (double)single : v;
-}
-
 void compare_print(void *context, const compare_mismatch *m)
 {
     const fpemu_rounding *r = m->rounding;
@@ -33,23 +24,13 @@ void compare_print(void *context, const compare_mismatch *m)
     printf("FAIL %s %s overflow=%s nan=%d f%u: %s of x=0x%" PRIx64 " (%.17g, index %" PRIu64 "): judge 0x%" PRIx64
            ", library 0x%" PRIx64,
            m->spec, compare_mode(r->mode), compare_policy(r->overflow), r->nan, m->carrier, m->what, m->x,
-           as_double(m->x, m->carrier), m->index, m->judge, m->library);
+           carrier_value(m->carrier, m->x), m->index, m->judge, m->library);
     if (strcmp(m->what, "value") == 0)
-        printf(" (%.17g, %.17g)", as_double(m->judge, m->carrier), as_double(m->library, m->carrier));
+        printf(" (%.17g, %.17g)", carrier_value(m->carrier, m->judge), carrier_value(m->carrier, m->library));
     if (r->mode >= FPEMU_MODE_SR)
         printf(" variant %d bits %d seed %" PRIu64 " stream %" PRIu64 " R=0x%" PRIx32, r->variant, r->bits, r->seed,
                r->stream, fpemu_random_bits(r, m->index));
     putchar('\n');
-}
-
-uint64_t compare_code(const fpemu_format *format, const void *codes, size_t i)
-{
-    switch (fpemu_format_code_size(format)) {
-    case 1: return ((const uint8_t *)codes)[i];
-    case 2: return ((const uint16_t *)codes)[i];
-    case 4: return ((const uint32_t *)codes)[i];
-    default: return ((const uint64_t *)codes)[i];
-    }
 }
 
 typedef struct run {
@@ -176,7 +157,7 @@ unsigned long compare_array(const char *spec, const fpemu_format *format, const 
                 memcpy(&y, out + i * size, sizeof y);
             }
             check(&c, "value", x[i], i, r.bits, y);
-            check(&c, "code", x[i], i, r.code, compare_code(format, codes, i));
+            check(&c, "code", x[i], i, r.code, code_at(codes, fpemu_format_code_size(format), i));
             for (k = 0; k < COUNTERS; k++)
                 want[k] += r.events >> k & 1;
         }

@@ -29,7 +29,4 @@ unsigned long compare_array(const char *spec, const fpemu_format *format, const 
                             unsigned carrier, const uint64_t *x, size_t n, judge *j, unsigned most,
                             compare_report *report, void *context);
 
-/* Code number i of an array of codes of the format. */
-uint64_t compare_code(const fpemu_format *format, const void *codes, size_t i);
-
 #endif

@@ -6,9 +6,11 @@
  *
  * usage: functions [--all]: every operand of those formats in every format and mode of the list
  */
+#include "../judges/bits.h"
 #include "../judges/exact.h"
 #include "../judges/formats.h"
 #include "../judges/functions.h"
+#include "expected.h"
 #include "points.h"
 #include <inttypes.h>
 #include <math.h>
@@ -22,31 +24,6 @@ static void fail(const char *text)
 {
     failures++;
     printf("FAIL %s\n", text);
-}
-
-static uint64_t bits_of(double x)
-{
-    uint64_t u;
-    memcpy(&u, &x, sizeof u);
-    return u;
-}
-
-static uint64_t bits_in(unsigned carrier, double x)
-{
-    const float narrow = (float)x;
-    uint32_t u;
-    memcpy(&u, &narrow, sizeof u);
-    return carrier == 32 ? u : bits_of(x);
-}
-
-static double value_in(unsigned carrier, uint64_t u)
-{
-    const uint32_t half = (uint32_t)u;
-    float narrow;
-    double x;
-    memcpy(&narrow, &half, sizeof narrow);
-    memcpy(&x, &u, sizeof x);
-    return carrier == 32 ? (double)narrow : x;
 }
 
 /* ------------------------------------------------------------------------------------- formats and roundings */
@@ -82,9 +59,10 @@ static void make_subjects(void)
 
 static const struct {
     uint8_t mode, variant, bits;
-} modes[] = {{FPEMU_MODE_RNE, 0, 0}, {FPEMU_MODE_RTP, 0, 0}, {FPEMU_MODE_RTN, 0, 0}, {FPEMU_MODE_RTZ, 0, 0}, {FPEMU_MODE_RNA, 0, 0},
-             {FPEMU_MODE_RNZ, 0, 0}, {FPEMU_MODE_RAZ, 0, 0}, {FPEMU_MODE_RTO, 0, 0}, {FPEMU_MODE_SR, 0, 0},  {FPEMU_MODE_SR, 1, 32},
-             {FPEMU_MODE_SR, 2, 32}, {FPEMU_MODE_SR, 0, 8},  {FPEMU_MODE_SE, 0, 0}};
+} modes[] = {{FPEMU_MODE_RNE, 0, 0}, {FPEMU_MODE_RTP, 0, 0}, {FPEMU_MODE_RTN, 0, 0}, {FPEMU_MODE_RTZ, 0, 0},
+             {FPEMU_MODE_RNA, 0, 0}, {FPEMU_MODE_RNZ, 0, 0}, {FPEMU_MODE_RAZ, 0, 0}, {FPEMU_MODE_RTO, 0, 0},
+             {FPEMU_MODE_SR, 0, 0},  {FPEMU_MODE_SR, 1, 32}, {FPEMU_MODE_SR, 2, 32}, {FPEMU_MODE_SR, 0, 8},
+             {FPEMU_MODE_SE, 0, 0}};
 enum { MODES = sizeof modes / sizeof *modes, COMBINATIONS = MODES * SUBJECTS };
 
 /* ------------------------------------------------------------------------------------------------- comparison */
@@ -97,7 +75,11 @@ static judge_result judge_one(judge *j, unsigned carrier, const ref_value *v, ui
 {
     if (v->kind == REF_FINITE)
         return judge_exact(j, v->negative, v->k, v->e, random);
-    return judge_round(j, bits_in(carrier, v->kind == REF_NAN ? NAN : v->negative ? -INFINITY : INFINITY), random, 0);
+    return judge_round(j,
+                       carrier_bits(carrier, v->kind == REF_NAN ? NAN
+                                             : v->negative      ? -INFINITY
+                                                                : INFINITY),
+                       random, 0);
 }
 
 /* x to nearest even in binary64. */
@@ -107,30 +89,19 @@ static double nearest(const ref_value *v)
     static const fpemu_rounding rne;
     if (!j)
         j = judge_open_slow(&ref_find("binary64")->f, &rne, 64);
-    return value_in(64, judge_one(j, 64, v, 0).bits);
+    return carrier_value(64, judge_one(j, 64, v, 0).bits);
 }
 
 static void expect(fpemu_stats *e, const ref_value *v, unsigned carrier, judge_result answer)
 {
-    const double x = nearest(v), y = value_in(carrier, answer.bits);
+    const double x = nearest(v), y = carrier_value(carrier, answer.bits);
     e->count++;
     e->nan += v->kind == REF_NAN;
     e->infinite += v->kind == REF_INFINITE;
-    e->clipped += (answer.events & JUDGE_CLIPPED) != 0;
-    e->overflow += (answer.events & JUDGE_OVERFLOW) != 0;
-    e->invalid += (uint64_t)v->invalid + ((answer.events & JUDGE_INVALID) != 0);
+    e->invalid += (uint64_t)v->invalid;
     e->div_by_zero += (uint64_t)v->div_by_zero;
-    e->underflow += (answer.events & JUDGE_UNDERFLOW) != 0;
-    e->subnormal += (answer.events & JUDGE_SUBNORMAL) != 0;
-    e->inexact += (answer.events & JUDGE_INEXACT) != 0;
-    if (!isfinite(x))
-        return;
-    if (fabs(x) > e->max_abs)
-        e->max_abs = fabs(x);
-    if (x != 0 && (e->min_abs == 0 || fabs(x) < e->min_abs))
-        e->min_abs = fabs(x);
-    if (isfinite(y) && fabs(x - y) > e->max_error)
-        e->max_error = fabs(x - y);
+    expect_events(e, answer.events, 1);
+    expect_extrema(e, x, y);
 }
 
 /* Elements first, first + step, ... of n into one format by one rounding. */
@@ -166,12 +137,12 @@ static void check(fpemu_function function, size_t combination, unsigned carrier,
     for (size_t e = 0; e < count; e++) {
         const ref_value *v = &truth[first + e * step];
         const judge_result answer = judge_one(j, carrier, v, fpemu_random_bits(&r, e));
-        const uint64_t got = carrier == 32 ? bits_in(32, (double)y32[e]) : bits_of(y64[e]);
+        const uint64_t got = carrier == 32 ? carrier_bits(32, (double)y32[e]) : lh_double_bits(y64[e]);
         comparisons++;
         if (got != answer.bits && failures++ < 25)
             printf("FAIL %s %s(%a) mode=%u variant=%u bits=%u policy=%u f%u -> %a, judge %a\n", s->spec,
                    fpemu_function_name(function), x64[e], r.mode, r.variant, r.bits, r.overflow, carrier,
-                   value_in(carrier, got), value_in(carrier, answer.bits));
+                   carrier_value(carrier, got), carrier_value(carrier, answer.bits));
         expect(&want, v, carrier, answer);
     }
     const uint64_t h[] = {have.count,
@@ -184,9 +155,9 @@ static void check(fpemu_function function, size_t combination, unsigned carrier,
                           have.underflow,
                           have.subnormal,
                           have.inexact,
-                          bits_of(have.min_abs),
-                          bits_of(have.max_abs),
-                          bits_of(have.max_error)};
+                          lh_double_bits(have.min_abs),
+                          lh_double_bits(have.max_abs),
+                          lh_double_bits(have.max_error)};
     const uint64_t w[] = {want.count,
                           want.nan,
                           want.infinite,
@@ -197,9 +168,9 @@ static void check(fpemu_function function, size_t combination, unsigned carrier,
                           want.underflow,
                           want.subnormal,
                           want.inexact,
-                          bits_of(want.min_abs),
-                          bits_of(want.max_abs),
-                          bits_of(want.max_error)};
+                          lh_double_bits(want.min_abs),
+                          lh_double_bits(want.max_abs),
+                          lh_double_bits(want.max_error)};
     for (size_t i = 0; i < sizeof h / sizeof *h; i++)
         if (h[i] != w[i] && failures++ < 25)
             printf("FAIL %s %s mode=%u f%u: counter %zu is %" PRIx64 ", judge %" PRIx64 "\n", s->spec,
@@ -228,7 +199,7 @@ static int listed(uint64_t i, double *x)
     uint64_t seed = i, u = points_random(&seed);
     if (i % 2) /* near 1 */
         u = (u & 0x807fffff) | ((u >> 32) % 24 + 113) << 23;
-    *x = value_in(32, u & 0xffffff00); /* 16 significant bits */
+    *x = carrier_value(32, u & 0xffffff00); /* 16 significant bits */
     return 1;
 }
 
@@ -257,49 +228,12 @@ static void check_function(fpemu_function function, uint64_t stride, int all)
 /* The operands where something stands in a table, in every format and mode. */
 static void check_special(fpemu_function function)
 {
-    static const double list[] = {0.0,
-                                  -0.0,
-                                  INFINITY,
-                                  -INFINITY,
-                                  NAN,
-                                  1,
-                                  -1,
-                                  2,
-                                  3,
-                                  -3,
-                                  4,
-                                  0.25,
-                                  0.5,
-                                  -0.5,
-                                  10,
-                                  0x1.2ap33,
-                                  38,
-                                  -38,
-                                  55,
-                                  56,
-                                  64,
-                                  -64,
-                                  100,
-                                  -100,
-                                  150,
-                                  -150,
-                                  0x1p-149,
-                                  -0x1p-149,
-                                  0x1p-100,
-                                  0x1p-40,
-                                  -0x1p-40,
-                                  0x1p-31,
-                                  -0x1p-31,
-                                  0x1p-23,
-                                  -0x1p-23,
-                                  0x1p-21,
-                                  -0x1p-21,
-                                  0x1p127,
-                                  -0x1p127,
-                                  0x1.fffep-1,
-                                  -0x1.fffep-1,
-                                  0x1.0002p0,
-                                  -0x1.0002p0};
+    static const double list[] = {
+        0.0,       -0.0,     INFINITY, -INFINITY,   NAN,          1,          -1,         2,        3,
+        -3,        4,        0.25,     0.5,         -0.5,         10,         0x1.2ap33,  38,       -38,
+        55,        56,       64,       -64,         100,          -100,       150,        -150,     0x1p-149,
+        -0x1p-149, 0x1p-100, 0x1p-40,  -0x1p-40,    0x1p-31,      -0x1p-31,   0x1p-23,    -0x1p-23, 0x1p-21,
+        -0x1p-21,  0x1p127,  -0x1p127, 0x1.fffep-1, -0x1.fffep-1, 0x1.0002p0, -0x1.0002p0};
     const size_t n = sizeof list / sizeof *list;
     memcpy(operand, list, sizeof list);
     for (size_t i = 0; i < n; i++)
@@ -345,9 +279,11 @@ static void check_arguments(void)
     expect_status("wrap", fpemu_apply_f64(&wrapping, &rne, FPEMU_FUNCTION_EXP, 1, x, y, NULL), FPEMU_ERROR_UNSUPPORTED);
     expect_status("affine", fpemu_apply_f64(&affine, &rne, FPEMU_FUNCTION_EXP, 1, x, y, NULL), FPEMU_ERROR_UNSUPPORTED);
     expect_status("operand", fpemu_apply_f64(f, &rne, FPEMU_FUNCTION_EXP, 2, x, y, NULL), FPEMU_ERROR_ARGUMENT);
-    expect_status("overlap", fpemu_apply_f32(f, &rne, FPEMU_FUNCTION_EXP, 2, narrow, narrow + 1, NULL), FPEMU_ERROR_OVERLAP);
+    expect_status("overlap", fpemu_apply_f32(f, &rne, FPEMU_FUNCTION_EXP, 2, narrow, narrow + 1, NULL),
+                  FPEMU_ERROR_OVERLAP);
     narrow[3] = 0x1.0001p0f;
-    expect_status("17 bits", fpemu_apply_f32(f, &rne, FPEMU_FUNCTION_EXP, 4, narrow, narrow, NULL), FPEMU_ERROR_ARGUMENT);
+    expect_status("17 bits", fpemu_apply_f32(f, &rne, FPEMU_FUNCTION_EXP, 4, narrow, narrow, NULL),
+                  FPEMU_ERROR_ARGUMENT);
     narrow[3] = 4;
     if (y[0] != 7 || y[1] != 7 || narrow[1] != 2)
         fail("a refused call wrote");
@@ -374,7 +310,7 @@ static void check_steps(void)
         fpemu_function function;
         double x;
         uint8_t bits;
-        uint32_t last;                               /* the largest R that does not go up */
+        uint32_t last;                                        /* the largest R that does not go up */
     } list[] = {{FPEMU_FUNCTION_COS, 0x1p-23, 23, 0},         /* 1 - 2^-47 + tiny: v = 1 - 2^-23 + tiny */
                 {FPEMU_FUNCTION_COSH, 0x1p-23, 24, 0xfffffe}, /* 1 + 2^-47 + tiny: v = 2^-24 + tiny */
                 {FPEMU_FUNCTION_EXP, 0x1p-36, 13, 0x1ffe},    /* 1 + 2^-36 + tiny: v = 2^-13 + tiny */
@@ -398,9 +334,9 @@ static void check_steps(void)
             const uint64_t want = judge_one(j, 32, &truth[0], wanted).bits;
             const float have = fpemu_apply_one_f32(&subjects[4].parsed, &r, list[i].function, (float)list[i].x, index);
             comparisons++;
-            if (bits_in(32, (double)have) != want && failures++ < 25)
+            if (carrier_bits(32, (double)have) != want && failures++ < 25)
                 printf("FAIL %s(%a), R = %x of %u bits: %a, judge %a\n", fpemu_function_name(list[i].function),
-                       list[i].x, wanted, r.bits, (double)have, value_in(32, want));
+                       list[i].x, wanted, r.bits, (double)have, carrier_value(32, want));
             judge_close(j);
         }
 }
@@ -421,9 +357,9 @@ static void check_scalar(fpemu_function function)
         fail("arrays");
     for (unsigned i = 0; i < 64; i++) {
         comparisons += 2;
-        if (bits_in(32, (double)fpemu_apply_one_f32(&subjects[0].parsed, &r, function, x[i], i)) !=
-                bits_in(32, (double)y[i]) ||
-            bits_of(fpemu_apply_one_f64(&subjects[0].parsed, &r, function, wide[i], i)) != bits_of(z[i]))
+        if (carrier_bits(32, (double)fpemu_apply_one_f32(&subjects[0].parsed, &r, function, x[i], i)) !=
+                carrier_bits(32, (double)y[i]) ||
+            lh_double_bits(fpemu_apply_one_f64(&subjects[0].parsed, &r, function, wide[i], i)) != lh_double_bits(z[i]))
             fail("a scalar form differs from the array");
     }
 }

@@ -12,6 +12,7 @@
  */
 #define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
 #include "../judges/exact.h"
+#include "expected.h"
 #include "variants.h"
 #include <inttypes.h>
 #include <math.h>
@@ -166,11 +167,6 @@ typedef struct target {
 
 static fpemu_stats tally;
 
-static double value_of(unsigned carrier, uint64_t bits)
-{
-    return carrier == 32 ? (double)lh_float((uint32_t)bits) : lh_double(bits);
-}
-
 static void target_open(target *to, const fpemu_target *t, unsigned carrier, int counted)
 {
     to->t = t;
@@ -223,20 +219,10 @@ static void count(const number *x, double y, uint32_t events)
     tally.count++;
     tally.nan += x->kind == NOT_A_NUMBER;
     tally.infinite += x->kind == INFINITE;
-    tally.clipped += (events & JUDGE_CLIPPED) != 0;
-    tally.overflow += (events & JUDGE_OVERFLOW) != 0;
-    tally.invalid += (events & JUDGE_INVALID) != 0 || (x->kind == NOT_A_NUMBER && x->invalid);
-    tally.underflow += (events & JUDGE_UNDERFLOW) != 0;
-    tally.subnormal += (events & JUDGE_SUBNORMAL) != 0;
-    tally.inexact += (events & JUDGE_INEXACT) != 0;
-    if (x->kind != FINITE || !isfinite(near))
-        return;
-    if (near != 0 && (tally.min_abs == 0 || fabs(near) < tally.min_abs))
-        tally.min_abs = fabs(near);
-    if (fabs(near) > tally.max_abs)
-        tally.max_abs = fabs(near);
-    if (isfinite(y) && fabs(near - y) > tally.max_error)
-        tally.max_error = fabs(near - y);
+    tally.invalid += x->kind == NOT_A_NUMBER && x->invalid && !(events & JUDGE_INVALID);
+    expect_events(&tally, events, 1);
+    if (x->kind == FINITE)
+        expect_extrema(&tally, near, y);
 }
 
 /* x becomes its rounding number t of output i; counted. */
@@ -245,7 +231,7 @@ static void round_number(const target *to, number *x, uint64_t t, uint64_t i)
     const fpemu_rounding *r = &to->t->rounding;
     const uint64_t stream = mix(r->stream + (t + 1) * UINT64_C(0x9e3779b97f4a7c15));
     const judge_result result = judge_number(to, x, random_of(r, stream, i));
-    const double y = value_of(to->carrier, result.bits);
+    const double y = carrier_value(to->carrier, result.bits);
     if (to->counted)
         count(x, y, result.events);
     number_double(x, y);
@@ -472,7 +458,7 @@ static void fused_step(const product_spec *g, const double *x, const double *y, 
     s.negative = mpz_sgn(S) < 0;
     mpz_abs(s.k, S);
     const judge_result result = judge_number(&g->inner, &s, 0);
-    double d = value_of(64, result.bits);
+    double d = carrier_value(64, result.bits);
     if (result.events & JUDGE_OVERFLOW)
         d = s.negative ? -INFINITY : INFINITY;
     count(&s, d, result.events | (cut ? JUDGE_INEXACT : 0));
@@ -598,7 +584,7 @@ static double one_output(const product_spec *g, double alpha, double beta, const
             plain.format = sum->inner.format;
         target_open(&start, &plain, 64, 0);
         number_double(&s, c);
-        number_double(&s, value_of(64, judge_number(&start, &s, 0).bits));
+        number_double(&s, carrier_value(64, judge_number(&start, &s, 0).bits));
         target_close(&start);
     }
     if (alpha != 0) {
@@ -649,7 +635,7 @@ static double one_output(const product_spec *g, double alpha, double beta, const
     memset(&plain, 0, sizeof plain);
     fpemu_format_named(g->carrier == 32 ? FPEMU_NAME_BINARY32 : FPEMU_NAME_BINARY64, &plain.format);
     target_open(&start, &plain, g->carrier, 0);
-    const double y_out = value_of(g->carrier, judge_number(&start, &s, 0).bits);
+    const double y_out = carrier_value(g->carrier, judge_number(&start, &s, 0).bits);
     target_close(&start);
     return y_out;
 }
@@ -694,7 +680,8 @@ static double round_operand(const target *to, double x, uint64_t index)
     if (!to->given)
         return x;
     number_double(&u, x);
-    return value_of(to->carrier, judge_number(to, &u, random_of(&to->t->rounding, to->t->rounding.stream, index)).bits);
+    return carrier_value(to->carrier,
+                         judge_number(to, &u, random_of(&to->t->rounding, to->t->rounding.stream, index)).bits);
 }
 
 /* Fills want and the tally. */
@@ -715,8 +702,7 @@ static void judge_product(const fpemu_gemm_spec *spec, unsigned carrier, double 
             }
             row_scales = x->scaled & 1 ? x->scales_a + i * chunks_of(spec, x) : NULL;
             column_scales = x->scaled & 2 ? x->scales_b + j * chunks_of(spec, x) : NULL;
-            x->want[i * x->n + j] =
-                one_output(&g, alpha, beta, row, column, x->k, x->c[i * x->n + j], i * x->n + j);
+            x->want[i * x->n + j] = one_output(&g, alpha, beta, row, column, x->k, x->c[i * x->n + j], i * x->n + j);
         }
     target_close(&a);
     target_close(&b);
@@ -1096,13 +1082,13 @@ static void check_verbs(const char *text)
         const double beta = spec.start_from_c ? 1 : 2;
         judge_product(&spec, 32, 1, beta, &part);
         memset(&stats, 0, sizeof stats);
-        lh_check(fpemu_gemv_f32(&spec, columns ? FPEMU_ORDER_COLUMN_MAJOR : FPEMU_ORDER_ROW_MAJOR, transpose, transpose ? K : M,
-                                transpose ? M : K, 1, plain, 0, x_at, backward ? -2 : 2, (float)beta, y, 2,
-                                &stats) == FPEMU_OK,
+        lh_check(fpemu_gemv_f32(&spec, columns ? FPEMU_ORDER_COLUMN_MAJOR : FPEMU_ORDER_ROW_MAJOR, transpose,
+                                transpose ? K : M, transpose ? M : K, 1, plain, 0, x_at, backward ? -2 : 2, (float)beta,
+                                y, 2, &stats) == FPEMU_OK,
                  "%s: gemv refused (way %d)", text, way);
         for (size_t i = 0; i < M; i++)
-            lh_check(lh_same_f32(y[2 * i], part.want[i]), "%s: gemv way %d output %zu: library %a, judge %a", text,
-                     way, i, (double)y[2 * i], part.want[i]);
+            lh_check(lh_same_f32(y[2 * i], part.want[i]), "%s: gemv way %d output %zu: library %a, judge %a", text, way,
+                     i, (double)y[2 * i], part.want[i]);
         check_counts(text, 32, &part, &stats);
     }
     part.m = part.n = 1;
@@ -1143,17 +1129,32 @@ static void check_observations(void)
         double a[4], b[4], c, v100, a100, h100;
     } seen[] = {
         /* a term below the last kept bit of the largest is lost by itself, though four of them would count */
-        {"2^-24 four times on 1", {p12, p12, p12, p12}, {p12, p12, p12, p12}, 1, 1, 1 + ldexp(1, -22),
+        {"2^-24 four times on 1",
+         {p12, p12, p12, p12},
+         {p12, p12, p12, p12},
+         1,
+         1,
+         1 + ldexp(1, -22),
          1 + ldexp(1, -22)},
         {"2^-25 four times on 1", {p12, p12, p12, p12}, {p13, p13, p13, p13}, 1, 1, 1, 1 + ldexp(1, -23)},
         {"2^-26 four times on 1", {p13, p13, p13, p13}, {p13, p13, p13, p13}, 1, 1, 1, 1},
         /* the result is cut, not rounded: 1 + 3 * 2^-24 */
-        {"1.5 units of the last place", {1, p12, p12, p12}, {1, p12, p12, p12}, 0, 1, 1 + ldexp(1, -23),
+        {"1.5 units of the last place",
+         {1, p12, p12, p12},
+         {1, p12, p12, p12},
+         0,
+         1,
+         1 + ldexp(1, -23),
          1 + ldexp(1, -23)},
         /* negative terms are cut toward zero too: 1 - 2^-26 would go down if they were floored */
         {"a small negative term", {-p13, 0, 0, 0}, {p13, 0, 0, 0}, 1, 1, 1, 1},
         /* subnormal numbers count */
-        {"subnormal operands", {ldexp(1, -24), 0, 0, 0}, {ldexp(1, -24), 0, 0, 0}, 0, ldexp(1, -48), ldexp(1, -48),
+        {"subnormal operands",
+         {ldexp(1, -24), 0, 0, 0},
+         {ldexp(1, -24), 0, 0, 0},
+         0,
+         ldexp(1, -48),
+         ldexp(1, -48),
          ldexp(1, -48)},
         /* alignment is by the exponents of the factors: 1.5 * 1.5 is 2.25 with exponent 0, and carries are kept */
         {"products are not normalised", {1.5, p12, 0, 0}, {1.5, ldexp(1, -11), 0, 0}, 0, 2.25, 2.25, 2.25},
@@ -1162,12 +1163,27 @@ static void check_observations(void)
            what V100 and A100 gave, H100 by the model of doc/accumulation.md */
         {"A: subnormal operand", {u24, 0, 0, 0}, {4, 0, 0, 0}, 0, 4 * u24, 4 * u24, 4 * u24},
         {"A: subnormal c", {0}, {0}, ldexp(1, -149), ldexp(1, -149), ldexp(1, -149), ldexp(1, -149)},
-        {"A: a difference below binary16's normal numbers", {ldexp(1, -14), 0, 0, 0}, {1, 0, 0, 0}, -ldexp(1, -15),
-         ldexp(1, -15), ldexp(1, -15), ldexp(1, -15)},
+        {"A: a difference below binary16's normal numbers",
+         {ldexp(1, -14), 0, 0, 0},
+         {1, 0, 0, 0},
+         -ldexp(1, -15),
+         ldexp(1, -15),
+         ldexp(1, -15),
+         ldexp(1, -15)},
         {"B: a product is exact", {below, 0, 0, 0}, {below, 0, 0, 0}, 0, square, square, square},
-        {"B: four of them", {below, below, below, below}, {below, below, below, below}, 0, 4 * square, 4 * square,
+        {"B: four of them",
+         {below, below, below, below},
+         {below, below, below, below},
+         0,
+         4 * square,
+         4 * square,
          4 * square},
-        {"B: the largest is aligned to, in the first place", {1, 1, 1, 1}, {1, u24, u24, u24}, u24, 1, 1 + 4 * u24,
+        {"B: the largest is aligned to, in the first place",
+         {1, 1, 1, 1},
+         {1, u24, u24, u24},
+         u24,
+         1,
+         1 + 4 * u24,
          1 + 4 * u24},
         {"B: in the last place", {1, 1, 1, 1}, {u24, u24, u24, 1}, u24, 1, 1 + 4 * u24, 1 + 4 * u24},
         {"B: halves, first", {1, 0.5, 0.5, 0.5}, {1, u24, u24, u24}, u24, 1, 1, 1 + 2 * u24},
@@ -1175,13 +1191,22 @@ static void check_observations(void)
         {"C: down above zero", {1, 1, 0, 0}, {2, 3 * u24, 0, 0}, 0, 2, 2, 2},
         {"C: up below zero", {1, 1, 0, 0}, {-2, -3 * u24, 0, 0}, 0, -2, -2, -2},
         {"D1: bits beyond the significand", {1, 0, 0, 0}, {1, 0, 0, 0}, u24 - 1, 2 * u24, u24, u24},
-        {"D2: no normalisation on the way", {1, 1, 1, 1}, {u24, u24, u24, u24}, 1 - u24, 1 + 2 * u24, 1 + 2 * u24,
+        {"D2: no normalisation on the way",
+         {1, 1, 1, 1},
+         {u24, u24, u24, u24},
+         1 - u24,
+         1 + 2 * u24,
+         1 + 2 * u24,
          1 + 2 * u24},
         {"D3: nor after a difference", {1, 1, 0, 0}, {1, -u24, 0, 0}, u24 - 1, 2 * u24, 0, 0},
-        {"D4: carries, a small one first", {1, 1, 1, 1}, {2 * u24, 1, 1, 1}, 1 + 6 * u24, 4 + 8 * u24, 4 + 8 * u24,
+        {"D4: carries, a small one first",
+         {1, 1, 1, 1},
+         {2 * u24, 1, 1, 1},
+         1 + 6 * u24,
+         4 + 8 * u24,
+         4 + 8 * u24,
          4 + 8 * u24},
-        {"D4: a small one last", {1, 1, 1, 1}, {1, 1, 1, 2 * u24}, 1 + 6 * u24, 4 + 8 * u24, 4 + 8 * u24,
-         4 + 8 * u24},
+        {"D4: a small one last", {1, 1, 1, 1}, {1, 1, 1, 2 * u24}, 1 + 6 * u24, 4 + 8 * u24, 4 + 8 * u24, 4 + 8 * u24},
         {"D4: three bits of carry", {1, 1, 1, 1}, {1, 1.5, 1.75, 1.875}, 1.875, 8, 8, 8},
         {"D4: cut after the carry", {1, 1, 1, 1}, {1, 1, 1, 1}, 1 + 6 * u24, 5, 5, 5},
         {"D4: and below zero", {1, 1, 1, 1}, {-1, -1, -1, -1}, -1 - 6 * u24, -5, -5, -5},
@@ -1203,11 +1228,11 @@ static void check_observations(void)
     const struct {
         double a[2], b[2], c, want;
     } half_results[] = {
-        {{u24, 0}, {4, 0}, 0, 4 * u24},                                       /* A: subnormal operand */
-        {{ldexp(1, -14), 0}, {0.5, 0}, 0, ldexp(1, -15)},                     /* A: subnormal result */
+        {{u24, 0}, {4, 0}, 0, 4 * u24},                   /* A: subnormal operand */
+        {{ldexp(1, -14), 0}, {0.5, 0}, 0, ldexp(1, -15)}, /* A: subnormal result */
         {{ldexp(1, -14), 0}, {1, 0}, -ldexp(1, -15), ldexp(1, -15)},
-        {{below, below}, {below, ldexp(1, -11)}, 0, below},                   /* B: exact until the end */
-        {{u24, u24}, {0.5, 0.25}, 0, u24},                                    /* C: to nearest */
+        {{below, below}, {below, ldexp(1, -11)}, 0, below}, /* B: exact until the end */
+        {{u24, u24}, {0.5, 0.25}, 0, u24},                  /* C: to nearest */
     };
     for (size_t i = 0; i < sizeof half_results / sizeof *half_results; i++)
         for (size_t core = 0; core < 3; core++) {
@@ -1287,39 +1312,99 @@ static void check_ends(void)
         if (fpemu_gemm_check(&spec, 32) != FPEMU_OK)
             continue;
         fpemu_dot_f32(&spec, rows[i].k, x32, 1, y32, 1, &result32, NULL);
-        lh_check(lh_same_f32(result32, rows[i].want), "%s f32, row %zu: %a, not %a", rows[i].text, i,
-                 (double)result32, rows[i].want);
+        lh_check(lh_same_f32(result32, rows[i].want), "%s f32, row %zu: %a, not %a", rows[i].text, i, (double)result32,
+                 rows[i].want);
     }
 }
 
 static const char *const specs[] = {
-    "fp32", "fp64", "seq(fp16)", "seq(fp(6,9,0))", "seq(bf16)", "seq(e5m2)", "seq(e4m3fn)", "seq(e2m1)",
-    "seq(fp16); product=fp16", "seq(fp(6,9,0)); product=fp(6,9,0)", "seq(bf16); product=e4m3fn; ab=e5m2",
-    "seq(fp32); product=fp32", "seq(fp16:saturate); product=fp16:saturate", "seq(fixed(16,8)); ab=fixed(8,4)",
-    "seq(posit(16,1))", "seq(tf32)", "seq(fp(8,10,0))", "seq(e4m3fnuz)", "seq(binary8p3se)",
-    "seq(fp16/rna)", "seq(fp16/rnz)", "seq(fp16/rtz)", "seq(fp16/raz)", "seq(fp16/rtp)", "seq(fp16/rtn)",
-    "seq(fp16/rto)", "seq(fp16/sr)", "seq(fp16/se)", "seq(fp(6,9,0)/sr); product=fp(6,9,0)/sr",
-    "seq(fp(6,9,0)/rtz); product=fp(6,9,0)/rtz; out=e5m2/sr", "seq(bf16/rtn); out=fp16/rtn", "seq(fp32/rtz)",
-    "seq(fp32/sr)", "seq(fp64/rtp)", "seq(fp16:nosub)", "seq(fp16:flushout)", "seq(fp16:flushin)",
-    "seq(fp16); a=e4m3fn/sr; b=e5m2/sr; out=bf16", "seq(fp32); ab=e4m3fn; out=bf16; start=c", "seq(fp16); start=c",
-    "seq(fp16); ab=e4m3fn; product=fp16", "seq(fp(4,6,0)); ab=e2m1; product=fp(4,6,0)",
-    "seq(fp(4,5,0):saturate); ab=e2m1", "seq(fp(5,6,0)); ab=e5m2; product=e5m2:saturate; start=c",
-    "chunk(64,fp(6,9,0)); ab=e5m2", "chunk(8,fp(4,6,0)); ab=e2m1", "chunk(1,fp16)",
-    "chunk(32,fp32); ab=e4m3fn", "chunk(16,fp64,fp32); ab=e2m1",
-    "chunk(32,fp64/rtz,fp64/rtz)", "fused(32,25,fp32/rtz,promote=32); ab=e4m3fn",
+    "fp32",
+    "fp64",
+    "seq(fp16)",
+    "seq(fp(6,9,0))",
+    "seq(bf16)",
+    "seq(e5m2)",
+    "seq(e4m3fn)",
+    "seq(e2m1)",
+    "seq(fp16); product=fp16",
+    "seq(fp(6,9,0)); product=fp(6,9,0)",
+    "seq(bf16); product=e4m3fn; ab=e5m2",
+    "seq(fp32); product=fp32",
+    "seq(fp16:saturate); product=fp16:saturate",
+    "seq(fixed(16,8)); ab=fixed(8,4)",
+    "seq(posit(16,1))",
+    "seq(tf32)",
+    "seq(fp(8,10,0))",
+    "seq(e4m3fnuz)",
+    "seq(binary8p3se)",
+    "seq(fp16/rna)",
+    "seq(fp16/rnz)",
+    "seq(fp16/rtz)",
+    "seq(fp16/raz)",
+    "seq(fp16/rtp)",
+    "seq(fp16/rtn)",
+    "seq(fp16/rto)",
+    "seq(fp16/sr)",
+    "seq(fp16/se)",
+    "seq(fp(6,9,0)/sr); product=fp(6,9,0)/sr",
+    "seq(fp(6,9,0)/rtz); product=fp(6,9,0)/rtz; out=e5m2/sr",
+    "seq(bf16/rtn); out=fp16/rtn",
+    "seq(fp32/rtz)",
+    "seq(fp32/sr)",
+    "seq(fp64/rtp)",
+    "seq(fp16:nosub)",
+    "seq(fp16:flushout)",
+    "seq(fp16:flushin)",
+    "seq(fp16); a=e4m3fn/sr; b=e5m2/sr; out=bf16",
+    "seq(fp32); ab=e4m3fn; out=bf16; start=c",
+    "seq(fp16); start=c",
+    "seq(fp16); ab=e4m3fn; product=fp16",
+    "seq(fp(4,6,0)); ab=e2m1; product=fp(4,6,0)",
+    "seq(fp(4,5,0):saturate); ab=e2m1",
+    "seq(fp(5,6,0)); ab=e5m2; product=e5m2:saturate; start=c",
+    "chunk(64,fp(6,9,0)); ab=e5m2",
+    "chunk(8,fp(4,6,0)); ab=e2m1",
+    "chunk(1,fp16)",
+    "chunk(32,fp32); ab=e4m3fn",
+    "chunk(16,fp64,fp32); ab=e2m1",
+    "chunk(32,fp64/rtz,fp64/rtz)",
+    "fused(32,25,fp32/rtz,promote=32); ab=e4m3fn",
     "chunk(7,fp(6,9,0),fp32); product=fp(6,9,0)",
-    "chunk(16,fp16/sr,bf16/sr); product=fp16/sr; out=e4m3fn/sr", "chunk(32,fp(6,9,0)/rtn); start=c",
-    "pairwise(fp16)", "pairwise(bf16/sr); product=bf16/sr; out=fp16/sr", "pairwise(fp32); start=c",
+    "chunk(16,fp16/sr,bf16/sr); product=fp16/sr; out=e4m3fn/sr",
+    "chunk(32,fp(6,9,0)/rtn); start=c",
+    "pairwise(fp16)",
+    "pairwise(bf16/sr); product=bf16/sr; out=fp16/sr",
+    "pairwise(fp32); start=c",
     "pairwise(e5m2/rtn)",
-    "kahan(bf16); product=bf16", "kahan(fp16)", "kahan(fp32)", "kahan(e5m2/sr); product=e4m3fn/sr; out=e5m2/sr",
+    "kahan(bf16); product=bf16",
+    "kahan(fp16)",
+    "kahan(fp32)",
+    "kahan(e5m2/sr); product=e4m3fn/sr; out=e5m2/sr",
     "kahan(fp16/rtn); start=c",
-    "tc(v100,fp16)", "tc(a100,fp16)", "tc(a100,bf16)", "tc(a100,tf32)", "tc(ada,e4m3fn)", "tc(ada,fp16,fp16)",
-    "tc(h100,fp16)", "tc(h100,bf16); start=c", "tc(h100,tf32)", "tc(h100,e4m3fn)", "tc(h100,e4m3fn,promote=128)",
-    "tc(h100,e5m2,promote=64,outer=fp16/sr)", "tc(h100,fp16,fp16); start=c", "tc(v100,fp16,fp16)",
-    "tc(b200,e5m2)", "tc(b200,fp16); out=bf16", "fused(3,5,e5m2/rne,least=-7); ab=e4m3fn",
-    "fused(1,23,fp32/rtz); ab=e5m2", "fused(64,40,fp32/rne); ab=fp16; start=c",
-    "int(32,saturate); ab=fixed(8,4)", "int(10,saturate); ab=int(8)", "int(10,wrap); ab=int(8,zero=3)",
-    "int(12,wrap); a=ufixed(5,2); b=fixed(6,-1)", "int(64,saturate); ab=fixed(16,14); out=fixed(8,4)/sr",
+    "tc(v100,fp16)",
+    "tc(a100,fp16)",
+    "tc(a100,bf16)",
+    "tc(a100,tf32)",
+    "tc(ada,e4m3fn)",
+    "tc(ada,fp16,fp16)",
+    "tc(h100,fp16)",
+    "tc(h100,bf16); start=c",
+    "tc(h100,tf32)",
+    "tc(h100,e4m3fn)",
+    "tc(h100,e4m3fn,promote=128)",
+    "tc(h100,e5m2,promote=64,outer=fp16/sr)",
+    "tc(h100,fp16,fp16); start=c",
+    "tc(v100,fp16,fp16)",
+    "tc(b200,e5m2)",
+    "tc(b200,fp16); out=bf16",
+    "fused(3,5,e5m2/rne,least=-7); ab=e4m3fn",
+    "fused(1,23,fp32/rtz); ab=e5m2",
+    "fused(64,40,fp32/rne); ab=fp16; start=c",
+    "int(32,saturate); ab=fixed(8,4)",
+    "int(10,saturate); ab=int(8)",
+    "int(10,wrap); ab=int(8,zero=3)",
+    "int(12,wrap); a=ufixed(5,2); b=fixed(6,-1)",
+    "int(64,saturate); ab=fixed(16,14); out=fixed(8,4)/sr",
     "int(2,wrap); ab=fixed(4,0)",
 };
 

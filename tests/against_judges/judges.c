@@ -1,5 +1,6 @@
 /* judges.c - the judges judged, without the library: against the constants printed in the format reference, against
  * each other, and (slow) against plain enumeration of a format's values. */
+#include "../judges/bits.h"
 #include "../judges/formats.h"
 #include "../judges/judge.h"
 #include "points.h"
@@ -19,20 +20,6 @@ static void fail(const char *what, const char *format, const char *detail)
         printf("FAIL %s: %s: %s\n", what, format, detail);
 }
 
-static double as_double(uint64_t bits)
-{
-    double v;
-    memcpy(&v, &bits, sizeof v);
-    return v;
-}
-
-static uint64_t as_bits(double v)
-{
-    uint64_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    return bits;
-}
-
 /* ---------------------------------------------------------------------------- constants of the reference */
 
 /* Section 1: largest value, its code, smallest normal and positive values, codes of NaN and infinity. */
@@ -46,11 +33,11 @@ static void check_constants(judge_kind kind, const ref_format *r)
 
     if (!j)
         return;
-    if (as_double(judge_decode(j, r->max_code)) != r->max)
+    if (lh_double(judge_decode(j, r->max_code)) != r->max)
         fail("code of the largest value", r->spec, "");
     if (r->f.bits <= 19) {
         for (code = 0; code < UINT64_C(1) << r->f.bits; code++) {
-            v = as_double(judge_decode(j, code));
+            v = lh_double(judge_decode(j, code));
             nans += isnan(v) != 0;
             infs += isinf(v) != 0;
             if (isfinite(v) && v > max)
@@ -65,9 +52,9 @@ static void check_constants(judge_kind kind, const ref_format *r)
     }
     if (r->f.kind == FPEMU_KIND_FLOAT) {
         int below = r->min_normal > r->min_positive;
-        judge_result at = judge_round(j, as_bits(r->min_normal), 0, 1);
-        judge_result under = judge_round(j, as_bits(r->min_normal * 0.75), 0, 0);
-        if (at.bits != as_bits(r->min_normal) || (at.events & JUDGE_SUBNORMAL))
+        judge_result at = judge_round(j, lh_double_bits(r->min_normal), 0, 1);
+        judge_result under = judge_round(j, lh_double_bits(r->min_normal * 0.75), 0, 0);
+        if (at.bits != lh_double_bits(r->min_normal) || (at.events & JUDGE_SUBNORMAL))
             fail("smallest normal value", r->spec, "");
         if (below && r->f.mantissa_bits > 1 && !(under.events & JUDGE_SUBNORMAL))
             fail("below the smallest normal value", r->spec, "");
@@ -198,7 +185,7 @@ static void check_conversion(judge_kind kind, const struct conversion *c)
     judge_result got;
     judge *j;
     char text[200];
-    uint64_t want = isnan(c->y) ? UINT64_C(0x7ff8000000000000) : as_bits(c->y);
+    uint64_t want = isnan(c->y) ? UINT64_C(0x7ff8000000000000) : lh_double_bits(c->y);
 
     if (!r) {
         fail("conversion", c->spec, "no such format");
@@ -209,10 +196,10 @@ static void check_conversion(judge_kind kind, const struct conversion *c)
     j = judge_open(kind, &r->f, &rounding, 64);
     if (!j)
         return;
-    got = judge_round(j, as_bits(c->x), 0, 1);
+    got = judge_round(j, lh_double_bits(c->x), 0, 1);
     comparisons++;
     snprintf(text, sizeof text, "%s policy %d, %a: want %a %" PRIx64 ", got %a %" PRIx64, mode_names[c->mode],
-             c->policy, c->x, c->y, (uint64_t)c->code, as_double(got.bits), got.code);
+             c->policy, c->x, c->y, (uint64_t)c->code, lh_double(got.bits), got.code);
     if (got.bits != want || (c->code >= 0 && got.code != (uint64_t)c->code))
         fail(kind == JUDGE_SLOW ? "conversion (slow)" : "conversion (mpfr)", c->spec, text);
     judge_close(j);
@@ -240,8 +227,8 @@ static void check_overflow_table(void)
                 fpemu_rounding rounding = {.mode = (uint8_t)mode};
                 judge *j = judge_open(JUDGE_SLOW, &r->f, &rounding, 64);
                 /* All random bits set: stochastic modes go up wherever they can. */
-                judge_result y = judge_round(j, as_bits((side ? -1.26 : 1.26) * r->max), UINT32_MAX, 0);
-                double v = as_double(y.bits);
+                judge_result y = judge_round(j, lh_double_bits((side ? -1.26 : 1.26) * r->max), UINT32_MAX, 0);
+                double v = lh_double(y.bits);
                 got = isnan(v) ? 'n' : isinf(v) ? 'i' : 'm';
                 comparisons++;
                 if (got != want || !(y.events & JUDGE_OVERFLOW) || !(y.events & JUDGE_CLIPPED) ||

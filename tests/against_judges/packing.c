@@ -119,7 +119,7 @@ static void contents(void)
                 if (!lh_check(lh_float_bits(y[k]) == want[k],
                               "%s: scale code %" PRIx64 ", codes %02x, place %d: judge %a, library %a", specs[i],
                               k / 512 * (codes == 256 ? 1 : 31), (unsigned)(k / 2 % 256), (int)(k % 2),
-                              ref_value(carrier, want[k]), (double)y[k]))
+                              carrier_value(carrier, want[k]), (double)y[k]))
                     bad++;
         ref_free(t);
         free(bytes);
@@ -153,7 +153,7 @@ static void in_place(void)
         if (c.n == 0)
             continue;
         for (j = 0; j < c.n; j++)
-            if (!isfinite(ref_value(32, c.x[j])))
+            if (!isfinite(carrier_value(32, c.x[j])))
                 c.x[j] = 0x3f800000;
         x = malloc(c.n * sizeof *x);
         block = malloc(c.n * sizeof *block);
@@ -304,13 +304,7 @@ static void swizzle(void)
 
 int main(int argc, char **argv)
 {
-    int i;
-    for (i = 1; i + 1 < argc; i += 2) {
-        if (!strcmp(argv[i], "--rounds"))
-            rounds = strtoul(argv[i + 1], NULL, 10);
-        else if (!strcmp(argv[i], "--seed"))
-            first_seed = strtoull(argv[i + 1], NULL, 0);
-    }
+    case_options(argc, argv, &rounds, &first_seed);
     randomised();
     widths();
     contents();

@@ -126,8 +126,8 @@ static void ordered(const char *name, const fpemu_format *f, const fpemu_roundin
     qsort(sorted, n, sizeof *sorted, by_value);
     double last = -INFINITY;
     for (size_t i = 0; i < n; i++) { /* one index: one random word */
-        double y =
-            carrier == 32 ? (double)fpemu_quantize_one_f32(f, r, (float)sorted[i], 77) : fpemu_quantize_one_f64(f, r, sorted[i], 77);
+        double y = carrier == 32 ? (double)fpemu_quantize_one_f32(f, r, (float)sorted[i], 77)
+                                 : fpemu_quantize_one_f64(f, r, sorted[i], 77);
         if (isnan(y))
             continue;
         lh_check(y >= last, "%s mode %d policy %d: not monotone at %a: %a after %a", name, r->mode, r->overflow,
@@ -151,7 +151,8 @@ static void symmetric(const char *name, const fpemu_format *f, const fpemu_round
         if (isnan(x))
             continue;
         y = carrier == 32 ? (double)fpemu_quantize_one_f32(f, r, (float)x, i) : fpemu_quantize_one_f64(f, r, x, i);
-        z = carrier == 32 ? (double)fpemu_quantize_one_f32(f, &mirror, (float)-x, i) : fpemu_quantize_one_f64(f, &mirror, -x, i);
+        z = carrier == 32 ? (double)fpemu_quantize_one_f32(f, &mirror, (float)-x, i)
+                          : fpemu_quantize_one_f64(f, &mirror, -x, i);
         lh_check((isnan(y) && isnan(z)) || (y == -z && (!f->has_negative_zero || signbit(y) != signbit(z))),
                  "%s mode %d policy %d: %a -> %a, negated -> %a", name, r->mode, r->overflow, x, y, z);
     }
@@ -169,26 +170,7 @@ static void forms(const char *name, const fpemu_format *f, const fpemu_rounding 
     status = carrier == 32 ? fpemu_decode_f32(f, COUNT, codes, z32) : fpemu_decode_f64(f, COUNT, codes, z64);
     lh_check(status == FPEMU_OK, "%s: decode refused", name);
     for (size_t i = 0; i < COUNT; i++) {
-        const unsigned char *at = (const unsigned char *)codes + i * size;
-        uint8_t c8;
-        uint16_t c16;
-        uint32_t c32;
-        uint64_t c64, code;
-        switch (size) {
-        case 1:
-            memcpy(&c8, at, 1);
-            code = c8;
-            break;
-        case 2:
-            memcpy(&c16, at, 2);
-            code = c16;
-            break;
-        case 4:
-            memcpy(&c32, at, 4);
-            code = c32;
-            break;
-        default: memcpy(&c64, at, 8); code = c64;
-        }
+        const uint64_t code = code_at(codes, size, i);
         double x = carrier == 32 ? (double)x32[i] : x64[i];
         double y = carrier == 32 ? (double)y32[i] : y64[i], z = carrier == 32 ? (double)z32[i] : z64[i];
         /* without a NaN code, a NaN has a value only as a code */
@@ -414,7 +396,8 @@ static size_t drawn_in_bulk(void)
         fpemu_format f;
         if (!parsed(specs[k], &f, &differing))
             continue;
-        const double least = fpemu_format_min_positive(&f), most = fpemu_format_max(&f), spread = log2(most) - log2(least);
+        const double least = fpemu_format_min_positive(&f), most = fpemu_format_max(&f),
+                     spread = log2(most) - log2(least);
         for (size_t turn = 0; turn < KINDS * 12; turn++) {
             const size_t kind = turn % KINDS, n = turn < KINDS ? MANY : MANY - (size_t)(lh_next(&state) % 5000);
             const int share = (int)(turn / KINDS % 3); /* elements to a word, as log2 */
@@ -463,10 +446,14 @@ static size_t drawn_in_bulk(void)
 static size_t scaled_in_bulk(void)
 {
     enum { MANY = 1500 };
-    static const char *const specs[] = {
-        "int(8,scale=0.1)",         "int(22,scale=0.2499999999,zero=7)", "int(16,scale=3.7):symmetric",
-        "int(8,scale=1e-270,zero=-3)", "int(22,scale=3e270)",           "int(8,scale=1e-300)",
-        "int(8,scale=7e300)",       "uint(4,scale=0.3)"};
+    static const char *const specs[] = {"int(8,scale=0.1)",
+                                        "int(22,scale=0.2499999999,zero=7)",
+                                        "int(16,scale=3.7):symmetric",
+                                        "int(8,scale=1e-270,zero=-3)",
+                                        "int(22,scale=3e270)",
+                                        "int(8,scale=1e-300)",
+                                        "int(8,scale=7e300)",
+                                        "uint(4,scale=0.3)"};
     static const double special[8] = {0.0, -0.0, 0x1p-1074, -0x1p-1074, HUGE_VAL, -HUGE_VAL, DBL_MAX, NAN};
     static double in[MANY], out[MANY];
     static uint32_t codes[MANY];
@@ -499,8 +486,8 @@ static size_t scaled_in_bulk(void)
                 const uint64_t code = f.bits <= 8    ? ((unsigned char *)codes)[i]
                                       : f.bits <= 16 ? ((uint16_t *)(void *)codes)[i]
                                                      : codes[i];
-                const int same = lh_double_bits(out[i]) == lh_double_bits(one) &&
-                                 code == fpemu_encode_one_f64(&f, &r, in[i], i);
+                const int same =
+                    lh_double_bits(out[i]) == lh_double_bits(one) && code == fpemu_encode_one_f64(&f, &r, in[i], i);
                 differing += !same;
                 lh_check(same || differing > 5, "%s mode %d: %a became %a, %a alone", specs[k], mode, in[i], out[i],
                          one);
@@ -524,7 +511,8 @@ static double digest_x64[SETS][COUNT];
 static void prepare(void)
 {
     for (int i = 0; i < SETS; i++) {
-        lh_check(fpemu_format_parse(digest_specs[i], &digest_format[i], NULL) == FPEMU_OK, "cannot parse %s", digest_specs[i]);
+        lh_check(fpemu_format_parse(digest_specs[i], &digest_format[i], NULL) == FPEMU_OK, "cannot parse %s",
+                 digest_specs[i]);
         fill(&digest_format[i], 500 + (uint64_t)i);
         memcpy(digest_x32[i], x32, sizeof x32);
         memcpy(digest_x64[i], x64, sizeof x64);
@@ -670,8 +658,9 @@ static void environment_of_threads(void)
 /* Every code of a byte, from arrays of many lengths and at any address, against one code at a time; nothing beside. */
 static void decode_in_bulk(void)
 {
-    static const char *const specs[] = {"e4m3fn", "e5m2", "e4m3fnuz", "e2m1", "p3109(8,3,ue)", "e8m0", "fp(4,3,120)",
-                                        "posit(8,1)", "int8", "uint8", "fixed(8,4)", "int(8,scale=0.1)", "fp(3,2,3)"};
+    static const char *const specs[] = {
+        "e4m3fn",     "e5m2", "e4m3fnuz", "e2m1",       "p3109(8,3,ue)",    "e8m0",     "fp(4,3,120)",
+        "posit(8,1)", "int8", "uint8",    "fixed(8,4)", "int(8,scale=0.1)", "fp(3,2,3)"};
     enum { MOST = 700 };
     uint8_t codes[MOST + 3];
     float y[MOST + 4];

@@ -117,31 +117,6 @@ static uint64_t with_sign(const lh_format *f, const fpemu_format *format, uint64
     return f->kind == FPEMU_KIND_FLOAT && signbit(y) ? code | (uint64_t)1 << (format->bits - 1) : code;
 }
 
-static uint64_t code_at(size_t size, size_t i)
-{
-    uint64_t code = 0;
-    const unsigned char *at = (const unsigned char *)codes + i * size;
-    uint8_t c8;
-    uint16_t c16;
-    uint32_t c32;
-    switch (size) {
-    case 1:
-        memcpy(&c8, at, 1);
-        code = c8;
-        break;
-    case 2:
-        memcpy(&c16, at, 2);
-        code = c16;
-        break;
-    case 4:
-        memcpy(&c32, at, 4);
-        code = c32;
-        break;
-    default: memcpy(&code, at, 8);
-    }
-    return code;
-}
-
 static void one_call(const lh_format *f, const fpemu_format *format, const fpemu_rounding *r, int carrier)
 {
     fpemu_status a, b;
@@ -170,7 +145,7 @@ static void one_call(const lh_format *f, const fpemu_format *format, const fpemu
                  r->overflow, x, expected);
         if (!isfinite(expected))
             continue;
-        uint64_t code = code_at(fpemu_format_code_size(format), i);
+        uint64_t code = code_at(codes, fpemu_format_code_size(format), i);
         uint64_t wanted = with_sign(f, format, code_of(f, expected, result.q), expected);
         lh_check(code == wanted, "%s binary%d mode %d: %a has code %llx, expected %llx", f->spec, carrier, r->mode,
                  expected, (unsigned long long)code, (unsigned long long)wanted);

@@ -1,6 +1,7 @@
 /* quantize_f64.c - binary64 inputs are rounded once, directly: values, midpoints and overflow points +- 2 ulp of
  * binary64, and seeded random numbers, for every named format. A detour through binary32 would show at nearly every
  * midpoint. */
+#include "../judges/bits.h"
 #include "compare.h"
 #include "../judges/formats.h"
 #include "points.h"
@@ -11,13 +12,6 @@
 
 static unsigned long failures, printed, lines;
 static unsigned long long inputs;
-
-static uint64_t as_bits(double v)
-{
-    uint64_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    return bits;
-}
 
 /* Answers worked out by hand: a double just off a midpoint, which binary32 would move onto it. */
 static void check_known(void)
@@ -49,7 +43,7 @@ static void check_known(void)
         double y = NAN;
         if (fpemu_format_parse(known[i].spec, &f, NULL) == FPEMU_OK)
             y = fpemu_quantize_one_f64(&f, &rounding, known[i].x, 0);
-        if (as_bits(y) != (isnan(known[i].y) ? UINT64_C(0x7ff8000000000000) : as_bits(known[i].y))) {
+        if (lh_double_bits(y) != (isnan(known[i].y) ? UINT64_C(0x7ff8000000000000) : lh_double_bits(known[i].y))) {
             printf("FAIL %s %s x=%a: want %a, library %a\n", known[i].spec, compare_mode(rounding.mode), known[i].x,
                    known[i].y, y);
             failures++;

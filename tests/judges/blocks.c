@@ -25,18 +25,6 @@ static void *allocate(size_t n, size_t size)
     return p;
 }
 
-double ref_value(unsigned carrier, uint64_t bits)
-{
-    return carrier == 32 ? (double)lh_float((uint32_t)bits) : lh_double(bits);
-}
-
-uint64_t ref_bits(unsigned carrier, double value)
-{
-    if (isnan(value))
-        return carrier == 32 ? 0x7fc00000 : 0x7ff8000000000000;
-    return carrier == 32 ? lh_float_bits((float)value) : lh_double_bits(value);
-}
-
 /* ---------------------------------------------------------------------------------------- one rounded operation */
 
 static number plain(double m)
@@ -303,8 +291,8 @@ static int open_context(context *c, const fpemu_format *f, const fpemu_rounding 
         if (!c->element)
             return 0;
         if (f->scaling) {
-            c->max = ref_value(carrier, judge_round(c->element, ref_bits(carrier, INFINITY), 0, 0).bits);
-            c->lowest = ref_value(carrier, judge_round(c->element, ref_bits(carrier, -INFINITY), 0, 0).bits);
+            c->max = carrier_value(carrier, judge_round(c->element, carrier_bits(carrier, INFINITY), 0, 0).bits);
+            c->lowest = carrier_value(carrier, judge_round(c->element, carrier_bits(carrier, -INFINITY), 0, 0).bits);
         }
     }
     if (!f->scaling)
@@ -317,12 +305,12 @@ static int open_context(context *c, const fpemu_format *f, const fpemu_rounding 
     c->scale = judge_open_slow(&scale, &scale_how, 64);
     if (!c->scale)
         return 0;
-    c->scale_max = ref_value(64, judge_round(c->scale, ref_bits(64, INFINITY), 0, 0).bits);
-    c->scale_nan_code = judge_round(c->scale, ref_bits(64, NAN), 0, 1).code;
-    c->scale_nan = isnan(ref_value(64, judge_decode(c->scale, c->scale_nan_code)));
-    c->scale_min = ref_value(64, judge_decode(c->scale, 0));
+    c->scale_max = carrier_value(64, judge_round(c->scale, carrier_bits(64, INFINITY), 0, 0).bits);
+    c->scale_nan_code = judge_round(c->scale, carrier_bits(64, NAN), 0, 1).code;
+    c->scale_nan = isnan(carrier_value(64, judge_decode(c->scale, c->scale_nan_code)));
+    c->scale_min = carrier_value(64, judge_decode(c->scale, 0));
     if (c->scale_min == 0)
-        c->scale_min = ref_value(64, judge_decode(c->scale, 1));
+        c->scale_min = carrier_value(64, judge_decode(c->scale, 1));
     return 1;
 }
 
@@ -447,7 +435,7 @@ static void round_element(context *c, number t, uint64_t index, ref_element *e)
     } else {
         judge_result r;
         if (isinf(t.m)) {
-            r = judge_round(c->element, ref_bits(c->carrier, t.m), random, 1);
+            r = judge_round(c->element, carrier_bits(c->carrier, t.m), random, 1);
             r.events |= JUDGE_CLIPPED | JUDGE_OVERFLOW;
         } else {
             mpz_t k;
@@ -457,7 +445,7 @@ static void round_element(context *c, number t, uint64_t index, ref_element *e)
             r = judge_exact_code(c->element, signbit(t.m) != 0, k, exponent, random);
             mpz_clear(k);
         }
-        e->p = ref_value(c->carrier, r.bits);
+        e->p = carrier_value(c->carrier, r.bits);
         e->code = r.code;
         e->events = r.events & of_t;
     }
@@ -466,15 +454,15 @@ static void round_element(context *c, number t, uint64_t index, ref_element *e)
 /* A NaN, and an infinity in a block that did not become NaN. */
 static void special_element(context *c, uint64_t x, ref_element *e)
 {
-    double v = ref_value(c->carrier, x);
+    double v = carrier_value(c->carrier, x);
     unsigned nan = c->r->nan ? c->r->nan : c->f->nan ? c->f->nan : FPEMU_NAN_KEEP;
     judge_result r;
     if (c->f->kind != FPEMU_KIND_CODEBOOK) {
         r = judge_round(c->element, x, 0, 1);
-        e->p = ref_value(c->carrier, r.bits);
+        e->p = carrier_value(c->carrier, r.bits);
         e->code = r.code;
         e->nan_error =
-            isnan(v) && nan == FPEMU_NAN_ERROR && !isnan(ref_value(c->carrier, judge_decode(c->element, r.code)));
+            isnan(v) && nan == FPEMU_NAN_ERROR && !isnan(carrier_value(c->carrier, judge_decode(c->element, r.code)));
         return;
     }
     if (isnan(v)) {
@@ -523,9 +511,9 @@ static void power_scale(context *c, long exponent, int beyond, ref_block *b)
         b->exponent = exponent;
     } else {
         judge_result r =
-            judge_round(c->scale, ref_bits(64, exponent > high ? INFINITY : ldexp(1, (int)exponent)), 0, 1);
+            judge_round(c->scale, carrier_bits(64, exponent > high ? INFINITY : ldexp(1, (int)exponent)), 0, 1);
         b->code = r.code;
-        b->scale = ref_value(64, r.bits);
+        b->scale = carrier_value(64, r.bits);
         b->exponent = 0;
     }
 }
@@ -544,13 +532,13 @@ static void value_scale(context *c, double v, ref_block *b)
             power_scale(c, e + (fraction > 0.75 || (fraction == 0.75 && (e & 1))), 0, b);
         }
     } else {
-        judge_result r = judge_round(c->scale, ref_bits(64, v), 0, 1);
+        judge_result r = judge_round(c->scale, carrier_bits(64, v), 0, 1);
         b->code = r.code;
-        b->scale = ref_value(64, r.bits);
+        b->scale = carrier_value(64, r.bits);
         b->exponent = 0;
         /* past the largest value even when rounded without end; or below the smallest of a format without zero */
         b->saturated = isinf(v) || (r.events & JUDGE_OVERFLOW) ||
-                       (v != 0 && v < c->scale_min && ref_value(64, judge_decode(c->scale, 0)) != 0);
+                       (v != 0 && v < c->scale_min && carrier_value(64, judge_decode(c->scale, 0)) != 0);
     }
 }
 
@@ -639,8 +627,9 @@ static void scale_of_block(context *c, const extent *x, const ref_tensor *tensor
         p = divide(carrier, plain(divide(carrier, amax, M)), plain((double)tensor->decode));
         value_scale(c, p < normal ? normal : p > c->scale_max ? c->scale_max : p, b);
         {
-            judge_result r = judge_round(c->scale, ref_bits(64, p), 0, 0);
-            b->saturated = isinf(p) || (r.events & JUDGE_OVERFLOW) || (x->amax != 0 && ref_value(64, r.bits) < normal);
+            judge_result r = judge_round(c->scale, carrier_bits(64, p), 0, 0);
+            b->saturated =
+                isinf(p) || (r.events & JUDGE_OVERFLOW) || (x->amax != 0 && carrier_value(64, r.bits) < normal);
         }
         break;
     }
@@ -784,8 +773,8 @@ static int compat_element(context *c, const extent *block, double x, number t, u
         low = lrint(c->lowest / c->step);
     } else if (c->r->compat == FPEMU_COMPAT_QPYTORCH && c->f->scaling == FPEMU_SCALING_FLOOR &&
                c->f->kind == FPEMU_KIND_FIXED && c->f->symmetric && c->carrier == 32 &&
-               (c->r->mode == FPEMU_MODE_RNE || c->r->mode == FPEMU_MODE_RNA || c->r->mode == FPEMU_MODE_SR) && block->amax != 0 &&
-               (E = binade(plain(block->amax))) >= -126 && E <= 124) {
+               (c->r->mode == FPEMU_MODE_RNE || c->r->mode == FPEMU_MODE_RNA || c->r->mode == FPEMU_MODE_SR) &&
+               block->amax != 0 && (E = binade(plain(block->amax))) >= -126 && E <= 124) {
         /* a = RN32(x + 6*2^E), exactly first */
         mpz_t n, d;
         mpq_inits(a, q, (mpq_ptr)NULL);
@@ -825,12 +814,12 @@ static int compat_element(context *c, const extent *block, double x, number t, u
 static void one_element(context *c, const ref_tensor *tensor, const ref_block *b, const extent *block, uint64_t index,
                         uint64_t bits, ref_element *e)
 {
-    double x = ref_value(c->carrier, bits), y;
+    double x = carrier_value(c->carrier, bits), y;
 
     memset(e, 0, sizeof *e);
     if (b->nan) {
         e->p = e->t = NAN;
-        e->y = ref_bits(c->carrier, NAN);
+        e->y = carrier_bits(c->carrier, NAN);
         if (!isnan(x))
             e->events = JUDGE_INVALID | (isfinite(x) ? JUDGE_INEXACT : 0);
         return;
@@ -846,7 +835,7 @@ static void one_element(context *c, const ref_tensor *tensor, const ref_block *b
             round_element(c, t, index, e);
     }
     y = isnan(e->p) ? NAN : scaled(c->carrier, c->f, tensor, b, e->p);
-    e->y = ref_bits(c->carrier, y);
+    e->y = carrier_bits(c->carrier, y);
     if (isfinite(x)) {
         if (x != 0 && y == 0)
             e->events |= JUDGE_UNDERFLOW;
@@ -950,7 +939,7 @@ static extent extent_of(unsigned carrier, const ref_tensor *t, const ref_block *
     extent e = {0, 0, 0, 0, 1};
     uint64_t j;
     for (j = 0; j < b->elements; j++) {
-        double v = ref_value(carrier, x[t->order[b->first + j]]);
+        double v = carrier_value(carrier, x[t->order[b->first + j]]);
         if (!isfinite(v)) {
             e.nonfinite = 1;
             e.zero = 0;
@@ -981,12 +970,12 @@ ref_tensor *ref_quantize(const fpemu_format *f, const fpemu_rounding *r, unsigne
         for (j = 0; j < t->n; j++) {
             ref_element *e = &t->element[j];
             if (f->kind == FPEMU_KIND_CODEBOOK) {
-                double v = ref_value(carrier, x[j]);
+                double v = carrier_value(carrier, x[j]);
                 if (isfinite(v))
                     round_element(&c, plain(v), j, e);
                 else
                     special_element(&c, x[j], e);
-                e->y = ref_bits(carrier, e->p);
+                e->y = carrier_bits(carrier, e->p);
                 if (isfinite(v) && !(v == e->p))
                     e->events |= JUDGE_INEXACT | (v != 0 && e->p == 0 ? JUDGE_UNDERFLOW : 0);
             } else {
@@ -994,8 +983,8 @@ ref_tensor *ref_quantize(const fpemu_format *f, const fpemu_rounding *r, unsigne
                 e->y = one.bits;
                 e->code = one.code;
                 e->events = one.events;
-                e->nan_error = (r->nan ? r->nan : f->nan) == FPEMU_NAN_ERROR && isnan(ref_value(carrier, x[j])) &&
-                               !isnan(ref_value(carrier, judge_decode(c.element, one.code)));
+                e->nan_error = (r->nan ? r->nan : f->nan) == FPEMU_NAN_ERROR && isnan(carrier_value(carrier, x[j])) &&
+                               !isnan(carrier_value(carrier, judge_decode(c.element, one.code)));
             }
         }
         close_context(&c);
@@ -1003,7 +992,7 @@ ref_tensor *ref_quantize(const fpemu_format *f, const fpemu_rounding *r, unsigne
     }
     if (f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO) {
         for (j = 0; j < t->n; j++) {
-            double v = fabs(ref_value(carrier, x[j]));
+            double v = fabs(carrier_value(carrier, x[j]));
             if (isfinite(v))
                 largest = fmax(largest, v);
         }
@@ -1069,7 +1058,7 @@ void ref_count(const ref_tensor *t, const uint64_t *x, fpemu_stats *s, double su
         for (j = 0; j < block->elements; j++) {
             uint64_t index = t->order[block->first + j];
             const ref_element *e = &t->element[index];
-            double v = ref_value(t->carrier, x[index]), y = ref_value(t->carrier, e->y), d = fabs(v - y);
+            double v = carrier_value(t->carrier, x[index]), y = carrier_value(t->carrier, e->y), d = fabs(v - y);
             s->count++;
             s->nan += isnan(v) != 0;
             s->infinite += isinf(v) != 0;
@@ -1207,7 +1196,7 @@ int ref_unpack(const fpemu_format *f, unsigned carrier, const ref_tensor *t, con
             block.scale = 1;
             block.exponent = code & sign ? (long)code - (long)(2 * sign) : (long)code;
         } else if (c.scale) {
-            block.scale = ref_value(64, judge_decode(c.scale, code));
+            block.scale = carrier_value(64, judge_decode(c.scale, code));
         }
         for (j = 0; j < t->block[b].elements; j++) {
             uint64_t q = 0;
@@ -1219,10 +1208,10 @@ int ref_unpack(const fpemu_format *f, unsigned carrier, const ref_tensor *t, con
             if (f->kind == FPEMU_KIND_CODEBOOK)
                 p = q < c.length ? (double)c.table[q] + 0.0 : NAN;
             else
-                p = ref_value(carrier, judge_decode(c.element, q));
+                p = carrier_value(carrier, judge_decode(c.element, q));
             if (f->scaling)
                 p = isnan(p) || isnan(block.scale) ? NAN : scaled(carrier, f, &decoded, &block, p);
-            y[t->order[t->block[b].first + j]] = ref_bits(carrier, p);
+            y[t->order[t->block[b].first + j]] = carrier_bits(carrier, p);
         }
         codes += (t->block[b].elements * f->bits + 7) / 8;
     }
@@ -1256,7 +1245,7 @@ ref_s2fp8 ref_s2fp8_range(unsigned carrier, uint64_t n, const uint64_t *x)
     mpfr_inits2(200, sum, most, one, (mpfr_ptr)NULL);
     mpfr_set_zero(sum, 1);
     for (i = 0; i < n; i++) {
-        double v = fabs(ref_value(carrier, x[i]));
+        double v = fabs(carrier_value(carrier, x[i]));
         if (!isfinite(v) || v == 0)
             continue;
         log2_of(one, v, 0);
@@ -1319,7 +1308,7 @@ static int close_to(unsigned carrier, double a, double b, double relative)
 int ref_s2fp8_element(const fpemu_format *f, const fpemu_rounding *r, unsigned carrier, float alpha, float beta,
                       uint64_t bits, uint64_t index, uint64_t code, uint64_t ybits)
 {
-    double x = ref_value(carrier, bits), y = ref_value(carrier, ybits), p, t[2], want, slack, size;
+    double x = carrier_value(carrier, bits), y = carrier_value(carrier, ybits), p, t[2], want, slack, size;
     judge_result low = {0, 0, 0}, high = {0, 0, 0};
     context c;
     mpfr_t v, w;
@@ -1332,7 +1321,7 @@ int ref_s2fp8_element(const fpemu_format *f, const fpemu_rounding *r, unsigned c
     }
     mpfr_inits2(200, v, w, (mpfr_ptr)NULL);
     mpz_init(k);
-    p = ref_value(carrier, judge_decode(c.element, code));
+    p = carrier_value(carrier, judge_decode(c.element, code));
     if (!isfinite(x)) {
         ref_element e = {0};
         special_element(&c, bits, &e);
@@ -1359,7 +1348,7 @@ int ref_s2fp8_element(const fpemu_format *f, const fpemu_rounding *r, unsigned c
             high = judge_exact_code(c.element, signbit(x) != 0, k, e, random);
         }
         if (code != low.code && code != high.code) {
-            double a = ref_value(carrier, low.bits), b = ref_value(carrier, high.bits);
+            double a = carrier_value(carrier, low.bits), b = carrier_value(carrier, high.bits);
             ok = p >= fmin(a, b) && p <= fmax(a, b);
         }
     }

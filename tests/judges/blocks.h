@@ -7,6 +7,7 @@
 #ifndef REF_BLOCKS_H
 #define REF_BLOCKS_H
 
+#include "bits.h"
 #include "judge.h"
 
 typedef struct ref_element {
@@ -66,9 +67,5 @@ typedef struct ref_s2fp8 {
 ref_s2fp8 ref_s2fp8_range(unsigned carrier, uint64_t n, const uint64_t *x);
 int ref_s2fp8_element(const fpemu_format *format, const fpemu_rounding *rounding, unsigned carrier, float alpha,
                       float beta, uint64_t x, uint64_t index, uint64_t code, uint64_t y);
-
-/* Bits of the carrier as binary64 and back (exact values only). */
-double ref_value(unsigned carrier, uint64_t bits);
-uint64_t ref_bits(unsigned carrier, double value);
 
 #endif

@@ -46,7 +46,7 @@ static lh_format float_of(const fpemu_format *f, double max)
 
 static lh_format steps_of(const fpemu_format *f)
 {
-    lh_format l = {.kind = f->kind, .family = LH_FINITE, .wrap = f->wrap, .width = (int)f->bits};
+    lh_format l = {.kind = (int)f->kind, .family = LH_FINITE, .wrap = f->wrap, .width = (int)f->bits};
     l.low = f->is_signed ? -((int64_t)1 << (l.width - 1)) : 0;
     l.high = ((int64_t)1 << (l.width - f->is_signed)) - 1;
     l.low += f->is_signed && f->symmetric;
@@ -554,34 +554,6 @@ uint64_t lh_next(uint64_t *state) /* xorshift64*, Vigna 2016 */
 }
 
 /* ------------------------------------------------------------------------------------------------ harness */
-
-uint32_t lh_float_bits(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-uint64_t lh_double_bits(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-float lh_float(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-double lh_double(uint64_t bits)
-{
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
 
 int lh_same_f32(float y, double expected)
 {

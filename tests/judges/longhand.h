@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bits.h"
 #include "fpemu.h"
 
 /* What becomes of overflow under `ieee`, and which special codes exist. */
@@ -67,10 +68,6 @@ uint32_t lh_bits(int generator, uint64_t seed, uint64_t stream, uint64_t i, unsi
 /* A small generator for test values; not one of the library's. */
 uint64_t lh_next(uint64_t *state);
 
-uint32_t lh_float_bits(float x);
-uint64_t lh_double_bits(double x);
-float lh_float(uint32_t bits);
-double lh_double(uint64_t bits);
 /* 1 if y and the expected value have equal bits, NaN meaning the canonical quiet NaN. */
 int lh_same_f32(float y, double expected);
 int lh_same_f64(double y, double expected);
