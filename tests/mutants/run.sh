@@ -1,13 +1,14 @@
 #!/bin/sh
 # run.sh - whether the tests notice defects of the library: every one of mutants.txt, or those named.
 #
-# usage: [CC=gcc] [JOBS=2] tests/mutants/run.sh [NAME...]
+# usage: [CC=gcc] [JOBS=2] [MUTANTS_OPTIMISATION=-O1] tests/mutants/run.sh [NAME...]
 #
 # Each defect is one line changed in a copy of the sources. What depends on its file is compiled again, plainly (-O1, no
-# vector variants), and linked with the other objects of the sound library; then a few tests run, one of which must fail:
-# those that the defect names after its file, or those that its file stands for. The test that caught it when
-# doc/validation/mutants.txt was recorded comes first. A table is printed; exit status 1 if a defect survives, if its old
-# text is not found exactly once, or if the tests fail on the library as it is.
+# vector variants; -O0 compiles in half the time, and some tests run longer), and linked with the other objects of the
+# sound library; then a few tests run, one of which must fail: those that the defect names after its file, or those that
+# its file stands for. The test that caught it when doc/validation/mutants.txt was recorded comes first. A table is
+# printed; exit status 1 if a defect survives, if its old text is not found exactly once, or if the tests fail on the
+# library as it is.
 #
 # A test is a file of tests/against_judges (needs GMP and MPFR), tests/unit (Check), tests/gpu (the kernels run on this
 # processor) or tests/fptrain (what the trainer needs, oneDNN aside), the first that has its name, or DIRECTORY/NAME.
@@ -15,13 +16,16 @@ set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
-list=$here/mutants.txt
+case ${1:-} in
+--*) list=$work/list ;; # as it was when the run began
+*) list=$here/mutants.txt ;;
+esac
 record=$top/doc/validation/mutants.txt
 cc=${CC:-cc}
 jobs=${JOBS:-2}
 flags="-std=c11 -ffp-contract=off -w"
 optimisation=${MUTANTS_OPTIMISATION:--O1}
-includes='-Iinclude -Ilib -Igpu -Itools -I.'
+includes='-Iinclude -Ilib -Igpu -Itools -Itools/fptrain -I.'
 tests='quantize peers compat stochastic counters properties'
 block_tests='check_blockspec check_pack blocks_vectors blocks_stats packing blocks'
 trainer_tests='assign estimate memory muppet packed readers scalers'
@@ -89,9 +93,11 @@ sources() {
     for place in $1; do
         case $place in
         gpu/*) find gpu -name '*.c'; echo tests/gpu/memory_host.c ;;
-        fptrain/*) find tools/fptrain -name '*.c' ! -name 'command_*.c' ! -name main.c ;;
+        fptrain/*)
+            find tools/fptrain tools/common -name '*.c' ! -path '*/commands/*' ! -name 'command_*' ! -name main.c
+            ;;
         esac
-    done | sort -u
+    done 2>/dev/null | sort -u
 }
 
 # Compiles the files $2... into directory $1; their objects have the same names with .o at the end.
@@ -113,7 +119,7 @@ compile() {
 link() {
     case $2 in
     gpu/*) with='lib/ gpu/ tests/gpu/' libs= ;;
-    fptrain/*) with='lib/ tools/fptrain/' libs=$trainer_libs ;;
+    fptrain/*) with='lib/ tools/' libs=$trainer_libs ;;
     unit/*) with=lib/ libs=$check_libs ;;
     *) with=lib/ libs='-lmpfr -lgmp' ;;
     esac
@@ -183,6 +189,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 export work CC
 mkdir -p "$work/bad" "$work/base/obj" "$work/base/tests"
+cp "$list" "$work/list"
 cp -R "$top/lib" "$top/include" "$top/gpu" "$top/tools" "$work/base"
 cp -R "$top/tests/gpu" "$work/base/tests"
 echo '#define HAVE_ONEDNN 0' >"$work/base/config.h"
