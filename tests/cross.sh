@@ -21,16 +21,13 @@ for host in "${hosts[@]}"; do
         continue
     fi
     sources=()
-    for file in "$top"/lib/*.c; do
-        case $file in
-        *.inc.c | */kernels_v*.c) ;;
-        *) sources+=("$file") ;;
-        esac
-    done
-    for test in values counters stochastic; do
+    while IFS= read -r file; do
+        sources+=("$file")
+    done < <(find "$top/lib" -name '*.c' ! -name '*.inc.c' ! -name 'kernels_v*.c' | sort)
+    for test in quantize counters stochastic; do
         # shellcheck disable=SC2086
-        "$cc" $flags -I"$top/include" -I"$top/lib" "${sources[@]}" "$top/tests/oracle/$test.c" \
-            "$top/tests/oracle/longhand.c" -lm -o "$work/$test" 2>"$work/log" || { cat "$work/log"; exit 1; }
+        "$cc" $flags -I"$top/include" -I"$top/lib" "${sources[@]}" "$top/tests/against_judges/$test.c" \
+            "$top"/tests/judges/{formats,longhand}.c -lm -o "$work/$test" 2>"$work/log" || { cat "$work/log"; exit 1; }
         result=$("$emulator" "$work/$test" | tail -n 1) || { echo "$host: $result: failed"; exit 1; }
         echo "$host: $result"
     done

@@ -8,6 +8,8 @@ AM_TESTS_ENVIRONMENT = \
 	export CC CXX NM top_srcdir top_builddir FPEMU;
 
 dist_noinst_SCRIPTS += tests/headers/headers.sh tests/headers/exports.sh tests/installed.sh tests/vectorised.sh
+dist_noinst_DATA += tests/README.md tests/against_judges/README.md tests/judges/README.md tests/mutants/README.md \
+	tests/random/README.md tests/vectors/README.md
 dist_noinst_DATA += tests/readme_example.awk tests/headers/header_c.c tests/headers/header_cxx.cpp
 
 # ------------------------------------------------------------------------------------- the public face
@@ -54,9 +56,8 @@ tests_unit_check_pack_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_pack_LDADD = $(UNIT_LDADD)
 tests_unit_check_gemm_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_gemm_LDADD = $(UNIT_LDADD)
-tests_unit_check_rng_SOURCES = tests/unit/check_rng.c $(LONGHAND)
 tests_unit_check_rng_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_check_rng_LDADD = $(UNIT_LDADD)
+tests_unit_check_rng_LDADD = tests/judges/liblonghand.la $(UNIT_LDADD)
 tests_unit_check_spec_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_spec_LDADD = $(UNIT_LDADD)
 if HAVE_CHECK
@@ -64,116 +65,108 @@ check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
 endif
 
-# ------------------------------------------------------------------------------------- against rules worked by hand
-LONGHAND = tests/oracle/longhand.c tests/oracle/longhand.h
-LONGHAND_TESTS = \
-	tests/oracle/compat \
-	tests/oracle/counters \
-	tests/oracle/peers \
-	tests/oracle/properties \
-	tests/oracle/stochastic \
-	tests/oracle/values
-check_PROGRAMS += $(LONGHAND_TESTS)
-TESTS += $(LONGHAND_TESTS)
-tests_oracle_compat_SOURCES = tests/oracle/compat.c $(LONGHAND)
-tests_oracle_compat_LDADD = lib/libfpemu.la
-tests_oracle_counters_SOURCES = tests/oracle/counters.c $(LONGHAND)
-tests_oracle_counters_LDADD = lib/libfpemu.la
-tests_oracle_peers_SOURCES = tests/oracle/peers.c $(LONGHAND)
-tests_oracle_peers_LDADD = lib/libfpemu.la
-tests_oracle_properties_SOURCES = tests/oracle/properties.c $(LONGHAND)
-tests_oracle_properties_LDADD = lib/libfpemu.la
-tests_oracle_stochastic_SOURCES = tests/oracle/stochastic.c $(LONGHAND)
-tests_oracle_stochastic_LDADD = lib/libfpemu.la
-tests_oracle_values_SOURCES = tests/oracle/values.c $(LONGHAND)
-tests_oracle_values_LDADD = lib/libfpemu.la
-
-# ------------------------------------------------------------------------------------- against the judges
-tests_ref_libjudge_la_SOURCES = \
-	tests/ref/compare.c \
-	tests/ref/compare.h \
-	tests/ref/exact.h \
-	tests/ref/formats.c \
-	tests/ref/formats.h \
-	tests/ref/functions.c \
-	tests/ref/functions.h \
-	tests/ref/judge.c \
-	tests/ref/judge.h \
-	tests/ref/mpfr.c \
-	tests/ref/points.c \
-	tests/ref/points.h \
-	tests/ref/slow.c \
-	tests/ref/sweep.c \
-	tests/ref/sweep.h
-tests_ref_libjudge_la_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
-tests_ref_libjudge_la_LIBADD = lib/libfpemu.la $(MPFR_LIBS)
-
-JUDGE_TESTS = \
-	tests/oracle/arith \
-	tests/oracle/codes \
-	tests/oracle/double \
-	tests/oracle/functions \
-	tests/oracle/gemm \
-	tests/oracle/inputs16 \
-	tests/oracle/judges \
-	tests/oracle/neighbours \
-	tests/oracle/scaled
-tests_oracle_arith_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
-tests_oracle_arith_LDADD = tests/ref/libjudge.la $(MPFR_LIBS)
-tests_oracle_codes_LDADD = tests/ref/libjudge.la
-tests_oracle_double_LDADD = tests/ref/libjudge.la
-tests_oracle_functions_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
-tests_oracle_functions_LDADD = tests/ref/libjudge.la $(MPFR_LIBS)
-tests_oracle_gemm_SOURCES = tests/oracle/gemm.c tests/oracle/variants.h $(LONGHAND)
-tests_oracle_gemm_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
-tests_oracle_gemm_LDADD = tests/ref/libjudge.la $(MPFR_LIBS)
-tests_oracle_inputs16_LDADD = tests/ref/libjudge.la
-tests_oracle_judges_LDADD = tests/ref/libjudge.la
-tests_oracle_neighbours_LDADD = tests/ref/libjudge.la
-tests_oracle_scaled_SOURCES = tests/oracle/scaled.c tests/oracle/variants.h $(LONGHAND)
-tests_oracle_scaled_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
-tests_oracle_scaled_LDADD = tests/ref/libjudge.la $(MPFR_LIBS)
+# ------------------------------------------------------------------------------------- the judges
+# Rules worked by hand need no other library; the rest needs MPFR and GMP.
+tests_judges_liblonghand_la_SOURCES = \
+	tests/judges/bits.h \
+	tests/judges/formats.c \
+	tests/judges/formats.h \
+	tests/judges/longhand.c \
+	tests/judges/longhand.h
+tests_judges_libjudges_la_SOURCES = \
+	tests/against_judges/blocks_cases.c \
+	tests/against_judges/blocks_cases.h \
+	tests/against_judges/compare.c \
+	tests/against_judges/compare.h \
+	tests/against_judges/expected.h \
+	tests/against_judges/points.c \
+	tests/against_judges/points.h \
+	tests/against_judges/sweep.c \
+	tests/against_judges/sweep.h \
+	tests/judges/blocks.c \
+	tests/judges/blocks.h \
+	tests/judges/exact.h \
+	tests/judges/functions.c \
+	tests/judges/functions.h \
+	tests/judges/judge.c \
+	tests/judges/judge.h \
+	tests/judges/mpfr.c \
+	tests/judges/slow.c
+tests_judges_libjudges_la_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
+tests_judges_libjudges_la_LIBADD = tests/judges/liblonghand.la lib/libfpemu.la $(MPFR_LIBS)
+noinst_LTLIBRARIES += tests/judges/liblonghand.la
 if HAVE_MPFR
-noinst_LTLIBRARIES += tests/ref/libjudge.la
-check_PROGRAMS += $(JUDGE_TESTS)
-TESTS += $(JUDGE_TESTS)
+noinst_LTLIBRARIES += tests/judges/libjudges.la
 endif
 
-# ------------------------------------------------------------------------------------- blocks against their judge
-tests_ref_libblocks_la_SOURCES = \
-	tests/ref/blockcase.c \
-	tests/ref/blockcase.h \
-	tests/ref/blocks.c \
-	tests/ref/blocks.h \
-	$(LONGHAND)
-tests_ref_libblocks_la_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
-tests_ref_libblocks_la_LIBADD = tests/ref/libjudge.la
-
-BLOCK_TESTS = \
-	tests/oracle/blocks \
-	tests/oracle/blockstats \
-	tests/oracle/blockvectors \
-	tests/oracle/packing
-tests_oracle_blocks_LDADD = tests/ref/libblocks.la
-tests_oracle_blockstats_LDADD = tests/ref/libblocks.la
-tests_oracle_packing_LDADD = tests/ref/libblocks.la
-tests_oracle_blockvectors_SOURCES = tests/oracle/blockvectors.c $(LONGHAND)
-tests_oracle_blockvectors_LDADD = lib/libfpemu.la
+# ------------------------------------------------------------------------------------- against rules worked by hand
+LONGHAND_TESTS = \
+	tests/against_judges/blocks_vectors \
+	tests/against_judges/compat \
+	tests/against_judges/counters \
+	tests/against_judges/peers \
+	tests/against_judges/properties \
+	tests/against_judges/quantize \
+	tests/against_judges/stochastic
+LONGHAND_LDADD = tests/judges/liblonghand.la lib/libfpemu.la
+check_PROGRAMS += $(LONGHAND_TESTS)
+TESTS += $(LONGHAND_TESTS)
 dist_noinst_DATA += tests/vectors/blocks.py tests/vectors/blocks.txt
+tests_against_judges_blocks_vectors_LDADD = $(LONGHAND_LDADD)
+tests_against_judges_compat_LDADD = $(LONGHAND_LDADD)
+tests_against_judges_counters_LDADD = $(LONGHAND_LDADD)
+tests_against_judges_peers_LDADD = $(LONGHAND_LDADD)
+tests_against_judges_properties_LDADD = $(LONGHAND_LDADD)
+tests_against_judges_quantize_LDADD = $(LONGHAND_LDADD)
+tests_against_judges_stochastic_LDADD = $(LONGHAND_LDADD)
+
+# ------------------------------------------------------------------------------------- against numbers of any length
+JUDGE_TESTS = \
+	tests/against_judges/arith \
+	tests/against_judges/arith_scales \
+	tests/against_judges/blocks \
+	tests/against_judges/blocks_stats \
+	tests/against_judges/codes \
+	tests/against_judges/functions \
+	tests/against_judges/gemm \
+	tests/against_judges/judges \
+	tests/against_judges/packing \
+	tests/against_judges/quantize_16bit \
+	tests/against_judges/quantize_f64 \
+	tests/against_judges/quantize_neighbours
+JUDGE_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
+JUDGE_LDADD = tests/judges/libjudges.la $(MPFR_LIBS)
+tests_against_judges_arith_CFLAGS = $(JUDGE_CFLAGS)
+tests_against_judges_arith_LDADD = $(JUDGE_LDADD)
+tests_against_judges_arith_scales_SOURCES = tests/against_judges/arith_scales.c tests/against_judges/variants.h
+tests_against_judges_arith_scales_CFLAGS = $(JUDGE_CFLAGS)
+tests_against_judges_arith_scales_LDADD = $(JUDGE_LDADD)
+tests_against_judges_blocks_LDADD = $(JUDGE_LDADD)
+tests_against_judges_blocks_stats_LDADD = $(JUDGE_LDADD)
+tests_against_judges_codes_LDADD = $(JUDGE_LDADD)
+tests_against_judges_functions_CFLAGS = $(JUDGE_CFLAGS)
+tests_against_judges_functions_LDADD = $(JUDGE_LDADD)
+tests_against_judges_gemm_SOURCES = tests/against_judges/gemm.c tests/against_judges/variants.h
+tests_against_judges_gemm_CFLAGS = $(JUDGE_CFLAGS)
+tests_against_judges_gemm_LDADD = $(JUDGE_LDADD)
+tests_against_judges_judges_LDADD = $(JUDGE_LDADD)
+tests_against_judges_packing_LDADD = $(JUDGE_LDADD)
+tests_against_judges_quantize_16bit_LDADD = $(JUDGE_LDADD)
+tests_against_judges_quantize_f64_LDADD = $(JUDGE_LDADD)
+tests_against_judges_quantize_neighbours_LDADD = $(JUDGE_LDADD)
 if HAVE_MPFR
-noinst_LTLIBRARIES += tests/ref/libblocks.la
-check_PROGRAMS += $(BLOCK_TESTS)
-TESTS += $(BLOCK_TESTS)
+check_PROGRAMS += $(JUDGE_TESTS)
+TESTS += $(JUDGE_TESTS)
 endif
 
 # Many more random cases and denser grids, some minutes; record in doc/validation/blocks.txt.
 # Another part: make check-blocks BLOCK_ROUNDS="--rounds 40 --seed 1000"
 BLOCK_ROUNDS = --rounds 40
 if HAVE_MPFR
-check-blocks: tests/oracle/blocks$(EXEEXT) tests/oracle/blockstats$(EXEEXT) tests/oracle/packing$(EXEEXT)
-	tests/oracle/blocks$(EXEEXT) $(BLOCK_ROUNDS)
-	tests/oracle/packing$(EXEEXT) $(BLOCK_ROUNDS)
-	tests/oracle/blockstats$(EXEEXT) $(BLOCK_ROUNDS)
+check-blocks: tests/against_judges/blocks$(EXEEXT) tests/against_judges/blocks_stats$(EXEEXT) tests/against_judges/packing$(EXEEXT)
+	tests/against_judges/blocks$(EXEEXT) $(BLOCK_ROUNDS)
+	tests/against_judges/packing$(EXEEXT) $(BLOCK_ROUNDS)
+	tests/against_judges/blocks_stats$(EXEEXT) $(BLOCK_ROUNDS)
 else
 check-blocks:
 	@echo "configure did not find MPFR and GMP, which judge" >&2; exit 1
@@ -182,14 +175,14 @@ endif
 # ------------------------------------------------------------------------------------- every binary32 input
 # All of it takes hours. A part, or more threads: make check-exhaustive EXHAUSTIVE="e4m3fn rne ieee --jobs 4"
 EXHAUSTIVE =
-EXTRA_PROGRAMS += tests/oracle/exhaustive
-tests_oracle_exhaustive_LDADD = tests/ref/libjudge.la
+EXTRA_PROGRAMS += tests/against_judges/quantize_exhaustive
+tests_against_judges_quantize_exhaustive_LDADD = $(JUDGE_LDADD)
 CLEANFILES += exhaustive.txt
 if HAVE_MPFR
-check-exhaustive: tests/oracle/exhaustive$(EXEEXT)
+check-exhaustive: tests/against_judges/quantize_exhaustive$(EXEEXT)
 	@commit=$(PACKAGE_VERSION); \
 	if test -e $(srcdir)/.git; then commit=`git -C $(srcdir) describe --always --dirty`; fi; \
-	tests/oracle/exhaustive$(EXEEXT) -o exhaustive.txt --commit "$$commit" $(EXHAUSTIVE)
+	tests/against_judges/quantize_exhaustive$(EXEEXT) -o exhaustive.txt --commit "$$commit" $(EXHAUSTIVE)
 else
 check-exhaustive:
 	@echo "configure did not find MPFR and GMP, which judge" >&2; exit 1
@@ -198,8 +191,8 @@ endif
 # Every triple of the named 8-bit formats through fma; of some: make check-triples TRIPLES="e4m3fn e5m2"
 TRIPLES =
 if HAVE_MPFR
-check-triples: tests/oracle/arith$(EXEEXT)
-	tests/oracle/arith$(EXEEXT) --triples $(TRIPLES)
+check-triples: tests/against_judges/arith$(EXEEXT)
+	tests/against_judges/arith$(EXEEXT) --triples $(TRIPLES)
 else
 check-triples:
 	@echo "configure did not find MPFR and GMP, which judge" >&2; exit 1
@@ -208,13 +201,13 @@ endif
 # Elementary functions, operand by operand, a record on standard output: minutes; with FUNCTIONS=--float, every binary32
 # number, hours. Of some: make check-functions FUNCTIONS="exp log" or FUNCTIONS="--float exp"
 FUNCTIONS =
-EXTRA_PROGRAMS += tests/oracle/functions_proof
-tests_oracle_functions_proof_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
-tests_oracle_functions_proof_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
-tests_oracle_functions_proof_LDADD = tests/ref/libjudge.la $(MPFR_LIBS)
+EXTRA_PROGRAMS += tests/against_judges/functions_proof
+tests_against_judges_functions_proof_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
+tests_against_judges_functions_proof_CFLAGS = $(JUDGE_CFLAGS)
+tests_against_judges_functions_proof_LDADD = $(JUDGE_LDADD)
 if HAVE_MPFR
-check-functions: tests/oracle/functions_proof$(EXEEXT)
-	tests/oracle/functions_proof$(EXEEXT) $(FUNCTIONS)
+check-functions: tests/against_judges/functions_proof$(EXEEXT)
+	tests/against_judges/functions_proof$(EXEEXT) $(FUNCTIONS)
 else
 check-functions:
 	@echo "configure did not find MPFR and GMP, which judge" >&2; exit 1

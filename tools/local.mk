@@ -92,7 +92,7 @@ tools_libmodel_la_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS)
 if HAVE_MPFR
 tools_fpemu_fpemu_SOURCES += tools/fpemu/validate.c
 tools_fpemu_fpemu_CFLAGS += $(MPFR_CFLAGS)
-tools_fpemu_fpemu_LDADD += tests/ref/libjudge.la
+tools_fpemu_fpemu_LDADD += tests/judges/libjudges.la
 endif
 
 # The program measures as well: a table of formats and modes.

@@ -1,6 +1,6 @@
 /* sweep.cu - all 2^32 binary32 inputs on a device.
  *
- *   sweep_device --digests FILE   every line of tests/digests.txt: the digest of all outputs (tests/ref/sweep.h says
+ *   sweep_device --digests FILE   every line of tests/digests.txt: the digest of all outputs (tests/against_judges/sweep.h says
  *                                 of what) against the recorded one, which the CPU and its judges agree on
  *   sweep_device --hardware       the device's own conversions to FP8, FP6, FP4, FP16, BF16 and E8M0 (cuda_fp8.h
  *                                 and the like) against fpemu_cuda_encode_f32 with the settings `nvidia' */

@@ -1,30 +1,38 @@
 #!/bin/sh
 # run.sh - whether the tests notice defects of the library: every one of mutants.txt, or those named.
 #
-# usage: [CC=gcc] [JOBS=2] tests/mutants/run.sh [NAME...]
+# usage: [CC=gcc] [JOBS=2] [MUTANTS_OPTIMISATION=-O1] tests/mutants/run.sh [NAME...]
 #
-# Each defect is one line of the library changed in a copy of the library; the copy is built plainly (-O1, no vector
-# variants) and a few tests of tests/oracle and tests/unit run on it, which must fail: those that the defect names after
-# its file, or those that its file stands for. A table is printed; exit status 1 if a defect survives, if its old text
-# is not found exactly once, or if the tests fail on the library as it is. `judged' tests need GMP and MPFR, `checked'
-# ones Check; `played' ones play the kernels of gpu/ on this processor, `trainer' ones of tests/fptrain need what the
-# trainer needs (oneDNN aside).
+# Each defect is one line changed in a copy of the sources. What depends on its file is compiled again, plainly (-O1, no
+# vector variants; -O0 compiles in half the time, and some tests run longer), and linked with the other objects of the
+# sound library; then a few tests run, one of which must fail: those that the defect names after its file, or those that
+# its file stands for. The test that caught it when doc/validation/mutants.txt was recorded comes first. A table is
+# printed; exit status 1 if a defect survives, if its old text is not found exactly once, or if the tests fail on the
+# library as it is.
+#
+# A test is a file of tests/against_judges (needs GMP and MPFR), tests/unit (Check), tests/gpu (the kernels run on this
+# processor) or tests/fptrain (what the trainer needs, oneDNN aside), the first that has its name, or DIRECTORY/NAME.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
-list=$here/mutants.txt
+case ${1:-} in
+--*) list=$work/list ;; # as it was when the run began
+*) list=$here/mutants.txt ;;
+esac
+record=$top/doc/validation/mutants.txt
 cc=${CC:-cc}
-flags="-std=c11 -O1 -ffp-contract=off -w -Iinclude"
-tests='values peers compat stochastic counters properties'
-block_tests='check_blockspec check_pack blockvectors blockstats packing blocks'
-judged='arith scaled gemm blockvectors blockstats packing blocks'
-checked='check_arith check_block check_gemm check_blockspec check_pack'
-played='verbs tensors operations products'
-trainer='assign estimate memory muppet packed readers scalers'
-trainer_flags="-Itools $(pkg-config --cflags libpng 2>/dev/null)"
-trainer_libs=${TRAINER_LIBS:-"-linih -llzma -lpng16 $(pkg-config --libs openblas check 2>/dev/null) -ljansson -lz"}
-judges='compare formats judge mpfr points slow sweep blocks blockcase'
+jobs=${JOBS:-2}
+flags="-std=c11 -ffp-contract=off -w"
+optimisation=${MUTANTS_OPTIMISATION:--O1}
+includes='-Iinclude -Ilib -Igpu -Itools -Itools/fptrain -I.'
+tests='quantize peers compat stochastic counters properties'
+block_tests='check_blockspec check_pack blocks_vectors blocks_stats packing blocks'
+trainer_tests='assign estimate memory muppet packed readers scalers'
+check_libs=$(pkg-config --libs check 2>/dev/null)
+trainer_flags=$(pkg-config --cflags libpng 2>/dev/null)
+blas_libs=$(pkg-config --libs openblas 2>/dev/null)
+trainer_libs=${TRAINER_LIBS:-"-linih -llzma -lpng16 $blas_libs $check_libs -ljansson -lz"}
 
 # The line of a defect that begins with mark $2, without the mark; of "@" its file, of "tests" what follows that.
 line_of() {
@@ -38,11 +46,30 @@ line_of() {
 tests_for() {
     own=$(line_of "$1" tests)
     case $(line_of "$1" @) in
-    tools/*) usual=$trainer ;;
-    *block* | *codebook* | *pack* | *logarithm* | *layout* | *walk* | *query*) usual=$block_tests ;;
+    tools/*) usual=$trainer_tests ;;
+    *block* | *codebook* | *pack* | *logarithm* | *scale* | *walk* | *query*) usual=$block_tests ;;
     *) usual=$tests ;;
     esac
     echo ${own:-$usual}
+}
+
+# The same, the one that caught it last in front.
+tests_in_order() {
+    before=$(awk -v name="$1" '$1 == name && $2 == "caught" { t = $4 } END { print t }' "$record" 2>/dev/null)
+    all=$(tests_for "$1")
+    case " $all " in
+    *" ${before:-none} "*) printf '%s\n' "$before" $all | awk '!seen[$0]++' ;;
+    *) printf '%s\n' $all ;;
+    esac
+}
+
+# Where test $1 lies below tests/, without .c.
+place_of() {
+    for directory in . against_judges unit gpu fptrain; do
+        [ -e "$top/tests/$directory/$1.c" ] && { echo "$directory/$1" | sed 's|^\./||'; return; }
+    done
+    echo "no test is named $1" >&2
+    return 1
 }
 
 # Puts $new for $old in file $1, where it has to stand exactly once.
@@ -61,75 +88,53 @@ replace() {
         END { exit count != 1 }' "$1" >"$1.new" && mv "$1.new" "$1"
 }
 
-is_one_of() {
-    case " $2 " in
-    *" $1 "*) return 0 ;;
+# The files that make up the library, the kernels and the trainer, without what the machine may lack and without main().
+sources() {
+    find lib -name '*.c' ! -name '*.inc.c' ! -name 'x86_64_*.c' ! -name 'vbmi.c'
+    for place in $1; do
+        case $place in
+        gpu/*) find gpu -name '*.c'; echo tests/gpu/memory_host.c ;;
+        fptrain/*)
+            find tools/fptrain tools/common -name '*.c' ! -path '*/commands/*' ! -name 'command_*' ! -name main.c
+            ;;
+        esac
+    done 2>/dev/null | sort -u
+}
+
+# Compiles the files $2... into directory $1; their objects have the same names with .o at the end.
+compile() {
+    into=$1
+    shift
+    for c in "$@"; do
+        o=$into/$c.o
+        mkdir -p "${o%/*}"
+        case $c in
+        tools/*) more=$trainer_flags ;;
+        *) more= ;;
+        esac
+        $cc $flags $optimisation $includes $more -MMD -MF "$o.d" -c "$c" -o "$o" || return 1
+    done
+}
+
+# Links test $1, at $2 below tests/: objects of obj/, or of ../base/obj where there are none.
+link() {
+    case $2 in
+    gpu/*) with='lib/ gpu/ tests/gpu/' libs= ;;
+    fptrain/*) with='lib/ tools/' libs=$trainer_libs ;;
+    unit/*) with=lib/ libs=$check_libs ;;
+    *) with=lib/ libs='-lmpfr -lgmp' ;;
     esac
-    return 1
+    objects=$(for w in $with; do grep "^$w" "$work/base/objects"; done | while read -r o; do
+        [ -e "obj/$o" ] && echo "obj/$o" || echo "$work/base/obj/$o"
+    done)
+    $cc -o "$1" "$work/base/tests/$2.o" $objects "$work/base/judges.a" $libs -lm
 }
 
-# Whether one of the tests $1 plays the kernels of gpu/.
-plays() {
-    for p in $1; do
-        is_one_of "$p" "$played" && return 0
-    done
-    return 1
-}
-
-# The files of the trainer but for its commands, as those of the library.
-build_trainer() {
-    for c in tools/fptrain/*.c; do
-        o=obj/trainer/$(basename "$c" .c).o
-        case $c in
-        */command_*.c | */main.c) continue ;;
-        esac
-        [ -n "${1:-}" ] && ! grep -q "$1" "$o.d" && continue
-        $cc $flags $trainer_flags -I. -MMD -MF "$o.d" -c "$c" -o "$o" || return 1
-    done
-}
-
-# Compiles the files of the library that depend on file $1 (all without it), and links the tests $2.
-build() {
-    for t in $2; do
-        is_one_of "$t" "$trainer" || continue
-        build_trainer "${1:-}" || return 1
-        break
-    done
-    for c in lib/*.c; do
-        o=obj/$(basename "$c" .c).o
-        case $c in
-        lib/*.inc.c | lib/kernels_v*) continue ;;
-        esac
-        [ -n "${1:-}" ] && ! grep -q "$1" "$o.d" && continue
-        $cc $flags -Ilib -Ilib/core -MMD -MF "$o.d" -c "$c" -o "$o" || return 1
-    done
-    for c in gpu/*.c; do
-        o=obj/gpu/$(basename "$c" .c).o
-        plays "$2" || continue
-        [ -n "${1:-}" ] && ! grep -q "$1" "$o.d" && continue
-        $cc $flags -Ilib -Igpu -MMD -MF "$o.d" -c "$c" -o "$o" || return 1
-    done
-    for t in $2; do
-        if is_one_of "$t" "$played"; then
-            $cc -o "$t" "obj/$t.test" obj/gpu/*.o obj/*.o -lm || return 1
-        elif is_one_of "$t" "$judged"; then
-            $cc -o "$t" "obj/$t.test" obj/longhand.test obj/*.judge obj/*.o -lmpfr -lgmp -lm || return 1
-        elif is_one_of "$t" "$trainer"; then
-            $cc -o "$t" "obj/$t.test" obj/trainer/*.o obj/*.o $trainer_libs -lm || return 1
-        elif is_one_of "$t" "$checked"; then
-            $cc -o "$t" "obj/$t.test" obj/*.o $(pkg-config --libs check) -lm || return 1
-        else
-            $cc -o "$t" "obj/$t.test" obj/longhand.test obj/*.o -lm || return 1
-        fi
-    done
-}
-
-# The test of arithmetic stops at the first failure.
+# Stops at the first failure where the test can.
 run_test() {
-    case $1 in
-    arith) timeout 600 "./$1" --stop >"$1.out" 2>&1 ;;
-    *) top_srcdir=$top timeout 600 "./$1" >"$1.out" 2>&1 ;;
-    esac
+    stop=
+    [ "$1" = arith ] && stop=--stop
+    top_srcdir=$top STOP_AT_FAILURE=1 timeout 600 "./$1" $stop >"$1.out" 2>&1
 }
 
 # One defect, in a directory of its own.
@@ -138,17 +143,22 @@ one() {
     file=$(line_of "$name" @)
     old=$(line_of "$name" -)
     new=$(line_of "$name" +)
-    own=$(tests_for "$name")
     dir=$work/$name
-    cp -R "$work/base" "$dir" && cd "$dir" || exit 1
+    mkdir "$dir" && cd "$dir" && cp -R "$work/base/include" "$work/base/lib" "$work/base/gpu" "$work/base/tools" \
+        "$work/base/config.h" . && mkdir tests && cp -R "$work/base/tests/gpu" tests || exit 1
     verdict=
     if [ -z "$file" ] || ! replace "$file"; then
         verdict="NOT APPLIED: the old text is not there exactly once"
-    elif ! build "$file" "$own" >log 2>&1; then
+    elif ! compile obj $(awk -v file="$file" '$2 == file { print $1 }' "$work/base/depends") 2>log; then
         verdict="DOES NOT COMPILE: $(grep -m1 error log)"
     else
-        for t in $own; do
-            run_test "$t" || { verdict="caught by $t"; break; }
+        for t in $(tests_in_order "$name"); do
+            program=$(basename "$t")
+            if ! link "$program" "$(place_of "$t")" 2>log; then
+                verdict="DOES NOT LINK: $(grep -m1 -i error log)"
+                break
+            fi
+            run_test "$program" || { verdict="caught by $t"; break; }
         done
     fi
     case $verdict in
@@ -159,10 +169,19 @@ one() {
     cd / && rm -rf "$dir"
 }
 
-if [ "${1:-}" = --one ]; then
-    one "$2"
-    exit 0
-fi
+# Test $1 on the library as it is.
+sound() {
+    program=$(basename "$1")
+    cd "$work/base" && link "$program" "$(place_of "$1")" || exit 255
+    run_test "$program" || { echo "$1 fails on the library as it is:"; cat "$program.out"; exit 255; }
+}
+
+# What this script does for itself, several at a time; 255 ends them all.
+case ${1:-} in
+--one) one "$2"; exit 0 ;;
+--compile) compile obj "$2" || exit 255; exit 0 ;;
+--sound) sound "$2"; exit 0 ;;
+esac
 
 twice=$(awk '$1 == "@" { print $2 }' "$list" | sort | uniq -d)
 [ -z "$twice" ] || { echo "two defects have the name $twice" >&2; exit 1; }
@@ -170,34 +189,40 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 export work CC
-mkdir -p "$work/bad" "$work/base/obj/gpu" "$work/base/obj/trainer"
+mkdir -p "$work/bad" "$work/base/obj" "$work/base/tests"
+cp "$list" "$work/list"
 cp -R "$top/lib" "$top/include" "$top/gpu" "$top/tools" "$work/base"
-cp "$top/tests/gpu/memory_host.c" "$top/tests/gpu/memory.h" "$work/base/gpu"
+cp -R "$top/tests/gpu" "$work/base/tests"
 echo '#define HAVE_ONEDNN 0' >"$work/base/config.h"
 cd "$work/base" || exit 1
 names=${*:-$(awk '$1 == "@" { print $2 }' "$list")}
 needed=$(for name in $names; do printf '%s\n' $(tests_for "$name"); done | sort -u)
-for t in $needed longhand; do
-    if is_one_of "$t" "$played"; then
-        $cc -std=c11 -O2 -ffp-contract=off -Iinclude -Igpu -w -c "$top/tests/gpu/$t.c" -o "obj/$t.test" || exit 1
-        continue
-    fi
-    is_one_of "$t" "$trainer" && source=$top/tests/fptrain/$t.c || source=$(echo "$top"/tests/[ou]*/"$t.c")
-    $cc -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -ffp-contract=off -Iinclude -Itools -w -c "$source" \
-        -o "obj/$t.test" || exit 1
-    if is_one_of "$t" "$judged"; then
-        for j in $judges; do
-            [ -e "obj/$j.judge" ] && continue
-            $cc -std=c11 -O2 -ffp-contract=off -Iinclude -c "$top/tests/ref/$j.c" -o "obj/$j.judge" || exit 1
-        done
-    fi
-done
-build '' "$needed" || exit 1
-for t in $needed; do
-    run_test "$t" || { echo "$t fails on the library as it is:"; cat "$t.out"; exit 1; }
-done
+places=$(for t in $needed; do place_of "$t" || exit 1; done) || exit 1
 
-printf '%s\n' $names | xargs -P "${JOBS:-2}" -n 1 "$here/run.sh" --one
+# The sound library, the tests and the judges, which every defect uses.
+for place in $places; do
+    mkdir -p "tests/${place%/*}"
+    $cc $flags -D_POSIX_C_SOURCE=200809L -O2 $includes $trainer_flags -c "$top/tests/$place.c" -o "tests/$place.o" ||
+        exit 1
+done
+for place in $places; do
+    case $place in against_judges/*) ;; *) continue ;; esac
+    for c in "$top"/tests/judges/*.c $(grep -L 'int main(' "$top"/tests/against_judges/*.c); do
+        o=judges-$(basename "$c").o
+        $cc $flags -O2 $includes -c "$c" -o "$o" && ar rcs judges.a "$o" || exit 1
+    done
+    break
+done
+[ -e judges.a ] || ar rcs judges.a
+sources "$places" | xargs -P "$jobs" -n 1 "$here/run.sh" --compile || exit 1
+(cd obj && find . -name '*.o' | sed 's|^\./||' | sort) >objects
+while read -r o; do
+    sed 's/\\$//; s/^[^ ]*: //' "obj/$o.d" | tr -s ' ' '\n' | grep . | xargs realpath -m --relative-to=. |
+        sed "s|^|${o%.o} |"
+done <objects >depends
+printf '%s\n' $needed | xargs -P "$jobs" -n 1 "$here/run.sh" --sound || exit 1
+
+printf '%s\n' $names | xargs -P "$jobs" -n 1 "$here/run.sh" --one
 ended=$? # 123: some defect was told not to be caught
 [ $ended -eq 0 ] || [ $ended -eq 123 ] || { echo "cut off before every defect was tried (status $ended)"; exit 1; }
 count=$(printf '%s\n' $names | wc -l)

@@ -1,5 +1,5 @@
 /* check_arith.c - operations and comparisons: arguments, special values, in place, one number for a whole array,
- * slices, threads, scales. What results are right is for tests/oracle/arith.c. */
+ * slices, threads, scales. What results are right is for tests/against_judges/arith.c. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>

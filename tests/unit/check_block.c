@@ -1,6 +1,6 @@
 /* check_block.c - quantising with scales: what is refused, shapes and strides, and that no path, split, number of
  * threads or floating-point environment changes a bit. The values themselves are the judge's
- * (tests/oracle/blocks.c). */
+ * (tests/against_judges/blocks.c). */
 #include <check.h>
 #include <fenv.h>
 #include <math.h>

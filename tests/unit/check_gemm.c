@@ -1,6 +1,6 @@
 /* check_gemm.c - dot products, gemv, gemm: arguments, text, and every model against its definition, written plainly
  * with scalar operations, over layouts, transposes, strides, batches and threads. Whether single operations are right
- * is for tests/oracle/arith.c. */
+ * is for tests/against_judges/arith.c. */
 #include <check.h>
 #include <math.h>
 #include <stdio.h>

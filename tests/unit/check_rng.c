@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../oracle/longhand.h"
+#include "../judges/longhand.h"
 #include "fpemu.h"
 
 static FILE *open_vectors(const char *name)

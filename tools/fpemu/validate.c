@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../tests/ref/compare.h"
-#include "../../tests/ref/points.h"
-#include "../../tests/ref/sweep.h"
+#include "../../tests/against_judges/compare.h"
+#include "../../tests/against_judges/points.h"
+#include "../../tests/against_judges/sweep.h"
 #include "commands.h"
 #include "jsonout.h"
 #include "progress.h"
@@ -183,7 +183,7 @@ static bool validate_format(validation *v, const char *spec, unsigned modes)
 {
     const fpemu_format format = cli_format(spec);
     if (format.scaling != FPEMU_SCALING_NONE || format.kind == FPEMU_KIND_CODEBOOK) {
-        return false; /* tests/oracle has judges for these */
+        return false; /* tests/against_judges has judges for these */
     }
     const points_want want = {.full_bits = 12, .reach = 1, .random = (size_t)v->inputs, .seed = v->seed};
     points inputs[2] = {{0}, {0}};

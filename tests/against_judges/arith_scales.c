@@ -1,0 +1,500 @@
+/* arith_scales.c - arithmetic on operands with scales against exact rationals (GMP), rounded by the slow judge.
+ *
+ *   every operation and comparison, every mode and stochastic variant, both carriers, counters included
+ *   scales that are powers of two, of few bits, of a whole significand, products of two, and special values
+ *   blocks of any length, scales that come again, single numbers, operands without scales; products that cancel
+ *   all of this with every instruction set
+ *
+ * usage: arith_scales [ROUNDS]: how many random arrays a format gets in each mode (default 1)
+ */
+#define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
+#include "../judges/exact.h"
+#include "../judges/formats.h"
+#include "expected.h"
+#include "variants.h"
+#include <inttypes.h>
+#include <math.h>
+#include <mpfr.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------ exact numbers */
+
+enum { FINITE, INFINITE, NOT_A_NUMBER };
+
+typedef struct number {
+    int kind, negative, invalid, div_by_zero;
+    mpq_t q; /* finite: the magnitude */
+} number;
+
+static int is_zero(const number *x)
+{
+    return x->kind == FINITE && mpq_sgn(x->q) == 0;
+}
+
+static void set_nan(number *x, int invalid)
+{
+    x->kind = NOT_A_NUMBER;
+    x->negative = 0;
+    x->invalid = invalid;
+}
+
+static void set_double(number *x, double v)
+{
+    x->invalid = x->div_by_zero = 0;
+    x->kind = isnan(v) ? NOT_A_NUMBER : isinf(v) ? INFINITE : FINITE;
+    x->negative = !isnan(v) && signbit(v);
+    mpq_set_d(x->q, x->kind == FINITE ? fabs(v) : 0);
+}
+
+static void multiply(number *x, const number *y)
+{
+    if (x->kind == NOT_A_NUMBER || y->kind == NOT_A_NUMBER) {
+        set_nan(x, 0);
+    } else if ((x->kind == INFINITE && is_zero(y)) || (y->kind == INFINITE && is_zero(x))) {
+        set_nan(x, 1);
+    } else {
+        x->kind = x->kind == INFINITE || y->kind == INFINITE ? INFINITE : FINITE;
+        x->negative ^= y->negative;
+        mpq_mul(x->q, x->q, y->q);
+    }
+}
+
+static void divide(number *x, const number *y)
+{
+    const int negative = x->negative ^ y->negative;
+    if (x->kind == NOT_A_NUMBER || y->kind == NOT_A_NUMBER) {
+        set_nan(x, 0);
+        return;
+    }
+    if ((x->kind == INFINITE && y->kind == INFINITE) || (is_zero(x) && is_zero(y))) {
+        set_nan(x, 1);
+        return;
+    }
+    x->negative = negative;
+    if (x->kind == INFINITE)
+        return;
+    if (is_zero(y)) {
+        x->kind = INFINITE;
+        x->div_by_zero = 1;
+    } else if (y->kind == INFINITE) {
+        mpq_set_ui(x->q, 0, 1);
+    } else {
+        mpq_div(x->q, x->q, y->q);
+    }
+}
+
+static void add(number *x, const number *y, int minus_zero)
+{
+    if (x->kind == NOT_A_NUMBER || y->kind == NOT_A_NUMBER) {
+        set_nan(x, y->kind != NOT_A_NUMBER && x->invalid);
+    } else if (x->kind == INFINITE && y->kind == INFINITE) {
+        if (x->negative != y->negative)
+            set_nan(x, 1);
+    } else if (y->kind == INFINITE) {
+        x->kind = INFINITE;
+        x->negative = y->negative;
+    } else if (x->kind == FINITE && x->negative == y->negative) {
+        mpq_add(x->q, x->q, y->q);
+    } else if (x->kind == FINITE) {
+        mpq_sub(x->q, x->q, y->q);
+        x->negative = mpq_sgn(x->q) == 0 ? minus_zero : x->negative ^ (mpq_sgn(x->q) < 0);
+        mpq_abs(x->q, x->q);
+    }
+}
+
+/* -1, 0, 1; zeros of either sign are equal. Neither is a NaN. */
+static int compare(const number *x, const number *y)
+{
+    const int sx = is_zero(x) ? 0 : x->negative ? -1 : 1, sy = is_zero(y) ? 0 : y->negative ? -1 : 1;
+    if (sx != sy)
+        return sx < sy ? -1 : 1;
+    if (x->kind == INFINITE || y->kind == INFINITE)
+        return x->kind == y->kind ? 0 : (x->kind == INFINITE) == (sx > 0) ? 1 : -1;
+    return sx * mpq_cmp(x->q, y->q);
+}
+
+static number operand[3], result;
+
+static void copy(number *to, const number *x)
+{
+    to->kind = x->kind;
+    to->negative = x->negative;
+    to->invalid = x->invalid;
+    to->div_by_zero = x->div_by_zero;
+    mpq_set(to->q, x->q);
+}
+
+/* IEEE 754-2019, 9.6. */
+static const number *extremum(fpemu_operation operation, const number *a, const number *b)
+{
+    const int number_wins = operation >= FPEMU_OPERATION_MINIMUM_NUMBER;
+    const int smaller = operation == FPEMU_OPERATION_MINIMUM || operation == FPEMU_OPERATION_MINIMUM_NUMBER;
+    if (a->kind == NOT_A_NUMBER || b->kind == NOT_A_NUMBER)
+        return (a->kind == NOT_A_NUMBER) == number_wins ? b : a;
+    if (is_zero(a) && is_zero(b))
+        return smaller == a->negative ? a : b;
+    return smaller == (compare(a, b) < 0) ? a : b;
+}
+
+/* `result` from the operands; of a root its square. */
+static void calculate(fpemu_operation operation, int down)
+{
+    copy(&result, &operand[0]);
+    switch (operation) {
+    case FPEMU_OPERATION_SUB: operand[1].negative = !operand[1].negative; /* fall through */
+    case FPEMU_OPERATION_ADD: add(&result, &operand[1], down); break;
+    case FPEMU_OPERATION_MUL: multiply(&result, &operand[1]); break;
+    case FPEMU_OPERATION_DIV: divide(&result, &operand[1]); break;
+    case FPEMU_OPERATION_FMA:
+        multiply(&result, &operand[1]);
+        add(&result, &operand[2], down);
+        break;
+    case FPEMU_OPERATION_SQRT:
+        if (result.kind != NOT_A_NUMBER && result.negative && !is_zero(&result))
+            set_nan(&result, 1);
+        break;
+    default: copy(&result, extremum(operation, &operand[0], &operand[1])); break;
+    }
+}
+
+static mpz_t significand, rest;
+static long exponent;
+
+/* significand * 2^exponent = the finite result: exact, or 300 bits and one that says whether more would follow. */
+static void expand(int root)
+{
+    const long twos = (long)mpz_sizeinbase(mpq_denref(result.q), 2) - 1;
+    if (!root && mpz_scan1(mpq_denref(result.q), 0) == (mp_bitcnt_t)twos) {
+        mpz_set(significand, mpq_numref(result.q));
+        exponent = -twos;
+        return;
+    }
+    mpz_mul_2exp(significand, mpq_numref(result.q), (mp_bitcnt_t)(2 * twos + 1200));
+    mpz_tdiv_qr(significand, rest, significand, mpq_denref(result.q));
+    int more = mpz_sgn(rest) != 0;
+    exponent = -(2 * twos + 1200) - 1;
+    if (root) {
+        mpz_sqrtrem(significand, rest, significand);
+        more |= mpz_sgn(rest) != 0;
+        exponent = -(twos + 600) - 1;
+    }
+    mpz_mul_2exp(significand, significand, 1);
+    if (more)
+        mpz_setbit(significand, 0);
+}
+
+/* The result in binary64, to nearest, subnormal numbers too. */
+static double nearest(void)
+{
+    static mpfr_t x;
+    if (result.kind == NOT_A_NUMBER)
+        return NAN;
+    if (result.kind == INFINITE)
+        return INFINITY;
+    if (mpz_sgn(significand) == 0)
+        return 0;
+    if (!x->_mpfr_d)
+        mpfr_init2(x, 53);
+    mpfr_set_emin(-1073);
+    mpfr_set_emax(1024);
+    const int direction = mpfr_set_z_2exp(x, significand, exponent, MPFR_RNDN);
+    mpfr_subnormalize(x, direction, MPFR_RNDN);
+    return result.negative ? -mpfr_get_d(x, MPFR_RNDN) : mpfr_get_d(x, MPFR_RNDN);
+}
+
+static judge_result judge_one(judge *j, unsigned carrier, uint32_t random)
+{
+    const uint64_t sign = (uint64_t)result.negative << (carrier - 1);
+    if (result.kind == FINITE)
+        return judge_exact(j, result.negative, significand, exponent, random);
+    if (result.kind == INFINITE)
+        return judge_round(j, sign | (carrier == 32 ? 0x7f800000u : UINT64_C(0x7ff0000000000000)), random, 0);
+    return judge_round(j, carrier == 32 ? 0x7fc00000u : UINT64_C(0x7ff8000000000000), random, 0);
+}
+
+/* ------------------------------------------------------------------------------------------------ the data */
+
+enum { MOST = 2200 };
+
+typedef struct array {
+    double element[MOST], scale[MOST];
+    float element32[MOST], scale32[MOST];
+    size_t step, length, count;
+    int scaled;
+} array;
+
+static array arrays[3];
+static uint64_t state = 20261120;
+
+static unsigned pick(unsigned n)
+{
+    return (unsigned)(lh_next(&state) >> 33) % n;
+}
+
+/* +-(1 + ...) of so many bits, times 2^-low .. 2^high. */
+static double draw(unsigned bits, int low, int high)
+{
+    const uint64_t k = (lh_next(&state) >> (64 - bits)) | UINT64_C(1) << (bits - 1);
+    const double x = ldexp((double)k, 1 - (int)bits + low + (int)pick((unsigned)(high - low + 1)));
+    return pick(2) ? -x : x;
+}
+
+static double draw_special(unsigned carrier)
+{
+    const double specials[] = {0.0,
+                               -0.0,
+                               INFINITY,
+                               -INFINITY,
+                               NAN,
+                               1,
+                               -1,
+                               carrier == 32 ? 0x1p-149 : 0x1p-500,
+                               carrier == 32 ? 0x1.fffffep127 : 0x1.fffffep500};
+    return specials[pick(sizeof specials / sizeof *specials)];
+}
+
+/* Kinds of scale: e8m0, e4m3, any number of 24 bits, the product of two, special. */
+static double draw_scale(unsigned kind, unsigned carrier)
+{
+    switch (kind) {
+    case 0: return ldexp(1, (int)pick(carrier == 32 ? 20 : 40) - 10);
+    case 1: return fabs(draw(4, -6, 8));
+    case 2: return draw(24, -12, 12);
+    case 3: return (double)((float)draw(4, -6, 8) * (float)draw(24, -8, 2));
+    case 4: return draw(24, carrier == 32 ? -126 : -250, carrier == 32 ? 127 : 250);
+    default: return pick(3) ? ldexp(1, (int)pick(9) - 4) : draw_special(carrier);
+    }
+}
+
+static void draw_array(array *a, unsigned carrier, size_t n)
+{
+    static const size_t lengths[] = {0, 1, 3, 16, 32, 700, 5000}, counts[] = {0, 1, 2, 7};
+    const unsigned kind = pick(6), elements = pick(5);
+    a->step = pick(6) ? 1 : 0;
+    a->scaled = pick(6) != 0;
+    a->length = lengths[pick(7)];
+    a->count = counts[pick(4)];
+    for (size_t i = 0; i < n; i++) {
+        a->scale[i] = draw_scale(kind, carrier);
+        switch (elements) {
+        case 0: a->element[i] = draw(2, 0, 2); break;
+        case 1: a->element[i] = draw(4, -9, 8); break;
+        case 2: a->element[i] = draw(24, -10, 10); break;
+        case 3: /* power of two scales leave room for all of binary64 */
+            a->element[i] = draw(carrier == 64 && kind == 0 ? 53 : 24, carrier == 32 ? -140 : -250, 100);
+            break;
+        default: a->element[i] = pick(4) ? draw(11, -14, 15) : draw_special(carrier);
+        }
+    }
+}
+
+static double scale_of(const array *a, size_t i)
+{
+    const size_t block = a->length ? i / a->length : 0;
+    return a->scaled ? a->scale[a->count ? block % a->count : block] : 1;
+}
+
+/* Makes the second operand (of fma the third) undo the first, or leave the last bits of its products. */
+static void cancel(int third, unsigned carrier, size_t n)
+{
+    array *a = &arrays[0], *b = &arrays[third ? 2 : 1];
+    for (size_t i = 0; i < n; i++) {
+        if (third) {
+            b->element[i] = -a->element[i * a->step];
+            b->scale[i] = scale_of(a, i) * (carrier == 64 || pick(2) ? 1 : 1 - 0x1p-20); /* no more than binary64 */
+            arrays[1].element[i] = pick(2) ? 1 : 1 + 0x1p-23;
+        } else {
+            b->element[i] = -scale_of(a, i);
+            b->scale[i] = pick(2) ? a->element[i * a->step] : (double)nextafterf((float)a->element[i * a->step], 0);
+        }
+    }
+    b->scaled = 1;
+    b->step = b->length = 1;
+    b->count = 0;
+    if (third) {
+        arrays[1].step = 1;
+        arrays[1].scaled = 0;
+    }
+}
+
+static void draw_arrays(unsigned carrier, fpemu_operation operation, size_t n)
+{
+    for (int o = 0; o < 3; o++)
+        draw_array(&arrays[o], carrier, n);
+    if (pick(3) == 0 && (operation <= FPEMU_OPERATION_SUB || operation == FPEMU_OPERATION_FMA))
+        cancel(operation == FPEMU_OPERATION_FMA, carrier, n);
+    for (int o = 0; o < 3; o++)
+        for (size_t i = 0; i < n; i++) {
+            array *a = &arrays[o];
+            a->element32[i] = (float)a->element[i];
+            a->scale32[i] = (float)a->scale[i];
+            if (carrier == 32) {
+                a->element[i] = (double)a->element32[i];
+                a->scale[i] = (double)a->scale32[i];
+            }
+        }
+}
+
+static void set_operands(size_t i)
+{
+    static number scale;
+    if (!mpq_numref(scale.q)->_mp_alloc && !mpq_denref(scale.q)->_mp_alloc)
+        mpq_init(scale.q);
+    for (int o = 0; o < 3; o++) {
+        set_double(&operand[o], arrays[o].element[arrays[o].step * i]);
+        set_double(&scale, scale_of(&arrays[o], i));
+        multiply(&operand[o], &scale);
+        operand[o].invalid = 0; /* the operand is a NaN, as its decoded value would be */
+    }
+}
+
+/* ------------------------------------------------------------------------------------------- the comparison */
+
+static float y32[MOST];
+static double y64[MOST];
+static uint8_t truth[MOST];
+static const float *const elements32[] = {arrays[0].element32, arrays[1].element32, arrays[2].element32};
+static const double *const elements64[] = {arrays[0].element, arrays[1].element, arrays[2].element};
+
+static fpemu_status run(const fpemu_format *f, const fpemu_rounding *r, fpemu_operation operation, unsigned carrier,
+                        size_t n, fpemu_stats *stats)
+{
+    fpemu_operand_scales_f32 s32[3];
+    fpemu_operand_scales_f64 s64[3];
+    size_t steps[3];
+    for (int o = 0; o < 3; o++) {
+        const array *a = &arrays[o];
+        s32[o] = (fpemu_operand_scales_f32){a->scaled ? a->scale32 : NULL, a->length, a->count};
+        s64[o] = (fpemu_operand_scales_f64){a->scaled ? a->scale : NULL, a->length, a->count};
+        steps[o] = a->step;
+    }
+    if (operation == FPEMU_OPERATION_COUNT) { /* comparisons: one after the other, in bits of truth */
+        fpemu_status all = FPEMU_OK;
+        static uint8_t one[MOST];
+        memset(truth, 0, sizeof truth);
+        for (unsigned k = 0; k < FPEMU_RELATION_COUNT; k++) {
+            const fpemu_status status =
+                carrier == 32 ? fpemu_compare_scaled_f32((fpemu_relation)k, n, elements32, steps, s32, one)
+                              : fpemu_compare_scaled_f64((fpemu_relation)k, n, elements64, steps, s64, one);
+            all = status ? status : all;
+            for (size_t i = 0; i < n; i++)
+                truth[i] |= (uint8_t)(one[i] << k);
+        }
+        return all;
+    }
+    return carrier == 32 ? fpemu_arith_scaled_f32(f, r, operation, n, elements32, steps, s32, y32, stats)
+                         : fpemu_arith_scaled_f64(f, r, operation, n, elements64, steps, s64, y64, stats);
+}
+
+static void expect(fpemu_stats *e, double x, double y, uint32_t events)
+{
+    e->count++;
+    e->nan += result.kind == NOT_A_NUMBER;
+    e->infinite += result.kind == INFINITE;
+    e->invalid += result.invalid && !(events & JUDGE_INVALID);
+    e->div_by_zero += (uint64_t)result.div_by_zero;
+    expect_events(e, events, 1);
+    expect_extrema(e, x, y);
+}
+
+static void compare_counts(const char *what, const fpemu_stats *a, const fpemu_stats *b)
+{
+    lh_check(a->count == b->count && a->nan == b->nan && a->infinite == b->infinite && a->clipped == b->clipped &&
+                 a->overflow == b->overflow && a->invalid == b->invalid && a->div_by_zero == b->div_by_zero &&
+                 a->underflow == b->underflow && a->subnormal == b->subnormal && a->inexact == b->inexact &&
+                 a->min_abs == b->min_abs && a->max_abs == b->max_abs && a->max_error == b->max_error,
+             "%s: counters (library, judge) nan %" PRIu64 " %" PRIu64 " infinite %" PRIu64 " %" PRIu64
+             " clipped %" PRIu64 " %" PRIu64 " overflow %" PRIu64 " %" PRIu64 " invalid %" PRIu64 " %" PRIu64
+             " by zero %" PRIu64 " %" PRIu64 " underflow %" PRIu64 " %" PRIu64 " subnormal %" PRIu64 " %" PRIu64
+             " inexact %" PRIu64 " %" PRIu64 " min %a %a max %a %a error %a %a",
+             what, a->nan, b->nan, a->infinite, b->infinite, a->clipped, b->clipped, a->overflow, b->overflow,
+             a->invalid, b->invalid, a->div_by_zero, b->div_by_zero, a->underflow, b->underflow, a->subnormal,
+             b->subnormal, a->inexact, b->inexact, a->min_abs, b->min_abs, a->max_abs, b->max_abs, a->max_error,
+             b->max_error);
+}
+
+static void check_relations(unsigned carrier, size_t n)
+{
+    if (!lh_check(run(NULL, NULL, FPEMU_OPERATION_COUNT, carrier, n, NULL) == FPEMU_OK, "comparisons refused"))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        unsigned want = 0;
+        set_operands(i);
+        if (operand[0].kind != NOT_A_NUMBER && operand[1].kind != NOT_A_NUMBER) {
+            const int c = compare(&operand[0], &operand[1]);
+            want = (unsigned)((c == 0) << FPEMU_RELATION_EQ | (c < 0) << FPEMU_RELATION_LT |
+                              (c <= 0) << FPEMU_RELATION_LE);
+        }
+        lh_check(truth[i] == want, "f%u comparisons of %a * %a with %a * %a: %u, judge %u", carrier,
+                 arrays[0].element[arrays[0].step * i], scale_of(&arrays[0], i), arrays[1].element[arrays[1].step * i],
+                 scale_of(&arrays[1], i), truth[i], want);
+    }
+}
+
+static void check_operation(const char *spec, const fpemu_format *typed, const fpemu_format *f, const fpemu_rounding *r,
+                            fpemu_operation operation, unsigned carrier, size_t n)
+{
+    char what[200];
+    fpemu_stats have, want;
+    judge *j = judge_open_slow(typed, r, carrier);
+    memset(&have, 0, sizeof have);
+    memset(&want, 0, sizeof want);
+    snprintf(what, sizeof what, "%s operation %u mode %u variant %u f%u", spec, operation, r->mode, r->variant,
+             carrier);
+    const int counted = (int)pick(2);
+    const fpemu_status status = run(f, r, operation, carrier, n, counted ? &have : NULL);
+    if (!lh_check(j && status == FPEMU_OK, "%s: %s", what, fpemu_status_text(status)))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        set_operands(i);
+        calculate(operation, r->mode == FPEMU_MODE_RTN);
+        if (result.kind == FINITE)
+            expand(operation == FPEMU_OPERATION_SQRT);
+        const judge_result answer = judge_one(j, carrier, fpemu_random_bits(r, i));
+        const uint64_t got = carrier == 32 ? lh_float_bits(y32[i]) : lh_double_bits(y64[i]);
+        lh_check(got == answer.bits, "%s element %zu: (%a * %a, %a * %a, %a * %a) -> %" PRIx64 ", judge %" PRIx64, what,
+                 i, arrays[0].element[arrays[0].step * i], scale_of(&arrays[0], i),
+                 arrays[1].element[arrays[1].step * i], scale_of(&arrays[1], i), arrays[2].element[arrays[2].step * i],
+                 scale_of(&arrays[2], i), got, answer.bits);
+        expect(&want, nearest(), carrier == 32 ? (double)lh_float((uint32_t)answer.bits) : lh_double(answer.bits),
+               answer.events);
+    }
+    if (counted)
+        compare_counts(what, &have, &want);
+    judge_close(j);
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const specs[] = {"binary32", "binary16",    "bfloat16", "e4m3fn",
+                                        "e5m2",     "posit(16,1)", "binary64"};
+    const unsigned rounds = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1;
+    static const size_t sizes[] = {1, 40, 257, MOST};
+    for (int o = 0; o < 3; o++)
+        mpq_init(operand[o].q);
+    mpq_init(result.q);
+    mpz_inits(significand, rest, (mpz_ptr)NULL);
+    for (size_t s = 0; s < sizeof specs / sizeof *specs; s++) {
+        fpemu_format f;
+        fpemu_rounding r;
+        const fpemu_format *typed = &ref_find(specs[s])->f;
+        lh_check(fpemu_format_parse(specs[s], &f, NULL) == FPEMU_OK, "cannot parse %s", specs[s]);
+        for (unsigned k = 0; k < rounds * FPEMU_OPERATION_COUNT; k++)
+            for (unsigned i = 0; rounding_of(i, &r) && (i == 0 || f.kind != FPEMU_KIND_POSIT); i++)
+                for (unsigned carrier = f.fits_f32 ? 32 : 64; carrier <= 64; carrier += 32) {
+                    const fpemu_operation operation = (fpemu_operation)(k % FPEMU_OPERATION_COUNT);
+                    const size_t n = sizes[pick(20) ? pick(3) : 3];
+                    draw_arrays(carrier, operation, n);
+                    check_operation(specs[s], typed, &f, &r, operation, carrier, n);
+                    check_relations(carrier, n);
+                }
+    }
+    if (!variants_is_child(argc, argv))
+        variants_rerun(argv[0], argc > 1 ? argv[1] : "1", 0);
+    const int status = lh_report("arith_scales");
+    if (variants_is_child(argc, argv))
+        variants_print(0);
+    return status;
+}

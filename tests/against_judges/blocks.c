@@ -1,0 +1,1223 @@
+/* blocks.c - blocked formats, value to value, against the judge of tests/judges/blocks.c.
+ *
+ * blocks [--rounds N] [--seed S]   N: how many times the usual number of random cases
+ * `blocks digest` prints the variant in use and a digest of results; the program runs itself so for each variant.
+ */
+#define _POSIX_C_SOURCE 200809L /* popen */
+#include "blocks_cases.h"
+#include "../judges/longhand.h"
+#include <fenv.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#endif
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+static unsigned long rounds = 1;
+static uint64_t first_seed = 1;
+
+/* ------------------------------------------------------------------------------------------------- named formats */
+
+/* The table of doc/blocks.md, section 8, typed in. scale: a spec, or "2^N" for a bare power of N bits. */
+static const struct named {
+    const char *spec, *element, *scale;
+    int rule, block;
+    unsigned rows, length;
+} named[] = {
+    {"mxfp8", "e4m3fn", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
+    {"mxfp8_e4m3", "e4m3fn", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
+    {"mxfp8_e5m2", "e5m2", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
+    {"mxfp6_e2m3", "e2m3", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
+    {"mxfp6_e3m2", "e3m2", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
+    {"mxfp4", "e2m1", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
+    {"mxint8", "fixed(8,6):symmetric", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
+    {"nvfp4", "e2m1", "e4m3fn", FPEMU_SCALING_NVFP4, FPEMU_BLOCK_RUN, 0, 16},
+    {"msfp12", "fixed(4,3):symmetric", "2^8", FPEMU_SCALING_HBFP, FPEMU_BLOCK_RUN, 0, 16},
+    {"msfp16", "fixed(8,7):symmetric", "2^8", FPEMU_SCALING_HBFP, FPEMU_BLOCK_RUN, 0, 16},
+    {"nf4", "table(nf4)", "fp32", FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 0, 64},
+    {"s2fp8", "e5m2", NULL, FPEMU_SCALING_S2FP8, FPEMU_BLOCK_TENSOR, 0, 0},
+    {"mx(e3m2)", "e3m2", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
+    {"mx(e4m3fn,block=16,scale=e5m2,rule=even)", "e4m3fn", "e5m2", FPEMU_SCALING_EVEN, FPEMU_BLOCK_RUN, 0, 16},
+    {"bfp(7)", "fixed(8,7):symmetric", "2^8", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 16},
+    {"bfp(m=10,block=row,exponent=12,rule=rceil)", "fixed(11,10):symmetric", "2^12", FPEMU_SCALING_RCEIL,
+     FPEMU_BLOCK_ROW, 0, 0},
+    {"hbfp(8)", "fixed(9,8):symmetric", "2^12", FPEMU_SCALING_HBFP, FPEMU_BLOCK_TENSOR, 0, 0},
+    {"hbfp(4,block=24x24,exponent=10)", "fixed(5,4):symmetric", "2^10", FPEMU_SCALING_HBFP, FPEMU_BLOCK_TILE, 24, 24},
+    {"bm(2,5)", "float(2,5,bias=2,specials=finite)", "2^8", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
+    {"bm(4,3,block=channel)", "float(4,3,bias=8,specials=finite)", "2^8", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_CHANNEL, 0,
+     0},
+    {"nvfp4(block=16x16)", "e2m1", "e4m3fn", FPEMU_SCALING_NVFP4, FPEMU_BLOCK_TILE, 16, 16},
+    {"nvfp4(rule=nvfp4-ao)", "e2m1", "e4m3fn", FPEMU_SCALING_NVFP4_AO, FPEMU_BLOCK_RUN, 0, 16},
+    {"group(int12)", "int12:symmetric", "fp32", FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 0, 2048},
+    {"group(int4,128,scale=bf16)", "int4:symmetric", "bf16", FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 0, 128},
+    {"codebook(dynamic8)", "table(dynamic8)", "fp32", FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 0, 256},
+    {"codebook(udynamic4,2048)", "table(udynamic4)", "fp32", FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 0, 2048},
+    {"scaled(e4m3fn)", "e4m3fn", "fp32", FPEMU_SCALING_RECIPE, FPEMU_BLOCK_TENSOR, 0, 0},
+    {"scaled(e5m2,block=row,rule=recipe-pow2)", "e5m2", "fp32", FPEMU_SCALING_RECIPE_POW2, FPEMU_BLOCK_ROW, 0, 0},
+    {"muppet(8)", "int8", "2^10", FPEMU_SCALING_MUPPET, FPEMU_BLOCK_TENSOR, 0, 0},
+    {"muppet(14,block=row,exponent=8)", "int(14)", "2^8", FPEMU_SCALING_MUPPET, FPEMU_BLOCK_ROW, 0, 0},
+    {"s2fp8(e4m3fn)", "e4m3fn", NULL, FPEMU_SCALING_S2FP8, FPEMU_BLOCK_TENSOR, 0, 0},
+};
+
+static void names(void)
+{
+    size_t i;
+    for (i = 0; i < sizeof named / sizeof *named; i++) {
+        const struct named *n = &named[i];
+        fpemu_format f, element, scale, want_element, want_scale, again;
+        char text[256] = "";
+        if (!lh_check(fpemu_format_parse(n->spec, &f, NULL) == FPEMU_OK &&
+                          fpemu_format_parse(n->element, &want_element, NULL) == FPEMU_OK,
+                      "%s or %s cannot be read", n->spec, n->element))
+            continue;
+        lh_check(f.scaling == n->rule && f.block == n->block && f.block_rows == n->rows && f.block_length == n->length,
+                 "%s: rule %d, block %d of %ux%u", n->spec, f.scaling, f.block, f.block_rows, f.block_length);
+        lh_check(fpemu_format_element(&f, &element) == FPEMU_OK && element.kind == want_element.kind &&
+                     element.bits == want_element.bits && element.exponent_bits == want_element.exponent_bits &&
+                     element.mantissa_bits == want_element.mantissa_bits && element.bias == want_element.bias &&
+                     element.fraction_bits == want_element.fraction_bits && element.scale == want_element.scale &&
+                     element.specials == want_element.specials && element.symmetric == want_element.symmetric &&
+                     element.codebook == want_element.codebook && element.is_signed == want_element.is_signed,
+                 "%s: its element is not %s", n->spec, n->element);
+        if (n->scale && strncmp(n->scale, "2^", 2) == 0)
+            lh_check(f.scale_power == 1 && f.scale_exponent_bits == atoi(n->scale + 2), "%s: scale of %d bits", n->spec,
+                     f.scale_exponent_bits);
+        else if (n->scale)
+            lh_check(fpemu_format_parse(n->scale, &want_scale, NULL) == FPEMU_OK &&
+                         fpemu_format_scale(&f, &scale) == FPEMU_OK &&
+                         scale.exponent_bits == want_scale.exponent_bits &&
+                         scale.mantissa_bits == want_scale.mantissa_bits && scale.bias == want_scale.bias &&
+                         scale.specials == want_scale.specials && scale.is_signed == want_scale.is_signed,
+                     "%s: its scale is not %s", n->spec, n->scale);
+        lh_check(fpemu_format_print(&f, text, sizeof text) == FPEMU_OK &&
+                     fpemu_format_parse(text, &again, NULL) == FPEMU_OK && fpemu_format_equal(&f, &again),
+                 "%s prints as %s", n->spec, text);
+    }
+}
+
+static void tables(void)
+{
+    static const struct {
+        const char *spec;
+        unsigned name, bits;
+    } books[] = {{"table(nf4)", FPEMU_CODEBOOK_NF4, 4},
+                 {"table(dynamic4)", FPEMU_CODEBOOK_DYNAMIC, 4},
+                 {"table(dynamic5)", FPEMU_CODEBOOK_DYNAMIC, 5},
+                 {"table(dynamic6)", FPEMU_CODEBOOK_DYNAMIC, 6},
+                 {"table(dynamic7)", FPEMU_CODEBOOK_DYNAMIC, 7},
+                 {"table(dynamic8)", FPEMU_CODEBOOK_DYNAMIC, 8},
+                 {"table(udynamic4)", FPEMU_CODEBOOK_UDYNAMIC, 4},
+                 {"table(udynamic5)", FPEMU_CODEBOOK_UDYNAMIC, 5},
+                 {"table(udynamic6)", FPEMU_CODEBOOK_UDYNAMIC, 6},
+                 {"table(udynamic7)", FPEMU_CODEBOOK_UDYNAMIC, 7},
+                 {"table(udynamic8)", FPEMU_CODEBOOK_UDYNAMIC, 8}};
+    size_t i, k;
+    for (i = 0; i < sizeof books / sizeof *books; i++) {
+        float want[256], got[256];
+        uint8_t codes[256];
+        fpemu_format f;
+        unsigned n = ref_codebook(books[i].name, books[i].bits, want);
+        for (k = 0; k < 256; k++)
+            codes[k] = (uint8_t)k;
+        lh_check(n == 1u << books[i].bits, "%s: the judge has %u values", books[i].spec, n);
+        if (!lh_check(fpemu_format_parse(books[i].spec, &f, NULL) == FPEMU_OK &&
+                          fpemu_decode_f32(&f, n, codes, got) == FPEMU_OK,
+                      "%s cannot be decoded", books[i].spec))
+            continue;
+        for (k = 0; k < n; k++)
+            if (!lh_check(lh_float_bits(got[k]) == lh_float_bits(want[k]), "%s: value %zu: judge %a, library %a",
+                          books[i].spec, k, (double)want[k], (double)got[k]))
+                break;
+    }
+    /* Points of the published 8-bit tables. */
+    {
+        float v[256];
+        (void)ref_codebook(FPEMU_CODEBOOK_DYNAMIC, 8, v);
+        lh_check(v[0] == -0.99296875f && v[127] == 0 && v[128] == 5.5e-7f && v[254] == 0.99296875f && v[255] == 1,
+                 "the judge's dynamic8");
+        (void)ref_codebook(FPEMU_CODEBOOK_UDYNAMIC, 8, v);
+        lh_check(v[0] == 0 && v[1] == 3.25e-7f && v[2] == 7.75e-7f && v[3] == 2.125e-6f && v[253] == 0.989453125f &&
+                     v[254] == 0.996484375f && v[255] == 1,
+                 "the judge's udynamic8");
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------- random cases */
+
+static int fitting(block_case *c)
+{
+    return c->carrier == 32 ? fpemu_format_fits_f32(&c->f) : fpemu_format_fits_f64(&c->f);
+}
+
+static void randomised(void)
+{
+    block_case c;
+    size_t i;
+    unsigned long k, each = 18 * rounds;
+    memset(&c, 0, sizeof c);
+    for (i = 0; case_format(i, &c.f, c.spec); i++)
+        for (k = 0; k < each; k++) {
+            uint64_t state = (first_seed + k) * UINT64_C(0x2545f4914f6cdd1d) + i;
+            c.seed = state;
+            (void)lh_next(&state);
+            c.carrier = k % 3 == 2 ? 64 : 32;
+            if (!fitting(&c))
+                c.carrier = 64;
+            c.shape = case_shape(&state);
+            if (k % 4 == 3)
+                c.shape = fpemu_shape_vector(1 + state % 150);
+            case_fill(&c);
+            case_rounding(&c);
+            (void)case_values(&c);
+        }
+    case_free(&c);
+}
+
+/* What most callers ask for, and what has short cuts: binary32, to nearest, one array after the other. */
+static void plain_arrays(void)
+{
+    block_case c;
+    size_t i;
+    unsigned long k;
+    memset(&c, 0, sizeof c);
+    c.plain = 1;
+    c.carrier = 32;
+    for (i = 0; case_format(i, &c.f, c.spec); i++)
+        for (k = 0; k < 12 * rounds && fpemu_format_fits_f32(&c.f); k++) {
+            uint64_t state = (first_seed + k) * UINT64_C(0xd1342543de82ef95) + i;
+            if (k % 3 == 2 && c.f.block == FPEMU_BLOCK_RUN && c.f.scaling) {
+                c.f.block_length = (uint32_t)(k % 2 ? 16 : 32);
+                (void)fpemu_format_complete(&c.f);
+            }
+            c.seed = state;
+            c.shape = fpemu_shape_vector(k % 4 ? 64 * (1 + state / 64 % 3) : 1 + state % 200);
+            if (k % 4 == 1)
+                c.shape.rows = 1 + state % 3;
+            case_fill(&c);
+            memset(&c.r, 0, sizeof c.r);
+            (void)case_values(&c);
+        }
+    case_free(&c);
+}
+
+/* Longer than any piece the library works in: rows, channels and tensors of thousands, many small blocks. */
+static void long_lines(void)
+{
+    block_case c;
+    size_t i;
+    memset(&c, 0, sizeof c);
+    for (i = 0; case_format(i, &c.f, c.spec); i++) {
+        uint64_t state = first_seed * 31 + i + 1;
+        c.seed = state;
+        (void)lh_next(&state);
+        c.carrier = i % 3 == 2 || !fpemu_format_fits_f32(&c.f) ? 64 : 32;
+        c.shape = fpemu_shape_vector(1500 + state % 900);
+        if (i % 2) {
+            c.shape.rows = 1 + state % 5;
+            c.shape.length = 200 + state % 350;
+            c.shape.inner = 1 + state / 7 % 3;
+        }
+        case_fill(&c);
+        case_rounding(&c);
+        if (!case_values(&c)) {
+            c.r.mode = FPEMU_MODE_RNE;
+            (void)case_values(&c);
+        }
+    }
+    case_free(&c);
+}
+
+/* ------------------------------------------------------------------------------------ every content of small blocks */
+
+static int with_pairs(fpemu_format *f)
+{
+    f->block = FPEMU_BLOCK_RUN;
+    f->block_length = 2;
+    f->block_rows = 0;
+    return fpemu_format_complete(f) == FPEMU_OK;
+}
+
+/* Pairs of multiples of half a step of a 4-bit element, of both signs, under each scale: codes, midpoints, beyond. */
+static void exhaustive(void)
+{
+    static const struct {
+        const char *spec;
+        int halves, e; /* x = k * 2^e * 2^scale, |k| <= halves */
+    } small[] = {{"mx(e2m1,block=2)", 16, -1},
+                 {"mx(e2m1,block=2,rule=ceil)", 16, -1},
+                 {"mx(e2m1,block=2,rule=even)", 16, -1},
+                 {"mx(e2m1,block=2,rule=rceil)", 16, -1},
+                 {"bfp(3,block=2)", 16, -1},
+                 {"bfp(3,block=2,rule=hbfp)", 16, -1},
+                 {"mx(int4,block=2)", 16, -1}};
+    static const uint8_t modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_RNA, FPEMU_MODE_RTZ,
+                                    FPEMU_MODE_RTP, FPEMU_MODE_RTO, FPEMU_MODE_SR};
+    block_case c;
+    size_t i, m;
+    memset(&c, 0, sizeof c);
+    c.carrier = 32;
+    for (i = 0; i < sizeof small / sizeof *small; i++) {
+        int n = small[i].halves, scale, a, b;
+        (void)snprintf(c.spec, sizeof c.spec, "%s", small[i].spec);
+        if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
+            continue;
+        free(c.x);
+        c.x = malloc(sizeof *c.x * 2 * (size_t)(2 * n + 1) * (size_t)(2 * n + 1) * 24);
+        if (!c.x)
+            abort();
+        for (m = 0; m < sizeof modes; m++) {
+            /* every scale for rne, else a few, the ends among them */
+            for (scale = -150; scale <= 126;) {
+                int top = scale + (rounds > 1 || (m == 0 && i < 2) ? 24 : 3);
+                c.n = 0;
+                for (; scale < top && scale <= 126; scale++)
+                    for (a = -n; a <= n; a++)
+                        for (b = a; b <= n; b++) {
+                            c.x[c.n++] = carrier_bits(
+                                32, fmin(fmax(ldexp(a, scale + small[i].e), -0x1.fffffep127), 0x1.fffffep127));
+                            c.x[c.n++] = carrier_bits(
+                                32, fmin(fmax(ldexp(b, scale + small[i].e), -0x1.fffffep127), 0x1.fffffep127));
+                        }
+                if (rounds == 1 && (m || i > 1))
+                    scale += scale < -120 || scale > 100 ? 9 : 60;
+                c.shape = fpemu_shape_vector(c.n);
+                memset(&c.r, 0, sizeof c.r);
+                c.r.mode = modes[m];
+                c.r.bits = (uint8_t)(m * 5 % 33);
+                c.seed = (uint64_t)(scale + 1000);
+                (void)case_values(&c);
+            }
+        }
+    }
+    case_free(&c);
+}
+
+/* The other families: two elements of 4 bits with every content that their rules tell apart, under a set of scales.
+ *
+ * A content is a pair from a grid: codes, midpoints, and what lies beyond; of a codebook its values and its middles,
+ * with the numbers on both sides of each. The grid is taken times 2^e for every binade of binary32, and where the scale
+ * is no power of two also times the mantissas below. For nvfp4, every value of the scale format under each of the
+ * largest magnitudes below, which make the tensor's scale: 2^32 of those cannot all be had. */
+enum { GRID = 80, ROOM = 1 << 17 };
+static const double scale_mantissas[] = {1, 1 + 0x1p-23, 1.5, 2 - 0x1p-23};
+static const double tensor_maxima[] = {6 * 448,        1,       1 + 0x1p-23, 5.99,    0x1p-126, 0x1p-149,
+                                       0x1.fffffep127, 0x1p100, 0x1p-100,    2688.25, 7.0e-3,   0x1.8p-130};
+
+static const struct content {
+    const char *spec;
+    int halves, e;        /* the grid: k * 2^e, |k| <= halves */
+    unsigned book;        /* or of this codebook */
+    unsigned mantissas;   /* how many of scale_mantissas */
+    const char *rounding; /* more than the modes; or NULL */
+} contents[] = {{"group(int4,2)", 16, -1, 0, 4, NULL},
+                {"group(int4,2,scale=bf16)", 16, -1, 0, 4, NULL},
+                {"group(int4,2,scale=e8m0)", 16, -1, 0, 2, NULL},
+                {"group(e2m1,2)", 14, -1, 0, 4, NULL},
+                {"group(e2m1,2,scale=e4m3fn)", 14, -1, 0, 4, NULL},
+                {"codebook(nf4,2)", 0, 0, FPEMU_CODEBOOK_NF4, 3, NULL},
+                {"codebook(dynamic4,2)", 0, 0, FPEMU_CODEBOOK_DYNAMIC, 3, NULL},
+                {"codebook(udynamic4,2)", 0, 0, FPEMU_CODEBOOK_UDYNAMIC, 3, NULL},
+                {"bm(2,1,block=2)", 28, -3, 0, 1, NULL},
+                {"bm(1,2,block=2)", 20, -3, 0, 1, NULL},
+                {"bm(3,0,block=2)", 20, -4, 0, 1, NULL},
+                {"muppet(4,block=2)", 18, -1, 0, 1, "muppet"},
+                {"scaled(e2m1,block=2)", 14, -1, 0, 4, NULL},
+                {"scaled(e2m1,block=2,margin=1)", 14, -1, 0, 2, NULL},
+                {"scaled(int4,block=2)", 16, -1, 0, 4, NULL},
+                {"scaled(e2m1,block=2,rule=recipe-pow2)", 14, -1, 0, 4, NULL},
+                {"nvfp4(block=2)", 14, -1, 0, 0, NULL},
+                {"nvfp4(block=2,rule=nvfp4-ao)", 14, -1, 0, 0, NULL},
+                {"nvfp4(int4,block=2)", 16, -1, 0, 0, NULL}};
+
+static size_t make_grid(const struct content *t, double *grid)
+{
+    size_t n = 0;
+    int k;
+    for (k = -t->halves; k <= t->halves && t->book == 0; k++)
+        grid[n++] = ldexp(k, t->e);
+    if (t->book != 0) {
+        float v[16];
+        const unsigned values = ref_codebook(t->book, 4, v);
+        unsigned i;
+        for (i = 0; i < values; i++) {
+            grid[n++] = (double)v[i];
+            if (i + 1 < values) {
+                const float middle = (float)(((double)v[i] + (double)v[i + 1]) / 2);
+                grid[n++] = (double)middle;
+                grid[n++] = (double)nextafterf(middle, -2);
+                grid[n++] = (double)nextafterf(middle, 2);
+            }
+        }
+        grid[n++] = -1;
+    }
+    return n;
+}
+
+static uint64_t scaled32(double x, double scale)
+{
+    const double limit = 0x1.fffffep127;
+    return carrier_bits(32, (double)(float)fmin(fmax(x * scale, -limit), limit));
+}
+
+static void add_pairs(block_case *c, const double *grid, size_t n, double scale)
+{
+    size_t a, b;
+    for (a = 0; a < n; a++)
+        for (b = a; b < n; b++) {
+            c->x[c->n++] = scaled32(grid[(a + b) % 2 ? a : b], scale);
+            c->x[c->n++] = scaled32(grid[(a + b) % 2 ? b : a], scale);
+        }
+}
+
+/* To nearest and in another mode, which changes from turn to turn; now and then packed bytes and counters too. */
+static void judge_contents(block_case *c, unsigned turn, const char *rounding)
+{
+    static const uint8_t modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_SR,  FPEMU_MODE_RTZ, FPEMU_MODE_RTP,
+                                    FPEMU_MODE_RNA, FPEMU_MODE_RTO, FPEMU_MODE_SE};
+    size_t m;
+    c->shape = fpemu_shape_vector(c->n);
+    for (m = 0; m < (rounds > 1 ? 2 : 1 + turn % 2); m++) {
+        memset(&c->r, 0, sizeof c->r);
+        c->r.mode = modes[m == 0 ? 0 : 1 + turn % (sizeof modes - 1)];
+        c->r.bits = (uint8_t)(turn * 5 % 33);
+        c->r.seed = c->seed = turn;
+        (void)case_values(c);
+    }
+    if (rounding != NULL) {
+        lh_check(fpemu_rounding_parse(rounding, &c->r, NULL) == FPEMU_OK, "%s", rounding);
+        c->r.mode = FPEMU_MODE_SR;
+        c->r.seed = turn;
+        (void)case_values(c);
+    }
+    memset(&c->r, 0, sizeof c->r);
+    if (rounds > 1 && turn % 4 == 0) {
+        (void)case_packing(c);
+        (void)case_counters(c);
+    }
+    c->n = 0;
+}
+
+/* Every magnitude of the scale format under one of the tensor's: A first, so that it is the largest. */
+static void under_tensor_scales(block_case *c, const struct content *t, const double *grid, size_t n)
+{
+    const size_t count = sizeof tensor_maxima / sizeof *tensor_maxima;
+    const size_t every = rounds > 1 ? 1 : 5;
+    const double largest = t->halves == 16 ? 7 : 6;
+    size_t k;
+    unsigned code;
+    for (k = 0; k < count; k += every) {
+        const double d = tensor_maxima[k] / (448 * largest);
+        for (code = 0; code < 0x7f;) {
+            c->x[c->n++] = carrier_bits(32, tensor_maxima[k]);
+            c->x[c->n++] = 0;
+            while (code < 0x7f && c->n < ROOM - 2 * GRID * GRID) {
+                const unsigned e = code >> 3, m = code & 7;
+                double scale = e > 0 ? ldexp(8 + m, (int)e - 10) : ldexp(m, -9);
+                size_t first = c->n, i;
+                add_pairs(c, grid, n, scale * d);
+                for (i = first; i < c->n; i++) /* nothing above A */
+                    if (fabs(carrier_value(32, c->x[i])) > tensor_maxima[k])
+                        c->x[i] = carrier_bits(32, tensor_maxima[k]);
+                code += rounds > 1 || code < 2 || code > 124 ? 1 : 40;
+            }
+            judge_contents(c, (unsigned)(k * 128 + code), t->rounding);
+        }
+    }
+}
+
+static void every_content(void)
+{
+    block_case c;
+    double grid[GRID];
+    size_t i;
+    memset(&c, 0, sizeof c);
+    c.carrier = 32;
+    c.x = malloc(sizeof *c.x * ROOM);
+    if (!c.x)
+        abort();
+    for (i = 0; i < sizeof contents / sizeof *contents; i++) {
+        const struct content *t = &contents[i];
+        const size_t n = make_grid(t, grid);
+        const unsigned mantissas = rounds > 1 || t->mantissas < 2 ? t->mantissas : 2;
+        unsigned turn = (unsigned)i, k;
+        int e;
+        (void)snprintf(c.spec, sizeof c.spec, "%s", t->spec);
+        if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK && n <= GRID, "%s", c.spec))
+            continue;
+        if (t->mantissas == 0)
+            under_tensor_scales(&c, t, grid, n);
+        for (k = 0; k < mantissas; k++)
+            for (e = -150; e <= 127;) {
+                while (e <= 127 && c.n < ROOM - 2 * GRID * GRID) {
+                    add_pairs(&c, grid, n, ldexp(scale_mantissas[k], e));
+                    e += rounds > 1 || e < -149 ? 1 : 69;
+                }
+                judge_contents(&c, turn++, t->rounding);
+            }
+    }
+    case_free(&c);
+}
+
+/* A block for every binade of the carrier, with magnitudes at the rules' thresholds and elements down to where they
+ * vanish: where short ways end and long ones begin. Blocks one after the other, or side by side; counted, or not. */
+static void every_binade(void)
+{
+    static const char *const elements[] = {"e4m3fn", "e5m2",       "e2m1", "e3m2", "fp16", "fixed(8,6):symmetric",
+                                           "int4",   "fixed(18,9)"};
+    static const char *const rules[] = {"floor", "ceil", "even", "rceil"};
+    enum { LENGTH = 4, EACH = 5 };
+    block_case c;
+    unsigned turn = 0;
+    size_t i, k;
+    memset(&c, 0, sizeof c);
+    c.plain = 1;
+    c.x = malloc(sizeof *c.x * LENGTH * EACH * 2200);
+    if (!c.x)
+        abort();
+    for (c.carrier = 32; c.carrier <= 64; c.carrier += 32)
+        for (i = 0; i < sizeof elements / sizeof *elements; i++)
+            for (k = 0; k <= sizeof rules / sizeof *rules; k++) {
+                static const uint8_t modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_SR, FPEMU_MODE_RTZ, FPEMU_MODE_RNE,
+                                                FPEMU_MODE_RAZ, FPEMU_MODE_SE, FPEMU_MODE_RTN};
+                const int lowest = c.carrier == 32 ? -149 : -1074, highest = c.carrier == 32 ? 127 : 1023;
+                const double ulp = c.carrier == 32 ? 0x1p-23 : 0x1p-52;
+                const unsigned by_columns = turn % 3 == 2;
+                uint64_t blocks, b = 0, j;
+                int e;
+                if (k == sizeof rules / sizeof *rules)
+                    (void)snprintf(c.spec, sizeof c.spec, "hbfp(%zu,block=4,exponent=%u)", 3 + i, turn % 2 ? 8u : 12u);
+                else
+                    (void)snprintf(c.spec, sizeof c.spec, "mx(%s,block=4,rule=%s)", elements[i], rules[k]);
+                if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
+                    continue;
+                const double top = c.f.max / exp2(floor(log2(c.f.max)));
+                const double mantissas[EACH] = {1, 1 + ulp, top, top + ulp, 2 - ulp};
+                blocks = (uint64_t)(highest - lowest + 1) * EACH;
+                for (e = lowest; e <= highest; e++)
+                    for (j = 0; j < EACH; j++, b++) {
+                        const int m = (int)c.f.bits, down[LENGTH] = {0, (int)j % 3, m - 2, m + (int)(b % 24)};
+                        uint64_t l;
+                        for (l = 0; l < LENGTH; l++) {
+                            const uint64_t lane = (l + b) % LENGTH;
+                            const double x = ldexp(mantissas[(j + l) % EACH], e - down[l]);
+                            const uint64_t bits = carrier_bits(c.carrier, (b + l) % 3 ? x : -x);
+                            c.x[by_columns ? lane * blocks + b : b * LENGTH + lane] = bits;
+                        }
+                    }
+                c.n = blocks * LENGTH;
+                c.shape = fpemu_shape_vector(c.n);
+                if (by_columns) {
+                    c.shape.length = LENGTH;
+                    c.shape.inner = blocks;
+                }
+                for (j = 0; j < (rounds > 1 ? sizeof modes : 2); j++) {
+                    memset(&c.r, 0, sizeof c.r);
+                    c.r.mode = modes[(turn + j) % sizeof modes];
+                    c.r.bits = (uint8_t)(turn % 4 ? 0 : 7 + turn % 11);
+                    c.r.seed = c.seed = turn;
+                    (void)case_values(&c);
+                }
+                (void)case_counters(&c);
+                turn++;
+            }
+    case_free(&c);
+}
+
+/* Every pair (largest magnitude, element) of a grid, in blocks of two, every rule that looks at a block alone. */
+static void edges(void)
+{
+    static const double mantissas[] = {1, 1.25, 1.5, 1.75, 1.875, 1.9375, 1.984375, 1.99609375};
+    static const int exponents32[] = {-149, -148, -145, -140, -127, -126, -125, -120, -60,
+                                      -1,   0,    1,    8,    100,  118,  124,  126,  127};
+    static const int exponents64[] = {-1074, -1073, -1030, -1022, -1021, -800, -150, -127,
+                                      0,     1,     127,   128,   600,   1022, 1023};
+    block_case c;
+    size_t i, e, m;
+    unsigned mode = 0;
+    memset(&c, 0, sizeof c);
+    c.x = malloc(sizeof *c.x * 400000);
+    if (!c.x)
+        abort();
+    for (i = 0; case_format(i, &c.f, c.spec); i++) {
+        if (!c.f.scaling || c.f.scaling == FPEMU_SCALING_NVFP4 || c.f.scaling == FPEMU_SCALING_NVFP4_AO ||
+            c.f.scaling == FPEMU_SCALING_S2FP8 || !with_pairs(&c.f))
+            continue;
+        for (c.carrier = 32; c.carrier <= 64; c.carrier += 32) {
+            const int *exponents = c.carrier == 32 ? exponents32 : exponents64;
+            size_t count =
+                c.carrier == 32 ? sizeof exponents32 / sizeof *exponents32 : sizeof exponents64 / sizeof *exponents64;
+            if (!fitting(&c))
+                continue;
+            c.n = 0;
+            for (e = i % 2; e<count; e += rounds> 1 ? 1 : 2)
+                for (m = 0; m < sizeof mantissas / sizeof *mantissas; m++) {
+                    int by, step;
+                    uint64_t amax = carrier_bits(c.carrier, ldexp(mantissas[m], exponents[e]));
+                    for (by = -1; by <= 1; by++)
+                        for (step = 0; step <= 32; step += rounds > 1 ? 1 : 1 + (int)(m % 4)) {
+                            double element = carrier_value(c.carrier, amax + (uint64_t)(int64_t)by) * step / 32;
+                            uint64_t sign = UINT64_C(1) << (c.carrier - 1), bits = carrier_bits(c.carrier, element);
+                            if (amax == 0)
+                                continue;
+                            c.x[c.n++] = (amax + (uint64_t)(int64_t)by) | (step & 1 ? sign : 0);
+                            c.x[c.n++] = bits | (step & 2 ? sign : 0);
+                        }
+                }
+            c.shape = fpemu_shape_vector(c.n);
+            memset(&c.r, 0, sizeof c.r);
+            c.r.mode = (uint8_t)(mode++ % 2 ? FPEMU_MODE_RNE : mode / 2 % FPEMU_MODE_COUNT);
+            c.seed = mode;
+            c.plain = c.r.mode == FPEMU_MODE_RNE;
+            if (!case_values(&c)) {
+                c.r.mode = FPEMU_MODE_RNE;
+                (void)case_values(&c);
+            }
+        }
+    }
+    case_free(&c);
+}
+
+/* The middle above a value of the element format, chosen by `pick`. */
+static double middle(const fpemu_format *f, uint64_t pick)
+{
+    if (f->kind == FPEMU_KIND_FLOAT) {
+        const int m = (int)f->mantissa_bits, e = f->emin + (int)(pick % (uint64_t)(f->emax - f->emin + 1));
+        const uint64_t fraction = pick / 64 % (UINT64_C(1) << m), hidden = pick / 7 % 4 ? UINT64_C(1) << m : 0;
+        return ldexp((double)(hidden + fraction) + 0.5, (hidden ? e : f->emin) - m);
+    }
+    return ((double)(pick / 64 % (uint64_t)(f->max / f->min_positive + 1)) + 0.5) * f->min_positive;
+}
+
+/* Elements whose quotients lie next to the middle between two values, by scales that are no powers of two: a quotient
+ * wrong by a last bit shows. Blocks of every length that has a way of its own, in a row or side by side. */
+static void quotients(void)
+{
+    static const char *const specs[] = {"group(e2m1,block=16)",
+                                        "group(e4m3fn,block=128)",
+                                        "group(e5m2,block=32)",
+                                        "group(e3m2,block=40)",
+                                        "group(int4,block=64)",
+                                        "group(int8,block=48)",
+                                        "group(fp16,block=96)",
+                                        "group(fixed(8,6),block=row)",
+                                        "group(e4m3fn,block=32,scale=bf16)",
+                                        "group(e4m3fn,block=16,scale=e4m3fn)",
+                                        "nvfp4",
+                                        "nvfp4(rule=nvfp4-ao)",
+                                        "nvfp4(e4m3fn,block=32)",
+                                        "scaled(e4m3fn,block=row)",
+                                        "scaled(e5m2)",
+                                        "hbfp(8)"};
+    enum { LENGTH = 960, LINES = 4 };
+    block_case c;
+    size_t i;
+    unsigned long k;
+    memset(&c, 0, sizeof c);
+    c.plain = 1;
+    c.x = malloc(sizeof *c.x * LENGTH * LINES);
+    if (!c.x)
+        abort();
+    for (i = 0; i < sizeof specs / sizeof *specs; i++)
+        for (k = 0; k < 4 * rounds; k++) {
+            uint64_t state = (first_seed + k) * UINT64_C(0x9fb21c651e98df25) + i, j, l, width;
+            const int side = k % 4 >= 2;
+            (void)snprintf(c.spec, sizeof c.spec, "%s", specs[i]);
+            if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
+                continue;
+            c.carrier = k % 2 ? 64 : 32;
+            width = c.f.block == FPEMU_BLOCK_RUN ? c.f.block_length : LENGTH;
+            c.n = LENGTH * LINES;
+            c.shape = fpemu_shape_vector(LENGTH);
+            c.shape.rows = side ? 1 : LINES;
+            c.shape.inner = side ? LINES : 1;
+            for (l = 0; l < LINES; l++) {
+                double amax = 0, scale = 0;
+                const int e = (int)(lh_next(&state) % 40) - 20;
+                for (j = 0; j < LENGTH; j++) {
+                    const uint64_t pick = lh_next(&state), sign = pick >> 60 & 1;
+                    uint64_t u;
+                    if (j % width == 0) {
+                        amax = ldexp(1 + (double)(pick >> 40) * 0x1p-24, e + (int)(pick % 5));
+                        amax = (double)(float)(pick % 9 == 0 ? 0 : amax);
+                        scale = (double)(float)(amax / c.f.max);
+                        u = carrier_bits(c.carrier, amax);
+                    } else {
+                        const double x = middle(&c.f, pick) * scale;
+                        u = carrier_bits(c.carrier, c.carrier == 32 ? (double)(float)fmin(x, amax) : fmin(x, amax));
+                        if (x > 0 && x < amax)
+                            u += (pick >> 50) % 7 - 3;
+                    }
+                    c.x[side ? j * LINES + l : l * LENGTH + j] = u | (sign << (c.carrier - 1));
+                }
+            }
+            memset(&c.r, 0, sizeof c.r);
+            c.seed = k;
+            (void)case_values(&c);
+        }
+    case_free(&c);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- S2FP8 */
+
+static const char *const s2fp8_specs[] = {"s2fp8", "s2fp8(e4m3fn)", "s2fp8(e2m1)", "s2fp8(fp16)",
+                                          "s2fp8(e5m2:nan=zero)"};
+enum { S2FP8_SPECS = sizeof s2fp8_specs / sizeof *s2fp8_specs };
+
+/* The library on a tensor in both directions: its alpha and beta inside the judge's bounds, and then every element by
+ * them. codes: of its elements, where they are known beforehand, or NULL. */
+static void s2fp8_case(const block_case *c, const uint64_t *codes)
+{
+    uint64_t i, size, bad = 0;
+    float alpha, beta;
+    unsigned char *bytes;
+    uint32_t words[2];
+    ref_s2fp8 range;
+    void *x, *y, *z;
+    fpemu_status status;
+    ref_tensor *t;
+
+    t = ref_lay_out(&c->f, c->carrier, &c->shape);
+    size = c->n ? 8 + (c->n * c->f.bits + 7) / 8 : 0;
+    x = malloc(c->n * 8 + 8);
+    y = malloc(c->n * 8 + 8);
+    z = malloc(c->n * 8 + 8);
+    bytes = calloc(size + 8, 1);
+    if (!x || !y || !z || !bytes)
+        abort();
+    for (i = 0; i < c->n; i++) {
+        ((double *)x)[i] = 0;
+        if (c->carrier == 32)
+            ((uint32_t *)x)[i] = (uint32_t)c->x[i];
+        else
+            ((uint64_t *)x)[i] = c->x[i];
+    }
+    lh_check(fpemu_packed_size(&c->f, &c->shape) == size, "%s: packed size", c->spec);
+    if (c->carrier == 32) {
+        status = fpemu_quantize_tensor_f32(&c->f, &c->r, &c->shape, x, y, NULL);
+        lh_check(fpemu_pack_f32(&c->f, &c->r, &c->shape, x, bytes, NULL) == status, "%s: status of pack", c->spec);
+        lh_check(fpemu_unpack_f32(&c->f, &c->shape, bytes, z) == FPEMU_OK, "%s: unpack", c->spec);
+    } else {
+        status = fpemu_quantize_tensor_f64(&c->f, &c->r, &c->shape, x, y, NULL);
+        lh_check(fpemu_pack_f64(&c->f, &c->r, &c->shape, x, bytes, NULL) == status, "%s: status of pack", c->spec);
+        lh_check(fpemu_unpack_f64(&c->f, &c->shape, bytes, z) == FPEMU_OK, "%s: unpack", c->spec);
+    }
+    lh_check(status == FPEMU_OK || (status == FPEMU_ERROR_NAN && c->r.nan == FPEMU_NAN_ERROR), "%s: status %d", c->spec,
+             (int)status);
+    for (i = 0; i < 2; i++)
+        words[i] = bytes[4 * i] | (uint32_t)bytes[4 * i + 1] << 8 | (uint32_t)bytes[4 * i + 2] << 16 |
+                   (uint32_t)bytes[4 * i + 3] << 24;
+    alpha = lh_float(words[0]);
+    beta = lh_float(words[1]);
+    range = ref_s2fp8_range(c->carrier, c->n, c->x);
+    if (c->n)
+        lh_check((double)alpha >= range.alpha_low && (double)alpha <= range.alpha_high &&
+                     (double)beta >= range.beta_low && (double)beta <= range.beta_high,
+                 "%s f%u seed 0x%" PRIx64 ": alpha %a in %a..%a, beta %a in %a..%a", c->spec, c->carrier, c->seed,
+                 (double)alpha, range.alpha_low, range.alpha_high, (double)beta, range.beta_low, range.beta_high);
+    for (i = 0; i < c->n && bad < 3; i++) {
+        uint64_t index = t->order[i], code = 0, got, back;
+        unsigned b;
+        for (b = 0; b < c->f.bits; b++)
+            code |= (uint64_t)(bytes[8 + (i * c->f.bits + b) / 8] >> (i * c->f.bits + b) % 8 & 1) << b;
+        got = c->carrier == 32 ? ((uint32_t *)y)[index] : ((uint64_t *)y)[index];
+        back = c->carrier == 32 ? ((uint32_t *)z)[index] : ((uint64_t *)z)[index];
+        if (!lh_check(ref_s2fp8_element(&c->f, &c->r, c->carrier, alpha, beta, c->x[index], index, code, got),
+                      "%s f%u mode %d seed 0x%" PRIx64 " alpha %a beta %a: x=%a has code %" PRIx64 ", y=%a", c->spec,
+                      c->carrier, c->r.mode, c->seed, (double)alpha, (double)beta,
+                      carrier_value(c->carrier, c->x[index]), code, carrier_value(c->carrier, got)))
+            bad++;
+        lh_check(!codes || code == codes[i], "%s f%u: %a of %a, %a has code %" PRIx64 ", not %" PRIx64, c->spec,
+                 c->carrier, carrier_value(c->carrier, c->x[i]), carrier_value(c->carrier, c->x[0]),
+                 carrier_value(c->carrier, c->x[1]), code, codes ? codes[i] : 0);
+        lh_check(got == back || isnan(carrier_value(c->carrier, got)), "%s: unpack gives %a, quantize %a", c->spec,
+                 carrier_value(c->carrier, back), carrier_value(c->carrier, got));
+    }
+    free(x);
+    free(y);
+    free(z);
+    free(bytes);
+    ref_free(t);
+}
+
+static void s2fp8(void)
+{
+    block_case c;
+    unsigned long k, each = 60 * rounds;
+    memset(&c, 0, sizeof c);
+    for (k = 0; k < each; k++) {
+        uint64_t state = (first_seed + k) * UINT64_C(0xd1342543de82ef95) | 1, i;
+        int unary = k % 5 == 4;
+
+        (void)snprintf(c.spec, sizeof c.spec, "%s", s2fp8_specs[lh_next(&state) % S2FP8_SPECS]);
+        if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
+            return;
+        c.carrier = k % 3 == 2 ? 64 : 32;
+        c.seed = state;
+        c.shape = k % 2 ? case_shape(&state) : fpemu_shape_vector(1 + lh_next(&state) % 120);
+        case_fill(&c);
+        case_rounding(&c);
+        if (unary) /* all magnitudes equal */
+            for (i = 0; i < c.n; i++)
+                c.x[i] = carrier_bits(c.carrier, (i & 1 ? -1 : 1) * (i % 7 == 3 ? 0 : 3 * (double)(1 + k % 8)));
+        if (k % 7 == 6) /* a few binades, as data are */
+            for (i = 0; i < c.n; i++)
+                c.x[i] = carrier_bits(c.carrier,
+                                      ldexp((double)(float)((double)(int64_t)lh_next(&state) * 0x1p-63), (int)(i % 6)));
+        s2fp8_case(&c, NULL);
+    }
+    case_free(&c);
+}
+
+/* Every pair of numbers of a small format, infinities and NaN among them, as a whole tensor; in more rounds of a larger
+ * one. By the rule the larger magnitude becomes 2^15, and the smaller, as far below the mean of the logarithms as the
+ * larger is above it, 2^-15; a single one becomes 2^15. */
+static void s2fp8_pairs(void)
+{
+    static const uint64_t high[S2FP8_SPECS] = {0x78, 0x7e, 7, 0x7800, 0x78}, low[S2FP8_SPECS] = {2, 0, 0, 0x200, 2};
+    const char *const spec = rounds > 1 ? "e5m2" : "float(e=4,m=1,specials=ieee)";
+    fpemu_format numbers;
+    block_case c;
+    size_t s;
+    memset(&c, 0, sizeof c);
+    c.n = 2;
+    c.x = malloc(2 * sizeof *c.x);
+    c.shape = fpemu_shape_vector(2);
+    if (!c.x || !lh_check(fpemu_format_parse(spec, &numbers, NULL) == FPEMU_OK, "%s", spec))
+        abort();
+    for (s = 0; s < S2FP8_SPECS; s++) {
+        const uint64_t count = UINT64_C(1) << numbers.bits;
+        uint64_t pair;
+        (void)snprintf(c.spec, sizeof c.spec, "%s", s2fp8_specs[s]);
+        if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
+            continue;
+        c.carrier = s % 2 ? 64 : 32;
+        for (pair = 0; pair < count * count; pair++) {
+            uint64_t codes[2];
+            double v[2];
+            int i, known = 1;
+            for (i = 0; i < 2; i++) {
+                v[i] = fpemu_decode_one_f64(&numbers, i ? pair / count : pair % count);
+                c.x[i] = carrier_bits(c.carrier, v[i]);
+                known = known && isfinite(v[i]);
+            }
+            for (i = 0; i < 2; i++) {
+                codes[i] = (uint64_t)(signbit(v[i]) != 0) << (c.f.bits - 1);
+                if (v[i] != 0)
+                    codes[i] |= fabs(v[i]) < fabs(v[!i]) ? low[s] : high[s];
+            }
+            s2fp8_case(&c, known ? codes : NULL);
+        }
+    }
+    case_free(&c);
+}
+
+/* ------------------------------------------------------------------------------------------ compatibility settings */
+
+static void compat(void)
+{
+    static const struct {
+        const char *spec;
+        int setting, mode;
+    } settings[] = {{"bfp(7,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_MODE_RNA},
+                    {"bfp(7,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_MODE_RNE},
+                    {"bfp(3,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_MODE_RNA},
+                    {"bfp(2,block=3)", FPEMU_COMPAT_QPYTORCH, FPEMU_MODE_RNE},
+                    {"bfp(15,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_MODE_RNA},
+                    {"bfp(21,block=row)", FPEMU_COMPAT_QPYTORCH, FPEMU_MODE_RNA},
+                    {"bfp(7,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_MODE_SR},
+                    {"bfp(20,block=4)", FPEMU_COMPAT_QPYTORCH, FPEMU_MODE_SR},
+                    {"bfp(3,block=channel)", FPEMU_COMPAT_QPYTORCH, FPEMU_MODE_SR},
+                    {"muppet(8)", FPEMU_COMPAT_MUPPET, FPEMU_MODE_SR},
+                    {"muppet(4,block=row)", FPEMU_COMPAT_MUPPET, FPEMU_MODE_SR},
+                    {"muppet(16,block=4)", FPEMU_COMPAT_MUPPET, FPEMU_MODE_SR}};
+    block_case c;
+    size_t i;
+    unsigned long k;
+    memset(&c, 0, sizeof c);
+    for (i = 0; i < sizeof settings / sizeof *settings; i++) {
+        (void)snprintf(c.spec, sizeof c.spec, "%s", settings[i].spec);
+        if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
+            continue;
+        for (k = 0; k < 60 * rounds; k++) {
+            uint64_t state = (first_seed + k) * UINT64_C(0x2545f4914f6cdd1d) + i;
+            c.seed = state;
+            c.carrier = settings[i].setting == FPEMU_COMPAT_MUPPET && k % 3 == 0 ? 64 : 32;
+            c.shape = case_shape(&state);
+            case_fill(&c);
+            case_rounding(&c);
+            c.r.mode = (uint8_t)settings[i].mode;
+            c.r.compat = (uint8_t)settings[i].setting;
+            c.r.variant = FPEMU_SR_VARIANT_A;
+            if (settings[i].setting == FPEMU_COMPAT_QPYTORCH)
+                c.r.bits = 0;
+            (void)case_values(&c);
+        }
+    }
+    case_free(&c);
+}
+
+/* ------------------------------------------------------------------------------- slices, ranges, delayed scaling */
+
+static fpemu_status quantize(const block_case *c, const fpemu_rounding *r, const fpemu_shape *s, const void *x, void *y)
+{
+    return c->carrier == 32 ? fpemu_quantize_tensor_f32(&c->f, r, s, x, y, NULL)
+                            : fpemu_quantize_tensor_f64(&c->f, r, s, x, y, NULL);
+}
+
+static fpemu_status measure(const block_case *c, uint64_t n, const void *x, fpemu_range *range)
+{
+    return c->carrier == 32 ? fpemu_measure_f32(&c->f, n, x, range) : fpemu_measure_f64(&c->f, n, x, range);
+}
+
+static void check_range(const block_case *c, const fpemu_range *range)
+{
+    fpemu_range want;
+    uint64_t i;
+    memset(&want, 0, sizeof want);
+    for (i = 0; i < c->n; i++) {
+        double v = carrier_value(c->carrier, c->x[i]);
+        want.count++;
+        if (!isfinite(v)) {
+            want.nonfinite++;
+            continue;
+        }
+        want.nonzero += v != 0;
+        want.amax = fmax(want.amax, fabs(v));
+        want.max = fmax(want.max, v);
+        want.min = fmin(want.min, v);
+    }
+    lh_check(range->count == want.count && range->nonzero == want.nonzero && range->nonfinite == want.nonfinite &&
+                 range->amax == want.amax && range->max == want.max && range->min == want.min,
+             "%s: measured %" PRIu64 " %" PRIu64 " %" PRIu64 " %a %a %a, judge %" PRIu64 " %" PRIu64 " %" PRIu64
+             " %a %a %a",
+             c->spec, range->count, range->nonzero, range->nonfinite, range->amax, range->max, range->min, want.count,
+             want.nonzero, want.nonfinite, want.amax, want.max, want.min);
+}
+
+static void slices(void)
+{
+    block_case c;
+    size_t i;
+    unsigned long k;
+    memset(&c, 0, sizeof c);
+    for (i = 0; case_format(i, &c.f, c.spec); i++)
+        for (k = 0; k < 3 * rounds; k++) {
+            uint64_t state = (first_seed + k + i) * UINT64_C(0x2545f4914f6cdd1d) | 1, j, at = 0, width, unit;
+            fpemu_range whole, pieces;
+            fpemu_shape s;
+            unsigned char *x, *y, *z;
+            fpemu_status status;
+            int by_lines = k % 3 == 1;
+
+            c.carrier = k % 2 && fpemu_format_fits_f64(&c.f) ? 64 : 32;
+            if (!fitting(&c))
+                continue;
+            c.seed = state;
+            width = c.carrier / 8;
+            c.shape = fpemu_shape_vector(1 + lh_next(&state) % 200);
+            if (by_lines) {
+                c.shape.outer = 1 + lh_next(&state) % 7;
+                c.shape.rows = c.f.block == FPEMU_BLOCK_TILE && c.f.scaling ? 4 : 1;
+                c.shape.length = 1 + lh_next(&state) % 9;
+                c.shape.inner = 1 + lh_next(&state) % 3;
+            }
+            case_fill(&c);
+            case_rounding(&c);
+            c.r.offset = lh_next(&state);
+            x = malloc(c.n * width + 8);
+            y = malloc(c.n * width + 8);
+            z = malloc(c.n * width + 8);
+            if (!x || !y || !z)
+                abort();
+            for (j = 0; j < c.n; j++) {
+                uint32_t narrow = (uint32_t)c.x[j];
+                memcpy(x + j * width, c.carrier == 32 ? (void *)&narrow : (void *)&c.x[j], width);
+            }
+            memset(&whole, 0, sizeof whole);
+            memset(&pieces, 0, sizeof pieces);
+            lh_check(measure(&c, c.n, x, &whole) == FPEMU_OK, "%s: measure", c.spec);
+            check_range(&c, &whole);
+            status = quantize(&c, &c.r, &c.shape, x, y);
+            if (status == FPEMU_OK || status == FPEMU_ERROR_NAN) {
+                unit = !c.f.scaling || c.f.block == FPEMU_BLOCK_TENSOR ? 1
+                       : c.f.block == FPEMU_BLOCK_RUN                  ? c.f.block_length
+                                                                       : 0;
+                if (by_lines && c.f.block == FPEMU_BLOCK_CHANNEL && c.f.scaling)
+                    unit = c.n;
+                else if (by_lines)
+                    unit = c.shape.rows * c.shape.length * c.shape.inner;
+                else if (unit == 0)
+                    unit = c.f.block == FPEMU_BLOCK_TILE && c.f.scaling ? c.f.block_length
+                           : c.f.block == FPEMU_BLOCK_CHANNEL           ? 1
+                                                                        : c.n;
+                while (at < c.n) {
+                    uint64_t n = unit * (1 + lh_next(&state) % 3);
+                    fpemu_rounding r = c.r;
+                    if (n > c.n - at)
+                        n = c.n - at;
+                    s = fpemu_shape_vector(n);
+                    if (by_lines) {
+                        s = c.shape;
+                        s.outer = c.f.block == FPEMU_BLOCK_CHANNEL && c.f.scaling ? c.shape.outer : n / unit;
+                    }
+                    s.whole = &whole;
+                    r.offset += at;
+                    lh_check(measure(&c, n, x + at * width, &pieces) == FPEMU_OK, "%s: measure", c.spec);
+                    (void)quantize(&c, &r, &s, x + at * width, z + at * width);
+                    at += n;
+                }
+                lh_check(memcmp(y, z, c.n * width) == 0,
+                         "%s f%u mode %d seed 0x%" PRIx64 ": slices differ from the whole", c.spec, c.carrier, c.r.mode,
+                         c.seed);
+                lh_check(memcmp(&whole, &pieces, sizeof whole) == 0, "%s: measured in pieces", c.spec);
+                if (!by_lines) { /* fpemu_quantize takes it as a vector */
+                    memset(z, 0, c.n * width);
+                    if (c.carrier == 32)
+                        (void)fpemu_quantize_f32(&c.f, &c.r, c.n, (const float *)(const void *)x, (float *)(void *)z,
+                                                 NULL);
+                    else
+                        (void)fpemu_quantize_f64(&c.f, &c.r, c.n, (const double *)(const void *)x, (double *)(void *)z,
+                                                 NULL);
+                    lh_check(memcmp(y, z, c.n * width) == 0, "%s: fpemu_quantize differs from fpemu_quantize_tensor",
+                             c.spec);
+                }
+            }
+            free(x);
+            free(y);
+            free(z);
+        }
+    case_free(&c);
+}
+
+/* Ranges given by hand, which need not fit the data: scales of tensor blocks and of nvfp4. */
+static void given_ranges(void)
+{
+    static const char *const specs[] = {"scaled(e4m3fn)",
+                                        "scaled(e5m2,rule=recipe-pow2,margin=2)",
+                                        "mx(e2m1,block=tensor)",
+                                        "hbfp(8)",
+                                        "muppet(8)",
+                                        "nvfp4(block=4)",
+                                        "nvfp4(block=4,rule=nvfp4-ao)",
+                                        "codebook(dynamic8,block=tensor)"};
+    static const double sizes[] = {0, 1, 3, 448, 0x1.fffffep127, 0x1p-149, 0x1p-126, 1e-30, 0x1.8p-140};
+    block_case c;
+    size_t i, k;
+    memset(&c, 0, sizeof c);
+    for (i = 0; i < sizeof specs / sizeof *specs; i++)
+        for (k = 0; k < 6 * (sizeof sizes / sizeof *sizes); k++) {
+            fpemu_range range;
+            uint64_t state = i * 1000 + k + 1;
+            memset(&range, 0, sizeof range);
+            range.amax = range.max = sizes[k % 9];
+            range.min = k & 1 ? -range.max / 2 : 0;
+            range.count = 100;
+            range.nonzero = range.amax != 0 ? 50 : 0;
+            range.nonfinite = k % 5 == 4;
+            (void)snprintf(c.spec, sizeof c.spec, "%s", specs[i]);
+            if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
+                continue;
+            c.carrier = k % 3 == 2 ? 64 : 32;
+            c.seed = state;
+            c.shape = case_shape(&state);
+            case_fill(&c);
+            case_rounding(&c);
+            c.shape.whole = &range;
+            (void)case_values(&c);
+        }
+    case_free(&c);
+}
+
+static void delayed(void)
+{
+    uint64_t state = 5;
+    int trial, step;
+    for (trial = 0; trial < 60; trial++) {
+        double history[5], last[400];
+        fpemu_delayed d;
+        unsigned length = 1 + (unsigned)(trial % 5), k;
+        int n = 0, latest = trial / 5 % 2;
+        memset(&d, 0, sizeof d);
+        d.history = history;
+        d.length = length;
+        d.latest = (uint32_t)latest;
+        for (step = 0; step < 30; step++) {
+            fpemu_range seen;
+            double want = 0;
+            memset(&seen, 0, sizeof seen);
+            seen.count = 10;
+            seen.amax = ldexp(1 + (double)(lh_next(&state) % 8), (int)(lh_next(&state) % 20) - 10);
+            seen.max = seen.amax;
+            if (lh_next(&state) % 5 == 0)
+                seen.nonfinite = 1;
+            if (lh_next(&state) % 6 == 0)
+                seen.amax = seen.max = 0;
+            seen.nonzero = seen.amax != 0 ? 3 : 0;
+            lh_check(fpemu_delayed_update(&d, &seen) == FPEMU_OK, "fpemu_delayed_update");
+            if (!seen.nonfinite && seen.amax != 0)
+                last[n++] = seen.amax;
+            for (k = 0; k < length && (int)k < n; k++)
+                want = fmax(want, last[n - 1 - (int)k]);
+            if (latest && n)
+                want = last[n - 1];
+            lh_check(d.range.amax == want && d.range.nonfinite == 0, "delayed scaling, length %u: amax %a, judge %a",
+                     length, d.range.amax, want);
+        }
+    }
+}
+
+/* ------------------------------------------------------------------------ threads, the caller's settings, variants */
+
+enum { MANY = 50000 };
+
+/* All families on one array, folded into a number. */
+static uint64_t digest(void)
+{
+    static float x[MANY], y[MANY], z[MANY];
+    static double x64[MANY / 8], y64[MANY / 8], z64[MANY / 8];
+    static const char *const specs[] = {"mxfp8",
+                                        "mxfp6_e2m3",
+                                        "mxint8",
+                                        "nvfp4",
+                                        "nvfp4(rule=nvfp4-ao)",
+                                        "msfp16",
+                                        "nf4",
+                                        "group(int8,64)",
+                                        "group(e4m3fn,128)",
+                                        "codebook(dynamic8)",
+                                        "muppet(8)",
+                                        "scaled(e4m3fn)",
+                                        "scaled(e5m2,block=row)",
+                                        "s2fp8",
+                                        "hbfp(8,block=row)",
+                                        "mx(e2m1,block=tensor)",
+                                        "mx(e2m1,rule=rceil)"};
+    static int filled;
+    uint64_t state = 99, hash = 1469598103934665603u;
+    size_t i, k, mode;
+    for (i = 0; i < MANY && !filled; i++) /* once: the caller's rounding direction would move them */
+        x[i] = ldexpf((float)(int64_t)lh_next(&state) * 0x1p-63f, (int)(lh_next(&state) % 24) - 12);
+    for (i = 0; i < MANY && !filled; i += 1009)
+        x[i] = i % 2 ? 0.0f : -0.0f;
+    for (i = 0; i < 40 && !filled; i++)
+        x[300 + i] = ldexpf(x[i], i % 2 ? -130 : 115);
+    for (i = 0; i < MANY / 8 && !filled; i++)
+        x64[i] = (double)x[i] * (1 + 0x1p-30);
+    filled = 1;
+    for (k = 0; k < sizeof specs / sizeof *specs; k++)
+        for (mode = 0; mode < 2; mode++) {
+            fpemu_format f;
+            fpemu_rounding r = fpemu_rounding_stochastic(7, 3);
+            fpemu_stats stats;
+            memset(&stats, 0, sizeof stats);
+            stats.want = FPEMU_STATS_SUMS;
+            r.mode = mode ? FPEMU_MODE_SR : FPEMU_MODE_RNE;
+            if (fpemu_format_parse(specs[k], &f, NULL))
+                return 0;
+            if (fpemu_quantize_f32(&f, &r, MANY, x, y, &stats) ||
+                fpemu_quantize_f64(&f, &r, MANY / 8, x64, y64, &stats))
+                return 0;
+            /* what is not counted goes other ways */
+            if (fpemu_quantize_f32(&f, &r, MANY, x, z, NULL) || memcmp(y, z, sizeof y) ||
+                fpemu_quantize_f64(&f, &r, MANY / 8, x64, z64, NULL) || memcmp(y64, z64, sizeof y64))
+                return 0;
+            for (i = 0; i < MANY; i++)
+                hash = (hash ^ lh_float_bits(y[i])) * 1099511628211u;
+            for (i = 0; i < MANY / 8; i++)
+                hash = (hash ^ lh_double_bits(y64[i])) * 1099511628211u;
+            hash =
+                (hash ^ lh_double_bits(fpemu_stats_sum_error(&stats)) ^ stats.inexact ^ stats.clipped) * 1099511628211u;
+        }
+    return hash;
+}
+
+static void surroundings(const char *self)
+{
+    const int directions[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+    uint64_t expected = digest();
+    unsigned count;
+    size_t i;
+    lh_check(expected != 0, "a call of the digest is refused, or counting changes results");
+    for (i = 0; i < 3; i++) {
+        uint64_t got;
+        (void)fesetround(directions[i]);
+        got = digest();
+        lh_check(fegetround() == directions[i], "rounding direction %zu of the caller is lost", i);
+        (void)fesetround(FE_TONEAREST);
+        lh_check(got == expected, "rounding direction %zu of the caller changes results", i);
+    }
+#if defined(__SSE__)
+    {
+        const unsigned kept = _mm_getcsr();
+        fpemu_format f;
+        fpemu_rounding r = fpemu_rounding_nearest();
+        static float x[4096], y[4096], z[4096];
+        uint64_t state = 3;
+        for (i = 0; i < 4096; i++)
+            x[i] = ldexpf((float)(int64_t)lh_next(&state) * 0x1p-63f, -126 - (int)(i % 20));
+        lh_check(fpemu_format_parse("mxfp6_e3m2", &f, NULL) == FPEMU_OK &&
+                     fpemu_quantize_f32(&f, &r, 4096, x, y, NULL) == FPEMU_OK,
+                 "mxfp6_e3m2");
+        _mm_setcsr(kept | 0x8040); /* FTZ, DAZ */
+        (void)fpemu_quantize_f32(&f, &r, 4096, x, z, NULL);
+        lh_check((_mm_getcsr() & 0xffc0u) == ((kept | 0x8040) & 0xffc0u), "MXCSR of the caller is lost");
+        _mm_setcsr(kept);
+        lh_check(memcmp(y, z, sizeof y) == 0, "FTZ and DAZ of the caller change results");
+    }
+#endif
+#ifdef _OPENMP
+    {
+        const int before = omp_get_max_threads();
+        for (i = 1; i <= 3; i++) {
+            omp_set_num_threads((int)i);
+            lh_check(digest() == expected, "%zu threads change results", i);
+        }
+        omp_set_num_threads(before);
+    }
+#endif
+    for (count = 0; fpemu_variant_available(count) != NULL; count++) {
+        char command[4200], line[200] = "", wanted[200];
+        FILE *child;
+        (void)snprintf(command, sizeof command, "FPEMU_VARIANT=%s '%s' digest", fpemu_variant_available(count), self);
+        (void)snprintf(wanted, sizeof wanted, "%s %016" PRIx64 "\n", fpemu_variant_available(count), expected);
+        child = popen(command, "r");
+        if (lh_check(child != NULL, "cannot run %s", command)) {
+            lh_check(fgets(line, sizeof line, child) != NULL && !strcmp(line, wanted), "variant says %s, expected %s",
+                     line, wanted);
+            (void)pclose(child);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && !strcmp(argv[1], "digest")) {
+        printf("%s %016" PRIx64 "\n", fpemu_variant(), digest());
+        return EXIT_SUCCESS;
+    }
+    case_options(argc, argv, &rounds, &first_seed);
+    names();
+    tables();
+    randomised();
+    plain_arrays();
+    long_lines();
+    exhaustive();
+    every_content();
+    every_binade();
+    edges();
+    quotients();
+    s2fp8();
+    s2fp8_pairs();
+    compat();
+    slices();
+    given_ranges();
+    delayed();
+    surroundings(argv[0]);
+    return lh_report("blocks");
+}

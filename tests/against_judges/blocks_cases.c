@@ -1,0 +1,889 @@
+/* blocks_cases.c - cases for the tests of blocks, and the library against the judge on them. */
+#include "blocks_cases.h"
+#include "../judges/longhand.h"
+#include "compare.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const specs[] = {
+    "mxfp8_e4m3",
+    "mxfp8_e5m2",
+    "mxfp6_e2m3",
+    "mxfp6_e3m2",
+    "mxfp4",
+    "mxint8",
+    "nvfp4",
+    "msfp12",
+    "msfp16",
+    "nf4",
+    "mx(e2m1,block=4)",
+    "mx(e2m1,block=4,rule=ceil)",
+    "mx(e2m1,block=4,rule=even)",
+    "mx(e2m1,block=4,rule=rceil)",
+    "mx(e4m3fn,block=5,rule=ceil)",
+    "mx(e4m3fn,block=5,rule=even)",
+    "mx(e4m3fn,block=5,rule=rceil)",
+    "mx(e5m2,block=3,rule=even)",
+    "mx(e5m2,block=3,rule=rceil)",
+    "mx(e3m2,block=1)",
+    "mx(e2m3,block=2x3)",
+    "mx(e4m3fn,block=8,scale=e4m3fn)",
+    "mx(e2m1,block=8,scale=e5m2,rule=rceil)",
+    "mx(e2m1,block=8,scale=fp32)",
+    "mx(e2m1,block=8,scale=e3m2,rule=ceil)",
+    "mx(e4m3fnuz,block=8)",
+    "mx(fixed(6,2),block=8,rule=even)",
+    "mx(int8,block=8)",
+    "mx(uint4,block=8)",
+    "mx(p3109(8,4,se),block=8,rule=rceil)",
+    "mx(posit(8,1),block=8)",
+    "mx(fp16,block=row)",
+    "mx(e4m3fn:nosub,block=channel)",
+    "mx(e2m1,block=tensor)",
+    "mx(bf16,block=8,rule=even)",
+    "mx(e2m1:nan=zero,block=8,scale=e2m1)",
+    "mx(ufixed(5,3),block=4,rule=rceil)",
+    "mx(e4m3fn,block=tensor,scale=ue4m3)",
+    "bfp(8)",
+    "bfp(m=3,block=4,exponent=5,rule=ceil)",
+    "bfp(m=7,block=row,rule=even)",
+    "bfp(m=5,block=4,rule=rceil)",
+    "bfp(m=4,block=2x2,exponent=12,rule=hbfp)",
+    "bfp(m=4,block=channel,exponent=3)",
+    "hbfp(8)",
+    "hbfp(m=4,block=3x2)",
+    "hbfp(m=11,block=row,exponent=4)",
+    "bm(2,5,block=8)",
+    "bm(4,3)",
+    "bm(3,4,block=tensor)",
+    "nvfp4(block=4)",
+    "nvfp4(block=4,rule=nvfp4-ao)",
+    "nvfp4(block=2x2)",
+    "nvfp4(block=3x5,rule=nvfp4-ao)",
+    "nvfp4(e2m3,block=6,scale=e5m2)",
+    "nvfp4(e4m3fn,block=6,scale=fp16,rule=nvfp4-ao)",
+    "nvfp4(int4,block=4)",
+    "nvfp4(e2m1,block=4,scale=e3m2)",
+    "nvfp4(e2m1,block=4,scale=e3m2,rule=nvfp4-ao)",
+    "group(int2,block=4)",
+    "group(int3,block=4)",
+    "group(int4,block=8,scale=e4m3fn)",
+    "group(int5,block=8,scale=fp16)",
+    "group(int8,block=8,scale=bf16)",
+    "group(int10,block=8)",
+    "group(int12,block=row)",
+    "group(int16,block=7)",
+    "group(e4m3fn,block=8)",
+    "group(e2m1,block=8,scale=e8m0)",
+    "group(int4,block=8,scale=e2m1)",
+    "group(e3m2,block=tensor)",
+    "group(fixed(8,8),block=channel)",
+    "group(e5m2,block=8,scale=e5m2)",
+    "codebook(dynamic8,block=8)",
+    "codebook(udynamic8,block=8)",
+    "codebook(dynamic4,block=5)",
+    "codebook(udynamic5,block=5,scale=e4m3fn)",
+    "codebook(nf4,block=2x4,scale=e5m2)",
+    "codebook(nf4,block=3,scale=e3m2)",
+    "codebook(dynamic6,block=tensor)",
+    "codebook(dynamic7,block=4,scale=fp16)",
+    "scaled(e4m3fn)",
+    "scaled(e5m2,block=row,margin=3)",
+    "scaled(e4m3fn,block=channel,rule=recipe-pow2)",
+    "scaled(e5m2,block=4,rule=recipe-pow2,margin=64)",
+    "scaled(e2m1,block=2x2)",
+    "scaled(int8,block=6)",
+    "muppet(8)",
+    "muppet(4,block=row)",
+    "muppet(16,block=4)",
+    "muppet(8,block=3,exponent=4)",
+    "muppet(2,block=channel)",
+    "table(dynamic8)",
+    "table(nf4)",
+    "e4m3fn",
+    "e2m1",
+    "int8:wrap",
+    "fixed(12,4)",
+    "posit(8,2)",
+    "fp16",
+};
+
+/* What the grammar does not say. */
+static const struct made {
+    const char *element, *scale;
+    unsigned scaling, exponent_bits, block, rows, length;
+} made[] = {
+    {"e5m2", NULL, FPEMU_SCALING_RCEIL, 12, FPEMU_BLOCK_RUN, 0, 3},
+    {"e2m1", NULL, FPEMU_SCALING_CEIL, 2, FPEMU_BLOCK_RUN, 0, 3},
+    {"e4m3fn", "e8m0", FPEMU_SCALING_HBFP, 0, FPEMU_BLOCK_RUN, 0, 4},
+    {"e4m3fn", "e5m2", FPEMU_SCALING_HBFP, 0, FPEMU_BLOCK_TENSOR, 0, 0},
+    {"fixed(5,2)", NULL, FPEMU_SCALING_MUPPET, 10, FPEMU_BLOCK_RUN, 0, 4},
+    {"uint8", NULL, FPEMU_SCALING_MUPPET, 10, FPEMU_BLOCK_RUN, 0, 4},
+    {"int4:symmetric", NULL, FPEMU_SCALING_MUPPET, 6, FPEMU_BLOCK_TILE, 2, 2},
+    {"int(8,scale=0.25)", NULL, FPEMU_SCALING_MUPPET, 8, FPEMU_BLOCK_TENSOR, 0, 0},
+    {"int(8,scale=0.1,zero=3)", "e8m0", FPEMU_SCALING_FLOOR, 0, FPEMU_BLOCK_RUN, 0, 4},
+    {"int(6,scale=3)", "fp32", FPEMU_SCALING_ABSMAX, 0, FPEMU_BLOCK_RUN, 0, 4},
+    {"fp(4,3,4)", "e8m0", FPEMU_SCALING_FLOOR, 0, FPEMU_BLOCK_RUN, 0, 4},
+    {"dlfloat16", "e8m0", FPEMU_SCALING_RCEIL, 0, FPEMU_BLOCK_RUN, 0, 4},
+    {"e4m3fn", "tf32", FPEMU_SCALING_ABSMAX, 0, FPEMU_BLOCK_RUN, 0, 4},
+    {"e4m3fn", "p3109(8,3,uf)", FPEMU_SCALING_ABSMAX, 0, FPEMU_BLOCK_RUN, 0, 4},
+    {"table(nf4)", "e8m0", FPEMU_SCALING_FLOOR, 0, FPEMU_BLOCK_RUN, 0, 4},
+    {"table(dynamic8)", NULL, FPEMU_SCALING_CEIL, 12, FPEMU_BLOCK_RUN, 0, 4},
+};
+
+/* A caller's table: without zero, gaps of every size, ends far apart. */
+static const float own_table[] = {-0x1.fffffep127f, -7.5f, -0x1p-149f, 0x1p-149f, 0x1.8p-149f, 1.0f,
+                                  0x1.000002p0f,    3.0f,  0x1.4p100f};
+
+int case_format(size_t i, fpemu_format *f, char *text)
+{
+    const size_t named = sizeof specs / sizeof *specs, all = named + sizeof made / sizeof *made;
+    fpemu_parse_error error;
+    memset(f, 0, sizeof *f);
+    if (i < named) {
+        (void)snprintf(text, 200, "%s", specs[i]);
+        memset(&error, 0, sizeof error);
+        lh_check(fpemu_format_parse(specs[i], f, &error) == FPEMU_OK, "%s cannot be read: %s", specs[i], error.message);
+        return 1;
+    }
+    if (i < all) {
+        const struct made *m = &made[i - named];
+        fpemu_format element, scale;
+        (void)snprintf(text, 200, "(%s, %s, rule %u, exponent %u, block %u %ux%u)", m->element,
+                       m->scale ? m->scale : "2^c", m->scaling, m->exponent_bits, m->block, m->rows, m->length);
+        lh_check(!fpemu_format_parse(m->element, &element, NULL) &&
+                     (!m->scale || !fpemu_format_parse(m->scale, &scale, NULL)) &&
+                     !fpemu_format_blocked(f, &element, (fpemu_scaling)m->scaling, m->scale ? &scale : NULL,
+                                           m->exponent_bits, (fpemu_block)m->block, m->rows, m->length),
+                 "%s cannot be made", text);
+        return 1;
+    }
+    if (i == all) {
+        fpemu_format table, scale;
+        (void)snprintf(text, 200, "(a table of its own, fp32, absmax, run 4)");
+        lh_check(!fpemu_format_table(&table, sizeof own_table / sizeof *own_table, own_table) &&
+                     !fpemu_format_parse("fp32", &scale, NULL) &&
+                     !fpemu_format_blocked(f, &table, FPEMU_SCALING_ABSMAX, &scale, 0, FPEMU_BLOCK_RUN, 0, 4),
+                 "%s cannot be made", text);
+        return 1;
+    }
+    return 0;
+}
+
+static uint64_t below(uint64_t *state, uint64_t n)
+{
+    return lh_next(state) % n;
+}
+
+/* ------------------------------------------------------------------------------------------------------- shapes */
+
+fpemu_shape case_shape(uint64_t *state)
+{
+    fpemu_shape s, want;
+    uint64_t size[4];
+    size_t dimensions = 1 + below(state, 4), k;
+    size_t axis = below(state, dimensions);
+    uint64_t most = dimensions == 1 ? 90 : dimensions == 2 ? 14 : dimensions == 3 ? 8 : 5;
+    int given = (int)axis - (below(state, 2) ? (int)dimensions : 0);
+
+    memset(&want, 0, sizeof want);
+    memset(&s, 0xff, sizeof s);
+    want.outer = want.rows = want.inner = 1;
+    for (k = 0; k < dimensions; k++) {
+        size[k] = below(state, 24) == 0 ? 0 : 1 + below(state, most);
+        if (k < axis)
+            want.outer *= size[k];
+        else if (k > axis)
+            want.inner *= size[k];
+    }
+    want.length = size[axis];
+    lh_check(fpemu_shape_of(dimensions, size, given, &s) == FPEMU_OK, "fpemu_shape_of refuses axis %d of %zu", given,
+             dimensions);
+    /* rows, which tiles need: the axis before; whether it is in `outer` or in `rows` is the library's choice */
+    lh_check(s.outer * s.rows == want.outer && s.length == want.length && s.inner == want.inner && !s.whole &&
+                 (s.rows == 1 || (axis > 0 && s.rows == size[axis - 1])),
+             "fpemu_shape_of, axis %d of %zu: %" PRIu64 " x %" PRIu64 " x %" PRIu64 " x %" PRIu64, given, dimensions,
+             s.outer, s.rows, s.length, s.inner);
+    for (k = 0; k < 4; k++)
+        lh_check(s.x_stride[k] == 0 && s.y_stride[k] == 0, "fpemu_shape_of sets a stride");
+    return s;
+}
+
+/* Where element `index` lies, given strides, with the lowest address at 0. */
+typedef struct placing {
+    int64_t stride[4];
+    uint64_t base, size;
+    int contiguous;
+} placing;
+
+static uint64_t place(const fpemu_shape *s, const placing *p, uint64_t index)
+{
+    uint64_t i = index % s->inner, l = index / s->inner % s->length, r = index / s->inner / s->length % s->rows,
+             o = index / s->inner / s->length / s->rows;
+    return (uint64_t)((int64_t)p->base + (int64_t)o * p->stride[0] + (int64_t)r * p->stride[1] +
+                      (int64_t)l * p->stride[2] + (int64_t)i * p->stride[3]);
+}
+
+/* Contiguous, or any order of the axes with gaps and directions. */
+static placing choose_strides(const fpemu_shape *s, uint64_t n, int plain, uint64_t *state)
+{
+    uint64_t extent[4] = {s->outer, s->rows, s->length, s->inner}, span = 1;
+    unsigned order[4] = {0, 1, 2, 3}, k;
+    placing p;
+    memset(&p, 0, sizeof p);
+    p.size = n;
+    if (n == 0 || plain || below(state, 3) == 0) {
+        p.contiguous = 1;
+        p.stride[3] = 1;
+        p.stride[2] = (int64_t)s->inner;
+        p.stride[1] = (int64_t)(s->inner * s->length);
+        p.stride[0] = (int64_t)(s->inner * s->length * s->rows);
+        return p;
+    }
+    for (k = 3; k > 0; k--) {
+        unsigned other = (unsigned)below(state, k + 1), swap = order[k];
+        order[k] = order[other];
+        order[other] = swap;
+    }
+    for (k = 0; k < 4; k++) {
+        unsigned a = order[k];
+        uint64_t stride = span + (below(state, 2) ? below(state, 3) : 0);
+        int backwards = below(state, 4) == 0;
+        p.stride[a] = backwards ? -(int64_t)stride : (int64_t)stride;
+        if (backwards)
+            p.base += stride * (extent[a] - 1);
+        span = stride * (extent[a] - 1) + span;
+    }
+    p.size = span;
+    return p;
+}
+
+/* ------------------------------------------------------------------------------------------------------- values */
+
+static double random_scale(const block_case *c, uint64_t *state)
+{
+    const fpemu_format *f = &c->f;
+    int top = c->carrier == 32 ? 127 : 1023, bottom = c->carrier == 32 ? -149 : -1074, k;
+    double m = f->scaling >= FPEMU_SCALING_ABSMAX && f->scaling <= FPEMU_SCALING_RECIPE
+                   ? 1 + (double)(lh_next(state) >> 11) * 0x1p-53
+                   : 1;
+    int low = f->scale_power ? -(1 << (f->scale_exponent_bits - 1)) : 1 - f->scale_bias - f->scale_mantissa_bits;
+    int high = f->scale_power ? -low - 1 : (1 << f->scale_exponent_bits) - 1 - f->scale_bias;
+    switch (below(state, 8)) {
+    case 0: k = top - (int)below(state, 12); break;
+    case 1: k = bottom + (int)below(state, 40); break;
+    case 2: k = low - 3 + (int)below(state, 8); break;
+    case 3: k = high - 5 + (int)below(state, 8); break;
+    default: k = -7 + (int)below(state, 15); break;
+    }
+    if (!f->scaling)
+        k = -1 + (int)below(state, 3);
+    return ldexp(m, k);
+}
+
+static uint64_t step_bits(unsigned carrier, uint64_t bits, int by)
+{
+    uint64_t sign = UINT64_C(1) << (carrier - 1), magnitude = bits & (sign - 1);
+    uint64_t end = carrier == 32 ? 0x7f7fffff : 0x7fefffffffffffff;
+    if (by < 0 && magnitude > 0)
+        magnitude--;
+    if (by > 0 && magnitude < end)
+        magnitude++;
+    return (bits & sign) | magnitude;
+}
+
+static double finite_of(unsigned carrier, double v)
+{
+    double end = carrier == 32 ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
+    return v > end ? end : v < -end ? -end : v;
+}
+
+/* A value of the element, the middle of two neighbours, or one of their carrier's neighbours, times s. */
+static uint64_t element_near(const block_case *c, judge *j, const float *table, unsigned length, double s,
+                             uint64_t *state)
+{
+    double a, b, v;
+    uint64_t bits, mask = (UINT64_C(1) << (c->f.bits - c->f.is_signed)) - 1;
+    if (table) {
+        uint64_t k = below(state, length - 1);
+        a = (double)table[k];
+        b = (double)table[k + 1];
+    } else {
+        uint64_t code = (c->f.bits > 24 ? lh_next(state) : below(state, mask)) & mask;
+        a = carrier_value(c->carrier, judge_decode(j, code));
+        b = carrier_value(c->carrier, judge_decode(j, (code + 1) & mask));
+        if (!isfinite(a) || !isfinite(b))
+            a = b = c->f.bits > 30 ? 1.0 : 1.75;
+        if (c->f.is_signed && below(state, 2)) {
+            a = -a;
+            b = -b;
+        }
+    }
+    switch (below(state, 4)) {
+    case 0: v = a; break;
+    case 1: v = a / 2 + b / 2; break;
+    case 2: v = a + (b - a) * ((double)(lh_next(state) >> 11) * 0x1p-53); break;
+    default: v = a * (1 + (double)below(state, 64) / 64); break;
+    }
+    bits = carrier_bits(c->carrier, finite_of(c->carrier, v * s));
+    return step_bits(c->carrier, bits, (int)below(state, 5) - 2);
+}
+
+static uint64_t special(unsigned carrier, uint64_t *state)
+{
+    static const uint64_t s32[] = {0x7f800000, 0xff800000, 0x7fc00000, 0xffc00000, 0x7f800001, 0xffbfffff};
+    static const uint64_t s64[] = {0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000000,
+                                   0xfff8000000000000, 0x7ff0000000000001, 0xfff7ffffffffffff};
+    uint64_t k = below(state, 6);
+    return carrier == 32 ? s32[k] : s64[k];
+}
+
+static void fill_block(block_case *c, const ref_tensor *t, const ref_block *b, judge *j, const float *table,
+                       unsigned length, double shared, int specials, uint64_t *state)
+{
+    const uint64_t *order = t->order + b->first, sign = UINT64_C(1) << (c->carrier - 1);
+    double s = below(state, 3) ? shared : random_scale(c, state), M = 1;
+    uint64_t k, kind = below(state, 14);
+
+    for (k = 0; k < b->elements; k++)
+        c->x[order[k]] = below(state, 9) == 0 ? below(state, 2) * sign : element_near(c, j, table, length, s, state);
+    if (b->elements == 0)
+        return;
+    if (kind == 0 || kind == 1)
+        for (k = 0; k < b->elements; k++)
+            c->x[order[k]] = below(state, 2) * sign;
+    k = below(state, b->elements);
+    if (j)
+        M = fabs(carrier_value(c->carrier, judge_round(j, carrier_bits(c->carrier, INFINITY), 0, 0).bits));
+    if (kind >= 1 && kind <= 8) { /* the largest magnitude, planted */
+        double v = kind <= 3 ? s : kind <= 5 ? M * s : kind == 6 ? ldexp(s, (int)below(state, 12)) : M * s * 1.0625;
+        uint64_t bits = carrier_bits(c->carrier, finite_of(c->carrier, v));
+        if (!isfinite(v) || (c->carrier == 32 && fabs(v) > 0x1p127 && below(state, 2)))
+            bits = carrier_bits(c->carrier, finite_of(c->carrier, INFINITY)) - below(state, 3);
+        bits = step_bits(c->carrier, bits, (int)below(state, 3) - 1);
+        c->x[order[k]] = bits | (c->f.is_signed || table ? below(state, 2) * sign : 0);
+    }
+    if (specials && below(state, 9) == 0)
+        for (kind = 0; kind <= below(state, 2); kind++)
+            c->x[order[below(state, b->elements)]] = special(c->carrier, state);
+}
+
+void case_fill(block_case *c)
+{
+    static const fpemu_rounding nearest;
+    uint64_t state = c->seed | 1, b;
+    ref_tensor *t = ref_lay_out(&c->f, c->carrier, &c->shape);
+    fpemu_format element = c->f;
+    float table[65536 / 64];
+    unsigned length = 0;
+    judge *j = NULL;
+    double shared;
+    int specials;
+
+    element.scaling = 0;
+    if (c->f.kind == FPEMU_KIND_CODEBOOK) {
+        length = c->f.codebook_length;
+        if (c->f.codebook == FPEMU_CODEBOOK_CUSTOM)
+            memcpy(table, c->f.table.values, length * sizeof *table);
+        else
+            length = ref_codebook(c->f.codebook, c->f.bits, table);
+    } else {
+        fpemu_rounding saturating = nearest;
+        saturating.overflow = FPEMU_OVERFLOW_SATURATE;
+        j = judge_open_slow(&element, &saturating, c->carrier);
+    }
+    c->n = t->n;
+    free(c->x);
+    c->x = calloc(c->n + 1, sizeof *c->x);
+    (void)lh_next(&state);
+    shared = random_scale(c, &state);
+    specials = below(&state, 2) != 0;
+    if (c->x && (j || length))
+        for (b = 0; b < t->blocks; b++)
+            fill_block(c, t, &t->block[b], j, length ? table : NULL, length, shared, specials, &state);
+    judge_close(j);
+    ref_free(t);
+}
+
+void case_rounding(block_case *c)
+{
+    uint64_t state = c->seed ^ UINT64_C(0x9e3779b97f4a7c15);
+    (void)lh_next(&state);
+    memset(&c->r, 0, sizeof c->r);
+    c->r.mode = (uint8_t)(below(&state, 3) ? below(&state, FPEMU_MODE_COUNT) : FPEMU_MODE_RNE);
+    c->r.overflow = (uint8_t)below(&state, 4);
+    c->r.nan = (uint8_t)below(&state, 6);
+    c->r.variant = (uint8_t)below(&state, 3);
+    c->r.bits = (uint8_t)(below(&state, 3) ? 0 : below(&state, 33));
+    c->r.generator = (uint8_t)below(&state, 2);
+    c->r.seed = lh_next(&state);
+    c->r.stream = below(&state, 3);
+    c->r.offset = below(&state, 2) ? 0 : lh_next(&state);
+}
+
+void case_free(block_case *c)
+{
+    free(c->x);
+    c->x = NULL;
+}
+
+/* -------------------------------------------------------------------------------------------------- the library */
+
+static void *block_of(uint64_t bytes)
+{
+    void *p = malloc(bytes + 16);
+    if (!p)
+        abort();
+    memset(p, 0xa5, bytes + 16);
+    return p;
+}
+
+static void store(unsigned carrier, void *array, uint64_t at, uint64_t bits)
+{
+    uint32_t narrow = (uint32_t)bits;
+    if (carrier == 32)
+        memcpy((char *)array + 4 * at, &narrow, 4);
+    else
+        memcpy((char *)array + 8 * at, &bits, 8);
+}
+
+static uint64_t load(unsigned carrier, const void *array, uint64_t at)
+{
+    uint32_t narrow;
+    uint64_t bits;
+    if (carrier == 32) {
+        memcpy(&narrow, (const char *)array + 4 * at, 4);
+        return narrow;
+    }
+    memcpy(&bits, (const char *)array + 8 * at, 8);
+    return bits;
+}
+
+static fpemu_status quantize(const block_case *c, const fpemu_shape *s, const void *x, void *y, fpemu_stats *stats)
+{
+    return c->carrier == 32 ? fpemu_quantize_tensor_f32(&c->f, &c->r, s, x, y, stats)
+                            : fpemu_quantize_tensor_f64(&c->f, &c->r, s, x, y, stats);
+}
+
+/* "spec, mode, shape, seed": enough to run it again. */
+static const char *name_of(const block_case *c)
+{
+    static char text[500];
+    (void)snprintf(text, sizeof text,
+                   "%s f%u %s nan=%d variant=%d bits=%d compat=%d, %" PRIu64 "x%" PRIu64 "x%" PRIu64 "x%" PRIu64
+                   ", seed 0x%" PRIx64,
+                   c->spec, c->carrier, compare_mode(c->r.mode), c->r.nan, c->r.variant, c->r.bits, c->r.compat,
+                   c->shape.outer, c->shape.rows, c->shape.length, c->shape.inner, c->seed);
+    return text;
+}
+
+/* The block and its amax around an element, for a message. */
+static const char *block_around(const block_case *c, const ref_tensor *t, uint64_t index)
+{
+    static char text[600];
+    uint64_t b, j, k;
+    int n = 0;
+    text[0] = 0;
+    for (b = 0; b < t->blocks; b++)
+        for (j = 0; j < t->block[b].elements; j++)
+            if (t->order[t->block[b].first + j] == index) {
+                n = snprintf(text, sizeof text, "block %" PRIu64 " place %" PRIu64 " scale %a*2^%ld of", b, j,
+                             t->block[b].scale, t->block[b].exponent);
+                for (k = 0; k < t->block[b].elements && k < 12 && n < 540; k++)
+                    n += snprintf(text + n, sizeof text - (size_t)n, " %a",
+                                  carrier_value(c->carrier, c->x[t->order[t->block[b].first + k]]));
+                return text;
+            }
+    return text;
+}
+
+static fpemu_status wanted_status(const ref_tensor *t)
+{
+    uint64_t i;
+    for (i = 0; i < t->n; i++)
+        if (t->element[i].nan_error)
+            return FPEMU_ERROR_NAN;
+    return FPEMU_OK;
+}
+
+/* What the library must say where the judge is silent. */
+static void refused(const block_case *c)
+{
+    fpemu_shape s = c->shape;
+    void *x = block_of(c->n * 8), *y = block_of(c->n * 8);
+    fpemu_status status = quantize(c, &s, x, y, NULL);
+    lh_check(c->n == 0 || status == FPEMU_ERROR_UNSUPPORTED || status == FPEMU_ERROR_CARRIER,
+             "%s: status %d where no rule is", name_of(c), (int)status);
+    free(x);
+    free(y);
+}
+
+int case_values(const block_case *c)
+{
+    const char *const name = name_of(c); /* made once: texts for every element would take most of the time */
+    ref_tensor *t = ref_quantize(&c->f, &c->r, c->carrier, &c->shape, c->x);
+    uint64_t state = c->seed + 77, i, bytes = c->carrier / 8;
+    fpemu_shape s = c->shape;
+    placing from, to;
+    char *x, *y, *touched;
+    fpemu_status status;
+    int inplace, bad = 0;
+
+    if (!t) {
+        refused(c);
+        return 0;
+    }
+    (void)lh_next(&state);
+    from = choose_strides(&s, c->n, c->plain, &state);
+    to = choose_strides(&s, c->n, c->plain, &state);
+    inplace = below(&state, 4) == 0;
+    if (inplace)
+        to = from;
+    memcpy(s.x_stride, from.stride, sizeof from.stride);
+    memcpy(s.y_stride, to.stride, sizeof to.stride);
+    if (below(&state, 2) && from.contiguous)
+        memset(s.x_stride, 0, sizeof s.x_stride);
+    x = block_of(from.size * bytes);
+    y = inplace ? x : block_of(to.size * bytes);
+    touched = calloc(to.size + 1, 1);
+    if (!touched)
+        abort();
+    for (i = 0; i < c->n; i++) {
+        store(c->carrier, x, place(&s, &from, i), c->x[i]);
+        touched[place(&s, &to, i)] = 1;
+    }
+    if (inplace)
+        memcpy(s.y_stride, s.x_stride, sizeof s.x_stride);
+    status = quantize(c, &s, x + from.base * bytes, y + to.base * bytes, NULL);
+    lh_check(status == wanted_status(t), "%s: status %d (%s)", name, (int)status, fpemu_status_text(status));
+    if (status == FPEMU_OK || status == FPEMU_ERROR_NAN) {
+        for (i = 0; i < c->n && bad < 3; i++) {
+            uint64_t got = load(c->carrier, y, place(&s, &to, i));
+            const int good = got == t->element[i].y;
+            if (!lh_check(good, "%s: element %" PRIu64 " x=%a t=%a: judge %a, library %a; %s", name, i,
+                          carrier_value(c->carrier, c->x[i]), t->element[i].t,
+                          carrier_value(c->carrier, t->element[i].y), carrier_value(c->carrier, got),
+                          good ? "" : block_around(c, t, i)))
+                bad++;
+        }
+        for (i = 0; i < to.size; i++)
+            if (!touched[i] && !lh_check(load(c->carrier, y, i) == (c->carrier == 32 ? 0xa5a5a5a5 : 0xa5a5a5a5a5a5a5a5),
+                                         "%s: wrote beside the elements", name))
+                break;
+        lh_check(load(c->carrier, y, to.size) == (c->carrier == 32 ? 0xa5a5a5a5 : 0xa5a5a5a5a5a5a5a5),
+                 "%s: wrote past the end", name);
+        if (!inplace)
+            for (i = 0; i < c->n; i++)
+                if (!lh_check(load(c->carrier, x, place(&s, &from, i)) == c->x[i], "%s: changed its input", name))
+                    break;
+    }
+    free(touched);
+    if (!inplace)
+        free(y);
+    free(x);
+    ref_free(t);
+    return 1;
+}
+
+/* ------------------------------------------------------------------------------------------------------ packing */
+
+static fpemu_status pack(const block_case *c, const fpemu_shape *s, const void *x, void *bytes)
+{
+    return c->carrier == 32 ? fpemu_pack_f32(&c->f, &c->r, s, x, bytes, NULL)
+                            : fpemu_pack_f64(&c->f, &c->r, s, x, bytes, NULL);
+}
+
+static fpemu_status unpack(const block_case *c, const fpemu_shape *s, const void *bytes, void *y)
+{
+    return c->carrier == 32 ? fpemu_unpack_f32(&c->f, s, bytes, y) : fpemu_unpack_f64(&c->f, s, bytes, y);
+}
+
+static fpemu_status unpack_blocks(const block_case *c, const fpemu_shape *s, uint64_t first, uint64_t count,
+                                  const void *bytes, void *y)
+{
+    return c->carrier == 32 ? fpemu_unpack_blocks_f32(&c->f, s, first, count, bytes, y)
+                            : fpemu_unpack_blocks_f64(&c->f, s, first, count, bytes, y);
+}
+
+static fpemu_status pack_blocks(const block_case *c, const fpemu_shape *s, uint64_t first, uint64_t count,
+                                const void *x, void *bytes)
+{
+    return c->carrier == 32 ? fpemu_pack_blocks_f32(&c->f, &c->r, s, first, count, x, bytes, NULL)
+                            : fpemu_pack_blocks_f64(&c->f, &c->r, s, first, count, x, bytes, NULL);
+}
+
+static int has_tensor_numbers(const fpemu_format *f)
+{
+    return f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO ||
+           f->scaling == FPEMU_SCALING_S2FP8;
+}
+
+static void check_layout(const block_case *c, const ref_tensor *t)
+{
+    fpemu_layout l;
+    fpemu_extent e;
+    uint64_t scale_bytes = ref_scale_bytes(&c->f), tensor = has_tensor_numbers(&c->f) && t->n ? 8 : 0, b, at;
+    memset(&l, 0xff, sizeof l);
+    lh_check(fpemu_packed_layout(&c->f, &c->shape, &l) == FPEMU_OK, "%s: no layout", name_of(c));
+    lh_check(l.blocks == t->blocks && l.bytes == ref_packed_size(&c->f, t) &&
+                 l.bytes == fpemu_packed_size(&c->f, &c->shape),
+             "%s: %" PRIu64 " bytes, judge %" PRIu64, name_of(c), l.bytes, ref_packed_size(&c->f, t));
+    if (t->n == 0)
+        return;
+    lh_check(l.blocks == t->blocks && l.tensor_bytes == tensor && l.tensor_offset == 0 && l.scales_offset == tensor &&
+                 l.scale_bytes == scale_bytes && l.elements_offset == tensor + t->blocks * scale_bytes &&
+                 l.element_bits == c->f.bits,
+             "%s: layout: %" PRIu64 " blocks, scales at %" PRIu64 ", elements at %" PRIu64 ", judge %" PRIu64,
+             name_of(c), l.blocks, l.scales_offset, l.elements_offset, t->blocks);
+    at = l.elements_offset;
+    for (b = 0; b < t->blocks; b++) {
+        memset(&e, 0xff, sizeof e);
+        if (!lh_check(fpemu_packed_extent(&c->f, &c->shape, b, &e) == FPEMU_OK && e.elements == t->block[b].elements &&
+                          e.offset == at && e.scale == tensor + b * scale_bytes &&
+                          (e.elements == 0 || e.first == t->order[t->block[b].first]),
+                      "%s: extent of block %" PRIu64 ": %" PRIu64 " elements at %" PRIu64 " first %" PRIu64
+                      ", judge %" PRIu64 " at %" PRIu64,
+                      name_of(c), b, e.elements, e.offset, e.first, t->block[b].elements, at))
+            return;
+        at += (e.elements * c->f.bits + 7) / 8;
+        if (b == 0 && t->blocks > 1 && c->f.scaling && c->f.block != FPEMU_BLOCK_TILE)
+            lh_check(l.block_elements >= e.elements && l.block_bytes == (l.block_elements * c->f.bits + 7) / 8,
+                     "%s: a full block has %" PRIu64 " elements, %" PRIu64 " bytes", name_of(c), l.block_elements,
+                     l.block_bytes);
+    }
+    lh_check(fpemu_packed_extent(&c->f, &c->shape, t->blocks, &e) != FPEMU_OK, "%s: an extent past the last block",
+             name_of(c));
+}
+
+/* The blocks first .. first+count-1 as an array, unpacked and packed again from the array. */
+static void check_access(const block_case *c, const ref_tensor *t, const unsigned char *bytes, const uint64_t *value,
+                         uint64_t *state)
+{
+    uint64_t first = below(state, t->blocks), count = 1 + below(state, t->blocks - first), b, j, n = 0, at = 0, i;
+    uint64_t size = ref_packed_size(&c->f, t), width = c->carrier / 8;
+    unsigned char *again = block_of(size + 1), *y, *x;
+    fpemu_status status;
+
+    for (b = first; b < first + count; b++)
+        n += t->block[b].elements;
+    y = block_of(n * width);
+    x = block_of(n * width);
+    lh_check(unpack_blocks(c, &c->shape, first, count, bytes, y) == FPEMU_OK, "%s: unpack_blocks", name_of(c));
+    for (b = first; b < first + count; b++)
+        for (j = 0; j < t->block[b].elements; j++, at++) {
+            uint64_t index = t->order[t->block[b].first + j];
+            store(c->carrier, x, at, c->x[index]);
+            if (!lh_check(load(c->carrier, y, at) == value[index],
+                          "%s: unpack_blocks %" PRIu64 " of %" PRIu64 ", place %" PRIu64 ": %a, of the whole %a",
+                          name_of(c), b, t->blocks, j, carrier_value(c->carrier, load(c->carrier, y, at)),
+                          carrier_value(c->carrier, value[index]))) {
+                j = t->block[b].elements;
+                b = first + count;
+                break;
+            }
+        }
+    /* The same blocks again, over bytes that hold something else there: exactly they come back. */
+    memcpy(again + 1, bytes, size);
+    for (b = first; b < first + count; b++) {
+        fpemu_extent e;
+        if (fpemu_packed_extent(&c->f, &c->shape, b, &e) != FPEMU_OK)
+            continue;
+        for (i = 0; i < ref_scale_bytes(&c->f); i++)
+            again[1 + e.scale + i] = 0x3c;
+        for (i = 0; i < (e.elements * c->f.bits + 7) / 8; i++)
+            again[1 + e.offset + i] = 0x5a;
+    }
+    status = pack_blocks(c, &c->shape, first, count, x, again + 1);
+    lh_check(status == FPEMU_OK || status == FPEMU_ERROR_NAN, "%s: pack_blocks: status %d", name_of(c), (int)status);
+    lh_check(memcmp(again + 1, bytes, size) == 0, "%s: pack_blocks %" PRIu64 "+%" PRIu64 " of %" PRIu64 " differs",
+             name_of(c), first, count, t->blocks);
+    free(again);
+    free(x);
+    free(y);
+}
+
+int case_packing(const block_case *c)
+{
+    const char *const name = name_of(c);
+    ref_tensor *t = ref_quantize(&c->f, &c->r, c->carrier, &c->shape, c->x);
+    uint64_t state = c->seed + 99, i, width = c->carrier / 8, size, shift;
+    fpemu_shape s = c->shape;
+    placing from, to;
+    unsigned char *x, *y, *bytes, *want;
+    uint64_t *value;
+    fpemu_status status;
+    unsigned bad = 0;
+
+    if (!t)
+        return 0;
+    (void)lh_next(&state);
+    check_layout(c, t);
+    from = choose_strides(&s, c->n, c->plain, &state);
+    to = choose_strides(&s, c->n, c->plain, &state);
+    memcpy(s.x_stride, from.stride, sizeof from.stride);
+    memcpy(s.y_stride, to.stride, sizeof to.stride);
+    size = ref_packed_size(&c->f, t);
+    shift = below(&state, 8);
+    x = block_of(from.size * width);
+    y = block_of(to.size * width);
+    bytes = block_of(size + 8);
+    want = block_of(size);
+    value = calloc(c->n + 1, sizeof *value);
+    if (!value)
+        abort();
+    for (i = 0; i < c->n; i++)
+        store(c->carrier, x, place(&s, &from, i), c->x[i]);
+    status = pack(c, &s, x + from.base * width, bytes + shift);
+    lh_check(status == wanted_status(t), "%s: status %d of pack", name_of(c), (int)status);
+    ref_pack(&c->f, t, want);
+    for (i = 0; i < size && bad < 3; i++)
+        if (!lh_check(bytes[shift + i] == want[i], "%s: byte %" PRIu64 " of %" PRIu64 " is %02x, judge %02x", name, i,
+                      size, bytes[shift + i], want[i]))
+            bad++;
+    for (i = 0; i < 8; i++)
+        lh_check(i == shift || bytes[i < shift ? i : size + i] == 0xa5, "%s: pack wrote beside its bytes", name);
+    if (!bad) {
+        lh_check(unpack(c, &s, bytes + shift, y + to.base * width) == FPEMU_OK, "%s: unpack", name_of(c));
+        ref_unpack(&c->f, c->carrier, t, want, value);
+        for (i = 0; i < c->n && bad < 3; i++) {
+            uint64_t got = load(c->carrier, y, place(&s, &to, i));
+            double v = carrier_value(c->carrier, t->element[i].y);
+            const int good = got == value[i] && (got == t->element[i].y || isnan(v));
+            if (!lh_check(good, "%s: unpack, element %" PRIu64 ": judge %a (quantised %a), library %a; %s", name, i,
+                          carrier_value(c->carrier, value[i]), v, carrier_value(c->carrier, got),
+                          good ? "" : block_around(c, t, i)))
+                bad++;
+        }
+        if (t->blocks && !bad)
+            check_access(c, t, bytes + shift, value, &state);
+    }
+    free(value);
+    free(want);
+    free(bytes);
+    free(x);
+    free(y);
+    ref_free(t);
+    return 1;
+}
+
+/* ----------------------------------------------------------------------------------------------------- counters */
+
+enum { BINS = 24, SCALE_BINS = 20 };
+
+static void check_stats(const block_case *c, const char *verb, const fpemu_stats *want, const double sums[3],
+                        const fpemu_stats *got)
+{
+    const struct {
+        const char *name;
+        uint64_t want, got;
+    } counters[] = {
+        {"count", want->count, got->count},
+        {"nan", want->nan, got->nan},
+        {"infinite", want->infinite, got->infinite},
+        {"clipped", want->clipped, got->clipped},
+        {"overflow", want->overflow, got->overflow},
+        {"invalid", want->invalid, got->invalid},
+        {"div_by_zero", 0, got->div_by_zero},
+        {"underflow", want->underflow, got->underflow},
+        {"subnormal", want->subnormal, got->subnormal},
+        {"inexact", want->inexact, got->inexact},
+        {"min_abs", lh_double_bits(want->min_abs), lh_double_bits(got->min_abs)},
+        {"max_abs", lh_double_bits(want->max_abs), lh_double_bits(got->max_abs)},
+        {"max_error", lh_double_bits(want->max_error), lh_double_bits(got->max_error)},
+        {"sum_error", lh_double_bits(sums[0]), lh_double_bits(fpemu_stats_sum_error(got))},
+        {"sum_error2", lh_double_bits(sums[1]), lh_double_bits(fpemu_stats_sum_error2(got))},
+        {"sum_square", lh_double_bits(sums[2]), lh_double_bits(fpemu_stats_sum_square(got))},
+        {"blocks", want->blocks, got->blocks},
+        {"zero_blocks", want->zero_blocks, got->zero_blocks},
+        {"nan_blocks", want->nan_blocks, got->nan_blocks},
+        {"saturated_scales", want->saturated_scales, got->saturated_scales},
+    };
+    unsigned k;
+    for (k = 0; k < sizeof counters / sizeof *counters; k++) {
+        if (k >= 13 && k <= 15)
+            lh_check(counters[k].want == counters[k].got, "%s %s: %s: judge %a, library %a", name_of(c), verb,
+                     counters[k].name, lh_double(counters[k].want), lh_double(counters[k].got));
+        else
+            lh_check(counters[k].want == counters[k].got, "%s %s: %s: judge %" PRIu64 ", library %" PRIu64, name_of(c),
+                     verb, counters[k].name, counters[k].want, counters[k].got);
+    }
+    for (k = 0; k < BINS; k++)
+        lh_check(want->histogram[k] == got->histogram[k],
+                 "%s %s: bin %u of the histogram: judge %" PRIu64 ", library %" PRIu64, name_of(c), verb, k,
+                 want->histogram[k], got->histogram[k]);
+    for (k = 0; k < SCALE_BINS; k++)
+        lh_check(want->scale_histogram[k] == got->scale_histogram[k],
+                 "%s %s: bin %u of the scales: judge %" PRIu64 ", library %" PRIu64, name_of(c), verb, k,
+                 want->scale_histogram[k], got->scale_histogram[k]);
+}
+
+static fpemu_stats blank_stats(uint64_t *bins, uint64_t *scale_bins, int first)
+{
+    fpemu_stats s;
+    memset(&s, 0, sizeof s);
+    memset(bins, 0, BINS * sizeof *bins);
+    memset(scale_bins, 0, SCALE_BINS * sizeof *scale_bins);
+    s.want = FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM | FPEMU_STATS_SCALES;
+    s.histogram = bins;
+    s.histogram_first = first;
+    s.histogram_length = BINS;
+    s.scale_histogram = scale_bins;
+    s.scale_first = first - 3;
+    s.scale_length = SCALE_BINS;
+    return s;
+}
+
+int case_counters(const block_case *c)
+{
+    ref_tensor *t = c->f.scaling ? ref_quantize(&c->f, &c->r, c->carrier, &c->shape, c->x) : NULL;
+    uint64_t bins[2][BINS], scale_bins[2][SCALE_BINS], i, width = c->carrier / 8;
+    fpemu_stats want, got;
+    unsigned char *x, *y, *bytes;
+    const double none[3] = {0, 0, 0};
+    double sums[3], any = c->n ? fabs(carrier_value(c->carrier, c->x[c->n / 2])) : 1;
+    int first = any > 0 && isfinite(any) ? ilogb(any) - 12 : -12;
+    fpemu_status status;
+
+    if (!t)
+        return 0;
+    want = blank_stats(bins[0], scale_bins[0], first);
+    ref_count(t, c->x, &want, sums);
+    x = block_of(c->n * width);
+    y = block_of(c->n * width);
+    bytes = block_of(ref_packed_size(&c->f, t));
+    for (i = 0; i < c->n; i++)
+        store(c->carrier, x, i, c->x[i]);
+    got = blank_stats(bins[1], scale_bins[1], first);
+    status = quantize(c, &c->shape, x, y, &got);
+    if (lh_check(status == wanted_status(t), "%s: status %d", name_of(c), (int)status))
+        check_stats(c, "quantize", &want, sums, &got);
+    got = blank_stats(bins[1], scale_bins[1], first); /* without sums, which need their own order */
+    got.want &= ~FPEMU_STATS_SUMS;
+    status = quantize(c, &c->shape, x, y, &got);
+    if (lh_check(status == wanted_status(t), "%s: status %d without sums", name_of(c), (int)status))
+        check_stats(c, "quantize without sums", &want, none, &got);
+    got = blank_stats(bins[1], scale_bins[1], first);
+    status = c->carrier == 32 ? fpemu_pack_f32(&c->f, &c->r, &c->shape, (const float *)(const void *)x, bytes, &got)
+                              : fpemu_pack_f64(&c->f, &c->r, &c->shape, (const double *)(const void *)x, bytes, &got);
+    /* A NaN that became a number's code is the one thing in which y differs. */
+    if (lh_check(status == wanted_status(t), "%s: status %d of pack", name_of(c), (int)status))
+        check_stats(c, "pack", &want, sums, &got);
+    free(x);
+    free(y);
+    free(bytes);
+    ref_free(t);
+    return 1;
+}
+
+void case_options(int argc, char **argv, unsigned long *rounds, uint64_t *seed)
+{
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (!strcmp(argv[i], "--rounds"))
+            *rounds = strtoul(argv[i + 1], NULL, 10);
+        else if (!strcmp(argv[i], "--seed"))
+            *seed = strtoull(argv[i + 1], NULL, 0);
+    }
+}

@@ -1,0 +1,43 @@
+/* blocks_cases.h - blocked formats of every family, shapes, and inputs that cluster where mistakes are made, for the
+ * tests of blocks; and the library against the judge of blocks.c on one of them. */
+#ifndef BLOCKS_CASES_H
+#define BLOCKS_CASES_H
+
+#include "../judges/blocks.h"
+#include <stddef.h>
+
+/* Formats of every family, small blocks: i = 0, 1, ...; returns 0 past the end. A format the library cannot make is a
+ * failure. `text` (200 bytes) names it. */
+int case_format(size_t i, fpemu_format *f, char *text);
+
+typedef struct block_case {
+    char spec[200];
+    fpemu_format f;
+    fpemu_rounding r;
+    fpemu_shape shape; /* the strides are chosen by the checks, by `seed` */
+    unsigned carrier;
+    uint64_t seed;
+    int plain;   /* 1: contiguous, no strides chosen */
+    uint64_t *x; /* by index, bits of the carrier */
+    uint64_t n;
+} block_case;
+
+/* A shape of 1 to 4 dimensions and any axis, of at most a few hundred elements: made by fpemu_shape_of, and compared
+ * with what it should be. */
+fpemu_shape case_shape(uint64_t *state);
+/* Fills c->x (allocated; c->n set) with values for the format, the shape and the carrier, by `seed`. */
+void case_fill(block_case *c);
+/* Modes and the like by `seed`: every mode, variant, number of bits, generator and NaN policy comes. */
+void case_rounding(block_case *c);
+void case_free(block_case *c);
+
+/* --rounds N and --seed S of a program's arguments. */
+void case_options(int argc, char **argv, unsigned long *rounds, uint64_t *seed);
+
+/* The library on the case, each failure printed by lh_check. Return 0 where the judge has no opinion, and then the
+ * library must have refused too. */
+int case_values(const block_case *c);
+int case_packing(const block_case *c);
+int case_counters(const block_case *c);
+
+#endif

@@ -1,0 +1,115 @@
+/* blocks_stats.c - what is counted of blocked formats (doc/blocks.md, section 7) against the judge: counters, extrema,
+ * histograms of elements and scales, error sums; and that pieces merge to the whole.
+ *
+ * blocks_stats [--rounds N] [--seed S]
+ */
+#include "blocks_cases.h"
+#include "../judges/longhand.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned long rounds = 1;
+static uint64_t first_seed = 1;
+
+static void randomised(void)
+{
+    block_case c;
+    size_t i;
+    unsigned long k;
+    memset(&c, 0, sizeof c);
+    for (i = 0; case_format(i, &c.f, c.spec); i++)
+        for (k = 0; k < 10 * rounds; k++) {
+            uint64_t state = (first_seed + k) * UINT64_C(0xd1342543de82ef95) + i;
+            c.seed = state;
+            (void)lh_next(&state);
+            c.carrier = k % 3 == 2 || !fpemu_format_fits_f32(&c.f) ? 64 : 32;
+            c.shape = k % 4 == 3 ? fpemu_shape_vector(state % 200) : case_shape(&state);
+            case_fill(&c);
+            case_rounding(&c);
+            (void)case_counters(&c);
+        }
+    case_free(&c);
+}
+
+/* Blocks longer than a piece of a sum, and sums that overflow. */
+static void long_blocks(void)
+{
+    static const char *const specs[] = {
+        "mx(e4m3fn,block=tensor)", "group(int8,5000)", "mx(e2m1,block=row)", "hbfp(8,block=channel)", "nvfp4",
+        "scaled(e4m3fn)"};
+    block_case c;
+    size_t i;
+    memset(&c, 0, sizeof c);
+    for (i = 0; i < sizeof specs / sizeof *specs; i++) {
+        (void)snprintf(c.spec, sizeof c.spec, "%s", specs[i]);
+        if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
+            continue;
+        for (c.carrier = 32; c.carrier <= 64; c.carrier += 32) {
+            c.seed = i + 1;
+            c.shape = fpemu_shape_vector(9001);
+            if (i % 2) {
+                c.shape.outer = 3;
+                c.shape.length = 2;
+                c.shape.inner = 1500;
+            }
+            if (i == 1)
+                c.shape = fpemu_shape_vector(12345);
+            case_fill(&c);
+            memset(&c.r, 0, sizeof c.r);
+            (void)case_counters(&c);
+        }
+    }
+    case_free(&c);
+}
+
+/* Whole blocks in two calls, merged, and in one; on any number of elements. */
+static void merging(void)
+{
+    static float x[6000], y[6000];
+    static const char *const specs[] = {"mxfp4", "nf4", "group(int6,64)", "msfp12", "nvfp4"};
+    uint64_t state = 11;
+    size_t i, k;
+    for (i = 0; i < 6000; i++)
+        x[i] = (float)(int64_t)lh_next(&state) * 0x1p-60f;
+    for (i = 0; i < 6000; i += 97)
+        x[i] = 0;
+    memset(x + 640, 0, 64 * sizeof *x);
+    for (i = 0; i < sizeof specs / sizeof *specs; i++)
+        for (k = 1; k < 90; k += 7) {
+            fpemu_format f;
+            fpemu_rounding r = fpemu_rounding_stochastic(3, 4), second;
+            fpemu_stats one, a, b;
+            fpemu_range whole;
+            fpemu_shape s;
+            size_t cut = 64 * k;
+            memset(&one, 0, sizeof one);
+            one.want = FPEMU_STATS_SUMS;
+            a = b = one;
+            memset(&whole, 0, sizeof whole);
+            if (!lh_check(fpemu_format_parse(specs[i], &f, NULL) == FPEMU_OK, "%s", specs[i]))
+                continue;
+            (void)fpemu_measure_f32(&f, 6000, x, &whole);
+            second = r;
+            second.offset = cut;
+            lh_check(fpemu_quantize_f32(&f, &r, 6000, x, y, &one) == FPEMU_OK, "%s", specs[i]);
+            s = fpemu_shape_vector(cut);
+            s.whole = &whole;
+            lh_check(fpemu_quantize_tensor_f32(&f, &r, &s, x, y, &a) == FPEMU_OK, "%s", specs[i]);
+            s.length = 6000 - cut;
+            lh_check(fpemu_quantize_tensor_f32(&f, &second, &s, x + cut, y, &b) == FPEMU_OK, "%s", specs[i]);
+            lh_check(fpemu_stats_merge(&a, &b) == FPEMU_OK && memcmp(&a, &one, sizeof a) == 0,
+                     "%s: stats of two pieces cut at %zu differ from those of the whole", specs[i], cut);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    case_options(argc, argv, &rounds, &first_seed);
+    randomised();
+    long_blocks();
+    merging();
+    return lh_report("blocks_stats");
+}

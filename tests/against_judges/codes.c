@@ -1,0 +1,312 @@
+/* codes.c - every code of every format up to 19 bits decodes to the judge's value and encodes back; what the library
+ * derives (ends, smallest values, counts, enumeration) is what the judge's values say. */
+#include "../judges/bits.h"
+#include "compare.h"
+#include "../judges/formats.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned long failures, formats;
+static unsigned long long codes_checked;
+
+static void fail(const char *spec, const char *what, uint64_t code, uint64_t judged, uint64_t library)
+{
+    if (failures++ < 100)
+        printf("FAIL %s: %s, code 0x%" PRIx64 ": judge 0x%" PRIx64 ", library 0x%" PRIx64 "\n", spec, what, code,
+               judged, library);
+}
+
+static void fail_number(const char *spec, const char *what, double want, double got)
+{
+    if (failures++ < 100)
+        printf("FAIL %s: %s: want %.17g, library %.17g\n", spec, what, want, got);
+}
+
+static void *allocate(size_t n)
+{
+    void *p = malloc(n);
+    if (!p) {
+        fputs("out of memory\n", stderr);
+        exit(1);
+    }
+    return p;
+}
+
+static void put_code(const fpemu_format *f, void *codes, size_t i, uint64_t code)
+{
+    switch (fpemu_format_code_size(f)) {
+    case 1: ((uint8_t *)codes)[i] = (uint8_t)code; break;
+    case 2: ((uint16_t *)codes)[i] = (uint16_t)code; break;
+    case 4: ((uint32_t *)codes)[i] = (uint32_t)code; break;
+    default: ((uint64_t *)codes)[i] = code; break;
+    }
+}
+
+static uint64_t mask_of(unsigned bits)
+{
+    return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+}
+
+/* Codes to look at: all of them up to 19 bits, else ends, powers of two and a spread. */
+static size_t choose_codes(const fpemu_format *f, uint64_t **codes)
+{
+    uint64_t mask = mask_of(f->bits), i;
+    size_t n = 0;
+    if (f->bits <= 19) {
+        *codes = allocate((size_t)(mask + 1) * sizeof **codes);
+        for (i = 0; i <= mask; i++)
+            (*codes)[n++] = i;
+        return n;
+    }
+    *codes = allocate(20000 * sizeof **codes);
+    for (i = 0; i < 1000; i++) {
+        (*codes)[n++] = i;
+        (*codes)[n++] = mask - i;
+        (*codes)[n++] = (mask >> 1) - i;
+        (*codes)[n++] = (mask >> 1) + 1 + i;
+    }
+    for (i = 2; i < f->bits; i++) {
+        uint64_t d;
+        for (d = 0; d < 9; d++)
+            (*codes)[n++] = ((UINT64_C(1) << i) + d - 4) & mask;
+    }
+    for (i = 0; i < 8000; i++)
+        (*codes)[n++] = i * UINT64_C(0x9e3779b97f4a7c15) >> (64 - f->bits);
+    return n;
+}
+
+static void check_carrier(const char *spec, const fpemu_format *f, const fpemu_format *parameters, unsigned carrier)
+{
+    static const fpemu_rounding nearest;
+    judge *j = judge_open(JUDGE_SLOW, parameters, &nearest, carrier);
+    uint64_t *codes, *values;
+    void *in, *out, *back;
+    size_t n, i, size = carrier / 8;
+    fpemu_status status;
+    int garbage;
+
+    if (!j)
+        return;
+    n = choose_codes(f, &codes);
+    in = allocate(n * 8);
+    out = allocate(n * 8);
+    back = allocate(n * 8);
+    values = allocate(n * sizeof *values);
+    for (i = 0; i < n; i++)
+        values[i] = judge_decode(j, codes[i]);
+    /* The second time with the bits above the width set: decoding ignores them. */
+    for (garbage = 0; garbage < 2; garbage++) {
+        for (i = 0; i < n; i++)
+            put_code(f, in, i, codes[i] | (garbage ? ~mask_of(f->bits) : 0));
+        status = carrier == 32 ? fpemu_decode_f32(f, n, in, out) : fpemu_decode_f64(f, n, in, out);
+        if (status)
+            fail(spec, "status of decode", 0, 0, status);
+        for (i = 0; i < n; i++) {
+            uint64_t v = 0;
+            uint32_t narrow;
+            if (carrier == 32) {
+                memcpy(&narrow, (char *)out + i * size, sizeof narrow);
+                v = narrow;
+            } else {
+                memcpy(&v, (char *)out + i * size, sizeof v);
+            }
+            if (v != values[i])
+                fail(spec, carrier == 32 ? "decode f32" : "decode f64", codes[i], values[i], v);
+        }
+    }
+    codes_checked += n;
+    for (i = 0; i < n; i++) {
+        uint32_t narrow = (uint32_t)values[i];
+        memcpy((char *)in + i * size, carrier == 32 ? (const void *)&narrow : &values[i], size);
+    }
+    status = carrier == 32 ? fpemu_encode_f32(f, &nearest, n, in, back, NULL)
+                           : fpemu_encode_f64(f, &nearest, n, in, back, NULL);
+    if (status)
+        fail(spec, "status of encode", 0, 0, status);
+    for (i = 0; i < n; i++) {
+        judge_result r = judge_round(j, values[i], 0, 1);
+        uint64_t code = code_at(back, fpemu_format_code_size(f), i);
+        int shared;
+        int is_nan = carrier == 32 ? values[i] == 0x7fc00000 : values[i] == UINT64_C(0x7ff8000000000000);
+        /* Codes of the subnormal range of a format without subnormals all mean zero; NaN has one code. */
+        int unused = f->kind == FPEMU_KIND_FLOAT && f->subnormals && (r.code & mask_of(f->bits - f->is_signed)) == 0;
+        if (code != r.code)
+            fail(spec, carrier == 32 ? "encode f32" : "encode f64", codes[i], r.code, code);
+        /* Affine integers of more bits than the carrier's significand share values, some with integers past the end. */
+        shared = f->kind == FPEMU_KIND_INT && f->bits > (carrier == 32 ? 23 : 52);
+        if (!shared && (r.bits != values[i] || (!is_nan && !unused && r.code != codes[i])))
+            fail(spec, "the judge itself does not come back", codes[i], codes[i], r.code);
+    }
+    free(codes);
+    free(values);
+    free(in);
+    free(out);
+    free(back);
+    judge_close(j);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Derived limits and enumeration, from the judge's values of all codes in binary64. */
+static void check_limits(const char *spec, const fpemu_format *f, const fpemu_format *parameters)
+{
+    static const fpemu_rounding nearest;
+    judge *j = judge_open(JUDGE_SLOW, parameters, &nearest, 64);
+    size_t n = 0, m, i, count = 0;
+    uint64_t code, nans = 0, *codes;
+    double *values, *listed, min_positive = INFINITY;
+
+    if (!j || f->bits > 19) {
+        judge_close(j);
+        return;
+    }
+    values = allocate(sizeof *values << f->bits);
+    listed = allocate(sizeof *listed << f->bits);
+    codes = allocate(sizeof *codes << f->bits);
+    for (code = 0; code <= mask_of(f->bits); code++) {
+        uint64_t bits = judge_decode(j, code);
+        double v;
+        memcpy(&v, &bits, sizeof v);
+        nans += isnan(v) != 0;
+        if (!isfinite(v))
+            continue;
+        values[n++] = v == 0 ? 0 : v;
+        if (v > 0 && v < min_positive)
+            min_positive = v;
+    }
+    qsort(values, n, sizeof *values, by_value);
+    for (i = 1, m = 1; i < n; i++)
+        if (values[i] != values[m - 1])
+            values[m++] = values[i];
+    if (fpemu_format_max(f) != values[m - 1])
+        fail_number(spec, "max", values[m - 1], fpemu_format_max(f));
+    if (fpemu_format_lowest(f) != values[0])
+        fail_number(spec, "lowest", values[0], fpemu_format_lowest(f));
+    if (fpemu_format_min_positive(f) != (min_positive < INFINITY ? min_positive : 0))
+        fail_number(spec, "min_positive", min_positive, fpemu_format_min_positive(f));
+    if (fpemu_format_value_count(f) != m)
+        fail_number(spec, "value_count", (double)m, (double)fpemu_format_value_count(f));
+    if (fpemu_format_nan_count(f) != nans)
+        fail_number(spec, "nan_count", (double)nans, (double)fpemu_format_nan_count(f));
+    if (fpemu_format_enumerate(f, (size_t)1 << f->bits, listed, codes, &count) != FPEMU_OK || count != m) {
+        fail_number(spec, "enumerate count", (double)m, (double)count);
+    } else {
+        for (i = 0; i < m; i++) {
+            uint64_t back = judge_decode(j, codes[i]);
+            double v;
+            memcpy(&v, &back, sizeof v);
+            if (listed[i] != values[i] || v != values[i] || signbit(listed[i]) != signbit(values[i]))
+                fail_number(spec, "enumerate", values[i], listed[i]);
+        }
+    }
+    /* The neighbours of every value, and of points between. */
+    for (i = 0; i + 1 < m; i++) {
+        double middle = values[i] / 2 + values[i + 1] / 2;
+        if (fpemu_format_next_up(f, values[i]) != values[i + 1])
+            fail_number(spec, "next_up", values[i + 1], fpemu_format_next_up(f, values[i]));
+        if (fpemu_format_next_down(f, values[i + 1]) != values[i])
+            fail_number(spec, "next_down", values[i], fpemu_format_next_down(f, values[i + 1]));
+        if (middle > values[i] && middle < values[i + 1] &&
+            (fpemu_format_next_up(f, middle) != values[i + 1] || fpemu_format_next_down(f, middle) != values[i] ||
+             fpemu_format_represents(f, middle)))
+            fail_number(spec, "neighbours of a point between", middle, fpemu_format_next_up(f, middle));
+        if (!fpemu_format_represents(f, values[i]))
+            fail_number(spec, "is_representable", values[i], 0);
+    }
+    free(values);
+    free(listed);
+    free(codes);
+    judge_close(j);
+}
+
+static void check_format(const char *spec, const fpemu_format *f, const fpemu_format *parameters)
+{
+    formats++;
+    check_carrier(spec, f, parameters, 32);
+    check_carrier(spec, f, parameters, 64);
+    check_limits(spec, f, parameters);
+}
+
+/* A named format has the parameters and the constants of the reference. */
+static void check_named(const ref_format *r, const fpemu_format *f)
+{
+    const fpemu_format *p = &r->f;
+    if (f->kind != p->kind || f->bits != p->bits || f->exponent_bits != p->exponent_bits ||
+        f->mantissa_bits != p->mantissa_bits || f->bias != p->bias || f->fraction_bits != p->fraction_bits ||
+        f->is_signed != p->is_signed || f->specials != p->specials || f->subnormals != p->subnormals ||
+        f->scale != p->scale || f->zero_point != p->zero_point)
+        fail(r->spec, "parameters differ from the reference", 0, 0, 0);
+    if (fpemu_format_max(f) != r->max)
+        fail_number(r->spec, "max of the reference", r->max, fpemu_format_max(f));
+    if (fpemu_format_min_normal(f) != r->min_normal)
+        fail_number(r->spec, "min_normal of the reference", r->min_normal, fpemu_format_min_normal(f));
+    if (fpemu_format_min_positive(f) != r->min_positive)
+        fail_number(r->spec, "min_positive of the reference", r->min_positive, fpemu_format_min_positive(f));
+    if (fpemu_format_nan_count(f) != r->nan_codes)
+        fail_number(r->spec, "nan_count of the reference", (double)r->nan_codes, (double)fpemu_format_nan_count(f));
+    if (f->max_code != r->max_code)
+        fail(r->spec, "code of max", r->max_code, r->max_code, f->max_code);
+}
+
+/* Parameters that make no format are refused, and leave nothing behind. */
+static void check_refusals(void)
+{
+    static const struct {
+        const char *why;
+        uint8_t e, m;
+        int16_t bias;
+        uint8_t specials, is_signed;
+    } refused[] = {
+        {"no exponent bits with infinity", 0, 3, 1, FPEMU_SPECIALS_IEEE, 1},
+        {"neither exponent nor fraction", 0, 0, 1, FPEMU_SPECIALS_FINITE, 1},
+        {"no positive finite value", 1, 0, 0, FPEMU_SPECIALS_IEEE, 1},
+        {"NaN at the code of -0, unsigned", 4, 3, 8, FPEMU_SPECIALS_FNUZ, 0},
+        {"no carrier holds 2^1024", 11, 2, 1023, FPEMU_SPECIALS_FN, 1},
+        {"too many exponent bits", 12, 3, 2047, FPEMU_SPECIALS_IEEE, 1},
+        {"too many fraction bits", 8, 53, 127, FPEMU_SPECIALS_IEEE, 1},
+    };
+    static const fpemu_format zero;
+    size_t i;
+    fpemu_format f;
+
+    for (i = 0; i < sizeof refused / sizeof *refused; i++) {
+        f = ref_float(refused[i].e, refused[i].m, refused[i].bias, (fpemu_specials)refused[i].specials,
+                      refused[i].is_signed);
+        if (fpemu_format_complete(&f) != FPEMU_ERROR_FORMAT || memcmp(&f, &zero, sizeof f) != 0)
+            fail(refused[i].why, "accepted", 0, 1, 0);
+    }
+}
+
+int main(void)
+{
+    const ref_format *r;
+    fpemu_format f, parameters;
+    char text[80];
+    size_t i;
+
+    for (i = 0; (r = ref_formats(i)) != NULL; i++) {
+        if (fpemu_format_parse(r->spec, &f, NULL) != FPEMU_OK) {
+            fail(r->spec, "not parsed", 0, 0, 0);
+            continue;
+        }
+        check_named(r, &f);
+        check_format(r->spec, &f, &r->f);
+    }
+    for (i = 0; ref_generic(i, &parameters, text); i++) {
+        f = parameters;
+        if (fpemu_format_complete(&f) != FPEMU_OK)
+            fail(text, "refused", 0, 0, 0);
+        else
+            check_format(text, &f, &parameters);
+    }
+    check_refusals();
+    printf("codes: %llu codes of %lu formats, %lu failures\n", codes_checked, formats, failures);
+    return failures != 0;
+}

@@ -1,0 +1,1484 @@
+/* gemm.c - dot products against integers of any length: doc/accumulation.md played step by step with exact numbers
+ * (GMP), every rounding by the slow judge, every random word by its definition.
+ *
+ *   every model, with rounded and exact products, every mode, both carriers, counters included
+ *   lengths around chunks, blocks and powers of two; data that cancel, swamp, underflow, overflow and are not numbers
+ *   tensor cores: published observations by name (Fasi, Higham, Mikaitis, Pranesh 2021, all of their experiments)
+ *   layouts, transposes, leading dimensions, strides, batches: the same bits as the plain product
+ *   chunks in the scales of their blocks
+ *   all of this with every instruction set; larger products, on several threads, with the same bits everywhere
+ *
+ * usage: gemm [ROUNDS]: how many random matrices a model gets (default 12)
+ */
+#define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
+#include "../judges/exact.h"
+#include "expected.h"
+#include "variants.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+/* ---------------------------------------------------------------------------------------- exact numbers */
+
+enum { FINITE, INFINITE, NOT_A_NUMBER };
+
+typedef struct number {
+    int kind, negative;
+    int invalid; /* NaN that an operation made */
+    mpz_t k;     /* finite: k * 2^e, k >= 0 */
+    long e;
+} number;
+
+static void number_double(number *x, double v)
+{
+    int e;
+    x->invalid = 0;
+    x->kind = isnan(v) ? NOT_A_NUMBER : isinf(v) ? INFINITE : FINITE;
+    x->negative = !isnan(v) && signbit(v);
+    mpz_set_ui(x->k, 0);
+    x->e = 0;
+    if (x->kind == FINITE && v != 0) {
+        mpz_set_d(x->k, ldexp(frexp(fabs(v), &e), 53));
+        x->e = e - 53;
+    }
+}
+
+static void number_copy(number *to, const number *x)
+{
+    to->kind = x->kind;
+    to->negative = x->negative;
+    to->invalid = x->invalid;
+    to->e = x->e;
+    mpz_set(to->k, x->k);
+}
+
+static int is_zero(const number *x)
+{
+    return x->kind == FINITE && mpz_sgn(x->k) == 0;
+}
+
+static void make_nan(number *x, int invalid)
+{
+    x->kind = NOT_A_NUMBER;
+    x->negative = 0;
+    x->invalid = invalid;
+}
+
+static void multiply(number *x, const number *y)
+{
+    if (x->kind == NOT_A_NUMBER || y->kind == NOT_A_NUMBER) {
+        make_nan(x, 0);
+    } else if (x->kind == INFINITE || y->kind == INFINITE) {
+        if (is_zero(x) || is_zero(y)) {
+            make_nan(x, 1);
+        } else {
+            x->kind = INFINITE;
+            x->negative ^= y->negative;
+        }
+    } else {
+        x->negative ^= y->negative;
+        mpz_mul(x->k, x->k, y->k);
+        x->e += y->e;
+    }
+}
+
+/* x += y, minus_zero: the sign of an exact zero from terms of different signs. Keeps `invalid` of a NaN product. */
+static void add(number *x, const number *y, int minus_zero)
+{
+    static mpz_t other;
+    if (!other->_mp_alloc)
+        mpz_init(other);
+    if (x->kind == NOT_A_NUMBER || y->kind == NOT_A_NUMBER) {
+        /* an operation that a NaN also enters is not invalid (numerics.md 9.2) */
+        const int both = (x->kind == NOT_A_NUMBER && !x->invalid) || (y->kind == NOT_A_NUMBER && !y->invalid);
+        make_nan(x, !both && (x->invalid || y->invalid));
+    } else if (x->kind == INFINITE || y->kind == INFINITE) {
+        if (x->kind == y->kind && x->negative != y->negative) {
+            make_nan(x, 1);
+        } else if (y->kind == INFINITE) {
+            x->kind = INFINITE;
+            x->negative = y->negative;
+        }
+    } else if (is_zero(x) && is_zero(y)) {
+        x->negative = x->negative == y->negative ? x->negative : minus_zero;
+    } else if (is_zero(y)) {
+        return;
+    } else if (is_zero(x)) {
+        number_copy(x, y);
+    } else {
+        const long e = x->e < y->e ? x->e : y->e;
+        mpz_mul_2exp(x->k, x->k, (unsigned long)(x->e - e));
+        mpz_mul_2exp(other, y->k, (unsigned long)(y->e - e));
+        if (x->negative == y->negative)
+            mpz_add(x->k, x->k, other);
+        else
+            mpz_sub(x->k, x->k, other);
+        x->e = e;
+        if (mpz_sgn(x->k) < 0)
+            x->negative = !x->negative;
+        else if (mpz_sgn(x->k) == 0)
+            x->negative = minus_zero;
+        mpz_abs(x->k, x->k);
+    }
+}
+
+/* Nearest binary64, ties to even. */
+static double nearest_double(const number *x)
+{
+    static mpz_t q, r;
+    long top, step;
+    double v;
+    if (!q->_mp_alloc)
+        mpz_inits(q, r, (mpz_ptr)NULL);
+    if (x->kind == NOT_A_NUMBER)
+        return NAN;
+    if (x->kind == INFINITE)
+        return x->negative ? -INFINITY : INFINITY;
+    if (is_zero(x))
+        return x->negative ? -0.0 : 0.0;
+    top = (long)mpz_sizeinbase(x->k, 2) - 1 + x->e;
+    step = (top < -1022 ? -1022 : top) - 52;
+    if (step <= x->e) {
+        mpz_mul_2exp(q, x->k, (unsigned long)(x->e - step));
+    } else {
+        const unsigned long shift = (unsigned long)(step - x->e);
+        mpz_fdiv_q_2exp(q, x->k, shift);
+        mpz_fdiv_r_2exp(r, x->k, shift);
+        if (mpz_tstbit(r, shift - 1) && (mpz_scan1(r, 0) != shift - 1 || mpz_tstbit(q, 0)))
+            mpz_add_ui(q, q, 1);
+    }
+    v = top > 1023 ? INFINITY : ldexp(mpz_get_d(q), (int)step);
+    return x->negative ? -v : v;
+}
+
+/* ------------------------------------------------------------------------------------- roundings, counted */
+
+typedef struct target {
+    const fpemu_target *t;
+    judge *j;
+    unsigned carrier;
+    int given, counted;
+} target;
+
+static fpemu_stats tally;
+
+static void target_open(target *to, const fpemu_target *t, unsigned carrier, int counted)
+{
+    to->t = t;
+    to->given = t->format.kind != 0;
+    to->carrier = carrier;
+    to->counted = counted;
+    to->j = to->given ? judge_open_slow(&t->format, &t->rounding, carrier) : NULL;
+    lh_check(!to->given || to->j != NULL, "no judge for a target");
+}
+
+static void target_close(target *to)
+{
+    if (to->j)
+        judge_close(to->j);
+}
+
+static int rounds_down(const target *to)
+{
+    return to->given && to->t->rounding.mode == FPEMU_MODE_RTN;
+}
+
+static uint32_t random_of(const fpemu_rounding *r, uint64_t stream, uint64_t index)
+{
+    return lh_bits(r->generator, r->seed, stream, r->offset + index, r->bits ? r->bits : 32);
+}
+
+static uint64_t mix(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+static judge_result judge_number(const target *to, const number *x, uint32_t random)
+{
+    const uint64_t sign = (uint64_t)x->negative << (to->carrier - 1);
+    if (x->kind == NOT_A_NUMBER)
+        return judge_round(to->j, to->carrier == 32 ? 0x7fc00000u : UINT64_C(0x7ff8000000000000), random, 0);
+    if (x->kind == INFINITE)
+        return judge_round(to->j, sign | (to->carrier == 32 ? 0x7f800000u : UINT64_C(0x7ff0000000000000)), random, 0);
+    if (is_zero(x))
+        return judge_round(to->j, sign, random, 0);
+    return judge_exact(to->j, x->negative, x->k, x->e, random);
+}
+
+/* Counters of one element that is x and becomes y. */
+static void count(const number *x, double y, uint32_t events)
+{
+    const double near = nearest_double(x);
+    tally.count++;
+    tally.nan += x->kind == NOT_A_NUMBER;
+    tally.infinite += x->kind == INFINITE;
+    tally.invalid += x->kind == NOT_A_NUMBER && x->invalid && !(events & JUDGE_INVALID);
+    expect_events(&tally, events, 1);
+    if (x->kind == FINITE)
+        expect_extrema(&tally, near, y);
+}
+
+/* x becomes its rounding number t of output i; counted. */
+static void round_number(const target *to, number *x, uint64_t t, uint64_t i)
+{
+    const fpemu_rounding *r = &to->t->rounding;
+    const uint64_t stream = mix(r->stream + (t + 1) * UINT64_C(0x9e3779b97f4a7c15));
+    const judge_result result = judge_number(to, x, random_of(r, stream, i));
+    const double y = carrier_value(to->carrier, result.bits);
+    if (to->counted)
+        count(x, y, result.events);
+    number_double(x, y);
+}
+
+/* --------------------------------------------------------------------------------------------- the models */
+
+enum { LONGEST = 300 };
+
+typedef struct product_spec {
+    const fpemu_gemm_spec *spec;
+    target product, inner, outer, out;
+    unsigned carrier;
+} product_spec;
+
+static number p[LONGEST], s, u, v, w, carry;
+
+/* Scales of the blocks of an output's operands, one a chunk; NULL: none. */
+static const double *row_scales, *column_scales;
+
+/* The sum of chunk number `chunk` in its scales: Xa * Xb * sum, exact. */
+static void scale_chunk(number *sum, uint64_t chunk)
+{
+    static number scale, other;
+    if (!row_scales && !column_scales)
+        return;
+    if (!scale.k->_mp_alloc)
+        mpz_inits(scale.k, other.k, (mpz_ptr)NULL);
+    number_double(&scale, row_scales ? row_scales[chunk] : 1);
+    number_double(&other, column_scales ? column_scales[chunk] : 1);
+    multiply(&scale, &other);
+    scale.invalid = 0; /* as a NaN among the scales */
+    multiply(sum, &scale);
+}
+
+/* Equal numbers, both finite; zeros of either sign are equal. */
+static int equal(const number *x, const number *y)
+{
+    static mpz_t a, b;
+    if (!a->_mp_alloc)
+        mpz_inits(a, b, (mpz_ptr)NULL);
+    if (is_zero(x) || is_zero(y))
+        return is_zero(x) && is_zero(y);
+    const long e = x->e < y->e ? x->e : y->e;
+    mpz_mul_2exp(a, x->k, (unsigned long)(x->e - e));
+    mpz_mul_2exp(b, y->k, (unsigned long)(y->e - e));
+    return x->negative == y->negative && mpz_cmp(a, b) == 0;
+}
+
+/* x = rounded(x + y), number t; where watched, a swamped addition is counted. */
+static void add_rounded(const target *to, number *x, const number *y, uint64_t t, uint64_t i, int watched)
+{
+    static number before;
+    if (!before.k->_mp_alloc)
+        mpz_init(before.k);
+    number_copy(&before, x);
+    add(x, y, rounds_down(to));
+    round_number(to, x, t, i);
+    if (watched && before.kind == FINITE && y->kind == FINITE && x->kind == FINITE)
+        tally.swamped += (equal(x, &before) && !is_zero(y)) || (equal(x, y) && !is_zero(&before));
+}
+
+static void subtract_rounded(const target *to, number *x, number *y, uint64_t t, uint64_t i)
+{
+    y->negative = y->kind != NOT_A_NUMBER && !y->negative;
+    add_rounded(to, x, y, t, i, 0);
+    y->negative = y->kind != NOT_A_NUMBER && !y->negative;
+}
+
+/* Sections 2.1 to 2.4: s from its start and the products; returns T. */
+static uint64_t add_up(const product_spec *g, uint64_t K, uint64_t i, int from_c)
+{
+    const fpemu_accumulator *sum = &g->spec->sum;
+    const uint64_t P = g->product.given ? 1 : 0, L = sum->chunk;
+    static number leaf[LONGEST + 1];
+    switch (sum->model) {
+    case FPEMU_MODEL_SEQUENTIAL:
+        for (uint64_t k = 0; k < K; k++) {
+            if (P)
+                round_number(&g->product, &p[k], k * 2, i);
+            add_rounded(&g->inner, &s, &p[k], k * (P + 1) + P, i, 1);
+        }
+        return K * (P + 1);
+    case FPEMU_MODEL_CHUNKED:
+        for (uint64_t first = 0, j = 0; first < K; first += L, j++) {
+            number_double(&u, 0);
+            const uint64_t end = first + L < K ? first + L : K;
+            for (uint64_t k = first; k < end; k++) {
+                if (P)
+                    round_number(&g->product, &p[k], k * 2 + j, i);
+                add_rounded(&g->inner, &u, &p[k], k * (P + 1) + P + j, i, 1);
+            }
+            scale_chunk(&u, j);
+            add_rounded(&g->outer, &s, &u, end * (P + 1) + j, i, 1);
+        }
+        return K * (P + 1) + (K + L - 1) / L;
+    case FPEMU_MODEL_PAIRWISE: {
+        uint64_t n = 0, t = P * K;
+        for (uint64_t k = 0; k <= K; k++)
+            if (!leaf[k].k->_mp_alloc)
+                mpz_init(leaf[k].k);
+        if (from_c)
+            number_copy(&leaf[n++], &s);
+        for (uint64_t k = 0; k < K; k++) {
+            if (P)
+                round_number(&g->product, &p[k], k, i);
+            number_copy(&leaf[n++], &p[k]);
+        }
+        if (n == 1) {
+            round_number(&g->inner, &leaf[0], t++, i);
+        } else {
+            for (; n > 1; n = (n + 1) / 2) {
+                for (uint64_t k = 0; k + 1 < n; k += 2) {
+                    add_rounded(&g->inner, &leaf[k], &leaf[k + 1], t++, i, 1);
+                    number_copy(&leaf[k / 2], &leaf[k]);
+                }
+                if (n & 1)
+                    number_copy(&leaf[n / 2], &leaf[n - 1]);
+            }
+        }
+        if (from_c || K)
+            number_copy(&s, &leaf[0]);
+        return t;
+    }
+    default: /* Kahan */
+        number_double(&carry, 0);
+        for (uint64_t k = 0; k < K; k++) {
+            const uint64_t t = k * (P + 4) + P;
+            if (P)
+                round_number(&g->product, &p[k], t - 1, i);
+            number_copy(&u, &p[k]);
+            subtract_rounded(&g->inner, &u, &carry, t, i); /* y */
+            number_copy(&v, &s);
+            add_rounded(&g->inner, &v, &u, t + 1, i, 1); /* t */
+            number_copy(&w, &v);
+            subtract_rounded(&g->inner, &w, &s, t + 2, i); /* d */
+            subtract_rounded(&g->inner, &w, &u, t + 3, i); /* e */
+            number_copy(&carry, &w);
+            number_copy(&s, &v);
+        }
+        return K * (P + 4);
+    }
+}
+
+static long exponent_of(double x, long least)
+{
+    int e;
+    frexp(x, &e);
+    return e - 1 < least ? least : e - 1;
+}
+
+static long emin_of(const fpemu_format *f)
+{
+    return 1 - f->bias;
+}
+
+/* Section 2.5: one step, from s and products first .. end-1 of operands x, y; s is a number of `inner`. */
+static void fused_step(const product_spec *g, const double *x, const double *y, uint64_t first, uint64_t end)
+{
+    const fpemu_accumulator *sum = &g->spec->sum;
+    int nan = 0, made_nan = 0, plus = 0, minus = 0, terms = 0, cut = 0;
+    long E = sum->least_exponent == FPEMU_NO_FLOOR ? -100000 : sum->least_exponent, e;
+    static mpz_t S, term, rest;
+    if (!S->_mp_alloc)
+        mpz_inits(S, term, rest, (mpz_ptr)NULL);
+    nan = s.kind == NOT_A_NUMBER;
+    plus = s.kind == INFINITE && !s.negative;
+    minus = s.kind == INFINITE && s.negative;
+    for (uint64_t k = first; k < end; k++) {
+        if (p[k].kind == NOT_A_NUMBER) {
+            nan |= !p[k].invalid;
+            made_nan |= p[k].invalid;
+        }
+        plus |= p[k].kind == INFINITE && !p[k].negative;
+        minus |= p[k].kind == INFINITE && p[k].negative;
+    }
+    if (nan || made_nan || (plus && minus)) {
+        make_nan(&s, !nan);
+        count(&s, NAN, 0);
+        s.invalid = 0;
+        return;
+    }
+    if (plus || minus) {
+        number_double(&s, plus ? INFINITY : -INFINITY);
+        count(&s, 0, 0);
+        return;
+    }
+    for (uint64_t k = first; k < end; k++)
+        if (!is_zero(&p[k])) {
+            e = exponent_of(x[k], emin_of(&g->spec->a.format)) + exponent_of(y[k], emin_of(&g->spec->b.format));
+            E = e > E ? e : E;
+            terms++;
+        }
+    if (!is_zero(&s)) {
+        e = exponent_of(nearest_double(&s), -126);
+        E = e > E ? e : E;
+        terms++;
+    }
+    mpz_set_ui(S, 0);
+    if (terms) {
+        const long unit = E - (long)sum->fraction_bits;
+        for (uint64_t k = first; k <= end; k++) {
+            const number *n = k < end ? &p[k] : &s;
+            if (is_zero(n))
+                continue;
+            if (n->e >= unit) {
+                mpz_mul_2exp(term, n->k, (unsigned long)(n->e - unit));
+            } else {
+                mpz_fdiv_r_2exp(rest, n->k, (unsigned long)(unit - n->e));
+                mpz_fdiv_q_2exp(term, n->k, (unsigned long)(unit - n->e));
+                cut |= mpz_sgn(rest) != 0;
+            }
+            tally.swamped += mpz_sgn(term) == 0;
+            if (n->negative)
+                mpz_sub(S, S, term);
+            else
+                mpz_add(S, S, term);
+        }
+        s.e = unit;
+    } else {
+        s.e = 0;
+    }
+    s.kind = FINITE;
+    s.negative = mpz_sgn(S) < 0;
+    mpz_abs(s.k, S);
+    const judge_result result = judge_number(&g->inner, &s, 0);
+    double d = carrier_value(64, result.bits);
+    if (result.events & JUDGE_OVERFLOW)
+        d = s.negative ? -INFINITY : INFINITY;
+    count(&s, d, result.events | (cut ? JUDGE_INEXACT : 0));
+    number_double(&s, d);
+}
+
+static uint64_t add_fused(const product_spec *g, const double *x, const double *y, uint64_t K, uint64_t i)
+{
+    const fpemu_accumulator *sum = &g->spec->sum;
+    uint64_t t = 0;
+    static number outer;
+    if (!outer.k->_mp_alloc)
+        mpz_init(outer.k);
+    if (sum->chunk) {
+        number_copy(&outer, &s);
+        number_double(&s, 0);
+    }
+    for (uint64_t k = 0; k < K; k += sum->block) {
+        fused_step(g, x, y, k, k + sum->block < K ? k + sum->block : K);
+        const uint64_t done = k + sum->block;
+        if (sum->chunk && (done % sum->chunk == 0 || done >= K)) {
+            scale_chunk(&s, t);
+            add_rounded(&g->outer, &outer, &s, t++, i, 1);
+            number_double(&s, 0);
+        }
+    }
+    if (sum->chunk)
+        number_copy(&s, &outer);
+    return t;
+}
+
+static long step_of(const fpemu_format *f)
+{
+    int e;
+    if (f->kind == FPEMU_KIND_FIXED)
+        return -f->fraction_bits;
+    frexp(f->scale, &e);
+    return e - 1;
+}
+
+/* Section 2.6. */
+static void add_integers(const product_spec *g, const double *x, const double *y, uint64_t K)
+{
+    const fpemu_accumulator *sum = &g->spec->sum;
+    const long qa = step_of(&g->spec->a.format), qb = step_of(&g->spec->b.format);
+    static mpz_t S, high, low, before, term;
+    int nan = 0;
+    if (!S->_mp_alloc)
+        mpz_inits(S, high, low, before, term, (mpz_ptr)NULL);
+    mpz_set_ui(S, 0);
+    mpz_set_ui(high, 1);
+    mpz_mul_2exp(high, high, sum->width - 1);
+    mpz_neg(low, high);
+    mpz_sub_ui(high, high, 1);
+    for (uint64_t k = 0; k < K; k++) {
+        nan |= isnan(x[k]) || isnan(y[k]);
+        if (nan) {
+            make_nan(&u, 0);
+            count(&u, NAN, 0);
+            continue;
+        }
+        mpz_set(before, S);
+        mpz_set_d(term, ldexp(x[k], (int)-qa));
+        mpz_set_d(u.k, ldexp(y[k], (int)-qb));
+        mpz_mul(term, term, u.k);
+        mpz_add(S, S, term);
+        u.kind = FINITE;
+        u.negative = mpz_sgn(S) < 0;
+        mpz_abs(u.k, S);
+        u.e = qa + qb;
+        const int over = mpz_cmp(S, high) > 0 || mpz_cmp(S, low) < 0;
+        if (over && sum->wrap) {
+            mpz_fdiv_r_2exp(S, S, sum->width);
+            if (mpz_cmp(S, high) > 0) {
+                mpz_set_ui(v.k, 1);
+                mpz_mul_2exp(v.k, v.k, sum->width);
+                mpz_sub(S, S, v.k);
+            }
+        } else if (over) {
+            mpz_set(S, mpz_sgn(S) < 0 ? low : high);
+        }
+        v.kind = FINITE;
+        v.negative = mpz_sgn(S) < 0;
+        mpz_abs(v.k, S);
+        v.e = qa + qb;
+        const double y_near = nearest_double(&v);
+        uint32_t events = over ? JUDGE_CLIPPED | JUDGE_OVERFLOW : 0;
+        if (!equal(&u, &v))
+            events |= JUDGE_INEXACT;
+        if (!is_zero(&u) && is_zero(&v))
+            events |= JUDGE_UNDERFLOW;
+        count(&u, y_near, events);
+        tally.swamped += (mpz_cmp(S, before) == 0 && mpz_sgn(term) != 0) || (mpz_cmp(S, term) == 0 && mpz_sgn(before));
+    }
+    if (nan) {
+        make_nan(&s, 0);
+        return;
+    }
+    s.kind = FINITE;
+    s.negative = mpz_sgn(S) < 0;
+    mpz_abs(s.k, S);
+    s.e = qa + qb;
+}
+
+/* One output: x, y the K operands as they are after their own rounding, c what stood there. Bits of the carrier. */
+static double one_output(const product_spec *g, double alpha, double beta, const double *x, const double *y, uint64_t K,
+                         double c, uint64_t i)
+{
+    const fpemu_accumulator *sum = &g->spec->sum;
+    const int from_c = g->spec->start_from_c;
+    const uint64_t P = g->product.given ? 1 : 0;
+    uint64_t T;
+    fpemu_target plain;
+    target start;
+    memset(&plain, 0, sizeof plain);
+    number_double(&s, 0);
+    if (from_c) {
+        if (sum->model == FPEMU_MODEL_CHUNKED || (sum->model == FPEMU_MODEL_FUSED && sum->chunk))
+            plain.format = sum->outer.format;
+        else if (sum->model == FPEMU_MODEL_FUSED)
+            fpemu_format_named(FPEMU_NAME_BINARY32, &plain.format);
+        else
+            plain.format = sum->inner.format;
+        target_open(&start, &plain, 64, 0);
+        number_double(&s, c);
+        number_double(&s, carrier_value(64, judge_number(&start, &s, 0).bits));
+        target_close(&start);
+    }
+    if (alpha != 0) {
+        for (uint64_t k = 0; k < K; k++) {
+            number_double(&p[k], x[k]);
+            number_double(&u, y[k]);
+            multiply(&p[k], &u);
+        }
+        if (sum->model == FPEMU_MODEL_FUSED) {
+            T = add_fused(g, x, y, K, i);
+        } else if (sum->model == FPEMU_MODEL_INTEGER) {
+            add_integers(g, x, y, K);
+            T = 0;
+        } else {
+            T = add_up(g, K, i, from_c);
+        }
+    } else { /* numbers of roundings that do not happen */
+        switch (sum->model) {
+        case FPEMU_MODEL_SEQUENTIAL: T = K * (P + 1); break;
+        case FPEMU_MODEL_CHUNKED: T = K * (P + 1) + (K + sum->chunk - 1) / sum->chunk; break;
+        case FPEMU_MODEL_PAIRWISE: T = K ? P * K + (K > 1 ? K - 1 : 1) : 0; break;
+        case FPEMU_MODEL_KAHAN: T = K * (P + 4); break;
+        case FPEMU_MODEL_FUSED: T = sum->chunk ? (K + sum->chunk - 1) / sum->chunk : 0; break;
+        default: T = 0;
+        }
+    }
+    if (!from_c) {
+        const int down = rounds_down(&g->out);
+        number_double(&u, alpha);
+        number_double(&v, beta);
+        number_double(&w, c);
+        multiply(&v, &w);
+        if (alpha == 0 && beta == 0)
+            number_double(&s, 0);
+        else if (alpha == 0)
+            number_copy(&s, &v);
+        else {
+            if (alpha != 1)
+                multiply(&s, &u);
+            if (beta != 0)
+                add(&s, &v, down);
+        }
+    }
+    if (g->out.given) {
+        round_number(&g->out, &s, T, i);
+        return nearest_double(&s);
+    }
+    memset(&plain, 0, sizeof plain);
+    fpemu_format_named(g->carrier == 32 ? FPEMU_NAME_BINARY32 : FPEMU_NAME_BINARY64, &plain.format);
+    target_open(&start, &plain, g->carrier, 0);
+    const double y_out = carrier_value(g->carrier, judge_number(&start, &s, 0).bits);
+    target_close(&start);
+    return y_out;
+}
+
+/* ------------------------------------------------------------------------------------------ whole products */
+
+enum { MOST = 40000 };
+
+typedef struct matrices {
+    uint64_t m, n, k;
+    double a[MOST], b[MOST], c[MOST]; /* plain: row-major, nothing between rows; numbers of the carrier */
+    double want[MOST];
+    int scaled; /* 1: scales of a, 2: of b, 3: both; [row of a, column of b][chunk] */
+    double scales_a[MOST], scales_b[MOST];
+} matrices;
+
+static uint64_t chunks_of(const fpemu_gemm_spec *spec, const matrices *x)
+{
+    return spec->sum.chunk ? (x->k + spec->sum.chunk - 1) / spec->sum.chunk : 0;
+}
+
+static void open_product(product_spec *g, const fpemu_gemm_spec *spec, unsigned carrier)
+{
+    g->spec = spec;
+    g->carrier = carrier;
+    target_open(&g->product, &spec->product, 64, 1);
+    target_open(&g->inner, &spec->sum.inner, 64, 1);
+    target_open(&g->outer, &spec->sum.outer, 64, 1);
+    target_open(&g->out, &spec->out, carrier, 1);
+}
+
+static void close_product(product_spec *g)
+{
+    target_close(&g->product);
+    target_close(&g->inner);
+    target_close(&g->outer);
+    target_close(&g->out);
+}
+
+static double round_operand(const target *to, double x, uint64_t index)
+{
+    if (!to->given)
+        return x;
+    number_double(&u, x);
+    return carrier_value(to->carrier,
+                         judge_number(to, &u, random_of(&to->t->rounding, to->t->rounding.stream, index)).bits);
+}
+
+/* Fills want and the tally. */
+static void judge_product(const fpemu_gemm_spec *spec, unsigned carrier, double alpha, double beta, matrices *x)
+{
+    static double row[LONGEST], column[LONGEST];
+    product_spec g;
+    target a, b;
+    open_product(&g, spec, carrier);
+    target_open(&a, &spec->a, carrier, 0);
+    target_open(&b, &spec->b, carrier, 0);
+    memset(&tally, 0, sizeof tally);
+    for (uint64_t i = 0; i < x->m; i++)
+        for (uint64_t j = 0; j < x->n; j++) {
+            for (uint64_t k = 0; k < x->k && alpha != 0; k++) {
+                row[k] = round_operand(&a, x->a[i * x->k + k], i * x->k + k);
+                column[k] = round_operand(&b, x->b[k * x->n + j], k * x->n + j);
+            }
+            row_scales = x->scaled & 1 ? x->scales_a + i * chunks_of(spec, x) : NULL;
+            column_scales = x->scaled & 2 ? x->scales_b + j * chunks_of(spec, x) : NULL;
+            x->want[i * x->n + j] = one_output(&g, alpha, beta, row, column, x->k, x->c[i * x->n + j], i * x->n + j);
+        }
+    target_close(&a);
+    target_close(&b);
+    close_product(&g);
+}
+
+static int same_counts(const fpemu_stats *a, const fpemu_stats *b)
+{
+    return a->count == b->count && a->nan == b->nan && a->infinite == b->infinite && a->clipped == b->clipped &&
+           a->overflow == b->overflow && a->invalid == b->invalid && a->underflow == b->underflow &&
+           a->subnormal == b->subnormal && a->inexact == b->inexact && a->swamped == b->swamped &&
+           a->min_abs == b->min_abs && a->max_abs == b->max_abs && a->max_error == b->max_error;
+}
+
+static void check_counts(const char *text, unsigned carrier, const matrices *x, const fpemu_stats *got)
+{
+    lh_check(same_counts(got, &tally),
+             "%s f%u %" PRIu64 "x%" PRIu64 "x%" PRIu64 ": counters (library, judge) count %" PRIu64 " %" PRIu64
+             " nan %" PRIu64 " %" PRIu64 " infinite %" PRIu64 " %" PRIu64 " clipped %" PRIu64 " %" PRIu64
+             " overflow %" PRIu64 " %" PRIu64 " invalid %" PRIu64 " %" PRIu64 " underflow %" PRIu64 " %" PRIu64
+             " subnormal %" PRIu64 " %" PRIu64 " inexact %" PRIu64 " %" PRIu64 " swamped %" PRIu64 " %" PRIu64
+             " min %a %a max %a %a error %a %a",
+             text, carrier, x->m, x->n, x->k, got->count, tally.count, got->nan, tally.nan, got->infinite,
+             tally.infinite, got->clipped, tally.clipped, got->overflow, tally.overflow, got->invalid, tally.invalid,
+             got->underflow, tally.underflow, got->subnormal, tally.subnormal, got->inexact, tally.inexact,
+             got->swamped, tally.swamped, got->min_abs, tally.min_abs, got->max_abs, tally.max_abs, got->max_error,
+             tally.max_error);
+}
+
+static uint64_t state = 20260704;
+
+static unsigned pick(unsigned n)
+{
+    return (unsigned)(lh_next(&state) >> 33) % n;
+}
+
+/* How the arrays lie: everything that must not matter. */
+typedef struct lying {
+    int columns, transpose_a, transpose_b;
+    uint64_t pad_a, pad_b, pad_c;
+} lying;
+
+static size_t place(const lying *l, int transposed, uint64_t pad, uint64_t rows, uint64_t columns, uint64_t i,
+                    uint64_t j)
+{
+    const uint64_t r = transposed ? j : i, c = transposed ? i : j;
+    const uint64_t height = transposed ? columns : rows, width = transposed ? rows : columns;
+    return (size_t)(l->columns ? c * (height + pad) + r : r * (width + pad) + c);
+}
+
+/* Runs the library on one product in one way of lying, and compares. */
+static void run(const char *text, const fpemu_gemm_spec *spec, unsigned carrier, double alpha, double beta,
+                const matrices *x, const lying *l, int counted)
+{
+    static double a64[2 * MOST], b64[2 * MOST], c64[2 * MOST];
+    static float a32[2 * MOST], b32[2 * MOST], c32[2 * MOST];
+    fpemu_gemm_shape shape;
+    fpemu_stats stats;
+    fpemu_status status;
+    memset(&shape, 0, sizeof shape);
+    memset(&stats, 0, sizeof stats);
+    shape.m = x->m;
+    shape.n = x->n;
+    shape.k = x->k;
+    shape.order = l->columns ? FPEMU_ORDER_COLUMN_MAJOR : FPEMU_ORDER_ROW_MAJOR;
+    shape.transpose_a = (uint8_t)l->transpose_a;
+    shape.transpose_b = (uint8_t)l->transpose_b;
+    shape.lda = (l->columns == l->transpose_a ? x->k : x->m) + l->pad_a;
+    shape.ldb = (l->columns == l->transpose_b ? x->n : x->k) + l->pad_b;
+    shape.ldc = (l->columns ? x->m : x->n) + l->pad_c;
+    for (size_t i = 0; i < 2 * MOST; i++) {
+        a64[i] = b64[i] = c64[i] = -77;
+        a32[i] = b32[i] = c32[i] = -77;
+    }
+    for (uint64_t i = 0; i < x->m; i++)
+        for (uint64_t k = 0; k < x->k; k++) {
+            const size_t q = place(l, l->transpose_a, l->pad_a, x->m, x->k, i, k);
+            a64[q] = x->a[i * x->k + k];
+            a32[q] = (float)a64[q];
+        }
+    for (uint64_t k = 0; k < x->k; k++)
+        for (uint64_t j = 0; j < x->n; j++) {
+            const size_t q = place(l, l->transpose_b, l->pad_b, x->k, x->n, k, j);
+            b64[q] = x->b[k * x->n + j];
+            b32[q] = (float)b64[q];
+        }
+    for (uint64_t i = 0; i < x->m; i++)
+        for (uint64_t j = 0; j < x->n; j++) {
+            const size_t q = place(l, 0, l->pad_c, x->m, x->n, i, j);
+            c64[q] = x->c[i * x->n + j];
+            c32[q] = (float)c64[q];
+        }
+    static float scales_a32[MOST], scales_b32[MOST];
+    for (uint64_t i = 0; i < x->m * chunks_of(spec, x); i++)
+        scales_a32[i] = (float)x->scales_a[i];
+    for (uint64_t i = 0; i < x->n * chunks_of(spec, x); i++)
+        scales_b32[i] = (float)x->scales_b[i];
+    if (carrier == 32)
+        status = fpemu_gemm_scaled_f32(spec, &shape, (float)alpha, a32, x->scaled & 1 ? scales_a32 : NULL, b32,
+                                       x->scaled & 2 ? scales_b32 : NULL, (float)beta, c32, counted ? &stats : NULL);
+    else
+        status = fpemu_gemm_scaled_f64(spec, &shape, alpha, a64, x->scaled & 1 ? x->scales_a : NULL, b64,
+                                       x->scaled & 2 ? x->scales_b : NULL, beta, c64, counted ? &stats : NULL);
+    if (!lh_check(status == FPEMU_OK, "%s f%u: status %d", text, carrier, (int)status))
+        return;
+    for (uint64_t i = 0; i < x->m; i++)
+        for (uint64_t j = 0; j < x->n; j++) {
+            const size_t q = place(l, 0, l->pad_c, x->m, x->n, i, j);
+            const double want = x->want[i * x->n + j], got = carrier == 32 ? (double)c32[q] : c64[q];
+            lh_check(carrier == 32 ? lh_same_f32(c32[q], want) : lh_same_f64(c64[q], want),
+                     "%s f%u alpha=%a beta=%a %" PRIu64 "x%" PRIu64 "x%" PRIu64 " output (%" PRIu64 ",%" PRIu64
+                     "): library %a, judge %a",
+                     text, carrier, alpha, beta, x->m, x->n, x->k, i, j, got, want);
+            c32[q] = -77;
+            c64[q] = -77;
+        }
+    int untouched = 1;
+    for (size_t i = 0; i < 2 * MOST; i++)
+        untouched &= carrier == 32 ? c32[i] == -77 : c64[i] == -77;
+    lh_check(untouched, "%s f%u: wrote between the rows of c", text, carrier);
+    if (counted)
+        check_counts(text, carrier, x, &stats);
+}
+
+/* Numbers of many kinds; `kind` says what the data are like. */
+static double random_number(unsigned kind, unsigned carrier)
+{
+    const uint64_t r = lh_next(&state);
+    const double sign = r & 1 ? -1 : 1, unit = (double)(r >> 12) / 4503599627370496.0; /* [0, 1) */
+    double x;
+    switch (kind) {
+    case 0: x = sign * unit; break;
+    case 1: x = sign * ldexp(1 + unit, (int)pick(24) - 12); break;
+    case 2: x = sign * (double)pick(16); break;
+    case 3: x = sign * ldexp(1 + (double)pick(8) / 8, (int)pick(40) - 30); break;
+    case 4: x = sign * ldexp(1 + unit, (int)pick(carrier == 32 ? 250 : 2000) - (carrier == 32 ? 125 : 1000)); break;
+    case 5: x = sign * ldexp(1 + (double)pick(4) / 4, 5 + (int)pick(12)); break;
+    default:
+        switch (pick(12)) {
+        case 0: x = NAN; break;
+        case 1: x = sign * INFINITY; break;
+        case 2: x = sign * 0.0; break;
+        default: x = sign * ldexp(1 + unit, (int)pick(10) - 5);
+        }
+    }
+    return carrier == 32 ? (double)(float)x : x;
+}
+
+enum { KINDS = 7 };
+
+static void fill(matrices *x, unsigned kind, unsigned carrier)
+{
+    for (uint64_t i = 0; i < x->m * x->k; i++)
+        x->a[i] = random_number(kind == 6 && pick(3) ? 1 : kind, carrier);
+    for (uint64_t i = 0; i < x->k * x->n; i++)
+        x->b[i] = random_number(kind == 6 && pick(3) ? 1 : kind, carrier);
+    for (uint64_t i = 0; i < x->m * x->n; i++)
+        x->c[i] = random_number(pick(2) ? kind : 1, carrier);
+    if (kind == 0 && x->k > 1 && pick(2)) /* sums that cancel */
+        for (uint64_t i = 0; i < x->m; i++)
+            for (uint64_t k = 1; k < x->k; k += 2)
+                x->a[i * x->k + k] = -x->a[i * x->k + k - 1];
+    if (kind == 0 && x->k > 1 && pick(2))
+        for (uint64_t k = 1; k < x->k; k += 2)
+            for (uint64_t j = 0; j < x->n; j++)
+                x->b[k * x->n + j] = x->b[(k - 1) * x->n + j];
+}
+
+/* Scales: E8M0, E4M3, any number; now and then none, a tiny, an infinite one or a NaN. */
+static void draw_scales(double *scales, uint64_t n, unsigned kind)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        const double unit = (double)(lh_next(&state) >> 12) / 4503599627370496.0;
+        switch (kind) {
+        case 0: scales[i] = ldexp(1, (int)pick(13) - 6); break;
+        case 1: scales[i] = ldexp(1 + (double)pick(8) / 8, (int)pick(15) - 6); break;
+        case 2: scales[i] = (double)(float)(unit - 0.25); break;
+        default: scales[i] = pick(4) ? 1 : ldexp(1, (int)pick(254) - 127); break;
+        }
+        if (kind == 3 && pick(9) == 0)
+            scales[i] = pick(3) == 0 ? 0 : pick(2) ? INFINITY : NAN;
+    }
+}
+
+static matrices x;
+
+static void draw_lying(lying *l)
+{
+    l->columns = (int)pick(2);
+    l->transpose_a = (int)pick(2);
+    l->transpose_b = (int)pick(2);
+    l->pad_a = pick(3);
+    l->pad_b = pick(3);
+    l->pad_c = pick(3);
+}
+
+static const uint64_t lengths[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 129, 255};
+
+/* One spec text; seeds, policies and modes are varied by `vary`. */
+static void try_spec(const char *text, unsigned rounds)
+{
+    fpemu_gemm_spec spec;
+    fpemu_parse_error error;
+    char printed[1024];
+    const fpemu_status status = fpemu_gemm_parse(text, &spec, &error);
+    if (!lh_check(status == FPEMU_OK, "%s: %s", text, error.message))
+        return;
+    lh_check(fpemu_gemm_print(&spec, printed, sizeof printed) == FPEMU_OK, "%s: not printed", text);
+    fpemu_gemm_spec again;
+    lh_check(fpemu_gemm_parse(printed, &again, NULL) == FPEMU_OK && memcmp(&again, &spec, sizeof spec) == 0,
+             "%s: printed as %s, which reads differently", text, printed);
+    fpemu_target *const targets[] = {&spec.a, &spec.b, &spec.product, &spec.out, &spec.sum.inner, &spec.sum.outer};
+    for (size_t i = 0; i < 6; i++)
+        if (targets[i]->rounding.mode >= FPEMU_MODE_SR) {
+            targets[i]->rounding.seed = 11 + i;
+            targets[i]->rounding.stream = 5 * i;
+            targets[i]->rounding.offset = i & 1 ? 0 : 1000 * i;
+        }
+    for (unsigned round = 0; round < rounds; round++)
+        for (unsigned carrier = 32; carrier <= 64; carrier += 32) {
+            const double scalars[] = {1, 0, -1, 0.5, 3, 1.1};
+            double alpha = 1, beta = 0;
+            lying l;
+            if (!lh_check(fpemu_gemm_check(&spec, (int)carrier) == FPEMU_OK, "%s: refused on %u bits", text, carrier))
+                continue;
+            if (spec.sum.inner.rounding.mode >= FPEMU_MODE_SR && round % 3) {
+                spec.sum.inner.rounding.bits = (uint8_t)(round % 3 == 1 ? 8 : 13);
+                spec.sum.inner.rounding.variant = (uint8_t)(round % 3);
+                spec.sum.inner.rounding.generator = (uint8_t)(round / 3 % 2);
+            }
+            x.m = 1 + pick(4);
+            x.n = 1 + (round % 4 == 3 ? pick(40) : pick(5));
+            x.k = lengths[pick(sizeof lengths / sizeof *lengths)];
+            if (x.n > 8 && x.k > 40)
+                x.k = 40;
+            if (spec.start_from_c) {
+                beta = 1;
+            } else if (round % 3 == 2) {
+                alpha = scalars[pick(6)];
+                beta = scalars[pick(6)];
+            }
+            if (carrier == 32) {
+                alpha = (double)(float)alpha;
+                beta = (double)(float)beta;
+            }
+            fill(&x, round % KINDS, carrier);
+            x.scaled = spec.sum.chunk && round % 2 ? 1 + (int)pick(3) : 0;
+            if (x.scaled) {
+                draw_scales(x.scales_a, x.m * chunks_of(&spec, &x), pick(4));
+                draw_scales(x.scales_b, x.n * chunks_of(&spec, &x), pick(4));
+            }
+            judge_product(&spec, carrier, alpha, beta, &x);
+            draw_lying(&l);
+            run(text, &spec, carrier, alpha, beta, &x, &l, round & 1);
+            draw_lying(&l);
+            run(text, &spec, carrier, alpha, beta, &x, &l, !(round & 1));
+        }
+}
+
+/* ------------------------------------------------------------------- batches, vectors, one dot product */
+
+/* Scales of batched products follow one another; those of a shared array are shared. */
+static void check_scaled_batch(const char *text, const fpemu_gemm_spec *spec, const float *a, const float *b, float *c)
+{
+    enum { Q = 3, M = 3, N = 4, K = 37 };
+    static matrices part;
+    static float scales_a[Q * M * K], scales_b[N * K];
+    const fpemu_gemm_shape shape = {.m = M, .n = N, .k = K, .batch = Q, .stride_a = M * K, .stride_c = M * N};
+    part.m = M;
+    part.n = N;
+    part.k = K;
+    part.scaled = 3;
+    const uint64_t chunks = chunks_of(spec, &part);
+    for (uint64_t i = 0; i < Q * M * chunks; i++)
+        scales_a[i] = (float)ldexp(1 + (double)pick(8) / 8, (int)pick(5) - 2);
+    for (uint64_t i = 0; i < N * chunks; i++)
+        part.scales_b[i] = (double)(scales_b[i] = (float)ldexp(1, (int)pick(5) - 2));
+    lh_check(fpemu_gemm_scaled_f32(spec, &shape, 1, a, scales_a, b, scales_b, 0, c, NULL) == FPEMU_OK,
+             "%s: scaled batch refused", text);
+    for (uint64_t q = 0; q < Q; q++) {
+        fpemu_gemm_spec shifted = *spec;
+        shifted.sum.inner.rounding.offset += spec->sum.inner.rounding.mode >= FPEMU_MODE_SR ? q * M * N : 0;
+        shifted.sum.outer.rounding.offset += q * M * N;
+        for (size_t i = 0; i < M * K; i++)
+            part.a[i] = (double)a[q * M * K + i];
+        for (size_t i = 0; i < K * N; i++)
+            part.b[i] = (double)b[i];
+        for (size_t i = 0; i < M * chunks; i++)
+            part.scales_a[i] = (double)scales_a[q * M * chunks + i];
+        judge_product(&shifted, 32, 1, 0, &part);
+        for (size_t i = 0; i < M * N; i++)
+            lh_check(lh_same_f32(c[q * M * N + i], part.want[i]),
+                     "%s: scaled batch %" PRIu64 " output %zu: library %a, judge %a", text, q, i,
+                     (double)c[q * M * N + i], part.want[i]);
+    }
+}
+
+/* Batched products, gemv and dot give what one plain product gives, with the indices of their definition. */
+static void check_verbs(const char *text)
+{
+    enum { Q = 3, M = 3, N = 4, K = 37 };
+    static float a[Q * M * K], b[Q * K * N], c[Q * M * N], y[2 * M * N];
+    static matrices part;
+    fpemu_gemm_spec spec;
+    fpemu_gemm_shape shape;
+    fpemu_stats stats;
+    if (!lh_check(fpemu_gemm_parse(text, &spec, NULL) == FPEMU_OK, "%s: not read", text))
+        return;
+    if (spec.sum.inner.rounding.mode >= FPEMU_MODE_SR)
+        spec.sum.inner.rounding.seed = 99;
+    if (spec.out.format.kind)
+        spec.out.rounding.seed = 98;
+    for (size_t i = 0; i < Q * M * K; i++)
+        a[i] = (float)random_number(1, 32);
+    for (size_t i = 0; i < Q * K * N; i++)
+        b[i] = (float)random_number(1, 32);
+    for (size_t i = 0; i < Q * M * N; i++)
+        c[i] = 0;
+    for (int shared = 0; shared < 2; shared++) {
+        memset(&shape, 0, sizeof shape);
+        shape.m = M;
+        shape.n = N;
+        shape.k = K;
+        shape.batch = Q;
+        shape.stride_a = M * K;
+        shape.stride_b = shared ? 0 : K * N;
+        shape.stride_c = M * N;
+        const fpemu_status status = fpemu_gemm_f32(&spec, &shape, 1, a, b, 0, c, NULL);
+        lh_check(status == FPEMU_OK, "%s: batch refused: %s", text, fpemu_status_text(status));
+        for (uint64_t q = 0; q < Q; q++) {
+            fpemu_gemm_spec shifted = spec; /* output 0 of this product has the index q*M*N */
+            shifted.sum.inner.rounding.offset += shifted.sum.inner.rounding.mode >= FPEMU_MODE_SR ? q * M * N : 0;
+            shifted.sum.outer.rounding.offset += shifted.sum.outer.format.kind ? q * M * N : 0;
+            shifted.product.rounding.offset += shifted.product.format.kind ? q * M * N : 0;
+            shifted.out.rounding.offset += shifted.out.format.kind ? q * M * N : 0;
+            shifted.a.rounding.offset += shifted.a.format.kind ? q * M * K : 0;
+            shifted.b.rounding.offset += shifted.b.format.kind && !shared ? q * K * N : 0;
+            part.m = M;
+            part.n = N;
+            part.k = K;
+            for (size_t i = 0; i < M * K; i++)
+                part.a[i] = (double)a[q * M * K + i];
+            for (size_t i = 0; i < K * N; i++)
+                part.b[i] = (double)b[(shared ? 0 : q * K * N) + i];
+            for (size_t i = 0; i < M * N; i++)
+                part.c[i] = 0;
+            judge_product(&shifted, 32, 1, 0, &part);
+            for (size_t i = 0; i < M * N; i++)
+                lh_check(lh_same_f32(c[q * M * N + i], part.want[i]),
+                         "%s: batch %" PRIu64 " shared %d output %zu: library %a, judge %a", text, q, shared, i,
+                         (double)c[q * M * N + i], part.want[i]);
+        }
+    }
+    if (spec.sum.chunk)
+        check_scaled_batch(text, &spec, a, b, c);
+    /* A x with A of M x K, in both layouts, forwards and backwards; then the transpose */
+    for (int way = 0; way < 8; way++) {
+        const int columns = way & 1, backward = way >> 1 & 1, transpose = way >> 2 & 1;
+        static float x_at[2 * K], plain[M * K];
+        part.m = M;
+        part.n = 1;
+        part.k = K;
+        for (size_t i = 0; i < M; i++)
+            for (size_t k = 0; k < K; k++) {
+                part.a[i * K + k] = (double)a[i * K + k];
+                /* the array holds op(A) or its transpose, by rows or by columns */
+                plain[(columns != transpose) ? k * M + i : i * K + k] = a[i * K + k];
+            }
+        for (size_t k = 0; k < K; k++) {
+            part.b[k] = (double)b[k];
+            x_at[backward ? 2 * (K - 1 - k) : 2 * k] = b[k];
+        }
+        for (size_t i = 0; i < M; i++) {
+            part.c[i] = 0.25 * (double)i;
+            y[2 * i] = 0.25f * (float)i;
+        }
+        const double beta = spec.start_from_c ? 1 : 2;
+        judge_product(&spec, 32, 1, beta, &part);
+        memset(&stats, 0, sizeof stats);
+        lh_check(fpemu_gemv_f32(&spec, columns ? FPEMU_ORDER_COLUMN_MAJOR : FPEMU_ORDER_ROW_MAJOR, transpose,
+                                transpose ? K : M, transpose ? M : K, 1, plain, 0, x_at, backward ? -2 : 2, (float)beta,
+                                y, 2, &stats) == FPEMU_OK,
+                 "%s: gemv refused (way %d)", text, way);
+        for (size_t i = 0; i < M; i++)
+            lh_check(lh_same_f32(y[2 * i], part.want[i]), "%s: gemv way %d output %zu: library %a, judge %a", text, way,
+                     i, (double)y[2 * i], part.want[i]);
+        check_counts(text, 32, &part, &stats);
+    }
+    part.m = part.n = 1;
+    part.k = K;
+    part.c[0] = 0.5;
+    float result = 0.5f;
+    for (size_t k = 0; k < K; k++) {
+        part.a[k] = (double)a[k];
+        part.b[k] = (double)b[k];
+    }
+    judge_product(&spec, 32, 1, spec.start_from_c ? 1 : 0, &part);
+    lh_check(fpemu_dot_f32(&spec, K, a, 1, b, 1, &result, NULL) == FPEMU_OK && lh_same_f32(result, part.want[0]),
+             "%s: dot: library %a, judge %a", text, (double)result, part.want[0]);
+}
+
+/* --------------------------------------------------------------------------- tensor cores, as observed */
+
+static double tensor_core(const char *text, size_t n, const double *a, const double *b, double c)
+{
+    fpemu_gemm_spec spec;
+    float left[64], right[64], result = (float)c;
+    for (size_t i = 0; i < n; i++) {
+        left[i] = (float)a[i];
+        right[i] = (float)b[i];
+    }
+    lh_check(fpemu_gemm_parse(text, &spec, NULL) == FPEMU_OK, "%s: not read", text);
+    lh_check(fpemu_dot_f32(&spec, n, left, 1, right, 1, &result, NULL) == FPEMU_OK, "%s: refused", text);
+    return (double)result;
+}
+
+/* Sums of four products and c whose outcome tells the inside (after Fasi et al. 2021); worked out by hand. */
+static void check_observations(void)
+{
+    const double p12 = ldexp(1, -12), p13 = ldexp(1, -13), ones[4] = {1, 1, 1, 1};
+    const double u24 = ldexp(1, -24), below = 1 - ldexp(1, -11), square = 1 - ldexp(1, -10) + ldexp(1, -22);
+    const struct {
+        const char *what;
+        double a[4], b[4], c, v100, a100, h100;
+    } seen[] = {
+        /* a term below the last kept bit of the largest is lost by itself, though four of them would count */
+        {"2^-24 four times on 1",
+         {p12, p12, p12, p12},
+         {p12, p12, p12, p12},
+         1,
+         1,
+         1 + ldexp(1, -22),
+         1 + ldexp(1, -22)},
+        {"2^-25 four times on 1", {p12, p12, p12, p12}, {p13, p13, p13, p13}, 1, 1, 1, 1 + ldexp(1, -23)},
+        {"2^-26 four times on 1", {p13, p13, p13, p13}, {p13, p13, p13, p13}, 1, 1, 1, 1},
+        /* the result is cut, not rounded: 1 + 3 * 2^-24 */
+        {"1.5 units of the last place",
+         {1, p12, p12, p12},
+         {1, p12, p12, p12},
+         0,
+         1,
+         1 + ldexp(1, -23),
+         1 + ldexp(1, -23)},
+        /* negative terms are cut toward zero too: 1 - 2^-26 would go down if they were floored */
+        {"a small negative term", {-p13, 0, 0, 0}, {p13, 0, 0, 0}, 1, 1, 1, 1},
+        /* subnormal numbers count */
+        {"subnormal operands",
+         {ldexp(1, -24), 0, 0, 0},
+         {ldexp(1, -24), 0, 0, 0},
+         0,
+         ldexp(1, -48),
+         ldexp(1, -48),
+         ldexp(1, -48)},
+        /* alignment is by the exponents of the factors: 1.5 * 1.5 is 2.25 with exponent 0, and carries are kept */
+        {"products are not normalised", {1.5, p12, 0, 0}, {1.5, ldexp(1, -11), 0, 0}, 0, 2.25, 2.25, 2.25},
+        {"cancellation leaves what was aligned", {1, -1, p13, 0}, {1, 1, p12, 0}, 0, 0, 0, ldexp(1, -25)},
+        /* the programs of the paper (north-numerical-computing/tensor-cores-numerical-behavior), section by section;
+           what V100 and A100 gave, H100 by the model of doc/accumulation.md */
+        {"A: subnormal operand", {u24, 0, 0, 0}, {4, 0, 0, 0}, 0, 4 * u24, 4 * u24, 4 * u24},
+        {"A: subnormal c", {0}, {0}, ldexp(1, -149), ldexp(1, -149), ldexp(1, -149), ldexp(1, -149)},
+        {"A: a difference below binary16's normal numbers",
+         {ldexp(1, -14), 0, 0, 0},
+         {1, 0, 0, 0},
+         -ldexp(1, -15),
+         ldexp(1, -15),
+         ldexp(1, -15),
+         ldexp(1, -15)},
+        {"B: a product is exact", {below, 0, 0, 0}, {below, 0, 0, 0}, 0, square, square, square},
+        {"B: four of them",
+         {below, below, below, below},
+         {below, below, below, below},
+         0,
+         4 * square,
+         4 * square,
+         4 * square},
+        {"B: the largest is aligned to, in the first place",
+         {1, 1, 1, 1},
+         {1, u24, u24, u24},
+         u24,
+         1,
+         1 + 4 * u24,
+         1 + 4 * u24},
+        {"B: in the last place", {1, 1, 1, 1}, {u24, u24, u24, 1}, u24, 1, 1 + 4 * u24, 1 + 4 * u24},
+        {"B: halves, first", {1, 0.5, 0.5, 0.5}, {1, u24, u24, u24}, u24, 1, 1, 1 + 2 * u24},
+        {"B: halves, last", {0.5, 0.5, 0.5, 1}, {u24, u24, u24, 1}, u24, 1, 1, 1 + 2 * u24},
+        {"C: down above zero", {1, 1, 0, 0}, {2, 3 * u24, 0, 0}, 0, 2, 2, 2},
+        {"C: up below zero", {1, 1, 0, 0}, {-2, -3 * u24, 0, 0}, 0, -2, -2, -2},
+        {"D1: bits beyond the significand", {1, 0, 0, 0}, {1, 0, 0, 0}, u24 - 1, 2 * u24, u24, u24},
+        {"D2: no normalisation on the way",
+         {1, 1, 1, 1},
+         {u24, u24, u24, u24},
+         1 - u24,
+         1 + 2 * u24,
+         1 + 2 * u24,
+         1 + 2 * u24},
+        {"D3: nor after a difference", {1, 1, 0, 0}, {1, -u24, 0, 0}, u24 - 1, 2 * u24, 0, 0},
+        {"D4: carries, a small one first",
+         {1, 1, 1, 1},
+         {2 * u24, 1, 1, 1},
+         1 + 6 * u24,
+         4 + 8 * u24,
+         4 + 8 * u24,
+         4 + 8 * u24},
+        {"D4: a small one last", {1, 1, 1, 1}, {1, 1, 1, 2 * u24}, 1 + 6 * u24, 4 + 8 * u24, 4 + 8 * u24, 4 + 8 * u24},
+        {"D4: three bits of carry", {1, 1, 1, 1}, {1, 1.5, 1.75, 1.875}, 1.875, 8, 8, 8},
+        {"D4: cut after the carry", {1, 1, 1, 1}, {1, 1, 1, 1}, 1 + 6 * u24, 5, 5, 5},
+        {"D4: and below zero", {1, 1, 1, 1}, {-1, -1, -1, -1}, -1 - 6 * u24, -5, -5, -5},
+        /* a larger c, a smaller sum: V100 by four of 2^-24 (D2 against the first case), A100 by this pair */
+        {"D5: not monotone", {0.5, 0.5, 0.5, 0.5}, {u24, u24, u24, 3 * u24}, 1 - u24, 1, 1 + 2 * u24, 1 + 2 * u24},
+        {"D5: with c = 1", {0.5, 0.5, 0.5, 0.5}, {u24, u24, u24, 3 * u24}, 1, 1, 1, 1 + 2 * u24},
+    };
+    for (size_t i = 0; i < sizeof seen / sizeof *seen; i++) {
+        const double got[3] = {tensor_core("tc(v100,fp16); start=c", 4, seen[i].a, seen[i].b, seen[i].c),
+                               tensor_core("tc(a100,fp16); start=c", 4, seen[i].a, seen[i].b, seen[i].c),
+                               tensor_core("tc(h100,fp16); start=c", 4, seen[i].a, seen[i].b, seen[i].c)};
+        lh_check(got[0] == seen[i].v100 && got[1] == seen[i].a100 && got[2] == seen[i].h100,
+                 "%s: V100 %a (%a), A100 %a (%a), H100 %a (%a)", seen[i].what, got[0], seen[i].v100, got[1],
+                 seen[i].a100, got[2], seen[i].h100);
+    }
+    /* results in binary16, on V100, T4 and A100 alike */
+    static const char *const half_cores[] = {"tc(v100,fp16,fp16); start=c", "tc(a100,fp16,fp16); start=c",
+                                             "tc(h100,fp16,fp16); start=c"};
+    const struct {
+        double a[2], b[2], c, want;
+    } half_results[] = {
+        {{u24, 0}, {4, 0}, 0, 4 * u24},                   /* A: subnormal operand */
+        {{ldexp(1, -14), 0}, {0.5, 0}, 0, ldexp(1, -15)}, /* A: subnormal result */
+        {{ldexp(1, -14), 0}, {1, 0}, -ldexp(1, -15), ldexp(1, -15)},
+        {{below, below}, {below, ldexp(1, -11)}, 0, below}, /* B: exact until the end */
+        {{u24, u24}, {0.5, 0.25}, 0, u24},                  /* C: to nearest */
+    };
+    for (size_t i = 0; i < sizeof half_results / sizeof *half_results; i++)
+        for (size_t core = 0; core < 3; core++) {
+            const double *a = half_results[i].a, *b = half_results[i].b, want = half_results[i].want;
+            const double got = tensor_core(half_cores[core], 2, a, b, half_results[i].c);
+            lh_check(got == want, "%s result %zu: %a, published %a", half_cores[core], i, got, want);
+        }
+    /* FP8 on H100 keeps 13 fraction bits: 2^-14 below 1 is lost, the double of it is not */
+    const double tiny[1] = {ldexp(1, -7)}, half[1] = {ldexp(1, -6)};
+    lh_check(tensor_core("tc(h100,e4m3fn); start=c", 1, tiny, tiny, 1) == 1, "H100 FP8 kept 2^-14");
+    lh_check(tensor_core("tc(h100,e4m3fn); start=c", 1, tiny, half, 1) == 1 + ldexp(1, -13), "H100 FP8 lost 2^-13");
+    lh_check(tensor_core("tc(b200,e4m3fn); start=c", 1, tiny, tiny, 1) == 1 + ldexp(1, -14), "B200 FP8 lost 2^-14");
+    lh_check(tensor_core("tc(v100,fp16)", 4, ones, ones, 0) == 4, "ones");
+}
+
+/* Published mistakes of others. */
+static void check_known(void)
+{
+    /* a stochastic sum keeps small addends on average: 4096 + 1024 * 2^-3, FP16 (step 4 there) */
+    enum { SMALL = 1024 };
+    static float a[SMALL + 1], b[SMALL + 1];
+    fpemu_gemm_spec spec;
+    fpemu_stats stats;
+    double mean = 0;
+    float result;
+    memset(&stats, 0, sizeof stats);
+    for (int i = 0; i <= SMALL; i++) {
+        a[i] = i ? 0.125f : 4096;
+        b[i] = 1;
+    }
+    lh_check(fpemu_gemm_parse("seq(fp16)", &spec, NULL) == FPEMU_OK, "seq(fp16)");
+    fpemu_dot_f32(&spec, SMALL + 1, a, 1, b, 1, &result, &stats);
+    lh_check(result == 4096 && stats.swamped == SMALL, "nearest sum %a, %" PRIu64 " swamped", (double)result,
+             stats.swamped);
+    fpemu_gemm_parse("seq(fp16/sr)", &spec, NULL);
+    for (unsigned seed = 0; seed < 400; seed++) {
+        spec.sum.inner.rounding.seed = seed;
+        fpemu_dot_f32(&spec, SMALL + 1, a, 1, b, 1, &result, NULL);
+        mean += (double)result / 400;
+    }
+    lh_check(fabs(mean - 4224) < 6, "mean of stochastic sums is %g, not 4224", mean); /* deviation of the mean: 1.1 */
+}
+
+/* Sums that meet an end only after some products, a product that does, a sum that rounds to -0, an operand with more
+ * bits than half of binary64's; worked out by hand. */
+static void check_ends(void)
+{
+    const double tiny = ldexp(1, -16), d50 = ldexp(1, -50);
+    const struct {
+        const char *text;
+        size_t k;
+        double x, y, want;
+    } rows[] = {
+        {"seq(float(e=4,m=6)); ab=e2m1", 15, 4, 4, 240},
+        {"seq(float(e=4,m=6)); ab=e2m1", 16, 4, 4, INFINITY}, /* largest value 254; 255 and more round to infinity */
+        {"seq(float(e=4,m=6)); ab=e2m1", 16, -4, 4, -INFINITY},
+        {"seq(float(e=4,m=6):saturate); ab=e2m1", 16, -4, 4, -254},
+        {"seq(float(e=4,m=6)); ab=e2m1; product=float(e=3,m=4)", 2, 2, 6, 24},
+        {"seq(float(e=4,m=6)); ab=e2m1; product=float(e=3,m=4)", 2, 3, 6, INFINITY}, /* largest product 15.5 */
+        {"seq(float(e=4,m=6)); ab=e2m1; product=float(e=3,m=4):saturate", 2, 3, 6, 31},
+        {"seq(fp16); ab=e5m2", 1, -tiny, tiny, -0.0},
+        {"seq(fp16); ab=e5m2", 1, tiny, tiny, 0},
+        {"seq(fp16); ab=fp64", 1, 1 + ldexp(1, -11) - d50, 1 + d50, 1 + ldexp(1, -10)}, /* just above a tie */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        fpemu_gemm_spec spec;
+        double x[16], y[16], result64 = -77;
+        float x32[16], y32[16], result32 = -77;
+        for (size_t l = 0; l < rows[i].k; l++) {
+            x32[l] = (float)(x[l] = rows[i].x);
+            y32[l] = (float)(y[l] = rows[i].y);
+        }
+        lh_check(fpemu_gemm_parse(rows[i].text, &spec, NULL) == FPEMU_OK, "%s: not read", rows[i].text);
+        fpemu_dot_f64(&spec, rows[i].k, x, 1, y, 1, &result64, NULL);
+        lh_check(lh_same_f64(result64, rows[i].want), "%s f64, row %zu: %a, not %a", rows[i].text, i, result64,
+                 rows[i].want);
+        if (fpemu_gemm_check(&spec, 32) != FPEMU_OK)
+            continue;
+        fpemu_dot_f32(&spec, rows[i].k, x32, 1, y32, 1, &result32, NULL);
+        lh_check(lh_same_f32(result32, rows[i].want), "%s f32, row %zu: %a, not %a", rows[i].text, i, (double)result32,
+                 rows[i].want);
+    }
+}
+
+static const char *const specs[] = {
+    "fp32",
+    "fp64",
+    "seq(fp16)",
+    "seq(fp(6,9,0))",
+    "seq(bf16)",
+    "seq(e5m2)",
+    "seq(e4m3fn)",
+    "seq(e2m1)",
+    "seq(fp16); product=fp16",
+    "seq(fp(6,9,0)); product=fp(6,9,0)",
+    "seq(bf16); product=e4m3fn; ab=e5m2",
+    "seq(fp32); product=fp32",
+    "seq(fp16:saturate); product=fp16:saturate",
+    "seq(fixed(16,8)); ab=fixed(8,4)",
+    "seq(posit(16,1))",
+    "seq(tf32)",
+    "seq(fp(8,10,0))",
+    "seq(e4m3fnuz)",
+    "seq(binary8p3se)",
+    "seq(fp16/rna)",
+    "seq(fp16/rnz)",
+    "seq(fp16/rtz)",
+    "seq(fp16/raz)",
+    "seq(fp16/rtp)",
+    "seq(fp16/rtn)",
+    "seq(fp16/rto)",
+    "seq(fp16/sr)",
+    "seq(fp16/se)",
+    "seq(fp(6,9,0)/sr); product=fp(6,9,0)/sr",
+    "seq(fp(6,9,0)/rtz); product=fp(6,9,0)/rtz; out=e5m2/sr",
+    "seq(bf16/rtn); out=fp16/rtn",
+    "seq(fp32/rtz)",
+    "seq(fp32/sr)",
+    "seq(fp64/rtp)",
+    "seq(fp16:nosub)",
+    "seq(fp16:flushout)",
+    "seq(fp16:flushin)",
+    "seq(fp16); a=e4m3fn/sr; b=e5m2/sr; out=bf16",
+    "seq(fp32); ab=e4m3fn; out=bf16; start=c",
+    "seq(fp16); start=c",
+    "seq(fp16); ab=e4m3fn; product=fp16",
+    "seq(fp(4,6,0)); ab=e2m1; product=fp(4,6,0)",
+    "seq(fp(4,5,0):saturate); ab=e2m1",
+    "seq(fp(5,6,0)); ab=e5m2; product=e5m2:saturate; start=c",
+    "chunk(64,fp(6,9,0)); ab=e5m2",
+    "chunk(8,fp(4,6,0)); ab=e2m1",
+    "chunk(1,fp16)",
+    "chunk(32,fp32); ab=e4m3fn",
+    "chunk(16,fp64,fp32); ab=e2m1",
+    "chunk(32,fp64/rtz,fp64/rtz)",
+    "fused(32,25,fp32/rtz,promote=32); ab=e4m3fn",
+    "chunk(7,fp(6,9,0),fp32); product=fp(6,9,0)",
+    "chunk(16,fp16/sr,bf16/sr); product=fp16/sr; out=e4m3fn/sr",
+    "chunk(32,fp(6,9,0)/rtn); start=c",
+    "pairwise(fp16)",
+    "pairwise(bf16/sr); product=bf16/sr; out=fp16/sr",
+    "pairwise(fp32); start=c",
+    "pairwise(e5m2/rtn)",
+    "kahan(bf16); product=bf16",
+    "kahan(fp16)",
+    "kahan(fp32)",
+    "kahan(e5m2/sr); product=e4m3fn/sr; out=e5m2/sr",
+    "kahan(fp16/rtn); start=c",
+    "tc(v100,fp16)",
+    "tc(a100,fp16)",
+    "tc(a100,bf16)",
+    "tc(a100,tf32)",
+    "tc(ada,e4m3fn)",
+    "tc(ada,fp16,fp16)",
+    "tc(h100,fp16)",
+    "tc(h100,bf16); start=c",
+    "tc(h100,tf32)",
+    "tc(h100,e4m3fn)",
+    "tc(h100,e4m3fn,promote=128)",
+    "tc(h100,e5m2,promote=64,outer=fp16/sr)",
+    "tc(h100,fp16,fp16); start=c",
+    "tc(v100,fp16,fp16)",
+    "tc(b200,e5m2)",
+    "tc(b200,fp16); out=bf16",
+    "fused(3,5,e5m2/rne,least=-7); ab=e4m3fn",
+    "fused(1,23,fp32/rtz); ab=e5m2",
+    "fused(64,40,fp32/rne); ab=fp16; start=c",
+    "int(32,saturate); ab=fixed(8,4)",
+    "int(10,saturate); ab=int(8)",
+    "int(10,wrap); ab=int(8,zero=3)",
+    "int(12,wrap); a=ufixed(5,2); b=fixed(6,-1)",
+    "int(64,saturate); ab=fixed(16,14); out=fixed(8,4)/sr",
+    "int(2,wrap); ab=fixed(4,0)",
+};
+
+/* ------------------------------------------------------------------------------- threads, instruction sets */
+
+/* A product of whole vectors and something left over, of depth k; results and, if counted, counters. */
+static uint64_t digest_of(const char *text, unsigned carrier, uint64_t k, int counted, uint64_t digest)
+{
+    enum { M = 35, N = 150, K = 67 };
+    static double a[M * K], b[K * N], c[M * N];
+    static float a32[M * K], b32[K * N], c32[M * N];
+    const fpemu_gemm_shape shape = {.m = M, .n = N, .k = k};
+    fpemu_gemm_spec spec;
+    fpemu_stats stats;
+    memset(&stats, 0, sizeof stats);
+    lh_check(fpemu_gemm_parse(text, &spec, NULL) == FPEMU_OK, "%s: not read", text);
+    state = 5;
+    for (size_t i = 0; i < M * K; i++)
+        a32[i] = (float)(a[i] = random_number(i % 97 ? 1 : 6, 32));
+    for (size_t i = 0; i < K * N; i++)
+        b32[i] = (float)(b[i] = random_number(1, 32));
+    for (size_t i = 0; i < M * N; i++)
+        c32[i] = (float)(c[i] = random_number(1, 32));
+    const fpemu_status status =
+        carrier == 32 ? fpemu_gemm_f32(&spec, &shape, 1, a32, b32, spec.start_from_c, c32, counted ? &stats : NULL)
+                      : fpemu_gemm_f64(&spec, &shape, 1, a, b, spec.start_from_c, c, counted ? &stats : NULL);
+    lh_check(status == FPEMU_OK, "%s: status %d", text, (int)status);
+    digest = carrier == 32 ? variants_fold(digest, c32, sizeof c32) : variants_fold(digest, c, sizeof c);
+    return variants_fold(digest, &stats, sizeof stats);
+}
+
+/* Of everything; the deep products are enough for several threads, and must not depend on how many there are. */
+static uint64_t digest_all(void)
+{
+    uint64_t digest = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        digest = digest_of(specs[i], 64, 5, 0, digest);
+        digest = digest_of(specs[i], 32, 5, 1, digest);
+        const uint64_t before = digest;
+        digest = digest_of(specs[i], 32, 67, 0, before);
+#ifdef _OPENMP
+        const int most = omp_get_max_threads();
+        for (int threads = 1; threads <= 3; threads += 2) {
+            omp_set_num_threads(threads);
+            lh_check(digest_of(specs[i], 32, 67, 0, before) == digest, "%s: %d threads change bits", specs[i], threads);
+        }
+        omp_set_num_threads(most);
+#endif
+    }
+    return digest;
+}
+
+int main(int argc, char **argv)
+{
+    const unsigned rounds = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 12;
+    number *const all[] = {&s, &u, &v, &w, &carry};
+    for (size_t i = 0; i < 5; i++)
+        mpz_init(all[i]->k);
+    for (size_t i = 0; i < LONGEST; i++)
+        mpz_init(p[i].k);
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
+        try_spec(specs[i], rounds);
+    check_verbs("seq(fp16/sr); product=bf16/sr; out=e5m2/sr");
+    check_verbs("chunk(8,fp(6,9,0)/sr)");
+    check_verbs("tc(h100,e4m3fn)");
+    check_verbs("kahan(bf16); a=e5m2/sr; b=e4m3fn/sr");
+    check_observations();
+    check_known();
+    check_ends();
+    const uint64_t digest = digest_all();
+    if (!variants_is_child(argc, argv))
+        variants_rerun(argv[0], argc > 1 ? argv[1] : "12", digest);
+    const int status = lh_report("gemm");
+    if (variants_is_child(argc, argv))
+        variants_print(digest);
+    return status;
+}

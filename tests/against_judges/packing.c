@@ -1,0 +1,315 @@
+/* packing.c - packed bytes against the judge: layout, bytes, unpacking, access to single blocks, changes in place, the
+ * order of scales that tensor cores read.
+ *
+ * packing [--rounds N] [--seed S]
+ */
+#include "blocks_cases.h"
+#include "../judges/longhand.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned long rounds = 1;
+static uint64_t first_seed = 1;
+
+static void randomised(void)
+{
+    block_case c;
+    size_t i;
+    unsigned long k;
+    memset(&c, 0, sizeof c);
+    for (i = 0; case_format(i, &c.f, c.spec); i++)
+        for (k = 0; k < 12 * rounds; k++) {
+            uint64_t state = (first_seed + k) * UINT64_C(0x9e3779b97f4a7c15) + i;
+            c.seed = state;
+            (void)lh_next(&state);
+            c.carrier = k % 3 == 2 || !fpemu_format_fits_f32(&c.f) ? 64 : 32;
+            c.shape = k % 4 == 3 ? fpemu_shape_vector(state % 200) : case_shape(&state);
+            if (k % 12 == 5) { /* longer than any piece the library works in */
+                c.shape = fpemu_shape_vector(900 + state % 500);
+                c.shape.inner = 1 + i % 2;
+            }
+            case_fill(&c);
+            case_rounding(&c);
+            (void)case_packing(&c);
+        }
+    case_free(&c);
+}
+
+/* Every width from 1 to 16 bits and 32, as elements of blocks of one to forty and as a scalar format, on lengths around
+ * the ends of words. */
+static void widths(void)
+{
+    block_case c;
+    unsigned bits, n;
+    memset(&c, 0, sizeof c);
+    for (bits = 2; bits <= 32; bits += bits < 16 ? 1 : 8)
+        for (n = 1; n <= 70; n += n < 36 || rounds > 1 ? 1 : 5) {
+            unsigned form;
+            for (form = 0; form < 2; form++) {
+                if (form)
+                    (void)snprintf(c.spec, sizeof c.spec, "mx(fixed(%u,%u),block=%u)", bits, bits - 1, n % 40 + 1);
+                else
+                    (void)snprintf(c.spec, sizeof c.spec, "int(%u)", bits);
+                if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
+                    continue;
+                c.carrier = bits > 24 || n % 2 ? 64 : 32;
+                c.seed = bits * 1000 + n;
+                c.shape = fpemu_shape_vector(n);
+                if (n % 3 == 0) {
+                    c.shape.inner = 2;
+                    c.shape.length = n / 3;
+                }
+                case_fill(&c);
+                memset(&c.r, 0, sizeof c.r);
+                (void)case_packing(&c);
+            }
+        }
+    case_free(&c);
+}
+
+/* All contents of two 4-bit codes under all codes of the scale: unpacked, and the values again as bytes. */
+static void contents(void)
+{
+    static const char *const specs[] = {"mx(e2m1,block=2)",
+                                        "bfp(3,block=2)",
+                                        "nvfp4(block=2)",
+                                        "group(int4,2,scale=e4m3fn)",
+                                        "codebook(nf4,2,scale=e8m0)",
+                                        "mx(e2m1,block=2,scale=e5m2)",
+                                        "group(int4,2,scale=fp16)"};
+    size_t i;
+    for (i = 0; i < sizeof specs / sizeof *specs; i++) {
+        fpemu_format f;
+        fpemu_layout l;
+        fpemu_shape s;
+        ref_tensor *t;
+        unsigned char *bytes;
+        uint64_t *want, codes, b, n, k;
+        float *y;
+        unsigned carrier = 32, bad = 0;
+        if (!lh_check(fpemu_format_parse(specs[i], &f, NULL) == FPEMU_OK, "%s", specs[i]))
+            continue;
+        codes = ref_scale_bytes(&f) == 1 ? 256 : 65536 / 64;
+        n = codes * 256;
+        s = fpemu_shape_vector(2 * n);
+        if (!lh_check(fpemu_packed_layout(&f, &s, &l) == FPEMU_OK && l.blocks == n && l.bytes >= n * 2, "%s: layout",
+                      specs[i]))
+            continue;
+        bytes = malloc(l.bytes);
+        want = malloc(2 * n * sizeof *want);
+        y = malloc(2 * n * sizeof *y);
+        if (!bytes || !want || !y)
+            abort();
+        /* u = 2^5, d = 2^-5 where there are such numbers */
+        for (k = 0; k < l.tensor_bytes; k++)
+            bytes[k] = (unsigned char)((k < 4 ? 0x42000000u : 0x3d000000u) >> k % 4 * 8);
+        for (b = 0; b < n; b++) {
+            uint64_t code = b / 256 * (codes == 256 ? 1 : 31);
+            for (k = 0; k < l.scale_bytes; k++)
+                bytes[l.scales_offset + b * l.scale_bytes + k] = (unsigned char)(code >> 8 * k);
+            bytes[l.elements_offset + b] = (unsigned char)b;
+        }
+        t = ref_lay_out(&f, carrier, &s);
+        lh_check(fpemu_unpack_f32(&f, &s, bytes, y) == FPEMU_OK, "%s: unpack", specs[i]);
+        if (lh_check(ref_unpack(&f, carrier, t, bytes, want), "%s: the judge cannot unpack", specs[i]))
+            for (k = 0; k < 2 * n && bad < 5; k++)
+                if (!lh_check(lh_float_bits(y[k]) == want[k],
+                              "%s: scale code %" PRIx64 ", codes %02x, place %d: judge %a, library %a", specs[i],
+                              k / 512 * (codes == 256 ? 1 : 31), (unsigned)(k / 2 % 256), (int)(k % 2),
+                              carrier_value(carrier, want[k]), (double)y[k]))
+                    bad++;
+        ref_free(t);
+        free(bytes);
+        free(want);
+        free(y);
+    }
+}
+
+/* An optimiser's step on packed storage: a few blocks unpacked, changed, packed again; the others keep their bytes, and
+ * all of it is what packing the changed tensor at once gives. */
+static void in_place(void)
+{
+    block_case c;
+    size_t i;
+    memset(&c, 0, sizeof c);
+    for (i = 0; case_format(i, &c.f, c.spec); i++) {
+        fpemu_range whole;
+        uint64_t state = i * 77 + 5, size, b, j, step;
+        unsigned char *bytes, *want;
+        ref_tensor *t;
+        float *x, *block;
+
+        if (!fpemu_format_fits_f32(&c.f) || !c.f.scaling)
+            continue;
+        c.carrier = 32;
+        c.seed = state;
+        (void)lh_next(&state);
+        c.shape = case_shape(&state);
+        case_fill(&c);
+        case_rounding(&c);
+        if (c.n == 0)
+            continue;
+        for (j = 0; j < c.n; j++)
+            if (!isfinite(carrier_value(32, c.x[j])))
+                c.x[j] = 0x3f800000;
+        x = malloc(c.n * sizeof *x);
+        block = malloc(c.n * sizeof *block);
+        if (!x || !block)
+            abort();
+        for (j = 0; j < c.n; j++)
+            x[j] = lh_float((uint32_t)c.x[j]);
+        memset(&whole, 0, sizeof whole);
+        (void)fpemu_measure_f32(&c.f, c.n, x, &whole);
+        c.shape.whole = &whole;
+        t = ref_quantize(&c.f, &c.r, 32, &c.shape, c.x);
+        if (!t) {
+            free(x);
+            free(block);
+            continue;
+        }
+        size = ref_packed_size(&c.f, t);
+        bytes = malloc(size);
+        want = malloc(size);
+        if (!bytes || !want)
+            abort();
+        (void)fpemu_pack_f32(&c.f, &c.r, &c.shape, x, bytes, NULL);
+        for (step = 0; step < 4; step++) {
+            b = lh_next(&state) % t->blocks;
+            (void)fpemu_unpack_blocks_f32(&c.f, &c.shape, b, 1, bytes, block);
+            for (j = 0; j < t->block[b].elements; j++) {
+                block[j] = block[j] * 0.75f + (float)((double)(lh_next(&state) % 64) * whole.amax * 0x1p-8);
+                if (!isfinite(block[j]))
+                    block[j] = 1;
+            }
+            (void)fpemu_pack_blocks_f32(&c.f, &c.r, &c.shape, b, 1, block, bytes, NULL);
+        }
+        /* the judge: every block as its bytes now say, but for those just packed, whose values are known */
+        for (j = 0; j < t->block[b].elements; j++)
+            c.x[t->order[t->block[b].first + j]] = lh_float_bits(block[j]);
+        {
+            ref_tensor *changed = ref_quantize(&c.f, &c.r, 32, &c.shape, c.x);
+            fpemu_extent e;
+            ref_pack(&c.f, changed, want);
+            lh_check(fpemu_packed_extent(&c.f, &c.shape, b, &e) == FPEMU_OK, "%s: extent", c.spec);
+            if (c.f.block != FPEMU_BLOCK_TENSOR)
+                lh_check(memcmp(bytes + e.offset, want + e.offset, (e.elements * c.f.bits + 7) / 8) == 0 &&
+                             memcmp(bytes + e.scale, want + e.scale, ref_scale_bytes(&c.f)) == 0,
+                         "%s seed 0x%" PRIx64 ": block %" PRIu64 " packed in place", c.spec, c.seed, b);
+            ref_free(changed);
+        }
+        ref_free(t);
+        free(bytes);
+        free(want);
+        free(x);
+        free(block);
+    }
+    case_free(&c);
+}
+
+/* A tensor packed piece by piece: its own numbers from a measured range, then the blocks in any order. */
+static void piecewise(void)
+{
+    static const char *const specs[] = {"nvfp4(block=4)", "nvfp4(block=4,rule=nvfp4-ao)", "mx(e2m1,block=4)",
+                                        "s2fp8",          "group(int5,block=3)",          "e4m3fn"};
+    size_t i;
+    unsigned long k;
+    block_case c;
+    memset(&c, 0, sizeof c);
+    for (i = 0; i < sizeof specs / sizeof *specs; i++)
+        for (k = 0; k < 8; k++) {
+            fpemu_range whole;
+            fpemu_layout l;
+            unsigned char *all, *pieces;
+            float *x;
+            uint64_t state = i * 100 + k + 1, b, j, step;
+            ref_tensor *t;
+            if (!lh_check(fpemu_format_parse(specs[i], &c.f, NULL) == FPEMU_OK, "%s", specs[i]))
+                continue;
+            c.carrier = 32;
+            c.seed = state;
+            (void)lh_next(&state);
+            c.shape = case_shape(&state);
+            c.shape.inner = 1; /* lines lie one after the other: a block is a piece of the array */
+            case_fill(&c);
+            memset(&c.r, 0, sizeof c.r);
+            c.r.mode = k % 2 ? FPEMU_MODE_SR : FPEMU_MODE_RNE;
+            if (!c.n || !lh_check(fpemu_packed_layout(&c.f, &c.shape, &l) == FPEMU_OK, "%s: layout", specs[i]))
+                continue;
+            x = malloc(c.n * sizeof *x);
+            all = malloc(l.bytes);
+            pieces = malloc(l.bytes);
+            if (!x || !all || !pieces)
+                abort();
+            for (j = 0; j < c.n; j++)
+                x[j] = lh_float((uint32_t)c.x[j]);
+            (void)fpemu_pack_f32(&c.f, &c.r, &c.shape, x, all, NULL);
+            memset(pieces, 0xee, l.bytes);
+            memset(&whole, 0, sizeof whole);
+            (void)fpemu_measure_f32(&c.f, c.n / 2, x, &whole);
+            (void)fpemu_measure_f32(&c.f, c.n - c.n / 2, x + c.n / 2, &whole);
+            c.shape.whole = &whole;
+            lh_check(fpemu_pack_tensor_scales(&c.f, &c.shape, pieces) == FPEMU_OK, "%s: pack_tensor", specs[i]);
+            t = ref_lay_out(&c.f, 32, &c.shape);
+            step = 1 + lh_next(&state) % 4;
+            for (b = (t->blocks - 1) / step * step;; b -= step) {
+                uint64_t count = b + step > t->blocks ? t->blocks - b : step;
+                (void)fpemu_pack_blocks_f32(&c.f, &c.r, &c.shape, b, count, x + t->order[t->block[b].first], pieces,
+                                            NULL);
+                if (b == 0)
+                    break;
+            }
+            lh_check(memcmp(all, pieces, l.bytes) == 0, "%s: packed in pieces of %" PRIu64 " blocks differs", specs[i],
+                     step);
+            ref_free(t);
+            free(x);
+            free(all);
+            free(pieces);
+        }
+    case_free(&c);
+}
+
+static void swizzle(void)
+{
+    static const uint64_t sizes[][2] = {{1, 1},    {128, 4}, {128, 5},  {129, 4}, {31, 3},
+                                        {300, 17}, {256, 8}, {33, 130}, {0, 4},   {5, 0}};
+    size_t i;
+    for (i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        uint64_t R = sizes[i][0], C = sizes[i][1], tiles = (C + 3) / 4, size = (R + 127) / 128 * tiles * 512, r, c, k;
+        uint8_t *from = malloc(R * C + 1), *to = malloc(size + 1), *want = calloc(size + 1, 1),
+                *back = malloc(R * C + 1);
+        if (!from || !to || !want || !back)
+            abort();
+        for (k = 0; k < R * C; k++)
+            from[k] = (uint8_t)(k * 37 + 11);
+        for (r = 0; r < R; r++)
+            for (c = 0; c < C; c++)
+                want[(r / 128 * tiles + c / 4) * 512 + r % 32 * 16 + r % 128 / 32 * 4 + c % 4] = from[r * C + c];
+        memset(to, 0xcc, size + 1);
+        lh_check(fpemu_swizzled_size(R, C) == size, "swizzled size of %" PRIu64 "x%" PRIu64, R, C);
+        lh_check(fpemu_swizzle_scales(R, C, from, to) == FPEMU_OK && !memcmp(to, want, size) && to[size] == 0xcc,
+                 "swizzled scales of %" PRIu64 "x%" PRIu64, R, C);
+        back[R * C] = 0x77;
+        lh_check(fpemu_unswizzle_scales(R, C, to, back) == FPEMU_OK && !memcmp(back, from, R * C) &&
+                     back[R * C] == 0x77,
+                 "scales of %" PRIu64 "x%" PRIu64 " back", R, C);
+        free(from);
+        free(to);
+        free(want);
+        free(back);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    case_options(argc, argv, &rounds, &first_seed);
+    randomised();
+    widths();
+    contents();
+    in_place();
+    piecewise();
+    swizzle();
+    return lh_report("packing");
+}

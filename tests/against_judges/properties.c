@@ -1,0 +1,740 @@
+/* properties.c - what must hold whatever the numbers are: fixed points, order, symmetry, codes there and back, pieces
+ * of a call, carriers, scalar forms, instruction sets, the caller's floating-point environment.
+ *
+ * `properties digest` prints the variant in use and a digest of results; the program runs itself so for each variant.
+ */
+#define _GNU_SOURCE /* feenableexcept */
+#include <fenv.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#if defined(__x86_64__) || defined(__i386__)
+#include <xmmintrin.h>
+#endif
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "../judges/longhand.h"
+
+enum { COUNT = 3000, LARGE = 70000 };
+
+static float x32[COUNT], y32[COUNT], z32[COUNT];
+static double x64[COUNT], y64[COUNT], z64[COUNT];
+
+static fpemu_rounding with_mode(int mode, int overflow, uint64_t seed)
+{
+    fpemu_rounding r = fpemu_rounding_stochastic(seed, 11);
+    r.mode = (uint8_t)mode;
+    r.overflow = (uint8_t)overflow;
+    r.variant = (uint8_t)(seed % 3);
+    r.bits = (uint8_t)(seed * 5 % 33);
+    r.generator = (uint8_t)(seed / 2 % 2);
+    return r;
+}
+
+/* Values of the format, their midpoints, what lies next to these, specials, and a wide spread. */
+static void fill(const fpemu_format *format, uint64_t seed)
+{
+    uint64_t state = seed;
+    const double special[] = {NAN,
+                              -NAN,
+                              INFINITY,
+                              -INFINITY,
+                              0.0,
+                              -0.0,
+                              0x1p-149,
+                              -0x1p-149,
+                              0x1.fffffep127,
+                              -0x1.fffffep127,
+                              0x1p-1074,
+                              -0x1p-1074,
+                              0x1.fffffffffffffp1023,
+                              0x1p-1022,
+                              0x1p-126};
+    for (size_t i = 0; i < COUNT; i++) {
+        uint64_t bits = lh_next(&state);
+        double x = ldexp((double)(bits >> 11), -75 + (int)(bits >> 3 & 31));
+        if (i % 8 == 0)
+            x = special[i / 8 % (sizeof special / sizeof special[0])];
+        else if (i % 8 == 1)
+            x = lh_double(bits);
+        else if (i % 8 == 2)
+            x = (double)lh_float((uint32_t)(bits >> 7));
+        else if (i % 8 == 3)
+            x = ldexp((double)(bits >> 60), (int)(bits >> 40 & 63) - 40);
+        else if (i % 8 <= 6) {
+            double scale = i % 8 == 6 ? format->max / 0x1p64 : ldexp(format->min_normal, -60);
+            double low = fpemu_format_next_down(format, (double)bits * scale);
+            double high = fpemu_format_next_up(format, low), between = low / 2 + high / 2;
+            if (isnan(between))
+                x = low;
+            else if (bits % 4 == 0)
+                x = high;
+            else if (bits % 4 == 1)
+                x = between;
+            else
+                x = i & 16 ? nextafter(between, bits % 4 == 2 ? low : high)
+                           : (double)nextafterf((float)between, (float)(bits % 4 == 2 ? low : high));
+        }
+        x64[i] = !isnan(x) && bits & 4 ? -x : x;
+        x32[i] = (float)x64[i];
+    }
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* One call in either carrier; the results as double and, for the comparison of bits, as they are. */
+static int quantize(const fpemu_format *f, const fpemu_rounding *r, int carrier)
+{
+    fpemu_status status = carrier == 32 ? fpemu_quantize_f32(f, r, COUNT, x32, y32, NULL)
+                                        : fpemu_quantize_f64(f, r, COUNT, x64, y64, NULL);
+    return status == FPEMU_OK;
+}
+
+static void fixed_points(const char *name, const fpemu_format *f, const fpemu_rounding *r, int carrier)
+{
+    lh_check(quantize(f, r, carrier), "%s: refused", name);
+    fpemu_rounding other = *r; /* other random words must not move a value either */
+    other.seed += 1;
+    if (carrier == 32) {
+        lh_check(fpemu_quantize_f32(f, &other, COUNT, y32, z32, NULL) == FPEMU_OK, "%s: refused", name);
+        for (size_t i = 0; i < COUNT; i++)
+            lh_check(!memcmp(y32 + i, z32 + i, sizeof *y32), "%s mode %d policy %d: %a -> %a -> %a", name, r->mode,
+                     r->overflow, (double)x32[i], (double)y32[i], (double)z32[i]);
+    } else {
+        lh_check(fpemu_quantize_f64(f, &other, COUNT, y64, z64, NULL) == FPEMU_OK, "%s: refused", name);
+        for (size_t i = 0; i < COUNT; i++)
+            lh_check(!memcmp(y64 + i, z64 + i, sizeof *y64), "%s mode %d policy %d: %a -> %a -> %a", name, r->mode,
+                     r->overflow, x64[i], y64[i], z64[i]);
+    }
+}
+
+static void ordered(const char *name, const fpemu_format *f, const fpemu_rounding *r, int carrier)
+{
+    static double sorted[COUNT];
+    size_t n = 0;
+    for (size_t i = 0; i < COUNT; i++)
+        if (!isnan(x64[i]))
+            sorted[n++] = carrier == 32 ? (double)x32[i] : x64[i];
+    qsort(sorted, n, sizeof *sorted, by_value);
+    double last = -INFINITY;
+    for (size_t i = 0; i < n; i++) { /* one index: one random word */
+        double y = carrier == 32 ? (double)fpemu_quantize_one_f32(f, r, (float)sorted[i], 77)
+                                 : fpemu_quantize_one_f64(f, r, sorted[i], 77);
+        if (isnan(y))
+            continue;
+        lh_check(y >= last, "%s mode %d policy %d: not monotone at %a: %a after %a", name, r->mode, r->overflow,
+                 sorted[i], y, last);
+        last = y;
+    }
+}
+
+static void symmetric(const char *name, const fpemu_format *f, const fpemu_rounding *r, int carrier)
+{
+    double reach = f->max < -f->lowest ? f->max : -f->lowest;
+    if (carrier == 32 && f->kind == FPEMU_KIND_INT && (double)(float)f->scale < f->scale)
+        reach *= (double)(float)f->scale / f->scale; /* binary32 has a smaller scale, and so smaller ends */
+    fpemu_rounding mirror = *r;
+    mirror.mode = r->mode == FPEMU_MODE_RTP ? FPEMU_MODE_RTN : r->mode == FPEMU_MODE_RTN ? FPEMU_MODE_RTP : r->mode;
+    int even_beyond = f->max == -f->lowest && !f->wrap;
+    for (size_t i = 0; i < COUNT; i++) {
+        double x = carrier == 32 ? (double)x32[i] : x64[i], y, z;
+        if (!even_beyond && !(fabs(x) <= reach))
+            continue;
+        if (isnan(x))
+            continue;
+        y = carrier == 32 ? (double)fpemu_quantize_one_f32(f, r, (float)x, i) : fpemu_quantize_one_f64(f, r, x, i);
+        z = carrier == 32 ? (double)fpemu_quantize_one_f32(f, &mirror, (float)-x, i)
+                          : fpemu_quantize_one_f64(f, &mirror, -x, i);
+        lh_check((isnan(y) && isnan(z)) || (y == -z && (!f->has_negative_zero || signbit(y) != signbit(z))),
+                 "%s mode %d policy %d: %a -> %a, negated -> %a", name, r->mode, r->overflow, x, y, z);
+    }
+}
+
+/* Array form, scalar form, codes: three ways to one result. */
+static void forms(const char *name, const fpemu_format *f, const fpemu_rounding *r, int carrier)
+{
+    static uint64_t codes[COUNT];
+    size_t size = fpemu_format_code_size(f);
+    lh_check(quantize(f, r, carrier), "%s: refused", name);
+    fpemu_status status = carrier == 32 ? fpemu_encode_f32(f, r, COUNT, x32, codes, NULL)
+                                        : fpemu_encode_f64(f, r, COUNT, x64, codes, NULL);
+    lh_check(status == FPEMU_OK, "%s: encode refused", name);
+    status = carrier == 32 ? fpemu_decode_f32(f, COUNT, codes, z32) : fpemu_decode_f64(f, COUNT, codes, z64);
+    lh_check(status == FPEMU_OK, "%s: decode refused", name);
+    for (size_t i = 0; i < COUNT; i++) {
+        const uint64_t code = code_at(codes, size, i);
+        double x = carrier == 32 ? (double)x32[i] : x64[i];
+        double y = carrier == 32 ? (double)y32[i] : y64[i], z = carrier == 32 ? (double)z32[i] : z64[i];
+        /* without a NaN code, a NaN has a value only as a code */
+        int same = carrier == 32 ? !memcmp(y32 + i, z32 + i, sizeof *y32) : !memcmp(y64 + i, z64 + i, sizeof *y64);
+        lh_check(same || (isnan(x) && !f->has_nan), "%s mode %d policy %d: %a -> %a, through its code %llx %a", name,
+                 r->mode, r->overflow, x, y, (unsigned long long)code, z);
+        if (carrier == 32) {
+            float one = fpemu_quantize_one_f32(f, r, x32[i], i), back = fpemu_decode_one_f32(f, code);
+            lh_check(!memcmp(&one, y32 + i, sizeof one), "%s mode %d: scalar %a -> %a, array %a", name, r->mode, x,
+                     (double)one, y);
+            lh_check(fpemu_encode_one_f32(f, r, x32[i], i) == code, "%s mode %d: scalar code of %a", name, r->mode, x);
+            lh_check(!memcmp(&back, z32 + i, sizeof back), "%s: scalar decode of %llx", name, (unsigned long long)code);
+        } else {
+            double one = fpemu_quantize_one_f64(f, r, x64[i], i), back = fpemu_decode_one_f64(f, code);
+            lh_check(!memcmp(&one, y64 + i, sizeof one), "%s mode %d: scalar %a -> %a, array %a", name, r->mode, x, one,
+                     y);
+            lh_check(fpemu_encode_one_f64(f, r, x64[i], i) == code, "%s mode %d: scalar code of %a", name, r->mode, x);
+            lh_check(!memcmp(&back, z64 + i, sizeof back), "%s: scalar decode of %llx", name, (unsigned long long)code);
+        }
+    }
+}
+
+/* A float has one nearest value, whichever carrier asks. */
+static void carriers_agree(const char *name, const fpemu_format *f, const fpemu_rounding *r)
+{
+    for (size_t i = 0; i < COUNT; i++)
+        x64[i] = (double)x32[i];
+    lh_check(quantize(f, r, 32) && quantize(f, r, 64), "%s: refused", name);
+    for (size_t i = 0; i < COUNT; i++)
+        lh_check(lh_same_f64(y64[i], (double)y32[i]), "%s mode %d policy %d: %a -> %a in binary32, %a in binary64",
+                 name, r->mode, r->overflow, x64[i], (double)y32[i], y64[i]);
+}
+
+/* Every code of small formats, some of large ones, back to itself in every mode: no value moves. */
+static void codes_return(const char *name, const fpemu_format *f)
+{
+    uint64_t state = 4, count = f->bits <= 16 ? (uint64_t)1 << f->bits : 20000;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t code = f->bits <= 16 ? i : lh_next(&state) >> (64 - f->bits);
+        double x = fpemu_decode_one_f64(f, code);
+        fpemu_rounding r = with_mode((int)(i % FPEMU_MODE_COUNT), 0, i);
+        if (f->kind == FPEMU_KIND_POSIT)
+            r.mode = FPEMU_MODE_RNE;
+        for (int turn = 0; turn < (f->bits <= 8 ? FPEMU_MODE_COUNT : 1); turn++) {
+            if (f->bits <= 8 && f->kind != FPEMU_KIND_POSIT)
+                r.mode = (uint8_t)turn;
+            uint64_t back = fpemu_encode_one_f64(f, &r, x, i);
+            if (isnan(x)) {
+                lh_check(!f->has_nan || back == f->nan_code, "%s: NaN code %llx gives %llx", name,
+                         (unsigned long long)code, (unsigned long long)back);
+                continue;
+            }
+            /* where no subnormals exist their codes read as zero and are not written */
+            int unused = f->subnormals != FPEMU_SUBNORMALS_KEEP && x == 0;
+            lh_check(back == code || unused, "%s mode %d: code %llx is %a, which gives %llx", name, r.mode,
+                     (unsigned long long)code, x, (unsigned long long)back);
+            lh_check(lh_same_f64(fpemu_decode_one_f64(f, back), x), "%s mode %d: code %llx is %a, then not", name,
+                     r.mode, (unsigned long long)code, x);
+            /* bits above the format's width mean nothing */
+            if (f->bits < 64)
+                lh_check(lh_same_f64(fpemu_decode_one_f64(f, code | (uint64_t)1 << f->bits), x),
+                         "%s: code %llx with a bit above", name, (unsigned long long)code);
+        }
+    }
+}
+
+/* A call in pieces, at odd addresses, of every length. */
+static void pieces(const char *name, const fpemu_format *f, const fpemu_rounding *r, int carrier)
+{
+    static float whole32[LARGE], part32[LARGE + 64];
+    static double whole64[LARGE], part64[LARGE + 64];
+    static float in32[LARGE + 64];
+    static double in64[LARGE + 64];
+    uint64_t state = r->seed + 3;
+    const size_t lengths[] = {2, 1023, 1024, 1025, 4095, 4096, 4097, 8191, 8192, 8193, 10000};
+    for (size_t i = 0; i < LARGE; i++) {
+        in64[i] = i % 11 == 0 ? x64[i % COUNT] : ldexp((double)(int64_t)lh_next(&state), -62 - (int)(i % 40));
+        in32[i] = i % 11 == 0 ? x32[i % COUNT] : (float)in64[i];
+    }
+    fpemu_status status = carrier == 32 ? fpemu_quantize_f32(f, r, LARGE, in32, whole32, NULL)
+                                        : fpemu_quantize_f64(f, r, LARGE, in64, whole64, NULL);
+    lh_check(status == FPEMU_OK, "%s: refused", name);
+    for (size_t first = 0, turn = 0, n; first < LARGE; first += n, turn++) {
+        n = turn < 201 ? turn : lengths[(turn + r->mode) % (sizeof lengths / sizeof lengths[0])];
+        n = n > LARGE - first ? LARGE - first : n;
+        fpemu_rounding slice = *r;
+        slice.offset += first;
+        size_t shift = turn % 17; /* the output begins anywhere, and nothing beside it is touched */
+        if (carrier == 32) {
+            memset(part32, 0x5a, sizeof part32);
+            status = fpemu_quantize_f32(f, &slice, n, in32 + first, part32 + shift, NULL);
+            lh_check(status == FPEMU_OK && !memcmp(part32 + shift, whole32 + first, n * sizeof *part32),
+                     "%s mode %d: %zu elements from %zu differ", name, r->mode, n, first);
+            lh_check(lh_float_bits(part32[shift + n]) == 0x5a5a5a5a &&
+                         (shift == 0 || lh_float_bits(part32[shift - 1]) == 0x5a5a5a5a),
+                     "%s: written outside", name);
+        } else {
+            memset(part64, 0x5a, sizeof part64);
+            status = fpemu_quantize_f64(f, &slice, n, in64 + first, part64 + shift, NULL);
+            lh_check(status == FPEMU_OK && !memcmp(part64 + shift, whole64 + first, n * sizeof *part64),
+                     "%s mode %d: %zu elements from %zu differ", name, r->mode, n, first);
+            lh_check(lh_double_bits(part64[shift + n]) == UINT64_C(0x5a5a5a5a5a5a5a5a), "%s: written outside", name);
+        }
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ digests */
+
+static uint64_t fold(uint64_t digest, const void *data, size_t size)
+{
+    const unsigned char *bytes = data;
+    for (size_t i = 0; i < size; i++)
+        digest = (digest ^ bytes[i]) * UINT64_C(0x100000001b3);
+    return digest;
+}
+
+/* A spec that is refused counts as a difference: a child's checks are seen by its exit status alone. */
+static int parsed(const char *spec, fpemu_format *f, size_t *differing)
+{
+    const int known = fpemu_format_parse(spec, f, NULL) == FPEMU_OK;
+    *differing += !known;
+    return lh_check(known, "cannot parse %s", spec);
+}
+
+/* Results too large for a cache against those of small calls: how many differ. The output begins anywhere. */
+static size_t streamed(void)
+{
+    enum { MANY = (9 << 20) + 5, PIECE = 50021 };
+    static const char *const specs[] = {"e4m3fn:saturate", "fp16", "fixed(8,4)", "bf16", "e4m3fn", "fp16"};
+    float *x = malloc(MANY * sizeof *x), *whole = malloc((MANY + 16) * sizeof *whole), part[PIECE];
+    size_t differing = 0;
+    if (!lh_check(x && whole, "no memory")) {
+        free(x);
+        free(whole);
+        return 1;
+    }
+    uint64_t state = 77;
+    for (size_t i = 0; i < MANY; i++)
+        x[i] = i % 1001 == 0 ? lh_float((uint32_t)lh_next(&state))
+                             : (float)(int64_t)(i * 2654435761u % 4001 - 2000) * 0x1p-13f;
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+        fpemu_format f;
+        fpemu_rounding r = fpemu_rounding_stochastic(5, k);
+        fpemu_stats one = {0}, many = {0};
+        const int counted = k == 2 || k == 3;
+        const size_t shift = k == 0 ? 0 : k == 4 ? 4 : 2 * k + 1;
+        r.mode = k % 2 && k < 4 ? FPEMU_MODE_RNE : FPEMU_MODE_SR;
+        r.bits = k < 4 ? 32 : k == 4 ? 16 : 8;
+        r.offset = UINT64_C(0xfff00000); /* beyond 2^32 halfway */
+        if (!parsed(specs[k], &f, &differing))
+            continue;
+        lh_check(fpemu_quantize_f32(&f, &r, MANY, x, whole + shift, counted ? &one : NULL) == FPEMU_OK, "%s", specs[k]);
+        for (size_t first = 0; first < MANY; first += PIECE, r.offset += PIECE) {
+            const size_t n = MANY - first < PIECE ? MANY - first : PIECE;
+            lh_check(fpemu_quantize_f32(&f, &r, n, x + first, part, counted ? &many : NULL) == FPEMU_OK, "%s",
+                     specs[k]);
+            for (size_t i = 0; i < n; i++)
+                differing += lh_float_bits(whole[shift + first + i]) != lh_float_bits(part[i]);
+        }
+        differing += one.count != many.count || one.inexact != many.inexact || one.underflow != many.underflow;
+    }
+    free(x);
+    free(whole);
+    return differing;
+}
+
+/* Codes whose values are too many for a cache against one code at a time: how many differ. */
+static size_t decoded_past_caches(void)
+{
+    enum { MANY = (9 << 20) + 5 };
+    static const char *const specs[] = {"e4m3fn", "fp16", "posit(8,1)"};
+    static uint32_t one32[1 << 16];
+    static uint64_t one64[1 << 16];
+    uint16_t *codes = malloc(MANY * sizeof *codes);
+    double *out = malloc((MANY + 9) * sizeof *out);
+    size_t differing = 0;
+    if (!lh_check(codes && out, "no memory")) {
+        free(codes);
+        free(out);
+        return 1;
+    }
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+        fpemu_format f;
+        if (!parsed(specs[k], &f, &differing))
+            continue;
+        unsigned char *bytes = (unsigned char *)codes;
+        float *y32 = (float *)out + 3 + k;
+        double *y64 = out + 1 + 2 * k;
+        for (size_t i = 0; i < MANY; i++)
+            if (f.bits > 8)
+                codes[i] = (uint16_t)(i * 40503u);
+            else
+                bytes[i] = (unsigned char)(i * 197u + i / 1009);
+        for (size_t code = 0; code < (size_t)1 << f.bits; code++) {
+            one32[code] = lh_float_bits(fpemu_decode_one_f32(&f, code));
+            one64[code] = lh_double_bits(fpemu_decode_one_f64(&f, code));
+        }
+        lh_check(fpemu_decode_f32(&f, MANY, codes, y32) == FPEMU_OK, "%s", specs[k]);
+        for (size_t i = 0; i < MANY; i++)
+            differing += lh_float_bits(y32[i]) != one32[f.bits > 8 ? codes[i] : bytes[i]];
+        lh_check(fpemu_decode_f64(&f, MANY / 2, codes, y64) == FPEMU_OK, "%s", specs[k]);
+        for (size_t i = 0; i < MANY / 2; i++)
+            differing += lh_double_bits(y64[i]) != one64[f.bits > 8 ? codes[i] : bytes[i]];
+    }
+    free(codes);
+    free(out);
+    return differing;
+}
+
+/* Stochastic rounding of many elements, where most are in range or none is, against one element at a time: how many
+ * differ. Indices pass those of 2^17 and 2^32 words, where these change their keys. */
+static size_t drawn_in_bulk(void)
+{
+    enum { MANY = 9001, KINDS = 6 };
+    static const char *const specs[] = {"e4m3fn", "e4m3fn:saturate", "e5m2", "fp16",       "fp16:saturate",
+                                        "bf16",   "e2m1:saturate",   "e3m2", "fixed(8,4)", "float(e=3,m=2,bias=20)"};
+    static const uint64_t offsets[] = {0, 131072 - 4500 - 77, (UINT64_C(1) << 32) - 5000, 7};
+    static float in[MANY], out[MANY];
+    static uint16_t codes[MANY];
+    uint64_t state = 4242;
+    size_t differing = 0;
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+        fpemu_format f;
+        if (!parsed(specs[k], &f, &differing))
+            continue;
+        const double least = fpemu_format_min_positive(&f), most = fpemu_format_max(&f),
+                     spread = log2(most) - log2(least);
+        for (size_t turn = 0; turn < KINDS * 12; turn++) {
+            const size_t kind = turn % KINDS, n = turn < KINDS ? MANY : MANY - (size_t)(lh_next(&state) % 5000);
+            const int share = (int)(turn / KINDS % 3); /* elements to a word, as log2 */
+            fpemu_rounding r = fpemu_rounding_stochastic(turn, k);
+            r.bits = (uint8_t)(32 >> share);
+            r.offset = offsets[turn % 4] << (turn / 4 % 2 ? share : 0);
+            for (size_t i = 0; i < n; i++) {
+                const uint64_t word = lh_next(&state), choice = word >> 40;
+                double x = fmin(least * exp2(spread * (double)(word & 0xffffff) * 0x1p-24), most);
+                if (kind == 1 && choice % 61 == 0)
+                    x = choice % 3 ? least * 0.7 : most * (choice % 2 ? 1.01 : 1e9);
+                if ((kind == 2 || kind == 4) && choice % 2)
+                    x = 0;
+                if (kind == 4 && choice % 509 == 0)
+                    x = choice & 64 ? NAN : INFINITY;
+                if (kind == 5)
+                    x = choice % 7 == 0 ? most * 1.5 : x * 0x1p-9;
+                in[i] = kind == 3 ? lh_float((uint32_t)word) : (float)(word >> 63 ? -x : x);
+            }
+            const int in_place = turn % 3 == 1;
+            if (in_place)
+                memcpy(out, in, n * sizeof *in);
+            fpemu_stats stats = {0};
+            const int counted = turn % 4 == 3, coded = turn % 4 == 2;
+            uint64_t inexact = 0, underflow = 0;
+            differing += fpemu_quantize_f32(&f, &r, n, in_place ? out : in, out, counted ? &stats : NULL) != FPEMU_OK;
+            differing += coded && fpemu_encode_f32(&f, &r, n, in, codes, NULL) != FPEMU_OK;
+            for (size_t i = 0; i < n; i++) {
+                inexact += isfinite(in[i]) && in[i] != out[i];
+                underflow += isfinite(in[i]) && in[i] != 0 && out[i] == 0;
+                const uint64_t code = f.bits <= 8 ? ((unsigned char *)codes)[i] : codes[i];
+                differing += coded && code != fpemu_encode_one_f32(&f, &r, in[i], i);
+                const int same = lh_float_bits(out[i]) == lh_float_bits(fpemu_quantize_one_f32(&f, &r, in[i], i));
+                differing += !same;
+                lh_check(same || differing > 5, "%s, kind %zu: element %zu, %a, became %a", specs[k], kind, i,
+                         (double)in[i], (double)out[i]);
+            }
+            differing += counted && (stats.count != n || stats.inexact != inexact || stats.underflow != underflow);
+        }
+    }
+    return differing;
+}
+
+/* Integers with scales from end to end of binary64, whose loops divide, against one element at a time, which divides
+ * integers: every mode, any bits, and what lies next to values and midpoints. How many differ. */
+static size_t scaled_in_bulk(void)
+{
+    enum { MANY = 1500 };
+    static const char *const specs[] = {"int(8,scale=0.1)",
+                                        "int(22,scale=0.2499999999,zero=7)",
+                                        "int(16,scale=3.7):symmetric",
+                                        "int(8,scale=1e-270,zero=-3)",
+                                        "int(22,scale=3e270)",
+                                        "int(8,scale=1e-300)",
+                                        "int(8,scale=7e300)",
+                                        "uint(4,scale=0.3)"};
+    static const double special[8] = {0.0, -0.0, 0x1p-1074, -0x1p-1074, HUGE_VAL, -HUGE_VAL, DBL_MAX, NAN};
+    static double in[MANY], out[MANY];
+    static uint32_t codes[MANY];
+    uint64_t state = 99;
+    size_t differing = 0;
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+        fpemu_format f;
+        if (!parsed(specs[k], &f, &differing))
+            continue;
+        for (size_t i = 0; i < MANY; i++) {
+            const uint64_t word = lh_next(&state);
+            const double steps = (double)(int64_t)(word >> 20 & 0x7fffff) * 0.5 - (double)(1 << (word % 22));
+            double x = i % 5 == 0 ? lh_double(word) : steps * f.scale;
+            if (i % 5 > 2)
+                x = nextafter(x, i % 5 == 3 ? HUGE_VAL : -HUGE_VAL);
+            in[i] = i < 8 ? special[i] : x;
+        }
+        for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++) {
+            const fpemu_rounding r = with_mode(mode, 1, k + (uint64_t)mode);
+            fpemu_stats stats = {0};
+            uint64_t inexact = 0, underflow = 0, clipped = 0;
+            memset(codes, 0, sizeof codes);
+            differing += fpemu_quantize_f64(&f, &r, MANY, in, out, mode % 2 ? &stats : NULL) != FPEMU_OK;
+            differing += fpemu_encode_f64(&f, &r, MANY, in, codes, NULL) != FPEMU_OK;
+            for (size_t i = 0; i < MANY; i++) {
+                inexact += isfinite(in[i]) && in[i] != out[i];
+                underflow += isfinite(in[i]) && in[i] != 0 && out[i] == 0;
+                clipped += isfinite(in[i]) && (in[i] > fpemu_format_max(&f) || in[i] < fpemu_format_lowest(&f));
+                const double one = fpemu_quantize_one_f64(&f, &r, in[i], i);
+                const uint64_t code = f.bits <= 8    ? ((unsigned char *)codes)[i]
+                                      : f.bits <= 16 ? ((uint16_t *)(void *)codes)[i]
+                                                     : codes[i];
+                const int same =
+                    lh_double_bits(out[i]) == lh_double_bits(one) && code == fpemu_encode_one_f64(&f, &r, in[i], i);
+                differing += !same;
+                lh_check(same || differing > 5, "%s mode %d: %a became %a, %a alone", specs[k], mode, in[i], out[i],
+                         one);
+            }
+            differing += mode % 2 && (stats.count != MANY || stats.inexact != inexact || stats.underflow != underflow ||
+                                      stats.clipped != clipped);
+        }
+    }
+    return differing;
+}
+
+/* A digest of values, codes and stats over formats and modes. Inputs must be filled before the environment changes. */
+enum { SETS = 12 };
+static const char *const digest_specs[SETS] = {
+    "fp16",          "bf16",       "e4m3fn",           "e8m0",        "fp16:nosub", "dlfloat16",
+    "p3109(8,3,se)", "fixed(8,4)", "int(8,scale=0.1)", "posit(16,1)", "fp32",       "float(e=8,m=0)"};
+static fpemu_format digest_format[SETS];
+static float digest_x32[SETS][COUNT];
+static double digest_x64[SETS][COUNT];
+
+static void prepare(void)
+{
+    for (int i = 0; i < SETS; i++) {
+        lh_check(fpemu_format_parse(digest_specs[i], &digest_format[i], NULL) == FPEMU_OK, "cannot parse %s",
+                 digest_specs[i]);
+        fill(&digest_format[i], 500 + (uint64_t)i);
+        memcpy(digest_x32[i], x32, sizeof x32);
+        memcpy(digest_x64[i], x64, sizeof x64);
+    }
+}
+
+static uint64_t digest(void)
+{
+    static uint64_t codes[COUNT];
+    uint64_t result = UINT64_C(0xcbf29ce484222325);
+    for (int i = 0; i < SETS; i++)
+        for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++) {
+            const fpemu_format *f = &digest_format[i];
+            if (f->kind == FPEMU_KIND_POSIT && mode != FPEMU_MODE_RNE)
+                continue;
+            fpemu_rounding r = with_mode(mode, mode % 4, (uint64_t)(i + mode));
+            for (int counted = 0; counted < 2; counted++) {
+                fpemu_stats stats;
+                memset(&stats, 0, sizeof stats);
+                stats.want = FPEMU_STATS_SUMS;
+                fpemu_stats *s = counted ? &stats : NULL;
+                for (size_t n = COUNT; n > 0; n /= 7) { /* also short calls */
+                    int a = (int)fpemu_quantize_f32(f, &r, n, digest_x32[i], y32, s);
+                    int b = (int)fpemu_quantize_f64(f, &r, n, digest_x64[i], y64, s);
+                    result = fold(fold(result, y32, n * sizeof *y32), y64, n * sizeof *y64);
+                    int c = (int)fpemu_encode_f32(f, &r, n, digest_x32[i], codes, s);
+                    result = fold(result, codes, n * fpemu_format_code_size(f));
+                    int d = (int)fpemu_decode_f32(f, n, codes, y32);
+                    result = fold(result, y32, n * sizeof *y32);
+                    int e = (int)fpemu_encode_f64(f, &r, n, digest_x64[i], codes, s);
+                    result = fold(result, codes, n * fpemu_format_code_size(f));
+                    int g = (int)fpemu_decode_f64(f, n, codes, y64);
+                    result = fold(result, y64, n * sizeof *y64);
+                    result ^= (uint64_t)(a | b | c | d | e | g);
+                }
+                result = fold(result, &stats, sizeof stats);
+            }
+            for (size_t j = 0; j < COUNT; j += 7) {
+                float one = fpemu_quantize_one_f32(f, &r, digest_x32[i][j], j);
+                double two = fpemu_quantize_one_f64(f, &r, digest_x64[i][j], j);
+                result = fold(fold(result, &one, sizeof one), &two, sizeof two);
+            }
+        }
+    return result;
+}
+
+static void variants_agree(const char *self)
+{
+    uint64_t expected = digest();
+    unsigned count = 0;
+    for (const char *name; (name = fpemu_variant_available(count)) != NULL; count++) {
+        char command[4200], line[200] = "", wanted[200];
+        (void)snprintf(command, sizeof command, "FPEMU_VARIANT=%s '%s' digest", name, self);
+        (void)snprintf(wanted, sizeof wanted, "%s %016llx\n", name, (unsigned long long)expected);
+        FILE *child = popen(command, "r");
+        if (lh_check(child != NULL, "cannot run %s", command)) {
+            lh_check(fgets(line, sizeof line, child) != NULL && !strcmp(line, wanted),
+                     "variant %s says %s, expected %s", name, line, wanted);
+            lh_check(pclose(child) == 0, "variant %s: large arrays", name);
+        }
+    }
+    lh_check(count > 0 && fpemu_variant() != NULL, "no variant");
+}
+
+static void environment(void)
+{
+    uint64_t expected = digest();
+    const int directions[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+    for (size_t i = 0; i < 4; i++) {
+        (void)fesetround(directions[i]);
+        uint64_t got = digest();
+        int after = fegetround();
+        (void)fesetround(FE_TONEAREST);
+        lh_check(got == expected, "rounding direction %zu of the caller changes results", i);
+        lh_check(after == directions[i], "rounding direction %zu of the caller is lost", i);
+    }
+#if defined(__SSE__)
+    const unsigned kept = _mm_getcsr();
+    const unsigned controls[] = {0x8000, 0x0040, 0x8040, 0x8040 | 0x6000}; /* FTZ, DAZ, both, both and toward zero */
+    for (size_t i = 0; i < 4; i++) {
+        _mm_setcsr(kept | controls[i]);
+        uint64_t got = digest();
+        unsigned after = _mm_getcsr();
+        _mm_setcsr(kept);
+        lh_check(got == expected, "MXCSR %x of the caller changes results", controls[i]);
+        lh_check((after & 0xffc0u) == ((kept | controls[i]) & 0xffc0u), "MXCSR %x of the caller is lost", controls[i]);
+    }
+#endif
+#if defined(__GLIBC__)
+    fenv_t saved;
+    (void)fegetenv(&saved);
+    (void)feclearexcept(FE_ALL_EXCEPT);
+    if (feenableexcept(FE_ALL_EXCEPT) != -1) { /* a trap would end the program here */
+        uint64_t got = digest();
+        (void)fesetenv(&saved);
+        lh_check(got == expected, "unmasked exceptions of the caller change results");
+    }
+    (void)fesetenv(&saved);
+#endif
+}
+
+/* The same with so many elements that threads share the work. */
+static void environment_of_threads(void)
+{
+    enum { MANY = 1 << 18 };
+    float *x = malloc(MANY * sizeof *x), *y = malloc(MANY * sizeof *y), *z = malloc(MANY * sizeof *z);
+    fpemu_format format;
+    if (lh_check(x && y && z && fpemu_format_parse("bf16", &format, NULL) == FPEMU_OK, "cannot begin")) {
+        uint64_t state = 8;
+        for (size_t i = 0; i < MANY; i++)
+            x[i] = lh_float((uint32_t)lh_next(&state) & (i % 2 ? 0xffffffffu : 0x80ffffffu)); /* half are tiny */
+        fpemu_stats one, two;
+        memset(&one, 0, sizeof one);
+        memset(&two, 0, sizeof two);
+        one.want = two.want = FPEMU_STATS_SUMS;
+#ifdef _OPENMP
+        int before = omp_get_max_threads();
+        omp_set_num_threads(4);
+#endif
+        fpemu_rounding r = fpemu_rounding_nearest();
+        lh_check(fpemu_quantize_f32(&format, &r, MANY, x, y, &one) == FPEMU_OK, "bf16");
+        (void)fesetround(FE_UPWARD);
+#if defined(__SSE__)
+        const unsigned kept = _mm_getcsr();
+        _mm_setcsr(kept | 0x8040);
+#endif
+        fpemu_status status = fpemu_quantize_f32(&format, &r, MANY, x, z, &two);
+#if defined(__SSE__)
+        _mm_setcsr(kept);
+#endif
+        (void)fesetround(FE_TONEAREST);
+        lh_check(status == FPEMU_OK && !memcmp(y, z, MANY * sizeof *y), "threads follow the caller's environment");
+        lh_check(!memcmp(&one, &two, sizeof one), "stats of threads follow the caller's environment");
+#ifdef _OPENMP
+        omp_set_num_threads(before);
+#endif
+    }
+    free(x);
+    free(y);
+    free(z);
+}
+
+/* Every code of a byte, from arrays of many lengths and at any address, against one code at a time; nothing beside. */
+static void decode_in_bulk(void)
+{
+    static const char *const specs[] = {
+        "e4m3fn",     "e5m2", "e4m3fnuz", "e2m1",       "p3109(8,3,ue)",    "e8m0",     "fp(4,3,120)",
+        "posit(8,1)", "int8", "uint8",    "fixed(8,4)", "int(8,scale=0.1)", "fp(3,2,3)"};
+    enum { MOST = 700 };
+    uint8_t codes[MOST + 3];
+    float y[MOST + 4];
+    for (size_t i = 0; i < sizeof codes; i++)
+        codes[i] = (uint8_t)(i * 37 + i / 256);
+    for (size_t s = 0; s < sizeof specs / sizeof *specs; s++) {
+        fpemu_format f;
+        if (!lh_check(fpemu_format_parse(specs[s], &f, NULL) == FPEMU_OK, "cannot parse %s", specs[s]))
+            continue;
+        for (size_t n = 1; n <= MOST; n += n < 500 ? 71 : 1) {
+            const size_t shift = n % 4;
+            for (size_t i = 0; i < sizeof y / sizeof *y; i++)
+                y[i] = 12345;
+            lh_check(fpemu_decode_f32(&f, n, codes + shift % 3, y + shift) == FPEMU_OK, "%s: %zu codes", specs[s], n);
+            size_t wrong = 0;
+            for (size_t i = 0; i < n; i++) {
+                const float one = fpemu_decode_one_f32(&f, codes[shift % 3 + i]);
+                wrong += lh_float_bits(y[shift + i]) != lh_float_bits(one);
+            }
+            lh_check(wrong == 0, "%s: %zu of %zu codes are others in an array", specs[s], wrong, n);
+            for (size_t i = 0; i < sizeof y / sizeof *y; i++)
+                if (i < shift || i >= shift + n)
+                    lh_check(lh_float_bits(y[i]) == lh_float_bits(12345), "%s: written at %zu of %zu", specs[s], i, n);
+        }
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ all */
+
+static void every_format(void)
+{
+    const lh_format *known;
+    for (size_t i = 0; (known = lh_formats(i)); i++) {
+        fpemu_format format;
+        if (!lh_check(fpemu_format_parse(known->spec, &format, NULL) == FPEMU_OK, "cannot parse %s", known->spec))
+            continue;
+        codes_return(known->spec, &format);
+        for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++)
+            for (int overflow = 1; overflow <= 3; overflow++) {
+                if (!lh_supports(known, mode) || (overflow > 1 && ((size_t)mode + i) % 2))
+                    continue;
+                fpemu_rounding r = with_mode(mode, overflow, i + (uint64_t)mode);
+                fill(&format, 900 + i);
+                for (int carrier = known->f64_only ? 64 : 32; carrier <= 64; carrier += 32) {
+                    /* wide integers have values that the carrier rounds past the end, whence they wrap */
+                    if (!(format.wrap && format.kind == FPEMU_KIND_INT && format.bits > (carrier == 32 ? 23 : 52)))
+                        fixed_points(known->spec, &format, &r, carrier);
+                    if (mode != FPEMU_MODE_SE && !(format.wrap && overflow == 1))
+                        ordered(known->spec, &format, &r, carrier);
+                    if (format.is_signed)
+                        symmetric(known->spec, &format, &r, carrier);
+                    forms(known->spec, &format, &r, carrier);
+                    if (overflow == 1)
+                        pieces(known->spec, &format, &r, carrier);
+                }
+                /* a scale that binary32 rounds makes two different formats */
+                if (!known->f64_only && (double)(float)format.scale == format.scale)
+                    carriers_agree(known->spec, &format, &r);
+            }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    prepare();
+    if (argc > 1 && !strcmp(argv[1], "digest")) {
+        printf("%s %016llx\n", fpemu_variant(), (unsigned long long)digest());
+        const size_t differing = streamed() + decoded_past_caches() + drawn_in_bulk() + scaled_in_bulk();
+        return differing == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    }
+    every_format();
+    variants_agree(argv[0]);
+    environment();
+    environment_of_threads();
+    decode_in_bulk();
+    return lh_report("properties");
+}

@@ -1,0 +1,88 @@
+/* quantize_neighbours.c - every pair of neighbouring values with its midpoint and the carrier's numbers next to these,
+ * and the thresholds past the ends: library against judge, value, code and counters, in every mode and policy. Formats
+ * of more than 10 bits: the pairs around binade edges, the subnormal range and the ends, and a seeded sample. */
+#include "compare.h"
+#include "../judges/formats.h"
+#include "points.h"
+#include <stdio.h>
+#include <string.h>
+
+static unsigned long failures, printed, lines;
+static unsigned long long inputs;
+
+static void check_rounding(const char *spec, const fpemu_format *f, const fpemu_format *parameters,
+                           const fpemu_rounding *rounding, unsigned carrier, const points *p)
+{
+    judge *j = judge_open_any(parameters, rounding, carrier);
+    unsigned long found;
+    if (!j)
+        return; /* not a mode of this format */
+    found = compare_array(spec, f, rounding, carrier, p->x, p->n, j, printed < 100 ? 2 : 0, compare_print, NULL);
+    failures += found;
+    printed += found < 2 ? found : 2;
+    inputs += p->n;
+    lines++;
+    judge_close(j);
+}
+
+static void check_format(const char *spec, const fpemu_format *f, const fpemu_format *parameters, int named)
+{
+    points_want want = {.full_bits = named ? 10 : 8, .reach = 1, .random = 200, .seed = 11};
+    unsigned carrier, policy;
+    int mode;
+
+    for (carrier = 32; carrier <= 64; carrier += 32) {
+        points p = {0};
+        int fits = points_make(&p, parameters, carrier, &want);
+        if (fits != (carrier == 32 ? f->fits_f32 : f->fits_f64)) {
+            printf("FAIL %s: fits_f%u is %d, judge says %d\n", spec, carrier, !fits, fits);
+            failures++;
+        }
+        for (mode = 0; fits && mode < FPEMU_MODE_COUNT; mode++) {
+            for (policy = 1; policy <= 3; policy++) {
+                fpemu_rounding rounding = {.mode = (uint8_t)mode, .overflow = (uint8_t)policy};
+                if (!named && policy == 2 + (unsigned)mode % 2)
+                    continue;
+                rounding.nan = (uint8_t)(1 + ((unsigned)mode + policy) % 5);
+                if (mode >= FPEMU_MODE_SR) {
+                    static const uint8_t widths[] = {0, 1, 3, 8, 9, 16, 17, 31};
+                    rounding.variant = (uint8_t)(mode == FPEMU_MODE_SR ? policy - 1 : 0);
+                    rounding.bits = widths[(lines + policy) % 8];
+                    rounding.generator = (uint8_t)(lines % 2);
+                    rounding.seed = lines;
+                    rounding.stream = policy;
+                }
+                check_rounding(spec, f, parameters, &rounding, carrier, &p);
+            }
+        }
+        points_free(&p);
+    }
+}
+
+int main(void)
+{
+    const ref_format *r;
+    fpemu_format f, parameters;
+    char text[80];
+    size_t i;
+
+    for (i = 0; (r = ref_formats(i)) != NULL; i++) {
+        if (fpemu_format_parse(r->spec, &f, NULL) != FPEMU_OK) {
+            printf("FAIL %s is not parsed\n", r->spec);
+            failures++;
+        } else {
+            check_format(r->spec, &f, &r->f, 1);
+        }
+    }
+    for (i = 0; ref_generic(i, &parameters, text); i++) {
+        f = parameters;
+        if (fpemu_format_complete(&f) != FPEMU_OK) {
+            printf("FAIL %s is refused\n", text);
+            failures++;
+        } else {
+            check_format(text, &f, &parameters, 0);
+        }
+    }
+    printf("quantize_neighbours: %llu inputs in %lu formats x modes x policies, %lu failures\n", inputs, lines, failures);
+    return failures != 0;
+}

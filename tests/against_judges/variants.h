@@ -1,0 +1,52 @@
+/* variants.h - a judged program run again with every instruction set of the library that this machine runs. */
+#ifndef VARIANTS_H
+#define VARIANTS_H
+
+#include "../judges/longhand.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* FNV-1a. */
+static inline uint64_t variants_fold(uint64_t digest, const void *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        digest = (digest ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
+    return digest;
+}
+
+/* Whether this process was started by variants_rerun; `argument` is what it was started with. */
+static inline int variants_is_child(int argc, char **argv)
+{
+    return argc == 3 && strcmp(argv[2], "variant") == 0;
+}
+
+/* The last line of a child. */
+static inline void variants_print(uint64_t digest)
+{
+    printf("%s %016" PRIx64 "\n", fpemu_variant(), digest);
+}
+
+/* Every variant passes `self argument`, and ends with the same digest. What a child finds is printed. */
+static inline void variants_rerun(const char *self, const char *argument, uint64_t digest)
+{
+    unsigned count = 0;
+    for (const char *name; (name = fpemu_variant_available(count)) != NULL; count++) {
+        char command[4200], line[1000], last[1000] = "", wanted[200];
+        (void)snprintf(command, sizeof command, "FPEMU_VARIANT=%s '%s' %s variant", name, self, argument);
+        (void)snprintf(wanted, sizeof wanted, "%s %016" PRIx64 "\n", name, digest);
+        FILE *child = popen(command, "r");
+        if (!lh_check(child != NULL, "cannot run %s", command))
+            continue;
+        while (fgets(line, sizeof line, child)) {
+            if (strncmp(line, "FAIL", 4) == 0)
+                printf("%s: %s", name, line);
+            memcpy(last, line, sizeof last);
+        }
+        lh_check(pclose(child) == 0, "variant %s fails", name);
+        lh_check(strcmp(last, wanted) == 0, "variant %s says %s, expected %s", name, last, wanted);
+    }
+    lh_check(count > 0, "no variant");
+}
+
+#endif
