@@ -45,7 +45,7 @@ static fpemu_status prepare(job *j, const fpemu_format *f, const fpemu_rounding 
         return FPEMU_ERROR_NULL;
     if ((unsigned)work >= WORKS)
         return FPEMU_ERROR_ARGUMENT;
-    const fpemu_status status = fpemu_check(f, r, carrier);
+    const fpemu_status status = fpemu_check_call(f, r, carrier);
     if (status)
         return status;
     if (r->compat || f->scaling || f->kind == FPEMU_KIND_CODEBOOK || (work >= FUNCTIONS && !f->fits_f32))

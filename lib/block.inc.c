@@ -119,6 +119,7 @@ typedef struct NAME(block_job) {
     uint8_t fused_pieces; /* those of large blocks too */
     uint8_t lean[2];      /* in the short way, where the scales allow it: multiplied, divided */
     uint8_t compat;       /* fpemu_compat of the blocks */
+    uint8_t scales_only;  /* no element is rounded */
 } NAME(block_job);
 
 /* A piece of a block within a tile. */
@@ -629,7 +630,8 @@ static void NAME(run_blocks)(const NAME(block_job) *j, uint64_t begin, uint64_t 
         if (!j->scalar && !j->whole_known)
             e = NAME(block_extremes)(j, &p.place, 0, p.place.elements);
         NAME(find_scale)(j, &p, &e, g ? &g->stats : NULL);
-        NAME(add_elements)(j, &w, &p, 0, p.place.elements, g);
+        if (!j->scales_only)
+            NAME(add_elements)(j, &w, &p, 0, p.place.elements, g);
     }
     NAME(flush)(j, &w, g);
 }
@@ -714,7 +716,8 @@ static void NAME(run_all)(const NAME(block_job) *j, uint64_t first, uint64_t end
         if (!j->scalar && !j->whole_known)
             NAME(large_extremes)(j, &p.place, parts, &e);
         NAME(find_scale)(j, &p, &e, j->counted ? j->call->stats : NULL);
-        NAME(run_shares)(&s);
+        if (!j->scales_only)
+            NAME(run_shares)(&s);
     }
 }
 
@@ -746,8 +749,6 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
     NAME(block_job) j;
     fpemu_format scale;
     fpemu_status status = fpemu_check_scaled(f, call->rounding, CORE_W, &scale);
-    if (!status)
-        status = check_rounding(f, call->rounding, CORE_W);
     if (!status && call->stats)
         status = fpemu_stats_check(call->stats);
     if (!status)
@@ -788,6 +789,7 @@ static fpemu_status NAME(run_inside)(const block_call *call, const REAL *x, REAL
     j.stochastic = core_mode(&rounding) >= FPEMU_MODE_SR;
     j.nan_seen = NULL;
     j.whole_known = 0;
+    j.scales_only = call->sink && !call->sink->codes;
     memset(&j.whole, 0, sizeof j.whole);
     if (j.scalar) {
         memset(&j.block, 0, sizeof j.block);
@@ -898,7 +900,7 @@ fpemu_status NAME(fpemu_measure)(const fpemu_format *format, size_t n, const REA
         return FPEMU_ERROR_NULL;
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    fpemu_status status = fpemu_check(format, NULL, CORE_W);
+    fpemu_status status = fpemu_check_call(format, NULL, CORE_W);
     if (!status && !range_is_sane(range))
         status = FPEMU_ERROR_ARGUMENT;
     if (!status && n) {
@@ -921,7 +923,7 @@ fpemu_status NAME(fpemu_reader_begin)(NAME(block_reader) *r, const fpemu_format 
     fpemu_format scale;
     const fpemu_format element = element_of(f);
     const fpemu_rounding nearest = {0};
-    const fpemu_status status = fpemu_check(f, NULL, CORE_W);
+    const fpemu_status status = fpemu_check_call(f, NULL, CORE_W);
     memset(r, 0, sizeof *r);
     memset(&scale, 0, sizeof scale);
     if (status || (f->scaling && !f->scale_power && !fpemu_scale_of(f, &scale)))
@@ -981,7 +983,7 @@ fpemu_status NAME(fpemu_block_convert)(const fpemu_format *f, const fpemu_roundi
     const block_sink sink = {out, NULL, NULL, codes_to_array};
     fpemu_status status = FPEMU_OK;
     if (to_code)
-        status = fpemu_check(f, r, CORE_W);
+        status = fpemu_check_call(f, r, CORE_W);
     if (to_code && !status)
         status = f->scaling ? FPEMU_ERROR_UNSUPPORTED : check_overlap(x, sizeof *x, out, code_size(f->bits), n);
     const block_call call = {f, r, &shape, 0, UINT64_MAX, 0, 0, NULL, to_code ? &sink : NULL, stats};
@@ -991,7 +993,7 @@ fpemu_status NAME(fpemu_block_convert)(const fpemu_format *f, const fpemu_roundi
 fpemu_status NAME(fpemu_block_decode)(const fpemu_format *f, size_t n, const void *codes, REAL *y)
 {
     NAME(block_reader) reader;
-    fpemu_status status = fpemu_check(f, NULL, CORE_W);
+    fpemu_status status = fpemu_check_call(f, NULL, CORE_W);
     if (!status)
         status = f->scaling ? FPEMU_ERROR_UNSUPPORTED : check_overlap(codes, code_size(f->bits), y, sizeof *y, n);
     if (!status)
@@ -1009,7 +1011,7 @@ REAL NAME(fpemu_table_round)(const fpemu_format *f, const fpemu_rounding *r, REA
     int64_t q;
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    if (f->scaling == FPEMU_SCALING_NONE && r && !fpemu_check(f, r, CORE_W) && !check_rounding(f, r, CORE_W)) {
+    if (f->scaling == FPEMU_SCALING_NONE && r && !fpemu_check_call(f, r, CORE_W)) {
         NAME(element_begin)(&e, f, r, 0);
         const uint32_t random = e.stochastic ? fpemu_element_bits(r, index) : 0;
         NAME(element_run)(&e, NULL, 1, &x, &random, 0, &grid, &y, &q);

@@ -66,12 +66,14 @@ lib_libfpemu_la_SOURCES = \
 	lib/blockspec.c \
 	lib/rounding.c \
 	lib/rng.c \
+	lib/check.c \
 	lib/round.c \
 	lib/arith.c \
 	lib/relate.c \
 	lib/function.c \
 	lib/walk.c \
 	lib/block.c \
+	lib/block_scales.c \
 	lib/gemm.c \
 	lib/gemm_check.c \
 	lib/gemm_model.c \

@@ -9,7 +9,7 @@ static fpemu_status NAME(pack)(const fpemu_format *f, const fpemu_rounding *r, c
     packing p;
     if (!f || !r || !shape)
         return FPEMU_ERROR_NULL;
-    fpemu_status status = fpemu_check(f, r, CORE_W);
+    fpemu_status status = fpemu_check_call(f, r, CORE_W);
     if (!status)
         status = plan_packing(&p, f, shape, sizeof(REAL));
     if (status)
@@ -107,7 +107,7 @@ static fpemu_status NAME(unpack)(const fpemu_format *f, const fpemu_shape *shape
     READER reader;
     if (!f || !shape)
         return FPEMU_ERROR_NULL;
-    fpemu_status status = fpemu_check(f, NULL, CORE_W);
+    fpemu_status status = fpemu_check_call(f, NULL, CORE_W);
     if (!status)
         status = plan_packing(&p, f, shape, sizeof(REAL));
     if (status)

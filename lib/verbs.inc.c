@@ -215,7 +215,7 @@ static int NAME(has_nan)(const REAL *x, size_t n)
 static fpemu_status NAME(convert_inside)(const fpemu_format *f, const fpemu_rounding *r, size_t n, const REAL *x,
                                          void *out, int to_code, fpemu_stats *stats)
 {
-    fpemu_status status = fpemu_check(f, r, CORE_W);
+    fpemu_status status = fpemu_check_call(f, r, CORE_W);
     if (!status && stats)
         status = fpemu_stats_check(stats);
     const size_t size = to_code ? code_size(f->bits) : 0;
@@ -298,7 +298,7 @@ static void NAME(decode_part)(const CORE(coder) *c, size_t n, const char *codes,
 
 static fpemu_status NAME(decode_inside)(const fpemu_format *f, size_t n, const void *codes, REAL *y)
 {
-    fpemu_status status = fpemu_check(f, NULL, CORE_W);
+    fpemu_status status = fpemu_check_call(f, NULL, CORE_W);
     const size_t size = code_size(f->bits);
     if (!status)
         status = check_overlap(codes, size, y, sizeof(REAL), n);
@@ -347,7 +347,7 @@ static UINT NAME(one)(const fpemu_format *f, const fpemu_rounding *r, UINT u, ui
         return BITS(NAME(fpemu_table_round)(f, r, VALUE(u), index, code));
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    if (f && r && !fpemu_check(f, r, CORE_W)) {
+    if (f && r && !fpemu_check_call(f, r, CORE_W)) {
         NAME(job) j;
         int64_t q = 0;
         int overflow;
@@ -387,7 +387,7 @@ REAL NAME(fpemu_decode_one)(const fpemu_format *format, uint64_t code)
     }
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    if (!fpemu_check(format, NULL, CORE_W)) {
+    if (!fpemu_check_call(format, NULL, CORE_W)) {
         CORE(coder) coder;
         CORE(coder_make)(&coder, format, NULL);
         y = CORE(decode)(&coder, code);
