@@ -2,14 +2,14 @@
 #ifndef FPEMU_INTERNAL_H
 #define FPEMU_INTERNAL_H
 
-#include "core/arith.h"
-#include "core/block.h"
-#include "core/blockquick.h"
-#include "core/count.h"
+#include "core/exact.h"
+#include "core/scale.h"
+#include "core/block_fast.h"
+#include "core/events.h"
 #include "core/dot.h"
 #include "core/element.h"
 #include "core/random.h"
-#include "environment.h"
+#include "array/environment.h"
 #include "fpemu.h"
 
 /* Lanes of the loops of dot products at most, in binary64; in binary32 twice as many. */

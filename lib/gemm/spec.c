@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "internal.h"
-#include "spec.h"
+#include "format/spec.h"
 
 /* --------------------------------------------------------------------------------------------- tensor cores */
 

@@ -1,5 +1,5 @@
 /* walk.c - core/walk.h compiled once for all that walk the blocks of a tensor. */
-#include "block.h"
+#include "blocks.h"
 
 fpemu_status fpemu_walk_begin(block_walk *w, const fpemu_format *f, const fpemu_shape *shape, size_t size, int lines)
 {

@@ -8,4 +8,4 @@ static int valid(void)
     return 1;
 }
 
-#include "kernels.inc.c"
+#include "variant.inc.c"

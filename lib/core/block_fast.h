@@ -26,8 +26,8 @@
 #ifndef FPEMU_CORE_BLOCKQUICK_H
 #define FPEMU_CORE_BLOCKQUICK_H
 
-#include "block.h"
-#include "quick.h"
+#include "scale.h"
+#include "round_fast.h"
 
 /* Whether x * y + z is rounded once, and at once. */
 #if defined(__FMA__) || defined(__aarch64__)
@@ -37,14 +37,14 @@
 #endif
 
 #define CORE_FMA __builtin_fmaf
-#include "carrier32.inc.h"
-#include "blockquick.inc.h"
-#include "carrier_end.inc.h"
+#include "carrier32.h"
+#include "block_fast.inc.h"
+#include "carrier_end.h"
 #undef CORE_FMA
 #define CORE_FMA __builtin_fma
-#include "carrier64.inc.h"
-#include "blockquick.inc.h"
-#include "carrier_end.inc.h"
+#include "carrier64.h"
+#include "block_fast.inc.h"
+#include "carrier_end.h"
 #undef CORE_FMA
 
 #endif /* FPEMU_CORE_BLOCKQUICK_H */

@@ -2,9 +2,9 @@
  * from its packed bytes. */
 #include <math.h>
 
-#include "block.h"
+#include "blocks.h"
 #include "core/pack.h"
-#include "spec.h"
+#include "format/spec.h"
 
 /* What a scale's code means. */
 typedef struct decoder {

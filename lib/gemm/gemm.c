@@ -11,7 +11,7 @@
  * All give the same bits. doc/accumulation.md defines them. */
 #include "gemm.h"
 
-#include "core/matrix.h"
+#include "core/gemm_shape.h"
 
 /* Whether a target is the native format itself, to nearest. */
 static int is_native(const fpemu_target *t, fpemu_name name)

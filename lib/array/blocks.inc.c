@@ -586,7 +586,7 @@ static void NAME(find_scale)(const NAME(block_job) *j, NAME(part) *p, const CORE
                     s->exponent);
 }
 
-#include "blockrows.inc.c"
+#include "block_runs.inc.c"
 
 /* Elements begin <= position < end of a block with a known scale: at once, or by way of the tile. */
 static void NAME(add_elements)(const NAME(block_job) *j, NAME(tile) *w, const NAME(part) *p, uint64_t begin,

@@ -566,7 +566,7 @@ static const struct named {
 #define FORMAT_INTEGER(id, bits, is_signed, ...)                                                                       \
     [FPEMU_NAME_##id] = {FPEMU_KIND_INT, bits, 0, 0, 0, 0, is_signed, NULL, {__VA_ARGS__, NULL}},
 #define FORMAT_BLOCKED(id, spec, ...) [FPEMU_NAME_##id] = {0, 0, 0, 0, 0, 0, 0, spec, {__VA_ARGS__, NULL}},
-#include "formats.def"
+#include "named.def"
 #undef FORMAT_FLOAT
 #undef FORMAT_INTEGER
 #undef FORMAT_BLOCKED

@@ -15,4 +15,4 @@ static int valid(void)
            __builtin_cpu_supports("fma");
 }
 
-#include "kernels.inc.c"
+#include "variant.inc.c"

@@ -193,9 +193,9 @@ static void fill_philox(uint64_t seed, uint64_t stream, int share, int n_bits, u
 #define CORE(name) core_##name##32
 #define LOOP(name) name##_32
 #define REAL float
-#include "loops.inc.c"
+#include "elements.inc.c"
 #include "blocks.inc.c"
-#include "blockquick.inc.c"
+#include "blocks_pow2.inc.c"
 #undef REAL
 #undef CORE_W
 #undef UINT
@@ -207,10 +207,10 @@ static void fill_philox(uint64_t seed, uint64_t stream, int share, int n_bits, u
 #undef LOOP
 
 #ifdef __AVX2__
-#include "drawn.inc.c"
+#include "stochastic.inc.c"
 #endif
 #if defined(__AVX512F__) || defined(__F16C__)
-#include "half.inc.c"
+#include "binary16.inc.c"
 #define HALF half_nearest
 #else
 #define HALF NULL
@@ -225,9 +225,9 @@ static void fill_philox(uint64_t seed, uint64_t stream, int share, int n_bits, u
 #define CORE(name) core_##name##64
 #define LOOP(name) name##_64
 #define REAL double
-#include "loops.inc.c"
+#include "elements.inc.c"
 #include "blocks.inc.c"
-#include "blockquick.inc.c"
+#include "blocks_pow2.inc.c"
 #undef REAL
 #undef CORE_W
 #undef UINT

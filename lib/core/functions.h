@@ -10,7 +10,7 @@
 #ifndef FPEMU_CORE_FUNCTION_H
 #define FPEMU_CORE_FUNCTION_H
 
-#include "arith.h"
+#include "exact.h"
 
 /* Too long to be inlined wherever they are called. */
 #if defined(__CUDACC__)

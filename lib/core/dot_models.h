@@ -1,9 +1,9 @@
 /* product.h - one output of a dot product by every model of doc/accumulation.md, one rounding after the other: what
- * devices call, one output a thread. lib/gemm.c takes the same steps for many outputs at a time. */
+ * devices call, one output a thread. lib/gemm/gemm.c takes the same steps for many outputs at a time. */
 #ifndef FPEMU_CORE_PRODUCT_H
 #define FPEMU_CORE_PRODUCT_H
 
-#include "count.h"
+#include "events.h"
 #include "dot.h"
 
 /* A target, prepared. */

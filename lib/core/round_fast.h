@@ -15,11 +15,11 @@
 
 #include "plan.h"
 
-#include "carrier32.inc.h"
-#include "quick.inc.h"
-#include "carrier_end.inc.h"
-#include "carrier64.inc.h"
-#include "quick.inc.h"
-#include "carrier_end.inc.h"
+#include "carrier32.h"
+#include "round_fast.inc.h"
+#include "carrier_end.h"
+#include "carrier64.h"
+#include "round_fast.inc.h"
+#include "carrier_end.h"
 
 #endif /* FPEMU_CORE_QUICK_H */

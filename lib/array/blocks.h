@@ -3,7 +3,7 @@
 #ifndef FPEMU_BLOCK_H
 #define FPEMU_BLOCK_H
 
-#include "core/blocked.h"
+#include "core/block.h"
 #include "core/walk.h"
 #include "internal.h"
 

@@ -20,11 +20,11 @@ static int valid(void)
            __builtin_cpu_supports("avx512cd");
 }
 
-#include "kernels.inc.c"
+#include "variant.inc.c"
 
 #if FPEMU_HAVE_VBMI
 
-#include "kernels_vbmi.h"
+#include "vbmi.h"
 
 static int valid_vbmi(void)
 {
@@ -74,6 +74,6 @@ static void philox_vbmi(uint64_t seed, uint64_t stream, int share, int n_bits, u
 #define KERNELS_VALID valid_vbmi
 #define KERNELS_PHILOX philox_vbmi
 #define KERNELS_DECODE decode_vbmi
-#include "kernels.inc.c"
+#include "variant.inc.c"
 
 #endif

@@ -1,8 +1,8 @@
 /* relate.c - comparisons of arrays, in binary64, which holds the operands of both carriers and their products with
  * scales. */
 #include "internal.h"
-#include "parts.h"
-#include "scales.h"
+#include "threads.h"
+#include "operand_scales.h"
 
 static int holds(fpemu_relation relation, double a, double b)
 {

@@ -1,8 +1,8 @@
 /* round.c - the verbs on arrays and on single numbers: arguments are checked, work is split, loops are called.
  * What the loops compute stands in core/, what is refused in check.c. */
 #include "internal.h"
-#include "parts.h"
-#include "stream.h"
+#include "threads.h"
+#include "loops/stream.h"
 
 static size_t code_size(uint32_t bits)
 {
@@ -18,7 +18,7 @@ static size_t code_size(uint32_t bits)
 #define VALUE core_value32
 #define BITS core_bits32
 #define LOOP(name) name##32
-#include "verbs.inc.c"
+#include "quantize.inc.c"
 #undef CORE_W
 #undef UINT
 #undef REAL
@@ -38,4 +38,4 @@ static size_t code_size(uint32_t bits)
 #define VALUE core_value64
 #define BITS core_bits64
 #define LOOP(name) name##64
-#include "verbs.inc.c"
+#include "quantize.inc.c"

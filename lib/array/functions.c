@@ -1,5 +1,5 @@
 /* function.c - elementary functions: their names, and their rule compiled once. The array loops are arith.c's. */
-#include "core/function.h"
+#include "core/functions.h"
 
 #include "internal.h"
 

@@ -5,7 +5,7 @@
 #endif
 #include <immintrin.h>
 
-#include "kernels_vbmi.h"
+#include "vbmi.h"
 
 /* The bytes of a table of 256 that `codes` name; `upper`: those codes from 128 on. */
 static inline __m512i look_up(const __m512i table[4], __m512i codes, __mmask64 upper)

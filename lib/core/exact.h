@@ -7,7 +7,7 @@
 #ifndef FPEMU_CORE_ARITH_H
 #define FPEMU_CORE_ARITH_H
 
-#include "scaled.h"
+#include "affine_fast.h"
 
 enum core_kind { CORE_ZERO, CORE_FINITE, CORE_INFINITE, CORE_NOT_A_NUMBER };
 

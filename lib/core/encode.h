@@ -4,13 +4,13 @@
 
 #include "round.h"
 
-#include "carrier32.inc.h"
+#include "carrier32.h"
 #include "affine.inc.h"
-#include "code.inc.h"
-#include "carrier_end.inc.h"
-#include "carrier64.inc.h"
+#include "encode.inc.h"
+#include "carrier_end.h"
+#include "carrier64.h"
 #include "affine.inc.h"
-#include "code.inc.h"
-#include "carrier_end.inc.h"
+#include "encode.inc.h"
+#include "carrier_end.h"
 
 #endif /* FPEMU_CORE_CODE_H */

@@ -1,10 +1,10 @@
 /* pack.c - tensors as dense bytes: where what lies (doc/blocks.md, 4), values to bytes and back, the order of scales
  * that tensor cores read, delayed scaling. block.c says what a value becomes, core/pack.h how bits lie together. */
-#include "block.h"
-#include "core/layout.h"
+#include "blocks.h"
+#include "core/packed_layout.h"
 #include "core/pack.h"
-#include "parts.h"
-#include "spec.h"
+#include "threads.h"
+#include "format/spec.h"
 
 #include <limits.h>
 

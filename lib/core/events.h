@@ -2,7 +2,7 @@
 #ifndef FPEMU_CORE_COUNT_H
 #define FPEMU_CORE_COUNT_H
 
-#include "arith.h"
+#include "exact.h"
 
 typedef struct core_counts {
     uint64_t nan, infinite, clipped, overflow, invalid, underflow, subnormal, inexact;

@@ -1,6 +1,6 @@
 /* gemm_tile.c - tiles of rows by lanes: operands gathered and rounded, slab after slab; results; threads. */
 #include "gemm.h"
-#include "parts.h"
+#include "array/threads.h"
 
 /* Threads start from this many multiplications a thread on. */
 #define PRODUCTS_PER_THREAD 131072

@@ -11,8 +11,8 @@
 #include <math.h>
 
 #include "internal.h"
-#include "parts.h"
-#include "scales.h"
+#include "threads.h"
+#include "operand_scales.h"
 
 static const uint8_t operand_count[FPEMU_OPERATION_COUNT] = {2, 2, 2, 2, 1, 3, 2, 2, 2, 2};
 

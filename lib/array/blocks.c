@@ -1,8 +1,8 @@
 /* block.c - quantising with scales: the numbers of the whole tensor found, blocks taken tile by
  * tile through the loops of the instruction set. The rules stand in core/block.h, the order of elements in walk.c. */
-#include "block.h"
-#include "parts.h"
-#include "spec.h"
+#include "blocks.h"
+#include "threads.h"
+#include "format/spec.h"
 
 /* Parts of a tile: pieces of blocks. */
 #define PARTS 32
@@ -167,7 +167,7 @@ static void codes_to_array(void *context, uint64_t block, uint64_t position, siz
 #define VALUE core_value64
 #define LOOP(name) name##64
 #define FROM_DOUBLE core_bits64
-#include "block.inc.c"
+#include "blocks.inc.c"
 #undef CORE_W
 #undef UINT
 #undef REAL
@@ -189,4 +189,4 @@ static void codes_to_array(void *context, uint64_t block, uint64_t position, siz
 #define VALUE core_value32
 #define LOOP(name) name##32
 #define FROM_DOUBLE(x) core_bits32(core_saturated32(x))
-#include "block.inc.c"
+#include "blocks.inc.c"
