@@ -1,6 +1,7 @@
 # libfpemu_cuda: kernels.cu by nvcc, the rest by the C compiler. What the kernels do stands in bodies.h and the rules
 # in lib/core, so everything but the launching is tested without a device (tests/gpu).
 GPU_BODIES = \
+	gpu/names.h \
 	gpu/bodies.h \
 	gpu/bodies.inc.h \
 	gpu/call.h \

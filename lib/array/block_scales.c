@@ -139,7 +139,7 @@ static fpemu_status find_scales(const fpemu_format *f, const fpemu_shape *shape,
     const block_sink sink = {to, take_tensor, take_scale, NULL};
     const block_call call = {
         .format = f, .rounding = &nearest, .shape = &input, .count = UINT64_MAX, .sink = &sink};
-    status = carrier == 32 ? fpemu_block_run_f32(&call, x, NULL) : fpemu_block_run_f64(&call, x, NULL);
+    status = carrier == 32 ? fpemu_block_run32(&call, x, NULL) : fpemu_block_run64(&call, x, NULL);
     if (!status && to->tensor && !core_has_tensor(f))
         to->tensor[0] = to->tensor[1] = 1;
     return status;

@@ -67,8 +67,9 @@ static fpemu_status relate(fpemu_relation relation, int carrier, size_t n, const
     }
 
 #define CARRIER(suffix, real, bits)                                                                                    \
-    fpemu_status fpemu_compare_scaled_##suffix(fpemu_relation relation, size_t n, const real *const *operands,          \
-                                              const size_t *steps, const fpemu_operand_scales_##suffix *scales, uint8_t *y)    \
+    fpemu_status fpemu_compare_scaled_##suffix(fpemu_relation relation, size_t n, const real *const *operands,         \
+                                               const size_t *steps, const fpemu_operand_scales_##suffix *scales,       \
+                                               uint8_t *y)                                                             \
     {                                                                                                                  \
         const void *both[2] = {NULL, NULL};                                                                            \
         scaling scaled[2];                                                                                             \
@@ -76,13 +77,13 @@ static fpemu_status relate(fpemu_relation relation, int carrier, size_t n, const
             take_operands_##suffix(2, operands, scales, both, scaled);                                                 \
         return relate(relation, bits, n, both, steps, scales ? scaled : NULL, y);                                      \
     }                                                                                                                  \
-    fpemu_status fpemu_compare_##suffix(fpemu_relation relation, size_t n, const real *const *operands,                 \
-                                       const size_t *steps, uint8_t *y)                                                \
+    fpemu_status fpemu_compare_##suffix(fpemu_relation relation, size_t n, const real *const *operands,                \
+                                        const size_t *steps, uint8_t *y)                                               \
     {                                                                                                                  \
-        return fpemu_compare_scaled_##suffix(relation, n, operands, steps, NULL, y);                                    \
+        return fpemu_compare_scaled_##suffix(relation, n, operands, steps, NULL, y);                                   \
     }                                                                                                                  \
-    RELATION(eq, FPEMU_RELATION_EQ, suffix, real, bits)                                                                         \
-    RELATION(lt, FPEMU_RELATION_LT, suffix, real, bits)                                                                         \
+    RELATION(eq, FPEMU_RELATION_EQ, suffix, real, bits)                                                                \
+    RELATION(lt, FPEMU_RELATION_LT, suffix, real, bits)                                                                \
     RELATION(le, FPEMU_RELATION_LE, suffix, real, bits)
 
 CARRIER(f32, float, 32)

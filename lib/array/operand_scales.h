@@ -68,7 +68,8 @@ static inline fpemu_status check_scales(const scaling *s, int carrier, size_t n,
 #define CARRIER(suffix, real)                                                                                          \
     /* pointers and scales of as many operands as the call takes */                                                    \
     static inline void take_operands_##suffix(int takes, const real *const *operands,                                  \
-                                              const fpemu_operand_scales_##suffix *scales, const void **all, scaling *scaled)  \
+                                              const fpemu_operand_scales_##suffix *scales, const void **all,           \
+                                              scaling *scaled)                                                         \
     {                                                                                                                  \
         for (int o = 0; o < takes; o++) {                                                                              \
             all[o] = operands ? operands[o] : NULL;                                                                    \

@@ -269,7 +269,8 @@ fpemu_status fpemu_stats_merge(fpemu_stats *to, const fpemu_stats *from)
     if ((to->want & FPEMU_STATS_HISTOGRAM) &&
         (to->histogram_first != from->histogram_first || to->histogram_length != from->histogram_length))
         return FPEMU_ERROR_STATS;
-    if ((to->want & FPEMU_STATS_SCALES) && (to->scale_first != from->scale_first || to->scale_length != from->scale_length))
+    if ((to->want & FPEMU_STATS_SCALES) &&
+        (to->scale_first != from->scale_first || to->scale_length != from->scale_length))
         return FPEMU_ERROR_STATS;
     fp_environment environment;
     fpemu_environment_enter(&environment);

@@ -40,7 +40,7 @@ int fpemu_same_blocking(const fpemu_format *a, const fpemu_format *b)
 int fpemu_scale_of(const fpemu_format *f, fpemu_format *scale)
 {
     return fpemu_format_float(scale, f->scale_exponent_bits, f->scale_mantissa_bits, f->scale_bias,
-                       (fpemu_specials)f->scale_specials, f->scale_signed) == FPEMU_OK;
+                              (fpemu_specials)f->scale_specials, f->scale_signed) == FPEMU_OK;
 }
 
 int fpemu_set_scale(fpemu_format *f, const fpemu_format *scale, fpemu_problem *problem)
@@ -184,8 +184,8 @@ int fpemu_derive_blocked(fpemu_format *f, fpemu_problem *problem)
 /* ------------------------------------------------------------------------------------------ constructors */
 
 fpemu_status fpemu_format_blocked(fpemu_format *format, const fpemu_format *element, fpemu_scaling scaling,
-                           const fpemu_format *scale, uint32_t exponent_bits, fpemu_block block, uint32_t rows,
-                           uint32_t length)
+                                  const fpemu_format *scale, uint32_t exponent_bits, fpemu_block block, uint32_t rows,
+                                  uint32_t length)
 {
     fpemu_problem problem;
     if (!format)

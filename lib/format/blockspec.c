@@ -131,7 +131,8 @@ static int take_table(reader *r, value *v)
         size_t at = start + prefix;
         if (at < end && fpemu_word_is(r->text + start, prefix, names[name - 1])) {
             const int64_t bits = take_digits(r, &at);
-            if (at == end && fpemu_format_codebook(&v->format, (fpemu_codebook_name)name, to_unsigned(bits)) == FPEMU_OK)
+            if (at == end &&
+                fpemu_format_codebook(&v->format, (fpemu_codebook_name)name, to_unsigned(bits)) == FPEMU_OK)
                 return 1;
         }
     }
@@ -322,7 +323,8 @@ static void write_element(writer *w, const struct family *m, const fpemu_format 
     *said = *f;
     if (m->element == ANY_SYMMETRIC && becomes_symmetric(f))
         element.symmetric = 0;
-    if (m->element_name && fpemu_format_named(m->element_name, &named) == FPEMU_OK && fpemu_format_equal(&element, &named))
+    if (m->element_name && fpemu_format_named(m->element_name, &named) == FPEMU_OK &&
+        fpemu_format_equal(&element, &named))
         return;
     fpemu_write_format(w, &element);
 }

@@ -433,7 +433,7 @@ fpemu_status fpemu_format_complete(fpemu_format *format)
 /* ------------------------------------------------------------------------------------------ constructors */
 
 fpemu_status fpemu_format_float(fpemu_format *format, uint32_t exponent_bits, uint32_t mantissa_bits, int32_t bias,
-                         fpemu_specials specials, int is_signed)
+                                fpemu_specials specials, int is_signed)
 {
     fpemu_problem problem;
     if (!format)
@@ -562,7 +562,8 @@ static const struct named {
     const char *names[8]; /* ends with NULL */
 } table[FPEMU_NAME_COUNT] = {
 #define FORMAT_FLOAT(id, e, m, bias, specials, is_signed, ...)                                                         \
-    [FPEMU_NAME_##id] = {FPEMU_KIND_FLOAT, 0, e, m, bias, FPEMU_SPECIALS_##specials, is_signed, NULL, {__VA_ARGS__, NULL}},
+    [FPEMU_NAME_##                                                                                                     \
+        id] = {FPEMU_KIND_FLOAT, 0, e, m, bias, FPEMU_SPECIALS_##specials, is_signed, NULL, {__VA_ARGS__, NULL}},
 #define FORMAT_INTEGER(id, bits, is_signed, ...)                                                                       \
     [FPEMU_NAME_##id] = {FPEMU_KIND_INT, bits, 0, 0, 0, 0, is_signed, NULL, {__VA_ARGS__, NULL}},
 #define FORMAT_BLOCKED(id, spec, ...) [FPEMU_NAME_##id] = {0, 0, 0, 0, 0, 0, 0, spec, {__VA_ARGS__, NULL}},
@@ -584,7 +585,8 @@ fpemu_status fpemu_format_named(fpemu_name name, fpemu_format *format)
         return fpemu_format_parse(n->spec, format, NULL);
     if (n->kind == FPEMU_KIND_INT)
         return fpemu_format_int(format, n->bits, n->is_signed, 1, 0);
-    return fpemu_format_float(format, n->exponent_bits, n->mantissa_bits, n->bias, (fpemu_specials)n->specials, n->is_signed);
+    return fpemu_format_float(format, n->exponent_bits, n->mantissa_bits, n->bias, (fpemu_specials)n->specials,
+                              n->is_signed);
 }
 
 const char *fpemu_format_name(fpemu_name name, unsigned alias)
@@ -604,6 +606,6 @@ int fpemu_same_base(const fpemu_format *a, const fpemu_format *b)
     return a->kind == b->kind && a->bits == b->bits && a->exponent_bits == b->exponent_bits &&
            a->mantissa_bits == b->mantissa_bits && a->bias == b->bias && a->fraction_bits == b->fraction_bits &&
            a->is_signed == b->is_signed && a->specials == b->specials &&
-           core_bits64(a->scale) == core_bits64(b->scale) && a->zero_point == b->zero_point &&
-           fpemu_same_table(a, b) && fpemu_same_blocking(a, b);
+           core_bits64(a->scale) == core_bits64(b->scale) && a->zero_point == b->zero_point && fpemu_same_table(a, b) &&
+           fpemu_same_blocking(a, b);
 }

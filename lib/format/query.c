@@ -204,7 +204,7 @@ double fpemu_format_next_down(const fpemu_format *format, double x)
 }
 
 fpemu_status fpemu_format_enumerate(const fpemu_format *format, size_t capacity, double *values, uint64_t *codes,
-                             size_t *count)
+                                    size_t *count)
 {
     if (!format || !count)
         return FPEMU_ERROR_NULL;

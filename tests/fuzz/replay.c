@@ -5,7 +5,7 @@
  */
 #include "../../tools/fpemu/cli.h"
 
-#include "format/reader.h"
+#include "reader.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -15,7 +15,7 @@
 #include "memory.h"
 
 #define SEED 7
-#include "core/random.h"
+#include "random.h"
 
 static unsigned long failures, comparisons;
 
