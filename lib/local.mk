@@ -1,5 +1,17 @@
 include_HEADERS = include/fpemu.h
 
+# What fpemu.h includes.
+fpemuincludedir = $(includedir)/fpemu
+fpemuinclude_HEADERS = \
+	include/fpemu/arith.h \
+	include/fpemu/format.h \
+	include/fpemu/gemm.h \
+	include/fpemu/quantize.h \
+	include/fpemu/rounding.h \
+	include/fpemu/stats.h \
+	include/fpemu/status.h \
+	include/fpemu/tensor.h
+
 pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = lib/fpemu.pc
 

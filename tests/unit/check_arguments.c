@@ -42,12 +42,12 @@ static void nothing_written(void)
     for (size_t i = 0; i < sizeof codes; i++)
         ck_assert_uint_eq(codes[i], 0xab);
     fpemu_stats counted = stats;
-    counted.want = 0;
-    counted.reserved0 = 0;
+    counted.request.want = 0;
+    counted.request.reserved0 = 0;
     memset(counted.reserved1, 0, sizeof counted.reserved1);
-    counted.histogram = NULL;
-    counted.histogram_first = 0;
-    counted.histogram_length = 0;
+    counted.request.histogram = NULL;
+    counted.request.histogram_first = 0;
+    counted.request.histogram_length = 0;
     ck_assert_int_eq(memcmp(&counted, &none, sizeof none), 0);
 }
 
@@ -318,19 +318,19 @@ START_TEST(stats_out_of_range)
         for (int i = 0; i < 8; i++)                                                                                    \
             ck_assert_uint_eq(bins[i], 0);                                                                             \
     } while (0)
-    TAMPER(stats.want = 4);
-    TAMPER(stats.want = 0x80000001u);
-    TAMPER(stats.reserved0 = 1);
+    TAMPER(stats.request.want = 4);
+    TAMPER(stats.request.want = 0x80000001u);
+    TAMPER(stats.request.reserved0 = 1);
     TAMPER(stats.reserved1[2] = 1);
-    TAMPER((stats.want = FPEMU_STATS_HISTOGRAM, stats.histogram_length = 8));
-    TAMPER((stats.want = FPEMU_STATS_HISTOGRAM, stats.histogram = bins, stats.histogram_length = 2));
-    TAMPER((stats.want = FPEMU_STATS_HISTOGRAM, stats.histogram = bins, stats.histogram_length = 0));
+    TAMPER((stats.request.want = FPEMU_STATS_HISTOGRAM, stats.request.histogram_length = 8));
+    TAMPER((stats.request.want = FPEMU_STATS_HISTOGRAM, stats.request.histogram = bins, stats.request.histogram_length = 2));
+    TAMPER((stats.request.want = FPEMU_STATS_HISTOGRAM, stats.request.histogram = bins, stats.request.histogram_length = 0));
 #undef TAMPER
     stats = none;
-    stats.want = FPEMU_STATS_HISTOGRAM;
-    stats.histogram = bins;
-    stats.histogram_first = -1;
-    stats.histogram_length = 3;
+    stats.request.want = FPEMU_STATS_HISTOGRAM;
+    stats.request.histogram = bins;
+    stats.request.histogram_first = -1;
+    stats.request.histogram_length = 3;
     ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, x32, y32, &stats), FPEMU_OK);
     ck_assert_uint_eq(bins[0] + bins[1] + bins[2], N);
     ck_assert_uint_eq(bins[3], 0);
