@@ -24,7 +24,8 @@ int main(void)
     fpemu_format bf16;
     const fpemu_rounding nearest = fpemu_rounding_nearest();
     const float *const operands[] = {a.element, b.element};
-    const fpemu_operand_scales_f32 scales[] = {{.values = a.scale, .length = GROUP}, {.values = b.scale, .length = GROUP}};
+    const fpemu_operand_scales_f32 scales[] = {{.values = a.scale, .length = GROUP},
+                                               {.values = b.scale, .length = GROUP}};
     draw(&a, 0);
     draw(&b, 1);
     if (fpemu_format_parse("bf16", &bf16, NULL) ||

@@ -356,9 +356,10 @@ int fpemu_cuda_stats_read(const fpemu_cuda_stats *d_stats, void *scratch, fpemu_
     status = (int)fpemu_stats_merge(stats, &s);
     stats->request.want = want;
     if (!status && (want & FPEMU_STATS_HISTOGRAM))
-        add_bins(GPU_BINS, c->bins, -1074, stats->request.histogram, stats->request.histogram_first, stats->request.histogram_length);
+        add_bins(GPU_BINS, c->bins, -1074, stats->request.histogram, stats->request.histogram_first,
+                 stats->request.histogram_length);
     if (!status && (want & FPEMU_STATS_SCALES))
-        add_bins(GPU_SCALE_BINS, c->scale_bins, -(GPU_SCALE_BINS / 2), stats->request.scale_histogram, stats->request.scale_first,
-                 stats->request.scale_length);
+        add_bins(GPU_SCALE_BINS, c->scale_bins, -(GPU_SCALE_BINS / 2), stats->request.scale_histogram,
+                 stats->request.scale_first, stats->request.scale_length);
     return status;
 }

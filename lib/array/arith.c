@@ -373,7 +373,8 @@ fpemu_status fpemu_arith_f32(const fpemu_format *format, const fpemu_rounding *r
 }
 
 fpemu_status fpemu_arith_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
-                             size_t n, const double *const *operands, const size_t *steps, double *y, fpemu_stats *stats)
+                             size_t n, const double *const *operands, const size_t *steps, double *y,
+                             fpemu_stats *stats)
 {
     return fpemu_arith_scaled_f64(format, rounding, operation, n, operands, steps, NULL, y, stats);
 }

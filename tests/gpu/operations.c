@@ -303,7 +303,8 @@ static void check_refusals(void)
     double *const d_third = device_memory(1, 8 * MOST), *const d_factor = device_memory(6, 3 * SCALES * 8), sum[2];
     double *const d_sum = device_memory(2, 8 * MOST);
     const double *const terms[2] = {d_third, d_third};
-    const fpemu_operand_scales_f64 scales[2] = {{{d_factor}, 1, 0}, {{NULL}, 0, 0}}, inside[2] = {{{d_sum + 1}, 1, 0}, {{NULL}, 0, 0}};
+    const fpemu_operand_scales_f64 scales[2] = {{{d_factor}, 1, 0}, {{NULL}, 0, 0}},
+                                   inside[2] = {{{d_sum + 1}, 1, 0}, {{NULL}, 0, 0}};
     fpemu_format wide_format;
     fpemu_format_named(FPEMU_NAME_BINARY64, &wide_format);
     to_device(d_third, third, sizeof third);

@@ -130,7 +130,8 @@ static void judge(const subject *s, size_t n, const double *x, const double *y, 
             if (magnitude != 0 && stats->request.want & FPEMU_STATS_HISTOGRAM) {
                 int exponent;
                 (void)frexp(magnitude, &exponent);
-                int bin = exponent - 1 - stats->request.histogram_first + 1, end = (int)stats->request.histogram_length - 1;
+                int bin = exponent - 1 - stats->request.histogram_first + 1,
+                    end = (int)stats->request.histogram_length - 1;
                 stats->request.histogram[bin < 0 ? 0 : bin > end ? end : bin]++;
             }
         }
@@ -187,7 +188,8 @@ static void same(const char *what, const fpemu_stats *got, const fpemu_stats *ex
     if (expected->request.want & FPEMU_STATS_HISTOGRAM)
         for (unsigned i = 0; i < expected->request.histogram_length; i++)
             if (got->request.histogram[i] != expected->request.histogram[i]) {
-                lh_check(0, "%s: bin %u holds %llu, expected %llu", what, i, (unsigned long long)got->request.histogram[i],
+                lh_check(0, "%s: bin %u holds %llu, expected %llu", what, i,
+                         (unsigned long long)got->request.histogram[i],
                          (unsigned long long)expected->request.histogram[i]);
                 break;
             }

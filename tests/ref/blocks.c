@@ -1065,7 +1065,8 @@ void ref_count(const ref_tensor *t, const uint64_t *x, fpemu_stats *s, double su
         s->nan_blocks += (uint64_t)block->nan;
         s->saturated_scales += (uint64_t)block->saturated;
         if ((s->request.want & FPEMU_STATS_SCALES) && !block->nan && block->scale != 0)
-            count_exponent(s->request.scale_histogram, s->request.scale_first, s->request.scale_length, binade(block_scale(block)));
+            count_exponent(s->request.scale_histogram, s->request.scale_first, s->request.scale_length,
+                           binade(block_scale(block)));
         for (j = 0; j < block->elements; j++) {
             uint64_t index = t->order[block->first + j];
             const ref_element *e = &t->element[index];
@@ -1084,7 +1085,8 @@ void ref_count(const ref_tensor *t, const uint64_t *x, fpemu_stats *s, double su
                 if (v != 0 && (s->min_abs == 0 || fabs(v) < s->min_abs))
                     s->min_abs = fabs(v);
                 if (v != 0 && (s->request.want & FPEMU_STATS_HISTOGRAM))
-                    count_exponent(s->request.histogram, s->request.histogram_first, s->request.histogram_length, binade(plain(v)));
+                    count_exponent(s->request.histogram, s->request.histogram_first, s->request.histogram_length,
+                                   binade(plain(v)));
                 if (isfinite(y)) {
                     if (isfinite(d))
                         s->max_error = fmax(s->max_error, d);

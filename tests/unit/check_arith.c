@@ -186,7 +186,8 @@ START_TEST(refused)
     stats.request.want = 0;
     ck_assert_int_eq(two_f32(FPEMU_OPERATION_ADD, &f, &r, N - 1, a32, b32, a32 + 1, &stats), FPEMU_ERROR_OVERLAP);
     ck_assert_int_eq(two_f32(FPEMU_OPERATION_ADD, &f, &r, N - 1, a32, b32 + 1, b32, &stats), FPEMU_ERROR_OVERLAP);
-    ck_assert_int_eq(three_f64(FPEMU_OPERATION_FMA, &f, &r, N - 1, a64, b64, c64 + 1, c64, &stats), FPEMU_ERROR_OVERLAP);
+    ck_assert_int_eq(three_f64(FPEMU_OPERATION_FMA, &f, &r, N - 1, a64, b64, c64 + 1, c64, &stats),
+                     FPEMU_ERROR_OVERLAP);
     ck_assert_int_eq(relation_f32(FPEMU_RELATION_EQ, 4, a32, b32, (uint8_t *)(a32 + 3)), FPEMU_ERROR_OVERLAP);
     nothing_written();
 
@@ -460,7 +461,8 @@ START_TEST(scaled_by_hand)
     /* an MX block of E2M1: 3 * 2^4 + 0.5 * 2^-6, in three significant bits of fraction */
     const float a[] = {3, 6, -1.5f, 4}, b[] = {0.5f, 2, 1.5f, 0}, sa[] = {16, 0x1p-127f}, sb[] = {0x1p-6f, 0x1p127f};
     const float *const operands[] = {a, b, b};
-    const fpemu_operand_scales_f32 pairs[] = {{{sa}, 2, 0}, {{sb}, 2, 0}, {{NULL}, 0, 0}}, whole[] = {{{sa}, 0, 0}, {{sb + 1}, 0, 5}};
+    const fpemu_operand_scales_f32 pairs[] = {{{sa}, 2, 0}, {{sb}, 2, 0}, {{NULL}, 0, 0}},
+                                   whole[] = {{{sa}, 0, 0}, {{sb + 1}, 0, 5}};
     const fpemu_operand_scales_f32 again[] = {{{sa}, 1, 2}, {{sb}, 3, 1}};
     fpemu_format f = format("fp32"), narrow = format("e4m3fn");
     fpemu_rounding r = fpemu_rounding_nearest();
@@ -502,7 +504,8 @@ START_TEST(scaled_refused)
     ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, N, o32, NULL, over, y32, &stats), FPEMU_ERROR_OVERLAP);
     ck_assert_int_eq(fpemu_compare_scaled_f32(FPEMU_RELATION_EQ, 4 * N, o32, (const size_t[]){0, 0}, over, (uint8_t *)y32),
                      FPEMU_ERROR_OVERLAP);
-    const fpemu_operand_scales_f32 below[] = {{{NULL}, 0, 0}, {{y32 + 1}, 500, 0}, {{NULL}, 0, 0}}; /* 6 scales, the last before y */
+    const fpemu_operand_scales_f32 below[] = {
+        {{NULL}, 0, 0}, {{y32 + 1}, 500, 0}, {{NULL}, 0, 0}}; /* 6 scales, the last before y */
     ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, N - 6, o32, NULL, below, y32 + 6, &stats),
                      FPEMU_ERROR_OVERLAP);
     /* products of 106 bits; and one below binary64's smallest number */
@@ -521,8 +524,8 @@ START_TEST(scaled_refused)
                      FPEMU_ERROR_ARGUMENT);
     ck_assert_int_eq(fpemu_compare_scaled_f32(FPEMU_RELATION_EQ, N, NULL, NULL, past, truth), FPEMU_ERROR_NULL);
     nothing_written();
-    ck_assert_int_eq(fpemu_arith_scaled_f64(&f, &r, FPEMU_OPERATION_MUL, 1, small, NULL, (const fpemu_operand_scales_f64[2]){{{NULL}, 0, 0}}, y64,
-                                            NULL),
+    ck_assert_int_eq(fpemu_arith_scaled_f64(&f, &r, FPEMU_OPERATION_MUL, 1, small, NULL,
+                                            (const fpemu_operand_scales_f64[2]){{{NULL}, 0, 0}}, y64, NULL),
                      FPEMU_OK);
     ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, N, o32, NULL, past, y32, NULL), FPEMU_OK);
     ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, N - 7, o32, NULL, below, y32 + 7, NULL), FPEMU_OK);
