@@ -35,7 +35,7 @@ gpu_libfpemu_cuda_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined -version-info $(FPEMU
 NVCCFLAGS = -O3 -std=c++17 --fmad=false --ftz=false --prec-div=true --prec-sqrt=true
 # libtool does not know nvcc: objects are made here, with the few lines that libtool would write about them.
 GPU_OBJECTS = gpu/kernels.lo gpu/operate.lo gpu/product.lo gpu/runs.lo gpu/tensor.lo
-$(GPU_OBJECTS): $(GPU_BODIES) $(CORE) include/fpemu.h gpu/fpemu_cuda.h
+$(GPU_OBJECTS): $(GPU_BODIES) $(CORE) include/fpemu.h $(fpemuinclude_HEADERS) gpu/fpemu_cuda.h
 $(GPU_OBJECTS): gpu/%.lo: gpu/%.cu
 	@$(MKDIR_P) gpu/.libs
 	$(AM_V_GEN)$(NVCC) -ccbin '$(CXX)' $(NVCCFLAGS) $(CUDA_CODES) \

@@ -284,7 +284,7 @@ static int put_table(gpu_tensor_job *j, const fpemu_format *f, unsigned char *sc
         return FPEMU_OK;
     float *const to = (float *)(void *)(scratch + p->table);
     j->table = to;
-    return fpemu_gpu_put_table(to, f->table.values, f->codebook_length, stream);
+    return fpemu_gpu_put_table(to, f->table, f->codebook_length, stream);
 }
 
 /* The scale format, all zero where there is none. */

@@ -1,5 +1,17 @@
 include_HEADERS = include/fpemu.h
 
+# What fpemu.h includes.
+fpemuincludedir = $(includedir)/fpemu
+fpemuinclude_HEADERS = \
+	include/fpemu/arith.h \
+	include/fpemu/format.h \
+	include/fpemu/gemm.h \
+	include/fpemu/quantize.h \
+	include/fpemu/rounding.h \
+	include/fpemu/stats.h \
+	include/fpemu/status.h \
+	include/fpemu/tensor.h
+
 pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = lib/fpemu.pc
 
@@ -81,12 +93,14 @@ lib_libfpemu_la_SOURCES = \
 	lib/format/spec_blocks.c \
 	lib/format/rounding.c \
 	lib/array/random.c \
+	lib/array/check.c \
 	lib/array/quantize.c \
 	lib/array/arith.c \
 	lib/array/compare.c \
 	lib/array/functions.c \
 	lib/array/walk.c \
 	lib/array/blocks.c \
+	lib/array/block_scales.c \
 	lib/gemm/gemm.c \
 	lib/gemm/check.c \
 	lib/gemm/models.c \

@@ -7,13 +7,15 @@ AM_TESTS_ENVIRONMENT = \
 	FPEMU='$(abs_top_builddir)/tools/fpemu/fpemu$(EXEEXT)'; \
 	export CC CXX NM top_srcdir top_builddir FPEMU;
 
-dist_noinst_SCRIPTS += tests/headers/headers.sh tests/headers/exports.sh tests/installed.sh tests/vectorised.sh
+dist_noinst_SCRIPTS += tests/headers/headers.sh tests/headers/exports.sh \
+	tests/headers/definitions.sh tests/installed.sh tests/vectorised.sh
 dist_noinst_DATA += tests/README.md tests/against_judges/README.md tests/judges/README.md tests/mutants/README.md \
 	tests/random/README.md tests/vectors/README.md
-dist_noinst_DATA += tests/readme_example.awk tests/headers/header_c.c tests/headers/header_cxx.cpp
+dist_noinst_DATA += tests/readme_example.awk tests/headers/sizes.awk tests/headers/header_c.c tests/headers/header_cxx.cpp
 
 # ------------------------------------------------------------------------------------- the public face
-TESTS += tests/headers/headers.sh tests/headers/exports.sh tests/readme_example tests/vectorised.sh
+TESTS += tests/headers/headers.sh tests/headers/exports.sh tests/headers/definitions.sh tests/headers/sizes \
+	tests/readme_example tests/vectorised.sh
 
 check_PROGRAMS += tests/readme_example
 nodist_tests_readme_example_SOURCES = tests/readme_example.c
@@ -22,6 +24,15 @@ CLEANFILES += tests/readme_example.c
 tests/readme_example.c: README.md tests/readme_example.awk
 	@$(MKDIR_P) tests
 	$(AM_V_GEN)$(AWK) -f $(top_srcdir)/tests/readme_example.awk $(top_srcdir)/README.md >$@.new && mv $@.new $@
+
+check_PROGRAMS += tests/headers/sizes
+nodist_tests_headers_sizes_SOURCES = tests/headers/sizes.c
+tests_headers_sizes_LDADD = lib/libfpemu.la
+CLEANFILES += tests/headers/sizes.c
+tests/headers/sizes.c: $(fpemuinclude_HEADERS) tests/headers/sizes.awk
+	@$(MKDIR_P) tests/headers
+	$(AM_V_GEN)cd $(srcdir) && $(AWK) -f tests/headers/sizes.awk $(fpemuinclude_HEADERS) >$(abs_builddir)/$@.new \
+	&& mv $(abs_builddir)/$@.new $(abs_builddir)/$@
 
 installcheck-local: tests/readme_example.c
 	CC='$(CC) $(SANITIZER_FLAGS)' PKG_CONFIG='$(PKG_CONFIG)' pkgconfigdir='$(DESTDIR)$(pkgconfigdir)' \
@@ -39,6 +50,7 @@ UNIT_TESTS = \
 	tests/unit/check_pack \
 	tests/unit/check_gemm \
 	tests/unit/check_rng \
+	tests/unit/check_scales \
 	tests/unit/check_spec
 UNIT_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 UNIT_LDADD = lib/libfpemu.la $(CHECK_LIBS)
@@ -58,6 +70,8 @@ tests_unit_check_gemm_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_gemm_LDADD = $(UNIT_LDADD)
 tests_unit_check_rng_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_rng_LDADD = tests/judges/liblonghand.la $(UNIT_LDADD)
+tests_unit_check_scales_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_scales_LDADD = $(UNIT_LDADD)
 tests_unit_check_spec_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_spec_LDADD = $(UNIT_LDADD)
 if HAVE_CHECK
@@ -125,6 +139,7 @@ JUDGE_TESTS = \
 	tests/against_judges/arith \
 	tests/against_judges/arith_scales \
 	tests/against_judges/blocks \
+	tests/against_judges/blocks_scales \
 	tests/against_judges/blocks_stats \
 	tests/against_judges/codes \
 	tests/against_judges/functions \
@@ -142,6 +157,7 @@ tests_against_judges_arith_scales_SOURCES = tests/against_judges/arith_scales.c 
 tests_against_judges_arith_scales_CFLAGS = $(JUDGE_CFLAGS)
 tests_against_judges_arith_scales_LDADD = $(JUDGE_LDADD)
 tests_against_judges_blocks_LDADD = $(JUDGE_LDADD)
+tests_against_judges_blocks_scales_LDADD = $(JUDGE_LDADD)
 tests_against_judges_blocks_stats_LDADD = $(JUDGE_LDADD)
 tests_against_judges_codes_LDADD = $(JUDGE_LDADD)
 tests_against_judges_functions_CFLAGS = $(JUDGE_CFLAGS)

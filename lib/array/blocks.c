@@ -1,4 +1,4 @@
-/* blocks.c - quantising with scales: arguments are checked, the numbers of the whole tensor found, blocks taken tile by
+/* blocks.c - quantising with scales: the numbers of the whole tensor found, blocks taken tile by
  * tile through the loops of the instruction set. The rules stand in core/block.h, the order of elements in walk.c. */
 #include "blocks.h"
 #include "threads.h"
@@ -83,24 +83,6 @@ int fpemu_block_tensor(const fpemu_format *f, const fpemu_range *range, core_ten
     return 1;
 }
 
-/* Compatibility settings, and modes of codebooks; those of posits are fpemu_check's. */
-static fpemu_status check_rounding(const fpemu_format *f, const fpemu_rounding *r, int carrier)
-{
-    if (f->kind == FPEMU_KIND_CODEBOOK && !core_codebook_mode(r->mode))
-        return FPEMU_ERROR_UNSUPPORTED;
-    if (!f->scaling || r->compat == FPEMU_COMPAT_NONE)
-        return FPEMU_OK;
-    const int bits = (int)f->bits - 1;
-    if (r->compat == FPEMU_COMPAT_MUPPET && f->scaling == FPEMU_SCALING_MUPPET && r->mode == FPEMU_MODE_SR)
-        return FPEMU_OK;
-    const int nearest = r->mode == FPEMU_MODE_RNE || r->mode == FPEMU_MODE_RNA;
-    if (r->compat == FPEMU_COMPAT_QPYTORCH && f->scaling == FPEMU_SCALING_FLOOR && f->kind == FPEMU_KIND_FIXED &&
-        f->is_signed && f->symmetric && carrier == 32 && bits >= 2 && bits <= 21 &&
-        (nearest || r->mode == FPEMU_MODE_SR))
-        return FPEMU_OK;
-    return FPEMU_ERROR_UNSUPPORTED;
-}
-
 static fpemu_status check_arrays(const block_walk *w, const void *x, const void *y, size_t size)
 {
     const uintptr_t p = (uintptr_t)x, q = (uintptr_t)y;
@@ -115,10 +97,10 @@ static fpemu_status check_arrays(const block_walk *w, const void *x, const void 
 }
 
 /* Adds a scale to the caller's histogram. */
-static void count_scale(const fpemu_stats *caller, int exponent)
+static void count_scale(const fpemu_stats_request *r, int exponent)
 {
-    const int64_t bin = (int64_t)exponent - caller->scale_first + 1, last = (int64_t)caller->scale_length - 1;
-    uint64_t *const place = caller->scale_histogram + (bin < 0 ? 0 : bin > last ? last : bin);
+    const int64_t bin = (int64_t)exponent - r->scale_first + 1, last = (int64_t)r->scale_length - 1;
+    uint64_t *const place = r->scale_histogram + (bin < 0 ? 0 : bin > last ? last : bin);
 #ifdef _OPENMP
 #pragma omp atomic
 #endif
@@ -133,8 +115,8 @@ static void count_block(fpemu_stats *s, const fpemu_stats *caller, int kind, int
     s->zero_blocks += (uint64_t)empty;
     s->nan_blocks += kind == CORE_SCALE_NAN;
     s->saturated_scales += (uint64_t)saturated;
-    if ((caller->want & FPEMU_STATS_SCALES) && counted)
-        count_scale(caller, exponent);
+    if ((caller->request.want & FPEMU_STATS_SCALES) && counted)
+        count_scale(&caller->request, exponent);
 }
 
 /* Adds a sum of logarithms in steps of 2^-32. */

@@ -203,17 +203,17 @@ static const float *built_in(uint32_t name, uint32_t bits)
 
 const float *fpemu_table_values(const fpemu_format *format)
 {
-    return format->codebook == FPEMU_CODEBOOK_CUSTOM ? format->table.values : built_in(format->codebook, format->bits);
+    return format->codebook == FPEMU_CODEBOOK_CUSTOM ? format->table : built_in(format->codebook, format->bits);
 }
 
 int fpemu_same_table(const fpemu_format *a, const fpemu_format *b)
 {
     if (a->codebook != b->codebook || a->codebook_length != b->codebook_length)
         return 0;
-    if (a->codebook_length == 0 || a->codebook != FPEMU_CODEBOOK_CUSTOM || a->table.values == b->table.values)
+    if (a->codebook_length == 0 || a->codebook != FPEMU_CODEBOOK_CUSTOM || a->table == b->table)
         return 1;
     /* bits decide, since no table holds a NaN or -0 */
-    return memcmp(a->table.values, b->table.values, a->codebook_length * sizeof(float)) == 0;
+    return memcmp(a->table, b->table, a->codebook_length * sizeof(float)) == 0;
 }
 
 /* The order of numbers as an order of integers, which no flush of subnormals disturbs. */

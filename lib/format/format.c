@@ -30,7 +30,7 @@ static fpemu_format parameters_of(const fpemu_format *f)
     p.codebook = f->codebook;
     p.codebook_length = f->codebook_length;
     if (f->kind == FPEMU_KIND_CODEBOOK && f->codebook == FPEMU_CODEBOOK_CUSTOM)
-        p.table.values = f->table.values;
+        p.table = f->table;
     fpemu_copy_blocked(&p, f);
     return p;
 }
@@ -60,7 +60,7 @@ static int check_fields(const fpemu_format *f, fpemu_problem *problem)
     if ((!is_float && !is_posit && f->exponent_bits) || (!is_float && (f->mantissa_bits || f->bias)) ||
         (f->kind != FPEMU_KIND_FIXED && f->fraction_bits) ||
         (f->kind != FPEMU_KIND_INT && (core_bits64(f->scale) || f->zero_point)) ||
-        (f->kind != FPEMU_KIND_CODEBOOK && (f->codebook || f->codebook_length || f->table.size)))
+        (f->kind != FPEMU_KIND_CODEBOOK && (f->codebook || f->codebook_length || f->table_word)))
         return refuse(problem, 0, "no parameters of other kinds");
     return 1;
 }
@@ -193,7 +193,7 @@ fpemu_status fpemu_format_table(fpemu_format *format, uint32_t length, const flo
         return FPEMU_ERROR_NULL;
     format->kind = FPEMU_KIND_CODEBOOK;
     format->codebook_length = length;
-    format->table.values = values;
+    format->table = values;
     return fpemu_format_complete(format);
 }
 
