@@ -11,6 +11,7 @@
 #define gpu_decoded CARRIER(gpu_decoded)
 #define gpu_fast CARRIER(gpu_fast)
 #define gpu_group_extremes CARRIER(gpu_group_extremes)
+#define gpu_lane_events CARRIER(gpu_lane_events)
 #define gpu_load_four CARRIER(gpu_load_four)
 #define gpu_result CARRIER(gpu_result)
 #define gpu_round_element CARRIER(gpu_round_element)

@@ -3,6 +3,7 @@
 #ifndef FPEMU_CORE_BLOCKED_H
 #define FPEMU_CORE_BLOCKED_H
 
+#include "events.h"
 #include "scale.h"
 
 /* Rules that have two numbers of the whole tensor. */
@@ -18,10 +19,10 @@ FPEMU_FN int core_needs_range(const fpemu_format *f)
     return f->scaling && (core_has_tensor(f) || f->block == FPEMU_BLOCK_TENSOR);
 }
 
-/* What happened to an element, and what became of it. */
+/* What is known of an element beside its value: how it compares with the ends, as core_events_of wants it. */
 typedef struct core_happened {
     int64_t q; /* the integer of affine formats, the index of codebooks */
-    uint8_t clipped, overflow, subnormal;
+    uint8_t past, over;
 } core_happened;
 
 /* The grid on which affine integers round their quotients. */
