@@ -143,8 +143,6 @@ static void loop_count(const core_plan *p, size_t n, const void *x, const void *
         memcpy(&v, out + i * sizeof v, sizeof v);
         const uintw max = u > magnitude ? max1 : max0;
         const core_events e = core_events_of(normal, u, 0, v, v, (u & magnitude) > max, (g[i] & magnitude) > max);
-        const core_extent x_to_y = core_extent_of(u, v);
-        const uintw less_1 = x_to_y.magnitude - 1;
         nan += e.nan;
         infinite += e.infinite;
         clipped += e.clipped;
@@ -153,6 +151,8 @@ static void loop_count(const core_plan *p, size_t n, const void *x, const void *
         underflow += e.underflow;
         subnormal += e.subnormal;
         inexact += e.inexact;
+        const core_extent x_to_y = core_extent_of(u, v);
+        const uintw less_1 = x_to_y.magnitude - 1;
         max_error = x_to_y.error > max_error ? x_to_y.error : max_error;
         max_abs = x_to_y.magnitude > max_abs ? x_to_y.magnitude : max_abs;
         min_less_1 = less_1 < min_less_1 ? less_1 : min_less_1;
