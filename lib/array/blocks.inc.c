@@ -33,13 +33,8 @@ static void block_element_begin(block_element *e, const fpemu_format *f, const f
     e->one_by_one = e->plan.rule == CORE_RULE_AFFINE || e->plan.compat || e->plan.wrap;
     core_choose_fast(&e->plan, f);
     e->two_steps = e->plan.rule == CORE_RULE_FULL_RANGE_GRID || e->plan.rule == CORE_RULE_SHIFTER_GRID;
-    if (!counted && !e->two_steps)
-        return;
-    e->grid = e->plan;
-    e->grid.rule = core_grid_rule(&e->plan);
-    e->grid.max[0] = e->grid.max[1] = ~(uintw)0;
-    e->grid.zero[0] = e->grid.zero[1] = 0;
-    e->grid.negative = 0;
+    if (counted || e->two_steps)
+        e->grid = core_plan_unbounded(&e->plan);
 }
 
 /* Whether the loops that scale and round at once have it. */

@@ -295,19 +295,6 @@ FPEMU_FN int core_is_half32(const core_plan32 *p)
 }
 #endif
 
-/* The rule for the grid step alone of a plan: a quick one, or the plan's own with its ends taken away. */
-FPEMU_FN uint8_t core_grid_rule(const core_plan *p)
-{
-    switch (p->rule) {
-    case CORE_RULE_FULL_RANGE: return CORE_RULE_FULL_RANGE_GRID;
-    case CORE_RULE_SHIFTER_PASS:
-    case CORE_RULE_SHIFTER_STOP:
-    case CORE_RULE_SHIFTER_STOP_INF:
-    case CORE_RULE_EVEN: return CORE_RULE_SHIFTER_GRID;
-    default: return p->rule;
-    }
-}
-
 /* Codes of floats to nearest even, straight from the number whose last bits count steps. */
 typedef struct core_direct {
     uintw emin, up;      /* as fast_emin and fast_up */
