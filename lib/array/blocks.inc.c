@@ -1,6 +1,4 @@
-/* block.inc.c - quantising with scales in one carrier; included twice by block.c with
- *   CARRIER_BITS width, uintw its unsigned integer, realw its type, CARRIER_INF the bits of infinity, NAME(x), CORE(x), LOOP(x) the
- *   names of functions, element rules and loops, VALUE and BITS the conversions, core_saturated bits from binary64. */
+/* blocks.inc.c - quantising with scales in one carrier; included by blocks.c for each. */
 
 /* ---------------------------------------------------------------------------------------------- elements */
 
@@ -56,15 +54,10 @@ static void block_element_run(const block_element *e, const kernels *k, size_t n
             int overflow;
             uintw u, v;
             memcpy(&u, t + i, sizeof u);
-            if (e->is_table) {
-                const uint32_t index = core_codebook_index(&e->table, u, random);
-                const realw low = (realw)e->table.values[0], high = (realw)e->table.values[e->table.length - 1];
-                q[i] = index;
-                v = core_codebook_value(&e->table, u, index);
-                overflow = t[i] < low || t[i] > high;
-            } else {
+            if (e->is_table)
+                v = core_codebook_element(&e->table, u, random, &overflow, q + i);
+            else
                 v = core_element(p, &e->integers, u, random, &overflow, q + i);
-            }
             memcpy(rounded + i, &v, sizeof v);
             grid[i] = overflow ? ~(uintw)0 >> 1 : 0;
         }
@@ -103,8 +96,7 @@ typedef struct block_job {
     const realw *x;
     realw *y;
     size_t size;  /* of a code */
-    double step;  /* muppet: of the element */
-    int32_t bits; /* qpytorch: of an element's magnitude */
+    core_block_compat compat;
     uint32_t want;
     int *nan_seen; /* set where policy `error` is broken; else NULL */
     uint8_t counted, stochastic, scalar, whole_known;
@@ -113,7 +105,6 @@ typedef struct block_job {
     uint8_t fused;        /* t, P and y in one loop */
     uint8_t fused_pieces; /* those of large blocks too */
     uint8_t fast[2];      /* in the short way, where the scales allow it: multiplied, divided */
-    uint8_t compat;       /* fpemu_compat of the blocks */
 } block_job;
 
 /* A piece of a block within a tile. */
@@ -333,34 +324,21 @@ static void block_measure(const block_job *j, const fpemu_format *f, const fpemu
 
 /* ------------------------------------------------------------------------------------------------- tiles */
 
-/* P by MuPPET's Eq. 6 as printed, or by QPyTorch's sums. */
+/* P of the finite elements of a part by the compatibility setting; t: the quotients in binary64, or NULL: those of the
+ * tile. */
 static void block_compat_run(const block_job *j, const block_part *p, block_tile *w, const double *t)
 {
-    const double max = j->call->format->max, lowest = j->call->format->lowest;
     for (size_t i = p->begin; i < p->begin + p->n; i++) {
-        double k;
-        uintw u;
+        int over;
+        uintw u, v;
         memcpy(&u, w->x + i, sizeof u);
         if ((u << 1 >> 1) >= CARRIER_INF)
             continue; /* as the plain rule has it */
-        if (j->compat == FPEMU_COMPAT_MUPPET)
-            k = core_muppet((t ? t[i - p->begin] : (double)w->t[i]) / j->step, w->r[i]);
-        else
-            k = core_qpytorch_block((float)w->x[i], core_exponent(p->amax), j->bits, j->stochastic,
-                                    j->stochastic ? w->r[i] : 0);
-        const double value = k * j->step, kept = value > max ? max : value < lowest ? lowest : value;
-        w->rounded[i] = (realw)(kept + 0.0); /* no -0 */
-        w->grid[i] = kept < value || kept > value ? ~(uintw)0 >> 1 : 0;
+        v = core_block_compat_round(&j->compat, p->amax, u, t ? t[i - p->begin] : (double)w->t[i],
+                                    j->stochastic ? w->r[i] : 0, &over);
+        memcpy(w->rounded + i, &v, sizeof v);
+        w->grid[i] = over ? ~(uintw)0 >> 1 : 0;
     }
-}
-
-/* Whether the compatibility setting acts on a part. */
-static int block_compat_acts(const block_job *j, const block_part *p)
-{
-    if (j->compat != FPEMU_COMPAT_QPYTORCH || p->amax == 0)
-        return j->compat == FPEMU_COMPAT_MUPPET && p->scale.kind != CORE_SCALE_NAN;
-    const int e = core_exponent(p->amax);
-    return e >= -126 && e <= 124 && !p->scale.saturated && p->scale.kind == CORE_SCALE_MULTIPLY;
 }
 
 #if CARRIER_BITS == 32
@@ -423,7 +401,7 @@ static void block_wide_part(const block_job *j, const block_part *p, block_tile 
 #else
     const int affine = 0;
 #endif
-    if (block_compat_acts(j, p)) {
+    if (core_block_compat_acts(&j->compat, &p->scale, p->amax)) {
         block_compat_run(j, p, w, t);
         for (size_t i = 0; i < n; i++) {
             rounded[i] = (double)w->rounded[begin + i];
@@ -484,7 +462,7 @@ static void block_flush(const block_job *j, block_tile *w, gathering *g)
                 memcpy(w->y + e, &nan, sizeof nan);
             }
         } else {
-            if (block_compat_acts(j, p))
+            if (core_block_compat_acts(&j->compat, &p->scale, p->amax))
                 block_compat_run(j, p, w, NULL);
             if (j->counted)
                 block_element_count(&j->element, k, n, w->x + begin, w->t + begin, w->rounded + begin, w->grid + begin,
@@ -780,7 +758,7 @@ static fpemu_status block_run_inside(const block_call *call, const realw *x, rea
     j.size = code_size(f->bits);
     j.counted = call->stats != NULL;
     j.want = call->stats ? call->stats->want : 0;
-    j.compat = j.scalar ? 0 : call->rounding->compat;
+    j.compat.setting = 0;
     j.stochastic = core_mode(&rounding) >= FPEMU_MODE_SR;
     j.nan_seen = NULL;
     j.whole_known = 0;
@@ -799,8 +777,8 @@ static fpemu_status block_run_inside(const block_call *call, const realw *x, rea
                       j.hold.rule != CORE_RULE_FULL_RANGE_GRID &&
                       (f->scaling == FPEMU_SCALING_ABSMAX || f->scaling == FPEMU_SCALING_NVFP4 ||
                        f->scaling == FPEMU_SCALING_NVFP4_AO);
-        j.bits = (int32_t)f->bits - 1;
-        j.step = f->kind == FPEMU_KIND_INT ? f->scale : core_value64(core_power64(f->quantum));
+        if (call->rounding->compat)
+            j.compat = core_block_compat_make(f, call->rounding);
     }
     const int runs = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
                      !call->rounding->compat && !call->sink;

@@ -5,7 +5,6 @@
 #define loopsw CARRIER(loops) /* the member of struct kernels */
 #define block_add_elements CARRIER(block_add_elements)
 #define block_add_part CARRIER(block_add_part)
-#define block_compat_acts CARRIER(block_compat_acts)
 #define block_compat_run CARRIER(block_compat_run)
 #define block_element CARRIER(block_element)
 #define block_element_begin CARRIER(block_element_begin)

@@ -1,32 +1,4 @@
-/* elements.inc.c - the array loops of one carrier; included twice by variant.inc.c with
- *   CARRIER_BITS width, uintw and intw its integers, core_plan and core_coder the structs, CORE(name) and LOOP(name) the names, and
- *   CARRIER_INF the bits of infinity. */
-
-FPEMU_FN uintw core_element_float(const core_plan *p, int mode, uintw u, uintw r)
-{
-    const uintw sign = u >> (CARRIER_BITS - 1) << (CARRIER_BITS - 1);
-    return core_finish(p, u, core_grid(p, mode, 0, p->n, u ^ sign, sign, r));
-}
-
-FPEMU_FN uintw core_element_any(const core_plan *p, int mode, uintw u, uintw r)
-{
-    const uintw sign = u >> (CARRIER_BITS - 1) << (CARRIER_BITS - 1);
-    return core_finish_any(p, u, core_grid(p, mode, 1, p->n, u ^ sign, sign, r));
-}
-
-FPEMU_FN uintw core_element_posit(const core_plan *p, int mode, uintw u, uintw r)
-{
-    const uintw a = u << 1 >> 1;
-    (void)mode;
-    (void)r;
-    return core_finish(p, u, a == 0 || a >= CARRIER_INF ? 0 : core_posit(p, a));
-}
-
-FPEMU_FN uintw core_element_affine_fast(const core_plan *p, int mode, uintw u, uintw r)
-{
-    const uintw sign = u >> (CARRIER_BITS - 1) << (CARRIER_BITS - 1), a = u ^ sign;
-    return core_finish(p, u, core_affine_fast_grid(p, mode, a < CARRIER_INF ? a : 0, sign, r));
-}
+/* elements.inc.c - the array loops of one carrier; included by variant.inc.c for each. */
 
 /* One loop per rule and mode. */
 #define ROUND_LOOP(rule, mode)                                                                                         \
