@@ -100,11 +100,11 @@ typedef struct block_job {
     uint32_t want;
     int *nan_seen; /* set where policy `error` is broken; else NULL */
     uint8_t counted, stochastic, scalar, whole_known;
-    uint8_t many;         /* many blocks at a time: blockrows.inc.c */
+    uint8_t many;         /* many blocks at a time: block_runs.inc.c */
     uint8_t hold_many;    /* their scales too */
     uint8_t fused;        /* t, P and y in one loop */
     uint8_t fused_pieces; /* those of large blocks too */
-    uint8_t fast[2];      /* in the short way, where the scales allow it: multiplied, divided */
+    uint8_t fast[2];      /* in the fast form, where the scales allow it: multiplied, divided */
 } block_job;
 
 /* A piece of a block within a tile. */
@@ -175,10 +175,10 @@ static block_extremes block_extremes_of(const kernels *k, size_t n, const realw 
         uintw u;
         memcpy(&u, x + i, sizeof u);
         const uintw a = u << 1 >> 1;
-        uint64_t *const side = u == a ? &e.high : &e.low;
+        uint64_t *const end = u == a ? &e.high : &e.low;
         if (a < CARRIER_INF) {
             e.amax = a > e.amax ? a : e.amax;
-            *side = a > *side ? a : *side;
+            *end = a > *end ? a : *end;
         }
     }
     return e;
@@ -561,7 +561,7 @@ static void block_find_scale(const block_job *j, block_part *p, const core_extre
 
 #include "block_runs.inc.c"
 
-/* Elements begin <= position < end of a block with a known scale: at once, or by way of the tile. */
+/* Elements begin <= position < end of a block with a known scale: at once, or by the tile. */
 static void block_add_elements(const block_job *j, block_tile *w, const block_part *p, uint64_t begin, uint64_t end,
                                gathering *g)
 {
@@ -579,7 +579,7 @@ static void block_add_elements(const block_job *j, block_tile *w, const block_pa
 static void block_run_blocks(const block_job *j, uint64_t begin, uint64_t end, gathering *g)
 {
     block_tile w;
-    uint64_t flat = 0;
+    uint64_t compact = 0; /* where the block's elements begin in a compact x */
     uint64_t again = 0;
     w.n = w.count = 0;
     for (uint64_t v = begin; v < end; v++) {
@@ -597,8 +597,8 @@ static void block_run_blocks(const block_job *j, uint64_t begin, uint64_t end, g
         p.block = j->call->count == UINT64_MAX ? core_walk_visited(&j->walk, v) : v;
         fpemu_walk_block(&j->walk, p.block, &p.place);
         if (j->call->compact) {
-            p.place.x = (int64_t)flat;
-            flat += p.place.elements;
+            p.place.x = (int64_t)compact;
+            compact += p.place.elements;
         }
         if (!j->scalar && !j->whole_known)
             e = block_extremes_between(j, &p.place, 0, p.place.elements);
@@ -692,9 +692,9 @@ static void block_run_all(const block_job *j, uint64_t first, uint64_t end)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------- verbs */
+/* ------------------------------------------------------------------------------------------------- calls */
 
-/* Blocks from `first` on that the short way does: how many. */
+/* Blocks from `first` on that the fast forms do: how many. */
 static uint64_t block_run_small(const block_job *j, uint64_t first, uint64_t end)
 {
     gathering g;
@@ -946,7 +946,7 @@ void fpemu_reader_values(const block_reader *r, uint64_t code, size_t n, const v
     }
 }
 
-/* ------------------------------------------------------------------------------ what the verbs hand over */
+/* ------------------------------------------------------------------- what quantize.inc.c hands over */
 
 fpemu_status fpemu_block_convert(const fpemu_format *f, const fpemu_rounding *r, size_t n, const realw *x, void *out,
                                  int to_code, fpemu_stats *stats)

@@ -16,7 +16,7 @@ static word_key word_key_none(void)
     return none;
 }
 
-/* Elements of `size` bytes before `p` comes to the beginning of a line, where arrays are long enough for it to matter. */
+/* Elements of `size` bytes before `p` comes to the beginning of a line, where n is large enough for it to matter. */
 static size_t elements_to_line(const void *p, size_t size, size_t n)
 {
     return n < TILE ? 0 : (0 - (uintptr_t)p) % LINE / size;

@@ -98,7 +98,7 @@ FPEMU_SLOW uintw core_blocked_wide(const core_blocked *b, const core_codebook *v
     const core_plan64 integers = core_integers();
     const double x = core_to_double(u);
     const uint64_t t = power ? core_block_t_odd(s->exponent, core_bits64(x)) : core_bits64(core_s2fp8_t(tensor, x));
-    const unsigned side = (unsigned)(u >> (CARRIER_BITS - 1));
+    const unsigned negative = (unsigned)(u >> (CARRIER_BITS - 1));
     uint64_t p64, g = 0;
     int over = 0, past;
     if (b->is_table) {
@@ -107,18 +107,18 @@ FPEMU_SLOW uintw core_blocked_wide(const core_blocked *b, const core_codebook *v
         p64 = core_codebook_element64(&table, t, r, &over, &h->q);
     } else if (power) {
         p64 = core_block_exact(&b->wide, &integers, s->exponent, core_bits64(x), r, &g, &h->q);
-        over = (g & ~CORE_SIGN64) > b->wide.max[side];
+        over = (g & ~CORE_SIGN64) > b->wide.max[negative];
     } else {
         p64 = core_element64(&b->wide, &integers, t, r, &over, &h->q);
     }
     uintw p = core_bits((realw)core_value64(p64)); /* exact */
-    past = b->is_table ? over : (t & ~CORE_SIGN64) > b->wide.max[side];
+    past = b->is_table ? over : (t & ~CORE_SIGN64) > b->wide.max[negative];
 #if CARRIER_BITS == 32
     const int affine = b->plan.rule >= CORE_RULE_AFFINE_FAST; /* scale and values are the carrier's: so must t be */
     if (affine) {
         const uint32_t t32 = core_t_odd32(core_value64(t));
         p = core_element32(&b->plan, &integers, t32, r, &over, &h->q);
-        past = (t32 & ~CARRIER_SIGN) > b->plan.max[side];
+        past = (t32 & ~CARRIER_SIGN) > b->plan.max[negative];
     }
 #else
     const int affine = 0;

@@ -1,7 +1,7 @@
 /* carrier.h - one text for both carriers.
  *
- * A carrier is the type that holds the values: binary32 or binary64. What is the same for both is written once, in files
- * *.inc.h and *.inc.c, which are read twice: between carrier32.h and carrier_end.h, and between carrier64.h and
+ * A carrier is the type that holds the values: binary32 or binary64. What is the same for both is written once, in
+ * files *.inc.h and *.inc.c, which are read twice: between carrier32.h and carrier_end.h, and between carrier64.h and
  * carrier_end.h. There
  *
  *   uintw, intw     are the integers as wide as the carrier, realw is the carrier itself

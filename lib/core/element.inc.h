@@ -1,8 +1,8 @@
 /* element.inc.h - one element; included by element.h. */
 
 /* The reference, for every rule, mode and setting: result bits for input u with random bits r (left-aligned in 32).
- * *overflow says whether the grid value of a finite u lies outside the ends; *q, for affine integers only, is the integer
- * chosen (their values need not tell it). */
+ * *overflow says whether the grid value of a finite u lies outside the ends; *q, for affine integers only, is the
+ * integer chosen (their values need not tell it). */
 FPEMU_FN uintw core_element(const core_plan *p, const core_plan64 *integers, uintw u, uint32_t r, int *overflow,
                             int64_t *q)
 {

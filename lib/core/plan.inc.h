@@ -1,4 +1,4 @@
-/* plan.inc.h - plan and coder of one carrier. */
+/* plan.inc.h - plan and coder of one carrier; included by plan.h. */
 
 /* The grid whose every step is 2^quantum. */
 FPEMU_FN void core_plan_fixed_grid(core_plan *p, int quantum)
@@ -202,8 +202,8 @@ FPEMU_FN void core_plan_make(core_plan *p, core_plan64 *integers, const fpemu_fo
     p->any = p->rule == CORE_RULE_ANY;
 }
 
-/* The same grid without ends: what a value is there says whether it overflows. No ends, no wrapping, zeros and negatives
- * as they come; a fast rule becomes that of its grid step alone. */
+/* The same grid without ends: what a value is there says whether it overflows. No ends, no wrapping, zeros and
+ * negatives as they come; a fast rule becomes that of its grid step alone. */
 FPEMU_FN core_plan core_plan_unbounded(const core_plan *p)
 {
     core_plan grid = *p;

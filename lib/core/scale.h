@@ -1,4 +1,4 @@
-/* block.h - the scale of one block, and its elements under that scale: doc/blocks.md, for both carriers.
+/* scale.h - the scale of one block, and its elements under that scale: doc/blocks.md, for both carriers.
  *
  *   core_block     what follows from the format: made once a call (core_block_make), completed by the numbers of the
  *                  whole tensor where the rule has them
