@@ -316,12 +316,12 @@ FPEMU_FN void gpu_swizzle(uint64_t rows, uint64_t columns, const uint8_t *from, 
 /* The form of core_blocked_element that a job takes. */
 FPEMU_FN int gpu_tensor_form32(const gpu_tensor_job32 *j)
 {
-    return j->rule.is_table || j->rule.compat ? 2 : gpu_form32(&j->rule.plan);
+    return j->rule.is_table || j->rule.compat.setting ? 2 : gpu_form32(&j->rule.plan);
 }
 
 FPEMU_FN int gpu_tensor_form64(const gpu_tensor_job64 *j)
 {
-    return j->rule.is_table || j->rule.compat ? 2 : gpu_form64(&j->rule.plan);
+    return j->rule.is_table || j->rule.compat.setting ? 2 : gpu_form64(&j->rule.plan);
 }
 
 #endif /* FPEMU_GPU_TENSOR_H */

@@ -1,5 +1,5 @@
 /* check_scales.c - the scales of a tensor's blocks: numbers worked by hand, y = P * s, slices, threads and the caller's
- * floating-point environment, what is refused. The judge of all rules is met in tests/oracle/blockscales.c. */
+ * floating-point environment, what is refused. The judge of all rules is met in tests/against_judges/blocks_scales.c. */
 #include <check.h>
 #include <fenv.h>
 #include <math.h>
