@@ -4,7 +4,7 @@
 
 #include "core/element.h"
 #include "core/random.h"
-#include "counts.h"
+#include "stats.h"
 
 /* How numbers lie in an array. */
 enum gpu_type { GPU_F32, GPU_F64, GPU_BF16, GPU_F16, GPU_CODES };

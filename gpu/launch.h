@@ -5,9 +5,9 @@
 
 #include "fpemu_cuda.h"
 #include "job.h"
-#include "operate.h"
-#include "product.h"
-#include "tensor.h"
+#include "arith.h"
+#include "gemm.h"
+#include "blocks.h"
 
 #ifdef __cplusplus
 extern "C" {

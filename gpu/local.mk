@@ -2,25 +2,25 @@
 # in lib/core, so everything but the launching is tested without a device (tests/gpu).
 GPU_BODIES = \
 	gpu/names.h \
-	gpu/bodies.h \
-	gpu/bodies.inc.h \
+	gpu/quantize.h \
+	gpu/quantize.inc.h \
 	gpu/call.h \
-	gpu/counts.h \
+	gpu/stats.h \
 	gpu/job.h \
 	gpu/lanes.h \
 	gpu/launch.cuh \
 	gpu/launch.h \
-	gpu/operate.h \
-	gpu/product.h \
-	gpu/tensor.h \
-	gpu/tensor.inc.h
-GPU_VERBS = gpu/verbs.c gpu/tensors.c gpu/operations.c gpu/products.c lib/array/environment.c
+	gpu/arith.h \
+	gpu/gemm.h \
+	gpu/blocks.h \
+	gpu/blocks.inc.h
+GPU_VERBS = gpu/quantize.c gpu/blocks.c gpu/arith.c gpu/gemm.c lib/array/environment.c
 GPU_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib -I$(top_srcdir)/gpu
-EXTRA_DIST += $(GPU_BODIES) gpu/fpemu_cuda.h gpu/kernels.cu gpu/operate.cu gpu/product.cu gpu/runs.cu gpu/tensor.cu \
-	gpu/host.c gpu/libfpemu_cuda.map gpu/verbs.c gpu/tensors.c gpu/operations.c gpu/products.c
+EXTRA_DIST += $(GPU_BODIES) include/fpemu_cuda.h gpu/quantize.cu gpu/arith.cu gpu/gemm.cu gpu/block_runs.cu gpu/blocks.cu \
+	gpu/simulate.c gpu/libfpemu_cuda.map gpu/quantize.c gpu/blocks.c gpu/arith.c gpu/gemm.c
 
 if HAVE_CUDA
-include_HEADERS += gpu/fpemu_cuda.h
+include_HEADERS += include/fpemu_cuda.h
 pkgconfig_DATA += gpu/fpemu_cuda.pc
 lib_LTLIBRARIES += gpu/libfpemu_cuda.la
 endif
@@ -34,8 +34,8 @@ gpu_libfpemu_cuda_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined -version-info $(FPEMU
 # No contraction to fma, no flushing of subnormals, correct division: the rules' arithmetic as on the CPU.
 NVCCFLAGS = -O3 -std=c++17 --fmad=false --ftz=false --prec-div=true --prec-sqrt=true
 # libtool does not know nvcc: objects are made here, with the few lines that libtool would write about them.
-GPU_OBJECTS = gpu/kernels.lo gpu/operate.lo gpu/product.lo gpu/runs.lo gpu/tensor.lo
-$(GPU_OBJECTS): $(GPU_BODIES) $(CORE) include/fpemu.h gpu/fpemu_cuda.h
+GPU_OBJECTS = gpu/quantize.lo gpu/arith.lo gpu/gemm.lo gpu/block_runs.lo gpu/blocks.lo
+$(GPU_OBJECTS): $(GPU_BODIES) $(CORE) include/fpemu.h include/fpemu_cuda.h
 $(GPU_OBJECTS): gpu/%.lo: gpu/%.cu
 	@$(MKDIR_P) gpu/.libs
 	$(AM_V_GEN)$(NVCC) -ccbin '$(CXX)' $(NVCCFLAGS) $(CUDA_CODES) \
@@ -45,36 +45,36 @@ $(GPU_OBJECTS): gpu/%.lo: gpu/%.cu
 		$@ "'.libs/$*.o'" >$@
 CLEANFILES += $(GPU_OBJECTS) $(GPU_OBJECTS:.lo=.o)
 clean-local:
-	rm -f gpu/.libs/kernels.o gpu/.libs/operate.o gpu/.libs/product.o gpu/.libs/runs.o gpu/.libs/tensor.o
+	rm -f $(GPU_OBJECTS:gpu/%.lo=gpu/.libs/%.o)
 
 # ------------------------------------------------------------------------------------- tests
 dist_noinst_DATA += tests/gpu/memory.h tests/gpu/random.h
 
 # The kernels played on this processor.
-PLAYED = tests/gpu/memory_host.c $(GPU_VERBS) gpu/host.c
+PLAYED = tests/gpu/memory_host.c $(GPU_VERBS) gpu/simulate.c
 PLAYED_TESTS = \
-	tests/gpu/verbs_played \
-	tests/gpu/tensors_played \
-	tests/gpu/operations_played \
-	tests/gpu/products_played \
+	tests/gpu/quantize_played \
+	tests/gpu/blocks_played \
+	tests/gpu/arith_played \
+	tests/gpu/gemm_played \
 	tests/gpu/vectors_played
 check_PROGRAMS += $(PLAYED_TESTS)
 TESTS += $(PLAYED_TESTS)
 noinst_LTLIBRARIES += gpu/libplayed.la
 gpu_libplayed_la_SOURCES = $(PLAYED)
 gpu_libplayed_la_CPPFLAGS = $(GPU_CPPFLAGS)
-tests_gpu_verbs_played_SOURCES = tests/gpu/verbs.c
-tests_gpu_verbs_played_CPPFLAGS = $(GPU_CPPFLAGS)
-tests_gpu_verbs_played_LDADD = gpu/libplayed.la lib/libfpemu.la
-tests_gpu_tensors_played_SOURCES = tests/gpu/tensors.c
-tests_gpu_tensors_played_CPPFLAGS = $(GPU_CPPFLAGS)
-tests_gpu_tensors_played_LDADD = gpu/libplayed.la lib/libfpemu.la
-tests_gpu_operations_played_SOURCES = tests/gpu/operations.c
-tests_gpu_operations_played_CPPFLAGS = $(GPU_CPPFLAGS)
-tests_gpu_operations_played_LDADD = gpu/libplayed.la lib/libfpemu.la
-tests_gpu_products_played_SOURCES = tests/gpu/products.c
-tests_gpu_products_played_CPPFLAGS = $(GPU_CPPFLAGS)
-tests_gpu_products_played_LDADD = gpu/libplayed.la lib/libfpemu.la
+tests_gpu_quantize_played_SOURCES = tests/gpu/quantize.c
+tests_gpu_quantize_played_CPPFLAGS = $(GPU_CPPFLAGS)
+tests_gpu_quantize_played_LDADD = gpu/libplayed.la lib/libfpemu.la
+tests_gpu_blocks_played_SOURCES = tests/gpu/blocks.c
+tests_gpu_blocks_played_CPPFLAGS = $(GPU_CPPFLAGS)
+tests_gpu_blocks_played_LDADD = gpu/libplayed.la lib/libfpemu.la
+tests_gpu_arith_played_SOURCES = tests/gpu/arith.c
+tests_gpu_arith_played_CPPFLAGS = $(GPU_CPPFLAGS)
+tests_gpu_arith_played_LDADD = gpu/libplayed.la lib/libfpemu.la
+tests_gpu_gemm_played_SOURCES = tests/gpu/gemm.c
+tests_gpu_gemm_played_CPPFLAGS = $(GPU_CPPFLAGS)
+tests_gpu_gemm_played_LDADD = gpu/libplayed.la lib/libfpemu.la
 tests_gpu_vectors_played_SOURCES = tests/gpu/vectors.c
 tests_gpu_vectors_played_CPPFLAGS = $(GPU_CPPFLAGS)
 tests_gpu_vectors_played_LDADD = gpu/libplayed.la lib/libfpemu.la
@@ -82,25 +82,25 @@ tests_gpu_vectors_played_LDADD = gpu/libplayed.la lib/libfpemu.la
 # The same on a device; skipped where there is none.
 DEVICE_LDADD = gpu/libfpemu_cuda.la lib/libfpemu.la $(CUDA_LIBS)
 DEVICE_TESTS = \
-	tests/gpu/verbs_device \
-	tests/gpu/tensors_device \
-	tests/gpu/operations_device \
-	tests/gpu/products_device \
+	tests/gpu/quantize_device \
+	tests/gpu/blocks_device \
+	tests/gpu/arith_device \
+	tests/gpu/gemm_device \
 	tests/gpu/vectors_device
 tests_gpu_absent_CPPFLAGS = $(GPU_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_gpu_absent_LDADD = $(DEVICE_LDADD)
-tests_gpu_verbs_device_SOURCES = tests/gpu/verbs.c tests/gpu/memory_device.c
-tests_gpu_verbs_device_CPPFLAGS = $(GPU_CPPFLAGS) $(CUDA_CPPFLAGS)
-tests_gpu_verbs_device_LDADD = $(DEVICE_LDADD)
-tests_gpu_tensors_device_SOURCES = tests/gpu/tensors.c tests/gpu/memory_device.c
-tests_gpu_tensors_device_CPPFLAGS = $(GPU_CPPFLAGS) $(CUDA_CPPFLAGS)
-tests_gpu_tensors_device_LDADD = $(DEVICE_LDADD)
-tests_gpu_operations_device_SOURCES = tests/gpu/operations.c tests/gpu/memory_device.c
-tests_gpu_operations_device_CPPFLAGS = $(GPU_CPPFLAGS) $(CUDA_CPPFLAGS)
-tests_gpu_operations_device_LDADD = $(DEVICE_LDADD)
-tests_gpu_products_device_SOURCES = tests/gpu/products.c tests/gpu/memory_device.c
-tests_gpu_products_device_CPPFLAGS = $(GPU_CPPFLAGS) $(CUDA_CPPFLAGS)
-tests_gpu_products_device_LDADD = $(DEVICE_LDADD)
+tests_gpu_quantize_device_SOURCES = tests/gpu/quantize.c tests/gpu/memory_device.c
+tests_gpu_quantize_device_CPPFLAGS = $(GPU_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_gpu_quantize_device_LDADD = $(DEVICE_LDADD)
+tests_gpu_blocks_device_SOURCES = tests/gpu/blocks.c tests/gpu/memory_device.c
+tests_gpu_blocks_device_CPPFLAGS = $(GPU_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_gpu_blocks_device_LDADD = $(DEVICE_LDADD)
+tests_gpu_arith_device_SOURCES = tests/gpu/arith.c tests/gpu/memory_device.c
+tests_gpu_arith_device_CPPFLAGS = $(GPU_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_gpu_arith_device_LDADD = $(DEVICE_LDADD)
+tests_gpu_gemm_device_SOURCES = tests/gpu/gemm.c tests/gpu/memory_device.c
+tests_gpu_gemm_device_CPPFLAGS = $(GPU_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_gpu_gemm_device_LDADD = $(DEVICE_LDADD)
 tests_gpu_vectors_device_SOURCES = tests/gpu/vectors.c tests/gpu/memory_device.c
 tests_gpu_vectors_device_CPPFLAGS = $(GPU_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_gpu_vectors_device_LDADD = $(DEVICE_LDADD)

@@ -17,8 +17,8 @@ int main(void)
     return fpemu_cuda_stats_size() == 0;
 }
 END
-$CC -std=c11 "${strict[@]}" -I "$top_srcdir/gpu" -o "$work/cuda.o" "$work/cuda.c"
+$CC -std=c11 "${strict[@]}" -o "$work/cuda.o" "$work/cuda.c"
 if [ -n "$CXX" ]; then
-    $CXX -x c++ -std=c++17 "${strict[@]}" -Wold-style-cast -I "$top_srcdir/gpu" -o "$work/cuda.o" "$work/cuda.c"
+    $CXX -x c++ -std=c++17 "${strict[@]}" -Wold-style-cast -o "$work/cuda.o" "$work/cuda.c"
     $CXX -std=c++17 "${strict[@]}" -Wold-style-cast -o "$work/cxx.o" "$top_srcdir/tests/headers/header_cxx.cpp"
 fi

@@ -7,7 +7,7 @@
 # variants) and a few tests of tests/oracle and tests/unit run on it, which must fail: those that the defect names after
 # its file, or those that its file stands for. A table is printed; exit status 1 if a defect survives, if its old text
 # is not found exactly once, or if the tests fail on the library as it is. `judged' tests need GMP and MPFR, `checked'
-# ones Check; `played' ones play the kernels of gpu/ on this processor, `trainer' ones of tests/fptrain need what the
+# ones Check; `simulated' ones run the kernels of gpu/ on this processor, `trainer' ones of tests/fptrain need what the
 # trainer needs (oneDNN aside).
 set -u
 
@@ -20,7 +20,7 @@ tests='values peers compat stochastic counters properties'
 block_tests='check_blockspec check_pack blockvectors blockstats packing blocks'
 judged='arith scaled gemm blockvectors blockstats packing blocks'
 checked='check_arith check_block check_gemm check_blockspec check_pack'
-played='verbs tensors operations products'
+simulated='gpu/quantize gpu/blocks gpu/arith gpu/gemm'
 trainer='assign estimate memory muppet packed readers scalers'
 trainer_flags="-Itools $(pkg-config --cflags libpng 2>/dev/null)"
 trainer_libs=${TRAINER_LIBS:-"-linih -llzma -lpng16 $(pkg-config --libs openblas check 2>/dev/null) -ljansson -lz"}
@@ -68,10 +68,10 @@ is_one_of() {
     return 1
 }
 
-# Whether one of the tests $1 plays the kernels of gpu/.
-plays() {
+# Whether one of the tests $1 runs the kernels of gpu/.
+simulates() {
     for p in $1; do
-        is_one_of "$p" "$played" && return 0
+        is_one_of "$p" "$simulated" && return 0
     done
     return 1
 }
@@ -105,12 +105,12 @@ build() {
     done
     for c in gpu/*.c; do
         o=obj/gpu/$(basename "$c" .c).o
-        plays "$2" || continue
+        simulates "$2" || continue
         [ -n "${1:-}" ] && ! grep -q "$1" "$o.d" && continue
         $cc $flags -Ilib -Igpu -MMD -MF "$o.d" -c "$c" -o "$o" || return 1
     done
     for t in $2; do
-        if is_one_of "$t" "$played"; then
+        if is_one_of "$t" "$simulated"; then
             $cc -o "$t" "obj/$t.test" obj/gpu/*.o obj/*.o -lm || return 1
         elif is_one_of "$t" "$judged"; then
             $cc -o "$t" "obj/$t.test" obj/longhand.test obj/*.judge obj/*.o -lmpfr -lgmp -lm || return 1
@@ -178,8 +178,8 @@ cd "$work/base" || exit 1
 names=${*:-$(awk '$1 == "@" { print $2 }' "$list")}
 needed=$(for name in $names; do printf '%s\n' $(tests_for "$name"); done | sort -u)
 for t in $needed longhand; do
-    if is_one_of "$t" "$played"; then
-        $cc -std=c11 -O2 -ffp-contract=off -Iinclude -Igpu -w -c "$top/tests/gpu/$t.c" -o "obj/$t.test" || exit 1
+    if is_one_of "$t" "$simulated"; then
+        $cc -std=c11 -O2 -ffp-contract=off -Iinclude -Igpu -w -c "$top/tests/$t.c" -o "obj/$t.test" || exit 1
         continue
     fi
     is_one_of "$t" "$trainer" && source=$top/tests/fptrain/$t.c || source=$(echo "$top"/tests/[ou]*/"$t.c")

@@ -1,5 +1,5 @@
 /* host.c - the kernels played on this processor, warp by warp: launch.h for the tests, where no GPU is needed. */
-#include "bodies.h"
+#include "quantize.h"
 #include "launch.h"
 
 /* More than one warp, and a number that divides nothing. */

@@ -6,7 +6,7 @@
 #ifndef FPEMU_GPU_PRODUCT_H
 #define FPEMU_GPU_PRODUCT_H
 
-#include "bodies.h"
+#include "quantize.h"
 #include "core/dot_models.h"
 #include "core/walk.h"
 

@@ -8,7 +8,7 @@
 #ifndef FPEMU_GPU_TENSOR_H
 #define FPEMU_GPU_TENSOR_H
 
-#include "bodies.h"
+#include "quantize.h"
 #include "core/block.h"
 #include "names.h"
 #include "core/packed_layout.h"
@@ -304,12 +304,12 @@ FPEMU_FN void gpu_swizzle(uint64_t rows, uint64_t columns, const uint8_t *from, 
 
 #define JOB gpu_tensor_job32
 #include "core/carrier32.h"
-#include "tensor.inc.h"
+#include "blocks.inc.h"
 #include "core/carrier_end.h"
 #undef JOB
 #define JOB gpu_tensor_job64
 #include "core/carrier64.h"
-#include "tensor.inc.h"
+#include "blocks.inc.h"
 #include "core/carrier_end.h"
 #undef JOB
 

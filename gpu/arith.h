@@ -2,7 +2,7 @@
 #ifndef FPEMU_GPU_OPERATE_H
 #define FPEMU_GPU_OPERATE_H
 
-#include "bodies.h"
+#include "quantize.h"
 #include "core/events.h"
 #include "core/fits.h"
 #include "core/functions.h"

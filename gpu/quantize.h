@@ -170,12 +170,12 @@ FPEMU_FN gpu_sheets gpu_sheets_of(uint64_t from, uint64_t to, uint64_t phase)
 
 #define JOB gpu_job32
 #include "core/carrier32.h"
-#include "bodies.inc.h"
+#include "quantize.inc.h"
 #include "core/carrier_end.h"
 #undef JOB
 #define JOB gpu_job64
 #include "core/carrier64.h"
-#include "bodies.inc.h"
+#include "quantize.inc.h"
 #include "core/carrier_end.h"
 #undef JOB
 
