@@ -1,200 +1,138 @@
-/* kernels.cu - the bodies of scalar formats as kernels, and CUDA's side of launch.h. */
+/* quantize.cu - the bodies of quantize.h as kernels. */
 #include "launch.cuh"
 
-/* The forms of core/quick.h, with the commonest modes and rules known at compile time. */
-#define FAST_RULE(W, rule, mode)                                                                                       \
-    case rule:                                                                                                         \
-        gpu_convert##W(&job, GPU_FORM_FAST, rule, mode, 0, this_warp(), all_warps());                                  \
-        break;
-#define FAST(W, JOB, name, RULES, mode)                                                                                \
-    static __global__ void __launch_bounds__(THREADS) quick##W##_##name(const __grid_constant__ JOB job)               \
-    {                                                                                                                  \
-        switch (job.plan.rule) {                                                                                       \
-            RULES(W, mode)                                                                                             \
-        default: gpu_convert##W(&job, GPU_FORM_FAST, job.plan.rule, mode, 0, this_warp(), all_warps());                \
-        }                                                                                                              \
-    }                                                                                                                  \
-    static __global__ void __launch_bounds__(THREADS) pow2_counted##W##_##name(const __grid_constant__ JOB job)        \
-    {                                                                                                                  \
-        if (job.plan.rule == CORE_RULE_FULL_RANGE || job.plan.rule == CORE_RULE_FULL_RANGE_GRID)                       \
-            gpu_convert##W(&job, GPU_FORM_FAST, CORE_RULE_FULL_RANGE, mode, 1, this_warp(), all_warps());              \
-        else                                                                                                           \
-            gpu_convert##W(&job, GPU_FORM_FAST, CORE_RULE_SHIFTER_GRID, mode, 1, this_warp(), all_warps());            \
-    }
-#define COMMON_RULES(W, mode)                                                                                          \
-    FAST_RULE(W, CORE_RULE_FULL_RANGE, mode)                                                                           \
-    FAST_RULE(W, CORE_RULE_SHIFTER_PASS, mode)                                                                         \
-    FAST_RULE(W, CORE_RULE_SHIFTER_STOP, mode)                                                                         \
-    FAST_RULE(W, CORE_RULE_EVEN, mode)
-#define NO_RULES(W, mode)
+/* Stands for the mode or the rule of the job's plan, where the others are known at compile time. */
+#define OF_PLAN (-1)
 
-FAST(32, gpu_job32, nearest, COMMON_RULES, FPEMU_MODE_RNE)
-FAST(32, gpu_job32, stochastic, COMMON_RULES, FPEMU_MODE_SR)
-FAST(32, gpu_job32, any, NO_RULES, job.plan.mode)
-FAST(64, gpu_job64, nearest, NO_RULES, FPEMU_MODE_RNE)
-FAST(64, gpu_job64, stochastic, NO_RULES, FPEMU_MODE_SR)
-FAST(64, gpu_job64, any, NO_RULES, job.plan.mode)
+static __device__ __forceinline__ void run(const gpu_quantize_job32 *job, int form, int rule, int mode, int counted)
+{
+    gpu_quantize32(job, form, rule, mode, counted, this_warp(), all_warps());
+}
+
+static __device__ __forceinline__ void run(const gpu_quantize_job64 *job, int form, int rule, int mode, int counted)
+{
+    gpu_quantize64(job, form, rule, mode, counted, this_warp(), all_warps());
+}
+
+/* The forms of core/round_fast.h, with the commonest modes and, in binary32, rules known at compile time. */
+template <int mode>
+static __global__ void __launch_bounds__(THREADS) fast32(const __grid_constant__ gpu_quantize_job32 job)
+{
+    const int m = mode == OF_PLAN ? job.plan.mode : mode;
+    if (mode != OF_PLAN)
+        switch (job.plan.rule) {
+        case CORE_RULE_FULL_RANGE: run(&job, GPU_FORM_FAST, CORE_RULE_FULL_RANGE, m, 0); return;
+        case CORE_RULE_SHIFTER_PASS: run(&job, GPU_FORM_FAST, CORE_RULE_SHIFTER_PASS, m, 0); return;
+        case CORE_RULE_SHIFTER_STOP: run(&job, GPU_FORM_FAST, CORE_RULE_SHIFTER_STOP, m, 0); return;
+        case CORE_RULE_EVEN: run(&job, GPU_FORM_FAST, CORE_RULE_EVEN, m, 0); return;
+        }
+    run(&job, GPU_FORM_FAST, job.plan.rule, m, 0);
+}
+
+template <int mode>
+static __global__ void __launch_bounds__(THREADS) fast64(const __grid_constant__ gpu_quantize_job64 job)
+{
+    run(&job, GPU_FORM_FAST, job.plan.rule, mode == OF_PLAN ? job.plan.mode : mode, 0);
+}
+
+/* The same with counters. */
+template <class Job, int mode>
+static __global__ void __launch_bounds__(THREADS) fast_counted(const __grid_constant__ Job job)
+{
+    const int m = mode == OF_PLAN ? job.plan.mode : mode;
+    if (job.plan.rule == CORE_RULE_FULL_RANGE || job.plan.rule == CORE_RULE_FULL_RANGE_GRID)
+        run(&job, GPU_FORM_FAST, CORE_RULE_FULL_RANGE, m, 1);
+    else
+        run(&job, GPU_FORM_FAST, CORE_RULE_SHIFTER_GRID, m, 1);
+}
 
 /* Those of core/round.h. */
-#define CONVERT(W, JOB, form, counted)                                                                                 \
-    static __global__ void __launch_bounds__(THREADS) convert##W##_##form##_##counted(const __grid_constant__ JOB job) \
-    {                                                                                                                  \
-        gpu_convert##W(&job, form, job.plan.rule, job.plan.mode, counted, this_warp(), all_warps());                   \
-    }
-#define FORMS(W, JOB)                                                                                                  \
-    CONVERT(W, JOB, GPU_FORM_FLOAT, 0)                                                                                 \
-    CONVERT(W, JOB, GPU_FORM_FLOAT, 1)                                                                                 \
-    CONVERT(W, JOB, GPU_FORM_ANY, 0)                                                                                   \
-    CONVERT(W, JOB, GPU_FORM_ANY, 1)                                                                                   \
-    CONVERT(W, JOB, GPU_FORM_GENERAL, 0)                                                                               \
-    CONVERT(W, JOB, GPU_FORM_GENERAL, 1)                                                                               \
-    static __global__ void __launch_bounds__(THREADS) decode##W(const __grid_constant__ JOB job)                       \
-    {                                                                                                                  \
-        gpu_decode##W(&job, this_warp(), all_warps());                                                                 \
-    }
-
-FORMS(32, gpu_job32)
-FORMS(64, gpu_job64)
-
-static __global__ void clear(gpu_counts *counts, uint32_t want)
+template <class Job, int form, int counted>
+static __global__ void __launch_bounds__(THREADS) general(const __grid_constant__ Job job)
 {
-    uint64_t *const words = (uint64_t *)counts;
-    for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < sizeof *counts / 8; i += gridDim.x * blockDim.x)
-        words[i] = i == 0 ? want : 0; /* `want` is the low half of the first word on every CUDA device */
+    run(&job, form, job.plan.rule, job.plan.mode, counted);
 }
 
-static __global__ void zero(uint64_t *words, uint64_t n)
+static __global__ void __launch_bounds__(THREADS) decode32(const __grid_constant__ gpu_quantize_job32 job)
 {
-    for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; i < n; i += (uint64_t)gridDim.x * blockDim.x)
-        words[i] = 0;
+    gpu_decode32(&job, this_warp(), all_warps());
 }
 
-static __global__ void add(uint64_t *to, uint64_t n)
+static __global__ void __launch_bounds__(THREADS) decode64(const __grid_constant__ gpu_quantize_job64 job)
 {
-    *to += n;
+    gpu_decode64(&job, this_warp(), all_warps());
 }
 
-int fpemu_gpu_status(cudaError_t error)
-{
-    switch (error) {
-    case cudaSuccess: return FPEMU_OK;
-    case cudaErrorNoDevice: return FPEMU_CUDA_ERROR_NO_DEVICE;
-    case cudaErrorInsufficientDriver:
-    case cudaErrorStubLibrary:
-    case cudaErrorSystemDriverMismatch:
-    case cudaErrorInitializationError: return FPEMU_CUDA_ERROR_DRIVER;
-    case cudaErrorNoKernelImageForDevice:
-    case cudaErrorInvalidDeviceFunction:
-    case cudaErrorUnsupportedPtxVersion: return FPEMU_CUDA_ERROR_NO_CODE;
-    case cudaErrorMemoryAllocation: return FPEMU_CUDA_ERROR_MEMORY;
-    case cudaErrorInvalidValue:
-    case cudaErrorInvalidConfiguration:
-    case cudaErrorInvalidResourceHandle:
-    case cudaErrorLaunchOutOfResources: return FPEMU_CUDA_ERROR_LAUNCH;
-    default: return FPEMU_CUDA_ERROR_DEVICE;
-    }
-}
+/* The kernels of one carrier; the index says whether it counts. */
+template <class Job> struct kernels {
+    void (*nearest[2])(Job), (*stochastic[2])(Job), (*any_mode[2])(Job); /* fast */
+    void (*of_float[2])(Job), (*any[2])(Job), (*general[2])(Job);
+};
 
-int fpemu_gpu_grid(uint64_t pieces, unsigned *blocks)
+/* Launches the kernel for the job's plan, whose form is `form`. */
+template <class Job>
+static fpemu_cuda_status launch(const kernels<Job> &k, int form, const Job *job, fpemu_cuda_stream stream)
 {
-    int device, processors;
-    cudaError_t error = cudaGetDevice(&device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    if (error != cudaSuccess)
-        return fpemu_gpu_status(error);
-    const uint64_t useful = (pieces + WARPS_A_BLOCK - 1) / WARPS_A_BLOCK, most = (uint64_t)processors * 8 * 4;
-    *blocks = (unsigned)(useful < most ? useful : most);
-    return FPEMU_OK;
+    unsigned blocks;
+    const int counted = job->call.counts != NULL, mode = job->plan.mode;
+    const fpemu_cuda_status status = fpemu_gpu_grid(job->call.n / job->call.piece + 2, &blocks);
+    if (status)
+        return status;
+    if (counted) /* counters are added up once a warp */
+        blocks = blocks / 4 + 1;
+    void (*const *kernel)(Job) = form == GPU_FORM_FLOAT     ? k.of_float
+                                 : form == GPU_FORM_ANY     ? k.any
+                                 : form == GPU_FORM_GENERAL ? k.general
+                                 : mode == FPEMU_MODE_RNE   ? k.nearest
+                                 : mode == FPEMU_MODE_SR    ? k.stochastic
+                                                            : k.any_mode;
+    const cudaError_t error = enqueue(kernel[counted], blocks, THREADS, stream, *job);
+    if (error == cudaSuccess && counted)
+        return fpemu_gpu_add(&job->call.counts->count, job->call.n, stream);
+    return fpemu_gpu_status(error);
 }
-
-#define RUN(name)                                                                                                      \
-    error = job->job.counts ? enqueue(name##1, blocks, THREADS, stream, *job)                                          \
-                            : enqueue(name##0, blocks, THREADS, stream, *job)
-#define LAUNCH_CONVERT(W, JOB)                                                                                         \
-    int fpemu_gpu_convert##W(const JOB *job, fpemu_cuda_stream stream)                                                 \
-    {                                                                                                                  \
-        unsigned blocks;                                                                                               \
-        cudaError_t error;                                                                                             \
-        const int mode = job->plan.mode;                                                                               \
-        const int status = fpemu_gpu_grid(job->job.n / job->job.piece + 2, &blocks);                                   \
-        if (status)                                                                                                    \
-            return status;                                                                                             \
-        if (job->job.counts) /* counters are added up once a warp */                                                   \
-            blocks = blocks / 4 + 1;                                                                                   \
-        switch (gpu_form##W(&job->plan)) {                                                                             \
-        case GPU_FORM_FAST:                                                                                            \
-            error = enqueue(mode == FPEMU_MODE_RNE ? job->job.counts ? pow2_counted##W##_nearest : quick##W##_nearest  \
-                            : mode == FPEMU_MODE_SR                                                                    \
-                                ? job->job.counts ? pow2_counted##W##_stochastic : quick##W##_stochastic               \
-                            : job->job.counts ? pow2_counted##W##_any                                                  \
-                                              : quick##W##_any,                                                        \
-                            blocks, THREADS, stream, *job);                                                            \
-            break;                                                                                                     \
-        case GPU_FORM_FLOAT: RUN(convert##W##_GPU_FORM_FLOAT_); break;                                                 \
-        case GPU_FORM_ANY: RUN(convert##W##_GPU_FORM_ANY_); break;                                                     \
-        default: RUN(convert##W##_GPU_FORM_GENERAL_);                                                                  \
-        }                                                                                                              \
-        if (error == cudaSuccess && job->job.counts)                                                                   \
-            return fpemu_gpu_add(&job->job.counts->count, job->job.n, stream);                                         \
-        return fpemu_gpu_status(error);                                                                                \
-    }                                                                                                                  \
-    int fpemu_gpu_decode##W(const JOB *job, fpemu_cuda_stream stream)                                                  \
-    {                                                                                                                  \
-        unsigned blocks;                                                                                               \
-        const int status = fpemu_gpu_grid(job->job.n / 128 + 2, &blocks);                                              \
-        if (status)                                                                                                    \
-            return status;                                                                                             \
-        return fpemu_gpu_status(enqueue(decode##W, blocks, THREADS, stream, *job));                                    \
-    }
 
 extern "C" {
 
-LAUNCH_CONVERT(32, gpu_job32)
-LAUNCH_CONVERT(64, gpu_job64)
-
-int fpemu_gpu_clear(gpu_counts *counts, uint32_t want, fpemu_cuda_stream stream)
+fpemu_cuda_status fpemu_gpu_quantize32(const gpu_quantize_job32 *job, fpemu_cuda_stream stream)
 {
-    return fpemu_gpu_status(enqueue(clear, 8, THREADS, stream, counts, want));
+    typedef gpu_quantize_job32 Job;
+    static const kernels<Job> all = {
+        .nearest = {fast32<FPEMU_MODE_RNE>, fast_counted<Job, FPEMU_MODE_RNE>},
+        .stochastic = {fast32<FPEMU_MODE_SR>, fast_counted<Job, FPEMU_MODE_SR>},
+        .any_mode = {fast32<OF_PLAN>, fast_counted<Job, OF_PLAN>},
+        .of_float = {general<Job, GPU_FORM_FLOAT, 0>, general<Job, GPU_FORM_FLOAT, 1>},
+        .any = {general<Job, GPU_FORM_ANY, 0>, general<Job, GPU_FORM_ANY, 1>},
+        .general = {general<Job, GPU_FORM_GENERAL, 0>, general<Job, GPU_FORM_GENERAL, 1>},
+    };
+    return launch(all, gpu_form32(&job->plan), job, stream);
 }
 
-int fpemu_gpu_zero(uint64_t *words, uint64_t n, fpemu_cuda_stream stream)
+fpemu_cuda_status fpemu_gpu_quantize64(const gpu_quantize_job64 *job, fpemu_cuda_stream stream)
+{
+    typedef gpu_quantize_job64 Job;
+    static const kernels<Job> all = {
+        .nearest = {fast64<FPEMU_MODE_RNE>, fast_counted<Job, FPEMU_MODE_RNE>},
+        .stochastic = {fast64<FPEMU_MODE_SR>, fast_counted<Job, FPEMU_MODE_SR>},
+        .any_mode = {fast64<OF_PLAN>, fast_counted<Job, OF_PLAN>},
+        .of_float = {general<Job, GPU_FORM_FLOAT, 0>, general<Job, GPU_FORM_FLOAT, 1>},
+        .any = {general<Job, GPU_FORM_ANY, 0>, general<Job, GPU_FORM_ANY, 1>},
+        .general = {general<Job, GPU_FORM_GENERAL, 0>, general<Job, GPU_FORM_GENERAL, 1>},
+    };
+    return launch(all, gpu_form64(&job->plan), job, stream);
+}
+
+fpemu_cuda_status fpemu_gpu_decode32(const gpu_quantize_job32 *job, fpemu_cuda_stream stream)
 {
     unsigned blocks;
-    const int status = fpemu_gpu_grid(n / 32 + 1, &blocks);
-    if (status)
-        return status;
-    return fpemu_gpu_status(enqueue(zero, blocks, THREADS, stream, words, n));
+    const fpemu_cuda_status status = fpemu_gpu_grid(job->call.n / 128 + 2, &blocks);
+    return status ? status : fpemu_gpu_status(enqueue(decode32, blocks, THREADS, stream, *job));
 }
 
-int fpemu_gpu_add(uint64_t *to, uint64_t n, fpemu_cuda_stream stream)
+fpemu_cuda_status fpemu_gpu_decode64(const gpu_quantize_job64 *job, fpemu_cuda_stream stream)
 {
-    return fpemu_gpu_status(enqueue(add, 1, 1, stream, to, n));
-}
-
-int fpemu_gpu_copy_back(void *to, const void *from, size_t bytes, fpemu_cuda_stream stream)
-{
-    const cudaError_t error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream);
-    return error != cudaSuccess ? fpemu_gpu_status(error) : fpemu_gpu_status(cudaStreamSynchronize(stream));
-}
-
-int fpemu_gpu_reachable(const void *p)
-{
-    struct cudaPointerAttributes attributes;
-    const cudaError_t error = cudaPointerGetAttributes(&attributes, p);
-    if (error != cudaSuccess) {
-        cudaGetLastError(); /* asking about a pointer is no failure of the caller's */
-        const int status = fpemu_gpu_status(error);
-        return status == FPEMU_CUDA_ERROR_LAUNCH ? FPEMU_CUDA_ERROR_POINTER : status;
-    }
-    return attributes.devicePointer ? (int)FPEMU_OK : (int)FPEMU_CUDA_ERROR_POINTER;
-}
-
-int fpemu_gpu_wait(fpemu_cuda_stream stream, const char **text)
-{
-    const cudaError_t error = cudaStreamSynchronize(stream);
-    if (text)
-        *text = cudaGetErrorString(error);
-    return fpemu_gpu_status(error);
+    unsigned blocks;
+    const fpemu_cuda_status status = fpemu_gpu_grid(job->call.n / 128 + 2, &blocks);
+    return status ? status : fpemu_gpu_status(enqueue(decode64, blocks, THREADS, stream, *job));
 }
 }

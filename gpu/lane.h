@@ -1,0 +1,162 @@
+/* lane.h - what a lane keeps from one element to the next: counters until they are added to the call's, and the random
+ * words that its next elements share. */
+#ifndef FPEMU_GPU_LANE_H
+#define FPEMU_GPU_LANE_H
+
+#include "core/events.h"
+#include "core/random.h"
+#include "stats.h"
+
+/* What a lane gathers between two flushes, and the philox outputs that its next elements share. */
+typedef struct gpu_lane {
+    uint32_t counter[GPU_COUNTERS];
+    uint64_t max_abs, not_min_abs, max_error;
+    uint32_t largest, least, near; /* of binary32 inputs: bits of the largest, 0 less those of the smallest, and the
+                                      largest error as binary32 rounds it: no smaller one can become max_error */
+    uint64_t philox_counter;
+    uint32_t philox[4], philox_valid;
+} gpu_lane;
+
+FPEMU_FN void gpu_lane_clear(gpu_lane *l)
+{
+    for (int k = 0; k < GPU_COUNTERS; k++)
+        l->counter[k] = 0;
+    l->max_abs = l->not_min_abs = l->max_error = 0;
+    l->largest = l->least = l->near = 0;
+}
+
+FPEMU_FN void gpu_lane_begin(gpu_lane *l)
+{
+    gpu_lane_clear(l);
+    l->philox_valid = 0;
+}
+
+/* x finite; d = x - y, or 0 where y is not finite. */
+FPEMU_FN void gpu_lane_extrema(gpu_lane *l, double x, double d)
+{
+    const uint64_t magnitude = ~UINT64_C(0) >> 1, a = core_bits64(x) & magnitude, e = core_bits64(d) & magnitude;
+    l->max_abs = a > l->max_abs ? a : l->max_abs;
+    l->not_min_abs = a != 0 && ~a > l->not_min_abs ? ~a : l->not_min_abs;
+    l->max_error = e > l->max_error ? e : l->max_error;
+}
+
+/* The same in binary32; infinite: y is no finite number. */
+FPEMU_FN void gpu_lane_extrema32(gpu_lane *l, float x, float y, int infinite)
+{
+    const uint32_t a = core_bits32(x) & 0x7fffffffu, near = core_bits32(x - y) & 0x7fffffffu;
+    l->largest = a > l->largest ? a : l->largest;
+    l->least = 0 - a > l->least ? 0 - a : l->least;
+    if (near < l->near || near == 0 || infinite)
+        return;
+    const double d = (double)x - (double)y;
+    const uint64_t e = core_bits64(d) & (~UINT64_C(0) >> 1);
+    l->near = near;
+    l->max_error = e > l->max_error ? e : l->max_error;
+}
+
+/* What was kept of binary32 inputs, among the rest. */
+FPEMU_FN void gpu_lane_widen(gpu_lane *l)
+{
+    const uint64_t a = core_bits64((double)core_value32(l->largest));
+    const uint64_t b = core_bits64((double)core_value32(0 - l->least));
+    l->max_abs = a > l->max_abs ? a : l->max_abs;
+    l->not_min_abs = l->least && ~b > l->not_min_abs ? ~b : l->not_min_abs;
+}
+
+/* What the rules of core/ counted of one element or more, in binary64. */
+FPEMU_FN void gpu_lane_take(gpu_lane *l, const core_counts *c)
+{
+    const uint64_t error = core_bits64(c->max_error);
+    l->counter[GPU_NAN] += (uint32_t)c->nan;
+    l->counter[GPU_INFINITE] += (uint32_t)c->infinite;
+    l->counter[GPU_CLIPPED] += (uint32_t)c->clipped;
+    l->counter[GPU_OVERFLOW] += (uint32_t)c->overflow;
+    l->counter[GPU_INVALID] += (uint32_t)c->invalid;
+    l->counter[GPU_UNDERFLOW] += (uint32_t)c->underflow;
+    l->counter[GPU_SUBNORMAL] += (uint32_t)c->subnormal;
+    l->counter[GPU_INEXACT] += (uint32_t)c->inexact;
+    l->max_abs = c->max_abs > l->max_abs ? c->max_abs : l->max_abs;
+    l->not_min_abs = c->min_abs && ~c->min_abs > l->not_min_abs ? ~c->min_abs : l->not_min_abs;
+    l->max_error = error > l->max_error ? error : l->max_error;
+}
+
+/* Adds the lanes' counters to the call's, and clears them. */
+FPEMU_FN void gpu_lane_flush(gpu_lane *lane, gpu_counts *to)
+{
+    for (int k = 0; k < GPU_COUNTERS; k++) {
+        uint32_t n[LANES];
+        FOR_LANES(l) OF(n, l) = OF(lane, l).counter[k];
+        const uint64_t sum = lanes_sum(n);
+        if (sum && lanes_writer())
+            shared_add(&to->counter[k], sum);
+    }
+    uint64_t largest[3][LANES];
+    FOR_LANES(l)
+    {
+        gpu_lane_widen(&OF(lane, l));
+        OF(largest[0], l) = OF(lane, l).max_abs;
+        OF(largest[1], l) = OF(lane, l).not_min_abs;
+        OF(largest[2], l) = OF(lane, l).max_error;
+        gpu_lane_clear(&OF(lane, l));
+    }
+    uint64_t *const to_max[3] = {&to->max_abs, &to->not_min_abs, &to->max_error};
+    for (int k = 0; k < 3; k++) {
+        const uint64_t m = lanes_max(largest[k]);
+        if (m && lanes_writer())
+            shared_max(to_max[k], m);
+    }
+}
+
+/* Random bits: what an element of the stream uses. */
+typedef struct gpu_random {
+    uint64_t seed, stream;
+    uint8_t generator, per_word, bits, used;
+} gpu_random;
+
+/* What the elements of one piece share: a piece never passes a multiple of 2^32. */
+typedef struct gpu_words {
+    core_hash_key key;
+} gpu_words;
+
+FPEMU_FN gpu_words gpu_words_begin(const gpu_random *r, uint64_t index)
+{
+    gpu_words w;
+    w.key.k0 = w.key.k1 = 0;
+    if (r->used && r->generator != FPEMU_GENERATOR_PHILOX)
+        w.key = core_hash_keys(r->seed, r->stream, core_word_index(r->per_word, index) >> 32);
+    return w;
+}
+
+/* Random bits of an element, left-aligned in 32. */
+FPEMU_FN uint32_t gpu_bits(const gpu_random *r, const gpu_words *w, gpu_lane *lane, uint64_t index)
+{
+    const uint64_t j = core_word_index(r->per_word, index);
+    uint32_t word;
+    if (r->generator == FPEMU_GENERATOR_PHILOX) {
+        const uint64_t counter = (j >> 7) * 32 + (j & 31);
+        if (!lane->philox_valid || lane->philox_counter != counter) {
+            core_philox(r->seed, r->stream, counter, lane->philox);
+            lane->philox_counter = counter;
+            lane->philox_valid = 1;
+        }
+        const uint32_t k = (uint32_t)(j >> 5) & 3;
+        word = k == 0 ? lane->philox[0] : k == 1 ? lane->philox[1] : k == 2 ? lane->philox[2] : lane->philox[3];
+    } else {
+        word = core_hash_word(w->key, (uint32_t)j);
+    }
+    return core_field_top(r->per_word, r->bits, word, core_field_shift(r->per_word, index));
+}
+
+/* The same of four elements, `step` apart. */
+FPEMU_FN void gpu_bits_of_four(const gpu_random *r, const gpu_words *w, gpu_lane *lane, uint64_t index, uint32_t step,
+                               uint32_t bits[4])
+{
+    if (r->generator != FPEMU_GENERATOR_PHILOX && r->per_word == 0) {
+        UNROLLED for (uint32_t k = 0; k < 4; k++) bits[k] =
+            core_field_top(0, r->bits, core_hash_word(w->key, (uint32_t)index + k * step), 0);
+        return;
+    }
+    UNROLLED for (uint32_t k = 0; k < 4; k++) bits[k] = gpu_bits(r, w, lane, index + k * step);
+}
+
+#endif /* FPEMU_GPU_LANE_H */
