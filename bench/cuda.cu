@@ -22,7 +22,7 @@ static void must(cudaError_t error, const char *what)
 
 static void fine(int status, const char *what)
 {
-    if (status == FPEMU_OK)
+    if (status == FPEMU_CUDA_OK)
         return;
     fprintf(stderr, "%s: %s\n", what, fpemu_cuda_status_text(status));
     exit(1);

@@ -9,7 +9,7 @@ enum { N = 1 << 20 };
 /* Either library's status, in words. */
 static void must(int status, const char *what)
 {
-    if (status == FPEMU_OK)
+    if (status == FPEMU_CUDA_OK)
         return;
     fprintf(stderr, "%s: %s\n", what, fpemu_cuda_status_text(status));
     exit(1);

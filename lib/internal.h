@@ -13,8 +13,9 @@ void fpemu_random_fill(const kernels *k, const fpemu_rounding *r, uint64_t i, si
 /* The exact result of a function of a binary32 number, given as binary64 bits. */
 core_exact fpemu_function_exact(fpemu_function function, uint64_t bits);
 
-/* FPEMU_OK if both can be used together on a carrier of `carrier` bits (32 or 64). */
-fpemu_status fpemu_check(const fpemu_format *f, const fpemu_rounding *r, int carrier);
+/* fpemu_check for a carrier of 32 or 64 bits, in the default floating-point environment. r = NULL: of the format alone.
+ */
+fpemu_status fpemu_check_call(const fpemu_format *f, const fpemu_rounding *r, int carrier);
 
 /* The same, and the format of the scales of f, where it has scales and they are floats; else all zero. */
 fpemu_status fpemu_check_scaled(const fpemu_format *f, const fpemu_rounding *r, int carrier, fpemu_format *scale);

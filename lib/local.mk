@@ -70,12 +70,14 @@ lib_libfpemu_la_SOURCES = \
 	lib/format/blockspec.c \
 	lib/format/rounding.c \
 	lib/array/random.c \
+	lib/array/check.c \
 	lib/array/quantize.c \
 	lib/array/arith.c \
 	lib/array/compare.c \
 	lib/array/functions.c \
 	lib/array/walk.c \
 	lib/array/blocks.c \
+	lib/array/block_scales.c \
 	lib/gemm/gemm.c \
 	lib/gemm/check.c \
 	lib/gemm/models.c \

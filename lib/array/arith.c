@@ -46,7 +46,7 @@ static fpemu_status prepare(job *j, const fpemu_format *f, const fpemu_rounding 
         return FPEMU_ERROR_NULL;
     if ((unsigned)work >= WORKS)
         return FPEMU_ERROR_ARGUMENT;
-    fpemu_status status = fpemu_check(f, r, carrier);
+    fpemu_status status = fpemu_check_call(f, r, carrier);
     if (status)
         return status;
     fpemu_format seen;

@@ -1,4 +1,4 @@
-/* blocks.c - quantising with scales: arguments are checked, the numbers of the whole tensor found, blocks taken tile by
+/* blocks.c - quantising with scales: the numbers of the whole tensor found, blocks taken tile by
  * tile through the loops of the instruction set. The rules stand in core/block.h, the order of elements in walk.c. */
 #include "blocks.h"
 #include "threads.h"
@@ -80,24 +80,6 @@ int fpemu_block_tensor(const fpemu_format *f, const fpemu_range *range, core_ten
         return 0;
     *t = tensor_of(f, &scale, range);
     return 1;
-}
-
-/* Compatibility settings, and modes of codebooks; those of posits are fpemu_check's. */
-static fpemu_status check_rounding(const fpemu_format *f, const fpemu_rounding *r, int carrier)
-{
-    if (f->kind == FPEMU_KIND_CODEBOOK && !core_codebook_mode(r->mode))
-        return FPEMU_ERROR_UNSUPPORTED;
-    if (!f->scaling || r->compat == FPEMU_COMPAT_NONE)
-        return FPEMU_OK;
-    const int bits = (int)f->bits - 1;
-    if (r->compat == FPEMU_COMPAT_MUPPET && f->scaling == FPEMU_SCALING_MUPPET && r->mode == FPEMU_MODE_SR)
-        return FPEMU_OK;
-    const int nearest = r->mode == FPEMU_MODE_RNE || r->mode == FPEMU_MODE_RNA;
-    if (r->compat == FPEMU_COMPAT_QPYTORCH && f->scaling == FPEMU_SCALING_FLOOR && f->kind == FPEMU_KIND_FIXED &&
-        f->is_signed && f->symmetric && carrier == 32 && bits >= 2 && bits <= 21 &&
-        (nearest || r->mode == FPEMU_MODE_SR))
-        return FPEMU_OK;
-    return FPEMU_ERROR_UNSUPPORTED;
 }
 
 static fpemu_status check_arrays(const block_walk *w, const void *x, const void *y, size_t size)

@@ -31,7 +31,8 @@ typedef struct block_sink {
     /* the numbers of the whole tensor, before anything else; only where the format has them */
     void (*tensor)(void *context, core_tensor t);
     void (*scale)(void *context, uint64_t block, uint64_t code);
-    /* n codes of `size` bytes (fpemu_format_code_size) from place `position` of the block on */
+    /* n codes of `size` bytes (fpemu_format_code_size) from place `position` of the block on; NULL: the scales are all
+     * that is asked for, and no element is rounded */
     void (*codes)(void *context, uint64_t block, uint64_t position, size_t n, size_t size, const void *codes);
 } block_sink;
 

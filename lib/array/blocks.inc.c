@@ -119,6 +119,7 @@ typedef struct block_job {
     uint8_t fused_pieces; /* those of large blocks too */
     uint8_t fast[2];      /* in the short way, where the scales allow it: multiplied, divided */
     uint8_t compat;       /* fpemu_compat of the blocks */
+    uint8_t scales_only;  /* no element is rounded */
 } block_job;
 
 /* A piece of a block within a tile. */
@@ -630,7 +631,8 @@ static void block_run_blocks(const block_job *j, uint64_t begin, uint64_t end, g
         if (!j->scalar && !j->whole_known)
             e = block_extremes_between(j, &p.place, 0, p.place.elements);
         block_find_scale(j, &p, &e, g ? &g->stats : NULL);
-        block_add_elements(j, &w, &p, 0, p.place.elements, g);
+        if (!j->scales_only)
+            block_add_elements(j, &w, &p, 0, p.place.elements, g);
     }
     block_flush(j, &w, g);
 }
@@ -715,7 +717,8 @@ static void block_run_all(const block_job *j, uint64_t first, uint64_t end)
         if (!j->scalar && !j->whole_known)
             block_large_extremes(j, &p.place, parts, &e);
         block_find_scale(j, &p, &e, j->counted ? j->call->stats : NULL);
-        block_run_slices(&s);
+        if (!j->scales_only)
+            block_run_slices(&s);
     }
 }
 
@@ -747,8 +750,6 @@ static fpemu_status block_run_inside(const block_call *call, const realw *x, rea
     block_job j;
     fpemu_format scale;
     fpemu_status status = fpemu_check_scaled(f, call->rounding, CARRIER_BITS, &scale);
-    if (!status)
-        status = check_rounding(f, call->rounding, CARRIER_BITS);
     if (!status && call->stats)
         status = fpemu_stats_check(call->stats);
     if (!status)
@@ -789,6 +790,7 @@ static fpemu_status block_run_inside(const block_call *call, const realw *x, rea
     j.stochastic = core_mode(&rounding) >= FPEMU_MODE_SR;
     j.nan_seen = NULL;
     j.whole_known = 0;
+    j.scales_only = call->sink && !call->sink->codes;
     memset(&j.whole, 0, sizeof j.whole);
     if (j.scalar) {
         memset(&j.block, 0, sizeof j.block);
@@ -899,7 +901,7 @@ static fpemu_status measure_array(const fpemu_format *format, size_t n, const re
         return FPEMU_ERROR_NULL;
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    fpemu_status status = fpemu_check(format, NULL, CARRIER_BITS);
+    fpemu_status status = fpemu_check_call(format, NULL, CARRIER_BITS);
     if (!status && !core_range_is_sane(range))
         status = FPEMU_ERROR_ARGUMENT;
     if (!status && n) {
@@ -922,7 +924,7 @@ fpemu_status fpemu_reader_begin(block_reader *r, const fpemu_format *f, const co
     fpemu_format scale;
     const fpemu_format element = element_of(f);
     const fpemu_rounding nearest = {0};
-    const fpemu_status status = fpemu_check(f, NULL, CARRIER_BITS);
+    const fpemu_status status = fpemu_check_call(f, NULL, CARRIER_BITS);
     memset(r, 0, sizeof *r);
     memset(&scale, 0, sizeof scale);
     if (status || (f->scaling && !f->scale_power && !fpemu_scale_of(f, &scale)))
@@ -982,7 +984,7 @@ fpemu_status fpemu_block_convert(const fpemu_format *f, const fpemu_rounding *r,
     const block_sink sink = {out, NULL, NULL, codes_to_array};
     fpemu_status status = FPEMU_OK;
     if (to_code)
-        status = fpemu_check(f, r, CARRIER_BITS);
+        status = fpemu_check_call(f, r, CARRIER_BITS);
     if (to_code && !status)
         status = f->scaling ? FPEMU_ERROR_UNSUPPORTED : check_overlap(x, sizeof *x, out, code_size(f->bits), n);
     const block_call call = {f, r, &shape, 0, UINT64_MAX, 0, 0, NULL, to_code ? &sink : NULL, stats};
@@ -992,7 +994,7 @@ fpemu_status fpemu_block_convert(const fpemu_format *f, const fpemu_rounding *r,
 fpemu_status fpemu_block_decode(const fpemu_format *f, size_t n, const void *codes, realw *y)
 {
     block_reader reader;
-    fpemu_status status = fpemu_check(f, NULL, CARRIER_BITS);
+    fpemu_status status = fpemu_check_call(f, NULL, CARRIER_BITS);
     if (!status)
         status = f->scaling ? FPEMU_ERROR_UNSUPPORTED : check_overlap(codes, code_size(f->bits), y, sizeof *y, n);
     if (!status)
@@ -1010,8 +1012,7 @@ realw fpemu_table_round(const fpemu_format *f, const fpemu_rounding *r, realw x,
     int64_t q;
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    if (f->scaling == FPEMU_SCALING_NONE && r && !fpemu_check(f, r, CARRIER_BITS) &&
-        !check_rounding(f, r, CARRIER_BITS)) {
+    if (f->scaling == FPEMU_SCALING_NONE && r && !fpemu_check_call(f, r, CARRIER_BITS)) {
         block_element_begin(&e, f, r, 0);
         const uint32_t random = e.stochastic ? fpemu_element_bits(r, index) : 0;
         block_element_run(&e, NULL, 1, &x, &random, 0, &grid, &y, &q);

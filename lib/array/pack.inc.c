@@ -8,7 +8,7 @@ static fpemu_status pack_tensor(const fpemu_format *f, const fpemu_rounding *r, 
     packing p;
     if (!f || !r || !shape)
         return FPEMU_ERROR_NULL;
-    fpemu_status status = fpemu_check(f, r, CARRIER_BITS);
+    fpemu_status status = fpemu_check_call(f, r, CARRIER_BITS);
     if (!status)
         status = plan_packing(&p, f, shape, sizeof(realw));
     if (status)
@@ -92,7 +92,7 @@ static fpemu_status unpack_tensor(const fpemu_format *f, const fpemu_shape *shap
     block_reader reader;
     if (!f || !shape)
         return FPEMU_ERROR_NULL;
-    fpemu_status status = fpemu_check(f, NULL, CARRIER_BITS);
+    fpemu_status status = fpemu_check_call(f, NULL, CARRIER_BITS);
     if (!status)
         status = plan_packing(&p, f, shape, sizeof(realw));
     if (status)

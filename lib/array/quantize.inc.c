@@ -214,7 +214,7 @@ static int array_has_nan(const realw *x, size_t n)
 static fpemu_status convert_inside(const fpemu_format *f, const fpemu_rounding *r, size_t n, const realw *x, void *out,
                                    int to_code, fpemu_stats *stats)
 {
-    fpemu_status status = fpemu_check(f, r, CARRIER_BITS);
+    fpemu_status status = fpemu_check_call(f, r, CARRIER_BITS);
     if (!status && stats)
         status = fpemu_stats_check(stats);
     const size_t size = to_code ? code_size(f->bits) : 0;
@@ -286,7 +286,7 @@ static void decode_part(const core_coder *c, size_t n, const char *codes, size_t
 
 static fpemu_status decode_inside(const fpemu_format *f, size_t n, const void *codes, realw *y)
 {
-    fpemu_status status = fpemu_check(f, NULL, CARRIER_BITS);
+    fpemu_status status = fpemu_check_call(f, NULL, CARRIER_BITS);
     const size_t size = code_size(f->bits);
     if (!status)
         status = check_overlap(codes, size, y, sizeof(realw), n);
@@ -335,7 +335,7 @@ static uintw quantize_one(const fpemu_format *f, const fpemu_rounding *r, uintw 
         return core_bits(fpemu_table_round(f, r, core_value(u), index, code));
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    if (f && r && !fpemu_check(f, r, CARRIER_BITS)) {
+    if (f && r && !fpemu_check_call(f, r, CARRIER_BITS)) {
         quantize_job j;
         int64_t q = 0;
         int overflow;
@@ -363,7 +363,7 @@ static realw decode_one(const fpemu_format *format, uint64_t code)
     }
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    if (!fpemu_check(format, NULL, CARRIER_BITS)) {
+    if (!fpemu_check_call(format, NULL, CARRIER_BITS)) {
         core_coder coder;
         core_coder_make(&coder, format, NULL);
         y = core_decode(&coder, code);

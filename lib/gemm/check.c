@@ -19,7 +19,7 @@ static fpemu_status prepare_goal(goal *g, const fpemu_target *t, int carrier)
     memset(g, 0, sizeof *g);
     if (is_none(t))
         return FPEMU_OK;
-    const fpemu_status status = fpemu_check(&t->format, &t->rounding, carrier);
+    const fpemu_status status = fpemu_check_call(&t->format, &t->rounding, carrier);
     if (status)
         return status;
     if (t->rounding.compat)
@@ -44,7 +44,7 @@ static fpemu_status check_operand(const fpemu_target *t, int carrier)
 {
     if (is_none(t))
         return FPEMU_OK;
-    const fpemu_status status = fpemu_check(&t->format, &t->rounding, carrier);
+    const fpemu_status status = fpemu_check_call(&t->format, &t->rounding, carrier);
     /* blocks of an operand with scales are not those of the slabs in which it is read */
     return status ? status : t->rounding.compat || t->format.scaling ? FPEMU_ERROR_UNSUPPORTED : FPEMU_OK;
 }

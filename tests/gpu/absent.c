@@ -27,7 +27,7 @@ static void expect(const char *what, const char *uses, int status)
     else if (strpbrk(uses, of_host))
         right = status == FPEMU_CUDA_ERROR_POINTER && strstr(text, "CUDA");
     else
-        right = status == FPEMU_OK;
+        right = status == FPEMU_CUDA_OK;
     if (right)
         return;
     printf("FAIL %s with %s of the host: status %d, %s\n", what, of_host, status, text);

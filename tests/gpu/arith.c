@@ -176,7 +176,7 @@ static void one(const char *spec, const fpemu_format *f, int function, int work,
     if (scales)
         choose_scales(&set);
     const int expected = reference(f, &r, function, work, type, n, steps, scales, counted ? &s[0] : NULL);
-    if (scales && type == F64 && expected == FPEMU_ERROR_ARGUMENT)
+    if (scales && type == F64 && expected == FPEMU_CUDA_ERROR_ARGUMENT)
         return; /* a product is no binary64 number: check_refusals */
     void *d[3], *const d_y = device_memory(3, 8 * MOST);
     fpemu_cuda_stats *const d_s = device_memory(4, fpemu_cuda_stats_size());
@@ -204,9 +204,9 @@ static void one(const char *spec, const fpemu_format *f, int function, int work,
                      ? fpemu_cuda_arith_scaled_bf16(f, &r, (fpemu_operation)work, n, all, steps, there, y, stats, NULL)
                      : fpemu_cuda_arith_scaled_f16(f, &r, (fpemu_operation)work, n, all, steps, there, y, stats, NULL);
     }
-    if (r.nan == FPEMU_NAN_ERROR && status == FPEMU_ERROR_UNSUPPORTED && !f->has_nan)
+    if (r.nan == FPEMU_NAN_ERROR && status == FPEMU_CUDA_ERROR_UNSUPPORTED && !f->has_nan)
         return; /* devices refuse it */
-    if (type >= BF16 && status == FPEMU_ERROR_CARRIER)
+    if (type >= BF16 && status == FPEMU_CUDA_ERROR_CARRIER)
         return;
     comparisons++;
     from_device(got, y, n * element[type]);
@@ -312,7 +312,7 @@ static void check_refusals(void)
         fpemu_cuda_arith_scaled_f64(&wide_format, &r, FPEMU_OPERATION_ADD, 2, terms, NULL, scales, d_sum, NULL, NULL);
     from_device(sum, d_sum, sizeof sum);
     const int met = fpemu_cuda_arith_scaled_f64(&wide_format, &r, FPEMU_OPERATION_ADD, 2, terms, NULL, inside, d_sum, NULL, NULL);
-    if (unfit || sum[0] == sum[0] || sum[1] != 3 || met != FPEMU_ERROR_OVERLAP) {
+    if (unfit || sum[0] == sum[0] || sum[1] != 3 || met != FPEMU_CUDA_ERROR_OVERLAP) {
         printf("FAIL scales: %d %g %g %d\n", unfit, sum[0], sum[1], met);
         failures++;
     }
@@ -320,12 +320,12 @@ static void check_refusals(void)
     fpemu_cuda_stats *const crooked = (fpemu_cuda_stats *)(void *)(d_s + 4);
     const int odd_arith = fpemu_cuda_arith_f32(&f, &r, FPEMU_OPERATION_SQRT, 2, all + 1, NULL, d_y, crooked, NULL);
     const int odd_apply = fpemu_cuda_apply_f32(&f, &r, FPEMU_FUNCTION_EXP2, 2, d_x, d_y, crooked, NULL);
-    if (odd_arith != FPEMU_ERROR_ARGUMENT || odd_apply != FPEMU_ERROR_ARGUMENT) {
+    if (odd_arith != FPEMU_CUDA_ERROR_ARGUMENT || odd_apply != FPEMU_CUDA_ERROR_ARGUMENT) {
         printf("FAIL crooked stats: %d %d\n", odd_arith, odd_apply);
         failures++;
     }
     comparisons += 6;
-    if (status || y[0] == y[0] || y[1] != 2 || within != FPEMU_ERROR_OVERLAP) {
+    if (status || y[0] == y[0] || y[1] != 2 || within != FPEMU_CUDA_ERROR_OVERLAP) {
         printf("FAIL refusals: %d %g %g %d\n", status, (double)y[0], (double)y[1], within);
         failures++;
     }

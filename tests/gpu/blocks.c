@@ -236,7 +236,7 @@ static void compare_quantize(const test_case *c, unsigned char *d_x, unsigned ch
     if (!status)
         status = quantize(c, d_x - c->low_x * (int64_t)size, out - c->low_y * (int64_t)size, scratch,
                           c->counted ? d_s : NULL);
-    if (status == FPEMU_ERROR_CARRIER && c->type >= BF16)
+    if (status == FPEMU_CUDA_ERROR_CARRIER && c->type >= BF16)
         return; /* a scalar format that does not fit the 16-bit type */
     from_device(got, out, n_y);
     compare_bytes(c, "quantize_tensor", status, expected, n_y);
@@ -308,7 +308,7 @@ static void compare_packed(const test_case *c, unsigned char *d_x, unsigned char
     to_device(d_bytes, packed, l.bytes);
     to_device(d_y, before, c->reach_y * size);
     status = unpack(c, d_bytes, d_y - c->low_y * (int64_t)size, scratch);
-    if (status == FPEMU_ERROR_CARRIER && c->type >= BF16)
+    if (status == FPEMU_CUDA_ERROR_CARRIER && c->type >= BF16)
         return;
     from_device(got, d_y, c->reach_y * size);
     compare_bytes(c, "unpack", status, read, c->reach_y * size);
@@ -623,35 +623,35 @@ static void check_refusals(void)
         const char *what;
         int got, expected;
     } cases[] = {
-        {"no shape", fpemu_cuda_quantize_tensor_f32(&f, &r, NULL, x, y, scratch, NULL, NULL), FPEMU_ERROR_NULL},
-        {"no scratch", fpemu_cuda_quantize_tensor_f32(&f, &r, &shape, x, y, NULL, NULL, NULL), FPEMU_ERROR_NULL},
+        {"no shape", fpemu_cuda_quantize_tensor_f32(&f, &r, NULL, x, y, scratch, NULL, NULL), FPEMU_CUDA_ERROR_NULL},
+        {"no scratch", fpemu_cuda_quantize_tensor_f32(&f, &r, &shape, x, y, NULL, NULL, NULL), FPEMU_CUDA_ERROR_NULL},
         {"crooked scratch", fpemu_cuda_quantize_tensor_f32(&f, &r, &shape, x, y, (char *)scratch + 4, NULL, NULL),
-         FPEMU_ERROR_ARGUMENT},
-        {"overlap", fpemu_cuda_quantize_tensor_f32(&f, &r, &shape, x, x + 1, scratch, NULL, NULL), FPEMU_ERROR_OVERLAP},
+         FPEMU_CUDA_ERROR_ARGUMENT},
+        {"overlap", fpemu_cuda_quantize_tensor_f32(&f, &r, &shape, x, x + 1, scratch, NULL, NULL), FPEMU_CUDA_ERROR_OVERLAP},
         {"bytes in x", fpemu_cuda_pack_f32(&f, &r, &shape, x, (char *)x + 200, scratch, NULL, NULL),
-         FPEMU_ERROR_OVERLAP},
-        {"needs scratch", fpemu_cuda_quantize_f32(&f, &r, 64, x, y, NULL, NULL), FPEMU_ERROR_UNSUPPORTED},
-        {"blocks past the end", fpemu_cuda_unpack_blocks_f32(&f, &shape, 3, 2, y, x, NULL, NULL), FPEMU_ERROR_ARGUMENT},
-        {"no elements", fpemu_cuda_pack_f32(&f, &r, &empty, NULL, NULL, NULL, NULL, NULL), FPEMU_OK},
+         FPEMU_CUDA_ERROR_OVERLAP},
+        {"needs scratch", fpemu_cuda_quantize_f32(&f, &r, 64, x, y, NULL, NULL), FPEMU_CUDA_ERROR_UNSUPPORTED},
+        {"blocks past the end", fpemu_cuda_unpack_blocks_f32(&f, &shape, 3, 2, y, x, NULL, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
+        {"no elements", fpemu_cuda_pack_f32(&f, &r, &empty, NULL, NULL, NULL, NULL, NULL), FPEMU_CUDA_OK},
         {"crooked stats of quantize_tensor", fpemu_cuda_quantize_tensor_f32(&f, &r, &shape, x, y, scratch, crooked, NULL),
-         FPEMU_ERROR_ARGUMENT},
+         FPEMU_CUDA_ERROR_ARGUMENT},
         {"crooked stats of a scalar format",
-         fpemu_cuda_quantize_tensor_f32(&scalar, &r, &shape, x, y, NULL, crooked, NULL), FPEMU_ERROR_ARGUMENT},
+         fpemu_cuda_quantize_tensor_f32(&scalar, &r, &shape, x, y, NULL, crooked, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
         {"crooked stats of pack", fpemu_cuda_pack_f32(&f, &r, &shape, x, bytes, scratch, crooked, NULL),
-         FPEMU_ERROR_ARGUMENT},
+         FPEMU_CUDA_ERROR_ARGUMENT},
         {"crooked stats of pack_blocks",
-         fpemu_cuda_pack_blocks_f32(&f, &r, &shape, 0, 1, x, bytes, scratch, crooked, NULL), FPEMU_ERROR_ARGUMENT},
-        {"crooked range of measure", fpemu_cuda_measure_f32(&f, 64, x, crooked_range, NULL), FPEMU_ERROR_ARGUMENT},
-        {"crooked range of clear", fpemu_cuda_range_clear(crooked_range, NULL), FPEMU_ERROR_ARGUMENT},
-        {"crooked range of read", fpemu_cuda_range_read(crooked_range, &seen, NULL), FPEMU_ERROR_ARGUMENT},
+         fpemu_cuda_pack_blocks_f32(&f, &r, &shape, 0, 1, x, bytes, scratch, crooked, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
+        {"crooked range of measure", fpemu_cuda_measure_f32(&f, 64, x, crooked_range, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
+        {"crooked range of clear", fpemu_cuda_range_clear(crooked_range, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
+        {"crooked range of read", fpemu_cuda_range_read(crooked_range, &seen, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
         {"crooked range of pack_tensor", fpemu_cuda_pack_tensor_scales(&f, &shape, crooked_range, bytes, NULL),
-         FPEMU_ERROR_ARGUMENT},
-        {"no range", fpemu_cuda_pack_tensor_scales(&f, &shape, NULL, bytes, NULL), FPEMU_ERROR_NULL},
-        {"no bytes", fpemu_cuda_pack_tensor_scales(&f, &shape, range, NULL, NULL), FPEMU_ERROR_NULL},
-        {"no shape of pack_tensor", fpemu_cuda_pack_tensor_scales(&f, NULL, range, bytes, NULL), FPEMU_ERROR_NULL},
-        {"bytes in the range", fpemu_cuda_pack_tensor_scales(&f, &shape, range, d_r + 16, NULL), FPEMU_ERROR_OVERLAP},
-        {"no numbers of the tensor", fpemu_cuda_pack_tensor_scales(&scalar, &shape, NULL, NULL, NULL), FPEMU_OK},
-        {"no tensor", fpemu_cuda_pack_tensor_scales(&f, &empty, NULL, NULL, NULL), FPEMU_OK},
+         FPEMU_CUDA_ERROR_ARGUMENT},
+        {"no range", fpemu_cuda_pack_tensor_scales(&f, &shape, NULL, bytes, NULL), FPEMU_CUDA_ERROR_NULL},
+        {"no bytes", fpemu_cuda_pack_tensor_scales(&f, &shape, range, NULL, NULL), FPEMU_CUDA_ERROR_NULL},
+        {"no shape of pack_tensor", fpemu_cuda_pack_tensor_scales(&f, NULL, range, bytes, NULL), FPEMU_CUDA_ERROR_NULL},
+        {"bytes in the range", fpemu_cuda_pack_tensor_scales(&f, &shape, range, d_r + 16, NULL), FPEMU_CUDA_ERROR_OVERLAP},
+        {"no numbers of the tensor", fpemu_cuda_pack_tensor_scales(&scalar, &shape, NULL, NULL, NULL), FPEMU_CUDA_OK},
+        {"no tensor", fpemu_cuda_pack_tensor_scales(&f, &empty, NULL, NULL, NULL), FPEMU_CUDA_OK},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         comparisons++;

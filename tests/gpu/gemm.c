@@ -211,15 +211,15 @@ static void check_refusals(void)
     s.m = s.n = s.k = 4;
     const int status[] = {
         fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 32, NULL, NULL, NULL),
-        FPEMU_ERROR_NULL,
+        FPEMU_CUDA_ERROR_NULL,
         fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 8, device_memory(4, 512), NULL, NULL),
-        FPEMU_ERROR_OVERLAP,
+        FPEMU_CUDA_ERROR_OVERLAP,
         fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 32, (float *)device_memory(4, 512) + 2, NULL, NULL),
-        FPEMU_ERROR_ARGUMENT,
+        FPEMU_CUDA_ERROR_ARGUMENT,
         fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 32, device_memory(4, 512), crooked, NULL),
-        FPEMU_ERROR_ARGUMENT,
+        FPEMU_CUDA_ERROR_ARGUMENT,
         fpemu_cuda_gemm_f32(&spec, NULL, 1, x, x + 16, 0, x + 32, NULL, NULL, NULL),
-        FPEMU_ERROR_NULL,
+        FPEMU_CUDA_ERROR_NULL,
     };
     for (size_t i = 0; i < sizeof status / sizeof *status; i += 2, comparisons++)
         if (status[i] != status[i + 1]) {

@@ -161,7 +161,7 @@ static void compare(const char *spec, const fpemu_format *f, const fpemu_roundin
         if (!status)
             status = to_code ? encode(type, f, r, n, d_x, d_y, counted ? d_s : NULL)
                              : quantize(type, f, r, n, d_x, in_place ? d_x : d_y, counted ? d_s : NULL);
-        if (status == FPEMU_ERROR_CARRIER && type >= BF16 && !to_code)
+        if (status == FPEMU_CUDA_ERROR_CARRIER && type >= BF16 && !to_code)
             continue; /* a format that does not fit the 16-bit type */
         comparisons++;
         if (status != expected) {
@@ -192,7 +192,7 @@ static void compare(const char *spec, const fpemu_format *f, const fpemu_roundin
             memset(got, 0xa5, sizeof got);
             to_device(buffer[1], got, ROOM);
             to_device(buffer[0] + from, want, n * size);
-            if (type == F32 && decode(F32, f, n, buffer[0] + from, buffer[1] + to) == FPEMU_OK &&
+            if (type == F32 && decode(F32, f, n, buffer[0] + from, buffer[1] + to) == FPEMU_CUDA_OK &&
                 fpemu_decode_f32(f, n, want, y) == FPEMU_OK)
                 if (!fetch(buffer[1], to, 4 * n) || memcmp(got, y, 4 * n) != 0)
                     fail(spec, "decode", r, n, 0);
@@ -250,16 +250,16 @@ static void check_refusals(void)
         const char *what;
         int got, expected;
     } cases[] = {
-        {"null", fpemu_cuda_quantize_f32(&f, &r, 4, NULL, y, NULL, NULL), FPEMU_ERROR_NULL},
-        {"nothing", fpemu_cuda_quantize_f32(NULL, NULL, 0, NULL, NULL, NULL, NULL), FPEMU_OK},
-        {"overlap", fpemu_cuda_quantize_f32(&f, &r, 4, x, x + 1, NULL, NULL), FPEMU_ERROR_OVERLAP},
+        {"null", fpemu_cuda_quantize_f32(&f, &r, 4, NULL, y, NULL, NULL), FPEMU_CUDA_ERROR_NULL},
+        {"nothing", fpemu_cuda_quantize_f32(NULL, NULL, 0, NULL, NULL, NULL, NULL), FPEMU_CUDA_OK},
+        {"overlap", fpemu_cuda_quantize_f32(&f, &r, 4, x, x + 1, NULL, NULL), FPEMU_CUDA_ERROR_OVERLAP},
         {"alignment", fpemu_cuda_quantize_f32(&f, &r, 4, x, (float *)(void *)((char *)y + 1), NULL, NULL),
-         FPEMU_ERROR_ARGUMENT},
-        {"stats", fpemu_cuda_stats_clear((fpemu_cuda_stats *)(void *)d_s, 64, NULL), FPEMU_ERROR_STATS},
-        {"crooked stats", fpemu_cuda_stats_clear(crooked, 0, NULL), FPEMU_ERROR_ARGUMENT},
-        {"crooked stats of read", fpemu_cuda_stats_read(crooked, scratch, &stats, NULL), FPEMU_ERROR_ARGUMENT},
-        {"crooked stats of quantize", fpemu_cuda_quantize_f32(&f, &r, 4, x, y, crooked, NULL), FPEMU_ERROR_ARGUMENT},
-        {"crooked stats of encode", fpemu_cuda_encode_f32(&f, &r, 4, x, y, crooked, NULL), FPEMU_ERROR_ARGUMENT},
+         FPEMU_CUDA_ERROR_ARGUMENT},
+        {"stats", fpemu_cuda_stats_clear((fpemu_cuda_stats *)(void *)d_s, 64, NULL), FPEMU_CUDA_ERROR_STATS},
+        {"crooked stats", fpemu_cuda_stats_clear(crooked, 0, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
+        {"crooked stats of read", fpemu_cuda_stats_read(crooked, scratch, &stats, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
+        {"crooked stats of quantize", fpemu_cuda_quantize_f32(&f, &r, 4, x, y, crooked, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
+        {"crooked stats of encode", fpemu_cuda_encode_f32(&f, &r, 4, x, y, crooked, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         comparisons++;
@@ -270,7 +270,7 @@ static void check_refusals(void)
     }
     r.nan = FPEMU_NAN_ERROR;
     fpemu_format_parse("e2m1", &f, NULL);
-    if (fpemu_cuda_quantize_f32(&f, &r, 4, x, y, NULL, NULL) != FPEMU_ERROR_UNSUPPORTED) {
+    if (fpemu_cuda_quantize_f32(&f, &r, 4, x, y, NULL, NULL) != FPEMU_CUDA_ERROR_UNSUPPORTED) {
         printf("FAIL the NaN policy error is not refused\n");
         failures++;
     }
