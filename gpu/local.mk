@@ -1,6 +1,6 @@
 # libfpemu_cuda: the .cu files by nvcc, the .c files by the C compiler. What the kernels do stands in headers of the same
 # names and the rules in lib/core, so everything but the launching is tested without a device (tests/gpu).
-GPU_HEADERS = \
+GPU_BODIES = \
 	gpu/arith.h \
 	gpu/block_job.h \
 	gpu/block_runs.h \
@@ -35,7 +35,7 @@ GPU_KERNELS = \
 	gpu/launch.cu \
 	gpu/quantize.cu
 GPU_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib -I$(top_srcdir)/gpu
-EXTRA_DIST += $(GPU_HEADERS) $(GPU_CALLS) $(GPU_KERNELS) gpu/simulate.c gpu/libfpemu_cuda.map gpu/README.md \
+EXTRA_DIST += $(GPU_BODIES) $(GPU_CALLS) $(GPU_KERNELS) gpu/simulate.c gpu/libfpemu_cuda.map gpu/README.md \
 	include/fpemu_cuda.h
 
 if HAVE_CUDA
@@ -58,7 +58,7 @@ NVCC_HOST = -Xcompiler -fno-exceptions,-fno-threadsafe-statics
 NVCC_COMPILE = $(NVCC) -ccbin '$(CXX)' $(CUDA_CODES) $(NVCC_HOST) -I$(top_srcdir)/include $(NVCCFLAGS) $(NVCC_STRICT)
 # libtool does not know nvcc: objects are made here, with the few lines that libtool would write about them.
 GPU_OBJECTS = $(GPU_KERNELS:.cu=.lo)
-$(GPU_OBJECTS): $(GPU_HEADERS) $(CORE) $(include_HEADERS) include/fpemu_cuda.h
+$(GPU_OBJECTS): $(GPU_BODIES) $(CORE) $(include_HEADERS) include/fpemu_cuda.h
 $(GPU_OBJECTS): gpu/%.lo: gpu/%.cu
 	@$(MKDIR_P) gpu/.libs
 	$(AM_V_GEN)$(NVCC_COMPILE) -Xcompiler -fPIC -I$(top_srcdir)/lib -I$(top_srcdir)/gpu -c $< -o gpu/.libs/$*.o
