@@ -205,22 +205,12 @@ FPEMU_FN void gpu_measure(const gpu_blocks_job *j, unsigned width, uint64_t warp
     }
 }
 
-/* What a lane counts of one element. scalar: without scale and table, all is judged on x and y. */
-FPEMU_FN void gpu_blocks_count(gpu_lane *lane, gpu_counts *counts, int scalar, const core_happened *h, uintw u, uintw y,
-                               double sum[3])
+/* What a lane counts of one element. */
+FPEMU_FN void gpu_blocks_count(gpu_lane *lane, gpu_counts *counts, core_events e, uintw u, uintw y, double sum[3])
 {
     const uintw a = u & ~CARRIER_SIGN, c = y & ~CARRIER_SIGN;
-    const int is_nan = a > CARRIER_INF, finite = a < CARRIER_INF;
-    uint32_t *const n = lane->counter;
-    n[GPU_NAN] += (uint32_t)is_nan;
-    n[GPU_INFINITE] += a == CARRIER_INF;
-    n[GPU_CLIPPED] += h->clipped;
-    n[GPU_OVERFLOW] += h->overflow;
-    n[GPU_INVALID] += c > CARRIER_INF && !is_nan && !(scalar && h->overflow);
-    n[GPU_UNDERFLOW] += finite && a != 0 && c == 0;
-    n[GPU_SUBNORMAL] += h->subnormal;
-    n[GPU_INEXACT] += finite && u != y && (a | c) != 0;
-    if (!finite)
+    gpu_lane_events(lane, e);
+    if (a >= CARRIER_INF)
         return;
     const double x = core_to_double(u), d = x - core_to_double(y);
     gpu_lane_extrema(lane, x, c < CARRIER_INF ? d : 0);
@@ -341,7 +331,8 @@ FPEMU_FN void gpu_blocks(const gpu_blocks_job *j, int form, int mode, int counte
                     if (job->bytes)
                         codes[k] = core_blocked_code(&j->rule, &OF(scale, l), OF(x, l)[k], p, h.q);
                     if (counted)
-                        gpu_blocks_count(&OF(lane, l), job->counts, scalar && !j->rule.is_table, &h, OF(x, l)[k], y,
+                        gpu_blocks_count(&OF(lane, l), job->counts,
+                                         core_blocked_events(&j->rule, OF(x, l)[k], y, p, &h), OF(x, l)[k], y,
                                          OF(sum, l));
                 }
                 if (job->y)

@@ -20,6 +20,7 @@
 #define gpu_fast CARRIER(gpu_fast)
 #define gpu_form CARRIER(gpu_form)
 #define gpu_group_extremes CARRIER(gpu_group_extremes)
+#define gpu_lane_events CARRIER(gpu_lane_events)
 #define gpu_load_four CARRIER(gpu_load_four)
 #define gpu_measure CARRIER(gpu_measure)
 #define gpu_quantize CARRIER(gpu_quantize)

@@ -74,22 +74,28 @@ GPU_PART uintw gpu_round_element(const gpu_quantize_job *j, int form, int rule, 
     return form == GPU_FORM_ANY ? core_finish_any(&j->plan, u, g) : core_finish(&j->plan, u, g);
 }
 
+/* Adds the events of one element to its lane's. */
+FPEMU_FN void gpu_lane_events(gpu_lane *lane, core_events e)
+{
+    uint32_t *const n = lane->counter;
+    n[GPU_NAN] += (uint32_t)e.nan;
+    n[GPU_INFINITE] += (uint32_t)e.infinite;
+    n[GPU_CLIPPED] += (uint32_t)e.clipped;
+    n[GPU_OVERFLOW] += (uint32_t)e.overflow;
+    n[GPU_INVALID] += (uint32_t)e.invalid;
+    n[GPU_UNDERFLOW] += (uint32_t)e.underflow;
+    n[GPU_SUBNORMAL] += (uint32_t)e.subnormal;
+    n[GPU_INEXACT] += (uint32_t)e.inexact;
+}
+
 /* Counts one element and adds it to its lane's sums. */
 GPU_PART void gpu_count(const gpu_quantize_job *j, int sums, int histogram, gpu_lane *lane, double sum[3], uintw u, uintw v,
                         int over)
 {
     const uintw a = u & ~CARRIER_SIGN, c = v & ~CARRIER_SIGN;
-    const int is_nan = a > CARRIER_INF, finite = a < CARRIER_INF;
-    uint32_t *const n = lane->counter;
-    n[GPU_NAN] += (uint32_t)is_nan;
-    n[GPU_INFINITE] += a == CARRIER_INF;
-    n[GPU_CLIPPED] += finite && a > CORE_BY_SIGN(u, j->plan.max);
-    n[GPU_OVERFLOW] += (uint32_t)over;
-    n[GPU_INVALID] += c > CARRIER_INF && !is_nan && !over;
-    n[GPU_UNDERFLOW] += finite && a != 0 && c == 0;
-    n[GPU_SUBNORMAL] += c != 0 && c < j->plan.min_normal;
-    n[GPU_INEXACT] += finite && u != v && (a | c) != 0;
-    if (!finite)
+    const core_events e = core_events_of(j->plan.min_normal, u, 0, v, v, a > CORE_BY_SIGN(u, j->plan.max), (uintw)over);
+    gpu_lane_events(lane, e);
+    if (a >= CARRIER_INF)
         return;
 #if CARRIER_BITS == 32
     gpu_lane_extrema32(lane, core_value(u), core_value(v), c >= CARRIER_INF);

@@ -23,6 +23,7 @@ CORE = \
 	lib/core/compat.h \
 	lib/core/compat.inc.h \
 	lib/core/events.h \
+	lib/core/events.inc.h \
 	lib/core/dot.h \
 	lib/core/element.h \
 	lib/core/element.inc.h lib/core/fits.h \

@@ -5,6 +5,7 @@
 
 #include <float.h>
 
+#include "events.h"
 #include "scale.h"
 
 /* Rules that have two numbers of the whole tensor. */
@@ -28,10 +29,10 @@ FPEMU_FN int core_range_is_sane(const fpemu_range *r)
            r->log2_max <= 1100;
 }
 
-/* What happened to an element, and what became of it. */
+/* What is known of an element beside its value: how it compares with the ends, as core_events_of wants it. */
 typedef struct core_happened {
     int64_t q; /* the integer of affine formats, the index of codebooks */
-    uint8_t clipped, overflow, subnormal;
+    uint8_t past, over;
 } core_happened;
 
 /* The grid on which affine integers round their quotients. */

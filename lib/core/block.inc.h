@@ -106,13 +106,10 @@ FPEMU_FN uintw core_blocked_as_others(const core_blocked *b, uintw amax, uintw u
     return core_bits((realw)(kept + 0.0)); /* no -0 */
 }
 
-/* What happened, judged on t: binary64 magnitudes of it and of P, with their plan. */
-FPEMU_FN void core_blocked_judge(const core_blocked *b, uintw u, int above_end, int over, int small, core_happened *h)
+/* The events of x = u and its result y, which is `rounded` times a scale. */
+FPEMU_FN core_events core_blocked_events(const core_blocked *b, uintw u, uintw y, uintw rounded, const core_happened *h)
 {
-    const int finite = (u & ~CARRIER_SIGN) < CARRIER_INF;
-    h->overflow = (uint8_t)(finite && over);
-    h->clipped = (uint8_t)(finite && (b->is_table ? over : above_end));
-    h->subnormal = (uint8_t)(!b->is_table && small);
+    return core_events_of(b->plan.min_normal, u, 0, y, rounded, h->past, h->over);
 }
 
 /* The element of a block whose quotients the carrier cannot hold: by binary64 and beyond. */
@@ -126,7 +123,7 @@ FPEMU_SLOW uintw core_blocked_wide(const core_blocked *b, const core_codebook *v
     const uint64_t t = power ? core_block_t_odd(s->exponent, core_bits64(x)) : core_bits64(core_s2fp8_t(tensor, x));
     const unsigned side = (unsigned)(u >> (CARRIER_BITS - 1));
     uint64_t p64, g = 0;
-    int over = 0;
+    int over = 0, past;
     if (b->is_table) {
         core_codebook table = *values;
         table.narrow = CARRIER_BITS == 32;
@@ -142,28 +139,27 @@ FPEMU_SLOW uintw core_blocked_wide(const core_blocked *b, const core_codebook *v
         p64 = core_element64(&b->wide, &integers, t, r, &over, &h->q);
     }
     uintw p = core_bits((realw)core_value64(p64)); /* exact */
-    int above = (t & ~CORE_SIGN64) > b->wide.max[side];
-    uint64_t small = p64 & ~CORE_SIGN64;
+    past = b->is_table ? over : (t & ~CORE_SIGN64) > b->wide.max[side];
 #if CARRIER_BITS == 32
-    if (b->plan.rule >= CORE_RULE_AFFINE_FAST) { /* scale and values are the carrier's: so must t be */
+    const int affine = b->plan.rule >= CORE_RULE_AFFINE_FAST; /* scale and values are the carrier's: so must t be */
+    if (affine) {
         const uint32_t t32 = core_t_odd32(core_value64(t));
         p = core_element32(&b->plan, &integers, t32, r, &over, &h->q);
-        above = (t32 & ~CARRIER_SIGN) > b->plan.max[side];
-        core_blocked_judge(b, u, above, over, (p & ~CARRIER_SIGN) != 0 && (p & ~CARRIER_SIGN) < b->plan.min_normal, h);
-        if (finite && core_blocked_compat(b, s, amax))
-            p = core_blocked_as_others(b, amax, u, core_value64(t), r, &over);
-        *rounded = p;
-        return core_block_y(s, p);
+        past = (t32 & ~CARRIER_SIGN) > b->plan.max[side];
     }
+#else
+    const int affine = 0;
 #endif
     if (finite && core_blocked_compat(b, s, amax)) {
-        p = core_blocked_as_others(b, amax, u, core_value64(t), r, &over);
+        int its_own;
+        p = core_blocked_as_others(b, amax, u, core_value64(t), r, &its_own);
         p64 = core_bits64(core_to_double(p));
-        small = p64 & ~CORE_SIGN64;
+        over = affine ? over : its_own;
     }
-    core_blocked_judge(b, u, above, over, small != 0 && small < b->wide.min_normal, h);
+    h->past = (uint8_t)past;
+    h->over = (uint8_t)over;
     *rounded = p;
-    if (power)
+    if (power || affine)
         return core_block_y(s, p);
     const double y = core_s2fp8_y(tensor, core_value64(p64));
 #if CARRIER_BITS == 32
@@ -183,7 +179,7 @@ FPEMU_FN uintw core_blocked_element(const core_blocked *b, const core_codebook *
     int over = 0;
     h->q = 0;
     if (s->kind == CORE_SCALE_NAN) {
-        h->clipped = h->overflow = h->subnormal = 0;
+        h->past = h->over = 0;
         *rounded = 0;
         return CARRIER_NAN;
     }
@@ -201,10 +197,9 @@ FPEMU_FN uintw core_blocked_element(const core_blocked *b, const core_codebook *
                        : core_blocked_round(b, table, t, r, &over, &h->q);
     if (form == 2 && b->compat && (u & ~CARRIER_SIGN) < CARRIER_INF && core_blocked_compat(b, s, amax))
         p = core_blocked_as_others(b, amax, u, core_to_double(t), r, &over);
-    const uintw small = p & ~CARRIER_SIGN;
     over |= (t & ~CARRIER_SIGN) == CARRIER_INF && !b->is_table; /* of a finite x: past the carrier's end */
-    core_blocked_judge(b, u, (t & ~CARRIER_SIGN) > b->plan.max[u >> (CARRIER_BITS - 1)], over,
-                       small != 0 && small < b->plan.min_normal, h);
+    h->past = (uint8_t)(b->is_table ? over : (t & ~CARRIER_SIGN) > b->plan.max[u >> (CARRIER_BITS - 1)]);
+    h->over = (uint8_t)over;
     *rounded = p;
     return s->kind == CORE_SCALE_NONE ? p : core_block_y(s, p);
 }

@@ -432,11 +432,12 @@ static void loop_scale_y(const core_scale *s, size_t n, const void *p, void *y)
     }
 }
 
-/* The counters that are judged on what the element format sees: t, its value g on the grid without ends, and P. */
+/* The events that depend on what the element format saw: t, its value g on the grid without ends, and the element made
+ * of it. The others are those of x and y. */
 static void loop_count_element(const core_plan *p, size_t n, const void *x, const void *t, const void *rounded,
                                const uintw *g, tile_counts *c)
 {
-    const uintw max0 = p->max[0], max1 = p->max[1], normal = p->min_normal;
+    const uintw max0 = p->max[0], max1 = p->max[1], normal = p->min_normal, magnitude = ~(uintw)0 >> 1;
     const char *in = (const char *)x, *seen = (const char *)t, *out = (const char *)rounded;
     uintw clipped = 0, overflow = 0, subnormal = 0;
 #pragma omp simd reduction(+ : clipped, overflow, subnormal)
@@ -445,10 +446,11 @@ static void loop_count_element(const core_plan *p, size_t n, const void *x, cons
         memcpy(&u, in + i * sizeof u, sizeof u);
         memcpy(&w, seen + i * sizeof w, sizeof w);
         memcpy(&v, out + i * sizeof v, sizeof v);
-        const uintw finite = (u << 1 >> 1) < CARRIER_INF, max = u == u << 1 >> 1 ? max0 : max1, b = v << 1 >> 1;
-        clipped += finite & (uintw)((w << 1 >> 1) > max);
-        overflow += finite & (uintw)((g[i] << 1 >> 1) > max);
-        subnormal += (uintw)(b != 0) & (uintw)(b < normal);
+        const uintw max = u > magnitude ? max1 : max0;
+        const core_events e = core_events_of(normal, u, 0, v, v, (w & magnitude) > max, (g[i] & magnitude) > max);
+        clipped += e.clipped;
+        overflow += e.overflow;
+        subnormal += e.subnormal;
     }
     c->clipped = clipped;
     c->overflow = overflow;

@@ -133,7 +133,8 @@ POW2_LENGTHS(fixed, loop_pow2_sixteens(&q, count, x, powers, y); return )
 #undef POW2_LENGTHS
 #undef POW2_ROWS
 
-/* y and the counters of elements with a scale each; g: their values on the grid without ends. */
+/* y and the counters of elements with a scale each, g being their values on the grid without ends: the fast form of
+ * loop_count and loop_count_element for finite elements. tests/oracle/blockstats.c holds it to the counts of the others. */
 FPEMU_FN void loop_count_pow2(const core_pow2_block *q, int fixed, size_t n, const void *x, const uintw *g,
                               const uintw *powers, void *y, tile_counts *c)
 {

@@ -128,6 +128,7 @@ static void loop_add_error(size_t n, const char *x, const char *y, uintw near, i
     c->max_error = error > c->max_error ? error : c->max_error;
 }
 
+/* Adds up the events of elements, and what they are to the extrema. */
 static void loop_count(const core_plan *p, size_t n, const void *x, const void *y, const uintw *g, tile_counts *c)
 {
     const uintw max0 = p->max[0], max1 = p->max[1], normal = p->min_normal, magnitude = ~(uintw)0 >> 1;
@@ -140,23 +141,20 @@ static void loop_count(const core_plan *p, size_t n, const void *x, const void *
         uintw u, v;
         memcpy(&u, in + i * sizeof u, sizeof u);
         memcpy(&v, out + i * sizeof v, sizeof v);
-        const uintw a = u & magnitude, b = v & magnitude, max = u > magnitude ? max1 : max0;
-        const uintw is_nan = a > CARRIER_INF, is_infinite = a == CARRIER_INF, finite = a < CARRIER_INF,
-                    nonzero = a != 0;
-        const uintw over = finite & (uintw)((g[i] & magnitude) > max);
-        nan += is_nan;
-        infinite += is_infinite;
-        clipped += finite & (uintw)(a > max);
-        overflow += over;
-        invalid += (uintw)(b > CARRIER_INF) & (is_nan ^ 1) & (over ^ 1);
-        underflow += finite & nonzero & (uintw)(b == 0);
-        subnormal += (uintw)(b != 0) & (uintw)(b < normal);
-        inexact += finite & (uintw)(u != v) & (uintw)((a | b) != 0);
-        const uintw kept = finite ? a : 0, less_1 = kept - 1;
-        const uintw error = core_bits(core_value(u) - core_value(v)) & magnitude;
-        const uintw kept_error = finite & (uintw)(b < CARRIER_INF) ? error : 0;
-        max_error = kept_error > max_error ? kept_error : max_error;
-        max_abs = kept > max_abs ? kept : max_abs;
+        const uintw max = u > magnitude ? max1 : max0;
+        const core_events e = core_events_of(normal, u, 0, v, v, (u & magnitude) > max, (g[i] & magnitude) > max);
+        nan += e.nan;
+        infinite += e.infinite;
+        clipped += e.clipped;
+        overflow += e.overflow;
+        invalid += e.invalid;
+        underflow += e.underflow;
+        subnormal += e.subnormal;
+        inexact += e.inexact;
+        const core_extent x_to_y = core_extent_of(u, v);
+        const uintw less_1 = x_to_y.magnitude - 1;
+        max_error = x_to_y.error > max_error ? x_to_y.error : max_error;
+        max_abs = x_to_y.magnitude > max_abs ? x_to_y.magnitude : max_abs;
         min_less_1 = less_1 < min_less_1 ? less_1 : min_less_1;
     }
     c->nan = nan;
@@ -172,9 +170,9 @@ static void loop_count(const core_plan *p, size_t n, const void *x, const void *
     loop_add_error(n, in, out, max_error, 0, c);
 }
 
-/* As count for a tile, already rounded, that holds nothing beyond the ends, no infinity and no NaN: few counters are
- * left then. Returns 0, with *c untouched, where the tile is none such; 2 where it is one for count_nonzero. `exact`:
- * every x - y is a number of the carrier. */
+/* The fast form of loop_count for a tile, already rounded, that holds nothing past the ends, no infinity and no NaN: few
+ * counters are left then. Returns 0, with *c untouched, where the tile is none such; 2 where it is one for
+ * loop_count_nonzero. `exact`: every x - y is a number of the carrier. tests/oracle/counters.c holds both to one count. */
 static int loop_count_inside(const core_plan *p, size_t n, const void *x, const void *y, int exact, tile_counts *c)
 {
     const uintw magnitude = ~(uintw)0 >> 1, normal = p->min_normal,
@@ -213,8 +211,8 @@ static int loop_count_inside(const core_plan *p, size_t n, const void *x, const 
     return zero ? 1 : 2;
 }
 
-/* As count_inside for a tile without zeros: what became zero went below the smallest value then, and the smallest
- * magnitude is found as it stands. */
+/* The fast form of loop_count_inside for a tile without zeros: what became zero went below the smallest value then, and
+ * the smallest magnitude is found as it stands. Held to the same count by the same test. */
 static int loop_count_nonzero(const core_plan *p, size_t n, const void *x, const void *y, int exact, tile_counts *c)
 {
     const intw magnitude = (intw)(~(uintw)0 >> 1), normal = (intw)p->min_normal;
