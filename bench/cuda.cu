@@ -20,7 +20,7 @@ static void must(cudaError_t error, const char *what)
     exit(1);
 }
 
-static void fine(int status, const char *what)
+static void fine(fpemu_cuda_status status, const char *what)
 {
     if (status == FPEMU_CUDA_OK)
         return;

@@ -18,7 +18,7 @@ static const char *of_host; /* the places that are memory of the host */
 static _Alignas(16) unsigned char host[4][ROOM];
 
 /* uses: the places that the verb reads or writes. */
-static void expect(const char *what, const char *uses, int status)
+static void expect(const char *what, const char *uses, fpemu_cuda_status status)
 {
     const char *const text = fpemu_cuda_status_text(status);
     int right;

@@ -46,7 +46,7 @@ enum { MOST = 10000, F32, F64, BF16, F16 };
 
 static const size_t element[] = {[F32] = 4, [F64] = 8, [BF16] = 2, [F16] = 2};
 
-static int quantize(int type, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x, void *y,
+static fpemu_cuda_status quantize(int type, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x, void *y,
                     fpemu_cuda_stats *s)
 {
     switch (type) {
@@ -57,7 +57,7 @@ static int quantize(int type, const fpemu_format *f, const fpemu_rounding *r, si
     }
 }
 
-static int encode(int type, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x, void *y,
+static fpemu_cuda_status encode(int type, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x, void *y,
                   fpemu_cuda_stats *s)
 {
     switch (type) {
@@ -68,7 +68,7 @@ static int encode(int type, const fpemu_format *f, const fpemu_rounding *r, size
     }
 }
 
-static int decode(int type, const fpemu_format *f, size_t n, const void *codes, void *y)
+static fpemu_cuda_status decode(int type, const fpemu_format *f, size_t n, const void *codes, void *y)
 {
     switch (type) {
     case F32: return fpemu_cuda_decode_f32(f, n, codes, y, NULL);
@@ -79,21 +79,21 @@ static int decode(int type, const fpemu_format *f, size_t n, const void *codes, 
 }
 
 /* What the CPU gives, the 16-bit types by way of binary32. */
-static int reference(int type, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x, void *y,
+static fpemu_cuda_status reference(int type, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x, void *y,
                      int to_code, fpemu_stats *s)
 {
     static float wide[MOST], rounded[MOST];
     fpemu_format narrow;
     const fpemu_rounding exact = fpemu_rounding_nearest();
     if (type == F32)
-        return (int)(to_code ? fpemu_encode_f32(f, r, n, x, y, s) : fpemu_quantize_f32(f, r, n, x, y, s));
+        return (fpemu_cuda_status)(to_code ? fpemu_encode_f32(f, r, n, x, y, s) : fpemu_quantize_f32(f, r, n, x, y, s));
     if (type == F64)
-        return (int)(to_code ? fpemu_encode_f64(f, r, n, x, y, s) : fpemu_quantize_f64(f, r, n, x, y, s));
+        return (fpemu_cuda_status)(to_code ? fpemu_encode_f64(f, r, n, x, y, s) : fpemu_quantize_f64(f, r, n, x, y, s));
     fpemu_format_named(type == BF16 ? FPEMU_NAME_BFLOAT16 : FPEMU_NAME_BINARY16, &narrow);
     fpemu_decode_f32(&narrow, n, x, wide);
     if (to_code)
-        return (int)fpemu_encode_f32(f, r, n, wide, y, s);
-    const int status = (int)fpemu_quantize_f32(f, r, n, wide, rounded, s);
+        return (fpemu_cuda_status)fpemu_encode_f32(f, r, n, wide, y, s);
+    const fpemu_cuda_status status = (fpemu_cuda_status)fpemu_quantize_f32(f, r, n, wide, rounded, s);
     fpemu_encode_f32(&narrow, &exact, n, rounded, y, NULL);
     return status;
 }
@@ -150,14 +150,14 @@ static void compare(const char *spec, const fpemu_format *f, const fpemu_roundin
         }
         const int in_place = !to_code && counted == 1;
         const size_t out = to_code ? size : element[type];
-        const int expected = reference(type, f, r, n, in, want, to_code, counted ? &s[0] : NULL);
+        const fpemu_cuda_status expected = reference(type, f, r, n, in, want, to_code, counted ? &s[0] : NULL);
         const size_t place[2] = {place_of(element[type]), place_of(out)};
         unsigned char *const d_x = buffer[0] + place[0], *const d_y = buffer[1] + place[1];
         memset(got, 0xa5, sizeof got);
         to_device(buffer[0], got, ROOM);
         to_device(buffer[1], got, ROOM);
         to_device(d_x, in, n * element[type]);
-        int status = fpemu_cuda_stats_clear(d_s, s[1].want, NULL);
+        fpemu_cuda_status status = fpemu_cuda_stats_clear(d_s, s[1].want, NULL);
         if (!status)
             status = to_code ? encode(type, f, r, n, d_x, d_y, counted ? d_s : NULL)
                              : quantize(type, f, r, n, d_x, in_place ? d_x : d_y, counted ? d_s : NULL);
@@ -248,7 +248,7 @@ static void check_refusals(void)
     fpemu_format_parse("e4m3fn", &f, NULL);
     struct {
         const char *what;
-        int got, expected;
+        fpemu_cuda_status got, expected;
     } cases[] = {
         {"null", fpemu_cuda_quantize_f32(&f, &r, 4, NULL, y, NULL, NULL), FPEMU_CUDA_ERROR_NULL},
         {"nothing", fpemu_cuda_quantize_f32(NULL, NULL, 0, NULL, NULL, NULL, NULL), FPEMU_CUDA_OK},

@@ -125,8 +125,9 @@ static void check_words(void)
         double y[2];
         double *const d_x = device_memory(0, 4 * MOST), *const d_y = device_memory(1, 4 * MOST);
         to_device(d_x, x, sizeof x);
-        int status = fpemu_cuda_quantize_f64(&f, &r, 1, d_x, d_y, NULL, NULL);
-        status |= fpemu_cuda_quantize_f64(&f, &r, 1, d_x + 1, d_y + 1, NULL, NULL);
+        fpemu_cuda_status status = fpemu_cuda_quantize_f64(&f, &r, 1, d_x, d_y, NULL, NULL);
+        if (!status)
+            status = fpemu_cuda_quantize_f64(&f, &r, 1, d_x + 1, d_y + 1, NULL, NULL);
         from_device(y, d_y, sizeof y);
         expect(status == FPEMU_CUDA_OK && y[0] > 0.5 && y[1] < 0.5, "word", line, count++);
     }
