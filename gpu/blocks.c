@@ -91,7 +91,7 @@ static fpemu_cuda_status check_arrays(const gpu_tensor *c, const core_walk *w, c
 
 /* --------------------------------------------------------------------------------------------------- jobs */
 
-/* Elements of a tensor without gaps, by the quick forms of their rule; *j then is what is left, if *left. */
+/* Elements of a tensor without gaps, by the fast forms of their rule; *j then is what is left, if *left. */
 static fpemu_cuda_status launch_runs(const gpu_tensor *c, const core_walk *w, const fpemu_format *element,
                                      gpu_blocks_job32 *j, int *left, fpemu_cuda_stream stream)
 {

@@ -168,8 +168,8 @@ FPEMU_FN void gpu_measure(const gpu_blocks_job *j, unsigned width, uint64_t warp
                         continue;
                     }
                     const uint64_t wide = core_bits64(core_to_double(a));
-                    uint64_t *const side = x[k] == a ? &OF(high, l) : &OF(low, l);
-                    *side = wide > *side ? wide : *side;
+                    uint64_t *const extreme = x[k] == a ? &OF(high, l) : &OF(low, l);
+                    *extreme = wide > *extreme ? wide : *extreme;
                     OF(nonzero, l) += a != 0;
                     if (j->call.logarithms && a != 0) {
                         const int64_t steps = core_log2_steps(core_value64(wide));

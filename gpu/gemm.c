@@ -1,5 +1,5 @@
-/* gemm.c - the calls of matrix, matrix-vector and dot products. Operands that are rounded on their way in are rounded once, densely, into the
- * caller's scratch; then every output is a lane's. */
+/* gemm.c - the calls of matrix, matrix-vector and dot products. Operands that are rounded on their way in are rounded
+ * once, densely, into the caller's scratch; then every output is a lane's. */
 #include "call.h"
 #include "core/gemm_shape.h"
 

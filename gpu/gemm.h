@@ -30,7 +30,7 @@ typedef struct gpu_gemm_job {
     uint8_t reads_c;
 } gpu_gemm_job;
 
-/* Outputs of a tile along each side, and most products of a slab. Rows are one number longer, for the banks' sake. */
+/* Outputs of a tile in each direction, and most products of a slab. Rows are one number longer, for the banks' sake. */
 #define GPU_TILE 16
 #define GPU_SLAB 64
 
@@ -103,7 +103,7 @@ FPEMU_FN void gpu_gemm(const gpu_gemm_job *j, int counted, uint64_t warp, uint64
     }
 }
 
-/* Rows `first` and on of a side, products [from, from + n), into the tile; beyond the last row zeros. Neighbouring
+/* Rows `first` and on of an operand, products [from, from + n), into the tile; beyond the last row zeros. Neighbouring
  * threads read neighbours in memory. */
 FPEMU_FN void gpu_tile_fill(const gpu_gemm_job *j, const gpu_operand *s, uint64_t batch, uint64_t first, uint64_t rows,
                             uint64_t from, uint32_t n, void *to)

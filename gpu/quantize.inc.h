@@ -162,7 +162,7 @@ FPEMU_FN void gpu_round_four(const gpu_quantize_job *j, int form, int rule, int 
     gpu_store_four(j, quads, i, u, v);
 }
 
-/* Sheets of a piece, two at a time, so that more is under way. */
+/* Strips of a piece, two at a time, so that more is under way. */
 FPEMU_FN void gpu_quantize_strips(const gpu_quantize_job *j, int form, int rule, int mode, int counted, int quads, int sums,
                                  int histogram, const gpu_words *words, gpu_lane *lane, double sum[LANES][3],
                                  const gpu_strips *strips)

@@ -2,7 +2,7 @@
  *
  * A kernel body is plain C that says what one warp does: FOR_LANES(l) runs a piece for every lane, a variable of a lane
  * is an array of LANES elements, read as OF(a, l). On the device a thread is one lane (LANES is 1, the loop runs once);
- * on the host one call plays all 32 lanes in turn. So the tests run every index and every rule of the kernels where
+ * on the host one call runs all 32 lanes in turn. So the tests run every index and every rule of the kernels where
  * there is no GPU. Between two FOR_LANES pieces lanes meet only through the functions below. */
 #ifndef FPEMU_GPU_WARP_H
 #define FPEMU_GPU_WARP_H
@@ -23,7 +23,7 @@
 #define OF(a, l) (a)[l]
 #endif
 
-/* What the bodies call in several places: part of each kernel, but played it need not be compiled more than once. */
+/* What the bodies call in several places: part of each kernel, but on the processor it need not be compiled more than once. */
 #ifdef __CUDACC__
 #define GPU_PART FPEMU_FN
 #else

@@ -61,7 +61,7 @@ fpemu_cuda_status fpemu_cuda_stats_clear(fpemu_cuda_stats *d_stats, uint32_t wan
 fpemu_cuda_status fpemu_cuda_stats_read(const fpemu_cuda_stats *d_stats, void *scratch, fpemu_stats *stats,
                                         fpemu_cuda_stream stream);
 
-/* ------------------------------------------------------------------------------------------------- verbs */
+/* -------------------------------------------------------------------------------------- values and codes */
 
 /* As fpemu_quantize: d_x, d_y of n elements, exactly the same array or apart. _bf16, _f16: arrays of 16-bit words,
  * whose values are taken exactly; a scalar format must fit them (FPEMU_CUDA_ERROR_CARRIER): every value of it a number of

@@ -1,5 +1,5 @@
 /* operations.c - libfpemu_cuda's arithmetic, functions and comparisons against libfpemu's, bit for bit, counters and
- * sums included; played on this processor or run on a device, as verbs.c.
+ * sums included; simulated on this processor or run on a device, as quantize.c.
  *
  *   every operation, every mode, both generators; float, double, bfloat16 and binary16 arrays; single numbers
  *   operands with scales of one block, of many, repeated; scales that are no powers of two
@@ -372,6 +372,6 @@ int main(void)
     check_relations();
     check_long_product();
     check_refusals();
-    printf("operations: %lu calls, %lu failures\n", comparisons, failures);
+    printf("arith: %lu calls, %lu failures\n", comparisons, failures);
     return failures != 0;
 }

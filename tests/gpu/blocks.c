@@ -1,6 +1,6 @@
 /* tensors.c - what libfpemu_cuda does with tensors against libfpemu, bit for bit, counters and sums included:
- * quantising along an axis, packing, unpacking, single blocks, measuring, the order of scales. Played on this processor
- * or run on a device, as verbs.c.
+ * quantising along an axis, packing, unpacking, single blocks, measuring, the order of scales. Simulated on this
+ * processor or run on a device, as quantize.c.
  *
  *   every named format with scales, every rule, scale format and block shape, codebooks
  *   every mode, generator, number of random bits and compatibility setting
@@ -32,7 +32,7 @@ typedef struct test_case {
     size_t reach_x, reach_y; /* elements that the strides span */
     int64_t low_x, low_y;    /* the first of them, relative to the array */
     int type, counted;
-    int dense; /* 1: aligned, without gaps, not counted: what is taken in whole sheets */
+    int dense; /* 1: aligned, without gaps, not counted: what is taken in whole strips */
 } test_case;
 
 static void fail(const test_case *c, const char *what, fpemu_cuda_status status, size_t at)
@@ -477,9 +477,9 @@ static void choose_shape(test_case *c)
     fpemu_shape *s = &c->shape;
     memset(s, 0, sizeof *s);
     if (c->dense) {
-        static const uint64_t sheets[] = {16, 64, 127, 128, 256, 384, 1000, 4100};
+        static const uint64_t lengths[] = {16, 64, 127, 128, 256, 384, 1000, 4100};
         s->outer = s->rows = s->inner = 1;
-        s->length = sheets[next() % 8];
+        s->length = lengths[next() % 8];
         if (next() % 2)
             s->rows = few[next() % 5];
         c->reach_x = c->reach_y = (size_t)(s->rows * s->length);
@@ -749,6 +749,6 @@ int main(int argc, char **argv)
     }
     check_swizzle();
     check_refusals();
-    printf("tensors: %lu calls, %lu failures\n", comparisons, failures);
+    printf("blocks: %lu calls, %lu failures\n", comparisons, failures);
     return failures != 0;
 }

@@ -1,5 +1,5 @@
-/* products.c - libfpemu_cuda's dot products against libfpemu's, bit for bit, counters included; played on this
- * processor or run on a device, as verbs.c.
+/* gemm.c - libfpemu_cuda's dot products against libfpemu's, bit for bit, counters included; simulated on
+ * this processor or run on a device, as quantize.c.
  *
  *   every model, with and without rounded products, operands and result, stochastic ones, starting from c
  *   chunks with scales; matrices that are no multiple of a tile
@@ -276,6 +276,6 @@ int main(int argc, char **argv)
                 one(specs[i], &spec, wide, k % 3);
     }
     check_refusals();
-    printf("products: %lu calls, %lu failures\n", comparisons, failures);
+    printf("gemm: %lu calls, %lu failures\n", comparisons, failures);
     return failures != 0;
 }

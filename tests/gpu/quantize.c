@@ -1,6 +1,6 @@
-/* verbs.c - libfpemu_cuda's verbs against libfpemu's, bit for bit, counters and sums included. Linked with gpu/host.c
- * it plays the kernels on this processor; linked with the CUDA library (tests/gpu/device.c gives the memory) it runs on
- * the device.
+/* quantize.c - quantising, encoding and decoding by libfpemu_cuda against libfpemu, bit for bit, counters and sums
+ * included. Linked with gpu/simulate.c it runs the kernels on this processor; linked with the CUDA library
+ * (memory_device.c gives the memory) it runs on the device.
  *
  *   every named format and a choice of others, every mode, variant, generator and number of random bits
  *   lengths around every boundary (warp, piece, block of sums), offsets in the middle of them, in place
@@ -298,6 +298,6 @@ int main(void)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         try_format(others[i]);
     check_refusals();
-    printf("verbs: %lu calls, %lu failures\n", comparisons, failures);
+    printf("quantize: %lu calls, %lu failures\n", comparisons, failures);
     return failures != 0;
 }

@@ -1,5 +1,5 @@
-/* vectors.c - libfpemu_cuda against the known answers in tests/vectors, which the CPU library is held to too; played on
- * this processor or run on a device, as verbs.c.
+/* vectors.c - libfpemu_cuda against the known answers in tests/vectors, which the CPU library is held to too; simulated
+ * on this processor or run on a device, as quantize.c.
  *
  *   blocks.txt       what every blocked format makes of a tensor, and its bytes
  *   hash_words.txt   random words, by two numbers between which a word lets stochastic rounding go up */
