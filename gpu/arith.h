@@ -27,7 +27,7 @@ typedef struct gpu_arith_job {
     core_coder32 narrow; /* of a 16-bit type */
     uint8_t step[3];     /* 1: an array, 0: one number */
     uint8_t work, type;  /* fpemu_operation or fpemu_function; gpu_type */
-    uint8_t by_binary64;   /* by binary64 arithmetic, where nothing is counted */
+    uint8_t by_binary64; /* by binary64 arithmetic, where nothing is counted */
     uint8_t scaled;      /* some operand has scales */
 } gpu_arith_job;
 
@@ -185,7 +185,9 @@ FPEMU_FN void gpu_compare(const gpu_arith_job *j, uint64_t warp, uint64_t warps)
             if (i >= j->n)
                 continue;
             const double a = gpu_number(j, 0, i), b = gpu_number(j, 1, i);
-            const int holds = j->work == FPEMU_RELATION_EQ ? a <= b && a >= b : j->work == FPEMU_RELATION_LT ? a < b : a <= b;
+            const int holds = j->work == FPEMU_RELATION_EQ   ? a <= b && a >= b
+                              : j->work == FPEMU_RELATION_LT ? a < b
+                                                             : a <= b;
             ((uint8_t *)j->y)[i] = (uint8_t)holds;
         }
 }

@@ -40,9 +40,12 @@ typedef struct gpu_blocks_call {
     uint32_t scale_bytes, element_bits;
     uint32_t group, quad_group; /* lanes of a group; 0: no four neighbours lie aligned */
     uint32_t run; /* not 0: whole strips of 128 neighbours in memory, in blocks of so many, go by gpu_block_runs */
-    uint32_t code_size;                                      /* not 0: `bytes` is an array of codes of that size */
-    uint8_t tensor_from_bytes, whole, other, consecutive, by_block; /* whole: one scale; by_block: neighbouring lanes take
-                                                                neighbouring blocks */
+    uint32_t code_size; /* not 0: `bytes` is an array of codes of that size */
+    uint8_t tensor_from_bytes; /* its two numbers are packed already */
+    uint8_t whole;             /* one scale for all of it */
+    uint8_t other;             /* the range is not of this tensor alone */
+    uint8_t consecutive;       /* blocks follow each other in the arrays, whatever the shape */
+    uint8_t by_block;          /* neighbouring lanes take neighbouring blocks */
     uint8_t x_type, y_type, logarithms;
 } gpu_blocks_call;
 
@@ -147,7 +150,8 @@ FPEMU_FN void gpu_bits_of_neighbours(const gpu_random *r, gpu_words *w, uint64_t
 {
     const uint64_t h = core_word_index(r->per_word, index) >> 32;
     bits[0] = gpu_bits_anywhere(r, w, high, lane, index);
-    if (r->generator != FPEMU_GENERATOR_PHILOX && r->per_word == 0 && h == core_word_index(r->per_word, index + 3) >> 32) {
+    if (r->generator != FPEMU_GENERATOR_PHILOX && r->per_word == 0 &&
+        h == core_word_index(r->per_word, index + 3) >> 32) {
         gpu_bits_of_four(r, w, lane, index, 1, bits);
         return;
     }

@@ -41,7 +41,8 @@ FPEMU_FN uint32_t gpu_blocks_size(const gpu_blocks_job *j)
 }
 
 /* Elements [at, at + n) of a unit, n = 1 or up to `width`, into u. */
-FPEMU_FN void gpu_blocks_load(const gpu_blocks_job *j, unsigned width, const gpu_unit *unit, uint64_t at, unsigned n, uintw u[4])
+FPEMU_FN void gpu_blocks_load(const gpu_blocks_job *j, unsigned width, const gpu_unit *unit, uint64_t at, unsigned n,
+                              uintw u[4])
 {
     const int64_t i = gpu_element(&j->call, unit, at).x;
     const unsigned char *const from = (const unsigned char *)j->call.x + i * (int64_t)gpu_blocks_size(j);
@@ -57,7 +58,8 @@ FPEMU_FN void gpu_blocks_load(const gpu_blocks_job *j, unsigned width, const gpu
 }
 
 /* The same back, to place i of y. */
-FPEMU_FN void gpu_blocks_store(const gpu_blocks_job *j, unsigned width, int64_t i, unsigned n, const uint64_t element[4])
+FPEMU_FN void gpu_blocks_store(const gpu_blocks_job *j, unsigned width, int64_t i, unsigned n,
+                               const uint64_t element[4])
 {
     unsigned char *const to = (unsigned char *)j->call.y + i * (int64_t)gpu_blocks_size(j);
     if (width == 4 && n == 4)
@@ -224,7 +226,8 @@ FPEMU_FN void gpu_blocks_count(gpu_lane *lane, gpu_counts *counts, core_events e
 }
 
 /* Quantises, or packs, the units of a tensor. form, mode: as core_blocked_element has them. */
-FPEMU_FN void gpu_blocks(const gpu_blocks_job *j, int form, int mode, int counted, unsigned width, uint64_t warp, uint64_t warps)
+FPEMU_FN void gpu_blocks(const gpu_blocks_job *j, int form, int mode, int counted, unsigned width, uint64_t warp,
+                         uint64_t warps)
 {
     const gpu_blocks_call *const job = &j->call;
     const unsigned group = gpu_group(job, width);

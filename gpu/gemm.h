@@ -90,8 +90,8 @@ FPEMU_FN void gpu_gemm(const gpu_gemm_job *j, int counted, uint64_t warp, uint64
             const core_line a = gpu_line(j, &j->a, batch, row), b = gpu_line(j, &j->b, batch, column);
             core_tally tally;
             memset(&tally, 0, sizeof tally);
-            gpu_gemm_store(
-                j, at, core_product_output(&j->rule, a, b, index, gpu_gemm_old(j, at), counted ? &tally : NULL));
+            gpu_gemm_store(j, at,
+                           core_product_output(&j->rule, a, b, index, gpu_gemm_old(j, at), counted ? &tally : NULL));
             if (counted) {
                 gpu_lane_take(&OF(lane, l), &tally.c);
                 OF(lane, l).counter[GPU_ROUNDINGS] += (uint32_t)tally.roundings;
@@ -166,9 +166,9 @@ FPEMU_FN void gpu_gemm_tiles(const gpu_gemm_job *j, gpu_tile *tile, uint64_t blo
                 continue;
             const int64_t at =
                 (int64_t)batch * j->stride + (int64_t)row * j->step_row + (int64_t)column * j->step_column;
-            gpu_gemm_store(j, at,
-                              core_product_end(p, (batch * j->m + row) * j->n + column, gpu_gemm_old(j, at),
-                                               &OF(running, t), NULL));
+            gpu_gemm_store(
+                j, at,
+                core_product_end(p, (batch * j->m + row) * j->n + column, gpu_gemm_old(j, at), &OF(running, t), NULL));
         }
     }
 }

@@ -57,7 +57,6 @@ FPEMU_FN gpu_strips gpu_strips_of(uint64_t from, uint64_t to, uint64_t phase)
     return s;
 }
 
-
 #include "core/carrier32.h"
 #include "quantize.inc.h"
 #include "core/carrier_end.h"

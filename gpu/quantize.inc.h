@@ -54,8 +54,8 @@ FPEMU_FN uintw gpu_fast(const gpu_quantize_job *j, int rule, int mode, uintw u, 
 
 /* One element: result for input u with random bits r; *over, if it is asked for: the grid value of a finite u lies
  * outside the ends. */
-GPU_PART uintw gpu_round_element(const gpu_quantize_job *j, int form, int rule, int mode, int counted, uintw u, uint32_t r,
-                                 int *over, int64_t *q)
+GPU_PART uintw gpu_round_element(const gpu_quantize_job *j, int form, int rule, int mode, int counted, uintw u,
+                                 uint32_t r, int *over, int64_t *q)
 {
     const uintw sign = u & CARRIER_SIGN, a = u ^ sign, random = (uintw)r << (CARRIER_BITS - 32);
     *over = 0;
@@ -89,8 +89,8 @@ FPEMU_FN void gpu_lane_events(gpu_lane *lane, core_events e)
 }
 
 /* Counts one element and adds it to its lane's sums. */
-GPU_PART void gpu_count(const gpu_quantize_job *j, int sums, int histogram, gpu_lane *lane, double sum[3], uintw u, uintw v,
-                        int over)
+GPU_PART void gpu_count(const gpu_quantize_job *j, int sums, int histogram, gpu_lane *lane, double sum[3], uintw u,
+                        uintw v, int over)
 {
     const uintw a = u & ~CARRIER_SIGN, c = v & ~CARRIER_SIGN;
     const core_events e = core_events_of(j->plan.min_normal, u, 0, v, v, a > CORE_BY_SIGN(u, j->plan.max), (uintw)over);
@@ -163,9 +163,9 @@ FPEMU_FN void gpu_round_four(const gpu_quantize_job *j, int form, int rule, int 
 }
 
 /* Strips of a piece, two at a time, so that more is under way. */
-FPEMU_FN void gpu_quantize_strips(const gpu_quantize_job *j, int form, int rule, int mode, int counted, int quads, int sums,
-                                 int histogram, const gpu_words *words, gpu_lane *lane, double sum[LANES][3],
-                                 const gpu_strips *strips)
+FPEMU_FN void gpu_quantize_strips(const gpu_quantize_job *j, int form, int rule, int mode, int counted, int quads,
+                                  int sums, int histogram, const gpu_words *words, gpu_lane *lane, double sum[LANES][3],
+                                  const gpu_strips *strips)
 {
     for (uint64_t s = 0; s < strips->count; s += 2)
         FOR_LANES(l)
@@ -188,8 +188,9 @@ FPEMU_FN void gpu_quantize_strips(const gpu_quantize_job *j, int form, int rule,
 }
 
 /* Elements [from, to), a lane having every 32nd by index. */
-FPEMU_FN void gpu_quantize_rows(const gpu_quantize_job *j, int form, int rule, int mode, int counted, int sums, int histogram,
-                               const gpu_words *words, gpu_lane *lane, double sum[LANES][3], uint64_t from, uint64_t to)
+FPEMU_FN void gpu_quantize_rows(const gpu_quantize_job *j, int form, int rule, int mode, int counted, int sums,
+                                int histogram, const gpu_words *words, gpu_lane *lane, double sum[LANES][3],
+                                uint64_t from, uint64_t to)
 {
     for (uint64_t row = from & ~(uint64_t)31; row < to; row += 32)
         FOR_LANES(l)
@@ -210,7 +211,8 @@ FPEMU_FN void gpu_quantize_rows(const gpu_quantize_job *j, int form, int rule, i
 
 /* Rounds (or codes) elements, counting them if asked to. Where sums are made a lane has every 32nd element, and random
  * numbers by Philox come four at a time for such. rule: of the plan. */
-FPEMU_FN void gpu_quantize(const gpu_quantize_job *j, int form, int rule, int mode, int counted, uint64_t warp, uint64_t warps)
+FPEMU_FN void gpu_quantize(const gpu_quantize_job *j, int form, int rule, int mode, int counted, uint64_t warp,
+                           uint64_t warps)
 {
     const uint64_t begin = j->call.offset, end = begin + j->call.n, piece = j->call.piece;
     const int sums = counted && (j->call.counts->want & FPEMU_STATS_SUMS);
@@ -240,7 +242,7 @@ FPEMU_FN void gpu_quantize(const gpu_quantize_job *j, int form, int rule, int mo
                     gpu_quantize_strips(j, form, rule, mode, counted, 0, sums, histogram, &words, lane, sum, &strips);
             } else if (part != 1) {
                 gpu_quantize_rows(j, form, rule, mode, counted, sums, histogram, &words, lane, sum, part ? last : from,
-                                 part ? to : strips.first);
+                                  part ? to : strips.first);
             }
         }
         if (sums)
@@ -266,7 +268,8 @@ GPU_PART uint64_t gpu_decoded(const gpu_quantize_job *j, int fast, uint64_t code
 }
 
 /* Those of elements [from, to), a lane having every 32nd. */
-FPEMU_FN void gpu_decode_rows(const gpu_quantize_job *j, int fast, uint64_t from, uint64_t to, uint64_t warp, uint64_t warps)
+FPEMU_FN void gpu_decode_rows(const gpu_quantize_job *j, int fast, uint64_t from, uint64_t to, uint64_t warp,
+                              uint64_t warps)
 {
     for (uint64_t row = from + warp * 32; row < to; row += warps * 32)
         FOR_LANES(l)

@@ -86,7 +86,7 @@ FPEMU_FN core_tensor gpu_load_tensor_scales(const unsigned char *bytes)
 
 /* The same from a range, measured, or given by the caller. */
 FPEMU_FN void gpu_pack_tensor_scales(const gpu_range *range, gpu_range_rule rule, const fpemu_range *given,
-                              unsigned char *bytes)
+                                     unsigned char *bytes)
 {
     fpemu_range seen;
     if (!given)

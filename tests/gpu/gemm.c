@@ -50,8 +50,8 @@ static int same_stats(const fpemu_stats *s, const fpemu_stats *t)
            s->max_abs == t->max_abs && s->max_error == t->max_error && s->swamped == t->swamped;
 }
 
-static void compare(const char *text, const char *what, int wide, int counted, fpemu_cuda_status status, fpemu_cuda_status expected,
-                    const fpemu_cuda_stats *d_s, const fpemu_stats *right)
+static void compare(const char *text, const char *what, int wide, int counted, fpemu_cuda_status status,
+                    fpemu_cuda_status expected, const fpemu_cuda_stats *d_s, const fpemu_stats *right)
 {
     const size_t bytes = MOST * (wide ? sizeof(double) : sizeof(float));
     fpemu_stats seen;
@@ -159,32 +159,32 @@ static void one(const char *text, const fpemu_gemm_spec *given, int wide, int wh
     const size_t m = (size_t)s.m, n = (size_t)s.k;
     if (scaled && wide) {
         const int one_side = next() % 3 == 0;
-        expected =
-            (fpemu_cuda_status)fpemu_gemm_scaled_f64(&spec, &s, alpha, a, scales[0], b, one_side ? NULL : scales[1], beta, want, cpu);
+        expected = (fpemu_cuda_status)fpemu_gemm_scaled_f64(&spec, &s, alpha, a, scales[0], b,
+                                                            one_side ? NULL : scales[1], beta, want, cpu);
         status = fpemu_cuda_gemm_scaled_f64(&spec, &s, alpha, d_a, d_scales[0], d_b, one_side ? NULL : d_scales[1],
                                             beta, d_c, scratch, gpu, NULL);
     } else if (scaled) {
-        expected = (fpemu_cuda_status)fpemu_gemm_scaled_f32(&spec, &s, (float)alpha, (float *)(void *)a, (float *)(void *)scales[0],
-                                              (float *)(void *)b, (float *)(void *)scales[1], (float)beta,
-                                              (float *)(void *)want, cpu);
+        expected = (fpemu_cuda_status)fpemu_gemm_scaled_f32(
+            &spec, &s, (float)alpha, (float *)(void *)a, (float *)(void *)scales[0], (float *)(void *)b,
+            (float *)(void *)scales[1], (float)beta, (float *)(void *)want, cpu);
         status = fpemu_cuda_gemm_scaled_f32(&spec, &s, (float)alpha, d_a, d_scales[0], d_b, d_scales[1], (float)beta,
                                             d_c, scratch, gpu, NULL);
     } else if (what == 0 && wide) {
         expected = (fpemu_cuda_status)fpemu_gemm_f64(&spec, &s, alpha, a, b, beta, want, cpu);
         status = fpemu_cuda_gemm_f64(&spec, &s, alpha, d_a, d_b, beta, d_c, scratch, gpu, NULL);
     } else if (what == 0) {
-        expected = (fpemu_cuda_status)fpemu_gemm_f32(&spec, &s, (float)alpha, (float *)(void *)a, (float *)(void *)b, (float)beta,
-                                       (float *)(void *)want, cpu);
+        expected = (fpemu_cuda_status)fpemu_gemm_f32(&spec, &s, (float)alpha, (float *)(void *)a, (float *)(void *)b,
+                                                     (float)beta, (float *)(void *)want, cpu);
         status = fpemu_cuda_gemm_f32(&spec, &s, (float)alpha, d_a, d_b, (float)beta, d_c, scratch, gpu, NULL);
     } else if (what == 1 && wide) {
-        expected = (fpemu_cuda_status)fpemu_gemv_f64(&spec, (fpemu_order)s.order, s.transpose_a, m, n, alpha, a, 0, b, incx, beta,
-                                       want, incy, cpu);
+        expected = (fpemu_cuda_status)fpemu_gemv_f64(&spec, (fpemu_order)s.order, s.transpose_a, m, n, alpha, a, 0, b,
+                                                     incx, beta, want, incy, cpu);
         status = fpemu_cuda_gemv_f64(&spec, (fpemu_order)s.order, s.transpose_a, m, n, alpha, d_a, 0, d_b, incx, beta,
                                      d_c, incy, scratch, gpu, NULL);
     } else if (what == 1) {
-        expected =
-            (fpemu_cuda_status)fpemu_gemv_f32(&spec, (fpemu_order)s.order, s.transpose_a, m, n, (float)alpha, (float *)(void *)a, 0,
-                                (float *)(void *)b, incx, (float)beta, (float *)(void *)want, incy, cpu);
+        expected = (fpemu_cuda_status)fpemu_gemv_f32(&spec, (fpemu_order)s.order, s.transpose_a, m, n, (float)alpha,
+                                                     (float *)(void *)a, 0, (float *)(void *)b, incx, (float)beta,
+                                                     (float *)(void *)want, incy, cpu);
         status = fpemu_cuda_gemv_f32(&spec, (fpemu_order)s.order, s.transpose_a, m, n, (float)alpha, d_a, 0, d_b, incx,
                                      (float)beta, d_c, incy, scratch, gpu, NULL);
     } else if (wide) {
@@ -192,7 +192,7 @@ static void one(const char *text, const fpemu_gemm_spec *given, int wide, int wh
         status = fpemu_cuda_dot_f64(&spec, n, d_a, incx, d_b, incy, d_c, scratch, gpu, NULL);
     } else {
         expected = (fpemu_cuda_status)fpemu_dot_f32(&spec, n, (float *)(void *)a, incx, (float *)(void *)b, incy,
-                                      (float *)(void *)want, cpu);
+                                                    (float *)(void *)want, cpu);
         status = fpemu_cuda_dot_f32(&spec, n, d_a, incx, d_b, incy, d_c, scratch, gpu, NULL);
     }
     from_device(got, d_c, MOST * size);

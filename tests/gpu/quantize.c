@@ -46,8 +46,8 @@ enum { MOST = 10000, F32, F64, BF16, F16 };
 
 static const size_t element[] = {[F32] = 4, [F64] = 8, [BF16] = 2, [F16] = 2};
 
-static fpemu_cuda_status quantize(int type, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x, void *y,
-                    fpemu_cuda_stats *s)
+static fpemu_cuda_status quantize(int type, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
+                                  void *y, fpemu_cuda_stats *s)
 {
     switch (type) {
     case F32: return fpemu_cuda_quantize_f32(f, r, n, x, y, s, NULL);
@@ -57,8 +57,8 @@ static fpemu_cuda_status quantize(int type, const fpemu_format *f, const fpemu_r
     }
 }
 
-static fpemu_cuda_status encode(int type, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x, void *y,
-                  fpemu_cuda_stats *s)
+static fpemu_cuda_status encode(int type, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
+                                void *y, fpemu_cuda_stats *s)
 {
     switch (type) {
     case F32: return fpemu_cuda_encode_f32(f, r, n, x, y, s, NULL);
@@ -79,8 +79,8 @@ static fpemu_cuda_status decode(int type, const fpemu_format *f, size_t n, const
 }
 
 /* What the CPU gives, the 16-bit types by way of binary32. */
-static fpemu_cuda_status reference(int type, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x, void *y,
-                     int to_code, fpemu_stats *s)
+static fpemu_cuda_status reference(int type, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
+                                   void *y, int to_code, fpemu_stats *s)
 {
     static float wide[MOST], rounded[MOST];
     fpemu_format narrow;
@@ -258,7 +258,8 @@ static void check_refusals(void)
         {"stats", fpemu_cuda_stats_clear((fpemu_cuda_stats *)(void *)d_s, 64, NULL), FPEMU_CUDA_ERROR_STATS},
         {"crooked stats", fpemu_cuda_stats_clear(crooked, 0, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
         {"crooked stats of read", fpemu_cuda_stats_read(crooked, scratch, &stats, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
-        {"crooked stats of quantize", fpemu_cuda_quantize_f32(&f, &r, 4, x, y, crooked, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
+        {"crooked stats of quantize", fpemu_cuda_quantize_f32(&f, &r, 4, x, y, crooked, NULL),
+         FPEMU_CUDA_ERROR_ARGUMENT},
         {"crooked stats of encode", fpemu_cuda_encode_f32(&f, &r, 4, x, y, crooked, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -59,7 +59,8 @@ static void one_case(const char *spec, size_t n, const uint32_t *x, const char *
     unsigned char *const d_bytes = device_memory(2, 4 * MOST);
     void *const scratch = room ? device_memory(3, (size_t)room) : NULL;
     to_device(d_x, x, 4 * n);
-    expect(fpemu_cuda_quantize_tensor_f32(&f, &r, &s, d_x, d_y, scratch, NULL, NULL) == FPEMU_CUDA_OK, "quantize", spec, n);
+    expect(fpemu_cuda_quantize_tensor_f32(&f, &r, &s, d_x, d_y, scratch, NULL, NULL) == FPEMU_CUDA_OK, "quantize", spec,
+           n);
     from_device(got, d_y, 4 * n);
     for (size_t i = 0; i < n; i++)
         expect(got[i] == y[i], "quantize", spec, i);
