@@ -34,8 +34,8 @@ void fpemu_gpu_fill_blocks(gpu_blocks_call *j, const gpu_tensor *c, const core_w
 /* The length of blocks of which whole strips go by gpu_block_runs; 0: they do not. */
 uint32_t fpemu_gpu_run_length(const gpu_tensor *c, const core_walk *w, const gpu_blocks_job32 *j);
 
-/* Clears *range in device memory, and fills it for the job's rule: measured (range.c), or from the caller's. bytes: NULL,
- * or where the two numbers of the tensor go. */
+/* Clears *range in device memory, and fills it for the job's rule: measured (range.c), or from the caller's. bytes:
+ * NULL, or where the two numbers of the tensor go. */
 fpemu_cuda_status fpemu_gpu_find_range(const gpu_tensor *c, gpu_range *range, unsigned char *bytes,
                                        fpemu_cuda_stream stream);
 

@@ -31,7 +31,8 @@ FPEMU_FN void gpu_block_runs_load(const gpu_blocks_job32 *j, uint64_t i, unsigne
 }
 
 /* Values of a tensor without gaps, in strips of 128, a lane having four neighbours: of blocks of 16, 32, 64 or 128, or
- * all under one scale, which takes in what lies behind the last strip. The plan of the element is of core/round_fast.h. */
+ * all under one scale, which takes in what lies behind the last strip. The plan of the element is one of
+ * core/round_fast.h. */
 FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, int rule, int mode, uint64_t warp, uint64_t warps)
 {
     const gpu_blocks_call *const job = &j->call;

@@ -1,5 +1,5 @@
-/* blocks.c - the calls of tensors with scales and of packed bytes: arguments are checked and made into jobs (block_job.c),
- * which launch.h runs. */
+/* blocks.c - the calls of tensors with scales and of packed bytes: arguments are checked and made into jobs
+ * (block_job.c), which launch.h runs. */
 #include "block_job.h"
 #include "core/plan.h"
 #include "core/round_fast.h"

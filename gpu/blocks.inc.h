@@ -1,4 +1,5 @@
-/* blocks.inc.h - what one warp does with units of a tensor, for one carrier; read twice by blocks.h. Warp `warp` of `warps` takes 32 / group units at a time. */
+/* blocks.inc.h - what one warp does with units of a tensor, for one carrier; read twice by blocks.h. Warp `warp` of
+ * `warps` takes 32 / group units at a time. */
 
 /* The form of core_blocked_element that a job takes. */
 FPEMU_FN int gpu_blocks_form(const gpu_blocks_job *j)

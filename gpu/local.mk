@@ -1,5 +1,5 @@
-# libfpemu_cuda: the .cu files by nvcc, the .c files by the C compiler. What the kernels do stands in headers of the same
-# names and the rules in lib/core, so everything but the launching is tested without a device (tests/gpu).
+# libfpemu_cuda: the .cu files by nvcc, the .c files by the C compiler. What the kernels do stands in headers of the
+# same names and the rules in lib/core, so everything but the launching is tested without a device (tests/gpu).
 GPU_BODIES = \
 	gpu/arith.h \
 	gpu/block_job.h \
@@ -50,8 +50,8 @@ gpu_libfpemu_cuda_la_DEPENDENCIES = $(GPU_OBJECTS) lib/libfpemu.la gpu/libfpemu_
 gpu_libfpemu_cuda_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined -version-info $(FPEMU_LIBVERSION) \
 	-export-symbols $(top_srcdir)/gpu/libfpemu_cuda.map
 
-# What the user may choose, and what decides numbers and therefore comes last, where nvcc takes it: no contraction to fma,
-# no flushing of subnormals, correct division and roots, as on the CPU.
+# What the user may choose, and what decides numbers and therefore comes last, where nvcc takes it: no contraction to
+# fma, no flushing of subnormals, correct division and roots, as on the CPU.
 NVCCFLAGS = -O3
 NVCC_STRICT = -std=c++17 --fmad=false --ftz=false --prec-div=true --prec-sqrt=true -Xcompiler -ffp-contract=off
 NVCC_HOST = -Xcompiler -fno-exceptions,-fno-threadsafe-statics
