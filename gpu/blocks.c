@@ -129,7 +129,7 @@ static fpemu_cuda_status put_table(gpu_blocks_call *j, const fpemu_format *f, un
         return FPEMU_CUDA_OK;
     float *const to = (float *)(void *)(scratch + p->table);
     j->table = to;
-    return fpemu_gpu_put_table(to, f->table.values, f->codebook_length, stream);
+    return fpemu_gpu_put_table(to, f->table, f->codebook_length, stream);
 }
 
 static void fill_narrow(gpu_blocks_job32 *j, int type)

@@ -58,7 +58,7 @@ NVCC_HOST = -Xcompiler -fno-exceptions,-fno-threadsafe-statics
 NVCC_COMPILE = $(NVCC) -ccbin '$(CXX)' $(CUDA_CODES) $(NVCC_HOST) -I$(top_srcdir)/include $(NVCCFLAGS) $(NVCC_STRICT)
 # libtool does not know nvcc: objects are made here, with the few lines that libtool would write about them.
 GPU_OBJECTS = $(GPU_KERNELS:.cu=.lo)
-$(GPU_OBJECTS): $(GPU_BODIES) $(CORE) $(include_HEADERS) include/fpemu_cuda.h
+$(GPU_OBJECTS): $(GPU_BODIES) $(CORE) include/fpemu.h $(fpemuinclude_HEADERS) include/fpemu_cuda.h
 $(GPU_OBJECTS): gpu/%.lo: gpu/%.cu
 	@$(MKDIR_P) gpu/.libs
 	$(AM_V_GEN)$(NVCC_COMPILE) -Xcompiler -fPIC -I$(top_srcdir)/lib -I$(top_srcdir)/gpu -c $< -o gpu/.libs/$*.o

@@ -53,7 +53,7 @@ fpemu_cuda_status fpemu_cuda_stats_read(const fpemu_cuda_stats *d_stats, void *s
     const gpu_counts *c = (const gpu_counts *)scratch;
     fpemu_stats s;
     memset(&s, 0, sizeof s);
-    if (c->want != stats->want)
+    if (c->want != stats->request.want)
         return FPEMU_CUDA_ERROR_STATS;
     s.count = c->count + c->counter[GPU_ROUNDINGS];
     s.nan = c->counter[GPU_NAN];
@@ -76,17 +76,18 @@ fpemu_cuda_status fpemu_cuda_stats_read(const fpemu_cuda_stats *d_stats, void *s
     read_sum(c, 0, &s.sum_error);
     read_sum(c, 1, &s.sum_error2);
     read_sum(c, 2, &s.sum_square);
-    const uint32_t want = stats->want;
-    if (((want & FPEMU_STATS_HISTOGRAM) && (!stats->histogram || stats->histogram_length < 3)) ||
-        ((want & FPEMU_STATS_SCALES) && (!stats->scale_histogram || stats->scale_length < 3)))
+    const uint32_t want = stats->request.want;
+    if (((want & FPEMU_STATS_HISTOGRAM) && (!stats->request.histogram || stats->request.histogram_length < 3)) ||
+        ((want & FPEMU_STATS_SCALES) && (!stats->request.scale_histogram || stats->request.scale_length < 3)))
         return FPEMU_CUDA_ERROR_STATS;
-    s.want = stats->want = want & FPEMU_STATS_SUMS;
+    s.request.want = stats->request.want = want & FPEMU_STATS_SUMS;
     status = gpu_status(fpemu_stats_merge(stats, &s));
-    stats->want = want;
+    stats->request.want = want;
     if (!status && (want & FPEMU_STATS_HISTOGRAM))
-        add_bins(GPU_BINS, c->bins, -1074, stats->histogram, stats->histogram_first, stats->histogram_length);
+        add_bins(GPU_BINS, c->bins, -1074, stats->request.histogram, stats->request.histogram_first,
+                 stats->request.histogram_length);
     if (!status && (want & FPEMU_STATS_SCALES))
-        add_bins(GPU_SCALE_BINS, c->scale_bins, -(GPU_SCALE_BINS / 2), stats->scale_histogram, stats->scale_first,
-                 stats->scale_length);
+        add_bins(GPU_SCALE_BINS, c->scale_bins, -(GPU_SCALE_BINS / 2), stats->request.scale_histogram,
+                 stats->request.scale_first, stats->request.scale_length);
     return status;
 }

@@ -259,7 +259,7 @@ static fpemu_status operate_inside(const fpemu_format *f, const fpemu_rounding *
     }
     j.y = y;
     j.counted = stats != NULL;
-    j.want = stats ? stats->want : 0;
+    j.want = stats ? stats->request.want : 0;
     j.unbounded = j.plan;
     j.unbounded.max[0] = j.unbounded.max[1] = ~UINT64_C(0);
     j.unbounded.zero[0] = j.unbounded.zero[1] = 0;
@@ -334,65 +334,56 @@ static int work_of_function(fpemu_function function)
     return (unsigned)function < FPEMU_FUNCTION_COUNT ? FUNCTIONS + (int)function : -1;
 }
 
-#define UNARY(name, operation, suffix, real, bits)                                                                     \
-    fpemu_status fpemu_##name##_##suffix(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,         \
-                                         const real *a, real *y, fpemu_stats *stats)                                   \
-    {                                                                                                                  \
-        const void *const operands[] = {a};                                                                            \
-        return operate(format, rounding, operation, bits, n, operands, NULL, NULL, y, stats);                          \
-    }
+fpemu_status fpemu_arith_scaled_f32(const fpemu_format *format, const fpemu_rounding *rounding,
+                                    fpemu_operation operation, size_t n, const float *const *operands,
+                                    const size_t *steps, const fpemu_operand_scales_f32 *scales, float *y,
+                                    fpemu_stats *stats)
+{
+    const void *all[3] = {NULL, NULL, NULL};
+    scaling scaled[3];
+    if (n && (unsigned)operation < FPEMU_OPERATION_COUNT)
+        take_operands_f32(operand_count[operation], operands, scales, all, scaled);
+    return operate(format, rounding, work_of_operation(operation), 32, n, all, steps, scales ? scaled : NULL, y, stats);
+}
 
-#define BINARY(name, operation, suffix, real, bits)                                                                    \
-    fpemu_status fpemu_##name##_##suffix(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,         \
-                                         const real *a, const real *b, real *y, fpemu_stats *stats)                    \
-    {                                                                                                                  \
-        const void *const operands[] = {a, b};                                                                         \
-        return operate(format, rounding, operation, bits, n, operands, NULL, NULL, y, stats);                          \
-    }
+fpemu_status fpemu_arith_scaled_f64(const fpemu_format *format, const fpemu_rounding *rounding,
+                                    fpemu_operation operation, size_t n, const double *const *operands,
+                                    const size_t *steps, const fpemu_operand_scales_f64 *scales, double *y,
+                                    fpemu_stats *stats)
+{
+    const void *all[3] = {NULL, NULL, NULL};
+    scaling scaled[3];
+    if (n && (unsigned)operation < FPEMU_OPERATION_COUNT)
+        take_operands_f64(operand_count[operation], operands, scales, all, scaled);
+    return operate(format, rounding, work_of_operation(operation), 64, n, all, steps, scales ? scaled : NULL, y, stats);
+}
 
-#define CARRIER(suffix, real, bits)                                                                                    \
-    fpemu_status fpemu_arith_scaled_##suffix(const fpemu_format *format, const fpemu_rounding *rounding,               \
-                                             fpemu_operation operation, size_t n, const real *const *operands,         \
-                                             const size_t *steps, const fpemu_operand_scales_##suffix *scales,         \
-                                             real *y, fpemu_stats *stats)                                              \
-    {                                                                                                                  \
-        const void *all[3] = {NULL, NULL, NULL};                                                                       \
-        scaling scaled[3];                                                                                             \
-        if (n && (unsigned)operation < FPEMU_OPERATION_COUNT)                                                          \
-            take_operands_##suffix(operand_count[operation], operands, scales, all, scaled);                           \
-        return operate(format, rounding, work_of_operation(operation), bits, n, all, steps, scales ? scaled : NULL, y, \
-                       stats);                                                                                         \
-    }                                                                                                                  \
-    fpemu_status fpemu_arith_##suffix(const fpemu_format *format, const fpemu_rounding *rounding,                      \
-                                      fpemu_operation operation, size_t n, const real *const *operands,                \
-                                      const size_t *steps, real *y, fpemu_stats *stats)                                \
-    {                                                                                                                  \
-        return fpemu_arith_scaled_##suffix(format, rounding, operation, n, operands, steps, NULL, y, stats);           \
-    }                                                                                                                  \
-    fpemu_status fpemu_fma_##suffix(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,              \
-                                    const real *a, const real *b, const real *c, real *y, fpemu_stats *stats)          \
-    {                                                                                                                  \
-        const void *const operands[] = {a, b, c};                                                                      \
-        return operate(format, rounding, FPEMU_OPERATION_FMA, bits, n, operands, NULL, NULL, y, stats);                \
-    }                                                                                                                  \
-    UNARY(sqrt, FPEMU_OPERATION_SQRT, suffix, real, bits)                                                              \
-    BINARY(add, FPEMU_OPERATION_ADD, suffix, real, bits)                                                               \
-    BINARY(sub, FPEMU_OPERATION_SUB, suffix, real, bits)                                                               \
-    BINARY(mul, FPEMU_OPERATION_MUL, suffix, real, bits)                                                               \
-    BINARY(div, FPEMU_OPERATION_DIV, suffix, real, bits)                                                               \
-    BINARY(minimum, FPEMU_OPERATION_MINIMUM, suffix, real, bits)                                                       \
-    BINARY(maximum, FPEMU_OPERATION_MAXIMUM, suffix, real, bits)                                                       \
-    BINARY(minimum_number, FPEMU_OPERATION_MINIMUM_NUMBER, suffix, real, bits)                                         \
-    BINARY(maximum_number, FPEMU_OPERATION_MAXIMUM_NUMBER, suffix, real, bits)                                         \
-    fpemu_status fpemu_apply_##suffix(const fpemu_format *format, const fpemu_rounding *rounding,                      \
-                                      fpemu_function function, size_t n, const real *x, real *y, fpemu_stats *stats)   \
-    {                                                                                                                  \
-        const void *const operands[] = {x};                                                                            \
-        return operate(format, rounding, work_of_function(function), bits, n, operands, NULL, NULL, y, stats);         \
-    }
+fpemu_status fpemu_arith_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
+                             size_t n, const float *const *operands, const size_t *steps, float *y, fpemu_stats *stats)
+{
+    return fpemu_arith_scaled_f32(format, rounding, operation, n, operands, steps, NULL, y, stats);
+}
 
-CARRIER(f32, float, 32)
-CARRIER(f64, double, 64)
+fpemu_status fpemu_arith_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
+                             size_t n, const double *const *operands, const size_t *steps, double *y,
+                             fpemu_stats *stats)
+{
+    return fpemu_arith_scaled_f64(format, rounding, operation, n, operands, steps, NULL, y, stats);
+}
+
+fpemu_status fpemu_apply_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
+                             size_t n, const float *x, float *y, fpemu_stats *stats)
+{
+    const void *const operands[] = {x};
+    return operate(format, rounding, work_of_function(function), 32, n, operands, NULL, NULL, y, stats);
+}
+
+fpemu_status fpemu_apply_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
+                             size_t n, const double *x, double *y, fpemu_stats *stats)
+{
+    const void *const operands[] = {x};
+    return operate(format, rounding, work_of_function(function), 64, n, operands, NULL, NULL, y, stats);
+}
 
 float fpemu_arith_one_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
                           float a, float b, float c, uint64_t index)

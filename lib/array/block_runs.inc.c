@@ -61,7 +61,7 @@ static void block_pow2_scales(const block_job *j, size_t count, const uintw *ama
         const core_extremes e = {amax[b], 0, 0, 0, 0};
         core_scale s;
         core_scale_find(&j->block, &e, &s);
-        count_scale(j->call->stats, s.exponent);
+        count_scale(&j->call->stats->request, s.exponent);
     }
 }
 

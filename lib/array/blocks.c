@@ -2,7 +2,8 @@
  * tile through the loops of the instruction set. The rules stand in core/block.h, the order of elements in walk.c. */
 #include "blocks.h"
 #include "threads.h"
-#include "format/spec.h"
+#include "format/blocking.h"
+#include "format/codebook.h"
 
 /* Parts of a tile: pieces of blocks. */
 #define PARTS 32
@@ -96,10 +97,10 @@ static fpemu_status check_arrays(const block_walk *w, const void *x, const void 
 }
 
 /* Adds a scale to the caller's histogram. */
-static void count_scale(const fpemu_stats *caller, int exponent)
+static void count_scale(const fpemu_stats_request *r, int exponent)
 {
-    const int64_t bin = (int64_t)exponent - caller->scale_first + 1, last = (int64_t)caller->scale_length - 1;
-    uint64_t *const place = caller->scale_histogram + (bin < 0 ? 0 : bin > last ? last : bin);
+    const int64_t bin = (int64_t)exponent - r->scale_first + 1, last = (int64_t)r->scale_length - 1;
+    uint64_t *const place = r->scale_histogram + (bin < 0 ? 0 : bin > last ? last : bin);
 #ifdef _OPENMP
 #pragma omp atomic
 #endif
@@ -114,8 +115,8 @@ static void count_block(fpemu_stats *s, const fpemu_stats *caller, int kind, int
     s->zero_blocks += (uint64_t)empty;
     s->nan_blocks += kind == CORE_SCALE_NAN;
     s->saturated_scales += (uint64_t)saturated;
-    if ((caller->want & FPEMU_STATS_SCALES) && counted)
-        count_scale(caller, exponent);
+    if ((caller->request.want & FPEMU_STATS_SCALES) && counted)
+        count_scale(&caller->request, exponent);
 }
 
 /* Adds a sum of logarithms in steps of 2^-32. */

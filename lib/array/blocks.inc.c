@@ -785,7 +785,7 @@ static fpemu_status block_run_inside(const block_call *call, const realw *x, rea
     j.scalar = f->scaling == FPEMU_SCALING_NONE;
     j.size = code_size(f->bits);
     j.counted = call->stats != NULL;
-    j.want = call->stats ? call->stats->want : 0;
+    j.want = call->stats ? call->stats->request.want : 0;
     j.compat = j.scalar ? 0 : call->rounding->compat;
     j.stochastic = core_mode(&rounding) >= FPEMU_MODE_SR;
     j.nan_seen = NULL;
@@ -907,7 +907,7 @@ static fpemu_status measure_array(const fpemu_format *format, size_t n, const re
     if (!status && n) {
         block_job j;
         fpemu_range seen;
-        const fpemu_shape shape = {1, 1, n, 1, {0}, {0}, NULL, {0}};
+        const fpemu_shape shape = {.outer = 1, .rows = 1, .length = n, .inner = 1};
         j.k = fpemu_kernels();
         j.x = x;
         block_measure(&j, format, &shape, 0, &seen);
@@ -980,7 +980,7 @@ void fpemu_reader_values(const block_reader *r, uint64_t code, size_t n, const v
 fpemu_status fpemu_block_convert(const fpemu_format *f, const fpemu_rounding *r, size_t n, const realw *x, void *out,
                                  int to_code, fpemu_stats *stats)
 {
-    const fpemu_shape shape = {1, 1, n, 1, {0}, {0}, NULL, {0}};
+    const fpemu_shape shape = {.outer = 1, .rows = 1, .length = n, .inner = 1};
     const block_sink sink = {out, NULL, NULL, codes_to_array};
     fpemu_status status = FPEMU_OK;
     if (to_code)

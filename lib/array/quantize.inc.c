@@ -229,7 +229,7 @@ static fpemu_status convert_inside(const fpemu_format *f, const fpemu_rounding *
     j.out = out;
     j.size = size;
     j.counted = stats != NULL;
-    j.want = stats ? stats->want : 0;
+    j.want = stats ? stats->request.want : 0;
     if (to_code)
         core_coder_make(&j.coder, f, r);
     j.at_once = to_code && !stats && core_direct_make(&j.direct, &j.plan, &j.coder);

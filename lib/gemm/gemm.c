@@ -177,7 +177,7 @@ static fpemu_status multiply_inside(job *j, const core_operand *a, const core_op
             return status;
     }
     if (stats) {
-        const fpemu_status status = stats->want ? FPEMU_ERROR_STATS : fpemu_stats_check(stats);
+        const fpemu_status status = stats->request.want ? FPEMU_ERROR_STATS : fpemu_stats_check(stats);
         if (status)
             return status;
     }

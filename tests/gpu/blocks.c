@@ -192,11 +192,11 @@ static void begin_stats(const test_case *c)
     memset(stats, 0, sizeof stats);
     memset(bins, 0, sizeof bins);
     for (int k = 0; k < 2; k++) {
-        stats[k].want = c->counted > 1 ? WANT_ALL : 0;
-        stats[k].histogram = bins[k][0];
-        stats[k].scale_histogram = bins[k][1];
-        stats[k].histogram_first = stats[k].scale_first = -30;
-        stats[k].histogram_length = stats[k].scale_length = BINS;
+        stats[k].request.want = c->counted > 1 ? WANT_ALL : 0;
+        stats[k].request.histogram = bins[k][0];
+        stats[k].request.scale_histogram = bins[k][1];
+        stats[k].request.histogram_first = stats[k].request.scale_first = -30;
+        stats[k].request.histogram_length = stats[k].request.scale_length = BINS;
     }
 }
 
@@ -236,7 +236,7 @@ static void compare_quantize(const test_case *c, unsigned char *d_x, unsigned ch
     to_device(d_x, in, n_x);
     to_device(d_y, before, n_y);
     unsigned char *const out = in_place ? d_x : d_y;
-    fpemu_cuda_status status = fpemu_cuda_stats_clear(d_s, stats[1].want, NULL);
+    fpemu_cuda_status status = fpemu_cuda_stats_clear(d_s, stats[1].request.want, NULL);
     if (!status)
         status = quantize(c, d_x - c->low_x * (int64_t)size, out - c->low_y * (int64_t)size, scratch,
                           c->counted ? d_s : NULL);
@@ -295,7 +295,7 @@ static void compare_packed(const test_case *c, unsigned char *d_x, unsigned char
     to_device(d_x, in, c->reach_x * size);
     memset(got, 0xa5, l.bytes);
     to_device(d_bytes, got, l.bytes);
-    fpemu_cuda_status status = fpemu_cuda_stats_clear(d_s, stats[1].want, NULL);
+    fpemu_cuda_status status = fpemu_cuda_stats_clear(d_s, stats[1].request.want, NULL);
     if (!status)
         status = pack(c, d_x - c->low_x * (int64_t)size, d_bytes, scratch, c->counted ? d_s : NULL);
     from_device(got, d_bytes, l.bytes);
