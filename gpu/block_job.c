@@ -100,7 +100,7 @@ uint32_t fpemu_gpu_run_length(const gpu_tensor *c, const core_walk *w, const gpu
     const core_blocked32 *b = &j->rule;
     const uint64_t length = w->tile_length;
     const int mode = b->plan.mode, rule = b->plan.rule;
-    if (!b->scaled || b->compat || c->stats || c->bytes || !j->call.quad_group || !is_dense(w, w->x_axis) ||
+    if (!b->scaled || b->compat.setting || c->stats || c->bytes || !j->call.quad_group || !is_dense(w, w->x_axis) ||
         !is_dense(w, w->y_axis) ||
         (!b->is_table && ((mode != FPEMU_MODE_RNE && mode != FPEMU_MODE_SR) ||
                           (rule != CORE_RULE_SHIFTER_STOP && rule != CORE_RULE_EVEN))))

@@ -4,7 +4,7 @@
 /* The form of core_blocked_element that a job takes. */
 FPEMU_FN int gpu_blocks_form(const gpu_blocks_job *j)
 {
-    return j->rule.is_table || j->rule.compat ? 2 : gpu_form(&j->rule.plan);
+    return j->rule.is_table || j->rule.compat.setting ? 2 : gpu_form(&j->rule.plan);
 }
 
 /* An element of the input as carrier bits. */

@@ -17,7 +17,6 @@
 #define gpu_decode CARRIER(gpu_decode)
 #define gpu_decode_rows CARRIER(gpu_decode_rows)
 #define gpu_decoded CARRIER(gpu_decoded)
-#define gpu_fast CARRIER(gpu_fast)
 #define gpu_form CARRIER(gpu_form)
 #define gpu_group_extremes CARRIER(gpu_group_extremes)
 #define gpu_lane_events CARRIER(gpu_lane_events)

@@ -37,41 +37,24 @@ GPU_PART uint64_t gpu_result(const gpu_quantize_job *j, int fast, uintw u, uintw
     return v;
 }
 
-/* One element in one of the forms of core/round_fast.h, r as the carrier's highest bits. */
-FPEMU_FN uintw gpu_fast(const gpu_quantize_job *j, int rule, int mode, uintw u, uintw r)
-{
-    const core_plan *const p = &j->plan;
-    switch (rule) {
-    case CORE_RULE_FULL_RANGE: return core_element_full_range(p, mode, u, r);
-    case CORE_RULE_SHIFTER_PASS: return core_element_pass(p, mode, u, r);
-    case CORE_RULE_SHIFTER_STOP: return core_element_stop(p, mode, u, r);
-    case CORE_RULE_SHIFTER_STOP_INF: return core_element_stop_inf(p, mode, u, r);
-    case CORE_RULE_EVEN: return core_element_even(p, mode, u, r);
-    case CORE_RULE_FULL_RANGE_GRID: return core_finish(p, u, core_element_full_range_grid(p, mode, u, r));
-    default: return core_finish(p, u, core_element_shifter_grid(p, mode, u, r));
-    }
-}
-
 /* One element: result for input u with random bits r; *over, if it is asked for: the grid value of a finite u lies
  * outside the ends. */
 GPU_PART uintw gpu_round_element(const gpu_quantize_job *j, int form, int rule, int mode, int counted, uintw u,
                                  uint32_t r, int *over, int64_t *q)
 {
-    const uintw sign = u & CARRIER_SIGN, a = u ^ sign, random = (uintw)r << (CARRIER_BITS - 32);
+    const uintw random = (uintw)r << (CARRIER_BITS - 32);
     *over = 0;
     if (form == GPU_FORM_GENERAL)
         return core_element(&j->plan, &j->call.integers, u, r, over, q);
     if (form == GPU_FORM_FAST && !counted)
-        return gpu_fast(j, rule, mode, u, random);
-    uintw g;
-    if (form == GPU_FORM_FAST)
-        g = rule == CORE_RULE_FULL_RANGE || rule == CORE_RULE_FULL_RANGE_GRID
-                ? core_element_full_range_grid(&j->plan, mode, u, random)
-                : core_element_shifter_grid(&j->plan, mode, u, random);
-    else
-        g = core_grid(&j->plan, mode, form == GPU_FORM_ANY, j->plan.n, a, sign, random);
-    *over = a < CARRIER_INF && g > CORE_BY_SIGN(u, j->plan.max);
-    return form == GPU_FORM_ANY ? core_finish_any(&j->plan, u, g) : core_finish(&j->plan, u, g);
+        return core_element_fast(&j->plan, rule, mode, u, random);
+    if (form != GPU_FORM_FAST)
+        return core_element_counted(&j->plan, form == GPU_FORM_ANY, mode, u, random, over);
+    const uintw g = rule == CORE_RULE_FULL_RANGE || rule == CORE_RULE_FULL_RANGE_GRID
+                        ? core_element_full_range_grid(&j->plan, mode, u, random)
+                        : core_element_shifter_grid(&j->plan, mode, u, random);
+    *over = (u & ~CARRIER_SIGN) < CARRIER_INF && g > CORE_BY_SIGN(u, j->plan.max);
+    return core_finish(&j->plan, u, g);
 }
 
 /* Adds the events of one element to its lane's. */

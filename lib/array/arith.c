@@ -260,10 +260,7 @@ static fpemu_status operate_inside(const fpemu_format *f, const fpemu_rounding *
     j.y = y;
     j.counted = stats != NULL;
     j.want = stats ? stats->request.want : 0;
-    j.unbounded = j.plan;
-    j.unbounded.max[0] = j.unbounded.max[1] = ~UINT64_C(0);
-    j.unbounded.zero[0] = j.unbounded.zero[1] = 0;
-    j.unbounded.negative = 0;
+    j.unbounded = core_plan_unbounded64(&j.plan);
 
     int found_nan = 0;
     const int parts = thread_count(n);

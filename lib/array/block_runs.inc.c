@@ -1,5 +1,5 @@
-/* blockrows.inc.c - many blocks at a time where they lie side by side; included by block.inc.c. Each function does
- * blocks up to the first that it has to leave to the long way, which knows everything. */
+/* block_runs.inc.c - many blocks at a time where they are neighbours; included by blocks.inc.c. Each function does
+ * blocks up to the first that it has to leave to block_flush, which knows everything. */
 
 /* Full runs from block v on that follow one another in memory; the first of them is at *p. */
 static uint64_t block_runs_from(const block_walk *w, uint64_t v, uint64_t end, block_place *p)
@@ -27,7 +27,7 @@ static void block_pow2_elements(const block_job *j, uint64_t index, size_t n, co
         j->k->loopsw->pow2[q->fixed][q->mode](q, n, x, powers, r, y);
         return;
     }
-    core_pow2_block open = *q;           /* without ends */
+    core_pow2_block open = *q;           /* without ends, as core_plan_unbounded */
     realw *const to = x == y ? held : y; /* counting reads x once more when y is made */
     tile_counts c;
     c.max_error = g->stats.max_error;
@@ -49,7 +49,7 @@ static void block_pow2_elements(const block_job *j, uint64_t index, size_t n, co
         memcpy(y, to, n * sizeof *y);
 }
 
-/* Counts blocks of the short way. */
+/* Counts blocks whose scales are powers of two. */
 static void block_pow2_scales(const block_job *j, size_t count, const uintw *amax, gathering *g)
 {
     uint64_t zeros = 0;
@@ -102,7 +102,7 @@ static uint64_t block_pow2_runs(const block_job *j, uint64_t index, uint64_t blo
     return blocks;
 }
 
-/* Runs side by side, neighbours along the innermost axis, from the one visited as number v on. */
+/* Columns: runs that are neighbours along the innermost axis, from the one visited as number v on. */
 static uint64_t block_pow2_columns(const block_job *j, uint64_t v, uint64_t end, gathering *g)
 {
     const block_walk *w = &j->walk;
@@ -235,7 +235,7 @@ static uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blo
     return blocks;
 }
 
-/* Runs side by side, as pow2_columns. */
+/* Columns, as pow2_columns. */
 static uint64_t block_fused_columns(const block_job *j, uint64_t v, uint64_t end)
 {
     const block_walk *w = &j->walk;
@@ -264,7 +264,7 @@ static uint64_t block_fused_columns(const block_job *j, uint64_t v, uint64_t end
     return end - v;
 }
 
-/* Elements of a large block with a known scale, from `position` on, where they lie side by side: how many. They are
+/* Elements of a large block with a known scale, from `position` on, where they are neighbours: how many. They are
  * looked at once more, since the scale may be that of another tensor. */
 static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint64_t position, uint64_t end)
 {
@@ -295,7 +295,7 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
     return span.n;
 }
 
-/* Blocks from the one visited as number v on, in whichever way they lie: how many were done. */
+/* Blocks from the one visited as number v on, however they lie: how many were done. */
 static uint64_t block_run_many(const block_job *j, uint64_t v, uint64_t end, gathering *g)
 {
     uint64_t done = 0;

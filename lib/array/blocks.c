@@ -7,18 +7,18 @@
 
 /* Parts of a tile: pieces of blocks. */
 #define PARTS 32
-/* A block of this many elements is split between threads, smaller ones are shared out. */
+/* A block of this many elements is split between threads, smaller ones are taken whole. */
 #define LARGE 131072
-/* Tensors below this are tried the short way before anything else is prepared. */
+/* Tensors below this are tried by the fast forms before anything else is prepared. */
 #define SMALL 65536
-/* The short way takes this many elements, blocks in a row, or side by side, at a time. */
+/* These take so many blocks, in a row or as columns, and elements at a time. */
 #define POW2_LANES FAST_BLOCKS
 #define POW2_TILE 2048
 
 /* Random bits of a span of elements that are `step` apart. */
 static void random_span(const kernels *k, const fpemu_rounding *r, const block_span *s, uint32_t *out)
 {
-    const int bits = r->bits ? r->bits : 32, share = core_per_word(bits);
+    const int bits = r->bits ? r->bits : 32, per_word = core_per_word(bits);
     uint64_t i = r->offset + s->first, high = 0;
     core_hash_key key = {0, 0};
     if (s->step == 1) {
@@ -31,12 +31,12 @@ static void random_span(const kernels *k, const fpemu_rounding *r, const block_s
         return;
     }
     for (uint64_t e = 0; e < s->n; e++, i += s->step) {
-        const uint64_t word = core_word_index(share, i);
+        const uint64_t word = core_word_index(per_word, i);
         if (e == 0 || word >> 32 != high) {
             high = word >> 32;
             key = core_hash_keys(r->seed, r->stream, high);
         }
-        out[e] = core_field_top(share, bits, core_hash_word(key, (uint32_t)word), core_field_shift(share, i));
+        out[e] = core_field_top(per_word, bits, core_hash_word(key, (uint32_t)word), core_field_shift(per_word, i));
     }
 }
 

@@ -1,7 +1,7 @@
-/* block.h - what block.c, walk.c and the packing share: the blocks of a tensor, and the verb behind quantising and
- * packing. */
-#ifndef FPEMU_BLOCK_H
-#define FPEMU_BLOCK_H
+/* blocks.h - what blocks.c, walk.c and pack.c have in common: the blocks of a tensor, and the call behind quantising
+ * and packing. */
+#ifndef FPEMU_ARRAY_BLOCKS_H
+#define FPEMU_ARRAY_BLOCKS_H
 
 #include "core/block.h"
 #include "core/walk.h"
@@ -37,9 +37,9 @@ typedef struct block_sink {
 } block_sink;
 
 /* Everything that quantises or packs with scales: blocks [first, first + count) of the tensor; all of it, count =
- * UINT64_MAX. y: values out, or NULL; sink: codes out, or NULL. flat: x holds just those blocks' elements one after the
- * other (then y is NULL). tensor: the numbers of the whole tensor if they are known, else NULL. Arguments are checked,
- * save for overlap of x with what the sink writes. */
+ * UINT64_MAX. y: values out, or NULL; sink: codes out, or NULL. compact: x holds just those blocks' elements one
+ * after the other (then y is NULL). tensor: the numbers of the whole tensor if they are known, else NULL. Arguments are
+ * checked, save for overlap of x with what the sink writes. */
 typedef struct block_call {
     const fpemu_format *format;
     const fpemu_rounding *rounding;
@@ -83,4 +83,4 @@ fpemu_status fpemu_reader_begin64(block_reader64 *r, const fpemu_format *f, cons
 void fpemu_reader_values32(const block_reader32 *r, uint64_t scale, size_t n, const void *codes, float *y);
 void fpemu_reader_values64(const block_reader64 *r, uint64_t scale, size_t n, const void *codes, double *y);
 
-#endif /* FPEMU_BLOCK_H */
+#endif /* FPEMU_ARRAY_BLOCKS_H */

@@ -1,6 +1,4 @@
-/* block.inc.c - quantising with scales in one carrier; included twice by block.c with
- *   CARRIER_BITS width, uintw its unsigned integer, realw its type, CARRIER_INF the bits of infinity, NAME(x), CORE(x), LOOP(x) the
- *   names of functions, element rules and loops, VALUE and BITS the conversions, core_saturated bits from binary64. */
+/* blocks.inc.c - quantising with scales in one carrier; included by blocks.c for each. */
 
 /* ---------------------------------------------------------------------------------------------- elements */
 
@@ -33,13 +31,8 @@ static void block_element_begin(block_element *e, const fpemu_format *f, const f
     e->one_by_one = e->plan.rule == CORE_RULE_AFFINE || e->plan.compat || e->plan.wrap;
     core_choose_fast(&e->plan, f);
     e->two_steps = e->plan.rule == CORE_RULE_FULL_RANGE_GRID || e->plan.rule == CORE_RULE_SHIFTER_GRID;
-    if (!counted && !e->two_steps)
-        return;
-    e->grid = e->plan;
-    e->grid.rule = core_grid_rule(&e->plan);
-    e->grid.max[0] = e->grid.max[1] = ~(uintw)0;
-    e->grid.zero[0] = e->grid.zero[1] = 0;
-    e->grid.negative = 0;
+    if (counted || e->two_steps)
+        e->grid = core_plan_unbounded(&e->plan);
 }
 
 /* Whether the loops that scale and round at once have it. */
@@ -61,15 +54,10 @@ static void block_element_run(const block_element *e, const kernels *k, size_t n
             int overflow;
             uintw u, v;
             memcpy(&u, t + i, sizeof u);
-            if (e->is_table) {
-                const uint32_t index = core_codebook_index(&e->table, u, random);
-                const realw low = (realw)e->table.values[0], high = (realw)e->table.values[e->table.length - 1];
-                q[i] = index;
-                v = core_codebook_value(&e->table, u, index);
-                overflow = t[i] < low || t[i] > high;
-            } else {
+            if (e->is_table)
+                v = core_codebook_element(&e->table, u, random, &overflow, q + i);
+            else
                 v = core_element(p, &e->integers, u, random, &overflow, q + i);
-            }
             memcpy(rounded + i, &v, sizeof v);
             grid[i] = overflow ? ~(uintw)0 >> 1 : 0;
         }
@@ -108,17 +96,15 @@ typedef struct block_job {
     const realw *x;
     realw *y;
     size_t size;  /* of a code */
-    double step;  /* muppet: of the element */
-    int32_t bits; /* qpytorch: of an element's magnitude */
+    core_block_compat compat;
     uint32_t want;
     int *nan_seen; /* set where policy `error` is broken; else NULL */
     uint8_t counted, stochastic, scalar, whole_known;
-    uint8_t many;         /* many blocks at a time: blockrows.inc.c */
+    uint8_t many;         /* many blocks at a time: block_runs.inc.c */
     uint8_t hold_many;    /* their scales too */
     uint8_t fused;        /* t, P and y in one loop */
     uint8_t fused_pieces; /* those of large blocks too */
-    uint8_t fast[2];      /* in the short way, where the scales allow it: multiplied, divided */
-    uint8_t compat;       /* fpemu_compat of the blocks */
+    uint8_t fast[2];      /* in the fast form, where the scales allow it: multiplied, divided */
     uint8_t scales_only;  /* no element is rounded */
 } block_job;
 
@@ -190,10 +176,10 @@ static block_extremes block_extremes_of(const kernels *k, size_t n, const realw 
         uintw u;
         memcpy(&u, x + i, sizeof u);
         const uintw a = u << 1 >> 1;
-        uint64_t *const side = u == a ? &e.high : &e.low;
+        uint64_t *const end = u == a ? &e.high : &e.low;
         if (a < CARRIER_INF) {
             e.amax = a > e.amax ? a : e.amax;
-            *side = a > *side ? a : *side;
+            *end = a > *end ? a : *end;
         }
     }
     return e;
@@ -339,34 +325,21 @@ static void block_measure(const block_job *j, const fpemu_format *f, const fpemu
 
 /* ------------------------------------------------------------------------------------------------- tiles */
 
-/* P by MuPPET's Eq. 6 as printed, or by QPyTorch's sums. */
+/* P of the finite elements of a part by the compatibility setting; t: the quotients in binary64, or NULL: those of the
+ * tile. */
 static void block_compat_run(const block_job *j, const block_part *p, block_tile *w, const double *t)
 {
-    const double max = j->call->format->max, lowest = j->call->format->lowest;
     for (size_t i = p->begin; i < p->begin + p->n; i++) {
-        double k;
-        uintw u;
+        int over;
+        uintw u, v;
         memcpy(&u, w->x + i, sizeof u);
         if ((u << 1 >> 1) >= CARRIER_INF)
             continue; /* as the plain rule has it */
-        if (j->compat == FPEMU_COMPAT_MUPPET)
-            k = core_muppet((t ? t[i - p->begin] : (double)w->t[i]) / j->step, w->r[i]);
-        else
-            k = core_qpytorch_block((float)w->x[i], core_exponent(p->amax), j->bits, j->stochastic,
-                                    j->stochastic ? w->r[i] : 0);
-        const double value = k * j->step, kept = value > max ? max : value < lowest ? lowest : value;
-        w->rounded[i] = (realw)(kept + 0.0); /* no -0 */
-        w->grid[i] = kept < value || kept > value ? ~(uintw)0 >> 1 : 0;
+        v = core_block_compat_round(&j->compat, p->amax, u, t ? t[i - p->begin] : (double)w->t[i],
+                                    j->stochastic ? w->r[i] : 0, &over);
+        memcpy(w->rounded + i, &v, sizeof v);
+        w->grid[i] = over ? ~(uintw)0 >> 1 : 0;
     }
-}
-
-/* Whether the compatibility setting acts on a part. */
-static int block_compat_acts(const block_job *j, const block_part *p)
-{
-    if (j->compat != FPEMU_COMPAT_QPYTORCH || p->amax == 0)
-        return j->compat == FPEMU_COMPAT_MUPPET && p->scale.kind != CORE_SCALE_NAN;
-    const int e = core_exponent(p->amax);
-    return e >= -126 && e <= 124 && !p->scale.saturated && p->scale.kind == CORE_SCALE_MULTIPLY;
 }
 
 #if CARRIER_BITS == 32
@@ -429,7 +402,7 @@ static void block_wide_part(const block_job *j, const block_part *p, block_tile 
 #else
     const int affine = 0;
 #endif
-    if (block_compat_acts(j, p)) {
+    if (core_block_compat_acts(&j->compat, &p->scale, p->amax)) {
         block_compat_run(j, p, w, t);
         for (size_t i = 0; i < n; i++) {
             rounded[i] = (double)w->rounded[begin + i];
@@ -490,7 +463,7 @@ static void block_flush(const block_job *j, block_tile *w, gathering *g)
                 memcpy(w->y + e, &nan, sizeof nan);
             }
         } else {
-            if (block_compat_acts(j, p))
+            if (core_block_compat_acts(&j->compat, &p->scale, p->amax))
                 block_compat_run(j, p, w, NULL);
             if (j->counted)
                 block_element_count(&j->element, k, n, w->x + begin, w->t + begin, w->rounded + begin, w->grid + begin,
@@ -589,7 +562,7 @@ static void block_find_scale(const block_job *j, block_part *p, const core_extre
 
 #include "block_runs.inc.c"
 
-/* Elements begin <= position < end of a block with a known scale: at once, or by way of the tile. */
+/* Elements begin <= position < end of a block with a known scale: at once, or by the tile. */
 static void block_add_elements(const block_job *j, block_tile *w, const block_part *p, uint64_t begin, uint64_t end,
                                gathering *g)
 {
@@ -607,7 +580,7 @@ static void block_add_elements(const block_job *j, block_tile *w, const block_pa
 static void block_run_blocks(const block_job *j, uint64_t begin, uint64_t end, gathering *g)
 {
     block_tile w;
-    uint64_t flat = 0;
+    uint64_t compact = 0; /* where the block's elements begin in a compact x */
     uint64_t again = 0;
     w.n = w.count = 0;
     for (uint64_t v = begin; v < end; v++) {
@@ -625,8 +598,8 @@ static void block_run_blocks(const block_job *j, uint64_t begin, uint64_t end, g
         p.block = j->call->count == UINT64_MAX ? core_walk_visited(&j->walk, v) : v;
         fpemu_walk_block(&j->walk, p.block, &p.place);
         if (j->call->compact) {
-            p.place.x = (int64_t)flat;
-            flat += p.place.elements;
+            p.place.x = (int64_t)compact;
+            compact += p.place.elements;
         }
         if (!j->scalar && !j->whole_known)
             e = block_extremes_between(j, &p.place, 0, p.place.elements);
@@ -722,9 +695,9 @@ static void block_run_all(const block_job *j, uint64_t first, uint64_t end)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------- verbs */
+/* ------------------------------------------------------------------------------------------------- calls */
 
-/* Blocks from `first` on that the short way does: how many. */
+/* Blocks from `first` on that the fast forms do: how many. */
 static uint64_t block_run_small(const block_job *j, uint64_t first, uint64_t end)
 {
     gathering g;
@@ -786,7 +759,7 @@ static fpemu_status block_run_inside(const block_call *call, const realw *x, rea
     j.size = code_size(f->bits);
     j.counted = call->stats != NULL;
     j.want = call->stats ? call->stats->request.want : 0;
-    j.compat = j.scalar ? 0 : call->rounding->compat;
+    j.compat.setting = 0;
     j.stochastic = core_mode(&rounding) >= FPEMU_MODE_SR;
     j.nan_seen = NULL;
     j.whole_known = 0;
@@ -806,8 +779,8 @@ static fpemu_status block_run_inside(const block_call *call, const realw *x, rea
                       j.hold.rule != CORE_RULE_FULL_RANGE_GRID &&
                       (f->scaling == FPEMU_SCALING_ABSMAX || f->scaling == FPEMU_SCALING_NVFP4 ||
                        f->scaling == FPEMU_SCALING_NVFP4_AO);
-        j.bits = (int32_t)f->bits - 1;
-        j.step = f->kind == FPEMU_KIND_INT ? f->scale : core_value64(core_power64(f->quantum));
+        if (call->rounding->compat)
+            j.compat = core_block_compat_make(f, call->rounding);
     }
     const int runs = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
                      !call->rounding->compat && !call->sink;
@@ -975,7 +948,7 @@ void fpemu_reader_values(const block_reader *r, uint64_t code, size_t n, const v
     }
 }
 
-/* ------------------------------------------------------------------------------ what the verbs hand over */
+/* ------------------------------------------------------------------- what quantize.inc.c hands over */
 
 fpemu_status fpemu_block_convert(const fpemu_format *f, const fpemu_rounding *r, size_t n, const realw *x, void *out,
                                  int to_code, fpemu_stats *stats)

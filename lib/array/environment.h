@@ -1,6 +1,6 @@
 /* environment.h - the floating-point environment: to the default (nearest, no flushing, no traps), and back. */
-#ifndef FPEMU_ENVIRONMENT_H
-#define FPEMU_ENVIRONMENT_H
+#ifndef FPEMU_ARRAY_ENVIRONMENT_H
+#define FPEMU_ARRAY_ENVIRONMENT_H
 
 #include <stdint.h>
 
@@ -11,4 +11,4 @@ typedef struct fp_environment {
 void fpemu_environment_enter(fp_environment *e);
 void fpemu_environment_leave(const fp_environment *e);
 
-#endif /* FPEMU_ENVIRONMENT_H */
+#endif /* FPEMU_ARRAY_ENVIRONMENT_H */

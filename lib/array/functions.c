@@ -1,4 +1,4 @@
-/* function.c - elementary functions: their names, and their rule compiled once. The array loops are arith.c's. */
+/* functions.c - elementary functions: their names, and their rule compiled once. The array loops are arith.c's. */
 #include "core/functions.h"
 
 #include "internal.h"

@@ -63,7 +63,7 @@ static uint64_t offset_of(const packing *p, uint64_t b)
     return p->layout.elements_offset + bytes_before(p, b, p->layout.element_bits);
 }
 
-/* `size`: of an element of the array at the other side, whose strides are then checked too; 0: there is none. */
+/* `size`: of an element of the other array, whose strides are then checked too; 0: there is none. */
 static fpemu_status plan_packing(packing *p, const fpemu_format *f, const fpemu_shape *shape, size_t size)
 {
     fpemu_layout *l = &p->layout;
@@ -203,7 +203,7 @@ static void store_elements(void *context, uint64_t block, uint64_t position, siz
     pack_codes(size, (int)bits, n, codes, p->bytes + offset_of(p->packing, block) + position / 8 * bits);
 }
 
-/* ------------------------------------------------------------------------------------------------- verbs */
+/* ------------------------------------------------------------------------------------------------- calls */
 
 /* Whether n bytes at `bytes` and those from `first` to `last` of x have one in common. */
 static int overlaps(const void *bytes, uint64_t n, const void *x, int64_t first, int64_t last)

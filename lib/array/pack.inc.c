@@ -126,10 +126,10 @@ static fpemu_status unpack_tensor(const fpemu_format *f, const fpemu_shape *shap
 #pragma omp parallel for num_threads(parts) schedule(static, 1) if (parts > 1)
 #endif
     for (int k = 0; k < (status ? 0 : parts); k++) {
-        const uint64_t share = total / (uint64_t)parts, begin = share * (uint64_t)k;
+        const uint64_t part = total / (uint64_t)parts, begin = part * (uint64_t)k;
         fp_environment own; /* a worker thread has its own */
         fpemu_environment_enter(&own);
-        unpack_pieces(&p, &reader, first, pieces, begin, k == parts - 1 ? total : begin + share, compact, bytes, y);
+        unpack_pieces(&p, &reader, first, pieces, begin, k == parts - 1 ? total : begin + part, compact, bytes, y);
         fpemu_environment_leave(&own);
     }
     fpemu_environment_leave(&environment);

@@ -1,10 +1,28 @@
-/* quantize.c - the verbs on arrays and on single numbers: arguments are checked, work is split, loops are called.
- * What the loops compute stands in core/, what is refused in check.c. */
+/* quantize.c - quantising, encoding and decoding arrays and single numbers: arguments are checked, work is split, loops
+ * are called. What the loops compute stands in core/, what is refused in check.c. */
 #include "internal.h"
 #include "format/blocking.h"
 #include "format/codebook.h"
 #include "threads.h"
 #include "loops/stream.h"
+
+/* The hash's key, and the high half of the words' indices that it is for. */
+typedef struct word_key {
+    core_hash_key key;
+    uint64_t high;
+} word_key;
+
+static word_key word_key_none(void)
+{
+    const word_key none = {{0, 0}, ~UINT64_C(0)};
+    return none;
+}
+
+/* Elements of `size` bytes before `p` comes to the beginning of a line, where n is large enough for it to matter. */
+static size_t elements_to_line(const void *p, size_t size, size_t n)
+{
+    return n < TILE ? 0 : (0 - (uintptr_t)p) % LINE / size;
+}
 
 static size_t code_size(uint32_t bits)
 {

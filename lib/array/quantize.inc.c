@@ -5,7 +5,7 @@ typedef struct quantize_job {
     const kernels *k;
     void (*round)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y); /* of plan */
     const fpemu_rounding *rounding;
-    core_plan plan, grid; /* grid: the same without ends, where the loops take two steps */
+    core_plan plan, grid; /* grid: the same without ends, where there may be two steps */
     core_plan64 integers;
     core_coder coder;
     core_direct direct;
@@ -24,8 +24,7 @@ static void quantize_prepare(quantize_job *j, const fpemu_format *f, const fpemu
 {
     core_plan_make(&j->plan, &j->integers, f, r, to_code);
 #if CARRIER_BITS == 64
-    if (core_affine_is_fast64(
-            &j->plan)) /* here, not with the plan: blocks and sums take the integers' way in binary64 */
+    if (core_affine_is_fast64(&j->plan)) /* here, not with the plan: blocks and sums round by integers in binary64 */
         j->plan.rule = CORE_RULE_AFFINE_FAST;
 #endif
     j->k = fpemu_kernels();
@@ -40,126 +39,225 @@ static void quantize_prepare(quantize_job *j, const fpemu_format *f, const fpemu
 #endif
 }
 
-/* A tile the long way, for what has no loop of its own and where more must be known than the result: grid[e] is the
- * value without ends, or where elements are taken one by one beyond every end or not. */
-static void quantize_tile_in_two_steps(const quantize_job *j, size_t n, const realw *x, const uint32_t *r, realw *y,
-                                       uintw *grid, int64_t *q)
+/* Intermediate results of a tile. */
+typedef struct quantize_tile {
+    _Alignas(LINE) realw y[COUNT_TILE / sizeof(realw)];
+    _Alignas(LINE) uintw grid[TILE];
+    _Alignas(LINE) uint32_t r[TILE];
+    int64_t q[TILE]; /* integers of affine formats */
+} quantize_tile;
+
+#if CARRIER_BITS == 32
+/* Rounds elements by the loop that makes its random words itself, as far as one key goes: how many. */
+static size_t quantize_by_words(const quantize_job *j, word_key *words, uint64_t index, size_t n, int streaming,
+                                const float *x, float *y)
+{
+    const uint64_t left = (UINT64_C(1) << 32) - (index & UINT32_MAX);
+    const uint64_t high = core_word_index(core_per_word(j->plan.n), index) >> 32;
+    const size_t m = n < left ? n : (size_t)left;
+    if (high != words->high) {
+        words->high = high;
+        words->key = core_hash_keys(j->rounding->seed, j->rounding->stream, high);
+    }
+    j->k->stochastic32[j->plan.rule](&j->plan, words->key, index, m, streaming, x, y);
+    return m;
+}
+#endif
+
+/* A tile in two steps, by the reference: for what has no loop of its own, and where more must be known than the result.
+ * t->r holds the random bits; t->grid is made the values without ends, or where elements are taken one by one beyond
+ * every end or not. */
+static void quantize_in_two_steps(const quantize_job *j, size_t n, const realw *x, quantize_tile *t, realw *y)
 {
     if (!j->slow) {
-        j->k->loopsw->round[j->grid.rule][j->plan.mode](&j->grid, n, x, r, grid);
-        j->k->loopsw->finish(&j->plan, n, x, grid, y);
+        j->k->loopsw->round[j->grid.rule][j->plan.mode](&j->grid, n, x, t->r, t->grid);
+        j->k->loopsw->finish(&j->plan, n, x, t->grid, y);
         return;
     }
     for (size_t e = 0; e < n; e++) {
         int overflow;
         uintw u, v;
         memcpy(&u, x + e, sizeof u);
-        v = core_element(&j->plan, &j->integers, u, j->stochastic ? r[e] : 0, &overflow, q + e);
+        v = core_element(&j->plan, &j->integers, u, j->stochastic ? t->r[e] : 0, &overflow, t->q + e);
         memcpy(y + e, &v, sizeof v);
-        grid[e] = overflow ? ~(uintw)0 >> 1 : 0;
+        t->grid[e] = overflow ? ~(uintw)0 >> 1 : 0;
     }
 }
 
-/* Rounds elements [first, first + n): tile by tile where something must be kept beside the result. */
-static void quantize_run(const quantize_job *j, size_t first, size_t n, gathering *g)
+/* The results y of a tile to where they go: codes; past the caches; or to the output from beside it. */
+static void quantize_deliver(const quantize_job *j, size_t n, const realw *x, const quantize_tile *t, const realw *y,
+                             char *out)
 {
-    const uint64_t origin = j->rounding->offset;
-    const core_plan *p = &j->plan;
-    const realw *x = j->x + first;
-    if (j->at_once) {
-        j->k->loopsw->encode_nearest(&j->direct, n, x, j->size, (char *)j->out + first * j->size);
-        return;
-    }
-    if (!j->stochastic && !j->two_steps && !j->counted && !j->size && !j->stream) {
-        realw *y = (realw *)j->out + first;
-        const size_t before = n < TILE ? 0 : (0 - (uintptr_t)y) % LINE / sizeof(realw);
-        if (before)
-            j->round(p, before, x, NULL, y);
-        j->round(p, n - before, x + before, NULL, y + before);
-        return;
-    }
-    _Alignas(LINE) realw y[COUNT_TILE / sizeof(realw)];
-    _Alignas(LINE) uintw grid[TILE];
-    _Alignas(LINE) uint32_t r[TILE];
-    int64_t q[TILE];
-    int two_steps = j->two_steps, nonzero = 1; /* as the last tile, so the next */
-#if CARRIER_BITS == 32
-    core_hash_key key = {0, 0};
-    uint64_t high = ~UINT64_C(0); /* of the words that the key is for */
-#endif
-    const int plain = j->counted && !j->stochastic && !j->size && !j->stream; /* no use for r */
-    int whole = j->own_words && !j->counted && !j->size;                      /* nor for y */
-#if CARRIER_BITS == 32
-    if (whole && j->stream) { /* lines of y and groups of words must begin together */
-        const size_t ahead = (0 - (uintptr_t)((const realw *)j->out + first)) % LINE / sizeof(realw);
-        const int share = core_per_word(p->n);
-        whole = share == 0 || ((origin + first + ahead) & (((uint64_t)32 << share) - 1)) == 0;
-    }
-#endif
-    const size_t most = whole ? n : j->stream ? (j->counted ? STREAM_COUNTED : STREAM_TILE) / sizeof(realw) : TILE;
-    for (size_t i = 0, m; i < n; i += m, x += m) {
-        const uint64_t index = origin + first + i;
-        char *out = (char *)j->out + (first + i) * (j->size ? j->size : sizeof(realw));
-        const size_t before = n < TILE ? 0 : (0 - (uintptr_t)out) % LINE / (j->size ? j->size : sizeof(realw));
-        m = before ? before : plain && !two_steps ? COUNT_TILE / sizeof(realw) : most;
-        m = n - i < m ? n - i : m;
-        if (j->stream && !whole && n - i > m + STREAM_AHEAD / sizeof *x)
-            stream_ask(x + STREAM_AHEAD / sizeof *x, m * sizeof *x);
-        /* counting and coding read x after y is made, so y waits on the stack where x may be the output */
-        realw *to = !whole && (j->size || j->stream || (j->counted && j->in_place)) ? y : (realw *)(void *)out;
-        tile_counts c = {0};
-        c.max_error = j->counted ? g->stats.max_error : 0;
-        const int own_words = j->own_words && !two_steps;
-#if CARRIER_BITS == 32
-        if (own_words) {
-            const uint64_t left = (UINT64_C(1) << 32) - (index & UINT32_MAX);
-            m = m < left ? m : (size_t)left;
-            const uint64_t word = core_word_index(core_per_word(p->n), index);
-            if (word >> 32 != high) {
-                high = word >> 32;
-                key = core_hash_keys(j->rounding->seed, j->rounding->stream, high);
-            }
-            j->k->stochastic32[p->rule](p, key, index, m, whole && j->stream && !before, x, to);
+    if (j->size && j->plan.rule == CORE_RULE_AFFINE) {
+        for (size_t e = 0; e < n; e++) {
+            uintw u, v;
+            memcpy(&u, x + e, sizeof u);
+            memcpy(&v, y + e, sizeof v);
+            store_code(out, j->size, e, core_encode_affine(&j->coder, u, v, t->q[e]));
         }
-#endif
-        if (j->stochastic && !own_words)
-            fpemu_random_fill(j->k, j->rounding, index, m, r);
-        if (!two_steps) {
-            if (!own_words)
-                j->round(p, m, x, r, to);
-            if (j->counted && !(nonzero && j->k->loopsw->count_nonzero(p, m, x, to, j->exact, &c))) {
-                const int inside = j->k->loopsw->count_inside(p, m, x, to, j->exact, &c);
-                two_steps = !inside;
-                nonzero = inside == 2;
-            }
-        }
-        if (two_steps) {
-            m = m < TILE ? m : TILE; /* what of a longer tile lies beyond is the next */
-            if (own_words)
-                fpemu_random_fill(j->k, j->rounding, index, m, r);
-            quantize_tile_in_two_steps(j, m, x, r, to, grid, q);
-            if (j->counted)
-                j->k->loopsw->count(p, m, x, to, grid, &c);
-            two_steps = j->two_steps || (c.nan | c.infinite | c.clipped | c.overflow);
-        }
-        if (j->counted)
-            fpemu_gather_tile(g, CARRIER_BITS, index, m, x, to, &c);
-        if (j->size && p->rule == CORE_RULE_AFFINE) {
-            for (size_t e = 0; e < m; e++) {
-                uintw u, v;
-                memcpy(&u, x + e, sizeof u);
-                memcpy(&v, y + e, sizeof v);
-                store_code(out, j->size, e, core_encode_affine(&j->coder, u, v, q[e]));
-            }
-        } else if (j->size)
-            j->k->loopsw->encode(&j->coder, m, x, to, j->size, out);
-        else if (j->stream && to == y)
-            j->k->stream(out, y, m * sizeof *y);
-        else if (to == y)
-            memcpy(out, y, m * sizeof *y);
+    } else if (j->size) {
+        j->k->loopsw->encode(&j->coder, n, x, y, j->size, out);
+    } else if (j->stream) {
+        j->k->stream(out, y, n * sizeof *y);
+    } else if ((const void *)y != out) {
+        memcpy(out, y, n * sizeof *y);
+    }
+}
+
+/* The elements that a loop below has still to do. */
+typedef struct quantize_span {
+    const realw *x;
+    char *out;
+    uint64_t index; /* of its first element, for random numbers and sums */
+    size_t n;
+} quantize_span;
+
+static void quantize_advance(quantize_span *s, size_t m, size_t size)
+{
+    s->x += m;
+    s->out += m * size;
+    s->index += m;
+    s->n -= m;
+}
+
+/* Values, one loop for all of them. */
+static void quantize_values(const quantize_job *j, const quantize_span *s)
+{
+    realw *const y = (realw *)(void *)s->out;
+    const size_t before = elements_to_line(y, sizeof *y, s->n);
+    if (before)
+        j->round(&j->plan, before, s->x, NULL, y);
+    j->round(&j->plan, s->n - before, s->x + before, NULL, y + before);
+}
+
+#if CARRIER_BITS == 32
+/* Whether quantize_all_by_words may: past the caches, lines of y and groups of words must begin together. */
+static int quantize_words_fit(const quantize_job *j, const quantize_span *s)
+{
+    const size_t ahead = (0 - (uintptr_t)s->out) % LINE / sizeof(realw);
+    const int per_word = core_per_word(j->plan.n);
+    return !j->stream || per_word == 0 || ((s->index + ahead) & (((uint64_t)32 << per_word) - 1)) == 0;
+}
+
+/* Values rounded by the loop's own random words. */
+static void quantize_all_by_words(const quantize_job *j, quantize_span s)
+{
+    word_key words = word_key_none();
+    while (s.n > 0) {
+        const size_t before = elements_to_line(s.out, sizeof(realw), s.n), m = before ? before : s.n;
+        const int streaming = j->stream && (uintptr_t)s.out % LINE == 0;
+        const size_t done = quantize_by_words(j, &words, s.index, m, streaming, s.x, (realw *)(void *)s.out);
+        quantize_advance(&s, done, sizeof(realw));
     }
     if (j->stream)
         stream_end();
+}
+#endif
+
+/* A tile in one step: how many elements of at most n. The random bits, if it takes any from there, are left in t->r. */
+static size_t quantize_in_one_step(const quantize_job *j, word_key *words, uint64_t index, size_t n, const realw *x,
+                                   quantize_tile *t, realw *y)
+{
+#if CARRIER_BITS == 32
+    if (j->own_words)
+        return quantize_by_words(j, words, index, n, 0, x, y);
+#else
+    (void)words;
+#endif
+    if (j->stochastic)
+        fpemu_random_fill(j->k, j->rounding, index, n, t->r);
+    j->round(&j->plan, n, x, t->r, y);
+    return n;
+}
+
+/* How many elements the next tile has: those before a line begins, or `most`. */
+static size_t quantize_next(const quantize_job *j, const quantize_span *s, size_t most)
+{
+    const size_t before = elements_to_line(s->out, j->size ? j->size : sizeof(realw), s->n);
+    const size_t m = before ? before : most, n = s->n < m ? s->n : m;
+    if (j->stream && s->n > n + STREAM_AHEAD / sizeof *s->x)
+        stream_ask(s->x + STREAM_AHEAD / sizeof *s->x, n * sizeof *s->x);
+    return n;
+}
+
+/* Tile by tile: codes, past the caches, with random bits from elsewhere, or in two steps. */
+static void quantize_tiles(const quantize_job *j, quantize_span s)
+{
+    quantize_tile t;
+    word_key words = word_key_none();
+    const size_t most = j->stream ? STREAM_TILE / sizeof(realw) : TILE;
+    for (size_t m; s.n > 0; quantize_advance(&s, m, j->size ? j->size : sizeof(realw))) {
+        realw *const y = j->size || j->stream ? t.y : (realw *)(void *)s.out;
+        m = quantize_next(j, &s, most);
+        if (!j->two_steps) {
+            m = quantize_in_one_step(j, &words, s.index, m, s.x, &t, y);
+        } else {
+            if (j->stochastic)
+                fpemu_random_fill(j->k, j->rounding, s.index, m, t.r);
+            quantize_in_two_steps(j, m, s.x, &t, y);
+        }
+        quantize_deliver(j, m, s.x, &t, y, s.out);
+    }
+    if (j->stream)
+        stream_end();
+}
+
+/* The same with counters. Tiles that hold nothing past the ends, no infinity and no NaN are rounded in one step and
+ * counted by the fast forms; the others by the reference. */
+static void quantize_counted(const quantize_job *j, quantize_span s, gathering *g)
+{
+    const core_plan *p = &j->plan;
+    quantize_tile t;
+    word_key words = word_key_none();
+    int two_steps = j->two_steps, nonzero = 1; /* as the last tile, so the next */
+    const int large = !j->stochastic && !j->size && !j->stream;
+    const size_t most = j->stream ? STREAM_COUNTED / sizeof(realw) : TILE;
+    for (size_t m; s.n > 0; quantize_advance(&s, m, j->size ? j->size : sizeof(realw))) {
+        /* counting and coding read x after y is made, so y waits on the stack where x may be the output */
+        realw *const y = j->size || j->stream || j->in_place ? t.y : (realw *)(void *)s.out;
+        int inside = 0;
+        tile_counts c = {0};
+        c.max_error = g->stats.max_error;
+        m = quantize_next(j, &s, large && !two_steps ? COUNT_TILE / sizeof(realw) : most);
+        if (!two_steps) {
+            m = quantize_in_one_step(j, &words, s.index, m, s.x, &t, y);
+            inside = nonzero && j->k->loopsw->count_nonzero(p, m, s.x, y, j->exact, &c) ? 2 : 0;
+            if (!inside)
+                inside = j->k->loopsw->count_inside(p, m, s.x, y, j->exact, &c);
+            nonzero = inside == 2;
+        }
+        if (!inside) {
+            m = m < TILE ? m : TILE; /* what of a longer tile lies beyond is the next */
+            if (j->stochastic && (two_steps || j->own_words)) /* else one step has them */
+                fpemu_random_fill(j->k, j->rounding, s.index, m, t.r);
+            quantize_in_two_steps(j, m, s.x, &t, y);
+            j->k->loopsw->count(p, m, s.x, y, t.grid, &c);
+            two_steps = j->two_steps || (c.nan | c.infinite | c.clipped | c.overflow);
+        }
+        fpemu_gather_tile(g, CARRIER_BITS, s.index, m, s.x, y, &c);
+        quantize_deliver(j, m, s.x, &t, y, s.out);
+    }
+    if (j->stream)
+        stream_end();
+}
+
+/* Rounds elements [first, first + n), by the loop that the call wants; g: NULL, or what counts. */
+static void quantize_run(const quantize_job *j, size_t first, size_t n, gathering *g)
+{
+    const size_t size = j->size ? j->size : sizeof(realw);
+    const quantize_span s = {j->x + first, (char *)j->out + first * size, j->rounding->offset + first, n};
+    if (j->at_once)
+        j->k->loopsw->encode_nearest(&j->direct, n, s.x, j->size, s.out);
+    else if (g)
+        quantize_counted(j, s, g);
+    else if (!j->stochastic && !j->two_steps && !j->size && !j->stream)
+        quantize_values(j, &s);
+#if CARRIER_BITS == 32
+    else if (j->own_words && !j->size && quantize_words_fit(j, &s))
+        quantize_all_by_words(j, s);
+#endif
+    else
+        quantize_tiles(j, s);
 }
 
 /* Part k of a prepared job, in the default floating-point environment. */
@@ -235,14 +333,10 @@ static fpemu_status convert_inside(const fpemu_format *f, const fpemu_rounding *
     j.at_once = to_code && !stats && core_direct_make(&j.direct, &j.plan, &j.coder);
     j.in_place = (const void *)x == out;
     j.stream = !size && !j.in_place && n >= STREAM_BYTES / sizeof(realw);
-    j.grid = j.plan;
-    j.grid.rule = core_grid_rule(&j.plan);
-    j.grid.max[0] = j.grid.max[1] = ~(uintw)0;
-    j.grid.zero[0] = j.grid.zero[1] = 0;
-    j.grid.wrap = 0;
-    j.grid.negative = 0;
     j.two_steps =
         j.slow || j.plan.wrap || j.plan.rule == CORE_RULE_FULL_RANGE_GRID || j.plan.rule == CORE_RULE_SHIFTER_GRID;
+    if (j.counted || j.two_steps)
+        j.grid = core_plan_unbounded(&j.plan);
     j.own_words = 0;
 #if CARRIER_BITS == 32
     j.own_words = !j.two_steps && j.plan.mode == FPEMU_MODE_SR && j.plan.n == 32 >> core_per_word(j.plan.n) &&

@@ -1,6 +1,6 @@
-/* parts.h - what every array verb does before its loop: arrays that overlap are refused, work is cut into parts. */
-#ifndef FPEMU_PARTS_H
-#define FPEMU_PARTS_H
+/* threads.h - what every call on arrays does before its loop: overlaps are refused, work is cut into parts. */
+#ifndef FPEMU_ARRAY_THREADS_H
+#define FPEMU_ARRAY_THREADS_H
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -48,4 +48,4 @@ static inline size_t part_begin(int k, int parts, size_t n, uint64_t offset)
     return even - (size_t)((offset + even) & (SUM_BLOCK - 1));
 }
 
-#endif /* FPEMU_PARTS_H */
+#endif /* FPEMU_ARRAY_THREADS_H */

@@ -1,5 +1,5 @@
-/* affine.inc.h - integers with a scale, value = scale * (q - zero point), for one carrier; included by code.h as
- * round.inc.h is by round.h. doc/numerics.md states the rule. */
+/* affine.inc.h - integers with a scale, value = scale * (q - zero point), for one carrier; included by encode.h.
+ * doc/numerics.md states the rule. */
 
 /* scale * k, rounded once (rne) to the carrier: the value of an affine integer. */
 FPEMU_FN uintw core_affine_value(uint64_t scale_sig, int scale_exp, int64_t k)

@@ -1,9 +1,10 @@
-/* scaled.h - affine integers of at most 22 bits, in a form that vectorises: the rule of affine.inc.h by binary64
+/* affine_fast.h - affine integers of at most 22 bits, in a form that vectorises: the rule of affine.inc.h by binary64
  * arithmetic. The quotient is turned into the round-to-odd one, so the bits are the same; only the last conversion, or
  * the last product in binary64, rounds. With 22 bits the value beyond an end still differs from the end, which shows an
- * overflow. Callers see to the default floating-point environment. */
-#ifndef FPEMU_CORE_SCALED_H
-#define FPEMU_CORE_SCALED_H
+ * overflow. Callers see to the default floating-point environment.
+ * tests/oracle/values.c compares the two. */
+#ifndef FPEMU_CORE_AFFINE_FAST_H
+#define FPEMU_CORE_AFFINE_FAST_H
 
 #include "plan.h"
 
@@ -95,4 +96,4 @@ FPEMU_FN uint64_t core_encode_affine_fast64(const core_coder64 *c, uint64_t u, u
     return (y << 1) > (UINT64_C(2047) << 53) ? (u >> 63 ? c->nan[1] : c->nan[0]) : code;
 }
 
-#endif /* FPEMU_CORE_SCALED_H */
+#endif /* FPEMU_CORE_AFFINE_FAST_H */

@@ -1,7 +1,7 @@
-/* blocked.h - one element of a blocked format from end to end, whatever its scale: what devices call, one element a
- * thread. The loops of lib/array/blocks.inc.c take the same steps on tiles. */
-#ifndef FPEMU_CORE_BLOCKED_H
-#define FPEMU_CORE_BLOCKED_H
+/* block.h - one element of a blocked format from end to end, whatever its scale: what devices call, one element a
+ * thread. lib/array/blocks.inc.c takes the same steps on tiles. */
+#ifndef FPEMU_CORE_BLOCK_H
+#define FPEMU_CORE_BLOCK_H
 
 #include <float.h>
 
@@ -29,6 +29,25 @@ FPEMU_FN int core_range_is_sane(const fpemu_range *r)
            r->log2_max <= 1100;
 }
 
+/* The compatibility settings of blocks: MuPPET's rounding as printed, and QPyTorch's. */
+typedef struct core_block_compat {
+    double step, max, lowest; /* of the element format */
+    int32_t bits;             /* of an element's magnitude */
+    uint8_t setting;          /* fpemu_compat; 0 where the format has no scales */
+    uint8_t stochastic;
+} core_block_compat;
+
+FPEMU_FN core_block_compat core_block_compat_make(const fpemu_format *f, const fpemu_rounding *r)
+{
+    const core_block_compat c = {f->kind == FPEMU_KIND_INT ? f->scale : core_value64(core_power64(f->quantum)),
+                                 f->max,
+                                 f->lowest,
+                                 (int32_t)f->bits - 1,
+                                 (uint8_t)r->compat,
+                                 core_mode(r) >= FPEMU_MODE_SR};
+    return c;
+}
+
 /* What is known of an element beside its value: how it compares with the ends, as core_events_of wants it. */
 typedef struct core_happened {
     int64_t q; /* the integer of affine formats, the index of codebooks */
@@ -51,4 +70,4 @@ FPEMU_FN core_plan64 core_integers(void)
 #include "block.inc.h"
 #include "carrier_end.h"
 
-#endif /* FPEMU_CORE_BLOCKED_H */
+#endif /* FPEMU_CORE_BLOCK_H */

@@ -1,4 +1,25 @@
-/* blocked.inc.h - one element of a blocked format, for one carrier; included by blocked.h. */
+/* block.inc.h - one element of a blocked format, for one carrier; included by block.h. */
+
+/* Whether the compatibility setting acts on a block whose largest magnitude is amax. */
+FPEMU_FN int core_block_compat_acts(const core_block_compat *c, const core_scale *s, uintw amax)
+{
+    if (c->setting != FPEMU_COMPAT_QPYTORCH || amax == 0)
+        return c->setting == FPEMU_COMPAT_MUPPET && s->kind != CORE_SCALE_NAN;
+    const int e = core_exponent(amax);
+    return e >= -126 && e <= 124 && !s->saturated && s->kind == CORE_SCALE_MULTIPLY;
+}
+
+/* P by MuPPET's Eq. 6 as printed, or by QPyTorch's sums, for a finite u. */
+FPEMU_FN uintw core_block_compat_round(const core_block_compat *c, uintw amax, uintw u, double t, uint32_t r, int *over)
+{
+    const double k =
+        c->setting == FPEMU_COMPAT_MUPPET
+            ? core_muppet(t / c->step, r)
+            : (double)core_qpytorch_block((float)core_value(u), core_exponent(amax), c->bits, c->stochastic, r);
+    const double value = k * c->step, kept = value > c->max ? c->max : value < c->lowest ? c->lowest : value;
+    *over = kept < value || kept > value;
+    return core_bits((realw)(kept + 0.0)); /* no -0 */
+}
 
 /* What follows from format and rounding. */
 typedef struct core_blocked {
@@ -7,10 +28,8 @@ typedef struct core_blocked {
     core_plan64 wide; /* the same in binary64, for exact quotients and S2FP8 */
     core_coder coder;
     core_codebook table;
-    double step; /* muppet, qpytorch: of the element */
-    double max, lowest;
-    int32_t bits; /* qpytorch: of an element's magnitude */
-    uint8_t is_table, scaled, stochastic, compat;
+    core_block_compat compat;
+    uint8_t is_table, scaled;
 } core_blocked;
 
 /* element: that of *f as a format of its own; scale: its scale format where that is a float. A codebook comes without
@@ -22,18 +41,12 @@ FPEMU_FN void core_blocked_make(core_blocked *b, const fpemu_format *f, const fp
     core_plan64 integers;
     memset(b, 0, sizeof *b);
     b->scaled = f->scaling != FPEMU_SCALING_NONE;
-    b->stochastic = core_mode(r) >= FPEMU_MODE_SR;
-    b->max = f->max;
-    b->lowest = f->lowest;
-    b->bits = (int32_t)f->bits - 1;
     if (b->scaled) { /* elements saturate; compatibility settings are those of blocks */
-        b->compat = r->compat;
+        b->compat = core_block_compat_make(f, r);
         own.overflow = FPEMU_OVERFLOW_SATURATE;
         own.compat = FPEMU_COMPAT_NONE;
         core_block_make(&b->block, f, scale, r);
         core_block_codes(&b->block, scale);
-        if (f->kind == FPEMU_KIND_INT || f->kind == FPEMU_KIND_FIXED || f->kind == FPEMU_KIND_FLOAT)
-            b->step = f->kind == FPEMU_KIND_INT ? f->scale : core_value64(core_power64(f->quantum));
     }
     if (f->kind == FPEMU_KIND_CODEBOOK) {
         b->is_table = 1;
@@ -64,46 +77,10 @@ FPEMU_FN void core_extremes_add(core_extremes *e, uintw u)
 FPEMU_FN uintw core_blocked_round(const core_blocked *b, const core_codebook *table, uintw t, uint32_t r, int *over,
                                   int64_t *q)
 {
-    if (b->is_table) {
-        const realw value = core_value(t);
-        const realw low = (realw)table->values[0], high = (realw)table->values[table->length - 1];
-        const uint32_t index = core_codebook_index(table, t, r);
-        *q = index;
-        *over = value < low || value > high;
-        return core_codebook_value(table, t, index);
-    }
+    if (b->is_table)
+        return core_codebook_element(table, t, r, over, q);
     const core_plan64 integers = core_integers();
     return core_element(&b->plan, &integers, t, r, over, q);
-}
-
-/* The same by the short forms of rules FLOAT and ANY, and of modes known beforehand. */
-FPEMU_FN uintw core_blocked_round_short(const core_plan *p, int any, int mode, uintw t, uint32_t r, int *over)
-{
-    const uintw sign = t & CARRIER_SIGN, a = t ^ sign;
-    const uintw g = core_grid(p, mode, any, p->n, a, sign, (uintw)r << (CARRIER_BITS - 32));
-    *over = a < CARRIER_INF && g > p->max[sign != 0];
-    return any ? core_finish_any(p, t, g) : core_finish(p, t, g);
-}
-
-/* Whether the compatibility setting acts on a block whose largest magnitude is amax. */
-FPEMU_FN int core_blocked_compat(const core_blocked *b, const core_scale *s, uintw amax)
-{
-    if (b->compat != FPEMU_COMPAT_QPYTORCH || amax == 0)
-        return b->compat == FPEMU_COMPAT_MUPPET && s->kind != CORE_SCALE_NAN;
-    const int e = core_exponent(amax);
-    return e >= -126 && e <= 124 && !s->saturated && s->kind == CORE_SCALE_MULTIPLY;
-}
-
-/* P by MuPPET's Eq. 6 as printed, or by QPyTorch's sums, for a finite u. */
-FPEMU_FN uintw core_blocked_as_others(const core_blocked *b, uintw amax, uintw u, double t, uint32_t r, int *over)
-{
-    const double k =
-        b->compat == FPEMU_COMPAT_MUPPET
-            ? core_muppet(t / b->step, r)
-            : (double)core_qpytorch_block((float)core_value(u), core_exponent(amax), b->bits, b->stochastic, r);
-    const double value = k * b->step, kept = value > b->max ? b->max : value < b->lowest ? b->lowest : value;
-    *over = kept < value || kept > value;
-    return core_bits((realw)(kept + 0.0)); /* no -0 */
 }
 
 /* The events of x = u and its result y, which is `rounded` times a scale. */
@@ -121,38 +98,34 @@ FPEMU_SLOW uintw core_blocked_wide(const core_blocked *b, const core_codebook *v
     const core_plan64 integers = core_integers();
     const double x = core_to_double(u);
     const uint64_t t = power ? core_block_t_odd(s->exponent, core_bits64(x)) : core_bits64(core_s2fp8_t(tensor, x));
-    const unsigned side = (unsigned)(u >> (CARRIER_BITS - 1));
+    const unsigned negative = (unsigned)(u >> (CARRIER_BITS - 1));
     uint64_t p64, g = 0;
     int over = 0, past;
     if (b->is_table) {
         core_codebook table = *values;
         table.narrow = CARRIER_BITS == 32;
-        const double value = core_value64(t), low = (double)table.values[0];
-        const uint32_t index = core_codebook_index64(&table, t, r);
-        h->q = index;
-        over = value < low || value > (double)table.values[table.length - 1];
-        p64 = core_codebook_value64(&table, t, index);
+        p64 = core_codebook_element64(&table, t, r, &over, &h->q);
     } else if (power) {
         p64 = core_block_exact(&b->wide, &integers, s->exponent, core_bits64(x), r, &g, &h->q);
-        over = (g & ~CORE_SIGN64) > b->wide.max[side];
+        over = (g & ~CORE_SIGN64) > b->wide.max[negative];
     } else {
         p64 = core_element64(&b->wide, &integers, t, r, &over, &h->q);
     }
     uintw p = core_bits((realw)core_value64(p64)); /* exact */
-    past = b->is_table ? over : (t & ~CORE_SIGN64) > b->wide.max[side];
+    past = b->is_table ? over : (t & ~CORE_SIGN64) > b->wide.max[negative];
 #if CARRIER_BITS == 32
     const int affine = b->plan.rule >= CORE_RULE_AFFINE_FAST; /* scale and values are the carrier's: so must t be */
     if (affine) {
         const uint32_t t32 = core_t_odd32(core_value64(t));
         p = core_element32(&b->plan, &integers, t32, r, &over, &h->q);
-        past = (t32 & ~CARRIER_SIGN) > b->plan.max[side];
+        past = (t32 & ~CARRIER_SIGN) > b->plan.max[negative];
     }
 #else
     const int affine = 0;
 #endif
-    if (finite && core_blocked_compat(b, s, amax)) {
+    if (finite && core_block_compat_acts(&b->compat, s, amax)) {
         int its_own;
-        p = core_blocked_as_others(b, amax, u, core_value64(t), r, &its_own);
+        p = core_block_compat_round(&b->compat, amax, u, core_value64(t), r, &its_own);
         p64 = core_bits64(core_to_double(p));
         over = affine ? over : its_own;
     }
@@ -170,8 +143,7 @@ FPEMU_SLOW uintw core_blocked_wide(const core_blocked *b, const core_codebook *v
 }
 
 /* y of one element: u in a block with scale s, random bits r (0 where the mode takes none). table: that of *b with its
- * values. form: 0 the short way of
- * rule FLOAT in mode `mode`, 1 of rule ANY, 2 whatever there is. */
+ * values. form: 0 of rule FLOAT in mode `mode`, 1 of rule ANY, 2 whatever there is. */
 FPEMU_FN uintw core_blocked_element(const core_blocked *b, const core_codebook *table, int form, int mode,
                                     const core_scale *s, core_tensor tensor, uintw amax, uintw u, uint32_t r,
                                     uintw *rounded, core_happened *h)
@@ -193,10 +165,11 @@ FPEMU_FN uintw core_blocked_element(const core_blocked *b, const core_codebook *
         return y;
     }
     const uintw t = s->kind == CORE_SCALE_NONE ? u : core_block_t(s, b->block.sticky, u);
-    uintw p = form < 2 ? core_blocked_round_short(&b->plan, form, mode, t, r, &over)
+    uintw p = form < 2 ? core_element_counted(&b->plan, form, mode, t, (uintw)r << (CARRIER_BITS - 32), &over)
                        : core_blocked_round(b, table, t, r, &over, &h->q);
-    if (form == 2 && b->compat && (u & ~CARRIER_SIGN) < CARRIER_INF && core_blocked_compat(b, s, amax))
-        p = core_blocked_as_others(b, amax, u, core_to_double(t), r, &over);
+    const int finite = (u & ~CARRIER_SIGN) < CARRIER_INF;
+    if (form == 2 && b->compat.setting && finite && core_block_compat_acts(&b->compat, s, amax))
+        p = core_block_compat_round(&b->compat, amax, u, core_to_double(t), r, &over);
     over |= (t & ~CARRIER_SIGN) == CARRIER_INF && !b->is_table; /* of a finite x: past the carrier's end */
     h->past = (uint8_t)(b->is_table ? over : (t & ~CARRIER_SIGN) > b->plan.max[u >> (CARRIER_BITS - 1)]);
     h->over = (uint8_t)over;
@@ -204,8 +177,8 @@ FPEMU_FN uintw core_blocked_element(const core_blocked *b, const core_codebook *
     return s->kind == CORE_SCALE_NONE ? p : core_block_y(s, p);
 }
 
-/* y in fewer steps, where nothing else is asked: with the element's plan by `rule` of core/quick.h, SHIFTER_STOP or EVEN;
- * any other rule: of a codebook. */
+/* The fast form of core_blocked_element, where only y is asked for: the element by rule SHIFTER_STOP or EVEN of
+ * round_fast.h; any other rule: by a codebook. tests/gpu compares the two. */
 FPEMU_FN uintw core_blocked_pow2(const core_blocked *b, const core_codebook *table, int rule, int mode,
                                  const core_scale *s, core_tensor tensor, uintw amax, uintw u, uint32_t r)
 {

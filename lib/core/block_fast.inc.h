@@ -1,4 +1,4 @@
-/* blockquick.inc.h - the short way of one carrier; included by blockquick.h. */
+/* block_fast.inc.h - the fast forms of one carrier; included by block_fast.h. */
 
 typedef struct core_pow2_block {
     uintw least, most;                    /* amax between these, or 0: the form holds */
@@ -143,7 +143,7 @@ FPEMU_FN int core_fast_quotients(const fpemu_format *f)
 }
 
 /* Whether magnitude a is far from both ends of the carrier: core_fast_quotient gives [a/s] for every two such numbers,
- * for nothing comes to lie at an end on the way. */
+ * for nothing comes to lie at an end meanwhile. */
 FPEMU_FN uintw core_fast_middle(uintw a)
 {
     const int end = (CARRIER_BIAS + 1) / 16 * 7;
@@ -162,7 +162,7 @@ FPEMU_FN realw core_fast_quotient(realw x, realw s, realw inverse)
 #endif
 }
 
-/* Whether the short way holds for blocks of finite elements, with quotients or products up to t, elements up to max and
+/* Whether the fast form holds for blocks of finite elements, with quotients or products up to t, elements up to max and
  * the scales s and second, down being a multiplier or the inverse of s: 0 no, 1 yes, 2 and nothing comes to lie beyond
  * the ends. More of t, s or down never makes it hold: it does for many blocks where it does for the largest of each. */
 FPEMU_FN int core_fast_holds(const core_plan *p, int even, int divided, realw t, realw max, realw s, realw second,

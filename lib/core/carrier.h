@@ -1,7 +1,7 @@
 /* carrier.h - one text for both carriers.
  *
- * A carrier is the type that holds the values: binary32 or binary64. What is the same for both is written once, in files
- * *.inc.h and *.inc.c, which are read twice: between carrier32.h and carrier_end.h, and between carrier64.h and
+ * A carrier is the type that holds the values: binary32 or binary64. What is the same for both is written once, in
+ * files *.inc.h and *.inc.c, which are read twice: between carrier32.h and carrier_end.h, and between carrier64.h and
  * carrier_end.h. There
  *
  *   uintw, intw     are the integers as wide as the carrier, realw is the carrier itself
@@ -23,26 +23,26 @@
 #define core_beyond CARRIER(core_beyond)
 #define core_block CARRIER(core_block)
 #define core_block_codes CARRIER(core_block_codes)
+#define core_block_compat_acts CARRIER(core_block_compat_acts)
+#define core_block_compat_round CARRIER(core_block_compat_round)
 #define core_block_make CARRIER(core_block_make)
 #define core_block_power CARRIER(core_block_power)
 #define core_block_room CARRIER(core_block_room)
 #define core_block_t CARRIER(core_block_t)
 #define core_block_y CARRIER(core_block_y)
 #define core_blocked CARRIER(core_blocked)
-#define core_blocked_as_others CARRIER(core_blocked_as_others)
 #define core_blocked_code CARRIER(core_blocked_code)
-#define core_blocked_compat CARRIER(core_blocked_compat)
 #define core_blocked_element CARRIER(core_blocked_element)
 #define core_blocked_events CARRIER(core_blocked_events)
 #define core_blocked_make CARRIER(core_blocked_make)
 #define core_blocked_pow2 CARRIER(core_blocked_pow2)
 #define core_blocked_read CARRIER(core_blocked_read)
 #define core_blocked_round CARRIER(core_blocked_round)
-#define core_blocked_round_short CARRIER(core_blocked_round_short)
 #define core_blocked_wide CARRIER(core_blocked_wide)
 #define core_carry CARRIER(core_carry)
 #define core_choose_fast CARRIER(core_choose_fast)
 #define core_codebook_between CARRIER(core_codebook_between)
+#define core_codebook_element CARRIER(core_codebook_element)
 #define core_codebook_index CARRIER(core_codebook_index)
 #define core_codebook_value CARRIER(core_codebook_value)
 #define core_coder CARRIER(core_coder)
@@ -61,7 +61,9 @@
 #define core_element CARRIER(core_element)
 #define core_element_affine_fast CARRIER(core_element_affine_fast)
 #define core_element_any CARRIER(core_element_any)
+#define core_element_counted CARRIER(core_element_counted)
 #define core_element_even CARRIER(core_element_even)
+#define core_element_fast CARRIER(core_element_fast)
 #define core_element_float CARRIER(core_element_float)
 #define core_element_full_range CARRIER(core_element_full_range)
 #define core_element_full_range_grid CARRIER(core_element_full_range_grid)
@@ -97,13 +99,13 @@
 #define core_finite CARRIER(core_finite)
 #define core_full_range CARRIER(core_full_range)
 #define core_grid CARRIER(core_grid)
-#define core_grid_rule CARRIER(core_grid_rule)
 #define core_int_is_grid CARRIER(core_int_is_grid)
 #define core_last_inside CARRIER(core_last_inside)
 #define core_plan CARRIER(core_plan)
 #define core_plan_fixed_grid CARRIER(core_plan_fixed_grid)
 #define core_plan_make CARRIER(core_plan_make)
 #define core_plan_scale CARRIER(core_plan_scale)
+#define core_plan_unbounded CARRIER(core_plan_unbounded)
 #define core_posit CARRIER(core_posit)
 #define core_posit_code CARRIER(core_posit_code)
 #define core_pow2_block CARRIER(core_pow2_block)

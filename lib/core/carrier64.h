@@ -13,7 +13,7 @@
 #define CARRIER_INF ((uintw)(2 * CARRIER_BIAS + 1) << CARRIER_MANTISSA)
 #define CARRIER_NAN (CARRIER_INF | (CARRIER_HIDDEN >> 1))
 
-/* the highest set bit; bits from and to binary64; bits of a binary64 number, of which too large ones become the largest */
+/* the highest set bit; bits from and to binary64; bits of a binary64 number, too large ones becoming the largest */
 #define core_log2 core_log2_64
 #define core_from_double(x) core_bits64(x)
 #define core_to_double(u) core_value64(u)

@@ -50,3 +50,13 @@ FPEMU_FN uintw core_codebook_value(const core_codebook *c, uintw u, uint32_t ind
     const int kept = c->nan == FPEMU_NAN_KEEP || c->nan == FPEMU_NAN_ERROR;
     return kept && (u & ~CARRIER_SIGN) > CARRIER_INF ? CARRIER_NAN : core_bits((realw)c->values[index]);
 }
+
+/* The element that bits t go to: *q is its index; *overflow says whether t lies outside the table. */
+FPEMU_FN uintw core_codebook_element(const core_codebook *c, uintw t, uint32_t r, int *overflow, int64_t *q)
+{
+    const realw value = core_value(t);
+    const uint32_t index = core_codebook_index(c, t, r);
+    *q = index;
+    *overflow = value < (realw)c->values[0] || value > (realw)c->values[c->length - 1];
+    return core_codebook_value(c, t, index);
+}

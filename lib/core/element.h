@@ -1,5 +1,6 @@
-/* element.h - one element from end to end, whatever the rule: what scalar forms and the slow loops call. The fast
- * loops of kernels.inc.c call the same grid and finish steps with the rule and mode fixed. */
+/* element.h - one element from end to end. core_element is the reference, whatever the rule: single numbers and slow
+ * loops call it. The forms behind it have less to ask, and are what the loops of lib/loops repeat on arrays: they give
+ * the same bits, which tests/oracle/exhaustive.c and values.c compare. */
 #ifndef FPEMU_CORE_ELEMENT_H
 #define FPEMU_CORE_ELEMENT_H
 

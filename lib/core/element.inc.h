@@ -1,7 +1,8 @@
 /* element.inc.h - one element; included by element.h. */
 
-/* Result bits for input u with random bits r (left-aligned in 32). *overflow says whether the grid value of a finite
- * u lies outside the ends; *q, for affine integers only, is the integer chosen (their values need not tell it). */
+/* The reference, for every rule, mode and setting: result bits for input u with random bits r (left-aligned in 32).
+ * *overflow says whether the grid value of a finite u lies outside the ends; *q, for affine integers only, is the
+ * integer chosen (their values need not tell it). */
 FPEMU_FN uintw core_element(const core_plan *p, const core_plan64 *integers, uintw u, uint32_t r, int *overflow,
                             int64_t *q)
 {
@@ -37,4 +38,53 @@ FPEMU_FN uintw core_element(const core_plan *p, const core_plan64 *integers, uin
     }
     *overflow = g > p->max[u >> (CARRIER_BITS - 1)];
     return p->wrap ? core_finish_wrap(p, u, g) : core_finish_any(p, u, g);
+}
+
+/* The same for plans that need less, with rule and mode known beforehand; r as the carrier's highest bits. */
+FPEMU_FN uintw core_element_float(const core_plan *p, int mode, uintw u, uintw r)
+{
+    const uintw sign = u >> (CARRIER_BITS - 1) << (CARRIER_BITS - 1);
+    return core_finish(p, u, core_grid(p, mode, 0, p->n, u ^ sign, sign, r));
+}
+
+FPEMU_FN uintw core_element_any(const core_plan *p, int mode, uintw u, uintw r)
+{
+    const uintw sign = u >> (CARRIER_BITS - 1) << (CARRIER_BITS - 1);
+    return core_finish_any(p, u, core_grid(p, mode, 1, p->n, u ^ sign, sign, r));
+}
+
+FPEMU_FN uintw core_element_posit(const core_plan *p, int mode, uintw u, uintw r)
+{
+    const uintw a = u << 1 >> 1;
+    (void)mode;
+    (void)r;
+    return core_finish(p, u, a == 0 || a >= CARRIER_INF ? 0 : core_posit(p, a));
+}
+
+FPEMU_FN uintw core_element_affine_fast(const core_plan *p, int mode, uintw u, uintw r)
+{
+    const uintw sign = u >> (CARRIER_BITS - 1) << (CARRIER_BITS - 1), a = u ^ sign;
+    return core_finish(p, u, core_affine_fast_grid(p, mode, a < CARRIER_INF ? a : 0, sign, r));
+}
+
+/* Of rules FLOAT (any 0) and ANY (any 1), where *overflow is asked for too. */
+FPEMU_FN uintw core_element_counted(const core_plan *p, int any, int mode, uintw u, uintw r, int *overflow)
+{
+    const uintw sign = u & CARRIER_SIGN, a = u ^ sign, g = core_grid(p, mode, any, p->n, a, sign, r);
+    *overflow = a < CARRIER_INF && g > CORE_BY_SIGN(u, p->max);
+    return any ? core_finish_any(p, u, g) : core_finish(p, u, g);
+}
+
+/* Of the fast rules, which core_choose_fast gives. */
+FPEMU_FN uintw core_element_fast(const core_plan *p, int rule, int mode, uintw u, uintw r)
+{
+    switch (rule) {
+    case CORE_RULE_FULL_RANGE: return core_element_full_range(p, mode, u, r);
+    case CORE_RULE_SHIFTER_PASS: return core_element_pass(p, mode, u, r);
+    case CORE_RULE_SHIFTER_STOP: return core_element_stop(p, mode, u, r);
+    case CORE_RULE_SHIFTER_STOP_INF: return core_element_stop_inf(p, mode, u, r);
+    case CORE_RULE_EVEN: return core_element_even(p, mode, u, r);
+    case CORE_RULE_FULL_RANGE_GRID: return core_finish(p, u, core_element_full_range_grid(p, mode, u, r));
+    default: return core_finish(p, u, core_element_shifter_grid(p, mode, u, r));
+    }
 }

@@ -1,6 +1,6 @@
-/* code.h - bit patterns and affine integers, for both carriers: code.inc.h and affine.inc.h, each read twice. */
-#ifndef FPEMU_CORE_CODE_H
-#define FPEMU_CORE_CODE_H
+/* encode.h - bit patterns and affine integers, for both carriers: encode.inc.h and affine.inc.h, each read twice. */
+#ifndef FPEMU_CORE_ENCODE_H
+#define FPEMU_CORE_ENCODE_H
 
 #include "round.h"
 
@@ -13,4 +13,4 @@
 #include "encode.inc.h"
 #include "carrier_end.h"
 
-#endif /* FPEMU_CORE_CODE_H */
+#endif /* FPEMU_CORE_ENCODE_H */

@@ -1,4 +1,4 @@
-/* code.inc.h - values to bit patterns and back, for one carrier; included by code.h as round.inc.h is by round.h. */
+/* encode.inc.h - values to bit patterns and back, for one carrier; included by encode.h. */
 
 /* What coding needs of a format (and, for NaN codes, of a rounding), made once a call by plan.h. */
 typedef struct core_coder {
@@ -23,7 +23,7 @@ typedef struct core_coder {
     uint8_t kind;            /* fpemu_kind */
     uint8_t drop_subnormals; /* codes E = 0, T != 0 are zeros */
     uint8_t is_signed, has_infinity, has_nan, has_negative_zero;
-    uint8_t fast_encode, fast_decode; /* whether the quick forms below do */
+    uint8_t fast_encode, fast_decode; /* whether the fast forms below do */
     uintw fast_min; /* they: magnitudes below are counted in steps: 2^emin, or 0 where the carrier does that too */
     uintw fast_one; /* the code of 2^emin, or 0 */
     uintw fast_c;   /* bits of a number whose unit in the last place is the smallest step */
@@ -114,7 +114,8 @@ FPEMU_FN uint64_t core_encode_affine(const core_coder *c, uintw u, uintw y, int6
     return (y & ~CARRIER_SIGN) > CARRIER_INF ? c->nan[u >> (CARRIER_BITS - 1)] : (uint64_t)q & c->mask;
 }
 
-/* Value of the code of a float, as bits of the carrier; branch-free as encode_float. Codes of at most CARRIER_BITS bits. */
+/* Value of the code of a float, as bits of the carrier; branch-free as encode_float. Codes of at most CARRIER_BITS
+ * bits. */
 FPEMU_FN uintw core_decode_float(const core_coder *c, uintw code)
 {
     const uintw magnitude = code & (uintw)c->magnitude, sign = (code & (uintw)c->sign) ? CARRIER_SIGN : 0;

@@ -1,11 +1,11 @@
-/* arith.h - one operation on two or three numbers, exactly, then one rounding to a format.
+/* exact.h - one operation on two or three numbers, exactly, then one rounding to a format.
  *
  * An exact result is a sign, an exponent and 128 significant bits of which the lowest also stands for everything below
  * (round to odd: Boldo, Melquiond 2008). No rounding rule looks at more than 53 + 34 bits, so the only rounding is the
  * last, core_exact_grid, which asks the same core_up64 as every other path. Operands and result are binary64, which
  * holds binary32 too; integers throughout, so that nothing overflows, underflows or depends on the environment. */
-#ifndef FPEMU_CORE_ARITH_H
-#define FPEMU_CORE_ARITH_H
+#ifndef FPEMU_CORE_EXACT_H
+#define FPEMU_CORE_EXACT_H
 
 #include "affine_fast.h"
 
@@ -385,4 +385,4 @@ FPEMU_FN double core_root_odd(double x, double s)
     return core_to_odd(s, ((x - high * high) - 2 * high * low) - low * low); /* exact, term by term */
 }
 
-#endif /* FPEMU_CORE_ARITH_H */
+#endif /* FPEMU_CORE_EXACT_H */

@@ -1,4 +1,4 @@
-/* function.h - elementary functions of binary32 numbers, near enough for one correct rounding.
+/* functions.h - elementary functions of binary32 numbers, near enough for one correct rounding.
  *
  * A value is worked out in integers, as a core_exact whose 128 bits are off by less than 2^-121 of the value, and its
  * lowest bit is then set: all but the cases found here to be exact are irrational. That is correct rounding for a
@@ -7,8 +7,8 @@
  * the function lies, and everywhere else tests/oracle/functions_proof measures the distance; doc/numerics.md, 9.6.
  *
  * Integers throughout, no libm: the same bits on every machine. */
-#ifndef FPEMU_CORE_FUNCTION_H
-#define FPEMU_CORE_FUNCTION_H
+#ifndef FPEMU_CORE_FUNCTIONS_H
+#define FPEMU_CORE_FUNCTIONS_H
 
 #include "exact.h"
 
@@ -726,7 +726,7 @@ CORE_LONG int core_function_exactly(fpemu_function function, core_exact x, core_
             return 0;
         *y = core_real_scale(core_real_integer(1), x.negative ? -value : value);
         return 1;
-    case FPEMU_FUNCTION_EXP10: /* 5^55 is the last of 128 bits; it is further from every shorter number than an error reaches */
+    case FPEMU_FUNCTION_EXP10: /* 5^55, of 128 bits, is further from every shorter number than an error reaches */
         if (!integer || x.negative || value > 55)
             return 0;
         *y = core_real_integer(1);
@@ -901,4 +901,4 @@ FPEMU_FN core_exact core_function_result(fpemu_function function, uint64_t bits)
     return y;
 }
 
-#endif /* FPEMU_CORE_FUNCTION_H */
+#endif /* FPEMU_CORE_FUNCTIONS_H */

@@ -44,7 +44,7 @@ FPEMU_FN double core_exp2(double x)
 FPEMU_FN int64_t core_log2_steps(double x)
 {
     const double shift = 6755399441055744.0, steps = core_log2(x) * 4294967296.0;
-    return (int64_t)(core_bits64(steps + shift) - core_bits64(shift)); /* they share the exponent */
+    return (int64_t)(core_bits64(steps + shift) - core_bits64(shift)); /* they have one exponent */
 }
 
 #endif /* FPEMU_CORE_LOGARITHM_H */

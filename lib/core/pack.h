@@ -107,7 +107,7 @@ FPEMU_FN uint64_t core_squeeze(uint64_t word, size_t size, int b)
     return word;
 }
 
-/* The way back. */
+/* Back. */
 FPEMU_FN uint64_t core_spread(uint64_t word, size_t size, int b)
 {
     const int two = size == 1 ? 2 * b : b, four = size <= 2 ? 2 * two : two;

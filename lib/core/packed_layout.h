@@ -1,6 +1,6 @@
-/* layout.h - where the blocks of a tensor lie among its packed bytes (doc/blocks.md, 4). */
-#ifndef FPEMU_CORE_LAYOUT_H
-#define FPEMU_CORE_LAYOUT_H
+/* packed_layout.h - where the blocks of a tensor lie among its packed bytes (doc/blocks.md, 4). */
+#ifndef FPEMU_CORE_PACKED_LAYOUT_H
+#define FPEMU_CORE_PACKED_LAYOUT_H
 
 #include "walk.h"
 
@@ -61,4 +61,4 @@ FPEMU_FN uint64_t core_swizzled(uint64_t r, uint64_t c, uint64_t columns)
     return tile * 512 + r % 32 * 16 + r % 128 / 32 * 4 + c % 4;
 }
 
-#endif /* FPEMU_CORE_LAYOUT_H */
+#endif /* FPEMU_CORE_PACKED_LAYOUT_H */

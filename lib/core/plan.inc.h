@@ -1,4 +1,4 @@
-/* plan.inc.h - plan and coder of one carrier. */
+/* plan.inc.h - plan and coder of one carrier; included by plan.h. */
 
 /* The grid whose every step is 2^quantum. */
 FPEMU_FN void core_plan_fixed_grid(core_plan *p, int quantum)
@@ -200,6 +200,26 @@ FPEMU_FN void core_plan_make(core_plan *p, core_plan64 *integers, const fpemu_fo
     if (p->rule == CORE_RULE_FLOAT && (p->any || p->compat))
         p->rule = CORE_RULE_ANY;
     p->any = p->rule == CORE_RULE_ANY;
+}
+
+/* The same grid without ends: what a value is there says whether it overflows. No ends, no wrapping, zeros and
+ * negatives as they come; a fast rule becomes that of its grid step alone. */
+FPEMU_FN core_plan core_plan_unbounded(const core_plan *p)
+{
+    core_plan grid = *p;
+    grid.max[0] = grid.max[1] = ~(uintw)0;
+    grid.zero[0] = grid.zero[1] = 0;
+    grid.wrap = 0;
+    grid.negative = 0;
+    switch (p->rule) {
+    case CORE_RULE_FULL_RANGE: grid.rule = CORE_RULE_FULL_RANGE_GRID; break;
+    case CORE_RULE_SHIFTER_PASS:
+    case CORE_RULE_SHIFTER_STOP:
+    case CORE_RULE_SHIFTER_STOP_INF:
+    case CORE_RULE_EVEN: grid.rule = CORE_RULE_SHIFTER_GRID; break;
+    default: break;
+    }
+    return grid;
 }
 
 FPEMU_FN void core_coder_make(core_coder *c, const fpemu_format *f, const fpemu_rounding *r)

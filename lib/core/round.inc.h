@@ -1,4 +1,4 @@
-/* round.inc.h - the rounding rule for one carrier, whose names carrier32.inc.h and carrier64.inc.h give.
+/* round.inc.h - the rounding rule for one carrier; included by round.h.
  *
  * Numbers are bit patterns: u = sign | magnitude; E the exponent field; emin, quantum and so on as in doc/numerics.md.
  * With d discarded bits of the significand, k = significand >> d and v = remainder / 2^d are the k and v of the
@@ -22,7 +22,7 @@ typedef struct core_plan {
     uintw out_min;   /* results below become zero */
     uintw one;       /* 1; read from here because gcc 12 vectorises 64-bit shifts of variables only */
     uintw negative;  /* e8m0: what a negative becomes; 0 elsewhere */
-    uintw fast_cap, fast_emin, fast_up, fast_end, fast_nan, pow2_count, ones; /* quick.h; all bits */
+    uintw fast_cap, fast_emin, fast_up, fast_end, fast_nan, pow2_count, ones; /* round_fast.h; all bits */
     intw fast_low, fast_most;
     /* posit */
     uintw posit_n, posit_es, posit_min, posit_max;

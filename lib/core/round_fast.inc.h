@@ -1,5 +1,5 @@
-/* quick.inc.h - the quick forms of one carrier; included by quick.h. Magnitudes are compared as signed integers, which
- * every vector instruction set can do. */
+/* round_fast.inc.h - the fast forms of one carrier; included by round_fast.h. Magnitudes are compared as signed
+ * integers, which every vector instruction set can do. */
 
 FPEMU_FN uintw core_at_most(uintw a, uintw end)
 {
@@ -86,8 +86,8 @@ FPEMU_FN uintw core_counted(int mode, uintw a, uintw c, uintw sign, uintw r)
 }
 
 /* Magnitude a rounded by random bits, to a grid whose smallest step is a power of two with the bits `step`. From there
- * on, the bits that are discarded take up as many of the random ones, shifted to their place: CARRIER_BITS less their number
- * is the exponent field and `low`, at most `most`. */
+ * on, the bits that are discarded take up as many of the random ones, shifted to their place: CARRIER_BITS less their
+ * number is the exponent field and `low`, at most `most`. */
 FPEMU_FN uintw core_stochastic_from(uintw step, intw low, intw most, uintw ones, uintw a, uintw r)
 {
     const uintw from = step - CARRIER_HIDDEN, x = (intw)a < (intw)from ? from : a;
@@ -113,7 +113,7 @@ FPEMU_FN uintw core_stochastic_small(const core_plan *p, uintw a, uintw r)
     return core_stochastic_below(p->low_one, p->pow2_count, a, r);
 }
 
-/* Of the two, chosen last: what is done to them before may then go on side by side. */
+/* Of the two, chosen last: what is done to them before may then be done at the same time. */
 FPEMU_FN uintw core_stochastic_by(const core_plan *p, uintw a, uintw small, uintw large)
 {
     return (intw)a < (intw)p->low_one ? small : large;
@@ -151,12 +151,12 @@ FPEMU_FN uintw core_element_pass(const core_plan *p, int mode, uintw u, uintw r)
         const uintw g = core_counted(mode, a, core_shifter_c(p, a), sign, r);
         return core_beyond(a, p->fast_nan, p->nan[0], core_beyond(a, p->fast_end, p->overflow[0], g) | sign);
     }
-    const int drawn = mode == FPEMU_MODE_SR;
-    const uintw g = drawn ? core_stochastic_large(p, a, r) : core_shifter(p, mode, a, sign, r);
+    const int stochastic = mode == FPEMU_MODE_SR;
+    const uintw g = stochastic ? core_stochastic_large(p, a, r) : core_shifter(p, mode, a, sign, r);
     uintw y = g > p->max[0] ? p->nan[0] : g | sign; /* NaN is beyond the end too */
     if (p->fast_nan == CARRIER_INF)
         y = core_beyond(a, CARRIER_INF, p->nan[0], core_beyond(g, p->max[0], CARRIER_INF, g) | sign);
-    return drawn ? core_stochastic_by(p, a, core_stochastic_small(p, a, r) | sign, y) : y;
+    return stochastic ? core_stochastic_by(p, a, core_stochastic_small(p, a, r) | sign, y) : y;
 }
 
 /* The finished result where what overflows becomes the largest value. */
@@ -193,7 +193,7 @@ FPEMU_FN uintw core_element_even(const core_plan *p, int mode, uintw u, uintw r)
     return core_beyond(a, CARRIER_INF, p->nan[0], core_bits(y));
 }
 
-/* As finish where the flat form passes over into infinity by itself. */
+/* As finish where the full-range form passes over into infinity by itself. */
 FPEMU_FN uintw core_element_full_range(const core_plan *p, int mode, uintw u, uintw r)
 {
     const uintw sign = u & CARRIER_SIGN;
@@ -225,7 +225,7 @@ FPEMU_FN uintw core_last_inside(const core_plan *p)
     }
 }
 
-/* Chooses a quick form for a plan whose rule is CORE_RULE_FLOAT, if there is one. */
+/* Chooses a fast form for a plan whose rule is CORE_RULE_FLOAT, if there is one. */
 FPEMU_FN void core_choose_fast(core_plan *p, const fpemu_format *f)
 {
     const int mode = p->mode;
@@ -294,19 +294,6 @@ FPEMU_FN int core_is_half32(const core_plan32 *p)
            p->low_one == core_power32(-24) && p->d_norm == 13 && p->max[0] == core_bits32(65504.0f);
 }
 #endif
-
-/* The rule for the grid step alone of a plan: a quick one, or the plan's own with its ends taken away. */
-FPEMU_FN uint8_t core_grid_rule(const core_plan *p)
-{
-    switch (p->rule) {
-    case CORE_RULE_FULL_RANGE: return CORE_RULE_FULL_RANGE_GRID;
-    case CORE_RULE_SHIFTER_PASS:
-    case CORE_RULE_SHIFTER_STOP:
-    case CORE_RULE_SHIFTER_STOP_INF:
-    case CORE_RULE_EVEN: return CORE_RULE_SHIFTER_GRID;
-    default: return p->rule;
-    }
-}
 
 /* Codes of floats to nearest even, straight from the number whose last bits count steps. */
 typedef struct core_direct {

@@ -1,4 +1,4 @@
-/* block.h - the scale of one block, and its elements under that scale: doc/blocks.md, for both carriers.
+/* scale.h - the scale of one block, and its elements under that scale: doc/blocks.md, for both carriers.
  *
  *   core_block     what follows from the format: made once a call (core_block_make), completed by the numbers of the
  *                  whole tensor where the rule has them
@@ -8,8 +8,8 @@
  * An element is t = core_block_t, P = t by the element format (element.h, codebook.h), y = core_block_y. Where the
  * scale is a power of two t is exact: in the carrier if nothing that matters can fall off its ends (kind MULTIPLY),
  * else by 128 bits (kind POWER: core_block_exact). Callers see to the default floating-point environment. */
-#ifndef FPEMU_CORE_BLOCK_H
-#define FPEMU_CORE_BLOCK_H
+#ifndef FPEMU_CORE_SCALE_H
+#define FPEMU_CORE_SCALE_H
 
 #include "exact.h"
 #include "codebook.h"
@@ -202,4 +202,4 @@ FPEMU_FN int32_t core_qpytorch_block(float x, int e, int bits, int stochastic, u
     return ((steps + add) >> drop) - ((int32_t)12582912 >> drop);
 }
 
-#endif /* FPEMU_CORE_BLOCK_H */
+#endif /* FPEMU_CORE_SCALE_H */

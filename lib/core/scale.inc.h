@@ -1,4 +1,4 @@
-/* block.inc.h - scales and scaled elements of one carrier; included by block.h. */
+/* scale.inc.h - scales and scaled elements of one carrier; included by scale.h. */
 
 /* What the rule needs of the format. */
 typedef struct core_block {

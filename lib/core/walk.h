@@ -67,7 +67,7 @@ FPEMU_FN int core_walk_strides(const uint64_t extent[4], const uint64_t index[4]
     return 1;
 }
 
-/* Whether no two elements share a place: each stride passes what the smaller ones reach. */
+/* Whether no two elements have one place: each stride passes what the smaller ones reach. */
 FPEMU_FN int core_walk_apart(const uint64_t extent[4], const int64_t stride[4])
 {
     uint64_t reach = 0;

@@ -27,10 +27,7 @@ static fpemu_status prepare_goal(goal *g, const fpemu_target *t, int carrier)
     fpemu_format format;
     if (!core_dot_plan(&t->format, &t->rounding, carrier, &g->plan, &format))
         return FPEMU_ERROR_UNSUPPORTED;
-    g->unbounded = g->plan;
-    g->unbounded.max[0] = g->unbounded.max[1] = ~UINT64_C(0);
-    g->unbounded.zero[0] = g->unbounded.zero[1] = 0;
-    g->unbounded.negative = 0;
+    g->unbounded = core_plan_unbounded64(&g->plan);
     g->rounding = t->rounding;
     g->given = 1;
     g->fast = (uint8_t)is_fast(&format, &g->plan);

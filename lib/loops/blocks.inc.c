@@ -1,5 +1,4 @@
-/* blocks.inc.c - the loops of blocked formats for one carrier; included by variant.inc.c as elements.inc.c is, with realw
- * besides. */
+/* blocks.inc.c - the loops of blocked formats for one carrier; included by variant.inc.c for each. */
 
 /* Magnitude bits of the largest element (NaN and infinities included), of the largest above zero and of the smallest
  * below; how many are zero, and not finite. n below 2^31. */

@@ -1,6 +1,6 @@
-/* blocks_pow2.inc.c - the loops of core/blockquick.h for one carrier; included by variant.inc.c as elements.inc.c is. */
+/* blocks_pow2.inc.c - the loops of core/block_fast.h for one carrier; included by variant.inc.c for each. */
 
-/* Blocks from the first on that the short way serves, at most `count`; powers: their scales. */
+/* Blocks from the first on that the fast form serves, at most `count`; powers: their scales. */
 #define POW2_POWERS(rule)                                                                                              \
     case rule: SIMD for (size_t b = 0; b < count; b++) powers[b] = core_pow2_power(&q, rule, amax[b]); break
 
@@ -134,7 +134,7 @@ POW2_LENGTHS(fixed, loop_pow2_sixteens(&q, count, x, powers, y); return )
 #undef POW2_ROWS
 
 /* y and the counters of elements with a scale each, g being their values on the grid without ends: the fast form of
- * loop_count and loop_count_element for finite elements. tests/oracle/blockstats.c holds it to the counts of the others. */
+ * loop_count and loop_count_element for finite elements. tests/oracle/blockstats.c holds it to their counts. */
 FPEMU_FN void loop_count_pow2(const core_pow2_block *q, int fixed, size_t n, const void *x, const uintw *g,
                               const uintw *powers, void *y, tile_counts *c)
 {

@@ -1,6 +1,6 @@
 /* cpu.h - what the compiler's run-time cannot be asked everywhere. x86-64 only. */
-#ifndef FPEMU_CPU_H
-#define FPEMU_CPU_H
+#ifndef FPEMU_LOOPS_CPU_H
+#define FPEMU_LOOPS_CPU_H
 
 #include <cpuid.h>
 
@@ -17,4 +17,4 @@ static inline int cpu_has_f16c(void)
     return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
 }
 
-#endif /* FPEMU_CPU_H */
+#endif /* FPEMU_LOOPS_CPU_H */

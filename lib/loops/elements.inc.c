@@ -1,32 +1,4 @@
-/* elements.inc.c - the array loops of one carrier; included twice by variant.inc.c with
- *   CARRIER_BITS width, uintw and intw its integers, core_plan and core_coder the structs, CORE(name) and LOOP(name) the names, and
- *   CARRIER_INF the bits of infinity. */
-
-FPEMU_FN uintw core_element_float(const core_plan *p, int mode, uintw u, uintw r)
-{
-    const uintw sign = u >> (CARRIER_BITS - 1) << (CARRIER_BITS - 1);
-    return core_finish(p, u, core_grid(p, mode, 0, p->n, u ^ sign, sign, r));
-}
-
-FPEMU_FN uintw core_element_any(const core_plan *p, int mode, uintw u, uintw r)
-{
-    const uintw sign = u >> (CARRIER_BITS - 1) << (CARRIER_BITS - 1);
-    return core_finish_any(p, u, core_grid(p, mode, 1, p->n, u ^ sign, sign, r));
-}
-
-FPEMU_FN uintw core_element_posit(const core_plan *p, int mode, uintw u, uintw r)
-{
-    const uintw a = u << 1 >> 1;
-    (void)mode;
-    (void)r;
-    return core_finish(p, u, a == 0 || a >= CARRIER_INF ? 0 : core_posit(p, a));
-}
-
-FPEMU_FN uintw core_element_affine_fast(const core_plan *p, int mode, uintw u, uintw r)
-{
-    const uintw sign = u >> (CARRIER_BITS - 1) << (CARRIER_BITS - 1), a = u ^ sign;
-    return core_finish(p, u, core_affine_fast_grid(p, mode, a < CARRIER_INF ? a : 0, sign, r));
-}
+/* elements.inc.c - the array loops of one carrier; included by variant.inc.c for each. */
 
 /* One loop per rule and mode. */
 #define ROUND_LOOP(rule, mode)                                                                                         \
@@ -170,9 +142,10 @@ static void loop_count(const core_plan *p, size_t n, const void *x, const void *
     loop_add_error(n, in, out, max_error, 0, c);
 }
 
-/* The fast form of loop_count for a tile, already rounded, that holds nothing past the ends, no infinity and no NaN: few
- * counters are left then. Returns 0, with *c untouched, where the tile is none such; 2 where it is one for
- * loop_count_nonzero. `exact`: every x - y is a number of the carrier. tests/oracle/counters.c holds both to one count. */
+/* The fast form of loop_count for a tile, already rounded, that holds nothing past the ends, no infinity and no NaN:
+ * few counters are left then. Returns 0, with *c untouched, where the tile is none such; 2 where it is one for
+ * loop_count_nonzero. `exact`: every x - y is a number of the carrier. tests/oracle/counters.c holds it to the same
+ * counts. */
 static int loop_count_inside(const core_plan *p, size_t n, const void *x, const void *y, int exact, tile_counts *c)
 {
     const uintw magnitude = ~(uintw)0 >> 1, normal = p->min_normal,

@@ -1,8 +1,8 @@
 /* stochastic.inc.c - fill_hash and round at once, for AVX2 and AVX-512; included by variant.inc.c.
  *
- * Where elements are usual, no NaN, no end and no step below the first is near, only core_stochastic_large is left of the
- * rule, and a look at a group of elements shows whether all are: what the look takes is less than what the rest would.
- * Compilers find no such look, which needs masks; all else is the element rules. */
+ * Where elements are usual, no NaN, no end and no step below the first is near, only core_stochastic_large is left of
+ * the rule, and a look at a group of elements shows whether all are: what the look takes is less than what the rest
+ * would. Compilers find no such look, which needs masks; all else is the element rules. */
 
 /* Elements that are looked at and made at once: as many as go into registers with all that they need. */
 #ifdef __AVX512F__
@@ -10,7 +10,7 @@
 #else
 #define STOCHASTIC_GROUP 8
 #endif
-/* Elements of which some are looked at beforehand: where unusual ones abound, the rule is quicker as a whole. */
+/* Elements of which some are looked at beforehand: where unusual ones abound, the whole rule takes less time. */
 #define STOCHASTIC_TILE 4096
 /* How many groups of them, and how many of these may have an unusual element. */
 #define STOCHASTIC_SAMPLES 8
@@ -76,7 +76,7 @@ FPEMU_FN int stochastic_few(const core_plan32 *p, int rule, size_t n, const char
 
 /* One group, by random bits r. left: this and what follows. Each loop reads x for itself: out of an array of its own,
  * gcc 12 takes elements one by one where vectors are AVX2's. */
-FPEMU_FN void stochastic_group(const core_plan32 *p, int rule, int quick, int streaming, size_t left, const char *x,
+FPEMU_FN void stochastic_group(const core_plan32 *p, int rule, int usual, int streaming, size_t left, const char *x,
                                const uint32_t *r, char *y)
 {
     _Alignas(LINE) uint32_t to[STOCHASTIC_GROUP];
@@ -86,10 +86,10 @@ FPEMU_FN void stochastic_group(const core_plan32 *p, int rule, int quick, int st
     {
         uint32_t u;
         memcpy(&u, x + l * sizeof u, sizeof u);
-        to[l] = quick ? stochastic_usual(p, rule, u, r[l]) : stochastic_element(p, rule, u, r[l]);
+        to[l] = usual ? stochastic_usual(p, rule, u, r[l]) : stochastic_element(p, rule, u, r[l]);
     }
     uint32_t others;
-    if (quick && stochastic_look(p, rule, x, &others)) {
+    if (usual && stochastic_look(p, rule, x, &others)) {
         if (others) {
             SIMD for (uint32_t l = 0; l < STOCHASTIC_GROUP; l++)
             {
@@ -112,9 +112,9 @@ FPEMU_FN void stochastic_group(const core_plan32 *p, int rule, int quick, int st
         memcpy(y, to, sizeof to);
 }
 
-/* n elements by words `low` and following, which share a lead and 1 << share elements each: the first elements of 32
- * words, then their second ones, ... quick: unusual elements are few; left: n and what follows. */
-FPEMU_FN void stochastic_words(const core_plan32 *p, int rule, int per_word, int quick, int streaming,
+/* n elements by words `low` and following, which have one lead, and 1 << per_word elements each: the first elements of
+ * 32 words, then their second ones, ... usual: unusual elements are few; left: n and what follows. */
+FPEMU_FN void stochastic_words(const core_plan32 *p, int rule, int per_word, int usual, int streaming,
                                core_hash_key key, uint32_t low, size_t n, size_t left, const char *x, char *y)
 {
     const core_hash_key k = key;
@@ -128,7 +128,7 @@ FPEMU_FN void stochastic_words(const core_plan32 *p, int rule, int per_word, int
                 uint32_t r[STOCHASTIC_GROUP];
                 SIMD for (uint32_t l = 0; l < STOCHASTIC_GROUP; l++) r[l] =
                     (words[l] << (32 - (field + 1) * (32 >> per_word))) & mask;
-                stochastic_group(p, rule, quick, streaming, left - at, x + at * sizeof(float), r,
+                stochastic_group(p, rule, usual, streaming, left - at, x + at * sizeof(float), r,
                                  y + at * sizeof(float));
             }
         }

@@ -1,6 +1,6 @@
 /* stream.h - stores that pass the caches by, for results too large to be found there afterwards. */
-#ifndef FPEMU_STREAM_H
-#define FPEMU_STREAM_H
+#ifndef FPEMU_LOOPS_STREAM_H
+#define FPEMU_LOOPS_STREAM_H
 
 #include <stdint.h>
 #include <string.h>
@@ -71,4 +71,4 @@ static inline void stream_end(void)
 #endif
 }
 
-#endif /* FPEMU_STREAM_H */
+#endif /* FPEMU_LOOPS_STREAM_H */

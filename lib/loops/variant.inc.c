@@ -19,7 +19,7 @@
 #define ADD_IF(n, condition) n += (condition)
 #endif
 
-/* Modes of the quick forms, and every mode of the grid step. */
+/* Modes of the fast forms, and every mode of the grid step. */
 #define FAST_MODES(rule, LOOP)                                                                                         \
     LOOP(rule, FPEMU_MODE_RNE)                                                                                         \
     LOOP(rule, FPEMU_MODE_RNA)                                                                                         \
@@ -51,8 +51,8 @@
     LOOP(rule, CORE_SR_B)                                                                                              \
     LOOP(rule, CORE_SR_C)
 
-/* A source of random words, and what elements take of them. Elements come in whole groups: those that per_word 32 words of
- * the hash, or the 128 words of 32 counters. */
+/* A source of random words, and what elements take of them. Elements come in whole groups: those of 32 words of the
+ * hash, or the 128 words of 32 counters. */
 typedef struct word_source {
     core_hash_key key;
     uint64_t seed, stream;
