@@ -1,4 +1,4 @@
-/* cuda.cu - what libfpemu_cuda's verbs move, as a fraction of a device-to-device copy in the same run, on arrays larger
+/* cuda.cu - what libfpemu_cuda's functions move, as a fraction of a device-to-device copy in the same run, on arrays larger
  * than any cache; and emulated products of matrices beside a plain loop of fused multiply-adds, one output a thread.
  *
  *   make bench-cuda     half a minute, reckoned; tests/gpu/check.sh says of what */
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 9, SIDE = 1024 };
+enum { ROUNDS = 9, SIZE = 1024 };
 
 static const size_t n = (size_t)1 << 28;
 
@@ -20,9 +20,9 @@ static void must(cudaError_t error, const char *what)
     exit(1);
 }
 
-static void fine(int status, const char *what)
+static void fine(fpemu_cuda_status status, const char *what)
 {
-    if (status == FPEMU_OK)
+    if (status == FPEMU_CUDA_OK)
         return;
     fprintf(stderr, "%s: %s\n", what, fpemu_cuda_status_text(status));
     exit(1);
@@ -39,10 +39,10 @@ static __global__ void fill(float *x, size_t count)
 
 static __global__ void plain(const float *a, const float *b, float *c)
 {
-    const size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x, row = i / SIDE, column = i % SIDE;
+    const size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x, row = i / SIZE, column = i % SIZE;
     float s = 0;
-    for (int k = 0; k < SIDE; k++)
-        s = fmaf(a[row * SIDE + k], b[(size_t)k * SIDE + column], s);
+    for (int k = 0; k < SIZE; k++)
+        s = fmaf(a[row * SIZE + k], b[(size_t)k * SIZE + column], s);
     c[i] = s;
 }
 
@@ -174,18 +174,18 @@ int main(void)
                                          "kahan(bf16)",
                                          "pairwise(fp16)",
                                          "int(32,saturate); ab=fixed(8,4)"};
-    const double products = (double)SIDE * SIDE * SIDE;
-    const double loop = seconds([] { plain<<<SIDE * SIDE / 256, 256>>>(d_x, d_x + SIDE * SIDE, d_y); });
-    printf("%d x %d x %d\n%-34s %8.1f Gmac/s\n", SIDE, SIDE, SIDE, "fmaf", products / loop * 1e-9);
+    const double products = (double)SIZE * SIZE * SIZE;
+    const double loop = seconds([] { plain<<<SIZE * SIZE / 256, 256>>>(d_x, d_x + SIZE * SIZE, d_y); });
+    printf("%d x %d x %d\n%-34s %8.1f Gmac/s\n", SIZE, SIZE, SIZE, "fmaf", products / loop * 1e-9);
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
         fpemu_gemm_spec spec;
         fpemu_gemm_shape s;
         memset(&s, 0, sizeof s);
-        s.m = s.n = s.k = SIDE;
+        s.m = s.n = s.k = SIZE;
         if (fpemu_gemm_parse(models[i], &spec, NULL))
             return 1;
         const double t = seconds([&] {
-            fine(fpemu_cuda_gemm_f32(&spec, &s, 1, d_x, d_x + SIDE * SIDE, 0, d_y, d_scratch, NULL, NULL), models[i]);
+            fine(fpemu_cuda_gemm_f32(&spec, &s, 1, d_x, d_x + SIZE * SIZE, 0, d_y, d_scratch, NULL, NULL), models[i]);
         });
         printf("%-34s %8.1f Gmac/s, fmaf is %.1f times as fast\n", models[i], products / t * 1e-9, t / loop);
     }

@@ -6,10 +6,10 @@
 
 enum { N = 1 << 20 };
 
-/* Either library's status, in words. */
-static void must(int status, const char *what)
+/* A status of CUDA calls, in words. */
+static void must(fpemu_cuda_status status, const char *what)
 {
-    if (status == FPEMU_OK)
+    if (status == FPEMU_CUDA_OK)
         return;
     fprintf(stderr, "%s: %s\n", what, fpemu_cuda_status_text(status));
     exit(1);
@@ -39,7 +39,8 @@ int main(void)
         fprintf(stderr, "no memory\n");
         return 1;
     }
-    must((int)fpemu_format_parse("mxfp8", &format, NULL), "format");
+    if (fpemu_format_parse("mxfp8", &format, NULL) != FPEMU_OK)
+        return 1;
     (void)cudaMemcpyAsync(d_x, x, sizeof x, cudaMemcpyHostToDevice, stream);
     must(fpemu_cuda_stats_clear(d_stats, stats.request.want, stream), "counters");
     must(fpemu_cuda_quantize_tensor_f32(&format, &rounding, &shape, d_x, d_x, NULL, d_stats, stream), "quantize");

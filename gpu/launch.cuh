@@ -3,6 +3,10 @@
 #ifndef FPEMU_GPU_LAUNCH_CUH
 #define FPEMU_GPU_LAUNCH_CUH
 
+#ifdef __USE_FAST_MATH__
+#error "the rules of libfpemu need IEEE 754 arithmetic: compile without --use_fast_math"
+#endif
+
 #include <cuda_runtime.h>
 
 #include "launch.h"
@@ -35,12 +39,12 @@ static cudaError_t enqueue(void (*kernel)(Of...), unsigned blocks, unsigned thre
 extern "C" {
 
 /* CUDA's error as ours. */
-int fpemu_gpu_status(cudaError_t error);
+fpemu_cuda_status fpemu_gpu_status(cudaError_t error);
 /* Blocks for so many pieces of work, each a warp's: enough to fill the device several times over, no more than there is
  * work for. */
-int fpemu_gpu_grid(uint64_t pieces, unsigned *blocks);
+fpemu_cuda_status fpemu_gpu_grid(uint64_t pieces, unsigned *blocks);
 /* Adds n, on the device. */
-int fpemu_gpu_add(uint64_t *to, uint64_t n, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_gpu_add(uint64_t *to, uint64_t n, fpemu_cuda_stream stream);
 }
 
 #endif /* FPEMU_GPU_LAUNCH_CUH */

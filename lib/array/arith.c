@@ -10,6 +10,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "core/dot.h"
 #include "internal.h"
 #include "threads.h"
 #include "operand_scales.h"
@@ -45,23 +46,14 @@ static fpemu_status prepare(job *j, const fpemu_format *f, const fpemu_rounding 
         return FPEMU_ERROR_NULL;
     if ((unsigned)work >= WORKS)
         return FPEMU_ERROR_ARGUMENT;
-    const fpemu_status status = fpemu_check_call(f, r, carrier);
+    fpemu_status status = fpemu_check_call(f, r, carrier);
     if (status)
         return status;
-    if (r->compat || f->scaling || f->kind == FPEMU_KIND_CODEBOOK || (work >= FUNCTIONS && !f->fits_f32))
-        return FPEMU_ERROR_UNSUPPORTED;
-    fpemu_format format = *f;
-    int quantum;
-    if (f->kind == FPEMU_KIND_INT && carrier == 32) {
-        if (!core_int_is_grid32(f, &quantum))
-            return FPEMU_ERROR_UNSUPPORTED;
-        format.scale = (double)core_value32(core_narrow(f->scale)); /* the scale is a number of the carrier */
-    }
-    core_plan64 integers;
+    fpemu_format seen;
     memset(j, 0, sizeof *j);
-    core_plan_make64(&j->plan, &integers, &format, r, 0);
-    if (j->plan.rule == CORE_RULE_AFFINE || j->plan.wrap)
-        return FPEMU_ERROR_UNSUPPORTED;
+    status = core_arith_plan(f, r, carrier, work >= FUNCTIONS, &j->plan, &seen);
+    if (status)
+        return status;
     j->k = fpemu_kernels();
     j->rounding = r;
     j->work = work;

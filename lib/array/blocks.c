@@ -144,13 +144,6 @@ static void join_range(fpemu_range *to, const fpemu_range *from)
     to->min = from->min < to->min ? from->min : to->min;
 }
 
-static int range_is_sane(const fpemu_range *r)
-{
-    return r->reserved0[0] == 0 && r->reserved0[1] == 0 && r->reserved0[2] == 0 && r->amax >= 0 && r->amax <= DBL_MAX &&
-           r->max >= 0 && r->max <= DBL_MAX && r->min <= 0 && r->min >= -DBL_MAX && r->log2_max >= -1100 &&
-           r->log2_max <= 1100;
-}
-
 /* A sink for codes of a scalar format: context is the array. */
 static void codes_to_array(void *context, uint64_t block, uint64_t position, size_t n, size_t size, const void *codes)
 {

@@ -730,7 +730,7 @@ static fpemu_status block_run_inside(const block_call *call, const realw *x, rea
     if (status)
         return status;
     const fpemu_range *whole = call->shape->whole;
-    if (whole && !range_is_sane(whole))
+    if (whole && !core_range_is_sane(whole))
         return FPEMU_ERROR_ARGUMENT;
     const uint64_t blocks = j.walk.blocks, last = call->count == UINT64_MAX ? blocks : call->first + call->count;
     if (call->first > blocks || last < call->first || last > blocks)
@@ -875,7 +875,7 @@ static fpemu_status measure_array(const fpemu_format *format, size_t n, const re
     fp_environment environment;
     fpemu_environment_enter(&environment);
     fpemu_status status = fpemu_check_call(format, NULL, CARRIER_BITS);
-    if (!status && !range_is_sane(range))
+    if (!status && !core_range_is_sane(range))
         status = FPEMU_ERROR_ARGUMENT;
     if (!status && n) {
         block_job j;

@@ -3,6 +3,8 @@
 #ifndef FPEMU_CORE_BLOCK_H
 #define FPEMU_CORE_BLOCK_H
 
+#include <float.h>
+
 #include "events.h"
 #include "scale.h"
 
@@ -17,6 +19,14 @@ FPEMU_FN int core_has_tensor(const fpemu_format *f)
 FPEMU_FN int core_needs_range(const fpemu_format *f)
 {
     return f->scaling && (core_has_tensor(f) || f->block == FPEMU_BLOCK_TENSOR);
+}
+
+/* Whether a range given by the caller can be one. */
+FPEMU_FN int core_range_is_sane(const fpemu_range *r)
+{
+    return r->reserved0[0] == 0 && r->reserved0[1] == 0 && r->reserved0[2] == 0 && r->amax >= 0 && r->amax <= DBL_MAX &&
+           r->max >= 0 && r->max <= DBL_MAX && r->min <= 0 && r->min >= -DBL_MAX && r->log2_max >= -1100 &&
+           r->log2_max <= 1100;
 }
 
 /* The compatibility settings of blocks: MuPPET's rounding as printed, and QPyTorch's. */

@@ -82,6 +82,16 @@ FPEMU_FN int core_dot_plan(const fpemu_format *f, const fpemu_rounding *r, int c
     return p->rule != CORE_RULE_AFFINE && !p->wrap;
 }
 
+/* The same for operations and functions on arrays, or why they do not go with format and rounding, which go together
+ * (fpemu_check). */
+FPEMU_FN fpemu_status core_arith_plan(const fpemu_format *f, const fpemu_rounding *r, int carrier, int is_function,
+                                      core_plan64 *p, fpemu_format *seen)
+{
+    if (r->compat || f->scaling || f->kind == FPEMU_KIND_CODEBOOK || (is_function && !f->fits_f32))
+        return FPEMU_ERROR_UNSUPPORTED;
+    return core_dot_plan(f, r, carrier, p, seen) ? FPEMU_OK : FPEMU_ERROR_UNSUPPORTED;
+}
+
 /* Whether binary64, rounded to odd, has the bits for a sum of binary32 numbers on its way to a format. */
 FPEMU_FN uint8_t core_dot_short(const fpemu_format *f, const core_plan64 *p)
 {

@@ -18,7 +18,7 @@ static const char *of_host; /* the places that are memory of the host */
 static _Alignas(16) unsigned char host[4][ROOM];
 
 /* uses: the places that the verb reads or writes. */
-static void expect(const char *what, const char *uses, int status)
+static void expect(const char *what, const char *uses, fpemu_cuda_status status)
 {
     const char *const text = fpemu_cuda_status_text(status);
     int right;
@@ -27,7 +27,7 @@ static void expect(const char *what, const char *uses, int status)
     else if (strpbrk(uses, of_host))
         right = status == FPEMU_CUDA_ERROR_POINTER && strstr(text, "CUDA");
     else
-        right = status == FPEMU_OK;
+        right = status == FPEMU_CUDA_OK;
     if (right)
         return;
     printf("FAIL %s with %s of the host: status %d, %s\n", what, of_host, status, text);

@@ -20,10 +20,10 @@ state=$build/cuda-check.state
 # and ends with 77.
 #   known       1 s  a file of some hundred tensors
 #   pointers    1 s  36 calls, six times
-#   verbs      15 s  20,000 calls with four copies or waits each, 0.2 ms both sides taken together; 3 s of it the CPU's
-#   tensors    40 s  50,000 calls likewise, 15 s of it the CPU's
-#   operations  5 s  4,000 calls
-#   products    5 s  1,800 calls
+#   quantize   15 s  20,000 calls with four copies or waits each, 0.2 ms both sides taken together; 3 s of it the CPU's
+#   blocks     40 s  50,000 calls likewise, 15 s of it the CPU's
+#   arith       5 s  4,000 calls
+#   gemm        5 s  1,800 calls
 #   digests   110 s  538 lines of 2^32 inputs: 69 GB through memory at 2.5 TB/s and 60 integer operations an element for
 #                    the digest, 0.05 s; the longest rules, some 500 operations an element, 0.15 s more
 #   hardware    2 s  11 conversions likewise
@@ -39,20 +39,20 @@ steps() {
     cat <<END
 known      60  $tests/vectors_device
 pointers   60  $tests/absent
-verbs      300 $tests/verbs_device
-tensors    300 $tests/tensors_device 6
-operations 300 $tests/operations_device
-products   300 $tests/products_device 30
+quantize   300 $tests/quantize_device
+blocks     300 $tests/blocks_device 6
+arith      300 $tests/arith_device
+gemm       300 $tests/gemm_device 30
 digests    590 $tests/sweep_device --digests $source/tests/digests.txt
 hardware   300 $tests/sweep_device --hardware
 large      300 $tests/large
 mma        300 $tests/mma
-memcheck   590 compute-sanitizer --tool memcheck --error-exitcode 1 $tests/tensors_device 1
-memcheck2  590 compute-sanitizer --tool memcheck --error-exitcode 1 $tests/products_device 3
+memcheck   590 compute-sanitizer --tool memcheck --error-exitcode 1 $tests/blocks_device 1
+memcheck2  590 compute-sanitizer --tool memcheck --error-exitcode 1 $tests/gemm_device 3
 memcheck3  590 compute-sanitizer --tool memcheck --error-exitcode 1 $tests/vectors_device
-memcheck4  590 compute-sanitizer --tool memcheck --error-exitcode 1 $tests/verbs_device
-racecheck  590 compute-sanitizer --tool racecheck --error-exitcode 1 $tests/tensors_device 1
-racecheck2 590 compute-sanitizer --tool racecheck --error-exitcode 1 $tests/products_device 3
+memcheck4  590 compute-sanitizer --tool memcheck --error-exitcode 1 $tests/quantize_device
+racecheck  590 compute-sanitizer --tool racecheck --error-exitcode 1 $tests/blocks_device 1
+racecheck2 590 compute-sanitizer --tool racecheck --error-exitcode 1 $tests/gemm_device 3
 bench      300 $build/bench/cuda
 END
 }

@@ -83,28 +83,28 @@ int main(void)
         must(cudaMemset(d_x, 0x3f, 4 * n), "fill"); /* 0.747..., between two values */
         memset(x, 0x3f, sizeof x);
         memset(&stats, 0, sizeof stats);
-        expect(fpemu_cuda_stats_clear(d_stats, 0, NULL) == FPEMU_OK, "clear", 0);
-        expect(fpemu_cuda_encode_f32(&f, &r, n, d_x, d_codes, NULL, NULL) == FPEMU_OK, "encode", n);
-        expect(fpemu_cuda_quantize_f32(&f, &r, n, d_x, d_x, d_stats, NULL) == FPEMU_OK, "quantize", n);
-        expect(fpemu_cuda_stats_read(d_stats, scratch, &stats, NULL) == FPEMU_OK, "read", n);
+        expect(fpemu_cuda_stats_clear(d_stats, 0, NULL) == FPEMU_CUDA_OK, "clear", 0);
+        expect(fpemu_cuda_encode_f32(&f, &r, n, d_x, d_codes, NULL, NULL) == FPEMU_CUDA_OK, "encode", n);
+        expect(fpemu_cuda_quantize_f32(&f, &r, n, d_x, d_x, d_stats, NULL) == FPEMU_CUDA_OK, "quantize", n);
+        expect(fpemu_cuda_stats_read(d_stats, scratch, &stats, NULL) == FPEMU_CUDA_OK, "read", n);
         check_windows(&f, &r, n, d_x, d_codes);
         expect(stats.count == n && stats.inexact == n && stats.clipped == 0 && stats.underflow == 0, "counters",
                stats.inexact);
         /* what was encoded, decoded */
         must(cudaMemset(d_x, 0, 4 * n), "fill");
-        expect(fpemu_cuda_decode_f32(&f, n, d_codes, d_x, NULL) == FPEMU_OK, "decode", n);
+        expect(fpemu_cuda_decode_f32(&f, n, d_codes, d_x, NULL) == FPEMU_CUDA_OK, "decode", n);
         check_windows(&f, &r, n, d_x, NULL);
     }
     /* every element past the end */
     fpemu_stats stats;
     memset(&stats, 0, sizeof stats);
     must(cudaMemset(d_x, 0x7e, 4 * n), "fill");
-    expect(fpemu_cuda_stats_clear(d_stats, 0, NULL) == FPEMU_OK, "clear", 0);
-    expect(fpemu_cuda_quantize_f32(&f, &rounding[0], n, d_x, d_x, d_stats, NULL) == FPEMU_OK, "quantize", n);
-    expect(fpemu_cuda_stats_read(d_stats, scratch, &stats, NULL) == FPEMU_OK, "read", n);
+    expect(fpemu_cuda_stats_clear(d_stats, 0, NULL) == FPEMU_CUDA_OK, "clear", 0);
+    expect(fpemu_cuda_quantize_f32(&f, &rounding[0], n, d_x, d_x, d_stats, NULL) == FPEMU_CUDA_OK, "quantize", n);
+    expect(fpemu_cuda_stats_read(d_stats, scratch, &stats, NULL) == FPEMU_CUDA_OK, "read", n);
     expect(stats.clipped == n && stats.overflow == n, "clipped", stats.clipped);
     /* nothing at all */
-    expect(fpemu_cuda_quantize_f32(&f, &rounding[0], 0, NULL, NULL, NULL, NULL) == FPEMU_OK, "nothing", 0);
+    expect(fpemu_cuda_quantize_f32(&f, &rounding[0], 0, NULL, NULL, NULL, NULL) == FPEMU_CUDA_OK, "nothing", 0);
     printf("%zu elements: %lu compared, %lu differ\n", n, comparisons, failures);
     return failures != 0;
 }

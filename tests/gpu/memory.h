@@ -1,4 +1,4 @@
-/* memory.h - memory that the device can reach, for tests that run on a device and on the processor that plays one. */
+/* memory.h - memory that the device can reach, for tests that run on a device and on the processor that simulates one. */
 #ifndef TEST_MEMORY_H
 #define TEST_MEMORY_H
 

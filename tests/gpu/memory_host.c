@@ -1,4 +1,4 @@
-/* memory_host.c - memory.h where the processor plays the device. */
+/* memory_host.c - memory.h where the processor simulates the device. */
 #include "memory.h"
 #include <stdlib.h>
 #include <string.h>

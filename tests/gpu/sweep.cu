@@ -110,7 +110,8 @@ static int check_digests(const char *path)
         must(cudaMemset(d_sum, 0, sizeof *d_sum), "memset");
         for (uint64_t first = 0; first < UINT64_C(1) << 32; first += CHUNK) {
             inputs<<<1024, 256>>>((uint32_t)first, d_x);
-            const int status = fpemu_cuda_quantize_f32(&f, &r, CHUNK, (float *)d_x, (float *)d_y, NULL, NULL);
+            const fpemu_cuda_status status =
+                fpemu_cuda_quantize_f32(&f, &r, CHUNK, (float *)d_x, (float *)d_y, NULL, NULL);
             if (status) {
                 fprintf(stderr, "%s %s: %s\n", spec, mode, fpemu_cuda_status_text(status));
                 return 1;
@@ -159,7 +160,7 @@ static int check_hardware(void)
         must(cudaMemcpy(d_sum, differ, sizeof differ, cudaMemcpyHostToDevice), "begin");
         for (uint64_t first = 0; first < UINT64_C(1) << 32; first += CHUNK) {
             inputs<<<1024, 256>>>((uint32_t)first, d_x);
-            const int status = fpemu_cuda_encode_f32(&f, &r, CHUNK, (float *)d_x, d_y, NULL, NULL);
+            const fpemu_cuda_status status = fpemu_cuda_encode_f32(&f, &r, CHUNK, (float *)d_x, d_y, NULL, NULL);
             if (status) {
                 fprintf(stderr, "%s: %s\n", cases[k].spec, fpemu_cuda_status_text(status));
                 return 1;

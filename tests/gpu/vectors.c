@@ -1,5 +1,5 @@
-/* vectors.c - libfpemu_cuda against the known answers in tests/vectors, which the CPU library is held to too; played on
- * this processor or run on a device, as verbs.c.
+/* vectors.c - libfpemu_cuda against the known answers in tests/vectors, which the CPU library is held to too; simulated
+ * on this processor or run on a device, as quantize.c.
  *
  *   blocks.txt       what every blocked format makes of a tensor, and its bytes
  *   hash_words.txt   random words, by two numbers between which a word lets stochastic rounding go up */
@@ -59,11 +59,12 @@ static void one_case(const char *spec, size_t n, const uint32_t *x, const char *
     unsigned char *const d_bytes = device_memory(2, 4 * MOST);
     void *const scratch = room ? device_memory(3, (size_t)room) : NULL;
     to_device(d_x, x, 4 * n);
-    expect(fpemu_cuda_quantize_tensor_f32(&f, &r, &s, d_x, d_y, scratch, NULL, NULL) == FPEMU_OK, "quantize", spec, n);
+    expect(fpemu_cuda_quantize_tensor_f32(&f, &r, &s, d_x, d_y, scratch, NULL, NULL) == FPEMU_CUDA_OK, "quantize", spec,
+           n);
     from_device(got, d_y, 4 * n);
     for (size_t i = 0; i < n; i++)
         expect(got[i] == y[i], "quantize", spec, i);
-    expect(fpemu_cuda_pack_f32(&f, &r, &s, d_x, d_bytes, scratch, NULL, NULL) == FPEMU_OK, "pack", spec, n);
+    expect(fpemu_cuda_pack_f32(&f, &r, &s, d_x, d_bytes, scratch, NULL, NULL) == FPEMU_CUDA_OK, "pack", spec, n);
     from_device(bytes, d_bytes, size);
     for (size_t i = 0; i < size; i++) {
         unsigned byte = 0;
@@ -72,7 +73,7 @@ static void one_case(const char *spec, size_t n, const uint32_t *x, const char *
     }
     memset(got, 0, sizeof got);
     to_device(d_y, got, 4 * n);
-    expect(fpemu_cuda_unpack_f32(&f, &s, d_bytes, d_y, scratch, NULL) == FPEMU_OK, "unpack", spec, n);
+    expect(fpemu_cuda_unpack_f32(&f, &s, d_bytes, d_y, scratch, NULL) == FPEMU_CUDA_OK, "unpack", spec, n);
     from_device(got, d_y, 4 * n);
     for (size_t i = 0; i < n; i++)
         expect(got[i] == y[i], "unpack", spec, i);
@@ -125,10 +126,11 @@ static void check_words(void)
         double y[2];
         double *const d_x = device_memory(0, 4 * MOST), *const d_y = device_memory(1, 4 * MOST);
         to_device(d_x, x, sizeof x);
-        int status = fpemu_cuda_quantize_f64(&f, &r, 1, d_x, d_y, NULL, NULL);
-        status |= fpemu_cuda_quantize_f64(&f, &r, 1, d_x + 1, d_y + 1, NULL, NULL);
+        fpemu_cuda_status status = fpemu_cuda_quantize_f64(&f, &r, 1, d_x, d_y, NULL, NULL);
+        if (!status)
+            status = fpemu_cuda_quantize_f64(&f, &r, 1, d_x + 1, d_y + 1, NULL, NULL);
         from_device(y, d_y, sizeof y);
-        expect(status == FPEMU_OK && y[0] > 0.5 && y[1] < 0.5, "word", line, count++);
+        expect(status == FPEMU_CUDA_OK && y[0] > 0.5 && y[1] < 0.5, "word", line, count++);
     }
     if (file)
         (void)fclose(file);

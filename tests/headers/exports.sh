@@ -26,7 +26,7 @@ exported() {
 }
 
 declared "$top_srcdir"/include/fpemu/*.h >"$work/header"
-declared "$top_srcdir/gpu/fpemu_cuda.h" >"$work/cuda"
+declared "$top_srcdir/include/fpemu_cuda.h" >"$work/cuda"
 same "$work/header" "$top_srcdir/lib/libfpemu.map" "include/fpemu/ (<) and lib/libfpemu.map (>)"
 same "$work/cuda" "$top_srcdir/gpu/libfpemu_cuda.map" "fpemu_cuda.h (<) and gpu/libfpemu_cuda.map (>)"
 

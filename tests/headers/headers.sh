@@ -7,10 +7,10 @@ set -euo pipefail
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-strict=(-pedantic-errors -Wall -Wextra -Wconversion -Werror -I "$top_srcdir/include" -I "$top_srcdir/gpu" -fsyntax-only)
+strict=(-pedantic-errors -Wall -Wextra -Wconversion -Werror -I "$top_srcdir/include" -fsyntax-only)
 
 # A header alone comes first, twice, and needs nothing before it. fpemu_cuda.h needs nothing of CUDA's.
-headers=("$top_srcdir"/include/fpemu/*.h "$top_srcdir/gpu/fpemu_cuda.h")
+headers=("$top_srcdir"/include/fpemu/*.h "$top_srcdir/include/fpemu_cuda.h")
 for header in "${headers[@]}"; do
     name=$(basename "$header")
     [ "$name" = fpemu_cuda.h ] || name=fpemu/$name

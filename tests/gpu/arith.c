@@ -1,5 +1,5 @@
 /* operations.c - libfpemu_cuda's arithmetic, functions and comparisons against libfpemu's, bit for bit, counters and
- * sums included; played on this processor or run on a device, as verbs.c.
+ * sums included; simulated on this processor or run on a device, as quantize.c.
  *
  *   every operation, every mode, both generators; float, double, bfloat16 and binary16 arrays; single numbers
  *   operands with scales of one block, of many, repeated; scales that are no powers of two
@@ -120,25 +120,28 @@ static void choose_scales(scale_set *s)
 }
 
 /* What the CPU gives, 16-bit types by way of binary32. function: work is one. */
-static int reference(const fpemu_format *f, const fpemu_rounding *r, int function, int work, int type, size_t n,
-                     const size_t *steps, const scale_set *scales, fpemu_stats *s)
+static fpemu_cuda_status reference(const fpemu_format *f, const fpemu_rounding *r, int function, int work, int type,
+                                   size_t n, const size_t *steps, const scale_set *scales, fpemu_stats *s)
 {
     const fpemu_rounding exact = fpemu_rounding_nearest();
     const float *single[3] = {(float *)(void *)in[0], (float *)(void *)in[1], (float *)(void *)in[2]};
     const double *const twice[3] = {(double *)(void *)in[0], (double *)(void *)in[1], (double *)(void *)in[2]};
     if (type == F64)
-        return (int)(function ? fpemu_apply_f64(f, r, (fpemu_function)work, n, twice[0], (double *)(void *)want, s)
-                              : fpemu_arith_scaled_f64(f, r, (fpemu_operation)work, n, twice, steps,
-                                                       scales ? scales->here64 : NULL, (double *)(void *)want, s));
+        return (
+            fpemu_cuda_status)(function
+                                   ? fpemu_apply_f64(f, r, (fpemu_function)work, n, twice[0], (double *)(void *)want, s)
+                                   : fpemu_arith_scaled_f64(f, r, (fpemu_operation)work, n, twice, steps,
+                                                            scales ? scales->here64 : NULL, (double *)(void *)want, s));
     for (int o = 0; type != F32 && o < 3; o++) {
         const fpemu_format narrow = narrow_format(type);
         fpemu_decode_f32(&narrow, n, in[o], wide[o]);
         single[o] = wide[o];
     }
     float *const y = type == F32 ? (float *)(void *)want : result;
-    const int status = (int)(function ? fpemu_apply_f32(f, r, (fpemu_function)work, n, single[0], y, s)
-                                      : fpemu_arith_scaled_f32(f, r, (fpemu_operation)work, n, single, steps,
-                                                               scales ? scales->here32 : NULL, y, s));
+    const fpemu_cuda_status status =
+        (fpemu_cuda_status)(function ? fpemu_apply_f32(f, r, (fpemu_function)work, n, single[0], y, s)
+                                     : fpemu_arith_scaled_f32(f, r, (fpemu_operation)work, n, single, steps,
+                                                              scales ? scales->here32 : NULL, y, s));
     if (type != F32) {
         const fpemu_format narrow = narrow_format(type);
         fpemu_encode_f32(&narrow, &exact, n, result, want, NULL);
@@ -175,8 +178,8 @@ static void one(const char *spec, const fpemu_format *f, int function, int work,
     }
     if (scales)
         choose_scales(&set);
-    const int expected = reference(f, &r, function, work, type, n, steps, scales, counted ? &s[0] : NULL);
-    if (scales && type == F64 && expected == FPEMU_ERROR_ARGUMENT)
+    const fpemu_cuda_status expected = reference(f, &r, function, work, type, n, steps, scales, counted ? &s[0] : NULL);
+    if (scales && type == F64 && expected == FPEMU_CUDA_ERROR_ARGUMENT)
         return; /* a product is no binary64 number: check_refusals */
     void *d[3], *const d_y = device_memory(3, 8 * MOST);
     fpemu_cuda_stats *const d_s = device_memory(4, fpemu_cuda_stats_size());
@@ -185,7 +188,7 @@ static void one(const char *spec, const fpemu_format *f, int function, int work,
         to_device(d[o], in[o], n * element[type]);
     }
     void *const y = !single && counted == 1 ? d[0] : d_y; /* in place */
-    int status = fpemu_cuda_stats_clear(d_s, s[1].request.want, NULL);
+    fpemu_cuda_status status = fpemu_cuda_stats_clear(d_s, s[1].request.want, NULL);
     fpemu_cuda_stats *const stats = counted ? d_s : NULL;
     if (function)
         status = DEVICE(apply, f, &r, (fpemu_function)work, n, d[0], y, stats, NULL);
@@ -204,9 +207,9 @@ static void one(const char *spec, const fpemu_format *f, int function, int work,
                      ? fpemu_cuda_arith_scaled_bf16(f, &r, (fpemu_operation)work, n, all, steps, there, y, stats, NULL)
                      : fpemu_cuda_arith_scaled_f16(f, &r, (fpemu_operation)work, n, all, steps, there, y, stats, NULL);
     }
-    if (r.nan == FPEMU_NAN_ERROR && status == FPEMU_ERROR_UNSUPPORTED && !f->has_nan)
+    if (r.nan == FPEMU_NAN_ERROR && status == FPEMU_CUDA_ERROR_UNSUPPORTED && !f->has_nan)
         return; /* devices refuse it */
-    if (type >= BF16 && status == FPEMU_ERROR_CARRIER)
+    if (type >= BF16 && status == FPEMU_CUDA_ERROR_CARRIER)
         return;
     comparisons++;
     from_device(got, y, n * element[type]);
@@ -239,7 +242,7 @@ static void check_relations(void)
             to_device(d_a, in[0], 8 * n);
             to_device(d_b, in[1], 8 * n);
             scale_set set;
-            int status;
+            fpemu_cuda_status status;
             choose_scales(&set);
             memset(want, 2, n);
             if (wide_type) {
@@ -249,12 +252,14 @@ static void check_relations(void)
                     memset(&set, 0, sizeof set); /* some product is no binary64 number */
                     fpemu_compare_f64((fpemu_relation)relation, n, here, NULL, want);
                 }
-                status = fpemu_cuda_compare_scaled_f64((fpemu_relation)relation, n, there, NULL, set.there64, d_y, NULL);
+                status =
+                    fpemu_cuda_compare_scaled_f64((fpemu_relation)relation, n, there, NULL, set.there64, d_y, NULL);
             } else {
                 const float *const here[2] = {(float *)(void *)in[0], (float *)(void *)in[1]};
                 const float *const there[2] = {d_a, d_b};
                 fpemu_compare_scaled_f32((fpemu_relation)relation, n, here, NULL, set.here32, want);
-                status = fpemu_cuda_compare_scaled_f32((fpemu_relation)relation, n, there, NULL, set.there32, d_y, NULL);
+                status =
+                    fpemu_cuda_compare_scaled_f32((fpemu_relation)relation, n, there, NULL, set.there32, d_y, NULL);
             }
             from_device(got, d_y, n);
             comparisons++;
@@ -275,7 +280,8 @@ static void check_long_product(void)
     fpemu_format_named(FPEMU_NAME_BINARY16, &f);
     r.mode = FPEMU_MODE_RTZ;
     to_device(d_x, x, sizeof x);
-    const int status = fpemu_cuda_arith_scaled_f32(&f, &r, FPEMU_OPERATION_MUL, 1, all, NULL, scales, d_y, NULL, NULL);
+    const fpemu_cuda_status status =
+        fpemu_cuda_arith_scaled_f32(&f, &r, FPEMU_OPERATION_MUL, 1, all, NULL, scales, d_y, NULL, NULL);
     from_device(&y, d_y, sizeof y);
     comparisons++;
     if (status || y != 1 - 0x1p-11f) {
@@ -294,10 +300,10 @@ static void check_refusals(void)
     float *const d_x = device_memory(0, 8 * MOST), *const d_y = device_memory(3, 8 * MOST), y[2];
     fpemu_format_named(FPEMU_NAME_BINARY16, &f);
     to_device(d_x, x, sizeof x);
-    const int status = fpemu_cuda_apply_f32(&f, &r, FPEMU_FUNCTION_EXP2, 2, d_x, d_y, NULL, NULL);
+    const fpemu_cuda_status status = fpemu_cuda_apply_f32(&f, &r, FPEMU_FUNCTION_EXP2, 2, d_x, d_y, NULL, NULL);
     from_device(y, d_y, sizeof y);
     const float *const all[2] = {d_y + 1, d_x};
-    const int within = fpemu_cuda_arith_f32(&f, &r, FPEMU_OPERATION_ADD, 2, all, steps, d_y, NULL, NULL);
+    const fpemu_cuda_status within = fpemu_cuda_arith_f32(&f, &r, FPEMU_OPERATION_ADD, 2, all, steps, d_y, NULL, NULL);
     /* a product that is no binary64 number is a NaN operand; scales that lie in y */
     const double third[2] = {1.0 / 3, 1}, factor[2] = {1.0 / 3, 2};
     double *const d_third = device_memory(1, 8 * MOST), *const d_factor = device_memory(6, 3 * SCALES * 8), sum[2];
@@ -309,24 +315,26 @@ static void check_refusals(void)
     fpemu_format_named(FPEMU_NAME_BINARY64, &wide_format);
     to_device(d_third, third, sizeof third);
     to_device(d_factor, factor, sizeof factor);
-    const int unfit =
+    const fpemu_cuda_status unfit =
         fpemu_cuda_arith_scaled_f64(&wide_format, &r, FPEMU_OPERATION_ADD, 2, terms, NULL, scales, d_sum, NULL, NULL);
     from_device(sum, d_sum, sizeof sum);
-    const int met = fpemu_cuda_arith_scaled_f64(&wide_format, &r, FPEMU_OPERATION_ADD, 2, terms, NULL, inside, d_sum, NULL, NULL);
-    if (unfit || sum[0] == sum[0] || sum[1] != 3 || met != FPEMU_ERROR_OVERLAP) {
+    const fpemu_cuda_status met =
+        fpemu_cuda_arith_scaled_f64(&wide_format, &r, FPEMU_OPERATION_ADD, 2, terms, NULL, inside, d_sum, NULL, NULL);
+    if (unfit || sum[0] == sum[0] || sum[1] != 3 || met != FPEMU_CUDA_ERROR_OVERLAP) {
         printf("FAIL scales: %d %g %g %d\n", unfit, sum[0], sum[1], met);
         failures++;
     }
     unsigned char *const d_s = device_memory(4, fpemu_cuda_stats_size() + 8);
     fpemu_cuda_stats *const crooked = (fpemu_cuda_stats *)(void *)(d_s + 4);
-    const int odd_arith = fpemu_cuda_arith_f32(&f, &r, FPEMU_OPERATION_SQRT, 2, all + 1, NULL, d_y, crooked, NULL);
-    const int odd_apply = fpemu_cuda_apply_f32(&f, &r, FPEMU_FUNCTION_EXP2, 2, d_x, d_y, crooked, NULL);
-    if (odd_arith != FPEMU_ERROR_ARGUMENT || odd_apply != FPEMU_ERROR_ARGUMENT) {
+    const fpemu_cuda_status odd_arith =
+        fpemu_cuda_arith_f32(&f, &r, FPEMU_OPERATION_SQRT, 2, all + 1, NULL, d_y, crooked, NULL);
+    const fpemu_cuda_status odd_apply = fpemu_cuda_apply_f32(&f, &r, FPEMU_FUNCTION_EXP2, 2, d_x, d_y, crooked, NULL);
+    if (odd_arith != FPEMU_CUDA_ERROR_ARGUMENT || odd_apply != FPEMU_CUDA_ERROR_ARGUMENT) {
         printf("FAIL crooked stats: %d %d\n", odd_arith, odd_apply);
         failures++;
     }
     comparisons += 6;
-    if (status || y[0] == y[0] || y[1] != 2 || within != FPEMU_ERROR_OVERLAP) {
+    if (status || y[0] == y[0] || y[1] != 2 || within != FPEMU_CUDA_ERROR_OVERLAP) {
         printf("FAIL refusals: %d %g %g %d\n", status, (double)y[0], (double)y[1], within);
         failures++;
     }
@@ -364,6 +372,6 @@ int main(void)
     check_relations();
     check_long_product();
     check_refusals();
-    printf("operations: %lu calls, %lu failures\n", comparisons, failures);
+    printf("arith: %lu calls, %lu failures\n", comparisons, failures);
     return failures != 0;
 }

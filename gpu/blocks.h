@@ -1,90 +1,27 @@
-/* tensor.h - tensors with scales: the jobs of measuring, quantising, packing and unpacking, and their kernels' bodies.
+/* blocks.h - tensors with scales: the jobs of measuring, quantising, packing and unpacking, and their kernels' bodies.
  *
  * A block is cut into pieces of 4096 elements, which are also what error sums are made of; a unit is one piece. A group
  * of 1 to 32 lanes takes a unit: the fewest that hold a whole block, 32 for longer ones, one where neighbours in memory
  * belong to neighbouring blocks. A lane has one element of each row of its group, or `width` = 4 neighbours, where
  * those lie aligned and no sums are made. Scales of blocks of one piece are found on the way; those of longer blocks,
  * and what belongs to the whole tensor, by kernels before, in the caller's scratch. */
-#ifndef FPEMU_GPU_TENSOR_H
-#define FPEMU_GPU_TENSOR_H
+#ifndef FPEMU_GPU_BLOCKS_H
+#define FPEMU_GPU_BLOCKS_H
 
-#include "bodies.h"
 #include "core/block.h"
-#include "names.h"
 #include "core/packed_layout.h"
 #include "core/pack.h"
 #include "core/walk.h"
+#include "quantize.h"
+#include "range.h"
 
 #define GPU_PIECE 4096
 
 /* Tables up to this length travel with the job, longer ones lie in the scratch. */
 #define GPU_TABLE 256
 
-/* The largest magnitudes of a long block's finite elements, as bits of the carrier; nonfinite: 1 if there are others.
- */
-typedef struct gpu_extremes {
-    uint64_t amax, high, low, nonfinite;
-} gpu_extremes;
-
-/* What is known of a whole tensor. All zero bits = nothing seen. */
-typedef struct gpu_range {
-    uint64_t count, nonzero, nonfinite;
-    uint64_t high, low;         /* bits of binary64: the largest element above zero, the smallest below */
-    uint64_t most;              /* largest log2 in steps of 2^-32, plus 2^62 */
-    uint64_t sum_low, sum_high; /* sums of the low 32 bits and of the rest of such steps */
-    core_tensor tensor;         /* the rule's numbers, once the range is complete */
-    gpu_extremes extremes;      /* the same as bits of the carrier */
-} gpu_range;
-
-/* *r as the CPU has it. */
-FPEMU_FN void gpu_range_value(const gpu_range *r, fpemu_range *to)
-{
-    memset(to, 0, sizeof *to);
-    to->count = r->count;
-    to->nonzero = r->nonzero;
-    to->nonfinite = r->nonfinite;
-    to->max = core_value64(r->high);
-    to->min = 0 - core_value64(r->low);
-    to->amax = core_value64(r->high > r->low ? r->high : r->low);
-    if (r->most)
-        to->log2_max = (double)((int64_t)r->most - (INT64_C(1) << 62)) / 4294967296.0;
-    to->log2_low = (r->sum_high << 32) + r->sum_low;
-    const uint64_t top = r->sum_high >> 63 ? ~(uint64_t)0 << 32 : 0;
-    to->log2_high = (int64_t)((r->sum_high >> 32 | top) + (uint64_t)(to->log2_low < r->sum_low));
-}
-
-/* From a range that was measured, or given by the caller, to what blocks need of it. `given`: NULL, or that. */
-typedef struct gpu_tensor_rule {
-    float largest_scale, largest; /* K and M of doc/blocks.md, 2.1 */
-    uint8_t rule, wide;           /* fpemu_scaling; wide: the carrier is binary64 */
-} gpu_tensor_rule;
-
-FPEMU_FN core_tensor gpu_tensor_numbers(gpu_tensor_rule rule, const fpemu_range *w)
-{
-    const core_tensor none = {1, 1};
-    if (rule.rule == FPEMU_SCALING_S2FP8)
-        return core_s2fp8_tensor(w);
-    if (rule.rule == FPEMU_SCALING_NVFP4 || rule.rule == FPEMU_SCALING_NVFP4_AO)
-        return core_nvfp4_tensor(w, rule.rule == FPEMU_SCALING_NVFP4_AO, rule.largest_scale, rule.largest);
-    return none;
-}
-
-FPEMU_FN void gpu_range_finish(gpu_range *r, gpu_tensor_rule rule, const fpemu_range *given)
-{
-    fpemu_range seen;
-    gpu_range_value(r, &seen);
-    const fpemu_range *w = given ? given : &seen;
-    r->tensor = gpu_tensor_numbers(rule, w);
-    const uint64_t magnitude = ~UINT64_C(0) >> 1;
-    const double low = 0 - w->min;
-    r->extremes.amax = rule.wide ? core_bits64(w->amax) : core_bits32(core_saturated32(w->amax));
-    r->extremes.high = rule.wide ? core_bits64(w->max) : core_bits32(core_saturated32(w->max));
-    r->extremes.low = rule.wide ? core_bits64(low) & magnitude : core_bits32(core_saturated32(low)) & 0x7fffffffu;
-    r->extremes.nonfinite = w->nonfinite > 0;
-}
-
 /* Everything but the carrier's own. */
-typedef struct gpu_tensor_job {
+typedef struct gpu_blocks_call {
     core_walk walk;
     core_layout layout;
     gpu_random random;
@@ -102,46 +39,49 @@ typedef struct gpu_tensor_job {
     core_tensor tensor; /* where they come from neither range nor bytes */
     uint32_t scale_bytes, element_bits;
     uint32_t group, quad_group; /* lanes of a group; 0: no four neighbours lie aligned */
-    uint32_t run; /* not 0: whole sheets of 128 neighbours in memory, in blocks of so many, go by gpu_tensor_runs */
-    uint32_t code_size;                                      /* not 0: `bytes` is an array of codes of that size */
-    uint8_t tensor_from_bytes, whole, other, flat, by_block; /* whole: one scale; by_block: neighbouring lanes take
-                                                                neighbouring blocks */
+    uint32_t run; /* not 0: whole strips of 128 neighbours in memory, in blocks of so many, go by gpu_block_runs */
+    uint32_t code_size; /* not 0: `bytes` is an array of codes of that size */
+    uint8_t tensor_from_bytes; /* its two numbers are packed already */
+    uint8_t whole;             /* one scale for all of it */
+    uint8_t other;             /* the range is not of this tensor alone */
+    uint8_t consecutive;       /* blocks follow each other in the arrays, whatever the shape */
+    uint8_t by_block;          /* neighbouring lanes take neighbouring blocks */
     uint8_t x_type, y_type, logarithms;
-} gpu_tensor_job;
+} gpu_blocks_call;
 
-typedef struct gpu_tensor_job32 {
-    gpu_tensor_job job;
+typedef struct gpu_blocks_job32 {
+    gpu_blocks_call call;
     core_blocked32 rule;
     core_coder32 narrow;
     core_plan32 narrow_plan;
     float table[GPU_TABLE];
-} gpu_tensor_job32;
+} gpu_blocks_job32;
 
-typedef struct gpu_tensor_job64 {
-    gpu_tensor_job job;
+typedef struct gpu_blocks_job64 {
+    gpu_blocks_call call;
     core_blocked64 rule;
     float table[GPU_TABLE];
-} gpu_tensor_job64;
+} gpu_blocks_job64;
 
-FPEMU_STATIC_ASSERT(sizeof(gpu_tensor_job32) <= 4096 && sizeof(gpu_tensor_job64) <= 4096, "what a kernel may be given");
+FPEMU_STATIC_ASSERT(sizeof(gpu_blocks_job32) <= 4096 && sizeof(gpu_blocks_job64) <= 4096, "what a kernel may be given");
 
 /* A lane's part of a unit: places begin + sub, + group, ... below end. */
 typedef struct gpu_unit {
     core_place place;
     uint64_t block, begin, end; /* begin and end count from `origin`, so that sums find their lane */
-    uint64_t origin, flat;
+    uint64_t origin, consecutive;
 } gpu_unit;
 
-FPEMU_FN uint64_t gpu_units(const gpu_tensor_job *j)
+FPEMU_FN uint64_t gpu_units(const gpu_blocks_call *j)
 {
     return j->count * j->pieces;
 }
 
 /* Unit v; past the last it is empty. */
-FPEMU_FN void gpu_unit_find(const gpu_tensor_job *j, uint64_t v, gpu_unit *u)
+FPEMU_FN void gpu_unit_find(const gpu_blocks_call *j, uint64_t v, gpu_unit *u)
 {
     uint64_t piece = 0, b = v;
-    u->begin = u->end = u->origin = u->flat = u->block = 0;
+    u->begin = u->end = u->origin = u->consecutive = u->block = 0;
     if (v >= gpu_units(j))
         return;
     if (j->pieces > 1) {
@@ -151,8 +91,8 @@ FPEMU_FN void gpu_unit_find(const gpu_tensor_job *j, uint64_t v, gpu_unit *u)
     }
     u->block = j->by_block ? core_walk_visited(&j->walk, b) : j->first + b;
     core_walk_block(&j->walk, u->block, &u->place);
-    if (j->flat) {
-        u->flat = core_layout_before(&j->layout, u->block, 8) - core_layout_before(&j->layout, j->first, 8);
+    if (j->consecutive) {
+        u->consecutive = core_layout_before(&j->layout, u->block, 8) - core_layout_before(&j->layout, j->first, 8);
         u->place.x = u->place.y = 0;
     }
     /* without scales error sums go by index */
@@ -164,18 +104,18 @@ FPEMU_FN void gpu_unit_find(const gpu_tensor_job *j, uint64_t v, gpu_unit *u)
 }
 
 /* How a lane takes elements: one at a time, or four. */
-FPEMU_FN unsigned gpu_width(const gpu_tensor_job *j)
+FPEMU_FN unsigned gpu_width(const gpu_blocks_call *j)
 {
     return j->quad_group && !(j->counts && (j->counts->want & FPEMU_STATS_SUMS)) ? 4 : 1;
 }
 
-FPEMU_FN unsigned gpu_group(const gpu_tensor_job *j, unsigned width)
+FPEMU_FN unsigned gpu_group(const gpu_blocks_call *j, unsigned width)
 {
     return width == 4 ? j->quad_group : j->group;
 }
 
 /* Rows that the longest unit takes: the same for all lanes, which meet after each. */
-FPEMU_FN uint64_t gpu_rows(const gpu_tensor_job *j, unsigned width)
+FPEMU_FN uint64_t gpu_rows(const gpu_blocks_call *j, unsigned width)
 {
     const uint64_t full = j->walk.n[0] * j->walk.n[1] * j->walk.n[2] * j->walk.n[3];
     const uint64_t before = j->walk.block == CORE_WALK_INDEX ? j->offset % GPU_PIECE : 0;
@@ -185,18 +125,18 @@ FPEMU_FN uint64_t gpu_rows(const gpu_tensor_job *j, unsigned width)
 }
 
 /* Where an element lies: its index, and its places in the arrays. */
-FPEMU_FN core_span gpu_element(const gpu_tensor_job *j, const gpu_unit *u, uint64_t at)
+FPEMU_FN core_span gpu_element(const gpu_blocks_call *j, const gpu_unit *u, uint64_t at)
 {
     core_span s = core_walk_span(&j->walk, &u->place, at, 1);
-    if (j->flat)
-        s.x = s.y = (int64_t)(u->flat + at);
+    if (j->consecutive)
+        s.x = s.y = (int64_t)(u->consecutive + at);
     return s;
 }
 
 /* Random bits of any element; a lane keeps the key of the last. */
 FPEMU_FN uint32_t gpu_bits_anywhere(const gpu_random *r, gpu_words *w, uint64_t *high, gpu_lane *lane, uint64_t index)
 {
-    const uint64_t h = core_word_index(r->share, index) >> 32;
+    const uint64_t h = core_word_index(r->per_word, index) >> 32;
     if (r->generator != FPEMU_GENERATOR_PHILOX && h != *high) {
         w->key = core_hash_keys(r->seed, r->stream, h);
         *high = h;
@@ -208,9 +148,10 @@ FPEMU_FN uint32_t gpu_bits_anywhere(const gpu_random *r, gpu_words *w, uint64_t 
 FPEMU_FN void gpu_bits_of_neighbours(const gpu_random *r, gpu_words *w, uint64_t *high, gpu_lane *lane, uint64_t index,
                                      uint32_t bits[4])
 {
-    const uint64_t h = core_word_index(r->share, index) >> 32;
+    const uint64_t h = core_word_index(r->per_word, index) >> 32;
     bits[0] = gpu_bits_anywhere(r, w, high, lane, index);
-    if (r->generator != FPEMU_GENERATOR_PHILOX && r->share == 0 && h == core_word_index(r->share, index + 3) >> 32) {
+    if (r->generator != FPEMU_GENERATOR_PHILOX && r->per_word == 0 &&
+        h == core_word_index(r->per_word, index + 3) >> 32) {
         gpu_bits_of_four(r, w, lane, index, 1, bits);
         return;
     }
@@ -261,31 +202,6 @@ FPEMU_FN void gpu_count_block(gpu_lane *lane, gpu_counts *counts, int is_nan, in
     }
 }
 
-/* The numbers of the whole tensor, as packed. */
-FPEMU_FN void gpu_store_tensor(unsigned char *bytes, core_tensor t)
-{
-    core_store_bytes(bytes, 4, core_bits32(t.a));
-    core_store_bytes(bytes + 4, 4, core_bits32(t.b));
-}
-
-FPEMU_FN core_tensor gpu_load_tensor(const unsigned char *bytes)
-{
-    core_tensor t;
-    t.a = core_value32((uint32_t)core_load_bytes(bytes, 4));
-    t.b = core_value32((uint32_t)core_load_bytes(bytes + 4, 4));
-    return t;
-}
-
-/* The same from a range, measured, or given by the caller. */
-FPEMU_FN void gpu_pack_tensor(const gpu_range *range, gpu_tensor_rule rule, const fpemu_range *given,
-                              unsigned char *bytes)
-{
-    fpemu_range seen;
-    if (!given)
-        gpu_range_value(range, &seen);
-    gpu_store_tensor(bytes, gpu_tensor_numbers(rule, given ? given : &seen));
-}
-
 /* Byte i of the swizzled scales (those beyond the ends are 0), or of the plain ones. */
 FPEMU_FN uint64_t gpu_swizzle_steps(uint64_t rows, uint64_t columns, int back)
 {
@@ -302,26 +218,11 @@ FPEMU_FN void gpu_swizzle(uint64_t rows, uint64_t columns, const uint8_t *from, 
         to[place] = r < rows && c < columns ? from[r * columns + c] : 0;
 }
 
-#define JOB gpu_tensor_job32
 #include "core/carrier32.h"
-#include "tensor.inc.h"
+#include "blocks.inc.h"
 #include "core/carrier_end.h"
-#undef JOB
-#define JOB gpu_tensor_job64
 #include "core/carrier64.h"
-#include "tensor.inc.h"
+#include "blocks.inc.h"
 #include "core/carrier_end.h"
-#undef JOB
 
-/* The form of core_blocked_element that a job takes. */
-FPEMU_FN int gpu_tensor_form32(const gpu_tensor_job32 *j)
-{
-    return j->rule.is_table || j->rule.compat.setting ? 2 : gpu_form32(&j->rule.plan);
-}
-
-FPEMU_FN int gpu_tensor_form64(const gpu_tensor_job64 *j)
-{
-    return j->rule.is_table || j->rule.compat.setting ? 2 : gpu_form64(&j->rule.plan);
-}
-
-#endif /* FPEMU_GPU_TENSOR_H */
+#endif /* FPEMU_GPU_BLOCKS_H */

@@ -1,10 +1,11 @@
-/* bodies.h - the kernels' bodies: loops of one warp around the element rules of core/. */
-#ifndef FPEMU_GPU_BODIES_H
-#define FPEMU_GPU_BODIES_H
+/* lane.h - what a lane keeps from one element to the next: counters until they are added to the call's, and the random
+ * words that its next elements share. */
+#ifndef FPEMU_GPU_LANE_H
+#define FPEMU_GPU_LANE_H
 
 #include "core/events.h"
-#include "names.h"
-#include "job.h"
+#include "core/random.h"
+#include "stats.h"
 
 /* What a lane gathers between two flushes, and the philox outputs that its next elements share. */
 typedef struct gpu_lane {
@@ -106,6 +107,12 @@ FPEMU_FN void gpu_lane_flush(gpu_lane *lane, gpu_counts *to)
     }
 }
 
+/* Random bits: what an element of the stream uses. */
+typedef struct gpu_random {
+    uint64_t seed, stream;
+    uint8_t generator, per_word, bits, used;
+} gpu_random;
+
 /* What the elements of one piece share: a piece never passes a multiple of 2^32. */
 typedef struct gpu_words {
     core_hash_key key;
@@ -116,14 +123,14 @@ FPEMU_FN gpu_words gpu_words_begin(const gpu_random *r, uint64_t index)
     gpu_words w;
     w.key.k0 = w.key.k1 = 0;
     if (r->used && r->generator != FPEMU_GENERATOR_PHILOX)
-        w.key = core_hash_keys(r->seed, r->stream, core_word_index(r->share, index) >> 32);
+        w.key = core_hash_keys(r->seed, r->stream, core_word_index(r->per_word, index) >> 32);
     return w;
 }
 
 /* Random bits of an element, left-aligned in 32. */
 FPEMU_FN uint32_t gpu_bits(const gpu_random *r, const gpu_words *w, gpu_lane *lane, uint64_t index)
 {
-    const uint64_t j = core_word_index(r->share, index);
+    const uint64_t j = core_word_index(r->per_word, index);
     uint32_t word;
     if (r->generator == FPEMU_GENERATOR_PHILOX) {
         const uint64_t counter = (j >> 7) * 32 + (j & 31);
@@ -137,14 +144,14 @@ FPEMU_FN uint32_t gpu_bits(const gpu_random *r, const gpu_words *w, gpu_lane *la
     } else {
         word = core_hash_word(w->key, (uint32_t)j);
     }
-    return core_field_top(r->share, r->bits, word, core_field_shift(r->share, index));
+    return core_field_top(r->per_word, r->bits, word, core_field_shift(r->per_word, index));
 }
 
 /* The same of four elements, `step` apart. */
 FPEMU_FN void gpu_bits_of_four(const gpu_random *r, const gpu_words *w, gpu_lane *lane, uint64_t index, uint32_t step,
                                uint32_t bits[4])
 {
-    if (r->generator != FPEMU_GENERATOR_PHILOX && r->share == 0) {
+    if (r->generator != FPEMU_GENERATOR_PHILOX && r->per_word == 0) {
         UNROLLED for (uint32_t k = 0; k < 4; k++) bits[k] =
             core_field_top(0, r->bits, core_hash_word(w->key, (uint32_t)index + k * step), 0);
         return;
@@ -152,31 +159,4 @@ FPEMU_FN void gpu_bits_of_four(const gpu_random *r, const gpu_words *w, gpu_lane
     UNROLLED for (uint32_t k = 0; k < 4; k++) bits[k] = gpu_bits(r, w, lane, index + k * step);
 }
 
-/* How a warp takes elements [from, to) where a lane can have four at a time: in sheets of 128 from `first` on, and
- * beside those in rows of 32, by index. In a sheet a lane has four neighbours, which lie aligned, or every 32nd. */
-typedef struct gpu_sheets {
-    uint64_t first, count;
-} gpu_sheets;
-
-/* phase: quads begin where the place is that, modulo 4; GPU_NO_QUADS: nowhere. */
-FPEMU_FN gpu_sheets gpu_sheets_of(uint64_t from, uint64_t to, uint64_t phase)
-{
-    gpu_sheets s;
-    s.first = from + (phase == GPU_NO_QUADS ? (0 - from) & 127 : (phase - from) & 3);
-    s.first = s.first < to ? s.first : to;
-    s.count = (to - s.first) / 128;
-    return s;
-}
-
-#define JOB gpu_job32
-#include "core/carrier32.h"
-#include "bodies.inc.h"
-#include "core/carrier_end.h"
-#undef JOB
-#define JOB gpu_job64
-#include "core/carrier64.h"
-#include "bodies.inc.h"
-#include "core/carrier_end.h"
-#undef JOB
-
-#endif /* FPEMU_GPU_BODIES_H */
+#endif /* FPEMU_GPU_LANE_H */

@@ -1,12 +1,12 @@
-/* products.c - the verbs of dot products. Operands that are rounded on their way in are rounded once, densely, into the
- * caller's scratch; then every output is a lane's. */
+/* gemm.c - the calls of matrix, matrix-vector and dot products. Operands that are rounded on their way in are rounded
+ * once, densely, into the caller's scratch; then every output is a lane's. */
 #include "call.h"
 #include "core/gemm_shape.h"
 
 /* More products than 32-bit counters of a lane hold. */
 #define MOST_COUNTED (UINT64_C(1) << 28)
 
-typedef struct product_call {
+typedef struct gemm_call {
     const fpemu_gemm_spec *spec;
     core_operand a, b, c; /* op(A) m x k, op(B) k x n, C m x n */
     uint64_t batch;
@@ -14,7 +14,7 @@ typedef struct product_call {
     void *scratch;
     fpemu_cuda_stats *stats;
     int type;
-} product_call;
+} gemm_call;
 
 static int is_none(const fpemu_target *t)
 {
@@ -29,7 +29,7 @@ static uint64_t elements_of(const core_operand *o, uint64_t batch)
 }
 
 /* Bytes of scratch, and where those of b begin. */
-static uint64_t plan_scratch(const product_call *c, uint64_t *second)
+static uint64_t plan_scratch(const gemm_call *c, uint64_t *second)
 {
     const uint64_t size = fpemu_gpu_size(c->type, 0);
     const uint64_t a = is_none(&c->spec->a) ? 0 : elements_of(&c->a, c->batch) * size;
@@ -38,8 +38,8 @@ static uint64_t plan_scratch(const product_call *c, uint64_t *second)
 }
 
 /* Rounds an operand into `to`; where its numbers then lie. across: columns one after the other. */
-static int round_operand(const product_call *c, core_operand *o, const fpemu_target *t, void *to, int across,
-                         fpemu_cuda_stream stream)
+static fpemu_cuda_status round_operand(const gemm_call *c, core_operand *o, const fpemu_target *t, void *to, int across,
+                                       fpemu_cuda_stream stream)
 {
     fpemu_shape s;
     memset(&s, 0, sizeof s);
@@ -57,7 +57,7 @@ static int round_operand(const product_call *c, core_operand *o, const fpemu_tar
         if (extent[k] == 1)
             s.x_stride[k] = s.y_stride[k] = 1;
     }
-    const int status = fpemu_gpu_along(&t->format, &t->rounding, &s, o->p, to, c->type, stream);
+    const fpemu_cuda_status status = fpemu_gpu_quantize_shape(&t->format, &t->rounding, &s, o->p, to, c->type, stream);
     o->p = to;
     o->step_row = (ptrdiff_t)dense[1];
     o->step_column = (ptrdiff_t)dense[2];
@@ -74,7 +74,7 @@ static int quantum_of(const fpemu_format *f)
     return quantum;
 }
 
-static void fill_rule(core_product *p, const product_call *c)
+static void fill_rule(core_product *p, const gemm_call *c)
 {
     const fpemu_gemm_spec *s = c->spec;
     const fpemu_accumulator *sum = &s->sum;
@@ -125,7 +125,7 @@ static void fill_rule(core_product *p, const product_call *c)
 }
 
 /* Products that a tile takes at a time: whole steps of tensor cores; 0 where tiles do not pay or do not go. */
-static uint32_t slab_of(const gpu_product_job *j)
+static uint32_t slab_of(const gpu_gemm_job *j)
 {
     const core_product *p = &j->rule;
     const uint32_t step = p->model == FPEMU_MODEL_FUSED ? p->block : 1;
@@ -146,41 +146,38 @@ static int is_refused(const fpemu_gemm_spec *s)
 }
 
 /* How many scales belong to `count` rows or columns of an operand. */
-static uint64_t scales_of(const product_call *c, uint64_t count)
+static uint64_t scales_of(const gemm_call *c, uint64_t count)
 {
     const uint64_t depth = c->a.columns;
     return c->spec->sum.chunk && depth ? count * ((depth - 1) / c->spec->sum.chunk + 1) : 0;
 }
 
-/* Scales: whole numbers, apart from [from, to), reachable. */
-static int check_scales(const product_call *c, const core_operand *o, uint64_t count, uintptr_t from, uintptr_t to)
+/* Scales of `count` rows or columns of an operand; `from` to `to`: the result. */
+static fpemu_cuda_status check_scales(const gemm_call *c, const core_operand *o, uint64_t count, uintptr_t from,
+                                      uintptr_t to)
 {
-    const size_t size = fpemu_gpu_size(c->type, 0);
     const uint64_t one = scales_of(c, count), products = o->stride ? c->batch : 1;
-    const uintptr_t p = (uintptr_t)o->scales;
     if (!o->scales || !one)
-        return FPEMU_OK;
-    if (products > (UINTPTR_MAX - p) / size / one || p % size)
-        return FPEMU_ERROR_ARGUMENT;
-    if (p < to && from < p + (uintptr_t)(one * products) * size)
-        return FPEMU_ERROR_OVERLAP;
-    return fpemu_gpu_reachable(o->scales);
+        return FPEMU_CUDA_OK;
+    if (products > UINTPTR_MAX / one)
+        return FPEMU_CUDA_ERROR_ARGUMENT;
+    return fpemu_gpu_check_scales(o->scales, one * products, fpemu_gpu_size(c->type, 0), from, to);
 }
 
 /* Arrays apart from each other, whole elements, reachable. */
-static int check_arrays(const product_call *c, int reads)
+static fpemu_cuda_status check_arrays(const gemm_call *c, int reads)
 {
     const size_t size = fpemu_gpu_size(c->type, 0);
     uintptr_t from, to, first, last;
     if (!core_operand_extent(&c->c, c->batch, size, &from, &to))
-        return FPEMU_ERROR_ARGUMENT;
+        return FPEMU_CUDA_ERROR_ARGUMENT;
     for (int i = 0; i < 2 && reads; i++) {
         if (!core_operand_extent(i ? &c->b : &c->a, c->batch, size, &first, &last))
-            return FPEMU_ERROR_ARGUMENT;
+            return FPEMU_CUDA_ERROR_ARGUMENT;
         if (first < to && from < last)
-            return FPEMU_ERROR_OVERLAP;
+            return FPEMU_CUDA_ERROR_OVERLAP;
     }
-    int fit = reads ? check_scales(c, &c->a, c->a.rows, from, to) : FPEMU_OK;
+    fpemu_cuda_status fit = reads ? check_scales(c, &c->a, c->a.rows, from, to) : FPEMU_CUDA_OK;
     if (!fit && reads)
         fit = check_scales(c, &c->b, c->b.columns, from, to);
     if (fit)
@@ -189,31 +186,31 @@ static int check_arrays(const product_call *c, int reads)
     const size_t aligned[] = {size, size, size, 16, 8};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
         if (all[k] && (uintptr_t)all[k] % aligned[k])
-            return FPEMU_ERROR_ARGUMENT;
-        const int status = all[k] ? fpemu_gpu_reachable(all[k]) : FPEMU_OK;
+            return FPEMU_CUDA_ERROR_ARGUMENT;
+        const fpemu_cuda_status status = all[k] ? fpemu_gpu_reachable(all[k]) : FPEMU_CUDA_OK;
         if (status)
             return status;
     }
-    return FPEMU_OK;
+    return FPEMU_CUDA_OK;
 }
 
-static int multiply_inside(product_call *c, fpemu_cuda_stream stream)
+static fpemu_cuda_status multiply_inside(gemm_call *c, fpemu_cuda_stream stream)
 {
     const fpemu_gemm_spec *s = c->spec;
-    gpu_product_job j;
+    gpu_gemm_job j;
     uint64_t second;
     if (s->start_from_c && !(c->alpha == 1 && c->beta == 1))
-        return FPEMU_ERROR_ARGUMENT;
+        return FPEMU_CUDA_ERROR_ARGUMENT;
     if (c->c.rows == 0 || c->c.columns == 0)
-        return FPEMU_OK;
+        return FPEMU_CUDA_OK;
     const int reads = c->a.columns != 0 && c->alpha != 0;
     if (!c->c.p || (reads && (!c->a.p || !c->b.p)))
-        return FPEMU_ERROR_NULL;
+        return FPEMU_CUDA_ERROR_NULL;
     if (is_refused(s) || (c->stats && c->a.columns > MOST_COUNTED))
-        return FPEMU_ERROR_UNSUPPORTED;
-    int status = check_arrays(c, reads);
+        return FPEMU_CUDA_ERROR_UNSUPPORTED;
+    fpemu_cuda_status status = check_arrays(c, reads);
     if (!status && reads && plan_scratch(c, &second) && !c->scratch)
-        status = FPEMU_ERROR_NULL;
+        status = FPEMU_CUDA_ERROR_NULL;
     if (status)
         return status;
     memset(&j, 0, sizeof j);
@@ -227,18 +224,18 @@ static int multiply_inside(product_call *c, fpemu_cuda_stream stream)
         status = round_operand(c, &c->b, &s->b, (char *)c->scratch + second, 0, stream);
     if (status)
         return status;
-    const gpu_side a = {c->a.p,
-                        c->a.step_row,
-                        c->a.step_column,
-                        (int64_t)c->a.stride,
-                        reads ? c->a.scales : NULL,
-                        c->a.stride ? scales_of(c, c->a.rows) : 0};
-    const gpu_side b = {c->b.p,
-                        c->b.step_column,
-                        c->b.step_row,
-                        (int64_t)c->b.stride,
-                        reads ? c->b.scales : NULL,
-                        c->b.stride ? scales_of(c, c->b.columns) : 0};
+    const gpu_operand a = {c->a.p,
+                           c->a.step_row,
+                           c->a.step_column,
+                           (int64_t)c->a.stride,
+                           reads ? c->a.scales : NULL,
+                           c->a.stride ? scales_of(c, c->a.rows) : 0};
+    const gpu_operand b = {c->b.p,
+                           c->b.step_column,
+                           c->b.step_row,
+                           (int64_t)c->b.stride,
+                           reads ? c->b.scales : NULL,
+                           c->b.stride ? scales_of(c, c->b.columns) : 0};
     j.a = a;
     j.b = b;
     j.c = (void *)(uintptr_t)c->c.p;
@@ -251,20 +248,20 @@ static int multiply_inside(product_call *c, fpemu_cuda_stream stream)
     j.counts = (gpu_counts *)(void *)c->stats;
     j.reads_c = c->beta != 0 || s->start_from_c;
     j.slab = slab_of(&j);
-    return fpemu_gpu_product(&j, stream);
+    return fpemu_gpu_gemm(&j, stream);
 }
 
-static int multiply(product_call *c, fpemu_cuda_stream stream)
+static fpemu_cuda_status multiply(gemm_call *c, fpemu_cuda_stream stream)
 {
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    const int status = multiply_inside(c, stream);
+    const fpemu_cuda_status status = multiply_inside(c, stream);
     fpemu_environment_leave(&environment);
     return status;
 }
 
 /* The matrices of a shape; 0 where it is refused. */
-static int take_shape(product_call *c, const fpemu_gemm_shape *s, const void *a, const void *b, const void *out)
+static int take_shape(gemm_call *c, const fpemu_gemm_shape *s, const void *a, const void *b, const void *out)
 {
     const uint64_t most = PTRDIFF_MAX;
     uintptr_t from, to;
@@ -285,7 +282,7 @@ static int take_shape(product_call *c, const fpemu_gemm_shape *s, const void *a,
 
 uint64_t fpemu_cuda_gemm_scratch_size(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, int carrier)
 {
-    product_call c;
+    gemm_call c;
     uint64_t second;
     memset(&c, 0, sizeof c);
     if (!shape || fpemu_gemm_check(spec, carrier) || !take_shape(&c, shape, NULL, NULL, NULL))
@@ -295,55 +292,57 @@ uint64_t fpemu_cuda_gemm_scratch_size(const fpemu_gemm_spec *spec, const fpemu_g
     return plan_scratch(&c, &second);
 }
 
-static int gemm(const fpemu_gemm_spec *spec, int type, const fpemu_gemm_shape *shape, double alpha, const void *a,
-                const void *scales_a, const void *b, const void *scales_b, double beta, void *out, void *scratch,
-                fpemu_cuda_stats *stats, fpemu_cuda_stream stream)
+static fpemu_cuda_status gemm(const fpemu_gemm_spec *spec, int type, const fpemu_gemm_shape *shape, double alpha,
+                              const void *a, const void *scales_a, const void *b, const void *scales_b, double beta,
+                              void *out, void *scratch, fpemu_cuda_stats *stats, fpemu_cuda_stream stream)
 {
-    product_call c = {.spec = spec, .alpha = alpha, .beta = beta, .scratch = scratch, .stats = stats, .type = type};
-    const int status = (int)fpemu_gemm_check(spec, type == GPU_F32 ? 32 : 64);
+    gemm_call c = {.spec = spec, .alpha = alpha, .beta = beta, .scratch = scratch, .stats = stats, .type = type};
+    const fpemu_cuda_status status = gpu_status(fpemu_gemm_check(spec, gpu_carrier(type)));
     if (status)
         return status;
     if ((scales_a || scales_b) && !spec->sum.chunk)
-        return FPEMU_ERROR_UNSUPPORTED;
+        return FPEMU_CUDA_ERROR_UNSUPPORTED;
     if (!shape)
-        return FPEMU_ERROR_NULL;
+        return FPEMU_CUDA_ERROR_NULL;
     if (!take_shape(&c, shape, a, b, out))
-        return FPEMU_ERROR_ARGUMENT;
+        return FPEMU_CUDA_ERROR_ARGUMENT;
     c.a.scales = scales_a;
     c.b.scales = scales_b;
     return multiply(&c, stream);
 }
 
-static int gemv(const fpemu_gemm_spec *spec, int type, fpemu_order order, int transpose, size_t m, size_t n,
-                double alpha, const void *a, size_t lda, const void *x, int64_t incx, double beta, void *y,
-                int64_t incy, void *scratch, fpemu_cuda_stats *stats, fpemu_cuda_stream stream)
+static fpemu_cuda_status gemv(const fpemu_gemm_spec *spec, int type, fpemu_order order, int transpose, size_t m,
+                              size_t n, double alpha, const void *a, size_t lda, const void *x, int64_t incx,
+                              double beta, void *y, int64_t incy, void *scratch, fpemu_cuda_stats *stats,
+                              fpemu_cuda_stream stream)
 {
     const size_t size = fpemu_gpu_size(type, 0);
-    product_call c = {
+    gemm_call c = {
         .spec = spec, .batch = 1, .alpha = alpha, .beta = beta, .scratch = scratch, .stats = stats, .type = type};
-    const int status = (int)fpemu_gemm_check(spec, type == GPU_F32 ? 32 : 64);
+    const fpemu_cuda_status status = gpu_status(fpemu_gemm_check(spec, gpu_carrier(type)));
     if (status)
         return status;
     if ((unsigned)order > 1 || (unsigned)transpose > 1 || m > PTRDIFF_MAX || n > PTRDIFF_MAX ||
         !core_operand_matrix(&c.a, a, transpose ? n : m, transpose ? m : n, lda, 0, (int)order, transpose) ||
         !core_operand_vector(&c.b, x, transpose ? m : n, incx, size) ||
         !core_operand_vector(&c.c, y, transpose ? n : m, incy, size))
-        return FPEMU_ERROR_ARGUMENT;
+        return FPEMU_CUDA_ERROR_ARGUMENT;
     return multiply(&c, stream);
 }
 
-static int dot(const fpemu_gemm_spec *spec, int type, size_t n, const void *x, int64_t incx, const void *y,
-               int64_t incy, void *result, void *scratch, fpemu_cuda_stats *stats, fpemu_cuda_stream stream)
+static fpemu_cuda_status dot(const fpemu_gemm_spec *spec, int type, size_t n, const void *x, int64_t incx,
+                             const void *y, int64_t incy, void *result, void *scratch, fpemu_cuda_stats *stats,
+                             fpemu_cuda_stream stream)
 {
     const size_t size = fpemu_gpu_size(type, 0);
-    product_call c = {.spec = spec, .batch = 1, .alpha = 1, .scratch = scratch, .stats = stats, .type = type};
-    const int status = (int)fpemu_gemm_check(spec, type == GPU_F32 ? 32 : 64);
+    gemm_call c = {.spec = spec, .batch = 1, .alpha = 1, .scratch = scratch, .stats = stats, .type = type};
+    const fpemu_cuda_status status = gpu_status(fpemu_gemm_check(spec, gpu_carrier(type)));
     if (status)
         return status;
     c.beta = spec->start_from_c;
     if (!core_operand_vector(&c.a, x, n, incx, size) || !core_operand_vector(&c.b, y, n, incy, size) ||
         !core_operand_vector(&c.c, result, 1, 1, size))
-        return FPEMU_ERROR_ARGUMENT;
+        return FPEMU_CUDA_ERROR_ARGUMENT;
     c.a.columns = c.a.rows; /* a row */
     c.a.rows = 1;
     c.a.step_column = c.a.step_row;
@@ -351,36 +350,68 @@ static int dot(const fpemu_gemm_spec *spec, int type, size_t n, const void *x, i
     return multiply(&c, stream);
 }
 
-#define VERBS(suffix, TYPE, type)                                                                                      \
-    int fpemu_cuda_gemm_##suffix(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, TYPE alpha,               \
-                                 const TYPE *d_a, const TYPE *d_b, TYPE beta, TYPE *d_c, void *d_scratch,              \
-                                 fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)                                  \
-    {                                                                                                                  \
-        return gemm(spec, type, shape, (double)alpha, d_a, NULL, d_b, NULL, (double)beta, d_c, d_scratch, d_stats,     \
-                    stream);                                                                                           \
-    }                                                                                                                  \
-    int fpemu_cuda_gemm_scaled_##suffix(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, TYPE alpha,        \
-                                        const TYPE *d_a, const TYPE *d_scales_a, const TYPE *d_b,                      \
-                                        const TYPE *d_scales_b, TYPE beta, TYPE *d_c, void *d_scratch,                 \
-                                        fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)                           \
-    {                                                                                                                  \
-        return gemm(spec, type, shape, (double)alpha, d_a, d_scales_a, d_b, d_scales_b, (double)beta, d_c, d_scratch,  \
-                    d_stats, stream);                                                                                  \
-    }                                                                                                                  \
-    int fpemu_cuda_gemv_##suffix(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,    \
-                                 TYPE alpha, const TYPE *d_a, size_t lda, const TYPE *d_x, int64_t incx, TYPE beta,    \
-                                 TYPE *d_y, int64_t incy, void *d_scratch, fpemu_cuda_stats *d_stats,                  \
-                                 fpemu_cuda_stream stream)                                                             \
-    {                                                                                                                  \
-        return gemv(spec, type, order, transpose, m, n, (double)alpha, d_a, lda, d_x, incx, (double)beta, d_y, incy,   \
-                    d_scratch, d_stats, stream);                                                                       \
-    }                                                                                                                  \
-    int fpemu_cuda_dot_##suffix(const fpemu_gemm_spec *spec, size_t n, const TYPE *d_x, int64_t incx, const TYPE *d_y, \
-                                int64_t incy, TYPE *d_result, void *d_scratch, fpemu_cuda_stats *d_stats,              \
-                                fpemu_cuda_stream stream)                                                              \
-    {                                                                                                                  \
-        return dot(spec, type, n, d_x, incx, d_y, incy, d_result, d_scratch, d_stats, stream);                         \
-    }
+/* --------------------------------------------------------------------------------------------- public functions */
 
-VERBS(f32, float, GPU_F32)
-VERBS(f64, double, GPU_F64)
+fpemu_cuda_status fpemu_cuda_gemm_f32(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, float alpha,
+                                      const float *d_a, const float *d_b, float beta, float *d_c, void *d_scratch,
+                                      fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+{
+    return gemm(spec, GPU_F32, shape, (double)alpha, d_a, NULL, d_b, NULL, (double)beta, d_c, d_scratch, d_stats,
+                stream);
+}
+
+fpemu_cuda_status fpemu_cuda_gemm_scaled_f32(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, float alpha,
+                                             const float *d_a, const float *d_scales_a, const float *d_b,
+                                             const float *d_scales_b, float beta, float *d_c, void *d_scratch,
+                                             fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+{
+    return gemm(spec, GPU_F32, shape, (double)alpha, d_a, d_scales_a, d_b, d_scales_b, (double)beta, d_c, d_scratch,
+                d_stats, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_gemv_f32(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,
+                                      float alpha, const float *d_a, size_t lda, const float *d_x, int64_t incx,
+                                      float beta, float *d_y, int64_t incy, void *d_scratch, fpemu_cuda_stats *d_stats,
+                                      fpemu_cuda_stream stream)
+{
+    return gemv(spec, GPU_F32, order, transpose, m, n, (double)alpha, d_a, lda, d_x, incx, (double)beta, d_y, incy,
+                d_scratch, d_stats, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_dot_f32(const fpemu_gemm_spec *spec, size_t n, const float *d_x, int64_t incx,
+                                     const float *d_y, int64_t incy, float *d_result, void *d_scratch,
+                                     fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+{
+    return dot(spec, GPU_F32, n, d_x, incx, d_y, incy, d_result, d_scratch, d_stats, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_gemm_f64(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, double alpha,
+                                      const double *d_a, const double *d_b, double beta, double *d_c, void *d_scratch,
+                                      fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+{
+    return gemm(spec, GPU_F64, shape, alpha, d_a, NULL, d_b, NULL, beta, d_c, d_scratch, d_stats, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_gemm_scaled_f64(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, double alpha,
+                                             const double *d_a, const double *d_scales_a, const double *d_b,
+                                             const double *d_scales_b, double beta, double *d_c, void *d_scratch,
+                                             fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+{
+    return gemm(spec, GPU_F64, shape, alpha, d_a, d_scales_a, d_b, d_scales_b, beta, d_c, d_scratch, d_stats, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_gemv_f64(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,
+                                      double alpha, const double *d_a, size_t lda, const double *d_x, int64_t incx,
+                                      double beta, double *d_y, int64_t incy, void *d_scratch,
+                                      fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+{
+    return gemv(spec, GPU_F64, order, transpose, m, n, alpha, d_a, lda, d_x, incx, beta, d_y, incy, d_scratch, d_stats,
+                stream);
+}
+
+fpemu_cuda_status fpemu_cuda_dot_f64(const fpemu_gemm_spec *spec, size_t n, const double *d_x, int64_t incx,
+                                     const double *d_y, int64_t incy, double *d_result, void *d_scratch,
+                                     fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+{
+    return dot(spec, GPU_F64, n, d_x, incx, d_y, incy, d_result, d_scratch, d_stats, stream);
+}

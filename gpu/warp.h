@@ -1,11 +1,11 @@
-/* lanes.h - a warp of 32 lanes, written once for device and host.
+/* warp.h - a warp of 32 lanes, written once for device and host.
  *
  * A kernel body is plain C that says what one warp does: FOR_LANES(l) runs a piece for every lane, a variable of a lane
  * is an array of LANES elements, read as OF(a, l). On the device a thread is one lane (LANES is 1, the loop runs once);
- * on the host one call plays all 32 lanes in turn. So the tests run every index and every rule of the kernels where
+ * on the host one call runs all 32 lanes in turn. So the tests run every index and every rule of the kernels where
  * there is no GPU. Between two FOR_LANES pieces lanes meet only through the functions below. */
-#ifndef FPEMU_GPU_LANES_H
-#define FPEMU_GPU_LANES_H
+#ifndef FPEMU_GPU_WARP_H
+#define FPEMU_GPU_WARP_H
 
 #include "core/port.h"
 
@@ -23,7 +23,7 @@
 #define OF(a, l) (a)[l]
 #endif
 
-/* What the bodies call in several places: part of each kernel, but played it need not be compiled more than once. */
+/* What the bodies call in several places: part of each kernel, but on the processor it need not be compiled more than once. */
 #ifdef __CUDACC__
 #define GPU_PART FPEMU_FN
 #else
@@ -202,94 +202,4 @@ FPEMU_FN void shared_max(uint64_t *to, uint64_t v)
 #endif
 }
 
-/* Elements of 1, 2, 4 or 8 bytes in an array. */
-FPEMU_FN void gpu_store_code(void *to, uint32_t size, uint64_t i, uint64_t code)
-{
-    switch (size) {
-    case 1: ((uint8_t *)to)[i] = (uint8_t)code; break;
-    case 2: ((uint16_t *)to)[i] = (uint16_t)code; break;
-    case 4: ((uint32_t *)to)[i] = (uint32_t)code; break;
-    default: ((uint64_t *)to)[i] = code;
-    }
-}
-
-FPEMU_FN uint64_t gpu_load_code(const void *from, uint32_t size, uint64_t i)
-{
-    switch (size) {
-    case 1: return ((const uint8_t *)from)[i];
-    case 2: return ((const uint16_t *)from)[i];
-    case 4: return ((const uint32_t *)from)[i];
-    default: return ((const uint64_t *)from)[i];
-    }
-}
-
-/* Four neighbours at once, from element i on: as many bytes, 16 at most, are what their address is a multiple of. Here
- * that is checked, since a device stops at it. */
-#ifdef __CUDA_ARCH__
-FPEMU_FN void gpu_store_quad(void *to, uint32_t size, uint64_t i, const uint64_t c[4])
-{
-    switch (size) {
-    case 1:
-        ((uint32_t *)((uint8_t *)to + i))[0] =
-            (uint32_t)c[0] | (uint32_t)c[1] << 8 | (uint32_t)c[2] << 16 | (uint32_t)c[3] << 24;
-        break;
-    case 2:
-        *(uint2 *)((uint16_t *)to + i) =
-            make_uint2((uint32_t)c[0] | (uint32_t)c[1] << 16, (uint32_t)c[2] | (uint32_t)c[3] << 16);
-        break;
-    case 4:
-        *(uint4 *)((uint32_t *)to + i) = make_uint4((uint32_t)c[0], (uint32_t)c[1], (uint32_t)c[2], (uint32_t)c[3]);
-        break;
-    default:
-        ((ulonglong2 *)((uint64_t *)to + i))[0] = make_ulonglong2(c[0], c[1]);
-        ((ulonglong2 *)((uint64_t *)to + i))[1] = make_ulonglong2(c[2], c[3]);
-    }
-}
-
-FPEMU_FN void gpu_load_quad(const void *from, uint32_t size, uint64_t i, uint64_t c[4])
-{
-    switch (size) {
-    case 1: {
-        const uint32_t v = *(const uint32_t *)((const uint8_t *)from + i);
-        c[0] = v & 0xff, c[1] = v >> 8 & 0xff, c[2] = v >> 16 & 0xff, c[3] = v >> 24;
-        break;
-    }
-    case 2: {
-        const uint2 v = *(const uint2 *)((const uint16_t *)from + i);
-        c[0] = v.x & 0xffff, c[1] = v.x >> 16, c[2] = v.y & 0xffff, c[3] = v.y >> 16;
-        break;
-    }
-    case 4: {
-        const uint4 v = *(const uint4 *)((const uint32_t *)from + i);
-        c[0] = v.x, c[1] = v.y, c[2] = v.z, c[3] = v.w;
-        break;
-    }
-    default: {
-        const ulonglong2 v = ((const ulonglong2 *)((const uint64_t *)from + i))[0];
-        const ulonglong2 w = ((const ulonglong2 *)((const uint64_t *)from + i))[1];
-        c[0] = v.x, c[1] = v.y, c[2] = w.x, c[3] = w.y;
-    }
-    }
-}
-#else
-FPEMU_FN void gpu_check_quad(const void *p, uint32_t size, uint64_t i)
-{
-    assert(((uintptr_t)p + i * size) % (size < 4 ? 4 * size : 16) == 0);
-}
-
-FPEMU_FN void gpu_store_quad(void *to, uint32_t size, uint64_t i, const uint64_t c[4])
-{
-    gpu_check_quad(to, size, i);
-    for (unsigned k = 0; k < 4; k++)
-        gpu_store_code(to, size, i + k, c[k]);
-}
-
-FPEMU_FN void gpu_load_quad(const void *from, uint32_t size, uint64_t i, uint64_t c[4])
-{
-    gpu_check_quad(from, size, i);
-    for (unsigned k = 0; k < 4; k++)
-        c[k] = gpu_load_code(from, size, i + k);
-}
-#endif
-
-#endif /* FPEMU_GPU_LANES_H */
+#endif /* FPEMU_GPU_WARP_H */

@@ -1,6 +1,6 @@
 /* tensors.c - what libfpemu_cuda does with tensors against libfpemu, bit for bit, counters and sums included:
- * quantising along an axis, packing, unpacking, single blocks, measuring, the order of scales. Played on this processor
- * or run on a device, as verbs.c.
+ * quantising along an axis, packing, unpacking, single blocks, measuring, the order of scales. Simulated on this
+ * processor or run on a device, as quantize.c.
  *
  *   every named format with scales, every rule, scale format and block shape, codebooks
  *   every mode, generator, number of random bits and compatibility setting
@@ -32,10 +32,10 @@ typedef struct test_case {
     size_t reach_x, reach_y; /* elements that the strides span */
     int64_t low_x, low_y;    /* the first of them, relative to the array */
     int type, counted;
-    int dense; /* 1: aligned, without gaps, not counted: what is taken in whole sheets */
+    int dense; /* 1: aligned, without gaps, not counted: what is taken in whole strips */
 } test_case;
 
-static void fail(const test_case *c, const char *what, int status, size_t at)
+static void fail(const test_case *c, const char *what, fpemu_cuda_status status, size_t at)
 {
     const fpemu_rounding *r = &c->rounding;
     if (failures++ < 25)
@@ -56,16 +56,16 @@ static void fail(const test_case *c, const char *what, int status, size_t at)
      : type == BF16 ? fpemu_cuda_##call##_bf16 a16                                                                     \
                     : fpemu_cuda_##call##_f16 a16)
 
-static int quantize(const test_case *c, const void *x, void *y, void *scratch, fpemu_cuda_stats *s)
+static fpemu_cuda_status quantize(const test_case *c, const void *x, void *y, void *scratch, fpemu_cuda_stats *s)
 {
     const int type = c->type;
     const fpemu_format *f = &c->format;
     const fpemu_rounding *r = &c->rounding;
-    return BY_TYPE(quantize_tensor, (f, r, &c->shape, x, y, scratch, s, NULL), (f, r, &c->shape, x, y, scratch, s, NULL),
-                   (f, r, &c->shape, x, y, scratch, s, NULL));
+    return BY_TYPE(quantize_tensor, (f, r, &c->shape, x, y, scratch, s, NULL),
+                   (f, r, &c->shape, x, y, scratch, s, NULL), (f, r, &c->shape, x, y, scratch, s, NULL));
 }
 
-static int pack(const test_case *c, const void *x, void *bytes, void *scratch, fpemu_cuda_stats *s)
+static fpemu_cuda_status pack(const test_case *c, const void *x, void *bytes, void *scratch, fpemu_cuda_stats *s)
 {
     const int type = c->type;
     const fpemu_format *f = &c->format;
@@ -74,7 +74,7 @@ static int pack(const test_case *c, const void *x, void *bytes, void *scratch, f
                    (f, r, &c->shape, x, bytes, scratch, s, NULL));
 }
 
-static int unpack(const test_case *c, const void *bytes, void *y, void *scratch)
+static fpemu_cuda_status unpack(const test_case *c, const void *bytes, void *y, void *scratch)
 {
     const int type = c->type;
     const fpemu_format *f = &c->format;
@@ -82,7 +82,8 @@ static int unpack(const test_case *c, const void *bytes, void *y, void *scratch)
                    (f, &c->shape, bytes, y, scratch, NULL));
 }
 
-static int pack_blocks(const test_case *c, uint64_t first, uint64_t count, const void *x, void *bytes, void *scratch)
+static fpemu_cuda_status pack_blocks(const test_case *c, uint64_t first, uint64_t count, const void *x, void *bytes,
+                                     void *scratch)
 {
     const int type = c->type;
     const fpemu_format *f = &c->format;
@@ -92,7 +93,8 @@ static int pack_blocks(const test_case *c, uint64_t first, uint64_t count, const
                    (f, r, &c->shape, first, count, x, bytes, scratch, NULL, NULL));
 }
 
-static int unpack_blocks(const test_case *c, uint64_t first, uint64_t count, const void *bytes, void *y, void *scratch)
+static fpemu_cuda_status unpack_blocks(const test_case *c, uint64_t first, uint64_t count, const void *bytes, void *y,
+                                       void *scratch)
 {
     const int type = c->type;
     const fpemu_format *f = &c->format;
@@ -122,44 +124,45 @@ static void narrow(int type, size_t n, const float *x, void *y)
     fpemu_encode_f32(&f, &r, n, x, y, NULL);
 }
 
-static int right_quantize(const test_case *c, const unsigned char *x, unsigned char *y, fpemu_stats *s)
+static fpemu_cuda_status right_quantize(const test_case *c, const unsigned char *x, unsigned char *y, fpemu_stats *s)
 {
     const fpemu_format *f = &c->format;
     const size_t size = element[c->type];
     const void *from = x - c->low_x * (int64_t)size;
     void *to = y - c->low_y * (int64_t)size;
     if (c->type == F32)
-        return (int)fpemu_quantize_tensor_f32(f, &c->rounding, &c->shape, from, to, s);
+        return (fpemu_cuda_status)fpemu_quantize_tensor_f32(f, &c->rounding, &c->shape, from, to, s);
     if (c->type == F64)
-        return (int)fpemu_quantize_tensor_f64(f, &c->rounding, &c->shape, from, to, s);
+        return (fpemu_cuda_status)fpemu_quantize_tensor_f64(f, &c->rounding, &c->shape, from, to, s);
     widen(c->type, c->reach_x, x, wide_x);
     widen(c->type, c->reach_y, y, wide_y);
-    const int status =
-        (int)fpemu_quantize_tensor_f32(f, &c->rounding, &c->shape, wide_x - c->low_x, wide_y - c->low_y, s);
+    const fpemu_cuda_status status = (fpemu_cuda_status)fpemu_quantize_tensor_f32(
+        f, &c->rounding, &c->shape, wide_x - c->low_x, wide_y - c->low_y, s);
     narrow(c->type, c->reach_y, wide_y, y);
     return status;
 }
 
-static int right_pack(const test_case *c, const unsigned char *x, void *bytes, fpemu_stats *s)
+static fpemu_cuda_status right_pack(const test_case *c, const unsigned char *x, void *bytes, fpemu_stats *s)
 {
     const void *from = x - c->low_x * (int64_t)element[c->type];
     if (c->type == F32)
-        return (int)fpemu_pack_f32(&c->format, &c->rounding, &c->shape, from, bytes, s);
+        return (fpemu_cuda_status)fpemu_pack_f32(&c->format, &c->rounding, &c->shape, from, bytes, s);
     if (c->type == F64)
-        return (int)fpemu_pack_f64(&c->format, &c->rounding, &c->shape, from, bytes, s);
+        return (fpemu_cuda_status)fpemu_pack_f64(&c->format, &c->rounding, &c->shape, from, bytes, s);
     widen(c->type, c->reach_x, x, wide_x);
-    return (int)fpemu_pack_f32(&c->format, &c->rounding, &c->shape, wide_x - c->low_x, bytes, s);
+    return (fpemu_cuda_status)fpemu_pack_f32(&c->format, &c->rounding, &c->shape, wide_x - c->low_x, bytes, s);
 }
 
-static int right_unpack(const test_case *c, const void *bytes, unsigned char *y)
+static fpemu_cuda_status right_unpack(const test_case *c, const void *bytes, unsigned char *y)
 {
     void *to = y - c->low_y * (int64_t)element[c->type];
     if (c->type == F32)
-        return (int)fpemu_unpack_f32(&c->format, &c->shape, bytes, to);
+        return (fpemu_cuda_status)fpemu_unpack_f32(&c->format, &c->shape, bytes, to);
     if (c->type == F64)
-        return (int)fpemu_unpack_f64(&c->format, &c->shape, bytes, to);
+        return (fpemu_cuda_status)fpemu_unpack_f64(&c->format, &c->shape, bytes, to);
     widen(c->type, c->reach_y, y, wide_y);
-    const int status = (int)fpemu_unpack_f32(&c->format, &c->shape, bytes, wide_y - c->low_y);
+    const fpemu_cuda_status status =
+        (fpemu_cuda_status)fpemu_unpack_f32(&c->format, &c->shape, bytes, wide_y - c->low_y);
     narrow(c->type, c->reach_y, wide_y, y);
     return status;
 }
@@ -201,12 +204,13 @@ static void compare_stats(const test_case *c, const char *what, const fpemu_cuda
 {
     if (!c->counted)
         return;
-    const int status = fpemu_cuda_stats_read(d_s, stats_room, &stats[1], NULL);
+    const fpemu_cuda_status status = fpemu_cuda_stats_read(d_s, stats_room, &stats[1], NULL);
     if (status || !same_stats(&stats[0], &stats[1]) || memcmp(bins[0], bins[1], sizeof bins[0]) != 0)
         fail(c, what, status, 0);
 }
 
-static void compare_bytes(const test_case *c, const char *what, int status, int expected, size_t n)
+static void compare_bytes(const test_case *c, const char *what, fpemu_cuda_status status, fpemu_cuda_status expected,
+                          size_t n)
 {
     comparisons++;
     if (status != expected) {
@@ -228,15 +232,15 @@ static void compare_quantize(const test_case *c, unsigned char *d_x, unsigned ch
         c->counted == 1 && n_x == n_y && memcmp(c->shape.x_stride, c->shape.y_stride, sizeof c->shape.x_stride) == 0;
     begin_stats(c);
     memcpy(want, in_place ? in : before, n_y);
-    const int expected = right_quantize(c, in, want, c->counted ? &stats[0] : NULL);
+    const fpemu_cuda_status expected = right_quantize(c, in, want, c->counted ? &stats[0] : NULL);
     to_device(d_x, in, n_x);
     to_device(d_y, before, n_y);
     unsigned char *const out = in_place ? d_x : d_y;
-    int status = fpemu_cuda_stats_clear(d_s, stats[1].request.want, NULL);
+    fpemu_cuda_status status = fpemu_cuda_stats_clear(d_s, stats[1].request.want, NULL);
     if (!status)
         status = quantize(c, d_x - c->low_x * (int64_t)size, out - c->low_y * (int64_t)size, scratch,
                           c->counted ? d_s : NULL);
-    if (status == FPEMU_ERROR_CARRIER && c->type >= BF16)
+    if (status == FPEMU_CUDA_ERROR_CARRIER && c->type >= BF16)
         return; /* a scalar format that does not fit the 16-bit type */
     from_device(got, out, n_y);
     compare_bytes(c, "quantize_tensor", status, expected, n_y);
@@ -259,17 +263,18 @@ static void compare_blocks(const test_case *c, const fpemu_layout *l, unsigned c
         return;
     to_device(d_x, in, n * element[c->type]);
     memcpy(want, packed, l->bytes);
-    int expected = (int)(c->type == F32 ? fpemu_pack_blocks_f32(&c->format, &c->rounding, &c->shape, first, count,
-                                                                (const float *)(void *)in, want, NULL)
-                                        : fpemu_pack_blocks_f64(&c->format, &c->rounding, &c->shape, first, count,
-                                                                (const double *)(void *)in, want, NULL));
-    int status = pack_blocks(c, first, count, d_x, d_bytes, scratch);
+    fpemu_cuda_status expected =
+        (fpemu_cuda_status)(c->type == F32 ? fpemu_pack_blocks_f32(&c->format, &c->rounding, &c->shape, first, count,
+                                                                   (const float *)(void *)in, want, NULL)
+                                           : fpemu_pack_blocks_f64(&c->format, &c->rounding, &c->shape, first, count,
+                                                                   (const double *)(void *)in, want, NULL));
+    fpemu_cuda_status status = pack_blocks(c, first, count, d_x, d_bytes, scratch);
     from_device(got, d_bytes, l->bytes);
     compare_bytes(c, "pack_blocks", status, expected, l->bytes);
-    expected =
-        (int)(c->type == F32
-                  ? fpemu_unpack_blocks_f32(&c->format, &c->shape, first, count, packed, (float *)(void *)want)
-                  : fpemu_unpack_blocks_f64(&c->format, &c->shape, first, count, packed, (double *)(void *)want));
+    expected = (fpemu_cuda_status)(c->type == F32 ? fpemu_unpack_blocks_f32(&c->format, &c->shape, first, count, packed,
+                                                                            (float *)(void *)want)
+                                                  : fpemu_unpack_blocks_f64(&c->format, &c->shape, first, count, packed,
+                                                                            (double *)(void *)want));
     to_device(d_bytes, packed, l->bytes);
     status = unpack_blocks(c, first, count, d_bytes, d_y, scratch);
     from_device(got, d_y, n * element[c->type]);
@@ -286,11 +291,11 @@ static void compare_packed(const test_case *c, unsigned char *d_x, unsigned char
     unsigned char *const d_bytes = (unsigned char *)device_memory(5, BYTES) + next() % 8;
     begin_stats(c);
     memset(want, 0xa5, l.bytes);
-    const int expected = right_pack(c, in, want, c->counted ? &stats[0] : NULL);
+    const fpemu_cuda_status expected = right_pack(c, in, want, c->counted ? &stats[0] : NULL);
     to_device(d_x, in, c->reach_x * size);
     memset(got, 0xa5, l.bytes);
     to_device(d_bytes, got, l.bytes);
-    int status = fpemu_cuda_stats_clear(d_s, stats[1].request.want, NULL);
+    fpemu_cuda_status status = fpemu_cuda_stats_clear(d_s, stats[1].request.want, NULL);
     if (!status)
         status = pack(c, d_x - c->low_x * (int64_t)size, d_bytes, scratch, c->counted ? d_s : NULL);
     from_device(got, d_bytes, l.bytes);
@@ -304,11 +309,11 @@ static void compare_packed(const test_case *c, unsigned char *d_x, unsigned char
         if (next() % 8 == 0)
             packed[i] = (unsigned char)next();
     memcpy(want, before, c->reach_y * size);
-    const int read = right_unpack(c, packed, want);
+    const fpemu_cuda_status read = right_unpack(c, packed, want);
     to_device(d_bytes, packed, l.bytes);
     to_device(d_y, before, c->reach_y * size);
     status = unpack(c, d_bytes, d_y - c->low_y * (int64_t)size, scratch);
-    if (status == FPEMU_ERROR_CARRIER && c->type >= BF16)
+    if (status == FPEMU_CUDA_ERROR_CARRIER && c->type >= BF16)
         return;
     from_device(got, d_y, c->reach_y * size);
     compare_bytes(c, "unpack", status, read, c->reach_y * size);
@@ -325,12 +330,13 @@ static void compare_numbers(const test_case *c, const fpemu_range *measured, con
     unsigned char *const d_bytes = (unsigned char *)device_memory(5, BYTES) + next() % 8;
     shape.whole = measured;
     memset(want, 0xa5, l.bytes);
-    const int expected = (int)fpemu_pack_tensor_scales(&c->format, &shape, want);
+    const fpemu_cuda_status expected = (fpemu_cuda_status)fpemu_pack_tensor_scales(&c->format, &shape, want);
     for (int told = 0; told < 2; told++) {
         shape.whole = told ? measured : NULL;
         memset(got, 0xa5, l.bytes);
         to_device(d_bytes, got, l.bytes);
-        const int status = fpemu_cuda_pack_tensor_scales(&c->format, &shape, told ? NULL : d_range, d_bytes, NULL);
+        const fpemu_cuda_status status =
+            fpemu_cuda_pack_tensor_scales(&c->format, &shape, told ? NULL : d_range, d_bytes, NULL);
         from_device(got, d_bytes, l.bytes);
         compare_bytes(c, told ? "pack_tensor_scales as told" : "pack_tensor", status, expected, l.bytes);
     }
@@ -352,7 +358,7 @@ static void compare_range(const test_case *c, unsigned char *d_x)
         widen(type, n, in, wide_x);
         fpemu_measure_f32(&c->format, n, wide_x, &expected);
     }
-    int status = fpemu_cuda_range_clear(d_range, NULL);
+    fpemu_cuda_status status = fpemu_cuda_range_clear(d_range, NULL);
     for (int part = 0; part < 2 && !status; part++) {
         const size_t m = part ? n - half : half;
         const void *p = d_x + (part ? half * element[type] : 0);
@@ -471,9 +477,9 @@ static void choose_shape(test_case *c)
     fpemu_shape *s = &c->shape;
     memset(s, 0, sizeof *s);
     if (c->dense) {
-        static const uint64_t sheets[] = {16, 64, 127, 128, 256, 384, 1000, 4100};
+        static const uint64_t lengths[] = {16, 64, 127, 128, 256, 384, 1000, 4100};
         s->outer = s->rows = s->inner = 1;
-        s->length = sheets[next() % 8];
+        s->length = lengths[next() % 8];
         if (next() % 2)
             s->rows = few[next() % 5];
         c->reach_x = c->reach_y = (size_t)(s->rows * s->length);
@@ -586,7 +592,7 @@ static void check_swizzle(void)
                 in[b] = (unsigned char)next();
             to_device(d_x, in, plain);
             fpemu_swizzle_scales(rows[i], columns[k], in, want);
-            int status = fpemu_cuda_swizzle_scales(rows[i], columns[k], d_x, d_y, NULL);
+            fpemu_cuda_status status = fpemu_cuda_swizzle_scales(rows[i], columns[k], d_x, d_y, NULL);
             from_device(got, d_y, tiled);
             comparisons += 2;
             if (status || memcmp(got, want, tiled) != 0) {
@@ -621,37 +627,40 @@ static void check_refusals(void)
     fpemu_format_parse("e4m3fn", &scalar, NULL);
     const struct {
         const char *what;
-        int got, expected;
+        fpemu_cuda_status got, expected;
     } cases[] = {
-        {"no shape", fpemu_cuda_quantize_tensor_f32(&f, &r, NULL, x, y, scratch, NULL, NULL), FPEMU_ERROR_NULL},
-        {"no scratch", fpemu_cuda_quantize_tensor_f32(&f, &r, &shape, x, y, NULL, NULL, NULL), FPEMU_ERROR_NULL},
+        {"no shape", fpemu_cuda_quantize_tensor_f32(&f, &r, NULL, x, y, scratch, NULL, NULL), FPEMU_CUDA_ERROR_NULL},
+        {"no scratch", fpemu_cuda_quantize_tensor_f32(&f, &r, &shape, x, y, NULL, NULL, NULL), FPEMU_CUDA_ERROR_NULL},
         {"crooked scratch", fpemu_cuda_quantize_tensor_f32(&f, &r, &shape, x, y, (char *)scratch + 4, NULL, NULL),
-         FPEMU_ERROR_ARGUMENT},
-        {"overlap", fpemu_cuda_quantize_tensor_f32(&f, &r, &shape, x, x + 1, scratch, NULL, NULL), FPEMU_ERROR_OVERLAP},
+         FPEMU_CUDA_ERROR_ARGUMENT},
+        {"overlap", fpemu_cuda_quantize_tensor_f32(&f, &r, &shape, x, x + 1, scratch, NULL, NULL),
+         FPEMU_CUDA_ERROR_OVERLAP},
         {"bytes in x", fpemu_cuda_pack_f32(&f, &r, &shape, x, (char *)x + 200, scratch, NULL, NULL),
-         FPEMU_ERROR_OVERLAP},
-        {"needs scratch", fpemu_cuda_quantize_f32(&f, &r, 64, x, y, NULL, NULL), FPEMU_ERROR_UNSUPPORTED},
-        {"blocks past the end", fpemu_cuda_unpack_blocks_f32(&f, &shape, 3, 2, y, x, NULL, NULL), FPEMU_ERROR_ARGUMENT},
-        {"no elements", fpemu_cuda_pack_f32(&f, &r, &empty, NULL, NULL, NULL, NULL, NULL), FPEMU_OK},
-        {"crooked stats of quantize_tensor", fpemu_cuda_quantize_tensor_f32(&f, &r, &shape, x, y, scratch, crooked, NULL),
-         FPEMU_ERROR_ARGUMENT},
+         FPEMU_CUDA_ERROR_OVERLAP},
+        {"needs scratch", fpemu_cuda_quantize_f32(&f, &r, 64, x, y, NULL, NULL), FPEMU_CUDA_ERROR_UNSUPPORTED},
+        {"blocks past the end", fpemu_cuda_unpack_blocks_f32(&f, &shape, 3, 2, y, x, NULL, NULL),
+         FPEMU_CUDA_ERROR_ARGUMENT},
+        {"no elements", fpemu_cuda_pack_f32(&f, &r, &empty, NULL, NULL, NULL, NULL, NULL), FPEMU_CUDA_OK},
+        {"crooked stats of quantize_tensor",
+         fpemu_cuda_quantize_tensor_f32(&f, &r, &shape, x, y, scratch, crooked, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
         {"crooked stats of a scalar format",
-         fpemu_cuda_quantize_tensor_f32(&scalar, &r, &shape, x, y, NULL, crooked, NULL), FPEMU_ERROR_ARGUMENT},
+         fpemu_cuda_quantize_tensor_f32(&scalar, &r, &shape, x, y, NULL, crooked, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
         {"crooked stats of pack", fpemu_cuda_pack_f32(&f, &r, &shape, x, bytes, scratch, crooked, NULL),
-         FPEMU_ERROR_ARGUMENT},
+         FPEMU_CUDA_ERROR_ARGUMENT},
         {"crooked stats of pack_blocks",
-         fpemu_cuda_pack_blocks_f32(&f, &r, &shape, 0, 1, x, bytes, scratch, crooked, NULL), FPEMU_ERROR_ARGUMENT},
-        {"crooked range of measure", fpemu_cuda_measure_f32(&f, 64, x, crooked_range, NULL), FPEMU_ERROR_ARGUMENT},
-        {"crooked range of clear", fpemu_cuda_range_clear(crooked_range, NULL), FPEMU_ERROR_ARGUMENT},
-        {"crooked range of read", fpemu_cuda_range_read(crooked_range, &seen, NULL), FPEMU_ERROR_ARGUMENT},
+         fpemu_cuda_pack_blocks_f32(&f, &r, &shape, 0, 1, x, bytes, scratch, crooked, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
+        {"crooked range of measure", fpemu_cuda_measure_f32(&f, 64, x, crooked_range, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
+        {"crooked range of clear", fpemu_cuda_range_clear(crooked_range, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
+        {"crooked range of read", fpemu_cuda_range_read(crooked_range, &seen, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
         {"crooked range of pack_tensor", fpemu_cuda_pack_tensor_scales(&f, &shape, crooked_range, bytes, NULL),
-         FPEMU_ERROR_ARGUMENT},
-        {"no range", fpemu_cuda_pack_tensor_scales(&f, &shape, NULL, bytes, NULL), FPEMU_ERROR_NULL},
-        {"no bytes", fpemu_cuda_pack_tensor_scales(&f, &shape, range, NULL, NULL), FPEMU_ERROR_NULL},
-        {"no shape of pack_tensor", fpemu_cuda_pack_tensor_scales(&f, NULL, range, bytes, NULL), FPEMU_ERROR_NULL},
-        {"bytes in the range", fpemu_cuda_pack_tensor_scales(&f, &shape, range, d_r + 16, NULL), FPEMU_ERROR_OVERLAP},
-        {"no numbers of the tensor", fpemu_cuda_pack_tensor_scales(&scalar, &shape, NULL, NULL, NULL), FPEMU_OK},
-        {"no tensor", fpemu_cuda_pack_tensor_scales(&f, &empty, NULL, NULL, NULL), FPEMU_OK},
+         FPEMU_CUDA_ERROR_ARGUMENT},
+        {"no range", fpemu_cuda_pack_tensor_scales(&f, &shape, NULL, bytes, NULL), FPEMU_CUDA_ERROR_NULL},
+        {"no bytes", fpemu_cuda_pack_tensor_scales(&f, &shape, range, NULL, NULL), FPEMU_CUDA_ERROR_NULL},
+        {"no shape of pack_tensor", fpemu_cuda_pack_tensor_scales(&f, NULL, range, bytes, NULL), FPEMU_CUDA_ERROR_NULL},
+        {"bytes in the range", fpemu_cuda_pack_tensor_scales(&f, &shape, range, d_r + 16, NULL),
+         FPEMU_CUDA_ERROR_OVERLAP},
+        {"no numbers of the tensor", fpemu_cuda_pack_tensor_scales(&scalar, &shape, NULL, NULL, NULL), FPEMU_CUDA_OK},
+        {"no tensor", fpemu_cuda_pack_tensor_scales(&f, &empty, NULL, NULL, NULL), FPEMU_CUDA_OK},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         comparisons++;
@@ -740,6 +749,6 @@ int main(int argc, char **argv)
     }
     check_swizzle();
     check_refusals();
-    printf("tensors: %lu calls, %lu failures\n", comparisons, failures);
+    printf("blocks: %lu calls, %lu failures\n", comparisons, failures);
     return failures != 0;
 }

@@ -1,6 +1,6 @@
-/* verbs.c - libfpemu_cuda's verbs against libfpemu's, bit for bit, counters and sums included. Linked with gpu/host.c
- * it plays the kernels on this processor; linked with the CUDA library (tests/gpu/device.c gives the memory) it runs on
- * the device.
+/* quantize.c - quantising, encoding and decoding by libfpemu_cuda against libfpemu, bit for bit, counters and sums
+ * included. Linked with gpu/simulate.c it runs the kernels on this processor; linked with the CUDA library
+ * (memory_device.c gives the memory) it runs on the device.
  *
  *   every named format and a choice of others, every mode, variant, generator and number of random bits
  *   lengths around every boundary (warp, piece, block of sums), offsets in the middle of them, in place
@@ -46,8 +46,8 @@ enum { MOST = 10000, F32, F64, BF16, F16 };
 
 static const size_t element[] = {[F32] = 4, [F64] = 8, [BF16] = 2, [F16] = 2};
 
-static int quantize(int type, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x, void *y,
-                    fpemu_cuda_stats *s)
+static fpemu_cuda_status quantize(int type, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
+                                  void *y, fpemu_cuda_stats *s)
 {
     switch (type) {
     case F32: return fpemu_cuda_quantize_f32(f, r, n, x, y, s, NULL);
@@ -57,8 +57,8 @@ static int quantize(int type, const fpemu_format *f, const fpemu_rounding *r, si
     }
 }
 
-static int encode(int type, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x, void *y,
-                  fpemu_cuda_stats *s)
+static fpemu_cuda_status encode(int type, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
+                                void *y, fpemu_cuda_stats *s)
 {
     switch (type) {
     case F32: return fpemu_cuda_encode_f32(f, r, n, x, y, s, NULL);
@@ -68,7 +68,7 @@ static int encode(int type, const fpemu_format *f, const fpemu_rounding *r, size
     }
 }
 
-static int decode(int type, const fpemu_format *f, size_t n, const void *codes, void *y)
+static fpemu_cuda_status decode(int type, const fpemu_format *f, size_t n, const void *codes, void *y)
 {
     switch (type) {
     case F32: return fpemu_cuda_decode_f32(f, n, codes, y, NULL);
@@ -79,21 +79,21 @@ static int decode(int type, const fpemu_format *f, size_t n, const void *codes, 
 }
 
 /* What the CPU gives, the 16-bit types by way of binary32. */
-static int reference(int type, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x, void *y,
-                     int to_code, fpemu_stats *s)
+static fpemu_cuda_status reference(int type, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
+                                   void *y, int to_code, fpemu_stats *s)
 {
     static float wide[MOST], rounded[MOST];
     fpemu_format narrow;
     const fpemu_rounding exact = fpemu_rounding_nearest();
     if (type == F32)
-        return (int)(to_code ? fpemu_encode_f32(f, r, n, x, y, s) : fpemu_quantize_f32(f, r, n, x, y, s));
+        return (fpemu_cuda_status)(to_code ? fpemu_encode_f32(f, r, n, x, y, s) : fpemu_quantize_f32(f, r, n, x, y, s));
     if (type == F64)
-        return (int)(to_code ? fpemu_encode_f64(f, r, n, x, y, s) : fpemu_quantize_f64(f, r, n, x, y, s));
+        return (fpemu_cuda_status)(to_code ? fpemu_encode_f64(f, r, n, x, y, s) : fpemu_quantize_f64(f, r, n, x, y, s));
     fpemu_format_named(type == BF16 ? FPEMU_NAME_BFLOAT16 : FPEMU_NAME_BINARY16, &narrow);
     fpemu_decode_f32(&narrow, n, x, wide);
     if (to_code)
-        return (int)fpemu_encode_f32(f, r, n, wide, y, s);
-    const int status = (int)fpemu_quantize_f32(f, r, n, wide, rounded, s);
+        return (fpemu_cuda_status)fpemu_encode_f32(f, r, n, wide, y, s);
+    const fpemu_cuda_status status = (fpemu_cuda_status)fpemu_quantize_f32(f, r, n, wide, rounded, s);
     fpemu_encode_f32(&narrow, &exact, n, rounded, y, NULL);
     return status;
 }
@@ -150,18 +150,18 @@ static void compare(const char *spec, const fpemu_format *f, const fpemu_roundin
         }
         const int in_place = !to_code && counted == 1;
         const size_t out = to_code ? size : element[type];
-        const int expected = reference(type, f, r, n, in, want, to_code, counted ? &s[0] : NULL);
+        const fpemu_cuda_status expected = reference(type, f, r, n, in, want, to_code, counted ? &s[0] : NULL);
         const size_t place[2] = {place_of(element[type]), place_of(out)};
         unsigned char *const d_x = buffer[0] + place[0], *const d_y = buffer[1] + place[1];
         memset(got, 0xa5, sizeof got);
         to_device(buffer[0], got, ROOM);
         to_device(buffer[1], got, ROOM);
         to_device(d_x, in, n * element[type]);
-        int status = fpemu_cuda_stats_clear(d_s, s[1].request.want, NULL);
+        fpemu_cuda_status status = fpemu_cuda_stats_clear(d_s, s[1].request.want, NULL);
         if (!status)
             status = to_code ? encode(type, f, r, n, d_x, d_y, counted ? d_s : NULL)
                              : quantize(type, f, r, n, d_x, in_place ? d_x : d_y, counted ? d_s : NULL);
-        if (status == FPEMU_ERROR_CARRIER && type >= BF16 && !to_code)
+        if (status == FPEMU_CUDA_ERROR_CARRIER && type >= BF16 && !to_code)
             continue; /* a format that does not fit the 16-bit type */
         comparisons++;
         if (status != expected) {
@@ -192,7 +192,7 @@ static void compare(const char *spec, const fpemu_format *f, const fpemu_roundin
             memset(got, 0xa5, sizeof got);
             to_device(buffer[1], got, ROOM);
             to_device(buffer[0] + from, want, n * size);
-            if (type == F32 && decode(F32, f, n, buffer[0] + from, buffer[1] + to) == FPEMU_OK &&
+            if (type == F32 && decode(F32, f, n, buffer[0] + from, buffer[1] + to) == FPEMU_CUDA_OK &&
                 fpemu_decode_f32(f, n, want, y) == FPEMU_OK)
                 if (!fetch(buffer[1], to, 4 * n) || memcmp(got, y, 4 * n) != 0)
                     fail(spec, "decode", r, n, 0);
@@ -248,18 +248,19 @@ static void check_refusals(void)
     fpemu_format_parse("e4m3fn", &f, NULL);
     struct {
         const char *what;
-        int got, expected;
+        fpemu_cuda_status got, expected;
     } cases[] = {
-        {"null", fpemu_cuda_quantize_f32(&f, &r, 4, NULL, y, NULL, NULL), FPEMU_ERROR_NULL},
-        {"nothing", fpemu_cuda_quantize_f32(NULL, NULL, 0, NULL, NULL, NULL, NULL), FPEMU_OK},
-        {"overlap", fpemu_cuda_quantize_f32(&f, &r, 4, x, x + 1, NULL, NULL), FPEMU_ERROR_OVERLAP},
+        {"null", fpemu_cuda_quantize_f32(&f, &r, 4, NULL, y, NULL, NULL), FPEMU_CUDA_ERROR_NULL},
+        {"nothing", fpemu_cuda_quantize_f32(NULL, NULL, 0, NULL, NULL, NULL, NULL), FPEMU_CUDA_OK},
+        {"overlap", fpemu_cuda_quantize_f32(&f, &r, 4, x, x + 1, NULL, NULL), FPEMU_CUDA_ERROR_OVERLAP},
         {"alignment", fpemu_cuda_quantize_f32(&f, &r, 4, x, (float *)(void *)((char *)y + 1), NULL, NULL),
-         FPEMU_ERROR_ARGUMENT},
-        {"stats", fpemu_cuda_stats_clear((fpemu_cuda_stats *)(void *)d_s, 64, NULL), FPEMU_ERROR_STATS},
-        {"crooked stats", fpemu_cuda_stats_clear(crooked, 0, NULL), FPEMU_ERROR_ARGUMENT},
-        {"crooked stats of read", fpemu_cuda_stats_read(crooked, scratch, &stats, NULL), FPEMU_ERROR_ARGUMENT},
-        {"crooked stats of quantize", fpemu_cuda_quantize_f32(&f, &r, 4, x, y, crooked, NULL), FPEMU_ERROR_ARGUMENT},
-        {"crooked stats of encode", fpemu_cuda_encode_f32(&f, &r, 4, x, y, crooked, NULL), FPEMU_ERROR_ARGUMENT},
+         FPEMU_CUDA_ERROR_ARGUMENT},
+        {"stats", fpemu_cuda_stats_clear((fpemu_cuda_stats *)(void *)d_s, 64, NULL), FPEMU_CUDA_ERROR_STATS},
+        {"crooked stats", fpemu_cuda_stats_clear(crooked, 0, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
+        {"crooked stats of read", fpemu_cuda_stats_read(crooked, scratch, &stats, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
+        {"crooked stats of quantize", fpemu_cuda_quantize_f32(&f, &r, 4, x, y, crooked, NULL),
+         FPEMU_CUDA_ERROR_ARGUMENT},
+        {"crooked stats of encode", fpemu_cuda_encode_f32(&f, &r, 4, x, y, crooked, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         comparisons++;
@@ -270,7 +271,7 @@ static void check_refusals(void)
     }
     r.nan = FPEMU_NAN_ERROR;
     fpemu_format_parse("e2m1", &f, NULL);
-    if (fpemu_cuda_quantize_f32(&f, &r, 4, x, y, NULL, NULL) != FPEMU_ERROR_UNSUPPORTED) {
+    if (fpemu_cuda_quantize_f32(&f, &r, 4, x, y, NULL, NULL) != FPEMU_CUDA_ERROR_UNSUPPORTED) {
         printf("FAIL the NaN policy error is not refused\n");
         failures++;
     }
@@ -298,6 +299,6 @@ int main(void)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         try_format(others[i]);
     check_refusals();
-    printf("verbs: %lu calls, %lu failures\n", comparisons, failures);
+    printf("quantize: %lu calls, %lu failures\n", comparisons, failures);
     return failures != 0;
 }

@@ -1,9 +1,9 @@
-/* counts.h - the device's counters: what kernels add to, and how they become an fpemu_stats. */
-#ifndef FPEMU_GPU_COUNTS_H
-#define FPEMU_GPU_COUNTS_H
+/* stats.h - the device's counters: what kernels add to, and how they become an fpemu_stats. */
+#ifndef FPEMU_GPU_STATS_H
+#define FPEMU_GPU_STATS_H
 
 #include "fpemu.h"
-#include "lanes.h"
+#include "warp.h"
 
 /* Which counter is which. GPU_ROUNDINGS adds to `count`. */
 enum gpu_counter {
@@ -72,4 +72,4 @@ FPEMU_FN unsigned gpu_bin(uint64_t a)
     return a >> 52 ? (unsigned)(a >> 52) + 51 : (unsigned)core_log2_64(a);
 }
 
-#endif /* FPEMU_GPU_COUNTS_H */
+#endif /* FPEMU_GPU_STATS_H */

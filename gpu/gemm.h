@@ -1,36 +1,36 @@
-/* product.h - dot products, one output a lane or thread: the job and its kernels' bodies. Operands come rounded. In
+/* gemm.h - dot products, one output a lane or thread: the job and its kernels' bodies. Operands come rounded. In
  * matrices a block of threads has a tile of outputs, and reads slabs of its rows of a and columns of b into shared
  * memory; each thread takes the products of its output in the model's order, as everywhere. What is narrow, pairwise or
  * counted goes without: neighbouring lanes have neighbouring outputs, so that they read one number of a and neighbours
  * of b. */
-#ifndef FPEMU_GPU_PRODUCT_H
-#define FPEMU_GPU_PRODUCT_H
+#ifndef FPEMU_GPU_GEMM_H
+#define FPEMU_GPU_GEMM_H
 
-#include "bodies.h"
 #include "core/dot_models.h"
 #include "core/walk.h"
+#include "lane.h"
 
 /* Where an operand's numbers lie: steps from one output to the next, along k, from one product to the next; elements.
  */
-typedef struct gpu_side {
+typedef struct gpu_operand {
     const void *p;
     int64_t step, step_k, stride;
     const void *scales;     /* of every chunk of every row or column; NULL: none */
     uint64_t scales_stride; /* from one product to the next */
-} gpu_side;
+} gpu_operand;
 
-typedef struct gpu_product_job {
+typedef struct gpu_gemm_job {
     core_product rule;
-    gpu_side a, b; /* rows of op(A), columns of op(B) */
+    gpu_operand a, b; /* rows of op(A), columns of op(B) */
     void *c;
     int64_t step_row, step_column, stride;
     uint64_t m, n, batch;
     gpu_counts *counts;
     uint32_t slab; /* products that a tile takes at a time; 0: no tiles */
     uint8_t reads_c;
-} gpu_product_job;
+} gpu_gemm_job;
 
-/* Outputs of a tile along each side, and most products of a slab. Rows are one number longer, for the banks' sake. */
+/* Outputs of a tile in each direction, and most products of a slab. Rows are one number longer, for the banks' sake. */
 #define GPU_TILE 16
 #define GPU_SLAB 64
 
@@ -38,9 +38,9 @@ typedef struct gpu_tile {
     double a[GPU_TILE * (GPU_SLAB + 1)], b[GPU_TILE * (GPU_SLAB + 1)]; /* binary32 numbers take half of it */
 } gpu_tile;
 
-FPEMU_STATIC_ASSERT(sizeof(gpu_product_job) <= 4096, "what a kernel may be given");
+FPEMU_STATIC_ASSERT(sizeof(gpu_gemm_job) <= 4096, "what a kernel may be given");
 
-FPEMU_FN core_line gpu_line(const gpu_product_job *j, const gpu_side *s, uint64_t batch, uint64_t i)
+FPEMU_FN core_line gpu_line(const gpu_gemm_job *j, const gpu_operand *s, uint64_t batch, uint64_t i)
 {
     core_line line;
     const int64_t at = (int64_t)batch * s->stride + (int64_t)i * s->step;
@@ -55,14 +55,14 @@ FPEMU_FN core_line gpu_line(const gpu_product_job *j, const gpu_side *s, uint64_
     return line;
 }
 
-FPEMU_FN double gpu_product_old(const gpu_product_job *j, int64_t at)
+FPEMU_FN double gpu_gemm_old(const gpu_gemm_job *j, int64_t at)
 {
     if (!j->reads_c)
         return 0;
     return j->rule.wide ? ((const double *)j->c)[at] : (double)((const float *)j->c)[at];
 }
 
-FPEMU_FN void gpu_product_store(const gpu_product_job *j, int64_t at, double y)
+FPEMU_FN void gpu_gemm_store(const gpu_gemm_job *j, int64_t at, double y)
 {
     if (j->rule.wide)
         ((double *)j->c)[at] = y;
@@ -70,7 +70,7 @@ FPEMU_FN void gpu_product_store(const gpu_product_job *j, int64_t at, double y)
         ((float *)j->c)[at] = (float)y;
 }
 
-FPEMU_FN void gpu_product(const gpu_product_job *j, int counted, uint64_t warp, uint64_t warps)
+FPEMU_FN void gpu_gemm(const gpu_gemm_job *j, int counted, uint64_t warp, uint64_t warps)
 {
     const uint64_t outputs = j->batch * j->m * j->n;
     gpu_lane lane[LANES];
@@ -90,8 +90,8 @@ FPEMU_FN void gpu_product(const gpu_product_job *j, int counted, uint64_t warp, 
             const core_line a = gpu_line(j, &j->a, batch, row), b = gpu_line(j, &j->b, batch, column);
             core_tally tally;
             memset(&tally, 0, sizeof tally);
-            gpu_product_store(
-                j, at, core_product_output(&j->rule, a, b, index, gpu_product_old(j, at), counted ? &tally : NULL));
+            gpu_gemm_store(j, at,
+                           core_product_output(&j->rule, a, b, index, gpu_gemm_old(j, at), counted ? &tally : NULL));
             if (counted) {
                 gpu_lane_take(&OF(lane, l), &tally.c);
                 OF(lane, l).counter[GPU_ROUNDINGS] += (uint32_t)tally.roundings;
@@ -103,9 +103,9 @@ FPEMU_FN void gpu_product(const gpu_product_job *j, int counted, uint64_t warp, 
     }
 }
 
-/* Rows `first` and on of a side, products [from, from + n), into the tile; beyond the last row zeros. Neighbouring
+/* Rows `first` and on of an operand, products [from, from + n), into the tile; beyond the last row zeros. Neighbouring
  * threads read neighbours in memory. */
-FPEMU_FN void gpu_tile_fill(const gpu_product_job *j, const gpu_side *s, uint64_t batch, uint64_t first, uint64_t rows,
+FPEMU_FN void gpu_tile_fill(const gpu_gemm_job *j, const gpu_operand *s, uint64_t batch, uint64_t first, uint64_t rows,
                             uint64_t from, uint32_t n, void *to)
 {
     const int along = s->step_k == 1 || s->step_k == -1;
@@ -123,7 +123,7 @@ FPEMU_FN void gpu_tile_fill(const gpu_product_job *j, const gpu_side *s, uint64_
 }
 
 /* Uncounted products, a tile of outputs a block. `block` of `blocks`; tile: memory that its threads share. */
-FPEMU_FN void gpu_product_tiles(const gpu_product_job *j, gpu_tile *tile, uint64_t block, uint64_t blocks)
+FPEMU_FN void gpu_gemm_tiles(const gpu_gemm_job *j, gpu_tile *tile, uint64_t block, uint64_t blocks)
 {
     const uint64_t across = (j->n + GPU_TILE - 1) / GPU_TILE, down = (j->m + GPU_TILE - 1) / GPU_TILE;
     const core_product *const p = &j->rule;
@@ -136,7 +136,7 @@ FPEMU_FN void gpu_product_tiles(const gpu_product_job *j, gpu_tile *tile, uint64
             const int64_t at =
                 (int64_t)batch * j->stride + (int64_t)row * j->step_row + (int64_t)column * j->step_column;
             const int inside = row < j->m && column < j->n;
-            core_product_begin(p, inside ? gpu_product_old(j, at) : 0, &OF(running, t));
+            core_product_begin(p, inside ? gpu_gemm_old(j, at) : 0, &OF(running, t));
         }
         for (uint64_t k = 0; k < p->depth; k += j->slab) {
             const uint32_t n = (uint32_t)core_smaller(j->slab, p->depth - k);
@@ -166,11 +166,11 @@ FPEMU_FN void gpu_product_tiles(const gpu_product_job *j, gpu_tile *tile, uint64
                 continue;
             const int64_t at =
                 (int64_t)batch * j->stride + (int64_t)row * j->step_row + (int64_t)column * j->step_column;
-            gpu_product_store(j, at,
-                              core_product_end(p, (batch * j->m + row) * j->n + column, gpu_product_old(j, at),
-                                               &OF(running, t), NULL));
+            gpu_gemm_store(
+                j, at,
+                core_product_end(p, (batch * j->m + row) * j->n + column, gpu_gemm_old(j, at), &OF(running, t), NULL));
         }
     }
 }
 
-#endif /* FPEMU_GPU_PRODUCT_H */
+#endif /* FPEMU_GPU_GEMM_H */

@@ -1,11 +1,17 @@
-/* tensor.inc.h - what one warp does with units of a tensor, for one carrier; read twice by tensor.h as bodies.inc.h is
- * by bodies.h. Warp `warp` of `warps` takes 32 / group units at a time. */
+/* blocks.inc.h - what one warp does with units of a tensor, for one carrier; read twice by blocks.h. Warp `warp` of
+ * `warps` takes 32 / group units at a time. */
+
+/* The form of core_blocked_element that a job takes. */
+FPEMU_FN int gpu_blocks_form(const gpu_blocks_job *j)
+{
+    return j->rule.is_table || j->rule.compat.setting ? 2 : gpu_form(&j->rule.plan);
+}
 
 /* An element of the input as carrier bits. */
-FPEMU_FN uintw gpu_tensor_value(const JOB *j, uint64_t element)
+FPEMU_FN uintw gpu_blocks_value(const gpu_blocks_job *j, uint64_t element)
 {
 #if CARRIER_BITS == 32
-    if (j->job.x_type != GPU_F32)
+    if (j->call.x_type != GPU_F32)
         return core_decode(&j->narrow, element);
 #endif
     (void)j;
@@ -13,10 +19,10 @@ FPEMU_FN uintw gpu_tensor_value(const JOB *j, uint64_t element)
 }
 
 /* y as element of the output: 16-bit arrays take it to the nearest of their numbers; a finite y stays finite. */
-FPEMU_FN uint64_t gpu_tensor_result(const JOB *j, uintw y)
+FPEMU_FN uint64_t gpu_blocks_result(const gpu_blocks_job *j, uintw y)
 {
 #if CARRIER_BITS == 32
-    if (j->job.y_type != GPU_F32) {
+    if (j->call.y_type != GPU_F32) {
         const uint32_t sign = y & CARRIER_SIGN, a = y ^ sign;
         const uint32_t v =
             a < CARRIER_INF
@@ -30,40 +36,42 @@ FPEMU_FN uint64_t gpu_tensor_result(const JOB *j, uintw y)
 }
 
 /* Bytes of an element of the arrays, which have one type. */
-FPEMU_FN uint32_t gpu_tensor_size(const JOB *j)
+FPEMU_FN uint32_t gpu_blocks_size(const gpu_blocks_job *j)
 {
-    return CARRIER_BITS == 64 ? 8 : j->job.x_type == GPU_F32 ? 4 : 2;
+    return CARRIER_BITS == 64 ? 8 : j->call.x_type == GPU_F32 ? 4 : 2;
 }
 
 /* Elements [at, at + n) of a unit, n = 1 or up to `width`, into u. */
-FPEMU_FN void gpu_tensor_load(const JOB *j, unsigned width, const gpu_unit *unit, uint64_t at, unsigned n, uintw u[4])
+FPEMU_FN void gpu_blocks_load(const gpu_blocks_job *j, unsigned width, const gpu_unit *unit, uint64_t at, unsigned n,
+                              uintw u[4])
 {
-    const int64_t i = gpu_element(&j->job, unit, at).x;
-    const unsigned char *const from = (const unsigned char *)j->job.x + i * (int64_t)gpu_tensor_size(j);
+    const int64_t i = gpu_element(&j->call, unit, at).x;
+    const unsigned char *const from = (const unsigned char *)j->call.x + i * (int64_t)gpu_blocks_size(j);
     uint64_t element[4];
     if (width == 4 && n == 4)
-        gpu_load_quad(from, gpu_tensor_size(j), 0, element);
+        gpu_load_quad(from, gpu_blocks_size(j), 0, element);
     else
         for (unsigned k = 0; k < n; k++)
-            element[k] = gpu_load_code(from, gpu_tensor_size(j), k);
+            element[k] = gpu_load_code(from, gpu_blocks_size(j), k);
     for (unsigned k = 0; k < width; k++)
         if (k < n)
-            u[k] = gpu_tensor_value(j, element[k]);
+            u[k] = gpu_blocks_value(j, element[k]);
 }
 
 /* The same back, to place i of y. */
-FPEMU_FN void gpu_tensor_store(const JOB *j, unsigned width, int64_t i, unsigned n, const uint64_t element[4])
+FPEMU_FN void gpu_blocks_store(const gpu_blocks_job *j, unsigned width, int64_t i, unsigned n,
+                               const uint64_t element[4])
 {
-    unsigned char *const to = (unsigned char *)j->job.y + i * (int64_t)gpu_tensor_size(j);
+    unsigned char *const to = (unsigned char *)j->call.y + i * (int64_t)gpu_blocks_size(j);
     if (width == 4 && n == 4)
-        gpu_store_quad(to, gpu_tensor_size(j), 0, element);
+        gpu_store_quad(to, gpu_blocks_size(j), 0, element);
     else
         for (unsigned k = 0; k < n; k++)
-            gpu_store_code(to, gpu_tensor_size(j), k, element[k]);
+            gpu_store_code(to, gpu_blocks_size(j), k, element[k]);
 }
 
 /* How many elements a lane has from `at` on, where a unit ends at `end`. */
-FPEMU_FN unsigned gpu_tensor_have(unsigned width, uint64_t at, uint64_t end)
+FPEMU_FN unsigned gpu_blocks_have(unsigned width, uint64_t at, uint64_t end)
 {
     return at >= end ? 0 : end - at < width ? (unsigned)(end - at) : width;
 }
@@ -93,10 +101,10 @@ FPEMU_FN void gpu_group_extremes(core_extremes *e, unsigned group)
 }
 
 /* Finds the extremes of long blocks, piece by piece. */
-FPEMU_FN void gpu_tensor_extremes(const JOB *j, unsigned width, uint64_t warp, uint64_t warps)
+FPEMU_FN void gpu_blocks_extremes(const gpu_blocks_job *j, unsigned width, uint64_t warp, uint64_t warps)
 {
-    const unsigned group = gpu_group(&j->job, width);
-    const uint64_t each = 32 / group, rows = gpu_rows(&j->job, width), units = gpu_units(&j->job);
+    const unsigned group = gpu_group(&j->call, width);
+    const uint64_t each = 32 / group, rows = gpu_rows(&j->call, width), units = gpu_units(&j->call);
     for (uint64_t base = warp * each; base < units; base += warps * each) {
         gpu_unit unit[LANES];
         core_extremes e[LANES];
@@ -104,14 +112,14 @@ FPEMU_FN void gpu_tensor_extremes(const JOB *j, unsigned width, uint64_t warp, u
         {
             const unsigned sub = l & (group - 1);
             gpu_unit *const u = &OF(unit, l);
-            gpu_unit_find(&j->job, base + l / group, u);
+            gpu_unit_find(&j->call, base + l / group, u);
             memset(&OF(e, l), 0, sizeof OF(e, l));
             for (uint64_t row = 0; row < rows; row++) {
                 const uint64_t at = u->begin + (row * group + sub) * width;
-                const unsigned n = gpu_tensor_have(width, at, u->end);
+                const unsigned n = gpu_blocks_have(width, at, u->end);
                 uintw x[4];
                 if (n)
-                    gpu_tensor_load(j, width, u, at, n, x);
+                    gpu_blocks_load(j, width, u, at, n, x);
                 for (unsigned k = 0; k < width; k++)
                     if (k < n)
                         core_extremes_add(&OF(e, l), x[k]);
@@ -123,7 +131,7 @@ FPEMU_FN void gpu_tensor_extremes(const JOB *j, unsigned width, uint64_t warp, u
             const gpu_unit *const u = &OF(unit, l);
             if ((l & (group - 1)) != 0 || u->begin >= u->end)
                 continue;
-            gpu_extremes *const to = &j->job.extremes[u->block - j->job.first];
+            gpu_extremes *const to = &j->call.extremes[u->block - j->call.first];
             shared_max(&to->amax, OF(e, l).amax);
             shared_max(&to->high, OF(e, l).high);
             shared_max(&to->low, OF(e, l).low);
@@ -133,9 +141,9 @@ FPEMU_FN void gpu_tensor_extremes(const JOB *j, unsigned width, uint64_t warp, u
 }
 
 /* Measures a tensor whose walk is that of a scalar format, into job.range. */
-FPEMU_FN void gpu_tensor_measure(const JOB *j, unsigned width, uint64_t warp, uint64_t warps)
+FPEMU_FN void gpu_measure(const gpu_blocks_job *j, unsigned width, uint64_t warp, uint64_t warps)
 {
-    const uint64_t rows = gpu_rows(&j->job, width), units = gpu_units(&j->job);
+    const uint64_t rows = gpu_rows(&j->call, width), units = gpu_units(&j->call);
     for (uint64_t v = warp; v < units; v += warps) {
         gpu_unit unit[LANES];
         uint64_t high[LANES], low[LANES], most[LANES], sum_low[LANES];
@@ -144,16 +152,16 @@ FPEMU_FN void gpu_tensor_measure(const JOB *j, unsigned width, uint64_t warp, ui
         FOR_LANES(l)
         {
             gpu_unit *const u = &OF(unit, l);
-            gpu_unit_find(&j->job, v, u);
+            gpu_unit_find(&j->call, v, u);
             OF(high, l) = OF(low, l) = OF(most, l) = 0;
             OF(nonzero, l) = OF(nonfinite, l) = 0;
             OF(sum, l) = 0;
             for (uint64_t row = 0; row < rows; row++) {
                 const uint64_t at = u->begin + (row * 32 + l) * width;
-                const unsigned n = gpu_tensor_have(width, at, u->end);
+                const unsigned n = gpu_blocks_have(width, at, u->end);
                 uintw x[4];
                 if (n)
-                    gpu_tensor_load(j, width, u, at, n, x);
+                    gpu_blocks_load(j, width, u, at, n, x);
                 for (unsigned k = 0; k < width; k++) {
                     const uintw a = k < n ? x[k] & ~CARRIER_SIGN : 0;
                     if (k >= n)
@@ -163,10 +171,10 @@ FPEMU_FN void gpu_tensor_measure(const JOB *j, unsigned width, uint64_t warp, ui
                         continue;
                     }
                     const uint64_t wide = core_bits64(core_to_double(a));
-                    uint64_t *const side = x[k] == a ? &OF(high, l) : &OF(low, l);
-                    *side = wide > *side ? wide : *side;
+                    uint64_t *const extreme = x[k] == a ? &OF(high, l) : &OF(low, l);
+                    *extreme = wide > *extreme ? wide : *extreme;
                     OF(nonzero, l) += a != 0;
-                    if (j->job.logarithms && a != 0) {
+                    if (j->call.logarithms && a != 0) {
                         const int64_t steps = core_log2_steps(core_value64(wide));
                         const uint64_t biased = (uint64_t)(steps + (INT64_C(1) << 62));
                         OF(sum, l) += steps;
@@ -183,8 +191,8 @@ FPEMU_FN void gpu_tensor_measure(const JOB *j, unsigned width, uint64_t warp, ui
         const uint64_t some = lanes_sum(nonzero), others = lanes_sum(nonfinite);
         FOR_LANES(l)
         {
-            gpu_range *const to = j->job.range;
-            if (j->job.logarithms && OF(most, l)) {
+            gpu_range *const to = j->call.range;
+            if (j->call.logarithms && OF(most, l)) {
                 const uint64_t s = (uint64_t)OF(sum, l);
                 shared_add(&to->sum_low, OF(sum_low, l));
                 shared_add(&to->sum_high, s >> 32 | (s >> 63 ? ~(uint64_t)0 << 32 : 0));
@@ -201,7 +209,7 @@ FPEMU_FN void gpu_tensor_measure(const JOB *j, unsigned width, uint64_t warp, ui
 }
 
 /* What a lane counts of one element. */
-FPEMU_FN void gpu_tensor_count(gpu_lane *lane, gpu_counts *counts, core_events e, uintw u, uintw y, double sum[3])
+FPEMU_FN void gpu_blocks_count(gpu_lane *lane, gpu_counts *counts, core_events e, uintw u, uintw y, double sum[3])
 {
     const uintw a = u & ~CARRIER_SIGN, c = y & ~CARRIER_SIGN;
     gpu_lane_events(lane, e);
@@ -219,9 +227,10 @@ FPEMU_FN void gpu_tensor_count(gpu_lane *lane, gpu_counts *counts, core_events e
 }
 
 /* Quantises, or packs, the units of a tensor. form, mode: as core_blocked_element has them. */
-FPEMU_FN void gpu_tensor(const JOB *j, int form, int mode, int counted, unsigned width, uint64_t warp, uint64_t warps)
+FPEMU_FN void gpu_blocks(const gpu_blocks_job *j, int form, int mode, int counted, unsigned width, uint64_t warp,
+                         uint64_t warps)
 {
-    const gpu_tensor_job *const job = &j->job;
+    const gpu_blocks_call *const job = &j->call;
     const unsigned group = gpu_group(job, width);
     const uint64_t each = 32 / group, rows = gpu_rows(job, width), units = gpu_units(job);
     const int scalar = !j->rule.scaled, kept = rows == 1 && !job->extremes && !job->whole && !scalar;
@@ -235,7 +244,7 @@ FPEMU_FN void gpu_tensor(const JOB *j, int form, int mode, int counted, unsigned
     table.values = job->table ? job->table : j->table;
     block.tensor = job->range ? job->range->tensor : job->tensor;
     if (job->tensor_from_bytes)
-        block.tensor = gpu_load_tensor(job->bytes);
+        block.tensor = gpu_load_tensor_scales(job->bytes);
     FOR_LANES(l)
     {
         gpu_lane_begin(&OF(lane, l));
@@ -267,8 +276,8 @@ FPEMU_FN void gpu_tensor(const JOB *j, int form, int mode, int counted, unsigned
                 continue;
             }
             for (uint64_t at = u->begin + sub * width; at < u->end; at += group * width) {
-                const unsigned n = gpu_tensor_have(width, at, u->end);
-                gpu_tensor_load(j, width, u, at, n, OF(x, l));
+                const unsigned n = gpu_blocks_have(width, at, u->end);
+                gpu_blocks_load(j, width, u, at, n, OF(x, l));
                 for (unsigned k = 0; k < width; k++)
                     if (k < n)
                         core_extremes_add(own, OF(x, l)[k]);
@@ -302,14 +311,14 @@ FPEMU_FN void gpu_tensor(const JOB *j, int form, int mode, int counted, unsigned
             {
                 const gpu_unit *const u = &OF(unit, l);
                 const uint64_t at = u->begin + (row * group + (l & (group - 1))) * width;
-                const unsigned n = at < u->origin ? 0 : gpu_tensor_have(width, at, u->end);
+                const unsigned n = at < u->origin ? 0 : gpu_blocks_have(width, at, u->end);
                 uint64_t result[4], codes[4];
                 OF(code, l) = 0;
                 if (n == 0)
                     continue;
                 const core_span s = gpu_element(job, u, at - u->origin);
                 if (!kept)
-                    gpu_tensor_load(j, width, u, at - u->origin, n, OF(x, l));
+                    gpu_blocks_load(j, width, u, at - u->origin, n, OF(x, l));
                 for (unsigned k = 0; k < width; k++) {
                     if (k >= n)
                         continue;
@@ -322,16 +331,16 @@ FPEMU_FN void gpu_tensor(const JOB *j, int form, int mode, int counted, unsigned
                     const uintw y = core_blocked_element(&j->rule, &table, form, mode, &OF(scale, l), block.tensor,
                                                          OF(e, l).amax, OF(x, l)[k], r, &p, &h);
                     if (job->y)
-                        result[k] = gpu_tensor_result(j, y);
+                        result[k] = gpu_blocks_result(j, y);
                     if (job->bytes)
                         codes[k] = core_blocked_code(&j->rule, &OF(scale, l), OF(x, l)[k], p, h.q);
                     if (counted)
-                        gpu_tensor_count(&OF(lane, l), job->counts,
+                        gpu_blocks_count(&OF(lane, l), job->counts,
                                          core_blocked_events(&j->rule, OF(x, l)[k], y, p, &h), OF(x, l)[k], y,
                                          OF(sum, l));
                 }
                 if (job->y)
-                    gpu_tensor_store(j, width, s.y, n, result);
+                    gpu_blocks_store(j, width, s.y, n, result);
                 if (!job->bytes)
                     continue;
                 if (width == 1)
@@ -377,103 +386,10 @@ FPEMU_FN void gpu_tensor(const JOB *j, int form, int mode, int counted, unsigned
         gpu_lane_flush(lane, job->counts);
 }
 
-#if CARRIER_BITS == 32
-/* Four values, or fewer at the end, from place i of y on. */
-FPEMU_FN void gpu_runs_store(const gpu_tensor_job32 *j, uint64_t i, unsigned n, const uint32_t y[4])
-{
-    uint64_t element[4];
-    UNROLLED for (unsigned k = 0; k < 4; k++) element[k] = gpu_tensor_result32(j, y[k]);
-    if (n == 4)
-        gpu_store_quad(j->job.y, gpu_tensor_size32(j), i, element);
-    else
-        UNROLLED for (unsigned k = 0; k < 3; k++) if (k < n)
-            gpu_store_code(j->job.y, gpu_tensor_size32(j), i + k, element[k]);
-}
-
-FPEMU_FN void gpu_runs_load(const gpu_tensor_job32 *j, uint64_t i, unsigned n, uint32_t u[4])
-{
-    uint64_t element[4] = {0, 0, 0, 0};
-    if (n == 4)
-        gpu_load_quad(j->job.x, gpu_tensor_size32(j), i, element);
-    else
-        UNROLLED for (unsigned k = 0; k < 3; k++) if (k < n) element[k] =
-            gpu_load_code(j->job.x, gpu_tensor_size32(j), i + k);
-    UNROLLED for (unsigned k = 0; k < 4; k++) u[k] =
-        j->job.x_type == GPU_F32 ? (uint32_t)element[k] : core_decode_fast32(&j->narrow, (uint32_t)element[k]);
-}
-
-/* Values of a tensor without gaps, in sheets of 128, a lane having four neighbours: of blocks of 16, 32, 64 or 128, or
- * all under one scale, which takes in what lies behind the last sheet. The plan of the element is of core/quick.h. */
-FPEMU_FN void gpu_tensor_runs(const gpu_tensor_job32 *j, int rule, int mode, uint64_t warp, uint64_t warps)
-{
-    const gpu_tensor_job *const job = &j->job;
-    const unsigned group = job->run / 4;
-    const uint64_t sheets = job->whole ? (job->walk.total + 127) / 128 : job->walk.total / 128;
-    core_codebook table = j->rule.table;
-    core_block32 block = j->rule.block;
-    core_extremes32 e[LANES];
-    core_scale32 scale[LANES];
-    gpu_lane lane[LANES];
-    gpu_words words[LANES];
-    uint64_t word_high[LANES];
-    table.values = job->table ? job->table : j->table;
-    block.tensor = job->range ? job->range->tensor : job->tensor;
-    FOR_LANES(l)
-    {
-        gpu_lane_begin(&OF(lane, l));
-        OF(word_high, l) = ~UINT64_C(0);
-        memset(&OF(e, l), 0, sizeof OF(e, l));
-        if (!job->whole)
-            continue;
-        OF(e, l).amax = (uint32_t)job->range->extremes.amax;
-        OF(e, l).high = (uint32_t)job->range->extremes.high;
-        OF(e, l).low = (uint32_t)job->range->extremes.low;
-        OF(e, l).nonfinite = job->range->extremes.nonfinite != 0;
-        OF(e, l).other = job->other;
-        core_scale_find32(&block, &OF(e, l), &OF(scale, l));
-    }
-    for (uint64_t sheet = warp; sheet < sheets; sheet += warps) {
-        uint32_t u[LANES][4], amax[LANES], nonfinite[LANES];
-        FOR_LANES(l)
-        {
-            const uint64_t i = sheet * 128 + 4 * l, left = i < job->walk.total ? job->walk.total - i : 0;
-            gpu_runs_load(j, i, left < 4 ? (unsigned)left : 4, OF(u, l));
-            OF(amax, l) = OF(nonfinite, l) = 0;
-            UNROLLED for (unsigned k = 0; k < 4; k++)
-            {
-                const uint32_t a = OF(u, l)[k] & ~CARRIER_SIGN;
-                OF(nonfinite, l) |= a >= CARRIER_INF;
-                OF(amax, l) = a < CARRIER_INF && a > OF(amax, l) ? a : OF(amax, l);
-            }
-        }
-        if (!job->whole) {
-            lanes_group_max32(amax, group);
-            lanes_group_max32(nonfinite, group);
-        }
-        FOR_LANES(l)
-        {
-            const uint64_t i = sheet * 128 + 4 * l, left = i < job->walk.total ? job->walk.total - i : 0;
-            uint32_t r[4] = {0, 0, 0, 0}, y[4];
-            if (!job->whole) {
-                OF(e, l).amax = OF(amax, l);
-                OF(e, l).nonfinite = OF(nonfinite, l) != 0;
-                core_scale_find32(&block, &OF(e, l), &OF(scale, l));
-            }
-            if (mode >= FPEMU_MODE_SR)
-                gpu_bits_of_neighbours(&job->random, &OF(words, l), &OF(word_high, l), &OF(lane, l), job->offset + i,
-                                       r);
-            UNROLLED for (unsigned k = 0; k < 4; k++) y[k] = core_blocked_pow232(
-                &j->rule, &table, rule, mode, &OF(scale, l), block.tensor, OF(e, l).amax, OF(u, l)[k], r[k]);
-            gpu_runs_store(j, i, left < 4 ? (unsigned)left : 4, y);
-        }
-    }
-}
-#endif
-
 /* Packed bytes to values. */
-FPEMU_FN void gpu_untensor(const JOB *j, unsigned width, uint64_t warp, uint64_t warps)
+FPEMU_FN void gpu_unpack(const gpu_blocks_job *j, unsigned width, uint64_t warp, uint64_t warps)
 {
-    const gpu_tensor_job *const job = &j->job;
+    const gpu_blocks_call *const job = &j->call;
     const unsigned group = gpu_group(job, width);
     const uint64_t each = 32 / group, rows = gpu_rows(job, width), units = gpu_units(job);
     const uint64_t mask = job->element_bits < 64 ? (UINT64_C(1) << job->element_bits) - 1 : ~UINT64_C(0);
@@ -482,7 +398,7 @@ FPEMU_FN void gpu_untensor(const JOB *j, unsigned width, uint64_t warp, uint64_t
     table.values = job->table ? job->table : j->table;
     block.tensor = job->tensor;
     if (job->tensor_from_bytes)
-        block.tensor = gpu_load_tensor(job->bytes);
+        block.tensor = gpu_load_tensor_scales(job->bytes);
     for (uint64_t base = warp * each; base < units; base += warps * each)
         FOR_LANES(l)
         {
@@ -501,7 +417,7 @@ FPEMU_FN void gpu_untensor(const JOB *j, unsigned width, uint64_t warp, uint64_t
                 job->bytes + job->elements_offset + core_layout_before(&job->layout, u.block, job->element_bits);
             for (uint64_t row = 0; row < rows; row++) {
                 const uint64_t at = u.begin + (row * group + (l & (group - 1))) * width;
-                const unsigned n = gpu_tensor_have(width, at, u.end);
+                const unsigned n = gpu_blocks_have(width, at, u.end);
                 uint64_t result[4];
                 if (n == 0)
                     continue;
@@ -512,9 +428,9 @@ FPEMU_FN void gpu_untensor(const JOB *j, unsigned width, uint64_t warp, uint64_t
                     const uint64_t code = job->code_size ? gpu_load_code(job->bytes, job->code_size, place.first + k)
                                                          : core_load_code(from, job->element_bits, at + k);
                     result[k] =
-                        gpu_tensor_result(j, core_blocked_read(&j->rule, &table, &s, block.tensor, code & mask));
+                        gpu_blocks_result(j, core_blocked_read(&j->rule, &table, &s, block.tensor, code & mask));
                 }
-                gpu_tensor_store(j, width, place.y, n, result);
+                gpu_blocks_store(j, width, place.y, n, result);
             }
         }
 }

@@ -1,5 +1,5 @@
-/* products.c - libfpemu_cuda's dot products against libfpemu's, bit for bit, counters included; played on this
- * processor or run on a device, as verbs.c.
+/* gemm.c - libfpemu_cuda's dot products against libfpemu's, bit for bit, counters included; simulated on
+ * this processor or run on a device, as quantize.c.
  *
  *   every model, with and without rounded products, operands and result, stochastic ones, starting from c
  *   chunks with scales; matrices that are no multiple of a tile
@@ -50,8 +50,8 @@ static int same_stats(const fpemu_stats *s, const fpemu_stats *t)
            s->max_abs == t->max_abs && s->max_error == t->max_error && s->swamped == t->swamped;
 }
 
-static void compare(const char *text, const char *what, int wide, int counted, int status, int expected,
-                    const fpemu_cuda_stats *d_s, const fpemu_stats *right)
+static void compare(const char *text, const char *what, int wide, int counted, fpemu_cuda_status status,
+                    fpemu_cuda_status expected, const fpemu_cuda_stats *d_s, const fpemu_stats *right)
 {
     const size_t bytes = MOST * (wide ? sizeof(double) : sizeof(float));
     fpemu_stats seen;
@@ -60,7 +60,7 @@ static void compare(const char *text, const char *what, int wide, int counted, i
     memset(&seen, 0, sizeof seen);
     while (at < bytes && ((unsigned char *)got)[at] == ((unsigned char *)want)[at])
         at++;
-    const int read = counted ? fpemu_cuda_stats_read(d_s, stats_room, &seen, NULL) : 0;
+    const fpemu_cuda_status read = counted ? fpemu_cuda_stats_read(d_s, stats_room, &seen, NULL) : FPEMU_CUDA_OK;
     if (status != expected || at < bytes || read || (counted && !same_stats(&seen, right)))
         if (failures++ < 25)
             printf("FAIL %s %s wide=%d counted=%d status %d (%d) byte %zu of %zu read %d count %llu %llu\n", text, what,
@@ -155,44 +155,44 @@ static void one(const char *text, const fpemu_gemm_spec *given, int wide, int wh
         to_device(d_scales[0], scales[0], sizeof a);
         to_device(d_scales[1], scales[1], sizeof b);
     }
-    int status, expected;
+    fpemu_cuda_status status, expected;
     const size_t m = (size_t)s.m, n = (size_t)s.k;
     if (scaled && wide) {
         const int one_side = next() % 3 == 0;
-        expected =
-            (int)fpemu_gemm_scaled_f64(&spec, &s, alpha, a, scales[0], b, one_side ? NULL : scales[1], beta, want, cpu);
+        expected = (fpemu_cuda_status)fpemu_gemm_scaled_f64(&spec, &s, alpha, a, scales[0], b,
+                                                            one_side ? NULL : scales[1], beta, want, cpu);
         status = fpemu_cuda_gemm_scaled_f64(&spec, &s, alpha, d_a, d_scales[0], d_b, one_side ? NULL : d_scales[1],
                                             beta, d_c, scratch, gpu, NULL);
     } else if (scaled) {
-        expected = (int)fpemu_gemm_scaled_f32(&spec, &s, (float)alpha, (float *)(void *)a, (float *)(void *)scales[0],
-                                              (float *)(void *)b, (float *)(void *)scales[1], (float)beta,
-                                              (float *)(void *)want, cpu);
+        expected = (fpemu_cuda_status)fpemu_gemm_scaled_f32(
+            &spec, &s, (float)alpha, (float *)(void *)a, (float *)(void *)scales[0], (float *)(void *)b,
+            (float *)(void *)scales[1], (float)beta, (float *)(void *)want, cpu);
         status = fpemu_cuda_gemm_scaled_f32(&spec, &s, (float)alpha, d_a, d_scales[0], d_b, d_scales[1], (float)beta,
                                             d_c, scratch, gpu, NULL);
     } else if (what == 0 && wide) {
-        expected = (int)fpemu_gemm_f64(&spec, &s, alpha, a, b, beta, want, cpu);
+        expected = (fpemu_cuda_status)fpemu_gemm_f64(&spec, &s, alpha, a, b, beta, want, cpu);
         status = fpemu_cuda_gemm_f64(&spec, &s, alpha, d_a, d_b, beta, d_c, scratch, gpu, NULL);
     } else if (what == 0) {
-        expected = (int)fpemu_gemm_f32(&spec, &s, (float)alpha, (float *)(void *)a, (float *)(void *)b, (float)beta,
-                                       (float *)(void *)want, cpu);
+        expected = (fpemu_cuda_status)fpemu_gemm_f32(&spec, &s, (float)alpha, (float *)(void *)a, (float *)(void *)b,
+                                                     (float)beta, (float *)(void *)want, cpu);
         status = fpemu_cuda_gemm_f32(&spec, &s, (float)alpha, d_a, d_b, (float)beta, d_c, scratch, gpu, NULL);
     } else if (what == 1 && wide) {
-        expected = (int)fpemu_gemv_f64(&spec, (fpemu_order)s.order, s.transpose_a, m, n, alpha, a, 0, b, incx, beta,
-                                       want, incy, cpu);
+        expected = (fpemu_cuda_status)fpemu_gemv_f64(&spec, (fpemu_order)s.order, s.transpose_a, m, n, alpha, a, 0, b,
+                                                     incx, beta, want, incy, cpu);
         status = fpemu_cuda_gemv_f64(&spec, (fpemu_order)s.order, s.transpose_a, m, n, alpha, d_a, 0, d_b, incx, beta,
                                      d_c, incy, scratch, gpu, NULL);
     } else if (what == 1) {
-        expected =
-            (int)fpemu_gemv_f32(&spec, (fpemu_order)s.order, s.transpose_a, m, n, (float)alpha, (float *)(void *)a, 0,
-                                (float *)(void *)b, incx, (float)beta, (float *)(void *)want, incy, cpu);
+        expected = (fpemu_cuda_status)fpemu_gemv_f32(&spec, (fpemu_order)s.order, s.transpose_a, m, n, (float)alpha,
+                                                     (float *)(void *)a, 0, (float *)(void *)b, incx, (float)beta,
+                                                     (float *)(void *)want, incy, cpu);
         status = fpemu_cuda_gemv_f32(&spec, (fpemu_order)s.order, s.transpose_a, m, n, (float)alpha, d_a, 0, d_b, incx,
                                      (float)beta, d_c, incy, scratch, gpu, NULL);
     } else if (wide) {
-        expected = (int)fpemu_dot_f64(&spec, n, a, incx, b, incy, want, cpu);
+        expected = (fpemu_cuda_status)fpemu_dot_f64(&spec, n, a, incx, b, incy, want, cpu);
         status = fpemu_cuda_dot_f64(&spec, n, d_a, incx, d_b, incy, d_c, scratch, gpu, NULL);
     } else {
-        expected = (int)fpemu_dot_f32(&spec, n, (float *)(void *)a, incx, (float *)(void *)b, incy,
-                                      (float *)(void *)want, cpu);
+        expected = (fpemu_cuda_status)fpemu_dot_f32(&spec, n, (float *)(void *)a, incx, (float *)(void *)b, incy,
+                                                    (float *)(void *)want, cpu);
         status = fpemu_cuda_dot_f32(&spec, n, d_a, incx, d_b, incy, d_c, scratch, gpu, NULL);
     }
     from_device(got, d_c, MOST * size);
@@ -209,17 +209,17 @@ static void check_refusals(void)
     fpemu_gemm_parse("seq(fp16); ab=e4m3fn", &spec, NULL);
     memset(&s, 0, sizeof s);
     s.m = s.n = s.k = 4;
-    const int status[] = {
+    const fpemu_cuda_status status[] = {
         fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 32, NULL, NULL, NULL),
-        FPEMU_ERROR_NULL,
+        FPEMU_CUDA_ERROR_NULL,
         fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 8, device_memory(4, 512), NULL, NULL),
-        FPEMU_ERROR_OVERLAP,
+        FPEMU_CUDA_ERROR_OVERLAP,
         fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 32, (float *)device_memory(4, 512) + 2, NULL, NULL),
-        FPEMU_ERROR_ARGUMENT,
+        FPEMU_CUDA_ERROR_ARGUMENT,
         fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 32, device_memory(4, 512), crooked, NULL),
-        FPEMU_ERROR_ARGUMENT,
+        FPEMU_CUDA_ERROR_ARGUMENT,
         fpemu_cuda_gemm_f32(&spec, NULL, 1, x, x + 16, 0, x + 32, NULL, NULL, NULL),
-        FPEMU_ERROR_NULL,
+        FPEMU_CUDA_ERROR_NULL,
     };
     for (size_t i = 0; i < sizeof status / sizeof *status; i += 2, comparisons++)
         if (status[i] != status[i + 1]) {
@@ -276,6 +276,6 @@ int main(int argc, char **argv)
                 one(specs[i], &spec, wide, k % 3);
     }
     check_refusals();
-    printf("products: %lu calls, %lu failures\n", comparisons, failures);
+    printf("gemm: %lu calls, %lu failures\n", comparisons, failures);
     return failures != 0;
 }

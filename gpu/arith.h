@@ -1,12 +1,13 @@
-/* operate.h - operations, elementary functions and comparisons, one element a lane: the job and its kernels' bodies. */
-#ifndef FPEMU_GPU_OPERATE_H
-#define FPEMU_GPU_OPERATE_H
+/* arith.h - operations, elementary functions and comparisons, one element a lane: the job and its kernels' bodies. */
+#ifndef FPEMU_GPU_ARITH_H
+#define FPEMU_GPU_ARITH_H
 
-#include "bodies.h"
 #include "core/events.h"
 #include "core/fits.h"
 #include "core/functions.h"
 #include "core/walk.h"
+#include "elements.h"
+#include "lane.h"
 
 /* Scales of an operand, as fpemu_operand_scales_f32, or as _f64 where the carrier is binary64. */
 typedef struct gpu_scales {
@@ -15,7 +16,7 @@ typedef struct gpu_scales {
 } gpu_scales;
 
 /* A call; arrays hold one type of numbers. */
-typedef struct gpu_operate_job {
+typedef struct gpu_arith_job {
     core_plan64 plan;
     gpu_random random;
     uint64_t n, offset;
@@ -26,12 +27,12 @@ typedef struct gpu_operate_job {
     core_coder32 narrow; /* of a 16-bit type */
     uint8_t step[3];     /* 1: an array, 0: one number */
     uint8_t work, type;  /* fpemu_operation or fpemu_function; gpu_type */
-    uint8_t short_way;   /* by binary64 arithmetic, where nothing is counted */
+    uint8_t by_binary64; /* by binary64 arithmetic, where nothing is counted */
     uint8_t scaled;      /* some operand has scales */
-} gpu_operate_job;
+} gpu_arith_job;
 
 /* Element i of an operand, times its scale: NaN where that is no binary64 number. */
-FPEMU_FN double gpu_number(const gpu_operate_job *j, int o, uint64_t i)
+FPEMU_FN double gpu_number(const gpu_arith_job *j, int o, uint64_t i)
 {
     const uint64_t at = j->step[o] ? i : 0;
     const gpu_scales *const s = &j->scales[o];
@@ -53,14 +54,14 @@ FPEMU_FN double gpu_number(const gpu_operate_job *j, int o, uint64_t i)
 }
 
 /* Whether binary64 has room for the exact result on its way: scaled operands have up to 48 bits. */
-FPEMU_FN int gpu_is_short(const gpu_operate_job *j, double a, double b, double c)
+FPEMU_FN int gpu_is_short(const gpu_arith_job *j, double a, double b, double c)
 {
-    if (!j->short_way || !j->scaled || j->work == FPEMU_OPERATION_ADD || j->work == FPEMU_OPERATION_SUB)
-        return j->short_way;
+    if (!j->by_binary64 || !j->scaled || j->work == FPEMU_OPERATION_ADD || j->work == FPEMU_OPERATION_SUB)
+        return j->by_binary64;
     return ((core_bits64(a) | core_bits64(b) | core_bits64(c)) & ((UINT64_C(1) << 29) - 1)) == 0;
 }
 
-FPEMU_FN void gpu_number_store(const gpu_operate_job *j, uint64_t i, double y)
+FPEMU_FN void gpu_number_store(const gpu_arith_job *j, uint64_t i, double y)
 {
     switch (j->type) {
     case GPU_F32: ((float *)j->y)[i] = (float)y; break;
@@ -73,7 +74,7 @@ FPEMU_FN void gpu_number_store(const gpu_operate_job *j, uint64_t i, double y)
 }
 
 /* The exact result rounded to odd in binary64, for binary32 operands. */
-FPEMU_FN double gpu_operate_odd(int operation, int mode, double a, double b, double c)
+FPEMU_FN double gpu_arith_odd(int operation, int mode, double a, double b, double c)
 {
     const uint64_t zero = mode == FPEMU_MODE_RTN ? CORE_SIGN64 : 0;
     switch (operation) {
@@ -108,7 +109,7 @@ FPEMU_FN int gpu_is_narrow(double x)
 }
 
 /* function: `work` is one. */
-FPEMU_FN void gpu_operate(const gpu_operate_job *j, int function, int counted, uint64_t warp, uint64_t warps)
+FPEMU_FN void gpu_arith(const gpu_arith_job *j, int function, int counted, uint64_t warp, uint64_t warps)
 {
     const uint64_t begin = j->offset, end = begin + j->n, piece = 4096;
     const int sums = counted && (j->counts->want & FPEMU_STATS_SUMS),
@@ -131,7 +132,7 @@ FPEMU_FN void gpu_operate(const gpu_operate_job *j, int function, int counted, u
                 const double v = gpu_number(j, 0, i), w = j->operand[1] ? gpu_number(j, 1, i) : 0;
                 const double u = j->operand[2] ? gpu_number(j, 2, i) : 0;
                 if (!function && !counted && gpu_is_short(j, v, w, u)) {
-                    gpu_number_store(j, i, gpu_round_odd(&j->plan, gpu_operate_odd(j->work, j->plan.mode, v, w, u), r));
+                    gpu_number_store(j, i, gpu_round_odd(&j->plan, gpu_arith_odd(j->work, j->plan.mode, v, w, u), r));
                     continue;
                 }
                 if (function && !gpu_is_narrow(v)) {
@@ -175,7 +176,7 @@ FPEMU_FN void gpu_operate(const gpu_operate_job *j, int function, int counted, u
 }
 
 /* y[i] = 1 where the relation holds. */
-FPEMU_FN void gpu_relate(const gpu_operate_job *j, uint64_t warp, uint64_t warps)
+FPEMU_FN void gpu_compare(const gpu_arith_job *j, uint64_t warp, uint64_t warps)
 {
     for (uint64_t row = warp * 32; row < j->n; row += warps * 32)
         FOR_LANES(l)
@@ -184,9 +185,11 @@ FPEMU_FN void gpu_relate(const gpu_operate_job *j, uint64_t warp, uint64_t warps
             if (i >= j->n)
                 continue;
             const double a = gpu_number(j, 0, i), b = gpu_number(j, 1, i);
-            const int holds = j->work == FPEMU_RELATION_EQ ? a <= b && a >= b : j->work == FPEMU_RELATION_LT ? a < b : a <= b;
+            const int holds = j->work == FPEMU_RELATION_EQ   ? a <= b && a >= b
+                              : j->work == FPEMU_RELATION_LT ? a < b
+                                                             : a <= b;
             ((uint8_t *)j->y)[i] = (uint8_t)holds;
         }
 }
 
-#endif /* FPEMU_GPU_OPERATE_H */
+#endif /* FPEMU_GPU_ARITH_H */

@@ -1,0 +1,343 @@
+/* arith.c - the calls of arithmetic, elementary functions and comparisons: arguments are checked and made into a job,
+ * which launch.h runs. */
+#include "call.h"
+#include "core/dot.h"
+
+static const uint8_t operand_count[FPEMU_OPERATION_COUNT] = {2, 2, 2, 2, 1, 3, 2, 2, 2, 2};
+
+/* Scales of an operand of n elements; `from` to `to`: the output. */
+static fpemu_cuda_status check_scales(const gpu_scales *s, size_t n, size_t size, uintptr_t from, uintptr_t to)
+{
+    if (!s->values)
+        return FPEMU_CUDA_OK;
+    const uint64_t blocks = s->length ? (n - 1) / s->length + 1 : 1;
+    const uint64_t count = s->count && s->count < blocks ? s->count : blocks;
+    return fpemu_gpu_check_scales(s->values, count, size, from, to);
+}
+
+/* Operands and y; y_size: bytes of an element of y. scales: NULL, or of each operand. */
+static fpemu_cuda_status take_operands(gpu_arith_job *j, int count, size_t n, const void *const *operands,
+                                       const size_t *steps, const gpu_scales *scales, void *y, int type, size_t y_size)
+{
+    const size_t size = fpemu_gpu_size(type, 0);
+    if (!operands || !y)
+        return FPEMU_CUDA_ERROR_NULL;
+    for (int o = 0; o < count; o++) {
+        const size_t step = steps ? steps[o] : 1;
+        if (!operands[o])
+            return FPEMU_CUDA_ERROR_NULL;
+        if (step > 1)
+            return FPEMU_CUDA_ERROR_ARGUMENT;
+        /* the device reads a single number with every element: it may not be written meanwhile */
+        const fpemu_cuda_status status = step ? fpemu_gpu_check_pointers(operands[o], size, y, y_size, n)
+                                              : fpemu_gpu_check_pointers(operands[o], size, operands[o], size, 1);
+        if (status)
+            return status;
+        if (!step && (uintptr_t)operands[o] + size > (uintptr_t)y && (uintptr_t)operands[o] < (uintptr_t)y + n * y_size)
+            return FPEMU_CUDA_ERROR_OVERLAP;
+        j->operand[o] = operands[o];
+        j->step[o] = (uint8_t)step;
+        if (!scales)
+            continue;
+        const fpemu_cuda_status fit = check_scales(&scales[o], n, type == GPU_F64 ? sizeof(double) : sizeof(float),
+                                                   (uintptr_t)y, (uintptr_t)y + n * y_size);
+        if (fit)
+            return fit;
+        j->scales[o] = scales[o];
+        j->scaled |= scales[o].values != NULL;
+    }
+    j->n = n;
+    j->y = y;
+    j->type = (uint8_t)type;
+    fpemu_gpu_narrow_coder(&j->narrow, type);
+    return FPEMU_CUDA_OK;
+}
+
+static fpemu_cuda_status operate_inside(const fpemu_format *f, const fpemu_rounding *r, int function, unsigned work,
+                                        size_t n, const void *const *operands, const size_t *steps,
+                                        const gpu_scales *scales, void *y, int type, fpemu_cuda_stats *stats,
+                                        fpemu_cuda_stream stream)
+{
+    gpu_arith_job j;
+    fpemu_format seen;
+    if (work >= (function ? (unsigned)FPEMU_FUNCTION_COUNT : (unsigned)FPEMU_OPERATION_COUNT))
+        return FPEMU_CUDA_ERROR_ARGUMENT;
+    memset(&j, 0, sizeof j);
+    fpemu_cuda_status status = gpu_status(fpemu_check(f, r, gpu_carrier(type)));
+    if (!status)
+        status = gpu_status(core_arith_plan(f, r, gpu_carrier(type), function, &j.plan, &seen));
+    if (!status && fpemu_gpu_nan_is_error(f, r))
+        status = FPEMU_CUDA_ERROR_UNSUPPORTED;
+    if (!status && !fpemu_gpu_fits(f, type))
+        status = FPEMU_CUDA_ERROR_CARRIER;
+    if (!status && r->offset > UINT64_MAX - n - 4096)
+        status = FPEMU_CUDA_ERROR_ARGUMENT;
+    if (status)
+        return status;
+    status = take_operands(&j, function ? 1 : operand_count[work], n, operands, steps, scales, y, type,
+                           fpemu_gpu_size(type, 0));
+    if (!status)
+        status = fpemu_gpu_check_words(stats);
+    if (status)
+        return status;
+    j.random = fpemu_gpu_random(r);
+    j.offset = r->offset;
+    j.work = (uint8_t)work;
+    j.counts = (gpu_counts *)(void *)stats;
+    j.by_binary64 = type != GPU_F64 && !function && (work <= FPEMU_OPERATION_DIV || work == FPEMU_OPERATION_FMA) &&
+                    core_dot_short(&seen, &j.plan);
+    return function ? fpemu_gpu_apply(&j, stream) : fpemu_gpu_arith(&j, stream);
+}
+
+static fpemu_cuda_status operate(const fpemu_format *f, const fpemu_rounding *r, int function, unsigned work, size_t n,
+                                 const void *const *operands, const size_t *steps, const gpu_scales *scales, void *y,
+                                 int type, fpemu_cuda_stats *stats, fpemu_cuda_stream stream)
+{
+    fp_environment environment;
+    if (n == 0)
+        return FPEMU_CUDA_OK;
+    if (!f || !r)
+        return FPEMU_CUDA_ERROR_NULL;
+    fpemu_environment_enter(&environment);
+    const fpemu_cuda_status status =
+        operate_inside(f, r, function, work, n, operands, steps, scales, y, type, stats, stream);
+    fpemu_environment_leave(&environment);
+    return status;
+}
+
+static fpemu_cuda_status compare(fpemu_relation relation, size_t n, const void *const *operands, const size_t *steps,
+                                 const gpu_scales *scales, uint8_t *y, int type, fpemu_cuda_stream stream)
+{
+    gpu_arith_job j;
+    if (n == 0)
+        return FPEMU_CUDA_OK;
+    if ((unsigned)relation >= FPEMU_RELATION_COUNT)
+        return FPEMU_CUDA_ERROR_ARGUMENT;
+    memset(&j, 0, sizeof j);
+    const fpemu_cuda_status status = take_operands(&j, 2, n, operands, steps, scales, y, type, 1);
+    j.work = (uint8_t)relation;
+    return status ? status : fpemu_gpu_compare(&j, stream);
+}
+
+static int operands_of(fpemu_operation operation)
+{
+    return (unsigned)operation < FPEMU_OPERATION_COUNT ? operand_count[operation] : 0;
+}
+
+/* The operands of a call as it hands them over: `count` pointers, and their scales where there are any. */
+typedef struct operand_list {
+    const void *p[3];
+    gpu_scales scales[3];
+} operand_list;
+
+static operand_list list_f32(size_t n, int count, const float *const *operands, const fpemu_operand_scales_f32 *scales)
+{
+    operand_list list;
+    memset(&list, 0, sizeof list);
+    for (int o = 0; o < count && n && operands; o++) {
+        list.p[o] = operands[o];
+        if (!scales)
+            continue;
+        list.scales[o].values = scales[o].values;
+        list.scales[o].length = scales[o].length;
+        list.scales[o].count = scales[o].count;
+    }
+    return list;
+}
+
+static operand_list list_f64(size_t n, int count, const double *const *operands, const fpemu_operand_scales_f64 *scales)
+{
+    operand_list list;
+    memset(&list, 0, sizeof list);
+    for (int o = 0; o < count && n && operands; o++) {
+        list.p[o] = operands[o];
+        if (!scales)
+            continue;
+        list.scales[o].values = scales[o].values;
+        list.scales[o].length = scales[o].length;
+        list.scales[o].count = scales[o].count;
+    }
+    return list;
+}
+
+static operand_list list_16(size_t n, int count, const uint16_t *const *operands,
+                            const fpemu_operand_scales_f32 *scales)
+{
+    operand_list list;
+    memset(&list, 0, sizeof list);
+    for (int o = 0; o < count && n && operands; o++) {
+        list.p[o] = operands[o];
+        if (!scales)
+            continue;
+        list.scales[o].values = scales[o].values;
+        list.scales[o].length = scales[o].length;
+        list.scales[o].count = scales[o].count;
+    }
+    return list;
+}
+
+/* --------------------------------------------------------------------------------------------- public functions */
+
+fpemu_cuda_status fpemu_cuda_arith_scaled_f32(const fpemu_format *format, const fpemu_rounding *rounding,
+                                              fpemu_operation operation, size_t n, const float *const *operands,
+                                              const size_t *steps, const fpemu_operand_scales_f32 *scales, float *d_y,
+                                              fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+{
+    const operand_list list = list_f32(n, operands_of(operation), operands, scales);
+    return operate(format, rounding, 0, (unsigned)operation, n, list.p, steps, list.scales, d_y, GPU_F32, d_stats,
+                   stream);
+}
+
+fpemu_cuda_status fpemu_cuda_arith_f32(const fpemu_format *format, const fpemu_rounding *rounding,
+                                       fpemu_operation operation, size_t n, const float *const *operands,
+                                       const size_t *steps, float *d_y, fpemu_cuda_stats *d_stats,
+                                       fpemu_cuda_stream stream)
+{
+    return fpemu_cuda_arith_scaled_f32(format, rounding, operation, n, operands, steps, NULL, d_y, d_stats, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_apply_f32(const fpemu_format *format, const fpemu_rounding *rounding,
+                                       fpemu_function function, size_t n, const float *d_x, float *d_y,
+                                       fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+{
+    const operand_list list = {.p = {d_x}};
+    return operate(format, rounding, 1, (unsigned)function, n, list.p, NULL, list.scales, d_y, GPU_F32, d_stats,
+                   stream);
+}
+
+fpemu_cuda_status fpemu_cuda_compare_scaled_f32(fpemu_relation relation, size_t n, const float *const *operands,
+                                                const size_t *steps, const fpemu_operand_scales_f32 *scales,
+                                                uint8_t *d_y, fpemu_cuda_stream stream)
+{
+    const operand_list list = list_f32(n, 2, operands, scales);
+    return compare(relation, n, list.p, steps, list.scales, d_y, GPU_F32, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_compare_f32(fpemu_relation relation, size_t n, const float *const *operands,
+                                         const size_t *steps, uint8_t *d_y, fpemu_cuda_stream stream)
+{
+    return fpemu_cuda_compare_scaled_f32(relation, n, operands, steps, NULL, d_y, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_arith_scaled_f64(const fpemu_format *format, const fpemu_rounding *rounding,
+                                              fpemu_operation operation, size_t n, const double *const *operands,
+                                              const size_t *steps, const fpemu_operand_scales_f64 *scales, double *d_y,
+                                              fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+{
+    const operand_list list = list_f64(n, operands_of(operation), operands, scales);
+    return operate(format, rounding, 0, (unsigned)operation, n, list.p, steps, list.scales, d_y, GPU_F64, d_stats,
+                   stream);
+}
+
+fpemu_cuda_status fpemu_cuda_arith_f64(const fpemu_format *format, const fpemu_rounding *rounding,
+                                       fpemu_operation operation, size_t n, const double *const *operands,
+                                       const size_t *steps, double *d_y, fpemu_cuda_stats *d_stats,
+                                       fpemu_cuda_stream stream)
+{
+    return fpemu_cuda_arith_scaled_f64(format, rounding, operation, n, operands, steps, NULL, d_y, d_stats, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_apply_f64(const fpemu_format *format, const fpemu_rounding *rounding,
+                                       fpemu_function function, size_t n, const double *d_x, double *d_y,
+                                       fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+{
+    const operand_list list = {.p = {d_x}};
+    return operate(format, rounding, 1, (unsigned)function, n, list.p, NULL, list.scales, d_y, GPU_F64, d_stats,
+                   stream);
+}
+
+fpemu_cuda_status fpemu_cuda_compare_scaled_f64(fpemu_relation relation, size_t n, const double *const *operands,
+                                                const size_t *steps, const fpemu_operand_scales_f64 *scales,
+                                                uint8_t *d_y, fpemu_cuda_stream stream)
+{
+    const operand_list list = list_f64(n, 2, operands, scales);
+    return compare(relation, n, list.p, steps, list.scales, d_y, GPU_F64, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_compare_f64(fpemu_relation relation, size_t n, const double *const *operands,
+                                         const size_t *steps, uint8_t *d_y, fpemu_cuda_stream stream)
+{
+    return fpemu_cuda_compare_scaled_f64(relation, n, operands, steps, NULL, d_y, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_arith_scaled_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                               fpemu_operation operation, size_t n, const uint16_t *const *operands,
+                                               const size_t *steps, const fpemu_operand_scales_f32 *scales,
+                                               uint16_t *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+{
+    const operand_list list = list_16(n, operands_of(operation), operands, scales);
+    return operate(format, rounding, 0, (unsigned)operation, n, list.p, steps, list.scales, d_y, GPU_BF16, d_stats,
+                   stream);
+}
+
+fpemu_cuda_status fpemu_cuda_arith_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                        fpemu_operation operation, size_t n, const uint16_t *const *operands,
+                                        const size_t *steps, uint16_t *d_y, fpemu_cuda_stats *d_stats,
+                                        fpemu_cuda_stream stream)
+{
+    return fpemu_cuda_arith_scaled_bf16(format, rounding, operation, n, operands, steps, NULL, d_y, d_stats, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_apply_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                        fpemu_function function, size_t n, const uint16_t *d_x, uint16_t *d_y,
+                                        fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+{
+    const operand_list list = {.p = {d_x}};
+    return operate(format, rounding, 1, (unsigned)function, n, list.p, NULL, list.scales, d_y, GPU_BF16, d_stats,
+                   stream);
+}
+
+fpemu_cuda_status fpemu_cuda_compare_scaled_bf16(fpemu_relation relation, size_t n, const uint16_t *const *operands,
+                                                 const size_t *steps, const fpemu_operand_scales_f32 *scales,
+                                                 uint8_t *d_y, fpemu_cuda_stream stream)
+{
+    const operand_list list = list_16(n, 2, operands, scales);
+    return compare(relation, n, list.p, steps, list.scales, d_y, GPU_BF16, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_compare_bf16(fpemu_relation relation, size_t n, const uint16_t *const *operands,
+                                          const size_t *steps, uint8_t *d_y, fpemu_cuda_stream stream)
+{
+    return fpemu_cuda_compare_scaled_bf16(relation, n, operands, steps, NULL, d_y, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_arith_scaled_f16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                              fpemu_operation operation, size_t n, const uint16_t *const *operands,
+                                              const size_t *steps, const fpemu_operand_scales_f32 *scales,
+                                              uint16_t *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+{
+    const operand_list list = list_16(n, operands_of(operation), operands, scales);
+    return operate(format, rounding, 0, (unsigned)operation, n, list.p, steps, list.scales, d_y, GPU_F16, d_stats,
+                   stream);
+}
+
+fpemu_cuda_status fpemu_cuda_arith_f16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                       fpemu_operation operation, size_t n, const uint16_t *const *operands,
+                                       const size_t *steps, uint16_t *d_y, fpemu_cuda_stats *d_stats,
+                                       fpemu_cuda_stream stream)
+{
+    return fpemu_cuda_arith_scaled_f16(format, rounding, operation, n, operands, steps, NULL, d_y, d_stats, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_apply_f16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                       fpemu_function function, size_t n, const uint16_t *d_x, uint16_t *d_y,
+                                       fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+{
+    const operand_list list = {.p = {d_x}};
+    return operate(format, rounding, 1, (unsigned)function, n, list.p, NULL, list.scales, d_y, GPU_F16, d_stats,
+                   stream);
+}
+
+fpemu_cuda_status fpemu_cuda_compare_scaled_f16(fpemu_relation relation, size_t n, const uint16_t *const *operands,
+                                                const size_t *steps, const fpemu_operand_scales_f32 *scales,
+                                                uint8_t *d_y, fpemu_cuda_stream stream)
+{
+    const operand_list list = list_16(n, 2, operands, scales);
+    return compare(relation, n, list.p, steps, list.scales, d_y, GPU_F16, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_compare_f16(fpemu_relation relation, size_t n, const uint16_t *const *operands,
+                                         const size_t *steps, uint8_t *d_y, fpemu_cuda_stream stream)
+{
+    return fpemu_cuda_compare_scaled_f16(relation, n, operands, steps, NULL, d_y, stream);
+}

@@ -1,0 +1,526 @@
+/* blocks.c - the calls of tensors with scales and of packed bytes: arguments are checked and made into jobs
+ * (block_job.c), which launch.h runs. */
+#include "block_job.h"
+#include "core/plan.h"
+#include "core/round_fast.h"
+
+/* ------------------------------------------------------------------------------------------------ scratch */
+
+/* What lies in the scratch, each part at a multiple of 8 bytes. */
+typedef struct scratch_plan {
+    uint64_t range, table, extremes, bytes; /* offsets, UINT64_MAX where there is none */
+} scratch_plan;
+
+static scratch_plan plan_scratch(const fpemu_format *f, const core_walk *w)
+{
+    scratch_plan p = {UINT64_MAX, UINT64_MAX, UINT64_MAX, 0};
+    if (w->blocks == 0)
+        return p;
+    if (core_needs_range(f)) {
+        p.range = p.bytes;
+        p.bytes += sizeof(gpu_range);
+    }
+    if (f->kind == FPEMU_KIND_CODEBOOK && f->codebook_length > GPU_TABLE) {
+        p.table = p.bytes;
+        p.bytes += (f->codebook_length * sizeof(float) + 7) / 8 * 8;
+    }
+    if (f->scaling && f->block != FPEMU_BLOCK_TENSOR && f->scaling != FPEMU_SCALING_S2FP8 &&
+        fpemu_gpu_full_block(w) > GPU_PIECE) {
+        p.extremes = p.bytes;
+        p.bytes += w->blocks * sizeof(gpu_extremes);
+    }
+    return p;
+}
+
+uint64_t fpemu_cuda_scratch_size(const fpemu_format *format, const fpemu_shape *shape)
+{
+    fpemu_layout layout;
+    core_walk w;
+    if (!format || !shape || fpemu_packed_layout(format, shape, &layout))
+        return 0;
+    const fpemu_shape s = fpemu_gpu_contiguous(shape);
+    return core_walk_begin(&w, format, &s, 1, 1) ? 0 : plan_scratch(format, &w).bytes;
+}
+
+/* ------------------------------------------------------------------------------------------------- checks */
+
+/* Format, rounding and range. */
+static fpemu_cuda_status check_tensor(const gpu_tensor *c)
+{
+    const fpemu_rounding nearest = fpemu_rounding_nearest();
+    const fpemu_status status = fpemu_check(c->format, c->rounding ? c->rounding : &nearest, gpu_carrier(c->type));
+    if (!status && c->rounding && c->shape->whole && !core_range_is_sane(c->shape->whole))
+        return FPEMU_CUDA_ERROR_ARGUMENT;
+    return gpu_status(status);
+}
+
+/* Alignment, overlap and reach of the call's arrays. */
+static fpemu_cuda_status check_arrays(const gpu_tensor *c, const core_walk *w, const core_layout *l, uint64_t packed)
+{
+    const size_t size = fpemu_gpu_size(c->type, 0);
+    const int64_t elements =
+        c->count == ALL_BLOCKS
+            ? 0
+            : (int64_t)(core_layout_before(l, c->first + c->count, 8) - core_layout_before(l, c->first, 8)) *
+                  (int64_t)size;
+    const void *const array[2] = {c->x, c->y};
+    int64_t first[2] = {0, 0}, last[2] = {elements, elements};
+    for (int k = 0; k < 2; k++) {
+        if (!array[k])
+            continue;
+        if (c->count == ALL_BLOCKS)
+            core_walk_reach(w, k ? w->y_axis : w->x_axis, size, &first[k], &last[k]);
+        if ((uintptr_t)array[k] % size)
+            return FPEMU_CUDA_ERROR_ARGUMENT;
+        if (c->bytes && fpemu_gpu_meet(array[k], first[k], last[k], c->bytes, 0, (int64_t)packed))
+            return FPEMU_CUDA_ERROR_OVERLAP;
+    }
+    if (c->x && c->y && (c->x != c->y || memcmp(w->x_axis, w->y_axis, sizeof w->x_axis) != 0) &&
+        fpemu_gpu_meet(c->x, first[0], last[0], c->y, first[1], last[1]))
+        return FPEMU_CUDA_ERROR_OVERLAP;
+    if (c->code_size && (uintptr_t)c->bytes % c->code_size)
+        return FPEMU_CUDA_ERROR_ARGUMENT;
+    const void *const all[] = {c->x, c->y, c->bytes};
+    fpemu_cuda_status status = FPEMU_CUDA_OK;
+    for (size_t k = 0; k < sizeof all / sizeof *all && !status; k++)
+        status = all[k] ? fpemu_gpu_reachable(all[k]) : FPEMU_CUDA_OK;
+    if (!status)
+        status = fpemu_gpu_check_words(c->scratch);
+    return status ? status : fpemu_gpu_check_words(c->stats);
+}
+
+/* --------------------------------------------------------------------------------------------------- jobs */
+
+/* Elements of a tensor without gaps, by the fast forms of their rule; *j then is what is left, if *left. */
+static fpemu_cuda_status launch_runs(const gpu_tensor *c, const core_walk *w, const fpemu_format *element,
+                                     gpu_blocks_job32 *j, int *left, fpemu_cuda_stream stream)
+{
+    gpu_blocks_job32 runs = *j;
+    if (!runs.rule.is_table)
+        core_choose_fast32(&runs.rule.plan, element);
+    *left = 1;
+    runs.call.run = fpemu_gpu_run_length(c, w, &runs);
+    if (!runs.call.run)
+        return FPEMU_CUDA_OK;
+    const uint64_t done = j->call.whole ? j->call.count : w->total / 128 * (128 / runs.call.run);
+    j->call.first += done;
+    j->call.count -= done;
+    *left = j->call.count != 0;
+    return fpemu_gpu_block_runs32(&runs, stream);
+}
+
+/* Codebook values, where they fit. */
+static void take_table(const fpemu_format *f, float *table)
+{
+    uint8_t codes[GPU_TABLE]; /* of one byte, as there are no more */
+    fpemu_format element;
+    if (f->kind != FPEMU_KIND_CODEBOOK || f->codebook_length > GPU_TABLE || fpemu_format_element(f, &element))
+        return;
+    for (uint32_t i = 0; i < f->codebook_length; i++)
+        codes[i] = (uint8_t)i;
+    fpemu_decode_f32(&element, f->codebook_length, codes, table);
+}
+
+/* A long table goes into the scratch. */
+static fpemu_cuda_status put_table(gpu_blocks_call *j, const fpemu_format *f, unsigned char *scratch,
+                                   const scratch_plan *p, fpemu_cuda_stream stream)
+{
+    if (p->table == UINT64_MAX)
+        return FPEMU_CUDA_OK;
+    float *const to = (float *)(void *)(scratch + p->table);
+    j->table = to;
+    return fpemu_gpu_put_table(to, f->table, f->codebook_length, stream);
+}
+
+static void fill_narrow(gpu_blocks_job32 *j, int type)
+{
+    fpemu_format f;
+    core_plan64 unused;
+    fpemu_rounding r = fpemu_rounding_nearest();
+    r.overflow = FPEMU_OVERFLOW_SATURATE;
+    fpemu_gpu_narrow_coder(&j->narrow, type);
+    if (type != GPU_F32 && !fpemu_format_named(type == GPU_BF16 ? FPEMU_NAME_BFLOAT16 : FPEMU_NAME_BINARY16, &f))
+        core_plan_make32(&j->narrow_plan, &unused, &f, &r, 0);
+}
+
+/* Everything that quantises, packs or unpacks, arguments being checked. */
+static fpemu_cuda_status launch(const gpu_tensor *c, const core_walk *w, const fpemu_layout *l,
+                                fpemu_cuda_stream stream)
+{
+    const fpemu_format *f = c->format;
+    const fpemu_rounding nearest = fpemu_rounding_nearest();
+    const int reading = !c->rounding, has_tensor = core_has_tensor(f);
+    const scratch_plan p = plan_scratch(f, w);
+    unsigned char *const scratch = (unsigned char *)c->scratch;
+    fpemu_format element, scale;
+    gpu_blocks_call job;
+    gpu_blocks_job32 j32;
+    gpu_blocks_job64 j64;
+    fpemu_gpu_formats(f, &element, &scale);
+    fpemu_gpu_fill_blocks(&job, c, w, l);
+    const int from_bytes = has_tensor && (reading || job.consecutive);
+    fpemu_cuda_status status = put_table(&job, f, scratch, &p, stream);
+    job.tensor_from_bytes = (uint8_t)from_bytes;
+    if (!status && !reading && core_needs_range(f) && !(from_bytes && f->block != FPEMU_BLOCK_TENSOR)) {
+        job.range = (gpu_range *)(void *)(scratch + p.range);
+        job.whole = f->block == FPEMU_BLOCK_TENSOR;
+        job.other = c->shape->whole != NULL;
+        status = fpemu_gpu_find_range(c, job.range, job.consecutive ? NULL : job.bytes, stream);
+    }
+    if (!status && !reading && p.extremes != UINT64_MAX) {
+        job.extremes = (gpu_extremes *)(void *)(scratch + p.extremes);
+        status = fpemu_gpu_zero((uint64_t *)(void *)job.extremes, job.count * sizeof(gpu_extremes) / 8, stream);
+    }
+    if (status)
+        return status;
+    const uint64_t elements = job.consecutive ? core_layout_before(&job.layout, c->first + c->count, 8) -
+                                                    core_layout_before(&job.layout, c->first, 8)
+                                              : w->total;
+    if (c->type == GPU_F64) {
+        memset(&j64, 0, sizeof j64);
+        core_blocked_make64(&j64.rule, f, &element, &scale, reading ? &nearest : c->rounding);
+        take_table(f, j64.table);
+        j64.call = job;
+        if (reading)
+            return fpemu_gpu_unpack64(&j64, stream);
+        status = job.extremes ? fpemu_gpu_extremes64(&j64, stream) : FPEMU_CUDA_OK;
+        return status ? status : fpemu_gpu_blocks64(&j64, elements, stream);
+    }
+    memset(&j32, 0, sizeof j32);
+    core_blocked_make32(&j32.rule, f, &element, &scale, reading ? &nearest : c->rounding);
+    take_table(f, j32.table);
+    fill_narrow(&j32, c->type);
+    j32.call = job;
+    if (reading)
+        return fpemu_gpu_unpack32(&j32, stream);
+    int left;
+    status = job.extremes ? fpemu_gpu_extremes32(&j32, stream) : launch_runs(c, w, &element, &j32, &left, stream);
+    return status || !(job.extremes || left) ? status : fpemu_gpu_blocks32(&j32, elements, stream);
+}
+
+/* In the default floating-point environment: plans are made of arithmetic. */
+static fpemu_cuda_status run_inside(const gpu_tensor *c, fpemu_cuda_stream stream)
+{
+    const fpemu_format *f = c->format;
+    fpemu_layout l;
+    core_walk w;
+    fpemu_cuda_status status = check_tensor(c);
+    if (!status)
+        status = gpu_status(core_walk_begin(&w, f, c->shape, fpemu_gpu_size(c->type, 0), c->lines));
+    if (!status)
+        status = gpu_status(fpemu_packed_layout(f, c->shape, &l));
+    if (status)
+        return status;
+    if (c->count != ALL_BLOCKS && (c->first > l.blocks || c->count > l.blocks - c->first))
+        return FPEMU_CUDA_ERROR_ARGUMENT;
+    if (w.blocks == 0 || c->count == 0)
+        return FPEMU_CUDA_OK;
+    const int values_in = c->rounding != NULL, packing = c->lines || c->code_size;
+    if ((values_in ? !c->x : !c->y) || (packing ? !c->bytes : !c->y))
+        return FPEMU_CUDA_ERROR_NULL;
+    if (c->rounding && fpemu_gpu_nan_is_error(f, c->rounding))
+        return FPEMU_CUDA_ERROR_UNSUPPORTED;
+    if (c->y && !f->scaling && f->kind != FPEMU_KIND_CODEBOOK && !fpemu_gpu_fits(f, c->type))
+        return FPEMU_CUDA_ERROR_CARRIER;
+    const core_layout blocks = core_layout_make(&w);
+    status = check_arrays(c, &w, &blocks, c->code_size ? w.total * c->code_size : l.bytes);
+    if (!status && plan_scratch(f, &w).bytes && (c->rounding || plan_scratch(f, &w).table != UINT64_MAX) && !c->scratch)
+        status = FPEMU_CUDA_ERROR_NULL;
+    return status ? status : launch(c, &w, &l, stream);
+}
+
+static fpemu_cuda_status run(const gpu_tensor *c, fpemu_cuda_stream stream)
+{
+    fp_environment environment;
+    if (!c->format || !c->shape)
+        return FPEMU_CUDA_ERROR_NULL;
+    fpemu_environment_enter(&environment);
+    const fpemu_cuda_status status = run_inside(c, stream);
+    fpemu_environment_leave(&environment);
+    return status;
+}
+
+/* ---------------------------------------------------------------------------- what other calls hand over */
+
+fpemu_cuda_status fpemu_gpu_quantize_blocks(const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
+                                            int type, void *y, int to_code, fpemu_cuda_stats *stats,
+                                            fpemu_cuda_stream stream)
+{
+    const fpemu_shape shape = fpemu_shape_vector(n);
+    if ((to_code && f->scaling) || fpemu_cuda_scratch_size(f, &shape))
+        return FPEMU_CUDA_ERROR_UNSUPPORTED;
+    const gpu_tensor c = {.format = f,
+                          .rounding = r,
+                          .shape = &shape,
+                          .count = ALL_BLOCKS,
+                          .x = x,
+                          .y = to_code ? NULL : y,
+                          .bytes = to_code ? y : NULL,
+                          .stats = stats,
+                          .code_size = to_code ? (uint32_t)fpemu_format_code_size(f) : 0,
+                          .type = type};
+    return run(&c, stream);
+}
+
+fpemu_cuda_status fpemu_gpu_decode_codebook(const fpemu_format *f, size_t n, const void *codes, void *y, int type,
+                                            fpemu_cuda_stream stream)
+{
+    const fpemu_shape shape = fpemu_shape_vector(n);
+    if (f->scaling || fpemu_cuda_scratch_size(f, &shape))
+        return FPEMU_CUDA_ERROR_UNSUPPORTED;
+    const gpu_tensor c = {.format = f,
+                          .shape = &shape,
+                          .count = ALL_BLOCKS,
+                          .y = y,
+                          .bytes = (void *)(uintptr_t)codes,
+                          .code_size = (uint32_t)fpemu_format_code_size(f),
+                          .type = type};
+    return run(&c, stream);
+}
+
+fpemu_cuda_status fpemu_gpu_quantize_shape(const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *shape,
+                                           const void *x, void *y, int type, fpemu_cuda_stream stream)
+{
+    const gpu_tensor c = {
+        .format = f, .rounding = r, .shape = shape, .count = ALL_BLOCKS, .x = x, .y = y, .type = type};
+    return run(&c, stream);
+}
+
+/* ------------------------------------------------------------------------------------- public functions */
+
+static fpemu_cuda_status quantize(const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *shape,
+                                  const void *x, int type, void *y, void *scratch, fpemu_cuda_stats *stats,
+                                  fpemu_cuda_stream stream)
+{
+    const gpu_tensor c = {.format = f,
+                          .rounding = r,
+                          .shape = shape,
+                          .count = ALL_BLOCKS,
+                          .x = x,
+                          .y = y,
+                          .scratch = scratch,
+                          .stats = stats,
+                          .type = type};
+    return r ? run(&c, stream) : FPEMU_CUDA_ERROR_NULL;
+}
+
+static fpemu_cuda_status pack(const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *shape, uint64_t first,
+                              uint64_t count, const void *x, int type, void *bytes, void *scratch,
+                              fpemu_cuda_stats *stats, fpemu_cuda_stream stream)
+{
+    const gpu_tensor c = {.format = f,
+                          .rounding = r,
+                          .shape = shape,
+                          .first = first,
+                          .count = count,
+                          .x = x,
+                          .bytes = bytes,
+                          .scratch = scratch,
+                          .stats = stats,
+                          .type = type,
+                          .lines = 1};
+    return r ? run(&c, stream) : FPEMU_CUDA_ERROR_NULL;
+}
+
+static fpemu_cuda_status unpack(const fpemu_format *f, const fpemu_shape *shape, uint64_t first, uint64_t count,
+                                const void *bytes, void *y, int type, void *scratch, fpemu_cuda_stream stream)
+{
+    const gpu_tensor c = {.format = f,
+                          .shape = shape,
+                          .first = first,
+                          .count = count,
+                          .y = y,
+                          .bytes = (void *)(uintptr_t)bytes,
+                          .scratch = scratch,
+                          .type = type,
+                          .lines = 1};
+    return run(&c, stream);
+}
+
+static fpemu_cuda_status pack_blocks(const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *shape,
+                                     uint64_t first, uint64_t count, const void *x, int type, void *bytes,
+                                     void *scratch, fpemu_cuda_stats *stats, fpemu_cuda_stream stream)
+{
+    if (r && count == ALL_BLOCKS)
+        return FPEMU_CUDA_ERROR_ARGUMENT;
+    return pack(f, r, shape, first, count, x, type, bytes, scratch, stats, stream);
+}
+
+static fpemu_cuda_status unpack_blocks(const fpemu_format *f, const fpemu_shape *shape, uint64_t first, uint64_t count,
+                                       const void *bytes, void *y, int type, void *scratch, fpemu_cuda_stream stream)
+{
+    if (count == ALL_BLOCKS)
+        return FPEMU_CUDA_ERROR_ARGUMENT;
+    return unpack(f, shape, first, count, bytes, y, type, scratch, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_quantize_tensor_f32(const fpemu_format *format, const fpemu_rounding *rounding,
+                                                 const fpemu_shape *shape, const float *d_x, float *d_y,
+                                                 void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+{
+    return quantize(format, rounding, shape, d_x, GPU_F32, d_y, d_scratch, d_stats, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_pack_f32(const fpemu_format *format, const fpemu_rounding *rounding,
+                                      const fpemu_shape *shape, const float *d_x, void *d_bytes, void *d_scratch,
+                                      fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+{
+    return pack(format, rounding, shape, 0, ALL_BLOCKS, d_x, GPU_F32, d_bytes, d_scratch, d_stats, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_unpack_f32(const fpemu_format *format, const fpemu_shape *shape, const void *d_bytes,
+                                        float *d_y, void *d_scratch, fpemu_cuda_stream stream)
+{
+    return unpack(format, shape, 0, ALL_BLOCKS, d_bytes, d_y, GPU_F32, d_scratch, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_pack_blocks_f32(const fpemu_format *format, const fpemu_rounding *rounding,
+                                             const fpemu_shape *shape, uint64_t first, uint64_t count, const float *d_x,
+                                             void *d_bytes, void *d_scratch, fpemu_cuda_stats *d_stats,
+                                             fpemu_cuda_stream stream)
+{
+    return pack_blocks(format, rounding, shape, first, count, d_x, GPU_F32, d_bytes, d_scratch, d_stats, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_unpack_blocks_f32(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                               uint64_t count, const void *d_bytes, float *d_y, void *d_scratch,
+                                               fpemu_cuda_stream stream)
+{
+    return unpack_blocks(format, shape, first, count, d_bytes, d_y, GPU_F32, d_scratch, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_quantize_tensor_f64(const fpemu_format *format, const fpemu_rounding *rounding,
+                                                 const fpemu_shape *shape, const double *d_x, double *d_y,
+                                                 void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+{
+    return quantize(format, rounding, shape, d_x, GPU_F64, d_y, d_scratch, d_stats, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_pack_f64(const fpemu_format *format, const fpemu_rounding *rounding,
+                                      const fpemu_shape *shape, const double *d_x, void *d_bytes, void *d_scratch,
+                                      fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+{
+    return pack(format, rounding, shape, 0, ALL_BLOCKS, d_x, GPU_F64, d_bytes, d_scratch, d_stats, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_unpack_f64(const fpemu_format *format, const fpemu_shape *shape, const void *d_bytes,
+                                        double *d_y, void *d_scratch, fpemu_cuda_stream stream)
+{
+    return unpack(format, shape, 0, ALL_BLOCKS, d_bytes, d_y, GPU_F64, d_scratch, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_pack_blocks_f64(const fpemu_format *format, const fpemu_rounding *rounding,
+                                             const fpemu_shape *shape, uint64_t first, uint64_t count,
+                                             const double *d_x, void *d_bytes, void *d_scratch,
+                                             fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+{
+    return pack_blocks(format, rounding, shape, first, count, d_x, GPU_F64, d_bytes, d_scratch, d_stats, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_unpack_blocks_f64(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                               uint64_t count, const void *d_bytes, double *d_y, void *d_scratch,
+                                               fpemu_cuda_stream stream)
+{
+    return unpack_blocks(format, shape, first, count, d_bytes, d_y, GPU_F64, d_scratch, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_quantize_tensor_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                                  const fpemu_shape *shape, const uint16_t *d_x, uint16_t *d_y,
+                                                  void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+{
+    return quantize(format, rounding, shape, d_x, GPU_BF16, d_y, d_scratch, d_stats, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_pack_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                       const fpemu_shape *shape, const uint16_t *d_x, void *d_bytes, void *d_scratch,
+                                       fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+{
+    return pack(format, rounding, shape, 0, ALL_BLOCKS, d_x, GPU_BF16, d_bytes, d_scratch, d_stats, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_unpack_bf16(const fpemu_format *format, const fpemu_shape *shape, const void *d_bytes,
+                                         uint16_t *d_y, void *d_scratch, fpemu_cuda_stream stream)
+{
+    return unpack(format, shape, 0, ALL_BLOCKS, d_bytes, d_y, GPU_BF16, d_scratch, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_pack_blocks_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                              const fpemu_shape *shape, uint64_t first, uint64_t count,
+                                              const uint16_t *d_x, void *d_bytes, void *d_scratch,
+                                              fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+{
+    return pack_blocks(format, rounding, shape, first, count, d_x, GPU_BF16, d_bytes, d_scratch, d_stats, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_unpack_blocks_bf16(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                                uint64_t count, const void *d_bytes, uint16_t *d_y, void *d_scratch,
+                                                fpemu_cuda_stream stream)
+{
+    return unpack_blocks(format, shape, first, count, d_bytes, d_y, GPU_BF16, d_scratch, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_quantize_tensor_f16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                                 const fpemu_shape *shape, const uint16_t *d_x, uint16_t *d_y,
+                                                 void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+{
+    return quantize(format, rounding, shape, d_x, GPU_F16, d_y, d_scratch, d_stats, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_pack_f16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                      const fpemu_shape *shape, const uint16_t *d_x, void *d_bytes, void *d_scratch,
+                                      fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+{
+    return pack(format, rounding, shape, 0, ALL_BLOCKS, d_x, GPU_F16, d_bytes, d_scratch, d_stats, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_unpack_f16(const fpemu_format *format, const fpemu_shape *shape, const void *d_bytes,
+                                        uint16_t *d_y, void *d_scratch, fpemu_cuda_stream stream)
+{
+    return unpack(format, shape, 0, ALL_BLOCKS, d_bytes, d_y, GPU_F16, d_scratch, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_pack_blocks_f16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                             const fpemu_shape *shape, uint64_t first, uint64_t count,
+                                             const uint16_t *d_x, void *d_bytes, void *d_scratch,
+                                             fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+{
+    return pack_blocks(format, rounding, shape, first, count, d_x, GPU_F16, d_bytes, d_scratch, d_stats, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_unpack_blocks_f16(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                               uint64_t count, const void *d_bytes, uint16_t *d_y, void *d_scratch,
+                                               fpemu_cuda_stream stream)
+{
+    return unpack_blocks(format, shape, first, count, d_bytes, d_y, GPU_F16, d_scratch, stream);
+}
+
+static fpemu_cuda_status swizzle(uint64_t rows, uint64_t columns, const uint8_t *from, uint8_t *to, int back,
+                                 fpemu_cuda_stream stream)
+{
+    const uint64_t size = fpemu_swizzled_size(rows, columns);
+    if (size == 0)
+        return rows == 0 || columns == 0 ? FPEMU_CUDA_OK : FPEMU_CUDA_ERROR_ARGUMENT;
+    if (size > PTRDIFF_MAX)
+        return FPEMU_CUDA_ERROR_ARGUMENT;
+    if (!from || !to)
+        return FPEMU_CUDA_ERROR_NULL;
+    const int64_t plain = (int64_t)(rows * columns), tiled = (int64_t)size;
+    if (fpemu_gpu_meet(from, 0, back ? tiled : plain, to, 0, back ? plain : tiled))
+        return FPEMU_CUDA_ERROR_OVERLAP;
+    fpemu_cuda_status status = fpemu_gpu_reachable(from);
+    if (!status)
+        status = fpemu_gpu_reachable(to);
+    return status ? status : fpemu_gpu_swizzle(rows, columns, from, to, back, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_swizzle_scales(uint64_t rows, uint64_t columns, const uint8_t *d_from, uint8_t *d_to,
+                                            fpemu_cuda_stream stream)
+{
+    return swizzle(rows, columns, d_from, d_to, 0, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_unswizzle_scales(uint64_t rows, uint64_t columns, const uint8_t *d_from, uint8_t *d_to,
+                                              fpemu_cuda_stream stream)
+{
+    return swizzle(rows, columns, d_from, d_to, 1, stream);
+}

@@ -1,0 +1,106 @@
+/* call.c - checks of formats, pointers and 16-bit types, and texts of statuses, for all host calls. */
+#include "call.h"
+#include "core/plan.h"
+
+const char *fpemu_cuda_status_text(fpemu_cuda_status status)
+{
+    switch (status) {
+    case FPEMU_CUDA_ERROR_NO_DEVICE: return "no CUDA device";
+    case FPEMU_CUDA_ERROR_DRIVER: return "the CUDA driver is missing or too old";
+    case FPEMU_CUDA_ERROR_POINTER: return "a pointer that the CUDA device cannot reach";
+    case FPEMU_CUDA_ERROR_NO_CODE: return "no code for this CUDA device";
+    case FPEMU_CUDA_ERROR_LAUNCH: return "the CUDA kernel could not be launched";
+    case FPEMU_CUDA_ERROR_DEVICE: return "earlier work on the CUDA device failed";
+    case FPEMU_CUDA_ERROR_DEVICE_MEMORY: return "no CUDA device memory is left for the kernels";
+    default: return fpemu_status_text((fpemu_status)status);
+    }
+}
+
+fpemu_cuda_status fpemu_cuda_finish(fpemu_cuda_stream stream, const char **text)
+{
+    return fpemu_gpu_wait(stream, text);
+}
+
+size_t fpemu_gpu_size(int type, uint32_t code_size)
+{
+    return type == GPU_F32 ? 4 : type == GPU_F64 ? 8 : type == GPU_CODES ? code_size : 2;
+}
+
+int fpemu_gpu_fits(const fpemu_format *f, int type)
+{
+    fpemu_format narrow;
+    double largest = fpemu_format_max(f), step;
+    if (type != GPU_BF16 && type != GPU_F16)
+        return 1;
+    if (fpemu_format_named(type == GPU_BF16 ? FPEMU_NAME_BFLOAT16 : FPEMU_NAME_BINARY16, &narrow))
+        return 0;
+    if (-fpemu_format_lowest(f) > largest)
+        largest = -fpemu_format_lowest(f);
+    if (largest > narrow.max)
+        return 0;
+    switch (f->kind) {
+    case FPEMU_KIND_FLOAT: return f->mantissa_bits <= narrow.mantissa_bits && f->quantum >= narrow.quantum;
+    case FPEMU_KIND_FIXED: step = (double)f->bits - f->is_signed; break;
+    default: return 0;
+    }
+    return step <= (double)narrow.precision && f->quantum >= narrow.quantum;
+}
+
+fpemu_cuda_status fpemu_gpu_check_pointers(const void *x, size_t x_size, const void *y, size_t y_size, size_t n)
+{
+    const uintptr_t p = (uintptr_t)x, q = (uintptr_t)y;
+    if (n > (SIZE_MAX - p) / x_size || n > (SIZE_MAX - q) / y_size)
+        return FPEMU_CUDA_ERROR_ARGUMENT;
+    if (!(p == q && x_size == y_size) && p < q + n * y_size && q < p + n * x_size)
+        return FPEMU_CUDA_ERROR_OVERLAP;
+    if (p % x_size || q % y_size)
+        return FPEMU_CUDA_ERROR_ARGUMENT; /* the device reads whole elements only */
+    const fpemu_cuda_status status = fpemu_gpu_reachable(x);
+    return status ? status : fpemu_gpu_reachable(y);
+}
+
+fpemu_cuda_status fpemu_gpu_check_words(const void *p)
+{
+    if (!p)
+        return FPEMU_CUDA_OK;
+    return (uintptr_t)p % sizeof(uint64_t) ? FPEMU_CUDA_ERROR_ARGUMENT : fpemu_gpu_reachable(p);
+}
+
+fpemu_cuda_status fpemu_gpu_check_scales(const void *scales, uint64_t count, size_t size, uintptr_t from, uintptr_t to)
+{
+    const uintptr_t p = (uintptr_t)scales;
+    if (count > (UINTPTR_MAX - p) / size || p % size)
+        return FPEMU_CUDA_ERROR_ARGUMENT;
+    if (p < to && from < p + count * size)
+        return FPEMU_CUDA_ERROR_OVERLAP;
+    return fpemu_gpu_reachable(scales);
+}
+
+gpu_random fpemu_gpu_random(const fpemu_rounding *r)
+{
+    gpu_random random;
+    memset(&random, 0, sizeof random);
+    if (!r)
+        return random;
+    const int bits = r->bits ? r->bits : 32;
+    random.seed = r->seed;
+    random.stream = r->stream;
+    random.generator = r->generator;
+    random.per_word = (uint8_t)core_per_word(bits);
+    random.bits = (uint8_t)bits;
+    random.used = r->mode == FPEMU_MODE_SR || r->mode == FPEMU_MODE_SE;
+    return random;
+}
+
+int fpemu_gpu_nan_is_error(const fpemu_format *f, const fpemu_rounding *r)
+{
+    return core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan;
+}
+
+void fpemu_gpu_narrow_coder(core_coder32 *c, int type)
+{
+    fpemu_format f;
+    memset(c, 0, sizeof *c);
+    if (type != GPU_F32 && !fpemu_format_named(type == GPU_BF16 ? FPEMU_NAME_BFLOAT16 : FPEMU_NAME_BINARY16, &f))
+        core_coder_make32(c, &f, NULL);
+}

@@ -1,0 +1,103 @@
+/* elements.h - elements of arrays: how they lie, and one or four neighbours read and written. */
+#ifndef FPEMU_GPU_ELEMENTS_H
+#define FPEMU_GPU_ELEMENTS_H
+
+#include "warp.h"
+
+/* How numbers lie in an array. */
+enum gpu_type { GPU_F32, GPU_F64, GPU_BF16, GPU_F16, GPU_CODES };
+
+/* No four neighbours lie aligned in both arrays of a call. */
+#define GPU_NO_QUADS 4
+
+/* Elements of 1, 2, 4 or 8 bytes in an array. */
+FPEMU_FN void gpu_store_code(void *to, uint32_t size, uint64_t i, uint64_t code)
+{
+    switch (size) {
+    case 1: ((uint8_t *)to)[i] = (uint8_t)code; break;
+    case 2: ((uint16_t *)to)[i] = (uint16_t)code; break;
+    case 4: ((uint32_t *)to)[i] = (uint32_t)code; break;
+    default: ((uint64_t *)to)[i] = code;
+    }
+}
+
+FPEMU_FN uint64_t gpu_load_code(const void *from, uint32_t size, uint64_t i)
+{
+    switch (size) {
+    case 1: return ((const uint8_t *)from)[i];
+    case 2: return ((const uint16_t *)from)[i];
+    case 4: return ((const uint32_t *)from)[i];
+    default: return ((const uint64_t *)from)[i];
+    }
+}
+
+/* Four neighbours at once, from element i on: as many bytes, 16 at most, are what their address is a multiple of. Here
+ * that is checked, since a device stops at it. */
+#ifdef __CUDA_ARCH__
+FPEMU_FN void gpu_store_quad(void *to, uint32_t size, uint64_t i, const uint64_t c[4])
+{
+    switch (size) {
+    case 1:
+        ((uint32_t *)((uint8_t *)to + i))[0] =
+            (uint32_t)c[0] | (uint32_t)c[1] << 8 | (uint32_t)c[2] << 16 | (uint32_t)c[3] << 24;
+        break;
+    case 2:
+        *(uint2 *)((uint16_t *)to + i) =
+            make_uint2((uint32_t)c[0] | (uint32_t)c[1] << 16, (uint32_t)c[2] | (uint32_t)c[3] << 16);
+        break;
+    case 4:
+        *(uint4 *)((uint32_t *)to + i) = make_uint4((uint32_t)c[0], (uint32_t)c[1], (uint32_t)c[2], (uint32_t)c[3]);
+        break;
+    default:
+        ((ulonglong2 *)((uint64_t *)to + i))[0] = make_ulonglong2(c[0], c[1]);
+        ((ulonglong2 *)((uint64_t *)to + i))[1] = make_ulonglong2(c[2], c[3]);
+    }
+}
+
+FPEMU_FN void gpu_load_quad(const void *from, uint32_t size, uint64_t i, uint64_t c[4])
+{
+    switch (size) {
+    case 1: {
+        const uint32_t v = *(const uint32_t *)((const uint8_t *)from + i);
+        c[0] = v & 0xff, c[1] = v >> 8 & 0xff, c[2] = v >> 16 & 0xff, c[3] = v >> 24;
+        break;
+    }
+    case 2: {
+        const uint2 v = *(const uint2 *)((const uint16_t *)from + i);
+        c[0] = v.x & 0xffff, c[1] = v.x >> 16, c[2] = v.y & 0xffff, c[3] = v.y >> 16;
+        break;
+    }
+    case 4: {
+        const uint4 v = *(const uint4 *)((const uint32_t *)from + i);
+        c[0] = v.x, c[1] = v.y, c[2] = v.z, c[3] = v.w;
+        break;
+    }
+    default: {
+        const ulonglong2 v = ((const ulonglong2 *)((const uint64_t *)from + i))[0];
+        const ulonglong2 w = ((const ulonglong2 *)((const uint64_t *)from + i))[1];
+        c[0] = v.x, c[1] = v.y, c[2] = w.x, c[3] = w.y;
+    }
+    }
+}
+#else
+FPEMU_FN void gpu_check_quad(const void *p, uint32_t size, uint64_t i)
+{
+    assert(((uintptr_t)p + i * size) % (size < 4 ? 4 * size : 16) == 0);
+}
+
+FPEMU_FN void gpu_store_quad(void *to, uint32_t size, uint64_t i, const uint64_t c[4])
+{
+    gpu_check_quad(to, size, i);
+    for (unsigned k = 0; k < 4; k++)
+        gpu_store_code(to, size, i + k, c[k]);
+}
+
+FPEMU_FN void gpu_load_quad(const void *from, uint32_t size, uint64_t i, uint64_t c[4])
+{
+    gpu_check_quad(from, size, i);
+    for (unsigned k = 0; k < 4; k++)
+        c[k] = gpu_load_code(from, size, i + k);
+}
+#endif
+
+#endif /* FPEMU_GPU_ELEMENTS_H */

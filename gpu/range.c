@@ -1,0 +1,166 @@
+/* range.c - what is known of a whole tensor: measured, read, and packed as the two numbers that some formats keep. */
+#include "block_job.h"
+
+/* Adds what a tensor holds to a range. */
+static fpemu_cuda_status measure(const fpemu_format *f, const fpemu_shape *shape, const void *x, int type,
+                                 gpu_range *range, fpemu_cuda_stream stream)
+{
+    fpemu_format scalar = *f;
+    fpemu_layout none;
+    core_walk w;
+    memset(&none, 0, sizeof none);
+    scalar.scaling = FPEMU_SCALING_NONE;
+    const fpemu_cuda_status status = gpu_status(core_walk_begin(&w, &scalar, shape, fpemu_gpu_size(type, 0), 0));
+    if (status || w.blocks == 0)
+        return status;
+    const gpu_tensor c = {.format = f, .shape = shape, .count = ALL_BLOCKS, .x = x, .type = type};
+    if (type == GPU_F64) {
+        gpu_blocks_job64 j;
+        memset(&j, 0, sizeof j);
+        fpemu_gpu_fill_blocks(&j.call, &c, &w, &none);
+        j.call.range = range;
+        j.call.logarithms = f->scaling == FPEMU_SCALING_S2FP8;
+        return fpemu_gpu_measure64(&j, w.total, stream);
+    }
+    gpu_blocks_job32 j;
+    memset(&j, 0, sizeof j);
+    fpemu_gpu_fill_blocks(&j.call, &c, &w, &none);
+    fpemu_gpu_narrow_coder(&j.narrow, type);
+    j.call.range = range;
+    j.call.logarithms = f->scaling == FPEMU_SCALING_S2FP8;
+    return fpemu_gpu_measure32(&j, w.total, stream);
+}
+
+/* What turns a range into the numbers of f. */
+static gpu_range_rule tensor_rule(const fpemu_format *f, int type)
+{
+    gpu_range_rule rule;
+    fpemu_format element, scale;
+    memset(&rule, 0, sizeof rule);
+    fpemu_gpu_formats(f, &element, &scale);
+    const double max = f->kind == FPEMU_KIND_CODEBOOK && -f->lowest > f->max ? -f->lowest : f->max;
+    rule.rule = f->scaling;
+    rule.wide = type == GPU_F64;
+    rule.largest_scale = core_saturated32(scale.max);
+    rule.largest = core_saturated32(max);
+    return rule;
+}
+
+/* The numbers of the whole tensor into the scratch: measured, or from the caller's range. */
+fpemu_cuda_status fpemu_gpu_find_range(const gpu_tensor *c, gpu_range *range, unsigned char *bytes,
+                                       fpemu_cuda_stream stream)
+{
+    const fpemu_range *whole = c->shape->whole;
+    fpemu_cuda_status status = fpemu_gpu_zero((uint64_t *)(void *)range, sizeof *range / 8, stream);
+    const fpemu_shape shape = c->count == ALL_BLOCKS ? *c->shape : fpemu_gpu_contiguous(c->shape);
+    if (!status && !whole)
+        status = measure(c->format, &shape, c->x, c->type, range, stream);
+    return status ? status
+                  : fpemu_gpu_range_finish(range, tensor_rule(c->format, c->type), whole,
+                                           core_has_tensor(c->format) ? bytes : NULL, stream);
+}
+
+/* --------------------------------------------------------------------------------------------- public functions */
+
+size_t fpemu_cuda_range_size(void)
+{
+    return sizeof(gpu_range);
+}
+
+fpemu_cuda_status fpemu_cuda_range_clear(fpemu_cuda_range *d_range, fpemu_cuda_stream stream)
+{
+    if (!d_range)
+        return FPEMU_CUDA_ERROR_NULL;
+    const fpemu_cuda_status status = fpemu_gpu_check_words(d_range);
+    return status ? status : fpemu_gpu_zero((uint64_t *)(void *)d_range, sizeof(gpu_range) / 8, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_range_read(const fpemu_cuda_range *d_range, fpemu_range *range, fpemu_cuda_stream stream)
+{
+    gpu_range seen;
+    fp_environment environment;
+    if (!d_range || !range)
+        return FPEMU_CUDA_ERROR_NULL;
+    fpemu_cuda_status status = fpemu_gpu_check_words(d_range);
+    if (!status)
+        status = fpemu_gpu_copy_back(&seen, d_range, sizeof seen, stream);
+    if (status)
+        return status;
+    fpemu_environment_enter(&environment);
+    gpu_range_value(&seen, range);
+    fpemu_environment_leave(&environment);
+    return FPEMU_CUDA_OK;
+}
+
+static fpemu_cuda_status measure_vector(const fpemu_format *f, size_t n, const void *x, int type,
+                                        fpemu_cuda_range *range, fpemu_cuda_stream stream)
+{
+    const fpemu_shape shape = fpemu_shape_vector(n);
+    fp_environment environment;
+    if (!f || !range || (n && !x))
+        return FPEMU_CUDA_ERROR_NULL;
+    const fpemu_rounding nearest = fpemu_rounding_nearest();
+    fpemu_cuda_status status = gpu_status(fpemu_check(f, &nearest, gpu_carrier(type)));
+    if (!status && n && (uintptr_t)x % fpemu_gpu_size(type, 0))
+        status = FPEMU_CUDA_ERROR_ARGUMENT;
+    if (!status && n)
+        status = fpemu_gpu_reachable(x);
+    if (!status)
+        status = fpemu_gpu_check_words(range);
+    if (status || n == 0)
+        return status;
+    fpemu_environment_enter(&environment);
+    status = measure(f, &shape, x, type, (gpu_range *)(void *)range, stream);
+    fpemu_environment_leave(&environment);
+    return status;
+}
+
+fpemu_cuda_status fpemu_cuda_measure_f32(const fpemu_format *format, size_t n, const float *d_x,
+                                         fpemu_cuda_range *d_range, fpemu_cuda_stream stream)
+{
+    return measure_vector(format, n, d_x, GPU_F32, d_range, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_measure_f64(const fpemu_format *format, size_t n, const double *d_x,
+                                         fpemu_cuda_range *d_range, fpemu_cuda_stream stream)
+{
+    return measure_vector(format, n, d_x, GPU_F64, d_range, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_measure_bf16(const fpemu_format *format, size_t n, const uint16_t *d_x,
+                                          fpemu_cuda_range *d_range, fpemu_cuda_stream stream)
+{
+    return measure_vector(format, n, d_x, GPU_BF16, d_range, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_measure_f16(const fpemu_format *format, size_t n, const uint16_t *d_x,
+                                         fpemu_cuda_range *d_range, fpemu_cuda_stream stream)
+{
+    return measure_vector(format, n, d_x, GPU_F16, d_range, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_pack_tensor_scales(const fpemu_format *format, const fpemu_shape *shape,
+                                                const fpemu_cuda_range *d_range, void *d_bytes,
+                                                fpemu_cuda_stream stream)
+{
+    const gpu_range *const range = (const gpu_range *)(const void *)d_range;
+    fpemu_layout l;
+    fp_environment environment;
+    fpemu_cuda_status status = gpu_status(fpemu_packed_layout(format, shape, &l));
+    if (status || l.tensor_bytes == 0)
+        return status;
+    if (!d_bytes || (!shape->whole && !range))
+        return FPEMU_CUDA_ERROR_NULL;
+    if (!shape->whole && fpemu_gpu_meet(range, 0, sizeof *range, d_bytes, 0, (int64_t)l.tensor_bytes))
+        return FPEMU_CUDA_ERROR_OVERLAP;
+    status = shape->whole ? FPEMU_CUDA_OK : fpemu_gpu_check_words(range);
+    if (!status)
+        status = fpemu_gpu_reachable(d_bytes);
+    if (status)
+        return status;
+    fpemu_environment_enter(&environment);
+    status = fpemu_gpu_pack_tensor_scales(range, tensor_rule(format, GPU_F64), shape->whole,
+                                          (unsigned char *)d_bytes + l.tensor_offset, stream);
+    fpemu_environment_leave(&environment);
+    return status;
+}

@@ -1,0 +1,336 @@
+/* fpemu_cuda.h - the functions of fpemu.h on device memory and a CUDA stream: the same nouns, the same bits.
+ *
+ * Pointers named d_... lie in device (or managed) memory; everything else is of the host, and copied at launch: formats,
+ * roundings, shapes, and arrays of device pointers.
+ * Every call only enqueues work on `stream` and returns: nothing is allocated, copied or waited for, unless its
+ * description says so. Arguments are checked before anything is enqueued. Arrays are aligned to their element, counters
+ * and ranges to 8 bytes (else FPEMU_CUDA_ERROR_ARGUMENT), packed bytes to nothing; four elements are moved at once where all
+ * arrays of a call allow it. n = 0 does nothing. Link with `pkg-config --cflags --libs fpemu_cuda`.
+ *
+ * A stream is a cudaStream_t (NULL: the default stream), declared here so that this header needs no other of CUDA's. */
+#ifndef FPEMU_CUDA_H
+#define FPEMU_CUDA_H
+
+#include <fpemu.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct CUstream_st *fpemu_cuda_stream;
+
+/* Every fpemu_status has its like here, with the same number and CUDA_ in the name; what CUDA adds comes after. It is a
+ * type of its own, so that C++ refuses, and C compilers tell (-Wenum-compare, -Wenum-conversion), where the two are mixed:
+ * fpemu_cuda_status_text and not fpemu_status_text has the words. */
+typedef enum fpemu_cuda_status {
+    FPEMU_CUDA_OK = FPEMU_OK,
+    FPEMU_CUDA_ERROR_NULL = FPEMU_ERROR_NULL,
+    FPEMU_CUDA_ERROR_FORMAT = FPEMU_ERROR_FORMAT,
+    FPEMU_CUDA_ERROR_CARRIER = FPEMU_ERROR_CARRIER,
+    FPEMU_CUDA_ERROR_ROUNDING = FPEMU_ERROR_ROUNDING,
+    FPEMU_CUDA_ERROR_UNSUPPORTED = FPEMU_ERROR_UNSUPPORTED,
+    FPEMU_CUDA_ERROR_OVERLAP = FPEMU_ERROR_OVERLAP,
+    FPEMU_CUDA_ERROR_SPEC = FPEMU_ERROR_SPEC,
+    FPEMU_CUDA_ERROR_BUFFER = FPEMU_ERROR_BUFFER,
+    FPEMU_CUDA_ERROR_NAN = FPEMU_ERROR_NAN,
+    FPEMU_CUDA_ERROR_STATS = FPEMU_ERROR_STATS,
+    FPEMU_CUDA_ERROR_ARGUMENT = FPEMU_ERROR_ARGUMENT,
+    FPEMU_CUDA_ERROR_NO_DEVICE = 64,    /* there is no CUDA device, or none is visible */
+    FPEMU_CUDA_ERROR_DRIVER = 65,       /* the driver is missing, or too old for this library */
+    FPEMU_CUDA_ERROR_POINTER = 66,      /* a pointer that the device cannot reach */
+    FPEMU_CUDA_ERROR_NO_CODE = 67,      /* this library has no code for the device */
+    FPEMU_CUDA_ERROR_LAUNCH = 68,       /* the work could not be enqueued */
+    FPEMU_CUDA_ERROR_DEVICE = 69,       /* earlier work on the device failed */
+    FPEMU_CUDA_ERROR_DEVICE_MEMORY = 70 /* no device memory is left for code or stacks of the kernels */
+} fpemu_cuda_status;
+
+/* A short English text, never NULL. */
+const char *fpemu_cuda_status_text(fpemu_cuda_status status);
+/* The status of the work enqueued so far, and CUDA's own words for it. Waits for the stream. `text` may be NULL. */
+fpemu_cuda_status fpemu_cuda_finish(fpemu_cuda_stream stream, const char **text);
+
+/* ------------------------------------------------------------------------------------------------- stats */
+
+/* Counters in device memory, filled in the same pass as the result. The caller allocates fpemu_cuda_stats_size() bytes,
+ * aligned to 8, and clears them before the first use. `want` as in fpemu_stats. */
+typedef struct fpemu_cuda_stats fpemu_cuda_stats;
+size_t fpemu_cuda_stats_size(void);
+fpemu_cuda_status fpemu_cuda_stats_clear(fpemu_cuda_stats *d_stats, uint32_t want, fpemu_cuda_stream stream);
+/* Copies them to the host, waiting for the stream, and adds them to *stats, whose `want` must be the same. `scratch`:
+ * fpemu_cuda_stats_size() bytes of host memory. Between two clearings at most 2^44 elements may be counted. */
+fpemu_cuda_status fpemu_cuda_stats_read(const fpemu_cuda_stats *d_stats, void *scratch, fpemu_stats *stats,
+                                        fpemu_cuda_stream stream);
+
+/* -------------------------------------------------------------------------------------- values and codes */
+
+/* As fpemu_quantize: d_x, d_y of n elements, exactly the same array or apart. _bf16, _f16: arrays of 16-bit words,
+ * whose values are taken exactly; a scalar format must fit them (FPEMU_CUDA_ERROR_CARRIER): every value of it a number of
+ * that type; what others give is rounded to it, as fpemu_cuda_quantize_tensor says. NaN policy `error` is refused
+ * (FPEMU_CUDA_ERROR_UNSUPPORTED; look at the counter instead), and so are formats that need scratch memory
+ * (fpemu_cuda_quantize_tensor takes it). d_stats may be NULL. */
+fpemu_cuda_status fpemu_cuda_quantize_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
+                                          const float *d_x, float *d_y, fpemu_cuda_stats *d_stats,
+                                          fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_quantize_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
+                                          const double *d_x, double *d_y, fpemu_cuda_stats *d_stats,
+                                          fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_quantize_bf16(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
+                                           const uint16_t *d_x, uint16_t *d_y, fpemu_cuda_stats *d_stats,
+                                           fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_quantize_f16(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
+                                          const uint16_t *d_x, uint16_t *d_y, fpemu_cuda_stats *d_stats,
+                                          fpemu_cuda_stream stream);
+
+/* As fpemu_encode: codes of fpemu_format_code_size(format) bytes. */
+fpemu_cuda_status fpemu_cuda_encode_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
+                                        const float *d_x, void *d_codes, fpemu_cuda_stats *d_stats,
+                                        fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_encode_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
+                                        const double *d_x, void *d_codes, fpemu_cuda_stats *d_stats,
+                                        fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_encode_bf16(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
+                                         const uint16_t *d_x, void *d_codes, fpemu_cuda_stats *d_stats,
+                                         fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_encode_f16(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
+                                        const uint16_t *d_x, void *d_codes, fpemu_cuda_stats *d_stats,
+                                        fpemu_cuda_stream stream);
+
+/* As fpemu_decode. */
+fpemu_cuda_status fpemu_cuda_decode_f32(const fpemu_format *format, size_t n, const void *d_codes, float *d_y,
+                                        fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_decode_f64(const fpemu_format *format, size_t n, const void *d_codes, double *d_y,
+                                        fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_decode_bf16(const fpemu_format *format, size_t n, const void *d_codes, uint16_t *d_y,
+                                         fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_decode_f16(const fpemu_format *format, size_t n, const void *d_codes, uint16_t *d_y,
+                                        fpemu_cuda_stream stream);
+
+/* ----------------------------------------------------------------------------------------------- tensors */
+
+/* The scale of a long block or of a whole tensor is found by a kernel of its own, in scratch memory of the caller: so
+ * many bytes on the device, aligned to 8, that no other work uses at the same time. 0: none is needed, d_scratch may be
+ * NULL. (Reading packed bytes needs it only for tables of more than 256 values.) Tables are host memory, read before
+ * the call returns. */
+uint64_t fpemu_cuda_scratch_size(const fpemu_format *format, const fpemu_shape *shape);
+
+/* What is known of a tensor, in device memory: fpemu_cuda_range_size() bytes, aligned to 8, cleared before the first
+ * use. fpemu_cuda_range_read waits for the stream; what it gives is for shape.whole and fpemu_delayed_update. */
+typedef struct fpemu_cuda_range fpemu_cuda_range;
+size_t fpemu_cuda_range_size(void);
+fpemu_cuda_status fpemu_cuda_range_clear(fpemu_cuda_range *d_range, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_range_read(const fpemu_cuda_range *d_range, fpemu_range *range, fpemu_cuda_stream stream);
+/* As fpemu_measure. */
+fpemu_cuda_status fpemu_cuda_measure_f32(const fpemu_format *format, size_t n, const float *d_x,
+                                         fpemu_cuda_range *d_range, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_measure_f64(const fpemu_format *format, size_t n, const double *d_x,
+                                         fpemu_cuda_range *d_range, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_measure_bf16(const fpemu_format *format, size_t n, const uint16_t *d_x,
+                                          fpemu_cuda_range *d_range, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_measure_f16(const fpemu_format *format, size_t n, const uint16_t *d_x,
+                                         fpemu_cuda_range *d_range, fpemu_cuda_stream stream);
+
+/* As fpemu_quantize_tensor; shape and shape->whole are host values. 16-bit arrays: the result is the binary32 one
+ * rounded to the nearest number of the type, a finite one to a finite one. */
+fpemu_cuda_status fpemu_cuda_quantize_tensor_f32(const fpemu_format *format, const fpemu_rounding *rounding,
+                                                 const fpemu_shape *shape, const float *d_x, float *d_y,
+                                                 void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_quantize_tensor_f64(const fpemu_format *format, const fpemu_rounding *rounding,
+                                                 const fpemu_shape *shape, const double *d_x, double *d_y,
+                                                 void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_quantize_tensor_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                                  const fpemu_shape *shape, const uint16_t *d_x, uint16_t *d_y,
+                                                  void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_quantize_tensor_f16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                                 const fpemu_shape *shape, const uint16_t *d_x, uint16_t *d_y,
+                                                 void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+
+/* As fpemu_pack and fpemu_unpack: fpemu_packed_size bytes in the layout that fpemu_packed_layout tells. */
+fpemu_cuda_status fpemu_cuda_pack_f32(const fpemu_format *format, const fpemu_rounding *rounding,
+                                      const fpemu_shape *shape, const float *d_x, void *d_bytes, void *d_scratch,
+                                      fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_pack_f64(const fpemu_format *format, const fpemu_rounding *rounding,
+                                      const fpemu_shape *shape, const double *d_x, void *d_bytes, void *d_scratch,
+                                      fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_pack_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                       const fpemu_shape *shape, const uint16_t *d_x, void *d_bytes, void *d_scratch,
+                                       fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_pack_f16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                      const fpemu_shape *shape, const uint16_t *d_x, void *d_bytes, void *d_scratch,
+                                      fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_unpack_f32(const fpemu_format *format, const fpemu_shape *shape, const void *d_bytes,
+                                        float *d_y, void *d_scratch, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_unpack_f64(const fpemu_format *format, const fpemu_shape *shape, const void *d_bytes,
+                                        double *d_y, void *d_scratch, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_unpack_bf16(const fpemu_format *format, const fpemu_shape *shape, const void *d_bytes,
+                                         uint16_t *d_y, void *d_scratch, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_unpack_f16(const fpemu_format *format, const fpemu_shape *shape, const void *d_bytes,
+                                        uint16_t *d_y, void *d_scratch, fpemu_cuda_stream stream);
+
+/* As fpemu_pack_tensor_scales: writes the numbers of the whole tensor (nothing where the format has none), from shape->whole,
+ * or where that is NULL from *d_range, which fpemu_cuda_measure filled for this format: so a tensor is measured, then
+ * packed block by block, and nothing waits. */
+fpemu_cuda_status fpemu_cuda_pack_tensor_scales(const fpemu_format *format, const fpemu_shape *shape,
+                                                const fpemu_cuda_range *d_range, void *d_bytes,
+                                                fpemu_cuda_stream stream);
+
+/* As fpemu_pack_blocks and fpemu_unpack_blocks; the numbers of the whole tensor are read from the bytes, where the last
+ * fpemu_cuda_pack or fpemu_cuda_pack_tensor_scales left them. */
+fpemu_cuda_status fpemu_cuda_pack_blocks_f32(const fpemu_format *format, const fpemu_rounding *rounding,
+                                             const fpemu_shape *shape, uint64_t first, uint64_t count, const float *d_x,
+                                             void *d_bytes, void *d_scratch, fpemu_cuda_stats *d_stats,
+                                             fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_pack_blocks_f64(const fpemu_format *format, const fpemu_rounding *rounding,
+                                             const fpemu_shape *shape, uint64_t first, uint64_t count,
+                                             const double *d_x, void *d_bytes, void *d_scratch,
+                                             fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_pack_blocks_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                              const fpemu_shape *shape, uint64_t first, uint64_t count,
+                                              const uint16_t *d_x, void *d_bytes, void *d_scratch,
+                                              fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_pack_blocks_f16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                             const fpemu_shape *shape, uint64_t first, uint64_t count,
+                                             const uint16_t *d_x, void *d_bytes, void *d_scratch,
+                                             fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_unpack_blocks_f32(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                               uint64_t count, const void *d_bytes, float *d_y, void *d_scratch,
+                                               fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_unpack_blocks_f64(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                               uint64_t count, const void *d_bytes, double *d_y, void *d_scratch,
+                                               fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_unpack_blocks_bf16(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                                uint64_t count, const void *d_bytes, uint16_t *d_y, void *d_scratch,
+                                                fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_unpack_blocks_f16(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                               uint64_t count, const void *d_bytes, uint16_t *d_y, void *d_scratch,
+                                               fpemu_cuda_stream stream);
+
+/* As fpemu_swizzle_scales and fpemu_unswizzle_scales. */
+fpemu_cuda_status fpemu_cuda_swizzle_scales(uint64_t rows, uint64_t columns, const uint8_t *d_from, uint8_t *d_to,
+                                            fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_unswizzle_scales(uint64_t rows, uint64_t columns, const uint8_t *d_from, uint8_t *d_to,
+                                              fpemu_cuda_stream stream);
+
+/* -------------------------------------------------------------------------------------------- arithmetic */
+
+/* As fpemu_arith: `operands` and `steps` are host arrays, the first of device pointers. A single number (step 0) may not
+ * lie within d_y. */
+fpemu_cuda_status fpemu_cuda_arith_f32(const fpemu_format *format, const fpemu_rounding *rounding,
+                                       fpemu_operation operation, size_t n, const float *const *operands,
+                                       const size_t *steps, float *d_y, fpemu_cuda_stats *d_stats,
+                                       fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_arith_f64(const fpemu_format *format, const fpemu_rounding *rounding,
+                                       fpemu_operation operation, size_t n, const double *const *operands,
+                                       const size_t *steps, double *d_y, fpemu_cuda_stats *d_stats,
+                                       fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_arith_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                        fpemu_operation operation, size_t n, const uint16_t *const *operands,
+                                        const size_t *steps, uint16_t *d_y, fpemu_cuda_stats *d_stats,
+                                        fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_arith_f16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                       fpemu_operation operation, size_t n, const uint16_t *const *operands,
+                                       const size_t *steps, uint16_t *d_y, fpemu_cuda_stats *d_stats,
+                                       fpemu_cuda_stream stream);
+
+/* As fpemu_arith_scaled: `scales` is a host array, one struct an operand, whose `values` lie on the device; binary32
+ * numbers for 16-bit arrays. With _f64 a product of element and scale that is no binary64 number, for which that
+ * refuses the array, is a NaN operand. */
+fpemu_cuda_status fpemu_cuda_arith_scaled_f32(const fpemu_format *format, const fpemu_rounding *rounding,
+                                              fpemu_operation operation, size_t n, const float *const *operands,
+                                              const size_t *steps, const fpemu_operand_scales_f32 *scales, float *d_y,
+                                              fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_arith_scaled_f64(const fpemu_format *format, const fpemu_rounding *rounding,
+                                              fpemu_operation operation, size_t n, const double *const *operands,
+                                              const size_t *steps, const fpemu_operand_scales_f64 *scales, double *d_y,
+                                              fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_arith_scaled_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                               fpemu_operation operation, size_t n, const uint16_t *const *operands,
+                                               const size_t *steps, const fpemu_operand_scales_f32 *scales,
+                                               uint16_t *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_arith_scaled_f16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                              fpemu_operation operation, size_t n, const uint16_t *const *operands,
+                                              const size_t *steps, const fpemu_operand_scales_f32 *scales,
+                                              uint16_t *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+
+/* As fpemu_apply; operands of more than 16 significant bits, for which that refuses the array, become NaN here, as in
+ * fpemu_apply_one, and are not counted. */
+fpemu_cuda_status fpemu_cuda_apply_f32(const fpemu_format *format, const fpemu_rounding *rounding,
+                                       fpemu_function function, size_t n, const float *d_x, float *d_y,
+                                       fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_apply_f64(const fpemu_format *format, const fpemu_rounding *rounding,
+                                       fpemu_function function, size_t n, const double *d_x, double *d_y,
+                                       fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_apply_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                        fpemu_function function, size_t n, const uint16_t *d_x, uint16_t *d_y,
+                                        fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_apply_f16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                       fpemu_function function, size_t n, const uint16_t *d_x, uint16_t *d_y,
+                                       fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+
+/* As fpemu_compare. */
+fpemu_cuda_status fpemu_cuda_compare_f32(fpemu_relation relation, size_t n, const float *const *operands,
+                                         const size_t *steps, uint8_t *d_y, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_compare_f64(fpemu_relation relation, size_t n, const double *const *operands,
+                                         const size_t *steps, uint8_t *d_y, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_compare_bf16(fpemu_relation relation, size_t n, const uint16_t *const *operands,
+                                          const size_t *steps, uint8_t *d_y, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_compare_f16(fpemu_relation relation, size_t n, const uint16_t *const *operands,
+                                         const size_t *steps, uint8_t *d_y, fpemu_cuda_stream stream);
+
+/* As fpemu_compare_scaled; scales as for fpemu_cuda_arith_scaled. */
+fpemu_cuda_status fpemu_cuda_compare_scaled_f32(fpemu_relation relation, size_t n, const float *const *operands,
+                                                const size_t *steps, const fpemu_operand_scales_f32 *scales,
+                                                uint8_t *d_y, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_compare_scaled_f64(fpemu_relation relation, size_t n, const double *const *operands,
+                                                const size_t *steps, const fpemu_operand_scales_f64 *scales,
+                                                uint8_t *d_y, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_compare_scaled_bf16(fpemu_relation relation, size_t n, const uint16_t *const *operands,
+                                                 const size_t *steps, const fpemu_operand_scales_f32 *scales,
+                                                 uint8_t *d_y, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_compare_scaled_f16(fpemu_relation relation, size_t n, const uint16_t *const *operands,
+                                                const size_t *steps, const fpemu_operand_scales_f32 *scales,
+                                                uint8_t *d_y, fpemu_cuda_stream stream);
+
+/* ------------------------------------------------------------------------------------------ dot products */
+
+/* Operands that are rounded on their way in are rounded once, into scratch memory: so many bytes, aligned to 16; 0:
+ * none. carrier: 32 or 64. For a gemv m and n of the shape are the length of the result and 1, for a dot product 1. */
+uint64_t fpemu_cuda_gemm_scratch_size(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, int carrier);
+/* As fpemu_gemm, fpemu_gemv and fpemu_dot; d_result is read first where the sum starts from it. With counters k is at
+ * most 2^28. Formats with scales are refused (FPEMU_CUDA_ERROR_UNSUPPORTED), see fpemu_cuda_gemm_scaled. */
+fpemu_cuda_status fpemu_cuda_gemm_f32(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, float alpha,
+                                      const float *d_a, const float *d_b, float beta, float *d_c, void *d_scratch,
+                                      fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_gemv_f32(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,
+                                      float alpha, const float *d_a, size_t lda, const float *d_x, int64_t incx,
+                                      float beta, float *d_y, int64_t incy, void *d_scratch, fpemu_cuda_stats *d_stats,
+                                      fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_dot_f32(const fpemu_gemm_spec *spec, size_t n, const float *d_x, int64_t incx,
+                                     const float *d_y, int64_t incy, float *d_result, void *d_scratch,
+                                     fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_gemm_f64(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, double alpha,
+                                      const double *d_a, const double *d_b, double beta, double *d_c, void *d_scratch,
+                                      fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_gemv_f64(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,
+                                      double alpha, const double *d_a, size_t lda, const double *d_x, int64_t incx,
+                                      double beta, double *d_y, int64_t incy, void *d_scratch,
+                                      fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_dot_f64(const fpemu_gemm_spec *spec, size_t n, const double *d_x, int64_t incx,
+                                     const double *d_y, int64_t incy, double *d_result, void *d_scratch,
+                                     fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+
+/* As fpemu_gemm_scaled; scales lie on the device. With _f64 a scale that is no binary32 number, for which that refuses
+ * the call, is a NaN. */
+fpemu_cuda_status fpemu_cuda_gemm_scaled_f32(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, float alpha,
+                                             const float *d_a, const float *d_scales_a, const float *d_b,
+                                             const float *d_scales_b, float beta, float *d_c, void *d_scratch,
+                                             fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_gemm_scaled_f64(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, double alpha,
+                                             const double *d_a, const double *d_scales_a, const double *d_b,
+                                             const double *d_scales_b, double beta, double *d_c, void *d_scratch,
+                                             fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* FPEMU_CUDA_H */
