@@ -1,3 +1,21 @@
+# What both programs and the tests share.
+EXTRA_LTLIBRARIES += tools/libcommon.la
+tools_libcommon_la_SOURCES = \
+	tools/common/atomic_file.c \
+	tools/common/atomic_file.h \
+	tools/common/axis.c \
+	tools/common/axis.h \
+	tools/common/json.c \
+	tools/common/json.h \
+	tools/common/svg.c \
+	tools/common/svg.h \
+	tools/common/system.h \
+	tools/common/trouble.c \
+	tools/common/trouble.h
+tools_libcommon_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
+tools_libcommon_la_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+EXTRA_DIST += tools/common/README.md
+
 # The program sees the library through include/ alone.
 if TOOLS
 bin_PROGRAMS += tools/fpemu/fpemu
@@ -62,13 +80,12 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/tuples.h \
 	tools/fpemu/unpack.c \
 	tools/fpemu/study.c \
-	tools/fpemu/svg.c \
-	tools/fpemu/svg.h \
 	tools/fpemu/vectors.c \
 	tools/fpemu/words.c \
 	tools/fpemu/words.h
+tools_fpemu_fpemu_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fpemu
 tools_fpemu_fpemu_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS) $(CBLAS_CFLAGS)
-tools_fpemu_fpemu_LDADD = tools/libmodel.la lib/libfpemu.la $(JANSSON_LIBS) $(ZIP_LIBS) $(CBLAS_LIBS) $(DL_LIBS)
+tools_fpemu_fpemu_LDADD = tools/libmodel.la tools/libcommon.la lib/libfpemu.la $(JANSSON_LIBS) $(ZIP_LIBS) $(CBLAS_LIBS) $(DL_LIBS)
 
 # The readers of files of tensors, which do not end the program: the tests link them too.
 if TOOLS
@@ -86,6 +103,7 @@ tools_libmodel_la_SOURCES = \
 	tools/fpemu/npz.c \
 	tools/fpemu/safetensors.c \
 	tools/fpemu/safetensors.h
+tools_libmodel_la_CPPFLAGS = $(tools_fpemu_fpemu_CPPFLAGS)
 tools_libmodel_la_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS)
 
 # `fpemu validate' takes its judges from the tests.

@@ -20,7 +20,7 @@ kinds=("$@")
 
 clang=${CLANG:-clang}
 flags=(-std=c11 -O1 -g -fno-omit-frame-pointer -ffp-contract=off -Wno-unknown-pragmas -Wno-pass-failed
-    -I"$top/include" -I"$top/lib")
+    -I"$top/include" -I"$top/lib" -I"$top/tools" -I"$top/tools/fpemu")
 sanitizers=-fsanitize=address,undefined
 libraries=(jansson libzip zlib)
 readers=(container.c dtype.c model.c npy.c npz.c safetensors.c)

@@ -1,22 +1,11 @@
 /* cli.h - what every command shares: options, errors, specs, roundings, checked output.
  *
- * Include it before any system header: it chooses the system interfaces that the command uses.
+ * Include it before any system header, for the sake of common/system.h.
  */
 #ifndef FPEMU_TOOL_CLI_H
 #define FPEMU_TOOL_CLI_H
 
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-#ifndef _POSIX_C_SOURCE
-#define _POSIX_C_SOURCE 200809L
-#endif
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
-#ifndef _FILE_OFFSET_BITS
-#define _FILE_OFFSET_BITS 64
-#endif
+#include "common/system.h"
 
 #ifndef HAVE_MPFR
 #define HAVE_MPFR 0

@@ -3,13 +3,10 @@
 
 #include "jsonout.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "number.h"
+#include "common/json.h"
 
 static json_t *checked(json_t *value)
 {
@@ -31,8 +28,7 @@ json_t *jsonout_array(void)
 
 json_t *jsonout_real(double value)
 {
-    char text[NUMBER_SIZE];
-    return checked(isfinite(value) ? json_real(value) : json_string(number_print(text, value)));
+    return checked(json_of_double(value));
 }
 
 json_t *jsonout_real_or_null(double value, bool meaningful)
@@ -40,46 +36,18 @@ json_t *jsonout_real_or_null(double value, bool meaningful)
     return meaningful ? jsonout_real(value) : json_null();
 }
 
-/* jansson has signed whole numbers only: a larger one is a string of a NUL and its digits until it is printed. No other
- * string holds a NUL, and in the printed text no other place looks like its beginning. */
-static const char printed_mark[] = "\"\\u0000";
-
 json_t *jsonout_count(uint64_t value)
 {
-    char text[NUMBER_SIZE] = "";
-    if (value <= INT64_MAX) {
-        return checked(json_integer((json_int_t)value));
-    }
-    const int digits = snprintf(text + 1, sizeof text - 1, "%" PRIu64, value);
-    return checked(json_stringn(text, (size_t)digits + 1));
-}
-
-/* Takes mark and quotes away, in place. */
-static void bare_large_numbers(char *text)
-{
-    const size_t length = strlen(printed_mark);
-    char *to = text;
-    for (const char *from = text; *from != '\0';) {
-        if (strncmp(from, printed_mark, length) == 0) {
-            for (from += length; *from != '"'; from++) {
-                *to++ = *from;
-            }
-            from++;
-        } else {
-            *to++ = *from++;
-        }
-    }
-    *to = '\0';
+    return checked(json_of_count(value));
 }
 
 /* A failed write is remembered by stdout, which is checked in the end. */
 static void print_and_free(json_t *value, size_t flags)
 {
-    char *text = json_dumps(value, flags | JSON_ENCODE_ANY);
+    char *text = json_to_text(value, flags);
     if (text == NULL) {
         cli_fail("out of memory");
     }
-    bare_large_numbers(text);
     fputs(text, stdout);
     free(text);
     json_decref(value);

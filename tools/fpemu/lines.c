@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/svg.h"
 #include "output.h"
-#include "svg.h"
 
 /* In units of the drawing, which is scaled to 170 mm of paper; the names stand right of the frame. */
 enum { WIDTH = 800, LEFT = 76, RIGHT = 540, TOP = 44, BOTTOM = 430, LINE = 15 };
@@ -29,7 +29,7 @@ static int is_shown(double y)
 }
 
 /* Eight marks that can be told apart in black. */
-static void put_mark(output *out, size_t kind, double x, double y)
+static void put_mark(FILE *out, size_t kind, double x, double y)
 {
     static const char *const marks[] = {
         "M-4 0 a4 4 0 1 0 8 0 a4 4 0 1 0 -8 0",
@@ -41,21 +41,21 @@ static void put_mark(output *out, size_t kind, double x, double y)
         "M-5 0 H5 M0 -5 V5",
         "M-4 -4 H4 M0 -4 V5",
     };
-    svg_put(out, "<path transform=\"translate(%.1f %.1f)\" d=\"%s\" stroke=\"#000\" fill=\"%s\"/>\n", x, y,
+    fprintf(out, "<path transform=\"translate(%.1f %.1f)\" d=\"%s\" stroke=\"#000\" fill=\"%s\"/>\n", x, y,
             marks[kind % 8], kind % 8 < 5 ? kind / 8 % 2 ? "#fff" : "#000" : "none");
 }
 
-static void put_axes(output *out, const scale *x, const scale *y, size_t points, const double *at, const char *x_name,
+static void put_axes(FILE *out, const scale *x, const scale *y, size_t points, const double *at, const char *x_name,
                      const char *y_name)
 {
-    svg_put(out, "<g stroke=\"#000\" fill=\"none\"><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/></g>\n", LEFT,
+    fprintf(out, "<g stroke=\"#000\" fill=\"none\"><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/></g>\n", LEFT,
             TOP, RIGHT - LEFT, BOTTOM - TOP);
     double free_from = 0;
     for (size_t i = 0; i < points; i++) {
         const double px = place(x, at[i]);
-        svg_put(out, "<path d=\"M%.1f %d v6\" stroke=\"#000\"/>\n", px, BOTTOM);
+        fprintf(out, "<path d=\"M%.1f %d v6\" stroke=\"#000\"/>\n", px, BOTTOM);
         if (px >= free_from) {
-            svg_put(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%g</text>\n", px, BOTTOM + 20, at[i]);
+            fprintf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%g</text>\n", px, BOTTOM + 20, at[i]);
             free_from = px + 50;
         }
     }
@@ -65,17 +65,17 @@ static void put_axes(output *out, const scale *x, const scale *y, size_t points,
         if (k % (step > 0 ? step : 1) != 0) {
             continue;
         }
-        svg_put(out, "<path d=\"M%d %.1f H%d\" stroke=\"#ccc\" stroke-width=\"0.6\"/>", LEFT, py, RIGHT);
-        svg_put(out,
+        fprintf(out, "<path d=\"M%d %.1f H%d\" stroke=\"#ccc\" stroke-width=\"0.6\"/>", LEFT, py, RIGHT);
+        fprintf(out,
                 "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">10<tspan dy=\"-5\" font-size=\"9\">%d</tspan></text>\n",
                 LEFT - 8, py + 4, k);
     }
-    svg_put(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">", (LEFT + RIGHT) / 2, BOTTOM + 42);
-    svg_text(out, x_name);
-    svg_put(out, "</text>\n<text transform=\"translate(20 %d) rotate(-90)\" text-anchor=\"middle\">",
+    fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">", (LEFT + RIGHT) / 2, BOTTOM + 42);
+    svg_ascii(out, x_name);
+    fprintf(out, "</text>\n<text transform=\"translate(20 %d) rotate(-90)\" text-anchor=\"middle\">",
             (TOP + BOTTOM) / 2);
-    svg_text(out, y_name);
-    svg_put(out, "</text>\n");
+    svg_ascii(out, y_name);
+    fprintf(out, "</text>\n");
 }
 
 void lines_write(const char *path, const char *title, const char *x_name, const char *y_name, size_t points,
@@ -98,8 +98,9 @@ void lines_write(const char *path, const char *title, const char *x_name, const 
     const scale up = {floor(log10(low)) - 0.1, ceil(log10(high)) + 0.1, BOTTOM, TOP};
     const int height = BOTTOM + 60 > TOP + LINE * ((int)count + 2) ? BOTTOM + 60 : TOP + LINE * ((int)count + 2);
     output out = output_open(path);
-    svg_begin(&out, WIDTH, height, 170, title);
-    put_axes(&out, &across, &up, points, x, x_name, y_name);
+    svg_begin(out.file, &(svg_page){.width = WIDTH, .height = height, .millimetres = 170, .font_size = 12});
+    svg_title(out.file, 70, title);
+    put_axes(out.file, &across, &up, points, x, x_name, y_name);
     /* names from the highest end downwards, none over another */
     size_t *order = cli_allocate(count, sizeof *order);
     double *end = cli_allocate(count, sizeof *end);
@@ -122,28 +123,29 @@ void lines_write(const char *path, const char *title, const char *x_name, const 
         const double lowest = BOTTOM - LINE * (double)(count - 1 - k);
         const double at = fmax(next, fmin(end[i], fmax(lowest, next)));
         int shown = 0;
-        svg_put(&out, "<path fill=\"none\" stroke=\"#000\" d=\"");
+        fprintf(out.file, "<path fill=\"none\" stroke=\"#000\" d=\"");
         for (size_t p = 0; p < points; p++) {
             if (is_shown(series[i].y[p])) {
-                svg_put(&out, "%s%.1f %.1f", shown++ ? " L" : "M", place(&across, x[p]), place(&up, series[i].y[p]));
+                fprintf(out.file, "%s%.1f %.1f", shown++ ? " L" : "M", place(&across, x[p]),
+                        place(&up, series[i].y[p]));
             }
         }
-        svg_put(&out, "%s\"/>\n", shown ? "" : "M0 0");
+        fprintf(out.file, "%s\"/>\n", shown ? "" : "M0 0");
         for (size_t p = 0; p < points; p++) {
             if (is_shown(series[i].y[p])) {
-                put_mark(&out, i, place(&across, x[p]), place(&up, series[i].y[p]));
+                put_mark(out.file, i, place(&across, x[p]), place(&up, series[i].y[p]));
             }
         }
-        put_mark(&out, i, RIGHT + 20, at);
-        svg_put(&out,
+        put_mark(out.file, i, RIGHT + 20, at);
+        fprintf(out.file,
                 "<path d=\"M%d %.1f L%d %.1f\" stroke=\"#000\" stroke-width=\"0.6\"/>\n<text x=\"%d\" y=\"%.1f\">",
                 RIGHT, end[i], RIGHT + 14, at, RIGHT + 30, at + 4);
-        svg_text(&out, series[i].label);
-        svg_put(&out, shown ? "</text>\n" : " (no error)</text>\n");
+        svg_ascii(out.file, series[i].label);
+        fprintf(out.file, shown ? "</text>\n" : " (no error)</text>\n");
         next = at + LINE;
     }
     free(order);
     free(end);
-    svg_put(&out, "</svg>\n");
+    svg_end(out.file);
     output_commit(&out);
 }

@@ -4,14 +4,13 @@
 #include "output.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The temporary file to remove, or NULL. Changed only while the signals below are blocked. */
+/* The temporary file to remove, or NULL. Changed only while all signals are blocked. */
 static char *pending;
 
 static const int fatal_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXCPU};
@@ -25,23 +24,25 @@ static sigset_t block_signals(void)
     return before;
 }
 
-static void remove_pending(void)
+static void set_pending(const char *name)
 {
     const sigset_t before = block_signals();
+    free(pending);
+    pending = name != NULL ? strdup(name) : NULL;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+static void remove_pending(void)
+{
     if (pending != NULL) {
         unlink(pending);
-        free(pending);
-        pending = NULL;
     }
-    sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 /* Installed with SA_RESETHAND: the second raise ends the program as the signal would have. */
 static void remove_and_die(int signal_number)
 {
-    if (pending != NULL) {
-        unlink(pending);
-    }
+    remove_pending();
     raise(signal_number);
 }
 
@@ -64,29 +65,6 @@ static void guard_once(void)
     }
 }
 
-/* "directory/.fpemu-XXXXXX" beside the target. */
-static char *temporary_name(const char *target)
-{
-    const char *slash = strrchr(target, '/');
-    const size_t directory = slash != NULL ? (size_t)(slash - target) + 1 : 0;
-    static const char name[] = ".fpemu-XXXXXX";
-    char *path = cli_allocate(directory + sizeof name, 1);
-    memcpy(path, target, directory);
-    memcpy(path + directory, name, sizeof name);
-    return path;
-}
-
-/* The permissions of the file that is replaced, or those of a new file. */
-static mode_t permissions(bool exists, const struct stat *status)
-{
-    if (exists) {
-        return status->st_mode & 0777;
-    }
-    const mode_t mask = umask(0);
-    umask(mask);
-    return 0666 & ~mask;
-}
-
 const char *output_path(const char *argument)
 {
     if (strcmp(argument, "-") == 0) {
@@ -95,39 +73,29 @@ const char *output_path(const char *argument)
     return argument;
 }
 
+/* A pipe may wait for its reader: then a signal has to end the program. */
+static bool is_written_directly(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+static bool open_guarded(output *out, const char *path, trouble *why)
+{
+    guard_once();
+    const sigset_t before = block_signals();
+    const bool good = atomic_file_open(out, path, why);
+    set_pending(good ? out->temporary : NULL);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return good;
+}
+
 output output_open(const char *path)
 {
-    output out = {.path = path};
-    struct stat status;
-    const bool exists = stat(path, &status) == 0;
-    if (!exists && errno != ENOENT) {
-        cli_fail("%s: %s", path, strerror(errno));
-    }
-    if (exists && !S_ISREG(status.st_mode)) {
-        out.file = fopen(path, "wb"); /* a directory fails here */
-        if (out.file == NULL) {
-            cli_fail("%s: %s", path, strerror(errno));
-        }
-        return out;
-    }
-    out.target = exists ? realpath(path, NULL) : strdup(path); /* through a link, its target is replaced */
-    if (out.target == NULL) {
-        cli_fail("%s: %s", path, strerror(errno));
-    }
-    guard_once();
-    char *temporary = temporary_name(out.target);
-    const sigset_t before = block_signals();
-    const int descriptor = mkstemp(temporary);
-    const int error = errno;
-    if (descriptor >= 0) {
-        pending = temporary;
-    }
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    if (descriptor < 0) {
-        cli_fail("%s: cannot create a file beside it: %s", path, strerror(error));
-    }
-    if (fchmod(descriptor, permissions(exists, &status)) != 0 || (out.file = fdopen(descriptor, "wb")) == NULL) {
-        cli_fail("%s: %s", path, strerror(errno));
+    output out;
+    trouble why;
+    if (!(is_written_directly(path) ? atomic_file_open(&out, path, &why) : open_guarded(&out, path, &why))) {
+        cli_fail("%s", why.text);
     }
     return out;
 }
@@ -139,30 +107,12 @@ void output_write(output *out, const void *bytes, size_t size)
     }
 }
 
+/* Between the renaming and the end, a signal finds nothing under the temporary name. */
 void output_commit(output *out)
 {
-    const bool temporary = out->target != NULL;
-    if (fflush(out->file) != 0 || (temporary && fsync(fileno(out->file)) != 0)) {
-        cli_fail("%s: %s", out->path, strerror(errno));
+    trouble why;
+    if (!atomic_file_commit(out, &why)) {
+        cli_fail("%s", why.text);
     }
-    if (fclose(out->file) != 0) {
-        cli_fail("%s: %s", out->path, strerror(errno));
-    }
-    if (!temporary) {
-        return;
-    }
-    const sigset_t before = block_signals();
-    const int failed = rename(pending, out->target);
-    const int error = errno;
-    char *name = pending;
-    if (failed == 0) {
-        pending = NULL;
-        free(name);
-    }
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    if (failed != 0) {
-        cli_fail("%s: %s", out->path, strerror(error));
-    }
-    free(out->target);
-    out->target = NULL;
+    set_pending(NULL);
 }

@@ -1,8 +1,5 @@
-/* output.h - a file that appears complete or not at all.
- *
- * It is written under a temporary name in its directory, and takes its own name only when everything is on the disk;
- * until then an error, the end of the program or a signal removes it. A path that exists and is no regular file (a
- * pipe, a device) is written directly. One output at a time.
+/* output.h - common/atomic_file.h for a command: errors end the program, and so do signals, without leaving a temporary
+ * file behind. One output at a time.
  */
 #ifndef FPEMU_TOOL_OUTPUT_H
 #define FPEMU_TOOL_OUTPUT_H
@@ -10,11 +7,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
-typedef struct output {
-    FILE *file;
-    const char *path; /* as the user wrote it */
-    char *target;     /* what the temporary file becomes; NULL: written directly */
-} output;
+#include "common/atomic_file.h"
+
+typedef atomic_file output;
 
 /* The argument of -o; a usage error for "-", which is neither standard output here nor likely meant as a name. */
 const char *output_path(const char *argument);

@@ -8,63 +8,52 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/axis.h"
+#include "common/svg.h"
 #include "output.h"
-#include "svg.h"
 
 /* In units of the drawing, which is scaled to 160 mm of paper. */
 enum { WIDTH = 720, LEFT = 70, RIGHT = 700, TOP = 44, BOTTOM = 430, LINE = 15, SIDE = 9 };
 static const double letter = 6.6; /* width of a letter, on the large side */
 
-typedef struct axis {
-    double first, last, step; /* shown from first to last, with a tick at every multiple of step */
-    double at_first, at_last; /* places in the drawing */
-} axis;
-
 typedef struct box {
     double left, right, top, bottom;
 } box;
 
-/* A step of 1, 2 or 5 times a power of ten that gives at most `most` ticks, and some room at both ends. */
-static axis make_axis(double low, double high, int most, double at_first, double at_last)
+/* With some room at both ends, and at most about so many ticks. */
+static axis make_axis(double low, double high, int most, double from, double to)
 {
     const double margin = high > low ? 0.07 * (high - low) : 1;
-    axis a = {low - margin, high + margin, 0, at_first, at_last};
-    const double rough = (a.last - a.first) / most, power = pow(10, floor(log10(rough)));
-    a.step = 10 * power;
-    for (int factor = 5; factor > 0; factor = factor == 5 ? 2 : factor - 1) {
-        a.step = factor * power >= rough ? factor * power : a.step;
-    }
+    axis a = {.low = low - margin, .high = high + margin, .from = from, .to = to};
+    a.step = axis_step(a.high - a.low, most);
     return a;
 }
 
-static double place(const axis *a, double value)
+static void draw_axes(FILE *out, const axis *x, const axis *y)
 {
-    return a->at_first + (value - a->first) / (a->last - a->first) * (a->at_last - a->at_first);
-}
-
-static void draw_axes(output *out, const axis *x, const axis *y)
-{
-    svg_put(out, "<g stroke=\"#000\" fill=\"none\"><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", LEFT, TOP,
+    fprintf(out, "<g stroke=\"#000\" fill=\"none\"><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", LEFT, TOP,
             RIGHT - LEFT, BOTTOM - TOP);
-    for (double t = ceil(x->first / x->step); t * x->step <= x->last; t++) {
-        svg_put(out, "<path d=\"M%.1f %d v6\"/><path d=\"M%.1f %d V%d\" stroke=\"#ccc\" stroke-width=\"0.6\"/>\n",
-                place(x, t * x->step), BOTTOM, place(x, t * x->step), TOP, BOTTOM);
+    for (double t = ceil(x->low / x->step); t * x->step <= x->high; t++) {
+        fprintf(out, "<path d=\"M%.1f %d v6\"/><path d=\"M%.1f %d V%d\" stroke=\"#ccc\" stroke-width=\"0.6\"/>\n",
+                axis_place(x, t * x->step), BOTTOM, axis_place(x, t * x->step), TOP, BOTTOM);
     }
-    for (double t = ceil(y->first / y->step); t * y->step <= y->last; t++) {
-        svg_put(out, "<path d=\"M%d %.1f h-6\"/><path d=\"M%d %.1f H%d\" stroke=\"#ccc\" stroke-width=\"0.6\"/>\n",
-                LEFT, place(y, t * y->step), LEFT, place(y, t * y->step), RIGHT);
+    for (double t = ceil(y->low / y->step); t * y->step <= y->high; t++) {
+        fprintf(out, "<path d=\"M%d %.1f h-6\"/><path d=\"M%d %.1f H%d\" stroke=\"#ccc\" stroke-width=\"0.6\"/>\n",
+                LEFT, axis_place(y, t * y->step), LEFT, axis_place(y, t * y->step), RIGHT);
     }
-    svg_put(out, "</g>\n<g text-anchor=\"middle\">\n");
-    for (double t = ceil(x->first / x->step); t * x->step <= x->last; t++) {
-        svg_put(out, "<text x=\"%.1f\" y=\"%d\">%g</text>\n", place(x, t * x->step), BOTTOM + 20, t * x->step + 0.0);
+    fprintf(out, "</g>\n<g text-anchor=\"middle\">\n");
+    for (double t = ceil(x->low / x->step); t * x->step <= x->high; t++) {
+        fprintf(out, "<text x=\"%.1f\" y=\"%d\">%g</text>\n", axis_place(x, t * x->step), BOTTOM + 20,
+                t * x->step + 0.0);
     }
-    svg_put(out, "<text x=\"%d\" y=\"%d\">bits per element</text>\n", (LEFT + RIGHT) / 2, BOTTOM + 40);
-    svg_put(out, "<text transform=\"translate(20 %d) rotate(-90)\">SQNR in dB</text>\n</g>\n<g text-anchor=\"end\">\n",
+    fprintf(out, "<text x=\"%d\" y=\"%d\">bits per element</text>\n", (LEFT + RIGHT) / 2, BOTTOM + 40);
+    fprintf(out, "<text transform=\"translate(20 %d) rotate(-90)\">SQNR in dB</text>\n</g>\n<g text-anchor=\"end\">\n",
             (TOP + BOTTOM) / 2);
-    for (double t = ceil(y->first / y->step); t * y->step <= y->last; t++) {
-        svg_put(out, "<text x=\"%d\" y=\"%.1f\">%g</text>\n", LEFT - 9, place(y, t * y->step) + 4, t * y->step + 0.0);
+    for (double t = ceil(y->low / y->step); t * y->step <= y->high; t++) {
+        fprintf(out, "<text x=\"%d\" y=\"%.1f\">%g</text>\n", LEFT - 9, axis_place(y, t * y->step) + 4,
+                t * y->step + 0.0);
     }
-    svg_put(out, "</g>\n");
+    fprintf(out, "</g>\n");
 }
 
 static bool collide(const box *a, const box *b)
@@ -109,29 +98,29 @@ static double beside(const plot_point *points, size_t count, size_t i)
 }
 
 /* With a cap at each end that lies in the plot. */
-static void draw_bar(output *out, double x, double low, double high)
+static void draw_bar(FILE *out, double x, double low, double high)
 {
     const double from = fmin(low, BOTTOM), to = fmax(high, TOP);
-    svg_put(out, "<path d=\"M%.1f %.1f V%.1f%s\" stroke=\"#000\" fill=\"none\"/>\n", x, from, to,
+    fprintf(out, "<path d=\"M%.1f %.1f V%.1f%s\" stroke=\"#000\" fill=\"none\"/>\n", x, from, to,
             high >= TOP ? " m-3 0 h6" : "");
     if (low <= BOTTOM) {
-        svg_put(out, "<path d=\"M%.1f %.1f h6\" stroke=\"#000\"/>\n", x - 3, low);
+        fprintf(out, "<path d=\"M%.1f %.1f h6\" stroke=\"#000\"/>\n", x - 3, low);
     }
 }
 
-static void draw_points(output *out, const axis *x, const axis *y, size_t count, const plot_point *points, bool ranges)
+static void draw_points(FILE *out, const axis *x, const axis *y, size_t count, const plot_point *points, bool ranges)
 {
     box *taken = cli_allocate(2 * count, sizeof *taken);
     size_t used = 0;
     for (size_t i = 0; i < count; i++) {
         if (isfinite(points[i].y)) {
-            const double px = place(x, points[i].x) + (ranges ? beside(points, count, i) : 0);
-            const double py = place(y, points[i].y), r = 4.5;
+            const double px = axis_place(x, points[i].x) + (ranges ? beside(points, count, i) : 0);
+            const double py = axis_place(y, points[i].y), r = 4.5;
             taken[used++] = (box){px - r, px + r, py - r, py + r};
             if (ranges) {
-                draw_bar(out, px, place(y, points[i].low), place(y, points[i].high));
+                draw_bar(out, px, axis_place(y, points[i].low), axis_place(y, points[i].high));
             }
-            svg_put(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"#000\"/>\n", px, py);
+            fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"#000\"/>\n", px, py);
         }
     }
     for (size_t i = 0, k = 0; i < count; i++) {
@@ -140,15 +129,15 @@ static void draw_points(output *out, const axis *x, const axis *y, size_t count,
             const box b = find_room(px, py, letter * (double)strlen(points[i].label), taken, used);
             const double middle = (b.top + b.bottom) / 2, side = b.left > px ? b.left - 1 : b.right + 1;
             if (fabs(middle - py) > 1) {
-                svg_put(out, "<path d=\"M%.1f %.1f L%.1f %.1f\" stroke=\"#000\" stroke-width=\"0.6\"/>\n", px, py, side,
+                fprintf(out, "<path d=\"M%.1f %.1f L%.1f %.1f\" stroke=\"#000\" stroke-width=\"0.6\"/>\n", px, py, side,
                         middle);
             }
-            svg_put(out,
+            fprintf(out,
                     "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" stroke=\"#fff\" stroke-width=\"3\" "
                     "paint-order=\"stroke\">",
                     b.left > px ? b.left : b.right, middle + 4, b.left > px ? "start" : "end");
-            svg_text(out, points[i].label);
-            svg_put(out, "</text>\n");
+            svg_ascii(out, points[i].label);
+            fprintf(out, "</text>\n");
             taken[used++] = b;
             k++;
         }
@@ -157,15 +146,15 @@ static void draw_points(output *out, const axis *x, const axis *y, size_t count,
 }
 
 /* Lines below the plot: what the marks mean, and what has no place in it. */
-static int put_note(output *out, int line, const char *text)
+static int put_note(FILE *out, int line, const char *text)
 {
-    svg_put(out, "<text x=\"%d\" y=\"%d\">", LEFT, BOTTOM + 44 + LINE * (line + 1));
-    svg_text(out, text);
-    svg_put(out, "</text>\n");
+    fprintf(out, "<text x=\"%d\" y=\"%d\">", LEFT, BOTTOM + 44 + LINE * (line + 1));
+    svg_ascii(out, text);
+    fprintf(out, "</text>\n");
     return line + 1;
 }
 
-static int put_absent(output *out, int line, size_t count, const plot_point *points, bool exact)
+static int put_absent(FILE *out, int line, size_t count, const plot_point *points, bool exact)
 {
     char note[100];
     size_t used = 0;
@@ -220,26 +209,27 @@ void plot_write(const char *path, const char *title, size_t count, const plot_po
 
     output out = output_open(path);
     const int height = BOTTOM + 60 + LINE * (2 + absent);
-    svg_begin(&out, WIDTH, height, 160, title);
-    draw_axes(&out, &x, &y);
+    svg_begin(out.file, &(svg_page){.width = WIDTH, .height = height, .millimetres = 160, .font_size = 12});
+    svg_title(out.file, 70, title);
+    draw_axes(out.file, &x, &y);
     if (threshold != NULL) {
-        svg_put(&out, "<path d=\"M%d %.1f H%d\" stroke=\"#000\" stroke-dasharray=\"6 4\"/>\n", LEFT,
-                place(&y, *threshold), RIGHT);
+        fprintf(out.file, "<path d=\"M%d %.1f H%d\" stroke=\"#000\" stroke-dasharray=\"6 4\"/>\n", LEFT,
+                axis_place(&y, *threshold), RIGHT);
     }
-    draw_points(&out, &x, &y, count, points, ranges);
+    draw_points(out.file, &x, &y, count, points, ranges);
     int line = 0;
     if (ranges) {
-        line = put_note(&out, line,
+        line = put_note(out.file, line,
                         "point: all tensors together; bar: from the worst tensor to the best; points of equal "
                         "bits stand side by side");
     }
     if (threshold != NULL) {
         char note[64];
         snprintf(note, sizeof note, "dashed: %g dB, as asked for", *threshold);
-        line = put_note(&out, line, note);
+        line = put_note(out.file, line, note);
     }
-    line = put_absent(&out, line, count, points, true);
-    put_absent(&out, line, count, points, false);
-    svg_put(&out, "</svg>\n");
+    line = put_absent(out.file, line, count, points, true);
+    put_absent(out.file, line, count, points, false);
+    svg_end(out.file);
     output_commit(&out);
 }
