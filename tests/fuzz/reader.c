@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "container.h"
-#include "model.h"
-#include "safetensors.h"
+#include "files/container.h"
+#include "files/model.h"
+#include "files/safetensors.h"
 
 static const struct {
     const char *name;

@@ -52,7 +52,7 @@ build() { # KIND
         packages=("${trainer_libraries[@]}")
         sources=("$top/tests/fuzz/trainer.c" "${trainer_readers[@]/#/$top/tools/fptrain/}")
         ;;
-    *) sources+=("${readers[@]/#/$top/tools/fpemu/}") ;;
+    *) sources+=("${readers[@]/#/$top/tools/fpemu/files/}") ;;
     esac
     if [ "$kind" = container ]; then
         library=$directory/library-watched
