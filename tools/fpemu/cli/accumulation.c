@@ -11,9 +11,9 @@
 #include <cblas.h>
 #endif
 
-models_spec models_read(const char *text, bool binary64, uint64_t seed)
+accumulation accumulation_read(const char *text, bool binary64, uint64_t seed)
 {
-    models_spec m = {.blas = strcmp(text, "blas") == 0};
+    accumulation m = {.blas = strcmp(text, "blas") == 0};
     fpemu_parse_error error;
     if (m.blas) {
 #if !HAVE_CBLAS
@@ -62,7 +62,7 @@ static int as_int(uint64_t n)
     } while (0)
 #endif
 
-void models_gemm_f32(const models_spec *m, const fpemu_gemm_shape *shape, const float *a, const float *b, float *c,
+void accumulation_gemm_f32(const accumulation *m, const fpemu_gemm_shape *shape, const float *a, const float *b, float *c,
                      fpemu_stats *stats)
 {
 #if HAVE_CBLAS
@@ -74,7 +74,7 @@ void models_gemm_f32(const models_spec *m, const fpemu_gemm_shape *shape, const 
     cli_check(fpemu_gemm_f32(&m->spec, shape, 1, a, b, 0, c, stats), m->text);
 }
 
-void models_gemm_f64(const models_spec *m, const fpemu_gemm_shape *shape, const double *a, const double *b, double *c,
+void accumulation_gemm_f64(const accumulation *m, const fpemu_gemm_shape *shape, const double *a, const double *b, double *c,
                      fpemu_stats *stats)
 {
 #if HAVE_CBLAS

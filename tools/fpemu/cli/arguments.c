@@ -12,15 +12,15 @@
 
 enum { LONGEST_WORD = 1 << 16 }; /* binary64 needs at most 1077 characters */
 
-words words_start(char **operand, int operands, int first)
+arguments arguments_start(char **operand, int operands, int first)
 {
-    words w = {.line = 1};
+    arguments a = {.line = 1};
     if (operands > first) {
-        w.operand = operand;
-        w.operands = operands;
-        w.next = first;
+        a.operand = operand;
+        a.operands = operands;
+        a.next = first;
     }
-    return w;
+    return a;
 }
 
 static bool is_space(int c)
@@ -28,22 +28,22 @@ static bool is_space(int c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static const char *next_from_stdin(words *w)
+static const char *next_from_stdin(arguments *a)
 {
     static char text[LONGEST_WORD + 1];
     int c;
     while (is_space(c = getc(stdin))) {
-        w->line += c == '\n';
+        a->line += c == '\n';
     }
-    w->word_line = w->line;
+    a->word_line = a->line;
     size_t length = 0;
     for (; c != EOF && !is_space(c); c = getc(stdin)) {
         if (length == LONGEST_WORD) {
-            cli_fail("standard input, line %" PRIu64 ": a word of more than %d characters", w->word_line, LONGEST_WORD);
+            cli_fail("standard input, line %" PRIu64 ": a word of more than %d characters", a->word_line, LONGEST_WORD);
         }
         text[length++] = c != '\0' ? (char)c : '?'; /* so that the word does not seem to end here */
     }
-    w->line += c == '\n';
+    a->line += c == '\n';
     if (ferror(stdin)) {
         cli_fail("standard input: %s", strerror(errno));
     }
@@ -51,31 +51,31 @@ static const char *next_from_stdin(words *w)
     return length > 0 ? text : NULL;
 }
 
-const char *words_next(words *w)
+const char *arguments_next(arguments *a)
 {
-    if (w->operand == NULL) {
-        return next_from_stdin(w);
+    if (a->operand == NULL) {
+        return next_from_stdin(a);
     }
-    return w->next < w->operands ? w->operand[w->next++] : NULL;
+    return a->next < a->operands ? a->operand[a->next++] : NULL;
 }
 
-void words_refuse(const words *w, const char *word, const char *kind)
+void arguments_refuse(const arguments *a, const char *word, const char *kind)
 {
-    if (w->operand != NULL) {
+    if (a->operand != NULL) {
         cli_usage("'%s' is no %s", word, kind);
     }
-    cli_fail("standard input, line %" PRIu64 ": '%.100s' is no %s", w->word_line, word, kind);
+    cli_fail("standard input, line %" PRIu64 ": '%.100s' is no %s", a->word_line, word, kind);
 }
 
-bool words_next_number(words *w, bool binary64, double *x)
+bool arguments_next_number(arguments *a, bool binary64, double *x)
 {
-    const char *text = words_next(w);
+    const char *text = arguments_next(a);
     float narrow;
     if (text == NULL) {
         return false;
     }
     if (binary64 ? !number_read_f64(text, x) : !number_read_f32(text, &narrow)) {
-        words_refuse(w, text, "number");
+        arguments_refuse(a, text, "number");
     }
     if (!binary64) {
         *x = (double)narrow;
@@ -83,11 +83,11 @@ bool words_next_number(words *w, bool binary64, double *x)
     return true;
 }
 
-void words_check_numbers(char **operand, int operands, int first, bool binary64)
+void arguments_check_numbers(char **operand, int operands, int first, bool binary64)
 {
     if (operands > first) {
-        words w = words_start(operand, operands, first);
-        for (double x; words_next_number(&w, binary64, &x);) {
+        arguments a = arguments_start(operand, operands, first);
+        for (double x; arguments_next_number(&a, binary64, &x);) {
         }
     }
 }

@@ -65,7 +65,7 @@ static void apply_piece(const job *j, bool binary64, size_t count, void *x)
     }
 }
 
-/* A file that is being worked on: what save_model asks for. */
+/* A file that is being worked on: what writer_write asks for. */
 typedef struct file_job {
     job *j;
     file in;
@@ -119,10 +119,10 @@ static void apply_to_file(job *j, const char *path)
             f.type[i] = dtype_holds(type, &j->format) ? type : dtype_named("F32");
         }
     }
-    const save_source source = {f.type, begin_tensor, next_piece, &f};
+    const writer_source source = {f.type, begin_tensor, next_piece, &f};
     output out = output_open(j->output);
     f.bar = progress_start("apply", f.in.chosen_elements);
-    save_model(&out, &f.in, &source);
+    writer_write(&out, &f.in, &source);
     progress_hide();
     output_commit(&out);
     free(f.type);
@@ -131,10 +131,10 @@ static void apply_to_file(job *j, const char *path)
 
 static void apply_to_numbers(job *j, char **operand, int operands)
 {
-    words_check_numbers(operand, operands, 2, false);
-    words w = words_start(operand, operands, 2);
+    arguments_check_numbers(operand, operands, 2, false);
+    arguments a = arguments_start(operand, operands, 2);
     jsonout_stream stream = {0};
-    for (double x; words_next_number(&w, false, &x); j->rounding.offset++) {
+    for (double x; arguments_next_number(&a, false, &x); j->rounding.offset++) {
         char result[NUMBER_SIZE];
         float y = (float)x;
         apply_piece(j, false, 1, &y);

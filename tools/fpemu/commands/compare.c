@@ -121,21 +121,21 @@ static void add_error(cell *c, size_t n, bool binary64, const void *x, const voi
 }
 
 /* One piece of a tensor through one format; y is room for the result. */
-static void measure(cell *c, const candidate *k, const along *a, const fpemu_rounding *rounding, const walk *w,
+static void measure(cell *c, const candidate *k, const partition *a, const fpemu_rounding *rounding, const walk *w,
                     bool binary64, void *y)
 {
     const void *x = binary64 ? (const void *)w->x64 : (const void *)w->x32;
-    cli_check(along_quantize(a, &k->format, rounding, w->index, w->count, binary64, x, y, &c->stats), k->spec);
+    cli_check(partition_quantize(a, &k->format, rounding, w->index, w->count, binary64, x, y, &c->stats), k->spec);
     add_error(c, w->count, binary64, x, y);
 }
 
 /* What formats with a scale of the whole tensor need to know of it. */
-static void measure_ranges(job *j, size_t i, along *alongs)
+static void measure_ranges(job *j, size_t i, partition *partitions)
 {
     const tensor *t = &j->in.model.tensor[i];
     bool any = false;
     for (size_t k = 0; k < j->candidates; k++) {
-        any |= alongs[k].needs_range;
+        any |= partitions[k].needs_range;
     }
     if (!any) {
         return;
@@ -146,9 +146,9 @@ static void measure_ranges(job *j, size_t i, along *alongs)
         for (size_t k = 0; k < j->candidates; k++) {
             const candidate *c = &j->candidate[k];
             const bool binary64 = needs_binary64(t, c);
-            if (alongs[k].needs_range) {
+            if (partitions[k].needs_range) {
                 const void *x = binary64 ? (const void *)w.x64 : (const void *)w.x32;
-                cli_check(along_measure(&alongs[k], &c->format, w.count, binary64, x), c->spec);
+                cli_check(partition_measure(&partitions[k], &c->format, w.count, binary64, x), c->spec);
             }
         }
     }
@@ -157,18 +157,18 @@ static void measure_ranges(job *j, size_t i, along *alongs)
 
 /* Formats go through the file together where pieces suit them all: multiples of 4096 elements, so that error sums do
  * not depend on which formats stand beside. Gives such a multiple, and which formats take it. */
-static uint64_t share_pieces(const job *j, const along *alongs, bool *shared)
+static uint64_t share_pieces(const job *j, const partition *partitions, bool *shared)
 {
     uint64_t unit = 4096;
     for (size_t k = 0; k < j->candidates; k++) {
-        const uint64_t common = along_common(unit, alongs[k].unit);
-        shared[k] = alongs[k].flat && !alongs[k].boxes && common <= FILE_PIECE;
+        const uint64_t common = partition_common(unit, partitions[k].unit);
+        shared[k] = partitions[k].flat && !partitions[k].boxes && common <= FILE_PIECE;
         unit = shared[k] ? common : unit;
     }
     return unit;
 }
 
-static void compare_together(job *j, size_t i, const along *alongs, const bool *shared, uint64_t unit, progress *bar)
+static void compare_together(job *j, size_t i, const partition *partitions, const bool *shared, uint64_t unit, progress *bar)
 {
     const tensor *t = &j->in.model.tensor[i];
     const fpemu_rounding rounding = rounding_of(j, i);
@@ -187,7 +187,7 @@ static void compare_together(job *j, size_t i, const along *alongs, const bool *
         for (size_t k = 0; k < j->candidates; k++) {
             const candidate *c = &j->candidate[k];
             if (shared[k]) {
-                measure(&j->cell[i * j->candidates + k], c, &alongs[k], &rounding, &w, needs_binary64(t, c), y);
+                measure(&j->cell[i * j->candidates + k], c, &partitions[k], &rounding, &w, needs_binary64(t, c), y);
             }
         }
         progress_advance(bar, w.count);
@@ -196,25 +196,25 @@ static void compare_together(job *j, size_t i, const along *alongs, const bool *
     free(y);
 }
 
-static void compare_boxes(job *j, size_t i, size_t k, const along *a)
+static void compare_boxes(job *j, size_t i, size_t k, const partition *a)
 {
     const candidate *c = &j->candidate[k];
     const fpemu_rounding rounding = rounding_of(j, i);
     const bool binary64 = needs_binary64(&j->in.model.tensor[i], c);
     cell *to = &j->cell[i * j->candidates + k];
-    boxes b = boxes_begin(&j->in, i, a, binary64);
+    box_walk b = box_walk_begin(&j->in, i, a, binary64);
     double *y = cli_allocate(b.room, sizeof *y);
-    while (boxes_next(&b)) {
+    while (box_walk_next(&b)) {
         const void *x = binary64 ? (const void *)b.x64 : (const void *)b.x32;
-        cli_check(along_quantize_box(a, &c->format, &rounding, &b.box, binary64, x, y, &to->stats), c->spec);
+        cli_check(partition_quantize_box(a, &c->format, &rounding, &b.box, binary64, x, y, &to->stats), c->spec);
         add_error(to, b.count, binary64, x, y);
     }
-    boxes_end(&b);
+    box_walk_end(&b);
     free(y);
 }
 
 /* A format whose blocks ask for pieces of their own. */
-static void compare_alone(job *j, size_t i, size_t k, const along *a)
+static void compare_alone(job *j, size_t i, size_t k, const partition *a)
 {
     const candidate *c = &j->candidate[k];
     const fpemu_rounding rounding = rounding_of(j, i);
@@ -230,36 +230,36 @@ static void compare_alone(job *j, size_t i, size_t k, const along *a)
 
 static void compare_tensor(job *j, size_t i, progress *bar)
 {
-    along *alongs = cli_allocate(j->candidates, sizeof *alongs);
+    partition *partitions = cli_allocate(j->candidates, sizeof *partitions);
     bool *shared = cli_allocate(j->candidates, sizeof *shared), again = false;
     for (size_t k = 0; k < j->candidates; k++) {
         const fpemu_format *format = &j->candidate[k].format;
         report_want(&j->cell[i * j->candidates + k].stats, format);
-        alongs[k] = along_of(&j->in, i, format, &j->rounding, j->axis);
-        again |= alongs[k].needs_range;
+        partitions[k] = partition_of(&j->in, i, format, &j->rounding, j->axis);
+        again |= partitions[k].needs_range;
     }
-    const uint64_t unit = share_pieces(j, alongs, shared);
+    const uint64_t unit = share_pieces(j, partitions, shared);
     for (size_t k = 0; k < j->candidates; k++) {
         again |= !shared[k];
     }
     if (again && !j->in.model.walkable) {
         file_keep(&j->in);
     }
-    measure_ranges(j, i, alongs);
-    compare_together(j, i, alongs, shared, unit, bar);
+    measure_ranges(j, i, partitions);
+    compare_together(j, i, partitions, shared, unit, bar);
     for (size_t k = 0; k < j->candidates; k++) {
-        if (!shared[k] && alongs[k].boxes) {
-            compare_boxes(j, i, k, &alongs[k]);
+        if (!shared[k] && partitions[k].boxes) {
+            compare_boxes(j, i, k, &partitions[k]);
         } else if (!shared[k]) {
-            compare_alone(j, i, k, &alongs[k]);
+            compare_alone(j, i, k, &partitions[k]);
         }
     }
     for (size_t k = 0; k < j->candidates; k++) {
         cell *c = &j->cell[i * j->candidates + k];
-        c->bits = along_bits(&j->in, i, &j->candidate[k].format, j->axis, &c->packed);
+        c->bits = partition_bits(&j->in, i, &j->candidate[k].format, j->axis, &c->packed);
     }
     free(shared);
-    free(alongs);
+    free(partitions);
 }
 
 static void add_up(job *j)
@@ -572,10 +572,10 @@ static void print_json(const job *j)
 
 static void draw(const job *j, const char *path)
 {
-    plot_point *points = cli_allocate(j->candidates, sizeof *points);
+    scatter_point *points = cli_allocate(j->candidates, sizeof *points);
     for (size_t k = 0; k < j->candidates; k++) {
         const double db = fpemu_stats_sqnr(&j->candidate[k].total.stats);
-        points[k] = (plot_point){
+        points[k] = (scatter_point){
             .label = j->candidate[k].text, .x = j->candidate[k].total.bits, .y = db, .low = db, .high = db};
         for (size_t i = 0; i < j->in.model.count; i++) {
             const double one = fpemu_stats_sqnr(&j->cell[i * j->candidates + k].stats);
@@ -585,7 +585,7 @@ static void draw(const job *j, const char *path)
             }
         }
     }
-    plot_write(path, j->in.path, j->candidates, points, j->has_threshold ? &j->threshold : NULL,
+    scatter_plot_write(path, j->in.path, j->candidates, points, j->has_threshold ? &j->threshold : NULL,
                !file_is_array(&j->in));
     free(points);
 }
@@ -611,7 +611,7 @@ int cmd_compare(int argc, char **argv)
         } else if (option == CLI_OPT_PLOT) {
             plot = output_path(optarg);
         } else if (option == CLI_OPT_AXIS) {
-            j.axis = along_axis(optarg);
+            j.axis = partition_axis(optarg);
             has_axis = true;
         } else if (option == CLI_OPT_MIN_SQNR) {
             j.has_threshold = number_read_f64(optarg, &j.threshold) && isfinite(j.threshold);

@@ -27,14 +27,14 @@ static const struct option options[] = {{"double", no_argument, NULL, CLI_OPT_DO
                                         CLI_HELP_LONG,
                                         {0}};
 
-static uint64_t read_code(const words *w, const char *text, size_t size)
+static uint64_t read_code(const arguments *a, const char *text, size_t size)
 {
     uint64_t code;
     if (!cli_read_u64(text, &code)) {
-        words_refuse(w, text, "code");
+        arguments_refuse(a, text, "code");
     }
     if (size < 8 && code >> (8 * size) != 0) {
-        words_refuse(w, text, size == 1 ? "code of 1 byte" : size == 2 ? "code of 2 bytes" : "code of 4 bytes");
+        arguments_refuse(a, text, size == 1 ? "code of 1 byte" : size == 2 ? "code of 2 bytes" : "code of 4 bytes");
     }
     return code;
 }
@@ -64,17 +64,17 @@ int cmd_decode(int argc, char **argv)
     binary64 |= !fpemu_format_fits_f32(&format);
 
     for (int i = 1; i < c.operands; i++) { /* a bad code among the arguments: nothing is printed */
-        words w = words_start(c.operand, i + 1, i);
-        read_code(&w, words_next(&w), size);
+        arguments a = arguments_start(c.operand, i + 1, i);
+        read_code(&a, arguments_next(&a), size);
     }
-    words w = words_start(c.operand, c.operands, 1);
+    arguments a = arguments_start(c.operand, c.operands, 1);
     jsonout_stream stream = {0};
-    for (const char *text; (text = words_next(&w)) != NULL;) {
+    for (const char *text; (text = arguments_next(&a)) != NULL;) {
         uint64_t code;
         float narrow;
         double y;
         char result[NUMBER_SIZE];
-        number_store_code(&code, size, 0, read_code(&w, text, size));
+        number_store_code(&code, size, 0, read_code(&a, text, size));
         if (binary64) {
             cli_check(fpemu_decode_f64(&format, 1, &code, &y), spec);
         } else {

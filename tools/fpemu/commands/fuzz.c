@@ -1,7 +1,7 @@
 /* fuzz.c - fpemu fuzz: where somebody else's conversion or operation differs from the library's.
  *
- * The inputs come in stages (tuples.h), in batches through the other side (foreign.h); every difference is put into a
- * class (fuzz_classes.c), and each class keeps its smallest example.
+ * The inputs come in stages (operands.h), in batches through the other side (external.h); every difference is put into a
+ * class (difference.h), and each class keeps its smallest example.
  */
 #include "cli/cli.h"
 
@@ -77,8 +77,8 @@ static const struct option options[] = {{"op", required_argument, NULL, CLI_OPT_
 
 static void compare(search *s, size_t n)
 {
-    const foreign_type out = s->other.signature.out;
-    const size_t size = foreign_size(out);
+    const external_type out = s->other.signature.out;
+    const size_t size = external_size(out);
     if (memcmp(s->expected, s->other.out, n * size) == 0) {
         return;
     }
@@ -127,8 +127,8 @@ static void widen_values(float *x, size_t n)
 /* The codes of the batch as `carrier`: binary32 where the inputs are that, else binary64. */
 static void load_carrier(search *s, bool binary32, size_t n)
 {
-    if (!foreign_is_code(s->other.signature.in)) {
-        const size_t size = foreign_size(s->other.signature.in);
+    if (!external_is_code(s->other.signature.in)) {
+        const size_t size = external_size(s->other.signature.in);
         for (size_t i = 0; i < n; i++) {
             number_store_code(s->carrier[0], size, i, s->codes[0][i]);
         }
@@ -146,35 +146,35 @@ static void load_carrier(search *s, bool binary32, size_t n)
 /* What the library makes of the batch, in elements of the type of the results. */
 static void expect_conversion(search *s, size_t n)
 {
-    const foreign_type in = s->other.signature.in, out = s->other.signature.out;
-    const bool to_code = foreign_is_code(out);
-    const bool both_fit = fpemu_format_fits_f32(&s->from) && fpemu_format_fits_f32(&s->format) && out != FOREIGN_F64;
-    const bool binary32 = s->decodes ? out == FOREIGN_F32 : foreign_is_code(in) ? both_fit : in == FOREIGN_F32;
+    const external_type in = s->other.signature.in, out = s->other.signature.out;
+    const bool to_code = external_is_code(out);
+    const bool both_fit = fpemu_format_fits_f32(&s->from) && fpemu_format_fits_f32(&s->format) && out != EXTERNAL_F64;
+    const bool binary32 = s->decodes ? out == EXTERNAL_F32 : external_is_code(in) ? both_fit : in == EXTERNAL_F32;
     load_carrier(s, binary32, n);
     if (s->decodes) {
-        memcpy(s->expected, s->carrier[0], n * foreign_size(out));
+        memcpy(s->expected, s->carrier[0], n * external_size(out));
         return;
     }
     if (to_code) {
         cli_check(binary32 ? fpemu_encode_f32(&s->format, &s->rounding, n, s->carrier[0], s->expected, NULL)
                            : fpemu_encode_f64(&s->format, &s->rounding, n, s->carrier[0], s->expected, NULL),
                   s->spec);
-        widen_codes(s->expected, fpemu_format_code_size(&s->format), foreign_size(out), n);
+        widen_codes(s->expected, fpemu_format_code_size(&s->format), external_size(out), n);
         return;
     }
     cli_check(binary32 ? fpemu_quantize_f32(&s->format, &s->rounding, n, s->carrier[0], s->expected, NULL)
                        : fpemu_quantize_f64(&s->format, &s->rounding, n, s->carrier[0], s->expected, NULL),
               s->spec);
-    if (!binary32 && out == FOREIGN_F32) {
+    if (!binary32 && out == EXTERNAL_F32) {
         narrow_values(s->expected, n);
-    } else if (binary32 && out == FOREIGN_F64) {
+    } else if (binary32 && out == EXTERNAL_F64) {
         widen_values(s->expected, n);
     }
 }
 
 static void expect_operation(search *s, size_t n)
 {
-    const foreign_type out = s->other.signature.out;
+    const external_type out = s->other.signature.out;
     const double *operands[OPERATION_MOST];
     for (int k = 0; k < OPERATION_MOST; k++) {
         operands[k] = s->carrier[k];
@@ -182,9 +182,9 @@ static void expect_operation(search *s, size_t n)
             ((double *)s->carrier[k])[i] = fpemu_decode_one_f64(&s->from, s->codes[k][i]);
         }
     }
-    if (!foreign_is_code(out)) {
+    if (!external_is_code(out)) {
         operation_run(s->what, &s->format, &s->rounding, n, operands, s->expected, NULL, s->spec);
-        if (out == FOREIGN_F32) {
+        if (out == EXTERNAL_F32) {
             narrow_values(s->expected, n);
         }
         return;
@@ -193,7 +193,7 @@ static void expect_operation(search *s, size_t n)
     double *results = s->carrier[0];
     operation_run(s->what, &s->format, &s->rounding, n, operands, results, NULL, s->spec);
     cli_check(fpemu_encode_f64(&s->format, &s->rounding, n, results, s->expected, NULL), s->spec);
-    widen_codes(s->expected, fpemu_format_code_size(&s->format), foreign_size(out), n);
+    widen_codes(s->expected, fpemu_format_code_size(&s->format), external_size(out), n);
 }
 
 static void expect(search *s, size_t n)
@@ -208,17 +208,17 @@ static void expect(search *s, size_t n)
 /* Operand k of element i as the other side gets it: the code, or the value that it means. */
 static void store_operand(search *s, int k, size_t i)
 {
-    const foreign_type in = s->other.signature.in;
+    const external_type in = s->other.signature.in;
     uint64_t bits = s->codes[k][i];
-    if (!s->what->converts && !foreign_is_code(in)) {
+    if (!s->what->converts && !external_is_code(in)) {
         const double wide = fpemu_decode_one_f64(&s->from, bits);
         const float narrow = (float)wide;
         uint32_t low;
         memcpy(&low, &narrow, sizeof low);
         memcpy(&bits, &wide, sizeof bits);
-        bits = in == FOREIGN_F32 ? low : bits;
+        bits = in == EXTERNAL_F32 ? low : bits;
     }
-    number_store_code(s->other.in[k], foreign_size(in), i, bits);
+    number_store_code(s->other.in[k], external_size(in), i, bits);
 }
 
 /* -------------------------------------------------------------------------------------------------- search */
@@ -228,31 +228,31 @@ static bool try_batch(search *s, input_stage stage, uint64_t first, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         uint64_t codes[OPERATION_MOST];
-        tuples_codes(&s->in, stage, first + i, codes);
+        operands_codes(&s->in, stage, first + i, codes);
         for (int k = 0; k < s->what->operands; k++) {
             s->codes[k][i] = codes[k];
             store_operand(s, k, i);
         }
     }
-    memset(s->other.out, 0xa5, n * foreign_size(s->other.signature.out)); /* so that results left out are noticed */
-    const foreign_end end = foreign_run(&s->other, n, s->deadline);
-    if (end == FOREIGN_DONE) {
+    memset(s->other.out, 0xa5, n * external_size(s->other.signature.out)); /* so that results left out are noticed */
+    const external_end end = external_run(&s->other, n, s->deadline);
+    if (end == EXTERNAL_DONE) {
         expect(s, n);
         compare(s, n);
         s->done[stage] += n;
     }
-    s->late = end == FOREIGN_LATE;
-    return end == FOREIGN_DONE;
+    s->late = end == EXTERNAL_LATE;
+    return end == EXTERNAL_DONE;
 }
 
 /* Batches grow while they are quick, so that a time limit is kept. A program starts once a batch. */
 static bool search_stage(search *s, input_stage stage, progress *bar)
 {
     const uint64_t count = s->in.count[stage];
-    size_t batch = s->other.program ? FOREIGN_BATCH : 1024;
+    size_t batch = s->other.program ? EXTERNAL_BATCH : 1024;
     for (uint64_t first = 0; first < count;) {
         const size_t n = count - first < batch ? (size_t)(count - first) : batch;
-        const double start = foreign_now();
+        const double start = external_now();
         if (start > s->deadline) {
             s->late = true;
             return false;
@@ -260,7 +260,7 @@ static bool search_stage(search *s, input_stage stage, progress *bar)
         if (!try_batch(s, stage, first, n)) {
             return false;
         }
-        batch = foreign_now() - start < 0.1 && batch < FOREIGN_BATCH ? 2 * batch : batch;
+        batch = external_now() - start < 0.1 && batch < EXTERNAL_BATCH ? 2 * batch : batch;
         first += n;
         progress_advance(bar, n);
     }
@@ -317,61 +317,61 @@ static request read_options(cli *c)
     return q;
 }
 
-static void read_signature(const request *q, foreign_signature *t)
+static void read_signature(const request *q, external_signature *t)
 {
-    if (q->signature != NULL && !foreign_read_signature(q->signature, t)) {
+    if (q->signature != NULL && !external_read_signature(q->signature, t)) {
         cli_usage("--signature: '%s' is not IN-to-OUT or IN-to-OUT-array of f32 f64 u8 u16 u32 u64", q->signature);
     }
 }
 
 /* The signature of a conversion, and what its inputs are. */
-static foreign_signature choose_conversion(search *s, const request *q)
+static external_signature choose_conversion(search *s, const request *q)
 {
-    const foreign_type code = foreign_code_type(fpemu_format_code_size(&s->format));
-    foreign_signature t = {.in = fpemu_format_fits_f32(&s->format) ? FOREIGN_F32 : FOREIGN_F64, .out = code, .operands = 1};
+    const external_type code = external_code_type(fpemu_format_code_size(&s->format));
+    external_signature t = {.in = fpemu_format_fits_f32(&s->format) ? EXTERNAL_F32 : EXTERNAL_F64, .out = code, .operands = 1};
     if (q->from != NULL) {
         s->from = cli_format(q->from);
-        t.in = foreign_code_type(fpemu_format_code_size(&s->from));
+        t.in = external_code_type(fpemu_format_code_size(&s->from));
     }
     read_signature(q, &t);
-    s->decodes = foreign_is_code(t.in) && q->from == NULL;
-    if (!foreign_is_code(t.in)) {
+    s->decodes = external_is_code(t.in) && q->from == NULL;
+    if (!external_is_code(t.in)) {
         if (q->from != NULL) {
             cli_usage("--from: the inputs of this signature are no codes");
         }
-        s->from = cli_format(t.in == FOREIGN_F32 ? "fp32" : "fp64");
+        s->from = cli_format(t.in == EXTERNAL_F32 ? "fp32" : "fp64");
     } else if (s->decodes) {
         s->from = s->format;
     }
-    if (s->decodes && foreign_is_code(t.out)) {
+    if (s->decodes && external_is_code(t.out)) {
         cli_usage("--signature: codes to codes need --from, the format of the inputs");
     }
     return t;
 }
 
-static foreign_signature choose_operation(search *s, const request *q)
+static external_signature choose_operation(search *s, const request *q)
 {
     s->from = q->from != NULL ? cli_format(q->from) : s->format;
-    foreign_signature t = {.in = foreign_code_type(fpemu_format_code_size(&s->from)),
-                           .out = foreign_code_type(fpemu_format_code_size(&s->format)),
+    external_signature t = {.in = external_code_type(fpemu_format_code_size(&s->from)),
+                           .out = external_code_type(fpemu_format_code_size(&s->format)),
                            .operands = s->what->operands};
     read_signature(q, &t);
-    if (t.in == FOREIGN_F32 && !fpemu_format_fits_f32(&s->from)) {
+    if (t.in == EXTERNAL_F32 && !fpemu_format_fits_f32(&s->from)) {
         cli_usage("--signature: f32 does not hold every operand");
     }
     return t;
 }
 
 /* The signature asked for, or the plain one of the format. */
-static foreign_signature choose_signature(search *s, const request *q)
+static external_signature choose_signature(search *s, const request *q)
 {
-    const foreign_signature t = s->what->converts ? choose_conversion(s, q) : choose_operation(s, q);
-    const bool in_is_spec = s->what->converts && t.in == FOREIGN_F32 && !s->decodes;
-    if ((foreign_is_code(t.in) && foreign_size(t.in) < fpemu_format_code_size(&s->from)) ||
-        (foreign_is_code(t.out) && foreign_size(t.out) < fpemu_format_code_size(&s->format))) {
+    const external_signature t = s->what->converts ? choose_conversion(s, q) : choose_operation(s, q);
+    const bool in_is_spec = s->what->converts && t.in == EXTERNAL_F32 && !s->decodes;
+    if ((external_is_code(t.in) && external_size(t.in) < fpemu_format_code_size(&s->from)) ||
+        (external_is_code(t.out) && external_size(t.out) < fpemu_format_code_size(&s->format))) {
         cli_usage("--signature: a type is too narrow for the codes of its format");
     }
-    if ((t.out == FOREIGN_F32 || in_is_spec) && !fpemu_format_fits_f32(&s->format)) {
+    if ((t.out == EXTERNAL_F32 || in_is_spec) && !fpemu_format_fits_f32(&s->format)) {
         cli_usage("--signature: f32 does not hold every value of '%s'", s->spec);
     }
     return t;
@@ -411,21 +411,21 @@ int cmd_fuzz(int argc, char **argv)
     s.mask = UINT64_MAX >> (64 - s.format.bits);
     s.rounding = cli_rounding_get(&q.rounding);
     s.mode = q.rounding.mode != NULL ? q.rounding.mode : "rne";
-    const foreign_signature signature = choose_signature(&s, &q);
+    const external_signature signature = choose_signature(&s, &q);
     check_rounding(&s);
     const unsigned bits = s.from.bits * (unsigned)s.what->operands;
     if (q.exhaustive && bits > 32) {
         cli_usage("--exhaustive: the inputs have %u bits, more than 32", bits);
     }
     use_one_thread();
-    s.other = q.library != NULL ? foreign_library(q.library, signature) : foreign_program(q.program, signature);
-    s.deadline = q.seconds > 0 ? foreign_now() + (double)q.seconds : (double)INFINITY;
-    s.in = tuples_start(s.what, &s.from, &s.format, depth, q.inputs, q.seed);
+    s.other = q.library != NULL ? external_library(q.library, signature) : external_program(q.program, signature);
+    s.deadline = q.seconds > 0 ? external_now() + (double)q.seconds : (double)INFINITY;
+    s.in = operands_start(s.what, &s.from, &s.format, depth, q.inputs, q.seed);
     for (int k = 0; k < s.what->operands; k++) {
-        s.codes[k] = cli_allocate(FOREIGN_BATCH, sizeof *s.codes[k]);
-        s.carrier[k] = cli_allocate(FOREIGN_BATCH, sizeof(double));
+        s.codes[k] = cli_allocate(EXTERNAL_BATCH, sizeof *s.codes[k]);
+        s.carrier[k] = cli_allocate(EXTERNAL_BATCH, sizeof(double));
     }
-    s.expected = cli_allocate(FOREIGN_BATCH, sizeof(double));
+    s.expected = cli_allocate(EXTERNAL_BATCH, sizeof(double));
 
     search_all(&s, q.exhaustive || bits <= depth.every_bits);
     if (s.late && fuzz_inputs(&s) == 0) {
@@ -439,8 +439,8 @@ int cmd_fuzz(int argc, char **argv)
     if (s.other.failure[0] != '\0') {
         fuzz_report_failure(&s);
     }
-    foreign_close(&s.other);
-    tuples_end(&s.in);
+    external_close(&s.other);
+    operands_end(&s.in);
     for (int k = 0; k < OPERATION_MOST; k++) {
         free(s.codes[k]);
         free(s.carrier[k]);

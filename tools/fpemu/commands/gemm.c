@@ -21,7 +21,7 @@ static const char help[] =
     "adds up as MODEL says, and prints how far each result is from a product in binary64, and\n"
     "what happened on the way. A MODEL is an accumulator, with operand formats if wanted:\n"
     "  fp32   fp64   seq(fp16)   'seq(fp(6,9,0)/sr); ab=e5m2'   'chunk(64,fp(6,9,0)); ab=e5m2'\n"
-    "  'pairwise(fp16)'   'kahan(bf16)'   'tc(h100,e4m3fn,promote=128)'   'int(32,wrap); ab=int8'\n" MODELS_BLAS_HELP
+    "  'pairwise(fp16)'   'kahan(bf16)'   'tc(h100,e4m3fn,promote=128)'   'int(32,wrap); ab=int8'\n" ACCUMULATION_BLAS_HELP
     "\n"
     "      --transpose-a     A holds the transpose\n"
     "      --transpose-b     B holds the transpose\n"
@@ -134,7 +134,7 @@ static void write_product(const char *path, uint64_t rows, uint64_t columns, boo
     uint64_t extent[] = {rows, columns};
     const tensor like = {.type = dtype_named(binary64 ? "F64" : "F32"), .dimensions = 2, .extent = extent};
     output out = output_open(path);
-    save_npy_header(&out, &like, like.type);
+    writer_npy_header(&out, &like, like.type);
     dtype_store(like.type, false, (size_t)(rows * columns), c, binary64, c);
     output_write(&out, c, (size_t)(rows * columns) * like.type->size);
     output_commit(&out);
@@ -162,14 +162,14 @@ int cmd_gemm(int argc, char **argv)
     if (path != NULL && models > 1) {
         cli_usage("gemm: -o writes the product of one MODEL, not of %d", models);
     }
-    models_spec *spec = cli_allocate((size_t)models, sizeof *spec);
+    accumulation *spec = cli_allocate((size_t)models, sizeof *spec);
     int width = 5;
     for (int i = 0; i < models; i++) {
-        spec[i] = models_read(c.operand[2 + i], binary64, seed);
+        spec[i] = accumulation_read(c.operand[2 + i], binary64, seed);
         const int length = (int)strlen(spec[i].text);
         width = length > width ? length : width;
     }
-    const models_spec exact = models_read("fp64", true, 0);
+    const accumulation exact = accumulation_read("fp64", true, 0);
     matrix a = read_matrix(c.operand[0], binary64), b = read_matrix(c.operand[1], binary64);
     const uint64_t inner = shape.transpose_b ? b.columns : b.rows;
     shape.m = shape.transpose_a ? a.columns : a.rows;
@@ -187,7 +187,7 @@ int cmd_gemm(int argc, char **argv)
     const size_t count = (size_t)(shape.m * shape.n), room = count > 0 ? count : 1;
     double *reference = cli_allocate(room, sizeof *reference), *c64 = cli_allocate(room, sizeof *c64);
     float *c32 = cli_allocate(room, sizeof *c32);
-    models_gemm_f64(&exact, &shape, a.x64, b.x64, reference, NULL);
+    accumulation_gemm_f64(&exact, &shape, a.x64, b.x64, reference, NULL);
     json_t *rows = jsonout_array();
     if (!json) {
         printf("%-*s  %10s  %10s  %12s  %9s  %9s  %9s  %9s\n", width, "model", "relative", "largest", "inexact",
@@ -197,9 +197,9 @@ int cmd_gemm(int argc, char **argv)
         fpemu_stats stats = {0};
         fpemu_stats *const counted = spec[i].blas ? NULL : &stats;
         if (binary64) {
-            models_gemm_f64(&spec[i], &shape, a.x64, b.x64, c64, counted);
+            accumulation_gemm_f64(&spec[i], &shape, a.x64, b.x64, c64, counted);
         } else {
-            models_gemm_f32(&spec[i], &shape, a.x32, b.x32, c32, counted);
+            accumulation_gemm_f32(&spec[i], &shape, a.x32, b.x32, c32, counted);
             for (size_t k = 0; k < count; k++) {
                 c64[k] = (double)c32[k];
             }

@@ -114,7 +114,7 @@ static void plan(job *j)
         }
         *to = (container_entry){.dtype = t->type != NULL ? t->type->name : other_type(j, t), .bytes = t->bytes};
         if (j->in.chosen[i]) {
-            along_of(&j->in, i, &j->format, &j->rounding, j->axis);
+            partition_of(&j->in, i, &j->format, &j->rounding, j->axis);
             to->spec = j->text;
             to->axis = t->dimensions == 0 ? 0 : j->axis < 0 ? j->axis + (int)t->dimensions : j->axis;
             to->axis = j->format.scaling == FPEMU_SCALING_NONE && t->dimensions > 0 ? (int)t->dimensions - 1 : to->axis;
@@ -148,12 +148,12 @@ static uint64_t count_nan(const walk *w)
     return count;
 }
 
-static void measure_tensor(job *j, size_t i, along *a, bool binary64)
+static void measure_tensor(job *j, size_t i, partition *a, bool binary64)
 {
     walk w = walk_begin(&j->in, i, !binary64, binary64, 1, UINT64_MAX);
     while (walk_next(&w)) {
         const void *x = binary64 ? (const void *)w.x64 : (const void *)w.x32;
-        cli_check(along_measure(a, &j->format, w.count, binary64, x), j->spec);
+        cli_check(partition_measure(a, &j->format, w.count, binary64, x), j->spec);
     }
     walk_end(&w);
 }
@@ -175,7 +175,7 @@ static void put(bytes_out *b, const void *bytes, size_t size)
 static void put_elements(bytes_out *b, const void *bytes, size_t size)
 {
     if (b->waiting != NULL) {
-        spool_write_at(b->waiting, b->size, bytes, size);
+        scratch_write_at(b->waiting, b->size, bytes, size);
         b->size += size;
     } else {
         put(b, bytes, size);
@@ -186,7 +186,7 @@ static void put_waiting(bytes_out *b)
 {
     unsigned char bytes[1 << 16];
     uint64_t place = 0;
-    for (size_t size; (size = spool_read_at(b->waiting, place, bytes, sizeof bytes)) > 0; place += size) {
+    for (size_t size; (size = scratch_read_at(b->waiting, place, bytes, sizeof bytes)) > 0; place += size) {
         put(b, bytes, size);
     }
     fclose(b->waiting);
@@ -198,7 +198,7 @@ static uint32_t pack_tensor(job *j, output *out, size_t i)
     const tensor *t = &j->in.model.tensor[i];
     const bool binary64 = needs_binary64(j, t);
     bool whole;
-    along a = along_packed(&j->in, i, &j->format, j->axis, &whole);
+    partition a = partition_packed(&j->in, i, &j->format, j->axis, &whole);
     const fpemu_shape tensor_shape = shape_of(j, i);
     fpemu_rounding rounding = j->rounding;
     rounding.stream += i;
@@ -217,7 +217,7 @@ static uint32_t pack_tensor(job *j, output *out, size_t i)
     size_t room = 0;
     while (walk_next(&w)) {
         const void *x = binary64 ? (const void *)w.x64 : (const void *)w.x32;
-        const fpemu_shape shape = whole ? tensor_shape : along_piece(&a, w.index, w.count);
+        const fpemu_shape shape = whole ? tensor_shape : partition_piece(&a, w.index, w.count);
         const bool once = w.index > 0 && j->format.block == FPEMU_BLOCK_TENSOR; /* its scale is there already */
         fpemu_layout l;
         cli_check(fpemu_packed_layout(&j->format, &shape, &l), j->spec);
@@ -230,10 +230,10 @@ static uint32_t pack_tensor(job *j, output *out, size_t i)
             bytes = cli_allocate(room, 1);
         }
         if (w.index == 0 && w.count < t->count && l.scale_bytes > 0 && j->format.block != FPEMU_BLOCK_TENSOR) {
-            to.waiting = spool_open();
+            to.waiting = scratch_open();
         }
         cli_check(
-            along_pack(&j->format, &rounding, &shape, w.index, binary64, x, bytes, j->report ? &j->stats[i] : NULL),
+            partition_pack(&j->format, &rounding, &shape, w.index, binary64, x, bytes, j->report ? &j->stats[i] : NULL),
             j->spec);
         put(&to, bytes, w.index == 0 ? (size_t)l.tensor_bytes : 0);
         put(&to, bytes + l.scales_offset, once ? 0 : (size_t)(l.elements_offset - l.scales_offset));
@@ -386,7 +386,7 @@ int cmd_pack(int argc, char **argv)
         if (option == 'o') {
             j.output = output_path(optarg);
         } else if (option == CLI_OPT_AXIS) {
-            j.axis = along_axis(optarg);
+            j.axis = partition_axis(optarg);
             has_axis = true;
         } else if (option == CLI_OPT_REPORT) {
             j.report = true;

@@ -61,11 +61,11 @@ typedef struct job {
     fpemu_stats total;
     progress bar;
     walk walk; /* over the tensor that is being written */
-    along along;
+    partition partition;
     bool binary64;
     void *bytes;
-    FILE *spool; /* the tensor that is being written, where it was taken in boxes */
-    uint64_t spooled;
+    FILE *scratch; /* the tensor that is being written, where it was taken in boxes */
+    uint64_t scratch_at;
     size_t room;
 } job;
 
@@ -102,7 +102,7 @@ static void choose_types(job *j)
         if (j->in.chosen[i]) {
             const tensor *t = &m->tensor[i];
             j->type[i] = choose_type(j, t);
-            along_of(&j->in, i, &j->format, &j->rounding, j->axis);
+            partition_of(&j->in, i, &j->format, &j->rounding, j->axis);
             cli_check(needs_binary64(t->type, j->type[i], &j->format)
                           ? fpemu_quantize_f64(&j->format, &j->rounding, 1, &zero, &zero, NULL)
                           : fpemu_quantize_f32(&j->format, &j->rounding, 1, (float *)&zero, (float *)&zero, NULL),
@@ -120,7 +120,7 @@ static void measure_tensor(job *j, size_t i)
 {
     j->walk = walk_begin(&j->in, i, !j->binary64, j->binary64, 1, UINT64_MAX);
     while (walk_next(&j->walk)) {
-        cli_check(along_measure(&j->along, &j->format, j->walk.count, j->binary64, piece(j)), j->spec);
+        cli_check(partition_measure(&j->partition, &j->format, j->walk.count, j->binary64, piece(j)), j->spec);
     }
     walk_end(&j->walk);
 }
@@ -147,20 +147,20 @@ static void store(job *j, size_t i, size_t count, const void *x)
 static void quantize_boxes(job *j, size_t i)
 {
     const fpemu_rounding rounding = rounding_of(j, i);
-    boxes b = boxes_begin(&j->in, i, &j->along, j->binary64);
-    j->spool = spool_open();
-    j->spooled = 0;
+    box_walk b = box_walk_begin(&j->in, i, &j->partition, j->binary64);
+    j->scratch = scratch_open();
+    j->scratch_at = 0;
     j->room = b.room * j->type[i]->size;
     j->bytes = cli_allocate(b.room, j->type[i]->size);
-    while (boxes_next(&b)) {
+    while (box_walk_next(&b)) {
         void *x = j->binary64 ? (void *)b.x64 : (void *)b.x32;
-        cli_check(along_quantize_box(&j->along, &j->format, &rounding, &b.box, j->binary64, x, x,
+        cli_check(partition_quantize_box(&j->partition, &j->format, &rounding, &b.box, j->binary64, x, x,
                                      j->report ? &j->stats[i] : NULL),
                   j->spec);
         store(j, i, b.count, x);
-        boxes_put(&b, j->spool, j->bytes, j->type[i]->size);
+        box_walk_put(&b, j->scratch, j->bytes, j->type[i]->size);
     }
-    boxes_end(&b);
+    box_walk_end(&b);
 }
 
 static void begin_tensor(void *state, size_t i)
@@ -168,32 +168,32 @@ static void begin_tensor(void *state, size_t i)
     job *j = state;
     const dtype *in = j->in.model.tensor[i].type, *out = j->type[i];
     j->binary64 = needs_binary64(in, out, &j->format);
-    j->along = along_of(&j->in, i, &j->format, &j->rounding, j->axis);
-    if ((j->along.needs_range || j->along.boxes) && !j->in.model.walkable) {
+    j->partition = partition_of(&j->in, i, &j->format, &j->rounding, j->axis);
+    if ((j->partition.needs_range || j->partition.boxes) && !j->in.model.walkable) {
         file_keep(&j->in);
     }
-    if (j->along.needs_range) {
+    if (j->partition.needs_range) {
         measure_tensor(j, i);
     }
     if (j->report) {
         report_want(&j->stats[i], &j->format);
     }
-    if (j->along.boxes) {
+    if (j->partition.boxes) {
         quantize_boxes(j, i);
         return;
     }
-    j->walk = walk_begin(&j->in, i, !j->binary64, j->binary64, j->along.unit, j->along.period);
+    j->walk = walk_begin(&j->in, i, !j->binary64, j->binary64, j->partition.unit, j->partition.period);
     j->bytes = cli_allocate(j->walk.room, out->size);
 }
 
-static size_t next_spooled(job *j, const void **bytes)
+static size_t next_from_scratch(job *j, const void **bytes)
 {
-    const size_t size = spool_read_at(j->spool, j->spooled, j->bytes, j->room);
-    j->spooled += size;
+    const size_t size = scratch_read_at(j->scratch, j->scratch_at, j->bytes, j->room);
+    j->scratch_at += size;
     *bytes = j->bytes;
     if (size == 0) {
-        fclose(j->spool);
-        j->spool = NULL;
+        fclose(j->scratch);
+        j->scratch = NULL;
         free(j->bytes);
     }
     return size;
@@ -203,8 +203,8 @@ static size_t next_piece(void *state, const void **bytes)
 {
     job *j = state;
     walk *w = &j->walk;
-    if (j->spool != NULL) {
-        return next_spooled(j, bytes);
+    if (j->scratch != NULL) {
+        return next_from_scratch(j, bytes);
     }
     if (!walk_next(w)) {
         walk_end(w);
@@ -213,7 +213,7 @@ static size_t next_piece(void *state, const void **bytes)
     }
     void *x = piece(j);
     const fpemu_rounding rounding = rounding_of(j, w->i);
-    cli_check(along_quantize(&j->along, &j->format, &rounding, w->index, w->count, j->binary64, x, x,
+    cli_check(partition_quantize(&j->partition, &j->format, &rounding, w->index, w->count, j->binary64, x, x,
                              j->report ? &j->stats[w->i] : NULL),
               j->spec);
     store(j, w->i, w->count, x);
@@ -223,10 +223,10 @@ static size_t next_piece(void *state, const void **bytes)
 
 static void quantize_file(job *j)
 {
-    const save_source source = {j->type, begin_tensor, next_piece, j};
+    const writer_source source = {j->type, begin_tensor, next_piece, j};
     output out = output_open(j->output);
     j->bar = progress_start("quantize", j->in.chosen_elements);
-    save_model(&out, &j->in, &source);
+    writer_write(&out, &j->in, &source);
     progress_hide();
     output_commit(&out);
     report_want(&j->total, &j->format);
@@ -346,7 +346,7 @@ int cmd_quantize(int argc, char **argv)
         if (option == 'o') {
             j.output = output_path(optarg);
         } else if (option == CLI_OPT_AXIS) {
-            j.axis = along_axis(optarg);
+            j.axis = partition_axis(optarg);
             has_axis = true;
         } else if (option == CLI_OPT_DTYPE) {
             j.asked = file_dtype(optarg);

@@ -70,10 +70,10 @@ int cmd_round(int argc, char **argv)
     fpemu_rounding rounding = cli_rounding_get(&asked);
 
     cli_check_carrier(&format, binary64, spec, "use --double");
-    words_check_numbers(c.operand, c.operands, 1, binary64);
-    words w = words_start(c.operand, c.operands, 1);
+    arguments_check_numbers(c.operand, c.operands, 1, binary64);
+    arguments a = arguments_start(c.operand, c.operands, 1);
     jsonout_stream stream = {0};
-    for (double x; words_next_number(&w, binary64, &x); index++) {
+    for (double x; arguments_next_number(&a, binary64, &x); index++) {
         char result[NUMBER_SIZE];
         rounding.offset = index;
         const double y = round_one(&format, &rounding, x, binary64, spec);

@@ -158,7 +158,7 @@ static void write_sample(const struct kind *kind, const source *s, uint64_t size
     float *x = cli_allocate(FILE_PIECE, sizeof *x);
     output out = output_open(path);
     progress bar = progress_start("sample", size);
-    save_npy_header(&out, &like, like.type);
+    writer_npy_header(&out, &like, like.type);
     for (uint64_t first = 0; first < size; first += FILE_PIECE) {
         const size_t count = size - first < FILE_PIECE ? (size_t)(size - first) : FILE_PIECE;
         for (size_t i = 0; i < count; i++) {

@@ -19,7 +19,7 @@ static const char help[] =
     "How the error of a dot product grows with its length K under several accumulators (models as\n"
     "for fpemu gemm). For each K from 2^FIRST to 2^LAST, 64 dot products of random numbers; the\n"
     "error is the mean of |s - exact| / (sum of |x y|), exact being the sum in binary64 of the\n"
-    "operands as the model rounds them. swamped: the share of additions that changed nothing.\n" MODELS_BLAS_HELP "\n"
+    "operands as the model rounds them. swamped: the share of additions that changed nothing.\n" ACCUMULATION_BLAS_HELP "\n"
     "      --lengths F:L     FIRST and LAST, 0 to 20 (default: 4:14)\n"
     "      --data KIND       uniform: [0, 1), sums that grow; signed: [-1, 1); normal: sums of\n"
     "                        twelve uniforms, variance 1 (default: uniform)\n"
@@ -76,7 +76,7 @@ static void round_operands(const fpemu_target *to, size_t n, const float *x, flo
     }
 }
 
-static void measure(const models_spec *m, uint64_t k, const float *a, const float *b, float *work, double *error,
+static void measure(const accumulation *m, uint64_t k, const float *a, const float *b, float *work, double *error,
                     double *swamped)
 {
     const fpemu_gemm_shape shape = {.m = SIDE, .n = SIDE, .k = k};
@@ -84,7 +84,7 @@ static void measure(const models_spec *m, uint64_t k, const float *a, const floa
     float *const ra = work, *const rb = work + n;
     float c[SIDE * SIDE];
     fpemu_stats stats = {0};
-    models_gemm_f32(m, &shape, a, b, c, m->blas ? NULL : &stats);
+    accumulation_gemm_f32(m, &shape, a, b, c, m->blas ? NULL : &stats);
     if (m->blas) {
         memcpy(ra, a, n * sizeof *ra);
         memcpy(rb, b, n * sizeof *rb);
@@ -137,7 +137,7 @@ static unsigned read_kind(const char *text)
     cli_usage("--data: '%s' is not uniform, signed or normal", text);
 }
 
-static void print_table(unsigned first, unsigned points, int models, const models_spec *spec, const result *r)
+static void print_table(unsigned first, unsigned points, int models, const accumulation *spec, const result *r)
 {
     int width = 5;
     for (int i = 0; i < models; i++) {
@@ -167,7 +167,7 @@ static void print_table(unsigned first, unsigned points, int models, const model
 }
 
 static void print_json(unsigned first, unsigned points, const char *data, uint64_t seed, int models,
-                       const models_spec *spec, const result *r)
+                       const accumulation *spec, const result *r)
 {
     json_t *report = jsonout_object(), *lengths = jsonout_array(), *list = jsonout_array();
     for (unsigned p = 0; p < points; p++) {
@@ -211,9 +211,9 @@ int cmd_study(int argc, char **argv)
     const int models = c.operands;
     const unsigned points = last - first + 1;
     const size_t most = (size_t)SIDE << last;
-    models_spec *spec = cli_allocate((size_t)models, sizeof *spec);
+    accumulation *spec = cli_allocate((size_t)models, sizeof *spec);
     for (int i = 0; i < models; i++) {
-        spec[i] = models_read(c.operand[i], false, seed);
+        spec[i] = accumulation_read(c.operand[i], false, seed);
     }
     result *r = cli_allocate((size_t)models, sizeof *r);
     float *a = cli_allocate(most, sizeof *a), *b = cli_allocate(most, sizeof *b);
@@ -238,14 +238,14 @@ int cmd_study(int argc, char **argv)
     }
     if (plot != NULL) {
         double x[MOST_LENGTHS];
-        lines_series *series = cli_allocate((size_t)models, sizeof *series);
+        line_series *series = cli_allocate((size_t)models, sizeof *series);
         for (unsigned p = 0; p < points; p++) {
             x[p] = ldexp(1, (int)(first + p));
         }
         for (int i = 0; i < models; i++) {
-            series[i] = (lines_series){spec[i].text, r[i].error};
+            series[i] = (line_series){spec[i].text, r[i].error};
         }
-        lines_write(plot, "Error of dot products by accumulator", "length K", "mean |error| / sum of |products|",
+        line_plot_write(plot, "Error of dot products by accumulator", "length K", "mean |error| / sum of |products|",
                     points, x, (size_t)models, series);
         free(series);
     }

@@ -114,9 +114,9 @@ static size_t next_piece(void *state, const void **bytes)
 
 static void unpack_file(job *j, const char *path)
 {
-    const save_source source = {j->type, begin_tensor, next_piece, j};
+    const writer_source source = {j->type, begin_tensor, next_piece, j};
     output out = output_open(path);
-    save_model(&out, &j->in, &source);
+    writer_write(&out, &j->in, &source);
     output_commit(&out);
 }
 

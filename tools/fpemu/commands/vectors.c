@@ -315,12 +315,12 @@ static void check_written(const bench *b)
     }
 }
 
-static void write_stage(const bench *b, const tuples *in, input_stage stage, const char *mode,
+static void write_stage(const bench *b, const operands *in, input_stage stage, const char *mode,
                         const fpemu_rounding *rounding)
 {
     vector v = {.mode = mode, .mode_number = rounding->mode};
     for (uint64_t i = 0; i < in->count[stage]; i++) {
-        tuples_codes(in, stage, i, v.operand);
+        operands_codes(in, stage, i, v.operand);
         if (b->what->converts) {
             convert(b, rounding, &v);
         } else {
@@ -347,7 +347,7 @@ int cmd_vectors(int argc, char **argv)
     read_roundings(&b, &q, roundings);
 
     const input_depth depth = depths[q.level - 1];
-    tuples in = tuples_start(b.what, &b.from, &b.to, depth, random_operands[q.level - 1], q.seed);
+    operands in = operands_start(b.what, &b.from, &b.to, depth, random_operands[q.level - 1], q.seed);
     if (q.output != NULL) {
         b.out = output_open(q.output);
     } else {
@@ -371,6 +371,6 @@ int cmd_vectors(int argc, char **argv)
     if (q.output != NULL) {
         output_commit(&b.out);
     }
-    tuples_end(&in);
+    operands_end(&in);
     return CLI_OK;
 }

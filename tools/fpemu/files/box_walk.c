@@ -12,12 +12,12 @@ typedef struct row {
     uint64_t index, at, count;
 } row;
 
-typedef void take_row(const boxes *b, const row *r, void *state);
+typedef void take_row(const box_walk *b, const row *r, void *state);
 
 /* Lines that are whole in the box make one row together. */
-static void each_row(const boxes *b, take_row *take, void *state)
+static void each_row(const box_walk *b, take_row *take, void *state)
 {
-    const fpemu_shape *s = &b->along->shape;
+    const fpemu_shape *s = &b->partition->shape;
     const uint64_t *from = b->box.from, *count = b->box.count;
     const bool together = count[3] == s->inner;
     row r = {.count = together ? count[2] * count[3] : count[3]};
@@ -36,19 +36,19 @@ static void each_row(const boxes *b, take_row *take, void *state)
 static FILE *copy_of(file *f, size_t i)
 {
     unsigned char bytes[1 << 16];
-    FILE *copy = spool_open();
+    FILE *copy = scratch_open();
     uint64_t place = 0;
     file_begin(f, i);
     for (size_t size; (size = file_read(f, i, bytes, sizeof bytes)) > 0; place += size) {
-        spool_write_at(copy, place, bytes, size);
+        scratch_write_at(copy, place, bytes, size);
     }
     return copy;
 }
 
-boxes boxes_begin(file *f, size_t i, const along *a, bool binary64)
+box_walk box_walk_begin(file *f, size_t i, const partition *a, bool binary64)
 {
-    const along_box largest = along_first_box(a);
-    boxes b = {.file = f, .i = i, .along = a, .room = (size_t)along_box_count(&largest)};
+    const box largest = partition_first_box(a);
+    box_walk b = {.file = f, .i = i, .partition = a, .room = (size_t)partition_box_count(&largest)};
     if (b.room > SIZE_MAX / sizeof(double)) {
         cli_fail("out of memory");
     }
@@ -59,53 +59,53 @@ boxes boxes_begin(file *f, size_t i, const along *a, bool binary64)
     return b;
 }
 
-static void get_row(const boxes *b, const row *r, void *state)
+static void get_row(const box_walk *b, const row *r, void *state)
 {
     const size_t size = *(const size_t *)state;
     char *to = (char *)b->bytes + r->at * size;
     if (b->copy != NULL) {
-        spool_read_at(b->copy, r->index * size, to, (size_t)r->count * size);
+        scratch_read_at(b->copy, r->index * size, to, (size_t)r->count * size);
     } else {
         file_read_at(b->file, b->i, r->index * size, to, (size_t)r->count * size);
     }
 }
 
-bool boxes_next(boxes *b)
+bool box_walk_next(box_walk *b)
 {
     const tensor *t = &b->file->model.tensor[b->i];
     size_t size = t->type->size;
     if (!b->begun) {
-        b->box = along_first_box(b->along);
+        b->box = partition_first_box(b->partition);
         b->begun = true;
-    } else if (!along_next_box(b->along, &b->box)) {
+    } else if (!partition_next_box(b->partition, &b->box)) {
         return false;
     }
-    b->count = (size_t)along_box_count(&b->box);
+    b->count = (size_t)partition_box_count(&b->box);
     each_row(b, get_row, &size);
     dtype_load(t->type, t->big_endian, b->count, b->bytes, b->x64 != NULL, b->x64 != NULL ? (void *)b->x64 : b->x32);
     return true;
 }
 
 typedef struct target {
-    FILE *spool;
+    FILE *scratch;
     const char *bytes;
     size_t size;
 } target;
 
-static void put_row(const boxes *b, const row *r, void *state)
+static void put_row(const box_walk *b, const row *r, void *state)
 {
     const target *to = state;
     (void)b;
-    spool_write_at(to->spool, r->index * to->size, to->bytes + r->at * to->size, (size_t)r->count * to->size);
+    scratch_write_at(to->scratch, r->index * to->size, to->bytes + r->at * to->size, (size_t)r->count * to->size);
 }
 
-void boxes_put(const boxes *b, FILE *spool, const void *bytes, size_t size)
+void box_walk_put(const box_walk *b, FILE *scratch, const void *bytes, size_t size)
 {
-    target to = {spool, bytes, size};
+    target to = {scratch, bytes, size};
     each_row(b, put_row, &to);
 }
 
-void boxes_end(boxes *b)
+void box_walk_end(box_walk *b)
 {
     free(b->bytes);
     free(b->x32);

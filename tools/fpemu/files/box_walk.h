@@ -1,6 +1,6 @@
-/* box_walk.h - a tensor of a file in boxes (along.h): read from places far apart, and written back to them. */
-#ifndef FPEMU_TOOL_BOXES_H
-#define FPEMU_TOOL_BOXES_H
+/* box_walk.h - a tensor of a file in boxes (partition.h): read from places far apart, and written back to them. */
+#ifndef FPEMU_TOOL_BOX_WALK_H
+#define FPEMU_TOOL_BOX_WALK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,25 +9,25 @@
 #include "files/file.h"
 #include "files/partition.h"
 
-typedef struct boxes {
+typedef struct box_walk {
     file *file;
     size_t i;
-    const along *along;
+    const partition *partition;
     bool begun;
-    along_box box;
+    box box;
     size_t count, room; /* elements of the box, and of the largest */
     float *x32;         /* one of these */
     double *x64;
     void *bytes;
     FILE *copy; /* of data that cannot be read in any order; or NULL */
-} boxes;
+} box_walk;
 
 /* Errors end the program. */
-boxes boxes_begin(file *f, size_t i, const along *a, bool binary64);
+box_walk box_walk_begin(file *f, size_t i, const partition *a, bool binary64);
 /* The next box; false at the end. */
-bool boxes_next(boxes *b);
+bool box_walk_next(box_walk *b);
 /* The elements of the box, `size` bytes each, to their places in the data of the whole tensor. */
-void boxes_put(const boxes *b, FILE *spool, const void *bytes, size_t size);
-void boxes_end(boxes *b);
+void box_walk_put(const box_walk *b, FILE *scratch, const void *bytes, size_t size);
+void box_walk_end(box_walk *b);
 
 #endif

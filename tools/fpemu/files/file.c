@@ -205,11 +205,11 @@ void file_read_at(file *f, size_t i, uint64_t from, void *bytes, size_t size)
 void file_keep(file *f)
 {
     unsigned char bytes[1 << 16];
-    FILE *copy = spool_open();
+    FILE *copy = scratch_open();
     uint64_t place = 0;
     file_begin(f, 0);
     for (size_t size; (size = file_read(f, 0, bytes, sizeof bytes)) > 0; place += size) {
-        spool_write_at(copy, place, bytes, size);
+        scratch_write_at(copy, place, bytes, size);
     }
     if (f->model.file != stdin) {
         fclose(f->model.file);

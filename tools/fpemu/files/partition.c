@@ -41,13 +41,13 @@ static uint64_t at_least_1(uint64_t n)
     return n > 0 ? n : 1;
 }
 
-/* How many of `size` elements are at most ALONG_MOST, at least one and at most `all`. */
+/* How many of `size` elements are at most PARTITION_MOST, at least one and at most `all`. */
 static uint64_t as_many(uint64_t size, uint64_t all)
 {
-    return least(at_least_1(ALONG_MOST / at_least_1(size)), all);
+    return least(at_least_1(PARTITION_MOST / at_least_1(size)), all);
 }
 
-static void choose_boxes(along *a, const fpemu_format *format)
+static void choose_boxes(partition *a, const fpemu_format *format)
 {
     const fpemu_shape *s = &a->shape;
     const uint64_t run = format->block == FPEMU_BLOCK_ROW ? s->length : least(format->block_length, s->length);
@@ -65,7 +65,7 @@ static void choose_boxes(along *a, const fpemu_format *format)
 }
 
 /* Units and periods of neighbours, by the order of the axes. */
-static void choose_pieces(along *a, const fpemu_format *format, uint64_t run, bool random)
+static void choose_pieces(partition *a, const fpemu_format *format, uint64_t run, bool random)
 {
     const fpemu_shape *s = &a->shape;
     const uint64_t line = s->length * s->inner;
@@ -96,7 +96,7 @@ static void choose_pieces(along *a, const fpemu_format *format, uint64_t run, bo
     }
     a->unit = at_least_1(least(a->unit, a->total));
     a->period = at_least_1(a->period);
-    a->boxes = gaps && !random && !a->flat && a->unit > ALONG_MOST;
+    a->boxes = gaps && !random && !a->flat && a->unit > PARTITION_MOST;
     if (a->boxes) {
         choose_boxes(a, format);
     }
@@ -112,10 +112,10 @@ static int axis_of(const file *f, const tensor *t, int axis)
     return from_start;
 }
 
-along along_of(const file *f, size_t i, const fpemu_format *format, const fpemu_rounding *rounding, int axis)
+partition partition_of(const file *f, size_t i, const fpemu_format *format, const fpemu_rounding *rounding, int axis)
 {
     const tensor *t = &f->model.tensor[i];
-    along a = {.total = t->count, .unit = 1, .period = UINT64_MAX, .flat = true};
+    partition a = {.total = t->count, .unit = 1, .period = UINT64_MAX, .flat = true};
     a.shape = fpemu_shape_vector(t->count);
     if (format->scaling == FPEMU_SCALING_NONE) {
         return a;
@@ -136,7 +136,7 @@ along along_of(const file *f, size_t i, const fpemu_format *format, const fpemu_
 
 /* Scalar formats have lines, which pieces of 8 elements, whole bytes, make up. Blocks along another axis than the last,
  * and channels, lie in the bytes in another order than in the data. */
-along along_packed(const file *f, size_t i, const fpemu_format *format, int axis, bool *whole)
+partition partition_packed(const file *f, size_t i, const fpemu_format *format, int axis, bool *whole)
 {
     const tensor *t = &f->model.tensor[i];
     const fpemu_rounding plain = {0};
@@ -145,7 +145,7 @@ along along_packed(const file *f, size_t i, const fpemu_format *format, int axis
         lines.block = FPEMU_BLOCK_RUN;
         axis = -1;
     }
-    along a = along_of(f, i, format, &plain, axis);
+    partition a = partition_of(f, i, format, &plain, axis);
     if (format->scaling == FPEMU_SCALING_NONE && t->dimensions > 0 && t->count > 0) {
         a.shape = shape_of(t, &lines, t->dimensions - 1);
         choose_pieces(&a, &lines, 8, false);
@@ -161,7 +161,7 @@ along along_packed(const file *f, size_t i, const fpemu_format *format, int axis
     return a;
 }
 
-fpemu_shape along_piece(const along *a, uint64_t index, uint64_t count)
+fpemu_shape partition_piece(const partition *a, uint64_t index, uint64_t count)
 {
     fpemu_shape shape = a->shape;
     if (count < a->total) {
@@ -210,10 +210,10 @@ static void restore_blocks(fpemu_stats *s, const block_counters *c)
     }
 }
 
-fpemu_status along_quantize(const along *a, const fpemu_format *format, const fpemu_rounding *rounding, uint64_t index,
+fpemu_status partition_quantize(const partition *a, const fpemu_format *format, const fpemu_rounding *rounding, uint64_t index,
                             size_t count, bool binary64, const void *x, void *y, fpemu_stats *stats)
 {
-    const fpemu_shape shape = along_piece(a, index, count);
+    const fpemu_shape shape = partition_piece(a, index, count);
     fpemu_rounding r = *rounding;
     r.offset += index;
     if (format->scaling == FPEMU_SCALING_NONE) {
@@ -227,7 +227,7 @@ fpemu_status along_quantize(const along *a, const fpemu_format *format, const fp
     return status;
 }
 
-fpemu_status along_pack(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+fpemu_status partition_pack(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
                         uint64_t index, bool binary64, const void *x, void *bytes, fpemu_stats *stats)
 {
     fpemu_rounding r = *rounding;
@@ -239,7 +239,7 @@ fpemu_status along_pack(const fpemu_format *format, const fpemu_rounding *roundi
     return status;
 }
 
-static void cut_box(const along *a, along_box *box)
+static void cut_box(const partition *a, box *box)
 {
     const uint64_t extent[4] = {a->shape.outer, a->shape.rows, a->shape.length, a->shape.inner};
     for (int i = 0; i < 4; i++) {
@@ -247,14 +247,14 @@ static void cut_box(const along *a, along_box *box)
     }
 }
 
-along_box along_first_box(const along *a)
+box partition_first_box(const partition *a)
 {
-    along_box box = {0};
+    box box = {0};
     cut_box(a, &box);
     return box;
 }
 
-bool along_next_box(const along *a, along_box *box)
+bool partition_next_box(const partition *a, box *box)
 {
     const uint64_t extent[4] = {a->shape.outer, a->shape.rows, a->shape.length, a->shape.inner};
     for (int i = 3; i >= 0; i--) {
@@ -268,13 +268,13 @@ bool along_next_box(const along *a, along_box *box)
     return false;
 }
 
-uint64_t along_box_count(const along_box *box)
+uint64_t partition_box_count(const box *box)
 {
     return product(box->count, 4);
 }
 
-fpemu_status along_quantize_box(const along *a, const fpemu_format *format, const fpemu_rounding *rounding,
-                                const along_box *box, bool binary64, const void *x, void *y, fpemu_stats *stats)
+fpemu_status partition_quantize_box(const partition *a, const fpemu_format *format, const fpemu_rounding *rounding,
+                                const box *box, bool binary64, const void *x, void *y, fpemu_stats *stats)
 {
     fpemu_shape shape = fpemu_shape_vector(0);
     shape.outer = box->count[0];
@@ -286,12 +286,12 @@ fpemu_status along_quantize_box(const along *a, const fpemu_format *format, cons
                     : fpemu_quantize_tensor_f32(format, rounding, &shape, x, y, stats);
 }
 
-fpemu_status along_measure(along *a, const fpemu_format *format, size_t count, bool binary64, const void *x)
+fpemu_status partition_measure(partition *a, const fpemu_format *format, size_t count, bool binary64, const void *x)
 {
     return binary64 ? fpemu_measure_f64(format, count, x, &a->range) : fpemu_measure_f32(format, count, x, &a->range);
 }
 
-double along_bits(const file *f, size_t i, const fpemu_format *format, int axis, bool *packed)
+double partition_bits(const file *f, size_t i, const fpemu_format *format, int axis, bool *packed)
 {
     const tensor *t = &f->model.tensor[i];
     fpemu_shape shape = fpemu_shape_vector(t->count);
@@ -308,7 +308,7 @@ double along_bits(const file *f, size_t i, const fpemu_format *format, int axis,
     return *packed ? 8 * (double)layout.bytes / (double)t->count : fpemu_format_bits_per_element(format);
 }
 
-uint64_t along_common(uint64_t a, uint64_t b)
+uint64_t partition_common(uint64_t a, uint64_t b)
 {
     uint64_t divisor = a;
     for (uint64_t rest = b; rest != 0;) {
@@ -320,7 +320,7 @@ uint64_t along_common(uint64_t a, uint64_t b)
     return factor > UINT64_MAX / a ? UINT64_MAX : a * factor;
 }
 
-int along_axis(const char *argument)
+int partition_axis(const char *argument)
 {
     uint64_t axis = 0;
     const bool negative = argument[0] == '-';

@@ -19,7 +19,7 @@ _Noreturn static void fail(void)
     cli_fail("%s: a temporary file: %s", directory(), strerror(errno));
 }
 
-FILE *spool_open(void)
+FILE *scratch_open(void)
 {
     static const char name[] = "/fpemu-XXXXXX";
     char *path = cli_allocate(strlen(directory()) + sizeof name, 1);
@@ -33,10 +33,10 @@ FILE *spool_open(void)
     return file;
 }
 
-void spool_write_at(FILE *spool, uint64_t from, const void *bytes, size_t size)
+void scratch_write_at(FILE *scratch, uint64_t from, const void *bytes, size_t size)
 {
     for (size_t done = 0; done < size;) {
-        const ssize_t put = pwrite(fileno(spool), (const char *)bytes + done, size - done, (off_t)(from + done));
+        const ssize_t put = pwrite(fileno(scratch), (const char *)bytes + done, size - done, (off_t)(from + done));
         if (put < 0 && errno != EINTR) {
             fail();
         }
@@ -44,11 +44,11 @@ void spool_write_at(FILE *spool, uint64_t from, const void *bytes, size_t size)
     }
 }
 
-size_t spool_read_at(FILE *spool, uint64_t from, void *bytes, size_t size)
+size_t scratch_read_at(FILE *scratch, uint64_t from, void *bytes, size_t size)
 {
     size_t done = 0;
     while (done < size) {
-        const ssize_t got = pread(fileno(spool), (char *)bytes + done, size - done, (off_t)(from + done));
+        const ssize_t got = pread(fileno(scratch), (char *)bytes + done, size - done, (off_t)(from + done));
         if (got < 0 && errno != EINTR) {
             fail();
         }

@@ -19,13 +19,13 @@ static size_t npy_header_of(const tensor *t, const dtype *type, unsigned char by
     return npy_print_header(&header, bytes);
 }
 
-void save_npy_header(output *out, const tensor *like, const dtype *type)
+void writer_npy_header(output *out, const tensor *like, const dtype *type)
 {
     unsigned char bytes[NPY_HEADER_SIZE];
     output_write(out, bytes, npy_header_of(like, type, bytes));
 }
 
-static void save_tensor(output *out, const save_source *source, size_t i)
+static void save_tensor(output *out, const writer_source *source, size_t i)
 {
     const void *bytes;
     source->begin(source->state, i);
@@ -43,7 +43,7 @@ static void copy_tensor(output *out, file *in, size_t i)
     }
 }
 
-static void save_safetensors(output *out, file *in, const save_source *source)
+static void save_safetensors(output *out, file *in, const writer_source *source)
 {
     size_t size;
     unsigned char *header = safetensors_print(&in->model, source->type, &size);
@@ -65,7 +65,7 @@ static void save_safetensors(output *out, file *in, const save_source *source)
 
 /* A member that is being written: its header, then what the source gives. */
 typedef struct member {
-    const save_source *source;
+    const writer_source *source;
     size_t i, count; /* the tensor, and the bytes of its header */
     const void *at;  /* what is given next, and how much of it */
     size_t left;
@@ -167,7 +167,7 @@ static zip_int64_t archive_source(void *state, void *data, zip_uint64_t size, zi
 }
 
 /* Compressed as the member it comes from, and as old. */
-static zip_source_t *new_member(zip_t *zip, const file *in, const save_source *source, size_t i, const zip_stat_t *old)
+static zip_source_t *new_member(zip_t *zip, const file *in, const writer_source *source, size_t i, const zip_stat_t *old)
 {
     const tensor *t = &in->model.tensor[i];
     member *m = cli_allocate(1, sizeof *m);
@@ -182,7 +182,7 @@ static zip_source_t *new_member(zip_t *zip, const file *in, const save_source *s
     return zip_source_function(zip, member_source, m);
 }
 
-static void save_npz(output *out, file *in, const save_source *source)
+static void save_npz(output *out, file *in, const writer_source *source)
 {
     archive a = {.out = out};
     zip_error_t error;
@@ -211,7 +211,7 @@ static void save_npz(output *out, file *in, const save_source *source)
     }
 }
 
-void save_model(output *out, file *in, const save_source *source)
+void writer_write(output *out, file *in, const writer_source *source)
 {
     if (in->model.kind == MODEL_NPZ) {
         save_npz(out, in, source);
@@ -219,7 +219,7 @@ void save_model(output *out, file *in, const save_source *source)
         save_safetensors(out, in, source);
     } else {
         if (in->model.kind != MODEL_RAW) {
-            save_npy_header(out, &in->model.tensor[0], source->type[0]);
+            writer_npy_header(out, &in->model.tensor[0], source->type[0]);
         }
         save_tensor(out, source, 0);
     }

@@ -10,11 +10,11 @@
 #include "cli/number.h"
 #include "reports/jsonout.h"
 
-static unsigned bits_of(foreign_type type, const fpemu_format *format, uint64_t code)
+static unsigned bits_of(external_type type, const fpemu_format *format, uint64_t code)
 {
-    const unsigned all = 8 * (unsigned)foreign_size(type);
+    const unsigned all = 8 * (unsigned)external_size(type);
     const bool in_width = format->bits >= 64 || code >> format->bits == 0;
-    return foreign_is_code(type) && in_width ? format->bits : all;
+    return external_is_code(type) && in_width ? format->bits : all;
 }
 
 uint64_t fuzz_inputs(const search *s)
@@ -26,7 +26,7 @@ uint64_t fuzz_inputs(const search *s)
     return sum;
 }
 
-static const char *number_text(char text[2 * NUMBER_SIZE], foreign_type type, const fpemu_format *format, number x)
+static const char *number_text(char text[2 * NUMBER_SIZE], external_type type, const fpemu_format *format, number x)
 {
     char value[NUMBER_SIZE], code[NUMBER_SIZE];
     snprintf(text, 2 * NUMBER_SIZE, "%s (%s)", number_print(value, x.value),
@@ -35,9 +35,9 @@ static const char *number_text(char text[2 * NUMBER_SIZE], foreign_type type, co
 }
 
 /* Operands are codes of their format, also where the other side gets their values. */
-static foreign_type operand_type(const search *s)
+static external_type operand_type(const search *s)
 {
-    return s->what->converts ? s->other.signature.in : foreign_code_type(fpemu_format_code_size(&s->from));
+    return s->what->converts ? s->other.signature.in : external_code_type(fpemu_format_code_size(&s->from));
 }
 
 enum { OPERANDS_SIZE = OPERATION_MOST * (2 * NUMBER_SIZE + 2) };
@@ -54,9 +54,9 @@ static const char *operands_text(char text[OPERANDS_SIZE], const search *s, cons
 }
 
 /* Enough for 17 digits with a sign, a point and an exponent. */
-static int text_width(foreign_type type)
+static int text_width(external_type type)
 {
-    return (int)sizeof "-1.2345678901234567e-308 (0x)" + 2 * (int)foreign_size(type);
+    return (int)sizeof "-1.2345678901234567e-308 (0x)" + 2 * (int)external_size(type);
 }
 
 /* Of the operands in the table: those of operations are not padded beyond what there is. */
@@ -74,14 +74,14 @@ static int operands_width(const search *s)
 
 void fuzz_print_table(const search *s)
 {
-    const foreign_signature *t = &s->other.signature;
-    char signature[FOREIGN_SIGNATURE_SIZE], spec[CLI_SPEC_SIZE], input[OPERANDS_SIZE], expected[2 * NUMBER_SIZE];
+    const external_signature *t = &s->other.signature;
+    char signature[EXTERNAL_SIGNATURE_SIZE], spec[CLI_SPEC_SIZE], input[OPERANDS_SIZE], expected[2 * NUMBER_SIZE];
     char got[2 * NUMBER_SIZE];
     if (!s->what->converts) {
         printf("%s of %s to ", s->what->name, cli_spec(&s->from, spec));
     }
     printf("%s, %s, %s: %s\n", cli_spec(&s->format, spec), s->decodes ? "decoding" : s->mode,
-           foreign_print_signature(signature, t), s->other.name);
+           external_print_signature(signature, t), s->other.name);
     printf("inputs:");
     for (int i = 0; i < INPUT_STAGES; i++) {
         if (s->done[i] > 0) {
@@ -110,7 +110,7 @@ void fuzz_print_table(const search *s)
     }
 }
 
-static json_t *number_json(foreign_type type, const fpemu_format *format, number x)
+static json_t *number_json(external_type type, const fpemu_format *format, number x)
 {
     char code[NUMBER_SIZE];
     json_t *object = jsonout_object();
@@ -130,8 +130,8 @@ static json_t *operands_json(const search *s, const number operand[OPERATION_MOS
 
 void fuzz_print_json(const search *s)
 {
-    const foreign_signature *t = &s->other.signature;
-    char signature[FOREIGN_SIGNATURE_SIZE], spec[CLI_SPEC_SIZE];
+    const external_signature *t = &s->other.signature;
+    char signature[EXTERNAL_SIGNATURE_SIZE], spec[CLI_SPEC_SIZE];
     json_t *object = jsonout_object(), *stages = jsonout_object(), *list = jsonout_array();
     for (int i = 0; i < INPUT_STAGES; i++) {
         if (s->done[i] > 0) {
@@ -157,7 +157,7 @@ void fuzz_print_json(const search *s)
     jsonout_set(object, "spec", jsonout_text(cli_spec(&s->format, spec)));
     jsonout_set(object, "operation", jsonout_text(s->what->name));
     jsonout_set(object, "from", jsonout_text(cli_spec(&s->from, spec)));
-    jsonout_set(object, "signature", jsonout_text(foreign_print_signature(signature, t)));
+    jsonout_set(object, "signature", jsonout_text(external_print_signature(signature, t)));
     jsonout_set(object, "against", jsonout_text(s->other.name));
     jsonout_set(object, "rounding", s->decodes ? json_null() : jsonout_rounding(&s->rounding));
     jsonout_set(object, "seed", jsonout_count(s->in.seed));
@@ -174,9 +174,9 @@ void fuzz_print_json(const search *s)
 _Noreturn void fuzz_report_failure(const search *s)
 {
     char input[OPERANDS_SIZE];
-    const foreign *f = &s->other;
+    const external *f = &s->other;
     cli_finish_stdout();
-    if (f->failed_at == FOREIGN_NOWHERE) {
+    if (f->failed_at == EXTERNAL_NOWHERE) {
         cli_fail("%s", f->failure);
     }
     number operand[OPERATION_MOST];

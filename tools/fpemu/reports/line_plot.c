@@ -78,8 +78,8 @@ static void put_axes(FILE *out, const scale *x, const scale *y, size_t points, c
     fprintf(out, "</text>\n");
 }
 
-void lines_write(const char *path, const char *title, const char *x_name, const char *y_name, size_t points,
-                 const double *x, size_t count, const lines_series *series)
+void line_plot_write(const char *path, const char *title, const char *x_name, const char *y_name, size_t points,
+                 const double *x, size_t count, const line_series *series)
 {
     double low = INFINITY, high = 0;
     for (size_t i = 0; i < count; i++) {

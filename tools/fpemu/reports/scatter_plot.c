@@ -85,7 +85,7 @@ static box find_room(double x, double y, double width, const box *taken, size_t 
 }
 
 /* With ranges, points of equal bits stand side by side, so that their lines can be told apart. */
-static double beside(const plot_point *points, size_t count, size_t i)
+static double beside(const scatter_point *points, size_t count, size_t i)
 {
     double same = 0, before = 0;
     for (size_t k = 0; k < count; k++) {
@@ -108,7 +108,7 @@ static void draw_bar(FILE *out, double x, double low, double high)
     }
 }
 
-static void draw_points(FILE *out, const axis *x, const axis *y, size_t count, const plot_point *points, bool ranges)
+static void draw_points(FILE *out, const axis *x, const axis *y, size_t count, const scatter_point *points, bool ranges)
 {
     box *taken = cli_allocate(2 * count, sizeof *taken);
     size_t used = 0;
@@ -154,7 +154,7 @@ static int put_note(FILE *out, int line, const char *text)
     return line + 1;
 }
 
-static int put_absent(FILE *out, int line, size_t count, const plot_point *points, bool exact)
+static int put_absent(FILE *out, int line, size_t count, const scatter_point *points, bool exact)
 {
     char note[100];
     size_t used = 0;
@@ -177,7 +177,7 @@ static int put_absent(FILE *out, int line, size_t count, const plot_point *point
     return used > 0 ? put_note(out, line, note) : line;
 }
 
-void plot_write(const char *path, const char *title, size_t count, const plot_point *points, const double *threshold,
+void scatter_plot_write(const char *path, const char *title, size_t count, const scatter_point *points, const double *threshold,
                 bool ranges)
 {
     double low_x = INFINITY, high_x = -INFINITY, low_y = INFINITY, high_y = -INFINITY;

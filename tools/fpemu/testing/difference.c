@@ -123,24 +123,24 @@ static difference classify(const search *s, const number operand[OPERATION_MOST]
 
 /* ------------------------------------------------------------------------------------------------ findings */
 
-static double carrier_value(foreign_type type, uint64_t bits)
+static double carrier_value(external_type type, uint64_t bits)
 {
     const uint32_t low = (uint32_t)bits;
     float narrow;
     double wide;
     memcpy(&narrow, &low, sizeof narrow);
     memcpy(&wide, &bits, sizeof wide);
-    return type == FOREIGN_F32 ? (double)narrow : wide;
+    return type == EXTERNAL_F32 ? (double)narrow : wide;
 }
 
-number fuzz_number(foreign_type type, const fpemu_format *format, uint64_t code)
+number fuzz_number(external_type type, const fpemu_format *format, uint64_t code)
 {
-    return (number){foreign_is_code(type) ? fpemu_decode_one_f64(format, code) : carrier_value(type, code), code};
+    return (number){external_is_code(type) ? fpemu_decode_one_f64(format, code) : carrier_value(type, code), code};
 }
 
 number fuzz_operand(const search *s, int k, size_t i)
 {
-    const foreign_type in = s->other.signature.in;
+    const external_type in = s->other.signature.in;
     if (s->what->converts) {
         return fuzz_number(in, &s->from, s->codes[k][i]);
     }
@@ -154,7 +154,7 @@ bool fuzz_same(const search *s, number expected, number got)
 
 bool fuzz_stray_bits(const search *s, uint64_t code)
 {
-    return foreign_is_code(s->other.signature.out) && code > s->mask;
+    return external_is_code(s->other.signature.out) && code > s->mask;
 }
 
 /* The positive of two numbers of one size is the smaller; NaNs go by their bits. */

@@ -25,16 +25,16 @@
 
 #include "cli/number.h"
 
-typedef struct foreign_shared {
+typedef struct external_shared {
     volatile size_t at;
     bool one_by_one; /* an array function gets arrays of one element */
     char message[200];
-    double in[FOREIGN_OPERANDS][FOREIGN_BATCH], out[FOREIGN_BATCH]; /* as large as any type needs */
-} foreign_shared;
+    double in[EXTERNAL_OPERANDS][EXTERNAL_BATCH], out[EXTERNAL_BATCH]; /* as large as any type needs */
+} external_shared;
 
 static const double GRACE = 1; /* seconds past the deadline that a run may still end in */
 
-double foreign_now(void)
+double external_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -49,19 +49,19 @@ static const struct type {
 } types[] = {{"f32", 4}, {"f64", 8}, {"u8", 1}, {"u16", 2}, {"u32", 4}, {"u64", 8}};
 enum { TYPES = sizeof types / sizeof *types };
 
-static const char *read_type(const char *text, foreign_type *type)
+static const char *read_type(const char *text, external_type *type)
 {
     for (int i = 0; i < TYPES; i++) {
         const size_t length = strlen(types[i].name);
         if (strncmp(text, types[i].name, length) == 0) {
-            *type = (foreign_type)i;
+            *type = (external_type)i;
             return text + length;
         }
     }
     return NULL;
 }
 
-bool foreign_read_signature(const char *text, foreign_signature *signature)
+bool external_read_signature(const char *text, external_signature *signature)
 {
     text = read_type(text, &signature->in);
     if (text == NULL || strncmp(text, "-to-", 4) != 0 || (text = read_type(text + 4, &signature->out)) == NULL) {
@@ -71,26 +71,26 @@ bool foreign_read_signature(const char *text, foreign_signature *signature)
     return signature->array || *text == '\0';
 }
 
-const char *foreign_print_signature(char text[FOREIGN_SIGNATURE_SIZE], const foreign_signature *signature)
+const char *external_print_signature(char text[EXTERNAL_SIGNATURE_SIZE], const external_signature *signature)
 {
-    snprintf(text, FOREIGN_SIGNATURE_SIZE, "%s-to-%s%s", types[signature->in].name, types[signature->out].name,
+    snprintf(text, EXTERNAL_SIGNATURE_SIZE, "%s-to-%s%s", types[signature->in].name, types[signature->out].name,
              signature->array ? "-array" : "");
     return text;
 }
 
-size_t foreign_size(foreign_type type)
+size_t external_size(external_type type)
 {
     return types[type].size;
 }
 
-bool foreign_is_code(foreign_type type)
+bool external_is_code(external_type type)
 {
-    return type != FOREIGN_F32 && type != FOREIGN_F64;
+    return type != EXTERNAL_F32 && type != EXTERNAL_F64;
 }
 
-foreign_type foreign_code_type(size_t size)
+external_type external_code_type(size_t size)
 {
-    return size == 1 ? FOREIGN_U8 : size == 2 ? FOREIGN_U16 : size == 4 ? FOREIGN_U32 : FOREIGN_U64;
+    return size == 1 ? EXTERNAL_U8 : size == 2 ? EXTERNAL_U16 : size == 4 ? EXTERNAL_U32 : EXTERNAL_U64;
 }
 
 /* ------------------------------------------------------------------------------------------------ children */
@@ -210,31 +210,31 @@ typedef union function {
     } \
     break
 #define CALLS(FROM, IN) \
-    case (FROM) * TYPES + FOREIGN_F32: CALL(IN, float); \
-    case (FROM) * TYPES + FOREIGN_F64: CALL(IN, double); \
-    case (FROM) * TYPES + FOREIGN_U8: CALL(IN, uint8_t); \
-    case (FROM) * TYPES + FOREIGN_U16: CALL(IN, uint16_t); \
-    case (FROM) * TYPES + FOREIGN_U32: CALL(IN, uint32_t); \
-    case (FROM) * TYPES + FOREIGN_U64: CALL(IN, uint64_t)
+    case (FROM) * TYPES + EXTERNAL_F32: CALL(IN, float); \
+    case (FROM) * TYPES + EXTERNAL_F64: CALL(IN, double); \
+    case (FROM) * TYPES + EXTERNAL_U8: CALL(IN, uint8_t); \
+    case (FROM) * TYPES + EXTERNAL_U16: CALL(IN, uint16_t); \
+    case (FROM) * TYPES + EXTERNAL_U32: CALL(IN, uint32_t); \
+    case (FROM) * TYPES + EXTERNAL_U64: CALL(IN, uint64_t)
 
-static void call_scalar(foreign_shared *s, function f, const foreign_signature *signature, size_t n)
+static void call_scalar(external_shared *s, function f, const external_signature *signature, size_t n)
 {
     switch ((int)signature->in * TYPES + (int)signature->out) {
-        CALLS(FOREIGN_F32, float);
-        CALLS(FOREIGN_F64, double);
-        CALLS(FOREIGN_U8, uint8_t);
-        CALLS(FOREIGN_U16, uint16_t);
-        CALLS(FOREIGN_U32, uint32_t);
-        CALLS(FOREIGN_U64, uint64_t);
+        CALLS(EXTERNAL_F32, float);
+        CALLS(EXTERNAL_F64, double);
+        CALLS(EXTERNAL_U8, uint8_t);
+        CALLS(EXTERNAL_U16, uint16_t);
+        CALLS(EXTERNAL_U32, uint32_t);
+        CALLS(EXTERNAL_U64, uint64_t);
     }
 }
 
 /* At the machine's level pointers of all types are alike, as `void *` is to C for data. */
-static void call_slice(foreign_shared *s, function f, const foreign_signature *signature, size_t first, size_t n)
+static void call_slice(external_shared *s, function f, const external_signature *signature, size_t first, size_t n)
 {
-    const size_t in = first * foreign_size(signature->in);
+    const size_t in = first * external_size(signature->in);
     const void *a = (const char *)s->in[0] + in, *b = (const char *)s->in[1] + in, *c = (const char *)s->in[2] + in;
-    void *y = (char *)s->out + first * foreign_size(signature->out);
+    void *y = (char *)s->out + first * external_size(signature->out);
     switch (signature->operands) {
     case 1: ((void (*)(const void *, void *, size_t))f.any)(a, y, n); break;
     case 2: ((void (*)(const void *, const void *, void *, size_t))f.any)(a, b, y, n); break;
@@ -242,7 +242,7 @@ static void call_slice(foreign_shared *s, function f, const foreign_signature *s
     }
 }
 
-static void call_array(foreign_shared *s, function f, const foreign_signature *signature, size_t n)
+static void call_array(external_shared *s, function f, const external_signature *signature, size_t n)
 {
     if (!s->one_by_one) {
         call_slice(s, f, signature, 0, n);
@@ -254,7 +254,7 @@ static void call_array(foreign_shared *s, function f, const foreign_signature *s
     }
 }
 
-static function load(foreign *f)
+static function load(external *f)
 {
     function result = {.data = NULL};
     void *library = dlopen(f->path, RTLD_NOW | RTLD_LOCAL);
@@ -269,7 +269,7 @@ static function load(foreign *f)
     return result;
 }
 
-static _Noreturn void work(foreign *f, int channel)
+static _Noreturn void work(external *f, int channel)
 {
     dup2(STDERR_FILENO, STDOUT_FILENO); /* what the function prints is no result */
     const function converter = load(f);
@@ -288,14 +288,14 @@ static _Noreturn void work(foreign *f, int channel)
 }
 
 /* The answer of the child: 'y' or 'n', 0 where it has ended without one, -1 past the deadline. */
-static int await(foreign *f, double deadline)
+static int await(external *f, double deadline)
 {
     for (;;) {
         struct pollfd p = {.fd = f->channel, .events = POLLIN};
-        const double left = deadline - foreign_now();
+        const double left = deadline - external_now();
         const int timeout = !(left < 1e6) ? -1 : left > 0 ? (int)(left * 1000) + 1 : 0;
         const int ready = poll(&p, 1, timeout);
-        if (ready == 0 && foreign_now() >= deadline) {
+        if (ready == 0 && external_now() >= deadline) {
             return -1;
         }
         char answer;
@@ -305,7 +305,7 @@ static int await(foreign *f, double deadline)
     }
 }
 
-static void close_worker(foreign *f)
+static void close_worker(external *f)
 {
     if (f->child != 0) {
         close(f->channel);
@@ -315,7 +315,7 @@ static void close_worker(foreign *f)
 }
 
 /* The child has ended by itself. */
-static foreign_end worker_died(foreign *f)
+static external_end worker_died(external *f)
 {
     char end[100];
     close(f->channel);
@@ -323,10 +323,10 @@ static foreign_end worker_died(foreign *f)
     f->child = 0;
     snprintf(f->failure, sizeof f->failure, "%s %s", f->name, end);
     f->failed_at = f->shared->at;
-    return FOREIGN_FAILED;
+    return EXTERNAL_FAILED;
 }
 
-static void open_worker(foreign *f)
+static void open_worker(external *f)
 {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) {
@@ -349,13 +349,13 @@ static void open_worker(foreign *f)
     }
 }
 
-foreign foreign_library(const char *target, foreign_signature signature)
+external external_library(const char *target, external_signature signature)
 {
     const char *colon = strrchr(target, ':');
     if (colon == NULL || colon == target || colon[1] == '\0') {
         cli_usage("--against: '%s' is not LIBRARY:FUNCTION", target);
     }
-    foreign f = {.signature = signature, .name = target, .symbol = colon + 1};
+    external f = {.signature = signature, .name = target, .symbol = colon + 1};
     const size_t length = (size_t)(colon - target);
     f.path = cli_allocate(length + 3, 1);
     snprintf(f.path, length + 3, "%.*s", (int)length, target);
@@ -366,7 +366,7 @@ foreign foreign_library(const char *target, foreign_signature signature)
     if (f.shared == MAP_FAILED) {
         cli_fail("out of memory");
     }
-    for (int k = 0; k < FOREIGN_OPERANDS; k++) {
+    for (int k = 0; k < EXTERNAL_OPERANDS; k++) {
         f.in[k] = f.shared->in[k];
     }
     f.out = f.shared->out;
@@ -374,7 +374,7 @@ foreign foreign_library(const char *target, foreign_signature signature)
     return f;
 }
 
-static int ask_worker(foreign *f, size_t n, double deadline)
+static int ask_worker(external *f, size_t n, double deadline)
 {
     const uint64_t count = n;
     f->shared->at = 0;
@@ -382,7 +382,7 @@ static int ask_worker(foreign *f, size_t n, double deadline)
 }
 
 /* An array function crashed: once more, an element at a time, to learn on which. */
-static foreign_end find_crash(foreign *f, size_t n, double deadline)
+static external_end find_crash(external *f, size_t n, double deadline)
 {
     open_worker(f);
     f->shared->one_by_one = true;
@@ -392,11 +392,11 @@ static foreign_end find_crash(foreign *f, size_t n, double deadline)
         return worker_died(f);
     }
     close_worker(f);
-    f->failed_at = FOREIGN_NOWHERE;
-    return FOREIGN_FAILED;
+    f->failed_at = EXTERNAL_NOWHERE;
+    return EXTERNAL_FAILED;
 }
 
-static foreign_end run_library(foreign *f, size_t n, double deadline)
+static external_end run_library(external *f, size_t n, double deadline)
 {
     int answer = ask_worker(f, n, deadline);
     if (answer == -1) {
@@ -406,26 +406,26 @@ static foreign_end run_library(foreign *f, size_t n, double deadline)
             const bool stuck = f->shared->at == at;
             close_worker(f);
             snprintf(f->failure, sizeof f->failure, "%s gives no result, the time limit passed", f->name);
-            f->failed_at = f->signature.array ? FOREIGN_NOWHERE : at;
-            return stuck ? FOREIGN_FAILED : FOREIGN_LATE;
+            f->failed_at = f->signature.array ? EXTERNAL_NOWHERE : at;
+            return stuck ? EXTERNAL_FAILED : EXTERNAL_LATE;
         }
     }
     if (answer == 0) {
         worker_died(f);
-        return f->signature.array ? find_crash(f, n, deadline) : FOREIGN_FAILED;
+        return f->signature.array ? find_crash(f, n, deadline) : EXTERNAL_FAILED;
     }
-    return FOREIGN_DONE;
+    return EXTERNAL_DONE;
 }
 
 /* ------------------------------------------------------------------------------------------------- program */
 
-foreign foreign_program(const char *command, foreign_signature signature)
+external external_program(const char *command, external_signature signature)
 {
-    foreign f = {.signature = signature, .name = command, .program = true};
+    external f = {.signature = signature, .name = command, .program = true};
     for (int k = 0; k < signature.operands; k++) {
-        f.in[k] = cli_allocate(FOREIGN_BATCH, sizeof(double));
+        f.in[k] = cli_allocate(EXTERNAL_BATCH, sizeof(double));
     }
-    f.out = cli_allocate(FOREIGN_BATCH, sizeof(double));
+    f.out = cli_allocate(EXTERNAL_BATCH, sizeof(double));
     return f;
 }
 
@@ -439,20 +439,20 @@ static FILE *scratch_file(void)
 }
 
 /* Values in hexadecimal, NaN with its sign; codes as 0x7e. */
-static void print_operand(foreign_type type, const void *in, size_t i, FILE *file)
+static void print_operand(external_type type, const void *in, size_t i, FILE *file)
 {
     char text[NUMBER_SIZE];
-    if (foreign_is_code(type)) {
-        const size_t size = foreign_size(type);
+    if (external_is_code(type)) {
+        const size_t size = external_size(type);
         fputs(number_print_code(text, number_load_code(in, size, i), 8 * (unsigned)size), file);
     } else {
-        const double x = type == FOREIGN_F32 ? (double)((const float *)in)[i] : ((const double *)in)[i];
+        const double x = type == EXTERNAL_F32 ? (double)((const float *)in)[i] : ((const double *)in)[i];
         fprintf(file, "%s%s", isnan(x) && signbit(x) ? "-" : "", number_print_hex(text, x));
     }
 }
 
 /* The operands of one result a line. */
-static void print_inputs(const foreign *f, size_t n, FILE *file)
+static void print_inputs(const external *f, size_t n, FILE *file)
 {
     const int operands = f->signature.operands;
     for (size_t i = 0; i < n; i++) {
@@ -467,17 +467,17 @@ static void print_inputs(const foreign *f, size_t n, FILE *file)
     rewind(file);
 }
 
-static bool read_result(foreign *f, size_t i, const char *word)
+static bool read_result(external *f, size_t i, const char *word)
 {
-    const foreign_type type = f->signature.out;
+    const external_type type = f->signature.out;
     uint64_t code;
-    if (type == FOREIGN_F32) {
+    if (type == EXTERNAL_F32) {
         return number_read_f32(word, &((float *)f->out)[i]);
     }
-    if (type == FOREIGN_F64) {
+    if (type == EXTERNAL_F64) {
         return number_read_f64(word, &((double *)f->out)[i]);
     }
-    const size_t size = foreign_size(type);
+    const size_t size = external_size(type);
     if (!cli_read_u64(word, &code) || (size < 8 && code >> (8 * size) != 0)) {
         return false;
     }
@@ -486,7 +486,7 @@ static bool read_result(foreign *f, size_t i, const char *word)
 }
 
 /* How many results there are; stops at the first that cannot be read. */
-static size_t read_results(foreign *f, size_t n, FILE *file)
+static size_t read_results(external *f, size_t n, FILE *file)
 {
     char word[200];
     size_t count = 0;
@@ -515,7 +515,7 @@ static bool await_program(pid_t child, double deadline, int *status)
         return true;
     }
     while (waitpid(child, status, WNOHANG) == 0) {
-        if (foreign_now() > deadline + GRACE) {
+        if (external_now() > deadline + GRACE) {
             end_child(child);
             return false;
         }
@@ -525,7 +525,7 @@ static bool await_program(pid_t child, double deadline, int *status)
     return true;
 }
 
-static foreign_end run_program(foreign *f, size_t n, double deadline)
+static external_end run_program(external *f, size_t n, double deadline)
 {
     FILE *in = scratch_file(), *out = scratch_file();
     print_inputs(f, n, in);
@@ -537,12 +537,12 @@ static foreign_end run_program(foreign *f, size_t n, double deadline)
         _exit(127);
     }
     int status;
-    foreign_end end = FOREIGN_LATE;
+    external_end end = EXTERNAL_LATE;
     if (await_program(child, deadline, &status)) {
         f->failure[0] = '\0';
         const size_t count = read_results(f, n, out);
         char text[100];
-        end = FOREIGN_DONE;
+        end = EXTERNAL_DONE;
         if (status != 0) {
             describe_end(text, sizeof text, status);
             snprintf(f->failure, sizeof f->failure, "%.100s %s, after %zu of %zu results", f->name, text, count, n);
@@ -550,8 +550,8 @@ static foreign_end run_program(foreign *f, size_t n, double deadline)
             snprintf(f->failure, sizeof f->failure, "%.100s gave %zu results for %zu inputs", f->name, count, n);
         }
         if (f->failure[0] != '\0') {
-            f->failed_at = count < n ? count : FOREIGN_NOWHERE;
-            end = FOREIGN_FAILED;
+            f->failed_at = count < n ? count : EXTERNAL_NOWHERE;
+            end = EXTERNAL_FAILED;
         }
     }
     fclose(in);
@@ -561,15 +561,15 @@ static foreign_end run_program(foreign *f, size_t n, double deadline)
 
 /* ------------------------------------------------------------------------------------------------- outside */
 
-foreign_end foreign_run(foreign *f, size_t n, double deadline)
+external_end external_run(external *f, size_t n, double deadline)
 {
     return f->program ? run_program(f, n, deadline) : run_library(f, n, deadline);
 }
 
-void foreign_close(foreign *f)
+void external_close(external *f)
 {
     if (f->program) {
-        for (int k = 0; k < FOREIGN_OPERANDS; k++) {
+        for (int k = 0; k < EXTERNAL_OPERANDS; k++) {
             free(f->in[k]);
         }
         free(f->out);

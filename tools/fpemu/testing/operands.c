@@ -13,17 +13,17 @@ static uint64_t mask(const fpemu_format *format)
     return UINT64_MAX >> (64 - format->bits);
 }
 
-static uint64_t code_of(const tuples *t, double x)
+static uint64_t code_of(const operands *t, double x)
 {
     return fpemu_encode_one_f64(&t->from, &saturating, x, 0);
 }
 
-static double value_of(const tuples *t, uint64_t code)
+static double value_of(const operands *t, uint64_t code)
 {
     return fpemu_decode_one_f64(&t->from, code);
 }
 
-static uint64_t random_bits(const tuples *t, unsigned stream, uint64_t i)
+static uint64_t random_bits(const operands *t, unsigned stream, uint64_t i)
 {
     return (uint64_t)fpemu_random_word(FPEMU_GENERATOR_HASH, t->seed, stream, 2 * i) << 32 |
            fpemu_random_word(FPEMU_GENERATOR_HASH, t->seed, stream, 2 * i + 1);
@@ -31,19 +31,19 @@ static uint64_t random_bits(const tuples *t, unsigned stream, uint64_t i)
 
 /* ------------------------------------------------------------------------------------------------ boundary */
 
-static void push(tuples *t, uint64_t code)
+static void push(operands *t, uint64_t code)
 {
     for (size_t i = 0; i < t->edge_count; i++) {
         if (t->edges[i] == code) {
             return;
         }
     }
-    if (t->edge_count < TUPLES_EDGES) {
+    if (t->edge_count < OPERANDS_EDGES) {
         t->edges[t->edge_count++] = code;
     }
 }
 
-static void push_value(tuples *t, double x)
+static void push_value(operands *t, double x)
 {
     if (isfinite(x)) {
         push(t, code_of(t, x));
@@ -54,7 +54,7 @@ static void push_value(tuples *t, double x)
 }
 
 /* Zeros, infinities, NaNs, one, the ends of both formats; with their neighbours where there is a reach of 2. */
-static void list_edges(tuples *t, const fpemu_format *to, unsigned reach)
+static void list_edges(operands *t, const fpemu_format *to, unsigned reach)
 {
     const fpemu_format *from = &t->from;
     const uint64_t sign = (mask(from) >> 1) + 1;
@@ -84,7 +84,7 @@ static void list_edges(tuples *t, const fpemu_format *to, unsigned reach)
     }
 }
 
-static void boundary_codes(const tuples *t, uint64_t i, uint64_t codes[OPERATION_MOST])
+static void boundary_codes(const operands *t, uint64_t i, uint64_t codes[OPERATION_MOST])
 {
     for (int k = t->what->operands - 1; k >= 0; k--) {
         codes[k] = t->edges[i % t->edge_count];
@@ -95,7 +95,7 @@ static void boundary_codes(const tuples *t, uint64_t i, uint64_t codes[OPERATION
 /* ------------------------------------------------------------------------------------------------ coverage */
 
 /* A number of few bits, or of any, with exponent e; of either sign. */
-static double some_number(const tuples *t, unsigned stream, uint64_t i, int e)
+static double some_number(const operands *t, unsigned stream, uint64_t i, int e)
 {
     const uint64_t r = random_bits(t, stream, i);
     const double few = 1 + (double)(r & 7) / 8, any = 1 + (double)(r >> 12) * 0x1p-52;
@@ -104,7 +104,7 @@ static double some_number(const tuples *t, unsigned stream, uint64_t i, int e)
 }
 
 /* An exponent within `reach` of e. */
-static int near_exponent(const tuples *t, unsigned stream, uint64_t i, int e, int reach)
+static int near_exponent(const operands *t, unsigned stream, uint64_t i, int e, int reach)
 {
     return e - reach + (int)(fpemu_random_word(FPEMU_GENERATOR_HASH, t->seed, stream, i) % (unsigned)(2 * reach + 1));
 }
@@ -112,7 +112,7 @@ static int near_exponent(const tuples *t, unsigned stream, uint64_t i, int e, in
 enum { AIMS = 3 }; /* ways to aim at a result */
 
 /* Operands whose exact result is y, but for the rounding of `*last` to the format of the operands. */
-static int aim(const tuples *t, uint64_t i, unsigned way, double y, double x[OPERATION_MOST])
+static int aim(const operands *t, uint64_t i, unsigned way, double y, double x[OPERATION_MOST])
 {
     const int e = y != 0 && isfinite(y) ? ilogb(y) : 0;
     const int digits = t->from.kind == FPEMU_KIND_FLOAT ? (int)t->from.mantissa_bits + 2 : (int)t->from.bits;
@@ -151,7 +151,7 @@ static int aim(const tuples *t, uint64_t i, unsigned way, double y, double x[OPE
 }
 
 /* By turns: every result to aim at, in every way, with the neighbours of the operand that was fitted. */
-static void coverage_codes(const tuples *t, uint64_t i, uint64_t codes[OPERATION_MOST])
+static void coverage_codes(const operands *t, uint64_t i, uint64_t codes[OPERATION_MOST])
 {
     const uint64_t around = 2 * (uint64_t)t->reach + 1, targets = t->in.count[INPUTS_BOUNDARY];
     const uint64_t bits = inputs_code(&t->in, INPUTS_BOUNDARY, i % targets);
@@ -168,7 +168,7 @@ static void coverage_codes(const tuples *t, uint64_t i, uint64_t codes[OPERATION
 /* -------------------------------------------------------------------------------------------------- random */
 
 /* Any codes; or numbers about as large as one another, near a random result. */
-static void random_codes(const tuples *t, uint64_t i, uint64_t codes[OPERATION_MOST])
+static void random_codes(const operands *t, uint64_t i, uint64_t codes[OPERATION_MOST])
 {
     const uint64_t any = inputs_code(&t->in, INPUTS_RANDOM, i);
     double y;
@@ -192,10 +192,10 @@ static uint64_t power(uint64_t base, int exponent)
     return exponent == 0 ? 1 : base * power(base, exponent - 1);
 }
 
-tuples tuples_start(const operation *what, const fpemu_format *from, const fpemu_format *to, input_depth depth,
+operands operands_start(const operation *what, const fpemu_format *from, const fpemu_format *to, input_depth depth,
                     uint64_t random, uint64_t seed)
 {
-    tuples t = {.what = what, .from = *from, .seed = seed, .reach = depth.reach};
+    operands t = {.what = what, .from = *from, .seed = seed, .reach = depth.reach};
     t.bits = from->bits * (unsigned)what->operands;
     if (what->converts) {
         t.in = inputs_start(from, to, depth, random, seed);
@@ -214,12 +214,12 @@ tuples tuples_start(const operation *what, const fpemu_format *from, const fpemu
     return t;
 }
 
-void tuples_end(tuples *t)
+void operands_end(operands *t)
 {
     inputs_end(&t->in);
 }
 
-void tuples_codes(const tuples *t, input_stage stage, uint64_t i, uint64_t codes[OPERATION_MOST])
+void operands_codes(const operands *t, input_stage stage, uint64_t i, uint64_t codes[OPERATION_MOST])
 {
     memset(codes, 0, OPERATION_MOST * sizeof *codes);
     if (t->what->converts) {

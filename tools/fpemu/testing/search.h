@@ -1,8 +1,8 @@
 /* search.h - what the parts of `fpemu fuzz` share: the search (fuzz.c), the classes of differences (fuzz_classes.c) and
  * the report (fuzz_report.c).
  */
-#ifndef FPEMU_TOOL_FUZZ_H
-#define FPEMU_TOOL_FUZZ_H
+#ifndef FPEMU_TOOL_SEARCH_H
+#define FPEMU_TOOL_SEARCH_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,8 +51,8 @@ typedef struct search {
     uint64_t mask;             /* the bits of a code of `format` */
     bool decodes, strict_nan;
     fpemu_rounding rounding;
-    foreign other;
-    tuples in;
+    external other;
+    operands in;
     double deadline;
     uint64_t done[INPUT_STAGES];
     bool late;
@@ -63,7 +63,7 @@ typedef struct search {
 } search;
 
 /* The bits of an element of a type, as a number; codes are of `format`. */
-number fuzz_number(foreign_type type, const fpemu_format *format, uint64_t code);
+number fuzz_number(external_type type, const fpemu_format *format, uint64_t code);
 /* Operand k of element i of the batch. */
 number fuzz_operand(const search *s, int k, size_t i);
 /* Both results say the same. */
