@@ -92,15 +92,21 @@ if TOOLS
 noinst_LTLIBRARIES += tools/libmodel.la
 endif
 tools_libmodel_la_SOURCES = \
+	tools/fpemu/files/bytes.h \
 	tools/fpemu/files/container.c \
 	tools/fpemu/files/container.h \
 	tools/fpemu/files/dtype.c \
 	tools/fpemu/files/dtype.h \
+	tools/fpemu/files/json_header.c \
+	tools/fpemu/files/json_header.h \
 	tools/fpemu/files/model.c \
 	tools/fpemu/files/model.h \
 	tools/fpemu/files/npy.c \
 	tools/fpemu/files/npy.h \
 	tools/fpemu/files/npz.c \
+	tools/fpemu/files/npz.h \
+	tools/fpemu/files/reader.c \
+	tools/fpemu/files/reader.h \
 	tools/fpemu/files/safetensors.c \
 	tools/fpemu/files/safetensors.h
 tools_libmodel_la_CPPFLAGS = $(tools_fpemu_fpemu_CPPFLAGS)

@@ -1,5 +1,5 @@
 /* number.c - see number.h */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include "cli/number.h"
 

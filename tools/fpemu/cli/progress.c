@@ -1,5 +1,5 @@
 /* progress.c - see progress.h */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include "cli/progress.h"
 

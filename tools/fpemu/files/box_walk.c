@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "files/reader.h"
 #include "files/scratch.h"
 
 /* A row of neighbours: `count` elements from `index` on in the tensor, from `at` on in the box. */
@@ -55,7 +56,7 @@ box_walk box_walk_begin(file *f, size_t i, const partition *a, bool binary64)
     b.bytes = cli_allocate(b.room, f->model.tensor[i].type->size);
     b.x32 = binary64 ? NULL : cli_allocate(b.room, sizeof *b.x32);
     b.x64 = binary64 ? cli_allocate(b.room, sizeof *b.x64) : NULL;
-    b.copy = model_scattered(&f->model) ? NULL : copy_of(f, i);
+    b.copy = reader_random_access(&f->model) ? NULL : copy_of(f, i);
     return b;
 }
 

@@ -1,5 +1,5 @@
-/* container.c - see container.h. The JSON is read by jansson, checksums are those of zlib. */
-#include "cli/cli.h"
+/* container.c - see container.h. Checksums are those of zlib. */
+#include "common/system.h"
 
 #include "files/container.h"
 
@@ -8,24 +8,11 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "files/bytes.h"
+#include "files/json_header.h"
+
 const unsigned char container_magic[CONTAINER_MAGIC_SIZE] = {0x89, 'F', 'P', 'E', 'M', 'U', '\r', '\n'};
 enum { CONTAINER_VERSION = 1, START = 24, ALIGNMENT = 64, LONGEST_HEADER = 100000000 };
-
-static uint64_t load(const unsigned char *bytes, int size)
-{
-    uint64_t value = 0;
-    for (int i = 0; i < size; i++) {
-        value |= (uint64_t)bytes[i] << 8 * i;
-    }
-    return value;
-}
-
-static void store(unsigned char *bytes, int size, uint64_t value)
-{
-    for (int i = 0; i < size; i++) {
-        bytes[i] = (unsigned char)(value >> 8 * i & 0xff);
-    }
-}
 
 uint32_t container_crc(uint32_t crc, const void *bytes, size_t size)
 {
@@ -33,13 +20,6 @@ uint32_t container_crc(uint32_t crc, const void *bytes, size_t size)
 }
 
 /* ------------------------------------------------------------------------------------------------- reading */
-
-static bool get_count(const json_t *value, uint64_t *count)
-{
-    const json_int_t number = json_is_integer(value) ? json_integer_value(value) : -1;
-    *count = (uint64_t)number;
-    return number >= 0;
-}
 
 bool container_format(const tensor *t, fpemu_format *format, fpemu_shape *shape)
 {
@@ -86,14 +66,12 @@ static bool read_tensor(model *m, tensor *t, const json_t *entry, uint64_t *plac
     uint64_t extent[MODEL_MOST_DIMENSIONS], offset, size;
     const size_t dimensions = json_array_size(shape);
     if (dtype == NULL || strlen(dtype) >= MODEL_TYPE_SIZE || !json_is_array(shape) ||
-        dimensions > MODEL_MOST_DIMENSIONS || !get_count(json_object_get(entry, "offset"), &offset) ||
-        !get_count(json_object_get(entry, "size"), &size)) {
+        dimensions > MODEL_MOST_DIMENSIONS || !json_header_count(json_object_get(entry, "offset"), &offset) ||
+        !json_header_count(json_object_get(entry, "size"), &size)) {
         return model_refuse(m, "expected dtype, shape, offset and size");
     }
-    for (size_t i = 0; i < dimensions; i++) {
-        if (!get_count(json_array_get(shape, i), &extent[i])) {
-            return model_refuse(m, "the shape is not a list of whole numbers");
-        }
+    if (!json_header_extents(m, shape, extent)) {
+        return false;
     }
     strcpy(t->type_text, dtype);
     t->type = dtype_named(dtype);
@@ -109,46 +87,20 @@ static bool read_tensor(model *m, tensor *t, const json_t *entry, uint64_t *plac
     return true;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static bool check_names(model *m)
 {
-    char **names = calloc(m->count + 1, sizeof *names);
-    bool good = names != NULL;
-    for (size_t i = 0; good && i < m->count; i++) {
-        names[i] = m->tensor[i].name;
-    }
-    if (good) {
-        qsort(names, m->count, sizeof *names, by_name);
-    }
-    for (size_t i = 1; good && i < m->count; i++) {
-        good = strcmp(names[i - 1], names[i]) != 0;
-    }
-    free(names);
-    return good || model_refuse(m, "two tensors have the same name");
-}
-
-static bool read_metadata(model *m, json_t *entry)
-{
-    const char *key;
-    json_t *value;
-    bool good = entry == NULL || json_is_object(entry);
-    json_object_foreach(entry, key, value)
-    {
-        good = good && json_is_string(value);
-    }
-    m->metadata = good ? json_incref(entry) : NULL;
-    return good || model_refuse(m, "the metadata are not an object of strings");
+    const char *twice;
+    return model_names_differ(m, &twice) || model_refuse(m, "two tensors have the same name");
 }
 
 static bool read_header(model *m, json_t *header, uint64_t place, uint64_t end)
 {
     const json_t *list = json_object_get(header, "tensors");
-    if (!json_is_array(list) || !read_metadata(m, json_object_get(header, "metadata"))) {
-        return json_is_array(list) ? false : model_refuse(m, "the header has no list of tensors");
+    if (!json_is_array(list)) {
+        return model_refuse(m, "the header has no list of tensors");
+    }
+    if (!json_header_metadata(m, json_object_get(header, "metadata"))) {
+        return model_refuse(m, "the metadata are not an object of strings");
     }
     uint64_t last = place;
     for (size_t i = 0; i < json_array_size(list); i++) {
@@ -159,9 +111,7 @@ static bool read_header(model *m, json_t *header, uint64_t place, uint64_t end)
             return name != NULL ? false : model_refuse(m, "a tensor without a name");
         }
         if (!read_tensor(m, t, entry, &place, end)) {
-            char reason[MODEL_ERROR_SIZE];
-            strcpy(reason, m->error);
-            return model_refuse(m, "tensor '%.80s': %.150s", name, reason);
+            return model_blame(m, "tensor", name);
         }
         last = t->place + t->bytes + 4;
     }
@@ -196,6 +146,19 @@ static bool check_filling(const char *text, size_t length)
     return length > 0 && text[length - 1] == '}';
 }
 
+static json_t *parse_header(model *m, const char *text, uint64_t length, uint32_t crc)
+{
+    if (container_crc(0, text, (size_t)length) != crc) {
+        model_refuse(m, "the header is damaged: its checksum differs");
+        return NULL;
+    }
+    if (!check_filling(text, (size_t)length)) {
+        model_refuse(m, "the header is no JSON object, filled up with spaces");
+        return NULL;
+    }
+    return json_header_parse(m, text, length);
+}
+
 bool container_open(model *m)
 {
     unsigned char start[START];
@@ -207,29 +170,18 @@ bool container_open(model *m)
         memcmp(start, container_magic, sizeof container_magic) != 0) {
         return model_refuse(m, "no file of packed tensors");
     }
-    const uint64_t version = load(start + 8, 4), length = load(start + 16, 8);
+    const uint64_t version = bytes_load(start + 8, 4), length = bytes_load(start + 16, 8);
     if (version != CONTAINER_VERSION) {
         return model_refuse(m, "version %" PRIu64 " of files of packed tensors is unknown", version);
     }
     if (length > LONGEST_HEADER || length > (uint64_t)size - START || (START + length) % ALIGNMENT != 0) {
         return model_refuse(m, "a header of %" PRIu64 " bytes in a file of %" PRIu64, length, (uint64_t)size);
     }
-    char *text = malloc((size_t)length + 1);
-    if (text == NULL || fread(text, 1, (size_t)length, m->file) != length) {
-        free(text);
-        return model_refuse(m, text == NULL ? "out of memory" : "the header cannot be read");
-    }
-    json_error_t error;
-    const bool sound = container_crc(0, text, (size_t)length) == load(start + 12, 4);
-    const bool filled = check_filling(text, (size_t)length);
-    json_t *header = sound && filled ? json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, &error) : NULL;
+    char *text = json_header_read(m, length);
+    json_t *header = text != NULL ? parse_header(m, text, length, (uint32_t)bytes_load(start + 12, 4)) : NULL;
     free(text);
-    if (sound && !filled) {
-        return model_refuse(m, "the header is no JSON object, filled up with spaces");
-    }
     if (header == NULL) {
-        return sound ? model_refuse(m, "the header is no JSON: %s, at byte %d", error.text, error.position)
-                     : model_refuse(m, "the header is damaged: its checksum differs");
+        return false;
     }
     const bool good = read_header(m, header, START + length, (uint64_t)size);
     json_decref(header);
@@ -239,7 +191,7 @@ bool container_open(model *m)
 bool container_check(model *m)
 {
     unsigned char bytes[4];
-    return (fread(bytes, 1, sizeof bytes, m->file) == sizeof bytes && load(bytes, 4) == m->crc) ||
+    return (fread(bytes, 1, sizeof bytes, m->file) == sizeof bytes && bytes_load(bytes, 4) == m->crc) ||
            model_refuse(m, "the data are damaged: their checksum differs");
 }
 
@@ -247,11 +199,8 @@ bool container_check(model *m)
 
 static json_t *describe(const tensor *t, const container_entry *entry, uint64_t offset)
 {
-    json_t *shape = json_array();
-    for (unsigned i = 0; i < t->dimensions; i++) {
-        json_array_append_new(shape, json_integer((json_int_t)t->extent[i]));
-    }
-    json_t *object = json_pack("{s:s, s:s, s:o}", "name", t->name, "dtype", entry->dtype, "shape", shape);
+    json_t *object =
+        json_pack("{s:s, s:s, s:o}", "name", t->name, "dtype", entry->dtype, "shape", json_header_shape(t));
     if (object != NULL && entry->spec != NULL) {
         json_object_set_new(object, "spec", json_string(entry->spec));
         json_object_set_new(object, "axis", json_integer(entry->axis));
@@ -293,9 +242,9 @@ unsigned char *container_print(const model *m, const container_entry *entries, s
         memcpy(bytes, container_magic, sizeof container_magic);
         memcpy(bytes + START, text, length);
         memset(bytes + START + length, ' ', total - START - length);
-        store(bytes + 8, 4, CONTAINER_VERSION);
-        store(bytes + 12, 4, container_crc(0, bytes + START, total - START));
-        store(bytes + 16, 8, total - START);
+        bytes_store(bytes + 8, 4, CONTAINER_VERSION);
+        bytes_store(bytes + 12, 4, container_crc(0, bytes + START, total - START));
+        bytes_store(bytes + 16, 8, total - START);
         *size = total;
     }
     free(text);
@@ -305,6 +254,6 @@ unsigned char *container_print(const model *m, const container_entry *entries, s
 size_t container_tail(unsigned char tail[CONTAINER_TAIL_SIZE], uint32_t crc, uint64_t bytes, bool last)
 {
     memset(tail, 0, CONTAINER_TAIL_SIZE);
-    store(tail, 4, crc);
+    bytes_store(tail, 4, crc);
     return last ? 4 : 4 + (size_t)((ALIGNMENT - (bytes + 4) % ALIGNMENT) % ALIGNMENT);
 }

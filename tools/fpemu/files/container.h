@@ -11,6 +11,11 @@
 #define CONTAINER_MAGIC_SIZE 8
 extern const unsigned char container_magic[CONTAINER_MAGIC_SIZE];
 
+/* Fills in the list of tensors. */
+bool container_open(model *m);
+/* The checksum after the data of a tensor, which come next in the file. */
+bool container_check(model *m);
+
 /* What is said of one tensor. */
 typedef struct container_entry {
     const char *dtype; /* of the tensor before it was packed, as in safetensors */

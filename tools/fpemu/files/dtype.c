@@ -1,5 +1,5 @@
 /* dtype.c - see dtype.h. The conversions are those of the library. */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include "files/dtype.h"
 

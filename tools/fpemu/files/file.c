@@ -118,7 +118,7 @@ file file_open(const char *path, file_options *options)
         cli_fail("%s: %s", path, strerror(errno));
     }
     const model_kind kind = options->raw.type != NULL ? MODEL_RAW : options->kind;
-    if (!model_open(&f.model, stream, kind, standard ? NULL : path, &options->raw)) {
+    if (!reader_open(&f.model, stream, kind, standard ? NULL : path, &options->raw)) {
         cli_fail("%s: %s", f.path, f.model.error);
     }
     choose(&f, options);
@@ -149,7 +149,7 @@ void file_expect_tensors(const file *f)
 
 void file_close(file *f)
 {
-    model_close(&f->model);
+    reader_close(&f->model);
     free(f->chosen);
 }
 
@@ -181,7 +181,7 @@ _Noreturn static void fail_at(const file *f, size_t i)
 
 void file_begin(file *f, size_t i)
 {
-    if (!model_begin(&f->model, &f->model.tensor[i])) {
+    if (!reader_begin(&f->model, &f->model.tensor[i])) {
         fail_at(f, i);
     }
 }
@@ -189,7 +189,7 @@ void file_begin(file *f, size_t i)
 size_t file_read(file *f, size_t i, void *bytes, size_t size)
 {
     size_t got;
-    if (!model_read(&f->model, &f->model.tensor[i], bytes, size, &got)) {
+    if (!reader_read(&f->model, &f->model.tensor[i], bytes, size, &got)) {
         fail_at(f, i);
     }
     return got;
@@ -197,7 +197,7 @@ size_t file_read(file *f, size_t i, void *bytes, size_t size)
 
 void file_read_at(file *f, size_t i, uint64_t from, void *bytes, size_t size)
 {
-    if (!model_read_at(&f->model, &f->model.tensor[i], from, bytes, size)) {
+    if (!reader_read_at(&f->model, &f->model.tensor[i], from, bytes, size)) {
         fail_at(f, i);
     }
 }

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "files/model.h"
+#include "files/reader.h"
 
 /* Elements a piece: a multiple of 4096, so that the error sums of the pieces add up to those of the whole. */
 enum { FILE_PIECE = 1 << 18 };
@@ -15,7 +15,7 @@ enum { FILE_PIECE = 1 << 18 };
 /* How a file is read. Start from all zero. */
 typedef struct file_options {
     model_kind kind; /* MODEL_DETECT, but for files of packed tensors */
-    model_raw raw;   /* type NULL: there is a header */
+    reader_raw raw;   /* type NULL: there is a header */
     bool has_byte_order;
     const char **wanted, **unwanted; /* patterns of names, as many as were given */
     size_t wanted_count, unwanted_count;
@@ -64,7 +64,7 @@ void file_check_output(const file *f, const char *output);
 /* The bytes of a tensor as they are: begin, then read until 0. */
 void file_begin(file *f, size_t i);
 size_t file_read(file *f, size_t i, void *bytes, size_t size);
-/* Bytes from any place, where model_scattered allows it. */
+/* Bytes from any place, where reader_random_access allows it. */
 void file_read_at(file *f, size_t i, uint64_t from, void *bytes, size_t size);
 /* Makes the data of a pipe, which has been read up to them, such that they can be read twice: it copies them. */
 void file_keep(file *f);

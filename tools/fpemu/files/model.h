@@ -1,13 +1,7 @@
-/* model.h - files of named tensors, read one tensor after the other in bounded memory.
+/* model.h - a file of named tensors: what its header says of them, and where their data lie.
  *
- *   raw           numbers without a header
- *   .npy          one array without a name (npy.h)
- *   .npz          a zip archive of .npy files, stored or deflated; members of other kinds count as tensors of no type
- *   .safetensors  a JSON header, then the data (safetensors.h)
- *   container     packed tensors (container.h); only where it is asked for
- *
- * Whatever a file says is checked before it is used. Nothing here ends the program: functions return false, and
- * `error` says why.
+ * The readers of each kind of file fill it in; reader.h is the door to them all. Whatever a file says is checked before
+ * it is used. Nothing here ends the program: functions return false, and `error` says why.
  */
 #ifndef FPEMU_TOOL_MODEL_H
 #define FPEMU_TOOL_MODEL_H
@@ -64,22 +58,6 @@ typedef struct model {
     char error[MODEL_ERROR_SIZE];
 } model;
 
-/* Takes the file over, also on failure. `name` is that of the file, or NULL. Raw data need the type and order. */
-typedef struct model_raw {
-    const dtype *type;
-    bool big_endian;
-} model_raw;
-bool model_open(model *m, FILE *file, model_kind kind, const char *name, const model_raw *raw);
-/* The data of one tensor, from its beginning; from a pipe only once. */
-bool model_begin(model *m, tensor *t);
-/* The next bytes: as many as asked for or as there are left; less than asked for means the end. */
-bool model_read(model *m, tensor *t, void *bytes, size_t size, size_t *got);
-/* `size` bytes of the data from byte `from`, all of them there, without a trace on what is read next. Only where
- * model_scattered says so: not from pipes, archives and containers. */
-bool model_scattered(const model *m);
-bool model_read_at(model *m, const tensor *t, uint64_t from, void *bytes, size_t size);
-void model_close(model *m);
-
 /* ".npy" and so on; MODEL_DETECT for another suffix. */
 model_kind model_kind_of_name(const char *name);
 const char *model_kind_name(model_kind kind);
@@ -94,14 +72,10 @@ tensor *model_add(model *m, const char *name);
 /* Copies the extents and sets count and bytes for elements of so many bits; false if they make more than 2^63 bytes, or
  * no whole number of them. As in NumPy, the extents other than 0 have to stay below that even in an empty array. */
 bool model_set_shape(model *m, tensor *t, unsigned dimensions, const uint64_t *extent, unsigned bits);
-/* Of the kinds, in files of their own: fill in the list of tensors. */
-bool safetensors_open(model *m);
-bool container_open(model *m);
-bool container_check(model *m); /* the checksum after the data of a tensor */
-bool npz_open(model *m);
-bool npz_begin(model *m, const tensor *t);
-/* Reads up to `size` bytes; false after an error. */
-bool npz_read(model *m, void *bytes, size_t size, size_t *got);
-void npz_close(model *m);
+/* Says before the error which tensor or member it is about; returns false. */
+bool model_blame(model *m, const char *what, const char *name);
+/* Whether no two tensors have one name; else `*twice` is such a name, or NULL when memory runs out. */
+bool model_names_differ(const model *m, const char **twice);
+void model_free(model *m);
 
 #endif

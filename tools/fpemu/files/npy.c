@@ -1,5 +1,5 @@
 /* npy.c - see npy.h. The header is a Python literal; only the part of the grammar that it can need is read. */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include "files/npy.h"
 

@@ -1,7 +1,7 @@
-/* npz.c - zip archives of .npy files, by libzip; see model.h. */
-#include "cli/cli.h"
+/* npz.c - see npz.h */
+#include "common/system.h"
 
-#include "files/model.h"
+#include "files/npz.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -107,28 +107,12 @@ static bool read_tensor(model *m, zip_uint64_t number)
                         status.size > t->skip ? status.size - t->skip : 0);
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static bool check_names(model *m)
 {
-    const char **names = calloc(m->count, sizeof *names);
-    bool good = names != NULL;
-    if (!good) {
-        return model_refuse(m, "out of memory");
-    }
-    for (size_t i = 0; i < m->count; i++) {
-        names[i] = m->tensor[i].name;
-    }
-    qsort(names, m->count, sizeof *names, by_name);
-    for (size_t i = 1; good && i < m->count; i++) {
-        good = strcmp(names[i - 1], names[i]) != 0 ||
-               model_refuse(m, "zip archive: two members have the name '%.80s'", names[i]);
-    }
-    free(names);
-    return good;
+    const char *twice;
+    return model_names_differ(m, &twice) ||
+           (twice == NULL ? model_refuse(m, "out of memory")
+                          : model_refuse(m, "zip archive: two members have the name '%.80s'", twice));
 }
 
 bool npz_open(model *m)
@@ -153,10 +137,8 @@ bool npz_open(model *m)
     }
     for (zip_uint64_t i = 0; i < (zip_uint64_t)members; i++) {
         if (!read_tensor(m, i)) {
-            char reason[MODEL_ERROR_SIZE];
-            strcpy(reason, m->error);
             const char *name = zip_get_name(m->zip, i, 0);
-            return model_refuse(m, "member '%.80s': %.150s", name != NULL ? name : "", reason);
+            return model_blame(m, "member", name != NULL ? name : "");
         }
     }
     close_member(m);

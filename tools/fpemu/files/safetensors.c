@@ -1,11 +1,14 @@
-/* safetensors.c - see safetensors.h. The JSON is read by jansson. */
-#include "cli/cli.h"
+/* safetensors.c - see safetensors.h. */
+#include "common/system.h"
 
 #include "files/safetensors.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "files/bytes.h"
+#include "files/json_header.h"
 
 /* Bits of the types that are passed over; of a type that is not here any size is believed. */
 static const struct {
@@ -14,14 +17,6 @@ static const struct {
 } other_types[] = {{"BOOL", 8}, {"F4", 4},   {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"U8", 8},   {"I8", 8},  {"I16", 16},
                    {"U16", 16}, {"I32", 32}, {"U32", 32},    {"C64", 64},    {"I64", 64}, {"U64", 64}};
 enum { OTHER_TYPES = sizeof other_types / sizeof *other_types };
-
-/* A whole number that is not negative. */
-static bool get_count(const json_t *value, uint64_t *count)
-{
-    const json_int_t number = json_is_integer(value) ? json_integer_value(value) : -1;
-    *count = (uint64_t)number;
-    return number >= 0;
-}
 
 static bool read_type(model *m, tensor *t, const json_t *value, unsigned *bits)
 {
@@ -53,7 +48,7 @@ static bool read_tensor(model *m, tensor *t, const json_t *entry, uint64_t data_
     }
     const json_t *shape = json_object_get(entry, "shape"), *offsets = json_object_get(entry, "data_offsets");
     if (!json_is_array(shape) || !json_is_array(offsets) || json_array_size(offsets) != 2 ||
-        !get_count(json_array_get(offsets, 0), &begin) || !get_count(json_array_get(offsets, 1), &end) ||
+        !json_header_count(json_array_get(offsets, 0), &begin) || !json_header_count(json_array_get(offsets, 1), &end) ||
         json_object_size(entry) != 3) {
         return model_refuse(m, "expected dtype, shape and data_offsets with two whole numbers");
     }
@@ -61,10 +56,8 @@ static bool read_tensor(model *m, tensor *t, const json_t *entry, uint64_t data_
     if (dimensions > MODEL_MOST_DIMENSIONS) {
         return model_refuse(m, "more than %d dimensions", MODEL_MOST_DIMENSIONS);
     }
-    for (size_t i = 0; i < dimensions; i++) {
-        if (!get_count(json_array_get(shape, i), &extent[i])) {
-            return model_refuse(m, "the shape is not a list of whole numbers");
-        }
+    if (!json_header_extents(m, shape, extent)) {
+        return false;
     }
     if (begin > end || end > data_size) {
         return model_refuse(
@@ -108,19 +101,6 @@ static bool check_places(model *m, uint64_t data_size)
            model_refuse(m, "the tensors take %" PRIu64 " bytes of the %" PRIu64 " bytes of data", end, data_size);
 }
 
-static bool read_metadata(model *m, json_t *entry)
-{
-    const char *key;
-    json_t *value;
-    bool good = json_is_object(entry);
-    json_object_foreach(entry, key, value)
-    {
-        good = good && json_is_string(value);
-    }
-    m->metadata = good ? json_incref(entry) : NULL;
-    return good || model_refuse(m, "__metadata__ is not an object of strings");
-}
-
 static bool read_header(model *m, json_t *header, uint64_t data_size)
 {
     const char *name;
@@ -131,8 +111,8 @@ static bool read_header(model *m, json_t *header, uint64_t data_size)
     json_object_foreach(header, name, entry)
     {
         if (strcmp(name, "__metadata__") == 0) {
-            if (!read_metadata(m, entry)) {
-                return false;
+            if (!json_header_metadata(m, entry)) {
+                return model_refuse(m, "__metadata__ is not an object of strings");
             }
             continue;
         }
@@ -141,9 +121,7 @@ static bool read_header(model *m, json_t *header, uint64_t data_size)
             return false;
         }
         if (!read_tensor(m, t, entry, data_size)) {
-            char reason[MODEL_ERROR_SIZE];
-            strcpy(reason, m->error);
-            return model_refuse(m, "tensor '%.80s': %.150s", name, reason);
+            return model_blame(m, "tensor", name);
         }
     }
     if (m->count > 0) {
@@ -162,24 +140,16 @@ bool safetensors_open(model *m)
     if (size < 8 || fseeko(m->file, 0, SEEK_SET) != 0 || fread(start, 1, 8, m->file) != 8) {
         return model_refuse(m, "no safetensors: the file is too short");
     }
-    uint64_t length = 0;
-    for (int i = 0; i < 8; i++) {
-        length |= (uint64_t)start[i] << 8 * i;
-    }
+    const uint64_t length = bytes_load(start, 8);
     if (length > SAFETENSORS_LONGEST_HEADER || length > (uint64_t)size - 8) {
         return model_refuse(m, "no safetensors: a header of %" PRIu64 " bytes in a file of %" PRIu64, length,
                             (uint64_t)size);
     }
-    char *text = malloc((size_t)length + 1);
-    if (text == NULL || fread(text, 1, (size_t)length, m->file) != length) {
-        free(text);
-        return model_refuse(m, text == NULL ? "out of memory" : "the header cannot be read");
-    }
-    json_error_t error;
-    json_t *header = json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, &error);
+    char *text = json_header_read(m, length);
+    json_t *header = text != NULL ? json_header_parse(m, text, length) : NULL;
     free(text);
     if (header == NULL) {
-        return model_refuse(m, "the header is no JSON: %s, at byte %d", error.text, error.position);
+        return false;
     }
     const uint64_t data = 8 + length;
     const bool good = read_header(m, header, (uint64_t)size - data);
@@ -196,11 +166,7 @@ static json_t *describe(const tensor *t, const dtype *type, uint64_t *end)
 {
     const uint64_t begin = *end;
     *end += type != NULL ? t->count * type->size : t->bytes;
-    json_t *shape = json_array();
-    for (unsigned i = 0; i < t->dimensions; i++) {
-        json_array_append_new(shape, json_integer((json_int_t)t->extent[i]));
-    }
-    return json_pack("{s:s, s:o, s:[I, I]}", "dtype", type != NULL ? type->name : t->type_text, "shape", shape,
+    return json_pack("{s:s, s:o, s:[I, I]}", "dtype", type != NULL ? type->name : t->type_text, "shape", json_header_shape(t),
                      "data_offsets", (json_int_t)begin, (json_int_t)*end);
 }
 
@@ -223,9 +189,7 @@ unsigned char *safetensors_print(const model *m, const dtype *const *types, size
     const size_t length = strlen(text), padded = (length + 7) / 8 * 8;
     unsigned char *bytes = malloc(8 + padded);
     if (bytes != NULL) {
-        for (int i = 0; i < 8; i++) {
-            bytes[i] = (unsigned char)((uint64_t)padded >> 8 * i);
-        }
+        bytes_store(bytes, 8, padded);
         memcpy(bytes + 8, text, length);
         memset(bytes + 8 + length, ' ', padded - length);
         *size = 8 + padded;
