@@ -65,6 +65,7 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/reports/describe.c \
 	tools/fpemu/reports/describe.h \
 	tools/fpemu/reports/fuzz_report.c \
+	tools/fpemu/reports/fuzz_report.h \
 	tools/fpemu/reports/jsonout.c \
 	tools/fpemu/reports/jsonout.h \
 	tools/fpemu/reports/line_plot.c \
@@ -74,6 +75,7 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/reports/scatter_plot.c \
 	tools/fpemu/reports/scatter_plot.h \
 	tools/fpemu/testing/difference.c \
+	tools/fpemu/testing/difference.h \
 	tools/fpemu/testing/external.c \
 	tools/fpemu/testing/external.h \
 	tools/fpemu/testing/inputs.c \

@@ -12,7 +12,8 @@
 #include "cli/number.h"
 #include "cli/progress.h"
 #include "commands/commands.h"
-#include "testing/search.h"
+#include "reports/fuzz_report.h"
+#include "testing/difference.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -83,14 +84,14 @@ static void compare(search *s, size_t n)
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        const number expected = fuzz_number(out, &s->format, number_load_code(s->expected, size, i));
-        const number got = fuzz_number(out, &s->format, number_load_code(s->other.out, size, i));
-        if (!fuzz_same(s, expected, got) || fuzz_stray_bits(s, got.code)) {
+        const number expected = difference_number(out, &s->format, number_load_code(s->expected, size, i));
+        const number got = difference_number(out, &s->format, number_load_code(s->other.out, size, i));
+        if (!difference_same(s, expected, got) || difference_stray_bits(s, got.code)) {
             number operand[OPERATION_MOST] = {{0, 0}, {0, 0}, {0, 0}};
             for (int k = 0; k < s->what->operands; k++) {
-                operand[k] = fuzz_operand(s, k, i);
+                operand[k] = difference_operand(s, k, i);
             }
-            fuzz_take(s, operand, expected, got);
+            difference_take(s, operand, expected, got);
         }
     }
 }
@@ -428,13 +429,13 @@ int cmd_fuzz(int argc, char **argv)
     s.expected = cli_allocate(EXTERNAL_BATCH, sizeof(double));
 
     search_all(&s, q.exhaustive || bits <= depth.every_bits);
-    if (s.late && fuzz_inputs(&s) == 0) {
+    if (s.late && fuzz_report_inputs(&s) == 0) {
         cli_fail("%s gave no result before the time limit", s.other.name);
     }
     if (q.json) {
-        fuzz_print_json(&s);
+        fuzz_report_json(&s);
     } else {
-        fuzz_print_table(&s);
+        fuzz_report_table(&s);
     }
     if (s.other.failure[0] != '\0') {
         fuzz_report_failure(&s);
@@ -446,5 +447,5 @@ int cmd_fuzz(int argc, char **argv)
         free(s.carrier[k]);
     }
     free(s.expected);
-    return fuzz_mismatches(&s) > 0 ? CLI_FAILURE : CLI_OK;
+    return difference_count(&s) > 0 ? CLI_FAILURE : CLI_OK;
 }

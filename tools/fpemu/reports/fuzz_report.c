@@ -1,7 +1,7 @@
 /* fuzz_report.c - what `fpemu fuzz` prints in the end. */
 #include "cli/cli.h"
 
-#include "testing/search.h"
+#include "reports/fuzz_report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,6 +9,7 @@
 
 #include "cli/number.h"
 #include "reports/jsonout.h"
+#include "testing/difference.h"
 
 static unsigned bits_of(external_type type, const fpemu_format *format, uint64_t code)
 {
@@ -17,7 +18,7 @@ static unsigned bits_of(external_type type, const fpemu_format *format, uint64_t
     return external_is_code(type) && in_width ? format->bits : all;
 }
 
-uint64_t fuzz_inputs(const search *s)
+uint64_t fuzz_report_inputs(const search *s)
 {
     uint64_t sum = 0;
     for (int i = 0; i < INPUT_STAGES; i++) {
@@ -72,7 +73,7 @@ static int operands_width(const search *s)
     return wide;
 }
 
-void fuzz_print_table(const search *s)
+void fuzz_report_table(const search *s)
 {
     const external_signature *t = &s->other.signature;
     char signature[EXTERNAL_SIGNATURE_SIZE], spec[CLI_SPEC_SIZE], input[OPERANDS_SIZE], expected[2 * NUMBER_SIZE];
@@ -92,7 +93,7 @@ void fuzz_print_table(const search *s)
         printf(", seed %" PRIu64, s->in.seed);
     }
     puts(s->late ? ", ended by the time limit" : "");
-    if (fuzz_mismatches(s) == 0) {
+    if (difference_count(s) == 0) {
         puts("no difference");
         return;
     }
@@ -128,7 +129,7 @@ static json_t *operands_json(const search *s, const number operand[OPERATION_MOS
     return list;
 }
 
-void fuzz_print_json(const search *s)
+void fuzz_report_json(const search *s)
 {
     const external_signature *t = &s->other.signature;
     char signature[EXTERNAL_SIGNATURE_SIZE], spec[CLI_SPEC_SIZE];
@@ -161,12 +162,12 @@ void fuzz_print_json(const search *s)
     jsonout_set(object, "against", jsonout_text(s->other.name));
     jsonout_set(object, "rounding", s->decodes ? json_null() : jsonout_rounding(&s->rounding));
     jsonout_set(object, "seed", jsonout_count(s->in.seed));
-    jsonout_set(object, "inputs", jsonout_count(fuzz_inputs(s)));
+    jsonout_set(object, "inputs", jsonout_count(fuzz_report_inputs(s)));
     jsonout_set(object, "stages", stages);
     jsonout_set(object, "exhaustive", jsonout_bool(s->done[INPUTS_ALL] == s->in.count[INPUTS_ALL]));
     jsonout_set(object, "time_limit_reached", jsonout_bool(s->late));
     jsonout_set(object, "failure", s->other.failure[0] != '\0' ? jsonout_text(s->other.failure) : json_null());
-    jsonout_set(object, "mismatches", jsonout_count(fuzz_mismatches(s)));
+    jsonout_set(object, "mismatches", jsonout_count(difference_count(s)));
     jsonout_set(object, "differences", list);
     jsonout_print(object);
 }
@@ -181,7 +182,7 @@ _Noreturn void fuzz_report_failure(const search *s)
     }
     number operand[OPERATION_MOST];
     for (int k = 0; k < s->what->operands; k++) {
-        operand[k] = fuzz_operand(s, k, f->failed_at);
+        operand[k] = difference_operand(s, k, f->failed_at);
     }
     cli_fail("%s; %s %s", f->failure, f->program ? "the first input without a result is" : "the input was",
              operands_text(input, s, operand));

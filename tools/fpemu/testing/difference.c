@@ -1,10 +1,10 @@
-/* difference.c - what a difference that `fpemu fuzz` found is about; each class keeps its smallest example.
+/* difference.c - see difference.h; each class keeps its smallest example.
  *
  * A conversion is put into a class by its input, an operation by its operands and its exact result.
  */
 #include "cli/cli.h"
 
-#include "testing/search.h"
+#include "testing/difference.h"
 
 #include <math.h>
 #include <string.h>
@@ -133,26 +133,26 @@ static double carrier_value(external_type type, uint64_t bits)
     return type == EXTERNAL_F32 ? (double)narrow : wide;
 }
 
-number fuzz_number(external_type type, const fpemu_format *format, uint64_t code)
+number difference_number(external_type type, const fpemu_format *format, uint64_t code)
 {
     return (number){external_is_code(type) ? fpemu_decode_one_f64(format, code) : carrier_value(type, code), code};
 }
 
-number fuzz_operand(const search *s, int k, size_t i)
+number difference_operand(const search *s, int k, size_t i)
 {
     const external_type in = s->other.signature.in;
     if (s->what->converts) {
-        return fuzz_number(in, &s->from, s->codes[k][i]);
+        return difference_number(in, &s->from, s->codes[k][i]);
     }
     return (number){fpemu_decode_one_f64(&s->from, s->codes[k][i]), s->codes[k][i]};
 }
 
-bool fuzz_same(const search *s, number expected, number got)
+bool difference_same(const search *s, number expected, number got)
 {
     return expected.code == got.code || (!s->strict_nan && isnan(expected.value) && isnan(got.value));
 }
 
-bool fuzz_stray_bits(const search *s, uint64_t code)
+bool difference_stray_bits(const search *s, uint64_t code)
 {
     return external_is_code(s->other.signature.out) && code > s->mask;
 }
@@ -177,14 +177,14 @@ static bool is_smaller(const number *a, const number *b, int count)
     return order < 0;
 }
 
-void fuzz_take(search *s, const number operand[OPERATION_MOST], number expected, number got)
+void difference_take(search *s, const number operand[OPERATION_MOST], number expected, number got)
 {
     double x[OPERATION_MOST];
     for (int k = 0; k < OPERATION_MOST; k++) {
         x[k] = operand[k].value;
     }
     const number low = {got.value, got.code & s->mask};
-    const bool stray = fuzz_stray_bits(s, got.code) && fuzz_same(s, expected, low);
+    const bool stray = difference_stray_bits(s, got.code) && difference_same(s, expected, low);
     const difference class =
         stray ? STRAY_BITS : classify(s, operand, operation_exact(s->what, x), expected.value, got.value);
     finding *f = &s->found[class];
@@ -195,7 +195,7 @@ void fuzz_take(search *s, const number operand[OPERATION_MOST], number expected,
     }
 }
 
-uint64_t fuzz_mismatches(const search *s)
+uint64_t difference_count(const search *s)
 {
     uint64_t sum = 0;
     for (int i = 0; i < DIFFERENCES; i++) {

@@ -1,6 +1,5 @@
-/* search.h - what the parts of `fpemu fuzz` share: the search (fuzz.c), the classes of differences (fuzz_classes.c) and
- * the report (fuzz_report.c).
- */
+/* search.h - a search for differences between the library and somebody else's code: what it compares, and what it has
+ * found so far. */
 #ifndef FPEMU_TOOL_SEARCH_H
 #define FPEMU_TOOL_SEARCH_H
 
@@ -31,7 +30,6 @@ typedef enum difference {
     NORMAL,
     DIFFERENCES
 } difference;
-extern const char *const difference_names[DIFFERENCES];
 
 /* One number with its bits; the value is exact. */
 typedef struct number {
@@ -61,23 +59,5 @@ typedef struct search {
     void *carrier[OPERATION_MOST];   /* as values where they are codes, */
     void *expected;                  /* and its results */
 } search;
-
-/* The bits of an element of a type, as a number; codes are of `format`. */
-number fuzz_number(external_type type, const fpemu_format *format, uint64_t code);
-/* Operand k of element i of the batch. */
-number fuzz_operand(const search *s, int k, size_t i);
-/* Both results say the same. */
-bool fuzz_same(const search *s, number expected, number got);
-/* A code with bits above the width of the format. */
-bool fuzz_stray_bits(const search *s, uint64_t code);
-/* Puts a difference into its class. */
-void fuzz_take(search *s, const number operand[OPERATION_MOST], number expected, number got);
-
-uint64_t fuzz_inputs(const search *s); /* how many were compared */
-uint64_t fuzz_mismatches(const search *s);
-void fuzz_print_table(const search *s);
-void fuzz_print_json(const search *s);
-/* Ends the command: the other side crashed, hung or gave nonsense; what was found until then was printed already. */
-_Noreturn void fuzz_report_failure(const search *s);
 
 #endif
