@@ -27,12 +27,18 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/cli/accumulation.h \
 	tools/fpemu/cli/arguments.c \
 	tools/fpemu/cli/arguments.h \
-	tools/fpemu/cli/cli.c \
-	tools/fpemu/cli/cli.h \
+	tools/fpemu/cli/error.c \
+	tools/fpemu/cli/error.h \
 	tools/fpemu/cli/number.c \
 	tools/fpemu/cli/number.h \
+	tools/fpemu/cli/options.c \
+	tools/fpemu/cli/options.h \
 	tools/fpemu/cli/progress.c \
 	tools/fpemu/cli/progress.h \
+	tools/fpemu/cli/rounding.c \
+	tools/fpemu/cli/rounding.h \
+	tools/fpemu/cli/spec.c \
+	tools/fpemu/cli/spec.h \
 	tools/fpemu/commands/apply.c \
 	tools/fpemu/commands/bench.c \
 	tools/fpemu/commands/commands.h \

@@ -1,5 +1,5 @@
 /* accumulation.c - see accumulation.h */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include "cli/accumulation.h"
 
@@ -9,6 +9,8 @@
 
 #if HAVE_CBLAS
 #include <cblas.h>
+
+#include "cli/error.h"
 #endif
 
 accumulation accumulation_read(const char *text, bool binary64, uint64_t seed)

@@ -1,5 +1,5 @@
 /* arguments.c - see arguments.h */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include "cli/arguments.h"
 
@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/error.h"
 #include "cli/number.h"
 
 enum { LONGEST_WORD = 1 << 16 }; /* binary64 needs at most 1077 characters */

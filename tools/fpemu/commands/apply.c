@@ -1,13 +1,17 @@
 /* apply.c - fpemu apply: an elementary function of numbers or of an array file, in a format. */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/arguments.h"
+#include "cli/error.h"
 #include "cli/number.h"
+#include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/rounding.h"
+#include "cli/spec.h"
 #include "commands/commands.h"
 #include "files/file.h"
 #include "files/output.h"

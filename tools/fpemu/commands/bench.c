@@ -4,7 +4,7 @@
  * the medians of the rounds are printed. Small arrays are gone through several times a round, so that the clock reads
  * some tens of microseconds.
  */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +16,11 @@
 #include <omp.h>
 #endif
 
+#include "cli/error.h"
+#include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/rounding.h"
+#include "cli/spec.h"
 #include "commands/commands.h"
 #include "reports/jsonout.h"
 

@@ -1,5 +1,5 @@
 /* compare.c - fpemu compare: what several formats do to the tensors of a file. */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -7,8 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/error.h"
 #include "cli/number.h"
+#include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/rounding.h"
+#include "cli/spec.h"
 #include "commands/commands.h"
 #include "files/box_walk.h"
 #include "files/file.h"

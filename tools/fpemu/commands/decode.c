@@ -1,10 +1,13 @@
 /* decode.c - fpemu decode: bit patterns to numbers. */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include <stdio.h>
 
 #include "cli/arguments.h"
+#include "cli/error.h"
 #include "cli/number.h"
+#include "cli/options.h"
+#include "cli/spec.h"
 #include "commands/commands.h"
 #include "reports/jsonout.h"
 

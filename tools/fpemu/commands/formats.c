@@ -1,10 +1,13 @@
 /* formats.c - fpemu formats: the table of named formats. */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "cli/error.h"
 #include "cli/number.h"
+#include "cli/options.h"
+#include "cli/spec.h"
 #include "commands/commands.h"
 #include "reports/describe.h"
 #include "reports/jsonout.h"

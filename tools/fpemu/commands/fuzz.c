@@ -3,14 +3,18 @@
  * The inputs come in stages (operands.h), in batches through the other side (external.h); every difference is put into a
  * class (difference.h), and each class keeps its smallest example.
  */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/error.h"
 #include "cli/number.h"
+#include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/rounding.h"
+#include "cli/spec.h"
 #include "commands/commands.h"
 #include "reports/fuzz_report.h"
 #include "testing/difference.h"

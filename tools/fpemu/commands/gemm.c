@@ -1,5 +1,5 @@
 /* gemm.c - fpemu gemm: a product of two matrices under models of accumulation, against binary64. */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "cli/accumulation.h"
+#include "cli/error.h"
 #include "cli/number.h"
+#include "cli/options.h"
 #include "commands/commands.h"
 #include "files/file.h"
 #include "files/output.h"

@@ -1,11 +1,15 @@
 /* info.c - fpemu info: everything about one format. */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/error.h"
 #include "cli/number.h"
+#include "cli/options.h"
+#include "cli/rounding.h"
+#include "cli/spec.h"
 #include "commands/commands.h"
 #include "reports/describe.h"
 #include "reports/jsonout.h"

@@ -1,12 +1,16 @@
 /* pack.c - fpemu pack: the tensors of a file packed to the bits of a format. */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/error.h"
+#include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/rounding.h"
+#include "cli/spec.h"
 #include "commands/commands.h"
 #include "files/container.h"
 #include "files/output.h"

@@ -1,13 +1,17 @@
 /* quantize.c - fpemu quantize: the tensors of a file rounded to a format. */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/error.h"
 #include "cli/number.h"
+#include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/rounding.h"
+#include "cli/spec.h"
 #include "commands/commands.h"
 #include "files/box_walk.h"
 #include "files/file.h"

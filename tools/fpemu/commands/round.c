@@ -1,10 +1,14 @@
 /* round.c - fpemu round: numbers to the nearest values of a format. */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include <stdio.h>
 
 #include "cli/arguments.h"
+#include "cli/error.h"
 #include "cli/number.h"
+#include "cli/options.h"
+#include "cli/rounding.h"
+#include "cli/spec.h"
 #include "commands/commands.h"
 #include "reports/jsonout.h"
 

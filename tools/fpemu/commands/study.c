@@ -1,5 +1,5 @@
 /* study.c - fpemu study: the error of dot products against their length, for several models of accumulation. */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "cli/accumulation.h"
+#include "cli/error.h"
+#include "cli/options.h"
 #include "cli/progress.h"
 #include "commands/commands.h"
 #include "files/output.h"

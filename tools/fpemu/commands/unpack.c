@@ -1,11 +1,13 @@
 /* unpack.c - fpemu unpack: packed tensors as numbers again. */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/error.h"
+#include "cli/options.h"
 #include "commands/commands.h"
 #include "files/container.h"
 #include "files/writer.h"

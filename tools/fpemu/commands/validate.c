@@ -1,6 +1,6 @@
 /* validate.c - fpemu validate: the library against GNU MPFR, and against an exact judge in integers where MPFR has no
  * such rounding. The judges are those of the tests; they share no code with the library. */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -11,7 +11,10 @@
 #include "../../../tests/ref/compare.h"
 #include "../../../tests/ref/points.h"
 #include "../../../tests/ref/sweep.h"
+#include "cli/error.h"
+#include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/spec.h"
 #include "commands/commands.h"
 #include "reports/jsonout.h"
 

@@ -1,5 +1,5 @@
 /* vectors.c - fpemu vectors: operands, results and flags for a simulator's test bench. */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -7,7 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/error.h"
 #include "cli/number.h"
+#include "cli/options.h"
+#include "cli/rounding.h"
+#include "cli/spec.h"
 #include "commands/commands.h"
 #include "files/output.h"
 #include "testing/operands.h"

@@ -1,10 +1,11 @@
 /* box_walk.c - see box_walk.h */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include "files/box_walk.h"
 
 #include <stdlib.h>
 
+#include "cli/error.h"
 #include "files/reader.h"
 #include "files/scratch.h"
 

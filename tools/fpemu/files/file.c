@@ -1,5 +1,5 @@
 /* file.c - see file.h */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include "files/file.h"
 
@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/error.h"
+#include "cli/options.h"
 #include "files/scratch.h"
 
 /* ------------------------------------------------------------------------------------------------- options */

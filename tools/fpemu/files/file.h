@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/options.h"
 #include "files/reader.h"
 
 /* Elements a piece: a multiple of 4096, so that the error sums of the pieces add up to those of the whole. */

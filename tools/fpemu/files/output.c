@@ -1,5 +1,5 @@
 /* output.c - see output.h */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include "files/output.h"
 
@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "cli/error.h"
 
 /* The temporary file to remove, or NULL. Changed only while all signals are blocked. */
 static char *pending;

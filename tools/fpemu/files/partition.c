@@ -1,10 +1,13 @@
 /* partition.c - see partition.h */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include "files/partition.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "cli/error.h"
+#include "cli/options.h"
 
 static uint64_t product(const uint64_t *extent, unsigned count)
 {

@@ -1,5 +1,5 @@
 /* scratch.c - see scratch.h */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include "files/scratch.h"
 
@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "cli/error.h"
 
 static const char *directory(void)
 {

@@ -1,5 +1,5 @@
 /* writer.c - see writer.h. libzip asks for the data of a member when it writes it, hence the way round. */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include "files/writer.h"
 
@@ -8,6 +8,7 @@
 #include <string.h>
 #include <zip.h>
 
+#include "cli/error.h"
 #include "files/npy.h"
 #include "files/safetensors.h"
 

@@ -1,11 +1,14 @@
 /* describe.c - see describe.h */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include "reports/describe.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "cli/error.h"
+#include "cli/rounding.h"
+#include "cli/spec.h"
 #include "reports/jsonout.h"
 
 static bool is_float(const fpemu_format *format)

@@ -5,7 +5,8 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "cli/cli.h"
+#include "cli/spec.h"
+#include "common/system.h"
 #include "fpemu.h"
 
 const char *describe_kind(const fpemu_format *format);

@@ -1,5 +1,5 @@
 /* fuzz_report.c - what `fpemu fuzz` prints in the end. */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include "reports/fuzz_report.h"
 
@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/error.h"
 #include "cli/number.h"
+#include "cli/spec.h"
 #include "reports/jsonout.h"
 #include "testing/difference.h"
 

@@ -1,11 +1,13 @@
 /* jsonout.c - see jsonout.h */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include "reports/jsonout.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/error.h"
+#include "cli/rounding.h"
 #include "common/json.h"
 
 static json_t *checked(json_t *value)

@@ -1,5 +1,5 @@
 /* line_plot.c - see line_plot.h. Black on white. */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include "reports/line_plot.h"
 
@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/error.h"
 #include "common/svg.h"
 #include "files/output.h"
 

@@ -1,5 +1,5 @@
 /* report.c - see report.h */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include "reports/report.h"
 
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/error.h"
 #include "cli/number.h"
 #include "reports/jsonout.h"
 

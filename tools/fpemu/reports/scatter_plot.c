@@ -1,5 +1,5 @@
 /* scatter_plot.c - see scatter_plot.h. Black on white; every point has its name beside it, so that nothing hangs on colour. */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include "reports/scatter_plot.h"
 
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/error.h"
 #include "common/axis.h"
 #include "common/svg.h"
 #include "files/output.h"

@@ -2,12 +2,13 @@
  *
  * A conversion is put into a class by its input, an operation by its operands and its exact result.
  */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include "testing/difference.h"
 
 #include <math.h>
 #include <string.h>
+
 
 const char *const difference_names[DIFFERENCES] = {
     "stray-bits", "tie", "subnormal", "underflow", "overflow-threshold", "above-max", "negative", "infinity",

@@ -5,7 +5,7 @@
  * memory is the input at work, so that a crash can be put down to it.
  */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include "testing/external.h"
 
@@ -23,7 +23,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/error.h"
 #include "cli/number.h"
+#include "cli/options.h"
 
 typedef struct external_shared {
     volatile size_t at;

@@ -1,10 +1,12 @@
 /* inputs.c - see inputs.h */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include "testing/inputs.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+#include "cli/error.h"
 
 /* Nothing becomes an infinity or a NaN on the way into `from`: those codes are listed by themselves. */
 static const fpemu_rounding saturating = {.mode = FPEMU_MODE_RNE, .overflow = FPEMU_OVERFLOW_SATURATE};

@@ -1,10 +1,12 @@
 /* operands.c - see operands.h */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include "testing/operands.h"
 
 #include <math.h>
 #include <string.h>
+
+#include "cli/error.h"
 
 static const fpemu_rounding saturating = {.mode = FPEMU_MODE_RNE, .overflow = FPEMU_OVERFLOW_SATURATE};
 

@@ -1,10 +1,12 @@
 /* operation.c - see operation.h */
-#include "cli/cli.h"
+#include "common/system.h"
 
 #include "testing/operation.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "cli/error.h"
 
 static const operation operations[] = {{"convert", 1, true, FPEMU_OPERATION_ADD},
                                        {"add", 2, false, FPEMU_OPERATION_ADD},
