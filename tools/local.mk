@@ -68,6 +68,8 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/files/scratch.h \
 	tools/fpemu/files/writer.c \
 	tools/fpemu/files/writer.h \
+	tools/fpemu/reports/comparison.c \
+	tools/fpemu/reports/comparison.h \
 	tools/fpemu/reports/describe.c \
 	tools/fpemu/reports/describe.h \
 	tools/fpemu/reports/fuzz_report.c \

@@ -18,9 +18,8 @@
 #include "files/file.h"
 #include "files/output.h"
 #include "files/partition.h"
-#include "reports/jsonout.h"
+#include "reports/comparison.h"
 #include "reports/report.h"
-#include "reports/scatter_plot.h"
 
 static const char help[] =
     "Usage: fpemu compare IN SPEC... [OPTION...]\n"
@@ -56,32 +55,6 @@ static const struct option options[] = {{"axis", required_argument, NULL, CLI_OP
                                         CLI_HELP_LONG,
                                         {0}};
 
-/* What a format does to a tensor, or to all. */
-typedef struct cell {
-    fpemu_stats stats;
-    double relative_error;
-    double bits; /* an element */
-    bool packed; /* as 'fpemu pack' stores it; else of the format by itself */
-} cell;
-
-typedef struct candidate {
-    const char *spec; /* as it was given */
-    char text[CLI_SPEC_SIZE];
-    fpemu_format format;
-    cell total;
-} candidate;
-
-typedef struct job {
-    file in;
-    fpemu_rounding rounding;
-    candidate *candidate;
-    size_t candidates;
-    int axis;
-    cell *cell; /* of tensor i and format k at [i * candidates + k] */
-    bool has_threshold, percent, all_counters;
-    double threshold; /* dB */
-} job;
-
 /* ------------------------------------------------------------------------------------------------- measuring */
 
 /* The largest |x - y| / |x| over finite x other than 0 with finite y. Binary32 data: any other pair makes the quotient
@@ -106,26 +79,26 @@ static double worst_relative_f64(size_t n, const double *x, const double *y, dou
     return worst;
 }
 
-static bool needs_binary64(const tensor *t, const candidate *k)
+static bool needs_binary64(const tensor *t, const comparison_format *k)
 {
     return t->type->format == FPEMU_NAME_BINARY64 || !fpemu_format_fits_f32(&k->format);
 }
 
-static fpemu_rounding rounding_of(const job *j, size_t i)
+static fpemu_rounding rounding_of(const comparison *j, size_t i)
 {
     fpemu_rounding rounding = j->rounding;
     rounding.stream += i;
     return rounding;
 }
 
-static void add_error(cell *c, size_t n, bool binary64, const void *x, const void *y)
+static void add_error(comparison_cell *c, size_t n, bool binary64, const void *x, const void *y)
 {
     c->relative_error =
         binary64 ? worst_relative_f64(n, x, y, c->relative_error) : worst_relative_f32(n, x, y, c->relative_error);
 }
 
 /* One piece of a tensor through one format; y is room for the result. */
-static void measure(cell *c, const candidate *k, const partition *a, const fpemu_rounding *rounding, const walk *w,
+static void measure(comparison_cell *c, const comparison_format *k, const partition *a, const fpemu_rounding *rounding, const walk *w,
                     bool binary64, void *y)
 {
     const void *x = binary64 ? (const void *)w->x64 : (const void *)w->x32;
@@ -134,7 +107,7 @@ static void measure(cell *c, const candidate *k, const partition *a, const fpemu
 }
 
 /* What formats with a scale of the whole tensor need to know of it. */
-static void measure_ranges(job *j, size_t i, partition *partitions)
+static void measure_ranges(comparison *j, size_t i, partition *partitions)
 {
     const tensor *t = &j->in.model.tensor[i];
     bool any = false;
@@ -148,7 +121,7 @@ static void measure_ranges(job *j, size_t i, partition *partitions)
     walk w = walk_begin(&j->in, i, !wide, true, 1, UINT64_MAX);
     while (walk_next(&w)) {
         for (size_t k = 0; k < j->candidates; k++) {
-            const candidate *c = &j->candidate[k];
+            const comparison_format *c = &j->candidate[k];
             const bool binary64 = needs_binary64(t, c);
             if (partitions[k].needs_range) {
                 const void *x = binary64 ? (const void *)w.x64 : (const void *)w.x32;
@@ -161,7 +134,7 @@ static void measure_ranges(job *j, size_t i, partition *partitions)
 
 /* Formats go through the file together where pieces suit them all: multiples of 4096 elements, so that error sums do
  * not depend on which formats stand beside. Gives such a multiple, and which formats take it. */
-static uint64_t share_pieces(const job *j, const partition *partitions, bool *shared)
+static uint64_t share_pieces(const comparison *j, const partition *partitions, bool *shared)
 {
     uint64_t unit = 4096;
     for (size_t k = 0; k < j->candidates; k++) {
@@ -172,7 +145,7 @@ static uint64_t share_pieces(const job *j, const partition *partitions, bool *sh
     return unit;
 }
 
-static void compare_together(job *j, size_t i, const partition *partitions, const bool *shared, uint64_t unit, progress *bar)
+static void compare_together(comparison *j, size_t i, const partition *partitions, const bool *shared, uint64_t unit, progress *bar)
 {
     const tensor *t = &j->in.model.tensor[i];
     const fpemu_rounding rounding = rounding_of(j, i);
@@ -189,7 +162,7 @@ static void compare_together(job *j, size_t i, const partition *partitions, cons
     double *y = cli_allocate(w.room, sizeof *y);
     while (walk_next(&w)) {
         for (size_t k = 0; k < j->candidates; k++) {
-            const candidate *c = &j->candidate[k];
+            const comparison_format *c = &j->candidate[k];
             if (shared[k]) {
                 measure(&j->cell[i * j->candidates + k], c, &partitions[k], &rounding, &w, needs_binary64(t, c), y);
             }
@@ -200,12 +173,12 @@ static void compare_together(job *j, size_t i, const partition *partitions, cons
     free(y);
 }
 
-static void compare_boxes(job *j, size_t i, size_t k, const partition *a)
+static void compare_boxes(comparison *j, size_t i, size_t k, const partition *a)
 {
-    const candidate *c = &j->candidate[k];
+    const comparison_format *c = &j->candidate[k];
     const fpemu_rounding rounding = rounding_of(j, i);
     const bool binary64 = needs_binary64(&j->in.model.tensor[i], c);
-    cell *to = &j->cell[i * j->candidates + k];
+    comparison_cell *to = &j->cell[i * j->candidates + k];
     box_walk b = box_walk_begin(&j->in, i, a, binary64);
     double *y = cli_allocate(b.room, sizeof *y);
     while (box_walk_next(&b)) {
@@ -218,9 +191,9 @@ static void compare_boxes(job *j, size_t i, size_t k, const partition *a)
 }
 
 /* A format whose blocks ask for pieces of their own. */
-static void compare_alone(job *j, size_t i, size_t k, const partition *a)
+static void compare_alone(comparison *j, size_t i, size_t k, const partition *a)
 {
-    const candidate *c = &j->candidate[k];
+    const comparison_format *c = &j->candidate[k];
     const fpemu_rounding rounding = rounding_of(j, i);
     const bool binary64 = needs_binary64(&j->in.model.tensor[i], c);
     walk w = walk_begin(&j->in, i, !binary64, binary64, a->unit, a->period);
@@ -232,7 +205,7 @@ static void compare_alone(job *j, size_t i, size_t k, const partition *a)
     free(y);
 }
 
-static void compare_tensor(job *j, size_t i, progress *bar)
+static void compare_tensor(comparison *j, size_t i, progress *bar)
 {
     partition *partitions = cli_allocate(j->candidates, sizeof *partitions);
     bool *shared = cli_allocate(j->candidates, sizeof *shared), again = false;
@@ -259,22 +232,22 @@ static void compare_tensor(job *j, size_t i, progress *bar)
         }
     }
     for (size_t k = 0; k < j->candidates; k++) {
-        cell *c = &j->cell[i * j->candidates + k];
+        comparison_cell *c = &j->cell[i * j->candidates + k];
         c->bits = partition_bits(&j->in, i, &j->candidate[k].format, j->axis, &c->packed);
     }
     free(shared);
     free(partitions);
 }
 
-static void add_up(job *j)
+static void add_up(comparison *j)
 {
     for (size_t k = 0; k < j->candidates; k++) {
-        cell *total = &j->candidate[k].total;
+        comparison_cell *total = &j->candidate[k].total;
         double bits = 0, elements = 0;
         report_want(&total->stats, &j->candidate[k].format);
         total->packed = true;
         for (size_t i = 0; i < j->in.model.count; i++) {
-            const cell *c = &j->cell[i * j->candidates + k];
+            const comparison_cell *c = &j->cell[i * j->candidates + k];
             const double count = (double)j->in.model.tensor[i].count;
             if (j->in.chosen[i]) {
                 cli_check(fpemu_stats_merge(&total->stats, &c->stats), j->candidate[k].spec);
@@ -288,7 +261,7 @@ static void add_up(job *j)
     }
 }
 
-static void compare_file(job *j)
+static void compare_file(comparison *j)
 {
     const double zero = 0; /* shows, also for an empty file, whether formats and rounding are accepted */
     for (size_t k = 0; k < j->candidates; k++) {
@@ -306,294 +279,6 @@ static void compare_file(job *j)
     add_up(j);
 }
 
-/* Whether numbers became NaN or infinities, which the error sums leave out. */
-static bool loses_numbers(const candidate *c, const fpemu_stats *s)
-{
-    const fpemu_format *f = &c->format;
-    const bool ends = f->kind == FPEMU_KIND_FLOAT && f->scaling == FPEMU_SCALING_NONE &&
-                      f->specials != FPEMU_SPECIALS_FINITE && f->overflow <= FPEMU_OVERFLOW_IEEE;
-    return s->invalid > 0 || (ends && s->overflow > 0);
-}
-
-/* The format with the fewest bits that keeps the threshold, of several the one that keeps more; NULL if none does. Over
- * the cells of one tensor, or, for NULL, over all. */
-static const candidate *cheapest(const job *j, const cell *first)
-{
-    const candidate *best = NULL;
-    double best_db = 0, best_bits = 0;
-    for (size_t k = 0; k < j->candidates; k++) {
-        const candidate *c = &j->candidate[k];
-        const cell *here = first != NULL ? &first[k] : &c->total;
-        const fpemu_stats *s = &here->stats;
-        const double db = fpemu_stats_sqnr(s);
-        const bool silent = isnan(db) && fpemu_stats_sum_error2(s) == 0; /* nothing but zeros: they all keep */
-        if ((db >= j->threshold || silent) && !loses_numbers(c, s) &&
-            (best == NULL || here->bits < best_bits || (here->bits == best_bits && db > best_db))) {
-            best = c;
-            best_bits = here->bits;
-            best_db = db;
-        }
-    }
-    return best;
-}
-
-static const char *spec_of(const candidate *c)
-{
-    return c != NULL ? c->text : "-";
-}
-
-/* If every tensor took its cheapest format, and those without one stayed as they are. */
-typedef struct mixture {
-    double bits; /* an element */
-    size_t none; /* tensors without one */
-} mixture;
-
-static mixture mix(const job *j)
-{
-    mixture m = {0};
-    double elements = 0;
-    for (size_t i = 0; i < j->in.model.count; i++) {
-        const tensor *t = &j->in.model.tensor[i];
-        if (j->in.chosen[i]) {
-            const cell *first = &j->cell[i * j->candidates];
-            const candidate *c = cheapest(j, first);
-            m.bits += (double)t->count * (c != NULL ? first[c - j->candidate].bits : 8 * t->type->size);
-            m.none += c == NULL;
-            elements += (double)t->count;
-        }
-    }
-    m.bits = elements > 0 ? m.bits / elements : 0;
-    return m;
-}
-
-/* ------------------------------------------------------------------------------------------------- as a table */
-
-static int spec_width(const job *j, int least)
-{
-    for (size_t k = 0; k < j->candidates; k++) {
-        const int length = (int)strlen(j->candidate[k].text);
-        least = length > least ? length : least;
-    }
-    return least;
-}
-
-/* A row for each format, of one tensor, or for NULL of all; and with --long those of formats with blocks. */
-static void print_formats(const job *j, const cell *first)
-{
-    const int width = spec_width(j, 6);
-    bool blocks = false;
-    report_heading(width, "format", "bits");
-    for (size_t k = 0; k < j->candidates; k++) {
-        const candidate *c = &j->candidate[k];
-        const cell *here = first != NULL ? &first[k] : &c->total;
-        char bits[NUMBER_SIZE];
-        snprintf(bits, sizeof bits, "%.4g%s", here->bits, here->packed ? "" : "*");
-        report_row(width, c->text, bits, &here->stats, here->relative_error, j->percent);
-        blocks |= c->format.scaling != FPEMU_SCALING_NONE;
-    }
-    if (!blocks || !j->all_counters) {
-        return;
-    }
-    report_block_heading(width, "format");
-    for (size_t k = 0; k < j->candidates; k++) {
-        const candidate *c = &j->candidate[k];
-        if (c->format.scaling != FPEMU_SCALING_NONE) {
-            report_block_row(width, c->text, first != NULL ? &first[k].stats : &c->total.stats);
-        }
-    }
-}
-
-static void print_ratios(const job *j, int width, const char *name, const tensor *t, const cell *first)
-{
-    char shape[FILE_SHAPE_SIZE] = "";
-    printf("%-*s  %-7s  %-14s", width, name, t != NULL ? t->type->name : "",
-           t != NULL ? file_shape_text(shape, t) : "");
-    for (size_t k = 0; k < j->candidates; k++) {
-        const candidate *c = &j->candidate[k];
-        char db[REPORT_DB_SIZE];
-        printf("  %*s", spec_width(&(job){.candidate = &j->candidate[k], .candidates = 1}, 6),
-               report_db(db, fpemu_stats_sqnr(first != NULL ? &first[k].stats : &c->total.stats)));
-    }
-    if (j->has_threshold) {
-        printf("  %s", spec_of(cheapest(j, first)));
-    }
-    putchar('\n');
-}
-
-/* SQNR: a row for each tensor, a column for each format. */
-static void print_tensors(const job *j)
-{
-    const int width = report_name_width(&j->in);
-    printf("%-*s  %-7s  %-14s", width, "tensor", "dtype", "shape");
-    for (size_t k = 0; k < j->candidates; k++) {
-        printf("  %6s", j->candidate[k].text);
-    }
-    puts(j->has_threshold ? "  cheapest" : "");
-    for (size_t i = 0; i < j->in.model.count; i++) {
-        if (j->in.chosen[i]) {
-            char name[FILE_NAME_SIZE];
-            const tensor *t = &j->in.model.tensor[i];
-            print_ratios(j, width, file_name_text(name, t), t, &j->cell[i * j->candidates]);
-        }
-    }
-    print_ratios(j, width, "total", NULL, NULL);
-    for (size_t i = 0; i < j->in.model.count; i++) {
-        const tensor *t = &j->in.model.tensor[i];
-        if (t->type == NULL) {
-            char name[FILE_NAME_SIZE], shape[FILE_SHAPE_SIZE];
-            printf("skipped: %s (%s, %s)\n", file_name_text(name, t), t->type_text, file_shape_text(shape, t));
-        }
-    }
-}
-
-/* Every counter: a table like that of all for each tensor. */
-static void print_long(const job *j)
-{
-    for (size_t i = 0; i < j->in.model.count; i++) {
-        if (j->in.chosen[i]) {
-            char name[FILE_NAME_SIZE];
-            printf("\n%s\n", file_name_text(name, &j->in.model.tensor[i]));
-            print_formats(j, &j->cell[i * j->candidates]);
-        }
-    }
-}
-
-static void print_threshold(const job *j)
-{
-    char db[NUMBER_SIZE];
-    const candidate *c = cheapest(j, NULL);
-    printf("\ncheapest with at least %s dB over all: %s\n", number_print(db, j->threshold), spec_of(c));
-    if (!file_is_array(&j->in)) {
-        const mixture m = mix(j);
-        printf("cheapest for each tensor: %.4g bits an element", m.bits);
-        if (m.none > 0) {
-            printf(", with %zu of %zu tensors left as they are for want of one", m.none, j->in.chosen_count);
-        }
-        putchar('\n');
-    }
-}
-
-static void print_nominal(const job *j)
-{
-    for (size_t k = 0; k < j->candidates; k++) {
-        if (!j->candidate[k].total.packed) {
-            puts("* bits of the format by itself: some of these numbers cannot be packed");
-            return;
-        }
-    }
-}
-
-static void print_tables(const job *j)
-{
-    if (!file_is_array(&j->in)) {
-        puts("SQNR in dB");
-        print_tensors(j);
-        if (j->all_counters) {
-            print_long(j);
-        }
-        puts("\nall tensors");
-    }
-    print_formats(j, NULL);
-    print_nominal(j);
-    if (j->has_threshold) {
-        print_threshold(j);
-    }
-}
-
-/* --------------------------------------------------------------------------------------------------- as JSON */
-
-static json_t *json_cell(const candidate *k, const cell *c)
-{
-    json_t *entry = jsonout_object();
-    jsonout_set(entry, "spec", jsonout_text(k->text));
-    jsonout_set(entry, "bits_per_element", jsonout_real(c->bits));
-    jsonout_set(entry, "packed", jsonout_bool(c->packed));
-    jsonout_set(entry, "nominal_bits_per_element", jsonout_real(fpemu_format_bits_per_element(&k->format)));
-    jsonout_set(entry, "max_relative_error", jsonout_real(c->relative_error));
-    report_json_stats(entry, &c->stats, &k->format);
-    return entry;
-}
-
-static json_t *json_cheapest(const job *j, const cell *first)
-{
-    const candidate *c = cheapest(j, first);
-    return jsonout_text(c != NULL ? c->text : NULL);
-}
-
-static json_t *json_tensors(const job *j)
-{
-    json_t *list = jsonout_array();
-    for (size_t i = 0; i < j->in.model.count; i++) {
-        if (j->in.chosen[i]) {
-            const cell *first = &j->cell[i * j->candidates];
-            json_t *entry = report_json_tensor(&j->in.model.tensor[i]), *formats = jsonout_array();
-            for (size_t k = 0; k < j->candidates; k++) {
-                jsonout_append(formats, json_cell(&j->candidate[k], &first[k]));
-            }
-            jsonout_set(entry, "formats", formats);
-            if (j->has_threshold) {
-                jsonout_set(entry, "cheapest", json_cheapest(j, first));
-            }
-            jsonout_append(list, entry);
-        }
-    }
-    return list;
-}
-
-static void print_json(const job *j)
-{
-    json_t *object = jsonout_object(), *list = jsonout_array();
-    for (size_t k = 0; k < j->candidates; k++) {
-        jsonout_append(list, json_cell(&j->candidate[k], &j->candidate[k].total));
-    }
-    jsonout_set(object, "input", jsonout_text(j->in.path));
-    if (file_is_array(&j->in)) {
-        const tensor *t = &j->in.model.tensor[0];
-        json_t *shape = jsonout_array();
-        for (unsigned i = 0; i < t->dimensions; i++) {
-            jsonout_append(shape, jsonout_count(t->extent[i]));
-        }
-        jsonout_set(object, "type", jsonout_text(t->type->text));
-        jsonout_set(object, "shape", shape);
-    } else {
-        jsonout_set(object, "tensors", json_tensors(j));
-        jsonout_set(object, "skipped", report_json_left_out(&j->in));
-    }
-    jsonout_set(object, "count", jsonout_count(j->candidate[0].total.stats.count));
-    jsonout_set(object, "rounding", jsonout_rounding(&j->rounding));
-    jsonout_set(object, "formats", list);
-    if (j->has_threshold) {
-        const mixture m = mix(j);
-        jsonout_set(object, "min_sqnr_db", jsonout_real(j->threshold));
-        jsonout_set(object, "cheapest", json_cheapest(j, NULL));
-        jsonout_set(object, "cheapest_each_bits_per_element", jsonout_real(m.bits));
-        jsonout_set(object, "without_cheapest", jsonout_count(m.none));
-    }
-    jsonout_print(object);
-}
-
-/* ------------------------------------------------------------------------------------------------------ plot */
-
-static void draw(const job *j, const char *path)
-{
-    scatter_point *points = cli_allocate(j->candidates, sizeof *points);
-    for (size_t k = 0; k < j->candidates; k++) {
-        const double db = fpemu_stats_sqnr(&j->candidate[k].total.stats);
-        points[k] = (scatter_point){
-            .label = j->candidate[k].text, .x = j->candidate[k].total.bits, .y = db, .low = db, .high = db};
-        for (size_t i = 0; i < j->in.model.count; i++) {
-            const double one = fpemu_stats_sqnr(&j->cell[i * j->candidates + k].stats);
-            if (j->in.chosen[i] && isfinite(one)) {
-                points[k].low = fmin(points[k].low, one);
-                points[k].high = fmax(points[k].high, one);
-            }
-        }
-    }
-    scatter_plot_write(path, j->in.path, j->candidates, points, j->has_threshold ? &j->threshold : NULL,
-               !file_is_array(&j->in));
-    free(points);
-}
-
 /* --------------------------------------------------------------------------------------------------- command */
 
 int cmd_compare(int argc, char **argv)
@@ -601,7 +286,7 @@ int cmd_compare(int argc, char **argv)
     cli c = cli_start(argc, argv, help);
     cli_rounding asked = {0};
     file_options files = {0};
-    job j = {.axis = -1};
+    comparison j = {.axis = -1};
     bool has_axis = false, has_blocks = false;
     const char *plot = NULL;
     bool json = false;
@@ -631,7 +316,7 @@ int cmd_compare(int argc, char **argv)
     j.candidates = (size_t)c.operands - 1;
     j.candidate = cli_allocate(j.candidates, sizeof *j.candidate);
     for (size_t k = 0; k < j.candidates; k++) {
-        candidate *to = &j.candidate[k];
+        comparison_format *to = &j.candidate[k];
         to->spec = c.operand[k + 1];
         to->format = cli_format(to->spec);
         cli_spec(&to->format, to->text);
@@ -646,12 +331,12 @@ int cmd_compare(int argc, char **argv)
     file_expect_tensors(&j.in);
     compare_file(&j);
     if (plot != NULL) {
-        draw(&j, plot);
+        comparison_plot(&j, plot);
     }
     if (json) {
-        print_json(&j);
+        comparison_print_json(&j);
     } else {
-        print_tables(&j);
+        comparison_print(&j);
     }
     for (size_t i = 0; i < j.in.model.count * j.candidates; i++) {
         report_free(&j.cell[i].stats);
