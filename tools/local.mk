@@ -5,6 +5,8 @@ tools_libcommon_la_SOURCES = \
 	tools/common/atomic_file.h \
 	tools/common/axis.c \
 	tools/common/axis.h \
+	tools/common/clock.c \
+	tools/common/clock.h \
 	tools/common/json.c \
 	tools/common/json.h \
 	tools/common/svg.c \
@@ -78,6 +80,8 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/reports/jsonout.h \
 	tools/fpemu/reports/line_plot.c \
 	tools/fpemu/reports/line_plot.h \
+	tools/fpemu/reports/number_list.c \
+	tools/fpemu/reports/number_list.h \
 	tools/fpemu/reports/report.c \
 	tools/fpemu/reports/report.h \
 	tools/fpemu/reports/scatter_plot.c \

@@ -5,22 +5,16 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
-static bool visible; /* there is one terminal, so one bar */
+#include "common/clock.h"
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+static bool visible; /* there is one terminal, so one bar */
 
 progress progress_start(const char *label, uint64_t total)
 {
     progress p = {.label = label, .total = total, .terminal = isatty(STDERR_FILENO) != 0};
-    p.started = p.drawn = p.terminal ? now() : 0;
+    p.started = p.drawn = p.terminal ? clock_seconds() : 0;
     return p;
 }
 
@@ -44,7 +38,7 @@ void progress_advance(progress *p, uint64_t steps)
     if (!p->terminal) {
         return;
     }
-    const double time = now();
+    const double time = clock_seconds();
     if (time - p->started > 0.5 && time - p->drawn > 0.1) {
         draw(p, time - p->started);
         p->drawn = time;

@@ -1,13 +1,11 @@
 /* apply.c - fpemu apply: an elementary function of numbers or of an array file, in a format. */
 #include "common/system.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/arguments.h"
 #include "cli/error.h"
-#include "cli/number.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/rounding.h"
@@ -16,7 +14,7 @@
 #include "files/file.h"
 #include "files/output.h"
 #include "files/writer.h"
-#include "reports/jsonout.h"
+#include "reports/number_list.h"
 
 static const char help[] =
     "Usage: fpemu apply FUNCTION SPEC [OPTION...] [VALUE...]\n"
@@ -137,20 +135,13 @@ static void apply_to_numbers(job *j, char **operand, int operands)
 {
     arguments_check_numbers(operand, operands, 2, false);
     arguments a = arguments_start(operand, operands, 2);
-    jsonout_stream stream = {0};
+    number_list list = {.json = j->json, .hexadecimal = j->hexadecimal};
     for (double x; arguments_next_number(&a, false, &x); j->rounding.offset++) {
-        char result[NUMBER_SIZE];
         float y = (float)x;
         apply_piece(j, false, 1, &y);
-        if (j->json) {
-            jsonout_stream_add(&stream, jsonout_real((double)y));
-        } else {
-            puts(j->hexadecimal ? number_print_hex(result, (double)y) : number_print(result, (double)y));
-        }
+        number_list_add(&list, (double)y);
     }
-    if (j->json) {
-        jsonout_stream_end(&stream);
-    }
+    number_list_end(&list);
 }
 
 int cmd_apply(int argc, char **argv)

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -22,6 +21,7 @@
 #include "cli/rounding.h"
 #include "cli/spec.h"
 #include "commands/commands.h"
+#include "common/clock.h"
 #include "reports/jsonout.h"
 
 static const char help[] =
@@ -109,13 +109,6 @@ typedef struct bench {
     double power[BINADES];
     double memcpy_seconds[2][ROUNDS]; /* float, double */
 } bench;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static int by_size(const void *a, const void *b)
 {
@@ -239,7 +232,7 @@ static double time_memcpy(const bench *b, size_t item_size)
 {
     void *(*volatile copy)(void *, const void *, size_t) = memcpy; /* a call that the compiler cannot drop */
     const size_t size = b->size * item_size;
-    const double start = now();
+    const double start = clock_seconds();
     for (size_t i = 0; i < b->repeats; i++) {
         if (b->threads == 1) {
             copy(b->y, b->x, size);
@@ -253,16 +246,16 @@ static double time_memcpy(const bench *b, size_t item_size)
             copy((char *)b->y + begin, (const char *)b->x + begin, end - begin);
         }
     }
-    return (now() - start) / (double)b->repeats;
+    return (clock_seconds() - start) / (double)b->repeats;
 }
 
 static double time_case(const bench *b, const bench_case *k)
 {
-    const double start = now();
+    const double start = clock_seconds();
     for (size_t i = 0; i < b->repeats; i++) {
         cli_check(run_case(b, k, b->size), k->mode);
     }
-    return (now() - start) / (double)b->repeats;
+    return (clock_seconds() - start) / (double)b->repeats;
 }
 
 static void measure(bench *b)

@@ -1,7 +1,6 @@
 /* decode.c - fpemu decode: bit patterns to numbers. */
 #include "common/system.h"
 
-#include <stdio.h>
 
 #include "cli/arguments.h"
 #include "cli/error.h"
@@ -9,7 +8,7 @@
 #include "cli/options.h"
 #include "cli/spec.h"
 #include "commands/commands.h"
-#include "reports/jsonout.h"
+#include "reports/number_list.h"
 
 static const char help[] =
     "Usage: fpemu decode SPEC [OPTION...] [CODE...]\n"
@@ -71,12 +70,11 @@ int cmd_decode(int argc, char **argv)
         read_code(&a, arguments_next(&a), size);
     }
     arguments a = arguments_start(c.operand, c.operands, 1);
-    jsonout_stream stream = {0};
+    number_list list = {.json = json, .hexadecimal = hexadecimal};
     for (const char *text; (text = arguments_next(&a)) != NULL;) {
         uint64_t code;
         float narrow;
         double y;
-        char result[NUMBER_SIZE];
         number_store_code(&code, size, 0, read_code(&a, text, size));
         if (binary64) {
             cli_check(fpemu_decode_f64(&format, 1, &code, &y), spec);
@@ -84,14 +82,8 @@ int cmd_decode(int argc, char **argv)
             cli_check(fpemu_decode_f32(&format, 1, &code, &narrow), spec);
             y = (double)narrow;
         }
-        if (json) {
-            jsonout_stream_add(&stream, jsonout_real(y));
-        } else {
-            puts(hexadecimal ? number_print_hex(result, y) : number_print(result, y));
-        }
+        number_list_add(&list, y);
     }
-    if (json) {
-        jsonout_stream_end(&stream);
-    }
+    number_list_end(&list);
     return CLI_OK;
 }

@@ -1,7 +1,6 @@
 /* encode.c - fpemu encode: numbers to bit patterns. */
 #include "common/system.h"
 
-#include <stdio.h>
 
 #include "cli/arguments.h"
 #include "cli/error.h"
@@ -10,7 +9,7 @@
 #include "cli/rounding.h"
 #include "cli/spec.h"
 #include "commands/commands.h"
-#include "reports/jsonout.h"
+#include "reports/number_list.h"
 
 static const char help[] =
     "Usage: fpemu encode SPEC [OPTION...] [VALUE...]\n"
@@ -60,24 +59,17 @@ int cmd_encode(int argc, char **argv)
     cli_check_carrier(&format, binary64, spec, "use --double");
     arguments_check_numbers(c.operand, c.operands, 1, binary64);
     arguments a = arguments_start(c.operand, c.operands, 1);
-    jsonout_stream stream = {0};
+    number_list list = {.json = json};
     for (double x; arguments_next_number(&a, binary64, &x); index++) {
         const float narrow = (float)x;
         uint64_t code = 0;
-        char result[NUMBER_SIZE];
         rounding.offset = index;
         cli_check(binary64 ? fpemu_encode_f64(&format, &rounding, 1, &x, &code, NULL)
                            : fpemu_encode_f32(&format, &rounding, 1, &narrow, &code, NULL),
                   spec);
         code = number_load_code(&code, fpemu_format_code_size(&format), 0);
-        if (json) {
-            jsonout_stream_add(&stream, jsonout_count(code));
-        } else {
-            puts(number_print_code(result, code, format.bits));
-        }
+        number_list_add_code(&list, code, &format);
     }
-    if (json) {
-        jsonout_stream_end(&stream);
-    }
+    number_list_end(&list);
     return CLI_OK;
 }

@@ -16,6 +16,7 @@
 #include "cli/rounding.h"
 #include "cli/spec.h"
 #include "commands/commands.h"
+#include "common/clock.h"
 #include "reports/fuzz_report.h"
 #include "testing/difference.h"
 
@@ -257,7 +258,7 @@ static bool search_stage(search *s, input_stage stage, progress *bar)
     size_t batch = s->other.program ? EXTERNAL_BATCH : 1024;
     for (uint64_t first = 0; first < count;) {
         const size_t n = count - first < batch ? (size_t)(count - first) : batch;
-        const double start = external_now();
+        const double start = clock_seconds();
         if (start > s->deadline) {
             s->late = true;
             return false;
@@ -265,7 +266,7 @@ static bool search_stage(search *s, input_stage stage, progress *bar)
         if (!try_batch(s, stage, first, n)) {
             return false;
         }
-        batch = external_now() - start < 0.1 && batch < EXTERNAL_BATCH ? 2 * batch : batch;
+        batch = clock_seconds() - start < 0.1 && batch < EXTERNAL_BATCH ? 2 * batch : batch;
         first += n;
         progress_advance(bar, n);
     }
@@ -424,7 +425,7 @@ int cmd_fuzz(int argc, char **argv)
     }
     use_one_thread();
     s.other = q.library != NULL ? external_library(q.library, signature) : external_program(q.program, signature);
-    s.deadline = q.seconds > 0 ? external_now() + (double)q.seconds : (double)INFINITY;
+    s.deadline = q.seconds > 0 ? clock_seconds() + (double)q.seconds : (double)INFINITY;
     s.in = operands_start(s.what, &s.from, &s.format, depth, q.inputs, q.seed);
     for (int k = 0; k < s.what->operands; k++) {
         s.codes[k] = cli_allocate(EXTERNAL_BATCH, sizeof *s.codes[k]);

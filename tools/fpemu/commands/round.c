@@ -1,16 +1,14 @@
 /* round.c - fpemu round: numbers to the nearest values of a format. */
 #include "common/system.h"
 
-#include <stdio.h>
 
 #include "cli/arguments.h"
 #include "cli/error.h"
-#include "cli/number.h"
 #include "cli/options.h"
 #include "cli/rounding.h"
 #include "cli/spec.h"
 #include "commands/commands.h"
-#include "reports/jsonout.h"
+#include "reports/number_list.h"
 
 static const char help[] =
     "Usage: fpemu round SPEC [OPTION...] [VALUE...]\n"
@@ -76,19 +74,12 @@ int cmd_round(int argc, char **argv)
     cli_check_carrier(&format, binary64, spec, "use --double");
     arguments_check_numbers(c.operand, c.operands, 1, binary64);
     arguments a = arguments_start(c.operand, c.operands, 1);
-    jsonout_stream stream = {0};
+    number_list list = {.json = json, .hexadecimal = hexadecimal};
     for (double x; arguments_next_number(&a, binary64, &x); index++) {
-        char result[NUMBER_SIZE];
         rounding.offset = index;
         const double y = round_one(&format, &rounding, x, binary64, spec);
-        if (json) {
-            jsonout_stream_add(&stream, jsonout_real(y));
-        } else {
-            puts(hexadecimal ? number_print_hex(result, y) : number_print(result, y));
-        }
+        number_list_add(&list, y);
     }
-    if (json) {
-        jsonout_stream_end(&stream);
-    }
+    number_list_end(&list);
     return CLI_OK;
 }

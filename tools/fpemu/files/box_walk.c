@@ -34,19 +34,6 @@ static void each_row(const box_walk *b, take_row *take, void *state)
     }
 }
 
-/* Archives give their data from the beginning only. */
-static FILE *copy_of(file *f, size_t i)
-{
-    unsigned char bytes[1 << 16];
-    FILE *copy = scratch_open();
-    uint64_t place = 0;
-    file_begin(f, i);
-    for (size_t size; (size = file_read(f, i, bytes, sizeof bytes)) > 0; place += size) {
-        scratch_write_at(copy, place, bytes, size);
-    }
-    return copy;
-}
-
 box_walk box_walk_begin(file *f, size_t i, const partition *a, bool binary64)
 {
     const box largest = partition_first_box(a);
@@ -57,7 +44,7 @@ box_walk box_walk_begin(file *f, size_t i, const partition *a, bool binary64)
     b.bytes = cli_allocate(b.room, f->model.tensor[i].type->size);
     b.x32 = binary64 ? NULL : cli_allocate(b.room, sizeof *b.x32);
     b.x64 = binary64 ? cli_allocate(b.room, sizeof *b.x64) : NULL;
-    b.copy = reader_random_access(&f->model) ? NULL : copy_of(f, i);
+    b.copy = reader_random_access(&f->model) ? NULL : file_copy(f, i); /* archives are read from their beginning only */
     return b;
 }
 

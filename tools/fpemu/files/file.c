@@ -204,15 +204,21 @@ void file_read_at(file *f, size_t i, uint64_t from, void *bytes, size_t size)
     }
 }
 
-void file_keep(file *f)
+FILE *file_copy(file *f, size_t i)
 {
     unsigned char bytes[1 << 16];
     FILE *copy = scratch_open();
     uint64_t place = 0;
-    file_begin(f, 0);
-    for (size_t size; (size = file_read(f, 0, bytes, sizeof bytes)) > 0; place += size) {
+    file_begin(f, i);
+    for (size_t size; (size = file_read(f, i, bytes, sizeof bytes)) > 0; place += size) {
         scratch_write_at(copy, place, bytes, size);
     }
+    return copy;
+}
+
+void file_keep(file *f)
+{
+    FILE *copy = file_copy(f, 0);
     if (f->model.file != stdin) {
         fclose(f->model.file);
     }

@@ -67,6 +67,8 @@ void file_begin(file *f, size_t i);
 size_t file_read(file *f, size_t i, void *bytes, size_t size);
 /* Bytes from any place, where reader_random_access allows it. */
 void file_read_at(file *f, size_t i, uint64_t from, void *bytes, size_t size);
+/* A copy of them, in a file without a name. */
+FILE *file_copy(file *f, size_t i);
 /* Makes the data of a pipe, which has been read up to them, such that they can be read twice: it copies them. */
 void file_keep(file *f);
 

@@ -26,6 +26,7 @@
 #include "cli/error.h"
 #include "cli/number.h"
 #include "cli/options.h"
+#include "common/clock.h"
 
 typedef struct external_shared {
     volatile size_t at;
@@ -35,13 +36,6 @@ typedef struct external_shared {
 } external_shared;
 
 static const double GRACE = 1; /* seconds past the deadline that a run may still end in */
-
-double external_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---------------------------------------------------------------------------------------------- signatures */
 
@@ -294,10 +288,10 @@ static int await(external *f, double deadline)
 {
     for (;;) {
         struct pollfd p = {.fd = f->channel, .events = POLLIN};
-        const double left = deadline - external_now();
+        const double left = deadline - clock_seconds();
         const int timeout = !(left < 1e6) ? -1 : left > 0 ? (int)(left * 1000) + 1 : 0;
         const int ready = poll(&p, 1, timeout);
-        if (ready == 0 && external_now() >= deadline) {
+        if (ready == 0 && clock_seconds() >= deadline) {
             return -1;
         }
         char answer;
@@ -517,7 +511,7 @@ static bool await_program(pid_t child, double deadline, int *status)
         return true;
     }
     while (waitpid(child, status, WNOHANG) == 0) {
-        if (external_now() > deadline + GRACE) {
+        if (clock_seconds() > deadline + GRACE) {
             end_child(child);
             return false;
         }

@@ -55,11 +55,8 @@ typedef struct external {
 /* `target` is LIBRARY:FUNCTION. Ends the program with a usage error if there is no such thing. */
 external external_library(const char *target, external_signature signature);
 external external_program(const char *command, external_signature signature);
-/* Takes the first n elements of each operand in `in` to `out`. `deadline` is a time of external_now, or infinity. */
+/* Takes the first n elements of each operand in `in` to `out`. `deadline` is a time of clock_seconds, or infinity. */
 external_end external_run(external *f, size_t n, double deadline);
 void external_close(external *f);
-
-/* Seconds on a clock that only moves forward. */
-double external_now(void);
 
 #endif

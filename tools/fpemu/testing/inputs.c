@@ -171,10 +171,10 @@ static void list_boundary(inputs *in, input_depth depth)
 
 /* ------------------------------------------------------------------------------------- coverage and random */
 
-static uint64_t random_bits(const inputs *in, unsigned stream, uint64_t i)
+uint64_t inputs_random(uint64_t seed, unsigned stream, uint64_t i)
 {
-    return (uint64_t)fpemu_random_word(FPEMU_GENERATOR_HASH, in->seed, stream, 2 * i) << 32 |
-           fpemu_random_word(FPEMU_GENERATOR_HASH, in->seed, stream, 2 * i + 1);
+    return (uint64_t)fpemu_random_word(FPEMU_GENERATOR_HASH, seed, stream, 2 * i) << 32 |
+           fpemu_random_word(FPEMU_GENERATOR_HASH, seed, stream, 2 * i + 1);
 }
 
 enum { PATTERNS = 6 };
@@ -186,19 +186,19 @@ static uint64_t coverage_code(const inputs *in, uint64_t i)
     const unsigned width = 1 + (unsigned)(i / PATTERNS % m); /* of the pattern */
     const uint64_t half = UINT64_C(1) << (width - 1), ones = 2 * half - 1;
     const uint64_t patterns[PATTERNS] = {0, 1, half - 1, half, half + 1, ones};
-    const uint64_t leading = random_bits(in, 1, i) & ((UINT64_C(1) << m) - 1) & ~ones;
+    const uint64_t leading = inputs_random(in->seed, 1, i) & ((UINT64_C(1) << m) - 1) & ~ones;
     return i / PATTERNS / m << m | leading | (patterns[i % PATTERNS] & ones);
 }
 
 static uint64_t random_code(const inputs *in, uint64_t i)
 {
-    const uint64_t r = random_bits(in, 0, i);
+    const uint64_t r = inputs_random(in->seed, 0, i);
     if (i % 2 == 0) {
         return r & in->mask;
     }
     const int first = first_binade(in) - 2, last = last_binade(in) + 1;
     const int e = first + (int)((r & 0xffff) % (unsigned)(last - first + 1));
-    const uint64_t more = random_bits(in, 3, i);
+    const uint64_t more = inputs_random(in->seed, 3, i);
     const double x = ldexp(1 + (double)(more >> 12) * 0x1p-52, e);
     return fpemu_encode_one_f64(&in->from, &saturating, (r >> 16 & 1) != 0 && in->from.is_signed ? -x : x, 0);
 }

@@ -41,6 +41,8 @@ inputs inputs_start(const fpemu_format *from, const fpemu_format *to, input_dept
 void inputs_end(inputs *in);
 
 const char *inputs_stage_name(input_stage stage);
+/* 64 random bits, a pure function of the three. */
+uint64_t inputs_random(uint64_t seed, unsigned stream, uint64_t i);
 uint64_t inputs_code(const inputs *in, input_stage stage, uint64_t i);
 
 #endif

@@ -25,12 +25,6 @@ static double value_of(const operands *t, uint64_t code)
     return fpemu_decode_one_f64(&t->from, code);
 }
 
-static uint64_t random_bits(const operands *t, unsigned stream, uint64_t i)
-{
-    return (uint64_t)fpemu_random_word(FPEMU_GENERATOR_HASH, t->seed, stream, 2 * i) << 32 |
-           fpemu_random_word(FPEMU_GENERATOR_HASH, t->seed, stream, 2 * i + 1);
-}
-
 /* ------------------------------------------------------------------------------------------------ boundary */
 
 static void push(operands *t, uint64_t code)
@@ -99,7 +93,7 @@ static void boundary_codes(const operands *t, uint64_t i, uint64_t codes[OPERATI
 /* A number of few bits, or of any, with exponent e; of either sign. */
 static double some_number(const operands *t, unsigned stream, uint64_t i, int e)
 {
-    const uint64_t r = random_bits(t, stream, i);
+    const uint64_t r = inputs_random(t->seed, stream, i);
     const double few = 1 + (double)(r & 7) / 8, any = 1 + (double)(r >> 12) * 0x1p-52;
     const double x = ldexp((r >> 3 & 1) != 0 ? few : any, e);
     return (r >> 4 & 1) != 0 && t->from.is_signed ? -x : x;
@@ -178,7 +172,7 @@ static void random_codes(const operands *t, uint64_t i, uint64_t codes[OPERATION
     for (int k = 0; k < t->what->operands; k++) {
         const uint64_t place = i * OPERATION_MOST + (uint64_t)k;
         if (i % 2 == 0 || y == 0 || !isfinite(y)) {
-            codes[k] = random_bits(t, 8, place) & mask(&t->from);
+            codes[k] = inputs_random(t->seed, 8, place) & mask(&t->from);
             continue;
         }
         const bool product = t->what->code == FPEMU_OPERATION_MUL || (t->what->code == FPEMU_OPERATION_FMA && k < 2);
