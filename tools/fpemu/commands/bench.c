@@ -405,12 +405,58 @@ static bench_operation operation_named(const char *name)
     cli_usage("bench: --op is quantize, encode or decode, not '%s'", name);
 }
 
+/* Sizes and threads as they were given; a count of 0 leaves what is in their places. */
+typedef struct runs {
+    uint64_t sizes[MOST_RUNS], threads[MOST_RUNS];
+    int size_count, thread_count;
+} runs;
+
+static void print_heading(const bench *b)
+{
+    printf("%s loops, %s, %s\n%-20s  %-10s  %-6s  %10s  %7s  %10s  %8s  %9s\n", fpemu_variant(),
+           operation_names[b->operation], b->counters ? "with counters" : "no counters", "format", "rounding", "type",
+           "elements", "threads", "G-elem/s", "GB/s", "of-memcpy");
+}
+
+/* Every case with every size and number of threads: rows of the table, or elements of `list`. */
+static void run_all(bench *b, const runs *r, json_t *list)
+{
+    for (int s = 0; s < (r->size_count > 0 ? r->size_count : 2); s++) {
+        for (int t = 0; t < (r->thread_count > 0 ? r->thread_count : 1); t++) {
+            b->size = (size_t)r->sizes[s];
+            b->repeats = 1 + WINDOW / b->size;
+            b->threads = (unsigned)r->threads[t];
+            use_threads(b->threads);
+            measure(b);
+            if (list != NULL) {
+                add_cases(b, list);
+            } else {
+                print_rows(b);
+            }
+        }
+    }
+}
+
+static void print_json(const bench *b, json_t *list)
+{
+    const fpemu_rounding *words = &b->random_words.fields;
+    json_t *object = jsonout_object();
+    jsonout_set(object, "variant", jsonout_text(fpemu_variant()));
+    jsonout_set(object, "operation", jsonout_text(operation_names[b->operation]));
+    jsonout_set(object, "counters", jsonout_bool(b->counters));
+    jsonout_set(object, "bits", jsonout_integer(words->bits != 0 ? words->bits : 32));
+    jsonout_set(object, "generator", jsonout_text(cli_generator_name(words->generator)));
+    jsonout_set(object, "cases", list);
+    jsonout_print(object);
+}
+
 int cmd_bench(int argc, char **argv)
 {
     cli c = cli_start(argc, argv, help);
     const char *modes[MOST_MODES] = {"rne", "sr"};
-    uint64_t sizes[MOST_RUNS] = {1 << 14, 1 << 20}, threads[MOST_RUNS] = {1}, most = 1 << 20;
-    int mode_count = 0, size_count = 0, thread_count = 0;
+    runs r = {.sizes = {1 << 14, 1 << 20}, .threads = {1}};
+    uint64_t most = 1 << 20;
+    int mode_count = 0;
     bench b = {0};
     bool json = false;
     for (int option; (option = cli_next(&c, "r:", options)) != -1;) {
@@ -420,10 +466,10 @@ int cmd_bench(int argc, char **argv)
             }
             modes[mode_count++] = optarg;
         } else if (option == CLI_OPT_SIZE) {
-            add_value(sizes, &size_count, "--size", optarg, UINT64_C(1) << 30);
-            most = sizes[size_count - 1] > most ? sizes[size_count - 1] : most;
+            add_value(r.sizes, &r.size_count, "--size", optarg, UINT64_C(1) << 30);
+            most = r.sizes[r.size_count - 1] > most ? r.sizes[r.size_count - 1] : most;
         } else if (option == CLI_OPT_THREADS) {
-            add_value(threads, &thread_count, "--threads", optarg, 4096);
+            add_value(r.threads, &r.thread_count, "--threads", optarg, 4096);
         } else if (option == CLI_OPT_BITS || option == CLI_OPT_GENERATOR) {
             cli_rounding_take(&b.random_words, option, optarg);
         } else if (option == CLI_OPT_COUNTERS) {
@@ -440,36 +486,13 @@ int cmd_bench(int argc, char **argv)
     prepare(&b, (size_t)most);
     list_cases(&b, c.operands > 0 ? (const char *const *)c.operand : default_specs,
                c.operands > 0 ? c.operands : DEFAULT_SPECS, modes, mode_count > 0 ? mode_count : 2);
-    json_t *list = json ? jsonout_array() : NULL;
-    if (!json) {
-        printf("%s loops, %s, %s\n%-20s  %-10s  %-6s  %10s  %7s  %10s  %8s  %9s\n", fpemu_variant(),
-               operation_names[b.operation], b.counters ? "with counters" : "no counters", "format", "rounding", "type",
-               "elements", "threads", "G-elem/s", "GB/s", "of-memcpy");
-    }
-    for (int s = 0; s < (size_count > 0 ? size_count : 2); s++) {
-        for (int t = 0; t < (thread_count > 0 ? thread_count : 1); t++) {
-            b.size = (size_t)sizes[s];
-            b.repeats = 1 + WINDOW / b.size;
-            b.threads = (unsigned)threads[t];
-            use_threads(b.threads);
-            measure(&b);
-            if (json) {
-                add_cases(&b, list);
-            } else {
-                print_rows(&b);
-            }
-        }
-    }
     if (json) {
-        const fpemu_rounding *words = &b.random_words.fields;
-        json_t *object = jsonout_object();
-        jsonout_set(object, "variant", jsonout_text(fpemu_variant()));
-        jsonout_set(object, "operation", jsonout_text(operation_names[b.operation]));
-        jsonout_set(object, "counters", jsonout_bool(b.counters));
-        jsonout_set(object, "bits", jsonout_integer(words->bits != 0 ? words->bits : 32));
-        jsonout_set(object, "generator", jsonout_text(cli_generator_name(words->generator)));
-        jsonout_set(object, "cases", list);
-        jsonout_print(object);
+        json_t *list = jsonout_array();
+        run_all(&b, &r, list);
+        print_json(&b, list);
+    } else {
+        print_heading(&b);
+        run_all(&b, &r, NULL);
     }
     free(b.cases);
     for (int i = 0; i < 3; i++) {

@@ -281,15 +281,43 @@ static void compare_file(comparison *j)
 
 /* --------------------------------------------------------------------------------------------------- command */
 
+/* Whether any has blocks. */
+static bool read_formats(comparison *j, char **specs, size_t count)
+{
+    bool has_blocks = false;
+    j->candidates = count;
+    j->candidate = cli_allocate(count, sizeof *j->candidate);
+    for (size_t k = 0; k < count; k++) {
+        comparison_format *to = &j->candidate[k];
+        to->spec = specs[k];
+        to->format = cli_format(to->spec);
+        cli_spec(&to->format, to->text);
+        has_blocks |= to->format.scaling != FPEMU_SCALING_NONE;
+    }
+    return has_blocks;
+}
+
+static void free_comparison(comparison *j)
+{
+    for (size_t i = 0; i < j->in.model.count * j->candidates; i++) {
+        report_free(&j->cell[i].stats);
+    }
+    for (size_t k = 0; k < j->candidates; k++) {
+        report_free(&j->candidate[k].total.stats);
+    }
+    file_close(&j->in);
+    free(j->cell);
+    free(j->candidate);
+}
+
 int cmd_compare(int argc, char **argv)
 {
     cli c = cli_start(argc, argv, help);
     cli_rounding asked = {0};
     file_options files = {0};
     comparison j = {.axis = -1};
-    bool has_axis = false, has_blocks = false;
+    bool has_axis = false, json = false;
     const char *plot = NULL;
-    bool json = false;
     for (int option; (option = cli_next(&c, CLI_ROUNDING_SHORT, options)) != -1;) {
         if (option == CLI_OPT_PERCENT) {
             j.percent = true;
@@ -313,16 +341,7 @@ int cmd_compare(int argc, char **argv)
     }
     cli_expect_operands(&c, 2, -1, "IN SPEC...");
     file_check(&files);
-    j.candidates = (size_t)c.operands - 1;
-    j.candidate = cli_allocate(j.candidates, sizeof *j.candidate);
-    for (size_t k = 0; k < j.candidates; k++) {
-        comparison_format *to = &j.candidate[k];
-        to->spec = c.operand[k + 1];
-        to->format = cli_format(to->spec);
-        cli_spec(&to->format, to->text);
-        has_blocks |= to->format.scaling != FPEMU_SCALING_NONE;
-    }
-    if (has_axis && !has_blocks) {
+    if (!read_formats(&j, c.operand + 1, (size_t)c.operands - 1) && has_axis) {
         cli_usage("--axis is for formats with blocks, and none of these has any");
     }
     j.rounding = cli_rounding_get(&asked);
@@ -338,14 +357,6 @@ int cmd_compare(int argc, char **argv)
     } else {
         comparison_print(&j);
     }
-    for (size_t i = 0; i < j.in.model.count * j.candidates; i++) {
-        report_free(&j.cell[i].stats);
-    }
-    for (size_t k = 0; k < j.candidates; k++) {
-        report_free(&j.candidate[k].total.stats);
-    }
-    file_close(&j.in);
-    free(j.cell);
-    free(j.candidate);
+    free_comparison(&j);
     return CLI_OK;
 }

@@ -142,18 +142,114 @@ static void write_product(const char *path, uint64_t rows, uint64_t columns, boo
     output_commit(&out);
 }
 
+/* The products of all models: operands and shape, one with binary64 sums to compare with, and room for one more. */
+typedef struct products {
+    bool binary64;
+    matrix a, b;
+    fpemu_gemm_shape shape;
+    size_t count; /* elements of a product */
+    double *reference, *c64;
+    float *c32;
+} products;
+
+static void read_operands(products *p, char **path)
+{
+    fpemu_gemm_shape *shape = &p->shape;
+    p->a = read_matrix(path[0], p->binary64);
+    p->b = read_matrix(path[1], p->binary64);
+    const matrix *a = &p->a, *b = &p->b;
+    const uint64_t inner = shape->transpose_b ? b->columns : b->rows;
+    shape->m = shape->transpose_a ? a->columns : a->rows;
+    shape->k = shape->transpose_a ? a->rows : a->columns;
+    shape->n = shape->transpose_b ? b->rows : b->columns;
+    if (shape->k != inner) {
+        cli_fail("%s is %" PRIu64 "x%" PRIu64 " and %s %" PRIu64 "x%" PRIu64 "%s: the inner lengths %" PRIu64
+                 " and %" PRIu64 " differ",
+                 path[0], a->rows, a->columns, path[1], b->rows, b->columns,
+                 shape->transpose_a || shape->transpose_b ? " (transposed as asked for)" : "", shape->k, inner);
+    }
+    if (shape->m != 0 && shape->n > SIZE_MAX / sizeof(double) / shape->m) {
+        cli_fail("the product has too many elements");
+    }
+    p->count = (size_t)(shape->m * shape->n);
+}
+
+static void multiply_exactly(products *p)
+{
+    const accumulation exact = accumulation_read("fp64", true, 0);
+    p->reference = cli_allocate(p->count, sizeof *p->reference);
+    p->c64 = cli_allocate(p->count, sizeof *p->c64);
+    p->c32 = cli_allocate(p->count, sizeof *p->c32);
+    accumulation_gemm_f64(&exact, &p->shape, p->a.x64, p->b.x64, p->reference, NULL);
+}
+
+static distance multiply(products *p, const accumulation *model, fpemu_stats *stats)
+{
+    if (p->binary64) {
+        accumulation_gemm_f64(model, &p->shape, p->a.x64, p->b.x64, p->c64, stats);
+    } else {
+        accumulation_gemm_f32(model, &p->shape, p->a.x32, p->b.x32, p->c32, stats);
+        for (size_t k = 0; k < p->count; k++) {
+            p->c64[k] = (double)p->c32[k];
+        }
+    }
+    return compare(p->count, p->c64, p->reference);
+}
+
+static void print_table(products *p, int models, const accumulation *spec)
+{
+    int width = 5;
+    for (int i = 0; i < models; i++) {
+        const int length = (int)strlen(spec[i].text);
+        width = length > width ? length : width;
+    }
+    printf("%-*s  %10s  %10s  %12s  %9s  %9s  %9s  %9s\n", width, "model", "relative", "largest", "inexact", "swamped",
+           "overflow", "underflow", "invalid");
+    for (int i = 0; i < models; i++) {
+        fpemu_stats stats = {0}, *const counted = spec[i].blas ? NULL : &stats;
+        const distance d = multiply(p, &spec[i], counted);
+        print_row(width, spec[i].text, &d, counted);
+    }
+}
+
+static void print_json(products *p, int models, const accumulation *spec)
+{
+    json_t *report = jsonout_object(), *rows = jsonout_array();
+    for (int i = 0; i < models; i++) {
+        fpemu_stats stats = {0}, *const counted = spec[i].blas ? NULL : &stats;
+        const distance d = multiply(p, &spec[i], counted);
+        jsonout_append(rows, json_row(spec[i].text, &d, counted));
+    }
+    jsonout_set(report, "m", jsonout_count(p->shape.m));
+    jsonout_set(report, "n", jsonout_count(p->shape.n));
+    jsonout_set(report, "k", jsonout_count(p->shape.k));
+    jsonout_set(report, "models", rows);
+    jsonout_print(report);
+}
+
+static void free_products(products *p)
+{
+    free(p->a.x32);
+    free(p->a.x64);
+    free(p->b.x32);
+    free(p->b.x64);
+    free(p->reference);
+    free(p->c64);
+    free(p->c32);
+}
+
 int cmd_gemm(int argc, char **argv)
 {
     cli c = cli_start(argc, argv, help);
-    bool binary64 = false, json = false;
+    products p = {0};
+    bool json = false;
     uint64_t seed = 0;
     const char *path = NULL;
-    fpemu_gemm_shape shape = {0};
     for (int option; (option = cli_next(&c, "o:", options)) != -1;) {
         switch (option) {
-        case OPT_TRANSPOSE_A: shape.transpose_a = 1; break;
-        case OPT_TRANSPOSE_B: shape.transpose_b = 1; break;
-        case CLI_OPT_DOUBLE: binary64 = true; break;
+        case OPT_TRANSPOSE_A: p.shape.transpose_a = 1; break;
+        case OPT_TRANSPOSE_B: p.shape.transpose_b = 1; break;
+        case CLI_OPT_DOUBLE: p.binary64 = true; break;
         case CLI_OPT_SEED: seed = cli_option_u64("--seed", optarg, 0, UINT64_MAX); break;
         case 'o': path = output_path(optarg); break;
         default: json = true;
@@ -165,74 +261,20 @@ int cmd_gemm(int argc, char **argv)
         cli_usage("gemm: -o writes the product of one MODEL, not of %d", models);
     }
     accumulation *spec = cli_allocate((size_t)models, sizeof *spec);
-    int width = 5;
     for (int i = 0; i < models; i++) {
-        spec[i] = accumulation_read(c.operand[2 + i], binary64, seed);
-        const int length = (int)strlen(spec[i].text);
-        width = length > width ? length : width;
+        spec[i] = accumulation_read(c.operand[2 + i], p.binary64, seed);
     }
-    const accumulation exact = accumulation_read("fp64", true, 0);
-    matrix a = read_matrix(c.operand[0], binary64), b = read_matrix(c.operand[1], binary64);
-    const uint64_t inner = shape.transpose_b ? b.columns : b.rows;
-    shape.m = shape.transpose_a ? a.columns : a.rows;
-    shape.k = shape.transpose_a ? a.rows : a.columns;
-    shape.n = shape.transpose_b ? b.rows : b.columns;
-    if (shape.k != inner) {
-        cli_fail("%s is %" PRIu64 "x%" PRIu64 " and %s %" PRIu64 "x%" PRIu64 "%s: the inner lengths %" PRIu64
-                 " and %" PRIu64 " differ",
-                 c.operand[0], a.rows, a.columns, c.operand[1], b.rows, b.columns,
-                 shape.transpose_a || shape.transpose_b ? " (transposed as asked for)" : "", shape.k, inner);
-    }
-    if (shape.m != 0 && shape.n > SIZE_MAX / sizeof(double) / shape.m) {
-        cli_fail("the product has too many elements");
-    }
-    const size_t count = (size_t)(shape.m * shape.n), room = count > 0 ? count : 1;
-    double *reference = cli_allocate(room, sizeof *reference), *c64 = cli_allocate(room, sizeof *c64);
-    float *c32 = cli_allocate(room, sizeof *c32);
-    accumulation_gemm_f64(&exact, &shape, a.x64, b.x64, reference, NULL);
-    json_t *rows = jsonout_array();
-    if (!json) {
-        printf("%-*s  %10s  %10s  %12s  %9s  %9s  %9s  %9s\n", width, "model", "relative", "largest", "inexact",
-               "swamped", "overflow", "underflow", "invalid");
-    }
-    for (int i = 0; i < models; i++) {
-        fpemu_stats stats = {0};
-        fpemu_stats *const counted = spec[i].blas ? NULL : &stats;
-        if (binary64) {
-            accumulation_gemm_f64(&spec[i], &shape, a.x64, b.x64, c64, counted);
-        } else {
-            accumulation_gemm_f32(&spec[i], &shape, a.x32, b.x32, c32, counted);
-            for (size_t k = 0; k < count; k++) {
-                c64[k] = (double)c32[k];
-            }
-        }
-        const distance d = compare(count, c64, reference);
-        if (json) {
-            jsonout_append(rows, json_row(spec[i].text, &d, counted));
-        } else {
-            print_row(width, spec[i].text, &d, counted);
-        }
+    read_operands(&p, c.operand);
+    multiply_exactly(&p);
+    if (json) {
+        print_json(&p, models, spec);
+    } else {
+        print_table(&p, models, spec);
     }
     if (path != NULL) {
-        write_product(path, shape.m, shape.n, binary64, binary64 ? (void *)c64 : (void *)c32);
-    }
-    if (json) {
-        json_t *report = jsonout_object();
-        jsonout_set(report, "m", jsonout_count(shape.m));
-        jsonout_set(report, "n", jsonout_count(shape.n));
-        jsonout_set(report, "k", jsonout_count(shape.k));
-        jsonout_set(report, "models", rows);
-        jsonout_print(report);
-    } else {
-        json_decref(rows);
+        write_product(path, p.shape.m, p.shape.n, p.binary64, p.binary64 ? (void *)p.c64 : (void *)p.c32);
     }
     free(spec);
-    free(a.x32);
-    free(a.x64);
-    free(b.x32);
-    free(b.x64);
-    free(reference);
-    free(c64);
-    free(c32);
+    free_products(&p);
     return CLI_OK;
 }

@@ -193,6 +193,46 @@ static void print_json(unsigned first, unsigned points, const char *data, uint64
     jsonout_print(report);
 }
 
+static void draw(const char *path, unsigned first, unsigned points, int models, const accumulation *spec, const result *r)
+{
+    double x[MOST_LENGTHS];
+    line_series *series = cli_allocate((size_t)models, sizeof *series);
+    for (unsigned p = 0; p < points; p++) {
+        x[p] = ldexp(1, (int)(first + p));
+    }
+    for (int i = 0; i < models; i++) {
+        series[i] = (line_series){spec[i].text, r[i].error};
+    }
+    line_plot_write(path, "Error of dot products by accumulator", "length K", "mean |error| / sum of |products|", points,
+                    x, (size_t)models, series);
+    free(series);
+}
+
+/* Every model at every length, on the same data. */
+static void measure_all(unsigned first, unsigned points, unsigned kind, uint64_t seed, int models,
+                        const accumulation *spec, result *r)
+{
+    const size_t most = (size_t)SIDE << (first + points - 1);
+    float *a = cli_allocate(most, sizeof *a), *b = cli_allocate(most, sizeof *b);
+    float *work = cli_allocate(2 * most, sizeof *work);
+    progress bar = progress_start("study", (uint64_t)models * points);
+    for (unsigned p = 0; p < points; p++) {
+        const size_t k = (size_t)1 << (first + p);
+        for (size_t i = 0; i < SIDE * k; i++) {
+            a[i] = datum(kind, seed, 2 * (uint64_t)p, i);
+            b[i] = datum(kind, seed, 2 * (uint64_t)p + 1, i);
+        }
+        for (int i = 0; i < models; i++) {
+            measure(&spec[i], k, a, b, work, &r[i].error[p], &r[i].swamped[p]);
+            progress_advance(&bar, 1);
+        }
+    }
+    progress_hide();
+    free(a);
+    free(b);
+    free(work);
+}
+
 int cmd_study(int argc, char **argv)
 {
     cli c = cli_start(argc, argv, help);
@@ -212,49 +252,21 @@ int cmd_study(int argc, char **argv)
     cli_expect_operands(&c, 1, -1, "MODEL...");
     const int models = c.operands;
     const unsigned points = last - first + 1;
-    const size_t most = (size_t)SIDE << last;
     accumulation *spec = cli_allocate((size_t)models, sizeof *spec);
     for (int i = 0; i < models; i++) {
         spec[i] = accumulation_read(c.operand[i], false, seed);
     }
     result *r = cli_allocate((size_t)models, sizeof *r);
-    float *a = cli_allocate(most, sizeof *a), *b = cli_allocate(most, sizeof *b);
-    float *work = cli_allocate(2 * most, sizeof *work);
-    progress bar = progress_start("study", (uint64_t)models * points);
-    for (unsigned p = 0; p < points; p++) {
-        const size_t k = (size_t)1 << (first + p);
-        for (size_t i = 0; i < SIDE * k; i++) {
-            a[i] = datum(kind, seed, 2 * (uint64_t)p, i);
-            b[i] = datum(kind, seed, 2 * (uint64_t)p + 1, i);
-        }
-        for (int i = 0; i < models; i++) {
-            measure(&spec[i], k, a, b, work, &r[i].error[p], &r[i].swamped[p]);
-            progress_advance(&bar, 1);
-        }
-    }
-    progress_hide();
+    measure_all(first, points, kind, seed, models, spec, r);
     if (json) {
         print_json(first, points, kinds[kind], seed, models, spec, r);
     } else {
         print_table(first, points, models, spec, r);
     }
     if (plot != NULL) {
-        double x[MOST_LENGTHS];
-        line_series *series = cli_allocate((size_t)models, sizeof *series);
-        for (unsigned p = 0; p < points; p++) {
-            x[p] = ldexp(1, (int)(first + p));
-        }
-        for (int i = 0; i < models; i++) {
-            series[i] = (line_series){spec[i].text, r[i].error};
-        }
-        line_plot_write(plot, "Error of dot products by accumulator", "length K", "mean |error| / sum of |products|",
-                    points, x, (size_t)models, series);
-        free(series);
+        draw(plot, first, points, models, spec, r);
     }
     free(spec);
     free(r);
-    free(a);
-    free(b);
-    free(work);
     return CLI_OK;
 }

@@ -4,6 +4,7 @@
 #include "reports/line_plot.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,7 +25,7 @@ static double place(const scale *s, double value)
     return s->at_first + (log10(value) - s->first) / (s->last - s->first) * (s->at_last - s->at_first);
 }
 
-static int is_shown(double y)
+static bool is_shown(double y)
 {
     return isfinite(y) && y > 0;
 }
@@ -79,37 +80,34 @@ static void put_axes(FILE *out, const scale *x, const scale *y, size_t points, c
     fprintf(out, "</text>\n");
 }
 
-void line_plot_write(const char *path, const char *title, const char *x_name, const char *y_name, size_t points,
-                 const double *x, size_t count, const line_series *series)
+/* The ends of all values that are shown; some where there are none. */
+static void find_ends(size_t points, size_t count, const line_series *series, double *low, double *high)
 {
-    double low = INFINITY, high = 0;
+    *low = INFINITY;
+    *high = 0;
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < points; k++) {
             if (is_shown(series[i].y[k])) {
-                low = fmin(low, series[i].y[k]);
-                high = fmax(high, series[i].y[k]);
+                *low = fmin(*low, series[i].y[k]);
+                *high = fmax(*high, series[i].y[k]);
             }
         }
     }
-    if (high == 0) { /* nothing to show: some axis */
-        low = 0.1;
-        high = 1;
+    if (*high == 0) {
+        *low = 0.1;
+        *high = 1;
     }
-    const scale across = {log10(x[0]) - 0.05, log10(x[points - 1]) + 0.05, LEFT, RIGHT};
-    const scale up = {floor(log10(low)) - 0.1, ceil(log10(high)) + 0.1, BOTTOM, TOP};
-    const int height = BOTTOM + 60 > TOP + LINE * ((int)count + 2) ? BOTTOM + 60 : TOP + LINE * ((int)count + 2);
-    output out = output_open(path);
-    svg_begin(out.file, &(svg_page){.width = WIDTH, .height = height, .millimetres = 170, .font_size = 12});
-    svg_title(out.file, 70, title);
-    put_axes(out.file, &across, &up, points, x, x_name, y_name);
-    /* names from the highest end downwards, none over another */
-    size_t *order = cli_allocate(count, sizeof *order);
-    double *end = cli_allocate(count, sizeof *end);
+}
+
+/* Where each line ends, and the lines from the highest end downwards. */
+static void sort_by_end(const scale *up, size_t points, size_t count, const line_series *series, double *end,
+                        size_t *order)
+{
     for (size_t i = 0; i < count; i++) {
         order[i] = i;
         end[i] = BOTTOM;
         for (size_t k = 0; k < points; k++) {
-            end[i] = is_shown(series[i].y[k]) ? place(&up, series[i].y[k]) : end[i];
+            end[i] = is_shown(series[i].y[k]) ? place(up, series[i].y[k]) : end[i];
         }
         for (size_t k = i; k > 0 && end[order[k - 1]] > end[order[k]]; k--) {
             const size_t swapped = order[k];
@@ -117,32 +115,61 @@ void line_plot_write(const char *path, const char *title, const char *x_name, co
             order[k - 1] = swapped;
         }
     }
-    double next = TOP + 4;
+}
+
+/* A line with its marks; false where there is nothing to show. */
+static bool put_line(FILE *out, size_t kind, const scale *across, const scale *up, size_t points, const double *x,
+                     const double *y)
+{
+    bool shown = false;
+    fprintf(out, "<path fill=\"none\" stroke=\"#000\" d=\"");
+    for (size_t p = 0; p < points; p++) {
+        if (is_shown(y[p])) {
+            fprintf(out, "%s%.1f %.1f", shown ? " L" : "M", place(across, x[p]), place(up, y[p]));
+            shown = true;
+        }
+    }
+    fprintf(out, "%s\"/>\n", shown ? "" : "M0 0");
+    for (size_t p = 0; p < points; p++) {
+        if (is_shown(y[p])) {
+            put_mark(out, kind, place(across, x[p]), place(up, y[p]));
+        }
+    }
+    return shown;
+}
+
+/* The name of a line at height `at`, right of the frame, and what leads there from its end. */
+static void put_name(FILE *out, size_t kind, double end, double at, const char *label, bool shown)
+{
+    put_mark(out, kind, RIGHT + 20, at);
+    fprintf(out, "<path d=\"M%d %.1f L%d %.1f\" stroke=\"#000\" stroke-width=\"0.6\"/>\n<text x=\"%d\" y=\"%.1f\">",
+            RIGHT, end, RIGHT + 14, at, RIGHT + 30, at + 4);
+    svg_ascii(out, label);
+    fputs(shown ? "</text>\n" : " (no error)</text>\n", out);
+}
+
+void line_plot_write(const char *path, const char *title, const char *x_name, const char *y_name, size_t points,
+                     const double *x, size_t count, const line_series *series)
+{
+    double low, high;
+    find_ends(points, count, series, &low, &high);
+    const scale across = {log10(x[0]) - 0.05, log10(x[points - 1]) + 0.05, LEFT, RIGHT};
+    const scale up = {floor(log10(low)) - 0.1, ceil(log10(high)) + 0.1, BOTTOM, TOP};
+    const int height = BOTTOM + 60 > TOP + LINE * ((int)count + 2) ? BOTTOM + 60 : TOP + LINE * ((int)count + 2);
+    output out = output_open(path);
+    svg_begin(out.file, &(svg_page){.width = WIDTH, .height = height, .millimetres = 170, .font_size = 12});
+    svg_title(out.file, 70, title);
+    put_axes(out.file, &across, &up, points, x, x_name, y_name);
+    size_t *order = cli_allocate(count, sizeof *order);
+    double *end = cli_allocate(count, sizeof *end), next = TOP + 4;
+    sort_by_end(&up, points, count, series, end, order);
     for (size_t k = 0; k < count; k++) {
         const size_t i = order[k];
         /* as low as the end of the line, unless the names to come would then not fit above the bottom */
         const double lowest = BOTTOM - LINE * (double)(count - 1 - k);
         const double at = fmax(next, fmin(end[i], fmax(lowest, next)));
-        int shown = 0;
-        fprintf(out.file, "<path fill=\"none\" stroke=\"#000\" d=\"");
-        for (size_t p = 0; p < points; p++) {
-            if (is_shown(series[i].y[p])) {
-                fprintf(out.file, "%s%.1f %.1f", shown++ ? " L" : "M", place(&across, x[p]),
-                        place(&up, series[i].y[p]));
-            }
-        }
-        fprintf(out.file, "%s\"/>\n", shown ? "" : "M0 0");
-        for (size_t p = 0; p < points; p++) {
-            if (is_shown(series[i].y[p])) {
-                put_mark(out.file, i, place(&across, x[p]), place(&up, series[i].y[p]));
-            }
-        }
-        put_mark(out.file, i, RIGHT + 20, at);
-        fprintf(out.file,
-                "<path d=\"M%d %.1f L%d %.1f\" stroke=\"#000\" stroke-width=\"0.6\"/>\n<text x=\"%d\" y=\"%.1f\">",
-                RIGHT, end[i], RIGHT + 14, at, RIGHT + 30, at + 4);
-        svg_ascii(out.file, series[i].label);
-        fprintf(out.file, shown ? "</text>\n" : " (no error)</text>\n");
+        const bool shown = put_line(out.file, i, &across, &up, points, x, series[i].y);
+        put_name(out.file, i, end[i], at, series[i].label, shown);
         next = at + LINE;
     }
     free(order);
