@@ -16,7 +16,7 @@ tools_libcommon_la_SOURCES = \
 	tools/common/trouble.h
 tools_libcommon_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
 tools_libcommon_la_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-EXTRA_DIST += tools/common/README.md
+EXTRA_DIST += tools/README.md tools/common/README.md
 
 # The program sees the library through include/ alone.
 if TOOLS
@@ -97,6 +97,13 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/testing/operation.c \
 	tools/fpemu/testing/operation.h \
 	tools/fpemu/testing/search.h
+EXTRA_DIST += \
+	tools/fpemu/README.md \
+	tools/fpemu/cli/README.md \
+	tools/fpemu/commands/README.md \
+	tools/fpemu/files/README.md \
+	tools/fpemu/reports/README.md \
+	tools/fpemu/testing/README.md
 tools_fpemu_fpemu_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fpemu
 tools_fpemu_fpemu_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS) $(CBLAS_CFLAGS)
 tools_fpemu_fpemu_LDADD = tools/libmodel.la tools/libcommon.la lib/libfpemu.la $(JANSSON_LIBS) $(ZIP_LIBS) $(CBLAS_LIBS) $(DL_LIBS)
