@@ -90,7 +90,8 @@ static bool unpack_data(model *m, tensor *t)
     const bool good = reader_begin(m, t) && reader_read(m, t, bytes, (size_t)t->bytes + 1, &got);
     if (good) {
         insist(got == t->bytes, "less data than the tensor has, and no error");
-        insist(fpemu_unpack_f64(&format, &shape, bytes, y) == FPEMU_OK || !fpemu_format_fits_f64(&format), "not unpacked");
+        insist(fpemu_unpack_f64(&format, &shape, bytes, y) == FPEMU_OK || !fpemu_format_fits_f64(&format),
+               "not unpacked");
         insist(fpemu_unpack_f32(&format, &shape, bytes, (float *)y) == FPEMU_OK || !fpemu_format_fits_f32(&format),
                "not unpacked");
     }

@@ -64,8 +64,8 @@ static int as_int(uint64_t n)
     } while (0)
 #endif
 
-void accumulation_gemm_f32(const accumulation *m, const fpemu_gemm_shape *shape, const float *a, const float *b, float *c,
-                     fpemu_stats *stats)
+void accumulation_gemm_f32(const accumulation *m, const fpemu_gemm_shape *shape, const float *a, const float *b,
+                           float *c, fpemu_stats *stats)
 {
 #if HAVE_CBLAS
     if (m->blas) {
@@ -76,8 +76,8 @@ void accumulation_gemm_f32(const accumulation *m, const fpemu_gemm_shape *shape,
     cli_check(fpemu_gemm_f32(&m->spec, shape, 1, a, b, 0, c, stats), m->text);
 }
 
-void accumulation_gemm_f64(const accumulation *m, const fpemu_gemm_shape *shape, const double *a, const double *b, double *c,
-                     fpemu_stats *stats)
+void accumulation_gemm_f64(const accumulation *m, const fpemu_gemm_shape *shape, const double *a, const double *b,
+                           double *c, fpemu_stats *stats)
 {
 #if HAVE_CBLAS
     if (m->blas) {

@@ -28,7 +28,8 @@ static const word nan_words[] = {{"format", FPEMU_NAN_FROM_FORMAT},
                                  {"zero", FPEMU_NAN_ZERO},
                                  {"error", FPEMU_NAN_ERROR},
                                  {NULL, 0}};
-static const word variant_words[] = {{"a", FPEMU_SR_VARIANT_A}, {"b", FPEMU_SR_VARIANT_B}, {"c", FPEMU_SR_VARIANT_C}, {NULL, 0}};
+static const word variant_words[] = {
+    {"a", FPEMU_SR_VARIANT_A}, {"b", FPEMU_SR_VARIANT_B}, {"c", FPEMU_SR_VARIANT_C}, {NULL, 0}};
 static const word generator_words[] = {{"hash", FPEMU_GENERATOR_HASH}, {"philox", FPEMU_GENERATOR_PHILOX}, {NULL, 0}};
 static const word compat_words[] = {{"none", FPEMU_COMPAT_NONE},
                                     {"qpytorch", FPEMU_COMPAT_QPYTORCH},

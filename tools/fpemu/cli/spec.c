@@ -77,8 +77,8 @@ static void set_table(fpemu_format *format, table *t, const char *spec)
     if (format->scaling != FPEMU_SCALING_NONE) {
         const bool has_scale = fpemu_format_scale(format, &scale) == FPEMU_OK;
         cli_check(fpemu_format_blocked(&blocked, &element, (fpemu_scaling)format->scaling, has_scale ? &scale : NULL,
-                                format->scale_exponent_bits, (fpemu_block)format->block, format->block_rows,
-                                format->block_length),
+                                       format->scale_exponent_bits, (fpemu_block)format->block, format->block_rows,
+                                       format->block_length),
                   spec);
         blocked.margin = format->margin;
         cli_check(fpemu_format_complete(&blocked), spec);

@@ -166,7 +166,8 @@ static void prepare(bench *b, size_t most)
     }
     b->random = cli_allocate(PATTERN, sizeof *b->random);
     for (size_t i = 0; i < PATTERN; i++) {
-        b->random[i] = (uint64_t)fpemu_random_word(FPEMU_GENERATOR_HASH, 0, 0, i) << 32 | fpemu_random_word(FPEMU_GENERATOR_HASH, 0, 1, i);
+        b->random[i] = (uint64_t)fpemu_random_word(FPEMU_GENERATOR_HASH, 0, 0, i) << 32 |
+                       fpemu_random_word(FPEMU_GENERATOR_HASH, 0, 1, i);
     }
     for (int i = 0; i < BINADES; i++) {
         b->power[i] = ldexp(1, LOWEST_BINADE + i);

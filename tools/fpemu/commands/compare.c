@@ -98,8 +98,8 @@ static void add_error(comparison_cell *c, size_t n, bool binary64, const void *x
 }
 
 /* One piece of a tensor through one format; y is room for the result. */
-static void measure(comparison_cell *c, const comparison_format *k, const partition *a, const fpemu_rounding *rounding, const walk *w,
-                    bool binary64, void *y)
+static void measure(comparison_cell *c, const comparison_format *k, const partition *a, const fpemu_rounding *rounding,
+                    const walk *w, bool binary64, void *y)
 {
     const void *x = binary64 ? (const void *)w->x64 : (const void *)w->x32;
     cli_check(partition_quantize(a, &k->format, rounding, w->index, w->count, binary64, x, y, &c->stats), k->spec);
@@ -145,7 +145,8 @@ static uint64_t share_pieces(const comparison *j, const partition *partitions, b
     return unit;
 }
 
-static void compare_together(comparison *j, size_t i, const partition *partitions, const bool *shared, uint64_t unit, progress *bar)
+static void compare_together(comparison *j, size_t i, const partition *partitions, const bool *shared, uint64_t unit,
+                             progress *bar)
 {
     const tensor *t = &j->in.model.tensor[i];
     const fpemu_rounding rounding = rounding_of(j, i);

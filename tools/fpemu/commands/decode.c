@@ -1,7 +1,6 @@
 /* decode.c - fpemu decode: bit patterns to numbers. */
 #include "common/system.h"
 
-
 #include "cli/arguments.h"
 #include "cli/error.h"
 #include "cli/number.h"

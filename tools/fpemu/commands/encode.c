@@ -1,7 +1,6 @@
 /* encode.c - fpemu encode: numbers to bit patterns. */
 #include "common/system.h"
 
-
 #include "cli/arguments.h"
 #include "cli/error.h"
 #include "cli/number.h"

@@ -1,7 +1,7 @@
 /* fuzz.c - fpemu fuzz: where somebody else's conversion or operation differs from the library's.
  *
- * The inputs come in stages (operands.h), in batches through the other side (external.h); every difference is put into a
- * class (difference.h), and each class keeps its smallest example.
+ * The inputs come in stages (operands.h), in batches through the code that is tested (external.h); every difference is
+ * put into a class (difference.h), and each class keeps its smallest example.
  */
 #include "common/system.h"
 
@@ -334,7 +334,8 @@ static void read_signature(const request *q, external_signature *t)
 static external_signature choose_conversion(search *s, const request *q)
 {
     const external_type code = external_code_type(fpemu_format_code_size(&s->format));
-    external_signature t = {.in = fpemu_format_fits_f32(&s->format) ? EXTERNAL_F32 : EXTERNAL_F64, .out = code, .operands = 1};
+    external_signature t = {
+        .in = fpemu_format_fits_f32(&s->format) ? EXTERNAL_F32 : EXTERNAL_F64, .out = code, .operands = 1};
     if (q->from != NULL) {
         s->from = cli_format(q->from);
         t.in = external_code_type(fpemu_format_code_size(&s->from));
@@ -359,8 +360,8 @@ static external_signature choose_operation(search *s, const request *q)
 {
     s->from = q->from != NULL ? cli_format(q->from) : s->format;
     external_signature t = {.in = external_code_type(fpemu_format_code_size(&s->from)),
-                           .out = external_code_type(fpemu_format_code_size(&s->format)),
-                           .operands = s->what->operands};
+                            .out = external_code_type(fpemu_format_code_size(&s->format)),
+                            .operands = s->what->operands};
     read_signature(q, &t);
     if (t.in == EXTERNAL_F32 && !fpemu_format_fits_f32(&s->from)) {
         cli_usage("--signature: f32 does not hold every operand");

@@ -23,7 +23,8 @@ static const char help[] =
     "adds up as MODEL says, and prints how far each result is from a product in binary64, and\n"
     "what happened on the way. A MODEL is an accumulator, with operand formats if wanted:\n"
     "  fp32   fp64   seq(fp16)   'seq(fp(6,9,0)/sr); ab=e5m2'   'chunk(64,fp(6,9,0)); ab=e5m2'\n"
-    "  'pairwise(fp16)'   'kahan(bf16)'   'tc(h100,e4m3fn,promote=128)'   'int(32,wrap); ab=int8'\n" ACCUMULATION_BLAS_HELP
+    "  'pairwise(fp16)'   'kahan(bf16)'   'tc(h100,e4m3fn,promote=128)'   'int(32,wrap); ab=int8'\n"
+    ACCUMULATION_BLAS_HELP
     "\n"
     "      --transpose-a     A holds the transpose\n"
     "      --transpose-b     B holds the transpose\n"

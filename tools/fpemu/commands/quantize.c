@@ -159,7 +159,7 @@ static void quantize_boxes(job *j, size_t i)
     while (box_walk_next(&b)) {
         void *x = j->binary64 ? (void *)b.x64 : (void *)b.x32;
         cli_check(partition_quantize_box(&j->partition, &j->format, &rounding, &b.box, j->binary64, x, x,
-                                     j->report ? &j->stats[i] : NULL),
+                                         j->report ? &j->stats[i] : NULL),
                   j->spec);
         store(j, i, b.count, x);
         box_walk_put(&b, j->scratch, j->bytes, j->type[i]->size);
@@ -218,7 +218,7 @@ static size_t next_piece(void *state, const void **bytes)
     void *x = piece(j);
     const fpemu_rounding rounding = rounding_of(j, w->i);
     cli_check(partition_quantize(&j->partition, &j->format, &rounding, w->index, w->count, j->binary64, x, x,
-                             j->report ? &j->stats[w->i] : NULL),
+                                 j->report ? &j->stats[w->i] : NULL),
               j->spec);
     store(j, w->i, w->count, x);
     *bytes = j->bytes;

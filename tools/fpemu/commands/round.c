@@ -1,7 +1,6 @@
 /* round.c - fpemu round: numbers to the nearest values of a format. */
 #include "common/system.h"
 
-
 #include "cli/arguments.h"
 #include "cli/error.h"
 #include "cli/options.h"

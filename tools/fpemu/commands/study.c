@@ -21,7 +21,8 @@ static const char help[] =
     "How the error of a dot product grows with its length K under several accumulators (models as\n"
     "for fpemu gemm). For each K from 2^FIRST to 2^LAST, 64 dot products of random numbers; the\n"
     "error is the mean of |s - exact| / (sum of |x y|), exact being the sum in binary64 of the\n"
-    "operands as the model rounds them. swamped: the share of additions that changed nothing.\n" ACCUMULATION_BLAS_HELP "\n"
+    "operands as the model rounds them. swamped: the share of additions that changed nothing.\n" ACCUMULATION_BLAS_HELP
+    "\n"
     "      --lengths F:L     FIRST and LAST, 0 to 20 (default: 4:14)\n"
     "      --data KIND       uniform: [0, 1), sums that grow; signed: [-1, 1); normal: sums of\n"
     "                        twelve uniforms, variance 1 (default: uniform)\n"
@@ -193,7 +194,8 @@ static void print_json(unsigned first, unsigned points, const char *data, uint64
     jsonout_print(report);
 }
 
-static void draw(const char *path, unsigned first, unsigned points, int models, const accumulation *spec, const result *r)
+static void draw(const char *path, unsigned first, unsigned points, int models, const accumulation *spec,
+                 const result *r)
 {
     double x[MOST_LENGTHS];
     line_series *series = cli_allocate((size_t)models, sizeof *series);
@@ -203,8 +205,8 @@ static void draw(const char *path, unsigned first, unsigned points, int models, 
     for (int i = 0; i < models; i++) {
         series[i] = (line_series){spec[i].text, r[i].error};
     }
-    line_plot_write(path, "Error of dot products by accumulator", "length K", "mean |error| / sum of |products|", points,
-                    x, (size_t)models, series);
+    line_plot_write(path, "Error of dot products by accumulator", "length K", "mean |error| / sum of |products|",
+                    points, x, (size_t)models, series);
     free(series);
 }
 

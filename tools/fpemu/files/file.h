@@ -16,7 +16,7 @@ enum { FILE_PIECE = 1 << 18 };
 /* How a file is read. Start from all zero. */
 typedef struct file_options {
     model_kind kind; /* MODEL_DETECT, but for files of packed tensors */
-    reader_raw raw;   /* type NULL: there is a header */
+    reader_raw raw;  /* type NULL: there is a header */
     bool has_byte_order;
     const char **wanted, **unwanted; /* patterns of names, as many as were given */
     size_t wanted_count, unwanted_count;

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <strings.h>
 
-
 static const struct {
     const char *name, *suffix;
 } kinds[] = {[MODEL_RAW] = {"raw", NULL},

@@ -213,8 +213,8 @@ static void restore_blocks(fpemu_stats *s, const block_counters *c)
     }
 }
 
-fpemu_status partition_quantize(const partition *a, const fpemu_format *format, const fpemu_rounding *rounding, uint64_t index,
-                            size_t count, bool binary64, const void *x, void *y, fpemu_stats *stats)
+fpemu_status partition_quantize(const partition *a, const fpemu_format *format, const fpemu_rounding *rounding,
+                                uint64_t index, size_t count, bool binary64, const void *x, void *y, fpemu_stats *stats)
 {
     const fpemu_shape shape = partition_piece(a, index, count);
     fpemu_rounding r = *rounding;
@@ -231,7 +231,7 @@ fpemu_status partition_quantize(const partition *a, const fpemu_format *format, 
 }
 
 fpemu_status partition_pack(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
-                        uint64_t index, bool binary64, const void *x, void *bytes, fpemu_stats *stats)
+                            uint64_t index, bool binary64, const void *x, void *bytes, fpemu_stats *stats)
 {
     fpemu_rounding r = *rounding;
     r.offset += index;
@@ -277,7 +277,7 @@ uint64_t partition_box_count(const box *box)
 }
 
 fpemu_status partition_quantize_box(const partition *a, const fpemu_format *format, const fpemu_rounding *rounding,
-                                const box *box, bool binary64, const void *x, void *y, fpemu_stats *stats)
+                                    const box *box, bool binary64, const void *x, void *y, fpemu_stats *stats)
 {
     fpemu_shape shape = fpemu_shape_vector(0);
     shape.outer = box->count[0];

@@ -38,18 +38,19 @@ partition partition_packed(const file *f, size_t i, const fpemu_format *format, 
 /* The piece of `count` elements that begins at `index`. */
 fpemu_shape partition_piece(const partition *a, uint64_t index, uint64_t count);
 /* Rounds it; carriers as in fpemu_quantize. */
-fpemu_status partition_quantize(const partition *a, const fpemu_format *format, const fpemu_rounding *rounding, uint64_t index,
-                            size_t count, bool binary64, const void *x, void *y, fpemu_stats *stats);
+fpemu_status partition_quantize(const partition *a, const fpemu_format *format, const fpemu_rounding *rounding,
+                                uint64_t index, size_t count, bool binary64, const void *x, void *y,
+                                fpemu_stats *stats);
 /* Packs one, of the shape of partition_piece. */
 fpemu_status partition_pack(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
-                        uint64_t index, bool binary64, const void *x, void *bytes, fpemu_stats *stats);
+                            uint64_t index, bool binary64, const void *x, void *bytes, fpemu_stats *stats);
 /* Boxes, the first and the next; false past the last. */
 box partition_first_box(const partition *a);
 bool partition_next_box(const partition *a, box *box);
 uint64_t partition_box_count(const box *box);
 /* Rounds one, its elements without gaps in x and y. */
 fpemu_status partition_quantize_box(const partition *a, const fpemu_format *format, const fpemu_rounding *rounding,
-                                const box *box, bool binary64, const void *x, void *y, fpemu_stats *stats);
+                                    const box *box, bool binary64, const void *x, void *y, fpemu_stats *stats);
 fpemu_status partition_measure(partition *a, const fpemu_format *format, size_t count, bool binary64, const void *x);
 
 /* Bits an element takes in the bytes of fpemu_pack, with its share of the scales. Those that the format has by itself

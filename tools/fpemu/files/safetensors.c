@@ -48,8 +48,8 @@ static bool read_tensor(model *m, tensor *t, const json_t *entry, uint64_t data_
     }
     const json_t *shape = json_object_get(entry, "shape"), *offsets = json_object_get(entry, "data_offsets");
     if (!json_is_array(shape) || !json_is_array(offsets) || json_array_size(offsets) != 2 ||
-        !json_header_count(json_array_get(offsets, 0), &begin) || !json_header_count(json_array_get(offsets, 1), &end) ||
-        json_object_size(entry) != 3) {
+        !json_header_count(json_array_get(offsets, 0), &begin) ||
+        !json_header_count(json_array_get(offsets, 1), &end) || json_object_size(entry) != 3) {
         return model_refuse(m, "expected dtype, shape and data_offsets with two whole numbers");
     }
     const size_t dimensions = json_array_size(shape);
@@ -166,8 +166,8 @@ static json_t *describe(const tensor *t, const dtype *type, uint64_t *end)
 {
     const uint64_t begin = *end;
     *end += type != NULL ? t->count * type->size : t->bytes;
-    return json_pack("{s:s, s:o, s:[I, I]}", "dtype", type != NULL ? type->name : t->type_text, "shape", json_header_shape(t),
-                     "data_offsets", (json_int_t)begin, (json_int_t)*end);
+    return json_pack("{s:s, s:o, s:[I, I]}", "dtype", type != NULL ? type->name : t->type_text, "shape",
+                     json_header_shape(t), "data_offsets", (json_int_t)begin, (json_int_t)*end);
 }
 
 unsigned char *safetensors_print(const model *m, const dtype *const *types, size_t *size)

@@ -168,7 +168,8 @@ static zip_int64_t archive_source(void *state, void *data, zip_uint64_t size, zi
 }
 
 /* Compressed as the member it comes from, and as old. */
-static zip_source_t *new_member(zip_t *zip, const file *in, const writer_source *source, size_t i, const zip_stat_t *old)
+static zip_source_t *new_member(zip_t *zip, const file *in, const writer_source *source, size_t i,
+                                const zip_stat_t *old)
 {
     const tensor *t = &in->model.tensor[i];
     member *m = cli_allocate(1, sizeof *m);

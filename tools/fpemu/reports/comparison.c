@@ -113,7 +113,8 @@ static void print_formats(const comparison *j, const comparison_cell *first)
     }
 }
 
-static void print_ratios(const comparison *j, int width, const char *name, const tensor *t, const comparison_cell *first)
+static void print_ratios(const comparison *j, int width, const char *name, const tensor *t,
+                         const comparison_cell *first)
 {
     char shape[FILE_SHAPE_SIZE] = "";
     printf("%-*s  %-7s  %-14s", width, name, t != NULL ? t->type->name : "",
@@ -300,6 +301,6 @@ void comparison_plot(const comparison *j, const char *path)
         }
     }
     scatter_plot_write(path, j->in.path, j->candidates, points, j->has_threshold ? &j->threshold : NULL,
-               !file_is_array(&j->in));
+                       !file_is_array(&j->in));
     free(points);
 }

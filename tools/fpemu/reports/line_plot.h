@@ -12,6 +12,6 @@ typedef struct line_series {
 /* Writes the file, complete or not at all. x: ascending, above zero. Every line has a mark of its own and its name at
  * its end, so that nothing hangs on colour. */
 void line_plot_write(const char *path, const char *title, const char *x_name, const char *y_name, size_t points,
-                 const double *x, size_t count, const line_series *series);
+                     const double *x, size_t count, const line_series *series);
 
 #endif

@@ -1,4 +1,5 @@
-/* scatter_plot.c - see scatter_plot.h. Black on white; every point has its name beside it, so that nothing hangs on colour. */
+/* scatter_plot.c - see scatter_plot.h. Black on white; every point has its name beside it, so that nothing hangs on
+ * colour. */
 #include "common/system.h"
 
 #include "reports/scatter_plot.h"
@@ -178,8 +179,8 @@ static int put_absent(FILE *out, int line, size_t count, const scatter_point *po
     return used > 0 ? put_note(out, line, note) : line;
 }
 
-void scatter_plot_write(const char *path, const char *title, size_t count, const scatter_point *points, const double *threshold,
-                bool ranges)
+void scatter_plot_write(const char *path, const char *title, size_t count, const scatter_point *points,
+                        const double *threshold, bool ranges)
 {
     double low_x = INFINITY, high_x = -INFINITY, low_y = INFINITY, high_y = -INFINITY;
     int absent = 0;

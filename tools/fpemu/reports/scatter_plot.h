@@ -14,7 +14,7 @@ typedef struct scatter_point {
 
 /* Writes the file, complete or not at all. `threshold` (or NULL) is drawn as a line; `ranges` says whether low and high
  * are. */
-void scatter_plot_write(const char *path, const char *title, size_t count, const scatter_point *points, const double *threshold,
-                bool ranges);
+void scatter_plot_write(const char *path, const char *title, size_t count, const scatter_point *points,
+                        const double *threshold, bool ranges);
 
 #endif

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-
 const char *const difference_names[DIFFERENCES] = {
     "stray-bits", "tie", "subnormal", "underflow", "overflow-threshold", "above-max", "negative", "infinity",
     "division-by-zero", "invalid", "nan", "signed-zero", "zero", "normal"};

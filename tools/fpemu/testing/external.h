@@ -10,7 +10,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-typedef enum external_type { EXTERNAL_F32, EXTERNAL_F64, EXTERNAL_U8, EXTERNAL_U16, EXTERNAL_U32, EXTERNAL_U64 } external_type;
+typedef enum external_type {
+    EXTERNAL_F32, EXTERNAL_F64, EXTERNAL_U8, EXTERNAL_U16, EXTERNAL_U32, EXTERNAL_U64
+} external_type;
 
 enum { EXTERNAL_OPERANDS = 3 };
 

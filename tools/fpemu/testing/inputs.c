@@ -52,7 +52,8 @@ static void push_around(inputs *in, double x, unsigned reach)
 static double midpoint(const fpemu_format *to, double low, double high)
 {
     fpemu_format wider;
-    if (to->kind == FPEMU_KIND_POSIT && low > 0 && fpemu_format_posit(&wider, to->bits + 1, to->exponent_bits) == FPEMU_OK) {
+    if (to->kind == FPEMU_KIND_POSIT && low > 0 &&
+        fpemu_format_posit(&wider, to->bits + 1, to->exponent_bits) == FPEMU_OK) {
         return fpemu_format_next_up(&wider, low);
     }
     return low + (high - low) / 2;

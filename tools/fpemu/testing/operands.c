@@ -189,7 +189,7 @@ static uint64_t power(uint64_t base, int exponent)
 }
 
 operands operands_start(const operation *what, const fpemu_format *from, const fpemu_format *to, input_depth depth,
-                    uint64_t random, uint64_t seed)
+                        uint64_t random, uint64_t seed)
 {
     operands t = {.what = what, .from = *from, .seed = seed, .reach = depth.reach};
     t.bits = from->bits * (unsigned)what->operands;

@@ -26,7 +26,7 @@ typedef struct operands {
 
 /* Both formats must fit binary64. `random` is the number of random ones. */
 operands operands_start(const operation *what, const fpemu_format *from, const fpemu_format *to, input_depth depth,
-                    uint64_t random, uint64_t seed);
+                        uint64_t random, uint64_t seed);
 void operands_end(operands *t);
 
 /* The codes of the operands. */
