@@ -29,6 +29,8 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/cli/accumulation.h \
 	tools/fpemu/cli/arguments.c \
 	tools/fpemu/cli/arguments.h \
+	tools/fpemu/cli/ending.c \
+	tools/fpemu/cli/ending.h \
 	tools/fpemu/cli/error.c \
 	tools/fpemu/cli/error.h \
 	tools/fpemu/cli/number.c \
@@ -86,6 +88,8 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/reports/report.h \
 	tools/fpemu/reports/scatter_plot.c \
 	tools/fpemu/reports/scatter_plot.h \
+	tools/fpemu/testing/child.c \
+	tools/fpemu/testing/child.h \
 	tools/fpemu/testing/difference.c \
 	tools/fpemu/testing/difference.h \
 	tools/fpemu/testing/external.c \
@@ -96,7 +100,9 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/testing/operands.h \
 	tools/fpemu/testing/operation.c \
 	tools/fpemu/testing/operation.h \
-	tools/fpemu/testing/search.h
+	tools/fpemu/testing/search.h \
+	tools/fpemu/testing/signature.c \
+	tools/fpemu/testing/signature.h
 EXTRA_DIST += \
 	tools/fpemu/README.md \
 	tools/fpemu/cli/README.md \

@@ -2,7 +2,6 @@
 #include "common/system.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/arguments.h"
 #include "cli/error.h"

@@ -1,11 +1,8 @@
 /* compare.c - fpemu compare: what several formats do to the tensors of a file. */
 #include "common/system.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/error.h"
 #include "cli/number.h"

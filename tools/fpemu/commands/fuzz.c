@@ -84,7 +84,7 @@ static const struct option options[] = {{"op", required_argument, NULL, CLI_OPT_
 static void compare(search *s, size_t n)
 {
     const external_type out = s->other.signature.out;
-    const size_t size = external_size(out);
+    const size_t size = signature_size(out);
     if (memcmp(s->expected, s->other.out, n * size) == 0) {
         return;
     }
@@ -133,8 +133,8 @@ static void widen_values(float *x, size_t n)
 /* The codes of the batch as `carrier`: binary32 where the inputs are that, else binary64. */
 static void load_carrier(search *s, bool binary32, size_t n)
 {
-    if (!external_is_code(s->other.signature.in)) {
-        const size_t size = external_size(s->other.signature.in);
+    if (!signature_is_code(s->other.signature.in)) {
+        const size_t size = signature_size(s->other.signature.in);
         for (size_t i = 0; i < n; i++) {
             number_store_code(s->carrier[0], size, i, s->codes[0][i]);
         }
@@ -153,19 +153,19 @@ static void load_carrier(search *s, bool binary32, size_t n)
 static void expect_conversion(search *s, size_t n)
 {
     const external_type in = s->other.signature.in, out = s->other.signature.out;
-    const bool to_code = external_is_code(out);
+    const bool to_code = signature_is_code(out);
     const bool both_fit = fpemu_format_fits_f32(&s->from) && fpemu_format_fits_f32(&s->format) && out != EXTERNAL_F64;
-    const bool binary32 = s->decodes ? out == EXTERNAL_F32 : external_is_code(in) ? both_fit : in == EXTERNAL_F32;
+    const bool binary32 = s->decodes ? out == EXTERNAL_F32 : signature_is_code(in) ? both_fit : in == EXTERNAL_F32;
     load_carrier(s, binary32, n);
     if (s->decodes) {
-        memcpy(s->expected, s->carrier[0], n * external_size(out));
+        memcpy(s->expected, s->carrier[0], n * signature_size(out));
         return;
     }
     if (to_code) {
         cli_check(binary32 ? fpemu_encode_f32(&s->format, &s->rounding, n, s->carrier[0], s->expected, NULL)
                            : fpemu_encode_f64(&s->format, &s->rounding, n, s->carrier[0], s->expected, NULL),
                   s->spec);
-        widen_codes(s->expected, fpemu_format_code_size(&s->format), external_size(out), n);
+        widen_codes(s->expected, fpemu_format_code_size(&s->format), signature_size(out), n);
         return;
     }
     cli_check(binary32 ? fpemu_quantize_f32(&s->format, &s->rounding, n, s->carrier[0], s->expected, NULL)
@@ -188,7 +188,7 @@ static void expect_operation(search *s, size_t n)
             ((double *)s->carrier[k])[i] = fpemu_decode_one_f64(&s->from, s->codes[k][i]);
         }
     }
-    if (!external_is_code(out)) {
+    if (!signature_is_code(out)) {
         operation_run(s->what, &s->format, &s->rounding, n, operands, s->expected, NULL, s->spec);
         if (out == EXTERNAL_F32) {
             narrow_values(s->expected, n);
@@ -199,7 +199,7 @@ static void expect_operation(search *s, size_t n)
     double *results = s->carrier[0];
     operation_run(s->what, &s->format, &s->rounding, n, operands, results, NULL, s->spec);
     cli_check(fpemu_encode_f64(&s->format, &s->rounding, n, results, s->expected, NULL), s->spec);
-    widen_codes(s->expected, fpemu_format_code_size(&s->format), external_size(out), n);
+    widen_codes(s->expected, fpemu_format_code_size(&s->format), signature_size(out), n);
 }
 
 static void expect(search *s, size_t n)
@@ -216,7 +216,7 @@ static void store_operand(search *s, int k, size_t i)
 {
     const external_type in = s->other.signature.in;
     uint64_t bits = s->codes[k][i];
-    if (!s->what->converts && !external_is_code(in)) {
+    if (!s->what->converts && !signature_is_code(in)) {
         const double wide = fpemu_decode_one_f64(&s->from, bits);
         const float narrow = (float)wide;
         uint32_t low;
@@ -224,7 +224,7 @@ static void store_operand(search *s, int k, size_t i)
         memcpy(&bits, &wide, sizeof bits);
         bits = in == EXTERNAL_F32 ? low : bits;
     }
-    number_store_code(s->other.in[k], external_size(in), i, bits);
+    number_store_code(s->other.in[k], signature_size(in), i, bits);
 }
 
 /* -------------------------------------------------------------------------------------------------- search */
@@ -240,7 +240,7 @@ static bool try_batch(search *s, input_stage stage, uint64_t first, size_t n)
             store_operand(s, k, i);
         }
     }
-    memset(s->other.out, 0xa5, n * external_size(s->other.signature.out)); /* so that results left out are noticed */
+    memset(s->other.out, 0xa5, n * signature_size(s->other.signature.out)); /* so that results left out are noticed */
     const external_end end = external_run(&s->other, n, s->deadline);
     if (end == EXTERNAL_DONE) {
         expect(s, n);
@@ -325,7 +325,7 @@ static request read_options(cli *c)
 
 static void read_signature(const request *q, external_signature *t)
 {
-    if (q->signature != NULL && !external_read_signature(q->signature, t)) {
+    if (q->signature != NULL && !signature_read(q->signature, t)) {
         cli_usage("--signature: '%s' is not IN-to-OUT or IN-to-OUT-array of f32 f64 u8 u16 u32 u64", q->signature);
     }
 }
@@ -333,16 +333,16 @@ static void read_signature(const request *q, external_signature *t)
 /* The signature of a conversion, and what its inputs are. */
 static external_signature choose_conversion(search *s, const request *q)
 {
-    const external_type code = external_code_type(fpemu_format_code_size(&s->format));
+    const external_type code = signature_code_type(fpemu_format_code_size(&s->format));
     external_signature t = {
         .in = fpemu_format_fits_f32(&s->format) ? EXTERNAL_F32 : EXTERNAL_F64, .out = code, .operands = 1};
     if (q->from != NULL) {
         s->from = cli_format(q->from);
-        t.in = external_code_type(fpemu_format_code_size(&s->from));
+        t.in = signature_code_type(fpemu_format_code_size(&s->from));
     }
     read_signature(q, &t);
-    s->decodes = external_is_code(t.in) && q->from == NULL;
-    if (!external_is_code(t.in)) {
+    s->decodes = signature_is_code(t.in) && q->from == NULL;
+    if (!signature_is_code(t.in)) {
         if (q->from != NULL) {
             cli_usage("--from: the inputs of this signature are no codes");
         }
@@ -350,7 +350,7 @@ static external_signature choose_conversion(search *s, const request *q)
     } else if (s->decodes) {
         s->from = s->format;
     }
-    if (s->decodes && external_is_code(t.out)) {
+    if (s->decodes && signature_is_code(t.out)) {
         cli_usage("--signature: codes to codes need --from, the format of the inputs");
     }
     return t;
@@ -359,8 +359,8 @@ static external_signature choose_conversion(search *s, const request *q)
 static external_signature choose_operation(search *s, const request *q)
 {
     s->from = q->from != NULL ? cli_format(q->from) : s->format;
-    external_signature t = {.in = external_code_type(fpemu_format_code_size(&s->from)),
-                            .out = external_code_type(fpemu_format_code_size(&s->format)),
+    external_signature t = {.in = signature_code_type(fpemu_format_code_size(&s->from)),
+                            .out = signature_code_type(fpemu_format_code_size(&s->format)),
                             .operands = s->what->operands};
     read_signature(q, &t);
     if (t.in == EXTERNAL_F32 && !fpemu_format_fits_f32(&s->from)) {
@@ -374,8 +374,8 @@ static external_signature choose_signature(search *s, const request *q)
 {
     const external_signature t = s->what->converts ? choose_conversion(s, q) : choose_operation(s, q);
     const bool in_is_spec = s->what->converts && t.in == EXTERNAL_F32 && !s->decodes;
-    if ((external_is_code(t.in) && external_size(t.in) < fpemu_format_code_size(&s->from)) ||
-        (external_is_code(t.out) && external_size(t.out) < fpemu_format_code_size(&s->format))) {
+    if ((signature_is_code(t.in) && signature_size(t.in) < fpemu_format_code_size(&s->from)) ||
+        (signature_is_code(t.out) && signature_size(t.out) < fpemu_format_code_size(&s->format))) {
         cli_usage("--signature: a type is too narrow for the codes of its format");
     }
     if ((t.out == EXTERNAL_F32 || in_is_spec) && !fpemu_format_fits_f32(&s->format)) {

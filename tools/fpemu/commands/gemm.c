@@ -9,7 +9,6 @@
 
 #include "cli/accumulation.h"
 #include "cli/error.h"
-#include "cli/number.h"
 #include "cli/options.h"
 #include "commands/commands.h"
 #include "files/file.h"

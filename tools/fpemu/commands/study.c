@@ -1,7 +1,6 @@
 /* study.c - fpemu study: the error of dot products against their length, for several models of accumulation. */
 #include "common/system.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

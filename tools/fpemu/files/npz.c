@@ -4,7 +4,6 @@
 #include "files/npz.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zip.h>

@@ -10,13 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/ending.h"
 #include "cli/error.h"
 
 /* The temporary file to remove, or NULL. Changed only while all signals are blocked. */
 static char *pending;
-
-static const int fatal_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXCPU};
-enum { FATAL_SIGNALS = sizeof fatal_signals / sizeof *fatal_signals };
 
 static sigset_t block_signals(void)
 {
@@ -41,32 +39,6 @@ static void remove_pending(void)
     }
 }
 
-/* Installed with SA_RESETHAND: the second raise ends the program as the signal would have. */
-static void remove_and_die(int signal_number)
-{
-    remove_pending();
-    raise(signal_number);
-}
-
-static void guard_once(void)
-{
-    static bool guarded;
-    if (guarded) {
-        return;
-    }
-    guarded = true;
-    atexit(remove_pending);
-    signal(SIGXFSZ, SIG_IGN); /* a file beyond its limit: the write fails instead */
-    for (int i = 0; i < FATAL_SIGNALS; i++) {
-        struct sigaction old;
-        struct sigaction action = {.sa_handler = remove_and_die, .sa_flags = (int)SA_RESETHAND};
-        sigemptyset(&action.sa_mask);
-        if (sigaction(fatal_signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
-            sigaction(fatal_signals[i], &action, NULL);
-        }
-    }
-}
-
 const char *output_path(const char *argument)
 {
     if (strcmp(argument, "-") == 0) {
@@ -84,7 +56,8 @@ static bool is_written_directly(const char *path)
 
 static bool open_guarded(output *out, const char *path, trouble *why)
 {
-    guard_once();
+    ending_act(remove_pending);
+    signal(SIGXFSZ, SIG_IGN); /* a file beyond its limit: the write fails instead */
     const sigset_t before = block_signals();
     const bool good = atomic_file_open(out, path, why);
     set_pending(good ? out->temporary : NULL);

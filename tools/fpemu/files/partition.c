@@ -3,8 +3,6 @@
 
 #include "files/partition.h"
 
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/error.h"
 #include "cli/options.h"

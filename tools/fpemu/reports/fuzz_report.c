@@ -15,9 +15,9 @@
 
 static unsigned bits_of(external_type type, const fpemu_format *format, uint64_t code)
 {
-    const unsigned all = 8 * (unsigned)external_size(type);
+    const unsigned all = 8 * (unsigned)signature_size(type);
     const bool in_width = format->bits >= 64 || code >> format->bits == 0;
-    return external_is_code(type) && in_width ? format->bits : all;
+    return signature_is_code(type) && in_width ? format->bits : all;
 }
 
 uint64_t fuzz_report_inputs(const search *s)
@@ -40,7 +40,7 @@ static const char *number_text(char text[2 * NUMBER_SIZE], external_type type, c
 /* Operands are codes of their format, also where the other side gets their values. */
 static external_type operand_type(const search *s)
 {
-    return s->what->converts ? s->other.signature.in : external_code_type(fpemu_format_code_size(&s->from));
+    return s->what->converts ? s->other.signature.in : signature_code_type(fpemu_format_code_size(&s->from));
 }
 
 enum { OPERANDS_SIZE = OPERATION_MOST * (2 * NUMBER_SIZE + 2) };
@@ -59,7 +59,7 @@ static const char *operands_text(char text[OPERANDS_SIZE], const search *s, cons
 /* Enough for 17 digits with a sign, a point and an exponent. */
 static int text_width(external_type type)
 {
-    return (int)sizeof "-1.2345678901234567e-308 (0x)" + 2 * (int)external_size(type);
+    return (int)sizeof "-1.2345678901234567e-308 (0x)" + 2 * (int)signature_size(type);
 }
 
 /* Of the operands in the table: those of operations are not padded beyond what there is. */
@@ -78,13 +78,13 @@ static int operands_width(const search *s)
 void fuzz_report_table(const search *s)
 {
     const external_signature *t = &s->other.signature;
-    char signature[EXTERNAL_SIGNATURE_SIZE], spec[CLI_SPEC_SIZE], input[OPERANDS_SIZE], expected[2 * NUMBER_SIZE];
+    char signature[SIGNATURE_SIZE], spec[CLI_SPEC_SIZE], input[OPERANDS_SIZE], expected[2 * NUMBER_SIZE];
     char got[2 * NUMBER_SIZE];
     if (!s->what->converts) {
         printf("%s of %s to ", s->what->name, cli_spec(&s->from, spec));
     }
     printf("%s, %s, %s: %s\n", cli_spec(&s->format, spec), s->decodes ? "decoding" : s->mode,
-           external_print_signature(signature, t), s->other.name);
+           signature_print(signature, t), s->other.name);
     printf("inputs:");
     for (int i = 0; i < INPUT_STAGES; i++) {
         if (s->done[i] > 0) {
@@ -134,7 +134,7 @@ static json_t *operands_json(const search *s, const number operand[OPERATION_MOS
 void fuzz_report_json(const search *s)
 {
     const external_signature *t = &s->other.signature;
-    char signature[EXTERNAL_SIGNATURE_SIZE], spec[CLI_SPEC_SIZE];
+    char signature[SIGNATURE_SIZE], spec[CLI_SPEC_SIZE];
     json_t *object = jsonout_object(), *stages = jsonout_object(), *list = jsonout_array();
     for (int i = 0; i < INPUT_STAGES; i++) {
         if (s->done[i] > 0) {
@@ -160,7 +160,7 @@ void fuzz_report_json(const search *s)
     jsonout_set(object, "spec", jsonout_text(cli_spec(&s->format, spec)));
     jsonout_set(object, "operation", jsonout_text(s->what->name));
     jsonout_set(object, "from", jsonout_text(cli_spec(&s->from, spec)));
-    jsonout_set(object, "signature", jsonout_text(external_print_signature(signature, t)));
+    jsonout_set(object, "signature", jsonout_text(signature_print(signature, t)));
     jsonout_set(object, "against", jsonout_text(s->other.name));
     jsonout_set(object, "rounding", s->decodes ? json_null() : jsonout_rounding(&s->rounding));
     jsonout_set(object, "seed", jsonout_count(s->in.seed));

@@ -135,7 +135,7 @@ static double carrier_value(external_type type, uint64_t bits)
 
 number difference_number(external_type type, const fpemu_format *format, uint64_t code)
 {
-    return (number){external_is_code(type) ? fpemu_decode_one_f64(format, code) : carrier_value(type, code), code};
+    return (number){signature_is_code(type) ? fpemu_decode_one_f64(format, code) : carrier_value(type, code), code};
 }
 
 number difference_operand(const search *s, int k, size_t i)
@@ -154,7 +154,7 @@ bool difference_same(const search *s, number expected, number got)
 
 bool difference_stray_bits(const search *s, uint64_t code)
 {
-    return external_is_code(s->other.signature.out) && code > s->mask;
+    return signature_is_code(s->other.signature.out) && code > s->mask;
 }
 
 /* The positive of two numbers of one size is the smaller; NaNs go by their bits. */

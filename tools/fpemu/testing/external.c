@@ -13,13 +13,11 @@
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,6 +25,7 @@
 #include "cli/number.h"
 #include "cli/options.h"
 #include "common/clock.h"
+#include "testing/child.h"
 
 typedef struct external_shared {
     volatile size_t at;
@@ -36,151 +35,6 @@ typedef struct external_shared {
 } external_shared;
 
 static const double GRACE = 1; /* seconds past the deadline that a run may still end in */
-
-/* ---------------------------------------------------------------------------------------------- signatures */
-
-static const struct type {
-    const char *name;
-    size_t size;
-} types[] = {{"f32", 4}, {"f64", 8}, {"u8", 1}, {"u16", 2}, {"u32", 4}, {"u64", 8}};
-enum { TYPES = sizeof types / sizeof *types };
-
-static const char *read_type(const char *text, external_type *type)
-{
-    for (int i = 0; i < TYPES; i++) {
-        const size_t length = strlen(types[i].name);
-        if (strncmp(text, types[i].name, length) == 0) {
-            *type = (external_type)i;
-            return text + length;
-        }
-    }
-    return NULL;
-}
-
-bool external_read_signature(const char *text, external_signature *signature)
-{
-    text = read_type(text, &signature->in);
-    if (text == NULL || strncmp(text, "-to-", 4) != 0 || (text = read_type(text + 4, &signature->out)) == NULL) {
-        return false;
-    }
-    signature->array = strcmp(text, "-array") == 0;
-    return signature->array || *text == '\0';
-}
-
-const char *external_print_signature(char text[EXTERNAL_SIGNATURE_SIZE], const external_signature *signature)
-{
-    snprintf(text, EXTERNAL_SIGNATURE_SIZE, "%s-to-%s%s", types[signature->in].name, types[signature->out].name,
-             signature->array ? "-array" : "");
-    return text;
-}
-
-size_t external_size(external_type type)
-{
-    return types[type].size;
-}
-
-bool external_is_code(external_type type)
-{
-    return type != EXTERNAL_F32 && type != EXTERNAL_F64;
-}
-
-external_type external_code_type(size_t size)
-{
-    return size == 1 ? EXTERNAL_U8 : size == 2 ? EXTERNAL_U16 : size == 4 ? EXTERNAL_U32 : EXTERNAL_U64;
-}
-
-/* ------------------------------------------------------------------------------------------------ children */
-
-static volatile pid_t running; /* the leader of a process group, or 0 */
-
-static void stop_running(void)
-{
-    if (running > 0) {
-        kill(-running, SIGKILL);
-    }
-}
-
-/* Installed with SA_RESETHAND: the second raise ends the command as the signal would have. */
-static void stop_and_die(int signal_number)
-{
-    stop_running();
-    raise(signal_number);
-}
-
-static const int fatal_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-enum { FATAL_SIGNALS = sizeof fatal_signals / sizeof *fatal_signals };
-
-/* No child outlives the command, however that ends. */
-static void guard_once(void)
-{
-    static bool guarded;
-    if (guarded) {
-        return;
-    }
-    guarded = true;
-    atexit(stop_running);
-    for (int i = 0; i < FATAL_SIGNALS; i++) {
-        struct sigaction old;
-        struct sigaction action = {.sa_handler = stop_and_die, .sa_flags = (int)SA_RESETHAND};
-        sigemptyset(&action.sa_mask);
-        if (sigaction(fatal_signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
-            sigaction(fatal_signals[i], &action, NULL);
-        }
-    }
-}
-
-/* What a crash raises; the handlers of a sanitizer would make an exit status of it. */
-static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-enum { CRASH_SIGNALS = sizeof crash_signals / sizeof *crash_signals };
-
-/* fork into a process group of its own; in the child the signals act as usual. */
-static pid_t start_child(void)
-{
-    guard_once();
-    fflush(NULL);
-    const pid_t child = fork();
-    if (child < 0) {
-        cli_fail("cannot start a process: %s", strerror(errno));
-    }
-    if (child == 0) {
-        setpgid(0, 0);
-        for (int i = 0; i < FATAL_SIGNALS; i++) {
-            signal(fatal_signals[i], SIG_DFL);
-        }
-        for (int i = 0; i < CRASH_SIGNALS; i++) {
-            signal(crash_signals[i], SIG_DFL);
-        }
-        return 0;
-    }
-    setpgid(child, child); /* whoever comes first; the other call may fail */
-    running = child;
-    return child;
-}
-
-/* The end of a child that has ended or is about to. */
-static int reap(pid_t child)
-{
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    running = 0;
-    return status;
-}
-
-static int end_child(pid_t child)
-{
-    kill(-child, SIGKILL);
-    return reap(child);
-}
-
-static void describe_end(char *text, size_t size, int status)
-{
-    if (WIFSIGNALED(status)) {
-        snprintf(text, size, "crashed: %s", strsignal(WTERMSIG(status)));
-    } else {
-        snprintf(text, size, "ended with exit status %d", WEXITSTATUS(status));
-    }
-}
 
 /* ------------------------------------------------------------------------------------------------- library */
 
@@ -206,16 +60,16 @@ typedef union function {
     } \
     break
 #define CALLS(FROM, IN) \
-    case (FROM) * TYPES + EXTERNAL_F32: CALL(IN, float); \
-    case (FROM) * TYPES + EXTERNAL_F64: CALL(IN, double); \
-    case (FROM) * TYPES + EXTERNAL_U8: CALL(IN, uint8_t); \
-    case (FROM) * TYPES + EXTERNAL_U16: CALL(IN, uint16_t); \
-    case (FROM) * TYPES + EXTERNAL_U32: CALL(IN, uint32_t); \
-    case (FROM) * TYPES + EXTERNAL_U64: CALL(IN, uint64_t)
+    case (FROM) * EXTERNAL_TYPES + EXTERNAL_F32: CALL(IN, float); \
+    case (FROM) * EXTERNAL_TYPES + EXTERNAL_F64: CALL(IN, double); \
+    case (FROM) * EXTERNAL_TYPES + EXTERNAL_U8: CALL(IN, uint8_t); \
+    case (FROM) * EXTERNAL_TYPES + EXTERNAL_U16: CALL(IN, uint16_t); \
+    case (FROM) * EXTERNAL_TYPES + EXTERNAL_U32: CALL(IN, uint32_t); \
+    case (FROM) * EXTERNAL_TYPES + EXTERNAL_U64: CALL(IN, uint64_t)
 
 static void call_scalar(external_shared *s, function f, const external_signature *signature, size_t n)
 {
-    switch ((int)signature->in * TYPES + (int)signature->out) {
+    switch ((int)signature->in * EXTERNAL_TYPES + (int)signature->out) {
         CALLS(EXTERNAL_F32, float);
         CALLS(EXTERNAL_F64, double);
         CALLS(EXTERNAL_U8, uint8_t);
@@ -228,9 +82,9 @@ static void call_scalar(external_shared *s, function f, const external_signature
 /* At the machine's level pointers of all types are alike, as `void *` is to C for data. */
 static void call_slice(external_shared *s, function f, const external_signature *signature, size_t first, size_t n)
 {
-    const size_t in = first * external_size(signature->in);
+    const size_t in = first * signature_size(signature->in);
     const void *a = (const char *)s->in[0] + in, *b = (const char *)s->in[1] + in, *c = (const char *)s->in[2] + in;
-    void *y = (char *)s->out + first * external_size(signature->out);
+    void *y = (char *)s->out + first * signature_size(signature->out);
     switch (signature->operands) {
     case 1: ((void (*)(const void *, void *, size_t))f.any)(a, y, n); break;
     case 2: ((void (*)(const void *, const void *, void *, size_t))f.any)(a, b, y, n); break;
@@ -305,7 +159,7 @@ static void close_worker(external *f)
 {
     if (f->child != 0) {
         close(f->channel);
-        end_child(f->child);
+        child_kill(f->child);
         f->child = 0;
     }
 }
@@ -315,7 +169,7 @@ static external_end worker_died(external *f)
 {
     char end[100];
     close(f->channel);
-    describe_end(end, sizeof end, reap(f->child));
+    child_describe_end(end, sizeof end, child_reap(f->child));
     f->child = 0;
     snprintf(f->failure, sizeof f->failure, "%s %s", f->name, end);
     f->failed_at = f->shared->at;
@@ -328,7 +182,7 @@ static void open_worker(external *f)
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) {
         cli_fail("cannot start a process: %s", strerror(errno));
     }
-    f->child = start_child();
+    f->child = child_start();
     if (f->child == 0) {
         close(ends[0]);
         work(f, ends[1]);
@@ -438,8 +292,8 @@ static FILE *scratch_file(void)
 static void print_operand(external_type type, const void *in, size_t i, FILE *file)
 {
     char text[NUMBER_SIZE];
-    if (external_is_code(type)) {
-        const size_t size = external_size(type);
+    if (signature_is_code(type)) {
+        const size_t size = signature_size(type);
         fputs(number_print_code(text, number_load_code(in, size, i), 8 * (unsigned)size), file);
     } else {
         const double x = type == EXTERNAL_F32 ? (double)((const float *)in)[i] : ((const double *)in)[i];
@@ -473,7 +327,7 @@ static bool read_result(external *f, size_t i, const char *word)
     if (type == EXTERNAL_F64) {
         return number_read_f64(word, &((double *)f->out)[i]);
     }
-    const size_t size = external_size(type);
+    const size_t size = signature_size(type);
     if (!cli_read_u64(word, &code) || (size < 8 && code >> (8 * size) != 0)) {
         return false;
     }
@@ -494,7 +348,7 @@ static size_t read_results(external *f, size_t n, FILE *file)
         }
         if (!read_result(f, count, word)) {
             snprintf(f->failure, sizeof f->failure, "%s gave '%.60s', which is no %s", f->name, word,
-                     types[f->signature.out].name);
+                     signature_type_name(f->signature.out));
             return count;
         }
         count++;
@@ -507,17 +361,16 @@ static bool await_program(pid_t child, double deadline, int *status)
 {
     const struct timespec pause = {.tv_nsec = 2000000};
     if (!(deadline < (double)INFINITY)) {
-        *status = reap(child);
+        *status = child_reap(child);
         return true;
     }
-    while (waitpid(child, status, WNOHANG) == 0) {
+    while (!child_has_ended(child, status)) {
         if (clock_seconds() > deadline + GRACE) {
-            end_child(child);
+            child_kill(child);
             return false;
         }
         nanosleep(&pause, NULL);
     }
-    running = 0;
     return true;
 }
 
@@ -525,7 +378,7 @@ static external_end run_program(external *f, size_t n, double deadline)
 {
     FILE *in = scratch_file(), *out = scratch_file();
     print_inputs(f, n, in);
-    const pid_t child = start_child();
+    const pid_t child = child_start();
     if (child == 0) {
         dup2(fileno(in), STDIN_FILENO);
         dup2(fileno(out), STDOUT_FILENO);
@@ -540,7 +393,7 @@ static external_end run_program(external *f, size_t n, double deadline)
         char text[100];
         end = EXTERNAL_DONE;
         if (status != 0) {
-            describe_end(text, sizeof text, status);
+            child_describe_end(text, sizeof text, status);
             snprintf(f->failure, sizeof f->failure, "%.100s %s, after %zu of %zu results", f->name, text, count, n);
         } else if (count < n && f->failure[0] == '\0') {
             snprintf(f->failure, sizeof f->failure, "%.100s gave %zu results for %zu inputs", f->name, count, n);

@@ -10,26 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-typedef enum external_type {
-    EXTERNAL_F32, EXTERNAL_F64, EXTERNAL_U8, EXTERNAL_U16, EXTERNAL_U32, EXTERNAL_U64
-} external_type;
-
-enum { EXTERNAL_OPERANDS = 3 };
-
-/* OUT f(IN a), OUT f(IN a, IN b) or OUT f(IN a, IN b, IN c); or for arrays f(const IN *a, ..., OUT *y, size_t n). */
-typedef struct external_signature {
-    external_type in, out;
-    bool array;
-    int operands; /* 1 to EXTERNAL_OPERANDS */
-} external_signature;
-
-/* Reads "f32-to-u8", "f32-to-u8-array" and so on; `operands` stays. */
-bool external_read_signature(const char *text, external_signature *signature);
-#define EXTERNAL_SIGNATURE_SIZE 24
-const char *external_print_signature(char text[EXTERNAL_SIGNATURE_SIZE], const external_signature *signature);
-size_t external_size(external_type type); /* bytes */
-bool external_is_code(external_type type);
-external_type external_code_type(size_t size);
+#include "testing/signature.h"
 
 enum { EXTERNAL_BATCH = 1 << 17 }; /* the most inputs of one run */
 
