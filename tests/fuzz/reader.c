@@ -1,5 +1,5 @@
 /* reader.c - see reader.h. With FUZZ_KIND it is the entry point of libFuzzer for that kind. */
-#include "../../tools/fpemu/cli.h"
+#include "common/system.h"
 
 #include "reader.h"
 
@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../tools/fpemu/container.h"
-#include "../../tools/fpemu/model.h"
-#include "../../tools/fpemu/safetensors.h"
+#include "files/container.h"
+#include "files/reader.h"
+#include "files/safetensors.h"
 
 static const struct {
     const char *name;
@@ -38,9 +38,9 @@ static void insist(int condition, const char *what)
 static void read_again(model *m, const tensor *t, uint64_t from, const void *bytes, size_t size)
 {
     static unsigned char again[4096];
-    insist(size <= sizeof again && model_read_at(m, t, from, again, size) && memcmp(again, bytes, size) == 0,
+    insist(size <= sizeof again && reader_read_at(m, t, from, again, size) && memcmp(again, bytes, size) == 0,
            "other bytes when read again");
-    insist(!model_read_at(m, t, t->bytes, again, 1), "a byte past the end");
+    insist(!reader_read_at(m, t, t->bytes, again, 1), "a byte past the end");
 }
 
 /* Every byte of the data, converted to both carriers where they are numbers. */
@@ -50,15 +50,15 @@ static bool read_data(model *m, tensor *t)
     static double buffer[PIECE], wide[8 * PIECE];
     static float narrow[8 * PIECE];
     uint64_t total = 0;
-    if (!model_begin(m, t)) {
+    if (!reader_begin(m, t)) {
         return false;
     }
     for (size_t got = 1; got > 0 && total < MOST; total += got) {
-        if (!model_read(m, t, buffer, sizeof buffer, &got)) {
+        if (!reader_read(m, t, buffer, sizeof buffer, &got)) {
             return false;
         }
         insist(got <= sizeof buffer && total + got <= t->bytes, "more data than the tensor has");
-        if (got > 0 && model_scattered(m)) {
+        if (got > 0 && reader_random_access(m)) {
             read_again(m, t, total, buffer, got);
         }
         if (t->type != NULL && t->spec == NULL) {
@@ -87,10 +87,11 @@ static bool unpack_data(model *m, tensor *t)
     unsigned char *bytes = malloc((size_t)t->bytes + 1);
     double *y = calloc((size_t)t->count + 1, sizeof *y);
     insist(bytes != NULL && y != NULL, "out of memory");
-    const bool good = model_begin(m, t) && model_read(m, t, bytes, (size_t)t->bytes + 1, &got);
+    const bool good = reader_begin(m, t) && reader_read(m, t, bytes, (size_t)t->bytes + 1, &got);
     if (good) {
         insist(got == t->bytes, "less data than the tensor has, and no error");
-        insist(fpemu_unpack_f64(&format, &shape, bytes, y) == FPEMU_OK || !fpemu_format_fits_f64(&format), "not unpacked");
+        insist(fpemu_unpack_f64(&format, &shape, bytes, y) == FPEMU_OK || !fpemu_format_fits_f64(&format),
+               "not unpacked");
         insist(fpemu_unpack_f32(&format, &shape, bytes, (float *)y) == FPEMU_OK || !fpemu_format_fits_f32(&format),
                "not unpacked");
     }
@@ -118,7 +119,7 @@ static void check_print(const model *m)
         for (uint64_t i = 0; i < data; i++) {
             putc(0, file);
         }
-        insist(model_open(&again, file, MODEL_SAFETENSORS, NULL, NULL), again.error);
+        insist(reader_open(&again, file, MODEL_SAFETENSORS, NULL, NULL), again.error);
         insist(again.count == m->count, "another number of tensors");
         for (size_t i = 0; i < m->count; i++) {
             const tensor *a = &m->tensor[i], *b = &again.tensor[i];
@@ -127,7 +128,7 @@ static void check_print(const model *m)
                        memcmp(a->extent, b->extent, a->dimensions * sizeof *a->extent) == 0,
                    "another tensor");
         }
-        model_close(&again);
+        reader_close(&again);
     }
     free(header);
     free(types);
@@ -221,7 +222,7 @@ int reader_run(const char *kind, const uint8_t *bytes, size_t size)
     }
     insist(i < KINDS, "no such kind");
     model m;
-    bool good = model_open(&m, as_file(kinds[i].kind, bytes, size), kinds[i].kind, NULL, NULL);
+    bool good = reader_open(&m, as_file(kinds[i].kind, bytes, size), kinds[i].kind, NULL, NULL);
     if (good && kinds[i].kind == MODEL_SAFETENSORS) {
         check_print(&m);
     }
@@ -230,7 +231,7 @@ int reader_run(const char *kind, const uint8_t *bytes, size_t size)
     }
     insist(good || m.error[0] != '\0', "refused without a reason");
     snprintf(reader_reason, sizeof reader_reason, "%s", good ? "" : m.error);
-    model_close(&m);
+    reader_close(&m);
     return good;
 }
 

@@ -20,10 +20,10 @@ kinds=("$@")
 
 clang=${CLANG:-clang}
 flags=(-std=c11 -O1 -g -fno-omit-frame-pointer -ffp-contract=off -Wno-unknown-pragmas -Wno-pass-failed
-    -I"$top/include" -I"$top/lib")
+    -I"$top/include" -I"$top/lib" -I"$top/tools" -I"$top/tools/fpemu")
 sanitizers=-fsanitize=address,undefined
 libraries=(jansson libzip zlib)
-readers=(container.c dtype.c model.c npy.c npz.c safetensors.c)
+readers=(container.c dtype.c json_header.c model.c npy.c npz.c reader.c safetensors.c)
 trainer_libraries=(inih liblzma zlib)
 trainer_readers=(base.c checkpoint.c cifar.c dataset.c digits.c idx.c outfile.c settings.c settings_file.c shapes.c
     source.c text.c)
@@ -52,7 +52,7 @@ build() { # KIND
         packages=("${trainer_libraries[@]}")
         sources=("$top/tests/fuzz/trainer.c" "${trainer_readers[@]/#/$top/tools/fptrain/}")
         ;;
-    *) sources+=("${readers[@]/#/$top/tools/fpemu/}") ;;
+    *) sources+=("${readers[@]/#/$top/tools/fpemu/files/}") ;;
     esac
     if [ "$kind" = container ]; then
         library=$directory/library-watched

@@ -1,12 +1,17 @@
 /* main.c - the fpemu command: finds the command asked for and runs it. */
-#include "cli.h"
+#include "common/system.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "commands.h"
+#include "cli/error.h"
+#include "commands/commands.h"
+
+#ifndef HAVE_MPFR
+#define HAVE_MPFR 0
+#endif
 
 typedef struct command {
     const char *name;

@@ -1,0 +1,80 @@
+/* error.c - see error.h. Every error ends the program here, in one place and one shape. */
+#include "common/system.h"
+
+#include "cli/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/progress.h"
+
+static void print_error(const char *format, va_list arguments)
+{
+    char line[1024];
+    vsnprintf(line, sizeof line, format, arguments);
+    for (char *c = line; *c != '\0'; c++) {
+        if (*c < 0x20 || *c > 0x7e) {
+            *c = '?';
+        }
+    }
+    progress_hide();
+    fprintf(stderr, "fpemu: %s\n", line);
+}
+
+void cli_usage(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_error(format, arguments);
+    va_end(arguments);
+    exit(CLI_USAGE);
+}
+
+void cli_fail(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_error(format, arguments);
+    va_end(arguments);
+    exit(CLI_FAILURE);
+}
+
+void cli_check(fpemu_status status, const char *what)
+{
+    if (status == FPEMU_ERROR_NAN) {
+        cli_fail("%s: a NaN came, and the NaN policy is 'error'", what);
+    }
+    if (status != FPEMU_OK) {
+        cli_fail("%s: %s", what, fpemu_status_text(status));
+    }
+}
+
+void cli_check_carrier(const fpemu_format *format, bool binary64, const char *spec, const char *remedy)
+{
+    if (!binary64 && !fpemu_format_fits_f32(format) && fpemu_format_fits_f64(format)) {
+        cli_fail("%s: binary32 cannot hold every value of the format, binary64 can: %s", spec, remedy);
+    }
+}
+
+void *cli_allocate(size_t count, size_t size)
+{
+    void *memory = calloc(count > 0 ? count : 1, size);
+    if (memory == NULL) {
+        cli_fail("out of memory");
+    }
+    return memory;
+}
+
+void cli_finish_stdout(void)
+{
+    const bool failed_before = ferror(stdout) != 0;
+    errno = 0;
+    if (fflush(stdout) != 0 || failed_before) {
+        const char *reason = errno != 0 ? strerror(errno) : "write error";
+        fclose(stdout); /* so that the end of the program does not try once more */
+        cli_fail("standard output: %s", reason);
+    }
+}

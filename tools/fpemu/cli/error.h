@@ -1,0 +1,36 @@
+/* error.h - how a command ends: errors, statuses, and a last look at what it wrote. */
+#ifndef FPEMU_TOOL_ERROR_H
+#define FPEMU_TOOL_ERROR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "fpemu.h"
+
+#if defined(__GNUC__)
+#define CLI_PRINTF_LIKE __attribute__((format(printf, 1, 2)))
+#else
+#define CLI_PRINTF_LIKE
+#endif
+
+/* Exit statuses. */
+enum { CLI_OK = 0, CLI_FAILURE = 1, CLI_USAGE = 2 };
+
+/* One line on stderr, "fpemu: ...", then the end of the program: with status 2 or 1. Characters that are not
+ * printable ASCII come out as '?', so that no argument or file can forge lines or drive a terminal. */
+_Noreturn void cli_usage(const char *format, ...) CLI_PRINTF_LIKE;
+_Noreturn void cli_fail(const char *format, ...) CLI_PRINTF_LIKE;
+
+/* Ends the program with the text of a status that is not FPEMU_OK; `what` is what was asked for, usually a spec. */
+void cli_check(fpemu_status status, const char *what);
+
+/* Ends the program if binary32 is asked for, and of the two types only binary64 holds the format; `remedy` says how to
+ * ask for that. */
+void cli_check_carrier(const fpemu_format *format, bool binary64, const char *spec, const char *remedy);
+
+void *cli_allocate(size_t count, size_t size);
+
+/* Ends the program with an error if anything written to stdout so far was lost. */
+void cli_finish_stdout(void);
+
+#endif

@@ -1,0 +1,164 @@
+/* spec.c - see spec.h */
+#include "common/system.h"
+
+#include "cli/spec.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/error.h"
+#include "cli/number.h"
+
+/* A table of a file, "file=PATH" in a spec, takes the place of a built-in one while the library reads or prints it. */
+static const char file_mark[] = "file=", stand_in[] = "dynamic8";
+
+typedef struct table {
+    struct table *next;
+    float *values;
+    char name[CLI_SPEC_SIZE]; /* "file=PATH" */
+} table;
+static table *tables; /* those that were read; they stay, for formats borrow their values */
+
+/* Numbers with white space between them; from a # on a line is a comment. */
+static uint32_t read_values(const char *path, float *values, uint32_t most)
+{
+    FILE *file = fopen(path, "r");
+    char word[64];
+    uint32_t count = 0;
+    unsigned line = 1;
+    size_t used = 0;
+    bool comment = false;
+    if (file == NULL) {
+        cli_fail("%s: %s", path, strerror(errno));
+    }
+    for (int c = '\n'; c != EOF;) {
+        c = getc(file);
+        const bool ends = c == EOF || c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '#';
+        comment = (comment || c == '#') && c != '\n' && c != EOF;
+        if (!ends && !comment && used + 1 < sizeof word) {
+            word[used++] = (char)c;
+        }
+        word[used] = '\0';
+        if (ends && used > 0) {
+            if (count == most || !number_read_f32(word, &values[count]) || !isfinite(values[count]) ||
+                (count > 0 && !(values[count - 1] < values[count]))) {
+                cli_fail("%s, line %u: '%s': expected at most %u finite numbers, ascending as binary32", path, line,
+                         word, (unsigned)most);
+            }
+            values[count] += 0.0f; /* no -0 */
+            count++;
+            used = 0;
+        }
+        line += c == '\n';
+    }
+    if (ferror(file) || count < 2) {
+        cli_fail("%s: %s", path, ferror(file) ? strerror(errno) : "a table has at least 2 numbers");
+    }
+    fclose(file);
+    return count;
+}
+
+/* The element of *format, read with a table that stood in for it, becomes that of the file. */
+static void set_table(fpemu_format *format, table *t, const char *spec)
+{
+    enum { MOST = 65536 };
+    fpemu_format element, scale, blocked;
+    if (format->kind != FPEMU_KIND_CODEBOOK) {
+        cli_usage("format '%s': %s is for codebook(%sPATH,...) and table(%sPATH)", spec, t->name, file_mark, file_mark);
+    }
+    t->values = cli_allocate(MOST, sizeof *t->values);
+    cli_check(fpemu_format_table(&element, read_values(t->name + strlen(file_mark), t->values, MOST), t->values), spec);
+    element.overflow = format->overflow;
+    element.nan = format->nan;
+    cli_check(fpemu_format_complete(&element), spec);
+    if (format->scaling != FPEMU_SCALING_NONE) {
+        const bool has_scale = fpemu_format_scale(format, &scale) == FPEMU_OK;
+        cli_check(fpemu_format_blocked(&blocked, &element, (fpemu_scaling)format->scaling, has_scale ? &scale : NULL,
+                                       format->scale_exponent_bits, (fpemu_block)format->block, format->block_rows,
+                                       format->block_length),
+                  spec);
+        blocked.margin = format->margin;
+        cli_check(fpemu_format_complete(&blocked), spec);
+        element = blocked;
+    }
+    *format = element;
+}
+
+/* "codebook(file=PATH,64)" with the stand-in, and the table it names; NULL where there is none. */
+static table *take_table(const char *spec, char text[CLI_SPEC_SIZE])
+{
+    const char *begin = strstr(spec, file_mark);
+    if (begin == NULL) {
+        return NULL;
+    }
+    const size_t before = (size_t)(begin - spec), length = strcspn(begin, ",():");
+    const char *after = begin + length;
+    if (length == strlen(file_mark) || before + sizeof stand_in + strlen(after) > CLI_SPEC_SIZE ||
+        length >= CLI_SPEC_SIZE) {
+        cli_usage("format '%s': %sPATH needs the name of a file, without commas, colons and parentheses", spec,
+                  file_mark);
+    }
+    table *t = cli_allocate(1, sizeof *t);
+    memcpy(t->name, begin, length);
+    snprintf(text, CLI_SPEC_SIZE, "%.*s%s%s", (int)before, spec, stand_in, after);
+    return t;
+}
+
+fpemu_format cli_format(const char *spec)
+{
+    fpemu_format format;
+    fpemu_parse_error error;
+    char text[CLI_SPEC_SIZE];
+    table *t = take_table(spec, text);
+    const fpemu_status status = fpemu_format_parse(t != NULL ? text : spec, &format, &error);
+    if (status == FPEMU_ERROR_SPEC) {
+        cli_usage("format '%s', character %u: %s", t != NULL ? text : spec, (unsigned)error.position + 1,
+                  error.message);
+    }
+    if (status != FPEMU_OK) {
+        cli_usage("format '%s': %s", spec, fpemu_status_text(status));
+    }
+    if (t != NULL) {
+        set_table(&format, t, spec);
+        t->next = tables;
+        tables = t;
+    }
+    return format;
+}
+
+static const table *table_of(const fpemu_format *format)
+{
+    const table *t = format->kind == FPEMU_KIND_CODEBOOK ? tables : NULL;
+    while (t != NULL && t->values != format->table) {
+        t = t->next;
+    }
+    return t;
+}
+
+bool cli_from_file(const fpemu_format *format)
+{
+    return table_of(format) != NULL;
+}
+
+const char *cli_spec(const fpemu_format *format, char text[CLI_SPEC_SIZE])
+{
+    const table *t = table_of(format);
+    fpemu_format printed = *format;
+    if (t != NULL) {
+        printed.codebook = FPEMU_CODEBOOK_DYNAMIC;
+        printed.bits = 8;
+        printed.codebook_length = 256;
+        printed.table_word = 0;
+        cli_check(fpemu_format_complete(&printed), "format");
+    }
+    cli_check(fpemu_format_print(&printed, text, CLI_SPEC_SIZE), "format");
+    char *place = t != NULL ? strstr(text, stand_in) : NULL;
+    if (place != NULL) {
+        char tail[CLI_SPEC_SIZE];
+        snprintf(tail, sizeof tail, "%s", place + strlen(stand_in));
+        snprintf(place, CLI_SPEC_SIZE - (size_t)(place - text), "%s%s", t->name, tail);
+    }
+    return text;
+}

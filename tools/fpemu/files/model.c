@@ -1,0 +1,138 @@
+/* model.c - see model.h */
+#include "common/system.h"
+
+#include "files/model.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct {
+    const char *name, *suffix;
+} kinds[] = {[MODEL_RAW] = {"raw", NULL},
+             [MODEL_NPY] = {".npy", ".npy"},
+             [MODEL_NPZ] = {".npz", ".npz"},
+             [MODEL_SAFETENSORS] = {"safetensors", ".safetensors"},
+             [MODEL_CONTAINER] = {"a file of packed tensors", ".fpk"}};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+model_kind model_kind_of_name(const char *name)
+{
+    for (unsigned kind = MODEL_NPY; kind < KINDS; kind++) {
+        const size_t length = strlen(name), suffix = strlen(kinds[kind].suffix);
+        if (length > suffix && strcasecmp(name + length - suffix, kinds[kind].suffix) == 0) {
+            return (model_kind)kind;
+        }
+    }
+    return MODEL_DETECT;
+}
+
+const char *model_kind_name(model_kind kind)
+{
+    return kinds[kind].name;
+}
+
+bool model_refuse(model *m, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(m->error, sizeof m->error, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+/* ------------------------------------------------------------------------------------------------ tensors */
+
+/* Room for more is made whenever the count is a power of two. */
+tensor *model_add(model *m, const char *name)
+{
+    if ((m->count & (m->count - 1)) == 0) {
+        const size_t room = m->count > 0 ? 2 * m->count : 1;
+        tensor *grown = room <= SIZE_MAX / sizeof *grown ? realloc(m->tensor, room * sizeof *grown) : NULL;
+        if (grown == NULL) {
+            model_refuse(m, "out of memory");
+            return NULL;
+        }
+        m->tensor = grown;
+    }
+    tensor *t = &m->tensor[m->count];
+    memset(t, 0, sizeof *t);
+    t->name = strdup(name);
+    if (t->name == NULL) {
+        model_refuse(m, "out of memory");
+        return NULL;
+    }
+    m->count++;
+    return t;
+}
+
+bool model_set_shape(model *m, tensor *t, unsigned dimensions, const uint64_t *extent, unsigned bits)
+{
+    uint64_t count = 1;
+    bool empty = false;
+    t->extent = calloc(dimensions > 0 ? dimensions : 1, sizeof *t->extent);
+    if (t->extent == NULL) {
+        return model_refuse(m, "out of memory");
+    }
+    t->dimensions = dimensions;
+    for (unsigned i = 0; i < dimensions; i++) {
+        t->extent[i] = extent[i];
+        if (extent[i] == 0) {
+            empty = true;
+        } else if (count > (uint64_t)INT64_MAX / bits / extent[i]) {
+            return model_refuse(m, "the shape asks for more than 2^%s", bits == 1 ? "63 elements" : "63 bits");
+        } else {
+            count *= extent[i];
+        }
+    }
+    t->count = empty ? 0 : count;
+    if (t->count * bits % 8 != 0) {
+        return model_refuse(m, "%" PRIu64 " elements of %u bits make no whole number of bytes", t->count, bits);
+    }
+    t->bytes = t->count * bits / 8;
+    return true;
+}
+
+bool model_blame(model *m, const char *what, const char *name)
+{
+    char reason[MODEL_ERROR_SIZE];
+    strcpy(reason, m->error);
+    return model_refuse(m, "%s '%.80s': %.150s", what, name, reason);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+bool model_names_differ(const model *m, const char **twice)
+{
+    const char **names = calloc(m->count + 1, sizeof *names);
+    *twice = NULL;
+    if (names == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < m->count; i++) {
+        names[i] = m->tensor[i].name;
+    }
+    qsort(names, m->count, sizeof *names, by_name);
+    for (size_t i = 1; i < m->count && *twice == NULL; i++) {
+        *twice = strcmp(names[i - 1], names[i]) == 0 ? names[i] : NULL;
+    }
+    free(names);
+    return *twice == NULL;
+}
+
+void model_free(model *m)
+{
+    for (size_t i = 0; i < m->count; i++) {
+        free(m->tensor[i].name);
+        free(m->tensor[i].extent);
+        free(m->tensor[i].spec);
+    }
+    free(m->tensor);
+    json_decref(m->metadata);
+    memset(m, 0, sizeof *m);
+}

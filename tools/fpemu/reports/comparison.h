@@ -1,0 +1,43 @@
+/* comparison.h - what `fpemu compare` has found, as tables, as JSON and as a plot. */
+#ifndef FPEMU_TOOL_COMPARISON_H
+#define FPEMU_TOOL_COMPARISON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/spec.h"
+#include "files/file.h"
+#include "fpemu.h"
+
+/* What a format does to a tensor, or to all. */
+typedef struct comparison_cell {
+    fpemu_stats stats;
+    double relative_error;
+    double bits; /* an element */
+    bool packed; /* as 'fpemu pack' stores it; else of the format by itself */
+} comparison_cell;
+
+typedef struct comparison_format {
+    const char *spec; /* as it was given */
+    char text[CLI_SPEC_SIZE];
+    fpemu_format format;
+    comparison_cell total;
+} comparison_format;
+
+typedef struct comparison {
+    file in;
+    fpemu_rounding rounding;
+    comparison_format *candidate;
+    size_t candidates;
+    int axis;
+    comparison_cell *cell; /* of tensor i and format k at [i * candidates + k] */
+    bool has_threshold, percent, all_counters;
+    double threshold; /* dB */
+} comparison;
+
+void comparison_print(const comparison *j);
+void comparison_print_json(const comparison *j);
+/* SQNR against bits an element, to an SVG file. */
+void comparison_plot(const comparison *j, const char *path);
+
+#endif

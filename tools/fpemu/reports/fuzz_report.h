@@ -1,0 +1,13 @@
+/* fuzz_report.h - what `fpemu fuzz` says in the end. */
+#ifndef FPEMU_TOOL_FUZZ_REPORT_H
+#define FPEMU_TOOL_FUZZ_REPORT_H
+
+#include "testing/search.h"
+
+uint64_t fuzz_report_inputs(const search *s); /* how many were compared */
+void fuzz_report_table(const search *s);
+void fuzz_report_json(const search *s);
+/* Ends the command: the other side crashed, hung or gave nonsense; what was found until then was printed already. */
+_Noreturn void fuzz_report_failure(const search *s);
+
+#endif
