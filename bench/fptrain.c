@@ -26,9 +26,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
-#include "graph.h"
-#include "train.h"
+#include "engine/backend.h"
+#include "engine/graph.h"
+#include "run/trainer.h"
 
 static int lenet(graph *g)
 {

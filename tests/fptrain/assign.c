@@ -1,6 +1,6 @@
 /* assign.c - groups, sizes, ratios, orders of demotion and promotions, against numbers worked out by hand. */
 #define _POSIX_C_SOURCE 200809L
-#include "fptrain/tradeoff.h"
+#include "sweep/sweep.h"
 
 #include <math.h>
 #include <stdio.h>

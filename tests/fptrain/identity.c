@@ -1,6 +1,6 @@
 /* identity.c - a loss scale is a power of two: where nothing overflows, underflows or becomes subnormal, every scaler
  * leaves the weights that training without one leaves, bit for bit. That nothing did is read from the counters. */
-#include "fptrain/train.h"
+#include "run/trainer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,13 @@
 /* muppet.c - MuPPET: scales, diversity and switches worked out by hand, exact sums against integers of 64 bits. */
-#include "fptrain/muppet.h"
+#include "policies/muppet.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "expect.h"
-#include "fptrain/backend.h"
-#include "fptrain/model.h"
-#include "fptrain/optimizer.h"
+#include "engine/backend.h"
+#include "models/model.h"
+#include "optimizer/optimizer.h"
 
 /* ------------------------------------------------------------------------------------------------ scales */
 

@@ -1,12 +1,12 @@
 /* optimizers.c - the optimisers against PyTorch's definitions in double precision; counts and schedules by hand. */
-#include "fptrain/optimizer.h"
+#include "optimizer/optimizer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "expect.h"
-#include "fptrain/model.h"
-#include "fptrain/policy.h"
+#include "models/model.h"
+#include "policies/policy.h"
 
 typedef struct bench {
     graph *g;

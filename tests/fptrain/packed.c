@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "expect.h"
-#include "fptrain/model.h"
-#include "fptrain/optimizer.h"
+#include "models/model.h"
+#include "optimizer/optimizer.h"
 
 enum { GROUP = 2048 };
 

@@ -1,6 +1,6 @@
 /* record.c - logs of the trainer: read back by jansson, they hold what was said; resuming cuts what comes again. */
 #define _POSIX_C_SOURCE 200809L
-#include "../../tools/fptrain/record.h"
+#include "run/record.h"
 
 #include <check.h> /* after ours: it has a macro of the name of one of our functions */
 #include <jansson.h>

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "expect.h"
-#include "fptrain/backend.h"
-#include "fptrain/policy.h"
+#include "engine/backend.h"
+#include "policies/policy.h"
 
 /* input (32, 2, 1) -> conv1 (8 of 1x1) -> relu2 -> linear3 (3) */
 static graph *network(void)

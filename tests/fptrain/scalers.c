@@ -1,12 +1,12 @@
 /* scalers.c - loss scalers step by step, against sequences worked by hand. */
-#include "fptrain/policy.h"
-#include "fptrain/scaler.h"
+#include "policies/policy.h"
+#include "numerics/scaler.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "expect.h"
-#include "fptrain/model.h"
+#include "models/model.h"
 
 typedef struct bench {
     graph *g;

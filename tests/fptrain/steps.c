@@ -1,6 +1,6 @@
 /* steps.c - a training step of every model in FP8 under layer-wise scaling: each tensor that has a format is rounded
  * once, all of it, and nothing else is; multipliers are powers of two; the weights move. */
-#include "fptrain/train.h"
+#include "run/trainer.h"
 
 #include <stdlib.h>
 #include <string.h>

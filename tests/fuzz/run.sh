@@ -20,13 +20,13 @@ kinds=("$@")
 
 clang=${CLANG:-clang}
 flags=(-std=c11 -O1 -g -fno-omit-frame-pointer -ffp-contract=off -Wno-unknown-pragmas -Wno-pass-failed
-    -I"$top/include" -I"$top/lib")
+    -I"$top/include" -I"$top/lib" -I"$top/tools/fptrain")
 sanitizers=-fsanitize=address,undefined
 libraries=(jansson libzip zlib)
 readers=(container.c dtype.c model.c npy.c npz.c safetensors.c)
 trainer_libraries=(inih liblzma zlib)
-trainer_readers=(base.c checkpoint.c cifar.c dataset.c digits.c idx.c outfile.c settings.c settings_file.c shapes.c
-    source.c text.c)
+trainer_readers=(base/base.c base/checkpoint.c data/cifar.c data/dataset.c data/digits.c data/idx.c base/outfile.c
+    run/settings.c run/settings_file.c data/shapes.c base/source.c data/text.c)
 
 # The library below the readers, once for all kinds; its objects lie in the directory that is named.
 build_library() { # DIRECTORY SANITIZERS

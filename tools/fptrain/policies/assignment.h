@@ -1,0 +1,123 @@
+/* assignment.h - precision assignment by demotion and promotion (Lee et al. 2023): which tensors are low, until when.
+ *
+ * The tensors of a gradient computation are all v, w, dv and dw of a network, their sizes taken for one full minibatch.
+ * The dv of the fed batch counts though nobody computes it; the loss does not, and neither do rearrangements and token
+ * numbers, which are never rounded. Every tensor has two formats to choose from, high and low; dw is always high.
+ *
+ * Groups: the list of operators is cut after each gemm operator. v and dv belong to the group opened by the last gemm
+ * at or before their producer, w and dw to the group of the first input of their operator (of a rearrangement: of what
+ * it rearranges). So there is one group more than gemm operators, and on a chain a group holds everything after one
+ * gemm, up to and including the next.
+ */
+#ifndef FPTRAIN_ASSIGN_H
+#define FPTRAIN_ASSIGN_H
+
+#include "policies/policy.h"
+#include "run/record.h"
+
+typedef struct assign_tensor {
+    role which;
+    int index, group;  /* of value or parameter; of the group */
+    uint64_t elements;
+    bool low;
+    const rule *own;   /* of an exception: never low; else NULL */
+} assign_tensor;
+
+typedef struct assignment {
+    graph *g;
+    int batch, tensors, groups;
+    assign_tensor *tensor;    /* all v, all w, all dv, all dw, each in the order of the network */
+    int *at[ROLES];           /* by index of value or parameter: the place in `tensor`; -1: none */
+    uint64_t *group_elements; /* with the dw */
+    uint64_t elements;
+    int *opener;              /* the gemm operator that opened the group; -1: the fed batch */
+    int demoted, *order;      /* the groups that were demoted, in their order; none but for the schemes by group */
+} assignment;
+
+/* Everything high. */
+assignment *assignment_new(graph *g, int batch);
+void assignment_free(assignment *a);
+double assignment_ratio(const assignment *a); /* elements in low / elements */
+bool assignment_equal(const assignment *a, const assignment *b); /* for one network: the same tensors are low */
+
+/* ------------------------------------------------------------------------------------------------ schemes */
+
+typedef enum scheme {
+    SCHEME_FP32,             /* nothing is rounded */
+    SCHEME_UNIFORM,          /* all low but dw */
+    SCHEME_OP,               /* low: what goes into gemm operators but the first and the last: v, w, dv coming back */
+    SCHEME_OP_OUT,           /* and what they put out: v, and the dv of their inputs */
+    SCHEME_RATIO,            /* groups in decreasing size (ties: as in the network) until the ratio is reached */
+    SCHEME_RATIO_INCREASING, /* in increasing size */
+    SCHEME_RATIO_RANDOM,     /* in an order drawn from a seed */
+    SCHEME_GROUPS,           /* the groups of a set */
+    SCHEMES
+} scheme;
+const char *scheme_name(scheme s);
+
+/* No tensor is low that touches the first or the last gemm operator, under op and op+out. For the test of a ratio, a
+ * demoted group counts whole, its dw included: else a ratio of 1 would be out of reach. */
+typedef struct assign_choice {
+    scheme scheme;
+    double ratio;    /* 0: all high; 1: all low */
+    uint64_t seed;
+    uint64_t groups; /* bit i: group i is low; networks of at most 64 groups */
+} assign_choice;
+bool assignment_choose(assignment *a, const assign_choice *choice, trouble *why);
+
+/* ------------------------------------------------------------------------------------------------ formats */
+
+typedef enum promotion { PROMOTE_OFF, PROMOTE_ON, PROMOTE_CODE } promotion;
+
+/* Everything that a text can say; assign_defaults is the paper's. Tell it by assign_set, then call assign_complete. */
+typedef struct assign_settings {
+    assign_choice choice;
+    int group_count;          /* of the digits of groups=...; 0: not given */
+    promotion promote;
+    double threshold;
+    char spec[3][256];        /* hi, lo-forward, lo-backward */
+    char rounding[ROLES][64];
+    rule high[ROLES], low[ROLES]; /* low[ROLE_DW] is high[ROLE_DW] */
+} assign_settings;
+
+assign_settings assign_defaults(void);
+/* One of the keys of policy_assign. */
+bool assign_set(assign_settings *s, const char *key, const char *value, trouble *why);
+/* key=value,... with commas outside of parentheses; a word alone is a scheme. */
+bool assign_read(assign_settings *s, const char *text, trouble *why);
+bool assign_complete(assign_settings *s, trouble *why);
+
+const rule *assign_rule(const assign_settings *s, const assign_tensor *t);
+double rule_bits(const rule *r); /* an element; 32 where nothing is rounded */
+/* The model aggregate: bits of all tensors. */
+double assignment_bits(const assignment *a, const assign_settings *s);
+
+/* ------------------------------------------------------------------------------------------------ policy */
+
+/* After every gradient computation each v and w that is low and of whose elements more than a share `threshold` lay
+ * outside the range, (clipped + infinite) / elements, goes to high for good, from the next step on. PROMOTE_CODE is the
+ * test of the paper's program: overflow / elements >= threshold.
+ *
+ * text: ratio=R, scheme=NAME, seed=N, groups=0110, promote=on|off|code, threshold=T, hi=SPEC, lo-forward=SPEC,
+ * lo-backward=SPEC, rounding=MODE, rounding-v=MODE (w, dv, dw). */
+policy *policy_assign(const char *text, trouble *why);
+
+/* A policy by name: "fixed" or "assign:TEXT". For assign, lines of formats are exceptions: tensors whose name fits a
+ * pattern keep its format, and are never low. A role is no pattern there. */
+policy *policy_named(const char *text, int count, const format_line *lines, trouble *why);
+
+typedef struct promoted {
+    uint64_t step, which, index; /* the step whose counters decided; role; value or parameter */
+    uint64_t outside, elements;
+} promoted;
+
+/* Of a policy of assign: every promotion so far, and the assignment of the moment. NULL for other policies. */
+const promoted *policy_promotions(const policy *p, size_t *count);
+const assignment *policy_assignment(const policy *p);
+
+/* For the summary of a run: the low-precision ratio at first, at last, and its mean over the ends of the epochs; the
+ * model aggregate; how much of the largest aggregate the promotions took; and each promotion, with the step after which
+ * it came and the share that lay outside. Nothing for other policies. */
+void policy_note(const policy *p, record *to);
+
+#endif

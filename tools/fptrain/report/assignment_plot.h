@@ -1,0 +1,10 @@
+/* assignment_plot.h - an assignment as a picture of the network. */
+#ifndef FPTRAIN_ASSIGN_PLOT_H
+#define FPTRAIN_ASSIGN_PLOT_H
+
+#include "policies/assignment.h"
+
+/* An SVG file; the title is ours, without mark-up. */
+bool assign_plot(const char *path, const char *title, const assignment *a, const assign_settings *s, trouble *why);
+
+#endif
