@@ -26,8 +26,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/backend.h"
-#include "engine/graph.h"
+#include "backends/backends.h"
+#include "ops/ops.h"
 #include "run/trainer.h"
 
 static int lenet(graph *g)

@@ -1,6 +1,11 @@
 /* assign.c - groups, sizes, ratios, orders of demotion and promotions, against numbers worked out by hand. */
 #define _POSIX_C_SOURCE 200809L
 #include "sweep/sweep.h"
+#include "backends/backends.h"
+#include "ops/ops.h"
+#include "policies/assignment_policy.h"
+#include "policies/named.h"
+#include "run/record.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -298,8 +303,8 @@ static void test_text(void)
         s = assign_defaults();
         EXPECT(!assign_read(&s, wrong[i], &why) && why.text[0], "%s was taken", wrong[i]);
     }
-    EXPECT(!policy_assign("hi=fp(6,9", &why) && !policy_assign("scheme=groups", &why), "taken");
-    EXPECT(!policy_assign("rounding=up", &why) && !policy_named("other:ratio=1", 0, NULL, &why), "taken");
+    EXPECT(!policy_assign("hi=fp(6,9", 0, NULL, &why) && !policy_assign("scheme=groups", 0, NULL, &why), "taken");
+    EXPECT(!policy_assign("rounding=up", 0, NULL, &why) && !policy_named("other:ratio=1", 0, NULL, &why), "taken");
 }
 
 /* ---------------------------------------------------------------------------------------------- promotion */
@@ -479,7 +484,7 @@ static double noted(const policy *p, const char *key)
                     ? record_open(&s, 0, &why) : NULL;
     if (!r)
         die("no directory for a note");
-    policy_note(p, r);
+    record_policy_notes(r, p);
     EXPECT(record_summary(r, true, 1, 0, &why), "%s", why.text);
     record_close(r);
     settings_free(&s);

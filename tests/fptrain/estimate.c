@@ -2,6 +2,7 @@
  * that are refused. */
 #define _POSIX_C_SOURCE 200809L
 #include "estimate/time.h"
+#include "ops/ops.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include "expect.h"
-#include "engine/backend.h"
-#include "policies/policy.h"
+#include "backends/backends.h"
+#include "numerics/rounder.h"
+#include "policies/fixed.h"
+#include "ops/ops.h"
 
 /* input (32, 2, 1) -> conv1 (8 of 1x1) -> relu2 -> linear3 (3) */
 static graph *network(void)

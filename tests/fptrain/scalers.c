@@ -1,5 +1,6 @@
 /* scalers.c - loss scalers step by step, against sequences worked by hand. */
-#include "policies/policy.h"
+#include "numerics/adaptive.h"
+#include "policies/fixed.h"
 #include "numerics/scaler.h"
 
 #include <stdlib.h>

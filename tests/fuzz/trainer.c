@@ -10,7 +10,10 @@
 #include <zlib.h>
 
 #include "base/checkpoint.h"
-#include "data/readers.h"
+#include "data/cifar.h"
+#include "data/dataset.h"
+#include "data/idx.h"
+#include "data/text.h"
 #include "run/settings.h"
 
 char reader_reason[256];

@@ -12,8 +12,11 @@ trainer_engine = \
 	tools/fptrain/engine/backend.h \
 	tools/fptrain/engine/graph.c \
 	tools/fptrain/engine/graph.h \
+	tools/fptrain/engine/op.c \
 	tools/fptrain/engine/op.h \
-	tools/fptrain/engine/passes.c
+	tools/fptrain/engine/passes.c \
+	tools/fptrain/engine/tensors.c \
+	tools/fptrain/engine/tensors.h
 trainer_ops = \
 	tools/fptrain/ops/activation.c \
 	tools/fptrain/ops/attention.c \
@@ -25,38 +28,54 @@ trainer_ops = \
 	tools/fptrain/ops/loss.c \
 	tools/fptrain/ops/lstm.c \
 	tools/fptrain/ops/norm.c \
-	tools/fptrain/ops/pool.c
+	tools/fptrain/ops/ops.h \
+	tools/fptrain/ops/pool.c \
+	tools/fptrain/ops/products.c \
+	tools/fptrain/ops/products.h
 trainer_backends = \
 	tools/fptrain/backends/backends.c \
+	tools/fptrain/backends/backends.h \
 	tools/fptrain/backends/blas.c \
 	tools/fptrain/backends/depthwise.c \
+	tools/fptrain/backends/depthwise.h \
 	tools/fptrain/backends/emulated.c \
 	tools/fptrain/backends/exact.c \
+	tools/fptrain/backends/free_list.c \
+	tools/fptrain/backends/free_list.h \
+	tools/fptrain/backends/kinds.h \
 	tools/fptrain/backends/lowered.c \
-	tools/fptrain/backends/onednn.c \
-	tools/fptrain/backends/parts.h
+	tools/fptrain/backends/lowered.h \
+	tools/fptrain/backends/onednn.c
 trainer_models = \
+	tools/fptrain/models/builders.h \
 	tools/fptrain/models/compact.c \
 	tools/fptrain/models/googlenet.c \
 	tools/fptrain/models/model.c \
 	tools/fptrain/models/model.h \
+	tools/fptrain/models/model_settings.h \
+	tools/fptrain/models/parts.c \
 	tools/fptrain/models/parts.h \
 	tools/fptrain/models/plain.c \
 	tools/fptrain/models/resnet.c \
 	tools/fptrain/models/sequence.c
 trainer_data = \
 	tools/fptrain/data/cifar.c \
+	tools/fptrain/data/cifar.h \
 	tools/fptrain/data/contact_sheet.c \
 	tools/fptrain/data/contact_sheet.h \
 	tools/fptrain/data/dataset.c \
 	tools/fptrain/data/dataset.h \
+	tools/fptrain/data/dice.h \
 	tools/fptrain/data/digits.c \
-	tools/fptrain/data/generator.h \
 	tools/fptrain/data/idx.c \
+	tools/fptrain/data/idx.h \
 	tools/fptrain/data/loader.c \
-	tools/fptrain/data/readers.h \
+	tools/fptrain/data/loader.h \
+	tools/fptrain/data/samples.h \
 	tools/fptrain/data/shapes.c \
-	tools/fptrain/data/text.c
+	tools/fptrain/data/synthetic.h \
+	tools/fptrain/data/text.c \
+	tools/fptrain/data/text.h
 trainer_numerics = \
 	tools/fptrain/numerics/adaptive.c \
 	tools/fptrain/numerics/adaptive.h \
@@ -64,23 +83,33 @@ trainer_numerics = \
 	tools/fptrain/numerics/dispersion.h \
 	tools/fptrain/numerics/rounder.c \
 	tools/fptrain/numerics/rounder.h \
+	tools/fptrain/numerics/rule.c \
+	tools/fptrain/numerics/rule.h \
 	tools/fptrain/numerics/scaler.c \
 	tools/fptrain/numerics/scaler.h
 trainer_optimizer = \
-	tools/fptrain/optimizer/fp32.c \
+	tools/fptrain/optimizer/fp32_state.c \
+	tools/fptrain/optimizer/fp32_state.h \
 	tools/fptrain/optimizer/optimizer.c \
 	tools/fptrain/optimizer/optimizer.h \
-	tools/fptrain/optimizer/packed.c \
+	tools/fptrain/optimizer/packed_state.c \
+	tools/fptrain/optimizer/packed_state.h \
 	tools/fptrain/optimizer/state.h
 trainer_policies = \
 	tools/fptrain/policies/assignment.c \
 	tools/fptrain/policies/assignment.h \
 	tools/fptrain/policies/assignment_policy.c \
+	tools/fptrain/policies/assignment_policy.h \
 	tools/fptrain/policies/assignment_settings.c \
+	tools/fptrain/policies/assignment_settings.h \
+	tools/fptrain/policies/fixed.c \
+	tools/fptrain/policies/fixed.h \
 	tools/fptrain/policies/muppet.c \
 	tools/fptrain/policies/muppet.h \
 	tools/fptrain/policies/muppet_policy.c \
-	tools/fptrain/policies/policy.c \
+	tools/fptrain/policies/muppet_policy.h \
+	tools/fptrain/policies/named.c \
+	tools/fptrain/policies/named.h \
 	tools/fptrain/policies/policy.h
 trainer_run = \
 	tools/fptrain/run/experiment.c \
@@ -90,6 +119,7 @@ trainer_run = \
 	tools/fptrain/run/record.c \
 	tools/fptrain/run/record.h \
 	tools/fptrain/run/schedule.c \
+	tools/fptrain/run/schedule.h \
 	tools/fptrain/run/settings.c \
 	tools/fptrain/run/settings.h \
 	tools/fptrain/run/settings_file.c \
@@ -102,7 +132,7 @@ trainer_estimate = \
 	tools/fptrain/estimate/time.c \
 	tools/fptrain/estimate/time.h
 trainer_sweep = \
-	tools/fptrain/sweep/parts.c \
+	tools/fptrain/sweep/data_parts.c \
 	tools/fptrain/sweep/results.c \
 	tools/fptrain/sweep/runs.c \
 	tools/fptrain/sweep/sweep.c \
@@ -111,16 +141,26 @@ trainer_report = \
 	tools/fptrain/report/assignment_plot.c \
 	tools/fptrain/report/assignment_plot.h \
 	tools/fptrain/report/chart.c \
+	tools/fptrain/report/chart.h \
+	tools/fptrain/report/choice.h \
 	tools/fptrain/report/estimate_plot.c \
 	tools/fptrain/report/estimate_plot.h \
 	tools/fptrain/report/group.c \
+	tools/fptrain/report/group.h \
 	tools/fptrain/report/heat.c \
-	tools/fptrain/report/load.c \
+	tools/fptrain/report/heat.h \
 	tools/fptrain/report/overflow.c \
+	tools/fptrain/report/overflow.h \
 	tools/fptrain/report/page.c \
+	tools/fptrain/report/page.h \
 	tools/fptrain/report/plots.c \
-	tools/fptrain/report/report.h \
-	tools/fptrain/report/tables.c
+	tools/fptrain/report/plots.h \
+	tools/fptrain/report/run_data.c \
+	tools/fptrain/report/run_data.h \
+	tools/fptrain/report/svg.c \
+	tools/fptrain/report/svg.h \
+	tools/fptrain/report/tables.c \
+	tools/fptrain/report/tables.h
 
 if FPTRAIN
 noinst_LTLIBRARIES += tools/libfptrain.la

@@ -6,10 +6,11 @@
  *     emulated:MODEL   every product by fpemu_gemm, with MODEL as `fpemu gemm` reads it (doc/accumulation.md): fp32,
  *                      fp64, "seq(fp16)", "tc(h100,fp16)", ...; `emulated` alone is emulated:fp32
  *     exact[:saturate] sums of products of whole numbers, in binary64; sums outside of 32 bits are counted (and cut) */
-#include "backends/parts.h"
+#include "backends/backends.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "backends/kinds.h"
 
 const backend *backend_named(const char *name, trouble *why)
 {
@@ -37,41 +38,4 @@ void backend_free(const backend *b)
 {
     if (b)
         b->free((backend *)(uintptr_t)b);
-}
-
-/* ---------------------------------------------------------------------------------------------- borrowing */
-
-void *pool_take(pool *p)
-{
-    void *thing = NULL;
-#ifdef _OPENMP
-#pragma omp critical(fptrain_pool)
-#endif
-    if (p->count)
-        thing = p->free[--p->count];
-    return thing;
-}
-
-void pool_give(pool *p, void *thing)
-{
-#ifdef _OPENMP
-#pragma omp critical(fptrain_pool)
-#endif
-    {
-        if (p->count == p->room) {
-            p->room = 2 * p->room + 4;
-            p->free = realloc(p->free, (size_t)p->room * sizeof(void *));
-            if (!p->free)
-                die("out of memory");
-        }
-        p->free[p->count++] = thing;
-    }
-}
-
-void pool_clear(pool *p, void (*clear)(void *))
-{
-    for (int i = 0; i < p->count; i++)
-        clear(p->free[i]);
-    free(p->free);
-    *p = (pool){0};
 }

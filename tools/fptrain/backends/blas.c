@@ -1,5 +1,6 @@
 /* blas.c - products of matrices by CBLAS. */
-#include "backends/parts.h"
+#include "backends/kinds.h"
+#include "backends/lowered.h"
 
 #include <cblas.h>
 #include <stdlib.h>

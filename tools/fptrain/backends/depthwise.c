@@ -1,6 +1,6 @@
 /* depthwise.c - convolutions with one channel a group: no product of matrices, but loops over lines. Every
  * plane is copied into one with its padding, so that no line needs a test of its borders. */
-#include "backends/parts.h"
+#include "backends/depthwise.h"
 
 #include <string.h>
 

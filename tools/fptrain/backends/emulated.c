@@ -1,6 +1,7 @@
 /* emulated.c - every product by libfpemu's emulated GEMM. A sum is never cut: convolutions lay out the
  * windows of the whole batch for the gradient of weights. */
-#include "backends/parts.h"
+#include "backends/kinds.h"
+#include "backends/lowered.h"
 
 #include <fpemu.h>
 #include <stdlib.h>

@@ -7,7 +7,8 @@
  *
  * A sum outside 32 bits is counted and kept, or (exact:saturate) counted and cut.
  */
-#include "backends/parts.h"
+#include "backends/kinds.h"
+#include "backends/lowered.h"
 
 #include <cblas.h>
 #include <math.h>

@@ -1,6 +1,8 @@
 /* lowered.c - convolutions as products of matrices: each sample's windows are laid out as columns, (c r r) x
  * (oh ow), and meet the weights, k x (c r r). */
-#include "backends/parts.h"
+#include "backends/depthwise.h"
+#include "backends/lowered.h"
+#include "backends/free_list.h"
 
 #include <stdlib.h>
 #include <string.h>

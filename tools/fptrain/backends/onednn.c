@@ -5,7 +5,9 @@
  * how many there are. Threads borrow memory objects and scratch memory (slots) from the primitive. */
 #include <config.h>
 
-#include "backends/parts.h"
+#include "backends/depthwise.h"
+#include "backends/kinds.h"
+#include "backends/free_list.h"
 
 #if HAVE_ONEDNN && defined _OPENMP
 

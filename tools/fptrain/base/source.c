@@ -220,3 +220,15 @@ bool source_end(source *s, trouble *why)
     size_t got;
     return source_read(s, &byte, 1, &got, why) && (got == 0 || fail(why, "%s: has bytes after its data", s->name));
 }
+
+bool source_find(char *path, size_t capacity, const char *directory, const char *name)
+{
+    static const char *const endings[] = {"", ".gz", ".xz"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        struct stat status;
+        const int length = snprintf(path, capacity, "%s/%s%s", directory, name, endings[i]);
+        if (length >= 0 && (size_t)length < capacity && stat(path, &status) == 0)
+            return true;
+    }
+    return false;
+}

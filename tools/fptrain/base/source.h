@@ -24,5 +24,7 @@ uint8_t *source_rest(source *s, size_t most, size_t *length, trouble *why);
 /* Whether the end has been reached; else "has bytes after its data". */
 bool source_end(source *s, trouble *why);
 const char *source_name(const source *s);
+/* The file DIRECTORY/NAME or with one of the endings of packed files; false: none is there. */
+bool source_find(char *path, size_t capacity, const char *directory, const char *name);
 
 #endif

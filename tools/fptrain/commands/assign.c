@@ -110,8 +110,6 @@ static wish read_options(int argc, char **argv)
 
 /* ---------------------------------------------------------------------------------------------- text */
 
-static const char *const role_words[ROLES] = {"v", "w", "dv", "dw"};
-
 static const char *format_text(const assign_settings *s, const assign_tensor *t, char text[256])
 {
     const rule *r = assign_rule(s, t);
@@ -175,7 +173,7 @@ static void print_text(const wish *w, const assignment *a)
         const assign_tensor *t = &a->tensor[i];
         char name[96], format[256];
         tensor_name(a->g, t->which, t->index, sizeof name, name);
-        printf("%-36s %-4s %5d %14" PRIu64 "  %s\n", name, role_words[t->which], t->group, t->elements,
+        printf("%-36s %-4s %5d %14" PRIu64 "  %s\n", name, role_name(t->which), t->group, t->elements,
                format_text(s, t, format));
     }
     const double bits = assignment_bits(a, s);
@@ -206,7 +204,7 @@ static void print_json(const wish *w, const assignment *a)
         char name[96], format[256];
         tensor_name(a->g, t->which, t->index, sizeof name, name);
         json_array_append_new(tensors, kept(json_pack("{s:s, s:s, s:i, s:I, s:b, s:s}", "name", name, "role",
-                                                      role_words[t->which], "group", t->group, "elements",
+                                                      role_name(t->which), "group", t->group, "elements",
                                                       (json_int_t)t->elements, "low", (int)t->low, "format",
                                                       format_text(s, t, format))));
     }

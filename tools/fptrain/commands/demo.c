@@ -7,7 +7,8 @@
 #include "commands/commands.h"
 #include "run/experiment.h"
 #include "base/outfile.h"
-#include "report/report.h"
+#include "report/chart.h"
+#include "report/run_data.h"
 
 static const char help[] = "Usage: fptrain demo [DIR]\n"
                            "Trains LeNet on drawn digits in FP32, and in FP16 and FP8 without and with loss scaling:\n"

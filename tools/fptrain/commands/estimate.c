@@ -13,7 +13,7 @@
 #include "estimate/memory.h"
 #include "policies/muppet.h"
 #include "run/network.h"
-#include "report/report.h"
+#include "report/run_data.h"
 
 static const char help[] =
     "Usage: fptrain estimate --hardware FILE.json [OPTION...] [DIR...]\n"
@@ -142,18 +142,17 @@ static schedule schedule_of(const muppet_settings *m, int switches, const int *a
 static int fixed_bits(const run *r)
 {
     const settings *s = &r->settings;
-    bool role[ROLES] = {false};
+    bool named[ROLES] = {false};
     int bits = 0, more, end;
     for (int i = 0; i < s->format_count; i++) {
-        static const char *const words[ROLES] = {"v", "w", "dv", "dw"};
         const bool plain = sscanf(s->formats[i].spec, "muppet(%5d)%n", &more, &end) == 1 && !s->formats[i].spec[end];
         if (!plain || (i && more != bits))
             return -1;
         bits = more;
         for (int k = 0; k < ROLES; k++)
-            role[k] = role[k] || !strcmp(s->formats[i].pattern, words[k]);
+            named[k] = named[k] || !strcmp(s->formats[i].pattern, role_name((role)k));
     }
-    if (strcmp(s->policy.name, "fixed") || (bits && !(role[0] && role[1] && role[2] && role[3])))
+    if (strcmp(s->policy.name, "fixed") || (bits && !(named[0] && named[1] && named[2] && named[3])))
         return -1;
     return bits;
 }

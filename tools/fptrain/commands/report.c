@@ -8,7 +8,10 @@
 
 #include "commands/commands.h"
 #include "base/outfile.h"
-#include "report/report.h"
+#include "report/group.h"
+#include "report/page.h"
+#include "report/plots.h"
+#include "report/tables.h"
 
 static const char help[] =
     "Usage: fptrain report DIR... [-o FILE] [--tables FILE] [--plots DIR]\n"

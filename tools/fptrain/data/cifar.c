@@ -1,5 +1,5 @@
 /* cifar.c - the binary batches of CIFAR-10 and CIFAR-100: records of labels and 3072 bytes (C, H, W), no header. */
-#include "data/readers.h"
+#include "data/cifar.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static bool read_file(split *to, const char *path, int classes, trouble *why)
 static bool read_named(split *to, const char *directory, const char *name, int classes, trouble *why)
 {
     char path[4096];
-    return find_packed(path, sizeof path, directory, name) ? read_file(to, path, classes, why)
+    return source_find(path, sizeof path, directory, name) ? read_file(to, path, classes, why)
                                                            : fail(why, "%s: no file %s, also not with .gz or .xz",
                                                                   directory, name);
 }
@@ -79,7 +79,7 @@ bool cifar_open(dataset *d, const char *directory, int classes, trouble *why)
     memcpy(d->class_name, names, sizeof names);
     for (int i = 1; i <= 5; i++) {
         snprintf(name, sizeof name, "data_batch_%d.bin", i);
-        if (find_packed(path, sizeof path, directory, name) && !read_file(&d->train, path, classes, why))
+        if (source_find(path, sizeof path, directory, name) && !read_file(&d->train, path, classes, why))
             return false;
     }
     if (d->train.count == 0)

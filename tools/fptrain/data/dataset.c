@@ -10,19 +10,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "data/readers.h"
-
-bool find_packed(char *path, size_t capacity, const char *directory, const char *name)
-{
-    static const char *const endings[] = {"", ".gz", ".xz"};
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        struct stat status;
-        const int length = snprintf(path, capacity, "%s/%s%s", directory, name, endings[i]);
-        if (length >= 0 && (size_t)length < capacity && stat(path, &status) == 0)
-            return true;
-    }
-    return false;
-}
+#include "base/source.h"
+#include "data/cifar.h"
+#include "data/idx.h"
+#include "data/synthetic.h"
+#include "data/text.h"
 
 /* A path without a word before it: the files in it decide. */
 static bool open_unnamed(dataset *d, const char *path, trouble *why)
@@ -34,11 +26,11 @@ static bool open_unnamed(dataset *d, const char *path, trouble *why)
                     path, strerror(errno));
     if (!S_ISDIR(status.st_mode))
         return text_open(d, path, why);
-    if (find_packed(found, sizeof found, path, "train-images-idx3-ubyte"))
+    if (source_find(found, sizeof found, path, "train-images-idx3-ubyte"))
         return mnist_open(d, path, why);
-    if (find_packed(found, sizeof found, path, "test_batch.bin"))
+    if (source_find(found, sizeof found, path, "test_batch.bin"))
         return cifar_open(d, path, 10, why);
-    if (find_packed(found, sizeof found, path, "train.bin"))
+    if (source_find(found, sizeof found, path, "train.bin"))
         return cifar_open(d, path, 100, why);
     return fail(why, "%s: neither IDX files (train-images-idx3-ubyte) nor CIFAR batches (test_batch.bin, train.bin)",
                 path);

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/generator.h"
-#include "data/readers.h"
+#include "data/dice.h"
+#include "data/synthetic.h"
 
 enum { SIDE = 28, PIECES = 14, TRAIN = 10000, TEST = 2000, MOST_STROKES = 4 };
 

@@ -2,7 +2,7 @@
  *
  * All numbers are big-endian. Only unsigned bytes are taken.
  */
-#include "data/readers.h"
+#include "data/idx.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ bool idx_read(idx *x, source *s, int dimensions, trouble *why)
 static bool read_file(idx *x, const char *directory, const char *name, int dimensions, trouble *why)
 {
     char path[4096];
-    if (!find_packed(path, sizeof path, directory, name))
+    if (!source_find(path, sizeof path, directory, name))
         return fail(why, "%s: no file %s, also not with .gz or .xz", directory, name);
     source *s = source_open(path, why);
     const bool good = s && idx_read(x, s, dimensions, why);

@@ -1,8 +1,8 @@
 /* loader.c - batches of a dataset: their order, crops and flips, normalised numbers. */
+#include "data/loader.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "data/dataset.h"
 
 void loader_open(loader *l, const dataset *d, bool train, int batch, uint64_t seed)
 {

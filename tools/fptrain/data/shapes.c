@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/generator.h"
-#include "data/readers.h"
+#include "data/dice.h"
+#include "data/synthetic.h"
 
 enum { SIDE = 32, PLANE = SIDE * SIDE, CLASSES = 10, TRAIN = 10000, TEST = 2000, MOST_CORNERS = 12 };
 

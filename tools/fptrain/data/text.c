@@ -1,5 +1,5 @@
 /* text.c - a file of bytes for character models: each distinct byte is a class, the last tenth is for testing. */
-#include "data/readers.h"
+#include "data/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

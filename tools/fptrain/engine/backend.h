@@ -44,9 +44,4 @@ struct backend {
     sum_counts (*counted)(const backend *b);
 };
 
-/* "auto" takes the first that was built in: onednn, blas. NULL and a sentence where the name is unknown or left out.
- * "emulated" takes the accumulator as in `fpemu gemm`, e.g. "emulated:fp16" (backend.c documents it). */
-const backend *backend_named(const char *name, trouble *why);
-void backend_free(const backend *b);
-
 #endif

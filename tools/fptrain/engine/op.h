@@ -1,9 +1,12 @@
-/* op.h - the inside of a network: what an operator is to the passes. Only graph*.c and op_*.c see it. */
+/* op.h - the inside of a network: what an operator is to the passes. Only this room and ops see it. */
 #ifndef FPTRAIN_OP_H
 #define FPTRAIN_OP_H
 
 #include "engine/backend.h"
-#include "engine/graph.h"
+#include "engine/tensors.h"
+
+typedef struct graph graph;
+typedef struct op op;
 
 enum {
     OP_PARAMS = 3, /* the most parameters of one operator */
@@ -98,6 +101,8 @@ struct graph {
 
 /* A new last operator; state is zeroed memory of the size. */
 op *op_new(graph *g, const op_type *type, int inputs, const int *input, size_t state);
+/* A new last value; producer -1: the batch that is fed. */
+int op_value(graph *g, int producer, int c, int h, int w, int rows_per_sample);
 int op_output(graph *g, op *o, int c, int h, int w, int rows_per_sample); /* its value: the index */
 void op_param(graph *g, op *o, param_kind kind, const char *name, int dims, const int *dim, double start,
               double deviation);
@@ -132,13 +137,6 @@ static inline int piece_length(int count, int size, int i)
 {
     return count - i * size < size ? count - i * size : size;
 }
-
-/* C (m, n) = A B [+ C] as backend.gemm, cut along the longer side of C and shared among the threads. */
-void op_gemm(const graph *g, bool ta, bool tb, int m, int n, int k, const float *A, int lda, const float *B, int ldb,
-             bool add, float *C, int ldc);
-/* y[r][i] += b[i]; db[i] = sum of dy[r][i] over the rows, in their order. */
-void op_add_bias(const graph *g, size_t rows, int n, const float *b, float *y);
-void op_sum_rows(const graph *g, size_t rows, int n, const float *dy, float *db);
 
 /* Tells a backend of whole numbers what a step of the products of two rounded tensors is. */
 static inline double op_step(const pass *p, role which, int index)

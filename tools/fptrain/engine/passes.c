@@ -1,4 +1,5 @@
 /* passes.c - memory, the forward and the backward pass: what is rounded when, and where gradients meet. */
+#include "engine/graph.h"
 #include "engine/op.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* compact.c - networks of few parameters: SqueezeNet, MobileNet-v2, ShuffleNet-v2. */
-#include "models/parts.h"
+#include "models/builders.h"
 
 static int channels_of(const plan *p, int x)
 {

@@ -1,5 +1,5 @@
 /* googlenet.c - GoogLeNet (Szegedy et al. 2015) with normalisation, for small images. */
-#include "models/parts.h"
+#include "models/builders.h"
 
 static int conv(const plan *p, int x, int channels, int kernel)
 {

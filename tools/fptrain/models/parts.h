@@ -1,10 +1,11 @@
-/* parts.h - what the models are made of, and their builders. */
+/* parts.h - what the models are made of. */
 #ifndef FPTRAIN_MODEL_PARTS_H
 #define FPTRAIN_MODEL_PARTS_H
 
-#include "models/model.h"
+#include "models/model_settings.h"
+#include "ops/ops.h"
 
-/* A model in the making. Builders return the value of the logits, or -1 and a sentence where the sizes do not fit. */
+/* A model in the making. */
 typedef struct plan {
     graph *g;
     const model_settings *settings;
@@ -24,21 +25,5 @@ int part_conv(const plan *p, int x, conv_spec spec, activation then);
 /* Global pooling and a linear layer. */
 int part_head(const plan *p, int x);
 int part_max_pool(const plan *p, int x, int kernel, int stride, int padding);
-
-int build_mlp(const plan *p, int x);
-int build_lenet(const plan *p, int x);
-int build_alexnet(const plan *p, int x);
-int build_vgg(const plan *p, int x);
-int build_googlenet(const plan *p, int x);
-int build_squeezenet(const plan *p, int x);
-int build_resnet20(const plan *p, int x);
-int build_resnet32(const plan *p, int x);
-int build_resnet56(const plan *p, int x);
-int build_resnet110(const plan *p, int x);
-int build_resnet18(const plan *p, int x);
-int build_mobilenetv2(const plan *p, int x);
-int build_shufflenetv2(const plan *p, int x);
-int build_charlstm(const plan *p, int x);
-int build_chargpt(const plan *p, int x);
 
 #endif

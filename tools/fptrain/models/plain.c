@@ -1,5 +1,5 @@
 /* plain.c - chains of layers without branches: mlp, lenet, alexnet, vgg. */
-#include "models/parts.h"
+#include "models/builders.h"
 
 static int linear_relu(const plan *p, int x, int outputs)
 {

@@ -1,5 +1,5 @@
 /* resnet.c - residual networks (He et al. 2016) with 3x3 blocks, after their first convolution of 3x3. */
-#include "models/parts.h"
+#include "models/builders.h"
 
 /* Two convolutions beside a shortcut, which is x itself where the shape stays. */
 static int block(const plan *p, int x, int channels, int stride, bool projections)

@@ -1,5 +1,5 @@
 /* sequence.c - models of text: one character in, the next one out. */
-#include "models/parts.h"
+#include "models/builders.h"
 
 int build_charlstm(const plan *p, int x)
 {

@@ -1,4 +1,4 @@
-/* adaptive.c - see scaler_layers.h
+/* adaptive.c - see adaptive.h
  *
  * The gradient that an operator passes on is taken as normal with the deviation that its weights and the arriving
  * gradient have as independent factors. The factor beta lifts it until a given share of it, at most, underflows, and
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct layers {
+struct adaptive {
     layer_scaling calls; /* first, so that one is the other */
     graph *g;
     rounder *r;
@@ -61,7 +61,7 @@ static double power_below(double x)
 }
 
 /* Statistics of this step; `kept` where they tell nothing. */
-static double beta_now(const layers *l, const op_info *o, double kept, size_t n, const float *delta, size_t weights,
+static double beta_now(const adaptive *l, const op_info *o, double kept, size_t n, const float *delta, size_t weights,
                        const float *w)
 {
     const rule *format = &l->r->rule[ROLE_DV][o->input[0]];
@@ -85,7 +85,7 @@ static double beta_now(const layers *l, const op_info *o, double kept, size_t n,
 
 static double beta(layer_scaling *calls, int op, size_t n, const float *delta, size_t weights, const float *w)
 {
-    layers *l = (layers *)calls;
+    adaptive *l = (adaptive *)calls;
     const op_info o = graph_op(l->g, op);
     if (l->refresh && n && weights && graph_value(l->g, o.input[0])->producer >= 0) {
         const double before = seconds_now();
@@ -95,7 +95,7 @@ static double beta(layer_scaling *calls, int op, size_t n, const float *delta, s
     return l->beta[op];
 }
 
-double layers_meet(int count, const double *alpha, const double *largest, double max_finite)
+double adaptive_meet(int count, const double *alpha, const double *largest, double max_finite)
 {
     double best = 0, least = alpha[0];
     for (int i = 0; i < count; i++) {
@@ -116,21 +116,21 @@ double layers_meet(int count, const double *alpha, const double *largest, double
 
 static double join(layer_scaling *calls, int value, int count, const double *alpha, const double *largest)
 {
-    layers *l = (layers *)calls;
+    adaptive *l = (adaptive *)calls;
     if (largest)
-        l->target[value] = layers_meet(count, alpha, largest, rule_max(&l->r->rule[ROLE_DV][value]));
+        l->target[value] = adaptive_meet(count, alpha, largest, rule_max(&l->r->rule[ROLE_DV][value]));
     return l->target[value];
 }
 
 static bool wants_largest(layer_scaling *calls, int value)
 {
-    const layers *l = (const layers *)calls;
+    const adaptive *l = (const adaptive *)calls;
     return l->refresh || l->target[value] == 0;
 }
 
-layers *layers_new(const scaler_settings *settings, graph *g, rounder *r)
+adaptive *adaptive_new(const adaptive_settings *settings, graph *g, rounder *r)
 {
-    layers *l = need(1, sizeof *l);
+    adaptive *l = need(1, sizeof *l);
     l->calls = (layer_scaling){.beta = beta, .join = join, .wants_largest = wants_largest};
     l->g = g;
     l->r = r;
@@ -147,7 +147,7 @@ layers *layers_new(const scaler_settings *settings, graph *g, rounder *r)
     return l;
 }
 
-void layers_free(layers *l)
+void adaptive_free(adaptive *l)
 {
     if (!l)
         return;
@@ -156,29 +156,29 @@ void layers_free(layers *l)
     free(l);
 }
 
-layer_scaling *layers_calls(layers *l)
+layer_scaling *adaptive_calls(adaptive *l)
 {
     return &l->calls;
 }
 
-double layers_beta(const layers *l, int op)
+double adaptive_beta(const adaptive *l, int op)
 {
     return l->beta[op];
 }
 
-void layers_update(layers *l, bool bad)
+void adaptive_update(adaptive *l, bool bad)
 {
     l->step++;
     l->refresh = bad || l->step % l->interval == 0;
 }
 
 /* The state: step, whether statistics are due, then beta and target. */
-size_t layers_size(const layers *l)
+size_t adaptive_size(const adaptive *l)
 {
     return 16 + 8 * ((size_t)graph_ops(l->g) + (size_t)graph_values(l->g));
 }
 
-void layers_save(const layers *l, unsigned char *bytes)
+void adaptive_save(const adaptive *l, unsigned char *bytes)
 {
     const uint64_t head[2] = {l->step, l->refresh};
     const size_t ops = sizeof *l->beta * (size_t)graph_ops(l->g);
@@ -187,7 +187,7 @@ void layers_save(const layers *l, unsigned char *bytes)
     memcpy(bytes + sizeof head + ops, l->target, sizeof *l->target * (size_t)graph_values(l->g));
 }
 
-void layers_load(layers *l, const unsigned char *bytes)
+void adaptive_load(adaptive *l, const unsigned char *bytes)
 {
     uint64_t head[2];
     const size_t ops = sizeof *l->beta * (size_t)graph_ops(l->g);

@@ -1,23 +1,30 @@
 /* adaptive.h - adaptive scaling, layer by layer: the part of a scaler that a backward pass asks. */
-#ifndef FPTRAIN_SCALER_LAYERS_H
-#define FPTRAIN_SCALER_LAYERS_H
+#ifndef FPTRAIN_ADAPTIVE_H
+#define FPTRAIN_ADAPTIVE_H
 
-#include "numerics/scaler.h"
+#include "numerics/rounder.h"
 
-typedef struct layers layers;
+typedef struct adaptive adaptive;
 
-layers *layers_new(const scaler_settings *settings, graph *g, rounder *r);
-void layers_free(layers *l);
-layer_scaling *layers_calls(layers *l);
-double layers_beta(const layers *l, int op);
-void layers_update(layers *l, bool bad);
-size_t layers_size(const layers *l);
-void layers_save(const layers *l, unsigned char *bytes);
-void layers_load(layers *l, const unsigned char *bytes);
+typedef struct adaptive_settings {
+    uint64_t interval;       /* of statistics, in steps; 0: 100 */
+    double underflow_target; /* the share that may underflow; 0: 1e-3 */
+    bool fan;                /* deviation of a product times sqrt(fan/2), upper bound divided by fan */
+    double beta_cap, alpha_cap; /* 0: none */
+} adaptive_settings;
+
+adaptive *adaptive_new(const adaptive_settings *settings, graph *g, rounder *r);
+void adaptive_free(adaptive *l);
+layer_scaling *adaptive_calls(adaptive *l);
+double adaptive_beta(const adaptive *l, int op);
+void adaptive_update(adaptive *l, bool bad);
+size_t adaptive_size(const adaptive *l);
+void adaptive_save(const adaptive *l, unsigned char *bytes);
+void adaptive_load(adaptive *l, const unsigned char *bytes);
 
 /* y in (-1, 1): the x with erf(x) = y. */
 double erf_inverse(double y);
 /* The one multiplier for contributions of max |delta| largest[i], multiplied by alpha[i]. */
-double layers_meet(int count, const double *alpha, const double *largest, double max_finite);
+double adaptive_meet(int count, const double *alpha, const double *largest, double max_finite);
 
 #endif

@@ -6,7 +6,6 @@
  */
 #include "numerics/rounder.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,16 +171,6 @@ void rounder_begin(rounder *r, uint64_t step)
         }
     }
     r->step = step;
-}
-
-double rule_max(const rule *l)
-{
-    return !l->format.kind || l->format.scaling ? FLT_MAX : fpemu_format_max(&l->format);
-}
-
-double rule_min(const rule *l)
-{
-    return !l->format.kind || l->format.scaling ? 0x1p-149 : fpemu_format_min_positive(&l->format);
 }
 
 /* Rounding |x| is monotone and the same for both signs, so the largest result is the result of the largest. */

@@ -2,20 +2,13 @@
 #ifndef FPTRAIN_ROUNDER_H
 #define FPTRAIN_ROUNDER_H
 
-#include <fpemu.h>
-
-#include "numerics/dispersion.h"
 #include "engine/graph.h"
+#include "numerics/dispersion.h"
+#include "numerics/rule.h"
 
 /* Blocked formats take an axis. Values and their gradients are (N, C, H, W): blocks run along C. In parameters and
  * their gradients they run along the input dimension, the second of (K, C, R, S) and of (out, in), or the only one. So
- * both operands of a product in the forward pass are blocked along what is summed over.
- */
-typedef struct rule {
-    fpemu_format format;     /* kind 0: FP32, left alone, not counted */
-    fpemu_rounding rounding; /* seed, stream and offset are set for every call from (seed, step, role, index) */
-} rule;
-
+ * both operands of a product in the forward pass are blocked along what is summed over. */
 typedef struct rounder {
     rounds calls; /* first, so that a rounder is a rounds */
     graph *g;
@@ -42,10 +35,6 @@ bool rounder_rounds(const rounder *r, role which, int index);
 rounder *rounder_new(graph *g, uint64_t seed);
 void rounder_free(rounder *r);
 void rounder_begin(rounder *r, uint64_t step);
-
-/* Largest finite and smallest positive magnitude of a rule's format: those of float where nothing is rounded. */
-double rule_max(const rule *l);
-double rule_min(const rule *l);
 
 /* max |x| and finiteness of a tensor after the last rounding of this step, n elements at x: from the counters where
  * they tell it exactly, else from the elements. */

@@ -1,4 +1,4 @@
-/* scaler.c - see scaler.h; the layer-wise part is scaler_layers.c. */
+/* scaler.c - see scaler.h; the layer-wise part is adaptive.c. */
 #include "numerics/scaler.h"
 
 #include <float.h>
@@ -23,7 +23,7 @@ struct scaler {
     int kind;
     uint64_t interval;
     scaler_state state;
-    layers *layers; /* adaptive */
+    adaptive *layers; /* NULL but for adaptive */
 };
 
 static bool power_of_two(double x)
@@ -47,6 +47,13 @@ static bool settings_fit(const scaler_settings *s, int kind, trouble *why)
     return true;
 }
 
+static adaptive *adaptive_of(const scaler_settings *s, graph *g, rounder *r)
+{
+    const adaptive_settings own = {.interval = s->interval, .underflow_target = s->underflow_target, .fan = s->fan,
+                                   .beta_cap = s->beta_cap, .alpha_cap = s->alpha_cap};
+    return adaptive_new(&own, g, r);
+}
+
 scaler *scaler_new(const scaler_settings *settings, graph *g, rounder *r, trouble *why)
 {
     int kind = 0;
@@ -63,14 +70,14 @@ scaler *scaler_new(const scaler_settings *settings, graph *g, rounder *r, troubl
     if (kind == BACKOFF)
         s->state.scale = settings->scale != 0 ? settings->scale : 0x1p16;
     if (kind == ADAPTIVE)
-        s->layers = layers_new(settings, g, r);
+        s->layers = adaptive_of(settings, g, r);
     return s;
 }
 
 void scaler_free(scaler *s)
 {
     if (s)
-        layers_free(s->layers);
+        adaptive_free(s->layers);
     free(s);
 }
 
@@ -81,17 +88,17 @@ double scaler_scale(const scaler *s)
 
 layer_scaling *scaler_layers(scaler *s)
 {
-    return s->layers ? layers_calls(s->layers) : NULL;
+    return s->layers ? adaptive_calls(s->layers) : NULL;
 }
 
 double scaler_beta(const scaler *s, int op)
 {
-    return s->layers ? layers_beta(s->layers, op) : 1;
+    return s->layers ? adaptive_beta(s->layers, op) : 1;
 }
 
 double scaler_seconds(const scaler *s)
 {
-    return s->layers ? layers_calls(s->layers)->seconds : 0;
+    return s->layers ? adaptive_calls(s->layers)->seconds : 0;
 }
 
 static void update_backoff(scaler *s, bool bad)
@@ -138,7 +145,7 @@ bool scaler_update(scaler *s, const gradient_report *report)
         update_logmax(s, bad, report);
         return !report->dw_not_finite;
     case ADAPTIVE:
-        layers_update(s->layers, bad);
+        adaptive_update(s->layers, bad);
         return !report->dw_not_finite;
     case FIXED:
         return !report->dw_not_finite;
@@ -149,11 +156,11 @@ bool scaler_update(scaler *s, const gradient_report *report)
 
 size_t scaler_save(const scaler *s, void *bytes, size_t capacity)
 {
-    const size_t own = sizeof s->state, rest = s->layers ? layers_size(s->layers) : 0;
+    const size_t own = sizeof s->state, rest = s->layers ? adaptive_size(s->layers) : 0;
     if (capacity >= own + rest) {
         memcpy(bytes, &s->state, own);
         if (s->layers)
-            layers_save(s->layers, (unsigned char *)bytes + own);
+            adaptive_save(s->layers, (unsigned char *)bytes + own);
     }
     return own + rest;
 }
@@ -167,6 +174,6 @@ bool scaler_load(scaler *s, const void *bytes, size_t length, trouble *why)
     if (!power_of_two(s->state.scale))
         return fail(why, "the loss scale of the checkpoint, %g, is no power of two", s->state.scale);
     if (s->layers)
-        layers_load(s->layers, (const unsigned char *)bytes + own);
+        adaptive_load(s->layers, (const unsigned char *)bytes + own);
     return true;
 }

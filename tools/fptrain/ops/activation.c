@@ -1,5 +1,6 @@
 /* activation.c - relu, relu6, sigmoid, tanh: one function of each element. */
 #include "engine/op.h"
+#include "ops/ops.h"
 
 #include <math.h>
 

@@ -1,5 +1,6 @@
 /* conv.c - convolutions: the batch in pieces, each computed by one thread through the backend. */
 #include "engine/op.h"
+#include "ops/ops.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* dropout.c - leaves elements out at random while training. Which ones is a function of (seed, step, operator,
  * element), so the backward pass asks again and nothing is kept. */
 #include "engine/op.h"
+#include "ops/ops.h"
 
 #include <string.h>
 

@@ -1,5 +1,7 @@
 /* embedding.c - a learned vector for each token, and one for each place in a sequence. */
 #include "engine/op.h"
+#include "ops/ops.h"
+#include "ops/products.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* join.c - adding values, and rearranging channels: concatenation, slices, shuffles, zero-padded shortcuts. */
 #include "engine/op.h"
+#include "ops/ops.h"
 
 #include <string.h>
 

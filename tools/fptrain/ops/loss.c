@@ -1,5 +1,6 @@
 /* loss.c - softmax and cross-entropy, the mean over the rows. */
 #include "engine/op.h"
+#include "ops/ops.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,6 +5,8 @@
  * The gates are rows of W (4 hidden, inputs) and R (4 hidden, hidden) in this order. Inside, nothing is rounded: the
  * next step sees the h that was computed, and only the output as a whole is rounded. */
 #include "engine/op.h"
+#include "ops/ops.h"
+#include "ops/products.h"
 
 #include <math.h>
 #include <stdlib.h>

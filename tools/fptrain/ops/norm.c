@@ -1,6 +1,7 @@
 /* norm.c - normalisation over the batch, channel by channel, and over the features of a row. All in FP32 with sums
  * in double precision; each sum is made by one thread, in the order of the elements, in fixed lanes. */
 #include "engine/op.h"
+#include "ops/ops.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* pool.c - maxima and means over windows, and the mean over a whole channel. */
 #include "engine/op.h"
+#include "ops/ops.h"
 
 #include <string.h>
 

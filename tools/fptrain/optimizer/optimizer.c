@@ -1,23 +1,16 @@
-/* optimizer.c - see optimizer.h: what all optimisers share. The arithmetic is where the parameters are kept. */
+/* optimizer.c - see optimizer.h: what all optimisers share. The arithmetic is in the files that keep the parameters. */
 #include "optimizer/optimizer.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "optimizer/state.h"
-
-struct optimizer {
-    keeper *keeper;
-    graph *g;
-    uint64_t time; /* steps taken */
-    bool count_next;
-    update_counts counts;
-};
+#include "optimizer/fp32_state.h"
+#include "optimizer/packed_state.h"
 
 static const char *const names[METHODS] = {"sgd", "momentum", "nesterov", "adam"};
 
-static bool share(double x)
+static bool below_one(double x)
 {
     return x >= 0 && x < 1;
 }
@@ -26,7 +19,7 @@ static bool settings_fit(const optimizer_settings *s, method m, trouble *why)
 {
     if (m == METHODS)
         return fail(why, "no optimiser is called '%s' (sgd, momentum, nesterov, adam)", s->name);
-    if (!share(s->momentum) || (m == ADAM && !share(s->beta2)))
+    if (!below_one(s->momentum) || (m == ADAM && !below_one(s->beta2)))
         return fail(why, "momentum and betas lie in [0, 1)");
     if (!(s->decay >= 0 && s->clip >= 0) || (m == ADAM && !(s->epsilon > 0)))
         return fail(why, "decay and clip are not negative, and the epsilon of adam is above 0");
@@ -48,35 +41,13 @@ optimizer *optimizer_new(const optimizer_settings *settings, graph *g, rounder *
     const method m = method_named(settings->name);
     if (!settings_fit(settings, m, why))
         return NULL;
-    keeper *k = settings->packed ? keeper_packed(settings, m, g, r, why) : keeper_fp32(settings, m, g, r);
-    if (!k)
-        return NULL;
-    optimizer *o = need(1, sizeof *o);
-    o->g = g;
-    o->keeper = k;
-    return o;
+    return settings->packed ? optimizer_packed(settings, m, g, r, why) : optimizer_fp32(settings, m, g, r);
 }
 
 void optimizer_free(optimizer *o)
 {
     if (o)
-        o->keeper->type->free(o->keeper);
-    free(o);
-}
-
-store *optimizer_store(optimizer *o)
-{
-    return &o->keeper->calls;
-}
-
-void optimizer_begin(optimizer *o)
-{
-    o->keeper->type->begin(o->keeper);
-}
-
-void optimizer_unrounded(optimizer *o, bool on)
-{
-    o->keeper->unrounded = on;
+        o->type->free(o);
 }
 
 void optimizer_report(const optimizer *o, double *largest, bool *not_finite)
@@ -86,7 +57,7 @@ void optimizer_report(const optimizer *o, double *largest, bool *not_finite)
     for (int p = 0; p < graph_params(o->g); p++) {
         double most;
         bool bad;
-        o->keeper->type->extent(o->keeper, p, &most, &bad);
+        o->type->extent(o, p, &most, &bad);
         *largest = fmax(*largest, most / graph_param(o->g, p)->alpha);
         *not_finite = *not_finite || bad;
     }
@@ -95,13 +66,13 @@ void optimizer_report(const optimizer *o, double *largest, bool *not_finite)
 /* By what the gradient is multiplied so that its norm is at most `clip`. */
 static double clipping(const optimizer *o)
 {
-    const double clip = o->keeper->settings.clip;
+    const double clip = o->settings.clip;
     if (clip == 0)
         return 1;
     double square = 0;
     for (int p = 0; p < graph_params(o->g); p++) {
         const double alpha = graph_param(o->g, p)->alpha;
-        square += o->keeper->type->square(o->keeper, p) / (alpha * alpha);
+        square += o->type->square(o, p) / (alpha * alpha);
     }
     return fmin(1, clip / (sqrt(square) + 1e-6));
 }
@@ -111,38 +82,8 @@ void optimizer_step(optimizer *o, double lr)
     o->time++;
     if (o->count_next)
         o->counts = (update_counts){0};
-    o->keeper->type->step(o->keeper, lr, clipping(o), o->time, o->count_next ? &o->counts : NULL);
+    o->type->update(o, lr, clipping(o), o->count_next ? &o->counts : NULL);
     o->count_next = false;
-}
-
-const float *optimizer_master(optimizer *o, int param)
-{
-    return o->keeper->type->master(o->keeper, param);
-}
-
-const float *optimizer_gradient(const optimizer *o, int param)
-{
-    return o->keeper->type->gradient(o->keeper, param);
-}
-
-void optimizer_count_next(optimizer *o)
-{
-    o->count_next = true;
-}
-
-update_counts optimizer_counts(const optimizer *o)
-{
-    return o->counts;
-}
-
-size_t optimizer_bytes(const optimizer *o)
-{
-    return o->keeper->type->bytes(o->keeper);
-}
-
-size_t optimizer_workspace(const optimizer *o)
-{
-    return o->keeper->type->workspace(o->keeper);
 }
 
 bool optimizer_memory_of(const optimizer_settings *settings, graph *g, optimizer_memory *to, trouble *why)
@@ -151,20 +92,20 @@ bool optimizer_memory_of(const optimizer_settings *settings, graph *g, optimizer
     if (!settings_fit(settings, m, why))
         return false;
     if (settings->packed)
-        return keeper_packed_memory(settings, m, g, to, why);
+        return optimizer_packed_memory(settings, m, g, to, why);
     const unsigned arrays = m == SGD ? 2 : m == ADAM ? 4 : 3; /* weights, gradients, moments */
     *to = (optimizer_memory){.stored = arrays * sizeof(float) * (uint64_t)graph_param_count(g)};
     return true;
 }
 
-void optimizer_save(optimizer *o, checkpoint *to)
+void optimizer_save(const optimizer *o, checkpoint *to)
 {
     checkpoint_put(to, "optimizer.time", &o->time, sizeof o->time);
-    o->keeper->type->save(o->keeper, to);
+    o->type->save(o, to);
 }
 
 bool optimizer_load(optimizer *o, const checkpoint *from, trouble *why)
 {
     return checkpoint_take(from, "optimizer.time", &o->time, sizeof o->time, why) &&
-           o->keeper->type->load(o->keeper, from, why);
+           o->type->load(o, from, why);
 }

@@ -12,8 +12,8 @@
 #ifndef FPTRAIN_ASSIGN_H
 #define FPTRAIN_ASSIGN_H
 
-#include "policies/policy.h"
-#include "run/record.h"
+#include "engine/graph.h"
+#include "numerics/rule.h"
 
 typedef struct assign_tensor {
     role which;
@@ -64,60 +64,5 @@ typedef struct assign_choice {
     uint64_t groups; /* bit i: group i is low; networks of at most 64 groups */
 } assign_choice;
 bool assignment_choose(assignment *a, const assign_choice *choice, trouble *why);
-
-/* ------------------------------------------------------------------------------------------------ formats */
-
-typedef enum promotion { PROMOTE_OFF, PROMOTE_ON, PROMOTE_CODE } promotion;
-
-/* Everything that a text can say; assign_defaults is the paper's. Tell it by assign_set, then call assign_complete. */
-typedef struct assign_settings {
-    assign_choice choice;
-    int group_count;          /* of the digits of groups=...; 0: not given */
-    promotion promote;
-    double threshold;
-    char spec[3][256];        /* hi, lo-forward, lo-backward */
-    char rounding[ROLES][64];
-    rule high[ROLES], low[ROLES]; /* low[ROLE_DW] is high[ROLE_DW] */
-} assign_settings;
-
-assign_settings assign_defaults(void);
-/* One of the keys of policy_assign. */
-bool assign_set(assign_settings *s, const char *key, const char *value, trouble *why);
-/* key=value,... with commas outside of parentheses; a word alone is a scheme. */
-bool assign_read(assign_settings *s, const char *text, trouble *why);
-bool assign_complete(assign_settings *s, trouble *why);
-
-const rule *assign_rule(const assign_settings *s, const assign_tensor *t);
-double rule_bits(const rule *r); /* an element; 32 where nothing is rounded */
-/* The model aggregate: bits of all tensors. */
-double assignment_bits(const assignment *a, const assign_settings *s);
-
-/* ------------------------------------------------------------------------------------------------ policy */
-
-/* After every gradient computation each v and w that is low and of whose elements more than a share `threshold` lay
- * outside the range, (clipped + infinite) / elements, goes to high for good, from the next step on. PROMOTE_CODE is the
- * test of the paper's program: overflow / elements >= threshold.
- *
- * text: ratio=R, scheme=NAME, seed=N, groups=0110, promote=on|off|code, threshold=T, hi=SPEC, lo-forward=SPEC,
- * lo-backward=SPEC, rounding=MODE, rounding-v=MODE (w, dv, dw). */
-policy *policy_assign(const char *text, trouble *why);
-
-/* A policy by name: "fixed" or "assign:TEXT". For assign, lines of formats are exceptions: tensors whose name fits a
- * pattern keep its format, and are never low. A role is no pattern there. */
-policy *policy_named(const char *text, int count, const format_line *lines, trouble *why);
-
-typedef struct promoted {
-    uint64_t step, which, index; /* the step whose counters decided; role; value or parameter */
-    uint64_t outside, elements;
-} promoted;
-
-/* Of a policy of assign: every promotion so far, and the assignment of the moment. NULL for other policies. */
-const promoted *policy_promotions(const policy *p, size_t *count);
-const assignment *policy_assignment(const policy *p);
-
-/* For the summary of a run: the low-precision ratio at first, at last, and its mean over the ends of the epochs; the
- * model aggregate; how much of the largest aggregate the promotions took; and each promotion, with the step after which
- * it came and the share that lay outside. Nothing for other policies. */
-void policy_note(const policy *p, record *to);
 
 #endif

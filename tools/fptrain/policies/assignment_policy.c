@@ -1,6 +1,5 @@
-/* assignment_policy.c - training under an assignment: tensors that overflow too much are promoted. */
-#include "policies/assignment.h"
-#include "policies/muppet.h"
+/* assignment_policy.c - see assignment_policy.h */
+#include "policies/assignment_policy.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
@@ -169,6 +168,32 @@ static bool load(policy *p, rounder *r, const void *bytes, size_t length, troubl
     return true;
 }
 
+/* ---------------------------------------------------------------------------------------------- for the record */
+
+static void note(const policy *p, policy_tell *tell, void *to)
+{
+    const assigned *s = (const assigned *)p;
+    assignment *high = assignment_new(s->now->g, s->now->batch);
+    const double most = assignment_bits(high, &s->settings), last = assignment_bits(s->now, &s->settings);
+    assignment_free(high);
+    const double ratio = assignment_ratio(s->now);
+    tell(to, "low_ratio_first", s->first_ratio);
+    tell(to, "low_ratio_last", ratio);
+    tell(to, "low_ratio_mean", s->epochs.count ? s->epochs.ratios / (double)s->epochs.count : ratio);
+    tell(to, "aggregate_bits_first", s->first_bits);
+    tell(to, "aggregate_bits_last", last);
+    tell(to, "promoted_share_of_high", most > 0 ? (last - s->first_bits) / most : 0);
+    tell(to, "promotions", (double)s->promotions);
+    for (size_t i = 0; i < s->promotions; i++) {
+        char name[96], key[128];
+        tensor_name(s->now->g, (role)s->log[i].which, (int)s->log[i].index, sizeof name, name);
+        snprintf(key, sizeof key, "promoted_after_step.%s", name);
+        tell(to, key, (double)s->log[i].step + 1); /* as the log counts them */
+        snprintf(key, sizeof key, "promoted_at_overflow.%s", name);
+        tell(to, key, (double)s->log[i].outside / (double)s->log[i].elements);
+    }
+}
+
 /* ---------------------------------------------------------------------------------------------- making one */
 
 static void release(policy *p)
@@ -183,27 +208,14 @@ static void release(policy *p)
 }
 
 static const policy_type assign_type = {.name = "assign", .assign = assign, .after_gradients = after_gradients,
-                                        .after_epoch = after_epoch, .save = save, .load = load, .free = release};
-
-policy *policy_assign(const char *text, trouble *why)
-{
-    assigned *s = need(1, sizeof *s);
-    s->base.type = &assign_type;
-    s->settings = assign_defaults();
-    if (!assign_read(&s->settings, text, why) || !assign_complete(&s->settings, why)) {
-        release(&s->base);
-        return NULL;
-    }
-    return &s->base;
-}
+                                        .after_epoch = after_epoch, .save = save, .load = load, .free = release,
+                                        .note = note};
 
 static bool add_exception(assigned *s, const format_line *line, trouble *why)
 {
-    static const char *const roles[ROLES] = {"v", "w", "dv", "dw"};
     exception *e = &s->exception[s->exceptions];
-    for (int i = 0; i < ROLES; i++)
-        if (!strcmp(line->pattern, roles[i]))
-            return fail(why, "under an assignment [formats] has exceptions by name, not the role '%s'", roles[i]);
+    if (role_named(line->pattern) >= 0)
+        return fail(why, "under an assignment [formats] has exceptions by name, not the role '%s'", line->pattern);
     if (!rule_parse(&e->rule, line->spec, line->mode, why))
         return false;
     const size_t length = strlen(line->pattern) + 1;
@@ -212,30 +224,19 @@ static bool add_exception(assigned *s, const format_line *line, trouble *why)
     return true;
 }
 
-policy *policy_named(const char *text, int count, const format_line *lines, trouble *why)
+policy *policy_assign(const char *text, int count, const format_line *lines, trouble *why)
 {
-    if (!strcmp(text, "fixed"))
-        return policy_fixed(count, lines, why);
-    if (!strcmp(text, "muppet") || !strncmp(text, "muppet:", 7)) {
-        if (!count)
-            return policy_muppet(text + 6 + (text[6] == ':'), why);
-        fail(why, "[formats] goes with the policies fixed and assign, not with muppet");
-        return NULL;
-    }
-    if (strncmp(text, "assign:", 7) != 0) {
-        fail(why, "no policy is called '%s' (fixed, assign:SETTINGS, muppet:SETTINGS)", text);
-        return NULL;
-    }
-    assigned *s = (assigned *)policy_assign(text + 7, why);
-    if (!s)
-        return NULL;
+    assigned *s = need(1, sizeof *s);
+    s->base.type = &assign_type;
+    s->settings = assign_defaults();
     s->exception = need((size_t)count, sizeof *s->exception);
-    for (int i = 0; i < count; i++)
-        if (!add_exception(s, &lines[i], why)) {
-            release(&s->base);
-            return NULL;
-        }
-    return &s->base;
+    bool good = assign_read(&s->settings, text, why) && assign_complete(&s->settings, why);
+    for (int i = 0; i < count && good; i++)
+        good = add_exception(s, &lines[i], why);
+    if (good)
+        return &s->base;
+    release(&s->base);
+    return NULL;
 }
 
 const promoted *policy_promotions(const policy *p, size_t *count)
@@ -249,30 +250,4 @@ const assignment *policy_assignment(const policy *p)
 {
     const assigned *s = as_assigned(p);
     return s ? s->now : NULL;
-}
-
-void policy_note(const policy *p, record *to)
-{
-    const assigned *s = as_assigned(p);
-    if (!s)
-        return;
-    assignment *high = assignment_new(s->now->g, s->now->batch);
-    const double most = assignment_bits(high, &s->settings), last = assignment_bits(s->now, &s->settings);
-    assignment_free(high);
-    const double ratio = assignment_ratio(s->now);
-    record_note(to, "low_ratio_first", s->first_ratio);
-    record_note(to, "low_ratio_last", ratio);
-    record_note(to, "low_ratio_mean", s->epochs.count ? s->epochs.ratios / (double)s->epochs.count : ratio);
-    record_note(to, "aggregate_bits_first", s->first_bits);
-    record_note(to, "aggregate_bits_last", last);
-    record_note(to, "promoted_share_of_high", most > 0 ? (last - s->first_bits) / most : 0);
-    record_note(to, "promotions", (double)s->promotions);
-    for (size_t i = 0; i < s->promotions; i++) {
-        char name[96], key[128];
-        tensor_name(s->now->g, (role)s->log[i].which, (int)s->log[i].index, sizeof name, name);
-        snprintf(key, sizeof key, "promoted_after_step.%s", name);
-        record_note(to, key, (double)s->log[i].step + 1); /* as the log counts them */
-        snprintf(key, sizeof key, "promoted_at_overflow.%s", name);
-        record_note(to, key, (double)s->log[i].outside / (double)s->log[i].elements);
-    }
 }

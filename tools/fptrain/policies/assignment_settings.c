@@ -1,5 +1,5 @@
-/* assignment_settings.c - what a text says about an assignment, and the formats that follow from it. */
-#include "policies/assignment.h"
+/* assignment_settings.c - see assignment_settings.h */
+#include "policies/assignment_settings.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,8 +7,6 @@
 #include <string.h>
 
 enum { HI, LO_FORWARD, LO_BACKWARD };
-
-static const char *const role_names[ROLES] = {"v", "w", "dv", "dw"};
 
 assign_settings assign_defaults(void)
 {
@@ -90,7 +88,7 @@ bool assign_set(assign_settings *s, const char *key, const char *value, trouble 
         if (!strcmp(key, specs[i]))
             return copy(s->spec[i], sizeof s->spec[i], key, value, why);
     for (int i = 0; i < ROLES; i++) {
-        const bool one = !strncmp(key, "rounding-", 9) && !strcmp(key + 9, role_names[i]);
+        const bool one = !strncmp(key, "rounding-", 9) && !strcmp(key + 9, role_name((role)i));
         if ((one || !strcmp(key, "rounding")) && !copy(s->rounding[i], sizeof s->rounding[i], key, value, why))
             return false;
         if (one || (i == ROLES - 1 && !strcmp(key, "rounding")))
@@ -162,11 +160,6 @@ const rule *assign_rule(const assign_settings *s, const assign_tensor *t)
     if (s->choice.scheme == SCHEME_FP32)
         return &alone;
     return t->low ? &s->low[t->which] : &s->high[t->which];
-}
-
-double rule_bits(const rule *r)
-{
-    return r->format.kind ? fpemu_format_bits_per_element(&r->format) : 32;
 }
 
 double assignment_bits(const assignment *a, const assign_settings *s)

@@ -1,4 +1,4 @@
-/* muppet.c - see muppet.h: settings, diversity and the rule for switching; the policy is policy_muppet.c. */
+/* muppet.c - see muppet.h: settings, diversity and the rule for switching; the policy is muppet_policy.c. */
 #include "policies/muppet.h"
 
 #include <errno.h>

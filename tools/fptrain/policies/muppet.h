@@ -11,8 +11,7 @@
 #ifndef FPTRAIN_MUPPET_H
 #define FPTRAIN_MUPPET_H
 
-#include "policies/policy.h"
-#include "run/record.h"
+#include "base/base.h"
 
 enum { MUPPET_LEVELS = 8, MUPPET_WINDOW = 32 };
 
@@ -50,13 +49,5 @@ bool muppet_judge(muppet_switching *now, const muppet_settings *s, int j, double
 /* Delta of `window` gradients of `params` parameters: g[k * params + p] has size[p] elements. NaN: no parameter has
  * one. */
 double muppet_diversity(int window, int params, const size_t *size, const float *const *g);
-
-policy *policy_muppet(const char *text, trouble *why);
-/* How many policy epochs are over; 0 for other policies. */
-int64_t muppet_epochs(const policy *p);
-/* The line of policy epoch j for the log. */
-record_policy muppet_epoch(const policy *p, int64_t j);
-/* Numbers for the summary: after which policy epochs the word length grew. Does nothing for other policies. */
-void muppet_note(const policy *p, record *to);
 
 #endif

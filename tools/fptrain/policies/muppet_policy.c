@@ -1,11 +1,12 @@
-/* muppet_policy.c - the word length of every tensor, and the learning rate that goes with it, as muppet.h says. */
+/* muppet_policy.c - see muppet_policy.h */
+#include "policies/muppet_policy.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "policies/muppet.h"
-#include "optimizer/optimizer.h"
 
 /* One policy epoch, for the log. */
 typedef struct past {
@@ -79,7 +80,7 @@ static void keep_gradients(muppet *m)
         to = need(m->elements, sizeof *to);
     m->kept[m->now.kept++] = to;
     for (int i = 0; i < m->params; i++) {
-        const float *g = optimizer_gradient(m->base.optimizer, i);
+        const float *g = m->base.optimizer->type->gradient(m->base.optimizer, i);
         memcpy(to, g, m->size[i] * sizeof *g);
         to += m->size[i];
     }
@@ -215,6 +216,39 @@ static bool load(policy *p, rounder *r, const void *bytes, size_t length, troubl
     return true;
 }
 
+/* ---------------------------------------------------------------------------------------------- for the record */
+
+static int64_t epochs(const policy *p)
+{
+    return ((const muppet *)p)->now.epoch;
+}
+
+static int64_t level_before(const muppet *m, int64_t j)
+{
+    return j ? m->past[j - 1].level : 0;
+}
+
+static policy_epoch epoch_of(const policy *p, int64_t j)
+{
+    const muppet *m = (const muppet *)p;
+    const past *e = &m->past[j];
+    const int64_t level = level_before(m, j);
+    return (policy_epoch){.policy_epoch = j, .bits = level == m->settings.levels ? 32 : m->settings.bits[level],
+                          .p = e->p, .threshold = e->threshold, .switched = e->level != level};
+}
+
+static void note(const policy *p, policy_tell *tell, void *to)
+{
+    int switches = 0;
+    for (int64_t j = 0; j < epochs(p); j++) {
+        char key[48];
+        if (!epoch_of(p, j).switched)
+            continue;
+        (void)snprintf(key, sizeof key, "muppet_switch.%d", switches++);
+        tell(to, key, (double)j);
+    }
+}
+
 /* ---------------------------------------------------------------------------------------------- making one */
 
 static void release(policy *p)
@@ -230,7 +264,8 @@ static void release(policy *p)
 
 static const policy_type muppet_type = {.name = "muppet", .assign = assign, .after_gradients = after_gradients,
                                         .after_epoch = after_epoch, .save = save, .load = load, .free = release,
-                                        .rate = rate, .over = over};
+                                        .rate = rate, .over = over, .note = note, .epochs = epochs,
+                                        .epoch = epoch_of};
 
 policy *policy_muppet(const char *text, trouble *why)
 {
@@ -251,36 +286,4 @@ policy *policy_muppet(const char *text, trouble *why)
         return &m->base;
     release(&m->base);
     return NULL;
-}
-
-int64_t muppet_epochs(const policy *p)
-{
-    return p->type == &muppet_type ? ((const muppet *)p)->now.epoch : 0;
-}
-
-static int64_t level_before(const muppet *m, int64_t j)
-{
-    return j ? m->past[j - 1].level : 0;
-}
-
-record_policy muppet_epoch(const policy *p, int64_t j)
-{
-    const muppet *m = (const muppet *)p;
-    const past *e = &m->past[j];
-    const int64_t level = level_before(m, j);
-    return (record_policy){.policy_epoch = j, .bits = level == m->settings.levels ? 32 : m->settings.bits[level],
-                           .p = e->p, .threshold = e->threshold, .switched = e->level != level};
-}
-
-void muppet_note(const policy *p, record *to)
-{
-    const int64_t epochs = muppet_epochs(p);
-    int switches = 0;
-    for (int64_t j = 0; j < epochs; j++) {
-        char key[48];
-        if (!muppet_epoch(p, j).switched)
-            continue;
-        (void)snprintf(key, sizeof key, "muppet_switch.%d", switches++);
-        record_note(to, key, (double)j);
-    }
 }

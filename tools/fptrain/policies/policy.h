@@ -3,8 +3,21 @@
 #define FPTRAIN_POLICY_H
 
 #include "numerics/rounder.h"
+#include "optimizer/state.h"
 
 typedef struct policy policy;
+
+/* The end of a policy epoch, of a policy that has such. */
+typedef struct policy_epoch {
+    int64_t policy_epoch;
+    int bits;            /* in this policy epoch; 32: FP32 */
+    double p, threshold; /* 0: not defined, and left out */
+    bool switched;       /* other bits follow */
+} policy_epoch;
+
+/* One number of a note, to whoever collects them. */
+typedef void policy_tell(void *to, const char *key, double value);
+
 typedef struct policy_type {
     const char *name;
     void (*assign)(policy *p, rounder *r); /* before the first step: fills every rule */
@@ -17,24 +30,23 @@ typedef struct policy_type {
     void (*free)(policy *p);
     double (*rate)(const policy *p, double lr); /* the learning rate instead of the schedule's; may be NULL */
     bool (*over)(const policy *p);              /* whether training ends before its last epoch; may be NULL */
+    /* May be NULL: numbers for the summary of a run. */
+    void (*note)(const policy *p, policy_tell *tell, void *to);
+    /* May be NULL: how many policy epochs are over, and number j of them, for the log. */
+    int64_t (*epochs)(const policy *p);
+    policy_epoch (*epoch)(const policy *p, int64_t j);
 } policy_type;
-struct optimizer;
 struct policy {
     const policy_type *type;
-    bool wants_gradients;              /* looks at them by optimizer_gradient, which packed parameters have not */
-    const struct optimizer *optimizer; /* set before the first step */
+    bool wants_gradients;       /* looks at them by gradient of the optimiser, which packed parameters have not */
+    const optimizer *optimizer; /* set before the first step */
 };
 
-/* The rule of a spec ("fp32": left alone) and a rounding mode (NULL: rne); false where a float cannot be rounded so. */
-bool rule_parse(rule *l, const char *spec, const char *mode, trouble *why);
-
-/* The fixed policy: formats by role, then by patterns of tensor names, the later one wins; `fp32` leaves alone. A
- * pattern that fits no tensor ends the program when formats are assigned. */
+/* A line of formats. */
 typedef struct format_line {
     const char *pattern; /* "v", "w", "dv", "dw" (a role), or a glob over tensor_name: "conv1.*", "*.bias" */
     const char *spec;    /* as fpemu_format_parse, or "fp32" */
     const char *mode;    /* as fpemu_rounding_parse; NULL: rne */
 } format_line;
-policy *policy_fixed(int count, const format_line *lines, trouble *why);
 
 #endif

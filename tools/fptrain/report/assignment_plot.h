@@ -2,7 +2,7 @@
 #ifndef FPTRAIN_ASSIGN_PLOT_H
 #define FPTRAIN_ASSIGN_PLOT_H
 
-#include "policies/assignment.h"
+#include "policies/assignment_settings.h"
 
 /* An SVG file; the title is ours, without mark-up. */
 bool assign_plot(const char *path, const char *title, const assignment *a, const assign_settings *s, trouble *why);

@@ -1,29 +1,13 @@
 /* chart.c - curves as SVG inside of the page; colours are classes of its style sheet. */
+#include "report/chart.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/report.h"
+#include "report/svg.h"
 
 enum { WIDTH = 640, HEIGHT = 300, LEFT = 64, RIGHT = 628, TOP = 30, BOTTOM = 262, MOST_POINTS = 400, COLOURS = 8 };
-
-/* Ticks at 1, 2 or 5 times a power of ten, about six of them. Ends too close to tell their ticks apart are moved. */
-axis axis_make(double low, double high, int from, int to)
-{
-    const double largest = fmax(fabs(low), fabs(high));
-    if (!(high - low > 1e-9 * largest)) {
-        low -= largest == 0 ? 1 : largest * 0.1;
-        high += largest == 0 ? 1 : largest * 0.1;
-    }
-    const double rough = (high - low) / 6, power = pow(10, floor(log10(rough)));
-    const double factor = rough / power;
-    return (axis){low, high, power * (factor <= 1 ? 1 : factor <= 2 ? 2 : factor <= 5 ? 5 : 10), from, to};
-}
-
-double axis_place(const axis *a, double x)
-{
-    return a->from + (x - a->low) / (a->high - a->low) * (a->to - a->from);
-}
 
 static const series *series_of(const run *r, size_t place_of_series)
 {
@@ -224,22 +208,6 @@ void updates_write(FILE *out, const run *r, bool alone)
         put_mark(out, axis_place(&x, exponent), i, true, text);
     }
     end_figure(out, alone);
-}
-
-static const char alone_style[] =
-    "<style>text{font:11px sans-serif;fill:#222}.title{font-size:13px;font-weight:600}"
-    ".axis path{stroke:#bbb;fill:none;stroke-width:.7}.axis .mark{stroke:#222;stroke-dasharray:3 3}"
-    ".cells rect{fill:#1f6fb5}.cells text{font-size:10px}"
-    ".curve{fill:none;stroke-width:1.8;stroke-linecap:round;stroke-linejoin:round}"
-    ".c0{stroke:#1f6fb5}.c1{stroke:#c8324b;stroke-dasharray:7 3}.c2{stroke:#2b8a57;stroke-dasharray:2 4}"
-    ".c3{stroke:#8450a0;stroke-dasharray:9 3 2 3}.c4{stroke:#b07a10;stroke-dasharray:4 4}"
-    ".c5{stroke:#128a8a;stroke-dasharray:12 4}.c6{stroke:#666;stroke-dasharray:2 2}"
-    ".c7{stroke:#8a5a2e;stroke-dasharray:9 3 2 3 2 3}</style>\n";
-
-void svg_begin_alone(FILE *out, int width, int height)
-{
-    fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">\n%s"
-                 "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", width, height, width, height, alone_style);
 }
 
 static void put_legend(FILE *out, const run *runs, int count, int top)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/outfile.h"
-#include "report/report.h"
+#include "report/svg.h"
 
 enum { PANEL = 330, LEFT = 54, TOP = 62, BOTTOM = 320, INNER = 258, LEGEND = 18, KINDS = 8 };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/report.h"
+#include "report/group.h"
 
 bool group_tells(const settings_key *key)
 {

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/report.h"
+#include "report/heat.h"
+#include "report/svg.h"
 
 /* The width of the paper, of the cells and of the names, where rows begin and how high they are; what the column of
  * zeros takes from the cells, and how much of it is drawn. */

@@ -4,7 +4,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "report/report.h"
+#include "report/chart.h"
+#include "report/overflow.h"
+#include "report/svg.h"
 
 enum { MOST = 5 };
 

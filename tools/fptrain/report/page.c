@@ -1,42 +1,17 @@
 /* page.c - the page: a table of the runs, curves of all, heat maps of each. */
+#include "report/page.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/report.h"
+#include "report/chart.h"
+#include "report/heat.h"
+#include "report/overflow.h"
+#include "report/svg.h"
 
 enum { COLUMNS = 60, COLOURS = 8 };
-
-/* How many bytes a character of valid UTF-8 has here; 0: it has none. */
-static int character(const unsigned char *c)
-{
-    const int length = *c < 0x80                  ? 1
-                       : *c >= 0xc2 && *c < 0xe0 ? 2
-                       : *c >= 0xe0 && *c < 0xf0 ? 3
-                       : *c >= 0xf0 && *c < 0xf5 ? 4
-                                                 : 0;
-    for (int i = 1; i < length; i++)
-        if ((c[i] & 0xc0) != 0x80)
-            return 0;
-    if (length == 3 && ((*c == 0xe0 && c[1] < 0xa0) || (*c == 0xed && c[1] >= 0xa0)))
-        return 0;
-    return length == 4 && ((*c == 0xf0 && c[1] < 0x90) || (*c == 0xf4 && c[1] >= 0x90)) ? 0 : length;
-}
-
-void put_text(FILE *out, const char *text)
-{
-    for (const unsigned char *c = (const unsigned char *)text; *c;) {
-        const int length = character(c);
-        if (length == 1 && strchr("&<>\"'", *c))
-            fprintf(out, "&#%d;", *c);
-        else if (length == 0 || *c < 0x20 || *c == 0x7f || (length == 2 && *c == 0xc2 && c[1] < 0xa0))
-            fputc('?', out);
-        else
-            fwrite(c, 1, (size_t)length, out);
-        c += length > 0 ? length : 1;
-    }
-}
 
 static const char style[] =
     ":root{--ink:#1c1c1c;--paper:#fff;--line:#bbb;--faint:#f2f2f2;--c0:#1f6fb4;--c1:#d1495b;--c2:#2e8b57;--c3:#8e5ea2;"

@@ -7,7 +7,10 @@
 #include <sys/stat.h>
 
 #include "base/outfile.h"
-#include "report/report.h"
+#include "report/chart.h"
+#include "report/heat.h"
+#include "report/overflow.h"
+#include "report/plots.h"
 
 enum { COLUMNS = 30 }; /* of a map: files that documents carry are small */
 

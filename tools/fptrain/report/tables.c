@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/report.h"
+#include "report/tables.h"
 
 /* Text of others: nothing that ends the cell or begins something else. */
 static void put_word(FILE *out, const char *text)

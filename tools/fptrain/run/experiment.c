@@ -9,8 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "policies/assignment.h"
-#include "policies/muppet.h"
 #include "run/record.h"
 #include "run/trainer.h"
 
@@ -49,6 +47,11 @@ static void write_checkpoint(const session *s)
     checkpoint_free(c);
 }
 
+static int64_t policy_epochs(const policy *p)
+{
+    return p->type->epochs ? p->type->epochs(p) : 0;
+}
+
 /* A run that ended before its first checkpoint begins again. */
 static void resume(session *s)
 {
@@ -63,7 +66,7 @@ static void resume(session *s)
         die("run: %s", why.text);
     checkpoint_free(c);
     s->first = s->t->at.step;
-    s->told = muppet_epochs(s->t->policy);
+    s->told = policy_epochs(s->t->policy);
 }
 
 /* ------------------------------------------------------------------------------------------------ telling */
@@ -137,7 +140,7 @@ static void record_one(session *s, const step_result *step)
     if (s->settings->output.counters)
         record_counters(s);
     if (s->settings->output.counters && !step->skipped) {
-        const update_counts counts = optimizer_counts(s->t->optimizer);
+        const update_counts counts = s->t->optimizer->counts;
         record_updates(s->record, &counts, is_packed(s));
     }
     if (step->sums.roundings)
@@ -150,8 +153,8 @@ static void record_one(session *s, const step_result *step)
 static void record_policies(session *s)
 {
     trouble why;
-    for (; s->told < muppet_epochs(s->t->policy); s->told++) {
-        const record_policy end = muppet_epoch(s->t->policy, s->told);
+    for (; s->told < policy_epochs(s->t->policy); s->told++) {
+        const policy_epoch end = s->t->policy->type->epoch(s->t->policy, s->told);
         if (s->record && !record_policy_end(s->record, s->t->at.step, &end, &why))
             stop(&why);
     }
@@ -177,18 +180,17 @@ static void note(session *s)
 {
     const update_counts *u = &s->t->at.updates;
     record_note(s->record, "parameters", (double)graph_param_count(s->t->g));
-    record_note(s->record, "optimizer_bytes", (double)optimizer_bytes(s->t->optimizer));
-    record_note(s->record, "workspace_bytes", (double)optimizer_workspace(s->t->optimizer));
+    record_note(s->record, "optimizer_bytes", (double)s->t->optimizer->type->bytes(s->t->optimizer));
+    record_note(s->record, "workspace_bytes", (double)s->t->optimizer->type->workspace(s->t->optimizer));
     record_note(s->record, "stored_bits_a_parameter",
-                8 * (double)optimizer_bytes(s->t->optimizer) / (double)graph_param_count(s->t->g));
+                8 * (double)s->t->optimizer->type->bytes(s->t->optimizer) / (double)graph_param_count(s->t->g));
     if (is_packed(s))
         record_note(s->record, "bits_a_parameter_in_fp32", fp32_bits(s->settings->optimizer.name));
     record_note(s->record, "images_per_second", rate(s));
     record_note(s->record, "training_seconds", s->training);
     if (scaler_layers(s->t->scaler))
         record_note(s->record, "statistics_seconds", scaler_seconds(s->t->scaler));
-    policy_note(s->t->policy, s->record);
-    muppet_note(s->t->policy, s->record);
+    record_policy_notes(s->record, s->t->policy);
     if (s->t->backend->outside)
         record_note(s->record, "sums_outside_32_bits", (double)s->t->at.outside);
     if (u->elements) {

@@ -13,8 +13,6 @@
 
 #include "base/outfile.h"
 
-static const char *const role_words[ROLES] = {"v", "w", "dv", "dw"};
-
 struct record {
     char *directory;
     FILE *log;
@@ -237,7 +235,7 @@ void record_tensor(record *r, const char *name, role which, const fpemu_stats *s
         set(r->line, "tensors", tensors);
     }
     set(t, "name", json_string(name));
-    set(t, "role", json_string(role_words[which]));
+    set(t, "role", json_string(role_name(which)));
     set(t, "count", count(stats->count));
     set(t, "nan", count(stats->nan));
     set(t, "infinite", count(stats->infinite));
@@ -332,7 +330,7 @@ bool record_epoch_end(record *r, const record_epoch *epoch, trouble *why)
     return good;
 }
 
-bool record_policy_end(record *r, uint64_t step, const record_policy *end, trouble *why)
+bool record_policy_end(record *r, uint64_t step, const policy_epoch *end, trouble *why)
 {
     json_t *line = object();
     set(line, "step", count(step));
@@ -359,6 +357,17 @@ static void set_from(json_t *summary, const char *what, json_t *line, const char
 {
     json_t *value = json_object_get(line, from);
     set(summary, what, value ? json_incref(value) : json_null());
+}
+
+static void tell_note(void *to, const char *key, double value)
+{
+    record_note(to, key, value);
+}
+
+void record_policy_notes(record *r, const policy *p)
+{
+    if (p->type->note)
+        p->type->note(p, tell_note, r);
 }
 
 bool record_summary(record *r, bool finished, uint64_t steps, uint64_t skipped, trouble *why)

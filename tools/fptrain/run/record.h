@@ -11,7 +11,8 @@
 
 #include "engine/backend.h"
 #include "numerics/dispersion.h"
-#include "optimizer/optimizer.h"
+#include "optimizer/state.h"
+#include "policies/policy.h"
 #include "run/settings.h"
 
 typedef struct record record;
@@ -50,16 +51,11 @@ typedef struct record_epoch {
 bool record_epoch_end(record *r, const record_epoch *epoch, trouble *why);
 
 /* The end of a policy epoch, of a policy that has such. */
-typedef struct record_policy {
-    int64_t policy_epoch;
-    int bits;            /* in this policy epoch; 32: FP32 */
-    double p, threshold; /* 0: not defined, and left out */
-    bool switched;       /* other bits follow */
-} record_policy;
-bool record_policy_end(record *r, uint64_t step, const record_policy *end, trouble *why);
+bool record_policy_end(record *r, uint64_t step, const policy_epoch *end, trouble *why);
 
 /* One more number for summary.json, by which runs can be compared; a key again replaces the value. */
 void record_note(record *r, const char *key, double value);
+void record_policy_notes(record *r, const policy *p); /* those of the policy */
 /* finished: all epochs done; else stopped on the way, e.g. since it diverged. Steps of the run, of which the log need not
  * have the last; how many of them were skipped. Best and last accuracy are known. */
 bool record_summary(record *r, bool finished, uint64_t steps, uint64_t skipped, trouble *why);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "optimizer/optimizer.h"
+#include "run/schedule.h"
 
 /* "30,60": how many of these epochs have come; -1 where it is no list of numbers. */
 static int steps_passed(const char *list, int epoch)

@@ -1,4 +1,4 @@
-/* trainer.c - see train.h; the state of a run is train_state.c. */
+/* trainer.c - see trainer.h; the state of a run is in trainer_state.c. */
 #include "run/trainer.h"
 
 #include <math.h>
@@ -9,7 +9,10 @@
 #include <omp.h>
 #endif
 
-#include "policies/assignment.h"
+#include "backends/backends.h"
+#include "models/model.h"
+#include "policies/named.h"
+#include "run/schedule.h"
 
 /* ------------------------------------------------------------------------------------------------ making */
 
@@ -207,8 +210,8 @@ static bool compute_gradients(trainer *t, int k, unsigned want, double scale, fo
     t->r->want = want;
     rounder_begin(t->r, number);
     if (k == 0)
-        optimizer_begin(t->optimizer);
-    store *store = optimizer_store(t->optimizer);
+        t->optimizer->type->begin(t->optimizer);
+    store *store = &t->optimizer->store;
     const uint64_t outside = outside_so_far(t);
     const forward_result f = graph_forward(t->g, store, &t->r->calls, n, t->inputs, t->labels, true, number);
     graph_backward(t->g, store, &t->r->calls, scaler_layers(t->scaler), scale);
@@ -258,10 +261,10 @@ bool trainer_step(trainer *t, unsigned want, bool counted, step_result *result)
     const double lr = rate_of(t);
     if (take) {
         if (counted)
-            optimizer_count_next(t->optimizer);
+            t->optimizer->count_next = true;
         optimizer_step(t->optimizer, lr);
         if (counted)
-            add_counts(&t->at.updates, optimizer_counts(t->optimizer));
+            add_counts(&t->at.updates, t->optimizer->counts);
     }
     t->at.step++;
     t->at.skipped += !take;
@@ -304,7 +307,7 @@ static bool rounds_anything(const trainer *t)
 /* One pass over the test samples. Its random words are those of steps that no training reaches. */
 static void pass_over(trainer *t, bool rounded, double *loss, double *accuracy)
 {
-    store *store = optimizer_store(t->optimizer);
+    store *store = &t->optimizer->store;
     const uint64_t first = UINT64_C(1) << 63 | t->at.epoch << 32;
     double sum = 0;
     size_t correct = 0, rows = 0;
@@ -331,12 +334,12 @@ evaluation trainer_evaluate(trainer *t)
     if (rounds_anything(t)) {
         rounder_begin(t->r, UINT64_C(1) << 63 | t->at.epoch << 32);
         if (t->settings->optimizer.master) /* else they are rounded, and not to be changed here */
-            optimizer_begin(t->optimizer);
+            t->optimizer->type->begin(t->optimizer);
         pass_over(t, true, &e.loss, &e.accuracy);
     }
-    optimizer_unrounded(t->optimizer, true);
+    t->optimizer->unrounded = true;
     pass_over(t, false, &loss, &e.accuracy_fp32);
-    optimizer_unrounded(t->optimizer, false);
+    t->optimizer->unrounded = false;
     if (!rounds_anything(t)) {
         e.loss = loss;
         e.accuracy = e.accuracy_fp32;

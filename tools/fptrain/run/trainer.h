@@ -17,7 +17,7 @@
 #include "engine/backend.h"
 #include "base/checkpoint.h"
 #include "data/dataset.h"
-#include "models/model.h"
+#include "data/loader.h"
 #include "optimizer/optimizer.h"
 #include "policies/policy.h"
 #include "numerics/scaler.h"

@@ -8,7 +8,7 @@
 #ifndef FPTRAIN_TRADEOFF_H
 #define FPTRAIN_TRADEOFF_H
 
-#include "policies/assignment.h"
+#include "policies/assignment_settings.h"
 #include "run/trainer.h"
 
 typedef struct spread {

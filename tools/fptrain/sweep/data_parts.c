@@ -1,4 +1,4 @@
-/* parts.c - which assignment of a sweep is best, or good enough; a ratio chosen on one part of the training
+/* data_parts.c - which assignment of a sweep is best, or good enough; a ratio chosen on one part of the training
  * data, and what it costs on the others.
  */
 #include <stdio.h>

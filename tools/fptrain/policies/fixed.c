@@ -1,5 +1,5 @@
-/* policy.c - the fixed policy: formats by role, then by patterns of names. */
-#include "policies/policy.h"
+/* fixed.c - see fixed.h */
+#include "policies/fixed.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -16,35 +16,6 @@ typedef struct fixed {
     int count;
     line *lines;
 } fixed;
-
-static int role_named(const char *name)
-{
-    static const char *const roles[ROLES] = {[ROLE_V] = "v", [ROLE_W] = "w", [ROLE_DV] = "dv", [ROLE_DW] = "dw"};
-    for (int i = 0; i < ROLES; i++)
-        if (!strcmp(name, roles[i]))
-            return i;
-    return -1;
-}
-
-bool rule_parse(rule *l, const char *spec, const char *mode, trouble *why)
-{
-    memset(l, 0, sizeof *l);
-    fpemu_parse_error error;
-    if (mode && fpemu_rounding_parse(mode, &l->rounding, &error))
-        return fail(why, "rounding '%s': %s", mode, error.message);
-    if (!strcmp(spec, "fp32"))
-        return true;
-    if (fpemu_format_parse(spec, &l->format, &error))
-        return fail(why, "format '%s', character %u: %s", spec, error.position + 1, error.message);
-    float sample[2] = {1, -1};
-    fpemu_status status = fpemu_quantize_f32(&l->format, &l->rounding, 2, sample, sample, NULL);
-    if (status != FPEMU_OK) {
-        memset(l, 0, sizeof *l);
-        return fail(why, "format '%s'%s%s: %s", spec, mode ? " with rounding " : "", mode ? mode : "",
-                    fpemu_status_text(status));
-    }
-    return true;
-}
 
 /* How many tensors took the rule of a line. */
 static int apply(const line *from, rounder *r)

@@ -1,11 +1,11 @@
-/* generator.h - what the generated pictures share: dice of one sample, and arithmetic that is the same on every machine.
+/* dice.h - what the generated pictures share: dice of one sample, and arithmetic that is the same on every machine.
  *
  * Only + - * / and sqrt of double are used, never the C library's sine, so that a seed gives the same bytes anywhere.
  */
-#ifndef FPTRAIN_DRAW_H
-#define FPTRAIN_DRAW_H
+#ifndef FPTRAIN_DICE_H
+#define FPTRAIN_DICE_H
 
-#include "data/dataset.h"
+#include "base/base.h"
 
 /* The random numbers of one sample: splitmix64 from a start that (seed, split, index) decide. */
 typedef struct dice {

@@ -1,4 +1,4 @@
-/* packed.c - low-precision model memory (Li et al. 2023): parameters, gradient accumulators and the state of the
+/* packed_state.c - low-precision model memory (Li et al. 2023): parameters, gradient accumulators and the state of the
  * optimiser live packed; only what one operator needs is unpacked, and the optimiser goes group by group.
  *
  * With N gradients gathered since the last step, each the mean of a micro-batch:
@@ -13,12 +13,12 @@
  * moment does not become 0 but the smallest positive value of its group, since m / epsilon would be far too large a
  * step. The random bits come from a stream for each (array, parameter, rounding).
  */
+#include "optimizer/packed_state.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "optimizer/state.h"
 
 /* What is kept of a parameter. */
 enum { WEIGHT = KEEP_WEIGHT, GRADIENT = KEEP_GRADIENT, MOMENT = KEEP_MOMENTUM, SQUARE = KEEP_SQUARE, ARRAYS = KEPT };
@@ -36,7 +36,7 @@ typedef struct slot {
 } slot;
 
 typedef struct packed {
-    keeper base;
+    optimizer base;
     int slots;
     slot *slot;
     fpemu_format format[ARRAYS];
@@ -209,7 +209,7 @@ static void gather(store *s, int p)
 
 /* ---------------------------------------------------------------------------------------- for the optimiser */
 
-static void release(keeper *base)
+static void release(optimizer *base)
 {
     packed *k = (packed *)base;
     for (int p = 0; p < k->slots; p++)
@@ -225,7 +225,7 @@ static void release(keeper *base)
     free(k);
 }
 
-static void begin(keeper *base)
+static void begin(optimizer *base)
 {
     packed *k = (packed *)base;
     for (int p = 0; p < k->slots; p++) {
@@ -234,14 +234,14 @@ static void begin(keeper *base)
     }
 }
 
-static void extent(const keeper *base, int p, double *largest, bool *not_finite)
+static void extent(const optimizer *base, int p, double *largest, bool *not_finite)
 {
     const slot *t = &((const packed *)base)->slot[p];
     *largest = t->largest * graph_param(base->g, p)->alpha;
     *not_finite = t->not_finite;
 }
 
-static double square(const keeper *base, int p)
+static double square(const optimizer *base, int p)
 {
     const packed *k = (const packed *)base;
     const double alpha = graph_param(base->g, p)->alpha;
@@ -261,14 +261,14 @@ typedef struct recipe {
     float mu, rest1, beta2, rest2, step, root2, epsilon;
 } recipe;
 
-static recipe recipe_of(const packed *k, const slot *t, double lr, double clip, uint64_t time)
+static recipe recipe_of(const packed *k, const slot *t, double lr, double clip)
 {
     const optimizer_settings *s = &k->base.settings;
     const double n = (double)(t->gathered ? t->gathered : 1), decay = k->base.method == ADAM ? 1 : n;
     return (recipe){.clip = (float)clip, .decay = (float)(s->decay * decay), .lr = (float)lr, .share = (float)(1 / n),
                     .mu = (float)s->momentum, .rest1 = (float)(1 - s->momentum), .beta2 = (float)s->beta2,
-                    .rest2 = (float)(1 - s->beta2), .step = (float)(lr / (1 - pow(s->momentum, (double)time))),
-                    .root2 = (float)sqrt(1 - pow(s->beta2, (double)time)), .epsilon = (float)s->epsilon};
+                    .rest2 = (float)(1 - s->beta2), .step = (float)(lr / (1 - pow(s->momentum, (double)k->base.time))),
+                    .root2 = (float)sqrt(1 - pow(s->beta2, (double)k->base.time)), .epsilon = (float)s->epsilon};
 }
 
 /* The states of a chunk after this step, stored; then part[GRADIENT] holds by how much each weight is to fall. */
@@ -329,13 +329,13 @@ static void count_chunk(const packed *k, int p, size_t first, size_t n, update_c
     counts->elements += n;
 }
 
-static void step(keeper *base, double lr, double clip, uint64_t time, update_counts *counts)
+static void update_all(optimizer *base, double lr, double clip, update_counts *counts)
 {
     packed *k = (packed *)base;
     float *w = k->part[WEIGHT], *u = k->part[GRADIENT];
     for (int p = 0; p < k->slots; p++) {
         slot *t = &k->slot[p];
-        const recipe c = recipe_of(k, t, lr, clip, time);
+        const recipe c = recipe_of(k, t, lr, clip);
         for (size_t first = 0; first < t->size; first += k->chunk) {
             const size_t n = chunk_at(k, t->size, first);
             unpack(k, p, WEIGHT, first, n, w);
@@ -358,20 +358,20 @@ static void step(keeper *base, double lr, double clip, uint64_t time, update_cou
     }
 }
 
-static const float *master(keeper *base, int p)
+static const float *master(optimizer *base, int p)
 {
     packed *k = (packed *)base;
     unpack(k, p, WEIGHT, 0, k->slot[p].size, k->weights);
     return k->weights;
 }
 
-static const float *gradient(const keeper *base, int p)
+static const float *gradient(const optimizer *base, int p)
 {
     (void)base, (void)p;
     return NULL;
 }
 
-static size_t bytes(const keeper *base)
+static size_t bytes(const optimizer *base)
 {
     const packed *k = (const packed *)base;
     size_t sum = 0;
@@ -381,7 +381,7 @@ static size_t bytes(const keeper *base)
     return sum;
 }
 
-static size_t workspace(const keeper *base)
+static size_t workspace(const optimizer *base)
 {
     const packed *k = (const packed *)base;
     return (2 * k->room + (ARRAYS + 1) * k->chunk) * sizeof(float);
@@ -389,7 +389,7 @@ static size_t workspace(const keeper *base)
 
 /* ---------------------------------------------------------------------------------------------- checkpoints */
 
-static void save(const keeper *base, checkpoint *to)
+static void save(const optimizer *base, checkpoint *to)
 {
     const packed *k = (const packed *)base;
     for (int p = 0; p < k->slots; p++) {
@@ -405,7 +405,7 @@ static void save(const keeper *base, checkpoint *to)
     }
 }
 
-static bool load(keeper *base, const checkpoint *from, trouble *why)
+static bool load(optimizer *base, const checkpoint *from, trouble *why)
 {
     packed *k = (packed *)base;
     for (int p = 0; p < k->slots; p++) {
@@ -423,8 +423,9 @@ static bool load(keeper *base, const checkpoint *from, trouble *why)
     return true;
 }
 
-static const keeper_type packed_type = {release, begin,    extent, square,    step, master,
-                                        gradient, bytes, workspace, save, load};
+static const optimizer_type packed_type = {.free = release, .begin = begin, .extent = extent, .square = square,
+                                          .update = update_all, .master = master, .gradient = gradient,
+                                          .bytes = bytes, .workspace = workspace, .save = save, .load = load};
 
 /* ------------------------------------------------------------------------------------------------- creation */
 
@@ -489,7 +490,7 @@ static bool measure(packed *k, const optimizer_settings *settings, trouble *why)
     return true;
 }
 
-bool keeper_packed_memory(const optimizer_settings *settings, method m, graph *g, optimizer_memory *to, trouble *why)
+bool optimizer_packed_memory(const optimizer_settings *settings, method m, graph *g, optimizer_memory *to, trouble *why)
 {
     packed k = {.base = {.g = g, .method = m}};
     if (!measure(&k, settings, why))
@@ -517,10 +518,12 @@ static void fill_slot(packed *k, int p)
     }
 }
 
-keeper *keeper_packed(const optimizer_settings *settings, method m, graph *g, rounder *r, trouble *why)
+optimizer *optimizer_packed(const optimizer_settings *settings, method m, graph *g, rounder *r, trouble *why)
 {
     packed *k = need(1, sizeof *k);
-    k->base = (keeper){{fetch, release_weights, gradient_place, gather}, &packed_type, g, r, m, *settings, false};
+    k->base = (optimizer){.store = {.fetch = fetch, .release = release_weights, .gradient = gradient_place,
+                                    .gradient_done = gather},
+                          .type = &packed_type, .g = g, .r = r, .method = m, .settings = *settings};
     if (!measure(k, settings, why)) {
         free(k);
         return NULL;

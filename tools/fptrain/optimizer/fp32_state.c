@@ -1,14 +1,14 @@
-/* fp32.c - parameters, gradients and optimiser state as arrays of float.
+/* fp32_state.c - parameters, gradients and optimiser state as arrays of float.
  *
  * With a master copy the passes see a rounded copy of every parameter whose format is not FP32; without one the array
  * itself is rounded, after every update. All loops run over pieces of fixed length, so threads change no bit.
  */
+#include "optimizer/fp32_state.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "optimizer/state.h"
 
 enum { PIECE = 1 << 14 };
 
@@ -21,7 +21,7 @@ typedef struct slot {
 } slot;
 
 typedef struct fp32 {
-    keeper base;
+    optimizer base;
     int slots;
     slot *slot;
     float *old;      /* for counting, of one parameter: w before its update, and what the passes see before and after */
@@ -66,7 +66,7 @@ static void round_gradient(store *s, int p)
     calls->round(calls, ROLE_DW, p, k->slot[p].size, k->slot[p].dw);
 }
 
-static void release(keeper *base)
+static void release(optimizer *base)
 {
     fp32 *k = (fp32 *)base;
     for (int p = 0; p < k->slots; p++) {
@@ -83,7 +83,7 @@ static void release(keeper *base)
     free(k);
 }
 
-static void begin(keeper *base)
+static void begin(optimizer *base)
 {
     fp32 *k = (fp32 *)base;
     rounds *calls = &base->r->calls;
@@ -101,13 +101,13 @@ static void begin(keeper *base)
     }
 }
 
-static void extent(const keeper *base, int p, double *largest, bool *not_finite)
+static void extent(const optimizer *base, int p, double *largest, bool *not_finite)
 {
     const slot *t = &((const fp32 *)base)->slot[p];
     rounder_extent(base->r, ROLE_DW, p, t->size, t->dw, largest, not_finite);
 }
 
-static double square(const keeper *base, int p)
+static double square(const optimizer *base, int p)
 {
     const fp32 *k = (const fp32 *)base;
     const slot *t = &k->slot[p];
@@ -181,13 +181,13 @@ static void update_piece(const recipe *c, const slot *t, size_t first, size_t la
     }
 }
 
-static recipe recipe_of(const keeper *base, double lr, double clip, uint64_t time)
+static recipe recipe_of(const optimizer *base, double lr, double clip)
 {
     const optimizer_settings *s = &base->settings;
     return (recipe){.method = base->method, .clip = (float)clip, .decay = (float)s->decay, .lr = (float)lr,
                     .mu = (float)s->momentum, .rest1 = (float)(1 - s->momentum), .beta2 = (float)s->beta2,
-                    .rest2 = (float)(1 - s->beta2), .step = (float)(lr / (1 - pow(s->momentum, (double)time))),
-                    .root2 = (float)sqrt(1 - pow(s->beta2, (double)time)), .epsilon = (float)s->epsilon};
+                    .rest2 = (float)(1 - s->beta2), .step = (float)(lr / (1 - pow(s->momentum, (double)base->time))),
+                    .root2 = (float)sqrt(1 - pow(s->beta2, (double)base->time)), .epsilon = (float)s->epsilon};
 }
 
 static void update(const recipe *c, const slot *t)
@@ -228,10 +228,10 @@ static void view(const fp32 *k, int p, float *to)
     r->seen[ROLE_W][p] = kept;
 }
 
-static void step(keeper *base, double lr, double clip, uint64_t time, update_counts *counts)
+static void update_all(optimizer *base, double lr, double clip, update_counts *counts)
 {
     fp32 *k = (fp32 *)base;
-    recipe c = recipe_of(base, lr, clip, time);
+    recipe c = recipe_of(base, lr, clip);
     for (int p = 0; p < k->slots; p++) {
         slot *t = &k->slot[p];
         c.unscale = (float)(1 / graph_param(base->g, p)->alpha);
@@ -249,18 +249,18 @@ static void step(keeper *base, double lr, double clip, uint64_t time, update_cou
     }
 }
 
-static const float *master(keeper *base, int p)
+static const float *master(optimizer *base, int p)
 {
     return ((fp32 *)base)->slot[p].w;
 }
 
-static const float *gradient(const keeper *base, int p)
+static const float *gradient(const optimizer *base, int p)
 {
     return ((const fp32 *)base)->slot[p].dw;
 }
 
 /* By the formats of now: a run that is loaded has no copy before its first pass. */
-static size_t bytes(const keeper *base)
+static size_t bytes(const optimizer *base)
 {
     const fp32 *k = (const fp32 *)base;
     size_t floats = 0;
@@ -272,7 +272,7 @@ static size_t bytes(const keeper *base)
     return floats * sizeof(float);
 }
 
-static size_t workspace(const keeper *base)
+static size_t workspace(const optimizer *base)
 {
     (void)base;
     return 0;
@@ -288,7 +288,7 @@ static float *array(const fp32 *k, int p, int which, char name[96])
     return which == 0 ? t->w : which == 1 ? t->m : t->v;
 }
 
-static void save(const keeper *base, checkpoint *to)
+static void save(const optimizer *base, checkpoint *to)
 {
     const fp32 *k = (const fp32 *)base;
     for (int p = 0; p < k->slots; p++)
@@ -300,7 +300,7 @@ static void save(const keeper *base, checkpoint *to)
         }
 }
 
-static bool load(keeper *base, const checkpoint *from, trouble *why)
+static bool load(optimizer *base, const checkpoint *from, trouble *why)
 {
     const fp32 *k = (const fp32 *)base;
     for (int p = 0; p < k->slots; p++)
@@ -313,13 +313,16 @@ static bool load(keeper *base, const checkpoint *from, trouble *why)
     return true;
 }
 
-static const keeper_type fp32_type = {release,  begin, extent,    square, step, master,
-                                      gradient, bytes, workspace, save,   load};
+static const optimizer_type fp32_type = {.free = release, .begin = begin, .extent = extent, .square = square,
+                                          .update = update_all, .master = master, .gradient = gradient,
+                                          .bytes = bytes, .workspace = workspace, .save = save, .load = load};
 
-keeper *keeper_fp32(const optimizer_settings *settings, method m, graph *g, rounder *r)
+optimizer *optimizer_fp32(const optimizer_settings *settings, method m, graph *g, rounder *r)
 {
     fp32 *k = need(1, sizeof *k);
-    k->base = (keeper){{fetch, release_param, gradient_place, round_gradient}, &fp32_type, g, r, m, *settings, false};
+    k->base = (optimizer){.store = {.fetch = fetch, .release = release_param, .gradient = gradient_place,
+                                    .gradient_done = round_gradient},
+                          .type = &fp32_type, .g = g, .r = r, .method = m, .settings = *settings};
     k->slots = graph_params(g);
     k->slot = need((size_t)k->slots, sizeof *k->slot);
     size_t largest = 1;

@@ -1,11 +1,11 @@
-/* load.c - a run from settings.ini, log.jsonl and summary.json of its directory. */
+/* run_data.c - a run from settings.ini, log.jsonl and summary.json of its directory. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/report.h"
+#include "report/run_data.h"
 
 void series_add(series *s, double x, double y)
 {
