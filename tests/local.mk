@@ -253,6 +253,7 @@ endif
 EXTRA_DIST += tests/fuzz/corpus tests/fuzz/run.sh tests/fuzz/seeds.py tests/fuzz/container.dict \
 	tests/fuzz/safetensors.dict
 tests_fuzz_replay_SOURCES = tests/fuzz/replay.c tests/fuzz/reader.c tests/fuzz/reader.h
+tests_fuzz_replay_CPPFLAGS = $(tools_fpemu_fpemu_CPPFLAGS)
 tests_fuzz_replay_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS)
 tests_fuzz_replay_LDADD = tools/libmodel.la lib/libfpemu.la $(JANSSON_LIBS) $(ZIP_LIBS)
 if TOOLS

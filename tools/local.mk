@@ -1,3 +1,21 @@
+# What both programs and the tests share.
+EXTRA_LTLIBRARIES += tools/libcommon.la
+tools_libcommon_la_SOURCES = \
+	tools/common/atomic_file.c \
+	tools/common/atomic_file.h \
+	tools/common/axis.c \
+	tools/common/axis.h \
+	tools/common/json.c \
+	tools/common/json.h \
+	tools/common/svg.c \
+	tools/common/svg.h \
+	tools/common/system.h \
+	tools/common/trouble.c \
+	tools/common/trouble.h
+tools_libcommon_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
+tools_libcommon_la_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+EXTRA_DIST += tools/common/README.md
+
 # The program sees the library through include/ alone.
 if TOOLS
 bin_PROGRAMS += tools/fpemu/fpemu
@@ -5,92 +23,92 @@ dist_man_MANS += doc/man/fpemu.1
 endif
 tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/main.c \
-	tools/fpemu/cli.h \
-	tools/fpemu/commands.h \
-	tools/fpemu/apply.c \
-	tools/fpemu/along.c \
-	tools/fpemu/along.h \
-	tools/fpemu/bench.c \
-	tools/fpemu/boxes.c \
-	tools/fpemu/boxes.h \
-	tools/fpemu/cli.c \
-	tools/fpemu/compare.c \
-	tools/fpemu/decode.c \
-	tools/fpemu/describe.c \
-	tools/fpemu/describe.h \
-	tools/fpemu/encode.c \
-	tools/fpemu/file.c \
-	tools/fpemu/file.h \
-	tools/fpemu/foreign.c \
-	tools/fpemu/foreign.h \
-	tools/fpemu/formats.c \
-	tools/fpemu/fuzz.c \
-	tools/fpemu/fuzz.h \
-	tools/fpemu/fuzz_classes.c \
-	tools/fpemu/fuzz_report.c \
-	tools/fpemu/gemm.c \
-	tools/fpemu/info.c \
-	tools/fpemu/inputs.c \
-	tools/fpemu/inputs.h \
-	tools/fpemu/jsonout.c \
-	tools/fpemu/jsonout.h \
-	tools/fpemu/lines.c \
-	tools/fpemu/lines.h \
-	tools/fpemu/models.c \
-	tools/fpemu/models.h \
-	tools/fpemu/number.c \
-	tools/fpemu/number.h \
-	tools/fpemu/operation.c \
-	tools/fpemu/operation.h \
-	tools/fpemu/output.c \
-	tools/fpemu/output.h \
-	tools/fpemu/pack.c \
-	tools/fpemu/plot.c \
-	tools/fpemu/plot.h \
-	tools/fpemu/progress.c \
-	tools/fpemu/progress.h \
-	tools/fpemu/quantize.c \
-	tools/fpemu/report.c \
-	tools/fpemu/report.h \
-	tools/fpemu/round.c \
-	tools/fpemu/sample.c \
-	tools/fpemu/save.c \
-	tools/fpemu/save.h \
-	tools/fpemu/spool.c \
-	tools/fpemu/spool.h \
-	tools/fpemu/tuples.c \
-	tools/fpemu/tuples.h \
-	tools/fpemu/unpack.c \
-	tools/fpemu/study.c \
-	tools/fpemu/svg.c \
-	tools/fpemu/svg.h \
-	tools/fpemu/vectors.c \
-	tools/fpemu/words.c \
-	tools/fpemu/words.h
+	tools/fpemu/cli/accumulation.c \
+	tools/fpemu/cli/accumulation.h \
+	tools/fpemu/cli/arguments.c \
+	tools/fpemu/cli/arguments.h \
+	tools/fpemu/cli/cli.c \
+	tools/fpemu/cli/cli.h \
+	tools/fpemu/cli/number.c \
+	tools/fpemu/cli/number.h \
+	tools/fpemu/cli/progress.c \
+	tools/fpemu/cli/progress.h \
+	tools/fpemu/commands/apply.c \
+	tools/fpemu/commands/bench.c \
+	tools/fpemu/commands/commands.h \
+	tools/fpemu/commands/compare.c \
+	tools/fpemu/commands/decode.c \
+	tools/fpemu/commands/encode.c \
+	tools/fpemu/commands/formats.c \
+	tools/fpemu/commands/fuzz.c \
+	tools/fpemu/commands/gemm.c \
+	tools/fpemu/commands/info.c \
+	tools/fpemu/commands/pack.c \
+	tools/fpemu/commands/quantize.c \
+	tools/fpemu/commands/round.c \
+	tools/fpemu/commands/sample.c \
+	tools/fpemu/commands/study.c \
+	tools/fpemu/commands/unpack.c \
+	tools/fpemu/commands/vectors.c \
+	tools/fpemu/files/box_walk.c \
+	tools/fpemu/files/box_walk.h \
+	tools/fpemu/files/file.c \
+	tools/fpemu/files/file.h \
+	tools/fpemu/files/output.c \
+	tools/fpemu/files/output.h \
+	tools/fpemu/files/partition.c \
+	tools/fpemu/files/partition.h \
+	tools/fpemu/files/scratch.c \
+	tools/fpemu/files/scratch.h \
+	tools/fpemu/files/writer.c \
+	tools/fpemu/files/writer.h \
+	tools/fpemu/reports/describe.c \
+	tools/fpemu/reports/describe.h \
+	tools/fpemu/reports/fuzz_report.c \
+	tools/fpemu/reports/jsonout.c \
+	tools/fpemu/reports/jsonout.h \
+	tools/fpemu/reports/line_plot.c \
+	tools/fpemu/reports/line_plot.h \
+	tools/fpemu/reports/report.c \
+	tools/fpemu/reports/report.h \
+	tools/fpemu/reports/scatter_plot.c \
+	tools/fpemu/reports/scatter_plot.h \
+	tools/fpemu/testing/difference.c \
+	tools/fpemu/testing/external.c \
+	tools/fpemu/testing/external.h \
+	tools/fpemu/testing/inputs.c \
+	tools/fpemu/testing/inputs.h \
+	tools/fpemu/testing/operands.c \
+	tools/fpemu/testing/operands.h \
+	tools/fpemu/testing/operation.c \
+	tools/fpemu/testing/operation.h \
+	tools/fpemu/testing/search.h
+tools_fpemu_fpemu_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fpemu
 tools_fpemu_fpemu_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS) $(CBLAS_CFLAGS)
-tools_fpemu_fpemu_LDADD = tools/libmodel.la lib/libfpemu.la $(JANSSON_LIBS) $(ZIP_LIBS) $(CBLAS_LIBS) $(DL_LIBS)
+tools_fpemu_fpemu_LDADD = tools/libmodel.la tools/libcommon.la lib/libfpemu.la $(JANSSON_LIBS) $(ZIP_LIBS) $(CBLAS_LIBS) $(DL_LIBS)
 
 # The readers of files of tensors, which do not end the program: the tests link them too.
 if TOOLS
 noinst_LTLIBRARIES += tools/libmodel.la
 endif
 tools_libmodel_la_SOURCES = \
-	tools/fpemu/container.c \
-	tools/fpemu/container.h \
-	tools/fpemu/dtype.c \
-	tools/fpemu/dtype.h \
-	tools/fpemu/model.c \
-	tools/fpemu/model.h \
-	tools/fpemu/npy.c \
-	tools/fpemu/npy.h \
-	tools/fpemu/npz.c \
-	tools/fpemu/safetensors.c \
-	tools/fpemu/safetensors.h
+	tools/fpemu/files/container.c \
+	tools/fpemu/files/container.h \
+	tools/fpemu/files/dtype.c \
+	tools/fpemu/files/dtype.h \
+	tools/fpemu/files/model.c \
+	tools/fpemu/files/model.h \
+	tools/fpemu/files/npy.c \
+	tools/fpemu/files/npy.h \
+	tools/fpemu/files/npz.c \
+	tools/fpemu/files/safetensors.c \
+	tools/fpemu/files/safetensors.h
+tools_libmodel_la_CPPFLAGS = $(tools_fpemu_fpemu_CPPFLAGS)
 tools_libmodel_la_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS)
 
 # `fpemu validate' takes its judges from the tests.
 if HAVE_MPFR
-tools_fpemu_fpemu_SOURCES += tools/fpemu/validate.c
+tools_fpemu_fpemu_SOURCES += tools/fpemu/commands/validate.c
 tools_fpemu_fpemu_CFLAGS += $(MPFR_CFLAGS)
 tools_fpemu_fpemu_LDADD += tests/ref/libjudge.la
 endif

@@ -1,5 +1,5 @@
 /* reader.c - see reader.h. With FUZZ_KIND it is the entry point of libFuzzer for that kind. */
-#include "../../tools/fpemu/cli.h"
+#include "common/system.h"
 
 #include "reader.h"
 
@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../tools/fpemu/container.h"
-#include "../../tools/fpemu/model.h"
-#include "../../tools/fpemu/safetensors.h"
+#include "files/container.h"
+#include "files/model.h"
+#include "files/safetensors.h"
 
 static const struct {
     const char *name;

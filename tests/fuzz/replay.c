@@ -3,7 +3,7 @@
  *   replay                   every file of the corpus: good-... has to be read, bad-... to be refused
  *   replay KIND FILE...      these files
  */
-#include "../../tools/fpemu/cli.h"
+#include "../../tools/common/system.h"
 
 #include "reader.h"
 

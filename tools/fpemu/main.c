@@ -1,12 +1,12 @@
 /* main.c - the fpemu command: finds the command asked for and runs it. */
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "commands.h"
+#include "commands/commands.h"
 
 typedef struct command {
     const char *name;

@@ -1,0 +1,53 @@
+/* json.c - see json.h */
+#include "common/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+json_t *json_of_double(double value)
+{
+    return isfinite(value) ? json_real(value) : json_string(isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+}
+
+/* jansson has signed whole numbers only: a larger one is a string of a NUL and its digits until it is printed. No other
+ * string holds a NUL, and in the printed text no other place looks like its beginning. */
+static const char printed_mark[] = "\"\\u0000";
+
+json_t *json_of_count(uint64_t value)
+{
+    char text[24] = "";
+    if (value <= INT64_MAX) {
+        return json_integer((json_int_t)value);
+    }
+    const int digits = snprintf(text + 1, sizeof text - 1, "%" PRIu64, value);
+    return json_stringn(text, (size_t)digits + 1);
+}
+
+/* Takes mark and quotes away, in place. */
+static void bare_large_numbers(char *text)
+{
+    const size_t length = strlen(printed_mark);
+    char *to = text;
+    for (const char *from = text; *from != '\0';) {
+        if (strncmp(from, printed_mark, length) == 0) {
+            for (from += length; *from != '"'; from++) {
+                *to++ = *from;
+            }
+            from++;
+        } else {
+            *to++ = *from++;
+        }
+    }
+    *to = '\0';
+}
+
+char *json_to_text(const json_t *value, size_t flags)
+{
+    char *text = json_dumps(value, flags | JSON_ENCODE_ANY);
+    if (text != NULL) {
+        bare_large_numbers(text);
+    }
+    return text;
+}

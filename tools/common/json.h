@@ -1,0 +1,20 @@
+/* json.h - numbers that JSON, or jansson, has no way to write.
+ *
+ * An infinity or a NaN is a string: "inf", "-inf", "nan". Whole numbers have all their digits, also above 2^63 - 1, if
+ * the text is made by json_to_text.
+ */
+#ifndef COMMON_JSON_H
+#define COMMON_JSON_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* NULL when memory runs out, which jansson's setters take for an error of theirs. */
+json_t *json_of_double(double value);
+json_t *json_of_count(uint64_t value);
+
+/* json_dumps, for free; NULL when memory runs out. */
+char *json_to_text(const json_t *value, size_t flags);
+
+#endif

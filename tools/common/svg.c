@@ -1,0 +1,73 @@
+/* svg.c - see svg.h */
+#include "common/svg.h"
+
+#include <string.h>
+
+void svg_begin(FILE *out, const svg_page *page)
+{
+    fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" ", page->width, page->height);
+    if (page->millimetres > 0) {
+        fprintf(out, "width=\"%dmm\" height=\"%.1fmm\" ", page->millimetres,
+                (double)page->millimetres * page->height / page->width);
+    } else {
+        fprintf(out, "width=\"%d\" height=\"%d\" ", page->width, page->height);
+    }
+    fprintf(out, "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"%d\">\n", page->font_size);
+    if (page->style != NULL) {
+        fprintf(out, "<style>%s</style>\n", page->style);
+    }
+    fprintf(out, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", page->width, page->height);
+}
+
+void svg_end(FILE *out)
+{
+    fputs("</svg>\n", out);
+}
+
+/* How many bytes a character of valid UTF-8 has here; 0: it has none. */
+static int character(const unsigned char *c)
+{
+    const int length = *c < 0x80                 ? 1
+                       : *c >= 0xc2 && *c < 0xe0 ? 2
+                       : *c >= 0xe0 && *c < 0xf0 ? 3
+                       : *c >= 0xf0 && *c < 0xf5 ? 4
+                                                 : 0;
+    for (int i = 1; i < length; i++) {
+        if ((c[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    if (length == 3 && ((*c == 0xe0 && c[1] < 0xa0) || (*c == 0xed && c[1] >= 0xa0))) {
+        return 0;
+    }
+    return length == 4 && ((*c == 0xf0 && c[1] < 0x90) || (*c == 0xf4 && c[1] >= 0x90)) ? 0 : length;
+}
+
+void svg_text(FILE *out, const char *text)
+{
+    for (const unsigned char *c = (const unsigned char *)text; *c != '\0';) {
+        const int length = character(c);
+        if (length == 1 && strchr("&<>\"", *c) != NULL) {
+            fprintf(out, "&#%d;", *c);
+        } else if (length == 0 || *c < 0x20 || *c == 0x7f || (length == 2 && *c == 0xc2 && c[1] < 0xa0)) {
+            fputc('?', out);
+        } else {
+            fwrite(c, 1, (size_t)length, out);
+        }
+        c += length > 0 ? length : 1;
+    }
+}
+
+void svg_ascii(FILE *out, const char *text)
+{
+    for (const char *c = text; *c != '\0'; c++) {
+        svg_text(out, *c >= 0x20 && *c <= 0x7e ? (const char[]){*c, '\0'} : "?");
+    }
+}
+
+void svg_title(FILE *out, int x, const char *title)
+{
+    fprintf(out, "<text x=\"%d\" y=\"24\" font-size=\"14\">", x);
+    svg_ascii(out, title);
+    fputs("</text>\n", out);
+}

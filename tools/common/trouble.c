@@ -1,0 +1,16 @@
+/* trouble.c - see trouble.h */
+#include "common/trouble.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+bool fail(trouble *why, const char *format, ...)
+{
+    if (why != NULL) {
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(why->text, sizeof why->text, format, arguments);
+        va_end(arguments);
+    }
+    return false;
+}

@@ -1,0 +1,205 @@
+/* apply.c - fpemu apply: an elementary function of numbers or of an array file, in a format. */
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/arguments.h"
+#include "cli/number.h"
+#include "cli/progress.h"
+#include "commands/commands.h"
+#include "files/file.h"
+#include "files/output.h"
+#include "files/writer.h"
+#include "reports/jsonout.h"
+
+static const char help[] =
+    "Usage: fpemu apply FUNCTION SPEC [OPTION...] [VALUE...]\n"
+    "       fpemu apply FUNCTION SPEC IN -o OUT [OPTION...]\n"
+    "The exact value of a function, correctly rounded once to the format SPEC: of numbers, as\n"
+    "'fpemu round' reads and prints them, or of every element of a file of tensors, as 'fpemu\n"
+    "quantize' does. Operands are first rounded, to nearest, to 16 significant bits (what functions\n"
+    "are proven for), or to the format of --from.\n"
+    "\n"
+    "Functions: exp exp2 exp10 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh\n"
+    "asinh acosh atanh erf erfc rsqrt sigmoid silu gelu softplus.\n"
+    "\n"
+    "  -o, --output OUT      the file to write\n"
+    "      --from SPEC       format of the operands, of at most 16 significant bits\n" FILE_HELP CLI_ROUNDING_HELP
+    "      --index N         index of the first number in its stream (default: 0)\n"
+    "      --hex             print in hexadecimal, as 0x1.8p+3\n"
+    "      --json            print a JSON array of numbers; infinities and NaN are strings\n"
+    "\n"
+    "Example: fpemu apply gelu bf16 -1 0.5 3\n";
+
+static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                        {"from", required_argument, NULL, CLI_OPT_FROM},
+                                        FILE_LONG,
+                                        CLI_ROUNDING_LONG,
+                                        {"index", required_argument, NULL, CLI_OPT_INDEX},
+                                        {"hex", no_argument, NULL, CLI_OPT_HEX},
+                                        {"json", no_argument, NULL, CLI_OPT_JSON},
+                                        CLI_HELP_LONG,
+                                        {0}};
+
+typedef struct job {
+    const char *spec, *output, *from_spec;
+    fpemu_function function;
+    fpemu_format format, from;
+    fpemu_rounding rounding;
+    file_options file;
+    bool hexadecimal, json;
+} job;
+
+/* In place. */
+static void apply_piece(const job *j, bool binary64, size_t count, void *x)
+{
+    const fpemu_rounding nearest = fpemu_rounding_nearest();
+    if (binary64) {
+        cli_check(fpemu_quantize_f64(&j->from, &nearest, count, x, x, NULL), j->from_spec);
+        cli_check(fpemu_apply_f64(&j->format, &j->rounding, j->function, count, x, x, NULL), j->spec);
+    } else {
+        cli_check(fpemu_quantize_f32(&j->from, &nearest, count, x, x, NULL), j->from_spec);
+        cli_check(fpemu_apply_f32(&j->format, &j->rounding, j->function, count, x, x, NULL), j->spec);
+    }
+}
+
+/* A file that is being worked on: what writer_write asks for. */
+typedef struct file_job {
+    job *j;
+    file in;
+    const dtype **type; /* of each tensor in the output */
+    walk walk;
+    bool binary64;
+    void *bytes;
+    progress bar;
+} file_job;
+
+static void begin_tensor(void *state, size_t i)
+{
+    file_job *f = state;
+    f->binary64 = f->in.model.tensor[i].type->format == FPEMU_NAME_BINARY64;
+    f->walk = walk_begin(&f->in, i, !f->binary64, f->binary64, 1, UINT64_MAX);
+    f->bytes = cli_allocate(f->walk.room, sizeof(double));
+}
+
+static size_t next_piece(void *state, const void **bytes)
+{
+    file_job *f = state;
+    walk *w = &f->walk;
+    const tensor *t = &f->in.model.tensor[w->i];
+    if (!walk_next(w)) {
+        walk_end(w);
+        free(f->bytes);
+        return 0;
+    }
+    job piece = *f->j;
+    piece.rounding.stream += w->i;
+    piece.rounding.offset += w->index;
+    void *x = f->binary64 ? (void *)w->x64 : (void *)w->x32;
+    apply_piece(&piece, f->binary64, w->count, x);
+    dtype_store(f->type[w->i], t->big_endian, w->count, x, f->binary64, f->bytes);
+    progress_advance(&f->bar, w->count);
+    *bytes = f->bytes;
+    return w->count * f->type[w->i]->size;
+}
+
+/* Results keep the type of the tensor where it holds the format, and are F32 elsewhere. */
+static void apply_to_file(job *j, const char *path)
+{
+    file_job f = {.j = j, .in = file_open(path, &j->file)};
+    file_check_output(&f.in, j->output);
+    double probe = 0; /* one zero shows, also for an empty file, whether the format and the rounding are accepted */
+    apply_piece(j, false, 1, &probe);
+    f.type = cli_allocate(f.in.model.count, sizeof *f.type);
+    for (size_t i = 0; i < f.in.model.count; i++) {
+        if (f.in.chosen[i]) {
+            const dtype *type = f.in.model.tensor[i].type;
+            f.type[i] = dtype_holds(type, &j->format) ? type : dtype_named("F32");
+        }
+    }
+    const writer_source source = {f.type, begin_tensor, next_piece, &f};
+    output out = output_open(j->output);
+    f.bar = progress_start("apply", f.in.chosen_elements);
+    writer_write(&out, &f.in, &source);
+    progress_hide();
+    output_commit(&out);
+    free(f.type);
+    file_close(&f.in);
+}
+
+static void apply_to_numbers(job *j, char **operand, int operands)
+{
+    arguments_check_numbers(operand, operands, 2, false);
+    arguments a = arguments_start(operand, operands, 2);
+    jsonout_stream stream = {0};
+    for (double x; arguments_next_number(&a, false, &x); j->rounding.offset++) {
+        char result[NUMBER_SIZE];
+        float y = (float)x;
+        apply_piece(j, false, 1, &y);
+        if (j->json) {
+            jsonout_stream_add(&stream, jsonout_real((double)y));
+        } else {
+            puts(j->hexadecimal ? number_print_hex(result, (double)y) : number_print(result, (double)y));
+        }
+    }
+    if (j->json) {
+        jsonout_stream_end(&stream);
+    }
+}
+
+int cmd_apply(int argc, char **argv)
+{
+    cli c = cli_start(argc, argv, help);
+    cli_rounding asked = {0};
+    uint64_t index = 0;
+    job j = {.from_spec = "float(e=8,m=15)"};
+    for (int option; (option = cli_next(&c, "o:" CLI_ROUNDING_SHORT, options)) != -1;) {
+        if (option == 'o') {
+            j.output = output_path(optarg);
+        } else if (option == CLI_OPT_INDEX) {
+            index = cli_option_u64("--index", optarg, 0, UINT64_MAX);
+        } else if (option == CLI_OPT_FROM) {
+            j.from_spec = optarg;
+        } else if (option == CLI_OPT_HEX) {
+            j.hexadecimal = true;
+        } else if (option == CLI_OPT_JSON) {
+            j.json = true;
+        } else if (!cli_rounding_take(&asked, option, optarg)) {
+            file_take(&j.file, option, optarg);
+        }
+    }
+    cli_expect_operands(&c, j.output ? 3 : 2, j.output ? 3 : -1,
+                        j.output ? "FUNCTION SPEC IN -o OUT" : "FUNCTION SPEC [VALUE...]");
+    if (j.hexadecimal && j.json) {
+        cli_usage("apply: --hex and --json do not go together");
+    }
+    if (j.output != NULL && (j.hexadecimal || j.json)) {
+        cli_usage("apply: --hex and --json go with numbers, not with -o");
+    }
+    file_check(&j.file);
+    if (j.output == NULL && (j.file.raw.type != NULL || j.file.wanted_count + j.file.unwanted_count > 0)) {
+        cli_usage("apply: --raw, --tensors and --exclude go with -o");
+    }
+    if (fpemu_function_named(c.operand[0], &j.function) != FPEMU_OK) {
+        cli_usage("apply: no function '%s'; see 'fpemu apply --help'", c.operand[0]);
+    }
+    j.spec = c.operand[1];
+    j.format = cli_format(j.spec);
+    j.from = cli_format(j.from_spec);
+    if (j.from.kind != FPEMU_KIND_FLOAT || j.from.mantissa_bits > 15 || !fpemu_format_fits_f32(&j.from)) {
+        cli_usage("--from: '%s' is no float of at most 16 significant bits", j.from_spec);
+    }
+    j.rounding = cli_rounding_get(&asked);
+    j.rounding.offset = index;
+    if (!fpemu_format_fits_f32(&j.format)) {
+        cli_fail("%s: binary32 cannot hold every value of the format, and no function is known so exactly", j.spec);
+    }
+    if (j.output != NULL) {
+        apply_to_file(&j, c.operand[2]);
+    } else {
+        apply_to_numbers(&j, c.operand, c.operands);
+    }
+    return CLI_OK;
+}

@@ -1,0 +1,483 @@
+/* bench.c - fpemu bench: elements a second, as a ratio to memcpy in the same run.
+ *
+ * Every round of the measurement runs memcpy and each case once, so that a change of clock or load meets all of them;
+ * the medians of the rounds are printed. Small arrays are gone through several times a round, so that the clock reads
+ * some tens of microseconds.
+ */
+#include "cli/cli.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "cli/progress.h"
+#include "commands/commands.h"
+#include "reports/jsonout.h"
+
+static const char help[] =
+    "Usage: fpemu bench [SPEC...] [OPTION...]\n"
+    "Measures rounding of float and double arrays, in billions of elements and gigabytes (read and\n"
+    "written) a second and as a ratio to memcpy of as many numbers by as many threads, in the same run.\n"
+    "The data spread over the exponents of each format; one result in ten is subnormal where the\n"
+    "format has such values. Without SPECs, a choice of formats. A format that a mode or a type does\n"
+    "not go with is left out. Where a scale belongs to the whole array, the rows of the modes have the\n"
+    "array measured beforehand; a row \"measure\" has the pass that does it, which only reads.\n"
+    "\n"
+    "      --op OP           quantize (default), encode to codes or decode from them\n"
+    "  -r, --rounding MODE   a mode to measure; may be repeated (default: rne and sr)\n"
+    "      --bits N          random bits an element, 1 to 32 (sr and se; default: 32)\n"
+    "      --generator G     hash or philox (default: hash)\n"
+    "      --size N          elements of an array; may be repeated (default: 16384 and 1048576)\n"
+    "      --threads N       threads; may be repeated (default: 1)\n"
+    "      --counters        gather counters too\n"
+    "      --json            as JSON\n"
+    "\n"
+    "Example: fpemu bench e4m3fn bf16 -r rne -r rtz --size 16384 --threads 1 --threads 2\n";
+
+static const struct option options[] = {{"op", required_argument, NULL, CLI_OPT_OPERATION},
+                                        {"rounding", required_argument, NULL, 'r'},
+                                        {"bits", required_argument, NULL, CLI_OPT_BITS},
+                                        {"generator", required_argument, NULL, CLI_OPT_GENERATOR},
+                                        {"size", required_argument, NULL, CLI_OPT_SIZE},
+                                        {"threads", required_argument, NULL, CLI_OPT_THREADS},
+                                        {"counters", no_argument, NULL, CLI_OPT_COUNTERS},
+                                        {"json", no_argument, NULL, CLI_OPT_JSON},
+                                        CLI_HELP_LONG,
+                                        {0}};
+
+static const char *const default_specs[] = {"fp16",
+                                            "bf16",
+                                            "e5m2",
+                                            "e4m3fn",
+                                            "e2m1",
+                                            "fixed(8,7)",
+                                            "int8",
+                                            "posit(16,2)",
+                                            "mxfp8",
+                                            "mxfp6_e2m3",
+                                            "mxfp4",
+                                            "mxint8",
+                                            "bfp(7,block=32)",
+                                            "hbfp(8)",
+                                            "msfp12",
+                                            "bm(4,3)",
+                                            "nvfp4",
+                                            "group(int12)",
+                                            "group(e4m3fn,128)",
+                                            "scaled(e4m3fn)",
+                                            "scaled(e4m3fn,block=row)",
+                                            "muppet(8)",
+                                            "nf4"};
+enum { DEFAULT_SPECS = sizeof default_specs / sizeof *default_specs, ROUNDS = 15, MOST_MODES = 16, MOST_RUNS = 16 };
+enum { WINDOW = 1 << 19, PATTERN = 1 << 16 }; /* elements of a round at least, and of the data before they repeat */
+enum { LOWEST_BINADE = -1074, BINADES = 1074 + 1024 };
+enum { ALIGNMENT = 2 << 20 }; /* of arrays: a large page, so that memcpy and the loops find the same */
+
+typedef enum bench_operation { QUANTIZE, ENCODE, DECODE } bench_operation;
+static const char *const operation_names[] = {"quantize", "encode", "decode"};
+
+/* One line of the table. */
+typedef struct bench_case {
+    fpemu_format format;
+    fpemu_rounding rounding;
+    const char *mode;
+    bool binary64, measures; /* measures: times fpemu_measure instead */
+    fpemu_range range;       /* of the array */
+    double seconds[ROUNDS];
+} bench_case;
+
+typedef struct bench {
+    bench_case *cases;
+    size_t count, size, repeats; /* repeats: how often a round goes through the array */
+    unsigned threads;
+    bool counters;
+    cli_rounding random_words; /* its bits and generator */
+    bench_operation operation;
+    void *x, *y, *codes;
+    void *memory[3]; /* of those, not aligned */
+    uint64_t *random;
+    double power[BINADES];
+    double memcpy_seconds[2][ROUNDS]; /* float, double */
+} bench;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(const double seconds[ROUNDS])
+{
+    double sorted[ROUNDS];
+    memcpy(sorted, seconds, sizeof sorted);
+    qsort(sorted, ROUNDS, sizeof *sorted, by_size);
+    return sorted[ROUNDS / 2];
+}
+
+/* Numbers of all binades of the format alike: below the smallest normal value for a tenth of the elements, from there
+ * to the largest value for the others. */
+static void fill(const bench *b, const bench_case *k)
+{
+    const double max = fpemu_format_max(&k->format), normal = fpemu_format_min_normal(&k->format);
+    const int top = ilogb(max), bottom = ilogb(fpemu_format_min_positive(&k->format));
+    const int middle = normal > 0 ? ilogb(normal) : top;
+    const size_t pattern = b->size < PATTERN ? b->size : PATTERN, item_size = k->binary64 ? 8 : 4;
+    for (size_t i = 0; i < pattern; i++) {
+        const uint64_t r = b->random[i];
+        const unsigned binade = (unsigned)(r >> 8 & 0xffffff);
+        const bool low = (r & 0xff) % 10 == 0 && middle > bottom;
+        const int e = low ? bottom + (int)(binade % (unsigned)(middle - bottom))
+                          : middle + (int)(binade % (unsigned)(top - middle + 1));
+        const double magnitude = fmin((1 + (double)(r >> 33) * 0x1p-31) * b->power[e - LOWEST_BINADE], max);
+        const double x = k->format.is_signed && (r >> 32 & 1) != 0 ? -magnitude : magnitude;
+        if (k->binary64) {
+            ((double *)b->x)[i] = x;
+        } else {
+            ((float *)b->x)[i] = (float)x;
+        }
+    }
+    for (size_t i = pattern; i < b->size; i += pattern) {
+        const size_t rest = b->size - i < pattern ? b->size - i : pattern;
+        memcpy((char *)b->x + i * item_size, b->x, rest * item_size);
+    }
+}
+
+/* Arrays of `most` elements, in large pages where the system has them; and what every fill needs: random bits, and the
+ * powers of two of binary64. */
+static void prepare(bench *b, size_t most)
+{
+    void **const arrays[] = {&b->x, &b->y, &b->codes};
+    for (int i = 0; i < 3; i++) {
+        b->memory[i] = cli_allocate(most + ALIGNMENT / sizeof(double), sizeof(double));
+        *arrays[i] = (char *)b->memory[i] + (0 - (uintptr_t)b->memory[i]) % ALIGNMENT;
+#ifdef MADV_HUGEPAGE
+        (void)madvise(*arrays[i], most * sizeof(double), MADV_HUGEPAGE); /* where it fails, ordinary ones do */
+#endif
+    }
+    b->random = cli_allocate(PATTERN, sizeof *b->random);
+    for (size_t i = 0; i < PATTERN; i++) {
+        b->random[i] = (uint64_t)fpemu_random_word(FPEMU_GENERATOR_HASH, 0, 0, i) << 32 | fpemu_random_word(FPEMU_GENERATOR_HASH, 0, 1, i);
+    }
+    for (int i = 0; i < BINADES; i++) {
+        b->power[i] = ldexp(1, LOWEST_BINADE + i);
+    }
+}
+
+static fpemu_status encode(const bench *b, const bench_case *k, size_t count, fpemu_stats *asked)
+{
+    return k->binary64 ? fpemu_encode_f64(&k->format, &k->rounding, count, b->x, b->codes, asked)
+                       : fpemu_encode_f32(&k->format, &k->rounding, count, b->x, b->codes, asked);
+}
+
+/* Whether scales come from the whole array. */
+static bool has_whole(const fpemu_format *f)
+{
+    return f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO ||
+           f->scaling == FPEMU_SCALING_S2FP8 || (f->scaling != FPEMU_SCALING_NONE && f->block == FPEMU_BLOCK_TENSOR);
+}
+
+static fpemu_status measure_array(const bench *b, const bench_case *k, size_t count, fpemu_range *range)
+{
+    *range = (fpemu_range){0};
+    return k->binary64 ? fpemu_measure_f64(&k->format, count, b->x, range)
+                       : fpemu_measure_f32(&k->format, count, b->x, range);
+}
+
+static fpemu_status run_case(const bench *b, const bench_case *k, size_t count)
+{
+    fpemu_stats stats = {0};
+    fpemu_stats *asked = b->counters ? &stats : NULL;
+    fpemu_range range;
+    if (b->operation == ENCODE) {
+        return encode(b, k, count, asked);
+    }
+    if (b->operation == DECODE) {
+        return k->binary64 ? fpemu_decode_f64(&k->format, count, b->codes, b->y)
+                           : fpemu_decode_f32(&k->format, count, b->codes, b->y);
+    }
+    if (k->measures) {
+        return measure_array(b, k, count, &range);
+    }
+    if (has_whole(&k->format)) {
+        fpemu_shape shape = fpemu_shape_vector(count);
+        shape.whole = &k->range;
+        return k->binary64 ? fpemu_quantize_tensor_f64(&k->format, &k->rounding, &shape, b->x, b->y, asked)
+                           : fpemu_quantize_tensor_f32(&k->format, &k->rounding, &shape, b->x, b->y, asked);
+    }
+    return k->binary64 ? fpemu_quantize_f64(&k->format, &k->rounding, count, b->x, b->y, asked)
+                       : fpemu_quantize_f32(&k->format, &k->rounding, count, b->x, b->y, asked);
+}
+
+/* Bytes read and written for an element. */
+static double element_bytes(const bench *b, bool binary64, const fpemu_format *format)
+{
+    const double number = binary64 ? 8 : 4;
+    if (b->operation == QUANTIZE || format == NULL) {
+        return 2 * number;
+    }
+    return number + (format->bits > 32 ? 8 : format->bits > 16 ? 4 : format->bits > 8 ? 2 : 1);
+}
+
+static double time_memcpy(const bench *b, size_t item_size)
+{
+    void *(*volatile copy)(void *, const void *, size_t) = memcpy; /* a call that the compiler cannot drop */
+    const size_t size = b->size * item_size;
+    const double start = now();
+    for (size_t i = 0; i < b->repeats; i++) {
+        if (b->threads == 1) {
+            copy(b->y, b->x, size);
+            continue;
+        }
+#ifdef _OPENMP
+#pragma omp parallel for num_threads((int)b->threads) schedule(static, 1)
+#endif
+        for (unsigned k = 0; k < b->threads; k++) {
+            const size_t begin = size / b->threads * k, end = k + 1 == b->threads ? size : size / b->threads * (k + 1);
+            copy((char *)b->y + begin, (const char *)b->x + begin, end - begin);
+        }
+    }
+    return (now() - start) / (double)b->repeats;
+}
+
+static double time_case(const bench *b, const bench_case *k)
+{
+    const double start = now();
+    for (size_t i = 0; i < b->repeats; i++) {
+        cli_check(run_case(b, k, b->size), k->mode);
+    }
+    return (now() - start) / (double)b->repeats;
+}
+
+static void measure(bench *b)
+{
+    progress bar = progress_start("bench", ROUNDS * b->count);
+    memset(b->y, 1, b->size * sizeof(double));
+    for (int round = 0; round < ROUNDS; round++) {
+        for (size_t i = 0; i < b->count; i++) {
+            bench_case *k = &b->cases[i];
+            fill(b, k);
+            if (b->operation == DECODE) {
+                cli_check(encode(b, k, b->size, NULL), k->mode);
+            }
+            if (has_whole(&k->format)) {
+                cli_check(measure_array(b, k, b->size, &k->range), k->mode);
+            }
+            time_memcpy(b, k->binary64 ? 8 : 4); /* pages and caches as in what follows */
+            k->seconds[round] = time_case(b, k);
+            b->memcpy_seconds[k->binary64][round] = time_memcpy(b, k->binary64 ? 8 : 4);
+            progress_advance(&bar, 1);
+        }
+    }
+    progress_hide();
+}
+
+static double speed(const bench *b, const double seconds[ROUNDS])
+{
+    return (double)b->size / fmax(median(seconds), 1e-9) / 1e9;
+}
+
+static const char *type_name(bool binary64)
+{
+    return binary64 ? "double" : "float";
+}
+
+/* Bytes read and written an element. */
+static double item_traffic(const bench *b, const bench_case *k)
+{
+    const double all = element_bytes(b, k->binary64, &k->format);
+    return k->measures ? all / 2 : all;
+}
+
+static void print_row(const bench *b, const char *spec, const char *mode, bool binary64, double traffic,
+                      const double seconds[ROUNDS])
+{
+    const double s = speed(b, seconds);
+    printf("%-20s  %-10s  %-6s  %10zu  %7u  %10.4f  %8.2f  %9.4f\n", spec, mode, type_name(binary64), b->size,
+           b->threads, s, s * traffic, s / speed(b, b->memcpy_seconds[binary64]));
+}
+
+static void print_rows(const bench *b)
+{
+    for (int binary64 = 0; binary64 < 2; binary64++) {
+        if (b->memcpy_seconds[binary64][0] > 0) {
+            print_row(b, "memcpy", "", binary64 != 0, binary64 ? 16 : 8, b->memcpy_seconds[binary64]);
+        }
+    }
+    for (size_t i = 0; i < b->count; i++) {
+        const bench_case *k = &b->cases[i];
+        char spec[CLI_SPEC_SIZE];
+        print_row(b, cli_spec(&k->format, spec), k->mode, k->binary64, item_traffic(b, k), k->seconds);
+    }
+}
+
+static void add_cases(const bench *b, json_t *list)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        const bench_case *k = &b->cases[i];
+        const double s = speed(b, k->seconds), copy = speed(b, b->memcpy_seconds[k->binary64]);
+        char spec[CLI_SPEC_SIZE];
+        json_t *entry = jsonout_object();
+        jsonout_set(entry, "spec", jsonout_text(cli_spec(&k->format, spec)));
+        jsonout_set(entry, "pass", jsonout_text(k->measures ? "measure" : operation_names[b->operation]));
+        if (!k->measures) {
+            jsonout_set(entry, "rounding", jsonout_text(k->mode));
+        }
+        jsonout_set(entry, "type", jsonout_text(type_name(k->binary64)));
+        jsonout_set(entry, "size", jsonout_count(b->size));
+        jsonout_set(entry, "threads", jsonout_count(b->threads));
+        jsonout_set(entry, "elements_per_second", jsonout_real(s * 1e9));
+        jsonout_set(entry, "bytes_per_second", jsonout_real(s * 1e9 * item_traffic(b, k)));
+        jsonout_set(entry, "memcpy_elements_per_second", jsonout_real(copy * 1e9));
+        jsonout_set(entry, "memcpy_ratio", jsonout_real(s / copy));
+        jsonout_append(list, entry);
+    }
+}
+
+static void add_case(bench *b, const char *spec, const char *mode, bool binary64, bool measures)
+{
+    cli_rounding asked = b->random_words;
+    asked.mode = measures ? "rne" : mode;
+    bench_case *k = &b->cases[b->count];
+    *k = (bench_case){.format = cli_format(spec), .rounding = cli_rounding_get(&asked), .mode = mode};
+    k->binary64 = binary64;
+    k->measures = measures;
+    b->count += run_case(b, k, 1) == FPEMU_OK;
+}
+
+/* Every format with every mode and type that goes with it, and what is measured beforehand. */
+static void list_cases(bench *b, const char *const *specs, int spec_count, const char *const *modes, int mode_count)
+{
+    b->cases = cli_allocate((size_t)spec_count * (size_t)(mode_count + 1) * 2, sizeof *b->cases);
+    for (int s = 0; s < spec_count; s++) {
+        const fpemu_format format = cli_format(specs[s]);
+        const size_t before = b->count;
+        for (int m = 0; m < mode_count; m++) {
+            add_case(b, specs[s], modes[m], false, false);
+            add_case(b, specs[s], modes[m], true, false);
+        }
+        if (has_whole(&format) && b->count > before) {
+            add_case(b, specs[s], "measure", false, true);
+            add_case(b, specs[s], "measure", true, true);
+        }
+    }
+    if (b->count == 0) {
+        cli_fail("bench: no format goes with a mode asked for in float or double");
+    }
+}
+
+static void use_threads(unsigned threads)
+{
+#ifdef _OPENMP
+    omp_set_num_threads((int)threads);
+#else
+    if (threads != 1) {
+        cli_fail("bench: built without OpenMP, there is one thread");
+    }
+#endif
+}
+
+/* One more of the values that an option was given. */
+static void add_value(uint64_t values[MOST_RUNS], int *count, const char *option, const char *argument, uint64_t most)
+{
+    if (*count == MOST_RUNS) {
+        cli_usage("bench: %s more than %d times", option, MOST_RUNS);
+    }
+    values[(*count)++] = cli_option_u64(option, argument, 1, most);
+}
+
+static bench_operation operation_named(const char *name)
+{
+    for (int i = QUANTIZE; i <= DECODE; i++) {
+        if (strcmp(name, operation_names[i]) == 0) {
+            return (bench_operation)i;
+        }
+    }
+    cli_usage("bench: --op is quantize, encode or decode, not '%s'", name);
+}
+
+int cmd_bench(int argc, char **argv)
+{
+    cli c = cli_start(argc, argv, help);
+    const char *modes[MOST_MODES] = {"rne", "sr"};
+    uint64_t sizes[MOST_RUNS] = {1 << 14, 1 << 20}, threads[MOST_RUNS] = {1}, most = 1 << 20;
+    int mode_count = 0, size_count = 0, thread_count = 0;
+    bench b = {0};
+    bool json = false;
+    for (int option; (option = cli_next(&c, "r:", options)) != -1;) {
+        if (option == 'r') {
+            if (mode_count == MOST_MODES) {
+                cli_usage("bench: more than %d roundings", MOST_MODES);
+            }
+            modes[mode_count++] = optarg;
+        } else if (option == CLI_OPT_SIZE) {
+            add_value(sizes, &size_count, "--size", optarg, UINT64_C(1) << 30);
+            most = sizes[size_count - 1] > most ? sizes[size_count - 1] : most;
+        } else if (option == CLI_OPT_THREADS) {
+            add_value(threads, &thread_count, "--threads", optarg, 4096);
+        } else if (option == CLI_OPT_BITS || option == CLI_OPT_GENERATOR) {
+            cli_rounding_take(&b.random_words, option, optarg);
+        } else if (option == CLI_OPT_COUNTERS) {
+            b.counters = true;
+        } else if (option == CLI_OPT_OPERATION) {
+            b.operation = operation_named(optarg);
+        } else {
+            json = true;
+        }
+    }
+    if (b.operation == DECODE && b.counters) {
+        cli_usage("bench: decode has no counters");
+    }
+    prepare(&b, (size_t)most);
+    list_cases(&b, c.operands > 0 ? (const char *const *)c.operand : default_specs,
+               c.operands > 0 ? c.operands : DEFAULT_SPECS, modes, mode_count > 0 ? mode_count : 2);
+    json_t *list = json ? jsonout_array() : NULL;
+    if (!json) {
+        printf("%s loops, %s, %s\n%-20s  %-10s  %-6s  %10s  %7s  %10s  %8s  %9s\n", fpemu_variant(),
+               operation_names[b.operation], b.counters ? "with counters" : "no counters", "format", "rounding", "type",
+               "elements", "threads", "G-elem/s", "GB/s", "of-memcpy");
+    }
+    for (int s = 0; s < (size_count > 0 ? size_count : 2); s++) {
+        for (int t = 0; t < (thread_count > 0 ? thread_count : 1); t++) {
+            b.size = (size_t)sizes[s];
+            b.repeats = 1 + WINDOW / b.size;
+            b.threads = (unsigned)threads[t];
+            use_threads(b.threads);
+            measure(&b);
+            if (json) {
+                add_cases(&b, list);
+            } else {
+                print_rows(&b);
+            }
+        }
+    }
+    if (json) {
+        const fpemu_rounding *words = &b.random_words.fields;
+        json_t *object = jsonout_object();
+        jsonout_set(object, "variant", jsonout_text(fpemu_variant()));
+        jsonout_set(object, "operation", jsonout_text(operation_names[b.operation]));
+        jsonout_set(object, "counters", jsonout_bool(b.counters));
+        jsonout_set(object, "bits", jsonout_integer(words->bits != 0 ? words->bits : 32));
+        jsonout_set(object, "generator", jsonout_text(cli_generator_name(words->generator)));
+        jsonout_set(object, "cases", list);
+        jsonout_print(object);
+    }
+    free(b.cases);
+    for (int i = 0; i < 3; i++) {
+        free(b.memory[i]);
+    }
+    free(b.random);
+    return CLI_OK;
+}

@@ -1,0 +1,79 @@
+/* encode.c - fpemu encode: numbers to bit patterns. */
+#include "cli/cli.h"
+
+#include <stdio.h>
+
+#include "cli/arguments.h"
+#include "cli/number.h"
+#include "commands/commands.h"
+#include "reports/jsonout.h"
+
+static const char help[] =
+    "Usage: fpemu encode SPEC [OPTION...] [VALUE...]\n"
+    "Rounds numbers to the format SPEC and prints the bit pattern of each, as 0x7e. Numbers are\n"
+    "read as by 'fpemu round'.\n"
+    "\n" CLI_ROUNDING_HELP "      --index N         index of the first number in its stream (default: 0)\n"
+    "      --double          read and round binary64\n"
+    "      --json            print a JSON array of whole numbers\n"
+    "\n"
+    "Example: fpemu encode e4m3fn 448 -1.5 nan\n";
+
+static const struct option options[] = {CLI_ROUNDING_LONG,
+                                        {"index", required_argument, NULL, CLI_OPT_INDEX},
+                                        {"double", no_argument, NULL, CLI_OPT_DOUBLE},
+                                        {"json", no_argument, NULL, CLI_OPT_JSON},
+                                        CLI_HELP_LONG,
+                                        {0}};
+
+int cmd_encode(int argc, char **argv)
+{
+    cli c = cli_start(argc, argv, help);
+    cli_rounding asked = {0};
+    uint64_t index = 0;
+    bool binary64 = false, json = false;
+    for (int option; (option = cli_next(&c, CLI_ROUNDING_SHORT, options)) != -1;) {
+        if (option == CLI_OPT_INDEX) {
+            index = cli_option_u64("--index", optarg, 0, UINT64_MAX);
+        } else if (option == CLI_OPT_DOUBLE) {
+            binary64 = true;
+        } else if (option == CLI_OPT_JSON) {
+            json = true;
+        } else {
+            cli_rounding_take(&asked, option, optarg);
+        }
+    }
+    cli_expect_operands(&c, 1, -1, "SPEC [VALUE...]");
+    const char *spec = c.operand[0];
+    const fpemu_format format = cli_format(spec);
+    if (format.scaling != FPEMU_SCALING_NONE) {
+        cli_usage(
+            "encode: %s shares scales among the numbers of a block, so none has bits of its own; 'fpemu pack' stores "
+            "blocks with their scales, 'fpemu info' names its element format",
+            spec);
+    }
+    fpemu_rounding rounding = cli_rounding_get(&asked);
+
+    cli_check_carrier(&format, binary64, spec, "use --double");
+    arguments_check_numbers(c.operand, c.operands, 1, binary64);
+    arguments a = arguments_start(c.operand, c.operands, 1);
+    jsonout_stream stream = {0};
+    for (double x; arguments_next_number(&a, binary64, &x); index++) {
+        const float narrow = (float)x;
+        uint64_t code = 0;
+        char result[NUMBER_SIZE];
+        rounding.offset = index;
+        cli_check(binary64 ? fpemu_encode_f64(&format, &rounding, 1, &x, &code, NULL)
+                           : fpemu_encode_f32(&format, &rounding, 1, &narrow, &code, NULL),
+                  spec);
+        code = number_load_code(&code, fpemu_format_code_size(&format), 0);
+        if (json) {
+            jsonout_stream_add(&stream, jsonout_count(code));
+        } else {
+            puts(number_print_code(result, code, format.bits));
+        }
+    }
+    if (json) {
+        jsonout_stream_end(&stream);
+    }
+    return CLI_OK;
+}

@@ -1,0 +1,450 @@
+/* fuzz.c - fpemu fuzz: where somebody else's conversion or operation differs from the library's.
+ *
+ * The inputs come in stages (operands.h), in batches through the other side (external.h); every difference is put into a
+ * class (difference.h), and each class keeps its smallest example.
+ */
+#include "cli/cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/number.h"
+#include "cli/progress.h"
+#include "commands/commands.h"
+#include "testing/search.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+static const char help[] =
+    "Usage: fpemu fuzz SPEC --against LIBRARY:FUNCTION [OPTION...]\n"
+    "       fpemu fuzz SPEC --against-program COMMAND [OPTION...]\n"
+    "Looks for inputs on which somebody else's conversion to (or from) the format SPEC, or\n"
+    "operation with results in it, differs from the library's, and prints each class of\n"
+    "differences with its smallest example. Inputs of up to 16 bits, all operands together, are\n"
+    "all tried; of wider ones the boundaries of the format, then every exponent with ties at\n"
+    "every place (operands: what gives results there), then random ones. Exit status: 0 no\n"
+    "difference, 1 some.\n"
+    "\n"
+    "      --op OPERATION    convert (default) add sub mul div sqrt fma minimum maximum\n"
+    "                        minimum-number maximum-number: its operands are numbers of SPEC, or\n"
+    "                        of the format --from names, and so many arguments of the function\n"
+    "      --against LIB:FUN a function of a shared library, as ./libcast.so:to_e4m3\n"
+    "      --against-program COMMAND\n"
+    "                        a shell command: inputs on its standard input, the operands of one\n"
+    "                        result a line (numbers in hexadecimal, 0x1.8p+3, codes as 0x7e),\n"
+    "                        results on its output\n"
+    "      --signature S     IN-to-OUT of the types f32 f64 (values), u8 u16 u32 u64 (codes):\n"
+    "                        OUT f(IN); or IN-to-OUT-array: void f(const IN *, OUT *, size_t n)\n"
+    "                        (default: f32 to the codes of SPEC). A code as IN is one of SPEC,\n"
+    "                        and decoded, or one of the format --from names, and converted.\n"
+    "                        Operations: OUT f(IN, IN), void f(const IN *, const IN *, OUT *,\n"
+    "                        size_t n) and so on (default: codes)\n"
+    "      --from SPEC2      the format of codes as IN, and of operands\n"
+    "  -r, --rounding MODE   as for 'fpemu round', but not sr and se (default: rne)\n"
+    "      --overflow POLICY ieee, saturate or saturate-keep-inf (default: the format's)\n"
+    "      --nan POLICY      keep, max, signmax or zero (default: the format's)\n"
+    "      --strict-nan      compare the bits of a NaN, not only that it is one\n"
+    "      --inputs N        random inputs (default: 1048576)\n"
+    "      --seed N          seed of the random inputs (default: 0)\n"
+    "      --exhaustive      all inputs of 32 bits, all operands together\n"
+    "      --time-limit S    end the search after S seconds\n"
+    "      --json            as JSON\n"
+    "\n"
+    "Examples: fpemu fuzz e4m3fn --against ./libcast.so:to_e4m3 --overflow saturate\n"
+    "          fpemu fuzz fp16 --op fma --against ./libhalf.so:half_fma\n";
+
+static const struct option options[] = {{"op", required_argument, NULL, CLI_OPT_OPERATION},
+                                        {"against", required_argument, NULL, CLI_OPT_AGAINST},
+                                        {"against-program", required_argument, NULL, CLI_OPT_PROGRAM},
+                                        {"signature", required_argument, NULL, CLI_OPT_SIGNATURE},
+                                        {"from", required_argument, NULL, CLI_OPT_FROM},
+                                        {"rounding", required_argument, NULL, 'r'},
+                                        {"overflow", required_argument, NULL, CLI_OPT_OVERFLOW},
+                                        {"nan", required_argument, NULL, CLI_OPT_NAN},
+                                        {"strict-nan", no_argument, NULL, CLI_OPT_STRICT_NAN},
+                                        {"inputs", required_argument, NULL, CLI_OPT_INPUTS},
+                                        {"seed", required_argument, NULL, CLI_OPT_SEED},
+                                        {"exhaustive", no_argument, NULL, CLI_OPT_EXHAUSTIVE},
+                                        {"time-limit", required_argument, NULL, CLI_OPT_TIME_LIMIT},
+                                        {"json", no_argument, NULL, CLI_OPT_JSON},
+                                        CLI_HELP_LONG,
+                                        {0}};
+
+/* --------------------------------------------------------------------------------------------- comparison */
+
+static void compare(search *s, size_t n)
+{
+    const external_type out = s->other.signature.out;
+    const size_t size = external_size(out);
+    if (memcmp(s->expected, s->other.out, n * size) == 0) {
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const number expected = fuzz_number(out, &s->format, number_load_code(s->expected, size, i));
+        const number got = fuzz_number(out, &s->format, number_load_code(s->other.out, size, i));
+        if (!fuzz_same(s, expected, got) || fuzz_stray_bits(s, got.code)) {
+            number operand[OPERATION_MOST] = {{0, 0}, {0, 0}, {0, 0}};
+            for (int k = 0; k < s->what->operands; k++) {
+                operand[k] = fuzz_operand(s, k, i);
+            }
+            fuzz_take(s, operand, expected, got);
+        }
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------- results */
+
+/* Codes of the format, one byte each say, into elements of a type that may be wider. */
+static void widen_codes(void *codes, size_t from, size_t to, size_t n)
+{
+    for (size_t i = n; from < to && i-- > 0;) {
+        number_store_code(codes, to, i, number_load_code(codes, from, i));
+    }
+}
+
+static void narrow_values(double *x, size_t n)
+{
+    float *y = (float *)(void *)x;
+    for (size_t i = 0; i < n; i++) {
+        const float narrow = (float)x[i];
+        memcpy(y + i, &narrow, sizeof narrow);
+    }
+}
+
+static void widen_values(float *x, size_t n)
+{
+    for (size_t i = n; i-- > 0;) {
+        float narrow;
+        memcpy(&narrow, x + i, sizeof narrow);
+        const double wide = (double)narrow;
+        memcpy((char *)x + i * sizeof wide, &wide, sizeof wide);
+    }
+}
+
+/* The codes of the batch as `carrier`: binary32 where the inputs are that, else binary64. */
+static void load_carrier(search *s, bool binary32, size_t n)
+{
+    if (!external_is_code(s->other.signature.in)) {
+        const size_t size = external_size(s->other.signature.in);
+        for (size_t i = 0; i < n; i++) {
+            number_store_code(s->carrier[0], size, i, s->codes[0][i]);
+        }
+        return;
+    }
+    const size_t size = fpemu_format_code_size(&s->from);
+    for (size_t i = 0; i < n; i++) {
+        number_store_code(s->expected, size, i, s->codes[0][i]);
+    }
+    cli_check(binary32 ? fpemu_decode_f32(&s->from, n, s->expected, s->carrier[0])
+                       : fpemu_decode_f64(&s->from, n, s->expected, s->carrier[0]),
+              s->spec);
+}
+
+/* What the library makes of the batch, in elements of the type of the results. */
+static void expect_conversion(search *s, size_t n)
+{
+    const external_type in = s->other.signature.in, out = s->other.signature.out;
+    const bool to_code = external_is_code(out);
+    const bool both_fit = fpemu_format_fits_f32(&s->from) && fpemu_format_fits_f32(&s->format) && out != EXTERNAL_F64;
+    const bool binary32 = s->decodes ? out == EXTERNAL_F32 : external_is_code(in) ? both_fit : in == EXTERNAL_F32;
+    load_carrier(s, binary32, n);
+    if (s->decodes) {
+        memcpy(s->expected, s->carrier[0], n * external_size(out));
+        return;
+    }
+    if (to_code) {
+        cli_check(binary32 ? fpemu_encode_f32(&s->format, &s->rounding, n, s->carrier[0], s->expected, NULL)
+                           : fpemu_encode_f64(&s->format, &s->rounding, n, s->carrier[0], s->expected, NULL),
+                  s->spec);
+        widen_codes(s->expected, fpemu_format_code_size(&s->format), external_size(out), n);
+        return;
+    }
+    cli_check(binary32 ? fpemu_quantize_f32(&s->format, &s->rounding, n, s->carrier[0], s->expected, NULL)
+                       : fpemu_quantize_f64(&s->format, &s->rounding, n, s->carrier[0], s->expected, NULL),
+              s->spec);
+    if (!binary32 && out == EXTERNAL_F32) {
+        narrow_values(s->expected, n);
+    } else if (binary32 && out == EXTERNAL_F64) {
+        widen_values(s->expected, n);
+    }
+}
+
+static void expect_operation(search *s, size_t n)
+{
+    const external_type out = s->other.signature.out;
+    const double *operands[OPERATION_MOST];
+    for (int k = 0; k < OPERATION_MOST; k++) {
+        operands[k] = s->carrier[k];
+        for (size_t i = 0; k < s->what->operands && i < n; i++) {
+            ((double *)s->carrier[k])[i] = fpemu_decode_one_f64(&s->from, s->codes[k][i]);
+        }
+    }
+    if (!external_is_code(out)) {
+        operation_run(s->what, &s->format, &s->rounding, n, operands, s->expected, NULL, s->spec);
+        if (out == EXTERNAL_F32) {
+            narrow_values(s->expected, n);
+        }
+        return;
+    }
+    /* a result is a value of the format, or a NaN, which the policy makes a code of */
+    double *results = s->carrier[0];
+    operation_run(s->what, &s->format, &s->rounding, n, operands, results, NULL, s->spec);
+    cli_check(fpemu_encode_f64(&s->format, &s->rounding, n, results, s->expected, NULL), s->spec);
+    widen_codes(s->expected, fpemu_format_code_size(&s->format), external_size(out), n);
+}
+
+static void expect(search *s, size_t n)
+{
+    if (s->what->converts) {
+        expect_conversion(s, n);
+    } else {
+        expect_operation(s, n);
+    }
+}
+
+/* Operand k of element i as the other side gets it: the code, or the value that it means. */
+static void store_operand(search *s, int k, size_t i)
+{
+    const external_type in = s->other.signature.in;
+    uint64_t bits = s->codes[k][i];
+    if (!s->what->converts && !external_is_code(in)) {
+        const double wide = fpemu_decode_one_f64(&s->from, bits);
+        const float narrow = (float)wide;
+        uint32_t low;
+        memcpy(&low, &narrow, sizeof low);
+        memcpy(&bits, &wide, sizeof bits);
+        bits = in == EXTERNAL_F32 ? low : bits;
+    }
+    number_store_code(s->other.in[k], external_size(in), i, bits);
+}
+
+/* -------------------------------------------------------------------------------------------------- search */
+
+/* False when the search is over. */
+static bool try_batch(search *s, input_stage stage, uint64_t first, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t codes[OPERATION_MOST];
+        operands_codes(&s->in, stage, first + i, codes);
+        for (int k = 0; k < s->what->operands; k++) {
+            s->codes[k][i] = codes[k];
+            store_operand(s, k, i);
+        }
+    }
+    memset(s->other.out, 0xa5, n * external_size(s->other.signature.out)); /* so that results left out are noticed */
+    const external_end end = external_run(&s->other, n, s->deadline);
+    if (end == EXTERNAL_DONE) {
+        expect(s, n);
+        compare(s, n);
+        s->done[stage] += n;
+    }
+    s->late = end == EXTERNAL_LATE;
+    return end == EXTERNAL_DONE;
+}
+
+/* Batches grow while they are quick, so that a time limit is kept. A program starts once a batch. */
+static bool search_stage(search *s, input_stage stage, progress *bar)
+{
+    const uint64_t count = s->in.count[stage];
+    size_t batch = s->other.program ? EXTERNAL_BATCH : 1024;
+    for (uint64_t first = 0; first < count;) {
+        const size_t n = count - first < batch ? (size_t)(count - first) : batch;
+        const double start = external_now();
+        if (start > s->deadline) {
+            s->late = true;
+            return false;
+        }
+        if (!try_batch(s, stage, first, n)) {
+            return false;
+        }
+        batch = external_now() - start < 0.1 && batch < EXTERNAL_BATCH ? 2 * batch : batch;
+        first += n;
+        progress_advance(bar, n);
+    }
+    return true;
+}
+
+static void search_all(search *s, bool exhaustive)
+{
+    const input_stage first = exhaustive ? INPUTS_ALL : INPUTS_BOUNDARY;
+    const input_stage last = exhaustive ? INPUTS_ALL : INPUTS_RANDOM;
+    uint64_t total = 0;
+    for (input_stage stage = first; stage <= last; stage++) {
+        total += s->in.count[stage];
+    }
+    progress bar = progress_start("fuzz", total);
+    for (input_stage stage = first; stage <= last && search_stage(s, stage, &bar); stage++) {
+    }
+    progress_hide();
+}
+
+/* ------------------------------------------------------------------------------------------------- command */
+
+typedef struct request {
+    const char *library, *program, *signature, *from, *operation;
+    cli_rounding rounding;
+    uint64_t inputs, seed, seconds;
+    bool exhaustive, strict_nan, json;
+} request;
+
+static request read_options(cli *c)
+{
+    request q = {.inputs = UINT64_C(1) << 20, .operation = "convert"};
+    for (int option; (option = cli_next(c, "r:", options)) != -1;) {
+        switch (option) {
+        case CLI_OPT_OPERATION: q.operation = optarg; break;
+        case CLI_OPT_AGAINST: q.library = optarg; break;
+        case CLI_OPT_PROGRAM: q.program = optarg; break;
+        case CLI_OPT_SIGNATURE: q.signature = optarg; break;
+        case CLI_OPT_FROM: q.from = optarg; break;
+        case CLI_OPT_STRICT_NAN: q.strict_nan = true; break;
+        case CLI_OPT_INPUTS: q.inputs = cli_option_u64("--inputs", optarg, 0, UINT64_C(1) << 40); break;
+        case CLI_OPT_SEED: /* of the inputs, not of the rounding */
+            q.seed = cli_option_u64("--seed", optarg, 0, UINT64_MAX);
+            break;
+        case CLI_OPT_EXHAUSTIVE: q.exhaustive = true; break;
+        case CLI_OPT_TIME_LIMIT: q.seconds = cli_option_u64("--time-limit", optarg, 1, 1000000); break;
+        case CLI_OPT_JSON: q.json = true; break;
+        default: cli_rounding_take(&q.rounding, option, optarg);
+        }
+    }
+    if ((q.library == NULL) == (q.program == NULL)) {
+        cli_usage("fuzz: one of --against and --against-program is needed");
+    }
+    return q;
+}
+
+static void read_signature(const request *q, external_signature *t)
+{
+    if (q->signature != NULL && !external_read_signature(q->signature, t)) {
+        cli_usage("--signature: '%s' is not IN-to-OUT or IN-to-OUT-array of f32 f64 u8 u16 u32 u64", q->signature);
+    }
+}
+
+/* The signature of a conversion, and what its inputs are. */
+static external_signature choose_conversion(search *s, const request *q)
+{
+    const external_type code = external_code_type(fpemu_format_code_size(&s->format));
+    external_signature t = {.in = fpemu_format_fits_f32(&s->format) ? EXTERNAL_F32 : EXTERNAL_F64, .out = code, .operands = 1};
+    if (q->from != NULL) {
+        s->from = cli_format(q->from);
+        t.in = external_code_type(fpemu_format_code_size(&s->from));
+    }
+    read_signature(q, &t);
+    s->decodes = external_is_code(t.in) && q->from == NULL;
+    if (!external_is_code(t.in)) {
+        if (q->from != NULL) {
+            cli_usage("--from: the inputs of this signature are no codes");
+        }
+        s->from = cli_format(t.in == EXTERNAL_F32 ? "fp32" : "fp64");
+    } else if (s->decodes) {
+        s->from = s->format;
+    }
+    if (s->decodes && external_is_code(t.out)) {
+        cli_usage("--signature: codes to codes need --from, the format of the inputs");
+    }
+    return t;
+}
+
+static external_signature choose_operation(search *s, const request *q)
+{
+    s->from = q->from != NULL ? cli_format(q->from) : s->format;
+    external_signature t = {.in = external_code_type(fpemu_format_code_size(&s->from)),
+                           .out = external_code_type(fpemu_format_code_size(&s->format)),
+                           .operands = s->what->operands};
+    read_signature(q, &t);
+    if (t.in == EXTERNAL_F32 && !fpemu_format_fits_f32(&s->from)) {
+        cli_usage("--signature: f32 does not hold every operand");
+    }
+    return t;
+}
+
+/* The signature asked for, or the plain one of the format. */
+static external_signature choose_signature(search *s, const request *q)
+{
+    const external_signature t = s->what->converts ? choose_conversion(s, q) : choose_operation(s, q);
+    const bool in_is_spec = s->what->converts && t.in == EXTERNAL_F32 && !s->decodes;
+    if ((external_is_code(t.in) && external_size(t.in) < fpemu_format_code_size(&s->from)) ||
+        (external_is_code(t.out) && external_size(t.out) < fpemu_format_code_size(&s->format))) {
+        cli_usage("--signature: a type is too narrow for the codes of its format");
+    }
+    if ((t.out == EXTERNAL_F32 || in_is_spec) && !fpemu_format_fits_f32(&s->format)) {
+        cli_usage("--signature: f32 does not hold every value of '%s'", s->spec);
+    }
+    return t;
+}
+
+static void check_rounding(const search *s)
+{
+    const double zero = 0, *const zeros[OPERATION_MOST] = {&zero, &zero, &zero};
+    double y;
+    if (s->rounding.mode == FPEMU_MODE_SR || s->rounding.mode == FPEMU_MODE_SE) {
+        cli_usage("fuzz: stochastic rounding has no one result to compare");
+    }
+    if (s->rounding.nan == FPEMU_NAN_ERROR ||
+        (s->rounding.nan == FPEMU_NAN_FROM_FORMAT && s->format.nan == FPEMU_NAN_ERROR)) {
+        cli_usage("fuzz: the NaN policy 'error' gives no result to compare");
+    }
+    operation_run(s->what, &s->format, &s->rounding, 1, zeros, &y, NULL, s->spec);
+    cli_check(fpemu_quantize_f64(&s->from, &(fpemu_rounding){0}, 1, &zero, &y, NULL), "--from");
+}
+
+/* One thread in this process, so that it may fork at any time. */
+static void use_one_thread(void)
+{
+#ifdef _OPENMP
+    omp_set_num_threads(1);
+#endif
+}
+
+int cmd_fuzz(int argc, char **argv)
+{
+    static const input_depth depth = {.every_bits = 16, .per_binade = 5, .reach = 2};
+    cli c = cli_start(argc, argv, help);
+    const request q = read_options(&c);
+    cli_expect_operands(&c, 1, 1, "SPEC");
+    search s = {.spec = c.operand[0], .format = cli_format(c.operand[0]), .strict_nan = q.strict_nan};
+    s.what = operation_find(q.operation);
+    s.mask = UINT64_MAX >> (64 - s.format.bits);
+    s.rounding = cli_rounding_get(&q.rounding);
+    s.mode = q.rounding.mode != NULL ? q.rounding.mode : "rne";
+    const external_signature signature = choose_signature(&s, &q);
+    check_rounding(&s);
+    const unsigned bits = s.from.bits * (unsigned)s.what->operands;
+    if (q.exhaustive && bits > 32) {
+        cli_usage("--exhaustive: the inputs have %u bits, more than 32", bits);
+    }
+    use_one_thread();
+    s.other = q.library != NULL ? external_library(q.library, signature) : external_program(q.program, signature);
+    s.deadline = q.seconds > 0 ? external_now() + (double)q.seconds : (double)INFINITY;
+    s.in = operands_start(s.what, &s.from, &s.format, depth, q.inputs, q.seed);
+    for (int k = 0; k < s.what->operands; k++) {
+        s.codes[k] = cli_allocate(EXTERNAL_BATCH, sizeof *s.codes[k]);
+        s.carrier[k] = cli_allocate(EXTERNAL_BATCH, sizeof(double));
+    }
+    s.expected = cli_allocate(EXTERNAL_BATCH, sizeof(double));
+
+    search_all(&s, q.exhaustive || bits <= depth.every_bits);
+    if (s.late && fuzz_inputs(&s) == 0) {
+        cli_fail("%s gave no result before the time limit", s.other.name);
+    }
+    if (q.json) {
+        fuzz_print_json(&s);
+    } else {
+        fuzz_print_table(&s);
+    }
+    if (s.other.failure[0] != '\0') {
+        fuzz_report_failure(&s);
+    }
+    external_close(&s.other);
+    operands_end(&s.in);
+    for (int k = 0; k < OPERATION_MOST; k++) {
+        free(s.codes[k]);
+        free(s.carrier[k]);
+    }
+    free(s.expected);
+    return fuzz_mismatches(&s) > 0 ? CLI_FAILURE : CLI_OK;
+}

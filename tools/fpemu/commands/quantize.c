@@ -1,0 +1,397 @@
+/* quantize.c - fpemu quantize: the tensors of a file rounded to a format. */
+#include "cli/cli.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/number.h"
+#include "cli/progress.h"
+#include "commands/commands.h"
+#include "files/box_walk.h"
+#include "files/file.h"
+#include "files/partition.h"
+#include "files/scratch.h"
+#include "files/writer.h"
+#include "reports/jsonout.h"
+#include "reports/report.h"
+
+static const char help[] =
+    "Usage: fpemu quantize SPEC IN -o OUT [OPTION...]\n"
+    "Rounds every floating-point number of a file to the format SPEC. Files are .safetensors (F64,\n"
+    "F32, BF16, F16 and the F8 types), NumPy's .npy and .npz (float16, float32, float64), or raw;\n"
+    "OUT is of the same kind, with the same names, shapes, order and metadata. Tensors of other\n"
+    "types, and those not asked for, are copied. Any size in bounded memory (fpemu(1), MEMORY, has\n"
+    "the exceptions). IN may be '-', standard input; OUT may be the file IN itself: it is replaced\n"
+    "only when everything is written. The index of an element, which chooses its random word, is its\n"
+    "position in the data of its tensor; the n-th tensor of a file, from 0, uses stream --stream + n.\n"
+    "\n"
+    "  -o, --output OUT      the file to write\n"
+    "      --axis N          along which the blocks of a format run: 0, 1, ..., or from the end -1,\n"
+    "                        -2, ... (default: -1)\n"
+    "      --dtype TYPE      type of the rounded tensors in OUT: F32, BF16 and so on (default: as in\n"
+    "                        IN where that holds every value of the format, else F32)\n"
+    "      --report          print what happened: counters, extrema, signal to noise\n"
+    "      --json            the report as JSON\n" FILE_HELP CLI_ROUNDING_HELP "\n"
+    "Examples: fpemu quantize e4m3fn:saturate weights.npy -o rounded.npy --report\n"
+    "          fpemu quantize e4m3fn model.safetensors -o rounded.safetensors --tensors '*.weight'\n";
+
+static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                        {"axis", required_argument, NULL, CLI_OPT_AXIS},
+                                        {"dtype", required_argument, NULL, CLI_OPT_DTYPE},
+                                        {"report", no_argument, NULL, CLI_OPT_REPORT},
+                                        {"json", no_argument, NULL, CLI_OPT_JSON},
+                                        FILE_LONG,
+                                        CLI_ROUNDING_LONG,
+                                        CLI_HELP_LONG,
+                                        {0}};
+
+typedef struct job {
+    const char *spec, *output;
+    fpemu_format format;
+    fpemu_rounding rounding;
+    const dtype *asked; /* --dtype; NULL: as it comes */
+    int axis;
+    bool report, json;
+
+    file in;
+    const dtype **type; /* of each tensor in OUT; NULL: copied */
+    fpemu_stats *stats; /* of each tensor */
+    fpemu_stats total;
+    progress bar;
+    walk walk; /* over the tensor that is being written */
+    partition partition;
+    bool binary64;
+    void *bytes;
+    FILE *scratch; /* the tensor that is being written, where it was taken in boxes */
+    uint64_t scratch_at;
+    size_t room;
+} job;
+
+/* ------------------------------------------------------------------------------------------------- rounding */
+
+static bool needs_binary64(const dtype *in, const dtype *out, const fpemu_format *format)
+{
+    return in->format == FPEMU_NAME_BINARY64 || out->format == FPEMU_NAME_BINARY64 || !fpemu_format_fits_f32(format);
+}
+
+static const dtype *choose_type(const job *j, const tensor *t)
+{
+    const dtype *single = dtype_named("F32");
+    if (j->asked != NULL) {
+        return j->asked;
+    }
+    if (dtype_holds(t->type, &j->format)) {
+        return t->type;
+    }
+    if (!dtype_holds(single, &j->format)) {
+        cli_check_carrier(&j->format, false, j->spec, "the data have to be float64, or: --dtype F64");
+    }
+    return single;
+}
+
+/* One zero shows, also for a file without data, whether the format and the rounding are accepted. */
+static void choose_types(job *j)
+{
+    const model *m = &j->in.model;
+    j->type = cli_allocate(m->count, sizeof *j->type);
+    j->stats = cli_allocate(m->count, sizeof *j->stats);
+    for (size_t i = 0; i < m->count; i++) {
+        double zero = 0;
+        if (j->in.chosen[i]) {
+            const tensor *t = &m->tensor[i];
+            j->type[i] = choose_type(j, t);
+            partition_of(&j->in, i, &j->format, &j->rounding, j->axis);
+            cli_check(needs_binary64(t->type, j->type[i], &j->format)
+                          ? fpemu_quantize_f64(&j->format, &j->rounding, 1, &zero, &zero, NULL)
+                          : fpemu_quantize_f32(&j->format, &j->rounding, 1, (float *)&zero, (float *)&zero, NULL),
+                      j->spec);
+        }
+    }
+}
+
+static void *piece(const job *j)
+{
+    return j->binary64 ? (void *)j->walk.x64 : (void *)j->walk.x32;
+}
+
+static void measure_tensor(job *j, size_t i)
+{
+    j->walk = walk_begin(&j->in, i, !j->binary64, j->binary64, 1, UINT64_MAX);
+    while (walk_next(&j->walk)) {
+        cli_check(partition_measure(&j->partition, &j->format, j->walk.count, j->binary64, piece(j)), j->spec);
+    }
+    walk_end(&j->walk);
+}
+
+static fpemu_rounding rounding_of(const job *j, size_t i)
+{
+    fpemu_rounding rounding = j->rounding;
+    rounding.stream += i;
+    return rounding;
+}
+
+/* To the type of tensor i in OUT. */
+static void store(job *j, size_t i, size_t count, const void *x)
+{
+    const tensor *t = &j->in.model.tensor[i];
+    if (!dtype_store(j->type[i], t->big_endian, count, x, j->binary64, j->bytes)) {
+        cli_fail("%s: %s: %s does not hold every result of %s; --dtype F32 does", j->in.path,
+                 t->name[0] != '\0' ? t->name : "the array", j->type[i]->name, j->spec);
+    }
+    progress_advance(&j->bar, count);
+}
+
+/* All of a tensor at once, to a file from which it comes in its order. */
+static void quantize_boxes(job *j, size_t i)
+{
+    const fpemu_rounding rounding = rounding_of(j, i);
+    box_walk b = box_walk_begin(&j->in, i, &j->partition, j->binary64);
+    j->scratch = scratch_open();
+    j->scratch_at = 0;
+    j->room = b.room * j->type[i]->size;
+    j->bytes = cli_allocate(b.room, j->type[i]->size);
+    while (box_walk_next(&b)) {
+        void *x = j->binary64 ? (void *)b.x64 : (void *)b.x32;
+        cli_check(partition_quantize_box(&j->partition, &j->format, &rounding, &b.box, j->binary64, x, x,
+                                     j->report ? &j->stats[i] : NULL),
+                  j->spec);
+        store(j, i, b.count, x);
+        box_walk_put(&b, j->scratch, j->bytes, j->type[i]->size);
+    }
+    box_walk_end(&b);
+}
+
+static void begin_tensor(void *state, size_t i)
+{
+    job *j = state;
+    const dtype *in = j->in.model.tensor[i].type, *out = j->type[i];
+    j->binary64 = needs_binary64(in, out, &j->format);
+    j->partition = partition_of(&j->in, i, &j->format, &j->rounding, j->axis);
+    if ((j->partition.needs_range || j->partition.boxes) && !j->in.model.walkable) {
+        file_keep(&j->in);
+    }
+    if (j->partition.needs_range) {
+        measure_tensor(j, i);
+    }
+    if (j->report) {
+        report_want(&j->stats[i], &j->format);
+    }
+    if (j->partition.boxes) {
+        quantize_boxes(j, i);
+        return;
+    }
+    j->walk = walk_begin(&j->in, i, !j->binary64, j->binary64, j->partition.unit, j->partition.period);
+    j->bytes = cli_allocate(j->walk.room, out->size);
+}
+
+static size_t next_from_scratch(job *j, const void **bytes)
+{
+    const size_t size = scratch_read_at(j->scratch, j->scratch_at, j->bytes, j->room);
+    j->scratch_at += size;
+    *bytes = j->bytes;
+    if (size == 0) {
+        fclose(j->scratch);
+        j->scratch = NULL;
+        free(j->bytes);
+    }
+    return size;
+}
+
+static size_t next_piece(void *state, const void **bytes)
+{
+    job *j = state;
+    walk *w = &j->walk;
+    if (j->scratch != NULL) {
+        return next_from_scratch(j, bytes);
+    }
+    if (!walk_next(w)) {
+        walk_end(w);
+        free(j->bytes);
+        return 0;
+    }
+    void *x = piece(j);
+    const fpemu_rounding rounding = rounding_of(j, w->i);
+    cli_check(partition_quantize(&j->partition, &j->format, &rounding, w->index, w->count, j->binary64, x, x,
+                             j->report ? &j->stats[w->i] : NULL),
+              j->spec);
+    store(j, w->i, w->count, x);
+    *bytes = j->bytes;
+    return w->count * j->type[w->i]->size;
+}
+
+static void quantize_file(job *j)
+{
+    const writer_source source = {j->type, begin_tensor, next_piece, j};
+    output out = output_open(j->output);
+    j->bar = progress_start("quantize", j->in.chosen_elements);
+    writer_write(&out, &j->in, &source);
+    progress_hide();
+    output_commit(&out);
+    report_want(&j->total, &j->format);
+    for (size_t i = 0; i < j->in.model.count; i++) {
+        if (j->in.chosen[i] && j->report) {
+            cli_check(fpemu_stats_merge(&j->total, &j->stats[i]), j->spec);
+        }
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------- report */
+
+static void print_count(const char *what, uint64_t number, uint64_t count)
+{
+    printf("%-12s %" PRIu64, what, number);
+    if (count > 0 && number > 0) {
+        printf("  %.4g %%", 100.0 * (double)number / (double)count);
+    }
+    putchar('\n');
+}
+
+static void print_real(const char *what, double value)
+{
+    char text[NUMBER_SIZE];
+    printf("%-12s %s\n", what, number_print(text, value));
+}
+
+static void print_report(const job *j)
+{
+    const fpemu_stats *s = &j->total;
+    char spec[CLI_SPEC_SIZE];
+    printf("%-12s %s\n", "format", cli_spec(&j->format, spec));
+    printf("%-12s %s\n", "rounding", fpemu_mode_name((fpemu_mode)j->rounding.mode));
+    printf("%-12s %" PRIu64 "\n", "count", s->count);
+    print_count("nan", s->nan, s->count);
+    print_count("infinite", s->infinite, s->count);
+    print_count("clipped", s->clipped, s->count);
+    print_count("overflow", s->overflow, s->count);
+    print_count("invalid", s->invalid, s->count);
+    print_count("underflow", s->underflow, s->count);
+    print_count("subnormal", s->subnormal, s->count);
+    print_count("inexact", s->inexact, s->count);
+    print_real("min_abs", s->min_abs);
+    print_real("max_abs", s->max_abs);
+    print_real("max_error", s->max_error);
+    print_real("sum_error", fpemu_stats_sum_error(s));
+    print_real("sum_error2", fpemu_stats_sum_error2(s));
+    print_real("sum_square", fpemu_stats_sum_square(s));
+    print_real("sqnr_db", fpemu_stats_sqnr(s));
+    report_blocks(s, &j->format);
+}
+
+/* A row for each tensor and one for all, before the report of all. */
+static void print_tensors(const job *j)
+{
+    const int width = report_name_width(&j->in);
+    report_heading(width, "tensor", "  dtype");
+    for (size_t i = 0; i < j->in.model.count; i++) {
+        if (j->in.chosen[i]) {
+            char name[FILE_NAME_SIZE], type[NUMBER_SIZE];
+            snprintf(type, sizeof type, "%7s", j->type[i]->name);
+            report_row(width, file_name_text(name, &j->in.model.tensor[i]), type, &j->stats[i], REPORT_NO_ERROR, false);
+        }
+    }
+    report_row(width, "total", "       ", &j->total, REPORT_NO_ERROR, false);
+    putchar('\n');
+    if (j->format.scaling != FPEMU_SCALING_NONE) {
+        report_block_heading(width, "tensor");
+        for (size_t i = 0; i < j->in.model.count; i++) {
+            if (j->in.chosen[i]) {
+                char name[FILE_NAME_SIZE];
+                report_block_row(width, file_name_text(name, &j->in.model.tensor[i]), &j->stats[i]);
+            }
+        }
+        report_block_row(width, "total", &j->total);
+        putchar('\n');
+    }
+}
+
+static void print_json_report(const job *j)
+{
+    char spec[CLI_SPEC_SIZE];
+    json_t *object = jsonout_object();
+    jsonout_set(object, "input", jsonout_text(j->in.path));
+    jsonout_set(object, "output", jsonout_text(j->output));
+    if (file_is_array(&j->in)) {
+        jsonout_set(object, "type", jsonout_text(j->in.model.tensor[0].type->text));
+        jsonout_set(object, "output_type", jsonout_text(j->type[0]->text));
+    }
+    jsonout_set(object, "spec", jsonout_text(cli_spec(&j->format, spec)));
+    jsonout_set(object, "rounding", jsonout_rounding(&j->rounding));
+    report_json_stats(object, &j->total, &j->format);
+    if (!file_is_array(&j->in)) {
+        json_t *list = jsonout_array();
+        for (size_t i = 0; i < j->in.model.count; i++) {
+            if (j->in.chosen[i]) {
+                json_t *entry = report_json_tensor(&j->in.model.tensor[i]);
+                jsonout_set(entry, "output_dtype", jsonout_text(j->type[i]->name));
+                report_json_stats(entry, &j->stats[i], &j->format);
+                jsonout_append(list, entry);
+            }
+        }
+        jsonout_set(object, "tensors", list);
+        jsonout_set(object, "copied", report_json_left_out(&j->in));
+    }
+    jsonout_print(object);
+}
+
+int cmd_quantize(int argc, char **argv)
+{
+    cli c = cli_start(argc, argv, help);
+    cli_rounding asked = {0};
+    file_options files = {0};
+    job j = {.axis = -1};
+    bool has_axis = false;
+    for (int option; (option = cli_next(&c, "o:" CLI_ROUNDING_SHORT, options)) != -1;) {
+        if (option == 'o') {
+            j.output = output_path(optarg);
+        } else if (option == CLI_OPT_AXIS) {
+            j.axis = partition_axis(optarg);
+            has_axis = true;
+        } else if (option == CLI_OPT_DTYPE) {
+            j.asked = file_dtype(optarg);
+        } else if (option == CLI_OPT_REPORT) {
+            j.report = true;
+        } else if (option == CLI_OPT_JSON) {
+            j.report = j.json = true;
+        } else if (!cli_rounding_take(&asked, option, optarg)) {
+            file_take(&files, option, optarg);
+        }
+    }
+    cli_expect_operands(&c, 2, 2, "SPEC IN -o OUT");
+    if (j.output == NULL) {
+        cli_usage("quantize: the output is missing: -o OUT");
+    }
+    file_check(&files);
+    j.spec = c.operand[0];
+    j.format = cli_format(j.spec);
+    j.rounding = cli_rounding_get(&asked);
+    if (has_axis && j.format.scaling == FPEMU_SCALING_NONE) {
+        cli_usage("--axis is for formats with blocks, %s has none", j.spec);
+    }
+
+    j.in = file_open(c.operand[1], &files);
+    file_expect_tensors(&j.in);
+    file_check_output(&j.in, j.output);
+    if (j.asked != NULL && j.asked->code == NULL && j.in.model.kind != MODEL_SAFETENSORS) {
+        cli_usage("--dtype: %s files have no type %s", model_kind_name(j.in.model.kind), j.asked->name);
+    }
+    choose_types(&j);
+    quantize_file(&j);
+    if (j.json) {
+        print_json_report(&j);
+    } else if (j.report) {
+        if (!file_is_array(&j.in)) {
+            print_tensors(&j);
+        }
+        print_report(&j);
+    }
+    for (size_t i = 0; i < j.in.model.count; i++) {
+        report_free(&j.stats[i]);
+    }
+    report_free(&j.total);
+    file_close(&j.in);
+    free(j.type);
+    free(j.stats);
+    return CLI_OK;
+}

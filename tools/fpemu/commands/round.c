@@ -1,0 +1,90 @@
+/* round.c - fpemu round: numbers to the nearest values of a format. */
+#include "cli/cli.h"
+
+#include <stdio.h>
+
+#include "cli/arguments.h"
+#include "cli/number.h"
+#include "commands/commands.h"
+#include "reports/jsonout.h"
+
+static const char help[] =
+    "Usage: fpemu round SPEC [OPTION...] [VALUE...]\n"
+    "Rounds numbers to the format SPEC, one result a line: the shortest decimal that reads back\n"
+    "exactly. Without VALUEs, numbers are read from standard input. They are read, correctly\n"
+    "rounded, as binary32: decimal, hexadecimal (0x1.8p3), inf, nan.\n"
+    "\n" CLI_ROUNDING_HELP
+    "      --index N         index of the first number in its stream (default: 0)\n"
+    "      --double          read and round binary64\n"
+    "      --hex             print in hexadecimal, as 0x1.8p+3\n"
+    "      --json            print a JSON array of numbers; infinities and NaN are strings\n"
+    "\n"
+    "Example: fpemu round e4m3fn 464 465 0.3 -0\n";
+
+static const struct option options[] = {CLI_ROUNDING_LONG,
+                                        {"index", required_argument, NULL, CLI_OPT_INDEX},
+                                        {"double", no_argument, NULL, CLI_OPT_DOUBLE},
+                                        {"hex", no_argument, NULL, CLI_OPT_HEX},
+                                        {"json", no_argument, NULL, CLI_OPT_JSON},
+                                        CLI_HELP_LONG,
+                                        {0}};
+
+/* The array form for one element: unlike the scalar form it says why a format or rounding is refused. */
+static double round_one(const fpemu_format *format, const fpemu_rounding *rounding, double x, bool binary64,
+                        const char *spec)
+{
+    float narrow = (float)x;
+    if (binary64) {
+        cli_check(fpemu_quantize_f64(format, rounding, 1, &x, &x, NULL), spec);
+        return x;
+    }
+    cli_check(fpemu_quantize_f32(format, rounding, 1, &narrow, &narrow, NULL), spec);
+    return (double)narrow;
+}
+
+int cmd_round(int argc, char **argv)
+{
+    cli c = cli_start(argc, argv, help);
+    cli_rounding asked = {0};
+    uint64_t index = 0;
+    bool binary64 = false, hexadecimal = false, json = false;
+    for (int option; (option = cli_next(&c, CLI_ROUNDING_SHORT, options)) != -1;) {
+        if (option == CLI_OPT_INDEX) {
+            index = cli_option_u64("--index", optarg, 0, UINT64_MAX);
+        } else if (option == CLI_OPT_DOUBLE) {
+            binary64 = true;
+        } else if (option == CLI_OPT_HEX) {
+            hexadecimal = true;
+        } else if (option == CLI_OPT_JSON) {
+            json = true;
+        } else {
+            cli_rounding_take(&asked, option, optarg);
+        }
+    }
+    cli_expect_operands(&c, 1, -1, "SPEC [VALUE...]");
+    if (hexadecimal && json) {
+        cli_usage("round: --hex and --json do not go together");
+    }
+    const char *spec = c.operand[0];
+    const fpemu_format format = cli_format(spec);
+    fpemu_rounding rounding = cli_rounding_get(&asked);
+
+    cli_check_carrier(&format, binary64, spec, "use --double");
+    arguments_check_numbers(c.operand, c.operands, 1, binary64);
+    arguments a = arguments_start(c.operand, c.operands, 1);
+    jsonout_stream stream = {0};
+    for (double x; arguments_next_number(&a, binary64, &x); index++) {
+        char result[NUMBER_SIZE];
+        rounding.offset = index;
+        const double y = round_one(&format, &rounding, x, binary64, spec);
+        if (json) {
+            jsonout_stream_add(&stream, jsonout_real(y));
+        } else {
+            puts(hexadecimal ? number_print_hex(result, y) : number_print(result, y));
+        }
+    }
+    if (json) {
+        jsonout_stream_end(&stream);
+    }
+    return CLI_OK;
+}

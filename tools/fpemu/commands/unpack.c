@@ -1,0 +1,201 @@
+/* unpack.c - fpemu unpack: packed tensors as numbers again. */
+#include "cli/cli.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands/commands.h"
+#include "files/container.h"
+#include "files/writer.h"
+#include "reports/jsonout.h"
+#include "reports/report.h"
+
+static const char help[] =
+    "Usage: fpemu unpack IN -o OUT [--dtype TYPE]\n"
+    "       fpemu unpack IN --list [--json]\n"
+    "Writes the values of packed tensors, as 'fpemu quantize' would have given them: a .npy file of\n"
+    "one array without a name, else a .safetensors file. What was not packed is copied.\n"
+    "\n"
+    "  -o, --output OUT      the file to write\n"
+    "      --dtype TYPE      type of the tensors: F32, BF16 and so on (default: as before they were\n"
+    "                        packed where that holds every value of the format, else F32)\n"
+    "      --list            print what the file holds instead\n"
+    "      --json            the list as JSON\n"
+    "\n"
+    "Example: fpemu unpack model.fpk -o model.safetensors\n";
+
+static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                        {"dtype", required_argument, NULL, CLI_OPT_DTYPE},
+                                        {"list", no_argument, NULL, CLI_OPT_LIST},
+                                        {"json", no_argument, NULL, CLI_OPT_JSON},
+                                        CLI_HELP_LONG,
+                                        {0}};
+
+typedef struct job {
+    file in;
+    const dtype **type; /* of each tensor in OUT; NULL: copied */
+    size_t i;           /* the tensor that is being written */
+    void *bytes;        /* its values */
+    bool given;
+} job;
+
+/* ------------------------------------------------------------------------------------------------- unpacking */
+
+static bool needs_binary64(const tensor *t, const fpemu_format *format)
+{
+    return t->type->format == FPEMU_NAME_BINARY64 || !fpemu_format_fits_f32(format);
+}
+
+static void choose_types(job *j, const dtype *asked)
+{
+    const model *m = &j->in.model;
+    j->type = cli_allocate(m->count, sizeof *j->type);
+    for (size_t i = 0; i < m->count; i++) {
+        const tensor *t = &m->tensor[i];
+        fpemu_format format;
+        fpemu_shape shape;
+        if (t->spec != NULL && container_format(t, &format, &shape)) {
+            j->type[i] = asked != NULL                   ? asked
+                         : dtype_holds(t->type, &format) ? t->type
+                         : needs_binary64(t, &format)    ? dtype_named("F64")
+                                                         : dtype_named("F32");
+        }
+    }
+}
+
+static void begin_tensor(void *state, size_t i)
+{
+    job *j = state;
+    tensor *t = &j->in.model.tensor[i];
+    const dtype *type = j->type[i];
+    fpemu_format format;
+    fpemu_shape shape;
+    if (t->bytes > SIZE_MAX || t->count > SIZE_MAX) {
+        cli_fail("out of memory");
+    }
+    unsigned char *packed = cli_allocate((size_t)t->bytes, 1);
+    file_begin(&j->in, i);
+    size_t got = 0;
+    do {
+        got += file_read(&j->in, i, packed + got, (size_t)t->bytes - got + 1);
+    } while (got < t->bytes);
+
+    container_format(t, &format, &shape);
+    const bool binary64 = needs_binary64(t, &format);
+    void *y = cli_allocate((size_t)t->count, binary64 ? sizeof(double) : sizeof(float));
+    cli_check(binary64 ? fpemu_unpack_f64(&format, &shape, packed, y) : fpemu_unpack_f32(&format, &shape, packed, y),
+              t->spec);
+    free(packed);
+    j->i = i;
+    j->given = false;
+    j->bytes = cli_allocate((size_t)t->count, type->size);
+    if (!dtype_store(type, false, (size_t)t->count, y, binary64, j->bytes)) {
+        cli_fail("%s: %s: %s does not hold every value of %s; --dtype F32 does", j->in.path,
+                 t->name[0] != '\0' ? t->name : "the array", type->name, t->spec);
+    }
+    free(y);
+}
+
+/* All at once. */
+static size_t next_piece(void *state, const void **bytes)
+{
+    job *j = state;
+    if (j->given) {
+        free(j->bytes);
+        return 0;
+    }
+    j->given = true;
+    *bytes = j->bytes;
+    const size_t size = (size_t)j->in.model.tensor[j->i].count * j->type[j->i]->size;
+    return size > 0 ? size : next_piece(state, bytes);
+}
+
+static void unpack_file(job *j, const char *path)
+{
+    const writer_source source = {j->type, begin_tensor, next_piece, j};
+    output out = output_open(path);
+    writer_write(&out, &j->in, &source);
+    output_commit(&out);
+}
+
+/* --------------------------------------------------------------------------------------------------- listing */
+
+static void print_list(const job *j)
+{
+    const int width = report_name_width(&j->in);
+    printf("%-*s  %-7s  %-14s  %12s  %s\n", width, "tensor", "dtype", "shape", "bytes", "format");
+    for (size_t i = 0; i < j->in.model.count; i++) {
+        const tensor *t = &j->in.model.tensor[i];
+        char name[FILE_NAME_SIZE], shape[FILE_SHAPE_SIZE];
+        printf("%-*s  %-7s  %-14s  %12" PRIu64 "  ", width, file_name_text(name, t), t->type_text,
+               file_shape_text(shape, t), t->bytes);
+        if (t->spec != NULL) {
+            printf("%s, axis %d\n", t->spec, t->axis);
+        } else {
+            puts("-");
+        }
+    }
+}
+
+static void print_json(const job *j)
+{
+    json_t *object = jsonout_object(), *list = jsonout_array();
+    for (size_t i = 0; i < j->in.model.count; i++) {
+        const tensor *t = &j->in.model.tensor[i];
+        json_t *entry = report_json_tensor(t);
+        jsonout_set(entry, "bytes", jsonout_count(t->bytes));
+        jsonout_set(entry, "spec", jsonout_text(t->spec));
+        jsonout_set(entry, "axis", t->spec != NULL ? jsonout_integer(t->axis) : json_null());
+        jsonout_append(list, entry);
+    }
+    jsonout_set(object, "input", jsonout_text(j->in.path));
+    jsonout_set(object, "metadata", j->in.model.metadata != NULL ? json_incref(j->in.model.metadata) : json_null());
+    jsonout_set(object, "tensors", list);
+    jsonout_print(object);
+}
+
+int cmd_unpack(int argc, char **argv)
+{
+    cli c = cli_start(argc, argv, help);
+    file_options files = {.kind = MODEL_CONTAINER};
+    const char *path = NULL;
+    const dtype *asked = NULL;
+    bool list = false, json = false;
+    job j = {0};
+    for (int option; (option = cli_next(&c, "o:", options)) != -1;) {
+        if (option == 'o') {
+            path = output_path(optarg);
+        } else if (option == CLI_OPT_DTYPE) {
+            asked = file_dtype(optarg);
+        } else if (option == CLI_OPT_LIST) {
+            list = true;
+        } else {
+            json = true;
+        }
+    }
+    cli_expect_operands(&c, 1, 1, "IN -o OUT");
+    if (list == (path != NULL) || (list && asked != NULL) || (json && !list)) {
+        cli_usage("unpack: either -o OUT, with or without --dtype, or --list, with or without --json");
+    }
+    j.in = file_open(c.operand[0], &files);
+    if (list && json) {
+        print_json(&j);
+    } else if (list) {
+        print_list(&j);
+    } else {
+        const model_kind named = model_kind_of_name(path), kind = file_is_array(&j.in) ? MODEL_NPY : MODEL_SAFETENSORS;
+        if (named != MODEL_DETECT && named != kind) {
+            cli_usage("-o: '%s' is named as another kind than what comes, %s", path, model_kind_name(kind));
+        }
+        if (asked != NULL && asked->code == NULL && kind == MODEL_NPY) {
+            cli_usage("--dtype: .npy files have no type %s", asked->name);
+        }
+        choose_types(&j, asked);
+        unpack_file(&j, path);
+    }
+    file_close(&j.in);
+    free(j.type);
+    return CLI_OK;
+}

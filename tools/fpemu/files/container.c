@@ -1,0 +1,310 @@
+/* container.c - see container.h. The JSON is read by jansson, checksums are those of zlib. */
+#include "cli/cli.h"
+
+#include "files/container.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+const unsigned char container_magic[CONTAINER_MAGIC_SIZE] = {0x89, 'F', 'P', 'E', 'M', 'U', '\r', '\n'};
+enum { CONTAINER_VERSION = 1, START = 24, ALIGNMENT = 64, LONGEST_HEADER = 100000000 };
+
+static uint64_t load(const unsigned char *bytes, int size)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < size; i++) {
+        value |= (uint64_t)bytes[i] << 8 * i;
+    }
+    return value;
+}
+
+static void store(unsigned char *bytes, int size, uint64_t value)
+{
+    for (int i = 0; i < size; i++) {
+        bytes[i] = (unsigned char)(value >> 8 * i & 0xff);
+    }
+}
+
+uint32_t container_crc(uint32_t crc, const void *bytes, size_t size)
+{
+    return (uint32_t)crc32_z(crc, bytes, size);
+}
+
+/* ------------------------------------------------------------------------------------------------- reading */
+
+static bool get_count(const json_t *value, uint64_t *count)
+{
+    const json_int_t number = json_is_integer(value) ? json_integer_value(value) : -1;
+    *count = (uint64_t)number;
+    return number >= 0;
+}
+
+bool container_format(const tensor *t, fpemu_format *format, fpemu_shape *shape)
+{
+    if (fpemu_format_parse(t->spec, format, NULL) != FPEMU_OK) {
+        return false;
+    }
+    *shape = fpemu_shape_vector(1);
+    return t->dimensions == 0 || fpemu_shape_of(t->dimensions, t->extent, t->axis, shape) == FPEMU_OK;
+}
+
+/* Of a packed tensor the size of the data follows from shape and spec, of another from shape and type. */
+static bool read_packing(model *m, tensor *t, const json_t *entry, uint64_t size)
+{
+    const json_t *spec = json_object_get(entry, "spec"), *axis = json_object_get(entry, "axis");
+    fpemu_format format;
+    fpemu_shape shape;
+    fpemu_layout layout;
+    if (spec == NULL && axis == NULL) {
+        const bool good = t->type == NULL || size == t->bytes;
+        t->bytes = size;
+        return good || model_refuse(m, "shape and dtype do not give the size %" PRIu64, size);
+    }
+    if (!json_is_string(spec) || !json_is_integer(axis) || t->type == NULL) {
+        return model_refuse(m, "expected a spec, the number of an axis, and a floating-point dtype");
+    }
+    const json_int_t number = json_integer_value(axis);
+    t->axis = number >= 0 && number < MODEL_MOST_DIMENSIONS ? (int)number : -1;
+    t->spec = strdup(json_string_value(spec));
+    if (t->spec == NULL) {
+        return model_refuse(m, "out of memory");
+    }
+    if (t->axis < 0 || !container_format(t, &format, &shape) ||
+        fpemu_packed_layout(&format, &shape, &layout) != FPEMU_OK || layout.bytes != size) {
+        return model_refuse(m, "shape, spec and axis do not give the size %" PRIu64, size);
+    }
+    t->bytes = size;
+    return true;
+}
+
+static bool read_tensor(model *m, tensor *t, const json_t *entry, uint64_t *place, uint64_t end)
+{
+    const char *dtype = json_string_value(json_object_get(entry, "dtype"));
+    const json_t *shape = json_object_get(entry, "shape");
+    uint64_t extent[MODEL_MOST_DIMENSIONS], offset, size;
+    const size_t dimensions = json_array_size(shape);
+    if (dtype == NULL || strlen(dtype) >= MODEL_TYPE_SIZE || !json_is_array(shape) ||
+        dimensions > MODEL_MOST_DIMENSIONS || !get_count(json_object_get(entry, "offset"), &offset) ||
+        !get_count(json_object_get(entry, "size"), &size)) {
+        return model_refuse(m, "expected dtype, shape, offset and size");
+    }
+    for (size_t i = 0; i < dimensions; i++) {
+        if (!get_count(json_array_get(shape, i), &extent[i])) {
+            return model_refuse(m, "the shape is not a list of whole numbers");
+        }
+    }
+    strcpy(t->type_text, dtype);
+    t->type = dtype_named(dtype);
+    if (!model_set_shape(m, t, (unsigned)dimensions, extent, t->type != NULL ? 8 * t->type->size : 8) ||
+        !read_packing(m, t, entry, size)) {
+        return false;
+    }
+    if (offset != *place || offset > end || size > end - offset || end - offset - size < 4) {
+        return model_refuse(m, "its data do not lie where those before end, in the file");
+    }
+    t->place = offset;
+    *place = (offset + size + 4 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return true;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool check_names(model *m)
+{
+    char **names = calloc(m->count + 1, sizeof *names);
+    bool good = names != NULL;
+    for (size_t i = 0; good && i < m->count; i++) {
+        names[i] = m->tensor[i].name;
+    }
+    if (good) {
+        qsort(names, m->count, sizeof *names, by_name);
+    }
+    for (size_t i = 1; good && i < m->count; i++) {
+        good = strcmp(names[i - 1], names[i]) != 0;
+    }
+    free(names);
+    return good || model_refuse(m, "two tensors have the same name");
+}
+
+static bool read_metadata(model *m, json_t *entry)
+{
+    const char *key;
+    json_t *value;
+    bool good = entry == NULL || json_is_object(entry);
+    json_object_foreach(entry, key, value)
+    {
+        good = good && json_is_string(value);
+    }
+    m->metadata = good ? json_incref(entry) : NULL;
+    return good || model_refuse(m, "the metadata are not an object of strings");
+}
+
+static bool read_header(model *m, json_t *header, uint64_t place, uint64_t end)
+{
+    const json_t *list = json_object_get(header, "tensors");
+    if (!json_is_array(list) || !read_metadata(m, json_object_get(header, "metadata"))) {
+        return json_is_array(list) ? false : model_refuse(m, "the header has no list of tensors");
+    }
+    uint64_t last = place;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *entry = json_array_get(list, i);
+        const char *name = json_string_value(json_object_get(entry, "name"));
+        tensor *t = name != NULL ? model_add(m, name) : NULL;
+        if (t == NULL) {
+            return name != NULL ? false : model_refuse(m, "a tensor without a name");
+        }
+        if (!read_tensor(m, t, entry, &place, end)) {
+            char reason[MODEL_ERROR_SIZE];
+            strcpy(reason, m->error);
+            return model_refuse(m, "tensor '%.80s': %.150s", name, reason);
+        }
+        last = t->place + t->bytes + 4;
+    }
+    return check_names(m) && (last == end || model_refuse(m, "more follows after the last tensor"));
+}
+
+/* Up to where the next data begin there are zeros, so that nothing hides between checksums. */
+static bool check_padding(model *m)
+{
+    for (size_t i = 1; i < m->count; i++) {
+        unsigned char bytes[ALIGNMENT] = {0};
+        const uint64_t begin = m->tensor[i - 1].place + m->tensor[i - 1].bytes + 4;
+        const size_t size = (size_t)(m->tensor[i].place - begin);
+        if (fseeko(m->file, (off_t)begin, SEEK_SET) != 0 || fread(bytes, 1, size, m->file) != size) {
+            return model_refuse(m, "the bytes before tensor '%.80s' cannot be read", m->tensor[i].name);
+        }
+        for (size_t k = 0; k < size; k++) {
+            if (bytes[k] != 0) {
+                return model_refuse(m, "tensor '%.80s': the bytes before its data are not zero", m->tensor[i].name);
+            }
+        }
+    }
+    return true;
+}
+
+/* The header fills its place up with spaces, and nothing else that JSON would let pass. */
+static bool check_filling(const char *text, size_t length)
+{
+    while (length > 0 && text[length - 1] == ' ') {
+        length--;
+    }
+    return length > 0 && text[length - 1] == '}';
+}
+
+bool container_open(model *m)
+{
+    unsigned char start[START];
+    if (fseeko(m->file, 0, SEEK_END) != 0) {
+        return model_refuse(m, "packed tensors are read from a file, not from a pipe");
+    }
+    const off_t size = ftello(m->file);
+    if (size < START || fseeko(m->file, 0, SEEK_SET) != 0 || fread(start, 1, START, m->file) != START ||
+        memcmp(start, container_magic, sizeof container_magic) != 0) {
+        return model_refuse(m, "no file of packed tensors");
+    }
+    const uint64_t version = load(start + 8, 4), length = load(start + 16, 8);
+    if (version != CONTAINER_VERSION) {
+        return model_refuse(m, "version %" PRIu64 " of files of packed tensors is unknown", version);
+    }
+    if (length > LONGEST_HEADER || length > (uint64_t)size - START || (START + length) % ALIGNMENT != 0) {
+        return model_refuse(m, "a header of %" PRIu64 " bytes in a file of %" PRIu64, length, (uint64_t)size);
+    }
+    char *text = malloc((size_t)length + 1);
+    if (text == NULL || fread(text, 1, (size_t)length, m->file) != length) {
+        free(text);
+        return model_refuse(m, text == NULL ? "out of memory" : "the header cannot be read");
+    }
+    json_error_t error;
+    const bool sound = container_crc(0, text, (size_t)length) == load(start + 12, 4);
+    const bool filled = check_filling(text, (size_t)length);
+    json_t *header = sound && filled ? json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, &error) : NULL;
+    free(text);
+    if (sound && !filled) {
+        return model_refuse(m, "the header is no JSON object, filled up with spaces");
+    }
+    if (header == NULL) {
+        return sound ? model_refuse(m, "the header is no JSON: %s, at byte %d", error.text, error.position)
+                     : model_refuse(m, "the header is damaged: its checksum differs");
+    }
+    const bool good = read_header(m, header, START + length, (uint64_t)size);
+    json_decref(header);
+    return good && check_padding(m);
+}
+
+bool container_check(model *m)
+{
+    unsigned char bytes[4];
+    return (fread(bytes, 1, sizeof bytes, m->file) == sizeof bytes && load(bytes, 4) == m->crc) ||
+           model_refuse(m, "the data are damaged: their checksum differs");
+}
+
+/* ------------------------------------------------------------------------------------------------- writing */
+
+static json_t *describe(const tensor *t, const container_entry *entry, uint64_t offset)
+{
+    json_t *shape = json_array();
+    for (unsigned i = 0; i < t->dimensions; i++) {
+        json_array_append_new(shape, json_integer((json_int_t)t->extent[i]));
+    }
+    json_t *object = json_pack("{s:s, s:s, s:o}", "name", t->name, "dtype", entry->dtype, "shape", shape);
+    if (object != NULL && entry->spec != NULL) {
+        json_object_set_new(object, "spec", json_string(entry->spec));
+        json_object_set_new(object, "axis", json_integer(entry->axis));
+    }
+    json_object_set_new(object, "offset", json_integer((json_int_t)offset));
+    json_object_set_new(object, "size", json_integer((json_int_t)entry->bytes));
+    return object;
+}
+
+static char *print_header(const model *m, const container_entry *entries, uint64_t data)
+{
+    json_t *header = json_object(), *list = json_array();
+    for (size_t i = 0; i < m->count; i++) {
+        json_array_append_new(list, describe(&m->tensor[i], &entries[i], data));
+        data = (data + entries[i].bytes + 4 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    }
+    if (m->metadata != NULL) {
+        json_object_set(header, "metadata", m->metadata);
+    }
+    json_object_set_new(header, "tensors", list);
+    char *text = json_array_size(list) == m->count ? json_dumps(header, JSON_COMPACT) : NULL;
+    json_decref(header);
+    return text;
+}
+
+/* The header names the places of the data, which depend on its length: printed until there is room for it. */
+unsigned char *container_print(const model *m, const container_entry *entries, size_t *size)
+{
+    size_t total = 0, length = 0;
+    char *text = NULL;
+    do {
+        free(text);
+        total = (START + length + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        text = print_header(m, entries, total);
+        length = text != NULL ? strlen(text) : 0;
+    } while (text != NULL && START + length > total);
+    unsigned char *bytes = text != NULL ? malloc(total) : NULL;
+    if (bytes != NULL) {
+        memcpy(bytes, container_magic, sizeof container_magic);
+        memcpy(bytes + START, text, length);
+        memset(bytes + START + length, ' ', total - START - length);
+        store(bytes + 8, 4, CONTAINER_VERSION);
+        store(bytes + 12, 4, container_crc(0, bytes + START, total - START));
+        store(bytes + 16, 8, total - START);
+        *size = total;
+    }
+    free(text);
+    return bytes;
+}
+
+size_t container_tail(unsigned char tail[CONTAINER_TAIL_SIZE], uint32_t crc, uint64_t bytes, bool last)
+{
+    memset(tail, 0, CONTAINER_TAIL_SIZE);
+    store(tail, 4, crc);
+    return last ? 4 : 4 + (size_t)((ALIGNMENT - (bytes + 4) % ALIGNMENT) % ALIGNMENT);
+}

@@ -1,0 +1,152 @@
+/* dtype.c - see dtype.h. The conversions are those of the library. */
+#include "cli/cli.h"
+
+#include "files/dtype.h"
+
+#include <assert.h>
+#include <string.h>
+#include <strings.h>
+
+static const dtype types[] = {
+    {"F64", "f8", "float64", FPEMU_NAME_BINARY64, 8},
+    {"F32", "f4", "float32", FPEMU_NAME_BINARY32, 4},
+    {"BF16", NULL, "bfloat16", FPEMU_NAME_BFLOAT16, 2},
+    {"F16", "f2", "float16", FPEMU_NAME_BINARY16, 2},
+    {"F8_E4M3", NULL, "float8_e4m3fn", FPEMU_NAME_E4M3FN, 1},
+    {"F8_E5M2", NULL, "float8_e5m2", FPEMU_NAME_E5M2, 1},
+    {"F8_E4M3FNUZ", NULL, "float8_e4m3fnuz", FPEMU_NAME_E4M3FNUZ, 1},
+    {"F8_E5M2FNUZ", NULL, "float8_e5m2fnuz", FPEMU_NAME_E5M2FNUZ, 1},
+    {"F8_E8M0", NULL, "float8_e8m0fnu", FPEMU_NAME_E8M0, 1},
+};
+enum { TYPES = sizeof types / sizeof *types };
+
+const dtype *dtype_at(unsigned i)
+{
+    return i < TYPES ? &types[i] : NULL;
+}
+
+const dtype *dtype_named(const char *name)
+{
+    for (unsigned i = 0; i < TYPES; i++) {
+        if (strcasecmp(types[i].name, name) == 0) {
+            return &types[i];
+        }
+    }
+    return NULL;
+}
+
+const dtype *dtype_coded(const char *code)
+{
+    for (unsigned i = 0; i < TYPES; i++) {
+        if (types[i].code != NULL && strcmp(types[i].code, code) == 0) {
+            return &types[i];
+        }
+    }
+    return NULL;
+}
+
+fpemu_format dtype_format(const dtype *type)
+{
+    fpemu_format format;
+    fpemu_format_named(type->format, &format);
+    return format;
+}
+
+bool dtype_holds(const dtype *type, const fpemu_format *format)
+{
+    enum { MOST = 1 << 16 };
+    static double values[MOST];
+    size_t count;
+    const fpemu_format own = dtype_format(type);
+    if (type->format == FPEMU_NAME_BINARY64) {
+        return fpemu_format_fits_f64(format) != 0;
+    }
+    if (type->format == FPEMU_NAME_BINARY32) {
+        return fpemu_format_fits_f32(format) != 0;
+    }
+    if (format->scaling != FPEMU_SCALING_NONE || (format->has_infinity && !own.has_infinity) ||
+        fpemu_format_enumerate(format, MOST, values, NULL, &count) != FPEMU_OK) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!fpemu_format_represents(&own, values[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool dtype_host_is_big_endian(void)
+{
+    const uint16_t one = 1;
+    unsigned char first;
+    memcpy(&first, &one, 1);
+    return first == 0;
+}
+
+/* x86 compilers make byte swaps of these loops. */
+void dtype_swap(void *elements, unsigned size, size_t count)
+{
+    unsigned char *b = elements;
+    if (size == 2) {
+        for (size_t i = 0; i < count; i++, b += 2) {
+            const unsigned char t[2] = {b[1], b[0]};
+            memcpy(b, t, 2);
+        }
+    } else if (size == 4) {
+        for (size_t i = 0; i < count; i++, b += 4) {
+            const unsigned char t[4] = {b[3], b[2], b[1], b[0]};
+            memcpy(b, t, 4);
+        }
+    } else if (size == 8) {
+        for (size_t i = 0; i < count; i++, b += 8) {
+            const unsigned char t[8] = {b[7], b[6], b[5], b[4], b[3], b[2], b[1], b[0]};
+            memcpy(b, t, 8);
+        }
+    }
+}
+
+/* Whether bytes of the type are numbers of the carrier. */
+static bool is_carrier(const dtype *type, bool binary64)
+{
+    return type->format == (binary64 ? FPEMU_NAME_BINARY64 : FPEMU_NAME_BINARY32);
+}
+
+void dtype_load(const dtype *type, bool big_endian, size_t n, void *bytes, bool binary64, void *x)
+{
+    const fpemu_format format = dtype_format(type);
+    if (big_endian != dtype_host_is_big_endian()) {
+        dtype_swap(bytes, type->size, n);
+    }
+    if (is_carrier(type, binary64)) {
+        memmove(x, bytes, n * type->size);
+        return;
+    }
+    const fpemu_status status =
+        binary64 ? fpemu_decode_f64(&format, n, bytes, x) : fpemu_decode_f32(&format, n, bytes, x);
+    assert(status == FPEMU_OK);
+    (void)status;
+}
+
+bool dtype_store(const dtype *type, bool big_endian, size_t n, const void *x, bool binary64, void *bytes)
+{
+    const fpemu_format format = dtype_format(type);
+    const fpemu_rounding rounding = fpemu_rounding_nearest();
+    fpemu_stats stats = {0};
+    if (is_carrier(type, binary64)) {
+        memmove(bytes, x, n * type->size);
+    } else if (type->format == FPEMU_NAME_BINARY64) { /* from float */
+        for (size_t i = 0; i < n; i++) {
+            ((double *)bytes)[i] = (double)((const float *)x)[i];
+        }
+    } else {
+        const fpemu_status status = binary64 ? fpemu_encode_f64(&format, &rounding, n, x, bytes, &stats)
+                                             : fpemu_encode_f32(&format, &rounding, n, x, bytes, &stats);
+        assert(status == FPEMU_OK);
+        (void)status;
+    }
+    if (big_endian != dtype_host_is_big_endian()) {
+        dtype_swap(bytes, type->size, n);
+    }
+    return (stats.inexact | stats.clipped | stats.overflow | stats.invalid) == 0;
+}

@@ -1,0 +1,289 @@
+/* file.c - see file.h */
+#include "cli/cli.h"
+
+#include "files/file.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "files/scratch.h"
+
+/* ------------------------------------------------------------------------------------------------- options */
+
+static void add_pattern(const char ***patterns, size_t *count, const char *pattern)
+{
+    const char **grown = realloc(*patterns, (*count + 1) * sizeof *grown);
+    if (grown == NULL) {
+        cli_fail("out of memory");
+    }
+    grown[(*count)++] = pattern;
+    *patterns = grown;
+}
+
+bool file_take(file_options *options, int option, const char *argument)
+{
+    switch (option) {
+    case CLI_OPT_RAW:
+        if (strcmp(argument, "f32") != 0 && strcmp(argument, "f64") != 0) {
+            cli_usage("--raw: '%s' is neither f32 nor f64", argument);
+        }
+        options->raw.type = dtype_named(argument);
+        return true;
+    case CLI_OPT_BYTE_ORDER:
+        if (strcmp(argument, "little") != 0 && strcmp(argument, "big") != 0) {
+            cli_usage("--byte-order: '%s' is neither little nor big", argument);
+        }
+        options->raw.big_endian = argument[0] == 'b';
+        options->has_byte_order = true;
+        return true;
+    case CLI_OPT_TENSORS: add_pattern(&options->wanted, &options->wanted_count, argument); return true;
+    case CLI_OPT_EXCLUDE: add_pattern(&options->unwanted, &options->unwanted_count, argument); return true;
+    default: return false;
+    }
+}
+
+const dtype *file_dtype(const char *argument)
+{
+    const dtype *type = dtype_named(argument);
+    if (type == NULL) {
+        char known[256] = "";
+        for (unsigned i = 0; dtype_at(i) != NULL; i++) {
+            strcat(strcat(known, " "), dtype_at(i)->name);
+        }
+        cli_usage("--dtype: '%s' is none of:%s", argument, known);
+    }
+    return type;
+}
+
+void file_check(const file_options *options)
+{
+    if (options->has_byte_order && options->raw.type == NULL) {
+        cli_usage("--byte-order is for --raw: other files say their own");
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------- opening */
+
+static bool matches(const char *name, const char **patterns, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (fnmatch(patterns[i], name, 0) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A pattern without a tensor is likely a slip of the pen. */
+static void check_patterns(const file *f, const char *option, const char **patterns, size_t count)
+{
+    for (size_t p = 0; p < count; p++) {
+        size_t i = 0;
+        while (i < f->model.count && fnmatch(patterns[p], f->model.tensor[i].name, 0) != 0) {
+            i++;
+        }
+        if (i == f->model.count) {
+            cli_fail("%s: %s: no tensor has a name like '%s'", f->path, option, patterns[p]);
+        }
+    }
+}
+
+static void choose(file *f, const file_options *options)
+{
+    if (file_is_array(f) && options->wanted_count + options->unwanted_count > 0) {
+        cli_fail("%s: --tensors and --exclude are for files of several tensors", f->path);
+    }
+    check_patterns(f, "--tensors", options->wanted, options->wanted_count);
+    check_patterns(f, "--exclude", options->unwanted, options->unwanted_count);
+    f->chosen = cli_allocate(f->model.count, sizeof *f->chosen);
+    for (size_t i = 0; i < f->model.count; i++) {
+        const tensor *t = &f->model.tensor[i];
+        f->chosen[i] = t->type != NULL &&
+                       (options->wanted_count == 0 || matches(t->name, options->wanted, options->wanted_count)) &&
+                       !matches(t->name, options->unwanted, options->unwanted_count);
+        f->chosen_count += f->chosen[i];
+        f->chosen_elements += f->chosen[i] ? t->count : 0;
+    }
+}
+
+file file_open(const char *path, file_options *options)
+{
+    const bool standard = strcmp(path, "-") == 0;
+    file f = {.path = standard ? "standard input" : path};
+    FILE *stream = standard ? stdin : fopen(path, "rb");
+    if (stream == NULL) {
+        cli_fail("%s: %s", path, strerror(errno));
+    }
+    const model_kind kind = options->raw.type != NULL ? MODEL_RAW : options->kind;
+    if (!model_open(&f.model, stream, kind, standard ? NULL : path, &options->raw)) {
+        cli_fail("%s: %s", f.path, f.model.error);
+    }
+    choose(&f, options);
+    free(options->wanted);
+    free(options->unwanted);
+    return f;
+}
+
+void file_expect_tensors(const file *f)
+{
+    char text[400] = "";
+    size_t used = 0, i = 0;
+    if (f->chosen_count > 0) {
+        return;
+    }
+    for (; i < f->model.count && used < sizeof text / 2; i++) {
+        const tensor *t = &f->model.tensor[i];
+        char name[FILE_NAME_SIZE];
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.80s (%s)", i > 0 ? ", " : "",
+                                 file_name_text(name, t), t->type != NULL ? t->type->name : t->type_text);
+    }
+    if (f->model.count == 0) {
+        cli_fail("%s: the file holds no tensors", f->path);
+    }
+    cli_fail("%s: no tensor of a floating-point type is left to take; there %s %s%s", f->path,
+             f->model.count == 1 ? "is" : "are", text, i < f->model.count ? ", ..." : "");
+}
+
+void file_close(file *f)
+{
+    model_close(&f->model);
+    free(f->chosen);
+}
+
+bool file_is_array(const file *f)
+{
+    const model *m = &f->model;
+    return m->kind == MODEL_RAW || m->kind == MODEL_NPY ||
+           (m->kind == MODEL_CONTAINER && m->count == 1 && m->tensor[0].name[0] == '\0');
+}
+
+void file_check_output(const file *f, const char *output)
+{
+    const model_kind kind = model_kind_of_name(output);
+    if (kind != MODEL_DETECT && f->model.kind != MODEL_RAW && kind != f->model.kind) {
+        cli_usage("-o: '%s' is named as another kind than the input, which is %s", output,
+                  model_kind_name(f->model.kind));
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------- reading */
+
+_Noreturn static void fail_at(const file *f, size_t i)
+{
+    if (file_is_array(f)) {
+        cli_fail("%s: %s", f->path, f->model.error);
+    }
+    cli_fail("%s: tensor '%s': %s", f->path, f->model.tensor[i].name, f->model.error);
+}
+
+void file_begin(file *f, size_t i)
+{
+    if (!model_begin(&f->model, &f->model.tensor[i])) {
+        fail_at(f, i);
+    }
+}
+
+size_t file_read(file *f, size_t i, void *bytes, size_t size)
+{
+    size_t got;
+    if (!model_read(&f->model, &f->model.tensor[i], bytes, size, &got)) {
+        fail_at(f, i);
+    }
+    return got;
+}
+
+void file_read_at(file *f, size_t i, uint64_t from, void *bytes, size_t size)
+{
+    if (!model_read_at(&f->model, &f->model.tensor[i], from, bytes, size)) {
+        fail_at(f, i);
+    }
+}
+
+void file_keep(file *f)
+{
+    unsigned char bytes[1 << 16];
+    FILE *copy = scratch_open();
+    uint64_t place = 0;
+    file_begin(f, 0);
+    for (size_t size; (size = file_read(f, 0, bytes, sizeof bytes)) > 0; place += size) {
+        scratch_write_at(copy, place, bytes, size);
+    }
+    if (f->model.file != stdin) {
+        fclose(f->model.file);
+    }
+    f->model.file = copy;
+    f->model.tensor[0].place = 0;
+    f->model.walkable = true;
+}
+
+walk walk_begin(file *f, size_t i, bool want32, bool want64, uint64_t unit, uint64_t period)
+{
+    const tensor *t = &f->model.tensor[i];
+    const uint64_t least = period <= FILE_PIECE ? period : unit > 0 ? unit : 1;
+    uint64_t room = least < FILE_PIECE ? FILE_PIECE / least * least : least;
+    walk w = {.file = f, .i = i, .period = period > room ? period : UINT64_MAX};
+    if (!f->model.endless && room > t->count) {
+        room = t->count > 0 ? t->count : 1;
+    }
+    if (room > SIZE_MAX / sizeof(double)) {
+        cli_fail("out of memory");
+    }
+    w.room = (size_t)room;
+    w.bytes = cli_allocate(w.room, t->type->size);
+    w.x32 = want32 ? cli_allocate(w.room, sizeof *w.x32) : NULL;
+    w.x64 = want64 ? cli_allocate(w.room, sizeof *w.x64) : NULL;
+    file_begin(f, i);
+    return w;
+}
+
+bool walk_next(walk *w)
+{
+    const tensor *t = &w->file->model.tensor[w->i];
+    w->index += w->count;
+    const uint64_t left = w->period - w->index % w->period; /* of the period */
+    const size_t wanted = left < w->room ? (size_t)left : w->room;
+    w->count = file_read(w->file, w->i, w->bytes, wanted * t->type->size) / t->type->size;
+    if (w->x32 != NULL) {
+        dtype_load(t->type, t->big_endian, w->count, w->bytes, false, w->x32);
+    }
+    if (w->x64 != NULL && w->x32 == NULL) {
+        dtype_load(t->type, t->big_endian, w->count, w->bytes, true, w->x64);
+    }
+    for (size_t i = 0; w->x64 != NULL && w->x32 != NULL && i < w->count; i++) {
+        w->x64[i] = (double)w->x32[i];
+    }
+    return w->count > 0;
+}
+
+void walk_end(walk *w)
+{
+    free(w->bytes);
+    free(w->x32);
+    free(w->x64);
+}
+
+/* ------------------------------------------------------------------------------------------------- as text */
+
+const char *file_shape_text(char text[FILE_SHAPE_SIZE], const tensor *t)
+{
+    size_t used = 0;
+    snprintf(text, FILE_SHAPE_SIZE, "scalar");
+    for (unsigned i = 0; i < t->dimensions && used < FILE_SHAPE_SIZE; i++) {
+        used += (size_t)snprintf(text + used, FILE_SHAPE_SIZE - used, "%s%" PRIu64, i > 0 ? "x" : "", t->extent[i]);
+    }
+    return text;
+}
+
+const char *file_name_text(char text[FILE_NAME_SIZE], const tensor *t)
+{
+    snprintf(text, FILE_NAME_SIZE, "%s", t->name);
+    for (char *c = text; *c != '\0'; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
+            *c = '?';
+        }
+    }
+    return text;
+}

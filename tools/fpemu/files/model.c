@@ -1,0 +1,333 @@
+/* model.c - see model.h */
+#include "cli/cli.h"
+
+#include "files/model.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "files/container.h"
+#include "files/npy.h"
+
+static const struct {
+    const char *name, *suffix;
+} kinds[] = {[MODEL_RAW] = {"raw", NULL},
+             [MODEL_NPY] = {".npy", ".npy"},
+             [MODEL_NPZ] = {".npz", ".npz"},
+             [MODEL_SAFETENSORS] = {"safetensors", ".safetensors"},
+             [MODEL_CONTAINER] = {"a file of packed tensors", ".fpk"}};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+model_kind model_kind_of_name(const char *name)
+{
+    for (unsigned kind = MODEL_NPY; kind < KINDS; kind++) {
+        const size_t length = strlen(name), suffix = strlen(kinds[kind].suffix);
+        if (length > suffix && strcasecmp(name + length - suffix, kinds[kind].suffix) == 0) {
+            return (model_kind)kind;
+        }
+    }
+    return MODEL_DETECT;
+}
+
+const char *model_kind_name(model_kind kind)
+{
+    return kinds[kind].name;
+}
+
+bool model_refuse(model *m, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(m->error, sizeof m->error, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+static const char *file_error(void)
+{
+    return errno != 0 ? strerror(errno) : "read error";
+}
+
+/* ------------------------------------------------------------------------------------------------ tensors */
+
+/* Room for more is made whenever the count is a power of two. */
+tensor *model_add(model *m, const char *name)
+{
+    if ((m->count & (m->count - 1)) == 0) {
+        const size_t room = m->count > 0 ? 2 * m->count : 1;
+        tensor *grown = room <= SIZE_MAX / sizeof *grown ? realloc(m->tensor, room * sizeof *grown) : NULL;
+        if (grown == NULL) {
+            model_refuse(m, "out of memory");
+            return NULL;
+        }
+        m->tensor = grown;
+    }
+    tensor *t = &m->tensor[m->count];
+    memset(t, 0, sizeof *t);
+    t->name = strdup(name);
+    if (t->name == NULL) {
+        model_refuse(m, "out of memory");
+        return NULL;
+    }
+    m->count++;
+    return t;
+}
+
+bool model_set_shape(model *m, tensor *t, unsigned dimensions, const uint64_t *extent, unsigned bits)
+{
+    uint64_t count = 1;
+    bool empty = false;
+    t->extent = calloc(dimensions > 0 ? dimensions : 1, sizeof *t->extent);
+    if (t->extent == NULL) {
+        return model_refuse(m, "out of memory");
+    }
+    t->dimensions = dimensions;
+    for (unsigned i = 0; i < dimensions; i++) {
+        t->extent[i] = extent[i];
+        if (extent[i] == 0) {
+            empty = true;
+        } else if (count > (uint64_t)INT64_MAX / bits / extent[i]) {
+            return model_refuse(m, "the shape asks for more than 2^%s", bits == 1 ? "63 elements" : "63 bits");
+        } else {
+            count *= extent[i];
+        }
+    }
+    t->count = empty ? 0 : count;
+    if (t->count * bits % 8 != 0) {
+        return model_refuse(m, "%" PRIu64 " elements of %u bits make no whole number of bytes", t->count, bits);
+    }
+    t->bytes = t->count * bits / 8;
+    return true;
+}
+
+/* --------------------------------------------------------------------------------------------------- .npy */
+
+static size_t read_file(void *file, void *bytes, size_t size)
+{
+    errno = 0;
+    return fread(bytes, 1, size, file);
+}
+
+/* Bytes from here to the end, and back; false where the file cannot be walked, as a pipe. */
+static bool remaining_bytes(FILE *file, uint64_t *bytes)
+{
+    const off_t here = ftello(file);
+    if (here < 0 || fseeko(file, 0, SEEK_END) != 0) {
+        return false;
+    }
+    const off_t end = ftello(file);
+    *bytes = end > here ? (uint64_t)(end - here) : 0;
+    return fseeko(file, here, SEEK_SET) == 0;
+}
+
+static bool check_length(model *m, const tensor *t, uint64_t bytes)
+{
+    if (bytes < t->bytes) {
+        return model_refuse(m, "truncated: the shape asks for %" PRIu64 " bytes of data, there are %" PRIu64, t->bytes,
+                            bytes);
+    }
+    if (bytes > t->bytes) {
+        return model_refuse(m, "the shape asks for %" PRIu64 " bytes of data, but %" PRIu64 " more follow", t->bytes,
+                            bytes - t->bytes);
+    }
+    return true;
+}
+
+static bool npy_open(model *m)
+{
+    npy_header header;
+    char error[NPY_ERROR_SIZE];
+    uint64_t skipped, bytes;
+    if (!npy_read_header(read_file, m->file, &header, &skipped, error)) {
+        return model_refuse(m, "%s", ferror(m->file) ? file_error() : error);
+    }
+    if (header.type == NULL) {
+        return model_refuse(m, "the elements are of type '%s'; expected float16, float32 or float64", header.type_text);
+    }
+    tensor *t = model_add(m, "");
+    if (t == NULL || !model_set_shape(m, t, header.dimensions, header.extent, 8 * header.type->size)) {
+        return false;
+    }
+    t->type = header.type;
+    t->big_endian = header.big_endian;
+    t->fortran_order = header.fortran_order;
+    memcpy(t->type_text, header.type_text, sizeof t->type_text);
+    m->walkable = remaining_bytes(m->file, &bytes);
+    t->place = m->walkable ? (uint64_t)ftello(m->file) : 0;
+    return !m->walkable || check_length(m, t, bytes);
+}
+
+static bool raw_open(model *m, const model_raw *raw)
+{
+    uint64_t bytes = 0;
+    tensor *t = model_add(m, "");
+    m->walkable = remaining_bytes(m->file, &bytes);
+    m->endless = !m->walkable;
+    const uint64_t count = bytes / raw->type->size;
+    if (t == NULL || !model_set_shape(m, t, 1, &count, 8 * raw->type->size)) {
+        return false;
+    }
+    t->type = raw->type;
+    t->big_endian = raw->big_endian;
+    t->place = m->walkable ? (uint64_t)ftello(m->file) : 0;
+    return bytes % raw->type->size == 0 ||
+           model_refuse(m, "ends inside an element: %" PRIu64 " whole elements of %u bytes, then %u bytes", count,
+                        raw->type->size, (unsigned)(bytes % raw->type->size));
+}
+
+/* ------------------------------------------------------------------------------------------------- opening */
+
+static bool detect(model *m, const char *name)
+{
+    unsigned char start[9] = {0};
+    const off_t here = ftello(m->file);
+    m->kind = MODEL_NPY;
+    if (here != 0 || fseeko(m->file, 0, SEEK_SET) != 0) { /* a pipe: only .npy is read from its beginning to its end */
+        return true;
+    }
+    const size_t got = read_file(m->file, start, sizeof start);
+    if (ferror(m->file)) {
+        return model_refuse(m, "%s", file_error());
+    }
+    if (got >= CONTAINER_MAGIC_SIZE && memcmp(start, container_magic, CONTAINER_MAGIC_SIZE) == 0) {
+        return model_refuse(m, "a file of packed tensors: 'fpemu unpack' makes it a readable one");
+    }
+    if (got >= 4 && start[0] == 'P' && start[1] == 'K' && start[2] < 8) {
+        m->kind = MODEL_NPZ;
+    } else if (start[0] != 0x93 && ((got == sizeof start && start[8] == '{') ||
+                                    (name != NULL && model_kind_of_name(name) == MODEL_SAFETENSORS))) {
+        m->kind = MODEL_SAFETENSORS;
+    } else if (start[0] != 0x93 && name != NULL && model_kind_of_name(name) == MODEL_NPZ) {
+        return model_refuse(m, "not a .npz file: no zip archive");
+    }
+    return fseeko(m->file, 0, SEEK_SET) == 0 || model_refuse(m, "%s", file_error());
+}
+
+bool model_open(model *m, FILE *file, model_kind kind, const char *name, const model_raw *raw)
+{
+    *m = (model){.kind = kind, .file = file};
+    if (kind == MODEL_DETECT && !detect(m, name)) {
+        return false;
+    }
+    m->walkable = true; /* only raw data and .npy may come from a pipe */
+    switch (m->kind) {
+    case MODEL_RAW: return raw_open(m, raw);
+    case MODEL_NPZ: return npz_open(m);
+    case MODEL_SAFETENSORS: return safetensors_open(m);
+    case MODEL_CONTAINER: return container_open(m);
+    default: return npy_open(m);
+    }
+}
+
+bool model_begin(model *m, tensor *t)
+{
+    m->left = t->bytes;
+    m->crc = 0;
+    m->checked = false;
+    if (m->kind == MODEL_NPZ) {
+        return npz_begin(m, t);
+    }
+    return !m->walkable || fseeko(m->file, (off_t)t->place, SEEK_SET) == 0 || model_refuse(m, "%s", file_error());
+}
+
+/* Raw data from a pipe: how much there is shows at its end. */
+static bool read_endless(model *m, tensor *t, void *bytes, size_t size, size_t *got)
+{
+    *got = read_file(m->file, bytes, size);
+    if (ferror(m->file)) {
+        return model_refuse(m, "%s", file_error());
+    }
+    t->bytes += *got;
+    t->count = t->extent[0] = t->bytes / t->type->size;
+    return *got == size || t->bytes % t->type->size == 0 ||
+           model_refuse(m, "ends inside an element: %" PRIu64 " whole elements of %u bytes, then %u bytes", t->count,
+                        t->type->size, (unsigned)(t->bytes % t->type->size));
+}
+
+/* One byte past the data, where nothing may follow; of a member of a zip archive this checks its CRC. */
+static bool check_end(model *m, const tensor *t)
+{
+    unsigned char byte;
+    size_t more = 0;
+    m->checked = true;
+    if (m->kind == MODEL_CONTAINER) {
+        return container_check(m);
+    }
+    if (m->kind == MODEL_NPZ && !npz_read(m, &byte, 1, &more)) {
+        return false;
+    }
+    if (m->kind == MODEL_NPY) {
+        more = read_file(m->file, &byte, 1);
+    }
+    return more == 0 || model_refuse(m, "more data follow than the shape of %" PRIu64 " elements asks for", t->count);
+}
+
+bool model_read(model *m, tensor *t, void *bytes, size_t size, size_t *got)
+{
+    if (m->endless) {
+        return read_endless(m, t, bytes, size, got);
+    }
+    const size_t wanted = size < m->left ? size : (size_t)m->left;
+    if (m->kind == MODEL_NPZ) {
+        if (!npz_read(m, bytes, wanted, got)) {
+            return false;
+        }
+    } else {
+        *got = read_file(m->file, bytes, wanted);
+        if (ferror(m->file)) {
+            return model_refuse(m, "%s", file_error());
+        }
+    }
+    if (m->kind == MODEL_CONTAINER) {
+        m->crc = container_crc(m->crc, bytes, *got);
+    }
+    m->left -= *got;
+    if (*got < wanted) {
+        return check_length(m, t, t->bytes - m->left);
+    }
+    return m->left > 0 || size == 0 || m->checked || check_end(m, t);
+}
+
+bool model_scattered(const model *m)
+{
+    return m->walkable && m->kind != MODEL_NPZ && m->kind != MODEL_CONTAINER;
+}
+
+bool model_read_at(model *m, const tensor *t, uint64_t from, void *bytes, size_t size)
+{
+    if (from > t->bytes || size > t->bytes - from) {
+        return model_refuse(m, "no bytes %" PRIu64 " to %" PRIu64 " in %" PRIu64, from, from + size, t->bytes);
+    }
+    for (size_t done = 0; done < size;) {
+        const ssize_t got = pread(fileno(m->file), (char *)bytes + done, size - done, (off_t)(t->place + from + done));
+        if (got < 0 && errno != EINTR) {
+            return model_refuse(m, "%s", strerror(errno));
+        }
+        if (got == 0) {
+            return model_refuse(m, "truncated while it was read");
+        }
+        done += got > 0 ? (size_t)got : 0;
+    }
+    return true;
+}
+
+void model_close(model *m)
+{
+    npz_close(m);
+    if (m->file != NULL && m->file != stdin) {
+        fclose(m->file);
+    }
+    for (size_t i = 0; i < m->count; i++) {
+        free(m->tensor[i].name);
+        free(m->tensor[i].extent);
+        free(m->tensor[i].spec);
+    }
+    free(m->tensor);
+    json_decref(m->metadata);
+    memset(m, 0, sizeof *m);
+}

@@ -1,0 +1,61 @@
+/* scratch.c - see scratch.h */
+#include "cli/cli.h"
+
+#include "files/scratch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *directory(void)
+{
+    const char *named = getenv("TMPDIR");
+    return named != NULL && named[0] != '\0' ? named : "/tmp";
+}
+
+_Noreturn static void fail(void)
+{
+    cli_fail("%s: a temporary file: %s", directory(), strerror(errno));
+}
+
+FILE *scratch_open(void)
+{
+    static const char name[] = "/fpemu-XXXXXX";
+    char *path = cli_allocate(strlen(directory()) + sizeof name, 1);
+    strcat(strcpy(path, directory()), name);
+    const int descriptor = mkstemp(path);
+    FILE *file = descriptor >= 0 && unlink(path) == 0 ? fdopen(descriptor, "w+b") : NULL;
+    if (file == NULL) {
+        fail();
+    }
+    free(path);
+    return file;
+}
+
+void scratch_write_at(FILE *scratch, uint64_t from, const void *bytes, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        const ssize_t put = pwrite(fileno(scratch), (const char *)bytes + done, size - done, (off_t)(from + done));
+        if (put < 0 && errno != EINTR) {
+            fail();
+        }
+        done += put > 0 ? (size_t)put : 0;
+    }
+}
+
+size_t scratch_read_at(FILE *scratch, uint64_t from, void *bytes, size_t size)
+{
+    size_t done = 0;
+    while (done < size) {
+        const ssize_t got = pread(fileno(scratch), (char *)bytes + done, size - done, (off_t)(from + done));
+        if (got < 0 && errno != EINTR) {
+            fail();
+        }
+        if (got == 0) {
+            break;
+        }
+        done += got > 0 ? (size_t)got : 0;
+    }
+    return done;
+}

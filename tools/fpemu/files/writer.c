@@ -1,0 +1,226 @@
+/* writer.c - see writer.h. libzip asks for the data of a member when it writes it, hence the way round. */
+#include "cli/cli.h"
+
+#include "files/writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zip.h>
+
+#include "files/npy.h"
+#include "files/safetensors.h"
+
+static size_t npy_header_of(const tensor *t, const dtype *type, unsigned char bytes[NPY_HEADER_SIZE])
+{
+    npy_header header = {.type = type, .big_endian = t->big_endian, .fortran_order = t->fortran_order};
+    header.dimensions = t->dimensions;
+    memcpy(header.extent, t->extent, t->dimensions * sizeof *t->extent);
+    return npy_print_header(&header, bytes);
+}
+
+void writer_npy_header(output *out, const tensor *like, const dtype *type)
+{
+    unsigned char bytes[NPY_HEADER_SIZE];
+    output_write(out, bytes, npy_header_of(like, type, bytes));
+}
+
+static void save_tensor(output *out, const writer_source *source, size_t i)
+{
+    const void *bytes;
+    source->begin(source->state, i);
+    for (size_t size; (size = source->next(source->state, &bytes)) > 0;) {
+        output_write(out, bytes, size);
+    }
+}
+
+static void copy_tensor(output *out, file *in, size_t i)
+{
+    unsigned char bytes[1 << 16];
+    file_begin(in, i);
+    for (size_t size; (size = file_read(in, i, bytes, sizeof bytes)) > 0;) {
+        output_write(out, bytes, size);
+    }
+}
+
+static void save_safetensors(output *out, file *in, const writer_source *source)
+{
+    size_t size;
+    unsigned char *header = safetensors_print(&in->model, source->type, &size);
+    if (header == NULL) {
+        cli_fail("out of memory");
+    }
+    output_write(out, header, size);
+    free(header);
+    for (size_t i = 0; i < in->model.count; i++) {
+        if (source->type[i] != NULL) {
+            save_tensor(out, source, i);
+        } else {
+            copy_tensor(out, in, i);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------- .npz */
+
+/* A member that is being written: its header, then what the source gives. */
+typedef struct member {
+    const writer_source *source;
+    size_t i, count; /* the tensor, and the bytes of its header */
+    const void *at;  /* what is given next, and how much of it */
+    size_t left;
+    bool ended; /* libzip may ask again after the end */
+    zip_stat_t status;
+    zip_error_t error;
+    unsigned char header[NPY_HEADER_SIZE];
+} member;
+
+static zip_int64_t read_member(member *m, unsigned char *to, zip_uint64_t size)
+{
+    zip_uint64_t done = 0;
+    while (done < size) {
+        if (m->left == 0 && !m->ended) {
+            m->left = m->source->next(m->source->state, &m->at);
+            m->ended = m->left == 0;
+        }
+        if (m->ended) {
+            break;
+        }
+        const size_t part = m->left < size - done ? m->left : (size_t)(size - done);
+        memcpy(to + done, m->at, part);
+        m->at = (const unsigned char *)m->at + part;
+        m->left -= part;
+        done += part;
+    }
+    return (zip_int64_t)done;
+}
+
+static zip_int64_t member_source(void *state, void *data, zip_uint64_t size, zip_source_cmd_t command)
+{
+    member *m = state;
+    switch (command) {
+    case ZIP_SOURCE_OPEN:
+        m->source->begin(m->source->state, m->i);
+        m->at = m->header;
+        m->left = m->count;
+        m->ended = false;
+        return 0;
+    case ZIP_SOURCE_READ: return read_member(m, data, size);
+    case ZIP_SOURCE_CLOSE: return 0;
+    case ZIP_SOURCE_STAT: memcpy(data, &m->status, sizeof m->status); return sizeof m->status;
+    case ZIP_SOURCE_ERROR: return zip_error_to_data(&m->error, data, size);
+    case ZIP_SOURCE_FREE: free(m); return 0;
+    case ZIP_SOURCE_SUPPORTS:
+        return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT,
+                                              ZIP_SOURCE_ERROR, ZIP_SOURCE_FREE, -1);
+    default: zip_error_set(&m->error, ZIP_ER_OPNOTSUPP, 0); return -1;
+    }
+}
+
+/* The archive as libzip writes it: the file of an output, new and empty. */
+typedef struct archive {
+    output *out;
+    zip_error_t error;
+} archive;
+
+static zip_int64_t seek_archive(const archive *a, void *data, zip_uint64_t size)
+{
+    static const int whence[] = {[SEEK_SET] = SEEK_SET, [SEEK_CUR] = SEEK_CUR, [SEEK_END] = SEEK_END};
+    const zip_source_args_seek_t *to = ZIP_SOURCE_GET_ARGS(zip_source_args_seek_t, data, size, NULL);
+    if (to == NULL || fseeko(a->out->file, (off_t)to->offset, whence[to->whence]) != 0) {
+        cli_fail("%s: a .npz file has to be written to a place that can be walked: %s", a->out->path, strerror(errno));
+    }
+    return 0;
+}
+
+static zip_int64_t archive_source(void *state, void *data, zip_uint64_t size, zip_source_cmd_t command)
+{
+    archive *a = state;
+    switch (command) {
+    case ZIP_SOURCE_OPEN:
+    case ZIP_SOURCE_CLOSE:
+    case ZIP_SOURCE_READ: /* nothing there */
+    case ZIP_SOURCE_SEEK:
+    case ZIP_SOURCE_TELL:
+    case ZIP_SOURCE_FREE:
+    case ZIP_SOURCE_BEGIN_WRITE:
+    case ZIP_SOURCE_COMMIT_WRITE: /* that is done by output_commit */
+    case ZIP_SOURCE_ROLLBACK_WRITE:
+    case ZIP_SOURCE_REMOVE: return 0;
+    case ZIP_SOURCE_STAT:
+        zip_stat_init(data);
+        ((zip_stat_t *)data)->size = 0;
+        ((zip_stat_t *)data)->valid = ZIP_STAT_SIZE;
+        return sizeof(zip_stat_t);
+    case ZIP_SOURCE_ERROR: return zip_error_to_data(&a->error, data, size);
+    case ZIP_SOURCE_WRITE: output_write(a->out, data, (size_t)size); return (zip_int64_t)size;
+    case ZIP_SOURCE_SEEK_WRITE: return seek_archive(a, data, size);
+    case ZIP_SOURCE_TELL_WRITE: return (zip_int64_t)ftello(a->out->file);
+    case ZIP_SOURCE_SUPPORTS:
+        return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT,
+                                              ZIP_SOURCE_ERROR, ZIP_SOURCE_FREE, ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL,
+                                              ZIP_SOURCE_BEGIN_WRITE, ZIP_SOURCE_COMMIT_WRITE,
+                                              ZIP_SOURCE_ROLLBACK_WRITE, ZIP_SOURCE_WRITE, ZIP_SOURCE_SEEK_WRITE,
+                                              ZIP_SOURCE_TELL_WRITE, ZIP_SOURCE_REMOVE, ZIP_SOURCE_SUPPORTS, -1);
+    default: zip_error_set(&a->error, ZIP_ER_OPNOTSUPP, 0); return -1;
+    }
+}
+
+/* Compressed as the member it comes from, and as old. */
+static zip_source_t *new_member(zip_t *zip, const file *in, const writer_source *source, size_t i, const zip_stat_t *old)
+{
+    const tensor *t = &in->model.tensor[i];
+    member *m = cli_allocate(1, sizeof *m);
+    zip_error_init(&m->error);
+    m->source = source;
+    m->i = i;
+    m->count = npy_header_of(t, source->type[i], m->header);
+    zip_stat_init(&m->status);
+    m->status.size = m->count + t->count * source->type[i]->size;
+    m->status.mtime = old->mtime;
+    m->status.valid = ZIP_STAT_SIZE | (old->valid & ZIP_STAT_MTIME);
+    return zip_source_function(zip, member_source, m);
+}
+
+static void save_npz(output *out, file *in, const writer_source *source)
+{
+    archive a = {.out = out};
+    zip_error_t error;
+    zip_error_init(&error);
+    zip_error_init(&a.error);
+    zip_source_t *target = zip_source_function_create(archive_source, &a, &error);
+    zip_t *zip = target != NULL ? zip_open_from_source(target, ZIP_CREATE | ZIP_TRUNCATE, &error) : NULL;
+    if (zip == NULL) {
+        cli_fail("%s: %s", out->path, zip_error_strerror(&error));
+    }
+    for (size_t i = 0; i < in->model.count; i++) {
+        const zip_uint64_t number = in->model.tensor[i].place;
+        zip_stat_t old;
+        bool good = zip_stat_index(in->model.zip, number, 0, &old) == 0;
+        zip_source_t *data = !good                     ? NULL
+                             : source->type[i] != NULL ? new_member(zip, in, source, i, &old)
+                                                       : zip_source_zip(zip, in->model.zip, number, 0, 0, -1);
+        const zip_int64_t place = data != NULL ? zip_file_add(zip, old.name, data, ZIP_FL_ENC_GUESS) : -1;
+        good = place >= 0 && zip_set_file_compression(zip, (zip_uint64_t)place, old.comp_method, 0) == 0;
+        if (!good) {
+            cli_fail("%s: %s", out->path, zip_strerror(zip));
+        }
+    }
+    if (zip_close(zip) != 0) {
+        cli_fail("%s: %s", out->path, zip_strerror(zip));
+    }
+}
+
+void writer_write(output *out, file *in, const writer_source *source)
+{
+    if (in->model.kind == MODEL_NPZ) {
+        save_npz(out, in, source);
+    } else if (!file_is_array(in)) {
+        save_safetensors(out, in, source);
+    } else {
+        if (in->model.kind != MODEL_RAW) {
+            writer_npy_header(out, &in->model.tensor[0], source->type[0]);
+        }
+        save_tensor(out, source, 0);
+    }
+}

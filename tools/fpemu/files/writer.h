@@ -1,0 +1,22 @@
+/* writer.h - a file of tensors written after the model of another: the same kind, names, shapes and order. Of packed
+ * tensors a .npy file becomes of one without a name, else safetensors. */
+#ifndef FPEMU_TOOL_WRITER_H
+#define FPEMU_TOOL_WRITER_H
+
+#include "files/file.h"
+#include "files/output.h"
+
+/* Where the data come from. Tensors are asked for one after the other, in the order of the file. */
+typedef struct writer_source {
+    const dtype *const *type;                        /* of each tensor in the new file; NULL: it is copied as it is */
+    void (*begin)(void *state, size_t i);            /* tensor i comes next; not for those that are copied */
+    size_t (*next)(void *state, const void **bytes); /* its next bytes; 0 at its end */
+    void *state;
+} writer_source;
+
+/* Ends the program with an error that names the file when it fails. */
+void writer_write(output *out, file *in, const writer_source *source);
+/* The header of a .npy file, for an array of little- or big-endian elements. */
+void writer_npy_header(output *out, const tensor *like, const dtype *type);
+
+#endif

@@ -1,0 +1,188 @@
+/* fuzz_report.c - what `fpemu fuzz` prints in the end. */
+#include "cli/cli.h"
+
+#include "testing/search.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/number.h"
+#include "reports/jsonout.h"
+
+static unsigned bits_of(external_type type, const fpemu_format *format, uint64_t code)
+{
+    const unsigned all = 8 * (unsigned)external_size(type);
+    const bool in_width = format->bits >= 64 || code >> format->bits == 0;
+    return external_is_code(type) && in_width ? format->bits : all;
+}
+
+uint64_t fuzz_inputs(const search *s)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < INPUT_STAGES; i++) {
+        sum += s->done[i];
+    }
+    return sum;
+}
+
+static const char *number_text(char text[2 * NUMBER_SIZE], external_type type, const fpemu_format *format, number x)
+{
+    char value[NUMBER_SIZE], code[NUMBER_SIZE];
+    snprintf(text, 2 * NUMBER_SIZE, "%s (%s)", number_print(value, x.value),
+             number_print_code(code, x.code, bits_of(type, format, x.code)));
+    return text;
+}
+
+/* Operands are codes of their format, also where the other side gets their values. */
+static external_type operand_type(const search *s)
+{
+    return s->what->converts ? s->other.signature.in : external_code_type(fpemu_format_code_size(&s->from));
+}
+
+enum { OPERANDS_SIZE = OPERATION_MOST * (2 * NUMBER_SIZE + 2) };
+
+static const char *operands_text(char text[OPERANDS_SIZE], const search *s, const number operand[OPERATION_MOST])
+{
+    size_t used = 0;
+    for (int k = 0; k < s->what->operands; k++) {
+        char one[2 * NUMBER_SIZE];
+        used += (size_t)snprintf(text + used, OPERANDS_SIZE - used, "%s%s", k > 0 ? ", " : "",
+                                 number_text(one, operand_type(s), &s->from, operand[k]));
+    }
+    return text;
+}
+
+/* Enough for 17 digits with a sign, a point and an exponent. */
+static int text_width(external_type type)
+{
+    return (int)sizeof "-1.2345678901234567e-308 (0x)" + 2 * (int)external_size(type);
+}
+
+/* Of the operands in the table: those of operations are not padded beyond what there is. */
+static int operands_width(const search *s)
+{
+    int wide = s->what->converts ? text_width(s->other.signature.in) : (int)sizeof "smallest operands";
+    for (int i = 0; i < DIFFERENCES && !s->what->converts; i++) {
+        char text[OPERANDS_SIZE];
+        const int length =
+            s->found[i].count > 0 ? (int)strlen(operands_text(text, s, s->found[i].operand)) : 0;
+        wide = length > wide ? length : wide;
+    }
+    return wide;
+}
+
+void fuzz_print_table(const search *s)
+{
+    const external_signature *t = &s->other.signature;
+    char signature[EXTERNAL_SIGNATURE_SIZE], spec[CLI_SPEC_SIZE], input[OPERANDS_SIZE], expected[2 * NUMBER_SIZE];
+    char got[2 * NUMBER_SIZE];
+    if (!s->what->converts) {
+        printf("%s of %s to ", s->what->name, cli_spec(&s->from, spec));
+    }
+    printf("%s, %s, %s: %s\n", cli_spec(&s->format, spec), s->decodes ? "decoding" : s->mode,
+           external_print_signature(signature, t), s->other.name);
+    printf("inputs:");
+    for (int i = 0; i < INPUT_STAGES; i++) {
+        if (s->done[i] > 0) {
+            printf(" %" PRIu64 " %s", s->done[i], inputs_stage_name((input_stage)i));
+        }
+    }
+    if (s->done[INPUTS_ALL] == 0) {
+        printf(", seed %" PRIu64, s->in.seed);
+    }
+    puts(s->late ? ", ended by the time limit" : "");
+    if (fuzz_mismatches(s) == 0) {
+        puts("no difference");
+        return;
+    }
+    const int wide = operands_width(s), right = text_width(t->out);
+    printf("%-18s  %10s  %-*s  %-*s  %s\n", "difference", "count", wide,
+           s->what->converts ? "smallest input" : "smallest operands", right, "expected", "got");
+    for (int i = 0; i < DIFFERENCES; i++) {
+        const finding *f = &s->found[i];
+        if (f->count > 0) {
+            printf("%-18s  %10" PRIu64 "  %-*s  %-*s  %s\n", difference_names[i], f->count, wide,
+                   operands_text(input, s, f->operand), right,
+                   number_text(expected, t->out, &s->format, f->expected),
+                   number_text(got, t->out, &s->format, f->got));
+        }
+    }
+}
+
+static json_t *number_json(external_type type, const fpemu_format *format, number x)
+{
+    char code[NUMBER_SIZE];
+    json_t *object = jsonout_object();
+    jsonout_set(object, "value", jsonout_real(x.value));
+    jsonout_set(object, "code", jsonout_text(number_print_code(code, x.code, bits_of(type, format, x.code))));
+    return object;
+}
+
+static json_t *operands_json(const search *s, const number operand[OPERATION_MOST])
+{
+    json_t *list = jsonout_array();
+    for (int k = 0; k < s->what->operands; k++) {
+        jsonout_append(list, number_json(operand_type(s), &s->from, operand[k]));
+    }
+    return list;
+}
+
+void fuzz_print_json(const search *s)
+{
+    const external_signature *t = &s->other.signature;
+    char signature[EXTERNAL_SIGNATURE_SIZE], spec[CLI_SPEC_SIZE];
+    json_t *object = jsonout_object(), *stages = jsonout_object(), *list = jsonout_array();
+    for (int i = 0; i < INPUT_STAGES; i++) {
+        if (s->done[i] > 0) {
+            jsonout_set(stages, inputs_stage_name((input_stage)i), jsonout_count(s->done[i]));
+        }
+    }
+    for (int i = 0; i < DIFFERENCES; i++) {
+        const finding *f = &s->found[i];
+        if (f->count > 0) {
+            json_t *entry = jsonout_object();
+            jsonout_set(entry, "class", jsonout_text(difference_names[i]));
+            jsonout_set(entry, "count", jsonout_count(f->count));
+            if (s->what->converts) {
+                jsonout_set(entry, "input", number_json(t->in, &s->from, f->operand[0]));
+            } else {
+                jsonout_set(entry, "operands", operands_json(s, f->operand));
+            }
+            jsonout_set(entry, "expected", number_json(t->out, &s->format, f->expected));
+            jsonout_set(entry, "got", number_json(t->out, &s->format, f->got));
+            jsonout_append(list, entry);
+        }
+    }
+    jsonout_set(object, "spec", jsonout_text(cli_spec(&s->format, spec)));
+    jsonout_set(object, "operation", jsonout_text(s->what->name));
+    jsonout_set(object, "from", jsonout_text(cli_spec(&s->from, spec)));
+    jsonout_set(object, "signature", jsonout_text(external_print_signature(signature, t)));
+    jsonout_set(object, "against", jsonout_text(s->other.name));
+    jsonout_set(object, "rounding", s->decodes ? json_null() : jsonout_rounding(&s->rounding));
+    jsonout_set(object, "seed", jsonout_count(s->in.seed));
+    jsonout_set(object, "inputs", jsonout_count(fuzz_inputs(s)));
+    jsonout_set(object, "stages", stages);
+    jsonout_set(object, "exhaustive", jsonout_bool(s->done[INPUTS_ALL] == s->in.count[INPUTS_ALL]));
+    jsonout_set(object, "time_limit_reached", jsonout_bool(s->late));
+    jsonout_set(object, "failure", s->other.failure[0] != '\0' ? jsonout_text(s->other.failure) : json_null());
+    jsonout_set(object, "mismatches", jsonout_count(fuzz_mismatches(s)));
+    jsonout_set(object, "differences", list);
+    jsonout_print(object);
+}
+
+_Noreturn void fuzz_report_failure(const search *s)
+{
+    char input[OPERANDS_SIZE];
+    const external *f = &s->other;
+    cli_finish_stdout();
+    if (f->failed_at == EXTERNAL_NOWHERE) {
+        cli_fail("%s", f->failure);
+    }
+    number operand[OPERATION_MOST];
+    for (int k = 0; k < s->what->operands; k++) {
+        operand[k] = fuzz_operand(s, k, f->failed_at);
+    }
+    cli_fail("%s; %s %s", f->failure, f->program ? "the first input without a result is" : "the input was",
+             operands_text(input, s, operand));
+}

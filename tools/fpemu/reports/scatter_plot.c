@@ -1,0 +1,235 @@
+/* scatter_plot.c - see scatter_plot.h. Black on white; every point has its name beside it, so that nothing hangs on colour. */
+#include "cli/cli.h"
+
+#include "reports/scatter_plot.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/axis.h"
+#include "common/svg.h"
+#include "files/output.h"
+
+/* In units of the drawing, which is scaled to 160 mm of paper. */
+enum { WIDTH = 720, LEFT = 70, RIGHT = 700, TOP = 44, BOTTOM = 430, LINE = 15, SIDE = 9 };
+static const double letter = 6.6; /* width of a letter, on the large side */
+
+typedef struct box {
+    double left, right, top, bottom;
+} box;
+
+/* With some room at both ends, and at most about so many ticks. */
+static axis make_axis(double low, double high, int most, double from, double to)
+{
+    const double margin = high > low ? 0.07 * (high - low) : 1;
+    axis a = {.low = low - margin, .high = high + margin, .from = from, .to = to};
+    a.step = axis_step(a.high - a.low, most);
+    return a;
+}
+
+static void draw_axes(FILE *out, const axis *x, const axis *y)
+{
+    fprintf(out, "<g stroke=\"#000\" fill=\"none\"><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", LEFT, TOP,
+            RIGHT - LEFT, BOTTOM - TOP);
+    for (double t = ceil(x->low / x->step); t * x->step <= x->high; t++) {
+        fprintf(out, "<path d=\"M%.1f %d v6\"/><path d=\"M%.1f %d V%d\" stroke=\"#ccc\" stroke-width=\"0.6\"/>\n",
+                axis_place(x, t * x->step), BOTTOM, axis_place(x, t * x->step), TOP, BOTTOM);
+    }
+    for (double t = ceil(y->low / y->step); t * y->step <= y->high; t++) {
+        fprintf(out, "<path d=\"M%d %.1f h-6\"/><path d=\"M%d %.1f H%d\" stroke=\"#ccc\" stroke-width=\"0.6\"/>\n",
+                LEFT, axis_place(y, t * y->step), LEFT, axis_place(y, t * y->step), RIGHT);
+    }
+    fprintf(out, "</g>\n<g text-anchor=\"middle\">\n");
+    for (double t = ceil(x->low / x->step); t * x->step <= x->high; t++) {
+        fprintf(out, "<text x=\"%.1f\" y=\"%d\">%g</text>\n", axis_place(x, t * x->step), BOTTOM + 20,
+                t * x->step + 0.0);
+    }
+    fprintf(out, "<text x=\"%d\" y=\"%d\">bits per element</text>\n", (LEFT + RIGHT) / 2, BOTTOM + 40);
+    fprintf(out, "<text transform=\"translate(20 %d) rotate(-90)\">SQNR in dB</text>\n</g>\n<g text-anchor=\"end\">\n",
+            (TOP + BOTTOM) / 2);
+    for (double t = ceil(y->low / y->step); t * y->step <= y->high; t++) {
+        fprintf(out, "<text x=\"%d\" y=\"%.1f\">%g</text>\n", LEFT - 9, axis_place(y, t * y->step) + 4,
+                t * y->step + 0.0);
+    }
+    fprintf(out, "</g>\n");
+}
+
+static bool collide(const box *a, const box *b)
+{
+    return a->left < b->right && b->left < a->right && a->top < b->bottom && b->top < a->bottom;
+}
+
+/* A place beside the point where the label covers nothing: to the right or left, as little up or down as it takes. */
+static box find_room(double x, double y, double width, const box *taken, size_t count)
+{
+    box b = {0};
+    for (int far = 0; far < 60; far++) {
+        const double up = (far + 1) / 2 * (far % 2 != 0 ? -0.5 : 0.5) * LINE;
+        for (int left = 0; left < 2; left++) {
+            b.left = left != 0 ? x - SIDE - width : x + SIDE;
+            b.right = b.left + width;
+            b.top = y + up - LINE / 2.0;
+            b.bottom = b.top + LINE;
+            bool free_place = b.left >= LEFT && b.right <= RIGHT && b.top >= TOP && b.bottom <= BOTTOM;
+            for (size_t i = 0; free_place && i < count; i++) {
+                free_place = !collide(&b, &taken[i]);
+            }
+            if (free_place) {
+                return b;
+            }
+        }
+    }
+    return b;
+}
+
+/* With ranges, points of equal bits stand side by side, so that their lines can be told apart. */
+static double beside(const scatter_point *points, size_t count, size_t i)
+{
+    double same = 0, before = 0;
+    for (size_t k = 0; k < count; k++) {
+        if (isfinite(points[k].y) && points[k].x == points[i].x) {
+            same++;
+            before += k < i;
+        }
+    }
+    return 10 * (before - (same - 1) / 2);
+}
+
+/* With a cap at each end that lies in the plot. */
+static void draw_bar(FILE *out, double x, double low, double high)
+{
+    const double from = fmin(low, BOTTOM), to = fmax(high, TOP);
+    fprintf(out, "<path d=\"M%.1f %.1f V%.1f%s\" stroke=\"#000\" fill=\"none\"/>\n", x, from, to,
+            high >= TOP ? " m-3 0 h6" : "");
+    if (low <= BOTTOM) {
+        fprintf(out, "<path d=\"M%.1f %.1f h6\" stroke=\"#000\"/>\n", x - 3, low);
+    }
+}
+
+static void draw_points(FILE *out, const axis *x, const axis *y, size_t count, const scatter_point *points, bool ranges)
+{
+    box *taken = cli_allocate(2 * count, sizeof *taken);
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (isfinite(points[i].y)) {
+            const double px = axis_place(x, points[i].x) + (ranges ? beside(points, count, i) : 0);
+            const double py = axis_place(y, points[i].y), r = 4.5;
+            taken[used++] = (box){px - r, px + r, py - r, py + r};
+            if (ranges) {
+                draw_bar(out, px, axis_place(y, points[i].low), axis_place(y, points[i].high));
+            }
+            fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"#000\"/>\n", px, py);
+        }
+    }
+    for (size_t i = 0, k = 0; i < count; i++) {
+        if (isfinite(points[i].y)) {
+            const double px = (taken[k].left + taken[k].right) / 2, py = (taken[k].top + taken[k].bottom) / 2;
+            const box b = find_room(px, py, letter * (double)strlen(points[i].label), taken, used);
+            const double middle = (b.top + b.bottom) / 2, side = b.left > px ? b.left - 1 : b.right + 1;
+            if (fabs(middle - py) > 1) {
+                fprintf(out, "<path d=\"M%.1f %.1f L%.1f %.1f\" stroke=\"#000\" stroke-width=\"0.6\"/>\n", px, py, side,
+                        middle);
+            }
+            fprintf(out,
+                    "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" stroke=\"#fff\" stroke-width=\"3\" "
+                    "paint-order=\"stroke\">",
+                    b.left > px ? b.left : b.right, middle + 4, b.left > px ? "start" : "end");
+            svg_ascii(out, points[i].label);
+            fprintf(out, "</text>\n");
+            taken[used++] = b;
+            k++;
+        }
+    }
+    free(taken);
+}
+
+/* Lines below the plot: what the marks mean, and what has no place in it. */
+static int put_note(FILE *out, int line, const char *text)
+{
+    fprintf(out, "<text x=\"%d\" y=\"%d\">", LEFT, BOTTOM + 44 + LINE * (line + 1));
+    svg_ascii(out, text);
+    fprintf(out, "</text>\n");
+    return line + 1;
+}
+
+static int put_absent(FILE *out, int line, size_t count, const scatter_point *points, bool exact)
+{
+    char note[100];
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *label = points[i].label;
+        if (isfinite(points[i].y) || isnan(points[i].y) == exact) {
+            continue;
+        }
+        if (used > 0 && used + strlen(label) + 2 >= sizeof note) {
+            line = put_note(out, line, note);
+            used = 0;
+        }
+        used += (size_t)snprintf(note + used, sizeof note - used, "%s%s",
+                                 used > 0 ? ", "
+                                 : exact  ? "without error: "
+                                          : "without signal: ",
+                                 label);
+        used = used < sizeof note ? used : sizeof note - 1;
+    }
+    return used > 0 ? put_note(out, line, note) : line;
+}
+
+void scatter_plot_write(const char *path, const char *title, size_t count, const scatter_point *points, const double *threshold,
+                bool ranges)
+{
+    double low_x = INFINITY, high_x = -INFINITY, low_y = INFINITY, high_y = -INFINITY;
+    int absent = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (isfinite(points[i].y)) {
+            low_x = fmin(low_x, points[i].x);
+            high_x = fmax(high_x, points[i].x);
+            low_y = fmin(low_y, points[i].y);
+            high_y = fmax(high_y, points[i].y);
+        } else {
+            absent++;
+        }
+    }
+    if (threshold != NULL) {
+        low_y = fmin(low_y, *threshold);
+        high_y = fmax(high_y, *threshold);
+    }
+    /* A bar may end outside: one tensor of a few numbers that are nearly exact would squeeze all the rest. */
+    const double span = fmax(high_y - low_y, 10) / 2, low = low_y - span, high = high_y + span;
+    for (size_t i = 0; ranges && i < count; i++) {
+        if (isfinite(points[i].y)) {
+            low_y = fmin(low_y, fmax(points[i].low, low));
+            high_y = fmax(high_y, fmin(points[i].high, high));
+        }
+    }
+    const axis x = low_x <= high_x ? make_axis(low_x, high_x, 12, LEFT, RIGHT) : make_axis(0, 32, 12, LEFT, RIGHT);
+    const axis y = low_y <= high_y ? make_axis(low_y, high_y, 10, BOTTOM, TOP) : make_axis(0, 100, 10, BOTTOM, TOP);
+
+    output out = output_open(path);
+    const int height = BOTTOM + 60 + LINE * (2 + absent);
+    svg_begin(out.file, &(svg_page){.width = WIDTH, .height = height, .millimetres = 160, .font_size = 12});
+    svg_title(out.file, 70, title);
+    draw_axes(out.file, &x, &y);
+    if (threshold != NULL) {
+        fprintf(out.file, "<path d=\"M%d %.1f H%d\" stroke=\"#000\" stroke-dasharray=\"6 4\"/>\n", LEFT,
+                axis_place(&y, *threshold), RIGHT);
+    }
+    draw_points(out.file, &x, &y, count, points, ranges);
+    int line = 0;
+    if (ranges) {
+        line = put_note(out.file, line,
+                        "point: all tensors together; bar: from the worst tensor to the best; points of equal "
+                        "bits stand side by side");
+    }
+    if (threshold != NULL) {
+        char note[64];
+        snprintf(note, sizeof note, "dashed: %g dB, as asked for", *threshold);
+        line = put_note(out.file, line, note);
+    }
+    line = put_absent(out.file, line, count, points, true);
+    put_absent(out.file, line, count, points, false);
+    svg_end(out.file);
+    output_commit(&out);
+}

@@ -1,0 +1,239 @@
+/* operands.c - see operands.h */
+#include "cli/cli.h"
+
+#include "testing/operands.h"
+
+#include <math.h>
+#include <string.h>
+
+static const fpemu_rounding saturating = {.mode = FPEMU_MODE_RNE, .overflow = FPEMU_OVERFLOW_SATURATE};
+
+static uint64_t mask(const fpemu_format *format)
+{
+    return UINT64_MAX >> (64 - format->bits);
+}
+
+static uint64_t code_of(const operands *t, double x)
+{
+    return fpemu_encode_one_f64(&t->from, &saturating, x, 0);
+}
+
+static double value_of(const operands *t, uint64_t code)
+{
+    return fpemu_decode_one_f64(&t->from, code);
+}
+
+static uint64_t random_bits(const operands *t, unsigned stream, uint64_t i)
+{
+    return (uint64_t)fpemu_random_word(FPEMU_GENERATOR_HASH, t->seed, stream, 2 * i) << 32 |
+           fpemu_random_word(FPEMU_GENERATOR_HASH, t->seed, stream, 2 * i + 1);
+}
+
+/* ------------------------------------------------------------------------------------------------ boundary */
+
+static void push(operands *t, uint64_t code)
+{
+    for (size_t i = 0; i < t->edge_count; i++) {
+        if (t->edges[i] == code) {
+            return;
+        }
+    }
+    if (t->edge_count < OPERANDS_EDGES) {
+        t->edges[t->edge_count++] = code;
+    }
+}
+
+static void push_value(operands *t, double x)
+{
+    if (isfinite(x)) {
+        push(t, code_of(t, x));
+        if (t->from.is_signed) {
+            push(t, code_of(t, -x));
+        }
+    }
+}
+
+/* Zeros, infinities, NaNs, one, the ends of both formats; with their neighbours where there is a reach of 2. */
+static void list_edges(operands *t, const fpemu_format *to, unsigned reach)
+{
+    const fpemu_format *from = &t->from;
+    const uint64_t sign = (mask(from) >> 1) + 1;
+    push(t, 0);
+    push(t, from->is_signed ? sign : 0);
+    push(t, from->has_nan ? from->nan_code : 0);
+    push(t, fpemu_encode_one_f64(from, &(fpemu_rounding){0}, (double)INFINITY, 0));
+    push(t, fpemu_encode_one_f64(from, &(fpemu_rounding){0}, -(double)INFINITY, 0));
+    push(t, mask(from));
+    const double ends[] = {fpemu_format_max(from), fpemu_format_min_positive(from), fpemu_format_min_normal(from), 1};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        push_value(t, ends[i]);
+    }
+    push(t, from->lowest_code);
+    if (reach < 2) {
+        return;
+    }
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        push_value(t, fpemu_format_next_up(from, ends[i]));
+        push_value(t, fpemu_format_next_down(from, ends[i]));
+    }
+    const double max = fpemu_format_max(to), least = fpemu_format_min_positive(to);
+    const double others[] = {max, (max - fpemu_format_next_down(to, max)) / 2, least, least / 2, fpemu_format_min_normal(to), 2, 3,
+                             sqrt(max), sqrt(least)};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        push_value(t, others[i]);
+    }
+}
+
+static void boundary_codes(const operands *t, uint64_t i, uint64_t codes[OPERATION_MOST])
+{
+    for (int k = t->what->operands - 1; k >= 0; k--) {
+        codes[k] = t->edges[i % t->edge_count];
+        i /= t->edge_count;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ coverage */
+
+/* A number of few bits, or of any, with exponent e; of either sign. */
+static double some_number(const operands *t, unsigned stream, uint64_t i, int e)
+{
+    const uint64_t r = random_bits(t, stream, i);
+    const double few = 1 + (double)(r & 7) / 8, any = 1 + (double)(r >> 12) * 0x1p-52;
+    const double x = ldexp((r >> 3 & 1) != 0 ? few : any, e);
+    return (r >> 4 & 1) != 0 && t->from.is_signed ? -x : x;
+}
+
+/* An exponent within `reach` of e. */
+static int near_exponent(const operands *t, unsigned stream, uint64_t i, int e, int reach)
+{
+    return e - reach + (int)(fpemu_random_word(FPEMU_GENERATOR_HASH, t->seed, stream, i) % (unsigned)(2 * reach + 1));
+}
+
+enum { AIMS = 3 }; /* ways to aim at a result */
+
+/* Operands whose exact result is y, but for the rounding of `*last` to the format of the operands. */
+static int aim(const operands *t, uint64_t i, unsigned way, double y, double x[OPERATION_MOST])
+{
+    const int e = y != 0 && isfinite(y) ? ilogb(y) : 0;
+    const int digits = t->from.kind == FPEMU_KIND_FLOAT ? (int)t->from.mantissa_bits + 2 : (int)t->from.bits;
+    const double near = value_of(t, code_of(t, y)); /* what is left to y is half a step, or less, or nothing */
+    const double a = way == 0 ? near : some_number(t, 4, i, near_exponent(t, 5, i, e, way == 1 ? 1 : digits));
+    const double factor = value_of(t, code_of(t, some_number(t, 6, i, near_exponent(t, 7, i, e / 2, 3))));
+    x[0] = value_of(t, code_of(t, a));
+    switch (t->what->code) {
+    case FPEMU_OPERATION_ADD: x[1] = y - x[0]; return 1;
+    case FPEMU_OPERATION_SUB: x[1] = x[0] - y; return 1;
+    case FPEMU_OPERATION_MUL:
+        x[0] = factor;
+        x[1] = y / factor;
+        return 1;
+    case FPEMU_OPERATION_DIV:
+        x[1] = factor;
+        x[0] = y * factor;
+        return 0;
+    case FPEMU_OPERATION_SQRT: x[0] = y * y; return 0;
+    case FPEMU_OPERATION_FMA:
+        if (way == 0) { /* y less its neighbour, as a product */
+            x[2] = near;
+            x[1] = factor;
+            x[0] = (y - near) / factor;
+            return 0;
+        }
+        x[0] = factor;
+        x[1] = value_of(t, code_of(t, a / factor));
+        x[2] = y - x[0] * x[1];
+        return 2;
+    default:
+        x[0] = near;
+        x[1] = a;
+        return 1;
+    }
+}
+
+/* By turns: every result to aim at, in every way, with the neighbours of the operand that was fitted. */
+static void coverage_codes(const operands *t, uint64_t i, uint64_t codes[OPERATION_MOST])
+{
+    const uint64_t around = 2 * (uint64_t)t->reach + 1, targets = t->in.count[INPUTS_BOUNDARY];
+    const uint64_t bits = inputs_code(&t->in, INPUTS_BOUNDARY, i % targets);
+    const uint64_t step = i / targets % around, way = i / targets / around;
+    double y, x[OPERATION_MOST] = {0, 0, 0};
+    memcpy(&y, &bits, sizeof y);
+    const int fitted = aim(t, way * targets + i % targets, (unsigned)way, y, x);
+    for (int k = 0; k < t->what->operands; k++) {
+        codes[k] = code_of(t, x[k]);
+    }
+    codes[fitted] = (codes[fitted] + step - t->reach) & mask(&t->from);
+}
+
+/* -------------------------------------------------------------------------------------------------- random */
+
+/* Any codes; or numbers about as large as one another, near a random result. */
+static void random_codes(const operands *t, uint64_t i, uint64_t codes[OPERATION_MOST])
+{
+    const uint64_t any = inputs_code(&t->in, INPUTS_RANDOM, i);
+    double y;
+    memcpy(&y, &any, sizeof y);
+    for (int k = 0; k < t->what->operands; k++) {
+        const uint64_t place = i * OPERATION_MOST + (uint64_t)k;
+        if (i % 2 == 0 || y == 0 || !isfinite(y)) {
+            codes[k] = random_bits(t, 8, place) & mask(&t->from);
+            continue;
+        }
+        const bool product = t->what->code == FPEMU_OPERATION_MUL || (t->what->code == FPEMU_OPERATION_FMA && k < 2);
+        const int e = t->what->code == FPEMU_OPERATION_SQRT ? 2 * ilogb(y) : product ? ilogb(y) / 2 : ilogb(y);
+        codes[k] = code_of(t, some_number(t, 9, place, near_exponent(t, 10, place, e, 4)));
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------- outside */
+
+static uint64_t power(uint64_t base, int exponent)
+{
+    return exponent == 0 ? 1 : base * power(base, exponent - 1);
+}
+
+operands operands_start(const operation *what, const fpemu_format *from, const fpemu_format *to, input_depth depth,
+                    uint64_t random, uint64_t seed)
+{
+    operands t = {.what = what, .from = *from, .seed = seed, .reach = depth.reach};
+    t.bits = from->bits * (unsigned)what->operands;
+    if (what->converts) {
+        t.in = inputs_start(from, to, depth, random, seed);
+        memcpy(t.count, t.in.count, sizeof t.count);
+        return t;
+    }
+    fpemu_format binary64;
+    cli_check(fpemu_format_named(FPEMU_NAME_BINARY64, &binary64), "fp64");
+    const input_depth results = {depth.every_bits < 12 ? depth.every_bits : 12, depth.per_binade, 0};
+    t.in = inputs_start(&binary64, to, results, random, seed);
+    list_edges(&t, to, depth.reach);
+    t.count[INPUTS_BOUNDARY] = power(t.edge_count, what->operands);
+    t.count[INPUTS_COVERAGE] = t.in.count[INPUTS_BOUNDARY] * AIMS * (2 * depth.reach + 1);
+    t.count[INPUTS_RANDOM] = random;
+    t.count[INPUTS_ALL] = t.bits < 64 ? UINT64_C(1) << t.bits : UINT64_MAX;
+    return t;
+}
+
+void operands_end(operands *t)
+{
+    inputs_end(&t->in);
+}
+
+void operands_codes(const operands *t, input_stage stage, uint64_t i, uint64_t codes[OPERATION_MOST])
+{
+    memset(codes, 0, OPERATION_MOST * sizeof *codes);
+    if (t->what->converts) {
+        codes[0] = inputs_code(&t->in, stage, i);
+        return;
+    }
+    switch (stage) {
+    case INPUTS_BOUNDARY: boundary_codes(t, i, codes); break;
+    case INPUTS_COVERAGE: coverage_codes(t, i, codes); break;
+    case INPUTS_RANDOM: random_codes(t, i, codes); break;
+    default:
+        for (int k = t->what->operands - 1; k >= 0; k--) {
+            codes[k] = i & mask(&t->from);
+            i = t->from.bits < 64 ? i >> t->from.bits : 0;
+        }
+    }
+}

@@ -1,0 +1,35 @@
+/* operands.h - the operands on which an operation is most likely to go wrong; those of a conversion are inputs.h's.
+ *
+ * Operands are codes of one format, `from`. They come in the same stages: boundary, every combination of a short list
+ * of special operands; coverage, operands whose exact result is at or next to a boundary of the result's format or a
+ * midpoint; random ones; all. The i-th of a stage depends on its arguments and the seed alone.
+ */
+#ifndef FPEMU_TOOL_OPERANDS_H
+#define FPEMU_TOOL_OPERANDS_H
+
+#include "testing/inputs.h"
+#include "testing/operation.h"
+
+enum { OPERANDS_EDGES = 64 };
+
+typedef struct operands {
+    const operation *what;
+    fpemu_format from;
+    uint64_t seed;
+    uint64_t count[INPUT_STAGES];
+    inputs in;      /* a conversion: the operands; else the results to aim at, as codes of binary64 */
+    unsigned bits;  /* of all operands together */
+    unsigned reach; /* how many neighbours of an operand that was aimed */
+    uint64_t edges[OPERANDS_EDGES];
+    size_t edge_count;
+} operands;
+
+/* Both formats must fit binary64. `random` is the number of random ones. */
+operands operands_start(const operation *what, const fpemu_format *from, const fpemu_format *to, input_depth depth,
+                    uint64_t random, uint64_t seed);
+void operands_end(operands *t);
+
+/* The codes of the operands. */
+void operands_codes(const operands *t, input_stage stage, uint64_t i, uint64_t codes[OPERATION_MOST]);
+
+#endif
