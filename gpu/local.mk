@@ -13,7 +13,7 @@ GPU_BODIES = \
 	gpu/product.h \
 	gpu/tensor.h \
 	gpu/tensor.inc.h
-GPU_VERBS = gpu/verbs.c gpu/tensors.c gpu/operations.c gpu/products.c lib/environment.c
+GPU_VERBS = gpu/verbs.c gpu/tensors.c gpu/operations.c gpu/products.c lib/array/environment.c
 GPU_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib -I$(top_srcdir)/gpu
 EXTRA_DIST += $(GPU_BODIES) gpu/fpemu_cuda.h gpu/kernels.cu gpu/operate.cu gpu/product.cu gpu/runs.cu gpu/tensor.cu \
 	gpu/host.c gpu/libfpemu_cuda.map gpu/verbs.c gpu/tensors.c gpu/operations.c gpu/products.c

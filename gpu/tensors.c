@@ -1,7 +1,7 @@
 /* tensors.c - the verbs of tensors with scales and of packed bytes: arguments are checked and made into jobs. */
 #include "call.h"
 #include "core/plan.h"
-#include "core/quick.h"
+#include "core/round_fast.h"
 
 #include <float.h>
 

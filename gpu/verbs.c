@@ -2,7 +2,7 @@
  * the rest. */
 #include "call.h"
 #include "core/plan.h"
-#include "core/quick.h"
+#include "core/round_fast.h"
 
 /* Error sums are made of blocks of this many elements by absolute index; one warp adds up a block. */
 #define SUM_PIECE 4096

@@ -472,6 +472,11 @@ fpemu_status fpemu_encode_f64(const fpemu_format *format, const fpemu_rounding *
 fpemu_status fpemu_decode_f32(const fpemu_format *format, size_t n, const void *codes, float *y);
 fpemu_status fpemu_decode_f64(const fpemu_format *format, size_t n, const void *codes, double *y);
 
+/* What fpemu_quantize_f32 (carrier_bits = 32) or fpemu_quantize_f64 (64) would return for this format and rounding:
+ * FPEMU_OK, or why the two are refused; also for blocked formats and codebooks. FPEMU_ERROR_NULL for NULL,
+ * FPEMU_ERROR_ARGUMENT for another number of bits. A call may still fail for its arrays, stats or shape. */
+fpemu_status fpemu_check(const fpemu_format *format, const fpemu_rounding *rounding, int carrier_bits);
+
 /* Scalar forms: one element, `index` being its place in the stream (added to rounding->offset). NaN, or code 0, for
  * arguments that the array form refuses. */
 float fpemu_quantize_one_f32(const fpemu_format *format, const fpemu_rounding *rounding, float x, uint64_t index);
@@ -585,6 +590,29 @@ fpemu_status fpemu_unpack_blocks_f64(const fpemu_format *format, const fpemu_sha
 /* Writes the scales of the whole tensor that follow from shape->whole (nothing where the format has none); with it and
  * fpemu_pack_blocks a tensor can be packed piece by piece. */
 fpemu_status fpemu_pack_tensor_scales(const fpemu_format *format, const fpemu_shape *shape, void *bytes);
+
+/* The scales of a tensor's blocks, exactly those that fpemu_quantize_tensor and fpemu_pack use for the same x; no
+ * rounding changes them. x: as `shape` says (y_stride is not used; `whole` as there). scales: one number a block, in the
+ * order of fpemu_packed_extent, fpemu_layout.blocks of them; the scale s of doc/blocks.md: an element's value is y =
+ * P * s. codes: their codes, as many unsigned integers of fpemu_layout.scale_bytes bytes in host byte order: those of
+ * fpemu_format_scale, or, for bare powers of two, the exponent in two's complement, bits above its width 0. tensor: the
+ * two numbers of the whole tensor: nvfp4 rules multiplier u and tensor scale d, where y = P * s * d; s2fp8 alpha and
+ * beta; other rules 1 and 1. Any of the three may be NULL, not all.
+ *
+ * A block that becomes NaN has the scale NaN. A bare power of two past the carrier's range becomes 0 or infinity; its
+ * code is exact. s2fp8 has no scales of blocks: there scales and codes must be NULL. A tensor without elements has no
+ * scales, and nothing is written. FPEMU_ERROR_UNSUPPORTED for scalar formats and for scales or codes of s2fp8;
+ * FPEMU_ERROR_OVERLAP where an output overlaps x or another; shapes are refused as by fpemu_quantize_tensor. */
+fpemu_status fpemu_scales_f32(const fpemu_format *format, const fpemu_shape *shape, const float *x, float *scales,
+                              void *codes, float *tensor);
+fpemu_status fpemu_scales_f64(const fpemu_format *format, const fpemu_shape *shape, const double *x, double *scales,
+                              void *codes, float *tensor);
+/* The scales of blocks first .. first+count-1 of packed bytes. Not for s2fp8 and scalar formats
+ * (FPEMU_ERROR_UNSUPPORTED). A code without a meaning gives NaN. */
+fpemu_status fpemu_unpack_scales_f32(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                     uint64_t count, const void *bytes, float *scales);
+fpemu_status fpemu_unpack_scales_f64(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                     uint64_t count, const void *bytes, double *scales);
 
 /* Block scales of one byte, rows x columns, between row-major order and the order that tensor cores read (cuBLAS's
  * layout for 1D block scales: tiles of 128 x 4, padded with 0). `to` and `from` do not overlap;

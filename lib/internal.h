@@ -2,14 +2,14 @@
 #ifndef FPEMU_INTERNAL_H
 #define FPEMU_INTERNAL_H
 
-#include "core/arith.h"
-#include "core/block.h"
-#include "core/blockquick.h"
-#include "core/count.h"
+#include "core/exact.h"
+#include "core/scale.h"
+#include "core/block_fast.h"
+#include "core/events.h"
 #include "core/dot.h"
 #include "core/element.h"
 #include "core/random.h"
-#include "environment.h"
+#include "array/environment.h"
 #include "fpemu.h"
 
 /* Lanes of the loops of dot products at most, in binary64; in binary32 twice as many. */
@@ -174,8 +174,9 @@ void fpemu_random_fill(const kernels *k, const fpemu_rounding *r, uint64_t i, si
 /* The exact result of a function of a binary32 number, given as binary64 bits. */
 core_exact fpemu_function_exact(fpemu_function function, uint64_t bits);
 
-/* FPEMU_OK if both can be used together on a carrier of `carrier` bits (32 or 64). */
-fpemu_status fpemu_check(const fpemu_format *f, const fpemu_rounding *r, int carrier);
+/* fpemu_check for a carrier of 32 or 64 bits, in the default floating-point environment. r = NULL: of the format alone.
+ */
+fpemu_status fpemu_check_call(const fpemu_format *f, const fpemu_rounding *r, int carrier);
 
 /* The same, and the format of the scales of f, where it has scales and they are floats; else all zero. */
 fpemu_status fpemu_check_scaled(const fpemu_format *f, const fpemu_rounding *r, int carrier, fpemu_format *scale);

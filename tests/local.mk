@@ -37,6 +37,7 @@ UNIT_TESTS = \
 	tests/unit/check_pack \
 	tests/unit/check_gemm \
 	tests/unit/check_rng \
+	tests/unit/check_scales \
 	tests/unit/check_spec
 UNIT_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 UNIT_LDADD = lib/libfpemu.la $(CHECK_LIBS)
@@ -57,6 +58,8 @@ tests_unit_check_gemm_LDADD = $(UNIT_LDADD)
 tests_unit_check_rng_SOURCES = tests/unit/check_rng.c $(LONGHAND)
 tests_unit_check_rng_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_rng_LDADD = $(UNIT_LDADD)
+tests_unit_check_scales_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_scales_LDADD = $(UNIT_LDADD)
 tests_unit_check_spec_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_spec_LDADD = $(UNIT_LDADD)
 if HAVE_CHECK
@@ -151,10 +154,12 @@ tests_ref_libblocks_la_LIBADD = tests/ref/libjudge.la
 
 BLOCK_TESTS = \
 	tests/oracle/blocks \
+	tests/oracle/blockscales \
 	tests/oracle/blockstats \
 	tests/oracle/blockvectors \
 	tests/oracle/packing
 tests_oracle_blocks_LDADD = tests/ref/libblocks.la
+tests_oracle_blockscales_LDADD = tests/ref/libblocks.la
 tests_oracle_blockstats_LDADD = tests/ref/libblocks.la
 tests_oracle_packing_LDADD = tests/ref/libblocks.la
 tests_oracle_blockvectors_SOURCES = tests/oracle/blockvectors.c $(LONGHAND)

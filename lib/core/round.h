@@ -33,11 +33,11 @@ enum core_rule {
 #define CORE_SR_C (FPEMU_MODE_COUNT + 1)
 #define CORE_MODE_COUNT (FPEMU_MODE_COUNT + 2)
 
-#include "carrier32.inc.h"
+#include "carrier32.h"
 #include "round.inc.h"
-#include "carrier_end.inc.h"
-#include "carrier64.inc.h"
+#include "carrier_end.h"
+#include "carrier64.h"
 #include "round.inc.h"
-#include "carrier_end.inc.h"
+#include "carrier_end.h"
 
 #endif /* FPEMU_CORE_ROUND_H */

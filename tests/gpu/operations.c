@@ -12,7 +12,7 @@
 #include "memory.h"
 
 #define SEED 3
-#include "random.h"
+#include "core/random.h"
 
 enum { MOST = 9000, F32 = 0, F64, BF16, F16 };
 

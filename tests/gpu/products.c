@@ -12,7 +12,7 @@
 #include "memory.h"
 
 #define SEED 5
-#include "random.h"
+#include "core/random.h"
 
 enum { MOST = 20000 };
 

@@ -14,7 +14,7 @@
 #include "memory.h"
 
 #define SEED 11
-#include "random.h"
+#include "core/random.h"
 
 enum { MOST = 70000, BYTES = 8 * MOST + 4096, BINS = 60 };
 enum { F32, F64, BF16, F16 };

@@ -15,7 +15,7 @@
 #include "memory.h"
 
 #define SEED 7
-#include "random.h"
+#include "core/random.h"
 
 static unsigned long failures, comparisons;
 

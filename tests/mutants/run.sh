@@ -18,8 +18,8 @@ cc=${CC:-cc}
 flags="-std=c11 -O1 -ffp-contract=off -w -Iinclude"
 tests='values peers compat stochastic counters properties'
 block_tests='check_blockspec check_pack blockvectors blockstats packing blocks'
-judged='arith scaled gemm blockvectors blockstats packing blocks'
-checked='check_arith check_block check_gemm check_blockspec check_pack'
+judged='arith scaled gemm blockscales blockvectors blockstats packing blocks'
+checked='check_arguments check_arith check_block check_gemm check_blockspec check_pack check_scales'
 played='verbs tensors operations products'
 trainer='assign estimate memory muppet packed readers scalers'
 trainer_flags="-Itools/fptrain $(pkg-config --cflags libpng 2>/dev/null)"

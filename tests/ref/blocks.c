@@ -4,7 +4,7 @@
  */
 #include "blocks.h"
 #include "../oracle/longhand.h"
-#include "exact.h"
+#include "core/exact.h"
 #include <math.h>
 #include <mpfr.h>
 #include <stdlib.h>

@@ -56,6 +56,8 @@ static void all_refuse(const fpemu_format *f, const fpemu_rounding *r, fpemu_sta
 {
     ck_assert_int_eq(fpemu_quantize_f32(f, r, N, x32, y32, &stats), status);
     ck_assert_int_eq(fpemu_quantize_f64(f, r, N, x64, y64, &stats), status);
+    ck_assert_int_eq(fpemu_check(f, r, 32), status);
+    ck_assert_int_eq(fpemu_check(f, r, 64), status);
     ck_assert_int_eq(fpemu_encode_f32(f, r, N, x32, codes, &stats), status);
     ck_assert_int_eq(fpemu_encode_f64(f, r, N, x64, codes, &stats), status);
     if (decode) {
@@ -335,6 +337,74 @@ START_TEST(stats_out_of_range)
 }
 END_TEST
 
+/* fpemu_check says what quantising one zero says: every kind of format, every mode, policy and compatibility setting,
+ * fields out of range too. */
+static int agrees(const fpemu_format *f, const fpemu_rounding *r, const char *spec)
+{
+    const float zero = 0;
+    const double wide = 0;
+    float y;
+    double z;
+    const fpemu_status narrow = fpemu_quantize_f32(f, r, 1, &zero, &y, NULL);
+    const fpemu_status status = fpemu_quantize_f64(f, r, 1, &wide, &z, NULL);
+    ck_assert_msg(fpemu_check(f, r, 32) == narrow, "%s, f32, mode %d, compat %d: %d, not %d", spec, r ? r->mode : -1,
+                  r ? r->compat : -1, fpemu_check(f, r, 32), narrow);
+    ck_assert_msg(fpemu_check(f, r, 64) == status, "%s, f64, mode %d, compat %d: %d, not %d", spec, r ? r->mode : -1,
+                  r ? r->compat : -1, fpemu_check(f, r, 64), status);
+    return status != FPEMU_OK;
+}
+
+START_TEST(check_is_what_a_call_says)
+{
+    static const char *const specs[] = {
+        "fp64", "fp32", "bf16", "e4m3fn", "e5m2:saturate", "e8m0", "e2m1", "dlfloat16", "fixed(8,4)", "fixed(40,20)",
+        "fixed(60,4)", "ufixed(8,8,wrap)", "fixed(8,4,symmetric)", "int8", "int(8,scale=0.1)", "uint4", "posit(16,1)",
+        "posit(32,4)", "table(nf4)", "table(dynamic8)", "mxfp4", "mxint8", "msfp12", "nvfp4", "nf4", "s2fp8",
+        "bfp(7)", "bfp(23)", "bfp(1)", "bfp(7,rule=hbfp)", "bfp(7,block=3x5)", "mx(posit(8,1))", "mx(fp64)",
+        "mx(table(dynamic4),block=8)", "codebook(dynamic8,100)", "group(int4,24)", "group(fixed(40,20),24)",
+        "scaled(e5m2,block=row)", "muppet(8)", "muppet(8,block=9)",
+    };
+    int read = 0, refused = 0;
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
+        fpemu_format f;
+        if (fpemu_format_parse(specs[i], &f, NULL))
+            continue;
+        read++;
+        for (int mode = 0; mode <= FPEMU_MODE_COUNT; mode++)
+            for (int compat = 0; compat <= FPEMU_COMPAT_COUNT; compat++)
+                for (int other = 0; other < 9; other++) {
+                    fpemu_rounding r = {.mode = (uint8_t)mode, .compat = (uint8_t)compat};
+                    r.overflow = (uint8_t)(other == 1 ? 3 : other == 2 ? 4 : 0);
+                    r.nan = (uint8_t)(other == 3 ? 5 : other == 4 ? 6 : 0);
+                    r.bits = (uint8_t)(other == 5 ? 32 : other == 6 ? 33 : 0);
+                    r.generator = other == 7;
+                    r.reserved1[3] = other == 8;
+                    refused += agrees(&f, &r, specs[i]);
+                }
+        fpemu_format damaged = f;
+        const fpemu_rounding r = fpemu_rounding_nearest();
+        for (size_t byte = 0; byte < offsetof(fpemu_format, table); byte++) {
+            unsigned char *const p = (unsigned char *)&damaged + byte;
+            const unsigned char kept = *p;
+            /* the library trusts what it derived, and the table's length: damage there is undefined */
+            if (byte >= offsetof(fpemu_format, precision) && byte < offsetof(fpemu_format, scaling))
+                continue;
+            if (byte >= offsetof(fpemu_format, codebook_length) && byte < offsetof(fpemu_format, reserved2))
+                continue;
+            *p = 0xff;
+            refused += agrees(&damaged, &r, specs[i]);
+            *p = kept;
+        }
+        refused += agrees(&f, NULL, specs[i]);
+        ck_assert_int_eq(fpemu_check(&f, NULL, 32), FPEMU_ERROR_NULL);
+        ck_assert_int_eq(fpemu_check(&f, &r, 16), FPEMU_ERROR_ARGUMENT);
+        ck_assert_int_eq(fpemu_check(NULL, &r, 64), FPEMU_ERROR_NULL);
+    }
+    ck_assert_int_ge(read, 35);
+    ck_assert_int_gt(refused, 1000);
+}
+END_TEST
+
 START_TEST(nouns_and_texts)
 {
     ck_assert_uint_eq(fpemu_sizeof("format"), sizeof(fpemu_format));
@@ -370,6 +440,7 @@ int main(void)
     tcase_add_test(tests, overlap);
     tcase_add_test(tests, nan_is_an_error);
     tcase_add_test(tests, stats_out_of_range);
+    tcase_add_test(tests, check_is_what_a_call_says);
     tcase_add_test(tests, nouns_and_texts);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -1,0 +1,210 @@
+/* block_scales.c - the scales of a tensor's blocks: found from its elements, as quantising and packing find them, or read
+ * from its packed bytes. */
+#include <math.h>
+
+#include "blocks.h"
+#include "core/pack.h"
+#include "format/spec.h"
+
+/* What a scale's code means. */
+typedef struct decoder {
+    core_coder64 coder; /* of a float */
+    int exponent_bits;  /* of a bare power of two; 0 for a float */
+} decoder;
+
+static fpemu_status decoder_begin(decoder *d, const fpemu_format *f)
+{
+    fpemu_format scale;
+    memset(d, 0, sizeof *d);
+    if (f->scaling == FPEMU_SCALING_S2FP8)
+        return FPEMU_OK; /* no block has a scale */
+    if (f->scale_power)
+        d->exponent_bits = f->scale_exponent_bits;
+    else if (fpemu_scale_of(f, &scale))
+        core_coder_make64(&d->coder, &scale, NULL);
+    else
+        return FPEMU_ERROR_FORMAT;
+    return FPEMU_OK;
+}
+
+static double scale_value(const decoder *d, uint64_t code)
+{
+    if (!d->exponent_bits)
+        return core_value64(core_decode64(&d->coder, code));
+    const int32_t sign = 1 << (d->exponent_bits - 1), c = (int32_t)(code & (uint64_t)(2 * sign - 1));
+    return ldexp(1, (c ^ sign) - sign);
+}
+
+/* Where scales go: an array of one carrier's numbers. */
+typedef struct scale_array {
+    decoder decoder;
+    float *f32;
+    double *f64;
+} scale_array;
+
+static void store_value(const scale_array *a, uint64_t i, uint64_t code)
+{
+    if (a->f32)
+        a->f32[i] = (float)scale_value(&a->decoder, code);
+    if (a->f64)
+        a->f64[i] = scale_value(&a->decoder, code);
+}
+
+/* The bytes of an array, from `first` on and before `last`. */
+typedef struct extent {
+    uintptr_t first, last;
+} extent;
+
+static extent extent_of(const void *p, uint64_t size)
+{
+    const extent e = {(uintptr_t)p, (uintptr_t)p + (p ? (uintptr_t)size : 0)};
+    return e;
+}
+
+static int some_overlap(const extent *e, int count)
+{
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < i; k++)
+            if (e[i].first < e[k].last && e[k].first < e[i].last)
+                return 1;
+    return 0;
+}
+
+/* ---------------------------------------------------------------------------------------- from the elements */
+
+typedef struct finder {
+    scale_array scales;
+    void *codes;
+    size_t code_size;
+    float *tensor;
+} finder;
+
+static void take_tensor(void *context, core_tensor t)
+{
+    const finder *to = context;
+    if (to->tensor) {
+        to->tensor[0] = t.a;
+        to->tensor[1] = t.b;
+    }
+}
+
+static void take_scale(void *context, uint64_t block, uint64_t code)
+{
+    const finder *to = context;
+    store_value(&to->scales, block, code);
+    if (to->codes)
+        store_code(to->codes, to->code_size, (size_t)block, code);
+}
+
+static size_t size_of_code(const fpemu_format *f)
+{
+    const uint32_t bits = fpemu_scale_bits(f);
+    return bits == 0 ? 0 : bits <= 8 ? 1 : bits <= 16 ? 2 : 4;
+}
+
+static fpemu_status find_scales(const fpemu_format *f, const fpemu_shape *shape, int carrier, const void *x,
+                                finder *to)
+{
+    const fpemu_rounding nearest = {0};
+    const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
+    block_walk walk;
+    if (!f || !shape)
+        return FPEMU_ERROR_NULL;
+    fpemu_status status = fpemu_check_call(f, &nearest, carrier);
+    if (status)
+        return status;
+    const int has_scales = to->scales.f32 || to->scales.f64 || to->codes;
+    if (f->scaling == FPEMU_SCALING_NONE || (f->scaling == FPEMU_SCALING_S2FP8 && has_scales))
+        return FPEMU_ERROR_UNSUPPORTED;
+    fpemu_shape input = *shape;
+    memset(input.y_stride, 0, sizeof input.y_stride);
+    status = fpemu_walk_begin(&walk, f, &input, size, 0);
+    if (status || walk.blocks == 0)
+        return status;
+    if (!x || (!has_scales && !to->tensor))
+        return FPEMU_ERROR_NULL;
+    to->code_size = size_of_code(f);
+    int64_t first, last;
+    core_walk_reach(&walk, walk.x_axis, size, &first, &last);
+    const extent arrays[] = {{(uintptr_t)x + (uintptr_t)first, (uintptr_t)x + (uintptr_t)last},
+                             extent_of(to->scales.f32, walk.blocks * sizeof(float)),
+                             extent_of(to->scales.f64, walk.blocks * sizeof(double)),
+                             extent_of(to->codes, walk.blocks * to->code_size),
+                             extent_of(to->tensor, 2 * sizeof(float))};
+    if (some_overlap(arrays, sizeof arrays / sizeof arrays[0]))
+        return FPEMU_ERROR_OVERLAP;
+    status = decoder_begin(&to->scales.decoder, f);
+    if (status)
+        return status;
+    const block_sink sink = {to, take_tensor, take_scale, NULL};
+    const block_call call = {
+        .format = f, .rounding = &nearest, .shape = &input, .count = UINT64_MAX, .sink = &sink};
+    status = carrier == 32 ? fpemu_block_run_f32(&call, x, NULL) : fpemu_block_run_f64(&call, x, NULL);
+    if (!status && to->tensor && !core_has_tensor(f))
+        to->tensor[0] = to->tensor[1] = 1;
+    return status;
+}
+
+fpemu_status fpemu_scales_f32(const fpemu_format *format, const fpemu_shape *shape, const float *x, float *scales,
+                              void *codes, float *tensor)
+{
+    finder to = {.scales = {.f32 = scales}, .codes = codes, .tensor = tensor};
+    return find_scales(format, shape, 32, x, &to);
+}
+
+fpemu_status fpemu_scales_f64(const fpemu_format *format, const fpemu_shape *shape, const double *x, double *scales,
+                              void *codes, float *tensor)
+{
+    finder to = {.scales = {.f64 = scales}, .codes = codes, .tensor = tensor};
+    return find_scales(format, shape, 64, x, &to);
+}
+
+/* ------------------------------------------------------------------------------------------ from packed bytes */
+
+static fpemu_status read_scales(const fpemu_format *f, const fpemu_shape *shape, uint64_t first, uint64_t count,
+                                int carrier, const unsigned char *bytes, scale_array *to)
+{
+    fpemu_layout l;
+    fpemu_status status = fpemu_packed_layout(f, shape, &l);
+    if (!status)
+        status = fpemu_check_call(f, NULL, carrier);
+    if (status)
+        return status;
+    if (f->scaling == FPEMU_SCALING_NONE || f->scaling == FPEMU_SCALING_S2FP8)
+        return FPEMU_ERROR_UNSUPPORTED;
+    if (first > l.blocks || count > l.blocks - first || l.bytes > SIZE_MAX)
+        return FPEMU_ERROR_ARGUMENT;
+    if (count == 0)
+        return FPEMU_OK;
+    if (!bytes || (!to->f32 && !to->f64))
+        return FPEMU_ERROR_NULL;
+    const extent arrays[] = {extent_of(bytes, l.bytes), extent_of(to->f32, count * sizeof(float)),
+                             extent_of(to->f64, count * sizeof(double))};
+    if (some_overlap(arrays, sizeof arrays / sizeof arrays[0]))
+        return FPEMU_ERROR_OVERLAP;
+    status = decoder_begin(&to->decoder, f);
+    if (status)
+        return status;
+    fp_environment environment;
+    fpemu_environment_enter(&environment);
+    for (uint64_t i = 0; i < count; i++) {
+        const unsigned char *code = bytes + l.scales_offset + (first + i) * l.scale_bytes;
+        store_value(to, i, core_load_bytes(code, (size_t)l.scale_bytes));
+    }
+    fpemu_environment_leave(&environment);
+    return FPEMU_OK;
+}
+
+fpemu_status fpemu_unpack_scales_f32(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                     uint64_t count, const void *bytes, float *scales)
+{
+    scale_array to = {.f32 = scales};
+    return read_scales(format, shape, first, count, 32, bytes, &to);
+}
+
+fpemu_status fpemu_unpack_scales_f64(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                     uint64_t count, const void *bytes, double *scales)
+{
+    scale_array to = {.f64 = scales};
+    return read_scales(format, shape, first, count, 64, bytes, &to);
+}

@@ -1,0 +1,210 @@
+/* blockscales.c - the scales of a tensor's blocks against the judge, their codes, the numbers of the whole tensor, and
+ * the same read back from packed bytes; s2fp8 against the range that the judge allows.
+ *
+ * blockscales [--rounds N] [--seed S]
+ */
+#include "../ref/blockcase.h"
+#include "longhand.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned long rounds = 1;
+static uint64_t first_seed = 1;
+
+static void *need(uint64_t size)
+{
+    void *p = calloc(size + 1, 1);
+    if (!p)
+        abort();
+    return p;
+}
+
+static fpemu_status find(const block_case *c, const fpemu_shape *s, const void *x, void *scales, void *codes,
+                         float *tensor)
+{
+    return c->carrier == 32 ? fpemu_scales_f32(&c->f, s, x, scales, codes, tensor)
+                            : fpemu_scales_f64(&c->f, s, x, scales, codes, tensor);
+}
+
+/* The i-th number of an array of the carrier. */
+static double number(unsigned carrier, const void *values, uint64_t i)
+{
+    return carrier == 32 ? (double)((const float *)values)[i] : ((const double *)values)[i];
+}
+
+static uint64_t integer(const unsigned char *codes, uint64_t size, uint64_t i)
+{
+    uint16_t two;
+    uint32_t four;
+    if (size == 1)
+        return codes[i];
+    if (size == 2) {
+        memcpy(&two, codes + 2 * i, 2);
+        return two;
+    }
+    memcpy(&four, codes + 4 * i, 4);
+    return four;
+}
+
+static int same(double a, double b)
+{
+    return a == b ? signbit(a) == signbit(b) : isnan(a) && isnan(b);
+}
+
+/* x as the carrier's numbers, in the order of indices or backwards; returns where element 0 lies. */
+static void *numbers(const block_case *c, int backwards, void *memory, fpemu_shape *s)
+{
+    const uint64_t width = c->carrier / 8;
+    uint64_t i;
+    for (i = 0; i < c->n; i++) {
+        const uint64_t at = backwards ? c->n - 1 - i : i;
+        const uint32_t narrow = (uint32_t)c->x[i];
+        if (c->carrier == 32)
+            memcpy((char *)memory + at * 4, &narrow, 4);
+        else
+            memcpy((char *)memory + at * 8, c->x + i, 8);
+    }
+    if (!backwards || c->n == 0)
+        return memory;
+    s->x_stride[3] = -1;
+    s->x_stride[2] = -(int64_t)s->inner;
+    s->x_stride[1] = -(int64_t)(s->inner * s->length);
+    s->x_stride[0] = -(int64_t)(s->inner * s->length * s->rows);
+    return (char *)memory + (c->n - 1) * width;
+}
+
+static void s2fp8(const block_case *c, const fpemu_shape *s, const void *x, unsigned char *codes, void *scales)
+{
+    float tensor[2] = {-7, -7};
+    const ref_s2fp8 want = ref_s2fp8_range(c->carrier, c->n, c->x);
+    lh_check(find(c, s, x, scales, codes, tensor) == FPEMU_ERROR_UNSUPPORTED && tensor[0] == -7,
+             "%s: scales of blocks", c->spec);
+    lh_check(find(c, s, x, NULL, NULL, tensor) == FPEMU_OK, "%s", c->spec);
+    if (c->n)
+        lh_check(tensor[0] >= want.alpha_low && tensor[0] <= want.alpha_high && tensor[1] >= want.beta_low &&
+                     tensor[1] <= want.beta_high,
+                 "%s: alpha %a, beta %a; judge %a to %a, %a to %a", c->spec, (double)tensor[0], (double)tensor[1],
+                 want.alpha_low, want.alpha_high, want.beta_low, want.beta_high);
+}
+
+static void against_judge(const block_case *c, const ref_tensor *t, const fpemu_layout *l, const unsigned char *codes,
+                          const void *scales, const float tensor[2])
+{
+    const int has_tensor = c->f.scaling == FPEMU_SCALING_NVFP4 || c->f.scaling == FPEMU_SCALING_NVFP4_AO;
+    uint64_t b;
+    int bad = 0;
+    lh_check(t->blocks == l->blocks, "%s: blocks", c->spec);
+    for (b = 0; b < t->blocks && bad < 3; b++) {
+        const ref_block *block = t->block + b;
+        double want = block->nan ? (double)NAN : ldexp(block->scale, (int)block->exponent);
+        if (c->carrier == 32)
+            want = (double)(float)want;
+        bad += !lh_check(same(want, number(c->carrier, scales, b)), "%s: scale of block %" PRIu64 " is %a, judge %a",
+                         c->spec, b, number(c->carrier, scales, b), want);
+        bad += !lh_check(integer(codes, l->scale_bytes, b) == block->code,
+                         "%s: code of block %" PRIu64 " is %" PRIx64 ", judge %" PRIx64, c->spec, b,
+                         integer(codes, l->scale_bytes, b), block->code);
+    }
+    lh_check(same((double)tensor[0], has_tensor ? (double)t->multiplier : 1) &&
+                 same((double)tensor[1], has_tensor ? (double)t->decode : 1),
+             "%s: numbers of the tensor", c->spec);
+}
+
+/* What pack wrote, read by unpack_scales, all of it and from the middle on. */
+static void against_bytes(const block_case *c, const fpemu_layout *l, const fpemu_shape *s, const void *x,
+                          const unsigned char *codes, const void *scales, const float tensor[2])
+{
+    const uint64_t width = c->carrier / 8, first = l->blocks / 2, rest = l->blocks - first;
+    unsigned char *const bytes = need(l->bytes), *const read = need(l->blocks * width);
+    const fpemu_status status = c->carrier == 32 ? fpemu_pack_f32(&c->f, &c->r, s, x, bytes, NULL)
+                                                 : fpemu_pack_f64(&c->f, &c->r, s, x, bytes, NULL);
+    uint64_t b, k;
+    lh_check(status == FPEMU_OK || status == FPEMU_ERROR_NAN, "%s: pack", c->spec);
+    for (b = 0; b < l->blocks; b++)
+        for (k = 0; k < l->scale_bytes; k++)
+            lh_check(bytes[l->scales_offset + b * l->scale_bytes + k] ==
+                         (unsigned char)(integer(codes, l->scale_bytes, b) >> 8 * k),
+                     "%s: code of block %" PRIu64 " in the packed bytes", c->spec, b);
+    if (l->tensor_bytes)
+        for (k = 0; k < 8; k++)
+            lh_check(bytes[k] == (unsigned char)(lh_float_bits(tensor[k / 4]) >> 8 * (k % 4)),
+                     "%s: numbers of the tensor in the packed bytes", c->spec);
+    for (k = 0; k < 2; k++) {
+        const uint64_t from = k ? first : 0, count = k ? rest : l->blocks;
+        memset(read, 0xa5, l->blocks * width);
+        lh_check((c->carrier == 32 ? fpemu_unpack_scales_f32(&c->f, s, from, count, bytes, (float *)(void *)read)
+                                   : fpemu_unpack_scales_f64(&c->f, s, from, count, bytes, (double *)(void *)read)) ==
+                     FPEMU_OK,
+                 "%s: unpack_scales", c->spec);
+        for (b = 0; b < count; b++)
+            lh_check(same(number(c->carrier, read, b), number(c->carrier, scales, from + b)),
+                     "%s: unpacked scale of block %" PRIu64, c->spec, from + b);
+    }
+    free(bytes);
+    free(read);
+}
+
+static int check(const block_case *c, int backwards)
+{
+    static const fpemu_rounding nearest;
+    fpemu_shape s = c->shape;
+    void *const memory = need(c->n * 8), *const x = numbers(c, backwards, memory, &s);
+    void *const scales = need((c->n + 1) * 8);
+    unsigned char *const codes = need((c->n + 1) * 4);
+    float tensor[2] = {0, 0};
+    fpemu_layout l;
+    ref_tensor *t = NULL;
+    int judged = 0;
+    if (c->f.scaling == FPEMU_SCALING_NONE) {
+        lh_check(find(c, &s, x, scales, codes, tensor) == FPEMU_ERROR_UNSUPPORTED, "%s: a scalar format", c->spec);
+    } else if (c->f.scaling == FPEMU_SCALING_S2FP8) {
+        s2fp8(c, &s, x, codes, scales);
+        judged = 1;
+    } else if ((t = ref_quantize(&c->f, &nearest, c->carrier, &c->shape, c->x)) != NULL) {
+        lh_check(fpemu_packed_layout(&c->f, &s, &l) == FPEMU_OK, "%s: layout", c->spec);
+        lh_check(find(c, &s, x, scales, codes, tensor) == FPEMU_OK, "%s: scales", c->spec);
+        if (c->n) {
+            against_judge(c, t, &l, codes, scales, tensor);
+            against_bytes(c, &l, &s, x, codes, scales, tensor);
+        }
+        ref_free(t);
+        judged = 1;
+    } else {
+        lh_check(find(c, &s, x, scales, codes, tensor) != FPEMU_OK, "%s: not refused", c->spec);
+    }
+    free(memory);
+    free(scales);
+    free(codes);
+    return judged;
+}
+
+int main(int argc, char **argv)
+{
+    block_case c;
+    size_t i;
+    unsigned long k, judged = 0;
+    int a;
+    for (a = 1; a + 1 < argc; a += 2) {
+        if (!strcmp(argv[a], "--rounds"))
+            rounds = strtoul(argv[a + 1], NULL, 10);
+        else if (!strcmp(argv[a], "--seed"))
+            first_seed = strtoull(argv[a + 1], NULL, 0);
+    }
+    memset(&c, 0, sizeof c);
+    for (i = 0; case_format(i, &c.f, c.spec); i++)
+        for (k = 0; k < 12 * rounds; k++) {
+            uint64_t state = (first_seed + k) * UINT64_C(0x9e3779b97f4a7c15) + i;
+            c.seed = state;
+            (void)lh_next(&state);
+            c.carrier = k % 3 == 2 || !fpemu_format_fits_f32(&c.f) ? 64 : 32;
+            c.shape = k % 4 == 3 ? fpemu_shape_vector(state % 200) : case_shape(&state);
+            case_fill(&c);
+            judged += (unsigned long)check(&c, k % 2);
+        }
+    lh_check(judged >= 100, "%lu cases judged", judged);
+    case_free(&c);
+    return lh_report("blockscales");
+}
