@@ -22,7 +22,7 @@ judged='arith scaled gemm blockscales blockvectors blockstats packing blocks'
 checked='check_arguments check_arith check_block check_gemm check_blockspec check_pack check_scales'
 played='verbs tensors operations products'
 trainer='assign estimate memory muppet packed readers scalers'
-trainer_flags="-Itools/fptrain $(pkg-config --cflags libpng 2>/dev/null)"
+trainer_flags="-Itools -Itools/fptrain $(pkg-config --cflags libpng 2>/dev/null)"
 trainer_libs=${TRAINER_LIBS:-"-linih -llzma -lpng16 $(pkg-config --libs openblas check 2>/dev/null) -ljansson -lz"}
 judges='compare formats judge mpfr points slow sweep blocks blockcase'
 
@@ -78,8 +78,8 @@ plays() {
 
 # The files of the trainer but for its commands, as those of the library.
 build_trainer() {
-    for c in tools/fptrain/*/*.c; do
-        o=obj/trainer/$(echo "${c#tools/fptrain/}" | tr / -).o
+    for c in tools/common/*.c tools/fptrain/*/*.c; do
+        o=obj/trainer/$(echo "${c#tools/}" | tr / -).o
         case $c in
         tools/fptrain/commands/*) continue ;;
         esac
@@ -183,7 +183,7 @@ for t in $needed longhand; do
         continue
     fi
     is_one_of "$t" "$trainer" && source=$top/tests/fptrain/$t.c || source=$(echo "$top"/tests/[ou]*/"$t.c")
-    $cc -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -ffp-contract=off -Iinclude -Itools/fptrain -w -c "$source" \
+    $cc -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -ffp-contract=off -Iinclude -Itools -Itools/fptrain -w -c "$source" \
         -o "obj/$t.test" || exit 1
     if is_one_of "$t" "$judged"; then
         for j in $judges; do

@@ -4,8 +4,6 @@ trainer_base = \
 	tools/fptrain/base/base.h \
 	tools/fptrain/base/checkpoint.c \
 	tools/fptrain/base/checkpoint.h \
-	tools/fptrain/base/outfile.c \
-	tools/fptrain/base/outfile.h \
 	tools/fptrain/base/source.c \
 	tools/fptrain/base/source.h
 trainer_engine = \
@@ -157,8 +155,8 @@ trainer_report = \
 	tools/fptrain/report/plots.h \
 	tools/fptrain/report/run_data.c \
 	tools/fptrain/report/run_data.h \
-	tools/fptrain/report/svg.c \
-	tools/fptrain/report/svg.h \
+	tools/fptrain/report/svg_style.c \
+	tools/fptrain/report/svg_style.h \
 	tools/fptrain/report/tables.c \
 	tools/fptrain/report/tables.h
 
@@ -168,9 +166,9 @@ endif
 tools_libfptrain_la_SOURCES = $(trainer_base) $(trainer_engine) $(trainer_ops) $(trainer_backends) \
 	$(trainer_models) $(trainer_data) $(trainer_numerics) $(trainer_optimizer) $(trainer_policies) $(trainer_run) \
 	$(trainer_estimate) $(trainer_sweep) $(trainer_report)
-tools_libfptrain_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools/fptrain
+tools_libfptrain_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fptrain
 tools_libfptrain_la_CFLAGS = $(AM_CFLAGS) $(FPTRAIN_CFLAGS) $(CBLAS_CFLAGS) $(ZIP_CFLAGS) $(JANSSON_CFLAGS)
-tools_libfptrain_la_LIBADD = lib/libfpemu.la $(FPTRAIN_LIBS) $(CBLAS_LIBS) $(ZIP_LIBS) $(JANSSON_LIBS)
+tools_libfptrain_la_LIBADD = lib/libfpemu.la tools/libcommon.la $(FPTRAIN_LIBS) $(CBLAS_LIBS) $(ZIP_LIBS) $(JANSSON_LIBS)
 
 if FPTRAIN
 bin_PROGRAMS += tools/fptrain/fptrain

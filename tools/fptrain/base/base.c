@@ -1,5 +1,6 @@
 /* base.c - memory, errors, random numbers and the clock of fptrain. */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#include "common/system.h"
+
 #include "base/base.h"
 
 #include <math.h>
@@ -8,17 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-bool fail(trouble *why, const char *format, ...)
-{
-    if (why) {
-        va_list arguments;
-        va_start(arguments, format);
-        vsnprintf(why->text, sizeof why->text, format, arguments);
-        va_end(arguments);
-    }
-    return false;
-}
 
 _Noreturn void die(const char *format, ...)
 {

@@ -6,13 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A sentence about what is wrong with a file or an option, for functions that return false and change nothing. */
-typedef struct trouble {
-    char text[512];
-} trouble;
-
-/* Writes the sentence; returns false, so that `return fail(why, ...)` reads well. why may be NULL. */
-bool fail(trouble *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#include "common/trouble.h"
 
 /* One line on standard error, exit status 2. Not for what a library function of ours can report. */
 _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "base/outfile.h"
+#include "common/atomic_file.h"
 #include "base/source.h"
 
 enum { HEADER = 40, FIXED = 24, ALIGNMENT = 64, LONGEST_NAME = 255, VERSION = 1 };
@@ -153,9 +153,9 @@ static uint8_t *make_table(const checkpoint *c, size_t *length)
 bool checkpoint_write(const checkpoint *c, const char *path, trouble *why)
 {
     static const uint8_t zeros[ALIGNMENT];
-    outfile out;
+    atomic_file out;
     size_t place;
-    if (!outfile_open(&out, path, why))
+    if (!atomic_file_open(&out, path, why))
         return false;
     uint8_t *table = make_table(c, &place);
     fwrite(table, 1, place, out.file);
@@ -165,7 +165,7 @@ bool checkpoint_write(const checkpoint *c, const char *path, trouble *why)
         fwrite(c->entry[i].bytes, 1, c->entry[i].length, out.file);
         place = aligned(place) + c->entry[i].length;
     }
-    return outfile_commit(&out, why);
+    return atomic_file_commit(&out, why);
 }
 
 /* The bytes of a file while they are read. */

@@ -1,5 +1,6 @@
 /* source.c - see source.h */
-#define _POSIX_C_SOURCE 200809L
+#include "common/system.h"
+
 #include "base/source.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* assign.c - fptrain assign: which tensors an assignment makes low, without training. */
-#define _POSIX_C_SOURCE 200809L
+#include "common/system.h"
+
 #include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>

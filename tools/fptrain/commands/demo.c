@@ -6,7 +6,7 @@
 
 #include "commands/commands.h"
 #include "run/experiment.h"
-#include "base/outfile.h"
+#include "common/atomic_file.h"
 #include "report/chart.h"
 #include "report/run_data.h"
 
@@ -82,11 +82,11 @@ static void draw(const char *path, const run *runs)
                                     .percent = true}};
     const size_t which[] = {offsetof(run, loss), offsetof(run, accuracy)};
     trouble why;
-    outfile out;
-    if (!outfile_open(&out, path, &why))
+    atomic_file out;
+    if (!atomic_file_open(&out, path, &why))
         die("demo: %s", why.text);
     charts_write_alone(out.file, 2, charts, which, runs, VARIANTS);
-    if (!outfile_commit(&out, &why))
+    if (!atomic_file_commit(&out, &why))
         die("demo: %s", why.text);
 }
 

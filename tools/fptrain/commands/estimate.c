@@ -1,6 +1,7 @@
 /* estimate.c - fptrain estimate: how long MuPPET's levels would take on given hardware, and how wide a network
  * may be in a given memory. */
-#define _POSIX_C_SOURCE 200809L
+#include "common/system.h"
+
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>

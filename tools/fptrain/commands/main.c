@@ -1,5 +1,6 @@
 /* main.c - the program fptrain: finds the subcommand asked for and runs it. */
-#define _POSIX_C_SOURCE 200809L
+#include "common/system.h"
+
 #include <fpemu.h>
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* report.c - fptrain report: runs beside each other, as a page, as tables and as plots. */
-#define _POSIX_C_SOURCE 200809L
+#include "common/system.h"
+
 #include <fpemu.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -7,7 +8,7 @@
 #include <string.h>
 
 #include "commands/commands.h"
-#include "base/outfile.h"
+#include "common/atomic_file.h"
 #include "report/group.h"
 #include "report/page.h"
 #include "report/plots.h"
@@ -29,19 +30,19 @@ static const char help[] =
     "\n"
     "Each DIR was the output.directory of a run, which may still be going on.\n";
 
-static outfile open_file(const char *path)
+static atomic_file open_file(const char *path)
 {
-    outfile out;
+    atomic_file out;
     trouble why;
-    if (!outfile_open(&out, path, &why))
+    if (!atomic_file_open(&out, path, &why))
         die("report: %s", why.text);
     return out;
 }
 
-static void commit(outfile *out)
+static void commit(atomic_file *out)
 {
     trouble why;
-    if (!outfile_commit(out, &why))
+    if (!atomic_file_commit(out, &why))
         die("report: %s", why.text);
 }
 
@@ -93,7 +94,7 @@ static void write_groups(const run *runs, int count, const report_choice *choice
     trouble why;
     groups g = groups_make(runs, count, choice->tensors);
     if (tables) {
-        outfile out = open_file(tables);
+        atomic_file out = open_file(tables);
         tables_write(out.file, &g, choice);
         commit(&out);
     }
@@ -142,7 +143,7 @@ int command_report(int argc, char **argv)
         if (!run_load(&runs[i], argv[optind + i], &why))
             die("report: %s", why.text);
     if (page) {
-        outfile out = open_file(page);
+        atomic_file out = open_file(page);
         page_write(out.file, runs, count);
         commit(&out);
     }

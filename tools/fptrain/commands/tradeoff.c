@@ -1,5 +1,6 @@
 /* tradeoff.c - fptrain tradeoff: accuracy against low-precision ratio, over a sweep of assignments. */
-#define _POSIX_C_SOURCE 200809L
+#include "common/system.h"
+
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +8,7 @@
 #include <string.h>
 
 #include "commands/commands.h"
-#include "base/outfile.h"
+#include "common/atomic_file.h"
 #include "sweep/sweep.h"
 
 static const char help[] =
@@ -274,7 +275,7 @@ static int run_parts(const order *o)
     int failed = 0, done = 0;
     first.schemes[SCHEME_FP32] = first.schemes[SCHEME_RATIO] = true;
     trouble why;
-    if (!o->plan && !outfile_directory(o->sweep.base.output.directory, &why))
+    if (!o->plan && !directory_make(o->sweep.base.output.directory, &why))
         die("tradeoff: %s", why.text);
     for (int k = 0; k < o->parts && !failed && (k == 0 || chosen); k++, done++) {
         const wishes later = chosen ? only(&o->wishes, chosen) : first;

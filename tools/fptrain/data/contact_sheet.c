@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/outfile.h"
+#include "common/atomic_file.h"
 
 enum { LINE = 1, GREY = 96 };
 
@@ -45,12 +45,12 @@ bool picture_png(const picture *p, const char *path, trouble *why)
                        .width = (png_uint_32)p->width,
                        .height = (png_uint_32)p->height,
                        .format = PNG_FORMAT_RGB};
-    outfile out;
-    if (!outfile_open(&out, path, why))
+    atomic_file out;
+    if (!atomic_file_open(&out, path, why))
         return false;
     if (png_image_write_to_stdio(&image, out.file, 0, p->rgb, 0, NULL))
-        return outfile_commit(&out, why);
-    outfile_drop(&out);
+        return atomic_file_commit(&out, why);
+    atomic_file_drop(&out);
     return fail(why, "%s: %s", path, image.message);
 }
 

@@ -1,5 +1,6 @@
 /* dataset.c - finds out what is where, pads, cuts and measures it. */
-#define _POSIX_C_SOURCE 200809L
+#include "common/system.h"
+
 #include "data/dataset.h"
 
 #include <ctype.h>

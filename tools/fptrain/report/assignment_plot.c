@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/outfile.h"
+#include "common/atomic_file.h"
 
 enum { ROWS = 56, ROW = 21, TOP = 92, LANE = 9, NAME = 118, BOX = 62, GAP = 4, GROUP = 62, MARGIN = 14 };
 
@@ -213,12 +213,12 @@ static void draw(sheet *p, const char *title)
 
 bool assign_plot(const char *path, const char *title, const assignment *a, const assign_settings *s, trouble *why)
 {
-    outfile file;
-    if (!outfile_open(&file, path, why))
+    atomic_file file;
+    if (!atomic_file_open(&file, path, why))
         return false;
     sheet p = {.out = file.file, .a = a, .s = s, .rows = graph_ops(a->g) + 1};
     find_edges(&p);
     draw(&p, title);
     free(p.edge);
-    return outfile_commit(&file, why);
+    return atomic_file_commit(&file, why);
 }

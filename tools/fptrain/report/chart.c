@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/svg.h"
+#include "common/axis.h"
+#include "common/svg.h"
+#include "report/svg_style.h"
 
 enum { WIDTH = 640, HEIGHT = 300, LEFT = 64, RIGHT = 628, TOP = 30, BOTTOM = 262, MOST_POINTS = 400, COLOURS = 8 };
 
@@ -94,7 +96,7 @@ static void put_curve(FILE *out, const chart *c, const series *s, const axis *x,
 static void begin_figure(FILE *out, const chart *c, const axis *x, const axis *y, bool alone)
 {
     if (alone)
-        svg_begin_alone(out, WIDTH, HEIGHT);
+        report_svg_begin(out, WIDTH, HEIGHT);
     else
         fprintf(out, "<figure><svg viewBox=\"0 0 %d %d\" role=\"img\">", WIDTH, HEIGHT);
     fprintf(out, "<title>%s</title><text class=\"title\" x=\"%d\" y=\"18\">%s</text>\n", c->title, LEFT, c->title);
@@ -217,7 +219,7 @@ static void put_legend(FILE *out, const run *runs, int count, int top)
         const int x = LEFT + k % 4 * 140, y = top + k / 4 * 18;
         fprintf(out, "<path class=\"curve c%d\" d=\"M%d %dh28\"/><text x=\"%d\" y=\"%d\">", k % COLOURS, x, y, x + 34,
                 y + 4);
-        put_text(out, slash ? slash + 1 : runs[k].name);
+        svg_text(out, slash ? slash + 1 : runs[k].name);
         fprintf(out, "</text>\n");
     }
 }
@@ -225,7 +227,7 @@ static void put_legend(FILE *out, const run *runs, int count, int top)
 void charts_write_alone(FILE *out, int charts, const chart *c, const size_t *which, const run *runs, int count)
 {
     const int bottom = charts * HEIGHT + 18 * ((count + 3) / 4) + 12;
-    svg_begin_alone(out, WIDTH, bottom);
+    report_svg_begin(out, WIDTH, bottom);
     for (int i = 0; i < charts; i++) {
         axis x, y;
         if (!find_extent(&c[i], runs, count, which[i], &x, &y))

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/outfile.h"
-#include "report/svg.h"
+#include "common/axis.h"
+#include "common/svg.h"
+#include "common/atomic_file.h"
 
 enum { PANEL = 330, LEFT = 54, TOP = 62, BOTTOM = 320, INNER = 258, LEGEND = 18, KINDS = 8 };
 
@@ -164,7 +165,7 @@ static void draw_legend(FILE *out, const kin *groups, int found)
                  groups[i].length < 60 ? groups[i].length : 60, groups[i].name, groups[i].runs);
         draw_mark(out, i, false, x, y - 4);
         fprintf(out, "<text x=\"%d\" y=\"%d\">", x + 12, y);
-        put_text(out, text);
+        svg_text(out, text);
         fprintf(out, "</text>\n");
     }
 }
@@ -177,9 +178,9 @@ bool estimate_plot(const char *path, const char *title, const estimated_run *run
         ".k0{fill:#1f6fb5}.k1{fill:#c8324b}.k2{fill:#2b8a57}.k3{fill:#8450a0}.k4{fill:#e0a020}.k5{fill:#128a8a}"
         ".k6{fill:#bbb}.k7{fill:#8a5a2e}</style>\n";
     int found;
-    outfile file;
+    atomic_file file;
     kin *groups = gather(runs, count, &found);
-    if (!found || !outfile_open(&file, path, why)) {
+    if (!found || !atomic_file_open(&file, path, why)) {
         free(groups);
         return found ? false : fail(why, "not one of the runs has an accuracy to plot");
     }
@@ -189,12 +190,12 @@ bool estimate_plot(const char *path, const char *title, const estimated_run *run
             "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"11\">\n%s"
             "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n<text x=\"%d\" y=\"22\" font-size=\"13\">",
             width, height, width, height, style, width, height, LEFT);
-    put_text(file.file, title);
+    svg_text(file.file, title);
     fprintf(file.file, "</text>\n<text x=\"%d\" y=\"46\">best accuracy in %%; large: means</text>\n", LEFT);
     draw_panel(file.file, false, runs, count, groups, found);
     draw_panel(file.file, true, runs, count, groups, found);
     draw_legend(file.file, groups, found);
     fprintf(file.file, "</svg>\n");
     free(groups);
-    return outfile_commit(&file, why);
+    return atomic_file_commit(&file, why);
 }

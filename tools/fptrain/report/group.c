@@ -1,5 +1,6 @@
 /* group.c - runs that differ in the seed alone, and their mean. */
-#define _POSIX_C_SOURCE 200809L
+#include "common/system.h"
+
 #include <fnmatch.h>
 #include <math.h>
 #include <stddef.h>

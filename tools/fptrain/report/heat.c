@@ -1,12 +1,15 @@
 /* heat.c - maps with a row for each tensor, as SVG inside of the page or in files of their own. */
-#define _POSIX_C_SOURCE 200809L
+#include "common/system.h"
+
 #include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/axis.h"
+#include "common/svg.h"
 #include "report/heat.h"
-#include "report/svg.h"
+#include "report/svg_style.h"
 
 /* The width of the paper, of the cells and of the names, where rows begin and how high they are; what the column of
  * zeros takes from the cells, and how much of it is drawn. */
@@ -42,7 +45,7 @@ static void put_row(FILE *out, const heat *h, int row)
     const int top = TOP + row * ROW, left = left_of(h);
     const double width = (double)(NAMES + CELLS - left) / h->columns;
     fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", NAMES - 6, top + ROW - 3);
-    put_text(out, h->row_name[row]);
+    svg_text(out, h->row_name[row]);
     fprintf(out, "</text>");
     if (h->zeros)
         put_cell(out, NAMES, top, ZEROS_DRAWN, h->zeros[row]);
@@ -56,9 +59,9 @@ static void put_heat(FILE *out, const heat *h)
     const int bottom = TOP + h->rows * ROW, left = left_of(h);
     const axis x = axis_make(h->x_first, h->x_last, left, NAMES + CELLS);
     fprintf(out, "<title>");
-    put_text(out, h->title);
+    svg_text(out, h->title);
     fprintf(out, "</title><text class=\"title\" x=\"4\" y=\"18\">");
-    put_text(out, h->title);
+    svg_text(out, h->title);
     fprintf(out, "</text>\n<g class=\"cells\">");
     for (int i = 0; i < h->rows; i++)
         put_row(out, h, i);
@@ -82,7 +85,7 @@ void heat_write(FILE *out, const heat *h)
 
 void heat_write_alone(FILE *out, const heat *h)
 {
-    svg_begin_alone(out, WIDTH, TOP + h->rows * ROW + 38);
+    report_svg_begin(out, WIDTH, TOP + h->rows * ROW + 38);
     put_heat(out, h);
     fprintf(out, "</svg>\n");
 }

@@ -4,9 +4,9 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "common/svg.h"
 #include "report/chart.h"
 #include "report/overflow.h"
-#include "report/svg.h"
 
 enum { MOST = 5 };
 
@@ -65,7 +65,7 @@ void overflows_write(FILE *out, const run *r, bool alone)
     for (int i = 0; i < count; i++) {
         fprintf(out, "<svg class=\"key\" viewBox=\"0 0 30 10\"><path class=\"curve c%d\" d=\"M1 5H29\"/></svg> ",
                 i);
-        put_text(out, line[i].name);
+        svg_text(out, line[i].name);
         fprintf(out, "<br>");
     }
     fprintf(out, "</p>\n");

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/axis.h"
+#include "common/svg.h"
 #include "report/chart.h"
 #include "report/heat.h"
 #include "report/overflow.h"
-#include "report/svg.h"
 
 enum { COLUMNS = 60, COLOURS = 8 };
 
@@ -60,11 +61,11 @@ static void put_formats(FILE *out, const settings *s)
     for (int i = 0; i < s->format_count; i++) {
         const format_line *f = &s->formats[i];
         fprintf(out, "%s", i ? ", " : "");
-        put_text(out, f->pattern);
+        svg_text(out, f->pattern);
         fprintf(out, "=");
-        put_text(out, f->spec);
+        svg_text(out, f->spec);
         fprintf(out, "%s", f->mode ? " " : "");
-        put_text(out, f->mode ? f->mode : "");
+        svg_text(out, f->mode ? f->mode : "");
     }
     fprintf(out, "%s</td>", s->format_count ? "" : "fp32");
 }
@@ -110,7 +111,7 @@ static void put_head(FILE *out, const run *runs, int count, json_t *notes)
     json_object_foreach(notes, note, value)
     {
         fprintf(out, "<th>");
-        put_text(out, note);
+        svg_text(out, note);
         fprintf(out, "</th>");
     }
     fprintf(out, "</tr></thead>\n");
@@ -146,12 +147,12 @@ static void put_row(FILE *out, const run *runs, int count, int k, json_t *notes)
     json_t *value;
     fprintf(out, "<tr><td><svg class=\"key\" viewBox=\"0 0 30 10\"><path class=\"curve c%d\" d=\"M1 5H29\"/></svg> ",
             k % COLOURS);
-    put_text(out, r->name);
+    svg_text(out, r->name);
     fprintf(out, "</td>");
     for (int i = 0; settings_table(i, &key); i++)
         if (differs(runs, count, i)) {
             fprintf(out, "<td class=\"t\">");
-            put_text(out, settings_value(&r->settings, i, text));
+            svg_text(out, settings_value(&r->settings, i, text));
             fprintf(out, "</td>");
         }
     put_formats(out, &r->settings);
@@ -163,7 +164,7 @@ static void put_row(FILE *out, const run *runs, int count, int k, json_t *notes)
             fprintf(out, "<td>%.6g</td>", json_number_value(own));
         else {
             fprintf(out, "<td>");
-            put_text(out, json_is_string(own) ? json_string_value(own) : "-");
+            svg_text(out, json_is_string(own) ? json_string_value(own) : "-");
             fprintf(out, "</td>");
         }
     }
@@ -211,7 +212,7 @@ void page_write(FILE *out, const run *runs, int count)
         if (runs[k].track_count == 0 && runs[k].bits.count == 0 && runs[k].updated == 0)
             continue;
         fprintf(out, "<h2>");
-        put_text(out, runs[k].name);
+        svg_text(out, runs[k].name);
         fprintf(out, "</h2>\n<div class=\"charts\">\n");
         if (has_switches(&runs[k]))
             switches_write(out, &runs[k], false);

@@ -1,12 +1,13 @@
 /* plots.c - the curves and maps of a report as SVG files. */
-#define _POSIX_C_SOURCE 200809L
+#include "common/system.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/outfile.h"
+#include "common/atomic_file.h"
 #include "report/chart.h"
 #include "report/heat.h"
 #include "report/overflow.h"
@@ -49,32 +50,32 @@ static bool has_points(const groups *g, size_t place)
 static bool write_chart(const char *directory, const groups *g, const char *name, const chart *c, size_t place,
                         trouble *why)
 {
-    outfile out;
+    atomic_file out;
     if (!has_points(g, place))
         return true;
     char *path = path_of(directory, name, NULL, 0);
-    const bool open = outfile_open(&out, path, why);
+    const bool open = atomic_file_open(&out, path, why);
     free(path);
     if (!open)
         return false;
     charts_write_alone(out.file, 1, c, &place, g->mean, g->count);
-    return outfile_commit(&out, why);
+    return atomic_file_commit(&out, why);
 }
 
 static bool write_heat(const char *directory, const groups *g, int k, heat_kind kind, const char *tensors, trouble *why)
 {
     static const char *const names[HEATS] = {"underflow", "scale", "exponents"};
-    outfile out;
+    atomic_file out;
     heat h;
     if (!heat_make(&h, &g->mean[k], kind, tensors, COLUMNS))
         return true;
     char *path = path_of(directory, names[kind], g, k);
-    const bool open = outfile_open(&out, path, why);
+    const bool open = atomic_file_open(&out, path, why);
     free(path);
     if (open)
         heat_write_alone(out.file, &h);
     heat_free(&h);
-    return open && outfile_commit(&out, why);
+    return open && atomic_file_commit(&out, why);
 }
 
 typedef void (*figure)(FILE *out, const run *r, bool alone);
@@ -82,13 +83,13 @@ typedef void (*figure)(FILE *out, const run *r, bool alone);
 static bool write_figure(const char *directory, const groups *g, int k, const char *name, const run *of, figure draw,
                          trouble *why)
 {
-    outfile out;
+    atomic_file out;
     char *path = path_of(directory, name, g, k);
-    const bool open = outfile_open(&out, path, why);
+    const bool open = atomic_file_open(&out, path, why);
     free(path);
     if (open)
         draw(out.file, of, true);
-    return open && outfile_commit(&out, why);
+    return open && atomic_file_commit(&out, why);
 }
 
 /* Updates of all seeds together; of the first the switches, since each decides by its own gradients, and what lay out

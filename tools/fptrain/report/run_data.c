@@ -1,5 +1,6 @@
 /* run_data.c - a run from settings.ini, log.jsonl and summary.json of its directory. */
-#define _POSIX_C_SOURCE 200809L
+#include "common/system.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

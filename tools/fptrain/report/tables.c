@@ -1,5 +1,6 @@
 /* tables.c - tables in Markdown: groups of runs, and their tensors. */
-#define _POSIX_C_SOURCE 200809L
+#include "common/system.h"
+
 #include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>

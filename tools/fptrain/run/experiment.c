@@ -1,5 +1,6 @@
 /* experiment.c - see experiment.h */
-#define _POSIX_C_SOURCE 200809L
+#include "common/system.h"
+
 #include "run/experiment.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* record.c - see record.h */
-#define _POSIX_C_SOURCE 200809L
+#include "common/system.h"
+
 #include "run/record.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/outfile.h"
+#include "common/atomic_file.h"
 
 struct record {
     char *directory;
@@ -150,7 +151,7 @@ record *record_open(const settings *s, uint64_t step, trouble *why)
     r->directory = path_in(directory, "");
     r->directory[strlen(directory)] = '\0';
     char *path = path_in(directory, "settings.ini");
-    bool good = outfile_directory(directory, why);
+    bool good = directory_make(directory, why);
     good = good && settings_write(s, path, why) && open_log(r, step, why);
     free(path);
     if (!good) {
@@ -394,7 +395,7 @@ bool record_summary(record *r, bool finished, uint64_t steps, uint64_t skipped, 
     char *path = path_in(r->directory, "summary.json");
     if (!text)
         die("out of memory");
-    const bool good = outfile_write(path, text, strlen(text), why);
+    const bool good = atomic_file_write(path, text, strlen(text), why);
     free(path);
     free(text);
     json_decref(summary);

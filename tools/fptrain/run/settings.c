@@ -1,5 +1,6 @@
 /* settings.c - the table of keys, how each is read and printed. */
-#define _POSIX_C_SOURCE 200809L
+#include "common/system.h"
+
 #include "run/settings.h"
 
 #include <ctype.h>
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/outfile.h"
+#include "common/atomic_file.h"
 
 typedef enum kind { TEXT, CHOICE, YESNO, WHOLE, COUNT, REAL } kind;
 static const char *const kind_names[] = {"text", "one of", "yes or no", "whole number", "whole number", "number"};
@@ -366,7 +367,7 @@ char *settings_print(const settings *s)
 bool settings_write(const settings *s, const char *path, trouble *why)
 {
     char *text = settings_print(s);
-    const bool good = outfile_write(path, text, strlen(text), why);
+    const bool good = atomic_file_write(path, text, strlen(text), why);
     free(text);
     return good;
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/outfile.h"
+#include "common/atomic_file.h"
 #include "sweep/sweep.h"
 
 enum { WIDTH = 680, LEFT = 64, RIGHT = 660, TOP = 40, BOTTOM = 380, LEGEND = 18 };
@@ -69,27 +69,27 @@ static char *path_in(const sweep *s, const char *name)
     return path;
 }
 
-static outfile open_file(const sweep *s, const char *name)
+static atomic_file open_file(const sweep *s, const char *name)
 {
-    outfile file;
+    atomic_file file;
     trouble why;
     char *path = path_in(s, name);
-    if (!outfile_open(&file, path, &why))
+    if (!atomic_file_open(&file, path, &why))
         die("tradeoff: %s", why.text);
     free(path);
     return file;
 }
 
-static void commit(outfile *file)
+static void commit(atomic_file *file)
 {
     trouble why;
-    if (!outfile_commit(file, &why))
+    if (!atomic_file_commit(file, &why))
         die("tradeoff: %s", why.text);
 }
 
 void sweep_table(const sweep *s)
 {
-    outfile file = open_file(s, "table.txt");
+    atomic_file file = open_file(s, "table.txt");
     put_table(file.file, s);
     commit(&file);
     put_table(stdout, s);
@@ -226,7 +226,7 @@ static int legend(FILE *out, const sweep *s)
 
 void sweep_plot(const sweep *s)
 {
-    outfile file = open_file(s, "tradeoff.svg");
+    atomic_file file = open_file(s, "tradeoff.svg");
     const frame f = make_frame(file.file, s);
     const int height = BOTTOM + 66 + (legend(NULL, s) + 1) / 2 * LEGEND;
     fprintf(file.file, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"160mm\" "

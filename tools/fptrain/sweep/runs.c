@@ -1,5 +1,6 @@
 /* runs.c - the runs of a sweep as processes, and what they left behind. */
-#define _POSIX_C_SOURCE 200809L
+#include "common/system.h"
+
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -13,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/outfile.h"
+#include "common/atomic_file.h"
 #include "sweep/sweep.h"
 
 static char *joined(const char *a, const char *b)
@@ -187,7 +188,7 @@ int sweep_run(const sweep *s)
     if (jobs < s->jobs)
         printf("memory for %d side by side: a run needs about %.0f MB\n", jobs, s->run_bytes / 1e6);
     trouble why;
-    if (!outfile_directory(s->out, &why))
+    if (!directory_make(s->out, &why))
         die("tradeoff: %s", why.text);
     for (int seed = 0; seed < s->seeds; seed++)
         for (int i = 0; i < s->count; i++) {
