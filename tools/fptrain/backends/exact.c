@@ -24,7 +24,7 @@ typedef struct exact_state {
 
 typedef struct exact_conv {
     conv_shape shape, turned;
-    conv *way, *back;
+    conv *forward, *backward; /* of the shape; of the turned one */
 } exact_conv;
 
 WIDE static double *widened(size_t rows, size_t columns, const float *x, size_t stride)
@@ -106,30 +106,30 @@ static conv *exact_conv_new(const backend *b, const conv_shape *shape)
     c->turned.ow = shape->w;
     c->turned.stride = 1;
     c->turned.padding = shape->r - 1 - shape->padding;
-    c->way = s->inner.conv_new(b, &c->shape);
-    c->back = s->inner.conv_new(b, &c->turned);
+    c->forward = s->inner.conv_new(b, &c->shape);
+    c->backward = s->inner.conv_new(b, &c->turned);
     return (conv *)c;
 }
 
-static void exact_conv_free(const backend *b, conv *way)
+static void exact_conv_free(const backend *b, conv *prepared)
 {
     const exact_state *s = b->state;
-    exact_conv *c = (exact_conv *)way;
-    s->inner.conv_free(b, c->way);
-    s->inner.conv_free(b, c->back);
+    exact_conv *c = (exact_conv *)prepared;
+    s->inner.conv_free(b, c->forward);
+    s->inner.conv_free(b, c->backward);
     free(c);
 }
 
-static void exact_forward(const backend *b, conv *way, int n, const float *x, const float *w, float *y)
+static void exact_forward(const backend *b, conv *prepared, int n, const float *x, const float *w, float *y)
 {
     const exact_state *s = b->state;
-    s->inner.conv_forward(b, ((exact_conv *)way)->way, n, x, w, y);
+    s->inner.conv_forward(b, ((exact_conv *)prepared)->forward, n, x, w, y);
 }
 
-static void exact_backward_weights(const backend *b, conv *way, int n, const float *x, const float *dy, float *dw)
+static void exact_backward_weights(const backend *b, conv *prepared, int n, const float *x, const float *dy, float *dw)
 {
     const exact_state *s = b->state;
-    s->inner.conv_backward_weights(b, ((exact_conv *)way)->way, n, x, dy, dw);
+    s->inner.conv_backward_weights(b, ((exact_conv *)prepared)->forward, n, x, dy, dw);
 }
 
 /* (k, c/groups, r, r) to (c, k/groups, r, r), each kernel turned by half a turn. */
@@ -148,10 +148,10 @@ static float *turn(const conv_shape *s, const float *w)
     return turned;
 }
 
-static void exact_backward_data(const backend *b, conv *way, int n, const float *dy, const float *w, float *dx)
+static void exact_backward_data(const backend *b, conv *prepared, int n, const float *dy, const float *w, float *dx)
 {
     const exact_state *s = b->state;
-    const exact_conv *c = (const exact_conv *)way;
+    const exact_conv *c = (const exact_conv *)prepared;
     const conv_shape *f = &c->shape, *t = &c->turned;
     float *turned = turn(f, w);
     float *wide = need((size_t)n * (size_t)t->c * (size_t)t->h * (size_t)t->w, sizeof *wide);
@@ -160,7 +160,7 @@ static void exact_backward_data(const backend *b, conv *way, int n, const float 
             for (int j = 0; j < f->ow; j++)
                 wide[(plane * (size_t)t->h + (size_t)(i * f->stride)) * (size_t)t->w + (size_t)(j * f->stride)] =
                     dy[(plane * (size_t)f->oh + (size_t)i) * (size_t)f->ow + (size_t)j];
-    s->inner.conv_forward(b, c->back, n, wide, turned, dx);
+    s->inner.conv_forward(b, c->backward, n, wide, turned, dx);
     free(wide);
     free(turned);
 }

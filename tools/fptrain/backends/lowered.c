@@ -67,7 +67,7 @@ static void windows(const conv_shape *s, const sizes *z, const float *x, size_t 
     }
 }
 
-/* The way back: adds every element of the matrix to where it came from. */
+/* Back: adds every element of the matrix to where it came from. */
 static void windows_back(const conv_shape *s, const sizes *z, const float *columns, float *x)
 {
     memset(x, 0, z->x * sizeof *x);

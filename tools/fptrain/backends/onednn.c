@@ -65,7 +65,7 @@ static const struct role_of {
 typedef struct prepared {
     struct prepared *next;
     int n;
-    direction way;
+    direction which;
     dnnl_engine_t engine;
     dnnl_primitive_t primitive, reorder[TENSORS]; /* NULL: oneDNN takes the array as it is */
     dnnl_memory_desc_t plain[TENSORS], own[TENSORS], scratch;
@@ -104,7 +104,7 @@ static void describe(const conv_shape *s, int n, dnnl_memory_desc_t *plain, dnnl
     }
 }
 
-static dnnl_primitive_desc_t describe_primitive(const conv_shape *s, direction way, dnnl_memory_desc_t *any,
+static dnnl_primitive_desc_t describe_primitive(const conv_shape *s, direction which, dnnl_memory_desc_t *any,
                                                 dnnl_engine_t engine, dnnl_primitive_attr_t attributes)
 {
     const dnnl_dims_t stride = {s->stride, s->stride}, padding = {s->padding, s->padding};
@@ -114,9 +114,9 @@ static dnnl_primitive_desc_t describe_primitive(const conv_shape *s, direction w
                                             &any[Y], stride, padding, padding),
          "convolution");
     sure(dnnl_primitive_desc_create(&forward, &d, attributes, engine, NULL), "convolution");
-    if (way == FORWARD)
+    if (which == FORWARD)
         return forward;
-    if (way == BACKWARD_DATA)
+    if (which == BACKWARD_DATA)
         sure(dnnl_convolution_backward_data_desc_init(&d, dnnl_convolution_direct, &any[X], &any[W], &any[Y], stride,
                                                       padding, padding),
              "gradient of a convolution");
@@ -140,21 +140,21 @@ static dnnl_primitive_t new_reorder(const dnnl_memory_desc_t *from, const dnnl_m
     return p;
 }
 
-static prepared *prepare(dnnl_engine_t engine, const conv_shape *s, int n, direction way)
+static prepared *prepare(dnnl_engine_t engine, const conv_shape *s, int n, direction which)
 {
     prepared *p = need(1, sizeof *p);
     dnnl_primitive_attr_t attributes;
     dnnl_memory_desc_t any[TENSORS];
     p->n = n;
-    p->way = way;
+    p->which = which;
     p->engine = engine;
     sure(dnnl_primitive_attr_create(&attributes), "attributes");
     sure(dnnl_primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user), "attributes");
     describe(s, n, p->plain, any);
-    dnnl_primitive_desc_t d = describe_primitive(s, way, any, engine, attributes);
+    dnnl_primitive_desc_t d = describe_primitive(s, which, any, engine, attributes);
     for (int i = 0; i < TENSORS; i++) {
-        p->own[i] = *dnnl_primitive_desc_query_md(d, dnnl_query_exec_arg_md, role_of[way].argument[i]);
-        const bool out = i == role_of[way].output;
+        p->own[i] = *dnnl_primitive_desc_query_md(d, dnnl_query_exec_arg_md, role_of[which].argument[i]);
+        const bool out = i == role_of[which].output;
         if (!dnnl_memory_desc_equal(&p->plain[i], &p->own[i]))
             p->reorder[i] = new_reorder(out ? &p->own[i] : &p->plain[i], out ? &p->plain[i] : &p->own[i], engine, NULL);
     }
@@ -166,15 +166,15 @@ static prepared *prepare(dnnl_engine_t engine, const conv_shape *s, int n, direc
 }
 
 /* Made once; the list is only ever read and extended under the lock. */
-static prepared *prepared_for(const backend *b, conv *c, int n, direction way)
+static prepared *prepared_for(const backend *b, conv *c, int n, direction which)
 {
     prepared *p;
 #pragma omp critical(fptrain_onednn)
     {
-        for (p = c->first; p && (p->n != n || p->way != way);)
+        for (p = c->first; p && (p->n != n || p->which != which);)
             p = p->next;
         if (!p) {
-            p = prepare(((const dnn_state *)b->state)->engine, &c->s, n, way);
+            p = prepare(((const dnn_state *)b->state)->engine, &c->s, n, which);
             p->next = c->first;
             c->first = p;
         }
@@ -221,10 +221,10 @@ static void reorder(const prepared *p, const slot *s, int i, dnnl_memory_t from,
     sure(dnnl_primitive_execute(p->reorder[i], s->stream, 2, arguments), "reorder");
 }
 
-static void run(const backend *b, conv *c, int n, direction way, float *const array[TENSORS])
+static void run(const backend *b, conv *c, int n, direction which, float *const array[TENSORS])
 {
-    const int before = alone(), output = role_of[way].output;
-    prepared *p = prepared_for(b, c, n, way);
+    const int before = alone(), output = role_of[which].output;
+    prepared *p = prepared_for(b, c, n, which);
     slot *s = pool_take(&p->slots);
     s = s ? s : new_slot(p);
     dnnl_exec_arg_t arguments[TENSORS + 1] = {[TENSORS] = {DNNL_ARG_SCRATCHPAD, s->scratch}};
@@ -232,7 +232,7 @@ static void run(const backend *b, conv *c, int n, direction way, float *const ar
         sure(dnnl_memory_set_data_handle(s->plain[i], array[i]), "memory");
         if (p->reorder[i] && i != output)
             reorder(p, s, i, s->plain[i], s->own[i]);
-        arguments[i] = (dnnl_exec_arg_t){role_of[way].argument[i], p->reorder[i] ? s->own[i] : s->plain[i]};
+        arguments[i] = (dnnl_exec_arg_t){role_of[which].argument[i], p->reorder[i] ? s->own[i] : s->plain[i]};
     }
     sure(dnnl_primitive_execute(p->primitive, s->stream, TENSORS + 1, arguments), "convolution");
     if (p->reorder[output])

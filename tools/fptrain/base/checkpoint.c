@@ -11,7 +11,7 @@
 #include "base/source.h"
 
 enum { HEADER = 40, FIXED = 24, ALIGNMENT = 64, LONGEST_NAME = 255, VERSION = 1 };
-static const uint8_t magic[8] = {0x89, 'F', 'P', 'T', 'R', 'N', '\r', '\n'};
+static const uint8_t signature[8] = {0x89, 'F', 'P', 'T', 'R', 'N', '\r', '\n'};
 
 typedef struct entry {
     char *name;
@@ -140,7 +140,7 @@ static uint8_t *make_table(const checkpoint *c, size_t *length)
         to += FIXED + name;
         place += e->length;
     }
-    memcpy(bytes, magic, sizeof magic);
+    memcpy(bytes, signature, sizeof signature);
     put_number(bytes + 8, VERSION, 4);
     put_number(bytes + 12, c->count, 4);
     put_number(bytes + 16, table, 8);
@@ -180,7 +180,7 @@ static bool check_header(scan *s, trouble *why)
     const uint8_t *b = s->bytes;
     if (s->length < HEADER)
         return fail(why, "%s: truncated: a checkpoint has at least %d bytes, this has %zu", s->name, HEADER, s->length);
-    if (memcmp(b, magic, sizeof magic) != 0)
+    if (memcmp(b, signature, sizeof signature) != 0)
         return fail(why, "%s: not a checkpoint", s->name);
     if (get_number(b + 36, 4) != checksum(b, 36))
         return fail(why, "%s: the header is damaged (checksum)", s->name);

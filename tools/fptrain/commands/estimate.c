@@ -22,7 +22,7 @@ static const char help[] =
     "Time of a training step on hardware with narrow products, and of whole runs of MuPPET; or how wide\n"
     "a network may be in a memory.\n"
     "\n"
-    "      --hardware FILE  throughputs and bandwidth (estimate.h says how; share/fptrain/hardware)\n"
+    "      --hardware FILE  throughputs and bandwidth (JSON; share/fptrain/hardware)\n"
     "      --model NAME     the network (default: lenet); --batch N; --data, --config, --set as in run\n"
     "      --shape CxHxW    of the images, --classes N, instead of those of the data\n"
     "      --samples N      of a policy epoch (default: 50000)\n"

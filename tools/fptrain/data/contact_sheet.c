@@ -1,4 +1,4 @@
-/* contact_sheet.c - see picture.h */
+/* contact_sheet.c - see contact_sheet.h */
 #include "data/contact_sheet.h"
 
 #include <errno.h>

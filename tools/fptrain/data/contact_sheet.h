@@ -1,4 +1,4 @@
-/* contact_sheet.h - a sheet of samples: as a PNG file, or in half blocks of coloured characters. */
+/* contact_sheet.h - a grid of samples (a contact sheet): as a PNG file, or in half blocks of coloured characters. */
 #ifndef FPTRAIN_PICTURE_H
 #define FPTRAIN_PICTURE_H
 

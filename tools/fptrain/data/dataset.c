@@ -175,7 +175,7 @@ static void measure(dataset *d)
         const double n = (double)d->train.count * (double)plane, mean = (double)sum / n;
         const double variance = (double)square / n - mean * mean;
         d->mean[c] = mean / 255;
-        d->deviation[c] = variance > 0 ? sqrt(variance) / 255 : 1; /* one flat colour: nothing to divide by */
+        d->deviation[c] = variance > 0 ? sqrt(variance) / 255 : 1; /* one colour: nothing to divide by */
     }
 }
 

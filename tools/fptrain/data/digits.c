@@ -1,7 +1,7 @@
-/* digits.c - pictures that look like handwritten digits, drawn from a seed: 28x28, grey, black ground.
+/* digits.c - pictures that look like handwritten digits, made from a seed: 28x28, grey, black ground.
  *
  * A digit is a few strokes (arcs of ellipses and straight lines) in a box of -1..1. Each stroke is bent by a slow wave,
- * all of them are slanted, turned, stretched and moved together, and drawn with a pen of some width and softness; then
+ * all of them are slanted, turned, stretched and moved together, and written with a pen of some width and softness; then
  * come stray marks, a change of ink and noise.
  */
 #include <math.h>
@@ -20,7 +20,7 @@ typedef struct stroke {
     double x, y, a, b, t0, t1;
 } stroke;
 
-/* Two ways of writing each. */
+/* Two forms of each. */
 static const stroke written[10][2][MOST_STROKES] = {
     {{{ARC, 0, 0, 0.58, 0.95, 0, 1}}, {{ARC, 0, 0, 0.72, 0.9, -0.2, 0.85}}},
     {{{LINE, 0, -0.95, 0, 0.95, 0, 0}},

@@ -1,4 +1,4 @@
-/* shapes.c - coloured pictures of ten kinds of shapes, drawn from a seed: 32x32, (3, 32, 32) bytes a sample.
+/* shapes.c - coloured pictures of ten kinds of shapes, made from a seed: 32x32, (3, 32, 32) bytes a sample.
  *
  * Shape and ground have textures and colours of their own, none of which tell the class, but the shape is the lighter
  * one more often than not; it is turned, stretched and moved, covered in part by a bar now and then, and all is noisy.

@@ -84,7 +84,7 @@ static int split_block(const plan *p, int x)
     return graph_shuffle(p->g, graph_concat(p->g, 2, (int[]){by, y}), 2);
 }
 
-/* The first block of a stage: both ways go down, and the channels double. */
+/* The first block of a stage: both branches go down, and the channels double. */
 static int down_block(const plan *p, int x, int channels)
 {
     const int half = channels / 2;

@@ -44,23 +44,15 @@ static fpemu_shape shape_of(const rounder *r, role which, int index, size_t n)
     return s;
 }
 
-/* The power of two by which MuPPET's rule divides: the smallest that keeps all of the tensor in [lowest - 1/2,
- * max + 1/2] steps (blocks.md, 2.3). The quotients cannot be so near a power of two that rounding them to binary64
- * matters. */
-static double muppet_step(const fpemu_format *f, const fpemu_range *seen)
+/* The step of which all elements are whole numbers when x is rounded as one block of integers: its scale; else 0. */
+static double whole_step(const fpemu_format *f, const fpemu_shape *s, const float *x)
 {
     fpemu_format element;
-    if (fpemu_format_element(f, &element) != FPEMU_OK || element.kind != FPEMU_KIND_INT)
+    float scale;
+    if (fpemu_format_element(f, &element) != FPEMU_OK || element.kind != FPEMU_KIND_INT ||
+        fpemu_scales_f32(f, s, x, &scale, NULL, NULL) != FPEMU_OK)
         return 0;
-    double room = INFINITY;
-    if (seen->max > 0)
-        room = (fpemu_format_max(&element) + 0.5) / seen->max;
-    if (seen->min < 0)
-        room = fmin(room, (fpemu_format_lowest(&element) - 0.5) / seen->min);
-    int exponent = 1;
-    if (!isinf(room))
-        frexp(room, &exponent);
-    return ldexp(1, 1 - exponent);
+    return (double)scale;
 }
 
 static void round_tensor(rounds *calls, role which, int index, size_t n, float *x)
@@ -85,7 +77,7 @@ static void round_tensor(rounds *calls, role which, int index, size_t n, float *
             fpemu_measure_f32(&l->format, n, x, &range);
             s = fpemu_shape_vector(n); /* one block however it lies, and no rows to go through */
             s.whole = &range;
-            r->step_of[which][index] = muppet_step(&l->format, &range);
+            r->step_of[which][index] = whole_step(&l->format, &s, x);
         }
         status = fpemu_quantize_tensor_f32(&l->format, &how, &s, x, x, seen);
     } else {

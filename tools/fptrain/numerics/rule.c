@@ -14,8 +14,7 @@ bool rule_parse(rule *l, const char *spec, const char *mode, trouble *why)
         return true;
     if (fpemu_format_parse(spec, &l->format, &error))
         return fail(why, "format '%s', character %u: %s", spec, error.position + 1, error.message);
-    float sample[2] = {1, -1};
-    fpemu_status status = fpemu_quantize_f32(&l->format, &l->rounding, 2, sample, sample, NULL);
+    const fpemu_status status = fpemu_check(&l->format, &l->rounding, 32);
     if (status != FPEMU_OK) {
         memset(l, 0, sizeof *l);
         return fail(why, "format '%s'%s%s: %s", spec, mode ? " with rounding " : "", mode ? mode : "",

@@ -8,11 +8,11 @@
 
 typedef struct attention {
     int heads;
-    float *share; /* (sample, head, step, step): the softmax of the last forward pass */
+    float *probability; /* (sample, head, step, step): the softmax of the last forward pass */
 } attention;
 
 typedef struct head { /* where one head of one sample lies */
-    size_t x, y, share;
+    size_t x, y, probability;
 } head;
 
 static head head_of(const pass *p, int i)
@@ -24,7 +24,7 @@ static head head_of(const pass *p, int i)
     return (head){sample * steps * x->row + column, sample * steps * y->row + column, (size_t)i * steps * steps};
 }
 
-/* Rows of scores become shares; what lies after the step gets none. */
+/* Rows of scores become probabilities; what lies after the step gets none. */
 static void softmax_causal(int steps, float factor, float *a)
 {
     for (int t = 0; t < steps; t++, a += steps) {
@@ -52,22 +52,22 @@ static void attention_forward(const pass *p)
     for (int i = 0; i < count; i++) {
         const head h = head_of(p, i);
         const float *q = p->x[0] + h.x, *k = q + out, *v = k + out;
-        float *share = s->share + h.share;
-        b->gemm(b, false, true, steps, steps, d, q, in, k, in, false, share, steps);
-        softmax_causal(steps, factor, share);
-        b->gemm(b, false, false, steps, d, steps, share, steps, v, in, false, p->y + h.y, out);
+        float *probability = s->probability + h.probability;
+        b->gemm(b, false, true, steps, steps, d, q, in, k, in, false, probability, steps);
+        softmax_causal(steps, factor, probability);
+        b->gemm(b, false, false, steps, d, steps, probability, steps, v, in, false, p->y + h.y, out);
     }
 }
 
-/* Gradients of shares become those of scores. */
-static void softmax_back(int steps, float factor, const float *share, float *d)
+/* Gradients of probabilities become those of scores. */
+static void softmax_back(int steps, float factor, const float *probability, float *d)
 {
-    for (int t = 0; t < steps; t++, share += steps, d += steps) {
+    for (int t = 0; t < steps; t++, probability += steps, d += steps) {
         float sum = 0;
         for (int i = 0; i <= t; i++)
-            sum += share[i] * d[i];
+            sum += probability[i] * d[i];
         for (int i = 0; i < steps; i++)
-            d[i] = share[i] * (d[i] - sum) * factor;
+            d[i] = probability[i] * (d[i] - sum) * factor;
     }
 }
 
@@ -82,11 +82,11 @@ static void attention_backward(const pass *p)
 #pragma omp parallel for num_threads(p->g->threads)
     for (int i = 0; i < count; i++) {
         const head h = head_of(p, i);
-        const float *q = p->x[0] + h.x, *k = q + out, *v = k + out, *share = s->share + h.share, *dy = p->dy + h.y;
-        float *dq = p->dx[0] + h.x, *dk = dq + out, *dv = dk + out, *d = p->g->scratch + h.share;
-        b->gemm(b, true, false, steps, width, steps, share, steps, dy, out, false, dv, in);
+        const float *q = p->x[0] + h.x, *k = q + out, *v = k + out, *probability = s->probability + h.probability, *dy = p->dy + h.y;
+        float *dq = p->dx[0] + h.x, *dk = dq + out, *dv = dk + out, *d = p->g->scratch + h.probability;
+        b->gemm(b, true, false, steps, width, steps, probability, steps, dy, out, false, dv, in);
         b->gemm(b, false, true, steps, steps, width, dy, out, v, in, false, d, steps);
-        softmax_back(steps, factor, share, d);
+        softmax_back(steps, factor, probability, d);
         b->gemm(b, false, false, steps, width, steps, d, steps, k, in, false, dq, in);
         b->gemm(b, true, false, steps, width, steps, d, steps, q, in, false, dk, in);
     }
@@ -97,12 +97,12 @@ static void attention_finish(graph *g, op *o)
     attention *s = o->state;
     const size_t steps = (size_t)g->value[o->output]->rows_per_sample;
     o->scratch = (size_t)g->batch * (size_t)s->heads * steps * steps;
-    s->share = need(o->scratch, sizeof *s->share);
+    s->probability = need(o->scratch, sizeof *s->probability);
 }
 
 static void attention_free(op *o)
 {
-    free(((attention *)o->state)->share);
+    free(((attention *)o->state)->probability);
 }
 
 int graph_attention(graph *g, int x, int heads)

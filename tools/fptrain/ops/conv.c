@@ -7,7 +7,7 @@
 
 typedef struct conv_state {
     conv_shape shape;
-    conv *way;
+    conv *prepared;
     const backend *backend;
     int most; /* pieces whose gradients of weights are kept apart at a time */
 } conv_state;
@@ -47,7 +47,7 @@ static void conv_pass_forward(const pass *p)
         const size_t at = (size_t)i * CONV_SAMPLES;
         const int here = piece_length(rows, CONV_SAMPLES, i);
         float *to = p->y + at * y->row;
-        b->conv_forward(b, s->way, here, p->x[0] + at * x->row, p->w[0], to);
+        b->conv_forward(b, s->prepared, here, p->x[0] + at * x->row, p->w[0], to);
         if (p->o->params > 1)
             for (int k = 0; k < here * y->c; k++)
                 raise(area, p->w[1][k % y->c], to + (size_t)k * area);
@@ -111,7 +111,7 @@ static void weight_gradient(const pass *p)
     for (int i = 0; i < count; i++) {
         const size_t at = (size_t)i * (size_t)size;
         float *to = i ? p->g->scratch + (size_t)(i - 1) * n : p->dw[0];
-        b->conv_backward_weights(b, s->way, piece_length(rows, size, i), p->x[0] + at * x->row, p->dy + at * y->row,
+        b->conv_backward_weights(b, s->prepared, piece_length(rows, size, i), p->x[0] + at * x->row, p->dy + at * y->row,
                                  to);
     }
     add_pieces(p, count, n);
@@ -134,7 +134,7 @@ static void conv_input(const pass *p)
 #pragma omp parallel for num_threads(p->g->threads) schedule(dynamic)
     for (int i = 0; i < count; i++) {
         const size_t at = (size_t)i * CONV_SAMPLES;
-        b->conv_backward_data(b, s->way, piece_length(rows, CONV_SAMPLES, i), p->passed + at * y->row, p->w[0],
+        b->conv_backward_data(b, s->prepared, piece_length(rows, CONV_SAMPLES, i), p->passed + at * y->row, p->w[0],
                               p->dx[0] + at * x->row);
     }
 }
@@ -153,14 +153,14 @@ static void conv_finish(graph *g, op *o)
     o->scratch = (size_t)(s->most - 1) * n;
     s->shape.n = CONV_SAMPLES;
     s->backend = g->backend;
-    s->way = g->backend->conv_new(g->backend, &s->shape);
+    s->prepared = g->backend->conv_new(g->backend, &s->shape);
 }
 
 static void conv_state_free(op *o)
 {
     conv_state *s = o->state;
-    if (s->way)
-        s->backend->conv_free(s->backend, s->way);
+    if (s->prepared)
+        s->backend->conv_free(s->backend, s->prepared);
 }
 
 int graph_conv(graph *g, int x, const conv_spec *spec)

@@ -65,8 +65,8 @@ static void loss_backward(const pass *p)
         float *dx = p->dx[0] + (size_t)r * x->row;
         const row_sums s = softmax_row(n, row);
         for (int i = 0; i < n; i++) {
-            const float share = expf(row[i] - s.largest) / s.sum;
-            dx[i] = (i == p->labels[r] ? share - 1 : share) / (float)rows * scale;
+            const float probability = expf(row[i] - s.largest) / s.sum;
+            dx[i] = (i == p->labels[r] ? probability - 1 : probability) / (float)rows * scale;
         }
     }
 }

@@ -125,7 +125,7 @@ static void mean_forward(const pass *p)
     const value *x = op_in(p, 0), *y = op_out(p);
     const int planes = (int)op_rows(p, y) * y->c;
     const size_t in = (size_t)x->h * (size_t)x->w, out = (size_t)y->h * (size_t)y->w;
-    const float share = 1.0f / (float)(s->kernel * s->kernel);
+    const float factor = 1.0f / (float)(s->kernel * s->kernel);
 #pragma omp parallel for num_threads(p->g->threads)
     for (int k = 0; k < planes; k++) {
         const float *from = p->x[0] + (size_t)k * in;
@@ -137,7 +137,7 @@ static void mean_forward(const pass *p)
                 for (int r = a.top; r < a.bottom; r++)
                     for (int c = a.left; c < a.right; c++)
                         sum += from[r * x->w + c];
-                *to++ = sum * share;
+                *to++ = sum * factor;
             }
     }
 }
@@ -148,7 +148,7 @@ static void mean_backward(const pass *p)
     const value *x = op_in(p, 0), *y = op_out(p);
     const int planes = p->dx[0] ? (int)op_rows(p, y) * y->c : 0;
     const size_t in = (size_t)x->h * (size_t)x->w, out = (size_t)y->h * (size_t)y->w;
-    const float share = 1.0f / (float)(s->kernel * s->kernel);
+    const float factor = 1.0f / (float)(s->kernel * s->kernel);
 #pragma omp parallel for num_threads(p->g->threads)
     for (int k = 0; k < planes; k++) {
         const float *from = p->dy + (size_t)k * out;
@@ -157,7 +157,7 @@ static void mean_backward(const pass *p)
         for (int i = 0; i < y->h; i++)
             for (int j = 0; j < y->w; j++) {
                 const window a = window_of(s, x, i, j);
-                const float part = *from++ * share;
+                const float part = *from++ * factor;
                 for (int r = a.top; r < a.bottom; r++)
                     for (int c = a.left; c < a.right; c++)
                         to[r * x->w + c] += part;

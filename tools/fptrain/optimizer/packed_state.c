@@ -48,6 +48,7 @@ typedef struct packed {
     float **gradient_at;        /* by parameter, while it is handed out */
     size_t chunk;               /* elements worked on at a time: whole groups of every array */
     float *part[ARRAYS], *before;
+    float *scale;               /* of the groups worked on */
 } packed;
 
 /* ---------------------------------------------------------------------------------------- packed arrays */
@@ -93,35 +94,33 @@ static void pack(packed *k, int p, int which, size_t first, size_t n, float *x)
     unpack(k, p, which, first, n, x);
 }
 
-/* Scale of the group in which element i lies; formats without scales of groups: the step at 1. */
-static double scale_at(const packed *k, int p, int which, size_t i)
+/* The scales of the groups of n stored elements from `first` on, to k->scale; formats without groups: the step at 1. */
+static void stored_scales(const packed *k, int p, int which, size_t first, size_t n)
 {
     const slot *t = &k->slot[p];
     const fpemu_shape shape = fpemu_shape_vector(t->size);
-    fpemu_extent extent;
-    float s;
+    uint64_t count;
+    const uint64_t block = blocks_of(k, which, t->size, first, n, &count);
     if (!k->group[which])
-        return fpemu_format_epsilon(&k->format[which]);
-    must(fpemu_packed_extent(&k->format[which], &shape, i / k->group[which], &extent), k, p, which);
-    memcpy(&s, t->bytes[which] + extent.scale, sizeof s);
-    return (double)s;
+        k->scale[0] = (float)fpemu_format_epsilon(&k->format[which]);
+    else
+        must(fpemu_unpack_scales_f32(&k->format[which], &shape, block, count, t->bytes[which], k->scale), k, p, which);
 }
 
 /* Raises what is positive to the smallest positive value of its group, so that rounding cannot make it 0. A little more
- * than that value, since a quotient rounded down would lie below it. */
-static void lift(const packed *k, size_t n, float *x)
+ * than that value, since a quotient rounded down would lie below it. Formats without groups are left alone. */
+static void keep_positive(const packed *k, int p, size_t n, float *x)
 {
     const fpemu_format *f = &k->format[SQUARE];
-    const size_t length = k->group[SQUARE] ? (size_t)k->group[SQUARE] : n;
-    const double share = fpemu_format_min_positive(f) / fpemu_format_max(f) * (1 + 0x1p-22);
-    for (size_t from = 0; from < n; from += length) {
-        const size_t end = from + length < n ? from + length : n;
-        float top = 0;
-        for (size_t i = from; i < end; i++)
-            top = x[i] > top ? x[i] : top;
-        const float least = (float)((double)top * share);
-        for (size_t i = from; i < end; i++)
-            x[i] = x[i] > 0 && x[i] < least ? least : x[i];
+    const fpemu_shape shape = fpemu_shape_vector(n);
+    const size_t length = (size_t)k->group[SQUARE];
+    const double smallest = fpemu_format_min_positive(f) * (1 + 0x1p-22);
+    if (!length)
+        return;
+    must(fpemu_scales_f32(f, &shape, x, k->scale, NULL, NULL), k, p, SQUARE);
+    for (size_t i = 0; i < n; i++) {
+        const float least = (float)((double)k->scale[i / length] * smallest);
+        x[i] = x[i] > 0 && x[i] < least ? least : x[i];
     }
 }
 
@@ -218,6 +217,7 @@ static void release(optimizer *base)
     for (int which = 0; which < ARRAYS; which++)
         free(k->part[which]);
     free(k->before);
+    free(k->scale);
     free(k->slot);
     free(k->weights);
     free(k->gradients);
@@ -257,7 +257,7 @@ static double square(const optimizer *base, int p)
 
 /* What an update is made of. */
 typedef struct recipe {
-    float clip, decay, lr, share; /* share: 1 / N */
+    float clip, decay, lr, mean; /* mean: by which the sum of N gradients becomes their mean, 1 / N */
     float mu, rest1, beta2, rest2, step, root2, epsilon;
 } recipe;
 
@@ -265,7 +265,7 @@ static recipe recipe_of(const packed *k, const slot *t, double lr, double clip)
 {
     const optimizer_settings *s = &k->base.settings;
     const double n = (double)(t->gathered ? t->gathered : 1), decay = k->base.method == ADAM ? 1 : n;
-    return (recipe){.clip = (float)clip, .decay = (float)(s->decay * decay), .lr = (float)lr, .share = (float)(1 / n),
+    return (recipe){.clip = (float)clip, .decay = (float)(s->decay * decay), .lr = (float)lr, .mean = (float)(1 / n),
                     .mu = (float)s->momentum, .rest1 = (float)(1 - s->momentum), .beta2 = (float)s->beta2,
                     .rest2 = (float)(1 - s->beta2), .step = (float)(lr / (1 - pow(s->momentum, (double)k->base.time))),
                     .root2 = (float)sqrt(1 - pow(s->beta2, (double)k->base.time)), .epsilon = (float)s->epsilon};
@@ -276,9 +276,9 @@ static void changes(packed *k, int p, const recipe *c, size_t first, size_t n)
 {
     float *g = k->part[GRADIENT], *m = k->part[MOMENT], *v = k->part[SQUARE];
     const float *w = k->part[WEIGHT];
-    const float share = k->base.method == ADAM ? c->share * c->clip : c->clip;
+    const float factor = k->base.method == ADAM ? c->mean * c->clip : c->clip;
     for (size_t i = 0; i < n; i++)
-        g[i] = share * g[i] + c->decay * w[i];
+        g[i] = factor * g[i] + c->decay * w[i];
     if (k->base.method == SGD) {
         for (size_t i = 0; i < n; i++)
             g[i] *= c->lr;
@@ -298,7 +298,7 @@ static void changes(packed *k, int p, const recipe *c, size_t first, size_t n)
         m[i] = c->mu * m[i] + c->rest1 * g[i];
         v[i] = c->beta2 * v[i] + c->rest2 * g[i] * g[i];
     }
-    lift(k, n, v);
+    keep_positive(k, p, n, v);
     pack(k, p, MOMENT, first, n, m);
     pack(k, p, SQUARE, first, n, v);
     for (size_t i = 0; i < n; i++)
@@ -308,10 +308,10 @@ static void changes(packed *k, int p, const recipe *c, size_t first, size_t n)
 static void count_chunk(const packed *k, int p, size_t first, size_t n, update_counts *counts)
 {
     const float *u = k->part[GRADIENT], *after = k->part[WEIGHT];
-    double delta = 0;
+    const size_t group = k->group[WEIGHT] ? (size_t)k->group[WEIGHT] : n;
+    stored_scales(k, p, WEIGHT, first, n);
     for (size_t i = 0; i < n; i++) {
-        if (!i || (k->group[WEIGHT] && (first + i) % k->group[WEIGHT] == 0))
-            delta = scale_at(k, p, WEIGHT, first + i);
+        const double delta = (double)k->scale[i / group];
         const double size = fabs((double)u[i]);
         counts->updates += size != 0;
         counts->vanished += size != 0 && after[i] == k->before[i];
@@ -490,6 +490,18 @@ static bool measure(packed *k, const optimizer_settings *settings, trouble *why)
     return true;
 }
 
+/* Groups of a chunk, of the array that has most. */
+static size_t most_groups(const packed *k)
+{
+    size_t most = 1;
+    for (int which = 0; which < ARRAYS; which++) {
+        const size_t length = (size_t)k->group[which];
+        const size_t groups = length ? (k->chunk + length - 1) / length : 1;
+        most = groups > most ? groups : most;
+    }
+    return most;
+}
+
 bool optimizer_packed_memory(const optimizer_settings *settings, method m, graph *g, optimizer_memory *to, trouble *why)
 {
     packed k = {.base = {.g = g, .method = m}};
@@ -532,6 +544,7 @@ optimizer *optimizer_packed(const optimizer_settings *settings, method m, graph 
     k->weights = need(k->room, sizeof(float));
     k->gradients = need(k->room, sizeof(float));
     k->before = need(k->chunk, sizeof(float));
+    k->scale = need(most_groups(k), sizeof(float));
     for (int which = 0; which < ARRAYS; which++)
         k->part[which] = need(k->chunk, sizeof(float));
     for (int p = 0; p < k->slots; p++) {

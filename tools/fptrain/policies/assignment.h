@@ -49,7 +49,7 @@ typedef enum scheme {
     SCHEME_OP_OUT,           /* and what they put out: v, and the dv of their inputs */
     SCHEME_RATIO,            /* groups in decreasing size (ties: as in the network) until the ratio is reached */
     SCHEME_RATIO_INCREASING, /* in increasing size */
-    SCHEME_RATIO_RANDOM,     /* in an order drawn from a seed */
+    SCHEME_RATIO_RANDOM,     /* in a random order, by a seed */
     SCHEME_GROUPS,           /* the groups of a set */
     SCHEMES
 } scheme;

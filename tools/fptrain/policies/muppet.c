@@ -58,7 +58,7 @@ static bool read_list(int *count, int *list, const char *key, const char *value,
     return true;
 }
 
-/* A switch for every level, at distinct policy epochs of the first `epochs`, drawn from the seed and sorted. */
+/* A switch for every level, at distinct policy epochs of the first `epochs`, chosen by the seed and sorted. */
 static bool read_random(muppet_settings *s, char *value, trouble *why)
 {
     char *colon = strchr(value, ':');

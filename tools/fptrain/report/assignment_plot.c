@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "common/atomic_file.h"
+#include "common/svg.h"
 
 enum { ROWS = 56, ROW = 21, TOP = 92, LANE = 9, NAME = 118, BOX = 62, GAP = 4, GROUP = 62, MARGIN = 14 };
 
@@ -19,15 +20,15 @@ typedef struct edge {
     int from, to, lane; /* rows */
 } edge;
 
-typedef struct sheet {
+typedef struct drawing {
     FILE *out;
     const assignment *a;
     const assign_settings *s;
     int rows, lanes, edges, column; /* column: its width */
     edge *edge;
-} sheet;
+} drawing;
 
-static int x_of(const sheet *p, int row)
+static int x_of(const drawing *p, int row)
 {
     return MARGIN + row / ROWS * p->column + p->lanes * LANE + 6;
 }
@@ -38,7 +39,7 @@ static int y_of(int row)
 }
 
 /* Row 0 is the fed batch, row i + 1 operator i. */
-static int row_of(const sheet *p, int value)
+static int row_of(const drawing *p, int value)
 {
     return graph_value(p->a->g, value)->producer + 1;
 }
@@ -46,7 +47,7 @@ static int row_of(const sheet *p, int value)
 /* ---------------------------------------------------------------------------------------------- lines */
 
 /* The first lane where nothing lies between the two rows; neighbours take no lane. */
-static int free_lane(const sheet *p, int from, int to)
+static int free_lane(const drawing *p, int from, int to)
 {
     if (to == from + 1)
         return 0;
@@ -60,7 +61,7 @@ static int free_lane(const sheet *p, int from, int to)
     }
 }
 
-static void find_edges(sheet *p)
+static void find_edges(drawing *p)
 {
     int most = 0;
     for (int i = 0; i < graph_ops(p->a->g); i++)
@@ -77,7 +78,7 @@ static void find_edges(sheet *p)
 }
 
 /* The part of an edge in one column of rows. */
-static void draw_edge(const sheet *p, const edge *e, int column)
+static void draw_edge(const drawing *p, const edge *e, int column)
 {
     const int first = column * ROWS, last = first + ROWS - 1;
     if (e->to < first || e->from > last)
@@ -113,7 +114,7 @@ static void put_count(FILE *out, uint64_t n)
 }
 
 /* `count` tensors of one role from index `first` on, which share a format. */
-static void draw_box(const sheet *p, role which, int first, int count, int row)
+static void draw_box(const drawing *p, role which, int first, int count, int row)
 {
     const int at = count > 0 && first >= 0 ? p->a->at[which][first] : -1;
     if (at < 0)
@@ -131,7 +132,7 @@ static void draw_box(const sheet *p, role which, int first, int count, int row)
     fprintf(p->out, "</text>\n");
 }
 
-static void draw_row(const sheet *p, int row)
+static void draw_row(const drawing *p, int row)
 {
     graph *g = p->a->g;
     const op_info o = row ? graph_op(g, row - 1) : (op_info){.name = "input", .output = 0};
@@ -151,25 +152,24 @@ static void draw_row(const sheet *p, int row)
                 p->a->tensor[at].group);
 }
 
-/* ---------------------------------------------------------------------------------------------- the sheet */
+/* ---------------------------------------------------------------------------------------------- the whole drawing */
 
-static void put_key(const sheet *p, int place, const char *class, const char *text)
+static void put_key(const drawing *p, int place, const char *class, const char *text)
 {
     const int x = MARGIN + place * 190;
     fprintf(p->out, "<rect class=\"%s\" x=\"%d\" y=\"40\" width=\"22\" height=\"14\"/>"
                     "<text x=\"%d\" y=\"51\">%s</text>\n", class, x, x + 28, text);
 }
 
-static void draw_heads(const sheet *p, int columns)
+static void draw_heads(const drawing *p, int columns)
 {
-    static const char *const heads[] = {"v", "w", "dv", "dw"};
     for (int c = 0; c < columns; c++)
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < ROLES; i++)
             fprintf(p->out, "<text class=\"gemm\" x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>\n",
-                    x_of(p, c * ROWS) + 10 + NAME + i * (BOX + GAP) + BOX / 2, TOP - 8, heads[i]);
+                    x_of(p, c * ROWS) + 10 + NAME + i * (BOX + GAP) + BOX / 2, TOP - 8, role_name((role)i));
 }
 
-static void draw_legend(const sheet *p, const char *title)
+static void draw_legend(const drawing *p, const char *title)
 {
     char low[600];
     snprintf(low, sizeof low, "low: %s; dv: %s", p->s->spec[1], p->s->spec[2]);
@@ -184,21 +184,19 @@ static void draw_legend(const sheet *p, const char *title)
     put_key(p, 1, "low", low);
 }
 
-static void draw(sheet *p, const char *title)
+static void draw(drawing *p, const char *title)
 {
+    static const char style[] = ".high{fill:#153e5c;stroke:#000}text.high{fill:#fff;stroke:none}"
+                                ".low{fill:#ffd27f;stroke:#000}text.low,text.none{fill:#000;stroke:none}"
+                                ".none{fill:#fff;stroke:#000}.gemm{font-weight:bold}";
     const int columns = (p->rows + ROWS - 1) / ROWS, tall = p->rows < ROWS ? p->rows : ROWS;
     p->column = p->lanes * LANE + 16 + NAME + 4 * (BOX + GAP) + GROUP;
     const int width = 2 * MARGIN + columns * p->column < 580 ? 580 : 2 * MARGIN + columns * p->column;
     const int height = TOP + tall * ROW + 14;
-    fprintf(p->out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%.0fmm\" "
-                    "height=\"%.0fmm\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"11\">\n",
-            width, height, 0.25 * width, 0.25 * height);
-    fprintf(p->out, "<style>.high{fill:#153e5c;stroke:#000}text.high{fill:#fff;stroke:none}"
-                    ".low{fill:#ffd27f;stroke:#000}text.low,text.none{fill:#000;stroke:none}"
-                    ".none{fill:#fff;stroke:#000}.gemm{font-weight:bold}"
-                    "</style>\n<defs><marker id=\"head\" markerWidth=\"6\" markerHeight=\"6\" refX=\"5\" refY=\"3\" "
-                    "orient=\"auto\"><path d=\"M0 0L6 3L0 6z\"/></marker></defs>\n"
-                    "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", width, height);
+    svg_begin(p->out, &(svg_page){.width = width, .height = height, .millimetres = width / 4, .font_size = 11,
+                                  .style = style});
+    fprintf(p->out, "<defs><marker id=\"head\" markerWidth=\"6\" markerHeight=\"6\" refX=\"5\" refY=\"3\" "
+                    "orient=\"auto\"><path d=\"M0 0L6 3L0 6z\"/></marker></defs>\n");
     draw_legend(p, title);
     draw_heads(p, columns);
     fprintf(p->out, "<g fill=\"none\" stroke=\"#555\">\n");
@@ -208,7 +206,7 @@ static void draw(sheet *p, const char *title)
     fprintf(p->out, "</g>\n");
     for (int i = 0; i < p->rows; i++)
         draw_row(p, i);
-    fprintf(p->out, "</svg>\n");
+    svg_end(p->out);
 }
 
 bool assign_plot(const char *path, const char *title, const assignment *a, const assign_settings *s, trouble *why)
@@ -216,7 +214,7 @@ bool assign_plot(const char *path, const char *title, const assignment *a, const
     atomic_file file;
     if (!atomic_file_open(&file, path, why))
         return false;
-    sheet p = {.out = file.file, .a = a, .s = s, .rows = graph_ops(a->g) + 1};
+    drawing p = {.out = file.file, .a = a, .s = s, .rows = graph_ops(a->g) + 1};
     find_edges(&p);
     draw(&p, title);
     free(p.edge);

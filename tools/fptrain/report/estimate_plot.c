@@ -66,11 +66,11 @@ static kin *gather(const estimated_run *runs, int count, int *found)
         kin *g = &groups[at];
         if (at == *found)
             groups[(*found)++] = named(r->name);
-        const double share = 1.0 / ++g->runs; /* means so far */
-        g->ideal += share * (r->ideal - g->ideal);
-        g->current += share * (r->current - g->current);
-        g->best += share * (r->best - g->best);
-        g->last += share * (r->last - g->last);
+        const double weight = 1.0 / ++g->runs; /* means so far */
+        g->ideal += weight * (r->ideal - g->ideal);
+        g->current += weight * (r->current - g->current);
+        g->best += weight * (r->best - g->best);
+        g->last += weight * (r->last - g->last);
         g->low = fmin(g->low, r->best);
         g->high = fmax(g->high, r->best);
     }
@@ -173,10 +173,10 @@ static void draw_legend(FILE *out, const kin *groups, int found)
 bool estimate_plot(const char *path, const char *title, const estimated_run *runs, int count, trouble *why)
 {
     static const char style[] =
-        "<style>.grid{stroke:#ccc;stroke-width:.6}.frame{stroke:#555;fill:none}.mean{fill-opacity:1;stroke-width:1}"
+        ".grid{stroke:#ccc;stroke-width:.6}.frame{stroke:#555;fill:none}.mean{fill-opacity:1;stroke-width:1}"
         "path[class^=k]{stroke:#000;stroke-width:.8;fill-opacity:.35}path.mean[class]{fill-opacity:1}"
         ".k0{fill:#1f6fb5}.k1{fill:#c8324b}.k2{fill:#2b8a57}.k3{fill:#8450a0}.k4{fill:#e0a020}.k5{fill:#128a8a}"
-        ".k6{fill:#bbb}.k7{fill:#8a5a2e}</style>\n";
+        ".k6{fill:#bbb}.k7{fill:#8a5a2e}";
     int found;
     atomic_file file;
     kin *groups = gather(runs, count, &found);
@@ -185,17 +185,14 @@ bool estimate_plot(const char *path, const char *title, const estimated_run *run
         return found ? false : fail(why, "not one of the runs has an accuracy to plot");
     }
     const int width = LEFT + PANEL + INNER + 14, height = BOTTOM + 66 + (found + 2) / 3 * LEGEND;
-    fprintf(file.file,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "
-            "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"11\">\n%s"
-            "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n<text x=\"%d\" y=\"22\" font-size=\"13\">",
-            width, height, width, height, style, width, height, LEFT);
+    svg_begin(file.file, &(svg_page){.width = width, .height = height, .font_size = 11, .style = style});
+    fprintf(file.file, "<text x=\"%d\" y=\"22\" font-size=\"13\">", LEFT);
     svg_text(file.file, title);
     fprintf(file.file, "</text>\n<text x=\"%d\" y=\"46\">best accuracy in %%; large: means</text>\n", LEFT);
     draw_panel(file.file, false, runs, count, groups, found);
     draw_panel(file.file, true, runs, count, groups, found);
     draw_legend(file.file, groups, found);
-    fprintf(file.file, "</svg>\n");
+    svg_end(file.file);
     free(groups);
     return atomic_file_commit(&file, why);
 }

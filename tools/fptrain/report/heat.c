@@ -12,7 +12,7 @@
 #include "report/svg_style.h"
 
 /* The width of the paper, of the cells and of the names, where rows begin and how high they are; what the column of
- * zeros takes from the cells, and how much of it is drawn. */
+ * zeros takes from the cells, and how much of it is filled. */
 enum { WIDTH = 640, CELLS = 460, NAMES = 172, TOP = 30, ROW = 13, ZEROS = 24, ZEROS_DRAWN = 16 };
 
 static double darkness(const heat *h, const double *row, int column)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/atomic_file.h"
+#include "common/svg.h"
 #include "sweep/sweep.h"
 
 enum { WIDTH = 680, LEFT = 64, RIGHT = 660, TOP = 40, BOTTOM = 380, LEGEND = 18 };
@@ -204,7 +205,7 @@ static bool occurs(const sweep *s, scheme scheme, bool promote)
     return false;
 }
 
-/* Two columns; how many entries there are. With out NULL nothing is drawn. */
+/* Two columns; how many entries there are. out NULL: only counted. */
 static int legend(FILE *out, const sweep *s)
 {
     int entries = 0;
@@ -229,13 +230,10 @@ void sweep_plot(const sweep *s)
     atomic_file file = open_file(s, "tradeoff.svg");
     const frame f = make_frame(file.file, s);
     const int height = BOTTOM + 66 + (legend(NULL, s) + 1) / 2 * LEGEND;
-    fprintf(file.file, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"160mm\" "
-                       "height=\"%.1fmm\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\">\n"
-                       "<style>.grid{stroke:#ccc;stroke-width:0.6}</style>\n"
-                       "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n"
-                       "<text x=\"%d\" y=\"24\" font-size=\"14\">%s, width %g, %d epochs, %d seed%s</text>\n",
-            WIDTH, height, 160.0 * height / WIDTH, WIDTH, height, LEFT, s->base.model.name, s->base.model.width,
-            s->base.train.epochs, s->seeds, s->seeds > 1 ? "s" : "");
+    svg_begin(f.out, &(svg_page){.width = WIDTH, .height = height, .millimetres = 160, .font_size = 12,
+                                 .style = ".grid{stroke:#ccc;stroke-width:0.6}"});
+    fprintf(f.out, "<text x=\"%d\" y=\"24\" font-size=\"14\">%s, width %g, %d epochs, %d seed%s</text>\n", LEFT,
+            s->base.model.name, s->base.model.width, s->base.train.epochs, s->seeds, s->seeds > 1 ? "s" : "");
     draw_axes(&f);
     for (int i = 0; i < s->count; i++)
         if (s->trials[i].scheme == SCHEME_FP32 && s->trials[i].finished)
@@ -250,6 +248,6 @@ void sweep_plot(const sweep *s)
             draw_mark(f.out, s->trials[i].scheme, s->trials[i].promote, place_x(s->trials[i].mean_ratio.mean),
                       place_y(&f, 100 * s->trials[i].best.mean));
     legend(f.out, s);
-    fprintf(file.file, "</svg>\n");
+    svg_end(f.out);
     commit(&file);
 }
