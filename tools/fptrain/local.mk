@@ -4,6 +4,10 @@ trainer_base = \
 	tools/fptrain/base/base.h \
 	tools/fptrain/base/checkpoint.c \
 	tools/fptrain/base/checkpoint.h \
+	tools/fptrain/base/number.c \
+	tools/fptrain/base/number.h \
+	tools/fptrain/base/output.c \
+	tools/fptrain/base/output.h \
 	tools/fptrain/base/source.c \
 	tools/fptrain/base/source.h
 trainer_engine = \
@@ -186,6 +190,22 @@ tools_fptrain_fptrain_SOURCES = \
 tools_fptrain_fptrain_CPPFLAGS = $(tools_libfptrain_la_CPPFLAGS)
 tools_fptrain_fptrain_CFLAGS = $(tools_libfptrain_la_CFLAGS)
 tools_fptrain_fptrain_LDADD = tools/libfptrain.la
+
+EXTRA_DIST += tools/fptrain/README.md \
+	tools/fptrain/backends/README.md \
+	tools/fptrain/base/README.md \
+	tools/fptrain/commands/README.md \
+	tools/fptrain/data/README.md \
+	tools/fptrain/engine/README.md \
+	tools/fptrain/estimate/README.md \
+	tools/fptrain/models/README.md \
+	tools/fptrain/numerics/README.md \
+	tools/fptrain/ops/README.md \
+	tools/fptrain/optimizer/README.md \
+	tools/fptrain/policies/README.md \
+	tools/fptrain/report/README.md \
+	tools/fptrain/run/README.md \
+	tools/fptrain/sweep/README.md
 
 # Settings of experiments, to run as they are or to start from.
 if FPTRAIN

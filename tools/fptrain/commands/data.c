@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "commands/commands.h"
 #include "data/contact_sheet.h"
 #include "run/settings.h"
@@ -33,9 +34,8 @@ typedef struct wish {
 
 static int small_number(const char *option, const char *text)
 {
-    char *end;
-    const long n = strtol(text, &end, 10);
-    if (end == text || *end || n < 1 || n > 1000)
+    uint64_t n;
+    if (!number_whole(text, 1, 1000, &n))
         die("data: --%s: '%s' is not in 1..1000", option, text);
     return (int)n;
 }

@@ -6,7 +6,7 @@
 
 #include "commands/commands.h"
 #include "run/experiment.h"
-#include "common/atomic_file.h"
+#include "base/output.h"
 #include "report/chart.h"
 #include "report/run_data.h"
 
@@ -81,13 +81,9 @@ static void draw(const char *path, const run *runs)
                                    {.title = "Test accuracy in the formats of training", .x_title = "step",
                                     .percent = true}};
     const size_t which[] = {offsetof(run, loss), offsetof(run, accuracy)};
-    trouble why;
-    atomic_file out;
-    if (!atomic_file_open(&out, path, &why))
-        die("demo: %s", why.text);
+    atomic_file out = output_open("demo", path);
     charts_write_alone(out.file, 2, charts, which, runs, VARIANTS);
-    if (!atomic_file_commit(&out, &why))
-        die("demo: %s", why.text);
+    output_commit("demo", &out);
 }
 
 int command_demo(int argc, char **argv)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "commands/commands.h"
 #include "estimate/time.h"
 #include "report/estimate_plot.h"
@@ -51,9 +52,8 @@ typedef struct wish {
 
 static int whole(const char *name, const char *text)
 {
-    char *end;
-    const long x = strtol(text, &end, 10);
-    if (end == text || *end || x < 1 || x > 100000000)
+    uint64_t x;
+    if (!number_whole(text, 1, 100000000, &x))
         die("estimate: --%s is a whole number from 1, not '%s'", name, text);
     return (int)x;
 }

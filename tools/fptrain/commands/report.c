@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "commands/commands.h"
-#include "common/atomic_file.h"
+#include "base/output.h"
 #include "report/group.h"
 #include "report/page.h"
 #include "report/plots.h"
@@ -29,22 +29,6 @@ static const char help[] =
     "  -h, --help\n"
     "\n"
     "Each DIR was the output.directory of a run, which may still be going on.\n";
-
-static atomic_file open_file(const char *path)
-{
-    atomic_file out;
-    trouble why;
-    if (!atomic_file_open(&out, path, &why))
-        die("report: %s", why.text);
-    return out;
-}
-
-static void commit(atomic_file *out)
-{
-    trouble why;
-    if (!atomic_file_commit(out, &why))
-        die("report: %s", why.text);
-}
 
 /* The words between commas that are in no parentheses, cut apart in place; *words for free(). */
 static int split(char *text, char ***words)
@@ -94,9 +78,9 @@ static void write_groups(const run *runs, int count, const report_choice *choice
     trouble why;
     groups g = groups_make(runs, count, choice->tensors);
     if (tables) {
-        atomic_file out = open_file(tables);
+        atomic_file out = output_open("report", tables);
         tables_write(out.file, &g, choice);
-        commit(&out);
+        output_commit("report", &out);
     }
     if (plots && !plots_write(plots, &g, choice, &why))
         die("report: %s", why.text);
@@ -143,9 +127,9 @@ int command_report(int argc, char **argv)
         if (!run_load(&runs[i], argv[optind + i], &why))
             die("report: %s", why.text);
     if (page) {
-        atomic_file out = open_file(page);
+        atomic_file out = output_open("report", page);
         page_write(out.file, runs, count);
-        commit(&out);
+        output_commit("report", &out);
     }
     if (tables || plots)
         write_groups(runs, count, &choice, tables, plots);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "commands/commands.h"
 #include "common/atomic_file.h"
 #include "sweep/sweep.h"
@@ -48,9 +49,8 @@ typedef struct order { /* what the command line says */
 
 static int whole(const char *option, const char *text, int most)
 {
-    char *end;
-    const long n = strtol(text, &end, 10);
-    if (end == text || *end || n < 1 || n > most)
+    uint64_t n;
+    if (!number_whole(text, 1, (uint64_t)most, &n))
         die("tradeoff: --%s: '%s' is not in 1..%d", option, text, most);
     return (int)n;
 }
@@ -91,14 +91,11 @@ static void read_schemes(wishes *w, const char *list)
 
 static void read_thresholds(wishes *w, const char *list)
 {
-    char word[32], *end;
+    char word[32];
     w->thresholds = 0;
-    while (next_word(&list, word, sizeof word)) {
-        const double t = strtod(word, &end);
-        if (end == word || *end || !(t >= 0 && t <= 1) || w->thresholds == 8)
+    while (next_word(&list, word, sizeof word))
+        if (w->thresholds == 8 || !number_real(word, 0, 1, &w->threshold[w->thresholds++]))
             die("tradeoff: --thresholds: at most 8 numbers from 0 to 1, not '%s'", word);
-        w->threshold[w->thresholds++] = t;
-    }
     if (!w->thresholds)
         die("tradeoff: --thresholds: a number is missing");
 }
@@ -117,9 +114,8 @@ static void read_promote(wishes *w, const char *word)
 
 static double read_drop(const char *text)
 {
-    char *end;
-    const double drop = strtod(text, &end);
-    if (end == text || *end || !(drop >= 0 && drop <= 100))
+    double drop;
+    if (!number_real(text, 0, 100, &drop))
         die("tradeoff: --drop: '%s' is not from 0 to 100", text);
     return drop;
 }

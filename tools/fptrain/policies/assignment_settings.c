@@ -1,10 +1,11 @@
 /* assignment_settings.c - see assignment_settings.h */
 #include "policies/assignment_settings.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/number.h"
 
 enum { HI, LO_FORWARD, LO_BACKWARD };
 
@@ -27,23 +28,12 @@ static bool copy(char *to, size_t capacity, const char *key, const char *value, 
 
 static bool read_share(double *to, const char *key, const char *value, trouble *why)
 {
-    char *end;
-    const double x = strtod(value, &end);
-    if (end == value || *end || !(x >= 0 && x <= 1))
-        return fail(why, "%s is a number from 0 to 1, not '%s'", key, value);
-    *to = x;
-    return true;
+    return number_real(value, 0, 1, to) || fail(why, "%s is a number from 0 to 1, not '%s'", key, value);
 }
 
 static bool read_seed(uint64_t *to, const char *value, trouble *why)
 {
-    char *end;
-    errno = 0;
-    const unsigned long long x = strtoull(value, &end, 10);
-    if (*value < '0' || *value > '9' || *end || errno)
-        return fail(why, "seed is a whole number, not '%s'", value);
-    *to = x;
-    return true;
+    return number_whole(value, 0, UINT64_MAX, to) || fail(why, "seed is a whole number, not '%s'", value);
 }
 
 static bool read_groups(assign_settings *s, const char *value, trouble *why)

@@ -1,10 +1,11 @@
 /* muppet.c - see muppet.h: settings, diversity and the rule for switching; the policy is muppet_policy.c. */
 #include "policies/muppet.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/number.h"
 
 muppet_settings muppet_defaults(void)
 {
@@ -14,24 +15,14 @@ muppet_settings muppet_defaults(void)
 
 static bool read_real(double *to, const char *key, const char *value, trouble *why)
 {
-    char *end;
-    const double x = strtod(value, &end);
-    if (end == value || *end || !(x >= 0 && x <= 1e6))
-        return fail(why, "muppet: %s is a number from 0 to a million, not '%s'", key, value);
-    *to = x;
-    return true;
+    return number_real(value, 0, 1e6, to) || fail(why, "muppet: %s is a number from 0 to a million, not '%s'", key, value);
 }
 
 static bool read_whole(uint64_t *to, const char *key, const char *value, uint64_t low, uint64_t high, trouble *why)
 {
-    char *end;
-    errno = 0;
-    const unsigned long long x = strtoull(value, &end, 10);
-    if (*value < '0' || *value > '9' || *end || errno || x < low || x > high)
-        return fail(why, "muppet: %s is a whole number from %llu to %llu, not '%s'", key, (unsigned long long)low,
-                    (unsigned long long)high, value);
-    *to = x;
-    return true;
+    return number_whole(value, low, high, to) ||
+           fail(why, "muppet: %s is a whole number from %llu to %llu, not '%s'", key, (unsigned long long)low,
+                (unsigned long long)high, value);
 }
 
 /* Numbers with slashes between them, each larger than the one before. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common/atomic_file.h"
+#include "base/output.h"
 #include "sweep/sweep.h"
 
 static const trial *fp32_of(const sweep *s)
@@ -76,13 +76,9 @@ static void put_table(FILE *out, const sweep *parts, int count, const trial *cho
 void sweep_parts_table(const char *out, const sweep *parts, int count, const trial *chosen, double drop)
 {
     char path[SETTINGS_TEXT + 16];
-    atomic_file file;
-    trouble why;
     snprintf(path, sizeof path, "%s/parts.txt", out);
-    if (!atomic_file_open(&file, path, &why))
-        die("tradeoff: %s", why.text);
+    atomic_file file = output_open("tradeoff", path);
     put_table(file.file, parts, count, chosen, drop);
-    if (!atomic_file_commit(&file, &why))
-        die("tradeoff: %s", why.text);
+    output_commit("tradeoff", &file);
     put_table(stdout, parts, count, chosen, drop);
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/atomic_file.h"
+#include "base/output.h"
 #include "common/svg.h"
 #include "sweep/sweep.h"
 
@@ -72,27 +72,17 @@ static char *path_in(const sweep *s, const char *name)
 
 static atomic_file open_file(const sweep *s, const char *name)
 {
-    atomic_file file;
-    trouble why;
     char *path = path_in(s, name);
-    if (!atomic_file_open(&file, path, &why))
-        die("tradeoff: %s", why.text);
+    const atomic_file file = output_open("tradeoff", path);
     free(path);
     return file;
-}
-
-static void commit(atomic_file *file)
-{
-    trouble why;
-    if (!atomic_file_commit(file, &why))
-        die("tradeoff: %s", why.text);
 }
 
 void sweep_table(const sweep *s)
 {
     atomic_file file = open_file(s, "table.txt");
     put_table(file.file, s);
-    commit(&file);
+    output_commit("tradeoff", &file);
     put_table(stdout, s);
 }
 
@@ -249,5 +239,5 @@ void sweep_plot(const sweep *s)
                       place_y(&f, 100 * s->trials[i].best.mean));
     legend(f.out, s);
     svg_end(f.out);
-    commit(&file);
+    output_commit("tradeoff", &file);
 }
