@@ -1,7 +1,7 @@
 /* reader.c - see reader.h. With FUZZ_KIND it is the entry point of libFuzzer for that kind. */
 #include "common/system.h"
 
-#include "format/reader.h"
+#include "reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  */
 #include "../../tools/common/system.h"
 
-#include "format/reader.h"
+#include "reader.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* trainer.c - reader.h for the files of the trainer: "idx", "cifar", "text", "settings", "checkpoint". With FUZZ_KIND
  * it is the entry point of libFuzzer for that kind. */
 #define _POSIX_C_SOURCE 200809L
-#include "format/reader.h"
+#include "reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>

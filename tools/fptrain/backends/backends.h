@@ -1,6 +1,6 @@
 /* backends.h - the backends by name. */
-#ifndef FPTRAIN_BACKENDS_H
-#define FPTRAIN_BACKENDS_H
+#ifndef FPTRAIN_BACKENDS_BACKENDS_H
+#define FPTRAIN_BACKENDS_BACKENDS_H
 
 #include "engine/backend.h"
 

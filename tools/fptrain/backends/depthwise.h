@@ -1,6 +1,6 @@
 /* depthwise.h - depthwise convolutions, computed directly. */
-#ifndef FPTRAIN_DEPTHWISE_H
-#define FPTRAIN_DEPTHWISE_H
+#ifndef FPTRAIN_BACKENDS_DEPTHWISE_H
+#define FPTRAIN_BACKENDS_DEPTHWISE_H
 
 #include "engine/backend.h"
 

@@ -1,6 +1,6 @@
 /* free_list.h - things that threads borrow from a list: a thread that finds it empty makes one. */
-#ifndef FPTRAIN_FREE_LIST_H
-#define FPTRAIN_FREE_LIST_H
+#ifndef FPTRAIN_BACKENDS_FREE_LIST_H
+#define FPTRAIN_BACKENDS_FREE_LIST_H
 
 #include "base/base.h"
 

@@ -1,6 +1,6 @@
 /* kinds.h - one maker for each backend; backends.h finds them by name. */
-#ifndef FPTRAIN_BACKEND_KINDS_H
-#define FPTRAIN_BACKEND_KINDS_H
+#ifndef FPTRAIN_BACKENDS_KINDS_H
+#define FPTRAIN_BACKENDS_KINDS_H
 
 #include "engine/backend.h"
 

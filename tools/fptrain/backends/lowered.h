@@ -1,6 +1,6 @@
 /* lowered.h - convolutions as products of matrices. */
-#ifndef FPTRAIN_LOWERED_H
-#define FPTRAIN_LOWERED_H
+#ifndef FPTRAIN_BACKENDS_LOWERED_H
+#define FPTRAIN_BACKENDS_LOWERED_H
 
 #include "engine/backend.h"
 

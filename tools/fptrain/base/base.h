@@ -1,6 +1,6 @@
 /* base.h - what every file of fptrain uses: memory that is there or the program ends, and how errors are told. */
-#ifndef FPTRAIN_BASE_H
-#define FPTRAIN_BASE_H
+#ifndef FPTRAIN_BASE_BASE_H
+#define FPTRAIN_BASE_BASE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -15,8 +15,8 @@
  * Then the bytes of the entries in the order of the table, each at the next multiple of 64, zeros between. Reading
  * checks every number against the size of the file before it is used, and lets nothing lie where nothing belongs.
  */
-#ifndef FPTRAIN_CHECKPOINT_H
-#define FPTRAIN_CHECKPOINT_H
+#ifndef FPTRAIN_BASE_CHECKPOINT_H
+#define FPTRAIN_BASE_CHECKPOINT_H
 
 #include "base/base.h"
 

@@ -1,6 +1,6 @@
 /* number.h - numbers in options and settings. */
-#ifndef FPTRAIN_NUMBER_H
-#define FPTRAIN_NUMBER_H
+#ifndef FPTRAIN_BASE_NUMBER_H
+#define FPTRAIN_BASE_NUMBER_H
 
 #include <stdbool.h>
 #include <stdint.h>

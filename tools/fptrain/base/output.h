@@ -1,6 +1,6 @@
 /* output.h - files of a command that ends where they cannot be written. */
-#ifndef FPTRAIN_OUTPUT_H
-#define FPTRAIN_OUTPUT_H
+#ifndef FPTRAIN_BASE_OUTPUT_H
+#define FPTRAIN_BASE_OUTPUT_H
 
 #include "common/atomic_file.h"
 

@@ -2,8 +2,8 @@
  *
  * Nothing is reserved on the word of a file: memory grows as bytes arrive.
  */
-#ifndef FPTRAIN_SOURCE_H
-#define FPTRAIN_SOURCE_H
+#ifndef FPTRAIN_BASE_SOURCE_H
+#define FPTRAIN_BASE_SOURCE_H
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* cifar.h - CIFAR: binary batches. Fills a data set that is all zero. */
-#ifndef FPTRAIN_CIFAR_H
-#define FPTRAIN_CIFAR_H
+#ifndef FPTRAIN_DATA_CIFAR_H
+#define FPTRAIN_DATA_CIFAR_H
 
 #include "base/source.h"
 #include "data/samples.h"

@@ -1,6 +1,6 @@
 /* contact_sheet.h - a grid of samples (a contact sheet): as a PNG file, or in half blocks of coloured characters. */
-#ifndef FPTRAIN_PICTURE_H
-#define FPTRAIN_PICTURE_H
+#ifndef FPTRAIN_DATA_CONTACT_SHEET_H
+#define FPTRAIN_DATA_CONTACT_SHEET_H
 
 #include "data/dataset.h"
 

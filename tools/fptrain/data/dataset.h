@@ -1,6 +1,6 @@
 /* dataset.h - samples and labels in memory: read from files, or generated from a seed. */
-#ifndef FPTRAIN_DATASET_H
-#define FPTRAIN_DATASET_H
+#ifndef FPTRAIN_DATA_DATASET_H
+#define FPTRAIN_DATA_DATASET_H
 
 #include "data/samples.h"
 

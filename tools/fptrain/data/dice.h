@@ -2,8 +2,8 @@
  *
  * Only + - * / and sqrt of double are used, never the C library's sine, so that a seed gives the same bytes anywhere.
  */
-#ifndef FPTRAIN_DICE_H
-#define FPTRAIN_DICE_H
+#ifndef FPTRAIN_DATA_DICE_H
+#define FPTRAIN_DATA_DICE_H
 
 #include "base/base.h"
 

@@ -1,6 +1,6 @@
 /* idx.h - MNIST and its like: IDX files. Fills a data set that is all zero. */
-#ifndef FPTRAIN_IDX_H
-#define FPTRAIN_IDX_H
+#ifndef FPTRAIN_DATA_IDX_H
+#define FPTRAIN_DATA_IDX_H
 
 #include "base/source.h"
 #include "data/samples.h"

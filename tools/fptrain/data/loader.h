@@ -1,6 +1,6 @@
 /* loader.h - batches of a data set. */
-#ifndef FPTRAIN_LOADER_H
-#define FPTRAIN_LOADER_H
+#ifndef FPTRAIN_DATA_LOADER_H
+#define FPTRAIN_DATA_LOADER_H
 
 #include "data/samples.h"
 

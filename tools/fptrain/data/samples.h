@@ -1,6 +1,6 @@
 /* samples.h - samples and labels in memory, and what to take of a data set. */
-#ifndef FPTRAIN_SAMPLES_H
-#define FPTRAIN_SAMPLES_H
+#ifndef FPTRAIN_DATA_SAMPLES_H
+#define FPTRAIN_DATA_SAMPLES_H
 
 #include "base/base.h"
 

@@ -1,6 +1,6 @@
 /* synthetic.h - pictures made from a seed. They fill a data set that is all zero. */
-#ifndef FPTRAIN_SYNTHETIC_H
-#define FPTRAIN_SYNTHETIC_H
+#ifndef FPTRAIN_DATA_SYNTHETIC_H
+#define FPTRAIN_DATA_SYNTHETIC_H
 
 #include "data/samples.h"
 

@@ -1,6 +1,6 @@
 /* text.h - a file of bytes for models of characters. Fills a data set that is all zero. */
-#ifndef FPTRAIN_TEXT_H
-#define FPTRAIN_TEXT_H
+#ifndef FPTRAIN_DATA_TEXT_H
+#define FPTRAIN_DATA_TEXT_H
 
 #include "base/source.h"
 #include "data/samples.h"

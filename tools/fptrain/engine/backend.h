@@ -4,8 +4,8 @@
  * in FP32 and round nothing, except the emulated backend, whose accumulator is what it is there for. Every call is made
  * by one thread on one piece of the batch, and pieces do not depend on the number of threads; so results do not either.
  */
-#ifndef FPTRAIN_BACKEND_H
-#define FPTRAIN_BACKEND_H
+#ifndef FPTRAIN_ENGINE_BACKEND_H
+#define FPTRAIN_ENGINE_BACKEND_H
 
 #include "base/base.h"
 

@@ -11,8 +11,8 @@
  *
  * The operators are in the room ops.
  */
-#ifndef FPTRAIN_GRAPH_H
-#define FPTRAIN_GRAPH_H
+#ifndef FPTRAIN_ENGINE_GRAPH_H
+#define FPTRAIN_ENGINE_GRAPH_H
 
 #include "engine/tensors.h"
 

@@ -1,6 +1,6 @@
 /* op.h - the inside of a network: what an operator is to the passes. Only this room and ops see it. */
-#ifndef FPTRAIN_OP_H
-#define FPTRAIN_OP_H
+#ifndef FPTRAIN_ENGINE_OP_H
+#define FPTRAIN_ENGINE_OP_H
 
 #include "engine/backend.h"
 #include "engine/tensors.h"

@@ -5,8 +5,8 @@
  * is 1 for images and the number of time steps for sequences (row = sample * steps + time; features in C). Whoever
  * needs a vector of features (linear, softmax) takes C*H*W as one; so there is no operator for flattening.
  */
-#ifndef FPTRAIN_TENSORS_H
-#define FPTRAIN_TENSORS_H
+#ifndef FPTRAIN_ENGINE_TENSORS_H
+#define FPTRAIN_ENGINE_TENSORS_H
 
 #include "base/base.h"
 

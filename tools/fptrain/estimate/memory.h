@@ -1,6 +1,6 @@
 /* memory.h - how wide a network may be so that its parameters, gradients and optimiser fit in a given memory. */
-#ifndef FPTRAIN_MEMORY_H
-#define FPTRAIN_MEMORY_H
+#ifndef FPTRAIN_ESTIMATE_MEMORY_H
+#define FPTRAIN_ESTIMATE_MEMORY_H
 
 #include "run/network.h"
 #include "optimizer/optimizer.h"

@@ -1,4 +1,4 @@
-/* time.c - see estimate.h */
+/* time.c - see time.h */
 #include "estimate/time.h"
 
 #include <jansson.h>

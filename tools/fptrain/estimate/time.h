@@ -9,8 +9,8 @@
  * bandwidth in GB/s, throughput in 10^9 multiply-adds a second; m x k by k x n. A product takes the row whose shape is
  * nearest (sum of squares of log ratios). One row without m, n and k is a machine of one speed.
  */
-#ifndef FPTRAIN_ESTIMATE_H
-#define FPTRAIN_ESTIMATE_H
+#ifndef FPTRAIN_ESTIMATE_TIME_H
+#define FPTRAIN_ESTIMATE_TIME_H
 
 #include "engine/graph.h"
 

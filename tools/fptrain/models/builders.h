@@ -1,6 +1,6 @@
 /* builders.h - a function for each model. */
-#ifndef FPTRAIN_MODEL_BUILDERS_H
-#define FPTRAIN_MODEL_BUILDERS_H
+#ifndef FPTRAIN_MODELS_BUILDERS_H
+#define FPTRAIN_MODELS_BUILDERS_H
 
 #include "models/parts.h"
 

@@ -1,6 +1,6 @@
 /* model.h - networks by name. */
-#ifndef FPTRAIN_MODEL_H
-#define FPTRAIN_MODEL_H
+#ifndef FPTRAIN_MODELS_MODEL_H
+#define FPTRAIN_MODELS_MODEL_H
 
 #include "engine/graph.h"
 #include "models/model_settings.h"

@@ -1,6 +1,6 @@
 /* model_settings.h - what a network by name is made from. */
-#ifndef FPTRAIN_MODEL_SETTINGS_H
-#define FPTRAIN_MODEL_SETTINGS_H
+#ifndef FPTRAIN_MODELS_MODEL_SETTINGS_H
+#define FPTRAIN_MODELS_MODEL_SETTINGS_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* parts.h - what the models are made of. */
-#ifndef FPTRAIN_MODEL_PARTS_H
-#define FPTRAIN_MODEL_PARTS_H
+#ifndef FPTRAIN_MODELS_PARTS_H
+#define FPTRAIN_MODELS_PARTS_H
 
 #include "models/model_settings.h"
 #include "ops/ops.h"

@@ -1,6 +1,6 @@
 /* adaptive.h - adaptive scaling, layer by layer: the part of a scaler that a backward pass asks. */
-#ifndef FPTRAIN_ADAPTIVE_H
-#define FPTRAIN_ADAPTIVE_H
+#ifndef FPTRAIN_NUMERICS_ADAPTIVE_H
+#define FPTRAIN_NUMERICS_ADAPTIVE_H
 
 #include "numerics/rounder.h"
 

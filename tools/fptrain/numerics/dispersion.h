@@ -1,6 +1,6 @@
 /* dispersion.h - how wide the values of a gradient lie: what decides which scale it needs. */
-#ifndef FPTRAIN_DISPERSION_H
-#define FPTRAIN_DISPERSION_H
+#ifndef FPTRAIN_NUMERICS_DISPERSION_H
+#define FPTRAIN_NUMERICS_DISPERSION_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* rounder.h - the one place where tensors are rounded: which format each has now, how, and what rounding it did. */
-#ifndef FPTRAIN_ROUNDER_H
-#define FPTRAIN_ROUNDER_H
+#ifndef FPTRAIN_NUMERICS_ROUNDER_H
+#define FPTRAIN_NUMERICS_ROUNDER_H
 
 #include "engine/graph.h"
 #include "numerics/dispersion.h"

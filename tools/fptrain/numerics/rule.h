@@ -1,6 +1,6 @@
 /* rule.h - the format of a tensor and how it is rounded to it. */
-#ifndef FPTRAIN_RULE_H
-#define FPTRAIN_RULE_H
+#ifndef FPTRAIN_NUMERICS_RULE_H
+#define FPTRAIN_NUMERICS_RULE_H
 
 #include <fpemu.h>
 

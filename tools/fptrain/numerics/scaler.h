@@ -8,8 +8,8 @@
  *
  * A step is bad when a dv or dw overflowed, or a dw is not finite.
  */
-#ifndef FPTRAIN_SCALER_H
-#define FPTRAIN_SCALER_H
+#ifndef FPTRAIN_NUMERICS_SCALER_H
+#define FPTRAIN_NUMERICS_SCALER_H
 
 #include "numerics/rounder.h"
 

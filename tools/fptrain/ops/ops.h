@@ -1,8 +1,8 @@
 /* ops.h - the operators a network is made of. Each function adds one to a network and returns the index of its value, and
  * ends the program on shapes that do not fit (a model is code, not input).
  */
-#ifndef FPTRAIN_OPS_H
-#define FPTRAIN_OPS_H
+#ifndef FPTRAIN_OPS_OPS_H
+#define FPTRAIN_OPS_OPS_H
 
 #include "engine/graph.h"
 

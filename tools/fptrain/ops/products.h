@@ -1,6 +1,6 @@
 /* products.h - products of matrices in pieces that threads share, and the bias beside them. */
-#ifndef FPTRAIN_PRODUCTS_H
-#define FPTRAIN_PRODUCTS_H
+#ifndef FPTRAIN_OPS_PRODUCTS_H
+#define FPTRAIN_OPS_PRODUCTS_H
 
 #include "engine/op.h"
 

@@ -1,6 +1,6 @@
 /* fp32_state.h - an optimiser that keeps everything as arrays of float. */
-#ifndef FPTRAIN_FP32_STATE_H
-#define FPTRAIN_FP32_STATE_H
+#ifndef FPTRAIN_OPTIMIZER_FP32_STATE_H
+#define FPTRAIN_OPTIMIZER_FP32_STATE_H
 
 #include "optimizer/state.h"
 

@@ -8,8 +8,8 @@
  *
  * with g = c dw / multiplier + decay w and c = min(1, clip / (norm + 1e-6)), norm over all parameters.
  */
-#ifndef FPTRAIN_OPTIMIZER_H
-#define FPTRAIN_OPTIMIZER_H
+#ifndef FPTRAIN_OPTIMIZER_OPTIMIZER_H
+#define FPTRAIN_OPTIMIZER_OPTIMIZER_H
 
 #include "optimizer/state.h"
 

@@ -1,6 +1,6 @@
 /* packed_state.h - an optimiser that keeps everything as packed bytes. */
-#ifndef FPTRAIN_PACKED_STATE_H
-#define FPTRAIN_PACKED_STATE_H
+#ifndef FPTRAIN_OPTIMIZER_PACKED_STATE_H
+#define FPTRAIN_OPTIMIZER_PACKED_STATE_H
 
 #include "optimizer/state.h"
 

@@ -1,8 +1,8 @@
 /* state.h - how parameters, gradients and the state of an optimiser are kept: fp32_state.c as arrays of float,
  * packed_state.c as packed bytes of any format with local scales. optimizer.c has what both share.
  */
-#ifndef FPTRAIN_STATE_H
-#define FPTRAIN_STATE_H
+#ifndef FPTRAIN_OPTIMIZER_STATE_H
+#define FPTRAIN_OPTIMIZER_STATE_H
 
 #include "base/checkpoint.h"
 #include "numerics/rounder.h"

@@ -1,4 +1,4 @@
-/* assignment.c - tensors, groups and schemes: see assign.h */
+/* assignment.c - tensors, groups and schemes: see assignment.h */
 #include "policies/assignment.h"
 
 #include <stdlib.h>

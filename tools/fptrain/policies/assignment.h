@@ -9,8 +9,8 @@
  * it rearranges). So there is one group more than gemm operators, and on a chain a group holds everything after one
  * gemm, up to and including the next.
  */
-#ifndef FPTRAIN_ASSIGN_H
-#define FPTRAIN_ASSIGN_H
+#ifndef FPTRAIN_POLICIES_ASSIGNMENT_H
+#define FPTRAIN_POLICIES_ASSIGNMENT_H
 
 #include "engine/graph.h"
 #include "numerics/rule.h"

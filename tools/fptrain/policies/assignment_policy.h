@@ -1,6 +1,6 @@
 /* assignment_policy.h - training under an assignment: tensors that overflow too much are promoted. */
-#ifndef FPTRAIN_ASSIGNMENT_POLICY_H
-#define FPTRAIN_ASSIGNMENT_POLICY_H
+#ifndef FPTRAIN_POLICIES_ASSIGNMENT_POLICY_H
+#define FPTRAIN_POLICIES_ASSIGNMENT_POLICY_H
 
 #include "policies/assignment_settings.h"
 #include "policies/policy.h"

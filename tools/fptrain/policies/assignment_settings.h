@@ -1,6 +1,6 @@
 /* assignment_settings.h - what a text says about an assignment, and the formats that follow from it. */
-#ifndef FPTRAIN_ASSIGNMENT_SETTINGS_H
-#define FPTRAIN_ASSIGNMENT_SETTINGS_H
+#ifndef FPTRAIN_POLICIES_ASSIGNMENT_SETTINGS_H
+#define FPTRAIN_POLICIES_ASSIGNMENT_SETTINGS_H
 
 #include "policies/assignment.h"
 

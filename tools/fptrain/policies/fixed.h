@@ -1,6 +1,6 @@
 /* fixed.h - the fixed policy: formats by role, then by patterns of tensor names. */
-#ifndef FPTRAIN_FIXED_H
-#define FPTRAIN_FIXED_H
+#ifndef FPTRAIN_POLICIES_FIXED_H
+#define FPTRAIN_POLICIES_FIXED_H
 
 #include "policies/policy.h"
 

@@ -8,8 +8,8 @@
  * is compared with the largest of this level: p = max Delta_i / Delta_j, i before j. p > alpha + beta exp(-lambda j)
  * is a violation; the gamma-th of a level ends it.
  */
-#ifndef FPTRAIN_MUPPET_H
-#define FPTRAIN_MUPPET_H
+#ifndef FPTRAIN_POLICIES_MUPPET_H
+#define FPTRAIN_POLICIES_MUPPET_H
 
 #include "base/base.h"
 

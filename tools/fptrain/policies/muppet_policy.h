@@ -1,6 +1,6 @@
 /* muppet_policy.h - training under MuPPET: the word length of every tensor, and the learning rate that goes with it. */
-#ifndef FPTRAIN_MUPPET_POLICY_H
-#define FPTRAIN_MUPPET_POLICY_H
+#ifndef FPTRAIN_POLICIES_MUPPET_POLICY_H
+#define FPTRAIN_POLICIES_MUPPET_POLICY_H
 
 #include "policies/policy.h"
 

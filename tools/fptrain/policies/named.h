@@ -1,6 +1,6 @@
 /* named.h - policies by name. */
-#ifndef FPTRAIN_NAMED_H
-#define FPTRAIN_NAMED_H
+#ifndef FPTRAIN_POLICIES_NAMED_H
+#define FPTRAIN_POLICIES_NAMED_H
 
 #include "policies/policy.h"
 

@@ -1,6 +1,6 @@
 /* policy.h - which format each tensor has, and how the formats of the next step are decided. */
-#ifndef FPTRAIN_POLICY_H
-#define FPTRAIN_POLICY_H
+#ifndef FPTRAIN_POLICIES_POLICY_H
+#define FPTRAIN_POLICIES_POLICY_H
 
 #include "numerics/rounder.h"
 #include "optimizer/state.h"

@@ -1,6 +1,6 @@
 /* assignment_plot.h - an assignment as a picture of the network. */
-#ifndef FPTRAIN_ASSIGN_PLOT_H
-#define FPTRAIN_ASSIGN_PLOT_H
+#ifndef FPTRAIN_REPORT_ASSIGNMENT_PLOT_H
+#define FPTRAIN_REPORT_ASSIGNMENT_PLOT_H
 
 #include "policies/assignment_settings.h"
 

@@ -1,6 +1,6 @@
 /* chart.h - curves of several runs in one frame. */
-#ifndef FPTRAIN_CHART_H
-#define FPTRAIN_CHART_H
+#ifndef FPTRAIN_REPORT_CHART_H
+#define FPTRAIN_REPORT_CHART_H
 
 #include "report/run_data.h"
 

@@ -1,6 +1,6 @@
 /* estimate_plot.h - runs by the time they are estimated to take and the accuracy they reached: a plot and a table. */
-#ifndef FPTRAIN_ESTIMATE_PLOT_H
-#define FPTRAIN_ESTIMATE_PLOT_H
+#ifndef FPTRAIN_REPORT_ESTIMATE_PLOT_H
+#define FPTRAIN_REPORT_ESTIMATE_PLOT_H
 
 #include <stdio.h>
 

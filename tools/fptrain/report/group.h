@@ -1,6 +1,6 @@
 /* group.h - runs that differ in the seed alone, compared as one. */
-#ifndef FPTRAIN_GROUP_H
-#define FPTRAIN_GROUP_H
+#ifndef FPTRAIN_REPORT_GROUP_H
+#define FPTRAIN_REPORT_GROUP_H
 
 #include "report/run_data.h"
 

@@ -1,6 +1,6 @@
 /* heat.h - maps with a row for each tensor. */
-#ifndef FPTRAIN_HEAT_H
-#define FPTRAIN_HEAT_H
+#ifndef FPTRAIN_REPORT_HEAT_H
+#define FPTRAIN_REPORT_HEAT_H
 
 #include "report/run_data.h"
 

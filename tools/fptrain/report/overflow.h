@@ -1,6 +1,6 @@
 /* overflow.h - the values and parameters of a run of which most lay out of range. */
-#ifndef FPTRAIN_OVERFLOW_H
-#define FPTRAIN_OVERFLOW_H
+#ifndef FPTRAIN_REPORT_OVERFLOW_H
+#define FPTRAIN_REPORT_OVERFLOW_H
 
 #include "report/run_data.h"
 

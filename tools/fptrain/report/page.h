@@ -1,6 +1,6 @@
 /* page.h - the comparison as one HTML page without a word from elsewhere. */
-#ifndef FPTRAIN_PAGE_H
-#define FPTRAIN_PAGE_H
+#ifndef FPTRAIN_REPORT_PAGE_H
+#define FPTRAIN_REPORT_PAGE_H
 
 #include "report/run_data.h"
 

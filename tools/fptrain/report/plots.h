@@ -1,6 +1,6 @@
 /* plots.h - the comparison as SVG files. */
-#ifndef FPTRAIN_PLOTS_H
-#define FPTRAIN_PLOTS_H
+#ifndef FPTRAIN_REPORT_PLOTS_H
+#define FPTRAIN_REPORT_PLOTS_H
 
 #include "report/choice.h"
 #include "report/group.h"

@@ -1,6 +1,6 @@
 /* run_data.h - a run read back from its directory. */
-#ifndef FPTRAIN_RUN_DATA_H
-#define FPTRAIN_RUN_DATA_H
+#ifndef FPTRAIN_REPORT_RUN_DATA_H
+#define FPTRAIN_REPORT_RUN_DATA_H
 
 #include <jansson.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ typedef struct run {
     series switched;           /* after this policy epoch, from so many bits */
     series move;               /* mean |w after - w before| / delta over the steps */
     series vanished, widest;   /* of the mean of a group: share of the chosen tensors, their largest deviation */
-    series outside;            /* of a curve of report_overflow.c */
+    series outside;            /* of a curve of overflow.c */
     uint64_t updates[UPDATE_BINS], updated; /* as in update_counts, of all lines; elements */
     track *tracks;
     size_t track_count;

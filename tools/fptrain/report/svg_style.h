@@ -1,6 +1,6 @@
 /* svg_style.h - the start of an SVG file that stands outside of the page, with a style sheet of its own. */
-#ifndef FPTRAIN_SVG_STYLE_H
-#define FPTRAIN_SVG_STYLE_H
+#ifndef FPTRAIN_REPORT_SVG_STYLE_H
+#define FPTRAIN_REPORT_SVG_STYLE_H
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* tables.h - the comparison as tables in Markdown. */
-#ifndef FPTRAIN_TABLES_H
-#define FPTRAIN_TABLES_H
+#ifndef FPTRAIN_REPORT_TABLES_H
+#define FPTRAIN_REPORT_TABLES_H
 
 #include "report/choice.h"
 #include "report/group.h"

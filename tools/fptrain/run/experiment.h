@@ -1,6 +1,6 @@
 /* experiment.h - one run from its settings to its summary: epochs, log, checkpoints, and what is told on the way. */
-#ifndef FPTRAIN_EXPERIMENT_H
-#define FPTRAIN_EXPERIMENT_H
+#ifndef FPTRAIN_RUN_EXPERIMENT_H
+#define FPTRAIN_RUN_EXPERIMENT_H
 
 #include "run/settings.h"
 

@@ -1,6 +1,6 @@
 /* network.h - the network of a run, to look at without training: its data say only how large an input is. */
-#ifndef FPTRAIN_NETWORK_H
-#define FPTRAIN_NETWORK_H
+#ifndef FPTRAIN_RUN_NETWORK_H
+#define FPTRAIN_RUN_NETWORK_H
 
 #include "models/model.h"
 #include "run/settings.h"

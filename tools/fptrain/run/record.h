@@ -6,8 +6,8 @@
  * the `updates` and, of an emulated backend, of the `sums`. Numbers that JSON has not are the strings "inf", "-inf" and
  * "nan". Lines are written whole, the other files appear complete or not at all.
  */
-#ifndef FPTRAIN_RECORD_H
-#define FPTRAIN_RECORD_H
+#ifndef FPTRAIN_RUN_RECORD_H
+#define FPTRAIN_RUN_RECORD_H
 
 #include "engine/backend.h"
 #include "numerics/dispersion.h"

@@ -1,6 +1,6 @@
 /* schedule.h - the learning rate of an epoch. */
-#ifndef FPTRAIN_SCHEDULE_H
-#define FPTRAIN_SCHEDULE_H
+#ifndef FPTRAIN_RUN_SCHEDULE_H
+#define FPTRAIN_RUN_SCHEDULE_H
 
 #include "base/base.h"
 

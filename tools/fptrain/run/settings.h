@@ -10,8 +10,8 @@
  * Keys of [formats] are free: a role (v, w, dv, dw; these first) or a pattern of tensor names, in their order; the
  * value is a format, then maybe a rounding. All other keys stand in the table of settings.c.
  */
-#ifndef FPTRAIN_SETTINGS_H
-#define FPTRAIN_SETTINGS_H
+#ifndef FPTRAIN_RUN_SETTINGS_H
+#define FPTRAIN_RUN_SETTINGS_H
 
 #include "policies/policy.h"
 

@@ -11,8 +11,8 @@
  *
  * The bits of everything but the clock are a function of the settings, threads and output apart.
  */
-#ifndef FPTRAIN_TRAIN_H
-#define FPTRAIN_TRAIN_H
+#ifndef FPTRAIN_RUN_TRAINER_H
+#define FPTRAIN_RUN_TRAINER_H
 
 #include "engine/backend.h"
 #include "base/checkpoint.h"

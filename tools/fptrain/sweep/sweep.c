@@ -1,4 +1,4 @@
-/* sweep.c - which assignments a sweep tries: see tradeoff.h */
+/* sweep.c - which assignments a sweep tries: see sweep.h */
 #include "sweep/sweep.h"
 
 #include <math.h>

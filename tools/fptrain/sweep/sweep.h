@@ -5,8 +5,8 @@
  * promotion in which nothing was promoted has the bits that it has without, and with a higher threshold; it stands for
  * those, which are not run.
  */
-#ifndef FPTRAIN_TRADEOFF_H
-#define FPTRAIN_TRADEOFF_H
+#ifndef FPTRAIN_SWEEP_SWEEP_H
+#define FPTRAIN_SWEEP_SWEEP_H
 
 #include "policies/assignment_settings.h"
 #include "run/trainer.h"
