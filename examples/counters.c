@@ -27,7 +27,7 @@ int main(void)
         fpemu_format format;
         if (fpemu_format_parse(specs[f], &format, NULL))
             return 1;
-        fpemu_stats stats = {.want = FPEMU_STATS_SUMS};
+        fpemu_stats stats = {.request.want = FPEMU_STATS_SUMS};
         fpemu_rounding rounding = fpemu_rounding_stochastic(42, 0);
         for (size_t at = 0; at < LENGTH; at += SLICE) {
             rounding.offset = at;

@@ -20,7 +20,7 @@ int main(void)
     static float x[N], y[N];
     fpemu_format format;
     fpemu_rounding rounding = fpemu_rounding_stochastic(1, 0);
-    fpemu_stats stats = {.want = FPEMU_STATS_SUMS};
+    fpemu_stats stats = {.request.want = FPEMU_STATS_SUMS};
     const fpemu_shape shape = fpemu_shape_vector(N); /* one line of N elements; MX has blocks of 32 */
     float *d_x;
     fpemu_cuda_stats *d_stats;
@@ -41,7 +41,7 @@ int main(void)
     }
     must((int)fpemu_format_parse("mxfp8", &format, NULL), "format");
     (void)cudaMemcpyAsync(d_x, x, sizeof x, cudaMemcpyHostToDevice, stream);
-    must(fpemu_cuda_stats_clear(d_stats, stats.want, stream), "counters");
+    must(fpemu_cuda_stats_clear(d_stats, stats.request.want, stream), "counters");
     must(fpemu_cuda_quantize_tensor_f32(&format, &rounding, &shape, d_x, d_x, NULL, d_stats, stream), "quantize");
     (void)cudaMemcpyAsync(y, d_x, sizeof y, cudaMemcpyDeviceToHost, stream);
     must(fpemu_cuda_stats_read(d_stats, room, &stats, stream), "counters"); /* waits for the stream */

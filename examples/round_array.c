@@ -15,7 +15,7 @@ int main(void)
         return 1;
     }
     fpemu_rounding rounding = fpemu_rounding_nearest();
-    fpemu_stats stats = {.want = FPEMU_STATS_SUMS};
+    fpemu_stats stats = {.request.want = FPEMU_STATS_SUMS};
     fpemu_status status = fpemu_quantize_f32(&format, &rounding, N, x, y, &stats);
     if (status) {
         fprintf(stderr, "%s\n", fpemu_status_text(status));

@@ -6,7 +6,7 @@
 #include "fpemu_cuda.h"
 #include "job.h"
 #include "operate.h"
-#include "core/dot_models.h"
+#include "product.h"
 #include "tensor.h"
 
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
 # libfpemu_cuda: kernels.cu by nvcc, the rest by the C compiler. What the kernels do stands in bodies.h and the rules
 # in lib/core, so everything but the launching is tested without a device (tests/gpu).
 GPU_BODIES = \
+	gpu/names.h \
 	gpu/bodies.h \
 	gpu/bodies.inc.h \
 	gpu/call.h \
@@ -34,7 +35,7 @@ gpu_libfpemu_cuda_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined -version-info $(FPEMU
 NVCCFLAGS = -O3 -std=c++17 --fmad=false --ftz=false --prec-div=true --prec-sqrt=true
 # libtool does not know nvcc: objects are made here, with the few lines that libtool would write about them.
 GPU_OBJECTS = gpu/kernels.lo gpu/operate.lo gpu/product.lo gpu/runs.lo gpu/tensor.lo
-$(GPU_OBJECTS): $(GPU_BODIES) $(CORE) include/fpemu.h gpu/fpemu_cuda.h
+$(GPU_OBJECTS): $(GPU_BODIES) $(CORE) include/fpemu.h $(fpemuinclude_HEADERS) gpu/fpemu_cuda.h
 $(GPU_OBJECTS): gpu/%.lo: gpu/%.cu
 	@$(MKDIR_P) gpu/.libs
 	$(AM_V_GEN)$(NVCC) -ccbin '$(CXX)' $(NVCCFLAGS) $(CUDA_CODES) \

@@ -200,8 +200,8 @@ static uint32_t run_of(const tensor_call *c, const core_walk *w, const gpu_tenso
     const int mode = b->plan.mode, rule = b->plan.rule;
     if (!b->scaled || b->compat || c->stats || c->bytes || !j->job.quad_group || !is_dense(w, w->x_axis) ||
         !is_dense(w, w->y_axis) ||
-        (!b->is_table &&
-         ((mode != FPEMU_MODE_RNE && mode != FPEMU_MODE_SR) || (rule != CORE_RULE_MAGIC_STOP && rule != CORE_RULE_EVEN))))
+        (!b->is_table && ((mode != FPEMU_MODE_RNE && mode != FPEMU_MODE_SR) ||
+                          (rule != CORE_RULE_SHIFTER_STOP && rule != CORE_RULE_EVEN))))
         return 0;
     if (j->job.whole)
         return b->block.rule == FPEMU_SCALING_S2FP8 ? 0 : 128;
@@ -218,7 +218,7 @@ static int launch_runs(const tensor_call *c, const core_walk *w, const fpemu_for
 {
     gpu_tensor_job32 runs = *j;
     if (!runs.rule.is_table)
-        core_choose_quick32(&runs.rule.plan, element);
+        core_choose_fast32(&runs.rule.plan, element);
     *left = 1;
     runs.job.run = run_of(c, w, &runs);
     if (!runs.job.run)
@@ -284,7 +284,7 @@ static int put_table(gpu_tensor_job *j, const fpemu_format *f, unsigned char *sc
         return FPEMU_OK;
     float *const to = (float *)(void *)(scratch + p->table);
     j->table = to;
-    return fpemu_gpu_put_table(to, f->table.values, f->codebook_length, stream);
+    return fpemu_gpu_put_table(to, f->table, f->codebook_length, stream);
 }
 
 /* The scale format, all zero where there is none. */

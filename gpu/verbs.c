@@ -94,7 +94,7 @@ gpu_random fpemu_gpu_random(const fpemu_rounding *r)
     random.seed = r->seed;
     random.stream = r->stream;
     random.generator = r->generator;
-    random.share = (uint8_t)core_share(bits);
+    random.share = (uint8_t)core_per_word(bits);
     random.bits = (uint8_t)bits;
     random.used = r->mode == FPEMU_MODE_SR || r->mode == FPEMU_MODE_SE;
     return random;
@@ -174,8 +174,8 @@ static int convert_inside(const fpemu_format *f, const fpemu_rounding *r, size_t
         memset(&j, 0, sizeof j);
         core_plan_make64(&j.plan, &j.job.integers, f, r, to_code);
         core_coder_make64(&j.coder, f, r);
-        if (!to_code || j.coder.quick_encode || f->kind != FPEMU_KIND_FLOAT)
-            core_choose_quick64(&j.plan, f);
+        if (!to_code || j.coder.fast_encode || f->kind != FPEMU_KIND_FLOAT)
+            core_choose_fast64(&j.plan, f);
         fill_job(&j.job, r, n, x, x_type, y, y_type, size, stats);
         return fpemu_gpu_convert64(&j, stream);
     }
@@ -183,8 +183,8 @@ static int convert_inside(const fpemu_format *f, const fpemu_rounding *r, size_t
     memset(&j, 0, sizeof j);
     core_plan_make32(&j.plan, &j.job.integers, f, r, to_code);
     core_coder_make32(&j.coder, f, r);
-    if (!to_code || j.coder.quick_encode || f->kind != FPEMU_KIND_FLOAT)
-        core_choose_quick32(&j.plan, f);
+    if (!to_code || j.coder.fast_encode || f->kind != FPEMU_KIND_FLOAT)
+        core_choose_fast32(&j.plan, f);
     fpemu_gpu_narrow_coder(&j.narrow, x_type);
     fill_job(&j.job, r, n, x, x_type, y, y_type, size, stats);
     return fpemu_gpu_convert32(&j, stream);
@@ -325,7 +325,7 @@ int fpemu_cuda_stats_read(const fpemu_cuda_stats *d_stats, void *scratch, fpemu_
     const gpu_counts *c = (const gpu_counts *)scratch;
     fpemu_stats s;
     memset(&s, 0, sizeof s);
-    if (c->want != stats->want)
+    if (c->want != stats->request.want)
         return FPEMU_ERROR_STATS;
     s.count = c->count + c->counter[GPU_ROUNDINGS];
     s.nan = c->counter[GPU_NAN];
@@ -348,17 +348,18 @@ int fpemu_cuda_stats_read(const fpemu_cuda_stats *d_stats, void *scratch, fpemu_
     read_sum(c, 0, &s.sum_error);
     read_sum(c, 1, &s.sum_error2);
     read_sum(c, 2, &s.sum_square);
-    const uint32_t want = stats->want;
-    if (((want & FPEMU_STATS_HISTOGRAM) && (!stats->histogram || stats->histogram_length < 3)) ||
-        ((want & FPEMU_STATS_SCALES) && (!stats->scale_histogram || stats->scale_length < 3)))
+    const uint32_t want = stats->request.want;
+    if (((want & FPEMU_STATS_HISTOGRAM) && (!stats->request.histogram || stats->request.histogram_length < 3)) ||
+        ((want & FPEMU_STATS_SCALES) && (!stats->request.scale_histogram || stats->request.scale_length < 3)))
         return FPEMU_ERROR_STATS;
-    s.want = stats->want = want & FPEMU_STATS_SUMS;
+    s.request.want = stats->request.want = want & FPEMU_STATS_SUMS;
     status = (int)fpemu_stats_merge(stats, &s);
-    stats->want = want;
+    stats->request.want = want;
     if (!status && (want & FPEMU_STATS_HISTOGRAM))
-        add_bins(GPU_BINS, c->bins, -1074, stats->histogram, stats->histogram_first, stats->histogram_length);
+        add_bins(GPU_BINS, c->bins, -1074, stats->request.histogram, stats->request.histogram_first,
+                 stats->request.histogram_length);
     if (!status && (want & FPEMU_STATS_SCALES))
-        add_bins(GPU_SCALE_BINS, c->scale_bins, -(GPU_SCALE_BINS / 2), stats->scale_histogram, stats->scale_first,
-                 stats->scale_length);
+        add_bins(GPU_SCALE_BINS, c->scale_bins, -(GPU_SCALE_BINS / 2), stats->request.scale_histogram,
+                 stats->request.scale_first, stats->request.scale_length);
     return status;
 }

@@ -1,5 +1,17 @@
 include_HEADERS = include/fpemu.h
 
+# What fpemu.h includes.
+fpemuincludedir = $(includedir)/fpemu
+fpemuinclude_HEADERS = \
+	include/fpemu/arith.h \
+	include/fpemu/format.h \
+	include/fpemu/gemm.h \
+	include/fpemu/quantize.h \
+	include/fpemu/rounding.h \
+	include/fpemu/stats.h \
+	include/fpemu/status.h \
+	include/fpemu/tensor.h
+
 pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = lib/fpemu.pc
 
@@ -12,6 +24,7 @@ CORE = \
 	lib/core/block.inc.h \
 	lib/core/block_fast.h \
 	lib/core/block_fast.inc.h \
+	lib/core/carrier.h \
 	lib/core/carrier32.h \
 	lib/core/carrier64.h \
 	lib/core/carrier_end.h \
@@ -46,24 +59,38 @@ lib_LTLIBRARIES += lib/libfpemu.la
 lib_libfpemu_la_SOURCES = \
 	$(CORE) \
 	lib/internal.h \
+	lib/array/names.h \
+	lib/loops/loops.h \
+	lib/loops/names.h \
 	lib/array/blocks.h \
 	lib/loops/cpu.h \
 	lib/gemm/gemm.h \
 	lib/array/environment.h \
 	lib/array/threads.h \
 	lib/array/operand_scales.h \
-	lib/format/spec.h \
 	lib/loops/stream.h \
-	lib/format/reader.h \
+	lib/format/blocking.h \
+	lib/format/codebook.h \
+	lib/format/decimal.h \
+	lib/format/format.h \
+	lib/format/named.h \
+	lib/format/parameters.h \
+	lib/format/scalar.h \
+	lib/format/spec_blocks.h \
+	lib/format/spec_reader.h \
+	lib/format/text.h \
 	lib/format/named.def \
 	lib/status.c \
 	lib/format/format.c \
 	lib/format/codebook.c \
-	lib/format/blocked.c \
+	lib/format/blocking.c \
 	lib/format/query.c \
 	lib/format/decimal.c \
+	lib/format/named.c \
+	lib/format/scalar.c \
 	lib/format/spec.c \
-	lib/format/blockspec.c \
+	lib/format/text.c \
+	lib/format/spec_blocks.c \
 	lib/format/rounding.c \
 	lib/array/random.c \
 	lib/array/check.c \
@@ -83,6 +110,7 @@ lib_libfpemu_la_SOURCES = \
 	lib/array/pack.c \
 	lib/array/stats.c \
 	lib/loops/dispatch.c
+lib_libfpemu_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
 lib_libfpemu_la_LIBADD = $(KERNELS)
 lib_libfpemu_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined -version-info $(FPEMU_LIBVERSION) \
 	-export-symbols $(top_srcdir)/lib/libfpemu.map
@@ -91,7 +119,8 @@ EXTRA_DIST += lib/libfpemu.map
 
 # Included by other files.
 EXTRA_DIST += lib/array/quantize.inc.c lib/loops/variant.inc.c lib/loops/elements.inc.c lib/loops/stochastic.inc.c lib/loops/binary16.inc.c lib/loops/dot.inc.c \
-	lib/array/blocks.inc.c lib/array/block_runs.inc.c lib/loops/blocks.inc.c lib/loops/blocks_pow2.inc.c lib/array/pack.inc.c
+	lib/array/blocks.inc.c lib/array/block_runs.inc.c lib/loops/blocks.inc.c lib/loops/blocks_pow2.inc.c lib/array/pack.inc.c \
+	lib/loops/loops.inc.h lib/loops/table.inc.c
 
 # The array loops, lib/loops/variant.inc.c, once per instruction set. The flags stay within these small libraries: no other
 # file may use an instruction that the machine might lack.
@@ -99,24 +128,28 @@ KERNEL_CFLAGS = $(AM_CFLAGS) $(KERNEL_OPTIMISATION)
 
 KERNELS = lib/libkernels_portable.la
 lib_libkernels_portable_la_SOURCES = lib/loops/portable.c
+lib_libkernels_portable_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
 lib_libkernels_portable_la_CFLAGS = $(KERNEL_CFLAGS)
 
 if HAVE_V3
 KERNELS += lib/libkernels_v3.la
 endif
 lib_libkernels_v3_la_SOURCES = lib/loops/x86_64_v3.c
+lib_libkernels_v3_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
 lib_libkernels_v3_la_CFLAGS = $(KERNEL_CFLAGS) $(V3_CFLAGS)
 
 if HAVE_V4
 KERNELS += lib/libkernels_v4.la
 endif
 lib_libkernels_v4_la_SOURCES = lib/loops/x86_64_v4.c
+lib_libkernels_v4_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
 lib_libkernels_v4_la_CFLAGS = $(KERNEL_CFLAGS) $(V4_CFLAGS)
 
 if HAVE_VBMI
 KERNELS += lib/libkernels_vbmi.la
 endif
 lib_libkernels_vbmi_la_SOURCES = lib/loops/vbmi.c lib/loops/vbmi.h
+lib_libkernels_vbmi_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
 lib_libkernels_vbmi_la_CFLAGS = $(KERNEL_CFLAGS) $(VBMI_CFLAGS)
 
 noinst_LTLIBRARIES += $(KERNELS)

@@ -27,23 +27,34 @@ int fpemu_version(void)
     return FPEMU_VERSION;
 }
 
+/* One line a struct of the public headers; tests/headers/sizes.awk looks that none is missing. */
+static const struct {
+    const char *noun;
+    size_t size;
+} sizes[] = {
+    {"format", sizeof(fpemu_format)},
+    {"parse_error", sizeof(fpemu_parse_error)},
+    {"rounding", sizeof(fpemu_rounding)},
+    {"stats_request", sizeof(fpemu_stats_request)},
+    {"exact_sum", sizeof(fpemu_exact_sum)},
+    {"stats", sizeof(fpemu_stats)},
+    {"range", sizeof(fpemu_range)},
+    {"shape", sizeof(fpemu_shape)},
+    {"layout", sizeof(fpemu_layout)},
+    {"extent", sizeof(fpemu_extent)},
+    {"delayed", sizeof(fpemu_delayed)},
+    {"operand_scales_f32", sizeof(fpemu_operand_scales_f32)},
+    {"operand_scales_f64", sizeof(fpemu_operand_scales_f64)},
+    {"target", sizeof(fpemu_target)},
+    {"accumulator", sizeof(fpemu_accumulator)},
+    {"gemm_spec", sizeof(fpemu_gemm_spec)},
+    {"gemm_shape", sizeof(fpemu_gemm_shape)},
+};
+
 size_t fpemu_sizeof(const char *noun)
 {
-    if (!noun)
-        return 0;
-    if (strcmp(noun, "format") == 0)
-        return sizeof(fpemu_format);
-    if (strcmp(noun, "rounding") == 0)
-        return sizeof(fpemu_rounding);
-    if (strcmp(noun, "stats") == 0)
-        return sizeof(fpemu_stats);
-    if (strcmp(noun, "target") == 0)
-        return sizeof(fpemu_target);
-    if (strcmp(noun, "accumulator") == 0)
-        return sizeof(fpemu_accumulator);
-    if (strcmp(noun, "gemm_spec") == 0)
-        return sizeof(fpemu_gemm_spec);
-    if (strcmp(noun, "gemm_shape") == 0)
-        return sizeof(fpemu_gemm_shape);
+    for (size_t i = 0; noun && i < sizeof sizes / sizeof sizes[0]; i++)
+        if (strcmp(noun, sizes[i].noun) == 0)
+            return sizes[i].size;
     return 0;
 }

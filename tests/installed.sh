@@ -11,6 +11,11 @@ export PKG_CONFIG_PATH=$pkgconfigdir
 read -ra flags < <($PKG_CONFIG --cflags --libs fpemu)
 $CC -o "$work/program" "$1" "${flags[@]}" "-Wl,-rpath,$libdir"
 [ -n "$("$work/program")" ]
+# every header is there by itself too
+for header in status format rounding stats quantize tensor arith gemm; do
+    printf '#include <fpemu/%s.h>\nint main(void) { return 0; }\n' $header >"$work/header.c"
+    $CC -o "$work/header" "$work/header.c" "${flags[@]}"
+done
 
 [ -e "$pkgconfigdir/fpemu_cuda.pc" ] || exit 0
 printf '#include <fpemu_cuda.h>\nint main(void) { return fpemu_cuda_stats_size() == 0; }\n' >"$work/cuda.c"

@@ -8,10 +8,10 @@ AM_TESTS_ENVIRONMENT = \
 	export CC CXX NM top_srcdir top_builddir FPEMU;
 
 dist_noinst_SCRIPTS += tests/headers/headers.sh tests/headers/exports.sh tests/installed.sh tests/vectorised.sh
-dist_noinst_DATA += tests/readme_example.awk tests/headers/header_c.c tests/headers/header_cxx.cpp
+dist_noinst_DATA += tests/readme_example.awk tests/headers/sizes.awk tests/headers/header_c.c tests/headers/header_cxx.cpp
 
 # ------------------------------------------------------------------------------------- the public face
-TESTS += tests/headers/headers.sh tests/headers/exports.sh tests/readme_example tests/vectorised.sh
+TESTS += tests/headers/headers.sh tests/headers/exports.sh tests/headers/sizes tests/readme_example tests/vectorised.sh
 
 check_PROGRAMS += tests/readme_example
 nodist_tests_readme_example_SOURCES = tests/readme_example.c
@@ -20,6 +20,15 @@ CLEANFILES += tests/readme_example.c
 tests/readme_example.c: README.md tests/readme_example.awk
 	@$(MKDIR_P) tests
 	$(AM_V_GEN)$(AWK) -f $(top_srcdir)/tests/readme_example.awk $(top_srcdir)/README.md >$@.new && mv $@.new $@
+
+check_PROGRAMS += tests/headers/sizes
+nodist_tests_headers_sizes_SOURCES = tests/headers/sizes.c
+tests_headers_sizes_LDADD = lib/libfpemu.la
+CLEANFILES += tests/headers/sizes.c
+tests/headers/sizes.c: $(fpemuinclude_HEADERS) tests/headers/sizes.awk
+	@$(MKDIR_P) tests/headers
+	$(AM_V_GEN)cd $(srcdir) && $(AWK) -f tests/headers/sizes.awk $(fpemuinclude_HEADERS) >$(abs_builddir)/$@.new \
+	&& mv $(abs_builddir)/$@.new $(abs_builddir)/$@
 
 installcheck-local: tests/readme_example.c
 	CC='$(CC) $(SANITIZER_FLAGS)' PKG_CONFIG='$(PKG_CONFIG)' pkgconfigdir='$(DESTDIR)$(pkgconfigdir)' \

@@ -71,9 +71,9 @@ static fpemu_status prepare(job *j, const fpemu_format *f, const fpemu_rounding 
     const int precision = f->kind == FPEMU_KIND_FLOAT ? (int)f->mantissa_bits + 1 : (int)f->bits;
     const int random_bits = j->stochastic ? j->plan.n : 0;
     const int plain_doubles = FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 1; /* no wider intermediate results */
-    j->short_way =
-        (work >= FPEMU_OPERATION_MINIMUM && work < FUNCTIONS) || (carrier == 32 && work < FUNCTIONS && plain_doubles &&
-                                                        (work == FPEMU_OPERATION_MUL || precision + random_bits + 2 <= 53));
+    j->short_way = (work >= FPEMU_OPERATION_MINIMUM && work < FUNCTIONS) ||
+                   (carrier == 32 && work < FUNCTIONS && plain_doubles &&
+                    (work == FPEMU_OPERATION_MUL || precision + random_bits + 2 <= 53));
     return FPEMU_OK;
 }
 
@@ -120,7 +120,8 @@ static void count_exceptions(const job *j, size_t n, const double *const v[3], c
         for (int o = 0; o < count; o++)
             nan_came |= is_nan(v[o][e]);
         c->invalid += is_nan(t[e]) && !nan_came;
-        gathered->stats.div_by_zero += j->work == FPEMU_OPERATION_DIV && v[1][e] == 0 && isfinite(v[0][e]) && v[0][e] != 0;
+        gathered->stats.div_by_zero +=
+            j->work == FPEMU_OPERATION_DIV && v[1][e] == 0 && isfinite(v[0][e]) && v[0][e] != 0;
     }
 }
 
@@ -137,16 +138,16 @@ static int short_tile(const job *j, size_t n, const double *const v[3], const ui
         for (size_t e = 0; e < n; e++)
             found_nan |= is_nan(odd[e]);
     if (!j->counted) {
-        j->k->round64[p->rule][p->mode](p, n, odd, r, y);
+        j->k->loops64->round[p->rule][p->mode](p, n, odd, r, y);
         return found_nan;
     }
-    j->k->round64[p->rule][p->mode](&j->unbounded, n, odd, r, grid);
-    j->k->finish64(p, n, odd, grid, y);
+    j->k->loops64->round[p->rule][p->mode](&j->unbounded, n, odd, r, grid);
+    j->k->loops64->finish(p, n, odd, grid, y);
     /* what compares needs the bits below; extrema and errors are defined on x to nearest */
     tile_counts nearest;
     nearest.max_error = 0;
-    j->k->count64(p, n, odd, y, grid, c);
-    j->k->count64(p, n, x, y, grid, &nearest);
+    j->k->loops64->count(p, n, odd, y, grid, c);
+    j->k->loops64->count(p, n, x, y, grid, &nearest);
     c->min_abs = nearest.min_abs;
     c->max_abs = nearest.max_abs;
     c->max_error = nearest.max_error;
@@ -158,7 +159,8 @@ static int short_tile(const job *j, size_t n, const double *const v[3], const ui
 static int is_short(const job *j, size_t n, const double *const v[3])
 {
     uint64_t low = 0;
-    if (!j->short_way || j->work == FPEMU_OPERATION_ADD || j->work == FPEMU_OPERATION_SUB || j->work >= FPEMU_OPERATION_MINIMUM)
+    if (!j->short_way || j->work == FPEMU_OPERATION_ADD || j->work == FPEMU_OPERATION_SUB ||
+        j->work >= FPEMU_OPERATION_MINIMUM)
         return j->short_way;
     for (int o = 0; o < operands_of(j->work); o++)
         if (j->scales[o].values)
@@ -216,8 +218,7 @@ static int is_narrow(double x)
     if (is_nan(x) || fabs(x) == (double)INFINITY || x == 0)
         return 1;
     /* of the 53 bits of binary64's significand the top 16 may be set */
-    return fabs(x) <= (double)FLT_MAX && (double)(float)x == x &&
-           (core_bits64(x) & ((UINT64_C(1) << 37) - 1)) == 0;
+    return fabs(x) <= (double)FLT_MAX && (double)(float)x == x && (core_bits64(x) & ((UINT64_C(1) << 37) - 1)) == 0;
 }
 
 static int all_narrow(const void *x, int carrier, size_t n)
@@ -266,7 +267,7 @@ static fpemu_status operate_inside(const fpemu_format *f, const fpemu_rounding *
     }
     j.y = y;
     j.counted = stats != NULL;
-    j.want = stats ? stats->want : 0;
+    j.want = stats ? stats->request.want : 0;
     j.unbounded = j.plan;
     j.unbounded.max[0] = j.unbounded.max[1] = ~UINT64_C(0);
     j.unbounded.zero[0] = j.unbounded.zero[1] = 0;
@@ -341,65 +342,56 @@ static int work_of_function(fpemu_function function)
     return (unsigned)function < FPEMU_FUNCTION_COUNT ? FUNCTIONS + (int)function : -1;
 }
 
-#define UNARY(name, operation, suffix, real, bits)                                                                     \
-    fpemu_status fpemu_##name##_##suffix(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,         \
-                                         const real *a, real *y, fpemu_stats *stats)                                   \
-    {                                                                                                                  \
-        const void *const operands[] = {a};                                                                            \
-        return operate(format, rounding, operation, bits, n, operands, NULL, NULL, y, stats);                          \
-    }
+fpemu_status fpemu_arith_scaled_f32(const fpemu_format *format, const fpemu_rounding *rounding,
+                                    fpemu_operation operation, size_t n, const float *const *operands,
+                                    const size_t *steps, const fpemu_operand_scales_f32 *scales, float *y,
+                                    fpemu_stats *stats)
+{
+    const void *all[3] = {NULL, NULL, NULL};
+    scaling scaled[3];
+    if (n && (unsigned)operation < FPEMU_OPERATION_COUNT)
+        take_operands_f32(operand_count[operation], operands, scales, all, scaled);
+    return operate(format, rounding, work_of_operation(operation), 32, n, all, steps, scales ? scaled : NULL, y, stats);
+}
 
-#define BINARY(name, operation, suffix, real, bits)                                                                    \
-    fpemu_status fpemu_##name##_##suffix(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,         \
-                                         const real *a, const real *b, real *y, fpemu_stats *stats)                    \
-    {                                                                                                                  \
-        const void *const operands[] = {a, b};                                                                         \
-        return operate(format, rounding, operation, bits, n, operands, NULL, NULL, y, stats);                          \
-    }
+fpemu_status fpemu_arith_scaled_f64(const fpemu_format *format, const fpemu_rounding *rounding,
+                                    fpemu_operation operation, size_t n, const double *const *operands,
+                                    const size_t *steps, const fpemu_operand_scales_f64 *scales, double *y,
+                                    fpemu_stats *stats)
+{
+    const void *all[3] = {NULL, NULL, NULL};
+    scaling scaled[3];
+    if (n && (unsigned)operation < FPEMU_OPERATION_COUNT)
+        take_operands_f64(operand_count[operation], operands, scales, all, scaled);
+    return operate(format, rounding, work_of_operation(operation), 64, n, all, steps, scales ? scaled : NULL, y, stats);
+}
 
-#define CARRIER(suffix, real, bits)                                                                                    \
-    fpemu_status fpemu_arith_scaled_##suffix(const fpemu_format *format, const fpemu_rounding *rounding,               \
-                                             fpemu_operation operation, size_t n, const real *const *operands,         \
-                                             const size_t *steps, const fpemu_operand_scales_##suffix *scales, real *y,        \
-                                             fpemu_stats *stats)                                                       \
-    {                                                                                                                  \
-        const void *all[3] = {NULL, NULL, NULL};                                                                       \
-        scaling scaled[3];                                                                                             \
-        if (n && (unsigned)operation < FPEMU_OPERATION_COUNT)                                                          \
-            take_operands_##suffix(operand_count[operation], operands, scales, all, scaled);                           \
-        return operate(format, rounding, work_of_operation(operation), bits, n, all, steps, scales ? scaled : NULL, y, \
-                       stats);                                                                                         \
-    }                                                                                                                  \
-    fpemu_status fpemu_arith_##suffix(const fpemu_format *format, const fpemu_rounding *rounding,                      \
-                                      fpemu_operation operation, size_t n, const real *const *operands,                \
-                                      const size_t *steps, real *y, fpemu_stats *stats)                                \
-    {                                                                                                                  \
-        return fpemu_arith_scaled_##suffix(format, rounding, operation, n, operands, steps, NULL, y, stats);           \
-    }                                                                                                                  \
-    fpemu_status fpemu_fma_##suffix(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,              \
-                                    const real *a, const real *b, const real *c, real *y, fpemu_stats *stats)          \
-    {                                                                                                                  \
-        const void *const operands[] = {a, b, c};                                                                      \
-        return operate(format, rounding, FPEMU_OPERATION_FMA, bits, n, operands, NULL, NULL, y, stats);                          \
-    }                                                                                                                  \
-    UNARY(sqrt, FPEMU_OPERATION_SQRT, suffix, real, bits)                                                                        \
-    BINARY(add, FPEMU_OPERATION_ADD, suffix, real, bits)                                                                         \
-    BINARY(sub, FPEMU_OPERATION_SUB, suffix, real, bits)                                                                         \
-    BINARY(mul, FPEMU_OPERATION_MUL, suffix, real, bits)                                                                         \
-    BINARY(div, FPEMU_OPERATION_DIV, suffix, real, bits)                                                                         \
-    BINARY(minimum, FPEMU_OPERATION_MINIMUM, suffix, real, bits)                                                                 \
-    BINARY(maximum, FPEMU_OPERATION_MAXIMUM, suffix, real, bits)                                                                 \
-    BINARY(minimum_number, FPEMU_OPERATION_MINIMUM_NUMBER, suffix, real, bits)                                                   \
-    BINARY(maximum_number, FPEMU_OPERATION_MAXIMUM_NUMBER, suffix, real, bits)                                                   \
-    fpemu_status fpemu_apply_##suffix(const fpemu_format *format, const fpemu_rounding *rounding,                      \
-                                      fpemu_function function, size_t n, const real *x, real *y, fpemu_stats *stats)   \
-    {                                                                                                                  \
-        const void *const operands[] = {x};                                                                            \
-        return operate(format, rounding, work_of_function(function), bits, n, operands, NULL, NULL, y, stats);         \
-    }
+fpemu_status fpemu_arith_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
+                             size_t n, const float *const *operands, const size_t *steps, float *y, fpemu_stats *stats)
+{
+    return fpemu_arith_scaled_f32(format, rounding, operation, n, operands, steps, NULL, y, stats);
+}
 
-CARRIER(f32, float, 32)
-CARRIER(f64, double, 64)
+fpemu_status fpemu_arith_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
+                             size_t n, const double *const *operands, const size_t *steps, double *y,
+                             fpemu_stats *stats)
+{
+    return fpemu_arith_scaled_f64(format, rounding, operation, n, operands, steps, NULL, y, stats);
+}
+
+fpemu_status fpemu_apply_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
+                             size_t n, const float *x, float *y, fpemu_stats *stats)
+{
+    const void *const operands[] = {x};
+    return operate(format, rounding, work_of_function(function), 32, n, operands, NULL, NULL, y, stats);
+}
+
+fpemu_status fpemu_apply_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
+                             size_t n, const double *x, double *y, fpemu_stats *stats)
+{
+    const void *const operands[] = {x};
+    return operate(format, rounding, work_of_function(function), 64, n, operands, NULL, NULL, y, stats);
+}
 
 float fpemu_arith_one_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
                           float a, float b, float c, uint64_t index)

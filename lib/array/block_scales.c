@@ -102,8 +102,7 @@ static size_t size_of_code(const fpemu_format *f)
     return bits == 0 ? 0 : bits <= 8 ? 1 : bits <= 16 ? 2 : 4;
 }
 
-static fpemu_status find_scales(const fpemu_format *f, const fpemu_shape *shape, int carrier, const void *x,
-                                finder *to)
+static fpemu_status find_scales(const fpemu_format *f, const fpemu_shape *shape, int carrier, const void *x, finder *to)
 {
     const fpemu_rounding nearest = {0};
     const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
@@ -137,9 +136,8 @@ static fpemu_status find_scales(const fpemu_format *f, const fpemu_shape *shape,
     if (status)
         return status;
     const block_sink sink = {to, take_tensor, take_scale, NULL};
-    const block_call call = {
-        .format = f, .rounding = &nearest, .shape = &input, .count = UINT64_MAX, .sink = &sink};
-    status = carrier == 32 ? fpemu_block_run_f32(&call, x, NULL) : fpemu_block_run_f64(&call, x, NULL);
+    const block_call call = {.format = f, .rounding = &nearest, .shape = &input, .count = UINT64_MAX, .sink = &sink};
+    status = carrier == 32 ? fpemu_block_run32(&call, x, NULL) : fpemu_block_run64(&call, x, NULL);
     if (!status && to->tensor && !core_has_tensor(f))
         to->tensor[0] = to->tensor[1] = 1;
     return status;

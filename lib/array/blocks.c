@@ -1,8 +1,9 @@
-/* block.c - quantising with scales: the numbers of the whole tensor found, blocks taken tile by
+/* blocks.c - quantising with scales: the numbers of the whole tensor found, blocks taken tile by
  * tile through the loops of the instruction set. The rules stand in core/block.h, the order of elements in walk.c. */
 #include "blocks.h"
 #include "threads.h"
-#include "format/spec.h"
+#include "format/blocking.h"
+#include "format/codebook.h"
 
 /* Parts of a tile: pieces of blocks. */
 #define PARTS 32
@@ -11,13 +12,13 @@
 /* Tensors below this are tried the short way before anything else is prepared. */
 #define SMALL 65536
 /* The short way takes this many elements, blocks in a row, or side by side, at a time. */
-#define QUICK_LANES LEAN_BLOCKS
-#define QUICK_TILE 2048
+#define POW2_LANES FAST_BLOCKS
+#define POW2_TILE 2048
 
 /* Random bits of a span of elements that are `step` apart. */
 static void random_span(const kernels *k, const fpemu_rounding *r, const block_span *s, uint32_t *out)
 {
-    const int bits = r->bits ? r->bits : 32, share = core_share(bits);
+    const int bits = r->bits ? r->bits : 32, share = core_per_word(bits);
     uint64_t i = r->offset + s->first, high = 0;
     core_hash_key key = {0, 0};
     if (s->step == 1) {
@@ -96,10 +97,10 @@ static fpemu_status check_arrays(const block_walk *w, const void *x, const void 
 }
 
 /* Adds a scale to the caller's histogram. */
-static void count_scale(const fpemu_stats *caller, int exponent)
+static void count_scale(const fpemu_stats_request *r, int exponent)
 {
-    const int64_t bin = (int64_t)exponent - caller->scale_first + 1, last = (int64_t)caller->scale_length - 1;
-    uint64_t *const place = caller->scale_histogram + (bin < 0 ? 0 : bin > last ? last : bin);
+    const int64_t bin = (int64_t)exponent - r->scale_first + 1, last = (int64_t)r->scale_length - 1;
+    uint64_t *const place = r->scale_histogram + (bin < 0 ? 0 : bin > last ? last : bin);
 #ifdef _OPENMP
 #pragma omp atomic
 #endif
@@ -114,8 +115,8 @@ static void count_block(fpemu_stats *s, const fpemu_stats *caller, int kind, int
     s->zero_blocks += (uint64_t)empty;
     s->nan_blocks += kind == CORE_SCALE_NAN;
     s->saturated_scales += (uint64_t)saturated;
-    if ((caller->want & FPEMU_STATS_SCALES) && counted)
-        count_scale(caller, exponent);
+    if ((caller->request.want & FPEMU_STATS_SCALES) && counted)
+        count_scale(&caller->request, exponent);
 }
 
 /* Adds a sum of logarithms in steps of 2^-32. */
@@ -145,9 +146,9 @@ static void join_range(fpemu_range *to, const fpemu_range *from)
 
 static int range_is_sane(const fpemu_range *r)
 {
-    return r->reserved0[0] == 0 && r->reserved0[1] == 0 && r->reserved0[2] == 0 && r->amax >= 0 &&
-           r->amax <= DBL_MAX && r->max >= 0 && r->max <= DBL_MAX && r->min <= 0 && r->min >= -DBL_MAX &&
-           r->log2_max >= -1100 && r->log2_max <= 1100;
+    return r->reserved0[0] == 0 && r->reserved0[1] == 0 && r->reserved0[2] == 0 && r->amax >= 0 && r->amax <= DBL_MAX &&
+           r->max >= 0 && r->max <= DBL_MAX && r->min <= 0 && r->min >= -DBL_MAX && r->log2_max >= -1100 &&
+           r->log2_max <= 1100;
 }
 
 /* A sink for codes of a scalar format: context is the array. */
@@ -157,36 +158,32 @@ static void codes_to_array(void *context, uint64_t block, uint64_t position, siz
     memcpy((char *)context + position * size, codes, n * size);
 }
 
-#define CORE_W 64
-#define UINT uint64_t
-#define REAL double
-#define INF (UINT64_C(0x7ff) << 52)
-#define NAME(name) name##_f64
-#define CORE(name) core_##name##64
-#define BITS core_bits64
-#define VALUE core_value64
-#define LOOP(name) name##64
-#define FROM_DOUBLE core_bits64
+#include "core/carrier64.h"
 #include "blocks.inc.c"
-#undef CORE_W
-#undef UINT
-#undef REAL
-#undef INF
-#undef NAME
-#undef CORE
-#undef BITS
-#undef VALUE
-#undef LOOP
-#undef FROM_DOUBLE
+#include "core/carrier_end.h"
 
-#define CORE_W 32
-#define UINT uint32_t
-#define REAL float
-#define INF 0x7f800000u
-#define NAME(name) name##_f32
-#define CORE(name) core_##name##32
-#define BITS core_bits32
-#define VALUE core_value32
-#define LOOP(name) name##32
-#define FROM_DOUBLE(x) core_bits32(core_saturated32(x))
+#include "core/carrier32.h"
 #include "blocks.inc.c"
+#include "core/carrier_end.h"
+
+fpemu_status fpemu_quantize_tensor_f32(const fpemu_format *format, const fpemu_rounding *rounding,
+                                       const fpemu_shape *shape, const float *x, float *y, fpemu_stats *stats)
+{
+    return quantize_tensor32(format, rounding, shape, x, y, stats);
+}
+
+fpemu_status fpemu_measure_f32(const fpemu_format *format, size_t n, const float *x, fpemu_range *range)
+{
+    return measure_array32(format, n, x, range);
+}
+
+fpemu_status fpemu_quantize_tensor_f64(const fpemu_format *format, const fpemu_rounding *rounding,
+                                       const fpemu_shape *shape, const double *x, double *y, fpemu_stats *stats)
+{
+    return quantize_tensor64(format, rounding, shape, x, y, stats);
+}
+
+fpemu_status fpemu_measure_f64(const fpemu_format *format, size_t n, const double *x, fpemu_range *range)
+{
+    return measure_array64(format, n, x, range);
+}

@@ -45,42 +45,42 @@ typedef struct block_call {
     const fpemu_rounding *rounding;
     const fpemu_shape *shape;
     uint64_t first, count;
-    int flat, lines; /* lines: as in fpemu_walk_begin */
+    int compact, lines; /* lines: as in fpemu_walk_begin */
     const core_tensor *tensor;
     const block_sink *sink;
     fpemu_stats *stats;
 } block_call;
 
-fpemu_status fpemu_block_run_f32(const block_call *call, const float *x, float *y);
-fpemu_status fpemu_block_run_f64(const block_call *call, const double *x, double *y);
+fpemu_status fpemu_block_run32(const block_call *call, const float *x, float *y);
+fpemu_status fpemu_block_run64(const block_call *call, const double *x, double *y);
 
 /* The numbers of the whole tensor that follow from a range; 0 if the format has none. */
 int fpemu_block_tensor(const fpemu_format *f, const fpemu_range *range, core_tensor *t);
 
 /* Codes to values. */
-typedef struct block_reader_f32 {
+typedef struct block_reader32 {
     core_block32 block;
     core_coder32 coder;
     const float *values; /* of a codebook, else NULL */
     uint32_t length;     /* of the codebook */
     size_t size;         /* bytes of a code */
     uint8_t scaled;
-} block_reader_f32;
-typedef struct block_reader_f64 {
+} block_reader32;
+typedef struct block_reader64 {
     core_block64 block;
     core_coder64 coder;
     const float *values;
     uint32_t length;
     size_t size;
     uint8_t scaled;
-} block_reader_f64;
+} block_reader64;
 
 /* tensor may be NULL where the format has no numbers of the whole tensor. Call these in the default floating-point
  * environment. */
-fpemu_status fpemu_reader_begin_f32(block_reader_f32 *r, const fpemu_format *f, const core_tensor *tensor);
-fpemu_status fpemu_reader_begin_f64(block_reader_f64 *r, const fpemu_format *f, const core_tensor *tensor);
+fpemu_status fpemu_reader_begin32(block_reader32 *r, const fpemu_format *f, const core_tensor *tensor);
+fpemu_status fpemu_reader_begin64(block_reader64 *r, const fpemu_format *f, const core_tensor *tensor);
 /* n values of a block from its scale's code (0 where there is none) and codes of r->size bytes. */
-void fpemu_reader_values_f32(const block_reader_f32 *r, uint64_t scale, size_t n, const void *codes, float *y);
-void fpemu_reader_values_f64(const block_reader_f64 *r, uint64_t scale, size_t n, const void *codes, double *y);
+void fpemu_reader_values32(const block_reader32 *r, uint64_t scale, size_t n, const void *codes, float *y);
+void fpemu_reader_values64(const block_reader64 *r, uint64_t scale, size_t n, const void *codes, double *y);
 
 #endif /* FPEMU_BLOCK_H */

@@ -45,7 +45,7 @@ static fpemu_status check_format(const fpemu_format *f, int carrier, fpemu_forma
         return FPEMU_ERROR_FORMAT;
     if (f->kind == FPEMU_KIND_CODEBOOK ? f->codebook_length < 2 || f->codebook_length > 65536 || f->bits > 16 ||
                                              f->codebook > FPEMU_CODEBOOK_UDYNAMIC || !fpemu_table_values(f)
-                                       : f->codebook || f->codebook_length || f->table.size)
+                                       : f->codebook || f->codebook_length || f->table_word)
         return FPEMU_ERROR_FORMAT;
     if (f->scaling && !fpemu_blocks_are_sane(f, scale))
         return FPEMU_ERROR_FORMAT;

@@ -59,31 +59,34 @@ static fpemu_status relate(fpemu_relation relation, int carrier, size_t n, const
     return FPEMU_OK;
 }
 
-#define RELATION(name, relation, suffix, real, bits)                                                                   \
-    fpemu_status fpemu_##name##_##suffix(size_t n, const real *a, const real *b, uint8_t *y)                           \
-    {                                                                                                                  \
-        const void *const operands[] = {a, b};                                                                         \
-        return relate(relation, bits, n, operands, NULL, NULL, y);                                                     \
-    }
+fpemu_status fpemu_compare_scaled_f32(fpemu_relation relation, size_t n, const float *const *operands,
+                                      const size_t *steps, const fpemu_operand_scales_f32 *scales, uint8_t *y)
+{
+    const void *both[2] = {NULL, NULL};
+    scaling scaled[2];
+    if (n)
+        take_operands_f32(2, operands, scales, both, scaled);
+    return relate(relation, 32, n, both, steps, scales ? scaled : NULL, y);
+}
 
-#define CARRIER(suffix, real, bits)                                                                                    \
-    fpemu_status fpemu_compare_scaled_##suffix(fpemu_relation relation, size_t n, const real *const *operands,          \
-                                              const size_t *steps, const fpemu_operand_scales_##suffix *scales, uint8_t *y)    \
-    {                                                                                                                  \
-        const void *both[2] = {NULL, NULL};                                                                            \
-        scaling scaled[2];                                                                                             \
-        if (n)                                                                                                         \
-            take_operands_##suffix(2, operands, scales, both, scaled);                                                 \
-        return relate(relation, bits, n, both, steps, scales ? scaled : NULL, y);                                      \
-    }                                                                                                                  \
-    fpemu_status fpemu_compare_##suffix(fpemu_relation relation, size_t n, const real *const *operands,                 \
-                                       const size_t *steps, uint8_t *y)                                                \
-    {                                                                                                                  \
-        return fpemu_compare_scaled_##suffix(relation, n, operands, steps, NULL, y);                                    \
-    }                                                                                                                  \
-    RELATION(eq, FPEMU_RELATION_EQ, suffix, real, bits)                                                                         \
-    RELATION(lt, FPEMU_RELATION_LT, suffix, real, bits)                                                                         \
-    RELATION(le, FPEMU_RELATION_LE, suffix, real, bits)
+fpemu_status fpemu_compare_scaled_f64(fpemu_relation relation, size_t n, const double *const *operands,
+                                      const size_t *steps, const fpemu_operand_scales_f64 *scales, uint8_t *y)
+{
+    const void *both[2] = {NULL, NULL};
+    scaling scaled[2];
+    if (n)
+        take_operands_f64(2, operands, scales, both, scaled);
+    return relate(relation, 64, n, both, steps, scales ? scaled : NULL, y);
+}
 
-CARRIER(f32, float, 32)
-CARRIER(f64, double, 64)
+fpemu_status fpemu_compare_f32(fpemu_relation relation, size_t n, const float *const *operands, const size_t *steps,
+                               uint8_t *y)
+{
+    return fpemu_compare_scaled_f32(relation, n, operands, steps, NULL, y);
+}
+
+fpemu_status fpemu_compare_f64(fpemu_relation relation, size_t n, const double *const *operands, const size_t *steps,
+                               uint8_t *y)
+{
+    return fpemu_compare_scaled_f64(relation, n, operands, steps, NULL, y);
+}

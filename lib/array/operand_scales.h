@@ -65,21 +65,33 @@ static inline fpemu_status check_scales(const scaling *s, int carrier, size_t n,
     return fit ? FPEMU_OK : FPEMU_ERROR_ARGUMENT;
 }
 
-#define CARRIER(suffix, real)                                                                                          \
-    /* pointers and scales of as many operands as the call takes */                                                    \
-    static inline void take_operands_##suffix(int takes, const real *const *operands,                                  \
-                                              const fpemu_operand_scales_##suffix *scales, const void **all, scaling *scaled)  \
-    {                                                                                                                  \
-        for (int o = 0; o < takes; o++) {                                                                              \
-            all[o] = operands ? operands[o] : NULL;                                                                    \
-            scaled[o].values = scales ? scales[o].values : NULL;                                                       \
-            scaled[o].length = scales ? scales[o].length : 0;                                                          \
-            scaled[o].count = scales ? scales[o].count : 0;                                                            \
-        }                                                                                                              \
-    }
+/* No array has more elements. */
+static inline size_t clamp_to_size(uint64_t n)
+{
+    return n < SIZE_MAX ? (size_t)n : SIZE_MAX;
+}
 
-CARRIER(f32, float)
-CARRIER(f64, double)
-#undef CARRIER
+/* Pointers and scales of as many operands as the call takes. */
+static inline void take_operands_f32(int takes, const float *const *operands, const fpemu_operand_scales_f32 *scales,
+                                     const void **all, scaling *scaled)
+{
+    for (int o = 0; o < takes; o++) {
+        all[o] = operands ? operands[o] : NULL;
+        scaled[o].values = scales ? scales[o].values : NULL;
+        scaled[o].length = scales ? clamp_to_size(scales[o].length) : 0;
+        scaled[o].count = scales ? clamp_to_size(scales[o].count) : 0;
+    }
+}
+
+static inline void take_operands_f64(int takes, const double *const *operands, const fpemu_operand_scales_f64 *scales,
+                                     const void **all, scaling *scaled)
+{
+    for (int o = 0; o < takes; o++) {
+        all[o] = operands ? operands[o] : NULL;
+        scaled[o].values = scales ? scales[o].values : NULL;
+        scaled[o].length = scales ? clamp_to_size(scales[o].length) : 0;
+        scaled[o].count = scales ? clamp_to_size(scales[o].count) : 0;
+    }
+}
 
 #endif /* FPEMU_SCALES_H */

@@ -4,7 +4,7 @@
 #include "core/packed_layout.h"
 #include "core/pack.h"
 #include "threads.h"
-#include "format/spec.h"
+#include "format/blocking.h"
 
 #include <limits.h>
 
@@ -230,21 +230,13 @@ fpemu_status fpemu_pack_tensor_scales(const fpemu_format *format, const fpemu_sh
     return FPEMU_OK;
 }
 
-#define CORE_W 32
-#define REAL float
-#define NAME(name) name##_f32
-#define READER block_reader_f32
+#include "core/carrier32.h"
 #include "pack.inc.c"
-#undef CORE_W
-#undef REAL
-#undef NAME
-#undef READER
+#include "core/carrier_end.h"
 
-#define CORE_W 64
-#define REAL double
-#define NAME(name) name##_f64
-#define READER block_reader_f64
+#include "core/carrier64.h"
 #include "pack.inc.c"
+#include "core/carrier_end.h"
 
 /* ---------------------------------------------------------------------------------------- order of scales */
 
@@ -317,4 +309,50 @@ fpemu_status fpemu_delayed_update(fpemu_delayed *state, const fpemu_range *seen)
     state->range.amax = state->range.max = core_value64(most);
     state->range.min = core_value64(most | UINT64_C(1) << 63);
     return FPEMU_OK;
+}
+
+fpemu_status fpemu_pack_f32(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+                            const float *x, void *bytes, fpemu_stats *stats)
+{
+    return pack_tensor32(format, rounding, shape, 0, 0, 0, x, bytes, stats);
+}
+
+fpemu_status fpemu_pack_blocks_f32(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+                                   uint64_t first, uint64_t count, const float *x, void *bytes, fpemu_stats *stats)
+{
+    return pack_tensor32(format, rounding, shape, first, count, 1, x, bytes, stats);
+}
+
+fpemu_status fpemu_unpack_f32(const fpemu_format *format, const fpemu_shape *shape, const void *bytes, float *y)
+{
+    return unpack_tensor32(format, shape, 0, 0, 0, bytes, y);
+}
+
+fpemu_status fpemu_unpack_blocks_f32(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                     uint64_t count, const void *bytes, float *y)
+{
+    return unpack_tensor32(format, shape, first, count, 1, bytes, y);
+}
+
+fpemu_status fpemu_pack_f64(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+                            const double *x, void *bytes, fpemu_stats *stats)
+{
+    return pack_tensor64(format, rounding, shape, 0, 0, 0, x, bytes, stats);
+}
+
+fpemu_status fpemu_pack_blocks_f64(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+                                   uint64_t first, uint64_t count, const double *x, void *bytes, fpemu_stats *stats)
+{
+    return pack_tensor64(format, rounding, shape, first, count, 1, x, bytes, stats);
+}
+
+fpemu_status fpemu_unpack_f64(const fpemu_format *format, const fpemu_shape *shape, const void *bytes, double *y)
+{
+    return unpack_tensor64(format, shape, 0, 0, 0, bytes, y);
+}
+
+fpemu_status fpemu_unpack_blocks_f64(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                     uint64_t count, const void *bytes, double *y)
+{
+    return unpack_tensor64(format, shape, first, count, 1, bytes, y);
 }

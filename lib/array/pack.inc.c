@@ -1,23 +1,22 @@
-/* pack.inc.c - packing for one carrier; included twice by pack.c with
- *   CORE_W width, REAL its type, NAME(x) the names of functions, READER the engine's reader of codes. */
+/* pack.inc.c - packing and unpacking for one carrier; included twice by pack.c. */
 
-/* Blocks [first, first + count) of `flat` values, or of a whole tensor. */
-static fpemu_status NAME(pack)(const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *shape,
-                               uint64_t first, uint64_t count, int flat, const REAL *x, unsigned char *bytes,
-                               fpemu_stats *stats)
+/* Blocks [first, first + count) of `compact` values, or of a whole tensor. */
+static fpemu_status pack_tensor(const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *shape,
+                                uint64_t first, uint64_t count, int compact, const realw *x, unsigned char *bytes,
+                                fpemu_stats *stats)
 {
     packing p;
     if (!f || !r || !shape)
         return FPEMU_ERROR_NULL;
-    fpemu_status status = fpemu_check_call(f, r, CORE_W);
+    fpemu_status status = fpemu_check_call(f, r, CARRIER_BITS);
     if (!status)
-        status = plan_packing(&p, f, shape, sizeof(REAL));
+        status = plan_packing(&p, f, shape, sizeof(realw));
     if (status)
         return status;
     const fpemu_layout *l = &p.layout;
-    if (flat && (first > l->blocks || count > l->blocks - first))
+    if (compact && (first > l->blocks || count > l->blocks - first))
         return FPEMU_ERROR_ARGUMENT;
-    count = flat ? count : l->blocks;
+    count = compact ? count : l->blocks;
     if (count == 0)
         return FPEMU_OK;
     if (!bytes || !x)
@@ -25,53 +24,40 @@ static fpemu_status NAME(pack)(const fpemu_format *f, const fpemu_rounding *r, c
     if (l->bytes > SIZE_MAX)
         return FPEMU_ERROR_ARGUMENT;
     int64_t begin = 0, end = 0;
-    if (flat)
-        end = (int64_t)((bytes_before(&p, first + count, 8) - bytes_before(&p, first, 8)) * sizeof(REAL));
+    if (compact)
+        end = (int64_t)((bytes_before(&p, first + count, 8) - bytes_before(&p, first, 8)) * sizeof(realw));
     else
-        core_walk_reach(&p.walk, p.walk.x_axis, sizeof(REAL), &begin, &end);
+        core_walk_reach(&p.walk, p.walk.x_axis, sizeof(realw), &begin, &end);
     if (overlaps(bytes, l->bytes, x, begin, end))
         return FPEMU_ERROR_OVERLAP;
 
     packer to = {&p, bytes};
     const block_sink sink = {&to, store_tensor, store_scale, store_elements};
     core_tensor tensor;
-    if (flat && l->tensor_bytes)
+    if (compact && l->tensor_bytes)
         tensor = load_tensor(bytes);
     const block_call call = {.format = f,
                              .rounding = r,
                              .shape = shape,
                              .first = first,
-                             .count = flat ? count : UINT64_MAX,
-                             .flat = flat,
+                             .count = compact ? count : UINT64_MAX,
+                             .compact = compact,
                              .lines = 1,
-                             .tensor = flat && l->tensor_bytes ? &tensor : NULL,
+                             .tensor = compact && l->tensor_bytes ? &tensor : NULL,
                              .sink = &sink,
                              .stats = stats};
-    return NAME(fpemu_block_run)(&call, x, NULL);
+    return fpemu_block_run(&call, x, NULL);
 }
 
-fpemu_status NAME(fpemu_pack)(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
-                              const REAL *x, void *bytes, fpemu_stats *stats)
-{
-    return NAME(pack)(format, rounding, shape, 0, 0, 0, x, bytes, stats);
-}
-
-fpemu_status NAME(fpemu_pack_blocks)(const fpemu_format *format, const fpemu_rounding *rounding,
-                                     const fpemu_shape *shape, uint64_t first, uint64_t count, const REAL *x,
-                                     void *bytes, fpemu_stats *stats)
-{
-    return NAME(pack)(format, rounding, shape, first, count, 1, x, bytes, stats);
-}
-
-/* Pieces [begin, end) of blocks, `pieces` a block, each of at most TILE elements. flat: y holds the elements of the
+/* Pieces [begin, end) of blocks, `pieces` a block, each of at most TILE elements. compact: y holds the elements of the
  * blocks from the first on, one after the other. */
-static void NAME(unpack_pieces)(const packing *p, const READER *r, uint64_t first, uint64_t pieces, uint64_t begin,
-                                uint64_t end, int flat, const unsigned char *bytes, REAL *y)
+static void unpack_pieces(const packing *p, const block_reader *r, uint64_t first, uint64_t pieces, uint64_t begin,
+                          uint64_t end, int compact, const unsigned char *bytes, realw *y)
 {
     uint64_t codes[TILE]; /* of any size */
-    REAL values[TILE];
+    realw values[TILE];
     const fpemu_layout *l = &p->layout;
-    const uint64_t before = flat ? bytes_before(p, first, 8) : 0;
+    const uint64_t before = compact ? bytes_before(p, first, 8) : 0;
     for (uint64_t i = begin; i < end; i++) {
         const uint64_t b = first + i / pieces, position = i % pieces * TILE;
         block_place place;
@@ -79,19 +65,18 @@ static void NAME(unpack_pieces)(const packing *p, const READER *r, uint64_t firs
         if (position >= place.elements)
             continue; /* a short block */
         const size_t n = place.elements - position < TILE ? (size_t)(place.elements - position) : TILE;
-        const uint64_t scale =
-            core_load_bytes(bytes + l->scales_offset + b * l->scale_bytes, (size_t)l->scale_bytes);
+        const uint64_t scale = core_load_bytes(bytes + l->scales_offset + b * l->scale_bytes, (size_t)l->scale_bytes);
         unpack_codes(r->size, (int)l->element_bits, n, bytes + offset_of(p, b) + position / 8 * l->element_bits, codes);
-        if (flat) {
-            NAME(fpemu_reader_values)(r, scale, n, codes, y + (bytes_before(p, b, 8) - before + position));
+        if (compact) {
+            fpemu_reader_values(r, scale, n, codes, y + (bytes_before(p, b, 8) - before + position));
             continue;
         }
         block_span s = fpemu_walk_span(&p->walk, &place, position, n);
         if (s.n == n && s.y_step == 1) {
-            NAME(fpemu_reader_values)(r, scale, n, codes, y + s.y);
+            fpemu_reader_values(r, scale, n, codes, y + s.y);
             continue;
         }
-        NAME(fpemu_reader_values)(r, scale, n, codes, values);
+        fpemu_reader_values(r, scale, n, codes, values);
         for (size_t done = 0; done < n; done += (size_t)s.n) {
             s = fpemu_walk_span(&p->walk, &place, position + done, n - done);
             for (uint64_t k = 0; k < s.n; k++)
@@ -100,32 +85,32 @@ static void NAME(unpack_pieces)(const packing *p, const READER *r, uint64_t firs
     }
 }
 
-static fpemu_status NAME(unpack)(const fpemu_format *f, const fpemu_shape *shape, uint64_t first, uint64_t count,
-                                 int flat, const unsigned char *bytes, REAL *y)
+static fpemu_status unpack_tensor(const fpemu_format *f, const fpemu_shape *shape, uint64_t first, uint64_t count,
+                                  int compact, const unsigned char *bytes, realw *y)
 {
     packing p;
-    READER reader;
+    block_reader reader;
     if (!f || !shape)
         return FPEMU_ERROR_NULL;
-    fpemu_status status = fpemu_check_call(f, NULL, CORE_W);
+    fpemu_status status = fpemu_check_call(f, NULL, CARRIER_BITS);
     if (!status)
-        status = plan_packing(&p, f, shape, sizeof(REAL));
+        status = plan_packing(&p, f, shape, sizeof(realw));
     if (status)
         return status;
     const fpemu_layout *l = &p.layout;
-    if (flat && (first > l->blocks || count > l->blocks - first))
+    if (compact && (first > l->blocks || count > l->blocks - first))
         return FPEMU_ERROR_ARGUMENT;
-    count = flat ? count : l->blocks;
+    count = compact ? count : l->blocks;
     if (count == 0)
         return FPEMU_OK;
     if (!bytes || !y)
         return FPEMU_ERROR_NULL;
     const uint64_t elements = bytes_before(&p, first + count, 8) - bytes_before(&p, first, 8);
-    if (l->bytes > SIZE_MAX || elements > PTRDIFF_MAX / sizeof(REAL))
+    if (l->bytes > SIZE_MAX || elements > PTRDIFF_MAX / sizeof(realw))
         return FPEMU_ERROR_ARGUMENT;
-    int64_t low = 0, high = (int64_t)(elements * sizeof(REAL));
-    if (!flat)
-        core_walk_reach(&p.walk, p.walk.y_axis, sizeof(REAL), &low, &high);
+    int64_t low = 0, high = (int64_t)(elements * sizeof(realw));
+    if (!compact)
+        core_walk_reach(&p.walk, p.walk.y_axis, sizeof(realw), &low, &high);
     if (overlaps(bytes, l->bytes, y, low, high))
         return FPEMU_ERROR_OVERLAP;
 
@@ -134,7 +119,7 @@ static fpemu_status NAME(unpack)(const fpemu_format *f, const fpemu_shape *shape
         tensor = load_tensor(bytes);
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    status = NAME(fpemu_reader_begin)(&reader, f, l->tensor_bytes ? &tensor : NULL);
+    status = fpemu_reader_begin(&reader, f, l->tensor_bytes ? &tensor : NULL);
     const uint64_t pieces = (l->block_elements - 1) / TILE + 1, total = pieces * count;
     const int parts = status ? 1 : thread_count((size_t)elements);
 #ifdef _OPENMP
@@ -144,20 +129,9 @@ static fpemu_status NAME(unpack)(const fpemu_format *f, const fpemu_shape *shape
         const uint64_t share = total / (uint64_t)parts, begin = share * (uint64_t)k;
         fp_environment own; /* a worker thread has its own */
         fpemu_environment_enter(&own);
-        NAME(unpack_pieces)(&p, &reader, first, pieces, begin, k == parts - 1 ? total : begin + share, flat, bytes, y);
+        unpack_pieces(&p, &reader, first, pieces, begin, k == parts - 1 ? total : begin + share, compact, bytes, y);
         fpemu_environment_leave(&own);
     }
     fpemu_environment_leave(&environment);
     return status;
-}
-
-fpemu_status NAME(fpemu_unpack)(const fpemu_format *format, const fpemu_shape *shape, const void *bytes, REAL *y)
-{
-    return NAME(unpack)(format, shape, 0, 0, 0, bytes, y);
-}
-
-fpemu_status NAME(fpemu_unpack_blocks)(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
-                                       uint64_t count, const void *bytes, REAL *y)
-{
-    return NAME(unpack)(format, shape, first, count, 1, bytes, y);
 }

@@ -1,6 +1,8 @@
-/* round.c - the verbs on arrays and on single numbers: arguments are checked, work is split, loops are called.
+/* quantize.c - the verbs on arrays and on single numbers: arguments are checked, work is split, loops are called.
  * What the loops compute stands in core/, what is refused in check.c. */
 #include "internal.h"
+#include "format/blocking.h"
+#include "format/codebook.h"
 #include "threads.h"
 #include "loops/stream.h"
 
@@ -9,33 +11,78 @@ static size_t code_size(uint32_t bits)
     return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8;
 }
 
-#define CORE_W 32
-#define UINT uint32_t
-#define REAL float
-#define INF 0x7f800000u
-#define NAME(name) name##_f32
-#define CORE(name) core_##name##32
-#define VALUE core_value32
-#define BITS core_bits32
-#define LOOP(name) name##32
+#include "core/carrier32.h"
 #include "quantize.inc.c"
-#undef CORE_W
-#undef UINT
-#undef REAL
-#undef INF
-#undef NAME
-#undef CORE
-#undef VALUE
-#undef BITS
-#undef LOOP
+#include "core/carrier_end.h"
 
-#define CORE_W 64
-#define UINT uint64_t
-#define REAL double
-#define INF (UINT64_C(0x7ff) << 52)
-#define NAME(name) name##_f64
-#define CORE(name) core_##name##64
-#define VALUE core_value64
-#define BITS core_bits64
-#define LOOP(name) name##64
+#include "core/carrier64.h"
 #include "quantize.inc.c"
+#include "core/carrier_end.h"
+
+fpemu_status fpemu_quantize_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const float *x,
+                                float *y, fpemu_stats *stats)
+{
+    return fpemu_convert32(format, rounding, n, x, y, 0, stats);
+}
+
+fpemu_status fpemu_encode_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const float *x,
+                              void *codes, fpemu_stats *stats)
+{
+    return fpemu_convert32(format, rounding, n, x, codes, 1, stats);
+}
+
+fpemu_status fpemu_decode_f32(const fpemu_format *format, size_t n, const void *codes, float *y)
+{
+    return decode_array32(format, n, codes, y);
+}
+
+float fpemu_quantize_one_f32(const fpemu_format *format, const fpemu_rounding *rounding, float x, uint64_t index)
+{
+    return core_value32(quantize_one32(format, rounding, core_bits32(x), index, NULL));
+}
+
+uint64_t fpemu_encode_one_f32(const fpemu_format *format, const fpemu_rounding *rounding, float x, uint64_t index)
+{
+    uint64_t code = 0;
+    quantize_one32(format, rounding, core_bits32(x), index, &code);
+    return code;
+}
+
+float fpemu_decode_one_f32(const fpemu_format *format, uint64_t code)
+{
+    return decode_one32(format, code);
+}
+
+fpemu_status fpemu_quantize_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const double *x,
+                                double *y, fpemu_stats *stats)
+{
+    return fpemu_convert64(format, rounding, n, x, y, 0, stats);
+}
+
+fpemu_status fpemu_encode_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const double *x,
+                              void *codes, fpemu_stats *stats)
+{
+    return fpemu_convert64(format, rounding, n, x, codes, 1, stats);
+}
+
+fpemu_status fpemu_decode_f64(const fpemu_format *format, size_t n, const void *codes, double *y)
+{
+    return decode_array64(format, n, codes, y);
+}
+
+double fpemu_quantize_one_f64(const fpemu_format *format, const fpemu_rounding *rounding, double x, uint64_t index)
+{
+    return core_value64(quantize_one64(format, rounding, core_bits64(x), index, NULL));
+}
+
+uint64_t fpemu_encode_one_f64(const fpemu_format *format, const fpemu_rounding *rounding, double x, uint64_t index)
+{
+    uint64_t code = 0;
+    quantize_one64(format, rounding, core_bits64(x), index, &code);
+    return code;
+}
+
+double fpemu_decode_one_f64(const fpemu_format *format, uint64_t code)
+{
+    return decode_one64(format, code);
+}

@@ -22,9 +22,9 @@ uint32_t fpemu_random_bits(const fpemu_rounding *rounding, uint64_t index)
 
 void fpemu_random_fill(const kernels *k, const fpemu_rounding *r, uint64_t i, size_t n, uint32_t *out)
 {
-    const int bits = r->bits ? r->bits : 32, share = core_share(bits);
+    const int bits = r->bits ? r->bits : 32, share = core_per_word(bits);
     while (n > 0) {
-      /* up to the next multiple of 2^32 the keys of the hash and the high halves of indices are constant; loops count
+        /* up to the next multiple of 2^32 the keys of the hash and the high halves of indices are constant; loops count
          * to 2^31 */
         const uint64_t left = (UINT64_C(1) << 31) - (i & 0x7fffffffu);
         const size_t m = n < left ? n : (size_t)left;

@@ -100,7 +100,7 @@ void fpemu_gather_begin(gathering *g, uint32_t want, int carrier)
 {
     memset(&g->stats, 0, sizeof g->stats);
     memset(g->lanes, 0, sizeof g->lanes);
-    g->stats.want = want;
+    g->stats.request.want = want;
     if (want & FPEMU_STATS_HISTOGRAM)
         memset(g->bins, 0, (carrier == 32 ? EXPONENTS_F32 : EXPONENTS_F64) * sizeof g->bins[0]);
 }
@@ -195,9 +195,9 @@ void fpemu_gather_tile(gathering *g, int carrier, uint64_t i, size_t n, const vo
                        const tile_counts *c)
 {
     add_counts(&g->stats, carrier, n, c);
-    if (g->stats.want & FPEMU_STATS_SUMS)
+    if (g->stats.request.want & FPEMU_STATS_SUMS)
         add_sums(g, carrier, i, n, x, y);
-    if (g->stats.want & FPEMU_STATS_HISTOGRAM)
+    if (g->stats.request.want & FPEMU_STATS_HISTOGRAM)
         add_exponents(g->bins, carrier, n, x);
 }
 
@@ -229,7 +229,7 @@ static void join(fpemu_stats *to, const fpemu_stats *from)
 
 void fpemu_gather_close(gathering *g)
 {
-    if (g->stats.want & FPEMU_STATS_SUMS)
+    if (g->stats.request.want & FPEMU_STATS_SUMS)
         close_block(g);
 }
 
@@ -237,25 +237,27 @@ void fpemu_gather_end(gathering *g, int carrier, fpemu_stats *to)
 {
     fpemu_gather_close(g);
     join(to, &g->stats);
-    if (!(g->stats.want & FPEMU_STATS_HISTOGRAM))
+    if (!(g->stats.request.want & FPEMU_STATS_HISTOGRAM))
         return;
+    const fpemu_stats_request *const r = &to->request;
     const int lowest = carrier == 32 ? -149 : -1074, count = carrier == 32 ? EXPONENTS_F32 : EXPONENTS_F64;
     for (int k = 0; k < count; k++) {
-        const int64_t bin = (int64_t)lowest + k - to->histogram_first + 1, last = (int64_t)to->histogram_length - 1;
-        to->histogram[bin < 0 ? 0 : bin > last ? last : bin] += g->bins[k];
+        const int64_t bin = (int64_t)lowest + k - r->histogram_first + 1, last = (int64_t)r->histogram_length - 1;
+        r->histogram[bin < 0 ? 0 : bin > last ? last : bin] += g->bins[k];
     }
 }
 
 fpemu_status fpemu_stats_check(const fpemu_stats *s)
 {
-    uint64_t reserved = s->reserved0;
+    const fpemu_stats_request *const r = &s->request;
+    uint64_t reserved = r->reserved0;
     for (size_t i = 0; i < sizeof s->reserved1 / sizeof s->reserved1[0]; i++)
         reserved |= s->reserved1[i];
-    if (reserved || (s->want & ~(FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM | FPEMU_STATS_SCALES)))
+    if (reserved || (r->want & ~(FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM | FPEMU_STATS_SCALES)))
         return FPEMU_ERROR_STATS;
-    if ((s->want & FPEMU_STATS_HISTOGRAM) && (!s->histogram || s->histogram_length < 3))
+    if ((r->want & FPEMU_STATS_HISTOGRAM) && (!r->histogram || r->histogram_length < 3))
         return FPEMU_ERROR_STATS;
-    if ((s->want & FPEMU_STATS_SCALES) && (!s->scale_histogram || s->scale_length < 3))
+    if ((r->want & FPEMU_STATS_SCALES) && (!r->scale_histogram || r->scale_length < 3))
         return FPEMU_ERROR_STATS;
     return FPEMU_OK;
 }
@@ -264,22 +266,23 @@ fpemu_status fpemu_stats_merge(fpemu_stats *to, const fpemu_stats *from)
 {
     if (!to || !from)
         return FPEMU_ERROR_NULL;
-    if (fpemu_stats_check(to) || fpemu_stats_check(from) || to->want != from->want)
+    const fpemu_stats_request *const p = &to->request, *const q = &from->request;
+    if (fpemu_stats_check(to) || fpemu_stats_check(from) || p->want != q->want)
         return FPEMU_ERROR_STATS;
-    if ((to->want & FPEMU_STATS_HISTOGRAM) &&
-        (to->histogram_first != from->histogram_first || to->histogram_length != from->histogram_length))
+    if ((p->want & FPEMU_STATS_HISTOGRAM) &&
+        (p->histogram_first != q->histogram_first || p->histogram_length != q->histogram_length))
         return FPEMU_ERROR_STATS;
-    if ((to->want & FPEMU_STATS_SCALES) && (to->scale_first != from->scale_first || to->scale_length != from->scale_length))
+    if ((p->want & FPEMU_STATS_SCALES) && (p->scale_first != q->scale_first || p->scale_length != q->scale_length))
         return FPEMU_ERROR_STATS;
     fp_environment environment;
     fpemu_environment_enter(&environment);
     join(to, from);
     fpemu_environment_leave(&environment);
-    if (to->want & FPEMU_STATS_HISTOGRAM)
-        for (uint32_t i = 0; i < to->histogram_length; i++)
-            to->histogram[i] += from->histogram[i];
-    if (to->want & FPEMU_STATS_SCALES)
-        for (uint32_t i = 0; i < to->scale_length; i++)
-            to->scale_histogram[i] += from->scale_histogram[i];
+    if (p->want & FPEMU_STATS_HISTOGRAM)
+        for (uint32_t i = 0; i < p->histogram_length; i++)
+            p->histogram[i] += q->histogram[i];
+    if (p->want & FPEMU_STATS_SCALES)
+        for (uint32_t i = 0; i < p->scale_length; i++)
+            p->scale_histogram[i] += q->scale_histogram[i];
     return FPEMU_OK;
 }

@@ -20,7 +20,7 @@ FPEMU_FN uint64_t core_quotient_odd(double x, double s)
 }
 
 /* Magnitude of scale * k, k the integer that finite magnitude a goes to, without ends. */
-FPEMU_FN uint32_t core_scaled_grid32(const core_plan32 *p, int mode, uint32_t a, uint32_t sign, uint32_t r)
+FPEMU_FN uint32_t core_affine_fast_grid32(const core_plan32 *p, int mode, uint32_t a, uint32_t sign, uint32_t r)
 {
     core_plan64 integers;
     memset(&integers, 0, sizeof integers);
@@ -55,14 +55,14 @@ FPEMU_FN uint64_t core_quotient_odd64(double x, double s)
     return rest < 0 || rest > 0 ? odd : u;
 }
 
-/* Whether core_scaled_grid64 does what the plan's rule for affine integers asks. */
-FPEMU_FN int core_scales64(const core_plan64 *p)
+/* Whether core_affine_fast_grid64 does what the plan's rule for affine integers asks. */
+FPEMU_FN int core_affine_is_fast64(const core_plan64 *p)
 {
     return p->rule == CORE_RULE_AFFINE && p->bits <= 22 && !p->compat && !p->wrap && p->scale_value >= 0x1p-900 &&
            p->scale_value <= 0x1p900;
 }
 
-FPEMU_FN uint64_t core_scaled_grid64(const core_plan64 *p, int mode, uint64_t a, uint64_t sign, uint64_t r)
+FPEMU_FN uint64_t core_affine_fast_grid64(const core_plan64 *p, int mode, uint64_t a, uint64_t sign, uint64_t r)
 {
     core_plan64 integers;
     memset(&integers, 0, sizeof integers);
@@ -75,9 +75,9 @@ FPEMU_FN uint64_t core_scaled_grid64(const core_plan64 *p, int mode, uint64_t a,
     return back == a ? a : core_bits64(core_value64(k) * p->scale_value);
 }
 
-/* Code of y, which core_scaled_grid32 and finish made of u: y is scale * k within half an ulp and k has at most
+/* Code of y, which core_affine_fast_grid32 and finish made of u: y is scale * k within half an ulp and k has at most
  * 23 bits, so the quotient is nearest to k. */
-FPEMU_FN uint32_t core_encode_scaled32(const core_coder32 *c, uint32_t u, uint32_t y)
+FPEMU_FN uint32_t core_encode_affine_fast32(const core_coder32 *c, uint32_t u, uint32_t y)
 {
     const double shift = 6755399441055744.0; /* 1.5 * 2^52: adding it leaves the integer in the low bits */
     const double finite = (double)core_value32((y << 1) < (0x7f800000u << 1) ? y : 0);
@@ -86,7 +86,7 @@ FPEMU_FN uint32_t core_encode_scaled32(const core_coder32 *c, uint32_t u, uint32
     return (y << 1) > (0x7f800000u << 1) ? (uint32_t)(u >> 31 ? c->nan[1] : c->nan[0]) : code;
 }
 
-FPEMU_FN uint64_t core_encode_scaled64(const core_coder64 *c, uint64_t u, uint64_t y)
+FPEMU_FN uint64_t core_encode_affine_fast64(const core_coder64 *c, uint64_t u, uint64_t y)
 {
     const double shift = 6755399441055744.0;
     const double finite = core_value64((y << 1) < (UINT64_C(2047) << 53) ? y : 0);

@@ -1,22 +1,20 @@
-/* carrier32.inc.h - names of the binary32 carrier for the *.inc.h files, which are read once for each carrier:
- *   CORE_W width, CORE_UINT/CORE_SINT integers of that width, CORE_REAL the type, CORE_MANT fraction bits, CORE_BIAS
- *   exponent bias, CORE(name) a name with its suffix, CORE_BITS/CORE_VALUE conversions, CORE_LOG2 the highest set bit,
- *   CORE_FROM_DOUBLE/CORE_TO_DOUBLE bits from and to binary64.
- * carrier_end.inc.h takes them back. */
-#define CORE_W 32
-#define CORE_UINT uint32_t
-#define CORE_SINT int32_t
-#define CORE_REAL float
-#define CORE_MANT 23
-#define CORE_BIAS 127
-#define CORE(name) core_##name##32
-#define CORE_BITS core_bits32
-#define CORE_VALUE core_value32
-#define CORE_LOG2 core_log2_32
-#define CORE_FROM_DOUBLE core_narrow
-#define CORE_TO_DOUBLE(u) (double)core_value32(u)
+/* carrier32.h - from here to carrier_end.h the carrier is binary32; carrier.h says how. */
+#include "carrier.h"
 
-#define CORE_SIGN ((CORE_UINT)1 << (CORE_W - 1))
-#define CORE_HIDDEN ((CORE_UINT)1 << CORE_MANT)
-#define CORE_INF ((CORE_UINT)(2 * CORE_BIAS + 1) << CORE_MANT)
-#define CORE_NAN (CORE_INF | (CORE_HIDDEN >> 1))
+#define CARRIER(name) name##32
+#define CARRIER_BITS 32
+#define uintw uint32_t
+#define intw int32_t
+#define realw float
+#define CARRIER_MANTISSA 23 /* stored fraction bits */
+#define CARRIER_BIAS 127    /* of the exponent */
+#define CARRIER_SIGN ((uintw)1 << (CARRIER_BITS - 1))
+#define CARRIER_HIDDEN ((uintw)1 << CARRIER_MANTISSA)
+#define CARRIER_INF ((uintw)(2 * CARRIER_BIAS + 1) << CARRIER_MANTISSA)
+#define CARRIER_NAN (CARRIER_INF | (CARRIER_HIDDEN >> 1))
+
+/* the highest set bit; bits from and to binary64; bits of a binary64 number, of which too large ones become the largest */
+#define core_log2 core_log2_32
+#define core_from_double(x) core_narrow(x)
+#define core_to_double(u) (double)core_value32(u)
+#define core_saturated_bits(x) core_bits32(core_saturated32(x))

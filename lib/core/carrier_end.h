@@ -1,17 +1,16 @@
-/* carrier_end.inc.h - takes back the names of carrier32.inc.h and carrier64.inc.h. */
-#undef CORE_W
-#undef CORE_UINT
-#undef CORE_SINT
-#undef CORE_REAL
-#undef CORE_MANT
-#undef CORE_BIAS
-#undef CORE
-#undef CORE_BITS
-#undef CORE_VALUE
-#undef CORE_LOG2
-#undef CORE_FROM_DOUBLE
-#undef CORE_TO_DOUBLE
-#undef CORE_SIGN
-#undef CORE_HIDDEN
-#undef CORE_INF
-#undef CORE_NAN
+/* carrier_end.h - takes back what carrier32.h and carrier64.h define. */
+#undef CARRIER
+#undef CARRIER_BITS
+#undef uintw
+#undef intw
+#undef realw
+#undef CARRIER_MANTISSA
+#undef CARRIER_BIAS
+#undef CARRIER_SIGN
+#undef CARRIER_HIDDEN
+#undef CARRIER_INF
+#undef CARRIER_NAN
+#undef core_log2
+#undef core_from_double
+#undef core_to_double
+#undef core_saturated_bits

@@ -752,7 +752,9 @@ CORE_LONG int core_function_exactly(fpemu_function function, core_exact x, core_
         *y = x.negative ? core_real_constant(CORE_PI) : core_exact_special(CORE_ZERO, 0, 0);
         y->low |= (uint64_t)x.negative;
         return one;
-    case FPEMU_FUNCTION_ASIN: *y = core_limit_value(x.negative ? CORE_AT_MINUS_QUARTER : CORE_AT_QUARTER, x); return one;
+    case FPEMU_FUNCTION_ASIN:
+        *y = core_limit_value(x.negative ? CORE_AT_MINUS_QUARTER : CORE_AT_QUARTER, x);
+        return one;
     case FPEMU_FUNCTION_LOG1P: *y = core_limit_value(CORE_AT_POLE, x); return one && x.negative;
     case FPEMU_FUNCTION_ATANH: *y = core_limit_value(CORE_AT_POLE_X, x); return one;
     case FPEMU_FUNCTION_LOG:
@@ -782,7 +784,9 @@ FPEMU_FN int core_function_beside_limit(fpemu_function function, core_exact x, c
 {
     const core_exact one = core_real_integer(x.negative ? -1 : 1);
     switch (function) {
-    case FPEMU_FUNCTION_TANH: /* 1 - 2 e^-2x, near enough; and so on */ *y = core_exact_beside(one, 0); return x.top >= 5;
+    case FPEMU_FUNCTION_TANH: /* 1 - 2 e^-2x, near enough; and so on */
+        *y = core_exact_beside(one, 0);
+        return x.top >= 5;
     case FPEMU_FUNCTION_ERF: *y = core_exact_beside(one, 0); return x.top >= 3;
     case FPEMU_FUNCTION_ERFC: *y = core_exact_beside(core_real_integer(2), 0); return x.negative && x.top >= 3;
     case FPEMU_FUNCTION_EXPM1: *y = core_exact_beside(one, 0); return x.negative && x.top >= 6;
@@ -817,7 +821,9 @@ CORE_LONG int core_function_beside(fpemu_function function, core_exact x, core_e
     case FPEMU_FUNCTION_EXP: /* 1 + x + x^2/2 */ *y = core_exact_beside(core_real_add(one, x), 1); return x.top < -30;
     case FPEMU_FUNCTION_EXP2:
     case FPEMU_FUNCTION_EXP10: *y = core_exact_beside(one, !x.negative); return x.top < -64;
-    case FPEMU_FUNCTION_EXPM1: /* x + x^2/2 + x^3/6 */ *y = core_exact_beside(core_real_add(x, square), 1); return x.top < -46;
+    case FPEMU_FUNCTION_EXPM1: /* x + x^2/2 + x^3/6 */
+        *y = core_exact_beside(core_real_add(x, square), 1);
+        return x.top < -46;
     case FPEMU_FUNCTION_LOG1P: /* x - x^2/2 + x^3/3 */
         *y = core_exact_beside(core_real_subtract(x, square), 1);
         return x.top < -46;

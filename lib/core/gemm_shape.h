@@ -18,8 +18,7 @@ typedef struct core_operand {
 
 /* Lowest and highest element of a matrix in all products of the batch, as addresses [*from, *to). 0 if out of memory's
  * range. */
-FPEMU_FN int core_operand_extent(const core_operand *o, uint64_t batch, size_t size, uintptr_t *from,
-                                 uintptr_t *to)
+FPEMU_FN int core_operand_extent(const core_operand *o, uint64_t batch, size_t size, uintptr_t *from, uintptr_t *to)
 {
     const uint64_t counts[] = {o->rows - 1, o->columns - 1, batch - 1};
     const ptrdiff_t steps[] = {o->step_row, o->step_column, (ptrdiff_t)o->stride};
@@ -44,7 +43,8 @@ FPEMU_FN int core_operand_extent(const core_operand *o, uint64_t batch, size_t s
 FPEMU_FN int core_operand_matrix(core_operand *o, const void *p, uint64_t rows, uint64_t columns, uint64_t ld,
                                  uint64_t stride, int order, int transpose)
 {
-    const int row_wise = order == FPEMU_ORDER_ROW_MAJOR ? !transpose : transpose; /* rows of op are what lies together */
+    const int row_wise =
+        order == FPEMU_ORDER_ROW_MAJOR ? !transpose : transpose; /* rows of op are what lies together */
     const uint64_t length = row_wise ? columns : rows;
     if (ld == 0)
         ld = length;

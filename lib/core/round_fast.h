@@ -1,5 +1,5 @@
 /* quick.h - the rule of round.inc.h in forms that cost a fraction of it, for the formats most used: array loops only.
- * Each gives the same bits where core_choose_quick… lets it stand in; the exhaustive test passes through all of them.
+ * Each gives the same bits where core_choose_fast… lets it stand in; the exhaustive test passes through all of them.
  * quick.inc.h is read twice, as round.inc.h is.
  *
  * flat    The format has the carrier's exponent range (bfloat16, TF32): the number of discarded bits never changes, and

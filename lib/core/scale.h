@@ -135,8 +135,8 @@ FPEMU_FN uint64_t core_block_t_odd(int c, uint64_t u)
 FPEMU_FN uint32_t core_t_odd32(double t)
 {
     const uint32_t sign = (uint32_t)(core_bits64(t) >> 63) << 31;
-    const uint32_t u = t < DBL_MAX && t > -DBL_MAX && (t > FLT_MAX || t < -FLT_MAX) ? sign | 0x7f7fffffu
-                                                                                    : core_bits32((float)t);
+    const uint32_t u =
+        t < DBL_MAX && t > -DBL_MAX && (t > FLT_MAX || t < -FLT_MAX) ? sign | 0x7f7fffffu : core_bits32((float)t);
     return u << 1 == 0 && (t > 0 || t < 0) ? sign | 1 : u;
 }
 
@@ -146,7 +146,7 @@ FPEMU_FN uint64_t core_block_exact(const core_plan64 *p, const core_plan64 *inte
                                    uint64_t *g, int64_t *q)
 {
     const core_exact x = core_block_quotient(c, u);
-    if (x.kind == CORE_FINITE && p->rule < CORE_RULE_SCALED)
+    if (x.kind == CORE_FINITE && p->rule < CORE_RULE_AFFINE_FAST)
         return core_exact_round(p, &x, r, g);
     int overflow;
     const uint64_t y = core_element64(p, integers, core_block_t_odd(c, u), r, &overflow, q);

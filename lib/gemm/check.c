@@ -2,15 +2,15 @@
 #include "gemm.h"
 
 /* Whether a target is a plain float whose steps binary64 reaches by an addition, to nearest or stochastic. */
-static int is_lean(const fpemu_format *f, const core_plan64 *p)
+static int is_fast(const fpemu_format *f, const core_plan64 *p)
 {
     const uint64_t past = p->overflow[0];
     return f->kind == FPEMU_KIND_FLOAT && p->rule == CORE_RULE_FLOAT && f->mantissa_bits >= 1 && f->fits_f32 &&
            f->emax >= f->emin && f->subnormals == FPEMU_SUBNORMALS_KEEP &&
-           (p->mode == FPEMU_MODE_RNE || p->mode == FPEMU_MODE_SR) &&
-           p->zero[1] == CORE_SIGN64 && p->max[0] == p->max[1] && p->nan[0] == p->nan[1] &&
-           p->nan[0] == (CORE_INF64 | CORE_INF64 >> 1) && p->infinite[0] == past && p->overflow[1] == p->infinite[1] &&
-           p->overflow[1] == (past | CORE_SIGN64) && (past == CORE_INF64 || past == p->max[0]);
+           (p->mode == FPEMU_MODE_RNE || p->mode == FPEMU_MODE_SR) && p->zero[1] == CORE_SIGN64 &&
+           p->max[0] == p->max[1] && p->nan[0] == p->nan[1] && p->nan[0] == (CORE_INF64 | CORE_INF64 >> 1) &&
+           p->infinite[0] == past && p->overflow[1] == p->infinite[1] && p->overflow[1] == (past | CORE_SIGN64) &&
+           (past == CORE_INF64 || past == p->max[0]);
 }
 
 /* Whether a target goes with arithmetic; *g is its plan. */
@@ -33,7 +33,7 @@ static fpemu_status prepare_goal(goal *g, const fpemu_target *t, int carrier)
     g->unbounded.negative = 0;
     g->rounding = t->rounding;
     g->given = 1;
-    g->lean = (uint8_t)is_lean(&format, &g->plan);
+    g->fast = (uint8_t)is_fast(&format, &g->plan);
     g->stochastic = g->plan.mode >= FPEMU_MODE_SR;
     g->nan_is_error = core_nan_policy(&format, &t->rounding) == FPEMU_NAN_ERROR && !format.has_nan;
     g->short_way = core_dot_short(&format, &g->plan);
@@ -102,8 +102,7 @@ static int fields_fit(const fpemu_gemm_spec *spec)
     if (s->model == FPEMU_MODEL_CHUNKED ? s->chunk == 0 : fused ? s->block && s->chunk % s->block != 0 : s->chunk != 0)
         return 0;
     if (fused ? s->block < 1 || s->block > 64 || s->fraction_bits > 40 ||
-                    (s->least_exponent != FPEMU_NO_FLOOR &&
-                     (s->least_exponent < -1000 || s->least_exponent > 1000))
+                    (s->least_exponent != FPEMU_NO_FLOOR && (s->least_exponent < -1000 || s->least_exponent > 1000))
               : s->block || s->fraction_bits || s->least_exponent)
         return 0;
     return integer ? s->width >= 2 && s->width <= 64 : s->width == 0 && s->wrap == 0;

@@ -24,7 +24,7 @@ static int is_native(const fpemu_target *t, fpemu_name name)
 
 /* Plan and form of a float of at most 11 bits of precision whose rounding to nearest has a short form, for numbers
  * below 2^top; 0 if t is none. */
-static int quick_plan(core_plan32 *p, enum mac_form *form, const fpemu_target *t, int top)
+static int fast_plan(core_plan32 *p, enum mac_form *form, const fpemu_target *t, int top)
 {
     core_plan64 integers;
     const int m = (int)t->format.mantissa_bits;
@@ -32,21 +32,21 @@ static int quick_plan(core_plan32 *p, enum mac_form *form, const fpemu_target *t
         core_nan_policy(&t->format, &t->rounding) == FPEMU_NAN_ERROR)
         return 0;
     core_plan_make32(p, &integers, &t->format, &t->rounding, 0);
-    core_choose_quick32(p, &t->format);
+    core_choose_fast32(p, &t->format);
     const uint32_t past = p->overflow[0];
-    if (p->rule == CORE_RULE_FLAT) {
-        *form = MAC_FLAT;
+    if (p->rule == CORE_RULE_FULL_RANGE) {
+        *form = MAC_FULL_RANGE;
         return 1;
     }
-    const int one_end = p->rule == CORE_RULE_MAGIC_PASS || p->rule == CORE_RULE_MAGIC_STOP; /* for infinity too */
-    if (!one_end && p->rule != CORE_RULE_MAGIC_STOP_INF && p->rule != CORE_RULE_MAGIC_GRID)
+    const int one_end = p->rule == CORE_RULE_SHIFTER_PASS || p->rule == CORE_RULE_SHIFTER_STOP; /* for infinity too */
+    if (!one_end && p->rule != CORE_RULE_SHIFTER_STOP_INF && p->rule != CORE_RULE_SHIFTER_GRID)
         return 0;
     *form = MAC_ENDS;
-    /* lean: 2^top leaves room for the number that is added; a NaN needs no care on the way */
-    if (one_end && top + 23 - m <= 127 && p->nan[0] == 0x7fc00000u &&
-        p->overflow[1] == (past | 0x80000000u) && (past == 0x7f800000u || past == p->max[0])) {
+    /* fast: 2^top leaves room for the number that is added; a NaN needs no care on the way */
+    if (one_end && top + 23 - m <= 127 && p->nan[0] == 0x7fc00000u && p->overflow[1] == (past | 0x80000000u) &&
+        (past == 0x7f800000u || past == p->max[0])) {
         *form = past == p->max[0] ? MAC_SAT : MAC_INF;
-        p->quick_up += 0x00400000u; /* 1.5 times the power of two */
+        p->fast_up += 0x00400000u; /* 1.5 times the power of two */
     }
     return 1;
 }
@@ -84,13 +84,13 @@ static int choose_way(job *j)
         return WAY_GENERAL;
     j->product_form = MAC_NONE;
     if (j->product.given) {
-        if (!quick_plan(&j->product32, &j->product_form, &s->product, top))
+        if (!fast_plan(&j->product32, &j->product_form, &s->product, top))
             return WAY_GENERAL;
         bits = (int)s->product.format.mantissa_bits + 1;
         top = s->product.format.emax + 1;
     }
     top = (top > f->emax + 1 ? top : f->emax + 1) + 1;
-    if (!quick_plan(&j->inner32, &j->inner_form, &s->sum.inner, top) || bits > (int)f->mantissa_bits + 1)
+    if (!fast_plan(&j->inner32, &j->inner_form, &s->sum.inner, top) || bits > (int)f->mantissa_bits + 1)
         return WAY_GENERAL;
     j->may_stay_inside = j->inner_form >= MAC_INF && (j->product_form == MAC_NONE || j->product_form >= MAC_INF);
     j->growth = 1;
@@ -177,7 +177,7 @@ static fpemu_status multiply_inside(job *j, const core_operand *a, const core_op
             return status;
     }
     if (stats) {
-        const fpemu_status status = stats->want ? FPEMU_ERROR_STATS : fpemu_stats_check(stats);
+        const fpemu_status status = stats->request.want ? FPEMU_ERROR_STATS : fpemu_stats_check(stats);
         if (status)
             return status;
     }
@@ -243,9 +243,9 @@ static fpemu_status gemm(const fpemu_gemm_spec *spec, int carrier, const fpemu_g
     return multiply(&j, &x, &y, &z, batch, alpha, beta, stats);
 }
 
-static fpemu_status gemv(const fpemu_gemm_spec *spec, int carrier, fpemu_order order, int transpose, size_t m,
-                         size_t n, double alpha, const void *a, size_t lda, const void *x, int64_t incx, double beta,
-                         void *y, int64_t incy, fpemu_stats *stats)
+static fpemu_status gemv(const fpemu_gemm_spec *spec, int carrier, fpemu_order order, int transpose, size_t m, size_t n,
+                         double alpha, const void *a, size_t lda, const void *x, int64_t incx, double beta, void *y,
+                         int64_t incy, fpemu_stats *stats)
 {
     const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
     core_operand left, right, out;
@@ -287,8 +287,8 @@ static fpemu_status dot(const fpemu_gemm_spec *spec, int carrier, size_t n, cons
         return gemm(spec, bits, shape, (double)alpha, a, NULL, b, NULL, (double)beta, c, stats);                       \
     }                                                                                                                  \
     fpemu_status fpemu_gemm_scaled_##suffix(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, real alpha,    \
-                                            const real *a, const real *scales_a, const real *b,                        \
-                                            const real *scales_b, real beta, real *c, fpemu_stats *stats)              \
+                                            const real *a, const real *scales_a, const real *b, const real *scales_b,  \
+                                            real beta, real *c, fpemu_stats *stats)                                    \
     {                                                                                                                  \
         return gemm(spec, bits, shape, (double)alpha, a, scales_a, b, scales_b, (double)beta, c, stats);               \
     }                                                                                                                  \
@@ -296,11 +296,10 @@ static fpemu_status dot(const fpemu_gemm_spec *spec, int carrier, size_t n, cons
                                      size_t n, real alpha, const real *a, size_t lda, const real *x, int64_t incx,     \
                                      real beta, real *y, int64_t incy, fpemu_stats *stats)                             \
     {                                                                                                                  \
-        return gemv(spec, bits, order, transpose, m, n, (double)alpha, a, lda, x, incx, (double)beta, y, incy,         \
-                    stats);                                                                                            \
+        return gemv(spec, bits, order, transpose, m, n, (double)alpha, a, lda, x, incx, (double)beta, y, incy, stats); \
     }                                                                                                                  \
-    fpemu_status fpemu_dot_##suffix(const fpemu_gemm_spec *spec, size_t n, const real *x, int64_t incx,                \
-                                    const real *y, int64_t incy, real *result, fpemu_stats *stats)                     \
+    fpemu_status fpemu_dot_##suffix(const fpemu_gemm_spec *spec, size_t n, const real *x, int64_t incx, const real *y, \
+                                    int64_t incy, real *result, fpemu_stats *stats)                                    \
     {                                                                                                                  \
         return dot(spec, bits, n, x, incx, y, incy, result, stats);                                                    \
     }

@@ -22,14 +22,14 @@
 #define OPERANDS (SLAB * DOT_LANES)
 #define LEVELS 64
 
-FPEMU_STATIC_ASSERT(SLAB_FEW *FEW <= OPERANDS && LEVELS *FEW <= 2 * STATES, "both shapes of a tile fit");
+FPEMU_STATIC_ASSERT(SLAB_FEW *FEW <= OPERANDS && LEVELS * FEW <= 2 * STATES, "both shapes of a tile fit");
 
 /* A target, prepared. */
 typedef struct goal {
     core_plan64 plan, unbounded; /* unbounded: the same grid without ends */
     fpemu_rounding rounding;
     uint8_t given, stochastic, short_way, nan_is_error;
-    uint8_t lean; /* the loops round_nearest, round_stochastic serve */
+    uint8_t fast; /* the loops round_nearest, round_stochastic serve */
 } goal;
 
 /* One operand: element (o, k), o counting rows or lanes of a tile. */
@@ -57,8 +57,8 @@ typedef struct job {
     double growth;           /* of a sum by the roundings of a slab, at most */
     side rows, lanes;
     int carrier, way;
-    uint8_t binary32; /* operands are numbers of binary32: so binary64 holds every product */
-    uint8_t counted, plain; /* plain: alpha = 1, beta = 0, no out: s is the result */
+    uint8_t binary32;          /* operands are numbers of binary32: so binary64 holds every product */
+    uint8_t counted, plain;    /* plain: alpha = 1, beta = 0, no out: s is the result */
     size_t m, n, depth, batch; /* rows, lanes, K */
     uint64_t index_row;        /* index of output (i, j): i * index_row + j */
     void *c;
@@ -73,8 +73,8 @@ typedef struct work {
     const job *j;
     gathering *gathered; /* NULL: nothing is counted */
     int found_nan;
-    size_t rows, lanes;   /* of this tile */
-    size_t row, lane;     /* its first */
+    size_t rows, lanes; /* of this tile */
+    size_t row, lane;   /* its first */
     size_t batch;
     union { /* two arrays; pairwise: levels of FEW; sums in binary32: all of it, chunked: the second */
         double d[2 * STATES];

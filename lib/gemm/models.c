@@ -44,15 +44,15 @@ static void count_short(work *w, const goal *g, size_t n, const terms *a, const 
     tile_counts counts, extremes;
     memset(&counts, 0, sizeof counts);
     extremes.max_error = 0;
-    k->count64(&g->plan, n, odd, y, grid, &counts);
-    k->count64(&g->plan, n, nearest, y, grid, &extremes);
+    k->loops64->count(&g->plan, n, odd, y, grid, &counts);
+    k->loops64->count(&g->plan, n, nearest, y, grid, &extremes);
     counts.min_abs = extremes.min_abs;
     counts.max_abs = extremes.max_abs;
     counts.max_error = extremes.max_error;
     for (size_t i = 0; i < n; i++) {
         const double v = first_of(a, i), factor = a->w ? a->w[i] : 1, u = a->u ? a->u[i] : 0;
-        counts.invalid += isnan(odd[i]) && !isnan(v) && !isnan(factor) && !isnan(u) &&
-                          !(a->u_factor && isnan(*a->u_factor));
+        counts.invalid +=
+            isnan(odd[i]) && !isnan(v) && !isnan(factor) && !isnan(u) && !(a->u_factor && isnan(*a->u_factor));
     }
     fpemu_gather_tile(w->gathered, 64, 0, n, nearest, y, &counts);
 }
@@ -61,10 +61,10 @@ static void count_short(work *w, const goal *g, size_t n, const terms *a, const 
 static void round_odd(const kernels *k, const goal *g, size_t n, const double *odd, const uint32_t *r, double *y)
 {
     const core_plan64 *p = &g->plan;
-    if (g->lean)
+    if (g->fast)
         (p->mode == FPEMU_MODE_SR ? k->round_stochastic : k->round_nearest)(p, n, odd, r, y);
     else
-        k->round64[p->rule][p->mode](p, n, odd, r, y);
+        k->loops64->round[p->rule][p->mode](p, n, odd, r, y);
 }
 
 static void short_way(work *w, const goal *g, size_t n, const terms *a, const uint32_t *r, double *y)
@@ -74,7 +74,7 @@ static void short_way(work *w, const goal *g, size_t n, const terms *a, const ui
     const uint64_t zero_sign = p->mode == FPEMU_MODE_RTN ? CORE_SIGN64 : 0;
     double product[DOT_LANES], odd[DOT_LANES];
     if (a->u && a->x && a->w && !a->u_factor && !w->gathered) {
-        if (g->lean && p->mode == FPEMU_MODE_RNE) {
+        if (g->fast && p->mode == FPEMU_MODE_RNE) {
             k->fma_nearest(p, n, *a->x, a->w, a->u, y);
             return;
         }
@@ -106,8 +106,8 @@ static void short_way(work *w, const goal *g, size_t n, const terms *a, const ui
         return;
     }
     double result[DOT_LANES];
-    k->round64[p->rule][p->mode](&g->unbounded, n, odd, r, grid);
-    k->finish64(p, n, odd, grid, result);
+    k->loops64->round[p->rule][p->mode](&g->unbounded, n, odd, r, grid);
+    k->loops64->finish(p, n, odd, grid, result);
     count_short(w, g, n, a, nearest, odd, grid, result);
     memcpy(y, result, n * sizeof *y); /* y may be an operand */
 }
@@ -358,7 +358,7 @@ void fpemu_sum_fused(work *w, size_t r, size_t l0, size_t nk, const double *x, c
         const size_t m = nk - l < a->block ? nk - l : a->block;
         if (!w->gathered) {
             j->k->fused_sum(m, w->lanes, FEW, x + l, px + l, y + l * FEW, py + l * FEW, scale, floor, d, t);
-            j->k->round64[p->rule][p->mode](p, w->lanes, t, NULL, d);
+            j->k->loops64->round[p->rule][p->mode](p, w->lanes, t, NULL, d);
         } else {
             tile_counts counts;
             memset(&counts, 0, sizeof counts);
@@ -366,9 +366,9 @@ void fpemu_sum_fused(work *w, size_t r, size_t l0, size_t nk, const double *x, c
             for (size_t i = 0; i < w->lanes; i++)
                 t[i] = fused_sum_counted(w, m, x + l, px + l, y + l * FEW + i, py + l * FEW + i, scale, floor, d[i],
                                          lost + i, nan_came + i);
-            j->k->round64[p->rule][p->mode](&g->unbounded, w->lanes, t, NULL, grid);
-            j->k->finish64(p, w->lanes, t, grid, y_lane);
-            j->k->count64(p, w->lanes, t, y_lane, grid, &counts);
+            j->k->loops64->round[p->rule][p->mode](&g->unbounded, w->lanes, t, NULL, grid);
+            j->k->loops64->finish(p, w->lanes, t, grid, y_lane);
+            j->k->loops64->count(p, w->lanes, t, y_lane, grid, &counts);
             for (size_t i = 0; i < w->lanes; i++) {
                 counts.inexact += lost[i] && t[i] == y_lane[i] && isfinite(t[i]);
                 counts.invalid += isnan(t[i]) && !nan_came[i];
@@ -403,8 +403,8 @@ void fpemu_sum_integer(work *w, size_t r, size_t nk, const double *x, const doub
                 counts.nan++;
                 continue;
             }
-            const core_exact sum =
-                core_exact_add(core_exact_integer(old, exponent), core_exact_integer(product, exponent), FPEMU_MODE_RNE);
+            const core_exact sum = core_exact_add(core_exact_integer(old, exponent),
+                                                  core_exact_integer(product, exponent), FPEMU_MODE_RNE);
             const core_exact result = core_exact_integer(s[i], exponent);
             const double nearest = core_value64(core_exact_binary64(&sum, FPEMU_MODE_RNE));
             counts.overflow += (unsigned)over;

@@ -3,14 +3,14 @@
 #include <stdio.h>
 
 #include "internal.h"
-#include "format/spec.h"
+#include "format/text.h"
 
 /* --------------------------------------------------------------------------------------------- tensor cores */
 
 static const struct gpu_name {
     const char *name;
     uint32_t gpu;
-} gpu_names[] = {{"v100", FPEMU_GPU_V100}, {"a100", FPEMU_GPU_A100}, {"ada", FPEMU_GPU_ADA}, {"l40s", FPEMU_GPU_ADA},
+} gpu_names[] = {{"v100", FPEMU_GPU_V100}, {"a100", FPEMU_GPU_A100}, {"ada", FPEMU_GPU_ADA},  {"l40s", FPEMU_GPU_ADA},
                  {"h100", FPEMU_GPU_H100}, {"h200", FPEMU_GPU_H100}, {"b200", FPEMU_GPU_B200}};
 
 #define GPU_NAMES (sizeof gpu_names / sizeof gpu_names[0])
@@ -20,12 +20,12 @@ static const struct core_figures {
     uint8_t gpu, tf32, fp8, block, fraction_bits, cut; /* cut: fraction bits of the result where fewer than 23 */
     int16_t least, least_fp16;
 } core_figures[] = {
-    {FPEMU_GPU_V100, 0, 0, 4, 23, 0, 0, -19},       {FPEMU_GPU_A100, 0, 0, 8, 24, 0, -132, -20},
-    {FPEMU_GPU_A100, 1, 0, 4, 24, 0, -132, 0},      {FPEMU_GPU_ADA, 0, 0, 8, 24, 0, -132, -20},
-    {FPEMU_GPU_ADA, 1, 0, 4, 24, 0, -132, 0},       {FPEMU_GPU_ADA, 0, 1, 16, 13, 13, -132, 0},
-    {FPEMU_GPU_H100, 0, 0, 16, 25, 0, -133, -21},   {FPEMU_GPU_H100, 1, 0, 8, 25, 0, -133, 0},
-    {FPEMU_GPU_H100, 0, 1, 32, 13, 13, -133, 0},    {FPEMU_GPU_B200, 0, 0, 16, 25, 0, -133, -21},
-    {FPEMU_GPU_B200, 1, 0, 8, 25, 0, -133, 0},      {FPEMU_GPU_B200, 0, 1, 32, 25, 0, -133, 0},
+    {FPEMU_GPU_V100, 0, 0, 4, 23, 0, 0, -19},     {FPEMU_GPU_A100, 0, 0, 8, 24, 0, -132, -20},
+    {FPEMU_GPU_A100, 1, 0, 4, 24, 0, -132, 0},    {FPEMU_GPU_ADA, 0, 0, 8, 24, 0, -132, -20},
+    {FPEMU_GPU_ADA, 1, 0, 4, 24, 0, -132, 0},     {FPEMU_GPU_ADA, 0, 1, 16, 13, 13, -132, 0},
+    {FPEMU_GPU_H100, 0, 0, 16, 25, 0, -133, -21}, {FPEMU_GPU_H100, 1, 0, 8, 25, 0, -133, 0},
+    {FPEMU_GPU_H100, 0, 1, 32, 13, 13, -133, 0},  {FPEMU_GPU_B200, 0, 0, 16, 25, 0, -133, -21},
+    {FPEMU_GPU_B200, 1, 0, 8, 25, 0, -133, 0},    {FPEMU_GPU_B200, 0, 1, 32, 25, 0, -133, 0},
 };
 
 #define CORE_FIGURES (sizeof core_figures / sizeof core_figures[0])
@@ -208,7 +208,6 @@ static int take_options(reader *r, fpemu_accumulator *s, int generic)
         fpemu_format_named(FPEMU_NAME_BINARY32, &s->outer.format);
     return 1;
 }
-
 
 /* The name of a format of the table; FPEMU_NAME_NONE otherwise. */
 static fpemu_name name_of(const fpemu_format *f)
@@ -448,7 +447,8 @@ static int find_tensor_core(const fpemu_accumulator *s, const fpemu_gemm_spec *s
 {
     const fpemu_name named = name_of(&spec->a.format);
     for (size_t i = 0; i < GPU_NAMES; i++)
-        for (int result = FPEMU_NAME_BINARY32; result >= FPEMU_NAME_BINARY16; result -= FPEMU_NAME_BINARY32 - FPEMU_NAME_BINARY16) {
+        for (int result = FPEMU_NAME_BINARY32; result >= FPEMU_NAME_BINARY16;
+             result -= FPEMU_NAME_BINARY32 - FPEMU_NAME_BINARY16) {
             if (fpemu_gemm_tensor_core(core, (fpemu_gpu)gpu_names[i].gpu, named, (fpemu_name)result))
                 continue;
             const fpemu_accumulator *c = &core->sum;

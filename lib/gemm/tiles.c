@@ -17,8 +17,9 @@ static void pack(work *w, const side *s, size_t first, size_t count, size_t l0, 
     const size_t lines = along_k ? count : nk, length = along_k ? nk : count;
     const ptrdiff_t step_line = along_k ? s->step_o : s->step_k, step = along_k ? s->step_k : s->step_o;
     const size_t size = j->carrier == 32 ? sizeof(float) : sizeof(double);
-    const char *p = (const char *)s->p + ((ptrdiff_t)(s->stride * w->batch) + (ptrdiff_t)first * s->step_o +
-                                          (ptrdiff_t)l0 * s->step_k) * (ptrdiff_t)size;
+    const char *p = (const char *)s->p +
+                    ((ptrdiff_t)(s->stride * w->batch) + (ptrdiff_t)first * s->step_o + (ptrdiff_t)l0 * s->step_k) *
+                        (ptrdiff_t)size;
     const size_t out_line = along_k ? out_o : out_l, out_step = along_k ? out_l : out_o;
     const int in_place = is_narrow(j) && j->carrier == 32 && out_step == 1 && out_line == length;
     char *const room = in_place ? (char *)out : (char *)&w->spare;
@@ -38,8 +39,8 @@ static void pack(work *w, const side *s, size_t first, size_t count, size_t l0, 
         const int stochastic = s->target->rounding.mode >= FPEMU_MODE_SR;
         const size_t calls = stochastic ? lines : 1, each = stochastic ? length : lines * length;
         fpemu_rounding r = s->target->rounding;
-        const uint64_t index = s->target->rounding.offset + s->index_batch * w->batch + s->index_o * first +
-                               s->index_k * l0;
+        const uint64_t index =
+            s->target->rounding.offset + s->index_batch * w->batch + s->index_o * first + s->index_k * l0;
         for (size_t call = 0; call < calls; call++) {
             fpemu_status status;
             r.offset = index + call * (along_k ? s->index_o : s->index_k);
@@ -91,7 +92,8 @@ static char *output(const work *w, size_t r, size_t i)
     const job *j = w->j;
     const ptrdiff_t size = j->carrier == 32 ? sizeof(float) : sizeof(double);
     return (char *)j->c + ((ptrdiff_t)(j->stride * w->batch) + (ptrdiff_t)(w->row + r) * j->step_row +
-                           (ptrdiff_t)(w->lane + i) * j->step_lane) * size;
+                           (ptrdiff_t)(w->lane + i) * j->step_lane) *
+                              size;
 }
 
 /* States at +0, or c rounded to the format that holds it. */
@@ -105,9 +107,7 @@ static void begin(work *w)
     fpemu_format binary32;
     fpemu_format_named(FPEMU_NAME_BINARY32, &binary32);
     const fpemu_rounding nearest = fpemu_rounding_nearest();
-    const fpemu_format *f = a->chunk                    ? &a->outer.format
-                            : a->model == FPEMU_MODEL_FUSED ? &binary32
-                                                        : &a->inner.format;
+    const fpemu_format *f = a->chunk ? &a->outer.format : a->model == FPEMU_MODEL_FUSED ? &binary32 : &a->inner.format;
     for (size_t r = 0; r < w->rows; r++) {
         double c[2 * DOT_LANES];
         for (size_t i = 0; i < w->lanes; i++)
@@ -157,9 +157,7 @@ static void advance(work *w, size_t l0, size_t nk)
         float *s = narrow(w, r);
         switch (j->way) {
         case WAY_NATIVE32: k->mac_binary32(nk, w->lanes, x, w->y.f, w->lanes, s); continue;
-        case WAY_NATIVE64:
-            k->mac_binary64(nk, w->lanes, wide, w->y.d, DOT_LANES, w->state.d + r * DOT_LANES);
-            continue;
+        case WAY_NATIVE64: k->mac_binary64(nk, w->lanes, wide, w->y.d, DOT_LANES, w->state.d + r * DOT_LANES); continue;
         case WAY_BINARY32:
             (test && stays_inside(j, nk, largest(w, nk, x), y_most, largest(w, w->lanes, s))
                  ? k->mac_inside[rounded]
@@ -290,9 +288,9 @@ static void run_tile(work *w)
 int fpemu_gemm_run(const job *j, fpemu_stats *stats)
 {
     const uint32_t model = j->spec->sum.model;
-    const size_t lanes = model == FPEMU_MODEL_PAIRWISE || model == FPEMU_MODEL_FUSED           ? FEW
-                         : is_narrow(j) && j->carrier == 32 && !j->spec->sum.chunk ? 2 * DOT_LANES
-                                                                                   : DOT_LANES;
+    const size_t lanes = model == FPEMU_MODEL_PAIRWISE || model == FPEMU_MODEL_FUSED ? FEW
+                         : is_narrow(j) && j->carrier == 32 && !j->spec->sum.chunk   ? 2 * DOT_LANES
+                                                                                     : DOT_LANES;
     const size_t rows = model == FPEMU_MODEL_PAIRWISE ? 1 : lanes == 2 * DOT_LANES ? 2 * ROWS : ROWS;
     const size_t down = (j->m - 1) / rows + 1, across = (j->n - 1) / lanes + 1;
     const size_t tiles = j->batch * down * across; /* no overflow: each tile has an output of its own in memory */

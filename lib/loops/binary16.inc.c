@@ -1,4 +1,4 @@
-/* half.inc.c - binary16 to nearest by the processor's own conversions, there and back; included by kernels.inc.c where
+/* binary16.inc.c - binary16 to nearest by the processor's own conversions, there and back; included by variant.inc.c where
  * there are such. The same bits as core_element_pass under the plan that core_is_half32 knows: tests/oracle compares
  * all floats. */
 

@@ -21,7 +21,7 @@
 /* Best first; the portable loops are always there. */
 static const kernels *const variants[] = {
 #if FPEMU_HAVE_V4 && FPEMU_HAVE_VBMI
-    &fpemu_kernels_vbmi,
+    &fpemu_vbmi,
 #endif
 #if FPEMU_HAVE_V4
     &fpemu_kernels_v4,

@@ -1,4 +1,4 @@
-/* dot.inc.c - the loops of dot products, lanes being independent outputs; included by kernels.inc.c. */
+/* dot.inc.c - the loops of dot products, lanes being independent outputs; included by variant.inc.c. */
 
 #if defined(__FMA__) || defined(__aarch64__)
 #define DOT_FMA 1
@@ -17,7 +17,7 @@ static void fma_odd(size_t n, double x, const double *y, const double *s, uint64
     }
 }
 
-/* binary64, rounded to odd, taken to a format of binary32's range or less (gemm_check.c, is_lean): adding and
+/* binary64, rounded to odd, taken to a format of binary32's range or less (gemm_check.c, is_fast): adding and
  * subtracting a multiple of 2^52 steps of its grid rounds to nearest even. NaN stays some NaN. */
 FPEMU_FN double dot_finish_wide(const core_plan64 *p, double magnitude, double x)
 {
@@ -75,13 +75,13 @@ static void round_stochastic(const core_plan64 *plan, size_t n, const double *x,
 }
 
 /* x rounded to nearest even, sign and all, by adding and subtracting 1.5 * 2^23 steps of the grid: `inf` with infinity
- * past the end, `sat` with the largest value. |x| is far enough from the carrier's end (gemm.c, quick_plan); NaN stays
+ * past the end, `sat` with the largest value. |x| is far enough from the carrier's end (gemm.c, fast_plan); NaN stays
  * some NaN; what becomes zero gets its sign back last. */
 FPEMU_FN float dot_nearest(const core_plan32 *p, float x)
 {
     uint32_t e = core_bits32(x) & 0x7f800000u;
-    e = e < p->quick_emin ? p->quick_emin : e;
-    const float c = core_value32(e + p->quick_up);
+    e = e < p->fast_emin ? p->fast_emin : e;
+    const float c = core_value32(e + p->fast_up);
     const float sum = x + c;
     return sum - c;
 }
@@ -109,15 +109,15 @@ FPEMU_FN float dot_round_inside(const core_plan32 *p, float x)
     return dot_signed(dot_nearest(p, x), x);
 }
 
-FPEMU_FN float dot_round_flat(const core_plan32 *p, float x)
+FPEMU_FN float dot_round_full_range(const core_plan32 *p, float x)
 {
-    return core_value32(core_element_flat32(p, FPEMU_MODE_RNE, core_bits32(x), 0));
+    return core_value32(core_element_full_range32(p, FPEMU_MODE_RNE, core_bits32(x), 0));
 }
 
 FPEMU_FN float dot_round_ends(const core_plan32 *p, float x)
 {
     const uint32_t u = core_bits32(x);
-    return core_value32(core_finish32(p, u, core_element_magic_grid32(p, FPEMU_MODE_RNE, u, 0)));
+    return core_value32(core_finish32(p, u, core_element_shifter_grid32(p, FPEMU_MODE_RNE, u, 0)));
 }
 
 /* s + product(x * y); `none` are products that binary32 holds. */
@@ -127,7 +127,7 @@ FPEMU_FN float dot_round_ends(const core_plan32 *p, float x)
         const float t = dot_round_##product(p, x * y);                                                                 \
         return s + t;                                                                                                  \
     }
-DOT_ADD(flat)
+DOT_ADD(full_range)
 DOT_ADD(ends)
 DOT_ADD(inf)
 DOT_ADD(sat)
@@ -176,18 +176,18 @@ static uint32_t largest(size_t n, const float *x)
         for (; l < nk; l++) {                                                                                          \
             const float *row = y + l * ld;                                                                             \
             const float factor = x[l];                                                                                 \
-            SIMD for (size_t i = 0; i < n; i++)                                                                        \
-                s[i] = dot_round_##sum(&q, dot_add_##product(&p, factor, row[i], s[i]));                               \
+            SIMD for (size_t i = 0; i < n; i++) s[i] =                                                                 \
+                dot_round_##sum(&q, dot_add_##product(&p, factor, row[i], s[i]));                                      \
         }                                                                                                              \
     }
 #define MAC_LOOPS(sum)                                                                                                 \
     MAC_LOOP(none, sum)                                                                                                \
-    MAC_LOOP(flat, sum)                                                                                                \
+    MAC_LOOP(full_range, sum)                                                                                          \
     MAC_LOOP(ends, sum)                                                                                                \
     MAC_LOOP(inf, sum)                                                                                                 \
     MAC_LOOP(sat, sum)
 
-MAC_LOOPS(flat)
+MAC_LOOPS(full_range)
 MAC_LOOPS(ends)
 MAC_LOOPS(inf)
 MAC_LOOPS(sat)
@@ -205,8 +205,8 @@ static void mac_binary32(size_t nk, size_t n, const float *x, const float *y, si
 #if DOT_FMA
         SIMD for (size_t i = 0; i < n; i++) s[i] = __builtin_fmaf(factor, row[i], s[i]);
 #else
-        SIMD for (size_t i = 0; i < n; i++)
-            s[i] = (float)core_sum_odd((double)factor * (double)row[i], (double)s[i], 0);
+        SIMD for (size_t i = 0; i < n; i++) s[i] =
+            (float)core_sum_odd((double)factor * (double)row[i], (double)s[i], 0);
 #endif
     }
 }

@@ -1,4 +1,4 @@
-/* kernels_portable.c - the loops without any assumption on the processor: the reference for the other variants. */
+/* portable.c - the loops without any assumption on the processor: the reference for the other variants. */
 #define KERNELS fpemu_kernels_portable
 #define KERNELS_NAME "portable"
 #define KERNELS_VALID valid

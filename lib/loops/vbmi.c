@@ -1,7 +1,7 @@
-/* kernels_vbmi.c - see kernels_vbmi.h. Compilers find no permutation of bytes in a look-up, and gcc multiplies 32 by 32
+/* vbmi.c - see vbmi.h. Compilers find no permutation of bytes in a look-up, and gcc multiplies 32 by 32
  * bits in lanes of 64 with the instruction for 64 by 64. */
 #if !defined(__AVX512F__) || !defined(__AVX512BW__) || !defined(__AVX512VBMI__)
-#error "kernels_vbmi.c is compiled with -march=x86-64-v4 -mavx512vbmi"
+#error "vbmi.c is compiled with -march=x86-64-v4 -mavx512vbmi"
 #endif
 #include <immintrin.h>
 
@@ -14,7 +14,7 @@ static inline __m512i look_up(const __m512i table[4], __m512i codes, __mmask64 u
     return _mm512_mask_blend_epi8(upper, below, _mm512_permutex2var_epi8(table[2], codes, table[3]));
 }
 
-void fpemu_vbmi_decode(const uint8_t low[256], const uint8_t high[256], size_t n, const uint8_t *codes, int passing,
+void fpemu_vbmi_decode(const uint8_t low[256], const uint8_t high[256], size_t n, const uint8_t *codes, int streaming,
                        void *y)
 {
     /* unpacking takes 4 neighbours from each of the 4 lanes: so they come from afar */
@@ -35,7 +35,7 @@ void fpemu_vbmi_decode(const uint8_t low[256], const uint8_t high[256], size_t n
         const __m512i first = _mm512_unpacklo_epi8(l, h), second = _mm512_unpackhi_epi8(l, h);
         const __m512i floats[4] = {_mm512_unpacklo_epi16(zero, first), _mm512_unpackhi_epi16(zero, first),
                                    _mm512_unpacklo_epi16(zero, second), _mm512_unpackhi_epi16(zero, second)};
-        if (left >= 64 && passing) {
+        if (left >= 64 && streaming) {
             for (int k = 0; k < 4; k++)
                 _mm512_stream_si512((__m512i *)(void *)(out + 4 * i + 64 * (size_t)k), floats[k]);
         } else if (left >= 64) {

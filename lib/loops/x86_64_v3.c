@@ -1,6 +1,6 @@
-/* kernels_v3.c - the loops for x86-64-v3 (AVX2). */
+/* x86_64_v3.c - the loops for x86-64-v3 (AVX2). */
 #if !defined(__AVX2__) || !defined(__BMI2__) || !defined(__FMA__) || !defined(__F16C__)
-#error "kernels_v3.c is compiled with -march=x86-64-v3"
+#error "x86_64_v3.c is compiled with -march=x86-64-v3"
 #endif
 #define KERNELS fpemu_kernels_v3
 #define KERNELS_NAME "x86-64-v3"

@@ -1,6 +1,6 @@
-/* kernels_v4.c - the loops for x86-64-v4 (AVX-512). */
+/* x86_64_v4.c - the loops for x86-64-v4 (AVX-512). */
 #if !defined(__AVX512F__) || !defined(__AVX512BW__) || !defined(__AVX512VL__) || !defined(__AVX512CD__)
-#error "kernels_v4.c is compiled with -march=x86-64-v4"
+#error "x86_64_v4.c is compiled with -march=x86-64-v4"
 #endif
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -32,48 +32,46 @@ static int valid_vbmi(void)
 }
 
 /* Bytes whose values have their low 16 bits clear are looked up; a table costs as much as some hundred codes. */
-static void decode_vbmi(const core_coder32 *c, size_t n, const void *codes, size_t size, int passing, void *y)
+static void decode_vbmi(const core_coder32 *c, size_t n, const void *codes, size_t size, int streaming, void *y)
 {
     uint8_t all[256], low[256], high[256];
     uint32_t values[256], longer = 0;
     if (size != 1 || n < 512) {
-        decode_32(c, n, codes, size, passing, y);
+        loop_decode32(c, n, codes, size, streaming, y);
         return;
     }
     for (unsigned code = 0; code < 256; code++)
         all[code] = (uint8_t)code;
-    decode_32(c, 256, all, 1, 0, values);
+    loop_decode32(c, 256, all, 1, 0, values);
     for (unsigned code = 0; code < 256; code++) {
         low[code] = (uint8_t)(values[code] >> 16);
         high[code] = (uint8_t)(values[code] >> 24);
         longer |= values[code] & 0xffffu;
     }
     if (longer)
-        decode_32(c, n, codes, size, passing, y);
+        loop_decode32(c, n, codes, size, streaming, y);
     else
-        fpemu_vbmi_decode(low, high, n, (const uint8_t *)codes, passing, y);
+        fpemu_vbmi_decode(low, high, n, (const uint8_t *)codes, streaming, y);
 }
 
 PHILOX_SOURCE(philox_source_vbmi, fpemu_vbmi_philox)
 
-static void philox_vbmi(uint64_t seed, uint64_t stream, int share, int n_bits, uint64_t first, size_t n, uint32_t *r)
+static void philox_vbmi(uint64_t seed, uint64_t stream, int per_word, int n_bits, uint64_t first, size_t n, uint32_t *r)
 {
-    const word_source s = {.seed = seed, .stream = stream, .share = share, .group = (size_t)128 << share,
+    const word_source s = {.seed = seed,
+                           .stream = stream,
+                           .per_word = per_word,
+                           .group = (size_t)128 << per_word,
                            .mask = (uint32_t)(~UINT64_C(0) << (32 - n_bits))};
     fill_groups(&s, philox_source_vbmi, first, n, r);
 }
 
-#undef KERNELS
-#undef KERNELS_NAME
-#undef KERNELS_VALID
-#undef KERNELS_PHILOX
-#undef KERNELS_DECODE
-#define KERNELS_AGAIN
-#define KERNELS fpemu_kernels_vbmi
-#define KERNELS_NAME "x86-64-v4-vbmi"
-#define KERNELS_VALID valid_vbmi
-#define KERNELS_PHILOX philox_vbmi
-#define KERNELS_DECODE decode_vbmi
-#include "variant.inc.c"
+#define TABLE loops_table_vbmi
+#define TABLE_DECODE decode_vbmi
+#include "core/carrier32.h"
+#include "table.inc.c"
+#include "core/carrier_end.h"
+
+const kernels fpemu_vbmi = KERNELS_TABLE("x86-64-v4-vbmi", valid_vbmi, &loops_table_vbmi, philox_vbmi);
 
 #endif

@@ -27,9 +27,16 @@ static record *open_record(const char *directory, uint64_t step)
 static void say_step(record *r, uint64_t step)
 {
     uint64_t counts[40] = {0};
-    fpemu_stats stats = {.want = FPEMU_STATS_HISTOGRAM | FPEMU_STATS_SUMS, .count = 100, .underflow = 5 + step, .overflow = 2,
-                         .histogram = counts, .histogram_first = -20, .histogram_length = 40, .max_abs = INFINITY,
-                         .nan = 1, .infinite = 3};
+    fpemu_stats stats = {.request.want = FPEMU_STATS_HISTOGRAM | FPEMU_STATS_SUMS,
+                         .count = 100,
+                         .underflow = 5 + step,
+                         .overflow = 2,
+                         .request.histogram = counts,
+                         .request.histogram_first = -20,
+                         .request.histogram_length = 40,
+                         .max_abs = INFINITY,
+                         .nan = 1,
+                         .infinite = 3};
     counts[3] = 7; /* exponent -18 */
     counts[5] = 9;
     record_begin(r, &(record_step){.step = step, .epoch = 1, .loss = step == 3 ? NAN : 0.1 + (double)step, .lr = 0.05,
@@ -37,7 +44,7 @@ static void say_step(record *r, uint64_t step)
                                    .seconds = 2.5});
     record_tensor(r, "conv1.dv", ROLE_DV, &stats);
     record_gradient(r, 64, &(dispersion){100, 0.75, 0x1p-20});
-    stats.want = 0;
+    stats.request.want = 0;
     record_tensor(r, "conv1.weight", ROLE_W, &stats);
     record_tensor(r, "conv1.dweight", ROLE_DW, &stats);
     record_gradient(r, 2, &(dispersion){0, 0, 0});

@@ -224,8 +224,9 @@ static void histograms(void)
         float x[4] = {1, 1.5f, 0x1p-20f, 0};
         r->calls.round(&r->calls, ROLE_V, RELU, 4, x);
         const fpemu_stats *seen = &r->seen[ROLE_V][RELU];
-        EXPECT(seen->histogram[1 - ROUNDER_FIRST] == 2 && seen->histogram[1 - ROUNDER_FIRST - 20] == 1, "bins");
-        EXPECT(r->seen[ROLE_V][CONV].histogram != seen->histogram, "bins of their own");
+        EXPECT(seen->request.histogram[1 - ROUNDER_FIRST] == 2 && seen->request.histogram[1 - ROUNDER_FIRST - 20] == 1,
+               "bins");
+        EXPECT(r->seen[ROLE_V][CONV].request.histogram != seen->request.histogram, "bins of their own");
     }
     rounder_free(r);
     graph_free(g);

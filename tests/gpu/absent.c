@@ -46,8 +46,8 @@ static void try_all(void *a, void *b, void *y, void *s)
     const float *const single[3] = {a, b, b};
     const double *const twice[3] = {a, b, b};
     const uint16_t *const half[3] = {a, b, b};
-    const fpemu_operand_scales_f32 scales32[3] = {{s, 16, 0}};
-    const fpemu_operand_scales_f64 scales64[3] = {{s, 16, 0}};
+    const fpemu_operand_scales_f32 scales32[3] = {{{s}, 16, 0}};
+    const fpemu_operand_scales_f64 scales64[3] = {{{s}, 16, 0}};
     fpemu_cuda_stats *const d_stats = s;
     static unsigned char room[1 << 20];
     if (fpemu_format_parse("e4m3fn", &f, NULL) || fpemu_format_parse("mxfp4", &mx, NULL) || fpemu_format_parse("nvfp4", &nv, NULL) ||

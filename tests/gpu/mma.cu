@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define SEED 17
-#include "core/random.h"
+#include "random.h"
 
 enum { M = 16, N = 8, ROW = 32, TILES = 1 << 14 }; /* a row of a, a column of b: 32 bytes */
 enum kind { FP16, BF16, TF32, E4M3, E5M2, KINDS };

@@ -12,7 +12,7 @@
 #include "memory.h"
 
 #define SEED 3
-#include "core/random.h"
+#include "random.h"
 
 enum { MOST = 9000, F32 = 0, F64, BF16, F16 };
 
@@ -112,10 +112,10 @@ static void choose_scales(scale_set *s)
         double *const d64 = (double *)(void *)((char *)device_memory(6, 3 * SCALES * 8) + o * SCALES * 8);
         to_device(d32, single[o], sizeof single[o]);
         to_device(d64, twice[o], sizeof twice[o]);
-        s->here32[o] = (fpemu_operand_scales_f32){single[o], length, count};
-        s->here64[o] = (fpemu_operand_scales_f64){twice[o], length, count};
-        s->there32[o] = (fpemu_operand_scales_f32){d32, length, count};
-        s->there64[o] = (fpemu_operand_scales_f64){d64, length, count};
+        s->here32[o] = (fpemu_operand_scales_f32){{single[o]}, length, count};
+        s->here64[o] = (fpemu_operand_scales_f64){{twice[o]}, length, count};
+        s->there32[o] = (fpemu_operand_scales_f32){{d32}, length, count};
+        s->there64[o] = (fpemu_operand_scales_f64){{d64}, length, count};
     }
 }
 
@@ -168,10 +168,10 @@ static void one(const char *spec, const fpemu_format *f, int function, int work,
     memset(s, 0, sizeof s);
     memset(bins, 0, sizeof bins);
     for (int k = 0; k < 2; k++) {
-        s[k].want = counted > 1 ? FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM : 0;
-        s[k].histogram = bins[k];
-        s[k].histogram_first = -20;
-        s[k].histogram_length = 40;
+        s[k].request.want = counted > 1 ? FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM : 0;
+        s[k].request.histogram = bins[k];
+        s[k].request.histogram_first = -20;
+        s[k].request.histogram_length = 40;
     }
     if (scales)
         choose_scales(&set);
@@ -185,7 +185,7 @@ static void one(const char *spec, const fpemu_format *f, int function, int work,
         to_device(d[o], in[o], n * element[type]);
     }
     void *const y = !single && counted == 1 ? d[0] : d_y; /* in place */
-    int status = fpemu_cuda_stats_clear(d_s, s[1].want, NULL);
+    int status = fpemu_cuda_stats_clear(d_s, s[1].request.want, NULL);
     fpemu_cuda_stats *const stats = counted ? d_s : NULL;
     if (function)
         status = DEVICE(apply, f, &r, (fpemu_function)work, n, d[0], y, stats, NULL);
@@ -271,7 +271,7 @@ static void check_long_product(void)
     const float x[4] = {1 - 0x1p-15f, 0x1.3ac5p1f, 1 + 0x1p-15f, 0x1.a068p-2f}; /* 80581 and 13325, over 2^15 */
     float *const d_x = device_memory(0, 8 * MOST), *const d_y = device_memory(3, 8 * MOST), y;
     const float *const all[2] = {d_x, d_x + 1};
-    const fpemu_operand_scales_f32 scales[2] = {{d_x + 2, 0, 0}, {d_x + 3, 0, 0}};
+    const fpemu_operand_scales_f32 scales[2] = {{{d_x + 2}, 0, 0}, {{d_x + 3}, 0, 0}};
     fpemu_format_named(FPEMU_NAME_BINARY16, &f);
     r.mode = FPEMU_MODE_RTZ;
     to_device(d_x, x, sizeof x);
@@ -303,7 +303,8 @@ static void check_refusals(void)
     double *const d_third = device_memory(1, 8 * MOST), *const d_factor = device_memory(6, 3 * SCALES * 8), sum[2];
     double *const d_sum = device_memory(2, 8 * MOST);
     const double *const terms[2] = {d_third, d_third};
-    const fpemu_operand_scales_f64 scales[2] = {{d_factor, 1, 0}, {NULL, 0, 0}}, inside[2] = {{d_sum + 1, 1, 0}, {NULL, 0, 0}};
+    const fpemu_operand_scales_f64 scales[2] = {{{d_factor}, 1, 0}, {{NULL}, 0, 0}},
+                                   inside[2] = {{{d_sum + 1}, 1, 0}, {{NULL}, 0, 0}};
     fpemu_format wide_format;
     fpemu_format_named(FPEMU_NAME_BINARY64, &wide_format);
     to_device(d_third, third, sizeof third);

@@ -12,7 +12,7 @@
 #include "memory.h"
 
 #define SEED 5
-#include "core/random.h"
+#include "random.h"
 
 enum { MOST = 20000 };
 

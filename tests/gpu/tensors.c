@@ -14,7 +14,7 @@
 #include "memory.h"
 
 #define SEED 11
-#include "core/random.h"
+#include "random.h"
 
 enum { MOST = 70000, BYTES = 8 * MOST + 4096, BINS = 60 };
 enum { F32, F64, BF16, F16 };
@@ -189,11 +189,11 @@ static void begin_stats(const test_case *c)
     memset(stats, 0, sizeof stats);
     memset(bins, 0, sizeof bins);
     for (int k = 0; k < 2; k++) {
-        stats[k].want = c->counted > 1 ? WANT_ALL : 0;
-        stats[k].histogram = bins[k][0];
-        stats[k].scale_histogram = bins[k][1];
-        stats[k].histogram_first = stats[k].scale_first = -30;
-        stats[k].histogram_length = stats[k].scale_length = BINS;
+        stats[k].request.want = c->counted > 1 ? WANT_ALL : 0;
+        stats[k].request.histogram = bins[k][0];
+        stats[k].request.scale_histogram = bins[k][1];
+        stats[k].request.histogram_first = stats[k].request.scale_first = -30;
+        stats[k].request.histogram_length = stats[k].request.scale_length = BINS;
     }
 }
 
@@ -232,7 +232,7 @@ static void compare_quantize(const test_case *c, unsigned char *d_x, unsigned ch
     to_device(d_x, in, n_x);
     to_device(d_y, before, n_y);
     unsigned char *const out = in_place ? d_x : d_y;
-    int status = fpemu_cuda_stats_clear(d_s, stats[1].want, NULL);
+    int status = fpemu_cuda_stats_clear(d_s, stats[1].request.want, NULL);
     if (!status)
         status = quantize(c, d_x - c->low_x * (int64_t)size, out - c->low_y * (int64_t)size, scratch,
                           c->counted ? d_s : NULL);
@@ -290,7 +290,7 @@ static void compare_packed(const test_case *c, unsigned char *d_x, unsigned char
     to_device(d_x, in, c->reach_x * size);
     memset(got, 0xa5, l.bytes);
     to_device(d_bytes, got, l.bytes);
-    int status = fpemu_cuda_stats_clear(d_s, stats[1].want, NULL);
+    int status = fpemu_cuda_stats_clear(d_s, stats[1].request.want, NULL);
     if (!status)
         status = pack(c, d_x - c->low_x * (int64_t)size, d_bytes, scratch, c->counted ? d_s : NULL);
     from_device(got, d_bytes, l.bytes);

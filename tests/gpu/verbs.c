@@ -15,7 +15,7 @@
 #include "memory.h"
 
 #define SEED 7
-#include "core/random.h"
+#include "random.h"
 
 static unsigned long failures, comparisons;
 
@@ -143,10 +143,10 @@ static void compare(const char *spec, const fpemu_format *f, const fpemu_roundin
         memset(s, 0, sizeof s);
         memset(bins, 0, sizeof bins);
         for (int k = 0; k < 2; k++) {
-            s[k].want = counted > 1 ? FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM : 0;
-            s[k].histogram = bins[k];
-            s[k].histogram_first = -20;
-            s[k].histogram_length = 40;
+            s[k].request.want = counted > 1 ? FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM : 0;
+            s[k].request.histogram = bins[k];
+            s[k].request.histogram_first = -20;
+            s[k].request.histogram_length = 40;
         }
         const int in_place = !to_code && counted == 1;
         const size_t out = to_code ? size : element[type];
@@ -157,7 +157,7 @@ static void compare(const char *spec, const fpemu_format *f, const fpemu_roundin
         to_device(buffer[0], got, ROOM);
         to_device(buffer[1], got, ROOM);
         to_device(d_x, in, n * element[type]);
-        int status = fpemu_cuda_stats_clear(d_s, s[1].want, NULL);
+        int status = fpemu_cuda_stats_clear(d_s, s[1].request.want, NULL);
         if (!status)
             status = to_code ? encode(type, f, r, n, d_x, d_y, counted ? d_s : NULL)
                              : quantize(type, f, r, n, d_x, in_place ? d_x : d_y, counted ? d_s : NULL);
@@ -244,7 +244,7 @@ static void check_refusals(void)
     unsigned char *const d_s = device_memory(2, fpemu_cuda_stats_size() + 8);
     fpemu_cuda_stats *const crooked = (fpemu_cuda_stats *)(void *)(d_s + 4);
     static unsigned char scratch[1 << 20];
-    fpemu_stats stats = {.want = 0};
+    fpemu_stats stats = {.request.want = 0};
     fpemu_format_parse("e4m3fn", &f, NULL);
     struct {
         const char *what;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Three lists agree: the functions that fpemu.h declares, lib/libfpemu.map, and what the shared library exports;
+# Three lists agree: the functions that include/fpemu/ declares, lib/libfpemu.map, and what the shared library exports;
 # likewise fpemu_cuda.h, gpu/libfpemu_cuda.map and that library, where it is built.
 # From the makefile: NM, top_srcdir, top_builddir.
 set -euo pipefail
@@ -18,22 +18,22 @@ same() {
 
 # Declarations: comments taken out, then every name before a parenthesis.
 declared() {
-    sed -e 's:/\*.*\*/::g' -e '/\/\*/,/\*\//d' "$1" | grep -oE '\bfpemu_[a-z0-9_]+\(' | tr -d '(' | sort -u
+    cat "$@" | sed -e 's:/\*.*\*/::g' -e '/\/\*/,/\*\//d' | grep -oE '\bfpemu_[a-z0-9_]+\(' | tr -d '(' | sort -u
 }
 
 exported() {
     $NM -D --defined-only "$1" | awk '$2 ~ /[TDBRVW]/ { sub(/@.*/, "", $3); print $3 }' | sort -u
 }
 
-declared "$top_srcdir/include/fpemu.h" >"$work/header"
+declared "$top_srcdir"/include/fpemu/*.h >"$work/header"
 declared "$top_srcdir/gpu/fpemu_cuda.h" >"$work/cuda"
-same "$work/header" "$top_srcdir/lib/libfpemu.map" "fpemu.h (<) and lib/libfpemu.map (>)"
+same "$work/header" "$top_srcdir/lib/libfpemu.map" "include/fpemu/ (<) and lib/libfpemu.map (>)"
 same "$work/cuda" "$top_srcdir/gpu/libfpemu_cuda.map" "fpemu_cuda.h (<) and gpu/libfpemu_cuda.map (>)"
 
 library=$top_builddir/lib/.libs/libfpemu.so
 [ -e "$library" ] || { echo "no ELF shared library to look into"; exit 77; }
 exported "$library" >"$work/exports"
-same "$work/header" "$work/exports" "fpemu.h (<) and the exports of the library (>)"
+same "$work/header" "$work/exports" "include/fpemu/ (<) and the exports of the library (>)"
 library=$top_builddir/gpu/.libs/libfpemu_cuda.so
 if [ -e "$library" ]; then
     exported "$library" >"$work/exports"

@@ -1,4 +1,4 @@
-/* fpemu.h is C++17 by itself, and its functions have C linkage. */
+/* fpemu.h is C++11 by itself, and its functions have C linkage. */
 #include <fpemu.h>
 #include <fpemu.h>
 

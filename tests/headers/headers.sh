@@ -1,24 +1,47 @@
 #!/usr/bin/env bash
-# The public headers compile alone, pedantically, as C11 and, where there is a C++ compiler, as C++17.
+# The public headers compile pedantically, all of them together and each by itself: as C11, where there is a C++ compiler
+# as C++11, C++17 and C++20, and where the compilers can, for a 32-bit machine, where every struct has the same size
+# (the headers assert it).
 # From the makefile: CC, CXX (may be empty), top_srcdir.
 set -euo pipefail
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-strict=(-pedantic-errors -Wall -Wextra -Wconversion -Werror -I "$top_srcdir/include" -c)
+strict=(-pedantic-errors -Wall -Wextra -Wconversion -Werror -I "$top_srcdir/include" -I "$top_srcdir/gpu" -fsyntax-only)
 
-$CC -std=c11 "${strict[@]}" -o "$work/c.o" "$top_srcdir/tests/headers/header_c.c"
-# fpemu_cuda.h needs nothing of CUDA's
-cat >"$work/cuda.c" <<END
-#include <fpemu_cuda.h>
-#include <fpemu_cuda.h>
-int main(void)
-{
-    return fpemu_cuda_stats_size() == 0;
+# A header alone comes first, twice, and needs nothing before it. fpemu_cuda.h needs nothing of CUDA's.
+headers=("$top_srcdir"/include/fpemu/*.h "$top_srcdir/gpu/fpemu_cuda.h")
+for header in "${headers[@]}"; do
+    name=$(basename "$header")
+    [ "$name" = fpemu_cuda.h ] || name=fpemu/$name
+    printf '#include <%s>\n#include <%s>\nint main(void)\n{\n    return 0;\n}\n' "$name" "$name" >"$work/$(basename "$header").c"
+done
+sources=("$work"/*.c "$top_srcdir/tests/headers/header_c.c")
+
+# compiles COMPILER... : all sources
+compiles() {
+    local source
+    for source in "${sources[@]}"; do
+        "$@" "${strict[@]}" "$source"
+    done
 }
-END
-$CC -std=c11 "${strict[@]}" -I "$top_srcdir/gpu" -o "$work/cuda.o" "$work/cuda.c"
+
+compiles $CC -std=c11
 if [ -n "$CXX" ]; then
-    $CXX -x c++ -std=c++17 "${strict[@]}" -Wold-style-cast -I "$top_srcdir/gpu" -o "$work/cuda.o" "$work/cuda.c"
-    $CXX -std=c++17 "${strict[@]}" -Wold-style-cast -o "$work/cxx.o" "$top_srcdir/tests/headers/header_cxx.cpp"
+    for standard in c++11 c++17 c++20; do
+        compiles $CXX -x c++ -std=$standard -Wold-style-cast
+        $CXX -std=$standard "${strict[@]}" -Wold-style-cast "$top_srcdir/tests/headers/header_cxx.cpp"
+    done
+fi
+
+# The headers want nothing of a C library: the compiler's own stddef.h and stdint.h will do.
+printf '_Static_assert(sizeof(void *) == 4, "a 32-bit machine");\n' >"$work/narrow"
+if $CC -m32 -ffreestanding -std=c11 -fsyntax-only -x c "$work/narrow" 2>"$work/why"; then
+    compiles $CC -m32 -ffreestanding -std=c11
+else
+    echo "not compiled for a 32-bit machine, since this compiler cannot: $(head -n 1 "$work/why")"
+fi
+printf 'static_assert(sizeof(void *) == 4, "a 32-bit machine");\n#include <stddef.h>\n#include <stdint.h>\n' >"$work/narrow"
+if [ -n "$CXX" ] && $CXX -m32 -ffreestanding -std=c++11 -fsyntax-only -x c++ "$work/narrow" 2>"$work/why"; then
+    compiles $CXX -x c++ -m32 -ffreestanding -std=c++11 -Wold-style-cast
 fi

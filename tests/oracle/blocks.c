@@ -1114,7 +1114,7 @@ static uint64_t digest(void)
             fpemu_rounding r = fpemu_rounding_stochastic(7, 3);
             fpemu_stats stats;
             memset(&stats, 0, sizeof stats);
-            stats.want = FPEMU_STATS_SUMS;
+            stats.request.want = FPEMU_STATS_SUMS;
             r.mode = mode ? FPEMU_MODE_SR : FPEMU_MODE_RNE;
             if (fpemu_format_parse(specs[k], &f, NULL))
                 return 0;

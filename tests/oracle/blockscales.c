@@ -80,8 +80,8 @@ static void s2fp8(const block_case *c, const fpemu_shape *s, const void *x, unsi
 {
     float tensor[2] = {-7, -7};
     const ref_s2fp8 want = ref_s2fp8_range(c->carrier, c->n, c->x);
-    lh_check(find(c, s, x, scales, codes, tensor) == FPEMU_ERROR_UNSUPPORTED && tensor[0] == -7,
-             "%s: scales of blocks", c->spec);
+    lh_check(find(c, s, x, scales, codes, tensor) == FPEMU_ERROR_UNSUPPORTED && tensor[0] == -7, "%s: scales of blocks",
+             c->spec);
     lh_check(find(c, s, x, NULL, NULL, tensor) == FPEMU_OK, "%s", c->spec);
     if (c->n)
         lh_check(tensor[0] >= want.alpha_low && tensor[0] <= want.alpha_high && tensor[1] >= want.beta_low &&
@@ -135,9 +135,9 @@ static void against_bytes(const block_case *c, const fpemu_layout *l, const fpem
     for (k = 0; k < 2; k++) {
         const uint64_t from = k ? first : 0, count = k ? rest : l->blocks;
         memset(read, 0xa5, l->blocks * width);
-        lh_check((c->carrier == 32 ? fpemu_unpack_scales_f32(&c->f, s, from, count, bytes, (float *)(void *)read)
-                                   : fpemu_unpack_scales_f64(&c->f, s, from, count, bytes, (double *)(void *)read)) ==
-                     FPEMU_OK,
+        lh_check((c->carrier == 32
+                      ? fpemu_unpack_scales_f32(&c->f, s, from, count, bytes, (float *)(void *)read)
+                      : fpemu_unpack_scales_f64(&c->f, s, from, count, bytes, (double *)(void *)read)) == FPEMU_OK,
                  "%s: unpack_scales", c->spec);
         for (b = 0; b < count; b++)
             lh_check(same(number(c->carrier, read, b), number(c->carrier, scales, from + b)),

@@ -86,7 +86,7 @@ static void merging(void)
             fpemu_shape s;
             size_t cut = 64 * k;
             memset(&one, 0, sizeof one);
-            one.want = FPEMU_STATS_SUMS;
+            one.request.want = FPEMU_STATS_SUMS;
             a = b = one;
             memset(&whole, 0, sizeof whole);
             if (!lh_check(fpemu_format_parse(specs[i], &f, NULL) == FPEMU_OK, "%s", specs[i]))

@@ -127,14 +127,15 @@ static void judge(const subject *s, size_t n, const double *x, const double *y, 
                 sums[1].lane[j % 32] += d * d;
                 sums[2].lane[j % 32] += x[i] * x[i];
             }
-            if (magnitude != 0 && stats->want & FPEMU_STATS_HISTOGRAM) {
+            if (magnitude != 0 && stats->request.want & FPEMU_STATS_HISTOGRAM) {
                 int exponent;
                 (void)frexp(magnitude, &exponent);
-                int bin = exponent - 1 - stats->histogram_first + 1, end = (int)stats->histogram_length - 1;
-                stats->histogram[bin < 0 ? 0 : bin > end ? end : bin]++;
+                int bin = exponent - 1 - stats->request.histogram_first + 1,
+                    end = (int)stats->request.histogram_length - 1;
+                stats->request.histogram[bin < 0 ? 0 : bin > end ? end : bin]++;
             }
         }
-        if (stats->want & FPEMU_STATS_SUMS && (i + 1 == n || (j + 1) % 4096 == 0)) {
+        if (stats->request.want & FPEMU_STATS_SUMS && (i + 1 == n || (j + 1) % 4096 == 0)) {
             add_exactly(&stats->sum_error, tree(&sums[0]));
             add_exactly(&stats->sum_error2, tree(&sums[1]));
             add_exactly(&stats->sum_square, tree(&sums[2]));
@@ -184,11 +185,12 @@ static void same(const char *what, const fpemu_stats *got, const fpemu_stats *ex
              what, fpemu_stats_sum_error2(got));
     lh_check(lh_same_f64(fpemu_stats_sum_square(got), read_exactly(&expected->sum_square)), "%s: sum_square reads %a",
              what, fpemu_stats_sum_square(got));
-    if (expected->want & FPEMU_STATS_HISTOGRAM)
-        for (unsigned i = 0; i < expected->histogram_length; i++)
-            if (got->histogram[i] != expected->histogram[i]) {
-                lh_check(0, "%s: bin %u holds %llu, expected %llu", what, i, (unsigned long long)got->histogram[i],
-                         (unsigned long long)expected->histogram[i]);
+    if (expected->request.want & FPEMU_STATS_HISTOGRAM)
+        for (unsigned i = 0; i < expected->request.histogram_length; i++)
+            if (got->request.histogram[i] != expected->request.histogram[i]) {
+                lh_check(0, "%s: bin %u holds %llu, expected %llu", what, i,
+                         (unsigned long long)got->request.histogram[i],
+                         (unsigned long long)expected->request.histogram[i]);
                 break;
             }
 }
@@ -197,12 +199,12 @@ static fpemu_stats empty(uint32_t want, uint64_t *bins)
 {
     fpemu_stats stats;
     memset(&stats, 0, sizeof stats);
-    stats.want = want;
+    stats.request.want = want;
     if (want & FPEMU_STATS_HISTOGRAM) {
         memset(bins, 0, BINS * sizeof *bins);
-        stats.histogram = bins;
-        stats.histogram_first = FIRST_BIN;
-        stats.histogram_length = BINS;
+        stats.request.histogram = bins;
+        stats.request.histogram_first = FIRST_BIN;
+        stats.request.histogram_length = BINS;
     }
     return stats;
 }
@@ -410,7 +412,7 @@ static void threads(void)
                 lh_check(!memcmp(y, z, LARGE * sizeof *y), "mode %d: %d threads change values", mode, count);
                 lh_check(!memcmp(bins[0], bins[1], sizeof bins[0]), "mode %d: %d threads change the histogram", mode,
                          count);
-                many.histogram = one.histogram;
+                many.request.histogram = one.request.histogram;
                 lh_check(!memcmp(&one, &many, sizeof one), "mode %d: %d threads change the stats", mode, count);
             }
         }
@@ -446,10 +448,10 @@ static void reading(void)
     uint64_t a[BINS], b[BINS];
     fpemu_stats to = empty(FPEMU_STATS_HISTOGRAM, a), from = empty(FPEMU_STATS_HISTOGRAM, b), none = empty(0, NULL);
     from.count = 5;
-    from.histogram_length = BINS - 1;
+    from.request.histogram_length = BINS - 1;
     lh_check(fpemu_stats_merge(&to, &from) == FPEMU_ERROR_STATS && to.count == 0, "lengths differ");
-    from.histogram_length = BINS;
-    from.histogram_first++;
+    from.request.histogram_length = BINS;
+    from.request.histogram_first++;
     lh_check(fpemu_stats_merge(&to, &from) == FPEMU_ERROR_STATS && to.count == 0, "first exponents differ");
     none.count = 5;
     lh_check(fpemu_stats_merge(&to, &none) == FPEMU_ERROR_STATS && to.count == 0, "one without histogram");

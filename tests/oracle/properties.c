@@ -542,7 +542,7 @@ static uint64_t digest(void)
             for (int counted = 0; counted < 2; counted++) {
                 fpemu_stats stats;
                 memset(&stats, 0, sizeof stats);
-                stats.want = FPEMU_STATS_SUMS;
+                stats.request.want = FPEMU_STATS_SUMS;
                 fpemu_stats *s = counted ? &stats : NULL;
                 for (size_t n = COUNT; n > 0; n /= 7) { /* also short calls */
                     int a = (int)fpemu_quantize_f32(f, &r, n, digest_x32[i], y32, s);
@@ -637,7 +637,7 @@ static void environment_of_threads(void)
         fpemu_stats one, two;
         memset(&one, 0, sizeof one);
         memset(&two, 0, sizeof two);
-        one.want = two.want = FPEMU_STATS_SUMS;
+        one.request.want = two.request.want = FPEMU_STATS_SUMS;
 #ifdef _OPENMP
         int before = omp_get_max_threads();
         omp_set_num_threads(4);

@@ -358,8 +358,8 @@ static fpemu_status run(const fpemu_format *f, const fpemu_rounding *r, fpemu_op
     size_t steps[3];
     for (int o = 0; o < 3; o++) {
         const array *a = &arrays[o];
-        s32[o] = (fpemu_operand_scales_f32){a->scaled ? a->scale32 : NULL, a->length, a->count};
-        s64[o] = (fpemu_operand_scales_f64){a->scaled ? a->scale : NULL, a->length, a->count};
+        s32[o] = (fpemu_operand_scales_f32){{a->scaled ? a->scale32 : NULL}, a->length, a->count};
+        s64[o] = (fpemu_operand_scales_f64){{a->scaled ? a->scale : NULL}, a->length, a->count};
         steps[o] = a->step;
     }
     if (operation == FPEMU_OPERATION_COUNT) { /* comparisons: one after the other, in bits of truth */

@@ -386,7 +386,7 @@ void case_fill(block_case *c)
     if (c->f.kind == FPEMU_KIND_CODEBOOK) {
         length = c->f.codebook_length;
         if (c->f.codebook == FPEMU_CODEBOOK_CUSTOM)
-            memcpy(table, c->f.table.values, length * sizeof *table);
+            memcpy(table, c->f.table, length * sizeof *table);
         else
             length = ref_codebook(c->f.codebook, c->f.bits, table);
     } else {
@@ -809,13 +809,13 @@ static void check_stats(const block_case *c, const char *verb, const fpemu_stats
                      verb, counters[k].name, counters[k].want, counters[k].got);
     }
     for (k = 0; k < BINS; k++)
-        lh_check(want->histogram[k] == got->histogram[k],
+        lh_check(want->request.histogram[k] == got->request.histogram[k],
                  "%s %s: bin %u of the histogram: judge %" PRIu64 ", library %" PRIu64, name_of(c), verb, k,
-                 want->histogram[k], got->histogram[k]);
+                 want->request.histogram[k], got->request.histogram[k]);
     for (k = 0; k < SCALE_BINS; k++)
-        lh_check(want->scale_histogram[k] == got->scale_histogram[k],
+        lh_check(want->request.scale_histogram[k] == got->request.scale_histogram[k],
                  "%s %s: bin %u of the scales: judge %" PRIu64 ", library %" PRIu64, name_of(c), verb, k,
-                 want->scale_histogram[k], got->scale_histogram[k]);
+                 want->request.scale_histogram[k], got->request.scale_histogram[k]);
 }
 
 static fpemu_stats blank_stats(uint64_t *bins, uint64_t *scale_bins, int first)
@@ -824,13 +824,13 @@ static fpemu_stats blank_stats(uint64_t *bins, uint64_t *scale_bins, int first)
     memset(&s, 0, sizeof s);
     memset(bins, 0, BINS * sizeof *bins);
     memset(scale_bins, 0, SCALE_BINS * sizeof *scale_bins);
-    s.want = FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM | FPEMU_STATS_SCALES;
-    s.histogram = bins;
-    s.histogram_first = first;
-    s.histogram_length = BINS;
-    s.scale_histogram = scale_bins;
-    s.scale_first = first - 3;
-    s.scale_length = SCALE_BINS;
+    s.request.want = FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM | FPEMU_STATS_SCALES;
+    s.request.histogram = bins;
+    s.request.histogram_first = first;
+    s.request.histogram_length = BINS;
+    s.request.scale_histogram = scale_bins;
+    s.request.scale_first = first - 3;
+    s.request.scale_length = SCALE_BINS;
     return s;
 }
 
@@ -859,7 +859,7 @@ int case_counters(const block_case *c)
     if (lh_check(status == wanted_status(t), "%s: status %d", name_of(c), (int)status))
         check_stats(c, "quantize", &want, sums, &got);
     got = blank_stats(bins[1], scale_bins[1], first); /* without sums, which need their own order */
-    got.want &= ~FPEMU_STATS_SUMS;
+    got.request.want &= ~FPEMU_STATS_SUMS;
     status = quantize(c, &c->shape, x, y, &got);
     if (lh_check(status == wanted_status(t), "%s: status %d without sums", name_of(c), (int)status))
         check_stats(c, "quantize without sums", &want, none, &got);

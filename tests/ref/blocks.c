@@ -4,7 +4,7 @@
  */
 #include "blocks.h"
 #include "../oracle/longhand.h"
-#include "core/exact.h"
+#include "exact.h"
 #include <math.h>
 #include <mpfr.h>
 #include <stdlib.h>
@@ -266,7 +266,7 @@ static int open_codebook(context *c)
     c->table = allocate(c->f->codebook_length + 256, sizeof *c->table);
     if (c->f->codebook == FPEMU_CODEBOOK_CUSTOM) {
         c->length = c->f->codebook_length;
-        memcpy(c->table, c->f->table.values, c->length * sizeof *c->table);
+        memcpy(c->table, c->f->table, c->length * sizeof *c->table);
     } else {
         c->length = ref_codebook(c->f->codebook, c->f->bits, c->table);
     }
@@ -1064,8 +1064,9 @@ void ref_count(const ref_tensor *t, const uint64_t *x, fpemu_stats *s, double su
         s->zero_blocks += (uint64_t)block->zero;
         s->nan_blocks += (uint64_t)block->nan;
         s->saturated_scales += (uint64_t)block->saturated;
-        if ((s->want & FPEMU_STATS_SCALES) && !block->nan && block->scale != 0)
-            count_exponent(s->scale_histogram, s->scale_first, s->scale_length, binade(block_scale(block)));
+        if ((s->request.want & FPEMU_STATS_SCALES) && !block->nan && block->scale != 0)
+            count_exponent(s->request.scale_histogram, s->request.scale_first, s->request.scale_length,
+                           binade(block_scale(block)));
         for (j = 0; j < block->elements; j++) {
             uint64_t index = t->order[block->first + j];
             const ref_element *e = &t->element[index];
@@ -1083,8 +1084,9 @@ void ref_count(const ref_tensor *t, const uint64_t *x, fpemu_stats *s, double su
                 s->max_abs = fmax(s->max_abs, fabs(v));
                 if (v != 0 && (s->min_abs == 0 || fabs(v) < s->min_abs))
                     s->min_abs = fabs(v);
-                if (v != 0 && (s->want & FPEMU_STATS_HISTOGRAM))
-                    count_exponent(s->histogram, s->histogram_first, s->histogram_length, binade(plain(v)));
+                if (v != 0 && (s->request.want & FPEMU_STATS_HISTOGRAM))
+                    count_exponent(s->request.histogram, s->request.histogram_first, s->request.histogram_length,
+                                   binade(plain(v)));
                 if (isfinite(y)) {
                     if (isfinite(d))
                         s->max_error = fmax(s->max_error, d);

@@ -1,7 +1,7 @@
 /* functions.c - elementary functions by GNU MPFR, whose own rounding is correct and says whether it was exact. What
  * MPFR lacks is put together with so many bits to spare that the last ones tell nothing: those values are
  * irrational. */
-#include "core/functions.h"
+#include "functions.h"
 #include <math.h>
 #include <mpfr.h>
 

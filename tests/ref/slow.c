@@ -4,7 +4,7 @@
  * the half steps of a posit, so that no step below rounds unless its name says so. Codes are found by bisection over
  * decoding, which leaves one definition of a format: what its codes mean. Assumes a 64-bit unsigned long.
  */
-#include "core/exact.h"
+#include "exact.h"
 #include <stdlib.h>
 #include <string.h>
 

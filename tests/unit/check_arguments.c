@@ -42,12 +42,12 @@ static void nothing_written(void)
     for (size_t i = 0; i < sizeof codes; i++)
         ck_assert_uint_eq(codes[i], 0xab);
     fpemu_stats counted = stats;
-    counted.want = 0;
-    counted.reserved0 = 0;
+    counted.request.want = 0;
+    counted.request.reserved0 = 0;
     memset(counted.reserved1, 0, sizeof counted.reserved1);
-    counted.histogram = NULL;
-    counted.histogram_first = 0;
-    counted.histogram_length = 0;
+    counted.request.histogram = NULL;
+    counted.request.histogram_first = 0;
+    counted.request.histogram_length = 0;
     ck_assert_int_eq(memcmp(&counted, &none, sizeof none), 0);
 }
 
@@ -318,19 +318,21 @@ START_TEST(stats_out_of_range)
         for (int i = 0; i < 8; i++)                                                                                    \
             ck_assert_uint_eq(bins[i], 0);                                                                             \
     } while (0)
-    TAMPER(stats.want = 4);
-    TAMPER(stats.want = 0x80000001u);
-    TAMPER(stats.reserved0 = 1);
+    TAMPER(stats.request.want = 4);
+    TAMPER(stats.request.want = 0x80000001u);
+    TAMPER(stats.request.reserved0 = 1);
     TAMPER(stats.reserved1[2] = 1);
-    TAMPER((stats.want = FPEMU_STATS_HISTOGRAM, stats.histogram_length = 8));
-    TAMPER((stats.want = FPEMU_STATS_HISTOGRAM, stats.histogram = bins, stats.histogram_length = 2));
-    TAMPER((stats.want = FPEMU_STATS_HISTOGRAM, stats.histogram = bins, stats.histogram_length = 0));
+    TAMPER((stats.request.want = FPEMU_STATS_HISTOGRAM, stats.request.histogram_length = 8));
+    TAMPER((stats.request.want = FPEMU_STATS_HISTOGRAM, stats.request.histogram = bins,
+            stats.request.histogram_length = 2));
+    TAMPER((stats.request.want = FPEMU_STATS_HISTOGRAM, stats.request.histogram = bins,
+            stats.request.histogram_length = 0));
 #undef TAMPER
     stats = none;
-    stats.want = FPEMU_STATS_HISTOGRAM;
-    stats.histogram = bins;
-    stats.histogram_first = -1;
-    stats.histogram_length = 3;
+    stats.request.want = FPEMU_STATS_HISTOGRAM;
+    stats.request.histogram = bins;
+    stats.request.histogram_first = -1;
+    stats.request.histogram_length = 3;
     ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, x32, y32, &stats), FPEMU_OK);
     ck_assert_uint_eq(bins[0] + bins[1] + bins[2], N);
     ck_assert_uint_eq(bins[3], 0);
@@ -358,18 +360,14 @@ START_TEST(check_is_what_a_call_says)
 {
     static const char *const specs[] = {
         "fp64", "fp32", "bf16", "e4m3fn", "e5m2:saturate", "e8m0", "e2m1", "dlfloat16", "fixed(8,4)", "fixed(40,20)",
-        "fixed(60,4)", "ufixed(8,8,wrap)", "fixed(8,4,symmetric)", "int8", "int(8,scale=0.1)", "uint4", "posit(16,1)",
+        "fixed(53,4)", "ufixed(8,8):wrap", "fixed(8,4):symmetric", "int8", "int(8,scale=0.1)", "uint4", "posit(16,1)",
         "posit(32,4)", "table(nf4)", "table(dynamic8)", "mxfp4", "mxint8", "msfp12", "nvfp4", "nf4", "s2fp8",
         "bfp(7)", "bfp(23)", "bfp(1)", "bfp(7,rule=hbfp)", "bfp(7,block=3x5)", "mx(posit(8,1))", "mx(fp64)",
         "mx(table(dynamic4),block=8)", "codebook(dynamic8,100)", "group(int4,24)", "group(fixed(40,20),24)",
-        "scaled(e5m2,block=row)", "muppet(8)", "muppet(8,block=9)",
-    };
-    int read = 0, refused = 0;
+        "scaled(e5m2,block=row)", "muppet(8)", "muppet(8,block=9)"};
+    int refused = 0;
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
-        fpemu_format f;
-        if (fpemu_format_parse(specs[i], &f, NULL))
-            continue;
-        read++;
+        const fpemu_format f = format(specs[i]);
         for (int mode = 0; mode <= FPEMU_MODE_COUNT; mode++)
             for (int compat = 0; compat <= FPEMU_COMPAT_COUNT; compat++)
                 for (int other = 0; other < 9; other++) {
@@ -400,7 +398,6 @@ START_TEST(check_is_what_a_call_says)
         ck_assert_int_eq(fpemu_check(&f, &r, 16), FPEMU_ERROR_ARGUMENT);
         ck_assert_int_eq(fpemu_check(NULL, &r, 64), FPEMU_ERROR_NULL);
     }
-    ck_assert_int_ge(read, 35);
     ck_assert_int_gt(refused, 1000);
 }
 END_TEST

@@ -603,7 +603,7 @@ START_TEST(constructor)
     SPOILED(element, f.margin = 1);
     SPOILED(element, f.codebook = 1);
     SPOILED(element, f.codebook_length = 16);
-    SPOILED(element, f.table.size = 1);
+    SPOILED(element, f.table_word = 1);
     SPOILED(table, f.codebook = 4);
     SPOILED(table, f.bits = 5);
     SPOILED(table, f.codebook = 0); /* no table */

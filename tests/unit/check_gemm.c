@@ -800,7 +800,7 @@ START_TEST(shapes_refused)
                      FPEMU_ERROR_ARGUMENT);
     fpemu_stats stats;
     memset(&stats, 0, sizeof stats);
-    stats.want = FPEMU_STATS_SUMS;
+    stats.request.want = FPEMU_STATS_SUMS;
     ck_assert_int_eq(fpemu_dot_f32(&s, 3, a32, 1, b32, 1, &r, &stats), FPEMU_ERROR_STATS);
     s.start_from_c = 1;
     ck_assert_int_eq(fpemu_gemm_f32(&s, &good, 1, a32, b32, 0, c32, NULL), FPEMU_ERROR_ARGUMENT);

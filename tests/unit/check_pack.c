@@ -253,7 +253,7 @@ START_TEST(unpack_of_pack)
                 fpemu_format element;
                 fpemu_format_element(&format, &element);
                 const fpemu_shape shape = {
-                    shapes[s].outer, shapes[s].rows, shapes[s].length, shapes[s].inner, {0}, {0}, NULL, {0}};
+                    shapes[s].outer, shapes[s].rows, shapes[s].length, shapes[s].inner, {0}, {0}, {NULL}, {0}};
                 const size_t n = (size_t)(shape.outer * shape.rows * shape.length * shape.inner);
                 fpemu_rounding r = fpemu_rounding_nearest();
                 const int other = format.kind != FPEMU_KIND_POSIT;
@@ -337,7 +337,7 @@ START_TEST(strides)
     for (size_t f = 0; f < COUNT(specs); f++) {
         const fpemu_format format = parse(specs[f]);
         const fpemu_rounding r = format.kind == FPEMU_KIND_POSIT ? fpemu_rounding_nearest() : fpemu_rounding_stochastic(1, 2);
-        fpemu_shape shape = {n[0], n[1], n[2], n[3], {0}, {0}, NULL, {0}};
+        fpemu_shape shape = {n[0], n[1], n[2], n[3], {0}, {0}, {NULL}, {0}};
         const size_t total = 2 * 3 * 19 * 4;
         for (size_t i = 0; i < total; i++)
             packed_from[i] = (float)sample(0);
@@ -387,7 +387,7 @@ START_TEST(blocks)
             const fpemu_format format = parse(specs[f]);
             fpemu_rounding r = format.kind == FPEMU_KIND_POSIT ? fpemu_rounding_nearest() : fpemu_rounding_stochastic(1, 2);
             fpemu_shape shape = {
-                shapes[s].outer, shapes[s].rows, shapes[s].length, shapes[s].inner, {0}, {0}, NULL, {0}};
+                shapes[s].outer, shapes[s].rows, shapes[s].length, shapes[s].inner, {0}, {0}, {NULL}, {0}};
             const size_t n = (size_t)(shape.outer * shape.rows * shape.length * shape.inner);
             fpemu_layout layout;
             fpemu_range range = {0};
@@ -441,7 +441,7 @@ START_TEST(threads)
         const fpemu_format format = parse(some[f]);
         fpemu_rounding r = fpemu_rounding_stochastic(1, 2);
         r.offset = 77;
-        const fpemu_shape shape = {1, 1, n, 1, {0}, {0}, NULL, {0}};
+        const fpemu_shape shape = {1, 1, n, 1, {0}, {0}, {NULL}, {0}};
         const size_t size = (size_t)fpemu_packed_size(&format, &shape);
         omp_set_num_threads(1);
         ck_assert_int_eq(fpemu_pack_f32(&format, &r, &shape, x, one, NULL), FPEMU_OK);
@@ -475,7 +475,7 @@ START_TEST(counters)
             continue; /* value to code counts the decoded code, and its lines are summed apart */
         const fpemu_shape shape = fpemu_shape_vector(COUNT(x));
         const fpemu_rounding r = fpemu_rounding_nearest();
-        fpemu_stats a = {.want = FPEMU_STATS_SUMS}, b = {.want = FPEMU_STATS_SUMS};
+        fpemu_stats a = {.request.want = FPEMU_STATS_SUMS}, b = {.request.want = FPEMU_STATS_SUMS};
         for (size_t i = 0; i < COUNT(x); i++)
             x[i] = (float)sample(1);
         ck_assert_int_eq(fpemu_quantize_tensor_f32(&format, &r, &shape, x, y, &a), FPEMU_OK);
@@ -540,7 +540,7 @@ START_TEST(refusals)
         ck_assert_uint_eq(bytes[i], 0);
 
     /* sizes that do not fit, and those that just do */
-    const fpemu_shape huge = {UINT64_C(1) << 32, UINT64_C(1) << 32, 1, 1, {0}, {0}, NULL, {0}};
+    const fpemu_shape huge = {UINT64_C(1) << 32, UINT64_C(1) << 32, 1, 1, {0}, {0}, {NULL}, {0}};
     ck_assert_int_eq(fpemu_packed_layout(&f, &huge, &layout), FPEMU_ERROR_ARGUMENT);
     const fpemu_shape large = fpemu_shape_vector((UINT64_C(1) << 59) + 1);
     ck_assert_int_eq(fpemu_packed_layout(&f, &large, &layout), FPEMU_ERROR_ARGUMENT);

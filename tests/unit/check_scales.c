@@ -58,7 +58,8 @@ START_TEST(wide_powers)
 {
     const fpemu_format f = format("bfp(4,block=2,exponent=12)"), element = format("fixed(4,120)");
     fpemu_format tiny;
-    ck_assert_int_eq(fpemu_format_blocked(&tiny, &element, FPEMU_SCALING_FLOOR, NULL, 12, FPEMU_BLOCK_RUN, 0, 2), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_blocked(&tiny, &element, FPEMU_SCALING_FLOOR, NULL, 12, FPEMU_BLOCK_RUN, 0, 2),
+                     FPEMU_OK);
     const float zero[2] = {0, 0};
     const double zeros[2] = {0, 0};
     const fpemu_shape shape = fpemu_shape_vector(2);
@@ -108,8 +109,8 @@ START_TEST(values_are_multiples)
         ck_assert_int_eq(fpemu_scales_f32(&f, &shape, x, some, NULL, NULL), FPEMU_OK);
         const size_t length = f.block == FPEMU_BLOCK_TENSOR ? M : f.block_length;
         for (size_t i = 0; i < M; i++)
-            ck_assert_msg(fpemu_format_represents(&element, (double)y[i] / (double)some[i / length]), "%s, %zu", specs[k],
-                          i);
+            ck_assert_msg(fpemu_format_represents(&element, (double)y[i] / (double)some[i / length]), "%s, %zu",
+                          specs[k], i);
     }
 }
 END_TEST

@@ -411,7 +411,7 @@ fpemu_format cli_format(const char *spec)
 static const table *table_of(const fpemu_format *format)
 {
     const table *t = format->kind == FPEMU_KIND_CODEBOOK ? tables : NULL;
-    while (t != NULL && t->values != format->table.values) {
+    while (t != NULL && t->values != format->table) {
         t = t->next;
     }
     return t;
@@ -430,7 +430,7 @@ const char *cli_spec(const fpemu_format *format, char text[CLI_SPEC_SIZE])
         printed.codebook = FPEMU_CODEBOOK_DYNAMIC;
         printed.bits = 8;
         printed.codebook_length = 256;
-        printed.table.size = 0;
+        printed.table_word = 0;
         cli_check(fpemu_format_complete(&printed), "format");
     }
     cli_check(fpemu_format_print(&printed, text, CLI_SPEC_SIZE), "format");

@@ -193,8 +193,8 @@ static block_counters hold_blocks(fpemu_stats *s, const fpemu_format *format, ui
 {
     block_counters c = {.held = s != NULL && format->block == FPEMU_BLOCK_TENSOR && index > 0};
     if (c.held) {
-        c = (block_counters){true, s->blocks, s->zero_blocks, s->nan_blocks, s->saturated_scales, s->want};
-        s->want &= ~FPEMU_STATS_SCALES;
+        c = (block_counters){true, s->blocks, s->zero_blocks, s->nan_blocks, s->saturated_scales, s->request.want};
+        s->request.want &= ~FPEMU_STATS_SCALES;
     }
     return c;
 }
@@ -206,7 +206,7 @@ static void restore_blocks(fpemu_stats *s, const block_counters *c)
         s->zero_blocks = c->zero_blocks;
         s->nan_blocks = c->nan_blocks;
         s->saturated_scales = c->saturated_scales;
-        s->want = c->want;
+        s->request.want = c->want;
     }
 }
 

@@ -116,7 +116,7 @@ void jsonout_stats(json_t *object, const fpemu_stats *stats)
     jsonout_set(object, "min_abs", jsonout_real(stats->min_abs));
     jsonout_set(object, "max_abs", jsonout_real(stats->max_abs));
     jsonout_set(object, "max_error", jsonout_real(stats->max_error));
-    if ((stats->want & FPEMU_STATS_SUMS) != 0) {
+    if ((stats->request.want & FPEMU_STATS_SUMS) != 0) {
         jsonout_set(object, "sum_error", jsonout_real(fpemu_stats_sum_error(stats)));
         jsonout_set(object, "sum_error2", jsonout_real(fpemu_stats_sum_error2(stats)));
         jsonout_set(object, "sum_square", jsonout_real(fpemu_stats_sum_square(stats)));

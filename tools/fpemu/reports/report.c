@@ -65,7 +65,7 @@ void report_row(int width, const char *first, const char *second, const fpemu_st
 void report_want(fpemu_stats *stats, const fpemu_format *format)
 {
     fpemu_format scale;
-    stats->want = FPEMU_STATS_SUMS;
+    stats->request.want = FPEMU_STATS_SUMS;
     if (format->scaling == FPEMU_SCALING_NONE || format->scaling == FPEMU_SCALING_S2FP8) {
         return;
     }
@@ -75,35 +75,35 @@ void report_want(fpemu_stats *stats, const fpemu_format *format)
         first = ilogb(fpemu_format_min_positive(&scale));
         last = ilogb(fpemu_format_max(&scale));
     }
-    stats->want |= FPEMU_STATS_SCALES;
-    stats->scale_first = first;
-    stats->scale_length = (uint32_t)(last - first + 3);
-    stats->scale_histogram = cli_allocate(stats->scale_length, sizeof *stats->scale_histogram);
+    stats->request.want |= FPEMU_STATS_SCALES;
+    stats->request.scale_first = first;
+    stats->request.scale_length = (uint32_t)(last - first + 3);
+    stats->request.scale_histogram = cli_allocate(stats->request.scale_length, sizeof *stats->request.scale_histogram);
 }
 
 void report_free(fpemu_stats *stats)
 {
-    free(stats->scale_histogram);
-    stats->scale_histogram = NULL;
+    free(stats->request.scale_histogram);
+    stats->request.scale_histogram = NULL;
 }
 
 /* Bins of the histogram that are not empty: the first, and one past the last. */
 static void used_bins(const fpemu_stats *s, uint32_t *first, uint32_t *end)
 {
-    const uint32_t length = s->scale_histogram != NULL ? s->scale_length : 0;
+    const uint32_t length = s->request.scale_histogram != NULL ? s->request.scale_length : 0;
     *first = 0;
     *end = length;
-    while (*first < length && s->scale_histogram[*first] == 0) {
+    while (*first < length && s->request.scale_histogram[*first] == 0) {
         ++*first;
     }
-    while (*end > *first && s->scale_histogram[*end - 1] == 0) {
+    while (*end > *first && s->request.scale_histogram[*end - 1] == 0) {
         --*end;
     }
 }
 
 static int exponent(const fpemu_stats *s, uint32_t bin)
 {
-    return s->scale_first - 1 + (int)bin;
+    return s->request.scale_first - 1 + (int)bin;
 }
 
 enum { SCALES_SIZE = 32 };
@@ -155,12 +155,12 @@ void report_json_stats(json_t *object, const fpemu_stats *s, const fpemu_format 
     jsonout_set(object, "zero_blocks", jsonout_count(s->zero_blocks));
     jsonout_set(object, "nan_blocks", jsonout_count(s->nan_blocks));
     jsonout_set(object, "saturated_scales", jsonout_count(s->saturated_scales));
-    if (s->scale_histogram != NULL) {
+    if (s->request.scale_histogram != NULL) {
         json_t *histogram = jsonout_object(), *counts = jsonout_array();
         uint32_t first, end;
         used_bins(s, &first, &end);
         for (uint32_t bin = first; bin < end; bin++) {
-            jsonout_append(counts, jsonout_count(s->scale_histogram[bin]));
+            jsonout_append(counts, jsonout_count(s->request.scale_histogram[bin]));
         }
         jsonout_set(histogram, "first", end > first ? jsonout_integer(exponent(s, first)) : json_null());
         jsonout_set(histogram, "counts", counts);

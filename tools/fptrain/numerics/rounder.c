@@ -153,11 +153,11 @@ void rounder_begin(rounder *r, uint64_t step)
         memset(r->dispersion[which], 0, count * sizeof *r->dispersion[which]);
         for (size_t i = 0; r->want && i < count; i++) {
             fpemu_stats *seen = &r->seen[which][i];
-            seen->want = r->want & ~ROUNDER_DISPERSION;
+            seen->request.want = r->want & ~ROUNDER_DISPERSION;
             if (r->want & FPEMU_STATS_HISTOGRAM) {
-                seen->histogram = bins;
-                seen->histogram_first = ROUNDER_FIRST;
-                seen->histogram_length = ROUNDER_BINS;
+                seen->request.histogram = bins;
+                seen->request.histogram_first = ROUNDER_FIRST;
+                seen->request.histogram_length = ROUNDER_BINS;
                 bins += ROUNDER_BINS;
             }
         }

@@ -223,7 +223,7 @@ static void view(const fp32 *k, int p, float *to)
         return;
     rounder *r = k->base.r;
     const fpemu_stats kept = r->seen[ROLE_W][p];
-    r->seen[ROLE_W][p].want = 0;
+    r->seen[ROLE_W][p].request.want = 0;
     r->calls.round(&r->calls, ROLE_W, p, t->size, to);
     r->seen[ROLE_W][p] = kept;
 }

@@ -211,18 +211,18 @@ void record_begin(record *r, const record_step *step)
 static json_t *histogram(const fpemu_stats *stats)
 {
     json_t *counts = json_array(), *all = object();
-    uint32_t from = 0, to = stats->histogram_length;
+    uint32_t from = 0, to = stats->request.histogram_length;
     uint64_t others = stats->nan + stats->infinite;
     for (uint32_t i = 0; i < to; i++)
-        others += stats->histogram[i];
-    while (from < to && stats->histogram[from] == 0)
+        others += stats->request.histogram[i];
+    while (from < to && stats->request.histogram[from] == 0)
         from++;
-    while (to > from && stats->histogram[to - 1] == 0)
+    while (to > from && stats->request.histogram[to - 1] == 0)
         to--;
     for (uint32_t i = from; i < to; i++)
-        if (json_array_append_new(counts, count(stats->histogram[i])) != 0)
+        if (json_array_append_new(counts, count(stats->request.histogram[i])) != 0)
             die("out of memory");
-    set(all, "first", json_integer((json_int_t)stats->histogram_first - 1 + from));
+    set(all, "first", json_integer((json_int_t)stats->request.histogram_first - 1 + from));
     set(all, "counts", counts);
     set(all, "zeros", count(stats->count - others));
     return all;
@@ -247,9 +247,9 @@ void record_tensor(record *r, const char *name, role which, const fpemu_stats *s
     set(t, "inexact", count(stats->inexact));
     set(t, "min_abs", real(stats->min_abs));
     set(t, "max_abs", real(stats->max_abs));
-    if (stats->want & FPEMU_STATS_SUMS)
+    if (stats->request.want & FPEMU_STATS_SUMS)
         set(t, "sqnr_db", real(fpemu_stats_sqnr(stats)));
-    if ((stats->want & FPEMU_STATS_HISTOGRAM) && stats->histogram)
+    if ((stats->request.want & FPEMU_STATS_HISTOGRAM) && stats->request.histogram)
         set(t, "histogram", histogram(stats));
     if (json_array_append_new(tensors, t) != 0)
         die("out of memory");

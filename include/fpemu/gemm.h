@@ -1,0 +1,166 @@
+/* fpemu/gemm.h - dot products and products of matrices as a machine computes them: what operands, products and sums are
+ * rounded to, and in which order they are added. doc/accumulation.md defines each model bit by bit. Results depend
+ * neither on threads, tiles and transposes nor on the instruction set. */
+#ifndef FPEMU_API_GEMM_H
+#define FPEMU_API_GEMM_H
+
+#include "format.h"
+#include "rounding.h"
+#include "stats.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ----------------------------------------------------------------------------------------------- the model */
+
+/* A format, and how numbers are rounded to it. All zero bits = none: numbers pass unchanged. Refused are compatibility
+ * settings and blocked formats; but for operands also formats that wrap and the affine integers that arithmetic
+ * refuses. */
+typedef struct fpemu_target {
+    fpemu_format format;
+    fpemu_rounding rounding;
+} fpemu_target;
+FPEMU_STATIC_ASSERT(sizeof(fpemu_target) == 320, "fpemu_target has no unnamed padding");
+
+/* How products are added up; s is the sum so far. */
+typedef enum fpemu_model {
+    FPEMU_MODEL_INVALID = 0,
+    FPEMU_MODEL_SEQUENTIAL = 1, /* s = inner(s + product), k ascending */
+    FPEMU_MODEL_CHUNKED = 2,    /* the same within chunks; then s = outer(s + chunk) (Wang et al. 2018) */
+    FPEMU_MODEL_PAIRWISE = 3,   /* neighbours are added, then neighbours of those, ... */
+    FPEMU_MODEL_KAHAN = 4,      /* compensated: four roundings a product */
+    FPEMU_MODEL_FUSED = 5,      /* tensor core: a step's products are aligned to the largest exponent, cut, added as
+                                   integers (Fasi et al. 2021; Khattak, Mikaitis 2025) */
+    FPEMU_MODEL_INTEGER = 6,    /* integers of a given width, which saturate or wrap */
+    FPEMU_MODEL_COUNT = 7
+} fpemu_model;
+
+#define FPEMU_NO_FLOOR INT32_MIN
+
+/* The model and its numbers; fields that it does not name are 0. inner and outer may be any format that binary64 holds,
+ * whatever the carrier. */
+typedef struct fpemu_accumulator {
+    uint32_t model;         /* fpemu_model */
+    uint32_t chunk;         /* chunked: products of a chunk, at least 1. fused: products after which the sum is added to
+                               outer, a multiple of block; 0 = never */
+    uint32_t block;         /* fused: products of a step, 1..64 */
+    uint32_t fraction_bits; /* fused: bits kept below the largest exponent, 0..40 */
+    int32_t least_exponent; /* fused: the exponent to align to is at least this; FPEMU_NO_FLOOR = no such floor */
+    uint32_t width;         /* integer: bits with the sign, 2..64 */
+    uint8_t wrap;           /* integer: 0 saturates, 1 wraps */
+    uint8_t reserved0[7];
+    uint64_t reserved1[4];
+    fpemu_target inner;     /* what a sum is rounded to after every addition; not for integer. fused: what a step gives,
+                               an ieee float of at most binary32's range, mode rtz or rne; both overflow to infinity */
+    fpemu_target outer;     /* chunked, and fused with chunk: after every addition of a chunk */
+} fpemu_accumulator;
+FPEMU_STATIC_ASSERT(sizeof(fpemu_accumulator) == 704, "fpemu_accumulator has no unnamed padding");
+
+/* A dot product: s = sum of a[k] * b[k] over k = 0 .. K-1, and its result out(alpha * s + beta * c), exact but for one
+ * rounding. Random bits: rounding number t of output i (doc/accumulation.md numbers them) is element i of the stream
+ * mix(stream + (t+1) * 0x9e3779b97f4a7c15); an operand is the element of its index. */
+typedef struct fpemu_gemm_spec {
+    fpemu_target a, b;    /* what operands are rounded to before they are used. fused: needed, floats of at most 12 bits
+                             of precision; integer: needed, fixed or int of at most 31 bits, steps a power of two */
+    fpemu_target product; /* what a product is rounded to; none: the exact product enters the sum, as in a fused
+                             multiply-add. fused, integer: none */
+    fpemu_target out;     /* what the result is rounded to; none: the carrier, to nearest even */
+    fpemu_accumulator sum;
+    uint8_t start_from_c; /* 1: the sum starts from c in place of +0, as the instruction does; alpha and beta are 1 */
+    uint8_t reserved0[7];
+    uint64_t reserved1[7];
+} fpemu_gemm_spec;
+FPEMU_STATIC_ASSERT(sizeof(fpemu_gemm_spec) == 2048, "fpemu_gemm_spec has no unnamed padding");
+
+/* Reads a model from a text of at most 1023 bytes, such as "seq(fp(6,9,0)/sr)", "chunk(64,fp(6,9,0)); ab=e5m2",
+ * "pairwise(fp16)", "kahan(bf16); product=bf16", "tc(h100,fp16)", "tc(h100,e4m3fn,promote=128)",
+ * "int(32,saturate); ab=fixed(8,4)", "fp32", "fp64" (grammar: doc/accumulation.md). Seeds and streams are 0 then.
+ * `error` may be NULL. */
+fpemu_status fpemu_gemm_parse(const char *text, fpemu_gemm_spec *spec, fpemu_parse_error *error);
+/* Writes the canonical text, zero-terminated; of a rounding only the mode is told. FPEMU_ERROR_BUFFER where `capacity`
+ * bytes do not suffice, 1024 always do; FPEMU_ERROR_ARGUMENT for a model that does not exist. */
+fpemu_status fpemu_gemm_print(const fpemu_gemm_spec *spec, char *text, size_t capacity);
+/* FPEMU_OK if the spec can be used with a carrier of 32 or 64 bits, or why it cannot. */
+fpemu_status fpemu_gemm_check(const fpemu_gemm_spec *spec, int carrier_bits);
+
+typedef enum fpemu_gpu {
+    FPEMU_GPU_V100 = 1,
+    FPEMU_GPU_A100 = 2,
+    FPEMU_GPU_ADA = 3,  /* L40S */
+    FPEMU_GPU_H100 = 4, /* H200 */
+    FPEMU_GPU_B200 = 5
+} fpemu_gpu;
+/* The tensor core of a GPU: a model made from measurements that others published, not from the vendor's documents.
+ * Operands FPEMU_NAME_BINARY16; all but V100 also BFLOAT16 and TF32; Ada, H100, B200 also E4M3FN and E5M2. Result
+ * FPEMU_NAME_BINARY32, or BINARY16 for operands of that. FPEMU_ERROR_UNSUPPORTED where the hardware has no such
+ * instruction. */
+fpemu_status fpemu_gemm_tensor_core(fpemu_gemm_spec *spec, fpemu_gpu gpu, fpemu_name operands, fpemu_name result);
+
+/* --------------------------------------------------------------------------------------------- the products */
+
+typedef enum fpemu_order { FPEMU_ORDER_ROW_MAJOR = 0, FPEMU_ORDER_COLUMN_MAJOR = 1 } fpemu_order;
+
+/* op(A) is m x k, op(B) is k x n, C is m x n; op(X) is X, or its transpose where that is asked. All counts are in
+ * elements. */
+typedef struct fpemu_gemm_shape {
+    uint64_t m, n, k;
+    uint64_t lda, ldb, ldc; /* from one row (column-major: column) of the array to the next; 0 = without gaps */
+    uint64_t batch;         /* independent products; 0 = 1 */
+    uint64_t stride_a, stride_b, stride_c; /* from one product's array to the next; a, b: 0 = one array for all */
+    uint8_t order;          /* fpemu_order, of all three */
+    uint8_t transpose_a, transpose_b; /* 1: the array holds the transpose */
+    uint8_t reserved0[5];
+    uint64_t reserved1[5];
+} fpemu_gemm_shape;
+FPEMU_STATIC_ASSERT(sizeof(fpemu_gemm_shape) == 128, "fpemu_gemm_shape has no unnamed padding");
+
+/* C = out(alpha * op(A) op(B) + beta * C). With beta = 0 C is not read, with alpha = 0 neither are A and B. c overlaps
+ * neither a nor b. m = 0 or n = 0 succeeds; k = 0 gives out(beta * C). Indices in the random streams, whatever order,
+ * transposes and strides are: output (i,j) of product q is (q*m + i)*n + j, a(i,l) is (q*m + i)*k + l, b(l,j) is
+ * (q*k + l)*n + j, with q = 0 for an array that all products share. `stats` (may be NULL) counts every rounding of
+ * products and sums and, where given, of out; its request.want must be 0. FPEMU_ERROR_ARGUMENT for a leading
+ * dimension or stride that is too small, or an array past the end of memory. Tell the formats of a and b even if the
+ * numbers are rounded to them already: it is faster. The calls use some 90 kB of stack. */
+fpemu_status fpemu_gemm_f32(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, float alpha, const float *a,
+                            const float *b, float beta, float *c, fpemu_stats *stats);
+fpemu_status fpemu_gemm_f64(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, double alpha, const double *a,
+                            const double *b, double beta, double *c, fpemu_stats *stats);
+
+/* The same with a scale for every block of sum.chunk elements along k (the last may have fewer), as hardware for MX and
+ * NVFP4 has it: the sum of a chunk, times the scales of its two blocks, is added to s by one rounding to outer. Chunked
+ * models, and fused ones with a chunk; FPEMU_ERROR_UNSUPPORTED for others.
+ *   scales_a  m rows of ceil(k / chunk) scales, one row for each row of op(A)
+ *   scales_b  n rows of as many, one row for each column of op(B)
+ * and so for each product of the batch, one after the other, or once where stride_a (stride_b) is 0. NULL: all 1.
+ * Scales are binary32 numbers (with _f64 too), infinities or NaN, else FPEMU_ERROR_ARGUMENT. c overlaps none of
+ * them. */
+fpemu_status fpemu_gemm_scaled_f32(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, float alpha,
+                                   const float *a, const float *scales_a, const float *b, const float *scales_b,
+                                   float beta, float *c, fpemu_stats *stats);
+fpemu_status fpemu_gemm_scaled_f64(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, double alpha,
+                                   const double *a, const double *scales_a, const double *b, const double *scales_b,
+                                   double beta, double *c, fpemu_stats *stats);
+
+/* y = out(alpha * op(A) x + beta * y). A is an array of m rows and n columns; transpose = 0: x has n elements and y m;
+ * 1: x has m and y n. Steps incx, incy are in elements and not 0; negative ones begin at the end of the array, as in
+ * BLAS. In the random streams element l of x has index l, output i index i. */
+fpemu_status fpemu_gemv_f32(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,
+                            float alpha, const float *a, size_t lda, const float *x, int64_t incx, float beta,
+                            float *y, int64_t incy, fpemu_stats *stats);
+fpemu_status fpemu_gemv_f64(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,
+                            double alpha, const double *a, size_t lda, const double *x, int64_t incx, double beta,
+                            double *y, int64_t incy, fpemu_stats *stats);
+
+/* *result = out(sum of x[i] * y[i]), output 0 of the random streams. With start_from_c *result is read first. n = 0
+ * gives out(+0). */
+fpemu_status fpemu_dot_f32(const fpemu_gemm_spec *spec, size_t n, const float *x, int64_t incx, const float *y,
+                           int64_t incy, float *result, fpemu_stats *stats);
+fpemu_status fpemu_dot_f64(const fpemu_gemm_spec *spec, size_t n, const double *x, int64_t incx, const double *y,
+                           int64_t incy, double *result, fpemu_stats *stats);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* FPEMU_API_GEMM_H */

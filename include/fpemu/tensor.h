@@ -1,0 +1,192 @@
+/* fpemu/tensor.h - tensors of blocks with scales: shapes, quantising, scales, packed bytes, delayed scaling. */
+#ifndef FPEMU_API_TENSOR_H
+#define FPEMU_API_TENSOR_H
+
+#include "format.h"
+#include "rounding.h"
+#include "stats.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* -------------------------------------------------------------------------------------------- range, shape */
+
+/* What is known of a whole tensor: what a scale of all of it needs. All zero = nothing seen yet. */
+typedef struct fpemu_range {
+    uint64_t count;     /* elements */
+    uint64_t nonzero;   /* finite elements other than zero */
+    uint64_t nonfinite; /* NaN and infinities; all below is of the finite elements */
+    double amax;        /* largest |x| */
+    double max, min;    /* largest and smallest x; 0 if there is none on that side of zero */
+    double log2_max;    /* s2fp8: largest log2|x|, where nonzero > 0 */
+    uint64_t log2_low;  /* s2fp8: sum of log2|x| in steps of 2^-32, a two's complement number of 128 bits: low half */
+    int64_t log2_high;  /* high half */
+    uint64_t reserved0[3];
+} fpemu_range;
+FPEMU_STATIC_ASSERT(sizeof(fpemu_range) == 96, "fpemu_range has no unnamed padding");
+
+/* Adds n elements to *range; their logarithms too where `format` needs them. A tensor may be measured in any pieces and
+ * in any order, the range is the same. */
+fpemu_status fpemu_measure_f32(const fpemu_format *format, size_t n, const float *x, fpemu_range *range);
+fpemu_status fpemu_measure_f64(const fpemu_format *format, size_t n, const double *x, fpemu_range *range);
+
+/* A tensor of outer x rows x length x inner elements. Element (o, r, l, i) has the index ((o*rows + r)*length +
+ * l)*inner + i, which is also its place in the random stream, whatever the strides are. Blocks run along `length`,
+ * tiles along `rows` and `length`. For blocks along any axis of a contiguous tensor: outer = the product of the axes
+ * before it, length = that axis, inner = the product of the axes after it, rows = 1; for tiles rows = the axis before
+ * it. A size of 0 is a tensor without elements: calls on it succeed and touch nothing. */
+typedef struct fpemu_shape {
+    uint64_t outer, rows, length, inner;
+    int64_t x_stride[4]; /* of x: elements from one index to the next along outer, rows, length, inner; all zero =
+                            contiguous */
+    int64_t y_stride[4]; /* of y, likewise; no two elements of y may share a place */
+    union {
+        const fpemu_range *whole; /* the range of the tensor of which this is a slice, where the format has a scale of
+                                     the whole tensor; delayed scaling: of earlier tensors. NULL = this is all of it,
+                                     and it is measured */
+        uint64_t whole_word;
+    };
+    uint64_t reserved0[3];
+} fpemu_shape;
+FPEMU_STATIC_ASSERT(sizeof(fpemu_shape) == 128, "fpemu_shape has no unnamed padding");
+
+/* 1 x 1 x n x 1: an array. */
+fpemu_shape fpemu_shape_vector(uint64_t n);
+/* A contiguous tensor of `dimensions` sizes with blocks along axis `axis` (-1 is the last), tiles along that one and
+ * the one before it. FPEMU_ERROR_ARGUMENT where there is no such axis, or more than 2^64 elements. */
+fpemu_status fpemu_shape_of(size_t dimensions, const uint64_t *sizes, int axis, fpemu_shape *shape);
+
+/* --------------------------------------------------------------------------------------- values and scales */
+
+/* fpemu_quantize for a tensor, of any format: a scalar one has no scales. y == x with the same strides is allowed,
+ * other overlap is not. FPEMU_ERROR_UNSUPPORTED for a rounding that the format has no meaning for: a mode that its
+ * element lacks, a compatibility setting. FPEMU_ERROR_ARGUMENT for a shape or range that cannot be. */
+fpemu_status fpemu_quantize_tensor_f32(const fpemu_format *format, const fpemu_rounding *rounding,
+                                       const fpemu_shape *shape, const float *x, float *y, fpemu_stats *stats);
+fpemu_status fpemu_quantize_tensor_f64(const fpemu_format *format, const fpemu_rounding *rounding,
+                                       const fpemu_shape *shape, const double *x, double *y, fpemu_stats *stats);
+
+/* The scales of a tensor's blocks: those that fpemu_quantize_tensor and fpemu_pack use for the same x, which no
+ * rounding changes. Any of the three outputs may be NULL, not all:
+ *   scales  one number a block, in the order of fpemu_packed_extent, fpemu_layout.blocks of them: s of doc/blocks.md,
+ *           2. The value of an element is y = P * s, with P a value of the element format (nvfp4 rules: P * s * d)
+ *   codes   their codes, as many unsigned integers of fpemu_layout.scale_bytes bytes in host byte order, the code in
+ *           the low bits: of fpemu_format_scale, or, of a bare power of two, the exponent in two's complement
+ *   tensor  the two numbers of the whole tensor: nvfp4 rules the multiplier u and the tensor's scale d; s2fp8 alpha and
+ *           beta; other rules 1 and 1
+ * The y_stride of `shape` is not used. A block that becomes NaN has the scale NaN. A bare power of two outside the
+ * carrier's range is 0 or infinity; its code is right. FPEMU_ERROR_UNSUPPORTED for scalar formats, and for scales and
+ * codes of s2fp8, whose blocks have none; FPEMU_ERROR_OVERLAP where an output overlaps x or another output. */
+fpemu_status fpemu_scales_f32(const fpemu_format *format, const fpemu_shape *shape, const float *x, float *scales,
+                              void *codes, float *tensor);
+fpemu_status fpemu_scales_f64(const fpemu_format *format, const fpemu_shape *shape, const double *x, double *scales,
+                              void *codes, float *tensor);
+
+/* ------------------------------------------------------------------------------------------- packed bytes */
+
+/* Where what lies in the packed bytes of a tensor (doc/blocks.md, 4): first the two binary32 numbers of the whole
+ * tensor where the format has them, then the blocks' scales in block order, then the elements. Offsets and sizes are in
+ * bytes, sizes of elements in bits. A tensor without elements has no bytes; one of more than 2^59 elements is
+ * refused. */
+typedef struct fpemu_layout {
+    uint64_t bytes;           /* in all */
+    uint64_t blocks;          /* number of blocks; of a scalar format: of lines along `length` */
+    uint64_t tensor_offset;   /* nvfp4: multiplier and scale; s2fp8: alpha and beta */
+    uint64_t tensor_bytes;    /* 8, or 0 where there are none */
+    uint64_t scales_offset;
+    uint64_t scale_bytes;     /* of one scale: 0, 1, 2 or 4 */
+    uint64_t elements_offset;
+    uint64_t element_bits;
+    uint64_t block_elements;  /* of a full block */
+    uint64_t block_bytes;     /* its elements' bytes */
+    uint64_t reserved0[2];
+} fpemu_layout;
+FPEMU_STATIC_ASSERT(sizeof(fpemu_layout) == 96, "fpemu_layout has no unnamed padding");
+
+/* Where one block lies. */
+typedef struct fpemu_extent {
+    uint64_t elements; /* how many it has */
+    uint64_t offset;   /* of its elements' first byte in the packed bytes */
+    uint64_t scale;    /* offset of its scale's code */
+    uint64_t first;    /* index of its first element in the tensor */
+    uint64_t reserved0[4];
+} fpemu_extent;
+FPEMU_STATIC_ASSERT(sizeof(fpemu_extent) == 64, "fpemu_extent has no unnamed padding");
+
+fpemu_status fpemu_packed_layout(const fpemu_format *format, const fpemu_shape *shape, fpemu_layout *layout);
+/* Its `bytes`; 0 for what fpemu_packed_layout refuses. */
+uint64_t fpemu_packed_size(const fpemu_format *format, const fpemu_shape *shape);
+/* Of block 0, 1, ...; FPEMU_ERROR_ARGUMENT past the last. */
+fpemu_status fpemu_packed_extent(const fpemu_format *format, const fpemu_shape *shape, uint64_t block,
+                                 fpemu_extent *extent);
+
+/* Values to packed bytes and back. `bytes` are fpemu_packed_size of them, at any alignment, and overlap nothing. unpack
+ * gives the values that fpemu_quantize_tensor gives for the same x; but a NaN whose format has no code for it becomes
+ * the value of the code that the NaN policy names. Bits between blocks are written 0 and not read. */
+fpemu_status fpemu_pack_f32(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+                            const float *x, void *bytes, fpemu_stats *stats);
+fpemu_status fpemu_pack_f64(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+                            const double *x, void *bytes, fpemu_stats *stats);
+fpemu_status fpemu_unpack_f32(const fpemu_format *format, const fpemu_shape *shape, const void *bytes, float *y);
+fpemu_status fpemu_unpack_f64(const fpemu_format *format, const fpemu_shape *shape, const void *bytes, double *y);
+
+/* Blocks first .. first+count-1 of a tensor's packed bytes: `bytes` are those of the whole tensor, x and y hold the
+ * elements of just these blocks, one after the other in block order. Random bits are those of the elements' indices in
+ * the tensor. The numbers of the whole tensor are read from the bytes, where the last fpemu_pack or
+ * fpemu_pack_tensor_scales left them. FPEMU_ERROR_ARGUMENT for blocks that there are not. */
+fpemu_status fpemu_pack_blocks_f32(const fpemu_format *format, const fpemu_rounding *rounding,
+                                   const fpemu_shape *shape, uint64_t first, uint64_t count, const float *x,
+                                   void *bytes, fpemu_stats *stats);
+fpemu_status fpemu_pack_blocks_f64(const fpemu_format *format, const fpemu_rounding *rounding,
+                                   const fpemu_shape *shape, uint64_t first, uint64_t count, const double *x,
+                                   void *bytes, fpemu_stats *stats);
+fpemu_status fpemu_unpack_blocks_f32(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                     uint64_t count, const void *bytes, float *y);
+fpemu_status fpemu_unpack_blocks_f64(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                     uint64_t count, const void *bytes, double *y);
+
+/* The scales of blocks first .. first+count-1 from a tensor's packed bytes, as fpemu_scales has them; a code that
+ * stands for no number gives NaN. FPEMU_ERROR_UNSUPPORTED for scalar formats and s2fp8. */
+fpemu_status fpemu_unpack_scales_f32(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                     uint64_t count, const void *bytes, float *scales);
+fpemu_status fpemu_unpack_scales_f64(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                     uint64_t count, const void *bytes, double *scales);
+
+/* Writes the numbers of the whole tensor that follow from shape->whole into its packed bytes, nothing where the format
+ * has none. Then fpemu_pack_blocks can pack the tensor piece by piece. */
+fpemu_status fpemu_pack_tensor_scales(const fpemu_format *format, const fpemu_shape *shape, void *bytes);
+
+/* Scale codes of one byte each, rows x columns, from row-major order to the order in which tensor cores read them, and
+ * back (cuBLAS's layout of 1D block scales: tiles of 128 x 4, padded with 0). fpemu_swizzled_size is the size of the
+ * swizzled array, 0 where it would pass 2^64. The arrays do not overlap. */
+uint64_t fpemu_swizzled_size(uint64_t rows, uint64_t columns);
+fpemu_status fpemu_swizzle_scales(uint64_t rows, uint64_t columns, const uint8_t *from, uint8_t *to);
+fpemu_status fpemu_unswizzle_scales(uint64_t rows, uint64_t columns, const uint8_t *from, uint8_t *to);
+
+/* ---------------------------------------------------------------------------------------- delayed scaling */
+
+/* The largest magnitudes of the last `length` tensors, which decide the next scale. New: all zero but `history` and
+ * `length`. */
+typedef struct fpemu_delayed {
+    union {
+        double *history; /* the caller's array of `length` numbers */
+        uint64_t history_word;
+    };
+    uint32_t length;   /* 1 and more; with 1 the previous tensor decides */
+    uint32_t filled;   /* how many are in use */
+    uint32_t next;     /* where the next one goes */
+    uint32_t latest;   /* 0: the largest of the history decides; 1: the most recent */
+    fpemu_range range; /* for fpemu_shape.whole: its amax is the history's. All zero at first: the scale is 1 */
+} fpemu_delayed;
+FPEMU_STATIC_ASSERT(sizeof(fpemu_delayed) == 120, "fpemu_delayed has no unnamed padding");
+
+/* Takes in the range of the tensor just seen. One with a NaN, an infinity or amax = 0 is left out, and the range
+ * stays. */
+fpemu_status fpemu_delayed_update(fpemu_delayed *state, const fpemu_range *seen);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* FPEMU_API_TENSOR_H */
