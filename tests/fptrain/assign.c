@@ -292,7 +292,8 @@ static void test_text(void)
            "numbers and names");
     EXPECT(fpemu_format_max(&s.low[ROLE_W].format) == 480 && s.low[ROLE_V].format.overflow == FPEMU_OVERFLOW_SATURATE,
            "a format with commas");
-    EXPECT(s.low[ROLE_W].rounding.mode == FPEMU_MODE_RNA && s.high[ROLE_DW].rounding.mode == FPEMU_MODE_SR, "roundings");
+    EXPECT(s.low[ROLE_W].rounding.mode == FPEMU_MODE_RNA && s.high[ROLE_DW].rounding.mode == FPEMU_MODE_SR,
+           "roundings");
     EXPECT(assign_read(&s, "groups=0110", &why) && s.choice.scheme == SCHEME_GROUPS && s.choice.groups == 6, "groups");
 
     static const char *const wrong[] = {"ratio=1.5", "ratio=", "ratio=0.5x", "threshold=-1", "seed=-1", "seed=",

@@ -64,7 +64,8 @@ static void compare(const char *model, const char *scaler, const char *const (*m
     trainer *other = train(&b, scaler, &scaled);
     EXPECT(scaled, "%s, %s: the scale was 1 throughout", model, scaler);
     for (int p = 0; plain && other && p < graph_params(plain->g); p++)
-        EXPECT(!memcmp(plain->optimizer->type->master(plain->optimizer, p), other->optimizer->type->master(other->optimizer, p),
+        EXPECT(!memcmp(plain->optimizer->type->master(plain->optimizer, p),
+                       other->optimizer->type->master(other->optimizer, p),
                        graph_param(plain->g, p)->size * sizeof(float)),
                "%s, %s: %s", model, scaler, graph_param(plain->g, p)->name);
     trainer_free(plain);

@@ -1,8 +1,8 @@
 /* digits.c - pictures that look like handwritten digits, made from a seed: 28x28, grey, black ground.
  *
  * A digit is a few strokes (arcs of ellipses and straight lines) in a box of -1..1. Each stroke is bent by a slow wave,
- * all of them are slanted, turned, stretched and moved together, and written with a pen of some width and softness; then
- * come stray marks, a change of ink and noise.
+ * all of them are slanted, turned, stretched and moved together, and written with a pen of some width and softness;
+ * then come stray marks, a change of ink and noise.
  */
 #include <math.h>
 #include <stdio.h>

@@ -22,9 +22,9 @@ typedef struct dataset {
 } dataset;
 
 /* part: of `parts` disjoint parts of the training samples the one with this number (from 1; parts 0: all samples). They
- * are chosen by the seed, with as many samples of each class as the others, or one more; of a text they are stretches of
- * it. limit: at most so many training samples of these, test_limit: so many test samples (0: all; the first of a seeded
- * shuffle; of a text: the first characters, the last ones for testing). */
+ * are chosen by the seed, with as many samples of each class as the others, or one more; of a text they are stretches
+ * of it. limit: at most so many training samples of these, test_limit: so many test samples (0: all; the first of a
+ * seeded shuffle; of a text: the first characters, the last ones for testing). */
 typedef struct dataset_options {
     uint64_t seed;
     size_t train_count, test_count, limit, test_limit;

@@ -13,7 +13,7 @@ enum {
     OP_PARTED = 2  /* the most inputs of one with op_parts */
 };
 
-/* One operator at work in one pass. All arrays have samples * rows_per_sample rows: those of the batch, or of a part. */
+/* One operator at work in one pass. All arrays have samples * rows_per_sample rows: those of the batch or of a part. */
 typedef struct pass {
     const graph *g;
     op *o;

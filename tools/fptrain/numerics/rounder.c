@@ -95,7 +95,8 @@ static bool parts(rounds *calls, role which, int index)
 {
     const rounder *r = (const rounder *)calls;
     const fpemu_format *f = &r->rule[which][index].format;
-    return f->kind && !f->scaling && !(r->want & FPEMU_STATS_SUMS) && !(r->want & ROUNDER_DISPERSION && which == ROLE_DV);
+    const bool once = r->want & FPEMU_STATS_SUMS || (r->want & ROUNDER_DISPERSION && which == ROLE_DV);
+    return f->kind && !f->scaling && !once;
 }
 
 static double step_of(rounds *calls, role which, int index)

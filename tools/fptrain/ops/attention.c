@@ -82,7 +82,8 @@ static void attention_backward(const pass *p)
 #pragma omp parallel for num_threads(p->g->threads)
     for (int i = 0; i < count; i++) {
         const head h = head_of(p, i);
-        const float *q = p->x[0] + h.x, *k = q + out, *v = k + out, *probability = s->probability + h.probability, *dy = p->dy + h.y;
+        const float *q = p->x[0] + h.x, *k = q + out, *v = k + out, *dy = p->dy + h.y;
+        const float *probability = s->probability + h.probability;
         float *dq = p->dx[0] + h.x, *dk = dq + out, *dv = dk + out, *d = p->g->scratch + h.probability;
         b->gemm(b, true, false, steps, width, steps, probability, steps, dy, out, false, dv, in);
         b->gemm(b, false, true, steps, steps, width, dy, out, v, in, false, d, steps);

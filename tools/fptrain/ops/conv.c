@@ -111,8 +111,8 @@ static void weight_gradient(const pass *p)
     for (int i = 0; i < count; i++) {
         const size_t at = (size_t)i * (size_t)size;
         float *to = i ? p->g->scratch + (size_t)(i - 1) * n : p->dw[0];
-        b->conv_backward_weights(b, s->prepared, piece_length(rows, size, i), p->x[0] + at * x->row, p->dy + at * y->row,
-                                 to);
+        b->conv_backward_weights(b, s->prepared, piece_length(rows, size, i), p->x[0] + at * x->row,
+                                 p->dy + at * y->row, to);
     }
     add_pieces(p, count, n);
 }

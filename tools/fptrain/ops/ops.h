@@ -1,5 +1,5 @@
-/* ops.h - the operators a network is made of. Each function adds one to a network and returns the index of its value, and
- * ends the program on shapes that do not fit (a model is code, not input).
+/* ops.h - the operators a network is made of. Each function adds one to a network and returns the index of its value,
+ * and ends the program on shapes that do not fit (a model is code, not input).
  */
 #ifndef FPTRAIN_OPS_OPS_H
 #define FPTRAIN_OPS_OPS_H

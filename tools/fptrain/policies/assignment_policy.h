@@ -10,8 +10,8 @@
  * test of the paper's program: overflow / elements >= threshold.
  *
  * text: ratio=R, scheme=NAME, seed=N, groups=0110, promote=on|off|code, threshold=T, hi=SPEC, lo-forward=SPEC,
- * lo-backward=SPEC, rounding=MODE, rounding-v=MODE (w, dv, dw). lines: exceptions; tensors whose name fits a pattern keep
- * its format, and are never low. A role is no pattern there.
+ * lo-backward=SPEC, rounding=MODE, rounding-v=MODE (w, dv, dw). lines: exceptions; tensors whose name fits a pattern
+ * keep its format, and are never low. A role is no pattern there.
  *
  * Its note for the summary: the low-precision ratio at first, at last, and its mean over the ends of the epochs; the
  * model aggregate; how much of the largest aggregate the promotions took; and each promotion, with the step after which

@@ -4,7 +4,8 @@
 
 #include "policies/policy.h"
 
-/* The later line wins; `fp32` leaves alone. A pattern that fits no tensor ends the program when formats are assigned. */
+/* The later line wins; `fp32` leaves alone. A pattern that fits no tensor ends the program when formats are
+ * assigned. */
 policy *policy_fixed(int count, const format_line *lines, trouble *why);
 
 #endif

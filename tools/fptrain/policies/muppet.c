@@ -15,7 +15,8 @@ muppet_settings muppet_defaults(void)
 
 static bool read_real(double *to, const char *key, const char *value, trouble *why)
 {
-    return number_real(value, 0, 1e6, to) || fail(why, "muppet: %s is a number from 0 to a million, not '%s'", key, value);
+    return number_real(value, 0, 1e6, to) ||
+           fail(why, "muppet: %s is a number from 0 to a million, not '%s'", key, value);
 }
 
 static bool read_whole(uint64_t *to, const char *key, const char *value, uint64_t low, uint64_t high, trouble *why)

@@ -4,8 +4,8 @@
 
 #include "policies/policy.h"
 
-/* "fixed", "assign:TEXT" (assignment_policy.h) or "muppet:TEXT" (muppet.h). For fixed, lines of formats are the rules; for
- * assign they are exceptions; muppet takes none. NULL and a sentence on failure. */
+/* "fixed", "assign:TEXT" (assignment_policy.h) or "muppet:TEXT" (muppet.h). For fixed, lines of formats are the rules;
+ * for assign they are exceptions; muppet takes none. NULL and a sentence on failure. */
 policy *policy_named(const char *text, int count, const format_line *lines, trouble *why);
 
 #endif

@@ -1,4 +1,4 @@
-/* assignment_plot.c - the network as a picture: a row for each operator with its four tensors, coloured by their formats.
+/* assignment_plot.c - the network as a picture: a row for each operator with its four tensors, coloured by formats.
  *
  * Rows stand in the order of the network, in columns of at most ROWS. A value that the next operator reads is a line
  * down the spine; one that others read leaves to the left, goes down in a lane of its own and comes back with an arrow.

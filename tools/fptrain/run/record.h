@@ -56,8 +56,8 @@ bool record_policy_end(record *r, uint64_t step, const policy_epoch *end, troubl
 /* One more number for summary.json, by which runs can be compared; a key again replaces the value. */
 void record_note(record *r, const char *key, double value);
 void record_policy_notes(record *r, const policy *p); /* those of the policy */
-/* finished: all epochs done; else stopped on the way, e.g. since it diverged. Steps of the run, of which the log need not
- * have the last; how many of them were skipped. Best and last accuracy are known. */
+/* finished: all epochs done; else stopped on the way, e.g. since it diverged. Steps of the run, of which the log need
+ * not have the last; how many of them were skipped. Best and last accuracy are known. */
 bool record_summary(record *r, bool finished, uint64_t steps, uint64_t skipped, trouble *why);
 
 #endif
