@@ -26,9 +26,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
-#include "graph.h"
-#include "train.h"
+#include "backends/backends.h"
+#include "ops/ops.h"
+#include "run/trainer.h"
 
 static int lenet(graph *g)
 {

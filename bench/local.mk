@@ -15,7 +15,7 @@ bench-gemm: bench/gemm$(EXEEXT)
 if FPTRAIN
 EXTRA_PROGRAMS += bench/fptrain
 endif
-bench_fptrain_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools/fptrain
+bench_fptrain_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fptrain
 bench_fptrain_LDADD = tools/libfptrain.la lib/libfpemu.la
 CLEANFILES += bench/fptrain$(EXEEXT)
 BENCH =

@@ -303,7 +303,7 @@ check-cross:
 # ------------------------------------------------------------------------------------- the trainer's networks
 EXTRA_DIST += tests/vectors/fptrain.py tests/vectors/fptrain.txt
 FPTRAIN_HARNESS = tests/fptrain/harness.c tests/fptrain/harness.h
-FPTRAIN_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools/fptrain
+FPTRAIN_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fptrain
 FPTRAIN_LDADD = tools/libfptrain.la lib/libfpemu.la
 FPTRAIN_TESTS = \
 	tests/fptrain/layers \

@@ -1,6 +1,11 @@
 /* assign.c - groups, sizes, ratios, orders of demotion and promotions, against numbers worked out by hand. */
 #define _POSIX_C_SOURCE 200809L
-#include "fptrain/tradeoff.h"
+#include "sweep/sweep.h"
+#include "backends/backends.h"
+#include "ops/ops.h"
+#include "policies/assignment_policy.h"
+#include "policies/named.h"
+#include "run/record.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -287,7 +292,8 @@ static void test_text(void)
            "numbers and names");
     EXPECT(fpemu_format_max(&s.low[ROLE_W].format) == 480 && s.low[ROLE_V].format.overflow == FPEMU_OVERFLOW_SATURATE,
            "a format with commas");
-    EXPECT(s.low[ROLE_W].rounding.mode == FPEMU_MODE_RNA && s.high[ROLE_DW].rounding.mode == FPEMU_MODE_SR, "roundings");
+    EXPECT(s.low[ROLE_W].rounding.mode == FPEMU_MODE_RNA && s.high[ROLE_DW].rounding.mode == FPEMU_MODE_SR,
+           "roundings");
     EXPECT(assign_read(&s, "groups=0110", &why) && s.choice.scheme == SCHEME_GROUPS && s.choice.groups == 6, "groups");
 
     static const char *const wrong[] = {"ratio=1.5", "ratio=", "ratio=0.5x", "threshold=-1", "seed=-1", "seed=",
@@ -298,8 +304,8 @@ static void test_text(void)
         s = assign_defaults();
         EXPECT(!assign_read(&s, wrong[i], &why) && why.text[0], "%s was taken", wrong[i]);
     }
-    EXPECT(!policy_assign("hi=fp(6,9", &why) && !policy_assign("scheme=groups", &why), "taken");
-    EXPECT(!policy_assign("rounding=up", &why) && !policy_named("other:ratio=1", 0, NULL, &why), "taken");
+    EXPECT(!policy_assign("hi=fp(6,9", 0, NULL, &why) && !policy_assign("scheme=groups", 0, NULL, &why), "taken");
+    EXPECT(!policy_assign("rounding=up", 0, NULL, &why) && !policy_named("other:ratio=1", 0, NULL, &why), "taken");
 }
 
 /* ---------------------------------------------------------------------------------------------- promotion */
@@ -479,7 +485,7 @@ static double noted(const policy *p, const char *key)
                     ? record_open(&s, 0, &why) : NULL;
     if (!r)
         die("no directory for a note");
-    policy_note(p, r);
+    record_policy_notes(r, p);
     EXPECT(record_summary(r, true, 1, 0, &why), "%s", why.text);
     record_close(r);
     settings_free(&s);

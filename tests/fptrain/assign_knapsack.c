@@ -11,8 +11,10 @@
  * The bound on the low-precision ratio leaves room for what is always high, all products, and parameters, gradients and
  * slices of a total weight W. As all products together are smaller than one unit of weight, no more fits.
  */
-#include "fptrain/assign.h"
-#include "fptrain/backend.h"
+#include "policies/assignment_settings.h"
+#include "backends/backends.h"
+#include "ops/ops.h"
+#include "numerics/rounder.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* checkpoint.c - checkpoints of the trainer: a file laid out by hand, every bit of it damaged, writers killed. */
 #define _POSIX_C_SOURCE 200809L
-#include "../../tools/fptrain/checkpoint.h"
+#include "base/checkpoint.h"
 
 #include <check.h> /* after ours: it has a macro of the name of one of our functions */
 #include <signal.h>

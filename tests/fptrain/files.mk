@@ -1,5 +1,6 @@
 # Files, data, settings and reports of the trainer.
-TRAINER_FILE_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(FPTRAIN_CFLAGS) $(ZIP_CFLAGS) $(JANSSON_CFLAGS)
+TRAINER_FILE_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fptrain $(CHECK_CFLAGS) \
+	$(FPTRAIN_CFLAGS) $(ZIP_CFLAGS) $(JANSSON_CFLAGS)
 TRAINER_FILE_LDADD = tools/libfptrain.la lib/libfpemu.la $(CHECK_LIBS) $(FPTRAIN_LIBS) $(ZIP_LIBS) $(JANSSON_LIBS)
 TRAINER_FILE_TESTS = \
 	tests/fptrain/checkpoint \
@@ -40,7 +41,8 @@ AM_TESTS_ENVIRONMENT += FPTRAIN='$(abs_top_builddir)/tools/fptrain/fptrain$(EXEE
 # Hostile files: the replay of tests/fuzz over the readers of the trainer.
 EXTRA_DIST += tests/fuzz/trainer_seeds.py tests/fuzz/settings.dict
 tests_fuzz_replay_trainer_SOURCES = tests/fuzz/replay.c tests/fuzz/reader.h tests/fuzz/trainer.c
-tests_fuzz_replay_trainer_CFLAGS = $(AM_CFLAGS) $(FPTRAIN_CFLAGS) $(ZIP_CFLAGS)
+tests_fuzz_replay_trainer_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fptrain \
+	$(FPTRAIN_CFLAGS) $(ZIP_CFLAGS)
 tests_fuzz_replay_trainer_LDADD = tools/libfptrain.la lib/libfpemu.la $(FPTRAIN_LIBS) $(ZIP_LIBS)
 if FPTRAIN
 check_PROGRAMS += tests/fuzz/replay_trainer

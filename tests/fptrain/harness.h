@@ -3,8 +3,8 @@
 #ifndef TESTS_FPTRAIN_HARNESS_H
 #define TESTS_FPTRAIN_HARNESS_H
 
-#include "backend.h"
-#include "graph.h"
+#include "backends/backends.h"
+#include "ops/ops.h"
 
 typedef struct harness {
     store calls;   /* first: a harness is a store */

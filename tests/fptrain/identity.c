@@ -1,6 +1,6 @@
 /* identity.c - a loss scale is a power of two: where nothing overflows, underflows or becomes subnormal, every scaler
  * leaves the weights that training without one leaves, bit for bit. That nothing did is read from the counters. */
-#include "fptrain/train.h"
+#include "run/trainer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,8 @@ static void compare(const char *model, const char *scaler, const char *const (*m
     trainer *other = train(&b, scaler, &scaled);
     EXPECT(scaled, "%s, %s: the scale was 1 throughout", model, scaler);
     for (int p = 0; plain && other && p < graph_params(plain->g); p++)
-        EXPECT(!memcmp(optimizer_master(plain->optimizer, p), optimizer_master(other->optimizer, p),
+        EXPECT(!memcmp(plain->optimizer->type->master(plain->optimizer, p),
+                       other->optimizer->type->master(other->optimizer, p),
                        graph_param(plain->g, p)->size * sizeof(float)),
                "%s, %s: %s", model, scaler, graph_param(plain->g, p)->name);
     trainer_free(plain);

@@ -1,5 +1,6 @@
 /* loader.c - batches of the trainer: every sample once, in an order that seed and epoch decide; crops and flips. */
-#include "../../tools/fptrain/dataset.h"
+#include "data/dataset.h"
+#include "data/loader.h"
 
 #include <check.h> /* after ours: it has a macro of the name of one of our functions */
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* memory.c - the largest width in a memory, from parameters counted by hand. */
-#include "fptrain/memory.h"
+#include "estimate/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* models.c - parameter counts of the named models, against the counts that others publish for the same networks. */
-#include "fptrain/model.h"
+#include "models/model.h"
 
 #include <stdlib.h>
 #include <string.h>

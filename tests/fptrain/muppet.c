@@ -1,13 +1,14 @@
 /* muppet.c - MuPPET: scales, diversity and switches worked out by hand, exact sums against integers of 64 bits. */
-#include "fptrain/muppet.h"
+#include "policies/muppet.h"
+#include "policies/muppet_policy.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "expect.h"
-#include "fptrain/backend.h"
-#include "fptrain/model.h"
-#include "fptrain/optimizer.h"
+#include "backends/backends.h"
+#include "models/model.h"
+#include "optimizer/optimizer.h"
 
 /* ------------------------------------------------------------------------------------------------ scales */
 
@@ -117,7 +118,7 @@ static void close_stage(stage *s)
 /* Writes the gradient of one epoch: all elements x, of the first parameter with a sign that `turn` turns. */
 static void epoch(stage *s, int j, float x)
 {
-    store *to = optimizer_store(s->o);
+    store *to = &s->o->store;
     for (int p = 0; p < graph_params(s->g); p++) {
         float *dw = to->gradient(to, p);
         for (size_t i = 0; i < graph_param(s->g, p)->size; i++)

@@ -1,12 +1,13 @@
 /* optimizers.c - the optimisers against PyTorch's definitions in double precision; counts and schedules by hand. */
-#include "fptrain/optimizer.h"
+#include "optimizer/optimizer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "expect.h"
-#include "fptrain/model.h"
-#include "fptrain/policy.h"
+#include "models/model.h"
+#include "policies/fixed.h"
+#include "run/schedule.h"
 
 typedef struct bench {
     graph *g;
@@ -72,14 +73,14 @@ static void follow(const optimizer_settings *settings)
     for (int p = 0; j && p < params; p++) {
         j[p] = calloc(graph_param(b.g, p)->size, sizeof **j);
         for (size_t i = 0; j[p] && i < graph_param(b.g, p)->size; i++)
-            j[p][i].w = (double)optimizer_master(b.o, p)[i];
+            j[p][i].w = (double)b.o->type->master(b.o, p)[i];
     }
-    store *s = optimizer_store(b.o);
+    store *s = &b.o->store;
     for (int t = 1; t <= STEPS; t++) {
         const double lr = 0.1 / t;
         double square = 0;
         rounder_begin(b.r, (uint64_t)t);
-        optimizer_begin(b.o);
+        b.o->type->begin(b.o);
         for (int p = 0; p < params; p++) {
             float *dw = s->gradient(s, p);
             graph_param(b.g, p)->alpha = ldexp(1, 3 * p - t);
@@ -94,7 +95,7 @@ static void follow(const optimizer_settings *settings)
         for (int p = 0; p < params; p++)
             for (size_t i = 0; i < graph_param(b.g, p)->size; i++) {
                 judge_step(&j[p][i], settings, gradient(p, i, t), c, lr, t);
-                const double w = (double)optimizer_master(b.o, p)[i];
+                const double w = (double)b.o->type->master(b.o, p)[i];
                 EXPECT(fabs(w - j[p][i].w) < 2e-6 * (1 + fabs(j[p][i].w)), "%s, step %d, %d[%zu]: %.9g, not %.9g",
                        settings->name, t, p, i, w, j[p][i].w);
             }
@@ -110,17 +111,17 @@ static void follow(const optimizer_settings *settings)
 /* One step of a single parameter: element 0 of the first bias, all other gradients zero. Returns the new weight. */
 static float one_step(bench *b, float w, float g, double lr)
 {
-    store *s = optimizer_store(b->o);
-    float *weights = (float *)(uintptr_t)optimizer_master(b->o, 1);
+    store *s = &b->o->store;
+    float *weights = (float *)(uintptr_t)b->o->type->master(b->o, 1);
     weights[0] = w;
     rounder_begin(b->r, 0);
-    optimizer_begin(b->o);
+    b->o->type->begin(b->o);
     for (int p = 0; p < graph_params(b->g); p++)
         memset(s->gradient(s, p), 0, graph_param(b->g, p)->size * sizeof(float));
     s->gradient(s, 1)[0] = g;
-    optimizer_count_next(b->o);
+    b->o->count_next = true;
     optimizer_step(b->o, lr);
-    return optimizer_master(b->o, 1)[0];
+    return b->o->type->master(b->o, 1)[0];
 }
 
 /* In fp16 the numbers below 1 are 2^-11 apart: an update of 2^-13 is lost without a master copy, and not seen with one;
@@ -131,27 +132,27 @@ static void counts(void)
     bench b = start(&without, "fp16");
     const uint64_t all = graph_param_count(b.g);
     EXPECT(one_step(&b, 1, 0x1p-10f, 0.125) == 1, "lost");
-    update_counts c = optimizer_counts(b.o);
+    update_counts c = b.o->counts;
     EXPECT(c.elements == all && c.updates == 1 && c.vanished == 1, "%d updates, %d vanished", (int)c.updates,
            (int)c.vanished);
     EXPECT(c.small_g == all - 1 && c.small_update == all - 1, "the others are zero");
     EXPECT(one_step(&b, 1, 0x1p-8f, 0.125) == 1 - 0x1p-11f, "kept");
-    c = optimizer_counts(b.o);
+    c = b.o->counts;
     EXPECT(c.updates == 1 && c.vanished == 0, "%d vanished", (int)c.vanished);
     stop(&b);
 
     b = start(&with, "fp16");
     EXPECT(one_step(&b, 1, 0x1p-10f, 0.125) == 1 - 0x1p-13f, "kept in the master copy");
-    c = optimizer_counts(b.o);
+    c = b.o->counts;
     EXPECT(c.updates == 1 && c.vanished == 1, "%d vanished", (int)c.vanished);
     EXPECT(one_step(&b, 0.25f, 0x1p-23f, 0.25) == 0.25f - 0x1p-25f, "exact");
-    c = optimizer_counts(b.o);
+    c = b.o->counts;
     EXPECT(c.small_g == all - 1 && c.small_update == all, "2^-23 is not small, 2^-25 is");
     stop(&b);
 
     b = start(&with, "fp32");
     EXPECT(one_step(&b, 1, 0x1p-23f, 0.125) == 1, "2^-26 is lost in binary32 as well");
-    c = optimizer_counts(b.o);
+    c = b.o->counts;
     EXPECT(c.updates == 1 && c.vanished == 1, "%d vanished", (int)c.vanished);
     stop(&b);
 }
@@ -165,12 +166,12 @@ static void report(void)
     bool bad;
     optimizer_report(b.o, &largest, &bad);
     EXPECT(largest == 3.0 / 16 && !bad, "%g", largest);
-    store *s = optimizer_store(b.o);
+    store *s = &b.o->store;
     s->gradient(s, 2)[1] = -INFINITY;
     s->gradient(s, 2)[2] = -5;
     optimizer_report(b.o, &largest, &bad);
     EXPECT(largest == 5 && bad, "%g", largest);
-    EXPECT(optimizer_bytes(b.o) == 2 * 4 * graph_param_count(b.g), "%zu bytes", optimizer_bytes(b.o));
+    EXPECT(b.o->type->bytes(b.o) == 2 * 4 * graph_param_count(b.g), "%zu bytes", b.o->type->bytes(b.o));
     stop(&b);
 }
 
@@ -189,7 +190,7 @@ static void state(void)
     const float x = one_step(&a, 1, 0.2f, 0.5), y = one_step(&b, 1, 0.2f, 0.5);
     EXPECT(x == y, "%.9g and %.9g", (double)x, (double)y);
     for (int p = 0; p < graph_params(a.g); p++)
-        EXPECT(!memcmp(optimizer_master(a.o, p), optimizer_master(b.o, p), graph_param(a.g, p)->size * sizeof(float)),
+        EXPECT(!memcmp(a.o->type->master(a.o, p), b.o->type->master(b.o, p), graph_param(a.g, p)->size * sizeof(float)),
                "parameter %d", p);
     stop(&a);
     stop(&b);

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "expect.h"
-#include "fptrain/model.h"
-#include "fptrain/optimizer.h"
+#include "models/model.h"
+#include "optimizer/optimizer.h"
 
 enum { GROUP = 2048 };
 
@@ -98,7 +98,7 @@ static void follow(int micro_batches)
                                    .nearest = true};
     settings.kept[KEEP_MOMENTUM] = "group(int8,2048)";
     bench b = start(&settings, &small, 1);
-    store *s = optimizer_store(b.o);
+    store *s = &b.o->store;
     const int params = graph_params(b.g);
     judge j[MOST];
     EXPECT(params <= MOST, "%d parameters", params);
@@ -107,7 +107,7 @@ static void follow(int micro_batches)
         graph_param(b.g, p)->alpha = 8;
     }
     for (int step = 0; step < 4; step++) {
-        optimizer_begin(b.o);
+        b.o->type->begin(b.o);
         for (int p = 0; p < params; p++)
             memset(j[p].g, 0, j[p].n * sizeof(float));
         for (int k = 0; k < micro_batches; k++)
@@ -123,7 +123,7 @@ static void follow(int micro_batches)
         optimizer_step(b.o, 0.0625);
         for (int p = 0; p < params; p++) {
             judge_step(&j[p], 0.9f, (float)(0.01 * micro_batches), 0.0625f);
-            const float *stored = optimizer_master(b.o, p);
+            const float *stored = b.o->type->master(b.o, p);
             for (size_t i = 0; i < j[p].n && failures < 20; i++)
                 EXPECT(stored[i] == j[p].w[i], "N = %d, step %d, %d[%zu]: %.9g, not %.9g", micro_batches, step, p, i,
                        (double)stored[i], (double)j[p].w[i]);
@@ -144,14 +144,14 @@ static void adam(int micro_batches, double epsilon)
     optimizer_settings settings = {.name = "adam", .momentum = 0.9, .beta2 = 0.999, .epsilon = epsilon, .master = true,
                                    .packed = true, .nearest = true};
     bench b = start(&settings, &small, 1);
-    store *s = optimizer_store(b.o);
+    store *s = &b.o->store;
     const size_t n = graph_param(b.g, 0)->size;
     const float update = (float)(0.5 * 0.25 / (0.25 + epsilon));
     float *w = calloc(n, sizeof *w);
     if (!w)
         exit(1);
-    memcpy(w, optimizer_master(b.o, 0), n * sizeof *w);
-    optimizer_begin(b.o);
+    memcpy(w, b.o->type->master(b.o, 0), n * sizeof *w);
+    b.o->type->begin(b.o);
     for (int k = 0; k < micro_batches; k++)
         for (int p = 0; p < graph_params(b.g); p++) {
             float *dw = s->gradient(s, p);
@@ -160,7 +160,7 @@ static void adam(int micro_batches, double epsilon)
             s->gradient_done(s, p);
         }
     optimizer_step(b.o, 0.5);
-    const float *stored = optimizer_master(b.o, 0);
+    const float *stored = b.o->type->master(b.o, 0);
     float amax = 0;
     for (size_t i = 0; i < n; i++)
         amax = fmaxf(amax, fabsf(w[i] - update));
@@ -176,25 +176,25 @@ static void counts(void)
 {
     const optimizer_settings settings = {.name = "sgd", .master = true, .packed = true, .nearest = true};
     bench b = start(&settings, &small, 1);
-    store *s = optimizer_store(b.o);
+    store *s = &b.o->store;
     const size_t n = graph_param(b.g, 0)->size;
     uint64_t want[UPDATE_BINS] = {0};
     double moved = 0;
     float *w = calloc(n, sizeof *w);
     if (!w)
         exit(1);
-    memcpy(w, optimizer_master(b.o, 0), n * sizeof *w);
-    optimizer_begin(b.o);
+    memcpy(w, b.o->type->master(b.o, 0), n * sizeof *w);
+    b.o->type->begin(b.o);
     for (int p = 0; p < graph_params(b.g); p++) {
         float *dw = s->gradient(s, p);
         for (size_t i = 0; i < graph_param(b.g, p)->size; i++)
             dw[i] = p ? 0 : 0.25f;
         s->gradient_done(s, p);
     }
-    optimizer_count_next(b.o);
+    b.o->count_next = true;
     optimizer_step(b.o, 0x1p-8);
-    const update_counts got = optimizer_counts(b.o);
-    const float *after = optimizer_master(b.o, 0);
+    const update_counts got = b.o->counts;
+    const float *after = b.o->type->master(b.o, 0);
     for (size_t from = 0; from < n; from += GROUP) {
         const size_t end = from + GROUP < n ? from + GROUP : n;
         float amax = 0;
@@ -221,9 +221,9 @@ static void never_zero(bool nearest)
     settings.kept[KEEP_WEIGHT] = "fp32";
     settings.kept[KEEP_GRADIENT] = "fp32";
     bench b = start(&settings, &small, 3);
-    store *s = optimizer_store(b.o);
+    store *s = &b.o->store;
     const size_t n = graph_param(b.g, 0)->size;
-    optimizer_begin(b.o);
+    b.o->type->begin(b.o);
     for (int p = 0; p < graph_params(b.g); p++) {
         float *dw = s->gradient(s, p);
         for (size_t i = 0; i < graph_param(b.g, p)->size; i++)
@@ -233,11 +233,11 @@ static void never_zero(bool nearest)
     float *w = calloc(n, sizeof *w);
     if (!w)
         exit(1);
-    memcpy(w, optimizer_master(b.o, 0), n * sizeof *w);
+    memcpy(w, b.o->type->master(b.o, 0), n * sizeof *w);
     optimizer_step(b.o, 1);
     for (size_t i = 0; i < n; i++)
-        EXPECT(fabsf(optimizer_master(b.o, 0)[i] - w[i]) < 10, "element %zu leapt by %g", i,
-               (double)(optimizer_master(b.o, 0)[i] - w[i]));
+        EXPECT(fabsf(b.o->type->master(b.o, 0)[i] - w[i]) < 10, "element %zu leapt by %g", i,
+               (double)(b.o->type->master(b.o, 0)[i] - w[i]));
     free(w);
     stop(&b);
 }
@@ -331,15 +331,15 @@ static quadratic minimise(bool nearest, double share, double noise, double delta
     quadratic q = {0};
     for (int seed = 1; seed <= seeds; seed++) {
         bench b = start(&settings, &model, (uint64_t)seed);
-        store *s = optimizer_store(b.o);
+        store *s = &b.o->store;
         const size_t n = graph_param(b.g, 0)->size, d = n;
         double *mean = calloc(n, sizeof *mean), *w = calloc(n, sizeof *w), start_square = 0;
         if (!mean || !w)
             exit(1);
         for (int t = 0; t < T; t++) {
-            optimizer_begin(b.o);
+            b.o->type->begin(b.o);
             for (size_t i = 0; i < n; i++) {
-                w[i] = (double)optimizer_master(b.o, 0)[i];
+                w[i] = (double)b.o->type->master(b.o, 0)[i];
                 mean[i] += w[i] / T;
                 if (t == 0)
                     start_square += (w[i] - goal(i)) * (w[i] - goal(i));
@@ -360,7 +360,7 @@ static quadratic minimise(bool nearest, double share, double noise, double delta
                     (1 + 2 * beta * beta) * sp / (2 * alpha * N * (1 - beta))) / seeds;
         q.mean_excess += excess(n, mean) / seeds;
         for (size_t i = 0; i < n; i++)
-            w[i] = (double)optimizer_master(b.o, 0)[i];
+            w[i] = (double)b.o->type->master(b.o, 0)[i];
         q.last_excess += excess(n, w) / seeds;
         free(mean);
         free(w);
@@ -392,15 +392,15 @@ static void memory(const char *name, double most)
     const model_settings model = {.name = "shufflenetv2", .c = 3, .h = 32, .w = 32, .classes = 10};
     bench b = start(&settings, &model, 1);
     const size_t count = graph_param_count(b.g);
-    const double bits = 8 * (double)optimizer_bytes(b.o) / (double)count;
+    const double bits = 8 * (double)b.o->type->bytes(b.o) / (double)count;
     EXPECT(count >= 1000000 && bits <= most, "%s: %.3f bits a parameter of %zu", name, bits, count);
     /* Weights and gradients of the last convolution, 464 to 1024 channels, and a group of each array, one twice. */
-    EXPECT(optimizer_workspace(b.o) == 4 * (2 * 464 * 1024 + 5 * GROUP), "workspace %zu bytes",
-           optimizer_workspace(b.o));
+    EXPECT(b.o->type->workspace(b.o) == 4 * (2 * 464 * 1024 + 5 * GROUP), "workspace %zu bytes",
+           b.o->type->workspace(b.o));
     optimizer_memory told = {0};
     trouble why = {""};
-    EXPECT(optimizer_memory_of(&settings, b.g, &told, &why) && told.stored == optimizer_bytes(b.o) &&
-               told.workspace == optimizer_workspace(b.o), "%s: other bytes are told, or: %s", name, why.text);
+    EXPECT(optimizer_memory_of(&settings, b.g, &told, &why) && told.stored == b.o->type->bytes(b.o) &&
+               told.workspace == b.o->type->workspace(b.o), "%s: other bytes are told, or: %s", name, why.text);
     stop(&b);
 }
 
@@ -412,8 +412,8 @@ static void memory_fp32(const char *name)
     bench b = start(&settings, &small, 1);
     optimizer_memory told = {0};
     trouble why = {""};
-    EXPECT(optimizer_memory_of(&settings, b.g, &told, &why) && told.stored == optimizer_bytes(b.o) &&
-               told.workspace == optimizer_workspace(b.o), "%s: other bytes are told, or: %s", name, why.text);
+    EXPECT(optimizer_memory_of(&settings, b.g, &told, &why) && told.stored == b.o->type->bytes(b.o) &&
+               told.workspace == b.o->type->workspace(b.o), "%s: other bytes are told, or: %s", name, why.text);
     stop(&b);
 }
 
@@ -451,8 +451,8 @@ static void resume(void)
         }
         for (int which = 0; which < (step < 3 ? 1 : 2); which++) {
             bench *here = which ? &b : &a;
-            store *s = optimizer_store(here->o);
-            optimizer_begin(here->o);
+            store *s = &here->o->store;
+            here->o->type->begin(here->o);
             for (int p = 0; p < graph_params(here->g); p++) {
                 float *dw = s->gradient(s, p);
                 for (size_t i = 0; i < graph_param(here->g, p)->size; i++)
@@ -464,7 +464,7 @@ static void resume(void)
     }
     for (int p = 0; p < graph_params(a.g); p++) {
         const size_t n = graph_param(a.g, p)->size * sizeof(float);
-        EXPECT(!memcmp(optimizer_master(a.o, p), optimizer_master(b.o, p), n), "parameter %d differs", p);
+        EXPECT(!memcmp(a.o->type->master(a.o, p), b.o->type->master(b.o, p), n), "parameter %d differs", p);
     }
     checkpoint_free(c);
     stop(&a);

@@ -1,6 +1,9 @@
 /* readers.c - data files of the trainer, made here byte by byte: what they hold is read, a cut or excess is told. */
 #define _POSIX_C_SOURCE 200809L
-#include "../../tools/fptrain/readers.h"
+#include "data/cifar.h"
+#include "data/dataset.h"
+#include "data/idx.h"
+#include "data/text.h"
 
 #include <check.h> /* after ours: it has a macro of the name of one of our functions */
 #include <lzma.h>

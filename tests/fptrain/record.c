@@ -1,6 +1,6 @@
 /* record.c - logs of the trainer: read back by jansson, they hold what was said; resuming cuts what comes again. */
 #define _POSIX_C_SOURCE 200809L
-#include "../../tools/fptrain/record.h"
+#include "run/record.h"
 
 #include <check.h> /* after ours: it has a macro of the name of one of our functions */
 #include <jansson.h>
@@ -142,8 +142,8 @@ START_TEST(methods)
     record_begin(r, &(record_step){.step = 6});
     record_updates(r, &updates, true);
     ck_assert(record_end(r, &why));
-    ck_assert(record_policy_end(r, 6, &(record_policy){.policy_epoch = 2, .bits = 8, .threshold = 2.5}, &why));
-    ck_assert(record_policy_end(r, 8, &(record_policy){3, 12, 4.5, 2.25, true}, &why));
+    ck_assert(record_policy_end(r, 6, &(policy_epoch){.policy_epoch = 2, .bits = 8, .threshold = 2.5}, &why));
+    ck_assert(record_policy_end(r, 8, &(policy_epoch){3, 12, 4.5, 2.25, true}, &why));
     record_begin(r, &(record_step){.step = 9});
     record_updates(r, &updates, false);
     record_sums(r, &(sum_counts){.roundings = 90, .inexact = 60, .swamped = 20, .overflow = 2, .underflow = 1});

@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include "expect.h"
-#include "fptrain/backend.h"
-#include "fptrain/policy.h"
+#include "backends/backends.h"
+#include "numerics/rounder.h"
+#include "policies/fixed.h"
+#include "ops/ops.h"
 
 /* input (32, 2, 1) -> conv1 (8 of 1x1) -> relu2 -> linear3 (3) */
 static graph *network(void)
@@ -72,7 +74,8 @@ static void policies(void)
     EXPECT(r->rule[ROLE_V][RELU].format.kind == 0 && r->rule[ROLE_DV][RELU].format.kind == 0, "second.*");
     EXPECT(bits(r, ROLE_DV, CONV) == 8 && r->rule[ROLE_DV][CONV].rounding.mode == FPEMU_MODE_RTZ, "dv");
     EXPECT(r->rule[ROLE_DV][INPUT].format.kind == 0, "nobody computes the dv of the fed batch");
-    EXPECT(bits(r, ROLE_DW, LINEAR_WEIGHT) == 8 && r->rule[ROLE_DW][LINEAR_WEIGHT].rounding.mode == FPEMU_MODE_SR, "third");
+    EXPECT(bits(r, ROLE_DW, LINEAR_WEIGHT) == 8 && r->rule[ROLE_DW][LINEAR_WEIGHT].rounding.mode == FPEMU_MODE_SR,
+           "third");
     EXPECT(r->rule[ROLE_DW][CONV_WEIGHT].format.kind == 0, "dw has no line");
     EXPECT(bits(r, ROLE_W, CONV_WEIGHT) == 8 && bits(r, ROLE_W, CONV_BIAS) == 16, "*.bias");
     EXPECT(r->rule[ROLE_W][CONV_WEIGHT].format.overflow == FPEMU_OVERFLOW_SATURATE, "suffix");

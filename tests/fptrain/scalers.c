@@ -1,12 +1,13 @@
 /* scalers.c - loss scalers step by step, against sequences worked by hand. */
-#include "fptrain/policy.h"
-#include "fptrain/scaler.h"
+#include "numerics/adaptive.h"
+#include "policies/fixed.h"
+#include "numerics/scaler.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "expect.h"
-#include "fptrain/model.h"
+#include "models/model.h"
 
 typedef struct bench {
     graph *g;

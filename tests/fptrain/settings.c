@@ -1,6 +1,6 @@
 /* settings.c - settings of the trainer: what files and options say is what comes out, and errors say where. */
 #define _POSIX_C_SOURCE 200809L
-#include "../../tools/fptrain/settings.h"
+#include "run/settings.h"
 
 #include <check.h> /* after ours: it has a macro of the name of one of our functions */
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* steps.c - a training step of every model in FP8 under layer-wise scaling: each tensor that has a format is rounded
  * once, all of it, and nothing else is; multipliers are powers of two; the weights move. */
-#include "fptrain/train.h"
+#include "run/trainer.h"
+#include "models/model.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +64,7 @@ static int moved(const trainer *t)
         if (!start)
             return -1;
         graph_initial(t->g, i, start);
-        count += memcmp(start, optimizer_master(t->optimizer, i), size * sizeof *start) != 0;
+        count += memcmp(start, t->optimizer->type->master(t->optimizer, i), size * sizeof *start) != 0;
         free(start);
     }
     return count;

@@ -20,13 +20,14 @@ kinds=("$@")
 
 clang=${CLANG:-clang}
 flags=(-std=c11 -O1 -g -fno-omit-frame-pointer -ffp-contract=off -Wno-unknown-pragmas -Wno-pass-failed
-    -I"$top/include" -I"$top/lib" -I"$top/tools" -I"$top/tools/fpemu")
+    -I"$top/include" -I"$top/lib" -I"$top/tools" -I"$top/tools/fpemu" -I"$top/tools/fptrain")
 sanitizers=-fsanitize=address,undefined
 libraries=(jansson libzip zlib)
 readers=(container.c dtype.c json_header.c model.c npy.c npz.c reader.c safetensors.c)
 trainer_libraries=(inih liblzma zlib)
-trainer_readers=(base.c checkpoint.c cifar.c dataset.c digits.c idx.c outfile.c settings.c settings_file.c shapes.c
-    source.c text.c)
+trainer_readers=(common/atomic_file.c common/trouble.c fptrain/base/base.c fptrain/base/checkpoint.c
+    fptrain/base/source.c fptrain/data/cifar.c fptrain/data/dataset.c fptrain/data/digits.c fptrain/data/idx.c
+    fptrain/data/shapes.c fptrain/data/text.c fptrain/run/settings.c fptrain/run/settings_file.c)
 
 # The library below the readers, once for all kinds; its objects lie in the directory that is named.
 build_library() { # DIRECTORY SANITIZERS
@@ -50,7 +51,7 @@ build() { # KIND
     case $kind in
     idx | cifar | text | settings | checkpoint)
         packages=("${trainer_libraries[@]}")
-        sources=("$top/tests/fuzz/trainer.c" "${trainer_readers[@]/#/$top/tools/fptrain/}")
+        sources=("$top/tests/fuzz/trainer.c" "${trainer_readers[@]/#/$top/tools/}")
         ;;
     *) sources+=("${readers[@]/#/$top/tools/fpemu/files/}") ;;
     esac

@@ -9,9 +9,12 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "../../tools/fptrain/checkpoint.h"
-#include "../../tools/fptrain/readers.h"
-#include "../../tools/fptrain/settings.h"
+#include "base/checkpoint.h"
+#include "data/cifar.h"
+#include "data/dataset.h"
+#include "data/idx.h"
+#include "data/text.h"
+#include "run/settings.h"
 
 char reader_reason[256];
 static trouble why;

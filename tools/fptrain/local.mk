@@ -1,140 +1,211 @@
-# The trainer sees libfpemu through include/ alone. All but main.c is a library, so that the tests can link it.
+# The trainer sees libfpemu through include/ alone. All but the commands is a library, so that the tests can link it.
+trainer_base = \
+	tools/fptrain/base/base.c \
+	tools/fptrain/base/base.h \
+	tools/fptrain/base/checkpoint.c \
+	tools/fptrain/base/checkpoint.h \
+	tools/fptrain/base/number.c \
+	tools/fptrain/base/number.h \
+	tools/fptrain/base/output.c \
+	tools/fptrain/base/output.h \
+	tools/fptrain/base/source.c \
+	tools/fptrain/base/source.h
 trainer_engine = \
-	tools/fptrain/backend.c \
-	tools/fptrain/backend.h \
-	tools/fptrain/backend_blas.c \
-	tools/fptrain/backend_depthwise.c \
-	tools/fptrain/backend_emulated.c \
-	tools/fptrain/backend_exact.c \
-	tools/fptrain/backend_lowered.c \
-	tools/fptrain/backend_onednn.c \
-	tools/fptrain/backend_parts.h \
-	tools/fptrain/base.c \
-	tools/fptrain/base.h \
-	tools/fptrain/graph.c \
-	tools/fptrain/graph.h \
-	tools/fptrain/graph_passes.c \
-	tools/fptrain/op.h \
-	tools/fptrain/op_activation.c \
-	tools/fptrain/op_attention.c \
-	tools/fptrain/op_conv.c \
-	tools/fptrain/op_dropout.c \
-	tools/fptrain/op_embedding.c \
-	tools/fptrain/op_join.c \
-	tools/fptrain/op_linear.c \
-	tools/fptrain/op_loss.c \
-	tools/fptrain/op_lstm.c \
-	tools/fptrain/op_norm.c \
-	tools/fptrain/op_pool.c
-trainer_files = \
-	tools/fptrain/checkpoint.c \
-	tools/fptrain/checkpoint.h \
-	tools/fptrain/cifar.c \
-	tools/fptrain/dataset.c \
-	tools/fptrain/dataset.h \
-	tools/fptrain/digits.c \
-	tools/fptrain/draw.h \
-	tools/fptrain/idx.c \
-	tools/fptrain/loader.c \
-	tools/fptrain/outfile.c \
-	tools/fptrain/outfile.h \
-	tools/fptrain/picture.c \
-	tools/fptrain/picture.h \
-	tools/fptrain/readers.h \
-	tools/fptrain/record.c \
-	tools/fptrain/record.h \
-	tools/fptrain/report.h \
-	tools/fptrain/report_chart.c \
-	tools/fptrain/report_group.c \
-	tools/fptrain/report_heat.c \
-	tools/fptrain/report_load.c \
-	tools/fptrain/report_overflow.c \
-	tools/fptrain/report_page.c \
-	tools/fptrain/report_plots.c \
-	tools/fptrain/report_tables.c \
-	tools/fptrain/settings.c \
-	tools/fptrain/settings.h \
-	tools/fptrain/settings_file.c \
-	tools/fptrain/shapes.c \
-	tools/fptrain/source.c \
-	tools/fptrain/source.h \
-	tools/fptrain/text.c
-trainer_methods = \
-	tools/fptrain/dispersion.c \
-	tools/fptrain/dispersion.h \
-	tools/fptrain/experiment.c \
-	tools/fptrain/experiment.h \
-	tools/fptrain/keeper.h \
-	tools/fptrain/keeper_fp32.c \
-	tools/fptrain/keeper_packed.c \
-	tools/fptrain/model.c \
-	tools/fptrain/model.h \
-	tools/fptrain/model_compact.c \
-	tools/fptrain/model_googlenet.c \
-	tools/fptrain/model_parts.h \
-	tools/fptrain/model_plain.c \
-	tools/fptrain/model_resnet.c \
-	tools/fptrain/model_text.c \
-	tools/fptrain/optimizer.c \
-	tools/fptrain/optimizer.h \
-	tools/fptrain/policy.c \
-	tools/fptrain/policy.h \
-	tools/fptrain/rounder.c \
-	tools/fptrain/rounder.h \
-	tools/fptrain/scaler.c \
-	tools/fptrain/scaler.h \
-	tools/fptrain/scaler_layers.c \
-	tools/fptrain/scaler_layers.h \
-	tools/fptrain/schedule.c \
-	tools/fptrain/train.c \
-	tools/fptrain/train.h \
-	tools/fptrain/train_state.c
-trainer_assign = \
-	tools/fptrain/assign.c \
-	tools/fptrain/assign.h \
-	tools/fptrain/assign_plot.c \
-	tools/fptrain/assign_plot.h \
-	tools/fptrain/assign_policy.c \
-	tools/fptrain/estimate.c \
-	tools/fptrain/estimate.h \
-	tools/fptrain/estimate_plot.c \
-	tools/fptrain/estimate_plot.h \
-	tools/fptrain/memory.c \
-	tools/fptrain/memory.h \
-	tools/fptrain/muppet.c \
-	tools/fptrain/muppet.h \
-	tools/fptrain/policy_muppet.c \
-	tools/fptrain/assign_text.c \
-	tools/fptrain/network.c \
-	tools/fptrain/network.h \
-	tools/fptrain/tradeoff.c \
-	tools/fptrain/tradeoff.h \
-	tools/fptrain/tradeoff_parts.c \
-	tools/fptrain/tradeoff_report.c \
-	tools/fptrain/tradeoff_runs.c
+	tools/fptrain/engine/backend.h \
+	tools/fptrain/engine/graph.c \
+	tools/fptrain/engine/graph.h \
+	tools/fptrain/engine/op.c \
+	tools/fptrain/engine/op.h \
+	tools/fptrain/engine/passes.c \
+	tools/fptrain/engine/tensors.c \
+	tools/fptrain/engine/tensors.h
+trainer_ops = \
+	tools/fptrain/ops/activation.c \
+	tools/fptrain/ops/attention.c \
+	tools/fptrain/ops/conv.c \
+	tools/fptrain/ops/dropout.c \
+	tools/fptrain/ops/embedding.c \
+	tools/fptrain/ops/join.c \
+	tools/fptrain/ops/linear.c \
+	tools/fptrain/ops/loss.c \
+	tools/fptrain/ops/lstm.c \
+	tools/fptrain/ops/norm.c \
+	tools/fptrain/ops/ops.h \
+	tools/fptrain/ops/pool.c \
+	tools/fptrain/ops/products.c \
+	tools/fptrain/ops/products.h
+trainer_backends = \
+	tools/fptrain/backends/backends.c \
+	tools/fptrain/backends/backends.h \
+	tools/fptrain/backends/blas.c \
+	tools/fptrain/backends/depthwise.c \
+	tools/fptrain/backends/depthwise.h \
+	tools/fptrain/backends/emulated.c \
+	tools/fptrain/backends/exact.c \
+	tools/fptrain/backends/free_list.c \
+	tools/fptrain/backends/free_list.h \
+	tools/fptrain/backends/kinds.h \
+	tools/fptrain/backends/lowered.c \
+	tools/fptrain/backends/lowered.h \
+	tools/fptrain/backends/onednn.c
+trainer_models = \
+	tools/fptrain/models/builders.h \
+	tools/fptrain/models/compact.c \
+	tools/fptrain/models/googlenet.c \
+	tools/fptrain/models/model.c \
+	tools/fptrain/models/model.h \
+	tools/fptrain/models/model_settings.h \
+	tools/fptrain/models/parts.c \
+	tools/fptrain/models/parts.h \
+	tools/fptrain/models/plain.c \
+	tools/fptrain/models/resnet.c \
+	tools/fptrain/models/sequence.c
+trainer_data = \
+	tools/fptrain/data/cifar.c \
+	tools/fptrain/data/cifar.h \
+	tools/fptrain/data/contact_sheet.c \
+	tools/fptrain/data/contact_sheet.h \
+	tools/fptrain/data/dataset.c \
+	tools/fptrain/data/dataset.h \
+	tools/fptrain/data/dice.h \
+	tools/fptrain/data/digits.c \
+	tools/fptrain/data/idx.c \
+	tools/fptrain/data/idx.h \
+	tools/fptrain/data/loader.c \
+	tools/fptrain/data/loader.h \
+	tools/fptrain/data/samples.h \
+	tools/fptrain/data/shapes.c \
+	tools/fptrain/data/synthetic.h \
+	tools/fptrain/data/text.c \
+	tools/fptrain/data/text.h
+trainer_numerics = \
+	tools/fptrain/numerics/adaptive.c \
+	tools/fptrain/numerics/adaptive.h \
+	tools/fptrain/numerics/dispersion.c \
+	tools/fptrain/numerics/dispersion.h \
+	tools/fptrain/numerics/rounder.c \
+	tools/fptrain/numerics/rounder.h \
+	tools/fptrain/numerics/rule.c \
+	tools/fptrain/numerics/rule.h \
+	tools/fptrain/numerics/scaler.c \
+	tools/fptrain/numerics/scaler.h
+trainer_optimizer = \
+	tools/fptrain/optimizer/fp32_state.c \
+	tools/fptrain/optimizer/fp32_state.h \
+	tools/fptrain/optimizer/optimizer.c \
+	tools/fptrain/optimizer/optimizer.h \
+	tools/fptrain/optimizer/packed_state.c \
+	tools/fptrain/optimizer/packed_state.h \
+	tools/fptrain/optimizer/state.h
+trainer_policies = \
+	tools/fptrain/policies/assignment.c \
+	tools/fptrain/policies/assignment.h \
+	tools/fptrain/policies/assignment_policy.c \
+	tools/fptrain/policies/assignment_policy.h \
+	tools/fptrain/policies/assignment_settings.c \
+	tools/fptrain/policies/assignment_settings.h \
+	tools/fptrain/policies/fixed.c \
+	tools/fptrain/policies/fixed.h \
+	tools/fptrain/policies/muppet.c \
+	tools/fptrain/policies/muppet.h \
+	tools/fptrain/policies/muppet_policy.c \
+	tools/fptrain/policies/muppet_policy.h \
+	tools/fptrain/policies/named.c \
+	tools/fptrain/policies/named.h \
+	tools/fptrain/policies/policy.h
+trainer_run = \
+	tools/fptrain/run/experiment.c \
+	tools/fptrain/run/experiment.h \
+	tools/fptrain/run/network.c \
+	tools/fptrain/run/network.h \
+	tools/fptrain/run/record.c \
+	tools/fptrain/run/record.h \
+	tools/fptrain/run/schedule.c \
+	tools/fptrain/run/schedule.h \
+	tools/fptrain/run/settings.c \
+	tools/fptrain/run/settings.h \
+	tools/fptrain/run/settings_file.c \
+	tools/fptrain/run/trainer.c \
+	tools/fptrain/run/trainer.h \
+	tools/fptrain/run/trainer_state.c
+trainer_estimate = \
+	tools/fptrain/estimate/memory.c \
+	tools/fptrain/estimate/memory.h \
+	tools/fptrain/estimate/time.c \
+	tools/fptrain/estimate/time.h
+trainer_sweep = \
+	tools/fptrain/sweep/data_parts.c \
+	tools/fptrain/sweep/results.c \
+	tools/fptrain/sweep/runs.c \
+	tools/fptrain/sweep/sweep.c \
+	tools/fptrain/sweep/sweep.h
+trainer_report = \
+	tools/fptrain/report/assignment_plot.c \
+	tools/fptrain/report/assignment_plot.h \
+	tools/fptrain/report/chart.c \
+	tools/fptrain/report/chart.h \
+	tools/fptrain/report/choice.h \
+	tools/fptrain/report/estimate_plot.c \
+	tools/fptrain/report/estimate_plot.h \
+	tools/fptrain/report/group.c \
+	tools/fptrain/report/group.h \
+	tools/fptrain/report/heat.c \
+	tools/fptrain/report/heat.h \
+	tools/fptrain/report/overflow.c \
+	tools/fptrain/report/overflow.h \
+	tools/fptrain/report/page.c \
+	tools/fptrain/report/page.h \
+	tools/fptrain/report/plots.c \
+	tools/fptrain/report/plots.h \
+	tools/fptrain/report/run_data.c \
+	tools/fptrain/report/run_data.h \
+	tools/fptrain/report/svg_style.c \
+	tools/fptrain/report/svg_style.h \
+	tools/fptrain/report/tables.c \
+	tools/fptrain/report/tables.h
 
 if FPTRAIN
 noinst_LTLIBRARIES += tools/libfptrain.la
 endif
-tools_libfptrain_la_SOURCES = $(trainer_engine) $(trainer_files) $(trainer_methods) $(trainer_assign)
+tools_libfptrain_la_SOURCES = $(trainer_base) $(trainer_engine) $(trainer_ops) $(trainer_backends) \
+	$(trainer_models) $(trainer_data) $(trainer_numerics) $(trainer_optimizer) $(trainer_policies) $(trainer_run) \
+	$(trainer_estimate) $(trainer_sweep) $(trainer_report)
+tools_libfptrain_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fptrain
 tools_libfptrain_la_CFLAGS = $(AM_CFLAGS) $(FPTRAIN_CFLAGS) $(CBLAS_CFLAGS) $(ZIP_CFLAGS) $(JANSSON_CFLAGS)
-tools_libfptrain_la_LIBADD = lib/libfpemu.la $(FPTRAIN_LIBS) $(CBLAS_LIBS) $(ZIP_LIBS) $(JANSSON_LIBS)
+tools_libfptrain_la_LIBADD = lib/libfpemu.la tools/libcommon.la $(FPTRAIN_LIBS) $(CBLAS_LIBS) $(ZIP_LIBS) $(JANSSON_LIBS)
 
 if FPTRAIN
 bin_PROGRAMS += tools/fptrain/fptrain
 endif
 tools_fptrain_fptrain_SOURCES = \
-	tools/fptrain/command_assign.c \
-	tools/fptrain/command_estimate.c \
-	tools/fptrain/command_data.c \
-	tools/fptrain/command_demo.c \
-	tools/fptrain/command_report.c \
-	tools/fptrain/command_run.c \
-	tools/fptrain/command_tradeoff.c \
-	tools/fptrain/commands.h \
-	tools/fptrain/main.c
+	tools/fptrain/commands/assign.c \
+	tools/fptrain/commands/commands.h \
+	tools/fptrain/commands/data.c \
+	tools/fptrain/commands/demo.c \
+	tools/fptrain/commands/estimate.c \
+	tools/fptrain/commands/main.c \
+	tools/fptrain/commands/report.c \
+	tools/fptrain/commands/run.c \
+	tools/fptrain/commands/tradeoff.c
+tools_fptrain_fptrain_CPPFLAGS = $(tools_libfptrain_la_CPPFLAGS)
 tools_fptrain_fptrain_CFLAGS = $(tools_libfptrain_la_CFLAGS)
 tools_fptrain_fptrain_LDADD = tools/libfptrain.la
+
+EXTRA_DIST += tools/fptrain/README.md \
+	tools/fptrain/backends/README.md \
+	tools/fptrain/base/README.md \
+	tools/fptrain/commands/README.md \
+	tools/fptrain/data/README.md \
+	tools/fptrain/engine/README.md \
+	tools/fptrain/estimate/README.md \
+	tools/fptrain/models/README.md \
+	tools/fptrain/numerics/README.md \
+	tools/fptrain/ops/README.md \
+	tools/fptrain/optimizer/README.md \
+	tools/fptrain/policies/README.md \
+	tools/fptrain/report/README.md \
+	tools/fptrain/run/README.md \
+	tools/fptrain/sweep/README.md
 
 # Settings of experiments, to run as they are or to start from.
 if FPTRAIN

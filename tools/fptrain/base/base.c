@@ -1,0 +1,73 @@
+/* base.c - memory, errors, random numbers and the clock of fptrain. */
+#include "common/system.h"
+
+#include "base/base.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+_Noreturn void die(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("fptrain: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    exit(2);
+}
+
+void *need_room(size_t count, size_t size)
+{
+    if (size && count > (SIZE_MAX - 63) / size)
+        die("out of memory");
+    const size_t bytes = (count * size + 63) / 64 * 64;
+    void *p = aligned_alloc(64, bytes ? bytes : 64);
+    if (!p)
+        die("out of memory");
+    return p;
+}
+
+void *need(size_t count, size_t size)
+{
+    return memset(need_room(count, size), 0, count * size);
+}
+
+/* The finaliser of splitmix64 (Steele, Lea, Flood 2014). */
+static uint64_t mix(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+uint64_t random_u64(uint64_t seed, purpose why, uint64_t stream, uint64_t index)
+{
+    const uint64_t golden = 0x9e3779b97f4a7c15u;
+    uint64_t key = mix(seed + golden);
+    key = mix(key ^ mix((uint64_t)why * golden + 1));
+    key = mix(key ^ mix(stream + 2 * golden));
+    return mix(key + (index + 1) * golden);
+}
+
+double random_unit(uint64_t seed, purpose why, uint64_t stream, uint64_t index)
+{
+    return (double)(random_u64(seed, why, stream, index) >> 11) * 0x1p-53;
+}
+
+double random_normal(uint64_t seed, purpose why, uint64_t stream, uint64_t index)
+{
+    const double u = 1 - random_unit(seed, why, stream, 2 * index); /* (0, 1] */
+    return sqrt(-2 * log(u)) * cos(6.283185307179586 * random_unit(seed, why, stream, 2 * index + 1));
+}
+
+double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}

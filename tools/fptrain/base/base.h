@@ -1,0 +1,37 @@
+/* base.h - what every file of fptrain uses: memory that is there or the program ends, and how errors are told. */
+#ifndef FPTRAIN_BASE_BASE_H
+#define FPTRAIN_BASE_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/trouble.h"
+
+/* One line on standard error, exit status 2. Not for what a library function of ours can report. */
+_Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Zeroed memory for count elements, aligned to 64 bytes; ends the program when there is none. Freed with free. */
+void *need(size_t count, size_t size);
+void *need_room(size_t count, size_t size); /* not zeroed: what is written before it is read */
+
+/* 64 bits from the pair (stream of a named purpose, index): every random decision that is no rounding. Pure. */
+typedef enum purpose {
+    FOR_WEIGHTS = 1, FOR_ORDER = 2, FOR_AUGMENT = 3, FOR_DROPOUT = 4, FOR_DATA = 5, FOR_ROUNDING = 6,
+    FOR_STORING = 7, FOR_GROUPS = 8
+} purpose;
+uint64_t random_u64(uint64_t seed, purpose why, uint64_t stream, uint64_t index);
+double random_unit(uint64_t seed, purpose why, uint64_t stream, uint64_t index);   /* [0, 1), 53 bits */
+double random_normal(uint64_t seed, purpose why, uint64_t stream, uint64_t index); /* mean 0, deviation 1 */
+
+/* Small loops over floats (`omp simd') that are compiled for several instruction sets. No operation is fused and sums
+ * have fixed lanes, so all give the same bits. */
+#if defined __x86_64__ && defined __GNUC__ && !defined __clang__ && defined __GLIBC__ && !defined __SANITIZE_ADDRESS__
+#define WIDE __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#else
+#define WIDE
+#endif
+
+double seconds_now(void); /* a clock that only goes forward */
+
+#endif

@@ -1,0 +1,116 @@
+/* demo.c - fptrain demo: one small network in FP32, FP16 and FP8, with loss scaling and without. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "commands/commands.h"
+#include "run/experiment.h"
+#include "base/output.h"
+#include "report/chart.h"
+#include "report/run_data.h"
+
+static const char help[] = "Usage: fptrain demo [DIR]\n"
+                           "Trains LeNet on drawn digits in FP32, and in FP16 and FP8 without and with loss scaling:\n"
+                           "prints a table and draws DIR/curves.svg (default of DIR: fptrain-demo).\n";
+
+/* FP8 is E4M3 for all tensors: its range is what makes loss scaling needed. */
+typedef struct variant {
+    const char *name, *format, *scaler, *scale;
+} variant;
+static const variant variants[] = {{"fp32", "fp32", "none", "0"},
+                                   {"fp16", "fp16", "none", "0"},
+                                   {"fp16-scaled", "fp16", "backoff", "65536"},
+                                   {"fp8", "e4m3fn:saturate", "none", "0"},
+                                   {"fp8-scaled", "e4m3fn:saturate", "backoff", "256"}};
+enum { VARIANTS = sizeof variants / sizeof *variants };
+
+static const char *const common[][3] = {
+    {"model", "name", "lenet"},      {"data", "source", "digits"},      {"data", "train_count", "4000"},
+    {"data", "test_count", "1000"},  {"train", "epochs", "5"},          {"train", "batch", "128"},
+    {"train", "lr", "0.03"},         {"train", "schedule", "cosine"},   {"output", "log_every", "1"},
+    {"output", "checkpoint_every", "0"}};
+
+static void set(settings *s, const char *section, const char *key, const char *value)
+{
+    trouble why;
+    if (!settings_set(s, section, key, value, &why))
+        die("demo: %s", why.text);
+}
+
+static void train(const variant *v, const char *directory)
+{
+    static const char *const roles[] = {"v", "w", "dv", "dw"};
+    settings s;
+    settings_default(&s);
+    for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+        set(&s, common[i][0], common[i][1], common[i][2]);
+    for (int i = 0; i < 4; i++)
+        set(&s, "formats", roles[i], v->format);
+    set(&s, "scaler", "name", v->scaler);
+    set(&s, "scaler", "scale", v->scale);
+    set(&s, "output", "directory", directory);
+    experiment_run(&s, false, true);
+    settings_free(&s);
+}
+
+/* Counters of the gradients over all steps, as shares. */
+static void print_row(const run *r, const variant *v)
+{
+    uint64_t elements = 0, overflow = 0, underflow = 0;
+    for (size_t i = 0; i < r->track_count; i++) {
+        const track *t = &r->tracks[i];
+        if (t->role[0] != 'd')
+            continue;
+        elements += t->elements;
+        overflow += t->overflow;
+        underflow += t->underflow;
+    }
+    printf("%-12s %7.1f %%  %7.1f %%", v->name, 100 * r->last, 100 * r->last_fp32);
+    if (elements)
+        printf("  %9llu  %8.3f %%", (unsigned long long)overflow, 100 * (double)underflow / (double)elements);
+    else
+        printf("  %9s  %10s", "-", "-");
+    printf("  %7llu\n", (unsigned long long)r->skipped);
+    fflush(stdout);
+}
+
+static void draw(const char *path, const run *runs)
+{
+    static const chart charts[] = {{.title = "Loss of each step", .x_title = "step", .logarithmic = true},
+                                   {.title = "Test accuracy in the formats of training", .x_title = "step",
+                                    .percent = true}};
+    const size_t which[] = {offsetof(run, loss), offsetof(run, accuracy)};
+    atomic_file out = output_open("demo", path);
+    charts_write_alone(out.file, 2, charts, which, runs, VARIANTS);
+    output_commit("demo", &out);
+}
+
+int command_demo(int argc, char **argv)
+{
+    run runs[VARIANTS];
+    trouble why;
+    char path[SETTINGS_TEXT];
+    if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
+        return fputs(help, stdout) < 0;
+    const char *directory = argc > 1 ? argv[1] : "fptrain-demo";
+    if (argc > 2 || directory[0] == '-' || strlen(directory) > SETTINGS_TEXT - 32)
+        die("demo: at most a directory expected; see 'fptrain demo --help'");
+    (void)mkdir(directory, 0777); /* what goes wrong shows when the first run writes */
+
+    puts("LeNet on 4000 drawn digits, 5 epochs; counts are of the gradients\n"
+         "             accuracy    in FP32   overflow   underflow  skipped");
+    for (int i = 0; i < VARIANTS; i++) {
+        snprintf(path, sizeof path, "%s/%s", directory, variants[i].name);
+        train(&variants[i], path);
+        if (!run_load(&runs[i], path, &why))
+            die("demo: %s", why.text);
+        print_row(&runs[i], &variants[i]);
+    }
+    snprintf(path, sizeof path, "%s/curves.svg", directory);
+    draw(path, runs);
+    for (int i = 0; i < VARIANTS; i++)
+        run_free(&runs[i]);
+    printf("\nCurves of loss and accuracy: %s\n", path);
+    return 0;
+}

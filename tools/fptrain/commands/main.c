@@ -1,0 +1,104 @@
+/* main.c - the program fptrain: finds the subcommand asked for and runs it. */
+#include "common/system.h"
+
+#include <fpemu.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "commands/commands.h"
+#include "run/settings.h"
+
+typedef struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary;
+} command;
+
+static const command commands[] = {
+    {"run", command_run, "trains a network, as its settings say"},
+    {"demo", command_demo, "one small network in five ways, in a table and curves"},
+    {"models", command_models, "the networks that have a name"},
+    {"assign", command_assign, "which tensors a precision assignment makes low"},
+    {"estimate", command_estimate, "how long the word lengths of MuPPET take on given hardware"},
+    {"tradeoff", command_tradeoff, "accuracy against low-precision ratio over many assignments"},
+    {"data", command_data, "what a data set has, in numbers and pictures"},
+    {"report", command_report, "a page, or tables and plots, that compare runs"},
+    {"help", command_help, "this text; help config: every key of the settings"},
+};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static void print_help(void)
+{
+    puts("Usage: fptrain COMMAND [OPTION...] [ARGUMENT...]\n"
+         "Trains neural networks in which every tensor has a number format.\n"
+         "\n"
+         "Commands:");
+    for (int i = 0; i < COMMANDS; i++)
+        printf("  %-8s %s\n", commands[i].name, commands[i].summary);
+    puts("\n"
+         "  fptrain COMMAND --help  says more about a command\n"
+         "  fptrain --version       version of the program\n"
+         "\n"
+         "Settings come from --config FILE, then --set SECTION.KEY=VALUE and short options such\n"
+         "as --model and --lr. Exit status: 0, 1 failure, 2 a wrong option or file.");
+}
+
+static void print_keys(void)
+{
+    settings_key key;
+    const char *section = "";
+    for (int i = 0; settings_table(i, &key); i++) {
+        if (strcmp(section, key.section) != 0)
+            printf("%s[%s]\n", i ? "\n" : "", key.section);
+        section = key.section;
+        printf("%s = %s\n    # %s; %s%s%s%s%s%s\n", key.key, key.normal, key.help, key.type, key.range[0] ? ": " : "",
+               key.range, key.option ? " (" : "", key.option ? key.option : "", key.option ? ")" : "");
+    }
+    puts("\n[formats]\n"
+         "# PATTERN = FORMAT [ROUNDING], first the roles, then patterns; the last that fits wins.\n"
+         "# PATTERN: a role (v, w, dv, dw) or a pattern of tensor names such as conv1.* or *.bias.\n"
+         "# FORMAT: fp32 (left alone) or a format as for fpemu; ROUNDING: rne, sr, rtz... (default: rne)");
+}
+
+int command_help(int argc, char **argv)
+{
+    if (argc == 1)
+        print_help();
+    else if (argc == 2 && strcmp(argv[1], "config") == 0)
+        print_keys();
+    else if (argc == 2 && strcmp(argv[1], "--help") == 0)
+        puts("Usage: fptrain help [config]");
+    else
+        die("help: 'config' or nothing expected, not '%s'", argv[1]);
+    return 0;
+}
+
+static const command *find(const char *name)
+{
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    die("unknown %s '%s'; see 'fptrain --help'", name[0] == '-' ? "option" : "command", name);
+}
+
+int main(int argc, char **argv)
+{
+    int status = 0;
+    if (argc < 2)
+        die("no command; see 'fptrain --help'");
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        print_help();
+    else if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
+        printf("fptrain %d.%d.%d\n", FPEMU_VERSION_MAJOR, FPEMU_VERSION_MINOR, FPEMU_VERSION_PATCH);
+    else
+        status = find(argv[1])->run(argc - 1, argv + 1);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "fptrain: standard output: %s\n", strerror(errno));
+        status = 1;
+    }
+    return status;
+}

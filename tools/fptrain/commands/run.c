@@ -1,0 +1,58 @@
+/* run.c - fptrain run: one experiment from its settings to its summary. */
+#include <stdio.h>
+#include <string.h>
+
+#include "commands/commands.h"
+#include "run/experiment.h"
+#include "models/model.h"
+
+static const char help[] =
+    "Usage: fptrain run [--config FILE]... [--set SECTION.KEY=VALUE]... [OPTION]...\n"
+    "Trains a network in which every tensor has a number format.\n"
+    "\n"
+    "  --config FILE            settings from a file; 'fptrain help config' has all keys\n"
+    "  --set SECTION.KEY=VALUE  one setting; formats are keys too: --set formats.dv=e5m2\n"
+    "  --model NAME             the network; 'fptrain models' lists them\n"
+    "  --data SOURCE            digits, shapes, mnist:DIR, cifar10:DIR, text:FILE or a path\n"
+    "  --epochs N  --batch N  --lr RATE  --schedule NAME  --optimizer NAME\n"
+    "  --policy NAME  --scaler NAME  --seed N  --threads N (never changes a result)\n"
+    "  --out DIR                log.jsonl, summary.json, settings.ini and the checkpoint go there\n"
+    "  --resume                 goes on from the checkpoint in DIR, if there is one\n"
+    "  --quiet                  no lines about the way\n"
+    "  -h, --help\n"
+    "\n"
+    "The same settings give the same bits, run after run, resumed or not.\n";
+
+int command_run(int argc, char **argv)
+{
+    settings s;
+    trouble why;
+    bool resumed = false, quiet = false;
+    settings_default(&s);
+    if (!settings_options(&s, &argc, argv, &why))
+        die("run: %s", why.text);
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--resume"))
+            resumed = true;
+        else if (!strcmp(argv[i], "--quiet"))
+            quiet = true;
+        else if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
+            return fputs(help, stdout) < 0;
+        else
+            die("run: unknown option '%s'; see 'fptrain run --help'", argv[i]);
+    }
+    experiment_run(&s, resumed, quiet);
+    settings_free(&s);
+    return 0;
+}
+
+int command_models(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "--help") && strcmp(argv[1], "-h"))
+        die("models: nothing expected, not '%s'", argv[1]);
+    if (argc > 1)
+        return fputs("Usage: fptrain models\nLists the networks that 'fptrain run --model NAME' knows.\n", stdout) < 0;
+    for (int i = 0; model_name(i); i++)
+        printf("%-13s %s\n", model_name(i), model_about(i));
+    return 0;
+}

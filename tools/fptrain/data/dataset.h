@@ -1,0 +1,17 @@
+/* dataset.h - samples and labels in memory: read from files, or generated from a seed. */
+#ifndef FPTRAIN_DATA_DATASET_H
+#define FPTRAIN_DATA_DATASET_H
+
+#include "data/samples.h"
+
+/* "K/N" with 1 <= K <= N <= 1000, or "" for all. */
+bool dataset_part_read(const char *text, dataset_options *options, trouble *why);
+/* where: "digits" or "shapes" (generated: seed, train_count, test_count; 0 = defaults), "mnist:DIR" (four IDX files,
+ * plain or .gz), "cifar10:DIR" or "cifar100:DIR" (binary batches, plain, .gz or .xz, any record count), "text:FILE", or
+ * a bare DIR whose content decides. */
+bool dataset_open(dataset *d, const char *where, const dataset_options *options, trouble *why);
+void dataset_free(dataset *d);
+/* The name of a class, or its number, or (text) its byte: in `text` of at least 16 bytes. */
+const char *dataset_class(const dataset *d, int label, char *text);
+
+#endif

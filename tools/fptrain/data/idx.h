@@ -1,0 +1,16 @@
+/* idx.h - MNIST and its like: IDX files. Fills a data set that is all zero. */
+#ifndef FPTRAIN_DATA_IDX_H
+#define FPTRAIN_DATA_IDX_H
+
+#include "base/source.h"
+#include "data/samples.h"
+
+/* One IDX file of unsigned bytes with so many dimensions. */
+typedef struct idx {
+    size_t extent[3], count; /* count: elements */
+    uint8_t *bytes;
+} idx;
+bool idx_read(idx *x, source *s, int dimensions, trouble *why);
+bool mnist_open(dataset *d, const char *directory, trouble *why);
+
+#endif

@@ -1,0 +1,117 @@
+/* op.c - a new operator: its name, values, parameters and buffers. */
+#include "engine/op.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Room for one more element. Lists hold pointers, so that what they point to stays where it is. */
+static void *longer(void *list, int count, size_t size)
+{
+    void *p = realloc(list, (size_t)(count + 1) * size);
+    if (!p)
+        die("out of memory");
+    return p;
+}
+
+static void name_op(graph *g, op *o)
+{
+    int number = 1;
+    for (int i = 0; i < g->ops; i++)
+        number += g->op[i]->type == o->type;
+    if (g->next_name[0])
+        snprintf(o->name, sizeof o->name, "%s", g->next_name);
+    else
+        snprintf(o->name, sizeof o->name, "%s%d", o->type->type, number);
+    g->next_name[0] = 0;
+    for (int i = 0; i < g->ops; i++)
+        if (strcmp(g->op[i]->name, o->name) == 0)
+            die("two operators are named %s", o->name);
+}
+
+op *op_new(graph *g, const op_type *type, int inputs, const int *input, size_t state)
+{
+    op *o = need(1, sizeof *o);
+    o->type = type;
+    name_op(g, o);
+    if (g->batch || g->logits >= 0)
+        die("%s: the network is complete", o->name);
+    o->inputs = inputs;
+    o->input = need((size_t)inputs, sizeof *o->input);
+    o->dx = need((size_t)inputs, sizeof *o->dx);
+    for (int i = 0; i < inputs; i++) {
+        if (input[i] < 0 || input[i] >= g->values)
+            die("%s: there is no value %d", o->name, input[i]);
+        o->input[i] = input[i];
+        g->value[input[i]]->consumers++;
+    }
+    o->output = -1;
+    o->first_param = g->params;
+    o->first_buffer = g->buffers;
+    o->state = need(1, state);
+    g->op = longer(g->op, g->ops, sizeof *g->op);
+    g->op[g->ops++] = o;
+    return o;
+}
+
+int op_value(graph *g, int producer, int c, int h, int w, int rows_per_sample)
+{
+    value *v = need(1, sizeof *v);
+    *v = (value){.c = c, .h = h, .w = w, .rows_per_sample = rows_per_sample, .producer = producer, .is_tensor = true};
+    v->row = (size_t)c * (size_t)h * (size_t)w;
+    v->alpha = 1;
+    g->value = longer(g->value, g->values, sizeof *g->value);
+    g->value[g->values] = v;
+    return g->values++;
+}
+
+int op_output(graph *g, op *o, int c, int h, int w, int rows_per_sample)
+{
+    if (c < 1 || h < 1 || w < 1)
+        die("%s: nothing is left of its input (output of %d x %d x %d)", o->name, c, h, w);
+    return o->output = op_value(g, g->ops - 1, c, h, w, rows_per_sample);
+}
+
+op *op_same(graph *g, const op_type *type, int x, size_t state)
+{
+    op *o = op_new(g, type, 1, &x, state);
+    const value *v = g->value[x];
+    op_output(g, o, v->c, v->h, v->w, v->rows_per_sample);
+    return o;
+}
+
+void op_param(graph *g, op *o, param_kind kind, const char *name, int dims, const int *dim, double start,
+              double deviation)
+{
+    param *p = need(1, sizeof *p);
+    snprintf(p->name, sizeof p->name, "%s.%s", o->name, name);
+    p->kind = kind;
+    p->op = g->ops - 1;
+    p->dims = dims;
+    p->size = 1;
+    for (int i = 0; i < dims; i++) {
+        p->dim[i] = dim[i];
+        p->size *= (size_t)dim[i];
+    }
+    p->alpha = 1;
+    g->param = longer(g->param, g->params, sizeof *g->param);
+    g->start = longer(g->start, g->params, sizeof *g->start);
+    g->deviation = longer(g->deviation, g->params, sizeof *g->deviation);
+    g->param[g->params] = p;
+    g->start[g->params] = start;
+    g->deviation[g->params] = deviation;
+    g->params++;
+    o->params++;
+}
+
+void op_buffer(graph *g, op *o, const char *name, size_t size, float start)
+{
+    buffer *b = need(1, sizeof *b);
+    snprintf(b->name, sizeof b->name, "%s.%s", o->name, name);
+    b->size = size;
+    b->data = need(size, sizeof *b->data);
+    for (size_t i = 0; i < size; i++)
+        b->data[i] = start;
+    g->buffer = longer(g->buffer, g->buffers, sizeof *g->buffer);
+    g->buffer[g->buffers++] = b;
+}

@@ -1,0 +1,48 @@
+/* memory.c - see memory.h */
+#include "estimate/memory.h"
+
+#include "run/trainer.h"
+
+enum { HUNDREDTHS = 1600 }; /* the largest width that the settings take */
+
+static bool look(graph *g, const settings *s, double width, uint64_t most, const memory_choice *choice, memory_fit *fit,
+                 trouble *why)
+{
+    optimizer_settings o = optimizer_settings_of(s);
+    optimizer_memory memory;
+    o.name = choice->name;
+    o.packed = choice->packed;
+    if (!optimizer_memory_of(&o, g, &memory, why))
+        return false;
+    if (memory.stored + memory.workspace <= most)
+        *fit = (memory_fit){width, graph_param_count(g), memory};
+    return true;
+}
+
+bool memory_largest_widths(const settings *s, const model_shape *shape, uint64_t most, int choices,
+                           const memory_choice *choice, memory_fit *fit, trouble *why)
+{
+    settings at = *s;
+    bool built = false;
+    int found = 0;
+    for (int i = 0; i < choices; i++)
+        fit[i] = (memory_fit){0};
+    for (int hundredths = HUNDREDTHS; hundredths > 0 && found < choices; hundredths--) {
+        bool good = true;
+        at.model.width = hundredths / 100.0;
+        graph *g = network_build(&at, shape, why);
+        if (!g)
+            continue;
+        built = true;
+        for (int i = 0; i < choices && good; i++) {
+            if (fit[i].width > 0)
+                continue;
+            good = look(g, s, at.model.width, most, &choice[i], &fit[i], why);
+            found += fit[i].width > 0;
+        }
+        graph_free(g);
+        if (!good)
+            return false;
+    }
+    return built; /* else `why` has what the model says of its last width */
+}

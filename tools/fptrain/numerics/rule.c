@@ -1,0 +1,39 @@
+/* rule.c - see rule.h */
+#include "numerics/rule.h"
+
+#include <float.h>
+#include <string.h>
+
+bool rule_parse(rule *l, const char *spec, const char *mode, trouble *why)
+{
+    memset(l, 0, sizeof *l);
+    fpemu_parse_error error;
+    if (mode && fpemu_rounding_parse(mode, &l->rounding, &error))
+        return fail(why, "rounding '%s': %s", mode, error.message);
+    if (!strcmp(spec, "fp32"))
+        return true;
+    if (fpemu_format_parse(spec, &l->format, &error))
+        return fail(why, "format '%s', character %u: %s", spec, error.position + 1, error.message);
+    const fpemu_status status = fpemu_check(&l->format, &l->rounding, 32);
+    if (status != FPEMU_OK) {
+        memset(l, 0, sizeof *l);
+        return fail(why, "format '%s'%s%s: %s", spec, mode ? " with rounding " : "", mode ? mode : "",
+                    fpemu_status_text(status));
+    }
+    return true;
+}
+
+double rule_max(const rule *l)
+{
+    return !l->format.kind || l->format.scaling ? FLT_MAX : fpemu_format_max(&l->format);
+}
+
+double rule_min(const rule *l)
+{
+    return !l->format.kind || l->format.scaling ? 0x1p-149 : fpemu_format_min_positive(&l->format);
+}
+
+double rule_bits(const rule *l)
+{
+    return l->format.kind ? fpemu_format_bits_per_element(&l->format) : 32;
+}

@@ -1,0 +1,171 @@
+/* lstm.c - a long short-term memory: h and c of every step from the input and h and c of the step before.
+ *
+ *     (i, f, g, o) = W x + R h' + b;  c = s(f) c' + s(i) tanh(g);  h = s(o) tanh(c)
+ *
+ * The gates are rows of W (4 hidden, inputs) and R (4 hidden, hidden) in this order. Inside, nothing is rounded: the
+ * next step sees the h that was computed, and only the output as a whole is rounded. */
+#include "engine/op.h"
+#include "ops/ops.h"
+#include "ops/products.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct lstm {
+    float *gates;    /* (rows, 4 hidden) after their functions; the backward pass puts its gradients there */
+    float *cell;     /* (rows, hidden) */
+    float *previous; /* (rows, hidden): h of the step before, 0 at the first */
+} lstm;
+
+/* Samples that one thread takes through all steps. */
+enum { LSTM_SAMPLES = 8 };
+
+static float sigmoid(float x)
+{
+    return 1 / (1 + expf(-x));
+}
+
+/* One step of one sample: functions of the gates, cell and output. */
+static void cell_forward(int hidden, float *gate, const float *cell_before, float *cell, float *h)
+{
+    for (int k = 0; k < hidden; k++) {
+        float *in = gate + k, *forget = in + hidden, *new = forget + hidden, *out = new + hidden;
+        *in = sigmoid(*in);
+        *forget = sigmoid(*forget);
+        *new = tanhf(*new);
+        *out = sigmoid(*out);
+        cell[k] = (cell_before ? *forget * cell_before[k] : 0) + *in * *new;
+        h[k] = *out * tanhf(cell[k]);
+    }
+}
+
+static void samples_forward(const pass *p, int first, int count)
+{
+    const lstm *s = p->o->state;
+    const backend *b = p->g->backend;
+    const value *y = op_out(p);
+    const int steps = y->rows_per_sample, hidden = y->c;
+    for (int t = 0; t < steps; t++) {
+        const size_t row = (size_t)first * (size_t)steps + (size_t)t;
+        float *gates = s->gates + row * (size_t)hidden * 4;
+        if (t > 0)
+            b->gemm(b, false, true, count, 4 * hidden, hidden, s->previous + row * (size_t)hidden, steps * hidden,
+                    p->w[1], hidden, true, gates, steps * 4 * hidden);
+        for (int n = 0; n < count; n++) {
+            const size_t at = (row + (size_t)n * (size_t)steps) * (size_t)hidden;
+            cell_forward(hidden, s->gates + 4 * at, t ? s->cell + at - hidden : NULL, s->cell + at, p->y + at);
+            for (int k = 0; k < hidden && t + 1 < steps; k++)
+                s->previous[at + (size_t)(hidden + k)] = p->y[at + (size_t)k];
+        }
+    }
+}
+
+static void lstm_forward(const pass *p)
+{
+    const lstm *s = p->o->state;
+    const value *x = op_in(p, 0), *y = op_out(p);
+    const int rows = (int)op_rows(p, y), in = (int)x->row, wide = 4 * y->c;
+    op_gemm(p->g, false, true, rows, wide, in, p->x[0], in, p->w[0], in, false, s->gates, wide);
+    op_add_bias(p->g, (size_t)rows, wide, p->w[2], s->gates);
+    const int count = pieces(p->samples, LSTM_SAMPLES);
+#pragma omp parallel for num_threads(p->g->threads) schedule(dynamic)
+    for (int i = 0; i < count; i++)
+        samples_forward(p, i * LSTM_SAMPLES, piece_length(p->samples, LSTM_SAMPLES, i));
+}
+
+/* Gradients of the gates in place of them; dcell: of the cell, from the step after and for the step before. */
+static void cell_backward(int hidden, float *gate, const float *cell_before, const float *cell, const float *dh,
+                          float *dcell)
+{
+    for (int k = 0; k < hidden; k++) {
+        float *in = gate + k, *forget = in + hidden, *new = forget + hidden, *out = new + hidden;
+        const float i = *in, f = *forget, g = *new, o = *out, squashed = tanhf(cell[k]);
+        const float d = dcell[k] + dh[k] * o * (1 - squashed * squashed);
+        *in = d * g * (i * (1 - i));
+        *forget = cell_before ? d * cell_before[k] * (f * (1 - f)) : 0;
+        *new = d *i *(1 - g * g);
+        *out = dh[k] * squashed * (o * (1 - o));
+        dcell[k] = d * f;
+    }
+}
+
+static void samples_backward(const pass *p, int first, int count)
+{
+    const lstm *s = p->o->state;
+    const backend *b = p->g->backend;
+    const value *y = op_out(p);
+    const int steps = y->rows_per_sample, hidden = y->c;
+    const size_t wide = (size_t)hidden, samples = (size_t)p->samples;
+    float *dh = p->g->scratch + (size_t)first * wide, *dcell = p->g->scratch + (samples + (size_t)first) * wide;
+    for (size_t k = 0; k < (size_t)count * wide; k++)
+        dh[k] = dcell[k] = 0;
+    for (int t = steps - 1; t >= 0; t--) {
+        const size_t row = (size_t)first * (size_t)steps + (size_t)t;
+        for (int n = 0; n < count; n++) {
+            const size_t at = (row + (size_t)n * (size_t)steps) * wide;
+            for (size_t k = 0; k < wide; k++)
+                dh[(size_t)n * wide + k] += p->dy[at + k];
+            cell_backward(hidden, s->gates + 4 * at, t ? s->cell + at - wide : NULL, s->cell + at,
+                          dh + (size_t)n * wide, dcell + (size_t)n * wide);
+        }
+        if (t > 0)
+            b->gemm(b, false, false, count, hidden, 4 * hidden, s->gates + row * wide * 4, steps * 4 * hidden, p->w[1],
+                    hidden, false, dh, hidden);
+    }
+}
+
+static void lstm_backward(const pass *p)
+{
+    const lstm *s = p->o->state;
+    const value *x = op_in(p, 0), *y = op_out(p);
+    const int rows = (int)op_rows(p, y), in = (int)x->row, hidden = y->c, wide = 4 * hidden;
+    const int count = pieces(p->samples, LSTM_SAMPLES);
+#pragma omp parallel for num_threads(p->g->threads) schedule(dynamic)
+    for (int i = 0; i < count; i++)
+        samples_backward(p, i * LSTM_SAMPLES, piece_length(p->samples, LSTM_SAMPLES, i));
+    op_gemm(p->g, true, false, wide, in, rows, s->gates, wide, p->x[0], in, false, p->dw[0], in);
+    op_gemm(p->g, true, false, wide, hidden, rows, s->gates, wide, s->previous, hidden, false, p->dw[1], hidden);
+    op_sum_rows(p->g, (size_t)rows, wide, s->gates, p->dw[2]);
+    if (p->dx[0])
+        op_gemm(p->g, false, false, rows, in, wide, s->gates, wide, p->w[0], in, false, p->dx[0], in);
+}
+
+static void lstm_finish(graph *g, op *o)
+{
+    lstm *s = o->state;
+    const value *y = g->value[o->output];
+    const size_t n = (size_t)g->batch * (size_t)y->rows_per_sample * y->row;
+    s->gates = need(4 * n, sizeof(float));
+    s->cell = need(n, sizeof(float));
+    s->previous = need(n, sizeof(float));
+    o->scratch = 2 * (size_t)g->batch * y->row;
+}
+
+static void lstm_free(op *o)
+{
+    lstm *s = o->state;
+    free(s->gates);
+    free(s->cell);
+    free(s->previous);
+}
+
+int graph_lstm(graph *g, int x, int hidden)
+{
+    static const op_type type = {.type = "lstm",
+                                 .gemm = true,
+                                 .finish = lstm_finish,
+                                 .forward = lstm_forward,
+                                 .backward = lstm_backward,
+                                 .free = lstm_free};
+    op *o = op_new(g, &type, 1, &x, sizeof(lstm));
+    const value *v = g->value[x];
+    const int in = (int)v->row, wide = 4 * hidden;
+    const int y = op_output(g, o, hidden, 1, 1, v->rows_per_sample);
+    const double deviation = sqrt(1.0 / (3.0 * hidden));
+    op_param(g, o, PARAM_WEIGHT, "weight", 2, (int[2]){wide, in}, 0, deviation);
+    op_param(g, o, PARAM_WEIGHT, "recurrent", 2, (int[2]){wide, hidden}, 0, deviation);
+    op_param(g, o, PARAM_BIAS, "bias", 1, &wide, 0, 0);
+    o->fan = wide;
+    o->macs = (double)wide * (in + hidden) * v->rows_per_sample;
+    return y;
+}

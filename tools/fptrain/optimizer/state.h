@@ -1,0 +1,73 @@
+/* state.h - how parameters, gradients and the state of an optimiser are kept: fp32_state.c as arrays of float,
+ * packed_state.c as packed bytes of any format with local scales. optimizer.c has what both share.
+ */
+#ifndef FPTRAIN_OPTIMIZER_STATE_H
+#define FPTRAIN_OPTIMIZER_STATE_H
+
+#include "base/checkpoint.h"
+#include "numerics/rounder.h"
+
+typedef enum method { SGD, MOMENTUM, NESTEROV, ADAM, METHODS } method;
+
+/* Arrays that are kept of a parameter. */
+enum { KEEP_WEIGHT, KEEP_GRADIENT, KEEP_MOMENTUM, KEEP_SQUARE, KEPT };
+
+typedef struct optimizer_settings {
+    const char *name;     /* "sgd", "momentum", "nesterov", "adam" */
+    double momentum;      /* mu; adam: beta1 */
+    double beta2, epsilon;
+    double decay;         /* lambda w joins the gradient, after clipping */
+    double clip;          /* largest global norm of the gradient; 0: none */
+    bool master;          /* false: w <- rnd(fmt(w), w - update); state stays FP32 */
+    bool packed;          /* low-precision model memory: see packed_state.c; not for nesterov, and master is true */
+    const char *kept[KEPT]; /* packed: formats of the arrays; NULL: group(int12,2048), group(int8,2048),
+                               codebook(dynamic8,2048), codebook(udynamic8,2048) */
+    bool nearest;         /* packed: round to nearest instead of stochastically */
+} optimizer_settings;
+
+/* Of the last step that was counted: non-zero updates, those that left the rounded weight as it was, |g| and
+ * |lr g| < 2^-24 (zeros among them; g before clipping and decay). */
+enum { UPDATE_FIRST = -24, UPDATE_BINS = 34 };
+typedef struct update_counts {
+    uint64_t elements, updates, vanished, small_g, small_update;
+    /* Packed: floor(log2(|update| / delta)), delta the step of the weight's group: bin 0 below UPDATE_FIRST and zero,
+     * bin 1 UPDATE_FIRST, ..., the last one all above; and the sum of |w after - w before| / delta. */
+    uint64_t ratio[UPDATE_BINS];
+    double moved;
+} update_counts;
+
+/* Bytes of what is stored, and beside it those used for one operator or group at a time. */
+typedef struct optimizer_memory {
+    uint64_t stored, workspace;
+} optimizer_memory;
+
+typedef struct optimizer optimizer;
+typedef struct optimizer_type {
+    void (*free)(optimizer *o);
+    void (*begin)(optimizer *o); /* rounds the weights for this step */
+    void (*extent)(const optimizer *o, int param, double *largest, bool *not_finite); /* of dw, still multiplied */
+    double (*square)(const optimizer *o, int param); /* sum of squares of dw, still multiplied */
+    void (*update)(optimizer *o, double lr, double clip, update_counts *counts); /* step o->time; counts: NULL: none */
+    const float *(*master)(optimizer *o, int param); /* the unrounded weights; valid until the next call */
+    /* dw of the last backward pass, rounded and still multiplied; NULL where it is not kept. */
+    const float *(*gradient)(const optimizer *o, int param);
+    size_t (*bytes)(const optimizer *o);     /* stored: parameters, accumulators, state */
+    size_t (*workspace)(const optimizer *o); /* beside it, used for one operator or group at a time */
+    void (*save)(const optimizer *o, checkpoint *to);
+    bool (*load)(optimizer *o, const checkpoint *from, trouble *why);
+} optimizer_type;
+
+struct optimizer {
+    store store; /* what graph_forward and graph_backward take; first, so that a store is an optimizer */
+    const optimizer_type *type;
+    graph *g;
+    rounder *r;
+    method method;
+    optimizer_settings settings;
+    uint64_t time;        /* steps taken */
+    bool unrounded;       /* the store gives the weights as they are kept, until it is turned off */
+    bool count_next;      /* asks for the counts of the next step; they cost a rounding of every parameter */
+    update_counts counts; /* of the last step that was counted */
+};
+
+#endif

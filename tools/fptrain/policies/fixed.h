@@ -1,0 +1,11 @@
+/* fixed.h - the fixed policy: formats by role, then by patterns of tensor names. */
+#ifndef FPTRAIN_POLICIES_FIXED_H
+#define FPTRAIN_POLICIES_FIXED_H
+
+#include "policies/policy.h"
+
+/* The later line wins; `fp32` leaves alone. A pattern that fits no tensor ends the program when formats are
+ * assigned. */
+policy *policy_fixed(int count, const format_line *lines, trouble *why);
+
+#endif

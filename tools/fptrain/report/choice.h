@@ -1,0 +1,13 @@
+/* choice.h - what tables and plots show beside the settings and results. */
+#ifndef FPTRAIN_REPORT_CHOICE_H
+#define FPTRAIN_REPORT_CHOICE_H
+
+typedef struct report_choice {
+    const char *tensors;             /* pattern of names */
+    int notes, oracles;
+    char **note;                     /* keys in summary.json */
+    char **oracle_name;              /* formats for which the scale of an oracle is told */
+    double *oracle_smallest;         /* and their smallest positive values */
+} report_choice;
+
+#endif

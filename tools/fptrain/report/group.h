@@ -1,0 +1,22 @@
+/* group.h - runs that differ in the seed alone, compared as one. */
+#ifndef FPTRAIN_REPORT_GROUP_H
+#define FPTRAIN_REPORT_GROUP_H
+
+#include "report/run_data.h"
+
+/* Runs that differ in train.seed and [output] alone, which are compared as one, in the order of their first ones. */
+typedef struct group {
+    const run **member;
+    int count;
+} group;
+typedef struct groups {
+    int count;
+    group *group;
+    run *mean; /* of each group: its name is what those of the members begin with, curves are means over them */
+} groups;
+/* tensors: the pattern (of fnmatch) of those whose gradients are looked at. */
+groups groups_make(const run *runs, int count, const char *tensors);
+void groups_free(groups *g);
+bool group_tells(const settings_key *key); /* whether runs of other values here are of other groups */
+
+#endif

@@ -1,0 +1,141 @@
+/* plots.c - the curves and maps of a report as SVG files. */
+#include "common/system.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/atomic_file.h"
+#include "report/chart.h"
+#include "report/heat.h"
+#include "report/overflow.h"
+#include "report/plots.h"
+
+enum { COLUMNS = 30 }; /* of a map: files that documents carry are small */
+
+/* DIRECTORY/WHAT.svg, or DIRECTORY/WHAT-LABEL.svg of the group `which`: its label with plain characters, and its number
+ * where another has the same. */
+static char *path_of(const char *directory, const char *what, const groups *g, int which)
+{
+    const char *label = g ? g->mean[which].name : "";
+    const size_t size = strlen(directory) + strlen(what) + strlen(label) + 32;
+    char *path = need(size, 1);
+    bool again = false;
+    for (int i = 0; g && i < which; i++)
+        again = again || strcmp(g->mean[i].name, label) == 0;
+    const int head = snprintf(path, size, "%s/%s%s", directory, what, g ? "-" : "");
+    if (again)
+        snprintf(path + head, size - (size_t)head, "%s-%d.svg", label, which + 1);
+    else
+        snprintf(path + head, size - (size_t)head, "%s.svg", label);
+    for (char *c = path + head; *c; c++)
+        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.+", *c))
+            *c = '_';
+    return path;
+}
+
+static bool has_points(const groups *g, size_t place)
+{
+    for (int k = 0; k < g->count; k++) {
+        const series *s = (const series *)((const char *)&g->mean[k] + place);
+        for (size_t i = 0; i < s->count; i++)
+            if (s->y[i] - s->y[i] == 0)
+                return true;
+    }
+    return false;
+}
+
+static bool write_chart(const char *directory, const groups *g, const char *name, const chart *c, size_t place,
+                        trouble *why)
+{
+    atomic_file out;
+    if (!has_points(g, place))
+        return true;
+    char *path = path_of(directory, name, NULL, 0);
+    const bool open = atomic_file_open(&out, path, why);
+    free(path);
+    if (!open)
+        return false;
+    charts_write_alone(out.file, 1, c, &place, g->mean, g->count);
+    return atomic_file_commit(&out, why);
+}
+
+static bool write_heat(const char *directory, const groups *g, int k, heat_kind kind, const char *tensors, trouble *why)
+{
+    static const char *const names[HEATS] = {"underflow", "scale", "exponents"};
+    atomic_file out;
+    heat h;
+    if (!heat_make(&h, &g->mean[k], kind, tensors, COLUMNS))
+        return true;
+    char *path = path_of(directory, names[kind], g, k);
+    const bool open = atomic_file_open(&out, path, why);
+    free(path);
+    if (open)
+        heat_write_alone(out.file, &h);
+    heat_free(&h);
+    return open && atomic_file_commit(&out, why);
+}
+
+typedef void (*figure)(FILE *out, const run *r, bool alone);
+
+static bool write_figure(const char *directory, const groups *g, int k, const char *name, const run *of, figure draw,
+                         trouble *why)
+{
+    atomic_file out;
+    char *path = path_of(directory, name, g, k);
+    const bool open = atomic_file_open(&out, path, why);
+    free(path);
+    if (open)
+        draw(out.file, of, true);
+    return open && atomic_file_commit(&out, why);
+}
+
+/* Updates of all seeds together; of the first the switches, since each decides by its own gradients, and what lay out
+ * of range, since one may diverge where others do not. */
+static bool write_figures(const char *directory, const groups *g, int k, trouble *why)
+{
+    const run *first = g->group[k].member[0], *mean = &g->mean[k];
+    return (!has_switches(first) || write_figure(directory, g, k, "switches", first, switches_write, why)) &&
+           (!has_updates(mean) || write_figure(directory, g, k, "updates", mean, updates_write, why)) &&
+           (!has_overflows(first) || write_figure(directory, g, k, "overflow", first, overflows_write, why));
+}
+
+bool plots_write(const char *directory, const groups *g, const report_choice *choice, trouble *why)
+{
+    static const struct {
+        const char *name;
+        chart chart;
+        size_t place;
+    } charts[] = {
+        {"loss", {.title = "Loss", .x_title = "step"}, offsetof(run, loss)},
+        {"accuracy",
+         {.title = "Accuracy on the test part", .x_title = "step", .percent = true},
+         offsetof(run, accuracy)},
+        {"accuracy-fp32",
+         {.title = "Accuracy of the master weights in FP32", .x_title = "step", .percent = true},
+         offsetof(run, accuracy_fp32)},
+        {"scale", {.title = "Scale of the loss", .x_title = "step", .logarithmic = true}, offsetof(run, scale)},
+        {"move",
+         {.title = "Mean move of a packed weight, in steps of its group", .x_title = "step", .logarithmic = true},
+         offsetof(run, move)},
+        {"underflow",
+         {.title = "Share of gradients that vanished", .x_title = "step", .logarithmic = true},
+         offsetof(run, vanished)},
+        {"deviation",
+         {.title = "Largest standard deviation of scaled gradients", .x_title = "step", .logarithmic = true},
+         offsetof(run, widest)},
+    };
+    if (mkdir(directory, 0777) != 0 && errno != EEXIST)
+        return fail(why, "%s: %s", directory, strerror(errno));
+    bool good = true;
+    for (size_t i = 0; good && i < sizeof charts / sizeof *charts; i++)
+        good = write_chart(directory, g, charts[i].name, &charts[i].chart, charts[i].place, why);
+    for (int k = 0; good && k < g->count; k++)
+        good = write_figures(directory, g, k, why);
+    for (int k = 0; good && k < g->count; k++)
+        for (int kind = 0; good && kind < HEATS; kind++)
+            good = write_heat(directory, g, k, (heat_kind)kind, choice->tensors, why);
+    return good;
+}

@@ -1,0 +1,278 @@
+/* run_data.c - a run from settings.ini, log.jsonl and summary.json of its directory. */
+#include "common/system.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/run_data.h"
+
+void series_add(series *s, double x, double y)
+{
+    if (s->count == s->room) {
+        s->room = 2 * s->room + 64;
+        s->x = realloc(s->x, s->room * sizeof *s->x);
+        s->y = realloc(s->y, s->room * sizeof *s->y);
+        if (!s->x || !s->y)
+            die("out of memory");
+    }
+    s->x[s->count] = x;
+    s->y[s->count++] = y;
+}
+
+void series_free(series *s)
+{
+    free(s->x);
+    free(s->y);
+    *s = (series){0, 0, NULL, NULL};
+}
+
+static char *copy(const char *text)
+{
+    char *to = need(strlen(text) + 1, 1);
+    strcpy(to, text);
+    return to;
+}
+
+/* A number, or one of the words for those that JSON has not; NaN where there is none. */
+static double number(const json_t *line, const char *key)
+{
+    const json_t *value = json_object_get(line, key);
+    const char *word = json_string_value(value);
+    if (word)
+        return strcmp(word, "inf") == 0 ? INFINITY : strcmp(word, "-inf") == 0 ? -INFINITY : NAN;
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static uint64_t whole(const json_t *line, const char *key)
+{
+    const json_int_t n = json_integer_value(json_object_get(line, key));
+    return n > 0 ? (uint64_t)n : 0;
+}
+
+const track *run_track(const run *r, const char *name, const char *role)
+{
+    for (size_t i = 0; i < r->track_count; i++)
+        if (strcmp(r->tracks[i].name, name) == 0 && strcmp(r->tracks[i].role, role) == 0)
+            return &r->tracks[i];
+    return NULL;
+}
+
+static track *find_track(run *r, const char *name, const char *role)
+{
+    const track *known = run_track(r, name, role);
+    if (known)
+        return &r->tracks[known - r->tracks];
+    if ((r->track_count & (r->track_count - 1)) == 0) { /* doubles at every power of two */
+        track *larger = realloc(r->tracks, (2 * r->track_count + 1) * sizeof *larger);
+        if (!larger)
+            die("out of memory");
+        r->tracks = larger;
+    }
+    r->tracks[r->track_count] = (track){.name = copy(name), .role = copy(role)};
+    return &r->tracks[r->track_count++];
+}
+
+/* What has no exponent, and is no NaN or infinity, is zero. */
+static void add_histogram(track *t, const json_t *tensor)
+{
+    const json_t *histogram = json_object_get(tensor, "histogram"), *counts = json_object_get(histogram, "counts");
+    const json_int_t first = json_integer_value(json_object_get(histogram, "first"));
+    const uint64_t elements = whole(tensor, "count");
+    uint64_t others = whole(tensor, "nan") + whole(tensor, "infinite");
+    if (!json_is_array(counts))
+        return;
+    if (!t->exponents)
+        t->exponents = need(BINS, sizeof *t->exponents);
+    for (size_t i = 0; i < json_array_size(counts); i++) {
+        const json_int_t n = json_integer_value(json_array_get(counts, i));
+        const double place = (double)first + (double)i - LOWEST;
+        t->exponents[place < 0 ? 0 : place >= BINS ? BINS - 1 : (int)place] += n > 0 ? (uint64_t)n : 0;
+        others += n > 0 ? (uint64_t)n : 0;
+    }
+    t->with_exponents += elements;
+    t->zeros += others < elements ? elements - others : 0;
+}
+
+static void add_number(series *s, double step, const json_t *tensor, const char *key)
+{
+    if (json_object_get(tensor, key))
+        series_add(s, step, number(tensor, key));
+}
+
+static void add_tensor(run *r, const json_t *tensor, double step)
+{
+    const char *name = json_string_value(json_object_get(tensor, "name"));
+    const char *role = json_string_value(json_object_get(tensor, "role"));
+    if (!name || !role)
+        return;
+    track *t = find_track(r, name, role);
+    const uint64_t elements = whole(tensor, "count"), underflow = whole(tensor, "underflow");
+    t->elements += elements;
+    t->overflow += whole(tensor, "overflow");
+    t->underflow += underflow;
+    t->nan += whole(tensor, "nan");
+    if (elements > 0)
+        series_add(&t->underflow_share, step, (double)underflow / (double)elements);
+    if (elements > 0)
+        series_add(&t->outside_share, step,
+                   (double)(whole(tensor, "clipped") + whole(tensor, "infinite")) / (double)elements);
+    add_number(&t->alpha, step, tensor, "alpha");
+    add_number(&t->deviation, step, tensor, "deviation");
+    add_number(&t->quantile, step, tensor, "quantile");
+    add_histogram(t, tensor);
+}
+
+static void add_updates(run *r, const json_t *updates, double step)
+{
+    const json_t *counts = json_object_get(updates, "counts");
+    const double first = (double)json_integer_value(json_object_get(updates, "first")) - (UPDATE_FIRST - 1);
+    if (!json_is_array(counts))
+        return;
+    for (size_t i = 0; i < json_array_size(counts); i++) {
+        const json_int_t n = json_integer_value(json_array_get(counts, i));
+        const double place = first + (double)i;
+        r->updates[place < 0 ? 0 : place >= UPDATE_BINS ? UPDATE_BINS - 1 : (int)place] += n > 0 ? (uint64_t)n : 0;
+    }
+    r->updated += whole(updates, "count");
+    series_add(&r->move, step, number(updates, "mean_move"));
+}
+
+static void add_policy(run *r, const json_t *line)
+{
+    const double epoch = (double)whole(line, "policy_epoch"), bits = (double)whole(line, "bits");
+    series_add(&r->bits, epoch, bits);
+    series_add(&r->p, epoch, number(line, "p"));
+    series_add(&r->threshold, epoch, number(line, "threshold"));
+    if (json_is_true(json_object_get(line, "switched")))
+        series_add(&r->switched, epoch, bits);
+}
+
+static void add_step(run *r, const json_t *line, double step)
+{
+    const json_t *tensor;
+    size_t i;
+    r->skipped = whole(line, "skipped_so_far");
+    r->last_loss = number(line, "loss");
+    series_add(&r->loss, step, r->last_loss);
+    series_add(&r->scale, step, number(line, "scale"));
+    json_array_foreach(json_object_get(line, "tensors"), i, tensor)
+        add_tensor(r, tensor, step);
+    add_updates(r, json_object_get(line, "updates"), step);
+}
+
+static void add_epoch(run *r, const json_t *line, double step)
+{
+    r->test_loss = number(line, "test_loss");
+    r->last = number(line, "test_accuracy");
+    r->last_fp32 = number(line, "test_accuracy_fp32");
+    if (!(r->best >= r->last)) {
+        r->best = r->last;
+        r->best_epoch = (int)whole(line, "epoch");
+    }
+    series_add(&r->accuracy, step, r->last);
+    series_add(&r->accuracy_fp32, step, r->last_fp32);
+}
+
+static bool add_line(run *r, const char *text, size_t length, const char *path, size_t number_of_line, trouble *why)
+{
+    json_error_t error;
+    json_t *line = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+    if (!json_is_object(line) || !json_is_integer(json_object_get(line, "step"))) {
+        json_decref(line);
+        return fail(why, "%s:%zu: no JSON object with a step", path, number_of_line);
+    }
+    const double step = (double)whole(line, "step");
+    r->steps = whole(line, "step");
+    r->seconds = isnan(number(line, "seconds")) ? r->seconds : number(line, "seconds");
+    if (json_object_get(line, "test_accuracy"))
+        add_epoch(r, line, step);
+    else if (json_object_get(line, "policy_epoch"))
+        add_policy(r, line);
+    else
+        add_step(r, line, step);
+    json_decref(line);
+    return true;
+}
+
+/* A last line without an end is one that is being written. */
+static bool read_log(run *r, const char *path, trouble *why)
+{
+    FILE *file = fopen(path, "rb");
+    char *text = NULL;
+    size_t room = 0, number_of_line = 0;
+    ssize_t got;
+    bool good = file || fail(why, "%s: %s", path, strerror(errno));
+    while (good && (got = getline(&text, &room, file)) > 0 && text[got - 1] == '\n')
+        good = add_line(r, text, (size_t)got, path, ++number_of_line, why);
+    free(text);
+    if (file)
+        fclose(file);
+    return good;
+}
+
+/* A run that has not ended has none. */
+static void read_summary(run *r, const char *path)
+{
+    json_t *summary = json_load_file(path, 0, NULL);
+    r->finished = json_is_true(json_object_get(summary, "finished"));
+    r->notes = json_incref(json_object_get(summary, "notes"));
+    if (json_is_integer(json_object_get(summary, "skipped"))) /* those after the last step of the log too */
+        r->skipped = whole(summary, "skipped");
+    json_decref(summary);
+    if (isfinite(r->test_loss)) { /* a number like the notes, but not known to them alone */
+        r->notes = r->notes ? r->notes : json_object();
+        json_object_set_new(r->notes, "test_loss", json_real(r->test_loss));
+    }
+}
+
+bool run_load(run *r, const char *directory, trouble *why)
+{
+    char path[4096];
+    *r = (run){.name = copy(directory), .last_loss = NAN, .best = NAN, .last = NAN, .last_fp32 = NAN,
+               .test_loss = NAN};
+    settings_default(&r->settings);
+    snprintf(path, sizeof path, "%s/settings.ini", directory);
+    if (!settings_read(&r->settings, path, why)) {
+        run_free(r);
+        return false;
+    }
+    snprintf(path, sizeof path, "%s/log.jsonl", directory);
+    if (!read_log(r, path, why)) {
+        run_free(r);
+        return false;
+    }
+    snprintf(path, sizeof path, "%s/summary.json", directory);
+    read_summary(r, path);
+    return true;
+}
+
+void run_free(run *r)
+{
+    for (size_t i = 0; i < r->track_count; i++) {
+        free(r->tracks[i].name);
+        free(r->tracks[i].role);
+        free(r->tracks[i].exponents);
+        series_free(&r->tracks[i].underflow_share);
+        series_free(&r->tracks[i].outside_share);
+        series_free(&r->tracks[i].alpha);
+        series_free(&r->tracks[i].deviation);
+        series_free(&r->tracks[i].quantile);
+    }
+    free(r->tracks);
+    free(r->name);
+    series_free(&r->loss);
+    series_free(&r->scale);
+    series_free(&r->accuracy);
+    series_free(&r->accuracy_fp32);
+    series_free(&r->p);
+    series_free(&r->threshold);
+    series_free(&r->bits);
+    series_free(&r->switched);
+    series_free(&r->move);
+    series_free(&r->vanished);
+    series_free(&r->widest);
+    settings_free(&r->settings);
+    json_decref(r->notes);
+}

@@ -1,0 +1,57 @@
+/* run_data.h - a run read back from its directory. */
+#ifndef FPTRAIN_REPORT_RUN_DATA_H
+#define FPTRAIN_REPORT_RUN_DATA_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "optimizer/state.h"
+#include "run/settings.h"
+
+typedef struct series {
+    size_t count, room;
+    double *x, *y;
+} series;
+void series_add(series *s, double x, double y);
+void series_free(series *s);
+
+/* Exponents of histograms; what lies outside counts at the end. */
+enum { LOWEST = -160, BINS = 320 };
+
+/* All lines of one tensor. */
+typedef struct track {
+    char *name, *role;
+    uint64_t elements, overflow, underflow, nan;
+    series underflow_share, outside_share; /* over the steps; outside: (clipped + infinite) / elements */
+    series alpha, deviation, quantile; /* of gradients, over the steps */
+    uint64_t *exponents;    /* BINS counts; NULL: the log has none */
+    uint64_t zeros, with_exponents; /* of the elements that were looked at for exponents */
+} track;
+
+typedef struct run {
+    char *name; /* the directory */
+    settings settings;
+    bool finished;
+    uint64_t steps, skipped;
+    double seconds, last_loss, best, last, last_fp32; /* accuracies; NaN: none in the log */
+    double test_loss;                                 /* the last; it is among the notes too */
+    int best_epoch;
+    series loss, scale, accuracy, accuracy_fp32;
+    series p, threshold, bits; /* over policy epochs; NaN: not defined then */
+    series switched;           /* after this policy epoch, from so many bits */
+    series move;               /* mean |w after - w before| / delta over the steps */
+    series vanished, widest;   /* of the mean of a group: share of the chosen tensors, their largest deviation */
+    series outside;            /* of a curve of overflow.c */
+    uint64_t updates[UPDATE_BINS], updated; /* as in update_counts, of all lines; elements */
+    track *tracks;
+    size_t track_count;
+    json_t *notes; /* of summary.json, and test_loss; NULL: none */
+} run;
+
+bool run_load(run *r, const char *directory, trouble *why);
+void run_free(run *r);
+
+/* The track of a tensor; NULL: the log has none. */
+const track *run_track(const run *r, const char *name, const char *role);
+
+#endif

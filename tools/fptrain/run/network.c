@@ -1,0 +1,57 @@
+/* network.c - see network.h */
+#include "run/network.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/dataset.h"
+
+bool model_shape_read(model_shape *s, const char *what, const char *text, trouble *why)
+{
+    int c, h, w, end = 0;
+    if (!strcmp(what, "classes")) {
+        if (sscanf(text, "%5d%n", &c, &end) < 1 || text[end] || c < 2 || c > 65536)
+            return fail(why, "--classes: '%s' is not in 2..65536", text);
+        s->classes = c;
+        return true;
+    }
+    if (sscanf(text, "%5dx%5dx%5d%n", &c, &h, &w, &end) < 3 || text[end] || c < 1 || h < 1 || w < 1)
+        return fail(why, "--shape: '%s' is not as in 3x32x32", text);
+    s->c = c;
+    s->h = h;
+    s->w = w;
+    return true;
+}
+
+graph *network_build(const settings *s, const model_shape *shape, trouble *why)
+{
+    const model_settings m = {.name = s->model.name, .width = s->model.width, .projections = s->model.projections,
+                              .no_norm = !s->model.norm, .c = shape->c, .h = shape->h, .w = shape->w,
+                              .classes = shape->classes, .steps = shape->steps};
+    return model_new(&m, s->train.seed, why);
+}
+
+bool network_shape(const settings *s, model_shape *shape, trouble *why)
+{
+    if (shape->c) {
+        shape->classes = shape->classes ? shape->classes : 10;
+        return true;
+    }
+    dataset data;
+    const dataset_options o = {.seed = s->data.seed, .train_count = 1, .test_count = 1, .limit = 1,
+                               .width = s->data.pad, .height = s->data.pad};
+    if (!dataset_open(&data, s->data.source, &o, why))
+        return false;
+    *shape = (model_shape){.c = data.c, .h = data.h, .w = data.w,
+                           .classes = shape->classes ? shape->classes : data.classes,
+                           .steps = data.text ? s->data.steps : 0};
+    dataset_free(&data);
+    return true;
+}
+
+graph *network_of(const settings *s, const model_shape *shape, trouble *why)
+{
+    model_shape whole = *shape;
+    return network_shape(s, &whole, why) ? network_build(s, &whole, why) : NULL;
+}

@@ -1,0 +1,413 @@
+/* settings.c - the table of keys, how each is read and printed. */
+#include "common/system.h"
+
+#include "run/settings.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/atomic_file.h"
+
+typedef enum kind { TEXT, CHOICE, YESNO, WHOLE, COUNT, REAL } kind;
+static const char *const kind_names[] = {"text", "one of", "yes or no", "whole number", "whole number", "number"};
+
+typedef struct row {
+    const char *section, *key;
+    kind kind;
+    size_t place, size;
+    const char *normal;
+    double low, high;    /* WHOLE, REAL; COUNT takes all of 64 bits */
+    const char *choices; /* CHOICE: words with a blank between */
+    const char *option, *help;
+} row;
+
+#define AT(section, field) offsetof(settings, section.field), sizeof ((settings *)0)->section.field
+/* clang-format off */
+static const row rows[] = {
+    {"model", "name", TEXT, AT(model, name), "lenet", 0, 0, NULL, "--model", "the network; fptrain models lists them"},
+    {"model", "width", REAL, AT(model, width), "1", 0.01, 16, NULL, NULL, "multiplies the number of channels"},
+    {"model", "projections", YESNO, AT(model, projections), "no", 0, 0, NULL, NULL,
+     "1x1 projections in the shortcuts of resnet20 to resnet110"},
+    {"model", "norm", YESNO, AT(model, norm), "yes", 0, 0, NULL, NULL, "batch normalisation where the network has it"},
+    {"data", "source", TEXT, AT(data, source), "digits", 0, 0, NULL, "--data",
+     "digits, shapes, mnist:DIR, cifar10:DIR, cifar100:DIR, text:FILE or a path"},
+    {"data", "seed", COUNT, AT(data, seed), "1", 0, 0, NULL, NULL,
+     "of generated data, and of the choices by part and limits"},
+    {"data", "train_count", COUNT, AT(data, train_count), "0", 0, 1e7, NULL, NULL,
+     "generated training samples; 0: 10000"},
+    {"data", "test_count", COUNT, AT(data, test_count), "0", 0, 1e7, NULL, NULL, "generated test samples; 0: 2000"},
+    {"data", "part", TEXT, AT(data, part), "", 0, 0, NULL, NULL,
+     "K/N: part K of N disjoint ones of the training data, with as many samples of each class; empty: all"},
+    {"data", "limit", COUNT, AT(data, limit), "0", 0, 0, NULL, NULL, "at most so many training samples; 0: all"},
+    {"data", "test_limit", COUNT, AT(data, test_limit), "0", 0, 0, NULL, NULL,
+     "at most so many test samples; 0: all"},
+    {"data", "pad", WHOLE, AT(data, pad), "0", 0, 4096, NULL, NULL, "side to which images are padded; 0: as they are"},
+    {"data", "crop", WHOLE, AT(data, crop), "0", 0, 64, NULL, NULL, "border of random crops in training, in pixels"},
+    {"data", "flip", YESNO, AT(data, flip), "no", 0, 0, NULL, NULL, "training images are mirrored at random"},
+    {"data", "steps", WHOLE, AT(data, steps), "64", 1, 65536, NULL, NULL, "characters of a sample of text"},
+    {"train", "epochs", WHOLE, AT(train, epochs), "3", 0, 1e6, NULL, "--epochs", "how often the data are gone through"},
+    {"train", "batch", WHOLE, AT(train, batch), "64", 1, 65536, NULL, "--batch", "samples of a step"},
+    {"train", "micro_batches", WHOLE, AT(train, micro_batches), "1", 1, 65536, NULL, NULL,
+     "batches whose gradients are gathered for one step; with optimizer.store = packed"},
+    {"train", "lr", REAL, AT(train, lr), "0.05", 0, 1e6, NULL, "--lr", "learning rate"},
+    {"train", "schedule", TEXT, AT(train, schedule), "constant", 0, 0, NULL, "--schedule",
+     "of the learning rate: constant, cosine or step:EPOCH,EPOCH..."},
+    {"train", "warmup", WHOLE, AT(train, warmup), "0", 0, 1e6, NULL, NULL, "epochs over which the rate grows at first"},
+    {"train", "seed", COUNT, AT(train, seed), "1", 0, 0, NULL, "--seed",
+     "of weights, order, crops, dropout and stochastic rounding"},
+    {"train", "threads", WHOLE, AT(train, threads), "1", 0, 1024, NULL, "--threads",
+     "0: as many as there are processors; never changes a result"},
+    {"train", "backend", TEXT, AT(train, backend), "auto", 0, 0, NULL, NULL,
+     "auto, onednn, blas, exact, exact:saturate or emulated:MODEL, such as emulated:chunk(64,fp16)"},
+    {"train", "fanout", CHOICE, AT(train, fanout), "sum", 0, 0, "sum each", NULL,
+     "gradients of several consumers: the sum is rounded, or each"},
+    {"policy", "name", TEXT, AT(policy, name), "fixed", 0, 0, NULL, "--policy",
+     "fixed: as [formats] says; assign:KEY=VALUE,... by demotion and promotion; muppet:KEY=VALUE,... by word length"},
+    {"scaler", "name", CHOICE, AT(scaler, name), "none", 0, 0, "none fixed backoff logmax adaptive", "--scaler",
+     "loss scaling"},
+    {"scaler", "scale", REAL, AT(scaler, scale), "0", 0, 0x1p100, NULL, NULL,
+     "fixed: the scale; backoff: the first one, 0 for 2^16"},
+    {"scaler", "interval", COUNT, AT(scaler, interval), "0", 0, 0, NULL, NULL,
+     "backoff: clean steps before it grows, 0 for 2000; adaptive: steps between statistics, 0 for 100"},
+    {"scaler", "underflow_target", REAL, AT(scaler, underflow_target), "0", 0, 1, NULL, NULL,
+     "adaptive: share of gradients that may vanish, 0 for 0.001"},
+    {"scaler", "fan", YESNO, AT(scaler, fan), "no", 0, 0, NULL, NULL, "adaptive: counts the fan of a layer in"},
+    {"scaler", "beta_cap", REAL, AT(scaler, beta_cap), "0", 0, 0x1p100, NULL, NULL,
+     "adaptive: largest factor of a layer, 0 for none"},
+    {"scaler", "alpha_cap", REAL, AT(scaler, alpha_cap), "0", 0, 0x1p100, NULL, NULL,
+     "adaptive: largest product of factors, 0 for none"},
+    {"optimizer", "name", CHOICE, AT(optimizer, name), "momentum", 0, 0, "sgd momentum nesterov adam", "--optimizer",
+     "how weights follow gradients"},
+    {"optimizer", "momentum", REAL, AT(optimizer, momentum), "0.9", 0, 1, NULL, NULL, "of the gradient; adam: beta1"},
+    {"optimizer", "beta2", REAL, AT(optimizer, beta2), "0.999", 0, 1, NULL, NULL, "adam: of the squared gradient"},
+    {"optimizer", "epsilon", REAL, AT(optimizer, epsilon), "1e-08", 0, 1, NULL, NULL, "adam: added to the root"},
+    {"optimizer", "decay", REAL, AT(optimizer, decay), "0", 0, 1, NULL, NULL, "times the weights, joins the gradient"},
+    {"optimizer", "clip", REAL, AT(optimizer, clip), "0", 0, 1e30, NULL, NULL,
+     "largest norm of the whole gradient, 0 for none"},
+    {"optimizer", "master", YESNO, AT(optimizer, master), "yes", 0, 0, NULL, NULL,
+     "weights are kept in FP32 beside the rounded ones"},
+    {"optimizer", "store", CHOICE, AT(optimizer, store), "fp32", 0, 0, "fp32 packed", NULL,
+     "how parameters, gradients and state are kept; packed: low-precision model memory"},
+    {"optimizer", "storing", CHOICE, AT(optimizer, storing), "stochastic", 0, 0, "stochastic nearest", NULL,
+     "packed: how they are rounded"},
+    {"optimizer", "weights", TEXT, AT(optimizer, weights), "", 0, 0, NULL, NULL,
+     "packed: format of parameters; empty: group(int12,2048)"},
+    {"optimizer", "gradients", TEXT, AT(optimizer, gradients), "", 0, 0, NULL, NULL,
+     "packed: of gathered gradients; empty: group(int8,2048)"},
+    {"optimizer", "momenta", TEXT, AT(optimizer, momenta), "", 0, 0, NULL, NULL,
+     "packed: of the momentum; empty: codebook(dynamic8,2048)"},
+    {"optimizer", "squares", TEXT, AT(optimizer, squares), "", 0, 0, NULL, NULL,
+     "packed: of adam's second moment; empty: codebook(udynamic8,2048)"},
+    {"output", "directory", TEXT, AT(output, directory), "", 0, 0, NULL, "--out",
+     "where log.jsonl, summary.json, settings.ini and checkpoints go; empty: nowhere"},
+    {"output", "log_every", WHOLE, AT(output, log_every), "10", 1, 1e9, NULL, NULL, "steps from one line to the next"},
+    {"output", "checkpoint_every", WHOLE, AT(output, checkpoint_every), "1", 0, 1e6, NULL, NULL,
+     "epochs from one checkpoint to the next; 0: none"},
+    {"output", "checkpoint_steps", WHOLE, AT(output, checkpoint_steps), "0", 0, 1e9, NULL, NULL,
+     "steps from one checkpoint to the next within an epoch; 0: none"},
+    {"output", "counters", YESNO, AT(output, counters), "yes", 0, 0, NULL, NULL, "counters of every tensor in the log"},
+    {"output", "histograms", YESNO, AT(output, histograms), "no", 0, 0, NULL, NULL,
+     "with them how often each exponent occurs"},
+    {"output", "dispersion", YESNO, AT(output, dispersion), "no", 0, 0, NULL, NULL,
+     "with them standard deviation and 1 % quantile of every gradient, before it is rounded"},
+};
+/* clang-format on */
+enum { ROWS = sizeof rows / sizeof *rows, MOST_FORMATS = 1000 };
+
+static void *field(const settings *s, const row *r)
+{
+    return (char *)(uintptr_t)s + r->place;
+}
+
+/* ------------------------------------------------------------------------------------------------ reading */
+
+/* A value that a file can hold: the reader of files drops blanks at both ends, and what follows `;` after a blank. */
+static bool check_writable(const char *value, trouble *why)
+{
+    const size_t length = strlen(value);
+    if (length > 0 && (isspace((unsigned char)value[0]) || isspace((unsigned char)value[length - 1])))
+        return fail(why, "a value that begins or ends with a blank");
+    for (size_t i = 0; i < length; i++)
+        if (iscntrl((unsigned char)value[i]) || (value[i] == ';' && (i == 0 || isspace((unsigned char)value[i - 1]))))
+            return fail(why, "a value with a control character, or with ';' after a blank");
+    return true;
+}
+
+static bool is_choice(const char *value, const char *choices)
+{
+    const size_t length = strlen(value);
+    for (const char *c = choices; *c; c += strcspn(c, " "), c += *c == ' ')
+        if (strcspn(c, " ") == length && strncmp(c, value, length) == 0)
+            return true;
+    return false;
+}
+
+static bool read_real(const row *r, const char *value, double *number, trouble *why)
+{
+    char *end;
+    errno = 0;
+    *number = strtod(value, &end);
+    const bool digits = isdigit((unsigned char)*value) || *value == '.' || *value == '-' || *value == '+';
+    if (!digits || *end || isnan(*number) || (errno == ERANGE && fabs(*number) > 1))
+        return fail(why, "'%s' is not a number", value);
+    if (*number < r->low || *number > r->high)
+        return fail(why, "%s is not in %g..%g", value, r->low, r->high);
+    return true;
+}
+
+static bool read_count(const row *r, const char *value, uint64_t *number, trouble *why)
+{
+    char *end;
+    errno = 0;
+    *number = strtoull(value, &end, 10);
+    if (!isdigit((unsigned char)*value) || *end || errno == ERANGE)
+        return fail(why, "'%s' is not a whole number of 64 bits", value);
+    if (r->high > 0 && (double)*number > r->high)
+        return fail(why, "%s is not in 0..%.0f", value, r->high);
+    return true;
+}
+
+static bool read_whole(const row *r, const char *value, int *number, trouble *why)
+{
+    char *end;
+    errno = 0;
+    const long wide = strtol(value, &end, 10);
+    if (!isdigit((unsigned char)*value) || *end)
+        return fail(why, "'%s' is not a whole number", value);
+    if (errno == ERANGE || (double)wide < r->low || (double)wide > r->high)
+        return fail(why, "%s is not in %.0f..%.0f", value, r->low, r->high);
+    *number = (int)wide;
+    return true;
+}
+
+static bool read_value(settings *s, const row *r, const char *value, trouble *why)
+{
+    void *to = field(s, r);
+    switch (r->kind) {
+    case WHOLE: return read_whole(r, value, to, why);
+    case COUNT: return read_count(r, value, to, why);
+    case REAL: return read_real(r, value, to, why);
+    case YESNO:
+        *(bool *)to = strcmp(value, "yes") == 0;
+        return is_choice(value, "yes no") || fail(why, "'%s' is neither yes nor no", value);
+    case CHOICE:
+        if (!is_choice(value, r->choices))
+            return fail(why, "'%s' is none of: %s", value, r->choices);
+        break;
+    case TEXT: break;
+    }
+    if (strlen(value) >= r->size)
+        return fail(why, "a value of %zu bytes, at most %zu can be", strlen(value), r->size - 1);
+    strcpy(to, value);
+    return true;
+}
+
+static const char *copy(const char *text, size_t length)
+{
+    char *to = need(length + 1, 1);
+    memcpy(to, text, length);
+    return to;
+}
+
+static void free_line(format_line *line)
+{
+    free((char *)(uintptr_t)line->pattern);
+    free((char *)(uintptr_t)line->spec);
+    free((char *)(uintptr_t)line->mode);
+}
+
+/* SPEC or SPEC MODE; a blank inside of parentheses belongs to the spec. */
+static bool split_format(const char *value, format_line *line, trouble *why)
+{
+    fpemu_format format;
+    fpemu_rounding rounding;
+    fpemu_parse_error error;
+    int depth = 0;
+    size_t length = 0;
+    for (; value[length] && (depth > 0 || !isspace((unsigned char)value[length])); length++)
+        depth += (value[length] == '(') - (value[length] == ')');
+    const char *mode = value + length + strspn(value + length, " \t");
+    line->spec = copy(value, length);
+    line->mode = *mode ? copy(mode, strlen(mode)) : NULL;
+    if (strcmp(line->spec, "fp32") != 0 && fpemu_format_parse(line->spec, &format, &error) != FPEMU_OK)
+        return fail(why, "format '%s', at position %u: %s", line->spec, (unsigned)error.position, error.message);
+    if (line->mode && fpemu_rounding_parse(line->mode, &rounding, &error) != FPEMU_OK)
+        return fail(why, "rounding '%s': %s", line->mode, error.message);
+    return true;
+}
+
+/* Adds at the end; what was said of the same pattern before is gone. */
+static bool set_format(settings *s, const char *pattern, const char *value, trouble *why)
+{
+    format_line line = {NULL, NULL, NULL};
+    if (s->format_count == MOST_FORMATS)
+        return fail(why, "more than %d lines of formats", MOST_FORMATS);
+    if (!split_format(value, &line, why)) {
+        free_line(&line);
+        return false;
+    }
+    line.pattern = copy(pattern, strlen(pattern));
+    int kept = 0;
+    format_line *lines = need((size_t)s->format_count + 1, sizeof *lines);
+    for (int i = 0; i < s->format_count; i++) {
+        if (strcmp(s->formats[i].pattern, pattern) == 0)
+            free_line(&s->formats[i]);
+        else
+            lines[kept++] = s->formats[i];
+    }
+    lines[kept++] = line;
+    free(s->formats);
+    s->formats = lines;
+    s->format_count = kept;
+    return true;
+}
+
+static bool check_pattern(const char *pattern, trouble *why)
+{
+    const size_t length = strlen(pattern);
+    bool good = length > 0 && length < 50 && !strchr("#;[", pattern[0]);
+    for (size_t i = 0; i < length; i++)
+        good = good && isgraph((unsigned char)pattern[i]) && !strchr("=:;", pattern[i]);
+    return good || fail(why, "'%.60s' cannot be a role or a pattern of tensor names", pattern);
+}
+
+bool settings_set(settings *s, const char *section, const char *key, const char *value, trouble *why)
+{
+    bool known = false;
+    if (strlen(value) >= SETTINGS_TEXT)
+        return fail(why, "a value of %zu bytes, at most %d can be", strlen(value), SETTINGS_TEXT - 1);
+    if (!check_writable(value, why))
+        return false;
+    if (strcmp(section, "formats") == 0 && strlen(key) + strlen(value) > 190)
+        return fail(why, "a pattern and a format of %zu bytes, at most 190 can be", strlen(key) + strlen(value));
+    if (strcmp(section, "formats") == 0)
+        return check_pattern(key, why) && set_format(s, key, value, why);
+    for (int i = 0; i < ROWS; i++) {
+        known = known || strcmp(rows[i].section, section) == 0;
+        if (strcmp(rows[i].section, section) == 0 && strcmp(rows[i].key, key) == 0)
+            return read_value(s, &rows[i], value, why);
+    }
+    return known ? fail(why, "section [%s] has no key '%.60s'", section, key)
+                 : fail(why, "there is no section [%.60s]", section);
+}
+
+void settings_default(settings *s)
+{
+    memset(s, 0, sizeof *s);
+    for (int i = 0; i < ROWS; i++) {
+        trouble why;
+        if (!read_value(s, &rows[i], rows[i].normal, &why))
+            die("%s.%s: %s", rows[i].section, rows[i].key, why.text);
+    }
+}
+
+void settings_free(settings *s)
+{
+    for (int i = 0; i < s->format_count; i++)
+        free_line(&s->formats[i]);
+    free(s->formats);
+    s->formats = NULL;
+    s->format_count = 0;
+}
+
+/* ------------------------------------------------------------------------------------------------ printing */
+
+/* The fewest digits that read back to the same number. */
+static void print_real(double number, char text[SETTINGS_TEXT])
+{
+    int digits = 1;
+    do
+        snprintf(text, SETTINGS_TEXT, "%.*g", digits, number);
+    while (strtod(text, NULL) != number && ++digits <= 17);
+}
+
+const char *settings_value(const settings *s, int i, char text[SETTINGS_TEXT])
+{
+    const row *r = &rows[i];
+    const void *from = field(s, r);
+    switch (r->kind) {
+    case TEXT:
+    case CHOICE: snprintf(text, SETTINGS_TEXT, "%s", (const char *)from); break;
+    case YESNO: strcpy(text, *(const bool *)from ? "yes" : "no"); break;
+    case WHOLE: snprintf(text, SETTINGS_TEXT, "%d", *(const int *)from); break;
+    case COUNT: snprintf(text, SETTINGS_TEXT, "%" PRIu64, *(const uint64_t *)from); break;
+    case REAL: print_real(*(const double *)from, text); break;
+    }
+    return text;
+}
+
+char *settings_print(const settings *s)
+{
+    char *text = NULL, value[SETTINGS_TEXT];
+    size_t length;
+    const char *section = "";
+    FILE *file = open_memstream(&text, &length);
+    for (int i = 0; file && i < ROWS; i++) {
+        if (strcmp(section, rows[i].section) != 0)
+            fprintf(file, "%s[%s]\n", i ? "\n" : "", rows[i].section);
+        section = rows[i].section;
+        fprintf(file, "%s = %s\n", rows[i].key, settings_value(s, i, value));
+    }
+    if (file && s->format_count > 0)
+        fprintf(file, "\n[formats]\n");
+    for (int i = 0; file && i < s->format_count; i++)
+        fprintf(file, "%s = %s%s%s\n", s->formats[i].pattern, s->formats[i].spec, s->formats[i].mode ? " " : "",
+                s->formats[i].mode ? s->formats[i].mode : "");
+    if (!file || fclose(file) != 0)
+        die("out of memory");
+    return text;
+}
+
+bool settings_write(const settings *s, const char *path, trouble *why)
+{
+    char *text = settings_print(s);
+    const bool good = atomic_file_write(path, text, strlen(text), why);
+    free(text);
+    return good;
+}
+
+bool settings_table(int i, settings_key *key)
+{
+    if (i < 0 || i >= ROWS)
+        return false;
+    const row *r = &rows[i];
+    *key = (settings_key){.section = r->section, .key = r->key, .help = r->help, .option = r->option};
+    snprintf(key->type, sizeof key->type, "%s", kind_names[r->kind]);
+    snprintf(key->normal, sizeof key->normal, "%s", r->normal);
+    if (r->kind == CHOICE)
+        snprintf(key->range, sizeof key->range, "%s", r->choices);
+    else if (r->kind == WHOLE || r->kind == REAL || (r->kind == COUNT && r->high > 0))
+        snprintf(key->range, sizeof key->range, "%.12g..%.12g", r->low, r->high);
+    return true;
+}
+
+int settings_difference(const settings *a, const settings *b, bool (*matters)(const settings_key *key))
+{
+    char one[SETTINGS_TEXT], other[SETTINGS_TEXT];
+    settings_key key;
+    for (int i = 0; settings_table(i, &key); i++)
+        if (matters(&key) && strcmp(settings_value(a, i, one), settings_value(b, i, other)) != 0)
+            return i;
+    return -1;
+}
+
+static bool same_word(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+bool settings_same_formats(const settings *a, const settings *b)
+{
+    bool same = a->format_count == b->format_count;
+    for (int i = 0; same && i < a->format_count; i++) {
+        const format_line *x = &a->formats[i], *y = &b->formats[i];
+        same = same_word(x->pattern, y->pattern) && same_word(x->spec, y->spec) && same_word(x->mode, y->mode);
+    }
+    return same;
+}

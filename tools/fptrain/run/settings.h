@@ -1,0 +1,91 @@
+/* settings.h - everything that a run can be told: one table of keys, read from a file of sections, options, or both.
+ *
+ *     [model]
+ *     name = lenet
+ *     [formats]
+ *     w = e4m3fn
+ *     conv1.* = fp32
+ *     dv = e5m2 sr
+ *
+ * Keys of [formats] are free: a role (v, w, dv, dw; these first) or a pattern of tensor names, in their order; the
+ * value is a format, then maybe a rounding. All other keys stand in the table of settings.c.
+ */
+#ifndef FPTRAIN_RUN_SETTINGS_H
+#define FPTRAIN_RUN_SETTINGS_H
+
+#include "policies/policy.h"
+
+enum { SETTINGS_TEXT = 176 }; /* a key and its value fit in a line of inih */
+
+typedef struct settings {
+    struct {
+        char name[64];
+        double width;
+        bool projections, norm;
+    } model;
+    struct {
+        char source[SETTINGS_TEXT];
+        uint64_t seed, train_count, test_count, limit, test_limit;
+        char part[32];
+        int pad, crop, steps;
+        bool flip;
+    } data;
+    struct {
+        int epochs, batch, micro_batches, warmup, threads;
+        double lr;
+        char schedule[64], backend[64], fanout[16];
+        uint64_t seed;
+    } train;
+    struct {
+        char name[SETTINGS_TEXT];
+    } policy;
+    struct {
+        char name[16];
+        double scale, underflow_target, beta_cap, alpha_cap;
+        uint64_t interval;
+        bool fan;
+    } scaler;
+    struct {
+        char name[16];
+        double momentum, beta2, epsilon, decay, clip;
+        bool master;
+        char store[16], storing[16], weights[64], gradients[64], momenta[64], squares[64];
+    } optimizer;
+    struct {
+        char directory[SETTINGS_TEXT];
+        int log_every, checkpoint_every, checkpoint_steps;
+        bool counters, histograms, dispersion;
+    } output;
+    int format_count;
+    format_line *formats; /* as policy_fixed takes them; the words belong to the settings */
+} settings;
+
+void settings_default(settings *s); /* the first call; settings_free is the last */
+void settings_free(settings *s);
+
+/* These say what is wrong where (FILE:LINE, or the option), and then leave the settings half changed. */
+bool settings_read(settings *s, const char *path, trouble *why);
+bool settings_parse(settings *s, const char *text, size_t length, const char *name, trouble *why);
+bool settings_set(settings *s, const char *section, const char *key, const char *value, trouble *why);
+/* --config FILE, --set SECTION.KEY=VALUE, and --model NAME and the like; first all files, then the others in order.
+ * What it took is gone from argv, argv[0] and the rest stay. */
+bool settings_options(settings *s, int *argc, char **argv, trouble *why);
+
+/* All of them as a file, which reads back to the same; for free(). */
+char *settings_print(const settings *s);
+bool settings_write(const settings *s, const char *path, trouble *why);
+
+/* The table: key i = 0, 1, ...; false past the end. */
+typedef struct settings_key {
+    const char *section, *key, *help;
+    const char *option;                   /* "--model"; NULL: only by --set and in files */
+    char type[32], range[96], normal[64]; /* "whole number", "1..65536", "3" */
+} settings_key;
+bool settings_table(int i, settings_key *key);
+/* The value of key i as text of at most SETTINGS_TEXT bytes. */
+const char *settings_value(const settings *s, int i, char text[SETTINGS_TEXT]);
+/* The first key of those that matter whose values differ, or -1; formats are compared apart. */
+int settings_difference(const settings *a, const settings *b, bool (*matters)(const settings_key *key));
+bool settings_same_formats(const settings *a, const settings *b);
+
+#endif

@@ -1,0 +1,348 @@
+/* trainer.c - see trainer.h; the state of a run is in trainer_state.c. */
+#include "run/trainer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "backends/backends.h"
+#include "models/model.h"
+#include "policies/named.h"
+#include "run/schedule.h"
+
+/* ------------------------------------------------------------------------------------------------ making */
+
+static bool open_data(trainer *t, trouble *why)
+{
+    const settings *s = t->settings;
+    dataset_options o = {.seed = s->data.seed, .train_count = s->data.train_count,
+                         .test_count = s->data.test_count, .limit = s->data.limit,
+                         .test_limit = s->data.test_limit, .width = s->data.pad, .height = s->data.pad};
+    if (!dataset_part_read(s->data.part, &o, why) || !dataset_open(&t->data, s->data.source, &o, why))
+        return false;
+    loader_open(&t->training, &t->data, true, s->train.batch, s->train.seed);
+    loader_open(&t->testing, &t->data, false, s->train.batch, s->train.seed);
+    t->training.flip = s->data.flip;
+    t->training.crop = s->data.crop;
+    t->training.steps = t->testing.steps = s->data.steps;
+    if (!loader_batches(&t->training))
+        return fail(why, "%s: not one sample to train with", s->data.source);
+    return true;
+}
+
+static int threads_of(const settings *s)
+{
+#ifdef _OPENMP
+    if (s->train.threads > 0)
+        omp_set_num_threads(s->train.threads);
+    return s->train.threads > 0 ? s->train.threads : omp_get_max_threads();
+#else
+    (void)s;
+    return 1;
+#endif
+}
+
+static bool build(trainer *t, trouble *why)
+{
+    const settings *s = t->settings;
+    const bool text = t->data.text != NULL;
+    const model_settings m = {.name = s->model.name, .width = s->model.width, .projections = s->model.projections,
+                              .no_norm = !s->model.norm, .c = t->data.c, .h = t->data.h, .w = t->data.w,
+                              .classes = t->data.classes, .steps = text ? s->data.steps : 0};
+    t->backend = backend_named(s->train.backend, why);
+    t->g = t->backend ? model_new(&m, s->train.seed, why) : NULL;
+    if (!t->g)
+        return false;
+    graph_finish(t->g, s->train.batch, t->backend, threads_of(s));
+    const size_t rows = (size_t)s->train.batch * (text ? (size_t)s->data.steps : 1);
+    t->inputs = need(rows * (text ? 1 : graph_value(t->g, 0)->row), sizeof *t->inputs);
+    t->labels = need(rows, sizeof *t->labels);
+    return true;
+}
+
+static const char *word_or_null(const char *text)
+{
+    return *text ? text : NULL;
+}
+
+optimizer_settings optimizer_settings_of(const settings *s)
+{
+    return (optimizer_settings){.name = s->optimizer.name, .momentum = s->optimizer.momentum,
+                                .beta2 = s->optimizer.beta2, .epsilon = s->optimizer.epsilon,
+                                .decay = s->optimizer.decay, .clip = s->optimizer.clip, .master = s->optimizer.master,
+                                .packed = !strcmp(s->optimizer.store, "packed"),
+                                .nearest = !strcmp(s->optimizer.storing, "nearest"),
+                                .kept = {word_or_null(s->optimizer.weights), word_or_null(s->optimizer.gradients),
+                                         word_or_null(s->optimizer.momenta), word_or_null(s->optimizer.squares)}};
+}
+
+static bool equip(trainer *t, trouble *why)
+{
+    const settings *s = t->settings;
+    const scaler_settings scaling = {.name = s->scaler.name, .scale = s->scaler.scale,
+                                     .interval = s->scaler.interval, .underflow_target = s->scaler.underflow_target,
+                                     .fan = s->scaler.fan, .beta_cap = s->scaler.beta_cap,
+                                     .alpha_cap = s->scaler.alpha_cap};
+    const optimizer_settings o = optimizer_settings_of(s);
+    if (s->train.micro_batches > 1 && !o.packed)
+        return fail(why, "micro-batches are gathered by packed parameters alone: optimizer.store = packed");
+    t->r = rounder_new(t->g, s->train.seed);
+    t->r->calls.each = !strcmp(s->train.fanout, "each");
+    t->policy = policy_named(s->policy.name, s->format_count, s->formats, why);
+    if (!t->policy)
+        return false;
+    if (t->policy->wants_gradients && o.packed)
+        return fail(why, "%s decides by gradients, which packed parameters do not keep", t->policy->type->name);
+    t->policy->type->assign(t->policy, t->r);
+    t->scaler = scaler_new(&scaling, t->g, t->r, why);
+    t->optimizer = t->scaler ? optimizer_new(&o, t->g, t->r, why) : NULL;
+    t->policy->optimizer = t->optimizer;
+    return t->optimizer &&
+           schedule_lr(s->train.schedule, s->train.lr, 0, s->train.epochs, s->train.warmup, why) >= 0;
+}
+
+trainer *trainer_new(const settings *s, trouble *why)
+{
+    trainer *t = need(1, sizeof *t);
+    t->settings = s;
+    if (open_data(t, why) && build(t, why) && equip(t, why))
+        return t;
+    trainer_free(t);
+    return NULL;
+}
+
+void trainer_free(trainer *t)
+{
+    if (!t)
+        return;
+    optimizer_free(t->optimizer);
+    scaler_free(t->scaler);
+    if (t->policy)
+        t->policy->type->free(t->policy);
+    rounder_free(t->r);
+    if (t->g)
+        graph_free(t->g);
+    if (t->backend)
+        backend_free(t->backend);
+    loader_close(&t->training);
+    loader_close(&t->testing);
+    dataset_free(&t->data);
+    free(t->inputs);
+    free(t->labels);
+    free(t);
+}
+
+/* ------------------------------------------------------------------------------------------------ a step */
+
+/* Adds what the last gradient computation's counters say. */
+static void note_overflow(const trainer *t, gradient_report *report)
+{
+    for (int which = ROLE_DV; which <= ROLE_DW; which++)
+        for (int i = 0; i < rounder_count(t->r, (role)which); i++)
+            report->overflowed = report->overflowed || t->r->seen[which][i].overflow > 0;
+}
+
+static void finish_report(const trainer *t, gradient_report *report)
+{
+    report->max_finite = INFINITY;
+    for (int i = 0; i < graph_params(t->g); i++)
+        report->max_finite = fmin(report->max_finite, rule_max(&t->r->rule[ROLE_DW][i]));
+    optimizer_report(t->optimizer, &report->largest_dw, &report->dw_not_finite);
+}
+
+static void add_counts(update_counts *to, update_counts from)
+{
+    to->elements += from.elements;
+    to->updates += from.updates;
+    to->vanished += from.vanished;
+    to->small_g += from.small_g;
+    to->small_update += from.small_update;
+    for (int i = 0; i < UPDATE_BINS; i++)
+        to->ratio[i] += from.ratio[i];
+    to->moved += from.moved;
+}
+
+static void begin_epoch(trainer *t)
+{
+    if (t->begun)
+        return;
+    loader_epoch(&t->training, (int)t->at.epoch);
+    t->training.next = t->at.next;
+    t->begun = true;
+}
+
+static uint64_t outside_so_far(const trainer *t)
+{
+    return t->backend->outside ? t->backend->outside(t->backend) : 0;
+}
+
+static void count_sums(const trainer *t, bool on)
+{
+    if (t->backend->count)
+        t->backend->count(t->backend, on);
+}
+
+static sum_counts counted_sums(const trainer *t)
+{
+    return t->backend->counted ? t->backend->counted(t->backend) : (sum_counts){0};
+}
+
+static void add_sums(sum_counts *to, sum_counts now, sum_counts before)
+{
+    to->roundings += now.roundings - before.roundings;
+    to->inexact += now.inexact - before.inexact;
+    to->swamped += now.swamped - before.swamped;
+    to->overflow += now.overflow - before.overflow;
+    to->underflow += now.underflow - before.underflow;
+}
+
+/* The gradients of micro-batch k of a step; false: the epoch is over. */
+static bool compute_gradients(trainer *t, int k, unsigned want, double scale, forward_result *sum, int *samples)
+{
+    const uint64_t number = t->at.step * (uint64_t)t->settings->train.micro_batches + (uint64_t)k;
+    const int n = loader_next(&t->training, t->inputs, t->labels);
+    if (!n)
+        return false;
+    t->r->want = want;
+    rounder_begin(t->r, number);
+    if (k == 0)
+        t->optimizer->type->begin(t->optimizer);
+    store *store = &t->optimizer->store;
+    const uint64_t outside = outside_so_far(t);
+    const forward_result f = graph_forward(t->g, store, &t->r->calls, n, t->inputs, t->labels, true, number);
+    graph_backward(t->g, store, &t->r->calls, scaler_layers(t->scaler), scale);
+    t->at.outside += outside_so_far(t) - outside;
+    t->policy->type->after_gradients(t->policy, t->r, t->at.step);
+    t->at.next = t->training.next;
+    sum->loss += f.loss * (double)f.rows;
+    sum->correct += f.correct;
+    sum->rows += f.rows;
+    *samples += n;
+    return true;
+}
+
+static double rate_of(const trainer *t)
+{
+    const settings *s = t->settings;
+    if (t->policy->type->rate)
+        return t->policy->type->rate(t->policy, s->train.lr);
+    return schedule_lr(s->train.schedule, s->train.lr, (int)t->at.epoch, s->train.epochs, s->train.warmup, NULL);
+}
+
+bool trainer_over(const trainer *t)
+{
+    return t->at.epoch >= (uint64_t)t->settings->train.epochs ||
+           (t->policy->type->over && t->policy->type->over(t->policy));
+}
+
+bool trainer_step(trainer *t, unsigned want, bool counted, step_result *result)
+{
+    begin_epoch(t);
+    const settings *s = t->settings;
+    const double scale = scaler_scale(t->scaler);
+    gradient_report report = {0};
+    forward_result f = {0};
+    int samples = 0;
+    const sum_counts sums = counted_sums(t);
+    count_sums(t, counted);
+    for (int k = 0; k < s->train.micro_batches && compute_gradients(t, k, want, scale, &f, &samples); k++)
+        note_overflow(t, &report);
+    count_sums(t, false);
+    if (!samples)
+        return false;
+
+    add_sums(&t->at.sums, counted_sums(t), sums);
+    finish_report(t, &report);
+    const bool take = scaler_update(t->scaler, &report);
+    const double lr = rate_of(t);
+    if (take) {
+        if (counted)
+            t->optimizer->count_next = true;
+        optimizer_step(t->optimizer, lr);
+        if (counted)
+            add_counts(&t->at.updates, t->optimizer->counts);
+    }
+    t->at.step++;
+    t->at.skipped += !take;
+    t->at.loss += f.loss;
+    t->at.correct += f.correct;
+    t->at.rows += f.rows;
+    *result = (step_result){.loss = f.loss / (double)f.rows, .accuracy = (double)f.correct / (double)f.rows, .lr = lr,
+                            .scale = scale, .samples = samples, .skipped = !take};
+    add_sums(&result->sums, counted_sums(t), sums);
+    return true;
+}
+
+size_t trainer_steps(const trainer *t)
+{
+    const size_t micro = (size_t)t->settings->train.micro_batches;
+    return (loader_batches(&t->training) + micro - 1) / micro;
+}
+
+void trainer_end_epoch(trainer *t)
+{
+    t->policy->type->after_epoch(t->policy, t->r, (int)t->at.epoch);
+    t->at.epoch++;
+    t->at.next = 0;
+    t->at.loss = 0;
+    t->at.correct = t->at.rows = 0;
+    t->begun = false;
+}
+
+/* ------------------------------------------------------------------------------------------------ evaluation */
+
+static bool rounds_anything(const trainer *t)
+{
+    for (int which = ROLE_V; which <= ROLE_W; which++)
+        for (int i = 0; i < rounder_count(t->r, (role)which); i++)
+            if (t->r->rule[which][i].format.kind)
+                return true;
+    return false;
+}
+
+/* One pass over the test samples. Its random words are those of steps that no training reaches. */
+static void pass_over(trainer *t, bool rounded, double *loss, double *accuracy)
+{
+    store *store = &t->optimizer->store;
+    const uint64_t first = UINT64_C(1) << 63 | t->at.epoch << 32;
+    double sum = 0;
+    size_t correct = 0, rows = 0;
+    int samples;
+    loader_epoch(&t->testing, 0);
+    for (uint64_t i = 0; (samples = loader_next(&t->testing, t->inputs, t->labels)) > 0; i++) {
+        if (rounded)
+            rounder_begin(t->r, first + i);
+        const forward_result f = graph_forward(t->g, store, rounded ? &t->r->calls : NULL, samples, t->inputs,
+                                               t->labels, false, t->at.step);
+        sum += f.loss * (double)f.rows;
+        correct += f.correct;
+        rows += f.rows;
+    }
+    *loss = rows ? sum / (double)rows : NAN;
+    *accuracy = rows ? (double)correct / (double)rows : NAN;
+}
+
+evaluation trainer_evaluate(trainer *t)
+{
+    evaluation e;
+    double loss;
+    t->r->want = 0;
+    if (rounds_anything(t)) {
+        rounder_begin(t->r, UINT64_C(1) << 63 | t->at.epoch << 32);
+        if (t->settings->optimizer.master) /* else they are rounded, and not to be changed here */
+            t->optimizer->type->begin(t->optimizer);
+        pass_over(t, true, &e.loss, &e.accuracy);
+    }
+    t->optimizer->unrounded = true;
+    pass_over(t, false, &loss, &e.accuracy_fp32);
+    t->optimizer->unrounded = false;
+    if (!rounds_anything(t)) {
+        e.loss = loss;
+        e.accuracy = e.accuracy_fp32;
+    }
+    return e;
+}

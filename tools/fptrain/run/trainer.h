@@ -1,0 +1,87 @@
+/* trainer.h - the training of one network: steps, epochs, evaluation, and all of its state in a checkpoint.
+ *
+ *     trainer *t = trainer_new(&settings, &why);
+ *     while (!trainer_over(t)) {
+ *         step_result step;
+ *         while (trainer_step(t, &step))
+ *             ...;
+ *         evaluation e = trainer_evaluate(t);
+ *         trainer_end_epoch(t);
+ *     }
+ *
+ * The bits of everything but the clock are a function of the settings, threads and output apart.
+ */
+#ifndef FPTRAIN_RUN_TRAINER_H
+#define FPTRAIN_RUN_TRAINER_H
+
+#include "engine/backend.h"
+#include "base/checkpoint.h"
+#include "data/dataset.h"
+#include "data/loader.h"
+#include "optimizer/optimizer.h"
+#include "policies/policy.h"
+#include "numerics/scaler.h"
+#include "run/settings.h"
+
+/* Where a run stands; part of a checkpoint as it is. */
+typedef struct position {
+    uint64_t step;    /* so far, each of train.micro_batches gradient computations */
+    uint64_t epoch;
+    uint64_t next;    /* sample of the epoch, in its order */
+    uint64_t skipped; /* steps that the optimiser did not take */
+    double loss;      /* sums over the rows of this epoch */
+    uint64_t correct, rows;
+    uint64_t outside;      /* sums of gradient computations that lay outside 32 bits, where the backend counts them */
+    update_counts updates; /* of all steps that were counted */
+    sum_counts sums;       /* of the gradient computations of these, where the backend counts them */
+} position;
+
+typedef struct trainer {
+    const settings *settings;
+    dataset data;
+    loader training, testing;
+    const backend *backend;
+    graph *g;
+    rounder *r;
+    policy *policy;
+    scaler *scaler;
+    optimizer *optimizer;
+    float *inputs;
+    int *labels;
+    position at;
+    bool begun; /* this epoch */
+} trainer;
+
+typedef struct step_result {
+    double loss, accuracy, lr, scale;
+    int samples;
+    bool skipped;
+    sum_counts sums; /* of its gradients, where they were counted */
+} step_result;
+
+typedef struct evaluation {
+    double loss, accuracy;  /* in the formats of the moment */
+    double accuracy_fp32;   /* of the master weights */
+} evaluation;
+
+/* What the settings say of the optimiser; its words are theirs. */
+optimizer_settings optimizer_settings_of(const settings *s);
+
+/* Opens the data and builds the network. The settings must outlive it. NULL and a sentence on failure. */
+trainer *trainer_new(const settings *s, trouble *why);
+void trainer_free(trainer *t);
+
+/* The next step of the epoch; false: it is over, and nothing was done. Counters are in t->r->seen, with what `want` (of
+ * fpemu_stats) adds; counted: the counts of updates and of sums too. */
+bool trainer_step(trainer *t, unsigned want, bool counted, step_result *result);
+size_t trainer_steps(const trainer *t); /* of an epoch */
+bool trainer_over(const trainer *t);    /* all epochs are done, or the policy says that it is enough */
+evaluation trainer_evaluate(trainer *t);
+void trainer_end_epoch(trainer *t);
+
+/* Between steps; after the last step of an epoch, not before trainer_end_epoch. */
+void trainer_save(const trainer *t, checkpoint *to);
+/* False and a sentence where the checkpoint is of other settings, or not whole; the trainer is then of no use. */
+bool trainer_load(trainer *t, const checkpoint *from, trouble *why);
+
+#endif
