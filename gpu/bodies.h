@@ -2,7 +2,8 @@
 #ifndef FPEMU_GPU_BODIES_H
 #define FPEMU_GPU_BODIES_H
 
-#include "core/count.h"
+#include "core/events.h"
+#include "names.h"
 #include "job.h"
 
 /* What a lane gathers between two flushes, and the philox outputs that its next elements share. */
@@ -168,18 +169,14 @@ FPEMU_FN gpu_sheets gpu_sheets_of(uint64_t from, uint64_t to, uint64_t phase)
 }
 
 #define JOB gpu_job32
-#define GPU(name) gpu_##name##32
-#include "core/carrier32.inc.h"
+#include "core/carrier32.h"
 #include "bodies.inc.h"
-#include "core/carrier_end.inc.h"
+#include "core/carrier_end.h"
 #undef JOB
-#undef GPU
 #define JOB gpu_job64
-#define GPU(name) gpu_##name##64
-#include "core/carrier64.inc.h"
+#include "core/carrier64.h"
 #include "bodies.inc.h"
-#include "core/carrier_end.inc.h"
+#include "core/carrier_end.h"
 #undef JOB
-#undef GPU
 
 #endif /* FPEMU_GPU_BODIES_H */

@@ -2,7 +2,7 @@
 #ifndef FPEMU_GPU_CALL_H
 #define FPEMU_GPU_CALL_H
 
-#include "environment.h"
+#include "array/environment.h"
 #include "launch.h"
 
 /* Bytes of an element of an array. */

@@ -48,13 +48,13 @@ enum gpu_form {
     GPU_FORM_FLOAT,   /* grid and finish in their shortest forms */
     GPU_FORM_ANY,     /* the same with flushing, narrow exponents, e8m0 */
     GPU_FORM_GENERAL, /* posits, affine integers, wrapping, compatibility settings: core_element */
-    GPU_FORM_QUICK    /* the forms of core/quick.h */
+    GPU_FORM_FAST     /* the forms of core/quick.h */
 };
 
 FPEMU_FN int gpu_form32(const core_plan32 *p)
 {
-    if (p->rule >= CORE_RULE_FLAT && p->rule <= CORE_RULE_EVEN)
-        return GPU_FORM_QUICK;
+    if (p->rule >= CORE_RULE_FULL_RANGE && p->rule <= CORE_RULE_EVEN)
+        return GPU_FORM_FAST;
     if (p->compat || p->wrap || (p->rule != CORE_RULE_FLOAT && p->rule != CORE_RULE_ANY))
         return GPU_FORM_GENERAL;
     return p->rule == CORE_RULE_FLOAT ? GPU_FORM_FLOAT : GPU_FORM_ANY;
@@ -62,8 +62,8 @@ FPEMU_FN int gpu_form32(const core_plan32 *p)
 
 FPEMU_FN int gpu_form64(const core_plan64 *p)
 {
-    if (p->rule >= CORE_RULE_FLAT && p->rule <= CORE_RULE_EVEN)
-        return GPU_FORM_QUICK;
+    if (p->rule >= CORE_RULE_FULL_RANGE && p->rule <= CORE_RULE_EVEN)
+        return GPU_FORM_FAST;
     if (p->compat || p->wrap || (p->rule != CORE_RULE_FLOAT && p->rule != CORE_RULE_ANY))
         return GPU_FORM_GENERAL;
     return p->rule == CORE_RULE_FLOAT ? GPU_FORM_FLOAT : GPU_FORM_ANY;

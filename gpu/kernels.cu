@@ -2,36 +2,38 @@
 #include "launch.cuh"
 
 /* The forms of core/quick.h, with the commonest modes and rules known at compile time. */
-#define QUICK_RULE(W, rule, mode)                                                                                      \
-    case rule: gpu_convert##W(&job, GPU_FORM_QUICK, rule, mode, 0, this_warp(), all_warps()); break;
-#define QUICK(W, JOB, name, RULES, mode)                                                                               \
+#define FAST_RULE(W, rule, mode)                                                                                       \
+    case rule:                                                                                                         \
+        gpu_convert##W(&job, GPU_FORM_FAST, rule, mode, 0, this_warp(), all_warps());                                  \
+        break;
+#define FAST(W, JOB, name, RULES, mode)                                                                                \
     static __global__ void __launch_bounds__(THREADS) quick##W##_##name(const __grid_constant__ JOB job)               \
     {                                                                                                                  \
         switch (job.plan.rule) {                                                                                       \
             RULES(W, mode)                                                                                             \
-        default: gpu_convert##W(&job, GPU_FORM_QUICK, job.plan.rule, mode, 0, this_warp(), all_warps());               \
+        default: gpu_convert##W(&job, GPU_FORM_FAST, job.plan.rule, mode, 0, this_warp(), all_warps());                \
         }                                                                                                              \
     }                                                                                                                  \
-    static __global__ void __launch_bounds__(THREADS) quick_counted##W##_##name(const __grid_constant__ JOB job)       \
+    static __global__ void __launch_bounds__(THREADS) pow2_counted##W##_##name(const __grid_constant__ JOB job)        \
     {                                                                                                                  \
-        if (job.plan.rule == CORE_RULE_FLAT || job.plan.rule == CORE_RULE_FLAT_GRID)                                   \
-            gpu_convert##W(&job, GPU_FORM_QUICK, CORE_RULE_FLAT, mode, 1, this_warp(), all_warps());                   \
+        if (job.plan.rule == CORE_RULE_FULL_RANGE || job.plan.rule == CORE_RULE_FULL_RANGE_GRID)                       \
+            gpu_convert##W(&job, GPU_FORM_FAST, CORE_RULE_FULL_RANGE, mode, 1, this_warp(), all_warps());              \
         else                                                                                                           \
-            gpu_convert##W(&job, GPU_FORM_QUICK, CORE_RULE_MAGIC_GRID, mode, 1, this_warp(), all_warps());             \
+            gpu_convert##W(&job, GPU_FORM_FAST, CORE_RULE_SHIFTER_GRID, mode, 1, this_warp(), all_warps());            \
     }
 #define COMMON_RULES(W, mode)                                                                                          \
-    QUICK_RULE(W, CORE_RULE_FLAT, mode)                                                                                \
-    QUICK_RULE(W, CORE_RULE_MAGIC_PASS, mode)                                                                          \
-    QUICK_RULE(W, CORE_RULE_MAGIC_STOP, mode)                                                                          \
-    QUICK_RULE(W, CORE_RULE_EVEN, mode)
+    FAST_RULE(W, CORE_RULE_FULL_RANGE, mode)                                                                           \
+    FAST_RULE(W, CORE_RULE_SHIFTER_PASS, mode)                                                                         \
+    FAST_RULE(W, CORE_RULE_SHIFTER_STOP, mode)                                                                         \
+    FAST_RULE(W, CORE_RULE_EVEN, mode)
 #define NO_RULES(W, mode)
 
-QUICK(32, gpu_job32, nearest, COMMON_RULES, FPEMU_MODE_RNE)
-QUICK(32, gpu_job32, stochastic, COMMON_RULES, FPEMU_MODE_SR)
-QUICK(32, gpu_job32, any, NO_RULES, job.plan.mode)
-QUICK(64, gpu_job64, nearest, NO_RULES, FPEMU_MODE_RNE)
-QUICK(64, gpu_job64, stochastic, NO_RULES, FPEMU_MODE_SR)
-QUICK(64, gpu_job64, any, NO_RULES, job.plan.mode)
+FAST(32, gpu_job32, nearest, COMMON_RULES, FPEMU_MODE_RNE)
+FAST(32, gpu_job32, stochastic, COMMON_RULES, FPEMU_MODE_SR)
+FAST(32, gpu_job32, any, NO_RULES, job.plan.mode)
+FAST(64, gpu_job64, nearest, NO_RULES, FPEMU_MODE_RNE)
+FAST(64, gpu_job64, stochastic, NO_RULES, FPEMU_MODE_SR)
+FAST(64, gpu_job64, any, NO_RULES, job.plan.mode)
 
 /* Those of core/round.h. */
 #define CONVERT(W, JOB, form, counted)                                                                                 \
@@ -121,12 +123,12 @@ int fpemu_gpu_grid(uint64_t pieces, unsigned *blocks)
         if (job->job.counts) /* counters are added up once a warp */                                                   \
             blocks = blocks / 4 + 1;                                                                                   \
         switch (gpu_form##W(&job->plan)) {                                                                             \
-        case GPU_FORM_QUICK:                                                                                           \
-            error = enqueue(mode == FPEMU_MODE_RNE  ? job->job.counts ? quick_counted##W##_nearest : quick##W##_nearest     \
-                            : mode == FPEMU_MODE_SR ? job->job.counts ? quick_counted##W##_stochastic                       \
-                                                                 : quick##W##_stochastic                               \
-                            : job->job.counts  ? quick_counted##W##_any                                                \
-                                               : quick##W##_any,                                                       \
+        case GPU_FORM_FAST:                                                                                            \
+            error = enqueue(mode == FPEMU_MODE_RNE ? job->job.counts ? pow2_counted##W##_nearest : quick##W##_nearest  \
+                            : mode == FPEMU_MODE_SR                                                                    \
+                                ? job->job.counts ? pow2_counted##W##_stochastic : quick##W##_stochastic               \
+                            : job->job.counts ? pow2_counted##W##_any                                                  \
+                                              : quick##W##_any,                                                        \
                             blocks, THREADS, stream, *job);                                                            \
             break;                                                                                                     \
         case GPU_FORM_FLOAT: RUN(convert##W##_GPU_FORM_FLOAT_); break;                                                 \

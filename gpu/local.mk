@@ -1,6 +1,7 @@
 # libfpemu_cuda: kernels.cu by nvcc, the rest by the C compiler. What the kernels do stands in bodies.h and the rules
 # in lib/core, so everything but the launching is tested without a device (tests/gpu).
 GPU_BODIES = \
+	gpu/names.h \
 	gpu/bodies.h \
 	gpu/bodies.inc.h \
 	gpu/call.h \
@@ -13,7 +14,7 @@ GPU_BODIES = \
 	gpu/product.h \
 	gpu/tensor.h \
 	gpu/tensor.inc.h
-GPU_VERBS = gpu/verbs.c gpu/tensors.c gpu/operations.c gpu/products.c lib/environment.c
+GPU_VERBS = gpu/verbs.c gpu/tensors.c gpu/operations.c gpu/products.c lib/array/environment.c
 GPU_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib -I$(top_srcdir)/gpu
 EXTRA_DIST += $(GPU_BODIES) gpu/fpemu_cuda.h gpu/kernels.cu gpu/operate.cu gpu/product.cu gpu/runs.cu gpu/tensor.cu \
 	gpu/host.c gpu/libfpemu_cuda.map gpu/verbs.c gpu/tensors.c gpu/operations.c gpu/products.c

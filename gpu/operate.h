@@ -3,9 +3,9 @@
 #define FPEMU_GPU_OPERATE_H
 
 #include "bodies.h"
-#include "core/count.h"
+#include "core/events.h"
 #include "core/fits.h"
-#include "core/function.h"
+#include "core/functions.h"
 #include "core/walk.h"
 
 /* Scales of an operand, as fpemu_operand_scales_f32, or as _f64 where the carrier is binary64. */

@@ -7,7 +7,7 @@
 #define FPEMU_GPU_PRODUCT_H
 
 #include "bodies.h"
-#include "core/product.h"
+#include "core/dot_models.h"
 #include "core/walk.h"
 
 /* Where an operand's numbers lie: steps from one output to the next, along k, from one product to the next; elements.

@@ -1,7 +1,7 @@
 /* products.c - the verbs of dot products. Operands that are rounded on their way in are rounded once, densely, into the
  * caller's scratch; then every output is a lane's. */
 #include "call.h"
-#include "core/matrix.h"
+#include "core/gemm_shape.h"
 
 /* More products than 32-bit counters of a lane hold. */
 #define MOST_COUNTED (UINT64_C(1) << 28)

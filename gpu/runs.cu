@@ -7,7 +7,7 @@
         if (job.rule.plan.rule == CORE_RULE_EVEN)                                                                      \
             gpu_tensor_runs(&job, CORE_RULE_EVEN, mode, this_warp(), all_warps());                                     \
         else                                                                                                           \
-            gpu_tensor_runs(&job, CORE_RULE_MAGIC_STOP, mode, this_warp(), all_warps());                               \
+            gpu_tensor_runs(&job, CORE_RULE_SHIFTER_STOP, mode, this_warp(), all_warps());                             \
     }
 
 RUNS(nearest, FPEMU_MODE_RNE)

@@ -9,8 +9,9 @@
 #define FPEMU_GPU_TENSOR_H
 
 #include "bodies.h"
-#include "core/blocked.h"
-#include "core/layout.h"
+#include "core/block.h"
+#include "names.h"
+#include "core/packed_layout.h"
 #include "core/pack.h"
 #include "core/walk.h"
 
@@ -302,19 +303,15 @@ FPEMU_FN void gpu_swizzle(uint64_t rows, uint64_t columns, const uint8_t *from, 
 }
 
 #define JOB gpu_tensor_job32
-#define GPU(name) gpu_##name##32
-#include "core/carrier32.inc.h"
+#include "core/carrier32.h"
 #include "tensor.inc.h"
-#include "core/carrier_end.inc.h"
+#include "core/carrier_end.h"
 #undef JOB
-#undef GPU
 #define JOB gpu_tensor_job64
-#define GPU(name) gpu_##name##64
-#include "core/carrier64.inc.h"
+#include "core/carrier64.h"
 #include "tensor.inc.h"
-#include "core/carrier_end.inc.h"
+#include "core/carrier_end.h"
 #undef JOB
-#undef GPU
 
 /* The form of core_blocked_element that a job takes. */
 FPEMU_FN int gpu_tensor_form32(const gpu_tensor_job32 *j)

@@ -2,25 +2,26 @@
  * by bodies.h. Warp `warp` of `warps` takes 32 / group units at a time. */
 
 /* An element of the input as carrier bits. */
-FPEMU_FN CORE_UINT GPU(tensor_value)(const JOB *j, uint64_t element)
+FPEMU_FN uintw gpu_tensor_value(const JOB *j, uint64_t element)
 {
-#if CORE_W == 32
+#if CARRIER_BITS == 32
     if (j->job.x_type != GPU_F32)
-        return CORE(decode)(&j->narrow, element);
+        return core_decode(&j->narrow, element);
 #endif
     (void)j;
-    return (CORE_UINT)element;
+    return (uintw)element;
 }
 
 /* y as element of the output: 16-bit arrays take it to the nearest of their numbers; a finite y stays finite. */
-FPEMU_FN uint64_t GPU(tensor_result)(const JOB *j, CORE_UINT y)
+FPEMU_FN uint64_t gpu_tensor_result(const JOB *j, uintw y)
 {
-#if CORE_W == 32
+#if CARRIER_BITS == 32
     if (j->job.y_type != GPU_F32) {
-        const uint32_t sign = y & CORE_SIGN, a = y ^ sign;
-        const uint32_t v = a < CORE_INF ? core_finish_any32(&j->narrow_plan, y,
-                                                            core_grid32(&j->narrow_plan, FPEMU_MODE_RNE, 1, 32, a, sign, 0))
-                                        : y;
+        const uint32_t sign = y & CARRIER_SIGN, a = y ^ sign;
+        const uint32_t v =
+            a < CARRIER_INF
+                ? core_finish_any32(&j->narrow_plan, y, core_grid32(&j->narrow_plan, FPEMU_MODE_RNE, 1, 32, a, sign, 0))
+                : y;
         return core_encode32(&j->narrow, v, v);
     }
 #endif
@@ -29,47 +30,46 @@ FPEMU_FN uint64_t GPU(tensor_result)(const JOB *j, CORE_UINT y)
 }
 
 /* Bytes of an element of the arrays, which have one type. */
-FPEMU_FN uint32_t GPU(tensor_size)(const JOB *j)
+FPEMU_FN uint32_t gpu_tensor_size(const JOB *j)
 {
-    return CORE_W == 64 ? 8 : j->job.x_type == GPU_F32 ? 4 : 2;
+    return CARRIER_BITS == 64 ? 8 : j->job.x_type == GPU_F32 ? 4 : 2;
 }
 
 /* Elements [at, at + n) of a unit, n = 1 or up to `width`, into u. */
-FPEMU_FN void GPU(tensor_load)(const JOB *j, unsigned width, const gpu_unit *unit, uint64_t at, unsigned n,
-                               CORE_UINT u[4])
+FPEMU_FN void gpu_tensor_load(const JOB *j, unsigned width, const gpu_unit *unit, uint64_t at, unsigned n, uintw u[4])
 {
     const int64_t i = gpu_element(&j->job, unit, at).x;
-    const unsigned char *const from = (const unsigned char *)j->job.x + i * (int64_t)GPU(tensor_size)(j);
+    const unsigned char *const from = (const unsigned char *)j->job.x + i * (int64_t)gpu_tensor_size(j);
     uint64_t element[4];
     if (width == 4 && n == 4)
-        gpu_load_quad(from, GPU(tensor_size)(j), 0, element);
+        gpu_load_quad(from, gpu_tensor_size(j), 0, element);
     else
         for (unsigned k = 0; k < n; k++)
-            element[k] = gpu_load_code(from, GPU(tensor_size)(j), k);
+            element[k] = gpu_load_code(from, gpu_tensor_size(j), k);
     for (unsigned k = 0; k < width; k++)
         if (k < n)
-            u[k] = GPU(tensor_value)(j, element[k]);
+            u[k] = gpu_tensor_value(j, element[k]);
 }
 
 /* The same back, to place i of y. */
-FPEMU_FN void GPU(tensor_store)(const JOB *j, unsigned width, int64_t i, unsigned n, const uint64_t element[4])
+FPEMU_FN void gpu_tensor_store(const JOB *j, unsigned width, int64_t i, unsigned n, const uint64_t element[4])
 {
-    unsigned char *const to = (unsigned char *)j->job.y + i * (int64_t)GPU(tensor_size)(j);
+    unsigned char *const to = (unsigned char *)j->job.y + i * (int64_t)gpu_tensor_size(j);
     if (width == 4 && n == 4)
-        gpu_store_quad(to, GPU(tensor_size)(j), 0, element);
+        gpu_store_quad(to, gpu_tensor_size(j), 0, element);
     else
         for (unsigned k = 0; k < n; k++)
-            gpu_store_code(to, GPU(tensor_size)(j), k, element[k]);
+            gpu_store_code(to, gpu_tensor_size(j), k, element[k]);
 }
 
 /* How many elements a lane has from `at` on, where a unit ends at `end`. */
-FPEMU_FN unsigned GPU(tensor_have)(unsigned width, uint64_t at, uint64_t end)
+FPEMU_FN unsigned gpu_tensor_have(unsigned width, uint64_t at, uint64_t end)
 {
     return at >= end ? 0 : end - at < width ? (unsigned)(end - at) : width;
 }
 
 /* Joins the extremes of the lanes of each group. */
-FPEMU_FN void GPU(group_extremes)(CORE(extremes) * e, unsigned group)
+FPEMU_FN void gpu_group_extremes(core_extremes *e, unsigned group)
 {
     uint64_t word[4][LANES];
     if (group == 1)
@@ -85,21 +85,21 @@ FPEMU_FN void GPU(group_extremes)(CORE(extremes) * e, unsigned group)
         lanes_group_max(word[k], group);
     FOR_LANES(l)
     {
-        OF(e, l).amax = (CORE_UINT)OF(word[0], l);
-        OF(e, l).high = (CORE_UINT)OF(word[1], l);
-        OF(e, l).low = (CORE_UINT)OF(word[2], l);
+        OF(e, l).amax = (uintw)OF(word[0], l);
+        OF(e, l).high = (uintw)OF(word[1], l);
+        OF(e, l).low = (uintw)OF(word[2], l);
         OF(e, l).nonfinite = (uint8_t)OF(word[3], l);
     }
 }
 
 /* Finds the extremes of long blocks, piece by piece. */
-FPEMU_FN void GPU(tensor_extremes)(const JOB *j, unsigned width, uint64_t warp, uint64_t warps)
+FPEMU_FN void gpu_tensor_extremes(const JOB *j, unsigned width, uint64_t warp, uint64_t warps)
 {
     const unsigned group = gpu_group(&j->job, width);
     const uint64_t each = 32 / group, rows = gpu_rows(&j->job, width), units = gpu_units(&j->job);
     for (uint64_t base = warp * each; base < units; base += warps * each) {
         gpu_unit unit[LANES];
-        CORE(extremes) e[LANES];
+        core_extremes e[LANES];
         FOR_LANES(l)
         {
             const unsigned sub = l & (group - 1);
@@ -108,16 +108,16 @@ FPEMU_FN void GPU(tensor_extremes)(const JOB *j, unsigned width, uint64_t warp, 
             memset(&OF(e, l), 0, sizeof OF(e, l));
             for (uint64_t row = 0; row < rows; row++) {
                 const uint64_t at = u->begin + (row * group + sub) * width;
-                const unsigned n = GPU(tensor_have)(width, at, u->end);
-                CORE_UINT x[4];
+                const unsigned n = gpu_tensor_have(width, at, u->end);
+                uintw x[4];
                 if (n)
-                    GPU(tensor_load)(j, width, u, at, n, x);
+                    gpu_tensor_load(j, width, u, at, n, x);
                 for (unsigned k = 0; k < width; k++)
                     if (k < n)
-                        CORE(extremes_add)(&OF(e, l), x[k]);
+                        core_extremes_add(&OF(e, l), x[k]);
             }
         }
-        GPU(group_extremes)(e, group);
+        gpu_group_extremes(e, group);
         FOR_LANES(l)
         {
             const gpu_unit *const u = &OF(unit, l);
@@ -133,7 +133,7 @@ FPEMU_FN void GPU(tensor_extremes)(const JOB *j, unsigned width, uint64_t warp, 
 }
 
 /* Measures a tensor whose walk is that of a scalar format, into job.range. */
-FPEMU_FN void GPU(tensor_measure)(const JOB *j, unsigned width, uint64_t warp, uint64_t warps)
+FPEMU_FN void gpu_tensor_measure(const JOB *j, unsigned width, uint64_t warp, uint64_t warps)
 {
     const uint64_t rows = gpu_rows(&j->job, width), units = gpu_units(&j->job);
     for (uint64_t v = warp; v < units; v += warps) {
@@ -150,19 +150,19 @@ FPEMU_FN void GPU(tensor_measure)(const JOB *j, unsigned width, uint64_t warp, u
             OF(sum, l) = 0;
             for (uint64_t row = 0; row < rows; row++) {
                 const uint64_t at = u->begin + (row * 32 + l) * width;
-                const unsigned n = GPU(tensor_have)(width, at, u->end);
-                CORE_UINT x[4];
+                const unsigned n = gpu_tensor_have(width, at, u->end);
+                uintw x[4];
                 if (n)
-                    GPU(tensor_load)(j, width, u, at, n, x);
+                    gpu_tensor_load(j, width, u, at, n, x);
                 for (unsigned k = 0; k < width; k++) {
-                    const CORE_UINT a = k < n ? x[k] & ~CORE_SIGN : 0;
+                    const uintw a = k < n ? x[k] & ~CARRIER_SIGN : 0;
                     if (k >= n)
                         continue;
-                    if (a >= CORE_INF) {
+                    if (a >= CARRIER_INF) {
                         OF(nonfinite, l)++;
                         continue;
                     }
-                    const uint64_t wide = core_bits64(CORE_TO_DOUBLE(a));
+                    const uint64_t wide = core_bits64(core_to_double(a));
                     uint64_t *const side = x[k] == a ? &OF(high, l) : &OF(low, l);
                     *side = wide > *side ? wide : *side;
                     OF(nonzero, l) += a != 0;
@@ -201,25 +201,25 @@ FPEMU_FN void GPU(tensor_measure)(const JOB *j, unsigned width, uint64_t warp, u
 }
 
 /* What a lane counts of one element. scalar: without scale and table, all is judged on x and y. */
-FPEMU_FN void GPU(tensor_count)(gpu_lane *lane, gpu_counts *counts, int scalar, const core_happened *h, CORE_UINT u,
-                                CORE_UINT y, double sum[3])
+FPEMU_FN void gpu_tensor_count(gpu_lane *lane, gpu_counts *counts, int scalar, const core_happened *h, uintw u, uintw y,
+                               double sum[3])
 {
-    const CORE_UINT a = u & ~CORE_SIGN, c = y & ~CORE_SIGN;
-    const int is_nan = a > CORE_INF, finite = a < CORE_INF;
+    const uintw a = u & ~CARRIER_SIGN, c = y & ~CARRIER_SIGN;
+    const int is_nan = a > CARRIER_INF, finite = a < CARRIER_INF;
     uint32_t *const n = lane->counter;
     n[GPU_NAN] += (uint32_t)is_nan;
-    n[GPU_INFINITE] += a == CORE_INF;
+    n[GPU_INFINITE] += a == CARRIER_INF;
     n[GPU_CLIPPED] += h->clipped;
     n[GPU_OVERFLOW] += h->overflow;
-    n[GPU_INVALID] += c > CORE_INF && !is_nan && !(scalar && h->overflow);
+    n[GPU_INVALID] += c > CARRIER_INF && !is_nan && !(scalar && h->overflow);
     n[GPU_UNDERFLOW] += finite && a != 0 && c == 0;
     n[GPU_SUBNORMAL] += h->subnormal;
     n[GPU_INEXACT] += finite && u != y && (a | c) != 0;
     if (!finite)
         return;
-    const double x = CORE_TO_DOUBLE(u), d = x - CORE_TO_DOUBLE(y);
-    gpu_lane_extrema(lane, x, c < CORE_INF ? d : 0);
-    if (c < CORE_INF) {
+    const double x = core_to_double(u), d = x - core_to_double(y);
+    gpu_lane_extrema(lane, x, c < CARRIER_INF ? d : 0);
+    if (c < CARRIER_INF) {
         sum[0] += d < 0 ? -d : d;
         sum[1] += d * d;
         sum[2] += x * x;
@@ -229,7 +229,7 @@ FPEMU_FN void GPU(tensor_count)(gpu_lane *lane, gpu_counts *counts, int scalar, 
 }
 
 /* Quantises, or packs, the units of a tensor. form, mode: as core_blocked_element has them. */
-FPEMU_FN void GPU(tensor)(const JOB *j, int form, int mode, int counted, unsigned width, uint64_t warp, uint64_t warps)
+FPEMU_FN void gpu_tensor(const JOB *j, int form, int mode, int counted, unsigned width, uint64_t warp, uint64_t warps)
 {
     const gpu_tensor_job *const job = &j->job;
     const unsigned group = gpu_group(job, width);
@@ -237,7 +237,7 @@ FPEMU_FN void GPU(tensor)(const JOB *j, int form, int mode, int counted, unsigne
     const int scalar = !j->rule.scaled, kept = rows == 1 && !job->extremes && !job->whole && !scalar;
     const int sums = counted && (job->counts->want & FPEMU_STATS_SUMS);
     core_codebook table = j->rule.table;
-    CORE(block) block = j->rule.block;
+    core_block block = j->rule.block;
     gpu_lane lane[LANES];
     gpu_words words[LANES];
     uint64_t word_high[LANES];
@@ -253,15 +253,15 @@ FPEMU_FN void GPU(tensor)(const JOB *j, int form, int mode, int counted, unsigne
     }
     for (uint64_t base = warp * each; base < units; base += warps * each) {
         gpu_unit unit[LANES];
-        CORE(extremes) e[LANES];
-        CORE(scale) scale[LANES];
-        CORE_UINT x[LANES][4];
+        core_extremes e[LANES];
+        core_scale scale[LANES];
+        uintw x[LANES][4];
         double sum[LANES][3];
         FOR_LANES(l)
         {
             const unsigned sub = l & (group - 1);
             gpu_unit *const u = &OF(unit, l);
-            CORE(extremes) *const own = &OF(e, l);
+            core_extremes *const own = &OF(e, l);
             gpu_unit_find(job, base + l / group, u);
             memset(own, 0, sizeof *own);
             if (u->begin >= u->end || scalar)
@@ -269,36 +269,36 @@ FPEMU_FN void GPU(tensor)(const JOB *j, int form, int mode, int counted, unsigne
             if (job->extremes || job->whole) {
                 const gpu_extremes *const known =
                     job->whole ? &job->range->extremes : &job->extremes[u->block - job->first];
-                own->amax = (CORE_UINT)known->amax;
-                own->high = (CORE_UINT)known->high;
-                own->low = (CORE_UINT)known->low;
+                own->amax = (uintw)known->amax;
+                own->high = (uintw)known->high;
+                own->low = (uintw)known->low;
                 own->nonfinite = known->nonfinite != 0;
                 own->other = job->other;
                 continue;
             }
             for (uint64_t at = u->begin + sub * width; at < u->end; at += group * width) {
-                const unsigned n = GPU(tensor_have)(width, at, u->end);
-                GPU(tensor_load)(j, width, u, at, n, OF(x, l));
+                const unsigned n = gpu_tensor_have(width, at, u->end);
+                gpu_tensor_load(j, width, u, at, n, OF(x, l));
                 for (unsigned k = 0; k < width; k++)
                     if (k < n)
-                        CORE(extremes_add)(own, OF(x, l)[k]);
+                        core_extremes_add(own, OF(x, l)[k]);
             }
         }
         if (!scalar && !job->extremes && !job->whole)
-            GPU(group_extremes)(e, group);
+            gpu_group_extremes(e, group);
         FOR_LANES(l)
         {
             const gpu_unit *const u = &OF(unit, l);
-            CORE(scale) *const s = &OF(scale, l);
+            core_scale *const s = &OF(scale, l);
             memset(s, 0, sizeof *s);
             if (u->begin >= u->end || scalar)
                 continue;
-            CORE(scale_find)(&block, &OF(e, l), s);
+            core_scale_find(&block, &OF(e, l), s);
             if ((l & (group - 1)) != 0 || u->begin != 0)
                 continue;
             if (job->bytes && job->scale_bytes)
                 core_store_bytes(job->bytes + job->scales_offset + u->block * job->scale_bytes, job->scale_bytes,
-                                 CORE(scale_code)(&block, s));
+                                 core_scale_code(&block, s));
             if (counted)
                 gpu_count_block(&OF(lane, l), job->counts, s->kind == CORE_SCALE_NAN,
                                 OF(e, l).amax == 0 && !OF(e, l).nonfinite, s->saturated, s->counted, s->exponent);
@@ -312,14 +312,14 @@ FPEMU_FN void GPU(tensor)(const JOB *j, int form, int mode, int counted, unsigne
             {
                 const gpu_unit *const u = &OF(unit, l);
                 const uint64_t at = u->begin + (row * group + (l & (group - 1))) * width;
-                const unsigned n = at < u->origin ? 0 : GPU(tensor_have)(width, at, u->end);
+                const unsigned n = at < u->origin ? 0 : gpu_tensor_have(width, at, u->end);
                 uint64_t result[4], codes[4];
                 OF(code, l) = 0;
                 if (n == 0)
                     continue;
                 const core_span s = gpu_element(job, u, at - u->origin);
                 if (!kept)
-                    GPU(tensor_load)(j, width, u, at - u->origin, n, OF(x, l));
+                    gpu_tensor_load(j, width, u, at - u->origin, n, OF(x, l));
                 for (unsigned k = 0; k < width; k++) {
                     if (k >= n)
                         continue;
@@ -328,19 +328,19 @@ FPEMU_FN void GPU(tensor)(const JOB *j, int form, int mode, int counted, unsigne
                                                                &OF(lane, l), job->offset + s.first + k)
                                            : 0;
                     core_happened h;
-                    CORE_UINT p;
-                    const CORE_UINT y = CORE(blocked_element)(&j->rule, &table, form, mode, &OF(scale, l), block.tensor,
-                                                              OF(e, l).amax, OF(x, l)[k], r, &p, &h);
+                    uintw p;
+                    const uintw y = core_blocked_element(&j->rule, &table, form, mode, &OF(scale, l), block.tensor,
+                                                         OF(e, l).amax, OF(x, l)[k], r, &p, &h);
                     if (job->y)
-                        result[k] = GPU(tensor_result)(j, y);
+                        result[k] = gpu_tensor_result(j, y);
                     if (job->bytes)
-                        codes[k] = CORE(blocked_code)(&j->rule, &OF(scale, l), OF(x, l)[k], p, h.q);
+                        codes[k] = core_blocked_code(&j->rule, &OF(scale, l), OF(x, l)[k], p, h.q);
                     if (counted)
-                        GPU(tensor_count)
-                        (&OF(lane, l), job->counts, scalar && !j->rule.is_table, &h, OF(x, l)[k], y, OF(sum, l));
+                        gpu_tensor_count(&OF(lane, l), job->counts, scalar && !j->rule.is_table, &h, OF(x, l)[k], y,
+                                         OF(sum, l));
                 }
                 if (job->y)
-                    GPU(tensor_store)(j, width, s.y, n, result);
+                    gpu_tensor_store(j, width, s.y, n, result);
                 if (!job->bytes)
                     continue;
                 if (width == 1)
@@ -386,7 +386,7 @@ FPEMU_FN void GPU(tensor)(const JOB *j, int form, int mode, int counted, unsigne
         gpu_lane_flush(lane, job->counts);
 }
 
-#if CORE_W == 32
+#if CARRIER_BITS == 32
 /* Four values, or fewer at the end, from place i of y on. */
 FPEMU_FN void gpu_runs_store(const gpu_tensor_job32 *j, uint64_t i, unsigned n, const uint32_t y[4])
 {
@@ -408,7 +408,7 @@ FPEMU_FN void gpu_runs_load(const gpu_tensor_job32 *j, uint64_t i, unsigned n, u
         UNROLLED for (unsigned k = 0; k < 3; k++) if (k < n) element[k] =
             gpu_load_code(j->job.x, gpu_tensor_size32(j), i + k);
     UNROLLED for (unsigned k = 0; k < 4; k++) u[k] =
-        j->job.x_type == GPU_F32 ? (uint32_t)element[k] : core_decode_quick32(&j->narrow, (uint32_t)element[k]);
+        j->job.x_type == GPU_F32 ? (uint32_t)element[k] : core_decode_fast32(&j->narrow, (uint32_t)element[k]);
 }
 
 /* Values of a tensor without gaps, in sheets of 128, a lane having four neighbours: of blocks of 16, 32, 64 or 128, or
@@ -450,9 +450,9 @@ FPEMU_FN void gpu_tensor_runs(const gpu_tensor_job32 *j, int rule, int mode, uin
             OF(amax, l) = OF(nonfinite, l) = 0;
             UNROLLED for (unsigned k = 0; k < 4; k++)
             {
-                const uint32_t a = OF(u, l)[k] & ~CORE_SIGN;
-                OF(nonfinite, l) |= a >= CORE_INF;
-                OF(amax, l) = a < CORE_INF && a > OF(amax, l) ? a : OF(amax, l);
+                const uint32_t a = OF(u, l)[k] & ~CARRIER_SIGN;
+                OF(nonfinite, l) |= a >= CARRIER_INF;
+                OF(amax, l) = a < CARRIER_INF && a > OF(amax, l) ? a : OF(amax, l);
             }
         }
         if (!job->whole) {
@@ -471,9 +471,8 @@ FPEMU_FN void gpu_tensor_runs(const gpu_tensor_job32 *j, int rule, int mode, uin
             if (mode >= FPEMU_MODE_SR)
                 gpu_bits_of_neighbours(&job->random, &OF(words, l), &OF(word_high, l), &OF(lane, l), job->offset + i,
                                        r);
-            UNROLLED for (unsigned k = 0; k < 4; k++) y[k] =
-                core_blocked_quick32(&j->rule, &table, rule, mode, &OF(scale, l), block.tensor,
-                                     OF(e, l).amax, OF(u, l)[k], r[k]);
+            UNROLLED for (unsigned k = 0; k < 4; k++) y[k] = core_blocked_pow232(
+                &j->rule, &table, rule, mode, &OF(scale, l), block.tensor, OF(e, l).amax, OF(u, l)[k], r[k]);
             gpu_runs_store(j, i, left < 4 ? (unsigned)left : 4, y);
         }
     }
@@ -481,14 +480,14 @@ FPEMU_FN void gpu_tensor_runs(const gpu_tensor_job32 *j, int rule, int mode, uin
 #endif
 
 /* Packed bytes to values. */
-FPEMU_FN void GPU(untensor)(const JOB *j, unsigned width, uint64_t warp, uint64_t warps)
+FPEMU_FN void gpu_untensor(const JOB *j, unsigned width, uint64_t warp, uint64_t warps)
 {
     const gpu_tensor_job *const job = &j->job;
     const unsigned group = gpu_group(job, width);
     const uint64_t each = 32 / group, rows = gpu_rows(job, width), units = gpu_units(job);
     const uint64_t mask = job->element_bits < 64 ? (UINT64_C(1) << job->element_bits) - 1 : ~UINT64_C(0);
     core_codebook table = j->rule.table;
-    CORE(block) block = j->rule.block;
+    core_block block = j->rule.block;
     table.values = job->table ? job->table : j->table;
     block.tensor = job->tensor;
     if (job->tensor_from_bytes)
@@ -497,20 +496,21 @@ FPEMU_FN void GPU(untensor)(const JOB *j, unsigned width, uint64_t warp, uint64_
         FOR_LANES(l)
         {
             gpu_unit u;
-            CORE(scale) s;
+            core_scale s;
             gpu_unit_find(job, base + l / group, &u);
             if (u.begin >= u.end)
                 continue;
             memset(&s, 0, sizeof s);
             if (j->rule.scaled)
-                CORE(scale_read)
-                (&block,
-                 core_load_bytes(job->bytes + job->scales_offset + u.block * job->scale_bytes, job->scale_bytes), &s);
+                core_scale_read(
+                    &block,
+                    core_load_bytes(job->bytes + job->scales_offset + u.block * job->scale_bytes, job->scale_bytes),
+                    &s);
             const unsigned char *const from =
                 job->bytes + job->elements_offset + core_layout_before(&job->layout, u.block, job->element_bits);
             for (uint64_t row = 0; row < rows; row++) {
                 const uint64_t at = u.begin + (row * group + (l & (group - 1))) * width;
-                const unsigned n = GPU(tensor_have)(width, at, u.end);
+                const unsigned n = gpu_tensor_have(width, at, u.end);
                 uint64_t result[4];
                 if (n == 0)
                     continue;
@@ -521,9 +521,9 @@ FPEMU_FN void GPU(untensor)(const JOB *j, unsigned width, uint64_t warp, uint64_
                     const uint64_t code = job->code_size ? gpu_load_code(job->bytes, job->code_size, place.first + k)
                                                          : core_load_code(from, job->element_bits, at + k);
                     result[k] =
-                        GPU(tensor_result)(j, CORE(blocked_read)(&j->rule, &table, &s, block.tensor, code & mask));
+                        gpu_tensor_result(j, core_blocked_read(&j->rule, &table, &s, block.tensor, code & mask));
                 }
-                GPU(tensor_store)(j, width, place.y, n, result);
+                gpu_tensor_store(j, width, place.y, n, result);
             }
         }
 }

@@ -1,7 +1,7 @@
 /* tensors.c - the verbs of tensors with scales and of packed bytes: arguments are checked and made into jobs. */
 #include "call.h"
 #include "core/plan.h"
-#include "core/quick.h"
+#include "core/round_fast.h"
 
 #include <float.h>
 
@@ -200,8 +200,8 @@ static uint32_t run_of(const tensor_call *c, const core_walk *w, const gpu_tenso
     const int mode = b->plan.mode, rule = b->plan.rule;
     if (!b->scaled || b->compat || c->stats || c->bytes || !j->job.quad_group || !is_dense(w, w->x_axis) ||
         !is_dense(w, w->y_axis) ||
-        (!b->is_table &&
-         ((mode != FPEMU_MODE_RNE && mode != FPEMU_MODE_SR) || (rule != CORE_RULE_MAGIC_STOP && rule != CORE_RULE_EVEN))))
+        (!b->is_table && ((mode != FPEMU_MODE_RNE && mode != FPEMU_MODE_SR) ||
+                          (rule != CORE_RULE_SHIFTER_STOP && rule != CORE_RULE_EVEN))))
         return 0;
     if (j->job.whole)
         return b->block.rule == FPEMU_SCALING_S2FP8 ? 0 : 128;
@@ -218,7 +218,7 @@ static int launch_runs(const tensor_call *c, const core_walk *w, const fpemu_for
 {
     gpu_tensor_job32 runs = *j;
     if (!runs.rule.is_table)
-        core_choose_quick32(&runs.rule.plan, element);
+        core_choose_fast32(&runs.rule.plan, element);
     *left = 1;
     runs.job.run = run_of(c, w, &runs);
     if (!runs.job.run)

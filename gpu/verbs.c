@@ -2,7 +2,7 @@
  * the rest. */
 #include "call.h"
 #include "core/plan.h"
-#include "core/quick.h"
+#include "core/round_fast.h"
 
 /* Error sums are made of blocks of this many elements by absolute index; one warp adds up a block. */
 #define SUM_PIECE 4096
@@ -94,7 +94,7 @@ gpu_random fpemu_gpu_random(const fpemu_rounding *r)
     random.seed = r->seed;
     random.stream = r->stream;
     random.generator = r->generator;
-    random.share = (uint8_t)core_share(bits);
+    random.share = (uint8_t)core_per_word(bits);
     random.bits = (uint8_t)bits;
     random.used = r->mode == FPEMU_MODE_SR || r->mode == FPEMU_MODE_SE;
     return random;
@@ -174,8 +174,8 @@ static int convert_inside(const fpemu_format *f, const fpemu_rounding *r, size_t
         memset(&j, 0, sizeof j);
         core_plan_make64(&j.plan, &j.job.integers, f, r, to_code);
         core_coder_make64(&j.coder, f, r);
-        if (!to_code || j.coder.quick_encode || f->kind != FPEMU_KIND_FLOAT)
-            core_choose_quick64(&j.plan, f);
+        if (!to_code || j.coder.fast_encode || f->kind != FPEMU_KIND_FLOAT)
+            core_choose_fast64(&j.plan, f);
         fill_job(&j.job, r, n, x, x_type, y, y_type, size, stats);
         return fpemu_gpu_convert64(&j, stream);
     }
@@ -183,8 +183,8 @@ static int convert_inside(const fpemu_format *f, const fpemu_rounding *r, size_t
     memset(&j, 0, sizeof j);
     core_plan_make32(&j.plan, &j.job.integers, f, r, to_code);
     core_coder_make32(&j.coder, f, r);
-    if (!to_code || j.coder.quick_encode || f->kind != FPEMU_KIND_FLOAT)
-        core_choose_quick32(&j.plan, f);
+    if (!to_code || j.coder.fast_encode || f->kind != FPEMU_KIND_FLOAT)
+        core_choose_fast32(&j.plan, f);
     fpemu_gpu_narrow_coder(&j.narrow, x_type);
     fill_job(&j.job, r, n, x, x_type, y, y_type, size, stats);
     return fpemu_gpu_convert32(&j, stream);

@@ -5,82 +5,87 @@ pkgconfig_DATA = lib/fpemu.pc
 
 CORE = \
 	lib/core/affine.inc.h \
-	lib/core/arith.h \
+	lib/core/exact.h \
+	lib/core/scale.h \
+	lib/core/scale.inc.h \
 	lib/core/block.h \
 	lib/core/block.inc.h \
-	lib/core/blocked.h \
-	lib/core/blocked.inc.h \
-	lib/core/blockquick.h \
-	lib/core/blockquick.inc.h \
-	lib/core/carrier32.inc.h \
-	lib/core/carrier64.inc.h \
-	lib/core/carrier_end.inc.h \
-	lib/core/code.h \
-	lib/core/code.inc.h \
+	lib/core/block_fast.h \
+	lib/core/block_fast.inc.h \
+	lib/core/carrier.h \
+	lib/core/carrier32.h \
+	lib/core/carrier64.h \
+	lib/core/carrier_end.h \
+	lib/core/encode.h \
+	lib/core/encode.inc.h \
 	lib/core/codebook.h \
 	lib/core/codebook.inc.h \
 	lib/core/compat.h \
 	lib/core/compat.inc.h \
-	lib/core/count.h \
+	lib/core/events.h \
 	lib/core/dot.h \
 	lib/core/element.h \
 	lib/core/element.inc.h lib/core/fits.h \
-	lib/core/function.h \
-	lib/core/layout.h \
+	lib/core/functions.h \
+	lib/core/packed_layout.h \
 	lib/core/logarithm.h \
-	lib/core/matrix.h \
+	lib/core/gemm_shape.h \
 	lib/core/pack.h \
 	lib/core/plan.h \
 	lib/core/plan.inc.h \
 	lib/core/port.h \
-	lib/core/product.h \
-	lib/core/quick.h \
-	lib/core/quick.inc.h \
+	lib/core/dot_models.h \
+	lib/core/round_fast.h \
+	lib/core/round_fast.inc.h \
 	lib/core/random.h \
 	lib/core/round.h \
 	lib/core/round.inc.h \
-	lib/core/scaled.h \
+	lib/core/affine_fast.h \
 	lib/core/walk.h
 
 lib_LTLIBRARIES += lib/libfpemu.la
 lib_libfpemu_la_SOURCES = \
 	$(CORE) \
 	lib/internal.h \
-	lib/block.h \
-	lib/cpu.h \
-	lib/gemm.h \
-	lib/environment.h \
-	lib/parts.h \
-	lib/scales.h \
-	lib/spec.h \
-	lib/stream.h \
-	lib/reader.h \
-	lib/formats.def \
+	lib/array/names.h \
+	lib/loops/loops.h \
+	lib/loops/names.h \
+	lib/array/blocks.h \
+	lib/loops/cpu.h \
+	lib/gemm/gemm.h \
+	lib/array/environment.h \
+	lib/array/threads.h \
+	lib/array/operand_scales.h \
+	lib/format/spec.h \
+	lib/loops/stream.h \
+	lib/format/reader.h \
+	lib/format/named.def \
 	lib/status.c \
-	lib/format.c \
-	lib/codebook.c \
-	lib/blocked.c \
-	lib/query.c \
-	lib/decimal.c \
-	lib/spec.c \
-	lib/blockspec.c \
-	lib/rounding.c \
-	lib/rng.c \
-	lib/round.c \
-	lib/arith.c \
-	lib/relate.c \
-	lib/function.c \
-	lib/walk.c \
-	lib/block.c \
-	lib/gemm.c \
-	lib/gemm_check.c \
-	lib/gemm_model.c \
-	lib/gemm_spec.c \
-	lib/gemm_tile.c \
-	lib/environment.c \
-	lib/pack.c \
-	lib/stats.c \
-	lib/dispatch.c
+	lib/format/format.c \
+	lib/format/codebook.c \
+	lib/format/blocked.c \
+	lib/format/query.c \
+	lib/format/decimal.c \
+	lib/format/spec.c \
+	lib/format/blockspec.c \
+	lib/format/rounding.c \
+	lib/array/random.c \
+	lib/array/quantize.c \
+	lib/array/arith.c \
+	lib/array/compare.c \
+	lib/array/functions.c \
+	lib/array/walk.c \
+	lib/array/blocks.c \
+	lib/gemm/gemm.c \
+	lib/gemm/check.c \
+	lib/gemm/models.c \
+	lib/gemm/spec.c \
+	lib/gemm/tiles.c \
+	lib/array/environment.c \
+	lib/array/pack.c \
+	lib/array/stats.c \
+	lib/loops/dispatch.c
+lib_libfpemu_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
 lib_libfpemu_la_LIBADD = $(KERNELS)
 lib_libfpemu_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined -version-info $(FPEMU_LIBVERSION) \
 	-export-symbols $(top_srcdir)/lib/libfpemu.map
@@ -88,33 +93,38 @@ EXTRA_lib_libfpemu_la_DEPENDENCIES = lib/libfpemu.map
 EXTRA_DIST += lib/libfpemu.map
 
 # Included by other files.
-EXTRA_DIST += lib/verbs.inc.c lib/kernels.inc.c lib/loops.inc.c lib/drawn.inc.c lib/half.inc.c lib/dot.inc.c \
-	lib/block.inc.c lib/blockrows.inc.c lib/blocks.inc.c lib/blockquick.inc.c lib/pack.inc.c
+EXTRA_DIST += lib/array/quantize.inc.c lib/loops/variant.inc.c lib/loops/elements.inc.c lib/loops/stochastic.inc.c lib/loops/binary16.inc.c lib/loops/dot.inc.c \
+	lib/array/blocks.inc.c lib/array/block_runs.inc.c lib/loops/blocks.inc.c lib/loops/blocks_pow2.inc.c lib/array/pack.inc.c \
+	lib/loops/loops.inc.h lib/loops/table.inc.c
 
-# The array loops, lib/kernels.inc.c, once per instruction set. The flags stay within these small libraries: no other
+# The array loops, lib/loops/variant.inc.c, once per instruction set. The flags stay within these small libraries: no other
 # file may use an instruction that the machine might lack.
 KERNEL_CFLAGS = $(AM_CFLAGS) $(KERNEL_OPTIMISATION)
 
 KERNELS = lib/libkernels_portable.la
-lib_libkernels_portable_la_SOURCES = lib/kernels_portable.c
+lib_libkernels_portable_la_SOURCES = lib/loops/portable.c
+lib_libkernels_portable_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
 lib_libkernels_portable_la_CFLAGS = $(KERNEL_CFLAGS)
 
 if HAVE_V3
 KERNELS += lib/libkernels_v3.la
 endif
-lib_libkernels_v3_la_SOURCES = lib/kernels_v3.c
+lib_libkernels_v3_la_SOURCES = lib/loops/x86_64_v3.c
+lib_libkernels_v3_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
 lib_libkernels_v3_la_CFLAGS = $(KERNEL_CFLAGS) $(V3_CFLAGS)
 
 if HAVE_V4
 KERNELS += lib/libkernels_v4.la
 endif
-lib_libkernels_v4_la_SOURCES = lib/kernels_v4.c
+lib_libkernels_v4_la_SOURCES = lib/loops/x86_64_v4.c
+lib_libkernels_v4_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
 lib_libkernels_v4_la_CFLAGS = $(KERNEL_CFLAGS) $(V4_CFLAGS)
 
 if HAVE_VBMI
 KERNELS += lib/libkernels_vbmi.la
 endif
-lib_libkernels_vbmi_la_SOURCES = lib/kernels_vbmi.c lib/kernels_vbmi.h
+lib_libkernels_vbmi_la_SOURCES = lib/loops/vbmi.c lib/loops/vbmi.h
+lib_libkernels_vbmi_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
 lib_libkernels_vbmi_la_CFLAGS = $(KERNEL_CFLAGS) $(VBMI_CFLAGS)
 
 noinst_LTLIBRARIES += $(KERNELS)

@@ -2,15 +2,15 @@
  * round.inc.h is by round.h. doc/numerics.md states the rule. */
 
 /* scale * k, rounded once (rne) to the carrier: the value of an affine integer. */
-FPEMU_FN CORE_UINT CORE(scaled)(uint64_t scale_sig, int scale_exp, int64_t k)
+FPEMU_FN uintw core_affine_value(uint64_t scale_sig, int scale_exp, int64_t k)
 {
     const uint64_t magnitude = k < 0 ? 0 - (uint64_t)k : (uint64_t)k;
     if (magnitude == 0)
         return 0;
     const core_wide w = core_multiply(scale_sig, magnitude);
     const int top = w.high ? 64 + core_log2_64(w.high) : core_log2_64(w.low);
-    const int field = scale_exp + top + CORE_BIAS;
-    int drop = top - CORE_MANT; /* bits below the last that the carrier keeps */
+    const int field = scale_exp + top + CARRIER_BIAS;
+    int drop = top - CARRIER_MANTISSA; /* bits below the last that the carrier keeps */
     if (field < 1)
         drop += 1 - field;
     uint64_t kept, rest_high, rest_low, half_high, half_low;
@@ -38,19 +38,19 @@ FPEMU_FN CORE_UINT CORE(scaled)(uint64_t scale_sig, int scale_exp, int64_t k)
     const int tie = rest_high == half_high && rest_low == half_low;
     kept += (uint64_t)(above || (tie && (kept & 1)));
     /* the hidden bit of `kept` carries into the exponent field */
-    const CORE_UINT bits = (CORE_UINT)kept + (field < 1 ? 0 : (CORE_UINT)(field - 1) << CORE_MANT);
-    return bits == 0 || k > 0 ? bits : CORE_SIGN | bits;
+    const uintw bits = (uintw)kept + (field < 1 ? 0 : (uintw)(field - 1) << CARRIER_MANTISSA);
+    return bits == 0 || k > 0 ? bits : CARRIER_SIGN | bits;
 }
 
 /* a / scale to binary64, rounded to odd; a a finite magnitude. */
-FPEMU_FN uint64_t CORE(quotient)(const CORE(plan) *p, CORE_UINT a)
+FPEMU_FN uint64_t core_quotient(const core_plan *p, uintw a)
 {
     if (a == 0)
         return 0;
-    const int field = (int)(a >> CORE_MANT), top = (int)CORE_LOG2(a);
-    const uint64_t sig = field ? (uint64_t)((a & (CORE_HIDDEN - 1)) | CORE_HIDDEN) << (52 - CORE_MANT)
+    const int field = (int)(a >> CARRIER_MANTISSA), top = (int)core_log2(a);
+    const uint64_t sig = field ? (uint64_t)((a & (CARRIER_HIDDEN - 1)) | CARRIER_HIDDEN) << (52 - CARRIER_MANTISSA)
                                : (uint64_t)a << (52 - top);
-    const int e = field ? field - CORE_BIAS - 52 : top + 1 - CORE_BIAS - CORE_MANT - 52;
+    const int e = field ? field - CARRIER_BIAS - 52 : top + 1 - CARRIER_BIAS - CARRIER_MANTISSA - 52;
     /* sig and scale_sig lie in [2^52, 2^53): 55 bits after the point give at least 54 significant ones */
     uint64_t rest;
     const uint64_t q = core_divide(sig, p->scale_sig, &rest);
@@ -67,29 +67,29 @@ FPEMU_FN uint64_t CORE(quotient)(const CORE(plan) *p, CORE_UINT a)
 }
 
 /* q - zero point for input u, as a magnitude on the integer grid without ends (bits of a binary64 integer). */
-FPEMU_FN uint64_t CORE(affine)(const CORE(plan) *p, const core_plan64 *integers, int mode, CORE_UINT u, uint32_t r)
+FPEMU_FN uint64_t core_affine(const core_plan *p, const core_plan64 *integers, int mode, uintw u, uint32_t r)
 {
-    const CORE_UINT a = u & ~CORE_SIGN;
-    const uint64_t sign = (u & CORE_SIGN) ? UINT64_C(1) << 63 : 0;
-    const uint64_t t = CORE(quotient)(p, a);
+    const uintw a = u & ~CARRIER_SIGN;
+    const uint64_t sign = (u & CARRIER_SIGN) ? UINT64_C(1) << 63 : 0;
+    const uint64_t t = core_quotient(p, a);
     /* a value of the format is a fixed point in every mode, though its quotient need not come back exactly */
     const uint64_t nearest = core_grid64(integers, FPEMU_MODE_RNE, 0, 32, t, sign, 0);
     if (nearest < core_bits64(9007199254740992.0) &&
-        CORE(scaled)(p->scale_sig, p->scale_exp, (int64_t)core_count64(nearest, 0)) == a)
+        core_affine_value(p->scale_sig, p->scale_exp, (int64_t)core_count64(nearest, 0)) == a)
         return nearest;
     return core_grid64(integers, mode, 0, p->n, t, sign, (uint64_t)r << 32);
 }
 
 /* The result for input u and integer g (magnitude, bits of a binary64 integer), ends and all. *q is its integer,
  * meaningless for a NaN that stays one. */
-FPEMU_FN CORE_UINT CORE(finish_affine)(const CORE(plan) *p, CORE_UINT u, uint64_t g, int *overflow, int64_t *q)
+FPEMU_FN uintw core_finish_affine(const core_plan *p, uintw u, uint64_t g, int *overflow, int64_t *q)
 {
-    const CORE_UINT a = u & ~CORE_SIGN;
-    const unsigned s = (unsigned)(u >> (CORE_W - 1));
+    const uintw a = u & ~CARRIER_SIGN;
+    const unsigned s = (unsigned)(u >> (CARRIER_BITS - 1));
     *overflow = 0;
-    if (a >= CORE_INF) {
-        const CORE_UINT y = a > CORE_INF ? p->nan[s] : p->infinite[s];
-        *q = y == 0 ? p->zero_point : y & CORE_SIGN ? p->q_min : p->q_max;
+    if (a >= CARRIER_INF) {
+        const uintw y = a > CARRIER_INF ? p->nan[s] : p->infinite[s];
+        *q = y == 0 ? p->zero_point : y & CARRIER_SIGN ? p->q_min : p->q_max;
         return y;
     }
     const uint64_t end = s ? (uint64_t)(p->zero_point - p->q_min) : (uint64_t)(p->q_max - p->zero_point);
@@ -102,5 +102,5 @@ FPEMU_FN CORE_UINT CORE(finish_affine)(const CORE(plan) *p, CORE_UINT u, uint64_
         const uint64_t code = (uint64_t)*q & mask;
         *q = p->is_signed && (code & top) ? (int64_t)(code | ~mask) : (int64_t)code;
     }
-    return CORE(scaled)(p->scale_sig, p->scale_exp, *q - p->zero_point);
+    return core_affine_value(p->scale_sig, p->scale_exp, *q - p->zero_point);
 }

@@ -1,335 +1,269 @@
-/* block.inc.h - scales and scaled elements of one carrier; included by block.h. */
+/* blocked.inc.h - one element of a blocked format, for one carrier; included by blocked.h. */
 
-/* What the rule needs of the format. */
-typedef struct CORE(block) {
-    CORE(plan) scale_plan;   /* of a float scale */
-    CORE(coder) scale_coder; /* where codes are made or read: core_block_codes */
-    CORE_REAL max, inverse;  /* M of the element, [1/M] */
-    CORE_REAL scale_min, scale_max, scale_normal; /* float scales: smallest, largest, smallest normal value */
-    double high, low;        /* muppet: UB + h, -LB + h; 0 = asks nothing */
-    core_tensor tensor;
-    int32_t emax, precision; /* of the element */
-    int32_t first, last;     /* exponents of the powers of two that the scale format holds */
-    int32_t margin;
-    uint32_t code_mask;
-    uint8_t rule;            /* fpemu_scaling */
-    uint8_t no_zero;         /* the scale format has none */
-    uint8_t powers;          /* the rule gives powers of two */
-    uint8_t has_zero;        /* the element has one */
-    uint8_t bare;            /* the scale is a power of two by itself */
-    uint8_t same;            /* the scale format holds every number of the carrier */
-    uint8_t nan;             /* a block may become NaN */
-    uint8_t near;            /* the element's numbers are far from the carrier's ends: kind MULTIPLY may do */
-    uint8_t sticky;          /* what underflows in t must not become zero */
-} CORE(block);
+/* What follows from format and rounding. */
+typedef struct core_blocked {
+    core_block block;
+    core_plan plan;   /* of the element */
+    core_plan64 wide; /* the same in binary64, for exact quotients and S2FP8 */
+    core_coder coder;
+    core_codebook table;
+    double step; /* muppet, qpytorch: of the element */
+    double max, lowest;
+    int32_t bits; /* qpytorch: of an element's magnitude */
+    uint8_t is_table, scaled, stochastic, compat;
+} core_blocked;
 
-/* Magnitudes, as bits, of the finite elements of a block. */
-typedef struct CORE(extremes) {
-    CORE_UINT amax;
-    CORE_UINT high, low;  /* of the largest element above and the smallest below zero; for muppet */
-    uint8_t nonfinite;    /* there is a NaN or an infinity */
-    uint8_t other;        /* they may be those of another tensor */
-} CORE(extremes);
-
-typedef struct CORE(scale) {
-    CORE_REAL down, s, d;
-    int32_t exponent;   /* floor(log2 s) */
-    uint8_t kind;       /* enum core_scale_kind */
-    uint8_t saturated;  /* cut to an end of the scale format */
-    uint8_t counted;    /* s is finite and not 0: in the histogram */
-} CORE(scale);
-
-/* floor(log2 a) of a finite magnitude a != 0. */
-FPEMU_FN int CORE(exponent)(CORE_UINT a)
+/* element: that of *f as a format of its own; scale: its scale format where that is a float. A codebook comes without
+ * its values. */
+FPEMU_FN void core_blocked_make(core_blocked *b, const fpemu_format *f, const fpemu_format *element,
+                                const fpemu_format *scale, const fpemu_rounding *r)
 {
-    const int field = (int)(a >> CORE_MANT);
-    return field ? field - CORE_BIAS : (int)CORE_LOG2(a) - CORE_BIAS + 1 - CORE_MANT;
-}
-
-/* Fills *b; `scale` is the scale format where it is a float. The element is that of *f. */
-FPEMU_FN void CORE(block_make)(CORE(block) *b, const fpemu_format *f, const fpemu_format *scale,
-                               const fpemu_rounding *r)
-{
+    fpemu_rounding own = *r;
+    core_plan64 integers;
     memset(b, 0, sizeof *b);
-    const double largest = f->kind == FPEMU_KIND_CODEBOOK && -f->lowest > f->max ? -f->lowest : f->max;
-    CORE_UINT max = CORE_FROM_DOUBLE(largest);
-    max = max < CORE_INF ? max : CORE_INF - 1;
-    b->rule = f->scaling;
-    b->max = CORE_VALUE(max);
-    b->inverse = 1 / b->max;
-    b->emax = CORE(exponent)(max);
-    b->precision = f->kind == FPEMU_KIND_FLOAT ? (int)f->mantissa_bits + 1 : (int)f->bits - f->is_signed;
-    b->margin = f->margin;
-    b->bare = f->scale_power;
-    b->powers = b->rule <= FPEMU_SCALING_HBFP || b->rule == FPEMU_SCALING_MUPPET;
-    b->has_zero = f->has_zero;
-    const int own = b->rule == FPEMU_SCALING_RECIPE || b->rule == FPEMU_SCALING_RECIPE_POW2 ||
-                    b->rule == FPEMU_SCALING_S2FP8;
-    if (b->bare) {
-        b->last = (1 << (f->scale_exponent_bits - 1)) - 1;
-        b->first = -1 - b->last;
-        b->code_mask = (UINT32_C(1) << f->scale_exponent_bits) - 1;
-    } else if (b->rule != FPEMU_SCALING_S2FP8) {
-        core_plan64 unused;
-        fpemu_rounding nearest;
-        memset(&nearest, 0, sizeof nearest);
-        nearest.overflow = FPEMU_OVERFLOW_SATURATE;
-        CORE(plan_make)(&b->scale_plan, &unused, scale, &nearest, 0);
-        b->scale_min = CORE_VALUE(CORE_FROM_DOUBLE(scale->min_positive));
-        b->scale_max = CORE_VALUE(CORE_FROM_DOUBLE(scale->max));
-        b->scale_normal = CORE_VALUE(CORE_FROM_DOUBLE(scale->min_normal));
-        b->nan = scale->has_nan && !own;
-        b->no_zero = !scale->has_zero;
-        b->same = CORE_W == 32 && scale->mantissa_bits == 23 && scale->emin <= -126 && scale->emax >= 127;
-        b->last = CORE(exponent)(CORE_BITS(b->scale_max));
-        const CORE_UINT least = CORE_BITS(b->scale_min);
-        b->first = CORE(exponent)(least);
-        b->first += CORE_BITS(b->scale_min) != CORE(power)(b->first);
+    b->scaled = f->scaling != FPEMU_SCALING_NONE;
+    b->stochastic = core_mode(r) >= FPEMU_MODE_SR;
+    b->max = f->max;
+    b->lowest = f->lowest;
+    b->bits = (int32_t)f->bits - 1;
+    if (b->scaled) { /* elements saturate; compatibility settings are those of blocks */
+        b->compat = r->compat;
+        own.overflow = FPEMU_OVERFLOW_SATURATE;
+        own.compat = FPEMU_COMPAT_NONE;
+        core_block_make(&b->block, f, scale, r);
+        core_block_codes(&b->block, scale);
+        if (f->kind == FPEMU_KIND_INT || f->kind == FPEMU_KIND_FIXED || f->kind == FPEMU_KIND_FLOAT)
+            b->step = f->kind == FPEMU_KIND_INT ? f->scale : core_value64(core_power64(f->quantum));
     }
-    if (b->rule == FPEMU_SCALING_MUPPET) {
-        const double half = f->kind == FPEMU_KIND_INT ? f->scale / 2 : core_value64(core_power64(f->quantum - 1));
-        b->high = f->max + half;
-        b->low = f->lowest < 0 ? half - f->lowest : 0;
-    }
-    /* 34 random bits below the smallest step, and what multiplications round, stay above the carrier's subnormals */
-    b->near = b->emax < CORE_BIAS / 2 && f->min_positive >= core_value64(core_power64(40 - CORE_BIAS));
-    b->sticky = b->powers && ((r->mode >= FPEMU_MODE_RAZ && r->mode <= FPEMU_MODE_RTO) || r->mode == FPEMU_MODE_SE ||
-                              f->kind == FPEMU_KIND_CODEBOOK || f->kind == FPEMU_KIND_POSIT || r->compat);
-}
-
-/* Completes *b for scale_code and scale_read. */
-FPEMU_FN void CORE(block_codes)(CORE(block) *b, const fpemu_format *scale)
-{
-    if (!b->bare && b->rule != FPEMU_SCALING_S2FP8)
-        CORE(coder_make)(&b->scale_coder, scale, NULL);
-}
-
-/* A scale of 2^c for a block whose largest element has the exponent `top`. */
-FPEMU_FN void CORE(scale_power)(const CORE(block) *b, int c, int top, CORE(scale) *s)
-{
-    s->d = 1;
-    s->counted = 1;
-    s->saturated = c < b->first || c > b->last;
-    if (s->saturated && b->bare) {
-        c = c < b->first ? b->first : b->last;
-    } else if (s->saturated) {
-        const CORE_REAL end = c < b->first ? b->scale_min : b->scale_max;
-        c = CORE(exponent)(CORE_BITS(end));
-        if (CORE_BITS(end) != CORE(power)(c)) { /* an end that is no power of two */
-            s->kind = CORE_SCALE_DIVIDE;
-            s->down = s->s = end;
-            s->exponent = c;
-            return;
-        }
-    }
-    const int ends = CORE_BIAS - 1;
-    s->exponent = c;
-    s->kind = CORE_SCALE_POWER;
-    if (b->near && c >= -ends && c <= ends && top - c <= ends && c + b->emax < ends) {
-        s->kind = CORE_SCALE_MULTIPLY;
-        s->down = CORE_VALUE(CORE(power)(-c));
-        s->s = CORE_VALUE(CORE(power)(c));
-    }
-}
-
-/* Takes v >= 0 to the scale format. */
-FPEMU_FN CORE_REAL CORE(scale_hold)(const CORE(block) *b, CORE_REAL v, CORE(scale) *s)
-{
-    const CORE_UINT u = CORE_BITS(v);
-    if (u >= CORE_INF) {
-        s->saturated = 1;
-        return b->scale_max;
-    }
-    if (b->same)
-        return v;
-    const CORE_UINT g = CORE(grid)(&b->scale_plan, FPEMU_MODE_RNE, 1, 32, u, 0, 0);
-    s->saturated = g > b->scale_plan.max[0] || (b->no_zero && v > 0 && v < b->scale_min);
-    return CORE_VALUE(CORE(finish_any)(&b->scale_plan, u, g));
-}
-
-/* c of the rules that give a power of two. */
-FPEMU_FN int CORE(block_power)(const CORE(block) *b, CORE_UINT a)
-{
-    const int e = CORE(exponent)(a), up = a != CORE(power)(e); /* ceil(log2) = e + up */
-    switch (b->rule) {
-    case FPEMU_SCALING_CEIL: return e + up - b->emax;
-    case FPEMU_SCALING_HBFP: return e + up - b->emax - 1;
-    case FPEMU_SCALING_EVEN: {
-        if (b->precision > CORE_MANT)
-            return e - b->emax;
-        const int field = (int)(a >> CORE_MANT);
-        const CORE_UINT sig = field ? (a & (CORE_HIDDEN - 1)) | CORE_HIDDEN : a << (CORE_MANT - (int)CORE_LOG2(a));
-        const CORE_UINT rounded = sig + ((CORE_UINT)1 << (CORE_MANT - b->precision));
-        return e + (rounded >= 2 * CORE_HIDDEN) - b->emax;
-    }
-    case FPEMU_SCALING_RCEIL: {
-        const CORE_UINT q = CORE_BITS(CORE_VALUE(a) * b->inverse);
-        if (q == 0 || q >= CORE_INF)
-            return q ? 1 << 20 : -(1 << 20);
-        const int k = CORE(exponent)(q);
-        return k + (q != CORE(power)(k));
-    }
-    default: return e - b->emax;
-    }
-}
-
-/* The largest n with x * 2^n <= bound; both above 0. */
-FPEMU_FN int CORE(block_room)(double x, double bound)
-{
-    const uint64_t u = core_bits64(x), v = core_bits64(bound), fraction = (UINT64_C(1) << 52) - 1;
-    const int e = core_exponent64(u), shift = u >> 52 ? 0 : 52 - core_log2_64(u);
-    return core_exponent64(v) - e - (((u << shift) & fraction) > (v & fraction));
-}
-
-/* The scale of a block. */
-FPEMU_FN void CORE(scale_find)(const CORE(block) *b, const CORE(extremes) *e, CORE(scale) *s)
-{
-    const CORE_REAL amax = CORE_VALUE(e->amax);
-    const int all_zero = e->amax == 0;
-    memset(s, 0, sizeof *s);
-    s->d = 1;
-    if (e->nonfinite && b->nan) {
-        s->kind = CORE_SCALE_NAN;
+    if (f->kind == FPEMU_KIND_CODEBOOK) {
+        b->is_table = 1;
+        b->table.length = f->codebook_length;
+        b->table.mode = (uint8_t)core_mode(r);
+        b->table.n = r->bits ? r->bits : 32;
+        b->table.nan = (uint8_t)core_nan_policy(f, r);
         return;
     }
-    switch (b->rule) {
-    case FPEMU_SCALING_ABSMAX:
-        s->kind = CORE_SCALE_DIVIDE;
-        s->s = s->down = CORE(scale_hold)(b, amax / b->max, s);
-        break;
-    case FPEMU_SCALING_NVFP4: {
-        const CORE_REAL u = (CORE_REAL)b->tensor.a, d = (CORE_REAL)b->tensor.b, f = (CORE_REAL)FLT_MAX;
-        s->kind = CORE_SCALE_MULTIPLY;
-        s->s = CORE(scale_hold)(b, amax * (u * b->inverse), s);
-        s->d = d;
-        s->down = 1 / (s->s * d);
-        s->down = s->down < f ? s->down : f;
-        break;
-    }
-    case FPEMU_SCALING_NVFP4_AO: {
-        const CORE_REAL u = (CORE_REAL)b->tensor.a, d = (CORE_REAL)b->tensor.b, v = amax / b->max / d;
-        const CORE_REAL low = b->scale_normal;
-        s->kind = CORE_SCALE_MULTIPLY;
-        s->s = CORE(scale_hold)(b, v, s); /* both ends of the clamp are values: it may come after rounding */
-        s->saturated |= s->s < low;
-        s->s = s->s < low ? low : s->s;
-        s->d = d;
-        s->down = u / s->s;
-        s->down = s->down < CORE_VALUE(CORE_INF) ? s->down : (CORE_REAL)FLT_MAX;
-        break;
-    }
-    case FPEMU_SCALING_RECIPE:
-    case FPEMU_SCALING_RECIPE_POW2: {
-        float u = 1;
-        if (!all_zero && !e->nonfinite) {
-            const double least = core_value64(core_power64(-126));
-            u = core_saturated32((double)(b->max / amax));
-            const double less = (double)u * core_value64(core_power64(-b->margin));
-            u = (float)(less < least ? least : less);
-            if (b->rule == FPEMU_SCALING_RECIPE_POW2)
-                u = core_value32(core_bits32(u) & 0x7f800000u);
-        }
-        s->kind = CORE_SCALE_MULTIPLY;
-        s->down = (CORE_REAL)u;
-        s->s = (CORE_REAL)(float)(1 / u); /* binary32, also where the compiler evaluates wider */
-        break;
-    }
-    case FPEMU_SCALING_S2FP8:
-        s->kind = CORE_SCALE_S2FP8;
-        return;
-    case FPEMU_SCALING_MUPPET: {
-        const double high = b->high > 0 ? CORE_TO_DOUBLE(e->high) : 0, low = b->low > 0 ? CORE_TO_DOUBLE(e->low) : 0;
-        const int n_high = high > 0 ? CORE(block_room)(high, b->high) : INT32_MAX;
-        const int n_low = low > 0 ? CORE(block_room)(low, b->low) : INT32_MAX;
-        const int n = n_high < n_low ? n_high : n_low;
-        CORE(scale_power)(b, n == INT32_MAX ? 0 : -n, all_zero ? 0 : CORE(exponent)(e->amax), s);
-        s->saturated = s->saturated && !all_zero;
-        return;
-    }
-    default:
-        if (!all_zero) {
-            CORE(scale_power)(b, CORE(block_power)(b, e->amax), CORE(exponent)(e->amax), s);
-            return;
-        }
-        CORE(scale_power)(b, b->bare ? b->first : -(1 << 20), 0, s);
-        s->saturated = 0;
-        if (b->has_zero && !e->nonfinite && !e->other && s->kind == CORE_SCALE_POWER) { /* whatever the scale, +-0 */
-            s->kind = CORE_SCALE_MULTIPLY;
-            s->down = s->s = 1;
-        }
-        return;
-    }
-    s->saturated = s->saturated && !all_zero;
-    s->counted = s->s > 0;
-    s->exponent = s->counted ? CORE(exponent)(CORE_BITS(s->s)) : 0;
-    if (!s->counted)
-        s->kind = CORE_SCALE_ZERO;
+    core_plan_make(&b->plan, &integers, element, &own, 0);
+    core_coder_make(&b->coder, element, &own);
+    if (b->scaled && element->fits_f64)
+        core_plan_make64(&b->wide, &integers, element, &own, 0);
 }
 
-/* The code of a scale that scale_find made. */
-FPEMU_FN uint64_t CORE(scale_code)(const CORE(block) *b, const CORE(scale) *s)
+/* Takes an element into account. */
+FPEMU_FN void core_extremes_add(core_extremes *e, uintw u)
 {
-    if (b->bare)
-        return (uint32_t)s->exponent & b->code_mask;
-    if (s->kind == CORE_SCALE_NAN)
-        return CORE(encode)(&b->scale_coder, CORE_NAN, CORE_NAN);
-    const int power = b->powers && s->kind != CORE_SCALE_DIVIDE;
-    const CORE_UINT u = power ? CORE(power)(s->exponent) : CORE_BITS(s->s);
-    return CORE(encode)(&b->scale_coder, u, u);
+    const uintw a = u & ~CARRIER_SIGN, kept = a < CARRIER_INF ? a : 0;
+    const uintw up = u == a ? kept : 0, down = u == a ? 0 : kept;
+    e->nonfinite |= a >= CARRIER_INF;
+    e->amax = kept > e->amax ? kept : e->amax;
+    e->high = up > e->high ? up : e->high;
+    e->low = down > e->low ? down : e->low;
 }
 
-/* What a code says of the elements' values; `down` is not set. */
-FPEMU_FN void CORE(scale_read)(const CORE(block) *b, uint64_t code, CORE(scale) *s)
+/* P for t; *over: it lies outside the ends. */
+FPEMU_FN uintw core_blocked_round(const core_blocked *b, const core_codebook *table, uintw t, uint32_t r, int *over,
+                                  int64_t *q)
 {
-    memset(s, 0, sizeof *s);
-    s->d = 1;
-    if (b->rule == FPEMU_SCALING_S2FP8) {
-        s->kind = CORE_SCALE_S2FP8;
-    } else if (b->bare) {
-        const uint32_t c = (uint32_t)code & b->code_mask, top = (b->code_mask >> 1) + 1;
-        s->kind = CORE_SCALE_POWER;
-        s->exponent = (int32_t)(c ^ top) - (int32_t)top;
+    if (b->is_table) {
+        const realw value = core_value(t);
+        const realw low = (realw)table->values[0], high = (realw)table->values[table->length - 1];
+        const uint32_t index = core_codebook_index(table, t, r);
+        *q = index;
+        *over = value < low || value > high;
+        return core_codebook_value(table, t, index);
+    }
+    const core_plan64 integers = core_integers();
+    return core_element(&b->plan, &integers, t, r, over, q);
+}
+
+/* The same by the short forms of rules FLOAT and ANY, and of modes known beforehand. */
+FPEMU_FN uintw core_blocked_round_short(const core_plan *p, int any, int mode, uintw t, uint32_t r, int *over)
+{
+    const uintw sign = t & CARRIER_SIGN, a = t ^ sign;
+    const uintw g = core_grid(p, mode, any, p->n, a, sign, (uintw)r << (CARRIER_BITS - 32));
+    *over = a < CARRIER_INF && g > p->max[sign != 0];
+    return any ? core_finish_any(p, t, g) : core_finish(p, t, g);
+}
+
+/* Whether the compatibility setting acts on a block whose largest magnitude is amax. */
+FPEMU_FN int core_blocked_compat(const core_blocked *b, const core_scale *s, uintw amax)
+{
+    if (b->compat != FPEMU_COMPAT_QPYTORCH || amax == 0)
+        return b->compat == FPEMU_COMPAT_MUPPET && s->kind != CORE_SCALE_NAN;
+    const int e = core_exponent(amax);
+    return e >= -126 && e <= 124 && !s->saturated && s->kind == CORE_SCALE_MULTIPLY;
+}
+
+/* P by MuPPET's Eq. 6 as printed, or by QPyTorch's sums, for a finite u. */
+FPEMU_FN uintw core_blocked_as_others(const core_blocked *b, uintw amax, uintw u, double t, uint32_t r, int *over)
+{
+    const double k =
+        b->compat == FPEMU_COMPAT_MUPPET
+            ? core_muppet(t / b->step, r)
+            : (double)core_qpytorch_block((float)core_value(u), core_exponent(amax), b->bits, b->stochastic, r);
+    const double value = k * b->step, kept = value > b->max ? b->max : value < b->lowest ? b->lowest : value;
+    *over = kept < value || kept > value;
+    return core_bits((realw)(kept + 0.0)); /* no -0 */
+}
+
+/* What happened, judged on t: binary64 magnitudes of it and of P, with their plan. */
+FPEMU_FN void core_blocked_judge(const core_blocked *b, uintw u, int above_end, int over, int small, core_happened *h)
+{
+    const int finite = (u & ~CARRIER_SIGN) < CARRIER_INF;
+    h->overflow = (uint8_t)(finite && over);
+    h->clipped = (uint8_t)(finite && (b->is_table ? over : above_end));
+    h->subnormal = (uint8_t)(!b->is_table && small);
+}
+
+/* The element of a block whose quotients the carrier cannot hold: by binary64 and beyond. */
+FPEMU_SLOW uintw core_blocked_wide(const core_blocked *b, const core_codebook *values, const core_scale *s,
+                                   core_tensor tensor, uintw amax, uintw u, uint32_t r, uintw *rounded,
+                                   core_happened *h)
+{
+    const int power = s->kind == CORE_SCALE_POWER, finite = (u & ~CARRIER_SIGN) < CARRIER_INF;
+    const core_plan64 integers = core_integers();
+    const double x = core_to_double(u);
+    const uint64_t t = power ? core_block_t_odd(s->exponent, core_bits64(x)) : core_bits64(core_s2fp8_t(tensor, x));
+    const unsigned side = (unsigned)(u >> (CARRIER_BITS - 1));
+    uint64_t p64, g = 0;
+    int over = 0;
+    if (b->is_table) {
+        core_codebook table = *values;
+        table.narrow = CARRIER_BITS == 32;
+        const double value = core_value64(t), low = (double)table.values[0];
+        const uint32_t index = core_codebook_index64(&table, t, r);
+        h->q = index;
+        over = value < low || value > (double)table.values[table.length - 1];
+        p64 = core_codebook_value64(&table, t, index);
+    } else if (power) {
+        p64 = core_block_exact(&b->wide, &integers, s->exponent, core_bits64(x), r, &g, &h->q);
+        over = (g & ~CORE_SIGN64) > b->wide.max[side];
     } else {
-        const CORE_UINT u = CORE(decode)(&b->scale_coder, code);
-        s->kind = (u & ~CORE_SIGN) > CORE_INF ? CORE_SCALE_NAN : CORE_SCALE_MULTIPLY;
-        s->s = CORE_VALUE(u);
-        if (b->rule == FPEMU_SCALING_NVFP4 || b->rule == FPEMU_SCALING_NVFP4_AO)
-            s->d = (CORE_REAL)b->tensor.b;
+        p64 = core_element64(&b->wide, &integers, t, r, &over, &h->q);
     }
+    uintw p = core_bits((realw)core_value64(p64)); /* exact */
+    int above = (t & ~CORE_SIGN64) > b->wide.max[side];
+    uint64_t small = p64 & ~CORE_SIGN64;
+#if CARRIER_BITS == 32
+    if (b->plan.rule >= CORE_RULE_AFFINE_FAST) { /* scale and values are the carrier's: so must t be */
+        const uint32_t t32 = core_t_odd32(core_value64(t));
+        p = core_element32(&b->plan, &integers, t32, r, &over, &h->q);
+        above = (t32 & ~CARRIER_SIGN) > b->plan.max[side];
+        core_blocked_judge(b, u, above, over, (p & ~CARRIER_SIGN) != 0 && (p & ~CARRIER_SIGN) < b->plan.min_normal, h);
+        if (finite && core_blocked_compat(b, s, amax))
+            p = core_blocked_as_others(b, amax, u, core_value64(t), r, &over);
+        *rounded = p;
+        return core_block_y(s, p);
+    }
+#endif
+    if (finite && core_blocked_compat(b, s, amax)) {
+        p = core_blocked_as_others(b, amax, u, core_value64(t), r, &over);
+        p64 = core_bits64(core_to_double(p));
+        small = p64 & ~CORE_SIGN64;
+    }
+    core_blocked_judge(b, u, above, over, small != 0 && small < b->wide.min_normal, h);
+    *rounded = p;
+    if (power)
+        return core_block_y(s, p);
+    const double y = core_s2fp8_y(tensor, core_value64(p64));
+#if CARRIER_BITS == 32
+    return y == y ? core_bits32(core_saturated32(y)) : CARRIER_NAN;
+#else
+    return y == y ? core_bits64(y) : CARRIER_NAN;
+#endif
 }
 
-/* Magnitude bits of P * 2^c for a finite magnitude P, rounded once, never infinite. */
-FPEMU_FN CORE_UINT CORE(times_power)(CORE_UINT a, int c)
+/* y of one element: u in a block with scale s, random bits r (0 where the mode takes none). table: that of *b with its
+ * values. form: 0 the short way of
+ * rule FLOAT in mode `mode`, 1 of rule ANY, 2 whatever there is. */
+FPEMU_FN uintw core_blocked_element(const core_blocked *b, const core_codebook *table, int form, int mode,
+                                    const core_scale *s, core_tensor tensor, uintw amax, uintw u, uint32_t r,
+                                    uintw *rounded, core_happened *h)
 {
-    if (a == 0)
+    int over = 0;
+    h->q = 0;
+    if (s->kind == CORE_SCALE_NAN) {
+        h->clipped = h->overflow = h->subnormal = 0;
+        *rounded = 0;
+        return CARRIER_NAN;
+    }
+    if (s->kind == CORE_SCALE_POWER || s->kind == CORE_SCALE_S2FP8) {
+        const core_scale scale = *s; /* copies, so that the callers' own can stay in registers */
+        uintw wide;
+        core_happened happened;
+        const uintw y = core_blocked_wide(b, table, &scale, tensor, amax, u, r, &wide, &happened);
+        *rounded = wide;
+        *h = happened;
+        return y;
+    }
+    const uintw t = s->kind == CORE_SCALE_NONE ? u : core_block_t(s, b->block.sticky, u);
+    uintw p = form < 2 ? core_blocked_round_short(&b->plan, form, mode, t, r, &over)
+                       : core_blocked_round(b, table, t, r, &over, &h->q);
+    if (form == 2 && b->compat && (u & ~CARRIER_SIGN) < CARRIER_INF && core_blocked_compat(b, s, amax))
+        p = core_blocked_as_others(b, amax, u, core_to_double(t), r, &over);
+    const uintw small = p & ~CARRIER_SIGN;
+    over |= (t & ~CARRIER_SIGN) == CARRIER_INF && !b->is_table; /* of a finite x: past the carrier's end */
+    core_blocked_judge(b, u, (t & ~CARRIER_SIGN) > b->plan.max[u >> (CARRIER_BITS - 1)], over,
+                       small != 0 && small < b->plan.min_normal, h);
+    *rounded = p;
+    return s->kind == CORE_SCALE_NONE ? p : core_block_y(s, p);
+}
+
+/* y in fewer steps, where nothing else is asked: with the element's plan by `rule` of core/quick.h, SHIFTER_STOP or EVEN;
+ * any other rule: of a codebook. */
+FPEMU_FN uintw core_blocked_pow2(const core_blocked *b, const core_codebook *table, int rule, int mode,
+                                 const core_scale *s, core_tensor tensor, uintw amax, uintw u, uint32_t r)
+{
+    const uintw random = (uintw)r << (CARRIER_BITS - 32);
+    uintw p;
+    if (s->kind == CORE_SCALE_NAN)
+        return CARRIER_NAN;
+    if (s->kind == CORE_SCALE_POWER || s->kind == CORE_SCALE_S2FP8) {
+        const core_scale scale = *s;
+        core_happened happened;
+        return core_blocked_wide(b, table, &scale, tensor, amax, u, r, &p, &happened);
+    }
+    const uintw t = core_block_t(s, b->block.sticky, u);
+    switch (rule) {
+    case CORE_RULE_SHIFTER_STOP: p = core_element_stop(&b->plan, mode, t, random); break;
+    case CORE_RULE_EVEN: p = core_element_even(&b->plan, mode, t, random); break;
+    default: p = core_codebook_value(table, t, core_codebook_index(table, t, r));
+    }
+    return core_block_y(s, p);
+}
+
+/* The code of P. */
+FPEMU_FN uint64_t core_blocked_code(const core_blocked *b, const core_scale *s, uintw u, uintw rounded, int64_t q)
+{
+    if (s->kind == CORE_SCALE_NAN)
         return 0;
-    const int field = (int)(a >> CORE_MANT);
-    const int64_t k = (int64_t)(field ? (a & (CORE_HIDDEN - 1)) | CORE_HIDDEN : a);
-    if (CORE(exponent)(a) + c > CORE_BIAS)
-        return CORE_INF - 1;
-    const CORE_UINT y =
-        CORE(scaled)(UINT64_C(1) << 52, (field ? field : 1) - CORE_BIAS - CORE_MANT + c - 52, k);
-    return y < CORE_INF ? y : CORE_INF - 1;
+    if (b->is_table)
+        return (uint64_t)q;
+    return b->plan.rule >= CORE_RULE_AFFINE_FAST ? core_encode_affine(&b->coder, u, rounded, q)
+                                                 : core_encode(&b->coder, u, rounded);
 }
 
-/* t for a finite or infinite x, of kinds ZERO, MULTIPLY and DIVIDE; a NaN stays as it is. */
-FPEMU_FN CORE_UINT CORE(block_t)(const CORE(scale) *s, int sticky, CORE_UINT u)
+/* The value of an element's code under a scale that scale_read gave. */
+FPEMU_FN uintw core_blocked_read(const core_blocked *b, const core_codebook *table, const core_scale *s,
+                                 core_tensor tensor, uint64_t code)
 {
-    const CORE_UINT sign = u & CORE_SIGN, a = u & ~CORE_SIGN;
-    const CORE_REAL x = CORE_VALUE(u);
-    CORE_UINT t = s->kind == CORE_SCALE_DIVIDE ? CORE_BITS(x / s->down) : CORE_BITS(x * s->down);
-    t = s->kind == CORE_SCALE_ZERO ? (a < CORE_INF ? sign : u) : t;
-    if (sticky && (t & ~CORE_SIGN) == 0)
-        t = sign | (CORE_UINT)(a != 0);
-    return a > CORE_INF ? u : t;
-}
-
-/* y for P, of every kind but NAN, ZERO (P as it is) and S2FP8. */
-FPEMU_FN CORE_UINT CORE(block_y)(const CORE(scale) *s, CORE_UINT u)
-{
-    const CORE_UINT sign = u & CORE_SIGN, a = u & ~CORE_SIGN;
-    if (s->kind == CORE_SCALE_POWER)
-        return a > CORE_INF ? CORE_NAN : sign | CORE(times_power)(a, s->exponent);
-    const CORE_REAL y = (CORE_VALUE(u) * s->s) * s->d; /* a NaN also where a code says s is infinite */
-    return y == y ? CORE_BITS(CORE(finite)(y)) : CORE_NAN;
+    uintw p;
+    if (b->is_table)
+        p = code < table->length ? core_bits((realw)table->values[code]) : CARRIER_NAN;
+    else
+        p = core_decode(&b->coder, code);
+    if (!b->scaled)
+        return p;
+    if (s->kind == CORE_SCALE_NAN)
+        return CARRIER_NAN;
+    if (s->kind != CORE_SCALE_S2FP8)
+        return core_block_y(s, p);
+    if ((p & ~CARRIER_SIGN) > CARRIER_INF)
+        return p;
+    const double y = core_s2fp8_y(tensor, core_to_double(p));
+#if CARRIER_BITS == 32
+    return core_bits32(core_saturated32(y));
+#else
+    return core_bits64(y);
+#endif
 }

@@ -34,11 +34,11 @@ FPEMU_FN uint32_t core_codebook_chance(const core_codebook *c, double v, uint32_
     return whole + (uint64_t)(rest > 0.5 || (rest >= 0.5 && (whole & 1))) + bits >= one;
 }
 
-#include "carrier32.inc.h"
+#include "carrier32.h"
 #include "codebook.inc.h"
-#include "carrier_end.inc.h"
-#include "carrier64.inc.h"
+#include "carrier_end.h"
+#include "carrier64.h"
 #include "codebook.inc.h"
-#include "carrier_end.inc.h"
+#include "carrier_end.h"
 
 #endif /* FPEMU_CORE_CODEBOOK_H */

@@ -1,7 +1,7 @@
 /* codebook.inc.h - rounding to a table, for one carrier; included by codebook.h. doc/blocks.md, 5, states the rule. */
 
 /* Index for the finite number t with random bits r, where values[k] <= t < values[k + 1]. */
-FPEMU_FN uint32_t CORE(codebook_between)(const core_codebook *c, uint32_t k, CORE_REAL t, uint32_t r)
+FPEMU_FN uint32_t core_codebook_between(const core_codebook *c, uint32_t k, realw t, uint32_t r)
 {
     const double a = (double)c->values[k], b = (double)c->values[k + 1], x = (double)t;
     /* the sum of two binary32 numbers in binary64 is exact enough for the midpoint to be rounded once */
@@ -9,7 +9,7 @@ FPEMU_FN uint32_t CORE(codebook_between)(const core_codebook *c, uint32_t k, COR
     if (x == a)
         return k;
     switch (c->mode) {
-    case FPEMU_MODE_RNE: return k + (uint32_t)(c->narrow ? x > (double)(float)middle : t > (CORE_REAL)middle);
+    case FPEMU_MODE_RNE: return k + (uint32_t)(c->narrow ? x > (double)(float)middle : t > (realw)middle);
     case FPEMU_MODE_RTZ: return k + (uint32_t)(x < 0);
     case FPEMU_MODE_RAZ: return k + (uint32_t)(x >= 0);
     case FPEMU_MODE_RTP: return k + 1;
@@ -20,33 +20,33 @@ FPEMU_FN uint32_t CORE(codebook_between)(const core_codebook *c, uint32_t k, COR
 }
 
 /* Index of the value that bits u go to, random bits r. */
-FPEMU_FN uint32_t CORE(codebook_index)(const core_codebook *c, CORE_UINT u, uint32_t r)
+FPEMU_FN uint32_t core_codebook_index(const core_codebook *c, uintw u, uint32_t r)
 {
     const uint32_t last = c->length - 1;
-    CORE_REAL t = CORE_VALUE(u);
-    if ((u & ~CORE_SIGN) > CORE_INF) {
+    realw t = core_value(u);
+    if ((u & ~CARRIER_SIGN) > CARRIER_INF) {
         if (c->nan == FPEMU_NAN_SIGNMAX)
-            return u & CORE_SIGN ? 0 : last;
+            return u & CARRIER_SIGN ? 0 : last;
         if (c->nan != FPEMU_NAN_ZERO)
             return last;
         t = 0;
     }
-    if (t <= (CORE_REAL)c->values[0])
+    if (t <= (realw)c->values[0])
         return 0;
-    if (t >= (CORE_REAL)c->values[last])
+    if (t >= (realw)c->values[last])
         return last;
     uint32_t k = 0, count = last; /* values[k] <= t < values[k + count] */
     while (count > 1) {
         const uint32_t half = count / 2;
-        k += (CORE_REAL)c->values[k + half] <= t ? half : 0;
+        k += (realw)c->values[k + half] <= t ? half : 0;
         count -= half;
     }
-    return CORE(codebook_between)(c, k, t, r);
+    return core_codebook_between(c, k, t, r);
 }
 
 /* The value at an index chosen for u, as bits; a NaN stays one where the policy keeps it. */
-FPEMU_FN CORE_UINT CORE(codebook_value)(const core_codebook *c, CORE_UINT u, uint32_t index)
+FPEMU_FN uintw core_codebook_value(const core_codebook *c, uintw u, uint32_t index)
 {
     const int kept = c->nan == FPEMU_NAN_KEEP || c->nan == FPEMU_NAN_ERROR;
-    return kept && (u & ~CORE_SIGN) > CORE_INF ? CORE_NAN : CORE_BITS((CORE_REAL)c->values[index]);
+    return kept && (u & ~CARRIER_SIGN) > CARRIER_INF ? CARRIER_NAN : core_bits((realw)c->values[index]);
 }

@@ -6,11 +6,11 @@
 
 #include "plan.h"
 
-#include "carrier32.inc.h"
+#include "carrier32.h"
 #include "compat.inc.h"
-#include "carrier_end.inc.h"
-#include "carrier64.inc.h"
+#include "carrier_end.h"
+#include "carrier64.h"
 #include "compat.inc.h"
-#include "carrier_end.inc.h"
+#include "carrier_end.h"
 
 #endif /* FPEMU_CORE_COMPAT_H */

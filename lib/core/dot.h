@@ -3,7 +3,7 @@
 #ifndef FPEMU_CORE_DOT_H
 #define FPEMU_CORE_DOT_H
 
-#include "arith.h"
+#include "exact.h"
 #include "random.h"
 
 /* The stream of rounding number t. */

@@ -4,14 +4,14 @@
 #define FPEMU_CORE_ELEMENT_H
 
 #include "compat.h"
-#include "quick.h"
-#include "scaled.h"
+#include "round_fast.h"
+#include "affine_fast.h"
 
-#include "carrier32.inc.h"
+#include "carrier32.h"
 #include "element.inc.h"
-#include "carrier_end.inc.h"
-#include "carrier64.inc.h"
+#include "carrier_end.h"
+#include "carrier64.h"
 #include "element.inc.h"
-#include "carrier_end.inc.h"
+#include "carrier_end.h"
 
 #endif /* FPEMU_CORE_ELEMENT_H */

@@ -2,7 +2,7 @@
 #ifndef FPEMU_CORE_FITS_H
 #define FPEMU_CORE_FITS_H
 
-#include "arith.h"
+#include "exact.h"
 
 /* Whether the product of two numbers is one of binary64; where it is infinite or NaN it is. */
 FPEMU_FN int core_product_fits(double x, double y)

@@ -3,7 +3,7 @@
 #ifndef FPEMU_CORE_PLAN_H
 #define FPEMU_CORE_PLAN_H
 
-#include "code.h"
+#include "encode.h"
 
 /* The overflow policy in force: the rounding's, else the format's. */
 FPEMU_FN int core_overflow_policy(const fpemu_format *f, const fpemu_rounding *r)
@@ -71,11 +71,11 @@ FPEMU_FN uint32_t core_narrow(double x)
 }
 
 /* binary64 first: affine integers of either carrier round their quotients there */
-#include "carrier64.inc.h"
+#include "carrier64.h"
 #include "plan.inc.h"
-#include "carrier_end.inc.h"
-#include "carrier32.inc.h"
+#include "carrier_end.h"
+#include "carrier32.h"
 #include "plan.inc.h"
-#include "carrier_end.inc.h"
+#include "carrier_end.h"
 
 #endif /* FPEMU_CORE_PLAN_H */

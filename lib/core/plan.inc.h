@@ -1,30 +1,31 @@
 /* plan.inc.h - plan and coder of one carrier. */
 
 /* The grid whose every step is 2^quantum. */
-FPEMU_FN void CORE(plan_fixed_grid)(CORE(plan) *p, int quantum)
+FPEMU_FN void core_plan_fixed_grid(core_plan *p, int quantum)
 {
     p->one = 1;
-    p->emin_field = 2 * CORE_BIAS + 2;
-    p->emin_bits = CORE_INF;
+    p->emin_field = 2 * CARRIER_BIAS + 2;
+    p->emin_bits = CARRIER_INF;
     p->d_norm = 0;
-    p->d_low = quantum + CORE_BIAS + CORE_MANT;
-    p->low_one = CORE(power)(quantum);
+    p->d_low = quantum + CARRIER_BIAS + CARRIER_MANTISSA;
+    p->low_one = core_power(quantum);
     p->odd = 1;
     p->quantum = quantum;
 }
 
 /* Whether an int format is a plain grid in this carrier: scale a power of two, every scale * (q - z) exact. */
-FPEMU_FN int CORE(int_is_grid)(const fpemu_format *f, int *quantum)
+FPEMU_FN int core_int_is_grid(const fpemu_format *f, int *quantum)
 {
-    return core_is_power(core_value64(CORE_W == 32 ? core_bits64((double)core_value32(core_narrow(f->scale)))
-                                                   : core_bits64(f->scale)),
+    return core_is_power(core_value64(CARRIER_BITS == 32 ? core_bits64((double)core_value32(core_narrow(f->scale)))
+                                                         : core_bits64(f->scale)),
                          quantum) &&
-           f->bits <= CORE_MANT + 1 && *quantum >= 1 - CORE_BIAS - CORE_MANT;
+           f->bits <= CARRIER_MANTISSA + 1 && *quantum >= 1 - CARRIER_BIAS - CARRIER_MANTISSA;
 }
 
-FPEMU_FN void CORE(plan_scale)(const fpemu_format *f, uint64_t *sig, int32_t *exponent)
+FPEMU_FN void core_plan_scale(const fpemu_format *f, uint64_t *sig, int32_t *exponent)
 {
-    const uint64_t u = CORE_W == 32 ? core_bits64((double)core_value32(core_narrow(f->scale))) : core_bits64(f->scale);
+    const uint64_t u =
+        CARRIER_BITS == 32 ? core_bits64((double)core_value32(core_narrow(f->scale))) : core_bits64(f->scale);
     const int field = (int)(u >> 52);
     const uint64_t fraction = u & ((UINT64_C(1) << 52) - 1);
     const int shift = field || fraction == 0 ? 0 : 52 - core_log2_64(fraction);
@@ -33,8 +34,8 @@ FPEMU_FN void CORE(plan_scale)(const fpemu_format *f, uint64_t *sig, int32_t *ex
 }
 
 /* Fills *p, and for affine integers *integers (the grid of their quotients). */
-FPEMU_FN void CORE(plan_make)(CORE(plan) *p, core_plan64 *integers, const fpemu_format *f, const fpemu_rounding *r,
-                              int to_code)
+FPEMU_FN void core_plan_make(core_plan *p, core_plan64 *integers, const fpemu_format *f, const fpemu_rounding *r,
+                             int to_code)
 {
     const int mode = core_mode(r), policy = core_overflow_policy(f, r), nan = core_nan_policy(f, r);
     /* e8m0 keeps nothing under saturate-keep-inf: what overflows is NaN there too */
@@ -49,36 +50,36 @@ FPEMU_FN void CORE(plan_make)(CORE(plan) *p, core_plan64 *integers, const fpemu_
     p->rule = CORE_RULE_FLOAT;
     p->odd = 1;
     p->one = 1;
-    p->ones = ~(CORE_UINT)0;
+    p->ones = ~(uintw)0;
 
-    CORE_UINT max = 0, low = 0; /* magnitudes of the ends */
+    uintw max = 0, low = 0; /* magnitudes of the ends */
     if (f->kind != FPEMU_KIND_INT) {
-        max = CORE_FROM_DOUBLE(f->max);
-        low = f->lowest < 0 ? CORE_FROM_DOUBLE(f->lowest) & ~CORE_SIGN : 0;
+        max = core_from_double(f->max);
+        low = f->lowest < 0 ? core_from_double(f->lowest) & ~CARRIER_SIGN : 0;
     }
-    CORE_UINT value_max[2], infinity[2] = {CORE_INF, CORE_INF | CORE_SIGN};
+    uintw value_max[2], infinity[2] = {CARRIER_INF, CARRIER_INF | CARRIER_SIGN};
 
     if (f->kind == FPEMU_KIND_FLOAT) {
-        const int normal_field = f->emin + CORE_BIAS;
+        const int normal_field = f->emin + CARRIER_BIAS;
         p->emin_field = normal_field;
-        p->emin_bits = CORE(power)(f->emin);
-        p->d_norm = CORE_MANT - (int)f->mantissa_bits;
+        p->emin_bits = core_power(f->emin);
+        p->d_norm = CARRIER_MANTISSA - (int)f->mantissa_bits;
         const int low_quantum = f->subnormals == FPEMU_SUBNORMALS_NONE ? f->emin : f->emin - (int)f->mantissa_bits;
-        p->d_low = low_quantum + CORE_BIAS + CORE_MANT;
-        p->low_one = CORE(power)(low_quantum);
+        p->d_low = low_quantum + CARRIER_BIAS + CARRIER_MANTISSA;
+        p->low_one = core_power(low_quantum);
         p->p1 = f->mantissa_bits == 0;
-        p->odd = p->p1 ? (CORE_UINT)(f->bias - CORE_BIAS) & 1 : 1;
-        p->min_normal = CORE_FROM_DOUBLE(f->min_normal);
+        p->odd = p->p1 ? (uintw)(f->bias - CARRIER_BIAS) & 1 : 1;
+        p->min_normal = core_from_double(f->min_normal);
         if (f->subnormals == FPEMU_SUBNORMALS_FLUSH_IN || f->specials == FPEMU_SPECIALS_DLFLOAT ||
             f->specials == FPEMU_SPECIALS_E8M0)
             p->in_min = p->emin_bits;
         if (f->subnormals == FPEMU_SUBNORMALS_FLUSH_OUT)
             p->out_min = p->emin_bits;
         if (f->specials == FPEMU_SPECIALS_DLFLOAT) /* 2^emin has no code: T = 0 there is the zero */
-            p->out_min = CORE_FROM_DOUBLE(f->min_positive);
+            p->out_min = core_from_double(f->min_positive);
         p->any = p->in_min || p->out_min || normal_field < 1;
     } else if (f->kind == FPEMU_KIND_FIXED) {
-        CORE(plan_fixed_grid)(p, f->quantum);
+        core_plan_fixed_grid(p, f->quantum);
         p->wrap = f->wrap && !saturate;
         p->fraction_bits = f->fraction_bits;
     } else if (f->kind == FPEMU_KIND_INT) {
@@ -87,13 +88,13 @@ FPEMU_FN void CORE(plan_make)(CORE(plan) *p, core_plan64 *integers, const fpemu_
         p->q_min = f->is_signed ? -span + f->symmetric : 0;
         p->q_max = f->is_signed ? span - 1 : 2 * span - 1;
         p->wrap = f->wrap && !saturate;
-        CORE(plan_scale)(f, &p->scale_sig, &p->scale_exp);
+        core_plan_scale(f, &p->scale_sig, &p->scale_exp);
         p->scale_value = core_value64(core_compose64(p->scale_sig, p->scale_exp));
         const int exact_order = r->compat != FPEMU_COMPAT_PYTORCH_DIVIDE && r->compat != FPEMU_COMPAT_PYTORCH_MULTIPLY;
-        max = CORE(scaled)(p->scale_sig, p->scale_exp, p->q_max - f->zero_point);
-        low = CORE(scaled)(p->scale_sig, p->scale_exp, p->q_min - f->zero_point) & ~CORE_SIGN;
-        if (exact_order && CORE(int_is_grid)(f, &quantum)) {
-            CORE(plan_fixed_grid)(p, quantum);
+        max = core_affine_value(p->scale_sig, p->scale_exp, p->q_max - f->zero_point);
+        low = core_affine_value(p->scale_sig, p->scale_exp, p->q_min - f->zero_point) & ~CARRIER_SIGN;
+        if (exact_order && core_int_is_grid(f, &quantum)) {
+            core_plan_fixed_grid(p, quantum);
         } else {
             p->rule = CORE_RULE_AFFINE;
             memset(integers, 0, sizeof *integers);
@@ -104,37 +105,37 @@ FPEMU_FN void CORE(plan_make)(CORE(plan) *p, core_plan64 *integers, const fpemu_
         p->posit_n = f->bits;
         p->posit_es = f->exponent_bits;
         p->posit_max = max;
-        p->posit_min = CORE_FROM_DOUBLE(f->min_positive);
+        p->posit_min = core_from_double(f->min_positive);
     }
 
     /* ends */
     value_max[0] = max;
-    value_max[1] = low ? low | CORE_SIGN : 0;
+    value_max[1] = low ? low | CARRIER_SIGN : 0;
     p->max[0] = max;
     p->max[1] = low;
     const int nan_exists = f->has_nan && f->kind == FPEMU_KIND_FLOAT;
     const int absorbs = f->has_infinity || (nan_exists && f->specials != FPEMU_SPECIALS_P3109F); /* overflow leaves */
     for (int s = 0; s < 2; s++) {
         const int below_zero = s && !f->is_signed && f->kind == FPEMU_KIND_FLOAT;
-        CORE_UINT beyond = value_max[s], infinite = value_max[s];
+        uintw beyond = value_max[s], infinite = value_max[s];
         if (f->kind == FPEMU_KIND_FLOAT && !saturate) {
             if (below_zero)
-                beyond = mode == FPEMU_MODE_RTZ || mode == FPEMU_MODE_RTP || !nan_exists ? 0 : CORE_NAN;
+                beyond = mode == FPEMU_MODE_RTZ || mode == FPEMU_MODE_RTP || !nan_exists ? 0 : CARRIER_NAN;
             else if (absorbs && !core_stops_at_max(f, mode, s))
-                beyond = f->has_infinity ? infinity[s] : CORE_NAN;
+                beyond = f->has_infinity ? infinity[s] : CARRIER_NAN;
         }
         if (f->kind == FPEMU_KIND_FLOAT && policy != FPEMU_OVERFLOW_SATURATE) {
             if (below_zero)
-                infinite = nan_exists && policy == FPEMU_OVERFLOW_IEEE ? CORE_NAN : 0;
+                infinite = nan_exists && policy == FPEMU_OVERFLOW_IEEE ? CARRIER_NAN : 0;
             else if (absorbs)
-                infinite = f->has_infinity ? infinity[s] : CORE_NAN;
+                infinite = f->has_infinity ? infinity[s] : CARRIER_NAN;
         }
         if (f->kind == FPEMU_KIND_POSIT && policy != FPEMU_OVERFLOW_SATURATE)
-            infinite = CORE_NAN;
+            infinite = CARRIER_NAN;
         p->overflow[s] = beyond;
         p->infinite[s] = infinite;
-        p->zero[s] = s && f->has_negative_zero ? CORE_SIGN : 0;
-        p->nan[s] = CORE_NAN;
+        p->zero[s] = s && f->has_negative_zero ? CARRIER_SIGN : 0;
+        p->nan[s] = CARRIER_NAN;
         if (!f->has_nan) {
             if (nan == FPEMU_NAN_MAX)
                 p->nan[s] = value_max[0];
@@ -146,8 +147,8 @@ FPEMU_FN void CORE(plan_make)(CORE(plan) *p, core_plan64 *integers, const fpemu_
     }
     if (f->specials == FPEMU_SPECIALS_E8M0 && f->kind == FPEMU_KIND_FLOAT) {
         p->zero[0] = p->zero[1] = p->emin_bits;
-        p->max[1] = ~(CORE_UINT)0;
-        p->negative = CORE_NAN;
+        p->max[1] = ~(uintw)0;
+        p->negative = CARRIER_NAN;
         p->min_normal = 0;
     }
 
@@ -158,13 +159,13 @@ FPEMU_FN void CORE(plan_make)(CORE(plan) *p, core_plan64 *integers, const fpemu_
     case FPEMU_COMPAT_QPYTORCH:
         if (is_float && !p->negative && f->specials != FPEMU_SPECIALS_DLFLOAT) {
             p->compat = r->compat;
-            p->pre_d = f->emin - 23 + CORE_BIAS + CORE_MANT;
+            p->pre_d = f->emin - 23 + CARRIER_BIAS + CARRIER_MANTISSA;
             p->zero[1] = 0;
             if (r->compat == FPEMU_COMPAT_LEE_INF && !to_code) {
                 p->overflow[0] = infinity[0];
                 p->overflow[1] = infinity[1];
             }
-        } else if (CORE_W == 32 && f->kind == FPEMU_KIND_FIXED && r->compat == FPEMU_COMPAT_QPYTORCH &&
+        } else if (CARRIER_BITS == 32 && f->kind == FPEMU_KIND_FIXED && r->compat == FPEMU_COMPAT_QPYTORCH &&
                    (mode == FPEMU_MODE_RNE || mode == FPEMU_MODE_SR)) {
             p->compat = r->compat;
         }
@@ -194,14 +195,14 @@ FPEMU_FN void CORE(plan_make)(CORE(plan) *p, core_plan64 *integers, const fpemu_
         break;
     default: break;
     }
-    if (p->rule == CORE_RULE_AFFINE && CORE_W == 32 && f->bits <= 22 && !p->compat && !p->wrap)
-        p->rule = CORE_RULE_SCALED;
+    if (p->rule == CORE_RULE_AFFINE && CARRIER_BITS == 32 && f->bits <= 22 && !p->compat && !p->wrap)
+        p->rule = CORE_RULE_AFFINE_FAST;
     if (p->rule == CORE_RULE_FLOAT && (p->any || p->compat))
         p->rule = CORE_RULE_ANY;
     p->any = p->rule == CORE_RULE_ANY;
 }
 
-FPEMU_FN void CORE(coder_make)(CORE(coder) *c, const fpemu_format *f, const fpemu_rounding *r)
+FPEMU_FN void core_coder_make(core_coder *c, const fpemu_format *f, const fpemu_rounding *r)
 {
     memset(c, 0, sizeof *c);
     c->kind = (uint8_t)f->kind;
@@ -219,10 +220,10 @@ FPEMU_FN void CORE(coder_make)(CORE(coder) *c, const fpemu_format *f, const fpem
     if (f->kind == FPEMU_KIND_FLOAT) {
         c->sign = f->is_signed ? top_bit : 0;
         c->magnitude = c->mask & ~c->sign;
-        c->emin_bits = CORE(power)(f->emin);
-        c->d_norm = CORE_MANT - (int)f->mantissa_bits;
-        c->d_low = f->emin - (int)f->mantissa_bits + CORE_BIAS + CORE_MANT;
-        c->bias = f->bias - CORE_BIAS;
+        c->emin_bits = core_power(f->emin);
+        c->d_norm = CARRIER_MANTISSA - (int)f->mantissa_bits;
+        c->d_low = f->emin - (int)f->mantissa_bits + CARRIER_BIAS + CARRIER_MANTISSA;
+        c->bias = f->bias - CARRIER_BIAS;
         c->m = (int32_t)f->mantissa_bits;
         c->first_field = f->emin + f->bias;
         c->top = f->max_code;
@@ -230,22 +231,22 @@ FPEMU_FN void CORE(coder_make)(CORE(coder) *c, const fpemu_format *f, const fpem
         c->decode_nan = f->has_nan ? f->nan_code : ~UINT64_C(0);
         c->fraction = (UINT64_C(1) << f->mantissa_bits) - 1;
         c->least = f->specials == FPEMU_SPECIALS_DLFLOAT;
-        c->step = CORE_VALUE(CORE(power)(f->emin - (int)f->mantissa_bits));
-        c->step2 = CORE_VALUE(CORE(power)(f->emin - (int)f->mantissa_bits + 1));
+        c->step = core_value(core_power(f->emin - (int)f->mantissa_bits));
+        c->step2 = core_value(core_power(f->emin - (int)f->mantissa_bits + 1));
         c->drop_subnormals = f->subnormals != FPEMU_SUBNORMALS_KEEP;
     } else if (f->kind == FPEMU_KIND_POSIT) {
         c->n = (int32_t)f->bits;
         c->es = (int32_t)f->exponent_bits;
     } else if (f->kind == FPEMU_KIND_FIXED) {
-        c->d_low = c->quantum + CORE_BIAS + CORE_MANT;
+        c->d_low = c->quantum + CARRIER_BIAS + CARRIER_MANTISSA;
     } else {
         int quantum;
-        CORE(plan_scale)(f, &c->scale_sig, &c->scale_exp);
+        core_plan_scale(f, &c->scale_sig, &c->scale_exp);
         c->scale_value = core_value64(core_compose64(c->scale_sig, c->scale_exp));
-        c->affine = !CORE(int_is_grid)(f, &quantum);
+        c->affine = !core_int_is_grid(f, &quantum);
         if (!c->affine)
             c->quantum = quantum;
-        c->d_low = c->quantum + CORE_BIAS + CORE_MANT;
+        c->d_low = c->quantum + CARRIER_BIAS + CARRIER_MANTISSA;
     }
     const int is_float = f->kind == FPEMU_KIND_FLOAT, is_posit = f->kind == FPEMU_KIND_POSIT;
     for (int s = 0; s < 2; s++) {
@@ -267,20 +268,21 @@ FPEMU_FN void CORE(coder_make)(CORE(coder) *c, const fpemu_format *f, const fpem
                 c->nan[s] = c->made_nan[s] = f->nan_code | sign;
         }
     }
-    /* room for quick_c, whose unit in the last place is the smallest step; and codes that the carrier's width holds */
-    const int unit = f->emin - (int)f->mantissa_bits + CORE_MANT;
-    if (is_float && f->bits <= CORE_W && f->mantissa_bits >= 1 && f->mantissa_bits < CORE_MANT && c->first_field == 1 &&
-        f->subnormals == FPEMU_SUBNORMALS_KEEP && f->emin >= 1 - CORE_BIAS && unit < CORE_BIAS &&
-        (f->emin > 1 - CORE_BIAS ? f->emin - (int)f->mantissa_bits > 1 - CORE_BIAS : f->bias == CORE_BIAS)) {
-        const int plain = f->emin == 1 - CORE_BIAS; /* the carrier's subnormals are the format's */
-        const CORE_UINT one = (CORE_UINT)1 << f->mantissa_bits;
-        c->quick_min = plain ? 0 : c->emin_bits;
-        c->quick_one = plain ? 0 : one;
-        c->quick_c = CORE(power)(plain ? 0 : unit);
-        c->quick_bias = (CORE_UINT)(f->emin + CORE_BIAS - 1) << f->mantissa_bits;
-        c->quick_encode = c->nan[0] == c->nan[1] && c->made_nan[0] == c->nan[0] && c->made_nan[1] == c->nan[0];
-        c->quick_decode = (f->has_negative_zero || !c->sign || c->decode_nan == c->sign) &&
-                          f->max_code <= (CORE_INF - 1) >> c->d_norm;
+    /* room for fast_c, whose unit in the last place is the smallest step; and codes that the carrier's width holds */
+    const int unit = f->emin - (int)f->mantissa_bits + CARRIER_MANTISSA;
+    if (is_float && f->bits <= CARRIER_BITS && f->mantissa_bits >= 1 && f->mantissa_bits < CARRIER_MANTISSA &&
+        c->first_field == 1 && f->subnormals == FPEMU_SUBNORMALS_KEEP && f->emin >= 1 - CARRIER_BIAS &&
+        unit < CARRIER_BIAS &&
+        (f->emin > 1 - CARRIER_BIAS ? f->emin - (int)f->mantissa_bits > 1 - CARRIER_BIAS : f->bias == CARRIER_BIAS)) {
+        const int plain = f->emin == 1 - CARRIER_BIAS; /* the carrier's subnormals are the format's */
+        const uintw one = (uintw)1 << f->mantissa_bits;
+        c->fast_min = plain ? 0 : c->emin_bits;
+        c->fast_one = plain ? 0 : one;
+        c->fast_c = core_power(plain ? 0 : unit);
+        c->fast_bias = (uintw)(f->emin + CARRIER_BIAS - 1) << f->mantissa_bits;
+        c->fast_encode = c->nan[0] == c->nan[1] && c->made_nan[0] == c->nan[0] && c->made_nan[1] == c->nan[0];
+        c->fast_decode = (f->has_negative_zero || !c->sign || c->decode_nan == c->sign) &&
+                         f->max_code <= (CARRIER_INF - 1) >> c->d_norm;
     }
     if (is_posit)
         c->nan[0] = c->nan[1] = c->made_nan[0] = c->made_nan[1] = top_bit;

@@ -90,28 +90,28 @@ FPEMU_FN void core_philox(uint64_t seed, uint64_t stream, uint64_t counter, uint
         core_philox_round(seed, round, out, out + 1, out + 2, out + 3);
 }
 
-/* How many elements share one word: 1, 2 or 4, as log2. N is the number of random bits, 1..32. */
-FPEMU_FN int core_share(int n_bits)
+/* How many elements per_word one word: 1, 2 or 4, as log2. N is the number of random bits, 1..32. */
+FPEMU_FN int core_per_word(int n_bits)
 {
     return n_bits > 16 ? 0 : n_bits > 8 ? 1 : 2;
 }
 
 /* Word that element i reads, and by how much to shift it right so that the element's field (32, 16 or 8 bits) is
  * lowest. Neighbouring elements read neighbouring words, so that vector lanes need no shuffles. */
-FPEMU_FN uint64_t core_word_index(int share, uint64_t i)
+FPEMU_FN uint64_t core_word_index(int per_word, uint64_t i)
 {
-    return share == 0 ? i : ((i >> (5 + share)) << 5) | (i & 31);
+    return per_word == 0 ? i : ((i >> (5 + per_word)) << 5) | (i & 31);
 }
 
-FPEMU_FN int core_field_shift(int share, uint64_t i)
+FPEMU_FN int core_field_shift(int per_word, uint64_t i)
 {
-    return share == 0 ? 0 : (int)((i >> 5) & ((1u << share) - 1)) * (32 >> share);
+    return per_word == 0 ? 0 : (int)((i >> 5) & ((1u << per_word) - 1)) * (32 >> per_word);
 }
 
 /* The field's top N bits, left-aligned in 32: what the rounding adds below the last kept bit. */
-FPEMU_FN uint32_t core_field_top(int share, int n_bits, uint32_t word, int shift)
+FPEMU_FN uint32_t core_field_top(int per_word, int n_bits, uint32_t word, int shift)
 {
-    const uint32_t left = (word >> shift) << (32 - (32 >> share));
+    const uint32_t left = (word >> shift) << (32 - (32 >> per_word));
     return left & (uint32_t)(~UINT64_C(0) << (32 - n_bits));
 }
 
@@ -130,9 +130,9 @@ FPEMU_FN uint32_t core_random_word(int philox, uint64_t seed, uint64_t stream, u
 /* The bits of element i, n_bits of them, left-aligned in 32. */
 FPEMU_FN uint32_t core_random_bits(int philox, uint64_t seed, uint64_t stream, int n_bits, uint64_t i)
 {
-    const int share = core_share(n_bits);
-    return core_field_top(share, n_bits, core_random_word(philox, seed, stream, core_word_index(share, i)),
-                          core_field_shift(share, i));
+    const int per_word = core_per_word(n_bits);
+    return core_field_top(per_word, n_bits, core_random_word(philox, seed, stream, core_word_index(per_word, i)),
+                          core_field_shift(per_word, i));
 }
 
 #endif /* FPEMU_CORE_RANDOM_H */

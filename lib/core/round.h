@@ -13,18 +13,18 @@
 
 /* Which rule takes a value to the grid. */
 enum core_rule {
-    CORE_RULE_FLOAT,  /* floats and fixed point whose values are carrier normals or share the carrier's subnormals */
-    CORE_RULE_ANY,    /* the same plus: normals below the carrier's smallest normal, flushing, e8m0 */
-    CORE_RULE_FLAT,   /* FLOAT in the forms of quick.h: array loops only; _GRID is the grid step, without finish */
-    CORE_RULE_FLAT_GRID,
-    CORE_RULE_MAGIC_PASS, /* overflow passes over into infinity or NaN */
-    CORE_RULE_MAGIC_STOP, /* overflow stops at the largest value, infinity too, or (_INF) it does not */
-    CORE_RULE_MAGIC_STOP_INF,
-    CORE_RULE_MAGIC_GRID,
-    CORE_RULE_EVEN,   /* fixed point and integers on a plain grid */
+    CORE_RULE_FLOAT, /* floats and fixed point whose values are carrier normals or share the carrier's subnormals */
+    CORE_RULE_ANY,   /* the same plus: normals below the carrier's smallest normal, flushing, e8m0 */
+    CORE_RULE_FULL_RANGE, /* FLOAT in the forms of quick.h: array loops only; _GRID is the grid step, without finish */
+    CORE_RULE_FULL_RANGE_GRID,
+    CORE_RULE_SHIFTER_PASS, /* overflow passes over into infinity or NaN */
+    CORE_RULE_SHIFTER_STOP, /* overflow stops at the largest value, infinity too, or (_INF) it does not */
+    CORE_RULE_SHIFTER_STOP_INF,
+    CORE_RULE_SHIFTER_GRID,
+    CORE_RULE_EVEN, /* fixed point and integers on a plain grid */
     CORE_RULE_POSIT,
-    CORE_RULE_SCALED, /* AFFINE for at most 22 bits, by binary64 arithmetic: array loops only */
-    CORE_RULE_AFFINE, /* integers with a scale that is no power of two, or too wide for the carrier */
+    CORE_RULE_AFFINE_FAST, /* AFFINE for at most 22 bits, by binary64 arithmetic: array loops only */
+    CORE_RULE_AFFINE,      /* integers with a scale that is no power of two, or too wide for the carrier */
     CORE_RULE_COUNT
 };
 
@@ -33,11 +33,11 @@ enum core_rule {
 #define CORE_SR_C (FPEMU_MODE_COUNT + 1)
 #define CORE_MODE_COUNT (FPEMU_MODE_COUNT + 2)
 
-#include "carrier32.inc.h"
+#include "carrier32.h"
 #include "round.inc.h"
-#include "carrier_end.inc.h"
-#include "carrier64.inc.h"
+#include "carrier_end.h"
+#include "carrier64.h"
 #include "round.inc.h"
-#include "carrier_end.inc.h"
+#include "carrier_end.h"
 
 #endif /* FPEMU_CORE_ROUND_H */

@@ -12,7 +12,7 @@
  * usage: functions_proof [--float] [FUNCTION...]
  */
 #include "../ref/functions.h"
-#include "core/function.h"
+#include "core/functions.h"
 #include <math.h>
 #include <mpfr.h>
 #include <stdio.h>

@@ -1,0 +1,435 @@
+/* arith.c - operations and functions on arrays and on single numbers. All run in binary64, which holds
+ * the binary32 carrier and every format that fits it:
+ *
+ *   short way  the exact result, rounded to odd in binary64 by vector loops, then the loops of fpemu_quantize; where
+ *              binary64 has the bits for it (see core/arith.h)
+ *   long way   the exact result in 128 bits and one rounding, an element at a time
+ *
+ * Both give the same bits. Functions go the long way. An operand with scales is multiplied by them as it is read: the
+ * products are binary64 numbers too, those of binary32 numbers always. */
+#include <float.h>
+#include <math.h>
+
+#include "internal.h"
+#include "threads.h"
+#include "operand_scales.h"
+
+static const uint8_t operand_count[FPEMU_OPERATION_COUNT] = {2, 2, 2, 2, 1, 3, 2, 2, 2, 2};
+
+/* What a call computes: an operation, or a function, which comes after them. */
+enum { FUNCTIONS = FPEMU_OPERATION_COUNT, WORKS = FUNCTIONS + FPEMU_FUNCTION_COUNT };
+
+static int operands_of(int work)
+{
+    return work < FUNCTIONS ? operand_count[work] : 1;
+}
+
+/* A call, checked and prepared. */
+typedef struct job {
+    const kernels *k;
+    const fpemu_rounding *rounding;
+    core_plan64 plan, unbounded; /* unbounded: the same grid without ends, where the loops take two steps */
+    int work, carrier;
+    const void *operand[3]; /* NULL: a single number, in `single` */
+    double single[3];
+    scaling scales[3];
+    void *y;
+    uint32_t want;
+    uint8_t counted, stochastic, short_way, nan_is_error;
+} job;
+
+/* Whether format and rounding go with arithmetic; fills the plan and the way to go. */
+static fpemu_status prepare(job *j, const fpemu_format *f, const fpemu_rounding *r, int work, int carrier)
+{
+    if (!f || !r)
+        return FPEMU_ERROR_NULL;
+    if ((unsigned)work >= WORKS)
+        return FPEMU_ERROR_ARGUMENT;
+    const fpemu_status status = fpemu_check(f, r, carrier);
+    if (status)
+        return status;
+    if (r->compat || f->scaling || f->kind == FPEMU_KIND_CODEBOOK || (work >= FUNCTIONS && !f->fits_f32))
+        return FPEMU_ERROR_UNSUPPORTED;
+    fpemu_format format = *f;
+    int quantum;
+    if (f->kind == FPEMU_KIND_INT && carrier == 32) {
+        if (!core_int_is_grid32(f, &quantum))
+            return FPEMU_ERROR_UNSUPPORTED;
+        format.scale = (double)core_value32(core_narrow(f->scale)); /* the scale is a number of the carrier */
+    }
+    core_plan64 integers;
+    memset(j, 0, sizeof *j);
+    core_plan_make64(&j->plan, &integers, &format, r, 0);
+    if (j->plan.rule == CORE_RULE_AFFINE || j->plan.wrap)
+        return FPEMU_ERROR_UNSUPPORTED;
+    j->k = fpemu_kernels();
+    j->rounding = r;
+    j->work = work;
+    j->carrier = carrier;
+    j->stochastic = j->plan.mode >= FPEMU_MODE_SR;
+    j->nan_is_error = core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan;
+    const int precision = f->kind == FPEMU_KIND_FLOAT ? (int)f->mantissa_bits + 1 : (int)f->bits;
+    const int random_bits = j->stochastic ? j->plan.n : 0;
+    const int plain_doubles = FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 1; /* no wider intermediate results */
+    j->short_way = (work >= FPEMU_OPERATION_MINIMUM && work < FUNCTIONS) ||
+                   (carrier == 32 && work < FUNCTIONS && plain_doubles &&
+                    (work == FPEMU_OPERATION_MUL || precision + random_bits + 2 <= 53));
+    return FPEMU_OK;
+}
+
+static int is_nan(double x)
+{
+    return x != x;
+}
+
+static core_exact exact_of(int work, int mode, double a, double b, double c)
+{
+    return work < FUNCTIONS
+               ? core_exact_result((fpemu_operation)work, mode, core_bits64(a), core_bits64(b), core_bits64(c))
+               : fpemu_function_exact((fpemu_function)(work - FUNCTIONS), core_bits64(a));
+}
+
+/* The long way for a tile. x: exact results as binary64 rounds them (counted only). Returns whether one is NaN. */
+static int long_tile(const job *j, size_t n, const double *const v[3], const uint32_t *r, double *x, double *y,
+                     gathering *gathered, tile_counts *c)
+{
+    int found_nan = 0;
+    for (size_t e = 0; e < n; e++) {
+        uint64_t g;
+        const core_exact exact = exact_of(j->work, j->plan.mode, v[0][e], v[1][e], v[2][e]);
+        const double result = core_value64(core_exact_round(&j->plan, &exact, j->stochastic ? r[e] : 0, &g));
+        found_nan |= exact.kind == CORE_NOT_A_NUMBER;
+        if (j->counted) {
+            x[e] = core_value64(core_exact_binary64(&exact, FPEMU_MODE_RNE));
+            core_count_exact(&j->plan, &exact, result, g, c);
+            c->invalid += exact.exception == CORE_INVALID;
+            gathered->stats.div_by_zero += exact.exception == CORE_DIV_BY_ZERO;
+        }
+        y[e] = result;
+    }
+    return found_nan;
+}
+
+/* Invalid operations and divisions by zero of a tile whose exact results are t. */
+static void count_exceptions(const job *j, size_t n, const double *const v[3], const double *t, gathering *gathered,
+                             tile_counts *c)
+{
+    const int count = operands_of(j->work);
+    for (size_t e = 0; e < n; e++) {
+        int nan_came = 0;
+        for (int o = 0; o < count; o++)
+            nan_came |= is_nan(v[o][e]);
+        c->invalid += is_nan(t[e]) && !nan_came;
+        gathered->stats.div_by_zero +=
+            j->work == FPEMU_OPERATION_DIV && v[1][e] == 0 && isfinite(v[0][e]) && v[0][e] != 0;
+    }
+}
+
+/* The short way for a tile, as long_tile. */
+static int short_tile(const job *j, size_t n, const double *const v[3], const uint32_t *r, double *x, double *y,
+                      gathering *gathered, tile_counts *c)
+{
+    const core_plan64 *p = &j->plan;
+    double odd[TILE];
+    uint64_t grid[TILE];
+    int found_nan = 0;
+    j->k->exact[j->work](n, v[0], v[1], v[2], p->mode == FPEMU_MODE_RTN ? CORE_SIGN64 : 0, x, odd);
+    if (j->nan_is_error)
+        for (size_t e = 0; e < n; e++)
+            found_nan |= is_nan(odd[e]);
+    if (!j->counted) {
+        j->k->loops64->round[p->rule][p->mode](p, n, odd, r, y);
+        return found_nan;
+    }
+    j->k->loops64->round[p->rule][p->mode](&j->unbounded, n, odd, r, grid);
+    j->k->loops64->finish(p, n, odd, grid, y);
+    /* what compares needs the bits below; extrema and errors are defined on x to nearest */
+    tile_counts nearest;
+    nearest.max_error = 0;
+    j->k->loops64->count(p, n, odd, y, grid, c);
+    j->k->loops64->count(p, n, x, y, grid, &nearest);
+    c->min_abs = nearest.min_abs;
+    c->max_abs = nearest.max_abs;
+    c->max_error = nearest.max_error;
+    count_exceptions(j, n, v, odd, gathered, c);
+    return found_nan;
+}
+
+/* Whether the short way holds for these operands: scaled ones have up to 48 bits. Sums and choices may have them. */
+static int is_short(const job *j, size_t n, const double *const v[3])
+{
+    uint64_t low = 0;
+    if (!j->short_way || j->work == FPEMU_OPERATION_ADD || j->work == FPEMU_OPERATION_SUB ||
+        j->work >= FPEMU_OPERATION_MINIMUM)
+        return j->short_way;
+    for (int o = 0; o < operands_of(j->work); o++)
+        if (j->scales[o].values)
+            for (size_t e = 0; e < n; e++)
+                low |= core_bits64(v[o][e]);
+    return (low & ((UINT64_C(1) << 29) - 1)) == 0; /* no more than 24 bits; a NaN may take the long way */
+}
+
+/* Elements [first, first + n). Returns whether an exact result was NaN, where that matters. */
+static int run(const job *j, size_t first, size_t n, gathering *gathered)
+{
+    double wide[3][TILE], x[TILE], y[TILE];
+    uint32_t r[TILE];
+    const double *v[3] = {wide[0], wide[1], wide[2]};
+    const size_t size = j->carrier == 32 ? sizeof(float) : sizeof(double);
+    int found_nan = 0;
+    for (int o = 0; o < 3; o++)
+        if (!j->operand[o])
+            for (size_t e = 0; e < TILE; e++)
+                wide[o][e] = j->single[o];
+    for (size_t i = 0; i < n; i += TILE) {
+        const size_t m = n - i < TILE ? n - i : TILE;
+        const uint64_t index = j->rounding->offset + first + i;
+        char *out = (char *)j->y + (first + i) * size;
+        for (int o = 0; o < 3; o++) {
+            const char *in = j->operand[o] ? (const char *)j->operand[o] + (first + i) * size : NULL;
+            if (j->operand[o] && j->carrier == 32)
+                j->k->widen(m, (const float *)(const void *)in, wide[o]);
+            else if (j->operand[o])
+                memcpy(wide[o], in, m * size);
+            else if (j->scales[o].values)
+                for (size_t e = 0; e < m; e++)
+                    wide[o][e] = j->single[o];
+            if (j->scales[o].values)
+                scale_tile(&j->scales[o], j->carrier, first + i, m, wide[o]);
+        }
+        if (j->stochastic)
+            fpemu_random_fill(j->k, j->rounding, index, m, r);
+        tile_counts c;
+        memset(&c, 0, sizeof c);
+        found_nan |= (is_short(j, m, v) ? short_tile : long_tile)(j, m, v, r, x, y, gathered, &c);
+        if (j->counted)
+            fpemu_gather_tile(gathered, 64, index, m, x, y, &c);
+        if (j->carrier == 32)
+            j->k->narrow(m, y, (float *)(void *)out);
+        else
+            memcpy(out, y, m * size);
+    }
+    return found_nan;
+}
+
+/* Whether functions take x: a binary32 number of at most 16 significant bits, infinity or NaN. */
+static int is_narrow(double x)
+{
+    if (is_nan(x) || fabs(x) == (double)INFINITY || x == 0)
+        return 1;
+    /* of the 53 bits of binary64's significand the top 16 may be set */
+    return fabs(x) <= (double)FLT_MAX && (double)(float)x == x && (core_bits64(x) & ((UINT64_C(1) << 37) - 1)) == 0;
+}
+
+static int all_narrow(const void *x, int carrier, size_t n)
+{
+    int all = 1;
+    for (size_t i = 0; i < n; i++)
+        all &= is_narrow(operand_at(x, carrier, i));
+    return all;
+}
+
+/* In the default floating-point environment. */
+static fpemu_status operate_inside(const fpemu_format *f, const fpemu_rounding *r, int work, int carrier, size_t n,
+                                   const void *const *operands, const size_t *steps, const scaling *scales, void *y,
+                                   fpemu_stats *stats)
+{
+    job j;
+    fpemu_status status = prepare(&j, f, r, work, carrier);
+    if (status)
+        return status;
+    if (!y)
+        return FPEMU_ERROR_NULL;
+    const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
+    for (int o = 0; o < operands_of(work) && !status; o++) {
+        if (!operands[o])
+            status = FPEMU_ERROR_NULL;
+        else if (steps && steps[o] > 1)
+            status = FPEMU_ERROR_ARGUMENT;
+        else if (!steps || steps[o])
+            status = check_overlap(operands[o], size, y, size, n);
+        if (!status && scales)
+            status = check_scales(&scales[o], carrier, n, operands[o], steps ? steps[o] : 1, y, n * size);
+    }
+    if (!status && stats)
+        status = fpemu_stats_check(stats);
+    if (!status && work >= FUNCTIONS && !all_narrow(operands[0], carrier, n))
+        status = FPEMU_ERROR_ARGUMENT;
+    if (status)
+        return status;
+    for (int o = 0; o < operands_of(work); o++) {
+        if (!steps || steps[o])
+            j.operand[o] = operands[o];
+        else
+            j.single[o] = operand_at(operands[o], carrier, 0);
+        if (scales)
+            j.scales[o] = scales[o];
+    }
+    j.y = y;
+    j.counted = stats != NULL;
+    j.want = stats ? stats->want : 0;
+    j.unbounded = j.plan;
+    j.unbounded.max[0] = j.unbounded.max[1] = ~UINT64_C(0);
+    j.unbounded.zero[0] = j.unbounded.zero[1] = 0;
+    j.unbounded.negative = 0;
+
+    int found_nan = 0;
+    const int parts = thread_count(n);
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(parts) schedule(static, 1) if (parts > 1) reduction(| : found_nan)
+#endif
+    for (int k = 0; k < parts; k++) {
+        const size_t begin = part_begin(k, parts, n, r->offset), end = part_begin(k + 1, parts, n, r->offset);
+        fp_environment environment;
+        fpemu_environment_enter(&environment); /* a worker thread has its own */
+        if (j.counted) {
+            gathering g;
+            fpemu_gather_begin(&g, j.want, 64);
+            found_nan |= run(&j, begin, end - begin, &g);
+#ifdef _OPENMP
+#pragma omp critical(fpemu_gather)
+#endif
+            fpemu_gather_end(&g, 64, stats);
+        } else {
+            found_nan |= run(&j, begin, end - begin, NULL);
+        }
+        fpemu_environment_leave(&environment);
+    }
+    return found_nan && j.nan_is_error ? FPEMU_ERROR_NAN : FPEMU_OK;
+}
+
+static fpemu_status operate(const fpemu_format *f, const fpemu_rounding *r, int work, int carrier, size_t n,
+                            const void *const *operands, const size_t *steps, const scaling *scales, void *y,
+                            fpemu_stats *stats)
+{
+    if (n == 0)
+        return FPEMU_OK;
+    fp_environment environment;
+    fpemu_environment_enter(&environment);
+    const fpemu_status status = operate_inside(f, r, work, carrier, n, operands, steps, scales, y, stats);
+    fpemu_environment_leave(&environment);
+    return status;
+}
+
+/* One element, the long way, or NaN; operands and y are numbers of the carrier. */
+static void operate_one(const fpemu_format *f, const fpemu_rounding *r, int work, int carrier, const void *a,
+                        const void *b, const void *c, uint64_t index, void *y)
+{
+    job j;
+    double wide = core_value64(CORE_INF64 | CORE_INF64 >> 1);
+    fp_environment environment;
+    fpemu_environment_enter(&environment);
+    const double v[3] = {operand_at(a, carrier, 0), operand_at(b, carrier, 0), operand_at(c, carrier, 0)};
+    if (prepare(&j, f, r, work, carrier) == FPEMU_OK && (work < FUNCTIONS || is_narrow(v[0]))) {
+        uint64_t g;
+        const core_exact x = exact_of(work, j.plan.mode, v[0], v[1], v[2]);
+        wide = core_value64(core_exact_round(&j.plan, &x, j.stochastic ? fpemu_element_bits(r, index) : 0, &g));
+    }
+    const float narrow = (float)wide;
+    memcpy(y, carrier == 32 ? (const void *)&narrow : &wide, carrier == 32 ? sizeof narrow : sizeof wide);
+    fpemu_environment_leave(&environment);
+}
+
+/* ---------------------------------------------------------------------------------------- public functions */
+
+static int work_of_operation(fpemu_operation operation)
+{
+    return (unsigned)operation < FPEMU_OPERATION_COUNT ? (int)operation : -1;
+}
+
+static int work_of_function(fpemu_function function)
+{
+    return (unsigned)function < FPEMU_FUNCTION_COUNT ? FUNCTIONS + (int)function : -1;
+}
+
+#define UNARY(name, operation, suffix, real, bits)                                                                     \
+    fpemu_status fpemu_##name##_##suffix(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,         \
+                                         const real *a, real *y, fpemu_stats *stats)                                   \
+    {                                                                                                                  \
+        const void *const operands[] = {a};                                                                            \
+        return operate(format, rounding, operation, bits, n, operands, NULL, NULL, y, stats);                          \
+    }
+
+#define BINARY(name, operation, suffix, real, bits)                                                                    \
+    fpemu_status fpemu_##name##_##suffix(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,         \
+                                         const real *a, const real *b, real *y, fpemu_stats *stats)                    \
+    {                                                                                                                  \
+        const void *const operands[] = {a, b};                                                                         \
+        return operate(format, rounding, operation, bits, n, operands, NULL, NULL, y, stats);                          \
+    }
+
+#define CARRIER(suffix, real, bits)                                                                                    \
+    fpemu_status fpemu_arith_scaled_##suffix(const fpemu_format *format, const fpemu_rounding *rounding,               \
+                                             fpemu_operation operation, size_t n, const real *const *operands,         \
+                                             const size_t *steps, const fpemu_operand_scales_##suffix *scales,         \
+                                             real *y, fpemu_stats *stats)                                              \
+    {                                                                                                                  \
+        const void *all[3] = {NULL, NULL, NULL};                                                                       \
+        scaling scaled[3];                                                                                             \
+        if (n && (unsigned)operation < FPEMU_OPERATION_COUNT)                                                          \
+            take_operands_##suffix(operand_count[operation], operands, scales, all, scaled);                           \
+        return operate(format, rounding, work_of_operation(operation), bits, n, all, steps, scales ? scaled : NULL, y, \
+                       stats);                                                                                         \
+    }                                                                                                                  \
+    fpemu_status fpemu_arith_##suffix(const fpemu_format *format, const fpemu_rounding *rounding,                      \
+                                      fpemu_operation operation, size_t n, const real *const *operands,                \
+                                      const size_t *steps, real *y, fpemu_stats *stats)                                \
+    {                                                                                                                  \
+        return fpemu_arith_scaled_##suffix(format, rounding, operation, n, operands, steps, NULL, y, stats);           \
+    }                                                                                                                  \
+    fpemu_status fpemu_fma_##suffix(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,              \
+                                    const real *a, const real *b, const real *c, real *y, fpemu_stats *stats)          \
+    {                                                                                                                  \
+        const void *const operands[] = {a, b, c};                                                                      \
+        return operate(format, rounding, FPEMU_OPERATION_FMA, bits, n, operands, NULL, NULL, y, stats);                \
+    }                                                                                                                  \
+    UNARY(sqrt, FPEMU_OPERATION_SQRT, suffix, real, bits)                                                              \
+    BINARY(add, FPEMU_OPERATION_ADD, suffix, real, bits)                                                               \
+    BINARY(sub, FPEMU_OPERATION_SUB, suffix, real, bits)                                                               \
+    BINARY(mul, FPEMU_OPERATION_MUL, suffix, real, bits)                                                               \
+    BINARY(div, FPEMU_OPERATION_DIV, suffix, real, bits)                                                               \
+    BINARY(minimum, FPEMU_OPERATION_MINIMUM, suffix, real, bits)                                                       \
+    BINARY(maximum, FPEMU_OPERATION_MAXIMUM, suffix, real, bits)                                                       \
+    BINARY(minimum_number, FPEMU_OPERATION_MINIMUM_NUMBER, suffix, real, bits)                                         \
+    BINARY(maximum_number, FPEMU_OPERATION_MAXIMUM_NUMBER, suffix, real, bits)                                         \
+    fpemu_status fpemu_apply_##suffix(const fpemu_format *format, const fpemu_rounding *rounding,                      \
+                                      fpemu_function function, size_t n, const real *x, real *y, fpemu_stats *stats)   \
+    {                                                                                                                  \
+        const void *const operands[] = {x};                                                                            \
+        return operate(format, rounding, work_of_function(function), bits, n, operands, NULL, NULL, y, stats);         \
+    }
+
+CARRIER(f32, float, 32)
+CARRIER(f64, double, 64)
+
+float fpemu_arith_one_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
+                          float a, float b, float c, uint64_t index)
+{
+    float y;
+    operate_one(format, rounding, work_of_operation(operation), 32, &a, &b, &c, index, &y);
+    return y;
+}
+
+double fpemu_arith_one_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
+                           double a, double b, double c, uint64_t index)
+{
+    double y;
+    operate_one(format, rounding, work_of_operation(operation), 64, &a, &b, &c, index, &y);
+    return y;
+}
+
+float fpemu_apply_one_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function, float x,
+                          uint64_t index)
+{
+    float y;
+    operate_one(format, rounding, work_of_function(function), 32, &x, &x, &x, index, &y);
+    return y;
+}
+
+double fpemu_apply_one_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
+                           double x, uint64_t index)
+{
+    double y;
+    operate_one(format, rounding, work_of_function(function), 64, &x, &x, &x, index, &y);
+    return y;
+}

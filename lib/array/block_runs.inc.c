@@ -1,0 +1,319 @@
+/* blockrows.inc.c - many blocks at a time where they lie side by side; included by block.inc.c. Each function does
+ * blocks up to the first that it has to leave to the long way, which knows everything. */
+
+/* Full runs from block v on that follow one another in memory; the first of them is at *p. */
+static uint64_t block_runs_from(const block_walk *w, uint64_t v, uint64_t end, block_place *p)
+{
+    const uint64_t along = v % w->across, full = w->length / w->tile_length;
+    const uint64_t left = along < full ? full - along : 0;
+    fpemu_walk_block(w, v, p);
+    return left < end - v ? left : end - v;
+}
+
+/* ---------------------------------------------------------------------------- scales that are powers of two */
+
+/* n elements from `index` on, each with its own scale. They are of blocks of `length`, the first of them at `position`
+ * of its block; or, without sums of errors, of any. */
+static void block_pow2_elements(const block_job *j, uint64_t index, size_t n, const uintw *powers, uint64_t position,
+                                uint64_t length, const realw *x, realw *y, gathering *g)
+{
+    const core_pow2_block *q = &j->pow2;
+    realw held[POW2_TILE];
+    uintw grid[POW2_TILE];
+    uint32_t r[POW2_TILE];
+    if (j->stochastic)
+        fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index, n, r);
+    if (!g) {
+        j->k->loopsw->pow2[q->fixed][q->mode](q, n, x, powers, r, y);
+        return;
+    }
+    core_pow2_block open = *q;           /* without ends */
+    realw *const to = x == y ? held : y; /* counting reads x once more when y is made */
+    tile_counts c;
+    c.max_error = g->stats.max_error;
+    open.max = open.lowest = q->past;
+    j->k->loopsw->pow2[q->fixed][q->mode](&open, n, x, powers, r, grid);
+    j->k->loopsw->pow2_count[q->fixed](q, n, x, grid, powers, to, &c);
+    for (size_t at = 0, m; at < n; at += m) {
+        const uint64_t left = length - position;
+        m = !(j->want & FPEMU_STATS_SUMS) || left > n - at ? n - at : (size_t)left;
+        fpemu_gather_tile(g, CARRIER_BITS, position, m, x + at, to + at, &c);
+        position += m;
+        if (position == length) {
+            fpemu_gather_close(g);
+            position = 0;
+        }
+        memset(&c, 0, sizeof c); /* they are all counted with the first */
+    }
+    if (to != y)
+        memcpy(y, to, n * sizeof *y);
+}
+
+/* Counts blocks of the short way. */
+static void block_pow2_scales(const block_job *j, size_t count, const uintw *amax, gathering *g)
+{
+    uint64_t zeros = 0;
+    for (size_t b = 0; b < count; b++)
+        zeros += amax[b] == 0;
+    g->stats.blocks += count;
+    g->stats.zero_blocks += zeros;
+    for (size_t b = 0; b < count && (j->want & FPEMU_STATS_SCALES); b++) {
+        const core_extremes e = {amax[b], 0, 0, 0, 0};
+        core_scale s;
+        core_scale_find(&j->block, &e, &s);
+        count_scale(j->call->stats, s.exponent);
+    }
+}
+
+/* Full runs in a row. */
+static uint64_t block_pow2_runs(const block_job *j, uint64_t index, uint64_t blocks, const realw *x, realw *y,
+                                gathering *g)
+{
+    const core_pow2_block *q = &j->pow2;
+    const size_t length = (size_t)j->walk.tile_length;
+    const int rows = q->mode == FPEMU_MODE_RNE && !g;
+    const size_t most = rows ? 2 * POW2_TILE : POW2_TILE, fit = length < most ? most / length : 1;
+    const size_t full = fit < POW2_BLOCKS ? fit : POW2_BLOCKS;
+    uintw amax[POW2_BLOCKS], powers[POW2_BLOCKS], spread[POW2_TILE];
+    for (uint64_t done = 0; done < blocks;) {
+        const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
+        j->k->loopsw->runs_amax(length, wanted, x, amax);
+        const size_t count = j->k->loopsw->pow2_powers(q, wanted, amax, powers), n = count * length;
+        if (rows)
+            j->k->loopsw->pow2_rows[q->fixed](q, length, count, x, powers, y);
+        else
+            for (size_t at = 0, m; at < n; at += m) {
+                m = n - at < POW2_TILE ? n - at : POW2_TILE;
+                if (length < POW2_TILE)
+                    j->k->loopsw->pow2_spread(length, count, powers, spread);
+                else
+                    j->k->loopsw->pow2_spread(m, 1, powers, spread);
+                block_pow2_elements(j, index + at, m, spread, at % length, length, x + at, y + at, g);
+            }
+        if (g)
+            block_pow2_scales(j, count, amax, g);
+        x += n;
+        y += n;
+        index += n;
+        done += count;
+        if (count < wanted)
+            return done;
+    }
+    return blocks;
+}
+
+/* Runs side by side, neighbours along the innermost axis, from the one visited as number v on. */
+static uint64_t block_pow2_columns(const block_job *j, uint64_t v, uint64_t end, gathering *g)
+{
+    const block_walk *w = &j->walk;
+    uintw amax[POW2_LANES], powers[POW2_LANES], spread[POW2_TILE];
+    for (uint64_t done = 0; done < end - v;) {
+        const uint64_t left = end - v - done, lane = (v + done) % w->inner, beside = w->inner - lane;
+        uint64_t lanes = left < beside ? left : beside;
+        lanes = lanes < POW2_LANES ? lanes : POW2_LANES;
+        block_place p;
+        fpemu_walk_block(w, core_walk_visited(w, v + done), &p);
+        j->k->loopsw->columns_amax((size_t)p.elements, (ptrdiff_t)w->x[3], (size_t)lanes, j->x + p.x, amax);
+        const size_t count = j->k->loopsw->pow2_powers(&j->pow2, (size_t)lanes, amax, powers);
+        if (count == 0)
+            return done;
+        /* several rows at a time where they follow one another without a gap */
+        const int dense = count == w->inner && w->x[3] == (int64_t)count && w->y[3] == (int64_t)count;
+        const uint64_t most = dense ? POW2_TILE / count : 1, rows = p.elements < most ? p.elements : most;
+        for (uint64_t k = 0; k < rows; k++)
+            memcpy(spread + k * count, powers, count * sizeof *powers);
+        for (uint64_t k = 0, m; k < p.elements; k += m) {
+            m = p.elements - k < rows ? p.elements - k : rows;
+            block_pow2_elements(j, p.first + k * w->inner, (size_t)m * count, spread, 0, UINT64_MAX,
+                                j->x + p.x + (int64_t)k * w->x[3], j->y + p.y + (int64_t)k * w->y[3], g);
+        }
+        if (g)
+            block_pow2_scales(j, count, amax, g);
+        done += count;
+        if (count < lanes)
+            return done;
+    }
+    return end - v;
+}
+
+/* ------------------------------------------------------------------------------------------ other scales */
+
+/* Scales of some blocks, ready for their elements. */
+typedef struct block_scales {
+    realw down[POW2_LANES], s[POW2_LANES], second; /* divisors or multipliers, and factors; fast: inverse divisors */
+    int divide, fast;                              /* fast: what runs_fast gave */
+} block_scales;
+
+static void block_try_fast(const block_job *j, size_t count, const uintw *amax, block_scales *s)
+{
+    s->fast = 0;
+    if (count && j->fast[s->divide])
+        s->fast =
+            j->k->loopsw->runs_fast(&j->element.plan, &j->block, s->divide, count, amax, s->s, s->second, s->down);
+}
+
+/* Scales of `wanted` blocks: how many, up to the first that is of another kind. */
+static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *amax, block_scales *s)
+{
+    size_t count = 0;
+    if (j->hold_many && j->k->loopsw->runs_scales(&j->block, wanted, amax, s->s)) {
+        if (!j->block.same)
+            j->k->loopsw->round[j->hold.rule][FPEMU_MODE_RNE](&j->hold, wanted, s->s, NULL, s->s);
+        j->k->loopsw->runs_down(&j->block, wanted, s->s, s->down);
+        s->divide = j->block.rule == FPEMU_SCALING_ABSMAX;
+        s->second = s->divide ? 1 : (realw)j->block.tensor.b;
+        count = wanted;
+    }
+    while (count < wanted && amax[count] < CARRIER_INF) {
+        const core_extremes e = {amax[count], 0, 0, 0, 0};
+        core_scale scale;
+        core_scale_find(&j->block, &e, &scale);
+        const int divides = scale.kind == CORE_SCALE_DIVIDE;
+        if ((scale.kind != CORE_SCALE_MULTIPLY && !divides) || (count && divides != s->divide))
+            break;
+        s->divide = divides;
+        s->second = scale.d;
+        s->down[count] = scale.down;
+        s->s[count++] = scale.s;
+    }
+    block_try_fast(j, count, amax, s);
+    return count;
+}
+
+/* t, P and y at once, of `count` blocks of `length` elements. */
+static void block_fused_elements(const block_job *j, const block_scales *s, size_t length, size_t count, const realw *x,
+                                 const uint32_t *r, realw *y)
+{
+    const core_plan *p = &j->element.plan;
+    const int even = p->rule == CORE_RULE_EVEN;
+    if (s->fast)
+        j->k->loopsw->scaled_fast[s->fast - 1][even][s->divide](p, length, count, s->down, s->s, s->second, x, y);
+    else
+        j->k->loopsw->scaled[even][s->divide][p->mode == FPEMU_MODE_SR](p, length, count, s->down, s->s, s->second, x,
+                                                                        r, y);
+}
+
+/* Full runs in a row, tile by tile: every step takes all blocks of a tile at once. */
+static uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blocks, const realw *x, realw *y)
+{
+    const size_t length = (size_t)j->walk.tile_length;
+    const size_t fit = length < TILE ? TILE / length : 1, few = fit < POW2_LANES ? fit : POW2_LANES;
+    const size_t fast = length < 4 * TILE ? 4 * TILE / length : 1;
+    const size_t full = !j->fast[0] || length == 1 ? few : fast < POW2_LANES ? fast : POW2_LANES;
+    realw t[TILE], rounded[TILE];
+    uintw grid[TILE], amax[POW2_LANES];
+    block_scales s;
+    int64_t q[TILE];
+    uint32_t r[TILE];
+    for (uint64_t done = 0; done < blocks;) {
+        const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
+        j->k->loopsw->runs_amax(length, wanted, x, amax);
+        const size_t known = block_tile_scales(j, wanted, amax, &s), count = s.fast || known < few ? known : few;
+        const size_t n = count * length;
+        if (count == 0)
+            return done;
+        if (s.fast)
+            block_fused_elements(j, &s, length, count, x, NULL, y);
+        for (size_t at = 0, m; at < n && !s.fast; at += m) {
+            m = n - at < TILE ? n - at : TILE;
+            const size_t run = length < TILE ? length : m, runs = length < TILE ? count : 1;
+            if (j->stochastic)
+                fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index + at, m, r);
+            if (j->fused) {
+                block_fused_elements(j, &s, run, runs, x + at, r, y + at);
+            } else {
+                j->k->loopsw->runs_t(s.divide, j->block.sticky, run, runs, s.down, x + at, t);
+                block_element_run(&j->element, j->k, m, t, r, 0, grid, rounded, q);
+                j->k->loopsw->runs_y(run, runs, s.s, s.second, rounded, y + at);
+            }
+        }
+        x += n;
+        y += n;
+        index += n;
+        done += count;
+    }
+    return blocks;
+}
+
+/* Runs side by side, as pow2_columns. */
+static uint64_t block_fused_columns(const block_job *j, uint64_t v, uint64_t end)
+{
+    const block_walk *w = &j->walk;
+    block_scales s;
+    uintw amax[POW2_LANES];
+    uint32_t r[POW2_LANES];
+    for (uint64_t done = 0; done < end - v;) {
+        const uint64_t left = end - v - done, beside = w->inner - (v + done) % w->inner;
+        uint64_t lanes = left < beside ? left : beside;
+        lanes = lanes < POW2_LANES ? lanes : POW2_LANES;
+        block_place p;
+        fpemu_walk_block(w, core_walk_visited(w, v + done), &p);
+        j->k->loopsw->columns_amax((size_t)p.elements, (ptrdiff_t)w->x[3], (size_t)lanes, j->x + p.x, amax);
+        const size_t count = block_tile_scales(j, (size_t)lanes, amax, &s);
+        if (count == 0)
+            return done;
+        for (uint64_t k = 0; k < p.elements; k++) {
+            const uint64_t index = j->call->rounding->offset + p.first + k * w->inner;
+            if (j->stochastic)
+                fpemu_random_fill(j->k, j->call->rounding, index, count, r);
+            block_fused_elements(j, &s, 1, count, j->x + p.x + (int64_t)k * w->x[3], r,
+                                 j->y + p.y + (int64_t)k * w->y[3]);
+        }
+        done += count;
+    }
+    return end - v;
+}
+
+/* Elements of a large block with a known scale, from `position` on, where they lie side by side: how many. They are
+ * looked at once more, since the scale may be that of another tensor. */
+static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint64_t position, uint64_t end)
+{
+    block_scales s;
+    uint32_t r[TILE];
+    s.divide = p->scale.kind == CORE_SCALE_DIVIDE;
+    if (p->scale.kind != CORE_SCALE_MULTIPLY && !s.divide)
+        return 0;
+    const block_span span = fpemu_walk_span(&j->walk, &p->place, position, end - position);
+    if (span.step != 1 || span.x_step != 1 || span.y_step != 1)
+        return 0;
+    const size_t most = j->stochastic ? TILE : 4 * TILE;
+    for (uint64_t at = 0, m; at < span.n; at += m) {
+        const realw *const x = j->x + span.x + (int64_t)at;
+        uintw amax;
+        m = span.n - at < most ? span.n - at : most;
+        j->k->loopsw->runs_amax((size_t)m, 1, x, &amax);
+        if (amax >= CARRIER_INF)
+            return at;
+        s.down[0] = p->scale.down;
+        s.s[0] = p->scale.s;
+        s.second = p->scale.d;
+        block_try_fast(j, 1, &amax, &s);
+        if (j->stochastic)
+            fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + span.first + at, (size_t)m, r);
+        block_fused_elements(j, &s, (size_t)m, 1, x, r, j->y + span.y + (int64_t)at);
+    }
+    return span.n;
+}
+
+/* Blocks from the one visited as number v on, in whichever way they lie: how many were done. */
+static uint64_t block_run_many(const block_job *j, uint64_t v, uint64_t end, gathering *g)
+{
+    uint64_t done = 0;
+    if (j->walk.inner > 1)
+        return j->pow2.usable ? block_pow2_columns(j, v, end, g) : block_fused_columns(j, v, end);
+    while (v + done < end) {
+        block_place p;
+        const uint64_t n = block_runs_from(&j->walk, v + done, end, &p);
+        uint64_t got = 0;
+        if (n == 0)
+            break;
+        if (j->pow2.usable)
+            got = block_pow2_runs(j, p.first, n, j->x + p.x, j->y + p.y, g);
+        else
+            got = block_run_tiles(j, p.first, n, j->x + p.x, j->y + p.y);
+        done += got;
+        if (got < n)
+            break;
+    }
+    return done;
+}

@@ -1,0 +1,206 @@
+/* blocks.c - quantising with scales: arguments are checked, the numbers of the whole tensor found, blocks taken tile by
+ * tile through the loops of the instruction set. The rules stand in core/block.h, the order of elements in walk.c. */
+#include "blocks.h"
+#include "threads.h"
+#include "format/spec.h"
+
+/* Parts of a tile: pieces of blocks. */
+#define PARTS 32
+/* A block of this many elements is split between threads, smaller ones are shared out. */
+#define LARGE 131072
+/* Tensors below this are tried the short way before anything else is prepared. */
+#define SMALL 65536
+/* The short way takes this many elements, blocks in a row, or side by side, at a time. */
+#define POW2_LANES FAST_BLOCKS
+#define POW2_TILE 2048
+
+/* Random bits of a span of elements that are `step` apart. */
+static void random_span(const kernels *k, const fpemu_rounding *r, const block_span *s, uint32_t *out)
+{
+    const int bits = r->bits ? r->bits : 32, share = core_per_word(bits);
+    uint64_t i = r->offset + s->first, high = 0;
+    core_hash_key key = {0, 0};
+    if (s->step == 1) {
+        fpemu_random_fill(k, r, i, (size_t)s->n, out);
+        return;
+    }
+    if (r->generator != FPEMU_GENERATOR_HASH) {
+        for (uint64_t e = 0; e < s->n; e++)
+            out[e] = fpemu_element_bits(r, s->first + e * s->step);
+        return;
+    }
+    for (uint64_t e = 0; e < s->n; e++, i += s->step) {
+        const uint64_t word = core_word_index(share, i);
+        if (e == 0 || word >> 32 != high) {
+            high = word >> 32;
+            key = core_hash_keys(r->seed, r->stream, high);
+        }
+        out[e] = core_field_top(share, bits, core_hash_word(key, (uint32_t)word), core_field_shift(share, i));
+    }
+}
+
+/* The element of a blocked format as a format of its own. */
+static fpemu_format element_of(const fpemu_format *f)
+{
+    fpemu_format e = *f;
+    fpemu_clear_blocked(&e);
+    return e;
+}
+
+static size_t code_size(uint32_t bits)
+{
+    return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8;
+}
+
+/* The element saturates and is rounded without compatibility settings: those of blocks are the engine's. */
+static fpemu_rounding element_rounding(const fpemu_format *f, const fpemu_rounding *r)
+{
+    fpemu_rounding e = *r;
+    if (f->scaling) {
+        e.overflow = FPEMU_OVERFLOW_SATURATE;
+        e.compat = FPEMU_COMPAT_NONE;
+    }
+    return e;
+}
+
+/* The numbers of the whole tensor, for a format that has them; scale: its scale format, if it has one. */
+static core_tensor tensor_of(const fpemu_format *f, const fpemu_format *scale, const fpemu_range *range)
+{
+    if (f->scaling == FPEMU_SCALING_S2FP8)
+        return core_s2fp8_tensor(range);
+    const double max = f->kind == FPEMU_KIND_CODEBOOK && -f->lowest > f->max ? -f->lowest : f->max;
+    return core_nvfp4_tensor(range, f->scaling == FPEMU_SCALING_NVFP4_AO, core_saturated32(scale->max),
+                             core_saturated32(max));
+}
+
+int fpemu_block_tensor(const fpemu_format *f, const fpemu_range *range, core_tensor *t)
+{
+    fpemu_format scale;
+    if (!core_has_tensor(f) || (f->scaling != FPEMU_SCALING_S2FP8 && !fpemu_scale_of(f, &scale)))
+        return 0;
+    *t = tensor_of(f, &scale, range);
+    return 1;
+}
+
+/* Compatibility settings, and modes of codebooks; those of posits are fpemu_check's. */
+static fpemu_status check_rounding(const fpemu_format *f, const fpemu_rounding *r, int carrier)
+{
+    if (f->kind == FPEMU_KIND_CODEBOOK && !core_codebook_mode(r->mode))
+        return FPEMU_ERROR_UNSUPPORTED;
+    if (!f->scaling || r->compat == FPEMU_COMPAT_NONE)
+        return FPEMU_OK;
+    const int bits = (int)f->bits - 1;
+    if (r->compat == FPEMU_COMPAT_MUPPET && f->scaling == FPEMU_SCALING_MUPPET && r->mode == FPEMU_MODE_SR)
+        return FPEMU_OK;
+    const int nearest = r->mode == FPEMU_MODE_RNE || r->mode == FPEMU_MODE_RNA;
+    if (r->compat == FPEMU_COMPAT_QPYTORCH && f->scaling == FPEMU_SCALING_FLOOR && f->kind == FPEMU_KIND_FIXED &&
+        f->is_signed && f->symmetric && carrier == 32 && bits >= 2 && bits <= 21 &&
+        (nearest || r->mode == FPEMU_MODE_SR))
+        return FPEMU_OK;
+    return FPEMU_ERROR_UNSUPPORTED;
+}
+
+static fpemu_status check_arrays(const block_walk *w, const void *x, const void *y, size_t size)
+{
+    const uintptr_t p = (uintptr_t)x, q = (uintptr_t)y;
+    int64_t x_first, x_last, y_first, y_last;
+    if (x == y && memcmp(w->x_axis, w->y_axis, sizeof w->x_axis) == 0)
+        return FPEMU_OK;
+    core_walk_reach(w, w->x_axis, size, &x_first, &x_last);
+    core_walk_reach(w, w->y_axis, size, &y_first, &y_last);
+    return p + (uintptr_t)x_first < q + (uintptr_t)y_last && q + (uintptr_t)y_first < p + (uintptr_t)x_last
+               ? FPEMU_ERROR_OVERLAP
+               : FPEMU_OK;
+}
+
+/* Adds a scale to the caller's histogram. */
+static void count_scale(const fpemu_stats *caller, int exponent)
+{
+    const int64_t bin = (int64_t)exponent - caller->scale_first + 1, last = (int64_t)caller->scale_length - 1;
+    uint64_t *const place = caller->scale_histogram + (bin < 0 ? 0 : bin > last ? last : bin);
+#ifdef _OPENMP
+#pragma omp atomic
+#endif
+    ++*place;
+}
+
+/* What a block adds to the counters. `empty`: all of it zero. */
+static void count_block(fpemu_stats *s, const fpemu_stats *caller, int kind, int empty, int saturated, int counted,
+                        int exponent)
+{
+    s->blocks++;
+    s->zero_blocks += (uint64_t)empty;
+    s->nan_blocks += kind == CORE_SCALE_NAN;
+    s->saturated_scales += (uint64_t)saturated;
+    if ((caller->want & FPEMU_STATS_SCALES) && counted)
+        count_scale(caller, exponent);
+}
+
+/* Adds a sum of logarithms in steps of 2^-32. */
+static void add_logarithms(fpemu_range *r, int64_t sum, int64_t largest)
+{
+    const double most = (double)largest / 4294967296.0;
+    r->log2_max = r->nonzero == 0 || most > r->log2_max ? most : r->log2_max;
+    r->log2_low += (uint64_t)sum;
+    r->log2_high += (sum < 0 ? -1 : 0) + (int64_t)(r->log2_low < (uint64_t)sum);
+}
+
+/* Joins what two pieces of a tensor measured. */
+static void join_range(fpemu_range *to, const fpemu_range *from)
+{
+    if (from->nonzero) {
+        to->log2_max = to->nonzero == 0 || from->log2_max > to->log2_max ? from->log2_max : to->log2_max;
+        to->log2_low += from->log2_low;
+        to->log2_high += from->log2_high + (int64_t)(to->log2_low < from->log2_low);
+    }
+    to->count += from->count;
+    to->nonzero += from->nonzero;
+    to->nonfinite += from->nonfinite;
+    to->amax = from->amax > to->amax ? from->amax : to->amax;
+    to->max = from->max > to->max ? from->max : to->max;
+    to->min = from->min < to->min ? from->min : to->min;
+}
+
+static int range_is_sane(const fpemu_range *r)
+{
+    return r->reserved0[0] == 0 && r->reserved0[1] == 0 && r->reserved0[2] == 0 && r->amax >= 0 && r->amax <= DBL_MAX &&
+           r->max >= 0 && r->max <= DBL_MAX && r->min <= 0 && r->min >= -DBL_MAX && r->log2_max >= -1100 &&
+           r->log2_max <= 1100;
+}
+
+/* A sink for codes of a scalar format: context is the array. */
+static void codes_to_array(void *context, uint64_t block, uint64_t position, size_t n, size_t size, const void *codes)
+{
+    (void)block;
+    memcpy((char *)context + position * size, codes, n * size);
+}
+
+#include "core/carrier64.h"
+#include "blocks.inc.c"
+#include "core/carrier_end.h"
+
+#include "core/carrier32.h"
+#include "blocks.inc.c"
+#include "core/carrier_end.h"
+
+fpemu_status fpemu_quantize_tensor_f32(const fpemu_format *format, const fpemu_rounding *rounding,
+                                       const fpemu_shape *shape, const float *x, float *y, fpemu_stats *stats)
+{
+    return quantize_tensor32(format, rounding, shape, x, y, stats);
+}
+
+fpemu_status fpemu_measure_f32(const fpemu_format *format, size_t n, const float *x, fpemu_range *range)
+{
+    return measure_array32(format, n, x, range);
+}
+
+fpemu_status fpemu_quantize_tensor_f64(const fpemu_format *format, const fpemu_rounding *rounding,
+                                       const fpemu_shape *shape, const double *x, double *y, fpemu_stats *stats)
+{
+    return quantize_tensor64(format, rounding, shape, x, y, stats);
+}
+
+fpemu_status fpemu_measure_f64(const fpemu_format *format, size_t n, const double *x, fpemu_range *range)
+{
+    return measure_array64(format, n, x, range);
+}

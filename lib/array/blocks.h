@@ -1,0 +1,85 @@
+/* block.h - what block.c, walk.c and the packing share: the blocks of a tensor, and the verb behind quantising and
+ * packing. */
+#ifndef FPEMU_BLOCK_H
+#define FPEMU_BLOCK_H
+
+#include "core/block.h"
+#include "core/walk.h"
+#include "internal.h"
+
+/* ------------------------------------------------------------------------------------- where elements lie */
+
+/* Their rule stands in core/walk.h; here it is compiled once. */
+typedef core_walk block_walk;
+typedef core_place block_place;
+typedef core_span block_span;
+#define WALK_INDEX CORE_WALK_INDEX
+
+/* Elements handled at a time. */
+#define BLOCK_TILE 256
+
+fpemu_status fpemu_walk_begin(block_walk *w, const fpemu_format *f, const fpemu_shape *shape, size_t size, int lines);
+void fpemu_walk_block(const block_walk *w, uint64_t b, block_place *p);
+block_span fpemu_walk_span(const block_walk *w, const block_place *p, uint64_t position, uint64_t most);
+
+/* -------------------------------------------------------------------------------------------- the engine */
+
+/* Where codes go instead of values. Called from several threads at a time, for different blocks, or for pieces of one
+ * block that begin at a multiple of BLOCK_TILE; `scale` not for scalar formats and s2fp8. */
+typedef struct block_sink {
+    void *context;
+    /* the numbers of the whole tensor, before anything else; only where the format has them */
+    void (*tensor)(void *context, core_tensor t);
+    void (*scale)(void *context, uint64_t block, uint64_t code);
+    /* n codes of `size` bytes (fpemu_format_code_size) from place `position` of the block on */
+    void (*codes)(void *context, uint64_t block, uint64_t position, size_t n, size_t size, const void *codes);
+} block_sink;
+
+/* Everything that quantises or packs with scales: blocks [first, first + count) of the tensor; all of it, count =
+ * UINT64_MAX. y: values out, or NULL; sink: codes out, or NULL. flat: x holds just those blocks' elements one after the
+ * other (then y is NULL). tensor: the numbers of the whole tensor if they are known, else NULL. Arguments are checked,
+ * save for overlap of x with what the sink writes. */
+typedef struct block_call {
+    const fpemu_format *format;
+    const fpemu_rounding *rounding;
+    const fpemu_shape *shape;
+    uint64_t first, count;
+    int compact, lines; /* lines: as in fpemu_walk_begin */
+    const core_tensor *tensor;
+    const block_sink *sink;
+    fpemu_stats *stats;
+} block_call;
+
+fpemu_status fpemu_block_run32(const block_call *call, const float *x, float *y);
+fpemu_status fpemu_block_run64(const block_call *call, const double *x, double *y);
+
+/* The numbers of the whole tensor that follow from a range; 0 if the format has none. */
+int fpemu_block_tensor(const fpemu_format *f, const fpemu_range *range, core_tensor *t);
+
+/* Codes to values. */
+typedef struct block_reader32 {
+    core_block32 block;
+    core_coder32 coder;
+    const float *values; /* of a codebook, else NULL */
+    uint32_t length;     /* of the codebook */
+    size_t size;         /* bytes of a code */
+    uint8_t scaled;
+} block_reader32;
+typedef struct block_reader64 {
+    core_block64 block;
+    core_coder64 coder;
+    const float *values;
+    uint32_t length;
+    size_t size;
+    uint8_t scaled;
+} block_reader64;
+
+/* tensor may be NULL where the format has no numbers of the whole tensor. Call these in the default floating-point
+ * environment. */
+fpemu_status fpemu_reader_begin32(block_reader32 *r, const fpemu_format *f, const core_tensor *tensor);
+fpemu_status fpemu_reader_begin64(block_reader64 *r, const fpemu_format *f, const core_tensor *tensor);
+/* n values of a block from its scale's code (0 where there is none) and codes of r->size bytes. */
+void fpemu_reader_values32(const block_reader32 *r, uint64_t scale, size_t n, const void *codes, float *y);
+void fpemu_reader_values64(const block_reader64 *r, uint64_t scale, size_t n, const void *codes, double *y);
+
+#endif /* FPEMU_BLOCK_H */

@@ -1,0 +1,1024 @@
+/* block.inc.c - quantising with scales in one carrier; included twice by block.c with
+ *   CARRIER_BITS width, uintw its unsigned integer, realw its type, CARRIER_INF the bits of infinity, NAME(x), CORE(x), LOOP(x) the
+ *   names of functions, element rules and loops, VALUE and BITS the conversions, core_saturated bits from binary64. */
+
+/* ---------------------------------------------------------------------------------------------- elements */
+
+/* What rounds t to the element format. */
+typedef struct block_element {
+    core_plan plan, grid; /* grid: the same without ends, where the loops take two steps or count */
+    core_plan64 integers;
+    core_codebook table;
+    uint8_t is_table, one_by_one, stochastic;
+    uint8_t two_steps; /* no loop of one step will do */
+} block_element;
+
+/* counted: element_run will be asked to. What is not used is not set. */
+static void block_element_begin(block_element *e, const fpemu_format *f, const fpemu_rounding *r, int counted)
+{
+    e->is_table = f->kind == FPEMU_KIND_CODEBOOK;
+    if (e->is_table) {
+        memset(e, 0, sizeof *e);
+        e->is_table = 1;
+        e->stochastic = core_mode(r) >= FPEMU_MODE_SR;
+        e->table.values = fpemu_table_values(f);
+        e->table.length = f->codebook_length;
+        e->table.mode = (uint8_t)core_mode(r);
+        e->table.n = r->bits ? r->bits : 32;
+        e->table.nan = (uint8_t)core_nan_policy(f, r);
+        return;
+    }
+    e->stochastic = core_mode(r) >= FPEMU_MODE_SR;
+    core_plan_make(&e->plan, &e->integers, f, r, 0);
+    e->one_by_one = e->plan.rule == CORE_RULE_AFFINE || e->plan.compat || e->plan.wrap;
+    core_choose_fast(&e->plan, f);
+    e->two_steps = e->plan.rule == CORE_RULE_FULL_RANGE_GRID || e->plan.rule == CORE_RULE_SHIFTER_GRID;
+    if (!counted && !e->two_steps)
+        return;
+    e->grid = e->plan;
+    e->grid.rule = core_grid_rule(&e->plan);
+    e->grid.max[0] = e->grid.max[1] = ~(uintw)0;
+    e->grid.zero[0] = e->grid.zero[1] = 0;
+    e->grid.negative = 0;
+}
+
+/* Whether the loops that scale and round at once have it. */
+static int block_is_fast(const block_element *e)
+{
+    return !e->is_table && !e->one_by_one && (e->plan.mode == FPEMU_MODE_RNE || e->plan.mode == FPEMU_MODE_SR) &&
+           (e->plan.rule == CORE_RULE_SHIFTER_STOP || e->plan.rule == CORE_RULE_EVEN);
+}
+
+/* P of n numbers t; `counted`: the values on the grid without ends too (all ones: beyond an end, where there is no
+ * grid). q: the integers of affine formats, and indices of codebooks. */
+static void block_element_run(const block_element *e, const kernels *k, size_t n, const realw *t, const uint32_t *r,
+                              int counted, uintw *grid, realw *rounded, int64_t *q)
+{
+    const core_plan *p = &e->plan;
+    if (e->is_table || e->one_by_one) {
+        for (size_t i = 0; i < n; i++) {
+            const uint32_t random = e->stochastic ? r[i] : 0;
+            int overflow;
+            uintw u, v;
+            memcpy(&u, t + i, sizeof u);
+            if (e->is_table) {
+                const uint32_t index = core_codebook_index(&e->table, u, random);
+                const realw low = (realw)e->table.values[0], high = (realw)e->table.values[e->table.length - 1];
+                q[i] = index;
+                v = core_codebook_value(&e->table, u, index);
+                overflow = t[i] < low || t[i] > high;
+            } else {
+                v = core_element(p, &e->integers, u, random, &overflow, q + i);
+            }
+            memcpy(rounded + i, &v, sizeof v);
+            grid[i] = overflow ? ~(uintw)0 >> 1 : 0;
+        }
+    } else if (counted || e->two_steps) {
+        k->loopsw->round[e->grid.rule][p->mode](&e->grid, n, t, r, grid);
+        k->loopsw->finish(p, n, t, grid, rounded);
+    } else {
+        k->loopsw->round[p->rule][p->mode](p, n, t, r, rounded);
+    }
+}
+
+static void block_element_count(const block_element *e, const kernels *k, size_t n, const realw *x, const realw *t,
+                                const realw *rounded, const uintw *grid, tile_counts *c)
+{
+    k->loopsw->count_element(&e->plan, n, x, t, rounded, grid, c);
+    if (e->is_table) /* outside its ends */
+        c->clipped = c->overflow;
+}
+
+/* -------------------------------------------------------------------------------------------------- jobs */
+
+/* A call, checked and prepared. */
+typedef struct block_job {
+    const kernels *k;
+    const block_call *call;
+    core_block block;
+    block_element element;
+#if CARRIER_BITS == 32
+    block_element64 wide; /* the element in binary64, for exact quotients and S2FP8 */
+#endif
+    core_pow2_block pow2;
+    core_plan hold; /* of a scale, in a fast form if there is one */
+    core_coder coder;
+    block_walk walk;
+    core_extremes whole; /* of the tensor, where its blocks are one */
+    const realw *x;
+    realw *y;
+    size_t size;  /* of a code */
+    double step;  /* muppet: of the element */
+    int32_t bits; /* qpytorch: of an element's magnitude */
+    uint32_t want;
+    int *nan_seen; /* set where policy `error` is broken; else NULL */
+    uint8_t counted, stochastic, scalar, whole_known;
+    uint8_t many;         /* many blocks at a time: blockrows.inc.c */
+    uint8_t hold_many;    /* their scales too */
+    uint8_t fused;        /* t, P and y in one loop */
+    uint8_t fused_pieces; /* those of large blocks too */
+    uint8_t fast[2];      /* in the short way, where the scales allow it: multiplied, divided */
+    uint8_t compat;       /* fpemu_compat of the blocks */
+} block_job;
+
+/* A piece of a block within a tile. */
+typedef struct block_part {
+    block_place place;
+    core_scale scale;
+    uint64_t block, position;
+    size_t begin, n;
+    uintw amax;
+    uint8_t last; /* the block ends here */
+} block_part;
+
+typedef struct block_tile {
+    block_part parts[PARTS];
+    realw x[BLOCK_TILE], t[BLOCK_TILE], rounded[BLOCK_TILE], y[BLOCK_TILE];
+    uintw grid[BLOCK_TILE];
+    int64_t q[BLOCK_TILE];
+    uint32_t r[BLOCK_TILE];
+    size_t n, count; /* elements, parts */
+} block_tile;
+
+/* n elements of a block from place `position` on, one after the other. */
+static void block_take(const block_job *j, const block_place *p, uint64_t position, size_t n, realw *out)
+{
+    while (n > 0) {
+        block_span s = {n, 0, 1, p->x + (int64_t)position, 1, 0, 1};
+        if (!j->call->compact)
+            s = fpemu_walk_span(&j->walk, p, position, n);
+        const realw *from = j->x + s.x;
+        if (s.x_step == 1)
+            memcpy(out, from, (size_t)s.n * sizeof *out);
+        else
+            for (uint64_t i = 0; i < s.n; i++)
+                out[i] = from[(int64_t)i * s.x_step];
+        out += s.n;
+        n -= (size_t)s.n;
+        position += s.n;
+    }
+}
+
+static void block_give(const block_job *j, const block_place *p, uint64_t position, size_t n, const realw *y)
+{
+    while (n > 0) {
+        const block_span s = fpemu_walk_span(&j->walk, p, position, n);
+        realw *to = j->y + s.y;
+        if (s.y_step == 1)
+            memcpy(to, y, (size_t)s.n * sizeof *y);
+        else
+            for (uint64_t i = 0; i < s.n; i++)
+                to[(int64_t)i * s.y_step] = y[i];
+        y += s.n;
+        n -= (size_t)s.n;
+        position += s.n;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ extremes */
+
+/* Those of n elements in a row, the finite ones where there are others. */
+static block_extremes block_extremes_of(const kernels *k, size_t n, const realw *x)
+{
+    block_extremes e;
+    k->loopsw->extremes(n, x, &e);
+    if (e.nonfinite == 0)
+        return e;
+    e.amax = e.high = e.low = 0;
+    for (size_t i = 0; i < n; i++) {
+        uintw u;
+        memcpy(&u, x + i, sizeof u);
+        const uintw a = u << 1 >> 1;
+        uint64_t *const side = u == a ? &e.high : &e.low;
+        if (a < CARRIER_INF) {
+            e.amax = a > e.amax ? a : e.amax;
+            *side = a > *side ? a : *side;
+        }
+    }
+    return e;
+}
+
+static void block_join_extremes(core_extremes *to, const core_extremes *from)
+{
+    to->amax = from->amax > to->amax ? from->amax : to->amax;
+    to->high = from->high > to->high ? from->high : to->high;
+    to->low = from->low > to->low ? from->low : to->low;
+    to->nonfinite |= from->nonfinite;
+}
+
+/* Of elements begin <= position < end of a block. */
+static core_extremes block_extremes_between(const block_job *j, const block_place *p, uint64_t begin, uint64_t end)
+{
+    realw x[BLOCK_TILE];
+    core_extremes e = {0, 0, 0, 0, 0};
+    for (uint64_t at = begin; at < end;) {
+        uint64_t n = end - at < BLOCK_TILE ? end - at : BLOCK_TILE;
+        const realw *from = x;
+        if (!j->call->compact && j->walk.x[3] == 1) {
+            const block_span s = fpemu_walk_span(&j->walk, p, at, end - at < 65536 ? end - at : 65536);
+            n = s.n;
+            from = j->x + s.x;
+        } else {
+            block_take(j, p, at, (size_t)n, x);
+        }
+        const block_extremes f = block_extremes_of(j->k, (size_t)n, from);
+        const core_extremes own = {(uintw)f.amax, (uintw)f.high, (uintw)f.low, f.nonfinite != 0, 0};
+        block_join_extremes(&e, &own);
+        at += n;
+    }
+    return e;
+}
+
+/* The same by several threads. */
+static void block_large_extremes(const block_job *j, const block_place *p, int parts, core_extremes *e)
+{
+    memset(e, 0, sizeof *e);
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(parts) schedule(static, 1) if (parts > 1)
+#endif
+    for (int k = 0; k < parts; k++) {
+        const size_t n = (size_t)p->elements;
+        const core_extremes own =
+            block_extremes_between(j, p, part_begin(k, parts, n, 0), part_begin(k + 1, parts, n, 0));
+#ifdef _OPENMP
+#pragma omp critical(fpemu_measure)
+#endif
+        block_join_extremes(e, &own);
+    }
+}
+
+/* Adds n elements in a row to a range; only_amax: the largest magnitude and what is not finite will do. */
+static void block_range_add(const kernels *k, int logarithms, int only_amax, size_t n, const realw *x, fpemu_range *r)
+{
+    for (size_t i = 0; i < n; i += 32768) {
+        const size_t m = n - i < 32768 ? n - i : 32768;
+        uintw most = CARRIER_INF;
+        if (only_amax)
+            k->loopsw->runs_amax(m, 1, x + i, &most);
+        if (most < CARRIER_INF) {
+            const double a = (double)core_value(most);
+            r->amax = a > r->amax ? a : r->amax;
+            continue;
+        }
+        const block_extremes e = block_extremes_of(k, m, x + i);
+        const uint64_t nonzero = m - e.zeros - e.nonfinite;
+        if (logarithms && nonzero) {
+            int64_t sum, largest;
+            k->loopsw->logarithms(m, x + i, &sum, &largest);
+            add_logarithms(r, sum, largest);
+        }
+        const double amax = (double)core_value((uintw)e.amax), max = (double)core_value((uintw)e.high);
+        const double min = 0 - (double)core_value((uintw)e.low);
+        r->count += m;
+        r->nonzero += nonzero;
+        r->nonfinite += e.nonfinite;
+        r->amax = amax > r->amax ? amax : r->amax;
+        r->max = max > r->max ? max : r->max;
+        r->min = min < r->min ? min : r->min;
+    }
+}
+
+/* Measures part k of a tensor, which is the one block at *place. */
+static void block_measure_part(const block_job *j, int logarithms, int only_amax, const block_walk *all,
+                               const block_place *place, int k, int parts, fpemu_range *range)
+{
+    const uint64_t end = part_begin(k + 1, parts, (size_t)all->total, 0);
+    realw x[BLOCK_TILE];
+    fpemu_range own;
+    memset(&own, 0, sizeof own);
+    for (uint64_t at = part_begin(k, parts, (size_t)all->total, 0); at < end;) {
+        const block_span s = fpemu_walk_span(all, place, at, end - at);
+        for (uint64_t i = 0; i < s.n;) {
+            const realw *from = j->x + s.x + (int64_t)i * s.x_step;
+            uint64_t n = s.n - i;
+            if (s.x_step != 1) {
+                n = n < BLOCK_TILE ? n : BLOCK_TILE;
+                for (uint64_t e = 0; e < n; e++)
+                    x[e] = from[(int64_t)e * s.x_step];
+                from = x;
+            }
+            block_range_add(j->k, logarithms, only_amax, (size_t)n, from, &own);
+            i += n;
+        }
+        at += s.n;
+    }
+#ifdef _OPENMP
+#pragma omp critical(fpemu_measure)
+#endif
+    join_range(range, &own);
+}
+
+/* Measures all of a tensor. */
+static void block_measure(const block_job *j, const fpemu_format *f, const fpemu_shape *shape, int only_amax,
+                          fpemu_range *range)
+{
+    block_walk all;
+    block_place place;
+    fpemu_format scalar = *f;
+    scalar.scaling = FPEMU_SCALING_NONE;
+    memset(range, 0, sizeof *range);
+    if (fpemu_walk_begin(&all, &scalar, shape, sizeof(realw), 0) || all.blocks == 0)
+        return;
+    fpemu_walk_block(&all, 0, &place);
+    const int parts = thread_count((size_t)all.total), logarithms = f->scaling == FPEMU_SCALING_S2FP8;
+    if (parts == 1) {
+        block_measure_part(j, logarithms, only_amax, &all, &place, 0, 1, range);
+        return;
+    }
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(parts) schedule(static, 1)
+#endif
+    for (int k = 0; k < parts; k++) {
+        fp_environment environment;
+        fpemu_environment_enter(&environment); /* a worker thread has its own */
+        block_measure_part(j, logarithms, only_amax, &all, &place, k, parts, range);
+        fpemu_environment_leave(&environment);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------- tiles */
+
+/* P by MuPPET's Eq. 6 as printed, or by QPyTorch's sums. */
+static void block_compat_run(const block_job *j, const block_part *p, block_tile *w, const double *t)
+{
+    const double max = j->call->format->max, lowest = j->call->format->lowest;
+    for (size_t i = p->begin; i < p->begin + p->n; i++) {
+        double k;
+        uintw u;
+        memcpy(&u, w->x + i, sizeof u);
+        if ((u << 1 >> 1) >= CARRIER_INF)
+            continue; /* as the plain rule has it */
+        if (j->compat == FPEMU_COMPAT_MUPPET)
+            k = core_muppet((t ? t[i - p->begin] : (double)w->t[i]) / j->step, w->r[i]);
+        else
+            k = core_qpytorch_block((float)w->x[i], core_exponent(p->amax), j->bits, j->stochastic,
+                                    j->stochastic ? w->r[i] : 0);
+        const double value = k * j->step, kept = value > max ? max : value < lowest ? lowest : value;
+        w->rounded[i] = (realw)(kept + 0.0); /* no -0 */
+        w->grid[i] = kept < value || kept > value ? ~(uintw)0 >> 1 : 0;
+    }
+}
+
+/* Whether the compatibility setting acts on a part. */
+static int block_compat_acts(const block_job *j, const block_part *p)
+{
+    if (j->compat != FPEMU_COMPAT_QPYTORCH || p->amax == 0)
+        return j->compat == FPEMU_COMPAT_MUPPET && p->scale.kind != CORE_SCALE_NAN;
+    const int e = core_exponent(p->amax);
+    return e >= -126 && e <= 124 && !p->scale.saturated && p->scale.kind == CORE_SCALE_MULTIPLY;
+}
+
+#if CARRIER_BITS == 32
+#define WIDE(j) (&(j)->wide)
+#else
+#define WIDE(j) (&(j)->element)
+#endif
+
+/* A part whose quotients the carrier cannot hold: by binary64 and beyond. Fills P, q, y, and counts. */
+static void block_wide_part(const block_job *j, const block_part *p, block_tile *w, tile_counts *c)
+{
+    const int c_exponent = p->scale.exponent, power = p->scale.kind == CORE_SCALE_POWER;
+    const core_tensor tensor = j->block.tensor;
+    const size_t n = p->n, begin = p->begin;
+    const uint32_t *r = w->r + begin;
+    double x[BLOCK_TILE], t[BLOCK_TILE], rounded[BLOCK_TILE];
+    uint64_t grid[BLOCK_TILE];
+    int64_t *const q = w->q + begin;
+    for (size_t i = 0; i < n; i++)
+        x[i] = (double)w->x[begin + i];
+    const int easy = CARRIER_BITS == 32 && c_exponent > -600 && c_exponent < 600; /* exact in binary64, whatever x */
+    if (power && easy) {
+        core_scale64 s;
+        memset(&s, 0, sizeof s);
+        s.kind = CORE_SCALE_MULTIPLY;
+        s.down = core_value64(core_power64(-c_exponent));
+        j->k->loops64->scale_t(&s, 0, n, x, t);
+    } else if (!power) {
+        for (size_t i = 0; i < n; i++)
+            t[i] = core_s2fp8_t(tensor, x[i]);
+    }
+    if (power && !easy && WIDE(j)->is_table) {
+        for (size_t i = 0; i < n; i++)
+            t[i] = core_value64(core_block_t_odd(c_exponent, core_bits64(x[i])));
+        block_element_run64(WIDE(j), j->k, n, t, r, 1, grid, rounded, q);
+    } else if (power && !easy) {
+        const block_element64 *e = WIDE(j);
+        for (size_t i = 0; i < n; i++) {
+            const uint64_t u = core_bits64(x[i]);
+            t[i] = core_value64(core_block_t_odd(c_exponent, u));
+            rounded[i] = core_value64(
+                core_block_exact(&e->plan, &e->integers, c_exponent, u, e->stochastic ? r[i] : 0, grid + i, q + i));
+        }
+    } else {
+        block_element_run64(WIDE(j), j->k, n, t, r, j->counted, grid, rounded, q);
+    }
+    for (size_t i = 0; i < n; i++)
+        w->rounded[begin + i] = (realw)rounded[i]; /* exact */
+#if CARRIER_BITS == 32
+    const int affine =
+        j->element.plan.rule >= CORE_RULE_AFFINE_FAST; /* scale and values are the carrier's: so must t be */
+    if (affine) {
+        for (size_t i = 0; i < n; i++)
+            w->t[begin + i] = core_value32(core_t_odd32(t[i]));
+        block_element_run(&j->element, j->k, n, w->t + begin, r, j->counted, w->grid + begin, w->rounded + begin, q);
+        if (j->counted)
+            block_element_count(&j->element, j->k, n, w->x + begin, w->t + begin, w->rounded + begin, w->grid + begin,
+                                c);
+    }
+#else
+    const int affine = 0;
+#endif
+    if (block_compat_acts(j, p)) {
+        block_compat_run(j, p, w, t);
+        for (size_t i = 0; i < n; i++) {
+            rounded[i] = (double)w->rounded[begin + i];
+            grid[i] = w->grid[begin + i] ? ~UINT64_C(0) >> 1 : 0;
+        }
+    }
+    if (j->counted && !affine)
+        block_element_count64(WIDE(j), j->k, n, x, t, rounded, grid, c);
+    for (size_t i = 0; i < n; i++) {
+        uintw u, v;
+        memcpy(&u, w->rounded + begin + i, sizeof u);
+        if (power) {
+            v = core_block_y(&p->scale, u);
+        } else {
+            const double y = core_s2fp8_y(tensor, rounded[i]);
+            v = y == y ? core_saturated_bits(y) : CARRIER_INF | CARRIER_INF >> 1;
+        }
+        memcpy(w->y + begin + i, &v, sizeof v);
+    }
+}
+
+/* Takes a filled tile through every step. */
+static void block_flush(const block_job *j, block_tile *w, gathering *g)
+{
+    const kernels *k = j->k;
+    const block_sink *sink = j->call->sink;
+    int plain = 0;
+    for (size_t i = 0; i < w->count; i++) {
+        const block_part *p = w->parts + i;
+        const int kind = p->scale.kind;
+        realw *const t = w->t + p->begin;
+        if (j->stochastic)
+            for (uint64_t at = 0; at < p->n;) {
+                const block_span s = fpemu_walk_span(&j->walk, &p->place, p->position + at, p->n - at);
+                random_span(k, j->call->rounding, &s, w->r + p->begin + at);
+                at += s.n;
+            }
+        if (kind == CORE_SCALE_NAN || kind == CORE_SCALE_POWER || kind == CORE_SCALE_S2FP8)
+            memset(t, 0, p->n * sizeof *t);
+        else if (kind == CORE_SCALE_NONE)
+            memcpy(t, w->x + p->begin, p->n * sizeof *t);
+        else
+            k->loopsw->scale_t(&p->scale, j->block.sticky, p->n, w->x + p->begin, t);
+        plain |= kind != CORE_SCALE_POWER && kind != CORE_SCALE_S2FP8;
+    }
+    if (plain)
+        block_element_run(&j->element, k, w->n, w->t, w->r, j->counted, w->grid, w->rounded, w->q);
+    for (size_t i = 0; i < w->count; i++) {
+        const block_part *p = w->parts + i;
+        const size_t begin = p->begin, n = p->n;
+        const int kind = p->scale.kind;
+        tile_counts seen = {0};
+        if (kind == CORE_SCALE_POWER || kind == CORE_SCALE_S2FP8) {
+            block_wide_part(j, p, w, &seen);
+        } else if (kind == CORE_SCALE_NAN) {
+            for (size_t e = begin; e < begin + n; e++) {
+                const uintw nan = CARRIER_INF | CARRIER_INF >> 1;
+                memcpy(w->y + e, &nan, sizeof nan);
+            }
+        } else {
+            if (block_compat_acts(j, p))
+                block_compat_run(j, p, w, NULL);
+            if (j->counted)
+                block_element_count(&j->element, k, n, w->x + begin, w->t + begin, w->rounded + begin, w->grid + begin,
+                                    &seen);
+            if (kind == CORE_SCALE_NONE)
+                memcpy(w->y + begin, w->rounded + begin, n * sizeof *w->y);
+            else
+                k->loopsw->scale_y(&p->scale, n, w->rounded + begin, w->y + begin);
+        }
+        if (j->counted) {
+            /* judged on x and y, without ends and grid */
+            static const core_plan open = {.max = {~(uintw)0, ~(uintw)0}};
+            const uint64_t lane = j->scalar && j->walk.block == WALK_INDEX ? j->call->rounding->offset : 0;
+            const int scalar = kind == CORE_SCALE_NONE && !j->element.is_table; /* all on x and y */
+            tile_counts c;
+            c.max_error = g->stats.max_error;
+            if (!scalar)
+                memset(w->grid + begin, 0, n * sizeof *w->grid);
+            k->loopsw->count(scalar ? &j->element.plan : &open, n, w->x + begin, w->y + begin, w->grid + begin, &c);
+            if (!scalar) {
+                c.clipped = seen.clipped;
+                c.overflow = seen.overflow;
+                c.subnormal = seen.subnormal;
+            }
+            fpemu_gather_tile(g, CARRIER_BITS, lane + p->position, n, w->x + begin, w->y + begin, &c);
+            if (p->last && j->walk.block != WALK_INDEX)
+                fpemu_gather_close(g);
+        }
+        if (j->nan_seen && kind != CORE_SCALE_NAN)
+            for (size_t e = begin; e < begin + n; e++)
+                if (w->x[e] != w->x[e]) {
+#ifdef _OPENMP
+#pragma omp atomic write
+#endif
+                    *j->nan_seen = 1;
+                }
+        if (j->y)
+            block_give(j, &p->place, p->position, n, w->y + begin);
+        if (sink) {
+            uint64_t codes[BLOCK_TILE];
+            if (kind == CORE_SCALE_NAN)
+                memset(codes, 0, n * j->size);
+            else if (j->element.is_table || j->element.plan.rule == CORE_RULE_AFFINE)
+                for (size_t e = 0; e < n; e++) {
+                    uintw u, v;
+                    memcpy(&u, w->x + begin + e, sizeof u);
+                    memcpy(&v, w->rounded + begin + e, sizeof v);
+                    store_code(codes, j->size, e,
+                               j->element.is_table ? (uint64_t)w->q[begin + e]
+                                                   : core_encode_affine(&j->coder, u, v, w->q[begin + e]));
+                }
+            else
+                k->loopsw->encode(&j->coder, n, w->x + begin, w->rounded + begin, j->size, codes);
+            sink->codes(sink->context, p->block, p->position, n, j->size, codes);
+        }
+    }
+    w->n = w->count = 0;
+}
+
+/* Adds n elements of a block from `position` on to the tile; n at most BLOCK_TILE. */
+static void block_add_part(const block_job *j, block_tile *w, const block_part *part, uint64_t position, size_t n,
+                           gathering *g)
+{
+    if (w->n + n > BLOCK_TILE || w->count == PARTS)
+        block_flush(j, w, g);
+    block_part *p = w->parts + w->count++;
+    *p = *part;
+    p->position = position;
+    p->begin = w->n;
+    p->n = n;
+    p->last = position + n == p->place.elements;
+    block_take(j, &p->place, position, n, w->x + w->n);
+    w->n += n;
+}
+
+/* -------------------------------------------------------------------------------------------------- blocks */
+
+/* The scale of a block, counted and told to the sink. */
+static void block_find_scale(const block_job *j, block_part *p, const core_extremes *e, fpemu_stats *counters)
+{
+    const block_call *call = j->call;
+    core_scale *s = &p->scale;
+    p->amax = e->amax;
+    if (j->scalar) {
+        memset(s, 0, sizeof *s);
+        s->kind = CORE_SCALE_NONE;
+        return;
+    }
+    core_scale_find(&j->block, e, s);
+    if (call->sink && s->kind != CORE_SCALE_S2FP8)
+        call->sink->scale(call->sink->context, p->block, core_scale_code(&j->block, s));
+    if (counters)
+        count_block(counters, call->stats, s->kind, e->amax == 0 && !e->nonfinite, s->saturated, s->counted,
+                    s->exponent);
+}
+
+#include "block_runs.inc.c"
+
+/* Elements begin <= position < end of a block with a known scale: at once, or by way of the tile. */
+static void block_add_elements(const block_job *j, block_tile *w, const block_part *p, uint64_t begin, uint64_t end,
+                               gathering *g)
+{
+    for (uint64_t at = begin, n; at < end; at += n) {
+        const uint64_t left = end - at;
+        n = j->fused_pieces && left >= BLOCK_TILE ? block_fused_piece(j, p, at, end) : 0;
+        if (n)
+            continue;
+        n = left < BLOCK_TILE ? left : BLOCK_TILE;
+        block_add_part(j, w, p, at, (size_t)n, g);
+    }
+}
+
+/* Blocks begin <= v < end in the order of visits, one after the other. */
+static void block_run_blocks(const block_job *j, uint64_t begin, uint64_t end, gathering *g)
+{
+    block_tile w;
+    uint64_t flat = 0;
+    uint64_t again = 0;
+    w.n = w.count = 0;
+    for (uint64_t v = begin; v < end; v++) {
+        block_part p;
+        core_extremes e = j->whole;
+        if (j->many && v >= again) {
+            if (g)
+                block_flush(j, &w, g); /* the open sums are of the blocks in it */
+            const uint64_t done = block_run_many(j, v, end, g);
+            again = done ? 0 : v + 16; /* where one block is left out, the next ones likely are */
+            v += done;
+            if (v == end)
+                break;
+        }
+        p.block = j->call->count == UINT64_MAX ? core_walk_visited(&j->walk, v) : v;
+        fpemu_walk_block(&j->walk, p.block, &p.place);
+        if (j->call->compact) {
+            p.place.x = (int64_t)flat;
+            flat += p.place.elements;
+        }
+        if (!j->scalar && !j->whole_known)
+            e = block_extremes_between(j, &p.place, 0, p.place.elements);
+        block_find_scale(j, &p, &e, g ? &g->stats : NULL);
+        block_add_elements(j, &w, &p, 0, p.place.elements, g);
+    }
+    block_flush(j, &w, g);
+}
+
+/* Elements begin <= position < end of a block with a known scale. */
+static void block_run_piece(const block_job *j, const block_part *p, uint64_t begin, uint64_t end, gathering *g)
+{
+    block_tile w;
+    w.n = w.count = 0;
+    block_add_elements(j, &w, p, begin, end, g);
+    block_flush(j, &w, g);
+}
+
+/* What a call leaves to its threads: a large block, which p says, piece by piece (together), or blocks first <= v < end
+ * in equal parts. */
+typedef struct block_slice {
+    const block_job *j;
+    const block_part *p;
+    uint64_t first, end;
+    int parts, together;
+} block_slice;
+
+static void block_run_slice(const block_slice *s, int k)
+{
+    const block_job *j = s->j;
+    gathering g;
+    if (j->counted)
+        fpemu_gather_begin(&g, j->want, CARRIER_BITS);
+    if (s->together) {
+        const size_t n = (size_t)s->p->place.elements;
+        const uint64_t offset = j->walk.block == WALK_INDEX ? j->call->rounding->offset : 0;
+        block_run_piece(j, s->p, part_begin(k, s->parts, n, offset), part_begin(k + 1, s->parts, n, offset),
+                        j->counted ? &g : NULL);
+    } else {
+        const uint64_t step = (s->end - s->first) / (uint64_t)s->parts, begin = s->first + step * (uint64_t)k;
+        block_run_blocks(j, begin, k + 1 == s->parts ? s->end : begin + step, j->counted ? &g : NULL);
+    }
+    if (j->counted) {
+#ifdef _OPENMP
+#pragma omp critical(fpemu_gather)
+#endif
+        fpemu_gather_end(&g, CARRIER_BITS, j->call->stats);
+    }
+}
+
+static void block_run_slices(const block_slice *s)
+{
+    if (s->parts == 1) { /* apart: entering a parallel region costs more than many a call */
+        block_run_slice(s, 0);
+        return;
+    }
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(s->parts) schedule(static, 1)
+#endif
+    for (int k = 0; k < s->parts; k++) {
+        fp_environment environment;
+        fpemu_environment_enter(&environment); /* a worker thread has its own */
+        block_run_slice(s, k);
+        fpemu_environment_leave(&environment);
+    }
+}
+
+/* Blocks `first` and following on as many threads as are worth it. Large blocks one after the other, each by all
+ * threads, cut where a piece of its sums ends. */
+static void block_run_all(const block_job *j, uint64_t first, uint64_t end)
+{
+    const block_walk *w = &j->walk;
+    const uint64_t full = w->n[0] * w->n[1] * w->n[2] * w->n[3], count = end - first;
+    const int large = full >= LARGE, together = large && !j->call->compact;
+    const uint64_t most = count < w->total / full + 1 ? count * full : w->total; /* elements, about */
+    const int parts = j->call->compact ? 1 : thread_count((size_t)(together ? full : most));
+    block_part p;
+    const block_slice s = {j, &p, first, end, parts, together};
+    if (!together) {
+        block_run_slices(&s);
+        return;
+    }
+    for (uint64_t b = first; b < end; b++) {
+        core_extremes e = j->whole;
+        p.block = b;
+        fpemu_walk_block(w, b, &p.place);
+        if (!j->scalar && !j->whole_known)
+            block_large_extremes(j, &p.place, parts, &e);
+        block_find_scale(j, &p, &e, j->counted ? j->call->stats : NULL);
+        block_run_slices(&s);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------- verbs */
+
+/* Blocks from `first` on that the short way does: how many. */
+static uint64_t block_run_small(const block_job *j, uint64_t first, uint64_t end)
+{
+    gathering g;
+    if (!j->counted)
+        return block_run_many(j, first, end, NULL);
+    fpemu_gather_begin(&g, j->want, CARRIER_BITS);
+    const uint64_t done = block_run_many(j, first, end, &g);
+    fpemu_gather_end(&g, CARRIER_BITS, j->call->stats);
+    return done;
+}
+
+/* Whether all of a tensor of scalars is asked for, and its elements follow one another as in an array. */
+static int block_is_plain(const block_call *call, const block_walk *w)
+{
+    return call->format->scaling == FPEMU_SCALING_NONE && call->format->kind != FPEMU_KIND_CODEBOOK && !call->sink &&
+           w->block == WALK_INDEX && call->first == 0 && call->count == UINT64_MAX && w->n[3] == w->total &&
+           w->step[3] == 1 && w->x[3] == 1 && w->y[3] == 1;
+}
+
+static fpemu_status block_run_inside(const block_call *call, const realw *x, realw *y)
+{
+    const fpemu_format *f = call->format;
+    block_job j;
+    fpemu_format scale;
+    fpemu_status status = fpemu_check_scaled(f, call->rounding, CARRIER_BITS, &scale);
+    if (!status)
+        status = check_rounding(f, call->rounding, CARRIER_BITS);
+    if (!status && call->stats)
+        status = fpemu_stats_check(call->stats);
+    if (!status)
+        status = fpemu_walk_begin(&j.walk, f, call->shape, sizeof(realw), call->lines);
+    if (status)
+        return status;
+    const fpemu_range *whole = call->shape->whole;
+    if (whole && !range_is_sane(whole))
+        return FPEMU_ERROR_ARGUMENT;
+    const uint64_t blocks = j.walk.blocks, last = call->count == UINT64_MAX ? blocks : call->first + call->count;
+    if (call->first > blocks || last < call->first || last > blocks)
+        return FPEMU_ERROR_ARGUMENT;
+    if (last == call->first)
+        return FPEMU_OK;
+    if (!x || (!y && !call->sink))
+        return FPEMU_ERROR_NULL;
+    if (y)
+        status = check_arrays(&j.walk, x, y, sizeof(realw));
+    if (status)
+        return status;
+    if (block_is_plain(call, &j.walk))
+        return fpemu_convert(f, call->rounding, (size_t)j.walk.total, x, y, 0, call->stats);
+
+    /* of the job only what is used is set: calls on few elements feel every one of its fields */
+    const fpemu_format element = element_of(f);
+    const fpemu_rounding rounding = element_rounding(f, call->rounding);
+    fpemu_range range;
+    int nan_seen = 0;
+    j.k = fpemu_kernels();
+    j.call = call;
+    j.x = x;
+    j.y = y;
+    j.scalar = f->scaling == FPEMU_SCALING_NONE;
+    j.size = code_size(f->bits);
+    j.counted = call->stats != NULL;
+    j.want = call->stats ? call->stats->want : 0;
+    j.compat = j.scalar ? 0 : call->rounding->compat;
+    j.stochastic = core_mode(&rounding) >= FPEMU_MODE_SR;
+    j.nan_seen = NULL;
+    j.whole_known = 0;
+    memset(&j.whole, 0, sizeof j.whole);
+    if (j.scalar) {
+        memset(&j.block, 0, sizeof j.block);
+        j.pow2.usable = j.hold_many = 0;
+    } else {
+        core_block_make(&j.block, f, &scale, call->rounding);
+        if (call->sink)
+            core_block_codes(&j.block, &scale);
+        j.pow2 = core_pow2_blocks(&j.block, f, core_mode(call->rounding));
+        j.hold = j.block.scale_plan;
+        core_choose_fast(&j.hold, &scale);
+        j.hold_many = !j.block.bare && j.hold.rule != CORE_RULE_SHIFTER_GRID &&
+                      j.hold.rule != CORE_RULE_FULL_RANGE_GRID &&
+                      (f->scaling == FPEMU_SCALING_ABSMAX || f->scaling == FPEMU_SCALING_NVFP4 ||
+                       f->scaling == FPEMU_SCALING_NVFP4_AO);
+        j.bits = (int32_t)f->bits - 1;
+        j.step = f->kind == FPEMU_KIND_INT ? f->scale : core_value64(core_power64(f->quantum));
+    }
+    const int runs = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
+                     !call->rounding->compat && !call->sink;
+    if (j.walk.inner == 1)
+        j.many = runs && j.walk.x[3] == 1 && j.walk.y[3] == 1 && (j.pow2.usable || !call->stats);
+    else
+        j.many = runs && j.walk.x_axis[3] == 1 && j.walk.y_axis[3] == 1 && call->count == UINT64_MAX &&
+                 (j.pow2.usable ? !(j.want & FPEMU_STATS_SUMS) : !call->stats);
+    uint64_t first = call->first;
+    if (j.many && j.pow2.usable && j.walk.total < SMALL)
+        first += block_run_small(&j, first, last);
+    if (first == last)
+        return FPEMU_OK;
+    block_element_begin(&j.element, &element, &rounding, j.counted);
+    j.fused = !j.block.sticky && block_is_fast(&j.element);
+    j.fused_pieces = j.fused && !j.scalar && !call->rounding->compat && !call->sink && !call->stats && !call->compact;
+    j.fast[0] = j.fused && j.element.plan.mode == FPEMU_MODE_RNE;
+    j.fast[1] = j.fast[0] && core_fast_quotients(f);
+    j.many &= j.walk.inner == 1 || j.pow2.usable || j.fused;
+#if CARRIER_BITS == 32
+    if ((j.block.powers || f->scaling == FPEMU_SCALING_S2FP8) && element.fits_f64) /* also what binary32 holds */
+        block_element_begin64(&j.wide, &element, &rounding, j.counted);
+    j.wide.table.narrow = 1;
+#endif
+    if (call->sink && !j.element.is_table)
+        core_coder_make(&j.coder, &element, &rounding);
+    if (core_nan_policy(f, &rounding) == FPEMU_NAN_ERROR && !f->has_nan)
+        j.nan_seen = &nan_seen;
+    if (core_needs_range(f)) {
+        const int known = core_has_tensor(f) && call->tensor;
+        if (!known && !whole) {
+            const int both_ends = f->scaling == FPEMU_SCALING_MUPPET || f->scaling == FPEMU_SCALING_S2FP8;
+            fpemu_shape shape = *call->shape;
+            if (call->compact)
+                memset(shape.x_stride, 0, sizeof shape.x_stride); /* x lies without gaps, whatever the tensor does */
+            block_measure(&j, f, &shape, !both_ends, &range);
+            whole = &range;
+        }
+        core_tensor tensor = {1, 1};
+        if (known)
+            tensor = *call->tensor;
+        else if (core_has_tensor(f))
+            tensor = tensor_of(f, &scale, whole);
+        j.block.tensor = tensor;
+        if (core_has_tensor(f) && call->sink && call->sink->tensor)
+            call->sink->tensor(call->sink->context, tensor);
+        if (f->block == FPEMU_BLOCK_TENSOR) {
+            j.whole_known = 1;
+            if (whole) {
+                j.whole.amax = (uintw)core_saturated_bits(whole->amax);
+                j.whole.high = (uintw)core_saturated_bits(whole->max);
+                j.whole.low = (uintw)core_saturated_bits(-whole->min);
+                j.whole.low = j.whole.low << 1 >> 1;
+                j.whole.nonfinite = whole->nonfinite > 0;
+                j.whole.other = whole != &range;
+            }
+        }
+    }
+    block_run_all(&j, first, last);
+    return nan_seen ? FPEMU_ERROR_NAN : FPEMU_OK;
+}
+
+fpemu_status fpemu_block_run(const block_call *call, const realw *x, realw *y)
+{
+    fp_environment environment;
+    fpemu_environment_enter(&environment);
+    const fpemu_status status = block_run_inside(call, x, y);
+    fpemu_environment_leave(&environment);
+    return status;
+}
+
+static fpemu_status quantize_tensor(const fpemu_format *format, const fpemu_rounding *rounding,
+                                    const fpemu_shape *shape, const realw *x, realw *y, fpemu_stats *stats)
+{
+    if (!format || !rounding || !shape)
+        return FPEMU_ERROR_NULL;
+    block_call call;
+    memset(&call, 0, sizeof call);
+    call.format = format;
+    call.rounding = rounding;
+    call.shape = shape;
+    call.count = UINT64_MAX;
+    call.stats = stats;
+    return shape->outer && shape->rows && shape->length && shape->inner && !y ? FPEMU_ERROR_NULL
+                                                                              : fpemu_block_run(&call, x, y);
+}
+
+static fpemu_status measure_array(const fpemu_format *format, size_t n, const realw *x, fpemu_range *range)
+{
+    if (!format || !range || (n && !x))
+        return FPEMU_ERROR_NULL;
+    fp_environment environment;
+    fpemu_environment_enter(&environment);
+    fpemu_status status = fpemu_check(format, NULL, CARRIER_BITS);
+    if (!status && !range_is_sane(range))
+        status = FPEMU_ERROR_ARGUMENT;
+    if (!status && n) {
+        block_job j;
+        fpemu_range seen;
+        const fpemu_shape shape = {1, 1, n, 1, {0}, {0}, NULL, {0}};
+        j.k = fpemu_kernels();
+        j.x = x;
+        block_measure(&j, format, &shape, 0, &seen);
+        join_range(range, &seen);
+    }
+    fpemu_environment_leave(&environment);
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------------- reading */
+
+fpemu_status fpemu_reader_begin(block_reader *r, const fpemu_format *f, const core_tensor *tensor)
+{
+    fpemu_format scale;
+    const fpemu_format element = element_of(f);
+    const fpemu_rounding nearest = {0};
+    const fpemu_status status = fpemu_check(f, NULL, CARRIER_BITS);
+    memset(r, 0, sizeof *r);
+    memset(&scale, 0, sizeof scale);
+    if (status || (f->scaling && !f->scale_power && !fpemu_scale_of(f, &scale)))
+        return status ? status : FPEMU_ERROR_FORMAT;
+    r->scaled = f->scaling != FPEMU_SCALING_NONE;
+    if (r->scaled) {
+        core_block_make(&r->block, f, &scale, &nearest);
+        core_block_codes(&r->block, &scale);
+    }
+    if (tensor)
+        r->block.tensor = *tensor;
+    r->size = code_size(f->bits);
+    if (f->kind == FPEMU_KIND_CODEBOOK) {
+        r->values = fpemu_table_values(f);
+        r->length = f->codebook_length;
+    } else {
+        core_coder_make(&r->coder, &element, NULL);
+    }
+    return FPEMU_OK;
+}
+
+void fpemu_reader_values(const block_reader *r, uint64_t code, size_t n, const void *codes, realw *y)
+{
+    const kernels *k = fpemu_kernels();
+    const realw nan = core_value(CARRIER_INF | CARRIER_INF >> 1);
+    core_scale s;
+    if (r->values)
+        for (size_t i = 0; i < n; i++) {
+            const uint64_t index = load_code(codes, r->size, i);
+            y[i] = index < r->length ? (realw)r->values[index] : nan;
+        }
+    else
+        k->loopsw->decode(&r->coder, n, codes, r->size, 0, y);
+    if (!r->scaled)
+        return;
+    core_scale_read(&r->block, code, &s);
+    if (s.kind == CORE_SCALE_MULTIPLY) {
+        k->loopsw->scale_y(&s, n, y, y);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (s.kind == CORE_SCALE_NAN)
+            y[i] = nan;
+        else if (s.kind == CORE_SCALE_POWER)
+            y[i] = core_value(core_block_y(&s, core_bits(y[i])));
+        else if (y[i] == y[i])
+            y[i] = core_value((uintw)core_saturated_bits(core_s2fp8_y(r->block.tensor, (double)y[i])));
+    }
+}
+
+/* ------------------------------------------------------------------------------ what the verbs hand over */
+
+fpemu_status fpemu_block_convert(const fpemu_format *f, const fpemu_rounding *r, size_t n, const realw *x, void *out,
+                                 int to_code, fpemu_stats *stats)
+{
+    const fpemu_shape shape = {1, 1, n, 1, {0}, {0}, NULL, {0}};
+    const block_sink sink = {out, NULL, NULL, codes_to_array};
+    fpemu_status status = FPEMU_OK;
+    if (to_code)
+        status = fpemu_check(f, r, CARRIER_BITS);
+    if (to_code && !status)
+        status = f->scaling ? FPEMU_ERROR_UNSUPPORTED : check_overlap(x, sizeof *x, out, code_size(f->bits), n);
+    const block_call call = {f, r, &shape, 0, UINT64_MAX, 0, 0, NULL, to_code ? &sink : NULL, stats};
+    return status ? status : fpemu_block_run(&call, x, to_code ? NULL : (realw *)out);
+}
+
+fpemu_status fpemu_block_decode(const fpemu_format *f, size_t n, const void *codes, realw *y)
+{
+    block_reader reader;
+    fpemu_status status = fpemu_check(f, NULL, CARRIER_BITS);
+    if (!status)
+        status = f->scaling ? FPEMU_ERROR_UNSUPPORTED : check_overlap(codes, code_size(f->bits), y, sizeof *y, n);
+    if (!status)
+        status = fpemu_reader_begin(&reader, f, NULL);
+    if (!status)
+        fpemu_reader_values(&reader, 0, n, codes, y);
+    return status;
+}
+
+realw fpemu_table_round(const fpemu_format *f, const fpemu_rounding *r, realw x, uint64_t index, uint64_t *code)
+{
+    block_element e;
+    realw y = core_value(CARRIER_INF | CARRIER_INF >> 1);
+    uintw grid;
+    int64_t q;
+    fp_environment environment;
+    fpemu_environment_enter(&environment);
+    if (f->scaling == FPEMU_SCALING_NONE && r && !fpemu_check(f, r, CARRIER_BITS) &&
+        !check_rounding(f, r, CARRIER_BITS)) {
+        block_element_begin(&e, f, r, 0);
+        const uint32_t random = e.stochastic ? fpemu_element_bits(r, index) : 0;
+        block_element_run(&e, NULL, 1, &x, &random, 0, &grid, &y, &q);
+        if (code)
+            *code = (uint64_t)q;
+    }
+    fpemu_environment_leave(&environment);
+    return y;
+}
+#undef WIDE

@@ -1,0 +1,90 @@
+/* relate.c - comparisons of arrays, in binary64, which holds the operands of both carriers and their products with
+ * scales. */
+#include "internal.h"
+#include "threads.h"
+#include "operand_scales.h"
+
+static int holds(fpemu_relation relation, double a, double b)
+{
+    switch (relation) {
+    case FPEMU_RELATION_EQ: return a == b;
+    case FPEMU_RELATION_LT: return a < b;
+    default: return a <= b;
+    }
+}
+
+/* In the default floating-point environment: no subnormal is taken for zero. */
+static void compare(fpemu_relation relation, int carrier, size_t n, const void *const *operands, const size_t *step,
+                    const scaling *scales, uint8_t *y)
+{
+    double v[2][TILE];
+    const double single[2] = {operand_at(operands[0], carrier, 0), operand_at(operands[1], carrier, 0)};
+    for (size_t i = 0, m; i < n; i += m) {
+        m = n - i < TILE ? n - i : TILE;
+        for (int o = 0; o < 2; o++) {
+            for (size_t e = 0; e < m; e++)
+                v[o][e] = step[o] ? operand_at(operands[o], carrier, i + e) : single[o];
+            if (scales && scales[o].values)
+                scale_tile(&scales[o], carrier, i, m, v[o]);
+        }
+        for (size_t e = 0; e < m; e++)
+            y[i + e] = (uint8_t)holds(relation, v[0][e], v[1][e]);
+    }
+}
+
+static fpemu_status relate(fpemu_relation relation, int carrier, size_t n, const void *const *operands,
+                           const size_t *steps, const scaling *scales, uint8_t *y)
+{
+    if (n == 0)
+        return FPEMU_OK;
+    if ((unsigned)relation >= FPEMU_RELATION_COUNT)
+        return FPEMU_ERROR_ARGUMENT;
+    if (!operands[0] || !operands[1] || !y)
+        return FPEMU_ERROR_NULL;
+    const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
+    const size_t step[2] = {steps ? steps[0] : 1, steps ? steps[1] : 1};
+    for (int o = 0; o < 2; o++) {
+        if (step[o] > 1)
+            return FPEMU_ERROR_ARGUMENT;
+        fpemu_status status = step[o] ? check_overlap(operands[o], size, y, 1, n) : FPEMU_OK;
+        if (!status && scales)
+            status = check_scales(&scales[o], carrier, n, operands[o], step[o], y, n);
+        if (status)
+            return status;
+    }
+    fp_environment environment;
+    fpemu_environment_enter(&environment);
+    compare(relation, carrier, n, operands, step, scales, y);
+    fpemu_environment_leave(&environment);
+    return FPEMU_OK;
+}
+
+#define RELATION(name, relation, suffix, real, bits)                                                                   \
+    fpemu_status fpemu_##name##_##suffix(size_t n, const real *a, const real *b, uint8_t *y)                           \
+    {                                                                                                                  \
+        const void *const operands[] = {a, b};                                                                         \
+        return relate(relation, bits, n, operands, NULL, NULL, y);                                                     \
+    }
+
+#define CARRIER(suffix, real, bits)                                                                                    \
+    fpemu_status fpemu_compare_scaled_##suffix(fpemu_relation relation, size_t n, const real *const *operands,         \
+                                               const size_t *steps, const fpemu_operand_scales_##suffix *scales,       \
+                                               uint8_t *y)                                                             \
+    {                                                                                                                  \
+        const void *both[2] = {NULL, NULL};                                                                            \
+        scaling scaled[2];                                                                                             \
+        if (n)                                                                                                         \
+            take_operands_##suffix(2, operands, scales, both, scaled);                                                 \
+        return relate(relation, bits, n, both, steps, scales ? scaled : NULL, y);                                      \
+    }                                                                                                                  \
+    fpemu_status fpemu_compare_##suffix(fpemu_relation relation, size_t n, const real *const *operands,                \
+                                        const size_t *steps, uint8_t *y)                                               \
+    {                                                                                                                  \
+        return fpemu_compare_scaled_##suffix(relation, n, operands, steps, NULL, y);                                   \
+    }                                                                                                                  \
+    RELATION(eq, FPEMU_RELATION_EQ, suffix, real, bits)                                                                \
+    RELATION(lt, FPEMU_RELATION_LT, suffix, real, bits)                                                                \
+    RELATION(le, FPEMU_RELATION_LE, suffix, real, bits)
+
+CARRIER(f32, float, 32)
+CARRIER(f64, double, 64)

@@ -1,0 +1,86 @@
+/* scales.h - operands of arithmetic that may have scales, without their types: for arith.c and relate.c. An element
+ * times its scale is a binary64 number: always where both are binary32 numbers, else it is checked. */
+#ifndef FPEMU_SCALES_H
+#define FPEMU_SCALES_H
+
+#include "core/fits.h"
+#include "internal.h"
+
+/* Scales of an operand, as fpemu_operand_scales_f32 and _f64. */
+typedef struct scaling {
+    const void *values; /* NULL: none */
+    size_t length, count;
+} scaling;
+
+/* Element i of an operand. */
+static inline double operand_at(const void *x, int carrier, size_t i)
+{
+    if (carrier == 32) {
+        float v;
+        memcpy(&v, (const char *)x + i * sizeof v, sizeof v);
+        return (double)v;
+    }
+    double v;
+    memcpy(&v, (const char *)x + i * sizeof v, sizeof v);
+    return v;
+}
+
+/* The scale of element i; *same: how many elements from there on share it. */
+static inline double scale_at(const scaling *s, int carrier, size_t i, size_t *same)
+{
+    const size_t block = s->length ? i / s->length : 0;
+    *same = s->length ? s->length - i % s->length : SIZE_MAX;
+    return operand_at(s->values, carrier, s->count ? block % s->count : block);
+}
+
+/* Multiplies elements [first, first + n) by their scales. */
+static inline void scale_tile(const scaling *s, int carrier, size_t first, size_t n, double *v)
+{
+    for (size_t i = 0, m; i < n; i += m) {
+        const double scale = scale_at(s, carrier, first + i, &m);
+        m = m < n - i ? m : n - i;
+        for (size_t e = i; e < i + m; e++)
+            v[e] *= scale;
+    }
+}
+
+/* Whether scales go with an operand of n elements (step 0: one), and lie apart from y, `bytes` long. */
+static inline fpemu_status check_scales(const scaling *s, int carrier, size_t n, const void *x, size_t step,
+                                        const void *y, size_t bytes)
+{
+    if (!s->values)
+        return FPEMU_OK;
+    const size_t blocks = s->length ? (n - 1) / s->length + 1 : 1;
+    const size_t count = s->count && s->count < blocks ? s->count : blocks;
+    const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
+    const uintptr_t p = (uintptr_t)s->values, q = (uintptr_t)y;
+    if (count > (UINTPTR_MAX - p) / size)
+        return FPEMU_ERROR_ARGUMENT; /* past the end of memory */
+    if (p < q + bytes && q < p + count * size)
+        return FPEMU_ERROR_OVERLAP;
+    int fit = 1;
+    if (carrier == 64)
+        for (size_t i = 0, same; i < n; i++)
+            fit &= core_product_fits(operand_at(x, 64, i * step), scale_at(s, 64, i, &same));
+    return fit ? FPEMU_OK : FPEMU_ERROR_ARGUMENT;
+}
+
+#define CARRIER(suffix, real)                                                                                          \
+    /* pointers and scales of as many operands as the call takes */                                                    \
+    static inline void take_operands_##suffix(int takes, const real *const *operands,                                  \
+                                              const fpemu_operand_scales_##suffix *scales, const void **all,           \
+                                              scaling *scaled)                                                         \
+    {                                                                                                                  \
+        for (int o = 0; o < takes; o++) {                                                                              \
+            all[o] = operands ? operands[o] : NULL;                                                                    \
+            scaled[o].values = scales ? scales[o].values : NULL;                                                       \
+            scaled[o].length = scales ? scales[o].length : 0;                                                          \
+            scaled[o].count = scales ? scales[o].count : 0;                                                            \
+        }                                                                                                              \
+    }
+
+CARRIER(f32, float)
+CARRIER(f64, double)
+#undef CARRIER
+
+#endif /* FPEMU_SCALES_H */

@@ -1,0 +1,358 @@
+/* pack.c - tensors as dense bytes: where what lies (doc/blocks.md, 4), values to bytes and back, the order of scales
+ * that tensor cores read, delayed scaling. block.c says what a value becomes, core/pack.h how bits lie together. */
+#include "blocks.h"
+#include "core/packed_layout.h"
+#include "core/pack.h"
+#include "threads.h"
+#include "format/spec.h"
+
+#include <limits.h>
+
+/* ---------------------------------------------------------------------------------------------------- shapes */
+
+/* No product below passes 2^64 with at most so many elements: 8 bytes and a scale each. */
+#define MOST_ELEMENTS (UINT64_C(1) << 59)
+
+fpemu_shape fpemu_shape_vector(uint64_t n)
+{
+    const fpemu_shape shape = {.outer = 1, .rows = 1, .length = n, .inner = 1};
+    return shape;
+}
+
+fpemu_status fpemu_shape_of(size_t dimensions, const uint64_t *sizes, int axis, fpemu_shape *shape)
+{
+    if (!shape)
+        return FPEMU_ERROR_NULL;
+    memset(shape, 0, sizeof *shape);
+    if (!sizes)
+        return FPEMU_ERROR_NULL;
+    if (dimensions > INT_MAX || axis >= (int)dimensions || axis < -(int)dimensions)
+        return FPEMU_ERROR_ARGUMENT;
+    const size_t along = (size_t)(axis < 0 ? axis + (int)dimensions : axis);
+    fpemu_shape s = {.outer = 1, .rows = 1, .length = 1, .inner = 1};
+    uint64_t total = 1;
+    for (size_t i = 0; i < dimensions; i++) {
+        uint64_t *part = i > along ? &s.inner : i == along ? &s.length : i + 1 == along ? &s.rows : &s.outer;
+        const core_wide product = core_multiply(*part, sizes[i]), all = core_multiply(total, sizes[i]);
+        if (product.high || all.high)
+            return FPEMU_ERROR_ARGUMENT;
+        *part = product.low;
+        total = all.low;
+    }
+    *shape = s;
+    return FPEMU_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------- layout */
+
+/* A tensor's packed bytes. */
+typedef struct packing {
+    block_walk walk;
+    fpemu_layout layout;
+    core_layout blocks;
+} packing;
+
+/* Bytes before block b where an element takes `bits`. */
+static uint64_t bytes_before(const packing *p, uint64_t b, uint64_t bits)
+{
+    return core_layout_before(&p->blocks, b, bits);
+}
+
+static uint64_t offset_of(const packing *p, uint64_t b)
+{
+    return p->layout.elements_offset + bytes_before(p, b, p->layout.element_bits);
+}
+
+/* `size`: of an element of the array at the other side, whose strides are then checked too; 0: there is none. */
+static fpemu_status plan_packing(packing *p, const fpemu_format *f, const fpemu_shape *shape, size_t size)
+{
+    fpemu_layout *l = &p->layout;
+    fpemu_shape s = *shape;
+    memset(p, 0, sizeof *p);
+    if (!size) {
+        memset(s.x_stride, 0, sizeof s.x_stride);
+        memset(s.y_stride, 0, sizeof s.y_stride);
+    }
+    const fpemu_status status = fpemu_walk_begin(&p->walk, f, &s, size ? size : 1, 1);
+    if (status)
+        return status;
+    const block_walk *w = &p->walk;
+    if (w->total > MOST_ELEMENTS)
+        return FPEMU_ERROR_ARGUMENT;
+    const uint32_t scale_bits = fpemu_scale_bits(f);
+    l->element_bits = f->bits;
+    if (w->blocks == 0) /* no elements, no bytes */
+        return FPEMU_OK;
+    l->blocks = w->blocks;
+    l->scale_bytes = scale_bits == 0 ? 0 : scale_bits <= 8 ? 1 : scale_bits <= 16 ? 2 : 4;
+    l->tensor_bytes =
+        f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO || f->scaling == FPEMU_SCALING_S2FP8
+            ? 8
+            : 0;
+    l->scales_offset = l->tensor_bytes;
+    l->elements_offset = l->scales_offset + l->blocks * l->scale_bytes;
+    p->blocks = core_layout_make(w);
+    l->block_elements = p->blocks.elements[0][0];
+    l->block_bytes = core_layout_bytes(l->block_elements, l->element_bits);
+    l->bytes = offset_of(p, l->blocks);
+    return FPEMU_OK;
+}
+
+/* The same for public callers that need no array. */
+static fpemu_status plan_checked(packing *p, const fpemu_format *f, const fpemu_shape *shape)
+{
+    if (!f || !shape)
+        return FPEMU_ERROR_NULL;
+    const fpemu_status status = fpemu_check(f, NULL, 64);
+    return status ? status : plan_packing(p, f, shape, 0);
+}
+
+fpemu_status fpemu_packed_layout(const fpemu_format *format, const fpemu_shape *shape, fpemu_layout *layout)
+{
+    packing p;
+    if (!layout)
+        return FPEMU_ERROR_NULL;
+    const fpemu_status status = plan_checked(&p, format, shape);
+    memset(layout, 0, sizeof *layout);
+    if (!status)
+        *layout = p.layout;
+    return status;
+}
+
+uint64_t fpemu_packed_size(const fpemu_format *format, const fpemu_shape *shape)
+{
+    packing p;
+    return plan_checked(&p, format, shape) ? 0 : p.layout.bytes;
+}
+
+fpemu_status fpemu_packed_extent(const fpemu_format *format, const fpemu_shape *shape, uint64_t block,
+                                 fpemu_extent *extent)
+{
+    packing p;
+    block_place place;
+    if (!extent)
+        return FPEMU_ERROR_NULL;
+    fpemu_status status = plan_checked(&p, format, shape);
+    memset(extent, 0, sizeof *extent);
+    if (!status && block >= p.layout.blocks)
+        status = FPEMU_ERROR_ARGUMENT;
+    if (status)
+        return status;
+    fpemu_walk_block(&p.walk, block, &place);
+    extent->elements = place.elements;
+    extent->offset = offset_of(&p, block);
+    extent->scale = p.layout.scales_offset + block * p.layout.scale_bytes;
+    extent->first = place.first;
+    return FPEMU_OK;
+}
+
+/* ----------------------------------------------------------------------------------------- codes and bytes */
+
+static void pack_codes(size_t size, int bits, size_t n, const void *codes, unsigned char *bytes)
+{
+    switch (size) {
+    case 1: core_pack_codes(1, bits, n, codes, bytes); break;
+    case 2: core_pack_codes(2, bits, n, codes, bytes); break;
+    case 4: core_pack_codes(4, bits, n, codes, bytes); break;
+    default: core_pack_codes(8, bits, n, codes, bytes); break;
+    }
+}
+
+static void unpack_codes(size_t size, int bits, size_t n, const unsigned char *bytes, void *codes)
+{
+    switch (size) {
+    case 1: core_unpack_codes(1, bits, n, bytes, codes); break;
+    case 2: core_unpack_codes(2, bits, n, bytes, codes); break;
+    case 4: core_unpack_codes(4, bits, n, bytes, codes); break;
+    default: core_unpack_codes(8, bits, n, bytes, codes); break;
+    }
+}
+
+/* What the engine gives goes straight to its place. */
+typedef struct packer {
+    const packing *packing;
+    unsigned char *bytes;
+} packer;
+
+static void store_tensor(void *context, core_tensor t)
+{
+    const packer *p = context;
+    core_store_bytes(p->bytes, 4, core_bits32(t.a));
+    core_store_bytes(p->bytes + 4, 4, core_bits32(t.b));
+}
+
+static core_tensor load_tensor(const unsigned char *bytes)
+{
+    const core_tensor t = {core_value32((uint32_t)core_load_bytes(bytes, 4)),
+                           core_value32((uint32_t)core_load_bytes(bytes + 4, 4))};
+    return t;
+}
+
+static void store_scale(void *context, uint64_t block, uint64_t code)
+{
+    const packer *p = context;
+    const fpemu_layout *l = &p->packing->layout;
+    core_store_bytes(p->bytes + l->scales_offset + block * l->scale_bytes, (size_t)l->scale_bytes, code);
+}
+
+/* position is a multiple of BLOCK_TILE, and so of 8: the piece begins on a byte. */
+static void store_elements(void *context, uint64_t block, uint64_t position, size_t n, size_t size, const void *codes)
+{
+    const packer *p = context;
+    const uint64_t bits = p->packing->layout.element_bits;
+    pack_codes(size, (int)bits, n, codes, p->bytes + offset_of(p->packing, block) + position / 8 * bits);
+}
+
+/* ------------------------------------------------------------------------------------------------- verbs */
+
+/* Whether n bytes at `bytes` and those from `first` to `last` of x have one in common. */
+static int overlaps(const void *bytes, uint64_t n, const void *x, int64_t first, int64_t last)
+{
+    const uintptr_t p = (uintptr_t)bytes, q = (uintptr_t)x;
+    return p < q + (uintptr_t)last && q + (uintptr_t)first < p + (uintptr_t)n;
+}
+
+fpemu_status fpemu_pack_tensor_scales(const fpemu_format *format, const fpemu_shape *shape, void *bytes)
+{
+    packing p;
+    core_tensor t;
+    const fpemu_status status = plan_checked(&p, format, shape);
+    if (status || p.layout.tensor_bytes == 0)
+        return status;
+    if (!shape->whole || !bytes)
+        return FPEMU_ERROR_NULL;
+    const packer to = {&p, bytes};
+    fp_environment environment;
+    fpemu_environment_enter(&environment);
+    if (fpemu_block_tensor(format, shape->whole, &t))
+        store_tensor((void *)&to, t);
+    fpemu_environment_leave(&environment);
+    return FPEMU_OK;
+}
+
+#include "core/carrier32.h"
+#include "pack.inc.c"
+#include "core/carrier_end.h"
+
+#include "core/carrier64.h"
+#include "pack.inc.c"
+#include "core/carrier_end.h"
+
+/* ---------------------------------------------------------------------------------------- order of scales */
+
+/* Tiles of 128 x 4 bytes; 0 if that passes 2^64. */
+uint64_t fpemu_swizzled_size(uint64_t rows, uint64_t columns)
+{
+    if (rows == 0 || columns == 0 || rows > UINT64_MAX - 127 || columns > UINT64_MAX - 3)
+        return 0;
+    const core_wide size = core_multiply((rows + 127) / 128 * 128, (columns + 3) / 4 * 4);
+    return size.high ? 0 : size.low;
+}
+
+static fpemu_status check_swizzle(uint64_t rows, uint64_t columns, const uint8_t *plain, const uint8_t *tiled)
+{
+    const uint64_t size = fpemu_swizzled_size(rows, columns);
+    if (size == 0)
+        return rows == 0 || columns == 0 ? FPEMU_OK : FPEMU_ERROR_ARGUMENT;
+    if (size > PTRDIFF_MAX)
+        return FPEMU_ERROR_ARGUMENT;
+    if (!plain || !tiled)
+        return FPEMU_ERROR_NULL;
+    return overlaps(tiled, size, plain, 0, (int64_t)(rows * columns)) ? FPEMU_ERROR_OVERLAP : FPEMU_OK;
+}
+
+fpemu_status fpemu_swizzle_scales(uint64_t rows, uint64_t columns, const uint8_t *from, uint8_t *to)
+{
+    const fpemu_status status = check_swizzle(rows, columns, from, to);
+    if (status || rows == 0 || columns == 0)
+        return status;
+    memset(to, 0, (size_t)fpemu_swizzled_size(rows, columns));
+    for (uint64_t r = 0; r < rows; r++)
+        for (uint64_t c = 0; c < columns; c++)
+            to[core_swizzled(r, c, columns)] = *from++;
+    return FPEMU_OK;
+}
+
+fpemu_status fpemu_unswizzle_scales(uint64_t rows, uint64_t columns, const uint8_t *from, uint8_t *to)
+{
+    const fpemu_status status = check_swizzle(rows, columns, to, from);
+    if (status)
+        return status;
+    for (uint64_t r = 0; r < rows; r++)
+        for (uint64_t c = 0; c < columns; c++)
+            *to++ = from[core_swizzled(r, c, columns)];
+    return FPEMU_OK;
+}
+
+/* ---------------------------------------------------------------------------------------- delayed scaling */
+
+fpemu_status fpemu_delayed_update(fpemu_delayed *state, const fpemu_range *seen)
+{
+    if (!state || !seen || !state->history)
+        return FPEMU_ERROR_NULL;
+    if (state->length == 0 || state->filled > state->length || state->next >= state->length || state->latest > 1)
+        return FPEMU_ERROR_ARGUMENT;
+    /* bits order positive numbers, whatever the environment flushes */
+    uint64_t most = core_bits64(seen->amax);
+    if (seen->nonfinite || most == 0 || most >= UINT64_C(0x7ff) << 52)
+        return FPEMU_OK;
+    state->history[state->next] = seen->amax;
+    state->next = (state->next + 1) % state->length;
+    state->filled += state->filled < state->length;
+    for (uint32_t i = 0; i < state->filled && !state->latest; i++) {
+        const uint64_t u = core_bits64(state->history[i]);
+        most = u > most ? u : most;
+    }
+    memset(&state->range, 0, sizeof state->range);
+    state->range.count = seen->count;
+    state->range.nonzero = seen->nonzero;
+    state->range.amax = state->range.max = core_value64(most);
+    state->range.min = core_value64(most | UINT64_C(1) << 63);
+    return FPEMU_OK;
+}
+
+fpemu_status fpemu_pack_f32(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+                            const float *x, void *bytes, fpemu_stats *stats)
+{
+    return pack_tensor32(format, rounding, shape, 0, 0, 0, x, bytes, stats);
+}
+
+fpemu_status fpemu_pack_blocks_f32(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+                                   uint64_t first, uint64_t count, const float *x, void *bytes, fpemu_stats *stats)
+{
+    return pack_tensor32(format, rounding, shape, first, count, 1, x, bytes, stats);
+}
+
+fpemu_status fpemu_unpack_f32(const fpemu_format *format, const fpemu_shape *shape, const void *bytes, float *y)
+{
+    return unpack_tensor32(format, shape, 0, 0, 0, bytes, y);
+}
+
+fpemu_status fpemu_unpack_blocks_f32(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                     uint64_t count, const void *bytes, float *y)
+{
+    return unpack_tensor32(format, shape, first, count, 1, bytes, y);
+}
+
+fpemu_status fpemu_pack_f64(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+                            const double *x, void *bytes, fpemu_stats *stats)
+{
+    return pack_tensor64(format, rounding, shape, 0, 0, 0, x, bytes, stats);
+}
+
+fpemu_status fpemu_pack_blocks_f64(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+                                   uint64_t first, uint64_t count, const double *x, void *bytes, fpemu_stats *stats)
+{
+    return pack_tensor64(format, rounding, shape, first, count, 1, x, bytes, stats);
+}
+
+fpemu_status fpemu_unpack_f64(const fpemu_format *format, const fpemu_shape *shape, const void *bytes, double *y)
+{
+    return unpack_tensor64(format, shape, 0, 0, 0, bytes, y);
+}
+
+fpemu_status fpemu_unpack_blocks_f64(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                     uint64_t count, const void *bytes, double *y)
+{
+    return unpack_tensor64(format, shape, first, count, 1, bytes, y);
+}

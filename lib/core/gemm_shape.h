@@ -1,0 +1,81 @@
+/* matrix.h - matrices and vectors of a product as steps through memory; doc/accumulation.md, 5, has what is refused. */
+#ifndef FPEMU_CORE_MATRIX_H
+#define FPEMU_CORE_MATRIX_H
+
+#include <stddef.h>
+
+#include "fpemu.h"
+#include "port.h"
+
+/* Everything but the spec: matrices as strides. */
+typedef struct core_operand {
+    const void *p;
+    uint64_t rows, columns;          /* of op(...) */
+    ptrdiff_t step_row, step_column; /* in elements */
+    uint64_t stride;
+    const void *scales; /* of blocks along k; NULL: none */
+} core_operand;
+
+/* Lowest and highest element of a matrix in all products of the batch, as addresses [*from, *to). 0 if out of memory's
+ * range. */
+FPEMU_FN int core_operand_extent(const core_operand *o, uint64_t batch, size_t size, uintptr_t *from, uintptr_t *to)
+{
+    const uint64_t counts[] = {o->rows - 1, o->columns - 1, batch - 1};
+    const ptrdiff_t steps[] = {o->step_row, o->step_column, (ptrdiff_t)o->stride};
+    const uint64_t most = PTRDIFF_MAX / size;
+    uint64_t up = 0, down = 0;
+    for (int i = 0; i < 3; i++) {
+        const uint64_t step = steps[i] < 0 ? 0 - (uint64_t)steps[i] : (uint64_t)steps[i];
+        uint64_t *const way = steps[i] < 0 ? &down : &up;
+        if (step && counts[i] > (most - *way) / step)
+            return 0;
+        *way += counts[i] * step;
+    }
+    const uintptr_t p = (uintptr_t)o->p;
+    if (up >= most || down >= most || down * size > p || (up + 1) * size > UINTPTR_MAX - p)
+        return 0;
+    *from = p - (uintptr_t)(down * size);
+    *to = p + (uintptr_t)((up + 1) * size);
+    return 1;
+}
+
+/* op(array) of rows x columns; 0 where the leading dimension is too small. */
+FPEMU_FN int core_operand_matrix(core_operand *o, const void *p, uint64_t rows, uint64_t columns, uint64_t ld,
+                                 uint64_t stride, int order, int transpose)
+{
+    const int row_wise =
+        order == FPEMU_ORDER_ROW_MAJOR ? !transpose : transpose; /* rows of op are what lies together */
+    const uint64_t length = row_wise ? columns : rows;
+    if (ld == 0)
+        ld = length;
+    if (ld < length || ld > PTRDIFF_MAX || stride > PTRDIFF_MAX)
+        return 0;
+    o->p = p;
+    o->rows = rows;
+    o->columns = columns;
+    o->step_row = row_wise ? (ptrdiff_t)ld : 1;
+    o->step_column = row_wise ? 1 : (ptrdiff_t)ld;
+    o->stride = stride;
+    o->scales = NULL;
+    return 1;
+}
+
+/* n elements, `inc` apart, as a column; negative steps begin at the end. */
+FPEMU_FN int core_operand_vector(core_operand *o, const void *p, uint64_t n, int64_t inc, size_t size)
+{
+    if (inc == 0 || inc > PTRDIFF_MAX || inc < -PTRDIFF_MAX || n > PTRDIFF_MAX)
+        return 0;
+    const uint64_t step = inc < 0 ? 0 - (uint64_t)inc : (uint64_t)inc;
+    if (n > 1 && (n - 1) > PTRDIFF_MAX / size / step)
+        return 0;
+    o->p = p && inc < 0 && n ? (const char *)p + (n - 1) * step * size : p;
+    o->rows = n;
+    o->columns = 1;
+    o->step_row = (ptrdiff_t)inc;
+    o->step_column = 1;
+    o->stride = 0;
+    o->scales = NULL;
+    return 1;
+}
+
+#endif /* FPEMU_CORE_MATRIX_H */

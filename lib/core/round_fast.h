@@ -1,0 +1,25 @@
+/* quick.h - the rule of round.inc.h in forms that cost a fraction of it, for the formats most used: array loops only.
+ * Each gives the same bits where core_choose_fast… lets it stand in; the exhaustive test passes through all of them.
+ * quick.inc.h is read twice, as round.inc.h is.
+ *
+ * flat    The format has the carrier's exponent range (bfloat16, TF32): the number of discarded bits never changes, and
+ *         a sum and a mask on the whole pattern round it.
+ * magic   |x| + C with C = 2^(MANT - m) times the power of two of |x| counts the format's steps in its last bits, to
+ *         nearest even; comparing x with what that stands for serves the other modes.
+ * drawn   Stochastic rounding: random bits, shifted to the place of the discarded ones, are added to the magnitude.
+ * even    As magic with one C for every x: fixed point, and integers on a plain grid.
+ *
+ * Callers see to the default floating-point environment. */
+#ifndef FPEMU_CORE_QUICK_H
+#define FPEMU_CORE_QUICK_H
+
+#include "plan.h"
+
+#include "carrier32.h"
+#include "round_fast.inc.h"
+#include "carrier_end.h"
+#include "carrier64.h"
+#include "round_fast.inc.h"
+#include "carrier_end.h"
+
+#endif /* FPEMU_CORE_QUICK_H */

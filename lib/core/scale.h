@@ -1,0 +1,205 @@
+/* block.h - the scale of one block, and its elements under that scale: doc/blocks.md, for both carriers.
+ *
+ *   core_block     what follows from the format: made once a call (core_block_make), completed by the numbers of the
+ *                  whole tensor where the rule has them
+ *   core_extremes  what the rule looks at in a block
+ *   core_scale     the scale of one block, ready for its elements
+ *
+ * An element is t = core_block_t, P = t by the element format (element.h, codebook.h), y = core_block_y. Where the
+ * scale is a power of two t is exact: in the carrier if nothing that matters can fall off its ends (kind MULTIPLY),
+ * else by 128 bits (kind POWER: core_block_exact). Callers see to the default floating-point environment. */
+#ifndef FPEMU_CORE_BLOCK_H
+#define FPEMU_CORE_BLOCK_H
+
+#include "exact.h"
+#include "codebook.h"
+#include "element.h"
+#include "logarithm.h"
+
+/* How the elements of a block are scaled. */
+enum core_scale_kind {
+    CORE_SCALE_NONE,     /* t = x, y = P */
+    CORE_SCALE_NAN,      /* they are NaN */
+    CORE_SCALE_ZERO,     /* t is zero */
+    CORE_SCALE_MULTIPLY, /* t = x * down, y = (P * s) * d */
+    CORE_SCALE_DIVIDE,   /* t = x / down, y = (P * s) * d */
+    CORE_SCALE_POWER,    /* t = x * 2^-exponent exactly, y = P * 2^exponent rounded once */
+    CORE_SCALE_S2FP8
+};
+
+/* Two numbers of the whole tensor, as packed: nvfp4 u, d; s2fp8 alpha, beta. */
+typedef struct core_tensor {
+    float a, b;
+} core_tensor;
+
+/* x rounded to binary32, saturating; not for a NaN. */
+FPEMU_FN float core_saturated32(double x)
+{
+    if (x > DBL_MAX || x < -DBL_MAX) /* core_narrow wants finite numbers */
+        return x > 0 ? FLT_MAX : -FLT_MAX;
+    const uint32_t u = core_narrow(x);
+    return core_value32((u << 1) == (0x7f800000u << 1) ? u - 1 : u);
+}
+
+/* x, or the largest finite number in place of an infinity; a NaN stays. */
+FPEMU_FN float core_finite32(float x)
+{
+    x = x > FLT_MAX ? FLT_MAX : x;
+    return x < -FLT_MAX ? -FLT_MAX : x;
+}
+
+FPEMU_FN double core_finite64(double x)
+{
+    x = x > DBL_MAX ? DBL_MAX : x;
+    return x < -DBL_MAX ? -DBL_MAX : x;
+}
+
+/* The 128-bit integer (high, low), rounded once to binary64. */
+FPEMU_FN double core_wide_value(int64_t high, uint64_t low)
+{
+    const int negative = high < 0;
+    core_exact x = core_exact_special(CORE_FINITE, (unsigned)negative, 0);
+    x.low = negative ? 0 - low : low;
+    x.high = negative ? ~(uint64_t)high + (uint64_t)(low == 0) : (uint64_t)high;
+    if ((x.high | x.low) == 0)
+        return 0;
+    x.top = 127;
+    core_exact_normalise(&x);
+    return core_value64(core_exact_binary64(&x, FPEMU_MODE_RNE));
+}
+
+/* alpha and beta of S2FP8. */
+FPEMU_FN core_tensor core_s2fp8_tensor(const fpemu_range *w)
+{
+    core_tensor t = {1, 0};
+    if (w->nonzero == 0)
+        return t;
+    /* n * mx - sum, in steps of 2^-32: exact, so that equal magnitudes are known */
+    const int64_t most = (int64_t)(w->log2_max * 4294967296.0);
+    const core_wide product = core_multiply(most < 0 ? 0 - (uint64_t)most : (uint64_t)most, w->nonzero);
+    const uint64_t low = most < 0 ? 0 - product.low : product.low;
+    const uint64_t high = most < 0 ? ~product.high + (uint64_t)(product.low == 0) : product.high;
+    const uint64_t rest_low = low - w->log2_low, borrow = low < w->log2_low;
+    const uint64_t rest_high = high - (uint64_t)w->log2_high - borrow;
+    const double n = (double)w->nonzero, step = 1.0 / 4294967296.0;
+    if ((rest_high | rest_low) == 0) {
+        t.b = core_saturated32(15 - w->log2_max);
+        return t;
+    }
+    const double below = core_wide_value((int64_t)rest_high, rest_low) / n * step; /* mx - mu */
+    const double mean = core_wide_value(w->log2_high, w->log2_low) / n * step, alpha = 15 / below;
+    t.a = core_saturated32(alpha);
+    t.b = core_saturated32(0 - alpha * mean);
+    return t;
+}
+
+/* u and d of the nvfp4 rules; K and M as binary32. */
+FPEMU_FN core_tensor core_nvfp4_tensor(const fpemu_range *w, int ao, float k, float m)
+{
+    core_tensor t = {1, 1};
+    const float amax = core_saturated32(w->amax), most = core_finite32(k * m);
+    if (ao) {
+        const float d = amax / most;
+        t.b = d > 0 ? core_finite32(d) : 1;
+        t.a = core_finite32(1 / t.b);
+    } else if (amax > 0) {
+        t.a = core_finite32(most / amax);
+        t.b = core_finite32(1 / t.a);
+    }
+    return t;
+}
+
+#include "carrier64.h"
+#include "scale.inc.h"
+#include "carrier_end.h"
+#include "carrier32.h"
+#include "scale.inc.h"
+#include "carrier_end.h"
+
+/* The exact quotient x * 2^-c, x having the bits u. */
+FPEMU_FN core_exact core_block_quotient(int c, uint64_t u)
+{
+    core_exact x = core_exact_from(u);
+    x.top -= x.kind == CORE_FINITE ? c : 0;
+    return x;
+}
+
+/* The same in binary64, rounded to odd; u itself where it is no finite number. */
+FPEMU_FN uint64_t core_block_t_odd(int c, uint64_t u)
+{
+    const core_exact x = core_block_quotient(c, u);
+    return x.kind == CORE_FINITE ? core_exact_binary64(&x, FPEMU_MODE_RTO) : u;
+}
+
+/* t in binary32: exact but beyond its ends, where it is the largest number or a subnormal one that is not zero. */
+FPEMU_FN uint32_t core_t_odd32(double t)
+{
+    const uint32_t sign = (uint32_t)(core_bits64(t) >> 63) << 31;
+    const uint32_t u =
+        t < DBL_MAX && t > -DBL_MAX && (t > FLT_MAX || t < -FLT_MAX) ? sign | 0x7f7fffffu : core_bits32((float)t);
+    return u << 1 == 0 && (t > 0 || t < 0) ? sign | 1 : u;
+}
+
+/* Bits of P: that quotient rounded by the element's binary64 plan. *g is its magnitude on the grid without ends (all
+ * ones past the ends of an affine integer). */
+FPEMU_FN uint64_t core_block_exact(const core_plan64 *p, const core_plan64 *integers, int c, uint64_t u, uint32_t r,
+                                   uint64_t *g, int64_t *q)
+{
+    const core_exact x = core_block_quotient(c, u);
+    if (x.kind == CORE_FINITE && p->rule < CORE_RULE_AFFINE_FAST)
+        return core_exact_round(p, &x, r, g);
+    int overflow;
+    const uint64_t y = core_element64(p, integers, core_block_t_odd(c, u), r, &overflow, q);
+    *g = overflow ? ~UINT64_C(0) >> 1 : 0;
+    return y;
+}
+
+/* t and y of S2FP8, in binary64; NaN and infinity stay. */
+FPEMU_FN double core_s2fp8_t(core_tensor n, double x)
+{
+    const double a = x < 0 ? -x : x;
+    if (!(a > 0) || a > DBL_MAX)
+        return x;
+    const double t = core_exp2((double)n.a * core_log2(a) + (double)n.b);
+    return x < 0 ? -t : t;
+}
+
+FPEMU_FN double core_s2fp8_y(core_tensor n, double p)
+{
+    const double a = p < 0 ? -p : p;
+    if (!(a > 0))
+        return p;
+    const double y = core_exp2((core_log2(a) - (double)n.b) / (double)n.a);
+    return p < 0 ? -core_finite64(y) : core_finite64(y);
+}
+
+/* MuPPET's Eq. 6 as printed: floor(z + R/2^32 - 1/2) for the exact z = t / step; not clipped. */
+FPEMU_FN double core_muppet(double z, uint32_t r)
+{
+    /* z = k + fraction * 2^-32, what lies below the fraction being cut off */
+    const double a = z < 0 ? -z : z, whole = a < 4503599627370496.0 ? (double)(int64_t)a : a;
+    const double scaled = (a - whole) * 4294967296.0;
+    const uint64_t cut = (uint64_t)scaled;
+    double k = whole;
+    uint64_t fraction = cut;
+    if (z < 0) {
+        const uint64_t up = cut + (uint64_t)((double)cut < scaled);
+        k = -whole - (up ? 1 : 0);
+        fraction = up ? (UINT64_C(1) << 32) - up : 0;
+    }
+    const uint64_t sum = fraction + r + (UINT64_C(1) << 31); /* R/2^32 + 1/2, less 1 */
+    return k + (double)(sum >> 32) - 1;
+}
+
+/* QPyTorch's block_quantize: the multiple k of the element's step for x, where the largest element is below
+ * 2^(e+1); bits: of the magnitude of an element, 2..21; stochastic: random bits r; not clipped. */
+FPEMU_FN int32_t core_qpytorch_block(float x, int e, int bits, int stochastic, uint32_t r)
+{
+    const float c = 6 * core_value32(core_power32(e)), a = x + c;
+    const int32_t steps = (int32_t)((double)a * core_value64(core_power64(21 - e))); /* of 2^(e-21), exactly */
+    const int drop = 22 - bits;
+    const int32_t add = stochastic ? (int32_t)(r >> (32 - drop)) : (int32_t)1 << (drop - 1);
+    return ((steps + add) >> drop) - ((int32_t)12582912 >> drop);
+}
+
+#endif /* FPEMU_CORE_BLOCK_H */

@@ -1,0 +1,333 @@
+/* block.inc.h - scales and scaled elements of one carrier; included by block.h. */
+
+/* What the rule needs of the format. */
+typedef struct core_block {
+    core_plan scale_plan;                     /* of a float scale */
+    core_coder scale_coder;                   /* where codes are made or read: core_block_codes */
+    realw max, inverse;                       /* M of the element, [1/M] */
+    realw scale_min, scale_max, scale_normal; /* float scales: smallest, largest, smallest normal value */
+    double high, low;                         /* muppet: UB + h, -LB + h; 0 = asks nothing */
+    core_tensor tensor;
+    int32_t emax, precision; /* of the element */
+    int32_t first, last;     /* exponents of the powers of two that the scale format holds */
+    int32_t margin;
+    uint32_t code_mask;
+    uint8_t rule;     /* fpemu_scaling */
+    uint8_t no_zero;  /* the scale format has none */
+    uint8_t powers;   /* the rule gives powers of two */
+    uint8_t has_zero; /* the element has one */
+    uint8_t bare;     /* the scale is a power of two by itself */
+    uint8_t same;     /* the scale format holds every number of the carrier */
+    uint8_t nan;      /* a block may become NaN */
+    uint8_t near;     /* the element's numbers are far from the carrier's ends: kind MULTIPLY may do */
+    uint8_t sticky;   /* what underflows in t must not become zero */
+} core_block;
+
+/* Magnitudes, as bits, of the finite elements of a block. */
+typedef struct core_extremes {
+    uintw amax;
+    uintw high, low;   /* of the largest element above and the smallest below zero; for muppet */
+    uint8_t nonfinite; /* there is a NaN or an infinity */
+    uint8_t other;     /* they may be those of another tensor */
+} core_extremes;
+
+typedef struct core_scale {
+    realw down, s, d;
+    int32_t exponent;  /* floor(log2 s) */
+    uint8_t kind;      /* enum core_scale_kind */
+    uint8_t saturated; /* cut to an end of the scale format */
+    uint8_t counted;   /* s is finite and not 0: in the histogram */
+} core_scale;
+
+/* floor(log2 a) of a finite magnitude a != 0. */
+FPEMU_FN int core_exponent(uintw a)
+{
+    const int field = (int)(a >> CARRIER_MANTISSA);
+    return field ? field - CARRIER_BIAS : (int)core_log2(a) - CARRIER_BIAS + 1 - CARRIER_MANTISSA;
+}
+
+/* Fills *b; `scale` is the scale format where it is a float. The element is that of *f. */
+FPEMU_FN void core_block_make(core_block *b, const fpemu_format *f, const fpemu_format *scale, const fpemu_rounding *r)
+{
+    memset(b, 0, sizeof *b);
+    const double largest = f->kind == FPEMU_KIND_CODEBOOK && -f->lowest > f->max ? -f->lowest : f->max;
+    uintw max = core_from_double(largest);
+    max = max < CARRIER_INF ? max : CARRIER_INF - 1;
+    b->rule = f->scaling;
+    b->max = core_value(max);
+    b->inverse = 1 / b->max;
+    b->emax = core_exponent(max);
+    b->precision = f->kind == FPEMU_KIND_FLOAT ? (int)f->mantissa_bits + 1 : (int)f->bits - f->is_signed;
+    b->margin = f->margin;
+    b->bare = f->scale_power;
+    b->powers = b->rule <= FPEMU_SCALING_HBFP || b->rule == FPEMU_SCALING_MUPPET;
+    b->has_zero = f->has_zero;
+    const int own =
+        b->rule == FPEMU_SCALING_RECIPE || b->rule == FPEMU_SCALING_RECIPE_POW2 || b->rule == FPEMU_SCALING_S2FP8;
+    if (b->bare) {
+        b->last = (1 << (f->scale_exponent_bits - 1)) - 1;
+        b->first = -1 - b->last;
+        b->code_mask = (UINT32_C(1) << f->scale_exponent_bits) - 1;
+    } else if (b->rule != FPEMU_SCALING_S2FP8) {
+        core_plan64 unused;
+        fpemu_rounding nearest;
+        memset(&nearest, 0, sizeof nearest);
+        nearest.overflow = FPEMU_OVERFLOW_SATURATE;
+        core_plan_make(&b->scale_plan, &unused, scale, &nearest, 0);
+        b->scale_min = core_value(core_from_double(scale->min_positive));
+        b->scale_max = core_value(core_from_double(scale->max));
+        b->scale_normal = core_value(core_from_double(scale->min_normal));
+        b->nan = scale->has_nan && !own;
+        b->no_zero = !scale->has_zero;
+        b->same = CARRIER_BITS == 32 && scale->mantissa_bits == 23 && scale->emin <= -126 && scale->emax >= 127;
+        b->last = core_exponent(core_bits(b->scale_max));
+        const uintw least = core_bits(b->scale_min);
+        b->first = core_exponent(least);
+        b->first += core_bits(b->scale_min) != core_power(b->first);
+    }
+    if (b->rule == FPEMU_SCALING_MUPPET) {
+        const double half = f->kind == FPEMU_KIND_INT ? f->scale / 2 : core_value64(core_power64(f->quantum - 1));
+        b->high = f->max + half;
+        b->low = f->lowest < 0 ? half - f->lowest : 0;
+    }
+    /* 34 random bits below the smallest step, and what multiplications round, stay above the carrier's subnormals */
+    b->near = b->emax < CARRIER_BIAS / 2 && f->min_positive >= core_value64(core_power64(40 - CARRIER_BIAS));
+    b->sticky = b->powers && ((r->mode >= FPEMU_MODE_RAZ && r->mode <= FPEMU_MODE_RTO) || r->mode == FPEMU_MODE_SE ||
+                              f->kind == FPEMU_KIND_CODEBOOK || f->kind == FPEMU_KIND_POSIT || r->compat);
+}
+
+/* Completes *b for scale_code and scale_read. */
+FPEMU_FN void core_block_codes(core_block *b, const fpemu_format *scale)
+{
+    if (!b->bare && b->rule != FPEMU_SCALING_S2FP8)
+        core_coder_make(&b->scale_coder, scale, NULL);
+}
+
+/* A scale of 2^c for a block whose largest element has the exponent `top`. */
+FPEMU_FN void core_scale_power(const core_block *b, int c, int top, core_scale *s)
+{
+    s->d = 1;
+    s->counted = 1;
+    s->saturated = c < b->first || c > b->last;
+    if (s->saturated && b->bare) {
+        c = c < b->first ? b->first : b->last;
+    } else if (s->saturated) {
+        const realw end = c < b->first ? b->scale_min : b->scale_max;
+        c = core_exponent(core_bits(end));
+        if (core_bits(end) != core_power(c)) { /* an end that is no power of two */
+            s->kind = CORE_SCALE_DIVIDE;
+            s->down = s->s = end;
+            s->exponent = c;
+            return;
+        }
+    }
+    const int ends = CARRIER_BIAS - 1;
+    s->exponent = c;
+    s->kind = CORE_SCALE_POWER;
+    if (b->near && c >= -ends && c <= ends && top - c <= ends && c + b->emax < ends) {
+        s->kind = CORE_SCALE_MULTIPLY;
+        s->down = core_value(core_power(-c));
+        s->s = core_value(core_power(c));
+    }
+}
+
+/* Takes v >= 0 to the scale format. */
+FPEMU_FN realw core_scale_hold(const core_block *b, realw v, core_scale *s)
+{
+    const uintw u = core_bits(v);
+    if (u >= CARRIER_INF) {
+        s->saturated = 1;
+        return b->scale_max;
+    }
+    if (b->same)
+        return v;
+    const uintw g = core_grid(&b->scale_plan, FPEMU_MODE_RNE, 1, 32, u, 0, 0);
+    s->saturated = g > b->scale_plan.max[0] || (b->no_zero && v > 0 && v < b->scale_min);
+    return core_value(core_finish_any(&b->scale_plan, u, g));
+}
+
+/* c of the rules that give a power of two. */
+FPEMU_FN int core_block_power(const core_block *b, uintw a)
+{
+    const int e = core_exponent(a), up = a != core_power(e); /* ceil(log2) = e + up */
+    switch (b->rule) {
+    case FPEMU_SCALING_CEIL: return e + up - b->emax;
+    case FPEMU_SCALING_HBFP: return e + up - b->emax - 1;
+    case FPEMU_SCALING_EVEN: {
+        if (b->precision > CARRIER_MANTISSA)
+            return e - b->emax;
+        const int field = (int)(a >> CARRIER_MANTISSA);
+        const uintw sig =
+            field ? (a & (CARRIER_HIDDEN - 1)) | CARRIER_HIDDEN : a << (CARRIER_MANTISSA - (int)core_log2(a));
+        const uintw rounded = sig + ((uintw)1 << (CARRIER_MANTISSA - b->precision));
+        return e + (rounded >= 2 * CARRIER_HIDDEN) - b->emax;
+    }
+    case FPEMU_SCALING_RCEIL: {
+        const uintw q = core_bits(core_value(a) * b->inverse);
+        if (q == 0 || q >= CARRIER_INF)
+            return q ? 1 << 20 : -(1 << 20);
+        const int k = core_exponent(q);
+        return k + (q != core_power(k));
+    }
+    default: return e - b->emax;
+    }
+}
+
+/* The largest n with x * 2^n <= bound; both above 0. */
+FPEMU_FN int core_block_room(double x, double bound)
+{
+    const uint64_t u = core_bits64(x), v = core_bits64(bound), fraction = (UINT64_C(1) << 52) - 1;
+    const int e = core_exponent64(u), shift = u >> 52 ? 0 : 52 - core_log2_64(u);
+    return core_exponent64(v) - e - (((u << shift) & fraction) > (v & fraction));
+}
+
+/* The scale of a block. */
+FPEMU_FN void core_scale_find(const core_block *b, const core_extremes *e, core_scale *s)
+{
+    const realw amax = core_value(e->amax);
+    const int all_zero = e->amax == 0;
+    memset(s, 0, sizeof *s);
+    s->d = 1;
+    if (e->nonfinite && b->nan) {
+        s->kind = CORE_SCALE_NAN;
+        return;
+    }
+    switch (b->rule) {
+    case FPEMU_SCALING_ABSMAX:
+        s->kind = CORE_SCALE_DIVIDE;
+        s->s = s->down = core_scale_hold(b, amax / b->max, s);
+        break;
+    case FPEMU_SCALING_NVFP4: {
+        const realw u = (realw)b->tensor.a, d = (realw)b->tensor.b, f = (realw)FLT_MAX;
+        s->kind = CORE_SCALE_MULTIPLY;
+        s->s = core_scale_hold(b, amax * (u * b->inverse), s);
+        s->d = d;
+        s->down = 1 / (s->s * d);
+        s->down = s->down < f ? s->down : f;
+        break;
+    }
+    case FPEMU_SCALING_NVFP4_AO: {
+        const realw u = (realw)b->tensor.a, d = (realw)b->tensor.b, v = amax / b->max / d;
+        const realw low = b->scale_normal;
+        s->kind = CORE_SCALE_MULTIPLY;
+        s->s = core_scale_hold(b, v, s); /* both ends of the clamp are values: it may come after rounding */
+        s->saturated |= s->s < low;
+        s->s = s->s < low ? low : s->s;
+        s->d = d;
+        s->down = u / s->s;
+        s->down = s->down < core_value(CARRIER_INF) ? s->down : (realw)FLT_MAX;
+        break;
+    }
+    case FPEMU_SCALING_RECIPE:
+    case FPEMU_SCALING_RECIPE_POW2: {
+        float u = 1;
+        if (!all_zero && !e->nonfinite) {
+            const double least = core_value64(core_power64(-126));
+            u = core_saturated32((double)(b->max / amax));
+            const double less = (double)u * core_value64(core_power64(-b->margin));
+            u = (float)(less < least ? least : less);
+            if (b->rule == FPEMU_SCALING_RECIPE_POW2)
+                u = core_value32(core_bits32(u) & 0x7f800000u);
+        }
+        s->kind = CORE_SCALE_MULTIPLY;
+        s->down = (realw)u;
+        s->s = (realw)(float)(1 / u); /* binary32, also where the compiler evaluates wider */
+        break;
+    }
+    case FPEMU_SCALING_S2FP8: s->kind = CORE_SCALE_S2FP8; return;
+    case FPEMU_SCALING_MUPPET: {
+        const double high = b->high > 0 ? core_to_double(e->high) : 0, low = b->low > 0 ? core_to_double(e->low) : 0;
+        const int n_high = high > 0 ? core_block_room(high, b->high) : INT32_MAX;
+        const int n_low = low > 0 ? core_block_room(low, b->low) : INT32_MAX;
+        const int n = n_high < n_low ? n_high : n_low;
+        core_scale_power(b, n == INT32_MAX ? 0 : -n, all_zero ? 0 : core_exponent(e->amax), s);
+        s->saturated = s->saturated && !all_zero;
+        return;
+    }
+    default:
+        if (!all_zero) {
+            core_scale_power(b, core_block_power(b, e->amax), core_exponent(e->amax), s);
+            return;
+        }
+        core_scale_power(b, b->bare ? b->first : -(1 << 20), 0, s);
+        s->saturated = 0;
+        if (b->has_zero && !e->nonfinite && !e->other && s->kind == CORE_SCALE_POWER) { /* whatever the scale, +-0 */
+            s->kind = CORE_SCALE_MULTIPLY;
+            s->down = s->s = 1;
+        }
+        return;
+    }
+    s->saturated = s->saturated && !all_zero;
+    s->counted = s->s > 0;
+    s->exponent = s->counted ? core_exponent(core_bits(s->s)) : 0;
+    if (!s->counted)
+        s->kind = CORE_SCALE_ZERO;
+}
+
+/* The code of a scale that scale_find made. */
+FPEMU_FN uint64_t core_scale_code(const core_block *b, const core_scale *s)
+{
+    if (b->bare)
+        return (uint32_t)s->exponent & b->code_mask;
+    if (s->kind == CORE_SCALE_NAN)
+        return core_encode(&b->scale_coder, CARRIER_NAN, CARRIER_NAN);
+    const int power = b->powers && s->kind != CORE_SCALE_DIVIDE;
+    const uintw u = power ? core_power(s->exponent) : core_bits(s->s);
+    return core_encode(&b->scale_coder, u, u);
+}
+
+/* What a code says of the elements' values; `down` is not set. */
+FPEMU_FN void core_scale_read(const core_block *b, uint64_t code, core_scale *s)
+{
+    memset(s, 0, sizeof *s);
+    s->d = 1;
+    if (b->rule == FPEMU_SCALING_S2FP8) {
+        s->kind = CORE_SCALE_S2FP8;
+    } else if (b->bare) {
+        const uint32_t c = (uint32_t)code & b->code_mask, top = (b->code_mask >> 1) + 1;
+        s->kind = CORE_SCALE_POWER;
+        s->exponent = (int32_t)(c ^ top) - (int32_t)top;
+    } else {
+        const uintw u = core_decode(&b->scale_coder, code);
+        s->kind = (u & ~CARRIER_SIGN) > CARRIER_INF ? CORE_SCALE_NAN : CORE_SCALE_MULTIPLY;
+        s->s = core_value(u);
+        if (b->rule == FPEMU_SCALING_NVFP4 || b->rule == FPEMU_SCALING_NVFP4_AO)
+            s->d = (realw)b->tensor.b;
+    }
+}
+
+/* Magnitude bits of P * 2^c for a finite magnitude P, rounded once, never infinite. */
+FPEMU_FN uintw core_times_power(uintw a, int c)
+{
+    if (a == 0)
+        return 0;
+    const int field = (int)(a >> CARRIER_MANTISSA);
+    const int64_t k = (int64_t)(field ? (a & (CARRIER_HIDDEN - 1)) | CARRIER_HIDDEN : a);
+    if (core_exponent(a) + c > CARRIER_BIAS)
+        return CARRIER_INF - 1;
+    const uintw y =
+        core_affine_value(UINT64_C(1) << 52, (field ? field : 1) - CARRIER_BIAS - CARRIER_MANTISSA + c - 52, k);
+    return y < CARRIER_INF ? y : CARRIER_INF - 1;
+}
+
+/* t for a finite or infinite x, of kinds ZERO, MULTIPLY and DIVIDE; a NaN stays as it is. */
+FPEMU_FN uintw core_block_t(const core_scale *s, int sticky, uintw u)
+{
+    const uintw sign = u & CARRIER_SIGN, a = u & ~CARRIER_SIGN;
+    const realw x = core_value(u);
+    uintw t = s->kind == CORE_SCALE_DIVIDE ? core_bits(x / s->down) : core_bits(x * s->down);
+    t = s->kind == CORE_SCALE_ZERO ? (a < CARRIER_INF ? sign : u) : t;
+    if (sticky && (t & ~CARRIER_SIGN) == 0)
+        t = sign | (uintw)(a != 0);
+    return a > CARRIER_INF ? u : t;
+}
+
+/* y for P, of every kind but NAN, ZERO (P as it is) and S2FP8. */
+FPEMU_FN uintw core_block_y(const core_scale *s, uintw u)
+{
+    const uintw sign = u & CARRIER_SIGN, a = u & ~CARRIER_SIGN;
+    if (s->kind == CORE_SCALE_POWER)
+        return a > CARRIER_INF ? CARRIER_NAN : sign | core_times_power(a, s->exponent);
+    const realw y = (core_value(u) * s->s) * s->d; /* a NaN also where a code says s is infinite */
+    return y == y ? core_bits(core_finite(y)) : CARRIER_NAN;
+}

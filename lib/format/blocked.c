@@ -1,0 +1,249 @@
+/* blocked.c - formats with scales: an element format, a scale format, the rule that finds a scale, the shape of a
+ * block. Which combinations there are, and what follows from one. */
+#include "internal.h"
+#include "spec.h"
+
+#include <string.h>
+
+void fpemu_copy_blocked(fpemu_format *to, const fpemu_format *from)
+{
+    to->scaling = from->scaling;
+    to->block = from->block;
+    to->scale_power = from->scale_power;
+    to->scale_exponent_bits = from->scale_exponent_bits;
+    to->scale_mantissa_bits = from->scale_mantissa_bits;
+    to->scale_specials = from->scale_specials;
+    to->scale_signed = from->scale_signed;
+    to->scale_bias = from->scale_bias;
+    to->margin = from->margin;
+    to->block_length = from->block_length;
+    to->block_rows = from->block_rows;
+}
+
+void fpemu_clear_blocked(fpemu_format *format)
+{
+    static const fpemu_format zero;
+    fpemu_copy_blocked(format, &zero);
+}
+
+int fpemu_same_blocking(const fpemu_format *a, const fpemu_format *b)
+{
+    return a->scaling == b->scaling && a->block == b->block && a->scale_power == b->scale_power &&
+           a->scale_exponent_bits == b->scale_exponent_bits && a->scale_mantissa_bits == b->scale_mantissa_bits &&
+           a->scale_specials == b->scale_specials && a->scale_signed == b->scale_signed &&
+           a->scale_bias == b->scale_bias && a->margin == b->margin && a->block_length == b->block_length &&
+           a->block_rows == b->block_rows;
+}
+
+/* ------------------------------------------------------------------------------------------------ scales */
+
+int fpemu_scale_of(const fpemu_format *f, fpemu_format *scale)
+{
+    return fpemu_format_float(scale, f->scale_exponent_bits, f->scale_mantissa_bits, f->scale_bias,
+                              (fpemu_specials)f->scale_specials, f->scale_signed) == FPEMU_OK;
+}
+
+int fpemu_set_scale(fpemu_format *f, const fpemu_format *scale, fpemu_problem *problem)
+{
+    fpemu_format plain;
+    if (scale->kind != FPEMU_KIND_FLOAT || scale->scaling || scale->bits > 32 || scale->mantissa_bits > 23)
+        return refuse(problem, FPEMU_PARAMETER_BLOCK_SCALE, "a float of at most 32 bits as scale");
+    f->scale_power = 0;
+    f->scale_exponent_bits = (uint8_t)scale->exponent_bits;
+    f->scale_mantissa_bits = (uint8_t)scale->mantissa_bits;
+    f->scale_specials = scale->specials;
+    f->scale_signed = scale->is_signed;
+    f->scale_bias = scale->bias;
+    if (!fpemu_scale_of(f, &plain) || !fpemu_format_equal(scale, &plain))
+        return refuse(problem, FPEMU_PARAMETER_BLOCK_SCALE, "a scale without policies of its own");
+    return 1;
+}
+
+uint32_t fpemu_scale_bits(const fpemu_format *f)
+{
+    if (f->scaling == FPEMU_SCALING_NONE || f->scaling == FPEMU_SCALING_S2FP8)
+        return 0;
+    return f->scale_power ? f->scale_exponent_bits
+                          : (uint32_t)f->scale_exponent_bits + f->scale_mantissa_bits + f->scale_signed;
+}
+
+/* ---------------------------------------------------------------------------------------------- validity */
+
+/* What the fields of shape and scale may hold, whatever the rule. */
+static int check_fields(const fpemu_format *f, fpemu_problem *problem)
+{
+    const int is_tile = f->block == FPEMU_BLOCK_TILE, is_run = f->block == FPEMU_BLOCK_RUN;
+    if (f->scaling >= FPEMU_SCALING_COUNT)
+        return refuse(problem, FPEMU_PARAMETER_RULE, "a known scale rule");
+    if (f->block > FPEMU_BLOCK_TENSOR || (f->block_length > 0) != (is_run || is_tile) || (f->block_rows > 0) != is_tile)
+        return refuse(problem, FPEMU_PARAMETER_BLOCK, "a block of 1 element or more");
+    if (f->scale_power > 1 || f->scale_signed > 1)
+        return refuse(problem, FPEMU_PARAMETER_BLOCK_SCALE, "flags of the scale 0 or 1");
+    if (f->scale_power && (f->scale_mantissa_bits || f->scale_specials || f->scale_signed || f->scale_bias))
+        return refuse(problem, FPEMU_PARAMETER_BLOCK_SCALE, "no parameters of a float on a power of two");
+    if (f->scale_power && (f->scale_exponent_bits < 2 || f->scale_exponent_bits > 12))
+        return refuse(problem, FPEMU_PARAMETER_BLOCK_EXPONENT, "an exponent of 2 to 12 bits");
+    return 1;
+}
+
+/* Steps of a power of two, so that the scale can be one. */
+static int has_power_steps(const fpemu_format *f)
+{
+    int exponent;
+    return f->kind == FPEMU_KIND_FIXED || (f->kind == FPEMU_KIND_INT && core_is_power(f->scale, &exponent));
+}
+
+static int is_binary32(const fpemu_format *scale)
+{
+    return scale->exponent_bits == 8 && scale->mantissa_bits == 23 && scale->bias == 127 && scale->is_signed &&
+           scale->specials == FPEMU_SPECIALS_IEEE;
+}
+
+/* What each rule asks. `scale` is all zero for a power of two. */
+static int check_rule(const fpemu_format *f, const fpemu_format *scale, fpemu_problem *problem)
+{
+    const uint32_t scales = FPEMU_PARAMETER_BLOCK_SCALE | FPEMU_PARAMETER_BLOCK_EXPONENT | FPEMU_PARAMETER_RULE;
+    switch (f->scaling) {
+    case FPEMU_SCALING_EVEN:
+        if (f->kind == FPEMU_KIND_POSIT || f->kind == FPEMU_KIND_CODEBOOK)
+            return refuse(problem, FPEMU_PARAMETER_ELEMENT | FPEMU_PARAMETER_RULE,
+                          "elements with a precision for the rule even: no posit, no codebook");
+        break;
+    case FPEMU_SCALING_NVFP4:
+    case FPEMU_SCALING_NVFP4_AO:
+        if (f->block != FPEMU_BLOCK_RUN && f->block != FPEMU_BLOCK_TILE)
+            return refuse(problem, FPEMU_PARAMETER_BLOCK | FPEMU_PARAMETER_RULE, "a block N or RxC with nvfp4 rules");
+        if (f->scale_power)
+            return refuse(problem, scales, "a float as scale with nvfp4 rules");
+        break;
+    case FPEMU_SCALING_RECIPE:
+    case FPEMU_SCALING_RECIPE_POW2:
+        if (!is_binary32(scale))
+            return refuse(problem, scales, "scale=fp32 with recipe rules");
+        break;
+    case FPEMU_SCALING_MUPPET:
+        if (!f->scale_power)
+            return refuse(problem, scales, "a power of two as scale with the rule muppet");
+        if (!has_power_steps(f))
+            return refuse(problem, FPEMU_PARAMETER_ELEMENT | FPEMU_PARAMETER_RULE,
+                          "fixed or int with steps of a power of two with the rule muppet");
+        break;
+    case FPEMU_SCALING_S2FP8:
+        if (f->block != FPEMU_BLOCK_TENSOR)
+            return refuse(problem, FPEMU_PARAMETER_BLOCK | FPEMU_PARAMETER_RULE, "block=tensor with the rule s2fp8");
+        if (!is_binary32(scale))
+            return refuse(problem, scales, "scale=fp32 with the rule s2fp8");
+        if (f->kind != FPEMU_KIND_FLOAT)
+            return refuse(problem, FPEMU_PARAMETER_ELEMENT | FPEMU_PARAMETER_RULE, "a float with the rule s2fp8");
+        break;
+    default: break;
+    }
+    const int has_margin = f->scaling == FPEMU_SCALING_RECIPE || f->scaling == FPEMU_SCALING_RECIPE_POW2;
+    if (f->margin < 0 || f->margin > (has_margin ? 64 : 0))
+        return refuse(problem, FPEMU_PARAMETER_MARGIN, "a margin of 0 to 64, with recipe rules alone");
+    return 1;
+}
+
+/* All of that, for complete elements; *scale is left all zero for a power of two. */
+static int check_blocks(const fpemu_format *f, fpemu_format *scale, fpemu_problem *problem)
+{
+    memset(scale, 0, sizeof *scale);
+    if (!check_fields(f, problem))
+        return 0;
+    if (!f->scale_power && (f->scale_mantissa_bits > 23 || !fpemu_scale_of(f, scale) || scale->bits > 32))
+        return refuse(problem, FPEMU_PARAMETER_BLOCK_SCALE, "a float of at most 32 bits as scale");
+    return check_rule(f, scale, problem);
+}
+
+int fpemu_blocks_are_sane(const fpemu_format *f, fpemu_format *scale)
+{
+    fpemu_problem problem;
+    return check_blocks(f, scale, &problem) && !f->wrap;
+}
+
+int fpemu_derive_blocked(fpemu_format *f, fpemu_problem *problem)
+{
+    static const fpemu_format none;
+    if (f->scaling == FPEMU_SCALING_NONE)
+        return fpemu_same_blocking(f, &none) || refuse(problem, 0, "no blocks in a scalar format");
+    if (f->wrap)
+        return refuse(problem, FPEMU_PARAMETER_WRAP | FPEMU_PARAMETER_ELEMENT, "an element that does not wrap");
+    if (core_bits64(f->max) == 0 || core_bits64(f->max) >> 63)
+        return refuse(problem, FPEMU_PARAMETER_ELEMENT, "an element with a positive value");
+    fpemu_format scale;
+    if (!check_blocks(f, &scale, problem))
+        return 0;
+    if (!f->scale_power) {
+        f->scale_bias = scale.bias; /* the default has become a number */
+        f->fits_f32 &= scale.fits_f32;
+        f->fits_f64 &= scale.fits_f64;
+    }
+    return 1;
+}
+
+/* ------------------------------------------------------------------------------------------ constructors */
+
+fpemu_status fpemu_format_blocked(fpemu_format *format, const fpemu_format *element, fpemu_scaling scaling,
+                                  const fpemu_format *scale, uint32_t exponent_bits, fpemu_block block, uint32_t rows,
+                                  uint32_t length)
+{
+    fpemu_problem problem;
+    if (!format)
+        return FPEMU_ERROR_NULL;
+    if (!element) {
+        memset(format, 0, sizeof *format);
+        return FPEMU_ERROR_NULL;
+    }
+    fpemu_format f = *element; /* `format` may be the same as either */
+    int good = f.scaling == FPEMU_SCALING_NONE && scaling != FPEMU_SCALING_NONE;
+    f.scaling = (uint32_t)scaling < FPEMU_SCALING_COUNT ? (uint8_t)scaling : UINT8_MAX;
+    f.block = (uint32_t)block <= FPEMU_BLOCK_TENSOR ? (uint8_t)block : UINT8_MAX;
+    f.block_rows = rows;
+    f.block_length = length;
+    if (scale) {
+        good = good && fpemu_set_scale(&f, scale, &problem);
+    } else {
+        f.scale_power = 1;
+        f.scale_exponent_bits = exponent_bits <= UINT8_MAX ? (uint8_t)exponent_bits : UINT8_MAX;
+    }
+    memset(format, 0, sizeof *format);
+    if (!good || !fpemu_derive(&f, &problem))
+        return FPEMU_ERROR_FORMAT;
+    *format = f;
+    return FPEMU_OK;
+}
+
+fpemu_status fpemu_format_element(const fpemu_format *format, fpemu_format *element)
+{
+    fpemu_problem problem;
+    if (!element)
+        return FPEMU_ERROR_NULL;
+    fpemu_format f = {0};
+    if (format)
+        f = *format;
+    memset(element, 0, sizeof *element);
+    if (!format)
+        return FPEMU_ERROR_NULL;
+    fpemu_clear_blocked(&f);
+    if (!fpemu_derive(&f, &problem))
+        return FPEMU_ERROR_FORMAT;
+    *element = f;
+    return FPEMU_OK;
+}
+
+fpemu_status fpemu_format_scale(const fpemu_format *format, fpemu_format *scale)
+{
+    fpemu_format f = {0};
+    if (!scale)
+        return FPEMU_ERROR_NULL;
+    if (format)
+        f = *format;
+    memset(scale, 0, sizeof *scale);
+    if (!format)
+        return FPEMU_ERROR_NULL;
+    if (f.kind == FPEMU_KIND_INVALID || f.kind > FPEMU_KIND_CODEBOOK || f.scaling >= FPEMU_SCALING_COUNT)
+        return FPEMU_ERROR_FORMAT;
+    if (f.scaling == FPEMU_SCALING_NONE || f.scaling == FPEMU_SCALING_S2FP8 || f.scale_power)
+        return FPEMU_ERROR_UNSUPPORTED;
+    return fpemu_scale_of(&f, scale) ? FPEMU_OK : FPEMU_ERROR_FORMAT;
+}

@@ -1,0 +1,387 @@
+/* blockspec.c - the calls of blocked formats in spec strings: mx(e2m1,block=16), bfp(7), group(int12,2048), ...
+ *
+ * Each is a row of one table: its arguments, and what holds for what is left out. A format is printed as the first row
+ * that can say it; the last one, block(...), can say every format. */
+#include "reader.h"
+
+/* In the order of fpemu_scaling. */
+static const char *const rule_names[FPEMU_SCALING_COUNT] = {"none",        "floor",  "ceil",  "even",     "rceil",
+                                                            "hbfp",        "absmax", "nvfp4", "nvfp4-ao", "recipe",
+                                                            "recipe-pow2", "muppet", "s2fp8"};
+
+/* Where the element comes from. */
+enum element { ANY, FROM_M, FROM_E_M, FROM_BITS, ANY_SYMMETRIC, FROM_TABLE };
+
+#define RULE_BIT(name) (1u << FPEMU_SCALING_##name)
+#define POWER_RULES (RULE_BIT(FLOOR) | RULE_BIT(CEIL) | RULE_BIT(EVEN) | RULE_BIT(RCEIL))
+
+/* clang-format off */
+#define AN_ELEMENT(optional) {"element", FPEMU_PARAMETER_ELEMENT, ELEMENT, optional}
+#define A_BLOCK(optional) {"block", FPEMU_PARAMETER_BLOCK, BLOCK, optional}
+#define A_SCALE {"scale", FPEMU_PARAMETER_BLOCK_SCALE, ELEMENT, 1}
+#define AN_EXPONENT {"exponent", FPEMU_PARAMETER_BLOCK_EXPONENT, INTEGER, 1}
+#define A_RULE(optional) {"rule", FPEMU_PARAMETER_RULE, RULE, optional}
+#define A_MARGIN {"margin", FPEMU_PARAMETER_MARGIN, INTEGER, 1}
+#define A_WIDTH(name) {name, FPEMU_PARAMETER_BITS, INTEGER, 0}
+
+/* What holds where an argument is left out; 0 where it cannot be. */
+static const struct family {
+    call call;
+    enum element element;
+    uint32_t rules;    /* those that the call can say */
+    uint8_t rule;
+    uint8_t block;
+    uint32_t length;
+    uint8_t exponent;  /* of a power of two; 0: the scale is ... */
+    fpemu_name scale;
+    fpemu_name element_name;
+} families[] = {
+    {{"mx", CALL_BLOCKED, {AN_ELEMENT(0), A_BLOCK(1), A_SCALE, A_RULE(1), {0}}},
+     ANY, POWER_RULES, FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 32, 0, FPEMU_NAME_E8M0, FPEMU_NAME_NONE},
+    {{"hbfp", CALL_BLOCKED, {A_WIDTH("m"), A_BLOCK(1), AN_EXPONENT, {0}}},
+     FROM_M, RULE_BIT(HBFP), FPEMU_SCALING_HBFP, FPEMU_BLOCK_TENSOR, 0, 12, FPEMU_NAME_NONE, FPEMU_NAME_NONE},
+    {{"bfp", CALL_BLOCKED, {A_WIDTH("m"), A_BLOCK(1), AN_EXPONENT, A_RULE(1), {0}}},
+     FROM_M, POWER_RULES | RULE_BIT(HBFP), FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 16, 8, FPEMU_NAME_NONE,
+     FPEMU_NAME_NONE},
+    {{"bm", CALL_BLOCKED,
+      {{"e", FPEMU_PARAMETER_EXPONENT, INTEGER, 0}, {"m", FPEMU_PARAMETER_MANTISSA, INTEGER, 0}, A_BLOCK(1), {0}}},
+     FROM_E_M, RULE_BIT(FLOOR), FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 32, 8, FPEMU_NAME_NONE, FPEMU_NAME_NONE},
+    {{"nvfp4", CALL_BLOCKED, {AN_ELEMENT(1), A_BLOCK(1), A_SCALE, A_RULE(1), {0}}},
+     ANY, RULE_BIT(NVFP4) | RULE_BIT(NVFP4_AO), FPEMU_SCALING_NVFP4, FPEMU_BLOCK_RUN, 16, 0, FPEMU_NAME_E4M3FN, FPEMU_NAME_E2M1},
+    {{"codebook", CALL_BLOCKED, {{"table", FPEMU_PARAMETER_TABLE, TABLE, 0}, A_BLOCK(1), A_SCALE, {0}}},
+     FROM_TABLE, RULE_BIT(ABSMAX), FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 256, 0, FPEMU_NAME_BINARY32, FPEMU_NAME_NONE},
+    {{"group", CALL_BLOCKED, {AN_ELEMENT(0), A_BLOCK(1), A_SCALE, {0}}},
+     ANY_SYMMETRIC, RULE_BIT(ABSMAX), FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 2048, 0, FPEMU_NAME_BINARY32,
+     FPEMU_NAME_NONE},
+    {{"scaled", CALL_BLOCKED, {AN_ELEMENT(0), A_BLOCK(1), A_MARGIN, A_RULE(1), {0}}},
+     ANY, RULE_BIT(RECIPE) | RULE_BIT(RECIPE_POW2), FPEMU_SCALING_RECIPE, FPEMU_BLOCK_TENSOR, 0, 0, FPEMU_NAME_BINARY32,
+     FPEMU_NAME_NONE},
+    {{"muppet", CALL_BLOCKED, {A_WIDTH("bits"), A_BLOCK(1), AN_EXPONENT, {0}}},
+     FROM_BITS, RULE_BIT(MUPPET), FPEMU_SCALING_MUPPET, FPEMU_BLOCK_TENSOR, 0, 10, FPEMU_NAME_NONE, FPEMU_NAME_NONE},
+    {{"s2fp8", CALL_BLOCKED, {AN_ELEMENT(1), {0}}},
+     ANY, RULE_BIT(S2FP8), FPEMU_SCALING_S2FP8, FPEMU_BLOCK_TENSOR, 0, 0, FPEMU_NAME_BINARY32, FPEMU_NAME_E5M2},
+    {{"block", CALL_BLOCKED, {AN_ELEMENT(0), A_BLOCK(0), A_SCALE, AN_EXPONENT, A_RULE(0), A_MARGIN, {0}}},
+     ANY, ~0u, 0, 0, 0, 0, FPEMU_NAME_NONE, FPEMU_NAME_NONE},
+};
+/* clang-format on */
+
+#define FAMILIES (sizeof families / sizeof families[0])
+
+const call *fpemu_find_block_call(const char *word, size_t length)
+{
+    for (size_t i = 0; i < FAMILIES; i++)
+        if (fpemu_word_is(word, length, families[i].call.name))
+            return &families[i].call;
+    return NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------- arguments */
+
+/* N, RxC, row, channel or tensor. */
+static int take_block(reader *r, value *v)
+{
+    static const char *const expected = "N, RxC, row, channel or tensor";
+    const size_t start = r->at, length = take_word(r), end = r->at;
+    size_t at = start;
+    const int64_t first = take_digits(r, &at);
+    v->rows = v->length = 0;
+    if (at == start) {
+        const char *const word = r->text + start;
+        v->number = fpemu_word_is(word, length, "row")       ? FPEMU_BLOCK_ROW
+                    : fpemu_word_is(word, length, "channel") ? FPEMU_BLOCK_CHANNEL
+                    : fpemu_word_is(word, length, "tensor")  ? FPEMU_BLOCK_TENSOR
+                                                             : -1;
+        return v->number >= 0 || fail(r, start, expected);
+    }
+    int64_t second = first;
+    v->number = FPEMU_BLOCK_RUN;
+    if (at < end && lower(r->text[at]) == 'x') {
+        const size_t digits = ++at;
+        second = take_digits(r, &at);
+        if (at == digits)
+            return fail(r, at, "the length of the rows of a block RxC");
+        v->number = FPEMU_BLOCK_TILE;
+        v->rows = (uint32_t)first;
+    }
+    v->length = (uint32_t)second;
+    if (at < end)
+        return fail(r, start, expected);
+    return (first > 0 && first <= UINT32_MAX && second > 0 && second <= UINT32_MAX) ||
+           fail(r, start, "a block of 1 to 4294967295 elements along an axis");
+}
+
+static int take_rule(reader *r, value *v)
+{
+    const size_t start = r->at;
+    while (take_word(r) || (r->at > start && peek(r) == '-'))
+        r->at += peek(r) == '-';
+    for (v->number = FPEMU_SCALING_FLOOR; v->number < FPEMU_SCALING_COUNT; v->number++)
+        if (fpemu_word_is(r->text + start, r->at - start, rule_names[v->number]))
+            return 1;
+    return fail(r, start, "floor, ceil, even, rceil, hbfp, absmax, nvfp4[-ao], recipe[-pow2], muppet or s2fp8");
+}
+
+/* nf4, dynamicB or udynamicB. */
+static int take_table(reader *r, value *v)
+{
+    static const char *const names[] = {"nf", "dynamic", "udynamic"};
+    const size_t start = r->at, end = start + take_word(r);
+    for (int name = FPEMU_CODEBOOK_NF4; name <= FPEMU_CODEBOOK_UDYNAMIC; name++) {
+        const size_t prefix = strlen(names[name - 1]);
+        size_t at = start + prefix;
+        if (at < end && fpemu_word_is(r->text + start, prefix, names[name - 1])) {
+            const int64_t bits = take_digits(r, &at);
+            if (at == end &&
+                fpemu_format_codebook(&v->format, (fpemu_codebook_name)name, to_unsigned(bits)) == FPEMU_OK)
+                return 1;
+        }
+    }
+    return fail(r, start, "nf4, or dynamic4 to dynamic8, or udynamic4 to udynamic8");
+}
+
+int fpemu_take_block_value(reader *r, enum argument_type type, value *v)
+{
+    switch (type) {
+    case ELEMENT: return fpemu_read_scalar(r, &v->format);
+    case TABLE: return take_table(r, v);
+    case BLOCK: return take_block(r, v);
+    default: return take_rule(r, v);
+    }
+}
+
+/* The argument that was given for a parameter; NULL if there is none. */
+static const value *find(const call *c, const reader *r, const value *v, uint32_t parameter)
+{
+    for (int i = 0; c->arguments[i].name; i++)
+        if (c->arguments[i].parameter == parameter && (r->given & parameter))
+            return &v[i];
+    return NULL;
+}
+
+static uint8_t to_byte(int64_t x)
+{
+    return x < 0 || x > UINT8_MAX ? UINT8_MAX : (uint8_t)x;
+}
+
+/* Signed integers leave out their most negative value in group(...). */
+static int becomes_symmetric(const fpemu_format *f)
+{
+    return f->kind == FPEMU_KIND_INT && f->is_signed && f->zero_point == 0 && f->bits > 1 && !f->wrap;
+}
+
+static int build_element(const struct family *m, const reader *r, const value *v, fpemu_format *f)
+{
+    const value *given = find(&m->call, r, v, FPEMU_PARAMETER_ELEMENT);
+    switch (m->element) {
+    case FROM_M:
+        f->kind = FPEMU_KIND_FIXED;
+        f->bits = v[0].number < 1 ? 0 : to_unsigned(v[0].number + 1);
+        f->fraction_bits = to_signed(v[0].number);
+        f->is_signed = f->symmetric = 1;
+        return 1;
+    case FROM_E_M:
+        f->kind = FPEMU_KIND_FLOAT;
+        f->exponent_bits = to_unsigned(v[0].number);
+        f->mantissa_bits = to_unsigned(v[1].number);
+        f->bias = f->exponent_bits > 0 && f->exponent_bits <= 11 ? INT32_C(1) << (f->exponent_bits - 1)
+                                                                 : FPEMU_BIAS_DEFAULT; /* refused */
+        f->specials = FPEMU_SPECIALS_FINITE;
+        f->is_signed = 1;
+        return 1;
+    case FROM_BITS:
+        f->kind = FPEMU_KIND_INT;
+        f->bits = to_unsigned(v[0].number);
+        f->is_signed = 1;
+        f->scale = 1;
+        return 1;
+    case FROM_TABLE: *f = v[0].format; return 1;
+    default: break;
+    }
+    if (!given)
+        return fpemu_format_named(m->element_name, f) == FPEMU_OK;
+    *f = given->format;
+    f->symmetric |= m->element == ANY_SYMMETRIC && becomes_symmetric(f);
+    return 1;
+}
+
+int fpemu_build_blocked(const call *c, const reader *r, const value *v, fpemu_format *f, fpemu_problem *problem)
+{
+    const struct family *m = families;
+    while (&m->call != c)
+        m++;
+    const value *block = find(c, r, v, FPEMU_PARAMETER_BLOCK), *rule = find(c, r, v, FPEMU_PARAMETER_RULE);
+    const value *scale = find(c, r, v, FPEMU_PARAMETER_BLOCK_SCALE);
+    const value *exponent = find(c, r, v, FPEMU_PARAMETER_BLOCK_EXPONENT);
+    const value *margin = find(c, r, v, FPEMU_PARAMETER_MARGIN);
+    if (!build_element(m, r, v, f))
+        return refuse(problem, FPEMU_PARAMETER_ELEMENT, "an element format");
+    f->scaling = rule ? (uint8_t)rule->number : m->rule;
+    if (!(m->rules >> f->scaling & 1))
+        return refuse(problem, FPEMU_PARAMETER_RULE,
+                      m->rules == POWER_RULES      ? "floor, ceil, even or rceil"
+                      : m->element == FROM_M       ? "floor, ceil, even, rceil or hbfp"
+                      : m->rules & RULE_BIT(NVFP4) ? "nvfp4 or nvfp4-ao"
+                                                   : "recipe or recipe-pow2");
+    f->block = block ? (uint8_t)block->number : m->block;
+    f->block_rows = block ? block->rows : 0;
+    f->block_length = block ? block->length : m->length;
+    f->margin = margin ? to_signed(margin->number) : 0;
+    if (scale && exponent)
+        return refuse(problem, FPEMU_PARAMETER_BLOCK_SCALE | FPEMU_PARAMETER_BLOCK_EXPONENT,
+                      "scale or exponent, one of them");
+    if (scale)
+        return fpemu_set_scale(f, &scale->format, problem);
+    if (m->scale && !exponent) {
+        fpemu_format named;
+        return fpemu_format_named(m->scale, &named) == FPEMU_OK && fpemu_set_scale(f, &named, problem);
+    }
+    if (!m->exponent && !exponent)
+        return refuse(problem, 0, "a call with scale= or exponent=");
+    f->scale_power = 1;
+    f->scale_exponent_bits = exponent ? to_byte(exponent->number) : m->exponent;
+    return 1;
+}
+
+/* --------------------------------------------------------------------------------------------- printing */
+
+void fpemu_write_table(writer *w, const fpemu_format *f)
+{
+    static const char *const names[] = {"nf", "dynamic", "udynamic"};
+    write_number(w, names[f->codebook - 1], f->bits);
+}
+
+static int has_argument(const call *c, uint32_t parameter)
+{
+    for (const argument *a = c->arguments; a->name; a++)
+        if (a->parameter == parameter)
+            return 1;
+    return 0;
+}
+
+/* Whether the call can say the element, modifiers that can follow the call apart. */
+static int says_element(const struct family *m, const fpemu_format *f)
+{
+    switch (m->element) {
+    case FROM_M:
+        return f->kind == FPEMU_KIND_FIXED && f->is_signed && f->symmetric && f->fraction_bits == (int32_t)f->bits - 1;
+    case FROM_E_M:
+        return f->kind == FPEMU_KIND_FLOAT && f->specials == FPEMU_SPECIALS_FINITE && f->is_signed &&
+               f->exponent_bits > 0 && f->bias == INT32_C(1) << (f->exponent_bits - 1);
+    case FROM_BITS:
+        return f->kind == FPEMU_KIND_INT && f->is_signed && core_bits64(f->scale) == core_bits64(1.0) &&
+               f->zero_point == 0;
+    case FROM_TABLE: return f->kind == FPEMU_KIND_CODEBOOK;
+    case ANY_SYMMETRIC: return !becomes_symmetric(f) || f->symmetric;
+    default: return 1;
+    }
+}
+
+/* Whether the scale is the one that holds where the call says none. */
+static int has_default_scale(const struct family *m, const fpemu_format *f)
+{
+    fpemu_format scale, named;
+    if (f->scale_power)
+        return f->scale_exponent_bits == m->exponent;
+    return m->scale && fpemu_scale_of(f, &scale) && fpemu_format_named(m->scale, &named) == FPEMU_OK &&
+           fpemu_format_equal(&scale, &named);
+}
+
+static int has_default_block(const struct family *m, const fpemu_format *f)
+{
+    return f->block == m->block && f->block_length == m->length && f->block_rows == 0 && m->rule;
+}
+
+static int says(const struct family *m, const fpemu_format *f)
+{
+    const call *c = &m->call;
+    return (m->rules >> f->scaling & 1) && says_element(m, f) &&
+           (has_default_block(m, f) || has_argument(c, FPEMU_PARAMETER_BLOCK)) &&
+           (has_default_scale(m, f) ||
+            has_argument(c, f->scale_power ? FPEMU_PARAMETER_BLOCK_EXPONENT : FPEMU_PARAMETER_BLOCK_SCALE)) &&
+           (f->margin == 0 || has_argument(c, FPEMU_PARAMETER_MARGIN));
+}
+
+/* Writes the element as the first arguments of the call; what modifiers are still to be said. */
+static void write_element(writer *w, const struct family *m, const fpemu_format *f, fpemu_format *said)
+{
+    fpemu_format element = *f, named;
+    said->subnormals = said->wrap = 0;
+    said->symmetric = m->element == FROM_M;
+    said->overflow = FPEMU_OVERFLOW_IEEE;
+    said->nan = FPEMU_NAN_KEEP;
+    switch (m->element) {
+    case FROM_M: write_number(w, "", f->fraction_bits); return;
+    case FROM_E_M:
+        write_number(w, "", f->exponent_bits);
+        write_number(w, ",", f->mantissa_bits);
+        return;
+    case FROM_BITS: write_number(w, "", f->bits); return;
+    case FROM_TABLE: fpemu_write_table(w, f); return;
+    default: break;
+    }
+    fpemu_clear_blocked(&element);
+    *said = *f;
+    if (m->element == ANY_SYMMETRIC && becomes_symmetric(f))
+        element.symmetric = 0;
+    if (m->element_name && fpemu_format_named(m->element_name, &named) == FPEMU_OK &&
+        fpemu_format_equal(&element, &named))
+        return;
+    fpemu_write_format(w, &element);
+}
+
+/* ",name=" without the comma after the opening parenthesis. */
+static void write_name(writer *w, const char *name)
+{
+    if (w->text[w->length - 1] != '(')
+        write_text(w, ",");
+    write_text(w, name);
+}
+
+static void write_block(writer *w, const fpemu_format *f)
+{
+    static const char *const words[] = {"", "row", "", "channel", "tensor"};
+    write_name(w, "block=");
+    if (f->block == FPEMU_BLOCK_TILE) {
+        write_number(w, "", f->block_rows);
+        write_text(w, "x");
+    }
+    if (f->block_length)
+        write_number(w, "", f->block_length);
+    write_text(w, words[f->block]);
+}
+
+/* What differs from what holds where the call does not say it; a call without an argument has no such difference. */
+static void write_argument(writer *w, const struct family *m, const fpemu_format *f, uint32_t parameter)
+{
+    fpemu_format scale;
+    if (parameter == FPEMU_PARAMETER_BLOCK && !has_default_block(m, f)) {
+        write_block(w, f);
+    } else if (parameter == FPEMU_PARAMETER_BLOCK_EXPONENT && f->scale_power && !has_default_scale(m, f)) {
+        write_name(w, "exponent=");
+        write_number(w, "", f->scale_exponent_bits);
+    } else if (parameter == FPEMU_PARAMETER_BLOCK_SCALE && !f->scale_power && !has_default_scale(m, f) &&
+               fpemu_scale_of(f, &scale)) {
+        write_name(w, "scale=");
+        fpemu_write_format(w, &scale);
+    } else if (parameter == FPEMU_PARAMETER_RULE && f->scaling != m->rule) {
+        write_name(w, "rule=");
+        write_text(w, rule_names[f->scaling]);
+    } else if (parameter == FPEMU_PARAMETER_MARGIN && f->margin) {
+        write_name(w, "margin=");
+        write_number(w, "", f->margin);
+    }
+}
+
+void fpemu_write_blocked(writer *w, const fpemu_format *f, fpemu_format *said)
+{
+    const struct family *m = families;
+    while (!says(m, f)) /* the last one says everything */
+        m++;
+    write_text(w, m->call.name);
+    write_text(w, "(");
+    *said = *f;
+    write_element(w, m, f, said);
+    for (const argument *a = m->call.arguments; a->name; a++)
+        write_argument(w, m, f, a->parameter);
+    write_text(w, ")");
+}

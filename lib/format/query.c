@@ -1,0 +1,227 @@
+/* query.c - what can be asked about a format. Values are found by their place in ascending order: a code follows from
+ * the place, and decoding does the rest, for every kind of format alike. */
+#include "spec.h"
+
+#include "core/port.h"
+
+static double not_a_number(void)
+{
+    return core_value64(UINT64_C(0x7ff8) << 48);
+}
+
+static int is_valid(const fpemu_format *f)
+{
+    return f && f->kind >= FPEMU_KIND_FLOAT && f->kind <= FPEMU_KIND_CODEBOOK && f->bits >= 1 && f->bits <= 64 &&
+           f->scaling < FPEMU_SCALING_COUNT;
+}
+
+int fpemu_format_equal(const fpemu_format *a, const fpemu_format *b)
+{
+    return is_valid(a) && is_valid(b) && fpemu_same_base(a, b) && a->subnormals == b->subnormals &&
+           a->overflow == b->overflow && a->nan == b->nan && a->symmetric == b->symmetric && a->wrap == b->wrap;
+}
+
+double fpemu_format_max(const fpemu_format *format)
+{
+    return is_valid(format) ? format->max : 0;
+}
+
+double fpemu_format_lowest(const fpemu_format *format)
+{
+    return is_valid(format) ? format->lowest : 0;
+}
+
+double fpemu_format_min_normal(const fpemu_format *format)
+{
+    return is_valid(format) ? format->min_normal : 0;
+}
+
+double fpemu_format_min_positive(const fpemu_format *format)
+{
+    return is_valid(format) ? format->min_positive : 0;
+}
+
+double fpemu_format_epsilon(const fpemu_format *format)
+{
+    if (!is_valid(format))
+        return 0;
+    if (format->kind == FPEMU_KIND_FLOAT)
+        return fpemu_exact(1, -(int)format->mantissa_bits);
+    if (format->kind != FPEMU_KIND_POSIT || format->bits == 2) /* posit<2,es> ends at 1 */
+        return 0;
+    /* 1 is sign 0, regime 10, zeros: what is left for exponent and fraction decides. */
+    const int left = (int)format->bits - 3, es = (int)format->exponent_bits;
+    if (left >= es)
+        return fpemu_exact(1, es - left);
+    return fpemu_exact(fpemu_ones((uint32_t)1 << (es - left)), 0); /* 2^(2^(es - left)) - 1 */
+}
+
+/* Floats: how many values are above zero. */
+static uint64_t positive_count(const fpemu_format *f)
+{
+    return f->max_code - fpemu_smallest_code(f) + 1;
+}
+
+uint64_t fpemu_format_value_count(const fpemu_format *format)
+{
+    if (!is_valid(format))
+        return 0;
+    if (format->kind == FPEMU_KIND_FLOAT)
+        return positive_count(format) * (format->is_signed ? 2 : 1) + format->has_zero;
+    if (format->kind == FPEMU_KIND_POSIT)
+        return fpemu_ones(format->bits);
+    if (format->kind == FPEMU_KIND_CODEBOOK)
+        return format->codebook_length;
+    return fpemu_ones(format->bits) + !format->symmetric;
+}
+
+uint64_t fpemu_format_nan_count(const fpemu_format *format)
+{
+    if (!is_valid(format))
+        return 0;
+    if (format->kind == FPEMU_KIND_CODEBOOK)
+        return fpemu_ones(format->bits) + 1 - format->codebook_length;
+    if (format->kind != FPEMU_KIND_FLOAT)
+        return (uint64_t)format->has_nan + format->symmetric; /* the code that symmetric formats leave out */
+    switch (format->specials) {
+    case FPEMU_SPECIALS_IEEE: return fpemu_ones(format->mantissa_bits) << format->is_signed;
+    case FPEMU_SPECIALS_FN:
+    case FPEMU_SPECIALS_DLFLOAT: return (uint64_t)1 << format->is_signed;
+    default: return format->has_nan;
+    }
+}
+
+double fpemu_format_bits_per_element(const fpemu_format *format)
+{
+    if (!is_valid(format))
+        return 0;
+    const double tile = format->block == FPEMU_BLOCK_TILE ? format->block_rows : 1.0;
+    const double block = tile * format->block_length; /* 0: as many elements as there come */
+    return format->bits + (block > 0 ? fpemu_scale_bits(format) / block : 0);
+}
+
+size_t fpemu_format_code_size(const fpemu_format *format)
+{
+    if (!is_valid(format))
+        return 0;
+    return format->bits <= 8 ? 1 : format->bits <= 16 ? 2 : format->bits <= 32 ? 4 : 8;
+}
+
+int fpemu_format_fits_f32(const fpemu_format *format)
+{
+    return is_valid(format) && format->fits_f32;
+}
+
+int fpemu_format_fits_f64(const fpemu_format *format)
+{
+    return is_valid(format) && format->fits_f64;
+}
+
+/* The element format, to ask about values; `format` is valid. */
+static fpemu_format element_of(const fpemu_format *format)
+{
+    fpemu_format f = *format;
+    fpemu_clear_blocked(&f);
+    f.fits_f64 = 1; /* as all elements do */
+    return f;
+}
+
+/* Code of the i-th finite value in ascending order, i < fpemu_format_value_count. */
+static uint64_t code_at(const fpemu_format *f, uint64_t i)
+{
+    if (f->kind == FPEMU_KIND_CODEBOOK)
+        return i;
+    if (f->kind != FPEMU_KIND_FLOAT) /* two's complement, so the codes count upward from the lowest */
+        return (f->lowest_code + i) & fpemu_ones(f->bits);
+    const uint64_t positive = positive_count(f), skipped = fpemu_smallest_code(f) - f->has_zero;
+    if (f->is_signed && i < positive)
+        return (positive - i + skipped) | UINT64_C(1) << (f->bits - 1);
+    i -= f->is_signed ? positive : 0;
+    return i == 0 ? 0 : i + skipped;
+}
+
+/* Its value; f is a scalar format. */
+static double value_at(const fpemu_format *f, uint64_t i)
+{
+    return f->kind == FPEMU_KIND_CODEBOOK ? fpemu_table_value(f, i) : fpemu_decode_one_f64(f, code_at(f, i));
+}
+
+/* Order of doubles as an integer, +-0 equal; comparing the doubles would obey a flush of subnormals. */
+static int64_t order(double x)
+{
+    const uint64_t u = core_bits64(x), magnitude = u & fpemu_ones(63);
+    return u >> 63 ? -(int64_t)magnitude : (int64_t)magnitude;
+}
+
+static int is_nan(double x)
+{
+    return (core_bits64(x) & fpemu_ones(63)) > UINT64_C(0x7ff) << 52;
+}
+
+/* How many finite values are below x (not above x, if `or_equal`). */
+static uint64_t count_below(const fpemu_format *f, double x, int or_equal)
+{
+    uint64_t first = 0, last = fpemu_format_value_count(f);
+    const int64_t limit = order(x) + or_equal;
+    while (first < last) {
+        const uint64_t middle = first + (last - first) / 2;
+        if (order(value_at(f, middle)) < limit)
+            first = middle + 1;
+        else
+            last = middle;
+    }
+    return first;
+}
+
+int fpemu_format_represents(const fpemu_format *format, double x)
+{
+    if (!is_valid(format))
+        return 0;
+    if (is_nan(x))
+        return format->has_nan;
+    if ((core_bits64(x) & fpemu_ones(63)) == UINT64_C(0x7ff) << 52)
+        return format->has_infinity && (format->is_signed || core_bits64(x) >> 63 == 0);
+    const fpemu_format f = element_of(format);
+    return count_below(&f, x, 1) > count_below(&f, x, 0);
+}
+
+double fpemu_format_next_up(const fpemu_format *format, double x)
+{
+    if (!is_valid(format) || is_nan(x))
+        return not_a_number();
+    const fpemu_format f = element_of(format);
+    const uint64_t i = count_below(&f, x, 1);
+    return i < fpemu_format_value_count(&f) ? value_at(&f, i) : not_a_number();
+}
+
+double fpemu_format_next_down(const fpemu_format *format, double x)
+{
+    if (!is_valid(format) || is_nan(x))
+        return not_a_number();
+    const fpemu_format f = element_of(format);
+    const uint64_t i = count_below(&f, x, 0);
+    return i > 0 ? value_at(&f, i - 1) : not_a_number();
+}
+
+fpemu_status fpemu_format_enumerate(const fpemu_format *format, size_t capacity, double *values, uint64_t *codes,
+                                    size_t *count)
+{
+    if (!format || !count)
+        return FPEMU_ERROR_NULL;
+    *count = 0;
+    if (!is_valid(format))
+        return FPEMU_ERROR_FORMAT;
+    const uint64_t n = fpemu_format_value_count(format);
+    *count = n < SIZE_MAX ? (size_t)n : SIZE_MAX;
+    if (capacity < n)
+        return FPEMU_ERROR_BUFFER;
+    if (!values)
+        return FPEMU_ERROR_NULL;
+    const fpemu_format f = element_of(format);
+    for (size_t i = 0; i < n; i++) {
+        values[i] = value_at(&f, i);
+        if (codes)
+            codes[i] = code_at(&f, i);
+    }
+    return FPEMU_OK;
+}

@@ -1,0 +1,171 @@
+/* gemm_check.c - which specs of dot products make sense, and their targets as plans. */
+#include "gemm.h"
+
+/* Whether a target is a plain float whose steps binary64 reaches by an addition, to nearest or stochastic. */
+static int is_fast(const fpemu_format *f, const core_plan64 *p)
+{
+    const uint64_t past = p->overflow[0];
+    return f->kind == FPEMU_KIND_FLOAT && p->rule == CORE_RULE_FLOAT && f->mantissa_bits >= 1 && f->fits_f32 &&
+           f->emax >= f->emin && f->subnormals == FPEMU_SUBNORMALS_KEEP &&
+           (p->mode == FPEMU_MODE_RNE || p->mode == FPEMU_MODE_SR) && p->zero[1] == CORE_SIGN64 &&
+           p->max[0] == p->max[1] && p->nan[0] == p->nan[1] && p->nan[0] == (CORE_INF64 | CORE_INF64 >> 1) &&
+           p->infinite[0] == past && p->overflow[1] == p->infinite[1] && p->overflow[1] == (past | CORE_SIGN64) &&
+           (past == CORE_INF64 || past == p->max[0]);
+}
+
+/* Whether a target goes with arithmetic; *g is its plan. */
+static fpemu_status prepare_goal(goal *g, const fpemu_target *t, int carrier)
+{
+    memset(g, 0, sizeof *g);
+    if (is_none(t))
+        return FPEMU_OK;
+    const fpemu_status status = fpemu_check(&t->format, &t->rounding, carrier);
+    if (status)
+        return status;
+    if (t->rounding.compat)
+        return FPEMU_ERROR_UNSUPPORTED;
+    fpemu_format format;
+    if (!core_dot_plan(&t->format, &t->rounding, carrier, &g->plan, &format))
+        return FPEMU_ERROR_UNSUPPORTED;
+    g->unbounded = g->plan;
+    g->unbounded.max[0] = g->unbounded.max[1] = ~UINT64_C(0);
+    g->unbounded.zero[0] = g->unbounded.zero[1] = 0;
+    g->unbounded.negative = 0;
+    g->rounding = t->rounding;
+    g->given = 1;
+    g->fast = (uint8_t)is_fast(&format, &g->plan);
+    g->stochastic = g->plan.mode >= FPEMU_MODE_SR;
+    g->nan_is_error = core_nan_policy(&format, &t->rounding) == FPEMU_NAN_ERROR && !format.has_nan;
+    g->short_way = core_dot_short(&format, &g->plan);
+    return FPEMU_OK;
+}
+
+static fpemu_status check_operand(const fpemu_target *t, int carrier)
+{
+    if (is_none(t))
+        return FPEMU_OK;
+    const fpemu_status status = fpemu_check(&t->format, &t->rounding, carrier);
+    /* blocks of an operand with scales are not those of the slabs in which it is read */
+    return status ? status : t->rounding.compat || t->format.scaling ? FPEMU_ERROR_UNSUPPORTED : FPEMU_OK;
+}
+
+/* Whether operands rounded to t are numbers of binary32, in the wider carrier too. */
+static int is_of_binary32(const fpemu_target *t)
+{
+    const uint32_t kind = t->format.kind;
+    return !is_none(t) && t->format.fits_f32 &&
+           (kind == FPEMU_KIND_FLOAT || kind == FPEMU_KIND_FIXED || kind == FPEMU_KIND_POSIT);
+}
+
+/* Fused: what a step may give. */
+static int is_step_result(const fpemu_target *t)
+{
+    const fpemu_format *f = &t->format;
+    fpemu_rounding plain = fpemu_rounding_nearest();
+    plain.mode = t->rounding.mode;
+    return f->kind == FPEMU_KIND_FLOAT && f->specials == FPEMU_SPECIALS_IEEE && f->is_signed && f->has_nan &&
+           f->emin >= -126 && f->emax <= 127 && f->emax >= f->emin && f->mantissa_bits <= 23 &&
+           f->subnormals == FPEMU_SUBNORMALS_KEEP && f->overflow == FPEMU_OVERFLOW_IEEE &&
+           (plain.mode == FPEMU_MODE_RTZ || plain.mode == FPEMU_MODE_RNE) &&
+           memcmp(&plain, &t->rounding, sizeof plain) == 0;
+}
+
+static int is_fused_operand(const fpemu_target *t)
+{
+    return t->format.kind == FPEMU_KIND_FLOAT && t->format.mantissa_bits <= 11 && t->format.fits_f32 &&
+           t->format.specials != FPEMU_SPECIALS_E8M0;
+}
+
+/* The power of two of an operand's grid; 0 if it has none or is too wide. */
+int fpemu_gemm_grid(const fpemu_target *t, int *quantum)
+{
+    *quantum = t->format.quantum;
+    if (t->format.bits > 31)
+        return 0;
+    return t->format.kind == FPEMU_KIND_FIXED ||
+           (t->format.kind == FPEMU_KIND_INT && core_is_power(t->format.scale, quantum));
+}
+
+/* Fields of the accumulator, by its model; targets are checked already. */
+static int fields_fit(const fpemu_gemm_spec *spec)
+{
+    const fpemu_accumulator *s = &spec->sum;
+    const int fused = s->model == FPEMU_MODEL_FUSED, integer = s->model == FPEMU_MODEL_INTEGER;
+    const int has_outer = s->model == FPEMU_MODEL_CHUNKED || (fused && s->chunk);
+    if (s->model == FPEMU_MODEL_INVALID || s->model >= FPEMU_MODEL_COUNT || spec->start_from_c > 1 || s->wrap > 1)
+        return 0;
+    if (!is_zero(s->reserved0, sizeof s->reserved0) || !is_zero(s->reserved1, sizeof s->reserved1) ||
+        !is_zero(spec->reserved0, sizeof spec->reserved0) || !is_zero(spec->reserved1, sizeof spec->reserved1))
+        return 0;
+    if (is_none(&s->inner) != integer || is_none(&s->outer) == has_outer)
+        return 0;
+    if (s->model == FPEMU_MODEL_CHUNKED ? s->chunk == 0 : fused ? s->block && s->chunk % s->block != 0 : s->chunk != 0)
+        return 0;
+    if (fused ? s->block < 1 || s->block > 64 || s->fraction_bits > 40 ||
+                    (s->least_exponent != FPEMU_NO_FLOOR && (s->least_exponent < -1000 || s->least_exponent > 1000))
+              : s->block || s->fraction_bits || s->least_exponent)
+        return 0;
+    return integer ? s->width >= 2 && s->width <= 64 : s->width == 0 && s->wrap == 0;
+}
+
+/* Checks a spec and fills the goals of *j. */
+static fpemu_status prepare_spec(job *j, const fpemu_gemm_spec *spec, int carrier)
+{
+    if (!spec)
+        return FPEMU_ERROR_NULL;
+    if (carrier != 32 && carrier != 64)
+        return FPEMU_ERROR_ARGUMENT;
+    const fpemu_accumulator *s = &spec->sum;
+    fpemu_status status = check_operand(&spec->a, carrier);
+    if (!status)
+        status = check_operand(&spec->b, carrier);
+    if (!status)
+        status = prepare_goal(&j->product, &spec->product, 64);
+    if (!status)
+        status = prepare_goal(&j->inner, &s->inner, 64);
+    if (!status)
+        status = prepare_goal(&j->outer, &s->outer, 64);
+    if (!status)
+        status = prepare_goal(&j->out, &spec->out, carrier);
+    if (status)
+        return status;
+    if (!fields_fit(spec))
+        return FPEMU_ERROR_ARGUMENT;
+    if (s->model == FPEMU_MODEL_FUSED &&
+        (j->product.given || !is_step_result(&s->inner) || !is_fused_operand(&spec->a) || !is_fused_operand(&spec->b)))
+        return FPEMU_ERROR_UNSUPPORTED;
+    int quantum;
+    if (s->model == FPEMU_MODEL_INTEGER &&
+        (j->product.given || spec->start_from_c || !fpemu_gemm_grid(&spec->a, &quantum) ||
+         !fpemu_gemm_grid(&spec->b, &quantum)))
+        return FPEMU_ERROR_UNSUPPORTED;
+    if (s->model == FPEMU_MODEL_FUSED)
+        for (int sign = 0; sign < 2; sign++) /* past the end lies infinity, in rtz too */
+            j->inner.plan.overflow[sign] = CORE_INF64 | (sign ? CORE_SIGN64 : 0);
+    j->spec = spec;
+    j->carrier = carrier;
+    j->binary32 = carrier == 32 || (is_of_binary32(&spec->a) && is_of_binary32(&spec->b));
+    if (!j->out.given) { /* the carrier */
+        fpemu_target t;
+        memset(&t, 0, sizeof t);
+        fpemu_format_named(carrier == 32 ? FPEMU_NAME_BINARY32 : FPEMU_NAME_BINARY64, &t.format);
+        prepare_goal(&j->out, &t, carrier);
+        j->out.given = 0;
+    }
+    return FPEMU_OK;
+}
+
+fpemu_status fpemu_gemm_prepare(job *j, const fpemu_gemm_spec *spec, int carrier)
+{
+    fp_environment environment;
+    fpemu_environment_enter(&environment);
+    const fpemu_status status = prepare_spec(j, spec, carrier);
+    fpemu_environment_leave(&environment);
+    return status;
+}
+
+fpemu_status fpemu_gemm_check(const fpemu_gemm_spec *spec, int carrier)
+{
+    job j;
+    return fpemu_gemm_prepare(&j, spec, carrier);
+}

@@ -1,0 +1,456 @@
+/* blocks.inc.c - the loops of blocked formats for one carrier; included by variant.inc.c as elements.inc.c is, with realw
+ * besides. */
+
+/* Magnitude bits of the largest element (NaN and infinities included), of the largest above zero and of the smallest
+ * below; how many are zero, and not finite. n below 2^31. */
+static void loop_extremes(size_t n, const void *x, block_extremes *e)
+{
+    const char *in = (const char *)x;
+    uintw amax = 0, high = 0, low = 0;
+    uint32_t zeros = 0, nonfinite = 0;
+#pragma omp simd reduction(max : amax, high, low) reduction(+ : zeros, nonfinite)
+    for (size_t i = 0; i < n; i++) {
+        uintw u;
+        memcpy(&u, in + i * sizeof u, sizeof u);
+        const uintw a = u << 1 >> 1, up = u == a ? a : 0, down = u == a ? 0 : a;
+        amax = a > amax ? a : amax;
+        high = up > high ? up : high;
+        low = down > low ? down : low;
+        zeros += a == 0;
+        nonfinite += a >= CARRIER_INF;
+    }
+    e->amax = amax;
+    e->high = high;
+    e->low = low;
+    e->zeros = zeros;
+    e->nonfinite = nonfinite;
+}
+
+/* Sum and largest of log2 of the finite elements other than zero, in steps of 2^-32; n below 2^16. */
+static void loop_logarithms(size_t n, const void *x, int64_t *sum, int64_t *largest)
+{
+    const char *in = (const char *)x;
+    int64_t total = 0, most = INT64_MIN;
+#pragma omp simd reduction(+ : total) reduction(max : most)
+    for (size_t i = 0; i < n; i++) {
+        uintw u;
+        memcpy(&u, in + i * sizeof u, sizeof u);
+        const uintw a = u << 1 >> 1, some = (a != 0) & (a < CARRIER_INF);
+        const int64_t steps = core_log2_steps(some ? (double)core_value(a) : 1);
+        total += steps; /* of 1: 0 */
+        const int64_t counted = some ? steps : INT64_MIN;
+        most = counted > most ? counted : most;
+    }
+    *sum = total;
+    *largest = most;
+}
+
+/* t of the kinds ZERO, MULTIPLY and DIVIDE. */
+#define SCALE_T(of_kind, keep)                                                                                         \
+    SIMD for (size_t i = 0; i < n; i++)                                                                                \
+    {                                                                                                                  \
+        core_scale one;                                                                                                \
+        uintw u, v;                                                                                                    \
+        memcpy(&u, in + i * sizeof u, sizeof u);                                                                       \
+        one.kind = of_kind;                                                                                            \
+        one.down = down;                                                                                               \
+        v = core_block_t(&one, keep, u);                                                                               \
+        memcpy(out + i * sizeof v, &v, sizeof v);                                                                      \
+    }                                                                                                                  \
+    return
+
+static void loop_scale_t(const core_scale *s, int sticky, size_t n, const void *x, void *t)
+{
+    const realw down = s->down;
+    const char *in = (const char *)x;
+    char *out = (char *)t;
+    switch (s->kind) {
+    case CORE_SCALE_ZERO: SCALE_T(CORE_SCALE_ZERO, 0);
+    case CORE_SCALE_DIVIDE: SCALE_T(CORE_SCALE_DIVIDE, 0);
+    default: break;
+    }
+    if (sticky) {
+        SCALE_T(CORE_SCALE_MULTIPLY, 1);
+    }
+    SCALE_T(CORE_SCALE_MULTIPLY, 0);
+}
+#undef SCALE_T
+
+#define LARGER(a, b) ((a) > (b) ? (a) : (b))
+
+/* Largest magnitudes of 16 blocks of n elements, n a multiple of 16: columns first, then neighbours pair by pair, so
+ * that every step is one of whole vectors. */
+FPEMU_FN void loop_sixteen_amax(size_t n, const char *in, uintw *amax)
+{
+    uintw w[256];
+    for (size_t b = 0; b < 16; b++) {
+        SIMD for (size_t i = 0; i < 16; i++)
+        {
+            uintw largest = 0;
+            for (size_t k = 0; k < n; k += 16) {
+                uintw u;
+                memcpy(&u, in + (b * n + k + i) * sizeof u, sizeof u);
+                u = u << 1 >> 1;
+                largest = LARGER(largest, u);
+            }
+            w[b * 16 + i] = largest;
+        }
+    }
+    SIMD for (size_t i = 0; i < 128; i++) w[i] = LARGER(w[2 * i], w[2 * i + 1]);
+    SIMD for (size_t i = 0; i < 64; i++) w[i] = LARGER(w[2 * i], w[2 * i + 1]);
+    SIMD for (size_t i = 0; i < 32; i++) w[i] = LARGER(w[2 * i], w[2 * i + 1]);
+    SIMD for (size_t i = 0; i < 16; i++) amax[i] = LARGER(w[2 * i], w[2 * i + 1]);
+}
+
+#define SIXTEEN_AMAX(n)                                                                                                \
+    case n:                                                                                                            \
+        for (; b + 16 <= count; b += 16)                                                                               \
+            loop_sixteen_amax(n, in + b * (n) * sizeof *amax, amax + b);                                               \
+        break
+
+/* Largest magnitudes of `count` blocks of `length` elements in a row. */
+static void loop_runs_amax(size_t length, size_t count, const void *x, uintw *amax)
+{
+    const char *in = (const char *)x;
+    size_t b = 0;
+    switch (length) { /* the usual lengths as constants: nothing is left of the inner loop */
+        SIXTEEN_AMAX(16);
+        SIXTEEN_AMAX(32);
+        SIXTEEN_AMAX(64);
+        SIXTEEN_AMAX(128);
+    default: break;
+    }
+    for (; b < count; b++) {
+        uintw largest = 0;
+#pragma omp simd reduction(max : largest)
+        for (size_t i = 0; i < length; i++) {
+            uintw u;
+            memcpy(&u, in + (b * length + i) * sizeof u, sizeof u);
+            u = u << 1 >> 1;
+            largest = LARGER(u, largest);
+        }
+        amax[b] = largest;
+    }
+}
+#undef SIXTEEN_AMAX
+#undef LARGER
+
+/* t of such blocks, each with its own divisor or multiplier; and y. */
+#define RUNS_T(of_kind, keep)                                                                                          \
+    for (size_t b = 0; b < count; b++) {                                                                               \
+        const realw one_down = down[b];                                                                                \
+        SIMD for (size_t i = 0; i < length; i++)                                                                       \
+        {                                                                                                              \
+            core_scale one;                                                                                            \
+            uintw u, v;                                                                                                \
+            memcpy(&u, in + (b * length + i) * sizeof u, sizeof u);                                                    \
+            one.kind = of_kind;                                                                                        \
+            one.down = one_down;                                                                                       \
+            v = core_block_t(&one, keep, u);                                                                           \
+            memcpy(out + (b * length + i) * sizeof v, &v, sizeof v);                                                   \
+        }                                                                                                              \
+    }                                                                                                                  \
+    return
+
+static void loop_runs_t(int divide, int sticky, size_t length, size_t count, const realw *down, const void *x, void *t)
+{
+    const char *in = (const char *)x;
+    char *out = (char *)t;
+    if (divide) {
+        RUNS_T(CORE_SCALE_DIVIDE, 0);
+    }
+    if (sticky) {
+        RUNS_T(CORE_SCALE_MULTIPLY, 1);
+    }
+    RUNS_T(CORE_SCALE_MULTIPLY, 0);
+}
+#undef RUNS_T
+
+static void loop_runs_y(size_t length, size_t count, const realw *scales, realw second, const void *p, void *y)
+{
+    const char *in = (const char *)p;
+    char *out = (char *)y;
+    for (size_t b = 0; b < count; b++) {
+        const realw scale = scales[b];
+        SIMD for (size_t i = 0; i < length; i++)
+        {
+            core_scale one;
+            uintw u, v;
+            memcpy(&u, in + (b * length + i) * sizeof u, sizeof u);
+            one.kind = CORE_SCALE_MULTIPLY;
+            one.s = scale;
+            one.d = second;
+            v = core_block_y(&one, u);
+            memcpy(out + (b * length + i) * sizeof v, &v, sizeof v);
+        }
+    }
+}
+
+/* v = [a/s], or [[a/s]/d], for magnitudes a by the inverses of s and d; 0 where these might not give it. */
+#define QUOTIENTS(twice)                                                                                               \
+    _Pragma("omp simd reduction(max : most) reduction(min : least_less_1)") for (size_t i = 0; i < count; i++)         \
+    {                                                                                                                  \
+        const realw q = core_fast_quotient(core_value(amax[i]), s, by_s);                                              \
+        const uintw a = amax[i], u = twice ? core_bits(q) : a, a_less_1 = a - 1, u_less_1 = u - 1;                     \
+        const uintw high = a > u ? a : u, low_less_1 = a_less_1 < u_less_1 ? a_less_1 : u_less_1;                      \
+        most = high > most ? high : most;                                                                              \
+        least_less_1 = low_less_1 < least_less_1 ? low_less_1 : least_less_1;                                          \
+        v[i] = twice ? core_fast_quotient(q, d, by_d) : q;                                                             \
+    }                                                                                                                  \
+    break
+
+static int loop_quotients(int twice, size_t count, const uintw *amax, realw s, realw d, realw *v)
+{
+    const realw by_s = 1 / s, by_d = 1 / d;
+    uintw most = 0, least_less_1 = ~(uintw)0; /* of numbers that are divided, other than 0 */
+    if (!core_fast_middle(core_bits(s)) || !core_fast_middle(core_bits(d)))
+        return 0;
+    switch (twice) {
+    case 0: QUOTIENTS(0);
+    default: QUOTIENTS(1);
+    }
+    return (most == 0 || core_fast_middle(most)) && (least_less_1 == ~(uintw)0 || core_fast_middle(least_less_1 + 1));
+}
+#undef QUOTIENTS
+
+/* What the scale format is to hold for blocks with these magnitudes (absmax, nvfp4); 0 if not all are finite. */
+static int loop_runs_scales(const core_block *b, size_t count, const uintw *amax, realw *v)
+{
+    const realw max = b->max, u = (realw)b->tensor.a * b->inverse, d = (realw)b->tensor.b;
+    uintw others = 0;
+    switch (b->rule) {
+    case FPEMU_SCALING_NVFP4: SIMD for (size_t i = 0; i < count; i++) v[i] = core_value(amax[i]) * u; break;
+    case FPEMU_SCALING_NVFP4_AO:
+        if (!loop_quotients(1, count, amax, max, d, v))
+            SIMD for (size_t i = 0; i < count; i++) v[i] = core_value(amax[i]) / max / d;
+        break;
+    default:
+        if (!loop_quotients(0, count, amax, max, 1, v))
+            SIMD for (size_t i = 0; i < count; i++) v[i] = core_value(amax[i]) / max;
+    }
+#pragma omp simd reduction(+ : others)
+    for (size_t i = 0; i < count; i++)
+        others += core_bits(v[i]) >= CARRIER_INF;
+    return others == 0;
+}
+
+/* Scales s as they are used: multipliers, or divisors for absmax, which make zeros of everything where s is 0. */
+static void loop_runs_down(const core_block *b, size_t count, realw *s, realw *down)
+{
+    const realw u = (realw)b->tensor.a, d = (realw)b->tensor.b, f = (realw)FLT_MAX, least = b->scale_normal;
+    const realw infinity = core_value(CARRIER_INF);
+    switch (b->rule) {
+    case FPEMU_SCALING_NVFP4:
+        SIMD for (size_t i = 0; i < count; i++)
+        {
+            const realw e = 1 / (s[i] * d), kept = e < f ? e : f;
+            down[i] = s[i] > 0 ? kept : 0;
+        }
+        break;
+    case FPEMU_SCALING_NVFP4_AO:
+        SIMD for (size_t i = 0; i < count; i++)
+        {
+            const realw one = s[i] < least ? least : s[i], e = u / one, kept = e < infinity ? e : f;
+            s[i] = one;
+            down[i] = one > 0 ? kept : 0;
+        }
+        break;
+    default: SIMD for (size_t i = 0; i < count; i++) down[i] = s[i] > 0 ? s[i] : infinity;
+    }
+}
+
+/* All of t, P and y of a finite element, where P is had by core_element_stop or core_element_even. */
+FPEMU_FN uintw loop_scaled(const core_plan *p, int even, int divide, int mode, realw down, realw scale, realw second,
+                           uintw u, uintw r)
+{
+    const realw x = core_value(u), t = divide ? x / down : x * down;
+    u = core_bits(t);
+    u = even ? core_element_even(p, mode, u, r) : core_element_stop(p, mode, u, r);
+    u = core_bits((core_value(u) * scale) * second);
+    const uintw sign = u >> (CARRIER_BITS - 1) << (CARRIER_BITS - 1);
+    return core_at_most(u ^ sign, CARRIER_INF - 1) | sign; /* as core_finite has it, in fewer steps */
+}
+
+/* Of `count` blocks of n elements in a row; n = 1: of elements with a scale each. */
+#define SCALED_ELEMENT(even, divide, mode, at, b)                                                                      \
+    uintw u, v;                                                                                                        \
+    memcpy(&u, in + (at) * sizeof u, sizeof u);                                                                        \
+    v = loop_scaled(&p, even, divide, mode, down[b], s[b], second, u,                                                  \
+                    (mode) == FPEMU_MODE_SR ? (uintw)r[at] << (CARRIER_BITS - 32) : 0);                                \
+    memcpy(out + (at) * sizeof v, &v, sizeof v)
+
+#define SCALED_LENGTH(even, divide, mode, n)                                                                           \
+    for (size_t b = 0; b < count; b++) {                                                                               \
+        SIMD for (size_t i = 0; i < (n); i++)                                                                          \
+        {                                                                                                              \
+            SCALED_ELEMENT(even, divide, mode, b *(n) + i, b);                                                         \
+        }                                                                                                              \
+    }                                                                                                                  \
+    break
+
+#define SCALED_LOOP(name, even, divide, mode)                                                                          \
+    static void CARRIER(loop_scaled_##name)(const core_plan *plan, size_t length, size_t count, const realw *down,     \
+                                            const realw *s, realw second, const void *x, const uint32_t *r, void *y)   \
+    {                                                                                                                  \
+        const core_plan p = *plan;                                                                                     \
+        const char *in = (const char *)x;                                                                              \
+        char *out = (char *)y;                                                                                         \
+        (void)r;                                                                                                       \
+        switch (length) {                                                                                              \
+        case 1: {                                                                                                      \
+            SIMD for (size_t b = 0; b < count; b++)                                                                    \
+            {                                                                                                          \
+                SCALED_ELEMENT(even, divide, mode, b, b);                                                              \
+            }                                                                                                          \
+            break;                                                                                                     \
+        }                                                                                                              \
+        case 16: SCALED_LENGTH(even, divide, mode, 16);                                                                \
+        case 32: SCALED_LENGTH(even, divide, mode, 32);                                                                \
+        default: SCALED_LENGTH(even, divide, mode, length);                                                            \
+        }                                                                                                              \
+    }
+SCALED_LOOP(stop_times_nearest, 0, 0, FPEMU_MODE_RNE)
+SCALED_LOOP(stop_times_stochastic, 0, 0, FPEMU_MODE_SR)
+SCALED_LOOP(stop_by_nearest, 0, 1, FPEMU_MODE_RNE)
+SCALED_LOOP(stop_by_stochastic, 0, 1, FPEMU_MODE_SR)
+SCALED_LOOP(even_times_nearest, 1, 0, FPEMU_MODE_RNE)
+SCALED_LOOP(even_times_stochastic, 1, 0, FPEMU_MODE_SR)
+SCALED_LOOP(even_by_nearest, 1, 1, FPEMU_MODE_RNE)
+SCALED_LOOP(even_by_stochastic, 1, 1, FPEMU_MODE_SR)
+#undef SCALED_LOOP
+#undef SCALED_LENGTH
+#undef SCALED_ELEMENT
+
+/* How far core_fast_... serves `count` blocks of finite elements: 0 not all of them, 1 it does, 2 nothing comes to lie
+ * beyond the ends. For divisors s, `down` is made what it wants, if it does. */
+static int loop_runs_fast(const core_plan *p, const core_block *b, int divided, size_t count, const uintw *amax,
+                          const realw *s, realw second, realw *down)
+{
+    realw inverse[FAST_BLOCKS];
+    const realw *const by = divided ? inverse : down;
+    uintw most_t = 0, most_s = 0, most_down = 0;
+    if (divided)
+        SIMD for (size_t i = 0; i < count; i++) inverse[i] = s[i] > 0 ? 1 / s[i] : 0;
+#pragma omp simd reduction(max : most_t, most_s, most_down)
+    for (size_t i = 0; i < count; i++) {
+        const uintw t = core_bits(core_value(amax[i]) * by[i]), scale = core_bits(s[i]), one = core_bits(by[i]);
+        most_t = t > most_t ? t : most_t;
+        most_s = scale > most_s ? scale : most_s;
+        most_down = one > most_down ? one : most_down;
+    }
+    const int held = core_fast_holds(p, p->rule == CORE_RULE_EVEN, divided, core_value(most_t), b->max,
+                                     core_value(most_s), second, core_value(most_down));
+    if (held && divided)
+        memcpy(down, inverse, count * sizeof *down);
+    return held;
+}
+
+/* Of `count` blocks of n elements in a row from b on, `many` of them at a time, and piece by piece: with constants
+ * nothing is left of the inner loops. */
+#define FAST_ELEMENT(kind, inside, divided, at, one_down, one_s)                                                       \
+    uintw u, v;                                                                                                        \
+    memcpy(&u, in + (at) * sizeof u, sizeof u);                                                                        \
+    v = core_fast_##kind(&p, inside, divided, one_down, one_s, second, u);                                             \
+    memcpy(out + (at) * sizeof v, &v, sizeof v)
+
+#define FAST_LENGTH(kind, inside, divided, n, piece, many)                                                             \
+    for (; b + (many) <= count; b += (many)) {                                                                         \
+        for (size_t next = b; next < b + (many); next++) {                                                             \
+            const realw one_down = down[next], one_s = s[next];                                                        \
+            for (size_t k = 0; k < (n); k += (piece)) {                                                                \
+                SIMD for (size_t i = 0; i < (piece); i++)                                                              \
+                {                                                                                                      \
+                    FAST_ELEMENT(kind, inside, divided, next *(n) + k + i, one_down, one_s);                           \
+                }                                                                                                      \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+
+#define FAST_LOOP(name, kind, inside, divided)                                                                         \
+    static void CARRIER(loop_fast_##name)(const core_plan *plan, size_t length, size_t count, const realw *down,       \
+                                          const realw *s, realw second, const void *x, void *y)                        \
+    {                                                                                                                  \
+        const core_plan p = *plan;                                                                                     \
+        const char *in = (const char *)x;                                                                              \
+        char *out = (char *)y;                                                                                         \
+        size_t b = 0;                                                                                                  \
+        if (length == 1) {                                                                                             \
+            SIMD for (b = 0; b < count; b++)                                                                           \
+            {                                                                                                          \
+                FAST_ELEMENT(kind, inside, divided, b, down[b], s[b]);                                                 \
+            }                                                                                                          \
+            return;                                                                                                    \
+        }                                                                                                              \
+        if (length == 16) {                                                                                            \
+            FAST_LENGTH(kind, inside, divided, 16, 16, 8);                                                             \
+            FAST_LENGTH(kind, inside, divided, 16, 16, 1);                                                             \
+            return;                                                                                                    \
+        }                                                                                                              \
+        if (length == 32) {                                                                                            \
+            FAST_LENGTH(kind, inside, divided, 32, 32, 4);                                                             \
+            FAST_LENGTH(kind, inside, divided, 32, 32, 1);                                                             \
+            return;                                                                                                    \
+        }                                                                                                              \
+        if (length % 128 == 0) {                                                                                       \
+            FAST_LENGTH(kind, inside, divided, length, 128, 1);                                                        \
+            return;                                                                                                    \
+        }                                                                                                              \
+        if (length % 32 == 0) {                                                                                        \
+            FAST_LENGTH(kind, inside, divided, length, 32, 1);                                                         \
+            return;                                                                                                    \
+        }                                                                                                              \
+        FAST_LENGTH(kind, inside, divided, length, length, 1);                                                         \
+    }
+FAST_LOOP(stop_times, stop, 0, 0)
+FAST_LOOP(stop_by, stop, 0, 1)
+FAST_LOOP(even_times, even, 0, 0)
+FAST_LOOP(even_by, even, 0, 1)
+FAST_LOOP(stop_times_inside, stop, 1, 0)
+FAST_LOOP(stop_by_inside, stop, 1, 1)
+FAST_LOOP(even_times_inside, even, 1, 0)
+FAST_LOOP(even_by_inside, even, 1, 1)
+#undef FAST_LOOP
+#undef FAST_LENGTH
+#undef FAST_ELEMENT
+
+/* y of the kinds MULTIPLY and DIVIDE. */
+static void loop_scale_y(const core_scale *s, size_t n, const void *p, void *y)
+{
+    const realw scale = s->s, second = s->d;
+    const char *in = (const char *)p;
+    char *out = (char *)y;
+    SIMD for (size_t i = 0; i < n; i++)
+    {
+        core_scale one;
+        uintw u, v;
+        memcpy(&u, in + i * sizeof u, sizeof u);
+        one.kind = CORE_SCALE_MULTIPLY;
+        one.s = scale;
+        one.d = second;
+        v = core_block_y(&one, u);
+        memcpy(out + i * sizeof v, &v, sizeof v);
+    }
+}
+
+/* The counters that are judged on what the element format sees: t, its value g on the grid without ends, and P. */
+static void loop_count_element(const core_plan *p, size_t n, const void *x, const void *t, const void *rounded,
+                               const uintw *g, tile_counts *c)
+{
+    const uintw max0 = p->max[0], max1 = p->max[1], normal = p->min_normal;
+    const char *in = (const char *)x, *seen = (const char *)t, *out = (const char *)rounded;
+    uintw clipped = 0, overflow = 0, subnormal = 0;
+#pragma omp simd reduction(+ : clipped, overflow, subnormal)
+    for (size_t i = 0; i < n; i++) {
+        uintw u, w, v;
+        memcpy(&u, in + i * sizeof u, sizeof u);
+        memcpy(&w, seen + i * sizeof w, sizeof w);
+        memcpy(&v, out + i * sizeof v, sizeof v);
+        const uintw finite = (u << 1 >> 1) < CARRIER_INF, max = u == u << 1 >> 1 ? max0 : max1, b = v << 1 >> 1;
+        clipped += finite & (uintw)((w << 1 >> 1) > max);
+        overflow += finite & (uintw)((g[i] << 1 >> 1) > max);
+        subnormal += (uintw)(b != 0) & (uintw)(b < normal);
+    }
+    c->clipped = clipped;
+    c->overflow = overflow;
+    c->subnormal = subnormal;
+}

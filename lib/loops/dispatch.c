@@ -1,0 +1,66 @@
+/* dispatch.c - which instruction set's loops run. Compiled without any of their flags: it must run everywhere. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "internal.h"
+
+#ifndef FPEMU_HAVE_V3
+#define FPEMU_HAVE_V3 0
+#endif
+#ifndef FPEMU_HAVE_V4
+#define FPEMU_HAVE_V4 0
+#endif
+#ifndef FPEMU_HAVE_VBMI
+#define FPEMU_HAVE_VBMI 0
+#endif
+
+/* Best first; the portable loops are always there. */
+static const kernels *const variants[] = {
+#if FPEMU_HAVE_V4 && FPEMU_HAVE_VBMI
+    &fpemu_vbmi,
+#endif
+#if FPEMU_HAVE_V4
+    &fpemu_kernels_v4,
+#endif
+#if FPEMU_HAVE_V3
+    &fpemu_kernels_v3,
+#endif
+    &fpemu_kernels_portable,
+};
+
+#define VARIANTS (sizeof variants / sizeof variants[0])
+
+const kernels *fpemu_kernels(void)
+{
+    /* the one state of the library: every thread would choose the same, so a race is harmless */
+    static _Atomic(const kernels *) chosen;
+    const kernels *k = atomic_load_explicit(&chosen, memory_order_relaxed);
+    if (k)
+        return k;
+    const char *forced = getenv("FPEMU_VARIANT");
+    for (size_t i = 0; i < VARIANTS && !k; i++)
+        if (forced && strcmp(forced, variants[i]->name) == 0 && variants[i]->valid())
+            k = variants[i];
+    for (size_t i = 0; i < VARIANTS && !k; i++)
+        if (variants[i]->valid())
+            k = variants[i];
+    atomic_store_explicit(&chosen, k, memory_order_relaxed);
+    return k;
+}
+
+const char *fpemu_variant(void)
+{
+    return fpemu_kernels()->name;
+}
+
+const char *fpemu_variant_available(unsigned i)
+{
+    for (size_t v = 0; v < VARIANTS; v++)
+        if (variants[v]->valid() && i-- == 0)
+            return variants[v]->name;
+    return NULL;
+}

@@ -1,0 +1,379 @@
+/* elements.inc.c - the array loops of one carrier; included twice by variant.inc.c with
+ *   CARRIER_BITS width, uintw and intw its integers, core_plan and core_coder the structs, CORE(name) and LOOP(name) the names, and
+ *   CARRIER_INF the bits of infinity. */
+
+FPEMU_FN uintw core_element_float(const core_plan *p, int mode, uintw u, uintw r)
+{
+    const uintw sign = u >> (CARRIER_BITS - 1) << (CARRIER_BITS - 1);
+    return core_finish(p, u, core_grid(p, mode, 0, p->n, u ^ sign, sign, r));
+}
+
+FPEMU_FN uintw core_element_any(const core_plan *p, int mode, uintw u, uintw r)
+{
+    const uintw sign = u >> (CARRIER_BITS - 1) << (CARRIER_BITS - 1);
+    return core_finish_any(p, u, core_grid(p, mode, 1, p->n, u ^ sign, sign, r));
+}
+
+FPEMU_FN uintw core_element_posit(const core_plan *p, int mode, uintw u, uintw r)
+{
+    const uintw a = u << 1 >> 1;
+    (void)mode;
+    (void)r;
+    return core_finish(p, u, a == 0 || a >= CARRIER_INF ? 0 : core_posit(p, a));
+}
+
+FPEMU_FN uintw core_element_affine_fast(const core_plan *p, int mode, uintw u, uintw r)
+{
+    const uintw sign = u >> (CARRIER_BITS - 1) << (CARRIER_BITS - 1), a = u ^ sign;
+    return core_finish(p, u, core_affine_fast_grid(p, mode, a < CARRIER_INF ? a : 0, sign, r));
+}
+
+/* One loop per rule and mode. */
+#define ROUND_LOOP(rule, mode)                                                                                         \
+    static void CARRIER(loop_round_##rule##_##mode)(const core_plan *plan, size_t n, const void *x, const uint32_t *r, \
+                                                    void *y)                                                           \
+    {                                                                                                                  \
+        const core_plan p = *plan;                                                                                     \
+        const char *in = (const char *)x;                                                                              \
+        char *out = (char *)y;                                                                                         \
+        (void)r;                                                                                                       \
+        SIMD for (size_t i = 0; i < n; i++)                                                                            \
+        {                                                                                                              \
+            uintw u, v;                                                                                                \
+            memcpy(&u, in + i * sizeof u, sizeof u);                                                                   \
+            v = core_element_##rule(&p, mode, u, mode >= FPEMU_MODE_SR ? (uintw)r[i] << (CARRIER_BITS - 32) : 0);      \
+            memcpy(out + i * sizeof v, &v, sizeof v);                                                                  \
+        }                                                                                                              \
+    }
+
+ROUND_LOOP(posit, FPEMU_MODE_RNE)
+MODES(float, ROUND_LOOP)
+MODES(any, ROUND_LOOP)
+FAST_MODES(full_range, ROUND_LOOP)
+FAST_MODES(full_range_grid, ROUND_LOOP)
+PASS_MODES(pass, ROUND_LOOP)
+FAST_MODES(stop, ROUND_LOOP)
+STOP_INF_MODES(stop_inf, ROUND_LOOP)
+FAST_MODES(shifter_grid, ROUND_LOOP)
+FAST_MODES(even, ROUND_LOOP)
+MODES(affine_fast, ROUND_LOOP)
+#undef ROUND_LOOP
+
+static void loop_finish(const core_plan *plan, size_t n, const void *x, const uintw *g, void *y)
+{
+    const core_plan p = *plan;
+    const char *in = (const char *)x;
+    char *out = (char *)y;
+    if (p.wrap) {
+        for (size_t i = 0; i < n; i++) {
+            uintw u, v;
+            memcpy(&u, in + i * sizeof u, sizeof u);
+            v = core_finish_wrap(&p, u, g[i] << 1 >> 1);
+            memcpy(out + i * sizeof v, &v, sizeof v);
+        }
+        return;
+    }
+    if (p.negative) {
+        SIMD for (size_t i = 0; i < n; i++)
+        {
+            uintw u, v;
+            memcpy(&u, in + i * sizeof u, sizeof u);
+            v = core_finish_any(&p, u, g[i] << 1 >> 1);
+            memcpy(out + i * sizeof v, &v, sizeof v);
+        }
+        return;
+    }
+    SIMD for (size_t i = 0; i < n; i++)
+    {
+        uintw u, v;
+        memcpy(&u, in + i * sizeof u, sizeof u);
+        v = core_finish(&p, u, g[i] << 1 >> 1);
+        memcpy(out + i * sizeof v, &v, sizeof v);
+    }
+}
+
+#if CARRIER_BITS == 32
+/* The largest finite |x - y|, exact as a binary64 difference. */
+static double largest_error(size_t n, const char *x, const char *y)
+{
+    uint64_t largest = 0;
+#pragma omp simd reduction(max : largest)
+    for (size_t i = 0; i < n; i++) {
+        uint32_t u, v;
+        memcpy(&u, x + i * sizeof u, sizeof u);
+        memcpy(&v, y + i * sizeof v, sizeof v);
+        const uint64_t error = core_bits64((double)core_value32(u) - (double)core_value32(v)) & (~UINT64_C(0) >> 1);
+        const uint64_t finite = (uint64_t)((u << 1) < CARRIER_INF << 1) & (uint64_t)((v << 1) < CARRIER_INF << 1);
+        const uint64_t kept = finite ? error : 0; /* the order of magnitudes is that of their bits */
+        largest = kept > largest ? kept : largest;
+    }
+    return core_value64(largest);
+}
+#endif
+
+/* Makes c->max_error the larger of itself and the tile's, of which `near` is the largest as the carrier rounds it:
+ * rounding keeps the order, so that a smaller rounded difference is no larger one. */
+static void loop_add_error(size_t n, const char *x, const char *y, uintw near, int exact, tile_counts *c)
+{
+    double error = (double)core_value(near);
+#if CARRIER_BITS == 32
+    if (!exact)
+        error = near < core_narrow(c->max_error) ? 0 : largest_error(n, x, y);
+#else
+    (void)n;
+    (void)x;
+    (void)y;
+    (void)exact;
+#endif
+    c->max_error = error > c->max_error ? error : c->max_error;
+}
+
+static void loop_count(const core_plan *p, size_t n, const void *x, const void *y, const uintw *g, tile_counts *c)
+{
+    const uintw max0 = p->max[0], max1 = p->max[1], normal = p->min_normal, magnitude = ~(uintw)0 >> 1;
+    const char *in = (const char *)x, *out = (const char *)y;
+    uintw nan = 0, infinite = 0, clipped = 0, overflow = 0, invalid = 0, underflow = 0, subnormal = 0, inexact = 0;
+    uintw max_abs = 0, min_less_1 = ~(uintw)0, max_error = 0;
+#pragma omp simd reduction(+ : nan, infinite, clipped, overflow, invalid, underflow, subnormal, inexact) \
+    reduction(max : max_abs, max_error) reduction(min : min_less_1)
+    for (size_t i = 0; i < n; i++) {
+        uintw u, v;
+        memcpy(&u, in + i * sizeof u, sizeof u);
+        memcpy(&v, out + i * sizeof v, sizeof v);
+        const uintw a = u & magnitude, b = v & magnitude, max = u > magnitude ? max1 : max0;
+        const uintw is_nan = a > CARRIER_INF, is_infinite = a == CARRIER_INF, finite = a < CARRIER_INF,
+                    nonzero = a != 0;
+        const uintw over = finite & (uintw)((g[i] & magnitude) > max);
+        nan += is_nan;
+        infinite += is_infinite;
+        clipped += finite & (uintw)(a > max);
+        overflow += over;
+        invalid += (uintw)(b > CARRIER_INF) & (is_nan ^ 1) & (over ^ 1);
+        underflow += finite & nonzero & (uintw)(b == 0);
+        subnormal += (uintw)(b != 0) & (uintw)(b < normal);
+        inexact += finite & (uintw)(u != v) & (uintw)((a | b) != 0);
+        const uintw kept = finite ? a : 0, less_1 = kept - 1;
+        const uintw error = core_bits(core_value(u) - core_value(v)) & magnitude;
+        const uintw kept_error = finite & (uintw)(b < CARRIER_INF) ? error : 0;
+        max_error = kept_error > max_error ? kept_error : max_error;
+        max_abs = kept > max_abs ? kept : max_abs;
+        min_less_1 = less_1 < min_less_1 ? less_1 : min_less_1;
+    }
+    c->nan = nan;
+    c->infinite = infinite;
+    c->clipped = clipped;
+    c->overflow = overflow;
+    c->invalid = invalid;
+    c->underflow = underflow;
+    c->subnormal = subnormal;
+    c->inexact = inexact;
+    c->min_abs = (uintw)(min_less_1 + 1);
+    c->max_abs = max_abs;
+    loop_add_error(n, in, out, max_error, 0, c);
+}
+
+/* As count for a tile, already rounded, that holds nothing beyond the ends, no infinity and no NaN: few counters are
+ * left then. Returns 0, with *c untouched, where the tile is none such; 2 where it is one for count_nonzero. `exact`:
+ * every x - y is a number of the carrier. */
+static int loop_count_inside(const core_plan *p, size_t n, const void *x, const void *y, int exact, tile_counts *c)
+{
+    const uintw magnitude = ~(uintw)0 >> 1, normal = p->min_normal,
+                end = p->max[0] < CARRIER_INF ? p->max[0] : CARRIER_INF - 1;
+    const uintw key =
+        p->max[1] < p->max[0] ? ~(uintw)0 : magnitude; /* with a nearer end below, no negative is inside */
+    const char *in = (const char *)x, *out = (const char *)y;
+    uintw zero = 0, made_zero = 0, small = 0, inexact = 0, farthest = 0, min_less_1 = ~(uintw)0, max_error = 0;
+    if (p->negative)
+        return 0;
+#pragma omp simd reduction(+ : zero, made_zero, small, inexact) reduction(max : farthest, max_error) \
+    reduction(min : min_less_1)
+    for (size_t i = 0; i < n; i++) {
+        uintw u, v;
+        memcpy(&u, in + i * sizeof u, sizeof u);
+        memcpy(&v, out + i * sizeof v, sizeof v);
+        const uintw a = u & magnitude, b = v & magnitude, k = u & key, less_1 = a - 1;
+        const uintw error = core_bits(core_value(u) - core_value(v)) & magnitude;
+        farthest = k > farthest ? k : farthest;
+        min_less_1 = less_1 < min_less_1 ? less_1 : min_less_1;
+        max_error = error > max_error ? error : max_error;
+        ADD_IF(zero, a == 0);
+        ADD_IF(made_zero, b == 0);
+        ADD_IF(small, (intw)b < (intw)normal);
+        ADD_IF(inexact, error != 0);
+    }
+    if (farthest > end)
+        return 0;
+    c->nan = c->infinite = c->clipped = c->overflow = c->invalid = 0;
+    c->underflow = made_zero - zero;
+    c->subnormal = normal ? small - made_zero : 0;
+    c->inexact = inexact;
+    c->min_abs = (uintw)(min_less_1 + 1);
+    c->max_abs = farthest;
+    loop_add_error(n, in, out, max_error, exact, c);
+    return zero ? 1 : 2;
+}
+
+/* As count_inside for a tile without zeros: what became zero went below the smallest value then, and the smallest
+ * magnitude is found as it stands. */
+static int loop_count_nonzero(const core_plan *p, size_t n, const void *x, const void *y, int exact, tile_counts *c)
+{
+    const intw magnitude = (intw)(~(uintw)0 >> 1), normal = (intw)p->min_normal;
+    const intw end = p->max[0] < CARRIER_INF ? (intw)p->max[0] : (intw)CARRIER_INF - 1;
+    const char *in = (const char *)x, *out = (const char *)y;
+    intw farthest = 0, nearest = magnitude, max_error = 0;
+    uintw made_zero = 0, small = 0, inexact = 0;
+    if (p->negative || p->max[1] < p->max[0])
+        return 0;
+#pragma omp simd reduction(+ : made_zero, small, inexact) reduction(max : farthest, max_error) reduction(min : nearest)
+    for (size_t i = 0; i < n; i++) {
+        uintw u, v;
+        memcpy(&u, in + i * sizeof u, sizeof u);
+        memcpy(&v, out + i * sizeof v, sizeof v);
+        const intw a = (intw)u & magnitude, b = (intw)v & magnitude;
+        const intw error = (intw)core_bits(core_value(u) - core_value(v)) & magnitude;
+        farthest = a > farthest ? a : farthest;
+        nearest = a < nearest ? a : nearest;
+        max_error = error > max_error ? error : max_error;
+        ADD_IF(made_zero, b == 0);
+        ADD_IF(small, b < normal);
+        ADD_IF(inexact, error != 0);
+    }
+    if (farthest > end || nearest == 0)
+        return 0;
+    c->nan = c->infinite = c->clipped = c->overflow = c->invalid = 0;
+    c->underflow = made_zero;
+    c->subnormal = p->min_normal ? small - made_zero : 0;
+    c->inexact = inexact;
+    c->min_abs = (uintw)nearest;
+    c->max_abs = (uintw)farthest;
+    loop_add_error(n, in, out, (uintw)max_error, exact, c);
+    return 1;
+}
+
+/* One loop per rule and size of a code. */
+#define ENCODE(rule, TYPE)                                                                                             \
+    SIMD for (size_t i = 0; i < n; i++)                                                                                \
+    {                                                                                                                  \
+        uintw u, v;                                                                                                    \
+        memcpy(&u, in + i * sizeof u, sizeof u);                                                                       \
+        memcpy(&v, rounded + i * sizeof v, sizeof v);                                                                  \
+        const TYPE code = (TYPE)rule(&k, u, v);                                                                        \
+        memcpy(out + i * sizeof code, &code, sizeof code);                                                             \
+    }                                                                                                                  \
+    return
+
+static void loop_encode(const core_coder *c, size_t n, const void *x, const void *y, size_t size, void *codes)
+{
+    const core_coder k = *c;
+    const char *in = (const char *)x, *rounded = (const char *)y;
+    char *out = (char *)codes;
+    if (k.fast_encode)
+        switch (size) {
+        case 1: ENCODE(core_encode_fast, uint8_t);
+        case 2: ENCODE(core_encode_fast, uint16_t);
+        case 4: ENCODE(core_encode_fast, uint32_t);
+        default: ENCODE(core_encode_fast, uint64_t);
+        }
+    if (k.kind == FPEMU_KIND_FLOAT)
+        switch (size) {
+        case 1: ENCODE(core_encode_float, uint8_t);
+        case 2: ENCODE(core_encode_float, uint16_t);
+        case 4: ENCODE(core_encode_float, uint32_t);
+        default: ENCODE(core_encode_float, uint64_t);
+        }
+    if (k.affine) /* of at most 22 bits: others are coded as they are rounded */
+        switch (size) {
+        case 1: ENCODE(core_encode_affine_fast, uint8_t);
+        case 2: ENCODE(core_encode_affine_fast, uint16_t);
+        default: ENCODE(core_encode_affine_fast, uint32_t);
+        }
+    if (k.kind != FPEMU_KIND_POSIT)
+        switch (size) {
+        case 1: ENCODE(core_encode_fixed, uint8_t);
+        case 2: ENCODE(core_encode_fixed, uint16_t);
+        case 4: ENCODE(core_encode_fixed, uint32_t);
+        default: ENCODE(core_encode_fixed, uint64_t);
+        }
+    for (size_t i = 0; i < n; i++) {
+        uintw u, v;
+        memcpy(&u, in + i * sizeof u, sizeof u);
+        memcpy(&v, rounded + i * sizeof v, sizeof v);
+        store_code(codes, size, i, core_encode(&k, u, v));
+    }
+}
+#undef ENCODE
+
+#define ENCODE_NEAREST(TYPE)                                                                                           \
+    SIMD for (size_t i = 0; i < n; i++)                                                                                \
+    {                                                                                                                  \
+        uintw u;                                                                                                       \
+        memcpy(&u, in + i * sizeof u, sizeof u);                                                                       \
+        const TYPE code = (TYPE)core_direct_code(&d, u);                                                               \
+        memcpy(out + i * sizeof code, &code, sizeof code);                                                             \
+    }                                                                                                                  \
+    return
+
+static void loop_encode_nearest(const core_direct *direct, size_t n, const void *x, size_t size, void *codes)
+{
+    const core_direct d = *direct;
+    const char *in = (const char *)x;
+    char *out = (char *)codes;
+    switch (size) {
+    case 1: ENCODE_NEAREST(uint8_t);
+    case 2: ENCODE_NEAREST(uint16_t);
+    case 4: ENCODE_NEAREST(uint32_t);
+    default: ENCODE_NEAREST(uint64_t);
+    }
+}
+#undef ENCODE_NEAREST
+
+#define DECODE(TYPE, VALUE_OF)                                                                                         \
+    for (size_t done = 0, m; done < n; done += m) {                                                                    \
+        _Alignas(LINE) uintw tile[STREAM_TILE / sizeof(uintw)];                                                        \
+        const char *from = in + done * sizeof(TYPE);                                                                   \
+        char *to = streaming ? (char *)tile : out;                                                                     \
+        m = !streaming || n - done < STREAM_TILE / sizeof(uintw) ? n - done : STREAM_TILE / sizeof(uintw);             \
+        SIMD for (size_t i = 0; i < m; i++)                                                                            \
+        {                                                                                                              \
+            TYPE code;                                                                                                 \
+            memcpy(&code, from + i * sizeof code, sizeof code);                                                        \
+            const uintw v = VALUE_OF;                                                                                  \
+            memcpy(to + i * sizeof v, &v, sizeof v);                                                                   \
+        }                                                                                                              \
+        if (streaming)                                                                                                 \
+            stream_tile(out + done * sizeof(uintw), tile, m * sizeof *tile);                                           \
+    }                                                                                                                  \
+    return
+
+static void loop_decode(const core_coder *c, size_t n, const void *codes, size_t size, int streaming, void *y)
+{
+    const core_coder k = *c;
+    const uintw mask = (uintw)k.mask;
+    const char *in = (const char *)codes;
+    char *out = (char *)y;
+    if (k.fast_decode)
+        switch (size) {
+        case 1: DECODE(uint8_t, core_decode_fast(&k, code & mask));
+        case 2: DECODE(uint16_t, core_decode_fast(&k, code & mask));
+        case 4: DECODE(uint32_t, core_decode_fast(&k, code & mask));
+        default: DECODE(uint64_t, core_decode_fast(&k, (uintw)code & mask));
+        }
+    if (size == 1 && n >= 1024) { /* worth a table, whatever the rule */
+        uintw table[256];
+        for (unsigned code = 0; code < 256; code++)
+            table[code] = core_decode(&k, code);
+        DECODE(uint8_t, table[code]);
+    }
+    if (k.kind == FPEMU_KIND_FLOAT)
+        switch (size) {
+        case 1: DECODE(uint8_t, core_decode_float(&k, code & mask));
+        case 2: DECODE(uint16_t, core_decode_float(&k, code & mask));
+        case 4: DECODE(uint32_t, core_decode_float(&k, code & mask));
+        default: DECODE(uint64_t, core_decode_float(&k, (uintw)code & mask));
+        }
+    for (size_t i = 0; i < n; i++) {
+        const uintw v = core_decode(&k, load_code(codes, size, i));
+        memcpy(out + i * sizeof v, &v, sizeof v);
+    }
+}
+#undef DECODE

@@ -1,0 +1,101 @@
+/* loops.h - the array loops: a table for each instruction set, of which one is chosen. */
+#ifndef FPEMU_LOOPS_LOOPS_H
+#define FPEMU_LOOPS_LOOPS_H
+
+#include "core/block_fast.h"
+#include "core/dot.h"
+#include "core/element.h"
+#include "core/events.h"
+#include "core/exact.h"
+#include "core/random.h"
+#include "core/scale.h"
+#include "loops/names.h"
+
+/* Lanes of the loops of dot products at most, in binary64; in binary32 twice as many. */
+#define DOT_LANES 128
+
+/* Short forms of rounding to nearest in binary32: none at all, full range of core/round_fast.h, shifter with any
+ * ends, and shifter on
+ * signed numbers with infinity or the largest value past the end. */
+enum mac_form { MAC_NONE, MAC_FULL_RANGE, MAC_ENDS, MAC_INF, MAC_SAT, MAC_FORMS };
+
+/* Elements handled at a time where an intermediate result is kept on the stack. */
+#define TILE 1024
+/* Bytes counted at a time where no random words are needed: so much of input and output stays in L1. */
+#define COUNT_TILE 16384
+/* Blocks at most whose scales runs_fast looks at. */
+#define FAST_BLOCKS 256
+/* Blocks at most with scales that are powers of two at a time. */
+#define POW2_BLOCKS 128
+/* Vectors that cross the boundary of a cache line cost more; longer arrays are entered at one. */
+#define LINE 64
+/* Error sums are made of blocks of this many elements, by absolute index; threads split there. */
+#define SUM_BLOCK 4096
+
+/* What a counting loop gathers over one tile. */
+typedef core_counts tile_counts;
+
+/* What a loop finds of the magnitudes of elements, as bits. */
+typedef struct block_extremes {
+    uint64_t amax;      /* the largest, NaN and infinities included */
+    uint64_t high, low; /* of the largest above zero, of the smallest below */
+    uint32_t zeros, nonfinite;
+} block_extremes;
+
+#include "core/carrier32.h"
+#include "loops.inc.h"
+#include "core/carrier_end.h"
+#include "core/carrier64.h"
+#include "loops.inc.h"
+#include "core/carrier_end.h"
+
+/* The array loops of one instruction set. */
+typedef struct kernels {
+    const char *name;
+    int (*valid)(void); /* whether this machine runs it */
+    const carrier_loops32 *loops32;
+    const carrier_loops64 *loops64;
+
+    /* random bits of elements i, i+1, ..., of which none passes a multiple of 2^32 */
+    void (*hash)(core_hash_key k, int per_word, int n_bits, uint64_t i, size_t n, uint32_t *r);
+    void (*philox)(uint64_t seed, uint64_t stream, int per_word, int n_bits, uint64_t i, size_t n, uint32_t *r);
+    /* y = x rounded by the hash's bits for elements `index` and following, of which none passes a multiple of 2^32: as
+     * many bits as the plan asks for, 32, 16 or 8; by rule, NULL where hash and round32 do as well; passing: y, at a
+     * multiple of LINE, by stores of stream.h */
+    void (*stochastic32[CORE_RULE_COUNT])(const core_plan32 *p, core_hash_key k, uint64_t index, size_t n,
+                                          int streaming, const void *x, void *y);
+    /* as round32 for plans that core_is_half32 knows; NULL where there is no instruction for it */
+    void (*half32)(const core_plan32 *p, size_t n, const void *x, const uint32_t *r, void *y);
+    void (*stream)(void *to, const void *from, size_t size); /* stream_tile of stream.h */
+    /* exact results of an operation on binary32 numbers (minimum and the like: any), to nearest and to odd */
+    void (*exact[FPEMU_OPERATION_COUNT])(size_t n, const double *a, const double *b, const double *c,
+                                         uint64_t zero_sign, double *nearest, double *odd);
+    void (*widen)(size_t n, const float *x, double *y);
+    void (*narrow)(size_t n, const double *x, float *y);
+
+    /* dot products: dot.inc.c */
+    void (*fma_odd)(size_t n, double x, const double *y, const double *s, uint64_t zero_sign, double *odd);
+    /* as round64, for lean formats: nearest, stochastic; and both steps at once */
+    void (*round_nearest)(const core_plan64 *p, size_t n, const double *x, const uint32_t *r, double *y);
+    void (*round_stochastic)(const core_plan64 *p, size_t n, const double *x, const uint32_t *r, double *y);
+    void (*fma_nearest)(const core_plan64 *p, size_t n, double x, const double *y, const double *s, double *out);
+    /* by the forms of products and of sums */
+    void (*mac32[MAC_FORMS][MAC_FORMS])(const core_plan32 *product, const core_plan32 *sum, size_t nk, size_t n,
+                                        const float *x, const float *y, size_t ld, float *s);
+    /* in those of MAC_INF and MAC_SAT where nothing goes past an end: products of binary32 itself, rounded ones */
+    void (*mac_inside[2])(const core_plan32 *product, const core_plan32 *sum, size_t nk, size_t n, const float *x,
+                          const float *y, size_t ld, float *s);
+    uint32_t (*largest)(size_t n, const float *x); /* bits of a magnitude; of a NaN, if there is one */
+    void (*mac_binary32)(size_t nk, size_t n, const float *x, const float *y, size_t ld, float *s);
+    void (*mac_binary64)(size_t nk, size_t n, const double *x, const double *y, size_t ld, double *s);
+    int has_fma; /* mac_binary64 rounds x * y + s once, whatever the operands */
+    void (*fused_sum)(size_t nk, size_t n, size_t ld, const double *x, const double *px, const double *y,
+                      const double *py, double scale, double floor, const double *d, double *t);
+} kernels;
+
+extern const kernels fpemu_kernels_portable, fpemu_kernels_v3, fpemu_kernels_v4, fpemu_vbmi;
+
+/* The variant in use; chosen once, the same for every thread. */
+const kernels *fpemu_kernels(void);
+
+#endif /* FPEMU_LOOPS_LOOPS_H */

@@ -1,0 +1,53 @@
+/* loops.inc.h - the array loops of one carrier; included by loops.h, once for each. */
+
+/* Each repeats the element rules of core/ over arrays. x and y may be the same array. */
+typedef struct carrier_loops {
+    /* y = x rounded and finished by plan p: by rule and mode; r: random bits, left-aligned, for the stochastic modes */
+    void (*round[CORE_RULE_AFFINE_FAST + 1][CORE_MODE_COUNT])(const core_plan *p, size_t n, const void *x,
+                                                              const uint32_t *r, void *y);
+    /* y from x and its value g on the grid without ends (sign ignored) */
+    void (*finish)(const core_plan *p, size_t n, const void *x, const uintw *g, void *y);
+    /* counts of a tile of at most TILE elements */
+    void (*count)(const core_plan *p, size_t n, const void *x, const void *y, const uintw *g, tile_counts *c);
+    /* the same where the tile lies within the ends, else 0; exact: every x - y is a number of the carrier */
+    int (*count_inside)(const core_plan *p, size_t n, const void *x, const void *y, int exact, tile_counts *c);
+    /* the same where moreover nothing is zero, else 0; count_inside gives 2 for such a tile */
+    int (*count_nonzero)(const core_plan *p, size_t n, const void *x, const void *y, int exact, tile_counts *c);
+    void (*encode)(const core_coder *c, size_t n, const void *x, const void *y, size_t size, void *codes);
+    /* rounding and coding at once */
+    void (*encode_nearest)(const core_direct *d, size_t n, const void *x, size_t size, void *codes);
+    /* streaming: y, at a multiple of LINE, by stores of stream.h where the loop has vectors */
+    void (*decode)(const core_coder *c, size_t n, const void *codes, size_t size, int streaming, void *y);
+
+    /* Blocked formats; blocks.inc.c says what each does. */
+    void (*extremes)(size_t n, const void *x, block_extremes *e);
+    void (*logarithms)(size_t n, const void *x, int64_t *sum, int64_t *largest);
+    void (*scale_t)(const core_scale *s, int sticky, size_t n, const void *x, void *t);
+    void (*scale_y)(const core_scale *s, size_t n, const void *p, void *y);
+    void (*count_element)(const core_plan *p, size_t n, const void *x, const void *t, const void *rounded,
+                          const uintw *g, tile_counts *c);
+    void (*runs_amax)(size_t length, size_t count, const void *x, uintw *amax);
+    void (*runs_t)(int divide, int sticky, size_t length, size_t count, const realw *down, const void *x, void *t);
+    void (*runs_y)(size_t length, size_t count, const realw *scales, realw second, const void *p, void *y);
+    int (*runs_scales)(const core_block *b, size_t count, const uintw *amax, realw *v);
+    void (*runs_down)(const core_block *b, size_t count, realw *s, realw *down);
+    /* by form (even 1), kind (divide 1) and mode (sr 1) */
+    void (*scaled[2][2][2])(const core_plan *p, size_t length, size_t count, const realw *down, const realw *s,
+                            realw second, const void *x, const uint32_t *r, void *y);
+    /* the fast form to nearest even: how far it goes (0 to 2), and by whether nothing passes the ends, form and kind */
+    int (*runs_fast)(const core_plan *p, const core_block *b, int divided, size_t count, const uintw *amax,
+                     const realw *s, realw second, realw *down);
+    void (*scaled_fast[2][2][2])(const core_plan *p, size_t length, size_t count, const realw *down, const realw *s,
+                                 realw second, const void *x, void *y);
+    void (*columns_amax)(size_t n, ptrdiff_t step, size_t lanes, const void *x, uintw *amax);
+
+    /* Blocks whose scales are powers of two; blocks_pow2.inc.c. By kind (fixed point 1), and mode. */
+    size_t (*pow2_powers)(const core_pow2_block *q, size_t count, const uintw *amax, uintw *powers);
+    void (*pow2_spread)(size_t length, size_t count, const uintw *powers, uintw *spread);
+    void (*pow2_rows[2])(const core_pow2_block *q, size_t length, size_t count, const void *x, const uintw *powers,
+                         void *y);
+    void (*pow2[2][FPEMU_MODE_SE + 1])(const core_pow2_block *q, size_t n, const void *x, const uintw *powers,
+                                       const uint32_t *r, void *y);
+    void (*pow2_count[2])(const core_pow2_block *q, size_t n, const void *x, const uintw *g, const uintw *powers,
+                          void *y, tile_counts *c);
+} carrier_loops;

@@ -1,0 +1,11 @@
+/* portable.c - the loops without any assumption on the processor: the reference for the other variants. */
+#define KERNELS fpemu_kernels_portable
+#define KERNELS_NAME "portable"
+#define KERNELS_VALID valid
+
+static int valid(void)
+{
+    return 1;
+}
+
+#include "variant.inc.c"

@@ -1,0 +1,56 @@
+/* table.inc.c - the loops of one carrier as TABLE; with TABLE_DECODE for its loop of codes. */
+
+#define ROUND(rule, mode) [mode] = CARRIER(loop_round_##rule##_##mode),
+#define POW2(kind, mode) [mode] = CARRIER(loop_pow2_##kind##_##mode),
+#define SCALED(form, mode) CARRIER(loop_scaled_##form##_##mode)
+#define SCALED_FAST(form) CARRIER(loop_fast_##form)
+
+static const carrier_loops TABLE = {
+    .round = {[CORE_RULE_FLOAT] = {MODES(float, ROUND)},
+              [CORE_RULE_ANY] = {MODES(any, ROUND)},
+              [CORE_RULE_FULL_RANGE] = {FAST_MODES(full_range, ROUND)},
+              [CORE_RULE_FULL_RANGE_GRID] = {FAST_MODES(full_range_grid, ROUND)},
+              [CORE_RULE_SHIFTER_PASS] = {PASS_MODES(pass, ROUND)},
+              [CORE_RULE_SHIFTER_STOP] = {FAST_MODES(stop, ROUND)},
+              [CORE_RULE_SHIFTER_STOP_INF] = {STOP_INF_MODES(stop_inf, ROUND)},
+              [CORE_RULE_SHIFTER_GRID] = {FAST_MODES(shifter_grid, ROUND)},
+              [CORE_RULE_EVEN] = {FAST_MODES(even, ROUND)},
+              [CORE_RULE_POSIT] = {ROUND(posit, FPEMU_MODE_RNE)},
+              [CORE_RULE_AFFINE_FAST] = {MODES(affine_fast, ROUND)}},
+    .finish = loop_finish,
+    .count = loop_count,
+    .count_inside = loop_count_inside,
+    .count_nonzero = loop_count_nonzero,
+    .encode = loop_encode,
+    .encode_nearest = loop_encode_nearest,
+    .decode = TABLE_DECODE,
+    .extremes = loop_extremes,
+    .logarithms = loop_logarithms,
+    .scale_t = loop_scale_t,
+    .scale_y = loop_scale_y,
+    .count_element = loop_count_element,
+    .runs_amax = loop_runs_amax,
+    .runs_t = loop_runs_t,
+    .runs_y = loop_runs_y,
+    .runs_scales = loop_runs_scales,
+    .runs_down = loop_runs_down,
+    .scaled = {{{SCALED(stop_times, nearest), SCALED(stop_times, stochastic)},
+                {SCALED(stop_by, nearest), SCALED(stop_by, stochastic)}},
+               {{SCALED(even_times, nearest), SCALED(even_times, stochastic)},
+                {SCALED(even_by, nearest), SCALED(even_by, stochastic)}}},
+    .runs_fast = loop_runs_fast,
+    .scaled_fast = {{{SCALED_FAST(stop_times), SCALED_FAST(stop_by)}, {SCALED_FAST(even_times), SCALED_FAST(even_by)}},
+                    {{SCALED_FAST(stop_times_inside), SCALED_FAST(stop_by_inside)},
+                     {SCALED_FAST(even_times_inside), SCALED_FAST(even_by_inside)}}},
+    .columns_amax = loop_columns_amax,
+    .pow2_powers = loop_pow2_powers,
+    .pow2_spread = loop_pow2_spread,
+    .pow2_rows = {CARRIER(loop_pow2_rows_float), CARRIER(loop_pow2_rows_fixed)},
+    .pow2 = {{FAST_MODES(float, POW2)}, {FAST_MODES(fixed, POW2)}},
+    .pow2_count = {loop_count_pow2_float, loop_count_pow2_fixed},
+};
+
+#undef ROUND
+#undef POW2
+#undef SCALED
+#undef SCALED_FAST

@@ -1,0 +1,301 @@
+/* variant.inc.c - the array loops, written once and compiled for each instruction set: portable.c, x86_64_v3.c and
+ * x86_64_v4.c include this with KERNELS (the table), KERNELS_NAME and KERNELS_VALID defined.
+ *
+ * Loops are laid out for the compiler's vectoriser: the plan is copied to a local, so that stores cannot alias it;
+ * elements are read and written by memcpy, since the caller's arrays are floats and the rules work on bits; `omp simd`
+ * promises that iterations are independent, which holds for x == y too. */
+
+#include <math.h>
+
+#include "internal.h"
+#include "stream.h"
+
+#define SIMD _Pragma("omp simd")
+
+/* Adds 1 to n if `condition`, in the form that becomes the fewest instructions. */
+#ifdef __AVX512F__
+#define ADD_IF(n, condition) n = (condition) ? n + 1 : n
+#else
+#define ADD_IF(n, condition) n += (condition)
+#endif
+
+/* Modes of the quick forms, and every mode of the grid step. */
+#define FAST_MODES(rule, LOOP)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RNE)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RNA)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RNZ)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RTZ)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RAZ)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RTP)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RTN)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RTO)                                                                                         \
+    LOOP(rule, FPEMU_MODE_SR)                                                                                          \
+    LOOP(rule, FPEMU_MODE_SE)
+
+/* Those that core_choose_fast… takes with CORE_RULE_SHIFTER_PASS and CORE_RULE_SHIFTER_STOP_INF. */
+#define PASS_MODES(rule, LOOP)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RNE)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RNA)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RNZ)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RAZ)                                                                                         \
+    LOOP(rule, FPEMU_MODE_SR)                                                                                          \
+    LOOP(rule, FPEMU_MODE_SE)
+
+#define STOP_INF_MODES(rule, LOOP)                                                                                     \
+    LOOP(rule, FPEMU_MODE_RNE)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RTZ)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RTO)
+
+#define MODES(rule, LOOP)                                                                                              \
+    FAST_MODES(rule, LOOP)                                                                                             \
+    LOOP(rule, CORE_SR_B)                                                                                              \
+    LOOP(rule, CORE_SR_C)
+
+/* A source of random words, and what elements take of them. Elements come in whole groups: those that per_word 32 words of
+ * the hash, or the 128 words of 32 counters. */
+typedef struct word_source {
+    core_hash_key key;
+    uint64_t seed, stream;
+    int per_word;
+    uint32_t mask; /* of n bits, left-aligned */
+    size_t group;
+} word_source;
+
+/* Fields of word l of 32, of which r + l takes the first. */
+FPEMU_FN void spread_word(int per_word, uint32_t mask, uint32_t word, uint32_t *r)
+{
+    for (int field = 0; field < 1 << per_word; field++)
+        r[field * 32] = (word << (32 - (field + 1) * (32 >> per_word))) & mask; /* what is lower goes with the mask */
+}
+
+FPEMU_FN void hash_groups(const word_source *s, int per_word, uint64_t first, size_t n, uint32_t *r)
+{
+    const core_hash_key k = s->key;
+    const uint32_t mask = s->mask;
+    uint32_t low = (uint32_t)core_word_index(per_word, first);
+    for (size_t i = 0; i < n; i += (size_t)32 << per_word, low += 32) {
+        const uint32_t lead = core_hash_lead(k, low); /* low is a multiple of 32 */
+        SIMD for (uint32_t l = 0; l < 32; l++)
+            spread_word(per_word, mask, core_hash_rest(k, (low + l) ^ lead), r + i + l);
+    }
+}
+
+static void hash_source(const word_source *s, uint64_t first, size_t n, uint32_t *r)
+{
+    if (s->per_word == 1)
+        hash_groups(s, 1, first, n, r);
+    else
+        hash_groups(s, 2, first, n, r);
+}
+
+/* The words of 32 counters from `counter` on: first the first of each. */
+static void philox_words(uint64_t seed, uint64_t stream, uint64_t counter, uint32_t *words)
+{
+    SIMD for (uint32_t l = 0; l < 32; l++)
+        core_philox_begin(stream, counter + l, words + l, words + 32 + l, words + 64 + l, words + 96 + l);
+    for (uint32_t round = 0; round < 10; round++) {
+        SIMD for (uint32_t l = 0; l < 32; l++)
+            core_philox_round(seed, round, words + l, words + 32 + l, words + 64 + l, words + 96 + l);
+    }
+}
+
+FPEMU_FN void philox_groups(const word_source *s, int per_word, uint64_t first, size_t n, uint32_t *r,
+                            void (*make)(uint64_t seed, uint64_t stream, uint64_t counter, uint32_t *words))
+{
+    const uint32_t mask = s->mask;
+    uint64_t counter = first / s->group * 32;
+    for (size_t i = 0; i < n; i += s->group, counter += 32) {
+        _Alignas(LINE) uint32_t words[128];
+        make(s->seed, s->stream, counter, words);
+        for (size_t k = 0; k < 4; k++) {
+            uint32_t *to = r + i + (k * 32 << per_word);
+            const uint32_t *from = words + k * 32;
+            SIMD for (uint32_t l = 0; l < 32; l++) spread_word(per_word, mask, from[l], to + l);
+        }
+    }
+}
+
+#define PHILOX_SOURCE(name, make)                                                                                      \
+    static void name(const word_source *s, uint64_t first, size_t n, uint32_t *r)                                      \
+    {                                                                                                                  \
+        switch (s->per_word) {                                                                                         \
+        case 0: philox_groups(s, 0, first, n, r, make); break;                                                         \
+        case 1: philox_groups(s, 1, first, n, r, make); break;                                                         \
+        default: philox_groups(s, 2, first, n, r, make);                                                               \
+        }                                                                                                              \
+    }
+PHILOX_SOURCE(philox_source, philox_words)
+
+/* Elements from `first` on, whole groups or not. */
+static void fill_groups(const word_source *s, void (*make)(const word_source *, uint64_t, size_t, uint32_t *),
+                        uint64_t first, size_t n, uint32_t *r)
+{
+    uint32_t part[512];
+    while (n > 0) {
+        const size_t from = (size_t)first & (s->group - 1), rest = s->group - from, left = n < rest ? n : rest;
+        const size_t whole = from ? 0 : n & ~(s->group - 1), m = whole ? whole : left;
+        if (whole) {
+            make(s, first, whole, r);
+        } else {
+            make(s, first - from, s->group, part);
+            memcpy(r, part + from, m * sizeof *r);
+        }
+        first += m;
+        r += m;
+        n -= m;
+    }
+}
+
+static void fill_hash(core_hash_key k, int per_word, int n_bits, uint64_t first, size_t n, uint32_t *r)
+{
+    const uint32_t mask = (uint32_t)(~UINT64_C(0) << (32 - n_bits));
+    if (per_word) {
+        const word_source s = {.key = k, .per_word = per_word, .mask = mask, .group = (size_t)32 << per_word};
+        fill_groups(&s, hash_source, first, n, r);
+        return;
+    }
+    uint32_t low = (uint32_t)first;
+    for (size_t i = 0, m; i < n; i += m, r += m, low += (uint32_t)m) {
+        const size_t words = CORE_LEAD_WORDS - (low & (CORE_LEAD_WORDS - 1));
+        m = n - i < words ? n - i : words;
+        const uint32_t lead = core_hash_lead(k, low), end = (uint32_t)m; /* vectors of 64-bit indices would cost */
+        if (n_bits == 32) {
+            SIMD for (uint32_t l = 0; l < end; l++) r[l] = core_hash_rest(k, (low + l) ^ lead);
+        } else {
+            SIMD for (uint32_t l = 0; l < end; l++) r[l] = core_hash_rest(k, (low + l) ^ lead) & mask;
+        }
+    }
+}
+
+static void stream(void *to, const void *from, size_t size)
+{
+    stream_tile(to, from, size);
+}
+
+static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits, uint64_t first, size_t n, uint32_t *r)
+{
+    const word_source s = {.seed = seed,
+                           .stream = stream,
+                           .per_word = per_word,
+                           .group = (size_t)128 << per_word,
+                           .mask = (uint32_t)(~UINT64_C(0) << (32 - n_bits))};
+    fill_groups(&s, philox_source, first, n, r);
+}
+
+#define TABLE loops_table
+#define TABLE_DECODE loop_decode
+#include "core/carrier32.h"
+#include "elements.inc.c"
+#include "blocks.inc.c"
+#include "blocks_pow2.inc.c"
+#include "table.inc.c"
+#include "core/carrier_end.h"
+#ifdef __AVX2__
+#include "stochastic.inc.c"
+#endif
+#if defined(__AVX512F__) || defined(__F16C__)
+#include "binary16.inc.c"
+#define HALF half_nearest
+#else
+#define HALF NULL
+#endif
+
+#include "core/carrier64.h"
+#include "elements.inc.c"
+#include "blocks.inc.c"
+#include "blocks_pow2.inc.c"
+#include "table.inc.c"
+#include "core/carrier_end.h"
+#undef TABLE
+#undef TABLE_DECODE
+
+/* Exact results; `zero` is the sign of a zero sum of mixed signs. */
+#define EXACT_LOOP(name, to_nearest, to_odd)                                                                           \
+    static void exact_##name(size_t n, const double *a, const double *b, const double *c, uint64_t zero_sign,          \
+                             double *nearest, double *odd)                                                             \
+    {                                                                                                                  \
+        const uint64_t zero = zero_sign;                                                                               \
+        (void)b;                                                                                                       \
+        (void)c;                                                                                                       \
+        (void)zero;                                                                                                    \
+        SIMD for (size_t i = 0; i < n; i++)                                                                            \
+        {                                                                                                              \
+            const double s = (to_nearest), t = (to_odd);                                                               \
+            nearest[i] = s;                                                                                            \
+            odd[i] = t != t ? core_value64(CORE_INF64 | CORE_INF64 >> 1) : t;                                          \
+        }                                                                                                              \
+    }
+#define EXTREMUM(larger, number) core_value64(core_extremum(core_bits64(a[i]), core_bits64(b[i]), larger, number))
+
+EXACT_LOOP(add, a[i] + b[i], core_sum_odd(a[i], b[i], zero))
+EXACT_LOOP(sub, a[i] - b[i], core_sum_odd(a[i], -b[i], zero))
+EXACT_LOOP(mul, a[i] * b[i], s)
+EXACT_LOOP(div, a[i] / b[i], core_ratio_odd(a[i], b[i]))
+EXACT_LOOP(sqrt, sqrt(a[i]), core_root_odd(a[i], s))
+EXACT_LOOP(fma, a[i] * b[i] + c[i], core_sum_odd(a[i] * b[i], c[i], zero))
+EXACT_LOOP(minimum, EXTREMUM(0, 0), s)
+EXACT_LOOP(maximum, EXTREMUM(1, 0), s)
+EXACT_LOOP(minimum_number, EXTREMUM(0, 1), s)
+EXACT_LOOP(maximum_number, EXTREMUM(1, 1), s)
+#undef EXTREMUM
+#undef EXACT_LOOP
+
+static void widen(size_t n, const float *x, double *y)
+{
+    SIMD for (size_t i = 0; i < n; i++) y[i] = (double)x[i];
+}
+
+static void narrow(size_t n, const double *x, float *y)
+{
+    SIMD for (size_t i = 0; i < n; i++) y[i] = (float)x[i];
+}
+
+#include "dot.inc.c"
+
+#define MAC_SUMS(form, product)                                                                                        \
+    [form] = {[MAC_FULL_RANGE] = mac_##product##_full_range,                                                           \
+              [MAC_ENDS] = mac_##product##_ends,                                                                       \
+              [MAC_INF] = mac_##product##_inf,                                                                         \
+              [MAC_SAT] = mac_##product##_sat}
+#if defined(__AVX512F__)
+#define STOCHASTIC                                                                                                     \
+    {                                                                                                                  \
+        [CORE_RULE_FULL_RANGE] = stochastic_full_range, [CORE_RULE_SHIFTER_PASS] = stochastic_pass,                    \
+        [CORE_RULE_SHIFTER_STOP] = stochastic_stop, [CORE_RULE_EVEN] = stochastic_even                                 \
+    }
+#elif defined(__AVX2__)
+#define STOCHASTIC                                                                                                     \
+    {                                                                                                                  \
+        [CORE_RULE_SHIFTER_PASS] = stochastic_pass, [CORE_RULE_SHIFTER_STOP] = stochastic_stop                         \
+    }
+#else
+#define STOCHASTIC                                                                                                     \
+    {                                                                                                                  \
+        NULL                                                                                                           \
+    }
+#endif
+
+/* The table of an instruction set; `decode32` and `words`, for Philox, may be better ones than those of this file. */
+#define KERNELS_TABLE(name_text, is_valid, table32, words)                                                             \
+    {                                                                                                                  \
+        .name = name_text, .valid = is_valid, .loops32 = table32, .loops64 = &loops_table64, .hash = fill_hash,        \
+        .philox = words, .stochastic32 = STOCHASTIC, .half32 = HALF, .stream = stream,                                 \
+        .exact = {[FPEMU_OPERATION_ADD] = exact_add,                                                                   \
+                  [FPEMU_OPERATION_SUB] = exact_sub,                                                                   \
+                  [FPEMU_OPERATION_MUL] = exact_mul,                                                                   \
+                  [FPEMU_OPERATION_DIV] = exact_div,                                                                   \
+                  [FPEMU_OPERATION_SQRT] = exact_sqrt,                                                                 \
+                  [FPEMU_OPERATION_FMA] = exact_fma,                                                                   \
+                  [FPEMU_OPERATION_MINIMUM] = exact_minimum,                                                           \
+                  [FPEMU_OPERATION_MAXIMUM] = exact_maximum,                                                           \
+                  [FPEMU_OPERATION_MINIMUM_NUMBER] = exact_minimum_number,                                             \
+                  [FPEMU_OPERATION_MAXIMUM_NUMBER] = exact_maximum_number},                                            \
+        .widen = widen, .narrow = narrow, .fma_odd = fma_odd, .round_nearest = round_nearest,                          \
+        .round_stochastic = round_stochastic, .fma_nearest = fma_nearest,                                              \
+        .mac32 = {MAC_SUMS(MAC_NONE, none), MAC_SUMS(MAC_FULL_RANGE, full_range), MAC_SUMS(MAC_ENDS, ends),            \
+                  MAC_SUMS(MAC_INF, inf), MAC_SUMS(MAC_SAT, sat)},                                                     \
+        .mac_inside = {mac_none_inside, mac_inside_inside}, .largest = largest, .mac_binary32 = mac_binary32,          \
+        .mac_binary64 = mac_binary64, .has_fma = DOT_FMA, .fused_sum = fused_sum,                                      \
+    }
+
+const kernels KERNELS = KERNELS_TABLE(KERNELS_NAME, KERNELS_VALID, &loops_table32, fill_philox);

@@ -1,0 +1,17 @@
+/* vbmi.h - the few loops that are worth writing by hand, for processors with AVX-512 VBMI; x86_64_v4.c makes a
+ * variant of them. */
+#ifndef FPEMU_VBMI_H
+#define FPEMU_VBMI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* y[i] = (high[c] << 24 | low[c] << 16) as bits of a float, c = codes[i]: tables of values with 16 bits at most.
+ * passing: y, at a multiple of 64, by stores that pass the caches by. */
+void fpemu_vbmi_decode(const uint8_t low[256], const uint8_t high[256], size_t n, const uint8_t *codes, int streaming,
+                       void *y);
+
+/* The words of 32 Philox counters: first the first of each, then the second, ... */
+void fpemu_vbmi_philox(uint64_t seed, uint64_t stream, uint64_t counter, uint32_t *words);
+
+#endif /* FPEMU_VBMI_H */
