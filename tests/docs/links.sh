@@ -52,13 +52,17 @@ echo fpemu_noun_verb >>"$work/names" # how names are made
 while read -r page; do
     grep -oE '`[^` ]+`' "$page" | tr -d '`' | sort -u >"$work/words"
     grep -E "^($rooms)/[A-Za-z0-9_./*-]+\$" "$work/words" | grep -v -e '_NAME' -e '\.log$' | while read -r path; do
-        ls -d $path >/dev/null 2>&1 || [ -e "$path.c" ] || echo "$page: no $path" # a program is named without .c
+        ls -d $path >/dev/null 2>&1 || [ -e "$path.c" ] || [ -e "$path.cc" ] || echo "$page: no $path" # a program
     done >"$work/missing"
     grep -E '^[A-Za-z0-9_]+(\.inc)?\.(c|h|cu|cuh|def|m4)$' "$work/words" | grep -v '_NAME' | while read -r name; do
         grep -q "/$name\$" "$work/files" || echo "$page: no file $name"
     done >>"$work/missing"
     grep -oE '^[a-z][a-z0-9_]*\(\)$' "$work/words" | while read -r name; do
         grep -qw "${name%()}" "$work/names" || echo "$page: no function $name"
+    done >>"$work/missing"
+    # In a row of a table, a function and the file that it is in.
+    sed -nE 's/^[|].*[|] `([a-z_0-9]+)\(\)` [|] `([^`]+)` [|]$/\1 \2/p' "$page" | while read -r name path; do
+        grep -sqw "$name" "$path" || echo "$page: $name is not in $path"
     done >>"$work/missing"
     # Public ones, anywhere: a name may lack its ending, as fpemu_quantize does.
     grep -owE '(fpemu|FPEMU)_[A-Za-z0-9_]+' "$page" | sort -u | while read -r name; do
