@@ -34,7 +34,7 @@ BEGIN {
 
     box(20, 112, 602, 50, face, "include/fpemu.h, include/fpemu/",
         "the public interface: format, rounding, stats; quantize, encode, tensor, arith, gemm")
-    box(652, 112, 188, 50, face, "gpu/fpemu_cuda.h", "the calls, with a stream")
+    box(652, 112, 188, 50, face, "fpemu_cuda.h", "the calls, with a stream")
     arrow(115, 162, 188); arrow(321, 162, 188); arrow(527, 162, 188); arrow(746, 162, 188)
 
     box(20, 188, 190, 84, work, "lib/format", "what a format is:", "names, specs, limits;", "text to and from a value")
