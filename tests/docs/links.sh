@@ -51,10 +51,10 @@ echo fpemu_noun_verb >>"$work/names" # how names are made
 { echo NEWS; grep -v -e doc/results -e tests/ "$work/pages"; } >"$work/own"
 while read -r page; do
     grep -oE '`[^` ]+`' "$page" | tr -d '`' | sort -u >"$work/words"
-    grep -E "^($rooms)/[A-Za-z0-9_./*-]+\$" "$work/words" | grep -v -e '_NAME' -e '\.log$' | while read -r path; do
+    grep -E "^($rooms)/[A-Za-z0-9_./*-]+\$" "$work/words" | grep -vE '_NAME|\.(log|la)$' | while read -r path; do
         ls -d $path >/dev/null 2>&1 || [ -e "$path.c" ] || [ -e "$path.cc" ] || echo "$page: no $path" # a program
     done >"$work/missing"
-    grep -E '^[A-Za-z0-9_]+(\.inc)?\.(c|h|cu|cuh|def|m4)$' "$work/words" | grep -v '_NAME' | while read -r name; do
+    grep -E '^[A-Za-z0-9_]+(\.inc)?\.(c|h|cu|cuh|def|m4)$' "$work/words" | grep -v NAME | while read -r name; do
         grep -q "/$name\$" "$work/files" || echo "$page: no file $name"
     done >>"$work/missing"
     grep -oE '^[a-z][a-z0-9_]*\(\)$' "$work/words" | while read -r name; do
