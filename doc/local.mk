@@ -1,5 +1,22 @@
 dist_man_MANS += doc/man/fpemu.3 doc/man/fpemu-formats.7
-dist_doc_DATA += doc/numerics.md doc/blocks.md doc/accumulation.md doc/adding.md
+dist_doc_DATA += doc/numerics.md doc/blocks.md doc/accumulation.md doc/adding.md doc/architecture.md doc/speed.md \
+	doc/tutorial.md
+EXTRA_DIST += doc/README.md
+
+# Pictures, made by doc/pictures/draw.sh.
+picturesdir = $(docdir)/pictures
+dist_pictures_DATA = doc/pictures/architecture.svg doc/pictures/numbers.svg doc/pictures/speed.svg
+EXTRA_DIST += doc/pictures/draw.sh doc/pictures/architecture.awk doc/pictures/numbers.awk doc/pictures/speed.awk
+redraw:
+	FPEMU=tools/fpemu/fpemu$(EXEEXT) $(SHELL) $(top_srcdir)/doc/pictures/draw.sh
+.PHONY: redraw
+
+# What the documents say is so: their links and names, the output of their commands, their pictures.
+EXTRA_DIST += tests/docs/links.sh tests/docs/commands.sh tests/docs/pictures.sh
+TESTS += tests/docs/links.sh
+if TOOLS
+TESTS += tests/docs/commands.sh tests/docs/pictures.sh
+endif
 
 # What was run, and what came out.
 validationdir = $(docdir)/validation
