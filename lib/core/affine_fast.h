@@ -2,7 +2,7 @@
  * arithmetic. The quotient is turned into the round-to-odd one, so the bits are the same; only the last conversion, or
  * the last product in binary64, rounds. With 22 bits the value beyond an end still differs from the end, which shows an
  * overflow. Callers see to the default floating-point environment.
- * tests/oracle/values.c compares the two. */
+ * tests/against_judges/quantize.c compares the two. */
 #ifndef FPEMU_CORE_AFFINE_FAST_H
 #define FPEMU_CORE_AFFINE_FAST_H
 

@@ -1,4 +1,4 @@
-/* block_fast.h - fast forms of scale.h and block.h, for array loops; tests/oracle/blocks.c compares the bits.
+/* block_fast.h - fast forms of scale.h and block.h, for array loops; tests/against_judges/blocks.c compares the bits.
  * block_fast.inc.h is read twice, as round.inc.h is.
  *
  * Blocks with a power of two as scale: with s = 2^c, rounding t = x/s to a grid is rounding x to that grid times s, so
