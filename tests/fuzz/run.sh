@@ -31,15 +31,16 @@ trainer_readers=(common/atomic_file.c common/trouble.c fptrain/base/base.c fptra
 
 # The library below the readers, once for all kinds; its objects lie in the directory that is named.
 build_library() { # DIRECTORY SANITIZERS
-    local file
+    local file object
     [ ! -e "$1/complete" ] || return 0
     mkdir -p "$1"
     cd "$1"
-    for file in "$top"/lib/*.c; do
+    for file in "$top"/lib/*.c "$top"/lib/*/*.c; do
         case $file in
-        *.inc.c | */kernels_v*.c) ;;
-        *) "$clang" "${flags[@]}" "$2" -fno-sanitize-recover=all -c "$file" ;;
+        *.inc.c | */x86_64_v*.c | */vbmi.c) continue ;;
         esac
+        object=${file#"$top"/lib/}
+        "$clang" "${flags[@]}" "$2" -fno-sanitize-recover=all -c "$file" -o "${object//\//-}.o"
     done
     touch complete
 }

@@ -136,7 +136,7 @@ static uint64_t share_pieces(const comparison *j, const partition *partitions, b
     uint64_t unit = 4096;
     for (size_t k = 0; k < j->candidates; k++) {
         const uint64_t common = partition_common(unit, partitions[k].unit);
-        shared[k] = partitions[k].flat && !partitions[k].boxes && common <= FILE_PIECE;
+        shared[k] = partitions[k].as_vector && !partitions[k].boxes && common <= FILE_PIECE;
         unit = shared[k] ? common : unit;
     }
     return unit;

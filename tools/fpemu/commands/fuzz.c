@@ -211,7 +211,7 @@ static void expect(search *s, size_t n)
     }
 }
 
-/* Operand k of element i as the other side gets it: the code, or the value that it means. */
+/* Operand k of element i as the tested code gets it: the code, or the value that it means. */
 static void store_operand(search *s, int k, size_t i)
 {
     const external_type in = s->other.signature.in;
@@ -251,7 +251,7 @@ static bool try_batch(search *s, input_stage stage, uint64_t first, size_t n)
     return end == EXTERNAL_DONE;
 }
 
-/* Batches grow while they are quick, so that a time limit is kept. A program starts once a batch. */
+/* Batches grow while they are fast, so that a time limit is kept. A program starts once a batch. */
 static bool search_stage(search *s, input_stage stage, progress *bar)
 {
     const uint64_t count = s->in.count[stage];

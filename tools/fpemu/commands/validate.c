@@ -286,8 +286,9 @@ int cmd_validate(int argc, char **argv)
                            : i < FPEMU_NAME_COUNT - 1 ? fpemu_format_name((fpemu_name)(i + 1), 0)
                                                       : more_formats[i - (FPEMU_NAME_COUNT - 1)];
         if (!validate_format(&v, spec, modes) && c.operands > 0) {
-            cli_fail("validate: %s: nothing to compare: no judge for these modes%s, nor for scales and codebooks, which "
-                     "make check-blocks judges", spec, v.exhaustive ? ", or binary32 does not hold the format" : "");
+            cli_fail("validate: %s: nothing to compare: no judge for these modes%s, nor for scales and codebooks, "
+                     "which make check-blocks judges",
+                     spec, v.exhaustive ? ", or binary32 does not hold the format" : "");
         }
     }
     progress_hide();

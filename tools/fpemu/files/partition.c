@@ -75,7 +75,7 @@ static void choose_pieces(partition *a, const fpemu_format *format, uint64_t run
     a->unit = line;
     switch (format->block) {
     case FPEMU_BLOCK_RUN:
-        a->flat = s->inner == 1 && (s->outer == 1 || s->length % run == 0);
+        a->as_vector = s->inner == 1 && (s->outer == 1 || s->length % run == 0);
         a->unit = least(run, s->length) * s->inner;
         break;
     case FPEMU_BLOCK_TILE:
@@ -88,16 +88,16 @@ static void choose_pieces(partition *a, const fpemu_format *format, uint64_t run
         a->unit = gaps ? a->total : s->inner;
         a->period = a->total;
         break;
-    case FPEMU_BLOCK_TENSOR: a->flat = true; break;
+    case FPEMU_BLOCK_TENSOR: a->as_vector = true; break;
     default: break;
     }
-    if (a->flat) {
+    if (a->as_vector) {
         a->unit = format->block == FPEMU_BLOCK_TENSOR ? 1 : run;
         a->period = UINT64_MAX;
     }
     a->unit = at_least_1(least(a->unit, a->total));
     a->period = at_least_1(a->period);
-    a->boxes = gaps && !random && !a->flat && a->unit > PARTITION_MOST;
+    a->boxes = gaps && !random && !a->as_vector && a->unit > PARTITION_MOST;
     if (a->boxes) {
         choose_boxes(a, format);
     }
@@ -116,7 +116,7 @@ static int axis_of(const file *f, const tensor *t, int axis)
 partition partition_of(const file *f, size_t i, const fpemu_format *format, const fpemu_rounding *rounding, int axis)
 {
     const tensor *t = &f->model.tensor[i];
-    partition a = {.total = t->count, .unit = 1, .period = UINT64_MAX, .flat = true};
+    partition a = {.total = t->count, .unit = 1, .period = UINT64_MAX, .as_vector = true};
     a.shape = fpemu_shape_vector(t->count);
     if (format->scaling == FPEMU_SCALING_NONE) {
         return a;
@@ -130,7 +130,7 @@ partition partition_of(const file *f, size_t i, const fpemu_format *format, cons
     }
     a.needs_range = format->block == FPEMU_BLOCK_TENSOR || format->scaling == FPEMU_SCALING_NVFP4 ||
                     format->scaling == FPEMU_SCALING_NVFP4_AO;
-    a.flat = false;
+    a.as_vector = false;
     choose_pieces(&a, format, format->block_length, rounding->mode == FPEMU_MODE_SR || rounding->mode == FPEMU_MODE_SE);
     return a;
 }
@@ -156,7 +156,7 @@ partition partition_packed(const file *f, size_t i, const fpemu_format *format, 
     if (*whole) {
         a.unit = at_least_1(t->count);
         a.period = UINT64_MAX;
-        a.flat = a.needs_range = false;
+        a.as_vector = a.needs_range = false;
     }
     a.boxes = false;
     return a;
@@ -167,7 +167,7 @@ fpemu_shape partition_piece(const partition *a, uint64_t index, uint64_t count)
     fpemu_shape shape = a->shape;
     if (count < a->total) {
         const uint64_t line = a->shape.length * a->shape.inner;
-        if (a->flat) {
+        if (a->as_vector) {
             shape = fpemu_shape_vector(count);
         } else if (count >= a->period && index % a->period == 0) {
             shape.outer = count / a->period;

@@ -20,7 +20,7 @@ typedef struct partition {
     uint64_t total;    /* elements */
     uint64_t unit;     /* neighbours that stay together; 1 for scalar formats */
     uint64_t period;   /* a piece is some of these, or some units within one; the last unit of one may be short */
-    bool flat;         /* pieces may be taken for vectors */
+    bool as_vector;    /* pieces may be taken for vectors */
     bool needs_range;  /* there is a scale of the whole tensor, and pieces want it said */
     bool boxes;        /* in boxes, not in pieces */
     uint64_t step[4];  /* their size */

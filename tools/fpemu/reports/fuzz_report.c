@@ -37,7 +37,7 @@ static const char *number_text(char text[2 * NUMBER_SIZE], external_type type, c
     return text;
 }
 
-/* Operands are codes of their format, also where the other side gets their values. */
+/* Operands are codes of their format, also where the tested code gets their values. */
 static external_type operand_type(const search *s)
 {
     return s->what->converts ? s->other.signature.in : signature_code_type(fpemu_format_code_size(&s->from));

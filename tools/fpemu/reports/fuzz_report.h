@@ -7,7 +7,7 @@
 uint64_t fuzz_report_inputs(const search *s); /* how many were compared */
 void fuzz_report_table(const search *s);
 void fuzz_report_json(const search *s);
-/* Ends the command: the other side crashed, hung or gave nonsense; what was found until then was printed already. */
+/* Ends the command: the tested code crashed, hung or gave nonsense; what was found until then was printed already. */
 _Noreturn void fuzz_report_failure(const search *s);
 
 #endif

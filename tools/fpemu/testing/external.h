@@ -23,7 +23,7 @@ typedef enum external_end {
 typedef struct external {
     external_signature signature;
     const char *name; /* as the user wrote it */
-    void *in[EXTERNAL_OPERANDS], *out; /* room for EXTERNAL_BATCH elements each; the other side may write anywhere */
+    void *in[EXTERNAL_OPERANDS], *out; /* room for EXTERNAL_BATCH elements each; the tested code may write anywhere */
     char failure[256];
     size_t failed_at; /* index of the input, or EXTERNAL_NOWHERE */
     bool program;

@@ -73,8 +73,9 @@ static void list_edges(operands *t, const fpemu_format *to, unsigned reach)
         push_value(t, fpemu_format_next_down(from, ends[i]));
     }
     const double max = fpemu_format_max(to), least = fpemu_format_min_positive(to);
-    const double others[] = {max, (max - fpemu_format_next_down(to, max)) / 2, least, least / 2, fpemu_format_min_normal(to), 2, 3,
-                             sqrt(max), sqrt(least)};
+    const double half_step = (max - fpemu_format_next_down(to, max)) / 2;
+    const double others[] = {
+        max, half_step, least, least / 2, fpemu_format_min_normal(to), 2, 3, sqrt(max), sqrt(least)};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         push_value(t, others[i]);
     }
