@@ -70,6 +70,8 @@ clean-local:
 
 # ------------------------------------------------------------------------------------- tests
 dist_noinst_DATA += tests/gpu/memory.h tests/gpu/random.h
+dist_noinst_SCRIPTS += tests/gpu/flags.sh tests/gpu/statuses.sh
+TESTS += tests/gpu/flags.sh tests/gpu/statuses.sh
 
 # The kernels run on this processor.
 SIMULATED_TESTS = \

@@ -89,9 +89,9 @@ static void try_all(void *a, void *b, void *y, void *s)
            fpemu_cuda_arith_scaled_f16(&f, &r, FPEMU_OPERATION_DIV, N, half, NULL, scales32, y, NULL, NULL));
     expect("apply", "ays", fpemu_cuda_apply_f32(&f, &r, FPEMU_FUNCTION_EXP2, N, a, y, d_stats, NULL));
     expect("compare", "aby", fpemu_cuda_compare_f32(FPEMU_RELATION_LT, N, single, NULL, (uint8_t *)y, NULL));
-    expect("relate_scaled_f32", "abys",
+    expect("compare_scaled_f32", "abys",
            fpemu_cuda_compare_scaled_f32(FPEMU_RELATION_LT, N, single, NULL, scales32, (uint8_t *)y, NULL));
-    expect("relate_scaled_f64", "abys",
+    expect("compare_scaled_f64", "abys",
            fpemu_cuda_compare_scaled_f64(FPEMU_RELATION_LT, N, twice, NULL, scales64, (uint8_t *)y, NULL));
     expect("gemm", "abys", fpemu_cuda_gemm_f32(&spec, &product, 1, a, b, 0, y, NULL, d_stats, NULL));
     expect("gemm of rounded operands", "abys", fpemu_cuda_gemm_f32(&rounded, &product, 1, a, b, 0, y, s, NULL, NULL));
