@@ -4,7 +4,7 @@
 
 #include "blocks.h"
 #include "core/pack.h"
-#include "format/spec.h"
+#include "format/blocking.h"
 
 /* What a scale's code means. */
 typedef struct decoder {

@@ -1,6 +1,8 @@
 /* check.c - what a call would say to a format and a rounding, on either carrier: the one place where they are refused,
  * blocked formats and codebooks too. */
 #include "core/codebook.h"
+#include "format/blocking.h"
+#include "format/codebook.h"
 #include "internal.h"
 
 static int out_of_range(int value, int low, int high)
