@@ -52,7 +52,7 @@ lib_libfpemu_la_SOURCES = \
 	lib/loops/names.h \
 	lib/array/blocks.h \
 	lib/loops/cpu.h \
-	lib/gemm/gemm.h \
+	lib/gemm/call.h \
 	lib/array/environment.h \
 	lib/array/threads.h \
 	lib/array/operand_scales.h \
@@ -77,8 +77,8 @@ lib_libfpemu_la_SOURCES = \
 	lib/array/walk.c \
 	lib/array/blocks.c \
 	lib/gemm/gemm.c \
-	lib/gemm/check.c \
-	lib/gemm/models.c \
+	lib/gemm/targets.c \
+	lib/gemm/models_fast.c \
 	lib/gemm/spec.c \
 	lib/gemm/tiles.c \
 	lib/array/environment.c \

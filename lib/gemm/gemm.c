@@ -9,7 +9,7 @@
  *   exact      128 bits, one element at a time
  *
  * All give the same bits. doc/accumulation.md defines them. */
-#include "gemm.h"
+#include "call.h"
 
 #include "core/gemm_shape.h"
 

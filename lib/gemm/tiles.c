@@ -1,5 +1,5 @@
 /* gemm_tile.c - tiles of rows by lanes: operands gathered and rounded, slab after slab; results; threads. */
-#include "gemm.h"
+#include "call.h"
 #include "array/threads.h"
 
 /* Threads start from this many multiplications a thread on. */

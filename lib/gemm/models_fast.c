@@ -1,5 +1,5 @@
 /* gemm_model.c - one operation, round(v * w + u), on all lanes, and the models as sequences of it. */
-#include "gemm.h"
+#include "call.h"
 
 /* -------------------------------------------------------------------------------------------- one operation */
 

@@ -1,5 +1,5 @@
 /* gemm_check.c - which specs of dot products make sense, and their targets as plans. */
-#include "gemm.h"
+#include "call.h"
 
 /* Whether a target is a plain float whose steps binary64 reaches by an addition, to nearest or stochastic. */
 static int is_fast(const fpemu_format *f, const core_plan64 *p)
