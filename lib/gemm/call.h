@@ -1,125 +1,126 @@
-/* gemm.h - what the files of dot products share: a call as it is prepared, what a thread works on, the models.
- *
- *   gemm_check.c  a spec, checked and prepared
- *   gemm_model.c  one operation on all lanes; models as sequences of it
- *   gemm_tile.c   operands on their way in, tiles, threads
- *   gemm.c        the public functions: shapes, ways
- */
-#ifndef FPEMU_GEMM_H
-#define FPEMU_GEMM_H
+/* call.h - a product of matrices as it is prepared, and the tile of it that a thread works on. */
+#ifndef FPEMU_GEMM_CALL_H
+#define FPEMU_GEMM_CALL_H
 
-#include <math.h>
+#include "targets.h"
 
-#include "internal.h"
-
-/* Sizes of a tile: ROWS * DOT_LANES states, SLAB * DOT_LANES operands (binary32: twice as many rows and lanes); FEW
- * lanes with a SLAB_FEW slab or a stack of levels. */
-#define ROWS 8
+/* A tile has up to `rows` x `lanes` outputs; k is taken in slabs. The operands of a slab are rounded once for all rows
+ * of the tile, so that the more rows there are, the fewer times op(B) is rounded; STATES, in numbers of binary64, is
+ * what all sums of a tile may take of the stack. Rows of op(A) are read a few at a time. */
+#define STATES 6144
+#define LANES_FEW 32 /* of models that keep more than two numbers an output, or take steps of many products */
+#define TILE_ROWS 64 /* whatever the room */
 #define SLAB 16
-#define FEW 32
-#define SLAB_FEW 64
-#define STATES (ROWS * DOT_LANES)
+#define SLAB_FEW 64 /* with LANES_FEW */
+#define ROWS_READ 8 /* in binary32 twice as many */
 #define OPERANDS (SLAB * DOT_LANES)
-#define LEVELS 64
 
-FPEMU_STATIC_ASSERT(SLAB_FEW *FEW <= OPERANDS && LEVELS * FEW <= 2 * STATES, "both shapes of a tile fit");
-
-/* A target, prepared. */
-typedef struct goal {
-    core_plan64 plan, unbounded; /* unbounded: the same grid without ends */
-    fpemu_rounding rounding;
-    uint8_t given, stochastic, short_way, nan_is_error;
-    uint8_t fast; /* the loops round_nearest, round_stochastic serve */
-} goal;
+FPEMU_STATIC_ASSERT(SLAB_FEW *LANES_FEW <= OPERANDS, "both shapes of a slab fit");
+FPEMU_STATIC_ASSERT(LANES_FEW * sizeof(core_dot_tree) <= STATES * sizeof(double), "a tile has a row at least");
 
 /* One operand: element (o, k), o counting rows or lanes of a tile. */
-typedef struct side {
+typedef struct gemm_operand {
     const void *p;
     ptrdiff_t step_o, step_k;               /* in elements */
     size_t stride;                          /* from one product of a batch to the next */
     uint64_t index_o, index_k, index_batch; /* steps of the index; one of the first two is 1 */
-    const fpemu_target *target;             /* NULL: none */
-    double least;                           /* fused: 2^emin */
-    int quantum;                            /* integer: the grid is 2^quantum */
     const void *scales;                     /* of chunk j of element o: [o * chunks + j]; NULL: all 1 */
     size_t scales_batch;                    /* from one product of a batch to the next */
-} side;
+    double least;                           /* fused: 2^emin */
 
-enum way { WAY_BINARY32, WAY_NATIVE32, WAY_NATIVE64, WAY_GENERAL };
+    const fpemu_target *target; /* NULL: none */
+    /* the loop that rounds to it, by the carrier; NULL: fpemu_quantize does */
+    void (*round32)(const core_plan32 *p, size_t n, const void *x, const uint32_t *r, void *y);
+    void (*round64)(const core_plan64 *p, size_t n, const void *x, const uint32_t *r, void *y);
+    core_plan32 plan32;
+    core_plan64 plan64;
+} gemm_operand;
 
-typedef struct job {
+/* How sums are made; all give the same bits. */
+enum gemm_path {
+    PATH_REFERENCE, /* models.c: core/dot_models.h, output by output */
+    PATH_FAST,      /* models_fast.c: by binary64, lane by lane the reference's operation where that has not the bits */
+    PATH_BINARY32,  /* products and sums in binary32, where that and a rounding to nearest give the right bits */
+    PATH_NATIVE32,  /* sums in binary32 itself */
+    PATH_NATIVE64,  /* sums in binary64 itself */
+};
+
+typedef struct gemm_call {
+    gemm_targets targets;
     const kernels *k;
-    const fpemu_gemm_spec *spec;
-    goal product, inner, outer, out;
-    core_plan32 product32, inner32; /* binary32 way, with their forms */
+    core_plan32 product32, inner32; /* binary32 path, with their forms */
     enum mac_form product_form, inner_form;
     uint8_t may_stay_inside; /* forms that have the loops mac_inside */
     double growth;           /* of a sum by the roundings of a slab, at most */
-    side rows, lanes;
-    int carrier, way;
-    uint8_t binary32;          /* operands are numbers of binary32: so binary64 holds every product */
-    uint8_t counted, plain;    /* plain: alpha = 1, beta = 0, no out: s is the result */
-    size_t m, n, depth, batch; /* rows, lanes, K */
-    uint64_t index_row;        /* index of output (i, j): i * index_row + j */
+    gemm_operand rows, lanes;
+    enum gemm_path path;
+    uint8_t counted;
+    size_t m, n, depth, batch;    /* rows, lanes, K */
+    size_t tile_rows, tile_lanes; /* of a tile, at most */
+    size_t row_states;            /* from the sums of a row to those of the next, in numbers of binary64 */
+    uint64_t index_row;           /* index of output (i, j): i * index_row + j */
     void *c;
     ptrdiff_t step_row, step_lane;
     size_t stride;
-    double alpha, beta;
-    uint64_t total; /* T */
-} job;
+} gemm_call;
 
 /* What one thread works on. */
-typedef struct work {
-    const job *j;
-    gathering *gathered; /* NULL: nothing is counted */
-    int found_nan;
+typedef struct gemm_tile {
+    const gemm_call *call;
+    core_dot_tally tally;
     size_t rows, lanes; /* of this tile */
     size_t row, lane;   /* its first */
     size_t batch;
-    union { /* two arrays; pairwise: levels of FEW; sums in binary32: all of it, chunked: the second */
-        double d[2 * STATES];
-        float f[4 * STATES];
-        int64_t i[2 * STATES];
-    } state;
+    size_t ld; /* lanes from one product of a slab to the next */
     union {
-        double d[ROWS * SLAB_FEW];
-        float f[2 * ROWS * SLAB_FEW];
+        double d[STATES];
+        float f[2 * STATES];
+        core_dot_sum sums[STATES * sizeof(double) / sizeof(core_dot_sum)];
+        core_dot_tree trees[STATES * sizeof(double) / sizeof(core_dot_tree)];
+    } state;
+    double leaf_factors[TILE_ROWS]; /* pairwise, by rows: a leaf that waits is to be multiplied by it */
+    union {
+        double d[ROWS_READ * SLAB_FEW];
+        float f[2 * ROWS_READ * SLAB_FEW];
     } x;
     union {
         double d[OPERANDS];
         float f[2 * OPERANDS];
     } y;
-    double powers_x[ROWS * SLAB_FEW];
-    double leaf[FEW], leaf_factor; /* pairwise: a left leaf that waits */
+    /* operands on their way in; then, fused, the powers of two of x and of y */
+    double powers_x[ROWS_READ * SLAB_FEW];
     union {
-        double d[OPERANDS]; /* operands on their way in; fused: the powers of y */
+        double d[OPERANDS];
         float f[2 * OPERANDS];
     } spare;
-} work;
+} gemm_tile;
 
-static inline int is_narrow(const job *j)
+/* Whether operands of a slab are kept in binary32. */
+static inline int is_narrow(const gemm_call *c)
 {
-    return j->way == WAY_BINARY32 || j->way == WAY_NATIVE32;
+    return c->path == PATH_BINARY32 || c->path == PATH_NATIVE32 ||
+           (c->path == PATH_REFERENCE && c->targets.carrier == 32);
 }
 
-/* Sums in binary32 of a row. */
-static inline float *narrow(work *w, size_t r)
+/* Whether an output keeps a second sum: that of a chunk, or Kahan's. */
+static inline int has_second(const core_dot *d)
 {
-    return w->j->spec->sum.chunk ? w->state.f + 2 * STATES + r * DOT_LANES : w->state.f + r * (2 * DOT_LANES);
+    return d->chunk != 0 || d->model == FPEMU_MODEL_KAHAN;
 }
 
-static inline int is_zero(const void *p, size_t n)
+/* Levels of the tree of a pairwise sum. */
+static inline size_t tree_levels(const core_dot *d)
 {
-    const unsigned char *c = (const unsigned char *)p;
-    unsigned any = 0;
-    for (size_t i = 0; i < n; i++)
-        any |= c[i];
-    return any == 0;
+    size_t levels = 1;
+    for (uint64_t leaves = d->depth + d->start_from_c; leaves > 1; leaves >>= 1)
+        levels++;
+    return levels;
 }
 
-static inline int is_none(const fpemu_target *t)
+/* The index of output (row r, lane 0) of the tile. */
+static inline uint64_t tile_index(const gemm_tile *w, size_t r)
 {
-    return is_zero(t, sizeof *t);
+    return ((uint64_t)w->batch * w->call->m + w->row + r) * w->call->index_row + w->lane;
 }
 
 /* Steps of a float as parts of its numbers, at most. */
@@ -128,20 +129,12 @@ static inline double step_of(const fpemu_format *f)
     return core_value64(core_power64(-(int)f->mantissa_bits));
 }
 
-/* Vectors of an operation: v * w + u; w = NULL is 1, u = NULL is nothing at all. x = NULL: v is an array, else *x is
- * the one v of all lanes. */
-typedef struct terms {
-    const double *v, *x, *w, *u;
-    const double *u_factor; /* exact way: u * *u_factor; NULL is 1 */
-    int wide;               /* v * w may have more bits than binary64 */
-} terms;
-
 /* A number of the carrier. */
-static inline double load(const job *j, const char *p)
+static inline double load(int carrier, const void *p)
 {
     float f;
     double d;
-    if (j->carrier == 32) {
+    if (carrier == 32) {
         memcpy(&f, p, sizeof f);
         return (double)f;
     }
@@ -149,31 +142,4 @@ static inline double load(const job *j, const char *p)
     return d;
 }
 
-/* Whether chunk number k / chunk ends after product k. */
-static inline int chunk_ends(const job *j, size_t k)
-{
-    const size_t chunk = j->spec->sum.chunk;
-    return chunk && ((k + 1) % chunk == 0 || k + 1 == j->depth);
-}
-
-/* Checks a spec and fills the goals of *j; in whatever floating-point environment. */
-fpemu_status fpemu_gemm_prepare(job *j, const fpemu_gemm_spec *spec, int carrier);
-/* The power of two of an integer model's operand; 0 if it has none or is too wide. */
-int fpemu_gemm_grid(const fpemu_target *t, int *quantum);
-
-/* Models. Each takes row r of the tile through products l0 .. l0+nk; x: nk numbers, y: nk rows of `ld` lanes. */
-void fpemu_sum_sequential(work *w, size_t r, size_t l0, size_t nk, const double *x, const double *y);
-void fpemu_sum_kahan(work *w, size_t r, size_t l0, size_t nk, const double *x, const double *y);
-void fpemu_sum_pairwise(work *w, size_t l0, size_t nk, const double *x, const double *y);
-void fpemu_sum_fused(work *w, size_t r, size_t l0, size_t nk, const double *x, const double *y);
-void fpemu_sum_integer(work *w, size_t r, size_t nk, const double *x, const double *y);
-/* The sum in `inner` of the chunk with product k, times the scales of its blocks, goes into `s`; it begins anew. */
-void fpemu_sum_chunk(work *w, size_t r, size_t k, uint64_t t, double *inner, double *s);
-/* Pairwise: leaf number k of the tree, x * y, y NULL being 1; and what waits at the end, joined, into `to`. */
-void fpemu_sum_leaf(work *w, uint64_t leaves, uint64_t k, terms node);
-void fpemu_sum_pairwise_end(work *w, double *to);
-
-/* All tiles, on as many threads as are worth it. Returns whether a NaN met the policy `error`. */
-int fpemu_gemm_run(const job *j, fpemu_stats *stats);
-
-#endif /* FPEMU_GEMM_H */
+#endif /* FPEMU_GEMM_CALL_H */

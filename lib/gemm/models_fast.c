@@ -1,80 +1,106 @@
-/* gemm_model.c - one operation, round(v * w + u), on all lanes, and the models as sequences of it. */
-#include "call.h"
+/* models_fast.c - the models of core/dot_models.h for all lanes of a row at a time: each model as a sequence of one
+ * operation, round(v * w + u), on arrays, and what it counts for. tests/gpu/products.c holds results and counters against
+ * the reference, tests/unit/check_gemm.c and tests/oracle/gemm.c against the definition. */
+#include <math.h>
+
+#include "models.h"
 
 /* -------------------------------------------------------------------------------------------- one operation */
 
-static double first_of(const terms *a, size_t i)
+static double first_of(const gemm_terms *a, size_t i)
 {
     return a->x ? *a->x : a->v[i];
 }
 
-static void exact_way(work *w, const goal *g, size_t n, const terms *a, const uint32_t *r, double *y)
+/* By the reference's operation, lane by lane. sum: an addition that changes nothing is counted. */
+static void operate_slowly(const core_target *g, size_t n, const gemm_terms *a, const uint32_t *r, int sum,
+                           core_dot_tally *tally, double *y)
 {
-    const core_exact one = core_exact_from(core_bits64(1.0));
-    tile_counts counts;
-    memset(&counts, 0, sizeof counts);
-    for (size_t i = 0; i < n; i++) {
-        core_exact x = core_exact_multiply(core_exact_from(core_bits64(first_of(a, i))),
-                                           a->w ? core_exact_from(core_bits64(a->w[i])) : one);
-        int nan_came = isnan(first_of(a, i)) || (a->w && isnan(a->w[i]));
-        if (a->u) {
-            const core_exact u = core_exact_multiply(core_exact_from(core_bits64(a->u[i])),
-                                                     a->u_factor ? core_exact_from(core_bits64(*a->u_factor)) : one);
-            nan_came |= isnan(a->u[i]) || (a->u_factor && isnan(*a->u_factor));
-            x = core_exact_add(x, u, g->plan.mode);
-        }
-        uint64_t grid;
-        const double result = core_value64(core_exact_round(&g->plan, &x, g->stochastic ? r[i] : 0, &grid));
-        w->found_nan |= g->nan_is_error && x.kind == CORE_NOT_A_NUMBER;
-        if (w->gathered) {
-            core_count_exact(&g->plan, &x, result, grid, &counts);
-            counts.invalid += x.kind == CORE_NOT_A_NUMBER && !nan_came;
-        }
-        y[i] = result;
-    }
-    if (w->gathered)
-        fpemu_gather_tile(w->gathered, 64, 0, n, y, y, &counts);
-}
-
-/* Counts of the short way, from the exact results rounded to nearest and to odd. */
-static void count_short(work *w, const goal *g, size_t n, const terms *a, const double *nearest, const double *odd,
-                        const uint64_t *grid, const double *y)
-{
-    const kernels *k = w->j->k;
-    tile_counts counts, extremes;
-    memset(&counts, 0, sizeof counts);
-    extremes.max_error = 0;
-    k->loops64->count(&g->plan, n, odd, y, grid, &counts);
-    k->loops64->count(&g->plan, n, nearest, y, grid, &extremes);
-    counts.min_abs = extremes.min_abs;
-    counts.max_abs = extremes.max_abs;
-    counts.max_error = extremes.max_error;
     for (size_t i = 0; i < n; i++) {
         const double v = first_of(a, i), factor = a->w ? a->w[i] : 1, u = a->u ? a->u[i] : 0;
-        counts.invalid +=
-            isnan(odd[i]) && !isnan(v) && !isnan(factor) && !isnan(u) && !(a->u_factor && isnan(*a->u_factor));
+        const double u_factor = a->u_factor ? *a->u_factor : 1;
+        const uint32_t bits = g->stochastic ? r[i] : 0;
+        y[i] = a->wide ? core_dot_operate_exact(g, v, factor, a->u != NULL, u, u_factor, bits, sum, tally)
+                       : core_dot_operate_with(g, bits, v, factor, a->u != NULL, u, u_factor, sum, tally);
     }
-    fpemu_gather_tile(w->gathered, 64, 0, n, nearest, y, &counts);
 }
 
 /* binary64 rounded to odd, taken to g. */
-static void round_odd(const kernels *k, const goal *g, size_t n, const double *odd, const uint32_t *r, double *y)
+static void round_odd(const kernels *k, const gemm_target *g, size_t n, const double *odd, const uint32_t *r, double *y)
 {
-    const core_plan64 *p = &g->plan;
-    if (g->fast)
+    const core_plan64 *p = &g->rule->plan;
+    if (g->has_fast)
         (p->mode == FPEMU_MODE_SR ? k->round_stochastic : k->round_nearest)(p, n, odd, r, y);
     else
         k->loops64->round[p->rule][p->mode](p, n, odd, r, y);
 }
 
-static void short_way(work *w, const goal *g, size_t n, const terms *a, const uint32_t *r, double *y)
+static void add_counts(core_counts *to, const core_counts *c)
 {
-    const kernels *k = w->j->k;
-    const core_plan64 *p = &g->plan;
+    to->nan += c->nan;
+    to->infinite += c->infinite;
+    to->clipped += c->clipped;
+    to->overflow += c->overflow;
+    to->invalid += c->invalid;
+    to->underflow += c->underflow;
+    to->subnormal += c->subnormal;
+    to->inexact += c->inexact;
+    to->max_abs = c->max_abs > to->max_abs ? c->max_abs : to->max_abs;
+    to->min_abs = c->min_abs && (!to->min_abs || c->min_abs < to->min_abs) ? c->min_abs : to->min_abs;
+    to->max_error = c->max_error > to->max_error ? c->max_error : to->max_error;
+}
+
+/* The exact results left + right, given rounded to odd, taken to g and counted, as core_dot_count does; right: NULL, or
+ * the sum's old value. */
+static void round_counted(const kernels *k, const gemm_target *g, size_t n, const double *left, const double *right,
+                          const double *odd, const uint32_t *r, int sum, core_dot_tally *tally, double *y)
+{
+    const core_plan64 *p = &g->rule->plan;
+    core_plan64 unbounded = *p;
+    tile_counts counts = {.max_error = 0}, extremes = {.max_error = 0};
+    double nearest[DOT_LANES], result[DOT_LANES];
+    uint64_t grid[DOT_LANES], swamped = 0;
+    unbounded.max[0] = unbounded.max[1] = ~UINT64_C(0);
+    unbounded.zero[0] = unbounded.zero[1] = 0;
+    unbounded.negative = 0;
+    k->loops64->round[p->rule][p->mode](&unbounded, n, odd, r, grid);
+    k->loops64->finish(p, n, odd, grid, result);
+    for (size_t i = 0; i < n; i++)
+        nearest[i] = right ? left[i] + right[i] : left[i];
+    k->loops64->count(p, n, odd, result, grid, &counts);
+    k->loops64->count(p, n, nearest, result, grid, &extremes);
+    counts.min_abs = extremes.min_abs;
+    counts.max_abs = extremes.max_abs;
+    counts.max_error = extremes.max_error;
+    add_counts(&tally->c, &counts);
+    for (size_t i = 0; i < n && sum; i++) {
+        const double a = left[i], b = right[i], s = result[i];
+        swamped += a - a == 0 && b - b == 0 && ((s == a && b != 0) || (s == b && a != 0));
+    }
+    tally->swamped += swamped;
+    tally->roundings += n;
+    memcpy(y, result, n * sizeof *y); /* y may be an operand */
+}
+
+/* NaN results of operands of which none is NaN. */
+static uint64_t count_invalid(size_t n, const gemm_terms *a, const double *odd)
+{
+    uint64_t invalid = 0;
+    for (size_t i = 0; i < n; i++)
+        invalid += isnan(odd[i]) && !isnan(first_of(a, i)) && !(a->w && isnan(a->w[i])) && !(a->u && isnan(a->u[i])) &&
+                   !(a->u_factor && isnan(*a->u_factor));
+    return invalid;
+}
+
+/* By binary64 arithmetic, where it has the bits. */
+static void operate_fast(const kernels *k, const gemm_target *g, size_t n, const gemm_terms *a, const uint32_t *r,
+                         int sum, core_dot_tally *tally, double *y)
+{
+    const core_plan64 *p = &g->rule->plan;
     const uint64_t zero_sign = p->mode == FPEMU_MODE_RTN ? CORE_SIGN64 : 0;
-    double product[DOT_LANES], odd[DOT_LANES];
-    if (a->u && a->x && a->w && !a->u_factor && !w->gathered) {
-        if (g->fast && p->mode == FPEMU_MODE_RNE) {
+    double product[DOT_LANES], right[DOT_LANES], odd[DOT_LANES];
+    if (a->u && a->x && a->w && !a->u_factor && !tally) {
+        if (g->has_fast && p->mode == FPEMU_MODE_RNE) {
             k->fma_nearest(p, n, *a->x, a->w, a->u, y);
             return;
         }
@@ -82,8 +108,6 @@ static void short_way(work *w, const goal *g, size_t n, const terms *a, const ui
         round_odd(k, g, n, odd, r, y);
         return;
     }
-    double right[DOT_LANES], nearest[DOT_LANES];
-    uint64_t grid[DOT_LANES];
     const double *left = product, *other = a->u_factor ? right : a->u;
     if (!a->w && !a->x)
         left = a->v;
@@ -93,68 +117,55 @@ static void short_way(work *w, const goal *g, size_t n, const terms *a, const ui
     if (a->u_factor)
         for (size_t i = 0; i < n; i++)
             right[i] = a->u[i] * *a->u_factor;
-    if (a->u && !w->gathered) {
+    if (a->u)
         k->fma_odd(n, 1, left, other, zero_sign, odd);
-    } else if (a->u) {
-        k->exact[FPEMU_OPERATION_ADD](n, left, other, NULL, zero_sign, nearest, odd);
-    } else {
+    else
         for (size_t i = 0; i < n; i++)
-            nearest[i] = odd[i] = isnan(left[i]) ? core_value64(CORE_INF64 | CORE_INF64 >> 1) : left[i];
-    }
-    if (!w->gathered) {
+            odd[i] = isnan(left[i]) ? core_value64(CORE_INF64 | CORE_INF64 >> 1) : left[i];
+    if (!tally) {
         round_odd(k, g, n, odd, r, y);
         return;
     }
-    double result[DOT_LANES];
-    k->loops64->round[p->rule][p->mode](&g->unbounded, n, odd, r, grid);
-    k->loops64->finish(p, n, odd, grid, result);
-    count_short(w, g, n, a, nearest, odd, grid, result);
-    memcpy(y, result, n * sizeof *y); /* y may be an operand */
+    tally->c.invalid += count_invalid(n, a, odd);
+    round_counted(k, g, n, left, a->u ? other : NULL, odd, r, sum, tally, y);
 }
 
-/* y = g(v * w + u) on n lanes of row `row` of the tile, rounding number t. */
-static void operate(work *w, const goal *g, size_t row, uint64_t t, size_t n, const terms *a, int sum, double *y)
+/* y = g(v * w + u) on the lanes of row r of the tile, rounding number t; y may be an operand. sum: an addition that
+ * changes nothing is counted. */
+static void operate(gemm_tile *w, const gemm_target *g, size_t r, uint64_t t, const gemm_terms *a, int sum, double *y)
 {
-    const job *j = w->j;
-    uint32_t r[DOT_LANES];
-    if (g->stochastic) {
-        fpemu_rounding numbered = g->rounding;
+    const kernels *k = w->call->k;
+    core_dot_tally *const tally = w->call->counted ? &w->tally : NULL;
+    uint32_t bits[DOT_LANES];
+    if (g->rule->stochastic) {
+        fpemu_rounding numbered = *g->rounding;
         numbered.stream = core_dot_stream(numbered.stream, t);
-        const uint64_t index = ((uint64_t)w->batch * j->m + w->row + row) * j->index_row + w->lane;
-        fpemu_random_fill(j->k, &numbered, numbered.offset + index, n, r);
+        fpemu_random_fill(k, &numbered, numbered.offset + tile_index(w, r), w->lanes, bits);
     }
-    double before[DOT_LANES], factor[DOT_LANES];
-    terms old = *a;
-    if (w->gathered && sum) { /* y may be an operand */
-        memcpy(before, a->u, n * sizeof *before);
-        old.u = before;
-        if (!a->x) {
-            memcpy(factor, a->v, n * sizeof *factor);
-            old.v = factor;
-        }
-    }
-    if (g->short_way && j->binary32 && !g->nan_is_error && !a->wide)
-        short_way(w, g, n, a, r, y);
+    if (g->rule->short_way && !a->wide)
+        operate_fast(k, g, w->lanes, a, bits, sum, tally, y);
     else
-        exact_way(w, g, n, a, r, y);
-    if (w->gathered && sum)
-        for (size_t i = 0; i < n; i++)
-            w->gathered->stats.swamped += (unsigned)core_dot_swamped(
-                core_bits64(first_of(&old, i)), core_bits64(old.w ? old.w[i] : 1), core_bits64(old.u[i]),
-                core_bits64(old.u_factor ? *old.u_factor : 1), core_bits64(y[i]));
+        operate_slowly(g->rule, w->lanes, a, bits, sum, tally, y);
 }
 
 /* --------------------------------------------------------------------------------------------------- models */
 
-/* Each takes row r of the tile through products l0 .. l0+nk; x: nk numbers, y: nk rows of `ld` lanes. */
+static double *sums_of(gemm_tile *w, size_t r)
+{
+    return w->state.d + r * w->call->row_states;
+}
+
+static double *second_of(gemm_tile *w, size_t r)
+{
+    return sums_of(w, r) + w->call->tile_lanes;
+}
 
 /* p = the product as it enters the sum: terms of v * w, rounded into `room` where the spec says so. */
-static terms product_terms(work *w, size_t r, uint64_t t, const double *x, const double *y, double *room)
+static gemm_terms product_terms(gemm_tile *w, size_t r, uint64_t t, const double *x, const double *y, double *room)
 {
-    const job *j = w->j;
-    terms p = {NULL, x, y, NULL, NULL, 0};
-    if (j->product.given) {
-        operate(w, &j->product, r, t, w->lanes, &p, 0, room);
+    gemm_terms p = {NULL, x, y, NULL, NULL, 0};
+    if (w->call->targets.dot.product.given) {
+        operate(w, &w->call->targets.product, r, t, &p, 0, room);
         p.x = NULL;
         p.v = room;
         p.w = NULL;
@@ -162,12 +173,14 @@ static terms product_terms(work *w, size_t r, uint64_t t, const double *x, const
     return p;
 }
 
-/* The scale of chunk number `chunk` of element o of a side. */
-static double scale_of(const work *w, const side *s, size_t o, size_t chunk)
+/* The scale of chunk number `chunk` of element o of an operand. */
+static double scale_of(const gemm_tile *w, const gemm_operand *s, size_t o, size_t chunk)
 {
-    const size_t chunks = (w->j->depth - 1) / w->j->spec->sum.chunk + 1, size = w->j->carrier == 32 ? 4 : 8;
+    const core_dot *d = &w->call->targets.dot;
+    const int carrier = w->call->targets.carrier;
+    const size_t chunks = (d->depth - 1) / d->chunk + 1, size = carrier == 32 ? 4 : 8;
     const size_t at = s->scales_batch * w->batch + o * chunks + chunk;
-    return s->scales ? load(w->j, (const char *)s->scales + at * size) : 1;
+    return s->scales ? load(carrier, (const char *)s->scales + at * size) : 1;
 }
 
 /* Whether v * scale, itself a product of two binary32 numbers, is surely one of binary64: powers of two, 0, inf. */
@@ -178,252 +191,148 @@ static int shifts_exactly(double v, double scale)
            (v == 0 || (magnitude > 0x1p-500 && magnitude < 0x1p500));
 }
 
-/* The sum in `inner` of the chunk with product k, times the scales of its blocks, goes into `s`; it begins anew. */
-void fpemu_sum_chunk(work *w, size_t r, size_t k, uint64_t t, double *inner, double *s)
+void fpemu_fast_chunk(gemm_tile *w, size_t r, size_t k, uint64_t t, double *inner, double *s)
 {
-    const job *j = w->j;
-    terms both = {inner, NULL, NULL, s, NULL, 0};
+    const gemm_call *c = w->call;
+    gemm_terms both = {inner, NULL, NULL, s, NULL, 0};
     double scale[DOT_LANES];
-    if (j->rows.scales || j->lanes.scales) {
-        const size_t chunk = k / j->spec->sum.chunk;
-        const double row = scale_of(w, &j->rows, w->row + r, chunk);
+    if (c->rows.scales || c->lanes.scales) {
+        const size_t chunk = k / (size_t)c->targets.dot.chunk;
+        const double row = scale_of(w, &c->rows, w->row + r, chunk);
         for (size_t i = 0; i < w->lanes; i++) {
-            scale[i] = row * scale_of(w, &j->lanes, w->lane + i, chunk);
+            scale[i] = row * scale_of(w, &c->lanes, w->lane + i, chunk);
             both.wide |= !shifts_exactly(inner[i], scale[i]);
         }
         both.w = scale;
     }
-    operate(w, &j->outer, r, t, w->lanes, &both, 1, s);
+    operate(w, &c->targets.outer, r, t, &both, 1, s);
     for (size_t i = 0; i < w->lanes; i++)
         inner[i] = 0;
 }
 
-void fpemu_sum_sequential(work *w, size_t r, size_t l0, size_t nk, const double *x, const double *y)
+void fpemu_fast_sequential(gemm_tile *w, size_t r, size_t k0, size_t nk, const double *x, const double *y)
 {
-    const job *j = w->j;
-    const unsigned given = j->product.given;
-    double *s = w->state.d + r * DOT_LANES, *chunk_sum = w->state.d + STATES + r * DOT_LANES;
-    double *sum = j->spec->sum.chunk ? chunk_sum : s, room[DOT_LANES];
-    for (size_t l = 0; l < nk; l++) {
-        const uint64_t k = l0 + l, past = j->spec->sum.chunk ? k / j->spec->sum.chunk : 0;
-        const uint64_t t = k * (given + 1) + past;
-        terms p = product_terms(w, r, t, x + l, y + l * DOT_LANES, room);
+    const gemm_targets *targets = &w->call->targets;
+    const core_dot *d = &targets->dot;
+    const unsigned given = d->product.given;
+    double *s = sums_of(w, r), *sum = d->chunk ? second_of(w, r) : s, room[DOT_LANES];
+    for (uint64_t k = k0; k < k0 + nk; k++, x++, y += w->ld) {
+        const uint64_t t = k * (given + 1) + (d->chunk ? k / d->chunk : 0);
+        gemm_terms p = product_terms(w, r, t, x, y, room);
         p.u = sum;
-        operate(w, &j->inner, r, t + given, w->lanes, &p, 1, sum);
-        if (chunk_ends(j, l0 + l))
-            fpemu_sum_chunk(w, r, l0 + l, t + given + 1, sum, s);
+        operate(w, &targets->inner, r, t + given, &p, 1, sum);
+        if (core_dot_chunk_ends(d, k))
+            fpemu_fast_chunk(w, r, (size_t)k, t + given + 1, sum, s);
     }
 }
 
-void fpemu_sum_kahan(work *w, size_t r, size_t l0, size_t nk, const double *x, const double *y)
+void fpemu_fast_kahan(gemm_tile *w, size_t r, size_t k0, size_t nk, const double *x, const double *y)
 {
-    const job *j = w->j;
-    const goal *g = &j->inner;
-    const unsigned given = j->product.given;
+    const gemm_target *g = &w->call->targets.inner;
+    const unsigned given = w->call->targets.dot.product.given;
     const size_t n = w->lanes;
-    double *s = w->state.d + r * DOT_LANES, *minus_e = w->state.d + STATES + r * DOT_LANES;
+    double *s = sums_of(w, r), *minus_e = second_of(w, r);
     double room[DOT_LANES], d[DOT_LANES], t[DOT_LANES];
-    for (size_t l = 0; l < nk; l++) {
-        const uint64_t number = (uint64_t)(l0 + l) * (given + 4);
-        terms p = product_terms(w, r, number, x + l, y + l * DOT_LANES, room);
+    for (uint64_t k = k0; k < k0 + nk; k++, x++, y += w->ld) {
+        const uint64_t number = k * (given + 4);
+        gemm_terms p = product_terms(w, r, number, x, y, room);
         for (size_t i = 0; i < n; i++)
             minus_e[i] = -minus_e[i];
         p.u = minus_e;
-        operate(w, g, r, number + given, n, &p, 0, room);
-        const terms sum = {s, NULL, NULL, room, NULL, 0};
-        operate(w, g, r, number + given + 1, n, &sum, 1, t);
+        operate(w, g, r, number + given, &p, 0, room);
+        const gemm_terms sum = {s, NULL, NULL, room, NULL, 0};
+        operate(w, g, r, number + given + 1, &sum, 1, t);
         for (size_t i = 0; i < n; i++)
             s[i] = -s[i];
-        const terms change = {t, NULL, NULL, s, NULL, 0};
-        operate(w, g, r, number + given + 2, n, &change, 0, d);
+        const gemm_terms change = {t, NULL, NULL, s, NULL, 0};
+        operate(w, g, r, number + given + 2, &change, 0, d);
         for (size_t i = 0; i < n; i++)
             room[i] = -room[i];
-        const terms rest = {d, NULL, NULL, room, NULL, 0};
-        operate(w, g, r, number + given + 3, n, &rest, 0, minus_e);
+        const gemm_terms rest = {d, NULL, NULL, room, NULL, 0};
+        operate(w, g, r, number + given + 3, &rest, 0, minus_e);
         memcpy(s, t, n * sizeof *s);
     }
 }
 
-/* Joins the node that waits at `level` with the node `right` (v * w), node `index` of the next level; into `to`. */
-static void join_nodes(work *w, uint64_t leaves, int level, uint64_t index, terms right, double *to)
+/* Nodes of the tree of row r that wait at a level; level 0 is a leaf, and is multiplied by the row's leaf factor. */
+static double *nodes_at(gemm_tile *w, size_t r, int level)
 {
-    const job *j = w->j;
-    terms both = right;
-    both.u = level ? w->state.d + (size_t)level * FEW : w->leaf;
-    both.u_factor = level ? NULL : &w->leaf_factor;
-    /* left + right: only the sign of zero sees the order, and it does not depend on it */
-    operate(w, &j->inner, 0, (j->product.given ? j->depth : 0) + core_dot_level(leaves, level + 1) + index, w->lanes,
-            &both, 1, to);
+    return sums_of(w, r) + (size_t)level * LANES_FEW;
 }
 
-/* Leaf number k of the tree: x * y, y NULL being 1. Nodes wait in the stack of levels, as in a binary counter. */
-void fpemu_sum_leaf(work *w, uint64_t leaves, uint64_t k, terms node)
+/* Joins the node that waits at `level` with the node `right` (v * w), node `number` of the next level; into `to`. */
+static void join_nodes(gemm_tile *w, size_t r, int level, uint64_t number, gemm_terms right, double *to)
 {
-    double room[FEW];
+    const core_dot *d = &w->call->targets.dot;
+    const uint64_t products = d->product.given * d->depth, leaves = d->depth + d->start_from_c;
+    gemm_terms both = right;
+    both.u = nodes_at(w, r, level);
+    both.u_factor = level ? NULL : w->leaf_factors + r;
+    operate(w, &w->call->targets.inner, r, products + core_dot_level(leaves, level + 1) + number, &both, 1, to);
+}
+
+void fpemu_fast_leaf(gemm_tile *w, size_t r, uint64_t k, gemm_terms node)
+{
+    double room[LANES_FEW];
     int level = 0;
     for (; k & 1; k >>= 1, level++) {
-        join_nodes(w, leaves, level, k >> 1, node, room);
+        join_nodes(w, r, level, k >> 1, node, room);
         node.v = room;
         node.x = node.w = NULL;
     }
-    double *to = level ? w->state.d + (size_t)level * FEW : w->leaf;
-    w->leaf_factor = level ? w->leaf_factor : node.x ? *node.x : 1;
-    memcpy(to, node.x ? node.w : node.v, w->lanes * sizeof *to);
+    if (level == 0)
+        w->leaf_factors[r] = node.x ? *node.x : 1;
+    memcpy(nodes_at(w, r, level), node.x ? node.w : node.v, w->lanes * sizeof(double));
 }
 
-void fpemu_sum_pairwise(work *w, size_t l0, size_t nk, const double *x, const double *y)
+void fpemu_fast_pairwise(gemm_tile *w, size_t r, size_t k0, size_t nk, const double *x, const double *y)
 {
-    const job *j = w->j;
-    const unsigned first = j->spec->start_from_c;
-    double room[FEW];
-    for (size_t l = 0; l < nk; l++)
-        fpemu_sum_leaf(w, (uint64_t)j->depth + first, (uint64_t)l0 + l + first,
-                       product_terms(w, 0, l0 + l, x + l, y + l * FEW, room));
+    double room[LANES_FEW];
+    for (uint64_t k = k0; k < k0 + nk; k++, x++, y += w->ld)
+        fpemu_fast_leaf(w, r, k + w->call->targets.dot.start_from_c, product_terms(w, r, k, x, y, room));
 }
 
-/* What waits is joined from the lowest level up; s into `to`. */
-void fpemu_sum_pairwise_end(work *w, double *to)
+void fpemu_fast_root(gemm_tile *w, size_t r, double *to)
 {
-    const job *j = w->j;
-    const uint64_t leaves = (uint64_t)j->depth + j->spec->start_from_c;
-    double room[FEW];
-    for (size_t i = 0; i < w->lanes; i++)
-        room[i] = 0;
-    terms node = {room, NULL, NULL, NULL, NULL, 0};
+    const core_dot *d = &w->call->targets.dot;
+    const uint64_t leaves = d->depth + d->start_from_c;
+    double room[LANES_FEW] = {0};
+    gemm_terms node = {room, NULL, NULL, NULL, NULL, 0};
     int level = 0, have = 0;
     for (uint64_t k = leaves; k; k >>= 1, level++) {
         if (!(k & 1))
             continue;
         if (have) {
-            join_nodes(w, leaves, level, (k - 1) >> 1, node, room);
+            join_nodes(w, r, level, (k - 1) >> 1, node, room);
             node.v = room;
             node.x = node.w = NULL;
         } else if (level) {
-            node.v = w->state.d + (size_t)level * FEW;
+            node.v = nodes_at(w, r, level);
         } else {
-            node.x = &w->leaf_factor;
-            node.w = w->leaf;
+            node.x = w->leaf_factors + r;
+            node.w = nodes_at(w, r, 0);
         }
         have = 1;
     }
     if (leaves == 1)
-        operate(w, &j->inner, 0, j->product.given ? j->depth : 0, w->lanes, &node, 0, room);
+        operate(w, &w->call->targets.inner, r, d->product.given * d->depth, &node, 0, room);
     else if (leaves)
         memcpy(room, node.v, w->lanes * sizeof *room);
     memcpy(to, room, w->lanes * sizeof *to);
 }
 
-/* As fused_sum of the loops, one lane, and what is lost on the way. */
-static double fused_sum_counted(work *w, size_t nk, const double *x, const double *px, const double *y,
-                                const double *py, double scale, double floor, double d, int *lost, int *nan_came)
+void fpemu_fast_fused(gemm_tile *w, size_t r, size_t k0, size_t nk, const double *x, const double *y, const double *px,
+                      const double *py)
 {
-    double top = core_dot_power(d, 0x1p-126), plain = d, sum = 0;
-    top = top < floor ? floor : top;
-    *nan_came = isnan(d);
-    *lost = 0;
-    for (size_t l = 0; l < nk; l++) {
-        const double e = px[l] * py[l * FEW];
-        top = e > top ? e : top;
-        plain += x[l] * y[l * FEW];
-        *nan_came |= isnan(x[l]) || isnan(y[l * FEW]);
+    const core_dot *dot = &w->call->targets.dot;
+    const core_plan64 *p = &dot->inner.plan;
+    const kernels *k = w->call->k;
+    double *s = sums_of(w, r), *d = dot->chunk ? second_of(w, r) : s, t[LANES_FEW];
+    for (size_t l = 0; l < nk; l += dot->block) {
+        const size_t m = nk - l < dot->block ? nk - l : dot->block;
+        k->fused_sum(m, w->lanes, w->ld, x + l, px + l, y + l * w->ld, py + l * w->ld, dot->scale, dot->floor, d, t);
+        k->loops64->round[p->rule][p->mode](p, w->lanes, t, NULL, d);
+        if (core_dot_chunk_ends(dot, k0 + l + m - 1))
+            fpemu_fast_chunk(w, r, k0 + l, (k0 + l) / dot->chunk, d, s);
     }
-    if (!isfinite(plain))
-        return plain;
-    const double unit = scale / top;
-    uint64_t swamped = 0;
-    for (size_t l = 0; l <= nk; l++) {
-        const double term = (l < nk ? x[l] * y[l * FEW] : d) * unit, kept = core_dot_cut(term);
-        sum += kept;
-        *lost |= kept != term;
-        swamped += kept == 0 && term != 0;
-    }
-    w->gathered->stats.swamped += swamped;
-    return sum / unit;
-}
-
-void fpemu_sum_fused(work *w, size_t r, size_t l0, size_t nk, const double *x, const double *y)
-{
-    const job *j = w->j;
-    const fpemu_accumulator *a = &j->spec->sum;
-    const goal *g = &j->inner;
-    const core_plan64 *p = &g->plan;
-    const double scale = core_value64((uint64_t)(1023 + a->fraction_bits) << 52);
-    const int least = a->least_exponent < -300 ? -300 : a->least_exponent; /* no exponent is below */
-    const double floor = core_value64((uint64_t)(1023 + least) << 52);
-    const double *px = w->powers_x + r * SLAB_FEW, *py = w->spare.d;
-    double *s = w->state.d + r * DOT_LANES, *inner = w->state.d + STATES + r * DOT_LANES;
-    double *d = a->chunk ? inner : s, t[FEW], y_lane[FEW];
-    uint64_t grid[FEW];
-    for (size_t l = 0; l < nk; l += a->block) {
-        const size_t m = nk - l < a->block ? nk - l : a->block;
-        if (!w->gathered) {
-            j->k->fused_sum(m, w->lanes, FEW, x + l, px + l, y + l * FEW, py + l * FEW, scale, floor, d, t);
-            j->k->loops64->round[p->rule][p->mode](p, w->lanes, t, NULL, d);
-        } else {
-            tile_counts counts;
-            memset(&counts, 0, sizeof counts);
-            int lost[FEW], nan_came[FEW];
-            for (size_t i = 0; i < w->lanes; i++)
-                t[i] = fused_sum_counted(w, m, x + l, px + l, y + l * FEW + i, py + l * FEW + i, scale, floor, d[i],
-                                         lost + i, nan_came + i);
-            j->k->loops64->round[p->rule][p->mode](&g->unbounded, w->lanes, t, NULL, grid);
-            j->k->loops64->finish(p, w->lanes, t, grid, y_lane);
-            j->k->loops64->count(p, w->lanes, t, y_lane, grid, &counts);
-            for (size_t i = 0; i < w->lanes; i++) {
-                counts.inexact += lost[i] && t[i] == y_lane[i] && isfinite(t[i]);
-                counts.invalid += isnan(t[i]) && !nan_came[i];
-            }
-            fpemu_gather_tile(w->gathered, 64, 0, w->lanes, t, y_lane, &counts);
-            memcpy(d, y_lane, w->lanes * sizeof *d);
-        }
-        if (chunk_ends(j, l0 + l + m - 1))
-            fpemu_sum_chunk(w, r, l0 + l, (l0 + l) / a->chunk, d, s);
-    }
-}
-
-/* S in the first array; the second is not zero once an operand was NaN. */
-void fpemu_sum_integer(work *w, size_t r, size_t nk, const double *x, const double *y)
-{
-    const job *j = w->j;
-    const fpemu_accumulator *a = &j->spec->sum;
-    const int exponent = j->rows.quantum + j->lanes.quantum;
-    int64_t *s = w->state.i + r * DOT_LANES, *nan = w->state.i + STATES + r * DOT_LANES;
-    tile_counts counts;
-    memset(&counts, 0, sizeof counts);
-    for (size_t l = 0; l < nk; l++)
-        for (size_t i = 0; i < w->lanes; i++) {
-            const double v = x[l], u = y[l * DOT_LANES + i];
-            int over = 0;
-            nan[i] |= isnan(v) || isnan(u);
-            const int64_t product = nan[i] ? 0 : (int64_t)v * (int64_t)u, old = s[i];
-            s[i] = core_dot_integer(old, product, (int)a->width, a->wrap, &over);
-            if (!w->gathered)
-                continue;
-            if (nan[i]) {
-                counts.nan++;
-                continue;
-            }
-            const core_exact sum = core_exact_add(core_exact_integer(old, exponent),
-                                                  core_exact_integer(product, exponent), FPEMU_MODE_RNE);
-            const core_exact result = core_exact_integer(s[i], exponent);
-            const double nearest = core_value64(core_exact_binary64(&sum, FPEMU_MODE_RNE));
-            counts.overflow += (unsigned)over;
-            counts.clipped += (unsigned)over;
-            counts.inexact += (unsigned)over;
-            counts.underflow += sum.kind != CORE_ZERO && s[i] == 0;
-            w->gathered->stats.swamped += (s[i] == old && product) || (s[i] == product && old);
-            const uint64_t kept = core_bits64(nearest) & ~CORE_SIGN64;
-            counts.max_abs = kept > counts.max_abs ? kept : counts.max_abs;
-            counts.min_abs = kept && (!counts.min_abs || kept < counts.min_abs) ? kept : counts.min_abs;
-            core_exact minus = result;
-            minus.negative ^= 1;
-            const core_exact error = core_exact_add(sum, minus, FPEMU_MODE_RNE);
-            const double d = fabs(core_value64(core_exact_binary64(&error, FPEMU_MODE_RNE)));
-            counts.max_error = d > counts.max_error ? d : counts.max_error;
-        }
-    if (w->gathered)
-        for (size_t l = 0; l < nk; l++) {
-            fpemu_gather_tile(w->gathered, 64, 0, w->lanes, NULL, NULL, &counts);
-            memset(&counts, 0, sizeof counts);
-        }
 }
