@@ -1,7 +1,7 @@
 /* dot_models.h - one output of a dot product by every model of doc/accumulation.md, one rounding after the other: the
  * definition. Devices call it, one output a thread; so does lib/gemm/models.c, where speed does not matter. What
- * lib/gemm/models_fast.c does for many outputs at a time gives the same bits and counters: tests/gpu/products.c compares
- * both, and tests/oracle/gemm.c each with a judge. */
+ * lib/gemm/models_fast.c does for many outputs at a time gives the same bits and counters: tests/gpu/products.c
+ * compares both, and tests/oracle/gemm.c each with a judge. */
 #ifndef FPEMU_CORE_DOT_MODELS_H
 #define FPEMU_CORE_DOT_MODELS_H
 
@@ -14,7 +14,7 @@ typedef struct core_target {
     uint64_t seed, stream, offset;
     uint8_t philox, stochastic;
     uint8_t given;
-    uint8_t short_way;    /* operands are binary32 numbers, and binary64 has the bits */
+    uint8_t by_binary64;  /* operands are binary32 numbers, and binary64 has the bits */
     uint8_t native;       /* operands are binary32 numbers, the target is binary64 itself to nearest */
     uint8_t nan_is_error; /* a NaN has no place in the result, and is reported */
 } core_target;
@@ -26,7 +26,7 @@ typedef struct core_dot_line {
     const void *scales; /* of its chunks, one after the other; NULL: all 1 */
 } core_dot_line;
 
-/* A sum on its way, for every model but the pairwise one. */
+/* A sum not yet done, for every model but the pairwise one. */
 typedef struct core_dot_sum {
     double s, chunk; /* chunk: the sum of the chunk; Kahan's e; the tensor core's d */
     int64_t whole;
@@ -36,7 +36,7 @@ typedef struct core_dot_sum {
 /* Most levels of the tree of a pairwise sum. */
 #define CORE_DOT_LEVELS 64
 
-/* A pairwise sum on its way: nodes wait in a stack of levels, as in a binary counter. */
+/* A pairwise sum not yet done: nodes wait in a stack of levels, as in a binary counter. */
 typedef struct core_dot_tree {
     double stack[CORE_DOT_LEVELS];
     double leaf, factor; /* level 0: a leaf, leaf * factor */
@@ -77,7 +77,7 @@ FPEMU_FN int core_target_make(core_target *g, const fpemu_target *t, int carrier
     g->stochastic = g->plan.mode >= FPEMU_MODE_SR;
     g->given = 1;
     g->nan_is_error = core_nan_policy(&seen, &t->rounding) == FPEMU_NAN_ERROR && !seen.has_nan;
-    g->short_way = narrow && !g->nan_is_error && core_dot_short(&seen, &g->plan);
+    g->by_binary64 = narrow && !g->nan_is_error && core_dot_short(&seen, &g->plan);
     g->native = narrow && seen.kind == FPEMU_KIND_FLOAT && seen.mantissa_bits == 52 && seen.emin == -1022 &&
                 seen.emax == 1023 && seen.has_infinity && seen.subnormals == FPEMU_SUBNORMALS_KEEP &&
                 seen.has_negative_zero && seen.is_signed && g->plan.mode == FPEMU_MODE_RNE &&
@@ -177,11 +177,11 @@ FPEMU_FN void core_dot_count(const core_target *g, double odd, double nearest, d
 FPEMU_FN double core_dot_operate_with(const core_target *g, uint32_t r, double v, double w, int has_u, double u,
                                       double f, int sum, core_dot_tally *tally)
 {
-    if (!g->short_way && (tally || !g->native))
+    if (!g->by_binary64 && (tally || !g->native))
         return core_dot_operate_exact(g, v, w, has_u, u, f, r, sum, tally);
     /* products of binary32 numbers are exact */
     const double a = v * w, b = u * f, nan = core_value64(CORE_INF64 | CORE_INF64 >> 1);
-    if (!g->short_way) {
+    if (!g->by_binary64) {
         const double y = has_u ? a + b : a;
         return y == y ? y : nan;
     }

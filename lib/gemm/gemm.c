@@ -1,5 +1,5 @@
-/* gemm.c - dot products, matrix times vector, matrix times matrix, as a machine would compute them: the public functions,
- * their matrices and vectors, and which path a call takes. doc/accumulation.md defines the bits. */
+/* gemm.c - dot products, matrix times vector, matrix times matrix, as a machine would compute them: the public
+ * functions, their matrices and vectors, and which path a call takes. doc/accumulation.md defines the bits. */
 #include <math.h>
 
 #include "core/gemm_shape.h"
@@ -35,7 +35,7 @@ static int fast_plan(core_plan32 *p, enum mac_form *form, const fpemu_target *t,
     if (!one_end && p->rule != CORE_RULE_SHIFTER_STOP_INF && p->rule != CORE_RULE_SHIFTER_GRID)
         return 0;
     *form = MAC_ENDS;
-    /* fast: 2^top leaves room for the number that is added; a NaN needs no care on the way */
+    /* fast: 2^top leaves room for the number that is added; a NaN needs no attention on its path */
     if (one_end && top + 23 - m <= 127 && p->nan[0] == 0x7fc00000u && p->overflow[1] == (past | 0x80000000u) &&
         (past == 0x7f800000u || past == p->max[0])) {
         *form = past == p->max[0] ? MAC_SAT : MAC_INF;
@@ -56,7 +56,7 @@ static int products_fit(const fpemu_gemm_spec *s, int *bits, int *top)
     return *bits <= 24 && a->emin - (int)a->mantissa_bits + b->emin - (int)b->mantissa_bits >= -149 && *top <= 127;
 }
 
-/* The quickest path that gives the right bits. Rounding to nearest in binary32 first does no harm (Figueroa 1995) where
+/* The fastest path that gives the right bits. Rounding to nearest in binary32 first does no harm (Figueroa 1995) where
  * both terms of a sum have no more bits than the result, p, and 2p + 2 <= 24; for a product, where it is exact. */
 static enum gemm_path choose_path(gemm_call *c)
 {
@@ -65,7 +65,7 @@ static enum gemm_path choose_path(gemm_call *c)
     const uint32_t model = s->sum.model;
     int bits, top;
     if (c->targets.nan_is_error || model == FPEMU_MODEL_INTEGER ||
-        (c->counted && (model == FPEMU_MODEL_FUSED || !c->targets.dot.inner.short_way)))
+        (c->counted && (model == FPEMU_MODEL_FUSED || !c->targets.dot.inner.by_binary64)))
         return PATH_REFERENCE;
     if (c->counted || (model != FPEMU_MODEL_SEQUENTIAL && model != FPEMU_MODEL_CHUNKED))
         return PATH_FAST;

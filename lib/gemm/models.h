@@ -1,10 +1,10 @@
-/* models.h - rows of a tile through the products of a slab, by each model: the reference, and the fast form beside it. */
+/* models.h - rows of a tile through the products of a slab, by each model: the reference, the fast form beside it. */
 #ifndef FPEMU_GEMM_MODELS_H
 #define FPEMU_GEMM_MODELS_H
 
 #include "call.h"
 
-/* The reference, core/dot_models.h, output by output; rows from `row` on, `rows` of them, whose numbers of the slab x has.
+/* The reference, core/dot_models.h, output by output; rows from `row` on, `rows` of them, whose numbers x has.
  * What c held before, the sum, what is stored. */
 void fpemu_reference_begin(gemm_tile *w, size_t row, size_t lane, double c);
 void fpemu_reference_advance(gemm_tile *w, size_t row, size_t rows, size_t k0, size_t nk);

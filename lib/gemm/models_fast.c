@@ -1,6 +1,6 @@
 /* models_fast.c - the models of core/dot_models.h for all lanes of a row at a time: each model as a sequence of one
- * operation, round(v * w + u), on arrays, and what it counts for. tests/gpu/products.c holds results and counters against
- * the reference, tests/unit/check_gemm.c and tests/oracle/gemm.c against the definition. */
+ * operation, round(v * w + u), on arrays, and what it counts for. tests/gpu/products.c holds results and counters
+ * against the reference, tests/unit/check_gemm.c and tests/oracle/gemm.c against the definition. */
 #include <math.h>
 
 #include "models.h"
@@ -142,7 +142,7 @@ static void operate(gemm_tile *w, const gemm_target *g, size_t r, uint64_t t, co
         numbered.stream = core_dot_stream(numbered.stream, t);
         fpemu_random_fill(k, &numbered, numbered.offset + tile_index(w, r), w->lanes, bits);
     }
-    if (g->rule->short_way && !a->wide)
+    if (g->rule->by_binary64 && !a->wide)
         operate_fast(k, g, w->lanes, a, bits, sum, tally, y);
     else
         operate_slowly(g->rule, w->lanes, a, bits, sum, tally, y);

@@ -75,8 +75,8 @@ static void round_stochastic(const core_plan64 *plan, size_t n, const double *x,
 }
 
 /* x rounded to nearest even, sign and all, by adding and subtracting 1.5 * 2^23 steps of the grid: `inf` with infinity
- * past the end, `sat` with the largest value. |x| is far enough from the carrier's end (lib/gemm/gemm.c, fast_plan); NaN stays
- * some NaN; what becomes zero gets its sign back last. */
+ * past the end, `sat` with the largest value. |x| is far enough from the carrier's end (lib/gemm/gemm.c, fast_plan);
+ * NaN stays some NaN; what becomes zero gets its sign back last. */
 FPEMU_FN float dot_nearest(const core_plan32 *p, float x)
 {
     uint32_t e = core_bits32(x) & 0x7f800000u;
@@ -157,7 +157,8 @@ static uint32_t largest(size_t n, const float *x)
     return (uint32_t)most;
 }
 
-/* s = sum(s + product(x * y)) for nk steps, y[l * ld + i]: what is exact enough in binary32 (lib/gemm/gemm.c, choose_path). */
+/* s = sum(s + product(x * y)) for nk steps, y[l * ld + i]: what is exact enough in binary32
+ * (lib/gemm/gemm.c, choose_path). */
 #define MAC_LOOP(product, sum)                                                                                         \
     static void mac_##product##_##sum(const core_plan32 *product_plan, const core_plan32 *sum_plan, size_t nk,         \
                                       size_t n, const float *x, const float *y, size_t ld, float *s)                   \
