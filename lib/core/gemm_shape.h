@@ -1,4 +1,5 @@
-/* gemm_shape.h - matrices and vectors of a product as steps through memory; doc/accumulation.md, 5, has what is refused. */
+/* gemm_shape.h - matrices and vectors of a product as steps through memory; doc/accumulation.md, 5, tells what is
+ * refused. */
 #ifndef FPEMU_CORE_GEMM_SHAPE_H
 #define FPEMU_CORE_GEMM_SHAPE_H
 
