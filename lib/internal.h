@@ -19,12 +19,6 @@ fpemu_status fpemu_check(const fpemu_format *f, const fpemu_rounding *r, int car
 /* The same, and the format of the scales of f, where it has scales and they are floats; else all zero. */
 fpemu_status fpemu_check_scaled(const fpemu_format *f, const fpemu_rounding *r, int carrier, fpemu_format *scale);
 
-/* The values of a codebook format, codebook_length of them; NULL if the format is damaged. */
-const float *fpemu_table_values(const fpemu_format *format);
-
-/* Whether the fields of a blocked format beside its element's go together; fills *scale as fpemu_check_scaled. */
-int fpemu_blocks_are_sane(const fpemu_format *f, fpemu_format *scale);
-
 /* Values, or codes if to_code, of n elements of any format. */
 fpemu_status fpemu_convert32(const fpemu_format *f, const fpemu_rounding *r, size_t n, const float *x, void *out,
                              int to_code, fpemu_stats *stats);

@@ -60,18 +60,29 @@ lib_libfpemu_la_SOURCES = \
 	lib/array/environment.h \
 	lib/array/threads.h \
 	lib/array/operand_scales.h \
-	lib/format/spec.h \
 	lib/loops/stream.h \
-	lib/format/reader.h \
+	lib/format/blocking.h \
+	lib/format/codebook.h \
+	lib/format/decimal.h \
+	lib/format/format.h \
+	lib/format/named.h \
+	lib/format/parameters.h \
+	lib/format/scalar.h \
+	lib/format/spec_blocks.h \
+	lib/format/spec_reader.h \
+	lib/format/text.h \
 	lib/format/named.def \
 	lib/status.c \
 	lib/format/format.c \
 	lib/format/codebook.c \
-	lib/format/blocked.c \
+	lib/format/blocking.c \
 	lib/format/query.c \
 	lib/format/decimal.c \
+	lib/format/named.c \
+	lib/format/scalar.c \
 	lib/format/spec.c \
-	lib/format/blockspec.c \
+	lib/format/text.c \
+	lib/format/spec_blocks.c \
 	lib/format/rounding.c \
 	lib/array/random.c \
 	lib/array/quantize.c \

@@ -2,7 +2,8 @@
  * tile through the loops of the instruction set. The rules stand in core/block.h, the order of elements in walk.c. */
 #include "blocks.h"
 #include "threads.h"
-#include "format/spec.h"
+#include "format/blocking.h"
+#include "format/codebook.h"
 
 /* Parts of a tile: pieces of blocks. */
 #define PARTS 32

@@ -4,7 +4,7 @@
 #include "core/packed_layout.h"
 #include "core/pack.h"
 #include "threads.h"
-#include "format/spec.h"
+#include "format/blocking.h"
 
 #include <limits.h>
 

@@ -1,6 +1,8 @@
 /* quantize.c - the verbs on arrays and on single numbers: arguments are checked, work is split, loops are called.
  * What the loops compute stands in core/. */
 #include "internal.h"
+#include "format/blocking.h"
+#include "format/codebook.h"
 #include "threads.h"
 #include "loops/stream.h"
 

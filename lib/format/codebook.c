@@ -4,8 +4,10 @@
  * binary32, to nearest even: for dynamic, i = 0..bits-2, n = 2^i and k = 0..n-1 the two values
  * +-10^(i-(bits-2)) * (1/10 + 9/10 * (k + 1/2)/n), then 0 and 1; for udynamic the positive ones alone, with n =
  * 2^(i+1); for nf4 the published decimals. tests/unit/check_blockspec.c works them out again. */
-#include "internal.h"
-#include "spec.h"
+#include "codebook.h"
+
+#include "core/port.h"
+#include "decimal.h"
 
 #include <string.h>
 
@@ -277,30 +279,4 @@ int fpemu_derive_codebook(fpemu_format *f, fpemu_problem *problem)
     f->fits_f32 = 1;
     f->fits_f64 = 1;
     return 1;
-}
-
-fpemu_status fpemu_format_codebook(fpemu_format *format, fpemu_codebook_name name, uint32_t bits)
-{
-    if (!format)
-        return FPEMU_ERROR_NULL;
-    memset(format, 0, sizeof *format);
-    if (name == FPEMU_CODEBOOK_CUSTOM)
-        return FPEMU_ERROR_FORMAT;
-    format->kind = FPEMU_KIND_CODEBOOK;
-    format->codebook = (uint32_t)name <= FPEMU_CODEBOOK_UDYNAMIC ? (uint8_t)name : UINT8_MAX;
-    format->bits = bits;
-    return fpemu_format_complete(format);
-}
-
-fpemu_status fpemu_format_table(fpemu_format *format, uint32_t length, const float *values)
-{
-    if (!format)
-        return FPEMU_ERROR_NULL;
-    memset(format, 0, sizeof *format);
-    if (!values)
-        return FPEMU_ERROR_NULL;
-    format->kind = FPEMU_KIND_CODEBOOK;
-    format->codebook_length = length;
-    format->table.values = values;
-    return fpemu_format_complete(format);
 }

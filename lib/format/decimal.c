@@ -3,7 +3,7 @@
  * strtod and printf follow the locale and the rounding direction of the caller; these do not. Numbers of arbitrary
  * length are arrays of 32-bit words, little end first; the largest are 5^1074 times a significand and a spec's 255
  * digits shifted left by what its exponent can ask for. */
-#include "spec.h"
+#include "decimal.h"
 
 #include "core/port.h"
 

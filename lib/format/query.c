@@ -1,6 +1,10 @@
 /* query.c - what can be asked about a format. Values are found by their place in ascending order: a code follows from
  * the place, and decoding does the rest, for every kind of format alike. */
-#include "spec.h"
+#include "blocking.h"
+#include "codebook.h"
+#include "decimal.h"
+#include "format.h"
+#include "scalar.h"
 
 #include "core/port.h"
 
@@ -9,41 +13,29 @@ static double not_a_number(void)
     return core_value64(UINT64_C(0x7ff8) << 48);
 }
 
-static int is_valid(const fpemu_format *f)
-{
-    return f && f->kind >= FPEMU_KIND_FLOAT && f->kind <= FPEMU_KIND_CODEBOOK && f->bits >= 1 && f->bits <= 64 &&
-           f->scaling < FPEMU_SCALING_COUNT;
-}
-
-int fpemu_format_equal(const fpemu_format *a, const fpemu_format *b)
-{
-    return is_valid(a) && is_valid(b) && fpemu_same_base(a, b) && a->subnormals == b->subnormals &&
-           a->overflow == b->overflow && a->nan == b->nan && a->symmetric == b->symmetric && a->wrap == b->wrap;
-}
-
 double fpemu_format_max(const fpemu_format *format)
 {
-    return is_valid(format) ? format->max : 0;
+    return fpemu_is_format(format) ? format->max : 0;
 }
 
 double fpemu_format_lowest(const fpemu_format *format)
 {
-    return is_valid(format) ? format->lowest : 0;
+    return fpemu_is_format(format) ? format->lowest : 0;
 }
 
 double fpemu_format_min_normal(const fpemu_format *format)
 {
-    return is_valid(format) ? format->min_normal : 0;
+    return fpemu_is_format(format) ? format->min_normal : 0;
 }
 
 double fpemu_format_min_positive(const fpemu_format *format)
 {
-    return is_valid(format) ? format->min_positive : 0;
+    return fpemu_is_format(format) ? format->min_positive : 0;
 }
 
 double fpemu_format_epsilon(const fpemu_format *format)
 {
-    if (!is_valid(format))
+    if (!fpemu_is_format(format))
         return 0;
     if (format->kind == FPEMU_KIND_FLOAT)
         return fpemu_exact(1, -(int)format->mantissa_bits);
@@ -64,7 +56,7 @@ static uint64_t positive_count(const fpemu_format *f)
 
 uint64_t fpemu_format_value_count(const fpemu_format *format)
 {
-    if (!is_valid(format))
+    if (!fpemu_is_format(format))
         return 0;
     if (format->kind == FPEMU_KIND_FLOAT)
         return positive_count(format) * (format->is_signed ? 2 : 1) + format->has_zero;
@@ -77,7 +69,7 @@ uint64_t fpemu_format_value_count(const fpemu_format *format)
 
 uint64_t fpemu_format_nan_count(const fpemu_format *format)
 {
-    if (!is_valid(format))
+    if (!fpemu_is_format(format))
         return 0;
     if (format->kind == FPEMU_KIND_CODEBOOK)
         return fpemu_ones(format->bits) + 1 - format->codebook_length;
@@ -93,7 +85,7 @@ uint64_t fpemu_format_nan_count(const fpemu_format *format)
 
 double fpemu_format_bits_per_element(const fpemu_format *format)
 {
-    if (!is_valid(format))
+    if (!fpemu_is_format(format))
         return 0;
     const double tile = format->block == FPEMU_BLOCK_TILE ? format->block_rows : 1.0;
     const double block = tile * format->block_length; /* 0: as many elements as there come */
@@ -102,19 +94,19 @@ double fpemu_format_bits_per_element(const fpemu_format *format)
 
 size_t fpemu_format_code_size(const fpemu_format *format)
 {
-    if (!is_valid(format))
+    if (!fpemu_is_format(format))
         return 0;
     return format->bits <= 8 ? 1 : format->bits <= 16 ? 2 : format->bits <= 32 ? 4 : 8;
 }
 
 int fpemu_format_fits_f32(const fpemu_format *format)
 {
-    return is_valid(format) && format->fits_f32;
+    return fpemu_is_format(format) && format->fits_f32;
 }
 
 int fpemu_format_fits_f64(const fpemu_format *format)
 {
-    return is_valid(format) && format->fits_f64;
+    return fpemu_is_format(format) && format->fits_f64;
 }
 
 /* The element format, to ask about values; `format` is valid. */
@@ -175,7 +167,7 @@ static uint64_t count_below(const fpemu_format *f, double x, int or_equal)
 
 int fpemu_format_represents(const fpemu_format *format, double x)
 {
-    if (!is_valid(format))
+    if (!fpemu_is_format(format))
         return 0;
     if (is_nan(x))
         return format->has_nan;
@@ -187,7 +179,7 @@ int fpemu_format_represents(const fpemu_format *format, double x)
 
 double fpemu_format_next_up(const fpemu_format *format, double x)
 {
-    if (!is_valid(format) || is_nan(x))
+    if (!fpemu_is_format(format) || is_nan(x))
         return not_a_number();
     const fpemu_format f = element_of(format);
     const uint64_t i = count_below(&f, x, 1);
@@ -196,7 +188,7 @@ double fpemu_format_next_up(const fpemu_format *format, double x)
 
 double fpemu_format_next_down(const fpemu_format *format, double x)
 {
-    if (!is_valid(format) || is_nan(x))
+    if (!fpemu_is_format(format) || is_nan(x))
         return not_a_number();
     const fpemu_format f = element_of(format);
     const uint64_t i = count_below(&f, x, 0);
@@ -209,7 +201,7 @@ fpemu_status fpemu_format_enumerate(const fpemu_format *format, size_t capacity,
     if (!format || !count)
         return FPEMU_ERROR_NULL;
     *count = 0;
-    if (!is_valid(format))
+    if (!fpemu_is_format(format))
         return FPEMU_ERROR_FORMAT;
     const uint64_t n = fpemu_format_value_count(format);
     *count = n < SIZE_MAX ? (size_t)n : SIZE_MAX;

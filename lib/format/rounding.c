@@ -1,5 +1,5 @@
 /* rounding.c - roundings by name. */
-#include "spec.h"
+#include "text.h"
 
 #include <string.h>
 

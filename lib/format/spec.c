@@ -2,62 +2,15 @@
  *
  *   SPEC = (NAME | SHORT | CALL) (":" WORD ["=" VALUE])*
  *
- * The calls of blocked formats stand in blockspec.c; their elements and scales are SPECs within the call.
+ * The calls of blocked formats stand in spec_blocks.c; their elements and scales are SPECs within the call.
  *
  * A text is read from left to right; what is wrong is reported where it stands, and numbers that make no format where
  * the last of them stands. */
-#include "reader.h"
+#include "spec_blocks.h"
 
-/* ------------------------------------------------------------------------------------------------ characters */
-
-int fpemu_is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-int fpemu_is_word(char c)
-{
-    return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z') || c == '_';
-}
-
-int fpemu_word_is(const char *text, size_t length, const char *word)
-{
-    for (size_t i = 0; i < length; i++)
-        if (lower(text[i]) != word[i]) /* stops at the end of `word`, since no text holds a zero */
-            return 0;
-    return word[length] == '\0';
-}
-
-size_t fpemu_spec_length(const char *text)
-{
-    size_t n = 0;
-    while (n <= FPEMU_SPEC_LENGTH && text[n])
-        n++;
-    return n;
-}
-
-fpemu_status fpemu_spec_error(fpemu_parse_error *error, const char *text, size_t length, size_t position,
-                              const char *expected)
-{
-    if (!error)
-        return FPEMU_ERROR_SPEC;
-    char found[32];
-    const unsigned char c = position < length ? (unsigned char)text[position] : 0;
-    if (position >= length) {
-        snprintf(found, sizeof found, "the end");
-    } else if (c < ' ' || c > '~') {
-        snprintf(found, sizeof found, "byte \\x%02x", c);
-    } else {
-        size_t n = 1;
-        while (n < 20 && position + n < length && (fpemu_is_word((char)c) || c == '-' || c == '+') &&
-               (fpemu_is_word(text[position + n]) || text[position + n] == '.'))
-            n++;
-        snprintf(found, sizeof found, "'%.*s'", (int)n, text + position);
-    }
-    error->position = (uint32_t)position;
-    snprintf(error->message, sizeof error->message, "found %s, expected %s", found, expected);
-    return FPEMU_ERROR_SPEC;
-}
+#include "format.h"
+#include "named.h"
+#include "scalar.h"
 
 /* ----------------------------------------------------------------------------------------------------- calls */
 
@@ -259,10 +212,10 @@ static int read_short(reader *r, fpemu_format *f)
     note_place(r, FPEMU_PARAMETER_EXPONENT, at);
     f->kind = FPEMU_KIND_FLOAT;
     f->exponent_bits = to_unsigned(take_digits(r, &at));
-    if (at >= end || lower(r->text[at]) != 'm')
+    if (at >= end || fpemu_lower(r->text[at]) != 'm')
         return fail(r, at, "'m' and the mantissa bits, as in e5m2");
     at++;
-    if (at >= end || !is_digit(r->text[at]))
+    if (at >= end || !fpemu_is_digit(r->text[at]))
         return fail(r, at, "the mantissa bits, as in e5m2");
     note_place(r, FPEMU_PARAMETER_MANTISSA, at);
     f->mantissa_bits = to_unsigned(take_digits(r, &at));
@@ -288,7 +241,7 @@ static int read_p3109_name(reader *r, fpemu_format *f, int *good)
         return 0;
     size_t at = prefix;
     const int64_t k = take_digits(r, &at);
-    if (at == prefix || at + 1 >= end || lower(r->text[at]) != 'p' || !is_digit(r->text[at + 1]))
+    if (at == prefix || at + 1 >= end || fpemu_lower(r->text[at]) != 'p' || !fpemu_is_digit(r->text[at + 1]))
         return 0;
     note_place(r, FPEMU_PARAMETER_BITS, prefix);
     note_place(r, FPEMU_PARAMETER_MANTISSA, ++at);
@@ -306,7 +259,7 @@ static int read_p3109_name(reader *r, fpemu_format *f, int *good)
 static int read_integer_name(reader *r, fpemu_format *f)
 {
     const char *const word = r->text + r->start;
-    const size_t prefix = lower(word[0]) == 'u' ? 4 : 3;
+    const size_t prefix = fpemu_lower(word[0]) == 'u' ? 4 : 3;
     size_t at = r->start + prefix;
     if (at >= r->at || !fpemu_word_is(word, prefix, prefix == 4 ? "uint" : "int"))
         return 0;
@@ -358,7 +311,7 @@ static int read_base(reader *r, fpemu_format *f)
         skip_space(r);
         return fail(r, r->at, "':' or the end after the name of a format");
     }
-    if (lower(word[0]) == 'e' && length > 1 && is_digit(word[1]))
+    if (fpemu_lower(word[0]) == 'e' && length > 1 && fpemu_is_digit(word[1]))
         return read_short(r, f);
     if (read_integer_name(r, f))
         return 1;
@@ -452,9 +405,14 @@ static int read_format(reader *r, fpemu_format *f)
     return fpemu_derive(f, &problem) || fail_problem(r, &problem);
 }
 
-int fpemu_read_scalar(reader *r, fpemu_format *f)
+static int read_scalar(reader *r, fpemu_format *f)
 {
-    reader inner = {.text = r->text, .length = r->length, .at = r->at, .nested = 1, .error = r->error};
+    reader inner = {.text = r->text,
+                    .length = r->length,
+                    .at = r->at,
+                    .nested = 1,
+                    .read_scalar = r->read_scalar,
+                    .error = r->error};
     memset(f, 0, sizeof *f);
     if (!read_format(&inner, f))
         return 0;
@@ -478,11 +436,24 @@ fpemu_status fpemu_format_parse(const char *spec, fpemu_format *format, fpemu_pa
     memset(format, 0, sizeof *format);
     if (!spec)
         return FPEMU_ERROR_NULL;
-    reader r = {.text = spec, .length = fpemu_spec_length(spec), .error = error};
+    reader r = {.text = spec, .length = fpemu_spec_length(spec), .read_scalar = read_scalar, .error = error};
     if (read_spec(&r, format))
         return FPEMU_OK;
     memset(format, 0, sizeof *format);
     return FPEMU_ERROR_SPEC;
+}
+
+fpemu_status fpemu_format_named(fpemu_name name, fpemu_format *format)
+{
+    if (!format)
+        return FPEMU_ERROR_NULL;
+    memset(format, 0, sizeof *format);
+    if ((uint32_t)name >= FPEMU_NAME_COUNT || name == FPEMU_NAME_NONE)
+        return FPEMU_ERROR_ARGUMENT;
+    const char *const spec = fpemu_named_spec(name);
+    if (spec)
+        return fpemu_format_parse(spec, format, NULL);
+    return fpemu_named_scalar(name, format) ? FPEMU_OK : FPEMU_ERROR_FORMAT;
 }
 
 /* -------------------------------------------------------------------------------------------------- printing */
@@ -569,14 +540,14 @@ static void write_modifiers(writer *w, fpemu_format *f, fpemu_format *said)
 static int find_named(const fpemu_format *f, fpemu_format *named)
 {
     for (int name = FPEMU_NAME_NONE + 1; name < FPEMU_NAME_COUNT; name++)
-        if (fpemu_name_is_blocked((fpemu_name)name) == (f->scaling != FPEMU_SCALING_NONE) &&
+        if ((fpemu_named_spec((fpemu_name)name) != NULL) == (f->scaling != FPEMU_SCALING_NONE) &&
             fpemu_format_named((fpemu_name)name, named) == FPEMU_OK && fpemu_same_base(f, named) &&
             named->symmetric <= f->symmetric)
             return name;
     return FPEMU_NAME_NONE;
 }
 
-void fpemu_write_format(writer *w, const fpemu_format *format)
+static void write_format(writer *w, const fpemu_format *format)
 {
     fpemu_format f = *format, said = {0};
     const int name = find_named(&f, &said);
@@ -603,8 +574,8 @@ fpemu_status fpemu_format_print(const fpemu_format *format, char *text, size_t c
         return FPEMU_ERROR_FORMAT;
     if (f.kind == FPEMU_KIND_CODEBOOK && f.codebook == FPEMU_CODEBOOK_CUSTOM)
         return FPEMU_ERROR_UNSUPPORTED;
-    writer w = {.length = 0};
-    fpemu_write_format(&w, &f);
+    writer w = {.write_format = write_format};
+    write_format(&w, &f);
     if (w.length >= capacity)
         return FPEMU_ERROR_BUFFER;
     memcpy(text, w.text, w.length + 1);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "internal.h"
-#include "format/spec.h"
+#include "format/text.h"
 
 /* --------------------------------------------------------------------------------------------- tensor cores */
 

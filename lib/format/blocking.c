@@ -1,7 +1,9 @@
-/* blocked.c - formats with scales: an element format, a scale format, the rule that finds a scale, the shape of a
+/* blocking.c - formats with scales: an element format, a scale format, the rule that finds a scale, the shape of a
  * block. Which combinations there are, and what follows from one. */
-#include "internal.h"
-#include "spec.h"
+#include "blocking.h"
+
+#include "core/plan.h"
+#include "scalar.h"
 
 #include <string.h>
 
@@ -39,8 +41,13 @@ int fpemu_same_blocking(const fpemu_format *a, const fpemu_format *b)
 
 int fpemu_scale_of(const fpemu_format *f, fpemu_format *scale)
 {
-    return fpemu_format_float(scale, f->scale_exponent_bits, f->scale_mantissa_bits, f->scale_bias,
-                              (fpemu_specials)f->scale_specials, f->scale_signed) == FPEMU_OK;
+    fpemu_problem problem;
+    fpemu_set_float(scale, f->scale_exponent_bits, f->scale_mantissa_bits, f->scale_bias, f->scale_specials,
+                    f->scale_signed);
+    if (f->scale_specials <= FPEMU_SPECIALS_DLFLOAT && fpemu_derive_float(scale, &problem))
+        return 1;
+    memset(scale, 0, sizeof *scale);
+    return 0;
 }
 
 int fpemu_set_scale(fpemu_format *f, const fpemu_format *scale, fpemu_problem *problem)
@@ -54,7 +61,7 @@ int fpemu_set_scale(fpemu_format *f, const fpemu_format *scale, fpemu_problem *p
     f->scale_specials = scale->specials;
     f->scale_signed = scale->is_signed;
     f->scale_bias = scale->bias;
-    if (!fpemu_scale_of(f, &plain) || !fpemu_format_equal(scale, &plain))
+    if (!fpemu_scale_of(f, &plain) || !fpemu_same_scalar(scale, &plain) || !fpemu_same_policies(scale, &plain))
         return refuse(problem, FPEMU_PARAMETER_BLOCK_SCALE, "a scale without policies of its own");
     return 1;
 }
@@ -179,71 +186,4 @@ int fpemu_derive_blocked(fpemu_format *f, fpemu_problem *problem)
         f->fits_f64 &= scale.fits_f64;
     }
     return 1;
-}
-
-/* ------------------------------------------------------------------------------------------ constructors */
-
-fpemu_status fpemu_format_blocked(fpemu_format *format, const fpemu_format *element, fpemu_scaling scaling,
-                                  const fpemu_format *scale, uint32_t exponent_bits, fpemu_block block, uint32_t rows,
-                                  uint32_t length)
-{
-    fpemu_problem problem;
-    if (!format)
-        return FPEMU_ERROR_NULL;
-    if (!element) {
-        memset(format, 0, sizeof *format);
-        return FPEMU_ERROR_NULL;
-    }
-    fpemu_format f = *element; /* `format` may be the same as either */
-    int good = f.scaling == FPEMU_SCALING_NONE && scaling != FPEMU_SCALING_NONE;
-    f.scaling = (uint32_t)scaling < FPEMU_SCALING_COUNT ? (uint8_t)scaling : UINT8_MAX;
-    f.block = (uint32_t)block <= FPEMU_BLOCK_TENSOR ? (uint8_t)block : UINT8_MAX;
-    f.block_rows = rows;
-    f.block_length = length;
-    if (scale) {
-        good = good && fpemu_set_scale(&f, scale, &problem);
-    } else {
-        f.scale_power = 1;
-        f.scale_exponent_bits = exponent_bits <= UINT8_MAX ? (uint8_t)exponent_bits : UINT8_MAX;
-    }
-    memset(format, 0, sizeof *format);
-    if (!good || !fpemu_derive(&f, &problem))
-        return FPEMU_ERROR_FORMAT;
-    *format = f;
-    return FPEMU_OK;
-}
-
-fpemu_status fpemu_format_element(const fpemu_format *format, fpemu_format *element)
-{
-    fpemu_problem problem;
-    if (!element)
-        return FPEMU_ERROR_NULL;
-    fpemu_format f = {0};
-    if (format)
-        f = *format;
-    memset(element, 0, sizeof *element);
-    if (!format)
-        return FPEMU_ERROR_NULL;
-    fpemu_clear_blocked(&f);
-    if (!fpemu_derive(&f, &problem))
-        return FPEMU_ERROR_FORMAT;
-    *element = f;
-    return FPEMU_OK;
-}
-
-fpemu_status fpemu_format_scale(const fpemu_format *format, fpemu_format *scale)
-{
-    fpemu_format f = {0};
-    if (!scale)
-        return FPEMU_ERROR_NULL;
-    if (format)
-        f = *format;
-    memset(scale, 0, sizeof *scale);
-    if (!format)
-        return FPEMU_ERROR_NULL;
-    if (f.kind == FPEMU_KIND_INVALID || f.kind > FPEMU_KIND_CODEBOOK || f.scaling >= FPEMU_SCALING_COUNT)
-        return FPEMU_ERROR_FORMAT;
-    if (f.scaling == FPEMU_SCALING_NONE || f.scaling == FPEMU_SCALING_S2FP8 || f.scale_power)
-        return FPEMU_ERROR_UNSUPPORTED;
-    return fpemu_scale_of(&f, scale) ? FPEMU_OK : FPEMU_ERROR_FORMAT;
 }

@@ -1,8 +1,11 @@
-/* blockspec.c - the calls of blocked formats in spec strings: mx(e2m1,block=16), bfp(7), group(int12,2048), ...
+/* spec_blocks.c - the calls of blocked formats in spec strings: mx(e2m1,block=16), bfp(7), group(int12,2048), ...
  *
  * Each is a row of one table: its arguments, and what holds for what is left out. A format is printed as the first row
  * that can say it; the last one, block(...), can say every format. */
-#include "reader.h"
+#include "spec_blocks.h"
+
+#include "blocking.h"
+#include "named.h"
 
 /* In the order of fpemu_scaling. */
 static const char *const rule_names[FPEMU_SCALING_COUNT] = {"none",        "floor",  "ceil",  "even",     "rceil",
@@ -95,7 +98,7 @@ static int take_block(reader *r, value *v)
     }
     int64_t second = first;
     v->number = FPEMU_BLOCK_RUN;
-    if (at < end && lower(r->text[at]) == 'x') {
+    if (at < end && fpemu_lower(r->text[at]) == 'x') {
         const size_t digits = ++at;
         second = take_digits(r, &at);
         if (at == digits)
@@ -142,7 +145,7 @@ static int take_table(reader *r, value *v)
 int fpemu_take_block_value(reader *r, enum argument_type type, value *v)
 {
     switch (type) {
-    case ELEMENT: return fpemu_read_scalar(r, &v->format);
+    case ELEMENT: return r->read_scalar(r, &v->format);
     case TABLE: return take_table(r, v);
     case BLOCK: return take_block(r, v);
     default: return take_rule(r, v);
@@ -198,7 +201,7 @@ static int build_element(const struct family *m, const reader *r, const value *v
     default: break;
     }
     if (!given)
-        return fpemu_format_named(m->element_name, f) == FPEMU_OK;
+        return fpemu_named_scalar(m->element_name, f);
     *f = given->format;
     f->symmetric |= m->element == ANY_SYMMETRIC && becomes_symmetric(f);
     return 1;
@@ -233,7 +236,7 @@ int fpemu_build_blocked(const call *c, const reader *r, const value *v, fpemu_fo
         return fpemu_set_scale(f, &scale->format, problem);
     if (m->scale && !exponent) {
         fpemu_format named;
-        return fpemu_format_named(m->scale, &named) == FPEMU_OK && fpemu_set_scale(f, &named, problem);
+        return fpemu_named_scalar(m->scale, &named) && fpemu_set_scale(f, &named, problem);
     }
     if (!m->exponent && !exponent)
         return refuse(problem, 0, "a call with scale= or exponent=");
@@ -282,7 +285,7 @@ static int has_default_scale(const struct family *m, const fpemu_format *f)
     fpemu_format scale, named;
     if (f->scale_power)
         return f->scale_exponent_bits == m->exponent;
-    return m->scale && fpemu_scale_of(f, &scale) && fpemu_format_named(m->scale, &named) == FPEMU_OK &&
+    return m->scale && fpemu_scale_of(f, &scale) && fpemu_named_scalar(m->scale, &named) &&
            fpemu_format_equal(&scale, &named);
 }
 
@@ -323,10 +326,9 @@ static void write_element(writer *w, const struct family *m, const fpemu_format 
     *said = *f;
     if (m->element == ANY_SYMMETRIC && becomes_symmetric(f))
         element.symmetric = 0;
-    if (m->element_name && fpemu_format_named(m->element_name, &named) == FPEMU_OK &&
-        fpemu_format_equal(&element, &named))
+    if (m->element_name && fpemu_named_scalar(m->element_name, &named) && fpemu_format_equal(&element, &named))
         return;
-    fpemu_write_format(w, &element);
+    w->write_format(w, &element);
 }
 
 /* ",name=" without the comma after the opening parenthesis. */
@@ -362,7 +364,7 @@ static void write_argument(writer *w, const struct family *m, const fpemu_format
     } else if (parameter == FPEMU_PARAMETER_BLOCK_SCALE && !f->scale_power && !has_default_scale(m, f) &&
                fpemu_scale_of(f, &scale)) {
         write_name(w, "scale=");
-        fpemu_write_format(w, &scale);
+        w->write_format(w, &scale);
     } else if (parameter == FPEMU_PARAMETER_RULE && f->scaling != m->rule) {
         write_name(w, "rule=");
         write_text(w, rule_names[f->scaling]);

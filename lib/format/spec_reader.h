@@ -1,24 +1,16 @@
-/* reader.h - how texts of formats are read and written: what spec.c, for scalar formats, and blockspec.c share. */
-#ifndef FPEMU_READER_H
-#define FPEMU_READER_H
+/* spec_reader.h - how specs are read and written: what spec.c and, for the calls of blocked formats, spec_blocks.c need. */
+#ifndef FPEMU_FORMAT_SPEC_READER_H
+#define FPEMU_FORMAT_SPEC_READER_H
 
-#include "spec.h"
+#include "decimal.h"
+#include "parameters.h"
+#include "text.h"
 
 #include "core/port.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
-
-static inline int is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static inline char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
-}
 
 typedef struct reader {
     const char *text;
@@ -27,6 +19,7 @@ typedef struct reader {
     uint32_t given;                      /* which were, as a mask */
     size_t start;                        /* of the name: where to point for parameters that were not given */
     int nested;                          /* an element or a scale within a call: a scalar format */
+    int (*read_scalar)(struct reader *r, fpemu_format *f); /* reads such a one */
     fpemu_parse_error *error;
 } reader;
 
@@ -87,7 +80,7 @@ static inline size_t take_word(reader *r)
 static inline int64_t take_digits(const reader *r, size_t *at)
 {
     int64_t value = 0;
-    for (; *at < r->length && is_digit(r->text[*at]); ++*at)
+    for (; *at < r->length && fpemu_is_digit(r->text[*at]); ++*at)
         if (value < INT64_C(1000000000000))
             value = value * 10 + (r->text[*at] - '0');
     return value;
@@ -98,7 +91,7 @@ static inline int take_integer(reader *r, int64_t *value)
     size_t at = r->at;
     const int minus = peek(r) == '-';
     at += minus || peek(r) == '+';
-    if (at >= r->length || !is_digit(r->text[at]))
+    if (at >= r->length || !fpemu_is_digit(r->text[at]))
         return fail(r, at, "a whole number");
     *value = take_digits(r, &at);
     *value = minus ? -*value : *value;
@@ -109,19 +102,19 @@ static inline int take_integer(reader *r, int64_t *value)
 static inline int take_decimal(reader *r, double *value)
 {
     size_t at = r->at, digits = 0;
-    for (; at < r->length && is_digit(r->text[at]); at++)
+    for (; at < r->length && fpemu_is_digit(r->text[at]); at++)
         digits++;
     if (at < r->length && r->text[at] == '.')
-        for (at++; at < r->length && is_digit(r->text[at]); at++)
+        for (at++; at < r->length && fpemu_is_digit(r->text[at]); at++)
             digits++;
     if (digits == 0)
         return fail(r, at, "a positive decimal number");
-    if (at < r->length && lower(r->text[at]) == 'e') {
+    if (at < r->length && fpemu_lower(r->text[at]) == 'e') {
         at++;
         at += at < r->length && (r->text[at] == '-' || r->text[at] == '+');
-        if (at >= r->length || !is_digit(r->text[at]))
+        if (at >= r->length || !fpemu_is_digit(r->text[at]))
             return fail(r, at, "the digits of an exponent");
-        while (at < r->length && is_digit(r->text[at]))
+        while (at < r->length && fpemu_is_digit(r->text[at]))
             at++;
     }
     *value = fpemu_decimal_read(r->text + r->at, at - r->at);
@@ -184,6 +177,7 @@ typedef struct value {
 
 /* Text that grows within a buffer that is large enough for every spec. */
 typedef struct writer {
+    void (*write_format)(struct writer *w, const fpemu_format *f); /* any complete format but a caller's table */
     char text[FPEMU_SPEC_LENGTH + 1];
     size_t length;
 } writer;
@@ -205,21 +199,6 @@ static inline void write_number(writer *w, const char *before, int64_t number)
     write_text(w, digits);
 }
 
-/* The parts that the two files ask of one another. */
-
-/* Reads a scalar format that stands within a call. */
-int fpemu_read_scalar(reader *r, fpemu_format *f);
-/* Writes the canonical spec of any complete format but a caller's table. */
-void fpemu_write_format(writer *w, const fpemu_format *f);
-/* The call of a blocked format, NULL if there is none of that name. */
-const call *fpemu_find_block_call(const char *word, size_t length);
-int fpemu_take_block_value(reader *r, enum argument_type type, value *v);
-int fpemu_build_blocked(const call *c, const reader *r, const value *v, fpemu_format *f, fpemu_problem *problem);
-/* Writes the call of a blocked format; in *said, a copy of it, the modifiers are set to what the text says so far. */
-void fpemu_write_blocked(writer *w, const fpemu_format *f, fpemu_format *said);
-/* Writes the name of a built-in table. */
-void fpemu_write_table(writer *w, const fpemu_format *f);
-
 /* Numbers that do not fit become numbers that are refused. */
 static inline uint32_t to_unsigned(int64_t x)
 {
@@ -231,4 +210,4 @@ static inline int32_t to_signed(int64_t x)
     return x > INT32_MAX ? INT32_MAX : x <= INT32_MIN ? INT32_MIN + 1 : (int32_t)x;
 }
 
-#endif /* FPEMU_READER_H */
+#endif /* FPEMU_FORMAT_SPEC_READER_H */

@@ -1,0 +1,15 @@
+# Every public function is written out where it is defined: a search for its name finds the definition.
+set -eu
+export LC_ALL=C
+status=0
+find_definitions() { # list of symbols, folder
+    while read -r name; do
+        find "$2" -name '*.c' -exec cat {} + | grep -E "^[a-z][A-Za-z0-9_ *]*[ *]$name\(" | grep -qv ';$' || {
+            echo "$name: no definition in $2 that a search for its name finds"
+            status=1
+        }
+    done <"$1"
+}
+find_definitions "$top_srcdir/lib/libfpemu.map" "$top_srcdir/lib"
+find_definitions "$top_srcdir/gpu/libfpemu_cuda.map" "$top_srcdir/gpu"
+exit $status
