@@ -74,7 +74,7 @@ static int quantum_of(const fpemu_format *f)
     return quantum;
 }
 
-static void fill_rule(core_product *p, const gemm_call *c)
+static void fill_rule(core_dot *p, const gemm_call *c)
 {
     const fpemu_gemm_spec *s = c->spec;
     const fpemu_accumulator *sum = &s->sum;
@@ -83,15 +83,15 @@ static void fill_rule(core_product *p, const gemm_call *c)
     core_plan64 integers;
     memset(p, 0, sizeof *p);
     if (!is_none(&s->product))
-        core_goal_make(&p->product, &s->product, 64, narrow);
+        core_target_make(&p->product, &s->product, 64, narrow);
     if (!is_none(&sum->inner))
-        core_goal_make(&p->inner, &sum->inner, 64, narrow);
+        core_target_make(&p->inner, &sum->inner, 64, narrow);
     if (!is_none(&sum->outer))
-        core_goal_make(&p->outer, &sum->outer, 64, narrow);
+        core_target_make(&p->outer, &sum->outer, 64, narrow);
     const int given = !is_none(&out);
     if (!given)
         fpemu_format_named(narrow ? FPEMU_NAME_BINARY32 : FPEMU_NAME_BINARY64, &out.format);
-    core_goal_make(&p->out, &out, narrow ? 32 : 64, 0);
+    core_target_make(&p->out, &out, narrow ? 32 : 64, 0);
     p->out.given = (uint8_t)given;
     if (sum->model == FPEMU_MODEL_FUSED)
         for (int sign = 0; sign < 2; sign++) /* past the end lies infinity, in rtz too */
@@ -127,9 +127,9 @@ static void fill_rule(core_product *p, const gemm_call *c)
 /* Products that a tile takes at a time: whole steps of tensor cores; 0 where tiles do not pay or do not go. */
 static uint32_t slab_of(const gpu_gemm_job *j)
 {
-    const core_product *p = &j->rule;
+    const core_dot *p = &j->rule;
     const uint32_t step = p->model == FPEMU_MODEL_FUSED ? p->block : 1;
-    if (j->counts || !core_product_runs(p) || p->alpha == 0 || p->depth < 8 || j->m < GPU_TILE / 2 ||
+    if (j->counts || !core_dot_in_pieces(p) || p->alpha == 0 || p->depth < 8 || j->m < GPU_TILE / 2 ||
         j->n < GPU_TILE / 2 || step > GPU_SLAB)
         return 0;
     return GPU_SLAB / step * step;

@@ -20,7 +20,7 @@ typedef struct gpu_operand {
 } gpu_operand;
 
 typedef struct gpu_gemm_job {
-    core_product rule;
+    core_dot rule;
     gpu_operand a, b; /* rows of op(A), columns of op(B) */
     void *c;
     int64_t step_row, step_column, stride;
@@ -40,9 +40,9 @@ typedef struct gpu_tile {
 
 FPEMU_STATIC_ASSERT(sizeof(gpu_gemm_job) <= 4096, "what a kernel may be given");
 
-FPEMU_FN core_line gpu_line(const gpu_gemm_job *j, const gpu_operand *s, uint64_t batch, uint64_t i)
+FPEMU_FN core_dot_line gpu_line(const gpu_gemm_job *j, const gpu_operand *s, uint64_t batch, uint64_t i)
 {
-    core_line line;
+    core_dot_line line;
     const int64_t at = (int64_t)batch * s->stride + (int64_t)i * s->step;
     line.step = s->step_k;
     line.p = j->rule.wide ? (const void *)((const double *)s->p + at) : (const void *)((const float *)s->p + at);
@@ -87,11 +87,11 @@ FPEMU_FN void gpu_gemm(const gpu_gemm_job *j, int counted, uint64_t warp, uint64
             const uint64_t row = rest % j->m, batch = rest / j->m;
             const int64_t at =
                 (int64_t)batch * j->stride + (int64_t)row * j->step_row + (int64_t)column * j->step_column;
-            const core_line a = gpu_line(j, &j->a, batch, row), b = gpu_line(j, &j->b, batch, column);
-            core_tally tally;
+            const core_dot_line a = gpu_line(j, &j->a, batch, row), b = gpu_line(j, &j->b, batch, column);
+            core_dot_tally tally;
             memset(&tally, 0, sizeof tally);
             gpu_gemm_store(j, at,
-                           core_product_output(&j->rule, a, b, index, gpu_gemm_old(j, at), counted ? &tally : NULL));
+                              core_dot_output(&j->rule, a, b, index, gpu_gemm_old(j, at), counted ? &tally : NULL));
             if (counted) {
                 gpu_lane_take(&OF(lane, l), &tally.c);
                 OF(lane, l).counter[GPU_ROUNDINGS] += (uint32_t)tally.roundings;
@@ -126,17 +126,17 @@ FPEMU_FN void gpu_tile_fill(const gpu_gemm_job *j, const gpu_operand *s, uint64_
 FPEMU_FN void gpu_gemm_tiles(const gpu_gemm_job *j, gpu_tile *tile, uint64_t block, uint64_t blocks)
 {
     const uint64_t across = (j->n + GPU_TILE - 1) / GPU_TILE, down = (j->m + GPU_TILE - 1) / GPU_TILE;
-    const core_product *const p = &j->rule;
+    const core_dot *const p = &j->rule;
     for (uint64_t b = block; b < across * down * j->batch; b += blocks) {
         const uint64_t left = b % across * GPU_TILE, top = b / across % down * GPU_TILE, batch = b / across / down;
-        core_running running[HELD];
+        core_dot_sum running[HELD];
         FOR_THREADS(t)
         {
             const uint64_t row = top + t / GPU_TILE, column = left + t % GPU_TILE;
             const int64_t at =
                 (int64_t)batch * j->stride + (int64_t)row * j->step_row + (int64_t)column * j->step_column;
             const int inside = row < j->m && column < j->n;
-            core_product_begin(p, inside ? gpu_gemm_old(j, at) : 0, &OF(running, t));
+            core_dot_begin(p, inside ? gpu_gemm_old(j, at) : 0, &OF(running, t));
         }
         for (uint64_t k = 0; k < p->depth; k += j->slab) {
             const uint32_t n = (uint32_t)core_smaller(j->slab, p->depth - k);
@@ -148,14 +148,14 @@ FPEMU_FN void gpu_gemm_tiles(const gpu_gemm_job *j, gpu_tile *tile, uint64_t blo
                 const uint64_t row = top + t / GPU_TILE, column = left + t % GPU_TILE;
                 if (row >= j->m || column >= j->n)
                     continue;
-                core_line x = gpu_line(j, &j->a, batch, row), y = gpu_line(j, &j->b, batch, column);
+                core_dot_line x = gpu_line(j, &j->a, batch, row), y = gpu_line(j, &j->b, batch, column);
                 const size_t at_x = t / GPU_TILE * (GPU_SLAB + 1), at_y = t % GPU_TILE * (GPU_SLAB + 1);
                 x.step = y.step = 1;
                 x.p = p->wide ? (const void *)(tile->a + at_x)
                               : (const void *)((const float *)(const void *)tile->a + at_x);
                 y.p = p->wide ? (const void *)(tile->b + at_y)
                               : (const void *)((const float *)(const void *)tile->b + at_y);
-                core_product_advance(p, x, y, k, k + n, (batch * j->m + row) * j->n + column, &OF(running, t), NULL);
+                core_dot_advance(p, x, y, k, k + n, (batch * j->m + row) * j->n + column, &OF(running, t), NULL);
             }
             threads_meet();
         }
@@ -168,7 +168,7 @@ FPEMU_FN void gpu_gemm_tiles(const gpu_gemm_job *j, gpu_tile *tile, uint64_t blo
                 (int64_t)batch * j->stride + (int64_t)row * j->step_row + (int64_t)column * j->step_column;
             gpu_gemm_store(
                 j, at,
-                core_product_end(p, (batch * j->m + row) * j->n + column, gpu_gemm_old(j, at), &OF(running, t), NULL));
+                core_dot_end(p, (batch * j->m + row) * j->n + column, gpu_gemm_old(j, at), &OF(running, t), NULL));
         }
     }
 }

@@ -65,7 +65,11 @@ lib_libfpemu_la_SOURCES = \
 	lib/loops/names.h \
 	lib/array/blocks.h \
 	lib/loops/cpu.h \
-	lib/gemm/gemm.h \
+	lib/gemm/call.h \
+	lib/gemm/models.h \
+	lib/gemm/operands.h \
+	lib/gemm/targets.h \
+	lib/gemm/tiles.h \
 	lib/array/environment.h \
 	lib/array/threads.h \
 	lib/array/operand_scales.h \
@@ -103,8 +107,10 @@ lib_libfpemu_la_SOURCES = \
 	lib/array/blocks.c \
 	lib/array/block_scales.c \
 	lib/gemm/gemm.c \
-	lib/gemm/check.c \
+	lib/gemm/targets.c \
 	lib/gemm/models.c \
+	lib/gemm/models_fast.c \
+	lib/gemm/operands.c \
 	lib/gemm/spec.c \
 	lib/gemm/tiles.c \
 	lib/array/environment.c \

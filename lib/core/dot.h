@@ -29,7 +29,7 @@ FPEMU_FN double core_dot_cut(double x)
 }
 
 /* s + p in `width` bits of two's complement; *over: it leaves them. |p| < 2^62. */
-FPEMU_FN int64_t core_dot_integer(int64_t s, int64_t p, int width, int wrap, int *over)
+FPEMU_FN int64_t core_dot_integer_sum(int64_t s, int64_t p, int width, int wrap, int *over)
 {
     const uint64_t sum = (uint64_t)s + (uint64_t)p, top = UINT64_C(1) << (width - 1);
     const uint64_t past64 = (((uint64_t)s ^ sum) & ((uint64_t)p ^ sum)) >> 63; /* both of the sign that sum lost */
@@ -123,15 +123,13 @@ FPEMU_FN uint64_t core_dot_roundings(const fpemu_accumulator *s, uint64_t k, uin
     }
 }
 
-/* Whether in v*w + u*f = r one of the two, not zero, changed nothing. */
-FPEMU_FN int core_dot_swamped(uint64_t v, uint64_t w, uint64_t u, uint64_t f, uint64_t r)
+/* Whether in a + b, rounded to y, one of the two, not zero, changed nothing. */
+FPEMU_FN int core_dot_swamped(const core_exact *a, const core_exact *b, double y)
 {
-    const core_exact a = core_exact_multiply(core_exact_from(v), core_exact_from(w));
-    const core_exact b = core_exact_multiply(core_exact_from(u), core_exact_from(f));
-    const core_exact y = core_exact_from(r);
-    if (a.kind > CORE_FINITE || b.kind > CORE_FINITE)
+    const core_exact sum = core_exact_from(core_bits64(y));
+    if (a->kind > CORE_FINITE || b->kind > CORE_FINITE)
         return 0;
-    return (core_exact_equal(&y, &a) && b.kind != CORE_ZERO) || (core_exact_equal(&y, &b) && a.kind != CORE_ZERO);
+    return (core_exact_equal(&sum, a) && b->kind != CORE_ZERO) || (core_exact_equal(&sum, b) && a->kind != CORE_ZERO);
 }
 
 #endif /* FPEMU_CORE_DOT_H */

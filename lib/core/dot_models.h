@@ -1,38 +1,50 @@
-/* product.h - one output of a dot product by every model of doc/accumulation.md, one rounding after the other: what
- * devices call, one output a thread. lib/gemm/gemm.c takes the same steps for many outputs at a time. */
-#ifndef FPEMU_CORE_PRODUCT_H
-#define FPEMU_CORE_PRODUCT_H
+/* dot_models.h - one output of a dot product by every model of doc/accumulation.md, one rounding after the other: the
+ * definition. Devices call it, one output a thread; so does lib/gemm/models.c, where speed does not matter. What
+ * lib/gemm/models_fast.c does for many outputs at a time gives the same bits and counters: tests/gpu/products.c
+ * compares both, and tests/oracle/gemm.c each with a judge. */
+#ifndef FPEMU_CORE_DOT_MODELS_H
+#define FPEMU_CORE_DOT_MODELS_H
 
-#include "events.h"
 #include "dot.h"
+#include "events.h"
 
 /* A target, prepared. */
-typedef struct core_goal {
+typedef struct core_target {
     core_plan64 plan;
     uint64_t seed, stream, offset;
     uint8_t philox, stochastic;
     uint8_t given;
-    uint8_t short_way; /* operands are binary32 numbers, and binary64 has the bits */
-    uint8_t native;    /* the short way, and binary64 itself to nearest */
-} core_goal;
+    uint8_t by_binary64;  /* operands are binary32 numbers, and binary64 has the bits */
+    uint8_t native;       /* operands are binary32 numbers, the target is binary64 itself to nearest */
+    uint8_t nan_is_error; /* a NaN has no place in the result, and is reported */
+} core_target;
 
 /* Numbers of a and of b: element k lies at p + k * step, in elements of the carrier. */
-typedef struct core_line {
+typedef struct core_dot_line {
     const void *p;
     int64_t step;
     const void *scales; /* of its chunks, one after the other; NULL: all 1 */
-} core_line;
+} core_dot_line;
 
-/* A sum on its way, as much of it as every model but the pairwise one needs. */
-typedef struct core_running {
+/* A sum not yet done, for every model but the pairwise one. */
+typedef struct core_dot_sum {
     double s, chunk; /* chunk: the sum of the chunk; Kahan's e; the tensor core's d */
     int64_t whole;
     int nan;
-} core_running;
+} core_dot_sum;
+
+/* Most levels of the tree of a pairwise sum. */
+#define CORE_DOT_LEVELS 64
+
+/* A pairwise sum not yet done: nodes wait in a stack of levels, as in a binary counter. */
+typedef struct core_dot_tree {
+    double stack[CORE_DOT_LEVELS];
+    double leaf, factor; /* level 0: a leaf, leaf * factor */
+} core_dot_tree;
 
 /* What all outputs share. */
-typedef struct core_product {
-    core_goal product, inner, outer, out;
+typedef struct core_dot {
+    core_target product, inner, outer, out;
     core_plan64 start;     /* what c is rounded to where the sum starts from it */
     uint64_t depth, total; /* K, T */
     double alpha, beta;
@@ -42,41 +54,45 @@ typedef struct core_product {
     int32_t quantum_a, quantum_b, width;
     uint8_t model, wrap, start_from_c, wide; /* wide: the carrier is binary64 */
     uint8_t plain;                           /* s is the result */
-} core_product;
+} core_dot;
 
 /* What roundings count for. */
-typedef struct core_tally {
+typedef struct core_dot_tally {
     core_counts c;
     uint64_t roundings, swamped;
-} core_tally;
+    uint8_t found_nan; /* a NaN met a target that has none and calls it an error */
+} core_dot_tally;
 
-/* Fills g; checked before. `seen` as core_dot_plan gives it. */
-FPEMU_FN void core_goal_make(core_goal *g, const fpemu_target *t, int carrier, int narrow)
+/* Fills g; 0 where arithmetic does not go with the target. narrow: operands are binary32 numbers. */
+FPEMU_FN int core_target_make(core_target *g, const fpemu_target *t, int carrier, int narrow)
 {
     fpemu_format seen;
     memset(g, 0, sizeof *g);
-    (void)core_dot_plan(&t->format, &t->rounding, carrier, &g->plan, &seen);
+    if (!core_dot_plan(&t->format, &t->rounding, carrier, &g->plan, &seen))
+        return 0;
     g->seed = t->rounding.seed;
     g->stream = t->rounding.stream;
     g->offset = t->rounding.offset;
     g->philox = t->rounding.generator == FPEMU_GENERATOR_PHILOX;
     g->stochastic = g->plan.mode >= FPEMU_MODE_SR;
     g->given = 1;
-    g->short_way = narrow && core_dot_short(&seen, &g->plan);
+    g->nan_is_error = core_nan_policy(&seen, &t->rounding) == FPEMU_NAN_ERROR && !seen.has_nan;
+    g->by_binary64 = narrow && !g->nan_is_error && core_dot_short(&seen, &g->plan);
     g->native = narrow && seen.kind == FPEMU_KIND_FLOAT && seen.mantissa_bits == 52 && seen.emin == -1022 &&
                 seen.emax == 1023 && seen.has_infinity && seen.subnormals == FPEMU_SUBNORMALS_KEEP &&
                 seen.has_negative_zero && seen.is_signed && g->plan.mode == FPEMU_MODE_RNE &&
                 g->plan.infinite[0] == CORE_INF64 && g->plan.overflow[0] == CORE_INF64;
+    return 1;
 }
 
-FPEMU_FN double core_line_at(const core_product *p, core_line line, uint64_t k)
+FPEMU_FN double core_dot_line_at(const core_dot *p, core_dot_line line, uint64_t k)
 {
     const int64_t i = (int64_t)k * line.step;
     return p->wide ? ((const double *)line.p)[i] : (double)((const float *)line.p)[i];
 }
 
 /* The scale of the chunk with product k; what is no binary32 number becomes NaN, so that products of two are exact. */
-FPEMU_FN double core_line_scale(const core_product *p, core_line line, uint64_t k)
+FPEMU_FN double core_dot_line_scale(const core_dot *p, core_dot_line line, uint64_t k)
 {
     if (!line.scales)
         return 1;
@@ -87,190 +103,250 @@ FPEMU_FN double core_line_scale(const core_product *p, core_line line, uint64_t 
     return core_bits64(back) == core_bits64(x) ? x : core_value64(CORE_INF64 | CORE_INF64 >> 1);
 }
 
-FPEMU_FN uint32_t core_goal_bits(const core_goal *g, uint64_t t, uint64_t index)
+FPEMU_FN uint32_t core_target_bits(const core_target *g, uint64_t t, uint64_t index)
 {
     return g->stochastic
                ? core_random_bits(g->philox, g->seed, core_dot_stream(g->stream, t), g->plan.n, g->offset + index)
                : 0;
 }
 
-/* v * w + u * f taken to g by 128 bits. tally: NULL, or what counts it. */
-FPEMU_SLOW double core_operate_exact(const core_goal *g, double v, double w, int has_u, double u, double f, uint32_t r,
-                                     core_tally *tally)
+/* v * w + u * f taken to g by 128 bits. sum: an addition that changes nothing is counted. tally: NULL, or what counts
+ * it. */
+FPEMU_SLOW double core_dot_operate_exact(const core_target *g, double v, double w, int has_u, double u, double f,
+                                         uint32_t r, int sum, core_dot_tally *tally)
 {
     uint64_t grid;
-    core_exact x = core_exact_multiply(core_exact_from(core_bits64(v)), core_exact_from(core_bits64(w)));
+    const core_exact left = core_exact_multiply(core_exact_from(core_bits64(v)), core_exact_from(core_bits64(w)));
+    core_exact x = left, right = core_exact_special(CORE_ZERO, 0, 0);
     int nan_came = v != v || w != w;
     if (has_u) {
-        const core_exact other = core_exact_multiply(core_exact_from(core_bits64(u)), core_exact_from(core_bits64(f)));
+        right = core_exact_multiply(core_exact_from(core_bits64(u)), core_exact_from(core_bits64(f)));
         nan_came |= u != u || f != f;
-        x = core_exact_add(x, other, g->plan.mode);
+        x = core_exact_add(left, right, g->plan.mode);
     }
     const double y = core_value64(core_exact_round(&g->plan, &x, r, &grid));
     if (tally) {
         core_count_exact(&g->plan, &x, y, grid, &tally->c);
         tally->c.invalid += x.kind == CORE_NOT_A_NUMBER && !nan_came;
+        tally->found_nan |= g->nan_is_error && x.kind == CORE_NOT_A_NUMBER;
+        tally->swamped += (uint64_t)(sum && core_dot_swamped(&left, &right, y));
         tally->roundings++;
     }
     return y;
 }
 
-/* g(v * w + u * f), rounding number t of output `index`; sum: additions that change nothing are counted. */
-FPEMU_FN double core_operate(const core_goal *g, uint64_t t, uint64_t index, double v, double w, int has_u, double u,
-                             double f, int sum, core_tally *tally)
+/* x taken to g, x being the exact result or binary64's to odd; *grid: its magnitude on the grid without ends. */
+FPEMU_FN double core_dot_round(const core_target *g, double x, uint32_t r, uint64_t *grid)
 {
-    const uint32_t r = core_goal_bits(g, t, index);
-    if (tally) {
-        const double y = core_operate_exact(g, v, w, has_u, u, f, r, tally);
-        if (sum)
-            tally->swamped += (uint64_t)core_dot_swamped(core_bits64(v), core_bits64(w), core_bits64(u), core_bits64(f),
-                                                         core_bits64(y));
-        return y;
+    const core_plan64 *p = &g->plan;
+    const uint64_t u = core_bits64(x), sign = u & CORE_SIGN64, magnitude = u ^ sign;
+    if (p->rule == CORE_RULE_POSIT) {
+        *grid = magnitude == 0 || magnitude >= CORE_INF64 ? 0 : core_posit64(p, magnitude);
+        return core_value64(core_finish64(p, u, *grid));
     }
-    if (!g->short_way && !g->native)
-        return core_operate_exact(g, v, w, has_u, u, f, r, NULL);
+    *grid = core_grid64(p, p->mode, 1, p->n, magnitude, sign, (uint64_t)r << 32);
+    return core_value64(core_finish_any64(p, u, *grid));
+}
+
+/* As core_count_exact, the exact result being given by binary64's to odd and to nearest. */
+FPEMU_FN void core_dot_count(const core_target *g, double odd, double nearest, double y, uint64_t grid, int nan_came,
+                             core_dot_tally *tally)
+{
+    const uint64_t u = core_bits64(odd), a = u & ~CORE_SIGN64, b = core_bits64(y) & ~CORE_SIGN64;
+    const uint64_t max = g->plan.max[u >> 63], kept = core_bits64(nearest) & ~CORE_SIGN64;
+    const int finite = a < CORE_INF64, over = finite && grid > max;
+    core_counts *const c = &tally->c;
+    tally->roundings++;
+    c->nan += a > CORE_INF64;
+    c->infinite += a == CORE_INF64;
+    c->clipped += finite && a > max;
+    c->overflow += (unsigned)over;
+    c->invalid += (a > CORE_INF64 && !nan_came) || (y != y && a <= CORE_INF64 && !over);
+    c->underflow += finite && a != 0 && b == 0;
+    c->subnormal += b != 0 && b < g->plan.min_normal;
+    c->inexact += finite && u != core_bits64(y) && (a | b) != 0;
+    if (!finite || kept >= CORE_INF64)
+        return;
+    const double difference = nearest - y, error = difference < 0 ? -difference : difference;
+    c->max_abs = kept > c->max_abs ? kept : c->max_abs;
+    c->min_abs = kept && (c->min_abs == 0 || kept < c->min_abs) ? kept : c->min_abs;
+    c->max_error = b < CORE_INF64 && error > c->max_error ? error : c->max_error;
+}
+
+/* g(v * w + u * f) with random bits r; sum: an addition that changes nothing is counted. */
+FPEMU_FN double core_dot_operate_with(const core_target *g, uint32_t r, double v, double w, int has_u, double u,
+                                      double f, int sum, core_dot_tally *tally)
+{
+    if (!g->by_binary64 && (tally || !g->native))
+        return core_dot_operate_exact(g, v, w, has_u, u, f, r, sum, tally);
     /* products of binary32 numbers are exact */
     const double a = v * w, b = u * f, nan = core_value64(CORE_INF64 | CORE_INF64 >> 1);
-    if (g->native) {
+    if (!g->by_binary64) {
         const double y = has_u ? a + b : a;
         return y == y ? y : nan;
     }
-    const double odd = has_u ? core_sum_odd(a, b, g->plan.mode == FPEMU_MODE_RTN ? CORE_SIGN64 : 0) : a;
-    const core_plan64 *p = &g->plan;
-    const uint64_t x = core_bits64(odd == odd ? odd : nan), sign = x & CORE_SIGN64, magnitude = x ^ sign;
-    if (p->rule == CORE_RULE_POSIT)
-        return core_value64(
-            core_finish64(p, x, magnitude == 0 || magnitude >= CORE_INF64 ? 0 : core_posit64(p, magnitude)));
-    return core_value64(core_finish_any64(p, x, core_grid64(p, p->mode, 1, p->n, magnitude, sign, (uint64_t)r << 32)));
+    const double some = has_u ? core_sum_odd(a, b, g->plan.mode == FPEMU_MODE_RTN ? CORE_SIGN64 : 0) : a;
+    const double odd = some == some ? some : nan;
+    uint64_t grid;
+    const double y = core_dot_round(g, odd, r, &grid);
+    if (tally) {
+        core_dot_count(g, odd, has_u ? a + b : a, y, grid, v != v || w != w || u != u || f != f, tally);
+        if (sum && a - a == 0 && b - b == 0)
+            tally->swamped += (uint64_t)((y == a && b != 0) || (y == b && a != 0));
+    }
+    return y;
+}
+
+/* Rounding number t of output `index`: g(v * w + u * f). */
+FPEMU_FN double core_dot_operate(const core_target *g, uint64_t t, uint64_t index, double v, double w, int has_u,
+                                 double u, double f, int sum, core_dot_tally *tally)
+{
+    return core_dot_operate_with(g, core_target_bits(g, t, index), v, w, has_u, u, f, sum, tally);
 }
 
 /* Product k as it enters the sum: *v * *w. */
-FPEMU_FN void core_product_term(const core_product *p, uint64_t t, uint64_t index, double *v, double *w,
-                                core_tally *tally)
+FPEMU_FN void core_dot_term(const core_dot *p, uint64_t t, uint64_t index, double *v, double *w, core_dot_tally *tally)
 {
     if (!p->product.given)
         return;
-    *v = core_operate(&p->product, t, index, *v, *w, 0, 0, 1, 0, tally);
+    *v = core_dot_operate(&p->product, t, index, *v, *w, 0, 0, 1, 0, tally);
     *w = 1;
 }
 
 /* Whether a chunk ends after product k. */
-FPEMU_FN int core_product_chunk_ends(const core_product *p, uint64_t k)
+FPEMU_FN int core_dot_chunk_ends(const core_dot *p, uint64_t k)
 {
     return p->chunk && ((k + 1) % p->chunk == 0 || k + 1 == p->depth);
 }
 
 /* The chunk's sum, times its scales, goes into s, by rounding number t; it ends with product k. */
-FPEMU_FN double core_product_join(const core_product *p, core_line a, core_line b, uint64_t t, uint64_t index,
-                                  uint64_t k, double sum, double s, core_tally *tally)
+FPEMU_FN double core_dot_join(const core_dot *p, core_dot_line a, core_dot_line b, uint64_t t, uint64_t index,
+                              uint64_t k, double sum, double s, core_dot_tally *tally)
 {
     if (!a.scales && !b.scales)
-        return core_operate(&p->outer, t, index, sum, 1, 1, s, 1, 1, tally);
-    const double scale = core_line_scale(p, a, k) * core_line_scale(p, b, k);
-    const double y = core_operate_exact(&p->outer, sum, scale, 1, s, 1, core_goal_bits(&p->outer, t, index), tally);
-    if (tally)
-        tally->swamped += (uint64_t)core_dot_swamped(core_bits64(sum), core_bits64(scale), core_bits64(s),
-                                                     core_bits64(1), core_bits64(y));
-    return y;
+        return core_dot_operate(&p->outer, t, index, sum, 1, 1, s, 1, 1, tally);
+    const double scale = core_dot_line_scale(p, a, k) * core_dot_line_scale(p, b, k);
+    return core_dot_operate_exact(&p->outer, sum, scale, 1, s, 1, core_target_bits(&p->outer, t, index), 1, tally);
 }
 
 /* Products [from, to), whose numbers a and b have from their beginning on. */
-FPEMU_FN void core_product_sequential(const core_product *p, core_line a, core_line b, uint64_t from, uint64_t to,
-                                      uint64_t index, core_running *w, core_tally *tally)
+FPEMU_FN void core_dot_sequential(const core_dot *p, core_dot_line a, core_dot_line b, uint64_t from, uint64_t to,
+                                  uint64_t index, core_dot_sum *w, core_dot_tally *tally)
 {
     const uint64_t given = p->product.given;
     double *const sum = p->chunk ? &w->chunk : &w->s;
     for (uint64_t k = from; k < to; k++) {
         const uint64_t t = k * (given + 1) + (p->chunk ? k / p->chunk : 0);
-        double x = core_line_at(p, a, k - from), y = core_line_at(p, b, k - from);
-        core_product_term(p, t, index, &x, &y, tally);
-        *sum = core_operate(&p->inner, t + given, index, x, y, 1, *sum, 1, 1, tally);
-        if (core_product_chunk_ends(p, k)) {
-            w->s = core_product_join(p, a, b, t + given + 1, index, k, w->chunk, w->s, tally);
+        double x = core_dot_line_at(p, a, k - from), y = core_dot_line_at(p, b, k - from);
+        core_dot_term(p, t, index, &x, &y, tally);
+        *sum = core_dot_operate(&p->inner, t + given, index, x, y, 1, *sum, 1, 1, tally);
+        if (core_dot_chunk_ends(p, k)) {
+            w->s = core_dot_join(p, a, b, t + given + 1, index, k, w->chunk, w->s, tally);
             w->chunk = 0;
         }
     }
 }
 
-FPEMU_FN void core_product_kahan(const core_product *p, core_line a, core_line b, uint64_t from, uint64_t to,
-                                 uint64_t index, core_running *w, core_tally *tally)
+FPEMU_FN void core_dot_kahan(const core_dot *p, core_dot_line a, core_dot_line b, uint64_t from, uint64_t to,
+                             uint64_t index, core_dot_sum *w, core_dot_tally *tally)
 {
     const uint64_t given = p->product.given;
-    const core_goal *g = &p->inner;
+    const core_target *g = &p->inner;
     for (uint64_t k = from; k < to; k++) {
         const uint64_t t = k * (given + 4);
-        double x = core_line_at(p, a, k - from), y = core_line_at(p, b, k - from);
-        core_product_term(p, t, index, &x, &y, tally);
-        const double d = core_operate(g, t + given, index, x, y, 1, -w->chunk, 1, 0, tally);
-        const double sum = core_operate(g, t + given + 1, index, w->s, 1, 1, d, 1, 1, tally);
-        const double e = core_operate(g, t + given + 2, index, sum, 1, 1, -w->s, 1, 0, tally);
-        w->chunk = core_operate(g, t + given + 3, index, e, 1, 1, -d, 1, 0, tally);
+        double x = core_dot_line_at(p, a, k - from), y = core_dot_line_at(p, b, k - from);
+        core_dot_term(p, t, index, &x, &y, tally);
+        const double d = core_dot_operate(g, t + given, index, x, y, 1, -w->chunk, 1, 0, tally);
+        const double sum = core_dot_operate(g, t + given + 1, index, w->s, 1, 1, d, 1, 1, tally);
+        const double e = core_dot_operate(g, t + given + 2, index, sum, 1, 1, -w->s, 1, 0, tally);
+        w->chunk = core_dot_operate(g, t + given + 3, index, e, 1, 1, -d, 1, 0, tally);
         w->s = sum;
     }
 }
 
-/* Nodes wait in the stack of levels, as in a binary counter; level 0 is a leaf, v * w. */
-#define CORE_LEVELS 64
-
-FPEMU_FN double core_product_pairwise(const core_product *p, core_line a, core_line b, uint64_t index, double c,
-                                      core_tally *tally)
+/* Joins the node that waits at `level` with the node v * w, into node `number` of the next level. Only the sign of zero
+ * sees the order of the two, and it does not depend on it. */
+FPEMU_FN double core_dot_join_nodes(const core_dot *p, const core_dot_tree *tree, int level, uint64_t number,
+                                    uint64_t index, double v, double w, core_dot_tally *tally)
 {
-    const uint64_t given = p->product.given, first = p->start_from_c, leaves = p->depth + first;
-    const uint64_t sums = given * p->depth;
-    double stack[CORE_LEVELS], leaf = 0, factor = 1, v = 0, w = 1;
-    for (uint64_t leaf_number = 0; leaf_number < leaves; leaf_number++) {
-        uint64_t k = leaf_number;
-        int level = 0;
-        v = c;
+    const uint64_t products = p->product.given * p->depth, leaves = p->depth + p->start_from_c;
+    return core_dot_operate(&p->inner, products + core_dot_level(leaves, level + 1) + number, index, v, w, 1,
+                            level ? tree->stack[level] : tree->leaf, level ? 1 : tree->factor, 1, tally);
+}
+
+/* Leaf number k of the tree: v * w. */
+FPEMU_FN void core_dot_leaf(const core_dot *p, core_dot_tree *tree, uint64_t k, uint64_t index, double v, double w,
+                            core_dot_tally *tally)
+{
+    int level = 0;
+    for (; k & 1; k >>= 1, level++) {
+        v = core_dot_join_nodes(p, tree, level, k >> 1, index, v, w, tally);
         w = 1;
-        if (k >= first) {
-            v = core_line_at(p, a, k - first);
-            w = core_line_at(p, b, k - first);
-            core_product_term(p, k - first, index, &v, &w, tally);
-        }
-        for (; k & 1; k >>= 1, level++) {
-            v = core_operate(&p->inner, sums + core_dot_level(leaves, level + 1) + (k >> 1), index, v, w, 1,
-                             level ? stack[level] : leaf, level ? 1 : factor, 1, tally);
-            w = 1;
-        }
-        if (level) {
-            stack[level] = v;
-        } else {
-            leaf = v;
-            factor = w;
-        }
     }
-    /* what waits is joined from the lowest level up */
+    if (level) {
+        tree->stack[level] = v;
+    } else {
+        tree->leaf = v;
+        tree->factor = w;
+    }
+}
+
+/* What waits, joined from the lowest level up. */
+FPEMU_FN double core_dot_root(const core_dot *p, const core_dot_tree *tree, uint64_t index, core_dot_tally *tally)
+{
+    const uint64_t leaves = p->depth + p->start_from_c;
+    double v = 0, w = 1;
     int level = 0, have = 0;
-    v = 0;
-    w = 1;
     for (uint64_t k = leaves; k; k >>= 1, level++) {
         if (!(k & 1))
             continue;
         if (have) {
-            v = core_operate(&p->inner, sums + core_dot_level(leaves, level + 1) + ((k - 1) >> 1), index, v, w, 1,
-                             level ? stack[level] : leaf, level ? 1 : factor, 1, tally);
+            v = core_dot_join_nodes(p, tree, level, (k - 1) >> 1, index, v, w, tally);
             w = 1;
         } else {
-            v = level ? stack[level] : leaf;
-            w = level ? 1 : factor;
+            v = level ? tree->stack[level] : tree->leaf;
+            w = level ? 1 : tree->factor;
         }
         have = 1;
     }
-    return leaves == 1 ? core_operate(&p->inner, sums, index, v, w, 0, 0, 1, 0, tally) : v;
+    return leaves == 1 ? core_dot_operate(&p->inner, p->product.given * p->depth, index, v, w, 0, 0, 1, 0, tally) : v;
+}
+
+/* Products [from, to), whose numbers a and b have from their beginning on, as leaves; where the sum starts from c, c is
+ * leaf 0. */
+FPEMU_FN void core_dot_leaves(const core_dot *p, core_dot_line a, core_dot_line b, uint64_t from, uint64_t to,
+                              uint64_t index, core_dot_tree *tree, core_dot_tally *tally)
+{
+    for (uint64_t k = from; k < to; k++) {
+        double x = core_dot_line_at(p, a, k - from), y = core_dot_line_at(p, b, k - from);
+        core_dot_term(p, k, index, &x, &y, tally);
+        core_dot_leaf(p, tree, k + p->start_from_c, index, x, y, tally);
+    }
+}
+
+FPEMU_FN double core_dot_pairwise(const core_dot *p, core_dot_line a, core_dot_line b, uint64_t index, double c,
+                                  core_dot_tally *tally)
+{
+    core_dot_tree tree;
+    tree.leaf = 0;
+    tree.factor = 1;
+    if (p->start_from_c)
+        core_dot_leaf(p, &tree, 0, index, c, 1, tally);
+    core_dot_leaves(p, a, b, 0, p->depth, index, &tree, tally);
+    return core_dot_root(p, &tree, index, tally);
 }
 
 /* One step of a tensor core on products [k, k + n): d anew. */
-FPEMU_FN double core_product_step(const core_product *p, core_line a, core_line b, uint64_t k, uint64_t n, double d,
-                                  core_tally *tally)
+FPEMU_FN double core_dot_fused_step(const core_dot *p, core_dot_line a, core_dot_line b, uint64_t k, uint64_t n,
+                                    double d, core_dot_tally *tally)
 {
-    const core_goal *g = &p->inner;
+    const core_target *g = &p->inner;
     double top = core_dot_power(d, 1.1754943508222875e-38), plain = d, sum = 0;
     int nan_came = d != d, lost = 0;
     uint64_t grid;
     top = top < p->floor ? p->floor : top;
     for (uint64_t l = k; l < k + n; l++) {
-        const double x = core_line_at(p, a, l), y = core_line_at(p, b, l);
+        const double x = core_dot_line_at(p, a, l), y = core_dot_line_at(p, b, l);
         const double e = core_dot_power(x, p->least_a) * core_dot_power(y, p->least_b);
         top = e > top ? e : top;
         plain += x * y;
@@ -280,7 +356,7 @@ FPEMU_FN double core_product_step(const core_product *p, core_line a, core_line 
     if (plain - plain == 0) {
         const double unit = p->scale / top; /* all are powers of two */
         for (uint64_t l = k; l <= k + n; l++) {
-            const double term = (l < k + n ? core_line_at(p, a, l) * core_line_at(p, b, l) : d) * unit;
+            const double term = (l < k + n ? core_dot_line_at(p, a, l) * core_dot_line_at(p, b, l) : d) * unit;
             const double kept = core_dot_cut(term);
             sum += kept;
             lost |= kept < term || kept > term;
@@ -289,52 +365,49 @@ FPEMU_FN double core_product_step(const core_product *p, core_line a, core_line 
         }
         t = sum / unit;
     }
-    const core_exact x = core_exact_from(core_bits64(t));
-    const double y = core_value64(core_exact_round(&g->plan, &x, 0, &grid));
+    const double y = core_dot_round(g, t == t ? t : core_value64(CORE_INF64 | CORE_INF64 >> 1), 0, &grid);
     if (tally) {
-        core_count_exact(&g->plan, &x, y, grid, &tally->c);
+        core_dot_count(g, t, t, y, grid, nan_came, tally);
         tally->c.inexact += lost && core_bits64(t) << 1 == core_bits64(y) << 1 && t - t == 0;
-        tally->c.invalid += t != t && !nan_came;
-        tally->roundings++;
     }
     return y;
 }
 
 /* `from` is a multiple of the products that a step takes; so is `to`, or it is the last. */
-FPEMU_FN void core_product_fused(const core_product *p, core_line a, core_line b, uint64_t from, uint64_t to,
-                                 uint64_t index, core_running *w, core_tally *tally)
+FPEMU_FN void core_dot_fused(const core_dot *p, core_dot_line a, core_dot_line b, uint64_t from, uint64_t to,
+                             uint64_t index, core_dot_sum *w, core_dot_tally *tally)
 {
     double *const d = p->chunk ? &w->chunk : &w->s;
     for (uint64_t k = from; k < to; k += p->block) {
         const uint64_t n = to - k < p->block ? to - k : p->block;
-        *d = core_product_step(p, a, b, k - from, n, *d, tally);
-        if (core_product_chunk_ends(p, k + n - 1)) {
-            w->s = core_product_join(p, a, b, k / p->chunk, index, k, w->chunk, w->s, tally);
+        *d = core_dot_fused_step(p, a, b, k - from, n, *d, tally);
+        if (core_dot_chunk_ends(p, k + n - 1)) {
+            w->s = core_dot_join(p, a, b, k / p->chunk, index, k, w->chunk, w->s, tally);
             w->chunk = 0;
         }
     }
 }
 
 /* x * 2^e where that is exact. */
-FPEMU_FN double core_shifted(double x, int e)
+FPEMU_FN double core_dot_shifted(double x, int e)
 {
     const int half = e / 2;
     return x * core_value64(core_power64(half)) * core_value64(core_power64(e - half));
 }
 
-FPEMU_FN void core_product_integer(const core_product *p, core_line a, core_line b, uint64_t from, uint64_t to,
-                                   core_running *w, core_tally *tally)
+FPEMU_FN void core_dot_integer(const core_dot *p, core_dot_line a, core_dot_line b, uint64_t from, uint64_t to,
+                               core_dot_sum *w, core_dot_tally *tally)
 {
     const int exponent = p->quantum_a + p->quantum_b;
     int64_t s = w->whole;
     for (uint64_t k = from; k < to; k++, w->whole = s) {
-        const double x = core_line_at(p, a, k - from), y = core_line_at(p, b, k - from);
+        const double x = core_dot_line_at(p, a, k - from), y = core_dot_line_at(p, b, k - from);
         int over = 0;
         w->nan |= x != x || y != y;
         const int64_t product =
-            w->nan ? 0 : (int64_t)core_shifted(x, -p->quantum_a) * (int64_t)core_shifted(y, -p->quantum_b);
+            w->nan ? 0 : (int64_t)core_dot_shifted(x, -p->quantum_a) * (int64_t)core_dot_shifted(y, -p->quantum_b);
         const int64_t old = s;
-        s = core_dot_integer(old, product, p->width, p->wrap, &over);
+        s = core_dot_integer_sum(old, product, p->width, p->wrap, &over);
         if (!tally)
             continue;
         tally->roundings++;
@@ -362,13 +435,13 @@ FPEMU_FN void core_product_integer(const core_product *p, core_line a, core_line
 }
 
 /* Whether a sum can be made piece by piece. */
-FPEMU_FN int core_product_runs(const core_product *p)
+FPEMU_FN int core_dot_in_pieces(const core_dot *p)
 {
     return p->model != FPEMU_MODEL_PAIRWISE;
 }
 
 /* Before the first product: from the old c. */
-FPEMU_FN void core_product_begin(const core_product *p, double c, core_running *w)
+FPEMU_FN void core_dot_begin(const core_dot *p, double c, core_dot_sum *w)
 {
     memset(w, 0, sizeof *w);
     if (!p->start_from_c)
@@ -382,22 +455,21 @@ FPEMU_FN void core_product_begin(const core_product *p, double c, core_running *
 }
 
 /* Adds products [from, to), whose numbers a and b have from their beginning on; scales count from product 0. */
-FPEMU_FN void core_product_advance(const core_product *p, core_line a, core_line b, uint64_t from, uint64_t to,
-                                   uint64_t index, core_running *w, core_tally *tally)
+FPEMU_FN void core_dot_advance(const core_dot *p, core_dot_line a, core_dot_line b, uint64_t from, uint64_t to,
+                               uint64_t index, core_dot_sum *w, core_dot_tally *tally)
 {
     switch (p->model) {
-    case FPEMU_MODEL_KAHAN: core_product_kahan(p, a, b, from, to, index, w, tally); break;
-    case FPEMU_MODEL_FUSED: core_product_fused(p, a, b, from, to, index, w, tally); break;
-    case FPEMU_MODEL_INTEGER: core_product_integer(p, a, b, from, to, w, tally); break;
-    default: core_product_sequential(p, a, b, from, to, index, w, tally);
+    case FPEMU_MODEL_KAHAN: core_dot_kahan(p, a, b, from, to, index, w, tally); break;
+    case FPEMU_MODEL_FUSED: core_dot_fused(p, a, b, from, to, index, w, tally); break;
+    case FPEMU_MODEL_INTEGER: core_dot_integer(p, a, b, from, to, w, tally); break;
+    default: core_dot_sequential(p, a, b, from, to, index, w, tally);
     }
 }
 
 /* What the sum becomes. */
-FPEMU_FN double core_product_end(const core_product *p, uint64_t index, double c, const core_running *w,
-                                 core_tally *tally)
+FPEMU_FN double core_dot_end(const core_dot *p, uint64_t index, double c, const core_dot_sum *w, core_dot_tally *tally)
 {
-    const core_goal *g = &p->out;
+    const core_target *g = &p->out;
     const int integer = p->model == FPEMU_MODEL_INTEGER;
     const double s = w->s;
     if (p->plain && !integer)
@@ -420,28 +492,29 @@ FPEMU_FN double core_product_end(const core_product *p, uint64_t index, double c
         x = p->alpha != 0 ? core_exact_add(x, old, g->plan.mode) : old;
     }
     uint64_t grid;
-    const double y = core_value64(core_exact_round(&g->plan, &x, core_goal_bits(g, p->total, index), &grid));
+    const double y = core_value64(core_exact_round(&g->plan, &x, core_target_bits(g, p->total, index), &grid));
     if (tally && g->given) {
         core_count_exact(&g->plan, &x, y, grid, &tally->c);
         tally->c.invalid += x.kind == CORE_NOT_A_NUMBER && !nan_came;
+        tally->found_nan |= g->nan_is_error && x.kind == CORE_NOT_A_NUMBER;
         tally->roundings++;
     }
     return y;
 }
 
 /* Output `index`: from rows a and b, and the old c. */
-FPEMU_FN double core_product_output(const core_product *p, core_line a, core_line b, uint64_t index, double c,
-                                    core_tally *tally)
+FPEMU_FN double core_dot_output(const core_dot *p, core_dot_line a, core_dot_line b, uint64_t index, double c,
+                                core_dot_tally *tally)
 {
-    core_running w;
-    core_product_begin(p, c, &w);
+    core_dot_sum w;
+    core_dot_begin(p, c, &w);
     if (p->alpha != 0 && (p->depth || p->start_from_c)) {
-        if (core_product_runs(p))
-            core_product_advance(p, a, b, 0, p->depth, index, &w, tally);
+        if (core_dot_in_pieces(p))
+            core_dot_advance(p, a, b, 0, p->depth, index, &w, tally);
         else
-            w.s = core_product_pairwise(p, a, b, index, w.s, tally);
+            w.s = core_dot_pairwise(p, a, b, index, w.s, tally);
     }
-    return core_product_end(p, index, c, &w, tally);
+    return core_dot_end(p, index, c, &w, tally);
 }
 
-#endif /* FPEMU_CORE_PRODUCT_H */
+#endif /* FPEMU_CORE_DOT_MODELS_H */

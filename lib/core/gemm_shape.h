@@ -1,6 +1,7 @@
-/* matrix.h - matrices and vectors of a product as steps through memory; doc/accumulation.md, 5, has what is refused. */
-#ifndef FPEMU_CORE_MATRIX_H
-#define FPEMU_CORE_MATRIX_H
+/* gemm_shape.h - matrices and vectors of a product as steps through memory; doc/accumulation.md, 5, tells what is
+ * refused. */
+#ifndef FPEMU_CORE_GEMM_SHAPE_H
+#define FPEMU_CORE_GEMM_SHAPE_H
 
 #include <stddef.h>
 
@@ -26,10 +27,10 @@ FPEMU_FN int core_operand_extent(const core_operand *o, uint64_t batch, size_t s
     uint64_t up = 0, down = 0;
     for (int i = 0; i < 3; i++) {
         const uint64_t step = steps[i] < 0 ? 0 - (uint64_t)steps[i] : (uint64_t)steps[i];
-        uint64_t *const way = steps[i] < 0 ? &down : &up;
-        if (step && counts[i] > (most - *way) / step)
+        uint64_t *const reach = steps[i] < 0 ? &down : &up;
+        if (step && counts[i] > (most - *reach) / step)
             return 0;
-        *way += counts[i] * step;
+        *reach += counts[i] * step;
     }
     const uintptr_t p = (uintptr_t)o->p;
     if (up >= most || down >= most || down * size > p || (up + 1) * size > UINTPTR_MAX - p)
@@ -78,4 +79,4 @@ FPEMU_FN int core_operand_vector(core_operand *o, const void *p, uint64_t n, int
     return 1;
 }
 
-#endif /* FPEMU_CORE_MATRIX_H */
+#endif /* FPEMU_CORE_GEMM_SHAPE_H */

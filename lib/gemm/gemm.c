@@ -1,17 +1,10 @@
-/* gemm.c - dot products, matrix times vector, matrix times matrix, as a machine would compute them.
- *
- * Outputs are computed in tiles of rows by lanes, and k in slabs: the operands of a slab are gathered, rounded and kept
- * on the stack; then each row of the tile takes a step of its model for all lanes at once. Models are written as
- * sequences of one operation, `operate`: round(v * w + u), on all lanes, with the number of that rounding. Three ways:
- *
- *   binary32   products and sums in binary32, where that and a rounding to nearest give the right bits
- *   binary64   the exact result rounded to odd, then the loops of fpemu_quantize (as arith.c)
- *   exact      128 bits, one element at a time
- *
- * All give the same bits. doc/accumulation.md defines them. */
-#include "gemm.h"
+/* gemm.c - dot products, matrix times vector, matrix times matrix, as a machine would compute them: the public
+ * functions, their matrices and vectors, and which path a call takes. doc/accumulation.md defines the bits. */
+#include <math.h>
 
 #include "core/gemm_shape.h"
+#include "tiles.h"
+#include "operands.h"
 
 /* Whether a target is the native format itself, to nearest. */
 static int is_native(const fpemu_target *t, fpemu_name name)
@@ -42,7 +35,7 @@ static int fast_plan(core_plan32 *p, enum mac_form *form, const fpemu_target *t,
     if (!one_end && p->rule != CORE_RULE_SHIFTER_STOP_INF && p->rule != CORE_RULE_SHIFTER_GRID)
         return 0;
     *form = MAC_ENDS;
-    /* fast: 2^top leaves room for the number that is added; a NaN needs no care on the way */
+    /* fast: 2^top leaves room for the number that is added; a NaN needs no attention on its path */
     if (one_end && top + 23 - m <= 127 && p->nan[0] == 0x7fc00000u && p->overflow[1] == (past | 0x80000000u) &&
         (past == 0x7f800000u || past == p->max[0])) {
         *form = past == p->max[0] ? MAC_SAT : MAC_INF;
@@ -63,51 +56,56 @@ static int products_fit(const fpemu_gemm_spec *s, int *bits, int *top)
     return *bits <= 24 && a->emin - (int)a->mantissa_bits + b->emin - (int)b->mantissa_bits >= -149 && *top <= 127;
 }
 
-/* The quickest way that gives the right bits. Rounding to nearest in binary32 first does no harm (Figueroa 1995) where
+/* The fastest path that gives the right bits. Rounding to nearest in binary32 first does no harm (Figueroa 1995) where
  * both terms of a sum have no more bits than the result, p, and 2p + 2 <= 24; for a product, where it is exact. */
-static int choose_way(job *j)
+static enum gemm_path choose_path(gemm_call *c)
 {
-    const fpemu_gemm_spec *s = j->spec;
+    const fpemu_gemm_spec *s = c->targets.spec;
     const fpemu_format *f = &s->sum.inner.format;
     const uint32_t model = s->sum.model;
     int bits, top;
-    if (j->counted || (model != FPEMU_MODEL_SEQUENTIAL && model != FPEMU_MODEL_CHUNKED))
-        return WAY_GENERAL;
-    if (model == FPEMU_MODEL_SEQUENTIAL && !j->product.given && (j->binary32 || j->k->has_fma) &&
+    if (c->targets.nan_is_error || model == FPEMU_MODEL_INTEGER ||
+        (c->counted && (model == FPEMU_MODEL_FUSED || !c->targets.dot.inner.by_binary64)))
+        return PATH_REFERENCE;
+    if (c->counted || (model != FPEMU_MODEL_SEQUENTIAL && model != FPEMU_MODEL_CHUNKED))
+        return PATH_FAST;
+    if (model == FPEMU_MODEL_SEQUENTIAL && !c->targets.dot.product.given && (c->targets.binary32 || c->k->has_fma) &&
         is_native(&s->sum.inner, FPEMU_NAME_BINARY64))
-        return WAY_NATIVE64;
-    if (!j->binary32)
-        return WAY_GENERAL;
-    if (model == FPEMU_MODEL_SEQUENTIAL && !j->product.given && is_native(&s->sum.inner, FPEMU_NAME_BINARY32))
-        return WAY_NATIVE32;
+        return PATH_NATIVE64;
+    if (!c->targets.binary32)
+        return PATH_FAST;
+    if (model == FPEMU_MODEL_SEQUENTIAL && !c->targets.dot.product.given &&
+        is_native(&s->sum.inner, FPEMU_NAME_BINARY32))
+        return PATH_NATIVE32;
     if (!products_fit(s, &bits, &top))
-        return WAY_GENERAL;
-    j->product_form = MAC_NONE;
-    if (j->product.given) {
-        if (!fast_plan(&j->product32, &j->product_form, &s->product, top))
-            return WAY_GENERAL;
+        return PATH_FAST;
+    c->product_form = MAC_NONE;
+    if (c->targets.dot.product.given) {
+        if (!fast_plan(&c->product32, &c->product_form, &s->product, top))
+            return PATH_FAST;
         bits = (int)s->product.format.mantissa_bits + 1;
         top = s->product.format.emax + 1;
     }
     top = (top > f->emax + 1 ? top : f->emax + 1) + 1;
-    if (!fast_plan(&j->inner32, &j->inner_form, &s->sum.inner, top) || bits > (int)f->mantissa_bits + 1)
-        return WAY_GENERAL;
-    j->may_stay_inside = j->inner_form >= MAC_INF && (j->product_form == MAC_NONE || j->product_form >= MAC_INF);
-    j->growth = 1;
+    if (!fast_plan(&c->inner32, &c->inner_form, &s->sum.inner, top) || bits > (int)f->mantissa_bits + 1)
+        return PATH_FAST;
+    c->may_stay_inside = c->inner_form >= MAC_INF && (c->product_form == MAC_NONE || c->product_form >= MAC_INF);
+    c->growth = 1;
     for (int l = 0; l < SLAB; l++)
-        j->growth *= 1 + step_of(f);
-    return WAY_BINARY32;
+        c->growth *= 1 + step_of(f);
+    return PATH_BINARY32;
 }
 
 /* How many scales belong to `count` rows or columns of an operand. */
-static uint64_t scales_of(const job *j, uint64_t count)
+static uint64_t scales_of(uint64_t depth, uint64_t chunk, uint64_t count)
 {
-    return count * ((j->depth - 1) / j->spec->sum.chunk + 1); /* no more than elements */
+    return count * ((depth - 1) / chunk + 1); /* no more than elements */
 }
 
-static side side_of(const job *j, const core_operand *o, const fpemu_target *t, int transposed)
+static gemm_operand operand_of(const gemm_call *c, const core_operand *o, const fpemu_target *t, uint64_t depth,
+                               int transposed)
 {
-    side s;
+    gemm_operand s;
     memset(&s, 0, sizeof s);
     s.p = o->p;
     /* op(A) has its rows in o; op(B) its columns */
@@ -117,99 +115,118 @@ static side side_of(const job *j, const core_operand *o, const fpemu_target *t, 
     s.index_k = transposed ? o->columns : 1;
     s.stride = (size_t)o->stride;
     s.index_batch = o->stride ? o->rows * o->columns : 0;
-    s.target = is_none(t) ? NULL : t;
-    s.least = core_value64(core_power64(t->format.emin));
-    fpemu_gemm_grid(t, &s.quantum);
     s.scales = o->scales;
-    s.scales_batch = o->scales && o->stride && j->depth ? (size_t)scales_of(j, transposed ? o->columns : o->rows) : 0;
+    if (o->scales && o->stride && depth)
+        s.scales_batch = (size_t)scales_of(depth, c->targets.dot.chunk, transposed ? o->columns : o->rows);
+    s.least = transposed ? c->targets.dot.least_b : c->targets.dot.least_a;
+    fpemu_operand_prepare(&s, t, c->targets.carrier);
     return s;
 }
 
 /* Whether scales can be read, lie apart from [from, to), and are binary32 numbers: so products of two are exact. */
-static fpemu_status check_scales(const job *j, const core_operand *o, uint64_t count, uint64_t batch, uintptr_t from,
-                                 uintptr_t to)
+static fpemu_status check_scales(const gemm_call *c, const core_operand *o, uint64_t depth, uint64_t count,
+                                 uint64_t batch, uintptr_t from, uintptr_t to)
 {
-    const size_t size = j->carrier == 32 ? sizeof(float) : sizeof(double);
-    const uint64_t one = scales_of(j, count), products = o->stride ? batch : 1, all = one * products;
-    const uintptr_t p = (uintptr_t)o->scales;
+    const int carrier = c->targets.carrier;
+    const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
     if (!o->scales)
         return FPEMU_OK;
+    const uint64_t one = scales_of(depth, c->targets.dot.chunk, count), products = o->stride ? batch : 1;
+    const uint64_t all = one * products;
+    const uintptr_t p = (uintptr_t)o->scales;
     if (products > (UINTPTR_MAX - p) / size / one)
         return FPEMU_ERROR_ARGUMENT;
     if (p < to && from < p + (uintptr_t)all * size)
         return FPEMU_ERROR_OVERLAP;
-    for (uint64_t i = 0; i < all && j->carrier == 64; i++) {
-        const double x = load(j, (const char *)o->scales + i * size);
+    for (uint64_t i = 0; i < all && carrier == 64; i++) {
+        const double x = load(carrier, (const char *)o->scales + i * size);
         if (isfinite(x) && !(fabs(x) <= 0x1.fffffep127 && (double)(float)x == x))
             return FPEMU_ERROR_ARGUMENT;
     }
     return FPEMU_OK;
 }
 
-/* In the default floating-point environment; the spec is prepared. a, b, c: op(A) m x k, op(B) k x n, C m x n. */
-static fpemu_status multiply_inside(job *j, const core_operand *a, const core_operand *b, const core_operand *c,
-                                    uint64_t batch, double alpha, double beta, fpemu_stats *stats)
+/* Matrices of a product: op(A) m x k, op(B) k x n, C m x n. */
+typedef struct matrices {
+    core_operand a, b, c;
+    uint64_t batch;
+    double alpha, beta;
+} matrices;
+
+/* Whether everything that is read or written is there, and C apart from the rest. */
+static fpemu_status check_matrices(const gemm_call *call, const matrices *m, int reads)
 {
-    const fpemu_gemm_spec *spec = j->spec;
-    if (spec->start_from_c && !(alpha == 1 && beta == 1))
-        return FPEMU_ERROR_ARGUMENT;
-    if (c->rows == 0 || c->columns == 0)
-        return FPEMU_OK;
-    const size_t size = j->carrier == 32 ? sizeof(float) : sizeof(double);
-    const int reads = a->columns != 0 && alpha != 0;
-    if (!c->p || (reads && (!a->p || !b->p)))
-        return FPEMU_ERROR_NULL;
+    const size_t size = call->targets.carrier == 32 ? sizeof(float) : sizeof(double);
+    const core_operand *const operands[] = {&m->a, &m->b};
     uintptr_t from, to, first, last;
-    if (!core_operand_extent(c, batch, size, &from, &to))
+    if (!m->c.p || (reads && (!m->a.p || !m->b.p)))
+        return FPEMU_ERROR_NULL;
+    if (!core_operand_extent(&m->c, m->batch, size, &from, &to))
         return FPEMU_ERROR_ARGUMENT;
     for (int i = 0; i < 2 && reads; i++) {
-        if (!core_operand_extent(i ? b : a, batch, size, &first, &last))
+        if (!core_operand_extent(operands[i], m->batch, size, &first, &last))
             return FPEMU_ERROR_ARGUMENT;
         if (first < to && from < last)
             return FPEMU_ERROR_OVERLAP;
     }
-    j->depth = (size_t)a->columns;
-    if (reads && (a->scales || b->scales)) {
-        fpemu_status status = check_scales(j, a, a->rows, batch, from, to);
-        if (!status)
-            status = check_scales(j, b, b->columns, batch, from, to);
-        if (status)
-            return status;
-    }
-    if (stats) {
-        const fpemu_status status = stats->request.want ? FPEMU_ERROR_STATS : fpemu_stats_check(stats);
-        if (status)
-            return status;
-    }
-    j->k = fpemu_kernels();
-    j->counted = stats != NULL;
-    j->batch = (size_t)batch;
-    j->alpha = alpha;
-    j->beta = beta;
-    j->plain = alpha == 1 && (beta == 0 || spec->start_from_c) && !j->out.given;
-    j->total = core_dot_roundings(&spec->sum, j->depth, j->product.given, spec->start_from_c);
-    j->way = choose_way(j);
-    j->c = (void *)(uintptr_t)c->p;
-    j->stride = (size_t)c->stride;
-    const side left = side_of(j, a, &spec->a, 0);
-    const side right = side_of(j, b, &spec->b, 1);
-    const int swapped = c->columns == 1; /* lanes run along the only long side of C */
-    j->rows = swapped ? right : left;
-    j->lanes = swapped ? left : right;
-    j->m = (size_t)(swapped ? c->columns : c->rows);
-    j->n = (size_t)(swapped ? c->rows : c->columns);
-    j->index_row = j->n;
-    j->step_row = swapped ? c->step_column : c->step_row;
-    j->step_lane = swapped ? c->step_row : c->step_column;
-    return fpemu_gemm_run(j, stats) ? FPEMU_ERROR_NAN : FPEMU_OK;
+    if (!reads)
+        return FPEMU_OK;
+    const fpemu_status status = check_scales(call, &m->a, m->a.columns, m->a.rows, m->batch, from, to);
+    return status ? status : check_scales(call, &m->b, m->a.columns, m->b.columns, m->batch, from, to);
 }
 
-static fpemu_status multiply(job *j, const core_operand *a, const core_operand *b, const core_operand *c,
-                             uint64_t batch, double alpha, double beta, fpemu_stats *stats)
+/* In the default floating-point environment; the spec is prepared. */
+static fpemu_status multiply_inside(gemm_call *call, const matrices *m, fpemu_stats *stats)
+{
+    const fpemu_gemm_spec *spec = call->targets.spec;
+    const core_operand *c = &m->c;
+    core_dot *const d = &call->targets.dot;
+    if (spec->start_from_c && !(m->alpha == 1 && m->beta == 1))
+        return FPEMU_ERROR_ARGUMENT;
+    if (c->rows == 0 || c->columns == 0)
+        return FPEMU_OK;
+    fpemu_status status = check_matrices(call, m, m->a.columns != 0 && m->alpha != 0);
+    if (!status && stats)
+        status = stats->want ? FPEMU_ERROR_STATS : fpemu_stats_check(stats);
+    if (status)
+        return status;
+    d->alpha = m->alpha;
+    d->beta = m->beta;
+    d->plain = m->alpha == 1 && (m->beta == 0 || spec->start_from_c) && !d->out.given;
+    d->total = core_dot_roundings(&spec->sum, m->a.columns, d->product.given, spec->start_from_c);
+    d->depth = m->alpha != 0 ? m->a.columns : 0;
+    call->k = fpemu_kernels();
+    call->counted = stats != NULL;
+    call->batch = (size_t)m->batch;
+    call->path = choose_path(call);
+    call->c = (void *)(uintptr_t)c->p;
+    call->stride = (size_t)c->stride;
+    const gemm_operand left = operand_of(call, &m->a, &spec->a, m->a.columns, 0);
+    const gemm_operand right = operand_of(call, &m->b, &spec->b, m->a.columns, 1);
+    const int swapped = c->columns == 1; /* lanes run along the only long side of C */
+    if (swapped) {
+        const int32_t quantum = d->quantum_a;
+        const double least = d->least_a;
+        d->quantum_a = d->quantum_b;
+        d->quantum_b = quantum;
+        d->least_a = d->least_b;
+        d->least_b = least;
+    }
+    call->rows = swapped ? right : left;
+    call->lanes = swapped ? left : right;
+    call->m = (size_t)(swapped ? c->columns : c->rows);
+    call->n = (size_t)(swapped ? c->rows : c->columns);
+    call->index_row = call->n;
+    call->step_row = swapped ? c->step_column : c->step_row;
+    call->step_lane = swapped ? c->step_row : c->step_column;
+    return fpemu_gemm_run(call, stats) ? FPEMU_ERROR_NAN : FPEMU_OK;
+}
+
+static fpemu_status multiply(gemm_call *call, const matrices *m, fpemu_stats *stats)
 {
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    const fpemu_status status = multiply_inside(j, a, b, c, batch, alpha, beta, stats);
+    const fpemu_status status = multiply_inside(call, m, stats);
     fpemu_environment_leave(&environment);
     return status;
 }
@@ -218,29 +235,32 @@ static fpemu_status gemm(const fpemu_gemm_spec *spec, int carrier, const fpemu_g
                          const void *a, const void *scales_a, const void *b, const void *scales_b, double beta, void *c,
                          fpemu_stats *stats)
 {
-    core_operand x, y, z;
-    job j;
-    const fpemu_status status = fpemu_gemm_prepare(&j, spec, carrier);
+    matrices m;
+    gemm_call call;
+    const fpemu_status status = fpemu_gemm_targets(&call.targets, spec, carrier);
     if (status)
         return status;
     if ((scales_a || scales_b) && !spec->sum.chunk)
         return FPEMU_ERROR_UNSUPPORTED;
     if (!s)
         return FPEMU_ERROR_NULL;
-    const uint64_t batch = s->batch ? s->batch : 1, most = PTRDIFF_MAX;
+    const uint64_t most = PTRDIFF_MAX;
+    m.batch = s->batch ? s->batch : 1;
+    m.alpha = alpha;
+    m.beta = beta;
     if (s->order > 1 || s->transpose_a > 1 || s->transpose_b > 1 || !is_zero(s->reserved0, sizeof s->reserved0) ||
         !is_zero(s->reserved1, sizeof s->reserved1) || s->m > most || s->n > most || s->k > most ||
-        !core_operand_matrix(&x, a, s->m, s->k, s->lda, s->stride_a, s->order, s->transpose_a) ||
-        !core_operand_matrix(&y, b, s->k, s->n, s->ldb, s->stride_b, s->order, s->transpose_b) ||
-        !core_operand_matrix(&z, c, s->m, s->n, s->ldc, s->stride_c, s->order, 0))
+        !core_operand_matrix(&m.a, a, s->m, s->k, s->lda, s->stride_a, s->order, s->transpose_a) ||
+        !core_operand_matrix(&m.b, b, s->k, s->n, s->ldb, s->stride_b, s->order, s->transpose_b) ||
+        !core_operand_matrix(&m.c, c, s->m, s->n, s->ldc, s->stride_c, s->order, 0))
         return FPEMU_ERROR_ARGUMENT;
     uintptr_t from, to;
-    if (batch > 1 && s->m && s->n &&
-        (!core_operand_extent(&z, 1, 1, &from, &to) || s->stride_c < to - from)) /* products lie apart */
+    if (m.batch > 1 && s->m && s->n &&
+        (!core_operand_extent(&m.c, 1, 1, &from, &to) || s->stride_c < to - from)) /* products lie apart */
         return FPEMU_ERROR_ARGUMENT;
-    x.scales = scales_a;
-    y.scales = scales_b;
-    return multiply(&j, &x, &y, &z, batch, alpha, beta, stats);
+    m.a.scales = scales_a;
+    m.b.scales = scales_b;
+    return multiply(&call, &m, stats);
 }
 
 static fpemu_status gemv(const fpemu_gemm_spec *spec, int carrier, fpemu_order order, int transpose, size_t m, size_t n,
@@ -248,61 +268,88 @@ static fpemu_status gemv(const fpemu_gemm_spec *spec, int carrier, fpemu_order o
                          int64_t incy, fpemu_stats *stats)
 {
     const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
-    core_operand left, right, out;
-    job j;
-    const fpemu_status status = fpemu_gemm_prepare(&j, spec, carrier);
+    matrices product = {.batch = 1, .alpha = alpha, .beta = beta};
+    gemm_call call;
+    const fpemu_status status = fpemu_gemm_targets(&call.targets, spec, carrier);
     if (status)
         return status;
     if ((unsigned)order > 1 || (unsigned)transpose > 1 || m > PTRDIFF_MAX || n > PTRDIFF_MAX ||
-        !core_operand_matrix(&left, a, transpose ? n : m, transpose ? m : n, lda, 0, (int)order, transpose) ||
-        !core_operand_vector(&right, x, transpose ? m : n, incx, size) ||
-        !core_operand_vector(&out, y, transpose ? n : m, incy, size))
+        !core_operand_matrix(&product.a, a, transpose ? n : m, transpose ? m : n, lda, 0, (int)order, transpose) ||
+        !core_operand_vector(&product.b, x, transpose ? m : n, incx, size) ||
+        !core_operand_vector(&product.c, y, transpose ? n : m, incy, size))
         return FPEMU_ERROR_ARGUMENT;
-    return multiply(&j, &left, &right, &out, 1, alpha, beta, stats);
+    return multiply(&call, &product, stats);
 }
 
 static fpemu_status dot(const fpemu_gemm_spec *spec, int carrier, size_t n, const void *x, int64_t incx, const void *y,
                         int64_t incy, void *result, fpemu_stats *stats)
 {
     const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
-    core_operand left, right, out;
-    job j;
-    const fpemu_status status = fpemu_gemm_prepare(&j, spec, carrier);
+    matrices product = {.batch = 1, .alpha = 1};
+    gemm_call call;
+    const fpemu_status status = fpemu_gemm_targets(&call.targets, spec, carrier);
     if (status)
         return status;
-    if (!core_operand_vector(&left, x, n, incx, size) || !core_operand_vector(&right, y, n, incy, size) ||
-        !core_operand_vector(&out, result, 1, 1, size))
+    if (!core_operand_vector(&product.a, x, n, incx, size) || !core_operand_vector(&product.b, y, n, incy, size) ||
+        !core_operand_vector(&product.c, result, 1, 1, size))
         return FPEMU_ERROR_ARGUMENT;
-    left.columns = left.rows; /* a row */
-    left.rows = 1;
-    left.step_column = left.step_row;
-    left.step_row = 1;
-    return multiply(&j, &left, &right, &out, 1, 1, spec->start_from_c, stats);
+    core_operand *const row = &product.a;
+    row->columns = row->rows;
+    row->rows = 1;
+    row->step_column = row->step_row;
+    row->step_row = 1;
+    product.beta = spec->start_from_c;
+    return multiply(&call, &product, stats);
 }
 
-#define CARRIER(suffix, real, bits)                                                                                    \
-    fpemu_status fpemu_gemm_##suffix(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, real alpha,           \
-                                     const real *a, const real *b, real beta, real *c, fpemu_stats *stats)             \
-    {                                                                                                                  \
-        return gemm(spec, bits, shape, (double)alpha, a, NULL, b, NULL, (double)beta, c, stats);                       \
-    }                                                                                                                  \
-    fpemu_status fpemu_gemm_scaled_##suffix(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, real alpha,    \
-                                            const real *a, const real *scales_a, const real *b, const real *scales_b,  \
-                                            real beta, real *c, fpemu_stats *stats)                                    \
-    {                                                                                                                  \
-        return gemm(spec, bits, shape, (double)alpha, a, scales_a, b, scales_b, (double)beta, c, stats);               \
-    }                                                                                                                  \
-    fpemu_status fpemu_gemv_##suffix(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m,          \
-                                     size_t n, real alpha, const real *a, size_t lda, const real *x, int64_t incx,     \
-                                     real beta, real *y, int64_t incy, fpemu_stats *stats)                             \
-    {                                                                                                                  \
-        return gemv(spec, bits, order, transpose, m, n, (double)alpha, a, lda, x, incx, (double)beta, y, incy, stats); \
-    }                                                                                                                  \
-    fpemu_status fpemu_dot_##suffix(const fpemu_gemm_spec *spec, size_t n, const real *x, int64_t incx, const real *y, \
-                                    int64_t incy, real *result, fpemu_stats *stats)                                    \
-    {                                                                                                                  \
-        return dot(spec, bits, n, x, incx, y, incy, result, stats);                                                    \
-    }
+fpemu_status fpemu_gemm_f32(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, float alpha, const float *a,
+                            const float *b, float beta, float *c, fpemu_stats *stats)
+{
+    return gemm(spec, 32, shape, (double)alpha, a, NULL, b, NULL, (double)beta, c, stats);
+}
 
-CARRIER(f32, float, 32)
-CARRIER(f64, double, 64)
+fpemu_status fpemu_gemm_scaled_f32(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, float alpha,
+                                   const float *a, const float *scales_a, const float *b, const float *scales_b,
+                                   float beta, float *c, fpemu_stats *stats)
+{
+    return gemm(spec, 32, shape, (double)alpha, a, scales_a, b, scales_b, (double)beta, c, stats);
+}
+
+fpemu_status fpemu_gemv_f32(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,
+                            float alpha, const float *a, size_t lda, const float *x, int64_t incx, float beta, float *y,
+                            int64_t incy, fpemu_stats *stats)
+{
+    return gemv(spec, 32, order, transpose, m, n, (double)alpha, a, lda, x, incx, (double)beta, y, incy, stats);
+}
+
+fpemu_status fpemu_dot_f32(const fpemu_gemm_spec *spec, size_t n, const float *x, int64_t incx, const float *y,
+                           int64_t incy, float *result, fpemu_stats *stats)
+{
+    return dot(spec, 32, n, x, incx, y, incy, result, stats);
+}
+
+fpemu_status fpemu_gemm_f64(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, double alpha, const double *a,
+                            const double *b, double beta, double *c, fpemu_stats *stats)
+{
+    return gemm(spec, 64, shape, alpha, a, NULL, b, NULL, beta, c, stats);
+}
+
+fpemu_status fpemu_gemm_scaled_f64(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, double alpha,
+                                   const double *a, const double *scales_a, const double *b, const double *scales_b,
+                                   double beta, double *c, fpemu_stats *stats)
+{
+    return gemm(spec, 64, shape, alpha, a, scales_a, b, scales_b, beta, c, stats);
+}
+
+fpemu_status fpemu_gemv_f64(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,
+                            double alpha, const double *a, size_t lda, const double *x, int64_t incx, double beta,
+                            double *y, int64_t incy, fpemu_stats *stats)
+{
+    return gemv(spec, 64, order, transpose, m, n, alpha, a, lda, x, incx, beta, y, incy, stats);
+}
+
+fpemu_status fpemu_dot_f64(const fpemu_gemm_spec *spec, size_t n, const double *x, int64_t incx, const double *y,
+                           int64_t incy, double *result, fpemu_stats *stats)
+{
+    return dot(spec, 64, n, x, incx, y, incy, result, stats);
+}

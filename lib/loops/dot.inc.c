@@ -17,7 +17,7 @@ static void fma_odd(size_t n, double x, const double *y, const double *s, uint64
     }
 }
 
-/* binary64, rounded to odd, taken to a format of binary32's range or less (gemm_check.c, is_fast): adding and
+/* binary64, rounded to odd, taken to a format of binary32's range or less (lib/gemm/targets.c, has_fast): adding and
  * subtracting a multiple of 2^52 steps of its grid rounds to nearest even. NaN stays some NaN. */
 FPEMU_FN double dot_finish_wide(const core_plan64 *p, double magnitude, double x)
 {
@@ -75,8 +75,8 @@ static void round_stochastic(const core_plan64 *plan, size_t n, const double *x,
 }
 
 /* x rounded to nearest even, sign and all, by adding and subtracting 1.5 * 2^23 steps of the grid: `inf` with infinity
- * past the end, `sat` with the largest value. |x| is far enough from the carrier's end (gemm.c, fast_plan); NaN stays
- * some NaN; what becomes zero gets its sign back last. */
+ * past the end, `sat` with the largest value. |x| is far enough from the carrier's end (lib/gemm/gemm.c, fast_plan);
+ * NaN stays some NaN; what becomes zero gets its sign back last. */
 FPEMU_FN float dot_nearest(const core_plan32 *p, float x)
 {
     uint32_t e = core_bits32(x) & 0x7f800000u;
@@ -157,7 +157,8 @@ static uint32_t largest(size_t n, const float *x)
     return (uint32_t)most;
 }
 
-/* s = sum(s + product(x * y)) for nk steps, y[l * ld + i]: what is exact enough in binary32 (gemm.c, choose_way). */
+/* s = sum(s + product(x * y)) for nk steps, y[l * ld + i]: what is exact enough in binary32
+ * (lib/gemm/gemm.c, choose_path). */
 #define MAC_LOOP(product, sum)                                                                                         \
     static void mac_##product##_##sum(const core_plan32 *product_plan, const core_plan32 *sum_plan, size_t nk,         \
                                       size_t n, const float *x, const float *y, size_t ld, float *s)                   \

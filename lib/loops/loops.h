@@ -75,7 +75,7 @@ typedef struct kernels {
 
     /* dot products: dot.inc.c */
     void (*fma_odd)(size_t n, double x, const double *y, const double *s, uint64_t zero_sign, double *odd);
-    /* as round64, for formats that core/dot.h calls fast: nearest, stochastic; and both steps at once */
+    /* as round64, for formats that has_fast of lib/gemm/targets.c knows: nearest, stochastic; and both steps at once */
     void (*round_nearest)(const core_plan64 *p, size_t n, const double *x, const uint32_t *r, double *y);
     void (*round_stochastic)(const core_plan64 *p, size_t n, const double *x, const uint32_t *r, double *y);
     void (*fma_nearest)(const core_plan64 *p, size_t n, double x, const double *y, const double *s, double *out);

@@ -1,8 +1,8 @@
-/* gemm_check.c - which specs of dot products make sense, and their targets as plans. */
-#include "gemm.h"
+/* targets.c - which specs of dot products make sense, and their targets as plans. */
+#include "targets.h"
 
 /* Whether a target is a plain float whose steps binary64 reaches by an addition, to nearest or stochastic. */
-static int is_fast(const fpemu_format *f, const core_plan64 *p)
+static int has_fast(const fpemu_format *f, const core_plan64 *p)
 {
     const uint64_t past = p->overflow[0];
     return f->kind == FPEMU_KIND_FLOAT && p->rule == CORE_RULE_FLOAT && f->mantissa_bits >= 1 && f->fits_f32 &&
@@ -13,28 +13,21 @@ static int is_fast(const fpemu_format *f, const core_plan64 *p)
            (past == CORE_INF64 || past == p->max[0]);
 }
 
-/* Whether a target goes with arithmetic; *g is its plan. */
-static fpemu_status prepare_goal(goal *g, const fpemu_target *t, int carrier)
+/* Whether a target goes with arithmetic; *rule is its plan. narrow: operands are binary32 numbers. */
+static fpemu_status prepare_target(core_target *rule, const fpemu_target *t, int carrier, int narrow)
 {
-    memset(g, 0, sizeof *g);
     if (is_none(t))
         return FPEMU_OK;
     const fpemu_status status = fpemu_check_call(&t->format, &t->rounding, carrier);
     if (status)
         return status;
-    if (t->rounding.compat)
-        return FPEMU_ERROR_UNSUPPORTED;
-    fpemu_format format;
-    if (!core_dot_plan(&t->format, &t->rounding, carrier, &g->plan, &format))
-        return FPEMU_ERROR_UNSUPPORTED;
-    g->unbounded = core_plan_unbounded64(&g->plan);
-    g->rounding = t->rounding;
-    g->given = 1;
-    g->fast = (uint8_t)is_fast(&format, &g->plan);
-    g->stochastic = g->plan.mode >= FPEMU_MODE_SR;
-    g->nan_is_error = core_nan_policy(&format, &t->rounding) == FPEMU_NAN_ERROR && !format.has_nan;
-    g->short_way = core_dot_short(&format, &g->plan);
-    return FPEMU_OK;
+    return !t->rounding.compat && core_target_make(rule, t, carrier, narrow) ? FPEMU_OK : FPEMU_ERROR_UNSUPPORTED;
+}
+
+static gemm_target fast_target(const core_target *rule, const fpemu_target *t)
+{
+    const gemm_target target = {rule, &t->rounding, rule->given && has_fast(&t->format, &rule->plan)};
+    return target;
 }
 
 static fpemu_status check_operand(const fpemu_target *t, int carrier)
@@ -74,7 +67,7 @@ static int is_fused_operand(const fpemu_target *t)
 }
 
 /* The power of two of an operand's grid; 0 if it has none or is too wide. */
-int fpemu_gemm_grid(const fpemu_target *t, int *quantum)
+static int integer_grid(const fpemu_target *t, int *quantum)
 {
     *quantum = t->format.quantum;
     if (t->format.bits > 31)
@@ -105,64 +98,105 @@ static int fields_fit(const fpemu_gemm_spec *spec)
     return integer ? s->width >= 2 && s->width <= 64 : s->width == 0 && s->wrap == 0;
 }
 
-/* Checks a spec and fills the goals of *j. */
-static fpemu_status prepare_spec(job *j, const fpemu_gemm_spec *spec, int carrier)
+/* What c is rounded to where the sum starts from it. */
+static void prepare_start(core_dot *d, const fpemu_accumulator *s)
+{
+    fpemu_format f = s->chunk ? s->outer.format : s->inner.format;
+    const fpemu_rounding nearest = fpemu_rounding_nearest();
+    core_plan64 integers;
+    if (!s->chunk && s->model == FPEMU_MODEL_FUSED)
+        fpemu_format_named(FPEMU_NAME_BINARY32, &f);
+    core_plan_make64(&d->start, &integers, &f, &nearest, 0);
+}
+
+/* What the spec tells the models, beside its targets. */
+static void prepare_dot(core_dot *d, const fpemu_gemm_spec *spec, int carrier)
+{
+    const fpemu_accumulator *s = &spec->sum;
+    d->model = (uint8_t)s->model;
+    d->wrap = s->wrap;
+    d->width = (int32_t)s->width;
+    d->chunk = s->chunk;
+    d->block = s->block;
+    d->start_from_c = spec->start_from_c;
+    d->wide = carrier == 64;
+    if (s->model == FPEMU_MODEL_FUSED) {
+        const int least = s->least_exponent < -300 ? -300 : s->least_exponent; /* no exponent is below */
+        d->least_a = core_value64(core_power64(spec->a.format.emin));
+        d->least_b = core_value64(core_power64(spec->b.format.emin));
+        d->scale = core_value64((uint64_t)(1023 + s->fraction_bits) << 52);
+        d->floor = core_value64((uint64_t)(1023 + least) << 52);
+        for (int sign = 0; sign < 2; sign++) /* past the end lies infinity, in rtz too */
+            d->inner.plan.overflow[sign] = CORE_INF64 | (sign ? CORE_SIGN64 : 0);
+    }
+    if (spec->start_from_c)
+        prepare_start(d, s);
+}
+
+/* Checks a spec and fills *t. */
+static fpemu_status prepare_spec(gemm_targets *t, const fpemu_gemm_spec *spec, int carrier)
 {
     if (!spec)
         return FPEMU_ERROR_NULL;
     if (carrier != 32 && carrier != 64)
         return FPEMU_ERROR_ARGUMENT;
     const fpemu_accumulator *s = &spec->sum;
+    core_dot *const d = &t->dot;
     fpemu_status status = check_operand(&spec->a, carrier);
     if (!status)
         status = check_operand(&spec->b, carrier);
+    if (status)
+        return status;
+    const int narrow = carrier == 32 || (is_of_binary32(&spec->a) && is_of_binary32(&spec->b));
     if (!status)
-        status = prepare_goal(&j->product, &spec->product, 64);
+        status = prepare_target(&d->product, &spec->product, 64, narrow);
     if (!status)
-        status = prepare_goal(&j->inner, &s->inner, 64);
+        status = prepare_target(&d->inner, &s->inner, 64, narrow);
     if (!status)
-        status = prepare_goal(&j->outer, &s->outer, 64);
+        status = prepare_target(&d->outer, &s->outer, 64, narrow);
     if (!status)
-        status = prepare_goal(&j->out, &spec->out, carrier);
+        status = prepare_target(&d->out, &spec->out, carrier, 0);
     if (status)
         return status;
     if (!fields_fit(spec))
         return FPEMU_ERROR_ARGUMENT;
     if (s->model == FPEMU_MODEL_FUSED &&
-        (j->product.given || !is_step_result(&s->inner) || !is_fused_operand(&spec->a) || !is_fused_operand(&spec->b)))
+        (d->product.given || !is_step_result(&s->inner) || !is_fused_operand(&spec->a) || !is_fused_operand(&spec->b)))
         return FPEMU_ERROR_UNSUPPORTED;
-    int quantum;
     if (s->model == FPEMU_MODEL_INTEGER &&
-        (j->product.given || spec->start_from_c || !fpemu_gemm_grid(&spec->a, &quantum) ||
-         !fpemu_gemm_grid(&spec->b, &quantum)))
+        (d->product.given || spec->start_from_c || !integer_grid(&spec->a, &d->quantum_a) ||
+         !integer_grid(&spec->b, &d->quantum_b)))
         return FPEMU_ERROR_UNSUPPORTED;
-    if (s->model == FPEMU_MODEL_FUSED)
-        for (int sign = 0; sign < 2; sign++) /* past the end lies infinity, in rtz too */
-            j->inner.plan.overflow[sign] = CORE_INF64 | (sign ? CORE_SIGN64 : 0);
-    j->spec = spec;
-    j->carrier = carrier;
-    j->binary32 = carrier == 32 || (is_of_binary32(&spec->a) && is_of_binary32(&spec->b));
-    if (!j->out.given) { /* the carrier */
-        fpemu_target t;
-        memset(&t, 0, sizeof t);
-        fpemu_format_named(carrier == 32 ? FPEMU_NAME_BINARY32 : FPEMU_NAME_BINARY64, &t.format);
-        prepare_goal(&j->out, &t, carrier);
-        j->out.given = 0;
+    if (!d->out.given) { /* the carrier */
+        fpemu_target own;
+        memset(&own, 0, sizeof own);
+        fpemu_format_named(carrier == 32 ? FPEMU_NAME_BINARY32 : FPEMU_NAME_BINARY64, &own.format);
+        (void)core_target_make(&d->out, &own, carrier, 0);
+        d->out.given = 0;
     }
+    prepare_dot(d, spec, carrier);
+    t->spec = spec;
+    t->carrier = carrier;
+    t->binary32 = (uint8_t)narrow;
+    t->nan_is_error = d->product.nan_is_error || d->inner.nan_is_error || d->outer.nan_is_error || d->out.nan_is_error;
+    t->product = fast_target(&d->product, &spec->product);
+    t->inner = fast_target(&d->inner, &s->inner);
+    t->outer = fast_target(&d->outer, &s->outer);
     return FPEMU_OK;
 }
 
-fpemu_status fpemu_gemm_prepare(job *j, const fpemu_gemm_spec *spec, int carrier)
+fpemu_status fpemu_gemm_targets(gemm_targets *t, const fpemu_gemm_spec *spec, int carrier)
 {
     fp_environment environment;
+    memset(t, 0, sizeof *t);
     fpemu_environment_enter(&environment);
-    const fpemu_status status = prepare_spec(j, spec, carrier);
+    const fpemu_status status = prepare_spec(t, spec, carrier);
     fpemu_environment_leave(&environment);
     return status;
 }
 
 fpemu_status fpemu_gemm_check(const fpemu_gemm_spec *spec, int carrier)
 {
-    job j;
-    return fpemu_gemm_prepare(&j, spec, carrier);
+    gemm_targets t;
+    return fpemu_gemm_targets(&t, spec, carrier);
 }

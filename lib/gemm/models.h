@@ -1,0 +1,34 @@
+/* models.h - rows of a tile through the products of a slab, by each model: the reference, the fast form beside it. */
+#ifndef FPEMU_GEMM_MODELS_H
+#define FPEMU_GEMM_MODELS_H
+
+#include "call.h"
+
+/* The reference, core/dot_models.h, output by output; rows from `row` on, `rows` of them, whose numbers x has.
+ * What c held before, the sum, what is stored. */
+void fpemu_reference_begin(gemm_tile *w, size_t row, size_t lane, double c);
+void fpemu_reference_advance(gemm_tile *w, size_t row, size_t rows, size_t k0, size_t nk);
+double fpemu_reference_end(gemm_tile *w, size_t row, size_t lane, double c);
+
+/* Vectors of an operation: v * w + u; w = NULL is 1, u = NULL is nothing at all. x = NULL: v is an array, else *x is
+ * the one v of all lanes. */
+typedef struct gemm_terms {
+    const double *v, *x, *w, *u;
+    const double *u_factor; /* u * *u_factor; NULL is 1 */
+    int wide;               /* v * w may have more bits than binary64 */
+} gemm_terms;
+
+/* The fast models, all lanes of row r at a time, from product k0 on; x: nk numbers, y: nk rows of lanes. */
+void fpemu_fast_sequential(gemm_tile *w, size_t r, size_t k0, size_t nk, const double *x, const double *y);
+void fpemu_fast_kahan(gemm_tile *w, size_t r, size_t k0, size_t nk, const double *x, const double *y);
+void fpemu_fast_pairwise(gemm_tile *w, size_t r, size_t k0, size_t nk, const double *x, const double *y);
+/* px, py: powers of two of x and y. */
+void fpemu_fast_fused(gemm_tile *w, size_t r, size_t k0, size_t nk, const double *x, const double *y, const double *px,
+                      const double *py);
+/* The sum in `inner` of the chunk with product k, times the scales of its blocks, goes into `s`; it begins anew. */
+void fpemu_fast_chunk(gemm_tile *w, size_t r, size_t k, uint64_t t, double *inner, double *s);
+/* Pairwise: leaf number k of the tree; and what waits at the end, joined, into `to`. */
+void fpemu_fast_leaf(gemm_tile *w, size_t r, uint64_t k, gemm_terms node);
+void fpemu_fast_root(gemm_tile *w, size_t r, double *to);
+
+#endif /* FPEMU_GEMM_MODELS_H */

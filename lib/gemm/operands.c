@@ -1,0 +1,119 @@
+/* operands.c - operands of dot products on their way in: gathered, rounded, kept slab by slab. */
+#include "operands.h"
+
+/* Whether a plan of the carrier is one loop, or none at all where it takes two steps, integers or a table. */
+static int is_one_loop(const fpemu_target *t, enum core_rule rule, int wrap)
+{
+    return t->format.kind != FPEMU_KIND_CODEBOOK && rule != CORE_RULE_AFFINE && rule != CORE_RULE_FULL_RANGE_GRID &&
+           rule != CORE_RULE_SHIFTER_GRID && !wrap &&
+           !(core_nan_policy(&t->format, &t->rounding) == FPEMU_NAN_ERROR && !t->format.has_nan);
+}
+
+void fpemu_operand_prepare(gemm_operand *o, const fpemu_target *t, int carrier)
+{
+    const kernels *k = fpemu_kernels();
+    core_plan64 integers;
+    o->target = is_none(t) ? NULL : t;
+    o->round32 = NULL;
+    o->round64 = NULL;
+    if (!o->target || t->format.kind == FPEMU_KIND_CODEBOOK)
+        return;
+    if (carrier == 32) {
+        core_plan32 *const p = &o->plan32;
+        core_plan_make32(p, &integers, &t->format, &t->rounding, 0);
+        core_choose_fast32(p, &t->format);
+        if (!is_one_loop(t, p->rule, p->wrap))
+            return;
+        o->round32 = k->half32 && core_is_half32(p) ? k->half32 : k->loops32->round[p->rule][p->mode];
+    } else {
+        core_plan64 *const p = &o->plan64;
+        core_plan_make64(p, &integers, &t->format, &t->rounding, 0);
+        core_choose_fast64(p, &t->format);
+        if (is_one_loop(t, p->rule, p->wrap))
+            o->round64 = k->loops64->round[p->rule][p->mode];
+    }
+}
+
+/* n numbers of the carrier, elements `index` and following, in their place. */
+static void round_numbers(gemm_tile *w, const gemm_operand *s, uint64_t index, size_t n, void *x)
+{
+    const int narrow = w->call->targets.carrier == 32;
+    fpemu_rounding r = s->target->rounding;
+    r.offset += index;
+    if (!s->round32 && !s->round64) {
+        const fpemu_status status = narrow
+                                        ? fpemu_quantize_f32(&s->target->format, &r, n, (float *)x, (float *)x, NULL)
+                                        : fpemu_quantize_f64(&s->target->format, &r, n, (double *)x, (double *)x, NULL);
+        w->tally.found_nan |= status == FPEMU_ERROR_NAN;
+        return;
+    }
+    uint32_t bits[2 * DOT_LANES];
+    const int stochastic = r.mode >= FPEMU_MODE_SR; /* then n is at most as many */
+    if (stochastic)
+        fpemu_random_fill(w->call->k, &r, r.offset, n, bits);
+    if (narrow)
+        s->round32(&s->plan32, n, x, stochastic ? bits : NULL, x);
+    else
+        s->round64(&s->plan64, n, x, stochastic ? bits : NULL, x);
+}
+
+/* n numbers of the carrier, `step` apart. */
+static void gather_numbers(int carrier, char *to, const char *from, ptrdiff_t step, size_t n)
+{
+    if (carrier == 32 && step == 1)
+        memcpy(to, from, n * sizeof(float));
+    else if (step == 1)
+        memcpy(to, from, n * sizeof(double));
+    else if (carrier == 32)
+        for (size_t i = 0; i < n; i++)
+            memcpy(to + i * sizeof(float), from + (ptrdiff_t)i * step * (ptrdiff_t)sizeof(float), sizeof(float));
+    else
+        for (size_t i = 0; i < n; i++)
+            memcpy(to + i * sizeof(double), from + (ptrdiff_t)i * step * (ptrdiff_t)sizeof(double), sizeof(double));
+}
+
+/* n numbers of the carrier to out[at + i * step]. */
+static void put_numbers(const gemm_call *c, const void *from, size_t n, size_t at, size_t step, void *out)
+{
+    const float *f = c->targets.carrier == 32 ? (const float *)from : NULL;
+    const double *d = c->targets.carrier == 32 ? NULL : (const double *)from;
+    if (is_narrow(c)) {
+        float *to = (float *)out + at;
+        for (size_t i = 0; i < n; i++)
+            to[i * step] = f ? f[i] : (float)d[i]; /* exactly */
+    } else {
+        double *to = (double *)out + at;
+        for (size_t i = 0; i < n; i++)
+            to[i * step] = f ? (double)f[i] : d[i];
+    }
+}
+
+void fpemu_operand_read(gemm_tile *w, const gemm_operand *s, size_t first, size_t count, size_t k0, size_t nk,
+                        size_t out_o, size_t out_l, void *out, void *room)
+{
+    const int carrier = w->call->targets.carrier;
+    const int along_k = s->index_k == 1; /* lines are runs of the index */
+    const size_t lines = along_k ? count : nk, length = along_k ? nk : count;
+    const ptrdiff_t step_line = along_k ? s->step_o : s->step_k, step = along_k ? s->step_k : s->step_o;
+    const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
+    const char *p = (const char *)s->p +
+                    ((ptrdiff_t)(s->stride * w->batch) + (ptrdiff_t)first * s->step_o + (ptrdiff_t)k0 * s->step_k) *
+                        (ptrdiff_t)size;
+    const size_t out_line = along_k ? out_o : out_l, out_step = along_k ? out_l : out_o;
+    const int in_place = is_narrow(w->call) && carrier == 32 && out_step == 1 && out_line == length;
+    char *const lined = (char *)(in_place ? out : room);
+    for (size_t line = 0; line < lines; line++)
+        gather_numbers(carrier, lined + line * length * size, p + (ptrdiff_t)line * step_line * (ptrdiff_t)size, step,
+                       length);
+    if (s->target) {
+        const uint64_t index = s->index_batch * w->batch + s->index_o * first + s->index_k * k0;
+        if (s->target->rounding.mode < FPEMU_MODE_SR)
+            round_numbers(w, s, index, lines * length, lined);
+        else
+            for (size_t line = 0; line < lines; line++)
+                round_numbers(w, s, index + line * (along_k ? s->index_o : s->index_k), length,
+                              lined + line * length * size);
+    }
+    for (size_t line = 0; line < lines && !in_place; line++)
+        put_numbers(w->call, lined + line * length * size, length, line * out_line, out_step, out);
+}

@@ -1,0 +1,15 @@
+/* operands.h - operands of dot products on their way in: gathered, rounded, kept slab by slab. */
+#ifndef FPEMU_GEMM_OPERANDS_H
+#define FPEMU_GEMM_OPERANDS_H
+
+#include "call.h"
+
+/* Chooses the loop that rounds an operand to its target. */
+void fpemu_operand_prepare(gemm_operand *o, const fpemu_target *t, int carrier);
+
+/* Elements [first, first + count) of an operand, k = k0 .. k0+nk, rounded: (o, l) at out[o * out_o + l * out_l];
+ * in binary32 where sums are. room: of as many numbers of the carrier. A NaN that may not be is noted. */
+void fpemu_operand_read(gemm_tile *w, const gemm_operand *s, size_t first, size_t count, size_t k0, size_t nk,
+                        size_t out_o, size_t out_l, void *out, void *room);
+
+#endif /* FPEMU_GEMM_OPERANDS_H */

@@ -1,0 +1,41 @@
+/* targets.h - a spec of dot products, checked and prepared. */
+#ifndef FPEMU_GEMM_TARGETS_H
+#define FPEMU_GEMM_TARGETS_H
+
+#include "core/dot_models.h"
+#include "internal.h"
+
+/* A target as the fast models use it. */
+typedef struct gemm_target {
+    const core_target *rule;
+    const fpemu_rounding *rounding;
+    uint8_t has_fast; /* the loops round_nearest, round_stochastic serve */
+} gemm_target;
+
+typedef struct gemm_targets {
+    const fpemu_gemm_spec *spec;
+    core_dot dot; /* what the spec alone tells of it */
+    gemm_target product, inner, outer;
+    int carrier;
+    uint8_t binary32; /* operands are numbers of binary32: so binary64 holds every product */
+    uint8_t nan_is_error;
+} gemm_targets;
+
+static inline int is_zero(const void *p, size_t n)
+{
+    const unsigned char *c = (const unsigned char *)p;
+    unsigned any = 0;
+    for (size_t i = 0; i < n; i++)
+        any |= c[i];
+    return any == 0;
+}
+
+static inline int is_none(const fpemu_target *t)
+{
+    return is_zero(t, sizeof *t);
+}
+
+/* Checks a spec and fills *t, which points into itself; in whatever floating-point environment. */
+fpemu_status fpemu_gemm_targets(gemm_targets *t, const fpemu_gemm_spec *spec, int carrier);
+
+#endif /* FPEMU_GEMM_TARGETS_H */
