@@ -5,6 +5,18 @@
 
 #include "exact.h"
 
+/* What an element may count as. */
+enum core_event_name {
+    CORE_EVENT_NAN,
+    CORE_EVENT_INFINITE,
+    CORE_EVENT_CLIPPED,
+    CORE_EVENT_OVERFLOW,
+    CORE_EVENT_INVALID,
+    CORE_EVENT_UNDERFLOW,
+    CORE_EVENT_SUBNORMAL,
+    CORE_EVENT_INEXACT
+};
+
 #include "carrier32.h"
 #include "events.inc.h"
 #include "carrier_end.h"

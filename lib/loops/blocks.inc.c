@@ -446,10 +446,10 @@ static void loop_count_element(const core_plan *p, size_t n, const void *x, cons
         memcpy(&w, seen + i * sizeof w, sizeof w);
         memcpy(&v, out + i * sizeof v, sizeof v);
         const uintw max = u > magnitude ? max1 : max0;
-        const core_events e = core_events_of(normal, u, 0, v, v, (w & magnitude) > max, (g[i] & magnitude) > max);
-        clipped += e.clipped;
-        overflow += e.overflow;
-        subnormal += e.subnormal;
+        const core_seen judged = {normal, u, 0, v, v, (w & magnitude) > max, (g[i] & magnitude) > max};
+        clipped += core_event(CORE_EVENT_CLIPPED, judged);
+        overflow += core_event(CORE_EVENT_OVERFLOW, judged);
+        subnormal += core_event(CORE_EVENT_SUBNORMAL, judged);
     }
     c->clipped = clipped;
     c->overflow = overflow;
