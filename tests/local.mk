@@ -32,6 +32,7 @@ tests/headers/sizes.c: $(fpemuinclude_HEADERS) tests/headers/sizes.awk
 
 installcheck-local: tests/readme_example.c
 	CC='$(CC) $(SANITIZER_FLAGS)' PKG_CONFIG='$(PKG_CONFIG)' pkgconfigdir='$(DESTDIR)$(pkgconfigdir)' \
+	PKG_CONFIG_SYSROOT_DIR='$(DESTDIR)' PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 \
 	libdir='$(DESTDIR)$(libdir)' $(BASH) $(top_srcdir)/tests/installed.sh tests/readme_example.c
 
 # ------------------------------------------------------------------------------------- unit tests, by Check
