@@ -36,7 +36,7 @@ GPU_KERNELS = \
 	gpu/quantize.cu
 GPU_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib -I$(top_srcdir)/gpu
 EXTRA_DIST += $(GPU_BODIES) $(GPU_CALLS) $(GPU_KERNELS) gpu/simulate.c gpu/libfpemu_cuda.map gpu/README.md \
-	include/fpemu_cuda.h
+	tests/gpu/README.md include/fpemu_cuda.h
 
 if HAVE_CUDA
 include_HEADERS += include/fpemu_cuda.h

@@ -1,5 +1,5 @@
-/* quantize.c - the calls of scalar formats: arguments are checked and made into a job, which launch.h runs. Formats with
- * scales and codebooks go to blocks.c. */
+/* quantize.c - the calls of scalar formats: arguments are checked and made into a job, which launch.h runs. Formats
+ * with scales and codebooks go to blocks.c. */
 #include "call.h"
 #include "core/plan.h"
 #include "core/round_fast.h"

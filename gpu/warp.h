@@ -23,7 +23,8 @@
 #define OF(a, l) (a)[l]
 #endif
 
-/* What the bodies call in several places: part of each kernel, but on the processor it need not be compiled more than once. */
+/* What the bodies call in several places: part of each kernel, but on the processor it need not be compiled more than
+ * once. */
 #ifdef __CUDACC__
 #define GPU_PART FPEMU_FN
 #else

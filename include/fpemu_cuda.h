@@ -1,11 +1,11 @@
 /* fpemu_cuda.h - the functions of fpemu.h on device memory and a CUDA stream: the same nouns, the same bits.
  *
- * Pointers named d_... lie in device (or managed) memory; everything else is of the host, and copied at launch: formats,
- * roundings, shapes, and arrays of device pointers.
- * Every call only enqueues work on `stream` and returns: nothing is allocated, copied or waited for, unless its
- * description says so. Arguments are checked before anything is enqueued. Arrays are aligned to their element, counters
- * and ranges to 8 bytes (else FPEMU_CUDA_ERROR_ARGUMENT), packed bytes to nothing; four elements are moved at once where all
- * arrays of a call allow it. n = 0 does nothing. Link with `pkg-config --cflags --libs fpemu_cuda`.
+ * Pointers named d_... lie in device (or managed) memory; everything else is of the host, and copied at launch:
+ * formats, roundings, shapes, and arrays of device pointers. Every call only enqueues work on `stream` and returns:
+ * nothing is allocated, copied or waited for, unless its description says so. Arguments are checked before anything is
+ * enqueued. Arrays are aligned to their element, counters and ranges to 8 bytes (else FPEMU_CUDA_ERROR_ARGUMENT), packed
+ * bytes to nothing; four elements are moved at once where all arrays of a call allow it. n = 0 does nothing. Link with
+ * `pkg-config --cflags --libs fpemu_cuda`.
  *
  * A stream is a cudaStream_t (NULL: the default stream), declared here so that this header needs no other of CUDA's. */
 #ifndef FPEMU_CUDA_H
@@ -20,8 +20,8 @@ extern "C" {
 typedef struct CUstream_st *fpemu_cuda_stream;
 
 /* Every fpemu_status has its like here, with the same number and CUDA_ in the name; what CUDA adds comes after. It is a
- * type of its own, so that C++ refuses, and C compilers tell (-Wenum-compare, -Wenum-conversion), where the two are mixed:
- * fpemu_cuda_status_text and not fpemu_status_text has the words. */
+ * type of its own, so that C++ refuses, and C compilers tell (-Wenum-compare, -Wenum-conversion), where the two are
+ * mixed: fpemu_cuda_status_text and not fpemu_status_text has the words. */
 typedef enum fpemu_cuda_status {
     FPEMU_CUDA_OK = FPEMU_OK,
     FPEMU_CUDA_ERROR_NULL = FPEMU_ERROR_NULL,
@@ -64,8 +64,8 @@ fpemu_cuda_status fpemu_cuda_stats_read(const fpemu_cuda_stats *d_stats, void *s
 /* -------------------------------------------------------------------------------------- values and codes */
 
 /* As fpemu_quantize: d_x, d_y of n elements, exactly the same array or apart. _bf16, _f16: arrays of 16-bit words,
- * whose values are taken exactly; a scalar format must fit them (FPEMU_CUDA_ERROR_CARRIER): every value of it a number of
- * that type; what others give is rounded to it, as fpemu_cuda_quantize_tensor says. NaN policy `error` is refused
+ * whose values are taken exactly; a scalar format must fit them (FPEMU_CUDA_ERROR_CARRIER): every value of it a number
+ * of that type; what others give is rounded to it, as fpemu_cuda_quantize_tensor says. NaN policy `error` is refused
  * (FPEMU_CUDA_ERROR_UNSUPPORTED; look at the counter instead), and so are formats that need scratch memory
  * (fpemu_cuda_quantize_tensor takes it). d_stats may be NULL. */
 fpemu_cuda_status fpemu_cuda_quantize_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
@@ -166,9 +166,9 @@ fpemu_cuda_status fpemu_cuda_unpack_bf16(const fpemu_format *format, const fpemu
 fpemu_cuda_status fpemu_cuda_unpack_f16(const fpemu_format *format, const fpemu_shape *shape, const void *d_bytes,
                                         uint16_t *d_y, void *d_scratch, fpemu_cuda_stream stream);
 
-/* As fpemu_pack_tensor_scales: writes the numbers of the whole tensor (nothing where the format has none), from shape->whole,
- * or where that is NULL from *d_range, which fpemu_cuda_measure filled for this format: so a tensor is measured, then
- * packed block by block, and nothing waits. */
+/* As fpemu_pack_tensor_scales: writes the numbers of the whole tensor (nothing where the format has none), from
+ * shape->whole, or where that is NULL from *d_range, which fpemu_cuda_measure filled for this format: so a tensor is
+ * measured, then packed block by block, and nothing waits. */
 fpemu_cuda_status fpemu_cuda_pack_tensor_scales(const fpemu_format *format, const fpemu_shape *shape,
                                                 const fpemu_cuda_range *d_range, void *d_bytes,
                                                 fpemu_cuda_stream stream);
@@ -212,8 +212,8 @@ fpemu_cuda_status fpemu_cuda_unswizzle_scales(uint64_t rows, uint64_t columns, c
 
 /* -------------------------------------------------------------------------------------------- arithmetic */
 
-/* As fpemu_arith: `operands` and `steps` are host arrays, the first of device pointers. A single number (step 0) may not
- * lie within d_y. */
+/* As fpemu_arith: `operands` and `steps` are host arrays, the first of device pointers. A single number (step 0) may
+ * not lie within d_y. */
 fpemu_cuda_status fpemu_cuda_arith_f32(const fpemu_format *format, const fpemu_rounding *rounding,
                                        fpemu_operation operation, size_t n, const float *const *operands,
                                        const size_t *steps, float *d_y, fpemu_cuda_stats *d_stats,
