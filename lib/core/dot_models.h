@@ -1,7 +1,7 @@
 /* dot_models.h - one output of a dot product by every model of doc/accumulation.md, one rounding after the other: the
  * definition. Devices call it, one output a thread; so does lib/gemm/models.c, where speed does not matter. What
  * lib/gemm/models_fast.c does for many outputs at a time gives the same bits and counters: tests/gpu/products.c
- * compares both, and tests/oracle/gemm.c each with a judge. */
+ * compares both, and tests/against_judges/gemm.c each with a judge. */
 #ifndef FPEMU_CORE_DOT_MODELS_H
 #define FPEMU_CORE_DOT_MODELS_H
 

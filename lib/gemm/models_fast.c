@@ -1,6 +1,6 @@
 /* models_fast.c - the models of core/dot_models.h for all lanes of a row at a time: each model as a sequence of one
  * operation, round(v * w + u), on arrays, and what it counts for. tests/gpu/products.c holds results and counters
- * against the reference, tests/unit/check_gemm.c and tests/oracle/gemm.c against the definition. */
+ * against the reference, tests/unit/check_gemm.c and tests/against_judges/gemm.c against the definition. */
 #include <math.h>
 
 #include "models.h"
@@ -56,13 +56,10 @@ static void round_counted(const kernels *k, const gemm_target *g, size_t n, cons
                           const double *odd, const uint32_t *r, int sum, core_dot_tally *tally, double *y)
 {
     const core_plan64 *p = &g->rule->plan;
-    core_plan64 unbounded = *p;
+    const core_plan64 unbounded = core_plan_unbounded64(p);
     tile_counts counts = {.max_error = 0}, extremes = {.max_error = 0};
     double nearest[DOT_LANES], result[DOT_LANES];
     uint64_t grid[DOT_LANES], swamped = 0;
-    unbounded.max[0] = unbounded.max[1] = ~UINT64_C(0);
-    unbounded.zero[0] = unbounded.zero[1] = 0;
-    unbounded.negative = 0;
     k->loops64->round[p->rule][p->mode](&unbounded, n, odd, r, grid);
     k->loops64->finish(p, n, odd, grid, result);
     for (size_t i = 0; i < n; i++)
