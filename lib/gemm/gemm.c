@@ -187,7 +187,7 @@ static fpemu_status multiply_inside(gemm_call *call, const matrices *m, fpemu_st
         return FPEMU_OK;
     fpemu_status status = check_matrices(call, m, m->a.columns != 0 && m->alpha != 0);
     if (!status && stats)
-        status = stats->want ? FPEMU_ERROR_STATS : fpemu_stats_check(stats);
+        status = stats->request.want ? FPEMU_ERROR_STATS : fpemu_stats_check(stats);
     if (status)
         return status;
     d->alpha = m->alpha;
