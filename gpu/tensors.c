@@ -198,7 +198,7 @@ static uint32_t run_of(const tensor_call *c, const core_walk *w, const gpu_tenso
     const core_blocked32 *b = &j->rule;
     const uint64_t length = w->tile_length;
     const int mode = b->plan.mode, rule = b->plan.rule;
-    if (!b->scaled || b->compat || c->stats || c->bytes || !j->job.quad_group || !is_dense(w, w->x_axis) ||
+    if (!b->scaled || b->compat.setting || c->stats || c->bytes || !j->job.quad_group || !is_dense(w, w->x_axis) ||
         !is_dense(w, w->y_axis) ||
         (!b->is_table && ((mode != FPEMU_MODE_RNE && mode != FPEMU_MODE_SR) ||
                           (rule != CORE_RULE_SHIFTER_STOP && rule != CORE_RULE_EVEN))))
