@@ -116,7 +116,8 @@ lib_libfpemu_la_LIBADD = $(KERNELS)
 lib_libfpemu_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined -version-info $(FPEMU_LIBVERSION) \
 	-export-symbols $(top_srcdir)/lib/libfpemu.map
 EXTRA_lib_libfpemu_la_DEPENDENCIES = lib/libfpemu.map
-EXTRA_DIST += lib/libfpemu.map lib/README.md lib/array/README.md lib/core/README.md lib/loops/README.md
+EXTRA_DIST += lib/libfpemu.map lib/README.md lib/array/README.md lib/core/README.md lib/format/README.md \
+	lib/loops/README.md
 
 # Included by other files.
 EXTRA_DIST += lib/array/quantize.inc.c lib/loops/variant.inc.c lib/loops/elements.inc.c lib/loops/stochastic.inc.c lib/loops/binary16.inc.c lib/loops/dot.inc.c \

@@ -16,7 +16,7 @@ typedef struct core_seen {
 FPEMU_FN uintw core_event(enum core_event_name event, core_seen s)
 {
     const uintw a = s.u & ~CARRIER_SIGN, b = s.v & ~CARRIER_SIGN, c = s.p & ~CARRIER_SIGN;
-    const uintw finite = a < CARRIER_INF, nan = a > CARRIER_INF, overflow = finite & s.over;
+    const uintw nan = a > CARRIER_INF, finite = a < CARRIER_INF, overflow = finite & s.over;
     switch (event) {
     case CORE_EVENT_NAN: return nan;
     case CORE_EVENT_INFINITE: return a == CARRIER_INF;

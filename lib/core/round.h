@@ -13,8 +13,8 @@
 
 /* Which rule takes a value to the grid. */
 enum core_rule {
-    CORE_RULE_FLOAT, /* floats and fixed point whose values are carrier normals or have the carrier's subnormals */
-    CORE_RULE_ANY,   /* the same plus: normals below the carrier's smallest normal, flushing, e8m0 */
+    CORE_RULE_FLOAT,      /* floats and fixed point whose values are carrier normals or have the carrier's subnormals */
+    CORE_RULE_ANY,        /* the same plus: normals below the carrier's smallest normal, flushing, e8m0 */
     CORE_RULE_FULL_RANGE, /* FLOAT in the forms of round_fast.h; _GRID is the grid step, without finish */
     CORE_RULE_FULL_RANGE_GRID,
     CORE_RULE_SHIFTER_PASS, /* overflow passes over into infinity or NaN */
