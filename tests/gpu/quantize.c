@@ -26,10 +26,12 @@ static void fail(const char *spec, const char *what, const fpemu_rounding *r, si
                r->bits, r->variant, r->generator, (unsigned long long)r->offset, n, i);
 }
 
-/* A bit pattern of `bits` bits: any, or a number of ordinary size, by turns. */
+/* A bit pattern of `bits` bits: any, or a number of ordinary size, by turns; now and then zero. */
 static uint64_t pattern(int bits)
 {
     const uint64_t r = next();
+    if (r % 64 == 1)
+        return 0;
     if (r % 3 == 0)
         return bits == 64 ? next() : next() >> (64 - bits);
     const double x = (double)(int64_t)next() / 9223372036854775808.0 * (double)((uint64_t)1 << (r >> 8) % 20) /
