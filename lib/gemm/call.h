@@ -7,7 +7,7 @@
 /* A tile has up to `rows` x `lanes` outputs; k is taken in slabs. The operands of a slab are rounded once for all rows
  * of the tile, so that the more rows there are, the fewer times op(B) is rounded; STATES, in numbers of binary64, is
  * what all sums of a tile may take of the stack. Rows of op(A) are read a few at a time. */
-#define STATES 6144
+#define STATES 4096
 #define LANES_FEW 32 /* of models that keep more than two numbers an output, or take steps of many products */
 #define TILE_ROWS 64 /* whatever the room */
 #define SLAB 16

@@ -249,7 +249,9 @@ static void choose_tile(gemm_call *c)
         c->row_states = c->tile_lanes * (has_second(d) ? 2 : 1);
     }
     const size_t fit = STATES / c->row_states;
-    c->tile_rows = fit < TILE_ROWS ? fit : TILE_ROWS;
+    /* where an operand is only copied, sums that stay in the nearest cache are worth more */
+    const size_t most = c->path == PATH_NATIVE32 && !c->lanes.target ? 2 * ROWS_READ : TILE_ROWS;
+    c->tile_rows = fit < most ? fit : most;
 }
 
 /* Fewer rows, where threads would have no tiles else. */
