@@ -73,7 +73,7 @@ typedef struct gemm_tile {
     size_t batch;
     size_t ld; /* lanes from one product of a slab to the next */
     union {
-        double d[STATES];
+        _Alignas(LINE) double d[STATES];
         float f[2 * STATES];
         core_dot_sum sums[STATES * sizeof(double) / sizeof(core_dot_sum)];
         core_dot_tree trees[STATES * sizeof(double) / sizeof(core_dot_tree)];
@@ -84,7 +84,7 @@ typedef struct gemm_tile {
         float f[2 * ROWS_READ * SLAB_FEW];
     } x;
     union {
-        double d[OPERANDS];
+        _Alignas(LINE) double d[OPERANDS];
         float f[2 * OPERANDS];
     } y;
     /* operands on their way in; then, fused, the powers of two of x and of y */
