@@ -195,6 +195,11 @@ static void end_row(gemm_tile *w, size_t r)
         fpemu_fast_root(w, r, wide);
     else
         s = sums_of(w, r);
+    if (d->plain) { /* as core_dot_end has it, without the rest */
+        for (size_t i = 0; i < w->lanes; i++)
+            store(carrier, output(w, r, i), isnan(s[i]) ? core_value64(CORE_INF64 | CORE_INF64 >> 1) : s[i]);
+        return;
+    }
     core_dot_sum sum;
     memset(&sum, 0, sizeof sum);
     for (size_t i = 0; i < w->lanes; i++) {
