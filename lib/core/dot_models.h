@@ -388,30 +388,27 @@ FPEMU_FN void core_dot_fused(const core_dot *p, core_dot_line a, core_dot_line b
     }
 }
 
-/* x * 2^e where that is exact. */
-FPEMU_FN double core_dot_shifted(double x, int e)
-{
-    const int half = e / 2;
-    return x * core_value64(core_power64(half)) * core_value64(core_power64(e - half));
-}
-
 FPEMU_FN void core_dot_integer(const core_dot *p, core_dot_line a, core_dot_line b, uint64_t from, uint64_t to,
                                core_dot_sum *w, core_dot_tally *tally)
 {
     const int exponent = p->quantum_a + p->quantum_b;
+    const int half_a = p->quantum_a / 2, half_b = p->quantum_b / 2; /* two steps, each a power of two that there is */
+    const double low_a = core_value64(core_power64(-half_a)), low_b = core_value64(core_power64(-half_b));
+    const double high_a = core_value64(core_power64(half_a - p->quantum_a));
+    const double high_b = core_value64(core_power64(half_b - p->quantum_b));
     int64_t s = w->whole;
-    for (uint64_t k = from; k < to; k++, w->whole = s) {
+    int nan = w->nan;
+    for (uint64_t k = from; k < to; k++) {
         const double x = core_dot_line_at(p, a, k - from), y = core_dot_line_at(p, b, k - from);
         int over = 0;
-        w->nan |= x != x || y != y;
-        const int64_t product =
-            w->nan ? 0 : (int64_t)core_dot_shifted(x, -p->quantum_a) * (int64_t)core_dot_shifted(y, -p->quantum_b);
+        nan |= x != x || y != y;
+        const int64_t product = nan ? 0 : (int64_t)(x * low_a * high_a) * (int64_t)(y * low_b * high_b);
         const int64_t old = s;
         s = core_dot_integer_sum(old, product, p->width, p->wrap, &over);
         if (!tally)
             continue;
         tally->roundings++;
-        if (w->nan) {
+        if (nan) {
             tally->c.nan++;
             continue;
         }
@@ -432,6 +429,8 @@ FPEMU_FN void core_dot_integer(const core_dot *p, core_dot_line a, core_dot_line
         c->min_abs = kept && (!c->min_abs || kept < c->min_abs) ? kept : c->min_abs;
         c->max_error = d > c->max_error ? d : c->max_error;
     }
+    w->whole = s;
+    w->nan = nan;
 }
 
 /* Whether a sum can be made piece by piece. */

@@ -7,7 +7,7 @@
 /* A tile has up to `rows` x `lanes` outputs; k is taken in slabs. The operands of a slab are rounded once for all rows
  * of the tile, so that the more rows there are, the fewer times op(B) is rounded; STATES, in numbers of binary64, is
  * what all sums of a tile may take of the stack. Rows of op(A) are read a few at a time. */
-#define STATES 6144
+#define STATES 4096
 #define LANES_FEW 32 /* of models that keep more than two numbers an output, or take steps of many products */
 #define TILE_ROWS 64 /* whatever the room */
 #define SLAB 16
@@ -73,7 +73,7 @@ typedef struct gemm_tile {
     size_t batch;
     size_t ld; /* lanes from one product of a slab to the next */
     union {
-        double d[STATES];
+        _Alignas(LINE) double d[STATES];
         float f[2 * STATES];
         core_dot_sum sums[STATES * sizeof(double) / sizeof(core_dot_sum)];
         core_dot_tree trees[STATES * sizeof(double) / sizeof(core_dot_tree)];
@@ -84,7 +84,7 @@ typedef struct gemm_tile {
         float f[2 * ROWS_READ * SLAB_FEW];
     } x;
     union {
-        double d[OPERANDS];
+        _Alignas(LINE) double d[OPERANDS];
         float f[2 * OPERANDS];
     } y;
     /* operands on their way in; then, fused, the powers of two of x and of y */

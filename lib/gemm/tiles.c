@@ -195,6 +195,11 @@ static void end_row(gemm_tile *w, size_t r)
         fpemu_fast_root(w, r, wide);
     else
         s = sums_of(w, r);
+    if (d->plain) { /* as core_dot_end has it, without the rest */
+        for (size_t i = 0; i < w->lanes; i++)
+            store(carrier, output(w, r, i), isnan(s[i]) ? core_value64(CORE_INF64 | CORE_INF64 >> 1) : s[i]);
+        return;
+    }
     core_dot_sum sum;
     memset(&sum, 0, sizeof sum);
     for (size_t i = 0; i < w->lanes; i++) {
@@ -249,7 +254,9 @@ static void choose_tile(gemm_call *c)
         c->row_states = c->tile_lanes * (has_second(d) ? 2 : 1);
     }
     const size_t fit = STATES / c->row_states;
-    c->tile_rows = fit < TILE_ROWS ? fit : TILE_ROWS;
+    /* where an operand is only copied, sums that stay in the nearest cache are worth more */
+    const size_t most = c->path == PATH_NATIVE32 && !c->lanes.target ? 2 * ROWS_READ : TILE_ROWS;
+    c->tile_rows = fit < most ? fit : most;
 }
 
 /* Fewer rows, where threads would have no tiles else. */
