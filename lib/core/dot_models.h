@@ -152,25 +152,12 @@ FPEMU_FN double core_dot_round(const core_target *g, double x, uint32_t r, uint6
 FPEMU_FN void core_dot_count(const core_target *g, double odd, double nearest, double y, uint64_t grid, int nan_came,
                              core_dot_tally *tally)
 {
-    const uint64_t u = core_bits64(odd), a = u & ~CORE_SIGN64, b = core_bits64(y) & ~CORE_SIGN64;
-    const uint64_t max = g->plan.max[u >> 63], kept = core_bits64(nearest) & ~CORE_SIGN64;
-    const int finite = a < CORE_INF64, over = finite && grid > max;
-    core_counts *const c = &tally->c;
+    const uint64_t u = core_bits64(odd), v = core_bits64(y), max = g->plan.max[u >> 63];
+    const core_events64 e = core_events_of64(g->plan.min_normal, u, 0, v, v, (u & ~CORE_SIGN64) > max, grid > max);
     tally->roundings++;
-    c->nan += a > CORE_INF64;
-    c->infinite += a == CORE_INF64;
-    c->clipped += finite && a > max;
-    c->overflow += (unsigned)over;
-    c->invalid += (a > CORE_INF64 && !nan_came) || (y != y && a <= CORE_INF64 && !over);
-    c->underflow += finite && a != 0 && b == 0;
-    c->subnormal += b != 0 && b < g->plan.min_normal;
-    c->inexact += finite && u != core_bits64(y) && (a | b) != 0;
-    if (!finite || kept >= CORE_INF64)
-        return;
-    const double difference = nearest - y, error = difference < 0 ? -difference : difference;
-    c->max_abs = kept > c->max_abs ? kept : c->max_abs;
-    c->min_abs = kept && (c->min_abs == 0 || kept < c->min_abs) ? kept : c->min_abs;
-    c->max_error = b < CORE_INF64 && error > c->max_error ? error : c->max_error;
+    core_counts_add(&tally->c, e);
+    tally->c.invalid += e.nan && !nan_came; /* made by the operation */
+    core_counts_extend(&tally->c, core_extent_of64(core_bits64(nearest), v));
 }
 
 /* g(v * w + u * f) with random bits r; sum: an addition that changes nothing is counted. */
