@@ -91,7 +91,7 @@ FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, int rule, int mode, uint
             if (mode >= FPEMU_MODE_SR)
                 gpu_bits_of_neighbours(&job->random, &OF(words, l), &OF(word_high, l), &OF(lane, l), job->offset + i,
                                        r);
-            UNROLLED for (unsigned k = 0; k < 4; k++) y[k] = core_blocked_pow232(
+            UNROLLED for (unsigned k = 0; k < 4; k++) y[k] = core_blocked_fast32(
                 &j->rule, &table, rule, mode, &OF(scale, l), block.tensor, OF(e, l).amax, OF(u, l)[k], r[k]);
             gpu_block_runs_store(j, i, left < 4 ? (unsigned)left : 4, y);
         }

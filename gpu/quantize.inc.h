@@ -49,7 +49,7 @@ GPU_PART uintw gpu_round_element(const gpu_quantize_job *j, int form, int rule, 
     if (form == GPU_FORM_FAST && !counted)
         return core_element_fast(&j->plan, rule, mode, u, random);
     if (form != GPU_FORM_FAST)
-        return core_element_counted(&j->plan, form == GPU_FORM_ANY, mode, u, random, over);
+        return core_element_with_overflow(&j->plan, form == GPU_FORM_ANY, mode, u, random, over);
     const uintw g = rule == CORE_RULE_FULL_RANGE || rule == CORE_RULE_FULL_RANGE_GRID
                         ? core_element_full_range_grid(&j->plan, mode, u, random)
                         : core_element_shifter_grid(&j->plan, mode, u, random);

@@ -59,7 +59,7 @@ CORE = \
 lib_LTLIBRARIES += lib/libfpemu.la
 lib_libfpemu_la_SOURCES = \
 	$(CORE) \
-	lib/internal.h \
+	lib/array/array.h \
 	lib/array/names.h \
 	lib/loops/loops.h \
 	lib/loops/names.h \
@@ -122,7 +122,7 @@ lib_libfpemu_la_LIBADD = $(KERNELS)
 lib_libfpemu_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined -version-info $(FPEMU_LIBVERSION) \
 	-export-symbols $(top_srcdir)/lib/libfpemu.map
 EXTRA_lib_libfpemu_la_DEPENDENCIES = lib/libfpemu.map
-EXTRA_DIST += lib/libfpemu.map lib/README.md lib/array/README.md lib/core/README.md lib/format/README.md \
+EXTRA_DIST += lib/libfpemu.map lib/README.md lib/gemm/README.md lib/array/README.md lib/core/README.md lib/format/README.md \
 	lib/loops/README.md
 
 # Included by other files.

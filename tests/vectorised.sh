@@ -16,18 +16,19 @@ examine() {
     "$objdump" -d --no-show-raw-insn "$1" | awk -v object="$1" -v vector="$2" '
         # posits, wrapping and codes of other kinds go element by element
         function meant(name) {
-            return name ~ /^round_(flat|flat_grid|pass|stop|stop_inf|magic_grid|even|float|any|scaled)_/ ||
-                   name ~ /^(count_|finish_|mac_(none|flat|ends|inf|sat|inside)_|largest$)/ ||
-                   name ~ /^(extremes|columns_amax|runs_|scale_[ty]|scaled_|lean_|quick_(powers|rows_|float_|fixed_))/ ||
-                   name ~ /^(fill_hash|drawn_[a-z_]*_[012]|hash_source|philox_words|philox_source)/ ||
-                   name ~ /^(largest_error|exact_|widen|encode_|decode_(32|64))/
+            return name ~ /^loop_round_(full_range|full_range_grid|pass|stop|stop_inf|shifter_grid|even|float|any)_/ ||
+                   name ~ /^loop_(round_affine_fast_|count|finish|extremes|columns_amax|runs_|scale_[ty]|scaled_|fast_)/ ||
+                   name ~ /^loop_(pow2_(powers|rows_|float_|fixed_)|encode|decode)/ ||
+                   name ~ /^mac_(none|full_range|ends|inf|sat|inside)_/ ||
+                   name ~ /^(fill_hash|stochastic_[a-z_]*_[012]|hash_source|philox_words|philox_source)/ ||
+                   name ~ /^(largest$|largest_error|exact_|widen)/
         }
         function close_function() {
             if (name != "" && meant(name)) {
                 seen++
                 if (arithmetic < 2)
                     print object ": " name " has " arithmetic + 0 " vector operations"
-                if (name ~ /^drawn_/ && products < 3) # the look at elements is in vectors whatever the loop is
+                if (name ~ /^stochastic_/ && products < 3) # the look at elements is in vectors whatever the loop is
                     print object ": " name " has " products + 0 " products of vectors"
             }
             arithmetic = products = 0
@@ -42,12 +43,16 @@ if [ $# -gt 0 ]; then
     defects=$(examine "$1" "$2")
 else
     found=0 defects=
-    for object in lib/.libs/*kernels_v3.o lib/.libs/*kernels_v4.o; do
+    for object in lib/loops/.libs/*x86_64_v3.o lib/loops/.libs/*x86_64_v4.o; do
         [ -e "$object" ] || continue
         found=1
         case $object in *_v3.o) vector=ymm ;; *) vector=zmm ;; esac
         defects=$defects$(examine "$object" "$vector")
     done
-    [ $found = 1 ] || { echo "vectorised.sh: no loops for x86-64-v3 or v4 were built"; exit 77; }
+    if [ $found = 0 ]; then
+        grep -q '^V3_CFLAGS = .' Makefile && { echo "vectorised.sh: the objects of x86-64-v3 are not where they were"; exit 1; }
+        echo "vectorised.sh: no loops for x86-64-v3 or v4 were built"
+        exit 77
+    fi
 fi
 [ -z "$defects" ] || { printf '%s\n' "$defects"; exit 1; }

@@ -2,7 +2,7 @@
  * the binary32 carrier and every format that fits it:
  *
  *   short way  the exact result, rounded to odd in binary64 by vector loops, then the loops of fpemu_quantize; where
- *              binary64 has the bits for it (see core/arith.h)
+ *              binary64 has the bits for it (see core/exact.h)
  *   long way   the exact result in 128 bits and one rounding, an element at a time
  *
  * Both give the same bits. Functions go the long way. An operand with scales is multiplied by them as it is read: the
@@ -11,7 +11,7 @@
 #include <math.h>
 
 #include "core/dot.h"
-#include "internal.h"
+#include "array.h"
 #include "threads.h"
 #include "operand_scales.h"
 

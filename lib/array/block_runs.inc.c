@@ -235,7 +235,7 @@ static uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blo
     return blocks;
 }
 
-/* Columns, as pow2_columns. */
+/* Columns, as block_pow2_columns. */
 static uint64_t block_fused_columns(const block_job *j, uint64_t v, uint64_t end)
 {
     const block_walk *w = &j->walk;

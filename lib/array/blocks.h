@@ -5,7 +5,7 @@
 
 #include "core/block.h"
 #include "core/walk.h"
-#include "internal.h"
+#include "array.h"
 
 /* ------------------------------------------------------------------------------------- where elements lie */
 

@@ -11,7 +11,7 @@ typedef struct block_element {
     uint8_t two_steps; /* no loop of one step will do */
 } block_element;
 
-/* counted: element_run will be asked to. What is not used is not set. */
+/* counted: block_element_run will be asked to. What is not used is not set. */
 static void block_element_begin(block_element *e, const fpemu_format *f, const fpemu_rounding *r, int counted)
 {
     e->is_table = f->kind == FPEMU_KIND_CODEBOOK;
@@ -772,7 +772,7 @@ static fpemu_status block_run_inside(const block_call *call, const realw *x, rea
         core_block_make(&j.block, f, &scale, call->rounding);
         if (call->sink)
             core_block_codes(&j.block, &scale);
-        j.pow2 = core_pow2_blocks(&j.block, f, core_mode(call->rounding));
+        j.pow2 = core_pow2_block_make(&j.block, f, core_mode(call->rounding));
         j.hold = j.block.scale_plan;
         core_choose_fast(&j.hold, &scale);
         j.hold_many = !j.block.bare && j.hold.rule != CORE_RULE_SHIFTER_GRID &&

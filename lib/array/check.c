@@ -3,7 +3,7 @@
 #include "core/codebook.h"
 #include "format/blocking.h"
 #include "format/codebook.h"
-#include "internal.h"
+#include "array.h"
 
 static int out_of_range(int value, int low, int high)
 {

@@ -1,6 +1,6 @@
-/* relate.c - comparisons of arrays, in binary64, which holds the operands of both carriers and their products with
+/* compare.c - comparisons of arrays, in binary64, which holds the operands of both carriers and their products with
  * scales. */
-#include "internal.h"
+#include "array.h"
 #include "threads.h"
 #include "operand_scales.h"
 

@@ -1,7 +1,7 @@
 /* functions.c - elementary functions: their names, and their rule compiled once. The array loops are arith.c's. */
 #include "core/functions.h"
 
-#include "internal.h"
+#include "array.h"
 
 static const char *const names[FPEMU_FUNCTION_COUNT] = {
     "exp",   "exp2",  "exp10", "expm1", "log",   "log2",    "log10", "log1p", "sin",

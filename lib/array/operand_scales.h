@@ -1,10 +1,10 @@
-/* scales.h - operands of arithmetic that may have scales, without their types: for arith.c and relate.c. An element
+/* operand_scales.h - operands of arithmetic that may have scales, without their types: for arith.c and compare.c. An element
  * times its scale is a binary64 number: always where both are binary32 numbers, else it is checked. */
-#ifndef FPEMU_SCALES_H
-#define FPEMU_SCALES_H
+#ifndef FPEMU_ARRAY_OPERAND_SCALES_H
+#define FPEMU_ARRAY_OPERAND_SCALES_H
 
 #include "core/fits.h"
-#include "internal.h"
+#include "array.h"
 
 /* Scales of an operand, as fpemu_operand_scales_f32 and _f64. */
 typedef struct scaling {
@@ -94,4 +94,4 @@ static inline void take_operands_f64(int takes, const double *const *operands, c
     }
 }
 
-#endif /* FPEMU_SCALES_H */
+#endif /* FPEMU_ARRAY_OPERAND_SCALES_H */

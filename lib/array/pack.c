@@ -1,5 +1,5 @@
 /* pack.c - tensors as dense bytes: where what lies (doc/blocks.md, 4), values to bytes and back, the order of scales
- * that tensor cores read, delayed scaling. block.c says what a value becomes, core/pack.h how bits lie together. */
+ * that tensor cores read, delayed scaling. blocks.c says what a value becomes, core/pack.h how bits lie together. */
 #include "blocks.h"
 #include "core/packed_layout.h"
 #include "core/pack.h"

@@ -1,6 +1,6 @@
 /* quantize.c - quantising, encoding and decoding arrays and single numbers: arguments are checked, work is split, loops
  * are called. What the loops compute stands in core/, what is refused in check.c. */
-#include "internal.h"
+#include "array.h"
 #include "format/blocking.h"
 #include "format/codebook.h"
 #include "threads.h"

@@ -1,5 +1,5 @@
 /* random.c - random words for callers and for the array loops (rules: core/random.h). */
-#include "internal.h"
+#include "array.h"
 
 uint32_t fpemu_random_word(fpemu_generator generator, uint64_t seed, uint64_t stream, uint64_t j)
 {

@@ -1,7 +1,7 @@
 /* stats.c - counters, extrema, exact error sums and exponent histograms. */
 #include <math.h>
 
-#include "internal.h"
+#include "array.h"
 
 /* ------------------------------------------------------------------------------------------- exact sums */
 

@@ -6,7 +6,7 @@
 #include <omp.h>
 #endif
 
-#include "internal.h"
+#include "array.h"
 
 /* Arrays are split between threads from this many elements a thread on: starting one costs some microseconds, in which
  * one thread does about as many. */

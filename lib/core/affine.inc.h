@@ -75,7 +75,7 @@ FPEMU_FN uint64_t core_affine(const core_plan *p, const core_plan64 *integers, i
     /* a value of the format is a fixed point in every mode, though its quotient need not come back exactly */
     const uint64_t nearest = core_grid64(integers, FPEMU_MODE_RNE, 0, 32, t, sign, 0);
     if (nearest < core_bits64(9007199254740992.0) &&
-        core_affine_value(p->scale_sig, p->scale_exp, (int64_t)core_count64(nearest, 0)) == a)
+        core_affine_value(p->scale_sig, p->scale_exp, (int64_t)core_grid_steps64(nearest, 0)) == a)
         return nearest;
     return core_grid64(integers, mode, 0, p->n, t, sign, (uint64_t)r << 32);
 }
@@ -93,7 +93,7 @@ FPEMU_FN uintw core_finish_affine(const core_plan *p, uintw u, uint64_t g, int *
         return y;
     }
     const uint64_t end = s ? (uint64_t)(p->zero_point - p->q_min) : (uint64_t)(p->q_max - p->zero_point);
-    const uint64_t k = core_count64(g, 0);
+    const uint64_t k = core_grid_steps64(g, 0);
     *overflow = g >= core_bits64(9223372036854775808.0) || k > end;
     const uint64_t kept = *overflow && !p->wrap ? end : k;
     *q = (int64_t)((s ? 0 - kept : kept) + (uint64_t)p->zero_point);

@@ -165,7 +165,7 @@ FPEMU_FN uintw core_blocked_element(const core_blocked *b, const core_codebook *
         return y;
     }
     const uintw t = s->kind == CORE_SCALE_NONE ? u : core_block_t(s, b->block.sticky, u);
-    uintw p = form < 2 ? core_element_counted(&b->plan, form, mode, t, (uintw)r << (CARRIER_BITS - 32), &over)
+    uintw p = form < 2 ? core_element_with_overflow(&b->plan, form, mode, t, (uintw)r << (CARRIER_BITS - 32), &over)
                        : core_blocked_round(b, table, t, r, &over, &h->q);
     const int finite = (u & ~CARRIER_SIGN) < CARRIER_INF;
     if (form == 2 && b->compat.setting && finite && core_block_compat_acts(&b->compat, s, amax))
@@ -179,7 +179,7 @@ FPEMU_FN uintw core_blocked_element(const core_blocked *b, const core_codebook *
 
 /* The fast form of core_blocked_element, where only y is asked for: the element by rule SHIFTER_STOP or EVEN of
  * round_fast.h; any other rule: by a codebook. tests/gpu compares the two. */
-FPEMU_FN uintw core_blocked_pow2(const core_blocked *b, const core_codebook *table, int rule, int mode,
+FPEMU_FN uintw core_blocked_fast(const core_blocked *b, const core_codebook *table, int rule, int mode,
                                  const core_scale *s, core_tensor tensor, uintw amax, uintw u, uint32_t r)
 {
     const uintw random = (uintw)r << (CARRIER_BITS - 32);
@@ -211,7 +211,7 @@ FPEMU_FN uint64_t core_blocked_code(const core_blocked *b, const core_scale *s, 
                                                  : core_encode(&b->coder, u, rounded);
 }
 
-/* The value of an element's code under a scale that scale_read gave. */
+/* The value of an element's code under a scale that core_scale_read gave. */
 FPEMU_FN uintw core_blocked_read(const core_blocked *b, const core_codebook *table, const core_scale *s,
                                  core_tensor tensor, uint64_t code)
 {

@@ -2,9 +2,9 @@
 
 typedef struct core_pow2_block {
     uintw least, most;                    /* amax between these, or 0: the form holds */
-    uintw emin, up;                       /* as pow2_emin and pow2_up of a plan */
+    uintw emin, up;                       /* as fast_emin and fast_up of a plan */
     uintw step, count;                    /* sr: the smallest step for the scale 1, and 2^32 / step, as bits */
-    intw stochastic_low, stochastic_most; /* as pow2_low and pow2_most */
+    intw stochastic_low, stochastic_most; /* as fast_low and fast_most */
     uintw ones;        /* all bits; read from here because gcc 12 vectorises 64-bit shifts of variables only */
     uintw shift;       /* fixed point: 3 * 2^(MANT - 1) steps, as bits: adding it rounds */
     uintw max, lowest; /* magnitudes of the ends */
@@ -17,7 +17,7 @@ typedef struct core_pow2_block {
 } core_pow2_block;
 
 /* b of format f, whose elements saturate; mode: core_mode of the rounding. */
-FPEMU_FN core_pow2_block core_pow2_blocks(const core_block *b, const fpemu_format *f, int mode)
+FPEMU_FN core_pow2_block core_pow2_block_make(const core_block *b, const fpemu_format *f, int mode)
 {
     core_pow2_block q;
     const int is_float = f->kind == FPEMU_KIND_FLOAT;
@@ -94,11 +94,11 @@ FPEMU_FN uintw core_pow2_holds(const core_pow2_block *q, uintw a)
     return (uintw)(a - q->least <= q->most - q->least) | (uintw)(a == 0);
 }
 
-/* Magnitude a on the grid of a block with the scale 2^c, power = c << MANT; c_ = C of core_counted. */
+/* Magnitude a on the grid of a block with the scale 2^c, power = c << MANT; c_ = C of core_shifter_round. */
 FPEMU_FN uintw core_pow2_grid(const core_pow2_block *q, int mode, uintw a, uintw c_, uintw sign, uintw power, uintw r)
 {
     if (mode != FPEMU_MODE_SR)
-        return core_counted(mode, a, c_, sign, r);
+        return core_shifter_round(mode, a, c_, sign, r);
     const uintw step = q->step + power;
     const intw low = q->stochastic_low - ((intw)power >> CARRIER_MANTISSA);
     const uintw small = core_stochastic_below(step, q->count - power, a, r);
@@ -171,7 +171,7 @@ FPEMU_FN int core_fast_holds(const core_plan *p, int even, int divided, realw t,
     const realw most = core_value(core_power((CARRIER_BIAS + 1) / 2)), y = 2 * max * s * second;
     const uintw a = core_at_most(core_bits(t), p->fast_cap), end = core_at_most(p->max[0], p->max[1]);
     const uintw c = even ? p->fast_emin + p->fast_up : core_shifter_c(p, a);
-    const uintw g = core_counted(FPEMU_MODE_RNE, a, c, 0, 0);
+    const uintw g = core_shifter_round(FPEMU_MODE_RNE, a, c, 0, 0);
     const int near = down <= most && s <= most && t <= most;
     const int room = even || p->fast_up > CARRIER_HIDDEN; /* for C and half of it */
     if ((divided && !near) || !(y < core_value(CARRIER_INF)))
@@ -179,7 +179,7 @@ FPEMU_FN int core_fast_holds(const core_plan *p, int even, int divided, realw t,
     return room && g <= end ? 2 : 1;
 }
 
-/* t on the grid, to nearest even: as core_counted has it, but with C and half of it, so that negative numbers count
+/* t on the grid, to nearest even: as core_shifter_round has it, but with C and half of it, so that negative numbers count
  * too. C is the power of two below |t|, or the lowest binade's, times a constant: fused, it need not be had itself. */
 FPEMU_FN realw core_fast_nearest(const core_plan *p, realw t)
 {
@@ -205,7 +205,7 @@ FPEMU_FN uintw core_fast_stop(const core_plan *p, int inside, int divided, realw
         nearest = core_fast_nearest(p, t);
     } else {
         const uintw a = core_at_most(core_bits(t), p->max[0]);
-        nearest = core_value(core_counted(FPEMU_MODE_RNE, a, core_shifter_c(p, a), 0, 0));
+        nearest = core_value(core_shifter_round(FPEMU_MODE_RNE, a, core_shifter_c(p, a), 0, 0));
     }
     const realw y = nearest * s;
     return core_bits(divided ? y : y * second) | sign;

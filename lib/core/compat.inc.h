@@ -55,7 +55,7 @@ FPEMU_FN uintw core_qpytorch_fixed(const core_plan *p, uintw u, uint32_t r)
     const uintw sign_bit = sign ? CARRIER_SIGN : 0;
     if (g >= core_bits64(16777216.0)) /* a binary32 integer already: x itself is on the grid */
         return u;
-    return core_compose((uintw)core_count64(g, 0), p->quantum) | sign_bit;
+    return core_compose((uintw)core_grid_steps64(g, 0), p->quantum) | sign_bit;
 }
 
 /* PyTorch's affine order in binary32: the integer before the zero point is added, as binary64 bits with sign. */

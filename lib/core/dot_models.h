@@ -1,6 +1,6 @@
 /* dot_models.h - one output of a dot product by every model of doc/accumulation.md, one rounding after the other: the
  * definition. Devices call it, one output a thread; so does lib/gemm/models.c, where speed does not matter. What
- * lib/gemm/models_fast.c does for many outputs at a time gives the same bits and counters: tests/gpu/products.c
+ * lib/gemm/models_fast.c does for many outputs at a time gives the same bits and counters: tests/gpu/gemm.c
  * compares both, and tests/against_judges/gemm.c each with a judge. */
 #ifndef FPEMU_CORE_DOT_MODELS_H
 #define FPEMU_CORE_DOT_MODELS_H
@@ -375,21 +375,36 @@ FPEMU_FN void core_dot_fused(const core_dot *p, core_dot_line a, core_dot_line b
     }
 }
 
+/* 2^-quantum in two steps, each a power of two that binary64 has. */
+typedef struct core_dot_unit {
+    double low, high;
+} core_dot_unit;
+
+FPEMU_FN core_dot_unit core_dot_unit_of(int quantum)
+{
+    const core_dot_unit u = {core_value64(core_power64(-(quantum / 2))),
+                             core_value64(core_power64(quantum / 2 - quantum))};
+    return u;
+}
+
+/* An operand as an integer: how many units it has. */
+FPEMU_FN int64_t core_dot_units(double x, core_dot_unit u)
+{
+    return (int64_t)(x * u.low * u.high);
+}
+
 FPEMU_FN void core_dot_integer(const core_dot *p, core_dot_line a, core_dot_line b, uint64_t from, uint64_t to,
                                core_dot_sum *w, core_dot_tally *tally)
 {
     const int exponent = p->quantum_a + p->quantum_b;
-    const int half_a = p->quantum_a / 2, half_b = p->quantum_b / 2; /* two steps, each a power of two that there is */
-    const double low_a = core_value64(core_power64(-half_a)), low_b = core_value64(core_power64(-half_b));
-    const double high_a = core_value64(core_power64(half_a - p->quantum_a));
-    const double high_b = core_value64(core_power64(half_b - p->quantum_b));
+    const core_dot_unit unit_a = core_dot_unit_of(p->quantum_a), unit_b = core_dot_unit_of(p->quantum_b);
     int64_t s = w->whole;
     int nan = w->nan;
     for (uint64_t k = from; k < to; k++) {
         const double x = core_dot_line_at(p, a, k - from), y = core_dot_line_at(p, b, k - from);
         int over = 0;
         nan |= x != x || y != y;
-        const int64_t product = nan ? 0 : (int64_t)(x * low_a * high_a) * (int64_t)(y * low_b * high_b);
+        const int64_t product = nan ? 0 : core_dot_units(x, unit_a) * core_dot_units(y, unit_b);
         const int64_t old = s;
         s = core_dot_integer_sum(old, product, p->width, p->wrap, &over);
         if (!tally)

@@ -68,7 +68,7 @@ FPEMU_FN uintw core_element_affine_fast(const core_plan *p, int mode, uintw u, u
 }
 
 /* Of rules FLOAT (any 0) and ANY (any 1), where *overflow is asked for too. */
-FPEMU_FN uintw core_element_counted(const core_plan *p, int any, int mode, uintw u, uintw r, int *overflow)
+FPEMU_FN uintw core_element_with_overflow(const core_plan *p, int any, int mode, uintw u, uintw r, int *overflow)
 {
     const uintw sign = u & CARRIER_SIGN, a = u ^ sign, g = core_grid(p, mode, any, p->n, a, sign, r);
     *overflow = a < CARRIER_INF && g > CORE_BY_SIGN(u, p->max);

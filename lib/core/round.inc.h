@@ -22,7 +22,7 @@ typedef struct core_plan {
     uintw out_min;   /* results below become zero */
     uintw one;       /* 1; read from here because gcc 12 vectorises 64-bit shifts of variables only */
     uintw negative;  /* e8m0: what a negative becomes; 0 elsewhere */
-    uintw fast_cap, fast_emin, fast_up, fast_end, fast_nan, pow2_count, ones; /* round_fast.h; all bits */
+    uintw fast_cap, fast_emin, fast_up, fast_end, fast_nan, fast_count, ones; /* round_fast.h; all bits */
     intw fast_low, fast_most;
     /* posit */
     uintw posit_n, posit_es, posit_min, posit_max;
@@ -193,7 +193,7 @@ FPEMU_FN uintw core_compose(uintw k, int e)
 }
 
 /* The integer |value| / 2^quantum of a grid magnitude, modulo 2^64. */
-FPEMU_FN uint64_t core_count(uintw a, int quantum)
+FPEMU_FN uint64_t core_grid_steps(uintw a, int quantum)
 {
     const int field = (int)(a >> CARRIER_MANTISSA);
     const uint64_t sig = field ? (a & (CARRIER_HIDDEN - 1)) | CARRIER_HIDDEN : a;
@@ -207,7 +207,7 @@ FPEMU_FN uint64_t core_count(uintw a, int quantum)
 FPEMU_FN uintw core_wrapped(const core_plan *p, uintw a, uintw sign)
 {
     const uint64_t mask = ~UINT64_C(0) >> (64 - p->bits), top = UINT64_C(1) << (p->bits - 1);
-    const uint64_t k = core_count(a, p->quantum);
+    const uint64_t k = core_grid_steps(a, p->quantum);
     const uint64_t code = ((sign ? 0 - k : k) + (uint64_t)p->zero_point) & mask;
     int64_t q = (int64_t)code;
     if (p->is_signed && (code & top))

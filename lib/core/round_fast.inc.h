@@ -57,7 +57,7 @@ FPEMU_FN uint64_t core_carry(double z, uint64_t r)
 #endif
 
 /* Magnitude a rounded to the grid whose steps c = C counts; not for FPEMU_MODE_SR. */
-FPEMU_FN uintw core_counted(int mode, uintw a, uintw c, uintw sign, uintw r)
+FPEMU_FN uintw core_shifter_round(int mode, uintw a, uintw c, uintw sign, uintw r)
 {
     /* kept apart: some compilers hold expressions in a wider type */
     const realw x = core_value(a), C = core_value(c), sum = x + C, nearest = sum - C;
@@ -110,7 +110,7 @@ FPEMU_FN uintw core_stochastic_large(const core_plan *p, uintw a, uintw r)
 
 FPEMU_FN uintw core_stochastic_small(const core_plan *p, uintw a, uintw r)
 {
-    return core_stochastic_below(p->low_one, p->pow2_count, a, r);
+    return core_stochastic_below(p->low_one, p->fast_count, a, r);
 }
 
 /* Of the two, chosen last: what is done to them before may then be done at the same time. */
@@ -134,7 +134,8 @@ FPEMU_FN uintw core_shifter_c(const core_plan *p, uintw a)
 /* As grid below 2^fast_cap. */
 FPEMU_FN uintw core_below_cap(const core_plan *p, int mode, uintw a, uintw sign, uintw r)
 {
-    return mode == FPEMU_MODE_SR ? core_stochastic(p, a, r) : core_counted(mode, a, core_shifter_c(p, a), sign, r);
+    return mode == FPEMU_MODE_SR ? core_stochastic(p, a, r)
+                                 : core_shifter_round(mode, a, core_shifter_c(p, a), sign, r);
 }
 
 /* The same, and from there on some value beyond the ends. */
@@ -148,7 +149,7 @@ FPEMU_FN uintw core_element_pass(const core_plan *p, int mode, uintw u, uintw r)
 {
     const uintw sign = u & CARRIER_SIGN, a = u ^ sign;
     if (mode < FPEMU_MODE_SR) { /* whether x overflows is known beforehand */
-        const uintw g = core_counted(mode, a, core_shifter_c(p, a), sign, r);
+        const uintw g = core_shifter_round(mode, a, core_shifter_c(p, a), sign, r);
         return core_beyond(a, p->fast_nan, p->nan[0], core_beyond(a, p->fast_end, p->overflow[0], g) | sign);
     }
     const int stochastic = mode == FPEMU_MODE_SR;
@@ -188,7 +189,7 @@ FPEMU_FN uintw core_element_even(const core_plan *p, int mode, uintw u, uintw r)
         return core_unless_nan(p, u, core_bits(y));
     }
     const uintw x = core_at_most(a, CORE_BY_SIGN(u, p->max));
-    const uintw g = mode == FPEMU_MODE_SR ? core_stochastic(p, x, r) : core_counted(mode, x, c, sign, r);
+    const uintw g = mode == FPEMU_MODE_SR ? core_stochastic(p, x, r) : core_shifter_round(mode, x, c, sign, r);
     const realw y = core_value(g | sign) + 0; /* -0 becomes 0 */
     return core_beyond(a, CARRIER_INF, p->nan[0], core_bits(y));
 }
@@ -269,7 +270,7 @@ FPEMU_FN void core_choose_fast(core_plan *p, const fpemu_format *f)
     p->fast_up = (uintw)(CARRIER_MANTISSA - m) << CARRIER_MANTISSA;
     p->fast_low = CARRIER_BITS - (emin - m + CARRIER_BIAS + CARRIER_MANTISSA);
     p->fast_most = CARRIER_BITS - (CARRIER_MANTISSA - m);
-    p->pow2_count = core_power(32 - (emin - m));
+    p->fast_count = core_power(32 - (emin - m));
     p->rule = CORE_RULE_SHIFTER_GRID;
     if (f->kind != FPEMU_KIND_FLOAT) {
         if (one_nan && !p->zero[1] && past[0] == max && past[1] == (p->max[1] ? p->max[1] | CARRIER_SIGN : 0) &&

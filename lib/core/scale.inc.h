@@ -96,7 +96,7 @@ FPEMU_FN void core_block_make(core_block *b, const fpemu_format *f, const fpemu_
                               f->kind == FPEMU_KIND_CODEBOOK || f->kind == FPEMU_KIND_POSIT || r->compat);
 }
 
-/* Completes *b for scale_code and scale_read. */
+/* Completes *b for core_scale_code and core_scale_read. */
 FPEMU_FN void core_block_codes(core_block *b, const fpemu_format *scale)
 {
     if (!b->bare && b->rule != FPEMU_SCALING_S2FP8)
@@ -264,7 +264,7 @@ FPEMU_FN void core_scale_find(const core_block *b, const core_extremes *e, core_
         s->kind = CORE_SCALE_ZERO;
 }
 
-/* The code of a scale that scale_find made. */
+/* The code of a scale that core_scale_find made. */
 FPEMU_FN uint64_t core_scale_code(const core_block *b, const core_scale *s)
 {
     if (b->bare)

@@ -30,5 +30,7 @@ void fpemu_fast_chunk(gemm_tile *w, size_t r, size_t k, uint64_t t, double *inne
 /* Pairwise: leaf number k of the tree; and what waits at the end, joined, into `to`. */
 void fpemu_fast_leaf(gemm_tile *w, size_t r, uint64_t k, gemm_terms node);
 void fpemu_fast_root(gemm_tile *w, size_t r, double *to);
+/* Integers, in the reference's own sums, uncounted; rows as fpemu_reference_advance has them. */
+void fpemu_fast_integer(gemm_tile *w, size_t row, size_t rows, size_t nk);
 
 #endif /* FPEMU_GEMM_MODELS_H */

@@ -1,5 +1,5 @@
 /* models_fast.c - the models of core/dot_models.h for all lanes of a row at a time: each model as a sequence of one
- * operation, round(v * w + u), on arrays, and what it counts for. tests/gpu/products.c holds results and counters
+ * operation, round(v * w + u), on arrays, and what it counts for. tests/gpu/gemm.c holds results and counters
  * against the reference, tests/unit/check_gemm.c and tests/against_judges/gemm.c against the definition. */
 #include <math.h>
 
@@ -331,5 +331,39 @@ void fpemu_fast_fused(gemm_tile *w, size_t r, size_t k0, size_t nk, const double
         k->loops64->round[p->rule][p->mode](p, w->lanes, t, NULL, d);
         if (core_dot_chunk_ends(dot, k0 + l + m - 1))
             fpemu_fast_chunk(w, r, k0 + l, (k0 + l) / dot->chunk, d, s);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------- integers */
+
+/* Element `place` of numbers of a slab. */
+static double number_at(const gemm_tile *w, const float *f, const double *d, size_t place)
+{
+    return is_narrow(w->call) ? (double)f[place] : d[place];
+}
+
+void fpemu_fast_integer(gemm_tile *w, size_t row, size_t rows, size_t nk)
+{
+    const core_dot *d = &w->call->targets.dot;
+    const core_dot_unit unit_x = core_dot_unit_of(d->quantum_a), unit_y = core_dot_unit_of(d->quantum_b);
+    int64_t units[OPERANDS];
+    uint8_t nan[OPERANDS];
+    for (size_t place = 0; place < nk * w->ld; place++) {
+        const double y = number_at(w, w->y.f, w->y.d, place);
+        nan[place] = y != y;
+        units[place] = nan[place] ? 0 : core_dot_units(y, unit_y);
+    }
+    for (size_t r = 0; r < rows; r++) {
+        core_dot_sum *const sums = w->state.sums + (row + r) * w->call->tile_lanes;
+        for (size_t k = 0; k < nk; k++) {
+            const double x = number_at(w, w->x.f, w->x.d, r * SLAB_FEW + k);
+            const int64_t factor = x != x ? 0 : core_dot_units(x, unit_x);
+            for (size_t i = 0; i < w->lanes; i++) {
+                int over;
+                sums[i].nan |= x != x || nan[k * w->ld + i];
+                sums[i].whole = core_dot_integer_sum(sums[i].whole, sums[i].nan ? 0 : factor * units[k * w->ld + i],
+                                                     d->width, d->wrap, &over);
+            }
+        }
     }
 }

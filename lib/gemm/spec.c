@@ -1,8 +1,8 @@
-/* gemm_spec.c - how products are added up, as text, and the tensor cores by name. doc/accumulation.md states the
+/* spec.c - how products are added up, as text, and the tensor cores by name. doc/accumulation.md states the
  * grammar and the figures. */
 #include <stdio.h>
 
-#include "internal.h"
+#include "array/array.h"
 #include "format/text.h"
 
 /* --------------------------------------------------------------------------------------------- tensor cores */

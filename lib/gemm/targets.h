@@ -3,7 +3,7 @@
 #define FPEMU_GEMM_TARGETS_H
 
 #include "core/dot_models.h"
-#include "internal.h"
+#include "array/array.h"
 
 /* A target as the fast models use it. */
 typedef struct gemm_target {

@@ -105,7 +105,10 @@ static void advance_rows(gemm_tile *w, size_t row, size_t rows, size_t k0, size_
     const gemm_call *c = w->call;
     const kernels *k = c->k;
     if (c->path == PATH_REFERENCE) {
-        fpemu_reference_advance(w, row, rows, k0, nk);
+        if (c->targets.dot.model == FPEMU_MODEL_INTEGER && !c->counted && !c->targets.nan_is_error)
+            fpemu_fast_integer(w, row, rows, nk);
+        else
+            fpemu_reference_advance(w, row, rows, k0, nk);
         return;
     }
     for (size_t i = 0; i < rows; i++) {

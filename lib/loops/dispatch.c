@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "internal.h"
+#include "loops.h"
 
 #ifndef FPEMU_HAVE_V3
 #define FPEMU_HAVE_V3 0

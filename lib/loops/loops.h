@@ -15,8 +15,7 @@
 #define DOT_LANES 128
 
 /* Short forms of rounding to nearest in binary32: none at all, full range of core/round_fast.h, shifter with any
- * ends, and shifter on
- * signed numbers with infinity or the largest value past the end. */
+ * ends, and shifter on signed numbers with infinity or the largest value past the end. */
 enum mac_form { MAC_NONE, MAC_FULL_RANGE, MAC_ENDS, MAC_INF, MAC_SAT, MAC_FORMS };
 
 /* Elements handled at a time where an intermediate result is kept on the stack. */
@@ -31,6 +30,47 @@ enum mac_form { MAC_NONE, MAC_FULL_RANGE, MAC_ENDS, MAC_INF, MAC_SAT, MAC_FORMS 
 #define LINE 64
 /* Error sums are made of blocks of this many elements, by absolute index; threads split there. */
 #define SUM_BLOCK 4096
+
+/* Element i of an array of codes of 1, 2, 4 or 8 bytes, at any alignment. */
+static inline void store_code(void *codes, size_t size, size_t i, uint64_t code)
+{
+    switch (size) {
+    case 1: ((uint8_t *)codes)[i] = (uint8_t)code; break;
+    case 2: {
+        const uint16_t c = (uint16_t)code;
+        memcpy((char *)codes + 2 * i, &c, 2);
+        break;
+    }
+    case 4: {
+        const uint32_t c = (uint32_t)code;
+        memcpy((char *)codes + 4 * i, &c, 4);
+        break;
+    }
+    default: memcpy((char *)codes + 8 * i, &code, 8);
+    }
+}
+
+static inline uint64_t load_code(const void *codes, size_t size, size_t i)
+{
+    switch (size) {
+    case 1: return ((const uint8_t *)codes)[i];
+    case 2: {
+        uint16_t c;
+        memcpy(&c, (const char *)codes + 2 * i, 2);
+        return c;
+    }
+    case 4: {
+        uint32_t c;
+        memcpy(&c, (const char *)codes + 4 * i, 4);
+        return c;
+    }
+    default: {
+        uint64_t c;
+        memcpy(&c, (const char *)codes + 8 * i, 8);
+        return c;
+    }
+    }
+}
 
 /* What a counting loop gathers over one tile. */
 typedef core_counts tile_counts;
@@ -60,11 +100,11 @@ typedef struct kernels {
     void (*hash)(core_hash_key k, int per_word, int n_bits, uint64_t i, size_t n, uint32_t *r);
     void (*philox)(uint64_t seed, uint64_t stream, int per_word, int n_bits, uint64_t i, size_t n, uint32_t *r);
     /* y = x rounded by the hash's bits for elements `index` and following, of which none passes a multiple of 2^32: as
-     * many bits as the plan asks for, 32, 16 or 8; by rule, NULL where hash and round32 do as well; passing: y, at a
+     * many bits as the plan asks for, 32, 16 or 8; by rule, NULL where hash and round do as well; streaming: y, at a
      * multiple of LINE, by stores of stream.h */
     void (*stochastic32[CORE_RULE_COUNT])(const core_plan32 *p, core_hash_key k, uint64_t index, size_t n,
                                           int streaming, const void *x, void *y);
-    /* as round32 for plans that core_is_half32 knows; NULL where there is no instruction for it */
+    /* as round for plans that core_is_half32 knows; NULL where there is no instruction for it */
     void (*half32)(const core_plan32 *p, size_t n, const void *x, const uint32_t *r, void *y);
     void (*stream)(void *to, const void *from, size_t size); /* stream_tile of stream.h */
     /* exact results of an operation on binary32 numbers (minimum and the like: any), to nearest and to odd */
@@ -75,7 +115,7 @@ typedef struct kernels {
 
     /* dot products: dot.inc.c */
     void (*fma_odd)(size_t n, double x, const double *y, const double *s, uint64_t zero_sign, double *odd);
-    /* as round64, for formats that has_fast of lib/gemm/targets.c knows: nearest, stochastic; and both steps at once */
+    /* as round, for formats that has_fast of lib/gemm/targets.c knows: nearest, stochastic; and both steps at once */
     void (*round_nearest)(const core_plan64 *p, size_t n, const double *x, const uint32_t *r, double *y);
     void (*round_stochastic)(const core_plan64 *p, size_t n, const double *x, const uint32_t *r, double *y);
     void (*fma_nearest)(const core_plan64 *p, size_t n, double x, const double *y, const double *s, double *out);

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "internal.h"
+#include "loops.h"
 #include "stream.h"
 
 #define SIMD _Pragma("omp simd")
@@ -275,7 +275,7 @@ static void narrow(size_t n, const double *x, float *y)
     }
 #endif
 
-/* The table of an instruction set; `decode32` and `words`, for Philox, may be better ones than those of this file. */
+/* The table of an instruction set; `table32` and `words`, for Philox, may be better ones than those of this file. */
 #define KERNELS_TABLE(name_text, is_valid, table32, words)                                                             \
     {                                                                                                                  \
         .name = name_text, .valid = is_valid, .loops32 = table32, .loops64 = &loops_table64, .hash = fill_hash,        \

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* y[i] = (high[c] << 24 | low[c] << 16) as bits of a float, c = codes[i]: tables of values with 16 bits at most.
- * passing: y, at a multiple of 64, by stores that pass the caches by. */
+ * streaming: y, at a multiple of 64, by stores that pass the caches by. */
 void fpemu_vbmi_decode(const uint8_t low[256], const uint8_t high[256], size_t n, const uint8_t *codes, int streaming,
                        void *y);
 

@@ -1,4 +1,4 @@
-/* operations.c - libfpemu_cuda's arithmetic, functions and comparisons against libfpemu's, bit for bit, counters and
+/* arith.c - libfpemu_cuda's arithmetic, functions and comparisons against libfpemu's, bit for bit, counters and
  * sums included; simulated on this processor or run on a device, as quantize.c.
  *
  *   every operation, every mode, both generators; float, double, bfloat16 and binary16 arrays; single numbers

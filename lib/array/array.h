@@ -1,11 +1,11 @@
-/* internal.h - what the files of lib/ share beyond the public header. */
-#ifndef FPEMU_INTERNAL_H
-#define FPEMU_INTERNAL_H
+/* array.h - what the calls on arrays, here and in lib/gemm, share beyond the public header. */
+#ifndef FPEMU_ARRAY_ARRAY_H
+#define FPEMU_ARRAY_ARRAY_H
 
-#include "array/environment.h"
-#include "array/names.h"
+#include "environment.h"
 #include "fpemu.h"
 #include "loops/loops.h"
+#include "names.h"
 
 /* Random bits (left-aligned in 32) of elements i, i+1, ... */
 void fpemu_random_fill(const kernels *k, const fpemu_rounding *r, uint64_t i, size_t n, uint32_t *out);
@@ -26,7 +26,7 @@ fpemu_status fpemu_convert32(const fpemu_format *f, const fpemu_rounding *r, siz
 fpemu_status fpemu_convert64(const fpemu_format *f, const fpemu_rounding *r, size_t n, const double *x, void *out,
                              int to_code, fpemu_stats *stats);
 
-/* What the verbs hand over for blocked formats and codebooks: quantising and encoding of n > 0 elements, decoding, one
+/* What the calls hand over for blocked formats and codebooks: quantising and encoding of n > 0 elements, decoding, one
  * element as the scalar forms have it (code: NULL, or set to its code). Pointers are not NULL, but for the rounding of
  * the scalar forms. */
 fpemu_status fpemu_block_convert32(const fpemu_format *f, const fpemu_rounding *r, size_t n, const float *x, void *out,
@@ -44,47 +44,6 @@ uint32_t fpemu_element_bits(const fpemu_rounding *r, uint64_t index);
 /* Exponents of a carrier: -149..127 or -1074..1023, one bin each. */
 #define EXPONENTS_F32 277
 #define EXPONENTS_F64 2098
-
-/* Element i of an array of codes of 1, 2, 4 or 8 bytes, at any alignment. */
-static inline void store_code(void *codes, size_t size, size_t i, uint64_t code)
-{
-    switch (size) {
-    case 1: ((uint8_t *)codes)[i] = (uint8_t)code; break;
-    case 2: {
-        const uint16_t c = (uint16_t)code;
-        memcpy((char *)codes + 2 * i, &c, 2);
-        break;
-    }
-    case 4: {
-        const uint32_t c = (uint32_t)code;
-        memcpy((char *)codes + 4 * i, &c, 4);
-        break;
-    }
-    default: memcpy((char *)codes + 8 * i, &code, 8);
-    }
-}
-
-static inline uint64_t load_code(const void *codes, size_t size, size_t i)
-{
-    switch (size) {
-    case 1: return ((const uint8_t *)codes)[i];
-    case 2: {
-        uint16_t c;
-        memcpy(&c, (const char *)codes + 2 * i, 2);
-        return c;
-    }
-    case 4: {
-        uint32_t c;
-        memcpy(&c, (const char *)codes + 4 * i, 4);
-        return c;
-    }
-    default: {
-        uint64_t c;
-        memcpy(&c, (const char *)codes + 8 * i, 8);
-        return c;
-    }
-    }
-}
 
 /* What one thread gathers; joined into the caller's stats at its end. */
 typedef struct gathering {
@@ -106,4 +65,4 @@ void fpemu_gather_end(gathering *g, int carrier, fpemu_stats *to);
 /* Whether the caller's fields of a stats are in range. */
 fpemu_status fpemu_stats_check(const fpemu_stats *s);
 
-#endif /* FPEMU_INTERNAL_H */
+#endif /* FPEMU_ARRAY_ARRAY_H */
