@@ -1,5 +1,5 @@
 /* call.h - what the host calls share: statuses, checks of formats, rounding and pointers, random settings (call.c), and
- * the calls that others hand their work to (blocks.c). */
+ * functions of blocks.c that quantize.c and gemm.c call. */
 #ifndef FPEMU_GPU_CALL_H
 #define FPEMU_GPU_CALL_H
 

@@ -7,7 +7,7 @@
 #include "lane.h"
 #include "names.h"
 
-/* A call as the kernels get it, by value: all but the carrier's own. */
+/* What a kernel is given by value, whatever the carrier; gpu_quantize_job32 and 64 add what depends on it. */
 typedef struct gpu_quantize_call {
     core_plan64 integers; /* affine integers: the grid of their quotients */
     gpu_random random;
@@ -47,7 +47,7 @@ typedef struct gpu_strips {
     uint64_t first, count;
 } gpu_strips;
 
-/* phase: quads begin where the place is that, modulo 4; GPU_NO_QUADS: nowhere. */
+/* Groups of four neighbours (quads) begin at places that are `phase` modulo 4; GPU_NO_QUADS: nowhere. */
 FPEMU_FN gpu_strips gpu_strips_of(uint64_t from, uint64_t to, uint64_t phase)
 {
     gpu_strips s;

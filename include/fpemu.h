@@ -6,7 +6,7 @@
  *   fpemu_rounding  which neighbour a number becomes, and what happens past the ends
  *   fpemu_stats     what happened: counters, extrema, sums of errors, histograms
  *
- * and verbs, which take: format, rounding, how many, input, output, stats (may be NULL).
+ * and functions, which take: format, rounding, how many, input, output, stats (may be NULL).
  *
  *   fpemu_format f;
  *   fpemu_stats  s = {0};

@@ -2,7 +2,7 @@
  * blocks up to the first that it has to leave to block_flush, which knows everything. */
 
 /* Full runs from block v on that follow one another in memory; the first of them is at *p. */
-static uint64_t block_runs_from(const block_walk *w, uint64_t v, uint64_t end, block_place *p)
+static uint64_t block_runs_from(const core_walk *w, uint64_t v, uint64_t end, core_place *p)
 {
     const uint64_t along = v % w->across, full = w->length / w->tile_length;
     const uint64_t left = along < full ? full - along : 0;
@@ -105,13 +105,13 @@ static uint64_t block_pow2_runs(const block_job *j, uint64_t index, uint64_t blo
 /* Columns: runs that are neighbours along the innermost axis, from the one visited as number v on. */
 static uint64_t block_pow2_columns(const block_job *j, uint64_t v, uint64_t end, gathering *g)
 {
-    const block_walk *w = &j->walk;
+    const core_walk *w = &j->walk;
     uintw amax[POW2_LANES], powers[POW2_LANES], spread[POW2_TILE];
     for (uint64_t done = 0; done < end - v;) {
         const uint64_t left = end - v - done, lane = (v + done) % w->inner, beside = w->inner - lane;
         uint64_t lanes = left < beside ? left : beside;
         lanes = lanes < POW2_LANES ? lanes : POW2_LANES;
-        block_place p;
+        core_place p;
         fpemu_walk_block(w, core_walk_visited(w, v + done), &p);
         j->k->loopsw->columns_amax((size_t)p.elements, (ptrdiff_t)w->x[3], (size_t)lanes, j->x + p.x, amax);
         const size_t count = j->k->loopsw->pow2_powers(&j->pow2, (size_t)lanes, amax, powers);
@@ -238,7 +238,7 @@ static uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blo
 /* Columns, as block_pow2_columns. */
 static uint64_t block_fused_columns(const block_job *j, uint64_t v, uint64_t end)
 {
-    const block_walk *w = &j->walk;
+    const core_walk *w = &j->walk;
     block_scales s;
     uintw amax[POW2_LANES];
     uint32_t r[POW2_LANES];
@@ -246,7 +246,7 @@ static uint64_t block_fused_columns(const block_job *j, uint64_t v, uint64_t end
         const uint64_t left = end - v - done, beside = w->inner - (v + done) % w->inner;
         uint64_t lanes = left < beside ? left : beside;
         lanes = lanes < POW2_LANES ? lanes : POW2_LANES;
-        block_place p;
+        core_place p;
         fpemu_walk_block(w, core_walk_visited(w, v + done), &p);
         j->k->loopsw->columns_amax((size_t)p.elements, (ptrdiff_t)w->x[3], (size_t)lanes, j->x + p.x, amax);
         const size_t count = block_tile_scales(j, (size_t)lanes, amax, &s);
@@ -273,7 +273,7 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
     s.divide = p->scale.kind == CORE_SCALE_DIVIDE;
     if (p->scale.kind != CORE_SCALE_MULTIPLY && !s.divide)
         return 0;
-    const block_span span = fpemu_walk_span(&j->walk, &p->place, position, end - position);
+    const core_span span = fpemu_walk_span(&j->walk, &p->place, position, end - position);
     if (span.step != 1 || span.x_step != 1 || span.y_step != 1)
         return 0;
     const size_t most = j->stochastic ? TILE : 4 * TILE;
@@ -302,7 +302,7 @@ static uint64_t block_run_many(const block_job *j, uint64_t v, uint64_t end, gat
     if (j->walk.inner > 1)
         return j->pow2.usable ? block_pow2_columns(j, v, end, g) : block_fused_columns(j, v, end);
     while (v + done < end) {
-        block_place p;
+        core_place p;
         const uint64_t n = block_runs_from(&j->walk, v + done, end, &p);
         uint64_t got = 0;
         if (n == 0)

@@ -106,7 +106,7 @@ static fpemu_status find_scales(const fpemu_format *f, const fpemu_shape *shape,
 {
     const fpemu_rounding nearest = {0};
     const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
-    block_walk walk;
+    core_walk walk;
     if (!f || !shape)
         return FPEMU_ERROR_NULL;
     fpemu_status status = fpemu_check_call(f, &nearest, carrier);

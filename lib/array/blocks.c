@@ -16,7 +16,7 @@
 #define POW2_TILE 2048
 
 /* Random bits of a span of elements that are `step` apart. */
-static void random_span(const kernels *k, const fpemu_rounding *r, const block_span *s, uint32_t *out)
+static void random_span(const kernels *k, const fpemu_rounding *r, const core_span *s, uint32_t *out)
 {
     const int bits = r->bits ? r->bits : 32, per_word = core_per_word(bits);
     uint64_t i = r->offset + s->first, high = 0;
@@ -83,7 +83,7 @@ int fpemu_block_tensor(const fpemu_format *f, const fpemu_range *range, core_ten
     return 1;
 }
 
-static fpemu_status check_arrays(const block_walk *w, const void *x, const void *y, size_t size)
+static fpemu_status check_arrays(const core_walk *w, const void *x, const void *y, size_t size)
 {
     const uintptr_t p = (uintptr_t)x, q = (uintptr_t)y;
     int64_t x_first, x_last, y_first, y_last;

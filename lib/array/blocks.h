@@ -9,18 +9,12 @@
 
 /* ------------------------------------------------------------------------------------- where elements lie */
 
-/* Their rule stands in core/walk.h; here it is compiled once. */
-typedef core_walk block_walk;
-typedef core_place block_place;
-typedef core_span block_span;
-#define WALK_INDEX CORE_WALK_INDEX
-
 /* Elements handled at a time. */
 #define BLOCK_TILE 256
 
-fpemu_status fpemu_walk_begin(block_walk *w, const fpemu_format *f, const fpemu_shape *shape, size_t size, int lines);
-void fpemu_walk_block(const block_walk *w, uint64_t b, block_place *p);
-block_span fpemu_walk_span(const block_walk *w, const block_place *p, uint64_t position, uint64_t most);
+fpemu_status fpemu_walk_begin(core_walk *w, const fpemu_format *f, const fpemu_shape *shape, size_t size, int lines);
+void fpemu_walk_block(const core_walk *w, uint64_t b, core_place *p);
+core_span fpemu_walk_span(const core_walk *w, const core_place *p, uint64_t position, uint64_t most);
 
 /* -------------------------------------------------------------------------------------------- the engine */
 

@@ -91,7 +91,7 @@ typedef struct block_job {
     core_pow2_block pow2;
     core_plan hold; /* of a scale, in a fast form if there is one */
     core_coder coder;
-    block_walk walk;
+    core_walk walk;
     core_extremes whole; /* of the tensor, where its blocks are one */
     const realw *x;
     realw *y;
@@ -110,7 +110,7 @@ typedef struct block_job {
 
 /* A piece of a block within a tile. */
 typedef struct block_part {
-    block_place place;
+    core_place place;
     core_scale scale;
     uint64_t block, position;
     size_t begin, n;
@@ -128,10 +128,10 @@ typedef struct block_tile {
 } block_tile;
 
 /* n elements of a block from place `position` on, one after the other. */
-static void block_take(const block_job *j, const block_place *p, uint64_t position, size_t n, realw *out)
+static void block_take(const block_job *j, const core_place *p, uint64_t position, size_t n, realw *out)
 {
     while (n > 0) {
-        block_span s = {n, 0, 1, p->x + (int64_t)position, 1, 0, 1};
+        core_span s = {n, 0, 1, p->x + (int64_t)position, 1, 0, 1};
         if (!j->call->compact)
             s = fpemu_walk_span(&j->walk, p, position, n);
         const realw *from = j->x + s.x;
@@ -146,10 +146,10 @@ static void block_take(const block_job *j, const block_place *p, uint64_t positi
     }
 }
 
-static void block_give(const block_job *j, const block_place *p, uint64_t position, size_t n, const realw *y)
+static void block_give(const block_job *j, const core_place *p, uint64_t position, size_t n, const realw *y)
 {
     while (n > 0) {
-        const block_span s = fpemu_walk_span(&j->walk, p, position, n);
+        const core_span s = fpemu_walk_span(&j->walk, p, position, n);
         realw *to = j->y + s.y;
         if (s.y_step == 1)
             memcpy(to, y, (size_t)s.n * sizeof *y);
@@ -194,7 +194,7 @@ static void block_join_extremes(core_extremes *to, const core_extremes *from)
 }
 
 /* Of elements begin <= position < end of a block. */
-static core_extremes block_extremes_between(const block_job *j, const block_place *p, uint64_t begin, uint64_t end)
+static core_extremes block_extremes_between(const block_job *j, const core_place *p, uint64_t begin, uint64_t end)
 {
     realw x[BLOCK_TILE];
     core_extremes e = {0, 0, 0, 0, 0};
@@ -202,7 +202,7 @@ static core_extremes block_extremes_between(const block_job *j, const block_plac
         uint64_t n = end - at < BLOCK_TILE ? end - at : BLOCK_TILE;
         const realw *from = x;
         if (!j->call->compact && j->walk.x[3] == 1) {
-            const block_span s = fpemu_walk_span(&j->walk, p, at, end - at < 65536 ? end - at : 65536);
+            const core_span s = fpemu_walk_span(&j->walk, p, at, end - at < 65536 ? end - at : 65536);
             n = s.n;
             from = j->x + s.x;
         } else {
@@ -217,7 +217,7 @@ static core_extremes block_extremes_between(const block_job *j, const block_plac
 }
 
 /* The same by several threads. */
-static void block_large_extremes(const block_job *j, const block_place *p, int parts, core_extremes *e)
+static void block_large_extremes(const block_job *j, const core_place *p, int parts, core_extremes *e)
 {
     memset(e, 0, sizeof *e);
 #ifdef _OPENMP
@@ -266,15 +266,15 @@ static void block_range_add(const kernels *k, int logarithms, int only_amax, siz
 }
 
 /* Measures part k of a tensor, which is the one block at *place. */
-static void block_measure_part(const block_job *j, int logarithms, int only_amax, const block_walk *all,
-                               const block_place *place, int k, int parts, fpemu_range *range)
+static void block_measure_part(const block_job *j, int logarithms, int only_amax, const core_walk *all,
+                               const core_place *place, int k, int parts, fpemu_range *range)
 {
     const uint64_t end = part_begin(k + 1, parts, (size_t)all->total, 0);
     realw x[BLOCK_TILE];
     fpemu_range own;
     memset(&own, 0, sizeof own);
     for (uint64_t at = part_begin(k, parts, (size_t)all->total, 0); at < end;) {
-        const block_span s = fpemu_walk_span(all, place, at, end - at);
+        const core_span s = fpemu_walk_span(all, place, at, end - at);
         for (uint64_t i = 0; i < s.n;) {
             const realw *from = j->x + s.x + (int64_t)i * s.x_step;
             uint64_t n = s.n - i;
@@ -299,8 +299,8 @@ static void block_measure_part(const block_job *j, int logarithms, int only_amax
 static void block_measure(const block_job *j, const fpemu_format *f, const fpemu_shape *shape, int only_amax,
                           fpemu_range *range)
 {
-    block_walk all;
-    block_place place;
+    core_walk all;
+    core_place place;
     fpemu_format scalar = *f;
     scalar.scaling = FPEMU_SCALING_NONE;
     memset(range, 0, sizeof *range);
@@ -436,7 +436,7 @@ static void block_flush(const block_job *j, block_tile *w, gathering *g)
         realw *const t = w->t + p->begin;
         if (j->stochastic)
             for (uint64_t at = 0; at < p->n;) {
-                const block_span s = fpemu_walk_span(&j->walk, &p->place, p->position + at, p->n - at);
+                const core_span s = fpemu_walk_span(&j->walk, &p->place, p->position + at, p->n - at);
                 random_span(k, j->call->rounding, &s, w->r + p->begin + at);
                 at += s.n;
             }
@@ -476,7 +476,7 @@ static void block_flush(const block_job *j, block_tile *w, gathering *g)
         if (j->counted) {
             /* judged on x and y, without ends and grid */
             static const core_plan open = {.max = {~(uintw)0, ~(uintw)0}};
-            const uint64_t lane = j->scalar && j->walk.block == WALK_INDEX ? j->call->rounding->offset : 0;
+            const uint64_t lane = j->scalar && j->walk.block == CORE_WALK_INDEX ? j->call->rounding->offset : 0;
             const int scalar = kind == CORE_SCALE_NONE && !j->element.is_table; /* all on x and y */
             tile_counts c;
             c.max_error = g->stats.max_error;
@@ -489,7 +489,7 @@ static void block_flush(const block_job *j, block_tile *w, gathering *g)
                 c.subnormal = seen.subnormal;
             }
             fpemu_gather_tile(g, CARRIER_BITS, lane + p->position, n, w->x + begin, w->y + begin, &c);
-            if (p->last && j->walk.block != WALK_INDEX)
+            if (p->last && j->walk.block != CORE_WALK_INDEX)
                 fpemu_gather_close(g);
         }
         if (j->nan_seen && kind != CORE_SCALE_NAN)
@@ -636,7 +636,7 @@ static void block_run_slice(const block_slice *s, int k)
         fpemu_gather_begin(&g, j->want, CARRIER_BITS);
     if (s->together) {
         const size_t n = (size_t)s->p->place.elements;
-        const uint64_t offset = j->walk.block == WALK_INDEX ? j->call->rounding->offset : 0;
+        const uint64_t offset = j->walk.block == CORE_WALK_INDEX ? j->call->rounding->offset : 0;
         block_run_piece(j, s->p, part_begin(k, s->parts, n, offset), part_begin(k + 1, s->parts, n, offset),
                         j->counted ? &g : NULL);
     } else {
@@ -672,7 +672,7 @@ static void block_run_slices(const block_slice *s)
  * threads, cut where a piece of its sums ends. */
 static void block_run_all(const block_job *j, uint64_t first, uint64_t end)
 {
-    const block_walk *w = &j->walk;
+    const core_walk *w = &j->walk;
     const uint64_t full = w->n[0] * w->n[1] * w->n[2] * w->n[3], count = end - first;
     const int large = full >= LARGE, together = large && !j->call->compact;
     const uint64_t most = count < w->total / full + 1 ? count * full : w->total; /* elements, about */
@@ -710,10 +710,10 @@ static uint64_t block_run_small(const block_job *j, uint64_t first, uint64_t end
 }
 
 /* Whether all of a tensor of scalars is asked for, and its elements follow one another as in an array. */
-static int block_is_plain(const block_call *call, const block_walk *w)
+static int block_is_plain(const block_call *call, const core_walk *w)
 {
     return call->format->scaling == FPEMU_SCALING_NONE && call->format->kind != FPEMU_KIND_CODEBOOK && !call->sink &&
-           w->block == WALK_INDEX && call->first == 0 && call->count == UINT64_MAX && w->n[3] == w->total &&
+           w->block == CORE_WALK_INDEX && call->first == 0 && call->count == UINT64_MAX && w->n[3] == w->total &&
            w->step[3] == 1 && w->x[3] == 1 && w->y[3] == 1;
 }
 

@@ -47,7 +47,7 @@ fpemu_status fpemu_shape_of(size_t dimensions, const uint64_t *sizes, int axis, 
 
 /* A tensor's packed bytes. */
 typedef struct packing {
-    block_walk walk;
+    core_walk walk;
     fpemu_layout layout;
     core_layout blocks;
 } packing;
@@ -76,7 +76,7 @@ static fpemu_status plan_packing(packing *p, const fpemu_format *f, const fpemu_
     const fpemu_status status = fpemu_walk_begin(&p->walk, f, &s, size ? size : 1, 1);
     if (status)
         return status;
-    const block_walk *w = &p->walk;
+    const core_walk *w = &p->walk;
     if (w->total > MOST_ELEMENTS)
         return FPEMU_ERROR_ARGUMENT;
     const uint32_t scale_bits = fpemu_scale_bits(f);
@@ -129,7 +129,7 @@ fpemu_status fpemu_packed_extent(const fpemu_format *format, const fpemu_shape *
                                  fpemu_extent *extent)
 {
     packing p;
-    block_place place;
+    core_place place;
     if (!extent)
         return FPEMU_ERROR_NULL;
     fpemu_status status = plan_checked(&p, format, shape);

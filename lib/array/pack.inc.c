@@ -60,7 +60,7 @@ static void unpack_pieces(const packing *p, const block_reader *r, uint64_t firs
     const uint64_t before = compact ? bytes_before(p, first, 8) : 0;
     for (uint64_t i = begin; i < end; i++) {
         const uint64_t b = first + i / pieces, position = i % pieces * TILE;
-        block_place place;
+        core_place place;
         fpemu_walk_block(&p->walk, b, &place);
         if (position >= place.elements)
             continue; /* a short block */
@@ -71,7 +71,7 @@ static void unpack_pieces(const packing *p, const block_reader *r, uint64_t firs
             fpemu_reader_values(r, scale, n, codes, y + (bytes_before(p, b, 8) - before + position));
             continue;
         }
-        block_span s = fpemu_walk_span(&p->walk, &place, position, n);
+        core_span s = fpemu_walk_span(&p->walk, &place, position, n);
         if (s.n == n && s.y_step == 1) {
             fpemu_reader_values(r, scale, n, codes, y + s.y);
             continue;

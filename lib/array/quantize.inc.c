@@ -34,8 +34,8 @@ static void quantize_prepare(quantize_job *j, const fpemu_format *f, const fpemu
     core_choose_fast(&j->plan, f);
     j->round = j->slow ? NULL : j->k->loopsw->round[j->plan.rule][j->plan.mode];
 #if CARRIER_BITS == 32
-    if (j->k->half32 && core_is_half32(&j->plan))
-        j->round = j->k->half32;
+    if (j->k->binary16 && core_is_binary16(&j->plan))
+        j->round = j->k->binary16;
 #endif
 }
 
@@ -65,8 +65,8 @@ static size_t quantize_by_words(const quantize_job *j, word_key *words, uint64_t
 #endif
 
 /* A tile in two steps, by the reference: for what has no loop of its own, and where more must be known than the result.
- * t->r holds the random bits; t->grid is made the values without ends, or where elements are taken one by one beyond
- * every end or not. */
+ * t->r holds the random bits. t->grid receives the values on the grid without ends; of elements that are taken one by
+ * one it only says whether they overflow: all ones or 0. */
 static void quantize_in_two_steps(const quantize_job *j, size_t n, const realw *x, quantize_tile *t, realw *y)
 {
     if (!j->slow) {
@@ -131,7 +131,8 @@ static void quantize_values(const quantize_job *j, const quantize_span *s)
 }
 
 #if CARRIER_BITS == 32
-/* Whether quantize_all_by_words may: past the caches, lines of y and groups of words must begin together. */
+/* Whether quantize_all_by_words may be used. Where y is stored past the caches, each of its cache lines must begin at a
+ * group of random words. */
 static int quantize_words_fit(const quantize_job *j, const quantize_span *s)
 {
     const size_t ahead = (0 - (uintptr_t)s->out) % LINE / sizeof(realw);
@@ -227,7 +228,7 @@ static void quantize_counted(const quantize_job *j, quantize_span s, gathering *
             nonzero = inside == 2;
         }
         if (!inside) {
-            m = m < TILE ? m : TILE; /* what of a longer tile lies beyond is the next */
+            m = m < TILE ? m : TILE;                          /* the rest of a longer tile becomes the next tile */
             if (j->stochastic && (two_steps || j->own_words)) /* else one step has them */
                 fpemu_random_fill(j->k, j->rounding, s.index, m, t.r);
             quantize_in_two_steps(j, m, s.x, &t, y);

@@ -45,7 +45,7 @@ typedef struct core_plan {
     int64_t q_min, q_max;
     int32_t scale_exp;
     int32_t fraction_bits; /* fixed point, for FPEMU_COMPAT_QPYTORCH */
-    intw pre_d;            /* the same for floats: below 2^emin a first rounding; as d_low */
+    intw pre_d; /* floats, for FPEMU_COMPAT_QPYTORCH: as d_low, of the rounding that comes first below 2^emin */
 } core_plan;
 
 /* (exact) magnitude of 2^e as bits; e within the carrier's range, its subnormals included. */

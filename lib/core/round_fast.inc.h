@@ -289,7 +289,7 @@ FPEMU_FN void core_choose_fast(core_plan *p, const fpemu_format *f)
 
 #if CARRIER_BITS == 32
 /* Whether this is binary16 as IEEE 754 has it, to nearest: processors convert to it. */
-FPEMU_FN int core_is_half32(const core_plan32 *p)
+FPEMU_FN int core_is_binary16(const core_plan32 *p)
 {
     return p->rule == CORE_RULE_SHIFTER_PASS && p->mode == FPEMU_MODE_RNE && p->fast_nan == CARRIER_INF &&
            p->low_one == core_power32(-24) && p->d_norm == 13 && p->max[0] == core_bits32(65504.0f);

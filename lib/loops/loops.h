@@ -104,8 +104,8 @@ typedef struct kernels {
      * multiple of LINE, by stores of stream.h */
     void (*stochastic32[CORE_RULE_COUNT])(const core_plan32 *p, core_hash_key k, uint64_t index, size_t n,
                                           int streaming, const void *x, void *y);
-    /* as round for plans that core_is_half32 knows; NULL where there is no instruction for it */
-    void (*half32)(const core_plan32 *p, size_t n, const void *x, const uint32_t *r, void *y);
+    /* as round for plans that core_is_binary16 knows; NULL where there is no instruction for it */
+    void (*binary16)(const core_plan32 *p, size_t n, const void *x, const uint32_t *r, void *y);
     void (*stream)(void *to, const void *from, size_t size); /* stream_tile of stream.h */
     /* exact results of an operation on binary32 numbers (minimum and the like: any), to nearest and to odd */
     void (*exact[FPEMU_OPERATION_COUNT])(size_t n, const double *a, const double *b, const double *c,

@@ -1,8 +1,8 @@
 /* stochastic.inc.c - fill_hash and round at once, for AVX2 and AVX-512; included by variant.inc.c.
  *
  * Where elements are usual, no NaN, no end and no step below the first is near, only core_stochastic_large is left of
- * the rule, and a look at a group of elements shows whether all are: what the look takes is less than what the rest
- * would. Compilers find no such look, which needs masks; all else is the element rules. */
+ * the rule, and a look at a group of elements shows whether all are. The look costs less than the rest of the rule.
+ * Compilers do not find it by themselves, since it needs masks. */
 
 /* Elements that are looked at and made at once: as many as go into registers with all that they need. */
 #ifdef __AVX512F__
@@ -34,7 +34,7 @@ FPEMU_FN uint32_t stochastic_usual(const core_plan32 *p, int rule, uint32_t u, u
 }
 
 /* Which elements of a group are not usual, a bit of each. Usual are magnitudes from the smallest step on to the largest
- * value or, where this takes the place of what lies beyond, to infinity. `others`: which are moreover not zero. */
+ * value or, where this takes the place of what lies beyond, to infinity. *others: those of them that are not zero. */
 FPEMU_FN uint32_t stochastic_look(const core_plan32 *p, int rule, const char *x, uint32_t *others)
 {
     const uint32_t end = rule == CORE_RULE_SHIFTER_STOP ? 0x7f800000u : p->max[0];

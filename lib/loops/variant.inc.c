@@ -195,9 +195,9 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #endif
 #if defined(__AVX512F__) || defined(__F16C__)
 #include "binary16.inc.c"
-#define HALF half_nearest
+#define BINARY16 half_nearest
 #else
-#define HALF NULL
+#define BINARY16 NULL
 #endif
 
 #include "core/carrier64.h"
@@ -279,7 +279,7 @@ static void narrow(size_t n, const double *x, float *y)
 #define KERNELS_TABLE(name_text, is_valid, table32, words)                                                             \
     {                                                                                                                  \
         .name = name_text, .valid = is_valid, .loops32 = table32, .loops64 = &loops_table64, .hash = fill_hash,        \
-        .philox = words, .stochastic32 = STOCHASTIC, .half32 = HALF, .stream = stream,                                 \
+        .philox = words, .stochastic32 = STOCHASTIC, .binary16 = BINARY16, .stream = stream,                           \
         .exact = {[FPEMU_OPERATION_ADD] = exact_add,                                                                   \
                   [FPEMU_OPERATION_SUB] = exact_sub,                                                                   \
                   [FPEMU_OPERATION_MUL] = exact_mul,                                                                   \

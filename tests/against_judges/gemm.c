@@ -1,4 +1,4 @@
-/* gemm.c - dot products against integers of any length: doc/accumulation.md played step by step with exact numbers
+/* gemm.c - dot products against integers of any length: doc/accumulation.md carried out step by step with exact numbers
  * (GMP), every rounding by the slow judge, every random word by its definition.
  *
  *   every model, with rounded and exact products, every mode, both carriers, counters included
@@ -1001,7 +1001,7 @@ static void check_scaled_batch(const char *text, const fpemu_gemm_spec *spec, co
 }
 
 /* Batched products, gemv and dot give what one plain product gives, with the indices of their definition. */
-static void check_verbs(const char *text)
+static void check_calls(const char *text)
 {
     enum { Q = 3, M = 3, N = 4, K = 37 };
     static float a[Q * M * K], b[Q * K * N], c[Q * M * N], y[2 * M * N];
@@ -1467,10 +1467,10 @@ int main(int argc, char **argv)
         mpz_init(p[i].k);
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
         try_spec(specs[i], rounds);
-    check_verbs("seq(fp16/sr); product=bf16/sr; out=e5m2/sr");
-    check_verbs("chunk(8,fp(6,9,0)/sr)");
-    check_verbs("tc(h100,e4m3fn)");
-    check_verbs("kahan(bf16); a=e5m2/sr; b=e4m3fn/sr");
+    check_calls("seq(fp16/sr); product=bf16/sr; out=e5m2/sr");
+    check_calls("chunk(8,fp(6,9,0)/sr)");
+    check_calls("tc(h100,e4m3fn)");
+    check_calls("kahan(bf16); a=e5m2/sr; b=e4m3fn/sr");
     check_observations();
     check_known();
     check_ends();

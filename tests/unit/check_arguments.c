@@ -148,7 +148,7 @@ START_TEST(formats_out_of_range)
     TAMPER("posit(8,2)", bits, 1);
     TAMPER("posit(8,2)", exponent_bits, 5);
 #undef TAMPER
-    f = format("e4m3fn"); /* fpemu_format_complete derives the width of a float; the verbs do not */
+    f = format("e4m3fn"); /* fpemu_format_complete derives the width of a float; other calls do not */
     f.bits = 65;
     all_refuse(&f, &r, FPEMU_ERROR_FORMAT, 1);
 }
