@@ -142,7 +142,8 @@ int main(void)
         if (fpemu_format_parse(of_tensors[i], &scaled, NULL))
             return 1;
         report(of_tensors[i], 12, [&] {
-            fine(fpemu_cuda_quantize_tensor_f32(&scaled, &nearest, &shape, d_x, d_y, d_scratch, NULL, NULL), "quantize");
+            fine(fpemu_cuda_quantize_tensor_f32(&scaled, &nearest, &shape, d_x, d_y, d_scratch, NULL, NULL),
+                 "quantize");
         });
         report("  its first pass", 4,
                [&] { fine(fpemu_cuda_measure_f32(&scaled, n, d_x, (fpemu_cuda_range *)d_range, NULL), "measure"); });
@@ -158,8 +159,9 @@ int main(void)
         fine(fpemu_cuda_quantize_bf16(&f, &nearest, n, (uint16_t *)d_x, (uint16_t *)d_y, NULL, NULL), "quantize");
     });
     const float *const terms[2] = {d_x, d_x};
-    report("add to e4m3fn", 8,
-           [&] { fine(fpemu_cuda_arith_f32(&f, &nearest, FPEMU_OPERATION_ADD, n, terms, NULL, d_y, NULL, NULL), "add"); });
+    report("add to e4m3fn", 8, [&] {
+        fine(fpemu_cuda_arith_f32(&f, &nearest, FPEMU_OPERATION_ADD, n, terms, NULL, d_y, NULL, NULL), "add");
+    });
     fpemu_format_parse("mxfp4", &f, NULL);
     report("pack mxfp4", 4.53,
            [&] { fine(fpemu_cuda_pack_f32(&f, &nearest, &shape, d_x, d_y, NULL, NULL, NULL), "pack"); });

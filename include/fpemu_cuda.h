@@ -3,9 +3,9 @@
  * Pointers named d_... lie in device (or managed) memory; everything else is of the host, and copied at launch:
  * formats, roundings, shapes, and arrays of device pointers. Every call only enqueues work on `stream` and returns:
  * nothing is allocated, copied or waited for, unless its description says so. Arguments are checked before anything is
- * enqueued. Arrays are aligned to their element, counters and ranges to 8 bytes (else FPEMU_CUDA_ERROR_ARGUMENT), packed
- * bytes to nothing; four elements are moved at once where all arrays of a call allow it. n = 0 does nothing. Link with
- * `pkg-config --cflags --libs fpemu_cuda`.
+ * enqueued. Arrays are aligned to their element, counters and ranges to 8 bytes (else FPEMU_CUDA_ERROR_ARGUMENT),
+ * packed bytes to nothing; four elements are moved at once where all arrays of a call allow it. n = 0 does nothing.
+ * Link with `pkg-config --cflags --libs fpemu_cuda`.
  *
  * A stream is a cudaStream_t (NULL: the default stream), declared here so that this header needs no other of CUDA's. */
 #ifndef FPEMU_CUDA_H

@@ -43,7 +43,8 @@ double fpemu_decode_one_f64(const fpemu_format *format, uint64_t code);
 
 /* What fpemu_quantize_f32 (carrier_bits = 32) or fpemu_quantize_f64 (64) would say to this format and rounding:
  * FPEMU_OK, or why the two are refused. FPEMU_ERROR_NULL for NULL, FPEMU_ERROR_ARGUMENT for another number of bits. A
- * call may still fail for its arrays, its stats or its shape, or find a NaN that the policy calls an error. */
+ * call may still fail for its arrays, its stats or its shape, or find a NaN that the policy calls an error. Encoding,
+ * arithmetic and dot products may refuse more: codes of formats with blocks, compatibility settings, affine integers. */
 fpemu_status fpemu_check(const fpemu_format *format, const fpemu_rounding *rounding, int carrier_bits);
 
 #ifdef __cplusplus

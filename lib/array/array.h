@@ -45,6 +45,12 @@ uint32_t fpemu_element_bits(const fpemu_rounding *r, uint64_t index);
 #define EXPONENTS_F32 277
 #define EXPONENTS_F64 2098
 
+/* Bytes of a code of so many bits. */
+static inline size_t code_size(uint32_t bits)
+{
+    return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8;
+}
+
 /* What one thread gathers; joined into the caller's stats at its end. */
 typedef struct gathering {
     fpemu_stats stats;   /* its histogram is not used */

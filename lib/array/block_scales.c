@@ -1,5 +1,5 @@
-/* block_scales.c - the scales of a tensor's blocks: found from its elements, as quantising and packing find them, or read
- * from its packed bytes. */
+/* block_scales.c - the scales of a tensor's blocks: found from its elements, as quantising and packing find them, or
+ * read from its packed bytes. */
 #include <math.h>
 
 #include "blocks.h"
@@ -61,6 +61,12 @@ static extent extent_of(const void *p, uint64_t size)
     return e;
 }
 
+/* Whether `count` things of `size` bytes at p end before memory does. */
+static int fits_memory(const void *p, uint64_t count, size_t size)
+{
+    return !p || size == 0 || count <= (UINTPTR_MAX - (uintptr_t)p) / size;
+}
+
 static int some_overlap(const extent *e, int count)
 {
     for (int i = 0; i < count; i++)
@@ -99,7 +105,7 @@ static void take_scale(void *context, uint64_t block, uint64_t code)
 static size_t size_of_code(const fpemu_format *f)
 {
     const uint32_t bits = fpemu_scale_bits(f);
-    return bits == 0 ? 0 : bits <= 8 ? 1 : bits <= 16 ? 2 : 4;
+    return bits ? code_size(bits) : 0;
 }
 
 static fpemu_status find_scales(const fpemu_format *f, const fpemu_shape *shape, int carrier, const void *x, finder *to)
@@ -123,8 +129,14 @@ static fpemu_status find_scales(const fpemu_format *f, const fpemu_shape *shape,
     if (!x || (!has_scales && !to->tensor))
         return FPEMU_ERROR_NULL;
     to->code_size = size_of_code(f);
+    if (!fits_memory(to->scales.f32, walk.blocks, sizeof(float)) ||
+        !fits_memory(to->scales.f64, walk.blocks, sizeof(double)) ||
+        !fits_memory(to->codes, walk.blocks, to->code_size))
+        return FPEMU_ERROR_ARGUMENT;
     int64_t first, last;
     core_walk_reach(&walk, walk.x_axis, size, &first, &last);
+    if ((uintptr_t)last > UINTPTR_MAX - (uintptr_t)x)
+        return FPEMU_ERROR_ARGUMENT;
     const extent arrays[] = {{(uintptr_t)x + (uintptr_t)first, (uintptr_t)x + (uintptr_t)last},
                              extent_of(to->scales.f32, walk.blocks * sizeof(float)),
                              extent_of(to->scales.f64, walk.blocks * sizeof(double)),
@@ -147,14 +159,22 @@ fpemu_status fpemu_scales_f32(const fpemu_format *format, const fpemu_shape *sha
                               void *codes, float *tensor)
 {
     finder to = {.scales = {.f32 = scales}, .codes = codes, .tensor = tensor};
-    return find_scales(format, shape, 32, x, &to);
+    fp_environment environment;
+    fpemu_environment_enter(&environment);
+    const fpemu_status status = find_scales(format, shape, 32, x, &to);
+    fpemu_environment_leave(&environment);
+    return status;
 }
 
 fpemu_status fpemu_scales_f64(const fpemu_format *format, const fpemu_shape *shape, const double *x, double *scales,
                               void *codes, float *tensor)
 {
     finder to = {.scales = {.f64 = scales}, .codes = codes, .tensor = tensor};
-    return find_scales(format, shape, 64, x, &to);
+    fp_environment environment;
+    fpemu_environment_enter(&environment);
+    const fpemu_status status = find_scales(format, shape, 64, x, &to);
+    fpemu_environment_leave(&environment);
+    return status;
 }
 
 /* ------------------------------------------------------------------------------------------ from packed bytes */
@@ -176,6 +196,9 @@ static fpemu_status read_scales(const fpemu_format *f, const fpemu_shape *shape,
         return FPEMU_OK;
     if (!bytes || (!to->f32 && !to->f64))
         return FPEMU_ERROR_NULL;
+    if (!fits_memory(bytes, l.bytes, 1) || !fits_memory(to->f32, count, sizeof(float)) ||
+        !fits_memory(to->f64, count, sizeof(double)))
+        return FPEMU_ERROR_ARGUMENT;
     const extent arrays[] = {extent_of(bytes, l.bytes), extent_of(to->f32, count * sizeof(float)),
                              extent_of(to->f64, count * sizeof(double))};
     if (some_overlap(arrays, sizeof arrays / sizeof arrays[0]))

@@ -48,11 +48,6 @@ static fpemu_format element_of(const fpemu_format *f)
     return e;
 }
 
-static size_t code_size(uint32_t bits)
-{
-    return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8;
-}
-
 /* The element saturates and is rounded without compatibility settings: those of blocks are the engine's. */
 static fpemu_rounding element_rounding(const fpemu_format *f, const fpemu_rounding *r)
 {

@@ -37,7 +37,7 @@ static fpemu_status check_format(const fpemu_format *f, int carrier, fpemu_forma
     if (f->kind == FPEMU_KIND_FIXED && out_of_range(f->quantum, lowest, highest - 1))
         return FPEMU_ERROR_FORMAT;
     if (f->kind == FPEMU_KIND_INT) {
-        if (f->bits > 32 || !(f->scale > 0))
+        if (f->bits > 32 || core_bits64(f->scale) - 1 >= CORE_INF64) /* by bits: subnormals may be flushed here */
             return FPEMU_ERROR_FORMAT;
         const int64_t half = INT64_C(1) << (f->bits - 1);
         if (f->zero_point < (f->is_signed ? -half : 0) || f->zero_point >= (f->is_signed ? half : 2 * half))

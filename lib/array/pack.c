@@ -84,11 +84,8 @@ static fpemu_status plan_packing(packing *p, const fpemu_format *f, const fpemu_
     if (w->blocks == 0) /* no elements, no bytes */
         return FPEMU_OK;
     l->blocks = w->blocks;
-    l->scale_bytes = scale_bits == 0 ? 0 : scale_bits <= 8 ? 1 : scale_bits <= 16 ? 2 : 4;
-    l->tensor_bytes =
-        f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO || f->scaling == FPEMU_SCALING_S2FP8
-            ? 8
-            : 0;
+    l->scale_bytes = scale_bits ? code_size(scale_bits) : 0;
+    l->tensor_bytes = core_has_tensor(f) ? 8 : 0;
     l->scales_offset = l->tensor_bytes;
     l->elements_offset = l->scales_offset + l->blocks * l->scale_bytes;
     p->blocks = core_layout_make(w);

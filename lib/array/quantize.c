@@ -24,11 +24,6 @@ static size_t elements_to_line(const void *p, size_t size, size_t n)
     return n < TILE ? 0 : (0 - (uintptr_t)p) % LINE / size;
 }
 
-static size_t code_size(uint32_t bits)
-{
-    return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8;
-}
-
 #include "core/carrier32.h"
 #include "quantize.inc.c"
 #include "core/carrier_end.h"

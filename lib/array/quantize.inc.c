@@ -413,11 +413,11 @@ static fpemu_status decode_array(const fpemu_format *format, size_t n, const voi
         return FPEMU_OK;
     if (!format || !codes || !y)
         return FPEMU_ERROR_NULL;
-    if (format->scaling || format->kind == FPEMU_KIND_CODEBOOK)
-        return fpemu_block_decode(format, n, codes, y);
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    const fpemu_status status = decode_inside(format, n, codes, y);
+    const fpemu_status status = format->scaling || format->kind == FPEMU_KIND_CODEBOOK
+                                    ? fpemu_block_decode(format, n, codes, y)
+                                    : decode_inside(format, n, codes, y);
     fpemu_environment_leave(&environment);
     return status;
 }
@@ -453,7 +453,7 @@ static realw decode_one(const fpemu_format *format, uint64_t code)
         realw value = core_value(y);
         const uint16_t narrow = (uint16_t)code;
         const uint8_t byte = (uint8_t)code;
-        (void)fpemu_block_decode(format, 1, format->bits > 8 ? (const void *)&narrow : &byte, &value);
+        (void)decode_array(format, 1, format->bits > 8 ? (const void *)&narrow : &byte, &value);
         return value;
     }
     fp_environment environment;

@@ -3,12 +3,13 @@
  *
  * Blocks with a power of two as scale: with s = 2^c, rounding t = x/s to a grid is rounding x to that grid times s, so
  * no element is ever multiplied; c is added to the exponents of the grid's constants instead. Blocks that
- * core_pow2_block_make leaves out are left to the reference. The bits are those of block.h where the amax of the block lies
- * between `least` and `most`, or is 0:
+ * core_pow2_block_make leaves out are left to the reference. The bits are those of block.h where the amax of the block
+ * lies between `least` and `most`, or is 0:
  *   - c is then inside the scale format, and within one of floor(log2 amax) - emax;
- *   - every multiple of a step, the ends and what core_shifter_round adds are normal numbers of the carrier, so y = P*s is
- *     exact, and the constants are had by adding c to an exponent;
- *   - no element passes 2^(emax + 1 + c), since s is at least amax / 2^(emax + 1): core_shifter_round needs no other end;
+ *   - every multiple of a step, the ends and what core_shifter_round adds are normal numbers of the carrier, so y =
+ *     P*s is exact, and the constants are had by adding c to an exponent;
+ *   - no element passes 2^(emax + 1 + c), since s is at least amax / 2^(emax + 1): core_shifter_round needs no other
+ *     end;
  *   - its remainders are exact, and times 2^32 / step they lose only what lies below the random bits.
  *
  * Other scales have a fast form to nearest even too, core_fast_stop and core_fast_even: elements that are finite, under

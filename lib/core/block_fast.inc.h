@@ -179,8 +179,9 @@ FPEMU_FN int core_fast_holds(const core_plan *p, int even, int divided, realw t,
     return room && g <= end ? 2 : 1;
 }
 
-/* t on the grid, to nearest even: as core_shifter_round has it, but with C and half of it, so that negative numbers count
- * too. C is the power of two below |t|, or the lowest binade's, times a constant: fused, it need not be had itself. */
+/* t on the grid, to nearest even: as core_shifter_round has it, but with C and half of it, so that negative numbers
+ * count too. C is the power of two below |t|, or the lowest binade's, times a constant: fused, it need not be had
+ * itself. */
 FPEMU_FN realw core_fast_nearest(const core_plan *p, realw t)
 {
     const uintw e = core_bits(t) & CARRIER_INF;

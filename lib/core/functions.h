@@ -2,9 +2,10 @@
  *
  * A value is worked out in integers, as a core_exact whose 128 bits are off by less than 2^-121 of the value, and its
  * lowest bit is then set: all but the cases found here to be exact are irrational. That is correct rounding for a
- * result of p bits with N random bits unless a number of p + N + 1 <= 57 bits lies between the true value and this one.
- * None does: next to such numbers (x small: sin x = x - x^3/6...) values are made from the number and the side on which
- * the function lies, and everywhere else tests/against_judges/functions_proof measures the distance; doc/numerics.md, 9.6.
+ * result of p bits with N random bits unless a number of p + N + 1 <= 57 bits lies between the true value and this
+ * one. None does: next to such numbers (x small: sin x = x - x^3/6...) values are made from the number and the side on
+ * which the function lies, and everywhere else tests/against_judges/functions_proof measures the distance;
+ * doc/numerics.md, 9.6.
  *
  * Integers throughout, no libm: the same bits on every machine. */
 #ifndef FPEMU_CORE_FUNCTIONS_H

@@ -1,4 +1,5 @@
-/* spec_reader.h - how specs are read and written: what spec.c and, for the calls of blocked formats, spec_blocks.c need. */
+/* spec_reader.h - how specs are read and written: what spec.c and, for the calls of blocked formats, spec_blocks.c
+ * need. */
 #ifndef FPEMU_FORMAT_SPEC_READER_H
 #define FPEMU_FORMAT_SPEC_READER_H
 

@@ -55,7 +55,7 @@ typedef struct gemm_call {
     gemm_operand rows, lanes;
     enum gemm_path path;
     uint8_t counted;
-    size_t m, n, depth, batch;    /* rows, lanes, K */
+    size_t m, n, batch;           /* rows, lanes, products */
     size_t tile_rows, tile_lanes; /* of a tile, at most */
     size_t row_states;            /* from the sums of a row to those of the next, in numbers of binary64 */
     uint64_t index_row;           /* index of output (i, j): i * index_row + j */

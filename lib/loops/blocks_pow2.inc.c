@@ -134,7 +134,8 @@ POW2_LENGTHS(fixed, loop_pow2_sixteens(&q, count, x, powers, y); return )
 #undef POW2_ROWS
 
 /* y and the counters of elements with a scale each, g being their values on the grid without ends: the fast form of
- * loop_count and loop_count_element for finite elements. tests/against_judges/blocks_stats.c holds it to their counts. */
+ * loop_count and loop_count_element for finite elements. tests/against_judges/blocks_stats.c holds it to their counts.
+ * */
 FPEMU_FN void loop_count_pow2(const core_pow2_block *q, int fixed, size_t n, const void *x, const uintw *g,
                               const uintw *powers, void *y, tile_counts *c)
 {

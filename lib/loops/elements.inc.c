@@ -144,8 +144,8 @@ static void loop_count(const core_plan *p, size_t n, const void *x, const void *
 
 /* The fast form of loop_count for a tile, already rounded, that holds nothing past the ends, no infinity and no NaN:
  * few counters are left then. Returns 0, with *c untouched, where the tile is none such; 2 where it is one for
- * loop_count_nonzero. `exact`: every x - y is a number of the carrier. tests/against_judges/counters.c holds it to the same
- * counts. */
+ * loop_count_nonzero. `exact`: every x - y is a number of the carrier. tests/against_judges/counters.c holds it to the
+ * same counts. */
 static int loop_count_inside(const core_plan *p, size_t n, const void *x, const void *y, int exact, tile_counts *c)
 {
     const uintw magnitude = ~(uintw)0 >> 1, normal = p->min_normal,

@@ -6,6 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
 
 #include "fpemu.h"
 
@@ -246,6 +249,30 @@ START_TEST(environment)
 }
 END_TEST
 
+#ifdef __SSE2__
+/* Subnormals in a format's own numbers, where the caller has them flushed. */
+START_TEST(flushing)
+{
+    const float values[2] = {0, 0x1p-140f};
+    const fpemu_format steps = format("int(8,scale=1e-310)");
+    const fpemu_shape shape = fpemu_shape_vector(N);
+    const uint8_t code = 1;
+    fpemu_format table;
+    double decoded = 0;
+    ck_assert_int_eq(fpemu_format_table(&table, 2, values), FPEMU_OK);
+    const uint64_t size = fpemu_packed_size(&steps, &shape);
+    const unsigned kept = _mm_getcsr();
+    _mm_setcsr(kept | 0x8040); /* FTZ, DAZ */
+    const uint64_t flushed = fpemu_packed_size(&steps, &shape);
+    const fpemu_status status = fpemu_decode_f64(&table, 1, &code, &decoded);
+    const double one = fpemu_decode_one_f64(&table, 1);
+    _mm_setcsr(kept);
+    ck_assert(size == N && flushed == size);
+    ck_assert(status == FPEMU_OK && decoded == 0x1p-140 && one == 0x1p-140);
+}
+END_TEST
+#endif
+
 START_TEST(refused)
 {
     const fpemu_format f = format("mxfp4"), table = format("table(nf4)");
@@ -333,6 +360,9 @@ int main(void)
     tcase_add_test(t, slices);
     tcase_add_test(t, threads);
     tcase_add_test(t, environment);
+#ifdef __SSE2__
+    tcase_add_test(t, flushing);
+#endif
     tcase_add_test(t, refused);
     tcase_add_test(t, codebooks);
     suite_add_tcase(s, t);

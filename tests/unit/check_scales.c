@@ -169,6 +169,10 @@ START_TEST(refused)
     shape.reserved0[2] = 1;
     ck_assert_int_eq(fpemu_scales_f32(&f, &shape, x, s, codes, tensor), FPEMU_ERROR_ARGUMENT);
     shape.reserved0[2] = 0;
+    float *const end = (float *)(UINTPTR_MAX - 3); /* no two scales have room there */
+    const fpemu_shape three = fpemu_shape_vector(3 * 32);
+    ck_assert_int_eq(fpemu_scales_f32(&f, &three, x, end, NULL, NULL), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_scales_f32(&f, &three, end, s, NULL, NULL), FPEMU_ERROR_ARGUMENT);
     ck_assert_int_eq(fpemu_unpack_scales_f32(&s2fp8, &shape, 0, 1, bytes, s), FPEMU_ERROR_UNSUPPORTED);
     ck_assert_int_eq(fpemu_unpack_scales_f32(&scalar, &shape, 0, 1, bytes, s), FPEMU_ERROR_UNSUPPORTED);
     ck_assert_int_eq(fpemu_unpack_scales_f32(&f, &shape, 1, 2, bytes, s), FPEMU_ERROR_ARGUMENT);
