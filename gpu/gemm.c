@@ -1,6 +1,7 @@
 /* gemm.c - the calls of matrix, matrix-vector and dot products. Operands that are rounded on their way in are rounded
  * once, densely, into the caller's scratch; then every output is a lane's. */
 #include "call.h"
+#include "core/dot_make.h"
 #include "core/gemm_shape.h"
 
 /* More products than 32-bit counters of a lane hold. */
@@ -16,12 +17,6 @@ typedef struct gemm_call {
     int type;
 } gemm_call;
 
-static int is_none(const fpemu_target *t)
-{
-    static const fpemu_target none;
-    return memcmp(t, &none, sizeof none) == 0;
-}
-
 /* Elements of an operand in all products. */
 static uint64_t elements_of(const core_operand *o, uint64_t batch)
 {
@@ -32,9 +27,9 @@ static uint64_t elements_of(const core_operand *o, uint64_t batch)
 static uint64_t plan_scratch(const gemm_call *c, uint64_t *second)
 {
     const uint64_t size = fpemu_gpu_size(c->type, 0);
-    const uint64_t a = is_none(&c->spec->a) ? 0 : elements_of(&c->a, c->batch) * size;
+    const uint64_t a = core_target_is_none(&c->spec->a) ? 0 : elements_of(&c->a, c->batch) * size;
     *second = (a + 15) / 16 * 16;
-    return *second + (is_none(&c->spec->b) ? 0 : elements_of(&c->b, c->batch) * size);
+    return *second + (core_target_is_none(&c->spec->b) ? 0 : elements_of(&c->b, c->batch) * size);
 }
 
 /* Rounds an operand into `to`; where its numbers then lie. across: columns one after the other. */
@@ -65,63 +60,23 @@ static fpemu_cuda_status round_operand(const gemm_call *c, core_operand *o, cons
     return status;
 }
 
-/* The power of two of an integer operand's grid. */
-static int quantum_of(const fpemu_format *f)
-{
-    int quantum = f->quantum;
-    if (f->kind == FPEMU_KIND_INT)
-        (void)core_is_power(f->scale, &quantum);
-    return quantum;
-}
-
 static void fill_rule(core_dot *p, const gemm_call *c)
 {
     const fpemu_gemm_spec *s = c->spec;
     const fpemu_accumulator *sum = &s->sum;
     const int narrow = c->type == GPU_F32;
-    fpemu_target out = s->out;
-    core_plan64 integers;
+    const int carrier = narrow ? 32 : 64;
     memset(p, 0, sizeof *p);
-    if (!is_none(&s->product))
+    if (!core_target_is_none(&s->product))
         core_target_make(&p->product, &s->product, 64, narrow);
-    if (!is_none(&sum->inner))
+    if (!core_target_is_none(&sum->inner))
         core_target_make(&p->inner, &sum->inner, 64, narrow);
-    if (!is_none(&sum->outer))
+    if (!core_target_is_none(&sum->outer))
         core_target_make(&p->outer, &sum->outer, 64, narrow);
-    const int given = !is_none(&out);
-    if (!given)
-        fpemu_format_named(narrow ? FPEMU_NAME_BINARY32 : FPEMU_NAME_BINARY64, &out.format);
-    core_target_make(&p->out, &out, narrow ? 32 : 64, 0);
-    p->out.given = (uint8_t)given;
-    if (sum->model == FPEMU_MODEL_FUSED)
-        for (int sign = 0; sign < 2; sign++) /* past the end lies infinity, in rtz too */
-            p->inner.plan.overflow[sign] = CORE_INF64 | (sign ? CORE_SIGN64 : 0);
-    if (s->start_from_c) {
-        fpemu_format f = sum->chunk ? sum->outer.format : sum->inner.format;
-        const fpemu_rounding nearest = fpemu_rounding_nearest();
-        if (!sum->chunk && sum->model == FPEMU_MODEL_FUSED)
-            fpemu_format_named(FPEMU_NAME_BINARY32, &f);
-        core_plan_make64(&p->start, &integers, &f, &nearest, 0);
-    }
-    const int least = sum->least_exponent < -300 ? -300 : sum->least_exponent; /* no exponent is below */
-    p->depth = c->a.columns;
-    p->total = core_dot_roundings(sum, p->depth, p->product.given, s->start_from_c);
-    p->alpha = c->alpha;
-    p->beta = c->beta;
-    p->least_a = core_value64(core_power64(s->a.format.emin));
-    p->least_b = core_value64(core_power64(s->b.format.emin));
-    p->scale = core_value64((uint64_t)(1023 + sum->fraction_bits) << 52);
-    p->floor = core_value64((uint64_t)(1023 + least) << 52);
-    p->chunk = sum->chunk;
-    p->block = sum->block;
-    p->quantum_a = quantum_of(&s->a.format);
-    p->quantum_b = quantum_of(&s->b.format);
-    p->width = (int32_t)sum->width;
-    p->model = (uint8_t)sum->model;
-    p->wrap = sum->wrap;
-    p->start_from_c = s->start_from_c;
-    p->wide = !narrow;
-    p->plain = c->alpha == 1 && (c->beta == 0 || s->start_from_c) && !given;
+    if (!core_target_is_none(&s->out))
+        core_target_make(&p->out, &s->out, carrier, 0);
+    core_dot_make(p, s, carrier);
+    core_dot_make_call(p, s, c->alpha, c->beta, c->a.columns);
 }
 
 /* Products that a tile takes at a time: whole steps of tensor cores; 0 where tiles do not pay or do not go. */
@@ -140,7 +95,8 @@ static int is_refused(const fpemu_gemm_spec *s)
 {
     const fpemu_target *const all[] = {&s->a, &s->b, &s->product, &s->out, &s->sum.inner, &s->sum.outer};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-        if (!is_none(all[k]) && (fpemu_gpu_nan_is_error(&all[k]->format, &all[k]->rounding) || all[k]->format.scaling))
+        if (!core_target_is_none(all[k]) &&
+            (fpemu_gpu_nan_is_error(&all[k]->format, &all[k]->rounding) || all[k]->format.scaling))
             return 1;
     return 0;
 }
@@ -218,9 +174,9 @@ static fpemu_cuda_status multiply_inside(gemm_call *c, fpemu_cuda_stream stream)
     if (!reads)
         j.rule.depth = 0;
     const int across = c->c.columns == 1; /* neighbouring lanes are rows of op(A) */
-    if (reads && !is_none(&s->a))
+    if (reads && !core_target_is_none(&s->a))
         status = round_operand(c, &c->a, &s->a, c->scratch, across, stream);
-    if (!status && reads && !is_none(&s->b))
+    if (!status && reads && !core_target_is_none(&s->b))
         status = round_operand(c, &c->b, &s->b, (char *)c->scratch + second, 0, stream);
     if (status)
         return status;

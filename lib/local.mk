@@ -47,6 +47,7 @@ CORE = \
 	lib/core/plan.h \
 	lib/core/plan.inc.h \
 	lib/core/port.h \
+	lib/core/dot_make.h \
 	lib/core/dot_models.h \
 	lib/core/round_fast.h \
 	lib/core/round_fast.inc.h \

@@ -190,11 +190,8 @@ static fpemu_status multiply_inside(gemm_call *call, const matrices *m, fpemu_st
         status = stats->request.want ? FPEMU_ERROR_STATS : fpemu_stats_check(stats);
     if (status)
         return status;
-    d->alpha = m->alpha;
-    d->beta = m->beta;
-    d->plain = m->alpha == 1 && (m->beta == 0 || spec->start_from_c) && !d->out.given;
-    d->total = core_dot_roundings(&spec->sum, m->a.columns, d->product.given, spec->start_from_c);
-    d->depth = m->alpha != 0 ? m->a.columns : 0;
+    core_dot_make_call(d, spec, m->alpha, m->beta, m->a.columns);
+    d->depth = m->alpha != 0 ? m->a.columns : 0; /* A and B are not read */
     call->k = fpemu_kernels();
     call->counted = stats != NULL;
     call->batch = (size_t)m->batch;

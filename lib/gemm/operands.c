@@ -13,7 +13,7 @@ void fpemu_operand_prepare(gemm_operand *o, const fpemu_target *t, int carrier)
 {
     const kernels *k = fpemu_kernels();
     core_plan64 integers;
-    o->target = is_none(t) ? NULL : t;
+    o->target = core_target_is_none(t) ? NULL : t;
     o->round32 = NULL;
     o->round64 = NULL;
     if (!o->target || t->format.kind == FPEMU_KIND_CODEBOOK)

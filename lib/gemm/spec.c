@@ -430,15 +430,15 @@ static void write_target(writer *w, const char *before, const fpemu_target *t)
     }
 }
 
-static int is_none(const fpemu_target *t)
+static int has_no_format(const fpemu_target *t)
 {
     return t->format.kind == FPEMU_KIND_INVALID;
 }
 
 static int equal_targets(const fpemu_target *a, const fpemu_target *b)
 {
-    if (is_none(a) || is_none(b))
-        return is_none(a) && is_none(b);
+    if (has_no_format(a) || has_no_format(b))
+        return has_no_format(a) && has_no_format(b);
     return fpemu_format_equal(&a->format, &b->format) && a->rounding.mode == b->rounding.mode;
 }
 
@@ -515,16 +515,16 @@ fpemu_status fpemu_gemm_print(const fpemu_gemm_spec *spec, char *text, size_t ca
     }
     write_text(&w, ")");
     const int a = !equal_targets(&spec->a, &core.a), b = !equal_targets(&spec->b, &core.b);
-    const int both = a && b && equal_targets(&spec->a, &spec->b) && !is_none(&spec->a);
+    const int both = a && b && equal_targets(&spec->a, &spec->b) && !has_no_format(&spec->a);
     if (both)
         write_target(&w, "; ab=", &spec->a);
-    if (a && !both && !is_none(&spec->a))
+    if (a && !both && !has_no_format(&spec->a))
         write_target(&w, "; a=", &spec->a);
-    if (b && !both && !is_none(&spec->b))
+    if (b && !both && !has_no_format(&spec->b))
         write_target(&w, "; b=", &spec->b);
-    if (!is_none(&spec->product))
+    if (!has_no_format(&spec->product))
         write_target(&w, "; product=", &spec->product);
-    if (!is_none(&spec->out))
+    if (!has_no_format(&spec->out))
         write_target(&w, "; out=", &spec->out);
     if (spec->start_from_c)
         write_text(&w, "; start=c");

@@ -16,7 +16,7 @@ static int has_fast(const fpemu_format *f, const core_plan64 *p)
 /* Whether a target goes with arithmetic; *rule is its plan. narrow: operands are binary32 numbers. */
 static fpemu_status prepare_target(core_target *rule, const fpemu_target *t, int carrier, int narrow)
 {
-    if (is_none(t))
+    if (core_target_is_none(t))
         return FPEMU_OK;
     const fpemu_status status = fpemu_check_call(&t->format, &t->rounding, carrier);
     if (status)
@@ -32,7 +32,7 @@ static gemm_target fast_target(const core_target *rule, const fpemu_target *t)
 
 static fpemu_status check_operand(const fpemu_target *t, int carrier)
 {
-    if (is_none(t))
+    if (core_target_is_none(t))
         return FPEMU_OK;
     const fpemu_status status = fpemu_check_call(&t->format, &t->rounding, carrier);
     /* blocks of an operand with scales are not those of the slabs in which it is read */
@@ -43,7 +43,7 @@ static fpemu_status check_operand(const fpemu_target *t, int carrier)
 static int is_of_binary32(const fpemu_target *t)
 {
     const uint32_t kind = t->format.kind;
-    return !is_none(t) && t->format.fits_f32 &&
+    return !core_target_is_none(t) && t->format.fits_f32 &&
            (kind == FPEMU_KIND_FLOAT || kind == FPEMU_KIND_FIXED || kind == FPEMU_KIND_POSIT);
 }
 
@@ -66,14 +66,12 @@ static int is_fused_operand(const fpemu_target *t)
            t->format.specials != FPEMU_SPECIALS_E8M0;
 }
 
-/* The power of two of an operand's grid; 0 if it has none or is too wide. */
-static int integer_grid(const fpemu_target *t, int *quantum)
+/* Integer: whether an operand lies on a grid of a power of two, and is not too wide. */
+static int is_integer_operand(const fpemu_target *t)
 {
-    *quantum = t->format.quantum;
-    if (t->format.bits > 31)
-        return 0;
-    return t->format.kind == FPEMU_KIND_FIXED ||
-           (t->format.kind == FPEMU_KIND_INT && core_is_power(t->format.scale, quantum));
+    int exponent;
+    return t->format.bits <= 31 && (t->format.kind == FPEMU_KIND_FIXED ||
+                                    (t->format.kind == FPEMU_KIND_INT && core_is_power(t->format.scale, &exponent)));
 }
 
 /* Fields of the accumulator, by its model; targets are checked already. */
@@ -87,7 +85,7 @@ static int fields_fit(const fpemu_gemm_spec *spec)
     if (!is_zero(s->reserved0, sizeof s->reserved0) || !is_zero(s->reserved1, sizeof s->reserved1) ||
         !is_zero(spec->reserved0, sizeof spec->reserved0) || !is_zero(spec->reserved1, sizeof spec->reserved1))
         return 0;
-    if (is_none(&s->inner) != integer || is_none(&s->outer) == has_outer)
+    if (core_target_is_none(&s->inner) != integer || core_target_is_none(&s->outer) == has_outer)
         return 0;
     if (s->model == FPEMU_MODEL_CHUNKED ? s->chunk == 0 : fused ? s->block && s->chunk % s->block != 0 : s->chunk != 0)
         return 0;
@@ -96,41 +94,6 @@ static int fields_fit(const fpemu_gemm_spec *spec)
               : s->block || s->fraction_bits || s->least_exponent)
         return 0;
     return integer ? s->width >= 2 && s->width <= 64 : s->width == 0 && s->wrap == 0;
-}
-
-/* What c is rounded to where the sum starts from it. */
-static void prepare_start(core_dot *d, const fpemu_accumulator *s)
-{
-    fpemu_format f = s->chunk ? s->outer.format : s->inner.format;
-    const fpemu_rounding nearest = fpemu_rounding_nearest();
-    core_plan64 integers;
-    if (!s->chunk && s->model == FPEMU_MODEL_FUSED)
-        fpemu_format_named(FPEMU_NAME_BINARY32, &f);
-    core_plan_make64(&d->start, &integers, &f, &nearest, 0);
-}
-
-/* What the spec tells the models, beside its targets. */
-static void prepare_dot(core_dot *d, const fpemu_gemm_spec *spec, int carrier)
-{
-    const fpemu_accumulator *s = &spec->sum;
-    d->model = (uint8_t)s->model;
-    d->wrap = s->wrap;
-    d->width = (int32_t)s->width;
-    d->chunk = s->chunk;
-    d->block = s->block;
-    d->start_from_c = spec->start_from_c;
-    d->wide = carrier == 64;
-    if (s->model == FPEMU_MODEL_FUSED) {
-        const int least = s->least_exponent < -300 ? -300 : s->least_exponent; /* no exponent is below */
-        d->least_a = core_value64(core_power64(spec->a.format.emin));
-        d->least_b = core_value64(core_power64(spec->b.format.emin));
-        d->scale = core_value64((uint64_t)(1023 + s->fraction_bits) << 52);
-        d->floor = core_value64((uint64_t)(1023 + least) << 52);
-        for (int sign = 0; sign < 2; sign++) /* past the end lies infinity, in rtz too */
-            d->inner.plan.overflow[sign] = CORE_INF64 | (sign ? CORE_SIGN64 : 0);
-    }
-    if (spec->start_from_c)
-        prepare_start(d, s);
 }
 
 /* Checks a spec and fills *t. */
@@ -164,17 +127,9 @@ static fpemu_status prepare_spec(gemm_targets *t, const fpemu_gemm_spec *spec, i
         (d->product.given || !is_step_result(&s->inner) || !is_fused_operand(&spec->a) || !is_fused_operand(&spec->b)))
         return FPEMU_ERROR_UNSUPPORTED;
     if (s->model == FPEMU_MODEL_INTEGER &&
-        (d->product.given || spec->start_from_c || !integer_grid(&spec->a, &d->quantum_a) ||
-         !integer_grid(&spec->b, &d->quantum_b)))
+        (d->product.given || spec->start_from_c || !is_integer_operand(&spec->a) || !is_integer_operand(&spec->b)))
         return FPEMU_ERROR_UNSUPPORTED;
-    if (!d->out.given) { /* the carrier */
-        fpemu_target own;
-        memset(&own, 0, sizeof own);
-        fpemu_format_named(carrier == 32 ? FPEMU_NAME_BINARY32 : FPEMU_NAME_BINARY64, &own.format);
-        (void)core_target_make(&d->out, &own, carrier, 0);
-        d->out.given = 0;
-    }
-    prepare_dot(d, spec, carrier);
+    core_dot_make(d, spec, carrier);
     t->spec = spec;
     t->carrier = carrier;
     t->binary32 = (uint8_t)narrow;

@@ -2,7 +2,7 @@
 #ifndef FPEMU_GEMM_TARGETS_H
 #define FPEMU_GEMM_TARGETS_H
 
-#include "core/dot_models.h"
+#include "core/dot_make.h"
 #include "array/array.h"
 
 /* A target as the fast models use it. */
@@ -28,11 +28,6 @@ static inline int is_zero(const void *p, size_t n)
     for (size_t i = 0; i < n; i++)
         any |= c[i];
     return any == 0;
-}
-
-static inline int is_none(const fpemu_target *t)
-{
-    return is_zero(t, sizeof *t);
 }
 
 /* Checks a spec and fills *t, which points into itself; in whatever floating-point environment. */
