@@ -6,6 +6,8 @@
 #include "threads.h"
 #include "loops/stream.h"
 
+#include <assert.h>
+
 /* The hash's key, and the high half of the words' indices that it is for. */
 typedef struct word_key {
     core_hash_key key;

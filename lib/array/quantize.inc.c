@@ -69,6 +69,7 @@ static size_t quantize_by_words(const quantize_job *j, word_key *words, uint64_t
  * one it only says whether they overflow: all ones or 0. */
 static void quantize_in_two_steps(const quantize_job *j, size_t n, const realw *x, quantize_tile *t, realw *y)
 {
+    assert(n <= TILE); /* of t->grid */
     if (!j->slow) {
         j->k->loopsw->round[j->grid.rule][j->plan.mode](&j->grid, n, x, t->r, t->grid);
         j->k->loopsw->finish(&j->plan, n, x, t->grid, y);
