@@ -130,32 +130,30 @@ typedef struct operand_list {
     gpu_scales scales[3];
 } operand_list;
 
+static gpu_scales scales_of(const void *values, uint64_t length, uint64_t count)
+{
+    const gpu_scales s = {values, length, count};
+    return s;
+}
+
 static operand_list list_f32(size_t n, int count, const float *const *operands, const fpemu_operand_scales_f32 *scales)
 {
-    operand_list list;
-    memset(&list, 0, sizeof list);
+    operand_list list = {.p = {NULL}};
     for (int o = 0; o < count && n && operands; o++) {
         list.p[o] = operands[o];
-        if (!scales)
-            continue;
-        list.scales[o].values = scales[o].values;
-        list.scales[o].length = scales[o].length;
-        list.scales[o].count = scales[o].count;
+        if (scales)
+            list.scales[o] = scales_of(scales[o].values, scales[o].length, scales[o].count);
     }
     return list;
 }
 
 static operand_list list_f64(size_t n, int count, const double *const *operands, const fpemu_operand_scales_f64 *scales)
 {
-    operand_list list;
-    memset(&list, 0, sizeof list);
+    operand_list list = {.p = {NULL}};
     for (int o = 0; o < count && n && operands; o++) {
         list.p[o] = operands[o];
-        if (!scales)
-            continue;
-        list.scales[o].values = scales[o].values;
-        list.scales[o].length = scales[o].length;
-        list.scales[o].count = scales[o].count;
+        if (scales)
+            list.scales[o] = scales_of(scales[o].values, scales[o].length, scales[o].count);
     }
     return list;
 }
@@ -163,15 +161,11 @@ static operand_list list_f64(size_t n, int count, const double *const *operands,
 static operand_list list_16(size_t n, int count, const uint16_t *const *operands,
                             const fpemu_operand_scales_f32 *scales)
 {
-    operand_list list;
-    memset(&list, 0, sizeof list);
+    operand_list list = {.p = {NULL}};
     for (int o = 0; o < count && n && operands; o++) {
         list.p[o] = operands[o];
-        if (!scales)
-            continue;
-        list.scales[o].values = scales[o].values;
-        list.scales[o].length = scales[o].length;
-        list.scales[o].count = scales[o].count;
+        if (scales)
+            list.scales[o] = scales_of(scales[o].values, scales[o].length, scales[o].count);
     }
     return list;
 }
