@@ -8,13 +8,19 @@ AM_TESTS_ENVIRONMENT = \
 	export CC CXX NM AWK top_srcdir top_builddir FPEMU;
 
 dist_noinst_SCRIPTS += tests/headers/headers.sh tests/headers/exports.sh \
-	tests/headers/definitions.sh tests/installed.sh tests/staged.sh tests/vectorised.sh
+	tests/headers/abi.sh tests/headers/definitions.sh tests/installed.sh tests/staged.sh tests/vectorised.sh
 dist_noinst_DATA += tests/README.md tests/against_judges/README.md tests/judges/README.md tests/mutants/README.md \
 	tests/random/README.md tests/vectors/README.md
 dist_noinst_DATA += tests/readme_example.awk tests/headers/sizes.awk tests/headers/header_c.c tests/headers/header_cxx.cpp
+dist_noinst_DATA += tests/headers/abi/names.txt tests/headers/abi/x86_64.abi
+
+# After a change of the interface on purpose.
+abi-record: lib/libfpemu.la
+	CC='$(CC)' NM='$(NM)' top_srcdir='$(top_srcdir)' top_builddir=. $(BASH) $(top_srcdir)/tests/headers/abi.sh record
+.PHONY: abi-record
 
 # ------------------------------------------------------------------------------------- the public face
-TESTS += tests/headers/headers.sh tests/headers/exports.sh tests/headers/definitions.sh tests/headers/sizes \
+TESTS += tests/headers/headers.sh tests/headers/abi.sh tests/headers/exports.sh tests/headers/definitions.sh tests/headers/sizes \
 	tests/readme_example tests/staged.sh tests/vectorised.sh
 
 check_PROGRAMS += tests/readme_example
