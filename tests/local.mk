@@ -244,6 +244,7 @@ CLI_TESTS = \
 	tests/cli/apply.sh \
 	tests/cli/codes.sh \
 	tests/cli/compare.sh \
+	tests/cli/completion.sh \
 	tests/cli/files.sh \
 	tests/cli/frameworks.sh \
 	tests/cli/fuzz.sh \
