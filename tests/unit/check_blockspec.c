@@ -328,7 +328,7 @@ START_TEST(bad_specs)
         {"block(int8,2048,exponent=8,rule=absmax)", 32, "a float as scale with the rule absmax"},
         {"block(e2m1,16,scale=bf16,rule=nvfp4)", 30, "a scale whose largest value"},
         {"nvfp4(e2m1,scale=e8m0,rule=nvfp4-ao)", 27, "a scale whose largest value"},
-        {"nvfp4(e2m1,scale=fp32)", 0, "a scale whose largest value"},
+        {"nvfp4(e2m1,scale=fp32)", 17, "a scale whose largest value"},
         {"mx(e2m1,rule=absmax)", 13, "floor, ceil, even or rceil"},
         {"mx(e2m1,rule=flor)", 13, "nvfp4[-ao]"},
         {"mx(e2m1,rule=nvfp4-)", 13, "nvfp4[-ao]"},
