@@ -15,6 +15,7 @@ static const struct {
              [MODEL_NPY] = {".npy", ".npy"},
              [MODEL_NPZ] = {".npz", ".npz"},
              [MODEL_SAFETENSORS] = {"safetensors", ".safetensors"},
+             [MODEL_GGUF] = {"GGUF", ".gguf"},
              [MODEL_CONTAINER] = {"a file of packed tensors", ".fpk"}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -125,12 +126,21 @@ bool model_names_differ(const model *m, const char **twice)
     return *twice == NULL;
 }
 
+static void free_tensor(tensor *t)
+{
+    for (unsigned i = 0; i < t->stored.parts; i++) {
+        free_tensor(&t->stored.part[i]);
+    }
+    free(t->stored.part);
+    free(t->name);
+    free(t->extent);
+    free(t->spec);
+}
+
 void model_free(model *m)
 {
     for (size_t i = 0; i < m->count; i++) {
-        free(m->tensor[i].name);
-        free(m->tensor[i].extent);
-        free(m->tensor[i].spec);
+        free_tensor(&m->tensor[i]);
     }
     free(m->tensor);
     json_decref(m->metadata);

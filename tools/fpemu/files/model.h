@@ -20,12 +20,24 @@ typedef enum model_kind {
     MODEL_NPY,
     MODEL_NPZ,
     MODEL_SAFETENSORS,
+    MODEL_GGUF,
     MODEL_CONTAINER
 } model_kind;
 
 enum { MODEL_MOST_DIMENSIONS = 64 }; /* as NumPy 2 */
 #define MODEL_ERROR_SIZE 256
 #define MODEL_TYPE_SIZE 33
+
+/* Data in blocks with scales, which are read as F32 (stored.h); all zero: they are as their type says. */
+typedef struct tensor_stored {
+    const char *name;             /* how: "Q4_K", "mxfp4" */
+    const struct ggml_type *ggml; /* of GGUF files */
+    const struct layout *layout;  /* of safetensors, with the tensors there that make this one */
+    struct tensor *part;
+    unsigned parts;
+    unsigned count, size; /* elements of a block, and their bytes */
+    uint64_t bytes;       /* of all in the file */
+} tensor_stored;
 
 typedef struct tensor {
     char *name;                      /* UTF-8; of a member of a .npz without its ".npy"; "" where there is but one */
@@ -38,6 +50,7 @@ typedef struct tensor {
     uint64_t bytes; /* size of the data, in a container as they are packed; below 2^63 */
     uint64_t place; /* offset of the data in the file; npz: number of the member */
     uint64_t skip;  /* npz: bytes of the member before the data */
+    tensor_stored stored;
     char *spec;     /* container: how the data are packed, along which axis; NULL: they are not */
     int axis;
 } tensor;

@@ -21,5 +21,7 @@ bool safetensors_open(model *m);
 /* The length and header of a file with the tensors of `m`, tensor i with the type types[i] (NULL: as it is). To be
  * freed; NULL when memory runs out. */
 unsigned char *safetensors_print(const model *m, const dtype *const *types, size_t *size);
+/* The same for a header that is made already. */
+unsigned char *safetensors_frame(const json_t *header, size_t *size);
 
 #endif
