@@ -56,7 +56,7 @@ typedef struct job {
     fpemu_rounding rounding;
     const dtype *asked; /* --dtype; NULL: as it comes */
     int axis;
-    bool report, json;
+    bool report, json, force;
 
     file in;
     const dtype **type; /* of each tensor in OUT; NULL: copied */
@@ -227,11 +227,9 @@ static size_t next_piece(void *state, const void **bytes)
 static void quantize_file(job *j)
 {
     const writer_source source = {j->type, begin_tensor, next_piece, j};
-    output out = output_open(j->output);
     j->bar = progress_start("quantize", j->in.chosen_elements);
-    writer_write(&out, &j->in, &source);
+    writer_write(j->output, j->force, &j->in, &source);
     progress_hide();
-    output_commit(&out);
     report_want(&j->total, &j->format);
     for (size_t i = 0; i < j->in.model.count; i++) {
         if (j->in.chosen[i] && j->report) {

@@ -116,9 +116,7 @@ static size_t next_piece(void *state, const void **bytes)
 static void unpack_file(job *j, const char *path)
 {
     const writer_source source = {j->type, begin_tensor, next_piece, j};
-    output out = output_open(path);
-    writer_write(&out, &j->in, &source);
-    output_commit(&out);
+    writer_write(path, false, &j->in, &source);
 }
 
 /* --------------------------------------------------------------------------------------------------- listing */

@@ -68,6 +68,22 @@ tensor *model_add(model *m, const char *name)
     return t;
 }
 
+bool model_move(model *m, model *from, size_t part)
+{
+    const size_t count = m->count + from->count;
+    tensor *grown = count <= SIZE_MAX / sizeof *grown ? realloc(m->tensor, (count + 1) * sizeof *grown) : NULL;
+    if (grown == NULL) {
+        return model_refuse(m, "out of memory");
+    }
+    m->tensor = grown;
+    for (size_t i = 0; i < from->count; i++) {
+        grown[m->count] = from->tensor[i];
+        grown[m->count++].part = part;
+    }
+    from->count = 0;
+    return true;
+}
+
 bool model_set_shape(model *m, tensor *t, unsigned dimensions, const uint64_t *extent, unsigned bits)
 {
     uint64_t count = 1;
@@ -133,6 +149,14 @@ void model_free(model *m)
         free(m->tensor[i].spec);
     }
     free(m->tensor);
+    for (size_t i = 0; i < m->parts; i++) {
+        free(m->part[i].name);
+        free(m->part[i].path);
+        json_decref(m->part[i].metadata);
+    }
+    free(m->part);
+    free(m->index_name);
+    json_decref(m->index);
     json_decref(m->metadata);
     memset(m, 0, sizeof *m);
 }

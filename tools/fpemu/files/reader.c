@@ -12,6 +12,7 @@
 #include "files/npy.h"
 #include "files/npz.h"
 #include "files/safetensors.h"
+#include "files/shards.h"
 
 static const char *file_error(void)
 {
@@ -139,6 +140,9 @@ bool reader_open(model *m, FILE *file, model_kind kind, const char *name, const 
 
 bool reader_begin(model *m, tensor *t)
 {
+    if (!shards_turn_to(m, t->part)) {
+        return false;
+    }
     m->left = t->bytes;
     m->crc = 0;
     m->checked = false;
@@ -215,6 +219,9 @@ bool reader_read_at(model *m, const tensor *t, uint64_t from, void *bytes, size_
 {
     if (from > t->bytes || size > t->bytes - from) {
         return model_refuse(m, "no bytes %" PRIu64 " to %" PRIu64 " in %" PRIu64, from, from + size, t->bytes);
+    }
+    if (!shards_turn_to(m, t->part)) {
+        return false;
     }
     for (size_t done = 0; done < size;) {
         const ssize_t got = pread(fileno(m->file), (char *)bytes + done, size - done, (off_t)(t->place + from + done));
