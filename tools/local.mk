@@ -64,8 +64,12 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/files/box_walk.h \
 	tools/fpemu/files/file.c \
 	tools/fpemu/files/file.h \
+	tools/fpemu/files/leftovers.c \
+	tools/fpemu/files/leftovers.h \
 	tools/fpemu/files/output.c \
 	tools/fpemu/files/output.h \
+	tools/fpemu/files/output_directory.c \
+	tools/fpemu/files/output_directory.h \
 	tools/fpemu/files/partition.c \
 	tools/fpemu/files/partition.h \
 	tools/fpemu/files/scratch.c \
@@ -144,6 +148,8 @@ tools_libmodel_la_SOURCES = \
 	tools/fpemu/files/reader.h \
 	tools/fpemu/files/safetensors.c \
 	tools/fpemu/files/safetensors.h \
+	tools/fpemu/files/shards.c \
+	tools/fpemu/files/shards.h \
 	tools/fpemu/files/stored.c \
 	tools/fpemu/files/stored.h
 tools_libmodel_la_CPPFLAGS = $(tools_fpemu_fpemu_CPPFLAGS)

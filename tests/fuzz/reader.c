@@ -106,7 +106,7 @@ static void check_print(const model *m)
     const dtype **types = calloc(m->count + 1, sizeof *types);
     size_t size = 0;
     insist(types != NULL, "out of memory");
-    unsigned char *header = safetensors_print(m, types, &size);
+    unsigned char *header = safetensors_print(m, 0, m->count, m->metadata, types, &size);
     insist(header != NULL && size % 8 == 0, "the header cannot be printed");
     uint64_t data = 0;
     for (size_t i = 0; i < m->count; i++) {

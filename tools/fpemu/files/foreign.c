@@ -84,7 +84,7 @@ static const char *text_kind(const unsigned char *start, size_t size)
         return "XML text; no tensors are in it";
     }
     if (strstr(text, "\"weight_map\"") != NULL) {
-        return "the index of a model in several files; give it under a name that ends in .index.json, beside them";
+        return "the index of a model in several files; give it a name that ends in .json, beside them";
     }
     if (text[0] == '{' || text[0] == '[') {
         return "JSON text; no tensors are in it";

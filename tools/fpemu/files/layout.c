@@ -135,7 +135,8 @@ static bool find_parts(const directory *d, const layout *l, const char *name, te
     parts[0] = e;
     parts[1] = strcmp(e->type_text, l->elements_type) == 0 ? look_up_part(d, l, name, l->scales, l->scales_type) : NULL;
     parts[2] = l->global != NULL && parts[1] != NULL ? look_up_part(d, l, name, l->global, "F32") : NULL;
-    if (parts[1] == NULL || parts[1] == e || (l->global != NULL && (parts[2] == NULL || parts[2]->count != 1))) {
+    if (parts[1] == NULL || parts[1] == e || parts[1]->part != e->part ||
+        (l->global != NULL && (parts[2] == NULL || parts[2]->count != 1 || parts[2]->part != e->part))) {
         return false;
     }
     const tensor *same = look_up(d, name);
@@ -149,7 +150,7 @@ static bool join(const directory *d, const layout *l, const char *name, tensor *
     const unsigned count = l->global != NULL ? 3 : 2;
     const tensor *s = parts[1];
     uint64_t extent[MODEL_MOST_DIMENSIONS];
-    tensor whole = {.name = strdup(name), .type = dtype_named("F32"), .type_text = "F32"};
+    tensor whole = {.name = strdup(name), .part = s->part, .type = dtype_named("F32"), .type_text = "F32"};
     whole.stored = (tensor_stored){.name = l->spec, .layout = l, .count = l->block, .size = l->block * l->bits / 8};
     memcpy(extent, s->extent, s->dimensions * sizeof *extent);
     extent[s->dimensions - 1] *= l->block;
@@ -189,6 +190,15 @@ static bool join_at(const directory *d, tensor *e)
 /* What the metadata say of the layout is no longer so. */
 static void forget_layout(model *m)
 {
+    for (size_t k = 0; k < m->parts; k++) {
+        m->part[k].first = m->part[k].count = 0;
+        json_object_del(m->part[k].metadata, "quantization_config");
+    }
+    for (size_t i = 0; m->parts > 0 && i < m->count; i++) {
+        model_part *part = &m->part[m->tensor[i].part];
+        part->first = part->count == 0 ? i : part->first;
+        part->count++;
+    }
     json_object_del(m->metadata, "quantization_config");
     json_object_del(m->metadata, "tensor_names");
     for (size_t i = 0; i < m->count; i++) {
@@ -469,6 +479,11 @@ static json_t *modules(const model *m, const bool *chosen, bool which)
         }
     }
     return list;
+}
+
+bool layout_has_config(const layout *l)
+{
+    return !l->underscore;
 }
 
 json_t *layout_config(const model *m, const layout *l, const bool *chosen)

@@ -28,6 +28,7 @@ typedef struct layout {
 
 /* What the layouts are called, for messages. */
 #define LAYOUT_NAMES "compressed-tensors, gpt-oss, torchao"
+#define LAYOUT_FORMATS "mxfp8, mxfp4, nvfp4 (compressed-tensors, torchao), mxfp4 (gpt-oss)"
 
 /* The layout of some software for a format; NULL, and *known says whether there is such software at all. */
 const layout *layout_find(const char *software, const fpemu_format *format, bool *known);
@@ -44,7 +45,8 @@ const unsigned char *layout_global(const layout *l, const unsigned char tensor_b
  * whole tensor, scales, elements. To be freed; NULL, with *twice a name that would come twice or NULL when memory runs
  * out. */
 unsigned char *layout_print(const model *m, const layout *l, const bool *chosen, size_t *size, const char **twice);
-/* {"quantization_config": ...} for config.json; NULL for software that has none. */
+/* Whether config.json has to say something of it; then {"quantization_config": ...}, NULL when memory runs out. */
+bool layout_has_config(const layout *l);
 json_t *layout_config(const model *m, const layout *l, const bool *chosen);
 
 #endif

@@ -35,6 +35,11 @@ const char *model_kind_name(model_kind kind)
     return kinds[kind].name;
 }
 
+model_kind model_kind_written(model_kind kind)
+{
+    return kind == MODEL_GGUF ? MODEL_SAFETENSORS : kind;
+}
+
 bool model_refuse(model *m, const char *format, ...)
 {
     va_list arguments;
@@ -69,6 +74,22 @@ tensor *model_add(model *m, const char *name)
     return t;
 }
 
+bool model_move(model *m, model *from, size_t part)
+{
+    const size_t count = m->count + from->count;
+    tensor *grown = count <= SIZE_MAX / sizeof *grown ? realloc(m->tensor, (count + 1) * sizeof *grown) : NULL;
+    if (grown == NULL) {
+        return model_refuse(m, "out of memory");
+    }
+    m->tensor = grown;
+    for (size_t i = 0; i < from->count; i++) {
+        grown[m->count] = from->tensor[i];
+        grown[m->count++].part = part;
+    }
+    from->count = 0;
+    return true;
+}
+
 bool model_set_shape(model *m, tensor *t, unsigned dimensions, const uint64_t *extent, unsigned bits)
 {
     uint64_t count = 1;
@@ -94,6 +115,18 @@ bool model_set_shape(model *m, tensor *t, unsigned dimensions, const uint64_t *e
     }
     t->bytes = t->count * bits / 8;
     return true;
+}
+
+const char *model_type_text(const tensor *t)
+{
+    return t->stored.name != NULL ? t->stored.name : t->type != NULL ? t->type->name : t->type_text;
+}
+
+double model_type_bits(const tensor *t)
+{
+    return t->stored.name == NULL ? 8.0 * t->type->size
+           : t->count > 0         ? 8 * (double)t->stored.bytes / (double)t->count
+                                  : 0;
 }
 
 bool model_blame(model *m, const char *what, const char *name)
@@ -143,6 +176,14 @@ void model_free(model *m)
         free_tensor(&m->tensor[i]);
     }
     free(m->tensor);
+    for (size_t i = 0; i < m->parts; i++) {
+        free(m->part[i].name);
+        free(m->part[i].path);
+        json_decref(m->part[i].metadata);
+    }
+    free(m->part);
+    free(m->index_name);
+    json_decref(m->index);
     json_decref(m->metadata);
     memset(m, 0, sizeof *m);
 }

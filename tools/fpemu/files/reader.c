@@ -14,6 +14,7 @@
 #include "files/npy.h"
 #include "files/npz.h"
 #include "files/safetensors.h"
+#include "files/shards.h"
 #include "files/stored.h"
 
 static const char *file_error(void)
@@ -104,6 +105,10 @@ static bool choose_kind(model *m, const unsigned char *start, size_t size, const
     const model_kind named = name != NULL ? model_kind_of_name(name) : MODEL_DETECT;
     char error[MODEL_ERROR_SIZE];
     if (size >= CONTAINER_MAGIC_SIZE && memcmp(start, container_magic, CONTAINER_MAGIC_SIZE) == 0) {
+        if (m->kind == MODEL_PACKED) {
+            m->kind = MODEL_CONTAINER;
+            return true;
+        }
         return model_refuse(m, "a file of packed tensors: 'fpemu unpack' makes it a readable one");
     }
     if (size >= 4 && memcmp(start, "GGUF", 4) == 0) {
@@ -128,8 +133,8 @@ static bool detect(model *m, const char *name)
 {
     unsigned char start[FOREIGN_START];
     const off_t here = ftello(m->file);
-    m->kind = MODEL_NPY;
     if (here != 0 || fseeko(m->file, 0, SEEK_SET) != 0) { /* a pipe: only .npy is read from its beginning to its end */
+        m->kind = MODEL_NPY;
         return true;
     }
     const size_t got = read_file(m->file, start, sizeof start);
@@ -143,7 +148,7 @@ static bool detect(model *m, const char *name)
 bool reader_open(model *m, FILE *file, model_kind kind, const char *name, const reader_raw *raw)
 {
     *m = (model){.kind = kind, .file = file};
-    if (kind == MODEL_DETECT && !detect(m, name)) {
+    if ((kind == MODEL_DETECT || kind == MODEL_PACKED) && !detect(m, name)) {
         return false;
     }
     m->walkable = true; /* only raw data and .npy may come from a pipe */
@@ -159,6 +164,9 @@ bool reader_open(model *m, FILE *file, model_kind kind, const char *name, const 
 
 bool reader_begin(model *m, tensor *t)
 {
+    if (!shards_turn_to(m, t->part)) {
+        return false;
+    }
     m->left = t->bytes;
     m->crc = 0;
     m->checked = false;
@@ -243,6 +251,9 @@ bool reader_read_at(model *m, const tensor *t, uint64_t from, void *bytes, size_
 {
     if (from > t->bytes || size > t->bytes - from) {
         return model_refuse(m, "no bytes %" PRIu64 " to %" PRIu64 " in %" PRIu64, from, from + size, t->bytes);
+    }
+    if (!shards_turn_to(m, t->part)) {
+        return false;
     }
     return t->stored.name != NULL ? stored_read(m, t, from, bytes, size)
                                   : stored_bytes(m, t->place + from, bytes, size);
