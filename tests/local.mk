@@ -242,7 +242,9 @@ CLI_TESTS = \
 	tests/cli/fuzz.sh \
 	tests/cli/fuzz_operations.sh \
 	tests/cli/gemm.sh \
+	tests/cli/gguf.sh \
 	tests/cli/info.sh \
+	tests/cli/layouts.sh \
 	tests/cli/npy.sh \
 	tests/cli/npz.sh \
 	tests/cli/pack.sh \
@@ -254,7 +256,8 @@ CLI_TESTS = \
 	tests/cli/vectors.sh \
 	tests/cli/vectors_operations.sh
 EXTRA_DIST += $(CLI_TESTS) tests/cli/README.md tests/cli/common.sh tests/cli/fuzz_casts.c tests/cli/fuzz_common.sh \
-	tests/cli/fuzz_compiler.c tests/cli/fuzz_operations.c tests/cli/vectors_judge.c
+	tests/cli/fuzz_compiler.c tests/cli/fuzz_operations.c tests/cli/vectors_judge.c tests/cli/gguf_judge.py \
+	tests/cli/layouts_judge.py
 if TOOLS
 TESTS += $(CLI_TESTS)
 endif

@@ -110,15 +110,16 @@ static const char *other_type(const job *j, const tensor *t)
              t->type_text);
 }
 
-/* Layouts have whole blocks along the last axis. */
+/* Layouts have whole blocks along the last axis; axis: negative of a tensor that is copied. */
 static void check_layout(const job *j, const tensor *t, int axis)
 {
     const char *why = j->layout == NULL                        ? NULL
-                      : axis + 1 < (int)t->dimensions          ? "blocks run along its last axis there"
+                      : axis < 0                               ? layout_objection_to_name(j->layout, t)
+                      : axis + 1 < (int)t->dimensions          ? "its blocks run along the last axis"
                                                                : layout_objection(j->layout, t);
     if (why != NULL) {
-        cli_fail("%s: %s cannot be kept as %s has it: %s; --tensors and --exclude choose others", j->in.path, name_of(t),
-                 j->layout->software, why);
+        cli_fail("%s: %s cannot be kept as %s has it: %s%s", j->in.path, name_of(t), j->layout->software, why,
+                 axis < 0 ? "" : "; --tensors and --exclude choose others");
     }
 }
 
@@ -149,6 +150,8 @@ static void plan(job *j)
             cli_check(fpemu_packed_layout(&j->format, &shape, &layout), j->spec);
             to->bytes = layout.bytes;
             check_layout(j, t, to->axis);
+        } else {
+            check_layout(j, t, -1);
         }
     }
 }
@@ -499,6 +502,9 @@ int cmd_pack(int argc, char **argv)
     j.loses_nan = loses_nan(&j.format);
     j.in = file_open(c.operand[1], &files);
     file_expect_tensors(&j.in);
+    if (j.layout != NULL && file_is_array(&j.in)) {
+        cli_fail("%s: an array without a name, and --layout is for tensors with names", j.in.path);
+    }
     const model_kind named = model_kind_of_name(j.output);
     if (named != MODEL_DETECT && named != (j.layout != NULL ? MODEL_SAFETENSORS : MODEL_CONTAINER)) {
         cli_usage("-o: '%s' is named as another kind than a %s", j.output,

@@ -190,6 +190,7 @@ static bool join_at(const directory *d, tensor *e)
 /* What the metadata say of the layout is no longer so. */
 static void forget_layout(model *m)
 {
+    const json_t *names = json_object_get(m->metadata, "tensor_names");
     for (size_t k = 0; k < m->parts; k++) {
         m->part[k].first = m->part[k].count = 0;
         json_object_del(m->part[k].metadata, "quantization_config");
@@ -200,11 +201,13 @@ static void forget_layout(model *m)
         part->count++;
     }
     json_object_del(m->metadata, "quantization_config");
-    json_object_del(m->metadata, "tensor_names");
-    for (size_t i = 0; i < m->count; i++) {
-        if (m->tensor[i].stored.layout != NULL && m->tensor[i].stored.layout->underscore) {
-            json_object_del(m->metadata, m->tensor[i].name);
-        }
+    json_object_del(m->metadata, "tensor_names"); /* torchao's, which then says something of each tensor */
+    for (size_t i = 0; names != NULL && i < m->count; i++) {
+        json_object_del(m->metadata, m->tensor[i].name);
+    }
+    if (m->metadata != NULL && json_object_size(m->metadata) == 0) {
+        json_decref(m->metadata);
+        m->metadata = NULL;
     }
 }
 
@@ -302,12 +305,18 @@ const layout *layout_find(const char *software, const fpemu_format *format, bool
         fpemu_format own;
         if (strcmp(layouts[k].software, software) == 0) {
             *known = true;
-            if (fpemu_format_parse(layouts[k].spec, &own, NULL) == FPEMU_OK && same_bytes(format, &own)) {
+            if (fpemu_format_parse(layouts[k].spec, &own, NULL) == FPEMU_OK && same_bytes(format, &own) &&
+                (!layouts[k].global_divides || format->scaling == own.scaling)) { /* of nvfp4-ao, 1/d says d no more */
                 return &layouts[k];
             }
         }
     }
     return NULL;
+}
+
+const char *layout_objection_to_name(const layout *l, const tensor *t)
+{
+    return l->underscore && strchr(t->name, '.') == NULL ? "there is no dot in its name" : NULL;
 }
 
 const char *layout_objection(const layout *l, const tensor *t)
@@ -318,10 +327,7 @@ const char *layout_objection(const layout *l, const tensor *t)
     if (t->extent[t->dimensions - 1] % l->block != 0) {
         return l->block == 16 ? "its rows are no whole blocks of 16" : "its rows are no whole blocks of 32";
     }
-    if (l->underscore && strchr(t->name, '.') == NULL) {
-        return "torchao has no place for a name without a dot";
-    }
-    return NULL;
+    return layout_objection_to_name(l, t);
 }
 
 const unsigned char *layout_global(const layout *l, const unsigned char tensor_bytes[8])

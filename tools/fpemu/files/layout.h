@@ -37,8 +37,9 @@ bool layout_join(model *m);
 /* n blocks of such a tensor as numbers. */
 bool layout_decode(model *m, const tensor *t, uint64_t first, size_t n, float *y);
 
-/* Why a tensor cannot be kept so, blocks along its last axis; NULL: it can. */
+/* Why a tensor cannot be kept so, blocks along its last axis; NULL: it can. The second: beside those that are. */
 const char *layout_objection(const layout *l, const tensor *t);
+const char *layout_objection_to_name(const layout *l, const tensor *t);
 /* Of a tensor: its number of the whole tensor among the two that fpemu_pack wrote; NULL: none. */
 const unsigned char *layout_global(const layout *l, const unsigned char tensor_bytes[8]);
 /* The length and header of a file in which the chosen tensors are kept so, their data in the order number of the
