@@ -258,7 +258,9 @@ CLI_TESTS = \
 	tests/cli/fuzz.sh \
 	tests/cli/fuzz_operations.sh \
 	tests/cli/gemm.sh \
+	tests/cli/gguf.sh \
 	tests/cli/info.sh \
+	tests/cli/layouts.sh \
 	tests/cli/npy.sh \
 	tests/cli/npz.sh \
 	tests/cli/pack.sh \
@@ -270,14 +272,15 @@ CLI_TESTS = \
 	tests/cli/vectors.sh \
 	tests/cli/vectors_operations.sh
 EXTRA_DIST += $(CLI_TESTS) tests/cli/README.md tests/cli/common.sh tests/cli/fuzz_casts.c tests/cli/fuzz_common.sh \
-	tests/cli/fuzz_compiler.c tests/cli/fuzz_operations.c tests/cli/vectors_judge.c
+	tests/cli/fuzz_compiler.c tests/cli/fuzz_operations.c tests/cli/vectors_judge.c tests/cli/gguf_judge.py \
+	tests/cli/layouts_judge.py
 if TOOLS
 TESTS += $(CLI_TESTS)
 endif
 
 # ------------------------------------------------------------------------------------- files from strangers
 EXTRA_DIST += tests/fuzz/README.md tests/fuzz/corpus tests/fuzz/run.sh tests/fuzz/seeds.py tests/fuzz/container.dict \
-	tests/fuzz/safetensors.dict
+	tests/fuzz/gguf.dict tests/fuzz/safetensors.dict
 tests_fuzz_replay_SOURCES = tests/fuzz/replay.c tests/fuzz/reader.c tests/fuzz/reader.h
 tests_fuzz_replay_CPPFLAGS = $(tools_fpemu_fpemu_CPPFLAGS)
 tests_fuzz_replay_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS)
