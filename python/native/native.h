@@ -145,7 +145,8 @@ int axis_argument(PyObject *argument, int dimensions, int *axis);
 #define FOR_CARRIER(type, verb, ...)                                                                                   \
     ((type) == CARRIER_F32   ? fpemu_##verb##_f32(__VA_ARGS__)                                                         \
      : (type) == CARRIER_F64 ? fpemu_##verb##_f64(__VA_ARGS__)                                                         \
-                             : FPEMU_ERROR_UNSUPPORTED)
+     : (type) == CARRIER_F16 ? fpemu_##verb##_f16(__VA_ARGS__)                                                         \
+                             : fpemu_##verb##_bf16(__VA_ARGS__))
 
 /* Python's side takes the call: it knows other arrays. */
 PyObject *call_adopter(const char *verb, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
