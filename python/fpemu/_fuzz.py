@@ -204,7 +204,7 @@ def _classify(to: Format, x: float, expected: float, got: float) -> str:
 
 def _same(expected: Numbers, got: Numbers, strict_nan: bool) -> npt.NDArray[np.bool_]:
     words = np.dtype(f"u{expected.dtype.itemsize}")
-    same = expected.view(words) == got.view(words)
+    same: npt.NDArray[np.bool_] = expected.view(words) == got.view(words)
     return same if strict_nan else same | (np.isnan(expected.astype(np.float64)) & np.isnan(got.astype(np.float64)))
 
 
