@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ._spec import format_of, is_stochastic, signed
+from ._spec import block_of, format_of, is_stochastic, signed
 
 # Gradients take the random bits of the stream whose number differs in the top bit.
 GRADIENT_STREAM = signed(1 << 63)
@@ -33,7 +33,7 @@ def wants_gradient(*tensors: Tensor | None) -> bool:
 def inside_range(x: Tensor, format: str) -> Tensor:
     """Where the clipped estimator lets the gradient pass: lowest <= x <= max. NaN lies nowhere."""
     f = format_of(format)
-    if f.is_blocked:
+    if block_of(f) is not None:
         raise ValueError(f"clipped straight-through needs a range, and that of {format} follows its blocks: use "
                          "ste='identity'")
     return (x >= f.lowest) & (x <= f.max)

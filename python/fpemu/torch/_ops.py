@@ -19,7 +19,7 @@ from fpemu import Stats
 
 from . import _autograd
 from ._shard import Part, quantize_part
-from ._spec import check_state, format_of, is_stochastic, rounding_of, with_state
+from ._spec import block_of, check_state, format_of, is_stochastic, rounding_of, with_state
 from .counters import check_stats, read_stats, write_stats
 
 FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
@@ -167,10 +167,10 @@ def _vmap_quantize(op: Any) -> Callable[..., tuple[Any, Any]]:
     """A format without blocks and without random bits knows of no dimension: one call does for all."""
 
     def rule(info: Any, in_dims: Sequence[Any], x: Tensor, format: str, rounding: str = "rne", *rest: Any) -> Any:
-        once = in_dims[0] is not None and all(d is None for d in in_dims[1:]) and not format_of(format).is_blocked
+        once = in_dims[0] is not None and all(d is None for d in in_dims[1:]) and block_of(format_of(format)) is None
         backward, backward_rounding = (*rest, *(None,) * 11)[4:6] if op is _default("quantize") else (None, None)
         once = once and not is_stochastic(rounding) and not any(r is not None for r in rest[7:])
-        once = once and (backward is None or not format_of(backward).is_blocked)
+        once = once and (backward is None or block_of(format_of(backward)) is None)
         once = once and not is_stochastic(backward_rounding or "rne")
         if not once:
             return _loop(op, info, in_dims, (x, format, rounding, *rest))

@@ -11,9 +11,9 @@ from typing import NamedTuple
 from torch import Tensor
 
 import fpemu
-from fpemu import Format, Range, Rounding, Stats
+from fpemu import Format, Rounding, Stats
 
-from ._spec import STOCHASTIC
+from ._spec import STOCHASTIC, block_of, scaling_of
 
 
 class Part(NamedTuple):
@@ -25,7 +25,7 @@ class Part(NamedTuple):
 
 def has_tensor_scale(format: Format) -> bool:
     """Whether a scale of the format follows from the whole tensor (`fpemu.measure`)."""
-    return format.is_blocked and (format.block == "tensor" or format.scaling in ("nvfp4", "nvfp4_ao"))
+    return block_of(format) == "tensor" or scaling_of(format) in ("nvfp4", "nvfp4_ao")
 
 
 def check_part(part: Part, shape: Sequence[int]) -> None:
@@ -39,14 +39,15 @@ def check_part(part: Part, shape: Sequence[int]) -> None:
 
 def check_blocks(format: Format, axis: int, part: Part, shape: Sequence[int]) -> None:
     """ValueError where a block of the whole lies on both sides of a cut. `axis` is not negative."""
-    if not format.is_blocked or format.block == "tensor":
+    block = block_of(format)
+    if block in (None, "tensor"):
         return
     for d, (size, all_of_it, first) in enumerate(zip(shape, part.whole, part.start)):
-        if format.block == "channel":
+        if block == "channel":
             length = 1 if d == axis else all_of_it
         elif d == axis:
-            length = all_of_it if format.block == "row" else format.block_length
-        elif d == axis - 1 and format.block == "tile":
+            length = all_of_it if block == "row" else format.block_length
+        elif d == axis - 1 and block == "tile":
             length = format.block_rows
         else:
             continue
@@ -66,7 +67,7 @@ def quantize_part(
     axis: int,
     stats: Stats | None,
     part: Part,
-    whole_range: Range | None,
+    whole_range: bytes | None,
 ) -> None:
     """Quantises x, a part of a tensor, into y of the same shape; x and y may be the same.
 
@@ -85,8 +86,9 @@ def quantize_part(
     step = [math.prod(part.whole[d + 1 :]) for d in range(x.ndim)]
     cut = max((d for d in range(x.ndim) if shape[d] != part.whole[d]), default=0)
     lead = x.ndim
-    if format.is_blocked and format.block != "tensor":
-        lead = 0 if format.block == "channel" else max(axis - (format.block == "tile"), 0)
+    block = block_of(format)
+    if block not in (None, "tensor"):
+        lead = 0 if block == "channel" else max(axis - (block == "tile"), 0)
     if rounding.mode not in STOCHASTIC:
         cut = 0
     first = sum(s * t for s, t in zip(part.start, step))

@@ -9,6 +9,7 @@ from torch import Tensor
 
 import fpemu
 from fpemu import Format, Rounding
+from fpemu._format import BLOCKS, SCALINGS
 from fpemu._rounding import COMPATS, _make
 
 STOCHASTIC = ("sr", "se")
@@ -26,6 +27,16 @@ def signed(word: int) -> int:
 def format_of(text: str) -> Format:
     """The format of a spec; `fpemu.SpecError` where there is none."""
     return fpemu.format(text)
+
+
+def scaling_of(format: Format) -> str:
+    """The rule of a format's scales, "none" for a scalar format."""
+    return SCALINGS[format.scaling]
+
+
+def block_of(format: Format) -> str | None:
+    """Which elements share a scale: "run", "row", "tile", "channel" or "tensor"; None for a scalar format."""
+    return BLOCKS[format.block] if format.scaling else None
 
 
 def format_text(format: str | Format) -> str:
