@@ -8,15 +8,18 @@ surrogate.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch._functorch.autograd_function import enable_single_level_autograd_function
 
-from ._spec import block_of, format_of, is_stochastic, signed
+from ._spec import block_of, format_of, is_stochastic
 
-# Gradients take the random bits of the stream whose number differs in the top bit.
-GRADIENT_STREAM = signed(1 << 63)
+# Gradients take the random bits of streams whose numbers differ from the state's in the two top bits: 2 those of a
+# tensor or of a first operand, 3 those of a second.
+GRADIENT, SECOND_GRADIENT = 2, 3
 
 
 def redispatch(name: str, keyset: Any, stats: Tensor | None, *args: Any) -> Any:
@@ -55,50 +58,66 @@ def inside_range(x: Tensor, format: str) -> Tensor:
     return (x >= f.lowest) & (x <= f.max)
 
 
+def below(name: str, stats: Tensor | None, *args: Any) -> Tensor:
+    """Calls an operator as if no tensor required gradients, but for the levels of torch.func further out."""
+    with torch._C._AutoDispatchBelowAutograd(), torch.enable_grad():
+        result: Tensor = call(name, stats, *args)
+    return result
+
+
+def apply(function: type[torch.autograd.Function], *args: Any) -> Tensor:
+    """Applies a function inside a kernel of autograd, where one level of torch.func is under way at most."""
+    if not torch._C._are_functorch_transforms_active():
+        result: Tensor = function.apply(*args)  # type: ignore[no-untyped-call]
+        return result
+    with enable_single_level_autograd_function():
+        of_level: Tensor = _single_level(function).apply(*args)
+        return of_level
+
+
+@functools.cache
+def _single_level(function: type[torch.autograd.Function]) -> Any:
+    """The same function as torch.func applies it to one of its levels."""
+    methods = {name: staticmethod(getattr(function, name)) for name in ("forward", "setup_context", "backward")}
+    return type(function.__name__, (torch.autograd.function._SingleLevelFunction,), methods)
+
+
 class _Quantize(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, keyset: Any, stats: Tensor | None, x: Tensor, format: str, rounding: str,
-                state: Tensor | None, axis: int, ste: str, backward: str | None, backward_rounding: str,
-                backward_stats: Tensor | None, whole: Any, start: Any, tensor_range: Tensor | None) -> Tensor:
-        ctx.axis, ctx.part = axis, (whole, start)
-        ctx.backward, ctx.backward_rounding, ctx.backward_stats = backward, backward_rounding, backward_stats
-        saved: list[Tensor | None] = [None, None]
-        if ste == "clipped":
-            saved[0] = inside_range(x, format)
-        if backward is not None and state is not None and is_stochastic(backward_rounding):
-            saved[1] = state.clone()  # the caller's moves on
-        ctx.save_for_backward(*saved)
-        y: Tensor = redispatch("quantize", keyset, stats, x, format, rounding, state, axis, ste, backward,
-                               backward_rounding, backward_stats, whole, start, tensor_range)
-        return y
+    def forward(stats: Tensor | None, *args: Any) -> Tensor:
+        return below("quantize", stats, *args)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        (_, x, format, _, state, ctx.axis, ste, ctx.format, ctx.rounding, ctx.stats, ctx.whole, ctx.start, _) = inputs
+        random = ctx.format is not None and state is not None and is_stochastic(ctx.rounding)
+        ctx.save_for_backward(
+            inside_range(x, format) if ste == "clipped" else None,
+            torch.ops.fpemu.substream.default(state, GRADIENT) if random else None,  # the caller's state moves on
+        )
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Any:
         (gradient,) = gradients
         mask, state = ctx.saved_tensors
-        if ctx.backward is not None:
-            whole, start = ctx.part
-            if state is not None:
-                state = state + torch.tensor([0, GRADIENT_STREAM, 0])
-            gradient = call(
-                "quantize", ctx.backward_stats, gradient, ctx.backward, ctx.backward_rounding, state, ctx.axis,
-                whole=whole, start=start)
+        if ctx.format is not None:
+            gradient = call("quantize", ctx.stats, gradient, ctx.format, ctx.rounding, state, ctx.axis,
+                            whole=ctx.whole, start=ctx.start)
         if mask is not None:
             gradient = torch.where(mask, gradient, 0.0)
-        return (None, None, gradient, *[None] * 11)
+        return (None, gradient, *[None] * 11)
 
 
 def quantize(keyset: Any, stats: Tensor | None, x: Tensor, format: str, rounding: str = "rne",
              state: Tensor | None = None, axis: int = -1, ste: str = "identity", backward: str | None = None,
              backward_rounding: str = "rne", backward_stats: Tensor | None = None, whole: Any = None,
              start: Any = None, range: Tensor | None = None) -> Tensor:
-    args = (keyset, stats, x, format, rounding, state, axis, ste, backward, backward_rounding, backward_stats, whole,
+    args = (stats, x, format, rounding, state, axis, ste, backward, backward_rounding, backward_stats, whole,
             start, range)
     if wants_gradient(x):
-        y: Tensor = _Quantize.apply(*args)  # type: ignore[no-untyped-call]
-        return y
-    below: Tensor = redispatch("quantize", *args)
-    return below
+        return apply(_Quantize, *args)
+    y: Tensor = redispatch("quantize", keyset, *args)
+    return y
 
 
 def _reduce_to(gradient: Tensor, shape: torch.Size) -> Tensor:
@@ -106,48 +125,51 @@ def _reduce_to(gradient: Tensor, shape: torch.Size) -> Tensor:
     return gradient.sum_to_size(shape) if gradient.shape != shape else gradient
 
 
-def _product(a: Tensor, b: Tensor, spec: str | None, state: Tensor | None, number: int) -> Tensor:
+def _product(a: Tensor, b: Tensor, spec: str | None, state: Tensor | None) -> Tensor:
     if spec is None:
         return torch.matmul(a, b)
-    if state is not None:
-        state = state + torch.tensor([0, signed(number << 62), 0])
     product: Tensor = torch.ops.fpemu.matmul.default(a, b, spec, state, spec)
     return product
 
 
 class _Matmul(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, keyset: Any, stats: Tensor | None, a: Tensor, b: Tensor, spec: str, state: Tensor | None,
-                backward: str | None) -> Tensor:
-        ctx.spec = backward
-        keep = state.clone() if backward is not None and state is not None else None
-        ctx.save_for_backward(a, b, keep)
-        c: Tensor = redispatch("matmul", keyset, stats, a, b, spec, state, backward)
-        return c
+    def forward(stats: Tensor | None, *args: Any) -> Tensor:
+        return below("matmul", stats, *args)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        (_, a, b, _, state, ctx.spec) = inputs
+        random = ctx.spec is not None and state is not None
+        ctx.save_for_backward(
+            a,
+            b,
+            torch.ops.fpemu.substream.default(state, GRADIENT) if random else None,
+            torch.ops.fpemu.substream.default(state, SECOND_GRADIENT) if random else None,
+        )
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Any:
         (gradient,) = gradients
-        a, b, state = ctx.saved_tensors
+        a, b, state_a, state_b = ctx.saved_tensors
         of_a = of_b = None
+        if ctx.needs_input_grad[1]:
+            of_a = _reduce_to(_product(gradient, b.mT, ctx.spec, state_a), a.shape)
         if ctx.needs_input_grad[2]:
-            of_a = _reduce_to(_product(gradient, b.mT, ctx.spec, state, 2), a.shape)
-        if ctx.needs_input_grad[3]:
-            if b.ndim == 2 and a.ndim > 2 and gradient.ndim > 2:
+            if b.ndim == 2 and a.ndim > 2:
                 # One product over all rows, as torch's linear has it: no sum follows the rounded ones.
-                of_b = _product(a.flatten(0, -2).mT, gradient.flatten(0, -2), ctx.spec, state, 3)
+                of_b = _product(a.flatten(0, -2).mT, gradient.flatten(0, -2), ctx.spec, state_b)
             else:
-                of_b = _reduce_to(_product(a.mT, gradient, ctx.spec, state, 3), b.shape)
-        return None, None, of_a, of_b, None, None, None
+                of_b = _reduce_to(_product(a.mT, gradient, ctx.spec, state_b), b.shape)
+        return None, of_a, of_b, None, None, None
 
 
 def matmul(keyset: Any, stats: Tensor | None, a: Tensor, b: Tensor, spec: str, state: Tensor | None = None,
            backward: str | None = None) -> Tensor:
     if wants_gradient(a, b):
-        c: Tensor = _Matmul.apply(keyset, stats, a, b, spec, state, backward)  # type: ignore[no-untyped-call]
-        return c
-    below: Tensor = redispatch("matmul", keyset, stats, a, b, spec, state, backward)
-    return below
+        return apply(_Matmul, stats, a, b, spec, state, backward)
+    c: Tensor = redispatch("matmul", keyset, stats, a, b, spec, state, backward)
+    return c
 
 
 def no_gradient(name: str) -> Any:

@@ -20,7 +20,7 @@ from fpemu import Stats
 from . import _autograd
 from ._autograd import counted
 from ._shard import Part, quantize_part
-from ._spec import block_of, check_state, format_of, is_stochastic, rounding_of, with_state
+from ._spec import block_of, check_state, format_of, is_stochastic, rounding_of, signed, with_state
 from .counters import check_stats, read_stats, write_stats
 
 FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
@@ -37,6 +37,7 @@ SCHEMAS = {
 }
 
 library = torch.library.Library("fpemu", "DEF")
+TAGS = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides)
 
 
 # ------------------------------------------------------------------------------------------------------- arguments
@@ -161,6 +162,30 @@ def _single_quantize(in_dims: Sequence[Any], x: Tensor, format: str, rounding: s
     )
 
 
+# ----------------------------------------------------------------------------------------------------- random state
+
+
+def _substream(state: Tensor, number: int) -> Tensor:
+    check_state(state)
+    result = state.detach().clone()
+    result[1] ^= signed(number << 62)
+    return result
+
+
+def _substream_fake(state: Tensor, number: int) -> Tensor:
+    check_state(state)
+    return torch.empty_like(state)
+
+
+def _register_substream() -> None:
+    """fpemu::substream, the state of a stream whose number differs in its two top bits. It is an operator, which the
+    compiler does not repeat in the backward pass: by then the state may have been moved on, in place."""
+    library.define("substream(Tensor state, int number) -> Tensor", tags=TAGS)
+    library.impl("substream", _substream, "CompositeExplicitAutograd")
+    torch.library.register_fake("fpemu::substream", _substream_fake, lib=library)
+    _register_mapping("substream", 0, lambda *args: False)
+
+
 # ----------------------------------------------------------------------------------------------------- registration
 
 
@@ -173,9 +198,8 @@ def _register(name: str, kernel: Callable[..., Any], fake: Callable[..., Any], g
     whether vmap may pass the whole batch, at its place, in one call whose result is mapped there too.
     """
     schema = SCHEMAS[name]
-    tags = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides)
-    library.define(name + schema, tags=tags)
-    library.define(counted(name) + schema.replace("(", "(Tensor(s!) stats, ", 1), tags=tags)
+    library.define(name + schema, tags=TAGS)
+    library.define(counted(name) + schema.replace("(", "(Tensor(s!) stats, ", 1), tags=TAGS)
 
     def plain_kernel(*args: Any) -> Any:
         return kernel(None, *args)
@@ -227,5 +251,6 @@ def _register_writing(name: str) -> None:
     library.impl(name, count_versions, "ADInplaceOrView", with_keyset=True)
 
 
+_register_substream()
 _register("quantize", _quantize, _quantize_fake, _autograd.quantize, _single_quantize)
 _register("quantize_", _quantize_in_place, _quantize_in_place_fake, _autograd.no_gradient("quantize_"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import weakref
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -121,15 +122,18 @@ _repeated: weakref.WeakKeyDictionary[Any, dict[tuple[Any, int], int]] = weakref.
 def _enclosing_checkpoint() -> tuple[Any, bool] | None:
     """The frame of the innermost checkpoint, and whether it is being recomputed."""
     hooks = torch._C._autograd._top_saved_tensors_default_hooks(True)
-    cells = getattr(hooks[0], "__closure__", None) if hooks else None
-    if not cells or not str(getattr(hooks[0], "__qualname__", "")).startswith(("_checkpoint_hook", "_recomputation")):
-        return None
-    for cell in cells:
+    return _frame_held_by(hooks[0], 2) if hooks and type(hooks[0]) is FunctionType else None
+
+
+def _frame_held_by(function: FunctionType, depth: int) -> tuple[Any, bool] | None:
+    for cell in function.__closure__ or ():
         content = cell.cell_contents
         if type(content).__name__ == "_CheckpointFrame":
             return content, False
         if isinstance(content, weakref.ref) and type(content()).__name__ == "_CheckpointFrame":
             return content(), True
+        if depth and type(content) is FunctionType and (found := _frame_held_by(content, depth - 1)):
+            return found
     return None
 
 
