@@ -43,6 +43,9 @@ def quantize(
     backward: str | Format | None = None,
     backward_rounding: str | Rounding = "rne",
     backward_stats: Tensor | None = None,
+    whole: Sequence[int] | None = None,
+    start: Sequence[int] | None = None,
+    range: Tensor | None = None,
 ) -> Tensor:
     """Every element of x as the value of the format that the rounding makes of it, with a gradient.
 
@@ -59,6 +62,10 @@ def quantize(
     backward: the format that the gradient is rounded to before that, by `backward_rounding`, counted in
         `backward_stats`. Its random bits are those of the stream whose number differs from the state's in the top bit.
 
+    whole, start: x is the part of a tensor of sizes `whole` that begins at the index `start`, one number for each
+        dimension; every element takes the random bits that it would take there. ValueError where a block would lie in
+        two parts. range: what `measure` found of that tensor, or of an earlier one, for formats with a scale of all.
+
     The gradient of the gradient is that of these rules, in which a rounding is straight-through.
 
     Under `torch.vmap` each element of the batch is rounded as alone: it has the blocks and the random bits that it
@@ -74,6 +81,8 @@ def quantize(
             and _functorch_level() is None
             and not _dispatch_modes()
             and (stats is None or type(stats) is Stats)
+            and whole is None
+            and range is None
             and x.is_cpu
         ):
             if state is not None:
@@ -89,7 +98,8 @@ def quantize(
     holder = stats_tensor(stats) if isinstance(stats, Stats) else stats
     y: Tensor = call(
         "quantize", holder, x, format_text(format), rounding_text(rounding), state, axis, ste,
-        None if backward is None else format_text(backward), rounding_text(backward_rounding), backward_stats)
+        None if backward is None else format_text(backward), rounding_text(backward_rounding), backward_stats,
+        whole, start, range)
     if isinstance(stats, Stats):
         stats._load(holder.numpy().tobytes())
     return y

@@ -43,6 +43,8 @@ class Quantizer(nn.Module):
     """
 
     state: Tensor
+    batch_part: tuple[int, int, int] | None
+    """(rank, ranks, dimension) where the input is a part of a batch; see `fpemu.torch.parallel.split_batch`."""
 
     def __init__(
         self,
@@ -74,6 +76,7 @@ class Quantizer(nn.Module):
                 format_of(text)
         if ste == "clipped" and (self.forward_format is None or block_of(format_of(self.forward_format)) is not None):
             raise ValueError("ste='clipped' needs a forward format without blocks: those follow their elements' range")
+        self.batch_part = None
         self.is_stochastic = (self.forward_format is not None and is_stochastic(self.rounding)) or (
             self.backward_format is not None and is_stochastic(self.backward_rounding))
         self.register_buffer("state", new_state(seed, stream << 32))
@@ -102,10 +105,15 @@ class Quantizer(nn.Module):
         state = None
         if self.is_stochastic:
             state = self.state if torch.compiler.is_compiling() else _replayed(self)
+        whole = start = None
+        if self.batch_part is not None:
+            rank, ranks, dim = self.batch_part
+            whole, start = list(x.shape), [0] * x.ndim
+            whole[dim], start[dim] = ranks * x.shape[dim], rank * x.shape[dim]
         y = operators.quantize(
             x, format, self.rounding if self.forward_format is not None else "rne", axis=self.axis, state=state,
             stats=stats, ste=self.ste, backward=self.backward_format, backward_rounding=self.backward_rounding,
-            backward_stats=backward_stats)
+            backward_stats=backward_stats, whole=whole, start=start)
         if state is self.state:
             self.state[1] += 1
         return y
