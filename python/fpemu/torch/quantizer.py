@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from fpemu import Format, Rounding
 
 from . import operators
-from ._ops import STE
+from ._autograd import check_ste
 from ._spec import block_of, format_of, format_text, is_stochastic, new_state, rounding_text
 
 _OWN_FORMAT = {torch.float64: "fp64", torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16"}
@@ -63,8 +63,7 @@ class Quantizer(nn.Module):
             seed = 0 if isinstance(rounding, str) else rounding.seed
         if not 0 <= seed < 2**64 or not 0 <= stream < 2**31:
             raise ValueError(f"seed is 0 to 2**64 - 1 and stream 0 to 2**31 - 1, not {seed} and {stream}")
-        if ste not in STE:
-            raise ValueError(f"ste is one of {STE}, not {ste!r}")
+        check_ste(ste)
         self.forward_format = None if forward is None else format_text(forward)
         self.backward_format = None if backward is None else format_text(backward)
         self.rounding = rounding_text(rounding)
