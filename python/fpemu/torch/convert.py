@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Optional, TypeVar, Union
 
-import torch
 from torch import nn
 
 from .functional import Plan
-from .modules import Attachment, Quantized, quantized_class, rows
+from .modules import Attachment, Quantized, quantized_class
 from .recipe import Recipe
 from .recipe import recipe as _recipe
 
@@ -57,16 +56,8 @@ def _attach(module: nn.Module, recipe: Recipe, plans: dict[str, Plan], number: i
     base = type(module)
     cls = quantized_class(base)
     assert cls is not None
-    streams = rows(plans)
-    table = None
-    if streams:
-        device = next((p.device for p in module.parameters(recurse=False)), torch.device("cpu"))
-        table = torch.zeros(streams, 3, dtype=torch.int64, device=device)
-        table[:, 0] = seed
-        table[:, 1] = torch.arange(streams, device=device) + number * STREAM_STEP
     module.__class__ = cls
-    module.__dict__["_fpemu"] = Attachment(recipe, base, plans)
-    module.register_buffer("_fpemu_streams", table, persistent=False)
+    module.__dict__["_fpemu"] = Attachment(recipe, base, plans, seed, number * STREAM_STEP)
 
 
 def convert(model: Model, recipe: Which, rules: Optional[Mapping[str, Which]] = None, *, seed: int = 0,
@@ -149,8 +140,6 @@ def revert(model: Model) -> Model:
             else:  # parametrised since: the class that torch made above ours goes above the old one
                 module.__class__ = type(current.__name__, (base,), dict(current.__dict__))
             del module.__dict__["_fpemu"]
-            del module._buffers["_fpemu_streams"]  # type: ignore[union-attr]
-            module._non_persistent_buffers_set.discard("_fpemu_streams")  # type: ignore[union-attr]
         if "_fpemu_fast_path" in module.__dict__:
             kept = module.__dict__.pop("_fpemu_fast_path")
             name = "activation_relu_or_gelu" if isinstance(module, nn.TransformerEncoderLayer) else "use_nested_tensor"
@@ -163,11 +152,9 @@ def manual_seed(model: nn.Module, seed: int, call: int = 0) -> None:
     after convert), so that a run can be repeated or resumed. ValueError for a seed outside 0 .. 2^63 - 1."""
     if not 0 <= seed < 1 << 63 or call < 0:
         raise ValueError("a seed lies between 0 and 2^63 - 1, a call is not negative")
-    for number, (_, module) in enumerate(_convertible(model)):
-        table = module.__dict__.get("_buffers", {}).get("_fpemu_streams")
-        if isinstance(module, Quantized) and table is not None:
-            table[:, 0] = seed
-            table[:, 1] = torch.arange(len(table), device=table.device) + number * STREAM_STEP + call * len(table)
+    for module in model.modules():
+        if isinstance(module, Quantized):
+            module._fpemu.begin(seed, call)
 
 
 # ------------------------------------------------------------------------------------------------ what was done

@@ -26,10 +26,11 @@ from typing import Any, Optional, Union
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
-from ._front import matmul as _emulated
-from ._front import quantize as _quantize
+import fpemu
+
+from . import operators
 from .recipe import Product, Recipe, Target, read_target
 from .recipe import recipe as _recipe
 
@@ -43,7 +44,7 @@ SLOTS = ("input", "weight", "bias", "output", "gradient", "weight again", "data 
  DATA_SUMS, WEIGHT_SUMS) = range(13)
 STREAMS = 16  # of a call
 
-Stats = Optional[Sequence[Optional[Tensor]]]
+Stats = Optional[Sequence[Union[Tensor, fpemu.Stats, None]]]
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,8 @@ def make_plan(recipe: Recipe, activations: bool = False) -> Plan:
             _accumulator(recipe.weight_gradient, slots[GRADIENT_AGAIN], slots[INPUT_AGAIN]))
     return Plan(tuple(slots), sums, keep_weight or _serves(slots[WEIGHT], slots[WEIGHT_AGAIN]),
                 keep_input or _serves(slots[INPUT], slots[INPUT_AGAIN]),
-                _serves(slots[GRADIENT], slots[GRADIENT_AGAIN]), any(t is not None and t.stochastic for t in slots))
+                _serves(slots[GRADIENT], slots[GRADIENT_AGAIN]),
+                any(t is not None and t.stochastic for t in slots) or any("/s" in text for text in sums if text))
 
 
 @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
@@ -115,18 +117,18 @@ def _plan(recipe: Union[str, Recipe], activations: bool = False) -> Plan:
 class Site:
     """What one place in a network carries from call to call: its plan, its counters, the scale of its gradient."""
 
-    __slots__ = ("plan", "stats", "scale")
-
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.stats: Stats = None  # counters of SLOTS; observe lends them
+        self.counters: Stats = None  # of SLOTS; observe lends them
+        self.tensors: Stats = None  # the same for compiled graphs and devices
         self.scale: Optional[Tensor] = None  # power of two by which the gradient is multiplied while it is rounded
 
-    def __getstate__(self) -> Plan:
-        return self.plan
+    def __getstate__(self) -> dict[str, Any]:
+        return {"plan": self.plan, "counters": None, "tensors": None, "scale": None}
 
-    def __setstate__(self, plan: Plan) -> None:
-        self.plan, self.stats, self.scale = plan, None, None
+    def stats_for(self, x: Tensor) -> Stats:
+        """Counters that a call on x adds to."""
+        return self.tensors if torch.compiler.is_compiling() or not x.is_cpu else self.counters
 
 
 def _states(plan: Plan, state: Optional[Tensor], device: torch.device, rows: int = STREAMS) -> Optional[Tensor]:
@@ -145,8 +147,10 @@ def _round(x: Tensor, plan: Plan, slot: int, axis: int, states: Optional[Tensor]
     if target is None:
         return x
     state = states[slot] if target.stochastic and states is not None else None
-    return _quantize(x, target.format, target.rounding, axis=axis, state=state,
-                     stats=None if stats is None else stats[slot])
+    if isinstance(x, nn.Parameter):
+        x = x.detach()
+    return operators.quantize(x, target.format, target.rounding, axis=axis, state=state,
+                              stats=None if stats is None else stats[slot])
 
 
 def _round_gradient(g: Tensor, plan: Plan, slot: int, axis: int, states: Optional[Tensor], stats: Stats,
@@ -156,10 +160,11 @@ def _round_gradient(g: Tensor, plan: Plan, slot: int, axis: int, states: Optiona
     return _round(g * scale, plan, slot, axis, states, stats) / scale
 
 
-def _product(a: Tensor, b: Tensor, spec: Optional[str], stats: Stats, slot: int) -> Tensor:
+def _product(a: Tensor, b: Tensor, spec: Optional[str], states: Optional[Tensor], stats: Stats, slot: int) -> Tensor:
     if spec is None:
         return torch.matmul(a, b)
-    return _emulated(a, b, spec, stats=None if stats is None else stats[slot])
+    return operators.matmul(a, b, spec, state=None if states is None else states[slot],
+                            stats=None if stats is None else stats[slot])
 
 
 def _autocast(*tensors: Optional[Tensor]) -> tuple[Any, ...]:
@@ -230,7 +235,7 @@ class _Linear(torch.autograd.Function):
         if plan.sums[0] is None and plan.target[OUTPUT] is None:
             return F.linear(xq, wq, bq)
         rows = xq.reshape(-1, xq.shape[-1]) if plan.sums[0] else xq
-        y = _product(rows, wq.t(), plan.sums[0], stats, SUMS).reshape(*x.shape[:-1], w.shape[0])
+        y = _product(rows, wq.t(), plan.sums[0], states, stats, SUMS).reshape(*x.shape[:-1], w.shape[0])
         y = _round(y, plan, OUTPUT, -1, states, stats)
         return y if bq is None else y + bq
 
@@ -248,14 +253,14 @@ class _Linear(torch.autograd.Function):
             gq = _round_gradient(g, plan, GRADIENT, -1, states, stats, scale)
         if need_x and gq is not None:
             wq = w if plan.weight_serves else _round(w, plan, WEIGHT_AGAIN, 0, states, stats)
-            dx = _product(gq, wq, plan.sums[1], stats, DATA_SUMS).reshape(x.shape)
+            dx = _product(gq, wq, plan.sums[1], states, stats, DATA_SUMS).reshape(x.shape)
             dx = _round(dx, plan, DATA_GRADIENT, -1, states, stats)
         if need_w:
             rows = x.reshape(-1, x.shape[-1])
             rows = rows if plan.input_serves else _round(rows, plan, INPUT_AGAIN, 0, states, stats)
             if gq is None or not plan.gradient_serves:
                 gq = _round_gradient(g, plan, GRADIENT_AGAIN, 0, states, stats, scale)
-            dw = _product(gq.t(), rows, plan.sums[2], stats, WEIGHT_SUMS)
+            dw = _product(gq.t(), rows, plan.sums[2], states, stats, WEIGHT_SUMS)
             dw = _round(dw, plan, WEIGHT_GRADIENT, -1, states, stats)
         return dx, dw, g.sum(0) if biased and need_b else None, None, None, None, None
 
@@ -264,7 +269,7 @@ def _linear(x: Tensor, w: Tensor, bias: Optional[Tensor], site: Site, states: Op
     x, w, bias = _autocast(x, w, bias)
     if site.plan.idle:
         return F.linear(x, w, bias)
-    result: Tensor = _Linear.apply(x, w, bias, site.plan, states, site.stats, site.scale)
+    result: Tensor = _Linear.apply(x, w, bias, site.plan, states, site.stats_for(x), site.scale)
     return result
 
 
@@ -280,7 +285,7 @@ def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, *, recipe: 
 
 def _site(recipe: Union[str, Recipe], stats: Stats, activations: bool = False) -> Site:
     site = Site(_plan(recipe, activations))
-    site.stats = stats
+    site.counters = site.tensors = stats
     return site
 
 
@@ -302,7 +307,7 @@ class _Matmul(torch.autograd.Function):
         ctx.others = states is not None, scale is not None
         ctx.save_for_backward(aq if plan.input_serves else a, bq if plan.weight_serves else b,
                               *(t for t in (states, scale) if t is not None))
-        y = _product(aq, bq, plan.sums[0], stats, SUMS)
+        y = _product(aq, bq, plan.sums[0], states, stats, SUMS)
         return _round(y, plan, OUTPUT, -1, states, stats)
 
     @staticmethod
@@ -317,13 +322,13 @@ class _Matmul(torch.autograd.Function):
             gq = _round_gradient(g, plan, GRADIENT, -1, states, stats, scale)
         if ctx.needs_input_grad[0] and gq is not None:
             bq = b if plan.weight_serves else _round(b, plan, WEIGHT_AGAIN, -1, states, stats)
-            da = _sum_to(_product(gq, bq.mT, plan.sums[1], stats, DATA_SUMS), a.shape)
+            da = _sum_to(_product(gq, bq.mT, plan.sums[1], states, stats, DATA_SUMS), a.shape)
             da = _round(da, plan, DATA_GRADIENT, -1, states, stats)
         if ctx.needs_input_grad[1]:
             aq = a if plan.input_serves else _round(a, plan, INPUT_AGAIN, -2, states, stats)
             if gq is None or not plan.gradient_serves:
                 gq = _round_gradient(g, plan, GRADIENT_AGAIN, -2, states, stats, scale)
-            db = _sum_to(_product(aq.mT, gq, plan.sums[2], stats, WEIGHT_SUMS), b.shape)
+            db = _sum_to(_product(aq.mT, gq, plan.sums[2], states, stats, WEIGHT_SUMS), b.shape)
             db = _round(db, plan, WEIGHT_GRADIENT, -1, states, stats)
         return da, db, None, None, None, None
 
@@ -332,7 +337,7 @@ def _matmul(a: Tensor, b: Tensor, site: Site, states: Optional[Tensor]) -> Tenso
     a, b = _autocast(a, b)
     if site.plan.idle:
         return torch.matmul(a, b)
-    result: Tensor = _Matmul.apply(a, b, site.plan, states, site.stats, site.scale)
+    result: Tensor = _Matmul.apply(a, b, site.plan, states, site.stats_for(a), site.scale)
     return result
 
 
@@ -394,18 +399,19 @@ def _convolve(x: Tensor, w: Tensor, bias: Optional[Tensor], at: Geometry) -> Ten
                              at.output_padding or (0,) * len(at.stride), at.groups)
 
 
-def _emulated_forward(x: Tensor, w: Tensor, at: Geometry, spec: str, stats: Stats) -> Tensor:
+def _emulated_forward(x: Tensor, w: Tensor, at: Geometry, spec: str, states: Optional[Tensor],
+                      stats: Stats) -> Tensor:
     kernel = w.shape[2:]
     columns = _columns(x, kernel, at, [(p, p) for p in at.padding])
     matrix = w.reshape(at.groups, w.shape[0] // at.groups, -1)
     places = [(n + 2 * p - d * (k - 1) - 1) // s + 1
               for n, p, d, k, s in zip(x.shape[2:], at.padding, at.dilation, kernel, at.stride)]
-    y = _product(matrix.expand(x.shape[0], *matrix.shape), columns, spec, stats, SUMS)
+    y = _product(matrix.expand(x.shape[0], *matrix.shape), columns, spec, states, stats, SUMS)
     return y.reshape(x.shape[0], w.shape[0], *places)
 
 
 def _emulated_data_gradient(g: Tensor, w: Tensor, sizes: Sequence[int], at: Geometry, spec: str,
-                            stats: Stats) -> Tensor:
+                            states: Optional[Tensor], stats: Stats) -> Tensor:
     """The convolution of the gradient, spread by the stride, with the kernel turned round: sums over outputs and taps."""
     kernel, m = w.shape[2:], w.shape[0] // at.groups
     g = _spread(g, at.stride)
@@ -417,16 +423,17 @@ def _emulated_data_gradient(g: Tensor, w: Tensor, sizes: Sequence[int], at: Geom
     columns = _columns(g, kernel, once, pads)
     turned = w.flip(list(range(2, w.dim()))).reshape(at.groups, m, w.shape[1], -1).transpose(1, 2)
     matrix = turned.reshape(at.groups, w.shape[1], -1)
-    dx = _product(matrix.expand(g.shape[0], *matrix.shape), columns, spec, stats, DATA_SUMS)
+    dx = _product(matrix.expand(g.shape[0], *matrix.shape), columns, spec, states, stats, DATA_SUMS)
     return dx.reshape(g.shape[0], -1, *sizes)
 
 
-def _emulated_weight_gradient(g: Tensor, x: Tensor, w: Tensor, at: Geometry, spec: str, stats: Stats) -> Tensor:
+def _emulated_weight_gradient(g: Tensor, x: Tensor, w: Tensor, at: Geometry, spec: str, states: Optional[Tensor],
+                      stats: Stats) -> Tensor:
     """Sums over the samples, and within each over its places."""
     columns = _columns(x, w.shape[2:], at, [(p, p) for p in at.padding])  # (N, groups, CK, L)
     left = g.reshape(g.shape[0], at.groups, g.shape[1] // at.groups, -1).permute(1, 2, 0, 3).flatten(2)
     right = columns.permute(1, 0, 3, 2).flatten(1, 2)
-    return _product(left, right, spec, stats, WEIGHT_SUMS).reshape(w.shape)
+    return _product(left, right, spec, states, stats, WEIGHT_SUMS).reshape(w.shape)
 
 
 class _Conv(torch.autograd.Function):
@@ -442,7 +449,7 @@ class _Conv(torch.autograd.Function):
                               *(t for t in (states, scale) if t is not None))
         if plan.sums[0] is None and plan.target[OUTPUT] is None:
             return _convolve(xq, wq, bq, at)
-        y = _convolve(xq, wq, None, at) if plan.sums[0] is None else _emulated_forward(xq, wq, at, plan.sums[0], stats)
+        y = _convolve(xq, wq, None, at) if plan.sums[0] is None else _emulated_forward(xq, wq, at, plan.sums[0], states, stats)
         y = _round(y, plan, OUTPUT, 1, states, stats)
         return y if bq is None else y + bq.reshape(-1, *(1,) * (y.dim() - 2))
 
@@ -472,13 +479,13 @@ class _Conv(torch.autograd.Function):
         elif need_x:
             assert gq is not None and wq is not None
             dx = (native(gq, x, wq, [True, False, False])[0] if plan.sums[1] is None else
-                  _emulated_data_gradient(gq, wq, x.shape[2:], at, plan.sums[1], stats))
+                  _emulated_data_gradient(gq, wq, x.shape[2:], at, plan.sums[1], states, stats))
         if need_w and not together:
             xq = x if plan.input_serves else _round(x, plan, INPUT_AGAIN, 0, states, stats)
             if gq is None or not plan.gradient_serves:
                 gq = _round_gradient(g, plan, GRADIENT_AGAIN, 0, states, stats, scale)
             dw = (native(gq, xq, w, [False, True, False])[1] if plan.sums[2] is None else
-                  _emulated_weight_gradient(gq, xq, w, at, plan.sums[2], stats))
+                  _emulated_weight_gradient(gq, xq, w, at, plan.sums[2], states, stats))
         if dx is not None:
             dx = _round(dx, plan, DATA_GRADIENT, 1, states, stats)
         if dw is not None:
@@ -494,7 +501,7 @@ def _conv(x: Tensor, w: Tensor, bias: Optional[Tensor], at: Geometry, site: Site
     single = x.dim() == w.dim() - 1
     if single:
         x = x.unsqueeze(0)
-    y: Tensor = _Conv.apply(x, w, bias, site.plan, at, states, site.stats, site.scale)
+    y: Tensor = _Conv.apply(x, w, bias, site.plan, at, states, site.stats_for(x), site.scale)
     return y.squeeze(0) if single else y
 
 
@@ -609,7 +616,7 @@ def _softmax_plan(recipe: Union[str, Recipe]) -> Plan:
 
 
 def _embedding(indices: Tensor, weight: Tensor, site: Site, states: Optional[Tensor], **how: Any) -> Tensor:
-    plan, stats = site.plan, site.stats
+    plan, stats = site.plan, site.stats_for(weight)
     target = plan.target[WEIGHT]
     first = target is not None and (target.whole or target.stochastic)  # else a row is rounded alike wherever it lies
     if first:
@@ -627,14 +634,14 @@ def embedding(indices: Tensor, weight: Tensor, padding_idx: Optional[int] = None
     has a scale for all of it, or rounds stochastically. Blocks lie along D.
     """
     site = Site(_embedding_plan(recipe))
-    site.stats = stats
+    site.counters = site.tensors = stats
     return _embedding(indices, weight, site, _states(site.plan, state, weight.device), padding_idx=padding_idx,
                       max_norm=max_norm, norm_type=norm_type, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
 
 
 def _norm_operands(x: Tensor, weight: Optional[Tensor], bias: Optional[Tensor], site: Site, states: Optional[Tensor],
                    axis: int) -> tuple[Tensor, Optional[Tensor], Optional[Tensor]]:
-    plan, stats = site.plan, site.stats
+    plan, stats = site.plan, site.stats_for(x)
     return (_pass(x, plan, INPUT, -1, axis, states, stats),
             None if weight is None else _pass(weight, plan, WEIGHT, -1, -1, states, stats),
             None if bias is None else _pass(bias, plan, BIAS, -1, -1, states, stats))
@@ -644,7 +651,7 @@ def _layer_norm(x: Tensor, shape: Sequence[int], weight: Optional[Tensor], bias:
                 site: Site, states: Optional[Tensor]) -> Tensor:
     xq, wq, bq = _norm_operands(x, weight, bias, site, states, -1)
     y = F.layer_norm(xq, list(shape), wq, bq, eps)
-    return _pass(y, site.plan, -1, GRADIENT, -1, states, site.stats, site.scale)
+    return _pass(y, site.plan, -1, GRADIENT, -1, states, site.stats_for(y), site.scale)
 
 
 def layer_norm(x: Tensor, normalized_shape: Sequence[int], weight: Optional[Tensor] = None,
@@ -653,7 +660,7 @@ def layer_norm(x: Tensor, normalized_shape: Sequence[int], weight: Optional[Tens
     """x (..., normalized_shape), weight and bias are rounded to the recipe's norm, the gradient that arrives to its
     gradient; torch normalises. Blocks lie along the last dimension."""
     site = Site(_norm_plan(recipe))
-    site.stats = stats
+    site.counters = site.tensors = stats
     return _layer_norm(x, normalized_shape, weight, bias, eps, site, _states(site.plan, state, x.device))
 
 
@@ -662,7 +669,7 @@ def _batch_norm(x: Tensor, mean: Optional[Tensor], variance: Optional[Tensor], w
                 states: Optional[Tensor]) -> Tensor:
     xq, wq, bq = _norm_operands(x, weight, bias, site, states, 1)
     y = F.batch_norm(xq, mean, variance, wq, bq, training, momentum, eps)
-    return _pass(y, site.plan, -1, GRADIENT, 1, states, site.stats, site.scale)
+    return _pass(y, site.plan, -1, GRADIENT, 1, states, site.stats_for(y), site.scale)
 
 
 def batch_norm(x: Tensor, running_mean: Optional[Tensor], running_var: Optional[Tensor],
@@ -672,7 +679,7 @@ def batch_norm(x: Tensor, running_mean: Optional[Tensor], running_var: Optional[
     """x (N, C, ...), weight and bias (C) are rounded to the recipe's norm, the gradient that arrives to its gradient;
     running statistics are those of the rounded x, in float32. Blocks lie along C."""
     site = Site(_norm_plan(recipe))
-    site.stats = stats
+    site.counters = site.tensors = stats
     return _batch_norm(x, running_mean, running_var, weight, bias, training, momentum, eps, site,
                        _states(site.plan, state, x.device))
 
@@ -695,7 +702,7 @@ def _attention(q: Tensor, k: Tensor, v: Tensor, mask: Optional[Tensor], dropout:
         s = s.masked_fill(~mask, -math.inf) if mask.dtype == torch.bool else s + mask
     p = torch.softmax(s, -1)
     # its slot is OUTPUT, which a product of activations leaves to its own result: a stream of the second sixteen
-    p = _pass(p, softmax.plan, OUTPUT, -1, -1, None if second is None else second + _far(second), softmax.stats)
+    p = _pass(p, softmax.plan, OUTPUT, -1, -1, None if second is None else second + _far(second), softmax.stats_for(p))
     if dropout > 0:
         p = F.dropout(p, dropout)
     return _matmul(p, v, context, second), p
@@ -722,7 +729,8 @@ def scaled_dot_product_attention(q: Tensor, k: Tensor, v: Tensor, attn_mask: Opt
     softmax = Site(_softmax_plan(recipe))
     scores, context = Site(plan), Site(plan)
     if stats is not None:
-        scores.stats, softmax.stats, context.stats = stats
+        for site, own in zip((scores, softmax, context), stats):
+            site.counters = site.tensors = own
     stochastic = plan if plan.stochastic else softmax.plan
     return _attention(q, k, v, attn_mask, dropout_p, is_causal, scale, scores, softmax, context,
                       _states(stochastic, state, q.device, 2 * STREAMS))[0]

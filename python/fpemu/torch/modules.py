@@ -25,18 +25,27 @@ __all__ = ["Quantized", "Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d
 class Attachment:
     """What convert adds to a module."""
 
-    def __init__(self, recipe: Recipe, base: type, plans: dict[str, Plan]) -> None:
+    def __init__(self, recipe: Recipe, base: type, plans: dict[str, Plan], seed: int, stream: int) -> None:
         self.recipe = recipe
         self.base = base  # the class that revert gives back
         self.sites = {name: Site(plan) for name, plan in plans.items()}
         self.site = next(iter(self.sites.values()))
+        self.stream = stream
+        self.streams: Optional[Tensor] = None  # (slots, 3) rows of [seed, stream, offset] for the next call
+        self.begin(seed, 0)
+
+    def begin(self, seed: int, call: int) -> None:
+        """Sets the streams to those of a call."""
+        count = rows({name: site.plan for name, site in self.sites.items()})
+        if count:
+            first = self.stream + call * count
+            self.streams = torch.tensor([[seed, first + i, 0] for i in range(count)], dtype=torch.int64)
 
 
 class Quantized:
     """What all converted modules are. ``module.recipe`` is what they were converted with."""
 
     _fpemu: Attachment
-    _fpemu_streams: Optional[Tensor]
 
     @staticmethod
     def plans(recipe: Recipe) -> dict[str, Plan]:
@@ -49,7 +58,7 @@ class Quantized:
 
     def _states(self) -> Optional[Tensor]:
         """States for the slots of this call, which no other call gets."""
-        table = self._fpemu_streams
+        table = self._fpemu.streams
         if table is None:
             return None
         now = table.clone()
@@ -178,7 +187,7 @@ class _RMSNorm(_Norm):
         site, states = self._fpemu.site, self._states()
         xq, wq, _ = f._norm_operands(x, own.weight, None, site, states, -1)
         y = F.rms_norm(xq, own.normalized_shape, wq, own.eps)
-        return f._pass(y, site.plan, -1, f.GRADIENT, -1, states, site.stats, site.scale)
+        return f._pass(y, site.plan, -1, f.GRADIENT, -1, states, site.stats_for(y), site.scale)
 
 
 class RMSNorm(_RMSNorm, nn.RMSNorm):

@@ -13,7 +13,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Mapping, Optional, Union
 
-import fpemu
+from ._spec import block_of, format_of, is_stochastic, rounding_of, scaling_of
 
 __all__ = ["Product", "Recipe", "recipe", "recipes"]
 
@@ -44,13 +44,10 @@ class Target:
 def read_target(target: str) -> Target:
     """Reads a target; fpemu.SpecError where the format or the rounding cannot be read."""
     spec, mode = split_target(target)
-    f = fpemu.format(spec)
-    fpemu.rounding(mode)
-    blocked = bool(f.is_blocked)
-    block = str(f.block) if blocked else ""
-    return Target(spec, mode, mode.startswith(("sr", "se", "stochastic")) or mode.endswith(("-sr", "-se")), blocked,
-                  blocked and block != "tensor", blocked and (block in ("tensor", "channel", "tile")
-                                                              or spec.startswith("nvfp4")))
+    block = block_of(format_of(spec))
+    rounding_of(mode)
+    whole = block in ("tensor", "channel", "tile") or scaling_of(format_of(spec)).startswith("nvfp4")
+    return Target(spec, mode, is_stochastic(mode), block is not None, block not in (None, "tensor"), whole)
 
 
 @dataclass(frozen=True)
