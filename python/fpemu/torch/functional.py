@@ -122,9 +122,15 @@ class Site:
         self.counters: Stats = None  # of SLOTS; observe lends them
         self.tensors: Stats = None  # the same for compiled graphs and devices
         self.scale: Optional[Tensor] = None  # power of two by which the gradient is multiplied while it is rounded
+        # Of a loss scaler: counters of the gradients of this step; whether to measure the gradient that arrives, and
+        # what was found, [mean square, largest magnitude].
+        self.watch: Optional[list[Optional[fpemu.Stats]]] = None
+        self.measure = False
+        self.measured: Optional[Tensor] = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"plan": self.plan, "counters": None, "tensors": None, "scale": None}
+        return {**self.__dict__, "counters": None, "tensors": None, "scale": None, "watch": None, "measure": False,
+                "measured": None}
 
     def stats_for(self, x: Tensor) -> Stats:
         """Counters that a call on x adds to."""
