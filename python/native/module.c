@@ -55,6 +55,53 @@ static PyObject *native_library(PyObject *module, PyObject *unused)
     return Py_BuildValue("{s:i,s:s,s:N}", "version", fpemu_version(), "variant", fpemu_variant(), "variants", variants);
 }
 
+static PyObject *list_of(const char *(*name)(unsigned), unsigned first, unsigned end)
+{
+    PyObject *list = PyList_New(0);
+    for (unsigned i = first; list && i < end && name(i); i++) {
+        PyObject *text = PyUnicode_FromString(name(i));
+        if (!text || PyList_Append(list, text))
+            Py_CLEAR(list);
+        Py_XDECREF(text);
+    }
+    return list;
+}
+
+static const char *function_name(unsigned i)
+{
+    return fpemu_function_name((fpemu_function)i);
+}
+
+static const char *format_name(unsigned i)
+{
+    return fpemu_format_name((fpemu_name)i, 0);
+}
+
+static PyObject *native_functions(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return list_of(function_name, 0, FPEMU_FUNCTION_COUNT);
+}
+
+static PyObject *native_names(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return list_of(format_name, 1, FPEMU_NAME_COUNT);
+}
+
+/* random_word(generator, seed, stream, j) */
+static PyObject *native_random_word(PyObject *module, PyObject *args)
+{
+    int generator;
+    unsigned long long seed, stream, j;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "iKKK", &generator, &seed, &stream, &j))
+        return NULL;
+    return PyLong_FromUnsignedLong(fpemu_random_word((fpemu_generator)generator, seed, stream, j));
+}
+
 #define FAST(name, text) {#name, (PyCFunction)(void (*)(void))native_##name, METH_FASTCALL | METH_KEYWORDS, text}
 static PyMethodDef methods[] = {
     {"register", (PyCFunction)(void (*)(void))native_register, METH_VARARGS | METH_KEYWORDS, NULL},
@@ -64,6 +111,22 @@ static PyMethodDef methods[] = {
     FAST(quantize, "quantize($module, /, x, format, rounding='rne', *, axis=-1, offset=0, out=None, stats=None, "
                    "range=None)\n--\n\nRounds every element of x to a value of the format.\n"),
     FAST(quantize_raw, NULL),
+    FAST(encode, NULL),
+    FAST(decode, NULL),
+    FAST(arith, NULL),
+    FAST(apply, NULL),
+    FAST(compare, NULL),
+    FAST(pack, NULL),
+    FAST(unpack, NULL),
+    FAST(scales, NULL),
+    FAST(layout, NULL),
+    FAST(measure, NULL),
+    FAST(swizzle, NULL),
+    FAST(matmul, NULL),
+    {"gemm", native_gemm, METH_VARARGS, NULL},
+    {"functions", native_functions, METH_NOARGS, NULL},
+    {"names", native_names, METH_NOARGS, NULL},
+    {"random_word", native_random_word, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "fpemu._native",

@@ -19,10 +19,26 @@ from ._spec import block_of, format_of, is_stochastic, signed
 GRADIENT_STREAM = signed(1 << 63)
 
 
-def redispatch(op: Any, keyset: Any, *args: Any) -> Any:
-    """Calls what stands below autograd."""
+def redispatch(name: str, keyset: Any, stats: Tensor | None, *args: Any) -> Any:
+    """Calls what stands below autograd of an operator, or, with counters, of its like that counts."""
+    packet = getattr(torch.ops.fpemu, name if stats is None else counted(name))
+    if stats is not None:
+        args = (stats, *args)
+    op = packet.default
     with torch._C._AutoDispatchBelowAutograd():
         return op.redispatch(keyset & torch._C._after_autograd_keyset, *args)
+
+
+def counted(name: str) -> str:
+    """The name of an operator that counts."""
+    return name[:-1] + "_counted_" if name.endswith("_") else name + "_counted"
+
+
+def call(name: str, stats: Tensor | None, *args: Any, **keywords: Any) -> Any:
+    """Calls an operator, or, with counters, its like that counts."""
+    if stats is None:
+        return getattr(torch.ops.fpemu, name).default(*args, **keywords)
+    return getattr(torch.ops.fpemu, counted(name)).default(stats, *args, **keywords)
 
 
 def wants_gradient(*tensors: Tensor | None) -> bool:
@@ -41,8 +57,8 @@ def inside_range(x: Tensor, format: str) -> Tensor:
 
 class _Quantize(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, keyset: Any, x: Tensor, format: str, rounding: str, state: Tensor | None, axis: int,
-                stats: Tensor | None, ste: str, backward: str | None, backward_rounding: str,
+    def forward(ctx: Any, keyset: Any, stats: Tensor | None, x: Tensor, format: str, rounding: str,
+                state: Tensor | None, axis: int, ste: str, backward: str | None, backward_rounding: str,
                 backward_stats: Tensor | None, whole: Any, start: Any, tensor_range: Tensor | None) -> Tensor:
         ctx.axis, ctx.part = axis, (whole, start)
         ctx.backward, ctx.backward_rounding, ctx.backward_stats = backward, backward_rounding, backward_stats
@@ -52,8 +68,8 @@ class _Quantize(torch.autograd.Function):
         if backward is not None and state is not None and is_stochastic(backward_rounding):
             saved[1] = state.clone()  # the caller's moves on
         ctx.save_for_backward(*saved)
-        y: Tensor = redispatch(torch.ops.fpemu.quantize.default, keyset, x, format, rounding, state, axis, stats, ste,
-                               backward, backward_rounding, backward_stats, whole, start, tensor_range)
+        y: Tensor = redispatch("quantize", keyset, stats, x, format, rounding, state, axis, ste, backward,
+                               backward_rounding, backward_stats, whole, start, tensor_range)
         return y
 
     @staticmethod
@@ -64,24 +80,24 @@ class _Quantize(torch.autograd.Function):
             whole, start = ctx.part
             if state is not None:
                 state = state + torch.tensor([0, GRADIENT_STREAM, 0])
-            gradient = torch.ops.fpemu.quantize.default(
-                gradient, ctx.backward, ctx.backward_rounding, state, ctx.axis, ctx.backward_stats, whole=whole,
-                start=start)
+            gradient = call(
+                "quantize", ctx.backward_stats, gradient, ctx.backward, ctx.backward_rounding, state, ctx.axis,
+                whole=whole, start=start)
         if mask is not None:
             gradient = torch.where(mask, gradient, 0.0)
-        return (None, gradient, *[None] * 12)
+        return (None, None, gradient, *[None] * 11)
 
 
-def quantize(keyset: Any, x: Tensor, format: str, rounding: str = "rne", state: Tensor | None = None, axis: int = -1,
-             stats: Tensor | None = None, ste: str = "identity", backward: str | None = None,
+def quantize(keyset: Any, stats: Tensor | None, x: Tensor, format: str, rounding: str = "rne",
+             state: Tensor | None = None, axis: int = -1, ste: str = "identity", backward: str | None = None,
              backward_rounding: str = "rne", backward_stats: Tensor | None = None, whole: Any = None,
              start: Any = None, range: Tensor | None = None) -> Tensor:
-    args = (keyset, x, format, rounding, state, axis, stats, ste, backward, backward_rounding, backward_stats, whole,
+    args = (keyset, stats, x, format, rounding, state, axis, ste, backward, backward_rounding, backward_stats, whole,
             start, range)
     if wants_gradient(x):
         y: Tensor = _Quantize.apply(*args)  # type: ignore[no-untyped-call]
         return y
-    below: Tensor = redispatch(torch.ops.fpemu.quantize.default, *args)
+    below: Tensor = redispatch("quantize", *args)
     return below
 
 
@@ -95,18 +111,18 @@ def _product(a: Tensor, b: Tensor, spec: str | None, state: Tensor | None, numbe
         return torch.matmul(a, b)
     if state is not None:
         state = state + torch.tensor([0, signed(number << 62), 0])
-    product: Tensor = torch.ops.fpemu.matmul.default(a, b, spec, state, None, spec)
+    product: Tensor = torch.ops.fpemu.matmul.default(a, b, spec, state, spec)
     return product
 
 
 class _Matmul(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, keyset: Any, a: Tensor, b: Tensor, spec: str, state: Tensor | None, stats: Tensor | None,
+    def forward(ctx: Any, keyset: Any, stats: Tensor | None, a: Tensor, b: Tensor, spec: str, state: Tensor | None,
                 backward: str | None) -> Tensor:
         ctx.spec = backward
         keep = state.clone() if backward is not None and state is not None else None
         ctx.save_for_backward(a, b, keep)
-        c: Tensor = redispatch(torch.ops.fpemu.matmul.default, keyset, a, b, spec, state, stats, backward)
+        c: Tensor = redispatch("matmul", keyset, stats, a, b, spec, state, backward)
         return c
 
     @staticmethod
@@ -114,33 +130,32 @@ class _Matmul(torch.autograd.Function):
         (gradient,) = gradients
         a, b, state = ctx.saved_tensors
         of_a = of_b = None
-        if ctx.needs_input_grad[1]:
-            of_a = _reduce_to(_product(gradient, b.mT, ctx.spec, state, 2), a.shape)
         if ctx.needs_input_grad[2]:
+            of_a = _reduce_to(_product(gradient, b.mT, ctx.spec, state, 2), a.shape)
+        if ctx.needs_input_grad[3]:
             if b.ndim == 2 and a.ndim > 2 and gradient.ndim > 2:
                 # One product over all rows, as torch's linear has it: no sum follows the rounded ones.
                 of_b = _product(a.flatten(0, -2).mT, gradient.flatten(0, -2), ctx.spec, state, 3)
             else:
                 of_b = _reduce_to(_product(a.mT, gradient, ctx.spec, state, 3), b.shape)
-        return None, of_a, of_b, None, None, None, None
+        return None, None, of_a, of_b, None, None, None
 
 
-def matmul(keyset: Any, a: Tensor, b: Tensor, spec: str, state: Tensor | None = None, stats: Tensor | None = None,
+def matmul(keyset: Any, stats: Tensor | None, a: Tensor, b: Tensor, spec: str, state: Tensor | None = None,
            backward: str | None = None) -> Tensor:
     if wants_gradient(a, b):
-        c: Tensor = _Matmul.apply(keyset, a, b, spec, state, stats, backward)  # type: ignore[no-untyped-call]
+        c: Tensor = _Matmul.apply(keyset, stats, a, b, spec, state, backward)  # type: ignore[no-untyped-call]
         return c
-    below: Tensor = redispatch(torch.ops.fpemu.matmul.default, keyset, a, b, spec, state, stats, backward)
+    below: Tensor = redispatch("matmul", keyset, stats, a, b, spec, state, backward)
     return below
 
 
 def no_gradient(name: str) -> Any:
     """For operators whose results have no derivative: codes, bytes, what is written in place."""
 
-    def below(keyset: Any, *args: Any) -> Any:
-        op = getattr(torch.ops.fpemu, name).default
+    def below(keyset: Any, stats: Tensor | None, *args: Any) -> Any:
         if name.endswith("_") and wants_gradient(args[0]):
             raise RuntimeError(f"fpemu::{name} does not record gradients: use fpemu.torch.{name}, or torch.no_grad()")
-        return redispatch(op, keyset, *args)
+        return redispatch(name, keyset, stats, *args)
 
     return below

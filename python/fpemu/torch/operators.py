@@ -12,6 +12,7 @@ import fpemu
 from fpemu import Format, Rounding, Stats
 
 from . import _ops
+from ._autograd import call
 from ._spec import format_text, rounding_text, state_of, with_state
 from .counters import stats_tensor
 
@@ -20,8 +21,6 @@ _is_compiling = torch.compiler.is_compiling
 _is_grad_enabled = torch.is_grad_enabled
 _functorch_level = torch._C._functorch.maybe_current_level
 _dispatch_modes = torch._C._len_torch_dispatch_stack
-_op_quantize = torch.ops.fpemu.quantize.default
-_op_quantize_ = torch.ops.fpemu.quantize_.default
 
 
 def _parallel(*tensors: Any) -> None:
@@ -87,8 +86,8 @@ def quantize(
         if state is None and not isinstance(backward_rounding, str):
             state = state_of(backward_rounding)
     holder = stats_tensor(stats) if isinstance(stats, Stats) else stats
-    y: Tensor = _op_quantize(
-        x, format_text(format), rounding_text(rounding), state, axis, holder, ste,
+    y: Tensor = call(
+        "quantize", holder, x, format_text(format), rounding_text(rounding), state, axis, ste,
         None if backward is None else format_text(backward), rounding_text(backward_rounding), backward_stats)
     if isinstance(stats, Stats):
         stats._load(holder.numpy().tobytes())
@@ -116,7 +115,7 @@ def quantize_(
     if state is None:
         state = state_of(rounding)
     holder = stats_tensor(stats) if isinstance(stats, Stats) else stats
-    _op_quantize_(x, format_text(format), rounding_text(rounding), state, axis, holder)
+    call("quantize_", holder, x, format_text(format), rounding_text(rounding), state, axis)
     if isinstance(stats, Stats):
         stats._load(holder.numpy().tobytes())
     return x
