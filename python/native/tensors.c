@@ -323,3 +323,145 @@ NATIVE(swizzle)
     Py_DECREF(made);
     return raise_status(status, "swizzle", NULL, -1);
 }
+
+/* unpack_scales(bytes, format, sizes, axis, type): the blocks' scales, an array of one dimension */
+NATIVE(unpack_scales)
+{
+    (void)module;
+    view x, y, like;
+    uint64_t type = 0;
+    int axis;
+    if (takes("unpack_scales", nargs, 5, names))
+        return NULL;
+    const int found = view_of(args[0], "bytes", &x);
+    if (found <= 0 || x.device >= 0)
+        return found < 0 ? NULL : call_adopter("unpack_scales", args, nargs, names);
+    if (sizes_argument(args[2], &like) || axis_argument(args[3], like.dimensions, &axis) ||
+        u64_argument(args[4], "dtype", &type))
+        return NULL;
+    format_object *format = format_of(args[1]);
+    if (!format)
+        return NULL;
+    tensor_view t = {.memory = NULL};
+    fpemu_layout layout;
+    PyObject *made = NULL;
+    fpemu_status status = tensor_of_view(&format->value, &like, axis, NULL, &t);
+    if (!status)
+        status = fpemu_packed_layout(&format->value, &t.shape, &layout);
+    if (!status && (type > CARRIER_F64 || !x.is_code || x.item != 1 || !x.contiguous || x.count != layout.bytes))
+        status = FPEMU_ERROR_ARGUMENT;
+    if (!status) {
+        const int64_t blocks = (int64_t)layout.blocks;
+        made = array_like(&x, (carrier)type, 1, &blocks, &y);
+        if (!made)
+            goto end;
+        status = type == CARRIER_F64
+                     ? fpemu_unpack_scales_f64(&format->value, &t.shape, 0, layout.blocks, x.data, (double *)(void *)y.data)
+                     : fpemu_unpack_scales_f32(&format->value, &t.shape, 0, layout.blocks, x.data, (float *)(void *)y.data);
+    }
+    if (status) {
+        Py_CLEAR(made);
+        raise_status(status, "scales", format, (int)type);
+    }
+end:
+    Py_DECREF(format);
+    return made;
+}
+
+/* extents(format, sizes, axis): how many elements each block has, a list */
+NATIVE(extents)
+{
+    (void)module;
+    view like;
+    int axis;
+    tensor_view t = {.memory = NULL};
+    fpemu_layout layout;
+    if (takes("extents", nargs, 3, names) || sizes_argument(args[1], &like) ||
+        axis_argument(args[2], like.dimensions, &axis))
+        return NULL;
+    format_object *format = format_of(args[0]);
+    if (!format)
+        return NULL;
+    fpemu_status status = tensor_of_view(&format->value, &like, axis, NULL, &t);
+    if (!status)
+        status = fpemu_packed_layout(&format->value, &t.shape, &layout);
+    PyObject *list = status ? raise_status(status, "extents", format, -1) : PyList_New(0);
+    for (uint64_t block = 0; list && block < layout.blocks; block++) {
+        fpemu_extent extent;
+        fpemu_packed_extent(&format->value, &t.shape, block, &extent);
+        PyObject *elements = PyLong_FromUnsignedLongLong(extent.elements);
+        if (!elements || PyList_Append(list, elements))
+            Py_CLEAR(list);
+        Py_XDECREF(elements);
+    }
+    Py_DECREF(format);
+    return list;
+}
+
+/* ---------------------------------------------------------------------------------------- delayed scaling */
+
+/* A state is bytes: the struct, its pointer 0, and the history. */
+PyObject *native_delayed_start(PyObject *module, PyObject *args)
+{
+    unsigned length;
+    int latest;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "Ip", &length, &latest))
+        return NULL;
+    PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(sizeof(fpemu_delayed) + length * sizeof(double)));
+    if (!bytes)
+        return NULL;
+    char *to = PyBytes_AsString(bytes);
+    fpemu_delayed state;
+    memset(&state, 0, sizeof state);
+    memset(to, 0, sizeof state + length * sizeof(double));
+    state.length = length;
+    state.latest = (uint32_t)latest;
+    memcpy(to, &state, sizeof state);
+    return bytes;
+}
+
+PyObject *native_delayed_update(PyObject *module, PyObject *args)
+{
+    PyObject *before, *seen;
+    fpemu_range range;
+    const fpemu_range *whole;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "SO", &before, &seen) || range_of(seen, &range, &whole))
+        return NULL;
+    if (!whole) {
+        PyErr_SetString(PyExc_TypeError, "a range is made by fpemu.measure");
+        return NULL;
+    }
+    const Py_ssize_t size = PyBytes_Size(before);
+    PyObject *bytes = PyBytes_FromStringAndSize(PyBytes_AsString(before), size);
+    if (!bytes)
+        return NULL;
+    char *to = PyBytes_AsString(bytes);
+    fpemu_delayed state;
+    memcpy(&state, to, sizeof state);
+    double *const history = malloc((size_t)size);
+    if (!history) {
+        Py_DECREF(bytes);
+        return PyErr_NoMemory();
+    }
+    memcpy(history, to + sizeof state, (size_t)size - sizeof state);
+    state.history = history;
+    const fpemu_status status = fpemu_delayed_update(&state, &range);
+    memcpy(to + sizeof state, history, (size_t)size - sizeof state);
+    free(history);
+    state.history_word = 0;
+    memcpy(to, &state, sizeof state);
+    if (!status)
+        return bytes;
+    Py_DECREF(bytes);
+    return raise_status(status, "delayed scaling", NULL, -1);
+}
+
+PyObject *native_delayed_range(PyObject *module, PyObject *state)
+{
+    fpemu_delayed value;
+    (void)module;
+    memcpy(&value, PyBytes_AsString(state), sizeof value);
+    return PyBytes_FromStringAndSize((const char *)&value.range, sizeof value.range);
+}
