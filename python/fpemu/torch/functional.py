@@ -122,7 +122,7 @@ class Site:
         self.counters: Stats = None  # of SLOTS; observe lends them
         self.tensors: Stats = None  # the same for compiled graphs and devices
         self.scale: Optional[Tensor] = None  # power of two by which the gradient is multiplied while it is rounded
-        # Of a loss scaler: counters of the gradients of this step; whether to measure the gradient that arrives, and
+        # Of a loss scaler: counters, where observe has lent none; whether to measure the gradient that arrives, and
         # what was found, [mean square, largest magnitude].
         self.watch: Optional[list[Optional[fpemu.Stats]]] = None
         self.measure = False
@@ -134,7 +134,9 @@ class Site:
 
     def stats_for(self, x: Tensor) -> Stats:
         """Counters that a call on x adds to."""
-        return self.tensors if torch.compiler.is_compiling() or not x.is_cpu else self.counters
+        if torch.compiler.is_compiling() or not x.is_cpu:
+            return self.tensors
+        return self.counters if self.counters is not None else self.watch
 
 
 def _states(plan: Plan, state: Optional[Tensor], device: torch.device, rows: int = STREAMS) -> Optional[Tensor]:
@@ -159,8 +161,12 @@ def _round(x: Tensor, plan: Plan, slot: int, axis: int, states: Optional[Tensor]
                               stats=None if stats is None else stats[slot])
 
 
-def _round_gradient(g: Tensor, plan: Plan, slot: int, axis: int, states: Optional[Tensor], stats: Stats,
+def _round_gradient(g: Tensor, site: Site, slot: int, axis: int, states: Optional[Tensor], stats: Stats,
                     scale: Optional[Tensor]) -> Tensor:
+    plan = site.plan
+    if site.measure and site.measured is None:
+        numbers = g.detach().float()
+        site.measured = torch.stack((numbers.square().mean(), numbers.abs().max()))
     if scale is None or plan.target[slot] is None:
         return _round(g, plan, slot, axis, states, stats)
     return _round(g * scale, plan, slot, axis, states, stats) / scale
@@ -191,9 +197,10 @@ class _Pass(torch.autograd.Function):
     """Rounds a tensor on its way forward by one slot (or -1: not), its gradient on the way back by another."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, plan: Plan, forward: int, backward: int, axis: int, states: Optional[Tensor],
+    def forward(ctx: Any, x: Tensor, site: Site, forward: int, backward: int, axis: int, states: Optional[Tensor],
                 stats: Stats, scale: Optional[Tensor]) -> Tensor:
-        ctx.rest = plan, backward, axis, stats
+        plan = site.plan
+        ctx.rest = site, backward, axis, stats
         ctx.scaled = states is not None, scale is not None
         ctx.save_for_backward(*(t for t in (states, scale) if t is not None))
         if forward < 0 or plan.target[forward] is None:
@@ -203,24 +210,25 @@ class _Pass(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, g: Tensor) -> Any:
-        plan, backward, axis, stats = ctx.rest
+        site, backward, axis, stats = ctx.rest
         saved = list(ctx.saved_tensors)
         states = saved.pop(0) if ctx.scaled[0] else None
         scale = saved.pop(0) if ctx.scaled[1] else None
         if backward >= 0:
-            g = _round_gradient(g, plan, backward, axis, states, stats, scale)
+            g = _round_gradient(g, site, backward, axis, states, stats, scale)
         return g, None, None, None, None, None, None, None
 
 
-def _pass(x: Tensor, plan: Plan, forward: int, backward: int, axis: int, states: Optional[Tensor], stats: Stats,
-          scale: Optional[Tensor] = None) -> Tensor:
+def _pass(x: Tensor, site: Site, forward: int, backward: int, axis: int, states: Optional[Tensor]) -> Tensor:
+    plan = site.plan
     there = forward >= 0 and plan.target[forward] is not None
     back = backward >= 0 and plan.target[backward] is not None and x.requires_grad
     if not there and not back:
         return x
+    stats = site.stats_for(x)
     if not x.requires_grad or not torch.is_grad_enabled():
         return _round(x, plan, forward, axis, states, stats) if there else x
-    result: Tensor = _Pass.apply(x, plan, forward, backward, axis, states, stats, scale)
+    result: Tensor = _Pass.apply(x, site, forward, backward, axis, states, stats, site.scale if back else None)
     return result
 
 
@@ -229,12 +237,13 @@ def _pass(x: Tensor, plan: Plan, forward: int, backward: int, axis: int, states:
 
 class _Linear(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, w: Tensor, bias: Optional[Tensor], plan: Plan, states: Optional[Tensor],
+    def forward(ctx: Any, x: Tensor, w: Tensor, bias: Optional[Tensor], site: Site, states: Optional[Tensor],
                 stats: Stats, scale: Optional[Tensor]) -> Tensor:
+        plan = site.plan
         xq = _round(x, plan, INPUT, -1, states, stats)
         wq = _round(w, plan, WEIGHT, -1, states, stats)
         bq = None if bias is None else _round(bias, plan, BIAS, -1, states, stats)
-        ctx.rest = plan, stats, bias is not None
+        ctx.rest = site, stats, bias is not None
         ctx.others = states is not None, scale is not None
         ctx.save_for_backward(xq if plan.input_serves else x, wq if plan.weight_serves else w,
                               *(t for t in (states, scale) if t is not None))
@@ -248,7 +257,8 @@ class _Linear(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, g: Tensor) -> Any:
-        plan, stats, biased = ctx.rest
+        site, stats, biased = ctx.rest
+        plan = site.plan
         x, w, *saved = ctx.saved_tensors
         states = saved.pop(0) if ctx.others[0] else None
         scale = saved.pop(0) if ctx.others[1] else None
@@ -256,7 +266,7 @@ class _Linear(torch.autograd.Function):
         g = g.reshape(-1, g.shape[-1])
         dx = dw = gq = None
         if need_x or (need_w and plan.gradient_serves):
-            gq = _round_gradient(g, plan, GRADIENT, -1, states, stats, scale)
+            gq = _round_gradient(g, site, GRADIENT, -1, states, stats, scale)
         if need_x and gq is not None:
             wq = w if plan.weight_serves else _round(w, plan, WEIGHT_AGAIN, 0, states, stats)
             dx = _product(gq, wq, plan.sums[1], states, stats, DATA_SUMS).reshape(x.shape)
@@ -265,7 +275,7 @@ class _Linear(torch.autograd.Function):
             rows = x.reshape(-1, x.shape[-1])
             rows = rows if plan.input_serves else _round(rows, plan, INPUT_AGAIN, 0, states, stats)
             if gq is None or not plan.gradient_serves:
-                gq = _round_gradient(g, plan, GRADIENT_AGAIN, 0, states, stats, scale)
+                gq = _round_gradient(g, site, GRADIENT_AGAIN, 0, states, stats, scale)
             dw = _product(gq.t(), rows, plan.sums[2], states, stats, WEIGHT_SUMS)
             dw = _round(dw, plan, WEIGHT_GRADIENT, -1, states, stats)
         return dx, dw, g.sum(0) if biased and need_b else None, None, None, None, None
@@ -275,7 +285,7 @@ def _linear(x: Tensor, w: Tensor, bias: Optional[Tensor], site: Site, states: Op
     x, w, bias = _autocast(x, w, bias)
     if site.plan.idle:
         return F.linear(x, w, bias)
-    result: Tensor = _Linear.apply(x, w, bias, site.plan, states, site.stats_for(x), site.scale)
+    result: Tensor = _Linear.apply(x, w, bias, site, states, site.stats_for(x), site.scale)
     return result
 
 
@@ -305,11 +315,12 @@ def _sum_to(g: Tensor, shape: Sequence[int]) -> Tensor:
 
 class _Matmul(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, a: Tensor, b: Tensor, plan: Plan, states: Optional[Tensor], stats: Stats,
+    def forward(ctx: Any, a: Tensor, b: Tensor, site: Site, states: Optional[Tensor], stats: Stats,
                 scale: Optional[Tensor]) -> Tensor:
+        plan = site.plan
         aq = _round(a, plan, INPUT, -1, states, stats)
         bq = _round(b, plan, WEIGHT, -2, states, stats)
-        ctx.rest = plan, stats
+        ctx.rest = site, stats
         ctx.others = states is not None, scale is not None
         ctx.save_for_backward(aq if plan.input_serves else a, bq if plan.weight_serves else b,
                               *(t for t in (states, scale) if t is not None))
@@ -319,13 +330,14 @@ class _Matmul(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, g: Tensor) -> Any:
-        plan, stats = ctx.rest
+        site, stats = ctx.rest
+        plan = site.plan
         a, b, *saved = ctx.saved_tensors
         states = saved.pop(0) if ctx.others[0] else None
         scale = saved.pop(0) if ctx.others[1] else None
         da = db = gq = None
         if ctx.needs_input_grad[0] or plan.gradient_serves:
-            gq = _round_gradient(g, plan, GRADIENT, -1, states, stats, scale)
+            gq = _round_gradient(g, site, GRADIENT, -1, states, stats, scale)
         if ctx.needs_input_grad[0] and gq is not None:
             bq = b if plan.weight_serves else _round(b, plan, WEIGHT_AGAIN, -1, states, stats)
             da = _sum_to(_product(gq, bq.mT, plan.sums[1], states, stats, DATA_SUMS), a.shape)
@@ -333,7 +345,7 @@ class _Matmul(torch.autograd.Function):
         if ctx.needs_input_grad[1]:
             aq = a if plan.input_serves else _round(a, plan, INPUT_AGAIN, -2, states, stats)
             if gq is None or not plan.gradient_serves:
-                gq = _round_gradient(g, plan, GRADIENT_AGAIN, -2, states, stats, scale)
+                gq = _round_gradient(g, site, GRADIENT_AGAIN, -2, states, stats, scale)
             db = _sum_to(_product(aq.mT, gq, plan.sums[2], states, stats, WEIGHT_SUMS), b.shape)
             db = _round(db, plan, WEIGHT_GRADIENT, -1, states, stats)
         return da, db, None, None, None, None
@@ -343,7 +355,7 @@ def _matmul(a: Tensor, b: Tensor, site: Site, states: Optional[Tensor]) -> Tenso
     a, b = _autocast(a, b)
     if site.plan.idle:
         return torch.matmul(a, b)
-    result: Tensor = _Matmul.apply(a, b, site.plan, states, site.stats_for(a), site.scale)
+    result: Tensor = _Matmul.apply(a, b, site, states, site.stats_for(a), site.scale)
     return result
 
 
@@ -444,12 +456,13 @@ def _emulated_weight_gradient(g: Tensor, x: Tensor, w: Tensor, at: Geometry, spe
 
 class _Conv(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, w: Tensor, bias: Optional[Tensor], plan: Plan, at: Geometry,
+    def forward(ctx: Any, x: Tensor, w: Tensor, bias: Optional[Tensor], site: Site, at: Geometry,
                 states: Optional[Tensor], stats: Stats, scale: Optional[Tensor]) -> Tensor:
+        plan = site.plan
         xq = _round(x, plan, INPUT, 1, states, stats)
         wq = _round(w, plan, WEIGHT, 0 if at.transposed else 1, states, stats)
         bq = None if bias is None else _round(bias, plan, BIAS, -1, states, stats)
-        ctx.rest = plan, stats, bias is not None, at
+        ctx.rest = site, stats, bias is not None, at
         ctx.others = states is not None, scale is not None
         ctx.save_for_backward(xq if plan.input_serves else x, wq if plan.weight_serves else w,
                               *(t for t in (states, scale) if t is not None))
@@ -462,7 +475,8 @@ class _Conv(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, g: Tensor) -> Any:
-        plan, stats, biased, at = ctx.rest
+        site, stats, biased, at = ctx.rest
+        plan = site.plan
         x, w, *saved = ctx.saved_tensors
         states = saved.pop(0) if ctx.others[0] else None
         scale = saved.pop(0) if ctx.others[1] else None
@@ -476,7 +490,7 @@ class _Conv(torch.autograd.Function):
 
         dx = dw = gq = wq = None
         if need_x or (need_w and plan.gradient_serves):
-            gq = _round_gradient(g, plan, GRADIENT, 1, states, stats, scale)
+            gq = _round_gradient(g, site, GRADIENT, 1, states, stats, scale)
         if need_x:
             wq = w if plan.weight_serves else _round(w, plan, WEIGHT_AGAIN, 1 if at.transposed else 0, states, stats)
         together = (need_x and need_w and plan.gradient_serves and plan.input_serves and plan.sums[1:] == (None, None))
@@ -489,7 +503,7 @@ class _Conv(torch.autograd.Function):
         if need_w and not together:
             xq = x if plan.input_serves else _round(x, plan, INPUT_AGAIN, 0, states, stats)
             if gq is None or not plan.gradient_serves:
-                gq = _round_gradient(g, plan, GRADIENT_AGAIN, 0, states, stats, scale)
+                gq = _round_gradient(g, site, GRADIENT_AGAIN, 0, states, stats, scale)
             dw = (native(gq, xq, w, [False, True, False])[1] if plan.sums[2] is None else
                   _emulated_weight_gradient(gq, xq, w, at, plan.sums[2], states, stats))
         if dx is not None:
@@ -507,7 +521,7 @@ def _conv(x: Tensor, w: Tensor, bias: Optional[Tensor], at: Geometry, site: Site
     single = x.dim() == w.dim() - 1
     if single:
         x = x.unsqueeze(0)
-    y: Tensor = _Conv.apply(x, w, bias, site.plan, at, states, site.stats_for(x), site.scale)
+    y: Tensor = _Conv.apply(x, w, bias, site, at, states, site.stats_for(x), site.scale)
     return y.squeeze(0) if single else y
 
 
@@ -622,13 +636,12 @@ def _softmax_plan(recipe: Union[str, Recipe]) -> Plan:
 
 
 def _embedding(indices: Tensor, weight: Tensor, site: Site, states: Optional[Tensor], **how: Any) -> Tensor:
-    plan, stats = site.plan, site.stats_for(weight)
-    target = plan.target[WEIGHT]
+    target = site.plan.target[WEIGHT]
     first = target is not None and (target.whole or target.stochastic)  # else a row is rounded alike wherever it lies
     if first:
-        weight = _pass(weight, plan, WEIGHT, -1, -1, states, stats)
+        weight = _pass(weight, site, WEIGHT, -1, -1, states)
     y = F.embedding(indices, weight, **how)
-    return _pass(y, plan, -1 if first else WEIGHT, GRADIENT, -1, states, stats, site.scale)
+    return _pass(y, site, -1 if first else WEIGHT, GRADIENT, -1, states)
 
 
 def embedding(indices: Tensor, weight: Tensor, padding_idx: Optional[int] = None, max_norm: Optional[float] = None,
@@ -647,17 +660,16 @@ def embedding(indices: Tensor, weight: Tensor, padding_idx: Optional[int] = None
 
 def _norm_operands(x: Tensor, weight: Optional[Tensor], bias: Optional[Tensor], site: Site, states: Optional[Tensor],
                    axis: int) -> tuple[Tensor, Optional[Tensor], Optional[Tensor]]:
-    plan, stats = site.plan, site.stats_for(x)
-    return (_pass(x, plan, INPUT, -1, axis, states, stats),
-            None if weight is None else _pass(weight, plan, WEIGHT, -1, -1, states, stats),
-            None if bias is None else _pass(bias, plan, BIAS, -1, -1, states, stats))
+    return (_pass(x, site, INPUT, -1, axis, states),
+            None if weight is None else _pass(weight, site, WEIGHT, -1, -1, states),
+            None if bias is None else _pass(bias, site, BIAS, -1, -1, states))
 
 
 def _layer_norm(x: Tensor, shape: Sequence[int], weight: Optional[Tensor], bias: Optional[Tensor], eps: float,
                 site: Site, states: Optional[Tensor]) -> Tensor:
     xq, wq, bq = _norm_operands(x, weight, bias, site, states, -1)
     y = F.layer_norm(xq, list(shape), wq, bq, eps)
-    return _pass(y, site.plan, -1, GRADIENT, -1, states, site.stats_for(y), site.scale)
+    return _pass(y, site, -1, GRADIENT, -1, states)
 
 
 def layer_norm(x: Tensor, normalized_shape: Sequence[int], weight: Optional[Tensor] = None,
@@ -675,7 +687,7 @@ def _batch_norm(x: Tensor, mean: Optional[Tensor], variance: Optional[Tensor], w
                 states: Optional[Tensor]) -> Tensor:
     xq, wq, bq = _norm_operands(x, weight, bias, site, states, 1)
     y = F.batch_norm(xq, mean, variance, wq, bq, training, momentum, eps)
-    return _pass(y, site.plan, -1, GRADIENT, 1, states, site.stats_for(y), site.scale)
+    return _pass(y, site, -1, GRADIENT, 1, states)
 
 
 def batch_norm(x: Tensor, running_mean: Optional[Tensor], running_var: Optional[Tensor],
@@ -708,7 +720,7 @@ def _attention(q: Tensor, k: Tensor, v: Tensor, mask: Optional[Tensor], dropout:
         s = s.masked_fill(~mask, -math.inf) if mask.dtype == torch.bool else s + mask
     p = torch.softmax(s, -1)
     # its slot is OUTPUT, which a product of activations leaves to its own result: a stream of the second sixteen
-    p = _pass(p, softmax.plan, OUTPUT, -1, -1, None if second is None else second + _far(second), softmax.stats_for(p))
+    p = _pass(p, softmax, OUTPUT, -1, -1, None if second is None else second + _far(second))
     if dropout > 0:
         p = F.dropout(p, dropout)
     return _matmul(p, v, context, second), p

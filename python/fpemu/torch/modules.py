@@ -22,6 +22,19 @@ __all__ = ["Quantized", "Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d
            "MultiheadAttention"]
 
 
+def _take(table: Tensor) -> Tensor:
+    """A copy of the streams of this call; the table moves on to those of the next."""
+    now = table.clone()
+    table.select(1, 1).add_(table.shape[0])
+    return now
+
+
+# In a compiled graph an operator of its own: a copy that only the backward pass reads would be made there, from a table
+# that has moved on.
+_take_opaque = torch.library.custom_op("fpemu::take_streams", _take, mutates_args=("table",))
+_take_opaque.register_fake(torch.empty_like)
+
+
 class Attachment:
     """What convert adds to a module."""
 
@@ -61,8 +74,8 @@ class Quantized:
         table = self._fpemu.streams
         if table is None:
             return None
-        now = table.clone()
-        table.select(1, 1).add_(table.shape[0])
+        take: Any = _take_opaque if torch.compiler.is_compiling() else _take
+        now: Tensor = take(table)
         return now
 
     def extra_repr(self) -> str:
@@ -187,7 +200,7 @@ class _RMSNorm(_Norm):
         site, states = self._fpemu.site, self._states()
         xq, wq, _ = f._norm_operands(x, own.weight, None, site, states, -1)
         y = F.rms_norm(xq, own.normalized_shape, wq, own.eps)
-        return f._pass(y, site.plan, -1, f.GRADIENT, -1, states, site.stats_for(y), site.scale)
+        return f._pass(y, site, -1, f.GRADIENT, -1, states)
 
 
 class RMSNorm(_RMSNorm, nn.RMSNorm):

@@ -13,6 +13,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Mapping, Optional, Union
 
+import fpemu
+
 from ._spec import block_of, format_of, is_stochastic, rounding_of, scaling_of
 
 __all__ = ["Product", "Recipe", "recipe", "recipes"]
@@ -79,15 +81,7 @@ class Product:
             if target is not None:
                 read_target(target)
         if self.accumulator is not None:
-            check_accumulator(self.accumulator)
-
-
-def check_accumulator(spec: str) -> None:
-    """fpemu.SpecError where the text of a product cannot be read."""
-    import numpy
-
-    one = numpy.zeros((1, 1), numpy.float32)
-    fpemu.matmul(one, one, spec)
+            fpemu.gemm(self.accumulator)
 
 
 def names_operands(accumulator: str) -> bool:

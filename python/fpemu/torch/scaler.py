@@ -62,7 +62,8 @@ class LossScaler:
         self._clean = self._seen = self._step = 0
         self._mean = self._slow_mean = self._square = 0.0
         self._unscaled: dict[int, tuple[bool, float]] = {}  # by optimiser: not finite, largest |gradient|
-        self._lent: list[tuple[Site, int, fpemu.Stats]] = []
+        self._known: dict[tuple[int, int], tuple[fpemu.Stats, int]] = {}  # how much overflowed up to the last look
+        self._bad = False  # a gradient overflowed in this step
         self._watched: list[tuple[str, Site]] = []
         self._room = torch.finfo(torch.float32).max if max_finite is None else float(max_finite)
         if model is not None:
@@ -139,28 +140,37 @@ class LossScaler:
         if id(optimizer) not in self._unscaled:
             self.unscale_(optimizer)
         bad = self._unscaled[id(optimizer)][0]
+        self._bad = self._overflowed() or self._bad
         if self.kind == "backoff":
-            bad = bad or self._overflowed()
+            bad = bad or self._bad
         if bad and self.kind != "none":
             self.skipped += 1
             return None
         return optimizer.step(*args, **kwargs)
 
     def _overflowed(self) -> bool:
-        return any(stats is not None and stats.overflow > 0 for _, site in self._watched for stats in site.watch or ())
+        """Whether a gradient overflowed since the last time. Counters may be those of observe, which begin anew."""
+        found = False
+        for _, site in self._watched:
+            for slot, stats in enumerate(site.counters or site.watch or ()):
+                if slot not in _GRADIENTS or not isinstance(stats, fpemu.Stats):
+                    continue
+                now, key = stats.overflow, (id(site), slot)
+                known, before = self._known.get(key, (None, 0))
+                found = found or now > (before if known is stats else 0)
+                self._known[key] = stats, now
+        return found
 
     def update(self, new_scale: Optional[float] = None) -> None:
         """Ends the step: finds the next scale, or takes the one given. RuntimeError where no gradients were looked at
         since the last time."""
         if new_scale is None and not self._unscaled:
             raise RuntimeError("No gradients were recorded prior to update.")
-        bad = any(found[0] for found in self._unscaled.values()) or self._overflowed()
+        bad = self._overflowed() or self._bad or any(found[0] for found in self._unscaled.values())
         largest = max((found[1] for found in self._unscaled.values()), default=0.0)
         self._unscaled.clear()
+        self._bad = False
         self._step += 1
-        for _, site in self._watched:
-            if site.watch is not None:
-                site.watch = [None if stats is None else fpemu.Stats() for stats in site.watch]
         if new_scale is not None:
             if not _power_of_two(float(new_scale)):
                 raise ValueError(f"a loss scale is a power of two; {new_scale:g} is not")
