@@ -19,7 +19,7 @@ from .recipe import Recipe
 
 __all__ = ["Quantized", "Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d",
            "ConvTranspose3d", "Embedding", "LayerNorm", "RMSNorm", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d",
-           "MultiheadAttention"]
+           "MultiheadAttention", "DotProductAttention", "QuantizedDotProductAttention"]
 
 
 def _take(table: Tensor) -> Tensor:
@@ -324,6 +324,34 @@ class MultiheadAttention(_Attention, nn.MultiheadAttention):
     is not taken, and the probabilities are made even where nobody asks for them."""
 
 
+class DotProductAttention(nn.Module):
+    """torch's scaled_dot_product_attention as a module without parameters, so that ``convert`` finds it: put it where a
+    model calls the function. Arguments and result are those of the function."""
+
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor] = None,
+                dropout_p: float = 0.0, is_causal: bool = False, scale: Optional[float] = None) -> Tensor:
+        return F.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale=scale)
+
+
+class _DotProductAttention(Quantized):
+    @staticmethod
+    def plans(recipe: Recipe) -> dict[str, Plan]:
+        product = make_plan(recipe, True)
+        return {"scores": product, "softmax": make_softmax_plan(recipe), "context": product}
+
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor] = None,
+                dropout_p: float = 0.0, is_causal: bool = False, scale: Optional[float] = None) -> Tensor:
+        if is_causal and attn_mask is not None:
+            raise ValueError("attention takes a mask or is causal, not both")
+        sites = self._fpemu.sites
+        return f._attention(query, key, value, attn_mask, dropout_p, is_causal, scale, sites["scores"],
+                            sites["softmax"], sites["context"], self._states())[0]
+
+
+class QuantizedDotProductAttention(_DotProductAttention, DotProductAttention):
+    """DotProductAttention by a recipe: functional.scaled_dot_product_attention."""
+
+
 _CLASSES: dict[type, tuple[type, type]] = {  # of torch.nn: what goes above it, and both together
     nn.Linear: (_Linear, Linear), nn.Conv1d: (_Conv, Conv1d), nn.Conv2d: (_Conv, Conv2d), nn.Conv3d: (_Conv, Conv3d),
     nn.ConvTranspose1d: (_ConvTranspose, ConvTranspose1d), nn.ConvTranspose2d: (_ConvTranspose, ConvTranspose2d),
@@ -331,6 +359,7 @@ _CLASSES: dict[type, tuple[type, type]] = {  # of torch.nn: what goes above it, 
     nn.LayerNorm: (_LayerNorm, LayerNorm), nn.RMSNorm: (_RMSNorm, RMSNorm), nn.BatchNorm1d: (_BatchNorm, BatchNorm1d),
     nn.BatchNorm2d: (_BatchNorm, BatchNorm2d), nn.BatchNorm3d: (_BatchNorm, BatchNorm3d),
     nn.MultiheadAttention: (_Attention, MultiheadAttention),
+    DotProductAttention: (_DotProductAttention, QuantizedDotProductAttention),
 }
 
 
@@ -367,4 +396,4 @@ def rows(plans: dict[str, Plan]) -> int:
     """How many streams a call of a module with these plans takes; 0 where nothing is stochastic."""
     if not any(plan.stochastic for plan in plans.values()):
         return 0
-    return STREAMS * (5 if len(plans) > 1 else 1)
+    return STREAMS * {1: 1, 3: 2}.get(len(plans), 5)  # a layer; attention; attention with three projections
