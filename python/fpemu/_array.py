@@ -132,7 +132,7 @@ class Array:
                      to, self.rounding if rounding is None else make_rounding(rounding), self.stats, self._step)
 
     def __neg__(self) -> Array:
-        return self._operate("sub", -0.0, self)
+        return self._same(_quantize(-self.data, self.format, self._next(), self.stats))
 
     def __pos__(self) -> Array:
         return self

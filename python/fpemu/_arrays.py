@@ -64,10 +64,7 @@ class _Adopted:
     def __call__(self, value: Any) -> Any:
         if isinstance(value, tuple):
             return tuple(self(item) for item in value)
-        if value is None or isinstance(value, (str, bytes, int, float, bool, np.ndarray)) and \
-                type(value) in (str, bytes, int, float, bool):
-            return value
-        if isinstance(value, (_native.Format, _native.Rounding, _native.Stats, bytes)):
+        if value is None or type(value) in (int, float):
             return value
         if isinstance(value, np.ndarray):
             return self._ndarray(value)

@@ -263,11 +263,9 @@ NATIVE(matmul)
             memset(&spec.out, 0, sizeof spec.out);
             spec.out.format = as;
         } else {
-            fpemu_format joined = spec.out.format;
-            const double last = joined.max, least = joined.min_positive;
-            if (joined.kind != FPEMU_KIND_FLOAT || joined.mantissa_bits > as.mantissa_bits ||
-                !fpemu_format_represents(&as, last) || !fpemu_format_represents(&as, least)) {
-                PyErr_Format(PyExc_ValueError, "%s cannot hold every result of the model's `out`: pass dtype=float32",
+            const fpemu_format *const given = &spec.out.format;
+            if (!(type == CARRIER_F16 ? fpemu_format_fits_f16(given) : fpemu_format_fits_bf16(given))) {
+                PyErr_Format(PyExc_ValueError, "%s cannot hold every result of the model's `out`: pass dtype='float32'",
                              carrier_name((carrier)type));
                 return NULL;
             }

@@ -145,7 +145,8 @@ int axis_argument(PyObject *argument, int dimensions, int *axis);
 #define FOR_CARRIER(type, verb, ...)                                                                                   \
     ((type) == CARRIER_F32   ? fpemu_##verb##_f32(__VA_ARGS__)                                                         \
      : (type) == CARRIER_F64 ? fpemu_##verb##_f64(__VA_ARGS__)                                                         \
-                             : FPEMU_ERROR_UNSUPPORTED)
+     : (type) == CARRIER_F16 ? fpemu_##verb##_f16(__VA_ARGS__)                                                         \
+                             : fpemu_##verb##_bf16(__VA_ARGS__))
 
 /* Python's side takes the call: it knows other arrays. */
 PyObject *call_adopter(const char *verb, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
@@ -157,6 +158,8 @@ int operand_view(PyObject *object, const char *name, view *v);
  * or NULL with an exception. dimensions < 0: the sizes of inputs[0]. */
 PyObject *result_view(PyObject *out, const view *inputs, int count, carrier type, int dimensions, const int64_t *size,
                       view *y);
+/* *whole points at `range`, filled from a fpemu.Range, or is NULL for None. -1 with an exception. */
+int range_of(PyObject *argument, fpemu_range *range, const fpemu_range **whole);
 /* What a call did: the result, or NULL with an exception, the result released. Ends the counting. */
 PyObject *finish_call(PyObject *made, PyObject *out, const view *y, counting *c, fpemu_status status, const char *verb,
                       const format_object *format, carrier type);

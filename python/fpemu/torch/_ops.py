@@ -15,28 +15,42 @@ import torch
 from torch import Tensor
 
 import fpemu
-from fpemu import Stats
+from fpemu import Range, Stats, _native
+from fpemu._arrays import carrier_of
+from fpemu._packed import _scales_shape
+from fpemu._values import _OPERATIONS
 
 from . import _autograd
 from ._autograd import counted
 from ._shard import Part, quantize_part
-from ._spec import block_of, check_state, format_of, is_stochastic, rounding_of, with_state
+from ._spec import WORD, block_of, check_state, format_of, is_stochastic, rounding_of, signed, with_state
 from .counters import check_stats, read_stats, write_stats
 
 FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 CODES = {1: torch.uint8, 2: torch.uint16, 4: torch.uint32, 8: torch.uint64}
 STE = ("identity", "clipped")
 
-# Each operator is defined twice: as it stands here, and as <name>_counted, which takes a tensor of counters first.
+# Operators that round are defined twice: as they stand here, and as <name>_counted, with a tensor of counters first.
 SCHEMAS = {
     "quantize": "(Tensor x, str format, str rounding='rne', Tensor? state=None, int axis=-1, str ste='identity', "
     "str? backward=None, str backward_rounding='rne', Tensor? backward_stats=None, SymInt[]? whole=None, "
     "SymInt[]? start=None, Tensor? range=None) -> Tensor",
     "quantize_": "(Tensor(a!) x, str format, str rounding='rne', Tensor? state=None, int axis=-1, "
     "SymInt[]? whole=None, SymInt[]? start=None, Tensor? range=None) -> ()",
+    "encode": "(Tensor x, str format, str rounding='rne', Tensor? state=None) -> Tensor",
+    "decode": "(Tensor codes, str format, ScalarType? dtype=None) -> Tensor",
+    "pack": "(Tensor x, str format, str rounding='rne', Tensor? state=None, int axis=-1, Tensor? range=None) -> Tensor",
+    "unpack": "(Tensor bytes, str format, SymInt[] shape, int axis=-1, ScalarType? dtype=None) -> Tensor",
+    "scales": "(Tensor x, str format, int axis=-1, Tensor? range=None) -> (Tensor, Tensor, Tensor)",
+    "measure": "(Tensor x, str format) -> Tensor",
+    "matmul": "(Tensor a, Tensor b, str spec, Tensor? state=None, str? backward=None) -> Tensor",
+    "arith": "(str operation, str format, Tensor a, Tensor? b=None, Tensor? c=None, str rounding='rne', "
+    "Tensor? state=None) -> Tensor",
+    "apply": "(str function, str format, Tensor x, str rounding='rne', Tensor? state=None) -> Tensor",
 }
 
 library = torch.library.Library("fpemu", "DEF")
+TAGS = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides)
 
 
 # ------------------------------------------------------------------------------------------------------- arguments
@@ -79,12 +93,13 @@ def _part(whole: Sequence[int] | None, start: Sequence[int] | None) -> Part | No
 # ---------------------------------------------------------------------------------------------------- quantize, CPU
 
 
-def range_of(tensor: Tensor) -> bytes:
-    """The bytes of fpemu_range that a tensor of `measure` holds."""
+def range_of(tensor: Tensor | None) -> Range | None:
+    """What a tensor of `measure` holds."""
+    if tensor is None:
+        return None
     if tensor.dtype != torch.int64 or tuple(tensor.shape) != (12,):
         raise TypeError("range is a tensor of fpemu.torch.measure: int64, 12 words")
-    content: bytes = tensor.detach().cpu().numpy().tobytes()
-    return content
+    return Range(tensor.detach().cpu().numpy().tobytes())
 
 
 def _quantize_into(counts: Stats | None, x: Tensor, y: Tensor, format: str, rounding: str, state: Tensor | None,
@@ -92,7 +107,7 @@ def _quantize_into(counts: Stats | None, x: Tensor, y: Tensor, format: str, roun
                    tensor_range: Tensor | None) -> None:
     part = _part(whole, start)
     r = with_state(rounding, state)
-    known = None if tensor_range is None else range_of(tensor_range)
+    known = range_of(tensor_range)
     if part is not None:
         quantize_part(x, y, format_of(format), r, axis, counts, part, known)
     else:
@@ -129,6 +144,179 @@ def _quantize_in_place_fake(x: Tensor, format: str, rounding: str = "rne", state
     _check(x, format, rounding, state, axis)
 
 
+# ---------------------------------------------------------------------------------------------------- codes, bytes
+
+
+def code_dtype(format: str) -> torch.dtype:
+    """The dtype of a format's codes."""
+    dtype: torch.dtype = getattr(torch, format_of(format).code_dtype.name)
+    return dtype
+
+
+def _value_dtype(format: str, dtype: torch.dtype | None) -> torch.dtype:
+    if dtype is None:
+        return torch.float32 if format_of(format).fits_f32 else torch.float64
+    if dtype not in FLOATS:
+        raise TypeError(f"values are held in float64, float32, float16 or bfloat16, not in {dtype}")
+    return dtype
+
+
+def _encode(counts: Stats | None, x: Tensor, format: str, rounding: str = "rne", state: Tensor | None = None) -> Tensor:
+    _check(x, format, rounding, state)
+    codes = torch.empty_like(x, dtype=code_dtype(format))
+    fpemu.encode(x.detach(), format_of(format), with_state(rounding, state), out=codes, stats=counts)
+    return codes
+
+
+def _encode_fake(x: Tensor, format: str, rounding: str = "rne", state: Tensor | None = None) -> Tensor:
+    _check(x, format, rounding, state)
+    return torch.empty_like(x, dtype=code_dtype(format))
+
+
+def _decode(counts: None, codes: Tensor, format: str, dtype: torch.dtype | None = None) -> Tensor:
+    values = _decode_fake(codes, format, dtype)
+    fpemu.decode(codes, format_of(format), values.dtype, out=values)
+    return values
+
+
+def _decode_fake(codes: Tensor, format: str, dtype: torch.dtype | None = None) -> Tensor:
+    return torch.empty_like(codes, dtype=_value_dtype(format, dtype))
+
+
+def _layout(format: str, shape: Sequence[int], axis: int) -> dict[str, int]:
+    return _native.layout(format_of(format), tuple(int(size) for size in shape), axis)
+
+
+def _pack(counts: Stats | None, x: Tensor, format: str, rounding: str = "rne", state: Tensor | None = None,
+          axis: int = -1, range: Tensor | None = None) -> Tensor:
+    _check(x, format, rounding, state, axis)
+    packed: Tensor = _native.pack(x.detach(), format_of(format), with_state(rounding, state), axis, 0, range_of(range),
+                                  counts)
+    return packed
+
+
+def _pack_fake(x: Tensor, format: str, rounding: str = "rne", state: Tensor | None = None, axis: int = -1,
+               range: Tensor | None = None) -> Tensor:
+    _check(x, format, rounding, state, axis)
+    return x.new_empty(_layout(format, x.shape, axis)["bytes"], dtype=torch.uint8)
+
+
+def _unpack(counts: None, bytes: Tensor, format: str, shape: Sequence[int], axis: int = -1,
+            dtype: torch.dtype | None = None) -> Tensor:
+    values = _unpack_fake(bytes, format, shape, axis, dtype)
+    _native.unpack(bytes, format_of(format), tuple(shape), axis, carrier_of(values.dtype), values)
+    return values
+
+
+def _unpack_fake(bytes: Tensor, format: str, shape: Sequence[int], axis: int = -1,
+                 dtype: torch.dtype | None = None) -> Tensor:
+    return bytes.new_empty(tuple(shape), dtype=_value_dtype(format, dtype))
+
+
+def _scales(counts: None, x: Tensor, format: str, axis: int = -1,
+            range: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    check_float(x)
+    numbers, codes, tensor = fpemu.scales(x.detach(), format_of(format), axis=axis, range=range_of(range))
+    return numbers, codes, torch.tensor(tensor, dtype=numbers.dtype)
+
+
+def _scales_fake(x: Tensor, format: str, axis: int = -1, range: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    check_float(x)
+    shape = tuple(int(size) for size in x.shape)
+    layout = _layout(format, shape, axis)
+    of_scales = _scales_shape(format_of(format), shape, axis)
+    if of_scales is None:
+        of_scales = (layout["blocks"],)
+    carrier = torch.float64 if x.dtype == torch.float64 else torch.float32
+    codes = {1: torch.uint8, 2: torch.uint16, 4: torch.uint32}[layout["scale_bytes"] or 1]
+    return (x.new_empty(of_scales, dtype=carrier), x.new_empty(of_scales, dtype=codes), x.new_empty(2, dtype=carrier))
+
+
+def _measure(counts: None, x: Tensor, format: str) -> Tensor:
+    check_float(x)
+    return torch.frombuffer(bytearray(fpemu.measure(x.detach(), format_of(format))), dtype=torch.int64)
+
+
+def _measure_fake(x: Tensor, format: str) -> Tensor:
+    check_float(x)
+    return x.new_empty(12, dtype=torch.int64)
+
+
+# ------------------------------------------------------------------------------------------- products and operations
+
+
+def _same_dtype(*tensors: Tensor | None) -> None:
+    dtypes = {t.dtype for t in tensors if t is not None}
+    if len(dtypes) > 1:
+        raise TypeError(f"operands have the dtypes {', '.join(sorted(map(str, dtypes)))}: fpemu converts none of them")
+
+
+def _matmul_fake(a: Tensor, b: Tensor, spec: str, state: Tensor | None = None, backward: str | None = None) -> Tensor:
+    check_float(a, "a")
+    _same_dtype(a, b)
+    check_state(state)
+    fpemu.gemm(spec)
+    if backward is not None:
+        fpemu.gemm(backward)
+    if a.ndim < 2 or b.ndim < 2:
+        raise ValueError("operands of this operator have two dimensions or more")
+    torch._check(a.shape[-1] == b.shape[-2],
+                 lambda: f"{tuple(a.shape)} and {tuple(b.shape)} have no common inner dimension")
+    batch = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    return a.new_empty((*batch, a.shape[-2], b.shape[-1]))
+
+
+def _matmul(counts: Stats | None, a: Tensor, b: Tensor, spec: str, state: Tensor | None = None,
+            backward: str | None = None) -> Tensor:
+    c = _matmul_fake(a, b, spec, state, backward)
+    seed, stream = (0, 0) if state is None else (word % WORD for word in state.tolist()[:2])
+    fpemu.matmul(a.detach(), b.detach(), spec, seed=seed, stream=stream, out=c, stats=counts)
+    return c
+
+
+def _arith_fake(operation: str, format: str, a: Tensor, b: Tensor | None = None, c: Tensor | None = None,
+                rounding: str = "rne", state: Tensor | None = None) -> Tensor:
+    _check(a, format, rounding, state)
+    operands = _operands(operation, a, b, c)
+    shape = torch.broadcast_shapes(*(t.shape for t in operands))
+    if all(t.shape == shape for t in operands):
+        return torch.empty_like(a)
+    return a.new_empty(shape)
+
+
+def _operands(operation: str, *tensors: Tensor | None) -> list[Tensor]:
+    if operation not in _OPERATIONS:
+        raise ValueError(f"the operation is one of {', '.join(_OPERATIONS)}, not {operation!r}")
+    _same_dtype(*tensors)
+    given = [t for t in tensors if t is not None]
+    needed = {"sqrt": 1, "fma": 3}.get(operation, 2)
+    if len(given) != needed:
+        raise TypeError(f"{operation} takes {needed} operand{'s' * (needed > 1)}, not {len(given)}")
+    return given
+
+
+def _arith(counts: Stats | None, operation: str, format: str, a: Tensor, b: Tensor | None = None,
+           c: Tensor | None = None, rounding: str = "rne", state: Tensor | None = None) -> Tensor:
+    y = _arith_fake(operation, format, a, b, c, rounding, state)
+    operands = tuple(t.detach() for t in _operands(operation, a, b, c))
+    _native.arith(_OPERATIONS.index(operation), operands, format_of(format), with_state(rounding, state), 0, y, counts)
+    return y
+
+
+def _apply(counts: Stats | None, function: str, format: str, x: Tensor, rounding: str = "rne",
+           state: Tensor | None = None) -> Tensor:
+    y = _apply_fake(function, format, x, rounding, state)
+    fpemu.apply(function, x.detach(), format_of(format), with_state(rounding, state), out=y, stats=counts)
+    return y
+
+
+def _apply_fake(function: str, format: str, x: Tensor, rounding: str = "rne", state: Tensor | None = None) -> Tensor:
+    _check(x, format, rounding, state)
+    if function not in _autograd.DERIVATIVES:
+        raise ValueError(f"the function is one of {', '.join(_autograd.DERIVATIVES)}, not {function!r}")
+    return torch.empty_like(x)
+
+
 # ------------------------------------------------------------------------------------------------------------- vmap
 
 
@@ -161,21 +349,44 @@ def _single_quantize(in_dims: Sequence[Any], x: Tensor, format: str, rounding: s
     )
 
 
+# ----------------------------------------------------------------------------------------------------- random state
+
+
+def _substream(state: Tensor, number: int) -> Tensor:
+    check_state(state)
+    result = state.detach().clone()
+    result[1] ^= signed(number << 62)
+    return result
+
+
+def _substream_fake(state: Tensor, number: int) -> Tensor:
+    check_state(state)
+    return torch.empty_like(state)
+
+
+def _register_substream() -> None:
+    """fpemu::substream, a copy of random state for the stream whose number differs in its two top bits by `number`."""
+    library.define("substream(Tensor state, int number) -> Tensor", tags=TAGS)
+    library.impl("substream", _substream, "CompositeExplicitAutograd")
+    torch.library.register_fake("fpemu::substream", _substream_fake, lib=library)
+    _register_mapping("substream", 0, lambda *args: False)
+
+
 # ----------------------------------------------------------------------------------------------------- registration
 
 
 def _register(name: str, kernel: Callable[..., Any], fake: Callable[..., Any], gradient: Callable[..., Any],
-              single: Callable[..., bool] = lambda *args: False) -> None:
-    """Defines an operator and its like that counts.
+              single: Callable[..., bool] = lambda *args: False, counts: bool = True) -> None:
+    """Defines an operator and, if it `counts`, its like that does.
 
     kernel: takes a Stats or None, then the operator's arguments. fake: shapes and dtypes of the results. gradient: the
     kernel of autograd, which takes a tensor of counters or None, then the arguments; it calls what is below. single:
     whether vmap may pass the whole batch, at its place, in one call whose result is mapped there too.
     """
     schema = SCHEMAS[name]
-    tags = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides)
-    library.define(name + schema, tags=tags)
-    library.define(counted(name) + schema.replace("(", "(Tensor(s!) stats, ", 1), tags=tags)
+    library.define(name + schema, tags=TAGS)
+    if counts:
+        library.define(counted(name) + schema.replace("(", "(Tensor(s!) stats, ", 1), tags=TAGS)
 
     def plain_kernel(*args: Any) -> Any:
         return kernel(None, *args)
@@ -191,8 +402,8 @@ def _register(name: str, kernel: Callable[..., Any], fake: Callable[..., Any], g
     def plain_gradient(keyset: Any, *args: Any) -> Any:
         return gradient(keyset, None, *args)
 
-    for op_name, run, shape, autograd in ((name, plain_kernel, fake, plain_gradient),
-                                          (counted(name), counted_kernel, counted_fake, gradient)):
+    both = ((name, plain_kernel, fake, plain_gradient), (counted(name), counted_kernel, counted_fake, gradient))
+    for op_name, run, shape, autograd in both if counts else both[:1]:
         library.impl(op_name, run, "CPU")
         library.impl(op_name, run, "CUDA")
         library.impl(op_name, autograd, "Autograd", with_keyset=True)
@@ -227,5 +438,15 @@ def _register_writing(name: str) -> None:
     library.impl(name, count_versions, "ADInplaceOrView", with_keyset=True)
 
 
+_register_substream()
 _register("quantize", _quantize, _quantize_fake, _autograd.quantize, _single_quantize)
 _register("quantize_", _quantize_in_place, _quantize_in_place_fake, _autograd.no_gradient("quantize_"))
+_register("encode", _encode, _encode_fake, _autograd.no_gradient("encode"))
+_register("decode", _decode, _decode_fake, _autograd.no_gradient("decode"), counts=False)
+_register("pack", _pack, _pack_fake, _autograd.no_gradient("pack"))
+_register("unpack", _unpack, _unpack_fake, _autograd.no_gradient("unpack"), counts=False)
+_register("scales", _scales, _scales_fake, _autograd.no_gradient("scales"), counts=False)
+_register("measure", _measure, _measure_fake, _autograd.no_gradient("measure"), counts=False)
+_register("matmul", _matmul, _matmul_fake, _autograd.matmul)
+_register("arith", _arith, _arith_fake, _autograd.arith)
+_register("apply", _apply, _apply_fake, _autograd.function)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -42,6 +43,9 @@ def quantize(
     backward: str | Format | None = None,
     backward_rounding: str | Rounding = "rne",
     backward_stats: Tensor | None = None,
+    whole: Sequence[int] | None = None,
+    start: Sequence[int] | None = None,
+    range: Tensor | None = None,
 ) -> Tensor:
     """Every element of x as the value of the format that the rounding makes of it, with a gradient.
 
@@ -58,6 +62,10 @@ def quantize(
     backward: the format that the gradient is rounded to before that, by `backward_rounding`, counted in
         `backward_stats`. Its random bits are those of the stream whose number differs from the state's in the top bit.
 
+    whole, start: x is the part of a tensor of sizes `whole` that begins at the index `start`, one number for each
+        dimension; every element takes the random bits that it would take there. ValueError where a block would lie in
+        two parts. range: what `measure` found of that tensor, or of an earlier one, for formats with a scale of all.
+
     The gradient of the gradient is that of these rules, in which a rounding is straight-through.
 
     Under `torch.vmap` each element of the batch is rounded as alone: it has the blocks and the random bits that it
@@ -73,6 +81,8 @@ def quantize(
             and _functorch_level() is None
             and not _dispatch_modes()
             and (stats is None or type(stats) is Stats)
+            and whole is None
+            and range is None
             and x.is_cpu
         ):
             if state is not None:
@@ -88,7 +98,8 @@ def quantize(
     holder = stats_tensor(stats) if isinstance(stats, Stats) else stats
     y: Tensor = call(
         "quantize", holder, x, format_text(format), rounding_text(rounding), state, axis, ste,
-        None if backward is None else format_text(backward), rounding_text(backward_rounding), backward_stats)
+        None if backward is None else format_text(backward), rounding_text(backward_rounding), backward_stats,
+        whole, start, range)
     if isinstance(stats, Stats):
         stats._load(holder.numpy().tobytes())
     return y
@@ -119,6 +130,121 @@ def quantize_(
     if isinstance(stats, Stats):
         stats._load(holder.numpy().tobytes())
     return x
+
+
+def _with_stats(name: str, stats: Tensor | Stats | None, *args: Any) -> Any:
+    holder = stats_tensor(stats) if isinstance(stats, Stats) else stats
+    result = call(name, holder, *args)
+    if isinstance(stats, Stats) and holder is not None:
+        stats._load(holder.numpy().tobytes())
+    return result
+
+
+def encode(x: Tensor, format: str | Format, rounding: str | Rounding = "rne", *, state: Tensor | None = None,
+           stats: Tensor | Stats | None = None) -> Tensor:
+    """The codes of the values that `quantize` gives, of x's shape: uint8, uint16, uint32 or uint64, the code in the low
+    bits. `codes.view(torch.float8_e4m3fn)` and the like show them as PyTorch's own types. Without a gradient.
+
+    fpemu.Error for formats with blocks, which have no codes apart from their scales: `pack` gives both.
+    """
+    codes: Tensor = _with_stats("encode", stats, x, format_text(format), rounding_text(rounding),
+                                state_of(rounding) if state is None else state)
+    return codes
+
+
+def decode(codes: Tensor, format: str | Format, dtype: torch.dtype | None = None) -> Tensor:
+    """The values of codes, in their shape. codes: unsigned integers as `encode` gives, or PyTorch's types of as many
+    bits. dtype: float64, float32, float16 or bfloat16; None: float32 where it holds every value, else float64."""
+    values: Tensor = torch.ops.fpemu.decode.default(codes, format_text(format), dtype)
+    return values
+
+
+def pack(x: Tensor, format: str | Format, rounding: str | Rounding = "rne", *, axis: int = -1,
+         state: Tensor | None = None, stats: Tensor | Stats | None = None) -> Tensor:
+    """x as packed bytes, a flat uint8 tensor laid out as doc/blocks.md, 4, says: scales of blocks along `axis`, then
+    elements. Under torch.compile its length makes the sizes of x constants. Without a gradient."""
+    packed: Tensor = _with_stats("pack", stats, x, format_text(format), rounding_text(rounding),
+                                 state_of(rounding) if state is None else state, axis)
+    return packed
+
+
+def unpack(bytes: Tensor, format: str | Format, shape: Sequence[int], *, axis: int = -1,
+           dtype: torch.dtype | None = None) -> Tensor:
+    """The values of packed bytes, in the shape that was packed. dtype as for `decode`."""
+    values: Tensor = torch.ops.fpemu.unpack.default(bytes, format_text(format), shape, axis, dtype)
+    return values
+
+
+def scales(x: Tensor, format: str | Format, *, axis: int = -1) -> tuple[Tensor, Tensor, Tensor]:
+    """The scales that `quantize` and `pack` use for x: (scales, codes, tensor).
+
+    scales: float32 (float64 for such an x), by blocks: for runs the shape of x without `axis`, then as many as a line
+        has blocks. codes: theirs, unsigned integers. tensor: two numbers, nvfp4's multiplier u and scale d, else 1, 1.
+    fpemu.Error for formats without scales.
+    """
+    found: tuple[Tensor, Tensor, Tensor] = torch.ops.fpemu.scales.default(x, format_text(format), axis)
+    return found
+
+
+def measure(x: Tensor, format: str | Format) -> Tensor:
+    """What is known of a whole tensor, an int64 tensor of 12 words, from which a scale of all of it follows:
+    `fpemu.Range` of x for the format."""
+    found: Tensor = torch.ops.fpemu.measure.default(x, format_text(format))
+    return found
+
+
+def matmul(a: Tensor, b: Tensor, spec: str, *, state: Tensor | None = None, stats: Tensor | Stats | None = None,
+           backward: str | None = None) -> Tensor:
+    """a @ b as the machine that `spec` describes computes it (`fpemu.gemm`): with what operands, products and sums are
+    rounded to, and in which order they are added.
+
+    a, b: (..., m, k) and (..., k, n) of one dtype, float64, float32, float16 or bfloat16; batches are broadcast; an
+        operand of one dimension is a row, or a column, as for torch.matmul. Any strides; transposes cost nothing.
+        The result has their dtype, autocast or not.
+    state: of stochastic roundings in the spec, [seed, stream, offset]; the offset is not used.
+    stats: counts every rounding of products and sums.
+    backward: the model of the two products of the backward pass, g b^T and a^T g, and of those of its own backward
+        pass; None: torch.matmul. The gradient is that of the exact product of a and b as they are given; the rounding
+        of operands by the spec is straight-through. With b of two dimensions the gradient of b is one product over all
+        rows of a.
+    """
+    rows, columns = a.ndim == 1, b.ndim == 1
+    if rows:
+        a = a.unsqueeze(0)
+    if columns:
+        b = b.unsqueeze(1)
+    c: Tensor = _with_stats("matmul", stats, a, b, spec, state, backward)
+    if columns:
+        c = c.squeeze(-1)
+    return c.squeeze(-1 if columns else -2) if rows else c
+
+
+def arith(operation: str, operands: Sequence[Tensor], format: str | Format, rounding: str | Rounding = "rne", *,
+          state: Tensor | None = None, stats: Tensor | Stats | None = None) -> Tensor:
+    """An operation of IEEE 754 on tensors that broadcast, its exact result rounded once to the format.
+
+    operation: "add", "sub", "mul", "div", "sqrt", "fma" (a * b + c), "minimum", "maximum", "minimum_number",
+        "maximum_number". operands: one, two or three tensors of one dtype.
+    The gradient is that of the exact operation. fpemu.Error for formats with blocks, and others that arithmetic refuses.
+    """
+    a, b, c = (*operands, None, None, None)[:3]
+    if a is None or len(operands) > 3:
+        raise TypeError(f"{operation} takes one to three operands, not {len(operands)}")
+    y: Tensor = _with_stats("arith", stats, operation, format_text(format), a, b, c, rounding_text(rounding),
+                            state_of(rounding) if state is None else state)
+    return y
+
+
+def apply(function: str, x: Tensor, format: str | Format, rounding: str | Rounding = "rne", *,
+          state: Tensor | None = None, stats: Tensor | Stats | None = None) -> Tensor:
+    """An elementary function of x, correctly rounded once: one of `fpemu.functions()`, such as "exp" or "gelu".
+
+    x: numbers of at most 16 significant bits, as all of fp16 and bf16 are; else fpemu.Error. The gradient is that of
+    the exact function, in x's dtype.
+    """
+    y: Tensor = _with_stats("apply", stats, function, format_text(format), x, rounding_text(rounding),
+                            state_of(rounding) if state is None else state)
+    return y
 
 
 def adopt(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import weakref
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -42,6 +43,8 @@ class Quantizer(nn.Module):
     """
 
     state: Tensor
+    batch_part: tuple[int, int, int] | None
+    """(rank, ranks, dimension) where the input is a part of a batch; see `fpemu.torch.parallel.split_batch`."""
 
     def __init__(
         self,
@@ -73,6 +76,7 @@ class Quantizer(nn.Module):
                 format_of(text)
         if ste == "clipped" and (self.forward_format is None or block_of(format_of(self.forward_format)) is not None):
             raise ValueError("ste='clipped' needs a forward format without blocks: those follow their elements' range")
+        self.batch_part = None
         self.is_stochastic = (self.forward_format is not None and is_stochastic(self.rounding)) or (
             self.backward_format is not None and is_stochastic(self.backward_rounding))
         self.register_buffer("state", new_state(seed, stream << 32))
@@ -101,10 +105,15 @@ class Quantizer(nn.Module):
         state = None
         if self.is_stochastic:
             state = self.state if torch.compiler.is_compiling() else _replayed(self)
+        whole = start = None
+        if self.batch_part is not None:
+            rank, ranks, dim = self.batch_part
+            whole, start = list(x.shape), [0] * x.ndim
+            whole[dim], start[dim] = ranks * x.shape[dim], rank * x.shape[dim]
         y = operators.quantize(
             x, format, self.rounding if self.forward_format is not None else "rne", axis=self.axis, state=state,
             stats=stats, ste=self.ste, backward=self.backward_format, backward_rounding=self.backward_rounding,
-            backward_stats=backward_stats)
+            backward_stats=backward_stats, whole=whole, start=start)
         if state is self.state:
             self.state[1] += 1
         return y
@@ -121,15 +130,18 @@ _repeated: weakref.WeakKeyDictionary[Any, dict[tuple[Any, int], int]] = weakref.
 def _enclosing_checkpoint() -> tuple[Any, bool] | None:
     """The frame of the innermost checkpoint, and whether it is being recomputed."""
     hooks = torch._C._autograd._top_saved_tensors_default_hooks(True)
-    cells = getattr(hooks[0], "__closure__", None) if hooks else None
-    if not cells or not str(getattr(hooks[0], "__qualname__", "")).startswith(("_checkpoint_hook", "_recomputation")):
-        return None
-    for cell in cells:
+    return _frame_held_by(hooks[0], 2) if hooks and type(hooks[0]) is FunctionType else None
+
+
+def _frame_held_by(function: FunctionType, depth: int) -> tuple[Any, bool] | None:
+    for cell in function.__closure__ or ():
         content = cell.cell_contents
         if type(content).__name__ == "_CheckpointFrame":
             return content, False
         if isinstance(content, weakref.ref) and type(content()).__name__ == "_CheckpointFrame":
             return content(), True
+        if depth and type(content) is FunctionType and (found := _frame_held_by(content, depth - 1)):
+            return found
     return None
 
 
