@@ -14,13 +14,13 @@ Where it departs from the CPU kernels of qtorch 0.3.0:
   format; qtorch's floats and blocks are seeded by the system and cannot be repeated.
 - `man=23` returns the number as it is, as rounding to its own precision should; qtorch shifts by -1 there, and changes
   signs.
-- `exp=8`: NaN stays NaN; in qtorch the rounding may carry a NaN's bits into an infinity or a zero. Past the largest
-  number the result is infinite in both.
-- Fixed point without clamping, or of more than 25 bits: x = (2^24 - 1) * 2^-fl stays, qtorch moves it one step up. NaN
-  and infinities pass in both.
+- Floats of a NaN whose fraction bits are nearly all ones: qtorch's rounding carries into the sign and gives a zero, or
+  with exp=8 may clear the fraction and give an infinity. Here every NaN becomes the largest number with its sign, as
+  other NaNs do in qtorch, and with exp=8 stays NaN.
+- Fixed point without clamping: x of 2^(128-fl) and more stays, where qtorch's product with 2^fl becomes infinite.
 - Blocks whose largest number is below 2^-126 or at least 2^125, where qtorch's own sums leave the range of normal
-  numbers, and words of fewer than 3 or more than 22 bits, follow the plain rule of block floating point; a NaN or an
-  infinity makes its block NaN.
+  numbers, follow the plain rule of block floating point. Infinities and NaN in blocks follow doc/blocks.md, 1.2. Words
+  are of 3 to 22 bits; others are refused.
 - `OptimLP.step` refuses a closure, which qtorch ignores.
 - CUDA tensors need libfpemu_cuda; where a setting is not to be had there, the library says so.
 
