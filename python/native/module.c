@@ -55,6 +55,53 @@ static PyObject *native_library(PyObject *module, PyObject *unused)
     return Py_BuildValue("{s:i,s:s,s:N}", "version", fpemu_version(), "variant", fpemu_variant(), "variants", variants);
 }
 
+static PyObject *list_of(const char *(*name)(unsigned), unsigned first, unsigned end)
+{
+    PyObject *list = PyList_New(0);
+    for (unsigned i = first; list && i < end && name(i); i++) {
+        PyObject *text = PyUnicode_FromString(name(i));
+        if (!text || PyList_Append(list, text))
+            Py_CLEAR(list);
+        Py_XDECREF(text);
+    }
+    return list;
+}
+
+static const char *function_name(unsigned i)
+{
+    return fpemu_function_name((fpemu_function)i);
+}
+
+static const char *format_name(unsigned i)
+{
+    return fpemu_format_name((fpemu_name)i, 0);
+}
+
+static PyObject *native_functions(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return list_of(function_name, 0, FPEMU_FUNCTION_COUNT);
+}
+
+static PyObject *native_names(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return list_of(format_name, 1, FPEMU_NAME_COUNT);
+}
+
+/* random_word(generator, seed, stream, j) */
+static PyObject *native_random_word(PyObject *module, PyObject *args)
+{
+    int generator;
+    unsigned long long seed, stream, j;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "iKKK", &generator, &seed, &stream, &j))
+        return NULL;
+    return PyLong_FromUnsignedLong(fpemu_random_word((fpemu_generator)generator, seed, stream, j));
+}
+
 #define FAST(name, text) {#name, (PyCFunction)(void (*)(void))native_##name, METH_FASTCALL | METH_KEYWORDS, text}
 static PyMethodDef methods[] = {
     {"register", (PyCFunction)(void (*)(void))native_register, METH_VARARGS | METH_KEYWORDS, NULL},
@@ -62,8 +109,48 @@ static PyMethodDef methods[] = {
     {"rounding", native_rounding, METH_O, NULL},
     {"library", native_library, METH_NOARGS, NULL},
     FAST(quantize, "quantize($module, /, x, format, rounding='rne', *, axis=-1, offset=0, out=None, stats=None, "
-                   "range=None)\n--\n\nRounds every element of x to a value of the format.\n"),
+                   "range=None)\n--\n\n"
+                   "Rounds every element of x once to a value of the format, by its exact value.\n"
+                   "\n"
+                   "x: an array of NumPy, torch or jax, or anything with __dlpack__ or __array_interface__, of any shape and strides; of\n"
+                   "    float64, float32, float16 or bfloat16 (a Python number is a float64). A dtype must hold every value of the format.\n"
+                   "format: a Format or its spec, such as \"e4m3fn:saturate\" or \"nvfp4\"; see fpemu.format.\n"
+                   "rounding: a Rounding or its text, such as \"rne\", \"rtz\", \"sr\"; see fpemu.rounding.\n"
+                   "axis: blocks of formats with scales run along it; tiles along it and the one before.\n"
+                   "offset: index of x's first element in the random stream. Elements count in C order, whatever the strides are, so that a\n"
+                   "    tensor quantised slice by slice, each with the offset of its first element, gets the bits of one call.\n"
+                   "out: an array of x's kind, dtype and shape to write to, of any strides; x itself is allowed, overlap in part is not.\n"
+                   "stats: a Stats, to which the call adds what happened.\n"
+                   "range: a Range: what is known of the whole tensor of which x is a slice, or of earlier ones (delayed scaling).\n"
+                   "\n"
+                   "Returns an array of x's kind, device, dtype and shape, or out. A tensor that requires a gradient goes through fpemu.torch,\n"
+                   "whose gradient is the identity. Equal arguments give equal bits on every machine and with any number of threads.\n"
+                   "\n"
+                   "Raises fpemu.SpecError for a text that cannot be read, fpemu.Error where format, rounding and dtype do not go together\n"
+                   "(posit(32,2) in float32, a directed mode for a posit) or arrays overlap, TypeError for other dtypes and objects,\n"
+                   "ValueError for an out that is read-only or of another shape, and for an axis that there is not.\n"),
     FAST(quantize_raw, NULL),
+    FAST(encode, NULL),
+    FAST(decode, NULL),
+    FAST(arith, NULL),
+    FAST(apply, NULL),
+    FAST(compare, NULL),
+    FAST(pack, NULL),
+    FAST(unpack, NULL),
+    FAST(scales, NULL),
+    FAST(layout, NULL),
+    FAST(measure, NULL),
+    FAST(swizzle, NULL),
+    FAST(matmul, NULL),
+    FAST(unpack_scales, NULL),
+    FAST(extents, NULL),
+    {"delayed_start", native_delayed_start, METH_VARARGS, NULL},
+    {"delayed_update", native_delayed_update, METH_VARARGS, NULL},
+    {"delayed_range", native_delayed_range, METH_O, NULL},
+    {"gemm", native_gemm, METH_VARARGS, NULL},
+    {"functions", native_functions, METH_NOARGS, NULL},
+    {"names", native_names, METH_NOARGS, NULL},
+    {"random_word", native_random_word, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "fpemu._native",

@@ -141,12 +141,53 @@ int axis_argument(PyObject *argument, int dimensions, int *axis);
 
 /* ------------------------------------------------------------------------------------------------ calls */
 
+/* The library's function for arrays of a type; those of 16 bits too, where it has them. Arrays are passed as void *. */
+#define FOR_CARRIER(type, verb, ...)                                                                                   \
+    ((type) == CARRIER_F32   ? fpemu_##verb##_f32(__VA_ARGS__)                                                         \
+     : (type) == CARRIER_F64 ? fpemu_##verb##_f64(__VA_ARGS__)                                                         \
+     : (type) == CARRIER_F16 ? fpemu_##verb##_f16(__VA_ARGS__)                                                         \
+                             : fpemu_##verb##_bf16(__VA_ARGS__))
+
+/* Python's side takes the call: it knows other arrays. */
+PyObject *call_adopter(const char *verb, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
+/* Whether a tensor takes part in autograd now; -1 with an exception. */
+int wants_gradient(const view *v);
+/* An array of numbers as an operand. As view_of; 0 also for tensors with a gradient and on a device. */
+int operand_view(PyObject *object, const char *name, view *v);
+/* The array to write to: `out`, which fits and shares no memory in part with the inputs, or a new one. A new reference,
+ * or NULL with an exception. dimensions < 0: the sizes of inputs[0]. */
+PyObject *result_view(PyObject *out, const view *inputs, int count, carrier type, int dimensions, const int64_t *size,
+                      view *y);
+/* What a call did: the result, or NULL with an exception, the result released. Ends the counting. */
+PyObject *finish_call(PyObject *made, PyObject *out, const view *y, counting *c, fpemu_status status, const char *verb,
+                      const format_object *format, carrier type);
+
 /* The sizes and strides of x and y as the library's tensor, blocks along `axis`. 0 if its four strides cannot tell them. */
 int shape_of_views(const fpemu_format *format, const view *x, const view *y, int axis, fpemu_shape *shape);
 /* x to y; both are on the processor and of one type. */
 fpemu_status quantize_views(const fpemu_format *format, const fpemu_rounding *rounding, const view *x, const view *y,
                             int axis, const fpemu_range *whole, fpemu_stats *stats);
 
+#define NATIVE(name)                                                                                                   \
+    PyObject *native_##name(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+NATIVE(encode);
+NATIVE(decode);
+NATIVE(arith);
+NATIVE(apply);
+NATIVE(compare);
+NATIVE(pack);
+NATIVE(unpack);
+NATIVE(scales);
+NATIVE(layout);
+NATIVE(measure);
+NATIVE(swizzle);
+NATIVE(matmul);
+NATIVE(unpack_scales);
+NATIVE(extents);
+PyObject *native_delayed_start(PyObject *module, PyObject *args);
+PyObject *native_delayed_update(PyObject *module, PyObject *args);
+PyObject *native_delayed_range(PyObject *module, PyObject *state);
+PyObject *native_gemm(PyObject *module, PyObject *args);
 PyObject *native_quantize(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
 PyObject *native_quantize_raw(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
 

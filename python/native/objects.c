@@ -220,17 +220,21 @@ static PyObject *format_scale(PyObject *self, PyObject *unused)
     return part_of(self, fpemu_format_scale);
 }
 
-/* Whether the library would quantize numbers of that many bits with that rounding: None, or why not. */
+/* Whether the library would quantize numbers of a carrier with that rounding: None, or why not. */
 static PyObject *format_check(PyObject *self, PyObject *args)
 {
+    const fpemu_format *f = &((format_object *)self)->value;
     PyObject *rounding;
-    int bits;
-    if (!PyArg_ParseTuple(args, "Oi", &rounding, &bits))
+    int type;
+    if (!PyArg_ParseTuple(args, "Oi", &rounding, &type))
         return NULL;
     rounding_object *r = rounding_of(rounding);
     if (!r)
         return NULL;
-    const fpemu_status status = fpemu_check(&((format_object *)self)->value, &r->value, bits);
+    fpemu_status status = fpemu_check(f, &r->value, type == CARRIER_F64 ? 64 : 32);
+    if (!status && !f->scaling && f->kind != FPEMU_KIND_CODEBOOK &&
+        ((type == CARRIER_F16 && !fpemu_format_fits_f16(f)) || (type == CARRIER_BF16 && !fpemu_format_fits_bf16(f))))
+        status = FPEMU_ERROR_CARRIER;
     Py_DECREF(r);
     if (status)
         return PyUnicode_FromString(fpemu_status_text(status));

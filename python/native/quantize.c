@@ -95,21 +95,13 @@ int shape_of_views(const fpemu_format *format, const view *x, const view *y, int
 static fpemu_status call_vector(const fpemu_format *f, const fpemu_rounding *r, carrier type, size_t n, const void *x,
                                 void *y, fpemu_stats *stats)
 {
-    switch (type) {
-    case CARRIER_F32: return fpemu_quantize_f32(f, r, n, x, y, stats);
-    case CARRIER_F64: return fpemu_quantize_f64(f, r, n, x, y, stats);
-    default: return FPEMU_ERROR_UNSUPPORTED;
-    }
+    return FOR_CARRIER(type, quantize, f, r, n, x, y, stats);
 }
 
 static fpemu_status call_tensor(const fpemu_format *f, const fpemu_rounding *r, carrier type, const fpemu_shape *shape,
                                 const void *x, void *y, fpemu_stats *stats)
 {
-    switch (type) {
-    case CARRIER_F32: return fpemu_quantize_tensor_f32(f, r, shape, x, y, stats);
-    case CARRIER_F64: return fpemu_quantize_tensor_f64(f, r, shape, x, y, stats);
-    default: return FPEMU_ERROR_UNSUPPORTED;
-    }
+    return FOR_CARRIER(type, quantize_tensor, f, r, shape, x, y, stats);
 }
 
 /* A scalar format, dimensions that four strides cannot tell: the first is taken apart. */
@@ -187,46 +179,6 @@ fpemu_status quantize_views(const fpemu_format *f, const fpemu_rounding *r, cons
 
 /* ----------------------------------------------------------------------------------------------- from Python */
 
-/* Lets Python's side take the call: it knows other arrays. */
-static PyObject *call_adopter(const char *verb, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
-{
-    PyObject *tuple = PyTuple_New(nargs), *keywords = PyDict_New(), *result = NULL;
-    if (tuple && keywords) {
-        for (Py_ssize_t i = 0; i < nargs; i++) {
-            Py_INCREF(args[i]);
-            PyTuple_SetItem(tuple, i, args[i]);
-        }
-        const Py_ssize_t named = names ? PyTuple_Size(names) : 0;
-        int failed = 0;
-        for (Py_ssize_t j = 0; j < named; j++)
-            failed |= PyDict_SetItem(keywords, PyTuple_GetItem(names, j), args[nargs + j]);
-        if (!failed)
-            result = PyObject_CallFunction(python.adopt, "sOO", verb, tuple, keywords);
-    }
-    Py_XDECREF(tuple);
-    Py_XDECREF(keywords);
-    return result;
-}
-
-/* Whether a tensor takes part in autograd now. -1 with an exception. */
-static int wants_gradient(const view *v)
-{
-    if (v->kind != KIND_TORCH)
-        return 0;
-    static PyObject *requires_grad;
-    if (!requires_grad)
-        requires_grad = PyUnicode_InternFromString("requires_grad");
-    PyObject *flag = PyObject_GetAttr(v->object, requires_grad);
-    const int wanted = flag ? flag == Py_True : -1;
-    Py_XDECREF(flag);
-    if (wanted != 1 || !python.grad)
-        return wanted;
-    PyObject *enabled = PyObject_CallFunctionObjArgs(python.grad, NULL);
-    const int on = enabled ? enabled == Py_True : -1;
-    Py_XDECREF(enabled);
-    return on;
-}
-
 static const fpemu_range *range_argument(PyObject *argument, fpemu_range *range)
 {
     if (!PyBytes_Check(argument) || (size_t)PyBytes_Size(argument) != sizeof *range) {
@@ -235,11 +187,6 @@ static const fpemu_range *range_argument(PyObject *argument, fpemu_range *range)
     }
     memcpy(range, PyBytes_AsString(argument), sizeof *range);
     return range;
-}
-
-static const char *refuse_value_type(const view *v)
-{
-    return v->is_code || v->type >= CARRIERS ? carrier_name(v->type) : NULL;
 }
 
 PyObject *native_quantize(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
@@ -251,21 +198,9 @@ PyObject *native_quantize(PyObject *module, PyObject *const *args, Py_ssize_t na
     if (parse_arguments(&p, args, nargs, names, a))
         return NULL;
     view x, y;
-    int found = view_of(a[0], "x", &x);
-    if (found > 0) {
-        const int gradient = wants_gradient(&x);
-        found = gradient < 0 ? -1 : gradient || x.device >= 0 ? 0 : 1;
-    }
-    if (found == 0)
-        return call_adopter("quantize", args, nargs, names);
-    if (found < 0)
-        return NULL;
-    if (refuse_value_type(&x)) {
-        PyErr_Format(PyExc_TypeError, "x has the dtype %s: fpemu takes float64, float32, float16 and bfloat16, and "
-                                      "rounds none of them first; convert the array where that loses nothing",
-                     refuse_value_type(&x));
-        return NULL;
-    }
+    const int found = operand_view(a[0], "x", &x);
+    if (found <= 0)
+        return found ? NULL : call_adopter("quantize", args, nargs, names);
     PyObject *const out = a[5] && a[5] != Py_None ? a[5] : NULL;
     format_object *format = format_of(a[1]);
     rounding_object *rounding = format ? rounding_of(a[2]) : NULL;
@@ -280,19 +215,7 @@ PyObject *native_quantize(PyObject *module, PyObject *const *args, Py_ssize_t na
         goto end;
     if (a[7] && a[7] != Py_None && !(whole = range_argument(a[7], &range)))
         goto end;
-    if (out) {
-        found = view_of(out, "out", &y);
-        if (found == 0)
-            PyErr_SetString(PyExc_TypeError, "out is an array of the same kind as x");
-        if (found <= 0 || check_out(&y, x.type, x.device, x.dimensions, x.size))
-            goto end;
-        if (overlap_in_part(&x, &y)) {
-            raise_status(FPEMU_ERROR_OVERLAP, "out", NULL, -1);
-            goto end;
-        }
-        Py_INCREF(out);
-        made = out;
-    } else if (!(made = array_like(&x, x.type, -1, NULL, &y)))
+    if (!(made = result_view(out, &x, 1, x.type, -1, NULL, &y)))
         goto end;
     const fpemu_rounding *r = &rounding->value;
     if (offset) {
@@ -302,23 +225,18 @@ PyObject *native_quantize(PyObject *module, PyObject *const *args, Py_ssize_t na
     }
     counting c;
     const int large = x.count > ELEMENTS_WITH_LOCK;
+    fpemu_status status;
     if (counting_begin(&c, stats, large)) {
-        Py_DECREF(made);
-        made = NULL;
+        Py_CLEAR(made);
         goto end;
     }
-    fpemu_status status;
     if (large) {
         PyThreadState *const state = PyEval_SaveThread();
         status = quantize_views(&format->value, r, &x, &y, axis, whole, c.stats);
         PyEval_RestoreThread(state);
     } else
         status = quantize_views(&format->value, r, &x, &y, axis, whole, c.stats);
-    if (counting_end(&c) || (out && array_written(&y)) ||
-        (status && !raise_status(status, "quantize", format, (int)x.type))) {
-        Py_DECREF(made);
-        made = NULL;
-    }
+    made = finish_call(made, out, &y, &c, status, "quantize", format, x.type);
 end:
     Py_XDECREF(format);
     Py_XDECREF(rounding);
