@@ -163,7 +163,7 @@ class Build(build_ext):
         """The handlers for XLA: they need neither Python's headers nor JAX's."""
         objects = self.compile(compiler, [(JAX_SOURCE, ["-O2", *common])], folder)
         compiler.run(["-shared", *common, *objects, "-o", str(library.with_name("libfpemu_jax.so")),
-                      f"-L{library.parent}", "-lfpemu", "-Wl,-rpath,$ORIGIN"])
+                      f"-L{library.parent}", "-lfpemu", "-Wl,-rpath,$ORIGIN", "-Wl,-z,defs"])
 
 
 JAX_SOURCE = "python/native/jax_ffi.c"

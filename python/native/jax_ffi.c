@@ -657,6 +657,7 @@ EXPORT xla_error *fpemu_jax_matmul(const xla_frame *frame)
     shape.batch = (uint64_t)(c.result[0].buffer->sizes + c.dimensions)[0];
     shape.stride_a = a[0] > 1 ? shape.m * shape.k : 0;
     shape.stride_b = b[0] > 1 ? shape.k * shape.n : 0;
+    shape.stride_c = shape.m * shape.n;
     for (uint64_t e = 0; e < c.examples && c.result[0].count; e++) {
         const fpemu_rounding at = seek(&c, &c.operand[0], e);
         counters n;
@@ -685,6 +686,23 @@ EXPORT xla_error *fpemu_jax_matmul(const xla_frame *frame)
             close_counters(&n);
     }
     return NULL;
+}
+
+/* What fpemu_check says to the text of a format and the fixed fields of a rounding, before anything is compiled. */
+EXPORT int fpemu_jax_check(const char *spec, const uint8_t fields[7], int carrier_bits)
+{
+    fpemu_format format;
+    fpemu_rounding rounding = {0};
+
+    memcpy(&rounding, fields, 7);
+    if (fpemu_format_parse(spec, &format, NULL))
+        return FPEMU_ERROR_SPEC;
+    return (int)fpemu_check(&format, &rounding, carrier_bits);
+}
+
+EXPORT const char *fpemu_jax_status_text(int status)
+{
+    return fpemu_status_text((fpemu_status)status);
 }
 
 /* Whether a format has a scale that belongs to the whole tensor, so that its parts need the range of all; 0 for a text

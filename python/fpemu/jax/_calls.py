@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import functools
 import pathlib
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -21,6 +22,9 @@ except ImportError as error:  # jax.ffi came with JAX 0.5
     raise ImportError(f"fpemu.jax needs JAX 0.5 or newer: {error}") from error
 
 RANGE_WORDS = 24  # of fpemu_range, 32 bits each
+
+# The dtypes of arrays that carry values, and fpemu_check's numbers for them.
+CARRIERS = {"float64": 64, "float32": 32, "float16": 16, "bfloat16": -16}
 
 # A number of 64 bits: an int, a scalar of an integer type, two words of 32 bits (the low one first), or a key of
 # jax.random with two words.
@@ -43,10 +47,19 @@ def _load() -> ctypes.CDLL:
         except Exception as error:
             raise ImportError("fpemu.jax speaks version 0 of XLA's FFI, which the installed jaxlib refuses: "
                               f"{error}") from error
+    library.fpemu_jax_status_text.restype = ctypes.c_char_p
     return library
 
 
 library = _load()
+
+
+@functools.lru_cache(maxsize=1024)
+def check(format: str, rounding: tuple[int, ...], dtype: str) -> None:  # noqa: A002 - the field's word
+    """Raises fpemu.Error where the library refuses a format and a rounding for arrays of that dtype."""
+    status = library.fpemu_jax_check(format.encode(), bytes(rounding), CARRIERS[dtype])
+    if status:
+        raise fpemu.Error(f"{format} for {dtype}: {library.fpemu_jax_status_text(status).decode()}", status)
 
 
 def words(value: Any, name: str) -> Any:
@@ -165,14 +178,41 @@ def mesh_axes(sharding: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(axis for entry in sharding for axis in _axes(entry))
 
 
+def _varying(x: Any) -> frozenset[Any]:
+    """The axes of the mesh along which x varies inside shard_map. JAX 0.10 has given them a new name, and before 0.6
+    arrays have no such type."""
+    kind: Any = jax.typeof(x) if hasattr(jax, "typeof") else None
+    axes: frozenset[Any] = (kind.manual_axis_type.varying if hasattr(kind, "manual_axis_type")
+                            else getattr(kind, "vma", frozenset()))
+    return axes
+
+
+def _like(x: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """An array of that shape and dtype that varies as x does."""
+    if not _varying(x):
+        return jax.ShapeDtypeStruct(shape, dtype)
+    kind, struct = jax.typeof(x), functools.partial(jax.ShapeDtypeStruct, shape, dtype)
+    if hasattr(kind, "manual_axis_type"):
+        everywhere = jax.sharding.PartitionSpec(*(None for _ in shape))
+        return struct(sharding=jax.sharding.NamedSharding(kind.sharding.mesh, everywhere),
+                      manual_axis_type=kind.manual_axis_type)
+    return struct(vma=_varying(x))
+
+
+def _vary(x: jax.Array, axes: frozenset[Any]) -> jax.Array:
+    """x as an array that varies along those axes too."""
+    missing = tuple(axes - _varying(x))
+    if not missing:
+        return x
+    lax: Any = jax.lax
+    varied: jax.Array = lax.pcast(x, missing, to="varying") if hasattr(lax, "pcast") else lax.pvary(x, missing)
+    return varied
+
+
 def call(name: str, results: Sequence[tuple[tuple[int, ...], Any]], *operands: Any, **attributes: Any) -> Any:
     """Calls a handler. Under shard_map all operands vary along the same axes of the mesh, and so do the results."""
     typed = [jnp.asarray(x) for x in operands]
-    varying: frozenset[Any] = frozenset().union(*(getattr(jax.typeof(x), "vma", frozenset()) for x in typed))
-    kind: dict[str, Any] = {}
-    if varying:
-        typed = [jax.lax.pcast(x, tuple(varying - jax.typeof(x).vma), to="varying")
-                 if varying - jax.typeof(x).vma else x for x in typed]
-        kind["vma"] = varying
-    shapes = [jax.ShapeDtypeStruct(shape, dtype, **kind) for shape, dtype in results]
+    varying: frozenset[Any] = frozenset().union(*(_varying(x) for x in typed))
+    typed = [_vary(x, varying) for x in typed]
+    shapes = [_like(typed[0], shape, dtype) for shape, dtype in results]
     return jax.ffi.ffi_call("fpemu_" + name, shapes, vmap_method="expand_dims")(*typed, **attributes)

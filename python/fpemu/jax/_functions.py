@@ -24,7 +24,6 @@ RoundingLike: TypeAlias = "fpemu.Rounding | str"
 GRADIENT_STREAM = np.array([0, 0, 0, 1 << 31, 0, 0, 0, 0], dtype=np.uint32)
 SECOND_GRADIENT_STREAM = np.array([0, 0, 0, 3 << 30, 0, 0, 0, 0], dtype=np.uint32)
 
-_CARRIERS = ("float64", "float32", "float16", "bfloat16")
 _OPERATIONS = {"add": 0, "sub": 1, "mul": 2, "div": 3, "sqrt": 4, "fma": 5, "minimum": 6, "maximum": 7}
 _FUNCTIONS = ("exp", "exp2", "exp10", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos",
               "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "rsqrt", "sigmoid", "silu",
@@ -34,13 +33,20 @@ _FUNCTIONS = ("exp", "exp2", "exp10", "expm1", "log", "log2", "log10", "log1p", 
 def _array(x: Any, name: str) -> jax.Array:
     """`x` as an array of a type that carries values. A device that has no handlers is refused where it is known."""
     array = jnp.asarray(x)
-    if array.dtype.name not in _CARRIERS:
+    if array.dtype.name not in _calls.CARRIERS:
         raise TypeError(f"{name} is an array of float64, float32, float16 or bfloat16, not of {array.dtype}")
     if not isinstance(array, jax.core.Tracer):
         for device in array.devices():
             if device.platform != "cpu":
                 raise NotImplementedError(f"fpemu.jax computes on processors only, and {name} lies on {device}")
     return array
+
+
+def _checked(format: FormatLike, rounding: RoundingLike, x: jax.Array) -> tuple[str, tuple[int, ...]]:  # noqa: A002
+    """The text of a format and what is fixed of a rounding, once the library takes them for x's dtype."""
+    pair = fpemu.format(format).spec, _calls.rounding_fields(fpemu.rounding(rounding))
+    _calls.check(*pair, x.dtype.name)
+    return pair
 
 
 # ------------------------------------------------------------------------------------------------- quantize
@@ -124,8 +130,9 @@ def quantize(x: Any, format: FormatLike, rounding: RoundingLike = "rne", *, axis
         without blocks). backward: the format that cotangents are quantised to, by backward_rounding, at the same axis
         and place; their stream is the forward pass's with its top bit flipped. Zeroing by "clipped" comes last.
 
-    Raises TypeError for a dtype, fpemu.SpecError for a text, and, from the compiled program, XLA's runtime error with
-    the library's words where format and rounding do not go together.
+    Raises TypeError for a dtype, fpemu.SpecError for a text, fpemu.Error for a format and a rounding that do not go
+    together or do not go with a dtype; what only the numbers tell (a NaN under the policy error, a shard that cuts a
+    block) is XLA's runtime error with the library's words, when the program runs.
     """
     f, r, x = fpemu.format(format), fpemu.rounding(rounding), _array(x, "x")
     if gradient not in ("straight", "clipped"):
@@ -134,9 +141,8 @@ def quantize(x: Any, format: FormatLike, rounding: RoundingLike = "rne", *, axis
         raise ValueError(f"{f} has no range of its own: its blocks have scales, and a clipped gradient needs one")
     if not -max(x.ndim, 1) <= axis < max(x.ndim, 1):
         raise ValueError(f"axis {axis} of an array of {x.ndim} dimensions")
-    b = None if backward is None else (fpemu.format(backward).spec,
-                                       _calls.rounding_fields(fpemu.rounding(backward_rounding)))
-    call = _Quantize(f.spec, _calls.rounding_fields(r), axis % max(x.ndim, 1), None if stats is None else stats.request,
+    b = None if backward is None else _checked(backward, backward_rounding, x)
+    call = _Quantize(*_checked(f, r, x), axis % max(x.ndim, 1), None if stats is None else stats.request,
                      None if sharding is None else tuple(sharding),
                      (f.lowest, f.max) if gradient == "clipped" else None, b)
     ranges = np.zeros((0, _calls.RANGE_WORDS), np.uint32) if whole is None else jnp.asarray(whole)
@@ -175,7 +181,7 @@ def encode(x: Any, format: FormatLike, rounding: RoundingLike = "rne", *, offset
     code in the low bits. `jax.lax.bitcast_convert_type` views codes of 8 bits as JAX's types of 8 bits. Arguments as
     `quantize`; no gradient."""
     f, r, x = fpemu.format(format), fpemu.rounding(rounding), jax.lax.stop_gradient(_array(x, "x"))
-    return _encode(f.spec, _calls.rounding_fields(r), _code_type(f), x, _calls.state(r, seed, stream, offset))
+    return _encode(*_checked(f, r, x), _code_type(f), x, _calls.state(r, seed, stream, offset))
 
 
 def _code_type(f: fpemu.Format) -> str:
@@ -196,7 +202,7 @@ def decode(codes: Any, format: FormatLike, dtype: Any = jnp.float32) -> jax.Arra
     """Each code to its value, of `dtype`. codes: of the type that `encode` gives, or of one of JAX's types of as many
     bits (float8_e4m3fn and so on)."""
     f, codes, dtype = fpemu.format(format), jnp.asarray(codes), jnp.dtype(dtype).name
-    if dtype not in _CARRIERS:
+    if dtype not in _calls.CARRIERS:
         raise TypeError(f"dtype is float64, float32, float16 or bfloat16, not {dtype}")
     if codes.dtype.name.startswith("float8"):
         codes = jax.lax.bitcast_convert_type(codes, jnp.uint8)
@@ -255,7 +261,7 @@ def _operate(operation: int, operands: Sequence[Any], format: FormatLike, roundi
     f, r = fpemu.format(format), fpemu.rounding(rounding)
     dtype = jnp.result_type(*operands)
     arrays = jnp.broadcast_arrays(*(_array(jnp.asarray(x, dtype), "an operand") for x in operands))
-    return _arith(operation, f.spec, _calls.rounding_fields(r), _calls.state(r, seed, stream, offset), *arrays)
+    return _arith(operation, *_checked(f, r, arrays[0]), _calls.state(r, seed, stream, offset), *arrays)
 
 
 def _binary(name: str, text: str) -> Any:
