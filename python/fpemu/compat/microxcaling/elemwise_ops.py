@@ -42,5 +42,5 @@ def quantize_elemwise_op(A: torch.Tensor, mx_specs: Mapping[str, Any] | None,  #
         past = x.abs() >= 2.0 ** (f.emax + 1)
         y = torch.where(past, torch.copysign(torch.full_like(y, float("inf")), x), y)
     if "positive_zero" in chosen:
-        y = torch.where(x == 0, torch.zeros_like(y), y)
+        y = torch.where(x.abs() < f.min_normal if flush else x == 0, torch.zeros_like(y), y)
     return y
