@@ -15,6 +15,7 @@
 #include "files/file.h"
 #include "files/output.h"
 #include "files/partition.h"
+#include "reports/choice.h"
 #include "reports/comparison.h"
 #include "reports/report.h"
 
@@ -34,7 +35,11 @@ static const char help[] =
     "                        -2, ... (default: -1)\n"
     "      --min-sqnr DB     name, for each tensor, the format with the fewest bits that keeps at\n"
     "                        least so many dB\n"
-    "      --plot FILE.svg   draw SQNR against bits an element\n"
+    "      --max-bits B      choose a format for each tensor such that the error over all of them is\n"
+    "                        the least within B bits an element\n"
+    "      --write-plan FILE write what --min-sqnr or --max-bits chose, for quantize and pack --plan\n"
+    "      --plot FILE.svg   draw SQNR against bits an element; with --max-bits also the line of the\n"
+    "                        best choices\n"
     "      --long            every counter for each tensor too, and those of blocks and scales\n"
     "      --percent         counts as percentages of the elements\n"
     "      --json            as JSON, with every counter\n" FILE_HELP CLI_ROUNDING_HELP "\n"
@@ -43,6 +48,8 @@ static const char help[] =
 
 static const struct option options[] = {{"axis", required_argument, NULL, CLI_OPT_AXIS},
                                         {"min-sqnr", required_argument, NULL, CLI_OPT_MIN_SQNR},
+                                        {"max-bits", required_argument, NULL, CLI_OPT_MAX_BITS},
+                                        {"write-plan", required_argument, NULL, CLI_OPT_WRITE_PLAN},
                                         {"plot", required_argument, NULL, CLI_OPT_PLOT},
                                         {"long", no_argument, NULL, CLI_OPT_LONG},
                                         {"percent", no_argument, NULL, CLI_OPT_PERCENT},
@@ -308,6 +315,19 @@ static void free_comparison(comparison *j)
     free(j->candidate);
 }
 
+static void check_choice(const comparison *j, const char *plan)
+{
+    if (j->has_threshold && j->has_limit) {
+        cli_usage("compare: --min-sqnr and --max-bits choose differently; give one of them");
+    }
+    if (plan != NULL && !j->has_threshold && !j->has_limit) {
+        cli_usage("compare: --write-plan writes what --min-sqnr or --max-bits choose; give one of them");
+    }
+    if (plan != NULL) {
+        output_refuse_standard(plan, "the tables go there; name a file for --write-plan");
+    }
+}
+
 int cmd_compare(int argc, char **argv)
 {
     cli c = cli_start(argc, argv, help);
@@ -315,7 +335,7 @@ int cmd_compare(int argc, char **argv)
     file_options files = {0};
     comparison j = {.axis = -1};
     bool has_axis = false, json = false;
-    const char *plot = NULL;
+    const char *plot = NULL, *plan = NULL;
     for (int option; (option = cli_next(&c, CLI_ROUNDING_SHORT, options)) != -1;) {
         if (option == CLI_OPT_PERCENT) {
             j.percent = true;
@@ -333,12 +353,20 @@ int cmd_compare(int argc, char **argv)
             if (!j.has_threshold) {
                 cli_usage("--min-sqnr: '%s' is no number of dB", optarg);
             }
+        } else if (option == CLI_OPT_MAX_BITS) {
+            j.has_limit = number_read_f64(optarg, &j.limit) && isfinite(j.limit) && j.limit > 0;
+            if (!j.has_limit) {
+                cli_usage("--max-bits: '%s' is no number of bits above zero", optarg);
+            }
+        } else if (option == CLI_OPT_WRITE_PLAN) {
+            plan = optarg;
         } else if (!cli_rounding_take(&asked, option, optarg)) {
             file_take(&files, option, optarg);
         }
     }
     cli_expect_operands(&c, 2, -1, "IN SPEC...");
     file_check(&files);
+    check_choice(&j, plan);
     if (!read_formats(&j, c.operand + 1, (size_t)c.operands - 1) && has_axis) {
         cli_usage("--axis is for formats with blocks, and none of these has any");
     }
@@ -347,6 +375,14 @@ int cmd_compare(int argc, char **argv)
     j.in = file_open(c.operand[0], &files);
     file_expect_tensors(&j.in);
     compare_file(&j);
+    choice chosen = {0};
+    if (j.has_threshold || j.has_limit) {
+        chosen = j.has_threshold ? choice_by_threshold(&j) : choice_within_bits(&j, j.limit);
+        j.chosen = &chosen;
+    }
+    if (plan != NULL) {
+        choice_write_plan(&j, &chosen, plan);
+    }
     if (plot != NULL) {
         comparison_plot(&j, plot);
     }
@@ -355,6 +391,7 @@ int cmd_compare(int argc, char **argv)
     } else {
         comparison_print(&j);
     }
+    choice_free(&chosen);
     free_comparison(&j);
     return CLI_OK;
 }
