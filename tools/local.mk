@@ -86,6 +86,8 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/reports/choice.h \
 	tools/fpemu/reports/comparison.c \
 	tools/fpemu/reports/comparison.h \
+	tools/fpemu/reports/contents.c \
+	tools/fpemu/reports/contents.h \
 	tools/fpemu/reports/describe.c \
 	tools/fpemu/reports/describe.h \
 	tools/fpemu/reports/fuzz_report.c \

@@ -144,18 +144,25 @@ choice choice_within_bits(const comparison *j, double most_bits)
     return c;
 }
 
+/* Between corners the error falls in proportion to the bits, and so SQNR does not rise along a straight line. */
 choice_point *choice_curve(const comparison *j, size_t *count)
 {
+    enum { PARTS = 8, MOST = 500 };
     options o = list_options(j);
-    size_t points;
-    allocation_option *corner = allocation_curve(o.items, o.item, &points);
-    choice_point *curve = cli_allocate(points, sizeof *curve);
+    size_t corners;
+    allocation_option *corner = allocation_curve(o.items, o.item, &corners);
+    const size_t parts = corners <= MOST ? PARTS : 1;
+    choice_point *curve = cli_allocate(corners * parts, sizeof *curve);
     *count = 0;
-    for (size_t k = 0; k < points; k++) {
+    for (size_t k = 0; k < corners * parts; k++) {
+        const allocation_option *from = &corner[k / parts], *to = k / parts + 1 < corners ? from + 1 : from;
+        const double share = (double)(k % parts) / (double)parts;
+        const double error = from->error + share * (to->error - from->error);
         /* below that, what is left is the rounding of the sums */
-        if (corner[k].error > 1e-12 * corner[0].error && o.signal > 0) {
+        if (error > 1e-12 * corner[0].error && o.signal > 0 && !(to == from && share > 0)) {
             curve[(*count)++] =
-                (choice_point){corner[k].bits / (double)j->in.chosen_elements, decibels(o.signal, corner[k].error)};
+                (choice_point){(from->bits + share * (to->bits - from->bits)) / (double)j->in.chosen_elements,
+                               decibels(o.signal, error)};
         }
     }
     free(corner);

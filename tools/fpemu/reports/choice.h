@@ -31,8 +31,8 @@ void choice_free(choice *c);
 /* What `quantize` and `pack` follow with --plan. */
 void choice_write_plan(const comparison *j, const choice *c, const char *path);
 
-/* Bits an element and dB, from the fewest bits on, of choices that are the best for their bits; without those that have
- * no error. To be freed. */
+/* Bits an element and dB, from the fewest bits on: no choice lies above the line through them, and its corners are
+ * choices. It ends before the one that has no error. To be freed. */
 typedef struct choice_point {
     double bits, sqnr;
 } choice_point;
