@@ -155,12 +155,13 @@ static void compare_together(comparison *j, size_t i, const partition *partition
     const tensor *t = &j->in.model.tensor[i];
     const fpemu_rounding rounding = rounding_of(j, i);
     bool want32 = false, want64 = false;
+    uint64_t formats = 0;
     for (size_t k = 0; k < j->candidates; k++) {
+        formats += shared[k];
         want64 |= shared[k] && needs_binary64(t, &j->candidate[k]);
         want32 |= shared[k] && !needs_binary64(t, &j->candidate[k]);
     }
     if (!want32 && !want64) {
-        progress_advance(bar, t->count);
         return;
     }
     walk w = walk_begin(&j->in, i, want32, want64, unit, UINT64_MAX);
@@ -172,13 +173,13 @@ static void compare_together(comparison *j, size_t i, const partition *partition
                 measure(&j->cell[i * j->candidates + k], c, &partitions[k], &rounding, &w, needs_binary64(t, c), y);
             }
         }
-        progress_advance(bar, w.count);
+        progress_advance(bar, formats * w.count);
     }
     walk_end(&w);
     free(y);
 }
 
-static void compare_boxes(comparison *j, size_t i, size_t k, const partition *a)
+static void compare_boxes(comparison *j, size_t i, size_t k, const partition *a, progress *bar)
 {
     const comparison_format *c = &j->candidate[k];
     const fpemu_rounding rounding = rounding_of(j, i);
@@ -190,13 +191,14 @@ static void compare_boxes(comparison *j, size_t i, size_t k, const partition *a)
         const void *x = binary64 ? (const void *)b.x64 : (const void *)b.x32;
         cli_check(partition_quantize_box(a, &c->format, &rounding, &b.box, binary64, x, y, &to->stats), c->spec);
         add_error(to, b.count, binary64, x, y);
+        progress_advance(bar, b.count);
     }
     box_walk_end(&b);
     free(y);
 }
 
 /* A format whose blocks ask for pieces of their own. */
-static void compare_alone(comparison *j, size_t i, size_t k, const partition *a)
+static void compare_alone(comparison *j, size_t i, size_t k, const partition *a, progress *bar)
 {
     const comparison_format *c = &j->candidate[k];
     const fpemu_rounding rounding = rounding_of(j, i);
@@ -205,6 +207,7 @@ static void compare_alone(comparison *j, size_t i, size_t k, const partition *a)
     double *y = cli_allocate(w.room, sizeof *y);
     while (walk_next(&w)) {
         measure(&j->cell[i * j->candidates + k], c, a, &rounding, &w, binary64, y);
+        progress_advance(bar, w.count);
     }
     walk_end(&w);
     free(y);
@@ -231,9 +234,9 @@ static void compare_tensor(comparison *j, size_t i, progress *bar)
     compare_together(j, i, partitions, shared, unit, bar);
     for (size_t k = 0; k < j->candidates; k++) {
         if (!shared[k] && partitions[k].boxes) {
-            compare_boxes(j, i, k, &partitions[k]);
+            compare_boxes(j, i, k, &partitions[k], bar);
         } else if (!shared[k]) {
-            compare_alone(j, i, k, &partitions[k]);
+            compare_alone(j, i, k, &partitions[k], bar);
         }
     }
     for (size_t k = 0; k < j->candidates; k++) {
@@ -274,7 +277,7 @@ static void compare_file(comparison *j)
         cli_check(fpemu_quantize_f64(&j->candidate[k].format, &j->rounding, 1, &zero, &y, NULL), j->candidate[k].spec);
     }
     j->cell = cli_allocate(j->in.model.count * j->candidates, sizeof *j->cell);
-    progress bar = progress_start("compare", j->in.chosen_elements);
+    progress bar = progress_start("compare", j->in.chosen_elements * j->candidates);
     for (size_t i = 0; i < j->in.model.count; i++) {
         if (j->in.chosen[i]) {
             compare_tensor(j, i, &bar);

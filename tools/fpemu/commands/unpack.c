@@ -7,6 +7,7 @@
 
 #include "cli/error.h"
 #include "cli/options.h"
+#include "cli/progress.h"
 #include "commands/commands.h"
 #include "files/container.h"
 #include "files/writer.h"
@@ -19,7 +20,7 @@ static const char help[] =
     "Writes the values of packed tensors, as 'fpemu quantize' would have given them: a .npy file of\n"
     "one array without a name, else a .safetensors file. What was not packed is copied.\n"
     "\n"
-    "  -o, --output OUT      the file to write\n"
+    "  -o, --output OUT      the file to write; '-' is standard output\n"
     "      --dtype TYPE      type of the tensors: F32, BF16 and so on (default: as before they were\n"
     "                        packed where that holds every value of the format, else F32)\n"
     "      --list            print what the file holds instead\n"
@@ -40,6 +41,7 @@ typedef struct job {
     size_t i;           /* the tensor that is being written */
     void *bytes;        /* its values */
     bool given;
+    progress bar;
 } job;
 
 /* ------------------------------------------------------------------------------------------------- unpacking */
@@ -108,6 +110,7 @@ static size_t next_piece(void *state, const void **bytes)
         return 0;
     }
     j->given = true;
+    progress_advance(&j->bar, j->in.model.tensor[j->i].count);
     *bytes = j->bytes;
     const size_t size = (size_t)j->in.model.tensor[j->i].count * j->type[j->i]->size;
     return size > 0 ? size : next_piece(state, bytes);
@@ -116,7 +119,9 @@ static size_t next_piece(void *state, const void **bytes)
 static void unpack_file(job *j, const char *path)
 {
     const writer_source source = {j->type, begin_tensor, next_piece, j};
+    j->bar = progress_start("unpack", j->in.chosen_elements);
     writer_write(path, false, &j->in, &source);
+    progress_hide();
 }
 
 /* --------------------------------------------------------------------------------------------------- listing */
