@@ -39,10 +39,13 @@ static void make(instance *x, size_t items, unsigned kind)
     x->items = items;
     for (size_t i = 0; i < items; i++) {
         const size_t options = 1 + random_below(MOST_OPTIONS);
-        const double size = (double)(1 + random_below(kind == 2 ? 1000 : 6)), noise = random_real() * pow(10, random_real() * 6);
+        const double size = (double)(1 + random_below(kind == 2 ? 1000 : 6)),
+                     noise = random_real() * pow(10, random_real() * 6);
         for (size_t k = 0; k < options; k++) {
             allocation_option *o = &x->option[i][k];
-            o->bits = kind == 0 ? (double)random_below(8) : kind == 1 ? 10 * random_real() : size * (double)(2 + random_below(15));
+            o->bits = kind == 0   ? (double)random_below(8)
+                      : kind == 1 ? 10 * random_real()
+                                  : size * (double)(2 + random_below(15));
             o->error = kind == 0   ? (double)random_below(8)
                        : kind == 1 ? random_real()
                                    : size * noise * pow(4, -o->bits / size) * (0.5 + random_real());
@@ -194,8 +197,8 @@ int main(void)
     }
     /* some of each, so that both are judged */
     if (small_bounded < 50 || small_proven < 1300 || proven - small_proven < 20) {
-        printf("FAILED: %u proven and %u bounded, then %u and %u\n", small_proven, small_bounded,
-               proven - small_proven, bounded - small_bounded);
+        printf("FAILED: %u proven and %u bounded, then %u and %u\n", small_proven, small_bounded, proven - small_proven,
+               bounded - small_bounded);
         failures++;
     }
     return failures > 0;

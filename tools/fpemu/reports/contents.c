@@ -45,8 +45,8 @@ static void print_types(const model *m)
             }
         }
         if (first) {
-            printf("%-8s %" PRIu64 " tensors, %" PRIu64 " elements, %" PRIu64 " bytes\n", type_of(&m->tensor[i]), tensors,
-                   elements, bytes);
+            printf("%-8s %" PRIu64 " tensors, %" PRIu64 " elements, %" PRIu64 " bytes\n", type_of(&m->tensor[i]),
+                   tensors, elements, bytes);
         }
     }
 }
@@ -70,7 +70,9 @@ void contents_print(const file *f)
         packed |= m->tensor[i].spec != NULL;
     }
     printf("%-*s  %-7s  %-14s  %12s  %s\n", width, "tensor", "dtype", "shape", "bytes",
-           m->parts > 0 ? "file" : packed ? "format" : "");
+           m->parts > 0 ? "file"
+           : packed     ? "format"
+                        : "");
     for (size_t i = 0; i < m->count; i++) {
         const tensor *t = &m->tensor[i];
         char name[FILE_NAME_SIZE], shape[FILE_SHAPE_SIZE];

@@ -253,8 +253,9 @@ void scatter_plot_write(const char *path, const char *title, size_t count, const
         line = put_note(out.file, line, note);
     }
     if (curve != NULL) {
-        line =
-            put_note(out.file, line, "line: no choice of a format for each tensor lies above it; square: the choice within the bits asked for");
+        line = put_note(
+            out.file, line,
+            "line: no choice of a format for each tensor lies above it; square: the choice within the bits asked for");
     }
     line = put_absent(out.file, line, count, points, true);
     put_absent(out.file, line, count, points, false);
