@@ -44,7 +44,7 @@ static const char help[] =
     "      --percent         counts as percentages of the elements\n"
     "      --json            as JSON, with every counter\n" FILE_HELP CLI_ROUNDING_HELP "\n"
     "Examples: fpemu compare weights.npy bf16 e4m3fn e5m2 e2m1:saturate 'fixed(8,7)'\n"
-    "          fpemu compare model.safetensors e4m3fn e5m2 e3m2 --tensors '*.weight' --min-sqnr 25\n";
+    "          fpemu compare model.safetensors e4m3fn e5m2 e3m2 --min-dims 2 --min-sqnr 25\n";
 
 static const struct option options[] = {{"axis", required_argument, NULL, CLI_OPT_AXIS},
                                         {"min-sqnr", required_argument, NULL, CLI_OPT_MIN_SQNR},
