@@ -27,7 +27,7 @@ typedef struct assignment_options {
     "      --map GLOB=SPEC   another format for tensors with such a name; may be repeated, and\n"                      \
     "                        the first that matches counts. 'keep' in place of a SPEC leaves\n"                        \
     "                        tensors as they are; without SPEC all are left that no --map takes\n"                     \
-    "      --plan FILE       the format of each tensor, as 'fpemu compare --write-plan' writes them\n"
+    "      --plan FILE       the format of each tensor, as 'fpemu compare' writes it\n"
 /* Takes one of them; false if `option` is another. */
 bool assignment_take(assignment_options *options, int option, const char *argument);
 
