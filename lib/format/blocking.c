@@ -123,6 +123,10 @@ static int check_rule(const fpemu_format *f, const fpemu_format *scale, fpemu_pr
         if (f->scale_power)
             return refuse(problem, scales, "a float as scale with nvfp4 rules");
         break;
+    case FPEMU_SCALING_RECIPROCAL:
+        if (f->scale_power)
+            return refuse(problem, scales, "a float as scale with the rule reciprocal");
+        break;
     case FPEMU_SCALING_RECIPE:
     case FPEMU_SCALING_RECIPE_POW2:
         if (!is_binary32(scale))

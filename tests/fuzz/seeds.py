@@ -169,6 +169,7 @@ one = ("w", [3], 0, bytes(12))
 put("gguf", "good-every", gguf(every, keys))
 put("gguf", "good-version-2", gguf([one], keys, version=2))
 put("gguf", "good-alignment", gguf([one, ("v", [], 0, bytes(4)), ("e", [0, 32], 2, b"")], [alignment], alignment=8))
+put("gguf", "good-empty", gguf([("w", [0], 0, b""), ("", [0, 32], 2, b"")]))
 put("gguf", "good-none", gguf([]))
 for kind in (2, 8, 12, 14, 39):
     put("gguf", "good-block-%d" % kind, gguf([t for t in every if t[2] == kind]))

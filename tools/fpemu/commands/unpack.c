@@ -7,6 +7,7 @@
 
 #include "cli/error.h"
 #include "cli/options.h"
+#include "cli/progress.h"
 #include "commands/commands.h"
 #include "files/container.h"
 #include "files/layout.h"
@@ -22,7 +23,7 @@ static const char help[] =
     "be a GGUF file, or a safetensors file in the layout of other software (files.md), whose blocks\n"
     "become F32.\n"
     "\n"
-    "  -o, --output OUT      the file to write\n"
+    "  -o, --output OUT      the file to write; '-' is standard output\n"
     "      --dtype TYPE      type of the tensors: F32, BF16 and so on (default: as before they were\n"
     "                        packed where that holds every value of the format, else F32)\n"
     "      --list            print what the file holds instead\n"
@@ -44,6 +45,7 @@ typedef struct job {
     void *bytes;        /* its values */
     bool given;
     walk walk; /* over blocks that are read as F32 */
+    progress bar;
 } job;
 
 /* ------------------------------------------------------------------------------------------------- unpacking */
@@ -141,6 +143,7 @@ static size_t next_piece(void *state, const void **bytes)
         return 0;
     }
     j->given = true;
+    progress_advance(&j->bar, j->in.model.tensor[j->i].count);
     *bytes = j->bytes;
     const size_t size = (size_t)j->in.model.tensor[j->i].count * j->type[j->i]->size;
     return size > 0 ? size : next_piece(state, bytes);
@@ -149,7 +152,9 @@ static size_t next_piece(void *state, const void **bytes)
 static void unpack_file(job *j, const char *path)
 {
     const writer_source source = {j->type, begin_tensor, next_piece, j};
+    j->bar = progress_start("unpack", j->in.chosen_elements);
     writer_write(path, false, &j->in, &source);
+    progress_hide();
 }
 
 /* --------------------------------------------------------------------------------------------------- listing */

@@ -218,7 +218,10 @@ static bool read_tensor(header *h)
 static int by_place(const void *a, const void *b)
 {
     const tensor *s = a, *t = b;
-    return s->place != t->place ? (s->place < t->place ? -1 : 1) : (s->bytes > 0) - (t->bytes > 0);
+    if (s->place != t->place) {
+        return s->place < t->place ? -1 : 1;
+    }
+    return (s->bytes > 0) != (t->bytes > 0) ? (s->bytes > 0 ? 1 : -1) : strcmp(s->name, t->name);
 }
 
 static uint64_t bytes_of(const tensor *t)
