@@ -246,6 +246,7 @@ CLI_TESTS = \
 	tests/cli/compare.sh \
 	tests/cli/completion.sh \
 	tests/cli/files.sh \
+	tests/cli/foreign.sh \
 	tests/cli/frameworks.sh \
 	tests/cli/fuzz.sh \
 	tests/cli/fuzz_operations.sh \

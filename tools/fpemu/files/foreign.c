@@ -60,8 +60,8 @@ static bool starts(const char *text, const char *with)
     return strncasecmp(text, with, strlen(with)) == 0;
 }
 
-/* What a text is; NULL: it is none. */
-static const char *text_kind(const unsigned char *start, size_t size)
+/* What a text is; NULL: it is none, or a damaged file of the kind that its name says. */
+static const char *text_kind(const unsigned char *start, size_t size, bool named)
 {
     char text[FOREIGN_START + 1];
     size_t at = size >= 3 && memcmp(start, "\xef\xbb\xbf", 3) == 0 ? 3 : 0, length = 0;
@@ -89,7 +89,7 @@ static const char *text_kind(const unsigned char *start, size_t size)
     if (text[0] == '{' || text[0] == '[') {
         return "JSON text; no tensors are in it";
     }
-    return "text; numbers in text become a file by numpy.save(OUT, numpy.loadtxt(IN))";
+    return named ? NULL : "text; numbers in text become a file by numpy.save(OUT, numpy.loadtxt(IN))";
 }
 
 bool foreign_kind(const unsigned char *start, size_t size, const char *name, char error[MODEL_ERROR_SIZE])
@@ -112,7 +112,7 @@ bool foreign_kind(const unsigned char *start, size_t size, const char *name, cha
         what = onnx;
     }
     if (what == NULL && size > 0) {
-        what = text_kind(start, size);
+        what = text_kind(start, size, name != NULL && model_kind_of_name(name) != MODEL_DETECT);
     }
     if (what != NULL) {
         snprintf(error, MODEL_ERROR_SIZE, "%s", what);
