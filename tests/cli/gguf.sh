@@ -82,6 +82,8 @@ for version in 2 3; do
     holds "$(tr -s ' ' <table | sed -n 's/^x //p')" = 'F32 2x32 36 Q4_0'
     holds "$(tr -s ' ' <table | sed -n 's/^y //p')" = 'F32 2 8 -'
 done
+"$FPEMU" info in.gguf >table || failed info
+holds "$(tr -s ' ' <table | sed -n 's/^x //p')" = 'Q4_0 2x32 36 '
 gives '' quantize e4m3fn in.gguf -o q.safetensors --tensors y
 gives '' quantize e4m3fn out.safetensors -o wanted.safetensors --tensors y
 same q.safetensors wanted.safetensors
@@ -185,5 +187,14 @@ python3 "$here/gguf_judge.py" write . || failed 'no files'
 gives '' unpack in.gguf -o out.safetensors
 gives '' quantize fp64 in.gguf -o quantized.safetensors --dtype F64
 python3 "$here/gguf_judge.py" compare out.safetensors quantized.safetensors || failed 'other numbers than ggml'
+
+# As ggml quantises: Q8_0 rounds ties away, MXFP4 takes the smaller of two that are as near
+python3 "$here/gguf_judge.py" numbers || failed 'no numbers'
+gives '' quantize q8_0 x.npy -o y.npy -r rna
+python3 "$here/gguf_judge.py" same y.npy wanted-q8_0.npy || failed 'other numbers than Q8_0'
+gives '' quantize mxfp4 x.npy -o y.npy -r rnz
+python3 "$here/gguf_judge.py" same y.npy wanted-mxfp4.npy || failed 'other numbers than MXFP4'
+gives '' quantize q8_0 x.npy -o y.npy
+python3 "$here/gguf_judge.py" same y.npy wanted-q8_0.npy 2>/dev/null && failed 'ties to even are not seen'
 
 finish

@@ -159,11 +159,6 @@ static void unpack_file(job *j, const char *path)
 
 /* --------------------------------------------------------------------------------------------------- listing */
 
-static uint64_t stored_size(const tensor *t)
-{
-    return t->stored.name != NULL ? t->stored.bytes : t->bytes;
-}
-
 static void print_list(const job *j)
 {
     const int width = report_name_width(&j->in);
@@ -172,7 +167,7 @@ static void print_list(const job *j)
         const tensor *t = &j->in.model.tensor[i];
         char name[FILE_NAME_SIZE], shape[FILE_SHAPE_SIZE];
         printf("%-*s  %-7s  %-14s  %12" PRIu64 "  ", width, file_name_text(name, t), t->type_text,
-               file_shape_text(shape, t), stored_size(t));
+               file_shape_text(shape, t), model_bytes(t));
         if (t->stored.name != NULL) {
             printf("%s%s%s\n", t->stored.name, t->stored.layout != NULL ? ", as " : "",
                    t->stored.layout != NULL ? t->stored.layout->software : "");
@@ -190,7 +185,7 @@ static void print_json(const job *j)
     for (size_t i = 0; i < j->in.model.count; i++) {
         const tensor *t = &j->in.model.tensor[i];
         json_t *entry = report_json_tensor(t);
-        jsonout_set(entry, "bytes", jsonout_count(stored_size(t)));
+        jsonout_set(entry, "bytes", jsonout_count(model_bytes(t)));
         jsonout_set(entry, "spec", jsonout_text(t->spec));
         jsonout_set(entry, "axis", t->spec != NULL ? jsonout_integer(t->axis) : json_null());
         jsonout_append(list, entry);

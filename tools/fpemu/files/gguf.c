@@ -224,11 +224,6 @@ static int by_place(const void *a, const void *b)
     return (s->bytes > 0) != (t->bytes > 0) ? (s->bytes > 0 ? 1 : -1) : strcmp(s->name, t->name);
 }
 
-static uint64_t bytes_of(const tensor *t)
-{
-    return t->stored.name != NULL ? t->stored.bytes : t->bytes;
-}
-
 /* Data begin where those before end, at the next multiple of the alignment. */
 static bool check_places(model *m, const header *h, uint64_t data, uint64_t size)
 {
@@ -243,11 +238,11 @@ static bool check_places(model *m, const header *h, uint64_t data, uint64_t size
             return model_refuse(m, "tensor '%.80s': its data begin at %" PRIu64 ", expected %" PRIu64, t->name, t->place,
                                 begin);
         }
-        if (begin > size - data || bytes_of(t) > size - data - begin) {
+        if (begin > size - data || model_bytes(t) > size - data - begin) {
             return model_refuse(m, "truncated: tensor '%.80s' takes bytes %" PRIu64 " to %" PRIu64 " of %" PRIu64, t->name,
-                                data + begin, data + begin + bytes_of(t), size);
+                                data + begin, data + begin + model_bytes(t), size);
         }
-        end = begin + bytes_of(t);
+        end = begin + model_bytes(t);
         t->place += data;
     }
     return size - data - end < h->alignment ||

@@ -187,28 +187,36 @@ static bool join_at(const directory *d, tensor *e)
     return good;
 }
 
-/* What the metadata say of the layout is no longer so. */
-static void forget_layout(model *m)
+/* What metadata say of the layouts of these tensors is no longer so. */
+static void forget_layouts(json_t **metadata, const tensor *t, size_t count)
 {
-    const json_t *names = json_object_get(m->metadata, "tensor_names");
+    const bool torchao = json_object_get(*metadata, "tensor_names") != NULL; /* it says something of each tensor */
+    json_object_del(*metadata, "quantization_config");
+    json_object_del(*metadata, "tensor_names");
+    for (size_t i = 0; torchao && i < count; i++) {
+        json_object_del(*metadata, t[i].name);
+    }
+    if (*metadata != NULL && json_object_size(*metadata) == 0) {
+        json_decref(*metadata);
+        *metadata = NULL;
+    }
+}
+
+/* After tensors became fewer. */
+static void settle(model *m)
+{
     for (size_t k = 0; k < m->parts; k++) {
         m->part[k].first = m->part[k].count = 0;
-        json_object_del(m->part[k].metadata, "quantization_config");
     }
     for (size_t i = 0; m->parts > 0 && i < m->count; i++) {
         model_part *part = &m->part[m->tensor[i].part];
         part->first = part->count == 0 ? i : part->first;
         part->count++;
     }
-    json_object_del(m->metadata, "quantization_config");
-    json_object_del(m->metadata, "tensor_names"); /* torchao's, which then says something of each tensor */
-    for (size_t i = 0; names != NULL && i < m->count; i++) {
-        json_object_del(m->metadata, m->tensor[i].name);
+    for (size_t k = 0; k < m->parts; k++) {
+        forget_layouts(&m->part[k].metadata, m->tensor + m->part[k].first, m->part[k].count);
     }
-    if (m->metadata != NULL && json_object_size(m->metadata) == 0) {
-        json_decref(m->metadata);
-        m->metadata = NULL;
-    }
+    forget_layouts(&m->metadata, m->tensor, m->count);
 }
 
 bool layout_join(model *m)
@@ -235,7 +243,7 @@ bool layout_join(model *m)
     }
     if (d.taken != NULL && kept < m->count) {
         m->count = kept;
-        forget_layout(m);
+        settle(m);
     }
     free(d.by_name);
     free(d.taken);

@@ -122,6 +122,11 @@ const char *model_type_text(const tensor *t)
     return t->stored.name != NULL ? t->stored.name : t->type != NULL ? t->type->name : t->type_text;
 }
 
+uint64_t model_bytes(const tensor *t)
+{
+    return t->stored.name != NULL ? t->stored.bytes : t->bytes;
+}
+
 double model_type_bits(const tensor *t)
 {
     return t->stored.name == NULL ? 8.0 * t->type->size

@@ -7,13 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "files/layout.h"
 #include "reports/jsonout.h"
 #include "reports/report.h"
-
-static const char *type_of(const tensor *t)
-{
-    return t->type != NULL ? t->type->name : t->type_text;
-}
 
 static int widest_name(const model *m)
 {
@@ -34,18 +30,18 @@ static void print_types(const model *m)
         uint64_t tensors = 0, elements = 0, bytes = 0;
         bool first = true;
         for (size_t k = 0; k < m->count; k++) {
-            if (strcmp(type_of(&m->tensor[k]), type_of(&m->tensor[i])) == 0) {
+            if (strcmp(model_type_text(&m->tensor[k]), model_type_text(&m->tensor[i])) == 0) {
                 first = first && k >= i;
                 tensors++;
                 elements += m->tensor[k].count;
-                bytes += m->tensor[k].bytes;
+                bytes += model_bytes(&m->tensor[k]);
             }
             if (!first) {
                 break;
             }
         }
         if (first) {
-            printf("%-8s %" PRIu64 " tensors, %" PRIu64 " elements, %" PRIu64 " bytes\n", type_of(&m->tensor[i]),
+            printf("%-8s %" PRIu64 " tensors, %" PRIu64 " elements, %" PRIu64 " bytes\n", model_type_text(&m->tensor[i]),
                    tensors, elements, bytes);
         }
     }
@@ -57,7 +53,9 @@ static void print_part(const model *m, const tensor *t)
     if (m->parts > 0) {
         file_name_text(name, &(tensor){.name = m->part[t->part].name});
     }
-    printf("  %s\n", t->spec != NULL ? t->spec : name);
+    const layout *l = t->stored.layout;
+    printf("  %s%s%s\n", name, l != NULL ? (name[0] != '\0' ? ", as " : "as ") : "",
+           l != NULL ? l->software : t->spec != NULL ? t->spec : "");
 }
 
 void contents_print(const file *f)
@@ -67,7 +65,7 @@ void contents_print(const file *f)
     uint64_t elements = 0, bytes = 0;
     bool packed = false;
     for (size_t i = 0; i < m->count; i++) {
-        packed |= m->tensor[i].spec != NULL;
+        packed |= m->tensor[i].spec != NULL || m->tensor[i].stored.layout != NULL;
     }
     printf("%-*s  %-7s  %-14s  %12s  %s\n", width, "tensor", "dtype", "shape", "bytes",
            m->parts > 0 ? "file"
@@ -76,11 +74,11 @@ void contents_print(const file *f)
     for (size_t i = 0; i < m->count; i++) {
         const tensor *t = &m->tensor[i];
         char name[FILE_NAME_SIZE], shape[FILE_SHAPE_SIZE];
-        printf("%-*s  %-7s  %-14s  %12" PRIu64, width, file_name_text(name, t), type_of(t), file_shape_text(shape, t),
-               t->bytes);
+        printf("%-*s  %-7s  %-14s  %12" PRIu64, width, file_name_text(name, t), model_type_text(t), file_shape_text(shape, t),
+               model_bytes(t));
         print_part(m, t);
         elements += t->count;
-        bytes += t->bytes;
+        bytes += model_bytes(t);
     }
     putchar('\n');
     print_types(m);
@@ -102,12 +100,12 @@ void contents_print_json(const file *f)
     for (size_t i = 0; i < m->count; i++) {
         const tensor *t = &m->tensor[i];
         json_t *entry = report_json_tensor(t);
-        jsonout_set(entry, "bytes", jsonout_count(t->bytes));
+        jsonout_set(entry, "bytes", jsonout_count(model_bytes(t)));
         jsonout_set(entry, "spec", jsonout_text(t->spec));
         jsonout_set(entry, "file", jsonout_text(m->parts > 0 ? m->part[t->part].name : NULL));
         jsonout_append(tensors, entry);
         elements += t->count;
-        bytes += t->bytes;
+        bytes += model_bytes(t);
     }
     jsonout_set(object, "input", jsonout_text(f->path));
     jsonout_set(object, "kind", jsonout_text(model_kind_name(m->kind)));
