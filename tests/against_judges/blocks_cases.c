@@ -148,8 +148,8 @@ static int combination(size_t k, fpemu_format *f, char *text)
     static const char *const elements[] = {"e2m1", "e4m3fn", "int8", "ufixed(6,3)", "posit(8,1)", "table(nf4)"};
     static const char *const scales[] = {NULL, "e8m0", "e4m3fn", "ue4m3", "e5m2", "bf16", "fp32"};
     fpemu_format element, scale;
-    for (unsigned rule = FPEMU_SCALING_NONE + 1; rule < FPEMU_SCALING_S2FP8; rule++)
-        for (size_t e = 0; e < sizeof elements / sizeof *elements; e++)
+    for (unsigned rule = FPEMU_SCALING_NONE + 1; rule < FPEMU_SCALING_COUNT; rule++)
+        for (size_t e = 0; rule != FPEMU_SCALING_S2FP8 && e < sizeof elements / sizeof *elements; e++)
             for (size_t s = 0; s < sizeof scales / sizeof *scales; s++) {
                 lh_check(!fpemu_format_parse(elements[e], &element, NULL) &&
                              (!scales[s] || !fpemu_format_parse(scales[s], &scale, NULL)),
