@@ -8,8 +8,8 @@
 #include "named.h"
 
 /* In the order of fpemu_scaling. */
-static const char *const rule_names[FPEMU_SCALING_COUNT] = {"none",        "floor",  "ceil",  "even",     "rceil",
-                                                            "hbfp",        "absmax", "nvfp4", "nvfp4-ao", "recipe",
+static const char *const rule_names[FPEMU_SCALING_COUNT] = {"none",        "floor",  "ceil",  "even",      "rceil",
+                                                            "hbfp",        "absmax", "nvfp4", "nvfp4-ao",  "recipe",
                                                             "recipe-pow2", "muppet", "s2fp8", "reciprocal"};
 
 /* Where the element comes from. */
@@ -222,11 +222,11 @@ int fpemu_build_blocked(const call *c, const reader *r, const value *v, fpemu_fo
     f->scaling = rule ? (uint8_t)rule->number : m->rule;
     if (!(m->rules >> f->scaling & 1))
         return refuse(problem, FPEMU_PARAMETER_RULE,
-                      m->rules == POWER_RULES      ? "floor, ceil, even or rceil"
-                      : m->element == FROM_M       ? "floor, ceil, even, rceil or hbfp"
-                      : m->rules & RULE_BIT(NVFP4) ? "nvfp4 or nvfp4-ao"
+                      m->rules == POWER_RULES       ? "floor, ceil, even or rceil"
+                      : m->element == FROM_M        ? "floor, ceil, even, rceil or hbfp"
+                      : m->rules & RULE_BIT(NVFP4)  ? "nvfp4 or nvfp4-ao"
                       : m->rules & RULE_BIT(ABSMAX) ? "absmax or reciprocal"
-                                                   : "recipe or recipe-pow2");
+                                                    : "recipe or recipe-pow2");
     f->block = block ? (uint8_t)block->number : m->block;
     f->block_rows = block ? block->rows : 0;
     f->block_length = block ? block->length : m->length;

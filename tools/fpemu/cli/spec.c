@@ -120,10 +120,10 @@ static const char *why_not(const char *spec)
     static const char search[] = "finds its scales by a search over a table, and rules here are formulas";
     static const struct {
         const char *name, *why;
-    } words[] = {{"q4_0", signed_4}, {"q5_0", signed_5}, {"q4_1", least},
-                 {"q5_1", least},        {"q8_1", least},        {"q2_k", scaled_scales},
-                 {"q3_k", scaled_scales}, {"q4_k", scaled_scales}, {"q5_k", scaled_scales},
-                 {"q6_k", scaled_scales}, {"q8_k", scaled_scales}, {"iq4_nl", search}, {"iq4_xs", search}};
+    } words[] = {{"q4_0", signed_4},      {"q5_0", signed_5},      {"q4_1", least},         {"q5_1", least},
+                 {"q8_1", least},         {"q2_k", scaled_scales}, {"q3_k", scaled_scales}, {"q4_k", scaled_scales},
+                 {"q5_k", scaled_scales}, {"q6_k", scaled_scales}, {"q8_k", scaled_scales}, {"iq4_nl", search},
+                 {"iq4_xs", search}};
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
         const size_t length = strlen(words[i].name);
         if (strncasecmp(spec, words[i].name, length) == 0 && (spec[length] == '\0' || spec[length] == '_')) {

@@ -121,10 +121,10 @@ static const char *other_type(const job *j, const tensor *t)
 /* Layouts have whole blocks along the last axis. */
 static void check_layout(const job *j, const tensor *t, const layout *l, int axis)
 {
-    const char *why = j->software == NULL                   ? NULL
-                      : l == NULL                           ? layout_objection_to_copy(j->software, t)
-                      : axis + 1 < (int)t->dimensions       ? "its blocks run along the last axis"
-                                                            : layout_objection(l, t);
+    const char *why = j->software == NULL             ? NULL
+                      : l == NULL                     ? layout_objection_to_copy(j->software, t)
+                      : axis + 1 < (int)t->dimensions ? "its blocks run along the last axis"
+                                                      : layout_objection(l, t);
     if (why != NULL) {
         cli_fail("%s: %s cannot be kept as %s has it: %s%s", j->in.path, name_of(t), j->software, why,
                  l == NULL ? "" : "; --tensors and --exclude choose others");

@@ -29,10 +29,10 @@ static const struct {
     {"\xff\xd8\xff", 0, 3, "a JPEG picture; no tensors are in it"},
     {"GIF8", 0, 4, "a GIF picture; no tensors are in it"},
     {"%PDF", 0, 4, "a PDF document; no tensors are in it"},
-    {"\x7f" "ELF", 0, 4, "a program or a library; no tensors are in it"},
+    {"\177ELF", 0, 4, "a program or a library; no tensors are in it"},
     {"\x1f\x8b", 0, 2, packed},
     {"\x28\xb5\x2f\xfd", 0, 4, packed},
-    {"\xfd" "7zXZ", 0, 5, packed},
+    {"\3757zXZ", 0, 5, packed},
     {"7z\xbc\xaf\x27\x1c", 0, 6, packed},
     {"BZh", 0, 3, packed},
     {"ustar", 257, 5, "a tar archive; unpack it first"},
@@ -50,9 +50,15 @@ static const struct {
 static const struct {
     const char *suffix, *what;
 } suffixes[] = {
-    {".pt", checkpoint}, {".pth", checkpoint}, {".ckpt", checkpoint}, {".pkl", checkpoint}, {".onnx", onnx},
-    {".h5", hdf5},       {".hdf5", hdf5},      {".pb", "a TensorFlow model, which is not read; save its tensors as "
-                                                       ".npz or safetensors"},
+    {".pt", checkpoint},
+    {".pth", checkpoint},
+    {".ckpt", checkpoint},
+    {".pkl", checkpoint},
+    {".onnx", onnx},
+    {".h5", hdf5},
+    {".hdf5", hdf5},
+    {".pb", "a TensorFlow model, which is not read; save its tensors as "
+            ".npz or safetensors"},
 };
 
 static bool starts(const char *text, const char *with)

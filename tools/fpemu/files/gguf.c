@@ -103,7 +103,8 @@ static bool skip_array(header *h)
     }
     const uint64_t least = type == VALUE_STRING ? 8 : value_size[type];
     if (count > h->left / least) {
-        return model_refuse(h->m, "an array of %" PRIu64 " values in a file with %" PRIu64 " bytes left", count, h->left);
+        return model_refuse(h->m, "an array of %" PRIu64 " values in a file with %" PRIu64 " bytes left", count,
+                            h->left);
     }
     if (type != VALUE_STRING) {
         return skip(h, count * least);
@@ -235,12 +236,12 @@ static bool check_places(model *m, const header *h, uint64_t data, uint64_t size
         tensor *t = &m->tensor[i];
         const uint64_t begin = end + (h->alignment - end % h->alignment) % h->alignment;
         if (t->place != begin) {
-            return model_refuse(m, "tensor '%.80s': its data begin at %" PRIu64 ", expected %" PRIu64, t->name, t->place,
-                                begin);
+            return model_refuse(m, "tensor '%.80s': its data begin at %" PRIu64 ", expected %" PRIu64, t->name,
+                                t->place, begin);
         }
         if (begin > size - data || model_bytes(t) > size - data - begin) {
-            return model_refuse(m, "truncated: tensor '%.80s' takes bytes %" PRIu64 " to %" PRIu64 " of %" PRIu64, t->name,
-                                data + begin, data + begin + model_bytes(t), size);
+            return model_refuse(m, "truncated: tensor '%.80s' takes bytes %" PRIu64 " to %" PRIu64 " of %" PRIu64,
+                                t->name, data + begin, data + begin + model_bytes(t), size);
         }
         end = begin + model_bytes(t);
         t->place += data;
@@ -285,7 +286,8 @@ bool gguf_open(model *m)
         }
     }
     if (!model_names_differ(m, &twice)) {
-        return twice == NULL ? model_refuse(m, "out of memory") : model_refuse(m, "two tensors have the name '%.80s'", twice);
+        return twice == NULL ? model_refuse(m, "out of memory")
+                             : model_refuse(m, "two tensors have the name '%.80s'", twice);
     }
     const uint64_t header_size = size - h.left, gap = (h.alignment - header_size % h.alignment) % h.alignment;
     if (gap > h.left) {

@@ -284,8 +284,7 @@ bool layout_decode(model *m, const tensor *t, uint64_t first, size_t n, float *y
     if (n * s->count > MOST || fpemu_format_parse(s->layout->spec, &format, NULL) != FPEMU_OK) {
         return model_refuse(m, "too many blocks at once");
     }
-    if ((global > 0 && !load_global(m, t, bytes)) ||
-        !stored_bytes(m, s->part[1].place + first, bytes + global, n) ||
+    if ((global > 0 && !load_global(m, t, bytes)) || !stored_bytes(m, s->part[1].place + first, bytes + global, n) ||
         !stored_bytes(m, s->part[0].place + first * s->size, bytes + global + n, n * s->size)) {
         return false;
     }
@@ -301,7 +300,8 @@ static bool same_bytes(const fpemu_format *a, const fpemu_format *b)
     fpemu_format ea, eb, sa, sb;
     const bool whole = a->scaling == FPEMU_SCALING_NVFP4 || a->scaling == FPEMU_SCALING_NVFP4_AO;
     return whole == (b->scaling == FPEMU_SCALING_NVFP4) && a->scaling != FPEMU_SCALING_NONE &&
-           a->block == FPEMU_BLOCK_RUN && a->block_length == b->block_length && !a->scale_power && fpemu_format_element(a, &ea) == FPEMU_OK && fpemu_format_element(b, &eb) == FPEMU_OK &&
+           a->block == FPEMU_BLOCK_RUN && a->block_length == b->block_length && !a->scale_power &&
+           fpemu_format_element(a, &ea) == FPEMU_OK && fpemu_format_element(b, &eb) == FPEMU_OK &&
            fpemu_format_scale(a, &sa) == FPEMU_OK && fpemu_format_scale(b, &sb) == FPEMU_OK &&
            fpemu_format_equal(&ea, &eb) && fpemu_format_equal(&sa, &sb);
 }
@@ -319,8 +319,8 @@ const layout *layout_find(const char *software, const fpemu_format *format)
 {
     for (unsigned k = 0; k < LAYOUTS; k++) {
         fpemu_format own;
-        if (strcmp(layouts[k].software, software) == 0 &&
-            fpemu_format_parse(layouts[k].spec, &own, NULL) == FPEMU_OK && same_bytes(format, &own) &&
+        if (strcmp(layouts[k].software, software) == 0 && fpemu_format_parse(layouts[k].spec, &own, NULL) == FPEMU_OK &&
+            same_bytes(format, &own) &&
             (!layouts[k].global_divides || format->scaling == own.scaling)) { /* of nvfp4-ao, 1/d says d no more */
             return &layouts[k];
         }
@@ -364,8 +364,8 @@ typedef struct print {
 
 static void add(print *p, const tensor *t, const char *name, const char *type, json_t *shape, uint64_t bytes)
 {
-    json_t *entry = json_pack("{s:s, s:o, s:[I, I]}", "dtype", type, "shape", shape, "data_offsets",
-                              (json_int_t)p->end, (json_int_t)(p->end + bytes));
+    json_t *entry = json_pack("{s:s, s:o, s:[I, I]}", "dtype", type, "shape", shape, "data_offsets", (json_int_t)p->end,
+                              (json_int_t)(p->end + bytes));
     p->end += bytes;
     if (p->good && name != NULL && json_object_get(p->header, name) != NULL) {
         p->twice = t->name;
@@ -418,10 +418,10 @@ static json_t *torchao_class(const layout *l)
 {
     json_t *object, *single = json_pack("{s:s, s:s}", "_type", "torch.dtype", "_data", "float32");
     if (l->global != NULL) {
-        object = json_pack("{s:s, s:{s:b, s:b, s:n, s:i, s:o}, s:[s, s, s]}", "_type", l->method, "_data",
-                           "is_swizzled_scales", 0, "use_triton_kernel", 0, "act_quant_kwargs", "block_size",
-                           (int)l->block, "orig_dtype", single, "_tensor_data_names", "per_tensor_scale", "qdata",
-                           "scale");
+        object =
+            json_pack("{s:s, s:{s:b, s:b, s:n, s:i, s:o}, s:[s, s, s]}", "_type", l->method, "_data",
+                      "is_swizzled_scales", 0, "use_triton_kernel", 0, "act_quant_kwargs", "block_size", (int)l->block,
+                      "orig_dtype", single, "_tensor_data_names", "per_tensor_scale", "qdata", "scale");
     } else {
         object = json_pack("{s:s, s:{s:{s:s, s:s}, s:i, s:o, s:{s:s, s:s}, s:n, s:b}, s:[s, s]}", "_type", l->method,
                            "_data", "elem_dtype", "_type", "torch.dtype", "_data",
@@ -529,8 +529,8 @@ static json_t *group_of(const model *m, const layout *const *of, const layout *l
         json_pack("{s:i, s:s, s:b, s:b, s:s, s:i, s:s}", "num_bits", (int)l->bits, "type", "float", "symmetric", 1,
                   "dynamic", 0, "strategy", l->global != NULL ? "tensor_group" : "group", "group_size", (int)l->block,
                   "scale_dtype", l->global != NULL ? "torch.float8_e4m3fn" : "torch.uint8");
-    return json_pack("{s:o, s:o, s:n, s:n, s:s}", "targets", modules(m, of, l), "weights", weights,
-                     "input_activations", "output_activations", "format", l->method);
+    return json_pack("{s:o, s:o, s:n, s:n, s:s}", "targets", modules(m, of, l), "weights", weights, "input_activations",
+                     "output_activations", "format", l->method);
 }
 
 static json_t *groups_of(const model *m, const layout *const *of)
@@ -559,9 +559,9 @@ json_t *layout_config(const model *m, const layout *const *of)
     } else {
         json_t *groups = groups_of(m, of);
         const char *format = json_object_size(groups) > 1 ? "mixed-precision" : l->method;
-        config = json_pack("{s:s, s:s, s:s, s:o, s:o}", "quant_method", "compressed-tensors", "format", format,
-                           "quantization_status", "compressed", "config_groups", groups, "ignore",
-                           modules(m, of, NULL));
+        config =
+            json_pack("{s:s, s:s, s:s, s:o, s:o}", "quant_method", "compressed-tensors", "format", format,
+                      "quantization_status", "compressed", "config_groups", groups, "ignore", modules(m, of, NULL));
     }
     return config != NULL ? json_pack("{s:o}", "quantization_config", config) : NULL;
 }

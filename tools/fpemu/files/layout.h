@@ -13,9 +13,9 @@
 /* How one of these keeps one format. */
 typedef struct layout {
     const char *software;
-    const char *spec;  /* what the bytes are; any rule for the scales makes such */
-    unsigned block;    /* elements of one */
-    unsigned bits;     /* of an element */
+    const char *spec;                     /* what the bytes are; any rule for the scales makes such */
+    unsigned block;                       /* elements of one */
+    unsigned bits;                        /* of an element */
     const char *elements, *elements_type; /* end of the name, type */
     const char *scales, *scales_type;
     const char *global;   /* of the number of the whole tensor, F32; NULL: there is none */
@@ -45,8 +45,8 @@ const char *layout_objection_to_copy(const char *software, const tensor *t);
 const unsigned char *layout_global(const layout *l, const unsigned char tensor_bytes[8]);
 
 /* The length and header of a file in which tensor i is kept as layouts[i] has it (NULL: as it is; one at least is not),
- * the data of one in the order number of the whole tensor, scales, elements. To be freed; NULL, with *twice a tensor one
- * of whose names would come twice, or NULL when memory runs out. */
+ * the data of one in the order number of the whole tensor, scales, elements. To be freed; NULL, with *twice a tensor
+ * one of whose names would come twice, or NULL when memory runs out. */
 unsigned char *layout_print(const model *m, const layout *const *layouts, size_t *size, const char **twice);
 /* Whether config.json has to say something of it; then {"quantization_config": ...}, NULL when memory runs out. */
 bool layout_has_config(const char *software);

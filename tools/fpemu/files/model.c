@@ -11,12 +11,9 @@
 
 static const struct {
     const char *name, *suffix;
-} kinds[] = {[MODEL_RAW] = {"raw", NULL},
-             [MODEL_NPY] = {".npy", ".npy"},
-             [MODEL_NPZ] = {".npz", ".npz"},
-             [MODEL_SAFETENSORS] = {"safetensors", ".safetensors"},
-             [MODEL_GGUF] = {"GGUF", ".gguf"},
-             [MODEL_CONTAINER] = {"a file of packed tensors", ".fpk"}};
+} kinds[] = {[MODEL_RAW] = {"raw", NULL},      [MODEL_NPY] = {".npy", ".npy"},
+             [MODEL_NPZ] = {".npz", ".npz"},   [MODEL_SAFETENSORS] = {"safetensors", ".safetensors"},
+             [MODEL_GGUF] = {"GGUF", ".gguf"}, [MODEL_CONTAINER] = {"a file of packed tensors", ".fpk"}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 model_kind model_kind_of_name(const char *name)

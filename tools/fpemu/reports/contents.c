@@ -41,8 +41,8 @@ static void print_types(const model *m)
             }
         }
         if (first) {
-            printf("%-8s %" PRIu64 " tensors, %" PRIu64 " elements, %" PRIu64 " bytes\n", model_type_text(&m->tensor[i]),
-                   tensors, elements, bytes);
+            printf("%-8s %" PRIu64 " tensors, %" PRIu64 " elements, %" PRIu64 " bytes\n",
+                   model_type_text(&m->tensor[i]), tensors, elements, bytes);
         }
     }
 }
@@ -55,7 +55,9 @@ static void print_part(const model *m, const tensor *t)
     }
     const layout *l = t->stored.layout;
     printf("  %s%s%s\n", name, l != NULL ? (name[0] != '\0' ? ", as " : "as ") : "",
-           l != NULL ? l->software : t->spec != NULL ? t->spec : "");
+           l != NULL         ? l->software
+           : t->spec != NULL ? t->spec
+                             : "");
 }
 
 void contents_print(const file *f)
@@ -74,8 +76,8 @@ void contents_print(const file *f)
     for (size_t i = 0; i < m->count; i++) {
         const tensor *t = &m->tensor[i];
         char name[FILE_NAME_SIZE], shape[FILE_SHAPE_SIZE];
-        printf("%-*s  %-7s  %-14s  %12" PRIu64, width, file_name_text(name, t), model_type_text(t), file_shape_text(shape, t),
-               model_bytes(t));
+        printf("%-*s  %-7s  %-14s  %12" PRIu64, width, file_name_text(name, t), model_type_text(t),
+               file_shape_text(shape, t), model_bytes(t));
         print_part(m, t);
         elements += t->count;
         bytes += model_bytes(t);
