@@ -181,6 +181,22 @@ for at in 4 10 30 100 $((size / 2)) $((size - 1)); do
 done
 holds ! -e no.safetensors
 
+# Memory: 32 million elements, 128 MB as F32, in a program that has less, unless a sanitizer watches
+{ start 3 1 0; info t.w 12 0 8192 4096; } >large.gguf
+pad large.gguf 32
+truncate -s $(($(wc -c <large.gguf) + 8192 * 4096 / 256 * 144)) large.gguf
+limit=80000
+OMP_NUM_THREADS=1
+export OMP_NUM_THREADS
+if (ulimit -v $limit && "$FPEMU" info in.gguf) >/dev/null 2>&1; then
+    (ulimit -v $limit && exec "$FPEMU" compare large.gguf e4m3fn >/dev/null) || failed 'compare in little memory'
+    (ulimit -v $limit && exec "$FPEMU" unpack large.gguf -o large.safetensors --dtype BF16) || failed 'unpack likewise'
+    (ulimit -v $limit && exec "$FPEMU" pack nvfp4 large.gguf -o large.safetensors --layout torchao) || failed 'pack'
+    (ulimit -v $limit && exec "$FPEMU" compare large.safetensors e4m3fn --axis 0 mxfp4 >/dev/null) \
+        || failed 'compare of a layout'
+    rm -f large.gguf large.safetensors
+fi
+
 # Every type, every scale, by the gguf package
 python3 -c 'import gguf, numpy' >/dev/null 2>&1 || { echo 'not all: no Python 3 with gguf'; finish; }
 python3 "$here/gguf_judge.py" write . || failed 'no files'
