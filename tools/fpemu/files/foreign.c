@@ -100,7 +100,9 @@ static const char *text_kind(const unsigned char *start, size_t size, bool named
 
 bool foreign_kind(const unsigned char *start, size_t size, const char *name, char error[MODEL_ERROR_SIZE])
 {
-    const char *what = size == 0 ? "the file is empty" : NULL;
+    /* Of a name that says a kind, and of standard input, which brings .npy, the reader says what is wrong. */
+    const bool named = name == NULL || model_kind_of_name(name) != MODEL_DETECT;
+    const char *what = size == 0 && !named ? "the file is empty" : NULL;
     for (unsigned i = 0; what == NULL && i < sizeof magics / sizeof *magics; i++) {
         if (size >= magics[i].at + magics[i].size &&
             memcmp(start + magics[i].at, magics[i].bytes, magics[i].size) == 0) {
@@ -118,7 +120,7 @@ bool foreign_kind(const unsigned char *start, size_t size, const char *name, cha
         what = onnx;
     }
     if (what == NULL && size > 0) {
-        what = text_kind(start, size, name != NULL && model_kind_of_name(name) != MODEL_DETECT);
+        what = text_kind(start, size, named);
     }
     if (what != NULL) {
         snprintf(error, MODEL_ERROR_SIZE, "%s", what);
