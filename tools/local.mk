@@ -85,8 +85,18 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/files/scratch.h \
 	tools/fpemu/files/writer.c \
 	tools/fpemu/files/writer.h \
+	tools/fpemu/plans/allocation.c \
+	tools/fpemu/plans/allocation.h \
+	tools/fpemu/plans/assignment.c \
+	tools/fpemu/plans/assignment.h \
+	tools/fpemu/plans/plan.c \
+	tools/fpemu/plans/plan.h \
+	tools/fpemu/reports/choice.c \
+	tools/fpemu/reports/choice.h \
 	tools/fpemu/reports/comparison.c \
 	tools/fpemu/reports/comparison.h \
+	tools/fpemu/reports/contents.c \
+	tools/fpemu/reports/contents.h \
 	tools/fpemu/reports/describe.c \
 	tools/fpemu/reports/describe.h \
 	tools/fpemu/reports/fuzz_report.c \
@@ -121,6 +131,7 @@ EXTRA_DIST += \
 	tools/fpemu/cli/README.md \
 	tools/fpemu/commands/README.md \
 	tools/fpemu/files/README.md \
+	tools/fpemu/plans/README.md \
 	tools/fpemu/reports/README.md \
 	tools/fpemu/testing/README.md
 tools_fpemu_fpemu_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fpemu

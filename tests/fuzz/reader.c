@@ -15,9 +15,11 @@
 static const struct {
     const char *name;
     model_kind kind;
-} kinds[] = {
-    {"npy", MODEL_NPY}, {"npz", MODEL_NPZ}, {"safetensors", MODEL_SAFETENSORS}, {"gguf", MODEL_GGUF},
-    {"container", MODEL_CONTAINER}};
+} kinds[] = {{"npy", MODEL_NPY},
+             {"npz", MODEL_NPZ},
+             {"safetensors", MODEL_SAFETENSORS},
+             {"gguf", MODEL_GGUF},
+             {"container", MODEL_CONTAINER}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 char reader_reason[256];

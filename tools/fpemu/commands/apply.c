@@ -26,7 +26,8 @@ static const char help[] =
     "Functions: exp exp2 exp10 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh\n"
     "asinh acosh atanh erf erfc rsqrt sigmoid silu gelu softplus.\n"
     "\n"
-    "  -o, --output OUT      the file to write\n"
+    "  -o, --output OUT      the file to write, or the directory; '-' is standard output\n"
+    "      --force           write also into a directory that is there and not empty\n"
     "      --from SPEC       format of the operands, of at most 16 significant bits\n" FILE_HELP CLI_ROUNDING_HELP
     "      --index N         index of the first number in its stream (default: 0)\n"
     "      --hex             print in hexadecimal, as 0x1.8p+3\n"
@@ -36,6 +37,7 @@ static const char help[] =
 
 static const struct option options[] = {{"output", required_argument, NULL, 'o'},
                                         {"from", required_argument, NULL, CLI_OPT_FROM},
+                                        {"force", no_argument, NULL, CLI_OPT_FORCE},
                                         FILE_LONG,
                                         CLI_ROUNDING_LONG,
                                         {"index", required_argument, NULL, CLI_OPT_INDEX},
@@ -50,7 +52,7 @@ typedef struct job {
     fpemu_format format, from;
     fpemu_rounding rounding;
     file_options file;
-    bool hexadecimal, json;
+    bool hexadecimal, json, force;
 } job;
 
 /* In place. */
@@ -122,7 +124,7 @@ static void apply_to_file(job *j, const char *path)
     }
     const writer_source source = {f.type, begin_tensor, next_piece, &f};
     f.bar = progress_start("apply", f.in.chosen_elements);
-    writer_write(j->output, false, &f.in, &source);
+    writer_write(j->output, j->force, &f.in, &source);
     progress_hide();
     free(f.type);
     file_close(&f.in);
@@ -158,6 +160,8 @@ int cmd_apply(int argc, char **argv)
             j.hexadecimal = true;
         } else if (option == CLI_OPT_JSON) {
             j.json = true;
+        } else if (option == CLI_OPT_FORCE) {
+            j.force = true;
         } else if (!cli_rounding_take(&asked, option, optarg)) {
             file_take(&j.file, option, optarg);
         }
@@ -171,8 +175,9 @@ int cmd_apply(int argc, char **argv)
         cli_usage("apply: --hex and --json go with numbers, not with -o");
     }
     file_check(&j.file);
-    if (j.output == NULL && (j.file.raw.type != NULL || j.file.wanted_count + j.file.unwanted_count > 0)) {
-        cli_usage("apply: --raw, --tensors and --exclude go with -o");
+    if (j.output == NULL && (j.force || j.file.least_dimensions > 0 || j.file.raw.type != NULL ||
+                             j.file.wanted_count + j.file.unwanted_count > 0)) {
+        cli_usage("apply: --force, --raw, --tensors, --exclude and --min-dims go with -o");
     }
     if (fpemu_function_named(c.operand[0], &j.function) != FPEMU_OK) {
         cli_usage("apply: no function '%s'; see 'fpemu apply --help'", c.operand[0]);

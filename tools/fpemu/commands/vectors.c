@@ -262,7 +262,7 @@ static request read_options(cli *c)
             q.seed = cli_option_u64("--seed", optarg, 0, UINT64_MAX);
             break;
         case CLI_OPT_AS: q.form = optarg; break;
-        case 'o': q.output = output_path(optarg); break;
+        case 'o': q.output = strcmp(optarg, "-") == 0 ? NULL : optarg; break;
         default: cli_rounding_take(&q.rounding, option, optarg);
         }
     }

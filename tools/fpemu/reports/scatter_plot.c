@@ -147,6 +147,19 @@ static void draw_points(FILE *out, const axis *x, const axis *y, size_t count, c
     free(taken);
 }
 
+static void draw_curve(FILE *out, const axis *x, const axis *y, const scatter_curve *curve)
+{
+    fprintf(out, "<path stroke=\"#000\" stroke-width=\"1.5\" fill=\"none\" d=\"");
+    for (size_t i = 0; i < curve->count; i++) {
+        fprintf(out, "%s%.1f %.1f", i == 0 ? "M" : " L", axis_place(x, curve->x[i]), axis_place(y, curve->y[i]));
+    }
+    fprintf(out, "\"/>\n");
+    if (isfinite(curve->chosen_y)) {
+        fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"10\" height=\"10\" fill=\"#fff\" stroke=\"#000\"/>\n",
+                axis_place(x, curve->chosen_x) - 5, axis_place(y, curve->chosen_y) - 5);
+    }
+}
+
 /* Lines below the plot: what the marks mean, and what has no place in it. */
 static int put_note(FILE *out, int line, const char *text)
 {
@@ -180,7 +193,7 @@ static int put_absent(FILE *out, int line, size_t count, const scatter_point *po
 }
 
 void scatter_plot_write(const char *path, const char *title, size_t count, const scatter_point *points,
-                        const double *threshold, bool ranges)
+                        const double *threshold, bool ranges, const scatter_curve *curve)
 {
     double low_x = INFINITY, high_x = -INFINITY, low_y = INFINITY, high_y = -INFINITY;
     int absent = 0;
@@ -193,6 +206,12 @@ void scatter_plot_write(const char *path, const char *title, size_t count, const
         } else {
             absent++;
         }
+    }
+    for (size_t i = 0; curve != NULL && i < curve->count; i++) {
+        low_x = fmin(low_x, curve->x[i]);
+        high_x = fmax(high_x, curve->x[i]);
+        low_y = fmin(low_y, curve->y[i]);
+        high_y = fmax(high_y, curve->y[i]);
     }
     if (threshold != NULL) {
         low_y = fmin(low_y, *threshold);
@@ -210,13 +229,16 @@ void scatter_plot_write(const char *path, const char *title, size_t count, const
     const axis y = low_y <= high_y ? make_axis(low_y, high_y, 10, BOTTOM, TOP) : make_axis(0, 100, 10, BOTTOM, TOP);
 
     output out = output_open(path);
-    const int height = BOTTOM + 60 + LINE * (2 + absent);
+    const int height = BOTTOM + 60 + LINE * (3 + absent);
     svg_begin(out.file, &(svg_page){.width = WIDTH, .height = height, .millimetres = 160, .font_size = 12});
     svg_title(out.file, 70, title);
     draw_axes(out.file, &x, &y);
     if (threshold != NULL) {
         fprintf(out.file, "<path d=\"M%d %.1f H%d\" stroke=\"#000\" stroke-dasharray=\"6 4\"/>\n", LEFT,
                 axis_place(&y, *threshold), RIGHT);
+    }
+    if (curve != NULL) {
+        draw_curve(out.file, &x, &y, curve);
     }
     draw_points(out.file, &x, &y, count, points, ranges);
     int line = 0;
@@ -229,6 +251,11 @@ void scatter_plot_write(const char *path, const char *title, size_t count, const
         char note[64];
         snprintf(note, sizeof note, "dashed: %g dB, as asked for", *threshold);
         line = put_note(out.file, line, note);
+    }
+    if (curve != NULL) {
+        line = put_note(
+            out.file, line,
+            "line: no choice of a format for each tensor lies above it; square: the choice within the bits asked for");
     }
     line = put_absent(out.file, line, count, points, true);
     put_absent(out.file, line, count, points, false);
