@@ -232,7 +232,7 @@ static fpemu_rounding seek(const call *c, const array *state, uint64_t example)
 /* ------------------------------------------------------------------------------------------------- counters */
 
 /* Words of counters are a fpemu_stats and after it the counts of its two histograms, 64 bits each. XLA's buffers begin
- * at multiples of 16 bytes or more, and every example has an even number of words, so histograms are counted in place. */
+ * at multiples of 16 bytes or more, and every example has an even number of words: histograms are counted in place. */
 typedef struct counters {
     fpemu_stats stats;
     char *words;
@@ -387,7 +387,7 @@ static xla_error *quantize_runs(const call *c, const place *p, fpemu_rounding ro
         fpemu_shape_of((size_t)(p->rank - p->run), sizes, (int)(p->axis - p->run), &shape);
         shape.whole = whole->whole;
     }
-    for (uint64_t r = 0; r < runs; r++) {
+    for (uint64_t r = 0; r < runs; r++, x += length * size, y += length * size) {
         uint64_t index = 0, step = 1, rest = r;
         xla_error *error;
 
@@ -402,8 +402,7 @@ static xla_error *quantize_runs(const call *c, const place *p, fpemu_rounding ro
             step *= (uint64_t)p->global[i];
         }
         rounding.offset = offset + index;
-        error = refuse(c->frame, "quantize",
-                       quantize_array(c, &rounding, &shape, length, x + r * length * size, y + r * length * size, stats));
+        error = refuse(c->frame, "quantize", quantize_array(c, &rounding, &shape, length, x, y, stats));
         if (error)
             return error;
     }

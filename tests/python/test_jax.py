@@ -441,7 +441,8 @@ OFFSETS = {
     ("xla_scalar", "XLA_FFI_Scalar"): "type:dtype value",
     ("xla_array", "XLA_FFI_Array"): "type:dtype length:size data",
     ("xla_buffers", "XLA_FFI_Args"): "struct_size extensions:extension_start count:size kinds:types items:args",
-    ("xla_attributes", "XLA_FFI_Attrs"): "struct_size extensions:extension_start count:size kinds:types names items:attrs",
+    ("xla_attributes", "XLA_FFI_Attrs"): "struct_size extensions:extension_start count:size kinds:types names "
+                                         "items:attrs",
     ("xla_api", "XLA_FFI_Api"): "struct_size extensions:extension_start version:api_version internal:internal_api "
                                 "create_error:XLA_FFI_Error_Create",
     ("xla_frame", "XLA_FFI_CallFrame"): "struct_size extensions:extension_start api context:ctx stage arguments:args "
