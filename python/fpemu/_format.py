@@ -104,7 +104,8 @@ class Format(_native.Format):
 
     def values(self) -> npt.NDArray[np.float64]:
         """All finite values in ascending order, zero once, as float64. ValueError past 2**26 of them."""
-        return np.frombuffer(self._enumerate()[0], dtype=np.float64).copy()
+        found: npt.NDArray[np.float64] = np.frombuffer(self._enumerate()[0], dtype=np.float64).copy()
+        return found
 
     def codes(self) -> npt.NDArray[Any]:
         """The codes of `values()`, as unsigned integers."""

@@ -17,21 +17,33 @@ from ._stats import Stats
 _RANGE = struct.Struct("=QQQddddQq24x")
 
 
-class Range(bytes):
+class Range:
     """What is known of a whole tensor, made by `fpemu.measure`: what a scale of all of it needs.
 
     Immutable; two are equal where all numbers are. Pass it as `range=` to quantise a tensor slice by slice, or by the
     range of earlier tensors (delayed scaling; see `Delayed`).
     """
 
-    def __new__(cls, content: bytes = bytes(_RANGE.size)) -> Range:
-        if len(content) != _RANGE.size:
+    __slots__ = ("_content",)
+    _content: bytes
+
+    def __init__(self, content: bytes = bytes(_RANGE.size)) -> None:
+        if not isinstance(content, bytes) or len(content) != _RANGE.size:
             raise ValueError("a range is made by fpemu.measure")
-        return super().__new__(cls, content)
+        object.__setattr__(self, "_content", content)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError("a Range does not change")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Range) and self._content == other._content
+
+    def __hash__(self) -> int:
+        return hash(self._content)
 
     @property
     def _fields(self) -> tuple[Any, ...]:
-        return _RANGE.unpack(self)
+        return _RANGE.unpack(self._content)
 
     @property
     def count(self) -> int:
@@ -67,7 +79,7 @@ class Range(bytes):
         return f"<fpemu.Range of {self.count}: amax={self.amax} nonfinite={self.nonfinite}>"
 
     def __reduce__(self) -> tuple[type[Range], tuple[bytes]]:
-        return Range, (bytes(self),)
+        return Range, (self._content,)
 
 
 def measure(x: Any, format: Format | str, *, range: Range | None = None) -> Range:

@@ -2,6 +2,8 @@
  * the end, where counters are added and statuses become exceptions. */
 #include "native.h"
 
+#include <string.h>
+
 PyObject *call_adopter(const char *verb, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
     PyObject *tuple = PyTuple_New(nargs), *keywords = PyDict_New(), *result = NULL;
@@ -102,4 +104,22 @@ PyObject *finish_call(PyObject *made, PyObject *out, const view *y, counting *c,
         return made;
     Py_DECREF(made);
     return NULL;
+}
+
+int range_of(PyObject *argument, fpemu_range *range, const fpemu_range **whole)
+{
+    *whole = NULL;
+    if (!argument || argument == Py_None)
+        return 0;
+    PyObject *content = PyObject_GetAttrString(argument, "_content");
+    const int fits = content && PyBytes_Check(content) && (size_t)PyBytes_Size(content) == sizeof *range;
+    if (fits)
+        memcpy(range, PyBytes_AsString(content), sizeof *range);
+    Py_XDECREF(content);
+    if (!fits) {
+        PyErr_SetString(PyExc_TypeError, "range is a fpemu.Range, as fpemu.measure makes one, or None");
+        return -1;
+    }
+    *whole = range;
+    return 0;
 }

@@ -158,6 +158,8 @@ int operand_view(PyObject *object, const char *name, view *v);
  * or NULL with an exception. dimensions < 0: the sizes of inputs[0]. */
 PyObject *result_view(PyObject *out, const view *inputs, int count, carrier type, int dimensions, const int64_t *size,
                       view *y);
+/* *whole points at `range`, filled from a fpemu.Range, or is NULL for None. -1 with an exception. */
+int range_of(PyObject *argument, fpemu_range *range, const fpemu_range **whole);
 /* What a call did: the result, or NULL with an exception, the result released. Ends the counting. */
 PyObject *finish_call(PyObject *made, PyObject *out, const view *y, counting *c, fpemu_status status, const char *verb,
                       const format_object *format, carrier type);

@@ -179,16 +179,6 @@ fpemu_status quantize_views(const fpemu_format *f, const fpemu_rounding *r, cons
 
 /* ----------------------------------------------------------------------------------------------- from Python */
 
-static const fpemu_range *range_argument(PyObject *argument, fpemu_range *range)
-{
-    if (!PyBytes_Check(argument) || (size_t)PyBytes_Size(argument) != sizeof *range) {
-        PyErr_SetString(PyExc_TypeError, "range is a fpemu.Range or None");
-        return NULL;
-    }
-    memcpy(range, PyBytes_AsString(argument), sizeof *range);
-    return range;
-}
-
 PyObject *native_quantize(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
     static const parameters p = {"quantize", 8, 3, 2,
@@ -211,9 +201,7 @@ PyObject *native_quantize(PyObject *module, PyObject *const *args, Py_ssize_t na
     uint64_t offset = 0;
     int axis = -1;
     if (!rounding || stats_of(a[6], &stats) || u64_argument(a[4], "offset", &offset) ||
-        axis_argument(a[3], x.dimensions, &axis))
-        goto end;
-    if (a[7] && a[7] != Py_None && !(whole = range_argument(a[7], &range)))
+        axis_argument(a[3], x.dimensions, &axis) || range_of(a[7], &range, &whole))
         goto end;
     if (!(made = result_view(out, &x, 1, x.type, -1, NULL, &y)))
         goto end;

@@ -46,20 +46,6 @@ static int sizes_argument(PyObject *sizes, view *v)
     return view_of_address(0, CARRIER_F32, sizes, NULL, v);
 }
 
-static int range_of(PyObject *argument, fpemu_range *range, const fpemu_range **whole)
-{
-    *whole = NULL;
-    if (!argument || argument == Py_None)
-        return 0;
-    if (!PyBytes_Check(argument) || (size_t)PyBytes_Size(argument) != sizeof *range) {
-        PyErr_SetString(PyExc_TypeError, "range is a fpemu.Range or None");
-        return -1;
-    }
-    memcpy(range, PyBytes_AsString(argument), sizeof *range);
-    *whole = range;
-    return 0;
-}
-
 static int takes(const char *function, Py_ssize_t given, Py_ssize_t wanted, PyObject *names)
 {
     if (given == wanted && !names)
