@@ -83,9 +83,9 @@ static void text(const xla_frame *frame, const char *name, char to[TEXT_SIZE])
 /* One array of a call: where the part of an example lies. */
 typedef struct array {
     const xla_buffer *buffer;
-    int64_t rank;    /* of one example */
-    uint64_t bytes;  /* of one example */
-    uint64_t count;  /* its elements */
+    int64_t rank;   /* of one example */
+    uint64_t bytes; /* of one example */
+    uint64_t count; /* its elements */
 } array;
 
 typedef struct call {
@@ -94,7 +94,7 @@ typedef struct call {
     fpemu_rounding rounding; /* its stream is set by `seek` */
     int64_t dimensions;      /* of jax.vmap */
     uint64_t examples;
-    const int64_t *sizes;    /* of the dimensions of jax.vmap */
+    const int64_t *sizes; /* of the dimensions of jax.vmap */
     int64_t operands;
     array operand[MOST_OPERANDS];
     array result[2];
@@ -103,17 +103,13 @@ typedef struct call {
 static uint64_t element_bytes(int type)
 {
     switch (type) {
-    case XLA_U8:
-        return 1;
+    case XLA_U8: return 1;
     case XLA_U16:
     case XLA_F16:
-    case XLA_BF16:
-        return 2;
+    case XLA_BF16: return 2;
     case XLA_U32:
-    case XLA_F32:
-        return 4;
-    default:
-        return 8;
+    case XLA_F32: return 4;
+    default: return 8;
     }
 }
 
@@ -149,10 +145,9 @@ static void *part(const call *c, const array *a, uint64_t example)
 static bool answered(const xla_frame *frame)
 {
     xla_metadata *metadata;
-    const xla_version version = {sizeof version, NULL, XLA_MAJOR,
-                                 frame->api && frame->api->version.major_version == XLA_MAJOR
-                                     ? frame->api->version.minor_version
-                                     : XLA_MINOR};
+    const xla_version version = {
+        sizeof version, NULL, XLA_MAJOR,
+        frame->api && frame->api->version.major_version == XLA_MAJOR ? frame->api->version.minor_version : XLA_MINOR};
 
     if (!frame->extensions || frame->extensions->type != XLA_EXTENSION_METADATA)
         return false;
@@ -271,24 +266,15 @@ static void close_counters(counters *n)
 /* --------------------------------------------------------------------------------------- calls by type */
 
 /* One call of the library for elements of an XLA type, its status in `status`. */
-#define BY_TYPE(type, status, function, ...)                                                                          \
-    do {                                                                                                              \
-        switch (type) {                                                                                               \
-        case XLA_F64:                                                                                                 \
-            (status) = function##_f64(__VA_ARGS__);                                                                   \
-            break;                                                                                                    \
-        case XLA_F32:                                                                                                 \
-            (status) = function##_f32(__VA_ARGS__);                                                                   \
-            break;                                                                                                    \
-        case XLA_F16:                                                                                                 \
-            (status) = function##_f16(__VA_ARGS__);                                                                   \
-            break;                                                                                                    \
-        case XLA_BF16:                                                                                                \
-            (status) = function##_bf16(__VA_ARGS__);                                                                  \
-            break;                                                                                                    \
-        default:                                                                                                      \
-            (status) = FPEMU_ERROR_ARGUMENT;                                                                          \
-        }                                                                                                             \
+#define BY_TYPE(type, status, function, ...)                                                                           \
+    do {                                                                                                               \
+        switch (type) {                                                                                                \
+        case XLA_F64: (status) = function##_f64(__VA_ARGS__); break;                                                   \
+        case XLA_F32: (status) = function##_f32(__VA_ARGS__); break;                                                   \
+        case XLA_F16: (status) = function##_f16(__VA_ARGS__); break;                                                   \
+        case XLA_BF16: (status) = function##_bf16(__VA_ARGS__); break;                                                 \
+        default: (status) = FPEMU_ERROR_ARGUMENT;                                                                      \
+        }                                                                                                              \
     } while (0)
 
 static fpemu_status quantize_array(const call *c, const fpemu_rounding *rounding, const fpemu_shape *shape, uint64_t n,
@@ -311,8 +297,8 @@ typedef struct place {
     const int64_t *local, *global;
     const uint32_t *starts;
     int64_t rank;
-    int64_t run;   /* the first dimension from which on the piece is one run of the larger tensor's elements */
-    int64_t axis;  /* of blocks */
+    int64_t run;  /* the first dimension from which on the piece is one run of the larger tensor's elements */
+    int64_t axis; /* of blocks */
 } place;
 
 static bool cut(const place *p, int64_t dimension)
@@ -330,9 +316,8 @@ static bool at_blocks(const place *p, int64_t dimension, uint64_t length)
 
 static bool needs_range(const fpemu_format *f)
 {
-    return f->scaling != FPEMU_SCALING_NONE &&
-           (f->block == FPEMU_BLOCK_TENSOR || f->scaling == FPEMU_SCALING_NVFP4 ||
-            f->scaling == FPEMU_SCALING_NVFP4_AO);
+    return f->scaling != FPEMU_SCALING_NONE && (f->block == FPEMU_BLOCK_TENSOR || f->scaling == FPEMU_SCALING_NVFP4 ||
+                                                f->scaling == FPEMU_SCALING_NVFP4_AO);
 }
 
 /* Whether the larger tensor's blocks lie wholly inside or outside the piece. `whole`: scales of the whole tensor come
@@ -349,10 +334,8 @@ static bool holds_blocks(const call *c, const place *p, bool whole)
     if (needs_range(f) && any && !whole)
         return false;
     switch (f->block) {
-    case FPEMU_BLOCK_RUN:
-        return at_blocks(p, p->axis, f->block_length);
-    case FPEMU_BLOCK_ROW:
-        return !cut(p, p->axis);
+    case FPEMU_BLOCK_RUN: return at_blocks(p, p->axis, f->block_length);
+    case FPEMU_BLOCK_ROW: return !cut(p, p->axis);
     case FPEMU_BLOCK_TILE:
         return at_blocks(p, p->axis, f->block_length) && (p->axis == 0 || at_blocks(p, p->axis - 1, f->block_rows));
     case FPEMU_BLOCK_CHANNEL:
@@ -360,8 +343,7 @@ static bool holds_blocks(const call *c, const place *p, bool whole)
             if (i != p->axis && cut(p, i))
                 return false;
         return true;
-    default:
-        return true;
+    default: return true;
     }
 }
 
@@ -379,8 +361,8 @@ static xla_error *quantize_runs(const call *c, const place *p, fpemu_rounding ro
     for (int64_t i = p->run; i < p->rank; i++)
         length *= sizes[i - p->run] = (uint64_t)p->local[i];
     if (c->format.scaling != FPEMU_SCALING_NONE) {
-        if (runs > 1 && (first < p->run || c->format.block == FPEMU_BLOCK_CHANNEL ||
-                         c->format.block == FPEMU_BLOCK_TENSOR))
+        if (runs > 1 &&
+            (first < p->run || c->format.block == FPEMU_BLOCK_CHANNEL || c->format.block == FPEMU_BLOCK_TENSOR))
             return fail(c->frame, XLA_UNIMPLEMENTED,
                         "fpemu: stochastic rounding of blocks along a dimension that is not among the contiguous ones "
                         "of a shard; shard the leading dimensions, or quantize before sharding");
@@ -474,8 +456,9 @@ EXPORT xla_error *fpemu_jax_quantize(const xla_frame *frame)
         const fpemu_rounding rounding = c.rounding;
 
         shape.outer *= c.examples;
-        return refuse(frame, "quantize", quantize_array(&c, &rounding, &shape, n * c.examples,
-                                                        c.operand[0].buffer->data, c.result[0].buffer->data, NULL));
+        return refuse(frame, "quantize",
+                      quantize_array(&c, &rounding, &shape, n * c.examples, c.operand[0].buffer->data,
+                                     c.result[0].buffer->data, NULL));
     }
     for (uint64_t e = 0; e < c.examples; e++) {
         const void *x = part(&c, &c.operand[0], e);

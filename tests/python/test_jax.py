@@ -10,6 +10,7 @@ import shutil
 import subprocess
 from fractions import Fraction
 
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=4"
 
 import numpy as np
