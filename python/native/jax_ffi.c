@@ -140,14 +140,24 @@ static void *part(const call *c, const array *a, uint64_t example)
     return a->count && a->buffer->data ? (char *)a->buffer->data + place * a->bytes : a->buffer->data;
 }
 
-/* Answers XLA's question for the version, and says whether that was all. The minor version is the runtime's where it is
- * known: what we use is the same in all. */
+/* The minor version that handlers say they were written for: what we use is the same in all, but some jaxlibs take only
+ * handlers of their own. Set once, before any is registered. */
+static int minor_version = XLA_MINOR;
+
+/* Takes the version of the jaxlib that is there; 0 if it is one that these handlers do not speak. */
+EXPORT int fpemu_jax_speak(int major, int minor)
+{
+    if (major != XLA_MAJOR)
+        return 0;
+    minor_version = minor;
+    return 1;
+}
+
+/* Answers XLA's question for the version, and says whether that was all. */
 static bool answered(const xla_frame *frame)
 {
     xla_metadata *metadata;
-    const xla_version version = {
-        sizeof version, NULL, XLA_MAJOR,
-        frame->api && frame->api->version.major_version == XLA_MAJOR ? frame->api->version.minor_version : XLA_MINOR};
+    const xla_version version = {sizeof version, NULL, XLA_MAJOR, minor_version};
 
     if (!frame->extensions || frame->extensions->type != XLA_EXTENSION_METADATA)
         return false;

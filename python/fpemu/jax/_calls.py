@@ -6,6 +6,7 @@ import ctypes
 import dataclasses
 import functools
 import pathlib
+import re
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -39,6 +40,15 @@ partition: Any = jax.sharding.PartitionSpec
 _HANDLERS = ("quantize", "measure", "encode", "decode", "arith", "matmul")
 
 
+def _version() -> tuple[int, int]:
+    """The version of XLA's FFI that the installed jaxlib has; the newest known where its header is not there. XLA looks
+    at it only when a backend starts, and then a handler of another version takes the backend down."""
+    header = pathlib.Path(ffi.include_dir(), "xla/ffi/api/c_api.h")
+    found = re.findall(r"^#define XLA_FFI_API_(?:MAJOR|MINOR) (\d+)", header.read_text(encoding="utf-8"),
+                       re.MULTILINE) if header.exists() else []
+    return (int(found[0]), int(found[1])) if len(found) == 2 else (0, 3)
+
+
 def _load() -> ctypes.CDLL:
     """Loads the library beside the package and registers its handlers with XLA."""
     path = pathlib.Path(fpemu.__file__).with_name("libfpemu_jax.so")
@@ -46,13 +56,15 @@ def _load() -> ctypes.CDLL:
         library = ctypes.CDLL(str(path))
     except OSError as error:
         raise ImportError(f"fpemu.jax: cannot load {path.name}: {error}") from error
+    major, minor = _version()
+    if not library.fpemu_jax_speak(major, minor):
+        raise ImportError(f"fpemu.jax speaks version 0 of XLA's FFI, and the installed jaxlib {major}.{minor}")
     for name in _HANDLERS:
         try:
             ffi.register_ffi_target("fpemu_" + name, ffi.pycapsule(getattr(library, "fpemu_jax_" + name)),
                                     platform="cpu")
         except Exception as error:
-            raise ImportError("fpemu.jax speaks version 0 of XLA's FFI, which the installed jaxlib refuses: "
-                              f"{error}") from error
+            raise ImportError(f"the installed jaxlib refuses fpemu.jax's handlers: {error}") from error
     library.fpemu_jax_status_text.restype = ctypes.c_char_p
     return library
 
