@@ -27,6 +27,7 @@ from jax.sharding import PartitionSpec as P
 
 import fpemu
 import fpemu.jax as fj
+from fpemu.jax import _calls
 
 SMALL = ["float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2",
          "float8_e5m2fnuz", "float8_e8m0fnu", "float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn"]
@@ -430,6 +431,11 @@ def test_refusals():
 
 
 # ---------------------------------------------------------------------------------- the interface with XLA
+
+def test_another_major_version_is_refused():
+    major, minor = _calls._version()
+    assert major == 0 and _calls.library.fpemu_jax_speak(1, 0) == 0 and _calls.library.fpemu_jax_speak(major, minor) == 1
+
 
 OFFSETS = {
     ("xla_extension", "XLA_FFI_Extension_Base"): "struct_size type next",
