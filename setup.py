@@ -146,11 +146,8 @@ class Build(build_ext):
         ]
         jobs += [(source, ["-O3", *common, *flags, *macros]) for source, flags in loops]
         objects = self.compile(compiler, jobs, folder)
-        exports = folder / "exports.map"
-        exports.write_text("{ global: " + " ".join(f"{name};" for name in read("lib/libfpemu.map").split())
-                           + " local: *; };\n")
         compiler.run(["-shared", *common, *objects, "-o", str(library), "-Wl,-soname,libfpemu.so",
-                      f"-Wl,--version-script={exports}", "-Wl,-z,defs", "-lm"])
+                      f"-Wl,--version-script={ROOT / 'lib/libfpemu.map'}", "-Wl,-z,defs", "-lm"])
 
     def build_binding(self, compiler, common, ext, folder, library, target):
         include = [f"-I{sysconfig.get_path('include')}", f"-I{sysconfig.get_path('platinclude')}"]
