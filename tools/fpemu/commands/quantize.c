@@ -407,7 +407,7 @@ int cmd_quantize(int argc, char **argv)
     j.assigned = assignment_open(&formats, c.operands == 2 ? c.operand[0] : NULL, has_axis ? &axis : NULL,
                                  c.operand[c.operands - 1], &files, &j.in);
     file_check_output(&j.in, j.output);
-    if (j.asked != NULL && j.asked->code == NULL && j.in.model.kind != MODEL_SAFETENSORS) {
+    if (j.asked != NULL && j.asked->code == NULL && model_kind_written(j.in.model.kind) != MODEL_SAFETENSORS) {
         cli_usage("--dtype: %s files have no type %s", model_kind_name(j.in.model.kind), j.asked->name);
     }
     choose_types(&j);

@@ -177,7 +177,8 @@ file file_open(const char *path, file_options *options)
 {
     const bool standard = strcmp(path, "-") == 0;
     file f = {.path = standard ? "standard input" : path};
-    if (!standard && options->raw.type == NULL && options->kind == MODEL_DETECT && shards_named(path)) {
+    if (!standard && options->raw.type == NULL && (options->kind == MODEL_DETECT || options->kind == MODEL_PACKED) &&
+        shards_named(path)) {
         return open_shards(f, options);
     }
     FILE *stream = standard ? stdin : fopen(path, "rb");
@@ -231,7 +232,10 @@ void file_check_output(const file *f, const char *output)
     if (f->model.parts > 0 && (kind != MODEL_DETECT || strcmp(output, "-") == 0)) {
         cli_usage("-o: '%s': the input is a directory of files, and so is the output", output);
     }
-    if (kind != MODEL_DETECT && f->model.kind != MODEL_RAW && kind != f->model.kind) {
+    if (kind != MODEL_DETECT && f->model.kind != MODEL_RAW && kind != model_kind_written(f->model.kind)) {
+        if (f->model.kind == MODEL_GGUF) {
+            cli_usage("-o: '%s': what is read from GGUF is written as safetensors", output);
+        }
         cli_usage("-o: '%s' is named as another kind than the input, which is %s", output,
                   model_kind_name(f->model.kind));
     }

@@ -15,6 +15,7 @@ static const struct {
              [MODEL_NPY] = {".npy", ".npy"},
              [MODEL_NPZ] = {".npz", ".npz"},
              [MODEL_SAFETENSORS] = {"safetensors", ".safetensors"},
+             [MODEL_GGUF] = {"GGUF", ".gguf"},
              [MODEL_CONTAINER] = {"a file of packed tensors", ".fpk"}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -32,6 +33,11 @@ model_kind model_kind_of_name(const char *name)
 const char *model_kind_name(model_kind kind)
 {
     return kinds[kind].name;
+}
+
+model_kind model_kind_written(model_kind kind)
+{
+    return kind == MODEL_GGUF ? MODEL_SAFETENSORS : kind;
 }
 
 bool model_refuse(model *m, const char *format, ...)
@@ -111,6 +117,18 @@ bool model_set_shape(model *m, tensor *t, unsigned dimensions, const uint64_t *e
     return true;
 }
 
+const char *model_type_text(const tensor *t)
+{
+    return t->stored.name != NULL ? t->stored.name : t->type != NULL ? t->type->name : t->type_text;
+}
+
+double model_type_bits(const tensor *t)
+{
+    return t->stored.name == NULL ? 8.0 * t->type->size
+           : t->count > 0         ? 8 * (double)t->stored.bytes / (double)t->count
+                                  : 0;
+}
+
 bool model_blame(model *m, const char *what, const char *name)
 {
     char reason[MODEL_ERROR_SIZE];
@@ -141,12 +159,21 @@ bool model_names_differ(const model *m, const char **twice)
     return *twice == NULL;
 }
 
+static void free_tensor(tensor *t)
+{
+    for (unsigned i = 0; i < t->stored.parts; i++) {
+        free_tensor(&t->stored.part[i]);
+    }
+    free(t->stored.part);
+    free(t->name);
+    free(t->extent);
+    free(t->spec);
+}
+
 void model_free(model *m)
 {
     for (size_t i = 0; i < m->count; i++) {
-        free(m->tensor[i].name);
-        free(m->tensor[i].extent);
-        free(m->tensor[i].spec);
+        free_tensor(&m->tensor[i]);
     }
     free(m->tensor);
     for (size_t i = 0; i < m->parts; i++) {

@@ -22,5 +22,7 @@ bool safetensors_open(model *m);
  * (NULL: as it is). To be freed; NULL when memory runs out. */
 unsigned char *safetensors_print(const model *m, size_t first, size_t count, json_t *metadata,
                                  const dtype *const *types, size_t *size);
+/* The same for a header that is made already. */
+unsigned char *safetensors_frame(const json_t *header, size_t *size);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "files/layout.h"
 #include "files/safetensors.h"
 
 static const char index_suffix[] = ".safetensors.index.json", file_suffix[] = ".safetensors";
@@ -330,6 +331,26 @@ static bool refuse_directory(model *m, const names *others)
                         others->count > 0 ? list : "nothing", i < others->count ? ", ..." : "");
 }
 
+/* Tensors of one file that are parts of another become that one, in the index too. */
+static bool join_layouts(model *m)
+{
+    if (!layout_join(m)) {
+        return false;
+    }
+    json_t *weight_map = json_object_get(m->index, "weight_map");
+    bool good = true;
+    for (size_t i = 0; weight_map != NULL && i < m->count; i++) {
+        const tensor *t = &m->tensor[i];
+        for (unsigned k = 0; k < t->stored.parts; k++) {
+            json_object_del(weight_map, t->stored.part[k].name);
+        }
+        if (t->stored.parts > 0) {
+            good = good && json_object_set_new(weight_map, t->name, json_string(m->part[t->part].name)) == 0;
+        }
+    }
+    return good || model_refuse(m, "out of memory");
+}
+
 static bool open_directory(model *m, const char *path)
 {
     names indices = {0}, files = {0}, others = {0};
@@ -363,7 +384,7 @@ bool shards_open(model *m, const char *path)
         return model_refuse(m, "%s", strerror(errno));
     }
     if (S_ISDIR(status.st_mode)) {
-        return open_directory(m, path);
+        return open_directory(m, path) && join_layouts(m);
     }
     const char *slash = strrchr(path, '/');
     const size_t length = slash != NULL ? (size_t)(slash - path) + 1 : 0;
@@ -372,7 +393,7 @@ bool shards_open(model *m, const char *path)
         return model_refuse(m, "out of memory");
     }
     memcpy(directory, length > 0 ? path : "./", length > 0 ? length : 2);
-    const bool good = read_index(m, directory, path);
+    const bool good = read_index(m, directory, path) && join_layouts(m);
     free(directory);
     return good;
 }

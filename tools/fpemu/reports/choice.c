@@ -53,7 +53,7 @@ typedef struct options {
 
 static double stored_bits(const tensor *t)
 {
-    return 8 * (double)t->type->size * (double)t->count;
+    return model_type_bits(t) * (double)t->count;
 }
 
 /* Bits of a whole tensor; those that pack stores are whole bytes. */
@@ -182,7 +182,7 @@ choice choice_by_threshold(const comparison *j)
             const comparison_cell *first = &j->cell[i * j->candidates];
             c.of[i] = choice_cheapest(j, first);
             c.none += c.of[i] == NULL;
-            c.bits += (double)t->count * (c.of[i] != NULL ? first[c.of[i] - j->candidate].bits : 8 * t->type->size);
+            c.bits += (double)t->count * (c.of[i] != NULL ? first[c.of[i] - j->candidate].bits : model_type_bits(t));
             error += c.of[i] != NULL ? fpemu_stats_sum_error2(&first[c.of[i] - j->candidate].stats) : 0;
             signal += signal_of(j, i);
         }
@@ -206,7 +206,7 @@ void choice_write_plan(const comparison *j, const choice *c, const char *path)
             continue;
         }
         if (c->of[i] == NULL) {
-            plan_add(p, t, PLAN_KEEP, 8 * t->type->size, (double)INFINITY);
+            plan_add(p, t, PLAN_KEEP, model_type_bits(t), (double)INFINITY);
         } else {
             const comparison_cell *cell = &j->cell[i * j->candidates + (size_t)(c->of[i] - j->candidate)];
             plan_add(p, t, c->of[i]->text, cell->bits, fpemu_stats_sqnr(&cell->stats));

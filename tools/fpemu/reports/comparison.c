@@ -61,7 +61,7 @@ static void print_ratios(const comparison *j, int width, const char *name, const
                          const comparison_cell *first)
 {
     char shape[FILE_SHAPE_SIZE] = "";
-    printf("%-*s  %-7s  %-14s", width, name, t != NULL ? t->type->name : "",
+    printf("%-*s  %-7s  %-14s", width, name, t != NULL ? model_type_text(t) : "",
            t != NULL ? file_shape_text(shape, t) : "");
     for (size_t k = 0; k < j->candidates; k++) {
         const comparison_format *c = &j->candidate[k];
