@@ -15,7 +15,7 @@ completed() {
     printf '%s\n' "${COMPREPLY[@]}"
 }
 offers() { # EXPECTED WORD...
-    completed "${@:2}" | grep -qxF -- "$1" || fail "'${*:2}' is not completed to $1"
+    completed "${@:2}" | grep -xF -- "$1" >/dev/null || fail "'${*:2}' is not completed to $1"
 }
 
 offers quantize fpemu qu

@@ -52,6 +52,9 @@ same new/a.safetensors small/a.safetensors
 same new/b.safetensors small/b.safetensors
 grep -q '"total_size": 1024$' new/model.safetensors.index.json || failed 'total_size'
 rm -r new
+gives '' quantize mxfp4 small -o new --dtype BF16
+grep -q '"total_size": 512$' new/model.safetensors.index.json || failed 'total_size of another type'
+rm -r new
 gives '' quantize mxfp4 small/model.safetensors.index.json -o new/
 gives '' pack mxfp4 small -o out.fpk
 gives '' unpack out.fpk -o out.safetensors

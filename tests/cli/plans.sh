@@ -70,6 +70,21 @@ holds "$(tr -s ' ' <table | sed -n 's/^layers.3.norm \(8 [^ ]*\).*/\1/p')" = '8 
 gives '' unpack out.fpk -o unpacked.safetensors
 same unpacked.safetensors out.safetensors
 
+# Tensors of more than a piece, each cut as its own format asks
+"$FPEMU" sample weights -o a.npy --size 600064 || failed sample
+"$FPEMU" sample gradients -o b.npy --size 600064 || failed sample
+python3 -m zipfile -c large.npz a.npy b.npy || failed zipfile
+gives '' pack fp32 large.npz -o large.fpk
+gives '' unpack large.fpk -o large.safetensors
+set -- --map 'a=e4m3fn' --map 'b=mx(e2m1,block=4x8)' -r sr
+gives '' pack large.safetensors -o out.fpk "$@"
+gives '' unpack out.fpk -o unpacked.safetensors
+gives '' quantize large.safetensors -o out.safetensors "$@"
+same unpacked.safetensors out.safetensors
+gives '' quantize e4m3fn large.safetensors -o one.safetensors --tensors a -r sr
+gives '' quantize 'mx(e2m1,block=4x8)' one.safetensors -o two.safetensors --tensors b -r sr
+same two.safetensors out.safetensors
+
 fails 2 'GLOB=SPEC' quantize mxfp4 in.safetensors -o no.safetensors --map 'norm'
 fails 2 'GLOB=SPEC' quantize mxfp4 in.safetensors -o no.safetensors --map '=e4m3fn'
 fails 2 "format 'nonsense'" quantize mxfp4 in.safetensors -o no.safetensors --map '*=nonsense'

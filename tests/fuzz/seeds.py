@@ -209,3 +209,27 @@ put("safetensors", "good-header-layouts", tensors({
     "b_global_scale": ("F32", [], bytes(4)),
     "m._e_qdata": ("F8_E4M3", [32], bytes(range(32))), "m._e_scale": ("F8_E8M0", [1], b"\x7f")},
     {"m.e": json.dumps(ao)})[8:])
+
+# Beside an index lie the files a (tensors x and y) and b (tensor z).
+here = {"x": "a.safetensors", "y": "a.safetensors", "z": "b.safetensors"}
+
+
+def index(weight_map, **more):
+    return json.dumps({"metadata": {"total_size": 8}, "weight_map": weight_map, **more}).encode()
+
+
+put("index", "good-two", index(here))
+put("index", "good-order", index(dict(reversed(here.items())), other=[1, {}]))
+put("index", "good-one", index({"z": "b.safetensors"}))
+put("index", "bad-missing", index({**here, "w": "b.safetensors"}))
+put("index", "bad-left-out", index({"x": "a.safetensors", "z": "b.safetensors"}))
+put("index", "bad-other-file", index({**here, "y": "b.safetensors"}))
+put("index", "bad-no-file", index({**here, "z": "c.safetensors"}))
+put("index", "bad-path", index({**here, "z": "../b.safetensors"}))
+put("index", "bad-directory", index({"z": "."}))
+put("index", "bad-itself", index({"z": "index.json"}))
+put("index", "bad-twice", index(here).replace(b'"y"', b'"x"'))
+put("index", "bad-number", index({"z": 1}))
+put("index", "bad-empty", index({}))
+put("index", "bad-metadata", index(here, metadata=[]))
+put("index", "bad-cut", index(here)[:-1])

@@ -53,7 +53,7 @@ typedef struct options {
 
 static double stored_bits(const tensor *t)
 {
-    return 8 * (double)t->type->size * (double)t->count;
+    return model_type_bits(t) * (double)t->count;
 }
 
 /* Bits of a whole tensor; those that pack stores are whole bytes. */
