@@ -67,7 +67,15 @@ enum {
     CLI_OPT_OPERATION,
     CLI_OPT_LONG,
     CLI_OPT_LIST,
-    CLI_OPT_CARRIER
+    CLI_OPT_CARRIER,
+    CLI_OPT_LAYOUT,
+    CLI_OPT_CONFIG,
+    CLI_OPT_MIN_DIMS,
+    CLI_OPT_FORCE,
+    CLI_OPT_MAP,
+    CLI_OPT_PLAN,
+    CLI_OPT_WRITE_PLAN,
+    CLI_OPT_MAX_BITS
 };
 
 /* The text as an unsigned number, decimal or 0x...; false if it is not one, or does not fit. */

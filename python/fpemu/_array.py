@@ -1,0 +1,342 @@
+"""Arrays whose every operation is rounded once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from . import _values
+from ._arrays import default_carrier, dtype_name, shape_of, to_numpy
+from ._format import Format
+from ._format import format as make_format
+from ._gemm import Gemm, matmul
+from ._rounding import Rounding
+from ._rounding import rounding as make_rounding
+from ._stats import Stats
+
+
+class Array:
+    """Numbers of a format: every operation on them is exact but for one rounding to the format; made by `fpemu.array`.
+
+    Operators + - * / and unary -, abs, comparisons, @, ** 2 and the methods below, with Arrays of the same format and
+    with Python numbers and arrays, which are rounded to the format first, as an operand of a machine must be. The
+    formats are those without scales that arithmetic takes. `a @ b` adds products in sequence, each addition of the exact
+    product rounded (a fused multiply-add); `a.matmul(b, spec)` takes another model.
+
+    data: the values, an array of NumPy or a tensor. format, rounding. stats: a Stats that all operations count in, or
+    None. Stochastic roundings take new random bits with every operation: each has a stream of its own, counted from
+    `rounding.stream` on, so that a computation done again gives the same bits.
+    """
+
+    __slots__ = ("_step", "data", "format", "rounding", "stats")
+    __array_priority__ = 100.0
+    __array_ufunc__ = None
+
+    def __init__(self, data: Any, format: Format, rounding: Rounding, stats: Stats | None = None,
+                 step: list[int] | None = None) -> None:
+        self.data = data
+        self.format = format
+        self.rounding = rounding
+        self.stats = stats
+        self._step = [0] if step is None else step
+
+    # ------------------------------------------------------------------------------------------- what it is
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Sizes of the dimensions."""
+        return shape_of(self.data)
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype that holds the values."""
+        return self.data.dtype
+
+    @property
+    def codes(self) -> Any:
+        """The codes of the values."""
+        return _values.encode(self.data, self.format)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.array(to_numpy(self.data), dtype=dtype) if copy or dtype else to_numpy(self.data)
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __iter__(self) -> Iterator[Array]:
+        return (self[i] for i in range(len(self)))
+
+    def __float__(self) -> float:
+        return float(self.data)
+
+    def __bool__(self) -> bool:
+        return bool(self.data)
+
+    def item(self) -> float:
+        """The one element as a Python number."""
+        return float(self.data.item())
+
+    def tolist(self) -> Any:
+        """The values as Python's numbers in lists."""
+        return self.data.tolist()
+
+    def __repr__(self) -> str:
+        return f"fpemu.array({self.data!r}, {self.format!r})"
+
+    # ----------------------------------------------------------------------------- nothing is rounded in these
+
+    def _same(self, data: Any) -> Array:
+        return Array(data, self.format, self.rounding, self.stats, self._step)
+
+    def __getitem__(self, index: Any) -> Array:
+        return self._same(np.asarray(self.data[index]) if isinstance(self.data, np.ndarray) else self.data[index])
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.data[index] = self._operand(value)
+
+    def reshape(self, *shape: Any) -> Array:
+        """The same elements in another shape."""
+        return self._same(self.data.reshape(*shape))
+
+    @property
+    def T(self) -> Array:
+        """The transpose."""
+        return self._same(self.data.T)
+
+    def transpose(self, *axes: int) -> Array:
+        """Axes in another order."""
+        if isinstance(self.data, np.ndarray):
+            return self._same(self.data.transpose(*axes))
+        return self._same(self.data.permute(*(axes or tuple(reversed(range(self.ndim))))))
+
+    def copy(self) -> Array:
+        """A copy with data of its own."""
+        return self._same(self.data.copy() if isinstance(self.data, np.ndarray) else self.data.clone())
+
+    def astype(self, format: Format | str, rounding: Rounding | str | None = None) -> Array:
+        """The values rounded once to another format."""
+        to = make_format(format)
+        return Array(_quantize(self.data, to, self._next() if rounding is None else make_rounding(rounding), self.stats),
+                     to, self.rounding if rounding is None else make_rounding(rounding), self.stats, self._step)
+
+    def __neg__(self) -> Array:
+        return self._same(_quantize(-self.data, self.format, self._next(), self.stats))
+
+    def __pos__(self) -> Array:
+        return self
+
+    def __abs__(self) -> Array:
+        return self._same(abs(self.data))
+
+    # -------------------------------------------------------------------------------------------- operations
+
+    def _next(self) -> Rounding:
+        """The rounding of the next operation."""
+        if not self.rounding.is_stochastic:
+            return self.rounding
+        step = self._step[0]
+        self._step[0] += 1
+        return self.rounding.replace(stream=(self.rounding.stream + step) % (1 << 64))
+
+    def _operand(self, value: Any) -> Any:
+        if isinstance(value, Array):
+            if value.format != self.format:
+                raise ValueError(f"operands have the formats {self.format!r} and {value.format!r}: astype rounds one of "
+                                 "them to the other")
+            return value.data
+        if isinstance(value, (int, float)):
+            scalar: float = _quantize(float(value), self.format, self._next(), self.stats)
+            return scalar
+        return _quantize(value, self.format, self._next(), self.stats)
+
+    def _operate(self, name: str, *operands: Any) -> Array:
+        data = tuple(self._operand(value) for value in operands)
+        return self._same(_values._arith(name, data, self.format, self._next(), 0, None, self.stats))
+
+    def __add__(self, other: Any) -> Array:
+        return self._operate("add", self, other)
+
+    def __radd__(self, other: Any) -> Array:
+        return self._operate("add", other, self)
+
+    def __sub__(self, other: Any) -> Array:
+        return self._operate("sub", self, other)
+
+    def __rsub__(self, other: Any) -> Array:
+        return self._operate("sub", other, self)
+
+    def __mul__(self, other: Any) -> Array:
+        return self._operate("mul", self, other)
+
+    def __rmul__(self, other: Any) -> Array:
+        return self._operate("mul", other, self)
+
+    def __truediv__(self, other: Any) -> Array:
+        return self._operate("div", self, other)
+
+    def __rtruediv__(self, other: Any) -> Array:
+        return self._operate("div", other, self)
+
+    def __pow__(self, other: Any) -> Array:
+        if other != 2:
+            raise ValueError("only the square is an operation that is rounded once")
+        return self._operate("mul", self, self)
+
+    def sqrt(self) -> Array:
+        """The square root."""
+        return self._operate("sqrt", self)
+
+    def fma(self, b: Any, c: Any) -> Array:
+        """self * b + c, rounded once."""
+        return self._operate("fma", self, b, c)
+
+    def minimum(self, other: Any) -> Array:
+        """The smaller; NaN if one of them is."""
+        return self._operate("minimum", self, other)
+
+    def maximum(self, other: Any) -> Array:
+        """The larger; NaN if one of them is."""
+        return self._operate("maximum", self, other)
+
+    def apply(self, function: str) -> Array:
+        """An elementary function, correctly rounded; see `fpemu.apply`."""
+        return self._same(_values.apply(function, self.data, self.format, self._next(), stats=self.stats))
+
+    def matmul(self, other: Any, spec: str | Gemm | None = None) -> Array:
+        """self @ other by a model of `fpemu.matmul`, its result rounded to the format where the model says nothing of it.
+
+        None: "seq(FORMAT)": products are added in sequence, each exact product and sum rounded once together.
+        """
+        b = self._operand(other)
+        model = spec if spec is not None else f"seq({self.format.spec}{_mode(self.rounding)})"
+        rounding = self._next()
+        data = matmul(self.data, b, model, seed=rounding.seed, stream=rounding.stream)
+        return self._same(_quantize(data, self.format, rounding, None))
+
+    def __matmul__(self, other: Any) -> Array:
+        return self.matmul(other)
+
+    def __rmatmul__(self, other: Any) -> Array:
+        return self._same(self._operand(other)).matmul(self)
+
+    # -------------------------------------------------------------------------------------------- comparisons
+
+    def __eq__(self, other: object) -> Any:
+        return _values.equal(self.data, self._operand(other))
+
+    def __ne__(self, other: object) -> Any:
+        equal = _values.equal(self.data, self._operand(other))
+        return ~equal
+
+    def __lt__(self, other: Any) -> Any:
+        return _values.less(self.data, self._operand(other))
+
+    def __le__(self, other: Any) -> Any:
+        return _values.less_equal(self.data, self._operand(other))
+
+    def __gt__(self, other: Any) -> Any:
+        return _values.greater(self.data, self._operand(other))
+
+    def __ge__(self, other: Any) -> Any:
+        return _values.greater_equal(self.data, self._operand(other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    # --------------------------------------------------------------------------------------------- reductions
+
+    def _reduce(self, name: str, axis: int | None, order: str) -> Array:
+        x = self.reshape(-1) if axis is None else self._same(_move_last(self.data, axis))
+        length = x.shape[-1]
+        if length == 0:
+            raise ValueError("a reduction of no elements")
+        if order == "sequential":
+            total = x[..., 0]
+            for i in range(1, length):
+                total = total._operate(name, total, x[..., i])
+            return total
+        if order != "pairwise":
+            raise ValueError(f"order is 'sequential' or 'pairwise', not {order!r}")
+        while x.shape[-1] > 1:
+            even = x.shape[-1] // 2 * 2
+            joined = x._operate(name, x[..., 0:even:2], x[..., 1:even:2])
+            if even < x.shape[-1]:
+                joined = joined._same(_concatenate(joined.data, x.data[..., even:]))
+            x = joined
+        return x[..., 0]
+
+    def sum(self, axis: int | None = None, *, order: str = "sequential") -> Array:
+        """The sum along an axis, or of all elements in C order, rounded after every addition.
+
+        order: "sequential", ((a0 + a1) + a2) + ..., or "pairwise", neighbours, then neighbours of those; an odd last one
+        waits for the next round.
+        """
+        return self._reduce("add", axis, order)
+
+    def prod(self, axis: int | None = None, *, order: str = "sequential") -> Array:
+        """The product, likewise."""
+        return self._reduce("mul", axis, order)
+
+    def min(self, axis: int | None = None) -> Array:
+        """The smallest; NaN if one is."""
+        return self._reduce("minimum", axis, "pairwise")
+
+    def max(self, axis: int | None = None) -> Array:
+        """The largest; NaN if one is."""
+        return self._reduce("maximum", axis, "pairwise")
+
+    def mean(self, axis: int | None = None, *, order: str = "sequential") -> Array:
+        """The sum, divided by the number of elements, which is rounded to the format first."""
+        count = self.size if axis is None else self.shape[axis]
+        return self.sum(axis, order=order) / count
+
+
+def _mode(rounding: Rounding) -> str:
+    return "" if rounding.mode == "rne" else f"/{rounding.mode}"
+
+
+def _quantize(x: Any, format: Format, rounding: Rounding, stats: Stats | None) -> Any:
+    from . import _native
+    return _native.quantize(x, format, rounding, stats=stats)
+
+
+def _move_last(data: Any, axis: int) -> Any:
+    return np.moveaxis(data, axis, -1) if isinstance(data, np.ndarray) else data.movedim(axis, -1)
+
+
+def _concatenate(a: Any, b: Any) -> Any:
+    if isinstance(a, np.ndarray):
+        return np.concatenate([a, b], axis=-1)
+    import sys
+    return sys.modules["torch"].cat([a, b], dim=-1)
+
+
+def array(x: Any, format: Format | str, rounding: Rounding | str = "rne", *, stats: Stats | None = None) -> Array:
+    """x rounded once to `format`, as an `Array` whose operations are each rounded once by `rounding`.
+
+    x: an array of NumPy or a tensor, or numbers in lists (as float32 where that holds every value of the format, else
+        float64). format: without scales. stats: a Stats in which the rounding of x and all operations count.
+    """
+    to, by = make_format(format), make_rounding(rounding)
+    if to.is_blocked:
+        raise ValueError(f"{to!r} has scales: arithmetic is of numbers of a format without")
+    if isinstance(x, Array):
+        return x.astype(to, by)
+    if isinstance(x, (int, float, list, tuple)):
+        wide = np.asarray(x, dtype=np.float64)
+        rounded = _quantize(wide, to, by, stats)
+        start = rounded.astype(dtype_name(default_carrier(to)))
+    else:
+        start = _quantize(x, to, by, stats)
+    return Array(start, to, by, stats, [1])

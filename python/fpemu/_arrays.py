@@ -1,0 +1,246 @@
+"""Arrays that the binding does not know by itself: they are adopted as NumPy arrays, and results returned in their own
+kind. Also names of dtypes, and what autograd needs to be told of."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import numpy as np
+
+from . import _native
+
+CARRIERS = ("float32", "float64", "float16", "bfloat16")
+
+
+def carrier_of(dtype: Any) -> int:
+    """The number of a dtype that holds values, told by a text, by NumPy, torch, jax or ml_dtypes. TypeError for
+    others."""
+    name = dtype if isinstance(dtype, str) else getattr(dtype, "name", None) or getattr(dtype, "__name__", None)
+    if not isinstance(name, str):
+        name = str(dtype)  # torch.float32
+    name = {"single": "float32", "double": "float64", "float": "float64", "half": "float16"}.get(
+        name.removeprefix("torch."), name.removeprefix("torch."))
+    if name not in CARRIERS:
+        raise TypeError(f"values are held in {', '.join(CARRIERS)}, not in {dtype!r}")
+    return CARRIERS.index(name)
+
+
+def dtype_name(carrier: int) -> str:
+    """The name of a carrier."""
+    return CARRIERS[carrier]
+
+
+def default_carrier(format: Any) -> int:
+    """float32 where it holds every value, else float64."""
+    return 0 if _native.format(format).fits_f32 else 1
+
+
+def shape_of(array: Any) -> tuple[int, ...]:
+    """The shape of any array; of a Python number ()."""
+    return tuple(int(size) for size in getattr(array, "shape", ()))
+
+
+def to_numpy(array: Any) -> Any:
+    """The same memory as a NumPy array; of a device's array a copy."""
+    if isinstance(array, np.ndarray):
+        return array
+    if hasattr(array, "detach"):
+        array = array.detach()
+        return (array.cpu() if array.device.type != "cpu" else array).numpy()
+    return np.asarray(array)
+
+
+# ------------------------------------------------------------------------------------------------- adoption
+
+
+class _Adopted:
+    """NumPy arrays in place of a call's arguments, and the way back for its results."""
+
+    def __init__(self) -> None:
+        self.back: Any = None
+
+    def __call__(self, value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(self(item) for item in value)
+        if value is None or type(value) in (int, float):
+            return value  # a matrix that is left out; a number beside an array
+        if isinstance(value, np.ndarray):
+            return self._ndarray(value)
+        if isinstance(value, np.generic):
+            self._remember(lambda result: result[()])
+            return np.asarray(value)
+        if type(value).__module__.partition(".")[0] in ("jax", "jaxlib"):
+            return self._jax(value)
+        return self._other(value)
+
+    def _remember(self, back: Any) -> None:
+        if self.back is None:
+            self.back = back
+
+    def _ndarray(self, value: Any) -> Any:
+        if isinstance(value, np.ma.MaskedArray):
+            raise TypeError("a masked array has elements that are none: pass x.filled(...) or x.data")
+        self._remember(lambda result: result)
+        if type(value) is not np.ndarray:
+            value = value.view(np.ndarray)
+        if not value.flags.aligned or any(stride % value.itemsize for stride in value.strides):
+            return value.copy()
+        return value
+
+    def _jax(self, value: Any) -> Any:
+        jax = importlib.import_module("jax")
+        if isinstance(value, jax.core.Tracer):
+            raise TypeError("the array is traced by jax: fpemu.jax has functions that work under jit, vmap and grad")
+        if any(device.platform != "cpu" for device in value.devices()):
+            raise TypeError("the array lies on an accelerator: fpemu works on the processor; jax.device_get(x) brings it")
+        device = next(iter(value.devices()))
+        self._remember(lambda result: jax.device_put(result, device))
+        return np.asarray(value)
+
+    def _other(self, value: Any) -> Any:
+        if hasattr(value, "__dlpack__"):
+            package = type(value).__module__.partition(".")[0]
+            try:
+                adopted = np.from_dlpack(value)
+            except (BufferError, RuntimeError, TypeError) as error:
+                raise TypeError(f"{package}'s array could not be read by DLPack: {error}") from error
+            self._remember(lambda result: result)
+            return adopted
+        if hasattr(value, "__array_interface__"):
+            self._remember(lambda result: result)
+            return np.asarray(value)
+        raise TypeError(f"{type(value).__name__} is no array that fpemu knows: it takes arrays of NumPy, torch and jax, "
+                        "and what has __dlpack__ or __array_interface__; numpy.asarray makes one of a list")
+
+
+_ARRAYS = {  # places of arrays among the arguments of a verb; names where it has some
+    "quantize": (0, "x"), "encode": (0,), "decode": (0,), "arith": (1,), "apply": (1,), "compare": (1, 2), "pack": (0,),
+    "unpack": (0,), "scales": (0,), "measure": (0,), "swizzle": (0,), "matmul": (0, 1, 5, 6, 7), "unpack_scales": (0,),
+}
+
+
+def _arrays_of(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    found: list[Any] = []
+    for place in _ARRAYS[verb]:
+        value = kwargs.get(place) if isinstance(place, str) else args[place] if place < len(args) else None
+        found += value if isinstance(value, tuple) else [value]
+    return [value for value in found if value is not None] or found
+
+
+def adopt(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Carries out _native.<verb> on arrays that it did not take."""
+    arrays = _arrays_of(verb, args, kwargs)
+    torch = sys.modules.get("torch")
+    if torch is not None and any(isinstance(array, torch.Tensor) for array in arrays):
+        return _adopt_torch(torch, verb, args, kwargs, arrays)
+    if arrays[0] is None:
+        raise TypeError("None is no array")
+    if all(type(array) in (int, float) for array in arrays):
+        return _on_numbers(verb, args, kwargs)
+    for name in ("out",):
+        if kwargs.get(name) is not None and any(type(a).__module__.startswith("jax") for a in arrays):
+            raise TypeError("jax arrays do not change: out= is not for them")
+    adopted = _Adopted()
+    places = {place for place in _ARRAYS[verb] if isinstance(place, int)}
+    new_args = tuple(adopted(value) if i in places else value for i, value in enumerate(args))
+    new_kwargs = {name: adopted(value) if name in _ARRAYS[verb] else value for name, value in kwargs.items()}
+    result = getattr(_native, verb)(*new_args, **new_kwargs)
+    back = adopted.back or (lambda value: value)
+    if isinstance(result, np.ndarray):
+        return back(result)
+    if isinstance(result, tuple):
+        return tuple(back(item) if isinstance(item, np.ndarray) else item for item in result)
+    return result
+
+
+def _on_numbers(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Python's numbers are binary64 numbers, and so are results."""
+    if kwargs.get("out") is not None:
+        raise TypeError("out= is for arrays")
+
+    def array(value: Any) -> Any:
+        return tuple(map(array, value)) if isinstance(value, tuple) else \
+            np.asarray(float(value)) if type(value) in (int, float) else value
+
+    if verb in ("decode", "unpack", "swizzle", "unpack_scales", "matmul"):
+        raise TypeError(f"{verb} takes arrays, not numbers")
+    places = _ARRAYS[verb]
+    result = getattr(_native, verb)(*(array(value) if i in places else value for i, value in enumerate(args)),
+                                    **{name: array(value) if name in places else value
+                                       for name, value in kwargs.items()})
+    return result.item() if isinstance(result, np.ndarray) and result.ndim == 0 else result
+
+
+def _adopt_torch(torch: Any, verb: str, args: tuple[Any, ...], kwargs: dict[str, Any], arrays: list[Any]) -> Any:
+    """Tensors that are more than memory: with gradients, traced, batched, on another device; or of an old torch."""
+    tensors = [array for array in arrays if isinstance(array, torch.Tensor)]
+    for tensor in tensors:
+        if tensor.layout != torch.strided:
+            raise TypeError(f"the tensor is {str(tensor.layout).removeprefix('torch.')}: fpemu takes dense tensors; "
+                            "to_dense() makes one")
+        if tensor.dtype.is_complex or not (tensor.dtype.is_floating_point or verb in ("decode", "unpack", "swizzle",
+                                                                                      "unpack_scales")):
+            raise TypeError(f"the tensor has the dtype {tensor.dtype}: fpemu takes float64, float32, float16 and "
+                            "bfloat16, and rounds none of them first")
+    own = (torch.Tensor, torch.nn.Parameter)
+    plain = all(type(t) in own and t.device.type == "cpu" and not (t.requires_grad and torch.is_grad_enabled())
+                and not torch._C._functorch.is_functorch_wrapped_tensor(t) for t in tensors)
+    if plain:
+        if any(t.is_neg() for t in tensors):
+            return getattr(_native, verb)(*_map_tensors(torch, args, lambda t: t.resolve_neg()),
+                                          **{k: _map_tensors(torch, (v,), lambda t: t.resolve_neg())[0]
+                                             for k, v in kwargs.items()})
+        if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
+            return _old_torch(torch, verb, args, kwargs)
+        mixed = [type(a).__name__ for a in arrays if not isinstance(a, (torch.Tensor, int, float))]
+        raise TypeError("operands are arrays of different kinds: Tensor and "
+                        f"{mixed[0] if mixed else type(arrays[0]).__name__}")
+    front = importlib.import_module("fpemu.torch")
+    return front.adopt(verb, args, kwargs)
+
+
+def _map_tensors(torch: Any, values: tuple[Any, ...], change: Any) -> tuple[Any, ...]:
+    return tuple(change(v) if isinstance(v, torch.Tensor) else
+                 _map_tensors(torch, v, change) if isinstance(v, tuple) else v for v in values)
+
+
+def _old_torch(torch: Any, verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A torch without the C functions of DLPack 1.3: through NumPy's view of the same memory."""
+    def view(tensor: Any) -> Any:
+        tensor = tensor.detach()
+        if tensor.dtype == torch.bfloat16:
+            bfloat16 = importlib.import_module("ml_dtypes").bfloat16
+            return tensor.view(torch.int16).numpy().view(bfloat16)
+        return tensor.numpy()
+
+    def back(result: Any) -> Any:
+        if not isinstance(result, np.ndarray):
+            return result
+        if result.dtype.name == "bfloat16":
+            return torch.from_numpy(result.view(np.int16)).view(torch.bfloat16)
+        return torch.from_numpy(result)
+
+    tensors = [value for value in kwargs.values() if isinstance(value, torch.Tensor)]
+    result = getattr(_native, verb)(*_map_tensors(torch, args, view),
+                                    **dict(zip(kwargs, _map_tensors(torch, tuple(kwargs.values()), view),
+                                               strict=True)))
+    if kwargs.get("out") is not None and tensors:
+        bump(kwargs["out"])
+        return kwargs["out"]
+    return tuple(map(back, result)) if isinstance(result, tuple) else back(result)
+
+
+# ------------------------------------------------------------------------------------------------- autograd
+
+
+def bump(tensor: Any) -> None:
+    """Tells autograd that a tensor was written."""
+    sys.modules["torch"].autograd.graph.increment_version(tensor)
+
+
+def grad_enabled() -> bool:
+    """Whether autograd records."""
+    torch = sys.modules.get("torch")
+    return torch is not None and bool(torch.is_grad_enabled())

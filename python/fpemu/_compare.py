@@ -1,0 +1,119 @@
+"""What a tensor would lose in each of several formats."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+from xml.sax.saxutils import escape
+
+from . import _native
+from ._arrays import carrier_of, dtype_name
+from ._format import Format
+from ._format import format as make_format
+from ._rounding import Rounding
+from ._stats import Stats
+
+
+@dataclass(frozen=True)
+class Row:
+    """One format's line: bits per element, signal to quantisation noise in dB, largest |x - y|, and the Stats."""
+
+    format: Format
+    bits: float
+    sqnr: float
+    max_error: float
+    stats: Stats
+
+
+class Comparison(Sequence[Row]):
+    """A row for each format, made by `fpemu.compare`; str() is a table."""
+
+    def __init__(self, rows: Sequence[Row], title: str) -> None:
+        self._rows = tuple(rows)
+        self.title = title
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._rows[index]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._rows)
+
+    def cheapest(self, min_sqnr: float) -> Row | None:
+        """The row of the fewest bits with at least so many dB; None if there is none."""
+        enough = [row for row in self._rows if row.sqnr >= min_sqnr]
+        return min(enough, key=lambda row: (row.bits, -row.sqnr)) if enough else None
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """The rows in Python's own numbers and texts."""
+        return [{"format": repr(row.format), "bits": row.bits, "sqnr": row.sqnr, "max_error": row.max_error,
+                 "stats": row.stats.to_dict()} for row in self._rows]
+
+    def __str__(self) -> str:
+        head = ("format", "bits", "SQNR-dB", "max-error", "clipped", "overflow", "underflow", "subnormal", "invalid")
+        lines = [head] + [
+            (repr(row.format), f"{row.bits:.4g}", f"{row.sqnr:.2f}", f"{row.max_error:.4g}",
+             *(str(getattr(row.stats, name)) for name in ("clipped", "overflow", "underflow", "subnormal", "invalid")))
+            for row in self._rows]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+        return "\n".join("  ".join(cell.ljust(width) if i == 0 else cell.rjust(width)
+                                   for i, (cell, width) in enumerate(zip(line, widths, strict=True)))
+                         for line in lines)
+
+    __repr__ = __str__
+
+    def plot(self, file: str | os.PathLike[str] | None = None) -> str:
+        """A bar for each format's SQNR, as SVG: the text, which is also written to `file` where one is named."""
+        text = self._svg()
+        if file is not None:
+            temporary = f"{os.fspath(file)}.new"
+            with open(temporary, "w", encoding="utf-8") as stream:
+                stream.write(text)
+            os.replace(temporary, file)
+        return text
+
+    def _svg(self) -> str:
+        finite = [row.sqnr for row in self._rows if math.isfinite(row.sqnr)]
+        top = max([10.0 * math.ceil(value / 10) for value in finite if value > 0] or [10.0])
+        left = 12 + 7.2 * max([len(repr(row.format)) for row in self._rows] or [1])
+        width, bar, gap = 360.0, 16, 8
+        height = 46 + len(self._rows) * (bar + gap)
+        parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 150:.0f}" height="{height}" '
+                 'font-family="sans-serif" font-size="12">',
+                 '<rect width="100%" height="100%" fill="white"/>',
+                 f'<text x="8" y="18" font-size="13">{escape(self.title)}</text>']
+        for mark in range(0, int(top) + 1, 10 if top <= 80 else 20):
+            x = left + width * mark / top
+            parts.append(f'<line x1="{x:.1f}" y1="28" x2="{x:.1f}" y2="{height - 8}" stroke="#ddd"/>')
+        for i, row in enumerate(self._rows):
+            y = 32 + i * (bar + gap)
+            value = row.sqnr if math.isfinite(row.sqnr) else (top if row.sqnr > 0 else 0.0)
+            length = width * max(value, 0.0) / top
+            parts.append(f'<text x="{left - 6:.1f}" y="{y + 12}" text-anchor="end">{escape(repr(row.format))}</text>')
+            parts.append(f'<rect x="{left:.1f}" y="{y}" width="{length:.1f}" height="{bar}" fill="#4477aa"/>')
+            parts.append(f'<text x="{left + length + 5:.1f}" y="{y + 12}" fill="#444">{row.sqnr:.1f} dB, '
+                         f'{row.bits:.4g} bits</text>')
+        return "\n".join([*parts, "</svg>", ""])
+
+
+def compare(x: Any, specs: Sequence[Format | str], rounding: Rounding | str = "rne", *, axis: int = -1) -> Comparison:
+    """What x would lose in each of several formats.
+
+    x: an array, as `quantize` takes it. specs: formats or their specs. rounding, axis: as for `quantize`.
+    Returns a Comparison: a row each with bits per element, signal to quantisation noise ratio in dB (more is better),
+    the largest error and all counters; print it, or draw it by .plot("errors.svg").
+    """
+    rows = []
+    for spec in specs:
+        to = make_format(spec)
+        stats = Stats(sums=True)
+        _native.quantize(x, to, rounding, axis=axis, stats=stats)
+        rows.append(Row(to, to.bits_per_element, stats.sqnr, stats.max_error, stats))
+    kind = dtype_name(carrier_of(x.dtype)) if hasattr(x, "dtype") else "float64"
+    shape = " x ".join(str(size) for size in getattr(x, "shape", ())) or "1"
+    return Comparison(rows, f"Signal to quantisation noise, {shape} {kind} numbers")

@@ -1,0 +1,159 @@
+"""Formats as immutable values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _native
+
+KINDS = ("invalid", "float", "fixed", "int", "posit", "codebook")
+SCALINGS = ("none", "floor", "ceil", "even", "rceil", "hbfp", "absmax", "nvfp4", "nvfp4_ao", "recipe", "recipe_pow2",
+            "muppet", "s2fp8")
+BLOCKS = ("run", "row", "tile", "channel", "tensor")
+
+
+class Format(_native.Format):
+    """A number format: which values exist and how they are coded; made by `fpemu.format`.
+
+    Immutable, hashable, picklable; equal where values, codes and policies are. repr and str are the spec. Numbers are
+    of one element; of a format with blocks they are its element's: `max`, `lowest`, `min_normal`, `min_positive`
+    (floats); `exponent_bits`, `mantissa_bits`, `bias`, `emin`, `emax`, `precision` (of floats, else 0);
+    `fraction_bits` (fixed point); `zero_point`, `scale` (integers); `max_code`, `lowest_code`, `nan_code`.
+    """
+
+    __slots__ = ()
+
+    @property
+    def spec(self) -> str:
+        """The canonical text, of which `fpemu.format` makes an equal format. A table of one's own has none: ValueError."""
+        if self._spec is None:
+            raise ValueError("a table of one's own has no text")
+        return self._spec
+
+    @property
+    def kind_name(self) -> str:
+        """"float", "fixed", "int", "posit" or "codebook"; of a format with blocks, its element's."""
+        return KINDS[self.kind]
+
+    @property
+    def smallest(self) -> float:
+        """The smallest value above zero."""
+        return self.min_positive
+
+    @property
+    def smallest_normal(self) -> float:
+        """The smallest normal value of a float; of other kinds the smallest value above zero."""
+        return self.min_normal
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether blocks of elements share a scale."""
+        return self.scaling != 0
+
+    @property
+    def scaling_rule(self) -> str | None:
+        """How a block's scale follows from its elements, such as "floor" (MX) or "nvfp4"; None without scales."""
+        return SCALINGS[self.scaling] if self.scaling else None
+
+    @property
+    def block_shape(self) -> tuple[int, ...] | str | None:
+        """(n,) for runs of n neighbours, (rows, n) for tiles, "row", "channel" or "tensor"; None without scales."""
+        if not self.scaling:
+            return None
+        kind = BLOCKS[self.block]
+        return (self.block_length,) if kind == "run" else (self.block_rows, self.block_length) if kind == "tile" else kind
+
+    @property
+    def element(self) -> Format:
+        """The element format of one with blocks; a scalar format itself."""
+        return self._element()
+
+    @property
+    def scale_format(self) -> Format | None:
+        """The format of the scales of blocks; None where they are bare powers of two, or there are none."""
+        return self._scale()
+
+    @property
+    def bits_per_element(self) -> float:
+        """Bits of a code; in blocks of a fixed size with the element's part of the scale's code."""
+        return float(self._facts()["bits_per_element"])
+
+    @property
+    def epsilon(self) -> float:
+        """Distance from 1 to the next value, of floats and posits; else 0."""
+        return float(self._facts()["epsilon"])
+
+    @property
+    def value_count(self) -> int:
+        """How many finite values there are, +-0 counted once; 2**64 - 1 if more."""
+        return int(self._facts()["value_count"])
+
+    @property
+    def nan_count(self) -> int:
+        """How many codes stand for NaN."""
+        return int(self._facts()["nan_count"])
+
+    @property
+    def code_dtype(self) -> np.dtype[Any]:
+        """The dtype of codes in an array: uint8, uint16, uint32 or uint64."""
+        return np.dtype(f"u{self._facts()['code_size']}")
+
+    def values(self) -> npt.NDArray[np.float64]:
+        """All finite values in ascending order, zero once, as float64. ValueError past 2**26 of them."""
+        found: npt.NDArray[np.float64] = np.frombuffer(self._enumerate()[0], dtype=np.float64).copy()
+        return found
+
+    def codes(self) -> npt.NDArray[Any]:
+        """The codes of `values()`, as unsigned integers."""
+        return np.frombuffer(self._enumerate()[1], dtype=np.uint64).astype(self.code_dtype)
+
+    def fits(self, dtype: Any, rounding: Any = "rne") -> bool:
+        """Whether arrays of that dtype ("float32", "float64", "float16", "bfloat16") can be quantised to this format.
+
+        A dtype must hold every value exactly; a rounding may have no meaning for a format.
+        """
+        from ._arrays import carrier_of
+        return self._check(rounding, carrier_of(dtype)) is None
+
+    def __repr__(self) -> str:
+        return self._spec if self._spec is not None else f"<table of {self.codebook_length} values>"
+
+    __str__ = __repr__
+
+    def __reduce__(self) -> tuple[type[Format], tuple[str | bytes]]:
+        return Format, (self._spec if self._spec is not None else self._table or b"",)
+
+    def __copy__(self) -> Format:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Format:
+        return self
+
+
+def format(spec: str | Format | Sequence[float] | npt.NDArray[Any]) -> Format:
+    """The format of a spec, the vocabulary of the C library and the command line alike.
+
+    spec: a name such as "fp16", "bf16", "tf32", "e4m3fn", "e5m2", "e2m1", "int8", "mxfp8", "mxfp4", "nvfp4"
+        (`fpemu.format_names()` lists them); a family such as "float(e=4,m=3,bias=11)", "fp(6,9,0)", "p3109(8,4,se)",
+        "fixed(8,4)", "int(8,scale=0.5)", "posit(16,1)"; with policies, as "e4m3fn:saturate", "bf16:flushin"; or with
+        scales of blocks, as "group(int4,128)", "scaled(e4m3fn)", "bfp(8)". fpemu-formats(7) has the grammar.
+        Or a table: 2 to 65536 numbers in strictly ascending order that float32 holds exactly; the codes are indices.
+
+    Raises fpemu.SpecError, which says what was expected and where, and ValueError for a table that is none.
+    """
+    if isinstance(spec, (str, Format)):
+        return _native.format(spec)
+    table = np.asarray(spec, dtype=np.float64)
+    narrow = table.astype(np.float32)
+    if table.ndim != 1 or not np.array_equal(narrow, table):
+        raise ValueError("a table is a sequence of numbers that float32 holds exactly")
+    return Format(narrow.tobytes())
+
+
+def format_names() -> list[str]:
+    """The formats that have a name, as `fpemu.format` reads them."""
+    return _native.names()

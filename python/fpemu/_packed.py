@@ -1,0 +1,329 @@
+"""Packed bytes, scales, and what is known of whole tensors."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import numpy as np
+
+from . import _native
+from ._arrays import carrier_of, default_carrier, dtype_name, shape_of, to_numpy
+from ._format import Format
+from ._format import format as make_format
+from ._rounding import Rounding
+from ._stats import Stats
+
+_RANGE = struct.Struct("=QQQddddQq24x")
+
+
+class Range:
+    """What is known of a whole tensor, made by `fpemu.measure`: what a scale of all of it needs.
+
+    Immutable; two are equal where all numbers are. Pass it as `range=` to quantise a tensor slice by slice, or by the
+    range of earlier tensors (delayed scaling; see `Delayed`).
+    """
+
+    __slots__ = ("_content",)
+    _content: bytes
+
+    def __init__(self, content: bytes = bytes(_RANGE.size)) -> None:
+        if not isinstance(content, bytes) or len(content) != _RANGE.size:
+            raise ValueError("a range is made by fpemu.measure")
+        object.__setattr__(self, "_content", content)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError("a Range does not change")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Range) and self._content == other._content
+
+    def __hash__(self) -> int:
+        return hash(self._content)
+
+    @property
+    def _fields(self) -> tuple[Any, ...]:
+        return _RANGE.unpack(self._content)
+
+    @property
+    def count(self) -> int:
+        """Elements."""
+        return int(self._fields[0])
+
+    @property
+    def nonzero(self) -> int:
+        """Finite elements other than zero."""
+        return int(self._fields[1])
+
+    @property
+    def nonfinite(self) -> int:
+        """NaN and infinities."""
+        return int(self._fields[2])
+
+    @property
+    def amax(self) -> float:
+        """Largest |x| of the finite elements."""
+        return float(self._fields[3])
+
+    @property
+    def max(self) -> float:
+        """Largest finite x, 0 if none is above zero."""
+        return float(self._fields[4])
+
+    @property
+    def min(self) -> float:
+        """Smallest finite x, 0 if none is below zero."""
+        return float(self._fields[5])
+
+    def __repr__(self) -> str:
+        return f"<fpemu.Range of {self.count}: amax={self.amax} nonfinite={self.nonfinite}>"
+
+    def __reduce__(self) -> tuple[type[Range], tuple[bytes]]:
+        return Range, (self._content,)
+
+
+def measure(x: Any, format: Format | str, *, range: Range | None = None) -> Range:
+    """The range of x, of any shape, added to that of earlier pieces: pieces and order change nothing.
+
+    format: whose scales the range is for (s2fp8 needs logarithms too).
+    """
+    return Range(_native.measure(x, format, range))
+
+
+class Delayed:
+    """Delayed scaling: the scale follows from the largest magnitudes of the last `length` tensors.
+
+        state = fpemu.Delayed(16)
+        y = fpemu.quantize(x, "scaled(e4m3fn)", range=state.range)
+        state.update(fpemu.measure(x, "scaled(e4m3fn)"))
+
+    Tensors with a NaN, an infinity or nothing but zeros are left out. latest: the most recent tensor decides, in place
+    of the largest of the history. Before the first tensor the scale is 1.
+    """
+
+    def __init__(self, length: int, *, latest: bool = False) -> None:
+        if not 1 <= length < 1 << 32:
+            raise ValueError(f"the history has one tensor or more, not {length}")
+        self._state = _native.delayed_start(length, latest)
+
+    def update(self, seen: Range) -> None:
+        """Takes in the range of the tensor just seen."""
+        self._state = _native.delayed_update(self._state, seen)
+
+    @property
+    def range(self) -> Range:
+        """What to pass as `range=`."""
+        return Range(_native.delayed_range(self._state))
+
+
+def _scales_shape(format: Format, shape: tuple[int, ...], axis: int) -> tuple[int, ...] | None:
+    """The shape in which the scales' order is C order; None where there is none but a list."""
+    if not shape:
+        shape, axis = (1,), 0
+    axis %= len(shape)
+    block = format.block_shape
+    if block == "tensor":
+        return ()
+    if block == "channel":
+        return (shape[axis],)
+    if block is None or 0 in shape:
+        return None
+    leading, inner = shape[:axis], shape[axis + 1:]
+    if block == "row":
+        return leading + inner
+    assert isinstance(block, tuple)
+    along = -(-shape[axis] // block[-1])
+    if len(block) == 1:
+        return leading + inner + (along,)
+    if axis == 0:
+        return inner + (1, along)
+    return leading[:-1] + inner + (-(-leading[-1] // block[0]), along)
+
+
+class Packed:
+    """A tensor as packed bytes, made by `fpemu.pack`: elements of the format's width, and the scales of blocks.
+
+    bytes: the packed bytes, a flat array of uint8 of the kind that was packed. format, shape, axis, dtype: of the
+    tensor; blocks run along `axis`. The layout is that of doc/blocks.md, 4, and of `layout`.
+    """
+
+    __slots__ = ("_layout", "axis", "bytes", "dtype", "format", "shape")
+
+    def __init__(self, data: Any, format: Format | str, shape: tuple[int, ...], axis: int = -1,
+                 dtype: Any = None) -> None:
+        self.format = make_format(format)
+        self.shape = tuple(int(size) for size in shape)
+        self.axis = axis % max(len(self.shape), 1) if -max(len(self.shape), 1) <= axis else axis
+        self.dtype = dtype_name(default_carrier(self.format) if dtype is None else carrier_of(dtype))
+        self._layout = _native.layout(self.format, self.shape, self.axis)
+        self.bytes = data
+        if shape_of(data) != (self.nbytes,):
+            raise ValueError(f"a tensor of shape {self.shape} in {self.format!r} has {self.nbytes} bytes, not "
+                             f"{shape_of(data)}")
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in all."""
+        return int(self._layout["bytes"])
+
+    @property
+    def layout(self) -> dict[str, int]:
+        """Where what lies: bytes, blocks, tensor_offset, tensor_bytes, scales_offset, scale_bytes, elements_offset,
+        element_bits, block_elements, block_bytes; offsets and sizes in bytes, element_bits in bits."""
+        return dict(self._layout)
+
+    @property
+    def elements(self) -> Any:
+        """The bytes of the elements, a view: block after block, low bits first, each block from a byte on."""
+        return self.bytes[self._layout["elements_offset"]:]
+
+    @property
+    def codes(self) -> Any:
+        """The codes of the elements in the order of blocks, one in an unsigned integer each; without padding.
+
+        For blocks along the last axis, and for scalar formats, the array has the tensor's shape.
+        """
+        raw = np.ascontiguousarray(to_numpy(self.elements))
+        width, per_block = int(self._layout["element_bits"]), int(self._layout["block_elements"])
+        count = int(np.prod(self.shape, dtype=np.int64))
+        blocks = int(self._layout["blocks"])
+        dtype = self.format.element.code_dtype
+        if count == 0:
+            return np.zeros(self.shape, dtype)
+        last = self.axis == max(len(self.shape), 1) - 1
+        lines = [per_block] * blocks if blocks * per_block == count else _native.extents(self.format, self.shape,
+                                                                                         self.axis)
+        pieces, at = [], 0
+        if width in (8, 16, 32, 64):
+            flat = raw.view(dtype) if raw.size % dtype.itemsize == 0 else raw
+        elif len(set(lines)) == 1:
+            flat = _unpack_bits(raw.reshape(blocks, -1), width, lines[0]).astype(dtype).ravel()
+        else:
+            for elements in lines:
+                size = (elements * width + 7) // 8
+                pieces.append(_unpack_bits(raw[None, at:at + size], width, elements)[0])
+                at += size
+            flat = np.concatenate(pieces).astype(dtype)
+        shaped = last and self.format.block_shape not in ("channel",) and not (
+            isinstance(self.format.block_shape, tuple) and len(self.format.block_shape) == 2)
+        return flat.reshape(self.shape) if shaped else flat
+
+    @property
+    def scales(self) -> Any:
+        """The numbers that stand for the blocks' scales, float32 (float64 for a float64 tensor), by blocks: runs have
+        the tensor's shape less the axis, then as many as a line has blocks; rows the shape less the axis; channels one
+        each; a tensor one. None for scalar formats and s2fp8."""
+        if not self.format.is_blocked or self.format.scaling_rule == "s2fp8":
+            return None
+        flat = _native.unpack_scales(self.bytes, self.format, self.shape, self.axis, 1 if self.dtype == "float64" else 0)
+        shape = _scales_shape(self.format, self.shape, self.axis)
+        return flat if shape is None else flat.reshape(shape)
+
+    @property
+    def scale_codes(self) -> Any:
+        """The codes of the blocks' scales, unsigned integers, shaped as `scales`; of a bare power of two its exponent in
+        two's complement. None where there are none."""
+        size = int(self._layout["scale_bytes"])
+        if not size:
+            return None
+        at = int(self._layout["scales_offset"])
+        raw = self.bytes[at:at + size * int(self._layout["blocks"])]
+        if size > 1:
+            raw = np.ascontiguousarray(to_numpy(raw)).view(f"<u{size}")
+        shape = _scales_shape(self.format, self.shape, self.axis)
+        return raw if shape is None else raw.reshape(shape)
+
+    @property
+    def tensor_scales(self) -> tuple[float, float] | None:
+        """The two numbers of the whole tensor: nvfp4 the multiplier u and the tensor's scale d; s2fp8 alpha and beta."""
+        if not self._layout["tensor_bytes"]:
+            return None
+        at = int(self._layout["tensor_offset"])
+        u, d = struct.unpack("<ff", np.ascontiguousarray(to_numpy(self.bytes[at:at + 8])).tobytes())
+        return u, d
+
+    def swizzled(self) -> Any:
+        """The scales' codes in the order in which tensor cores read them, flat, tiles of 128 x 4 padded with 0.
+
+        Of blocks along the last axis with scales of one byte; else ValueError. Leading axes are rows.
+        """
+        codes = self.scale_codes
+        if codes is None or self._layout["scale_bytes"] != 1 or codes.ndim == 0 or \
+                not isinstance(self.format.block_shape, tuple) or self.axis != len(self.shape) - 1:
+            raise ValueError("only scales of one byte, of blocks along the last axis, have that order")
+        columns = codes.shape[-1]
+        rows = int(np.prod(codes.shape[:-1], dtype=np.int64))
+        return _native.swizzle(codes.reshape(-1), rows, columns, False)
+
+    def unpack(self, dtype: Any = None, *, out: Any = None) -> Any:
+        """The values, in the tensor's shape: those that `quantize` gives for the same input; but a NaN that has no code
+        becomes what the format's NaN policy names. dtype: as packed, unless told."""
+        carrier = carrier_of(self.dtype if dtype is None else dtype)
+        return _native.unpack(self.bytes, self.format, self.shape, self.axis, carrier, out)
+
+    def tobytes(self) -> bytes:
+        """The packed bytes as Python's."""
+        return np.ascontiguousarray(to_numpy(self.bytes)).tobytes()
+
+    @classmethod
+    def frombytes(cls, content: bytes, format: Format | str, shape: tuple[int, ...], axis: int = -1,
+                  dtype: Any = None) -> Packed:
+        """A tensor of packed bytes, such as tobytes gave; ValueError where their number is another."""
+        return cls(np.frombuffer(bytearray(content), dtype=np.uint8), format, shape, axis, dtype)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Packed) and (self.format, self.shape, self.axis) == \
+            (other.format, other.shape, other.axis) and self.tobytes() == other.tobytes()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<fpemu.Packed {self.format!r} shape={self.shape} axis={self.axis} {self.nbytes} bytes>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Packed, (self.bytes, self.format, self.shape, self.axis, self.dtype)
+
+
+def _unpack_bits(raw: Any, width: int, elements: int) -> Any:
+    """Codes of `width` bits from rows of bytes, low bits first."""
+    bits = np.unpackbits(raw, axis=1, bitorder="little")[:, :elements * width].reshape(len(raw), elements, width)
+    return bits.astype(np.uint64) @ (np.uint64(1) << np.arange(width, dtype=np.uint64))
+
+
+def pack(x: Any, format: Format | str, rounding: Rounding | str = "rne", *, axis: int = -1, offset: int = 0,
+         range: Range | None = None, stats: Stats | None = None) -> Packed:
+    """x as packed bytes: its elements in codes of the format's width, with the scales of blocks along `axis`.
+
+    Any format; of a scalar one each line along `axis` is a block without a scale. Arguments are as for `quantize`.
+    """
+    data = _native.pack(x, format, rounding, axis, offset, range, stats)
+    return Packed(data, format, shape_of(x), axis, dtype_name(carrier_of(x.dtype)))
+
+
+def scales(x: Any, format: Format | str, *, axis: int = -1, range: Range | None = None) -> tuple[Any, Any,
+                                                                                                tuple[float, float]]:
+    """The scales that `quantize` and `pack` use for x: (scales, codes, (u, d)).
+
+    scales, codes: by blocks, shaped as `Packed.scales`. The value of an element is P * s, with P a value of the element
+    format and s the block's scale; nvfp4: P * s * d, with d the tensor's scale. Other rules have u = d = 1.
+    fpemu.Error for formats without scales.
+    """
+    numbers, codes, tensor = _native.scales(x, format, axis, range)
+    shape = _scales_shape(make_format(format), shape_of(x), axis)
+    if shape is not None:
+        numbers, codes = numbers.reshape(shape), codes.reshape(shape)
+    return numbers, codes, tensor
+
+
+def swizzle(codes: Any) -> Any:
+    """Scale codes of one byte, rows x columns, in the order in which tensor cores read them: flat, padded with 0."""
+    rows, columns = shape_of(codes)
+    return _native.swizzle(codes.reshape(-1), rows, columns, False)
+
+
+def unswizzle(codes: Any, rows: int, columns: int) -> Any:
+    """The inverse of `swizzle`: rows x columns codes of one byte."""
+    return _native.swizzle(codes, rows, columns, True).reshape(rows, columns)
+
+
+__all__ = ["Delayed", "Packed", "Range", "measure", "pack", "scales", "swizzle", "unswizzle"]

@@ -1,0 +1,143 @@
+"""Roundings as immutable values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _native
+
+MODES = ("rne", "rna", "rnz", "rtz", "raz", "rtp", "rtn", "rto", "sr", "se")
+OVERFLOWS = (None, "ieee", "saturate", "keepinf")
+NANS = (None, "keep", "max", "signmax", "zero", "error")
+VARIANTS = ("a", "b", "c")
+GENERATORS = ("hash", "philox")
+COMPATS = (None, "qpytorch", "lee-inf", "cpfloat", "ml-dtypes", "cuda", "pytorch-multiply", "pytorch-divide", "muppet")
+
+
+def _index(names: tuple[str | None, ...], name: str | None, what: str) -> int:
+    if name not in names:
+        known = ", ".join(repr(n) for n in names)
+        raise ValueError(f"{what} is one of {known}, not {name!r}")
+    return names.index(name)
+
+
+def _word(value: int, what: str) -> int:
+    if not 0 <= value < 1 << 64:
+        raise ValueError(f"{what} is an integer from 0 to 2**64 - 1, not {value!r}")
+    return int(value)
+
+
+class Rounding(_native.Rounding):
+    """How a number becomes a value of a format: which neighbour, what past the ends, and by which random bits.
+
+    Immutable, hashable, picklable; made by `fpemu.rounding`. Random bits are a function of seed, stream, generator and
+    the element's index alone, so neither threads nor the order of calls change them.
+    """
+
+    __slots__ = ()
+
+    @property
+    def mode(self) -> str:
+        """"rne", "rna", "rnz", "rtz", "raz", "rtp", "rtn", "rto", "sr" or "se"."""
+        return MODES[self._mode]
+
+    @property
+    def overflow(self) -> str | None:
+        """"ieee", "saturate", "keepinf" (saturate, infinities apart), or None: as the format says."""
+        return OVERFLOWS[self._overflow]
+
+    @property
+    def nan(self) -> str | None:
+        """What a NaN becomes where the format has none: "keep", "max", "signmax", "zero", "error", or None: as the
+        format says."""
+        return NANS[self._nan]
+
+    @property
+    def variant(self) -> str:
+        """How stochastic rounding compares with the random bits: "a", "b" or "c" (IEEE P3109, 4.7.4)."""
+        return VARIANTS[self._variant]
+
+    @property
+    def bits(self) -> int:
+        """Random bits an element, 1 to 32; used by "sr" and "se" alone."""
+        return self._bits or 32
+
+    @property
+    def generator(self) -> str:
+        """"hash", or "philox" (Philox4x32-10)."""
+        return GENERATORS[self._generator]
+
+    @property
+    def compat(self) -> str | None:
+        """Whose departures from the rules are followed, or None."""
+        return COMPATS[self._compat]
+
+    @property
+    def is_stochastic(self) -> bool:
+        """Whether random bits are used."""
+        return self.mode in ("sr", "se")
+
+    def replace(self, **changes: Any) -> Rounding:
+        """The same with other `overflow`, `nan`, `variant`, `bits`, `generator`, `seed`, `stream` or `offset`."""
+        fields: dict[str, Any] = {name: getattr(self, name) for name in
+                                  ("overflow", "nan", "variant", "bits", "generator", "seed", "stream", "offset")}
+        unknown = set(changes) - set(fields)
+        if unknown:
+            raise TypeError(f"a rounding has no {sorted(unknown)[0]!r} to replace")
+        fields.update(changes)
+        return _make(self.mode, self._compat, **fields)
+
+    def __repr__(self) -> str:
+        parts = [repr(self.mode)]
+        parts += [f"{name}={getattr(self, name)}" for name in ("seed", "stream", "offset") if getattr(self, name)]
+        parts += [f"bits={self._bits}"] if self._bits else []
+        parts += [f"{name}={getattr(self, name)!r}" for name in ("overflow", "nan") if getattr(self, name)]
+        parts += [f"variant={self.variant!r}"] if self._variant else []
+        parts += [f"generator={self.generator!r}"] if self._generator else []
+        parts += [f"compat={self.compat!r}"] if self._compat else []
+        return f"fpemu.rounding({', '.join(parts)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Rounding, (self.mode, self._overflow, self._nan, self._variant, self._bits, self._generator,
+                          self._compat, self.seed, self.stream, self.offset)
+
+    def __copy__(self) -> Rounding:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Rounding:
+        return self
+
+
+def _make(text: str, compat: int, *, overflow: str | None, nan: str | None, variant: str, bits: int, generator: str,
+          seed: int, stream: int, offset: int) -> Rounding:
+    if not 1 <= bits <= 32:
+        raise ValueError(f"bits is 1 to 32 random bits an element, not {bits!r}")
+    return Rounding(text, _index(OVERFLOWS, overflow, "overflow") or -1, _index(NANS, nan, "nan") or -1,
+                    _index(VARIANTS, variant, "variant"), bits % 32, _index(GENERATORS, generator, "generator"), compat,
+                    _word(seed, "seed"), _word(stream, "stream"), _word(offset, "offset"))
+
+
+def rounding(text: str | Rounding = "rne", *, seed: int = 0, stream: int = 0, offset: int = 0, bits: int = 32,
+             variant: str = "a", generator: str = "hash", overflow: str | None = None,
+             nan: str | None = None) -> Rounding:
+    """A rounding.
+
+    text: a mode: "rne", "rna", "rnz" (to the nearest; ties to even, away from zero, to zero), "rtz", "raz", "rtp",
+        "rtn" (toward zero, away from it, up, down), "rto" (to odd), "sr" (stochastic: up with the probability of the
+        distance), "se" (up or down alike); long names such as "toward-zero"; or whose rounding to follow: "qpytorch",
+        "qpytorch-sr", "lee", "cpfloat-sr", "nvidia", "ml-dtypes", "pytorch-multiply", ... (`fpemu_rounding_parse`).
+    seed, stream: integers of 64 bits. Numbers of different streams are independent: say, one for each tensor and step.
+    offset: index of the first element in its stream; a tensor rounded slice by slice, each slice with the offset of its
+        first element, gets the bits of one call.
+    bits: random bits an element, 1 to 32. variant: how they are used (IEEE P3109, 4.7.4). generator: "hash" or "philox".
+    overflow: "ieee", "saturate" or "keepinf"; nan: "keep", "max", "signmax", "zero" or "error"; None: what text and
+        format say.
+
+    Raises fpemu.SpecError for another text, ValueError for numbers out of range.
+    """
+    if isinstance(text, Rounding):
+        if (seed, stream, offset, bits, variant, generator, overflow, nan) != (0, 0, 0, 32, "a", "hash", None, None):
+            raise TypeError("a Rounding is there already: rounding.replace(seed=...) changes it")
+        return text
+    return _make(text, -1, seed=seed, stream=stream, offset=offset, bits=bits, variant=variant, generator=generator,
+                 overflow=overflow, nan=nan)

@@ -1,0 +1,114 @@
+/* arguments.c - what was passed, by place and by name; and exceptions for statuses of the library. */
+#include "native.h"
+
+#include <string.h>
+
+int parse_arguments(const parameters *p, PyObject *const *args, Py_ssize_t positional, PyObject *names,
+                    PyObject **value)
+{
+    if (positional > p->positional) {
+        PyErr_Format(PyExc_TypeError, "%s() takes at most %d arguments by place, %zd were given", p->function,
+                     p->positional, positional);
+        return -1;
+    }
+    for (int i = 0; i < p->count; i++)
+        value[i] = i < positional ? args[i] : NULL;
+    const Py_ssize_t named = names ? PyTuple_Size(names) : 0;
+    for (Py_ssize_t j = 0; j < named; j++) {
+        PyObject *name = PyTuple_GetItem(names, j);
+        int i = 0;
+        while (i < p->count && PyUnicode_CompareWithASCIIString(name, p->name[i]) != 0)
+            i++;
+        if (i == p->count || value[i]) {
+            PyErr_Format(PyExc_TypeError, i == p->count ? "%s() has no argument %R" : "%s() got %R twice", p->function,
+                         name);
+            return -1;
+        }
+        value[i] = args[positional + j];
+    }
+    for (int i = 0; i < p->required; i++)
+        if (!value[i]) {
+            PyErr_Format(PyExc_TypeError, "%s() needs the argument '%s'", p->function, p->name[i]);
+            return -1;
+        }
+    return 0;
+}
+
+int u64_argument(PyObject *object, const char *name, uint64_t *value)
+{
+    if (!object || object == Py_None)
+        return 0;
+    if (PyLong_CheckExact(object)) {
+        *value = PyLong_AsUnsignedLongLong(object);
+        if (*value == UINT64_MAX && PyErr_Occurred()) {
+            PyErr_Clear();
+            PyErr_Format(PyExc_ValueError, "%s is an integer from 0 to 2**64 - 1, not %R", name, object);
+            return -1;
+        }
+        return 0;
+    }
+    PyObject *integer = PyNumber_Index(object);
+    if (!integer)
+        return -1;
+    *value = PyLong_AsUnsignedLongLong(integer);
+    Py_DECREF(integer);
+    if (*value == UINT64_MAX && PyErr_Occurred()) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_ValueError, "%s is an integer from 0 to 2**64 - 1, not %R", name, object);
+        return -1;
+    }
+    return 0;
+}
+
+int axis_argument(PyObject *argument, int dimensions, int *axis)
+{
+    long value = -1;
+    if (argument && argument != Py_None) {
+        PyObject *integer = PyNumber_Index(argument);
+        value = integer ? PyLong_AsLong(integer) : 0;
+        Py_XDECREF(integer);
+        if (PyErr_Occurred())
+            return -1;
+    }
+    const int n = dimensions ? dimensions : 1;
+    if (value < -n || value >= n) {
+        PyErr_Format(PyExc_ValueError, "there is no axis %ld in an array of %d dimension%s", value, dimensions,
+                     dimensions == 1 ? "" : "s");
+        return -1;
+    }
+    *axis = (int)(value < 0 ? value + n : value);
+    return 0;
+}
+
+PyObject *raise_spec(const char *noun, PyObject *text, const fpemu_parse_error *error)
+{
+    PyObject *message = PyUnicode_FromFormat("%s %R: %s (at position %u)", noun, text, error->message, error->position);
+    PyObject *exception =
+        message ? PyObject_CallFunction(python.spec_error, "OOsI", message, text, error->message, error->position)
+                : NULL;
+    if (exception)
+        PyErr_SetObject(python.spec_error, exception);
+    Py_XDECREF(exception);
+    Py_XDECREF(message);
+    return NULL;
+}
+
+PyObject *raise_status(fpemu_status status, const char *what, const format_object *format, int type)
+{
+    PyObject *message;
+    const char *const text = fpemu_status_text(status);
+    PyObject *const spec = format && format->spec ? format->spec : NULL;
+    if (status == FPEMU_ERROR_CARRIER && spec && type >= 0)
+        message = PyUnicode_FromFormat("%s cannot hold every value of %U exactly%s", carrier_name((carrier)type), spec,
+                                       format->value.fits_f64 ? ": use a wider dtype" : ", nor can float64");
+    else if (spec)
+        message = PyUnicode_FromFormat("%s: %s (format %U)", what, text, spec);
+    else
+        message = PyUnicode_FromFormat("%s: %s", what, text);
+    PyObject *exception = message ? PyObject_CallFunction(python.error, "Oi", message, (int)status) : NULL;
+    if (exception)
+        PyErr_SetObject(python.error, exception);
+    Py_XDECREF(exception);
+    Py_XDECREF(message);
+    return NULL;
+}

@@ -1,0 +1,125 @@
+/* calls.c - what every call has: operands and results as views, another owner for arrays that are not known here, and
+ * the end, where counters are added and statuses become exceptions. */
+#include "native.h"
+
+#include <string.h>
+
+PyObject *call_adopter(const char *verb, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+{
+    PyObject *tuple = PyTuple_New(nargs), *keywords = PyDict_New(), *result = NULL;
+    if (tuple && keywords) {
+        for (Py_ssize_t i = 0; i < nargs; i++) {
+            Py_INCREF(args[i]);
+            PyTuple_SetItem(tuple, i, args[i]);
+        }
+        const Py_ssize_t named = names ? PyTuple_Size(names) : 0;
+        int failed = 0;
+        for (Py_ssize_t j = 0; j < named; j++)
+            failed |= PyDict_SetItem(keywords, PyTuple_GetItem(names, j), args[nargs + j]);
+        if (!failed)
+            result = PyObject_CallFunction(python.adopt, "sOO", verb, tuple, keywords);
+    }
+    Py_XDECREF(tuple);
+    Py_XDECREF(keywords);
+    return result;
+}
+
+int wants_gradient(const view *v)
+{
+    if (v->kind != KIND_TORCH)
+        return 0;
+    static PyObject *requires_grad;
+    if (!requires_grad)
+        requires_grad = PyUnicode_InternFromString("requires_grad");
+    PyObject *flag = PyObject_GetAttr(v->object, requires_grad);
+    const int wanted = flag ? flag == Py_True : -1;
+    Py_XDECREF(flag);
+    if (wanted != 1 || !python.grad)
+        return wanted;
+    PyObject *enabled = PyObject_CallFunctionObjArgs(python.grad, NULL);
+    const int on = enabled ? enabled == Py_True : -1;
+    Py_XDECREF(enabled);
+    return on;
+}
+
+int operand_view(PyObject *object, const char *name, view *v)
+{
+    const int found = view_of(object, name, v);
+    if (found <= 0)
+        return found;
+    if (v->type >= CARRIERS) {
+        PyObject *type = PyObject_GetAttrString(object, "dtype");
+        if (type)
+            PyErr_Format(PyExc_TypeError, "%s has the dtype %S: fpemu takes float64, float32, float16 and bfloat16, and "
+                                          "rounds none of them first; convert the array where that loses nothing",
+                         name, type);
+        Py_XDECREF(type);
+        return -1;
+    }
+    if (v->kind != KIND_TORCH)
+        return 1;
+    const int gradient = wants_gradient(v);
+    return gradient < 0 ? -1 : !gradient && v->device < 0;
+}
+
+PyObject *result_view(PyObject *out, const view *inputs, int count, carrier type, int dimensions, const int64_t *size,
+                      view *y)
+{
+    if (!out || out == Py_None)
+        return array_like(inputs, type, dimensions, size, y);
+    const int found = view_of(out, "out", y);
+    if (found == 0)
+        PyErr_SetString(PyExc_TypeError, "out is an array of the same kind as the input, in aligned memory");
+    if (found <= 0)
+        return NULL;
+    if (y->kind != inputs->kind) {
+        PyErr_SetString(PyExc_TypeError, "out is of another kind of array than the input");
+        return NULL;
+    }
+    const int own = dimensions < 0;
+    if (check_out(y, type, inputs->device, own ? inputs->dimensions : dimensions, own ? inputs->size : size))
+        return NULL;
+    if (wants_gradient(y)) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_ValueError, "out requires a gradient: detach() it, or write under torch.no_grad()");
+        return NULL;
+    }
+    for (int i = 0; i < count; i++)
+        if (overlap_in_part(&inputs[i], y))
+            return raise_status(FPEMU_ERROR_OVERLAP, "out", NULL, -1);
+    Py_INCREF(out);
+    return out;
+}
+
+PyObject *finish_call(PyObject *made, PyObject *out, const view *y, counting *c, fpemu_status status, const char *verb,
+                      const format_object *format, carrier type)
+{
+    int failed = counting_end(c) != 0;
+    failed = failed || (out && out != Py_None && array_written(y));
+    if (!failed && status) {
+        raise_status(status, verb, format, (int)type);
+        failed = 1;
+    }
+    if (!failed)
+        return made;
+    Py_DECREF(made);
+    return NULL;
+}
+
+int range_of(PyObject *argument, fpemu_range *range, const fpemu_range **whole)
+{
+    *whole = NULL;
+    if (!argument || argument == Py_None)
+        return 0;
+    PyObject *content = PyObject_GetAttrString(argument, "_content");
+    const int fits = content && PyBytes_Check(content) && (size_t)PyBytes_Size(content) == sizeof *range;
+    if (fits)
+        memcpy(range, PyBytes_AsString(content), sizeof *range);
+    Py_XDECREF(content);
+    if (!fits) {
+        PyErr_SetString(PyExc_TypeError, "range is a fpemu.Range, as fpemu.measure makes one, or None");
+        return -1;
+    }
+    *whole = range;
+    return 0;
+}

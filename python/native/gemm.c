@@ -1,0 +1,410 @@
+/* gemm.c - products of matrices: any strides and batches, as the library's two dimensions with a stride between
+ * products; what these cannot tell is copied without gaps first. */
+#include "native.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* gemm(text, seed, stream): (bytes of fpemu_gemm_spec, canonical text) */
+PyObject *native_gemm(PyObject *module, PyObject *args)
+{
+    (void)module;
+    PyObject *text;
+    unsigned long long seed, stream;
+    fpemu_gemm_spec spec;
+    fpemu_parse_error error;
+    char canonical[1024];
+    if (!PyArg_ParseTuple(args, "UKK", &text, &seed, &stream))
+        return NULL;
+    const char *const utf8 = PyUnicode_AsUTF8AndSize(text, NULL);
+    if (!utf8)
+        return NULL;
+    if (fpemu_gemm_parse(utf8, &spec, &error))
+        return raise_spec("model", text, &error);
+    fpemu_rounding *const roundings[] = {&spec.a.rounding,   &spec.b.rounding,         &spec.product.rounding,
+                                         &spec.out.rounding, &spec.sum.inner.rounding, &spec.sum.outer.rounding};
+    for (size_t i = 0; i < sizeof roundings / sizeof roundings[0]; i++)
+        if (roundings[i]->mode == FPEMU_MODE_SR || roundings[i]->mode == FPEMU_MODE_SE) {
+            roundings[i]->seed = seed;
+            roundings[i]->stream = stream;
+        }
+    if (fpemu_gemm_print(&spec, canonical, sizeof canonical))
+        canonical[0] = 0;
+    return Py_BuildValue("(y#sI)", (const char *)&spec, (Py_ssize_t)sizeof spec, canonical, spec.sum.chunk);
+}
+
+/* A matrix, or many of one size: what the library is told. */
+typedef struct matrices {
+    const void *data;
+    void *memory;
+    uint64_t leading, step;
+    uint8_t transposed;
+} matrices;
+
+/* Products of both, and their sizes; dimensions before the last two are broadcast. */
+typedef struct batch {
+    int dimensions;
+    int64_t size[MOST_DIMENSIONS];
+    uint64_t count;
+} batch;
+
+static int common_batch(const view *a, const view *b, batch *all)
+{
+    const int x = a->dimensions - 2, y = b->dimensions - 2;
+    all->dimensions = x > y ? x : y;
+    all->count = 1;
+    for (int d = 0; d < all->dimensions; d++) {
+        const int i = d - (all->dimensions - x), j = d - (all->dimensions - y);
+        const int64_t p = i < 0 ? 1 : a->size[i], q = j < 0 ? 1 : b->size[j];
+        if (p != q && p != 1 && q != 1) {
+            PyErr_Format(PyExc_ValueError, "batches of %lld and %lld products cannot be broadcast together",
+                         (long long)p, (long long)q);
+            return -1;
+        }
+        all->size[d] = p == 1 ? q : p;
+        all->count *= (uint64_t)all->size[d];
+    }
+    return 0;
+}
+
+/* v with the batch's dimensions before its last two; repeated ones have the stride 0. */
+static void stretch_batch(const view *v, const batch *all, view *to)
+{
+    *to = *v;
+    to->dimensions = all->dimensions + 2;
+    for (int d = 0; d < all->dimensions; d++) {
+        const int own = d - (all->dimensions - (v->dimensions - 2));
+        to->size[d] = all->size[d];
+        to->stride[d] = own < 0 || v->size[own] != all->size[d] ? 0 : v->stride[own];
+    }
+    for (int d = 0; d < 2; d++) {
+        to->size[all->dimensions + d] = v->size[v->dimensions - 2 + d];
+        to->stride[all->dimensions + d] = v->stride[v->dimensions - 2 + d];
+    }
+    to->count = all->count * (uint64_t)to->size[all->dimensions] * (uint64_t)to->size[all->dimensions + 1];
+    to->contiguous = 0;
+}
+
+/* The one stride from a matrix to the next; 0 where all are the same; -1 where there is none such. */
+static int64_t batch_stride(const view *v, int dimensions)
+{
+    int64_t stride = 0, size = 0;
+    for (int d = 0; d < dimensions; d++) {
+        if (v->size[d] == 1)
+            continue;
+        if (size && stride != v->stride[d] * v->size[d])
+            return -1;
+        stride = v->stride[d];
+        size = v->size[d];
+    }
+    return stride < 0 ? -1 : stride;
+}
+
+/* 16-bit arrays become binary32, which holds their values. */
+static int widen(carrier type, const void *from, uint64_t count, float *to)
+{
+    fpemu_format format;
+    fpemu_format_named(type == CARRIER_F16 ? FPEMU_NAME_BINARY16 : FPEMU_NAME_BFLOAT16, &format);
+    return fpemu_decode_f32(&format, count, from, to) == FPEMU_OK ? 0 : -1;
+}
+
+/* Copies v without gaps; as binary32 where it has 16 bits. */
+static void *copy_dense(const view *v)
+{
+    const int narrow = v->item == 2;
+    char *const memory = malloc(v->count * (narrow ? 4 : v->item) + 1);
+    if (!memory || !narrow) {
+        if (memory)
+            gather(v, 0, v->count, memory);
+        return memory;
+    }
+    uint16_t piece[4096];
+    for (uint64_t at = 0, n; at < v->count; at += n) {
+        n = v->count - at < 4096 ? v->count - at : 4096;
+        gather(v, at, n, piece);
+        widen(v->type, piece, n, (float *)(void *)memory + at);
+    }
+    return memory;
+}
+
+static int take_matrices(const view *v, const batch *all, matrices *m)
+{
+    view to;
+    stretch_batch(v, all, &to);
+    const int last = to.dimensions - 1;
+    const int64_t rows = to.size[last - 1], columns = to.size[last], down = to.stride[last - 1], right = to.stride[last];
+    const int64_t step = batch_stride(&to, all->dimensions);
+    m->memory = NULL;
+    m->transposed = 0;
+    m->step = (uint64_t)step;
+    int plain = v->item != 2 && step >= 0 && to.count;
+    if (plain && (right == 1 || columns == 1) && (rows == 1 || down >= columns))
+        m->leading = rows == 1 ? (uint64_t)columns : (uint64_t)down;
+    else if (plain && (down == 1 || rows == 1) && (columns == 1 || right >= rows)) {
+        m->transposed = 1;
+        m->leading = columns == 1 ? (uint64_t)rows : (uint64_t)right;
+    } else
+        plain = 0;
+    const uint64_t extent = plain ? m->leading * (uint64_t)(m->transposed ? columns : rows) : 0;
+    if (plain && (step == 0 || (uint64_t)step >= extent)) {
+        m->data = to.data;
+        return 0;
+    }
+    if (step == 0) { /* one for all: copied once */
+        view one = *v;
+        batch none = {.dimensions = 0, .count = 1};
+        stretch_batch(v, &none, &one);
+        m->memory = copy_dense(&one);
+        m->step = 0;
+    } else {
+        m->memory = copy_dense(&to);
+        m->step = (uint64_t)(rows * columns);
+    }
+    m->transposed = 0;
+    m->leading = (uint64_t)columns;
+    m->data = m->memory;
+    return m->memory ? 0 : -1;
+}
+
+/* Scales of operand rows: rows x blocks numbers, for each product or for all. NULL and *memory NULL for None. */
+static int take_scales(PyObject *argument, const char *name, carrier type, int64_t rows, int64_t blocks, int shared,
+                       const batch *all, void **memory)
+{
+    view v, to;
+    *memory = NULL;
+    if (argument == Py_None)
+        return 0;
+    const int found = view_of(argument, name, &v);
+    if (found <= 0 || v.type != type || v.device >= 0) {
+        if (!found || !PyErr_Occurred())
+            PyErr_Format(PyExc_TypeError, "%s is an array of %s", name, carrier_name(type));
+        return -1;
+    }
+    if (v.dimensions < 2 || v.size[v.dimensions - 2] != rows || v.size[v.dimensions - 1] != blocks) {
+        PyErr_Format(PyExc_ValueError, "%s has the shape (..., %lld, %lld): a row for each row of the operand, a scale for "
+                                       "each chunk", name, (long long)rows, (long long)blocks);
+        return -1;
+    }
+    batch one = {.dimensions = 0, .count = 1};
+    if (shared)
+        for (int d = 0; d < v.dimensions - 2; d++)
+            if (v.size[d] != 1) {
+                PyErr_Format(PyExc_ValueError, "%s has a batch, and its operand none", name);
+                return -1;
+            }
+    stretch_batch(&v, shared ? &one : all, &to);
+    if (!(*memory = copy_dense(&to))) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    return 0;
+}
+
+static int target_given(const fpemu_target *t)
+{
+    return t->format.kind != FPEMU_KIND_INVALID;
+}
+
+/* matmul(a, b, spec bytes, alpha, beta, c, scales_a, scales_b, out, type, stats): a and b of two dimensions and more;
+ * type: carrier of the result, or None */
+NATIVE(matmul)
+{
+    (void)module;
+    view a, b, c, y;
+    if (nargs != 11 || names) {
+        PyErr_SetString(PyExc_TypeError, "_native.matmul() takes 11 arguments by place");
+        return NULL;
+    }
+    int found = operand_view(args[0], "a", &a);
+    if (found > 0)
+        found = operand_view(args[1], "b", &b);
+    if (found > 0 && args[5] != Py_None)
+        found = operand_view(args[5], "c", &c);
+    if (found <= 0)
+        return found ? NULL : call_adopter("matmul", args, nargs, names);
+    if (a.type != b.type || a.kind != b.kind) {
+        PyErr_Format(PyExc_TypeError, a.kind != b.kind ? "a and b are arrays of different kinds"
+                                                       : "a and b have the dtypes %s and %s; convert one of them",
+                     carrier_name(a.type), carrier_name(b.type));
+        return NULL;
+    }
+    if (a.dimensions < 2 || b.dimensions < 2) {
+        PyErr_SetString(PyExc_ValueError, "a and b have two dimensions or more");
+        return NULL;
+    }
+    const int64_t m = a.size[a.dimensions - 2], k = a.size[a.dimensions - 1], n = b.size[b.dimensions - 1];
+    if (b.size[b.dimensions - 2] != k) {
+        PyErr_Format(PyExc_ValueError, "a has %lld columns, and b %lld rows", (long long)k,
+                     (long long)b.size[b.dimensions - 2]);
+        return NULL;
+    }
+    fpemu_gemm_spec spec;
+    if (!PyBytes_Check(args[2]) || (size_t)PyBytes_Size(args[2]) != sizeof spec) {
+        PyErr_SetString(PyExc_TypeError, "spec is a fpemu.Gemm");
+        return NULL;
+    }
+    memcpy(&spec, PyBytes_AsString(args[2]), sizeof spec);
+    const double alpha = PyFloat_AsDouble(args[3]), beta = PyFloat_AsDouble(args[4]);
+    uint64_t type = a.type;
+    stats_object *stats;
+    if (PyErr_Occurred() || u64_argument(args[9], "dtype", &type) || stats_of(args[10], &stats))
+        return NULL;
+    const carrier inside = a.type == CARRIER_F64 ? CARRIER_F64 : CARRIER_F32;
+    const int narrow = type == CARRIER_F16 || type == CARRIER_BF16;
+    if (type >= CARRIERS || (!narrow && (carrier)type != inside)) {
+        PyErr_Format(PyExc_TypeError, "products of %s arrays are %s or, of 16-bit ones, float32", carrier_name(a.type),
+                     carrier_name(inside));
+        return NULL;
+    }
+    fpemu_format as;
+    if (narrow) { /* the result is a number of its type, rounded once */
+        fpemu_format_named(type == CARRIER_F16 ? FPEMU_NAME_BINARY16 : FPEMU_NAME_BFLOAT16, &as);
+        if (!target_given(&spec.out)) {
+            memset(&spec.out, 0, sizeof spec.out);
+            spec.out.format = as;
+        } else {
+            const fpemu_format *const given = &spec.out.format;
+            if (!(type == CARRIER_F16 ? fpemu_format_fits_f16(given) : fpemu_format_fits_bf16(given))) {
+                PyErr_Format(PyExc_ValueError, "%s cannot hold every result of the model's `out`: pass dtype='float32'",
+                             carrier_name((carrier)type));
+                return NULL;
+            }
+        }
+    }
+    if ((float)alpha != alpha || (float)beta != beta) {
+        if (inside == CARRIER_F32 && alpha == alpha && beta == beta) {
+            PyErr_SetString(PyExc_ValueError, "alpha and beta are no float32 numbers");
+            return NULL;
+        }
+    }
+    batch all;
+    if (common_batch(&a, &b, &all))
+        return NULL;
+    int64_t size[MOST_DIMENSIONS];
+    if (all.dimensions + 2 > MOST_DIMENSIONS) {
+        PyErr_SetString(PyExc_ValueError, "more than 64 dimensions");
+        return NULL;
+    }
+    memcpy(size, all.size, sizeof size[0] * (size_t)all.dimensions);
+    size[all.dimensions] = m;
+    size[all.dimensions + 1] = n;
+    const int dimensions = all.dimensions + 2;
+    PyObject *made = result_view(args[8], &a, 1, (carrier)type, dimensions, size, &y);
+    if (!made)
+        return NULL;
+    matrices ma = {.memory = NULL}, mb = {.memory = NULL};
+    void *scales_a = NULL, *scales_b = NULL, *result = NULL;
+    counting counter = {.apart = 0, .object = NULL};
+    int counted = 0;
+    const uint32_t chunk = spec.sum.chunk;
+    const int64_t blocks = chunk ? (k + chunk - 1) / chunk : 0;
+    if (args[8] != Py_None) {
+        uintptr_t first, end, other, other_end;
+        view_reach(&y, &first, &end);
+        for (int i = 0; i < 2; i++) {
+            view_reach(i ? &b : &a, &other, &other_end);
+            if (y.count && (i ? b.count : a.count) && first < other_end && other < end) {
+                raise_status(FPEMU_ERROR_OVERLAP, "out", NULL, -1);
+                goto fail;
+            }
+        }
+    }
+    if (take_matrices(&a, &all, &ma) || take_matrices(&b, &all, &mb)) {
+        PyErr_NoMemory();
+        goto fail;
+    }
+    if (take_scales(args[6], "scales_a", inside, m, blocks, ma.step == 0, &all, &scales_a) ||
+        take_scales(args[7], "scales_b", inside, n, blocks, mb.step == 0, &all, &scales_b))
+        goto fail;
+    const size_t wide = inside == CARRIER_F64 ? 8 : 4;
+    const int direct = y.contiguous && !narrow && args[5] == Py_None;
+    void *to = y.data;
+    if (!direct) {
+        to = result = malloc(y.count * wide + 1);
+        if (!result) {
+            PyErr_NoMemory();
+            goto fail;
+        }
+    }
+    if (args[5] != Py_None) {
+        view stretched;
+        if (c.type != a.type || c.kind != a.kind || c.dimensions < 2 || c.dimensions > dimensions ||
+            c.size[c.dimensions - 2] != m || c.size[c.dimensions - 1] != n) {
+            PyErr_SetString(PyExc_ValueError, "c has the dtype of a and b, and the shape of their product");
+            goto fail;
+        }
+        for (int d = 0; d < c.dimensions - 2; d++)
+            if (c.size[d] != 1 && c.size[d] != all.size[d + dimensions - c.dimensions]) {
+                PyErr_SetString(PyExc_ValueError, "c has the dtype of a and b, and the shape of their product");
+                goto fail;
+            }
+        stretch_batch(&c, &all, &stretched);
+        void *const start = copy_dense(&stretched);
+        if (!start) {
+            PyErr_NoMemory();
+            goto fail;
+        }
+        memcpy(result, start, y.count * wide);
+        free(start);
+    }
+    fpemu_gemm_shape shape;
+    memset(&shape, 0, sizeof shape);
+    shape.m = (uint64_t)m;
+    shape.n = (uint64_t)n;
+    shape.k = (uint64_t)k;
+    shape.lda = ma.leading;
+    shape.ldb = mb.leading;
+    shape.ldc = (uint64_t)n;
+    shape.batch = all.count;
+    shape.stride_a = ma.step;
+    shape.stride_b = mb.step;
+    shape.stride_c = (uint64_t)(m * n);
+    shape.transpose_a = ma.transposed;
+    shape.transpose_b = mb.transposed;
+    if (counting_begin(&counter, stats, 1))
+        goto fail;
+    counted = 1;
+    fpemu_status status = FPEMU_OK;
+    Py_BEGIN_ALLOW_THREADS
+    if (y.count && inside == CARRIER_F64)
+        status = scales_a || scales_b
+                     ? fpemu_gemm_scaled_f64(&spec, &shape, alpha, ma.data, scales_a, mb.data, scales_b, beta, to,
+                                             counter.stats)
+                     : fpemu_gemm_f64(&spec, &shape, alpha, ma.data, mb.data, beta, to, counter.stats);
+    else if (y.count)
+        status = scales_a || scales_b
+                     ? fpemu_gemm_scaled_f32(&spec, &shape, (float)alpha, ma.data, scales_a, mb.data, scales_b,
+                                             (float)beta, to, counter.stats)
+                     : fpemu_gemm_f32(&spec, &shape, (float)alpha, ma.data, mb.data, (float)beta, to, counter.stats);
+    if (!direct && (!status || status == FPEMU_ERROR_NAN)) {
+        if (narrow) { /* each is a number of the type: nothing is rounded here */
+            const fpemu_rounding nearest = fpemu_rounding_nearest();
+            uint16_t *const codes = malloc(y.count * 2 + 1);
+            if (!codes)
+                status = FPEMU_ERROR_BUFFER;
+            else {
+                fpemu_encode_f32(&as, &nearest, y.count, result, codes, NULL);
+                scatter(&y, 0, y.count, codes);
+            }
+            free(codes);
+        } else
+            scatter(&y, 0, y.count, result);
+    }
+    Py_END_ALLOW_THREADS
+    free(ma.memory);
+    free(mb.memory);
+    free(scales_a);
+    free(scales_b);
+    free(result);
+    return finish_call(made, args[8], &y, &counter, status, "matmul", NULL, a.type);
+fail:
+    if (counted)
+        counting_end(&counter);
+    free(ma.memory);
+    free(mb.memory);
+    free(scales_a);
+    free(scales_b);
+    free(result);
+    Py_DECREF(made);
+    return NULL;
+}

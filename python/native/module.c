@@ -1,0 +1,183 @@
+/* module.c - the table of what fpemu._native offers. */
+#include "native.h"
+
+#include <pthread.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+/* register(name=object, ...): what Python's side lends: classes, and functions for what is rare. */
+static PyObject *native_register(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static const struct {
+        const char *name;
+        PyObject **place;
+    } table[] = {{"Format", &python.format}, {"Rounding", &python.rounding}, {"Error", &python.error},
+                 {"SpecError", &python.spec_error}, {"adopt", &python.adopt}, {"bump", &python.bump},
+                 {"grad", &python.grad}};
+    (void)module;
+    (void)args;
+    for (size_t i = 0; keywords && i < sizeof table / sizeof table[0]; i++) {
+        PyObject *object = PyDict_GetItemString(keywords, table[i].name);
+        if (object) {
+            Py_INCREF(object);
+            Py_XDECREF(*table[i].place);
+            *table[i].place = object;
+        }
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *native_format(PyObject *module, PyObject *spec)
+{
+    (void)module;
+    return (PyObject *)format_of(spec);
+}
+
+static PyObject *native_rounding(PyObject *module, PyObject *text)
+{
+    (void)module;
+    return (PyObject *)rounding_of(text);
+}
+
+static PyObject *native_library(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    PyObject *variants = PyList_New(0);
+    const char *name;
+    for (unsigned i = 0; variants && (name = fpemu_variant_available(i)); i++) {
+        PyObject *text = PyUnicode_FromString(name);
+        if (!text || PyList_Append(variants, text))
+            Py_CLEAR(variants);
+        Py_XDECREF(text);
+    }
+    return Py_BuildValue("{s:i,s:s,s:N}", "version", fpemu_version(), "variant", fpemu_variant(), "variants", variants);
+}
+
+static PyObject *list_of(const char *(*name)(unsigned), unsigned first, unsigned end)
+{
+    PyObject *list = PyList_New(0);
+    for (unsigned i = first; list && i < end && name(i); i++) {
+        PyObject *text = PyUnicode_FromString(name(i));
+        if (!text || PyList_Append(list, text))
+            Py_CLEAR(list);
+        Py_XDECREF(text);
+    }
+    return list;
+}
+
+static const char *function_name(unsigned i)
+{
+    return fpemu_function_name((fpemu_function)i);
+}
+
+static const char *format_name(unsigned i)
+{
+    return fpemu_format_name((fpemu_name)i, 0);
+}
+
+static PyObject *native_functions(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return list_of(function_name, 0, FPEMU_FUNCTION_COUNT);
+}
+
+static PyObject *native_names(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return list_of(format_name, 1, FPEMU_NAME_COUNT);
+}
+
+/* random_word(generator, seed, stream, j) */
+static PyObject *native_random_word(PyObject *module, PyObject *args)
+{
+    int generator;
+    unsigned long long seed, stream, j;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "iKKK", &generator, &seed, &stream, &j))
+        return NULL;
+    return PyLong_FromUnsignedLong(fpemu_random_word((fpemu_generator)generator, seed, stream, j));
+}
+
+#define FAST(name, text) {#name, (PyCFunction)(void (*)(void))native_##name, METH_FASTCALL | METH_KEYWORDS, text}
+static PyMethodDef methods[] = {
+    {"register", (PyCFunction)(void (*)(void))native_register, METH_VARARGS | METH_KEYWORDS, NULL},
+    {"format", native_format, METH_O, NULL},
+    {"rounding", native_rounding, METH_O, NULL},
+    {"library", native_library, METH_NOARGS, NULL},
+    FAST(quantize, "quantize($module, /, x, format, rounding='rne', *, axis=-1, offset=0, out=None, stats=None, "
+                   "range=None)\n--\n\n"
+                   "Rounds every element of x once to a value of the format, by its exact value.\n"
+                   "\n"
+                   "x: an array of NumPy, torch or jax, or anything with __dlpack__ or __array_interface__, of any shape and strides; of\n"
+                   "    float64, float32, float16 or bfloat16 (a Python number is a float64). A dtype must hold every value of the format.\n"
+                   "format: a Format or its spec, such as \"e4m3fn:saturate\" or \"nvfp4\"; see fpemu.format.\n"
+                   "rounding: a Rounding or its text, such as \"rne\", \"rtz\", \"sr\"; see fpemu.rounding.\n"
+                   "axis: blocks of formats with scales run along it; tiles along it and the one before.\n"
+                   "offset: index of x's first element in the random stream. Elements count in C order, whatever the strides are, so that a\n"
+                   "    tensor quantised slice by slice, each with the offset of its first element, gets the bits of one call.\n"
+                   "out: an array of x's kind, dtype and shape to write to, of any strides; x itself is allowed, overlap in part is not.\n"
+                   "stats: a Stats, to which the call adds what happened.\n"
+                   "range: a Range: what is known of the whole tensor of which x is a slice, or of earlier ones (delayed scaling).\n"
+                   "\n"
+                   "Returns an array of x's kind, device, dtype and shape, or out. A tensor that requires a gradient goes through fpemu.torch,\n"
+                   "whose gradient is the identity. Equal arguments give equal bits on every machine and with any number of threads.\n"
+                   "\n"
+                   "Raises fpemu.SpecError for a text that cannot be read, fpemu.Error where format, rounding and dtype do not go together\n"
+                   "(posit(32,2) in float32, a directed mode for a posit) or arrays overlap, TypeError for other dtypes and objects,\n"
+                   "ValueError for an out that is read-only or of another shape, and for an axis that there is not.\n"),
+    FAST(quantize_raw, NULL),
+    FAST(encode, NULL),
+    FAST(decode, NULL),
+    FAST(arith, NULL),
+    FAST(apply, NULL),
+    FAST(compare, NULL),
+    FAST(pack, NULL),
+    FAST(unpack, NULL),
+    FAST(scales, NULL),
+    FAST(layout, NULL),
+    FAST(measure, NULL),
+    FAST(swizzle, NULL),
+    FAST(matmul, NULL),
+    FAST(unpack_scales, NULL),
+    FAST(extents, NULL),
+    {"delayed_start", native_delayed_start, METH_VARARGS, NULL},
+    {"delayed_update", native_delayed_update, METH_VARARGS, NULL},
+    {"delayed_range", native_delayed_range, METH_O, NULL},
+    {"gemm", native_gemm, METH_VARARGS, NULL},
+    {"functions", native_functions, METH_NOARGS, NULL},
+    {"names", native_names, METH_NOARGS, NULL},
+    {"random_word", native_random_word, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL}};
+
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "fpemu._native",
+                                        "The binding of fpemu to libfpemu; the public names stand in fpemu.", -1,
+                                        methods, NULL, NULL, NULL, NULL};
+
+/* A forked child has none of the threads that OpenMP believes in, and would wait for them: it works with one. */
+#ifdef _OPENMP
+static void after_fork(void)
+{
+    omp_set_num_threads(1);
+}
+#endif
+
+PyMODINIT_FUNC PyInit__native(void)
+{
+    PyObject *module = PyModule_Create(&definition);
+    if (!module)
+        return NULL;
+    if (arrays_ready() || objects_ready(module)) {
+        Py_DECREF(module);
+        return NULL;
+    }
+#ifdef _OPENMP
+    static int handled;
+    if (!handled && !pthread_atfork(NULL, NULL, after_fork))
+        handled = 1;
+#endif
+    return module;
+}

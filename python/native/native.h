@@ -1,0 +1,196 @@
+/* native.h - the binding's own nouns: arrays of other packages as views, and formats, roundings and stats as objects.
+ * Only the stable interface of Python 3.10 is used, and none of NumPy's or PyTorch's headers: what is needed of theirs,
+ * which is fixed by their promises, is declared in arrays.c. */
+#ifndef FPEMU_NATIVE_H
+#define FPEMU_NATIVE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <fpemu.h>
+
+#define MOST_DIMENSIONS 64
+/* Calls on more elements than this release the interpreter's lock. */
+#define ELEMENTS_WITH_LOCK 4096
+
+/* ------------------------------------------------------------------------------------------------ arrays */
+
+typedef enum carrier {
+    CARRIER_F32 = 0,
+    CARRIER_F64 = 1,
+    CARRIER_F16 = 2,
+    CARRIER_BF16 = 3,
+    CARRIERS = 4, /* what follows holds codes */
+    CARRIER_U8 = 4,
+    CARRIER_U16 = 5,
+    CARRIER_U32 = 6,
+    CARRIER_U64 = 7,
+    CARRIER_BOOL = 8,
+    CARRIER_OTHER = 9
+} carrier;
+
+/* Bytes of an element. */
+size_t carrier_size(carrier c);
+const char *carrier_name(carrier c);
+
+typedef enum array_kind { KIND_NUMPY, KIND_TORCH, KIND_RAW } array_kind;
+
+/* An array of another package, seen without a copy; it lives as long as `object`, which is borrowed. */
+typedef struct view {
+    PyObject *object;
+    char *data;
+    array_kind kind;
+    carrier type;
+    size_t item;         /* bytes of an element */
+    int is_code;         /* CARRIER_U8...: its own type is an integer or one of 8 bits */
+    int writable;
+    int device;          /* -1: the processor's memory; else the number of a CUDA device */
+    int dimensions;
+    uint64_t count;      /* elements */
+    int contiguous;      /* in C order, without gaps */
+    int64_t size[MOST_DIMENSIONS], stride[MOST_DIMENSIONS]; /* strides in elements */
+} view;
+
+/* 1: seen. 0: `object` is of another kind, which Python's side may know how to adopt; no exception is set. -1: an
+ * exception is set. `name` is the argument's. */
+int view_of(PyObject *object, const char *name, view *v);
+/* A raw address; sizes and strides (NULL: contiguous) are sequences of integers, sizes may be one integer. */
+int view_of_address(uint64_t address, carrier type, PyObject *sizes, PyObject *strides, view *v);
+/* A new array of the same kind and device as `like`, with its sizes, or others: dimensions >= 0. Fills *v. The layout in
+ * memory follows `like` where the sizes are its own and the kind allows it. */
+PyObject *array_like(const view *like, carrier type, int dimensions, const int64_t *size, view *v);
+/* 0 if `out` can take what `like`-shaped input gives; else -1 with an exception. */
+int check_out(const view *out, carrier type, int device, int dimensions, const int64_t *size);
+/* After writing into an array of the caller's: autograd's version counter. */
+int array_written(const view *v);
+/* Lowest and highest address that an array reaches. */
+void view_reach(const view *v, uintptr_t *first, uintptr_t *end);
+/* 1 if two arrays share memory without being element by element the same. */
+int overlap_in_part(const view *a, const view *b);
+/* Elements in C order from a place to another: gathered to contiguous memory, or scattered from it. */
+void gather(const view *v, uint64_t first, uint64_t count, void *to);
+void scatter(const view *v, uint64_t first, uint64_t count, const void *from);
+int arrays_ready(void);
+PyObject *native_view_facts(PyObject *module, PyObject *object);
+
+/* ----------------------------------------------------------------------------------------------- objects */
+
+typedef struct {
+    PyObject_HEAD
+    fpemu_format value;
+    PyObject *spec;  /* canonical text, NULL for a table of the caller's */
+    PyObject *table; /* bytes object that value.table lies in, or NULL */
+    Py_hash_t hash;
+} format_object;
+
+typedef struct {
+    PyObject_HEAD
+    fpemu_rounding value;
+} rounding_object;
+
+typedef struct {
+    PyObject_HEAD
+    fpemu_stats value;
+} stats_object;
+
+extern PyTypeObject *format_type, *rounding_type, *stats_type;
+int objects_ready(PyObject *module);
+
+/* What an argument stands for: an object of that type, or the text of one. A new reference, or NULL with an exception. */
+format_object *format_of(PyObject *argument);
+rounding_object *rounding_of(PyObject *argument);
+/* 0, and *stats NULL for None; -1 with an exception. */
+int stats_of(PyObject *argument, stats_object **stats);
+
+/* Counters for one call: the object's own where the interpreter's lock is held, else apart from it. */
+typedef struct counting {
+    stats_object *object;
+    fpemu_stats *stats; /* for the call; may be NULL */
+    fpemu_stats own;
+    int apart;
+} counting;
+int counting_begin(counting *c, stats_object *object, int apart);
+/* Adds to the object; with the lock held. -1 with an exception. */
+int counting_end(counting *c);
+
+/* ---------------------------------------------------------------------------------------------- errors */
+
+/* What Python's side registers. */
+typedef struct registered {
+    PyObject *format, *rounding, *error, *spec_error, *adopt, *bump, *grad;
+} registered;
+extern registered python;
+
+/* Raises fpemu.Error for a status. Returns NULL. */
+PyObject *raise_status(fpemu_status status, const char *what, const format_object *format, int carrier_type);
+PyObject *raise_spec(const char *noun, PyObject *text, const fpemu_parse_error *error);
+
+/* --------------------------------------------------------------------------------------------- arguments */
+
+/* Names of a function's parameters; the first `positional` may be given by place, the first `required` must be given. */
+typedef struct parameters {
+    const char *function;
+    int count, positional, required;
+    const char *name[12];
+} parameters;
+int parse_arguments(const parameters *p, PyObject *const *args, Py_ssize_t positional, PyObject *names,
+                    PyObject **value);
+int u64_argument(PyObject *object, const char *name, uint64_t *value);
+
+/* The dimension that `argument` (None: -1) names. -1 with an exception. */
+int axis_argument(PyObject *argument, int dimensions, int *axis);
+
+/* ------------------------------------------------------------------------------------------------ calls */
+
+/* The library's function for arrays of a type; those of 16 bits too, where it has them. Arrays are passed as void *. */
+#define FOR_CARRIER(type, verb, ...)                                                                                   \
+    ((type) == CARRIER_F32   ? fpemu_##verb##_f32(__VA_ARGS__)                                                         \
+     : (type) == CARRIER_F64 ? fpemu_##verb##_f64(__VA_ARGS__)                                                         \
+     : (type) == CARRIER_F16 ? fpemu_##verb##_f16(__VA_ARGS__)                                                         \
+                             : fpemu_##verb##_bf16(__VA_ARGS__))
+
+/* Python's side takes the call: it knows other arrays. */
+PyObject *call_adopter(const char *verb, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
+/* Whether a tensor takes part in autograd now; -1 with an exception. */
+int wants_gradient(const view *v);
+/* An array of numbers as an operand. As view_of; 0 also for tensors with a gradient and on a device. */
+int operand_view(PyObject *object, const char *name, view *v);
+/* The array to write to: `out`, which fits and shares no memory in part with the inputs, or a new one. A new reference,
+ * or NULL with an exception. dimensions < 0: the sizes of inputs[0]. */
+PyObject *result_view(PyObject *out, const view *inputs, int count, carrier type, int dimensions, const int64_t *size,
+                      view *y);
+/* *whole points at `range`, filled from a fpemu.Range, or is NULL for None. -1 with an exception. */
+int range_of(PyObject *argument, fpemu_range *range, const fpemu_range **whole);
+/* What a call did: the result, or NULL with an exception, the result released. Ends the counting. */
+PyObject *finish_call(PyObject *made, PyObject *out, const view *y, counting *c, fpemu_status status, const char *verb,
+                      const format_object *format, carrier type);
+
+/* The sizes and strides of x and y as the library's tensor, blocks along `axis`. 0 if its four strides cannot tell them. */
+int shape_of_views(const fpemu_format *format, const view *x, const view *y, int axis, fpemu_shape *shape);
+/* x to y; both are on the processor and of one type. */
+fpemu_status quantize_views(const fpemu_format *format, const fpemu_rounding *rounding, const view *x, const view *y,
+                            int axis, const fpemu_range *whole, fpemu_stats *stats);
+
+#define NATIVE(name)                                                                                                   \
+    PyObject *native_##name(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+NATIVE(encode);
+NATIVE(decode);
+NATIVE(arith);
+NATIVE(apply);
+NATIVE(compare);
+NATIVE(pack);
+NATIVE(unpack);
+NATIVE(scales);
+NATIVE(layout);
+NATIVE(measure);
+NATIVE(swizzle);
+NATIVE(matmul);
+NATIVE(unpack_scales);
+NATIVE(extents);
+PyObject *native_delayed_start(PyObject *module, PyObject *args);
+PyObject *native_delayed_update(PyObject *module, PyObject *args);
+PyObject *native_delayed_range(PyObject *module, PyObject *state);
+PyObject *native_gemm(PyObject *module, PyObject *args);
+PyObject *native_quantize(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
+PyObject *native_quantize_raw(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
+
+#endif /* FPEMU_NATIVE_H */

@@ -1,0 +1,704 @@
+/* objects.c - formats, roundings and stats as Python objects. Those of the first two never change; the classes that
+ * users see are built on these in fpemu/_format.py, _rounding.py and _stats.py. */
+#include "native.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <structmember.h>
+
+registered python;
+PyTypeObject *format_type, *rounding_type, *stats_type;
+
+/* Texts that were read, and their objects. */
+static PyObject *formats, *roundings;
+#define MOST_TEXTS 1024
+
+static void forget_if_many(PyObject *texts)
+{
+    if (PyDict_Size(texts) >= MOST_TEXTS)
+        PyDict_Clear(texts);
+}
+
+static void free_object(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    release(self);
+    Py_DECREF(type);
+}
+
+static PyObject *new_object(PyTypeObject *type)
+{
+    allocfunc make = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    return make(type, 0);
+}
+
+/* ---------------------------------------------------------------------------------------------------- format */
+
+/* Fills what follows from the value. */
+static int finish_format(format_object *f)
+{
+    char text[256];
+    if (fpemu_format_print(&f->value, text, sizeof text) == FPEMU_OK) {
+        f->spec = PyUnicode_FromString(text);
+        f->hash = f->spec ? PyObject_Hash(f->spec) : -1;
+    } else
+        f->hash = f->table ? PyObject_Hash(f->table) : -1;
+    return f->hash == -1 ? -1 : 0;
+}
+
+static PyObject *format_from_value(PyTypeObject *type, const fpemu_format *value, PyObject *table)
+{
+    format_object *f = (format_object *)new_object(type);
+    if (!f)
+        return NULL;
+    f->value = *value;
+    Py_XINCREF(table);
+    f->table = table;
+    if (table)
+        f->value.table = (const float *)PyBytes_AsString(table);
+    if (finish_format(f)) {
+        Py_DECREF(f);
+        return NULL;
+    }
+    return (PyObject *)f;
+}
+
+/* Format(spec) or Format(bytes of ascending binary32 numbers). */
+static PyObject *format_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    PyObject *spec;
+    static char *names[] = {"spec", NULL};
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O", names, &spec))
+        return NULL;
+    fpemu_format value;
+    if (PyBytes_Check(spec)) {
+        /* Python's bytes are aligned as any allocation is */
+        const size_t length = (size_t)PyBytes_Size(spec) / sizeof(float);
+        const float *const table = (const float *)PyBytes_AsString(spec);
+        const fpemu_status status = length > UINT32_MAX ? FPEMU_ERROR_FORMAT
+                                                        : fpemu_format_table(&value, (uint32_t)length, table);
+        if (status) {
+            PyErr_SetString(PyExc_ValueError, "a table has 2 to 65536 finite values in strictly ascending order, and "
+                                              "no -0");
+            return NULL;
+        }
+        return format_from_value(type, &value, spec);
+    }
+    Py_ssize_t length;
+    const char *text = PyUnicode_Check(spec) ? PyUnicode_AsUTF8AndSize(spec, &length) : NULL;
+    if (!text) {
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_TypeError, "a format is told by a text such as 'e4m3fn', not by %R", spec);
+        return NULL;
+    }
+    fpemu_parse_error error;
+    if ((size_t)length != strlen(text)) {
+        PyErr_SetString(PyExc_ValueError, "the spec holds a zero character");
+        return NULL;
+    }
+    if (fpemu_format_parse(text, &value, &error))
+        return raise_spec("format", spec, &error);
+    return format_from_value(type, &value, NULL);
+}
+
+static void format_free(PyObject *self)
+{
+    format_object *f = (format_object *)self;
+    Py_XDECREF(f->spec);
+    Py_XDECREF(f->table);
+    free_object(self);
+}
+
+static Py_hash_t format_hash(PyObject *self)
+{
+    return ((format_object *)self)->hash;
+}
+
+static PyObject *format_compare(PyObject *a, PyObject *b, int operation)
+{
+    if ((operation != Py_EQ && operation != Py_NE) || !PyObject_TypeCheck(b, format_type))
+        Py_RETURN_NOTIMPLEMENTED;
+    const int equal = fpemu_format_equal(&((format_object *)a)->value, &((format_object *)b)->value);
+    return PyBool_FromLong(operation == Py_EQ ? equal : !equal);
+}
+
+#define FIELD(name, type) {#name, type, offsetof(format_object, value.name), READONLY, NULL}
+static PyMemberDef format_members[] = {
+    {"_spec", T_OBJECT, offsetof(format_object, spec), READONLY, NULL},
+    {"_table", T_OBJECT, offsetof(format_object, table), READONLY, NULL},
+    FIELD(kind, T_UINT), FIELD(bits, T_UINT), FIELD(exponent_bits, T_UINT), FIELD(mantissa_bits, T_UINT),
+    FIELD(bias, T_INT), FIELD(fraction_bits, T_INT), FIELD(is_signed, T_UBYTE), FIELD(specials, T_UBYTE),
+    FIELD(subnormals, T_UBYTE), FIELD(overflow, T_UBYTE), FIELD(nan, T_UBYTE), FIELD(symmetric, T_UBYTE),
+    FIELD(wrap, T_UBYTE), FIELD(scale, T_DOUBLE), FIELD(zero_point, T_LONGLONG), FIELD(precision, T_INT),
+    FIELD(emin, T_INT), FIELD(emax, T_INT), FIELD(quantum, T_INT), FIELD(max, T_DOUBLE), FIELD(lowest, T_DOUBLE),
+    FIELD(min_normal, T_DOUBLE), FIELD(min_positive, T_DOUBLE), FIELD(max_code, T_ULONGLONG),
+    FIELD(lowest_code, T_ULONGLONG), FIELD(nan_code, T_ULONGLONG), FIELD(has_nan, T_UBYTE),
+    FIELD(has_infinity, T_UBYTE), FIELD(has_negative_zero, T_UBYTE), FIELD(has_zero, T_UBYTE),
+    FIELD(fits_f32, T_UBYTE), FIELD(fits_f64, T_UBYTE), FIELD(scaling, T_UBYTE), FIELD(block, T_UBYTE),
+    FIELD(margin, T_INT), FIELD(block_length, T_UINT), FIELD(block_rows, T_UINT), FIELD(codebook_length, T_UINT),
+    {NULL, 0, 0, 0, NULL}};
+#undef FIELD
+
+static PyObject *format_facts(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    const fpemu_format *f = &((format_object *)self)->value;
+    return Py_BuildValue("{s:d,s:K,s:K,s:d,s:n}", "epsilon", fpemu_format_epsilon(f), "value_count",
+                         (unsigned long long)fpemu_format_value_count(f), "nan_count",
+                         (unsigned long long)fpemu_format_nan_count(f), "bits_per_element",
+                         fpemu_format_bits_per_element(f), "code_size", (Py_ssize_t)fpemu_format_code_size(f));
+}
+
+static PyObject *format_represents(PyObject *self, PyObject *x)
+{
+    const double value = PyFloat_AsDouble(x);
+    if (value == -1 && PyErr_Occurred())
+        return NULL;
+    return PyBool_FromLong(fpemu_format_represents(&((format_object *)self)->value, value));
+}
+
+static PyObject *format_next_up(PyObject *self, PyObject *x)
+{
+    const double value = PyFloat_AsDouble(x);
+    if (value == -1 && PyErr_Occurred())
+        return NULL;
+    return PyFloat_FromDouble(fpemu_format_next_up(&((format_object *)self)->value, value));
+}
+
+static PyObject *format_next_down(PyObject *self, PyObject *x)
+{
+    const double value = PyFloat_AsDouble(x);
+    if (value == -1 && PyErr_Occurred())
+        return NULL;
+    return PyFloat_FromDouble(fpemu_format_next_down(&((format_object *)self)->value, value));
+}
+
+/* Bytes of all values as binary64 numbers and of their codes. */
+static PyObject *format_enumerate(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    const fpemu_format *f = &((format_object *)self)->value;
+    const uint64_t n = fpemu_format_value_count(f);
+    if (n > (UINT64_C(1) << 26)) {
+        PyErr_Format(PyExc_ValueError, "%llu values are too many to list", (unsigned long long)n);
+        return NULL;
+    }
+    PyObject *values = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(n * sizeof(double)));
+    PyObject *codes = values ? PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(n * sizeof(uint64_t))) : NULL;
+    size_t count;
+    fpemu_status status = FPEMU_OK;
+    if (codes)
+        status = fpemu_format_enumerate(f, (size_t)n, (double *)PyBytes_AsString(values),
+                                        (uint64_t *)PyBytes_AsString(codes), &count);
+    PyObject *both = codes && !status ? PyTuple_Pack(2, values, codes) : NULL;
+    Py_XDECREF(values);
+    Py_XDECREF(codes);
+    return status ? raise_status(status, "the values", (format_object *)self, -1) : both;
+}
+
+static PyObject *part_of(PyObject *self, fpemu_status (*part)(const fpemu_format *, fpemu_format *))
+{
+    fpemu_format value;
+    const fpemu_status status = part(&((format_object *)self)->value, &value);
+    if (status == FPEMU_ERROR_UNSUPPORTED)
+        Py_RETURN_NONE;
+    if (status)
+        return raise_status(status, "the part", (format_object *)self, -1);
+    return format_from_value(Py_TYPE(self), &value, ((format_object *)self)->table);
+}
+
+static PyObject *format_element(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return part_of(self, fpemu_format_element);
+}
+
+static PyObject *format_scale(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return part_of(self, fpemu_format_scale);
+}
+
+/* Whether the library would quantize numbers of a carrier with that rounding: None, or why not. */
+static PyObject *format_check(PyObject *self, PyObject *args)
+{
+    const fpemu_format *f = &((format_object *)self)->value;
+    PyObject *rounding;
+    int type;
+    if (!PyArg_ParseTuple(args, "Oi", &rounding, &type))
+        return NULL;
+    rounding_object *r = rounding_of(rounding);
+    if (!r)
+        return NULL;
+    fpemu_status status = fpemu_check(f, &r->value, type == CARRIER_F64 ? 64 : 32);
+    if (!status && !f->scaling && f->kind != FPEMU_KIND_CODEBOOK &&
+        ((type == CARRIER_F16 && !fpemu_format_fits_f16(f)) || (type == CARRIER_BF16 && !fpemu_format_fits_bf16(f))))
+        status = FPEMU_ERROR_CARRIER;
+    Py_DECREF(r);
+    if (status)
+        return PyUnicode_FromString(fpemu_status_text(status));
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef format_methods[] = {
+    {"_facts", format_facts, METH_NOARGS, NULL},
+    {"_enumerate", format_enumerate, METH_NOARGS, NULL},
+    {"_element", format_element, METH_NOARGS, NULL},
+    {"_scale", format_scale, METH_NOARGS, NULL},
+    {"_check", format_check, METH_VARARGS, NULL},
+    {"represents", format_represents, METH_O,
+     "represents($self, x, /)\n--\n\nWhether the number x is a value of the format; of a format with blocks, of its "
+     "element.\n\nInfinities and NaN are where the format has them."},
+    {"next_up", format_next_up, METH_O,
+     "next_up($self, x, /)\n--\n\nThe nearest finite value above the number x, which need not be a value itself; NaN if "
+     "there is none."},
+    {"next_down", format_next_down, METH_O,
+     "next_down($self, x, /)\n--\n\nThe nearest finite value below the number x, which need not be a value itself; NaN "
+     "if there is none."},
+    {NULL, NULL, 0, NULL}};
+
+static PyType_Slot format_slots[] = {{Py_tp_new, format_new},
+                                     {Py_tp_dealloc, format_free},
+                                     {Py_tp_hash, format_hash},
+                                     {Py_tp_richcompare, format_compare},
+                                     {Py_tp_members, format_members},
+                                     {Py_tp_methods, format_methods},
+                                     {0, NULL}};
+static PyType_Spec format_spec = {"fpemu._native.Format", sizeof(format_object), 0,
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, format_slots};
+
+format_object *format_of(PyObject *argument)
+{
+    if (Py_TYPE(argument) == (PyTypeObject *)python.format || PyObject_TypeCheck(argument, format_type)) {
+        Py_INCREF(argument);
+        return (format_object *)argument;
+    }
+    if (PyUnicode_CheckExact(argument)) {
+        PyObject *known = PyDict_GetItemWithError(formats, argument);
+        if (known) {
+            Py_INCREF(known);
+            return (format_object *)known;
+        }
+        if (PyErr_Occurred())
+            return NULL;
+    }
+    if (!PyUnicode_Check(argument)) {
+        PyErr_Format(PyExc_TypeError, "format is a fpemu.Format or a text such as 'e4m3fn', not %R", argument);
+        return NULL;
+    }
+    PyObject *made = PyObject_CallFunctionObjArgs(python.format, argument, NULL);
+    if (!made)
+        return NULL;
+    forget_if_many(formats);
+    if (PyDict_SetItem(formats, argument, made)) {
+        Py_DECREF(made);
+        return NULL;
+    }
+    return (format_object *)made;
+}
+
+/* --------------------------------------------------------------------------------------------------- rounding */
+
+/* Rounding(text, overflow, nan, variant, bits, generator, compat, seed, stream, offset): numbers; -1 leaves what the text
+ * says. Python's side turns names into them. */
+static PyObject *rounding_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    PyObject *text;
+    int overflow = -1, nan = -1, variant = 0, bits = 0, generator = 0, compat = -1;
+    unsigned long long seed = 0, stream = 0, offset = 0;
+    static char *names[] = {"text", "overflow", "nan", "variant", "bits", "generator",
+                            "compat", "seed", "stream", "offset", NULL};
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "U|iiiiiiKKK", names, &text, &overflow, &nan, &variant, &bits,
+                                     &generator, &compat, &seed, &stream, &offset))
+        return NULL;
+    const char *const mode = PyUnicode_AsUTF8AndSize(text, NULL);
+    fpemu_parse_error error;
+    fpemu_rounding value;
+    if (!mode)
+        return NULL;
+    if (fpemu_rounding_parse(mode, &value, &error))
+        return raise_spec("rounding", text, &error);
+    if (overflow >= 0)
+        value.overflow = (uint8_t)overflow;
+    if (nan >= 0)
+        value.nan = (uint8_t)nan;
+    if (compat >= 0)
+        value.compat = (uint8_t)compat;
+    value.variant = (uint8_t)variant;
+    value.bits = (uint8_t)bits;
+    value.generator = (uint8_t)generator;
+    value.seed = seed;
+    value.stream = stream;
+    value.offset = offset;
+    rounding_object *r = (rounding_object *)new_object(type);
+    if (r)
+        r->value = value;
+    return (PyObject *)r;
+}
+
+static void rounding_free(PyObject *self)
+{
+    free_object(self);
+}
+
+static Py_hash_t rounding_hash(PyObject *self)
+{
+    const unsigned char *const bytes = (const unsigned char *)&((rounding_object *)self)->value;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < sizeof(fpemu_rounding); i++)
+        hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+    const Py_hash_t result = (Py_hash_t)(hash ^ hash >> 32);
+    return result == -1 ? -2 : result;
+}
+
+static PyObject *rounding_compare(PyObject *a, PyObject *b, int operation)
+{
+    if ((operation != Py_EQ && operation != Py_NE) || !PyObject_TypeCheck(b, rounding_type))
+        Py_RETURN_NOTIMPLEMENTED;
+    const int equal =
+        memcmp(&((rounding_object *)a)->value, &((rounding_object *)b)->value, sizeof(fpemu_rounding)) == 0;
+    return PyBool_FromLong(operation == Py_EQ ? equal : !equal);
+}
+
+/* R of the element at an index: what stochastic rounding compares with. */
+static PyObject *rounding_random_bits(PyObject *self, PyObject *index)
+{
+    uint64_t i;
+    if (u64_argument(index, "index", &i))
+        return NULL;
+    return PyLong_FromUnsignedLong(fpemu_random_bits(&((rounding_object *)self)->value, i));
+}
+
+#define FIELD(name, type) {#name, type, offsetof(rounding_object, value.name), READONLY, NULL}
+static PyMemberDef rounding_members[] = {
+    {"_mode", T_UBYTE, offsetof(rounding_object, value.mode), READONLY, NULL},
+    {"_overflow", T_UBYTE, offsetof(rounding_object, value.overflow), READONLY, NULL},
+    {"_nan", T_UBYTE, offsetof(rounding_object, value.nan), READONLY, NULL},
+    {"_variant", T_UBYTE, offsetof(rounding_object, value.variant), READONLY, NULL},
+    {"_generator", T_UBYTE, offsetof(rounding_object, value.generator), READONLY, NULL},
+    {"_compat", T_UBYTE, offsetof(rounding_object, value.compat), READONLY, NULL},
+    {"_bits", T_UBYTE, offsetof(rounding_object, value.bits), READONLY, NULL},
+    FIELD(seed, T_ULONGLONG),
+    FIELD(stream, T_ULONGLONG),
+    FIELD(offset, T_ULONGLONG),
+    {NULL, 0, 0, 0, NULL}};
+#undef FIELD
+
+static PyMethodDef rounding_methods[] = {
+    {"random_bits", rounding_random_bits, METH_O,
+     "random_bits($self, index, /)\n--\n\nThe random bits that the element at `index` uses, as an integer of `bits` "
+     "bits; `offset` is added to the index."},
+    {NULL, NULL, 0, NULL}};
+
+static PyType_Slot rounding_slots[] = {{Py_tp_new, rounding_new},
+                                       {Py_tp_dealloc, rounding_free},
+                                       {Py_tp_hash, rounding_hash},
+                                       {Py_tp_richcompare, rounding_compare},
+                                       {Py_tp_members, rounding_members},
+                                       {Py_tp_methods, rounding_methods},
+                                       {0, NULL}};
+static PyType_Spec rounding_spec = {"fpemu._native.Rounding", sizeof(rounding_object), 0,
+                                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, rounding_slots};
+
+rounding_object *rounding_of(PyObject *argument)
+{
+    if (argument && (Py_TYPE(argument) == (PyTypeObject *)python.rounding ||
+                     PyObject_TypeCheck(argument, rounding_type))) {
+        Py_INCREF(argument);
+        return (rounding_object *)argument;
+    }
+    static PyObject *nearest;
+    if (!argument || argument == Py_None) {
+        if (!nearest)
+            nearest = PyUnicode_InternFromString("rne");
+        argument = nearest;
+    }
+    if (!argument || !PyUnicode_Check(argument)) {
+        if (argument)
+            PyErr_Format(PyExc_TypeError, "rounding is a fpemu.Rounding or a text such as 'rne', not %R", argument);
+        return NULL;
+    }
+    PyObject *known = PyDict_GetItemWithError(roundings, argument);
+    if (known) {
+        Py_INCREF(known);
+        return (rounding_object *)known;
+    }
+    PyObject *made = PyErr_Occurred() ? NULL : PyObject_CallFunctionObjArgs(python.rounding, argument, NULL);
+    if (!made)
+        return NULL;
+    forget_if_many(roundings);
+    if (PyDict_SetItem(roundings, argument, made)) {
+        Py_DECREF(made);
+        return NULL;
+    }
+    return (rounding_object *)made;
+}
+
+/* ----------------------------------------------------------------------------------------------------- stats */
+
+/* Counts of histograms lie behind the object's own pointer. */
+static int allocate_histograms(fpemu_stats *s)
+{
+    fpemu_stats_request *r = &s->request;
+    r->histogram = r->want & FPEMU_STATS_HISTOGRAM ? PyMem_Calloc(r->histogram_length, sizeof(uint64_t)) : NULL;
+    r->scale_histogram = r->want & FPEMU_STATS_SCALES ? PyMem_Calloc(r->scale_length, sizeof(uint64_t)) : NULL;
+    if ((!r->histogram && (r->want & FPEMU_STATS_HISTOGRAM)) || (!r->scale_histogram && (r->want & FPEMU_STATS_SCALES))) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    return 0;
+}
+
+static void free_histograms(fpemu_stats *s)
+{
+    PyMem_Free(s->request.histogram);
+    PyMem_Free(s->request.scale_histogram);
+    s->request.histogram = s->request.scale_histogram = NULL;
+}
+
+/* Stats(sums, first, length, scale_first, scale_length): a length of 0 is no histogram. */
+static PyObject *stats_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    int sums = 0, first = 0, scale_first = 0;
+    unsigned length = 0, scale_length = 0;
+    static char *names[] = {"sums", "first", "length", "scale_first", "scale_length", NULL};
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|piIiI", names, &sums, &first, &length, &scale_first,
+                                     &scale_length))
+        return NULL;
+    if ((length && length < 3) || (scale_length && scale_length < 3) || length > 1u << 20 || scale_length > 1u << 20) {
+        PyErr_SetString(PyExc_ValueError, "a histogram has 3 bins to a million");
+        return NULL;
+    }
+    stats_object *s = (stats_object *)new_object(type);
+    if (!s)
+        return NULL;
+    memset(&s->value, 0, sizeof s->value);
+    s->value.request.want = (sums ? FPEMU_STATS_SUMS : 0) | (length ? FPEMU_STATS_HISTOGRAM : 0) |
+                            (scale_length ? FPEMU_STATS_SCALES : 0);
+    s->value.request.histogram_first = first;
+    s->value.request.histogram_length = length;
+    s->value.request.scale_first = scale_first;
+    s->value.request.scale_length = scale_length;
+    if (allocate_histograms(&s->value)) {
+        Py_DECREF(s);
+        return NULL;
+    }
+    return (PyObject *)s;
+}
+
+static void stats_free(PyObject *self)
+{
+    free_histograms(&((stats_object *)self)->value);
+    free_object(self);
+}
+
+static PyObject *counts(const uint64_t *array, uint32_t length)
+{
+    if (!array)
+        Py_RETURN_NONE;
+    return PyBytes_FromStringAndSize((const char *)array, (Py_ssize_t)length * (Py_ssize_t)sizeof *array);
+}
+
+static PyObject *stats_histograms(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    const fpemu_stats_request *r = &((stats_object *)self)->value.request;
+    return Py_BuildValue("(NN)", counts(r->histogram, r->histogram_length), counts(r->scale_histogram, r->scale_length));
+}
+
+static PyObject *stats_sums(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    const fpemu_stats *s = &((stats_object *)self)->value;
+    return Py_BuildValue("(dddd)", fpemu_stats_sum_error(s), fpemu_stats_sum_error2(s), fpemu_stats_sum_square(s),
+                         fpemu_stats_sqnr(s));
+}
+
+static PyObject *stats_merge(PyObject *self, PyObject *other)
+{
+    if (!PyObject_TypeCheck(other, stats_type)) {
+        PyErr_SetString(PyExc_TypeError, "only Stats can be added to Stats");
+        return NULL;
+    }
+    stats_object *to = (stats_object *)self, *from = (stats_object *)other;
+    if (self == other) { /* the library wants histograms apart */
+        PyErr_SetString(PyExc_ValueError, "stats cannot be merged into themselves; s + s can be formed");
+        return NULL;
+    }
+    const fpemu_status status = fpemu_stats_merge(&to->value, &from->value);
+    if (status)
+        return raise_status(status, "two stats that ask for different things cannot be added", NULL, -1);
+    Py_RETURN_NONE;
+}
+
+/* All of it as bytes: the struct with its pointers 0, then the histograms. */
+static PyObject *stats_bytes(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    const fpemu_stats *s = &((stats_object *)self)->value;
+    const size_t a = s->request.histogram ? s->request.histogram_length * sizeof(uint64_t) : 0;
+    const size_t b = s->request.scale_histogram ? s->request.scale_length * sizeof(uint64_t) : 0;
+    PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(sizeof *s + a + b));
+    if (!bytes)
+        return NULL;
+    char *to = PyBytes_AsString(bytes);
+    fpemu_stats copy = *s;
+    copy.request.histogram_word = copy.request.scale_histogram_word = 0;
+    memcpy(to, &copy, sizeof copy);
+    if (a)
+        memcpy(to + sizeof copy, s->request.histogram, a);
+    if (b)
+        memcpy(to + sizeof copy + a, s->request.scale_histogram, b);
+    return bytes;
+}
+
+/* Takes what _bytes gave in a Stats that asks for the same; bytes of the bare struct leave the histograms as they are. */
+static PyObject *stats_load(PyObject *self, PyObject *bytes)
+{
+    fpemu_stats *s = &((stats_object *)self)->value, copy;
+    const size_t a = s->request.histogram ? s->request.histogram_length * sizeof(uint64_t) : 0;
+    const size_t b = s->request.scale_histogram ? s->request.scale_length * sizeof(uint64_t) : 0;
+    if (!PyBytes_Check(bytes) || (size_t)PyBytes_Size(bytes) != sizeof copy + a + b) {
+        PyErr_SetString(PyExc_ValueError, "these are not the bytes of stats that ask for the same");
+        return NULL;
+    }
+    const char *from = PyBytes_AsString(bytes);
+    memcpy(&copy, from, sizeof copy);
+    if (copy.request.want != s->request.want || copy.request.histogram_length != s->request.histogram_length ||
+        copy.request.histogram_first != s->request.histogram_first ||
+        copy.request.scale_length != s->request.scale_length || copy.request.scale_first != s->request.scale_first) {
+        PyErr_SetString(PyExc_ValueError, "these are the bytes of stats that ask for other things");
+        return NULL;
+    }
+    copy.request = s->request;
+    *s = copy;
+    if (a)
+        memcpy(s->request.histogram, from + sizeof copy, a);
+    if (b)
+        memcpy(s->request.scale_histogram, from + sizeof copy + a, b);
+    Py_RETURN_NONE;
+}
+
+/* The struct's own address, for raw calls: it lives as long as the object. */
+static PyObject *stats_address(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return PyLong_FromVoidPtr(&((stats_object *)self)->value);
+}
+
+static PyObject *stats_clear(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    fpemu_stats *s = &((stats_object *)self)->value;
+    const fpemu_stats_request request = s->request;
+    memset(s, 0, sizeof *s);
+    s->request = request;
+    if (request.histogram)
+        memset(request.histogram, 0, request.histogram_length * sizeof(uint64_t));
+    if (request.scale_histogram)
+        memset(request.scale_histogram, 0, request.scale_length * sizeof(uint64_t));
+    Py_RETURN_NONE;
+}
+
+#define FIELD(name, type, text) {#name, type, offsetof(stats_object, value.name), READONLY, text}
+static PyMemberDef stats_members[] = {
+    FIELD(count, T_ULONGLONG, "Elements."),
+    FIELD(nan, T_ULONGLONG, "Inputs that are NaN."),
+    FIELD(infinite, T_ULONGLONG, "Inputs that are infinite."),
+    FIELD(clipped, T_ULONGLONG, "Finite inputs outside [lowest, max]."),
+    FIELD(overflow, T_ULONGLONG, "Finite inputs that, rounded as if the format had no ends, lie outside [lowest, max]."),
+    FIELD(invalid, T_ULONGLONG, "Results that are NaN where the input is not, other than by overflow."),
+    FIELD(div_by_zero, T_ULONGLONG, "Divisions of finite numbers by zero, and poles of functions."),
+    FIELD(underflow, T_ULONGLONG, "Finite inputs other than zero that became zero."),
+    FIELD(subnormal, T_ULONGLONG, "Results other than zero below the smallest normal value."),
+    FIELD(inexact, T_ULONGLONG, "Finite inputs that became another number."),
+    FIELD(swamped, T_ULONGLONG, "Dot products: additions where a term other than zero changed nothing."),
+    FIELD(min_abs, T_DOUBLE, "Smallest |x| of finite inputs other than zero; 0 when there is none."),
+    FIELD(max_abs, T_DOUBLE, "Largest |x| of finite inputs."),
+    FIELD(max_error, T_DOUBLE, "Largest finite |x - y|."),
+    FIELD(blocks, T_ULONGLONG, "Blocks seen."),
+    FIELD(zero_blocks, T_ULONGLONG, "Blocks whose elements are all zero."),
+    FIELD(nan_blocks, T_ULONGLONG, "Blocks that became NaN, since an element was NaN or infinite."),
+    FIELD(saturated_scales, T_ULONGLONG, "Scales that their format could not hold."),
+    {"_want", T_UINT, offsetof(stats_object, value.request.want), READONLY, NULL},
+    {"_first", T_INT, offsetof(stats_object, value.request.histogram_first), READONLY, NULL},
+    {"_length", T_UINT, offsetof(stats_object, value.request.histogram_length), READONLY, NULL},
+    {"_scale_first", T_INT, offsetof(stats_object, value.request.scale_first), READONLY, NULL},
+    {"_scale_length", T_UINT, offsetof(stats_object, value.request.scale_length), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL}};
+#undef FIELD
+
+static PyMethodDef stats_methods[] = {
+    {"_histograms", stats_histograms, METH_NOARGS, NULL}, {"_sums", stats_sums, METH_NOARGS, NULL},
+    {"_merge", stats_merge, METH_O, NULL},                {"_bytes", stats_bytes, METH_NOARGS, NULL},
+    {"_load", stats_load, METH_O, NULL},                  {"_address", stats_address, METH_NOARGS, NULL},
+    {"clear", stats_clear, METH_NOARGS,
+     "clear($self, /)\n--\n\nForgets what was counted; what is asked for stays."},
+    {NULL, NULL, 0, NULL}};
+
+static PyType_Slot stats_slots[] = {{Py_tp_new, stats_new},
+                                    {Py_tp_dealloc, stats_free},
+                                    {Py_tp_members, stats_members},
+                                    {Py_tp_methods, stats_methods},
+                                    {0, NULL}};
+static PyType_Spec stats_spec = {"fpemu._native.Stats", sizeof(stats_object), 0,
+                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, stats_slots};
+
+int stats_of(PyObject *argument, stats_object **stats)
+{
+    *stats = NULL;
+    if (!argument || argument == Py_None)
+        return 0;
+    if (!PyObject_TypeCheck(argument, stats_type)) {
+        PyErr_Format(PyExc_TypeError, "stats is a fpemu.Stats or None, not %R", argument);
+        return -1;
+    }
+    *stats = (stats_object *)argument;
+    return 0;
+}
+
+int counting_begin(counting *c, stats_object *object, int apart)
+{
+    c->object = object;
+    c->apart = apart && object;
+    c->stats = object ? &object->value : NULL;
+    if (!c->apart)
+        return 0;
+    memset(&c->own, 0, sizeof c->own);
+    c->own.request = object->value.request;
+    c->stats = &c->own;
+    return allocate_histograms(&c->own);
+}
+
+int counting_end(counting *c)
+{
+    if (!c->apart)
+        return 0;
+    const fpemu_status status = fpemu_stats_merge(&c->object->value, &c->own);
+    free_histograms(&c->own);
+    return status ? (raise_status(status, "the stats", NULL, -1), -1) : 0;
+}
+
+static PyTypeObject *make_type(PyObject *module, const char *name, PyType_Spec *spec)
+{
+    PyObject *type = PyType_FromSpec(spec);
+    if (!type)
+        return NULL;
+    Py_INCREF(type);
+    if (PyModule_AddObject(module, name, type)) {
+        Py_DECREF(type);
+        return NULL;
+    }
+    return (PyTypeObject *)type;
+}
+
+int objects_ready(PyObject *module)
+{
+    formats = PyDict_New();
+    roundings = PyDict_New();
+    format_type = make_type(module, "Format", &format_spec);
+    rounding_type = make_type(module, "Rounding", &rounding_spec);
+    stats_type = make_type(module, "Stats", &stats_spec);
+    return formats && roundings && format_type && rounding_type && stats_type ? 0 : -1;
+}

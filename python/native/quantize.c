@@ -1,0 +1,283 @@
+/* quantize.c - quantising arrays of any strides: their dimensions are told to the library as the four of its tensors,
+ * and where these do not suffice, slice by slice, or through contiguous memory. */
+#include "native.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Neighbouring dimensions of x and y that can be walked as one. */
+typedef struct group {
+    uint64_t size;
+    int64_t x, y;
+} group;
+
+/* Dimensions first .. end-1 as few groups; sizes of 1 vanish. Returns their number. */
+static int join_dimensions(const view *x, const view *y, int first, int end, group *g)
+{
+    int n = 0;
+    for (int d = first; d < end; d++) {
+        const uint64_t size = (uint64_t)x->size[d];
+        if (size == 1)
+            continue;
+        if (n && g[n - 1].x == x->stride[d] * (int64_t)size && g[n - 1].y == y->stride[d] * (int64_t)size) {
+            g[n - 1].size *= size;
+            g[n - 1].x = x->stride[d];
+            g[n - 1].y = y->stride[d];
+        } else {
+            g[n].size = size;
+            g[n].x = x->stride[d];
+            g[n].y = y->stride[d];
+            n++;
+        }
+    }
+    return n;
+}
+
+static void set_dimension(fpemu_shape *shape, int i, const group *g)
+{
+    uint64_t *const size[] = {&shape->outer, &shape->rows, &shape->length, &shape->inner};
+    *size[i] = g->size;
+    shape->x_stride[i] = g->x;
+    shape->y_stride[i] = g->y;
+}
+
+/* All strides 0 mean contiguous to the library. One that is never used says that they are meant. 0 where there is
+ * none. */
+static int strides_are_told(fpemu_shape *s)
+{
+    const uint64_t size[] = {s->outer, s->rows, s->length, s->inner};
+    int x = 0, y = 0;
+    for (int i = 0; i < 4; i++) {
+        if (size[i] == 1)
+            s->x_stride[i] = s->y_stride[i] = 1;
+        x |= s->x_stride[i] != 0;
+        y |= s->y_stride[i] != 0;
+    }
+    return x && y;
+}
+
+int shape_of_views(const fpemu_format *format, const view *x, const view *y, int axis, fpemu_shape *shape)
+{
+    group g[MOST_DIMENSIONS];
+    memset(shape, 0, sizeof *shape);
+    shape->outer = shape->rows = shape->length = shape->inner = 1;
+    if (!format->scaling) {
+        const int n = join_dimensions(x, y, 0, x->dimensions, g);
+        if (n > 4)
+            return 0;
+        /* the last along `length`, unless all four are needed */
+        for (int i = 0; i < n; i++)
+            set_dimension(shape, n == 4 ? i : 3 - n + i, &g[i]);
+        return strides_are_told(shape);
+    }
+    if (x->dimensions == 0)
+        return strides_are_told(shape);
+    const int tile = format->block == FPEMU_BLOCK_TILE && axis > 0;
+    const int before = join_dimensions(x, y, 0, axis - tile, g);
+    if (before > (tile || format->block == FPEMU_BLOCK_TILE ? 1 : 2))
+        return 0;
+    for (int i = 0; i < before; i++)
+        set_dimension(shape, i, &g[i]);
+    const group along = {(uint64_t)x->size[axis], x->stride[axis], y->stride[axis]};
+    set_dimension(shape, 2, &along);
+    if (tile) {
+        const group rows = {(uint64_t)x->size[axis - 1], x->stride[axis - 1], y->stride[axis - 1]};
+        set_dimension(shape, 1, &rows);
+    }
+    const int after = join_dimensions(x, y, axis + 1, x->dimensions, g);
+    if (after > 1)
+        return 0;
+    if (after)
+        set_dimension(shape, 3, g);
+    return strides_are_told(shape);
+}
+
+static fpemu_status call_vector(const fpemu_format *f, const fpemu_rounding *r, carrier type, size_t n, const void *x,
+                                void *y, fpemu_stats *stats)
+{
+    return FOR_CARRIER(type, quantize, f, r, n, x, y, stats);
+}
+
+static fpemu_status call_tensor(const fpemu_format *f, const fpemu_rounding *r, carrier type, const fpemu_shape *shape,
+                                const void *x, void *y, fpemu_stats *stats)
+{
+    return FOR_CARRIER(type, quantize_tensor, f, r, shape, x, y, stats);
+}
+
+/* A scalar format, dimensions that four strides cannot tell: the first is taken apart. */
+static fpemu_status slice_by_slice(const fpemu_format *f, const fpemu_rounding *r, const view *x, const view *y,
+                                   fpemu_stats *stats)
+{
+    fpemu_shape shape;
+    if (shape_of_views(f, x, y, 0, &shape))
+        return call_tensor(f, r, x->type, &shape, x->data, y->data, stats);
+    view xs = *x, ys = *y;
+    fpemu_rounding rounding = *r;
+    const int64_t size = x->size[0];
+    xs.dimensions = ys.dimensions = x->dimensions - 1;
+    memmove(xs.size, x->size + 1, sizeof xs.size - sizeof xs.size[0]);
+    memmove(xs.stride, x->stride + 1, sizeof xs.stride - sizeof xs.stride[0]);
+    memcpy(ys.size, xs.size, sizeof ys.size);
+    memmove(ys.stride, y->stride + 1, sizeof ys.stride - sizeof ys.stride[0]);
+    xs.count = ys.count = x->count / (uint64_t)size;
+    fpemu_status worst = FPEMU_OK;
+    for (int64_t i = 0; i < size; i++) {
+        const fpemu_status status = slice_by_slice(f, &rounding, &xs, &ys, stats);
+        if (status && status != FPEMU_ERROR_NAN)
+            return status;
+        worst = status ? status : worst;
+        xs.data += x->stride[0] * (int64_t)x->item;
+        ys.data += y->stride[0] * (int64_t)y->item;
+        rounding.offset += xs.count;
+    }
+    return worst;
+}
+
+/* A contiguous view of the same sizes. */
+static void make_contiguous(view *v, char *data)
+{
+    int64_t next = 1;
+    for (int d = v->dimensions - 1; d >= 0; d--) {
+        v->stride[d] = next;
+        next *= v->size[d];
+    }
+    v->data = data;
+    v->contiguous = 1;
+}
+
+/* Through contiguous memory: formats with blocks whose dimensions four strides cannot tell. */
+static fpemu_status through_memory(const fpemu_format *f, const fpemu_rounding *r, const view *x, const view *y, int axis,
+                                   const fpemu_range *whole, fpemu_stats *stats)
+{
+    char *const memory = malloc(x->count * x->item);
+    if (!memory)
+        return FPEMU_ERROR_BUFFER;
+    view held = *x;
+    make_contiguous(&held, memory);
+    gather(x, 0, x->count, memory);
+    const fpemu_status status = quantize_views(f, r, &held, &held, axis, whole, stats);
+    if (!status || status == FPEMU_ERROR_NAN)
+        scatter(y, 0, y->count, memory);
+    free(memory);
+    return status;
+}
+
+fpemu_status quantize_views(const fpemu_format *f, const fpemu_rounding *r, const view *x, const view *y, int axis,
+                            const fpemu_range *whole, fpemu_stats *stats)
+{
+    fpemu_shape shape;
+    if (x->count == 0)
+        return FPEMU_OK;
+    if (x->contiguous && y->contiguous && (!f->scaling || x->dimensions <= 1) && !whole)
+        return call_vector(f, r, x->type, x->count, x->data, y->data, stats);
+    if (shape_of_views(f, x, y, axis, &shape)) {
+        shape.whole = whole;
+        return call_tensor(f, r, x->type, &shape, x->data, y->data, stats);
+    }
+    return f->scaling ? through_memory(f, r, x, y, axis, whole, stats) : slice_by_slice(f, r, x, y, stats);
+}
+
+/* ----------------------------------------------------------------------------------------------- from Python */
+
+PyObject *native_quantize(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+{
+    static const parameters p = {"quantize", 8, 3, 2,
+                                 {"x", "format", "rounding", "axis", "offset", "out", "stats", "range"}};
+    PyObject *a[8], *made = NULL;
+    (void)module;
+    if (parse_arguments(&p, args, nargs, names, a))
+        return NULL;
+    view x, y;
+    const int found = operand_view(a[0], "x", &x);
+    if (found <= 0)
+        return found ? NULL : call_adopter("quantize", args, nargs, names);
+    PyObject *const out = a[5] && a[5] != Py_None ? a[5] : NULL;
+    format_object *format = format_of(a[1]);
+    rounding_object *rounding = format ? rounding_of(a[2]) : NULL;
+    stats_object *stats = NULL;
+    fpemu_rounding moved;
+    fpemu_range range;
+    const fpemu_range *whole = NULL;
+    uint64_t offset = 0;
+    int axis = -1;
+    if (!rounding || stats_of(a[6], &stats) || u64_argument(a[4], "offset", &offset) ||
+        axis_argument(a[3], x.dimensions, &axis) || range_of(a[7], &range, &whole))
+        goto end;
+    if (!(made = result_view(out, &x, 1, x.type, -1, NULL, &y)))
+        goto end;
+    const fpemu_rounding *r = &rounding->value;
+    if (offset) {
+        moved = *r;
+        moved.offset += offset;
+        r = &moved;
+    }
+    counting c;
+    const int large = x.count > ELEMENTS_WITH_LOCK;
+    fpemu_status status;
+    if (counting_begin(&c, stats, large)) {
+        Py_CLEAR(made);
+        goto end;
+    }
+    if (large) {
+        PyThreadState *const state = PyEval_SaveThread();
+        status = quantize_views(&format->value, r, &x, &y, axis, whole, c.stats);
+        PyEval_RestoreThread(state);
+    } else
+        status = quantize_views(&format->value, r, &x, &y, axis, whole, c.stats);
+    made = finish_call(made, out, &y, &c, status, "quantize", format, x.type);
+end:
+    Py_XDECREF(format);
+    Py_XDECREF(rounding);
+    return made;
+}
+
+PyObject *native_quantize_raw(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+{
+    static const parameters p = {"quantize_raw", 11, 11, 6,
+                                 {"format", "rounding", "dtype", "x", "y", "sizes", "x_strides", "y_strides", "axis",
+                                  "offset", "stats"}};
+    PyObject *a[11], *result = NULL;
+    (void)module;
+    if (parse_arguments(&p, args, nargs, names, a))
+        return NULL;
+    uint64_t type = CARRIERS, from = 0, to = 0, offset = 0, stats_at = 0;
+    view x, y;
+    int axis;
+    format_object *format = format_of(a[0]);
+    rounding_object *rounding = format ? rounding_of(a[1]) : NULL;
+    if (!rounding || u64_argument(a[2], "dtype", &type) || u64_argument(a[3], "x", &from) ||
+        u64_argument(a[4], "y", &to) || u64_argument(a[9], "offset", &offset))
+        goto end;
+    if (type >= CARRIERS) {
+        PyErr_SetString(PyExc_ValueError, "dtype is 0 (float32), 1 (float64), 2 (float16) or 3 (bfloat16)");
+        goto end;
+    }
+    stats_object *object = NULL;
+    if (a[10] && PyLong_Check(a[10]) ? u64_argument(a[10], "stats", &stats_at) : stats_of(a[10], &object))
+        goto end;
+    if (view_of_address(from, (carrier)type, a[5], a[6], &x) || view_of_address(to, (carrier)type, a[5], a[7], &y) ||
+        axis_argument(a[8], x.dimensions, &axis))
+        goto end;
+    fpemu_rounding r = rounding->value;
+    r.offset += offset;
+    counting c;
+    const int large = x.count > ELEMENTS_WITH_LOCK;
+    if (counting_begin(&c, object, large))
+        goto end;
+    fpemu_stats *const counters = stats_at ? (fpemu_stats *)(uintptr_t)stats_at : c.stats;
+    fpemu_status status;
+    if (large) {
+        PyThreadState *const state = PyEval_SaveThread();
+        status = quantize_views(&format->value, &r, &x, &y, axis, NULL, counters);
+        PyEval_RestoreThread(state);
+    } else
+        status = quantize_views(&format->value, &r, &x, &y, axis, NULL, counters);
+    if (!counting_end(&c) && (!status || raise_status(status, "quantize_raw", format, (int)type))) {
+        Py_INCREF(Py_None);
+        result = Py_None;
+    }
+end:
+    Py_XDECREF(format);
+    Py_XDECREF(rounding);
+    return result;
+}

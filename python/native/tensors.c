@@ -1,0 +1,453 @@
+/* tensors.c - packed bytes, scales and ranges of whole tensors. */
+#include "native.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* x as the library's tensor, through contiguous memory (to be freed) where four strides cannot tell it. */
+typedef struct tensor_view {
+    fpemu_shape shape;
+    const void *data;
+    void *memory;
+} tensor_view;
+
+static fpemu_status tensor_of_view(const fpemu_format *f, const view *x, int axis, const fpemu_range *whole,
+                                   tensor_view *t)
+{
+    view flat = *x;
+    uint64_t sizes[MOST_DIMENSIONS];
+    int64_t next = 1;
+    for (int d = x->dimensions - 1; d >= 0; d--) {
+        flat.stride[d] = next;
+        next *= x->size[d];
+        sizes[d] = (uint64_t)x->size[d];
+    }
+    t->memory = NULL;
+    t->data = x->data;
+    fpemu_status status = FPEMU_OK;
+    if (x->contiguous || x->count == 0 || f->scaling == FPEMU_SCALING_NONE ||
+        !shape_of_views(f, x, &flat, axis, &t->shape)) {
+        const uint64_t one = 1;
+        status = x->dimensions ? fpemu_shape_of((size_t)x->dimensions, sizes, axis, &t->shape)
+                               : fpemu_shape_of(1, &one, 0, &t->shape);
+        if (!x->contiguous && !status) {
+            if (!(t->memory = malloc(x->count * x->item)))
+                return FPEMU_ERROR_BUFFER;
+            gather(x, 0, x->count, t->memory);
+            t->data = t->memory;
+        }
+    }
+    t->shape.whole = whole;
+    return status;
+}
+
+static int sizes_argument(PyObject *sizes, view *v)
+{
+    return view_of_address(0, CARRIER_F32, sizes, NULL, v);
+}
+
+static int takes(const char *function, Py_ssize_t given, Py_ssize_t wanted, PyObject *names)
+{
+    if (given == wanted && !names)
+        return 0;
+    PyErr_Format(PyExc_TypeError, "_native.%s() takes %zd arguments by place", function, wanted);
+    return -1;
+}
+
+/* pack(x, format, rounding, axis, offset, range, stats): the bytes, as an array of x's kind */
+NATIVE(pack)
+{
+    (void)module;
+    view x, y;
+    if (takes("pack", nargs, 7, names))
+        return NULL;
+    const int found = operand_view(args[0], "x", &x);
+    if (found <= 0)
+        return found ? NULL : call_adopter("pack", args, nargs, names);
+    format_object *format = format_of(args[1]);
+    rounding_object *rounding = format ? rounding_of(args[2]) : NULL;
+    PyObject *made = NULL;
+    stats_object *stats;
+    tensor_view t = {.memory = NULL};
+    fpemu_range range;
+    const fpemu_range *whole;
+    counting c;
+    uint64_t offset = 0;
+    int axis;
+    if (!rounding || axis_argument(args[3], x.dimensions, &axis) || u64_argument(args[4], "offset", &offset) ||
+        range_of(args[5], &range, &whole) || stats_of(args[6], &stats))
+        goto end;
+    fpemu_status status = tensor_of_view(&format->value, &x, axis, whole, &t);
+    fpemu_layout layout;
+    if (!status)
+        status = fpemu_packed_layout(&format->value, &t.shape, &layout);
+    if (status) {
+        raise_status(status, "pack", format, (int)x.type);
+        goto end;
+    }
+    const int64_t bytes = (int64_t)layout.bytes;
+    if (!(made = array_like(&x, CARRIER_U8, 1, &bytes, &y)))
+        goto end;
+    fpemu_rounding r = rounding->value;
+    r.offset += offset;
+    if (counting_begin(&c, stats, 1)) {
+        Py_CLEAR(made);
+        goto end;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    status = FOR_CARRIER(x.type, pack, &format->value, &r, &t.shape, t.data, y.data, c.stats);
+    Py_END_ALLOW_THREADS
+    made = finish_call(made, NULL, &y, &c, status, "pack", format, x.type);
+end:
+    free(t.memory);
+    Py_XDECREF(format);
+    Py_XDECREF(rounding);
+    return made;
+}
+
+/* unpack(bytes, format, sizes, axis, type, out) */
+NATIVE(unpack)
+{
+    (void)module;
+    view x, y, like;
+    uint64_t type = 0;
+    int axis;
+    if (takes("unpack", nargs, 6, names))
+        return NULL;
+    const int found = view_of(args[0], "bytes", &x);
+    if (found <= 0 || x.device >= 0)
+        return found < 0 ? NULL : call_adopter("unpack", args, nargs, names);
+    if (sizes_argument(args[2], &like) || axis_argument(args[3], like.dimensions, &axis) ||
+        u64_argument(args[4], "dtype", &type))
+        return NULL;
+    if (type >= CARRIERS || !x.is_code || x.item != 1 || !x.contiguous) {
+        PyErr_SetString(PyExc_TypeError, "packed bytes are a contiguous array of uint8");
+        return NULL;
+    }
+    format_object *format = format_of(args[1]);
+    PyObject *made = NULL;
+    tensor_view t = {.memory = NULL};
+    if (!format)
+        return NULL;
+    fpemu_layout layout;
+    fpemu_status status = tensor_of_view(&format->value, &like, axis, NULL, &t);
+    if (!status)
+        status = fpemu_packed_layout(&format->value, &t.shape, &layout);
+    if (!status && layout.bytes != x.count) {
+        PyErr_Format(PyExc_ValueError, "a tensor of this shape in %R has %llu bytes, not %llu", format,
+                     (unsigned long long)layout.bytes, (unsigned long long)x.count);
+        goto end;
+    }
+    if (status) {
+        raise_status(status, "unpack", format, -1);
+        goto end;
+    }
+    made = result_view(args[5], &x, 1, (carrier)type, like.dimensions, like.size, &y);
+    if (!made)
+        goto end;
+    void *to = y.data;
+    if (!y.contiguous && !(to = malloc(y.count * y.item))) {
+        PyErr_NoMemory();
+        Py_CLEAR(made);
+        goto end;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    status = FOR_CARRIER(type, unpack, &format->value, &t.shape, x.data, to);
+    if (to != y.data) {
+        scatter(&y, 0, y.count, to);
+        free(to);
+    }
+    Py_END_ALLOW_THREADS
+    counting c = {.apart = 0};
+    made = finish_call(made, args[5], &y, &c, status, "unpack", format, (carrier)type);
+end:
+    Py_DECREF(format);
+    return made;
+}
+
+/* scales(x, format, axis, range): (scales, codes, (u, d)); the arrays have one dimension, a block each */
+NATIVE(scales)
+{
+    (void)module;
+    view x, s, q;
+    if (takes("scales", nargs, 4, names))
+        return NULL;
+    const int found = operand_view(args[0], "x", &x);
+    if (found <= 0)
+        return found ? NULL : call_adopter("scales", args, nargs, names);
+    format_object *format = format_of(args[1]);
+    PyObject *values = NULL, *codes = NULL, *result = NULL;
+    tensor_view t = {.memory = NULL};
+    fpemu_range range;
+    const fpemu_range *whole;
+    fpemu_layout layout;
+    int axis;
+    if (!format || axis_argument(args[2], x.dimensions, &axis) || range_of(args[3], &range, &whole))
+        goto end;
+    fpemu_status status = tensor_of_view(&format->value, &x, axis, whole, &t);
+    if (!status)
+        status = fpemu_packed_layout(&format->value, &t.shape, &layout);
+    float tensor[2] = {1, 1};
+    if (!status) {
+        const int64_t blocks = (int64_t)layout.blocks;
+        const carrier code = layout.scale_bytes == 1 ? CARRIER_U8 : layout.scale_bytes == 2 ? CARRIER_U16 : CARRIER_U32;
+        values = array_like(&x, x.type == CARRIER_F64 ? CARRIER_F64 : CARRIER_F32, 1, &blocks, &s);
+        codes = values ? array_like(&x, code, 1, &blocks, &q) : NULL;
+        if (!codes)
+            goto end;
+        Py_BEGIN_ALLOW_THREADS
+        status = FOR_CARRIER(x.type, scales, &format->value, &t.shape, t.data, (void *)s.data, q.data, tensor);
+        Py_END_ALLOW_THREADS
+    }
+    if (status)
+        raise_status(status, "scales", format, (int)x.type);
+    else
+        result = Py_BuildValue("(OO(dd))", values, codes, (double)tensor[0], (double)tensor[1]);
+end:
+    free(t.memory);
+    Py_XDECREF(values);
+    Py_XDECREF(codes);
+    Py_XDECREF(format);
+    return result;
+}
+
+/* layout(format, sizes, axis): a dict of fpemu_layout */
+NATIVE(layout)
+{
+    (void)module;
+    view like;
+    int axis;
+    tensor_view t = {.memory = NULL};
+    fpemu_layout l;
+    if (takes("layout", nargs, 3, names) || sizes_argument(args[1], &like) ||
+        axis_argument(args[2], like.dimensions, &axis))
+        return NULL;
+    format_object *format = format_of(args[0]);
+    if (!format)
+        return NULL;
+    fpemu_status status = tensor_of_view(&format->value, &like, axis, NULL, &t);
+    if (!status)
+        status = fpemu_packed_layout(&format->value, &t.shape, &l);
+    PyObject *result = status ? raise_status(status, "layout", format, -1)
+                              : Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K}", "bytes", l.bytes, "blocks",
+                                              l.blocks, "tensor_offset", l.tensor_offset, "tensor_bytes", l.tensor_bytes,
+                                              "scales_offset", l.scales_offset, "scale_bytes", l.scale_bytes,
+                                              "elements_offset", l.elements_offset, "element_bits", l.element_bits,
+                                              "block_elements", l.block_elements, "block_bytes", l.block_bytes);
+    Py_DECREF(format);
+    return result;
+}
+
+/* measure(x, format, range): bytes of fpemu_range, x's elements added to those of `range` */
+NATIVE(measure)
+{
+    (void)module;
+    view x;
+    fpemu_range range;
+    const fpemu_range *before;
+    if (takes("measure", nargs, 3, names))
+        return NULL;
+    const int found = operand_view(args[0], "x", &x);
+    if (found <= 0)
+        return found ? NULL : call_adopter("measure", args, nargs, names);
+    format_object *format = format_of(args[1]);
+    if (!format)
+        return NULL;
+    memset(&range, 0, sizeof range);
+    if (range_of(args[2], &range, &before)) {
+        Py_DECREF(format);
+        return NULL;
+    }
+    fpemu_status status = FPEMU_OK;
+    Py_BEGIN_ALLOW_THREADS
+    if (x.contiguous)
+        status = FOR_CARRIER(x.type, measure, &format->value, x.count, (const void *)x.data, &range);
+    else {
+        uint64_t piece[4096];
+        for (uint64_t at = 0, n; at < x.count && !status; at += n) {
+            n = x.count - at < 4096 ? x.count - at : 4096;
+            gather(&x, at, n, piece);
+            status = FOR_CARRIER(x.type, measure, &format->value, n, (const void *)piece, &range);
+        }
+    }
+    Py_END_ALLOW_THREADS
+    PyObject *result = status ? raise_status(status, "measure", format, (int)x.type)
+                              : PyBytes_FromStringAndSize((const char *)&range, sizeof range);
+    Py_DECREF(format);
+    return result;
+}
+
+/* swizzle(codes, rows, columns, back): bytes of codes in the order of tensor cores, or back from it */
+NATIVE(swizzle)
+{
+    (void)module;
+    view x, y;
+    uint64_t rows = 0, columns = 0;
+    if (takes("swizzle", nargs, 4, names))
+        return NULL;
+    const int found = view_of(args[0], "codes", &x);
+    if (found <= 0 || x.device >= 0)
+        return found < 0 ? NULL : call_adopter("swizzle", args, nargs, names);
+    if (u64_argument(args[1], "rows", &rows) || u64_argument(args[2], "columns", &columns))
+        return NULL;
+    const int back = PyObject_IsTrue(args[3]);
+    const uint64_t size = fpemu_swizzled_size(rows, columns);
+    if (!x.contiguous || !x.is_code || x.item != 1 || x.count != (back ? size : rows * columns)) {
+        PyErr_Format(PyExc_ValueError, "the codes are a contiguous array of %llu bytes",
+                     (unsigned long long)(back ? size : rows * columns));
+        return NULL;
+    }
+    const int64_t count = (int64_t)(back ? rows * columns : size);
+    PyObject *made = array_like(&x, CARRIER_U8, 1, &count, &y);
+    if (!made)
+        return NULL;
+    const uint8_t *const from = (const uint8_t *)x.data;
+    const fpemu_status status = back ? fpemu_unswizzle_scales(rows, columns, from, (uint8_t *)y.data)
+                                     : fpemu_swizzle_scales(rows, columns, from, (uint8_t *)y.data);
+    if (!status)
+        return made;
+    Py_DECREF(made);
+    return raise_status(status, "swizzle", NULL, -1);
+}
+
+/* unpack_scales(bytes, format, sizes, axis, type): the blocks' scales, an array of one dimension */
+NATIVE(unpack_scales)
+{
+    (void)module;
+    view x, y, like;
+    uint64_t type = 0;
+    int axis;
+    if (takes("unpack_scales", nargs, 5, names))
+        return NULL;
+    const int found = view_of(args[0], "bytes", &x);
+    if (found <= 0 || x.device >= 0)
+        return found < 0 ? NULL : call_adopter("unpack_scales", args, nargs, names);
+    if (sizes_argument(args[2], &like) || axis_argument(args[3], like.dimensions, &axis) ||
+        u64_argument(args[4], "dtype", &type))
+        return NULL;
+    format_object *format = format_of(args[1]);
+    if (!format)
+        return NULL;
+    tensor_view t = {.memory = NULL};
+    fpemu_layout layout;
+    PyObject *made = NULL;
+    fpemu_status status = tensor_of_view(&format->value, &like, axis, NULL, &t);
+    if (!status)
+        status = fpemu_packed_layout(&format->value, &t.shape, &layout);
+    if (!status && (type > CARRIER_F64 || !x.is_code || x.item != 1 || !x.contiguous || x.count != layout.bytes))
+        status = FPEMU_ERROR_ARGUMENT;
+    if (!status) {
+        const int64_t blocks = (int64_t)layout.blocks;
+        made = array_like(&x, (carrier)type, 1, &blocks, &y);
+        if (!made)
+            goto end;
+        status = type == CARRIER_F64
+                     ? fpemu_unpack_scales_f64(&format->value, &t.shape, 0, layout.blocks, x.data, (double *)(void *)y.data)
+                     : fpemu_unpack_scales_f32(&format->value, &t.shape, 0, layout.blocks, x.data, (float *)(void *)y.data);
+    }
+    if (status) {
+        Py_CLEAR(made);
+        raise_status(status, "scales", format, (int)type);
+    }
+end:
+    Py_DECREF(format);
+    return made;
+}
+
+/* extents(format, sizes, axis): how many elements each block has, a list */
+NATIVE(extents)
+{
+    (void)module;
+    view like;
+    int axis;
+    tensor_view t = {.memory = NULL};
+    fpemu_layout layout;
+    if (takes("extents", nargs, 3, names) || sizes_argument(args[1], &like) ||
+        axis_argument(args[2], like.dimensions, &axis))
+        return NULL;
+    format_object *format = format_of(args[0]);
+    if (!format)
+        return NULL;
+    fpemu_status status = tensor_of_view(&format->value, &like, axis, NULL, &t);
+    if (!status)
+        status = fpemu_packed_layout(&format->value, &t.shape, &layout);
+    PyObject *list = status ? raise_status(status, "extents", format, -1) : PyList_New(0);
+    for (uint64_t block = 0; list && block < layout.blocks; block++) {
+        fpemu_extent extent;
+        fpemu_packed_extent(&format->value, &t.shape, block, &extent);
+        PyObject *elements = PyLong_FromUnsignedLongLong(extent.elements);
+        if (!elements || PyList_Append(list, elements))
+            Py_CLEAR(list);
+        Py_XDECREF(elements);
+    }
+    Py_DECREF(format);
+    return list;
+}
+
+/* ---------------------------------------------------------------------------------------- delayed scaling */
+
+/* A state is bytes: the struct, its pointer 0, and the history. */
+PyObject *native_delayed_start(PyObject *module, PyObject *args)
+{
+    unsigned length;
+    int latest;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "Ip", &length, &latest))
+        return NULL;
+    PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(sizeof(fpemu_delayed) + length * sizeof(double)));
+    if (!bytes)
+        return NULL;
+    char *to = PyBytes_AsString(bytes);
+    fpemu_delayed state;
+    memset(&state, 0, sizeof state);
+    memset(to, 0, sizeof state + length * sizeof(double));
+    state.length = length;
+    state.latest = (uint32_t)latest;
+    memcpy(to, &state, sizeof state);
+    return bytes;
+}
+
+PyObject *native_delayed_update(PyObject *module, PyObject *args)
+{
+    PyObject *before, *seen;
+    fpemu_range range;
+    const fpemu_range *whole;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "SO", &before, &seen) || range_of(seen, &range, &whole))
+        return NULL;
+    if (!whole) {
+        PyErr_SetString(PyExc_TypeError, "a range is made by fpemu.measure");
+        return NULL;
+    }
+    const Py_ssize_t size = PyBytes_Size(before);
+    PyObject *bytes = PyBytes_FromStringAndSize(PyBytes_AsString(before), size);
+    if (!bytes)
+        return NULL;
+    char *to = PyBytes_AsString(bytes);
+    fpemu_delayed state;
+    memcpy(&state, to, sizeof state);
+    double *const history = malloc((size_t)size);
+    if (!history) {
+        Py_DECREF(bytes);
+        return PyErr_NoMemory();
+    }
+    memcpy(history, to + sizeof state, (size_t)size - sizeof state);
+    state.history = history;
+    const fpemu_status status = fpemu_delayed_update(&state, &range);
+    memcpy(to + sizeof state, history, (size_t)size - sizeof state);
+    free(history);
+    state.history_word = 0;
+    memcpy(to, &state, sizeof state);
+    if (!status)
+        return bytes;
+    Py_DECREF(bytes);
+    return raise_status(status, "delayed scaling", NULL, -1);
+}
+
+PyObject *native_delayed_range(PyObject *module, PyObject *state)
+{
+    fpemu_delayed value;
+    (void)module;
+    memcpy(&value, PyBytes_AsString(state), sizeof value);
+    return PyBytes_FromStringAndSize((const char *)&value.range, sizeof value.range);
+}
