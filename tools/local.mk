@@ -9,6 +9,10 @@ tools_libcommon_la_SOURCES = \
 	tools/common/clock.h \
 	tools/common/json.c \
 	tools/common/json.h \
+	tools/common/near.c \
+	tools/common/near.h \
+	tools/common/shown.c \
+	tools/common/shown.h \
 	tools/common/svg.c \
 	tools/common/svg.h \
 	tools/common/system.h \

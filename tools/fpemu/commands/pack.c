@@ -236,9 +236,9 @@ static uint32_t pack_tensor(job *j, output *out, size_t i)
         if (w.index == 0 && w.count < t->count && l.scale_bytes > 0 && j->format.block != FPEMU_BLOCK_TENSOR) {
             to.waiting = scratch_open();
         }
-        cli_check(
+        cli_check_call(
             partition_pack(&j->format, &rounding, &shape, w.index, binary64, x, bytes, j->report ? &j->stats[i] : NULL),
-            j->spec);
+            &j->format, &rounding, binary64, j->spec);
         put(&to, bytes, w.index == 0 ? (size_t)l.tensor_bytes : 0);
         put(&to, bytes + l.scales_offset, once ? 0 : (size_t)(l.elements_offset - l.scales_offset));
         put_elements(&to, bytes + l.elements_offset, (size_t)(l.bytes - l.elements_offset));

@@ -106,10 +106,11 @@ static void choose_types(job *j)
             const tensor *t = &m->tensor[i];
             j->type[i] = choose_type(j, t);
             partition_of(&j->in, i, &j->format, &j->rounding, j->axis);
-            cli_check(needs_binary64(t->type, j->type[i], &j->format)
-                          ? fpemu_quantize_f64(&j->format, &j->rounding, 1, &zero, &zero, NULL)
-                          : fpemu_quantize_f32(&j->format, &j->rounding, 1, (float *)&zero, (float *)&zero, NULL),
-                      j->spec);
+            const bool binary64 = needs_binary64(t->type, j->type[i], &j->format);
+            cli_check_call(binary64
+                               ? fpemu_quantize_f64(&j->format, &j->rounding, 1, &zero, &zero, NULL)
+                               : fpemu_quantize_f32(&j->format, &j->rounding, 1, (float *)&zero, (float *)&zero, NULL),
+                           &j->format, &j->rounding, binary64, j->spec);
         }
     }
 }

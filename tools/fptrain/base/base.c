@@ -10,14 +10,17 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/shown.h"
+
 _Noreturn void die(const char *format, ...)
 {
+    char line[1024];
     va_list arguments;
     va_start(arguments, format);
-    fputs("fptrain: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
+    shown_clean(line);
+    fprintf(stderr, "fptrain: %s\n", line);
     exit(2);
 }
 

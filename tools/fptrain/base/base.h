@@ -8,7 +8,7 @@
 
 #include "common/trouble.h"
 
-/* One line on standard error, exit status 2. Not for what a library function of ours can report. */
+/* One line of printable ASCII on standard error, exit status 2. Not for what a library function of ours can report. */
 _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Zeroed memory for count elements, aligned to 64 bytes; ends the program when there is none. Freed with free. */
