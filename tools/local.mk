@@ -98,6 +98,8 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/testing/difference.h \
 	tools/fpemu/testing/external.c \
 	tools/fpemu/testing/external.h \
+	tools/fpemu/testing/failure.c \
+	tools/fpemu/testing/failure.h \
 	tools/fpemu/testing/inputs.c \
 	tools/fpemu/testing/inputs.h \
 	tools/fpemu/testing/operands.c \

@@ -39,6 +39,15 @@ void cli_fail(const char *format, ...)
     exit(CLI_FAILURE);
 }
 
+void cli_end(int status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_error(format, arguments);
+    va_end(arguments);
+    exit(status);
+}
+
 void cli_check(fpemu_status status, const char *what)
 {
     if (status == FPEMU_ERROR_NAN) {
@@ -72,6 +81,9 @@ static _Noreturn void refuse_call(const fpemu_format *format, const fpemu_roundi
     if (format->scaling != FPEMU_SCALING_NONE) {
         cli_fail("%s: a format with scales has no codes of single numbers, for which this is; 'fpemu pack' packs whole "
                  "blocks, 'fpemu quantize' rounds them", text);
+    }
+    if (rounding->compat != FPEMU_COMPAT_NONE) {
+        cli_fail("%s: a compatibility setting says how other software rounds numbers, not what it computes", text);
     }
     cli_fail("%s: this is not for such a format", text);
 }

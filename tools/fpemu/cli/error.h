@@ -20,6 +20,10 @@ enum { CLI_OK = 0, CLI_FAILURE = 1, CLI_USAGE = 2, CLI_NOT_COMPARED = 3 };
  * printable ASCII come out as '?', so that no argument or file can forge lines or drive a terminal. */
 _Noreturn void cli_usage(const char *format, ...) CLI_PRINTF_LIKE;
 _Noreturn void cli_fail(const char *format, ...) CLI_PRINTF_LIKE;
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+_Noreturn void cli_end(int status, const char *format, ...);
 
 /* Ends the program with the text of a status that is not FPEMU_OK; `what` is what was asked for, usually a spec. */
 void cli_check(fpemu_status status, const char *what);
