@@ -4,7 +4,7 @@
 
 #include "fpemu.h"
 
-enum { NEAR_SIZE = 92 }; /* what a fpemu_parse_error holds, what was found apart */
+enum { NEAR_SIZE = 90 }; /* what a fpemu_parse_error holds, what was found apart */
 
 /* Whether a text of `length` characters becomes `word` by one letter put in, taken out, changed or swapped with its
  * neighbour, or is the beginning of it, of two letters or more. Case does not matter. */

@@ -309,7 +309,8 @@ static int fail_call(reader *r, fpemu_name name)
     skip_space(r);
     const size_t begin = r->at + 1;
     if (r->nested || !fpemu_near_call(name, r->text + begin, r->length - begin, call) ||
-        fpemu_format_parse(call, &f, NULL) != FPEMU_OK || fpemu_format_print(&f, text, sizeof text) != FPEMU_OK)
+        fpemu_format_parse(call, &f, NULL) != FPEMU_OK || fpemu_format_print(&f, text, sizeof text) != FPEMU_OK ||
+        strlen(text) >= NEAR_SIZE)
         return fail(r, r->at, "':' or the end after the name of a format");
     fpemu_spec_hint(r->error, r->text, r->length, r->start, text);
     return 0;

@@ -39,8 +39,8 @@ static _Noreturn void refuse_option(const cli *c, const char *argument, const st
         }
         near_try(&near, o->name);
     }
-    cli_usage("%s: option '%.100s' is unknown or ambiguous%s; see 'fpemu %s --help'", c->argv[0], argument,
-              near_text(&near), c->argv[0]);
+    cli_usage("%s: option '%s' is unknown or ambiguous%s; see 'fpemu %s --help'", c->argv[0], word, near_text(&near),
+              c->argv[0]);
 }
 
 /* An operand moves to a place of argv that the walk has passed already. */

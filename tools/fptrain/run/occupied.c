@@ -68,20 +68,28 @@ static bool finished(const char *directory)
     return over;
 }
 
-/* Without a checkpoint a run begins again: that loses nothing if it is the same run and was not over. */
-static bool may_begin_again(const settings *s, trouble *why)
+/* The settings that lie in the directory are those of the run; a checkpoint without them says its own when it is read. */
+static bool is_same(const settings *s, bool needed, trouble *why)
 {
-    const char *directory = s->output.directory;
-    char *path = path_in(directory, "settings.ini");
+    char *path = path_in(s->output.directory, "settings.ini");
     settings then;
     settings_default(&then);
-    const bool over = finished(directory);
-    const bool good = over ? fail(why, "%s holds a run that is finished, and no checkpoint to go on from: --force "
-                                  "replaces it, another --out keeps it", directory)
-                           : settings_read(&then, path, why) && occupied_by_same(s, &then, path, why);
+    const bool good = (!needed && access(path, F_OK) != 0) ||
+                      (settings_read(&then, path, why) && occupied_by_same(s, &then, path, why));
     settings_free(&then);
     free(path);
     return good;
+}
+
+/* Without a checkpoint a run begins again: that loses nothing if it is the same run and was not over. */
+static bool may_go_on(const settings *s, trouble *why)
+{
+    const char *directory = s->output.directory;
+    const bool stands = exists(directory, "checkpoint");
+    if (!stands && finished(directory))
+        return fail(why, "%s holds a run that is finished, and no checkpoint to go on from: --force replaces it, another "
+                    "--out keeps it", directory);
+    return is_same(s, !stands, why);
 }
 
 bool occupied_check(const settings *s, run_start how, trouble *why)
@@ -92,7 +100,7 @@ bool occupied_check(const settings *s, run_start how, trouble *why)
     if (how == RUN_FRESH)
         return fail(why, "%s holds a run already: --resume goes on with it, --force replaces it, another --out keeps "
                     "it", directory);
-    return exists(directory, "checkpoint") || may_begin_again(s, why);
+    return may_go_on(s, why);
 }
 
 bool occupied_clear(const char *directory, trouble *why)
