@@ -291,11 +291,11 @@ static void run_all(session *s)
 void experiment_run(const settings *settings, run_start how, bool quiet)
 {
     trouble why;
-    if (!occupied_check(settings, how, &why))
-        die("run: %s", why.text);
     session s = {.settings = settings, .quiet = quiet, .terminal = !quiet && isatty(STDERR_FILENO)};
     s.t = trainer_new(settings, &why);
     if (!s.t)
+        die("run: %s", why.text);
+    if (!occupied_check(settings, how, &why)) /* after the settings, which are said to be wrong first */
         die("run: %s", why.text);
     if (how == RUN_RESUME)
         resume(&s);
