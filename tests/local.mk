@@ -3,19 +3,25 @@
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(BASH)
 AM_TESTS_ENVIRONMENT = \
-	CC='$(CC)'; CXX='$(CXX)'; NM='$(NM)'; top_srcdir='$(top_srcdir)'; top_builddir='$(top_builddir)'; \
+	CC='$(CC)'; CXX='$(CXX)'; NM='$(NM)'; AWK='$(AWK)'; top_srcdir='$(top_srcdir)'; top_builddir='$(top_builddir)'; \
 	FPEMU='$(abs_top_builddir)/tools/fpemu/fpemu$(EXEEXT)'; \
-	export CC CXX NM top_srcdir top_builddir FPEMU;
+	export CC CXX NM AWK top_srcdir top_builddir FPEMU;
 
 dist_noinst_SCRIPTS += tests/headers/headers.sh tests/headers/exports.sh \
-	tests/headers/definitions.sh tests/installed.sh tests/vectorised.sh
+	tests/headers/abi.sh tests/headers/definitions.sh tests/installed.sh tests/staged.sh tests/vectorised.sh
 dist_noinst_DATA += tests/README.md tests/against_judges/README.md tests/judges/README.md tests/mutants/README.md \
 	tests/random/README.md tests/vectors/README.md
 dist_noinst_DATA += tests/readme_example.awk tests/headers/sizes.awk tests/headers/header_c.c tests/headers/header_cxx.cpp
+dist_noinst_DATA += tests/headers/abi/names.txt tests/headers/abi/x86_64.abi
+
+# After a change of the interface on purpose.
+abi-record: lib/libfpemu.la
+	CC='$(CC)' NM='$(NM)' top_srcdir='$(top_srcdir)' top_builddir=. $(BASH) $(top_srcdir)/tests/headers/abi.sh record
+.PHONY: abi-record
 
 # ------------------------------------------------------------------------------------- the public face
-TESTS += tests/headers/headers.sh tests/headers/exports.sh tests/headers/definitions.sh tests/headers/sizes \
-	tests/readme_example tests/vectorised.sh
+TESTS += tests/headers/headers.sh tests/headers/abi.sh tests/headers/exports.sh tests/headers/definitions.sh tests/headers/sizes \
+	tests/readme_example tests/staged.sh tests/vectorised.sh
 
 check_PROGRAMS += tests/readme_example
 nodist_tests_readme_example_SOURCES = tests/readme_example.c
@@ -37,7 +43,8 @@ tests/headers/sizes.c: $(fpemuinclude_HEADERS) tests/headers/sizes.awk
 installcheck-local: tests/readme_example.c
 	CC='$(CC) $(SANITIZER_FLAGS)' PKG_CONFIG='$(PKG_CONFIG)' pkgconfigdir='$(DESTDIR)$(pkgconfigdir)' \
 	PKG_CONFIG_SYSROOT_DIR='$(DESTDIR)' PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 \
-	libdir='$(DESTDIR)$(libdir)' $(BASH) $(top_srcdir)/tests/installed.sh tests/readme_example.c
+	cmakedir='$(DESTDIR)$(cmakedir)' libdir='$(DESTDIR)$(libdir)' version='$(PACKAGE_VERSION)' \
+	$(BASH) $(top_srcdir)/tests/installed.sh tests/readme_example.c
 
 # ------------------------------------------------------------------------------------- unit tests, by Check
 dist_noinst_DATA += tests/vectors/hash_words.txt tests/vectors/philox4x32_10.txt
@@ -237,6 +244,7 @@ CLI_TESTS = \
 	tests/cli/apply.sh \
 	tests/cli/codes.sh \
 	tests/cli/compare.sh \
+	tests/cli/completion.sh \
 	tests/cli/files.sh \
 	tests/cli/frameworks.sh \
 	tests/cli/fuzz.sh \

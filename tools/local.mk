@@ -22,6 +22,15 @@ tools_libcommon_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
 tools_libcommon_la_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 EXTRA_DIST += tools/README.md tools/common/README.md
 
+# Completion of both programs, where bash and zsh look for it.
+bashcompdir = $(datadir)/bash-completion/completions
+zshcompdir = $(datadir)/zsh/site-functions
+if TOOLS
+dist_bashcomp_DATA = share/completion/bash/fpemu share/completion/bash/fptrain
+dist_zshcomp_DATA = share/completion/zsh/_fpemu
+endif
+EXTRA_DIST += share/completion/README.md
+
 # The program sees the library through include/ alone.
 if TOOLS
 bin_PROGRAMS += tools/fpemu/fpemu
