@@ -46,9 +46,9 @@ const char *fpemu_near_print(const near_list *list, char text[NEAR_SIZE])
     text[0] = '\0';
     for (int i = 0; i < list->count && n < NEAR_SIZE; i++)
         n += (size_t)snprintf(text + n, NEAR_SIZE - n, "%s%s",
-                              i == 0                 ? ""
+                              i == 0                ? ""
                               : i + 1 < list->count ? ", "
-                                                     : " or ",
+                                                    : " or ",
                               list->words[i]);
     return text;
 }

@@ -118,8 +118,8 @@ if command -v chromium >/dev/null; then
 for (let i = 0; i != 2; i++) { h.click();
 document.title += Array.from(document.querySelectorAll("tbody tr")).map(r => r.cells[3].innerText).join(" ") + ";" }'
     { sed '$d' sort.html && printf '<script>%s</script></body></html>\n' "$click"; } >clicked.html
-    timeout 60 chromium --headless --no-sandbox --disable-gpu --user-data-dir=browser --dump-dom "file://$PWD/clicked.html" \
-        >dom 2>/dev/null
+    timeout 60 chromium --headless --no-sandbox --disable-gpu --user-data-dir=browser --dump-dom \
+        "file://$PWD/clicked.html" >dom 2>/dev/null
     grep -qF '<title>87.50 % 90.00 % -;90.00 % 87.50 % -;</title>' dom || [ ! -s dom ] ||
         failed "sorting: $(grep -o '<title>[^/]*' dom)"
     rm -rf browser

@@ -218,7 +218,7 @@ static void expect(search *s, size_t n)
     }
 }
 
-/* Operand k of element i of the batch as the tested code gets it at place `to`: the code, or the value that it means. */
+/* Operand k of element i of the batch as the tested code gets it, at place `to`: the code, or the value it means. */
 static void store_operand(search *s, int k, size_t i, size_t to)
 {
     const external_type in = s->other.signature.in;
@@ -277,8 +277,7 @@ static bool try_parts(search *s, size_t first, size_t n, bool guess)
         return false;
     }
     const uint64_t before = failure_count(s);
-    return try_part(s, first + at, 1, false) &&
-           try_part(s, first + at + 1, n - at - 1, failure_count(s) > before);
+    return try_part(s, first + at, 1, false) && try_part(s, first + at + 1, n - at - 1, failure_count(s) > before);
 }
 
 /* All n elements from `first` on are compared, or put down as without a result. False: the search is over. */

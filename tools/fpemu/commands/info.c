@@ -183,7 +183,8 @@ int cmd_info(int argc, char **argv)
     double *values = with_values ? decode_all(&format, spec) : NULL;
     if (json) {
         json_t *object = jsonout_object();
-        jsonout_set(object, "for", uses_of_format(&format) != NULL ? jsonout_text(uses_of_format(&format)) : json_null());
+        jsonout_set(object, "for",
+                    uses_of_format(&format) != NULL ? jsonout_text(uses_of_format(&format)) : json_null());
         describe_json(object, &format);
         if (with_values) {
             jsonout_set(object, "value_list", json_values(&format, values));

@@ -15,11 +15,13 @@
 enum { COLUMNS = 60, COLOURS = 8 };
 
 static const char style[] =
-    ":root{color-scheme:light dark;--ink:#1c1c1c;--paper:#fff;--line:#bbb;--faint:#f2f2f2;--c0:#1f6fb4;--c1:#d1495b;--c2:#2e8b57;--c3:#8e5ea2;"
+    ":root{color-scheme:light dark;--ink:#1c1c1c;--paper:#fff;--line:#bbb;--faint:#f2f2f2;"
+    "--c0:#1f6fb4;--c1:#d1495b;--c2:#2e8b57;--c3:#8e5ea2;"
     "--c4:#c77d0a;--c5:#0a8f8f;--c6:#6b6b6b;--c7:#a0522d}\n"
     "@media (prefers-color-scheme:dark){:root{--ink:#e6e6e6;--paper:#161616;--line:#555;--faint:#242424;--c0:#6db3f2;"
     "--c1:#ff8593;--c2:#6fd69a;--c3:#c9a0dc;--c4:#f2b950;--c5:#5fd4d4;--c6:#b0b0b0;--c7:#d99a6c}}\n"
-    "@media print{:root{color-scheme:light;--ink:#000;--paper:#fff;--line:#999;--faint:#fff}figure,tr{break-inside:avoid}}\n"
+    "@media print{:root{color-scheme:light;--ink:#000;--paper:#fff;--line:#999;--faint:#fff}"
+    "figure,tr{break-inside:avoid}}\n"
     "body{font:15px/1.45 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:1320px;"
     "margin:1.5em auto;padding:0 1em}h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}\n"
     ".wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}"

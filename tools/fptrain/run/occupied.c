@@ -68,7 +68,7 @@ static bool finished(const char *directory)
     return over;
 }
 
-/* The settings that lie in the directory are those of the run; a checkpoint without them says its own when it is read. */
+/* The settings in the directory are those of the run; a checkpoint without them says its own when it is read. */
 static bool is_same(const settings *s, bool needed, trouble *why)
 {
     char *path = path_in(s->output.directory, "settings.ini");
@@ -87,8 +87,8 @@ static bool may_go_on(const settings *s, trouble *why)
     const char *directory = s->output.directory;
     const bool stands = exists(directory, "checkpoint");
     if (!stands && finished(directory))
-        return fail(why, "%s holds a run that is finished, and no checkpoint to go on from: --force replaces it, another "
-                    "--out keeps it", directory);
+        return fail(why, "%s holds a run that is finished, and no checkpoint to go on from: --force replaces it, "
+                    "another --out keeps it", directory);
     return is_same(s, !stands, why);
 }
 
