@@ -46,26 +46,27 @@ static void find(char found[32], const char *text, size_t length, size_t positio
     }
 }
 
-fpemu_status fpemu_spec_error(fpemu_parse_error *error, const char *text, size_t length, size_t position,
-                              const char *expected)
+/* "found WHAT, " and a word before and after what was expected or meant. */
+static fpemu_status store(fpemu_parse_error *error, const char *text, size_t length, size_t position, const char *before,
+                          const char *what, const char *after)
 {
     char found[32];
     if (!error)
         return FPEMU_ERROR_SPEC;
     find(found, text, length, position);
     error->position = (uint32_t)position;
-    snprintf(error->message, sizeof error->message, "found %s, expected %s", found, expected);
+    snprintf(error->message, sizeof error->message, "found %s, %s %s%s", found, before, what, after);
     return FPEMU_ERROR_SPEC;
+}
+
+fpemu_status fpemu_spec_error(fpemu_parse_error *error, const char *text, size_t length, size_t position,
+                              const char *expected)
+{
+    return store(error, text, length, position, "expected", expected, "");
 }
 
 fpemu_status fpemu_spec_hint(fpemu_parse_error *error, const char *text, size_t length, size_t position,
                              const char *meant)
 {
-    char found[32];
-    if (!error)
-        return FPEMU_ERROR_SPEC;
-    find(found, text, length, position);
-    error->position = (uint32_t)position;
-    snprintf(error->message, sizeof error->message, "found %s, did you mean %s?", found, meant);
-    return FPEMU_ERROR_SPEC;
+    return store(error, text, length, position, "did you mean", meant, "?");
 }

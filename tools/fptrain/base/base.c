@@ -40,6 +40,14 @@ void *need(size_t count, size_t size)
     return memset(need_room(count, size), 0, count * size);
 }
 
+char *path_join(const char *directory, const char *name)
+{
+    const size_t size = strlen(directory) + strlen(name) + 2;
+    char *path = need(size, 1);
+    snprintf(path, size, "%s/%s", directory, name);
+    return path;
+}
+
 /* The finaliser of splitmix64 (Steele, Lea, Flood 2014). */
 static uint64_t mix(uint64_t z)
 {

@@ -15,6 +15,8 @@ _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2))
 void *need(size_t count, size_t size);
 void *need_room(size_t count, size_t size); /* not zeroed: what is written before it is read */
 
+char *path_join(const char *directory, const char *name); /* DIRECTORY/NAME, for free() */
+
 /* 64 bits from the pair (stream of a named purpose, index): every random decision that is no rounding. Pure. */
 typedef enum purpose {
     FOR_WEIGHTS = 1, FOR_ORDER = 2, FOR_AUGMENT = 3, FOR_DROPOUT = 4, FOR_DATA = 5, FOR_ROUNDING = 6,

@@ -14,17 +14,9 @@
 static const char *const files[] = {"checkpoint", "summary.json", "log.jsonl", "settings.ini"};
 enum { FILES = sizeof files / sizeof *files };
 
-static char *path_in(const char *directory, const char *name)
-{
-    const size_t size = strlen(directory) + strlen(name) + 2;
-    char *path = need(size, 1);
-    snprintf(path, size, "%s/%s", directory, name);
-    return path;
-}
-
 static bool exists(const char *directory, const char *name)
 {
-    char *path = path_in(directory, name);
+    char *path = path_join(directory, name);
     const bool there = access(path, F_OK) == 0;
     free(path);
     return there;
@@ -60,7 +52,7 @@ bool occupied_by_same(const settings *now, const settings *then, const char *wha
 
 static bool finished(const char *directory)
 {
-    char *path = path_in(directory, "summary.json");
+    char *path = path_join(directory, "summary.json");
     json_t *summary = json_load_file(path, 0, NULL);
     const bool over = json_is_true(json_object_get(summary, "finished"));
     json_decref(summary);
@@ -71,7 +63,7 @@ static bool finished(const char *directory)
 /* The settings in the directory are those of the run; a checkpoint without them says its own when it is read. */
 static bool is_same(const settings *s, bool needed, trouble *why)
 {
-    char *path = path_in(s->output.directory, "settings.ini");
+    char *path = path_join(s->output.directory, "settings.ini");
     settings then;
     settings_default(&then);
     const bool good = (!needed && access(path, F_OK) != 0) ||
@@ -107,7 +99,7 @@ bool occupied_clear(const char *directory, trouble *why)
 {
     bool good = true;
     for (int i = 0; good && i < FILES; i++) {
-        char *path = path_in(directory, files[i]);
+        char *path = path_join(directory, files[i]);
         good = unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR || fail(why, "%s: %s", path, strerror(errno));
         free(path);
     }
