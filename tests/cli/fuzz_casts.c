@@ -181,10 +181,10 @@ uint8_t hangs(float x)
 }
 
 /* On every operand of a large part of all, and wrong on another part. */
-uint8_t crashes_above_100(float x);
-uint8_t crashes_above_100(float x)
+uint8_t crashes_above_70(float x);
+uint8_t crashes_above_70(float x)
 {
-    if (x > 100) {
+    if (x > 70.3f) {
         raise(SIGSEGV);
     }
     return x == 1 ? 0 : right(x);
