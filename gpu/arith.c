@@ -49,7 +49,6 @@ static fpemu_cuda_status take_operands(gpu_arith_job *j, int count, size_t n, co
     j->n = n;
     j->y = y;
     j->type = (uint8_t)type;
-    fpemu_gpu_narrow_coder(&j->narrow, type);
     return FPEMU_CUDA_OK;
 }
 

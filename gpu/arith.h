@@ -24,7 +24,6 @@ typedef struct gpu_arith_job {
     gpu_scales scales[3];
     void *y;
     gpu_counts *counts;
-    core_coder32 narrow; /* of a 16-bit type */
     uint8_t step[3];     /* 1: an array, 0: one number */
     uint8_t work, type;  /* fpemu_operation or fpemu_function; gpu_type */
     uint8_t by_binary64; /* by binary64 arithmetic, where nothing is counted */
@@ -40,7 +39,7 @@ FPEMU_FN double gpu_number(const gpu_arith_job *j, int o, uint64_t i)
     switch (j->type) {
     case GPU_F32: x = (double)((const float *)j->operand[o])[at]; break;
     case GPU_F64: x = ((const double *)j->operand[o])[at]; break;
-    default: x = (double)core_value32(core_decode32(&j->narrow, ((const uint16_t *)j->operand[o])[at]));
+    default: x = (double)core_value32(gpu_widen(j->type, ((const uint16_t *)j->operand[o])[at]));
     }
     if (!s->values)
         return x;
@@ -68,7 +67,7 @@ FPEMU_FN void gpu_number_store(const gpu_arith_job *j, uint64_t i, double y)
     case GPU_F64: ((double *)j->y)[i] = y; break;
     default: {
         const uint32_t u = core_bits32((float)y);
-        ((uint16_t *)j->y)[i] = (uint16_t)core_encode32(&j->narrow, u, u);
+        ((uint16_t *)j->y)[i] = (uint16_t)gpu_narrow(j->type, u);
     }
     }
 }

@@ -27,7 +27,7 @@ FPEMU_FN void gpu_block_runs_load(const gpu_blocks_job32 *j, uint64_t i, unsigne
         UNROLLED for (unsigned k = 0; k < 3; k++) if (k < n) element[k] =
             gpu_load_code(j->call.x, gpu_blocks_size32(j), i + k);
     UNROLLED for (unsigned k = 0; k < 4; k++) u[k] =
-        j->call.x_type == GPU_F32 ? (uint32_t)element[k] : core_decode_fast32(&j->narrow, (uint32_t)element[k]);
+        j->call.x_type == GPU_F32 ? (uint32_t)element[k] : gpu_widen(j->call.x_type, element[k]);
 }
 
 /* Values of a tensor without gaps, in strips of 128, a lane having four neighbours: of blocks of 16, 32, 64 or 128, or

@@ -132,17 +132,6 @@ static fpemu_cuda_status put_table(gpu_blocks_call *j, const fpemu_format *f, un
     return fpemu_gpu_put_table(to, f->table, f->codebook_length, stream);
 }
 
-static void fill_narrow(gpu_blocks_job32 *j, int type)
-{
-    fpemu_format f;
-    core_plan64 unused;
-    fpemu_rounding r = fpemu_rounding_nearest();
-    r.overflow = FPEMU_OVERFLOW_SATURATE;
-    fpemu_gpu_narrow_coder(&j->narrow, type);
-    if (type != GPU_F32 && !fpemu_format_named(type == GPU_BF16 ? FPEMU_NAME_BFLOAT16 : FPEMU_NAME_BINARY16, &f))
-        core_plan_make32(&j->narrow_plan, &unused, &f, &r, 0);
-}
-
 /* Everything that quantises, packs or unpacks, arguments being checked. */
 static fpemu_cuda_status launch(const gpu_tensor *c, const core_walk *w, const fpemu_layout *l,
                                 fpemu_cuda_stream stream)
@@ -189,7 +178,6 @@ static fpemu_cuda_status launch(const gpu_tensor *c, const core_walk *w, const f
     memset(&j32, 0, sizeof j32);
     core_blocked_make32(&j32.rule, f, &element, &scale, reading ? &nearest : c->rounding);
     take_table(f, j32.table);
-    fill_narrow(&j32, c->type);
     j32.call = job;
     if (reading)
         return fpemu_gpu_unpack32(&j32, stream);

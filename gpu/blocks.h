@@ -52,8 +52,6 @@ typedef struct gpu_blocks_call {
 typedef struct gpu_blocks_job32 {
     gpu_blocks_call call;
     core_blocked32 rule;
-    core_coder32 narrow;
-    core_plan32 narrow_plan;
     float table[GPU_TABLE];
 } gpu_blocks_job32;
 

@@ -12,24 +12,18 @@ FPEMU_FN uintw gpu_blocks_value(const gpu_blocks_job *j, uint64_t element)
 {
 #if CARRIER_BITS == 32
     if (j->call.x_type != GPU_F32)
-        return core_decode(&j->narrow, element);
+        return gpu_widen(j->call.x_type, element);
 #endif
     (void)j;
     return (uintw)element;
 }
 
-/* y as element of the output: 16-bit arrays take it to the nearest of their numbers; a finite y stays finite. */
+/* y as element of the output. */
 FPEMU_FN uint64_t gpu_blocks_result(const gpu_blocks_job *j, uintw y)
 {
 #if CARRIER_BITS == 32
-    if (j->call.y_type != GPU_F32) {
-        const uint32_t sign = y & CARRIER_SIGN, a = y ^ sign;
-        const uint32_t v =
-            a < CARRIER_INF
-                ? core_finish_any32(&j->narrow_plan, y, core_grid32(&j->narrow_plan, FPEMU_MODE_RNE, 1, 32, a, sign, 0))
-                : y;
-        return core_encode32(&j->narrow, v, v);
-    }
+    if (j->call.y_type != GPU_F32)
+        return gpu_narrow(j->call.y_type, y);
 #endif
     (void)j;
     return y;

@@ -28,22 +28,7 @@ size_t fpemu_gpu_size(int type, uint32_t code_size)
 
 int fpemu_gpu_fits(const fpemu_format *f, int type)
 {
-    fpemu_format narrow;
-    double largest = fpemu_format_max(f), step;
-    if (type != GPU_BF16 && type != GPU_F16)
-        return 1;
-    if (fpemu_format_named(type == GPU_BF16 ? FPEMU_NAME_BFLOAT16 : FPEMU_NAME_BINARY16, &narrow))
-        return 0;
-    if (-fpemu_format_lowest(f) > largest)
-        largest = -fpemu_format_lowest(f);
-    if (largest > narrow.max)
-        return 0;
-    switch (f->kind) {
-    case FPEMU_KIND_FLOAT: return f->mantissa_bits <= narrow.mantissa_bits && f->quantum >= narrow.quantum;
-    case FPEMU_KIND_FIXED: step = (double)f->bits - f->is_signed; break;
-    default: return 0;
-    }
-    return step <= (double)narrow.precision && f->quantum >= narrow.quantum;
+    return type == GPU_F16 ? fpemu_format_fits_f16(f) : type != GPU_BF16 || fpemu_format_fits_bf16(f);
 }
 
 fpemu_cuda_status fpemu_gpu_check_pointers(const void *x, size_t x_size, const void *y, size_t y_size, size_t n)
@@ -95,12 +80,4 @@ gpu_random fpemu_gpu_random(const fpemu_rounding *r)
 int fpemu_gpu_nan_is_error(const fpemu_format *f, const fpemu_rounding *r)
 {
     return core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan;
-}
-
-void fpemu_gpu_narrow_coder(core_coder32 *c, int type)
-{
-    fpemu_format f;
-    memset(c, 0, sizeof *c);
-    if (type != GPU_F32 && !fpemu_format_named(type == GPU_BF16 ? FPEMU_NAME_BFLOAT16 : FPEMU_NAME_BINARY16, &f))
-        core_coder_make32(c, &f, NULL);
 }

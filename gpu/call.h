@@ -28,8 +28,6 @@ fpemu_cuda_status fpemu_gpu_check_pointers(const void *x, size_t x_size, const v
 fpemu_cuda_status fpemu_gpu_check_words(const void *p);
 /* Scales of an operand, `count` numbers of `size` bytes: aligned, apart from [from, to), reachable. */
 fpemu_cuda_status fpemu_gpu_check_scales(const void *scales, uint64_t count, size_t size, uintptr_t from, uintptr_t to);
-/* The coder of a 16-bit type; all zero for others. */
-void fpemu_gpu_narrow_coder(core_coder32 *c, int type);
 /* Random bits of a rounding; NULL: none. */
 gpu_random fpemu_gpu_random(const fpemu_rounding *r);
 /* NaN policy `error` in force, and it matters: what devices refuse. */

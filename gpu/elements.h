@@ -2,6 +2,7 @@
 #ifndef FPEMU_GPU_ELEMENTS_H
 #define FPEMU_GPU_ELEMENTS_H
 
+#include "core/narrow.h"
 #include "warp.h"
 
 /* How numbers lie in an array. */
@@ -9,6 +10,17 @@ enum gpu_type { GPU_F32, GPU_F64, GPU_BF16, GPU_F16, GPU_CODES };
 
 /* No four neighbours lie aligned in both arrays of a call. */
 #define GPU_NO_QUADS 4
+
+/* A word of a 16-bit type as binary32 bits, and back. */
+FPEMU_FN uint32_t gpu_widen(int type, uint64_t word)
+{
+    return core_from_narrow(type == GPU_BF16, (uint32_t)word);
+}
+
+FPEMU_FN uint32_t gpu_narrow(int type, uint32_t y)
+{
+    return core_to_narrow(type == GPU_BF16, y);
+}
 
 /* Elements of 1, 2, 4 or 8 bytes in an array. */
 FPEMU_FN void gpu_store_code(void *to, uint32_t size, uint64_t i, uint64_t code)

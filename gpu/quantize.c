@@ -84,7 +84,6 @@ static fpemu_cuda_status convert_inside(const fpemu_format *f, const fpemu_round
     core_coder_make32(&j.coder, f, r);
     if (!to_code || j.coder.fast_encode || f->kind != FPEMU_KIND_FLOAT)
         core_choose_fast32(&j.plan, f);
-    fpemu_gpu_narrow_coder(&j.narrow, x_type);
     fill_job(&j.call, r, n, x, x_type, y, y_type, size, stats);
     return fpemu_gpu_quantize32(&j, stream);
 }
@@ -128,7 +127,6 @@ static fpemu_cuda_status decode_inside(const fpemu_format *f, size_t n, const vo
     gpu_quantize_job32 j;
     memset(&j, 0, sizeof j);
     core_coder_make32(&j.coder, f, NULL);
-    fpemu_gpu_narrow_coder(&j.narrow, y_type);
     fill_job(&j.call, NULL, n, codes, GPU_CODES, y, y_type, size, NULL);
     return fpemu_gpu_decode32(&j, stream);
 }

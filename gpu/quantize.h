@@ -24,7 +24,7 @@ typedef struct gpu_quantize_call {
 typedef struct gpu_quantize_job32 {
     gpu_quantize_call call;
     core_plan32 plan;
-    core_coder32 coder, narrow; /* narrow: binary16 or bfloat16, for arrays of these */
+    core_coder32 coder;
 } gpu_quantize_job32;
 
 typedef struct gpu_quantize_job64 {

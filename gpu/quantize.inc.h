@@ -10,12 +10,12 @@ FPEMU_FN int gpu_form(const core_plan *p)
     return p->rule == CORE_RULE_FLOAT ? GPU_FORM_FLOAT : GPU_FORM_ANY;
 }
 
-/* An element of the input as carrier bits. 16-bit types have the fast forms of core/encode.h. */
+/* An element of the input as carrier bits. */
 FPEMU_FN uintw gpu_value(const gpu_quantize_job *j, uint64_t element)
 {
 #if CARRIER_BITS == 32
     if (j->call.x_type != GPU_F32)
-        return core_decode_fast(&j->narrow, (uintw)element);
+        return gpu_widen(j->call.x_type, element);
 #endif
     (void)j;
     return (uintw)element;
@@ -32,7 +32,7 @@ GPU_PART uint64_t gpu_result(const gpu_quantize_job *j, int fast, uintw u, uintw
     }
 #if CARRIER_BITS == 32
     if (j->call.y_type != GPU_F32)
-        return core_encode_fast(&j->narrow, v, v);
+        return gpu_narrow(j->call.y_type, v);
 #endif
     return v;
 }

@@ -25,7 +25,6 @@ static fpemu_cuda_status measure(const fpemu_format *f, const fpemu_shape *shape
     gpu_blocks_job32 j;
     memset(&j, 0, sizeof j);
     fpemu_gpu_fill_blocks(&j.call, &c, &w, &none);
-    fpemu_gpu_narrow_coder(&j.narrow, type);
     j.call.range = range;
     j.call.logarithms = f->scaling == FPEMU_SCALING_S2FP8;
     return fpemu_gpu_measure32(&j, w.total, stream);

@@ -16,9 +16,10 @@
  *   if (fpemu_quantize_f32(&f, &r, n, x, y, &s)) return 1;
  *
  * Each verb comes for two carriers, the types that hold the values: binary32 (float, suffix _f32) and binary64 (double,
- * suffix _f64). The library keeps no state, allocates nothing, never prints and never exits; every function is
- * reentrant. Equal arguments give equal bits on every thread, thread count, instruction set and machine, whatever the
- * floating-point environment of the caller. Fields called reserved are 0.
+ * suffix _f64). Those on arrays, but for dot products, come also for words of binary16 (_f16) and bfloat16 (_bf16).
+ * The library keeps no state, allocates nothing, never prints and never exits; every function is reentrant. Equal
+ * arguments give equal bits on every thread, thread count, instruction set and machine, whatever the floating-point
+ * environment of the caller. Fields called reserved are 0.
  *
  * Link with `pkg-config --cflags --libs fpemu`. Manual: fpemu(3), fpemu-formats(7), numerics.md, blocks.md,
  * accumulation.md.

@@ -59,6 +59,7 @@ CORE = \
 	lib/core/round.h \
 	lib/core/round.inc.h \
 	lib/core/affine_fast.h \
+	lib/core/narrow.h \
 	lib/core/walk.h
 
 # A linker without version scripts exports the same names, without versions.
@@ -140,7 +141,7 @@ EXTRA_DIST += lib/libfpemu.map lib/README.md lib/gemm/README.md lib/array/README
 	lib/loops/README.md
 
 # Included by other files.
-EXTRA_DIST += lib/array/quantize.inc.c lib/loops/variant.inc.c lib/loops/elements.inc.c lib/loops/stochastic.inc.c lib/loops/binary16.inc.c lib/loops/dot.inc.c \
+EXTRA_DIST += lib/array/quantize.inc.c lib/loops/variant.inc.c lib/loops/elements.inc.c lib/loops/stochastic.inc.c lib/loops/binary16.inc.c lib/loops/narrow.inc.c lib/loops/dot.inc.c \
 	lib/array/blocks.inc.c lib/array/block_runs.inc.c lib/loops/blocks.inc.c lib/loops/blocks_pow2.inc.c lib/array/pack.inc.c \
 	lib/loops/loops.inc.h lib/loops/table.inc.c
 

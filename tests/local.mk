@@ -8,7 +8,7 @@ AM_TESTS_ENVIRONMENT = \
 	export CC CXX NM AWK top_srcdir top_builddir FPEMU;
 
 dist_noinst_SCRIPTS += tests/headers/headers.sh tests/headers/exports.sh \
-	tests/headers/abi.sh tests/headers/definitions.sh tests/installed.sh tests/staged.sh tests/vectorised.sh
+	tests/headers/abi.sh tests/headers/definitions.sh tests/installed.sh tests/packaging.sh tests/staged.sh tests/vectorised.sh
 dist_noinst_DATA += tests/README.md tests/against_judges/README.md tests/judges/README.md tests/mutants/README.md \
 	tests/random/README.md tests/vectors/README.md
 dist_noinst_DATA += tests/readme_example.awk tests/headers/sizes.awk tests/headers/header_c.c tests/headers/header_cxx.cpp
@@ -21,7 +21,15 @@ abi-record: lib/libfpemu.la
 
 # ------------------------------------------------------------------------------------- the public face
 TESTS += tests/headers/headers.sh tests/headers/abi.sh tests/headers/exports.sh tests/headers/definitions.sh tests/headers/sizes \
-	tests/readme_example tests/staged.sh tests/vectorised.sh
+	tests/readme_example tests/packaging.sh tests/staged.sh \
+	tests/vectorised.sh
+
+# Recipes for distributions. check-debian builds, tests and, as root, installs Debian's: a quarter of an hour.
+EXTRA_DIST += packaging/README.md packaging/check.py packaging/conda-forge packaging/debian packaging/spack packaging/vcpkg
+check-debian: dist
+	rm -rf debian-packages && $(MKDIR_P) debian-packages && cd debian-packages && \
+	$(BASH) $(abs_top_srcdir)/packaging/debian/build.sh $(abs_top_builddir)/$(distdir).tar.xz $(abs_top_srcdir)/packaging
+.PHONY: check-debian
 
 check_PROGRAMS += tests/readme_example
 nodist_tests_readme_example_SOURCES = tests/readme_example.c
@@ -250,7 +258,9 @@ CLI_TESTS = \
 	tests/cli/fuzz.sh \
 	tests/cli/fuzz_operations.sh \
 	tests/cli/gemm.sh \
+	tests/cli/gguf.sh \
 	tests/cli/info.sh \
+	tests/cli/layouts.sh \
 	tests/cli/npy.sh \
 	tests/cli/npz.sh \
 	tests/cli/pack.sh \
@@ -262,14 +272,15 @@ CLI_TESTS = \
 	tests/cli/vectors.sh \
 	tests/cli/vectors_operations.sh
 EXTRA_DIST += $(CLI_TESTS) tests/cli/README.md tests/cli/common.sh tests/cli/fuzz_casts.c tests/cli/fuzz_common.sh \
-	tests/cli/fuzz_compiler.c tests/cli/fuzz_operations.c tests/cli/vectors_judge.c
+	tests/cli/fuzz_compiler.c tests/cli/fuzz_operations.c tests/cli/vectors_judge.c tests/cli/gguf_judge.py \
+	tests/cli/layouts_judge.py
 if TOOLS
 TESTS += $(CLI_TESTS)
 endif
 
 # ------------------------------------------------------------------------------------- files from strangers
 EXTRA_DIST += tests/fuzz/README.md tests/fuzz/corpus tests/fuzz/run.sh tests/fuzz/seeds.py tests/fuzz/container.dict \
-	tests/fuzz/safetensors.dict
+	tests/fuzz/gguf.dict tests/fuzz/safetensors.dict
 tests_fuzz_replay_SOURCES = tests/fuzz/replay.c tests/fuzz/reader.c tests/fuzz/reader.h
 tests_fuzz_replay_CPPFLAGS = $(tools_fpemu_fpemu_CPPFLAGS)
 tests_fuzz_replay_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS)

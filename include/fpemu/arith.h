@@ -40,6 +40,12 @@ fpemu_status fpemu_arith_f32(const fpemu_format *format, const fpemu_rounding *r
 fpemu_status fpemu_arith_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
                              size_t n, const double *const *operands, const size_t *steps, double *y,
                              fpemu_stats *stats);
+fpemu_status fpemu_arith_f16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
+                             size_t n, const uint16_t *const *operands, const size_t *steps, uint16_t *y,
+                             fpemu_stats *stats);
+fpemu_status fpemu_arith_bf16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
+                              size_t n, const uint16_t *const *operands, const size_t *steps, uint16_t *y,
+                              fpemu_stats *stats);
 
 /* One element; operands that the operation does not take are not looked at. `index` is its place in the random stream.
  * NaN for what fpemu_arith refuses. */
@@ -51,7 +57,7 @@ double fpemu_arith_one_f64(const fpemu_format *format, const fpemu_rounding *rou
 /* Scales of an operand that comes from a format with blocks: element i stands for its exact product with
  * values[i / length % count]. The scale of a whole tensor is {s}; of blocks of 32 along the last axis {s, 32}; of rows
  * {s, columns}; of channels {s, inner, channels}. */
-typedef struct fpemu_operand_scales_f32 {
+typedef struct fpemu_operand_scales_f32 { /* of 16-bit arrays too */
     union {
         const float *values; /* NULL: this operand has no scales */
         uint64_t values_word;
@@ -83,6 +89,14 @@ fpemu_status fpemu_arith_scaled_f64(const fpemu_format *format, const fpemu_roun
                                     fpemu_operation operation, size_t n, const double *const *operands,
                                     const size_t *steps, const fpemu_operand_scales_f64 *scales, double *y,
                                     fpemu_stats *stats);
+fpemu_status fpemu_arith_scaled_f16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                    fpemu_operation operation, size_t n, const uint16_t *const *operands,
+                                    const size_t *steps, const fpemu_operand_scales_f32 *scales, uint16_t *y,
+                                    fpemu_stats *stats);
+fpemu_status fpemu_arith_scaled_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                     fpemu_operation operation, size_t n, const uint16_t *const *operands,
+                                     const size_t *steps, const fpemu_operand_scales_f32 *scales, uint16_t *y,
+                                     fpemu_stats *stats);
 
 /* ---------------------------------------------------------------------------------------------- functions */
 
@@ -131,6 +145,10 @@ fpemu_status fpemu_apply_f32(const fpemu_format *format, const fpemu_rounding *r
                              size_t n, const float *x, float *y, fpemu_stats *stats);
 fpemu_status fpemu_apply_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
                              size_t n, const double *x, double *y, fpemu_stats *stats);
+fpemu_status fpemu_apply_f16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
+                             size_t n, const uint16_t *x, uint16_t *y, fpemu_stats *stats);
+fpemu_status fpemu_apply_bf16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
+                              size_t n, const uint16_t *x, uint16_t *y, fpemu_stats *stats);
 /* One element. `index` is its place in the random stream. NaN for what fpemu_apply refuses. */
 float fpemu_apply_one_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function, float x,
                           uint64_t index);
@@ -153,11 +171,19 @@ fpemu_status fpemu_compare_f32(fpemu_relation relation, size_t n, const float *c
                                uint8_t *y);
 fpemu_status fpemu_compare_f64(fpemu_relation relation, size_t n, const double *const *operands, const size_t *steps,
                                uint8_t *y);
+fpemu_status fpemu_compare_f16(fpemu_relation relation, size_t n, const uint16_t *const *operands, const size_t *steps,
+                               uint8_t *y);
+fpemu_status fpemu_compare_bf16(fpemu_relation relation, size_t n, const uint16_t *const *operands, const size_t *steps,
+                                uint8_t *y);
 /* Of operands with scales, as in fpemu_arith_scaled: their exact products are compared. */
 fpemu_status fpemu_compare_scaled_f32(fpemu_relation relation, size_t n, const float *const *operands,
                                       const size_t *steps, const fpemu_operand_scales_f32 *scales, uint8_t *y);
 fpemu_status fpemu_compare_scaled_f64(fpemu_relation relation, size_t n, const double *const *operands,
                                       const size_t *steps, const fpemu_operand_scales_f64 *scales, uint8_t *y);
+fpemu_status fpemu_compare_scaled_f16(fpemu_relation relation, size_t n, const uint16_t *const *operands,
+                                      const size_t *steps, const fpemu_operand_scales_f32 *scales, uint8_t *y);
+fpemu_status fpemu_compare_scaled_bf16(fpemu_relation relation, size_t n, const uint16_t *const *operands,
+                                       const size_t *steps, const fpemu_operand_scales_f32 *scales, uint8_t *y);
 
 #ifdef __cplusplus
 }

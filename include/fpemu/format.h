@@ -286,6 +286,11 @@ size_t fpemu_format_code_size(const fpemu_format *format);
 /* 1 if float, or double, holds every value exactly (int: if it can be used with that carrier). */
 int fpemu_format_fits_f32(const fpemu_format *format);
 int fpemu_format_fits_f64(const fpemu_format *format);
+/* 1 if binary16, or bfloat16, holds every value exactly: then arrays of such words can be quantised to the format (int:
+ * every value as binary32 has it). 1 for blocked formats and codebooks that float holds: what they give is rounded to
+ * the type. */
+int fpemu_format_fits_f16(const fpemu_format *format);
+int fpemu_format_fits_bf16(const fpemu_format *format);
 /* 1 if x is a value of the format; infinities and NaN are where the format has them. */
 int fpemu_format_represents(const fpemu_format *format, double x);
 /* The nearest finite value above (below) x, which need not be a value itself; NaN if there is none, or x is NaN. */

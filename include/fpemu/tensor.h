@@ -30,6 +30,8 @@ FPEMU_STATIC_ASSERT(sizeof(fpemu_range) == 96, "fpemu_range has no unnamed paddi
  * in any order, the range is the same. */
 fpemu_status fpemu_measure_f32(const fpemu_format *format, size_t n, const float *x, fpemu_range *range);
 fpemu_status fpemu_measure_f64(const fpemu_format *format, size_t n, const double *x, fpemu_range *range);
+fpemu_status fpemu_measure_f16(const fpemu_format *format, size_t n, const uint16_t *x, fpemu_range *range);
+fpemu_status fpemu_measure_bf16(const fpemu_format *format, size_t n, const uint16_t *x, fpemu_range *range);
 
 /* A tensor of outer x rows x length x inner elements. Element (o, r, l, i) has the index ((o*rows + r)*length +
  * l)*inner + i, which is also its place in the random stream, whatever the strides are. Blocks run along `length`,
@@ -66,6 +68,10 @@ fpemu_status fpemu_quantize_tensor_f32(const fpemu_format *format, const fpemu_r
                                        const fpemu_shape *shape, const float *x, float *y, fpemu_stats *stats);
 fpemu_status fpemu_quantize_tensor_f64(const fpemu_format *format, const fpemu_rounding *rounding,
                                        const fpemu_shape *shape, const double *x, double *y, fpemu_stats *stats);
+fpemu_status fpemu_quantize_tensor_f16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                       const fpemu_shape *shape, const uint16_t *x, uint16_t *y, fpemu_stats *stats);
+fpemu_status fpemu_quantize_tensor_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                        const fpemu_shape *shape, const uint16_t *x, uint16_t *y, fpemu_stats *stats);
 
 /* The scales of a tensor's blocks: those that fpemu_quantize_tensor and fpemu_pack use for the same x, which no
  * rounding changes. Any of the three outputs may be NULL, not all:
@@ -75,20 +81,25 @@ fpemu_status fpemu_quantize_tensor_f64(const fpemu_format *format, const fpemu_r
  *           the low bits: of fpemu_format_scale, or, of a bare power of two, the exponent in two's complement
  *   tensor  the two numbers of the whole tensor: nvfp4 rules the multiplier u and the tensor's scale d; s2fp8 alpha and
  *           beta; other rules 1 and 1
- * The y_stride of `shape` is not used. A block that becomes NaN has the scale NaN. A bare power of two outside the
- * carrier's range is 0 or infinity; its code is right. FPEMU_ERROR_UNSUPPORTED for scalar formats, and for scales and
- * codes of s2fp8, whose blocks have none; FPEMU_ERROR_OVERLAP where an output overlaps x or another output. */
+ * The y_stride of `shape` is not used. A block that becomes NaN has the scale NaN. Scales of 16-bit arrays are binary32
+ * numbers. A bare power of two outside the carrier's range is 0 or infinity; its code is right. FPEMU_ERROR_UNSUPPORTED
+ * for scalar formats, and for scales and codes of s2fp8, whose blocks have none; FPEMU_ERROR_OVERLAP where an output
+ * overlaps x or another output. */
 fpemu_status fpemu_scales_f32(const fpemu_format *format, const fpemu_shape *shape, const float *x, float *scales,
                               void *codes, float *tensor);
 fpemu_status fpemu_scales_f64(const fpemu_format *format, const fpemu_shape *shape, const double *x, double *scales,
                               void *codes, float *tensor);
+fpemu_status fpemu_scales_f16(const fpemu_format *format, const fpemu_shape *shape, const uint16_t *x, float *scales,
+                              void *codes, float *tensor);
+fpemu_status fpemu_scales_bf16(const fpemu_format *format, const fpemu_shape *shape, const uint16_t *x, float *scales,
+                               void *codes, float *tensor);
 
 /* ------------------------------------------------------------------------------------------- packed bytes */
 
 /* Where what lies in the packed bytes of a tensor (doc/blocks.md, 4): first the two binary32 numbers of the whole
  * tensor where the format has them, then the blocks' scales in block order, then the elements. Offsets and sizes are in
- * bytes, sizes of elements in bits. A tensor without elements has no bytes; one of more than 2^59 elements is
- * refused. */
+ * bytes, sizes of elements in bits. A tensor without elements has no bytes; one of more than 2^59 elements,
+ * or of 2^64 bits or more, is refused (FPEMU_ERROR_ARGUMENT). */
 typedef struct fpemu_layout {
     uint64_t bytes;           /* in all */
     uint64_t blocks;          /* number of blocks; of a scalar format: of lines along `length` */
@@ -128,8 +139,14 @@ fpemu_status fpemu_pack_f32(const fpemu_format *format, const fpemu_rounding *ro
                             const float *x, void *bytes, fpemu_stats *stats);
 fpemu_status fpemu_pack_f64(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
                             const double *x, void *bytes, fpemu_stats *stats);
+fpemu_status fpemu_pack_f16(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+                            const uint16_t *x, void *bytes, fpemu_stats *stats);
+fpemu_status fpemu_pack_bf16(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+                             const uint16_t *x, void *bytes, fpemu_stats *stats);
 fpemu_status fpemu_unpack_f32(const fpemu_format *format, const fpemu_shape *shape, const void *bytes, float *y);
 fpemu_status fpemu_unpack_f64(const fpemu_format *format, const fpemu_shape *shape, const void *bytes, double *y);
+fpemu_status fpemu_unpack_f16(const fpemu_format *format, const fpemu_shape *shape, const void *bytes, uint16_t *y);
+fpemu_status fpemu_unpack_bf16(const fpemu_format *format, const fpemu_shape *shape, const void *bytes, uint16_t *y);
 
 /* Blocks first .. first+count-1 of a tensor's packed bytes: `bytes` are those of the whole tensor, x and y hold the
  * elements of just these blocks, one after the other in block order. Random bits are those of the elements' indices in
@@ -141,10 +158,19 @@ fpemu_status fpemu_pack_blocks_f32(const fpemu_format *format, const fpemu_round
 fpemu_status fpemu_pack_blocks_f64(const fpemu_format *format, const fpemu_rounding *rounding,
                                    const fpemu_shape *shape, uint64_t first, uint64_t count, const double *x,
                                    void *bytes, fpemu_stats *stats);
+fpemu_status fpemu_pack_blocks_f16(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+                                   uint64_t first, uint64_t count, const uint16_t *x, void *bytes, fpemu_stats *stats);
+fpemu_status fpemu_pack_blocks_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                    const fpemu_shape *shape, uint64_t first, uint64_t count, const uint16_t *x,
+                                    void *bytes, fpemu_stats *stats);
 fpemu_status fpemu_unpack_blocks_f32(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
                                      uint64_t count, const void *bytes, float *y);
 fpemu_status fpemu_unpack_blocks_f64(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
                                      uint64_t count, const void *bytes, double *y);
+fpemu_status fpemu_unpack_blocks_f16(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                     uint64_t count, const void *bytes, uint16_t *y);
+fpemu_status fpemu_unpack_blocks_bf16(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                      uint64_t count, const void *bytes, uint16_t *y);
 
 /* The scales of blocks first .. first+count-1 from a tensor's packed bytes, as fpemu_scales has them; a code that
  * stands for no number gives NaN. FPEMU_ERROR_UNSUPPORTED for scalar formats and s2fp8. */

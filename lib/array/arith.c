@@ -30,7 +30,8 @@ typedef struct job {
     const kernels *k;
     const fpemu_rounding *rounding;
     core_plan64 plan, unbounded; /* unbounded: the same grid without ends, where the loops take two steps */
-    int work, carrier;
+    int work;
+    int carrier, elements;  /* of the rounding, and of operands and results: they may be narrow */
     const void *operand[3]; /* NULL: a single number, in `single` */
     double single[3];
     scaling scales[3];
@@ -40,13 +41,14 @@ typedef struct job {
 } job;
 
 /* Whether format and rounding go with arithmetic; fills the plan and the way to go. */
-static fpemu_status prepare(job *j, const fpemu_format *f, const fpemu_rounding *r, int work, int carrier)
+static fpemu_status prepare(job *j, const fpemu_format *f, const fpemu_rounding *r, int work, int elements)
 {
+    const int carrier = carrier_wide(elements);
     if (!f || !r)
         return FPEMU_ERROR_NULL;
     if ((unsigned)work >= WORKS)
         return FPEMU_ERROR_ARGUMENT;
-    fpemu_status status = fpemu_check_call(f, r, carrier);
+    fpemu_status status = fpemu_check_call(f, r, elements);
     if (status)
         return status;
     fpemu_format seen;
@@ -58,6 +60,7 @@ static fpemu_status prepare(job *j, const fpemu_format *f, const fpemu_rounding 
     j->rounding = r;
     j->work = work;
     j->carrier = carrier;
+    j->elements = elements;
     j->stochastic = j->plan.mode >= FPEMU_MODE_SR;
     j->nan_is_error = core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan;
     const int precision = f->kind == FPEMU_KIND_FLOAT ? (int)f->mantissa_bits + 1 : (int)f->bits;
@@ -161,13 +164,37 @@ static int is_short(const job *j, size_t n, const double *const v[3])
     return (low & ((UINT64_C(1) << 29) - 1)) == 0; /* no more than 24 bits; a NaN may take the long way */
 }
 
+/* n operands from memory, as binary64. */
+static void read_operands(const job *j, size_t n, const char *in, double *to)
+{
+    float words[TILE];
+    if (carrier_is_narrow(j->elements))
+        carrier_widen(j->k, j->elements, n, in, words);
+    if (j->carrier == 32)
+        j->k->widen(n, carrier_is_narrow(j->elements) ? words : (const float *)(const void *)in, to);
+    else
+        memcpy(to, in, n * sizeof *to);
+}
+
+/* n results to memory. */
+static void write_results(const job *j, size_t n, const double *y, char *out)
+{
+    float words[TILE];
+    if (j->carrier == 32)
+        j->k->narrow(n, y, carrier_is_narrow(j->elements) ? words : (float *)(void *)out);
+    else
+        memcpy(out, y, n * sizeof *y);
+    if (carrier_is_narrow(j->elements))
+        carrier_narrow(j->k, j->elements, n, words, out);
+}
+
 /* Elements [first, first + n). Returns whether an exact result was NaN, where that matters. */
 static int run(const job *j, size_t first, size_t n, gathering *gathered)
 {
     double wide[3][TILE], x[TILE], y[TILE];
     uint32_t r[TILE];
     const double *v[3] = {wide[0], wide[1], wide[2]};
-    const size_t size = j->carrier == 32 ? sizeof(float) : sizeof(double);
+    const size_t size = carrier_size(j->elements);
     int found_nan = 0;
     for (int o = 0; o < 3; o++)
         if (!j->operand[o])
@@ -179,10 +206,8 @@ static int run(const job *j, size_t first, size_t n, gathering *gathered)
         char *out = (char *)j->y + (first + i) * size;
         for (int o = 0; o < 3; o++) {
             const char *in = j->operand[o] ? (const char *)j->operand[o] + (first + i) * size : NULL;
-            if (j->operand[o] && j->carrier == 32)
-                j->k->widen(m, (const float *)(const void *)in, wide[o]);
-            else if (j->operand[o])
-                memcpy(wide[o], in, m * size);
+            if (j->operand[o])
+                read_operands(j, m, in, wide[o]);
             else if (j->scales[o].values)
                 for (size_t e = 0; e < m; e++)
                     wide[o][e] = j->single[o];
@@ -196,10 +221,7 @@ static int run(const job *j, size_t first, size_t n, gathering *gathered)
         found_nan |= (is_short(j, m, v) ? short_tile : long_tile)(j, m, v, r, x, y, gathered, &c);
         if (j->counted)
             fpemu_gather_tile(gathered, 64, index, m, x, y, &c);
-        if (j->carrier == 32)
-            j->k->narrow(m, y, (float *)(void *)out);
-        else
-            memcpy(out, y, m * size);
+        write_results(j, m, y, out);
     }
     return found_nan;
 }
@@ -232,7 +254,7 @@ static fpemu_status operate_inside(const fpemu_format *f, const fpemu_rounding *
         return status;
     if (!y)
         return FPEMU_ERROR_NULL;
-    const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
+    const size_t size = carrier_size(carrier);
     for (int o = 0; o < operands_of(work) && !status; o++) {
         if (!operands[o])
             status = FPEMU_ERROR_NULL;
@@ -245,7 +267,7 @@ static fpemu_status operate_inside(const fpemu_format *f, const fpemu_rounding *
     }
     if (!status && stats)
         status = fpemu_stats_check(stats);
-    if (!status && work >= FUNCTIONS && !all_narrow(operands[0], carrier, n))
+    if (!status && work >= FUNCTIONS && !carrier_is_narrow(carrier) && !all_narrow(operands[0], carrier, n))
         status = FPEMU_ERROR_ARGUMENT;
     if (status)
         return status;
@@ -343,6 +365,18 @@ fpemu_status fpemu_arith_scaled_f32(const fpemu_format *format, const fpemu_roun
     return operate(format, rounding, work_of_operation(operation), 32, n, all, steps, scales ? scaled : NULL, y, stats);
 }
 
+/* Of words; their scales are binary32 numbers. */
+static fpemu_status operate_narrow(const fpemu_format *f, const fpemu_rounding *r, fpemu_operation operation,
+                                   int carrier, size_t n, const uint16_t *const *operands, const size_t *steps,
+                                   const fpemu_operand_scales_f32 *scales, uint16_t *y, fpemu_stats *stats)
+{
+    const void *all[3] = {NULL, NULL, NULL};
+    scaling scaled[3];
+    if (n && (unsigned)operation < FPEMU_OPERATION_COUNT)
+        take_operands_narrow(operand_count[operation], operands, scales, all, scaled);
+    return operate(f, r, work_of_operation(operation), carrier, n, all, steps, scales ? scaled : NULL, y, stats);
+}
+
 fpemu_status fpemu_arith_scaled_f64(const fpemu_format *format, const fpemu_rounding *rounding,
                                     fpemu_operation operation, size_t n, const double *const *operands,
                                     const size_t *steps, const fpemu_operand_scales_f64 *scales, double *y,
@@ -412,4 +446,48 @@ double fpemu_apply_one_f64(const fpemu_format *format, const fpemu_rounding *rou
     double y;
     operate_one(format, rounding, work_of_function(function), 64, &x, &x, &x, index, &y);
     return y;
+}
+
+fpemu_status fpemu_arith_scaled_f16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                    fpemu_operation operation, size_t n, const uint16_t *const *operands,
+                                    const size_t *steps, const fpemu_operand_scales_f32 *scales, uint16_t *y,
+                                    fpemu_stats *stats)
+{
+    return operate_narrow(format, rounding, operation, FPEMU_CARRIER_F16, n, operands, steps, scales, y, stats);
+}
+
+fpemu_status fpemu_arith_f16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
+                             size_t n, const uint16_t *const *operands, const size_t *steps, uint16_t *y,
+                             fpemu_stats *stats)
+{
+    return operate_narrow(format, rounding, operation, FPEMU_CARRIER_F16, n, operands, steps, NULL, y, stats);
+}
+
+fpemu_status fpemu_apply_f16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
+                             size_t n, const uint16_t *x, uint16_t *y, fpemu_stats *stats)
+{
+    const void *const operands[] = {x};
+    return operate(format, rounding, work_of_function(function), FPEMU_CARRIER_F16, n, operands, NULL, NULL, y, stats);
+}
+
+fpemu_status fpemu_arith_scaled_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                     fpemu_operation operation, size_t n, const uint16_t *const *operands,
+                                     const size_t *steps, const fpemu_operand_scales_f32 *scales, uint16_t *y,
+                                     fpemu_stats *stats)
+{
+    return operate_narrow(format, rounding, operation, FPEMU_CARRIER_BF16, n, operands, steps, scales, y, stats);
+}
+
+fpemu_status fpemu_arith_bf16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
+                              size_t n, const uint16_t *const *operands, const size_t *steps, uint16_t *y,
+                              fpemu_stats *stats)
+{
+    return operate_narrow(format, rounding, operation, FPEMU_CARRIER_BF16, n, operands, steps, NULL, y, stats);
+}
+
+fpemu_status fpemu_apply_bf16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
+                              size_t n, const uint16_t *x, uint16_t *y, fpemu_stats *stats)
+{
+    const void *const operands[] = {x};
+    return operate(format, rounding, work_of_function(function), FPEMU_CARRIER_BF16, n, operands, NULL, NULL, y, stats);
 }

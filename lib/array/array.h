@@ -13,28 +13,54 @@ void fpemu_random_fill(const kernels *k, const fpemu_rounding *r, uint64_t i, si
 /* The exact result of a function of a binary32 number, given as binary64 bits. */
 core_exact fpemu_function_exact(fpemu_function function, uint64_t bits);
 
-/* fpemu_check for a carrier of 32 or 64 bits, in the default floating-point environment. r = NULL: of the format alone.
- */
+/* What differs between the carriers of a call (an fpemu_carrier). The narrow ones are binary32 with words in memory. */
+static inline int carrier_is_narrow(int carrier)
+{
+    return carrier == FPEMU_CARRIER_F16 || carrier == FPEMU_CARRIER_BF16;
+}
+
+static inline int carrier_wide(int carrier)
+{
+    return carrier == FPEMU_CARRIER_F64 ? 64 : 32;
+}
+
+static inline size_t carrier_size(int carrier)
+{
+    return carrier == FPEMU_CARRIER_F64 ? sizeof(double) : carrier == FPEMU_CARRIER_F32 ? sizeof(float) : 2;
+}
+
+/* Words of a narrow carrier to binary32 and back. */
+static inline void carrier_widen(const kernels *k, int carrier, size_t n, const void *x, float *y)
+{
+    k->widen16[carrier == FPEMU_CARRIER_BF16](n, (const uint16_t *)x, y);
+}
+
+static inline void carrier_narrow(const kernels *k, int carrier, size_t n, const float *x, void *y)
+{
+    k->narrow16[carrier == FPEMU_CARRIER_BF16](n, x, (uint16_t *)y);
+}
+
+/* fpemu_check for a carrier, in the default floating-point environment. r = NULL: of the format alone. */
 fpemu_status fpemu_check_call(const fpemu_format *f, const fpemu_rounding *r, int carrier);
 
 /* The same, and the format of the scales of f, where it has scales and they are floats; else all zero. */
 fpemu_status fpemu_check_scaled(const fpemu_format *f, const fpemu_rounding *r, int carrier, fpemu_format *scale);
 
-/* Values, or codes if to_code, of n elements of any format. */
-fpemu_status fpemu_convert32(const fpemu_format *f, const fpemu_rounding *r, size_t n, const float *x, void *out,
-                             int to_code, fpemu_stats *stats);
-fpemu_status fpemu_convert64(const fpemu_format *f, const fpemu_rounding *r, size_t n, const double *x, void *out,
-                             int to_code, fpemu_stats *stats);
+/* Values, or codes if to_code, of n elements of any format. x, and values, are arrays of `carrier`. */
+fpemu_status fpemu_convert32(int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
+                             void *out, int to_code, fpemu_stats *stats);
+fpemu_status fpemu_convert64(int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
+                             void *out, int to_code, fpemu_stats *stats);
 
 /* What the calls hand over for blocked formats and codebooks: quantising and encoding of n > 0 elements, decoding, one
  * element as the scalar forms have it (code: NULL, or set to its code). Pointers are not NULL, but for the rounding of
  * the scalar forms. */
-fpemu_status fpemu_block_convert32(const fpemu_format *f, const fpemu_rounding *r, size_t n, const float *x, void *out,
-                                   int to_code, fpemu_stats *stats);
-fpemu_status fpemu_block_convert64(const fpemu_format *f, const fpemu_rounding *r, size_t n, const double *x, void *out,
-                                   int to_code, fpemu_stats *stats);
-fpemu_status fpemu_block_decode32(const fpemu_format *f, size_t n, const void *codes, float *y);
-fpemu_status fpemu_block_decode64(const fpemu_format *f, size_t n, const void *codes, double *y);
+fpemu_status fpemu_block_convert32(int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
+                                   void *out, int to_code, fpemu_stats *stats);
+fpemu_status fpemu_block_convert64(int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
+                                   void *out, int to_code, fpemu_stats *stats);
+fpemu_status fpemu_block_decode32(int carrier, const fpemu_format *f, size_t n, const void *codes, void *y);
+fpemu_status fpemu_block_decode64(int carrier, const fpemu_format *f, size_t n, const void *codes, void *y);
 float fpemu_table_round32(const fpemu_format *f, const fpemu_rounding *r, float x, uint64_t index, uint64_t *code);
 double fpemu_table_round64(const fpemu_format *f, const fpemu_rounding *r, double x, uint64_t index, uint64_t *code);
 

@@ -111,11 +111,11 @@ static size_t size_of_code(const fpemu_format *f)
 static fpemu_status find_scales(const fpemu_format *f, const fpemu_shape *shape, int carrier, const void *x, finder *to)
 {
     const fpemu_rounding nearest = {0};
-    const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
+    const size_t size = carrier_size(carrier);
     core_walk walk;
     if (!f || !shape)
         return FPEMU_ERROR_NULL;
-    fpemu_status status = fpemu_check_call(f, &nearest, carrier);
+    fpemu_status status = fpemu_check_call(f, &nearest, carrier_wide(carrier));
     if (status)
         return status;
     const int has_scales = to->scales.f32 || to->scales.f64 || to->codes;
@@ -148,22 +148,41 @@ static fpemu_status find_scales(const fpemu_format *f, const fpemu_shape *shape,
     if (status)
         return status;
     const block_sink sink = {to, take_tensor, take_scale, NULL};
-    const block_call call = {.format = f, .rounding = &nearest, .shape = &input, .count = UINT64_MAX, .sink = &sink};
-    status = carrier == 32 ? fpemu_block_run32(&call, x, NULL) : fpemu_block_run64(&call, x, NULL);
+    const block_call call = {
+        .format = f, .rounding = &nearest, .shape = &input, .count = UINT64_MAX, .sink = &sink, .carrier = carrier};
+    status = carrier == 64 ? fpemu_block_run64(&call, x, NULL) : fpemu_block_run32(&call, x, NULL);
     if (!status && to->tensor && !core_has_tensor(f))
         to->tensor[0] = to->tensor[1] = 1;
+    return status;
+}
+
+static fpemu_status find_scales_f32(const fpemu_format *format, const fpemu_shape *shape, int carrier, const void *x,
+                                    float *scales, void *codes, float *tensor)
+{
+    finder to = {.scales = {.f32 = scales}, .codes = codes, .tensor = tensor};
+    fp_environment environment;
+    fpemu_environment_enter(&environment);
+    const fpemu_status status = find_scales(format, shape, carrier, x, &to);
+    fpemu_environment_leave(&environment);
     return status;
 }
 
 fpemu_status fpemu_scales_f32(const fpemu_format *format, const fpemu_shape *shape, const float *x, float *scales,
                               void *codes, float *tensor)
 {
-    finder to = {.scales = {.f32 = scales}, .codes = codes, .tensor = tensor};
-    fp_environment environment;
-    fpemu_environment_enter(&environment);
-    const fpemu_status status = find_scales(format, shape, 32, x, &to);
-    fpemu_environment_leave(&environment);
-    return status;
+    return find_scales_f32(format, shape, FPEMU_CARRIER_F32, x, scales, codes, tensor);
+}
+
+fpemu_status fpemu_scales_f16(const fpemu_format *format, const fpemu_shape *shape, const uint16_t *x, float *scales,
+                              void *codes, float *tensor)
+{
+    return find_scales_f32(format, shape, FPEMU_CARRIER_F16, x, scales, codes, tensor);
+}
+
+fpemu_status fpemu_scales_bf16(const fpemu_format *format, const fpemu_shape *shape, const uint16_t *x, float *scales,
+                               void *codes, float *tensor)
+{
+    return find_scales_f32(format, shape, FPEMU_CARRIER_BF16, x, scales, codes, tensor);
 }
 
 fpemu_status fpemu_scales_f64(const fpemu_format *format, const fpemu_shape *shape, const double *x, double *scales,

@@ -43,10 +43,11 @@ typedef struct block_call {
     const core_tensor *tensor;
     const block_sink *sink;
     fpemu_stats *stats;
+    int carrier; /* of x and y */
 } block_call;
 
-fpemu_status fpemu_block_run32(const block_call *call, const float *x, float *y);
-fpemu_status fpemu_block_run64(const block_call *call, const double *x, double *y);
+fpemu_status fpemu_block_run32(const block_call *call, const void *x, void *y);
+fpemu_status fpemu_block_run64(const block_call *call, const void *x, void *y);
 
 /* The numbers of the whole tensor that follow from a range; 0 if the format has none. */
 int fpemu_block_tensor(const fpemu_format *f, const fpemu_range *range, core_tensor *t);

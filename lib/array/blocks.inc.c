@@ -93,8 +93,13 @@ typedef struct block_job {
     core_coder coder;
     core_walk walk;
     core_extremes whole; /* of the tensor, where its blocks are one */
-    const realw *x;
+    const realw *x;      /* NULL where the carrier is narrow */
     realw *y;
+#if CARRIER_BITS == 32
+    const uint16_t *words_x; /* then these */
+    uint16_t *words_y;
+#endif
+    int carrier;
     size_t size;  /* of a code */
     core_block_compat compat;
     uint32_t want;
@@ -106,6 +111,7 @@ typedef struct block_job {
     uint8_t fused_pieces; /* those of large blocks too */
     uint8_t fast[2];      /* in the fast form, where the scales allow it: multiplied, divided */
     uint8_t scales_only;  /* no element is rounded */
+    uint8_t gives;        /* values go to y */
 } block_job;
 
 /* A piece of a block within a tile. */
@@ -127,6 +133,52 @@ typedef struct block_tile {
     size_t n, count; /* elements, parts */
 } block_tile;
 
+/* n elements from place `at` of x on, `step` apart; n at most BLOCK_TILE where the carrier is narrow. */
+static void block_load(const block_job *j, int64_t at, int64_t step, size_t n, realw *out)
+{
+#if CARRIER_BITS == 32
+    if (j->words_x) {
+        uint16_t words[BLOCK_TILE];
+        for (size_t i = 0; i < n && step != 1; i++)
+            words[i] = j->words_x[at + (int64_t)i * step];
+        carrier_widen(j->k, j->carrier, n, step == 1 ? j->words_x + at : words, out);
+        return;
+    }
+#endif
+    const realw *from = j->x + at;
+    if (step == 1)
+        memcpy(out, from, n * sizeof *out);
+    else
+        for (size_t i = 0; i < n; i++)
+            out[i] = from[(int64_t)i * step];
+}
+
+/* The same of y. */
+static void block_store(const block_job *j, int64_t at, int64_t step, size_t n, const realw *y)
+{
+#if CARRIER_BITS == 32
+    if (j->words_y) {
+        uint16_t words[BLOCK_TILE];
+        carrier_narrow(j->k, j->carrier, n, y, step == 1 ? j->words_y + at : words);
+        for (size_t i = 0; i < n && step != 1; i++)
+            j->words_y[at + (int64_t)i * step] = words[i];
+        return;
+    }
+#endif
+    realw *to = j->y + at;
+    if (step == 1)
+        memcpy(to, y, n * sizeof *y);
+    else
+        for (size_t i = 0; i < n; i++)
+            to[(int64_t)i * step] = y[i];
+}
+
+/* Whether elements that are neighbours can be read where they lie. */
+static int block_in_place(const block_job *j)
+{
+    return j->carrier == CARRIER_BITS;
+}
+
 /* n elements of a block from place `position` on, one after the other. */
 static void block_take(const block_job *j, const core_place *p, uint64_t position, size_t n, realw *out)
 {
@@ -134,12 +186,7 @@ static void block_take(const block_job *j, const core_place *p, uint64_t positio
         core_span s = {n, 0, 1, p->x + (int64_t)position, 1, 0, 1};
         if (!j->call->compact)
             s = fpemu_walk_span(&j->walk, p, position, n);
-        const realw *from = j->x + s.x;
-        if (s.x_step == 1)
-            memcpy(out, from, (size_t)s.n * sizeof *out);
-        else
-            for (uint64_t i = 0; i < s.n; i++)
-                out[i] = from[(int64_t)i * s.x_step];
+        block_load(j, s.x, s.x_step, (size_t)s.n, out);
         out += s.n;
         n -= (size_t)s.n;
         position += s.n;
@@ -150,12 +197,7 @@ static void block_give(const block_job *j, const core_place *p, uint64_t positio
 {
     while (n > 0) {
         const core_span s = fpemu_walk_span(&j->walk, p, position, n);
-        realw *to = j->y + s.y;
-        if (s.y_step == 1)
-            memcpy(to, y, (size_t)s.n * sizeof *y);
-        else
-            for (uint64_t i = 0; i < s.n; i++)
-                to[(int64_t)i * s.y_step] = y[i];
+        block_store(j, s.y, s.y_step, (size_t)s.n, y);
         y += s.n;
         n -= (size_t)s.n;
         position += s.n;
@@ -201,7 +243,7 @@ static core_extremes block_extremes_between(const block_job *j, const core_place
     for (uint64_t at = begin; at < end;) {
         uint64_t n = end - at < BLOCK_TILE ? end - at : BLOCK_TILE;
         const realw *from = x;
-        if (!j->call->compact && j->walk.x[3] == 1) {
+        if (!j->call->compact && j->walk.x[3] == 1 && block_in_place(j)) {
             const core_span s = fpemu_walk_span(&j->walk, p, at, end - at < 65536 ? end - at : 65536);
             n = s.n;
             from = j->x + s.x;
@@ -276,14 +318,12 @@ static void block_measure_part(const block_job *j, int logarithms, int only_amax
     for (uint64_t at = part_begin(k, parts, (size_t)all->total, 0); at < end;) {
         const core_span s = fpemu_walk_span(all, place, at, end - at);
         for (uint64_t i = 0; i < s.n;) {
-            const realw *from = j->x + s.x + (int64_t)i * s.x_step;
-            uint64_t n = s.n - i;
-            if (s.x_step != 1) {
-                n = n < BLOCK_TILE ? n : BLOCK_TILE;
-                for (uint64_t e = 0; e < n; e++)
-                    x[e] = from[(int64_t)e * s.x_step];
-                from = x;
-            }
+            const int64_t first = s.x + (int64_t)i * s.x_step;
+            const int copied = s.x_step != 1 || !block_in_place(j);
+            const uint64_t left = s.n - i, n = copied && left > BLOCK_TILE ? BLOCK_TILE : left;
+            if (copied)
+                block_load(j, first, s.x_step, (size_t)n, x);
+            const realw *const from = copied ? x : j->x + first;
             block_range_add(j->k, logarithms, only_amax, (size_t)n, from, &own);
             i += n;
         }
@@ -304,7 +344,7 @@ static void block_measure(const block_job *j, const fpemu_format *f, const fpemu
     fpemu_format scalar = *f;
     scalar.scaling = FPEMU_SCALING_NONE;
     memset(range, 0, sizeof *range);
-    if (fpemu_walk_begin(&all, &scalar, shape, sizeof(realw), 0) || all.blocks == 0)
+    if (fpemu_walk_begin(&all, &scalar, shape, carrier_size(j->carrier), 0) || all.blocks == 0)
         return;
     fpemu_walk_block(&all, 0, &place);
     const int parts = thread_count((size_t)all.total), logarithms = f->scaling == FPEMU_SCALING_S2FP8;
@@ -500,7 +540,7 @@ static void block_flush(const block_job *j, block_tile *w, gathering *g)
 #endif
                     *j->nan_seen = 1;
                 }
-        if (j->y)
+        if (j->gives)
             block_give(j, &p->place, p->position, n, w->y + begin);
         if (sink) {
             uint64_t codes[BLOCK_TILE];
@@ -717,16 +757,31 @@ static int block_is_plain(const block_call *call, const core_walk *w)
            w->step[3] == 1 && w->x[3] == 1 && w->y[3] == 1;
 }
 
-static fpemu_status block_run_inside(const block_call *call, const realw *x, realw *y)
+/* Where the elements lie. */
+static void block_set_arrays(block_job *j, int carrier, const void *x, void *y)
+{
+    const int narrow = carrier_is_narrow(carrier);
+    j->carrier = carrier;
+    j->x = narrow ? NULL : (const realw *)x;
+    j->y = narrow ? NULL : (realw *)y;
+    j->gives = y != NULL;
+#if CARRIER_BITS == 32
+    j->words_x = narrow ? (const uint16_t *)x : NULL;
+    j->words_y = narrow ? (uint16_t *)y : NULL;
+#endif
+}
+
+static fpemu_status block_run_inside(const block_call *call, const void *x, void *y)
 {
     const fpemu_format *f = call->format;
     block_job j;
     fpemu_format scale;
-    fpemu_status status = fpemu_check_scaled(f, call->rounding, CARRIER_BITS, &scale);
+    const size_t size = carrier_size(call->carrier);
+    fpemu_status status = fpemu_check_scaled(f, call->rounding, y ? call->carrier : CARRIER_BITS, &scale);
     if (!status && call->stats)
         status = fpemu_stats_check(call->stats);
     if (!status)
-        status = fpemu_walk_begin(&j.walk, f, call->shape, sizeof(realw), call->lines);
+        status = fpemu_walk_begin(&j.walk, f, call->shape, size, call->lines);
     if (status)
         return status;
     const fpemu_range *whole = call->shape->whole;
@@ -740,11 +795,11 @@ static fpemu_status block_run_inside(const block_call *call, const realw *x, rea
     if (!x || (!y && !call->sink))
         return FPEMU_ERROR_NULL;
     if (y)
-        status = check_arrays(&j.walk, x, y, sizeof(realw));
+        status = check_arrays(&j.walk, x, y, size);
     if (status)
         return status;
     if (block_is_plain(call, &j.walk))
-        return fpemu_convert(f, call->rounding, (size_t)j.walk.total, x, y, 0, call->stats);
+        return fpemu_convert(call->carrier, f, call->rounding, (size_t)j.walk.total, x, y, 0, call->stats);
 
     /* of the job only what is used is set: calls on few elements feel every one of its fields */
     const fpemu_format element = element_of(f);
@@ -753,8 +808,7 @@ static fpemu_status block_run_inside(const block_call *call, const realw *x, rea
     int nan_seen = 0;
     j.k = fpemu_kernels();
     j.call = call;
-    j.x = x;
-    j.y = y;
+    block_set_arrays(&j, call->carrier, x, y);
     j.scalar = f->scaling == FPEMU_SCALING_NONE;
     j.size = code_size(f->bits);
     j.counted = call->stats != NULL;
@@ -782,8 +836,8 @@ static fpemu_status block_run_inside(const block_call *call, const realw *x, rea
         if (call->rounding->compat)
             j.compat = core_block_compat_make(f, call->rounding);
     }
-    const int runs = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
-                     !call->rounding->compat && !call->sink;
+    const int runs = block_in_place(&j) && f->scaling && f->scaling != FPEMU_SCALING_MUPPET &&
+                     f->block <= FPEMU_BLOCK_ROW && !call->rounding->compat && !call->sink;
     if (j.walk.inner == 1)
         j.many = runs && j.walk.x[3] == 1 && j.walk.y[3] == 1 && (j.pow2.usable || !call->stats);
     else
@@ -796,7 +850,8 @@ static fpemu_status block_run_inside(const block_call *call, const realw *x, rea
         return FPEMU_OK;
     block_element_begin(&j.element, &element, &rounding, j.counted);
     j.fused = !j.block.sticky && block_is_fast(&j.element);
-    j.fused_pieces = j.fused && !j.scalar && !call->rounding->compat && !call->sink && !call->stats && !call->compact;
+    j.fused_pieces = block_in_place(&j) && j.fused && !j.scalar && !call->rounding->compat && !call->sink &&
+                     !call->stats && !call->compact;
     j.fast[0] = j.fused && j.element.plan.mode == FPEMU_MODE_RNE;
     j.fast[1] = j.fast[0] && core_fast_quotients(f);
     j.many &= j.walk.inner == 1 || j.pow2.usable || j.fused;
@@ -843,7 +898,7 @@ static fpemu_status block_run_inside(const block_call *call, const realw *x, rea
     return nan_seen ? FPEMU_ERROR_NAN : FPEMU_OK;
 }
 
-fpemu_status fpemu_block_run(const block_call *call, const realw *x, realw *y)
+fpemu_status fpemu_block_run(const block_call *call, const void *x, void *y)
 {
     fp_environment environment;
     fpemu_environment_enter(&environment);
@@ -852,8 +907,8 @@ fpemu_status fpemu_block_run(const block_call *call, const realw *x, realw *y)
     return status;
 }
 
-static fpemu_status quantize_tensor(const fpemu_format *format, const fpemu_rounding *rounding,
-                                    const fpemu_shape *shape, const realw *x, realw *y, fpemu_stats *stats)
+static fpemu_status quantize_tensor(int carrier, const fpemu_format *format, const fpemu_rounding *rounding,
+                                    const fpemu_shape *shape, const void *x, void *y, fpemu_stats *stats)
 {
     if (!format || !rounding || !shape)
         return FPEMU_ERROR_NULL;
@@ -864,11 +919,12 @@ static fpemu_status quantize_tensor(const fpemu_format *format, const fpemu_roun
     call.shape = shape;
     call.count = UINT64_MAX;
     call.stats = stats;
+    call.carrier = carrier;
     return shape->outer && shape->rows && shape->length && shape->inner && !y ? FPEMU_ERROR_NULL
                                                                               : fpemu_block_run(&call, x, y);
 }
 
-static fpemu_status measure_array(const fpemu_format *format, size_t n, const realw *x, fpemu_range *range)
+static fpemu_status measure_array(int carrier, const fpemu_format *format, size_t n, const void *x, fpemu_range *range)
 {
     if (!format || !range || (n && !x))
         return FPEMU_ERROR_NULL;
@@ -882,7 +938,7 @@ static fpemu_status measure_array(const fpemu_format *format, size_t n, const re
         fpemu_range seen;
         const fpemu_shape shape = {.outer = 1, .rows = 1, .length = n, .inner = 1};
         j.k = fpemu_kernels();
-        j.x = x;
+        block_set_arrays(&j, carrier, x, NULL);
         block_measure(&j, format, &shape, 0, &seen);
         join_range(range, &seen);
     }
@@ -950,8 +1006,8 @@ void fpemu_reader_values(const block_reader *r, uint64_t code, size_t n, const v
 
 /* ------------------------------------------------------------------- what quantize.inc.c hands over */
 
-fpemu_status fpemu_block_convert(const fpemu_format *f, const fpemu_rounding *r, size_t n, const realw *x, void *out,
-                                 int to_code, fpemu_stats *stats)
+fpemu_status fpemu_block_convert(int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
+                                 void *out, int to_code, fpemu_stats *stats)
 {
     const fpemu_shape shape = {.outer = 1, .rows = 1, .length = n, .inner = 1};
     const block_sink sink = {out, NULL, NULL, codes_to_array};
@@ -959,22 +1015,36 @@ fpemu_status fpemu_block_convert(const fpemu_format *f, const fpemu_rounding *r,
     if (to_code)
         status = fpemu_check_call(f, r, CARRIER_BITS);
     if (to_code && !status)
-        status = f->scaling ? FPEMU_ERROR_UNSUPPORTED : check_overlap(x, sizeof *x, out, code_size(f->bits), n);
-    const block_call call = {f, r, &shape, 0, UINT64_MAX, 0, 0, NULL, to_code ? &sink : NULL, stats};
-    return status ? status : fpemu_block_run(&call, x, to_code ? NULL : (realw *)out);
+        status =
+            f->scaling ? FPEMU_ERROR_UNSUPPORTED : check_overlap(x, carrier_size(carrier), out, code_size(f->bits), n);
+    const block_call call = {f, r, &shape, 0, UINT64_MAX, 0, 0, NULL, to_code ? &sink : NULL, stats, carrier};
+    return status ? status : fpemu_block_run(&call, x, to_code ? NULL : out);
 }
 
-fpemu_status fpemu_block_decode(const fpemu_format *f, size_t n, const void *codes, realw *y)
+fpemu_status fpemu_block_decode(int carrier, const fpemu_format *f, size_t n, const void *codes, void *y)
 {
     block_reader reader;
-    fpemu_status status = fpemu_check_call(f, NULL, CARRIER_BITS);
+    const size_t size = code_size(f->bits), element = carrier_size(carrier);
+    fpemu_status status = fpemu_check_call(f, NULL, carrier);
     if (!status)
-        status = f->scaling ? FPEMU_ERROR_UNSUPPORTED : check_overlap(codes, code_size(f->bits), y, sizeof *y, n);
+        status = f->scaling ? FPEMU_ERROR_UNSUPPORTED : check_overlap(codes, size, y, element, n);
     if (!status)
         status = fpemu_reader_begin(&reader, f, NULL);
-    if (!status)
-        fpemu_reader_values(&reader, 0, n, codes, y);
-    return status;
+    if (status)
+        return status;
+    if (carrier == CARRIER_BITS) {
+        fpemu_reader_values(&reader, 0, n, codes, (realw *)y);
+        return FPEMU_OK;
+    }
+#if CARRIER_BITS == 32
+    for (size_t at = 0, m; at < n; at += m) {
+        float tile[BLOCK_TILE];
+        m = n - at < BLOCK_TILE ? n - at : BLOCK_TILE;
+        fpemu_reader_values(&reader, 0, m, (const char *)codes + at * size, tile);
+        carrier_narrow(fpemu_kernels(), carrier, m, tile, (char *)y + at * element);
+    }
+#endif
+    return FPEMU_OK;
 }
 
 realw fpemu_table_round(const fpemu_format *f, const fpemu_rounding *r, realw x, uint64_t index, uint64_t *code)

@@ -86,10 +86,13 @@ static fpemu_status check_pair(const fpemu_format *f, const fpemu_rounding *r, i
 
 fpemu_status fpemu_check_scaled(const fpemu_format *f, const fpemu_rounding *r, int carrier, fpemu_format *scale)
 {
-    const fpemu_status status = check_format(f, carrier, scale);
-    if (status || !r)
-        return status;
-    return fields_are_in_range(r) ? check_pair(f, r, carrier) : FPEMU_ERROR_ROUNDING;
+    fpemu_status status = check_format(f, carrier_wide(carrier), scale);
+    if (!status && r)
+        status = fields_are_in_range(r) ? check_pair(f, r, carrier_wide(carrier)) : FPEMU_ERROR_ROUNDING;
+    if (!status && carrier_is_narrow(carrier) &&
+        !(carrier == FPEMU_CARRIER_F16 ? fpemu_format_fits_f16(f) : fpemu_format_fits_bf16(f)))
+        status = FPEMU_ERROR_CARRIER;
+    return status;
 }
 
 fpemu_status fpemu_check_call(const fpemu_format *f, const fpemu_rounding *r, int carrier)
@@ -102,7 +105,7 @@ fpemu_status fpemu_check(const fpemu_format *format, const fpemu_rounding *round
 {
     if (!format || !rounding)
         return FPEMU_ERROR_NULL;
-    if (carrier_bits != 32 && carrier_bits != 64)
+    if (carrier_bits != 32 && carrier_bits != 64 && !carrier_is_narrow(carrier_bits))
         return FPEMU_ERROR_ARGUMENT;
     fp_environment environment;
     fpemu_environment_enter(&environment);

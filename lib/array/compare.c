@@ -1,4 +1,4 @@
-/* compare.c - comparisons of arrays, in binary64, which holds the operands of both carriers and their products with
+/* compare.c - comparisons of arrays, in binary64, which holds the operands of all carriers and their products with
  * scales. */
 #include "array.h"
 #include "threads.h"
@@ -41,7 +41,7 @@ static fpemu_status relate(fpemu_relation relation, int carrier, size_t n, const
         return FPEMU_ERROR_ARGUMENT;
     if (!operands[0] || !operands[1] || !y)
         return FPEMU_ERROR_NULL;
-    const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
+    const size_t size = carrier_size(carrier);
     const size_t step[2] = {steps ? steps[0] : 1, steps ? steps[1] : 1};
     for (int o = 0; o < 2; o++) {
         if (step[o] > 1)
@@ -89,4 +89,38 @@ fpemu_status fpemu_compare_f64(fpemu_relation relation, size_t n, const double *
                                uint8_t *y)
 {
     return fpemu_compare_scaled_f64(relation, n, operands, steps, NULL, y);
+}
+
+static fpemu_status relate_narrow(fpemu_relation relation, int carrier, size_t n, const uint16_t *const *operands,
+                                  const size_t *steps, const fpemu_operand_scales_f32 *scales, uint8_t *y)
+{
+    const void *both[2] = {NULL, NULL};
+    scaling scaled[2];
+    if (n)
+        take_operands_narrow(2, operands, scales, both, scaled);
+    return relate(relation, carrier, n, both, steps, scales ? scaled : NULL, y);
+}
+
+fpemu_status fpemu_compare_scaled_f16(fpemu_relation relation, size_t n, const uint16_t *const *operands,
+                                      const size_t *steps, const fpemu_operand_scales_f32 *scales, uint8_t *y)
+{
+    return relate_narrow(relation, FPEMU_CARRIER_F16, n, operands, steps, scales, y);
+}
+
+fpemu_status fpemu_compare_f16(fpemu_relation relation, size_t n, const uint16_t *const *operands, const size_t *steps,
+                               uint8_t *y)
+{
+    return relate_narrow(relation, FPEMU_CARRIER_F16, n, operands, steps, NULL, y);
+}
+
+fpemu_status fpemu_compare_scaled_bf16(fpemu_relation relation, size_t n, const uint16_t *const *operands,
+                                       const size_t *steps, const fpemu_operand_scales_f32 *scales, uint8_t *y)
+{
+    return relate_narrow(relation, FPEMU_CARRIER_BF16, n, operands, steps, scales, y);
+}
+
+fpemu_status fpemu_compare_bf16(fpemu_relation relation, size_t n, const uint16_t *const *operands, const size_t *steps,
+                                uint8_t *y)
+{
+    return relate_narrow(relation, FPEMU_CARRIER_BF16, n, operands, steps, NULL, y);
 }

@@ -20,6 +20,8 @@ static inline double operand_at(const void *x, int carrier, size_t i)
         memcpy(&v, (const char *)x + i * sizeof v, sizeof v);
         return (double)v;
     }
+    if (carrier_is_narrow(carrier))
+        return (double)core_value32(core_from_narrow(carrier == FPEMU_CARRIER_BF16, (uint32_t)load_code(x, 2, i)));
     double v;
     memcpy(&v, (const char *)x + i * sizeof v, sizeof v);
     return v;
@@ -30,7 +32,7 @@ static inline double scale_at(const scaling *s, int carrier, size_t i, size_t *s
 {
     const size_t block = s->length ? i / s->length : 0;
     *same = s->length ? s->length - i % s->length : SIZE_MAX;
-    return operand_at(s->values, carrier, s->count ? block % s->count : block);
+    return operand_at(s->values, carrier_wide(carrier), s->count ? block % s->count : block);
 }
 
 /* Multiplies elements [first, first + n) by their scales. */
@@ -52,7 +54,7 @@ static inline fpemu_status check_scales(const scaling *s, int carrier, size_t n,
         return FPEMU_OK;
     const size_t blocks = s->length ? (n - 1) / s->length + 1 : 1;
     const size_t count = s->count && s->count < blocks ? s->count : blocks;
-    const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
+    const size_t size = carrier_size(carrier_wide(carrier));
     const uintptr_t p = (uintptr_t)s->values, q = (uintptr_t)y;
     if (count > (UINTPTR_MAX - p) / size)
         return FPEMU_ERROR_ARGUMENT; /* past the end of memory */
@@ -92,6 +94,14 @@ static inline void take_operands_f64(int takes, const double *const *operands, c
         scaled[o].length = scales ? clamp_to_size(scales[o].length) : 0;
         scaled[o].count = scales ? clamp_to_size(scales[o].count) : 0;
     }
+}
+
+static inline void take_operands_narrow(int takes, const uint16_t *const *operands,
+                                        const fpemu_operand_scales_f32 *scales, const void **all, scaling *scaled)
+{
+    take_operands_f32(takes, NULL, scales, all, scaled);
+    for (int o = 0; o < takes && operands; o++)
+        all[o] = operands[o];
 }
 
 #endif /* FPEMU_ARRAY_OPERAND_SCALES_H */

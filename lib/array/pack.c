@@ -10,8 +10,10 @@
 
 /* ---------------------------------------------------------------------------------------------------- shapes */
 
-/* No product below passes 2^64 with at most so many elements: 8 bytes and a scale each. */
+/* With at most so many elements, 8 bytes and a scale each, no product of bytes below passes 2^64. Bits can: a tensor of
+ * more than MOST_BYTES is refused too, so that every bit has a number. */
 #define MOST_ELEMENTS (UINT64_C(1) << 59)
+#define MOST_BYTES ((UINT64_C(1) << 61) - 1)
 
 fpemu_shape fpemu_shape_vector(uint64_t n)
 {
@@ -90,9 +92,11 @@ static fpemu_status plan_packing(packing *p, const fpemu_format *f, const fpemu_
     l->elements_offset = l->scales_offset + l->blocks * l->scale_bytes;
     p->blocks = core_layout_make(w);
     l->block_elements = p->blocks.elements[0][0];
+    if (l->block_elements > MOST_BYTES * 8 / l->element_bits)
+        return FPEMU_ERROR_ARGUMENT;
     l->block_bytes = core_layout_bytes(l->block_elements, l->element_bits);
     l->bytes = offset_of(p, l->blocks);
-    return FPEMU_OK;
+    return l->bytes <= MOST_BYTES ? FPEMU_OK : FPEMU_ERROR_ARGUMENT;
 }
 
 /* The same for public callers that need no array. */
@@ -311,45 +315,92 @@ fpemu_status fpemu_delayed_update(fpemu_delayed *state, const fpemu_range *seen)
 fpemu_status fpemu_pack_f32(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
                             const float *x, void *bytes, fpemu_stats *stats)
 {
-    return pack_tensor32(format, rounding, shape, 0, 0, 0, x, bytes, stats);
+    return pack_tensor32(32, format, rounding, shape, 0, 0, 0, x, bytes, stats);
 }
 
 fpemu_status fpemu_pack_blocks_f32(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
                                    uint64_t first, uint64_t count, const float *x, void *bytes, fpemu_stats *stats)
 {
-    return pack_tensor32(format, rounding, shape, first, count, 1, x, bytes, stats);
+    return pack_tensor32(32, format, rounding, shape, first, count, 1, x, bytes, stats);
 }
 
 fpemu_status fpemu_unpack_f32(const fpemu_format *format, const fpemu_shape *shape, const void *bytes, float *y)
 {
-    return unpack_tensor32(format, shape, 0, 0, 0, bytes, y);
+    return unpack_tensor32(32, format, shape, 0, 0, 0, bytes, y);
 }
 
 fpemu_status fpemu_unpack_blocks_f32(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
                                      uint64_t count, const void *bytes, float *y)
 {
-    return unpack_tensor32(format, shape, first, count, 1, bytes, y);
+    return unpack_tensor32(32, format, shape, first, count, 1, bytes, y);
 }
 
 fpemu_status fpemu_pack_f64(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
                             const double *x, void *bytes, fpemu_stats *stats)
 {
-    return pack_tensor64(format, rounding, shape, 0, 0, 0, x, bytes, stats);
+    return pack_tensor64(64, format, rounding, shape, 0, 0, 0, x, bytes, stats);
 }
 
 fpemu_status fpemu_pack_blocks_f64(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
                                    uint64_t first, uint64_t count, const double *x, void *bytes, fpemu_stats *stats)
 {
-    return pack_tensor64(format, rounding, shape, first, count, 1, x, bytes, stats);
+    return pack_tensor64(64, format, rounding, shape, first, count, 1, x, bytes, stats);
 }
 
 fpemu_status fpemu_unpack_f64(const fpemu_format *format, const fpemu_shape *shape, const void *bytes, double *y)
 {
-    return unpack_tensor64(format, shape, 0, 0, 0, bytes, y);
+    return unpack_tensor64(64, format, shape, 0, 0, 0, bytes, y);
 }
 
 fpemu_status fpemu_unpack_blocks_f64(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
                                      uint64_t count, const void *bytes, double *y)
 {
-    return unpack_tensor64(format, shape, first, count, 1, bytes, y);
+    return unpack_tensor64(64, format, shape, first, count, 1, bytes, y);
+}
+
+fpemu_status fpemu_pack_f16(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+                            const uint16_t *x, void *bytes, fpemu_stats *stats)
+{
+    return pack_tensor32(FPEMU_CARRIER_F16, format, rounding, shape, 0, 0, 0, x, bytes, stats);
+}
+
+fpemu_status fpemu_pack_blocks_f16(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+                                   uint64_t first, uint64_t count, const uint16_t *x, void *bytes, fpemu_stats *stats)
+{
+    return pack_tensor32(FPEMU_CARRIER_F16, format, rounding, shape, first, count, 1, x, bytes, stats);
+}
+
+fpemu_status fpemu_unpack_f16(const fpemu_format *format, const fpemu_shape *shape, const void *bytes, uint16_t *y)
+{
+    return unpack_tensor32(FPEMU_CARRIER_F16, format, shape, 0, 0, 0, bytes, y);
+}
+
+fpemu_status fpemu_unpack_blocks_f16(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                     uint64_t count, const void *bytes, uint16_t *y)
+{
+    return unpack_tensor32(FPEMU_CARRIER_F16, format, shape, first, count, 1, bytes, y);
+}
+
+fpemu_status fpemu_pack_bf16(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+                             const uint16_t *x, void *bytes, fpemu_stats *stats)
+{
+    return pack_tensor32(FPEMU_CARRIER_BF16, format, rounding, shape, 0, 0, 0, x, bytes, stats);
+}
+
+fpemu_status fpemu_pack_blocks_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                    const fpemu_shape *shape, uint64_t first, uint64_t count, const uint16_t *x,
+                                    void *bytes, fpemu_stats *stats)
+{
+    return pack_tensor32(FPEMU_CARRIER_BF16, format, rounding, shape, first, count, 1, x, bytes, stats);
+}
+
+fpemu_status fpemu_unpack_bf16(const fpemu_format *format, const fpemu_shape *shape, const void *bytes, uint16_t *y)
+{
+    return unpack_tensor32(FPEMU_CARRIER_BF16, format, shape, 0, 0, 0, bytes, y);
+}
+
+fpemu_status fpemu_unpack_blocks_bf16(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
+                                      uint64_t count, const void *bytes, uint16_t *y)
+{
+    return unpack_tensor32(FPEMU_CARRIER_BF16, format, shape, first, count, 1, bytes, y);
 }

@@ -4,14 +4,16 @@
 typedef struct quantize_job {
     const kernels *k;
     void (*round)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y); /* of plan */
+    void (*words)(const core_plan32 *p, size_t n, const uint16_t *x, uint16_t *y); /* the same of words, or NULL */
     const fpemu_rounding *rounding;
     core_plan plan, grid; /* grid: the same without ends, where there may be two steps */
     core_plan64 integers;
     core_coder coder;
     core_direct direct;
-    const realw *x;
+    const void *x;
     void *out;   /* values, or codes of `size` bytes */
     size_t size; /* 0 = values */
+    int carrier; /* of x and of values */
     uint32_t want;
     uint8_t counted, stochastic, slow, in_place, stream;
     uint8_t two_steps; /* whether no loop of one step will do */
@@ -243,13 +245,11 @@ static void quantize_counted(const quantize_job *j, quantize_span s, gathering *
         stream_end();
 }
 
-/* Rounds elements [first, first + n), by the loop that the call wants; g: NULL, or what counts. */
-static void quantize_run(const quantize_job *j, size_t first, size_t n, gathering *g)
+/* Rounds the elements of a span, by the loop that the call wants; g: NULL, or what counts. */
+static void quantize_run_span(const quantize_job *j, quantize_span s, gathering *g)
 {
-    const size_t size = j->size ? j->size : sizeof(realw);
-    const quantize_span s = {j->x + first, (char *)j->out + first * size, j->rounding->offset + first, n};
     if (j->at_once)
-        j->k->loopsw->encode_nearest(&j->direct, n, s.x, j->size, s.out);
+        j->k->loopsw->encode_nearest(&j->direct, s.n, s.x, j->size, s.out);
     else if (g)
         quantize_counted(j, s, g);
     else if (!j->stochastic && !j->two_steps && !j->size && !j->stream)
@@ -260,6 +260,45 @@ static void quantize_run(const quantize_job *j, size_t first, size_t n, gatherin
 #endif
     else
         quantize_tiles(j, s);
+}
+
+#if CARRIER_BITS == 32
+/* The same of words, which go through binary32 a tile at a time where there is no loop for them. */
+static void quantize_run_narrow(const quantize_job *j, size_t first, size_t n, gathering *g)
+{
+    _Alignas(LINE) float x[NARROW_TILE], y[NARROW_TILE];
+    const char *from = (const char *)j->x + first * sizeof(uint16_t);
+    const size_t size = j->size ? j->size : sizeof(uint16_t);
+    char *out = (char *)j->out + first * size;
+    quantize_span s = {x, NULL, j->rounding->offset + first, 0};
+    if (j->words) {
+        j->words(&j->plan, n, (const uint16_t *)(const void *)from, (uint16_t *)(void *)out);
+        return;
+    }
+    for (size_t at = 0; at < n; at += s.n, s.index += s.n) {
+        s.n = n - at < NARROW_TILE ? n - at : NARROW_TILE;
+        carrier_widen(j->k, j->carrier, s.n, from + at * sizeof(uint16_t), x);
+        s.out = j->size ? out + at * size : (char *)(g ? y : x); /* counting reads x after y is made */
+        quantize_run_span(j, s, g);
+        if (!j->size)
+            carrier_narrow(j->k, j->carrier, s.n, g ? y : x, out + at * size);
+    }
+}
+#endif
+
+/* Rounds elements [first, first + n). */
+static void quantize_run(const quantize_job *j, size_t first, size_t n, gathering *g)
+{
+    const size_t size = j->size ? j->size : sizeof(realw);
+#if CARRIER_BITS == 32
+    if (carrier_is_narrow(j->carrier)) {
+        quantize_run_narrow(j, first, n, g);
+        return;
+    }
+#endif
+    const quantize_span s = {(const realw *)j->x + first, (char *)j->out + first * size, j->rounding->offset + first,
+                             n};
+    quantize_run_span(j, s, g);
 }
 
 /* Part k of a prepared job, in the default floating-point environment. */
@@ -299,27 +338,34 @@ static void quantize_run_parts(const quantize_job *j, size_t n, fpemu_stats *sta
     }
 }
 
-static int array_has_nan(const realw *x, size_t n)
+static int array_has_nan(int carrier, const void *x, size_t n)
 {
     int found = 0;
+    if (carrier_is_narrow(carrier)) {
+        const uint32_t infinity = carrier == FPEMU_CARRIER_BF16 ? 0x7f80 : 0x7c00;
+        for (size_t i = 0; i < n; i++)
+            found |= (load_code(x, sizeof(uint16_t), i) & 0x7fff) > infinity;
+        return found;
+    }
     for (size_t i = 0; i < n; i++) {
         uintw u;
-        memcpy(&u, x + i, sizeof u);
+        memcpy(&u, (const char *)x + i * sizeof u, sizeof u);
         found |= (u & (~(uintw)0 >> 1)) > CARRIER_INF;
     }
     return found;
 }
 
 /* Values, or codes if to_code; in the default floating-point environment. */
-static fpemu_status convert_inside(const fpemu_format *f, const fpemu_rounding *r, size_t n, const realw *x, void *out,
-                                   int to_code, fpemu_stats *stats)
+static fpemu_status convert_inside(int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
+                                   void *out, int to_code, fpemu_stats *stats)
 {
-    fpemu_status status = fpemu_check_call(f, r, CARRIER_BITS);
+    const size_t element = carrier_size(carrier);
+    fpemu_status status = fpemu_check_call(f, r, to_code ? CARRIER_BITS : carrier); /* codes need not fit */
     if (!status && stats)
         status = fpemu_stats_check(stats);
     const size_t size = to_code ? code_size(f->bits) : 0;
     if (!status)
-        status = check_overlap(x, sizeof(realw), out, to_code ? size : sizeof(realw), n);
+        status = check_overlap(x, element, out, to_code ? size : element, n);
     if (status)
         return status;
 
@@ -328,13 +374,14 @@ static fpemu_status convert_inside(const fpemu_format *f, const fpemu_rounding *
     j.x = x;
     j.out = out;
     j.size = size;
+    j.carrier = carrier;
     j.counted = stats != NULL;
     j.want = stats ? stats->request.want : 0;
     if (to_code)
         core_coder_make(&j.coder, f, r);
     j.at_once = to_code && !stats && core_direct_make(&j.direct, &j.plan, &j.coder);
-    j.in_place = (const void *)x == out;
-    j.stream = !size && !j.in_place && n >= STREAM_BYTES / sizeof(realw);
+    j.in_place = x == out && carrier == CARRIER_BITS;
+    j.stream = !size && !j.in_place && n >= STREAM_BYTES / sizeof(realw) && carrier == CARRIER_BITS;
     j.two_steps =
         j.slow || j.plan.wrap || j.plan.rule == CORE_RULE_FULL_RANGE_GRID || j.plan.rule == CORE_RULE_SHIFTER_GRID;
     if (j.counted || j.two_steps)
@@ -344,25 +391,30 @@ static fpemu_status convert_inside(const fpemu_format *f, const fpemu_rounding *
     j.own_words = !j.two_steps && j.plan.mode == FPEMU_MODE_SR && j.plan.n == 32 >> core_per_word(j.plan.n) &&
                   r->generator == FPEMU_GENERATOR_HASH && j.k->stochastic32[j.plan.rule];
 #endif
+    j.words = NULL;
+#if CARRIER_BITS == 32
+    if (carrier_is_narrow(carrier) && !size && !stats && !j.two_steps && j.plan.rule <= CORE_RULE_AFFINE_FAST)
+        j.words = j.k->round16[carrier == FPEMU_CARRIER_BF16][j.plan.rule][j.plan.mode];
+#endif
     /* to nearest, and toward zero, y lies within a factor of two of x or is 0; but posits are never 0 */
     j.exact = j.plan.mode <= FPEMU_MODE_RTZ && j.plan.rule != CORE_RULE_POSIT;
-    const int nan_is_error = core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan && array_has_nan(x, n);
+    const int nan_is_error = core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan && array_has_nan(carrier, x, n);
     quantize_run_parts(&j, n, stats);
     return nan_is_error ? FPEMU_ERROR_NAN : FPEMU_OK;
 }
 
-fpemu_status fpemu_convert(const fpemu_format *f, const fpemu_rounding *r, size_t n, const realw *x, void *out,
-                           int to_code, fpemu_stats *stats)
+fpemu_status fpemu_convert(int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
+                           void *out, int to_code, fpemu_stats *stats)
 {
     if (n == 0)
         return FPEMU_OK;
     if (!f || !r || !x || !out)
         return FPEMU_ERROR_NULL;
     if (f->scaling || f->kind == FPEMU_KIND_CODEBOOK)
-        return fpemu_block_convert(f, r, n, x, out, to_code, stats);
+        return fpemu_block_convert(carrier, f, r, n, x, out, to_code, stats);
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    const fpemu_status status = convert_inside(f, r, n, x, out, to_code, stats);
+    const fpemu_status status = convert_inside(carrier, f, r, n, x, out, to_code, stats);
     fpemu_environment_leave(&environment);
     return status;
 }
@@ -380,19 +432,46 @@ static void decode_part(const core_coder *c, size_t n, const char *codes, size_t
         stream_end();
 }
 
-static fpemu_status decode_inside(const fpemu_format *f, size_t n, const void *codes, realw *y)
+#if CARRIER_BITS == 32
+/* As decode_part, by way of binary32. */
+static void decode_narrow(const core_coder *c, int carrier, size_t n, const char *codes, size_t size, char *y)
 {
-    fpemu_status status = fpemu_check_call(f, NULL, CARRIER_BITS);
-    const size_t size = code_size(f->bits);
+    _Alignas(LINE) float tile[NARROW_TILE];
+    const kernels *k = fpemu_kernels();
+    for (size_t at = 0, m; at < n; at += m) {
+        m = n - at < NARROW_TILE ? n - at : NARROW_TILE;
+        k->loops32->decode(c, m, codes + at * size, size, 0, tile);
+        carrier_narrow(k, carrier, m, tile, y + at * sizeof(uint16_t));
+    }
+}
+#endif
+
+static void decode_elements(const core_coder *c, int carrier, size_t n, const char *codes, size_t size, int many,
+                            char *y)
+{
+#if CARRIER_BITS == 32
+    if (carrier_is_narrow(carrier)) {
+        decode_narrow(c, carrier, n, codes, size, y);
+        return;
+    }
+#endif
+    (void)carrier;
+    decode_part(c, n, codes, size, many, (realw *)(void *)y);
+}
+
+static fpemu_status decode_inside(int carrier, const fpemu_format *f, size_t n, const void *codes, void *y)
+{
+    fpemu_status status = fpemu_check_call(f, NULL, carrier);
+    const size_t size = code_size(f->bits), element = carrier_size(carrier);
     if (!status)
-        status = check_overlap(codes, size, y, sizeof(realw), n);
+        status = check_overlap(codes, size, y, element, n);
     if (status)
         return status;
     core_coder coder;
     core_coder_make(&coder, f, NULL);
-    const int many = n >= STREAM_BYTES / sizeof(realw) && (const void *)y != codes, parts = thread_count(n);
+    const int many = n >= STREAM_BYTES / sizeof(realw) && y != codes, parts = thread_count(n);
     if (parts == 1) {
-        decode_part(&coder, n, (const char *)codes, size, many, y);
+        decode_elements(&coder, carrier, n, (const char *)codes, size, many, (char *)y);
         return FPEMU_OK;
     }
 #ifdef _OPENMP
@@ -402,13 +481,14 @@ static fpemu_status decode_inside(const fpemu_format *f, size_t n, const void *c
         const size_t begin = part_begin(part, parts, n, 0), end = part_begin(part + 1, parts, n, 0);
         fp_environment environment;
         fpemu_environment_enter(&environment); /* a worker thread has its own */
-        decode_part(&coder, end - begin, (const char *)codes + begin * size, size, many, y + begin);
+        decode_elements(&coder, carrier, end - begin, (const char *)codes + begin * size, size, many,
+                        (char *)y + begin * element);
         fpemu_environment_leave(&environment);
     }
     return FPEMU_OK;
 }
 
-static fpemu_status decode_array(const fpemu_format *format, size_t n, const void *codes, realw *y)
+static fpemu_status decode_array(int carrier, const fpemu_format *format, size_t n, const void *codes, void *y)
 {
     if (n == 0)
         return FPEMU_OK;
@@ -417,8 +497,8 @@ static fpemu_status decode_array(const fpemu_format *format, size_t n, const voi
     fp_environment environment;
     fpemu_environment_enter(&environment);
     const fpemu_status status = format->scaling || format->kind == FPEMU_KIND_CODEBOOK
-                                    ? fpemu_block_decode(format, n, codes, y)
-                                    : decode_inside(format, n, codes, y);
+                                    ? fpemu_block_decode(carrier, format, n, codes, y)
+                                    : decode_inside(carrier, format, n, codes, y);
     fpemu_environment_leave(&environment);
     return status;
 }
@@ -454,7 +534,7 @@ static realw decode_one(const fpemu_format *format, uint64_t code)
         realw value = core_value(y);
         const uint16_t narrow = (uint16_t)code;
         const uint8_t byte = (uint8_t)code;
-        (void)decode_array(format, 1, format->bits > 8 ? (const void *)&narrow : &byte, &value);
+        (void)decode_array(CARRIER_BITS, format, 1, format->bits > 8 ? (const void *)&narrow : &byte, &value);
         return value;
     }
     fp_environment environment;

@@ -109,6 +109,24 @@ int fpemu_format_fits_f64(const fpemu_format *format)
     return fpemu_is_format(format) && format->fits_f64;
 }
 
+/* Blocks and tables give what is rounded to the carrier anyway. */
+static int fits_narrow(const fpemu_format *format, int precision, int quantum, int emax)
+{
+    return fpemu_is_format(format) && format->fits_f32 &&
+           (format->scaling || format->kind == FPEMU_KIND_CODEBOOK ||
+            fpemu_scalar_fits(format, precision, quantum, emax));
+}
+
+int fpemu_format_fits_f16(const fpemu_format *format)
+{
+    return fits_narrow(format, 11, -24, 15);
+}
+
+int fpemu_format_fits_bf16(const fpemu_format *format)
+{
+    return fits_narrow(format, 8, -133, 127);
+}
+
 /* The element format, to ask about values; `format` is valid. */
 static fpemu_format element_of(const fpemu_format *format)
 {

@@ -131,6 +131,90 @@ static void derive_nan(fpemu_format *f)
         f->nan_code = 0;
 }
 
+/* A number of a carrier: k * 2^exponent. */
+typedef struct scaled {
+    uint64_t k;
+    int exponent;
+} scaled;
+
+/* x * factor, rounded to nearest even at `precision` bits and no finer than 2^quantum. x.k < 2^53. */
+static scaled product(scaled x, uint64_t factor, int precision, int quantum)
+{
+    core_wide w = core_multiply(x.k, factor);
+    const int length = w.high ? 65 + core_log2_64(w.high) : w.low ? 1 + core_log2_64(w.low) : 0;
+    int drop = length - precision > quantum - x.exponent ? length - precision : quantum - x.exponent;
+    if (drop <= 0)
+        return (scaled){w.low, x.exponent};
+    const int exponent = x.exponent + drop;
+    uint64_t last = 0, sticky = 0; /* the highest bit dropped, and whether any below it is set */
+    for (; drop > 0 && (w.high | w.low | last); drop--) {
+        sticky |= last;
+        last = w.low & 1;
+        w.low = w.low >> 1 | w.high << 63;
+        w.high >>= 1;
+    }
+    if (drop > 0) {
+        sticky |= last;
+        last = 0;
+    }
+    return (scaled){w.low + (last && (sticky || (w.low & 1))), exponent};
+}
+
+/* 1 if x < 2^limit */
+static int below(scaled x, int limit)
+{
+    return x.k == 0 || core_log2_64(x.k) + x.exponent < limit;
+}
+
+/* Whether k * 2^exponent is a number of `precision` bits, no finer than 2^quantum and below 2^(emax + 1). */
+static int holds(scaled x, int precision, int quantum, int emax)
+{
+    while (x.k && !(x.k & 1)) {
+        x.k >>= 1;
+        x.exponent++;
+    }
+    return x.k == 0 || (x.k >> precision == 0 && x.exponent >= quantum && below(x, emax + 1));
+}
+
+static scaled scale_of(const fpemu_format *f)
+{
+    const uint64_t u = core_bits64(f->scale);
+    const int field = (int)(u >> 52);
+    return (scaled){(u & fpemu_ones(52)) | (uint64_t)(field != 0) << 52, (field ? field : 1) - 1075};
+}
+
+/* Integers in steps of the scale, as binary32 has it: if the largest odd multiple is a number of so few bits, all are;
+ * the largest of all tells the range. */
+static int integers_fit(const fpemu_format *f, int precision, int quantum, int emax)
+{
+    const int64_t q_max = (int64_t)f->max_code, q_min = f->is_signed ? -q_max - !f->symmetric : 0;
+    const uint64_t above = (uint64_t)(q_max - f->zero_point), under = (uint64_t)(f->zero_point - q_min);
+    const uint64_t most = above > under ? above : under, odd = most ? (most - 1) | 1 : 0;
+    const scaled scale = product(scale_of(f), 1, 24, -149);
+    const core_wide wide = core_multiply(scale.k, odd);
+    return !wide.high && holds((scaled){wide.low, scale.exponent}, precision, quantum, emax) &&
+           below(product(scale, most, 53, -1074), emax + 1);
+}
+
+int fpemu_scalar_fits(const fpemu_format *f, int precision, int quantum, int emax)
+{
+    switch (f->kind) {
+    case FPEMU_KIND_FLOAT: {
+        const int has_normal = zero_exponent_is_normal(f) || f->max_code >> f->mantissa_bits > 0;
+        return f->quantum >= quantum && f->emax <= emax && f->precision - !has_normal <= precision;
+    }
+    case FPEMU_KIND_FIXED: {
+        const int digits = (int)f->bits - f->is_signed, has_power = f->is_signed && !f->symmetric;
+        return digits <= precision && f->quantum >= quantum && digits + f->quantum - !has_power <= emax;
+    }
+    case FPEMU_KIND_POSIT: { /* n - 3 - es fraction bits next to 1, fewer farther out */
+        const int n = (int)f->bits, es = (int)f->exponent_bits;
+        return (n - 2) * (1 << es) <= emax && n - 2 - es <= precision;
+    }
+    default: return integers_fit(f, precision, quantum, emax);
+    }
+}
+
 int fpemu_derive_float(fpemu_format *f, fpemu_problem *problem)
 {
     if (f->symmetric || f->wrap)
@@ -187,8 +271,7 @@ int fpemu_derive_float(fpemu_format *f, fpemu_problem *problem)
     f->has_infinity = f->specials == FPEMU_SPECIALS_IEEE || f->specials == FPEMU_SPECIALS_P3109E;
     f->has_negative_zero = f->is_signed && f->specials != FPEMU_SPECIALS_FNUZ && f->specials != FPEMU_SPECIALS_P3109E &&
                            f->specials != FPEMU_SPECIALS_P3109F;
-    const int32_t digits = f->precision - !has_normal;
-    f->fits_f32 = f->quantum >= -149 && f->emax <= 127 && digits <= 24;
+    f->fits_f32 = (uint8_t)fpemu_scalar_fits(f, 24, -149, 127);
     f->fits_f64 = 1;
     return 1;
 }
@@ -230,8 +313,7 @@ static int derive_fixed(fpemu_format *f, fpemu_problem *problem)
         return refuse(problem, FPEMU_PARAMETER_FRACTION, fraction_text);
     f->quantum = -f->fraction_bits;
     const int has_power = f->is_signed && !f->symmetric; /* -2^(digits + quantum) is a value */
-    const int32_t top = digits + f->quantum - !has_power;
-    if (top > 1023)
+    if (digits + f->quantum - !has_power > 1023)
         return refuse(problem, FPEMU_PARAMETER_BITS | FPEMU_PARAMETER_FRACTION, fraction_text);
     derive_codes(f);
     f->max = fpemu_exact(f->max_code, f->quantum);
@@ -239,44 +321,9 @@ static int derive_fixed(fpemu_format *f, fpemu_problem *problem)
         f->lowest = negative(f->symmetric ? f->max : fpemu_exact(1, digits + f->quantum));
     f->min_positive = digits > 0 ? fpemu_exact(1, f->quantum) : 0;
     f->min_normal = f->min_positive;
-    f->fits_f32 = digits <= 24 && f->quantum >= -149 && top <= 127;
+    f->fits_f32 = (uint8_t)fpemu_scalar_fits(f, 24, -149, 127);
     f->fits_f64 = 1;
     return 1;
-}
-
-/* A number of a carrier: k * 2^exponent. */
-typedef struct scaled {
-    uint64_t k;
-    int exponent;
-} scaled;
-
-/* x * factor, rounded to nearest even at `precision` bits and no finer than 2^quantum. x.k < 2^53. */
-static scaled product(scaled x, uint64_t factor, int precision, int quantum)
-{
-    core_wide w = core_multiply(x.k, factor);
-    const int length = w.high ? 65 + core_log2_64(w.high) : w.low ? 1 + core_log2_64(w.low) : 0;
-    int drop = length - precision > quantum - x.exponent ? length - precision : quantum - x.exponent;
-    if (drop <= 0)
-        return (scaled){w.low, x.exponent};
-    const int exponent = x.exponent + drop;
-    uint64_t last = 0, sticky = 0; /* the highest bit dropped, and whether any below it is set */
-    for (; drop > 0 && (w.high | w.low | last); drop--) {
-        sticky |= last;
-        last = w.low & 1;
-        w.low = w.low >> 1 | w.high << 63;
-        w.high >>= 1;
-    }
-    if (drop > 0) {
-        sticky |= last;
-        last = 0;
-    }
-    return (scaled){w.low + (last && (sticky || (w.low & 1))), exponent};
-}
-
-/* 1 if x < 2^limit */
-static int below(scaled x, int limit)
-{
-    return x.k == 0 || core_log2_64(x.k) + x.exponent < limit;
 }
 
 static int derive_int(fpemu_format *f, fpemu_problem *problem)
@@ -295,8 +342,7 @@ static int derive_int(fpemu_format *f, fpemu_problem *problem)
     if (u == 0 || u >= UINT64_C(0x7ff) << 52)
         return refuse(problem, FPEMU_PARAMETER_SCALE, "a scale above 0 that binary64 holds");
 
-    const int field = (int)(u >> 52);
-    const scaled scale = {(u & fpemu_ones(52)) | (uint64_t)(field != 0) << 52, (field ? field : 1) - 1075};
+    const scaled scale = scale_of(f);
     const uint64_t above = (uint64_t)(q_max - f->zero_point), under = (uint64_t)(f->zero_point - q_min);
     const uint64_t most = above > under ? above : under;
     const scaled high = product(scale, above, 53, -1074), low = product(scale, under, 53, -1074);
@@ -334,7 +380,7 @@ static int derive_posit(fpemu_format *f, fpemu_problem *problem)
     f->lowest_code = f->nan_code + 1;
     f->has_nan = 1;
     f->has_zero = 1;
-    f->fits_f32 = top <= 127 && n - 2 - es <= 24; /* n - 3 - es fraction bits next to 1, fewer farther out */
+    f->fits_f32 = (uint8_t)fpemu_scalar_fits(f, 24, -149, 127);
     f->fits_f64 = 1;
     return 1;
 }

@@ -18,6 +18,10 @@ int fpemu_set_lee(fpemu_format *format, int64_t exponent_bits, int64_t mantissa_
 int fpemu_set_p3109(fpemu_format *format, int64_t k, int64_t p, int is_signed, int has_infinity,
                     fpemu_problem *problem);
 
+/* Whether every value of a derived scalar format is a number of `precision` bits, a multiple of 2^quantum and below
+ * 2^(emax + 1) in magnitude; of integers, every value in binary32. */
+int fpemu_scalar_fits(const fpemu_format *format, int precision, int quantum, int emax);
+
 /* The bias that FPEMU_BIAS_DEFAULT stands for; exponent_bits >= 1. */
 int32_t fpemu_default_bias(uint32_t exponent_bits, uint32_t specials);
 

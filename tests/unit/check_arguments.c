@@ -353,6 +353,12 @@ static int agrees(const fpemu_format *f, const fpemu_rounding *r, const char *sp
                   r ? r->compat : -1, fpemu_check(f, r, 32), narrow);
     ck_assert_msg(fpemu_check(f, r, 64) == status, "%s, f64, mode %d, compat %d: %d, not %d", spec, r ? r->mode : -1,
                   r ? r->compat : -1, fpemu_check(f, r, 64), status);
+    const uint16_t nought = 0;
+    uint16_t word;
+    ck_assert_msg(fpemu_check(f, r, FPEMU_CARRIER_F16) == fpemu_quantize_f16(f, r, 1, &nought, &word, NULL), "%s, f16",
+                  spec);
+    ck_assert_msg(fpemu_check(f, r, FPEMU_CARRIER_BF16) == fpemu_quantize_bf16(f, r, 1, &nought, &word, NULL),
+                  "%s, bf16", spec);
     return status != FPEMU_OK;
 }
 
@@ -395,7 +401,8 @@ START_TEST(check_is_what_a_call_says)
         }
         refused += agrees(&f, NULL, specs[i]);
         ck_assert_int_eq(fpemu_check(&f, NULL, 32), FPEMU_ERROR_NULL);
-        ck_assert_int_eq(fpemu_check(&f, &r, 16), FPEMU_ERROR_ARGUMENT);
+        ck_assert_int_eq(fpemu_check(&f, &r, 8), FPEMU_ERROR_ARGUMENT);
+        ck_assert_int_eq(fpemu_check(&f, &r, -32), FPEMU_ERROR_ARGUMENT);
         ck_assert_int_eq(fpemu_check(NULL, &r, 64), FPEMU_ERROR_NULL);
     }
     ck_assert_int_gt(refused, 1000);
