@@ -9,6 +9,10 @@ tools_libcommon_la_SOURCES = \
 	tools/common/clock.h \
 	tools/common/json.c \
 	tools/common/json.h \
+	tools/common/near.c \
+	tools/common/near.h \
+	tools/common/shown.c \
+	tools/common/shown.h \
 	tools/common/svg.c \
 	tools/common/svg.h \
 	tools/common/system.h \
@@ -111,12 +115,16 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/reports/report.h \
 	tools/fpemu/reports/scatter_plot.c \
 	tools/fpemu/reports/scatter_plot.h \
+	tools/fpemu/reports/uses.c \
+	tools/fpemu/reports/uses.h \
 	tools/fpemu/testing/child.c \
 	tools/fpemu/testing/child.h \
 	tools/fpemu/testing/difference.c \
 	tools/fpemu/testing/difference.h \
 	tools/fpemu/testing/external.c \
 	tools/fpemu/testing/external.h \
+	tools/fpemu/testing/failure.c \
+	tools/fpemu/testing/failure.h \
 	tools/fpemu/testing/inputs.c \
 	tools/fpemu/testing/inputs.h \
 	tools/fpemu/testing/operands.c \

@@ -154,7 +154,8 @@ static int combination(size_t k, fpemu_format *f, char *text)
                 lh_check(!fpemu_format_parse(elements[e], &element, NULL) &&
                              (!scales[s] || !fpemu_format_parse(scales[s], &scale, NULL)),
                          "%s or %s cannot be read", elements[e], scales[s] ? scales[s] : "2^c");
-                if (!fpemu_format_blocked(f, &element, (fpemu_scaling)rule, scales[s] ? &scale : NULL,
+                if (rule != FPEMU_SCALING_S2FP8 &&
+                    !fpemu_format_blocked(f, &element, (fpemu_scaling)rule, scales[s] ? &scale : NULL,
                                           scales[s] ? 0 : 8, FPEMU_BLOCK_RUN, 0, 4) &&
                     k-- == 0) {
                     (void)snprintf(text, 200, "(%s, %s, rule %u)", elements[e], scales[s] ? scales[s] : "2^c", rule);

@@ -42,6 +42,7 @@ if command -v fptrain >/dev/null && [ -x "$(command -v fptrain)" ]; then
     offers tradeoff fptrain tr
     offers --resume fptrain run --re
     offers lenet fptrain run --model le
+    offers mnist-lenet fptrain run --config mni
 fi
 
 command -v zsh >/dev/null || { echo "zsh is not here to be tried"; exit 0; }

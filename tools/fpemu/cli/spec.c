@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "cli/error.h"
 #include "cli/number.h"
+#include "common/shown.h"
 
 /* A table of a file, "file=PATH" in a spec, takes the place of a built-in one while the library reads or prints it. */
 static const char file_mark[] = "file=", stand_in[] = "dynamic8";
@@ -133,22 +135,32 @@ static const char *why_not(const char *spec)
     return NULL;
 }
 
+/* SPEC and file in the wrong order, or a glob that the shell made files of. */
+static void refuse_file(const char *spec)
+{
+    char cut[SHOWN_SIZE];
+    if (access(spec, F_OK) == 0) {
+        cli_usage("'%s' is a file, and a format is expected in its place: are the two swapped?", shown(spec, 0, cut));
+    }
+}
+
 fpemu_format cli_format(const char *spec)
 {
     fpemu_format format;
     fpemu_parse_error error;
-    char text[CLI_SPEC_SIZE];
+    char text[CLI_SPEC_SIZE], cut[SHOWN_SIZE];
     table *t = take_table(spec, text);
     const fpemu_status status = fpemu_format_parse(t != NULL ? text : spec, &format, &error);
     if (status == FPEMU_ERROR_SPEC && why_not(spec) != NULL) {
         cli_usage("format '%s': ggml's, which is read from GGUF files, %s", spec, why_not(spec));
     }
     if (status == FPEMU_ERROR_SPEC) {
-        cli_usage("format '%s', character %u: %s", t != NULL ? text : spec, (unsigned)error.position + 1,
-                  error.message);
+        refuse_file(spec);
+        cli_usage("format '%s', character %u: %s", shown(t != NULL ? text : spec, error.position, cut),
+                  (unsigned)error.position + 1, error.message);
     }
     if (status != FPEMU_OK) {
-        cli_usage("format '%s': %s", spec, fpemu_status_text(status));
+        cli_usage("format '%s': %s", shown(spec, 0, cut), fpemu_status_text(status));
     }
     if (t != NULL) {
         set_table(&format, t, spec);

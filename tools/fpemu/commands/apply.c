@@ -10,6 +10,7 @@
 #include "cli/rounding.h"
 #include "cli/spec.h"
 #include "commands/commands.h"
+#include "common/near.h"
 #include "files/file.h"
 #include "files/output.h"
 #include "files/writer.h"
@@ -61,10 +62,12 @@ static void apply_piece(const job *j, bool binary64, size_t count, void *x)
     const fpemu_rounding nearest = fpemu_rounding_nearest();
     if (binary64) {
         cli_check(fpemu_quantize_f64(&j->from, &nearest, count, x, x, NULL), j->from_spec);
-        cli_check(fpemu_apply_f64(&j->format, &j->rounding, j->function, count, x, x, NULL), j->spec);
+        cli_check_call(fpemu_apply_f64(&j->format, &j->rounding, j->function, count, x, x, NULL), &j->format,
+                       &j->rounding, true, j->spec);
     } else {
         cli_check(fpemu_quantize_f32(&j->from, &nearest, count, x, x, NULL), j->from_spec);
-        cli_check(fpemu_apply_f32(&j->format, &j->rounding, j->function, count, x, x, NULL), j->spec);
+        cli_check_call(fpemu_apply_f32(&j->format, &j->rounding, j->function, count, x, x, NULL), &j->format,
+                       &j->rounding, false, j->spec);
     }
 }
 
@@ -180,7 +183,12 @@ int cmd_apply(int argc, char **argv)
         cli_usage("apply: --force, --raw, --tensors, --exclude and --min-dims go with -o");
     }
     if (fpemu_function_named(c.operand[0], &j.function) != FPEMU_OK) {
-        cli_usage("apply: no function '%s'; see 'fpemu apply --help'", c.operand[0]);
+        near_search near = near_start(c.operand[0]);
+        const char *name;
+        for (int i = 0; (name = fpemu_function_name((fpemu_function)i)) != NULL; i++) {
+            near_try(&near, name);
+        }
+        cli_usage("apply: no function '%.60s'%s; see 'fpemu apply --help'", c.operand[0], near_text(&near));
     }
     j.spec = c.operand[1];
     j.format = cli_format(j.spec);

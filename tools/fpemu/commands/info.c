@@ -16,6 +16,7 @@
 #include "reports/contents.h"
 #include "reports/describe.h"
 #include "reports/jsonout.h"
+#include "reports/uses.h"
 
 static const char help[] =
     "Usage: fpemu info SPEC [--values] [--json]\n"
@@ -144,6 +145,9 @@ static void print_properties(const fpemu_format *format)
     const bool fixed_or_int = format->kind == FPEMU_KIND_FIXED || format->kind == FPEMU_KIND_INT;
     const double epsilon = fpemu_format_epsilon(format), min_positive = fpemu_format_min_positive(format);
     print_text("format", cli_spec(format, spec));
+    if (uses_of_format(format) != NULL) {
+        print_text("for", uses_of_format(format));
+    }
     if (format->scaling != FPEMU_SCALING_NONE) {
         print_blocks(format);
     }
@@ -212,6 +216,8 @@ int cmd_info(int argc, char **argv)
     double *values = with_values ? decode_all(&format, spec) : NULL;
     if (json) {
         json_t *object = jsonout_object();
+        jsonout_set(object, "for",
+                    uses_of_format(&format) != NULL ? jsonout_text(uses_of_format(&format)) : json_null());
         describe_json(object, &format);
         if (with_values) {
             jsonout_set(object, "value_list", json_values(&format, values));

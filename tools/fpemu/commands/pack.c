@@ -275,9 +275,9 @@ static uint32_t pack_tensor(job *j, output *out, size_t i)
         if (w.index == 0 && w.count < t->count && l.scale_bytes > 0 && format->block != FPEMU_BLOCK_TENSOR) {
             to.waiting = scratch_open();
         }
-        cli_check(
+        cli_check_call(
             partition_pack(format, &rounding, &shape, w.index, binary64, x, bytes, j->report ? &j->stats[i] : NULL),
-            now->spec);
+            format, &rounding, binary64, now->spec);
         if (w.index == 0 && l.tensor_bytes > 0) {
             const unsigned char *global = layout_of(j, i) != NULL ? layout_global(layout_of(j, i), bytes) : NULL;
             put(&to, global != NULL ? global : bytes, global != NULL ? 4 : (size_t)l.tensor_bytes);

@@ -114,10 +114,11 @@ static void choose_types(job *j)
             const assignment_format *f = assignment_of(&j->assigned, i);
             j->type[i] = choose_type(j, t, f);
             partition_of(&j->in, i, &f->format, &j->rounding, j->assigned.axis);
-            cli_check(needs_binary64(t->type, j->type[i], &f->format)
-                          ? fpemu_quantize_f64(&f->format, &j->rounding, 1, &zero, &zero, NULL)
-                          : fpemu_quantize_f32(&f->format, &j->rounding, 1, (float *)&zero, (float *)&zero, NULL),
-                      f->spec);
+            const bool binary64 = needs_binary64(t->type, j->type[i], &f->format);
+            cli_check_call(binary64
+                               ? fpemu_quantize_f64(&f->format, &j->rounding, 1, &zero, &zero, NULL)
+                               : fpemu_quantize_f32(&f->format, &j->rounding, 1, (float *)&zero, (float *)&zero, NULL),
+                           &f->format, &j->rounding, binary64, f->spec);
         }
     }
 }
