@@ -145,9 +145,7 @@ class Build(build_ext):
         ]
         jobs += [(source, ["-O3", *common, *flags, *macros]) for source, flags in loops]
         objects = self.compile(compiler, jobs, folder)
-        exports = folder / "exports.map"
-        exports.write_text("{ global: " + " ".join(f"{name};" for name in read("lib/libfpemu.map").split())
-                           + " local: *; };\n")
+        exports = ROOT / "lib/libfpemu.map"
         compiler.run(["-shared", *common, *objects, "-o", str(library), "-Wl,-soname,libfpemu.so",
                       f"-Wl,--version-script={exports}", "-Wl,-z,defs", "-lm"])
 
