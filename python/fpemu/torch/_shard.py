@@ -1,0 +1,113 @@
+"""A tensor that is a part of a larger one: every element keeps the place in the random stream and the block that it has
+in the whole, so that the parts of a whole hold the bits of one call on it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from torch import Tensor
+
+import fpemu
+from fpemu import Format, Range, Rounding, Stats
+
+from ._spec import STOCHASTIC, block_of, scaling_of
+
+
+class Part(NamedTuple):
+    """Where a part lies: the sizes of the whole, and the index of the part's first element along each dimension."""
+
+    whole: Sequence[int]
+    start: Sequence[int]
+
+
+def has_tensor_scale(format: Format) -> bool:
+    """Whether a scale of the format follows from the whole tensor (`fpemu.measure`)."""
+    return block_of(format) == "tensor" or scaling_of(format) in ("nvfp4", "nvfp4_ao")
+
+
+def check_part(part: Part, shape: Sequence[int]) -> None:
+    """ValueError where a part does not lie in its whole."""
+    if len(part.whole) != len(shape) or len(part.start) != len(shape):
+        raise ValueError(f"whole and start have one number for each of {len(shape)} dimensions")
+    for size, all_of_it, first in zip(shape, part.whole, part.start):
+        if first < 0 or first + size > all_of_it:
+            raise ValueError(f"a part of shape {tuple(shape)} from {tuple(part.start)} leaves {tuple(part.whole)}")
+
+
+def check_blocks(format: Format, axis: int, part: Part, shape: Sequence[int]) -> None:
+    """ValueError where a block of the whole lies on both sides of a cut. `axis` is not negative."""
+    block = block_of(format)
+    if block in (None, "tensor"):
+        return
+    for d, (size, all_of_it, first) in enumerate(zip(shape, part.whole, part.start)):
+        if block == "channel":
+            length = 1 if d == axis else all_of_it
+        elif d == axis:
+            length = all_of_it if block == "row" else format.block_length
+        elif d == axis - 1 and block == "tile":
+            length = format.block_rows
+        else:
+            continue
+        end = first + size
+        if size and (first % length or (end % length and end != all_of_it)):
+            raise ValueError(
+                f"dimension {d} is cut at {first}..{end} of {all_of_it}, where blocks of {format} have {length}: a "
+                "block would lie in two parts. Cut at multiples of it, or along another dimension"
+            )
+
+
+def quantize_part(
+    x: Tensor,
+    y: Tensor,
+    format: Format,
+    rounding: Rounding,
+    axis: int,
+    stats: Stats | None,
+    part: Part,
+    whole_range: Range | None,
+) -> None:
+    """Quantises x, a part of a tensor, into y of the same shape; x and y may be the same.
+
+    Elements of x that are neighbours in the whole too become one call of the library. Stochastically rounded blocks
+    that a cut behind their axis makes no such neighbours are quantised in a copy as wide as the whole, and cannot be
+    counted.
+    """
+    shape = tuple(x.shape)
+    check_part(part, shape)
+    if x.numel() == 0:
+        return
+    axis = axis % x.ndim if x.ndim else 0
+    check_blocks(format, axis, part, shape)
+    if has_tensor_scale(format) and whole_range is None and tuple(part.whole) != shape:
+        raise ValueError(f"a scale of {format} follows from the whole tensor: pass its range")
+    step = [math.prod(part.whole[d + 1 :]) for d in range(x.ndim)]
+    cut = max((d for d in range(x.ndim) if shape[d] != part.whole[d]), default=0)
+    lead = x.ndim
+    block = block_of(format)
+    if block not in (None, "tensor"):
+        lead = 0 if block == "channel" else max(axis - (block == "tile"), 0)
+    if rounding.mode not in STOCHASTIC:
+        cut = 0
+    first = sum(s * t for s, t in zip(part.start, step))
+    begin = min(cut, lead)
+    if begin < cut and stats is not None:
+        raise ValueError(f"blocks of {format} along axis {axis}, cut along dimension {cut}, cannot be counted")
+    for place in itertools.product(*(range(n) for n in shape[:begin])):
+        offset = (rounding.offset + first + sum(i * s for i, s in zip(place, step))) % 2**64
+        moved = rounding.replace(offset=offset)
+        if begin == cut:
+            fpemu.quantize(x[place], format, moved, axis=axis - begin if begin <= axis else -1, out=y[place],
+                           stats=stats, range=whole_range)
+            continue
+        # The copy begins at the place's first element along the dimensions behind `begin`, and with the part along it.
+        width = (shape[begin], *part.whole[begin + 1 :])
+        inside = (slice(None), *(slice(s, s + n) for s, n in zip(part.start[begin + 1 :], shape[begin + 1 :])))
+        wide = x.new_zeros(width)
+        wide[inside] = x[place]
+        origin = offset - sum(s * t for s, t in zip(part.start[begin + 1 :], step[begin + 1 :]))
+        fpemu.quantize(wide, format, rounding.replace(offset=origin % 2**64), axis=axis - begin, out=wide,
+                       range=whole_range)
+        y[place].copy_(wide[inside])

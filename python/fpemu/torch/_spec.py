@@ -1,0 +1,121 @@
+"""Formats, roundings and random state as they travel in the arguments of operators."""
+
+from __future__ import annotations
+
+import functools
+
+import torch
+from torch import Tensor
+
+import fpemu
+from fpemu import Format, Rounding
+from fpemu._format import BLOCKS, SCALINGS
+from fpemu._rounding import COMPATS, _make
+
+STOCHASTIC = ("sr", "se")
+WORD = 2**64
+_KEYS = ("bits", "variant", "generator", "overflow", "nan", "compat")
+
+
+def signed(word: int) -> int:
+    """The int64 that has the bits of an unsigned word."""
+    word %= WORD
+    return word - WORD if word >> 63 else word
+
+
+@functools.lru_cache(maxsize=4096)
+def format_of(text: str) -> Format:
+    """The format of a spec; `fpemu.SpecError` where there is none."""
+    return fpemu.format(text)
+
+
+def scaling_of(format: Format) -> str:
+    """The rule of a format's scales, "none" for a scalar format."""
+    return SCALINGS[format.scaling]
+
+
+def block_of(format: Format) -> str | None:
+    """Which elements share a scale: "run", "row", "tile", "channel" or "tensor"; None for a scalar format."""
+    return BLOCKS[format.block] if format.scaling else None
+
+
+def format_text(format: str | Format) -> str:
+    """The spec of a format; ValueError for a table of the caller's, which has none."""
+    return format if isinstance(format, str) else format.spec
+
+
+@functools.lru_cache(maxsize=4096)
+def rounding_of(text: str) -> Rounding:
+    """The rounding of a text such as "rne", "sr" or "sr,bits=16,variant=b": a text of `fpemu.rounding`, then what else
+    it takes but for seed, stream and offset, which travel as a tensor."""
+    name, *rest = text.split(",")
+    fields: dict[str, str | int] = {}
+    for item in rest:
+        key, equal, value = item.partition("=")
+        if not equal or key not in _KEYS or key in fields:
+            raise ValueError(f"rounding {text!r}: {item!r} should be one of {', '.join(_KEYS)}, '=' and a value")
+        fields[key] = int(value) if key == "bits" else value
+    compat = fields.pop("compat", None)
+    plain = fpemu.rounding(name, **fields)  # type: ignore[arg-type]
+    if compat is None:
+        return plain
+    if compat not in COMPATS:
+        raise ValueError(f"rounding {text!r}: there is no setting {compat!r}")
+    return _make(name, COMPATS.index(str(compat)), overflow=plain.overflow, nan=plain.nan, variant=plain.variant,
+                 bits=plain.bits, generator=plain.generator, seed=0, stream=0, offset=0)
+
+
+@functools.lru_cache(maxsize=4096)
+def _text_of(rounding: Rounding) -> str:
+    parts = [rounding.mode]
+    plain = fpemu.rounding(rounding.mode)
+    for key in _KEYS:
+        value = getattr(rounding, key)
+        if value != getattr(plain, key):
+            parts.append(f"{key}={value}")
+    return ",".join(parts)
+
+
+def rounding_text(rounding: str | Rounding) -> str:
+    """The text of a rounding without its seed, stream and offset."""
+    return rounding if isinstance(rounding, str) else _text_of(rounding)
+
+
+@functools.lru_cache(maxsize=4096)
+def is_stochastic(text: str) -> bool:
+    """Whether a rounding uses random bits."""
+    return rounding_of(text).mode in STOCHASTIC
+
+
+@functools.lru_cache(maxsize=4096)
+def _fields_of(text: str) -> tuple[str, int, int, int, int, int, int]:
+    r = rounding_of(text)
+    return (r.mode, r._overflow or -1, r._nan or -1, r._variant, r._bits, r._generator, r._compat)
+
+
+def new_state(seed: int = 0, stream: int = 0, offset: int = 0) -> Tensor:
+    """Random state of stochastic rounding: an int64 tensor [seed, stream, offset] on the processor, each an unsigned
+    word of 64 bits. Equal states give equal bits."""
+    return torch.tensor([signed(seed), signed(stream), signed(offset)], dtype=torch.int64)
+
+
+def state_of(rounding: str | Rounding) -> Tensor | None:
+    """The state that a rounding names; None where that is all zeros, or not used."""
+    if isinstance(rounding, str) or not (rounding.seed or rounding.stream or rounding.offset):
+        return None
+    return new_state(rounding.seed, rounding.stream, rounding.offset)
+
+
+def with_state(text: str, state: Tensor | None) -> Rounding:
+    """A rounding with the seed, stream and offset of a state; None: all zero."""
+    if state is None:
+        return rounding_of(text)
+    seed, stream, offset = state.tolist()
+    return Rounding(*_fields_of(text), seed % WORD, stream % WORD, offset % WORD)
+
+
+def check_state(state: Tensor | None) -> None:
+    """TypeError for what is no random state."""
+    if state is not None and (state.dtype != torch.int64 or state.ndim != 1):
+        raise TypeError(f"state is an int64 tensor [seed, stream, offset], not one of {state.dtype} with "
+                        f"{state.ndim} dimensions")

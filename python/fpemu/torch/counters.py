@@ -1,0 +1,66 @@
+"""Counters as tensors: the bytes of `fpemu.Stats` in an int64 tensor, to which operators add without a
+synchronisation, and which buffers, compiled graphs and collectives can hold."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from fpemu import Stats
+
+_REQUEST = struct.Struct("=IIiIiI")
+_SUMS, _HISTOGRAM, _SCALES = 1, 2, 4
+WORDS = 131  # of the library's struct
+
+
+def new_stats(*, sums: bool = False, histogram: tuple[int, int] | None = None,
+              scale_histogram: tuple[int, int] | None = None) -> Tensor:
+    """A tensor of counters that have counted nothing: int64, 131 words and one for each bin. The arguments are those of
+    `fpemu.Stats`."""
+    return stats_tensor(Stats(sums=sums, histogram=histogram, scale_histogram=scale_histogram))
+
+
+def stats_tensor(stats: Stats) -> Tensor:
+    """A copy of counters as a tensor."""
+    return torch.from_numpy(np.frombuffer(stats._bytes(), dtype=np.int64).copy())
+
+
+def read_stats(stats: Tensor) -> Stats:
+    """A copy of what a tensor of counters holds. TypeError for another tensor.
+
+    The tensors of ranks, or of steps, are added by `read_stats(a) + read_stats(b)`; their words are no plain sums."""
+    if stats.dtype != torch.int64 or stats.ndim != 1 or stats.shape[0] < WORDS:
+        raise TypeError(f"stats is a tensor of fpemu.torch.new_stats, not one of {stats.dtype} and shape "
+                        f"{tuple(stats.shape)}")
+    content = stats.detach().cpu().contiguous().numpy().tobytes()
+    want, _, first, length, scale_first, scale_length = _REQUEST.unpack_from(content)
+    if WORDS + length + scale_length != stats.shape[0]:
+        raise TypeError("stats is a tensor of fpemu.torch.new_stats")
+    result = Stats(
+        bool(want & _SUMS),
+        (first, first + length - 3) if want & _HISTOGRAM else None,
+        (scale_first, scale_first + scale_length - 3) if want & _SCALES else None,
+    )
+    result._load(content)
+    return result
+
+
+def write_stats(stats: Tensor, content: Stats) -> None:
+    """Puts counters into a tensor that asks for the same."""
+    stats.copy_(torch.frombuffer(bytearray(content._bytes()), dtype=torch.int64))
+
+
+def clear_stats(stats: Tensor) -> Tensor:
+    """Forgets, in place, what was counted; what is asked for stays. Returns the tensor."""
+    stats[_REQUEST.size // 8 :] = 0
+    return stats
+
+
+def check_stats(stats: Tensor | None) -> None:
+    """TypeError for what cannot be counters."""
+    if stats is not None and (stats.dtype != torch.int64 or stats.ndim != 1):
+        raise TypeError(f"stats is a tensor of fpemu.torch.new_stats, not one of {stats.dtype} with {stats.ndim} "
+                        "dimensions")

@@ -1,0 +1,307 @@
+"""The operators as functions: the differentiable front of `torch.ops.fpemu`, with a fast path for plain tensors."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import Parameter
+
+import fpemu
+from fpemu import Format, Rounding, Stats
+
+from . import _ops
+from ._autograd import GRADIENT, call, check_ste, inside_range
+from ._spec import format_of, format_text, is_stochastic, rounding_text, state_of, with_state
+from .counters import stats_tensor
+
+_quantize_native: Callable[..., Tensor] = fpemu.quantize
+_is_compiling = torch.compiler.is_compiling
+_is_grad_enabled = torch.is_grad_enabled
+_functorch_level = torch._C._functorch.maybe_current_level
+_dispatch_modes = torch._C._len_torch_dispatch_stack
+
+
+def _parallel(*tensors: Any) -> None:
+    """Loads the rules for distributed tensors where there are any."""
+    distributed = sys.modules.get("torch.distributed.tensor")
+    if distributed is not None and any(isinstance(t, distributed.DTensor) for t in tensors):
+        from . import parallel  # noqa: F401, PLC0415
+
+
+def quantize(
+    x: Tensor,
+    format: str | Format,
+    rounding: str | Rounding = "rne",
+    *,
+    axis: int = -1,
+    state: Tensor | None = None,
+    stats: Tensor | Stats | None = None,
+    ste: str = "identity",
+    backward: str | Format | None = None,
+    backward_rounding: str | Rounding = "rne",
+    backward_stats: Tensor | None = None,
+    whole: Sequence[int] | None = None,
+    start: Sequence[int] | None = None,
+    range: Tensor | None = None,
+) -> Tensor:
+    """Every element of x as the value of the format that the rounding makes of it, with a gradient.
+
+    x: a tensor of any shape and strides, float64, float32, float16 or bfloat16; a DTensor too. The result has its
+        shape, dtype, device and layout. Autocast does not change the dtype.
+    format, rounding: a `fpemu.Format` and a `fpemu.Rounding`, or their texts; a rounding's text may go on as in
+        "sr,bits=16,variant=b".
+    axis: along which blocks run, for formats with blocks.
+    state: for stochastic rounding an int64 tensor [seed, stream, offset] on the processor (`new_state`); it is only
+        read. None: those of `rounding`. Element i in C order has the index offset + i.
+    stats: counters that are added to: a tensor of `new_stats`, or a `fpemu.Stats` where nothing is traced.
+    ste: what the gradient is. "identity": as it comes, straight through. "clipped": 0 where x is outside
+        [format.lowest, format.max], or NaN; for formats without blocks.
+    backward: the format that the gradient is rounded to before that, by `backward_rounding`, counted in
+        `backward_stats`. Its random bits are those of the stream whose number differs from the state's in the top bit.
+
+    whole, start: x is the part of a tensor of sizes `whole` that begins at the index `start`, one number for each
+        dimension; every element takes the random bits that it would take there. ValueError where a block would lie in
+        two parts. range: what `measure` found of that tensor, or of an earlier one, for formats with a scale of all.
+
+    The gradient of the gradient is that of these rules, in which a rounding is straight-through.
+
+    Under `torch.vmap` each element of the batch is rounded as alone: it has the blocks and the random bits that it
+    would have without the batch.
+
+    Raises TypeError for another dtype, `fpemu.SpecError` for a text that is none, `fpemu.Error` for what the library
+    refuses, ValueError for an axis that there is not.
+    """
+    if not _is_compiling():
+        if (
+            (type(x) is Tensor or type(x) is Parameter)
+            and _functorch_level() is None
+            and not _dispatch_modes()
+            and whole is None
+            and range is None
+            and x.is_cpu
+        ):
+            if x.requires_grad and _is_grad_enabled():
+                return _plain_gradient(x, format, rounding, axis, state, stats, ste, backward, backward_rounding,
+                                       backward_stats)
+            if state is not None:
+                rounding = with_state(rounding_text(rounding), state)
+            if isinstance(stats, Tensor):
+                with _ops.counting(stats) as counts:
+                    return _quantize_native(x, format, rounding, axis=axis, stats=counts)
+            return _quantize_native(x, format, rounding, axis=axis, stats=stats)
+        _parallel(x)
+    check_ste(ste)
+    if state is None:
+        state = state_of(rounding)
+        if state is None and not isinstance(backward_rounding, str):
+            state = state_of(backward_rounding)
+    y: Tensor = _with_stats(
+        "quantize", stats, x, format_text(format), rounding_text(rounding), state, axis, ste,
+        None if backward is None else format_text(backward), rounding_text(backward_rounding), backward_stats,
+        whole, start, range)
+    return y
+
+
+class _Plain(torch.autograd.Function):
+    """fpemu::quantize and its gradient without the dispatcher, for tensors that are plain memory."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, format: str | Format, rounding: str | Rounding, axis: int,
+                state: Tensor | None, stats: Tensor | Stats | None, ste: str, backward: str | Format | None,
+                backward_rounding: str, backward_stats: Tensor | None) -> Tensor:
+        ctx.axis, ctx.format, ctx.rounding, ctx.stats = axis, backward, backward_rounding, backward_stats
+        random = backward is not None and state is not None and is_stochastic(backward_rounding)
+        ctx.save_for_backward(
+            inside_range(x, format_text(format)) if ste == "clipped" else None,
+            None if state is None or not random else state.clone(),  # the caller's moves on
+        )
+        return quantize(x.detach(), format, rounding, axis=axis, state=state, stats=stats)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Any:
+        (gradient,) = gradients
+        mask, state = ctx.saved_tensors
+        if ctx.format is not None:
+            if state is not None:
+                state = torch.ops.fpemu.substream.default(state, GRADIENT)
+            gradient = quantize(gradient, ctx.format, ctx.rounding, axis=ctx.axis, state=state, stats=ctx.stats)
+        if mask is not None:
+            gradient = torch.where(mask, gradient, 0.0)
+        return (gradient, *[None] * 9)
+
+
+def _plain_gradient(x: Tensor, format: str | Format, rounding: str | Rounding, axis: int, state: Tensor | None,
+                    stats: Tensor | Stats | None, ste: str, backward: str | Format | None,
+                    backward_rounding: str | Rounding, backward_stats: Tensor | None) -> Tensor:
+    check_ste(ste)
+    if backward is not None:
+        format_of(format_text(backward))
+        if state is None:
+            state = state_of(rounding)
+            state = state_of(backward_rounding) if state is None else state
+    y: Tensor = _Plain.apply(
+        x, format, rounding, axis, state, stats, ste, backward, rounding_text(backward_rounding), backward_stats)
+    return y
+
+
+def quantize_(
+    x: Tensor,
+    format: str | Format,
+    rounding: str | Rounding = "rne",
+    *,
+    axis: int = -1,
+    state: Tensor | None = None,
+    stats: Tensor | Stats | None = None,
+) -> Tensor:
+    """`quantize` in place; returns x, whose version counter tells autograd of it.
+
+    Where x takes part in autograd the gradient is straight-through. A leaf that requires grad is refused, as by all of
+    PyTorch's operators in place: use torch.no_grad().
+    """
+    if not _is_compiling():
+        _parallel(x)
+    if x.requires_grad and _is_grad_enabled():
+        return x.copy_(quantize(x, format, rounding, axis=axis, state=state, stats=stats))
+    if state is None:
+        state = state_of(rounding)
+    _with_stats("quantize_", stats, x, format_text(format), rounding_text(rounding), state, axis)
+    return x
+
+
+def _with_stats(name: str, stats: Tensor | Stats | None, *args: Any) -> Any:
+    holder = stats_tensor(stats) if isinstance(stats, Stats) else stats
+    result = call(name, holder, *args)
+    if isinstance(stats, Stats) and holder is not None:
+        stats._load(holder.numpy().tobytes())
+    return result
+
+
+def encode(x: Tensor, format: str | Format, rounding: str | Rounding = "rne", *, state: Tensor | None = None,
+           stats: Tensor | Stats | None = None) -> Tensor:
+    """The codes of the values that `quantize` gives, of x's shape: uint8, uint16, uint32 or uint64, the code in the low
+    bits. `codes.view(torch.float8_e4m3fn)` and the like show them as PyTorch's own types. Without a gradient.
+
+    fpemu.Error for formats with blocks, which have no codes apart from their scales: `pack` gives both.
+    """
+    codes: Tensor = _with_stats("encode", stats, x, format_text(format), rounding_text(rounding),
+                                state_of(rounding) if state is None else state)
+    return codes
+
+
+def decode(codes: Tensor, format: str | Format, dtype: torch.dtype | None = None) -> Tensor:
+    """The values of codes, in their shape. codes: unsigned integers as `encode` gives, or PyTorch's types of as many
+    bits. dtype: float64, float32, float16 or bfloat16; None: float32 where it holds every value, else float64."""
+    values: Tensor = torch.ops.fpemu.decode.default(codes, format_text(format), dtype)
+    return values
+
+
+def pack(x: Tensor, format: str | Format, rounding: str | Rounding = "rne", *, axis: int = -1,
+         state: Tensor | None = None, stats: Tensor | Stats | None = None) -> Tensor:
+    """x as packed bytes, a flat uint8 tensor laid out as doc/blocks.md, 4, says: scales of blocks along `axis`, then
+    elements. Under torch.compile its length makes the sizes of x constants. Without a gradient."""
+    packed: Tensor = _with_stats("pack", stats, x, format_text(format), rounding_text(rounding),
+                                 state_of(rounding) if state is None else state, axis)
+    return packed
+
+
+def unpack(bytes: Tensor, format: str | Format, shape: Sequence[int], *, axis: int = -1,
+           dtype: torch.dtype | None = None) -> Tensor:
+    """The values of packed bytes, in the shape that was packed. dtype as for `decode`."""
+    values: Tensor = torch.ops.fpemu.unpack.default(bytes, format_text(format), shape, axis, dtype)
+    return values
+
+
+def scales(x: Tensor, format: str | Format, *, axis: int = -1) -> tuple[Tensor, Tensor, Tensor]:
+    """The scales that `quantize` and `pack` use for x: (scales, codes, tensor).
+
+    scales: float32 (float64 for such an x), by blocks: for runs the shape of x without `axis`, then as many as a line
+        has blocks. codes: theirs, unsigned integers. tensor: two numbers, nvfp4's multiplier u and scale d, else 1, 1.
+    fpemu.Error for formats without scales.
+    """
+    found: tuple[Tensor, Tensor, Tensor] = torch.ops.fpemu.scales.default(x, format_text(format), axis)
+    return found
+
+
+def measure(x: Tensor, format: str | Format) -> Tensor:
+    """What is known of a whole tensor, an int64 tensor of 12 words, from which a scale of all of it follows:
+    `fpemu.Range` of x for the format."""
+    found: Tensor = torch.ops.fpemu.measure.default(x, format_text(format))
+    return found
+
+
+def matmul(a: Tensor, b: Tensor, spec: str, *, state: Tensor | None = None, stats: Tensor | Stats | None = None,
+           backward: str | None = None) -> Tensor:
+    """a @ b as the machine that `spec` describes computes it (`fpemu.gemm`): with what operands, products and sums are
+    rounded to, and in which order they are added.
+
+    a, b: (..., m, k) and (..., k, n) of one dtype, float64, float32, float16 or bfloat16; batches are broadcast; an
+        operand of one dimension is a row, or a column, as for torch.matmul. Any strides; transposes cost nothing.
+        The result has their dtype, autocast or not.
+    state: of stochastic roundings in the spec, [seed, stream, offset]; the offset is not used.
+    stats: counts every rounding of products and sums.
+    backward: the model of the two products of the backward pass, g b^T and a^T g, and of those of its own backward
+        pass; None: torch.matmul. The gradient is that of the exact product of a and b as they are given; the rounding
+        of operands by the spec is straight-through. With b of two dimensions the gradient of b is one product over all
+        rows of a.
+    """
+    rows, columns = a.ndim == 1, b.ndim == 1
+    if rows:
+        a = a.unsqueeze(0)
+    if columns:
+        b = b.unsqueeze(1)
+    c: Tensor = _with_stats("matmul", stats, a, b, spec, state, backward)
+    if columns:
+        c = c.squeeze(-1)
+    return c.squeeze(-1 if columns else -2) if rows else c
+
+
+def arith(operation: str, operands: Sequence[Tensor], format: str | Format, rounding: str | Rounding = "rne", *,
+          state: Tensor | None = None, stats: Tensor | Stats | None = None) -> Tensor:
+    """An operation of IEEE 754 on tensors that broadcast, its exact result rounded once to the format.
+
+    operation: "add", "sub", "mul", "div", "sqrt", "fma" (a * b + c), "minimum", "maximum", "minimum_number",
+        "maximum_number". operands: one, two or three tensors of one dtype.
+    The gradient is that of the exact operation. fpemu.Error for formats with blocks, and others that arithmetic refuses.
+    """
+    a, b, c = (*operands, None, None, None)[:3]
+    if a is None or len(operands) > 3:
+        raise TypeError(f"{operation} takes one to three operands, not {len(operands)}")
+    y: Tensor = _with_stats("arith", stats, operation, format_text(format), a, b, c, rounding_text(rounding),
+                            state_of(rounding) if state is None else state)
+    return y
+
+
+def apply(function: str, x: Tensor, format: str | Format, rounding: str | Rounding = "rne", *,
+          state: Tensor | None = None, stats: Tensor | Stats | None = None) -> Tensor:
+    """An elementary function of x, correctly rounded once: one of `fpemu.functions()`, such as "exp" or "gelu".
+
+    x: numbers of at most 16 significant bits, as all of fp16 and bf16 are; else fpemu.Error. The gradient is that of
+    the exact function, in x's dtype.
+    """
+    y: Tensor = _with_stats("apply", stats, function, format_text(format), x, rounding_text(rounding),
+                            state_of(rounding) if state is None else state)
+    return y
+
+
+def adopt(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Carries out a call of `fpemu.<verb>` on tensors that are more than memory on the processor: that take part in
+    autograd, are traced or mapped, or lie on a device."""
+    if verb == "quantize":
+        return _adopt_quantize(*args, **kwargs)
+    raise TypeError(f"fpemu.{verb} does not take this tensor")
+
+
+def _adopt_quantize(x: Tensor, format: str | Format, rounding: str | Rounding = "rne", *, axis: int = -1,
+                    offset: int = 0, out: Tensor | None = None, stats: Stats | None = None,
+                    range: bytes | None = None) -> Tensor:
+    if range is not None:
+        raise TypeError("range goes with plain tensors only")
+    if offset:
+        rounding = fpemu.rounding(rounding)
+        rounding = rounding.replace(offset=(rounding.offset + offset) % 2**64)
+    y = quantize(x, format, rounding, axis=axis, stats=stats)
+    return y if out is None else out.copy_(y)
