@@ -146,10 +146,6 @@ class Build(build_ext):
         ]
         jobs += [(source, ["-O3", *common, *flags, *macros]) for source, flags in loops]
         objects = self.compile(compiler, jobs, folder)
-<<<<<<< HEAD
-        exports = ROOT / "lib/libfpemu.map"
-=======
->>>>>>> main
         compiler.run(["-shared", *common, *objects, "-o", str(library), "-Wl,-soname,libfpemu.so",
                       f"-Wl,--version-script={ROOT / 'lib/libfpemu.map'}", "-Wl,-z,defs", "-lm"])
 
