@@ -251,6 +251,6 @@ dist_experiments_DATA = \
 endif
 
 # The link by which the program finds them in a build tree; configure makes it.
-distclean-local:
+distclean-fptrain:
 	test ! -h share/fptrain || rm -f share/fptrain
 	rmdir share 2>/dev/null || :
