@@ -185,7 +185,7 @@ def encode(x: Tensor, format: str | Format, rounding: str | Rounding = "rne", *,
     """The codes of the values that `quantize` gives, of x's shape: uint8, uint16, uint32 or uint64, the code in the low
     bits. `codes.view(torch.float8_e4m3fn)` and the like show them as PyTorch's own types. Without a gradient.
 
-    fpemu.Error for formats with blocks, which have no codes apart from their scales: `pack` gives both.
+    ValueError for formats with blocks, which have no codes apart from their scales: `pack` gives both.
     """
     codes: Tensor = _with_stats("encode", stats, x, format_text(format), rounding_text(rounding),
                                 state_of(rounding) if state is None else state)

@@ -36,8 +36,8 @@ class Quantizer(nn.Module):
     bits that the same call takes in eager mode.
 
     Under `torch.utils.checkpoint.checkpoint(..., use_reentrant=False)` the recomputation takes the random bits of the
-    call that it repeats. Checkpoints with use_reentrant=True, and checkpoints inside checkpoints, cannot be told apart
-    from new calls: there stochastic rounding raises RuntimeError.
+    call that it repeats. Recomputations with use_reentrant=True, and of checkpoints inside checkpoints, cannot be told
+    apart from new calls: there stochastic rounding raises RuntimeError.
 
     Shapes: any to the same shape; dtypes float64, float32, float16, bfloat16.
     """
