@@ -1,7 +1,10 @@
 """fpemu for PyTorch: operators, modules and training in any number format.
 
-Operators: `quantize`, `quantize_`, `encode`, `decode`, `pack`, `unpack`, `scales`, `measure`, `matmul`, `arith`, `apply`. Each is registered as `torch.ops.fpemu.<name>`, with gradients, rules for
-`torch.vmap`, and shapes for `torch.compile` and `torch.export`.
+Operators: `quantize`, `quantize_`, `encode`, `decode`, `pack`, `unpack`, `scales`, `measure`, `matmul`, `arith`,
+`apply`. Each is registered as `torch.ops.fpemu.<name>`, with rules for `torch.vmap` and torch.func, and shapes for
+`torch.compile` and `torch.export`; `quantize`, `matmul`, `arith` and `apply` have gradients. `Quantizer` is the module.
+Random state is a tensor (`new_state`), and so are counters (`new_stats`, `read_stats`). `fpemu.torch.parallel` is about
+tensors on several ranks.
 """
 
 from ._spec import new_state
