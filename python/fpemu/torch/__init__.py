@@ -5,30 +5,60 @@ Operators: `quantize`, `quantize_`, `encode`, `decode`, `pack`, `unpack`, `scale
 `torch.compile` and `torch.export`; `quantize`, `matmul`, `arith` and `apply` have gradients. `Quantizer` is the module.
 Random state is a tensor (`new_state`), and so are counters (`new_stats`, `read_stats`). `fpemu.torch.parallel` is about
 tensors on several ranks.
+
+Training: `convert` makes a model round by a `Recipe` and `revert` takes that back, `observe` counts every tensor by
+layer and role, `optimizer` holds parameters and states in formats, `loss_scaler` scales losses or layers' gradients,
+`functional` has the layers as functions.
+
+    model = fpemu.torch.convert(model, "fp8", {"*.head": None, "blocks.0.*": "bf16"})
+    with fpemu.torch.observe(model) as log:
+        ...  # train as ever; log.step(loss) ends a step
+    print(log)
 """
 
+from . import functional
 from ._spec import new_state
 from .counters import clear_stats, new_stats, read_stats, stats_tensor
 from .operators import adopt as adopt
 from .operators import apply, arith, decode, encode, matmul, measure, pack, quantize, quantize_, scales, unpack
 from .quantizer import Quantizer
+from .convert import convert, manual_seed, revert, summary
+from .modules import DotProductAttention
+from .observe import Log, observe
+from .optim import optimizer
+from .recipe import Product, Recipe, recipe, recipes
+from .scaler import loss_scaler
 
 __all__ = [
+    "DotProductAttention",
+    "Log",
+    "Product",
     "Quantizer",
+    "Recipe",
     "apply",
     "arith",
     "clear_stats",
+    "convert",
     "decode",
     "encode",
+    "functional",
+    "loss_scaler",
+    "manual_seed",
     "matmul",
     "measure",
     "new_state",
     "new_stats",
+    "observe",
+    "optimizer",
     "pack",
     "quantize",
     "quantize_",
     "read_stats",
+    "recipe",
+    "recipes",
+    "revert",
     "scales",
     "stats_tensor",
+    "summary",
     "unpack",
 ]

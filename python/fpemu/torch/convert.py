@@ -1,0 +1,201 @@
+"""convert: a model whose layers are rounded by a recipe, in one line; revert: the model that it was."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any, Optional, TypeVar, Union
+
+from torch import nn
+
+from .functional import Plan
+from .modules import Attachment, Quantized, quantized_class
+from .recipe import Recipe
+from .recipe import recipe as _recipe
+
+__all__ = ["convert", "revert", "summary", "Summary", "manual_seed"]
+
+Model = TypeVar("Model", bound=nn.Module)
+Which = Union[str, Recipe, Mapping[str, Any], None]
+
+STREAM_STEP = 1 << 40  # between the streams of two modules: calls of a module use those between
+
+
+def _matches(name: str, pattern: str) -> bool:
+    return fnmatchcase(name, pattern) or fnmatchcase("." + name, pattern)
+
+
+def _bodies(module: nn.Module) -> Optional[type]:
+    return type(module) if isinstance(module, Quantized) else quantized_class(type(module))
+
+
+def _convertible(model: nn.Module) -> list[tuple[str, nn.Module]]:
+    return [(name, module) for name, module in model.named_modules() if _bodies(module) is not None]
+
+
+def _near(pattern: str, names: list[str]) -> str:
+    plain = pattern.strip("*.")
+    near = difflib.get_close_matches(plain, names, 3, 0.4) or [name for name in names if plain and plain in name][:3]
+    near = near or names[:3]
+    return "; near it: " + ", ".join(f"'{name}'" for name in near) if near else ""
+
+
+def _choose(model: nn.Module, recipe: Which, rules: Mapping[str, Which]) -> dict[str, Optional[Recipe]]:
+    names = [name for name, _ in _convertible(model)]
+    for pattern in rules:
+        if not any(_matches(name, pattern) for name in names):
+            raise ValueError(f"the rule '{pattern}' matches no layer that can be converted{_near(pattern, names)}")
+    read = {pattern: None if which is None else _recipe(which) for pattern, which in rules.items()}
+    usual = None if recipe is None else _recipe(recipe)
+    return {name: next((own for pattern, own in read.items() if _matches(name, pattern)), usual) for name in names}
+
+
+def _attach(module: nn.Module, recipe: Recipe, plans: dict[str, Plan], number: int, seed: int) -> None:
+    base = type(module)
+    cls = quantized_class(base)
+    assert cls is not None
+    module.__class__ = cls
+    module.__dict__["_fpemu"] = Attachment(recipe, base, plans, seed, number * STREAM_STEP)
+
+
+def convert(model: Model, recipe: Which, rules: Optional[Mapping[str, Which]] = None, *, seed: int = 0,
+            verbose: bool = False) -> Model:
+    """Makes the layers of a model round by a recipe, in place, and returns the model.
+
+    recipe
+        a Recipe, the name of a ready-made one (``fpemu.torch.recipes()``), a format for inputs, weights and gradients,
+        or None for nothing but the rules.
+    rules
+        patterns of names of modules, as named_modules and fnmatch have them, and what holds there in place of recipe:
+        the same, or None to leave a layer as it is. The first that matches holds; ``*.head`` matches ``head`` too.
+    seed
+        of stochastic rounding: 0 .. 2^63 - 1. Each tensor of each layer and call has a stream of its own.
+    verbose
+        prints ``summary(model)``.
+
+    Converted are Linear, Conv1d/2d/3d, ConvTranspose1d/2d/3d, Embedding, LayerNorm, RMSNorm, BatchNorm1d/2d/3d and
+    MultiheadAttention, fpemu.torch's DotProductAttention, and classes derived from these that have no forward pass of their own. Norms and embeddings
+    change only where the recipe names a format for them. Parameters stay the objects that they are, so optimisers,
+    shared weights, hooks, parametrisations and checkpoints hold; the keys of state_dict are the same. What cannot be
+    converted stays: summary(model) names it. TransformerEncoderLayer and MultiheadAttention no longer take the fast
+    path that goes round their modules. A layer that was converted before is converted anew.
+
+    ValueError for a rule that matches nothing, with names near it; fpemu.SpecError for a format that cannot be read.
+    Nothing is changed then.
+    """
+    if not 0 <= seed < 1 << 63:
+        raise ValueError(f"a seed lies between 0 and 2^63 - 1; {seed} does not")
+    chosen = _choose(model, recipe, rules or {})
+    ready: list[tuple[int, nn.Module, Recipe, dict[str, Plan]]] = []
+    for number, (name, module) in enumerate(_convertible(model)):
+        own = chosen[name]
+        if own is None and isinstance(module, nn.MultiheadAttention):
+            out = chosen.get(f"{name}.out_proj" if name else "out_proj")
+            own = None if out is None else Recipe(name="none")  # it would read the weights of out_proj itself
+        if own is None:
+            continue
+        base: Any = quantized_class(_original(module))
+        try:
+            plans = base.plans(own)
+        except ValueError as error:
+            raise ValueError(f"{name or type(module).__name__}: {error}") from error
+        if not all(plan.idle for plan in plans.values()) or isinstance(module, nn.MultiheadAttention):
+            ready.append((number, module, own, plans))
+    revert(model)
+    for number, module, own, plans in ready:
+        _attach(module, own, plans, number, seed)
+    _leave_fast_paths(model)
+    if verbose:
+        print(summary(model))
+    return model
+
+
+def _original(module: nn.Module) -> type:
+    if not isinstance(module, Quantized):
+        return type(module)
+    return module._fpemu.base
+
+
+def _leave_fast_paths(model: nn.Module) -> None:
+    """TransformerEncoderLayer and TransformerEncoder read the weights of their modules where they think they may."""
+    for module in model.modules():
+        kinds = (nn.TransformerEncoderLayer, nn.TransformerEncoder)
+        if not isinstance(module, kinds) or not any(isinstance(m, Quantized) for m in module.modules()):
+            continue
+        name = "activation_relu_or_gelu" if isinstance(module, nn.TransformerEncoderLayer) else "use_nested_tensor"
+        if hasattr(module, name) and "_fpemu_fast_path" not in module.__dict__:
+            module.__dict__["_fpemu_fast_path"] = getattr(module, name)
+            setattr(module, name, 0)
+
+
+def revert(model: Model) -> Model:
+    """The inverse of convert, in place: every module has the class it had. Returns the model."""
+    for module in model.modules():
+        if isinstance(module, Quantized):
+            base, current = module._fpemu.base, type(module)
+            if current is quantized_class(base):
+                module.__class__ = base
+            else:  # parametrised since: the class that torch made above ours goes above the old one
+                module.__class__ = type(current.__name__, (base,), dict(current.__dict__))
+            del module.__dict__["_fpemu"]
+        if "_fpemu_fast_path" in module.__dict__:
+            kept = module.__dict__.pop("_fpemu_fast_path")
+            name = "activation_relu_or_gelu" if isinstance(module, nn.TransformerEncoderLayer) else "use_nested_tensor"
+            setattr(module, name, kept)
+    return model
+
+
+def manual_seed(model: nn.Module, seed: int, call: int = 0) -> None:
+    """Sets the seed of stochastic rounding in a converted model, and its streams to those of the given call (0: as
+    after convert), so that a run can be repeated or resumed. ValueError for a seed outside 0 .. 2^63 - 1."""
+    if not 0 <= seed < 1 << 63 or call < 0:
+        raise ValueError("a seed lies between 0 and 2^63 - 1, a call is not negative")
+    for module in model.modules():
+        if isinstance(module, Quantized):
+            module._fpemu.begin(seed, call)
+
+
+# ------------------------------------------------------------------------------------------------ what was done
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Rows of (name, class, what it was converted with or why it was not) of the modules with parameters."""
+
+    converted: tuple[tuple[str, str, str], ...]
+    left: tuple[tuple[str, str, str], ...]
+
+    def __iter__(self) -> Iterator[tuple[str, str, str]]:
+        return iter(self.converted + self.left)
+
+    def __str__(self) -> str:
+        table = [("module", "class", "recipe"), *self.converted]
+        if self.left:
+            table += [("left alone", "", ""), *self.left]
+        wide = [max(len(row[i]) for row in table) for i in range(2)]
+        return "\n".join(f"{a:<{wide[0]}}  {b:<{wide[1]}}  {c}".rstrip() for a, b, c in table)
+
+
+def _why(module: nn.Module) -> str:
+    if isinstance(module, (nn.modules.lazy.LazyModuleMixin,)) and module.has_uninitialized_params():
+        return "its parameters have no shape yet: run the model once"
+    if quantized_class(type(module)) is not None:
+        return "its recipe is None, or names no format for it"
+    if any(base in type(module).__mro__ for base in (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.Embedding,
+                                                     nn.LayerNorm, nn.MultiheadAttention)):
+        return "it has a forward pass of its own"
+    return "no conversion for this class"
+
+
+def summary(model: nn.Module) -> Summary:
+    """What convert made of a model: which modules it converted with which recipe, and which modules with parameters it
+    left, and why. ``print(summary(model))`` is a table."""
+    converted, left = [], []
+    for name, module in model.named_modules():
+        if isinstance(module, Quantized):
+            converted.append((name, module._fpemu.base.__name__, module.recipe.name or str(module.recipe.to_dict())))
+        elif any(True for _ in module.parameters(recurse=False)):
+            left.append((name, type(module).__name__, _why(module)))
+    return Summary(tuple(converted), tuple(left))

@@ -1,0 +1,754 @@
+"""Layers as functions: linear, matmul, conv1d/2d/3d, embedding, layer_norm, batch_norm, attention, with a Recipe.
+
+Each takes what the function of the same name in torch.nn.functional takes, then ``recipe`` (a Recipe, the name of a
+ready-made one, or a format), and
+
+state
+    int64 tensor [seed, stream, offset] for recipes with stochastic rounding: a call takes the streams stream ..
+    stream + 15 (attention: + 31), so calls that are to be independent get streams that far apart. None: zeros.
+stats
+    a sequence with an int64 counter tensor (``fpemu.torch.new_stats``) or None for each of ``SLOTS``: what the tensors
+    of a call counted is added to them.
+
+Operands are rounded from float32, float64, float16 or bfloat16, and stay in that dtype. Gradients pass roundings of
+operands straight through; the gradient that arrives is rounded for each product, and each product is the recipe's.
+The gradient of a bias is the sum of the gradient as it arrives, in its dtype (TransformerEngine's order). Second
+derivatives are not defined. Where autocast is on, operands are cast to its dtype first.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Optional, Union
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+import fpemu
+
+from . import operators
+from .recipe import Product, Recipe, Target, read_target
+from .recipe import recipe as _recipe
+
+__all__ = ["SLOTS", "linear", "matmul", "conv1d", "conv2d", "conv3d", "embedding", "layer_norm", "batch_norm",
+           "scaled_dot_product_attention", "Site"]
+
+#: What a layer rounds, in the order of its streams and counters.
+SLOTS = ("input", "weight", "bias", "output", "gradient", "weight again", "data gradient", "gradient again",
+         "input again", "weight gradient", "sums", "data gradient sums", "weight gradient sums")
+(INPUT, WEIGHT, BIAS, OUTPUT, GRADIENT, WEIGHT_AGAIN, DATA_GRADIENT, GRADIENT_AGAIN, INPUT_AGAIN, WEIGHT_GRADIENT, SUMS,
+ DATA_SUMS, WEIGHT_SUMS) = range(13)
+STREAMS = 16  # of a call
+
+Stats = Optional[Sequence[Union[Tensor, fpemu.Stats, None]]]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A recipe as a layer needs it: the targets of its slots and what one rounding serves."""
+
+    target: tuple[Optional[Target], ...]  # of SLOTS up to WEIGHT_GRADIENT
+    sums: tuple[Optional[str], Optional[str], Optional[str]]  # accumulators of the three products
+    weight_serves: bool  # the data gradient takes the operand of the forward product
+    input_serves: bool  # so does the weight gradient
+    gradient_serves: bool  # the weight gradient takes the gradient of the data gradient
+    stochastic: bool
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is rounded, torch multiplies."""
+        return self.sums == (None, None, None) and not any(self.target)
+
+
+def _serves(first: Optional[Target], second: Optional[Target]) -> bool:
+    return first == second and not (first is not None and first.along)
+
+
+def _accumulator(product: Product, left: Optional[Target], right: Optional[Target]) -> Optional[str]:
+    """The text of a product; it is told the formats of the operands, which hold already: it is faster then."""
+    text = product.accumulator
+    if text is None or left is None or right is None or left.blocked or right.blocked:
+        return text
+    compact = text.replace(" ", "").lower()
+    if compact.startswith(("tc(", "int(")) or any(key in compact for key in (";a=", ";b=", ";ab=")):
+        return text
+    return f"{text}; a={left.format}; b={right.format}"
+
+
+@functools.lru_cache(maxsize=None)
+def make_plan(recipe: Recipe, activations: bool = False) -> Plan:
+    """The plan of a layer; of a product of two *activations* in attention."""
+
+    def read(target: Optional[str]) -> Optional[Target]:
+        return None if target is None or target == "forward" else read_target(target)
+
+    slots: list[Optional[Target]] = [None] * (WEIGHT_GRADIENT + 1)
+    left, right = recipe.operands("forward", activations)
+    data_left, data_right = recipe.operands("data_gradient", activations)
+    weight_left, weight_right = recipe.operands("weight_gradient", activations)
+    slots[INPUT], slots[WEIGHT] = read(left), read(right)
+    slots[BIAS] = None if activations else read(recipe.bias)
+    slots[OUTPUT] = read(recipe.forward.result)
+    slots[GRADIENT] = read(data_left)
+    keep_weight, keep_input = data_right == "forward", weight_right == "forward"
+    slots[WEIGHT_AGAIN] = slots[WEIGHT] if keep_weight else read(data_right)
+    slots[INPUT_AGAIN] = slots[INPUT] if keep_input else read(weight_right)
+    slots[GRADIENT_AGAIN] = read(weight_left)
+    slots[DATA_GRADIENT] = read(recipe.data_gradient.result)
+    slots[WEIGHT_GRADIENT] = read(recipe.weight_gradient.result)
+    sums = (_accumulator(recipe.forward, slots[INPUT], slots[WEIGHT]),
+            _accumulator(recipe.data_gradient, slots[GRADIENT], slots[WEIGHT_AGAIN]),
+            _accumulator(recipe.weight_gradient, slots[GRADIENT_AGAIN], slots[INPUT_AGAIN]))
+    return Plan(tuple(slots), sums, keep_weight or _serves(slots[WEIGHT], slots[WEIGHT_AGAIN]),
+                keep_input or _serves(slots[INPUT], slots[INPUT_AGAIN]),
+                _serves(slots[GRADIENT], slots[GRADIENT_AGAIN]),
+                any(t is not None and t.stochastic for t in slots) or any("/s" in text for text in sums if text))
+
+
+@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+def _plan(recipe: Union[str, Recipe], activations: bool = False) -> Plan:
+    return make_plan(_recipe(recipe), activations)
+
+
+class Site:
+    """What one place in a network carries from call to call: its plan, its counters, the scale of its gradient."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.counters: Stats = None  # of SLOTS; observe lends them
+        self.tensors: Stats = None  # the same for compiled graphs and devices
+        self.scale: Optional[Tensor] = None  # power of two by which the gradient is multiplied while it is rounded
+        # Of a loss scaler: counters, where observe has lent none; whether to measure the gradient that arrives, and
+        # what was found, [mean square, largest magnitude].
+        self.watch: Optional[list[Optional[fpemu.Stats]]] = None
+        self.measure = False
+        self.measured: Optional[Tensor] = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "counters": None, "tensors": None, "scale": None, "watch": None, "measure": False,
+                "measured": None}
+
+    def stats_for(self, x: Tensor) -> Stats:
+        """Counters that a call on x adds to."""
+        if torch.compiler.is_compiling() or not x.is_cpu:
+            return self.tensors
+        return self.counters if self.counters is not None else self.watch
+
+
+def _states(plan: Plan, state: Optional[Tensor], device: torch.device, rows: int = STREAMS) -> Optional[Tensor]:
+    """A state for each slot: rows of [seed, stream, offset]."""
+    if not plan.stochastic:
+        return None
+    if state is None:
+        state = torch.zeros(3, dtype=torch.int64, device=device)
+    table = state.repeat(rows, 1)
+    table[:, 1] += torch.arange(rows, device=state.device)
+    return table
+
+
+def _round(x: Tensor, plan: Plan, slot: int, axis: int, states: Optional[Tensor], stats: Stats) -> Tensor:
+    target = plan.target[slot]
+    if target is None:
+        return x
+    state = states[slot] if target.stochastic and states is not None else None
+    if isinstance(x, nn.Parameter):
+        x = x.detach()
+    return operators.quantize(x, target.format, target.rounding, axis=axis, state=state,
+                              stats=None if stats is None else stats[slot])
+
+
+def _round_gradient(g: Tensor, site: Site, slot: int, axis: int, states: Optional[Tensor], stats: Stats,
+                    scale: Optional[Tensor]) -> Tensor:
+    plan = site.plan
+    if site.measure and site.measured is None:
+        numbers = g.detach().float()
+        site.measured = torch.stack((numbers.square().mean(), numbers.abs().max()))
+    if scale is None or plan.target[slot] is None:
+        return _round(g, plan, slot, axis, states, stats)
+    return _round(g * scale, plan, slot, axis, states, stats) / scale
+
+
+def _product(a: Tensor, b: Tensor, spec: Optional[str], states: Optional[Tensor], stats: Stats, slot: int) -> Tensor:
+    if spec is None:
+        return torch.matmul(a, b)
+    return operators.matmul(a, b, spec, state=None if states is None else states[slot],
+                            stats=None if stats is None else stats[slot])
+
+
+def _autocast(*tensors: Optional[Tensor]) -> tuple[Any, ...]:
+    first = tensors[0]
+    assert first is not None
+    kind = first.device.type
+    if not torch.is_autocast_enabled(kind):
+        return tensors
+    dtype = torch.get_autocast_dtype(kind)
+    return tuple(t.to(dtype) if t is not None and t.is_floating_point() and t.dtype != torch.float64 else t
+                 for t in tensors)
+
+
+# ------------------------------------------------------------------------------------------------ one tensor
+
+
+class _Pass(torch.autograd.Function):
+    """Rounds a tensor on its way forward by one slot (or -1: not), its gradient on the way back by another."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, site: Site, forward: int, backward: int, axis: int, states: Optional[Tensor],
+                stats: Stats, scale: Optional[Tensor]) -> Tensor:
+        plan = site.plan
+        ctx.rest = site, backward, axis, stats
+        ctx.scaled = states is not None, scale is not None
+        ctx.save_for_backward(*(t for t in (states, scale) if t is not None))
+        if forward < 0 or plan.target[forward] is None:
+            return x.view_as(x)
+        return _round(x, plan, forward, axis, states, stats)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, g: Tensor) -> Any:
+        site, backward, axis, stats = ctx.rest
+        saved = list(ctx.saved_tensors)
+        states = saved.pop(0) if ctx.scaled[0] else None
+        scale = saved.pop(0) if ctx.scaled[1] else None
+        if backward >= 0:
+            g = _round_gradient(g, site, backward, axis, states, stats, scale)
+        return g, None, None, None, None, None, None, None
+
+
+def _pass(x: Tensor, site: Site, forward: int, backward: int, axis: int, states: Optional[Tensor]) -> Tensor:
+    plan = site.plan
+    there = forward >= 0 and plan.target[forward] is not None
+    back = backward >= 0 and plan.target[backward] is not None and x.requires_grad
+    if not there and not back:
+        return x
+    stats = site.stats_for(x)
+    if not x.requires_grad or not torch.is_grad_enabled():
+        return _round(x, plan, forward, axis, states, stats) if there else x
+    result: Tensor = _Pass.apply(x, site, forward, backward, axis, states, stats, site.scale if back else None)
+    return result
+
+
+# ------------------------------------------------------------------------------------------------ linear, matmul
+
+
+class _Linear(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, w: Tensor, bias: Optional[Tensor], site: Site, states: Optional[Tensor],
+                stats: Stats, scale: Optional[Tensor]) -> Tensor:
+        plan = site.plan
+        xq = _round(x, plan, INPUT, -1, states, stats)
+        wq = _round(w, plan, WEIGHT, -1, states, stats)
+        bq = None if bias is None else _round(bias, plan, BIAS, -1, states, stats)
+        ctx.rest = site, stats, bias is not None
+        ctx.others = states is not None, scale is not None
+        ctx.save_for_backward(xq if plan.input_serves else x, wq if plan.weight_serves else w,
+                              *(t for t in (states, scale) if t is not None))
+        if plan.sums[0] is None and plan.target[OUTPUT] is None:
+            return F.linear(xq, wq, bq)
+        rows = xq.reshape(-1, xq.shape[-1]) if plan.sums[0] else xq
+        y = _product(rows, wq.t(), plan.sums[0], states, stats, SUMS).reshape(*x.shape[:-1], w.shape[0])
+        y = _round(y, plan, OUTPUT, -1, states, stats)
+        return y if bq is None else y + bq
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, g: Tensor) -> Any:
+        site, stats, biased = ctx.rest
+        plan = site.plan
+        x, w, *saved = ctx.saved_tensors
+        states = saved.pop(0) if ctx.others[0] else None
+        scale = saved.pop(0) if ctx.others[1] else None
+        need_x, need_w, need_b = ctx.needs_input_grad[:3]
+        g = g.reshape(-1, g.shape[-1])
+        dx = dw = gq = None
+        if need_x or (need_w and plan.gradient_serves):
+            gq = _round_gradient(g, site, GRADIENT, -1, states, stats, scale)
+        if need_x and gq is not None:
+            wq = w if plan.weight_serves else _round(w, plan, WEIGHT_AGAIN, 0, states, stats)
+            dx = _product(gq, wq, plan.sums[1], states, stats, DATA_SUMS).reshape(x.shape)
+            dx = _round(dx, plan, DATA_GRADIENT, -1, states, stats)
+        if need_w:
+            rows = x.reshape(-1, x.shape[-1])
+            rows = rows if plan.input_serves else _round(rows, plan, INPUT_AGAIN, 0, states, stats)
+            if gq is None or not plan.gradient_serves:
+                gq = _round_gradient(g, site, GRADIENT_AGAIN, 0, states, stats, scale)
+            dw = _product(gq.t(), rows, plan.sums[2], states, stats, WEIGHT_SUMS)
+            dw = _round(dw, plan, WEIGHT_GRADIENT, -1, states, stats)
+        return dx, dw, g.sum(0) if biased and need_b else None, None, None, None, None
+
+
+def _linear(x: Tensor, w: Tensor, bias: Optional[Tensor], site: Site, states: Optional[Tensor]) -> Tensor:
+    x, w, bias = _autocast(x, w, bias)
+    if site.plan.idle:
+        return F.linear(x, w, bias)
+    result: Tensor = _Linear.apply(x, w, bias, site, states, site.stats_for(x), site.scale)
+    return result
+
+
+def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, *, recipe: Union[str, Recipe],
+           state: Optional[Tensor] = None, stats: Stats = None) -> Tensor:
+    """y = x W^T + b. x (..., K), weight (M, K), bias (M) or None; the result is (..., M).
+
+    Blocks lie along K forward, along M for the gradient of x, and along the rows of x, all of its leading dimensions
+    taken together, for that of the weight (microxcaling does the same).
+    """
+    return _linear(x, weight, bias, _site(recipe, stats), _states_of(recipe, state, x))
+
+
+def _site(recipe: Union[str, Recipe], stats: Stats, activations: bool = False) -> Site:
+    site = Site(_plan(recipe, activations))
+    site.counters = site.tensors = stats
+    return site
+
+
+def _states_of(recipe: Union[str, Recipe], state: Optional[Tensor], x: Tensor, rows: int = STREAMS) -> Optional[Tensor]:
+    return _states(_plan(recipe), state, x.device, rows)
+
+
+def _sum_to(g: Tensor, shape: Sequence[int]) -> Tensor:
+    return g if g.shape == torch.Size(shape) else g.sum_to_size(list(shape))
+
+
+class _Matmul(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, a: Tensor, b: Tensor, site: Site, states: Optional[Tensor], stats: Stats,
+                scale: Optional[Tensor]) -> Tensor:
+        plan = site.plan
+        aq = _round(a, plan, INPUT, -1, states, stats)
+        bq = _round(b, plan, WEIGHT, -2, states, stats)
+        ctx.rest = site, stats
+        ctx.others = states is not None, scale is not None
+        ctx.save_for_backward(aq if plan.input_serves else a, bq if plan.weight_serves else b,
+                              *(t for t in (states, scale) if t is not None))
+        y = _product(aq, bq, plan.sums[0], states, stats, SUMS)
+        return _round(y, plan, OUTPUT, -1, states, stats)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, g: Tensor) -> Any:
+        site, stats = ctx.rest
+        plan = site.plan
+        a, b, *saved = ctx.saved_tensors
+        states = saved.pop(0) if ctx.others[0] else None
+        scale = saved.pop(0) if ctx.others[1] else None
+        da = db = gq = None
+        if ctx.needs_input_grad[0] or plan.gradient_serves:
+            gq = _round_gradient(g, site, GRADIENT, -1, states, stats, scale)
+        if ctx.needs_input_grad[0] and gq is not None:
+            bq = b if plan.weight_serves else _round(b, plan, WEIGHT_AGAIN, -1, states, stats)
+            da = _sum_to(_product(gq, bq.mT, plan.sums[1], states, stats, DATA_SUMS), a.shape)
+            da = _round(da, plan, DATA_GRADIENT, -1, states, stats)
+        if ctx.needs_input_grad[1]:
+            aq = a if plan.input_serves else _round(a, plan, INPUT_AGAIN, -2, states, stats)
+            if gq is None or not plan.gradient_serves:
+                gq = _round_gradient(g, site, GRADIENT_AGAIN, -2, states, stats, scale)
+            db = _sum_to(_product(aq.mT, gq, plan.sums[2], states, stats, WEIGHT_SUMS), b.shape)
+            db = _round(db, plan, WEIGHT_GRADIENT, -1, states, stats)
+        return da, db, None, None, None, None
+
+
+def _matmul(a: Tensor, b: Tensor, site: Site, states: Optional[Tensor]) -> Tensor:
+    a, b = _autocast(a, b)
+    if site.plan.idle:
+        return torch.matmul(a, b)
+    result: Tensor = _Matmul.apply(a, b, site, states, site.stats_for(a), site.scale)
+    return result
+
+
+def matmul(a: Tensor, b: Tensor, *, recipe: Union[str, Recipe], state: Optional[Tensor] = None,
+           stats: Stats = None) -> Tensor:
+    """a b, both activations: each is rounded to the recipe's input unless its product names other operands.
+
+    a (..., M, K), b (..., K, N), leading dimensions broadcast; the result is (..., M, N). Blocks lie along K forward,
+    along N for the gradient of a, along M for that of b. ValueError for vectors.
+    """
+    if a.dim() < 2 or b.dim() < 2:
+        raise ValueError(f"matmul takes matrices or batches of them, not {a.dim()} and {b.dim()} dimensions")
+    site = _site(recipe, stats, True)
+    return _matmul(a, b, site, _states(site.plan, state, a.device))
+
+
+# ------------------------------------------------------------------------------------------------ convolutions
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """Numbers of a convolution, one for each of its d spatial dimensions."""
+
+    stride: tuple[int, ...]
+    padding: tuple[int, ...]
+    dilation: tuple[int, ...]
+    groups: int
+    transposed: bool = False
+    output_padding: tuple[int, ...] = ()
+
+
+def _columns(x: Tensor, kernel: Sequence[int], at: Geometry, padding: Sequence[tuple[int, int]]) -> Tensor:
+    """The windows of x (N, C, spatial...) as (N, groups, C / groups * taps, places), channels slowest."""
+    pads = [p for pair in reversed(list(padding)) for p in pair]
+    x = F.pad(x, pads)
+    d = len(kernel)
+    for i, size in enumerate(kernel):
+        span = at.dilation[i] * (size - 1) + 1
+        x = x.unfold(2 + i, span, at.stride[i])[..., ::at.dilation[i]]
+    n, c = x.shape[:2]
+    places = x.shape[2:2 + d]
+    order = [0, 1] + list(range(2 + d, 2 + 2 * d)) + list(range(2, 2 + d))
+    taps = math.prod(kernel)
+    return x.permute(order).reshape(n, at.groups, c // at.groups * taps, math.prod(places))
+
+
+def _spread(g: Tensor, stride: Sequence[int]) -> Tensor:
+    """g (N, M, spatial...) with stride - 1 zeros between neighbours."""
+    if all(s == 1 for s in stride):
+        return g
+    sizes = [(n - 1) * s + 1 for n, s in zip(g.shape[2:], stride)]
+    out = g.new_zeros(*g.shape[:2], *sizes)
+    out[(slice(None), slice(None)) + tuple(slice(None, None, s) for s in stride)] = g
+    return out
+
+
+def _convolve(x: Tensor, w: Tensor, bias: Optional[Tensor], at: Geometry) -> Tensor:
+    return torch.convolution(x, w, bias, at.stride, at.padding, at.dilation, at.transposed,
+                             at.output_padding or (0,) * len(at.stride), at.groups)
+
+
+def _emulated_forward(x: Tensor, w: Tensor, at: Geometry, spec: str, states: Optional[Tensor],
+                      stats: Stats) -> Tensor:
+    kernel = w.shape[2:]
+    columns = _columns(x, kernel, at, [(p, p) for p in at.padding])
+    matrix = w.reshape(at.groups, w.shape[0] // at.groups, -1)
+    places = [(n + 2 * p - d * (k - 1) - 1) // s + 1
+              for n, p, d, k, s in zip(x.shape[2:], at.padding, at.dilation, kernel, at.stride)]
+    y = _product(matrix.expand(x.shape[0], *matrix.shape), columns, spec, states, stats, SUMS)
+    return y.reshape(x.shape[0], w.shape[0], *places)
+
+
+def _emulated_data_gradient(g: Tensor, w: Tensor, sizes: Sequence[int], at: Geometry, spec: str,
+                            states: Optional[Tensor], stats: Stats) -> Tensor:
+    """The convolution of the gradient, spread by the stride, with the kernel turned round: sums over outputs and taps."""
+    kernel, m = w.shape[2:], w.shape[0] // at.groups
+    g = _spread(g, at.stride)
+    pads = []
+    for i, size in enumerate(kernel):
+        low = at.dilation[i] * (size - 1) - at.padding[i]
+        pads.append((low, sizes[i] - (g.shape[2 + i] + low - at.dilation[i] * (size - 1))))
+    once = Geometry((1,) * len(kernel), (0,) * len(kernel), at.dilation, at.groups)
+    columns = _columns(g, kernel, once, pads)
+    turned = w.flip(list(range(2, w.dim()))).reshape(at.groups, m, w.shape[1], -1).transpose(1, 2)
+    matrix = turned.reshape(at.groups, w.shape[1], -1)
+    dx = _product(matrix.expand(g.shape[0], *matrix.shape), columns, spec, states, stats, DATA_SUMS)
+    return dx.reshape(g.shape[0], -1, *sizes)
+
+
+def _emulated_weight_gradient(g: Tensor, x: Tensor, w: Tensor, at: Geometry, spec: str, states: Optional[Tensor],
+                      stats: Stats) -> Tensor:
+    """Sums over the samples, and within each over its places."""
+    columns = _columns(x, w.shape[2:], at, [(p, p) for p in at.padding])  # (N, groups, CK, L)
+    left = g.reshape(g.shape[0], at.groups, g.shape[1] // at.groups, -1).permute(1, 2, 0, 3).flatten(2)
+    right = columns.permute(1, 0, 3, 2).flatten(1, 2)
+    return _product(left, right, spec, states, stats, WEIGHT_SUMS).reshape(w.shape)
+
+
+class _Conv(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, w: Tensor, bias: Optional[Tensor], site: Site, at: Geometry,
+                states: Optional[Tensor], stats: Stats, scale: Optional[Tensor]) -> Tensor:
+        plan = site.plan
+        xq = _round(x, plan, INPUT, 1, states, stats)
+        wq = _round(w, plan, WEIGHT, 0 if at.transposed else 1, states, stats)
+        bq = None if bias is None else _round(bias, plan, BIAS, -1, states, stats)
+        ctx.rest = site, stats, bias is not None, at
+        ctx.others = states is not None, scale is not None
+        ctx.save_for_backward(xq if plan.input_serves else x, wq if plan.weight_serves else w,
+                              *(t for t in (states, scale) if t is not None))
+        if plan.sums[0] is None and plan.target[OUTPUT] is None:
+            return _convolve(xq, wq, bq, at)
+        y = _convolve(xq, wq, None, at) if plan.sums[0] is None else _emulated_forward(xq, wq, at, plan.sums[0], states, stats)
+        y = _round(y, plan, OUTPUT, 1, states, stats)
+        return y if bq is None else y + bq.reshape(-1, *(1,) * (y.dim() - 2))
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, g: Tensor) -> Any:
+        site, stats, biased, at = ctx.rest
+        plan = site.plan
+        x, w, *saved = ctx.saved_tensors
+        states = saved.pop(0) if ctx.others[0] else None
+        scale = saved.pop(0) if ctx.others[1] else None
+        need_x, need_w, need_b = ctx.needs_input_grad[:3]
+
+        def native(g: Tensor, x: Tensor, w: Tensor, mask: list[bool]) -> tuple[Tensor, Tensor]:
+            dx, dw, _ = torch.ops.aten.convolution_backward(
+                g, x, w, None, at.stride, at.padding, at.dilation, at.transposed,
+                at.output_padding or (0,) * len(at.stride), at.groups, mask)
+            return dx, dw
+
+        dx = dw = gq = wq = None
+        if need_x or (need_w and plan.gradient_serves):
+            gq = _round_gradient(g, site, GRADIENT, 1, states, stats, scale)
+        if need_x:
+            wq = w if plan.weight_serves else _round(w, plan, WEIGHT_AGAIN, 1 if at.transposed else 0, states, stats)
+        together = (need_x and need_w and plan.gradient_serves and plan.input_serves and plan.sums[1:] == (None, None))
+        if together:
+            dx, dw = native(gq, x, wq, [True, True, False])  # type: ignore[arg-type]
+        elif need_x:
+            assert gq is not None and wq is not None
+            dx = (native(gq, x, wq, [True, False, False])[0] if plan.sums[1] is None else
+                  _emulated_data_gradient(gq, wq, x.shape[2:], at, plan.sums[1], states, stats))
+        if need_w and not together:
+            xq = x if plan.input_serves else _round(x, plan, INPUT_AGAIN, 0, states, stats)
+            if gq is None or not plan.gradient_serves:
+                gq = _round_gradient(g, site, GRADIENT_AGAIN, 0, states, stats, scale)
+            dw = (native(gq, xq, w, [False, True, False])[1] if plan.sums[2] is None else
+                  _emulated_weight_gradient(gq, xq, w, at, plan.sums[2], states, stats))
+        if dx is not None:
+            dx = _round(dx, plan, DATA_GRADIENT, 1, states, stats)
+        if dw is not None:
+            dw = _round(dw, plan, WEIGHT_GRADIENT, 1, states, stats)
+        db = g.sum([0] + list(range(2, g.dim()))) if biased and need_b else None
+        return dx, dw, db, None, None, None, None, None
+
+
+def _conv(x: Tensor, w: Tensor, bias: Optional[Tensor], at: Geometry, site: Site, states: Optional[Tensor]) -> Tensor:
+    x, w, bias = _autocast(x, w, bias)
+    if site.plan.idle:
+        return _convolve(x, w, bias, at)
+    single = x.dim() == w.dim() - 1
+    if single:
+        x = x.unsqueeze(0)
+    y: Tensor = _Conv.apply(x, w, bias, site, at, states, site.stats_for(x), site.scale)
+    return y.squeeze(0) if single else y
+
+
+Numbers = Union[int, Sequence[int]]
+
+
+def _each(value: Numbers, d: int, what: str) -> tuple[int, ...]:
+    if isinstance(value, int):
+        return (value,) * d
+    if len(value) == 1:
+        return tuple(value) * d
+    if len(value) != d:
+        raise ValueError(f"{what} has {len(value)} numbers for {d} dimensions")
+    return tuple(value)
+
+
+def _conv_front(d: int, x: Tensor, weight: Tensor, bias: Optional[Tensor], stride: Numbers,
+                padding: Union[str, Numbers], dilation: Numbers, groups: int, recipe: Union[str, Recipe],
+                state: Optional[Tensor], stats: Stats) -> Tensor:
+    if weight.dim() != d + 2:
+        raise ValueError(f"conv{d}d takes a weight of {d + 2} dimensions, not {weight.dim()}")
+    x, at = geometry(x, weight, stride, padding, dilation, groups)
+    return _conv(x, weight, bias, at, _site(recipe, stats), _states_of(recipe, state, x))
+
+
+def geometry(x: Tensor, weight: Tensor, stride: Numbers, padding: Union[str, Numbers], dilation: Numbers,
+             groups: int) -> tuple[Tensor, Geometry]:
+    """The numbers of a convolution; padding "same" that differs at the two ends is added to x."""
+    d = weight.dim() - 2
+    strides, dilations = _each(stride, d, "stride"), _each(dilation, d, "dilation")
+    if not isinstance(padding, str):
+        return x, Geometry(strides, _each(padding, d, "padding"), dilations, groups)
+    if padding == "valid":
+        return x, Geometry(strides, (0,) * d, dilations, groups)
+    if padding != "same" or any(s != 1 for s in strides):
+        raise ValueError(f"padding is numbers, 'valid' or, with stride 1, 'same'; not '{padding}'")
+    whole = [n * (k - 1) for n, k in zip(dilations, weight.shape[2:])]
+    if any(n % 2 for n in whole):
+        x = F.pad(x, [p for n in reversed(whole) for p in (0, n % 2)])
+    return x, Geometry(strides, tuple(n // 2 for n in whole), dilations, groups)
+
+
+def conv1d(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Numbers = 1,
+           padding: Union[str, Numbers] = 0, dilation: Numbers = 1, groups: int = 1, *, recipe: Union[str, Recipe],
+           state: Optional[Tensor] = None, stats: Stats = None) -> Tensor:
+    """x (N, C, L) or (C, L), weight (M, C / groups, k); the result is (N, M, L').
+
+    Blocks lie along channels: C forward, M for the gradient of x; along the batch N for that of the weight, as in
+    microxcaling. With an accumulator, sums go over channels and, within each, over taps; for the gradient of x over the
+    gradient spread with zeros by the stride; for that of the weight over samples and, within each, over places.
+    """
+    return _conv_front(1, x, weight, bias, stride, padding, dilation, groups, recipe, state, stats)
+
+
+def conv2d(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Numbers = 1,
+           padding: Union[str, Numbers] = 0, dilation: Numbers = 1, groups: int = 1, *, recipe: Union[str, Recipe],
+           state: Optional[Tensor] = None, stats: Stats = None) -> Tensor:
+    """x (N, C, H, W) or (C, H, W), weight (M, C / groups, kh, kw); otherwise as conv1d."""
+    return _conv_front(2, x, weight, bias, stride, padding, dilation, groups, recipe, state, stats)
+
+
+def conv3d(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Numbers = 1,
+           padding: Union[str, Numbers] = 0, dilation: Numbers = 1, groups: int = 1, *, recipe: Union[str, Recipe],
+           state: Optional[Tensor] = None, stats: Stats = None) -> Tensor:
+    """x (N, C, D, H, W) or (C, D, H, W), weight (M, C / groups, kd, kh, kw); otherwise as conv1d."""
+    return _conv_front(3, x, weight, bias, stride, padding, dilation, groups, recipe, state, stats)
+
+
+# ------------------------------------------------------------------------------------------------ the rest
+
+
+@functools.lru_cache(maxsize=None)
+def make_norm_plan(recipe: Recipe) -> Plan:
+    """Of a normalisation: input, scale (WEIGHT), shift (BIAS), gradient; nothing without the recipe's norm."""
+    return _single_plan(recipe, recipe.norm, (INPUT, WEIGHT, BIAS))
+
+
+@functools.lru_cache(maxsize=None)
+def make_embedding_plan(recipe: Recipe) -> Plan:
+    """Of an embedding: its table and the gradient; nothing without the recipe's embedding."""
+    return _single_plan(recipe, recipe.embedding, (WEIGHT,))
+
+
+@functools.lru_cache(maxsize=None)
+def make_softmax_plan(recipe: Recipe) -> Plan:
+    """Of a softmax: what it gives."""
+    return _single_plan(recipe.replace(gradient=None), recipe.softmax, (OUTPUT,))
+
+
+def _single_plan(recipe: Recipe, target: Optional[str], places: Sequence[int]) -> Plan:
+    slots: list[Optional[Target]] = [None] * (WEIGHT_GRADIENT + 1)
+    if target is not None:
+        for slot in places:
+            slots[slot] = read_target(target)
+        slots[GRADIENT] = None if recipe.gradient is None else read_target(recipe.gradient)
+    return Plan(tuple(slots), (None, None, None), True, True, True, any(t is not None and t.stochastic for t in slots))
+
+
+@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+def _norm_plan(recipe: Union[str, Recipe]) -> Plan:
+    return make_norm_plan(_recipe(recipe))
+
+
+@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+def _embedding_plan(recipe: Union[str, Recipe]) -> Plan:
+    return make_embedding_plan(_recipe(recipe))
+
+
+@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+def _softmax_plan(recipe: Union[str, Recipe]) -> Plan:
+    return make_softmax_plan(_recipe(recipe))
+
+
+def _embedding(indices: Tensor, weight: Tensor, site: Site, states: Optional[Tensor], **how: Any) -> Tensor:
+    target = site.plan.target[WEIGHT]
+    first = target is not None and (target.whole or target.stochastic)  # else a row is rounded alike wherever it lies
+    if first:
+        weight = _pass(weight, site, WEIGHT, -1, -1, states)
+    y = F.embedding(indices, weight, **how)
+    return _pass(y, site, -1 if first else WEIGHT, GRADIENT, -1, states)
+
+
+def embedding(indices: Tensor, weight: Tensor, padding_idx: Optional[int] = None, max_norm: Optional[float] = None,
+              norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False, *,
+              recipe: Union[str, Recipe], state: Optional[Tensor] = None, stats: Stats = None) -> Tensor:
+    """Rows of weight (V, D) rounded to the recipe's embedding; the gradient that arrives to its gradient.
+
+    Only rows that are used are rounded and counted, where that gives the same bits; the whole table where its format
+    has a scale for all of it, or rounds stochastically. Blocks lie along D.
+    """
+    site = Site(_embedding_plan(recipe))
+    site.counters = site.tensors = stats
+    return _embedding(indices, weight, site, _states(site.plan, state, weight.device), padding_idx=padding_idx,
+                      max_norm=max_norm, norm_type=norm_type, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
+
+
+def _norm_operands(x: Tensor, weight: Optional[Tensor], bias: Optional[Tensor], site: Site, states: Optional[Tensor],
+                   axis: int) -> tuple[Tensor, Optional[Tensor], Optional[Tensor]]:
+    return (_pass(x, site, INPUT, -1, axis, states),
+            None if weight is None else _pass(weight, site, WEIGHT, -1, -1, states),
+            None if bias is None else _pass(bias, site, BIAS, -1, -1, states))
+
+
+def _layer_norm(x: Tensor, shape: Sequence[int], weight: Optional[Tensor], bias: Optional[Tensor], eps: float,
+                site: Site, states: Optional[Tensor]) -> Tensor:
+    xq, wq, bq = _norm_operands(x, weight, bias, site, states, -1)
+    y = F.layer_norm(xq, list(shape), wq, bq, eps)
+    return _pass(y, site, -1, GRADIENT, -1, states)
+
+
+def layer_norm(x: Tensor, normalized_shape: Sequence[int], weight: Optional[Tensor] = None,
+               bias: Optional[Tensor] = None, eps: float = 1e-5, *, recipe: Union[str, Recipe],
+               state: Optional[Tensor] = None, stats: Stats = None) -> Tensor:
+    """x (..., normalized_shape), weight and bias are rounded to the recipe's norm, the gradient that arrives to its
+    gradient; torch normalises. Blocks lie along the last dimension."""
+    site = Site(_norm_plan(recipe))
+    site.counters = site.tensors = stats
+    return _layer_norm(x, normalized_shape, weight, bias, eps, site, _states(site.plan, state, x.device))
+
+
+def _batch_norm(x: Tensor, mean: Optional[Tensor], variance: Optional[Tensor], weight: Optional[Tensor],
+                bias: Optional[Tensor], training: bool, momentum: float, eps: float, site: Site,
+                states: Optional[Tensor]) -> Tensor:
+    xq, wq, bq = _norm_operands(x, weight, bias, site, states, 1)
+    y = F.batch_norm(xq, mean, variance, wq, bq, training, momentum, eps)
+    return _pass(y, site, -1, GRADIENT, 1, states)
+
+
+def batch_norm(x: Tensor, running_mean: Optional[Tensor], running_var: Optional[Tensor],
+               weight: Optional[Tensor] = None, bias: Optional[Tensor] = None, training: bool = False,
+               momentum: float = 0.1, eps: float = 1e-5, *, recipe: Union[str, Recipe],
+               state: Optional[Tensor] = None, stats: Stats = None) -> Tensor:
+    """x (N, C, ...), weight and bias (C) are rounded to the recipe's norm, the gradient that arrives to its gradient;
+    running statistics are those of the rounded x, in float32. Blocks lie along C."""
+    site = Site(_norm_plan(recipe))
+    site.counters = site.tensors = stats
+    return _batch_norm(x, running_mean, running_var, weight, bias, training, momentum, eps, site,
+                       _states(site.plan, state, x.device))
+
+
+def _causal(queries: int, keys: int, device: torch.device) -> Tensor:
+    return torch.ones(queries, keys, dtype=torch.bool, device=device).tril()
+
+
+def _attention(q: Tensor, k: Tensor, v: Tensor, mask: Optional[Tensor], dropout: float, is_causal: bool,
+               scale: Optional[float], scores: Site, softmax: Site, context: Site,
+               states: Optional[Tensor]) -> tuple[Tensor, Tensor]:
+    """The result and the probabilities, after dropout."""
+    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+    first = None if states is None else states[:STREAMS]
+    second = None if states is None else states[STREAMS:]
+    s = _matmul(q, k.mT, scores, first) * scale
+    if is_causal:
+        s = s.masked_fill(~_causal(q.shape[-2], k.shape[-2], q.device), -math.inf)
+    if mask is not None:
+        s = s.masked_fill(~mask, -math.inf) if mask.dtype == torch.bool else s + mask
+    p = torch.softmax(s, -1)
+    # its slot is OUTPUT, which a product of activations leaves to its own result: a stream of the second sixteen
+    p = _pass(p, softmax, OUTPUT, -1, -1, None if second is None else second + _far(second))
+    if dropout > 0:
+        p = F.dropout(p, dropout)
+    return _matmul(p, v, context, second), p
+
+
+def _far(states: Tensor) -> Tensor:
+    """Moves a slot past the slots of a product, within its sixteen streams."""
+    return states.new_tensor([0, STREAMS - 1 - OUTPUT, 0])
+
+
+def scaled_dot_product_attention(q: Tensor, k: Tensor, v: Tensor, attn_mask: Optional[Tensor] = None,
+                                 dropout_p: float = 0.0, is_causal: bool = False, scale: Optional[float] = None, *,
+                                 recipe: Union[str, Recipe], state: Optional[Tensor] = None,
+                                 stats: Optional[tuple[Stats, Stats, Stats]] = None) -> Tensor:
+    """softmax(q k^T * scale + mask) v, both products and their gradients by the recipe, as matmul has it.
+
+    q (..., L, D), k (..., S, D), v (..., S, E); mask boolean (True takes part) or added; scale 1 / sqrt(D) if None. The
+    result is (..., L, E). The probabilities are rounded to the recipe's softmax, and then as an operand of the second
+    product. stats: those of the scores, of the softmax, of the second product.
+    """
+    if is_causal and attn_mask is not None:
+        raise ValueError("attention takes a mask or is causal, not both")
+    plan = _plan(recipe, True)
+    softmax = Site(_softmax_plan(recipe))
+    scores, context = Site(plan), Site(plan)
+    if stats is not None:
+        for site, own in zip((scores, softmax, context), stats):
+            site.counters = site.tensors = own
+    stochastic = plan if plan.stochastic else softmax.plan
+    return _attention(q, k, v, attn_mask, dropout_p, is_causal, scale, scores, softmax, context,
+                      _states(stochastic, state, q.device, 2 * STREAMS))[0]

@@ -1,0 +1,399 @@
+"""Modules of torch.nn whose tensors are rounded: what ``convert`` makes of them.
+
+A converted module is the module it was, with another class: its parameters, buffers, hooks and the keys of its
+state_dict are the same. Each class here is the one of torch.nn with a forward pass of ``fpemu.torch.functional``.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Optional
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from . import functional as f
+from .functional import STREAMS, Plan, Site, make_embedding_plan, make_norm_plan, make_plan, make_softmax_plan
+from .recipe import Recipe
+
+__all__ = ["Quantized", "Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d",
+           "ConvTranspose3d", "Embedding", "LayerNorm", "RMSNorm", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d",
+           "MultiheadAttention", "DotProductAttention", "QuantizedDotProductAttention"]
+
+
+def _take(table: Tensor) -> Tensor:
+    """A copy of the streams of this call; the table moves on to those of the next."""
+    now = table.clone()
+    table.select(1, 1).add_(table.shape[0])
+    return now
+
+
+# In a compiled graph an operator of its own: a copy that only the backward pass reads would be made there, from a table
+# that has moved on.
+_take_opaque = torch.library.custom_op("fpemu::take_streams", _take, mutates_args=("table",))
+_take_opaque.register_fake(torch.empty_like)
+
+
+class Attachment:
+    """What convert adds to a module."""
+
+    def __init__(self, recipe: Recipe, base: type, plans: dict[str, Plan], seed: int, stream: int) -> None:
+        self.recipe = recipe
+        self.base = base  # the class that revert gives back
+        self.sites = {name: Site(plan) for name, plan in plans.items()}
+        self.site = next(iter(self.sites.values()))
+        self.stream = stream
+        self.streams: Optional[Tensor] = None  # (slots, 3) rows of [seed, stream, offset] for the next call
+        self.begin(seed, 0)
+
+    def begin(self, seed: int, call: int) -> None:
+        """Sets the streams to those of a call."""
+        count = rows({name: site.plan for name, site in self.sites.items()})
+        if count:
+            first = self.stream + call * count
+            self.streams = torch.tensor([[seed, first + i, 0] for i in range(count)], dtype=torch.int64)
+
+
+class Quantized:
+    """What all converted modules are. ``module.recipe`` is what they were converted with."""
+
+    _fpemu: Attachment
+
+    @staticmethod
+    def plans(recipe: Recipe) -> dict[str, Plan]:
+        """The plans of a module of this class, by the name of the place; "" is the module itself."""
+        raise NotImplementedError
+
+    @property
+    def recipe(self) -> Recipe:
+        return self._fpemu.recipe
+
+    def _states(self) -> Optional[Tensor]:
+        """States for the slots of this call, which no other call gets."""
+        table = self._fpemu.streams
+        if table is None:
+            return None
+        take: Any = _take_opaque if torch.compiler.is_compiling() else _take
+        now: Tensor = take(table)
+        return now
+
+    def extra_repr(self) -> str:
+        inner: str = super().extra_repr()  # type: ignore[misc]
+        return ", ".join(part for part in (inner, f"recipe={self.recipe.name or 'own'}") if part)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        own = getattr(type(self), "__getstate__", None)
+        plain = own is None or own is getattr(object, "__getstate__", None)
+        return _rebuild, (self._fpemu.base,), dict(self.__dict__) if plain else self.__getstate__()  # type: ignore[attr-defined]
+
+
+class _Linear(Quantized):
+    weight: Tensor
+    bias: Optional[Tensor]
+
+    @staticmethod
+    def plans(recipe: Recipe) -> dict[str, Plan]:
+        return {"": make_plan(recipe)}
+
+    def forward(self, input: Tensor) -> Tensor:
+        return f._linear(input, self.weight, self.bias, self._fpemu.site, self._states())
+
+
+class Linear(_Linear, nn.Linear):
+    """nn.Linear by a recipe: functional.linear."""
+
+
+class _Conv(Quantized):
+    @staticmethod
+    def plans(recipe: Recipe) -> dict[str, Plan]:
+        return {"": make_plan(recipe)}
+
+    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Optional[Tensor]) -> Tensor:
+        own: Any = self
+        padding = own.padding
+        if own.padding_mode != "zeros":
+            input = F.pad(input, own._reversed_padding_repeated_twice, mode=own.padding_mode)
+            padding = 0
+        input, at = f.geometry(input, weight, own.stride, padding, own.dilation, own.groups)
+        return f._conv(input, weight, bias, at, self._fpemu.site, self._states())
+
+
+class Conv1d(_Conv, nn.Conv1d):
+    """nn.Conv1d by a recipe: functional.conv1d."""
+
+
+class Conv2d(_Conv, nn.Conv2d):
+    """nn.Conv2d by a recipe: functional.conv2d."""
+
+
+class Conv3d(_Conv, nn.Conv3d):
+    """nn.Conv3d by a recipe: functional.conv3d."""
+
+
+class _ConvTranspose(Quantized):
+    @staticmethod
+    def plans(recipe: Recipe) -> dict[str, Plan]:
+        plan = make_plan(recipe)
+        if any(plan.sums):
+            raise ValueError("transposed convolutions have no emulated accumulators")
+        return {"": plan}
+
+    def forward(self, input: Tensor, output_size: Optional[list[int]] = None) -> Tensor:
+        own: Any = self
+        if own.padding_mode != "zeros":
+            raise ValueError("a transposed convolution is padded with zeros only")
+        d = own.weight.dim() - 2
+        extra = own._output_padding(input, output_size, own.stride, own.padding, own.kernel_size, d, own.dilation)
+        at = f.Geometry(tuple(own.stride), tuple(own.padding), tuple(own.dilation), own.groups, True, tuple(extra))
+        return f._conv(input, own.weight, own.bias, at, self._fpemu.site, self._states())
+
+
+class ConvTranspose1d(_ConvTranspose, nn.ConvTranspose1d):
+    """nn.ConvTranspose1d by a recipe, without emulated accumulators."""
+
+
+class ConvTranspose2d(_ConvTranspose, nn.ConvTranspose2d):
+    """nn.ConvTranspose2d by a recipe, without emulated accumulators."""
+
+
+class ConvTranspose3d(_ConvTranspose, nn.ConvTranspose3d):
+    """nn.ConvTranspose3d by a recipe, without emulated accumulators."""
+
+
+class _Embedding(Quantized):
+    @staticmethod
+    def plans(recipe: Recipe) -> dict[str, Plan]:
+        return {"": make_embedding_plan(recipe)}
+
+    def forward(self, input: Tensor) -> Tensor:
+        own: Any = self
+        return f._embedding(input, own.weight, self._fpemu.site, self._states(), padding_idx=own.padding_idx,
+                            max_norm=own.max_norm, norm_type=own.norm_type,
+                            scale_grad_by_freq=own.scale_grad_by_freq, sparse=own.sparse)
+
+
+class Embedding(_Embedding, nn.Embedding):
+    """nn.Embedding by a recipe's embedding: functional.embedding."""
+
+
+class _Norm(Quantized):
+    @staticmethod
+    def plans(recipe: Recipe) -> dict[str, Plan]:
+        return {"": make_norm_plan(recipe)}
+
+
+class _LayerNorm(_Norm):
+    def forward(self, input: Tensor) -> Tensor:
+        own: Any = self
+        return f._layer_norm(input, own.normalized_shape, own.weight, own.bias, own.eps, self._fpemu.site,
+                             self._states())
+
+
+class LayerNorm(_LayerNorm, nn.LayerNorm):
+    """nn.LayerNorm by a recipe's norm: functional.layer_norm."""
+
+
+class _RMSNorm(_Norm):
+    def forward(self, x: Tensor) -> Tensor:
+        own: Any = self
+        site, states = self._fpemu.site, self._states()
+        xq, wq, _ = f._norm_operands(x, own.weight, None, site, states, -1)
+        y = F.rms_norm(xq, own.normalized_shape, wq, own.eps)
+        return f._pass(y, site, -1, f.GRADIENT, -1, states)
+
+
+class RMSNorm(_RMSNorm, nn.RMSNorm):
+    """nn.RMSNorm by a recipe's norm, as LayerNorm."""
+
+
+class _BatchNorm(_Norm):
+    def forward(self, input: Tensor) -> Tensor:
+        own: Any = self
+        own._check_input_dim(input)
+        momentum = 0.0 if own.momentum is None else own.momentum
+        if own.training and own.track_running_stats and own.num_batches_tracked is not None:
+            own.num_batches_tracked.add_(1)
+            if own.momentum is None:
+                momentum = 1.0 / float(own.num_batches_tracked)
+        batch = own.training or (own.running_mean is None and own.running_var is None)
+        keep = not own.training or own.track_running_stats
+        return f._batch_norm(input, own.running_mean if keep else None, own.running_var if keep else None, own.weight,
+                             own.bias, batch, momentum, own.eps, self._fpemu.site, self._states())
+
+
+class BatchNorm1d(_BatchNorm, nn.BatchNorm1d):
+    """nn.BatchNorm1d by a recipe's norm: functional.batch_norm."""
+
+
+class BatchNorm2d(_BatchNorm, nn.BatchNorm2d):
+    """nn.BatchNorm2d by a recipe's norm: functional.batch_norm."""
+
+
+class BatchNorm3d(_BatchNorm, nn.BatchNorm3d):
+    """nn.BatchNorm3d by a recipe's norm: functional.batch_norm."""
+
+
+class _Attention(Quantized):
+    PLACES = ("in_proj", "in_proj_k", "in_proj_v", "scores", "softmax", "context")
+
+    @staticmethod
+    def plans(recipe: Recipe) -> dict[str, Plan]:
+        layer, product = make_plan(recipe), make_plan(recipe, True)
+        return {"in_proj": layer, "in_proj_k": layer, "in_proj_v": layer, "scores": product,
+                "softmax": make_softmax_plan(recipe), "context": product}
+
+    def _project(self, query: Tensor, key: Tensor, value: Tensor, states: Optional[Tensor]) -> tuple[Tensor, ...]:
+        own: Any = self
+        sites, e = self._fpemu.sites, own.embed_dim
+        part = (lambda i: None) if states is None else (lambda i: states[i * STREAMS:(i + 1) * STREAMS])
+        if own._qkv_same_embed_dim and query is key and key is value:
+            packed = f._linear(query, own.in_proj_weight, own.in_proj_bias, sites["in_proj"], part(0))
+            return packed.chunk(3, -1)
+        if own._qkv_same_embed_dim:
+            weights = own.in_proj_weight.split(e)
+        else:
+            weights = (own.q_proj_weight, own.k_proj_weight, own.v_proj_weight)
+        biases = (None, None, None) if own.in_proj_bias is None else own.in_proj_bias.split(e)
+        return tuple(f._linear(x, w, b, sites[self.PLACES[i]], part(i))
+                     for i, (x, w, b) in enumerate(zip((query, key, value), weights, biases)))
+
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Optional[Tensor] = None,
+                need_weights: bool = True, attn_mask: Optional[Tensor] = None, average_attn_weights: bool = True,
+                is_causal: bool = False) -> tuple[Tensor, Optional[Tensor]]:
+        own: Any = self
+        if is_causal and attn_mask is None:
+            raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
+        batched, same, pair = query.dim() == 3, query is key and key is value, key is value
+        if not batched:
+            query = query.unsqueeze(0)
+            key, value = (query, query) if same else (key.unsqueeze(0), value.unsqueeze(0))
+            key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+        elif not own.batch_first:
+            query = query.transpose(0, 1)
+            key, value = (query, query) if same else (key.transpose(0, 1), value.transpose(0, 1))
+        if pair and not same:
+            value = key
+        states = self._states()
+        q, k, v = self._project(query, key, value, states)
+        n, heads, wide = q.shape[0], own.num_heads, own.head_dim
+        if own.bias_k is not None and own.bias_v is not None:
+            k = torch.cat([k, own.bias_k.expand(n, 1, -1)], 1)
+            v = torch.cat([v, own.bias_v.expand(n, 1, -1)], 1)
+        if own.add_zero_attn:
+            k, v = (torch.cat([t, t.new_zeros(n, 1, t.shape[-1])], 1) for t in (k, v))
+        mask = self._mask(q, k, attn_mask, key_padding_mask)
+        q, k, v = (t.reshape(n, -1, heads, wide).transpose(1, 2) for t in (q, k, v))
+        sites = self._fpemu.sites
+        out, weights = f._attention(q, k, v, mask, own.dropout if own.training else 0.0, False, None,
+                                    sites["scores"], sites["softmax"], sites["context"],
+                                    None if states is None else states[3 * STREAMS:])
+        out = own.out_proj(out.transpose(1, 2).reshape(n, -1, heads * wide))
+        if average_attn_weights:
+            weights = weights.mean(1)
+        if not batched:
+            out, weights = out.squeeze(0), weights.squeeze(0)
+        elif not own.batch_first:
+            out = out.transpose(0, 1)
+        return out, weights if need_weights else None
+
+    def _mask(self, q: Tensor, k: Tensor, attn_mask: Optional[Tensor],
+              key_padding_mask: Optional[Tensor]) -> Optional[Tensor]:
+        """Both masks as one to be added, (N or 1, heads or 1, L, S); keys that the module adds are seen by all."""
+        own: Any = self
+        n, length, keys = q.shape[0], q.shape[1], k.shape[1]
+
+        def added(mask: Tensor) -> Tensor:
+            if mask.dtype == torch.bool:
+                mask = torch.zeros_like(mask, dtype=q.dtype).masked_fill_(mask, float("-inf"))
+            return F.pad(mask, (0, keys - mask.shape[-1]))
+
+        total: Optional[Tensor] = None
+        if attn_mask is not None:
+            mask = added(attn_mask)
+            total = mask.reshape(n, own.num_heads, length, keys) if mask.dim() == 3 else mask[None, None]
+        if key_padding_mask is not None:
+            padding = added(key_padding_mask)[:, None, None, :]
+            total = padding if total is None else total + padding
+        return total
+
+
+class MultiheadAttention(_Attention, nn.MultiheadAttention):
+    """nn.MultiheadAttention by a recipe: its projections as functional.linear, its two products of activations as
+    functional.scaled_dot_product_attention, out_proj by its own recipe. The fast path, which goes round all of these,
+    is not taken, and the probabilities are made even where nobody asks for them."""
+
+
+class DotProductAttention(nn.Module):
+    """torch's scaled_dot_product_attention as a module without parameters, so that ``convert`` finds it: put it where a
+    model calls the function. Arguments and result are those of the function."""
+
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor] = None,
+                dropout_p: float = 0.0, is_causal: bool = False, scale: Optional[float] = None) -> Tensor:
+        return F.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale=scale)
+
+
+class _DotProductAttention(Quantized):
+    @staticmethod
+    def plans(recipe: Recipe) -> dict[str, Plan]:
+        product = make_plan(recipe, True)
+        return {"scores": product, "softmax": make_softmax_plan(recipe), "context": product}
+
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor] = None,
+                dropout_p: float = 0.0, is_causal: bool = False, scale: Optional[float] = None) -> Tensor:
+        if is_causal and attn_mask is not None:
+            raise ValueError("attention takes a mask or is causal, not both")
+        sites = self._fpemu.sites
+        return f._attention(query, key, value, attn_mask, dropout_p, is_causal, scale, sites["scores"],
+                            sites["softmax"], sites["context"], self._states())[0]
+
+
+class QuantizedDotProductAttention(_DotProductAttention, DotProductAttention):
+    """DotProductAttention by a recipe: functional.scaled_dot_product_attention."""
+
+
+_CLASSES: dict[type, tuple[type, type]] = {  # of torch.nn: what goes above it, and both together
+    nn.Linear: (_Linear, Linear), nn.Conv1d: (_Conv, Conv1d), nn.Conv2d: (_Conv, Conv2d), nn.Conv3d: (_Conv, Conv3d),
+    nn.ConvTranspose1d: (_ConvTranspose, ConvTranspose1d), nn.ConvTranspose2d: (_ConvTranspose, ConvTranspose2d),
+    nn.ConvTranspose3d: (_ConvTranspose, ConvTranspose3d), nn.Embedding: (_Embedding, Embedding),
+    nn.LayerNorm: (_LayerNorm, LayerNorm), nn.RMSNorm: (_RMSNorm, RMSNorm), nn.BatchNorm1d: (_BatchNorm, BatchNorm1d),
+    nn.BatchNorm2d: (_BatchNorm, BatchNorm2d), nn.BatchNorm3d: (_BatchNorm, BatchNorm3d),
+    nn.MultiheadAttention: (_Attention, MultiheadAttention),
+    DotProductAttention: (_DotProductAttention, QuantizedDotProductAttention),
+}
+
+
+def _known(cls: type) -> Optional[type]:
+    """The class of torch.nn whose forward pass a class has, if it is one of those that can be converted."""
+    for base in cls.__mro__:
+        if base not in _CLASSES:
+            continue
+        own: Any = cls
+        ours: Any = base
+        same = all(getattr(own, name, None) is getattr(ours, name, None)
+                   for name in ("forward", "_conv_forward", "__call__"))
+        return base if same else None
+    return None
+
+
+@functools.lru_cache(maxsize=None)
+def quantized_class(cls: type) -> Optional[type]:
+    """The converted class of a module's class; None where there is none. A subclass that leaves the forward pass as it
+    is, such as a parametrised one, gets a subclass of its own."""
+    base = _known(cls)
+    if base is None:
+        return None
+    above, both = _CLASSES[base]
+    return both if cls is base else type(cls.__name__, (above, cls), {"__module__": __name__, "__doc__": both.__doc__})
+
+
+def _rebuild(base: type) -> Any:
+    cls: Any = quantized_class(base)
+    return cls.__new__(cls)
+
+
+def rows(plans: dict[str, Plan]) -> int:
+    """How many streams a call of a module with these plans takes; 0 where nothing is stochastic."""
+    if not any(plan.stochastic for plan in plans.values()):
+        return 0
+    return STREAMS * {1: 1, 3: 2}.get(len(plans), 5)  # a layer; attention; attention with three projections

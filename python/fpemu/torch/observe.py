@@ -1,0 +1,339 @@
+"""observe: what happened to every tensor of a converted model, by layer and role, and where that can be written."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from typing import Any, Optional, Union
+
+import torch
+from torch import Tensor, nn
+
+import fpemu
+
+from .counters import new_stats, read_stats
+from .functional import SLOTS, SUMS, Plan, Site
+from .modules import Quantized
+
+__all__ = ["observe", "Log"]
+
+# Roles as fptrain has them: v forward values, w parameters, dv and dw their gradients; "sum" for accumulators.
+ROLES = ("v", "w", "w", "v", "dv", "w", "dv", "dv", "v", "dw", "sum", "sum", "sum")
+_WORDS = 3  # of a counter tensor, before what is counted
+_COUNT = 5  # the word that counts elements
+
+
+def _counted(plan: Plan, slot: int) -> bool:
+    """Whether a call rounds, or adds up, by this slot on its own."""
+    if slot >= SUMS:
+        return plan.sums[slot - SUMS] is not None
+    if plan.target[slot] is None:
+        return False
+    served = {5: plan.weight_serves, 7: plan.gradient_serves, 8: plan.input_serves}
+    return not served.get(slot, False)
+
+
+class _Place:
+    """One tensor of one layer: where it is counted, and what was counted so far."""
+
+    def __init__(self, name: str, role: str, site: Site, slot: int, how: dict[str, Any], device: torch.device) -> None:
+        self.name, self.role = name, role
+        self.site, self.slot = site, slot
+        self.target = None if slot >= SUMS else site.plan.target[slot]
+        if slot >= SUMS:
+            how = {}  # sums have no order in which errors could be added
+        self.total = fpemu.Stats(**how)
+        self.step = fpemu.Stats(**how)
+        self.tensor = new_stats(**how).to(device)
+        self.on_cpu = device.type == "cpu"
+
+    def take(self) -> fpemu.Stats:
+        """What was counted on the processor since the last time; counting begins anew."""
+        found = self.held()
+        self.step = self.step.empty()
+        counters = self.site.counters
+        if isinstance(counters, list) and counters[self.slot] is not None:
+            counters[self.slot] = self.step
+        self.tensor[_WORDS:] = 0
+        self.total += found
+        return found
+
+    def held(self) -> fpemu.Stats:
+        """What was counted since, by layers in eager mode and by those in compiled graphs or on a device."""
+        return self.step + read_stats(self.tensor)
+
+
+def _number(x: float) -> Union[float, str]:
+    """JSON has no infinities and no NaN; fptrain's logs have words for them."""
+    return x if math.isfinite(x) else "nan" if math.isnan(x) else "inf" if x > 0 else "-inf"
+
+
+def _histogram(found: fpemu.Stats) -> dict[str, Any]:
+    counts = found.histogram
+    ends = found.histogram_range
+    assert counts is not None and ends is not None
+    filled = counts.nonzero()[0]
+    low, high = (int(filled[0]), int(filled[-1]) + 1) if len(filled) else (0, 0)
+    return {"first": ends[0] - 1 + low, "counts": [int(n) for n in counts[low:high]],
+            "zeros": int(found.count - found.nan - found.infinite - int(counts.sum()))}
+
+
+_KEYS = ("count", "nan", "infinite", "clipped", "overflow", "underflow", "subnormal", "inexact")
+
+
+def _line(place: _Place, found: fpemu.Stats) -> dict[str, Any]:
+    line: dict[str, Any] = {"name": place.name, "role": place.role}
+    for key in _KEYS:
+        line[key] = int(getattr(found, key))
+    line["min_abs"], line["max_abs"] = _number(found.min_abs), _number(found.max_abs)
+    if found.sums:
+        line["sqnr_db"] = _number(found.sqnr)
+    if found.histogram is not None:
+        line["histogram"] = _histogram(found)
+    return line
+
+
+def _write(path: Union[str, os.PathLike[str]], text: str) -> None:
+    """The file appears complete or not at all."""
+    path = os.fspath(path)
+    handle, name = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=os.path.basename(path) + ".")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as out:
+            out.write(text)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+class Log:
+    """What ``observe`` found. ``print(log)`` is a table of the tensors, over all steps."""
+
+    def __init__(self, model: nn.Module, places: list[_Place], every: int) -> None:
+        self._places = places
+        self._every = every
+        self._model = type(model).__name__
+        self._begin = time.monotonic()
+        self._lines: list[dict[str, Any]] = []
+        self._pending: list[tuple[dict[str, Any], list[tuple[_Place, Tensor]]]] = []
+        self._number = 0
+        self._skipped = 0
+
+    def step(self, loss: Union[Tensor, float, None] = None, *, lr: Optional[float] = None, scale: float = 1.0,
+             skipped: bool = False, epoch: int = 0, **numbers: float) -> None:
+        """Ends a step: what was counted since the last one becomes a line of the log, with these numbers.
+
+        loss is a number or a tensor of one element, read no sooner than the log is; scale that of the loss; skipped:
+        the optimiser did not step. Of ``observe(every=n)`` every n-th step, and the first, keeps its counters by
+        tensor; what the others count joins the next that does. Counters of tensors on devices are copied there, and
+        read when the log is: a step does not wait for the device.
+        """
+        self._number += 1
+        self._skipped += skipped
+        line: dict[str, Any] = {"step": self._number, "epoch": epoch, "loss": loss.detach() if isinstance(
+            loss, Tensor) else loss, "lr": lr, "scale": float(scale), "skipped": bool(skipped),
+            "skipped_so_far": self._skipped, "seconds": time.monotonic() - self._begin, **numbers}
+        if isinstance(line["loss"], Tensor):
+            line["loss"] = line["loss"].clone()
+        self._lines.append(line)
+        if (self._number - 1) % self._every == 0:
+            self._take(line)
+
+    def _take(self, line: dict[str, Any]) -> None:
+        tensors, sums, waiting = [], fpemu.Stats(), []
+        for place in self._places:
+            if place.on_cpu:
+                found = place.take()
+                if not found.count:
+                    continue
+                if place.role == "sum":
+                    sums += found
+                else:
+                    tensors.append(_line(place, found))
+            else:
+                waiting.append((place, place.tensor.clone()))
+                place.tensor[_WORDS:] = 0
+        line["tensors"] = tensors
+        if sums.count:
+            line["sums"] = {key: int(getattr(sums, key)) for key in
+                            ("count", "inexact", "swamped", "overflow", "underflow")}
+        if waiting:
+            self._pending.append((line, waiting))
+
+    def _settle(self) -> None:
+        """Reads what waits on devices."""
+        for line, waiting in self._pending:
+            for place, tensor in waiting:
+                found = read_stats(tensor)
+                place.total += found
+                if found.count and place.role != "sum":
+                    line["tensors"].append(_line(place, found))
+        self._pending.clear()
+
+    @property
+    def totals(self) -> dict[tuple[str, str], fpemu.Stats]:
+        """Counters over all steps, by the name of the tensor, such as "blocks.0.fc.gradient", and its role: "v" forward
+        values, "w" parameters, "dv" and "dw" gradients, "sum" accumulators. Tensors that were not met are left out."""
+        self._settle()
+        found = {(p.name, p.role): p.total + p.held() for p in self._places}
+        return {key: total for key, total in found.items() if total.count}
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """A dict for each step, as they stand in fptrain's log.jsonl."""
+        self._settle()
+        out = []
+        for line in self._lines:
+            own = {k: float(v) if isinstance(v, Tensor) else v for k, v in line.items()}
+            out.append({k: _number(v) if isinstance(v, float) else v for k, v in own.items() if v is not None})
+        return out
+
+    def __iter__(self) -> Iterator[tuple[str, str, fpemu.Stats]]:
+        """(name, role, counters) of every tensor, over all steps."""
+        for (name, role), found in self.totals.items():
+            yield name, role, found
+
+    def __str__(self) -> str:
+        head = ("tensor", "role", "count", "overflow", "underflow", "subnormal", "nan")
+        table = [head]
+        for name, role, found in self:
+            share = [f"{100 * getattr(found, key) / found.count:.3g} %" if getattr(found, key) else "0"
+                     for key in ("overflow", "underflow", "subnormal")]
+            table.append((name, role, str(found.count), *share, str(found.nan)))  # type: ignore[arg-type]
+        wide = [max(len(row[i]) for row in table) for i in range(len(head))]
+        return "\n".join("  ".join([row[0].ljust(wide[0]), row[1].ljust(wide[1])]
+                                   + [row[i].rjust(wide[i]) for i in range(2, len(head))]).rstrip() for row in table)
+
+    # -------------------------------------------------------------------------------------------- files
+
+    def to_dict(self) -> dict[str, Any]:
+        """{"model", "tensors": totals by name and role with the format, "steps": lines}, all of it JSON."""
+        places = {(p.name, p.role): p for p in self._places}
+        tensors = []
+        for (name, role), found in self.totals.items():
+            line = _line(places[name, role], found)
+            target = places[name, role].target
+            if target is not None:
+                line["format"], line["rounding"] = target.format, target.rounding
+            tensors.append(line)
+        return {"model": self._model, "tensors": tensors, "steps": self.lines}
+
+    def write_json(self, path: Union[str, os.PathLike[str]]) -> None:
+        """Writes to_dict as a JSON file, which appears complete or not at all. OSError where that fails."""
+        _write(path, json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n")
+
+    def write_tensorboard(self, to: Any) -> None:
+        """Writes the share of overflow and underflow of every tensor, and the numbers of every step, to a SummaryWriter,
+        or to a folder by one. ImportError where TensorBoard is not installed."""
+        writer = to
+        if isinstance(to, (str, os.PathLike)):
+            from torch.utils.tensorboard import SummaryWriter
+
+            writer = SummaryWriter(os.fspath(to))  # type: ignore[no-untyped-call]
+        for line in self.lines:
+            for key in ("loss", "lr", "scale"):
+                if isinstance(line.get(key), (int, float)):
+                    writer.add_scalar(key, line[key], line["step"])
+            for tensor in line.get("tensors", []):
+                for key in ("overflow", "underflow"):
+                    writer.add_scalar(f"{key}/{tensor['name']}.{tensor['role']}", tensor[key] / tensor["count"],
+                                      line["step"])
+        writer.flush()
+        if writer is not to:
+            writer.close()
+
+    def write_fptrain(self, directory: Union[str, os.PathLike[str]]) -> None:
+        """Writes the folder of a run as fptrain leaves it, from which ``fptrain report DIRECTORY -o page.html`` makes
+        its page: settings.ini, log.jsonl, summary.json. The folder is made where there is none.
+
+        Of the settings it has the name of the model and the formats by role; the other keys, which tell of fptrain's
+        own data and optimisers, are left at their defaults and mean nothing here. ValueError where no step was ended.
+        """
+        lines = self.lines
+        if not lines:
+            raise ValueError("the log has no steps: call log.step(loss) at the end of each")
+        os.makedirs(directory, exist_ok=True)
+        formats: dict[str, set[str]] = {}
+        for place in self._places:
+            if place.target is not None:
+                mode = "" if place.target.rounding == "rne" else " " + place.target.rounding.split(",")[0]
+                formats.setdefault(place.role, set()).add(place.target.format + mode)
+        settings = f"[model]\nname = {self._model.lower()}\n\n[formats]\n" + "".join(
+            f"{role} = {min(found)}\n" for role, found in sorted(formats.items()) if len(found) == 1)
+        totals = {key: sum(t[key] for line in lines for t in line.get("tensors", []))
+                  for key in ("count", "overflow", "underflow", "clipped", "nan")}
+        summary = {"finished": True, "steps": self._number, "skipped": self._skipped,
+                   "last_loss": lines[-1].get("loss"), "last_scale": lines[-1].get("scale"),
+                   "seconds": lines[-1]["seconds"], "elements": totals.pop("count"), **totals, "notes": {}}
+        _write(os.path.join(directory, "log.jsonl"), "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines))
+        _write(os.path.join(directory, "summary.json"), json.dumps(summary, indent=2, allow_nan=False) + "\n")
+        _write(os.path.join(directory, "settings.ini"), settings)
+
+
+def _device(module: nn.Module) -> torch.device:
+    return next((p.device for p in module.parameters()), torch.device("cpu"))
+
+
+class observe:
+    """``with observe(model) as log:`` counts every tensor that a converted model rounds inside the block.
+
+    sums
+        also sums of errors, for the signal to quantisation noise ratio.
+    histogram
+        (first, last): also how many numbers have which exponent floor(log2 |x|), before rounding.
+    every
+        how often ``log.step`` keeps counters by tensor.
+
+    Counting costs no synchronisation with a device: counters lie where the tensors are, and are read when the log is.
+    Compiled models are compiled once more, when the block is entered and again when it is left. A model is observed by
+    one block at a time: RuntimeError; ValueError where nothing in the model is rounded.
+    """
+
+    def __init__(self, model: nn.Module, *, sums: bool = False, histogram: Optional[tuple[int, int]] = None,
+                 every: int = 1) -> None:
+        if every < 1:
+            raise ValueError(f"every is at least 1, not {every}")
+        self._model = model
+        self._how: dict[str, Any] = {"sums": sums, "histogram": histogram}
+        self._every = every
+        self._places: list[_Place] = []
+
+    def __enter__(self) -> Log:
+        sites = []
+        for name, module in self._model.named_modules():
+            if not isinstance(module, Quantized):
+                continue
+            for where, site in module._fpemu.sites.items():
+                if site.counters is not None or site.tensors is not None:
+                    raise RuntimeError("the model is being observed already")
+                sites.append((".".join(part for part in (name, where) if part), module, site))
+        for label, module, site in sites:
+            places = [_Place(f"{label}.{SLOTS[slot]}" if label else SLOTS[slot], ROLES[slot], site, slot, self._how,
+                             _device(module)) for slot in range(len(SLOTS)) if _counted(site.plan, slot)]
+            if not places:
+                continue
+            self._places += places
+            self._lend(site, places)
+        if not self._places:
+            raise ValueError("nothing in the model is rounded: convert it first")
+        return Log(self._model, self._places, self._every)
+
+    @staticmethod
+    def _lend(site: Site, places: list[_Place]) -> None:
+        counters: list[Optional[fpemu.Stats]] = [None] * len(SLOTS)
+        tensors: list[Optional[Tensor]] = [None] * len(SLOTS)
+        for place in places:
+            counters[place.slot], tensors[place.slot] = place.step, place.tensor
+        site.counters, site.tensors = counters, tensors
+
+    def __exit__(self, *problem: object) -> None:
+        for place in self._places:
+            place.site.counters = place.site.tensors = None
+

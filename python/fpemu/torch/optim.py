@@ -1,0 +1,197 @@
+"""optimizer: any optimiser of torch.optim, its state and the parameters held in number formats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Optional, Union
+
+import torch
+from torch import Tensor
+
+from . import operators
+from .recipe import Target, read_target
+
+__all__ = ["optimizer", "LowPrecisionOptimizer"]
+
+# Streams of a parameter's tensors, counted from the parameter's first; a step moves on by STEP.
+_WEIGHT, _MASTER, _STATE = 0, 1, 2
+_PARAMETER = 1 << 40
+_STEP = 64
+
+
+def _target(text: Optional[str]) -> Optional[Target]:
+    return None if text is None or text == "fp32" else read_target(text)
+
+
+class LowPrecisionOptimizer(torch.optim.Optimizer):
+    """What ``optimizer`` returns. It shares param_groups and state with the optimiser that it wraps, so schedulers, and
+    code that reads or changes either, work on it. ``inner`` is that optimiser."""
+
+    def __init__(self, inner: torch.optim.Optimizer, state: Union[str, Mapping[str, Optional[str]], None],
+                 master: Optional[str], parameters: Optional[str], seed: int) -> None:
+        if isinstance(inner, LowPrecisionOptimizer):
+            raise TypeError("the optimiser holds its tensors in formats already")
+        if not 0 <= seed < 1 << 63:
+            raise ValueError(f"a seed lies between 0 and 2^63 - 1; {seed} does not")
+        self.inner = inner
+        self._formats = ({} if state is None else {"*": _target(state)} if isinstance(state, str) else
+                         {key: _target(text) for key, text in state.items()})
+        self._master = _target(master)
+        self._parameters = _target(parameters)
+        self._copies = master is not None and self._parameters is not None
+        self._seed = seed
+        self._steps = 0
+        self._masters: dict[Tensor, Tensor] = {}
+        super().__init__(inner.param_groups, inner.defaults)
+        self.param_groups = inner.param_groups
+        self.state = inner.state
+        self._hold(torch.no_grad())
+
+    def _all(self) -> list[Tensor]:
+        return [p for group in self.param_groups for p in group["params"]]
+
+    def _round_(self, x: Tensor, target: Target, number: int, which: int) -> None:
+        random = None
+        if target.stochastic:
+            stream = number * _PARAMETER + self._steps * _STEP + which
+            random = torch.tensor([self._seed, stream, 0], dtype=torch.int64)
+        flat = x.detach()
+        if target.blocked:
+            flat = flat.reshape(-1)
+        x.copy_(operators.quantize(flat, target.format, target.rounding, state=random).view_as(x))
+
+    def _hold(self, context: Any) -> None:
+        """Makes the copies of parameters that have none, and rounds what the model sees."""
+        with context:
+            for number, p in enumerate(self._all()):
+                if not p.is_floating_point():
+                    continue
+                if self._copies and p not in self._masters:
+                    self._masters[p] = p.detach().clone()
+                    if self._parameters is not None:
+                        self._round_(p, self._parameters, number, _WEIGHT)
+                elif not self._copies and self._parameters is not None and p not in self._masters:
+                    self._round_(p, self._parameters, number, _WEIGHT)
+
+    @torch.no_grad()
+    def step(self, closure: Optional[Callable[[], Any]] = None) -> Any:  # type: ignore[override]
+        """A step of the wrapped optimiser on the copies, or on the parameters themselves where there are none; then
+        everything is rounded to its format. A closure sees the rounded parameters, once: TypeError for LBFGS."""
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        held = self._all()
+        if self._copies:
+            for p in held:
+                if p not in self._masters and p.is_floating_point():
+                    self._masters[p] = p.detach().clone()
+            self._exchange(held)
+        try:
+            self.inner.step()
+        finally:
+            if self._copies:
+                self._exchange(held)
+        self._steps += 1
+        for number, p in enumerate(held):
+            if p.is_floating_point():
+                self._round_all(p, number)
+        return loss
+
+    def _exchange(self, held: list[Tensor]) -> None:
+        """Copies become the data of the parameters, and the data the copies, without a copy of either."""
+        for p in held:
+            if p in self._masters:
+                p.data, self._masters[p] = self._masters[p], p.data
+
+    def _round_all(self, p: Tensor, number: int) -> None:
+        if self._formats:
+            for which, (key, tensor) in enumerate(sorted(self.state.get(p, {}).items(), key=lambda item: str(item[0]))):
+                target = self._formats.get(key, self._formats.get("*"))
+                if target is None or not isinstance(tensor, Tensor) or not tensor.is_floating_point():
+                    continue
+                if tensor.shape == p.shape and tensor.dim() > 0:
+                    self._round_(tensor, target, number, _STATE + which)
+        copy = self._masters.get(p)
+        if copy is None:
+            for target, which in ((self._master, _MASTER), (self._parameters, _WEIGHT)):
+                if target is not None:
+                    self._round_(p, target, number, which)
+            return
+        if self._master is not None:
+            self._round_(copy, self._master, number, _MASTER)
+        p.copy_(copy)
+        if self._parameters is not None:
+            self._round_(p, self._parameters, number, _WEIGHT)
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        self.inner.zero_grad(set_to_none)
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        if not hasattr(self, "_masters") or self.param_groups is not self.inner.param_groups:
+            super().add_param_group(param_group)  # while it is made
+            return
+        self.inner.add_param_group(param_group)
+        self._hold(torch.no_grad())
+
+    def masters(self) -> list[Tensor]:
+        """The copies in the order of the parameters; the parameters themselves where there are none."""
+        return [self._masters.get(p, p) for p in self._all()]
+
+    def state_dict(self) -> dict[str, Any]:
+        """That of the wrapped optimiser, and under "fpemu" the number of steps, the seed and the copies."""
+        out = dict(self.inner.state_dict())
+        copies = [self._masters[p] if p in self._masters else None for p in self._all()]
+        out["fpemu"] = {"steps": self._steps, "seed": self._seed, "masters": copies if self._masters else []}
+        return out
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Takes a state_dict of this class or of the wrapped optimiser alone; then the copies are the parameters as
+        they are. ValueError where the copies are not those of these parameters; nothing is changed then."""
+        own = state_dict.get("fpemu", {})
+        held = self._all()
+        copies = own.get("masters", [])
+        if copies and len(copies) != len(held):
+            raise ValueError(f"the checkpoint has {len(copies)} master copies for {len(held)} parameters")
+        for p, copy in zip(held, copies):
+            if copy is not None and copy.shape != p.shape:
+                raise ValueError(f"a master copy has the shape {tuple(copy.shape)}, its parameter {tuple(p.shape)}")
+        self.inner.load_state_dict({key: value for key, value in state_dict.items() if key != "fpemu"})
+        self.param_groups, self.state = self.inner.param_groups, self.inner.state
+        self._steps, self._seed = int(own.get("steps", 0)), int(own.get("seed", self._seed))
+        if self._copies:
+            for number, p in enumerate(held):
+                given = copies[number] if copies else None
+                kept = self._masters.get(p)
+                if kept is not None:
+                    kept.copy_(p.detach() if given is None else given)
+
+
+def optimizer(opt: torch.optim.Optimizer, state: Union[str, Mapping[str, Optional[str]], None] = None,
+              master: Optional[str] = "fp32", *, parameters: Optional[str] = None,
+              seed: int = 0) -> LowPrecisionOptimizer:
+    """Any optimiser of torch.optim with its tensors in number formats, rounded after every step.
+
+    opt
+        made as usual, on the parameters of the model.
+    state
+        target of the tensors that the optimiser keeps for a parameter, those of the parameter's shape, such as
+        "bf16/sr", or of single ones by name: {"exp_avg": "codebook(dynamic8,2048)/sr"}; "*" for all others.
+    parameters
+        target of the parameters that the model sees. None: they are left alone.
+    master
+        with parameters: what the copies are held in that the optimiser updates ("fp32": as they are), or None for no
+        copies: the parameters themselves are updated, then rounded. Without parameters it is the target of the
+        parameters themselves: "bf16/sr" is training in bfloat16 with stochastic rounding.
+    seed
+        of stochastic rounding, 0 .. 2^63 - 1. Every tensor and step has a stream of its own, so a run resumed from
+        state_dict gives the same bits.
+
+    Tensors stay float32 (or what they are) and hold numbers of the formats; formats with blocks take a tensor as a
+    vector, as Low-Precision Model Memory has it (Li et al.): state="group(int8,2048)/sr" for SGD's momentum. An
+    optimiser that mixes parameters in fused steps works, one that calls its closure several times does not: TypeError
+    for LBFGS.
+    """
+    if isinstance(opt, torch.optim.LBFGS):
+        raise TypeError("LBFGS moves the parameters inside its step: its tensors cannot be rounded between")
+    return LowPrecisionOptimizer(opt, state, master, parameters, seed)

@@ -1,0 +1,266 @@
+"""Recipes: which tensor of a network is rounded to what, and how products are added up.
+
+A *target* is a text ``FORMAT`` or ``FORMAT/MODE`` as in the texts of products (``e4m3fn:saturate``, ``bf16/sr``): a
+format that ``fpemu.format`` reads, and a rounding that ``fpemu.rounding`` reads, ``rne`` if absent. ``None`` leaves a
+tensor alone and uncounted; ``fp32`` rounds a float32 tensor to itself, but counts it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+from dataclasses import dataclass, field
+from typing import Any, Mapping, Optional, Union
+
+import fpemu
+
+from ._spec import block_of, format_of, is_stochastic, rounding_of, scaling_of
+
+__all__ = ["Product", "Recipe", "recipe", "recipes"]
+
+
+def split_target(target: str) -> tuple[str, str]:
+    """The format and the rounding of a target; parentheses may hold a slash."""
+    depth = 0
+    for place in range(len(target) - 1, -1, -1):
+        depth += (target[place] == ")") - (target[place] == "(")
+        if target[place] == "/" and depth == 0:
+            return target[:place].strip(), target[place + 1:].strip()
+    return target.strip(), "rne"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A target taken apart, with what a layer has to know of it."""
+
+    format: str
+    rounding: str
+    stochastic: bool  # takes random bits
+    blocked: bool  # has scales
+    along: bool  # depends on the axis that blocks lie along
+    whole: bool  # a scale of the whole tensor: a part of a tensor is rounded in another way than the tensor
+
+
+@functools.lru_cache(maxsize=None)
+def read_target(target: str) -> Target:
+    """Reads a target; fpemu.SpecError where the format or the rounding cannot be read."""
+    spec, mode = split_target(target)
+    block = block_of(format_of(spec))
+    rounding_of(mode)
+    whole = block in ("tensor", "channel", "tile") or scaling_of(format_of(spec)).startswith("nvfp4")
+    return Target(spec, mode, is_stochastic(mode), block is not None, block not in (None, "tensor"), whole)
+
+
+@dataclass(frozen=True)
+class Product:
+    """One of the three products of a layer.
+
+    left, right
+        targets of its operands; ``None``: what the recipe says of that tensor. *forward* multiplies input by weight,
+        *data_gradient* gradient by weight, *weight_gradient* gradient by input. ``right="forward"`` of the latter two:
+        the weight, or input, as the forward product took it, whatever axis its blocks lie along.
+    accumulator
+        the text of a product of ``fpemu.matmul`` (doc/accumulation.md), such as ``tc(h100,e4m3fn,promote=128)``;
+        ``None``: torch's own product of the rounded operands, in their dtype.
+    result
+        target of what comes out, without the bias; ``None``: left alone.
+    """
+
+    left: Optional[str] = None
+    right: Optional[str] = None
+    accumulator: Optional[str] = None
+    result: Optional[str] = None
+
+    def __post_init__(self) -> None:
+        for name in ("left", "right", "accumulator", "result"):
+            text = getattr(self, name)
+            if text is not None and not isinstance(text, str):
+                raise TypeError(f"Product.{name} is a text or None, not {type(text).__name__}")
+        for target in (self.left, None if self.right == "forward" else self.right, self.result):
+            if target is not None:
+                read_target(target)
+        if self.accumulator is not None:
+            fpemu.gemm(self.accumulator)
+
+
+def names_operands(accumulator: str) -> bool:
+    """Whether the text of a product rounds its operands once more."""
+    text = accumulator.replace(" ", "").lower()
+    return text.startswith(("tc(", "fused(", "int(")) or any(key in text for key in (";a=", ";b=", ";ab="))
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What the tensors of a layer are rounded to. Immutable; equal recipes are equal and hash alike.
+
+    input, weight, gradient
+        targets of activations going into products, of weights, and of the gradient that arrives at a layer. Blocks of
+        formats with scales lie along the dimension that a product sums over, so such a tensor is rounded once for each
+        product that it takes part in; all others are rounded once, and kept for the backward pass.
+    forward, data_gradient, weight_gradient
+        the three products: other operands, the accumulator, the result.
+    bias, norm, embedding, softmax
+        targets of the bias of a layer; of what a normalisation reads, and its scale and shift; of the table of an
+        embedding; of the probabilities that attention's softmax gives. Inside they compute as torch does.
+    name, source
+        a word for printing, and where the recipe comes from; neither takes part in comparisons.
+
+    ``print(recipe)`` shows what is rounded, ``recipe.replace(norm="bf16")`` is a copy with changes, ``to_json`` and
+    ``Recipe.from_json`` go to a text and back. fpemu.SpecError for a text that cannot be read; ValueError for
+    accumulators that would round operands with scales once more.
+    """
+
+    input: Optional[str] = None
+    weight: Optional[str] = None
+    gradient: Optional[str] = None
+    forward: Product = Product()
+    data_gradient: Product = Product()
+    weight_gradient: Product = Product()
+    bias: Optional[str] = None
+    norm: Optional[str] = None
+    embedding: Optional[str] = None
+    softmax: Optional[str] = None
+    name: str = field(default="", compare=False)
+    source: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        for name in ("input", "weight", "gradient", "bias", "norm", "embedding", "softmax"):
+            target = getattr(self, name)
+            if target is None:
+                continue
+            if not isinstance(target, str):
+                raise TypeError(f"Recipe.{name} is a text or None, not {type(target).__name__}")
+            read_target(target)
+        for name in ("forward", "data_gradient", "weight_gradient"):
+            product = getattr(self, name)
+            if not isinstance(product, Product):
+                raise TypeError(f"Recipe.{name} is a Product, not {type(product).__name__}")
+            if name == "forward" and product.right == "forward":
+                raise ValueError("the right operand of the forward product cannot be that of the forward product")
+            if product.accumulator is None or not names_operands(product.accumulator):
+                continue
+            for operand in self.operands(name):
+                if operand not in (None, "forward") and read_target(operand).blocked:
+                    raise ValueError(f"{name}: the accumulator '{product.accumulator}' rounds its operands to formats "
+                                     f"of its own, which does not go with the scales of '{operand}'; one without "
+                                     "operands, such as chunk(32,fp32), takes the numbers as they are")
+
+    def operands(self, product: str, activations: bool = False) -> tuple[Optional[str], Optional[str]]:
+        """Targets of the left and right operand of "forward", "data_gradient" or "weight_gradient"; *activations*: both
+        operands of forward are activations, as in attention."""
+        weight = self.input if activations else self.weight
+        usual = {"forward": (self.input, weight), "data_gradient": (self.gradient, weight),
+                 "weight_gradient": (self.gradient, self.input)}[product]
+        own: Product = getattr(self, product)
+        return (own.left if own.left is not None else usual[0], own.right if own.right is not None else usual[1])
+
+    def replace(self, **changes: Any) -> "Recipe":
+        """A copy with some fields changed; TypeError for a field that there is not."""
+        return dataclasses.replace(self, **changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Fields that are not the default, products as dicts of theirs."""
+        out: dict[str, Any] = {}
+        for f in dataclasses.fields(self):
+            value = getattr(self, f.name)
+            if isinstance(value, Product):
+                value = {p.name: getattr(value, p.name) for p in dataclasses.fields(value)
+                         if getattr(value, p.name) is not None}
+            if value:
+                out[f.name] = value
+        return out
+
+    def to_json(self) -> str:
+        """A JSON object; ``Recipe.from_json`` reads it back to an equal recipe."""
+        return json.dumps(self.to_dict())
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> "Recipe":
+        """The inverse of to_dict; ValueError names a field that there is not."""
+        known = {f.name for f in dataclasses.fields(cls)}
+        products = ("forward", "data_gradient", "weight_gradient")
+        inner = {f.name for f in dataclasses.fields(Product)}
+        given = dict(fields)
+        for key in given:
+            if key not in known:
+                raise ValueError(f"a recipe has no '{key}'; it has {', '.join(sorted(known))}")
+        for name in products:
+            if name in given and not isinstance(given[name], Product):
+                for key in given[name]:
+                    if key not in inner:
+                        raise ValueError(f"{name} has no '{key}'; it has {', '.join(sorted(inner))}")
+                given[name] = Product(**given[name])
+        return cls(**given)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Recipe":
+        """Reads what to_json wrote; ValueError for another text."""
+        fields = json.loads(text)
+        if not isinstance(fields, dict):
+            raise ValueError("a recipe is a JSON object")
+        return cls.from_dict(fields)
+
+    @property
+    def rounds(self) -> bool:
+        """Whether anything of a layer with weights is rounded, counted or added up in another way."""
+        products = (self.forward, self.data_gradient, self.weight_gradient)
+        return any(p != Product() for p in products) or any((self.input, self.weight, self.gradient, self.bias))
+
+    def __str__(self) -> str:
+        lines = [f"recipe {self.name}".rstrip() + (f"  [{self.source}]" if self.source else "")]
+        for name in ("input", "weight", "gradient", "bias", "norm", "embedding", "softmax"):
+            lines.append(f"  {name:<16} {getattr(self, name) or '-'}")
+        for name in ("forward", "data_gradient", "weight_gradient"):
+            p: Product = getattr(self, name)
+            left, right = self.operands(name)
+            line = f"  {name:<16} {left or '-'} x {right or '-'}, added up by {p.accumulator or 'torch'}"
+            lines.append(line + (f", result {p.result}" if p.result else ""))
+        return "\n".join(lines)
+
+
+_READY = {r.name: r for r in (
+    Recipe(name="fp32", input="fp32", weight="fp32", gradient="fp32", bias="fp32", norm="fp32", embedding="fp32",
+           softmax="fp32", source="nothing is rounded, everything is counted"),
+    Recipe(name="fp16", input="fp16", weight="fp16", gradient="fp16",
+           source="Micikevicius et al., Mixed precision training, ICLR 2018"),
+    Recipe(name="bf16", input="bf16", weight="bf16", gradient="bf16",
+           source="Kalamkar et al., A study of BFLOAT16 for deep learning training, 2019"),
+    Recipe(name="fp8", input="e4m3fn:saturate", weight="e4m3fn:saturate", gradient="e5m2",
+           source="Micikevicius et al., FP8 formats for deep learning, 2022; OCP OFP8 1.0; plain casts without scales"),
+    Recipe(name="fp8-scaled", input="scaled(e4m3fn)", weight="scaled(e4m3fn)", gradient="scaled(e5m2)",
+           source="Micikevicius et al. 2022; TransformerEngine's current scaling: a scale a tensor from its largest "
+                  "magnitude"),
+    Recipe(name="mxfp8", input="mxfp8", weight="mxfp8", gradient="mxfp8",
+           source="OCP MX 1.0; Rouhani et al., Microscaling data formats for deep learning, 2023; E4M3 for all tensors"),
+    Recipe(name="mxfp4", input="mxfp4", weight="mxfp4", gradient="mxfp4/sr",
+           source="OCP MX 1.0; Tseng et al., Training LLMs with MXFP4, 2025, without its Hadamard transform"),
+    Recipe(name="nvfp4", input="nvfp4", weight="nvfp4", gradient="nvfp4/sr",
+           source="NVIDIA, Pretraining large language models with NVFP4, 2025, without its Hadamard transform and its "
+                  "square blocks of weights"),
+    Recipe(name="int8", input="scaled(int8:symmetric)", weight="scaled(int8:symmetric,block=row)",
+           source="Jacob et al., Quantization and training of neural networks for efficient integer-arithmetic-only "
+                  "inference, CVPR 2018: gradients pass straight through; symmetric, weights a scale an output"),
+)}
+
+
+def recipes() -> list[str]:
+    """Names of the ready-made recipes."""
+    return list(_READY)
+
+
+def recipe(which: Union[str, Recipe, Mapping[str, Any]]) -> Recipe:
+    """A ready-made recipe by its name; a Recipe itself; or one from a dict of its fields.
+
+    A text that is no name is taken for a format: that of inputs, weights and gradients. fpemu.SpecError where it is
+    neither.
+    """
+    if isinstance(which, Recipe):
+        return which
+    if isinstance(which, Mapping):
+        return Recipe.from_dict(which)
+    if not isinstance(which, str):
+        raise TypeError(f"a recipe is a Recipe, a name, a format or a dict, not {type(which).__name__}")
+    if which in _READY:
+        return _READY[which]
+    return Recipe(name=which, input=which, weight=which, gradient=which)
