@@ -455,7 +455,7 @@ def _register_mapping(name: str, first: int, single: Callable[..., bool]) -> Non
 
 
 def _register_writing(name: str) -> None:
-    """Version counters of what an operator writes."""
+    """Version counters of what an operator writes, on a device too, where nothing else counts them."""
     op = getattr(torch.ops.fpemu, name).default
     written = [i for i, a in enumerate(op._schema.arguments) if a.alias_info and a.alias_info.is_write]
     if not written:
