@@ -19,7 +19,7 @@ from ._spec import format_of, format_text, is_stochastic, rounding_text, state_o
 from .counters import stats_tensor
 
 _quantize_native: Callable[..., Tensor] = fpemu.quantize
-_is_compiling = torch.compiler.is_compiling
+_is_compiling = torch.compiler.is_dynamo_compiling
 _is_grad_enabled = torch.is_grad_enabled
 _functorch_level = torch._C._functorch.maybe_current_level
 _dispatch_modes = torch._C._len_torch_dispatch_stack
