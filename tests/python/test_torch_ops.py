@@ -1,5 +1,5 @@
-"""Operators for PyTorch in eager mode: bits, gradients, maps, counters, state. Judged by PyTorch's own casts, ml_dtypes,
-exact fractions, and derivatives by differences."""
+"""Operators for PyTorch in eager mode: bits, gradients, maps, counters, state. Judged by PyTorch's own casts,
+ml_dtypes, exact fractions, and derivatives by differences."""
 
 import copy
 import io

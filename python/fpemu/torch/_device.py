@@ -56,7 +56,7 @@ def _libraries() -> tuple[ctypes.CDLL, ctypes.CDLL]:
     try:
         device = ctypes.CDLL(os.environ.get("FPEMU_CUDA_LIBRARY", str(folder / "libfpemu_cuda.so")))
     except OSError as error:
-        raise fpemu.Error(f"the tensor lies on a CUDA device, and this package has no libfpemu_cuda: {error}", 0) from None
+        raise fpemu.Error(f"the tensor lies on a CUDA device, and there is no libfpemu_cuda: {error}", 0) from None
     device.fpemu_cuda_stats_size.restype = ctypes.c_size_t
     device.fpemu_cuda_scratch_size.restype = ctypes.c_uint64
     device.fpemu_cuda_status_text.restype = ctypes.c_char_p

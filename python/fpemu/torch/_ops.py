@@ -63,8 +63,8 @@ TAGS = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides)
 def check_float(x: Tensor, name: str = "x") -> None:
     """TypeError for a dtype that is not rounded."""
     if x.dtype not in FLOATS:
-        raise TypeError(f"{name} has the dtype {x.dtype}: fpemu takes float64, float32, float16 and bfloat16, and rounds "
-                        "none of them first; convert the tensor where that loses nothing")
+        raise TypeError(f"{name} has the dtype {x.dtype}: fpemu takes float64, float32, float16 and bfloat16, and "
+                        "rounds none of them first; convert the tensor where that loses nothing")
 
 
 def _check(x: Tensor, format: str, rounding: str, state: Tensor | None, axis: int = -1) -> None:

@@ -56,7 +56,8 @@ def quantize(
         "sr,bits=16,variant=b".
     axis: along which blocks run, for formats with blocks.
     state: for stochastic rounding an int64 tensor [seed, stream, offset] on the processor (`new_state`); it is only
-        read, on the host: a CUDA graph repeats the state of its capture. None: those of `rounding`. Element i in C order has the index offset + i.
+        read, on the host: a CUDA graph repeats the state of its capture. None: those of `rounding`. Element i in C
+        order has the index offset + i.
     stats: counters that are added to: a tensor of `new_stats`, or a `fpemu.Stats` where nothing is traced.
     ste: what the gradient is. "identity": as it comes, straight through. "clipped": 0 where x is outside
         [format.lowest, format.max], or NaN; for formats without blocks.
@@ -265,7 +266,7 @@ def arith(operation: str, operands: Sequence[Tensor], format: str | Format, roun
 
     operation: "add", "sub", "mul", "div", "sqrt", "fma" (a * b + c), "minimum", "maximum", "minimum_number",
         "maximum_number". operands: one, two or three tensors of one dtype.
-    The gradient is that of the exact operation. fpemu.Error for formats with blocks, and others that arithmetic refuses.
+    The gradient is that of the exact operation. fpemu.Error for formats that arithmetic refuses, as those with blocks.
     """
     a, b, c = (*operands, None, None, None)[:3]
     if a is None or len(operands) > 3:
