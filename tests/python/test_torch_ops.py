@@ -560,6 +560,9 @@ def test_errors_say_what_is_wrong():
         ft.encode(x, "mxfp4")
     with pytest.raises(fpemu.Error):
         ft.quantize(x.half(), "fp32")
+    with pytest.raises(TypeError, match="detach"):
+        fpemu.encode(x.requires_grad_(), "e4m3fn")
+    assert fpemu.quantize(x, "e4m3fn").requires_grad
 
 
 def test_parts_of_a_whole():

@@ -293,7 +293,8 @@ def adopt(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     autograd, are traced or mapped, or lie on a device."""
     if verb == "quantize":
         return _adopt_quantize(*args, **kwargs)
-    raise TypeError(f"fpemu.{verb} does not take this tensor")
+    raise TypeError(f"fpemu.{verb} takes tensors that are plain memory of the processor, without gradients: "
+                    "x.detach() is one; fpemu.torch has what follows gradients and is traced")
 
 
 def _adopt_quantize(x: Tensor, format: str | Format, rounding: str | Rounding = "rne", *, axis: int = -1,
