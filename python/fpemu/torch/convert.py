@@ -76,7 +76,8 @@ def convert(model: Model, recipe: Which, rules: Optional[Mapping[str, Which]] = 
         prints ``summary(model)``.
 
     Converted are Linear, Conv1d/2d/3d, ConvTranspose1d/2d/3d, Embedding, LayerNorm, RMSNorm, BatchNorm1d/2d/3d and
-    MultiheadAttention, fpemu.torch's DotProductAttention, and classes derived from these that have no forward pass of their own. Norms and embeddings
+    MultiheadAttention, DotProductAttention, and classes derived from these without a forward pass of their own. Norms
+    and embeddings
     change only where the recipe names a format for them. Parameters stay the objects that they are, so optimisers,
     shared weights, hooks, parametrisations and checkpoints hold; the keys of state_dict are the same. What cannot be
     converted stays: summary(model) names it. TransformerEncoderLayer and MultiheadAttention no longer take the fast
