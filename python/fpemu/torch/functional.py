@@ -507,13 +507,15 @@ class _Conv(torch.autograd.Function):
             xq = x if plan.input_serves else _round(x, plan, INPUT_AGAIN, 0, states, stats)
             if gq is None or not plan.gradient_serves:
                 gq = _round_gradient(g, site, GRADIENT_AGAIN, 0, states, stats, scale)
-            dw = (native(gq, xq, w, [False, True, False])[1] if plan.sums[2] is None else
-                  _emulated_weight_gradient(gq, xq, w, at, plan.sums[2], states, stats))
+            if plan.sums[2] is None:
+                _, dw, db = native(gq, xq, w, [False, True, whole])
+            else:
+                dw = _emulated_weight_gradient(gq, xq, w, at, plan.sums[2], states, stats)
         if dx is not None:
             dx = _round(dx, plan, DATA_GRADIENT, 1, states, stats)
         if dw is not None:
             dw = _round(dw, plan, WEIGHT_GRADIENT, 1, states, stats)
-        if biased and need_b and (db is None or not (together and whole)):
+        if biased and need_b and (db is None or not whole):
             db = g.sum([0] + list(range(2, g.dim())))
         return dx, dw, db, None, None, None, None, None
 
