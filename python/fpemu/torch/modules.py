@@ -6,7 +6,6 @@ state_dict are the same. Each class here is the one of torch.nn with a forward p
 
 from __future__ import annotations
 
-import functools
 from typing import Any, Optional
 
 import torch
@@ -89,15 +88,13 @@ class Quantized:
 
 
 class _Linear(Quantized):
-    weight: Tensor
-    bias: Optional[Tensor]
-
     @staticmethod
     def plans(recipe: Recipe) -> dict[str, Plan]:
         return {"": make_plan(recipe)}
 
     def forward(self, input: Tensor) -> Tensor:
-        return f._linear(input, self.weight, self.bias, self._fpemu.site, self._states())
+        own: Any = self
+        return f._linear(input, own.weight, own.bias, self._fpemu.site, self._states())
 
 
 class Linear(_Linear, nn.Linear):
@@ -363,6 +360,9 @@ _CLASSES: dict[type, tuple[type, type]] = {  # of torch.nn: what goes above it, 
 }
 
 
+_made: dict[type, type] = {}  # of subclasses
+
+
 def _known(cls: type) -> Optional[type]:
     """The class of torch.nn whose forward pass a class has, if it is one of those that can be converted."""
     for base in cls.__mro__:
@@ -376,7 +376,6 @@ def _known(cls: type) -> Optional[type]:
     return None
 
 
-@functools.lru_cache(maxsize=None)
 def quantized_class(cls: type) -> Optional[type]:
     """The converted class of a module's class; None where there is none. A subclass that leaves the forward pass as it
     is, such as a parametrised one, gets a subclass of its own."""
@@ -384,7 +383,12 @@ def quantized_class(cls: type) -> Optional[type]:
     if base is None:
         return None
     above, both = _CLASSES[base]
-    return both if cls is base else type(cls.__name__, (above, cls), {"__module__": __name__, "__doc__": both.__doc__})
+    if cls is base:
+        return both
+    made = _made.get(cls)
+    if made is None:
+        made = _made.setdefault(cls, type(cls.__name__, (above, cls), {"__module__": __name__, "__doc__": both.__doc__}))
+    return made
 
 
 def _rebuild(base: type) -> Any:

@@ -236,7 +236,7 @@ class Log:
         if isinstance(to, (str, os.PathLike)):
             from torch.utils.tensorboard import SummaryWriter
 
-            writer = SummaryWriter(os.fspath(to))  # type: ignore[no-untyped-call]
+            writer = SummaryWriter(os.fspath(to))
         for line in self.lines:
             for key in ("loss", "lr", "scale"):
                 if isinstance(line.get(key), (int, float)):
@@ -310,13 +310,14 @@ class observe:
         for name, module in self._model.named_modules():
             if not isinstance(module, Quantized):
                 continue
+            device = _device(self._model.get_submodule(name))
             for where, site in module._fpemu.sites.items():
                 if site.counters is not None or site.tensors is not None:
                     raise RuntimeError("the model is being observed already")
-                sites.append((".".join(part for part in (name, where) if part), module, site))
-        for label, module, site in sites:
-            places = [_Place(f"{label}.{SLOTS[slot]}" if label else SLOTS[slot], ROLES[slot], site, slot, self._how,
-                             _device(module)) for slot in range(len(SLOTS)) if _counted(site.plan, slot)]
+                sites.append((".".join(part for part in (name, where) if part), device, site))
+        for label, device, site in sites:
+            places = [_Place(f"{label}.{SLOTS[slot]}" if label else SLOTS[slot], ROLES[slot], site, slot, self._how, device)
+                      for slot in range(len(SLOTS)) if _counted(site.plan, slot)]
             if not places:
                 continue
             self._places += places
