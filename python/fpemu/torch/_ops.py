@@ -28,7 +28,6 @@ from .counters import check_stats, read_stats, write_stats
 
 FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 CODES = {1: torch.uint8, 2: torch.uint16, 4: torch.uint32, 8: torch.uint64}
-STE = ("identity", "clipped")
 
 # Operators that round are defined twice: as they stand here, and as <name>_counted, with a tensor of counters first.
 SCHEMAS = {
@@ -49,7 +48,9 @@ SCHEMAS = {
     "apply": "(str function, str format, Tensor x, str rounding='rne', Tensor? state=None) -> Tensor",
 }
 
-library = torch.library.Library("fpemu", "DEF")
+_Library: Any = torch.library.Library
+library = _Library("fpemu", "DEF")
+_broadcast_shapes: Any = torch.broadcast_shapes
 TAGS = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides)
 
 
@@ -73,7 +74,7 @@ def _check(x: Tensor, format: str, rounding: str, state: Tensor | None, axis: in
 
 
 @contextmanager
-def _counting(stats: Tensor) -> Iterator[Stats]:
+def counting(stats: Tensor) -> Iterator[Stats]:
     """The counters of a tensor while they are added to; they are written back though the call fail for a NaN."""
     content = read_stats(stats)
     try:
@@ -119,6 +120,7 @@ def _quantize(counts: Stats | None, x: Tensor, format: str, rounding: str = "rne
               backward_stats: Tensor | None = None, whole: Sequence[int] | None = None,
               start: Sequence[int] | None = None, range: Tensor | None = None) -> Tensor:
     _check(x, format, rounding, state, axis)
+    _autograd.check_ste(ste)
     x = x.detach()
     y = torch.empty_like(x)
     _quantize_into(counts, x, y, format, rounding, state, axis, whole, start, range)
@@ -126,8 +128,9 @@ def _quantize(counts: Stats | None, x: Tensor, format: str, rounding: str = "rne
 
 
 def _quantize_fake(x: Tensor, format: str, rounding: str = "rne", state: Tensor | None = None, axis: int = -1,
-                   *rest: Any, **keywords: Any) -> Tensor:
+                   ste: str = "identity", *rest: Any, **keywords: Any) -> Tensor:
     _check(x, format, rounding, state, axis)
+    _autograd.check_ste(ste)
     return torch.empty_like(x)
 
 
@@ -234,7 +237,7 @@ def _scales_fake(x: Tensor, format: str, axis: int = -1, range: Tensor | None = 
 
 def _measure(counts: None, x: Tensor, format: str) -> Tensor:
     check_float(x)
-    return torch.frombuffer(bytearray(fpemu.measure(x.detach(), format_of(format))), dtype=torch.int64)
+    return torch.frombuffer(bytearray(fpemu.measure(x.detach(), format_of(format))._content), dtype=torch.int64)
 
 
 def _measure_fake(x: Tensor, format: str) -> Tensor:
@@ -262,7 +265,7 @@ def _matmul_fake(a: Tensor, b: Tensor, spec: str, state: Tensor | None = None, b
         raise ValueError("operands of this operator have two dimensions or more")
     torch._check(a.shape[-1] == b.shape[-2],
                  lambda: f"{tuple(a.shape)} and {tuple(b.shape)} have no common inner dimension")
-    batch = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    batch = _broadcast_shapes(a.shape[:-2], b.shape[:-2])
     return a.new_empty((*batch, a.shape[-2], b.shape[-1]))
 
 
@@ -278,7 +281,7 @@ def _arith_fake(operation: str, format: str, a: Tensor, b: Tensor | None = None,
                 rounding: str = "rne", state: Tensor | None = None) -> Tensor:
     _check(a, format, rounding, state)
     operands = _operands(operation, a, b, c)
-    shape = torch.broadcast_shapes(*(t.shape for t in operands))
+    shape = _broadcast_shapes(*(t.shape for t in operands))
     if all(t.shape == shape for t in operands):
         return torch.empty_like(a)
     return a.new_empty(shape)
@@ -392,7 +395,7 @@ def _register(name: str, kernel: Callable[..., Any], fake: Callable[..., Any], g
         return kernel(None, *args)
 
     def counted_kernel(stats: Tensor, *args: Any) -> Any:
-        with _counting(stats) as counts:
+        with counting(stats) as counts:
             return kernel(counts, *args)
 
     def counted_fake(stats: Tensor, *args: Any, **keywords: Any) -> Any:

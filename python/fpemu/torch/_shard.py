@@ -11,7 +11,7 @@ from typing import NamedTuple
 from torch import Tensor
 
 import fpemu
-from fpemu import Format, Rounding, Stats
+from fpemu import Format, Range, Rounding, Stats
 
 from ._spec import STOCHASTIC, block_of, scaling_of
 
@@ -67,7 +67,7 @@ def quantize_part(
     axis: int,
     stats: Stats | None,
     part: Part,
-    whole_range: bytes | None,
+    whole_range: Range | None,
 ) -> None:
     """Quantises x, a part of a tensor, into y of the same shape; x and y may be the same.
 

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import Parameter
 
 import fpemu
 from fpemu import Format, Rounding, Stats
 
 from . import _ops
-from ._autograd import call
-from ._spec import format_text, rounding_text, state_of, with_state
+from ._autograd import GRADIENT, call, check_ste, inside_range
+from ._spec import format_of, format_text, is_stochastic, rounding_text, state_of, with_state
 from .counters import stats_tensor
 
-_quantize_native = fpemu.quantize
+_quantize_native: Callable[..., Tensor] = fpemu.quantize
 _is_compiling = torch.compiler.is_compiling
 _is_grad_enabled = torch.is_grad_enabled
 _functorch_level = torch._C._functorch.maybe_current_level
@@ -76,32 +77,74 @@ def quantize(
     """
     if not _is_compiling():
         if (
-            type(x) is Tensor
-            and not (x.requires_grad and _is_grad_enabled())
+            (type(x) is Tensor or type(x) is Parameter)
             and _functorch_level() is None
             and not _dispatch_modes()
-            and (stats is None or type(stats) is Stats)
             and whole is None
             and range is None
             and x.is_cpu
         ):
+            if x.requires_grad and _is_grad_enabled():
+                return _plain_gradient(x, format, rounding, axis, state, stats, ste, backward, backward_rounding,
+                                       backward_stats)
             if state is not None:
                 rounding = with_state(rounding_text(rounding), state)
-            return _quantize_native(x, format, rounding, axis=axis, stats=stats)  # type: ignore[no-any-return]
+            if isinstance(stats, Tensor):
+                with _ops.counting(stats) as counts:
+                    return _quantize_native(x, format, rounding, axis=axis, stats=counts)
+            return _quantize_native(x, format, rounding, axis=axis, stats=stats)
         _parallel(x)
-    if ste not in _ops.STE:
-        raise ValueError(f"ste is one of {_ops.STE}, not {ste!r}")
+    check_ste(ste)
     if state is None:
         state = state_of(rounding)
         if state is None and not isinstance(backward_rounding, str):
             state = state_of(backward_rounding)
-    holder = stats_tensor(stats) if isinstance(stats, Stats) else stats
-    y: Tensor = call(
-        "quantize", holder, x, format_text(format), rounding_text(rounding), state, axis, ste,
+    y: Tensor = _with_stats(
+        "quantize", stats, x, format_text(format), rounding_text(rounding), state, axis, ste,
         None if backward is None else format_text(backward), rounding_text(backward_rounding), backward_stats,
         whole, start, range)
-    if isinstance(stats, Stats):
-        stats._load(holder.numpy().tobytes())
+    return y
+
+
+class _Plain(torch.autograd.Function):
+    """fpemu::quantize and its gradient without the dispatcher, for tensors that are plain memory."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, format: str | Format, rounding: str | Rounding, axis: int,
+                state: Tensor | None, stats: Tensor | Stats | None, ste: str, backward: str | Format | None,
+                backward_rounding: str, backward_stats: Tensor | None) -> Tensor:
+        ctx.axis, ctx.format, ctx.rounding, ctx.stats = axis, backward, backward_rounding, backward_stats
+        random = backward is not None and state is not None and is_stochastic(backward_rounding)
+        ctx.save_for_backward(
+            inside_range(x, format_text(format)) if ste == "clipped" else None,
+            None if state is None or not random else state.clone(),  # the caller's moves on
+        )
+        return quantize(x.detach(), format, rounding, axis=axis, state=state, stats=stats)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Any:
+        (gradient,) = gradients
+        mask, state = ctx.saved_tensors
+        if ctx.format is not None:
+            if state is not None:
+                state = torch.ops.fpemu.substream.default(state, GRADIENT)
+            gradient = quantize(gradient, ctx.format, ctx.rounding, axis=ctx.axis, state=state, stats=ctx.stats)
+        if mask is not None:
+            gradient = torch.where(mask, gradient, 0.0)
+        return (gradient, *[None] * 9)
+
+
+def _plain_gradient(x: Tensor, format: str | Format, rounding: str | Rounding, axis: int, state: Tensor | None,
+                    stats: Tensor | Stats | None, ste: str, backward: str | Format | None,
+                    backward_rounding: str | Rounding, backward_stats: Tensor | None) -> Tensor:
+    check_ste(ste)
+    if backward is not None:
+        format_of(format_text(backward))
+        if state is None:
+            state = state_of(rounding)
+            state = state_of(backward_rounding) if state is None else state
+    y: Tensor = _Plain.apply(
+        x, format, rounding, axis, state, stats, ste, backward, rounding_text(backward_rounding), backward_stats)
     return y
 
 
@@ -125,10 +168,7 @@ def quantize_(
         return x.copy_(quantize(x, format, rounding, axis=axis, state=state, stats=stats))
     if state is None:
         state = state_of(rounding)
-    holder = stats_tensor(stats) if isinstance(stats, Stats) else stats
-    call("quantize_", holder, x, format_text(format), rounding_text(rounding), state, axis)
-    if isinstance(stats, Stats):
-        stats._load(holder.numpy().tobytes())
+    _with_stats("quantize_", stats, x, format_text(format), rounding_text(rounding), state, axis)
     return x
 
 
@@ -145,7 +185,7 @@ def encode(x: Tensor, format: str | Format, rounding: str | Rounding = "rne", *,
     """The codes of the values that `quantize` gives, of x's shape: uint8, uint16, uint32 or uint64, the code in the low
     bits. `codes.view(torch.float8_e4m3fn)` and the like show them as PyTorch's own types. Without a gradient.
 
-    fpemu.Error for formats with blocks, which have no codes apart from their scales: `pack` gives both.
+    ValueError for formats with blocks, which have no codes apart from their scales: `pack` gives both.
     """
     codes: Tensor = _with_stats("encode", stats, x, format_text(format), rounding_text(rounding),
                                 state_of(rounding) if state is None else state)

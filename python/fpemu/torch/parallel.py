@@ -38,7 +38,7 @@ __all__ = ["merge_ranges", "split_batch"]
 
 def merge_ranges(ranges: Sequence[Range]) -> Range:
     """What is known of a tensor whose disjoint parts have these ranges."""
-    fields = [_RANGE.unpack(r) for r in ranges]
+    fields = [r._fields for r in ranges]
     count, nonzero, nonfinite = (sum(f[i] for f in fields) for i in range(3))
     amax, largest = (max(f[i] for f in fields) for i in (3, 4))
     smallest = min(f[5] for f in fields)
@@ -50,12 +50,12 @@ def merge_ranges(ranges: Sequence[Range]) -> Range:
 
 def _whole_range(local: Tensor, format: str, sharded: Sequence[Any]) -> Tensor:
     """The range of a tensor whose parts lie on the ranks of the groups, one group after the other."""
-    words = torch.ops.fpemu.measure.default(local, format)
+    words: Tensor = torch.ops.fpemu.measure.default(local, format)
     for group in sharded:
         parts = [torch.empty_like(words) for _ in range(dist.get_world_size(group))]
         dist.all_gather(parts, words, group=group)
         merged = merge_ranges([Range(part.numpy().tobytes()) for part in parts])
-        words = torch.frombuffer(bytearray(merged), dtype=torch.int64)
+        words = torch.frombuffer(bytearray(merged._content), dtype=torch.int64)
     return words
 
 

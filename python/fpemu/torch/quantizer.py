@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from fpemu import Format, Rounding
 
 from . import operators
-from ._ops import STE
+from ._autograd import check_ste
 from ._spec import block_of, format_of, format_text, is_stochastic, new_state, rounding_text
 
 _OWN_FORMAT = {torch.float64: "fp64", torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16"}
@@ -36,8 +36,8 @@ class Quantizer(nn.Module):
     bits that the same call takes in eager mode.
 
     Under `torch.utils.checkpoint.checkpoint(..., use_reentrant=False)` the recomputation takes the random bits of the
-    call that it repeats. Checkpoints with use_reentrant=True, and checkpoints inside checkpoints, cannot be told apart
-    from new calls: there stochastic rounding raises RuntimeError.
+    call that it repeats. Recomputations with use_reentrant=True, and of checkpoints inside checkpoints, cannot be told
+    apart from new calls: there stochastic rounding raises RuntimeError.
 
     Shapes: any to the same shape; dtypes float64, float32, float16, bfloat16.
     """
@@ -63,8 +63,7 @@ class Quantizer(nn.Module):
             seed = 0 if isinstance(rounding, str) else rounding.seed
         if not 0 <= seed < 2**64 or not 0 <= stream < 2**31:
             raise ValueError(f"seed is 0 to 2**64 - 1 and stream 0 to 2**31 - 1, not {seed} and {stream}")
-        if ste not in STE:
-            raise ValueError(f"ste is one of {STE}, not {ste!r}")
+        check_ste(ste)
         self.forward_format = None if forward is None else format_text(forward)
         self.backward_format = None if backward is None else format_text(backward)
         self.rounding = rounding_text(rounding)
