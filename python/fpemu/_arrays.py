@@ -65,7 +65,7 @@ class _Adopted:
         if isinstance(value, tuple):
             return tuple(self(item) for item in value)
         if value is None or type(value) in (int, float):
-            return value
+            return value  # a matrix that is left out; a number beside an array
         if isinstance(value, np.ndarray):
             return self._ndarray(value)
         if isinstance(value, np.generic):
@@ -126,7 +126,7 @@ def _arrays_of(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list
     for place in _ARRAYS[verb]:
         value = kwargs.get(place) if isinstance(place, str) else args[place] if place < len(args) else None
         found += value if isinstance(value, tuple) else [value]
-    return [value for value in found if value is not None]
+    return [value for value in found if value is not None] or found
 
 
 def adopt(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -135,6 +135,8 @@ def adopt(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     torch = sys.modules.get("torch")
     if torch is not None and any(isinstance(array, torch.Tensor) for array in arrays):
         return _adopt_torch(torch, verb, args, kwargs, arrays)
+    if arrays[0] is None:
+        raise TypeError("None is no array")
     if all(type(array) in (int, float) for array in arrays):
         return _on_numbers(verb, args, kwargs)
     for name in ("out",):

@@ -208,8 +208,8 @@ def _same(expected: Numbers, got: Numbers, strict_nan: bool) -> npt.NDArray[np.b
     return same if strict_nan else same | (np.isnan(expected.astype(np.float64)) & np.isnan(got.astype(np.float64)))
 
 
-def _results(value: Any, to: Format, dtype: str, shape: tuple[int, ...]) -> tuple[Numbers, npt.NDArray[np.bool_]]:
-    """What a callable gave, as values of the carrier; and which of its codes have bits above the format's width."""
+def _results(value: Any, to: Format, dtype: str, shape: tuple[int, ...]) -> tuple[Numbers, Numbers | None]:
+    """What a callable gave, as values of the carrier; and the codes, where it gave these."""
     if type(value).__module__.partition(".")[0] == "torch":
         torch = sys.modules["torch"]
         if value.dtype.is_floating_point and value.element_size() == 1:
@@ -218,19 +218,15 @@ def _results(value: Any, to: Format, dtype: str, shape: tuple[int, ...]) -> tupl
             value = value.float()
         value = value.detach().cpu().numpy()
     result = np.asarray(value)
-    stray = np.zeros(shape, np.bool_)
     if result.shape != shape:
         raise ValueError(f"the callable was given an array of shape {shape} and returned one of shape {result.shape}")
-    if result.dtype.kind in "ui":
-        codes = result.astype(np.int64) & np.int64((1 << min(8 * result.dtype.itemsize, 63)) - 1)
-        stray = codes >> to.bits != 0
-        return _values.decode(codes.astype(to.code_dtype), to, dtype), stray
-    if result.dtype.kind == "V" or (result.dtype.num >= 256 and result.dtype.itemsize == 1):  # a type of ml_dtypes
-        return result.astype(np.float32).astype(dtype) if dtype != "bfloat16" else result.astype(np.float32), stray
-    wide = result.astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
-        narrow = wide.astype(_numpy_dtype(dtype))
-    return narrow, stray
+        if result.dtype.kind in "ui":
+            codes = result.view(f"u{result.dtype.itemsize}").astype(np.uint64)
+            return _values.decode(codes.astype(to.code_dtype), to, dtype), codes
+        if result.dtype.itemsize < 4:  # types of ml_dtypes among them
+            result = result.astype(np.float32)
+        return result.astype(_numpy_dtype(dtype)), None
 
 
 def _numpy_dtype(dtype: str) -> Any:
@@ -273,14 +269,22 @@ def fuzz(function: Callable[[Any], Any], format: Format | str, rounding: Roundin
         if tensors:
             torch = importlib.import_module("torch")
             given = torch.from_numpy(codes.view(f"i{codes.dtype.itemsize}").copy()).view(getattr(torch, name))
-        got, stray = _results(function(given), to, name, x.shape)
-        expected = _native.quantize(x, to, by)
-        for i in np.flatnonzero(~_same(expected, got.astype(expected.dtype, copy=False), strict_nan) | stray):
-            number, right, wrong = float(x[i]), float(expected[i]), float(got[i])
-            same = wrong == right or (math.isnan(wrong) and math.isnan(right))
-            kind = "stray-bits" if stray[i] and same else _classify(to, number, right, wrong)
+        got, codes = _results(function(given), to, name, x.shape)
+        if codes is None:
+            expected = _native.quantize(x, to, by)
+            differ, stray = ~_same(expected, got, strict_nan), np.zeros(x.shape, np.bool_)
+        else:
+            right = _values.encode(x, to, by).astype(np.uint64)
+            expected = _values.decode(right.astype(to.code_dtype), to, name)
+            stray = codes >> np.uint64(to.bits) != 0 if to.bits < 64 else np.zeros(x.shape, np.bool_)
+            nans = np.isnan(expected.astype(np.float64)) & np.isnan(got.astype(np.float64))
+            differ = (codes != right) & (stray | ~nans | strict_nan)
+        for i in np.flatnonzero(differ):
+            number, want, wrong = float(x[i]), float(expected[i]), float(got[i])
+            same = wrong == want or (math.isnan(wrong) and math.isnan(want))
+            kind = "stray-bits" if stray[i] and same else _classify(to, number, want, wrong)
             count, *example = found.get(kind, (0, math.inf, 0.0, 0.0))
             smaller = count == 0 or (abs(number), number < 0) < (abs(example[0]), example[0] < 0)
-            found[kind] = (count + 1, number, right, wrong) if smaller else (count + 1, *example)  # type: ignore[assignment]
+            found[kind] = (count + 1, number, want, wrong) if smaller else (count + 1, *example)  # type: ignore[assignment]
     differences = [Difference(kind, *found[kind]) for kind in KINDS if kind in found]
     return FuzzReport(to, by, name, tried, everything, differences)

@@ -1,0 +1,27 @@
+"""Comparing bits."""
+
+import numpy as np
+
+
+def bits(x):
+    """The words of an array of NumPy or of a tensor."""
+    if hasattr(x, "detach"):
+        import torch
+        x = x.detach().contiguous()
+        x = x.view({1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[x.element_size()]).numpy()
+    x = np.ascontiguousarray(x)
+    return x.view(f"u{x.dtype.itemsize}")
+
+
+def assert_same(got, expected, what=""):
+    """The same bits, but that any NaN is as good as another."""
+    assert got.shape == expected.shape, (what, got.shape, expected.shape)
+    assert str(got.dtype) == str(expected.dtype), (what, got.dtype, expected.dtype)
+    a, b = bits(got), bits(expected)
+    if (a == b).all():
+        return
+    x = np.asarray(got.double() if hasattr(got, "double") else got).astype(np.float64)
+    y = np.asarray(expected.double() if hasattr(expected, "double") else expected).astype(np.float64)
+    wrong = (a != b) & ~(np.isnan(x) & np.isnan(y))
+    at = np.argwhere(wrong)[:3]
+    assert not wrong.any(), (what, int(wrong.sum()), [(tuple(i), x[tuple(i)], y[tuple(i)]) for i in at])

@@ -1,0 +1,256 @@
+"""Arithmetic against exact rationals, NumPy and long hand; products of matrices; arrays rounded at every operation."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from same import assert_same
+
+import fpemu
+
+
+def nearest(exact, f):
+    """The value of a small format nearest to a rational, ties to even codes."""
+    values = [Fraction(v) for v in f.values()]
+    if exact > values[-1]:
+        step = values[-1] - values[-2]
+        return float(values[-1]) if exact < values[-1] + step / 2 else None
+    if exact < values[0]:
+        mirrored = nearest(-exact, f)
+        return None if mirrored is None else -mirrored
+    best = min(abs(v - exact) for v in values)
+    found = [v for v in values if abs(v - exact) == best]
+    if len(found) == 1:
+        return float(found[0])
+    codes = fpemu.encode(np.array([float(v) for v in found]), f)
+    return float(found[0] if codes[0] % 2 == 0 else found[1])
+
+
+@pytest.mark.parametrize("spec", ["e4m3fn:saturate", "e2m3", "e5m2", "e3m2"])
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "div"])
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_operations_are_exact_but_for_one_rounding(rng, spec, name, dtype):
+    f = fpemu.format(spec)
+    a, b = (rng.choice(f.values(), 300).astype(dtype) for _ in range(2))
+    b[b == 0] = 1
+    got = getattr(fpemu, name)(a, b, f)
+    assert got.dtype == a.dtype
+    operation = {"add": "__add__", "sub": "__sub__", "mul": "__mul__", "div": "__truediv__"}[name]
+    for x, y, z in zip(a, b, got, strict=True):
+        expected = nearest(getattr(Fraction(float(x)), operation)(Fraction(float(y))), f)
+        if expected is not None:
+            assert expected == z, (spec, name, x, y, z)
+
+
+def test_fma_is_rounded_once(rng):
+    f = fpemu.format("e4m3fn:saturate")
+    a, b, c = (rng.choice(f.values(), 500).astype(np.float32) for _ in range(3))
+    for x, y, z, got in zip(a, b, c, fpemu.fma(a, b, c, f), strict=True):
+        expected = nearest(Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z)), f)
+        if expected is not None:
+            assert got == expected
+
+
+def test_binary32_arithmetic_of_numpy(rng):
+    a, b = (rng.standard_normal(10000).astype(np.float32) for _ in range(2))
+    for name, function in (("add", np.add), ("sub", np.subtract), ("mul", np.multiply), ("div", np.divide),
+                           ("minimum", np.minimum), ("maximum", np.maximum)):
+        assert_same(getattr(fpemu, name)(a, b, "fp32"), function(a, b), name)
+    assert_same(fpemu.sqrt(np.abs(a), "fp32"), np.sqrt(np.abs(a)))
+    for name, function in (("equal", np.equal), ("less", np.less), ("less_equal", np.less_equal),
+                           ("greater", np.greater), ("greater_equal", np.greater_equal)):
+        got = getattr(fpemu, name)(a, np.round(a), )
+        assert got.dtype == np.bool_ and np.array_equal(got, function(a, np.round(a)))
+
+
+shapes = st.lists(st.integers(1, 4), min_size=0, max_size=4)
+
+
+@given(shapes, st.integers(0, 15), st.integers(0, 3), st.integers(0, 9))
+def test_broadcasting_is_numpys(shape, ones, shorter, seed):
+    rng = np.random.default_rng(seed)
+    other = tuple(1 if ones >> i & 1 else size for i, size in enumerate(shape))[min(shorter, len(shape)):]
+    a, b = rng.standard_normal(shape).astype(np.float32), rng.standard_normal(other).astype(np.float32)
+    assert_same(fpemu.add(a, b, "fp32"), np.asarray(np.add(a, b)))
+    assert_same(fpemu.mul(b, a, "fp32"), np.asarray(np.multiply(b, a)))
+    rounding = fpemu.rounding("sr", seed=seed)
+    both = [np.array(x) for x in np.broadcast_arrays(a, b)]
+    assert_same(fpemu.sub(a, b, "e4m3fn", rounding), fpemu.sub(*both, "e4m3fn", rounding))
+
+
+def test_strided_operands_and_pieces(rng):
+    a, b = rng.standard_normal((300, 70)).astype(np.float32), rng.standard_normal((70, 300)).astype(np.float32)
+    rounding = fpemu.rounding("sr", seed=9, offset=100)
+    s, t = fpemu.Stats(sums=True), fpemu.Stats(sums=True)
+    expected = fpemu.add(a, np.ascontiguousarray(b.T), "e4m3fn", rounding, stats=s)
+    assert_same(fpemu.add(a, b.T, "e4m3fn", rounding, stats=t), expected)
+    assert s == t
+    out = np.zeros((70, 300), np.float32).T
+    assert fpemu.add(a, b.T, "e4m3fn", rounding, out=out) is out
+    assert_same(out, expected)
+    assert_same(fpemu.encode(b.T, "e4m3fn"), fpemu.encode(np.ascontiguousarray(b.T), "e4m3fn"))
+    codes = fpemu.encode(a, "e4m3fn")
+    assert_same(fpemu.decode(codes[::-2, ::3], "e4m3fn"), fpemu.quantize(a, "e4m3fn")[::-2, ::3])
+
+
+def test_operands_that_are_no_numbers_of_the_dtype():
+    x = np.ones(3, np.float32)
+    with pytest.raises(ValueError, match=r"0\.1"):
+        fpemu.add(x, 0.1, "bf16")
+    with pytest.raises(TypeError, match="float64"):
+        fpemu.add(x, x.astype(np.float64), "bf16")
+    with pytest.raises(ValueError, match="broadcast"):
+        fpemu.add(x, np.ones(2, np.float32), "bf16")
+    assert fpemu.add(0.1, 0.2, "fp64") == 0.1 + 0.2
+
+
+@pytest.mark.parametrize("name", ["exp", "log2", "sin", "tanh", "erf", "sigmoid"])
+def test_functions_are_within_half_a_step(name):
+    x = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    x = x[np.isfinite(x) & (np.abs(x) < 10) & (x > 0)]
+    got = fpemu.apply(name, x, "fp16").astype(np.float64)
+    import math
+    functions = {"exp": np.exp, "log2": np.log2, "sin": np.sin, "tanh": np.tanh, "erf": np.vectorize(math.erf),
+                 "sigmoid": lambda v: 1 / (1 + np.exp(-v))}
+    exact = functions[name](x.astype(np.float64))
+    step = np.spacing(np.abs(exact).astype(np.float16)).astype(np.float64)
+    assert (np.abs(got - exact) <= step * 0.5001).all()
+
+
+def test_functions_refuse_wide_operands():
+    with pytest.raises(fpemu.Error):
+        fpemu.apply("exp", np.array([0.1], np.float32), "fp16")
+    with pytest.raises(ValueError, match="functions"):
+        fpemu.apply("exq", np.array([0.5], np.float32), "fp16")
+    assert len(fpemu.functions()) == 27
+
+
+# ------------------------------------------------------------------------------------------------- matrices
+
+
+def sequential(a, b, f):
+    """s = round(s + product), the product exact, by rationals."""
+    result = np.zeros((a.shape[0], b.shape[1]))
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            s = 0.0
+            for k in range(a.shape[1]):
+                s = nearest(Fraction(s) + Fraction(float(a[i, k])) * Fraction(float(b[k, j])), f)
+            result[i, j] = s
+    return result
+
+
+def test_a_product_by_rationals(rng):
+    f = fpemu.format("e4m3fn:saturate")
+    a, b = (rng.choice(f.values()[60:-60], shape).astype(np.float32) for shape in ((4, 7), (7, 3)))
+    got = fpemu.matmul(a, b, "seq(e4m3fn:saturate)")
+    assert np.array_equal(got, sequential(a, b, f))
+
+
+def test_binary32_sums_in_sequence(rng):
+    a, b = rng.standard_normal((5, 40)).astype(np.float32), rng.standard_normal((40, 6)).astype(np.float32)
+    s = np.zeros((5, 6), np.float32)
+    for k in range(40):  # products of binary32 numbers are binary64 numbers; so is their sum, nearly always
+        s = (s.astype(np.float64) + np.outer(a[:, k].astype(np.float64), b[k])).astype(np.float32)
+    assert np.array_equal(fpemu.matmul(a, b, "seq(fp32)"), s)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_strides_batches_and_transposes_change_nothing(rng, dtype):
+    a, b = rng.standard_normal((3, 2, 5, 7)).astype(dtype), rng.standard_normal((3, 2, 7, 4)).astype(dtype)
+    spec = "chunk(3,bf16)"
+    expected = np.stack([[fpemu.matmul(a[i, j], b[i, j], spec) for j in range(2)] for i in range(3)])
+    assert_same(fpemu.matmul(a, b, spec), expected)
+    at = np.ascontiguousarray(a.swapaxes(-1, -2)).swapaxes(-1, -2)
+    bt = np.ascontiguousarray(b.transpose(3, 1, 0, 2)).transpose(2, 1, 3, 0)
+    assert_same(fpemu.matmul(at, bt, spec), expected)
+    assert_same(fpemu.matmul(a[:, :, ::-1, ::-1], b[:, :, ::-1], spec), fpemu.matmul(
+        np.ascontiguousarray(a[:, :, ::-1, ::-1]), np.ascontiguousarray(b[:, :, ::-1]), spec))
+    out = np.zeros((3, 2, 4, 5), dtype).swapaxes(-1, -2)
+    assert fpemu.matmul(a, b, spec, out=out) is out
+    assert_same(out, expected)
+    one = fpemu.matmul(a, b[0, 0], spec)
+    assert_same(one, np.stack([[fpemu.matmul(a[i, j], b[0, 0], spec) for j in range(2)] for i in range(3)]))
+    assert fpemu.matmul(a[0, 0, 0], b[0, 0], spec).shape == (4,)
+    assert fpemu.matmul(a[0, 0], b[0, 0, :, 0], spec).shape == (5,)
+    assert_same(fpemu.matmul(a[0, 0, 0], b[0, 0], spec), expected[0, 0, 0])
+
+
+def test_c_alpha_and_beta(rng):
+    a, b, c = (rng.integers(-4, 5, shape).astype(np.float32) for shape in ((3, 5), (5, 4), (3, 4)))
+    assert np.array_equal(fpemu.matmul(a, b, "fp32", alpha=2, beta=3, c=c), 2 * (a @ b) + 3 * c)
+    assert np.array_equal(fpemu.matmul(a, b, "fp32", c=c), a @ b + c)
+    out = c.copy()
+    fpemu.matmul(a, b, "fp32", c=out, out=out)
+    assert np.array_equal(out, a @ b + c)
+    with pytest.raises(fpemu.Error):
+        square = rng.standard_normal((4, 4)).astype(np.float32)
+        fpemu.matmul(square, square, "fp32", out=square)
+    with pytest.raises(ValueError, match="rows"):
+        fpemu.matmul(a, a, "fp32")
+
+
+def test_scaled_operands_are_those_of_mx(rng):
+    a, b = (rng.standard_normal(shape).astype(np.float32) for shape in ((4, 64), (64, 5)))
+    pa, pb = fpemu.pack(a, "mxfp8"), fpemu.pack(b, "mxfp8", axis=0)
+    element = fpemu.decode(pa.codes, "e4m3fn")
+    column = fpemu.decode(pb.codes.reshape(5, 64), "e4m3fn").T
+    got = fpemu.matmul(element, column, "chunk(32,fp32)", scales_a=pa.scales, scales_b=pb.scales)
+    exact = pa.unpack().astype(np.float64) @ pb.unpack().astype(np.float64)
+    assert np.allclose(got, exact, rtol=1e-5, atol=1e-5)
+    with pytest.raises(ValueError, match="scales_a"):
+        fpemu.matmul(element, column, "chunk(32,fp32)", scales_a=pa.scales[:, :1], scales_b=pb.scales)
+    with pytest.raises(fpemu.Error):
+        fpemu.matmul(element, column, "seq(fp32)", scales_a=np.ones((4, 0), np.float32))
+
+
+def test_16_bit_operands(rng, ml_dtypes):
+    a, b = (rng.standard_normal(s).astype(ml_dtypes.bfloat16) for s in ((4, 32), (32, 4)))
+    wide = fpemu.matmul(a, b, "tc(h100,bf16)", dtype="float32")
+    assert_same(wide, fpemu.matmul(a.astype(np.float32), b.astype(np.float32), "tc(h100,bf16)"))
+    assert_same(fpemu.matmul(a, b, "tc(h100,bf16)"), wide.astype(ml_dtypes.bfloat16))
+
+
+def test_stochastic_sums_follow_their_seed(rng):
+    a, b = (rng.standard_normal(s).astype(np.float32) for s in ((8, 32), (32, 8)))
+    first = fpemu.matmul(a, b, "seq(fp(6,9,0)/sr)", seed=1)
+    assert_same(fpemu.matmul(a, b, fpemu.gemm("seq(fp(6,9,0)/sr)", seed=1)), first)
+    assert not np.array_equal(fpemu.matmul(a, b, "seq(fp(6,9,0)/sr)", seed=2), first)
+
+
+# --------------------------------------------------------------------------------------------------- arrays
+
+
+def test_an_array_rounds_every_operation():
+    x = fpemu.array([0.1, 0.2, 0.3], "e4m3fn")
+    assert x.data.tolist() == [0.1015625, 0.203125, 0.3125]
+    assert (x + x[0]).tolist() == fpemu.add(x.data, x.data[:1], "e4m3fn").tolist()
+    assert (1 - x).tolist() == fpemu.sub(1.0, x.data, "e4m3fn").tolist()
+    assert (x / 3).tolist() == fpemu.div(x.data, 3.0, "e4m3fn").tolist()
+    assert (x * 0.1).tolist() == fpemu.mul(x.data, 0.1015625, "e4m3fn").tolist()  # 0.1 is rounded first
+    assert (-x).tolist() == (-x.data).tolist()
+    assert (x > 0.2).tolist() == [False, False, True]  # 0.2 is rounded to 0.203125 first
+    big = fpemu.array([16.0] + [1.0] * 16, "float(e=4,m=3)")
+    assert big.sum().item() == 16.0  # each 1 is half a step, and ties go to the even 16
+    assert big.sum(order="pairwise").item() > 16.0
+    with pytest.raises(ValueError, match="formats"):
+        x + fpemu.array([1.0], "e5m2")
+    with pytest.raises(ValueError, match="scales"):
+        fpemu.array([1.0], "mxfp4")
+
+
+def test_an_array_multiplies_in_sequence(rng):
+    f = fpemu.format("e4m3fn:saturate")
+    a, b = (fpemu.array(rng.choice(f.values()[70:-70], s).astype(np.float32), f) for s in ((3, 6), (6, 2)))
+    assert np.array_equal((a @ b).data, sequential(a.data, b.data, f))
+
+
+def test_stochastic_arrays_repeat_and_do_not_reuse_bits():
+    def run():
+        x = fpemu.array(np.full(1000, 1.05, np.float32), "e4m3fn", fpemu.rounding("sr", seed=4))
+        return (x + 0.05), (x + 0.05)
+    (a, b), (c, d) = run(), run()
+    assert a.tolist() == c.tolist() and b.tolist() == d.tolist()
+    assert a.tolist() != b.tolist()

@@ -1,0 +1,336 @@
+"""Arrays of all kinds, hostile arguments, and what becomes of memory beside a result."""
+
+import copy
+import gc
+import pickle
+import sys
+import threading
+
+import numpy as np
+import pytest
+from same import assert_same
+
+import fpemu
+
+F = "e4m3fn:saturate"
+
+
+@pytest.fixture
+def x(rng):
+    return (rng.standard_normal((6, 8)) * 100).astype(np.float32)
+
+
+def test_kinds_of_arrays_give_the_same_bits(x, torch, jax, ml_dtypes):
+    expected = fpemu.quantize(x, F)
+    t = torch.from_numpy(x.copy())
+    y = fpemu.quantize(t, F)
+    assert type(y) is torch.Tensor and y.dtype == torch.float32
+    assert_same(y.numpy(), expected)
+    j = jax.numpy.asarray(x)
+    y = fpemu.quantize(j, F)
+    assert isinstance(y, jax.Array) and y.devices() == j.devices()
+    assert_same(np.asarray(y), expected)
+    y = fpemu.quantize(j.astype(jax.numpy.bfloat16), F)
+    assert y.dtype == jax.numpy.bfloat16
+    assert_same(np.asarray(y), fpemu.quantize(x.astype(ml_dtypes.bfloat16), F))
+
+    class Interface:
+        __array_interface__ = x.__array_interface__
+
+    class Dlpack:
+        def __dlpack__(self, **keywords):
+            return x.__dlpack__(**keywords)
+
+        def __dlpack_device__(self):
+            return x.__dlpack_device__()
+
+    for other in (Interface(), Dlpack(), x.view(type("Sub", (np.ndarray,), {}))):
+        assert_same(fpemu.quantize(other, F), expected)
+    assert fpemu.quantize(0.3, F) == 0.3125 and type(fpemu.quantize(0.3, F)) is float
+    assert fpemu.quantize(np.float32(0.3), F) == np.float32(0.3125)
+    assert type(fpemu.quantize(np.float32(0.3), F)) is np.float32
+
+
+def test_0_d_and_empty(torch):
+    assert fpemu.quantize(np.array(0.3, np.float32), F).shape == ()
+    assert fpemu.quantize(torch.tensor(0.3), F).item() == 0.3125
+    for shape in ((0,), (3, 0), (0, 3, 2)):
+        stats = fpemu.Stats()
+        assert fpemu.quantize(np.zeros(shape, np.float32), "mxfp4", stats=stats).shape == shape
+        assert fpemu.quantize(torch.zeros(shape), F, stats=stats).shape == shape
+        assert fpemu.add(np.zeros(shape, np.float32), 1.0, F).shape == shape
+        assert stats.count == 0
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_tensors_of_all_dtypes_and_strides(torch, dtype):
+    t = torch.arange(-60, 60).reshape(2, 3, 4, 5).to(getattr(torch, dtype)) / 7
+    rounding = fpemu.rounding("sr", seed=1)
+    for fmt in (F, "mxfp4"):
+        expected = fpemu.quantize(t, fmt, rounding)
+        assert expected.dtype == t.dtype
+        strided = t.permute(3, 1, 0, 2).contiguous().permute(2, 1, 3, 0)
+        assert torch.equal(fpemu.quantize(strided, fmt, rounding), expected)
+        assert torch.equal(fpemu.quantize(t.to(memory_format=torch.channels_last), fmt, rounding), expected)
+        out = torch.zeros(5, 4, 3, 2, dtype=t.dtype).permute(3, 2, 1, 0)
+        version = out._version
+        assert fpemu.quantize(t, fmt, rounding, out=out) is out
+        assert torch.equal(out, expected) and out._version == version + 1
+    kept = fpemu.quantize(t.to(memory_format=torch.channels_last), F)
+    assert kept.is_contiguous(memory_format=torch.channels_last)
+    wide = t[:, :, :1].expand(2, 3, 4, 5)
+    assert torch.equal(fpemu.quantize(wide, F), fpemu.quantize(wide.contiguous(), F))
+    assert torch.equal(fpemu.quantize(t[0, 0, 0, :1].expand(7), F), fpemu.quantize(t[0, 0, 0, :1].repeat(7), F))
+
+
+def test_in_place_bumps_the_version_of_tensors(torch):
+    t = torch.full((10,), 0.3)
+    version, address = t._version, t.data_ptr()
+    assert fpemu.quantize(t, F, out=t) is t
+    assert t._version == version + 1 and t.data_ptr() == address and t[0] == 0.3125
+    w = torch.full((10,), 0.3, requires_grad=True)
+    y = w * 1
+    z = (y * y).sum()
+    with torch.no_grad():
+        fpemu.quantize(y, F, out=y)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.backward()
+    with pytest.raises(ValueError, match="gradient"):
+        fpemu.quantize(torch.ones(10), F, out=w)
+    with torch.no_grad():
+        fpemu.quantize(w, F, out=w)
+        assert fpemu.quantize(w, F).requires_grad is False
+
+
+@pytest.mark.parametrize("bad,word", [
+    (np.zeros(3, ">f4"), "swapped"), (np.zeros(3, "c8"), "complex64"), (np.zeros(3, "i4"), "int32"),
+    (np.zeros(3, "u1"), "uint8"), (np.zeros(3, "?"), "bool"), (np.array([1, None]), "object"), (np.zeros(3, "g"), ""),
+    (np.zeros(3, "M8[s]"), "datetime"), (np.array(["a"]), ""), (np.zeros(2, [("a", "f4")]), ""),
+    (np.ma.masked_array([1.0]), "masked"), ([1.0], "numpy.asarray"), ("0.3", "no array"), (None, "no array"),
+    (object(), "no array"), (1j, "no array")])
+def test_other_types_are_refused_with_a_reason(bad, word):
+    for call in (lambda: fpemu.quantize(bad, F), lambda: fpemu.encode(bad, F), lambda: fpemu.pack(bad, F),
+                 lambda: fpemu.measure(bad, F), lambda: fpemu.add(bad, bad, F)):
+        with pytest.raises((TypeError, AttributeError)) as caught:
+            call()
+        assert caught.type is TypeError and word in str(caught.value), caught.value
+
+
+def test_tensors_that_are_not_dense_numbers(torch):
+    for bad in (torch.eye(3).to_sparse(), torch.zeros(3, dtype=torch.int64), torch.zeros(3, dtype=torch.complex64)):
+        with pytest.raises(TypeError):
+            fpemu.quantize(bad, F)
+    negative = torch.tensor([1 + 2j]).conj().imag
+    assert negative.is_neg() and fpemu.quantize(negative, F).item() == -2
+
+
+def test_misaligned_memory(rng):
+    numbers = rng.standard_normal(9).astype(np.float32)
+    raw = np.zeros(41, np.uint8)
+    odd = raw[1:37].view(np.float32)
+    odd[:] = numbers
+    assert not odd.flags.aligned
+    assert_same(fpemu.quantize(odd, F), fpemu.quantize(numbers, F))
+    field = np.zeros(9, [("a", "i2"), ("b", "f4")])
+    field["b"] = numbers
+    assert_same(fpemu.quantize(field["b"], F), fpemu.quantize(numbers, F))
+    with pytest.raises(TypeError, match="aligned"):
+        fpemu.quantize(numbers, F, out=odd)
+    assert (odd == numbers).all()
+
+
+def test_results_go_nowhere_else(x):
+    before = x.copy()
+    read_only = np.zeros_like(x)
+    read_only.flags.writeable = False
+    wrong = {
+        "read-only": read_only, "another shape": np.zeros((8, 6), np.float32), "dtype": np.zeros_like(x, np.float64),
+        "share memory": np.lib.stride_tricks.as_strided(np.zeros(8, np.float32), x.shape, (0, 4)),
+    }
+    for word, out in wrong.items():
+        kept = out.copy()
+        with pytest.raises((ValueError, TypeError), match=word):
+            fpemu.quantize(x, F, out=out)
+        assert (out == kept).all()
+    room = np.zeros(100, np.float32)
+    room[:48] = x.ravel()
+    kept = room.copy()
+    for shift in (1, 7, 47):
+        with pytest.raises(fpemu.Error, match="overlap") as caught:
+            fpemu.quantize(room[:48], F, out=room[shift:48 + shift])
+        assert caught.value.status == 6
+    with pytest.raises(fpemu.Error, match="overlap"):
+        fpemu.quantize(room[:48:2], F, out=room[0:24])
+    square = room[:36].reshape(6, 6)
+    with pytest.raises(fpemu.Error, match="overlap"):
+        fpemu.quantize(square, F, out=square.T)
+    with pytest.raises(fpemu.Error, match="overlap"):
+        fpemu.add(room[:10], room[1:11], F, out=room[:10])
+    assert (room == kept).all() and (x == before).all()
+    with pytest.raises(TypeError):
+        fpemu.quantize(x, F, out=[0.0])
+    with pytest.raises(TypeError, match="place"):
+        fpemu.quantize(x, F, "rne", 0)
+    with pytest.raises(TypeError, match="no argument"):
+        fpemu.quantize(x, F, outt=x)
+    with pytest.raises(TypeError, match="needs"):
+        fpemu.quantize(x)
+
+
+def test_arguments_out_of_range(x):
+    for axis in (2, -3, 10 ** 30):
+        with pytest.raises((ValueError, OverflowError)):
+            fpemu.quantize(x, F, axis=axis)
+    for offset in (-1, 1 << 64):
+        with pytest.raises(ValueError, match="offset"):
+            fpemu.quantize(x, F, offset=offset)
+    with pytest.raises(TypeError):
+        fpemu.quantize(x, F, offset=1.5)
+    with pytest.raises(TypeError, match="stats"):
+        fpemu.quantize(x, F, stats={})
+    with pytest.raises(TypeError, match="range"):
+        fpemu.quantize(x, F, range=b"123")
+    with pytest.raises(TypeError, match="format"):
+        fpemu.quantize(x, 3)
+    with pytest.raises(TypeError, match="rounding"):
+        fpemu.quantize(x, F, 3)
+
+
+def test_what_a_dtype_cannot_hold():
+    for dtype, spec in ((np.float32, "posit(32,2)"), (np.float16, "bf16"), (np.float32, "fp64")):
+        with pytest.raises(fpemu.Error, match="cannot hold") as caught:
+            fpemu.quantize(np.ones(3, dtype), spec)
+        assert caught.value.status == 3
+        assert not fpemu.format(spec).fits(np.dtype(dtype))
+    with pytest.raises(fpemu.Error, match="posit"):
+        fpemu.quantize(np.ones(3, np.float32), "posit(16,1)", "rtz")
+
+
+def test_nan_policy_error(x):
+    bad = np.array([1.0, np.nan, 2.3], np.float32)
+    out = np.zeros_like(bad)
+    with pytest.raises(fpemu.Error) as caught:
+        fpemu.quantize(bad, "e2m1:nan=error", out=out)
+    assert caught.value.status == 9 and out[0] == 1 and out[2] == 2
+
+
+def test_many_dimensions(rng):
+    x = rng.standard_normal((2,) * 12).astype(np.float32)
+    turned = np.ascontiguousarray(x.T).T
+    for spec in (F, "mxfp4"):
+        r = fpemu.rounding("sr", seed=3)
+        assert_same(fpemu.quantize(turned, spec, r, axis=5), fpemu.quantize(x, spec, r, axis=5))
+    deep = np.zeros((1,) * 32 if np.lib.NumpyVersion(np.__version__) < "2.0.0" else (1,) * 64, np.float32)
+    assert fpemu.quantize(deep, F).shape == deep.shape
+
+
+def test_a_huge_view_costs_no_memory():
+    view = np.broadcast_to(np.float32(0.3), (1 << 30, 1 << 20))
+    with pytest.raises(MemoryError):
+        fpemu.quantize(view, F)
+    sizes = np.lib.stride_tricks.as_strided(np.zeros(1, np.float32), (1 << 31, 0), (0, 0))
+    assert fpemu.quantize(sizes, F).shape == (1 << 31, 0)
+
+
+def test_threads_add_to_one_stats(rng):
+    x = rng.standard_normal((8, 20000)).astype(np.float32)
+    alone, together = (fpemu.Stats(sums=True, histogram=(-20, 4)) for _ in range(2))
+    for row in x:
+        fpemu.quantize(row, F, stats=alone)
+    results = [None] * 8
+
+    def work(i):
+        for _ in range(3):
+            results[i] = fpemu.quantize(x[i], F, stats=together)
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert together == alone + alone + alone
+    assert_same(np.stack(results), fpemu.quantize(x, F))
+
+
+@pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="no fork here")
+def test_after_a_fork(rng):
+    import os
+    x = rng.standard_normal(1 << 20).astype(np.float32)
+    expected = fpemu.quantize(x, F)  # OpenMP's threads are there now
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if np.array_equal(fpemu.quantize(x, F), expected) and
+                 np.array_equal(fpemu.quantize(x, "mxfp4"), fpemu.quantize(x, "mxfp4")) else 1)
+    import time
+    for _ in range(600):
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            break
+        time.sleep(0.1)
+    else:
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+        pytest.fail("the child hangs")
+    assert status == 0
+
+
+def test_two_runtimes_of_openmp(torch, rng):
+    x = rng.standard_normal(1 << 20).astype(np.float32)
+    t = torch.from_numpy(x)
+    expected, mine = torch.exp(t), fpemu.quantize(x, F)
+    for _ in range(5):
+        assert torch.equal(torch.exp(t), expected)
+        assert np.array_equal(fpemu.quantize(t, F).numpy(), mine)
+
+
+def test_nothing_leaks(x, torch):
+    t = torch.from_numpy(x)
+    f, r, s = fpemu.format(F), fpemu.rounding("sr"), fpemu.Stats(histogram=(-3, 3))
+
+    def calls():
+        fpemu.quantize(x, f, r, stats=s)
+        fpemu.quantize(t, F, out=t)
+        fpemu.encode(x, F)
+        fpemu.add(x, 1.0, F)
+        fpemu.matmul(x, x.T, "fp32")
+        fpemu.pack(x, "mxfp4").unpack()
+        for bad in (lambda: fpemu.quantize(x, F, axis=7), lambda: fpemu.quantize(x, "no"), lambda: fpemu.quantize("", F)):
+            with pytest.raises((ValueError, TypeError)):
+                bad()
+    for _ in range(50):
+        calls()
+    gc.collect()
+    counts = [sys.getrefcount(o) for o in (x, t, f, r, s)]
+    blocks = sys.getallocatedblocks()
+    for _ in range(500):
+        calls()
+    gc.collect()
+    assert [sys.getrefcount(o) for o in (x, t, f, r, s)] == counts
+    assert sys.getallocatedblocks() - blocks < 300
+
+
+def test_raw_addresses(x):
+    y = np.zeros((8, 6), np.float32)
+    stats = fpemu.Stats()
+    fpemu._native.quantize_raw(F, "rne", 0, x.ctypes.data, y.ctypes.data, x.shape, [8, 1], [1, 6], -1, 0, stats)
+    assert_same(np.ascontiguousarray(y.T), fpemu.quantize(x, F))
+    assert stats.count == x.size
+    with pytest.raises(ValueError):
+        fpemu._native.quantize_raw(F, "rne", 9, x.ctypes.data, y.ctypes.data, 48)
+    with pytest.raises(ValueError):
+        fpemu._native.quantize_raw(F, "rne", 0, x.ctypes.data, y.ctypes.data, -1)
+
+
+def test_values_travel(x):
+    s = fpemu.Stats(sums=True, histogram=(-5, 5), scale_histogram=(-5, 5))
+    fpemu.quantize(x, "mxfp4", stats=s)
+    for thing in (fpemu.format("nvfp4"), fpemu.format([0, 1, 3]), fpemu.rounding("sr", seed=1, bits=16, nan="max"),
+                  fpemu.rounding("qpytorch-sr"), s, fpemu.measure(x, "nvfp4"), fpemu.gemm("seq(bf16)"),
+                  fpemu.pack(x, "mxfp4")):
+        for twin in (pickle.loads(pickle.dumps(thing)), copy.copy(thing), copy.deepcopy(thing)):
+            assert twin == thing and type(twin) is type(thing), thing
+            assert repr(twin) == repr(thing)
+        if not isinstance(thing, (fpemu.Stats, fpemu.Packed)):
+            assert hash(pickle.loads(pickle.dumps(thing))) == hash(thing)
+    error = pytest.raises(fpemu.SpecError, fpemu.format, "e4m3fx").value
+    twin = pickle.loads(pickle.dumps(error))
+    assert (twin.position, twin.reason, twin.status, str(twin)) == (error.position, error.reason, 7, str(error))

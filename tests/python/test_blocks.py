@@ -1,0 +1,193 @@
+"""Formats with scales: known answers, MX and NVFP4 of torchao, strides and axes, packed bytes."""
+
+import os
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from same import assert_same
+
+import fpemu
+
+
+def known(path):
+    case = {}
+    for line in open(path):
+        word, _, rest = line.strip().partition(" ")
+        if word == "case":
+            if case:
+                yield case
+            case = {"spec": rest}
+        elif word in ("x", "y"):
+            case[word] = np.array([int(w, 16) for w in rest.split()], np.uint32).view(np.float32)
+        elif word == "bytes":
+            case[word] = bytes.fromhex(rest)
+    yield case
+
+
+def test_known_answers(vectors):
+    count = 0
+    for case in known(os.path.join(vectors, "blocks.txt")):
+        x, spec = case["x"], case["spec"]
+        assert_same(fpemu.quantize(x, spec), case["y"], spec)
+        packed = fpemu.pack(x, spec)
+        assert packed.tobytes() == case["bytes"], spec
+        assert_same(fpemu.Packed.frombytes(case["bytes"], spec, x.shape).unpack(), case["y"], spec)
+        count += 1
+    assert count > 20
+
+
+MX = [("mxfp8_e4m3", "float8_e4m3fn", 32), ("mxfp8_e5m2", "float8_e5m2", 32), ("mxfp4", "float4_e2m1fn_x2", 32)]
+
+
+@pytest.mark.parametrize("spec,element,block", MX)
+def test_mx_of_torchao(torch, rng, spec, element, block):
+    mx = pytest.importorskip("torchao.prototype.mx_formats.mx_tensor", reason="torchao is not installed")
+    if not hasattr(torch, element):
+        pytest.skip(f"this torch has no {element}")
+    x = torch.from_numpy((rng.standard_normal((16, 128)) * 10.0 ** rng.integers(-6, 6, (16, 128))).astype(np.float32))
+    scale, data = mx.to_mx(x, getattr(torch, element), block)
+    packed = fpemu.pack(x, spec)
+    assert torch.equal(packed.scale_codes.reshape(-1), scale.view(torch.uint8).reshape(-1))
+    assert torch.equal(packed.elements.reshape(-1), data.view(torch.uint8).reshape(-1))
+    back = mx.to_dtype(data, scale, getattr(torch, element), block, torch.float32)
+    assert torch.equal(packed.unpack().reshape(-1), back.reshape(-1))
+    assert torch.equal(fpemu.quantize(x, spec), packed.unpack())
+
+
+def test_nvfp4_of_torchao(torch, rng):
+    nv = pytest.importorskip("torchao.prototype.mx_formats.nvfp4_tensor", reason="torchao is not installed")
+    x = torch.from_numpy((rng.standard_normal((16, 64)) * 10.0 ** rng.integers(-2, 3, (16, 64))).astype(np.float32))
+    tensor = nv.NVFP4Tensor.to_nvfp4(x, per_tensor_scale=nv.per_tensor_amax_to_scale(x.abs().max()))
+    packed = fpemu.pack(x, "nvfp4(rule=nvfp4-ao)")
+    assert torch.equal(packed.elements.reshape(-1), tensor.qdata.view(torch.uint8).reshape(-1))
+    assert torch.equal(packed.scale_codes.reshape(-1), tensor.scale.view(torch.uint8).reshape(-1))
+
+
+def test_swizzle_of_torchao(torch, rng):
+    utils = pytest.importorskip("torchao.prototype.mx_formats.utils", reason="torchao is not installed")
+    scale = torch.from_numpy(rng.integers(0, 256, (200, 10)).astype(np.uint8))
+    expected = utils.to_blocked(scale).reshape(-1)
+    assert torch.equal(fpemu.swizzle(scale), expected)
+    assert torch.equal(fpemu.unswizzle(expected.contiguous(), 200, 10), scale)
+    x = torch.from_numpy(rng.standard_normal((200, 320)).astype(np.float32))
+    packed = fpemu.pack(x, "mxfp8")
+    assert torch.equal(packed.swizzled(), utils.to_blocked(packed.scale_codes).reshape(-1))
+
+
+def longhand(x, spec, axis):
+    """A tensor line by line: what the library gives for each line by itself."""
+    moved = np.moveaxis(x, axis, -1)
+    result = np.empty_like(moved)
+    for i in np.ndindex(moved.shape[:-1]):
+        result[i] = fpemu.quantize(np.ascontiguousarray(moved[i]), spec)
+    return np.moveaxis(result, -1, axis)
+
+
+@st.composite
+def views(draw):
+    """A shape and the way to one of its strided views."""
+    dimensions = draw(st.integers(1, 6))
+    shape = tuple(draw(st.integers(1, 5)) for _ in range(dimensions))
+    order = draw(st.permutations(range(dimensions)))
+    steps = tuple(draw(st.sampled_from([1, 2, -1, -2])) for _ in range(dimensions))
+    return shape, order, steps, draw(st.integers(-dimensions, dimensions - 1)), draw(st.integers(0, 99))
+
+
+def view_of(values, order, steps):
+    """The same numbers in a memory of another order, with gaps, walked backwards."""
+    room = np.full([values.shape[i] * abs(steps[i]) for i in order], 77, values.dtype)
+    view = room.transpose(np.argsort(order))[tuple(slice(None, None, step) for step in steps)]
+    view[...] = values
+    return view
+
+
+@given(views(), st.sampled_from(["mxfp4", "bfp(5)", "nvfp4", "group(int4,3)", "scaled(e4m3fn)", "e4m3fn", "fixed(8,4)"]),
+       st.sampled_from(["rne", "sr"]), st.sampled_from([np.float32, np.float64, np.float16]))
+def test_strides_change_nothing(case, spec, mode, dtype):
+    shape, order, steps, axis, seed = case
+    values = np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+    rounding = fpemu.rounding(mode, seed=seed)
+    expected = fpemu.quantize(values, spec, rounding, axis=axis)
+    x = view_of(values, order, steps)
+    assert_same(fpemu.quantize(x, spec, rounding, axis=axis), expected)
+    out = view_of(np.zeros_like(values), order[::-1], steps[::-1])
+    assert fpemu.quantize(x, spec, rounding, axis=axis, out=out) is out
+    assert_same(out, expected)
+    s, t = fpemu.Stats(sums=True), fpemu.Stats(sums=True)
+    fpemu.quantize(values, spec, rounding, axis=axis, stats=s)
+    fpemu.quantize(x, spec, rounding, axis=axis, stats=t, out=x)
+    assert_same(x, expected)
+    assert s.count == t.count == values.size and s.inexact == t.inexact and s.max_error == t.max_error
+    if out.base is not None and out.base.size > out.size:  # nothing beside it was written
+        assert (out.base == 77).sum() >= out.base.size - out.size
+    packed = fpemu.pack(view_of(values, order, steps), spec, rounding, axis=axis)
+    assert packed.tobytes() == fpemu.pack(values, spec, rounding, axis=axis).tobytes()
+    assert_same(packed.unpack(), expected)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, 3])
+def test_blocks_run_along_the_axis(rng, axis):
+    x = rng.standard_normal((3, 5, 4, 6)).astype(np.float32)
+    for spec in ("mxfp4", "group(int4,2)", "mxfp8(row)"):
+        try:
+            fpemu.format(spec)
+        except fpemu.SpecError:
+            continue
+        assert_same(fpemu.quantize(x, spec, axis=axis), longhand(x, spec, axis), spec)
+
+
+@pytest.mark.parametrize("spec", ["mxfp4", "mxfp6_e2m3", "mxfp8", "nvfp4", "group(int4,5)", "e4m3fn", "e2m1", "fp16"])
+@pytest.mark.parametrize("shape,axis", [((4, 7), -1), ((4, 7), 0), ((2, 3, 33), 2), ((5,), 0), ((), -1), ((0, 3), 0)])
+def test_packed(rng, spec, shape, axis):
+    x = rng.standard_normal(shape).astype(np.float32)
+    packed = fpemu.pack(x, spec, axis=axis)
+    y = fpemu.quantize(x, spec, axis=axis)
+    assert_same(packed.unpack(), y)
+    assert pickle.loads(pickle.dumps(packed)) == packed
+    f = packed.format
+    values = fpemu.decode(packed.codes, f.element, "float32") if not f.is_blocked else None
+    if values is not None and packed.codes.shape == shape:
+        assert_same(values, y)
+    if f.is_blocked and x.size and axis in (-1, len(shape) - 1) and shape:
+        element = fpemu.decode(packed.codes, f.element.spec, "float64")
+        length = f.block_shape[0]
+        scale = np.repeat(packed.scales.astype(np.float64), length, axis=-1)[..., :shape[-1]]
+        d = packed.tensor_scales[1] if packed.tensor_scales else 1.0
+        with np.errstate(invalid="ignore"):
+            assert np.allclose(element * scale * d, y, rtol=2e-7, atol=0)
+        numbers, codes, tensor = fpemu.scales(x, spec, axis=axis)
+        assert_same(numbers, packed.scales)
+        assert np.array_equal(codes, packed.scale_codes)
+        assert tensor[1] == pytest.approx(d)
+
+
+def test_packed_bytes_of_another_number_are_refused():
+    with pytest.raises(ValueError, match="bytes"):
+        fpemu.Packed.frombytes(b"123", "mxfp4", (32,))
+
+
+def test_a_tensor_in_slices_is_the_tensor(rng):
+    x = rng.standard_normal((6, 64)).astype(np.float32)
+    rounding = fpemu.rounding("sr", seed=5)
+    whole = fpemu.Range()
+    for row in x:
+        whole = fpemu.measure(row, "nvfp4", range=whole)
+    assert whole == fpemu.measure(x, "nvfp4") and whole.amax == np.abs(x).max() and whole.count == x.size
+    rows = [fpemu.quantize(row, "nvfp4", rounding, offset=i * 64, range=whole) for i, row in enumerate(x)]
+    assert_same(np.stack(rows), fpemu.quantize(x, "nvfp4", rounding))
+
+
+def test_delayed_scaling(rng):
+    state = fpemu.Delayed(2)
+    spec = "scaled(e4m3fn)"
+    first, second, third = (rng.uniform(-1, 1, 50).astype(np.float32) * scale for scale in (1, 10, 100))
+    state.update(fpemu.measure(first, spec))
+    state.update(fpemu.measure(second, spec))
+    assert state.range.amax == np.abs(second).max()
+    state.update(fpemu.measure(np.array([np.nan], np.float32), spec))
+    assert state.range.amax == np.abs(second).max()
+    y = fpemu.quantize(third, spec, range=state.range)
+    assert np.abs(y).max() == pytest.approx(np.abs(second).max(), rel=0.01)  # saturated at the old scale

@@ -1,0 +1,189 @@
+"""Formats, roundings, stats; comparing and searching; what the help says."""
+
+import json
+import math
+import os
+import pydoc
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import fpemu
+
+
+def test_formats():
+    f = fpemu.format("e4m3fn")
+    assert (f.bits, f.max, f.lowest, f.smallest, f.smallest_normal) == (8, 448, -448, 2 ** -9, 2 ** -6)
+    assert (f.exponent_bits, f.mantissa_bits, f.bias, f.precision) == (4, 3, 7, 4)
+    assert f.spec == repr(f) == "e4m3fn" and hash(f) == hash(fpemu.format(f))
+    assert f.epsilon == 0.125 and f.value_count == 253 and f.nan_count == 2 and not f.is_blocked
+    values = f.values()
+    assert len(values) == 253 and (np.diff(values) > 0).all()
+    assert np.array_equal(fpemu.decode(f.codes(), f, "float64"), values)
+    assert f.represents(448) and not f.represents(449) and f.next_up(1) == 1.125 and math.isnan(f.next_up(448))
+    n = fpemu.format("nvfp4")
+    assert n.is_blocked and n.block_shape == (16,) and n.scaling_rule == "nvfp4" and n.element == fpemu.format("e2m1")
+    assert n.scale_format.max == 448 and fpemu.format("mxfp4").scale_format is None
+    assert n.bits_per_element == 4.5 and fpemu.format("mxfp4").bits_per_element == 4.25
+    t = fpemu.format([-1, 0, 0.5, 3])
+    assert t.kind_name == "codebook" and t.values().tolist() == [-1, 0, 0.5, 3]
+    assert fpemu.quantize(np.array([2.0, -9.0], np.float32), t).tolist() == [3.0, -1.0]
+    with pytest.raises(ValueError):
+        t.spec
+    for bad in ([1], [2, 1], [0.1, 0.2], [[1, 2]]):
+        with pytest.raises(ValueError):
+            fpemu.format(bad)
+    with pytest.raises(AttributeError):
+        f.bits = 9
+    assert set(fpemu.format_names()) >= {"fp16", "e4m3fn", "nvfp4"} and len(fpemu.format_names()) >= 35
+    for name in fpemu.format_names():
+        assert fpemu.format(name).spec
+
+
+@pytest.mark.parametrize("text,position", [("e4m3xx", 4), ("float(e=4,m=99)", None), ("", 0), ("nvfp4:", None)])
+def test_spec_errors_say_where(text, position):
+    with pytest.raises(fpemu.SpecError) as caught:
+        fpemu.format(text)
+    error = caught.value
+    assert isinstance(error, ValueError) and error.text == text and error.reason in str(error) and error.status == 7
+    assert 0 <= error.position <= len(text) and (position is None or error.position == position)
+
+
+def test_roundings(vectors):
+    r = fpemu.rounding("sr", seed=1, stream=7, bits=16)
+    assert (r.mode, r.seed, r.stream, r.bits, r.is_stochastic) == ("sr", 1, 7, 16, True)
+    assert r.replace(seed=2) == fpemu.rounding("sr", seed=2, stream=7, bits=16) != r
+    assert fpemu.rounding("toward-zero").mode == "rtz"
+    assert eval(repr(r)) == r
+    for bad in ({"seed": -1}, {"seed": 1 << 64}, {"bits": 0}, {"bits": 33}, {"variant": "d"}, {"overflow": "x"}):
+        with pytest.raises(ValueError):
+            fpemu.rounding("sr", **bad)
+    with pytest.raises(fpemu.SpecError):
+        fpemu.rounding("sqrt")
+    for line in open(os.path.join(vectors, "hash_words.txt")):
+        if not line.startswith("#"):
+            seed, stream, index, word = (int(w, 16) for w in line.split())
+            assert fpemu.random_word(seed, stream, index) == word
+            assert fpemu.rounding("sr", seed=seed, stream=stream).random_bits(index) == word
+    half = np.full(100000, 1.25, np.float32)
+    up = (fpemu.quantize(half, "float(e=4,m=1)", r) == 1.5).mean()
+    assert abs(up - 0.5) < 0.01
+
+
+def test_stats_are_exact(rng):
+    x = rng.standard_normal(5000).astype(np.float32) * 300
+    s = fpemu.Stats(sums=True, histogram=(-5, 9))
+    y = fpemu.quantize(x, "e4m3fn:saturate", stats=s)
+    error = np.abs(x.astype(np.float64) - y)
+    assert s.count == 5000 and s.overflow == (np.abs(x) > 464).sum() and s.clipped == (np.abs(x) > 448).sum()
+    assert s.max_error == error.max() and s.inexact == (x != y).sum() and s.max_abs == np.abs(x).max()
+    assert s.sum_error == math.fsum(error) and s.sum_square == pytest.approx(math.fsum(x.astype(np.float64) ** 2))
+    assert s.sqnr == pytest.approx(10 * math.log10(s.sum_square / s.sum_error2))
+    exponents = np.floor(np.log2(np.abs(x.astype(np.float64))))
+    assert s.histogram.tolist() == [(exponents < -5).sum()] + [(exponents == e).sum() for e in range(-5, 10)] + \
+        [(exponents > 9).sum()]
+    parts = [fpemu.Stats(sums=True, histogram=(-5, 9)) for _ in range(2)]
+    fpemu.quantize(x[:1234], "e4m3fn:saturate", stats=parts[0])
+    fpemu.quantize(x[1234:], "e4m3fn:saturate", stats=parts[1])
+    assert (parts[0] + parts[1]).sum_error == s.sum_error and (parts[0] + parts[1]).count == s.count
+    assert parts[0].count == 1234
+    assert json.loads(json.dumps(s.to_dict()))["histogram"]["range"] == [-5, 9]
+    blocks = fpemu.Stats(scale_histogram=(-20, 20))
+    fpemu.quantize(x, "mxfp4", stats=blocks)
+    assert blocks.blocks == 157 == blocks.scale_histogram.sum()
+    with pytest.raises(fpemu.Error):
+        s += fpemu.Stats()
+    with pytest.raises(ValueError, match="sums"):
+        blocks.sqnr
+    with pytest.raises(ValueError):
+        fpemu.Stats(histogram=(5, 1))
+    s += s
+    assert s.count == 10000
+    s.clear()
+    assert s == s.empty()
+
+
+def test_fuzz_finds_planted_defects(ml_dtypes):
+    def good(x):
+        with np.errstate(all="ignore"):
+            return x.astype(ml_dtypes.float8_e4m3fn)
+    assert not fpemu.fuzz(good, "e4m3fn") and not fpemu.fuzz(good, "e4m3fn", dtype="float16")
+
+    def away(x):  # ties away from zero
+        return fpemu.quantize(x, "e4m3fn", "rna")
+    report = fpemu.fuzz(away, "e4m3fn")
+    assert "tie" in {d.kind for d in report} <= {"tie", "overflow-threshold"} and all(d.count for d in report)
+    tie = next(d for d in report if d.kind == "tie")
+    assert tie.expected != tie.got and fpemu.quantize(tie.input, "e4m3fn") == tie.expected
+
+    def saturating(x):
+        return fpemu.quantize(x, "e4m3fn:saturate")
+    assert {d.kind for d in fpemu.fuzz(saturating, "e4m3fn")} == {"overflow-threshold", "above-max", "infinity"}
+
+    def flushing(x):
+        y = fpemu.quantize(x, "e5m2")
+        return np.where(np.abs(y) < 2.0 ** -14, np.copysign(np.float32(0), x), y)
+    assert "subnormal" in {d.kind for d in fpemu.fuzz(flushing, "e5m2")} <= {"subnormal", "underflow", "tie"}
+
+    def positive(x):
+        y = fpemu.quantize(x, "e5m2")
+        return np.where(y == 0, np.float32(0), y)
+    assert "signed-zero" in {d.kind for d in fpemu.fuzz(positive, "e5m2")}
+
+    def stray(x):
+        return fpemu.encode(x, "e2m1") | 0x10
+    assert {d.kind for d in fpemu.fuzz(stray, "e2m1")} == {"stray-bits"}
+
+    def zero_nan(x):
+        return np.nan_to_num(fpemu.quantize(x, "bf16"), nan=0, posinf=np.inf, neginf=-np.inf)
+    report = fpemu.fuzz(zero_nan, "bf16")
+    assert [d.kind for d in report] == ["nan"] and str(report) and json.dumps(report.to_dict())
+    with pytest.raises(ValueError, match="shape"):
+        fpemu.fuzz(lambda x: x[:1], "bf16")
+    with pytest.raises(ValueError, match="stochastic"):
+        fpemu.fuzz(good, "e4m3fn", "sr")
+
+
+def test_compare(rng, tmp_path):
+    x = rng.standard_normal((32, 64)).astype(np.float32)
+    table = fpemu.compare(x, ["bf16", "e4m3fn", "mxfp4"])
+    assert [row.bits for row in table] == [16, 8, 4.25] and table[0].sqnr > table[1].sqnr > table[2].sqnr
+    assert table.cheapest(25).format == fpemu.format("e4m3fn") and table.cheapest(999) is None
+    assert str(table).count("\n") == 3 and "e4m3fn" in str(table)
+    from xml.dom.minidom import parseString
+    file = tmp_path / "errors.svg"
+    assert parseString(table.plot(file)) and file.read_text() == table.plot() and len(list(tmp_path.iterdir())) == 1
+
+
+def test_help_reads_like_a_page():
+    text = pydoc.plain(pydoc.render_doc(fpemu))
+    assert "what would this computation do" in text
+    for name in fpemu.__all__:
+        assert getattr(fpemu, name).__doc__, name
+        thing = getattr(fpemu, name)
+        if isinstance(thing, type):
+            for member, value in vars(thing).items():
+                if not member.startswith("_") and (callable(value) or isinstance(value, property)):
+                    assert value.__doc__, (name, member)
+    import inspect
+    assert list(inspect.signature(fpemu.quantize).parameters) == ["x", "format", "rounding", "axis", "offset", "out",
+                                                                  "stats", "range"]
+
+
+def test_import_brings_nothing_else():
+    code = "import fpemu, sys; print([m for m in ('torch', 'jax', 'ml_dtypes', 'scipy') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ)
+    assert done.stdout.strip() == "[]"
+
+
+def test_types():
+    mypy = pytest.importorskip("mypy.api", reason="mypy is not installed")
+    out, err, status = mypy.run(["--strict", "-p", "fpemu", "--cache-dir", os.devnull])
+    assert status == 0, out + err
+
+
+def test_docstring_example():
+    import doctest
+    assert doctest.testmod(fpemu).failed == 0
