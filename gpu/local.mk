@@ -43,12 +43,17 @@ include_HEADERS += include/fpemu_cuda.h
 pkgconfig_DATA += gpu/fpemu_cuda.pc
 lib_LTLIBRARIES += gpu/libfpemu_cuda.la
 endif
+if HAVE_VERSION_SCRIPT
+LIBFPEMU_CUDA_EXPORTS = -Wl,--version-script=$(top_srcdir)/gpu/libfpemu_cuda.map
+else
+LIBFPEMU_CUDA_EXPORTS = -export-symbols-regex '^fpemu_cuda_'
+endif
 gpu_libfpemu_cuda_la_SOURCES = $(GPU_CALLS) lib/array/environment.c
 gpu_libfpemu_cuda_la_CPPFLAGS = $(GPU_CPPFLAGS)
 gpu_libfpemu_cuda_la_LIBADD = $(GPU_OBJECTS) lib/libfpemu.la $(CUDA_LIBS)
 gpu_libfpemu_cuda_la_DEPENDENCIES = $(GPU_OBJECTS) lib/libfpemu.la gpu/libfpemu_cuda.map
 gpu_libfpemu_cuda_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined -version-info $(FPEMU_LIBVERSION) \
-	-export-symbols $(top_srcdir)/gpu/libfpemu_cuda.map
+	$(LIBFPEMU_CUDA_EXPORTS)
 
 # What the user may choose, and what decides numbers and therefore comes last, where nvcc takes it: no contraction to
 # fma, no flushing of subnormals, correct division and roots, as on the CPU.

@@ -15,6 +15,10 @@ fpemuinclude_HEADERS = \
 pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = lib/fpemu.pc
 
+# find_package(fpemu) of CMake.
+cmakedir = $(libdir)/cmake/fpemu
+cmake_DATA = lib/fpemu-config.cmake lib/fpemu-config-version.cmake
+
 CORE = \
 	lib/core/affine.inc.h \
 	lib/core/exact.h \
@@ -57,6 +61,13 @@ CORE = \
 	lib/core/affine_fast.h \
 	lib/core/narrow.h \
 	lib/core/walk.h
+
+# A linker without version scripts exports the same names, without versions.
+if HAVE_VERSION_SCRIPT
+LIBFPEMU_EXPORTS = -Wl,--version-script=$(top_srcdir)/lib/libfpemu.map
+else
+LIBFPEMU_EXPORTS = -export-symbols-regex '^fpemu_'
+endif
 
 lib_LTLIBRARIES += lib/libfpemu.la
 lib_libfpemu_la_SOURCES = \
@@ -122,7 +133,7 @@ lib_libfpemu_la_SOURCES = \
 lib_libfpemu_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
 lib_libfpemu_la_LIBADD = $(KERNELS)
 lib_libfpemu_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined -version-info $(FPEMU_LIBVERSION) \
-	-export-symbols $(top_srcdir)/lib/libfpemu.map
+	$(LIBFPEMU_EXPORTS)
 EXTRA_lib_libfpemu_la_DEPENDENCIES = lib/libfpemu.map
 EXTRA_DIST += lib/libfpemu.map lib/README.md lib/gemm/README.md lib/array/README.md lib/core/README.md lib/format/README.md \
 	lib/loops/README.md

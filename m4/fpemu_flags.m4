@@ -40,15 +40,19 @@ AC_DEFUN([FPEMU_SANITIZERS], [
 ])
 
 # FPEMU_OPENMP
-# AC_OPENMP with --disable-openmp; --enable-openmp insists. Without OpenMP the loop hints (omp simd) stay where the
-# compiler knows them. Sets OPENMP_CFLAGS.
+# AC_OPENMP with --disable-openmp, also written --without-openmp; --enable-openmp insists. Without OpenMP the loop hints
+# (omp simd) stay where the compiler knows them. Sets OPENMP_CFLAGS.
 AC_DEFUN([FPEMU_OPENMP], [
+  AC_ARG_WITH([openmp], [AS_HELP_STRING([--without-openmp], [the same as --disable-openmp])],
+              [enable_openmp=$withval])
   AC_OPENMP
+  openmp_found=$OPENMP_CFLAGS
   AS_IF([test -n "$OPENMP_CFLAGS"], [openmp_text="yes ($OPENMP_CFLAGS)"],
         [AS_IF([test "x$enable_openmp" = xyes],
                [AC_MSG_ERROR([--enable-openmp: the compiler has no OpenMP (clang on Debian: libomp-dev)])])
          openmp_text="no (one thread)"
-         FPEMU_TRY_FLAGS([-fopenmp-simd], [OPENMP_CFLAGS=-fopenmp-simd],
+         dnl gcc still warns about other pragmas of OpenMP in some places
+         FPEMU_TRY_FLAGS([-fopenmp-simd], [OPENMP_CFLAGS="-fopenmp-simd -Wno-unknown-pragmas"],
                          [FPEMU_TRY_FLAGS([-Wno-unknown-pragmas], [OPENMP_CFLAGS=-Wno-unknown-pragmas])])])
 ])
 
@@ -67,4 +71,19 @@ AC_DEFUN([FPEMU_OPTIMISATION], [
   AS_IF([test "x$OPTIMISATION" = x-O2], [KERNEL_OPTIMISATION=-O3], [KERNEL_OPTIMISATION=$OPTIMISATION])
   AC_SUBST([OPTIMISATION])
   AC_SUBST([KERNEL_OPTIMISATION])
+])
+
+# FPEMU_VERSION_SCRIPT
+# Whether the linker takes a version script, as those of GNU, LLVM and Solaris do: the symbols of the libraries get
+# versions then.
+AC_DEFUN([FPEMU_VERSION_SCRIPT], [
+  AC_MSG_CHECKING([whether the linker takes version scripts])
+  printf 'NODE { global: main; local: *; };\n' >conftest.map
+  fpemu_saved_LDFLAGS=$LDFLAGS
+  LDFLAGS="$LDFLAGS -Wl,--version-script=conftest.map"
+  AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])], [fpemu_version_script=yes], [fpemu_version_script=no])
+  LDFLAGS=$fpemu_saved_LDFLAGS
+  rm -f conftest.map
+  AC_MSG_RESULT([$fpemu_version_script])
+  AM_CONDITIONAL([HAVE_VERSION_SCRIPT], [test $fpemu_version_script = yes])
 ])

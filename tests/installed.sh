@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# `make installcheck': a program outside the tree, compiled by what pkg-config says, runs against the installed library;
-# another against that for CUDA devices, where it is installed, also linked statically where both are there as archives.
-# From the makefile: CC, PKG_CONFIG, pkgconfigdir, libdir, and the source as the argument.
+# `make installcheck': a program outside the tree, compiled by what pkg-config says, runs against the installed library,
+# and so does one that CMake built, where there is CMake; another against the library for CUDA devices, where it is
+# installed, also linked statically where both are there as archives.
+# From the makefile: CC, PKG_CONFIG, pkgconfigdir, cmakedir, libdir, version, and the source as the argument.
 set -euo pipefail
 
 work=$(mktemp -d)
@@ -16,6 +17,32 @@ for header in status format rounding stats quantize tensor arith gemm; do
     printf '#include <fpemu/%s.h>\nint main(void) { return 0; }\n' $header >"$work/header.c"
     $CC -o "$work/header" "$work/header.c" "${flags[@]}"
 done
+
+# cmake_builds VERSION COMPONENTS...: whether a project that asks for these is configured; then builds and runs it
+cmake_builds() {
+    rm -rf "$work/cmake"
+    mkdir "$work/cmake"
+    cat >"$work/cmake/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.13)
+project(outside C)
+find_package(fpemu $1 REQUIRED ${2+COMPONENTS ${*:2}})
+add_executable(outside outside.c)
+target_link_libraries(outside PRIVATE fpemu::fpemu)
+END
+    cp "$source" "$work/cmake/outside.c"
+    CC=$CC cmake -S "$work/cmake" -B "$work/cmake/build" -Dfpemu_DIR="$cmakedir" >"$work/cmake/log" 2>&1 || return
+    cmake --build "$work/cmake/build" >>"$work/cmake/log" 2>&1 || { cat "$work/cmake/log"; exit 1; }
+    [ "$("$work/cmake/build/outside")" = "$("$work/program")" ]
+}
+source=$1
+if command -v cmake >/dev/null; then
+    cmake_builds "$version" || { cat "$work/cmake/log"; exit 1; }
+    cmake_builds "${version%.*}" fpemu || { cat "$work/cmake/log"; exit 1; }
+    for unfit in 99.0 "0.0" "$version nothing"; do
+        read -ra words <<<"$unfit"
+        ! cmake_builds "${words[@]}" || { echo "CMake took fpemu $version for $unfit"; exit 1; }
+    done
+fi
 
 [ -e "$pkgconfigdir/fpemu_cuda.pc" ] || exit 0
 printf '#include <fpemu_cuda.h>\nint main(void) { return fpemu_cuda_stats_size() == 0; }\n' >"$work/cuda.c"

@@ -3,19 +3,33 @@
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(BASH)
 AM_TESTS_ENVIRONMENT = \
-	CC='$(CC)'; CXX='$(CXX)'; NM='$(NM)'; top_srcdir='$(top_srcdir)'; top_builddir='$(top_builddir)'; \
+	CC='$(CC)'; CXX='$(CXX)'; NM='$(NM)'; AWK='$(AWK)'; top_srcdir='$(top_srcdir)'; top_builddir='$(top_builddir)'; \
 	FPEMU='$(abs_top_builddir)/tools/fpemu/fpemu$(EXEEXT)'; \
-	export CC CXX NM top_srcdir top_builddir FPEMU;
+	export CC CXX NM AWK top_srcdir top_builddir FPEMU;
 
 dist_noinst_SCRIPTS += tests/headers/headers.sh tests/headers/exports.sh \
-	tests/headers/definitions.sh tests/installed.sh tests/vectorised.sh
+	tests/headers/abi.sh tests/headers/definitions.sh tests/installed.sh tests/packaging.sh tests/staged.sh tests/vectorised.sh
 dist_noinst_DATA += tests/README.md tests/against_judges/README.md tests/judges/README.md tests/mutants/README.md \
 	tests/random/README.md tests/vectors/README.md
 dist_noinst_DATA += tests/readme_example.awk tests/headers/sizes.awk tests/headers/header_c.c tests/headers/header_cxx.cpp
+dist_noinst_DATA += tests/headers/abi/names.txt tests/headers/abi/x86_64.abi
+
+# After a change of the interface on purpose.
+abi-record: lib/libfpemu.la
+	CC='$(CC)' NM='$(NM)' top_srcdir='$(top_srcdir)' top_builddir=. $(BASH) $(top_srcdir)/tests/headers/abi.sh record
+.PHONY: abi-record
 
 # ------------------------------------------------------------------------------------- the public face
-TESTS += tests/headers/headers.sh tests/headers/exports.sh tests/headers/definitions.sh tests/headers/sizes \
-	tests/readme_example tests/vectorised.sh
+TESTS += tests/headers/headers.sh tests/headers/abi.sh tests/headers/exports.sh tests/headers/definitions.sh tests/headers/sizes \
+	tests/readme_example tests/packaging.sh tests/staged.sh \
+	tests/vectorised.sh
+
+# Recipes for distributions. check-debian builds, tests and, as root, installs Debian's: a quarter of an hour.
+EXTRA_DIST += packaging/README.md packaging/check.py packaging/conda-forge packaging/debian packaging/spack packaging/vcpkg
+check-debian: dist
+	rm -rf debian-packages && $(MKDIR_P) debian-packages && cd debian-packages && \
+	$(BASH) $(abs_top_srcdir)/packaging/debian/build.sh $(abs_top_builddir)/$(distdir).tar.xz $(abs_top_srcdir)/packaging
+.PHONY: check-debian
 
 check_PROGRAMS += tests/readme_example
 nodist_tests_readme_example_SOURCES = tests/readme_example.c
@@ -37,7 +51,8 @@ tests/headers/sizes.c: $(fpemuinclude_HEADERS) tests/headers/sizes.awk
 installcheck-local: tests/readme_example.c
 	CC='$(CC) $(SANITIZER_FLAGS)' PKG_CONFIG='$(PKG_CONFIG)' pkgconfigdir='$(DESTDIR)$(pkgconfigdir)' \
 	PKG_CONFIG_SYSROOT_DIR='$(DESTDIR)' PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 \
-	libdir='$(DESTDIR)$(libdir)' $(BASH) $(top_srcdir)/tests/installed.sh tests/readme_example.c
+	cmakedir='$(DESTDIR)$(cmakedir)' libdir='$(DESTDIR)$(libdir)' version='$(PACKAGE_VERSION)' \
+	$(BASH) $(top_srcdir)/tests/installed.sh tests/readme_example.c
 
 # ------------------------------------------------------------------------------------- unit tests, by Check
 dist_noinst_DATA += tests/vectors/hash_words.txt tests/vectors/philox4x32_10.txt
@@ -237,12 +252,15 @@ CLI_TESTS = \
 	tests/cli/apply.sh \
 	tests/cli/codes.sh \
 	tests/cli/compare.sh \
+	tests/cli/completion.sh \
 	tests/cli/files.sh \
 	tests/cli/frameworks.sh \
 	tests/cli/fuzz.sh \
 	tests/cli/fuzz_operations.sh \
 	tests/cli/gemm.sh \
+	tests/cli/gguf.sh \
 	tests/cli/info.sh \
+	tests/cli/layouts.sh \
 	tests/cli/npy.sh \
 	tests/cli/npz.sh \
 	tests/cli/pack.sh \
@@ -254,14 +272,15 @@ CLI_TESTS = \
 	tests/cli/vectors.sh \
 	tests/cli/vectors_operations.sh
 EXTRA_DIST += $(CLI_TESTS) tests/cli/README.md tests/cli/common.sh tests/cli/fuzz_casts.c tests/cli/fuzz_common.sh \
-	tests/cli/fuzz_compiler.c tests/cli/fuzz_operations.c tests/cli/vectors_judge.c
+	tests/cli/fuzz_compiler.c tests/cli/fuzz_operations.c tests/cli/vectors_judge.c tests/cli/gguf_judge.py \
+	tests/cli/layouts_judge.py
 if TOOLS
 TESTS += $(CLI_TESTS)
 endif
 
 # ------------------------------------------------------------------------------------- files from strangers
 EXTRA_DIST += tests/fuzz/README.md tests/fuzz/corpus tests/fuzz/run.sh tests/fuzz/seeds.py tests/fuzz/container.dict \
-	tests/fuzz/safetensors.dict
+	tests/fuzz/gguf.dict tests/fuzz/safetensors.dict
 tests_fuzz_replay_SOURCES = tests/fuzz/replay.c tests/fuzz/reader.c tests/fuzz/reader.h
 tests_fuzz_replay_CPPFLAGS = $(tools_fpemu_fpemu_CPPFLAGS)
 tests_fuzz_replay_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS)

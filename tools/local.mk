@@ -18,6 +18,15 @@ tools_libcommon_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
 tools_libcommon_la_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 EXTRA_DIST += tools/README.md tools/common/README.md
 
+# Completion of both programs, where bash and zsh look for it.
+bashcompdir = $(datadir)/bash-completion/completions
+zshcompdir = $(datadir)/zsh/site-functions
+if TOOLS
+dist_bashcomp_DATA = share/completion/bash/fpemu share/completion/bash/fptrain
+dist_zshcomp_DATA = share/completion/zsh/_fpemu
+endif
+EXTRA_DIST += share/completion/README.md
+
 # The program sees the library through include/ alone.
 if TOOLS
 bin_PROGRAMS += tools/fpemu/fpemu
@@ -64,8 +73,12 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/files/box_walk.h \
 	tools/fpemu/files/file.c \
 	tools/fpemu/files/file.h \
+	tools/fpemu/files/leftovers.c \
+	tools/fpemu/files/leftovers.h \
 	tools/fpemu/files/output.c \
 	tools/fpemu/files/output.h \
+	tools/fpemu/files/output_directory.c \
+	tools/fpemu/files/output_directory.h \
 	tools/fpemu/files/partition.c \
 	tools/fpemu/files/partition.h \
 	tools/fpemu/files/scratch.c \
@@ -124,8 +137,16 @@ tools_libmodel_la_SOURCES = \
 	tools/fpemu/files/container.h \
 	tools/fpemu/files/dtype.c \
 	tools/fpemu/files/dtype.h \
+	tools/fpemu/files/foreign.c \
+	tools/fpemu/files/foreign.h \
+	tools/fpemu/files/ggml.c \
+	tools/fpemu/files/ggml.h \
+	tools/fpemu/files/gguf.c \
+	tools/fpemu/files/gguf.h \
 	tools/fpemu/files/json_header.c \
 	tools/fpemu/files/json_header.h \
+	tools/fpemu/files/layout.c \
+	tools/fpemu/files/layout.h \
 	tools/fpemu/files/model.c \
 	tools/fpemu/files/model.h \
 	tools/fpemu/files/npy.c \
@@ -135,7 +156,11 @@ tools_libmodel_la_SOURCES = \
 	tools/fpemu/files/reader.c \
 	tools/fpemu/files/reader.h \
 	tools/fpemu/files/safetensors.c \
-	tools/fpemu/files/safetensors.h
+	tools/fpemu/files/safetensors.h \
+	tools/fpemu/files/shards.c \
+	tools/fpemu/files/shards.h \
+	tools/fpemu/files/stored.c \
+	tools/fpemu/files/stored.h
 tools_libmodel_la_CPPFLAGS = $(tools_fpemu_fpemu_CPPFLAGS)
 tools_libmodel_la_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS)
 

@@ -14,9 +14,9 @@ extern "C" {
 
 /* ----------------------------------------------------------------------------------------------- the model */
 
-/* A format, and how numbers are rounded to it. All zero bits = none: numbers pass unchanged. Refused are compatibility
- * settings and blocked formats; but for operands also formats that wrap and the affine integers that arithmetic
- * refuses. */
+/* A format, and how numbers are rounded to it. All zero bits = none: numbers pass unchanged. Refused
+ * (FPEMU_ERROR_UNSUPPORTED) are compatibility settings and blocked formats; but for operands also codebooks, formats
+ * that wrap and the affine integers that arithmetic refuses. */
 typedef struct fpemu_target {
     fpemu_format format;
     fpemu_rounding rounding;
@@ -76,10 +76,12 @@ FPEMU_STATIC_ASSERT(sizeof(fpemu_gemm_spec) == 2048, "fpemu_gemm_spec has no unn
 /* Reads a model from a text of at most 1023 bytes, such as "seq(fp(6,9,0)/sr)", "chunk(64,fp(6,9,0)); ab=e5m2",
  * "pairwise(fp16)", "kahan(bf16); product=bf16", "tc(h100,fp16)", "tc(h100,e4m3fn,promote=128)",
  * "int(32,saturate); ab=fixed(8,4)", "fp32", "fp64" (grammar: doc/accumulation.md). Seeds and streams are 0 then.
- * `error` may be NULL. */
+ * `error` may be NULL. FPEMU_ERROR_SPEC, or FPEMU_ERROR_UNSUPPORTED where sums, products or the result shall be rounded
+ * to a blocked format or a codebook; *error says where in both cases. */
 fpemu_status fpemu_gemm_parse(const char *text, fpemu_gemm_spec *spec, fpemu_parse_error *error);
 /* Writes the canonical text, zero-terminated; of a rounding only the mode is told. FPEMU_ERROR_BUFFER where `capacity`
- * bytes do not suffice, 1024 always do; FPEMU_ERROR_ARGUMENT for a model that does not exist. */
+ * bytes do not suffice, 1024 always do; FPEMU_ERROR_ARGUMENT for a model that does not exist; FPEMU_ERROR_UNSUPPORTED
+ * for what fpemu_gemm_parse would not read. */
 fpemu_status fpemu_gemm_print(const fpemu_gemm_spec *spec, char *text, size_t capacity);
 /* FPEMU_OK if the spec can be used with a carrier of 32 or 64 bits, or why it cannot. */
 fpemu_status fpemu_gemm_check(const fpemu_gemm_spec *spec, int carrier_bits);

@@ -98,8 +98,8 @@ fpemu_status fpemu_scales_bf16(const fpemu_format *format, const fpemu_shape *sh
 
 /* Where what lies in the packed bytes of a tensor (doc/blocks.md, 4): first the two binary32 numbers of the whole
  * tensor where the format has them, then the blocks' scales in block order, then the elements. Offsets and sizes are in
- * bytes, sizes of elements in bits. A tensor without elements has no bytes; one of more than 2^59 elements is
- * refused. */
+ * bytes, sizes of elements in bits. A tensor without elements has no bytes; one of more than 2^59 elements,
+ * or of 2^64 bits or more, is refused (FPEMU_ERROR_ARGUMENT). */
 typedef struct fpemu_layout {
     uint64_t bytes;           /* in all */
     uint64_t blocks;          /* number of blocks; of a scalar format: of lines along `length` */

@@ -10,8 +10,10 @@
 
 /* ---------------------------------------------------------------------------------------------------- shapes */
 
-/* No product below passes 2^64 with at most so many elements: 8 bytes and a scale each. */
+/* With at most so many elements, 8 bytes and a scale each, no product of bytes below passes 2^64. Bits can: a tensor of
+ * more than MOST_BYTES is refused too, so that every bit has a number. */
 #define MOST_ELEMENTS (UINT64_C(1) << 59)
+#define MOST_BYTES ((UINT64_C(1) << 61) - 1)
 
 fpemu_shape fpemu_shape_vector(uint64_t n)
 {
@@ -90,9 +92,11 @@ static fpemu_status plan_packing(packing *p, const fpemu_format *f, const fpemu_
     l->elements_offset = l->scales_offset + l->blocks * l->scale_bytes;
     p->blocks = core_layout_make(w);
     l->block_elements = p->blocks.elements[0][0];
+    if (l->block_elements > MOST_BYTES * 8 / l->element_bits)
+        return FPEMU_ERROR_ARGUMENT;
     l->block_bytes = core_layout_bytes(l->block_elements, l->element_bits);
     l->bytes = offset_of(p, l->blocks);
-    return FPEMU_OK;
+    return l->bytes <= MOST_BYTES ? FPEMU_OK : FPEMU_ERROR_ARGUMENT;
 }
 
 /* The same for public callers that need no array. */

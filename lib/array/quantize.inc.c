@@ -4,6 +4,7 @@
 typedef struct quantize_job {
     const kernels *k;
     void (*round)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y); /* of plan */
+    void (*words)(const core_plan32 *p, size_t n, const uint16_t *x, uint16_t *y); /* the same of words, or NULL */
     const fpemu_rounding *rounding;
     core_plan plan, grid; /* grid: the same without ends, where there may be two steps */
     core_plan64 integers;
@@ -262,7 +263,7 @@ static void quantize_run_span(const quantize_job *j, quantize_span s, gathering 
 }
 
 #if CARRIER_BITS == 32
-/* The same of words, which go through binary32 a tile at a time. */
+/* The same of words, which go through binary32 a tile at a time where there is no loop for them. */
 static void quantize_run_narrow(const quantize_job *j, size_t first, size_t n, gathering *g)
 {
     _Alignas(LINE) float x[NARROW_TILE], y[NARROW_TILE];
@@ -270,6 +271,10 @@ static void quantize_run_narrow(const quantize_job *j, size_t first, size_t n, g
     const size_t size = j->size ? j->size : sizeof(uint16_t);
     char *out = (char *)j->out + first * size;
     quantize_span s = {x, NULL, j->rounding->offset + first, 0};
+    if (j->words) {
+        j->words(&j->plan, n, (const uint16_t *)(const void *)from, (uint16_t *)(void *)out);
+        return;
+    }
     for (size_t at = 0; at < n; at += s.n, s.index += s.n) {
         s.n = n - at < NARROW_TILE ? n - at : NARROW_TILE;
         carrier_widen(j->k, j->carrier, s.n, from + at * sizeof(uint16_t), x);
@@ -385,6 +390,11 @@ static fpemu_status convert_inside(int carrier, const fpemu_format *f, const fpe
 #if CARRIER_BITS == 32
     j.own_words = !j.two_steps && j.plan.mode == FPEMU_MODE_SR && j.plan.n == 32 >> core_per_word(j.plan.n) &&
                   r->generator == FPEMU_GENERATOR_HASH && j.k->stochastic32[j.plan.rule];
+#endif
+    j.words = NULL;
+#if CARRIER_BITS == 32
+    if (carrier_is_narrow(carrier) && !size && !stats && !j.two_steps && j.plan.rule <= CORE_RULE_AFFINE_FAST)
+        j.words = j.k->round16[carrier == FPEMU_CARRIER_BF16][j.plan.rule][j.plan.mode];
 #endif
     /* to nearest, and toward zero, y lies within a factor of two of x or is 0; but posits are never 0 */
     j.exact = j.plan.mode <= FPEMU_MODE_RTZ && j.plan.rule != CORE_RULE_POSIT;

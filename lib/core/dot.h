@@ -65,6 +65,12 @@ FPEMU_FN int core_exact_equal(const core_exact *a, const core_exact *b)
            (a->kind == CORE_INFINITE || (a->top == b->top && a->high == b->high && a->low == b->low));
 }
 
+/* Whether sums and products can be rounded to a format: a number by itself, not with others of its block. */
+FPEMU_FN int core_takes_sums(const fpemu_format *f)
+{
+    return !f->scaling && f->kind != FPEMU_KIND_CODEBOOK;
+}
+
 /* The plan of what sums and products are rounded to, in binary64, and the format as the carrier sees it. 0: arithmetic
  * does not go with it. */
 FPEMU_FN int core_dot_plan(const fpemu_format *f, const fpemu_rounding *r, int carrier, core_plan64 *p,
@@ -73,6 +79,8 @@ FPEMU_FN int core_dot_plan(const fpemu_format *f, const fpemu_rounding *r, int c
     core_plan64 integers;
     int quantum;
     *seen = *f;
+    if (!core_takes_sums(f))
+        return 0;
     if (f->kind == FPEMU_KIND_INT && carrier == 32) {
         if (!core_int_is_grid32(f, &quantum))
             return 0;
@@ -87,7 +95,7 @@ FPEMU_FN int core_dot_plan(const fpemu_format *f, const fpemu_rounding *r, int c
 FPEMU_FN fpemu_status core_arith_plan(const fpemu_format *f, const fpemu_rounding *r, int carrier, int is_function,
                                       core_plan64 *p, fpemu_format *seen)
 {
-    if (r->compat || f->scaling || f->kind == FPEMU_KIND_CODEBOOK || (is_function && !f->fits_f32))
+    if (r->compat || (is_function && !f->fits_f32))
         return FPEMU_ERROR_UNSUPPORTED;
     return core_dot_plan(f, r, carrier, p, seen) ? FPEMU_OK : FPEMU_ERROR_UNSUPPORTED;
 }

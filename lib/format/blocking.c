@@ -5,6 +5,7 @@
 #include "core/plan.h"
 #include "scalar.h"
 
+#include <float.h>
 #include <string.h>
 
 void fpemu_copy_blocked(fpemu_format *to, const fpemu_format *from)
@@ -116,12 +117,18 @@ static int check_rule(const fpemu_format *f, const fpemu_format *scale, fpemu_pr
             return refuse(problem, FPEMU_PARAMETER_ELEMENT | FPEMU_PARAMETER_RULE,
                           "elements with a precision for the rule even: no posit, no codebook");
         break;
+    case FPEMU_SCALING_ABSMAX:
+        if (f->scale_power)
+            return refuse(problem, scales, "a float as scale with the rule absmax, such as e8m0");
+        break;
     case FPEMU_SCALING_NVFP4:
     case FPEMU_SCALING_NVFP4_AO:
         if (f->block != FPEMU_BLOCK_RUN && f->block != FPEMU_BLOCK_TILE)
             return refuse(problem, FPEMU_PARAMETER_BLOCK | FPEMU_PARAMETER_RULE, "a block N or RxC with nvfp4 rules");
         if (f->scale_power)
             return refuse(problem, scales, "a float as scale with nvfp4 rules");
+        if (scale->max * (f->max > -f->lowest ? f->max : -f->lowest) > (double)FLT_MAX)
+            return refuse(problem, scales, "a scale whose largest value, times the element's, is a binary32 number");
         break;
     case FPEMU_SCALING_RECIPE:
     case FPEMU_SCALING_RECIPE_POW2:

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "array/array.h"
+#include "core/dot.h"
 #include "format/text.h"
 
 /* --------------------------------------------------------------------------------------------- tensor cores */
@@ -66,6 +67,7 @@ fpemu_status fpemu_gemm_tensor_core(fpemu_gemm_spec *spec, fpemu_gpu gpu, fpemu_
 typedef struct reader {
     const char *text;
     size_t length, at;
+    fpemu_status status; /* of what fails: FPEMU_ERROR_SPEC, or FPEMU_ERROR_UNSUPPORTED for a target that cannot be */
     fpemu_parse_error *error;
 } reader;
 
@@ -175,6 +177,18 @@ static int take_target(reader *r, fpemu_target *t)
     return 1;
 }
 
+/* What sums, products or results are rounded to. */
+static int take_rounded(reader *r, fpemu_target *t)
+{
+    const size_t start = r->at;
+    if (!take_target(r, t))
+        return 0;
+    if (core_takes_sums(&t->format))
+        return 1;
+    r->status = FPEMU_ERROR_UNSUPPORTED;
+    return fail(r, start, "a format without scales and tables, as sums and results have no blocks");
+}
+
 /* [, least=] [, promote=] [, outer=], in any order, each once. */
 static int take_options(reader *r, fpemu_accumulator *s, int generic)
 {
@@ -196,7 +210,7 @@ static int take_options(reader *r, fpemu_accumulator *s, int generic)
             s->chunk = (uint32_t)v;
         } else if (!(seen & 4) && take_key(r, "outer", 1)) {
             seen |= 4;
-            if (!take_target(r, &s->outer))
+            if (!take_rounded(r, &s->outer))
                 return 0;
         } else {
             return fail(r, start, generic ? "least=, promote= or outer=, each once" : "promote= or outer=, each once");
@@ -286,11 +300,11 @@ static int take_model(reader *r, fpemu_gemm_spec *spec)
     switch (s->model) {
     case FPEMU_MODEL_CHUNKED:
         if (!take_number(r, 1, INT32_MAX, "the length of a chunk", &v) || !need(r, ',', "',' and a format") ||
-            !take_target(r, &s->inner))
+            !take_rounded(r, &s->inner))
             return 0;
         s->chunk = (uint32_t)v;
         s->outer = s->inner;
-        if (take(r, ',') && !take_target(r, &s->outer))
+        if (take(r, ',') && !take_rounded(r, &s->outer))
             return 0;
         break;
     case FPEMU_MODEL_INTEGER:
@@ -315,11 +329,11 @@ static int take_model(reader *r, fpemu_gemm_spec *spec)
             return 0;
         s->fraction_bits = (uint32_t)v;
         s->least_exponent = FPEMU_NO_FLOOR;
-        if (!take_target(r, &s->inner) || !take_options(r, s, 1))
+        if (!take_rounded(r, &s->inner) || !take_options(r, s, 1))
             return 0;
         break;
     default:
-        if (!take_target(r, &s->inner))
+        if (!take_rounded(r, &s->inner))
             return 0;
     }
     return need(r, ')', "',' or ')'");
@@ -353,7 +367,7 @@ static int take_spec(reader *r, fpemu_gemm_spec *spec)
         if (key == 5 || (seen & bits))
             return fail(r, start, "a=, b=, ab=, product=, out= or start=c, each once");
         seen |= bits;
-        if (!take_target(r, &t))
+        if (!(bits & 3 ? take_target(r, &t) : take_rounded(r, &t)))
             return 0;
         if (bits & 1)
             spec->a = t;
@@ -376,13 +390,13 @@ fpemu_status fpemu_gemm_parse(const char *text, fpemu_gemm_spec *spec, fpemu_par
     memset(spec, 0, sizeof *spec);
     if (!text)
         return FPEMU_ERROR_NULL;
-    reader r = {text, 0, 0, error};
+    reader r = {text, 0, 0, FPEMU_ERROR_SPEC, error};
     while (r.length <= TEXT_LENGTH && text[r.length])
         r.length++;
     if (take_spec(&r, spec))
         return FPEMU_OK;
     memset(spec, 0, sizeof *spec);
-    return FPEMU_ERROR_SPEC;
+    return r.status;
 }
 
 /* -------------------------------------------------------------------------------------------------- printing */
@@ -495,6 +509,11 @@ fpemu_status fpemu_gemm_print(const fpemu_gemm_spec *spec, char *text, size_t ca
     const fpemu_accumulator *s = &spec->sum;
     if (s->model == FPEMU_MODEL_INVALID || s->model >= FPEMU_MODEL_COUNT)
         return FPEMU_ERROR_ARGUMENT;
+    const fpemu_format *const rounded[] = {&spec->product.format, &spec->out.format, &s->inner.format,
+                                           &s->outer.format};
+    for (size_t i = 0; i < sizeof rounded / sizeof *rounded; i++)
+        if (!core_takes_sums(rounded[i]))
+            return FPEMU_ERROR_UNSUPPORTED;
     writer w;
     fpemu_gemm_spec core; /* what the name of a tensor core implies */
     memset(&core, 0, sizeof core);

@@ -1,48 +1,58 @@
-/* narrow.inc.c - binary16 and bfloat16 words to binary32 and back; included by variant.inc.c. The rules are those of
- * core/narrow.h; the processor's own conversions give the same bits (tests/against_judges/narrow.c). */
+/* narrow.inc.c - arrays of binary16 and bfloat16 words: to binary32 and back, and rounded as they are; included by
+ * variant.inc.c. The rules are those of core/narrow.h; the processor's own conversions give the same bits
+ * (tests/against_judges/narrow.c). */
 
 #if defined(__AVX512F__)
 #define NARROW_LANES 16
-static inline void widen_f16_vector(const uint16_t *x, float *y)
+#define NARROW_VECTOR __m512
+static inline __m512 widen_f16_vector(const uint16_t *x)
 {
-    _mm512_storeu_ps(y, _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)x)));
+    return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)x));
+}
+
+/* Of numbers of the type. */
+static inline void narrow_f16_vector(__m512 v, uint16_t *y)
+{
+    _mm256_storeu_si256((__m256i *)(void *)y, _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
 
 /* Finite numbers stop at the largest, infinities and NaN pass. */
-static inline void narrow_f16_vector(const float *x, uint16_t *y)
+static inline __m512 stop_f16_vector(__m512 v)
 {
-    const __m512 v = _mm512_loadu_ps(x), most = _mm512_set1_ps(65504.0f);
     const __m512i a = _mm512_and_si512(_mm512_castps_si512(v), _mm512_set1_epi32(0x7fffffff));
     const __mmask16 finite = _mm512_cmplt_epi32_mask(a, _mm512_set1_epi32((int)CORE_INF32));
-    const __m512 low = _mm512_mask_min_ps(v, finite, v, most);
-    const __m512 t = _mm512_mask_max_ps(low, finite, low, _mm512_set1_ps(-65504.0f));
-    _mm256_storeu_si256((__m256i *)(void *)y, _mm512_cvtps_ph(t, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+    const __m512 low = _mm512_mask_min_ps(v, finite, v, _mm512_set1_ps(65504.0f));
+    return _mm512_mask_max_ps(low, finite, low, _mm512_set1_ps(-65504.0f));
 }
 #elif defined(__F16C__) && defined(__AVX2__)
 #define NARROW_LANES 8
-static inline void widen_f16_vector(const uint16_t *x, float *y)
+#define NARROW_VECTOR __m256
+static inline __m256 widen_f16_vector(const uint16_t *x)
 {
-    _mm256_storeu_ps(y, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)x)));
+    return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)x));
 }
 
-static inline void narrow_f16_vector(const float *x, uint16_t *y)
+static inline void narrow_f16_vector(__m256 v, uint16_t *y)
 {
-    const __m256 v = _mm256_loadu_ps(x), most = _mm256_set1_ps(65504.0f);
+    _mm_storeu_si128((__m128i *)(void *)y, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+
+static inline __m256 stop_f16_vector(__m256 v)
+{
     const __m256i a = _mm256_and_si256(_mm256_castps_si256(v), _mm256_set1_epi32(0x7fffffff));
     const __m256i special = _mm256_cmpgt_epi32(a, _mm256_set1_epi32((int)CORE_INF32 - 1));
-    const __m256 finite = _mm256_max_ps(_mm256_min_ps(v, most), _mm256_set1_ps(-65504.0f));
-    const __m256 t = _mm256_blendv_ps(finite, v, _mm256_castsi256_ps(special));
-    _mm_storeu_si128((__m128i *)(void *)y, _mm256_cvtps_ph(t, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+    const __m256 low = _mm256_min_ps(v, _mm256_set1_ps(65504.0f));
+    return _mm256_blendv_ps(_mm256_max_ps(low, _mm256_set1_ps(-65504.0f)), v, _mm256_castsi256_ps(special));
 }
 #endif
 
 /* Elements from i on, one at a time. */
-#define NARROW_REST(from, to, in, out)                                                                                 \
+#define NARROW_REST(rule, in, out)                                                                                     \
     SIMD for (size_t e = i; e < n; e++)                                                                                \
     {                                                                                                                  \
         in u;                                                                                                          \
         memcpy(&u, x + e, sizeof u);                                                                                   \
-        const out v = (out)core_##from##_##to(u);                                                                      \
+        const out v = (out)core_##rule(u);                                                                             \
         memcpy(y + e, &v, sizeof v);                                                                                   \
     }
 
@@ -50,31 +60,127 @@ static void widen_f16(size_t n, const uint16_t *x, float *y)
 {
     size_t i = 0;
 #ifdef NARROW_LANES
-    for (; i + NARROW_LANES <= n; i += NARROW_LANES)
-        widen_f16_vector(x + i, y + i);
+    for (; i + NARROW_LANES <= n; i += NARROW_LANES) {
+        const NARROW_VECTOR v = widen_f16_vector(x + i);
+        memcpy(y + i, &v, sizeof v);
+    }
 #endif
-    NARROW_REST(from, f16, uint16_t, uint32_t)
+    NARROW_REST(from_f16, uint16_t, uint32_t)
 }
 
 static void narrow_f16(size_t n, const float *x, uint16_t *y)
 {
     size_t i = 0;
 #ifdef NARROW_LANES
-    for (; i + NARROW_LANES <= n; i += NARROW_LANES)
-        narrow_f16_vector(x + i, y + i);
+    for (; i + NARROW_LANES <= n; i += NARROW_LANES) {
+        NARROW_VECTOR v;
+        memcpy(&v, x + i, sizeof v);
+        narrow_f16_vector(stop_f16_vector(v), y + i);
+    }
 #endif
-    NARROW_REST(to, f16, uint32_t, uint16_t)
+    NARROW_REST(to_f16, uint32_t, uint16_t)
 }
 
 static void widen_bf16(size_t n, const uint16_t *x, float *y)
 {
     const size_t i = 0;
-    NARROW_REST(from, bf16, uint16_t, uint32_t)
+    NARROW_REST(from_bf16, uint16_t, uint32_t)
 }
 
 static void narrow_bf16(size_t n, const float *x, uint16_t *y)
 {
     const size_t i = 0;
-    NARROW_REST(to, bf16, uint32_t, uint16_t)
+    NARROW_REST(to_bf16, uint32_t, uint16_t)
 }
 #undef NARROW_REST
+
+/* Words rounded to a format that fits the type, by rule and mode: so no result has bits that the type has not. Of
+ * bfloat16 two at a time, in either half of 32 bits; an odd last one is its own neighbour. */
+#define ROUND_BF16(rule, mode)                                                                                         \
+    static void round_bf16_##rule##_##mode(const core_plan32 *plan, size_t n, const uint16_t *x, uint16_t *y)          \
+    {                                                                                                                  \
+        const core_plan32 p = *plan;                                                                                   \
+        const char *in = (const char *)x;                                                                              \
+        char *out = (char *)y;                                                                                         \
+        SIMD for (size_t i = 0; i < n / 2; i++)                                                                        \
+        {                                                                                                              \
+            uint32_t w;                                                                                                \
+            memcpy(&w, in + i * sizeof w, sizeof w);                                                                   \
+            const uint32_t low = core_element_##rule##32(&p, mode, w << 16, 0);                                        \
+            w = low >> 16 | core_element_##rule##32(&p, mode, w & 0xffff0000u, 0);                                     \
+            memcpy(out + i * sizeof w, &w, sizeof w);                                                                  \
+        }                                                                                                              \
+        if (n % 2)                                                                                                     \
+            y[n - 1] = (uint16_t)(core_element_##rule##32(&p, mode, (uint32_t)x[n - 1] << 16, 0) >> 16);               \
+    }
+
+#ifdef NARROW_LANES
+#define ROUND_F16_LANES(rule, mode, from, to)                                                                          \
+    {                                                                                                                  \
+        NARROW_VECTOR v = widen_f16_vector(from), rounded;                                                             \
+        SIMD for (size_t l = 0; l < NARROW_LANES; l++)                                                                 \
+        {                                                                                                              \
+            uint32_t u;                                                                                                \
+            memcpy(&u, (const char *)&v + l * sizeof u, sizeof u);                                                     \
+            u = core_element_##rule##32(&p, mode, u, 0);                                                               \
+            memcpy((char *)&rounded + l * sizeof u, &u, sizeof u);                                                     \
+        }                                                                                                              \
+        narrow_f16_vector(rounded, to);                                                                                \
+    }
+#define ROUND_F16(rule, mode)                                                                                          \
+    static void round_f16_##rule##_##mode(const core_plan32 *plan, size_t n, const uint16_t *x, uint16_t *y)           \
+    {                                                                                                                  \
+        const core_plan32 p = *plan;                                                                                   \
+        const size_t whole = n - n % NARROW_LANES;                                                                     \
+        uint16_t rest[NARROW_LANES] = {0};                                                                             \
+        for (size_t i = 0; i < whole; i += NARROW_LANES)                                                               \
+            ROUND_F16_LANES(rule, mode, x + i, y + i)                                                                  \
+        if (whole == n)                                                                                                \
+            return;                                                                                                    \
+        memcpy(rest, x + whole, (n - whole) * sizeof *rest);                                                           \
+        ROUND_F16_LANES(rule, mode, rest, rest)                                                                        \
+        memcpy(y + whole, rest, (n - whole) * sizeof *rest);                                                           \
+    }
+#else
+#define ROUND_F16(rule, mode)                                                                                          \
+    static void round_f16_##rule##_##mode(const core_plan32 *plan, size_t n, const uint16_t *x, uint16_t *y)           \
+    {                                                                                                                  \
+        const core_plan32 p = *plan;                                                                                   \
+        SIMD for (size_t i = 0; i < n; i++) y[i] =                                                                     \
+            (uint16_t)core_to_f16(core_element_##rule##32(&p, mode, core_from_f16(x[i]), 0));                          \
+    }
+#endif
+
+/* To nearest even, toward zero, and the other modes without random bits. */
+#define NARROW_MODES(rule, LOOP)                                                                                       \
+    LOOP(rule, FPEMU_MODE_RNE)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RNA)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RNZ)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RTZ)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RAZ)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RTP)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RTN)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RTO)
+#define NARROW_PASS_MODES(rule, LOOP)                                                                                  \
+    LOOP(rule, FPEMU_MODE_RNE)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RNA)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RNZ)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RAZ)
+#define NARROW_LOOPS(LOOP)                                                                                             \
+    NARROW_MODES(full_range, LOOP)                                                                                     \
+    NARROW_MODES(stop, LOOP)                                                                                           \
+    NARROW_MODES(even, LOOP)                                                                                           \
+    NARROW_PASS_MODES(pass, LOOP)                                                                                      \
+    STOP_INF_MODES(stop_inf, LOOP)
+NARROW_LOOPS(ROUND_F16)
+NARROW_LOOPS(ROUND_BF16)
+
+#define IN_F16(rule, mode) [mode] = round_f16_##rule##_##mode,
+#define IN_BF16(rule, mode) [mode] = round_bf16_##rule##_##mode,
+#define NARROW_TABLE(LOOP)                                                                                             \
+    {                                                                                                                  \
+        [CORE_RULE_FULL_RANGE] = {NARROW_MODES(full_range, LOOP)},                                                     \
+        [CORE_RULE_SHIFTER_STOP] = {NARROW_MODES(stop, LOOP)}, [CORE_RULE_EVEN] = {NARROW_MODES(even, LOOP)},          \
+        [CORE_RULE_SHIFTER_PASS] = {NARROW_PASS_MODES(pass, LOOP)},                                                    \
+        [CORE_RULE_SHIFTER_STOP_INF] = {STOP_INF_MODES(stop_inf, LOOP)},                                               \
+    }

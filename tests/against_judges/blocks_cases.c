@@ -138,6 +138,29 @@ static const struct made {
 static const float own_table[] = {-0x1.fffffep127f, -7.5f, -0x1p-149f, 0x1p-149f, 0x1.8p-149f, 1.0f,
                                   0x1.000002p0f,    3.0f,  0x1.4p100f};
 
+/* Every rule but s2fp8, of which the judge knows no logarithms, with every kind of scale and of element: number k of
+ * the combinations that the library takes. */
+static int combination(size_t k, fpemu_format *f, char *text)
+{
+    static const char *const elements[] = {"e2m1", "e4m3fn", "int8", "ufixed(6,3)", "posit(8,1)", "table(nf4)"};
+    static const char *const scales[] = {NULL, "e8m0", "e4m3fn", "ue4m3", "e5m2", "bf16", "fp32"};
+    fpemu_format element, scale;
+    for (unsigned rule = FPEMU_SCALING_NONE + 1; rule < FPEMU_SCALING_S2FP8; rule++)
+        for (size_t e = 0; e < sizeof elements / sizeof *elements; e++)
+            for (size_t s = 0; s < sizeof scales / sizeof *scales; s++) {
+                lh_check(!fpemu_format_parse(elements[e], &element, NULL) &&
+                             (!scales[s] || !fpemu_format_parse(scales[s], &scale, NULL)),
+                         "%s or %s cannot be read", elements[e], scales[s] ? scales[s] : "2^c");
+                if (!fpemu_format_blocked(f, &element, (fpemu_scaling)rule, scales[s] ? &scale : NULL,
+                                          scales[s] ? 0 : 8, FPEMU_BLOCK_RUN, 0, 4) &&
+                    k-- == 0) {
+                    (void)snprintf(text, 200, "(%s, %s, rule %u)", elements[e], scales[s] ? scales[s] : "2^c", rule);
+                    return 1;
+                }
+            }
+    return 0;
+}
+
 int case_format(size_t i, fpemu_format *f, char *text)
 {
     const size_t named = sizeof specs / sizeof *specs, all = named + sizeof made / sizeof *made;
@@ -170,7 +193,7 @@ int case_format(size_t i, fpemu_format *f, char *text)
                  "%s cannot be made", text);
         return 1;
     }
-    return 0;
+    return combination(i - all - 1, f, text);
 }
 
 static uint64_t below(uint64_t *state, uint64_t n)

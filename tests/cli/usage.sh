@@ -47,6 +47,12 @@ python_checks json 'c, = j["cases"]
 assert c["spec"] == "fp64" and c["type"] == "double" and c["rounding"] == "sr" and c["elements_per_second"] > 0
 assert c["bytes_per_second"] == 16 * c["elements_per_second"]
 assert j["counters"] is True and c["size"] == 100 and c["threads"] == 1'
+"$FPEMU" bench fp16 e4m3fn -r rne --size 64 --carrier bf16 --carrier f16 >table || failed 'bench --carrier'
+holds "$(grep -c '^memcpy .*f16 ' table)" -eq 2
+holds "$(grep -c '^fp16 .* f16 ' table)" -eq 1 # bfloat16 does not hold it
+holds "$(grep -c '^fp16 .* bf16 ' table)" -eq 0
+holds "$(grep -c '^e4m3fn ' table)" -eq 2
+fails 2 '--carrier' bench --carrier half
 # The pass that finds a scale of the whole array has rows of its own
 "$FPEMU" bench fp16 --size 100 --json -r sr --bits 8 --generator philox >json || failed 'bench --bits'
 grep -q '"bits": 8' json && grep -q '"generator": "philox"' json || failed 'bench --bits: not said'

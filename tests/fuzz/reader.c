@@ -16,7 +16,8 @@ static const struct {
     const char *name;
     model_kind kind;
 } kinds[] = {
-    {"npy", MODEL_NPY}, {"npz", MODEL_NPZ}, {"safetensors", MODEL_SAFETENSORS}, {"container", MODEL_CONTAINER}};
+    {"npy", MODEL_NPY}, {"npz", MODEL_NPZ}, {"safetensors", MODEL_SAFETENSORS}, {"gguf", MODEL_GGUF},
+    {"container", MODEL_CONTAINER}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 char reader_reason[256];
@@ -106,7 +107,7 @@ static void check_print(const model *m)
     const dtype **types = calloc(m->count + 1, sizeof *types);
     size_t size = 0;
     insist(types != NULL, "out of memory");
-    unsigned char *header = safetensors_print(m, types, &size);
+    unsigned char *header = safetensors_print(m, 0, m->count, m->metadata, types, &size);
     insist(header != NULL && size % 8 == 0, "the header cannot be printed");
     uint64_t data = 0;
     for (size_t i = 0; i < m->count; i++) {
@@ -119,7 +120,8 @@ static void check_print(const model *m)
         for (uint64_t i = 0; i < data; i++) {
             putc(0, file);
         }
-        insist(reader_open(&again, file, MODEL_SAFETENSORS, NULL, NULL), again.error);
+        again = (model){.kind = MODEL_SAFETENSORS, .file = file, .walkable = true};
+        insist(safetensors_open(&again), again.error); /* and no tensors joined, as layouts have them */
         insist(again.count == m->count, "another number of tensors");
         for (size_t i = 0; i < m->count; i++) {
             const tensor *a = &m->tensor[i], *b = &again.tensor[i];
@@ -223,7 +225,7 @@ int reader_run(const char *kind, const uint8_t *bytes, size_t size)
     insist(i < KINDS, "no such kind");
     model m;
     bool good = reader_open(&m, as_file(kinds[i].kind, bytes, size), kinds[i].kind, NULL, NULL);
-    if (good && kinds[i].kind == MODEL_SAFETENSORS) {
+    if (good && (kinds[i].kind == MODEL_SAFETENSORS || kinds[i].kind == MODEL_GGUF)) {
         check_print(&m);
     }
     for (size_t t = 0; good && t < m.count && t < 64; t++) {

@@ -16,14 +16,15 @@ directory=$(cd "$1" && pwd)
 seconds=$2
 shift 2
 kinds=("$@")
-[ $# -gt 0 ] || kinds=(npy npz safetensors container idx cifar text settings checkpoint)
+[ $# -gt 0 ] || kinds=(npy npz safetensors gguf container idx cifar text settings checkpoint)
 
 clang=${CLANG:-clang}
 flags=(-std=c11 -O1 -g -fno-omit-frame-pointer -ffp-contract=off -Wno-unknown-pragmas -Wno-pass-failed
     -I"$top/include" -I"$top/lib" -I"$top/tools" -I"$top/tools/fpemu" -I"$top/tools/fptrain")
 sanitizers=-fsanitize=address,undefined
 libraries=(jansson libzip zlib)
-readers=(container.c dtype.c json_header.c model.c npy.c npz.c reader.c safetensors.c)
+readers=(container.c dtype.c foreign.c ggml.c gguf.c json_header.c layout.c model.c npy.c npz.c reader.c safetensors.c
+    shards.c stored.c)
 trainer_libraries=(inih liblzma zlib)
 trainer_readers=(common/atomic_file.c common/trouble.c fptrain/base/base.c fptrain/base/checkpoint.c
     fptrain/base/source.c fptrain/data/cifar.c fptrain/data/dataset.c fptrain/data/digits.c fptrain/data/idx.c

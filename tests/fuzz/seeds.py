@@ -137,3 +137,72 @@ put("container", "bad-twice", container(packed, lambda text: text.replace('"k"',
 gap = container([packed[0], ("z",) + packed[0][1:]])
 put("container", "bad-padding", gap[:1024 + 40] + b"\1" + gap[1024 + 41:])
 put("container", "bad-filling", container(packed, lambda text: text + "\n"))
+
+
+def gguf(tensors, keys=(), version=3, alignment=32, counts=None, tail=b""):
+    """Tensors: (name, extents, number of the type, data, or the offset as well); keys: (name, type, bytes)."""
+    def text(t):
+        t = t.encode() if isinstance(t, str) else t
+        return struct.pack("<Q", len(t)) + t
+    head, body = b"GGUF" + struct.pack("<IQQ", version, *(counts or (len(tensors), len(keys)))), b""
+    for name, kind, value in keys:
+        head += text(name) + struct.pack("<I", kind) + value
+    for name, extents, kind, data, *offset in tensors:
+        head += text(name) + struct.pack("<I%dQ" % len(extents), len(extents), *extents)
+        head += struct.pack("<IQ", kind, offset[0] if offset else len(body))
+        body += data + bytes(-len(data) % alignment)
+    return head + bytes(-len(head) % alignment) + body + tail
+
+
+blocks = {2: (32, 18), 3: (32, 20), 6: (32, 22), 7: (32, 24), 8: (32, 34), 10: (256, 84), 11: (256, 110),
+          12: (256, 144), 13: (256, 176), 14: (256, 210), 20: (32, 18), 23: (256, 136), 39: (32, 17), 40: (64, 36)}
+plain = {0: 4, 1: 2, 24: 1, 25: 2, 26: 4, 27: 8, 28: 8, 30: 2}
+every = [("b%d" % kind, [count, 2], kind, bytes(range(size)) + bytes(range(size)[::-1]))
+         for kind, (count, size) in blocks.items()]
+every += [("p%d" % kind, [2, 1, 2, 1], kind, bytes(range(4 * size))) for kind, size in plain.items()]
+u32, string, array = 4, 8, 9
+keys = [("general.architecture", string, struct.pack("<Q", 5) + b"llama"), ("n", u32, bytes(4)),
+        ("list", array, struct.pack("<IQ", 6, 2) + bytes(8)), ("u64", 10, bytes(8)), ("flag", 7, b"\1"),
+        ("tokens", array, struct.pack("<IQQ", string, 2, 1) + b"a" + struct.pack("<Q", 0))]
+alignment = ("general.alignment", u32, struct.pack("<I", 8))
+one = ("w", [3], 0, bytes(12))
+put("gguf", "good-every", gguf(every, keys))
+put("gguf", "good-version-2", gguf([one], keys, version=2))
+put("gguf", "good-alignment", gguf([one, ("v", [], 0, bytes(4)), ("e", [0, 32], 2, b"")], [alignment], alignment=8))
+put("gguf", "good-none", gguf([]))
+for kind in (2, 8, 12, 14, 39):
+    put("gguf", "good-block-%d" % kind, gguf([t for t in every if t[2] == kind]))
+put("gguf", "bad-version", gguf([one], version=1))
+put("gguf", "bad-big-endian", b"GGUF" + struct.pack(">IQQ", 3, 0, 0))
+put("gguf", "bad-alignment", gguf([one], [("general.alignment", u32, struct.pack("<I", 24))]))
+put("gguf", "bad-counts", gguf([one], counts=(1 << 60, 0)))
+put("gguf", "bad-keys", gguf([one], counts=(1, 1 << 63)))
+put("gguf", "bad-array", gguf([one], [("a", array, struct.pack("<IQ", 8, 1 << 60))]))
+put("gguf", "bad-nested", gguf([one], [("a", array, struct.pack("<IQ", array, 1))]))
+put("gguf", "bad-product", gguf([("w", [1 << 32, 1 << 32], 0, b"")]))
+put("gguf", "bad-dimensions", gguf([("w", [1] * 5, 0, bytes(4))]))
+put("gguf", "bad-block", gguf([("w", [33], 8, bytes(68))]))
+put("gguf", "bad-type", gguf([("w", [32], 4, bytes(32))]))
+put("gguf", "bad-unread", gguf([("w", [256], 16, bytes(66))]))
+put("gguf", "bad-overlap", gguf([one, ("v", [3], 0, bytes(12), 0)]))
+put("gguf", "bad-gap", gguf([one, ("v", [3], 0, bytes(12), 64)]))
+put("gguf", "bad-past-end", gguf([("w", [1 << 40], 0, b"")]))
+put("gguf", "bad-name", gguf([(b"\xff", [3], 0, bytes(12))]))
+put("gguf", "bad-twice", gguf([one, one[:3] + (bytes(12),)]))
+put("gguf", "bad-short", gguf([one])[:-25])
+put("gguf", "bad-tail", gguf([one], tail=bytes(33)))
+
+# Layouts of other software in safetensors
+ao = {"_type": "MXTensor", "_data": {"is_swizzled_scales": False}}
+put("safetensors", "good-layouts", tensors({
+    "a_packed": ("U8", [2, 16], bytes(range(32))), "a_scale": ("U8", [2, 1], b"\x7f\xff"),
+    "b_packed": ("U8", [8], bytes(range(8))), "b_scale": ("F8_E4M3", [1], b"8"), "b_global_scale": ("F32", [1], b"\0\0\xc0\x7f"),
+    "c": ("F8_E4M3", [64], bytes(range(64))), "c_scale": ("U8", [2], b"\0\x80"),
+    "d_blocks": ("U8", [3, 1, 16], bytes(range(48))), "d_scales": ("U8", [3, 1], b"\1\2\3"),
+    "m._e_qdata": ("U8", [16], bytes(range(16))), "m._e_scale": ("F8_E8M0", [1], b"\x7f")},
+    {"m.e": json.dumps(ao), "tensor_names": "[]", "quantization_config": "{}"}))
+put("safetensors", "good-header-layouts", tensors({
+    "a_packed": ("U8", [2, 16], bytes(range(32))), "a_scale": ("U8", [2, 1], b"\x7f\xff"),
+    "b_packed": ("U8", [8], bytes(range(8))), "b_scale": ("F8_E4M3", [1], b"8"), "b_global_scale": ("F32", [], bytes(4)),
+    "m._e_qdata": ("F8_E4M3", [32], bytes(range(32))), "m._e_scale": ("F8_E8M0", [1], b"\x7f")},
+    {"m.e": json.dumps(ao)})[8:])

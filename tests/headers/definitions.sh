@@ -2,13 +2,17 @@
 set -eu
 export LC_ALL=C
 status=0
+names=$(mktemp)
+trap 'rm -f "$names"' EXIT
 find_definitions() { # list of symbols, folder
+    sed -n 's/^ *\(fpemu_[a-z0-9_]*\);$/\1/p' "$1" >"$names"
+    [ -s "$names" ] || { echo "$1: no names found"; status=1; }
     while read -r name; do
         find "$2" -name '*.c' -exec cat {} + | grep -E "^[a-z][A-Za-z0-9_ *]*[ *]$name\(" | grep -qv ';$' || {
             echo "$name: no definition in $2 that a search for its name finds"
             status=1
         }
-    done <"$1"
+    done <"$names"
 }
 find_definitions "$top_srcdir/lib/libfpemu.map" "$top_srcdir/lib"
 find_definitions "$top_srcdir/gpu/libfpemu_cuda.map" "$top_srcdir/gpu"

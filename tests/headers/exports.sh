@@ -25,10 +25,16 @@ exported() {
     $NM -D --defined-only "$1" | awk '$2 ~ /[TDBRVW]/ { sub(/@.*/, "", $3); print $3 }' | sort -u
 }
 
+mapped() {
+    sed -n 's/^ *\(fpemu_[a-z0-9_]*\);$/\1/p' "$1" | sort -u
+}
+
 declared "$top_srcdir"/include/fpemu/*.h >"$work/header"
 declared "$top_srcdir/include/fpemu_cuda.h" >"$work/cuda"
-same "$work/header" "$top_srcdir/lib/libfpemu.map" "include/fpemu/ (<) and lib/libfpemu.map (>)"
-same "$work/cuda" "$top_srcdir/gpu/libfpemu_cuda.map" "fpemu_cuda.h (<) and gpu/libfpemu_cuda.map (>)"
+mapped "$top_srcdir/lib/libfpemu.map" >"$work/map"
+mapped "$top_srcdir/gpu/libfpemu_cuda.map" >"$work/cuda_map"
+same "$work/header" "$work/map" "include/fpemu/ (<) and lib/libfpemu.map (>)"
+same "$work/cuda" "$work/cuda_map" "fpemu_cuda.h (<) and gpu/libfpemu_cuda.map (>)"
 
 library=$top_builddir/lib/.libs/libfpemu.so
 [ -e "$library" ] || { echo "no ELF shared library to look into"; exit 77; }

@@ -2,7 +2,8 @@
 # The public headers compile pedantically, all of them together and each by itself: as C11, where there is a C++ compiler
 # as C++11, C++17 and C++20, and where the compilers can, for a 32-bit machine, where every struct has the same size
 # (the headers assert it).
-# From the makefile: CC, CXX (may be empty), top_srcdir.
+# The example of README.md does so as well.
+# From the makefile: CC, CXX (may be empty), AWK, top_srcdir.
 set -euo pipefail
 
 work=$(mktemp -d)
@@ -16,6 +17,8 @@ for header in "${headers[@]}"; do
     [ "$name" = fpemu_cuda.h ] || name=fpemu/$name
     printf '#include <%s>\n#include <%s>\nint main(void)\n{\n    return 0;\n}\n' "$name" "$name" >"$work/$(basename "$header").c"
 done
+$AWK -f "$top_srcdir/tests/readme_example.awk" "$top_srcdir/README.md" >"$work/example"
+grep -q fpemu_quantize "$work/example"
 sources=("$work"/*.c "$top_srcdir/tests/headers/header_c.c")
 
 # compiles COMPILER... : all sources
@@ -27,9 +30,11 @@ compiles() {
 }
 
 compiles $CC -std=c11
+$CC -x c -std=c11 "${strict[@]}" "$work/example"
 if [ -n "$CXX" ]; then
     for standard in c++11 c++17 c++20; do
         compiles $CXX -x c++ -std=$standard -Wold-style-cast
+        $CXX -x c++ -std=$standard "${strict[@]}" "$work/example"
         $CXX -std=$standard "${strict[@]}" -Wold-style-cast "$top_srcdir/tests/headers/header_cxx.cpp"
     done
 fi

@@ -518,28 +518,20 @@ static void power_scale(context *c, long exponent, int beyond, ref_block *b)
     }
 }
 
+static int has_zero(judge *scale)
+{
+    return carrier_value(64, judge_decode(scale, 0)) == 0;
+}
+
 /* [v]_S. */
 static void value_scale(context *c, double v, ref_block *b)
 {
-    if (c->f->scale_power) {
-        int e;
-        double fraction = v == 0 || isinf(v) ? 0 : frexp(v, &e);
-        if (fraction == 0) {
-            power_scale(c, 0, v == 0 ? -1 : 1, b);
-            b->saturated = v != 0;
-        } else {
-            e--;
-            power_scale(c, e + (fraction > 0.75 || (fraction == 0.75 && (e & 1))), 0, b);
-        }
-    } else {
-        judge_result r = judge_round(c->scale, carrier_bits(64, v), 0, 1);
-        b->code = r.code;
-        b->scale = carrier_value(64, r.bits);
-        b->exponent = 0;
-        /* past the largest value even when rounded without end; or below the smallest of a format without zero */
-        b->saturated = isinf(v) || (r.events & JUDGE_OVERFLOW) ||
-                       (v != 0 && v < c->scale_min && carrier_value(64, judge_decode(c->scale, 0)) != 0);
-    }
+    judge_result r = judge_round(c->scale, carrier_bits(64, v), 0, 1);
+    b->code = r.code;
+    b->scale = carrier_value(64, r.bits);
+    b->exponent = 0;
+    /* past the largest value even when rounded without end; or below the smallest of a format without zero */
+    b->saturated = isinf(v) || (r.events & JUDGE_OVERFLOW) || (v != 0 && v < c->scale_min && !has_zero(c->scale));
 }
 
 /* x rounded to p bits, ties up: its binade. */
@@ -629,7 +621,8 @@ static void scale_of_block(context *c, const extent *x, const ref_tensor *tensor
         {
             judge_result r = judge_round(c->scale, carrier_bits(64, p), 0, 0);
             b->saturated =
-                isinf(p) || (r.events & JUDGE_OVERFLOW) || (x->amax != 0 && carrier_value(64, r.bits) < normal);
+                isinf(p) || (r.events & JUDGE_OVERFLOW) ||
+                (x->amax != 0 && (carrier_value(64, r.bits) < normal || (p < c->scale_min && !has_zero(c->scale))));
         }
         break;
     }
@@ -686,7 +679,7 @@ static double recipe_multiplier(context *c, const extent *x)
 /* u and d: binary32 arithmetic for both carriers. */
 static void tensor_scale(context *c, double largest, ref_tensor *t)
 {
-    double KM = multiply(64, plain(c->scale_max), plain(c->max)), A = to_single(largest), u = 1, d = 1;
+    double KM = multiply(32, plain(c->scale_max), plain(to_single(c->max))), A = to_single(largest), u = 1, d = 1;
     if (c->f->scaling == FPEMU_SCALING_NVFP4) {
         if (A != 0)
             u = saturate(32, divide(32, plain(KM), plain(A)));

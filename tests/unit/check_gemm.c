@@ -665,6 +665,49 @@ static void refuses(const fpemu_gemm_spec *s, fpemu_status status)
     ck_assert(r == 7.0f && d == 7.0 && c[0] == 7.0f && c[3] == 7.0f);
 }
 
+/* A format with scales or a table rounds no single number: refused as a target of sums, products and results by every
+ * model, read from text or made as a struct. Plain formats of every kind are taken, or refused for another reason. */
+START_TEST(blocks_are_no_targets)
+{
+    static const char *const blocked[] = {
+        "mxfp4", "mxint8", "nvfp4", "nf4", "codebook(dynamic8)", "group(int8,128)", "scaled(e4m3fn)", "bfp(8)",
+        "hbfp(4)", "msfp12", "bm(2,3)", "muppet(8)", "s2fp8", "mx(fixed(8,6),block=16)", "block(int8,block=4,exponent=8,rule=floor)"};
+    static const char *const texts[] = {
+        "seq(%s)", "pairwise(%s)", "kahan(%s)", "chunk(8,%s)", "chunk(8,fp32,%s)", "fused(4,23,%s); ab=fp16",
+        "fused(4,23,fp32,promote=8,outer=%s); ab=fp16", "tc(h100,e4m3fn,promote=128,outer=%s)", "fp32; product=%s",
+        "fp32; out=%s", "int(32,wrap); ab=int8; out=%s", "tc(v100,fp16); out=%s", "chunk(8,fp32); product=%s"};
+    static const char *const taken[] = {"fp16", "e4m3fn:saturate", "posit(16,1)", "fixed(16,8)", "int8", "ufixed(8,4)"};
+    char text[256], back[1024];
+    fpemu_gemm_spec s;
+    fpemu_parse_error error;
+    for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
+        const size_t before = (size_t)(strchr(texts[t], '%') - texts[t]);
+        for (size_t f = 0; f < sizeof blocked / sizeof *blocked; f++) {
+            snprintf(text, sizeof text, texts[t], blocked[f]);
+            ck_assert_msg(fpemu_gemm_parse(text, &s, &error) == FPEMU_ERROR_UNSUPPORTED, "%s", text);
+            ck_assert_uint_eq(error.position, before);
+            fpemu_target refused;
+            memset(&refused, 0, sizeof refused);
+            ck_assert_int_eq(fpemu_format_parse(blocked[f], &refused.format, NULL), FPEMU_OK);
+            snprintf(text, sizeof text, texts[t], "fp32");
+            s = spec_of(text);
+            fpemu_target *const all[] = {&s.product, &s.out, &s.sum.inner, &s.sum.outer};
+            for (int i = 0; i < 4; i++) {
+                s = spec_of(text);
+                *all[i] = refused;
+                refuses(&s, FPEMU_ERROR_UNSUPPORTED);
+                ck_assert_int_eq(fpemu_gemm_check(&s, 64), FPEMU_ERROR_UNSUPPORTED);
+                ck_assert_int_eq(fpemu_gemm_print(&s, back, sizeof back), FPEMU_ERROR_UNSUPPORTED);
+            }
+        }
+        for (size_t f = 0; f < sizeof taken / sizeof *taken; f++) {
+            snprintf(text, sizeof text, texts[t], taken[f]);
+            ck_assert_msg(fpemu_gemm_parse(text, &s, &error) == FPEMU_OK, "%s: %s", text, error.message);
+        }
+    }
+}
+END_TEST
+
 START_TEST(specs_refused)
 {
     refuses(NULL, FPEMU_ERROR_NULL);
@@ -963,6 +1006,7 @@ int main(void)
     tcase_add_test(tests, any_way_the_same);
     tcase_add_test(tests, counters);
     tcase_add_test(tests, text);
+    tcase_add_test(tests, blocks_are_no_targets);
     tcase_add_test(tests, specs_refused);
     tcase_add_test(tests, shapes_refused);
     tcase_add_test(tests, nan_is_an_error_where_asked);

@@ -545,11 +545,24 @@ START_TEST(refusals)
     const fpemu_shape large = fpemu_shape_vector((UINT64_C(1) << 59) + 1);
     ck_assert_int_eq(fpemu_packed_layout(&f, &large, &layout), FPEMU_ERROR_ARGUMENT);
     if (SIZE_MAX > UINT32_MAX) {
-        const fpemu_shape most = fpemu_shape_vector(UINT64_C(1) << 59);
-        const fpemu_format single = parse("group(fp64,1)");
-        ck_assert_int_eq(fpemu_packed_layout(&single, &most, &layout), FPEMU_OK);
-        ck_assert_uint_eq(layout.bytes, UINT64_C(12) << 59);
-        ck_assert_uint_eq(layout.blocks, UINT64_C(1) << 59);
+        static const struct {
+            const char *spec;
+            uint64_t elements, bytes; /* the most, and what they take: fewer than 2^64 bits */
+        } most[] = {{"group(fp64,1)", ((UINT64_C(1) << 61) - 1) / 12, ((UINT64_C(1) << 61) - 1) / 12 * 12},
+                    {"fp64", (UINT64_C(1) << 58) - 1, (UINT64_C(1) << 61) - 8},
+                    {"mx(fp32,block=1)", ((UINT64_C(1) << 61) - 1) / 5, ((UINT64_C(1) << 61) - 1) / 5 * 5},
+                    {"fp32", UINT64_C(1) << 59, 0}, /* 2^61 bytes are one too many, 2^59 elements are not */
+                    {"int4", UINT64_C(1) << 59, UINT64_C(1) << 58}};
+        for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
+            const fpemu_format format = parse(most[i].spec);
+            const fpemu_shape fits = fpemu_shape_vector(most[i].elements);
+            const fpemu_shape passes = fpemu_shape_vector(most[i].elements + 1);
+            ck_assert_int_eq(fpemu_packed_layout(&format, &fits, &layout),
+                             most[i].bytes ? FPEMU_OK : FPEMU_ERROR_ARGUMENT);
+            ck_assert_uint_eq(layout.bytes, most[i].bytes);
+            ck_assert_int_eq(fpemu_packed_layout(&format, &passes, &layout), FPEMU_ERROR_ARGUMENT);
+            ck_assert_uint_eq(fpemu_packed_size(&format, &passes), 0);
+        }
     }
 }
 END_TEST

@@ -121,11 +121,9 @@ static void apply_to_file(job *j, const char *path)
         }
     }
     const writer_source source = {f.type, begin_tensor, next_piece, &f};
-    output out = output_open(j->output);
     f.bar = progress_start("apply", f.in.chosen_elements);
-    writer_write(&out, &f.in, &source);
+    writer_write(j->output, false, &f.in, &source);
     progress_hide();
-    output_commit(&out);
     free(f.type);
     file_close(&f.in);
 }

@@ -26,7 +26,7 @@
 
 static const char help[] =
     "Usage: fpemu bench [SPEC...] [OPTION...]\n"
-    "Measures rounding of float and double arrays, in billions of elements and gigabytes (read and\n"
+    "Measures rounding of arrays of numbers, in billions of elements and gigabytes (read and\n"
     "written) a second and as a ratio to memcpy of as many numbers by as many threads, in the same run.\n"
     "The data spread over the exponents of each format; one result in ten is subnormal where the\n"
     "format has such values. Without SPECs, a choice of formats. A format that a mode or a type does\n"
@@ -34,6 +34,8 @@ static const char help[] =
     "array measured beforehand; a row \"measure\" has the pass that does it, which only reads.\n"
     "\n"
     "      --op OP           quantize (default), encode to codes or decode from them\n"
+    "      --carrier TYPE    of the arrays: float, double, f16 or bf16; may be repeated (default: float\n"
+    "                        and double)\n"
     "  -r, --rounding MODE   a mode to measure; may be repeated (default: rne and sr)\n"
     "      --bits N          random bits an element, 1 to 32 (sr and se; default: 32)\n"
     "      --generator G     hash or philox (default: hash)\n"
@@ -45,6 +47,7 @@ static const char help[] =
     "Example: fpemu bench e4m3fn bf16 -r rne -r rtz --size 16384 --threads 1 --threads 2\n";
 
 static const struct option options[] = {{"op", required_argument, NULL, CLI_OPT_OPERATION},
+                                        {"carrier", required_argument, NULL, CLI_OPT_CARRIER},
                                         {"rounding", required_argument, NULL, 'r'},
                                         {"bits", required_argument, NULL, CLI_OPT_BITS},
                                         {"generator", required_argument, NULL, CLI_OPT_GENERATOR},
@@ -86,13 +89,25 @@ enum { ALIGNMENT = 2 << 20 }; /* of arrays: a large page, so that memcpy and the
 typedef enum bench_operation { QUANTIZE, ENCODE, DECODE } bench_operation;
 static const char *const operation_names[] = {"quantize", "encode", "decode"};
 
+typedef enum bench_type { FLOAT, DOUBLE, F16, BF16, TYPES } bench_type;
+static const char *const type_names[TYPES] = {"float", "double", "f16", "bf16"};
+static const size_t type_sizes[TYPES] = {4, 8, 2, 2};
+
+/* A verb of the library for the type of a case. */
+#define BY_TYPE(verb, type, ...)                                                                                       \
+    ((type) == DOUBLE  ? fpemu_##verb##_f64(__VA_ARGS__)                                                               \
+     : (type) == FLOAT ? fpemu_##verb##_f32(__VA_ARGS__)                                                               \
+     : (type) == F16   ? fpemu_##verb##_f16(__VA_ARGS__)                                                               \
+                       : fpemu_##verb##_bf16(__VA_ARGS__))
+
 /* One line of the table. */
 typedef struct bench_case {
     fpemu_format format;
     fpemu_rounding rounding;
     const char *mode;
-    bool binary64, measures; /* measures: times fpemu_measure instead */
-    fpemu_range range;       /* of the array */
+    bench_type type;
+    bool measures;     /* times fpemu_measure instead */
+    fpemu_range range; /* of the array */
     double seconds[ROUNDS];
 } bench_case;
 
@@ -107,7 +122,7 @@ typedef struct bench {
     void *memory[3]; /* of those, not aligned */
     uint64_t *random;
     double power[BINADES];
-    double memcpy_seconds[2][ROUNDS]; /* float, double */
+    double memcpy_seconds[TYPES][ROUNDS];
 } bench;
 
 static int by_size(const void *a, const void *b)
@@ -128,10 +143,11 @@ static double median(const double seconds[ROUNDS])
  * to the largest value for the others. */
 static void fill(const bench *b, const bench_case *k)
 {
+    float *const singles = k->type == FLOAT ? b->x : b->y; /* on their way to words */
     const double max = fpemu_format_max(&k->format), normal = fpemu_format_min_normal(&k->format);
     const int top = ilogb(max), bottom = ilogb(fpemu_format_min_positive(&k->format));
     const int middle = normal > 0 ? ilogb(normal) : top;
-    const size_t pattern = b->size < PATTERN ? b->size : PATTERN, item_size = k->binary64 ? 8 : 4;
+    const size_t pattern = b->size < PATTERN ? b->size : PATTERN, item_size = type_sizes[k->type];
     for (size_t i = 0; i < pattern; i++) {
         const uint64_t r = b->random[i];
         const unsigned binade = (unsigned)(r >> 8 & 0xffffff);
@@ -140,11 +156,16 @@ static void fill(const bench *b, const bench_case *k)
                           : middle + (int)(binade % (unsigned)(top - middle + 1));
         const double magnitude = fmin((1 + (double)(r >> 33) * 0x1p-31) * b->power[e - LOWEST_BINADE], max);
         const double x = k->format.is_signed && (r >> 32 & 1) != 0 ? -magnitude : magnitude;
-        if (k->binary64) {
+        if (k->type == DOUBLE) {
             ((double *)b->x)[i] = x;
         } else {
-            ((float *)b->x)[i] = (float)x;
+            singles[i] = (float)x;
         }
+    }
+    if (k->type >= F16) {
+        const fpemu_format words = cli_format(k->type == F16 ? "fp16:saturate" : "bf16:saturate");
+        const fpemu_rounding nearest = fpemu_rounding_nearest();
+        cli_check(fpemu_encode_f32(&words, &nearest, pattern, singles, b->x, NULL), k->mode);
     }
     for (size_t i = pattern; i < b->size; i += pattern) {
         const size_t rest = b->size - i < pattern ? b->size - i : pattern;
@@ -176,8 +197,7 @@ static void prepare(bench *b, size_t most)
 
 static fpemu_status encode(const bench *b, const bench_case *k, size_t count, fpemu_stats *asked)
 {
-    return k->binary64 ? fpemu_encode_f64(&k->format, &k->rounding, count, b->x, b->codes, asked)
-                       : fpemu_encode_f32(&k->format, &k->rounding, count, b->x, b->codes, asked);
+    return BY_TYPE(encode, k->type, &k->format, &k->rounding, count, b->x, b->codes, asked);
 }
 
 /* Whether scales come from the whole array. */
@@ -190,8 +210,7 @@ static bool has_whole(const fpemu_format *f)
 static fpemu_status measure_array(const bench *b, const bench_case *k, size_t count, fpemu_range *range)
 {
     *range = (fpemu_range){0};
-    return k->binary64 ? fpemu_measure_f64(&k->format, count, b->x, range)
-                       : fpemu_measure_f32(&k->format, count, b->x, range);
+    return BY_TYPE(measure, k->type, &k->format, count, b->x, range);
 }
 
 static fpemu_status run_case(const bench *b, const bench_case *k, size_t count)
@@ -203,8 +222,7 @@ static fpemu_status run_case(const bench *b, const bench_case *k, size_t count)
         return encode(b, k, count, asked);
     }
     if (b->operation == DECODE) {
-        return k->binary64 ? fpemu_decode_f64(&k->format, count, b->codes, b->y)
-                           : fpemu_decode_f32(&k->format, count, b->codes, b->y);
+        return BY_TYPE(decode, k->type, &k->format, count, b->codes, b->y);
     }
     if (k->measures) {
         return measure_array(b, k, count, &range);
@@ -212,17 +230,15 @@ static fpemu_status run_case(const bench *b, const bench_case *k, size_t count)
     if (has_whole(&k->format)) {
         fpemu_shape shape = fpemu_shape_vector(count);
         shape.whole = &k->range;
-        return k->binary64 ? fpemu_quantize_tensor_f64(&k->format, &k->rounding, &shape, b->x, b->y, asked)
-                           : fpemu_quantize_tensor_f32(&k->format, &k->rounding, &shape, b->x, b->y, asked);
+        return BY_TYPE(quantize_tensor, k->type, &k->format, &k->rounding, &shape, b->x, b->y, asked);
     }
-    return k->binary64 ? fpemu_quantize_f64(&k->format, &k->rounding, count, b->x, b->y, asked)
-                       : fpemu_quantize_f32(&k->format, &k->rounding, count, b->x, b->y, asked);
+    return BY_TYPE(quantize, k->type, &k->format, &k->rounding, count, b->x, b->y, asked);
 }
 
 /* Bytes read and written for an element. */
-static double element_bytes(const bench *b, bool binary64, const fpemu_format *format)
+static double element_bytes(const bench *b, bench_type type, const fpemu_format *format)
 {
-    const double number = binary64 ? 8 : 4;
+    const double number = (double)type_sizes[type];
     if (b->operation == QUANTIZE || format == NULL) {
         return 2 * number;
     }
@@ -273,9 +289,9 @@ static void measure(bench *b)
             if (has_whole(&k->format)) {
                 cli_check(measure_array(b, k, b->size, &k->range), k->mode);
             }
-            time_memcpy(b, k->binary64 ? 8 : 4); /* pages and caches as in what follows */
+            time_memcpy(b, type_sizes[k->type]); /* pages and caches as in what follows */
             k->seconds[round] = time_case(b, k);
-            b->memcpy_seconds[k->binary64][round] = time_memcpy(b, k->binary64 ? 8 : 4);
+            b->memcpy_seconds[k->type][round] = time_memcpy(b, type_sizes[k->type]);
             progress_advance(&bar, 1);
         }
     }
@@ -287,37 +303,32 @@ static double speed(const bench *b, const double seconds[ROUNDS])
     return (double)b->size / fmax(median(seconds), 1e-9) / 1e9;
 }
 
-static const char *type_name(bool binary64)
-{
-    return binary64 ? "double" : "float";
-}
-
 /* Bytes read and written an element. */
 static double item_traffic(const bench *b, const bench_case *k)
 {
-    const double all = element_bytes(b, k->binary64, &k->format);
+    const double all = element_bytes(b, k->type, &k->format);
     return k->measures ? all / 2 : all;
 }
 
-static void print_row(const bench *b, const char *spec, const char *mode, bool binary64, double traffic,
+static void print_row(const bench *b, const char *spec, const char *mode, bench_type type, double traffic,
                       const double seconds[ROUNDS])
 {
     const double s = speed(b, seconds);
-    printf("%-20s  %-10s  %-6s  %10zu  %7u  %10.4f  %8.2f  %9.4f\n", spec, mode, type_name(binary64), b->size,
-           b->threads, s, s * traffic, s / speed(b, b->memcpy_seconds[binary64]));
+    printf("%-20s  %-10s  %-6s  %10zu  %7u  %10.4f  %8.2f  %9.4f\n", spec, mode, type_names[type], b->size, b->threads,
+           s, s * traffic, s / speed(b, b->memcpy_seconds[type]));
 }
 
 static void print_rows(const bench *b)
 {
-    for (int binary64 = 0; binary64 < 2; binary64++) {
-        if (b->memcpy_seconds[binary64][0] > 0) {
-            print_row(b, "memcpy", "", binary64 != 0, binary64 ? 16 : 8, b->memcpy_seconds[binary64]);
+    for (int type = 0; type < TYPES; type++) {
+        if (b->memcpy_seconds[type][0] > 0) {
+            print_row(b, "memcpy", "", (bench_type)type, 2 * (double)type_sizes[type], b->memcpy_seconds[type]);
         }
     }
     for (size_t i = 0; i < b->count; i++) {
         const bench_case *k = &b->cases[i];
         char spec[CLI_SPEC_SIZE];
-        print_row(b, cli_spec(&k->format, spec), k->mode, k->binary64, item_traffic(b, k), k->seconds);
+        print_row(b, cli_spec(&k->format, spec), k->mode, k->type, item_traffic(b, k), k->seconds);
     }
 }
 
@@ -325,7 +336,7 @@ static void add_cases(const bench *b, json_t *list)
 {
     for (size_t i = 0; i < b->count; i++) {
         const bench_case *k = &b->cases[i];
-        const double s = speed(b, k->seconds), copy = speed(b, b->memcpy_seconds[k->binary64]);
+        const double s = speed(b, k->seconds), copy = speed(b, b->memcpy_seconds[k->type]);
         char spec[CLI_SPEC_SIZE];
         json_t *entry = jsonout_object();
         jsonout_set(entry, "spec", jsonout_text(cli_spec(&k->format, spec)));
@@ -333,7 +344,7 @@ static void add_cases(const bench *b, json_t *list)
         if (!k->measures) {
             jsonout_set(entry, "rounding", jsonout_text(k->mode));
         }
-        jsonout_set(entry, "type", jsonout_text(type_name(k->binary64)));
+        jsonout_set(entry, "type", jsonout_text(type_names[k->type]));
         jsonout_set(entry, "size", jsonout_count(b->size));
         jsonout_set(entry, "threads", jsonout_count(b->threads));
         jsonout_set(entry, "elements_per_second", jsonout_real(s * 1e9));
@@ -344,35 +355,40 @@ static void add_cases(const bench *b, json_t *list)
     }
 }
 
-static void add_case(bench *b, const char *spec, const char *mode, bool binary64, bool measures)
+static void add_case(bench *b, const char *spec, const char *mode, bench_type type, bool measures)
 {
     cli_rounding asked = b->random_words;
     asked.mode = measures ? "rne" : mode;
     bench_case *k = &b->cases[b->count];
     *k = (bench_case){.format = cli_format(spec), .rounding = cli_rounding_get(&asked), .mode = mode};
-    k->binary64 = binary64;
+    k->type = type;
     k->measures = measures;
     b->count += run_case(b, k, 1) == FPEMU_OK;
 }
 
 /* Every format with every mode and type that goes with it, and what is measured beforehand. */
-static void list_cases(bench *b, const char *const *specs, int spec_count, const char *const *modes, int mode_count)
+static void list_cases(bench *b, const char *const *specs, int spec_count, const char *const *modes, int mode_count,
+                       unsigned types)
 {
-    b->cases = cli_allocate((size_t)spec_count * (size_t)(mode_count + 1) * 2, sizeof *b->cases);
+    b->cases = cli_allocate((size_t)spec_count * (size_t)(mode_count + 1) * TYPES, sizeof *b->cases);
     for (int s = 0; s < spec_count; s++) {
         const fpemu_format format = cli_format(specs[s]);
         const size_t before = b->count;
         for (int m = 0; m < mode_count; m++) {
-            add_case(b, specs[s], modes[m], false, false);
-            add_case(b, specs[s], modes[m], true, false);
+            for (int type = 0; type < TYPES; type++) {
+                if (types >> type & 1) {
+                    add_case(b, specs[s], modes[m], (bench_type)type, false);
+                }
+            }
         }
-        if (has_whole(&format) && b->count > before) {
-            add_case(b, specs[s], "measure", false, true);
-            add_case(b, specs[s], "measure", true, true);
+        for (int type = 0; type < TYPES && has_whole(&format) && b->count > before; type++) {
+            if (types >> type & 1) {
+                add_case(b, specs[s], "measure", (bench_type)type, true);
+            }
         }
     }
     if (b->count == 0) {
-        cli_fail("bench: no format goes with a mode asked for in float or double");
+        cli_fail("bench: no format goes with a mode and a type asked for");
     }
 }
 
@@ -394,6 +410,16 @@ static void add_value(uint64_t values[MOST_RUNS], int *count, const char *option
         cli_usage("bench: %s more than %d times", option, MOST_RUNS);
     }
     values[(*count)++] = cli_option_u64(option, argument, 1, most);
+}
+
+static bench_type type_named(const char *name)
+{
+    for (int i = 0; i < TYPES; i++) {
+        if (strcmp(name, type_names[i]) == 0) {
+            return (bench_type)i;
+        }
+    }
+    cli_usage("bench: --carrier is float, double, f16 or bf16, not '%s'", name);
 }
 
 static bench_operation operation_named(const char *name)
@@ -458,6 +484,7 @@ int cmd_bench(int argc, char **argv)
     runs r = {.sizes = {1 << 14, 1 << 20}, .threads = {1}};
     uint64_t most = 1 << 20;
     int mode_count = 0;
+    unsigned types = 0;
     bench b = {0};
     bool json = false;
     for (int option; (option = cli_next(&c, "r:", options)) != -1;) {
@@ -477,6 +504,8 @@ int cmd_bench(int argc, char **argv)
             b.counters = true;
         } else if (option == CLI_OPT_OPERATION) {
             b.operation = operation_named(optarg);
+        } else if (option == CLI_OPT_CARRIER) {
+            types |= 1u << type_named(optarg);
         } else {
             json = true;
         }
@@ -486,7 +515,8 @@ int cmd_bench(int argc, char **argv)
     }
     prepare(&b, (size_t)most);
     list_cases(&b, c.operands > 0 ? (const char *const *)c.operand : default_specs,
-               c.operands > 0 ? c.operands : DEFAULT_SPECS, modes, mode_count > 0 ? mode_count : 2);
+               c.operands > 0 ? c.operands : DEFAULT_SPECS, modes, mode_count > 0 ? mode_count : 2,
+               types != 0 ? types : 1u << FLOAT | 1u << DOUBLE);
     if (json) {
         json_t *list = jsonout_array();
         run_all(&b, &r, list);

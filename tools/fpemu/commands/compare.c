@@ -324,7 +324,7 @@ int cmd_compare(int argc, char **argv)
         } else if (option == CLI_OPT_LONG) {
             j.all_counters = true;
         } else if (option == CLI_OPT_PLOT) {
-            plot = output_path(optarg);
+            plot = output_plot_path(optarg);
         } else if (option == CLI_OPT_AXIS) {
             j.axis = partition_axis(optarg);
             has_axis = true;

@@ -13,6 +13,7 @@
 #include "cli/spec.h"
 #include "commands/commands.h"
 #include "files/container.h"
+#include "files/layout.h"
 #include "files/output.h"
 #include "files/partition.h"
 #include "files/scratch.h"
@@ -31,12 +32,19 @@ static const char help[] =
     "  -o, --output OUT      the file to write\n"
     "      --axis N          along which the blocks of a format run: 0, 1, ..., or from the end -1,\n"
     "                        -2, ... (default: -1)\n"
+    "      --layout SOFTWARE  a safetensors file as other software loads it instead: MXFP8, MXFP4 and\n"
+    "                        NVFP4 of compressed-tensors and torchao, MXFP4 of gpt-oss\n"
+    "      --config FILE     with --layout: what config.json has to say of it, as JSON of its own\n"
     "      --report          print what happened, a row for each tensor\n"
     "      --json            the report as JSON\n" FILE_HELP CLI_ROUNDING_HELP "\n"
-    "Example: fpemu pack mxfp4 model.safetensors -o model.fpk --tensors '*.weight'\n";
+    "Examples: fpemu pack mxfp4 model.safetensors -o model.fpk --tensors '*.weight'\n"
+    "          fpemu pack nvfp4 model.safetensors -o nvfp4.safetensors --layout compressed-tensors \\\n"
+    "              --config config.json --tensors '*_proj.weight'\n";
 
 static const struct option options[] = {{"output", required_argument, NULL, 'o'},
                                         {"axis", required_argument, NULL, CLI_OPT_AXIS},
+                                        {"layout", required_argument, NULL, CLI_OPT_LAYOUT},
+                                        {"config", required_argument, NULL, CLI_OPT_CONFIG},
                                         {"report", no_argument, NULL, CLI_OPT_REPORT},
                                         {"json", no_argument, NULL, CLI_OPT_JSON},
                                         FILE_LONG,
@@ -46,6 +54,8 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
 
 typedef struct job {
     const char *spec, *output;
+    const layout *layout; /* NULL: a file of packed tensors */
+    const char *config;   /* the file for what config.json has to say of it; NULL: none */
     char text[CLI_SPEC_SIZE];
     fpemu_format format;
     fpemu_rounding rounding;
@@ -88,7 +98,7 @@ static const char *other_type(const job *j, const tensor *t)
         const char *code, *name;
     } known[] = {{"b1", "BOOL"}, {"i1", "I8"},  {"u1", "U8"},  {"i2", "I16"}, {"u2", "U16"},
                  {"i4", "I32"},  {"u4", "U32"}, {"i8", "I64"}, {"u8", "U64"}};
-    if (j->in.model.kind == MODEL_SAFETENSORS) {
+    if (model_kind_written(j->in.model.kind) == MODEL_SAFETENSORS) {
         return t->type_text;
     }
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
@@ -98,6 +108,19 @@ static const char *other_type(const job *j, const tensor *t)
     }
     cli_fail("%s: %s: data of type '%s' have no place in a file of packed tensors", j->in.path, name_of(t),
              t->type_text);
+}
+
+/* Layouts have whole blocks along the last axis; axis: negative of a tensor that is copied. */
+static void check_layout(const job *j, const tensor *t, int axis)
+{
+    const char *why = j->layout == NULL                        ? NULL
+                      : axis < 0                               ? layout_objection_to_name(j->layout, t)
+                      : axis + 1 < (int)t->dimensions          ? "its blocks run along the last axis"
+                                                               : layout_objection(j->layout, t);
+    if (why != NULL) {
+        cli_fail("%s: %s cannot be kept as %s has it: %s%s", j->in.path, name_of(t), j->layout->software, why,
+                 axis < 0 ? "" : "; --tensors and --exclude choose others");
+    }
 }
 
 static void plan(job *j)
@@ -126,6 +149,9 @@ static void plan(job *j)
             fpemu_layout layout;
             cli_check(fpemu_packed_layout(&j->format, &shape, &layout), j->spec);
             to->bytes = layout.bytes;
+            check_layout(j, t, to->axis);
+        } else {
+            check_layout(j, t, -1);
         }
     }
 }
@@ -239,7 +265,10 @@ static uint32_t pack_tensor(job *j, output *out, size_t i)
         cli_check(
             partition_pack(&j->format, &rounding, &shape, w.index, binary64, x, bytes, j->report ? &j->stats[i] : NULL),
             j->spec);
-        put(&to, bytes, w.index == 0 ? (size_t)l.tensor_bytes : 0);
+        if (w.index == 0 && l.tensor_bytes > 0) {
+            const unsigned char *global = j->layout != NULL ? layout_global(j->layout, bytes) : NULL;
+            put(&to, global != NULL ? global : bytes, global != NULL ? 4 : (size_t)l.tensor_bytes);
+        }
         put(&to, bytes + l.scales_offset, once ? 0 : (size_t)(l.elements_offset - l.scales_offset));
         put_elements(&to, bytes + l.elements_offset, (size_t)(l.bytes - l.elements_offset));
         j->lost[i] += j->loses_nan ? count_nan(&w) : 0;
@@ -271,14 +300,41 @@ static uint32_t copy_tensor(job *j, output *out, size_t i)
     return crc;
 }
 
+static unsigned char *print_header(const job *j, size_t *size)
+{
+    const model *m = &j->in.model;
+    const char *twice = NULL;
+    unsigned char *header = j->layout != NULL ? layout_print(m, j->layout, j->in.chosen, size, &twice)
+                                              : container_print(m, j->entry, size);
+    if (twice != NULL) {
+        cli_fail("%s: '%s': the file would have two tensors of one name", j->in.path, twice);
+    }
+    if (header == NULL) {
+        cli_fail("out of memory");
+    }
+    return header;
+}
+
+static void write_config(const job *j)
+{
+    json_t *config = layout_config(&j->in.model, j->layout, j->in.chosen);
+    char *text = config != NULL ? json_dumps(config, JSON_INDENT(2)) : NULL;
+    if (text == NULL) {
+        cli_fail("out of memory");
+    }
+    output out = output_open(j->config);
+    output_write(&out, text, strlen(text));
+    output_write(&out, "\n", 1);
+    output_commit(&out);
+    free(text);
+    json_decref(config);
+}
+
 static void pack_file(job *j)
 {
     const model *m = &j->in.model;
     size_t size;
-    unsigned char *header = container_print(m, j->entry, &size);
-    if (header == NULL) {
-        cli_fail("out of memory");
-    }
+    unsigned char *header = print_header(j, &size);
     output out = output_open(j->output);
     progress bar = progress_start("pack", j->in.chosen_elements);
     output_write(&out, header, size);
@@ -293,7 +349,9 @@ static void pack_file(job *j)
         } else {
             crc = copy_tensor(j, &out, i);
         }
-        output_write(&out, tail, container_tail(tail, crc, bytes, i + 1 == m->count));
+        if (j->layout == NULL) {
+            output_write(&out, tail, container_tail(tail, crc, bytes, i + 1 == m->count));
+        }
     }
     progress_hide();
     output_commit(&out);
@@ -379,12 +437,33 @@ static void print_json(job *j)
     jsonout_print(object);
 }
 
+/* The argument of --layout; NULL: there was none. */
+static const layout *find_layout(const job *j, const char *software)
+{
+    bool known;
+    const layout *l = software != NULL ? layout_find(software, &j->format, &known) : NULL;
+    if (software == NULL && j->config != NULL) {
+        cli_usage("--config is for --layout");
+    }
+    if (software != NULL && !known) {
+        cli_usage("--layout: '%s' is none of: " LAYOUT_NAMES, software);
+    }
+    if (software != NULL && l == NULL) {
+        cli_usage("--layout: %s has no layout for %s; they are: " LAYOUT_FORMATS, software, j->spec);
+    }
+    if (l != NULL && j->config != NULL && !layout_has_config(l)) {
+        cli_usage("--config: %s asks for nothing in config.json: the file says it all", software);
+    }
+    return l;
+}
+
 int cmd_pack(int argc, char **argv)
 {
     cli c = cli_start(argc, argv, help);
     cli_rounding asked = {0};
     file_options files = {0};
     job j = {.axis = -1};
+    const char *software = NULL;
     bool has_axis = false;
     for (int option; (option = cli_next(&c, "o:" CLI_ROUNDING_SHORT, options)) != -1;) {
         if (option == 'o') {
@@ -392,6 +471,10 @@ int cmd_pack(int argc, char **argv)
         } else if (option == CLI_OPT_AXIS) {
             j.axis = partition_axis(optarg);
             has_axis = true;
+        } else if (option == CLI_OPT_LAYOUT) {
+            software = optarg;
+        } else if (option == CLI_OPT_CONFIG) {
+            j.config = output_path(optarg);
         } else if (option == CLI_OPT_REPORT) {
             j.report = true;
         } else if (option == CLI_OPT_JSON) {
@@ -411,6 +494,7 @@ int cmd_pack(int argc, char **argv)
         cli_usage("pack: %s: a file of packed tensors has no place for a table", j.spec);
     }
     cli_spec(&j.format, j.text);
+    j.layout = find_layout(&j, software);
     j.rounding = cli_rounding_get(&asked);
     if (has_axis && j.format.scaling == FPEMU_SCALING_NONE) {
         cli_usage("--axis is for formats with blocks, %s has none", j.spec);
@@ -418,11 +502,19 @@ int cmd_pack(int argc, char **argv)
     j.loses_nan = loses_nan(&j.format);
     j.in = file_open(c.operand[1], &files);
     file_expect_tensors(&j.in);
-    if (model_kind_of_name(j.output) != MODEL_DETECT && model_kind_of_name(j.output) != MODEL_CONTAINER) {
-        cli_usage("-o: '%s' is named as another kind than a file of packed tensors", j.output);
+    if (j.layout != NULL && file_is_array(&j.in)) {
+        cli_fail("%s: an array without a name, and --layout is for tensors with names", j.in.path);
+    }
+    const model_kind named = model_kind_of_name(j.output);
+    if (named != MODEL_DETECT && named != (j.layout != NULL ? MODEL_SAFETENSORS : MODEL_CONTAINER)) {
+        cli_usage("-o: '%s' is named as another kind than a %s", j.output,
+                  j.layout != NULL ? "safetensors file" : "file of packed tensors");
     }
     plan(&j);
     pack_file(&j);
+    if (j.config != NULL) {
+        write_config(&j);
+    }
     if (j.all_lost > 0 && !asked.has_nan) {
         fprintf(stderr, "fpemu: pack: %" PRIu64 " NaN became numbers, for %s has no code for them\n", j.all_lost,
                 j.text);

@@ -56,7 +56,7 @@ typedef struct job {
     fpemu_rounding rounding;
     const dtype *asked; /* --dtype; NULL: as it comes */
     int axis;
-    bool report, json;
+    bool report, json, force;
 
     file in;
     const dtype **type; /* of each tensor in OUT; NULL: copied */
@@ -227,11 +227,9 @@ static size_t next_piece(void *state, const void **bytes)
 static void quantize_file(job *j)
 {
     const writer_source source = {j->type, begin_tensor, next_piece, j};
-    output out = output_open(j->output);
     j->bar = progress_start("quantize", j->in.chosen_elements);
-    writer_write(&out, &j->in, &source);
+    writer_write(j->output, j->force, &j->in, &source);
     progress_hide();
-    output_commit(&out);
     report_want(&j->total, &j->format);
     for (size_t i = 0; i < j->in.model.count; i++) {
         if (j->in.chosen[i] && j->report) {
@@ -376,7 +374,7 @@ int cmd_quantize(int argc, char **argv)
     j.in = file_open(c.operand[1], &files);
     file_expect_tensors(&j.in);
     file_check_output(&j.in, j.output);
-    if (j.asked != NULL && j.asked->code == NULL && j.in.model.kind != MODEL_SAFETENSORS) {
+    if (j.asked != NULL && j.asked->code == NULL && model_kind_written(j.in.model.kind) != MODEL_SAFETENSORS) {
         cli_usage("--dtype: %s files have no type %s", model_kind_name(j.in.model.kind), j.asked->name);
     }
     choose_types(&j);

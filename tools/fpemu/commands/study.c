@@ -246,7 +246,7 @@ int cmd_study(int argc, char **argv)
         case OPT_LENGTHS: read_lengths(optarg, &first, &last); break;
         case OPT_DATA: kind = read_kind(optarg); break;
         case CLI_OPT_SEED: seed = cli_option_u64("--seed", optarg, 0, UINT64_MAX); break;
-        case CLI_OPT_PLOT: plot = output_path(optarg); break;
+        case CLI_OPT_PLOT: plot = output_plot_path(optarg); break;
         default: json = true;
         }
     }

@@ -9,6 +9,7 @@
 #include "cli/options.h"
 #include "commands/commands.h"
 #include "files/container.h"
+#include "files/layout.h"
 #include "files/writer.h"
 #include "reports/jsonout.h"
 #include "reports/report.h"
@@ -17,7 +18,9 @@ static const char help[] =
     "Usage: fpemu unpack IN -o OUT [--dtype TYPE]\n"
     "       fpemu unpack IN --list [--json]\n"
     "Writes the values of packed tensors, as 'fpemu quantize' would have given them: a .npy file of\n"
-    "one array without a name, else a .safetensors file. What was not packed is copied.\n"
+    "one array without a name, else a .safetensors file. What was not packed is copied. IN may also\n"
+    "be a GGUF file, or a safetensors file in the layout of other software (files.md), whose blocks\n"
+    "become F32.\n"
     "\n"
     "  -o, --output OUT      the file to write\n"
     "      --dtype TYPE      type of the tensors: F32, BF16 and so on (default: as before they were\n"
@@ -40,6 +43,7 @@ typedef struct job {
     size_t i;           /* the tensor that is being written */
     void *bytes;        /* its values */
     bool given;
+    walk walk; /* over blocks that are read as F32 */
 } job;
 
 /* ------------------------------------------------------------------------------------------------- unpacking */
@@ -57,12 +61,24 @@ static void choose_types(job *j, const dtype *asked)
         const tensor *t = &m->tensor[i];
         fpemu_format format;
         fpemu_shape shape;
-        if (t->spec != NULL && container_format(t, &format, &shape)) {
+        if (t->stored.name != NULL) {
+            j->type[i] = asked != NULL ? asked : t->type;
+        } else if (t->spec != NULL && container_format(t, &format, &shape)) {
             j->type[i] = asked != NULL                   ? asked
                          : dtype_holds(t->type, &format) ? t->type
                          : needs_binary64(t, &format)    ? dtype_named("F64")
                                                          : dtype_named("F32");
         }
+    }
+}
+
+static void store(const job *j, size_t i, size_t count, const void *y, bool binary64)
+{
+    const tensor *t = &j->in.model.tensor[i];
+    if (!dtype_store(j->type[i], false, count, y, binary64, j->bytes)) {
+        cli_fail("%s: %s: %s does not hold every value of %s; --dtype F32 does", j->in.path,
+                 t->name[0] != '\0' ? t->name : "the array", j->type[i]->name,
+                 t->spec != NULL ? t->spec : t->stored.name);
     }
 }
 
@@ -73,6 +89,12 @@ static void begin_tensor(void *state, size_t i)
     const dtype *type = j->type[i];
     fpemu_format format;
     fpemu_shape shape;
+    j->i = i;
+    if (t->stored.name != NULL) {
+        j->walk = walk_begin(&j->in, i, true, false, 1, UINT64_MAX);
+        j->bytes = cli_allocate(j->walk.room, type->size);
+        return;
+    }
     if (t->bytes > SIZE_MAX || t->count > SIZE_MAX) {
         cli_fail("out of memory");
     }
@@ -89,20 +111,31 @@ static void begin_tensor(void *state, size_t i)
     cli_check(binary64 ? fpemu_unpack_f64(&format, &shape, packed, y) : fpemu_unpack_f32(&format, &shape, packed, y),
               t->spec);
     free(packed);
-    j->i = i;
     j->given = false;
     j->bytes = cli_allocate((size_t)t->count, type->size);
-    if (!dtype_store(type, false, (size_t)t->count, y, binary64, j->bytes)) {
-        cli_fail("%s: %s: %s does not hold every value of %s; --dtype F32 does", j->in.path,
-                 t->name[0] != '\0' ? t->name : "the array", type->name, t->spec);
-    }
+    store(j, i, (size_t)t->count, y, binary64);
     free(y);
 }
 
-/* All at once. */
+static size_t next_blocks(job *j, const void **bytes)
+{
+    if (!walk_next(&j->walk)) {
+        walk_end(&j->walk);
+        free(j->bytes);
+        return 0;
+    }
+    store(j, j->i, j->walk.count, j->walk.x32, false);
+    *bytes = j->bytes;
+    return j->walk.count * j->type[j->i]->size;
+}
+
+/* What was packed all at once. */
 static size_t next_piece(void *state, const void **bytes)
 {
     job *j = state;
+    if (j->in.model.tensor[j->i].stored.name != NULL) {
+        return next_blocks(j, bytes);
+    }
     if (j->given) {
         free(j->bytes);
         return 0;
@@ -116,12 +149,15 @@ static size_t next_piece(void *state, const void **bytes)
 static void unpack_file(job *j, const char *path)
 {
     const writer_source source = {j->type, begin_tensor, next_piece, j};
-    output out = output_open(path);
-    writer_write(&out, &j->in, &source);
-    output_commit(&out);
+    writer_write(path, false, &j->in, &source);
 }
 
 /* --------------------------------------------------------------------------------------------------- listing */
+
+static uint64_t stored_size(const tensor *t)
+{
+    return t->stored.name != NULL ? t->stored.bytes : t->bytes;
+}
 
 static void print_list(const job *j)
 {
@@ -131,8 +167,11 @@ static void print_list(const job *j)
         const tensor *t = &j->in.model.tensor[i];
         char name[FILE_NAME_SIZE], shape[FILE_SHAPE_SIZE];
         printf("%-*s  %-7s  %-14s  %12" PRIu64 "  ", width, file_name_text(name, t), t->type_text,
-               file_shape_text(shape, t), t->bytes);
-        if (t->spec != NULL) {
+               file_shape_text(shape, t), stored_size(t));
+        if (t->stored.name != NULL) {
+            printf("%s%s%s\n", t->stored.name, t->stored.layout != NULL ? ", as " : "",
+                   t->stored.layout != NULL ? t->stored.layout->software : "");
+        } else if (t->spec != NULL) {
             printf("%s, axis %d\n", t->spec, t->axis);
         } else {
             puts("-");
@@ -146,7 +185,7 @@ static void print_json(const job *j)
     for (size_t i = 0; i < j->in.model.count; i++) {
         const tensor *t = &j->in.model.tensor[i];
         json_t *entry = report_json_tensor(t);
-        jsonout_set(entry, "bytes", jsonout_count(t->bytes));
+        jsonout_set(entry, "bytes", jsonout_count(stored_size(t)));
         jsonout_set(entry, "spec", jsonout_text(t->spec));
         jsonout_set(entry, "axis", t->spec != NULL ? jsonout_integer(t->axis) : json_null());
         jsonout_append(list, entry);
@@ -157,10 +196,22 @@ static void print_json(const job *j)
     jsonout_print(object);
 }
 
+static void expect_blocks(const file *f)
+{
+    bool packed = f->model.kind == MODEL_CONTAINER || f->model.kind == MODEL_GGUF;
+    for (size_t i = 0; i < f->model.count; i++) {
+        packed |= f->model.tensor[i].stored.name != NULL;
+    }
+    if (!packed) {
+        cli_fail("%s: no file of packed tensors: it is %s, and 'fpemu quantize' reads it", f->path,
+                 model_kind_name(f->model.kind));
+    }
+}
+
 int cmd_unpack(int argc, char **argv)
 {
     cli c = cli_start(argc, argv, help);
-    file_options files = {.kind = MODEL_CONTAINER};
+    file_options files = {.kind = MODEL_PACKED};
     const char *path = NULL;
     const dtype *asked = NULL;
     bool list = false, json = false;
@@ -181,6 +232,7 @@ int cmd_unpack(int argc, char **argv)
         cli_usage("unpack: either -o OUT, with or without --dtype, or --list, with or without --json");
     }
     j.in = file_open(c.operand[0], &files);
+    expect_blocks(&j.in);
     if (list && json) {
         print_json(&j);
     } else if (list) {

@@ -12,6 +12,7 @@
 #include "cli/error.h"
 #include "cli/options.h"
 #include "files/scratch.h"
+#include "files/shards.h"
 
 /* ------------------------------------------------------------------------------------------------- options */
 
@@ -42,6 +43,9 @@ bool file_take(file_options *options, int option, const char *argument)
         options->has_byte_order = true;
         return true;
     case CLI_OPT_TENSORS: add_pattern(&options->wanted, &options->wanted_count, argument); return true;
+    case CLI_OPT_MIN_DIMS:
+        options->least_dimensions = (unsigned)cli_option_u64("--min-dims", argument, 0, MODEL_MOST_DIMENSIONS);
+        return true;
     case CLI_OPT_EXCLUDE: add_pattern(&options->unwanted, &options->unwanted_count, argument); return true;
     default: return false;
     }
@@ -103,7 +107,7 @@ static void choose(file *f, const file_options *options)
     f->chosen = cli_allocate(f->model.count, sizeof *f->chosen);
     for (size_t i = 0; i < f->model.count; i++) {
         const tensor *t = &f->model.tensor[i];
-        f->chosen[i] = t->type != NULL &&
+        f->chosen[i] = t->type != NULL && t->dimensions >= options->least_dimensions &&
                        (options->wanted_count == 0 || matches(t->name, options->wanted, options->wanted_count)) &&
                        !matches(t->name, options->unwanted, options->unwanted_count);
         f->chosen_count += f->chosen[i];
@@ -111,10 +115,31 @@ static void choose(file *f, const file_options *options)
     }
 }
 
+static void finish_opening(file *f, file_options *options)
+{
+    choose(f, options);
+    free(options->wanted);
+    free(options->unwanted);
+}
+
+/* A directory, or an index of files. */
+static file open_shards(file f, file_options *options)
+{
+    if (!shards_open(&f.model, f.path)) {
+        cli_fail("%s: %s", f.path, f.model.error);
+    }
+    finish_opening(&f, options);
+    return f;
+}
+
 file file_open(const char *path, file_options *options)
 {
     const bool standard = strcmp(path, "-") == 0;
     file f = {.path = standard ? "standard input" : path};
+    if (!standard && options->raw.type == NULL && (options->kind == MODEL_DETECT || options->kind == MODEL_PACKED) &&
+        shards_named(path)) {
+        return open_shards(f, options);
+    }
     FILE *stream = standard ? stdin : fopen(path, "rb");
     if (stream == NULL) {
         cli_fail("%s: %s", path, strerror(errno));
@@ -123,9 +148,7 @@ file file_open(const char *path, file_options *options)
     if (!reader_open(&f.model, stream, kind, standard ? NULL : path, &options->raw)) {
         cli_fail("%s: %s", f.path, f.model.error);
     }
-    choose(&f, options);
-    free(options->wanted);
-    free(options->unwanted);
+    finish_opening(&f, options);
     return f;
 }
 
@@ -165,7 +188,13 @@ bool file_is_array(const file *f)
 void file_check_output(const file *f, const char *output)
 {
     const model_kind kind = model_kind_of_name(output);
-    if (kind != MODEL_DETECT && f->model.kind != MODEL_RAW && kind != f->model.kind) {
+    if (f->model.parts > 0 && (kind != MODEL_DETECT || strcmp(output, "-") == 0)) {
+        cli_usage("-o: '%s': the input is a directory of files, and so is the output", output);
+    }
+    if (kind != MODEL_DETECT && f->model.kind != MODEL_RAW && kind != model_kind_written(f->model.kind)) {
+        if (f->model.kind == MODEL_GGUF) {
+            cli_usage("-o: '%s': what is read from GGUF is written as safetensors", output);
+        }
         cli_usage("-o: '%s' is named as another kind than the input, which is %s", output,
                   model_kind_name(f->model.kind));
     }

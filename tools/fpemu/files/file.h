@@ -20,12 +20,14 @@ typedef struct file_options {
     bool has_byte_order;
     const char **wanted, **unwanted; /* patterns of names, as many as were given */
     size_t wanted_count, unwanted_count;
+    unsigned least_dimensions;
 } file_options;
 
 /* The options, for the table of a command and its help. */
 #define FILE_LONG                                                                                                      \
     {"raw", required_argument, NULL, CLI_OPT_RAW}, {"byte-order", required_argument, NULL, CLI_OPT_BYTE_ORDER},        \
         {"tensors", required_argument, NULL, CLI_OPT_TENSORS},                                                         \
+        {"min-dims", required_argument, NULL, CLI_OPT_MIN_DIMS},                                                       \
     {                                                                                                                  \
         "exclude", required_argument, NULL, CLI_OPT_EXCLUDE                                                            \
     }
@@ -33,6 +35,7 @@ typedef struct file_options {
     "      --tensors GLOB    only tensors with such a name, as 'model.layers.*.weight'; may be\n"                      \
     "                        repeated\n"                                                                               \
     "      --exclude GLOB    not those with such a name; may be repeated\n"                                            \
+    "      --min-dims N      only tensors of at least N dimensions: 2 leaves norms and biases out\n"                   \
     "      --raw TYPE        data without a header: f32 or f64\n"                                                      \
     "      --byte-order B    of raw data: little or big (default: little)\n"
 /* Takes one of them; false if `option` is another. */
@@ -52,7 +55,8 @@ typedef struct file {
 } file;
 
 /* All of these end the program with an error that names the file when they fail. Opening uses the options up. "-" is
- * standard input: raw data and .npy, or any kind where standard input is a file. */
+ * standard input: raw data and .npy, or any kind where standard input is a file. A directory or an index of shards is
+ * one model (shards.h). */
 file file_open(const char *path, file_options *options);
 void file_close(file *f);
 /* Ends the program where no tensor is chosen, and says which there are. */

@@ -15,6 +15,7 @@ static const struct {
              [MODEL_NPY] = {".npy", ".npy"},
              [MODEL_NPZ] = {".npz", ".npz"},
              [MODEL_SAFETENSORS] = {"safetensors", ".safetensors"},
+             [MODEL_GGUF] = {"GGUF", ".gguf"},
              [MODEL_CONTAINER] = {"a file of packed tensors", ".fpk"}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -32,6 +33,11 @@ model_kind model_kind_of_name(const char *name)
 const char *model_kind_name(model_kind kind)
 {
     return kinds[kind].name;
+}
+
+model_kind model_kind_written(model_kind kind)
+{
+    return kind == MODEL_GGUF ? MODEL_SAFETENSORS : kind;
 }
 
 bool model_refuse(model *m, const char *format, ...)
@@ -68,6 +74,22 @@ tensor *model_add(model *m, const char *name)
     return t;
 }
 
+bool model_move(model *m, model *from, size_t part)
+{
+    const size_t count = m->count + from->count;
+    tensor *grown = count <= SIZE_MAX / sizeof *grown ? realloc(m->tensor, (count + 1) * sizeof *grown) : NULL;
+    if (grown == NULL) {
+        return model_refuse(m, "out of memory");
+    }
+    m->tensor = grown;
+    for (size_t i = 0; i < from->count; i++) {
+        grown[m->count] = from->tensor[i];
+        grown[m->count++].part = part;
+    }
+    from->count = 0;
+    return true;
+}
+
 bool model_set_shape(model *m, tensor *t, unsigned dimensions, const uint64_t *extent, unsigned bits)
 {
     uint64_t count = 1;
@@ -93,6 +115,18 @@ bool model_set_shape(model *m, tensor *t, unsigned dimensions, const uint64_t *e
     }
     t->bytes = t->count * bits / 8;
     return true;
+}
+
+const char *model_type_text(const tensor *t)
+{
+    return t->stored.name != NULL ? t->stored.name : t->type != NULL ? t->type->name : t->type_text;
+}
+
+double model_type_bits(const tensor *t)
+{
+    return t->stored.name == NULL ? 8.0 * t->type->size
+           : t->count > 0         ? 8 * (double)t->stored.bytes / (double)t->count
+                                  : 0;
 }
 
 bool model_blame(model *m, const char *what, const char *name)
@@ -125,14 +159,31 @@ bool model_names_differ(const model *m, const char **twice)
     return *twice == NULL;
 }
 
+static void free_tensor(tensor *t)
+{
+    for (unsigned i = 0; i < t->stored.parts; i++) {
+        free_tensor(&t->stored.part[i]);
+    }
+    free(t->stored.part);
+    free(t->name);
+    free(t->extent);
+    free(t->spec);
+}
+
 void model_free(model *m)
 {
     for (size_t i = 0; i < m->count; i++) {
-        free(m->tensor[i].name);
-        free(m->tensor[i].extent);
-        free(m->tensor[i].spec);
+        free_tensor(&m->tensor[i]);
     }
     free(m->tensor);
+    for (size_t i = 0; i < m->parts; i++) {
+        free(m->part[i].name);
+        free(m->part[i].path);
+        json_decref(m->part[i].metadata);
+    }
+    free(m->part);
+    free(m->index_name);
+    json_decref(m->index);
     json_decref(m->metadata);
     memset(m, 0, sizeof *m);
 }

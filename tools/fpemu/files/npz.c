@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <zip.h>
 
+#include "files/foreign.h"
 #include "files/npy.h"
 
 static bool zip_refuse(model *m, zip_error_t *error)
@@ -70,6 +71,10 @@ static bool read_tensor(model *m, zip_uint64_t number)
         return false;
     }
     t->place = number;
+    const char *foreign = foreign_member(status.name);
+    if (foreign != NULL) {
+        return model_refuse(m, "%s", foreign);
+    }
     if (!is_array) {
         strcpy(t->type_text, "no array");
         const uint64_t size = status.size;
@@ -137,6 +142,9 @@ bool npz_open(model *m)
     for (zip_uint64_t i = 0; i < (zip_uint64_t)members; i++) {
         if (!read_tensor(m, i)) {
             const char *name = zip_get_name(m->zip, i, 0);
+            if (name != NULL && foreign_member(name) != NULL) {
+                return false;
+            }
             return model_blame(m, "member", name != NULL ? name : "");
         }
     }

@@ -4,47 +4,49 @@
 #include "files/output.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/ending.h"
 #include "cli/error.h"
+#include "files/leftovers.h"
 
-/* The temporary file to remove, or NULL. Changed only while all signals are blocked. */
-static char *pending;
-
-static sigset_t block_signals(void)
+static bool is_standard(const char *path)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before);
-    return before;
-}
-
-static void set_pending(const char *name)
-{
-    const sigset_t before = block_signals();
-    free(pending);
-    pending = name != NULL ? strdup(name) : NULL;
-    sigprocmask(SIG_SETMASK, &before, NULL);
-}
-
-static void remove_pending(void)
-{
-    if (pending != NULL) {
-        unlink(pending);
-    }
+    return strcmp(path, "-") == 0;
 }
 
 const char *output_path(const char *argument)
 {
-    if (strcmp(argument, "-") == 0) {
-        cli_usage("-o: '-' is not taken for standard output; './-' names a file");
+    if (is_standard(argument) && isatty(STDOUT_FILENO)) {
+        cli_usage("-o -: standard output is a terminal, and these are no letters");
     }
     return argument;
+}
+
+const char *output_plot_path(const char *argument)
+{
+    static const char *const others[] = {".png", ".pdf", ".jpg", ".jpeg", ".eps", ".gif"};
+    const char *dot = strrchr(argument, '.');
+    if (is_standard(argument)) {
+        cli_usage("--plot: '-' is not taken for standard output; './-' names a file");
+    }
+    for (unsigned i = 0; dot != NULL && i < sizeof others / sizeof *others; i++) {
+        if (strcasecmp(dot, others[i]) == 0) {
+            cli_usage("--plot: '%s': plots are SVG; name it '%.*s.svg', and 'rsvg-convert' makes others of that",
+                      argument, (int)(dot - argument), argument);
+        }
+    }
+    return argument;
+}
+
+void output_refuse_standard(const char *path, const char *what)
+{
+    if (is_standard(path)) {
+        cli_usage("-o -: %s", what);
+    }
 }
 
 /* A pipe may wait for its reader: then a signal has to end the program. */
@@ -56,12 +58,12 @@ static bool is_written_directly(const char *path)
 
 static bool open_guarded(output *out, const char *path, trouble *why)
 {
-    ending_act(remove_pending);
-    signal(SIGXFSZ, SIG_IGN); /* a file beyond its limit: the write fails instead */
-    const sigset_t before = block_signals();
+    const sigset_t before = leftovers_hold();
     const bool good = atomic_file_open(out, path, why);
-    set_pending(good ? out->temporary : NULL);
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (good) {
+        leftovers_note(out->temporary);
+    }
+    leftovers_let(&before);
     return good;
 }
 
@@ -69,6 +71,9 @@ output output_open(const char *path)
 {
     output out;
     trouble why;
+    if (is_standard(path)) {
+        return (output){.file = stdout, .path = "standard output"};
+    }
     if (!(is_written_directly(path) ? atomic_file_open(&out, path, &why) : open_guarded(&out, path, &why))) {
         cli_fail("%s", why.text);
     }
@@ -86,8 +91,16 @@ void output_write(output *out, const void *bytes, size_t size)
 void output_commit(output *out)
 {
     trouble why;
+    if (out->file == stdout) {
+        cli_finish_stdout();
+        return;
+    }
+    char *temporary = out->temporary != NULL ? strdup(out->temporary) : NULL;
     if (!atomic_file_commit(out, &why)) {
         cli_fail("%s", why.text);
     }
-    set_pending(NULL);
+    if (temporary != NULL) {
+        leftovers_forget(temporary);
+    }
+    free(temporary);
 }

@@ -1,5 +1,5 @@
 /* output.h - common/atomic_file.h for a command: errors end the program, and so do signals, without leaving a temporary
- * file behind. One output at a time.
+ * file behind. "-" is standard output.
  */
 #ifndef FPEMU_TOOL_OUTPUT_H
 #define FPEMU_TOOL_OUTPUT_H
@@ -11,8 +11,12 @@
 
 typedef atomic_file output;
 
-/* The argument of -o; a usage error for "-", which is neither standard output here nor likely meant as a name. */
+/* The argument of -o; a usage error for "-" where standard output is a terminal. */
 const char *output_path(const char *argument);
+/* The argument of --plot; a usage error for "-", and for names of other kinds than SVG. */
+const char *output_plot_path(const char *argument);
+/* A usage error where the path is "-"; `what` says why not. */
+void output_refuse_standard(const char *path, const char *what);
 /* All of these end the program with an error when they fail. */
 output output_open(const char *path);
 void output_write(output *out, const void *bytes, size_t size);

@@ -6,12 +6,16 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "files/container.h"
+#include "files/foreign.h"
+#include "files/gguf.h"
+#include "files/layout.h"
 #include "files/npy.h"
 #include "files/npz.h"
 #include "files/safetensors.h"
+#include "files/shards.h"
+#include "files/stored.h"
 
 static const char *file_error(void)
 {
@@ -95,43 +99,64 @@ static bool raw_open(model *m, const reader_raw *raw)
 
 /* ------------------------------------------------------------------------------------------------- opening */
 
+/* By the first bytes, and by the name where they leave it open. */
+static bool choose_kind(model *m, const unsigned char *start, size_t size, const char *name)
+{
+    const model_kind named = name != NULL ? model_kind_of_name(name) : MODEL_DETECT;
+    char error[MODEL_ERROR_SIZE];
+    if (size >= CONTAINER_MAGIC_SIZE && memcmp(start, container_magic, CONTAINER_MAGIC_SIZE) == 0) {
+        if (m->kind == MODEL_PACKED) {
+            m->kind = MODEL_CONTAINER;
+            return true;
+        }
+        return model_refuse(m, "a file of packed tensors: 'fpemu unpack' makes it a readable one");
+    }
+    if (size >= 4 && memcmp(start, "GGUF", 4) == 0) {
+        m->kind = MODEL_GGUF;
+    } else if (size >= 4 && memcmp(start, "PK", 2) == 0 && start[2] < 8) {
+        m->kind = MODEL_NPZ;
+    } else if (size > 0 && start[0] == 0x93) {
+        m->kind = MODEL_NPY;
+    } else if (size > 8 && start[8] == '{') {
+        m->kind = MODEL_SAFETENSORS;
+    } else if (foreign_kind(start, size, name, error)) {
+        return model_refuse(m, "%s", error);
+    } else if (named == MODEL_NPZ) {
+        return model_refuse(m, "not a .npz file: no zip archive");
+    } else {
+        m->kind = named == MODEL_SAFETENSORS || named == MODEL_GGUF ? named : MODEL_NPY;
+    }
+    return true;
+}
+
 static bool detect(model *m, const char *name)
 {
-    unsigned char start[9] = {0};
+    unsigned char start[FOREIGN_START];
     const off_t here = ftello(m->file);
-    m->kind = MODEL_NPY;
     if (here != 0 || fseeko(m->file, 0, SEEK_SET) != 0) { /* a pipe: only .npy is read from its beginning to its end */
+        m->kind = MODEL_NPY;
         return true;
     }
     const size_t got = read_file(m->file, start, sizeof start);
     if (ferror(m->file)) {
         return model_refuse(m, "%s", file_error());
     }
-    if (got >= CONTAINER_MAGIC_SIZE && memcmp(start, container_magic, CONTAINER_MAGIC_SIZE) == 0) {
-        return model_refuse(m, "a file of packed tensors: 'fpemu unpack' makes it a readable one");
-    }
-    if (got >= 4 && start[0] == 'P' && start[1] == 'K' && start[2] < 8) {
-        m->kind = MODEL_NPZ;
-    } else if (start[0] != 0x93 && ((got == sizeof start && start[8] == '{') ||
-                                    (name != NULL && model_kind_of_name(name) == MODEL_SAFETENSORS))) {
-        m->kind = MODEL_SAFETENSORS;
-    } else if (start[0] != 0x93 && name != NULL && model_kind_of_name(name) == MODEL_NPZ) {
-        return model_refuse(m, "not a .npz file: no zip archive");
-    }
-    return fseeko(m->file, 0, SEEK_SET) == 0 || model_refuse(m, "%s", file_error());
+    return choose_kind(m, start, got, name) &&
+           (fseeko(m->file, 0, SEEK_SET) == 0 || model_refuse(m, "%s", file_error()));
 }
 
 bool reader_open(model *m, FILE *file, model_kind kind, const char *name, const reader_raw *raw)
 {
     *m = (model){.kind = kind, .file = file};
-    if (kind == MODEL_DETECT && !detect(m, name)) {
+    if ((kind == MODEL_DETECT || kind == MODEL_PACKED) && !detect(m, name)) {
         return false;
     }
     m->walkable = true; /* only raw data and .npy may come from a pipe */
     switch (m->kind) {
     case MODEL_RAW: return raw_open(m, raw);
     case MODEL_NPZ: return npz_open(m);
-    case MODEL_SAFETENSORS: return safetensors_open(m);
+    case MODEL_SAFETENSORS: return safetensors_open(m) && layout_join(m);
+    case MODEL_GGUF: return gguf_open(m);
     case MODEL_CONTAINER: return container_open(m);
     default: return npy_open(m);
     }
@@ -139,11 +164,17 @@ bool reader_open(model *m, FILE *file, model_kind kind, const char *name, const 
 
 bool reader_begin(model *m, tensor *t)
 {
+    if (!shards_turn_to(m, t->part)) {
+        return false;
+    }
     m->left = t->bytes;
     m->crc = 0;
     m->checked = false;
     if (m->kind == MODEL_NPZ) {
         return npz_begin(m, t);
+    }
+    if (t->stored.name != NULL) {
+        return true;
     }
     return !m->walkable || fseeko(m->file, (off_t)t->place, SEEK_SET) == 0 || model_refuse(m, "%s", file_error());
 }
@@ -190,6 +221,11 @@ bool reader_read(model *m, tensor *t, void *bytes, size_t size, size_t *got)
         if (!npz_read(m, bytes, wanted, got)) {
             return false;
         }
+    } else if (t->stored.name != NULL) {
+        *got = wanted;
+        if (!stored_read(m, t, t->bytes - m->left, bytes, wanted)) {
+            return false;
+        }
     } else {
         *got = read_file(m->file, bytes, wanted);
         if (ferror(m->file)) {
@@ -216,17 +252,11 @@ bool reader_read_at(model *m, const tensor *t, uint64_t from, void *bytes, size_
     if (from > t->bytes || size > t->bytes - from) {
         return model_refuse(m, "no bytes %" PRIu64 " to %" PRIu64 " in %" PRIu64, from, from + size, t->bytes);
     }
-    for (size_t done = 0; done < size;) {
-        const ssize_t got = pread(fileno(m->file), (char *)bytes + done, size - done, (off_t)(t->place + from + done));
-        if (got < 0 && errno != EINTR) {
-            return model_refuse(m, "%s", strerror(errno));
-        }
-        if (got == 0) {
-            return model_refuse(m, "truncated while it was read");
-        }
-        done += got > 0 ? (size_t)got : 0;
+    if (!shards_turn_to(m, t->part)) {
+        return false;
     }
-    return true;
+    return t->stored.name != NULL ? stored_read(m, t, from, bytes, size)
+                                  : stored_bytes(m, t->place + from, bytes, size);
 }
 
 void reader_close(model *m)

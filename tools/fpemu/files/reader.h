@@ -3,7 +3,8 @@
  *   raw           numbers without a header
  *   .npy          one array without a name (npy.h)
  *   .npz          a zip archive of .npy files, stored or deflated; members of other kinds count as tensors of no type
- *   .safetensors  a JSON header, then the data (safetensors.h)
+ *   .safetensors  a JSON header, then the data (safetensors.h); blocks in other software's layouts (layout.h)
+ *   .gguf         blocks as ggml has them (gguf.h)
  *   container     packed tensors (container.h); only where it is asked for
  */
 #ifndef FPEMU_TOOL_READER_H

@@ -170,19 +170,9 @@ static json_t *describe(const tensor *t, const dtype *type, uint64_t *end)
                      json_header_shape(t), "data_offsets", (json_int_t)begin, (json_int_t)*end);
 }
 
-unsigned char *safetensors_print(const model *m, const dtype *const *types, size_t *size)
+unsigned char *safetensors_frame(const json_t *header, size_t *size)
 {
-    json_t *header = json_object();
-    uint64_t end = 0;
-    bool good = header != NULL;
-    if (good && m->metadata != NULL) {
-        good = json_object_set(header, "__metadata__", m->metadata) == 0;
-    }
-    for (size_t i = 0; good && i < m->count; i++) {
-        good = json_object_set_new(header, m->tensor[i].name, describe(&m->tensor[i], types[i], &end)) == 0;
-    }
-    char *text = good ? json_dumps(header, JSON_COMPACT) : NULL;
-    json_decref(header);
+    char *text = json_dumps(header, JSON_COMPACT);
     if (text == NULL) {
         return NULL;
     }
@@ -195,5 +185,22 @@ unsigned char *safetensors_print(const model *m, const dtype *const *types, size
         *size = 8 + padded;
     }
     free(text);
+    return bytes;
+}
+
+unsigned char *safetensors_print(const model *m, size_t first, size_t count, json_t *metadata,
+                                 const dtype *const *types, size_t *size)
+{
+    json_t *header = json_object();
+    uint64_t end = 0;
+    bool good = header != NULL;
+    if (good && metadata != NULL) {
+        good = json_object_set(header, "__metadata__", metadata) == 0;
+    }
+    for (size_t i = first; good && i < first + count; i++) {
+        good = json_object_set_new(header, m->tensor[i].name, describe(&m->tensor[i], types[i], &end)) == 0;
+    }
+    unsigned char *bytes = good ? safetensors_frame(header, size) : NULL;
+    json_decref(header);
     return bytes;
 }

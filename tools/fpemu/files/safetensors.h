@@ -18,8 +18,11 @@ enum { SAFETENSORS_LONGEST_HEADER = 100000000 }; /* as the format's own library 
 /* Fills in the list of tensors. */
 bool safetensors_open(model *m);
 
-/* The length and header of a file with the tensors of `m`, tensor i with the type types[i] (NULL: as it is). To be
- * freed; NULL when memory runs out. */
-unsigned char *safetensors_print(const model *m, const dtype *const *types, size_t *size);
+/* The length and header of a file with `count` tensors of `m` from number `first` on, tensor i with the type types[i]
+ * (NULL: as it is). To be freed; NULL when memory runs out. */
+unsigned char *safetensors_print(const model *m, size_t first, size_t count, json_t *metadata,
+                                 const dtype *const *types, size_t *size);
+/* The same for a header that is made already. */
+unsigned char *safetensors_frame(const json_t *header, size_t *size);
 
 #endif

@@ -10,7 +10,9 @@
 
 #include "cli/error.h"
 #include "files/npy.h"
+#include "files/output_directory.h"
 #include "files/safetensors.h"
+#include "files/shards.h"
 
 static size_t npy_header_of(const tensor *t, const dtype *type, unsigned char bytes[NPY_HEADER_SIZE])
 {
@@ -44,16 +46,17 @@ static void copy_tensor(output *out, file *in, size_t i)
     }
 }
 
-static void save_safetensors(output *out, file *in, const writer_source *source)
+static void save_safetensors(output *out, file *in, const writer_source *source, size_t first, size_t count,
+                             json_t *metadata)
 {
     size_t size;
-    unsigned char *header = safetensors_print(&in->model, source->type, &size);
+    unsigned char *header = safetensors_print(&in->model, first, count, metadata, source->type, &size);
     if (header == NULL) {
         cli_fail("out of memory");
     }
     output_write(out, header, size);
     free(header);
-    for (size_t i = 0; i < in->model.count; i++) {
+    for (size_t i = first; i < first + count; i++) {
         if (source->type[i] != NULL) {
             save_tensor(out, source, i);
         } else {
@@ -213,16 +216,56 @@ static void save_npz(output *out, file *in, const writer_source *source)
     }
 }
 
-void writer_write(output *out, file *in, const writer_source *source)
+/* ---------------------------------------------------------------------------------------------- directories */
+
+/* The parts under their names, then the index, which is the last to appear. */
+static void save_parts(const char *path, bool force, file *in, const writer_source *source)
 {
-    if (in->model.kind == MODEL_NPZ) {
-        save_npz(out, in, source);
-    } else if (!file_is_array(in)) {
-        save_safetensors(out, in, source);
-    } else {
-        if (in->model.kind != MODEL_RAW) {
-            writer_npy_header(out, &in->model.tensor[0], source->type[0]);
-        }
-        save_tensor(out, source, 0);
+    const model *m = &in->model;
+    const char **name = cli_allocate(m->parts + 1, sizeof *name);
+    for (size_t k = 0; k < m->parts; k++) {
+        name[k] = m->part[k].name;
     }
+    name[m->parts] = m->index_name;
+    output_directory to = output_directory_open(path, force, name, m->parts + (m->index != NULL));
+    for (size_t k = 0; k < m->parts; k++) {
+        const model_part *part = &m->part[k];
+        output out = output_directory_file(&to, k);
+        save_safetensors(&out, in, source, part->first, part->count, part->metadata);
+        output_commit(&out);
+    }
+    if (m->index != NULL) {
+        char *index = shards_print_index(m, source->type);
+        if (index == NULL) {
+            cli_fail("out of memory");
+        }
+        output out = output_directory_file(&to, m->parts);
+        output_write(&out, index, strlen(index));
+        output_write(&out, "\n", 1);
+        output_commit(&out);
+        free(index);
+    }
+    output_directory_commit(&to);
+    free(name);
+}
+
+void writer_write(const char *path, bool force, file *in, const writer_source *source)
+{
+    const model *m = &in->model;
+    if (m->parts > 0) {
+        save_parts(path, force, in, source);
+        return;
+    }
+    output out = output_open(path);
+    if (m->kind == MODEL_NPZ) {
+        save_npz(&out, in, source);
+    } else if (!file_is_array(in)) {
+        save_safetensors(&out, in, source, 0, m->count, m->metadata);
+    } else {
+        if (m->kind != MODEL_RAW) {
+            writer_npy_header(&out, &m->tensor[0], source->type[0]);
+        }
+        save_tensor(&out, source, 0);
+    }
+    output_commit(&out);
 }

@@ -1,4 +1,4 @@
-/* writer.h - a file of tensors written after the model of another: the same kind, names, shapes and order. Of packed
+/* writer.h - a file of tensors written after the model of another: the same kind, names, shapes and order, in as many files. Of packed
  * tensors a .npy file becomes of one without a name, else safetensors. */
 #ifndef FPEMU_TOOL_WRITER_H
 #define FPEMU_TOOL_WRITER_H
@@ -14,8 +14,9 @@ typedef struct writer_source {
     void *state;
 } writer_source;
 
-/* Ends the program with an error that names the file when it fails. */
-void writer_write(output *out, file *in, const writer_source *source);
+/* Writes the file, or the directory of files where `in` is one; `force`: also into one that is there. Ends the program
+ * with an error that names the file when it fails. */
+void writer_write(const char *path, bool force, file *in, const writer_source *source);
 /* The header of a .npy file, for an array of little- or big-endian elements. */
 void writer_npy_header(output *out, const tensor *like, const dtype *type);
 

@@ -67,7 +67,7 @@ static mixture mix(const comparison *j)
         if (j->in.chosen[i]) {
             const comparison_cell *first = &j->cell[i * j->candidates];
             const comparison_format *c = cheapest(j, first);
-            m.bits += (double)t->count * (c != NULL ? first[c - j->candidate].bits : 8 * t->type->size);
+            m.bits += (double)t->count * (c != NULL ? first[c - j->candidate].bits : model_type_bits(t));
             m.none += c == NULL;
             elements += (double)t->count;
         }
@@ -117,7 +117,7 @@ static void print_ratios(const comparison *j, int width, const char *name, const
                          const comparison_cell *first)
 {
     char shape[FILE_SHAPE_SIZE] = "";
-    printf("%-*s  %-7s  %-14s", width, name, t != NULL ? t->type->name : "",
+    printf("%-*s  %-7s  %-14s", width, name, t != NULL ? model_type_text(t) : "",
            t != NULL ? file_shape_text(shape, t) : "");
     for (size_t k = 0; k < j->candidates; k++) {
         const comparison_format *c = &j->candidate[k];

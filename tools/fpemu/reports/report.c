@@ -178,7 +178,7 @@ json_t *report_json_tensor(const tensor *t)
         jsonout_append(shape, jsonout_count(t->extent[i]));
     }
     jsonout_set(entry, "name", jsonout_text(t->name));
-    jsonout_set(entry, "dtype", jsonout_text(t->type != NULL ? t->type->name : t->type_text));
+    jsonout_set(entry, "dtype", jsonout_text(model_type_text(t)));
     jsonout_set(entry, "shape", shape);
     return entry;
 }

@@ -1,0 +1,113 @@
+"""GGUF files, written and judged by the gguf package, every block type.
+
+    gguf_judge.py write DIRECTORY      in.gguf: tensors of random and of chosen bytes, wanted.npz: their numbers
+    gguf_judge.py compare FILE...      whether safetensors files hold the tensors of wanted.npz, every bit but NaN's; of
+                                       wider types too
+"""
+import json
+import sys
+
+import gguf
+import numpy as np
+from gguf import GGMLQuantizationType as Q
+
+BLOCKS = [Q.Q4_0, Q.Q4_1, Q.Q5_0, Q.Q5_1, Q.Q8_0, Q.Q2_K, Q.Q3_K, Q.Q4_K, Q.Q5_K, Q.Q6_K, Q.IQ4_NL, Q.IQ4_XS, Q.MXFP4,
+          Q.NVFP4]
+#  where binary16 numbers lie in a block
+HALVES = {Q.Q4_0: [0], Q.Q4_1: [0, 2], Q.Q5_0: [0], Q.Q5_1: [0, 2], Q.Q8_0: [0], Q.Q2_K: [80, 82], Q.Q3_K: [108],
+          Q.Q4_K: [0, 2], Q.Q5_K: [0, 2], Q.Q6_K: [208], Q.IQ4_NL: [0], Q.IQ4_XS: [0]}
+
+
+def block_bytes(kind: Q, rng: np.random.Generator) -> np.ndarray:
+    """Blocks of one type: random bytes, then every scale of binary16 (infinities and NaN too) with random codes, then
+    every byte everywhere."""
+    size = gguf.GGML_QUANT_SIZES[kind][1]
+    blocks = [rng.integers(0, 256, (512, size), dtype=np.uint8)]
+    scales = np.arange(65536, dtype=np.uint16).view(np.uint8).reshape(-1, 2)
+    if kind in HALVES:
+        count = 65536 if kind == Q.Q8_0 else 4096
+        some = scales[:: 65536 // count]
+        more = rng.integers(0, 256, (count, size), dtype=np.uint8)
+        for at in HALVES[kind]:
+            more[:, at:at + 2] = rng.permutation(some)
+        blocks.append(more)
+    same = np.repeat(np.arange(256, dtype=np.uint8)[:, None], size, axis=1)
+    for at in HALVES.get(kind, []):
+        same[:, at:at + 2] = np.array([1.5], np.float16).view(np.uint8)
+    blocks.append(same)
+    first = rng.integers(0, 256, (256, size), dtype=np.uint8)
+    first[:, 0] = np.arange(256)
+    blocks.append(first)
+    return np.concatenate(blocks)
+
+
+def write(directory: str) -> None:
+    rng = np.random.default_rng(5)
+    wanted = {}
+    writer = gguf.GGUFWriter(directory + "/in.gguf", "llama")
+    writer.add_custom_alignment(64)
+    writer.add_string("general.name", "a test")
+    writer.add_array("tokenizer.ggml.tokens", ["a", "bc" * 400, ""])
+    writer.add_array("some.numbers", [1.5, 2.5])
+    writer.add_bool("flag", True)
+    for kind in BLOCKS:
+        data = block_bytes(kind, rng)
+        rows = next(r for r in (4, 3, 2, 1) if len(data) % r == 0)
+        data = data.reshape(rows, -1)
+        with np.errstate(all="ignore"):
+            wanted["b." + kind.name] = gguf.quants.dequantize(data, kind)
+        writer.add_tensor("b." + kind.name, data, raw_dtype=kind)
+    numbers = rng.standard_normal((3, 5)).astype(np.float32)
+    for kind in (np.float32, np.float16, np.float64):
+        wanted[kind.__name__] = numbers.astype(kind)
+        writer.add_tensor(kind.__name__, wanted[kind.__name__])
+    bf16 = (rng.integers(0, 65536, (2, 40)).astype(np.uint16))
+    wanted["bf16"] = (bf16.astype(np.uint32) << 16).view(np.float32)
+    writer.add_tensor("bf16", bf16.view(np.uint8), raw_dtype=Q.BF16)
+    for kind in (np.int8, np.int16, np.int32, np.int64):
+        writer.add_tensor(kind.__name__, np.arange(6, dtype=kind).reshape(1, 2, 3))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    np.savez(directory + "/wanted.npz", **wanted)
+
+
+def read_safetensors(path: str) -> "dict[str, np.ndarray]":
+    with open(path, "rb") as f:
+        data = f.read()
+    size = int.from_bytes(data[:8], "little")
+    types = {"F32": np.float32, "F16": np.float16, "F64": np.float64, "I8": np.int8, "I16": np.int16, "I32": np.int32,
+             "I64": np.int64}
+    found = {}
+    for name, entry in json.loads(data[8:8 + size]).items():
+        if name != "__metadata__":
+            begin, end = (8 + size + o for o in entry["data_offsets"])
+            if entry["dtype"] == "BF16":
+                values = (np.frombuffer(data[begin:end], "<u2").astype(np.uint32) << 16).view(np.float32)
+            else:
+                values = np.frombuffer(data[begin:end], types[entry["dtype"]])
+            found[name] = values.reshape(entry["shape"])
+    return found
+
+
+def compare(*paths: str) -> None:
+    wanted = dict(np.load("wanted.npz"))
+    for path in paths:
+        found = read_safetensors(path)
+        assert set(wanted) == {n for n in found if not n.startswith("int")}, sorted(found)
+        for name, values in wanted.items():
+            here = found[name]
+            assert here.shape == values.shape, (path, name, here.shape)
+            values = values.astype(here.dtype) if here.dtype.itemsize > values.dtype.itemsize else values
+            assert here.dtype == values.dtype, (path, name, here.dtype)
+            nan = np.isnan(values)
+            assert np.array_equal(nan, np.isnan(here)), (path, name)
+            bits = f"u{values.dtype.itemsize}"
+            differ = (here.view(bits) != values.view(bits)) & ~nan
+            assert not differ.any(), (path, name, np.argwhere(differ)[:3], here[differ][:3], values[differ][:3])
+        assert np.array_equal(found["int16"], np.arange(6).reshape(1, 2, 3))
+
+
+if __name__ == "__main__":
+    {"write": write, "compare": compare}[sys.argv[1]](*sys.argv[2:])

@@ -1,0 +1,148 @@
+#!/bin/sh
+# Packed tensors as other software keeps them in safetensors: what it reads, and fpemu again, is what quantize gives.
+. "$(dirname "$0")/common.sh"
+here=$(dirname "$0")
+case $here in /*) ;; *) here=$OLDPWD/$here ;; esac
+
+header_of() { # FILE: its header without the metadata
+    head -c $(($(od -An -v -tu8 -N 8 "$1" | tr -d ' ') + 8)) "$1" | tail -c +9 | sed 's/.*"},"a/{"a/;s/ *$//'
+}
+data_of() { # FILE
+    tail -c +$(($(od -An -v -tu8 -N 8 "$1" | tr -d ' ') + 9)) "$1" | od -An -v -tx1 | tr -d ' \n'
+}
+safetensors() { # HEADER, of a multiple of 8 bytes: the file but for its data
+    printf "\\$(printf %o $((${#1} % 256)))\\$(printf %o $((${#1} / 256)))\\0\\0\\0\\0\\0\\0%s" "$1"
+}
+
+# A block of 32: 1, -2, 0.5, 6 and zeros. e2m1 codes 2, c, 1, 7; as e4m3fn, scaled by 2^-6 to 64, -128, 32, 384; the
+# scale of 16 elements of nvfp4 is 448, u is 448 * 6 / 6
+header='{"a.w":{"dtype":"F32","shape":[1,32],"data_offsets":[0,128]},"a.n":{"dtype":"I64","shape":[1],"data_offsets":[128,136]}}'
+{
+    safetensors "$header      "
+    printf '\000\000\200\077\000\000\000\300\000\000\000\077\000\000\300\100'
+    head -c 112 /dev/zero
+    printf 'ABCDEFGH'
+} >in.safetensors
+zeros() { # N: so many bytes of zeros, as text
+    printf "%0$((2 * $1))d" 0
+}
+n=4142434445464748
+gives '' pack mxfp4 in.safetensors -o out.safetensors --layout gpt-oss
+holds "$(header_of out.safetensors)" = '{"a.w_scales":{"dtype":"U8","shape":[1,1],"data_offsets":[0,1]},'\
+'"a.w_blocks":{"dtype":"U8","shape":[1,1,16],"data_offsets":[1,17]},"a.n":{"dtype":"I64","shape":[1],"data_offsets":[17,25]}}'
+holds "$(data_of out.safetensors)" = "7fc271$(zeros 14)$n"
+gives '' pack mxfp4 in.safetensors -o out.safetensors --layout compressed-tensors --config config.json
+holds "$(header_of out.safetensors | sed 's/"data[^]]*]//g')" = \
+'{"a.w_scale":{"dtype":"U8","shape":[1,1],},"a.w_packed":{"dtype":"U8","shape":[1,16],},"a.n":{"dtype":"I64","shape":[1],}}'
+holds "$(data_of out.safetensors)" = "7fc271$(zeros 14)$n"
+python_checks config.json 'c = j["quantization_config"]
+assert c["format"] == "mxfp4-pack-quantized" and c["config_groups"]["group_0"]["targets"] == ["a"], c'
+gives '' pack mxfp8 in.safetensors -o out.safetensors --layout compressed-tensors
+holds "$(header_of out.safetensors | sed 's/"data[^]]*]//g')" = \
+'{"a.w_scale":{"dtype":"U8","shape":[1,1],},"a.w":{"dtype":"F8_E4M3","shape":[1,32],},"a.n":{"dtype":"I64","shape":[1],}}'
+holds "$(data_of out.safetensors)" = "7968f0607c$(zeros 28)$n"
+gives '' pack nvfp4 in.safetensors -o out.safetensors --layout compressed-tensors
+holds "$(header_of out.safetensors | sed 's/"data[^]]*]//g')" = '{"a.w_global_scale":{"dtype":"F32","shape":[1],},'\
+'"a.w_scale":{"dtype":"F8_E4M3","shape":[1,2],},"a.w_packed":{"dtype":"U8","shape":[1,16],},"a.n":{"dtype":"I64","shape":[1],}}'
+holds "$(data_of out.safetensors)" = "0000e0437e00c271$(zeros 14)$n"
+gives '' pack nvfp4 in.safetensors -o out.safetensors --layout torchao
+holds "$(header_of out.safetensors | sed 's/"data[^]]*]//g')" = \
+'{"a._w_per_tensor_scale":{"dtype":"F32","shape":[],},"a._w_scale":{"dtype":"F8_E4M3","shape":[1,2],},'\
+'"a._w_qdata":{"dtype":"U8","shape":[1,16],},"a.n":{"dtype":"I64","shape":[1],}}'
+
+# A tensor that is taken in several pieces, and one in binary64: back to what quantize gives
+python3 -c pass 2>/dev/null || { echo 'not all: no Python 3'; finish; }
+python3 - <<'END' || failed 'no file'
+import random, struct
+random.seed(1)
+big = struct.pack("<600064f", *(random.gauss(0, 1) * 2.0 ** random.randint(-30, 9) for _ in range(600064)))
+wide = struct.pack("<64d", *(random.gauss(0, 1) for _ in range(64)))
+header = b'{"m.big":{"dtype":"F32","shape":[293,2048],"data_offsets":[0,2400256]},' \
+         b'"m.wide":{"dtype":"F64","shape":[2,32],"data_offsets":[2400256,2400768]}}'
+header += b" " * (-len(header) % 8)
+open("in.safetensors", "wb").write(struct.pack("<Q", len(header)) + header + big + wide)
+END
+for spec in mxfp4 mxfp8 nvfp4; do
+    some='--tensors m.*'
+    [ $spec != nvfp4 ] || some='--tensors m.big' # whose values are F32, if computed from F32
+    gives '' quantize $spec in.safetensors -o wanted.safetensors --dtype F32 $some
+    for software in compressed-tensors torchao gpt-oss; do
+        [ $spec = mxfp4 ] || [ $software != gpt-oss ] || continue
+        gives '' pack $spec in.safetensors -o out.safetensors --layout $software $some
+        gives '' unpack out.safetensors -o back.safetensors
+        same back.safetensors wanted.safetensors
+        gives '' quantize fp32 out.safetensors -o again.safetensors --tensors m.big
+        [ $spec = nvfp4 ] || gives '' quantize fp32 out.safetensors -o again.safetensors
+        same again.safetensors wanted.safetensors
+        "$FPEMU" unpack --list out.safetensors >table || failed 'unpack --list'
+        holds "$(tr -s ' ' <table | sed -n 's/^m.big F32 293x2048 [0-9]* //p')" = "$spec, as $software"
+        "$FPEMU" compare out.safetensors fp32 bf16 --json $some >json || failed compare
+        python_checks json 't = j["tensors"]
+assert t[0]["name"] == "m.big" and {a["dtype"] for a in t} == {sys.argv[2]}, t' $spec
+    done
+done
+gives '' quantize mxfp4 out.safetensors -o /dev/null --axis 0
+
+# Parts that do not belong together stay as they are
+python3 - <<'END' || failed 'no file'
+import json, struct
+def put(name, *tensors):
+    header, data = {}, b""
+    for key, dtype, shape, size in tensors:
+        header[key] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + size]}
+        data += bytes(size)
+    text = json.dumps(header).encode()
+    open(name, "wb").write(struct.pack("<Q", len(text)) + text + data)
+put("shapes.safetensors", ("w_blocks", "U8", [2, 16], 32), ("w_scales", "U8", [1], 1))
+put("types.safetensors", ("w_packed", "U8", [2, 16], 32), ("w_scale", "F32", [2, 1], 8))
+put("six.safetensors", ("w_packed", "U8", [2, 24], 48), ("w_scale", "U8", [2, 1], 2))
+put("global.safetensors", ("w_packed", "U8", [2, 16], 32), ("w_scale", "F8_E4M3", [2, 2], 4))
+put("twice.safetensors", ("w_packed", "U8", [2, 16], 32), ("w_scale", "U8", [2, 1], 2), ("w", "F32", [1], 4))
+put("odd.safetensors", ("m.w", "F32", [2, 48], 384))
+put("names.safetensors", ("m.a", "F32", [1, 32], 128), ("m.a_scales", "U8", [3], 3), ("b", "F32", [32], 128))
+END
+for name in shapes types six global twice; do
+    "$FPEMU" unpack --list $name.safetensors >/dev/null 2>err
+    holds $? -eq 1
+    grep -q 'no file of packed tensors' err || failed "$name: $(cat err)"
+done
+
+fails 2 'none of: compressed-tensors' pack mxfp4 in.safetensors -o no.safetensors --layout gguf
+fails 2 'gpt-oss has no layout for nvfp4' pack nvfp4 in.safetensors -o no.safetensors --layout gpt-oss
+fails 2 'has no layout for mx(e2m1,block=16)' pack 'mx(e2m1,block=16)' in.safetensors -o no.safetensors --layout torchao
+fails 2 'has no layout for nvfp4(rule=nvfp4-ao)' pack 'nvfp4(rule=nvfp4-ao)' in.safetensors -o no.safetensors \
+    --layout compressed-tensors
+fails 2 '--config is for --layout' pack mxfp4 in.safetensors -o no.safetensors --config c.json
+fails 2 'says it all' pack mxfp4 in.safetensors -o no.safetensors --config c.json --layout torchao
+fails 2 'another kind' pack mxfp4 in.safetensors -o no.fpk --layout torchao
+fails 1 'its blocks run along the last axis' pack mxfp4 in.safetensors -o no.safetensors --layout torchao --axis 0 \
+    --tensors m.wide
+fails 1 'no dot in its name' pack mxfp4 names.safetensors -o no.safetensors --layout torchao --tensors m.a
+fails 1 'two tensors of one name' pack mxfp4 names.safetensors -o no.safetensors --layout gpt-oss --tensors m.a
+"$FPEMU" sample weights -o in.npy --size 64 || failed sample
+fails 1 'with names' pack mxfp4 in.npy -o no.safetensors --layout gpt-oss
+fails 1 'rows are no whole blocks of 32' pack mxfp4 odd.safetensors -o no.safetensors --layout gpt-oss
+gives '' pack nvfp4 odd.safetensors -o odd.out --layout torchao
+holds ! -e no.safetensors
+holds ! -e c.json
+
+# By a decoder in numpy, and by compressed-tensors and torchao where they are
+python3 -c 'import ml_dtypes, numpy, safetensors.numpy' >/dev/null 2>&1 \
+    || { echo 'not all: no numpy, safetensors and ml_dtypes'; finish; }
+python3 "$here/layouts_judge.py" write || failed 'no file'
+checks=
+for spec in mxfp4 mxfp8 nvfp4; do
+    gives '' quantize $spec in.safetensors -o wanted-$spec.safetensors --min-dims 2 --dtype F32
+    for software in compressed-tensors torchao gpt-oss; do
+        [ $spec = mxfp4 ] || [ $software != gpt-oss ] || continue
+        name=$software-$spec config=
+        [ $software = torchao ] || config="--config $name.json"
+        gives '' pack $spec in.safetensors -o $name.safetensors --layout $software --min-dims 2 $config
+        gives '' unpack $name.safetensors -o back.safetensors
+        same back.safetensors wanted-$spec.safetensors
+        checks="$checks $software:$spec"
+    done
+done
+OMP_NUM_THREADS=1 python3 "$here/layouts_judge.py" check $checks 2>judged || failed "$(tail -3 judged)"
+
+finish

@@ -1,0 +1,53 @@
+/* layout.h - tensors in blocks as other software keeps them in safetensors: elements, scales and what belongs to the
+ * whole tensor are tensors of their own. doc/files.md has the table.
+ *
+ *   compressed-tensors  X_packed and X_scale, for NVFP4 X_global_scale; MXFP8: X and X_scale
+ *   gpt-oss             X_blocks and X_scales, MXFP4
+ *   torchao             A._B_qdata, A._B_scale, A._B_per_tensor_scale for a tensor A.B; the metadata say more
+ */
+#ifndef FPEMU_TOOL_LAYOUT_H
+#define FPEMU_TOOL_LAYOUT_H
+
+#include "files/model.h"
+
+/* How one of these keeps one format. */
+typedef struct layout {
+    const char *software;
+    const char *spec;  /* what the bytes are; any rule for the scales makes such */
+    unsigned block;    /* elements of one */
+    unsigned bits;     /* of an element */
+    const char *elements, *elements_type; /* end of the name, type */
+    const char *scales, *scales_type;
+    const char *global;   /* of the number of the whole tensor, F32; NULL: there is none */
+    bool global_divides;  /* it is 1/d, not d (blocks.md, 2.1) */
+    bool global_is_array; /* of one number */
+    bool split;           /* elements have an axis more: of blocks, and of the bytes of one */
+    bool underscore;      /* A._B_... for a tensor A.B */
+    const char *method;   /* "format" of compressed-tensors, class of torchao */
+} layout;
+
+/* What the layouts are called, for messages. */
+#define LAYOUT_NAMES "compressed-tensors, gpt-oss, torchao"
+#define LAYOUT_FORMATS "mxfp8, mxfp4, nvfp4 (compressed-tensors, torchao), mxfp4 (gpt-oss)"
+
+/* The layout of some software for a format; NULL, and *known says whether there is such software at all. */
+const layout *layout_find(const char *software, const fpemu_format *format, bool *known);
+/* Puts tensors that belong together in place of their parts. */
+bool layout_join(model *m);
+/* n blocks of such a tensor as numbers. */
+bool layout_decode(model *m, const tensor *t, uint64_t first, size_t n, float *y);
+
+/* Why a tensor cannot be kept so, blocks along its last axis; NULL: it can. The second: beside those that are. */
+const char *layout_objection(const layout *l, const tensor *t);
+const char *layout_objection_to_name(const layout *l, const tensor *t);
+/* Of a tensor: its number of the whole tensor among the two that fpemu_pack wrote; NULL: none. */
+const unsigned char *layout_global(const layout *l, const unsigned char tensor_bytes[8]);
+/* The length and header of a file in which the chosen tensors are kept so, their data in the order number of the
+ * whole tensor, scales, elements. To be freed; NULL, with *twice a name that would come twice or NULL when memory runs
+ * out. */
+unsigned char *layout_print(const model *m, const layout *l, const bool *chosen, size_t *size, const char **twice);
+/* Whether config.json has to say something of it; then {"quantization_config": ...}, NULL when memory runs out. */
+bool layout_has_config(const layout *l);
+json_t *layout_config(const model *m, const layout *l, const bool *chosen);
+
+#endif
