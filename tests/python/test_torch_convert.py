@@ -443,6 +443,20 @@ def test_random_bits_differ_by_call_and_layer_and_come_again_by_the_seed():
         assert abs(whole(torch.full((20000, 1), 0.3)).mean().item() - 0.3) < 0.02
 
 
+def test_a_checkpoint_repeats_the_random_bits_of_its_call():
+    from torch.utils.checkpoint import checkpoint
+
+    model = ft.convert(nn.Sequential(nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, 8)),
+                       ft.Recipe(input="e4m3fn/sr", weight="e4m3fn/sr", gradient="e5m2/sr"))
+    twin = copy.deepcopy(model)
+    for _ in range(2):
+        x = torch.randn(4, 16, requires_grad=True)
+        for net, call in ((model, lambda y: model(y)), (twin, lambda y: checkpoint(twin, y, use_reentrant=False))):
+            net.zero_grad()
+            call(x).square().sum().backward()
+        assert same([p.grad for p in model.parameters()], [p.grad for p in twin.parameters()])
+
+
 @pytest.mark.parametrize("name", ["fp8", "mxfp4"])
 def test_compiled_models_give_the_bits_of_eager_ones(name):
     from torch._dynamo.testing import CompileCounterWithBackend

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from . import functional as f
 from .functional import STREAMS, Plan, Site, make_embedding_plan, make_norm_plan, make_plan, make_softmax_plan
+from .quantizer import _replayed
 from .recipe import Recipe
 
 __all__ = ["Quantized", "Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d",
@@ -46,6 +47,11 @@ class Attachment:
         self.streams: Optional[Tensor] = None  # (slots, 3) rows of [seed, stream, offset] for the next call
         self.begin(seed, 0)
 
+    @property
+    def state(self) -> Optional[Tensor]:
+        """The streams, by the name under which those of a Quantizer are repeated in a checkpoint."""
+        return self.streams
+
     def begin(self, seed: int, call: int) -> None:
         """Sets the streams to those of a call."""
         count = rows({name: site.plan for name, site in self.sites.items()})
@@ -73,9 +79,13 @@ class Quantized:
         table = self._fpemu.streams
         if table is None:
             return None
-        take: Any = _take_opaque if torch.compiler.is_compiling() else _take
-        now: Tensor = take(table)
-        return now
+        now: Tensor
+        if torch.compiler.is_compiling():
+            now = _take_opaque(table)
+            return now
+        holder: Any = self._fpemu
+        now = _replayed(holder)
+        return _take(now) if now is table else now  # else a checkpoint repeats a call
 
     def extra_repr(self) -> str:
         inner: str = super().extra_repr()  # type: ignore[misc]
