@@ -81,9 +81,11 @@ def test_every_step_has_a_line_and_nothing_is_lost_between(layer):
             log.step(torch.tensor(0.5 * step), lr=0.1, skipped=step == 3, epoch=1)
         layer(wide(3, 24))
     lines = log.lines
-    assert [line["step"] for line in lines] == [1, 2, 3, 4, 5] and [line["loss"] for line in lines] == [0, .5, 1, 1.5, 2]
+    assert [line["step"] for line in lines] == [1, 2, 3, 4, 5]
+    assert [line["loss"] for line in lines] == [0, 0.5, 1, 1.5, 2]
     assert lines[-1]["skipped_so_far"] == 1 and "tensors" not in lines[1]
-    inputs = [next(t["count"] for t in line["tensors"] if t["name"] == "0.input") for line in lines if "tensors" in line]
+    kept = [line["tensors"] for line in lines if "tensors" in line]
+    inputs = [next(t["count"] for t in tensors if t["name"] == "0.input") for tensors in kept]
     assert inputs == [8 * 24, (9 + 10) * 24, (11 + 12) * 24]
     assert log.totals["0.input", "v"].count == sum(inputs) + 3 * 24
     assert layer[0]._fpemu.site.counters is None

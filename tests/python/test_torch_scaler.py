@@ -160,8 +160,10 @@ def test_state_goes_to_a_dict_and_back():
 
 def test_what_makes_no_sense_is_refused():
     for arguments, words in (({"kind": "dynamic"}, "no loss scaler"), ({"kind": "fixed"}, "scale="),
-                             ({"kind": "fixed", "scale": 3.0}, "power of two"), ({"kind": "adaptive"}, "takes the model"),
-                             ({"kind": "backoff", "scale": 2.0**30}, "between"), ({"kind": "logmax", "scale": 2.0}, "itself")):
+                             ({"kind": "fixed", "scale": 3.0}, "power of two"),
+                             ({"kind": "adaptive"}, "takes the model"),
+                             ({"kind": "backoff", "scale": 2.0**30}, "between"),
+                             ({"kind": "logmax", "scale": 2.0}, "itself")):
         with pytest.raises(ValueError, match=words):
             ft.loss_scaler(**arguments)
     with pytest.raises(ValueError, match="convert"):

@@ -430,7 +430,7 @@ def _emulated_forward(x: Tensor, w: Tensor, at: Geometry, spec: str, states: Opt
 
 def _emulated_data_gradient(g: Tensor, w: Tensor, sizes: Sequence[int], at: Geometry, spec: str,
                             states: Optional[Tensor], stats: Stats) -> Tensor:
-    """The convolution of the gradient, spread by the stride, with the kernel turned round: sums over outputs and taps."""
+    """The convolution of the spread gradient with the kernel turned round: sums over outputs and taps."""
     kernel, m = w.shape[2:], w.shape[0] // at.groups
     g = _spread(g, at.stride)
     pads = []
@@ -468,7 +468,10 @@ class _Conv(torch.autograd.Function):
                               *(t for t in (states, scale) if t is not None))
         if plan.sums[0] is None and plan.target[OUTPUT] is None:
             return _convolve(xq, wq, bq, at)
-        y = _convolve(xq, wq, None, at) if plan.sums[0] is None else _emulated_forward(xq, wq, at, plan.sums[0], states, stats)
+        if plan.sums[0] is None:
+            y = _convolve(xq, wq, None, at)
+        else:
+            y = _emulated_forward(xq, wq, at, plan.sums[0], states, stats)
         y = _round(y, plan, OUTPUT, 1, states, stats)
         return y if bq is None else y + bq.reshape(-1, *(1,) * (y.dim() - 2))
 

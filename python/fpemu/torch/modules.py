@@ -94,7 +94,8 @@ class Quantized:
     def __reduce_ex__(self, protocol: Any) -> Any:
         own = getattr(type(self), "__getstate__", None)
         plain = own is None or own is getattr(object, "__getstate__", None)
-        return _rebuild, (self._fpemu.base,), dict(self.__dict__) if plain else self.__getstate__()  # type: ignore[attr-defined]
+        state = dict(self.__dict__) if plain else own(self)  # type: ignore[misc]
+        return _rebuild, (self._fpemu.base,), state
 
 
 class _Linear(Quantized):
@@ -397,7 +398,8 @@ def quantized_class(cls: type) -> Optional[type]:
         return both
     made = _made.get(cls)
     if made is None:
-        made = _made.setdefault(cls, type(cls.__name__, (above, cls), {"__module__": __name__, "__doc__": both.__doc__}))
+        content = {"__module__": __name__, "__doc__": both.__doc__}
+        made = _made.setdefault(cls, type(cls.__name__, (above, cls), content))
     return made
 
 
