@@ -87,6 +87,7 @@ class Build(build_ext):
         library = target.parent / "libfpemu.so"
         self.build_library(compiler, common, objects / "lib", library)
         self.build_binding(compiler, common, ext, objects / "native", library, target)
+        self.build_jax(compiler, common, objects / "jax", library)
         cuda = os.environ.get("FPEMU_CUDA_LIBRARY")
         if cuda:
             shutil.copyfile(cuda, target.parent / "libfpemu_cuda.so")
@@ -144,11 +145,8 @@ class Build(build_ext):
         ]
         jobs += [(source, ["-O3", *common, *flags, *macros]) for source, flags in loops]
         objects = self.compile(compiler, jobs, folder)
-        exports = folder / "exports.map"
-        exports.write_text("{ global: " + " ".join(f"{name};" for name in read("lib/libfpemu.map").split())
-                           + " local: *; };\n")
         compiler.run(["-shared", *common, *objects, "-o", str(library), "-Wl,-soname,libfpemu.so",
-                      f"-Wl,--version-script={exports}", "-Wl,-z,defs", "-lm"])
+                      f"-Wl,--version-script={ROOT / 'lib/libfpemu.map'}", "-Wl,-z,defs", "-lm"])
 
     def build_binding(self, compiler, common, ext, folder, library, target):
         include = [f"-I{sysconfig.get_path('include')}", f"-I{sysconfig.get_path('platinclude')}"]
@@ -158,9 +156,16 @@ class Build(build_ext):
         compiler.run(["-shared", *common, *objects, "-o", str(target), f"-L{library.parent}", "-lfpemu",
                       "-Wl,-rpath,$ORIGIN", "-ldl"])
 
+    def build_jax(self, compiler, common, folder, library):
+        """The handlers for XLA: they need neither Python's headers nor JAX's."""
+        objects = self.compile(compiler, [(JAX_SOURCE, ["-O2", *common])], folder)
+        compiler.run(["-shared", *common, *objects, "-o", str(library.with_name("libfpemu_jax.so")),
+                      f"-L{library.parent}", "-lfpemu", "-Wl,-rpath,$ORIGIN", "-Wl,-z,defs"])
 
+
+JAX_SOURCE = "python/native/jax_ffi.c"
 SOURCES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "python/native").glob("*.c")
-                 if path.name != "jax_ffi.c")
+                 if path.name != Path(JAX_SOURCE).name)
 
 setup(
     version=VERSION,

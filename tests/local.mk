@@ -161,6 +161,7 @@ JUDGE_TESTS = \
 	tests/against_judges/functions \
 	tests/against_judges/gemm \
 	tests/against_judges/judges \
+	tests/against_judges/narrow \
 	tests/against_judges/packing \
 	tests/against_judges/quantize_16bit \
 	tests/against_judges/quantize_f64 \
@@ -182,6 +183,8 @@ tests_against_judges_gemm_SOURCES = tests/against_judges/gemm.c tests/against_ju
 tests_against_judges_gemm_CFLAGS = $(JUDGE_CFLAGS)
 tests_against_judges_gemm_LDADD = $(JUDGE_LDADD)
 tests_against_judges_judges_LDADD = $(JUDGE_LDADD)
+tests_against_judges_narrow_SOURCES = tests/against_judges/narrow.c tests/against_judges/variants.h
+tests_against_judges_narrow_LDADD = $(JUDGE_LDADD)
 tests_against_judges_packing_LDADD = $(JUDGE_LDADD)
 tests_against_judges_quantize_16bit_LDADD = $(JUDGE_LDADD)
 tests_against_judges_quantize_f64_LDADD = $(JUDGE_LDADD)

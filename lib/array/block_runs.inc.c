@@ -102,31 +102,66 @@ static uint64_t block_pow2_runs(const block_job *j, uint64_t index, uint64_t blo
     return blocks;
 }
 
+/* Runs side by side: where they are read and written, and how far it is to their next elements. */
+typedef struct block_columns {
+    const realw *x;
+    realw *y;
+    int64_t x_step, y_step;
+} block_columns;
+
+/* How many of `lanes` runs are taken at a time. */
+static uint64_t block_lanes(const block_job *j, uint64_t lanes, uint64_t elements)
+{
+    const uint64_t most = block_in_place(j) ? POW2_LANES : WORDS_TILE / elements;
+    lanes = lanes < POW2_LANES ? lanes : POW2_LANES;
+    return lanes < most ? lanes : most;
+}
+
+/* Those at *p; words lie in `tile`, of WORDS_TILE numbers, meanwhile. */
+static block_columns block_columns_begin(const block_job *j, const core_place *p, uint64_t lanes, realw *tile)
+{
+    const core_walk *w = &j->walk;
+    if (block_in_place(j))
+        return (block_columns){j->x + p->x, j->y + p->y, w->x[3], w->y[3]};
+    for (uint64_t k = 0; k < p->elements; k++)
+        block_load(j, p->x + (int64_t)k * w->x[3], 1, (size_t)lanes, tile + k * lanes);
+    return (block_columns){tile, tile, (int64_t)lanes, (int64_t)lanes};
+}
+
+/* The first `count` are done. */
+static void block_columns_end(const block_job *j, const core_place *p, const block_columns *c, uint64_t count)
+{
+    for (uint64_t k = 0; k < p->elements && !block_in_place(j); k++)
+        block_store(j, p->y + (int64_t)k * j->walk.y[3], 1, (size_t)count, c->y + (int64_t)k * c->y_step);
+}
+
 /* Columns: runs that are neighbours along the innermost axis, from the one visited as number v on. */
 static uint64_t block_pow2_columns(const block_job *j, uint64_t v, uint64_t end, gathering *g)
 {
     const core_walk *w = &j->walk;
     uintw amax[POW2_LANES], powers[POW2_LANES], spread[POW2_TILE];
+    realw tile[WORDS_TILE];
     for (uint64_t done = 0; done < end - v;) {
         const uint64_t left = end - v - done, lane = (v + done) % w->inner, beside = w->inner - lane;
-        uint64_t lanes = left < beside ? left : beside;
-        lanes = lanes < POW2_LANES ? lanes : POW2_LANES;
         core_place p;
         fpemu_walk_block(w, core_walk_visited(w, v + done), &p);
-        j->k->loopsw->columns_amax((size_t)p.elements, (ptrdiff_t)w->x[3], (size_t)lanes, j->x + p.x, amax);
+        const uint64_t lanes = block_lanes(j, left < beside ? left : beside, p.elements);
+        const block_columns c = block_columns_begin(j, &p, lanes, tile);
+        j->k->loopsw->columns_amax((size_t)p.elements, (ptrdiff_t)c.x_step, (size_t)lanes, c.x, amax);
         const size_t count = j->k->loopsw->pow2_powers(&j->pow2, (size_t)lanes, amax, powers);
         if (count == 0)
             return done;
         /* several rows at a time where they follow one another without a gap */
-        const int dense = count == w->inner && w->x[3] == (int64_t)count && w->y[3] == (int64_t)count;
+        const int dense = count == w->inner && c.x_step == (int64_t)count && c.y_step == (int64_t)count;
         const uint64_t most = dense ? POW2_TILE / count : 1, rows = p.elements < most ? p.elements : most;
         for (uint64_t k = 0; k < rows; k++)
             memcpy(spread + k * count, powers, count * sizeof *powers);
         for (uint64_t k = 0, m; k < p.elements; k += m) {
             m = p.elements - k < rows ? p.elements - k : rows;
             block_pow2_elements(j, p.first + k * w->inner, (size_t)m * count, spread, 0, UINT64_MAX,
-                                j->x + p.x + (int64_t)k * w->x[3], j->y + p.y + (int64_t)k * w->y[3], g);
+                                c.x + (int64_t)k * c.x_step, c.y + (int64_t)k * c.y_step, g);
         }
+        block_columns_end(j, &p, &c, count);
         if (g)
             block_pow2_scales(j, count, amax, g);
         done += count;
@@ -242,13 +277,14 @@ static uint64_t block_fused_columns(const block_job *j, uint64_t v, uint64_t end
     block_scales s;
     uintw amax[POW2_LANES];
     uint32_t r[POW2_LANES];
+    realw tile[WORDS_TILE];
     for (uint64_t done = 0; done < end - v;) {
         const uint64_t left = end - v - done, beside = w->inner - (v + done) % w->inner;
-        uint64_t lanes = left < beside ? left : beside;
-        lanes = lanes < POW2_LANES ? lanes : POW2_LANES;
         core_place p;
         fpemu_walk_block(w, core_walk_visited(w, v + done), &p);
-        j->k->loopsw->columns_amax((size_t)p.elements, (ptrdiff_t)w->x[3], (size_t)lanes, j->x + p.x, amax);
+        const uint64_t lanes = block_lanes(j, left < beside ? left : beside, p.elements);
+        const block_columns c = block_columns_begin(j, &p, lanes, tile);
+        j->k->loopsw->columns_amax((size_t)p.elements, (ptrdiff_t)c.x_step, (size_t)lanes, c.x, amax);
         const size_t count = block_tile_scales(j, (size_t)lanes, amax, &s);
         if (count == 0)
             return done;
@@ -256,9 +292,9 @@ static uint64_t block_fused_columns(const block_job *j, uint64_t v, uint64_t end
             const uint64_t index = j->call->rounding->offset + p.first + k * w->inner;
             if (j->stochastic)
                 fpemu_random_fill(j->k, j->call->rounding, index, count, r);
-            block_fused_elements(j, &s, 1, count, j->x + p.x + (int64_t)k * w->x[3], r,
-                                 j->y + p.y + (int64_t)k * w->y[3]);
+            block_fused_elements(j, &s, 1, count, c.x + (int64_t)k * c.x_step, r, c.y + (int64_t)k * c.y_step);
         }
+        block_columns_end(j, &p, &c, count);
         done += count;
     }
     return end - v;
@@ -277,10 +313,14 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
     if (span.step != 1 || span.x_step != 1 || span.y_step != 1)
         return 0;
     const size_t most = j->stochastic ? TILE : 4 * TILE;
+    const int in_place = block_in_place(j);
+    realw tile[4 * TILE];
     for (uint64_t at = 0, m; at < span.n; at += m) {
-        const realw *const x = j->x + span.x + (int64_t)at;
+        const realw *const x = in_place ? j->x + span.x + (int64_t)at : tile;
         uintw amax;
         m = span.n - at < most ? span.n - at : most;
+        if (!in_place)
+            block_load(j, span.x + (int64_t)at, 1, (size_t)m, tile);
         j->k->loopsw->runs_amax((size_t)m, 1, x, &amax);
         if (amax >= CARRIER_INF)
             return at;
@@ -290,9 +330,37 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
         block_try_fast(j, 1, &amax, &s);
         if (j->stochastic)
             fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + span.first + at, (size_t)m, r);
-        block_fused_elements(j, &s, (size_t)m, 1, x, r, j->y + span.y + (int64_t)at);
+        block_fused_elements(j, &s, (size_t)m, 1, x, r, in_place ? j->y + span.y + (int64_t)at : tile);
+        if (!in_place)
+            block_store(j, span.y + (int64_t)at, 1, (size_t)m, tile);
     }
     return span.n;
+}
+
+/* Full runs in a row. */
+static uint64_t block_run_row(const block_job *j, uint64_t index, uint64_t blocks, const realw *x, realw *y,
+                              gathering *g)
+{
+    return j->pow2.usable ? block_pow2_runs(j, index, blocks, x, y, g) : block_run_tiles(j, index, blocks, x, y);
+}
+
+/* The same of words, which lie in a tile meanwhile. */
+static uint64_t block_run_row_words(const block_job *j, uint64_t index, uint64_t blocks, int64_t x, int64_t y,
+                                    gathering *g)
+{
+    const uint64_t length = j->walk.tile_length, full = WORDS_TILE / length;
+    realw tile[WORDS_TILE];
+    uint64_t done = 0;
+    for (uint64_t wanted, got; done < blocks; done += got) {
+        const int64_t at = (int64_t)(done * length);
+        wanted = blocks - done < full ? blocks - done : full;
+        block_load(j, x + at, 1, (size_t)(wanted * length), tile);
+        got = block_run_row(j, index + done * length, wanted, tile, tile, g);
+        block_store(j, y + at, 1, (size_t)(got * length), tile);
+        if (got < wanted)
+            return done + got;
+    }
+    return done;
 }
 
 /* Blocks from the one visited as number v on, however they lie: how many were done. */
@@ -307,10 +375,10 @@ static uint64_t block_run_many(const block_job *j, uint64_t v, uint64_t end, gat
         uint64_t got = 0;
         if (n == 0)
             break;
-        if (j->pow2.usable)
-            got = block_pow2_runs(j, p.first, n, j->x + p.x, j->y + p.y, g);
+        if (block_in_place(j))
+            got = block_run_row(j, p.first, n, j->x + p.x, j->y + p.y, g);
         else
-            got = block_run_tiles(j, p.first, n, j->x + p.x, j->y + p.y);
+            got = block_run_row_words(j, p.first, n, p.x, p.y, g);
         done += got;
         if (got < n)
             break;

@@ -14,6 +14,8 @@
 /* These take so many blocks, in a row or as columns, and elements at a time. */
 #define POW2_LANES FAST_BLOCKS
 #define POW2_TILE 2048
+/* Elements that are copied at a time: words of a narrow carrier, strided ones. */
+#define WORDS_TILE 4096
 
 /* Random bits of a span of elements that are `step` apart. */
 static void random_span(const kernels *k, const fpemu_rounding *r, const core_span *s, uint32_t *out)

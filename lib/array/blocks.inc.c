@@ -133,15 +133,21 @@ typedef struct block_tile {
     size_t n, count; /* elements, parts */
 } block_tile;
 
-/* n elements from place `at` of x on, `step` apart; n at most BLOCK_TILE where the carrier is narrow. */
+/* n elements from place `at` of x on, `step` apart. */
 static void block_load(const block_job *j, int64_t at, int64_t step, size_t n, realw *out)
 {
 #if CARRIER_BITS == 32
     if (j->words_x) {
-        uint16_t words[BLOCK_TILE];
-        for (size_t i = 0; i < n && step != 1; i++)
-            words[i] = j->words_x[at + (int64_t)i * step];
-        carrier_widen(j->k, j->carrier, n, step == 1 ? j->words_x + at : words, out);
+        const uint16_t *words = j->words_x + at;
+        uint16_t beside[BLOCK_TILE];
+        if (step == 1)
+            carrier_widen(j->k, j->carrier, n, words, out);
+        for (size_t i = 0, m; i < n && step != 1; i += m) {
+            m = n - i < BLOCK_TILE ? n - i : BLOCK_TILE;
+            for (size_t e = 0; e < m; e++)
+                beside[e] = words[(int64_t)(i + e) * step];
+            carrier_widen(j->k, j->carrier, m, beside, out + i);
+        }
         return;
     }
 #endif
@@ -153,15 +159,15 @@ static void block_load(const block_job *j, int64_t at, int64_t step, size_t n, r
             out[i] = from[(int64_t)i * step];
 }
 
-/* The same of y. */
+/* The same of y; n at most BLOCK_TILE where the step is not 1. */
 static void block_store(const block_job *j, int64_t at, int64_t step, size_t n, const realw *y)
 {
 #if CARRIER_BITS == 32
     if (j->words_y) {
-        uint16_t words[BLOCK_TILE];
-        carrier_narrow(j->k, j->carrier, n, y, step == 1 ? j->words_y + at : words);
+        uint16_t *const words = j->words_y + at, beside[BLOCK_TILE];
+        carrier_narrow(j->k, j->carrier, n, y, step == 1 ? words : beside);
         for (size_t i = 0; i < n && step != 1; i++)
-            j->words_y[at + (int64_t)i * step] = words[i];
+            words[(int64_t)i * step] = beside[i];
         return;
     }
 #endif
@@ -238,10 +244,10 @@ static void block_join_extremes(core_extremes *to, const core_extremes *from)
 /* Of elements begin <= position < end of a block. */
 static core_extremes block_extremes_between(const block_job *j, const core_place *p, uint64_t begin, uint64_t end)
 {
-    realw x[BLOCK_TILE];
+    realw x[WORDS_TILE];
     core_extremes e = {0, 0, 0, 0, 0};
     for (uint64_t at = begin; at < end;) {
-        uint64_t n = end - at < BLOCK_TILE ? end - at : BLOCK_TILE;
+        uint64_t n = end - at < WORDS_TILE ? end - at : WORDS_TILE;
         const realw *from = x;
         if (!j->call->compact && j->walk.x[3] == 1 && block_in_place(j)) {
             const core_span s = fpemu_walk_span(&j->walk, p, at, end - at < 65536 ? end - at : 65536);
@@ -312,7 +318,7 @@ static void block_measure_part(const block_job *j, int logarithms, int only_amax
                                const core_place *place, int k, int parts, fpemu_range *range)
 {
     const uint64_t end = part_begin(k + 1, parts, (size_t)all->total, 0);
-    realw x[BLOCK_TILE];
+    realw x[WORDS_TILE];
     fpemu_range own;
     memset(&own, 0, sizeof own);
     for (uint64_t at = part_begin(k, parts, (size_t)all->total, 0); at < end;) {
@@ -320,7 +326,7 @@ static void block_measure_part(const block_job *j, int logarithms, int only_amax
         for (uint64_t i = 0; i < s.n;) {
             const int64_t first = s.x + (int64_t)i * s.x_step;
             const int copied = s.x_step != 1 || !block_in_place(j);
-            const uint64_t left = s.n - i, n = copied && left > BLOCK_TILE ? BLOCK_TILE : left;
+            const uint64_t left = s.n - i, n = copied && left > WORDS_TILE ? WORDS_TILE : left;
             if (copied)
                 block_load(j, first, s.x_step, (size_t)n, x);
             const realw *const from = copied ? x : j->x + first;
@@ -836,8 +842,10 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
         if (call->rounding->compat)
             j.compat = core_block_compat_make(f, call->rounding);
     }
-    const int runs = block_in_place(&j) && f->scaling && f->scaling != FPEMU_SCALING_MUPPET &&
-                     f->block <= FPEMU_BLOCK_ROW && !call->rounding->compat && !call->sink;
+    const uint64_t most = j.walk.inner == 1 ? WORDS_TILE : WORDS_TILE / 16; /* of words, so that tiles are not small */
+    const int fits = block_in_place(&j) || j.walk.tile_length <= most;
+    const int runs = fits && f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
+                     !call->rounding->compat && !call->sink;
     if (j.walk.inner == 1)
         j.many = runs && j.walk.x[3] == 1 && j.walk.y[3] == 1 && (j.pow2.usable || !call->stats);
     else
@@ -850,8 +858,7 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
         return FPEMU_OK;
     block_element_begin(&j.element, &element, &rounding, j.counted);
     j.fused = !j.block.sticky && block_is_fast(&j.element);
-    j.fused_pieces = block_in_place(&j) && j.fused && !j.scalar && !call->rounding->compat && !call->sink &&
-                     !call->stats && !call->compact;
+    j.fused_pieces = j.fused && !j.scalar && !call->rounding->compat && !call->sink && !call->stats && !call->compact;
     j.fast[0] = j.fused && j.element.plan.mode == FPEMU_MODE_RNE;
     j.fast[1] = j.fast[0] && core_fast_quotients(f);
     j.many &= j.walk.inner == 1 || j.pow2.usable || j.fused;

@@ -1,0 +1,1 @@
+"""Other packages' names over libfpemu's numbers."""

@@ -1,0 +1,5 @@
+"""qtorch.optim: optimisers whose tensors are rounded."""
+
+from .optim_low import OptimLP
+
+__all__ = ["OptimLP"]
