@@ -115,14 +115,15 @@ class Build(build_ext):
             file.stat().st_mtime
             for room in ("lib", "include", "python/native")
             for file in (ROOT / room).rglob("*")
-            if file.suffix in (".h", ".c", ".def")
+            if file.suffix in (".h", ".def") or file.name.endswith(".inc.c")
         )
         newest = max(newest, (ROOT / "setup.py").stat().st_mtime)
 
         def one_job(job):
             source, flags = job
             output = folder / (source.replace("/", "_")[:-2] + ".o")
-            if not output.exists() or output.stat().st_mtime < newest or self.force:
+            youngest = max(newest, (ROOT / source).stat().st_mtime)
+            if self.force or not output.exists() or output.stat().st_mtime <= youngest:
                 compiler.run([*flags, "-c", str(ROOT / source), "-o", str(output)])
             return output
 
@@ -154,7 +155,7 @@ class Build(build_ext):
         flags = ["-O2", *common, *limited, *include]
         objects = self.compile(compiler, [(source, flags) for source in ext.sources], folder)
         compiler.run(["-shared", *common, *objects, "-o", str(target), f"-L{library.parent}", "-lfpemu",
-                      "-Wl,-rpath,$ORIGIN", "-ldl"])
+                      "-Wl,-rpath,$ORIGIN"])
 
     def build_jax(self, compiler, common, folder, library):
         """The handlers for XLA: they need neither Python's headers nor JAX's."""

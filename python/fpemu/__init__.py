@@ -36,9 +36,11 @@ Elsewhere:
     fpemu.compat            the names of other packages
 
 Calls on many elements release the interpreter's lock and use as many threads as OpenMP gives (OMP_NUM_THREADS); a
-process made by fork works with one thread, since OpenMP's others do not survive it. Formats and roundings never change,
+process made by os.fork works with one thread, since OpenMP's others do not survive it. Formats and roundings never change,
 and are shared freely among threads; calls from several threads may add to one Stats.
 """
+
+import os as _os
 
 from . import _native
 from ._array import Array, array
@@ -76,6 +78,8 @@ from ._values import (
 
 _native.register(Format=Format, Rounding=Rounding, Error=Error, SpecError=SpecError, adopt=_adopt, bump=_bump,
                  grad=_grad_enabled)
+if hasattr(_os, "register_at_fork"):
+    _os.register_at_fork(after_in_child=_native.after_fork)
 quantize = _native.quantize
 
 

@@ -269,16 +269,16 @@ def fuzz(function: Callable[[Any], Any], format: Format | str, rounding: Roundin
         if tensors:
             torch = importlib.import_module("torch")
             given = torch.from_numpy(codes.view(f"i{codes.dtype.itemsize}").copy()).view(getattr(torch, name))
-        got, codes = _results(function(given), to, name, x.shape)
-        if codes is None:
+        got, given_codes = _results(function(given), to, name, x.shape)
+        if given_codes is None:
             expected = _native.quantize(x, to, by)
             differ, stray = ~_same(expected, got, strict_nan), np.zeros(x.shape, np.bool_)
         else:
             right = _values.encode(x, to, by).astype(np.uint64)
             expected = _values.decode(right.astype(to.code_dtype), to, name)
-            stray = codes >> np.uint64(to.bits) != 0 if to.bits < 64 else np.zeros(x.shape, np.bool_)
+            stray = given_codes >> np.uint64(to.bits) != 0 if to.bits < 64 else np.zeros(x.shape, np.bool_)
             nans = np.isnan(expected.astype(np.float64)) & np.isnan(got.astype(np.float64))
-            differ = (codes != right) & (stray | ~nans | strict_nan)
+            differ = (given_codes != right) & (stray | ~nans | strict_nan)
         for i in np.flatnonzero(differ):
             number, want, wrong = float(x[i]), float(expected[i]), float(got[i])
             same = wrong == want or (math.isnan(wrong) and math.isnan(want))

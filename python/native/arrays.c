@@ -81,6 +81,7 @@ typedef struct dl_exchange {
 static struct {
     PyTypeObject *tensor, *parameter;
     const dl_exchange *exchange;
+    PyObject *is_neg; /* whether its numbers are those of memory negated, of which the exchange functions say nothing */
 } torch;
 
 /* --------------------------------------------------------------------------------------------------- types */
@@ -265,6 +266,10 @@ static int learn_torch(PyTypeObject *type)
         exchange = exchange->previous;
     if (!exchange || !exchange->tensor_from_object || !exchange->allocate)
         return 0;
+    if (!torch.is_neg && !(torch.is_neg = PyObject_GetAttrString((PyObject *)type, "is_neg"))) {
+        PyErr_Clear();
+        return 0;
+    }
     Py_INCREF(type);
     torch.exchange = exchange;
     if (tensor)
@@ -312,8 +317,10 @@ static int fill_from_dl(const dl_tensor *t, view *v)
 static int view_torch(PyObject *object, const char *name, view *v)
 {
     dl_tensor t;
-    if (torch.exchange->tensor_from_object(object, &t)) {
-        PyErr_Clear(); /* sparse, batched, conjugated, ...: Python's side knows, or says why not */
+    PyObject *const negated = PyObject_CallFunctionObjArgs(torch.is_neg, object, NULL);
+    Py_XDECREF(negated);
+    if (negated != Py_False || torch.exchange->tensor_from_object(object, &t)) {
+        PyErr_Clear(); /* sparse, batched, negated, ...: Python's side knows, or says why not */
         return 0;
     }
     if (t.device_type != DEVICE_CPU && t.device_type != DEVICE_CUDA && t.device_type != DEVICE_CUDA_HOST &&

