@@ -26,7 +26,7 @@ dist_validation_DATA = doc/validation/README.md doc/validation/exhaustive.txt do
 EXTRA_DIST += tests/digests.txt
 
 # Model files: the container of packed tensors, and how the readers were fuzzed.
-dist_doc_DATA += doc/container.md
+dist_doc_DATA += doc/container.md doc/files.md
 dist_validation_DATA += doc/validation/fuzzing.txt doc/validation/blocks.txt
 
 # Experiments with the trainer, and what they gave.

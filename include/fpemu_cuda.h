@@ -64,8 +64,8 @@ fpemu_cuda_status fpemu_cuda_stats_read(const fpemu_cuda_stats *d_stats, void *s
 /* -------------------------------------------------------------------------------------- values and codes */
 
 /* As fpemu_quantize: d_x, d_y of n elements, exactly the same array or apart. _bf16, _f16: arrays of 16-bit words,
- * whose values are taken exactly; a scalar format must fit them (FPEMU_CUDA_ERROR_CARRIER): every value of it a number
- * of that type; what others give is rounded to it, as fpemu_cuda_quantize_tensor says. NaN policy `error` is refused
+ * as fpemu_quantize_bf16 and _f16 take them; a scalar format must fit them (fpemu_format_fits_f16, _bf16; else
+ * FPEMU_CUDA_ERROR_CARRIER). NaN policy `error` is refused
  * (FPEMU_CUDA_ERROR_UNSUPPORTED; look at the counter instead), and so are formats that need scratch memory
  * (fpemu_cuda_quantize_tensor takes it). d_stats may be NULL. */
 fpemu_cuda_status fpemu_cuda_quantize_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,

@@ -96,6 +96,7 @@ lib_libfpemu_la_SOURCES = \
 	lib/format/scalar.h \
 	lib/format/spec_blocks.h \
 	lib/format/spec_reader.h \
+	lib/format/near.h \
 	lib/format/text.h \
 	lib/format/named.def \
 	lib/status.c \
@@ -107,6 +108,7 @@ lib_libfpemu_la_SOURCES = \
 	lib/format/named.c \
 	lib/format/scalar.c \
 	lib/format/spec.c \
+	lib/format/near.c \
 	lib/format/text.c \
 	lib/format/spec_blocks.c \
 	lib/format/rounding.c \

@@ -10,5 +10,6 @@ bench-python:
 dist-hook:
 	find $(distdir)/python $(distdir)/tests/python '(' -name '*.so' -o -name __pycache__ -o -name '*.egg-info' \
 		-o -name .hypothesis -o -name .pytest_cache -o -name .mypy_cache ')' -prune -exec rm -rf {} +
-clean-local:
-	rm -rf dist python-src python-env tests/python
+clean-python:
+	rm -rf dist python-src tests/python/hypothesis
+.PHONY: wheel bench-python clean-python

@@ -257,6 +257,7 @@ CLI_TESTS = \
 	tests/cli/compare.sh \
 	tests/cli/completion.sh \
 	tests/cli/files.sh \
+	tests/cli/foreign.sh \
 	tests/cli/frameworks.sh \
 	tests/cli/fuzz.sh \
 	tests/cli/fuzz_operations.sh \
@@ -264,9 +265,11 @@ CLI_TESTS = \
 	tests/cli/gguf.sh \
 	tests/cli/info.sh \
 	tests/cli/layouts.sh \
+	tests/cli/models.sh \
 	tests/cli/npy.sh \
 	tests/cli/npz.sh \
 	tests/cli/pack.sh \
+	tests/cli/plans.sh \
 	tests/cli/quantize.sh \
 	tests/cli/round.sh \
 	tests/cli/safetensors.sh \
@@ -275,11 +278,16 @@ CLI_TESTS = \
 	tests/cli/vectors.sh \
 	tests/cli/vectors_operations.sh
 EXTRA_DIST += $(CLI_TESTS) tests/cli/README.md tests/cli/common.sh tests/cli/fuzz_casts.c tests/cli/fuzz_common.sh \
-	tests/cli/fuzz_compiler.c tests/cli/fuzz_operations.c tests/cli/vectors_judge.c tests/cli/gguf_judge.py \
-	tests/cli/layouts_judge.py
+	tests/cli/fuzz_compiler.c tests/cli/fuzz_operations.c tests/cli/gguf_judge.py tests/cli/layouts_judge.py \
+	tests/cli/models.py tests/cli/plans.py tests/cli/vectors_judge.c
 if TOOLS
-TESTS += $(CLI_TESTS)
+check_PROGRAMS += tests/cli/allocation
+TESTS += $(CLI_TESTS) tests/cli/allocation
 endif
+tests_cli_allocation_SOURCES = tests/cli/allocation.c tools/fpemu/plans/allocation.c tools/fpemu/cli/error.c \
+	tools/fpemu/cli/progress.c
+tests_cli_allocation_CPPFLAGS = $(tools_fpemu_fpemu_CPPFLAGS)
+tests_cli_allocation_LDADD = tools/libcommon.la lib/libfpemu.la $(JANSSON_LIBS)
 
 # ------------------------------------------------------------------------------------- files from strangers
 EXTRA_DIST += tests/fuzz/README.md tests/fuzz/corpus tests/fuzz/run.sh tests/fuzz/seeds.py tests/fuzz/container.dict \

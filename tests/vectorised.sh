@@ -21,7 +21,7 @@ examine() {
                    name ~ /^loop_(pow2_(powers|rows_|float_|fixed_)|encode|decode)/ ||
                    name ~ /^mac_(none|full_range|ends|inf|sat|inside)_/ ||
                    name ~ /^(fill_hash|stochastic_[a-z_]*_[012]|hash_source|philox_words|philox_source)/ ||
-                   name ~ /^(largest$|largest_error|exact_|widen)/
+                   name ~ /^(largest$|largest_error|exact_|widen$|round_b?f16_|narrow_b?f16$)/
         }
         function close_function() {
             if (name != "" && meant(name)) {

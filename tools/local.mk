@@ -9,6 +9,10 @@ tools_libcommon_la_SOURCES = \
 	tools/common/clock.h \
 	tools/common/json.c \
 	tools/common/json.h \
+	tools/common/near.c \
+	tools/common/near.h \
+	tools/common/shown.c \
+	tools/common/shown.h \
 	tools/common/svg.c \
 	tools/common/svg.h \
 	tools/common/system.h \
@@ -85,8 +89,18 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/files/scratch.h \
 	tools/fpemu/files/writer.c \
 	tools/fpemu/files/writer.h \
+	tools/fpemu/plans/allocation.c \
+	tools/fpemu/plans/allocation.h \
+	tools/fpemu/plans/assignment.c \
+	tools/fpemu/plans/assignment.h \
+	tools/fpemu/plans/plan.c \
+	tools/fpemu/plans/plan.h \
+	tools/fpemu/reports/choice.c \
+	tools/fpemu/reports/choice.h \
 	tools/fpemu/reports/comparison.c \
 	tools/fpemu/reports/comparison.h \
+	tools/fpemu/reports/contents.c \
+	tools/fpemu/reports/contents.h \
 	tools/fpemu/reports/describe.c \
 	tools/fpemu/reports/describe.h \
 	tools/fpemu/reports/fuzz_report.c \
@@ -101,12 +115,16 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/reports/report.h \
 	tools/fpemu/reports/scatter_plot.c \
 	tools/fpemu/reports/scatter_plot.h \
+	tools/fpemu/reports/uses.c \
+	tools/fpemu/reports/uses.h \
 	tools/fpemu/testing/child.c \
 	tools/fpemu/testing/child.h \
 	tools/fpemu/testing/difference.c \
 	tools/fpemu/testing/difference.h \
 	tools/fpemu/testing/external.c \
 	tools/fpemu/testing/external.h \
+	tools/fpemu/testing/failure.c \
+	tools/fpemu/testing/failure.h \
 	tools/fpemu/testing/inputs.c \
 	tools/fpemu/testing/inputs.h \
 	tools/fpemu/testing/operands.c \
@@ -121,6 +139,7 @@ EXTRA_DIST += \
 	tools/fpemu/cli/README.md \
 	tools/fpemu/commands/README.md \
 	tools/fpemu/files/README.md \
+	tools/fpemu/plans/README.md \
 	tools/fpemu/reports/README.md \
 	tools/fpemu/testing/README.md
 tools_fpemu_fpemu_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fpemu

@@ -4,8 +4,8 @@
 
 Each round takes one step of every way in turn; printed are medians in milliseconds, and the median over the rounds of
 the ratio to the FP32 step of the same round. "fp8" rounds every tensor of every layer (inputs, weights, biases, norms,
-embeddings, attention, gradients) to E4M3 or E5M2 and counts all of them; "fp8-gemm" is the ready-made recipe: operands of products
-only, not counted. Threads: OMP_NUM_THREADS, and torch's are set to the same.
+embeddings, attention, gradients) to E4M3 or E5M2 and counts all of them; "fp8-gemm" is the ready-made recipe:
+operands of products only, not counted. Threads: OMP_NUM_THREADS, and torch's are set to the same.
 """
 
 from __future__ import annotations

@@ -72,7 +72,8 @@ typedef enum fpemu_scaling {
     FPEMU_SCALING_RECIPE_POW2 = 10, /* the same, u cut down to a power of two */
     FPEMU_SCALING_MUPPET = 11,      /* the smallest power of two that keeps all inside (Rajagopal et al. 2020) */
     FPEMU_SCALING_S2FP8 = 12,       /* shift and squeeze: t = sign(x) 2^beta |x|^alpha (Cambier et al. 2020) */
-    FPEMU_SCALING_COUNT = 13
+    FPEMU_SCALING_RECIPROCAL = 13,  /* as absmax, but elements are multiplied by M / amax unrounded: ggml's Q8_0 */
+    FPEMU_SCALING_COUNT = 14
 } fpemu_scaling;
 
 /* Which elements of a tensor of outer x rows x length x inner elements (fpemu_shape) share a scale. */
@@ -194,7 +195,8 @@ typedef enum fpemu_name {
     FPEMU_NAME_MSFP16 = 33,
     FPEMU_NAME_NF4 = 34,
     FPEMU_NAME_S2FP8 = 35,
-    FPEMU_NAME_COUNT = 36 /* one more than the last */
+    FPEMU_NAME_Q8_0 = 36,
+    FPEMU_NAME_COUNT = 37 /* one more than the last */
 } fpemu_name;
 
 /* Where a text went wrong. */

@@ -271,6 +271,9 @@ static void quantize_run_narrow(const quantize_job *j, size_t first, size_t n, g
     const size_t size = j->size ? j->size : sizeof(uint16_t);
     char *out = (char *)j->out + first * size;
     quantize_span s = {x, NULL, j->rounding->offset + first, 0};
+    const int bfloat = j->carrier == FPEMU_CARRIER_BF16; /* compatibility settings may make what is no word */
+    void (*const narrow)(size_t, const float *, uint16_t *) =
+        j->plan.compat ? j->k->narrow16[bfloat] : j->k->exact16[bfloat];
     if (j->words) {
         j->words(&j->plan, n, (const uint16_t *)(const void *)from, (uint16_t *)(void *)out);
         return;
@@ -281,7 +284,7 @@ static void quantize_run_narrow(const quantize_job *j, size_t first, size_t n, g
         s.out = j->size ? out + at * size : (char *)(g ? y : x); /* counting reads x after y is made */
         quantize_run_span(j, s, g);
         if (!j->size)
-            carrier_narrow(j->k, j->carrier, s.n, g ? y : x, out + at * size);
+            narrow(s.n, g ? y : x, (uint16_t *)(void *)(out + at * size));
     }
 }
 #endif
@@ -441,7 +444,7 @@ static void decode_narrow(const core_coder *c, int carrier, size_t n, const char
     for (size_t at = 0, m; at < n; at += m) {
         m = n - at < NARROW_TILE ? n - at : NARROW_TILE;
         k->loops32->decode(c, m, codes + at * size, size, 0, tile);
-        carrier_narrow(k, carrier, m, tile, y + at * sizeof(uint16_t));
+        k->exact16[carrier == FPEMU_CARRIER_BF16](m, tile, (uint16_t *)(void *)(y + at * sizeof(uint16_t)));
     }
 }
 #endif

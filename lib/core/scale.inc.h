@@ -197,6 +197,14 @@ FPEMU_FN void core_scale_find(const core_block *b, const core_extremes *e, core_
         s->kind = CORE_SCALE_DIVIDE;
         s->s = s->down = core_scale_hold(b, amax / b->max, s);
         break;
+    case FPEMU_SCALING_RECIPROCAL: {
+        const realw d = amax / b->max;
+        s->kind = CORE_SCALE_MULTIPLY;
+        s->s = core_scale_hold(b, d, s);
+        s->down = d > 0 ? 1 / d : 0;
+        s->down = s->down < core_value(CARRIER_INF) ? s->down : (realw)FLT_MAX;
+        break;
+    }
     case FPEMU_SCALING_NVFP4: {
         const realw u = (realw)b->tensor.a, d = (realw)b->tensor.b, f = (realw)FLT_MAX;
         s->kind = CORE_SCALE_MULTIPLY;

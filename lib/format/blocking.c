@@ -130,6 +130,10 @@ static int check_rule(const fpemu_format *f, const fpemu_format *scale, fpemu_pr
         if (scale->max * (f->max > -f->lowest ? f->max : -f->lowest) > (double)FLT_MAX)
             return refuse(problem, scales, "a scale whose largest value, times the element's, is a binary32 number");
         break;
+    case FPEMU_SCALING_RECIPROCAL:
+        if (f->scale_power)
+            return refuse(problem, scales, "a float as scale with the rule reciprocal");
+        break;
     case FPEMU_SCALING_RECIPE:
     case FPEMU_SCALING_RECIPE_POW2:
         if (!is_binary32(scale))

@@ -1,4 +1,5 @@
 /* rounding.c - roundings by name. */
+#include "near.h"
 #include "text.h"
 
 #include <string.h>
@@ -96,6 +97,16 @@ fpemu_status fpemu_rounding_parse(const char *text, fpemu_rounding *rounding, fp
             rounding->compat = settings[i].compat;
             return FPEMU_OK;
         }
+    near_list list = {.count = 0};
+    char meant[NEAR_SIZE];
+    for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++)
+        if (fpemu_is_near(text + start, end - start, modes[mode].long_name))
+            fpemu_near_add(&list, modes[mode].long_name);
+    for (size_t i = 0; i < SETTINGS; i++)
+        if (fpemu_is_near(text + start, end - start, settings[i].name))
+            fpemu_near_add(&list, settings[i].name);
+    if (list.count)
+        return fpemu_spec_hint(error, text, length, start, fpemu_near_print(&list, meant));
     return fpemu_spec_error(error, text, length, start,
                             "rne, rna, rnz, rtz, raz, rtp, rtn, rto, sr, se or a compatibility setting");
 }

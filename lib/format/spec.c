@@ -10,6 +10,7 @@
 
 #include "format.h"
 #include "named.h"
+#include "near.h"
 #include "scalar.h"
 
 /* ----------------------------------------------------------------------------------------------------- calls */
@@ -193,15 +194,15 @@ static int build(const call *c, const reader *r, const value *v, fpemu_format *f
 
 /* ----------------------------------------------------------------------------------------------------- names */
 
-static int find_name(const char *text, size_t length, fpemu_format *f)
+static fpemu_name name_of(const char *text, size_t length)
 {
     for (int name = FPEMU_NAME_NONE + 1; name < FPEMU_NAME_COUNT; name++) {
         const char *word;
         for (unsigned i = 0; (word = fpemu_format_name((fpemu_name)name, i)) != NULL; i++)
             if (fpemu_word_is(text, length, word))
-                return fpemu_format_named((fpemu_name)name, f) == FPEMU_OK;
+                return (fpemu_name)name;
     }
-    return 0;
+    return FPEMU_NAME_NONE;
 }
 
 /* eXmY[fn|fnuz]; the word from r->start to r->at begins with e and a digit. */
@@ -282,6 +283,39 @@ static const call *find_call(const char *word, size_t length)
     return fpemu_find_block_call(word, length);
 }
 
+/* A word that is no format, or the name of one with arguments: what may have been meant. */
+static int fail_near(reader *r, size_t length)
+{
+    const char *const word = r->text + r->start;
+    near_list list = {.count = 0};
+    char text[NEAR_SIZE];
+    if (!*fpemu_near_width(word, length, r->nested, text)) {
+        fpemu_near_names(&list, word, length, r->nested);
+        for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+            if (fpemu_is_near(word, length, calls[i].name))
+                fpemu_near_add(&list, calls[i].name);
+        fpemu_near_print(&list, text);
+    }
+    if (!*text)
+        return fail(r, r->start, "a format, such as bf16, e4m3fn or fixed(8,4)");
+    fpemu_spec_hint(r->error, r->text, r->length, r->start, text);
+    return 0;
+}
+
+static int fail_call(reader *r, fpemu_name name)
+{
+    char call[NEAR_CALL_SIZE], text[FPEMU_SPEC_LENGTH + 1];
+    fpemu_format f;
+    skip_space(r);
+    const size_t begin = r->at + 1;
+    if (r->nested || !fpemu_near_call(name, r->text + begin, r->length - begin, call) ||
+        fpemu_format_parse(call, &f, NULL) != FPEMU_OK || fpemu_format_print(&f, text, sizeof text) != FPEMU_OK ||
+        strlen(text) >= NEAR_SIZE)
+        return fail(r, r->at, "':' or the end after the name of a format");
+    fpemu_spec_hint(r->error, r->text, r->length, r->start, text);
+    return 0;
+}
+
 /* NAME, SHORT or CALL: the parameters, not yet checked. */
 static int read_base(reader *r, fpemu_format *f)
 {
@@ -295,7 +329,8 @@ static int read_base(reader *r, fpemu_format *f)
     const int opens = take(r, '(');
     r->at = end;
     int good = 1;
-    if (!opens && find_name(word, length, f))
+    const fpemu_name name = name_of(word, length);
+    if (!opens && name && fpemu_format_named(name, f) == FPEMU_OK)
         return !r->nested || !f->scaling || fail(r, r->start, "a format without blocks of its own");
     const call *const c = find_call(word, length);
     if (c) {
@@ -307,17 +342,15 @@ static int read_base(reader *r, fpemu_format *f)
             return 0;
         return build(c, r, values, f, &problem) ? 1 : fail_problem(r, &problem);
     }
-    if (opens && find_name(word, length, f)) {
-        skip_space(r);
-        return fail(r, r->at, "':' or the end after the name of a format");
-    }
+    if (opens && name)
+        return fail_call(r, name);
     if (fpemu_lower(word[0]) == 'e' && length > 1 && fpemu_is_digit(word[1]))
         return read_short(r, f);
     if (read_integer_name(r, f))
         return 1;
     if (read_p3109_name(r, f, &good))
         return good;
-    return fail(r, r->start, "a format, such as bf16, e4m3fn or fixed(8,4)");
+    return fail_near(r, length);
 }
 
 /* ------------------------------------------------------------------------------------------------- modifiers */

@@ -8,9 +8,9 @@
 #include "named.h"
 
 /* In the order of fpemu_scaling. */
-static const char *const rule_names[FPEMU_SCALING_COUNT] = {"none",        "floor",  "ceil",  "even",     "rceil",
-                                                            "hbfp",        "absmax", "nvfp4", "nvfp4-ao", "recipe",
-                                                            "recipe-pow2", "muppet", "s2fp8"};
+static const char *const rule_names[FPEMU_SCALING_COUNT] = {"none",        "floor",  "ceil",  "even",      "rceil",
+                                                            "hbfp",        "absmax", "nvfp4", "nvfp4-ao",  "recipe",
+                                                            "recipe-pow2", "muppet", "s2fp8", "reciprocal"};
 
 /* Where the element comes from. */
 enum element { ANY, FROM_M, FROM_E_M, FROM_BITS, ANY_SYMMETRIC, FROM_TABLE };
@@ -54,8 +54,8 @@ static const struct family {
      FPEMU_NAME_E2M1},
     {{"codebook", CALL_BLOCKED, {{"table", FPEMU_PARAMETER_TABLE, TABLE, 0}, A_BLOCK(1), A_SCALE, {0}}},
      FROM_TABLE, RULE_BIT(ABSMAX), FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 256, 0, FPEMU_NAME_BINARY32, FPEMU_NAME_NONE},
-    {{"group", CALL_BLOCKED, {AN_ELEMENT(0), A_BLOCK(1), A_SCALE, {0}}},
-     ANY_SYMMETRIC, RULE_BIT(ABSMAX), FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 2048, 0, FPEMU_NAME_BINARY32,
+    {{"group", CALL_BLOCKED, {AN_ELEMENT(0), A_BLOCK(1), A_SCALE, A_RULE(1), {0}}},
+     ANY_SYMMETRIC, RULE_BIT(ABSMAX) | RULE_BIT(RECIPROCAL), FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 2048, 0, FPEMU_NAME_BINARY32,
      FPEMU_NAME_NONE},
     {{"scaled", CALL_BLOCKED, {AN_ELEMENT(0), A_BLOCK(1), A_MARGIN, A_RULE(1), {0}}},
      ANY, RULE_BIT(RECIPE) | RULE_BIT(RECIPE_POW2), FPEMU_SCALING_RECIPE, FPEMU_BLOCK_TENSOR, 0, 0, FPEMU_NAME_BINARY32,
@@ -122,7 +122,7 @@ static int take_rule(reader *r, value *v)
     for (v->number = FPEMU_SCALING_FLOOR; v->number < FPEMU_SCALING_COUNT; v->number++)
         if (fpemu_word_is(r->text + start, r->at - start, rule_names[v->number]))
             return 1;
-    return fail(r, start, "floor, ceil, even, rceil, hbfp, absmax, nvfp4[-ao], recipe[-pow2], muppet or s2fp8");
+    return fail(r, start, "floor [r]ceil even hbfp absmax reciprocal nvfp4[-ao] recipe[-pow2] muppet or s2fp8");
 }
 
 /* nf4, dynamicB or udynamicB. */
@@ -222,10 +222,11 @@ int fpemu_build_blocked(const call *c, const reader *r, const value *v, fpemu_fo
     f->scaling = rule ? (uint8_t)rule->number : m->rule;
     if (!(m->rules >> f->scaling & 1))
         return refuse(problem, FPEMU_PARAMETER_RULE,
-                      m->rules == POWER_RULES      ? "floor, ceil, even or rceil"
-                      : m->element == FROM_M       ? "floor, ceil, even, rceil or hbfp"
-                      : m->rules & RULE_BIT(NVFP4) ? "nvfp4 or nvfp4-ao"
-                                                   : "recipe or recipe-pow2");
+                      m->rules == POWER_RULES       ? "floor, ceil, even or rceil"
+                      : m->element == FROM_M        ? "floor, ceil, even, rceil or hbfp"
+                      : m->rules & RULE_BIT(NVFP4)  ? "nvfp4 or nvfp4-ao"
+                      : m->rules & RULE_BIT(ABSMAX) ? "absmax or reciprocal"
+                                                    : "recipe or recipe-pow2");
     f->block = block ? (uint8_t)block->number : m->block;
     f->block_rows = block ? block->rows : 0;
     f->block_length = block ? block->length : m->length;

@@ -29,25 +29,44 @@ size_t fpemu_spec_length(const char *text)
     return n;
 }
 
-fpemu_status fpemu_spec_error(fpemu_parse_error *error, const char *text, size_t length, size_t position,
-                              const char *expected)
+/* What stands at the position. */
+static void find(char found[32], const char *text, size_t length, size_t position)
 {
-    if (!error)
-        return FPEMU_ERROR_SPEC;
-    char found[32];
     const unsigned char c = position < length ? (unsigned char)text[position] : 0;
     if (position >= length) {
-        snprintf(found, sizeof found, "the end");
+        snprintf(found, 32, "the end");
     } else if (c < ' ' || c > '~') {
-        snprintf(found, sizeof found, "byte \\x%02x", c);
+        snprintf(found, 32, "byte \\x%02x", c);
     } else {
         size_t n = 1;
         while (n < 20 && position + n < length && (fpemu_is_word((char)c) || c == '-' || c == '+') &&
                (fpemu_is_word(text[position + n]) || text[position + n] == '.'))
             n++;
-        snprintf(found, sizeof found, "'%.*s'", (int)n, text + position);
+        snprintf(found, 32, "'%.*s'", (int)n, text + position);
     }
+}
+
+/* "found WHAT, " and a word before and after what was expected or meant. */
+static fpemu_status store(fpemu_parse_error *error, const char *text, size_t length, size_t position, const char *before,
+                          const char *what, const char *after)
+{
+    char found[32];
+    if (!error)
+        return FPEMU_ERROR_SPEC;
+    find(found, text, length, position);
     error->position = (uint32_t)position;
-    snprintf(error->message, sizeof error->message, "found %s, expected %s", found, expected);
+    snprintf(error->message, sizeof error->message, "found %s, %s %s%s", found, before, what, after);
     return FPEMU_ERROR_SPEC;
+}
+
+fpemu_status fpemu_spec_error(fpemu_parse_error *error, const char *text, size_t length, size_t position,
+                              const char *expected)
+{
+    return store(error, text, length, position, "expected", expected, "");
+}
+
+fpemu_status fpemu_spec_hint(fpemu_parse_error *error, const char *text, size_t length, size_t position,
+                             const char *meant)
+{
+    return store(error, text, length, position, "did you mean", meant, "?");
 }

@@ -26,4 +26,8 @@ size_t fpemu_spec_length(const char *text);
 fpemu_status fpemu_spec_error(fpemu_parse_error *error, const char *text, size_t length, size_t position,
                               const char *expected);
 
+/* The same with what may have been meant: "found 'fp4', did you mean e2m1?". */
+fpemu_status fpemu_spec_hint(fpemu_parse_error *error, const char *text, size_t length, size_t position,
+                             const char *meant);
+
 #endif /* FPEMU_FORMAT_TEXT_H */

@@ -116,6 +116,7 @@ typedef struct kernels {
     /* binary16 (0) and bfloat16 (1) words to binary32, and back to nearest: core/narrow.h */
     void (*widen16[2])(size_t n, const uint16_t *x, float *y);
     void (*narrow16[2])(size_t n, const float *x, uint16_t *y);
+    void (*exact16[2])(size_t n, const float *x, uint16_t *y); /* the same where every x is a number of the type */
     /* words rounded by a plan whose results are all of the type, as round does with the numbers; NULL where there is no
      * such loop */
     void (*round16[2][CORE_RULE_AFFINE_FAST + 1][CORE_MODE_COUNT])(const core_plan32 *p, size_t n, const uint16_t *x,

@@ -92,6 +92,30 @@ static void narrow_bf16(size_t n, const float *x, uint16_t *y)
     const size_t i = 0;
     NARROW_REST(to_bf16, uint32_t, uint16_t)
 }
+
+/* The same of numbers of the type. */
+static void exact_f16(size_t n, const float *x, uint16_t *y)
+{
+    size_t i = 0;
+#ifdef NARROW_LANES
+    for (; i + NARROW_LANES <= n; i += NARROW_LANES) {
+        NARROW_VECTOR v;
+        memcpy(&v, x + i, sizeof v);
+        narrow_f16_vector(v, y + i);
+    }
+#endif
+    NARROW_REST(to_f16, uint32_t, uint16_t)
+}
+
+static void exact_bf16(size_t n, const float *x, uint16_t *y)
+{
+    SIMD for (size_t i = 0; i < n; i++)
+    {
+        uint32_t u;
+        memcpy(&u, x + i, sizeof u);
+        y[i] = (uint16_t)(u >> 16);
+    }
+}
 #undef NARROW_REST
 
 /* Words rounded to a format that fits the type, by rule and mode: so no result has bits that the type has not. Of

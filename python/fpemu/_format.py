@@ -12,7 +12,7 @@ from . import _native
 
 KINDS = ("invalid", "float", "fixed", "int", "posit", "codebook")
 SCALINGS = ("none", "floor", "ceil", "even", "rceil", "hbfp", "absmax", "nvfp4", "nvfp4_ao", "recipe", "recipe_pow2",
-            "muppet", "s2fp8")
+            "muppet", "s2fp8", "reciprocal")
 BLOCKS = ("run", "row", "tile", "channel", "tensor")
 
 

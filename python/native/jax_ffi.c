@@ -83,9 +83,9 @@ static void text(const xla_frame *frame, const char *name, char to[TEXT_SIZE])
 /* One array of a call: where the part of an example lies. */
 typedef struct array {
     const xla_buffer *buffer;
-    int64_t rank;    /* of one example */
-    uint64_t bytes;  /* of one example */
-    uint64_t count;  /* its elements */
+    int64_t rank;   /* of one example */
+    uint64_t bytes; /* of one example */
+    uint64_t count; /* its elements */
 } array;
 
 typedef struct call {
@@ -94,7 +94,7 @@ typedef struct call {
     fpemu_rounding rounding; /* its stream is set by `seek` */
     int64_t dimensions;      /* of jax.vmap */
     uint64_t examples;
-    const int64_t *sizes;    /* of the dimensions of jax.vmap */
+    const int64_t *sizes; /* of the dimensions of jax.vmap */
     int64_t operands;
     array operand[MOST_OPERANDS];
     array result[2];
@@ -103,17 +103,13 @@ typedef struct call {
 static uint64_t element_bytes(int type)
 {
     switch (type) {
-    case XLA_U8:
-        return 1;
+    case XLA_U8: return 1;
     case XLA_U16:
     case XLA_F16:
-    case XLA_BF16:
-        return 2;
+    case XLA_BF16: return 2;
     case XLA_U32:
-    case XLA_F32:
-        return 4;
-    default:
-        return 8;
+    case XLA_F32: return 4;
+    default: return 8;
     }
 }
 
@@ -144,15 +140,24 @@ static void *part(const call *c, const array *a, uint64_t example)
     return a->count && a->buffer->data ? (char *)a->buffer->data + place * a->bytes : a->buffer->data;
 }
 
-/* Answers XLA's question for the version, and says whether that was all. The minor version is the runtime's where it is
- * known: what we use is the same in all. */
+/* The minor version that handlers say they were written for: what we use is the same in all, but some jaxlibs take only
+ * handlers of their own. Set once, before any is registered. */
+static int minor_version = XLA_MINOR;
+
+/* Takes the version of the jaxlib that is there; 0 if it is one that these handlers do not speak. */
+EXPORT int fpemu_jax_speak(int major, int minor)
+{
+    if (major != XLA_MAJOR)
+        return 0;
+    minor_version = minor;
+    return 1;
+}
+
+/* Answers XLA's question for the version, and says whether that was all. */
 static bool answered(const xla_frame *frame)
 {
     xla_metadata *metadata;
-    const xla_version version = {sizeof version, NULL, XLA_MAJOR,
-                                 frame->api && frame->api->version.major_version == XLA_MAJOR
-                                     ? frame->api->version.minor_version
-                                     : XLA_MINOR};
+    const xla_version version = {sizeof version, NULL, XLA_MAJOR, minor_version};
 
     if (!frame->extensions || frame->extensions->type != XLA_EXTENSION_METADATA)
         return false;
@@ -232,7 +237,7 @@ static fpemu_rounding seek(const call *c, const array *state, uint64_t example)
 /* ------------------------------------------------------------------------------------------------- counters */
 
 /* Words of counters are a fpemu_stats and after it the counts of its two histograms, 64 bits each. XLA's buffers begin
- * at multiples of 16 bytes or more, and every example has an even number of words, so histograms are counted in place. */
+ * at multiples of 16 bytes or more, and every example has an even number of words: histograms are counted in place. */
 typedef struct counters {
     fpemu_stats stats;
     char *words;
@@ -271,24 +276,15 @@ static void close_counters(counters *n)
 /* --------------------------------------------------------------------------------------- calls by type */
 
 /* One call of the library for elements of an XLA type, its status in `status`. */
-#define BY_TYPE(type, status, function, ...)                                                                          \
-    do {                                                                                                              \
-        switch (type) {                                                                                               \
-        case XLA_F64:                                                                                                 \
-            (status) = function##_f64(__VA_ARGS__);                                                                   \
-            break;                                                                                                    \
-        case XLA_F32:                                                                                                 \
-            (status) = function##_f32(__VA_ARGS__);                                                                   \
-            break;                                                                                                    \
-        case XLA_F16:                                                                                                 \
-            (status) = function##_f16(__VA_ARGS__);                                                                   \
-            break;                                                                                                    \
-        case XLA_BF16:                                                                                                \
-            (status) = function##_bf16(__VA_ARGS__);                                                                  \
-            break;                                                                                                    \
-        default:                                                                                                      \
-            (status) = FPEMU_ERROR_ARGUMENT;                                                                          \
-        }                                                                                                             \
+#define BY_TYPE(type, status, function, ...)                                                                           \
+    do {                                                                                                               \
+        switch (type) {                                                                                                \
+        case XLA_F64: (status) = function##_f64(__VA_ARGS__); break;                                                   \
+        case XLA_F32: (status) = function##_f32(__VA_ARGS__); break;                                                   \
+        case XLA_F16: (status) = function##_f16(__VA_ARGS__); break;                                                   \
+        case XLA_BF16: (status) = function##_bf16(__VA_ARGS__); break;                                                 \
+        default: (status) = FPEMU_ERROR_ARGUMENT;                                                                      \
+        }                                                                                                              \
     } while (0)
 
 static fpemu_status quantize_array(const call *c, const fpemu_rounding *rounding, const fpemu_shape *shape, uint64_t n,
@@ -311,8 +307,8 @@ typedef struct place {
     const int64_t *local, *global;
     const uint32_t *starts;
     int64_t rank;
-    int64_t run;   /* the first dimension from which on the piece is one run of the larger tensor's elements */
-    int64_t axis;  /* of blocks */
+    int64_t run;  /* the first dimension from which on the piece is one run of the larger tensor's elements */
+    int64_t axis; /* of blocks */
 } place;
 
 static bool cut(const place *p, int64_t dimension)
@@ -330,9 +326,8 @@ static bool at_blocks(const place *p, int64_t dimension, uint64_t length)
 
 static bool needs_range(const fpemu_format *f)
 {
-    return f->scaling != FPEMU_SCALING_NONE &&
-           (f->block == FPEMU_BLOCK_TENSOR || f->scaling == FPEMU_SCALING_NVFP4 ||
-            f->scaling == FPEMU_SCALING_NVFP4_AO);
+    return f->scaling != FPEMU_SCALING_NONE && (f->block == FPEMU_BLOCK_TENSOR || f->scaling == FPEMU_SCALING_NVFP4 ||
+                                                f->scaling == FPEMU_SCALING_NVFP4_AO);
 }
 
 /* Whether the larger tensor's blocks lie wholly inside or outside the piece. `whole`: scales of the whole tensor come
@@ -349,10 +344,8 @@ static bool holds_blocks(const call *c, const place *p, bool whole)
     if (needs_range(f) && any && !whole)
         return false;
     switch (f->block) {
-    case FPEMU_BLOCK_RUN:
-        return at_blocks(p, p->axis, f->block_length);
-    case FPEMU_BLOCK_ROW:
-        return !cut(p, p->axis);
+    case FPEMU_BLOCK_RUN: return at_blocks(p, p->axis, f->block_length);
+    case FPEMU_BLOCK_ROW: return !cut(p, p->axis);
     case FPEMU_BLOCK_TILE:
         return at_blocks(p, p->axis, f->block_length) && (p->axis == 0 || at_blocks(p, p->axis - 1, f->block_rows));
     case FPEMU_BLOCK_CHANNEL:
@@ -360,8 +353,7 @@ static bool holds_blocks(const call *c, const place *p, bool whole)
             if (i != p->axis && cut(p, i))
                 return false;
         return true;
-    default:
-        return true;
+    default: return true;
     }
 }
 
@@ -379,15 +371,15 @@ static xla_error *quantize_runs(const call *c, const place *p, fpemu_rounding ro
     for (int64_t i = p->run; i < p->rank; i++)
         length *= sizes[i - p->run] = (uint64_t)p->local[i];
     if (c->format.scaling != FPEMU_SCALING_NONE) {
-        if (runs > 1 && (first < p->run || c->format.block == FPEMU_BLOCK_CHANNEL ||
-                         c->format.block == FPEMU_BLOCK_TENSOR))
+        if (runs > 1 &&
+            (first < p->run || c->format.block == FPEMU_BLOCK_CHANNEL || c->format.block == FPEMU_BLOCK_TENSOR))
             return fail(c->frame, XLA_UNIMPLEMENTED,
                         "fpemu: stochastic rounding of blocks along a dimension that is not among the contiguous ones "
                         "of a shard; shard the leading dimensions, or quantize before sharding");
         fpemu_shape_of((size_t)(p->rank - p->run), sizes, (int)(p->axis - p->run), &shape);
         shape.whole = whole->whole;
     }
-    for (uint64_t r = 0; r < runs; r++) {
+    for (uint64_t r = 0; r < runs; r++, x += length * size, y += length * size) {
         uint64_t index = 0, step = 1, rest = r;
         xla_error *error;
 
@@ -402,8 +394,7 @@ static xla_error *quantize_runs(const call *c, const place *p, fpemu_rounding ro
             step *= (uint64_t)p->global[i];
         }
         rounding.offset = offset + index;
-        error = refuse(c->frame, "quantize",
-                       quantize_array(c, &rounding, &shape, length, x + r * length * size, y + r * length * size, stats));
+        error = refuse(c->frame, "quantize", quantize_array(c, &rounding, &shape, length, x, y, stats));
         if (error)
             return error;
     }
@@ -475,8 +466,9 @@ EXPORT xla_error *fpemu_jax_quantize(const xla_frame *frame)
         const fpemu_rounding rounding = c.rounding;
 
         shape.outer *= c.examples;
-        return refuse(frame, "quantize", quantize_array(&c, &rounding, &shape, n * c.examples,
-                                                        c.operand[0].buffer->data, c.result[0].buffer->data, NULL));
+        return refuse(frame, "quantize",
+                      quantize_array(&c, &rounding, &shape, n * c.examples, c.operand[0].buffer->data,
+                                     c.result[0].buffer->data, NULL));
     }
     for (uint64_t e = 0; e < c.examples; e++) {
         const void *x = part(&c, &c.operand[0], e);

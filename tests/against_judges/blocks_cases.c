@@ -18,7 +18,7 @@ static const char *const specs[] = {
     "nvfp4",
     "msfp12",
     "msfp16",
-    "nf4",
+    "nf4", "q8_0",
     "mx(e2m1,block=4)",
     "mx(e2m1,block=4,rule=ceil)",
     "mx(e2m1,block=4,rule=even)",
@@ -130,6 +130,9 @@ static const struct made {
     {"dlfloat16", "e8m0", FPEMU_SCALING_RCEIL, 0, FPEMU_BLOCK_RUN, 0, 4},
     {"e4m3fn", "tf32", FPEMU_SCALING_ABSMAX, 0, FPEMU_BLOCK_RUN, 0, 4},
     {"e4m3fn", "p3109(8,3,uf)", FPEMU_SCALING_ABSMAX, 0, FPEMU_BLOCK_RUN, 0, 4},
+    {"e4m3fn", "fp16", FPEMU_SCALING_RECIPROCAL, 0, FPEMU_BLOCK_RUN, 0, 4},
+    {"int8:symmetric", "e5m2", FPEMU_SCALING_RECIPROCAL, 0, FPEMU_BLOCK_TILE, 2, 3},
+    {"int(6,scale=3)", "fp32", FPEMU_SCALING_RECIPROCAL, 0, FPEMU_BLOCK_ROW, 0, 0},
     {"table(nf4)", "e8m0", FPEMU_SCALING_FLOOR, 0, FPEMU_BLOCK_RUN, 0, 4},
     {"table(dynamic8)", NULL, FPEMU_SCALING_CEIL, 12, FPEMU_BLOCK_RUN, 0, 4},
 };
@@ -145,13 +148,14 @@ static int combination(size_t k, fpemu_format *f, char *text)
     static const char *const elements[] = {"e2m1", "e4m3fn", "int8", "ufixed(6,3)", "posit(8,1)", "table(nf4)"};
     static const char *const scales[] = {NULL, "e8m0", "e4m3fn", "ue4m3", "e5m2", "bf16", "fp32"};
     fpemu_format element, scale;
-    for (unsigned rule = FPEMU_SCALING_NONE + 1; rule < FPEMU_SCALING_S2FP8; rule++)
-        for (size_t e = 0; e < sizeof elements / sizeof *elements; e++)
+    for (unsigned rule = FPEMU_SCALING_NONE + 1; rule < FPEMU_SCALING_COUNT; rule++)
+        for (size_t e = 0; rule != FPEMU_SCALING_S2FP8 && e < sizeof elements / sizeof *elements; e++)
             for (size_t s = 0; s < sizeof scales / sizeof *scales; s++) {
                 lh_check(!fpemu_format_parse(elements[e], &element, NULL) &&
                              (!scales[s] || !fpemu_format_parse(scales[s], &scale, NULL)),
                          "%s or %s cannot be read", elements[e], scales[s] ? scales[s] : "2^c");
-                if (!fpemu_format_blocked(f, &element, (fpemu_scaling)rule, scales[s] ? &scale : NULL,
+                if (rule != FPEMU_SCALING_S2FP8 &&
+                    !fpemu_format_blocked(f, &element, (fpemu_scaling)rule, scales[s] ? &scale : NULL,
                                           scales[s] ? 0 : 8, FPEMU_BLOCK_RUN, 0, 4) &&
                     k-- == 0) {
                     (void)snprintf(text, 200, "(%s, %s, rule %u)", elements[e], scales[s] ? scales[s] : "2^c", rule);
@@ -290,7 +294,8 @@ static double random_scale(const block_case *c, uint64_t *state)
 {
     const fpemu_format *f = &c->f;
     int top = c->carrier == 32 ? 127 : 1023, bottom = c->carrier == 32 ? -149 : -1074, k;
-    double m = f->scaling >= FPEMU_SCALING_ABSMAX && f->scaling <= FPEMU_SCALING_RECIPE
+    double m = (f->scaling >= FPEMU_SCALING_ABSMAX && f->scaling <= FPEMU_SCALING_RECIPE) ||
+                       f->scaling == FPEMU_SCALING_RECIPROCAL
                    ? 1 + (double)(lh_next(state) >> 11) * 0x1p-53
                    : 1;
     int low = f->scale_power ? -(1 << (f->scale_exponent_bits - 1)) : 1 - f->scale_bias - f->scale_mantissa_bits;

@@ -504,6 +504,10 @@ static void blocks(void)
             c.seed = state;
             (void)lh_next(&state);
             c.shape = k % 4 < 2 ? case_shape(&state) : fpemu_shape_vector(1 + lh_next(&state) % (k < 4 ? 700 : 9000));
+            if (k == 1 || k == 6) { /* many columns, more than are taken at a time */
+                c.shape = fpemu_shape_vector(20 + lh_next(&state) % 40);
+                c.shape.inner = 200;
+            }
             case_fill(&c);
             case_rounding(&c);
             c.r.compat = 0;

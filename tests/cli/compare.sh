@@ -54,4 +54,15 @@ fails 2 'expected IN SPEC' compare in.npy
 fails 2 'character' compare in.npy e4m3fn nonsense
 fails 1 'posit(8,2)' compare empty.raw --raw f32 e4m3fn 'posit(8,2)' -r rtn
 
+# Bars of about equal bits (nf4 4.5, nvfp4 4.501, here) stand side by side: no two points share a place.
+if python3 -c 'import zipfile' 2>/dev/null; then
+    "$FPEMU" sample weights --size 64 -o w.npy && "$FPEMU" sample gradients --size 64 -o g.npy &&
+        python3 -m zipfile -c bars.npz w.npy g.npy &&
+        "$FPEMU" compare bars.npz e4m3fn e5m2 int8 nf4 nvfp4 mxfp4 e2m1 --plot bars.svg >/dev/null || failed 'bars'
+    sed -n 's/.*<circle cx="\([0-9.]*\)".*/\1/p' bars.svg | sort -n >places
+    holds "$(wc -l <places)" -eq 7
+    awk 'NR > 1 && $1 - last < 9.9 { exit 1 } { last = $1 }' places || failed "points at one place: $(cat places)"
+    grep -q 'of about equal bits stand side by side' bars.svg || failed 'the caption'
+fi
+
 finish

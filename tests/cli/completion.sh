@@ -15,7 +15,7 @@ completed() {
     printf '%s\n' "${COMPREPLY[@]}"
 }
 offers() { # EXPECTED WORD...
-    completed "${@:2}" | grep -qxF -- "$1" || fail "'${*:2}' is not completed to $1"
+    completed "${@:2}" | grep -xF -- "$1" >/dev/null || fail "'${*:2}' is not completed to $1"
 }
 
 offers quantize fpemu qu
@@ -42,6 +42,7 @@ if command -v fptrain >/dev/null && [ -x "$(command -v fptrain)" ]; then
     offers tradeoff fptrain tr
     offers --resume fptrain run --re
     offers lenet fptrain run --model le
+    offers mnist-lenet fptrain run --config mni
 fi
 
 command -v zsh >/dev/null || { echo "zsh is not here to be tried"; exit 0; }

@@ -161,7 +161,7 @@ fails_data 'nowhere: no file train-images-idx3-ubyte' mnist:nowhere
 fails_data 'nowhere: No such file' nowhere
 fails_data 'empty: is a directory' text:empty
 fails_data 'one data set at a time' digits shapes
-fails_data "unknown option, or a value is missing: '--colour'" --colour
+fails_data "unknown option '--colour'" --colour
 fails_data "--rows: '0' is not in 1..1000" --rows 0
 
 finish

@@ -52,10 +52,20 @@ for text in '<th class="t">train.lr</th>' '<td class="t">0.1</td>' '<td class="t
     grep -qF -e "$text" page.html || failed "the page lacks $text"
 done
 # Every key that is the same in both has no column; weights, in which nothing vanished, have no row.
-for text in 'train.seed' '<script' 'conv1.weight' 'http' 'url(' 'src=' '@import' '<link'; do
+for text in 'train.seed' '<script>alert' 'conv1.weight' 'http' 'url(' 'src=' '@import' '<link'; do
     ! grep -qF -e "$text" page.html || failed "the page has $text"
 done
 holds "$(grep -c '<figure>' page.html)" -eq 9 # 5 kinds of curves; of one run switches, updates, underflow, exponents
+# The accuracy comes before the settings, which may be many; more than one format folds; one script, to sort the rows.
+grep -q '<thead><tr><th>run</th><th>best</th>.*<th>loss</th><th class="t">formats</th><th class="t">' page.html ||
+    failed 'accuracy does not come first'
+holds "$(grep -c '<script>' page.html)" -eq 1
+grep -qF 'color-scheme:light dark' page.html || failed 'dark mode of scroll bars'
+cp -R one folded
+printf 'dv = e5m2\nconv1.* = bf16\n' >>folded/settings.ini
+"$FPTRAIN" report one folded -o folded.html || failed 'report of formats'
+grep -qF '<td class="t"><details><summary>w=e4m3fn sr, 2 more</summary>dv=e5m2<br/>conv1.*=bf16</details></td>' \
+    folded.html || failed 'formats do not fold'
 # Under 1/8: 8 and 2 of the first hundred, 10 of the second; under 1/2 also 20, 10 and 30, 5.
 for text in '10 % under 1/8' '42.5 % under 1/2' '8 bits until 2<'; do
     grep -qF -e "$text" page.html || failed "the page lacks $text"
@@ -99,6 +109,22 @@ assert [r.getAttribute("opacity") for r in heat.getElementsByTagName("rect")] ==
 END
 fi
 
+# Sorted by the last accuracy, up and then down, where there is a browser: a run without any comes last.
+if command -v chromium >/dev/null; then
+    cp -R one better
+    sed -i 's/"test_accuracy":0.875/"test_accuracy":0.9/' better/log.jsonl
+    "$FPTRAIN" report better one "$odd" -o sort.html || failed 'report to sort'
+    click='const h = document.querySelectorAll("th")[3]; document.title = "";
+for (let i = 0; i != 2; i++) { h.click();
+document.title += Array.from(document.querySelectorAll("tbody tr")).map(r => r.cells[3].innerText).join(" ") + ";" }'
+    { sed '$d' sort.html && printf '<script>%s</script></body></html>\n' "$click"; } >clicked.html
+    timeout 60 chromium --headless --no-sandbox --disable-gpu --user-data-dir=browser --dump-dom \
+        "file://$PWD/clicked.html" >dom 2>/dev/null
+    grep -qF '<title>87.50 % 90.00 % -;90.00 % 87.50 % -;</title>' dom || [ ! -s dom ] ||
+        failed "sorting: $(grep -o '<title>[^/]*' dom)"
+    rm -rf browser
+fi
+
 "$FPTRAIN" report "$odd" --output alone.html || failed 'report of one'
 grep -qF '<th class="t">model.name</th>' alone.html || failed 'a single run shows what is not the default'
 # Numbers that leave an axis no room: the page has an end all the same
@@ -131,7 +157,8 @@ wait
 same piped.html new.html
 holds -p pipe
 # Only where the pipe is still one: else the device would be lost, if root tries.
-[ ! -p pipe ] || [ ! -c /dev/full ] || fails_report '/dev/full: No space left' one -o /dev/full
+[ ! -p pipe ] || [ ! -c /dev/full ] || fails_report '/dev/full: ' one -o /dev/full
+[ ! -c /dev/full ] || fails_report '/dev/full: No space left' one --tables /dev/full
 for leftover in .*.??????; do
     [ ! -e "$leftover" ] || failed "left behind: $leftover"
 done
@@ -260,7 +287,7 @@ cat >map/log.jsonl <<'END'
 END
 "$FPTRAIN" report map -o map.html --plots maps || failed 'a map of scales'
 for file in map.html maps/scale-map.svg; do
-    grep -qF 'Scale of gradients (white: 1, full: 2^4)' $file || failed "no scales in $file"
+    grep -qF 'Scale of gradients (empty: 1, full: 2^4)' $file || failed "no scales in $file"
     holds "$(grep -o 'opacity="[0-9.]*"' $file | tr -d '\n')" = 'opacity="0.50"opacity="1.00"'
 done
 fails_report "format 'fp99'" one --tables t.md --oracle fp99

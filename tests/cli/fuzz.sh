@@ -61,21 +61,69 @@ assert d["got"] == {"value": "nan", "code": "0x7f"} and j["signature"] == "f32-t
 assert j["stages"]["random"] == 20000 and j["inputs"] == sum(j["stages"].values()) and j["failure"] is None'
 
 # ------------------------------------------------------------------------------------- crashes and the like
+# The input is named, and all others are compared: three of each number of boundary, coverage and random inputs are 12.
 crashes 'casts.so:crashes crashed: Segmentation fault; the input was 12 (0x41400000)' e4m3fn \
     --against ./casts.so:crashes
+no_result 'crash 3 12 (0x41400000) ./casts.so:crashes crashed: Segmentation fault'
+grep -qE '^inputs: [0-9]+ boundary [0-9]+ coverage 1048576 random, seed 0$' out || failed "goes on: $(cat out)"
+holds "$(tail -n 1 out)" = 'no difference where there are results'
 crashes 'crashed: Segmentation fault; the input was 12 (0x41400000)' e4m3fn --against ./casts.so:crashes_array \
-    --signature f32-to-u8-array
-crashes 'ended with exit status 3; the input was 12' e4m3fn --against ./casts.so:leaves
+    --signature f32-to-u8-array $quick
+crashes 'ended with exit status 3; the input was 12' e4m3fn --against ./casts.so:leaves $quick
+no_result 'exit 3 12 (0x41400000) ./casts.so:leaves ended with exit status 3'
 crashes 'gives no result, the time limit passed; the input was 12' e4m3fn --against ./casts.so:hangs --time-limit 1
+crashes 'hangs: no result for 1 s; the input was 12 (0x41400000); 3 inputs' e4m3fn --against ./casts.so:hangs \
+    --hang-after 1 $quick
+crashes 'hangs: no result for 1 s; the input was 12 (0x41400000)' e4m3fn --against ./casts.so:hangs_array \
+    --signature f32-to-u8-array --hang-after 1 --inputs 0
+crashes 'though none of it alone' e4m3fn --against ./casts.so:crashes_on_long --signature f32-to-u8-array --inputs 0
+# Where it also differs that comes first. Of many inputs the one from which no bit can be taken: just above 70.3.
+"$FPEMU" fuzz e4m3fn --against ./casts.so:crashes_above_70 $quick >out 2>err
+holds $? -eq 1
+grep -qF '(0x428c999c); 64 inputs have no result' err || failed "shrunk: $(cat err)"
+grep -q '^tie .* 1 (0x3f800000)\|^normal .* 1 (0x3f800000)' out || failed "crash and difference: $(cat out)"
+grep -q '^given up' out || failed "given up: $(cat out)"
+# Programs: what each of these does on 12 alone is found among all inputs, printed or kept back.
+for what in crash exit garbage twice nothing; do
+    for how in casts "stdbuf -oL $directory/casts"; do
+        [ "$how" = casts ] || [ $what = crash ] || continue
+        command -v "${how%% *}" >/dev/null || how=$directory/casts
+        case $what in
+        crash) text='crashed: Aborted, after 0 of 1 results' row='crash 3' ;;
+        exit) text='ended with exit status 5, after 0 of 1 results' row='exit 3' ;;
+        garbage) text="gave '?[31m', which is no u8" row='unreadable 3' ;;
+        twice) text='gave more than 1 result for 1 input' row='too-many 3' ;;
+        nothing) text='gave 0 results for 1 input' row='too-few 3' ;;
+        esac
+        case $how in casts) how=$directory/casts ;; esac
+        crashes "$text; the input was 12 (0x41400000); 3 inputs" e4m3fn --against-program "exec $how $what-12" $quick
+        tr -s ' ' <out | grep -q "^$row 12 (0x41400000)" || failed "row of $what: $(cat out)"
+        grep -qE ' 20000 random, seed 0$' out || failed "$what goes on: $(cat out)"
+    done
+done
+crashes 'hangs: nothing printed for 1 s, after 0 of 1 results; the input was 12' e4m3fn \
+    --against-program "exec $directory/casts hang-12" --hang-after 1 --inputs 0
 crashes 'crashed: Aborted, after' e4m3fn --against-program "exec $directory/casts crash" $quick
+grep -q '^crash  *0  a batch of' out || failed "a batch: $(cat out)"
 crashes 'gave 1000 results for' e4m3fn --against-program "$directory/casts stop" $quick
 crashes 'exit status 127, after 0 of' e4m3fn --against-program './no-such-program 2>/dev/null' $quick
+holds "$(tail -n 1 out)" = 'nothing could be compared'
 crashes 'exit status 3, after 0 of' e4m3fn --against-program 'exit 3' $quick
-crashes 'gave more than' e4m3fn --against-program "$directory/casts; echo 0" $quick
+crashes 'exit status 1, after more than 1 of 1 results' e4m3fn --against-program "$directory/casts; echo 0; exit 1" \
+    $quick
+crashes 'gave more than 1 result for 1 input' e4m3fn --against-program "$directory/casts; echo 0" $quick
+crashes 'gave more than 1 result for 1 input' e4m3fn --against-program "$directory/casts endless" $quick
 crashes "gave 'nonsense'" e4m3fn --against-program 'echo nonsense' $quick
 crashes 'gave no result before the time limit' e4m3fn --against-program "$directory/casts hang" --time-limit 1
+"$FPEMU" fuzz e4m3fn --against ./casts.so:crashes --json $quick >json 2>err
+holds $? -eq 3
+python_checks json 'f, = j["failures"]
+assert f["class"] == "crash" and f["count"] == j["without_result"] == 3 and f["batch"] == 1 and not j["given_up"]
+assert f["input"] == {"value": 12.0, "code": "0x41400000"} and f["what"] == j["failure"] and j["mismatches"] == 0
+assert j["inputs"] == sum(j["stages"].values()) and j["stages"]["random"] == 20000'
 "$FPEMU" fuzz e4m3fn --against ./casts.so:right --inputs 4000000000 --time-limit 1 >out || failed 'time limit'
 grep -q 'ended by the time limit' out || failed "time limit: $(cat out)"
+holds "$(tail -n 1 out)" = 'no difference up to the time limit'
 
 fails 2 'one of --against' fuzz e4m3fn
 fails 2 'one of --against' fuzz e4m3fn --against a:b --against-program c

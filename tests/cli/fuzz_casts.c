@@ -180,7 +180,54 @@ uint8_t hangs(float x)
     return right(x);
 }
 
+/* On every operand of a large part of all, and wrong on another part. */
+uint8_t crashes_above_70(float x);
+uint8_t crashes_above_70(float x)
+{
+    if (x > 70.3f) {
+        raise(SIGSEGV);
+    }
+    return x == 1 ? 0 : right(x);
+}
+
+/* Only on arrays: no element is to blame. */
+void crashes_on_long(const float *x, uint8_t *codes, size_t n);
+void crashes_on_long(const float *x, uint8_t *codes, size_t n)
+{
+    if (n >= 100) {
+        raise(SIGSEGV);
+    }
+    right_array(x, codes, n);
+}
+
+void hangs_array(const float *x, uint8_t *codes, size_t n);
+void hangs_array(const float *x, uint8_t *codes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        codes[i] = hangs(x[i]);
+    }
+}
+
 #ifdef MAIN
+/* What goes wrong on one operand, 12, and what it prints of it. */
+static void fail_on_12(const char *what, uint8_t code)
+{
+    if (strcmp(what, "crash-12") == 0) {
+        abort();
+    } else if (strcmp(what, "exit-12") == 0) {
+        exit(5);
+    } else if (strcmp(what, "hang-12") == 0) {
+        for (;;) {
+        }
+    } else if (strcmp(what, "garbage-12") == 0) {
+        printf("\033[31m twelve\n");
+    } else if (strcmp(what, "twice-12") == 0) {
+        printf("0x%02x 0x%02x\n", code, code);
+    } else if (strcmp(what, "nothing-12") != 0) {
+        printf("0x%02x\n", code);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -197,8 +244,13 @@ int main(int argc, char **argv)
             for (;;) {
             }
         }
+        while (strcmp(what, "endless") == 0) {
+            puts("0x00");
+        }
         if (strcmp(what, "values") == 0) {
             printf("%a\n", (double)round_value(x));
+        } else if (x == 12 && strcmp(what, "truncate") != 0) {
+            fail_on_12(what, right(x));
         } else {
             printf("0x%02x\n", strcmp(what, "truncate") == 0 ? truncates(x) : right(x));
         }

@@ -35,15 +35,20 @@ example() {
     [ "$line" = "$2 $3 $4" ] || failed "example of $1: '$line', wanted '$2 $3 $4'"
 }
 
-# crashes TEXT ARGUMENT...: status 1, and one line on stderr that holds TEXT
+# crashes TEXT ARGUMENT...: status 3, one line on stderr that holds TEXT, and never "no difference" alone
 crashes() {
     text=$1
     shift
     "$FPEMU" fuzz "$@" >out 2>err
     status=$?
-    if [ $status -ne 1 ] || [ "$(wc -l <err)" -ne 1 ] || ! grep -qF -e "$text" err; then
+    if [ $status -ne 3 ] || [ "$(wc -l <err)" -ne 1 ] || ! grep -qF -e "$text" err || grep -qx 'no difference' out; then
         failed "fpemu fuzz $*: status $status, wanted '$text', got $(cat err)"
     fi
+}
+
+# no_result WORDS: the row of the last report about inputs without a result, white space aside
+no_result() {
+    tr -s ' ' <out | grep -qxF "$1" || failed "no row '$1': $(cat out)"
 }
 
 quick='--inputs 20000'

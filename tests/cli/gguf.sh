@@ -82,6 +82,8 @@ for version in 2 3; do
     holds "$(tr -s ' ' <table | sed -n 's/^x //p')" = 'F32 2x32 36 Q4_0'
     holds "$(tr -s ' ' <table | sed -n 's/^y //p')" = 'F32 2 8 -'
 done
+"$FPEMU" info in.gguf >table || failed info
+holds "$(tr -s ' ' <table | sed -n 's/^x //p')" = 'Q4_0 2x32 36 '
 gives '' quantize e4m3fn in.gguf -o q.safetensors --tensors y
 gives '' quantize e4m3fn out.safetensors -o wanted.safetensors --tensors y
 same q.safetensors wanted.safetensors
@@ -179,11 +181,36 @@ for at in 4 10 30 100 $((size / 2)) $((size - 1)); do
 done
 holds ! -e no.safetensors
 
+# Memory: 32 million elements, 128 MB as F32, in a program that has less, unless a sanitizer watches
+{ start 3 1 0; info t.w 12 0 8192 4096; } >large.gguf
+pad large.gguf 32
+truncate -s $(($(wc -c <large.gguf) + 8192 * 4096 / 256 * 144)) large.gguf
+limit=80000
+OMP_NUM_THREADS=1
+export OMP_NUM_THREADS
+if (ulimit -v $limit && "$FPEMU" info in.gguf) >/dev/null 2>&1; then
+    (ulimit -v $limit && exec "$FPEMU" compare large.gguf e4m3fn >/dev/null) || failed 'compare in little memory'
+    (ulimit -v $limit && exec "$FPEMU" unpack large.gguf -o large.safetensors --dtype BF16) || failed 'unpack likewise'
+    (ulimit -v $limit && exec "$FPEMU" pack nvfp4 large.gguf -o large.safetensors --layout torchao) || failed 'pack'
+    (ulimit -v $limit && exec "$FPEMU" compare large.safetensors e4m3fn --axis 0 mxfp4 >/dev/null) \
+        || failed 'compare of a layout'
+    rm -f large.gguf large.safetensors
+fi
+
 # Every type, every scale, by the gguf package
 python3 -c 'import gguf, numpy' >/dev/null 2>&1 || { echo 'not all: no Python 3 with gguf'; finish; }
 python3 "$here/gguf_judge.py" write . || failed 'no files'
 gives '' unpack in.gguf -o out.safetensors
 gives '' quantize fp64 in.gguf -o quantized.safetensors --dtype F64
 python3 "$here/gguf_judge.py" compare out.safetensors quantized.safetensors || failed 'other numbers than ggml'
+
+# As ggml quantises: Q8_0 rounds ties away, MXFP4 takes the smaller of two that are as near
+python3 "$here/gguf_judge.py" numbers || failed 'no numbers'
+gives '' quantize q8_0 x.npy -o y.npy -r rna
+python3 "$here/gguf_judge.py" same y.npy wanted-q8_0.npy || failed 'other numbers than Q8_0'
+gives '' quantize mxfp4 x.npy -o y.npy -r rnz
+python3 "$here/gguf_judge.py" same y.npy wanted-mxfp4.npy || failed 'other numbers than MXFP4'
+gives '' quantize q8_0 x.npy -o y.npy
+python3 "$here/gguf_judge.py" same y.npy wanted-q8_0.npy 2>/dev/null && failed 'ties to even are not seen'
 
 finish

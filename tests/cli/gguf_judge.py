@@ -1,6 +1,8 @@
 """GGUF files, written and judged by the gguf package, every block type.
 
     gguf_judge.py write DIRECTORY      in.gguf: tensors of random and of chosen bytes, wanted.npz: their numbers
+    gguf_judge.py numbers              x.npy, and what gguf makes of it by Q8_0 and MXFP4: wanted-q8_0.npy, ...
+    gguf_judge.py same FILE WANTED     whether two .npy files hold the same bits
     gguf_judge.py compare FILE...      whether safetensors files hold the tensors of wanted.npz, every bit but NaN's; of
                                        wider types too
 """
@@ -73,6 +75,27 @@ def write(directory: str) -> None:
     np.savez(directory + "/wanted.npz", **wanted)
 
 
+def numbers() -> None:
+    """Of every magnitude, many on ties; of Q8_0 with scales that binary16 holds, neither 0 nor infinite; of MXFP4 no
+    blocks whose largest number is so near below a power of two that binary32's log2 is a whole number."""
+    rng = np.random.default_rng(1)
+    x = (rng.standard_normal((2048, 64)) * np.exp2(rng.integers(-14, 20, (2048, 1)))).astype(np.float32)
+    ties = (rng.integers(-254, 255, (512, 64)) / 2).astype(np.float32)
+    ties[:, 0], ties[:, 32] = 127, -127
+    quarters = (rng.integers(-28, 29, (512, 64)) / 4 * np.exp2(rng.integers(-9, 9, (512, 1)))).astype(np.float32)
+    x = np.concatenate([x, ties, quarters, np.zeros((1, 64), np.float32)])
+    np.save("x.npy", x)
+    for kind in (Q.Q8_0, Q.MXFP4):
+        wanted = gguf.quants.dequantize(gguf.quants.quantize(x, kind), kind)
+        np.save(f"wanted-{kind.name.lower()}.npy", wanted + 0)
+
+
+def same(path: str, wanted_path: str) -> None:
+    found, wanted = np.load(path) + np.float32(0), np.load(wanted_path)  # -0 becomes +0, as ggml has it
+    differ = found.view(np.uint32) != wanted.view(np.uint32)
+    assert not differ.any(), (path, differ.sum(), found[differ][:3], wanted[differ][:3])
+
+
 def read_safetensors(path: str) -> "dict[str, np.ndarray]":
     with open(path, "rb") as f:
         data = f.read()
@@ -110,4 +133,4 @@ def compare(*paths: str) -> None:
 
 
 if __name__ == "__main__":
-    {"write": write, "compare": compare}[sys.argv[1]](*sys.argv[2:])
+    {"write": write, "numbers": numbers, "same": same, "compare": compare}[sys.argv[1]](*sys.argv[2:])

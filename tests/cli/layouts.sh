@@ -107,6 +107,27 @@ for name in shapes types six global twice; do
     grep -q 'no file of packed tensors' err || failed "$name: $(cat err)"
 done
 
+# A directory of files, in each of which parts are put together; formats that differ from tensor to tensor
+mkdir model mixed
+gives '' pack mxfp4 in.safetensors -o model/a.safetensors --layout gpt-oss
+sed 's/"m\.\(big\|wide\)"/"n.\1"/g' in.safetensors >other.safetensors
+gives '' pack mxfp8 other.safetensors -o model/b.safetensors --layout compressed-tensors
+gives '' quantize fp32 model -o plain
+gives '' quantize mxfp4 in.safetensors -o plain-a.safetensors --dtype F32
+gives '' quantize mxfp8 other.safetensors -o plain-b.safetensors --dtype F32
+same plain/a.safetensors plain-a.safetensors
+same plain/b.safetensors plain-b.safetensors
+"$FPEMU" info model >table || failed info
+holds "$(tr -s ' ' <table | sed -n 's/^m.wide //p')" = 'mxfp4 2x32 34 a.safetensors, as gpt-oss'
+gives '' pack mxfp4 in.safetensors -o mixed.safetensors --layout compressed-tensors --map 'm.wide=mxfp8' --config c.json
+gives '' quantize mxfp4 in.safetensors -o wanted.safetensors --map 'm.wide=mxfp8' --dtype F32
+gives '' unpack mixed.safetensors -o back.safetensors
+same back.safetensors wanted.safetensors
+python_checks c.json 'c = j["quantization_config"]
+assert c["format"] == "mixed-precision" and len(c["config_groups"]) == 2, c
+assert {g["weights"]["num_bits"] for g in c["config_groups"].values()} == {4, 8}, c'
+rm c.json
+
 fails 2 'none of: compressed-tensors' pack mxfp4 in.safetensors -o no.safetensors --layout gguf
 fails 2 'gpt-oss has no layout for nvfp4' pack nvfp4 in.safetensors -o no.safetensors --layout gpt-oss
 fails 2 'has no layout for mx(e2m1,block=16)' pack 'mx(e2m1,block=16)' in.safetensors -o no.safetensors --layout torchao

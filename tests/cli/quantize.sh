@@ -68,7 +68,11 @@ fails 1 'fp64: binary32 cannot hold every value of the format, binary64 can: the
 fails 1 'fp64' quantize fp64 empty.raw -o no.raw --raw f32
 fails 1 'posit(8,2)' quantize 'posit(8,2)' empty.raw -o no.raw --raw f32 -r rtp
 holds ! -e no.raw
-fails 2 "'-' is not taken for standard output" quantize e4m3fn missing.npy -o -
+# From a pipe to a pipe
+gives '' quantize e4m3fn in.npy -o wanted.npy
+"$FPEMU" quantize e4m3fn - -o - <in.npy | cat >out.npy
+same out.npy wanted.npy
+fails 2 'the report goes there' quantize e4m3fn in.npy -o - --report
 fails 2 'expected SPEC IN' quantize e4m3fn -o no.raw
 fails 2 "unexpected argument 'more'" quantize e4m3fn few.raw more -o no.raw
 

@@ -42,7 +42,9 @@ same a.npy b.npy
 
 fails 2 "'dreams' is none of" sample dreams -o a.npy
 fails 2 'output is missing' sample weights
-fails 2 "'-' is not taken for standard output" sample weights -o -
+"$FPEMU" sample weights --size 100 -o - >out.npy || failed 'sample to standard output'
+gives '' sample weights --size 100 -o wanted.npy
+same out.npy wanted.npy
 fails 2 'expected KIND' sample -o a.npy
 fails 2 '--size' sample weights -o a.npy --size 1e6
 

@@ -27,6 +27,41 @@ fails 2 "unknown option '--frobnicate'" --frobnicate
 fails 2 "option '-r' needs an argument" round e4m3fn -r
 fails 2 "option '--seed' needs an argument" round e4m3fn 1 --seed
 fails 2 'takes no argument' round e4m3fn --double=1 1
+# Did you mean
+fails 2 "unknown command 'quantise' (did you mean 'quantize'?)" quantise
+fails 2 "unknown command 'inof' (did you mean 'info'?)" inof
+fails 2 "unknown option '--hlep' (did you mean '--help'?)" --hlep
+fails 2 "option '--roundng' is unknown or ambiguous (did you mean '--rounding'?)" round e4m3fn --roundng=rne
+fails 2 "no function 'gellu' (did you mean 'gelu'?)" apply gellu bf16 1
+fails 2 "found 'nearest', did you mean nearest-even?" round e4m3fn -r nearest-evn 1
+fails 2 "found 'nvidai', did you mean nvidia?" round e4m3fn -r nvidai 1
+fails 2 "found 'fp8', did you mean e4m3fn or e5m2" round fp8 1
+fails 2 "found 'fp4', did you mean e2m1, mxfp4 or nvfp4?" round fp4 1
+fails 2 "format 'mx(fp4)', character 4: found 'fp4', did you mean e2m1?" round 'mx(fp4)' 1
+fails 2 'did you mean mx(e2m1,block=16)?' round 'mxfp4(block=16)' 1
+# A file in the place of a format
+: >data.npy
+fails 2 "'data.npy' is a file, and a format is expected in its place" quantize data.npy e4m3fn -o out.npy
+fails 2 "'data.npy' is a file, and a format is expected in its place" compare e4m3fn data.npy
+fails 2 "'data.npy' is a file, and a format is expected in its place" pack data.npy e4m3fn -o out.fpk
+# help COMMAND
+for command in formats round fuzz; do
+    "$FPEMU" help $command >out && "$FPEMU" $command --help | cmp -s - out || failed "help $command"
+done
+"$FPEMU" help >out && "$FPEMU" --help | cmp -s - out || failed 'help'
+fails 2 "unknown command 'rouns' (did you mean 'round'?)" help rouns
+fails 2 "'junk' is too much" help round junk
+# Format, mode and call: each says what of it does not go
+fails 1 'posit(8,2): the mode rtz does not go with this format: a posit' round 'posit(8,2)' -r rtz 1
+fails 1 'nf4: this compatibility setting does not go with this format' round nf4 -r qpytorch 1
+fails 1 'mxfp4: a format with scales has no codes of single numbers' apply exp mxfp4 1
+fails 1 'fp64: binary32 cannot hold every value of the format, binary64 can: use --double' round fp64 1
+# Long specs are cut around the place that is wrong, and control characters never come out
+long=$(printf '%0120d' 0 | tr 0 ' ')
+fails 2 '...' round "fixed(8,$long wrong)" 1
+holds "$(wc -c <err)" -lt 200
+grep -q "character 130: found 'wrong'" err && grep -q "wrong)'" err || failed "a long spec: $(cat err)"
+fails 2 "format 'e4m3fn?[31m'" round "$(printf 'e4m3fn\033[31m')" 1
 # Whatever an argument holds, an error is one line of printable characters
 fails 2 "unknown command 'a?b?[31m'" "$(printf 'a\nb\033[31m')"
 fails 2 'is no number' round e4m3fn "$(printf '1\n2')"

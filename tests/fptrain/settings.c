@@ -52,7 +52,7 @@ END_TEST
 START_TEST(errors_say_where)
 {
     char text[400] = "[data]\nsource = ";
-    refused("[train]\nlr = 0.1\nspeed = 3\n", "file:3: section [train] has no key 'speed'");
+    refused("[train]\nlr = 0.1\nspeed = 3\n", "file:3: section [train] has no key 'speed' (did you mean 'seed'?)");
     refused("\n\n[nets]\na = 3\n", "file:4: there is no section [nets]");
     refused("lr = 0.1\n", "file:1: a key before the first [section]");
     refused("[train]\nlr = fast\n", "file:2: 'fast' is not a number");
@@ -74,7 +74,7 @@ START_TEST(errors_say_where)
     refused("[train]\nlr 0.1\n", "file:2: neither [section] nor key = value");
     refused("[train\nlr = 0.1\n", "file:1: neither [section] nor key = value");
     refused("[formats]\nw = e4m3fx\n",
-            "file:2: format 'e4m3fx', at position 4: found 'fx', expected fn, fnuz, ':' or the end");
+            "file:2: format 'e4m3fx', character 5: found 'fx', expected fn, fnuz, ':' or the end");
     refused("[train]\nlr = 1\a\n", "file:2: a control character");
     refused("[aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa]\n",
             "file:1: a name of more than 49 characters");
@@ -227,8 +227,10 @@ START_TEST(wrong_options)
     refused_option("--lr=x", NULL, "--lr: 'x' is not a number");
     refused_option("--set", "lr=1", "--set lr=1: SECTION.KEY=VALUE expected");
     refused_option("--set", "train.lr", "--set train.lr: SECTION.KEY=VALUE expected");
-    refused_option("--set", "train.speed=1", "--set train.speed=1: section [train] has no key 'speed'");
-    refused_option("--config", "none.ini", "none.ini: No such file or directory");
+    refused_option("--set", "train.speed=1",
+                   "--set train.speed=1: section [train] has no key 'speed' (did you mean 'seed'?)");
+    refused_option("--config", "none.ini",
+                   "none.ini: no such file, and no experiment of that name; 'fptrain run --list' shows them");
 }
 END_TEST
 

@@ -11,13 +11,17 @@
 #include "files/container.h"
 #include "files/reader.h"
 #include "files/safetensors.h"
+#include "files/shards.h"
 
 static const struct {
     const char *name;
     model_kind kind;
-} kinds[] = {
-    {"npy", MODEL_NPY}, {"npz", MODEL_NPZ}, {"safetensors", MODEL_SAFETENSORS}, {"gguf", MODEL_GGUF},
-    {"container", MODEL_CONTAINER}};
+} kinds[] = {{"npy", MODEL_NPY},
+             {"npz", MODEL_NPZ},
+             {"safetensors", MODEL_SAFETENSORS},
+             {"gguf", MODEL_GGUF},
+             {"container", MODEL_CONTAINER},
+             {"index", MODEL_DETECT}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 char reader_reason[256];
@@ -216,6 +220,67 @@ static FILE *as_file(model_kind kind, const uint8_t *bytes, size_t size)
     return again(kept);
 }
 
+/* ------------------------------------------------------------------------------------- an index, beside two files */
+
+static char directory[] = "/tmp/fpemu-index-XXXXXX";
+static const char *const beside[] = {"a.safetensors", "b.safetensors", "index.json"};
+enum { BESIDE = sizeof beside / sizeof *beside };
+
+static const char *path_of(const char *name)
+{
+    static char path[sizeof directory + 32];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return path;
+}
+
+static void write_beside(const char *name, const void *bytes, size_t size)
+{
+    FILE *file = fopen(path_of(name), "wb");
+    insist(file != NULL && fwrite(bytes, 1, size, file) == size && fclose(file) == 0, "a file beside the index");
+}
+
+static void remove_directory(void)
+{
+    for (int i = 0; i < BESIDE; i++) {
+        unlink(path_of(beside[i]));
+    }
+    rmdir(directory);
+}
+
+/* The tensors x and y in a, z in b. */
+static void make_directory(void)
+{
+    static const char a[] = "\x70\0\0\0\0\0\0\0{\"x\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},"
+                            "\"y\":{\"dtype\":\"BF16\",\"shape\":[1],\"data_offsets\":[2,4]}}     abcd";
+    static const char b[] = "\x38\0\0\0\0\0\0\0{\"z\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}  abcd";
+    insist(mkdtemp(directory) != NULL, "mkdtemp");
+    atexit(remove_directory);
+    write_beside(beside[0], a, sizeof a - 1);
+    write_beside(beside[1], b, sizeof b - 1);
+}
+
+static bool open_index(model *m, const uint8_t *bytes, size_t size)
+{
+    static bool made;
+    if (!made) {
+        make_directory();
+        made = true;
+    }
+    write_beside(beside[2], bytes, size);
+    if (!shards_open(m, path_of(beside[2]))) {
+        return false;
+    }
+    const dtype *types[4] = {NULL};
+    insist(m->count <= 3, "more tensors than there are");
+    char *index = shards_print_index(m, types);
+    json_t *printed = index != NULL ? json_loads(index, 0, NULL) : NULL;
+    insist(json_equal(json_object_get(printed, "weight_map"), json_object_get(m->index, "weight_map")),
+           "another index when printed");
+    json_decref(printed);
+    free(index);
+    return true;
+}
+
 int reader_run(const char *kind, const uint8_t *bytes, size_t size)
 {
     unsigned i = 0;
@@ -224,7 +289,9 @@ int reader_run(const char *kind, const uint8_t *bytes, size_t size)
     }
     insist(i < KINDS, "no such kind");
     model m;
-    bool good = reader_open(&m, as_file(kinds[i].kind, bytes, size), kinds[i].kind, NULL, NULL);
+    bool good = kinds[i].kind == MODEL_DETECT
+                    ? open_index(&m, bytes, size)
+                    : reader_open(&m, as_file(kinds[i].kind, bytes, size), kinds[i].kind, NULL, NULL);
     if (good && (kinds[i].kind == MODEL_SAFETENSORS || kinds[i].kind == MODEL_GGUF)) {
         check_print(&m);
     }

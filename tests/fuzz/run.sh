@@ -16,7 +16,7 @@ directory=$(cd "$1" && pwd)
 seconds=$2
 shift 2
 kinds=("$@")
-[ $# -gt 0 ] || kinds=(npy npz safetensors gguf container idx cifar text settings checkpoint)
+[ $# -gt 0 ] || kinds=(npy npz safetensors gguf container index idx cifar text settings checkpoint)
 
 clang=${CLANG:-clang}
 flags=(-std=c11 -O1 -g -fno-omit-frame-pointer -ffp-contract=off -Wno-unknown-pragmas -Wno-pass-failed

@@ -169,6 +169,7 @@ one = ("w", [3], 0, bytes(12))
 put("gguf", "good-every", gguf(every, keys))
 put("gguf", "good-version-2", gguf([one], keys, version=2))
 put("gguf", "good-alignment", gguf([one, ("v", [], 0, bytes(4)), ("e", [0, 32], 2, b"")], [alignment], alignment=8))
+put("gguf", "good-empty", gguf([("w", [0], 0, b""), ("", [0, 32], 2, b"")]))
 put("gguf", "good-none", gguf([]))
 for kind in (2, 8, 12, 14, 39):
     put("gguf", "good-block-%d" % kind, gguf([t for t in every if t[2] == kind]))
@@ -196,13 +197,39 @@ put("gguf", "bad-tail", gguf([one], tail=bytes(33)))
 ao = {"_type": "MXTensor", "_data": {"is_swizzled_scales": False}}
 put("safetensors", "good-layouts", tensors({
     "a_packed": ("U8", [2, 16], bytes(range(32))), "a_scale": ("U8", [2, 1], b"\x7f\xff"),
-    "b_packed": ("U8", [8], bytes(range(8))), "b_scale": ("F8_E4M3", [1], b"8"), "b_global_scale": ("F32", [1], b"\0\0\xc0\x7f"),
+    "b_packed": ("U8", [8], bytes(range(8))), "b_scale": ("F8_E4M3", [1], b"8"),
+    "b_global_scale": ("F32", [1], b"\0\0\xc0\x7f"),
     "c": ("F8_E4M3", [64], bytes(range(64))), "c_scale": ("U8", [2], b"\0\x80"),
     "d_blocks": ("U8", [3, 1, 16], bytes(range(48))), "d_scales": ("U8", [3, 1], b"\1\2\3"),
     "m._e_qdata": ("U8", [16], bytes(range(16))), "m._e_scale": ("F8_E8M0", [1], b"\x7f")},
     {"m.e": json.dumps(ao), "tensor_names": "[]", "quantization_config": "{}"}))
 put("safetensors", "good-header-layouts", tensors({
     "a_packed": ("U8", [2, 16], bytes(range(32))), "a_scale": ("U8", [2, 1], b"\x7f\xff"),
-    "b_packed": ("U8", [8], bytes(range(8))), "b_scale": ("F8_E4M3", [1], b"8"), "b_global_scale": ("F32", [], bytes(4)),
+    "b_packed": ("U8", [8], bytes(range(8))), "b_scale": ("F8_E4M3", [1], b"8"),
+    "b_global_scale": ("F32", [], bytes(4)),
     "m._e_qdata": ("F8_E4M3", [32], bytes(range(32))), "m._e_scale": ("F8_E8M0", [1], b"\x7f")},
     {"m.e": json.dumps(ao)})[8:])
+
+# Beside an index lie the files a (tensors x and y) and b (tensor z).
+here = {"x": "a.safetensors", "y": "a.safetensors", "z": "b.safetensors"}
+
+
+def index(weight_map, **more):
+    return json.dumps({"metadata": {"total_size": 8}, "weight_map": weight_map, **more}).encode()
+
+
+put("index", "good-two", index(here))
+put("index", "good-order", index(dict(reversed(here.items())), other=[1, {}]))
+put("index", "good-one", index({"z": "b.safetensors"}))
+put("index", "bad-missing", index({**here, "w": "b.safetensors"}))
+put("index", "bad-left-out", index({"x": "a.safetensors", "z": "b.safetensors"}))
+put("index", "bad-other-file", index({**here, "y": "b.safetensors"}))
+put("index", "bad-no-file", index({**here, "z": "c.safetensors"}))
+put("index", "bad-path", index({**here, "z": "../b.safetensors"}))
+put("index", "bad-directory", index({"z": "."}))
+put("index", "bad-itself", index({"z": "index.json"}))
+put("index", "bad-twice", index(here).replace(b'"y"', b'"x"'))
+put("index", "bad-number", index({"z": 1}))
+put("index", "bad-empty", index({}))
+put("index", "bad-metadata", index(here, metadata=[]))
+put("index", "bad-cut", index(here)[:-1])

@@ -607,7 +607,8 @@ static void scale_of_block(context *c, const extent *x, const ref_tensor *tensor
         else
             power_scale(c, binade(plain(p)) + !is_power(plain(p)), 0, b);
         break;
-    case FPEMU_SCALING_ABSMAX: value_scale(c, divide(carrier, amax, M), b); break;
+    case FPEMU_SCALING_ABSMAX:
+    case FPEMU_SCALING_RECIPROCAL: value_scale(c, divide(carrier, amax, M), b); break;
     case FPEMU_SCALING_NVFP4:
         p = multiply(carrier, plain((double)tensor->multiplier), plain(divide(carrier, plain(1), M)));
         value_scale(c, multiply(carrier, amax, plain(p)), b);
@@ -725,6 +726,10 @@ static number seen(context *c, const ref_tensor *tensor, const ref_block *b, con
         return plain(multiply(carrier, plain(x), plain(isinf(e) ? largest32 : e)));
     case FPEMU_SCALING_RECIPE:
     case FPEMU_SCALING_RECIPE_POW2: return plain(multiply(carrier, plain(x), plain(recipe_multiplier(c, extent_))));
+    case FPEMU_SCALING_RECIPROCAL:
+        e = divide(carrier, plain(extent_->amax), plain(c->max));
+        e = e > 0 ? divide(carrier, plain(1), plain(e)) : 0;
+        return plain(multiply(carrier, plain(x), plain(isinf(e) ? largest32 : e)));
     case FPEMU_SCALING_ABSMAX:
         if (!c->f->scale_power)
             return plain(divide(carrier, plain(x), s));

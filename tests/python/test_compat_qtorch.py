@@ -3,6 +3,7 @@ facts that its CPU kernels were seen to produce."""
 
 from __future__ import annotations
 
+import itertools
 import math
 import shutil
 import subprocess
@@ -88,22 +89,20 @@ def test_quantizer_beside_qtorch(real):
     import qtorch
     x = torch.linspace(-2, 2, 301)
     g = torch.linspace(-9, 5, 301)
-    for mine, theirs in ((ours, qtorch),):
-        pairs = [(None, mine.FloatingPoint(4, 3)), (mine.FixedPoint(5, 3), mine.BlockFloatingPoint(6)),
-                 (mine.BlockFloatingPoint(4, 0), None), (mine.FixedPoint(4, 3, True, True), mine.FixedPoint(6, 2))]
-        for forward, backward in pairs:
-            for clamping in (False, True):
-                if clamping and not isinstance(forward, (mine.FixedPoint, type(None))):
-                    continue
-                results = []
-                for package, make in ((mine, quantizer), (theirs, real.quantizer)):
-                    numbers_ = [n and getattr(package, type(n).__name__)(**vars(n)) for n in (forward, backward)]
-                    v = x.clone().requires_grad_()
-                    y = make(*numbers_, "nearest", "nearest", clamping, [lambda t: t * 2])(v)
-                    y.backward(g)
-                    results.append((y, v.grad))
-                same(results[0][0], results[1][0])
-                same(results[0][1], results[1][1])
+    pairs = [(None, ours.FloatingPoint(4, 3)), (ours.FixedPoint(5, 3), ours.BlockFloatingPoint(6)),
+             (ours.BlockFloatingPoint(4, 0), None), (ours.FixedPoint(4, 3, True, True), ours.FixedPoint(6, 2))]
+    for (forward, backward), clamping in itertools.product(pairs, (False, True)):
+        if clamping and not isinstance(forward, (ours.FixedPoint, type(None))):
+            continue
+        results = []
+        for package, make in ((ours, quantizer), (qtorch, real.quantizer)):
+            both = [n and getattr(package, type(n).__name__)(**vars(n)) for n in (forward, backward)]
+            v = x.clone().requires_grad_()
+            y = make(*both, "nearest", "nearest", clamping, [lambda t: t * 2])(v)
+            y.backward(g)
+            results.append((y, v.grad))
+        same(results[0][0], results[1][0])
+        same(results[0][1], results[1][1])
 
 
 # ------------------------------------------------------------------------------------------- exact rationals

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 from fractions import Fraction
 
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=4"
 
 import numpy as np
@@ -26,6 +27,7 @@ from jax.sharding import PartitionSpec as P
 
 import fpemu
 import fpemu.jax as fj
+from fpemu.jax import _calls
 
 SMALL = ["float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2",
          "float8_e5m2fnuz", "float8_e8m0fnu", "float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn"]
@@ -430,6 +432,11 @@ def test_refusals():
 
 # ---------------------------------------------------------------------------------- the interface with XLA
 
+def test_another_major_version_is_refused():
+    major, minor = _calls._version()
+    assert major == 0 and _calls.library.fpemu_jax_speak(1, 0) == 0 and _calls.library.fpemu_jax_speak(major, minor) == 1
+
+
 OFFSETS = {
     ("xla_extension", "XLA_FFI_Extension_Base"): "struct_size type next",
     ("xla_version", "XLA_FFI_Api_Version"): "struct_size extensions:extension_start major_version minor_version",
@@ -441,7 +448,8 @@ OFFSETS = {
     ("xla_scalar", "XLA_FFI_Scalar"): "type:dtype value",
     ("xla_array", "XLA_FFI_Array"): "type:dtype length:size data",
     ("xla_buffers", "XLA_FFI_Args"): "struct_size extensions:extension_start count:size kinds:types items:args",
-    ("xla_attributes", "XLA_FFI_Attrs"): "struct_size extensions:extension_start count:size kinds:types names items:attrs",
+    ("xla_attributes", "XLA_FFI_Attrs"): "struct_size extensions:extension_start count:size kinds:types names "
+                                         "items:attrs",
     ("xla_api", "XLA_FFI_Api"): "struct_size extensions:extension_start version:api_version internal:internal_api "
                                 "create_error:XLA_FFI_Error_Create",
     ("xla_frame", "XLA_FFI_CallFrame"): "struct_size extensions:extension_start api context:ctx stage arguments:args "

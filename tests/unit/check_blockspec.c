@@ -426,7 +426,8 @@ START_TEST(combinations)
         "e8m0", "fp32", "e4m3fn", "ue4m3", "bf16", "float(11,20)", "p3109(8,3,ue)", "fixed(8,4)",
         "fp64", NULL,   NULL,     NULL,    NULL};
     static const char *const rules[] = {"none",  "floor",    "ceil",   "even",        "rceil",  "hbfp", "absmax",
-                                        "nvfp4", "nvfp4-ao", "recipe", "recipe-pow2", "muppet", "s2fp8"};
+                                        "nvfp4", "nvfp4-ao", "recipe", "recipe-pow2", "muppet", "s2fp8",
+                                        "reciprocal"};
     static const unsigned exponents[] = {8, 12, 2, 13};
     static const struct {
         const char *text;
@@ -510,6 +511,7 @@ START_TEST(named)
         {FPEMU_NAME_MSFP16, "fixed(8,7):symmetric", NULL, FPEMU_SCALING_HBFP, 8, 16, 8.5},
         {FPEMU_NAME_NF4, "table(nf4)", "fp32", FPEMU_SCALING_ABSMAX, 0, 64, 4.5},
         {FPEMU_NAME_S2FP8, "e5m2", "fp32", FPEMU_SCALING_S2FP8, 0, 0, 8},
+        {FPEMU_NAME_Q8_0, "int8:symmetric", "fp16", FPEMU_SCALING_RECIPROCAL, 0, 32, 8.5},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const fpemu_format element = parse(rows[i].element);

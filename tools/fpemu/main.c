@@ -8,6 +8,7 @@
 
 #include "cli/error.h"
 #include "commands/commands.h"
+#include "common/near.h"
 
 #ifndef HAVE_MPFR
 #define HAVE_MPFR 0
@@ -27,6 +28,8 @@ int cmd_validate(int argc, char **argv)
 }
 #endif
 
+static int cmd_help(int argc, char **argv);
+
 static const command commands[] = {
     {"formats", cmd_formats, "list the named formats"},
     {"info", cmd_info, "everything about one format"},
@@ -45,6 +48,7 @@ static const command commands[] = {
     {"bench", cmd_bench, "measure speed, as a ratio to memcpy"},
     {"fuzz", cmd_fuzz, "find where somebody else's conversion differs"},
     {"vectors", cmd_vectors, "test vectors for a simulator's bench"},
+    {"help", cmd_help, "this text; help COMMAND: more about a command"},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
@@ -58,16 +62,47 @@ static void print_help(void)
         printf("  %-10s %s\n", commands[i].name, commands[i].summary);
     }
     puts("\n"
-         "  fpemu COMMAND --help  says more about a command\n"
-         "  fpemu --version       versions of the command and the library\n"
+         "  fpemu help COMMAND  says more about a command, as fpemu COMMAND --help does\n"
+         "  fpemu --version     versions of the command and the library\n"
          "\n"
          "A format is a SPEC such as e4m3fn, bf16, e4m3fn:saturate, fp(4,3,4), fixed(8,4) or\n"
-         "posit(16,2); fpemu-formats(7) has the grammar. Exit status: 0, 1 failure, 2 usage.\n"
+         "posit(16,2); fpemu-formats(7) has the grammar. Exit status: 0, 1 failure, 2 usage\n"
+         "(fuzz: 3 where it could not compare).\n"
          "\n"
          "Examples:\n"
          "  fpemu round e4m3fn 464 465 0.3\n"
          "  fpemu sample weights -o weights.npy\n"
          "  fpemu compare weights.npy e4m3fn e5m2 'fixed(8,7)'");
+}
+
+static const command *find(const char *name)
+{
+    const bool option = name[0] == '-';
+    near_search near = near_start(name);
+    for (int i = 0; i < COMMANDS; i++) {
+        if (strcmp(commands[i].name, name) == 0) {
+            return &commands[i];
+        }
+        near_try(&near, commands[i].name);
+    }
+    if (option) {
+        near_try(&near, "--help");
+        near_try(&near, "--version");
+    }
+    cli_usage("unknown %s '%.100s'%s; see 'fpemu --help'", option ? "option" : "command", name, near_text(&near));
+}
+
+static int cmd_help(int argc, char **argv)
+{
+    char ask[] = "--help";
+    if (argc > 2) {
+        cli_usage("help: a command or nothing expected; '%.100s' is too much", argv[2]);
+    }
+    if (argc == 2 && strcmp(argv[1], "--help") != 0 && strcmp(argv[1], "-h") != 0) {
+        return find(argv[1])->run(2, (char *[]){argv[1], ask, NULL});
+    }
+    print_help();
+    return CLI_OK;
 }
 
 static void print_version(void)
@@ -108,14 +143,7 @@ int main(int argc, char **argv)
     } else if (version) {
         print_version();
     } else {
-        int i = 0;
-        while (i < COMMANDS && strcmp(commands[i].name, name) != 0) {
-            i++;
-        }
-        if (i == COMMANDS) {
-            cli_usage("unknown %s '%s'; see 'fpemu --help'", name[0] == '-' ? "option" : "command", name);
-        }
-        status = commands[i].run(argc - 1, argv + 1);
+        status = find(name)->run(argc - 1, argv + 1);
     }
     cli_finish_stdout();
     return status;

@@ -118,6 +118,8 @@ trainer_run = \
 	tools/fptrain/run/experiment.h \
 	tools/fptrain/run/network.c \
 	tools/fptrain/run/network.h \
+	tools/fptrain/run/occupied.c \
+	tools/fptrain/run/occupied.h \
 	tools/fptrain/run/record.c \
 	tools/fptrain/run/record.h \
 	tools/fptrain/run/schedule.c \
@@ -125,6 +127,8 @@ trainer_run = \
 	tools/fptrain/run/settings.c \
 	tools/fptrain/run/settings.h \
 	tools/fptrain/run/settings_file.c \
+	tools/fptrain/run/shelf.c \
+	tools/fptrain/run/shelf.h \
 	tools/fptrain/run/trainer.c \
 	tools/fptrain/run/trainer.h \
 	tools/fptrain/run/trainer_state.c
@@ -170,7 +174,8 @@ endif
 tools_libfptrain_la_SOURCES = $(trainer_base) $(trainer_engine) $(trainer_ops) $(trainer_backends) \
 	$(trainer_models) $(trainer_data) $(trainer_numerics) $(trainer_optimizer) $(trainer_policies) $(trainer_run) \
 	$(trainer_estimate) $(trainer_sweep) $(trainer_report)
-tools_libfptrain_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fptrain
+tools_libfptrain_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fptrain \
+	-DFPTRAIN_DATADIR='"$(datadir)"'
 tools_libfptrain_la_CFLAGS = $(AM_CFLAGS) $(FPTRAIN_CFLAGS) $(CBLAS_CFLAGS) $(ZIP_CFLAGS) $(JANSSON_CFLAGS)
 tools_libfptrain_la_LIBADD = lib/libfpemu.la tools/libcommon.la $(FPTRAIN_LIBS) $(CBLAS_LIBS) $(ZIP_LIBS) $(JANSSON_LIBS)
 
@@ -184,6 +189,8 @@ tools_fptrain_fptrain_SOURCES = \
 	tools/fptrain/commands/demo.c \
 	tools/fptrain/commands/estimate.c \
 	tools/fptrain/commands/main.c \
+	tools/fptrain/commands/options.c \
+	tools/fptrain/commands/options.h \
 	tools/fptrain/commands/report.c \
 	tools/fptrain/commands/run.c \
 	tools/fptrain/commands/tradeoff.c
@@ -242,3 +249,8 @@ dist_experiments_DATA = \
 	share/fptrain/experiments/muppet-resnet20-small.ini \
 	share/fptrain/experiments/muppet-schedules-small.ini
 endif
+
+# The link by which the program finds them in a build tree; configure makes it.
+distclean-fptrain:
+	test ! -h share/fptrain || rm -f share/fptrain
+	rmdir share 2>/dev/null || :

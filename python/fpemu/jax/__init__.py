@@ -8,8 +8,8 @@
     y = fj.quantize(x, "nvfp4", "sr", sharding=P("data"))       # inside shard_map: the bits of the whole array
 
 **Random bits.** They are a function of seed, stream and the index of an element in the array of the call, in C order.
-`seed=`, `stream=` and `offset=` may be traced, so that a compiled function serves every step. Under `vmap` every example
-has the bits of a call of its own, as with a key of `jax.random` that is not mapped; for bits of their own map over
+`seed=`, `stream=` and `offset=` may be traced, so that a compiled function serves every step. Under `vmap` every
+example has the bits of a call of its own, as with a key of `jax.random` that is not mapped; for different bits map over
 `seed`, `stream` or `offset` too. Under `shard_map` an element's index is that in the shard, unless `sharding=` tells
 where the shard lies. Outside `shard_map` an array keeps its indices however it is sharded; XLA then gathers it first.
 

@@ -6,6 +6,7 @@ import ctypes
 import dataclasses
 import functools
 import pathlib
+import re
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -30,7 +31,22 @@ CARRIERS = {"float64": 64, "float32": 32, "float16": 16, "bfloat16": -16}
 # jax.random with two words.
 Word: TypeAlias = "int | npt.NDArray[Any] | np.integer[Any] | jax.Array"
 
+# JAX's functions that have no types of their own, or other ones in other versions.
+ffi: Any = jax.ffi
+lax: Any = jax.lax
+struct: Any = jax.ShapeDtypeStruct
+partition: Any = jax.sharding.PartitionSpec
+
 _HANDLERS = ("quantize", "measure", "encode", "decode", "arith", "matmul")
+
+
+def _version() -> tuple[int, int]:
+    """The version of XLA's FFI that the installed jaxlib has; the newest known where its header is not there. XLA looks
+    at it only when a backend starts, and then a handler of another version takes the backend down."""
+    header = pathlib.Path(ffi.include_dir(), "xla/ffi/api/c_api.h")
+    found = re.findall(r"^#define XLA_FFI_API_(?:MAJOR|MINOR) (\d+)", header.read_text(encoding="utf-8"),
+                       re.MULTILINE) if header.exists() else []
+    return (int(found[0]), int(found[1])) if len(found) == 2 else (0, 3)
 
 
 def _load() -> ctypes.CDLL:
@@ -40,13 +56,15 @@ def _load() -> ctypes.CDLL:
         library = ctypes.CDLL(str(path))
     except OSError as error:
         raise ImportError(f"fpemu.jax: cannot load {path.name}: {error}") from error
+    major, minor = _version()
+    if not library.fpemu_jax_speak(major, minor):
+        raise ImportError(f"fpemu.jax speaks version 0 of XLA's FFI, and the installed jaxlib {major}.{minor}")
     for name in _HANDLERS:
         try:
-            jax.ffi.register_ffi_target("fpemu_" + name, jax.ffi.pycapsule(getattr(library, "fpemu_jax_" + name)),
-                                        platform="cpu")
+            ffi.register_ffi_target("fpemu_" + name, ffi.pycapsule(getattr(library, "fpemu_jax_" + name)),
+                                    platform="cpu")
         except Exception as error:
-            raise ImportError("fpemu.jax speaks version 0 of XLA's FFI, which the installed jaxlib refuses: "
-                              f"{error}") from error
+            raise ImportError(f"the installed jaxlib refuses fpemu.jax's handlers: {error}") from error
     library.fpemu_jax_status_text.restype = ctypes.c_char_p
     return library
 
@@ -159,7 +177,7 @@ def shard_place(local: Sequence[int], sharding: Sequence[Any]) -> tuple[tuple[in
     for i, size in enumerate(local):
         parts, place = 1, jnp.zeros((), jnp.uint32)
         for axis in _axes(sharding[i] if i < len(sharding) else None):
-            length = int(jax.lax.psum(1, axis))
+            length = int(lax.psum(1, axis))
             place = place * np.uint32(length) + jax.lax.axis_index(axis).astype(jnp.uint32)
             parts *= length
         whole.append(size * parts)
@@ -190,13 +208,12 @@ def _varying(x: Any) -> frozenset[Any]:
 def _like(x: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     """An array of that shape and dtype that varies as x does."""
     if not _varying(x):
-        return jax.ShapeDtypeStruct(shape, dtype)
-    kind, struct = jax.typeof(x), functools.partial(jax.ShapeDtypeStruct, shape, dtype)
+        return struct(shape, dtype)
+    kind = jax.typeof(x)
     if hasattr(kind, "manual_axis_type"):
-        everywhere = jax.sharding.PartitionSpec(*(None for _ in shape))
-        return struct(sharding=jax.sharding.NamedSharding(kind.sharding.mesh, everywhere),
-                      manual_axis_type=kind.manual_axis_type)
-    return struct(vma=_varying(x))
+        everywhere = jax.sharding.NamedSharding(kind.sharding.mesh, partition(*(None for _ in shape)))
+        return struct(shape, dtype, sharding=everywhere, manual_axis_type=kind.manual_axis_type)
+    return struct(shape, dtype, vma=_varying(x))
 
 
 def _vary(x: jax.Array, axes: frozenset[Any]) -> jax.Array:
@@ -204,7 +221,6 @@ def _vary(x: jax.Array, axes: frozenset[Any]) -> jax.Array:
     missing = tuple(axes - _varying(x))
     if not missing:
         return x
-    lax: Any = jax.lax
     varied: jax.Array = lax.pcast(x, missing, to="varying") if hasattr(lax, "pcast") else lax.pvary(x, missing)
     return varied
 
@@ -215,4 +231,4 @@ def call(name: str, results: Sequence[tuple[tuple[int, ...], Any]], *operands: A
     varying: frozenset[Any] = frozenset().union(*(_varying(x) for x in typed))
     typed = [_vary(x, varying) for x in typed]
     shapes = [_like(typed[0], shape, dtype) for shape, dtype in results]
-    return jax.ffi.ffi_call("fpemu_" + name, shapes, vmap_method="expand_dims")(*typed, **attributes)
+    return ffi.ffi_call("fpemu_" + name, shapes, vmap_method="expand_dims")(*typed, **attributes)

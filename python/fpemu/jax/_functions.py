@@ -96,8 +96,8 @@ def _quantize_backward(call: _Quantize, kept: Any, cotangents: Any) -> tuple[Any
     if call.gradient is not None:
         back = dataclasses.replace(call, format=call.gradient[0], rounding=call.gradient[1], request=None, ends=None,
                                    gradient=None)
-        g, _ = _quantize_once(back, g, jnp.asarray(state) ^ GRADIENT_STREAM, np.zeros((0, _calls.RANGE_WORDS), np.uint32),
-                              np.zeros(0, np.uint32))
+        none = np.zeros((0, _calls.RANGE_WORDS), np.uint32)
+        g, _ = _quantize_once(back, g, jnp.asarray(state) ^ GRADIENT_STREAM, none, none[0:0, 0])
     if inside is not None:
         g = jnp.where(inside, g, jnp.zeros((), g.dtype))
     return g, None, None, None
@@ -157,11 +157,11 @@ def quantize(x: Any, format: FormatLike, rounding: RoundingLike = "rne", *, axis
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _measure(format: str, x: jax.Array) -> jax.Array:  # noqa: A002
+def _measure(format: str, x: jax.Array) -> Any:  # noqa: A002
     return _calls.call("measure", [((_calls.RANGE_WORDS,), jnp.uint32)], x, format=format, rank=np.int64(x.ndim))[0]
 
 
-def measure(x: Any, format: FormatLike) -> jax.Array:  # noqa: A002
+def measure(x: Any, format: FormatLike) -> Any:  # noqa: A002
     """What is known of a whole tensor, for `quantize(whole=)`: uint32[24], the words of a fpemu_range. Ranges of the
     pieces of a tensor may be stacked along a first dimension."""
     return _measure(fpemu.format(format).spec, jax.lax.stop_gradient(_array(x, "x")))
@@ -170,13 +170,13 @@ def measure(x: Any, format: FormatLike) -> jax.Array:  # noqa: A002
 # ------------------------------------------------------------------------------------------------ codes
 
 @functools.partial(jax.jit, static_argnums=(0, 1, 2))
-def _encode(format: str, rounding: tuple[int, ...], dtype: str, x: jax.Array, state: Any) -> jax.Array:  # noqa: A002
+def _encode(format: str, rounding: tuple[int, ...], dtype: str, x: jax.Array, state: Any) -> Any:  # noqa: A002
     return _calls.call("encode", [(x.shape, dtype)], x, state, format=format, rounding=np.array(rounding, np.int64),
                        rank=np.int64(x.ndim))[0]
 
 
 def encode(x: Any, format: FormatLike, rounding: RoundingLike = "rne", *, offset: Word = 0,  # noqa: A002
-           seed: Word | None = None, stream: Word | None = None) -> jax.Array:
+           seed: Word | None = None, stream: Word | None = None) -> Any:
     """Each element of x to its code in a format without blocks: uint8, uint16, uint32 or uint64 (x64 mode only), the
     code in the low bits. `jax.lax.bitcast_convert_type` views codes of 8 bits as JAX's types of 8 bits. Arguments as
     `quantize`; no gradient."""
@@ -185,20 +185,20 @@ def encode(x: Any, format: FormatLike, rounding: RoundingLike = "rne", *, offset
 
 
 def _code_type(f: fpemu.Format) -> str:
-    size = 8 * next(size for size in (1, 2, 4, 8) if 8 * size >= f.bits)
-    if size == 64 and not jax.config.read("jax_enable_x64"):
+    name: str = f.code_dtype.name
+    if name == "uint64" and jax.dtypes.canonicalize_dtype(np.uint64) != np.uint64:
         raise TypeError(f"codes of {f} have 64 bits, which JAX holds in x64 mode only")
-    return f"uint{size}"
+    return name
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1))
-def _decode(format: str, dtype: str, codes: jax.Array) -> jax.Array:  # noqa: A002
+def _decode(format: str, dtype: str, codes: jax.Array) -> Any:  # noqa: A002
     flat = codes.reshape(-1)
     y = jax.vmap(lambda code: _calls.call("decode", [((), dtype)], code, format=format)[0])(flat)
     return y.reshape(codes.shape)
 
 
-def decode(codes: Any, format: FormatLike, dtype: Any = jnp.float32) -> jax.Array:  # noqa: A002
+def decode(codes: Any, format: FormatLike, dtype: Any = jnp.float32) -> Any:  # noqa: A002
     """Each code to its value, of `dtype`. codes: of the type that `encode` gives, or of one of JAX's types of as many
     bits (float8_e4m3fn and so on)."""
     f, codes, dtype = fpemu.format(format), jnp.asarray(codes), jnp.dtype(dtype).name
@@ -215,13 +215,13 @@ def decode(codes: Any, format: FormatLike, dtype: Any = jnp.float32) -> jax.Arra
 
 @functools.partial(jax.jit, static_argnums=(0, 1, 2))
 def _arith_once(operation: int, format: str, rounding: tuple[int, ...], state: Any,  # noqa: A002
-                *operands: jax.Array) -> jax.Array:
+                *operands: jax.Array) -> Any:
     x = operands[0]
     return _calls.call("arith", [(x.shape, x.dtype)], state, *operands, format=format,
                        rounding=np.array(rounding, np.int64), rank=np.int64(x.ndim), operation=np.int64(operation))[0]
 
 
-def _exact(operation: int, *operands: jax.Array) -> jax.Array:
+def _exact(operation: int, *operands: jax.Array) -> Any:
     """The operation as JAX has it, for its gradient."""
     a, b = operands[0], operands[-1]
     return (a + b, a - b, a * b, a / b, jnp.sqrt(a), a * operands[1 % len(operands)] + b, jnp.minimum(a, b),
@@ -233,18 +233,18 @@ def _exact_function(name: str) -> Any:
                                "acosh": jnp.arccosh, "atanh": jnp.arctanh, "erf": jax.scipy.special.erf,
                                "erfc": jax.scipy.special.erfc, "rsqrt": jax.lax.rsqrt, "sigmoid": jax.nn.sigmoid,
                                "silu": jax.nn.silu, "gelu": functools.partial(jax.nn.gelu, approximate=False),
-                               "softplus": jax.nn.softplus, "exp10": lambda x: jnp.exp(x * np.log(10.0).astype(x.dtype))}
+                               "softplus": jax.nn.softplus, "exp10": lambda x: 10.0**x}
     return special[name] if name in special else getattr(jnp, name)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1, 2))
 def _arith(operation: int, format: str, rounding: tuple[int, ...], state: Any,  # noqa: A002
-           *operands: jax.Array) -> jax.Array:
+           *operands: jax.Array) -> Any:
     return _arith_once(operation, format, rounding, state, *operands)
 
 
 def _arith_forward(operation: int, format: str, rounding: tuple[int, ...], state: Any,  # noqa: A002
-                   *operands: jax.Array) -> tuple[jax.Array, tuple[jax.Array, ...]]:
+                   *operands: jax.Array) -> Any:
     return _arith_once(operation, format, rounding, state, *operands), operands
 
 
@@ -257,7 +257,7 @@ _arith.defvjp(_arith_forward, _arith_backward)
 
 
 def _operate(operation: int, operands: Sequence[Any], format: FormatLike, rounding: RoundingLike,  # noqa: A002
-             seed: Word | None, stream: Word | None, offset: Word) -> jax.Array:
+             seed: Word | None, stream: Word | None, offset: Word) -> Any:
     f, r = fpemu.format(format), fpemu.rounding(rounding)
     dtype = jnp.result_type(*operands)
     arrays = jnp.broadcast_arrays(*(_array(jnp.asarray(x, dtype), "an operand") for x in operands))
@@ -266,7 +266,7 @@ def _operate(operation: int, operands: Sequence[Any], format: FormatLike, roundi
 
 def _binary(name: str, text: str) -> Any:
     def function(a: Any, b: Any, format: FormatLike, rounding: RoundingLike = "rne", *,  # noqa: A002
-                 offset: Word = 0, seed: Word | None = None, stream: Word | None = None) -> jax.Array:
+                 offset: Word = 0, seed: Word | None = None, stream: Word | None = None) -> Any:
         return _operate(_OPERATIONS[name], (a, b), format, rounding, seed, stream, offset)
 
     function.__name__ = function.__qualname__ = name
@@ -284,19 +284,19 @@ maximum = _binary("maximum", "The greater of a and b (IEEE 754-2019 maximum)")
 
 
 def sqrt(a: Any, format: FormatLike, rounding: RoundingLike = "rne", *, offset: Word = 0,  # noqa: A002
-         seed: Word | None = None, stream: Word | None = None) -> jax.Array:
+         seed: Word | None = None, stream: Word | None = None) -> Any:
     """The square root of a, rounded once to the format. Arguments as `quantize`."""
     return _operate(_OPERATIONS["sqrt"], (a,), format, rounding, seed, stream, offset)
 
 
 def fma(a: Any, b: Any, c: Any, format: FormatLike, rounding: RoundingLike = "rne", *, offset: Word = 0,  # noqa: A002
-        seed: Word | None = None, stream: Word | None = None) -> jax.Array:
+        seed: Word | None = None, stream: Word | None = None) -> Any:
     """a * b + c, rounded once to the format. Arguments as `quantize`."""
     return _operate(_OPERATIONS["fma"], (a, b, c), format, rounding, seed, stream, offset)
 
 
 def apply(name: str, a: Any, format: FormatLike, rounding: RoundingLike = "rne", *, offset: Word = 0,  # noqa: A002
-          seed: Word | None = None, stream: Word | None = None) -> jax.Array:
+          seed: Word | None = None, stream: Word | None = None) -> Any:
     """An elementary function of a ("exp", "tanh", "gelu", ... of include/fpemu/arith.h), rounded correctly and once.
     Elements of a are float32 numbers of at most 16 significant bits, as all of bf16 and fp16 are. The gradient is that
     of JAX's function."""
@@ -344,8 +344,8 @@ def dot_general(a: Any, b: Any, dimension_numbers: Any, spec: str, *, backward: 
     """`jax.lax.dot_general` with sums as `spec` has them (grammar: doc/accumulation.md), such as
     "tc(h100,e4m3fn,promote=128)" or "seq(fp(6,9,0)/sr); ab=e5m2".
 
-    dimension_numbers: ((contracting of a, of b), (batch of a, of b)). Operands are float64, or narrower types, which are
-    widened exactly to float32; the result is of that type, of shape batch + the rest of a + the rest of b. Contracted
+    dimension_numbers: ((contracting of a, of b), (batch of a, of b)). Operands are float64, or narrower types, which
+    are widened exactly to float32; the result is of that type, of shape batch + the rest of a + the rest of b. Contracted
     dimensions are added up in C order of dimension_numbers. seed, stream, offset: of every rounding of the spec, as
     `quantize`; an element's index is that in the products as matrices (include/fpemu/gemm.h).
     backward: the spec of both products of the gradient, otherwise `spec`; their streams have numbers of their own, the

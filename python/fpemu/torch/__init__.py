@@ -1,8 +1,10 @@
 """fpemu for PyTorch: operators, modules and training in any number format.
 
 Operators: `quantize`, `quantize_`, `encode`, `decode`, `pack`, `unpack`, `scales`, `measure`, `matmul`, `arith`,
-`apply`. Each is registered as `torch.ops.fpemu.<name>`, with gradients, rules for `torch.vmap`, and shapes for
-`torch.compile` and `torch.export`. `Quantizer` is a module of one.
+`apply`. Each is registered as `torch.ops.fpemu.<name>`, with rules for `torch.vmap` and torch.func, and shapes for
+`torch.compile` and `torch.export`; `quantize`, `matmul`, `arith` and `apply` have gradients. `Quantizer` is the module.
+Random state is a tensor (`new_state`), and so are counters (`new_stats`, `read_stats`). `fpemu.torch.parallel` is about
+tensors on several ranks.
 
 Training: `convert` makes a model round by a `Recipe` and `revert` takes that back, `observe` counts every tensor by
 layer and role, `optimizer` holds parameters and states in formats, `loss_scaler` scales losses or layers' gradients,
@@ -14,13 +16,12 @@ layer and role, `optimizer` holds parameters and states in formats, `loss_scaler
     print(log)
 """
 
-
+from . import functional
 from ._spec import new_state
 from .counters import clear_stats, new_stats, read_stats, stats_tensor
 from .operators import adopt as adopt
 from .operators import apply, arith, decode, encode, matmul, measure, pack, quantize, quantize_, scales, unpack
 from .quantizer import Quantizer
-from . import functional
 from .convert import convert, manual_seed, revert, summary
 from .modules import DotProductAttention
 from .observe import Log, observe

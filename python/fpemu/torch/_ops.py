@@ -15,12 +15,12 @@ import torch
 from torch import Tensor
 
 import fpemu
-from fpemu import Range, Stats, _native
+from fpemu import Range, Rounding, Stats, _native
 from fpemu._arrays import carrier_of
 from fpemu._packed import _scales_shape
 from fpemu._values import _OPERATIONS
 
-from . import _autograd
+from . import _autograd, _device
 from ._autograd import counted
 from ._shard import Part, quantize_part
 from ._spec import WORD, block_of, check_state, format_of, is_stochastic, rounding_of, signed, with_state
@@ -30,6 +30,9 @@ FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 CODES = {1: torch.uint8, 2: torch.uint16, 4: torch.uint32, 8: torch.uint64}
 
 # Operators that round are defined twice: as they stand here, and as <name>_counted, with a tensor of counters first.
+ON_DEVICE = ("quantize", "quantize_", "encode", "decode")
+Counters = Stats | Tensor | None  # of the processor; of a device; none
+
 SCHEMAS = {
     "quantize": "(Tensor x, str format, str rounding='rne', Tensor? state=None, int axis=-1, str ste='identity', "
     "str? backward=None, str backward_rounding='rne', Tensor? backward_stats=None, SymInt[]? whole=None, "
@@ -60,8 +63,8 @@ TAGS = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides)
 def check_float(x: Tensor, name: str = "x") -> None:
     """TypeError for a dtype that is not rounded."""
     if x.dtype not in FLOATS:
-        raise TypeError(f"{name} has the dtype {x.dtype}: fpemu takes float64, float32, float16 and bfloat16, and rounds "
-                        "none of them first; convert the tensor where that loses nothing")
+        raise TypeError(f"{name} has the dtype {x.dtype}: fpemu takes float64, float32, float16 and bfloat16, and "
+                        "rounds none of them first; convert the tensor where that loses nothing")
 
 
 def _check(x: Tensor, format: str, rounding: str, state: Tensor | None, axis: int = -1) -> None:
@@ -103,19 +106,23 @@ def range_of(tensor: Tensor | None) -> Range | None:
     return Range(tensor.detach().cpu().numpy().tobytes())
 
 
-def _quantize_into(counts: Stats | None, x: Tensor, y: Tensor, format: str, rounding: str, state: Tensor | None,
-                   axis: int, whole: Sequence[int] | None, start: Sequence[int] | None,
-                   tensor_range: Tensor | None) -> None:
-    part = _part(whole, start)
-    r = with_state(rounding, state)
-    known = range_of(tensor_range)
-    if part is not None:
-        quantize_part(x, y, format_of(format), r, axis, counts, part, known)
+def _quantize_into(counts: Counters, x: Tensor, y: Tensor, format: str, rounding: str, state: Tensor | None, axis: int,
+                   whole: Sequence[int] | None, start: Sequence[int] | None, tensor_range: Tensor | None) -> None:
+    part, r, f, known = _part(whole, start), with_state(rounding, state), format_of(format), range_of(tensor_range)
+
+    def run(x: Tensor, y: Tensor, r: Rounding, axis: int) -> None:
+        if isinstance(counts, Tensor) or x.is_cuda:
+            _device.quantize(x, y, f, r, axis, counts if isinstance(counts, Tensor) else None, known)
+        else:
+            fpemu.quantize(x, f, r, axis=axis, out=y, stats=counts, range=known)
+
+    if part is None:
+        run(x, y, r, axis)
     else:
-        fpemu.quantize(x, format_of(format), r, axis=axis, out=y, stats=counts, range=known)
+        quantize_part(run, x, y, f, r, axis, part, counts is not None, known is not None)
 
 
-def _quantize(counts: Stats | None, x: Tensor, format: str, rounding: str = "rne", state: Tensor | None = None,
+def _quantize(counts: Counters, x: Tensor, format: str, rounding: str = "rne", state: Tensor | None = None,
               axis: int = -1, ste: str = "identity", backward: str | None = None, backward_rounding: str = "rne",
               backward_stats: Tensor | None = None, whole: Sequence[int] | None = None,
               start: Sequence[int] | None = None, range: Tensor | None = None) -> Tensor:
@@ -134,7 +141,7 @@ def _quantize_fake(x: Tensor, format: str, rounding: str = "rne", state: Tensor 
     return torch.empty_like(x)
 
 
-def _quantize_in_place(counts: Stats | None, x: Tensor, format: str, rounding: str = "rne",
+def _quantize_in_place(counts: Counters, x: Tensor, format: str, rounding: str = "rne",
                        state: Tensor | None = None, axis: int = -1, whole: Sequence[int] | None = None,
                        start: Sequence[int] | None = None, range: Tensor | None = None) -> None:
     _check(x, format, rounding, state, axis)
@@ -164,11 +171,16 @@ def _value_dtype(format: str, dtype: torch.dtype | None) -> torch.dtype:
     return dtype
 
 
-def _encode(counts: Stats | None, x: Tensor, format: str, rounding: str = "rne", state: Tensor | None = None) -> Tensor:
+def _encode(counts: Counters, x: Tensor, format: str, rounding: str = "rne", state: Tensor | None = None) -> Tensor:
     _check(x, format, rounding, state)
     codes = torch.empty_like(x, dtype=code_dtype(format))
-    fpemu.encode(x.detach(), format_of(format), with_state(rounding, state), out=codes, stats=counts)
-    return codes
+    if not (isinstance(counts, Tensor) or x.is_cuda):
+        fpemu.encode(x.detach(), format_of(format), with_state(rounding, state), out=codes, stats=counts)
+        return codes
+    places = codes.contiguous()
+    _device.encode(x.detach().contiguous(), places, format_of(format), with_state(rounding, state),
+                   counts if isinstance(counts, Tensor) else None)
+    return codes if places is codes else codes.copy_(places)
 
 
 def _encode_fake(x: Tensor, format: str, rounding: str = "rne", state: Tensor | None = None) -> Tensor:
@@ -178,8 +190,12 @@ def _encode_fake(x: Tensor, format: str, rounding: str = "rne", state: Tensor | 
 
 def _decode(counts: None, codes: Tensor, format: str, dtype: torch.dtype | None = None) -> Tensor:
     values = _decode_fake(codes, format, dtype)
-    fpemu.decode(codes, format_of(format), values.dtype, out=values)
-    return values
+    if not codes.is_cuda:
+        fpemu.decode(codes, format_of(format), values.dtype, out=values)
+        return values
+    places = values.contiguous()
+    _device.decode(codes.contiguous(), places, format_of(format))
+    return values if places is values else values.copy_(places)
 
 
 def _decode_fake(codes: Tensor, format: str, dtype: torch.dtype | None = None) -> Tensor:
@@ -394,6 +410,17 @@ def _register(name: str, kernel: Callable[..., Any], fake: Callable[..., Any], g
     def plain_kernel(*args: Any) -> Any:
         return kernel(None, *args)
 
+    def device_kernel(*args: Any) -> Any:
+        if name not in ON_DEVICE:
+            raise fpemu.Error(f"fpemu::{name} works on the processor alone: x.cpu() brings a tensor there", 0)
+        return kernel(None, *args)
+
+    def counted_device_kernel(stats: Tensor, *args: Any) -> Any:
+        if name not in ON_DEVICE or not stats.is_cuda:
+            raise fpemu.Error(f"fpemu::{name} cannot count on this device: new_stats(device='cuda') is for "
+                              f"{', '.join(ON_DEVICE)}", 0)
+        return kernel(stats, *args)
+
     def counted_kernel(stats: Tensor, *args: Any) -> Any:
         with counting(stats) as counts:
             return kernel(counts, *args)
@@ -405,10 +432,11 @@ def _register(name: str, kernel: Callable[..., Any], fake: Callable[..., Any], g
     def plain_gradient(keyset: Any, *args: Any) -> Any:
         return gradient(keyset, None, *args)
 
-    both = ((name, plain_kernel, fake, plain_gradient), (counted(name), counted_kernel, counted_fake, gradient))
-    for op_name, run, shape, autograd in both if counts else both[:1]:
+    both = ((name, plain_kernel, device_kernel, fake, plain_gradient),
+            (counted(name), counted_kernel, counted_device_kernel, counted_fake, gradient))
+    for op_name, run, run_on_device, shape, autograd in both if counts else both[:1]:
         library.impl(op_name, run, "CPU")
-        library.impl(op_name, run, "CUDA")
+        library.impl(op_name, run_on_device, "CUDA")
         library.impl(op_name, autograd, "Autograd", with_keyset=True)
         torch.library.register_fake(f"fpemu::{op_name}", shape, lib=library)
         _register_mapping(op_name, int(op_name != name), single)
@@ -427,7 +455,7 @@ def _register_mapping(name: str, first: int, single: Callable[..., bool]) -> Non
 
 
 def _register_writing(name: str) -> None:
-    """Version counters of what an operator writes."""
+    """Version counters of what an operator writes, on a device too, where nothing else counts them."""
     op = getattr(torch.ops.fpemu, name).default
     written = [i for i, a in enumerate(op._schema.arguments) if a.alias_info and a.alias_info.is_write]
     if not written:

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from torch import Tensor
 
-import fpemu
-from fpemu import Format, Range, Rounding, Stats
+from fpemu import Format, Rounding
 
 from ._spec import STOCHASTIC, block_of, scaling_of
 
@@ -60,16 +59,20 @@ def check_blocks(format: Format, axis: int, part: Part, shape: Sequence[int]) ->
 
 
 def quantize_part(
+    run: Callable[[Tensor, Tensor, Rounding, int], None],
     x: Tensor,
     y: Tensor,
     format: Format,
     rounding: Rounding,
     axis: int,
-    stats: Stats | None,
     part: Part,
-    whole_range: Range | None,
+    is_counted: bool,
+    is_measured: bool,
 ) -> None:
     """Quantises x, a part of a tensor, into y of the same shape; x and y may be the same.
+
+    run(x, y, rounding, axis): quantises a tensor of its own to the format. is_counted: it counts. is_measured: it has
+    the range of the whole tensor.
 
     Elements of x that are neighbours in the whole too become one call of the library. Stochastically rounded blocks
     that a cut behind their axis makes no such neighbours are quantised in a copy as wide as the whole, and cannot be
@@ -81,7 +84,7 @@ def quantize_part(
         return
     axis = axis % x.ndim if x.ndim else 0
     check_blocks(format, axis, part, shape)
-    if has_tensor_scale(format) and whole_range is None and tuple(part.whole) != shape:
+    if has_tensor_scale(format) and not is_measured and tuple(part.whole) != shape:
         raise ValueError(f"a scale of {format} follows from the whole tensor: pass its range")
     step = [math.prod(part.whole[d + 1 :]) for d in range(x.ndim)]
     cut = max((d for d in range(x.ndim) if shape[d] != part.whole[d]), default=0)
@@ -93,14 +96,13 @@ def quantize_part(
         cut = 0
     first = sum(s * t for s, t in zip(part.start, step))
     begin = min(cut, lead)
-    if begin < cut and stats is not None:
+    if begin < cut and is_counted:
         raise ValueError(f"blocks of {format} along axis {axis}, cut along dimension {cut}, cannot be counted")
     for place in itertools.product(*(range(n) for n in shape[:begin])):
         offset = (rounding.offset + first + sum(i * s for i, s in zip(place, step))) % 2**64
         moved = rounding.replace(offset=offset)
         if begin == cut:
-            fpemu.quantize(x[place], format, moved, axis=axis - begin if begin <= axis else -1, out=y[place],
-                           stats=stats, range=whole_range)
+            run(x[place], y[place], moved, axis - begin if begin <= axis else -1)
             continue
         # The copy begins at the place's first element along the dimensions behind `begin`, and with the part along it.
         width = (shape[begin], *part.whole[begin + 1 :])
@@ -108,6 +110,5 @@ def quantize_part(
         wide = x.new_zeros(width)
         wide[inside] = x[place]
         origin = offset - sum(s * t for s, t in zip(part.start[begin + 1 :], step[begin + 1 :]))
-        fpemu.quantize(wide, format, rounding.replace(offset=origin % 2**64), axis=axis - begin, out=wide,
-                       range=whole_range)
+        run(wide, wide, rounding.replace(offset=origin % 2**64), axis - begin)
         y[place].copy_(wide[inside])

@@ -11,16 +11,22 @@ from torch import Tensor
 
 from fpemu import Stats
 
+from . import _device
+
 _REQUEST = struct.Struct("=IIiIiI")
 _SUMS, _HISTOGRAM, _SCALES = 1, 2, 4
 WORDS = 131  # of the library's struct
 
 
 def new_stats(*, sums: bool = False, histogram: tuple[int, int] | None = None,
-              scale_histogram: tuple[int, int] | None = None) -> Tensor:
+              scale_histogram: tuple[int, int] | None = None, device: torch.device | str = "cpu") -> Tensor:
     """A tensor of counters that have counted nothing: int64, 131 words and one for each bin. The arguments are those of
-    `fpemu.Stats`."""
-    return stats_tensor(Stats(sums=sums, histogram=histogram, scale_histogram=scale_histogram))
+    `fpemu.Stats`. On a CUDA device the words are its library's own, and there are no histograms (ValueError)."""
+    if torch.device(device).type == "cpu":
+        return stats_tensor(Stats(sums=sums, histogram=histogram, scale_histogram=scale_histogram))
+    if histogram or scale_histogram:
+        raise ValueError("a device counts without histograms")
+    return _device.new_stats(sums, torch.device(device))
 
 
 def stats_tensor(stats: Stats) -> Tensor:
@@ -35,7 +41,9 @@ def read_stats(stats: Tensor) -> Stats:
     if stats.dtype != torch.int64 or stats.ndim != 1 or stats.shape[0] < WORDS:
         raise TypeError(f"stats is a tensor of fpemu.torch.new_stats, not one of {stats.dtype} and shape "
                         f"{tuple(stats.shape)}")
-    content = stats.detach().cpu().contiguous().numpy().tobytes()
+    if stats.is_cuda:
+        return _device.read_stats(stats)
+    content = stats.detach().contiguous().numpy().tobytes()
     want, _, first, length, scale_first, scale_length = _REQUEST.unpack_from(content)
     if WORDS + length + scale_length != stats.shape[0]:
         raise TypeError("stats is a tensor of fpemu.torch.new_stats")
@@ -55,6 +63,8 @@ def write_stats(stats: Tensor, content: Stats) -> None:
 
 def clear_stats(stats: Tensor) -> Tensor:
     """Forgets, in place, what was counted; what is asked for stays. Returns the tensor."""
+    if stats.is_cuda:
+        return _device.clear_stats(stats, int(stats[0].item()))
     stats[_REQUEST.size // 8 :] = 0
     return stats
 

@@ -346,7 +346,7 @@ class _Matmul(torch.autograd.Function):
             aq = a if plan.input_serves else _round(a, plan, INPUT_AGAIN, -2, states, stats)
             if gq is None or not plan.gradient_serves:
                 gq = _round_gradient(g, site, GRADIENT_AGAIN, -2, states, stats, scale)
-            db = _sum_to(_product(aq.mT, gq, plan.sums[2], states, stats, WEIGHT_SUMS), b.shape)
+            db = _sum_to(_product(gq.mT, aq, plan.sums[2], states, stats, WEIGHT_SUMS).mT, b.shape)
             db = _round(db, plan, WEIGHT_GRADIENT, -1, states, stats)
         return da, db, None, None, None, None
 
@@ -424,13 +424,13 @@ def _emulated_forward(x: Tensor, w: Tensor, at: Geometry, spec: str, states: Opt
     matrix = w.reshape(at.groups, w.shape[0] // at.groups, -1)
     places = [(n + 2 * p - d * (k - 1) - 1) // s + 1
               for n, p, d, k, s in zip(x.shape[2:], at.padding, at.dilation, kernel, at.stride)]
-    y = _product(matrix.expand(x.shape[0], *matrix.shape), columns, spec, states, stats, SUMS)
+    y = _product(columns.mT, matrix.mT.expand(x.shape[0], *matrix.mT.shape), spec, states, stats, SUMS).mT
     return y.reshape(x.shape[0], w.shape[0], *places)
 
 
 def _emulated_data_gradient(g: Tensor, w: Tensor, sizes: Sequence[int], at: Geometry, spec: str,
                             states: Optional[Tensor], stats: Stats) -> Tensor:
-    """The convolution of the gradient, spread by the stride, with the kernel turned round: sums over outputs and taps."""
+    """The convolution of the spread gradient with the kernel turned round: sums over outputs and taps."""
     kernel, m = w.shape[2:], w.shape[0] // at.groups
     g = _spread(g, at.stride)
     pads = []
@@ -441,7 +441,7 @@ def _emulated_data_gradient(g: Tensor, w: Tensor, sizes: Sequence[int], at: Geom
     columns = _columns(g, kernel, once, pads)
     turned = w.flip(list(range(2, w.dim()))).reshape(at.groups, m, w.shape[1], -1).transpose(1, 2)
     matrix = turned.reshape(at.groups, w.shape[1], -1)
-    dx = _product(matrix.expand(g.shape[0], *matrix.shape), columns, spec, states, stats, DATA_SUMS)
+    dx = _product(columns.mT, matrix.mT.expand(g.shape[0], *matrix.mT.shape), spec, states, stats, DATA_SUMS).mT
     return dx.reshape(g.shape[0], -1, *sizes)
 
 
@@ -468,7 +468,10 @@ class _Conv(torch.autograd.Function):
                               *(t for t in (states, scale) if t is not None))
         if plan.sums[0] is None and plan.target[OUTPUT] is None:
             return _convolve(xq, wq, bq, at)
-        y = _convolve(xq, wq, None, at) if plan.sums[0] is None else _emulated_forward(xq, wq, at, plan.sums[0], states, stats)
+        if plan.sums[0] is None:
+            y = _convolve(xq, wq, None, at)
+        else:
+            y = _emulated_forward(xq, wq, at, plan.sums[0], states, stats)
         y = _round(y, plan, OUTPUT, 1, states, stats)
         return y if bq is None else y + bq.reshape(-1, *(1,) * (y.dim() - 2))
 
@@ -482,20 +485,23 @@ class _Conv(torch.autograd.Function):
         scale = saved.pop(0) if ctx.others[1] else None
         need_x, need_w, need_b = ctx.needs_input_grad[:3]
 
-        def native(g: Tensor, x: Tensor, w: Tensor, mask: list[bool]) -> tuple[Tensor, Tensor]:
-            dx, dw, _ = torch.ops.aten.convolution_backward(
-                g, x, w, None, at.stride, at.padding, at.dilation, at.transposed,
+        def native(g: Tensor, x: Tensor, w: Tensor, mask: list[bool]) -> tuple[Tensor, Tensor, Tensor]:
+            biases = [g.shape[1]] if mask[2] else None
+            dx, dw, db = torch.ops.aten.convolution_backward(
+                g, x, w, biases, at.stride, at.padding, at.dilation, at.transposed,
                 at.output_padding or (0,) * len(at.stride), at.groups, mask)
-            return dx, dw
+            return dx, dw, db
 
-        dx = dw = gq = wq = None
+        dx = dw = db = gq = wq = None
+        rounded = plan.target[GRADIENT]
+        whole = biased and need_b and (rounded is None or rounded.format == "fp32")  # torch's order, where that holds
         if need_x or (need_w and plan.gradient_serves):
             gq = _round_gradient(g, site, GRADIENT, 1, states, stats, scale)
         if need_x:
             wq = w if plan.weight_serves else _round(w, plan, WEIGHT_AGAIN, 1 if at.transposed else 0, states, stats)
         together = (need_x and need_w and plan.gradient_serves and plan.input_serves and plan.sums[1:] == (None, None))
         if together:
-            dx, dw = native(gq, x, wq, [True, True, False])  # type: ignore[arg-type]
+            dx, dw, db = native(gq, x, wq, [True, True, whole])  # type: ignore[arg-type]
         elif need_x:
             assert gq is not None and wq is not None
             dx = (native(gq, x, wq, [True, False, False])[0] if plan.sums[1] is None else
@@ -504,13 +510,16 @@ class _Conv(torch.autograd.Function):
             xq = x if plan.input_serves else _round(x, plan, INPUT_AGAIN, 0, states, stats)
             if gq is None or not plan.gradient_serves:
                 gq = _round_gradient(g, site, GRADIENT_AGAIN, 0, states, stats, scale)
-            dw = (native(gq, xq, w, [False, True, False])[1] if plan.sums[2] is None else
-                  _emulated_weight_gradient(gq, xq, w, at, plan.sums[2], states, stats))
+            if plan.sums[2] is None:
+                _, dw, db = native(gq, xq, w, [False, True, whole])
+            else:
+                dw = _emulated_weight_gradient(gq, xq, w, at, plan.sums[2], states, stats)
         if dx is not None:
             dx = _round(dx, plan, DATA_GRADIENT, 1, states, stats)
         if dw is not None:
             dw = _round(dw, plan, WEIGHT_GRADIENT, 1, states, stats)
-        db = g.sum([0] + list(range(2, g.dim()))) if biased and need_b else None
+        if biased and need_b and (db is None or not whole):
+            db = g.sum([0] + list(range(2, g.dim())))
         return dx, dw, db, None, None, None, None, None
 
 

@@ -6,7 +6,6 @@ state_dict are the same. Each class here is the one of torch.nn with a forward p
 
 from __future__ import annotations
 
-import functools
 from typing import Any, Optional
 
 import torch
@@ -15,6 +14,7 @@ from torch import Tensor, nn
 
 from . import functional as f
 from .functional import STREAMS, Plan, Site, make_embedding_plan, make_norm_plan, make_plan, make_softmax_plan
+from .quantizer import _replayed
 from .recipe import Recipe
 
 __all__ = ["Quantized", "Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d",
@@ -47,6 +47,11 @@ class Attachment:
         self.streams: Optional[Tensor] = None  # (slots, 3) rows of [seed, stream, offset] for the next call
         self.begin(seed, 0)
 
+    @property
+    def state(self) -> Optional[Tensor]:
+        """The streams, by the name under which those of a Quantizer are repeated in a checkpoint."""
+        return self.streams
+
     def begin(self, seed: int, call: int) -> None:
         """Sets the streams to those of a call."""
         count = rows({name: site.plan for name, site in self.sites.items()})
@@ -74,9 +79,13 @@ class Quantized:
         table = self._fpemu.streams
         if table is None:
             return None
-        take: Any = _take_opaque if torch.compiler.is_compiling() else _take
-        now: Tensor = take(table)
-        return now
+        now: Tensor
+        if torch.compiler.is_compiling():
+            now = _take_opaque(table)
+            return now
+        holder: Any = self._fpemu
+        now = _replayed(holder)
+        return _take(now) if now is table else now  # else a checkpoint repeats a call
 
     def extra_repr(self) -> str:
         inner: str = super().extra_repr()  # type: ignore[misc]
@@ -85,19 +94,18 @@ class Quantized:
     def __reduce_ex__(self, protocol: Any) -> Any:
         own = getattr(type(self), "__getstate__", None)
         plain = own is None or own is getattr(object, "__getstate__", None)
-        return _rebuild, (self._fpemu.base,), dict(self.__dict__) if plain else self.__getstate__()  # type: ignore[attr-defined]
+        state = dict(self.__dict__) if plain else own(self)  # type: ignore[misc]
+        return _rebuild, (self._fpemu.base,), state
 
 
 class _Linear(Quantized):
-    weight: Tensor
-    bias: Optional[Tensor]
-
     @staticmethod
     def plans(recipe: Recipe) -> dict[str, Plan]:
         return {"": make_plan(recipe)}
 
     def forward(self, input: Tensor) -> Tensor:
-        return f._linear(input, self.weight, self.bias, self._fpemu.site, self._states())
+        own: Any = self
+        return f._linear(input, own.weight, own.bias, self._fpemu.site, self._states())
 
 
 class Linear(_Linear, nn.Linear):
@@ -363,6 +371,9 @@ _CLASSES: dict[type, tuple[type, type]] = {  # of torch.nn: what goes above it, 
 }
 
 
+_made: dict[type, type] = {}  # of subclasses
+
+
 def _known(cls: type) -> Optional[type]:
     """The class of torch.nn whose forward pass a class has, if it is one of those that can be converted."""
     for base in cls.__mro__:
@@ -376,7 +387,6 @@ def _known(cls: type) -> Optional[type]:
     return None
 
 
-@functools.lru_cache(maxsize=None)
 def quantized_class(cls: type) -> Optional[type]:
     """The converted class of a module's class; None where there is none. A subclass that leaves the forward pass as it
     is, such as a parametrised one, gets a subclass of its own."""
@@ -384,7 +394,13 @@ def quantized_class(cls: type) -> Optional[type]:
     if base is None:
         return None
     above, both = _CLASSES[base]
-    return both if cls is base else type(cls.__name__, (above, cls), {"__module__": __name__, "__doc__": both.__doc__})
+    if cls is base:
+        return both
+    made = _made.get(cls)
+    if made is None:
+        content = {"__module__": __name__, "__doc__": both.__doc__}
+        made = _made.setdefault(cls, type(cls.__name__, (above, cls), content))
+    return made
 
 
 def _rebuild(base: type) -> Any:

@@ -230,13 +230,13 @@ class Log:
         _write(path, json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n")
 
     def write_tensorboard(self, to: Any) -> None:
-        """Writes the share of overflow and underflow of every tensor, and the numbers of every step, to a SummaryWriter,
-        or to a folder by one. ImportError where TensorBoard is not installed."""
+        """Writes the shares of overflow and underflow of every tensor, and the numbers of every step, to a
+        SummaryWriter, or to a folder by one. ImportError where TensorBoard is not installed."""
         writer = to
         if isinstance(to, (str, os.PathLike)):
             from torch.utils.tensorboard import SummaryWriter
 
-            writer = SummaryWriter(os.fspath(to))  # type: ignore[no-untyped-call]
+            writer = SummaryWriter(os.fspath(to))
         for line in self.lines:
             for key in ("loss", "lr", "scale"):
                 if isinstance(line.get(key), (int, float)):
@@ -272,7 +272,8 @@ class Log:
         summary = {"finished": True, "steps": self._number, "skipped": self._skipped,
                    "last_loss": lines[-1].get("loss"), "last_scale": lines[-1].get("scale"),
                    "seconds": lines[-1]["seconds"], "elements": totals.pop("count"), **totals, "notes": {}}
-        _write(os.path.join(directory, "log.jsonl"), "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines))
+        text = "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines)
+        _write(os.path.join(directory, "log.jsonl"), text)
         _write(os.path.join(directory, "summary.json"), json.dumps(summary, indent=2, allow_nan=False) + "\n")
         _write(os.path.join(directory, "settings.ini"), settings)
 
@@ -310,13 +311,14 @@ class observe:
         for name, module in self._model.named_modules():
             if not isinstance(module, Quantized):
                 continue
+            device = _device(self._model.get_submodule(name))
             for where, site in module._fpemu.sites.items():
                 if site.counters is not None or site.tensors is not None:
                     raise RuntimeError("the model is being observed already")
-                sites.append((".".join(part for part in (name, where) if part), module, site))
-        for label, module, site in sites:
-            places = [_Place(f"{label}.{SLOTS[slot]}" if label else SLOTS[slot], ROLES[slot], site, slot, self._how,
-                             _device(module)) for slot in range(len(SLOTS)) if _counted(site.plan, slot)]
+                sites.append((".".join(part for part in (name, where) if part), device, site))
+        for label, device, site in sites:
+            places = [_Place(".".join(part for part in (label, SLOTS[slot]) if part), ROLES[slot], site, slot,
+                             self._how, device) for slot in range(len(SLOTS)) if _counted(site.plan, slot)]
             if not places:
                 continue
             self._places += places

@@ -19,7 +19,7 @@ from ._spec import format_of, format_text, is_stochastic, rounding_text, state_o
 from .counters import stats_tensor
 
 _quantize_native: Callable[..., Tensor] = fpemu.quantize
-_is_compiling = torch.compiler.is_compiling
+_is_compiling = torch.compiler.is_dynamo_compiling
 _is_grad_enabled = torch.is_grad_enabled
 _functorch_level = torch._C._functorch.maybe_current_level
 _dispatch_modes = torch._C._len_torch_dispatch_stack
@@ -56,7 +56,8 @@ def quantize(
         "sr,bits=16,variant=b".
     axis: along which blocks run, for formats with blocks.
     state: for stochastic rounding an int64 tensor [seed, stream, offset] on the processor (`new_state`); it is only
-        read. None: those of `rounding`. Element i in C order has the index offset + i.
+        read, on the host: a CUDA graph repeats the state of its capture. None: those of `rounding`. Element i in C
+        order has the index offset + i.
     stats: counters that are added to: a tensor of `new_stats`, or a `fpemu.Stats` where nothing is traced.
     ste: what the gradient is. "identity": as it comes, straight through. "clipped": 0 where x is outside
         [format.lowest, format.max], or NaN; for formats without blocks.
@@ -185,7 +186,7 @@ def encode(x: Tensor, format: str | Format, rounding: str | Rounding = "rne", *,
     """The codes of the values that `quantize` gives, of x's shape: uint8, uint16, uint32 or uint64, the code in the low
     bits. `codes.view(torch.float8_e4m3fn)` and the like show them as PyTorch's own types. Without a gradient.
 
-    fpemu.Error for formats with blocks, which have no codes apart from their scales: `pack` gives both.
+    ValueError for formats with blocks, which have no codes apart from their scales: `pack` gives both.
     """
     codes: Tensor = _with_stats("encode", stats, x, format_text(format), rounding_text(rounding),
                                 state_of(rounding) if state is None else state)
@@ -265,7 +266,7 @@ def arith(operation: str, operands: Sequence[Tensor], format: str | Format, roun
 
     operation: "add", "sub", "mul", "div", "sqrt", "fma" (a * b + c), "minimum", "maximum", "minimum_number",
         "maximum_number". operands: one, two or three tensors of one dtype.
-    The gradient is that of the exact operation. fpemu.Error for formats with blocks, and others that arithmetic refuses.
+    The gradient is that of the exact operation. fpemu.Error for formats that arithmetic refuses, as those with blocks.
     """
     a, b, c = (*operands, None, None, None)[:3]
     if a is None or len(operands) > 3:
@@ -292,7 +293,8 @@ def adopt(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     autograd, are traced or mapped, or lie on a device."""
     if verb == "quantize":
         return _adopt_quantize(*args, **kwargs)
-    raise TypeError(f"fpemu.{verb} does not take this tensor")
+    raise TypeError(f"fpemu.{verb} takes tensors that are plain memory of the processor, without gradients: "
+                    "x.detach() is one; fpemu.torch has what follows gradients and is traced")
 
 
 def _adopt_quantize(x: Tensor, format: str | Format, rounding: str | Rounding = "rne", *, axis: int = -1,

@@ -74,7 +74,7 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
                     self._round_(p, self._parameters, number, _WEIGHT)
 
     @torch.no_grad()
-    def step(self, closure: Optional[Callable[[], Any]] = None) -> Any:  # type: ignore[override]
+    def step(self, closure: Optional[Callable[[], Any]] = None) -> Any:
         """A step of the wrapped optimiser on the copies, or on the parameters themselves where there are none; then
         everything is rounded to its format. A closure sees the rounded parameters, once: TypeError for LBFGS."""
         loss = None

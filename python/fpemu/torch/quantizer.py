@@ -36,8 +36,8 @@ class Quantizer(nn.Module):
     bits that the same call takes in eager mode.
 
     Under `torch.utils.checkpoint.checkpoint(..., use_reentrant=False)` the recomputation takes the random bits of the
-    call that it repeats. Checkpoints with use_reentrant=True, and checkpoints inside checkpoints, cannot be told apart
-    from new calls: there stochastic rounding raises RuntimeError.
+    call that it repeats. Recomputations with use_reentrant=True, and of checkpoints inside checkpoints, cannot be told
+    apart from new calls: there stochastic rounding raises RuntimeError.
 
     Shapes: any to the same shape; dtypes float64, float32, float16, bfloat16.
     """
@@ -74,7 +74,7 @@ class Quantizer(nn.Module):
             if text is not None:
                 format_of(text)
         if ste == "clipped" and (self.forward_format is None or block_of(format_of(self.forward_format)) is not None):
-            raise ValueError("ste='clipped' needs a forward format without blocks: those follow their elements' range")
+            raise ValueError("ste='clipped' needs a forward format, without blocks: these follow their elements")
         self.batch_part = None
         self.is_stochastic = (self.forward_format is not None and is_stochastic(self.rounding)) or (
             self.backward_format is not None and is_stochastic(self.backward_rounding))
@@ -85,7 +85,8 @@ class Quantizer(nn.Module):
         self.state[1] = (self.state[1] >> 32) << 32
 
     def extra_repr(self) -> str:
-        parts = [f"forward={self.forward_format!r}", f"backward={self.backward_format!r}", f"rounding={self.rounding!r}"]
+        parts = [f"forward={self.forward_format!r}", f"backward={self.backward_format!r}"]
+        parts.append(f"rounding={self.rounding!r}")
         if self.backward_rounding != self.rounding:
             parts.append(f"backward_rounding={self.backward_rounding!r}")
         if self.ste != "identity":
@@ -150,8 +151,8 @@ def _replayed(quantizer: Quantizer) -> Tensor:
     recomputing = torch._C._current_graph_task_id()
     if found is None:
         if recomputing != -1 and _inside_reentrant():
-            raise RuntimeError("a stochastic Quantizer cannot repeat its random bits in checkpoint(use_reentrant=True): "
-                               "use use_reentrant=False")
+            raise RuntimeError("a stochastic Quantizer cannot repeat its random bits in checkpoint(use_reentrant=True):"
+                               " use use_reentrant=False")
         return quantizer.state
     frame, again = found
     key = id(quantizer)

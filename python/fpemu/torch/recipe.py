@@ -232,7 +232,7 @@ _READY = {r.name: r for r in (
            source="Micikevicius et al. 2022; TransformerEngine's current scaling: a scale a tensor from its largest "
                   "magnitude"),
     Recipe(name="mxfp8", input="mxfp8", weight="mxfp8", gradient="mxfp8",
-           source="OCP MX 1.0; Rouhani et al., Microscaling data formats for deep learning, 2023; E4M3 for all tensors"),
+           source="OCP MX 1.0; Rouhani et al., Microscaling data formats for deep learning, 2023; E4M3 everywhere"),
     Recipe(name="mxfp4", input="mxfp4", weight="mxfp4", gradient="mxfp4/sr",
            source="OCP MX 1.0; Tseng et al., Training LLMs with MXFP4, 2025, without its Hadamard transform"),
     Recipe(name="nvfp4", input="nvfp4", weight="nvfp4", gradient="nvfp4/sr",

@@ -9,14 +9,16 @@
 
 #if HAVE_CBLAS
 #include <cblas.h>
+#endif
 
 #include "cli/error.h"
-#endif
+#include "common/shown.h"
 
 accumulation accumulation_read(const char *text, bool binary64, uint64_t seed)
 {
     accumulation m = {.blas = strcmp(text, "blas") == 0};
     fpemu_parse_error error;
+    char cut[SHOWN_SIZE];
     if (m.blas) {
 #if !HAVE_CBLAS
         cli_usage("model 'blas': fpemu was built without a BLAS");
@@ -25,11 +27,12 @@ accumulation accumulation_read(const char *text, bool binary64, uint64_t seed)
         return m;
     }
     if (fpemu_gemm_parse(text, &m.spec, &error) != FPEMU_OK) {
-        cli_usage("model '%s', at %u: %s", text, (unsigned)error.position + 1, error.message);
+        cli_usage("model '%s', character %u: %s", shown(text, error.position, cut), (unsigned)error.position + 1,
+                  error.message);
     }
     cli_check(fpemu_gemm_check(&m.spec, binary64 ? 64 : 32), text);
     if (m.spec.start_from_c) {
-        cli_usage("model '%s': there is no matrix to start from", text);
+        cli_usage("model '%s': there is no matrix to start from", shown(text, 0, cut));
     }
     fpemu_target *const target[] = {&m.spec.a,   &m.spec.b,         &m.spec.product,
                                     &m.spec.out, &m.spec.sum.inner, &m.spec.sum.outer};

@@ -10,16 +10,13 @@
 #include <string.h>
 
 #include "cli/progress.h"
+#include "common/shown.h"
 
 static void print_error(const char *format, va_list arguments)
 {
     char line[1024];
     vsnprintf(line, sizeof line, format, arguments);
-    for (char *c = line; *c != '\0'; c++) {
-        if (*c < 0x20 || *c > 0x7e) {
-            *c = '?';
-        }
-    }
+    shown_clean(line);
     progress_hide();
     fprintf(stderr, "fpemu: %s\n", line);
 }
@@ -42,6 +39,15 @@ void cli_fail(const char *format, ...)
     exit(CLI_FAILURE);
 }
 
+void cli_end(int status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_error(format, arguments);
+    va_end(arguments);
+    exit(status);
+}
+
 void cli_check(fpemu_status status, const char *what)
 {
     if (status == FPEMU_ERROR_NAN) {
@@ -50,6 +56,45 @@ void cli_check(fpemu_status status, const char *what)
     if (status != FPEMU_OK) {
         cli_fail("%s: %s", what, fpemu_status_text(status));
     }
+}
+
+/* What a format and a rounding lack for a call, which is told from the same call with another rounding. */
+static _Noreturn void refuse_call(const fpemu_format *format, const fpemu_rounding *rounding, bool binary64,
+                                  const char *spec)
+{
+    const fpemu_rounding nearest = fpemu_rounding_nearest();
+    const int bits = binary64 ? 64 : 32;
+    char cut[SHOWN_SIZE];
+    const char *text = shown(spec, 0, cut);
+    if (fpemu_check(format, rounding, bits) == FPEMU_ERROR_UNSUPPORTED &&
+        fpemu_check(format, &nearest, bits) == FPEMU_OK) {
+        if (rounding->compat != FPEMU_COMPAT_NONE) {
+            cli_fail("%s: this compatibility setting does not go with this format: it says how software rounds formats "
+                     "without scales", text);
+        }
+        cli_fail("%s: the mode %s does not go with this format: a %s", text,
+                 fpemu_mode_name((fpemu_mode)rounding->mode),
+                 format->kind == FPEMU_KIND_POSIT ? "posit is rounded to nearest, rne"
+                                                  : "table of values is rounded to nearest, towards zero, up or down, "
+                                                    "or at random");
+    }
+    if (format->scaling != FPEMU_SCALING_NONE) {
+        cli_fail("%s: a format with scales has no codes of single numbers, for which this is; 'fpemu pack' packs whole "
+                 "blocks, 'fpemu quantize' rounds them", text);
+    }
+    if (rounding->compat != FPEMU_COMPAT_NONE) {
+        cli_fail("%s: a compatibility setting says how other software rounds numbers, not what it computes", text);
+    }
+    cli_fail("%s: this is not for such a format", text);
+}
+
+void cli_check_call(fpemu_status status, const fpemu_format *format, const fpemu_rounding *rounding, bool binary64,
+                    const char *spec)
+{
+    if (status == FPEMU_ERROR_UNSUPPORTED) {
+        refuse_call(format, rounding, binary64, spec);
+    }
+    cli_check(status, spec);
 }
 
 void cli_check_carrier(const fpemu_format *format, bool binary64, const char *spec, const char *remedy)

@@ -14,15 +14,24 @@
 #endif
 
 /* Exit statuses. */
-enum { CLI_OK = 0, CLI_FAILURE = 1, CLI_USAGE = 2 };
+enum { CLI_OK = 0, CLI_FAILURE = 1, CLI_USAGE = 2, CLI_NOT_COMPARED = 3 };
 
 /* One line on stderr, "fpemu: ...", then the end of the program: with status 2 or 1. Characters that are not
  * printable ASCII come out as '?', so that no argument or file can forge lines or drive a terminal. */
 _Noreturn void cli_usage(const char *format, ...) CLI_PRINTF_LIKE;
 _Noreturn void cli_fail(const char *format, ...) CLI_PRINTF_LIKE;
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+_Noreturn void cli_end(int status, const char *format, ...);
 
 /* Ends the program with the text of a status that is not FPEMU_OK; `what` is what was asked for, usually a spec. */
 void cli_check(fpemu_status status, const char *what);
+
+/* The same for a call on a format with a rounding: where they do not go together, it says what of them does not: the
+ * mode, or that the format has no single codes. `binary64`: the numbers are that, else binary32. */
+void cli_check_call(fpemu_status status, const fpemu_format *format, const fpemu_rounding *rounding, bool binary64,
+                    const char *spec);
 
 /* Ends the program if binary32 is asked for, and of the two types only binary64 holds the format; `remedy` says how to
  * ask for that. */

@@ -10,6 +10,7 @@
 
 #include "cli/error.h"
 #include "cli/number.h"
+#include "common/near.h"
 
 cli cli_start(int argc, char **argv, const char *help)
 {
@@ -22,6 +23,24 @@ static bool is_negative_number(const char *text)
 {
     double value;
     return text[0] == '-' && number_read_f64(text, &value);
+}
+
+static _Noreturn void refuse_option(const cli *c, const char *argument, const struct option *longs)
+{
+    char word[64];
+    const size_t length = strcspn(argument, "=");
+    near_search near;
+    snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), argument);
+    near = near_start(word + strspn(word, "-"));
+    near.before = "--";
+    for (const struct option *o = longs; o->name != NULL; o++) {
+        if (strcmp(o->name, near.word) == 0) {
+            cli_usage("%s: option '--%s' takes no argument; see 'fpemu %s --help'", c->argv[0], o->name, c->argv[0]);
+        }
+        near_try(&near, o->name);
+    }
+    cli_usage("%s: option '%s' is unknown or ambiguous%s; see 'fpemu %s --help'", c->argv[0], word, near_text(&near),
+              c->argv[0]);
 }
 
 /* An operand moves to a place of argv that the walk has passed already. */
@@ -52,8 +71,7 @@ int cli_next(cli *c, const char *shorts, const struct option *longs)
             if (optopt > 0 && optopt < 256 && strncmp(c->argv[before], "--", 2) != 0) {
                 cli_usage("%s: unknown option '-%c'; see 'fpemu %s --help'", c->argv[0], optopt, c->argv[0]);
             }
-            cli_usage("%s: option '%s' is unknown, ambiguous or takes no argument; see 'fpemu %s --help'", c->argv[0],
-                      c->argv[before], c->argv[0]);
+            refuse_option(c, c->argv[before], longs);
         default: return option;
         }
     }

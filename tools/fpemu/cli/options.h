@@ -75,7 +75,8 @@ enum {
     CLI_OPT_MAP,
     CLI_OPT_PLAN,
     CLI_OPT_WRITE_PLAN,
-    CLI_OPT_MAX_BITS
+    CLI_OPT_MAX_BITS,
+    CLI_OPT_HANG
 };
 
 /* The text as an unsigned number, decimal or 0x...; false if it is not one, or does not fit. */

@@ -8,6 +8,7 @@
 
 #include "cli/error.h"
 #include "cli/options.h"
+#include "common/shown.h"
 
 typedef struct word {
     const char *text;
@@ -116,8 +117,9 @@ fpemu_rounding cli_rounding_get(const cli_rounding *rounding)
     if (rounding->mode != NULL) {
         fpemu_rounding named;
         fpemu_parse_error error;
+        char cut[SHOWN_SIZE];
         if (fpemu_rounding_parse(rounding->mode, &named, &error) != FPEMU_OK) {
-            cli_usage("rounding '%s': %s", rounding->mode, error.message);
+            cli_usage("rounding '%s': %s", shown(rounding->mode, error.position, cut), error.message);
         }
         result.mode = named.mode;
         result.compat = named.compat;

@@ -7,9 +7,12 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
+#include <unistd.h>
 
 #include "cli/error.h"
 #include "cli/number.h"
+#include "common/shown.h"
 
 /* A table of a file, "file=PATH" in a spec, takes the place of a built-in one while the library reads or prints it. */
 static const char file_mark[] = "file=", stand_in[] = "dynamic8";
@@ -106,19 +109,58 @@ static table *take_table(const char *spec, char text[CLI_SPEC_SIZE])
     return t;
 }
 
+/* Why a block type of ggml is no format here; NULL: it is none of those. */
+static const char *why_not(const char *spec)
+{
+    static const char signed_4[] = "has scales with a sign, that of the largest element, and no rule here gives such; "
+                                   "group(int4,32,scale=fp16) is near";
+    static const char signed_5[] = "has scales with a sign, that of the largest element, and no rule here gives such; "
+                                   "group(int5,32,scale=fp16) is near";
+    static const char least[] = "adds a minimum to each block, and formats here have scales alone";
+    static const char scaled_scales[] = "scales the scales of its blocks, in super-blocks of 256, and formats here "
+                                        "have one level of them";
+    static const char search[] = "finds its scales by a search over a table, and rules here are formulas";
+    static const struct {
+        const char *name, *why;
+    } words[] = {{"q4_0", signed_4},      {"q5_0", signed_5},      {"q4_1", least},         {"q5_1", least},
+                 {"q8_1", least},         {"q2_k", scaled_scales}, {"q3_k", scaled_scales}, {"q4_k", scaled_scales},
+                 {"q5_k", scaled_scales}, {"q6_k", scaled_scales}, {"q8_k", scaled_scales}, {"iq4_nl", search},
+                 {"iq4_xs", search}};
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
+        const size_t length = strlen(words[i].name);
+        if (strncasecmp(spec, words[i].name, length) == 0 && (spec[length] == '\0' || spec[length] == '_')) {
+            return words[i].why;
+        }
+    }
+    return NULL;
+}
+
+/* SPEC and file in the wrong order, or a glob that the shell made files of. */
+static void refuse_file(const char *spec)
+{
+    char cut[SHOWN_SIZE];
+    if (access(spec, F_OK) == 0) {
+        cli_usage("'%s' is a file, and a format is expected in its place: are the two swapped?", shown(spec, 0, cut));
+    }
+}
+
 fpemu_format cli_format(const char *spec)
 {
     fpemu_format format;
     fpemu_parse_error error;
-    char text[CLI_SPEC_SIZE];
+    char text[CLI_SPEC_SIZE], cut[SHOWN_SIZE];
     table *t = take_table(spec, text);
     const fpemu_status status = fpemu_format_parse(t != NULL ? text : spec, &format, &error);
+    if (status == FPEMU_ERROR_SPEC && why_not(spec) != NULL) {
+        cli_usage("format '%s': ggml's, which is read from GGUF files, %s", spec, why_not(spec));
+    }
     if (status == FPEMU_ERROR_SPEC) {
-        cli_usage("format '%s', character %u: %s", t != NULL ? text : spec, (unsigned)error.position + 1,
-                  error.message);
+        refuse_file(spec);
+        cli_usage("format '%s', character %u: %s", shown(t != NULL ? text : spec, error.position, cut),
+                  (unsigned)error.position + 1, error.message);
     }
     if (status != FPEMU_OK) {
-        cli_usage("format '%s': %s", spec, fpemu_status_text(status));
+        cli_usage("format '%s': %s", shown(spec, 0, cut), fpemu_status_text(status));
     }
     if (t != NULL) {
         set_table(&format, t, spec);

@@ -10,6 +10,7 @@
 #include "cli/rounding.h"
 #include "cli/spec.h"
 #include "commands/commands.h"
+#include "common/near.h"
 #include "files/file.h"
 #include "files/output.h"
 #include "files/writer.h"
@@ -26,7 +27,8 @@ static const char help[] =
     "Functions: exp exp2 exp10 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh\n"
     "asinh acosh atanh erf erfc rsqrt sigmoid silu gelu softplus.\n"
     "\n"
-    "  -o, --output OUT      the file to write\n"
+    "  -o, --output OUT      the file to write, or the directory; '-' is standard output\n"
+    "      --force           write also into a directory that is there and not empty\n"
     "      --from SPEC       format of the operands, of at most 16 significant bits\n" FILE_HELP CLI_ROUNDING_HELP
     "      --index N         index of the first number in its stream (default: 0)\n"
     "      --hex             print in hexadecimal, as 0x1.8p+3\n"
@@ -36,6 +38,7 @@ static const char help[] =
 
 static const struct option options[] = {{"output", required_argument, NULL, 'o'},
                                         {"from", required_argument, NULL, CLI_OPT_FROM},
+                                        {"force", no_argument, NULL, CLI_OPT_FORCE},
                                         FILE_LONG,
                                         CLI_ROUNDING_LONG,
                                         {"index", required_argument, NULL, CLI_OPT_INDEX},
@@ -50,7 +53,7 @@ typedef struct job {
     fpemu_format format, from;
     fpemu_rounding rounding;
     file_options file;
-    bool hexadecimal, json;
+    bool hexadecimal, json, force;
 } job;
 
 /* In place. */
@@ -59,10 +62,12 @@ static void apply_piece(const job *j, bool binary64, size_t count, void *x)
     const fpemu_rounding nearest = fpemu_rounding_nearest();
     if (binary64) {
         cli_check(fpemu_quantize_f64(&j->from, &nearest, count, x, x, NULL), j->from_spec);
-        cli_check(fpemu_apply_f64(&j->format, &j->rounding, j->function, count, x, x, NULL), j->spec);
+        cli_check_call(fpemu_apply_f64(&j->format, &j->rounding, j->function, count, x, x, NULL), &j->format,
+                       &j->rounding, true, j->spec);
     } else {
         cli_check(fpemu_quantize_f32(&j->from, &nearest, count, x, x, NULL), j->from_spec);
-        cli_check(fpemu_apply_f32(&j->format, &j->rounding, j->function, count, x, x, NULL), j->spec);
+        cli_check_call(fpemu_apply_f32(&j->format, &j->rounding, j->function, count, x, x, NULL), &j->format,
+                       &j->rounding, false, j->spec);
     }
 }
 
@@ -122,7 +127,7 @@ static void apply_to_file(job *j, const char *path)
     }
     const writer_source source = {f.type, begin_tensor, next_piece, &f};
     f.bar = progress_start("apply", f.in.chosen_elements);
-    writer_write(j->output, false, &f.in, &source);
+    writer_write(j->output, j->force, &f.in, &source);
     progress_hide();
     free(f.type);
     file_close(&f.in);
@@ -158,6 +163,8 @@ int cmd_apply(int argc, char **argv)
             j.hexadecimal = true;
         } else if (option == CLI_OPT_JSON) {
             j.json = true;
+        } else if (option == CLI_OPT_FORCE) {
+            j.force = true;
         } else if (!cli_rounding_take(&asked, option, optarg)) {
             file_take(&j.file, option, optarg);
         }
@@ -171,11 +178,17 @@ int cmd_apply(int argc, char **argv)
         cli_usage("apply: --hex and --json go with numbers, not with -o");
     }
     file_check(&j.file);
-    if (j.output == NULL && (j.file.raw.type != NULL || j.file.wanted_count + j.file.unwanted_count > 0)) {
-        cli_usage("apply: --raw, --tensors and --exclude go with -o");
+    if (j.output == NULL && (j.force || j.file.least_dimensions > 0 || j.file.raw.type != NULL ||
+                             j.file.wanted_count + j.file.unwanted_count > 0)) {
+        cli_usage("apply: --force, --raw, --tensors, --exclude and --min-dims go with -o");
     }
     if (fpemu_function_named(c.operand[0], &j.function) != FPEMU_OK) {
-        cli_usage("apply: no function '%s'; see 'fpemu apply --help'", c.operand[0]);
+        near_search near = near_start(c.operand[0]);
+        const char *name;
+        for (int i = 0; (name = fpemu_function_name((fpemu_function)i)) != NULL; i++) {
+            near_try(&near, name);
+        }
+        cli_usage("apply: no function '%.60s'%s; see 'fpemu apply --help'", c.operand[0], near_text(&near));
     }
     j.spec = c.operand[1];
     j.format = cli_format(j.spec);

@@ -15,6 +15,7 @@
 #include "files/file.h"
 #include "files/output.h"
 #include "files/partition.h"
+#include "reports/choice.h"
 #include "reports/comparison.h"
 #include "reports/report.h"
 
@@ -34,15 +35,22 @@ static const char help[] =
     "                        -2, ... (default: -1)\n"
     "      --min-sqnr DB     name, for each tensor, the format with the fewest bits that keeps at\n"
     "                        least so many dB\n"
-    "      --plot FILE.svg   draw SQNR against bits an element\n"
+    "      --max-bits B      choose a format for each tensor such that the error over all of them is\n"
+    "                        the least within B bits an element\n"
+    "      --write-plan FILE write what --min-sqnr or --max-bits chose, for 'fpemu quantize' and\n"
+    "                        'fpemu pack' to follow\n"
+    "      --plot FILE.svg   draw SQNR against bits an element; with --max-bits also the line of the\n"
+    "                        best choices\n"
     "      --long            every counter for each tensor too, and those of blocks and scales\n"
     "      --percent         counts as percentages of the elements\n"
     "      --json            as JSON, with every counter\n" FILE_HELP CLI_ROUNDING_HELP "\n"
     "Examples: fpemu compare weights.npy bf16 e4m3fn e5m2 e2m1:saturate 'fixed(8,7)'\n"
-    "          fpemu compare model.safetensors e4m3fn e5m2 e3m2 --tensors '*.weight' --min-sqnr 25\n";
+    "          fpemu compare model.safetensors e4m3fn e5m2 e3m2 --min-dims 2 --min-sqnr 25\n";
 
 static const struct option options[] = {{"axis", required_argument, NULL, CLI_OPT_AXIS},
                                         {"min-sqnr", required_argument, NULL, CLI_OPT_MIN_SQNR},
+                                        {"max-bits", required_argument, NULL, CLI_OPT_MAX_BITS},
+                                        {"write-plan", required_argument, NULL, CLI_OPT_WRITE_PLAN},
                                         {"plot", required_argument, NULL, CLI_OPT_PLOT},
                                         {"long", no_argument, NULL, CLI_OPT_LONG},
                                         {"percent", no_argument, NULL, CLI_OPT_PERCENT},
@@ -148,12 +156,13 @@ static void compare_together(comparison *j, size_t i, const partition *partition
     const tensor *t = &j->in.model.tensor[i];
     const fpemu_rounding rounding = rounding_of(j, i);
     bool want32 = false, want64 = false;
+    uint64_t formats = 0;
     for (size_t k = 0; k < j->candidates; k++) {
+        formats += shared[k];
         want64 |= shared[k] && needs_binary64(t, &j->candidate[k]);
         want32 |= shared[k] && !needs_binary64(t, &j->candidate[k]);
     }
     if (!want32 && !want64) {
-        progress_advance(bar, t->count);
         return;
     }
     walk w = walk_begin(&j->in, i, want32, want64, unit, UINT64_MAX);
@@ -165,13 +174,13 @@ static void compare_together(comparison *j, size_t i, const partition *partition
                 measure(&j->cell[i * j->candidates + k], c, &partitions[k], &rounding, &w, needs_binary64(t, c), y);
             }
         }
-        progress_advance(bar, w.count);
+        progress_advance(bar, formats * w.count);
     }
     walk_end(&w);
     free(y);
 }
 
-static void compare_boxes(comparison *j, size_t i, size_t k, const partition *a)
+static void compare_boxes(comparison *j, size_t i, size_t k, const partition *a, progress *bar)
 {
     const comparison_format *c = &j->candidate[k];
     const fpemu_rounding rounding = rounding_of(j, i);
@@ -183,13 +192,14 @@ static void compare_boxes(comparison *j, size_t i, size_t k, const partition *a)
         const void *x = binary64 ? (const void *)b.x64 : (const void *)b.x32;
         cli_check(partition_quantize_box(a, &c->format, &rounding, &b.box, binary64, x, y, &to->stats), c->spec);
         add_error(to, b.count, binary64, x, y);
+        progress_advance(bar, b.count);
     }
     box_walk_end(&b);
     free(y);
 }
 
 /* A format whose blocks ask for pieces of their own. */
-static void compare_alone(comparison *j, size_t i, size_t k, const partition *a)
+static void compare_alone(comparison *j, size_t i, size_t k, const partition *a, progress *bar)
 {
     const comparison_format *c = &j->candidate[k];
     const fpemu_rounding rounding = rounding_of(j, i);
@@ -198,6 +208,7 @@ static void compare_alone(comparison *j, size_t i, size_t k, const partition *a)
     double *y = cli_allocate(w.room, sizeof *y);
     while (walk_next(&w)) {
         measure(&j->cell[i * j->candidates + k], c, a, &rounding, &w, binary64, y);
+        progress_advance(bar, w.count);
     }
     walk_end(&w);
     free(y);
@@ -224,9 +235,9 @@ static void compare_tensor(comparison *j, size_t i, progress *bar)
     compare_together(j, i, partitions, shared, unit, bar);
     for (size_t k = 0; k < j->candidates; k++) {
         if (!shared[k] && partitions[k].boxes) {
-            compare_boxes(j, i, k, &partitions[k]);
+            compare_boxes(j, i, k, &partitions[k], bar);
         } else if (!shared[k]) {
-            compare_alone(j, i, k, &partitions[k]);
+            compare_alone(j, i, k, &partitions[k], bar);
         }
     }
     for (size_t k = 0; k < j->candidates; k++) {
@@ -264,10 +275,11 @@ static void compare_file(comparison *j)
     const double zero = 0; /* shows, also for an empty file, whether formats and rounding are accepted */
     for (size_t k = 0; k < j->candidates; k++) {
         double y;
-        cli_check(fpemu_quantize_f64(&j->candidate[k].format, &j->rounding, 1, &zero, &y, NULL), j->candidate[k].spec);
+        cli_check_call(fpemu_quantize_f64(&j->candidate[k].format, &j->rounding, 1, &zero, &y, NULL),
+                       &j->candidate[k].format, &j->rounding, true, j->candidate[k].spec);
     }
     j->cell = cli_allocate(j->in.model.count * j->candidates, sizeof *j->cell);
-    progress bar = progress_start("compare", j->in.chosen_elements);
+    progress bar = progress_start("compare", j->in.chosen_elements * j->candidates);
     for (size_t i = 0; i < j->in.model.count; i++) {
         if (j->in.chosen[i]) {
             compare_tensor(j, i, &bar);
@@ -308,6 +320,19 @@ static void free_comparison(comparison *j)
     free(j->candidate);
 }
 
+static void check_choice(const comparison *j, const char *plan)
+{
+    if (j->has_threshold && j->has_limit) {
+        cli_usage("compare: --min-sqnr and --max-bits choose differently; give one of them");
+    }
+    if (plan != NULL && !j->has_threshold && !j->has_limit) {
+        cli_usage("compare: --write-plan writes what --min-sqnr or --max-bits choose; give one of them");
+    }
+    if (plan != NULL) {
+        output_refuse_standard(plan, "the tables go there; name a file for --write-plan");
+    }
+}
+
 int cmd_compare(int argc, char **argv)
 {
     cli c = cli_start(argc, argv, help);
@@ -315,7 +340,7 @@ int cmd_compare(int argc, char **argv)
     file_options files = {0};
     comparison j = {.axis = -1};
     bool has_axis = false, json = false;
-    const char *plot = NULL;
+    const char *plot = NULL, *plan = NULL;
     for (int option; (option = cli_next(&c, CLI_ROUNDING_SHORT, options)) != -1;) {
         if (option == CLI_OPT_PERCENT) {
             j.percent = true;
@@ -333,12 +358,20 @@ int cmd_compare(int argc, char **argv)
             if (!j.has_threshold) {
                 cli_usage("--min-sqnr: '%s' is no number of dB", optarg);
             }
+        } else if (option == CLI_OPT_MAX_BITS) {
+            j.has_limit = number_read_f64(optarg, &j.limit) && isfinite(j.limit) && j.limit > 0;
+            if (!j.has_limit) {
+                cli_usage("--max-bits: '%s' is no number of bits above zero", optarg);
+            }
+        } else if (option == CLI_OPT_WRITE_PLAN) {
+            plan = optarg;
         } else if (!cli_rounding_take(&asked, option, optarg)) {
             file_take(&files, option, optarg);
         }
     }
     cli_expect_operands(&c, 2, -1, "IN SPEC...");
     file_check(&files);
+    check_choice(&j, plan);
     if (!read_formats(&j, c.operand + 1, (size_t)c.operands - 1) && has_axis) {
         cli_usage("--axis is for formats with blocks, and none of these has any");
     }
@@ -347,6 +380,14 @@ int cmd_compare(int argc, char **argv)
     j.in = file_open(c.operand[0], &files);
     file_expect_tensors(&j.in);
     compare_file(&j);
+    choice chosen = {0};
+    if (j.has_threshold || j.has_limit) {
+        chosen = j.has_threshold ? choice_by_threshold(&j) : choice_within_bits(&j, j.limit);
+        j.chosen = &chosen;
+    }
+    if (plan != NULL) {
+        choice_write_plan(&j, &chosen, plan);
+    }
     if (plot != NULL) {
         comparison_plot(&j, plot);
     }
@@ -355,6 +396,7 @@ int cmd_compare(int argc, char **argv)
     } else {
         comparison_print(&j);
     }
+    choice_free(&chosen);
     free_comparison(&j);
     return CLI_OK;
 }

@@ -63,9 +63,9 @@ int cmd_encode(int argc, char **argv)
         const float narrow = (float)x;
         uint64_t code = 0;
         rounding.offset = index;
-        cli_check(binary64 ? fpemu_encode_f64(&format, &rounding, 1, &x, &code, NULL)
-                           : fpemu_encode_f32(&format, &rounding, 1, &narrow, &code, NULL),
-                  spec);
+        cli_check_call(binary64 ? fpemu_encode_f64(&format, &rounding, 1, &x, &code, NULL)
+                                : fpemu_encode_f32(&format, &rounding, 1, &narrow, &code, NULL),
+                       &format, &rounding, binary64, spec);
         code = number_load_code(&code, fpemu_format_code_size(&format), 0);
         number_list_add_code(&list, code, &format);
     }

@@ -11,12 +11,14 @@
 #include "commands/commands.h"
 #include "reports/describe.h"
 #include "reports/jsonout.h"
+#include "reports/uses.h"
 
 static const char help[] =
     "Usage: fpemu formats [--json]\n"
     "Lists the named formats: bits, largest value, smallest normal and subnormal values, epsilon\n"
     "(the step at 1), and which special values there are; then those with scales: bits an element,\n"
-    "element, block, scale format, scale rule. '-' where a notion has no meaning.\n"
+    "element, block, scale format, scale rule. '-' where a notion has no meaning. At the end of\n"
+    "each line: what the format is for.\n"
     "\n"
     "      --json            as JSON, with the other names of each format\n";
 
@@ -27,24 +29,24 @@ static const char *number_or_dash(char text[NUMBER_SIZE], double value, bool mea
     return meaningful ? number_print(text, value) : "-";
 }
 
-static void print_row(const char *name, const fpemu_format *format)
+static void print_row(const char *name, const fpemu_format *format, const char *use)
 {
     char max[NUMBER_SIZE], normal[NUMBER_SIZE], subnormal[NUMBER_SIZE], epsilon[NUMBER_SIZE], special[DESCRIBE_SIZE];
-    printf("%-14s %4" PRIu32 "  %-22s  %-22s  %-22s  %-22s  %s\n", name, format->bits,
+    printf("%-14s %4" PRIu32 "  %-22s  %-22s  %-22s  %-22s  %-18s  %s\n", name, format->bits,
            number_print(max, fpemu_format_max(format)),
            number_or_dash(normal, fpemu_format_min_normal(format), describe_has_normals(format)),
            number_or_dash(subnormal, fpemu_format_min_positive(format), describe_has_subnormals(format)),
            number_or_dash(epsilon, fpemu_format_epsilon(format), fpemu_format_epsilon(format) > 0),
-           describe_specials(special, format));
+           describe_specials(special, format), use);
 }
 
-static void print_blocked_row(const char *name, const fpemu_format *format)
+static void print_blocked_row(const char *name, const fpemu_format *format, const char *use)
 {
     char bits[NUMBER_SIZE], element[CLI_SPEC_SIZE], scale[CLI_SPEC_SIZE], block[DESCRIBE_SIZE];
     const char *const scale_text = describe_scale(scale, format);
-    printf("%-14s %8s  %-22s  %-8s  %-22s  %s\n", name, number_print(bits, fpemu_format_bits_per_element(format)),
+    printf("%-14s %8s  %-22s  %-8s  %-22s  %-8s  %s\n", name, number_print(bits, fpemu_format_bits_per_element(format)),
            describe_element(element, format), describe_block(block, format), scale_text != NULL ? scale_text : "-",
-           describe_rule(format));
+           describe_rule(format), use);
 }
 
 /* The rows of the formats without scales, or of those with. */
@@ -57,7 +59,8 @@ static void print_table(bool blocked)
         if ((format.scaling != FPEMU_SCALING_NONE) != blocked) {
             continue;
         }
-        (blocked ? print_blocked_row : print_row)(text, &format);
+        const char *use = uses_of((fpemu_name)name);
+        (blocked ? print_blocked_row : print_row)(text, &format, use != NULL ? use : "-");
     }
 }
 
@@ -71,6 +74,7 @@ static json_t *json_row(fpemu_name name, const fpemu_format *format)
     }
     jsonout_set(row, "name", jsonout_text(fpemu_format_name(name, 0)));
     jsonout_set(row, "aliases", names);
+    jsonout_set(row, "for", uses_of(name) != NULL ? jsonout_text(uses_of(name)) : json_null());
     describe_json(row, format);
     return row;
 }
@@ -85,10 +89,11 @@ int cmd_formats(int argc, char **argv)
     cli_expect_operands(&c, 0, 0, "no argument");
 
     if (!json) {
-        printf("%-14s %4s  %-22s  %-22s  %-22s  %-22s  %s\n", "name", "bits", "largest", "smallest-normal",
-               "smallest-subnormal", "epsilon", "specials");
+        printf("%-14s %4s  %-22s  %-22s  %-22s  %-22s  %-18s  %s\n", "name", "bits", "largest", "smallest-normal",
+               "smallest-subnormal", "epsilon", "specials", "for");
         print_table(false);
-        printf("\n%-14s %8s  %-22s  %-8s  %-22s  %s\n", "name", "bits/el.", "element", "block", "scale", "rule");
+        printf("\n%-14s %8s  %-22s  %-8s  %-22s  %-8s  %s\n", "name", "bits/el.", "element", "block", "scale", "rule",
+               "for");
         print_table(true);
         return CLI_OK;
     }

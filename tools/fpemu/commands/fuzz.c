@@ -19,6 +19,7 @@
 #include "common/clock.h"
 #include "reports/fuzz_report.h"
 #include "testing/difference.h"
+#include "testing/failure.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -31,8 +32,10 @@ static const char help[] =
     "operation with results in it, differs from the library's, and prints each class of\n"
     "differences with its smallest example. Inputs of up to 16 bits, all operands together, are\n"
     "all tried; of wider ones the boundaries of the format, then every exponent with ties at\n"
-    "every place (operands: what gives results there), then random ones. Exit status: 0 no\n"
-    "difference, 1 some.\n"
+    "every place (operands: what gives results there), then random ones. Inputs on which the\n"
+    "tested code crashes, hangs or gives no result are told with the smallest of them, and the\n"
+    "search goes on with the others.\n"
+    "Exit status: 0 no difference, 1 some, 3 none, but some inputs could not be compared.\n"
     "\n"
     "      --op OPERATION    convert (default) add sub mul div sqrt fma minimum maximum\n"
     "                        minimum-number maximum-number: its operands are numbers of SPEC, or\n"
@@ -57,6 +60,7 @@ static const char help[] =
     "      --seed N          seed of the random inputs (default: 0)\n"
     "      --exhaustive      all inputs of 32 bits, all operands together\n"
     "      --time-limit S    end the search after S seconds\n"
+    "      --hang-after S    the tested code hangs when it gives nothing for S seconds (default: 10)\n"
     "      --json            as JSON\n"
     "\n"
     "Examples: fpemu fuzz e4m3fn --against ./libcast.so:to_e4m3 --overflow saturate\n"
@@ -75,22 +79,25 @@ static const struct option options[] = {{"op", required_argument, NULL, CLI_OPT_
                                         {"seed", required_argument, NULL, CLI_OPT_SEED},
                                         {"exhaustive", no_argument, NULL, CLI_OPT_EXHAUSTIVE},
                                         {"time-limit", required_argument, NULL, CLI_OPT_TIME_LIMIT},
+                                        {"hang-after", required_argument, NULL, CLI_OPT_HANG},
                                         {"json", no_argument, NULL, CLI_OPT_JSON},
                                         CLI_HELP_LONG,
                                         {0}};
 
 /* --------------------------------------------------------------------------------------------- comparison */
 
-static void compare(search *s, size_t n)
+/* The elements of the batch from `first` on with the first n results. */
+static void compare(search *s, size_t first, size_t n)
 {
     const external_type out = s->other.signature.out;
     const size_t size = signature_size(out);
-    if (memcmp(s->expected, s->other.out, n * size) == 0) {
+    s->compared += n;
+    if (memcmp((const char *)s->expected + first * size, s->other.out, n * size) == 0) {
         return;
     }
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = first; i < first + n; i++) {
         const number expected = difference_number(out, &s->format, number_load_code(s->expected, size, i));
-        const number got = difference_number(out, &s->format, number_load_code(s->other.out, size, i));
+        const number got = difference_number(out, &s->format, number_load_code(s->other.out, size, i - first));
         if (!difference_same(s, expected, got) || difference_stray_bits(s, got.code)) {
             number operand[OPERATION_MOST] = {{0, 0}, {0, 0}, {0, 0}};
             for (int k = 0; k < s->what->operands; k++) {
@@ -211,8 +218,8 @@ static void expect(search *s, size_t n)
     }
 }
 
-/* Operand k of element i as the tested code gets it: the code, or the value that it means. */
-static void store_operand(search *s, int k, size_t i)
+/* Operand k of element i of the batch as the tested code gets it, at place `to`: the code, or the value it means. */
+static void store_operand(search *s, int k, size_t i, size_t to)
 {
     const external_type in = s->other.signature.in;
     uint64_t bits = s->codes[k][i];
@@ -224,10 +231,83 @@ static void store_operand(search *s, int k, size_t i)
         memcpy(&bits, &wide, sizeof bits);
         bits = in == EXTERNAL_F32 ? low : bits;
     }
-    number_store_code(s->other.in[k], signature_size(in), i, bits);
+    number_store_code(s->other.in[k], signature_size(in), to, bits);
 }
 
 /* -------------------------------------------------------------------------------------------------- search */
+
+/* The tested code on n elements of the batch from `first` on. */
+static external_end run_part(search *s, size_t first, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (int k = 0; k < s->what->operands; k++) {
+            store_operand(s, k, first + i, i);
+        }
+    }
+    memset(s->other.out, 0xa5, n * signature_size(s->other.signature.out)); /* so that results left out are noticed */
+    return clock_seconds() > s->deadline ? EXTERNAL_LATE : external_run(&s->other, n, s->deadline);
+}
+
+static external_end run_first(search *s)
+{
+    return run_part(s, 0, 1);
+}
+
+static bool try_part(search *s, size_t first, size_t n, bool guess);
+
+/* A function of a library failed at a known element: what came before it has results, where they can be trusted. */
+static bool go_round(search *s, size_t first, size_t n)
+{
+    const size_t at = s->other.failed_at, good = s->other.good;
+    compare(s, first, good);
+    return failure_take(s, first + at, 1) && (good == at || try_part(s, first + good, at - good, false)) &&
+           (at + 1 == n || try_part(s, first + at + 1, n - at - 1, false));
+}
+
+/* A program failed, or nobody knows where: in parts. The first input without a result may be the one to blame, unless
+ * the program keeps results back; where that was wrong, it is halves. */
+static bool try_parts(search *s, size_t first, size_t n, bool guess)
+{
+    const size_t at = s->other.failed_at;
+    const bool told = at > 0 || s->other.failing == EXTERNAL_HUNG; /* to wait once is dear enough */
+    if (!guess || at == EXTERNAL_NOWHERE || !told || at + 1 >= n) {
+        return try_part(s, first, n / 2, guess) && try_part(s, first + n / 2, n - n / 2, guess);
+    }
+    if (at > 0 && !try_part(s, first, at, false)) {
+        return false;
+    }
+    const uint64_t before = failure_count(s);
+    return try_part(s, first + at, 1, false) && try_part(s, first + at + 1, n - at - 1, failure_count(s) > before);
+}
+
+/* All n elements from `first` on are compared, or put down as without a result. False: the search is over. */
+static bool try_part(search *s, size_t first, size_t n, bool guess)
+{
+    const external_end end = run_part(s, first, n);
+    if (end == EXTERNAL_DONE) {
+        compare(s, first, n);
+        return true;
+    }
+    if (end == EXTERNAL_LATE) {
+        s->late = true;
+        return false;
+    }
+    if (n == 1) {
+        return failure_take(s, first, 1);
+    }
+    if (!s->other.program && s->other.failed_at != EXTERNAL_NOWHERE) {
+        return go_round(s, first, n);
+    }
+    const external whole = s->other;
+    const uint64_t before = failure_count(s);
+    const bool goes_on = try_parts(s, first, n, guess);
+    if (goes_on && failure_count(s) == before && whole.failing != EXTERNAL_HUNG) { /* what is slow does not hang */
+        s->other.failing = whole.failing;
+        memcpy(s->other.failure, whole.failure, sizeof whole.failure);
+        return failure_take(s, first, n);
+    }
+    return goes_on;
+}
 
 /* False when the search is over. */
 static bool try_batch(search *s, input_stage stage, uint64_t first, size_t n)
@@ -237,18 +317,13 @@ static bool try_batch(search *s, input_stage stage, uint64_t first, size_t n)
         operands_codes(&s->in, stage, first + i, codes);
         for (int k = 0; k < s->what->operands; k++) {
             s->codes[k][i] = codes[k];
-            store_operand(s, k, i);
         }
     }
-    memset(s->other.out, 0xa5, n * signature_size(s->other.signature.out)); /* so that results left out are noticed */
-    const external_end end = external_run(&s->other, n, s->deadline);
-    if (end == EXTERNAL_DONE) {
-        expect(s, n);
-        compare(s, n);
-        s->done[stage] += n;
-    }
-    s->late = end == EXTERNAL_LATE;
-    return end == EXTERNAL_DONE;
+    expect(s, n);
+    s->compared = 0;
+    const bool goes_on = try_part(s, 0, n, true);
+    s->done[stage] += s->compared;
+    return goes_on;
 }
 
 /* Batches grow while they are fast, so that a time limit is kept. A program starts once a batch. */
@@ -285,6 +360,7 @@ static void search_all(search *s, bool exhaustive)
     for (input_stage stage = first; stage <= last && search_stage(s, stage, &bar); stage++) {
     }
     progress_hide();
+    failure_shrink(s, run_first);
 }
 
 /* ------------------------------------------------------------------------------------------------- command */
@@ -292,13 +368,13 @@ static void search_all(search *s, bool exhaustive)
 typedef struct request {
     const char *library, *program, *signature, *from, *operation;
     cli_rounding rounding;
-    uint64_t inputs, seed, seconds;
+    uint64_t inputs, seed, seconds, patience;
     bool exhaustive, strict_nan, json;
 } request;
 
 static request read_options(cli *c)
 {
-    request q = {.inputs = UINT64_C(1) << 20, .operation = "convert"};
+    request q = {.inputs = UINT64_C(1) << 20, .operation = "convert", .patience = 10};
     for (int option; (option = cli_next(c, "r:", options)) != -1;) {
         switch (option) {
         case CLI_OPT_OPERATION: q.operation = optarg; break;
@@ -313,6 +389,7 @@ static request read_options(cli *c)
             break;
         case CLI_OPT_EXHAUSTIVE: q.exhaustive = true; break;
         case CLI_OPT_TIME_LIMIT: q.seconds = cli_option_u64("--time-limit", optarg, 1, 1000000); break;
+        case CLI_OPT_HANG: q.patience = cli_option_u64("--hang-after", optarg, 1, 1000000); break;
         case CLI_OPT_JSON: q.json = true; break;
         default: cli_rounding_take(&q.rounding, option, optarg);
         }
@@ -426,6 +503,7 @@ int cmd_fuzz(int argc, char **argv)
     }
     use_one_thread();
     s.other = q.library != NULL ? external_library(q.library, signature) : external_program(q.program, signature);
+    s.other.patience = (double)q.patience;
     s.deadline = q.seconds > 0 ? clock_seconds() + (double)q.seconds : (double)INFINITY;
     s.in = operands_start(s.what, &s.from, &s.format, depth, q.inputs, q.seed);
     for (int k = 0; k < s.what->operands; k++) {
@@ -435,16 +513,13 @@ int cmd_fuzz(int argc, char **argv)
     s.expected = cli_allocate(EXTERNAL_BATCH, sizeof(double));
 
     search_all(&s, q.exhaustive || bits <= depth.every_bits);
-    if (s.late && fuzz_report_inputs(&s) == 0) {
-        cli_fail("%s gave no result before the time limit", s.other.name);
+    if (s.late && fuzz_report_inputs(&s) == 0 && failure_count(&s) == 0) {
+        cli_end(CLI_NOT_COMPARED, "%s gave no result before the time limit", s.other.name);
     }
     if (q.json) {
         fuzz_report_json(&s);
     } else {
         fuzz_report_table(&s);
-    }
-    if (s.other.failure[0] != '\0') {
-        fuzz_report_failure(&s);
     }
     external_close(&s.other);
     operands_end(&s.in);
@@ -453,5 +528,9 @@ int cmd_fuzz(int argc, char **argv)
         free(s.carrier[k]);
     }
     free(s.expected);
-    return difference_count(&s) > 0 ? CLI_FAILURE : CLI_OK;
+    const int status = difference_count(&s) > 0 ? CLI_FAILURE : CLI_OK;
+    if (failure_any(&s) != NULL) {
+        fuzz_report_failure(&s, status == CLI_OK ? CLI_NOT_COMPARED : status);
+    }
+    return status;
 }

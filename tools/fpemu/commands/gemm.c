@@ -251,12 +251,15 @@ int cmd_gemm(int argc, char **argv)
         case OPT_TRANSPOSE_B: p.shape.transpose_b = 1; break;
         case CLI_OPT_DOUBLE: p.binary64 = true; break;
         case CLI_OPT_SEED: seed = cli_option_u64("--seed", optarg, 0, UINT64_MAX); break;
-        case 'o': path = output_path(optarg); break;
+        case 'o': path = optarg; break;
         default: json = true;
         }
     }
     cli_expect_operands(&c, 3, -1, "A B MODEL...");
     const int models = c.operands - 2;
+    if (path != NULL) {
+        output_refuse_standard(path, "the table goes there; name a file for the product");
+    }
     if (path != NULL && models > 1) {
         cli_usage("gemm: -o writes the product of one MODEL, not of %d", models);
     }

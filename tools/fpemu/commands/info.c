@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "cli/error.h"
 #include "cli/number.h"
@@ -11,14 +12,19 @@
 #include "cli/rounding.h"
 #include "cli/spec.h"
 #include "commands/commands.h"
+#include "files/file.h"
+#include "reports/contents.h"
 #include "reports/describe.h"
 #include "reports/jsonout.h"
+#include "reports/uses.h"
 
 static const char help[] =
     "Usage: fpemu info SPEC [--values] [--json]\n"
+    "       fpemu info FILE [--json]\n"
     "Prints the properties of the format SPEC; with --values instead every code and its value, one\n"
     "a line, as '0x7e 448', for formats of up to 16 bits. Of a format with scales, the values are\n"
-    "those of its elements.\n"
+    "those of its elements. Of a file of tensors, or a directory of them, lists what it holds; a\n"
+    "name that is also a SPEC is the format, and ./NAME the file.\n"
     "\n"
     "      --values          every code and its value\n"
     "      --json            as JSON; with --values, 'value_list' is added. A key without meaning\n"
@@ -139,6 +145,9 @@ static void print_properties(const fpemu_format *format)
     const bool fixed_or_int = format->kind == FPEMU_KIND_FIXED || format->kind == FPEMU_KIND_INT;
     const double epsilon = fpemu_format_epsilon(format), min_positive = fpemu_format_min_positive(format);
     print_text("format", cli_spec(format, spec));
+    if (uses_of_format(format) != NULL) {
+        print_text("for", uses_of_format(format));
+    }
     if (format->scaling != FPEMU_SCALING_NONE) {
         print_blocks(format);
     }
@@ -160,6 +169,27 @@ static void print_properties(const fpemu_format *format)
                                                    : "neither binary32 nor binary64");
 }
 
+/* A file that is there, and no spec. */
+static bool names_a_file(const char *operand)
+{
+    fpemu_format format;
+    struct stat status;
+    return fpemu_format_parse(operand, &format, NULL) != FPEMU_OK && stat(operand, &status) == 0;
+}
+
+static void list_file(const char *path, bool json)
+{
+    const model_kind named = model_kind_of_name(path);
+    file_options options = {.kind = named == MODEL_CONTAINER ? named : MODEL_DETECT};
+    file f = file_open(path, &options);
+    if (json) {
+        contents_print_json(&f);
+    } else {
+        contents_print(&f);
+    }
+    file_close(&f);
+}
+
 int cmd_info(int argc, char **argv)
 {
     cli c = cli_start(argc, argv, help);
@@ -170,6 +200,13 @@ int cmd_info(int argc, char **argv)
     }
     cli_expect_operands(&c, 1, 1, "SPEC");
     const char *spec = c.operand[0];
+    if (names_a_file(spec)) {
+        if (with_values) {
+            cli_usage("info: --values lists the values of a format, and '%s' is a file", spec);
+        }
+        list_file(spec, json);
+        return CLI_OK;
+    }
     const fpemu_format format = cli_format(spec);
     if (with_values && format.bits > WIDEST_LISTED) {
         cli_usage("info: --values lists formats of up to %d bits; %s has %u", WIDEST_LISTED, spec,
@@ -179,6 +216,8 @@ int cmd_info(int argc, char **argv)
     double *values = with_values ? decode_all(&format, spec) : NULL;
     if (json) {
         json_t *object = jsonout_object();
+        jsonout_set(object, "for",
+                    uses_of_format(&format) != NULL ? jsonout_text(uses_of_format(&format)) : json_null());
         describe_json(object, &format);
         if (with_values) {
             jsonout_set(object, "value_list", json_values(&format, values));

@@ -17,27 +17,30 @@
 #include "files/output.h"
 #include "files/partition.h"
 #include "files/scratch.h"
+#include "plans/assignment.h"
 #include "reports/jsonout.h"
 #include "reports/report.h"
 
 static const char help[] =
     "Usage: fpemu pack SPEC IN -o OUT [OPTION...]\n"
+    "       fpemu pack [SPEC] IN -o OUT --map GLOB=SPEC... | --plan FILE [OPTION...]\n"
     "Rounds the tensors of a file to the format SPEC and writes their bits, with the scales of\n"
     "formats with blocks, to a file of packed tensors (container.md describes it byte by byte).\n"
-    "Files are read as by quantize, and the values are those that it gives. Tensors of other types,\n"
-    "and those not asked for, are copied. A NaN in a format without a code for it becomes a number,\n"
-    "by its --nan policy; a line says so. Any size in bounded memory where blocks run along the last\n"
-    "axis; else, and for blocks of a channel, one tensor at a time is in memory.\n"
+    "Files and directories are read as by quantize, and the values are those that it gives; of a\n"
+    "directory one file is made. Tensors of other types, and those not asked for, are copied. A NaN\n"
+    "in a format without a code for it becomes a number, by its --nan policy; a line says so. Any\n"
+    "size in bounded memory where blocks run along the last axis; else, and for blocks of a channel,\n"
+    "one tensor at a time is in memory. OUT may be '-', standard output.\n"
     "\n"
-    "  -o, --output OUT      the file to write\n"
+    "  -o, --output OUT      the file to write\n" ASSIGNMENT_HELP
     "      --axis N          along which the blocks of a format run: 0, 1, ..., or from the end -1,\n"
-    "                        -2, ... (default: -1)\n"
+    "                        -2, ... (default: -1, or that of the plan)\n"
     "      --layout SOFTWARE  a safetensors file as other software loads it instead: MXFP8, MXFP4 and\n"
     "                        NVFP4 of compressed-tensors and torchao, MXFP4 of gpt-oss\n"
     "      --config FILE     with --layout: what config.json has to say of it, as JSON of its own\n"
     "      --report          print what happened, a row for each tensor\n"
     "      --json            the report as JSON\n" FILE_HELP CLI_ROUNDING_HELP "\n"
-    "Examples: fpemu pack mxfp4 model.safetensors -o model.fpk --tensors '*.weight'\n"
+    "Examples: fpemu pack mxfp4 model.safetensors -o model.fpk --min-dims 2\n"
     "          fpemu pack nvfp4 model.safetensors -o nvfp4.safetensors --layout compressed-tensors \\\n"
     "              --config config.json --tensors '*_proj.weight'\n";
 
@@ -47,36 +50,41 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
                                         {"config", required_argument, NULL, CLI_OPT_CONFIG},
                                         {"report", no_argument, NULL, CLI_OPT_REPORT},
                                         {"json", no_argument, NULL, CLI_OPT_JSON},
+                                        ASSIGNMENT_LONG,
                                         FILE_LONG,
                                         CLI_ROUNDING_LONG,
                                         CLI_HELP_LONG,
                                         {0}};
 
 typedef struct job {
-    const char *spec, *output;
-    const layout *layout; /* NULL: a file of packed tensors */
+    const char *output;
+    const char *software; /* whose layout is asked for; NULL: a file of packed tensors */
     const char *config;   /* the file for what config.json has to say of it; NULL: none */
-    char text[CLI_SPEC_SIZE];
-    fpemu_format format;
     fpemu_rounding rounding;
-    int axis;
+    assignment assigned;
     bool report, json;
-    bool loses_nan; /* the format has no code for it */
     file in;
     container_entry *entry; /* of each tensor */
+    const layout **layout;  /* the same, with `software`; NULL: it is copied */
     fpemu_stats *stats, total;
     uint64_t *lost; /* NaN that became numbers, of each tensor */
     uint64_t all_lost;
+    progress bar;
 } job;
 
-static bool needs_binary64(const job *j, const tensor *t)
+static bool needs_binary64(const fpemu_format *format, const tensor *t)
 {
-    return t->type->format == FPEMU_NAME_BINARY64 || !fpemu_format_fits_f32(&j->format);
+    return t->type->format == FPEMU_NAME_BINARY64 || !fpemu_format_fits_f32(format);
 }
 
 static const char *name_of(const tensor *t)
 {
     return t->name[0] != '\0' ? t->name : "the array";
+}
+
+static const layout *layout_of(const job *j, size_t i)
+{
+    return j->software != NULL ? j->layout[i] : NULL;
 }
 
 static fpemu_shape shape_of(const job *j, size_t i)
@@ -89,7 +97,7 @@ static fpemu_shape shape_of(const job *j, size_t i)
     return shape;
 }
 
-/* ------------------------------------------------------------------------------------------------- planning */
+/* ------------------------------------------------------------------------------------------------- entries */
 
 /* As safetensors name the types that .npy files have beside floating point. */
 static const char *other_type(const job *j, const tensor *t)
@@ -110,20 +118,20 @@ static const char *other_type(const job *j, const tensor *t)
              t->type_text);
 }
 
-/* Layouts have whole blocks along the last axis; axis: negative of a tensor that is copied. */
-static void check_layout(const job *j, const tensor *t, int axis)
+/* Layouts have whole blocks along the last axis. */
+static void check_layout(const job *j, const tensor *t, const layout *l, int axis)
 {
-    const char *why = j->layout == NULL                        ? NULL
-                      : axis < 0                               ? layout_objection_to_name(j->layout, t)
-                      : axis + 1 < (int)t->dimensions          ? "its blocks run along the last axis"
-                                                               : layout_objection(j->layout, t);
+    const char *why = j->software == NULL             ? NULL
+                      : l == NULL                     ? layout_objection_to_copy(j->software, t)
+                      : axis + 1 < (int)t->dimensions ? "its blocks run along the last axis"
+                                                      : layout_objection(l, t);
     if (why != NULL) {
-        cli_fail("%s: %s cannot be kept as %s has it: %s%s", j->in.path, name_of(t), j->layout->software, why,
-                 axis < 0 ? "" : "; --tensors and --exclude choose others");
+        cli_fail("%s: %s cannot be kept as %s has it: %s%s", j->in.path, name_of(t), j->software, why,
+                 l == NULL ? "" : "; --tensors and --exclude choose others");
     }
 }
 
-static void plan(job *j)
+static void plan_entries(job *j)
 {
     const model *m = &j->in.model;
     if (m->endless) {
@@ -141,17 +149,19 @@ static void plan(job *j)
         }
         *to = (container_entry){.dtype = t->type != NULL ? t->type->name : other_type(j, t), .bytes = t->bytes};
         if (j->in.chosen[i]) {
-            partition_of(&j->in, i, &j->format, &j->rounding, j->axis);
-            to->spec = j->text;
-            to->axis = t->dimensions == 0 ? 0 : j->axis < 0 ? j->axis + (int)t->dimensions : j->axis;
-            to->axis = j->format.scaling == FPEMU_SCALING_NONE && t->dimensions > 0 ? (int)t->dimensions - 1 : to->axis;
+            const assignment_format *f = assignment_of(&j->assigned, i);
+            const int axis = j->assigned.axis;
+            partition_of(&j->in, i, &f->format, &j->rounding, axis);
+            to->spec = f->text;
+            to->axis = t->dimensions == 0 ? 0 : axis < 0 ? axis + (int)t->dimensions : axis;
+            to->axis = f->format.scaling == FPEMU_SCALING_NONE && t->dimensions > 0 ? (int)t->dimensions - 1 : to->axis;
             const fpemu_shape shape = shape_of(j, i);
             fpemu_layout layout;
-            cli_check(fpemu_packed_layout(&j->format, &shape, &layout), j->spec);
+            cli_check(fpemu_packed_layout(&f->format, &shape, &layout), f->spec);
             to->bytes = layout.bytes;
-            check_layout(j, t, to->axis);
+            check_layout(j, t, layout_of(j, i), to->axis);
         } else {
-            check_layout(j, t, -1);
+            check_layout(j, t, NULL, -1);
         }
     }
 }
@@ -180,10 +190,11 @@ static uint64_t count_nan(const walk *w)
 
 static void measure_tensor(job *j, size_t i, partition *a, bool binary64)
 {
+    const assignment_format *f = assignment_of(&j->assigned, i);
     walk w = walk_begin(&j->in, i, !binary64, binary64, 1, UINT64_MAX);
     while (walk_next(&w)) {
         const void *x = binary64 ? (const void *)w.x64 : (const void *)w.x32;
-        cli_check(partition_measure(a, &j->format, w.count, binary64, x), j->spec);
+        cli_check(partition_measure(a, &f->format, w.count, binary64, x), f->spec);
     }
     walk_end(&w);
 }
@@ -226,9 +237,11 @@ static void put_waiting(bytes_out *b)
 static uint32_t pack_tensor(job *j, output *out, size_t i)
 {
     const tensor *t = &j->in.model.tensor[i];
-    const bool binary64 = needs_binary64(j, t);
+    const assignment_format *now = assignment_of(&j->assigned, i);
+    const fpemu_format *format = &now->format;
+    const bool binary64 = needs_binary64(format, t), drops_nan = loses_nan(format);
     bool whole;
-    partition a = partition_packed(&j->in, i, &j->format, j->axis, &whole);
+    partition a = partition_packed(&j->in, i, format, j->assigned.axis, &whole);
     const fpemu_shape tensor_shape = shape_of(j, i);
     fpemu_rounding rounding = j->rounding;
     rounding.stream += i;
@@ -239,7 +252,7 @@ static uint32_t pack_tensor(job *j, output *out, size_t i)
         measure_tensor(j, i, &a, binary64);
     }
     if (j->report) {
-        report_want(&j->stats[i], &j->format);
+        report_want(&j->stats[i], format);
     }
     walk w = walk_begin(&j->in, i, !binary64, binary64, a.unit, a.period);
     bytes_out to = {.out = out};
@@ -248,9 +261,9 @@ static uint32_t pack_tensor(job *j, output *out, size_t i)
     while (walk_next(&w)) {
         const void *x = binary64 ? (const void *)w.x64 : (const void *)w.x32;
         const fpemu_shape shape = whole ? tensor_shape : partition_piece(&a, w.index, w.count);
-        const bool once = w.index > 0 && j->format.block == FPEMU_BLOCK_TENSOR; /* its scale is there already */
+        const bool once = w.index > 0 && format->block == FPEMU_BLOCK_TENSOR; /* its scale is there already */
         fpemu_layout l;
-        cli_check(fpemu_packed_layout(&j->format, &shape, &l), j->spec);
+        cli_check(fpemu_packed_layout(format, &shape, &l), now->spec);
         if (l.bytes > SIZE_MAX) {
             cli_fail("out of memory");
         }
@@ -259,19 +272,20 @@ static uint32_t pack_tensor(job *j, output *out, size_t i)
             room = (size_t)l.bytes;
             bytes = cli_allocate(room, 1);
         }
-        if (w.index == 0 && w.count < t->count && l.scale_bytes > 0 && j->format.block != FPEMU_BLOCK_TENSOR) {
+        if (w.index == 0 && w.count < t->count && l.scale_bytes > 0 && format->block != FPEMU_BLOCK_TENSOR) {
             to.waiting = scratch_open();
         }
-        cli_check(
-            partition_pack(&j->format, &rounding, &shape, w.index, binary64, x, bytes, j->report ? &j->stats[i] : NULL),
-            j->spec);
+        cli_check_call(
+            partition_pack(format, &rounding, &shape, w.index, binary64, x, bytes, j->report ? &j->stats[i] : NULL),
+            format, &rounding, binary64, now->spec);
         if (w.index == 0 && l.tensor_bytes > 0) {
-            const unsigned char *global = j->layout != NULL ? layout_global(j->layout, bytes) : NULL;
+            const unsigned char *global = layout_of(j, i) != NULL ? layout_global(layout_of(j, i), bytes) : NULL;
             put(&to, global != NULL ? global : bytes, global != NULL ? 4 : (size_t)l.tensor_bytes);
         }
         put(&to, bytes + l.scales_offset, once ? 0 : (size_t)(l.elements_offset - l.scales_offset));
         put_elements(&to, bytes + l.elements_offset, (size_t)(l.bytes - l.elements_offset));
-        j->lost[i] += j->loses_nan ? count_nan(&w) : 0;
+        j->lost[i] += drops_nan ? count_nan(&w) : 0;
+        progress_advance(&j->bar, w.count);
     }
     walk_end(&w);
     free(bytes);
@@ -304,8 +318,8 @@ static unsigned char *print_header(const job *j, size_t *size)
 {
     const model *m = &j->in.model;
     const char *twice = NULL;
-    unsigned char *header = j->layout != NULL ? layout_print(m, j->layout, j->in.chosen, size, &twice)
-                                              : container_print(m, j->entry, size);
+    unsigned char *header =
+        j->software != NULL ? layout_print(m, j->layout, size, &twice) : container_print(m, j->entry, size);
     if (twice != NULL) {
         cli_fail("%s: '%s': the file would have two tensors of one name", j->in.path, twice);
     }
@@ -317,7 +331,7 @@ static unsigned char *print_header(const job *j, size_t *size)
 
 static void write_config(const job *j)
 {
-    json_t *config = layout_config(&j->in.model, j->layout, j->in.chosen);
+    json_t *config = layout_config(&j->in.model, j->layout);
     char *text = config != NULL ? json_dumps(config, JSON_INDENT(2)) : NULL;
     if (text == NULL) {
         cli_fail("out of memory");
@@ -336,7 +350,7 @@ static void pack_file(job *j)
     size_t size;
     unsigned char *header = print_header(j, &size);
     output out = output_open(j->output);
-    progress bar = progress_start("pack", j->in.chosen_elements);
+    j->bar = progress_start("pack", j->in.chosen_elements);
     output_write(&out, header, size);
     free(header);
     for (size_t i = 0; i < m->count; i++) {
@@ -345,11 +359,10 @@ static void pack_file(job *j)
         uint32_t crc;
         if (j->in.chosen[i]) {
             crc = pack_tensor(j, &out, i);
-            progress_advance(&bar, m->tensor[i].count);
         } else {
             crc = copy_tensor(j, &out, i);
         }
-        if (j->layout == NULL) {
+        if (j->software == NULL) {
             output_write(&out, tail, container_tail(tail, crc, bytes, i + 1 == m->count));
         }
     }
@@ -366,42 +379,56 @@ static double bits_of(uint64_t bytes, uint64_t elements)
 static void add_up(job *j, uint64_t *bytes, uint64_t *elements)
 {
     *bytes = *elements = 0;
-    report_want(&j->total, &j->format);
+    const assignment_format *single = assignment_single(&j->assigned, &j->in);
+    report_want(&j->total, single != NULL ? &single->format : NULL);
     for (size_t i = 0; i < j->in.model.count; i++) {
         if (j->in.chosen[i]) {
-            cli_check(fpemu_stats_merge(&j->total, &j->stats[i]), j->spec);
+            report_merge(&j->total, &j->stats[i]);
             *bytes += j->entry[i].bytes;
             *elements += j->in.model.tensor[i].count;
         }
     }
 }
 
+static void print_block_rows(const job *j, int width)
+{
+    char name[FILE_NAME_SIZE];
+    size_t rows = 0;
+    for (size_t i = 0; i < j->in.model.count; i++) {
+        if (j->in.chosen[i] && assignment_of(&j->assigned, i)->format.scaling != FPEMU_SCALING_NONE) {
+            if (rows++ == 0) {
+                putchar('\n');
+                report_block_heading(width, "tensor");
+            }
+            report_block_row(width, file_name_text(name, &j->in.model.tensor[i]), &j->stats[i]);
+        }
+    }
+    if (rows > 0 && assignment_single(&j->assigned, &j->in) != NULL) {
+        report_block_row(width, "total", &j->total);
+    }
+}
+
 static void print_report(job *j)
 {
-    const int width = report_name_width(&j->in);
+    const int width = report_name_width(&j->in), specs = assignment_width(&j->assigned, &j->in);
+    const bool several = assignment_single(&j->assigned, &j->in) == NULL;
     uint64_t bytes, elements;
-    char name[FILE_NAME_SIZE], bits[16];
+    char name[FILE_NAME_SIZE], bits[16], second[REPORT_SECOND_SIZE];
     add_up(j, &bytes, &elements);
-    report_heading(width, "tensor", "bits");
+    report_heading(width, "tensor", several ? report_with_format(second, " bits", "format", specs) : "bits");
     for (size_t i = 0; i < j->in.model.count; i++) {
         const tensor *t = &j->in.model.tensor[i];
         if (j->in.chosen[i]) {
-            snprintf(bits, sizeof bits, "%.4g", bits_of(j->entry[i].bytes, t->count));
-            report_row(width, file_name_text(name, t), bits, &j->stats[i], REPORT_NO_ERROR, false);
+            snprintf(bits, sizeof bits, "%5.4g", bits_of(j->entry[i].bytes, t->count));
+            report_row(width, file_name_text(name, t),
+                       several ? report_with_format(second, bits, assignment_of(&j->assigned, i)->text, specs) : bits,
+                       &j->stats[i], REPORT_NO_ERROR, false);
         }
     }
-    snprintf(bits, sizeof bits, "%.4g", bits_of(bytes, elements));
-    report_row(width, "total", bits, &j->total, REPORT_NO_ERROR, false);
-    if (j->format.scaling != FPEMU_SCALING_NONE) {
-        putchar('\n');
-        report_block_heading(width, "tensor");
-        for (size_t i = 0; i < j->in.model.count; i++) {
-            if (j->in.chosen[i]) {
-                report_block_row(width, file_name_text(name, &j->in.model.tensor[i]), &j->stats[i]);
-            }
-        }
-        report_block_row(width, "total", &j->total);
-    }
+    snprintf(bits, sizeof bits, "%5.4g", bits_of(bytes, elements));
+    report_row(width, "total", several ? report_with_format(second, bits, "", specs) : bits, &j->total, REPORT_NO_ERROR,
+               false);
+    print_block_rows(j, width);
     printf("\nNaN that became numbers: %" PRIu64 "\n", j->all_lost);
 }
 
@@ -417,18 +444,20 @@ static void print_json(job *j)
     json_t *object = jsonout_object(), *list = jsonout_array();
     uint64_t bytes, elements;
     add_up(j, &bytes, &elements);
+    const assignment_format *single = assignment_single(&j->assigned, &j->in);
     jsonout_set(object, "input", jsonout_text(j->in.path));
     jsonout_set(object, "output", jsonout_text(j->output));
-    jsonout_set(object, "spec", jsonout_text(j->text));
+    jsonout_set(object, "spec", jsonout_text(single != NULL ? single->text : NULL));
     jsonout_set(object, "rounding", jsonout_rounding(&j->rounding));
     set_packed(object, bytes, elements, j->all_lost);
-    report_json_stats(object, &j->total, &j->format);
+    report_json_stats(object, &j->total, single != NULL ? &single->format : NULL);
     for (size_t i = 0; i < j->in.model.count; i++) {
         if (j->in.chosen[i]) {
             json_t *entry = report_json_tensor(&j->in.model.tensor[i]);
             jsonout_set(entry, "axis", jsonout_integer(j->entry[i].axis));
             set_packed(entry, j->entry[i].bytes, j->in.model.tensor[i].count, j->lost[i]);
-            report_json_stats(entry, &j->stats[i], &j->format);
+            jsonout_set(entry, "spec", jsonout_text(assignment_of(&j->assigned, i)->text));
+            report_json_stats(entry, &j->stats[i], &assignment_of(&j->assigned, i)->format);
             jsonout_append(list, entry);
         }
     }
@@ -437,24 +466,44 @@ static void print_json(job *j)
     jsonout_print(object);
 }
 
-/* The argument of --layout; NULL: there was none. */
-static const layout *find_layout(const job *j, const char *software)
+static void refuse_tables(const job *j)
 {
-    bool known;
-    const layout *l = software != NULL ? layout_find(software, &j->format, &known) : NULL;
-    if (software == NULL && j->config != NULL) {
+    for (size_t k = 0; k < j->assigned.formats; k++) {
+        if (cli_from_file(&j->assigned.format[k].format)) {
+            cli_usage("pack: %s: a file of packed tensors has no place for a table", j->assigned.format[k].spec);
+        }
+    }
+}
+
+/* The layout of each tensor that is chosen. */
+static void find_layouts(job *j)
+{
+    j->layout = cli_allocate(j->in.model.count, sizeof *j->layout);
+    for (size_t i = 0; i < j->in.model.count; i++) {
+        if (j->in.chosen[i]) {
+            const assignment_format *f = assignment_of(&j->assigned, i);
+            j->layout[i] = layout_find(j->software, &f->format);
+            if (j->layout[i] == NULL) {
+                cli_usage("--layout: %s has no layout for %s; they are: " LAYOUT_FORMATS, j->software, f->spec);
+            }
+        }
+    }
+    if (file_is_array(&j->in)) {
+        cli_fail("%s: an array without a name, and --layout is for tensors with names", j->in.path);
+    }
+}
+
+static void check_software(const job *j)
+{
+    if (j->software == NULL && j->config != NULL) {
         cli_usage("--config is for --layout");
     }
-    if (software != NULL && !known) {
-        cli_usage("--layout: '%s' is none of: " LAYOUT_NAMES, software);
+    if (j->software != NULL && !layout_is_known(j->software)) {
+        cli_usage("--layout: '%s' is none of: " LAYOUT_NAMES, j->software);
     }
-    if (software != NULL && l == NULL) {
-        cli_usage("--layout: %s has no layout for %s; they are: " LAYOUT_FORMATS, software, j->spec);
+    if (j->config != NULL && !layout_has_config(j->software)) {
+        cli_usage("--config: %s asks for nothing in config.json: the file says it all", j->software);
     }
-    if (l != NULL && j->config != NULL && !layout_has_config(l)) {
-        cli_usage("--config: %s asks for nothing in config.json: the file says it all", software);
-    }
-    return l;
 }
 
 int cmd_pack(int argc, char **argv)
@@ -462,62 +511,59 @@ int cmd_pack(int argc, char **argv)
     cli c = cli_start(argc, argv, help);
     cli_rounding asked = {0};
     file_options files = {0};
-    job j = {.axis = -1};
-    const char *software = NULL;
+    assignment_options formats = {0};
+    job j = {0};
+    int axis = 0;
     bool has_axis = false;
     for (int option; (option = cli_next(&c, "o:" CLI_ROUNDING_SHORT, options)) != -1;) {
         if (option == 'o') {
             j.output = output_path(optarg);
         } else if (option == CLI_OPT_AXIS) {
-            j.axis = partition_axis(optarg);
+            axis = partition_axis(optarg);
             has_axis = true;
         } else if (option == CLI_OPT_LAYOUT) {
-            software = optarg;
+            j.software = optarg;
         } else if (option == CLI_OPT_CONFIG) {
             j.config = output_path(optarg);
         } else if (option == CLI_OPT_REPORT) {
             j.report = true;
         } else if (option == CLI_OPT_JSON) {
             j.report = j.json = true;
-        } else if (!cli_rounding_take(&asked, option, optarg)) {
+        } else if (!assignment_take(&formats, option, optarg) && !cli_rounding_take(&asked, option, optarg)) {
             file_take(&files, option, optarg);
         }
     }
-    cli_expect_operands(&c, 2, 2, "SPEC IN -o OUT");
+    const bool any = formats.maps > 0 || formats.plan != NULL; /* then SPEC may be missing */
+    cli_expect_operands(&c, any ? 1 : 2, 2, any ? "[SPEC] IN -o OUT" : "SPEC IN -o OUT");
     if (j.output == NULL) {
         cli_usage("pack: the output is missing: -o OUT");
     }
+    if (j.report) {
+        output_refuse_standard(j.output, "the report goes there; name a file for the tensors");
+    }
     file_check(&files);
-    j.spec = c.operand[0];
-    j.format = cli_format(j.spec);
-    if (cli_from_file(&j.format)) {
-        cli_usage("pack: %s: a file of packed tensors has no place for a table", j.spec);
-    }
-    cli_spec(&j.format, j.text);
-    j.layout = find_layout(&j, software);
+    check_software(&j);
     j.rounding = cli_rounding_get(&asked);
-    if (has_axis && j.format.scaling == FPEMU_SCALING_NONE) {
-        cli_usage("--axis is for formats with blocks, %s has none", j.spec);
-    }
-    j.loses_nan = loses_nan(&j.format);
-    j.in = file_open(c.operand[1], &files);
-    file_expect_tensors(&j.in);
-    if (j.layout != NULL && file_is_array(&j.in)) {
-        cli_fail("%s: an array without a name, and --layout is for tensors with names", j.in.path);
+    j.assigned = assignment_open(&formats, c.operands == 2 ? c.operand[0] : NULL, has_axis ? &axis : NULL,
+                                 c.operand[c.operands - 1], &files, &j.in);
+    refuse_tables(&j);
+    if (j.software != NULL) {
+        find_layouts(&j);
     }
     const model_kind named = model_kind_of_name(j.output);
-    if (named != MODEL_DETECT && named != (j.layout != NULL ? MODEL_SAFETENSORS : MODEL_CONTAINER)) {
+    if (named != MODEL_DETECT && named != (j.software != NULL ? MODEL_SAFETENSORS : MODEL_CONTAINER)) {
         cli_usage("-o: '%s' is named as another kind than a %s", j.output,
-                  j.layout != NULL ? "safetensors file" : "file of packed tensors");
+                  j.software != NULL ? "safetensors file" : "file of packed tensors");
     }
-    plan(&j);
+    plan_entries(&j);
     pack_file(&j);
     if (j.config != NULL) {
         write_config(&j);
     }
     if (j.all_lost > 0 && !asked.has_nan) {
+        const assignment_format *single = assignment_single(&j.assigned, &j.in);
         fprintf(stderr, "fpemu: pack: %" PRIu64 " NaN became numbers, for %s has no code for them\n", j.all_lost,
-                j.text);
+                single != NULL ? single->text : "their format");
     }
     if (j.json) {
         print_json(&j);
@@ -528,8 +574,11 @@ int cmd_pack(int argc, char **argv)
         report_free(&j.stats[i]);
     }
     report_free(&j.total);
+    assignment_free(&j.assigned);
+    free(formats.map);
     file_close(&j.in);
     free(j.entry);
+    free(j.layout);
     free(j.stats);
     free(j.lost);
     return CLI_OK;

@@ -10,52 +10,58 @@
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/rounding.h"
-#include "cli/spec.h"
 #include "commands/commands.h"
 #include "files/box_walk.h"
 #include "files/file.h"
 #include "files/partition.h"
 #include "files/scratch.h"
 #include "files/writer.h"
+#include "plans/assignment.h"
 #include "reports/jsonout.h"
 #include "reports/report.h"
 
 static const char help[] =
     "Usage: fpemu quantize SPEC IN -o OUT [OPTION...]\n"
+    "       fpemu quantize [SPEC] IN -o OUT --map GLOB=SPEC... | --plan FILE [OPTION...]\n"
     "Rounds every floating-point number of a file to the format SPEC. Files are .safetensors (F64,\n"
     "F32, BF16, F16 and the F8 types), NumPy's .npy and .npz (float16, float32, float64), or raw;\n"
-    "OUT is of the same kind, with the same names, shapes, order and metadata. Tensors of other\n"
-    "types, and those not asked for, are copied. Any size in bounded memory (fpemu(1), MEMORY, has\n"
-    "the exceptions). IN may be '-', standard input; OUT may be the file IN itself: it is replaced\n"
+    "OUT is of the same kind, with the same names, shapes, order and metadata. A directory of\n"
+    ".safetensors files, or its index, is one model; then OUT is a new directory with files and an\n"
+    "index alike, without the other files. Tensors of other types, and those not asked for, are\n"
+    "copied. Any size in bounded memory (fpemu(1), MEMORY, has the exceptions). IN may be '-',\n"
+    "standard input, and OUT '-', standard output; OUT may be the file IN itself: it is replaced\n"
     "only when everything is written. The index of an element, which chooses its random word, is its\n"
     "position in the data of its tensor; the n-th tensor of a file, from 0, uses stream --stream + n.\n"
     "\n"
-    "  -o, --output OUT      the file to write\n"
+    "  -o, --output OUT      the file to write, or the directory\n"
+    "      --force           write also into a directory that is there and not empty\n" ASSIGNMENT_HELP
     "      --axis N          along which the blocks of a format run: 0, 1, ..., or from the end -1,\n"
-    "                        -2, ... (default: -1)\n"
+    "                        -2, ... (default: -1, or that of the plan)\n"
     "      --dtype TYPE      type of the rounded tensors in OUT: F32, BF16 and so on (default: as in\n"
     "                        IN where that holds every value of the format, else F32)\n"
     "      --report          print what happened: counters, extrema, signal to noise\n"
     "      --json            the report as JSON\n" FILE_HELP CLI_ROUNDING_HELP "\n"
     "Examples: fpemu quantize e4m3fn:saturate weights.npy -o rounded.npy --report\n"
-    "          fpemu quantize e4m3fn model.safetensors -o rounded.safetensors --tensors '*.weight'\n";
+    "          fpemu quantize e4m3fn model.safetensors -o rounded.safetensors --min-dims 2\n"
+    "          fpemu quantize mxfp4 model/ -o rounded/ --map '*norm*=keep' --map 'lm_head.*=bf16'\n";
 
 static const struct option options[] = {{"output", required_argument, NULL, 'o'},
                                         {"axis", required_argument, NULL, CLI_OPT_AXIS},
                                         {"dtype", required_argument, NULL, CLI_OPT_DTYPE},
                                         {"report", no_argument, NULL, CLI_OPT_REPORT},
                                         {"json", no_argument, NULL, CLI_OPT_JSON},
+                                        {"force", no_argument, NULL, CLI_OPT_FORCE},
+                                        ASSIGNMENT_LONG,
                                         FILE_LONG,
                                         CLI_ROUNDING_LONG,
                                         CLI_HELP_LONG,
                                         {0}};
 
 typedef struct job {
-    const char *spec, *output;
-    fpemu_format format;
+    const char *output;
     fpemu_rounding rounding;
     const dtype *asked; /* --dtype; NULL: as it comes */
-    int axis;
+    assignment assigned;
     bool report, json, force;
 
     file in;
@@ -64,6 +70,7 @@ typedef struct job {
     fpemu_stats total;
     progress bar;
     walk walk; /* over the tensor that is being written */
+    const assignment_format *now; /* its format */
     partition partition;
     bool binary64;
     void *bytes;
@@ -79,17 +86,17 @@ static bool needs_binary64(const dtype *in, const dtype *out, const fpemu_format
     return in->format == FPEMU_NAME_BINARY64 || out->format == FPEMU_NAME_BINARY64 || !fpemu_format_fits_f32(format);
 }
 
-static const dtype *choose_type(const job *j, const tensor *t)
+static const dtype *choose_type(const job *j, const tensor *t, const assignment_format *f)
 {
     const dtype *single = dtype_named("F32");
     if (j->asked != NULL) {
         return j->asked;
     }
-    if (dtype_holds(t->type, &j->format)) {
+    if (dtype_holds(t->type, &f->format)) {
         return t->type;
     }
-    if (!dtype_holds(single, &j->format)) {
-        cli_check_carrier(&j->format, false, j->spec, "the data have to be float64, or: --dtype F64");
+    if (!dtype_holds(single, &f->format)) {
+        cli_check_carrier(&f->format, false, f->spec, "the data have to be float64, or: --dtype F64");
     }
     return single;
 }
@@ -104,12 +111,14 @@ static void choose_types(job *j)
         double zero = 0;
         if (j->in.chosen[i]) {
             const tensor *t = &m->tensor[i];
-            j->type[i] = choose_type(j, t);
-            partition_of(&j->in, i, &j->format, &j->rounding, j->axis);
-            cli_check(needs_binary64(t->type, j->type[i], &j->format)
-                          ? fpemu_quantize_f64(&j->format, &j->rounding, 1, &zero, &zero, NULL)
-                          : fpemu_quantize_f32(&j->format, &j->rounding, 1, (float *)&zero, (float *)&zero, NULL),
-                      j->spec);
+            const assignment_format *f = assignment_of(&j->assigned, i);
+            j->type[i] = choose_type(j, t, f);
+            partition_of(&j->in, i, &f->format, &j->rounding, j->assigned.axis);
+            const bool binary64 = needs_binary64(t->type, j->type[i], &f->format);
+            cli_check_call(binary64
+                               ? fpemu_quantize_f64(&f->format, &j->rounding, 1, &zero, &zero, NULL)
+                               : fpemu_quantize_f32(&f->format, &j->rounding, 1, (float *)&zero, (float *)&zero, NULL),
+                           &f->format, &j->rounding, binary64, f->spec);
         }
     }
 }
@@ -123,7 +132,8 @@ static void measure_tensor(job *j, size_t i)
 {
     j->walk = walk_begin(&j->in, i, !j->binary64, j->binary64, 1, UINT64_MAX);
     while (walk_next(&j->walk)) {
-        cli_check(partition_measure(&j->partition, &j->format, j->walk.count, j->binary64, piece(j)), j->spec);
+        cli_check(partition_measure(&j->partition, &j->now->format, j->walk.count, j->binary64, piece(j)),
+                  j->now->spec);
     }
     walk_end(&j->walk);
 }
@@ -141,7 +151,7 @@ static void store(job *j, size_t i, size_t count, const void *x)
     const tensor *t = &j->in.model.tensor[i];
     if (!dtype_store(j->type[i], t->big_endian, count, x, j->binary64, j->bytes)) {
         cli_fail("%s: %s: %s does not hold every result of %s; --dtype F32 does", j->in.path,
-                 t->name[0] != '\0' ? t->name : "the array", j->type[i]->name, j->spec);
+                 t->name[0] != '\0' ? t->name : "the array", j->type[i]->name, j->now->spec);
     }
     progress_advance(&j->bar, count);
 }
@@ -157,9 +167,9 @@ static void quantize_boxes(job *j, size_t i)
     j->bytes = cli_allocate(b.room, j->type[i]->size);
     while (box_walk_next(&b)) {
         void *x = j->binary64 ? (void *)b.x64 : (void *)b.x32;
-        cli_check(partition_quantize_box(&j->partition, &j->format, &rounding, &b.box, j->binary64, x, x,
+        cli_check(partition_quantize_box(&j->partition, &j->now->format, &rounding, &b.box, j->binary64, x, x,
                                          j->report ? &j->stats[i] : NULL),
-                  j->spec);
+                  j->now->spec);
         store(j, i, b.count, x);
         box_walk_put(&b, j->scratch, j->bytes, j->type[i]->size);
     }
@@ -169,9 +179,10 @@ static void quantize_boxes(job *j, size_t i)
 static void begin_tensor(void *state, size_t i)
 {
     job *j = state;
+    j->now = assignment_of(&j->assigned, i);
     const dtype *in = j->in.model.tensor[i].type, *out = j->type[i];
-    j->binary64 = needs_binary64(in, out, &j->format);
-    j->partition = partition_of(&j->in, i, &j->format, &j->rounding, j->axis);
+    j->binary64 = needs_binary64(in, out, &j->now->format);
+    j->partition = partition_of(&j->in, i, &j->now->format, &j->rounding, j->assigned.axis);
     if ((j->partition.needs_range || j->partition.boxes) && !j->in.model.walkable) {
         file_keep(&j->in);
     }
@@ -179,7 +190,7 @@ static void begin_tensor(void *state, size_t i)
         measure_tensor(j, i);
     }
     if (j->report) {
-        report_want(&j->stats[i], &j->format);
+        report_want(&j->stats[i], &j->now->format);
     }
     if (j->partition.boxes) {
         quantize_boxes(j, i);
@@ -216,9 +227,9 @@ static size_t next_piece(void *state, const void **bytes)
     }
     void *x = piece(j);
     const fpemu_rounding rounding = rounding_of(j, w->i);
-    cli_check(partition_quantize(&j->partition, &j->format, &rounding, w->index, w->count, j->binary64, x, x,
+    cli_check(partition_quantize(&j->partition, &j->now->format, &rounding, w->index, w->count, j->binary64, x, x,
                                  j->report ? &j->stats[w->i] : NULL),
-              j->spec);
+              j->now->spec);
     store(j, w->i, w->count, x);
     *bytes = j->bytes;
     return w->count * j->type[w->i]->size;
@@ -230,10 +241,11 @@ static void quantize_file(job *j)
     j->bar = progress_start("quantize", j->in.chosen_elements);
     writer_write(j->output, j->force, &j->in, &source);
     progress_hide();
-    report_want(&j->total, &j->format);
+    const assignment_format *single = assignment_single(&j->assigned, &j->in);
+    report_want(&j->total, single != NULL ? &single->format : NULL);
     for (size_t i = 0; i < j->in.model.count; i++) {
         if (j->in.chosen[i] && j->report) {
-            cli_check(fpemu_stats_merge(&j->total, &j->stats[i]), j->spec);
+            report_merge(&j->total, &j->stats[i]);
         }
     }
 }
@@ -258,8 +270,12 @@ static void print_real(const char *what, double value)
 static void print_report(const job *j)
 {
     const fpemu_stats *s = &j->total;
-    char spec[CLI_SPEC_SIZE];
-    printf("%-12s %s\n", "format", cli_spec(&j->format, spec));
+    const assignment_format *single = assignment_single(&j->assigned, &j->in);
+    if (single != NULL) {
+        printf("%-12s %s\n", "format", single->text);
+    } else {
+        printf("%-12s %zu, by tensor\n", "formats", j->assigned.in_use);
+    }
     printf("%-12s %s\n", "rounding", fpemu_mode_name((fpemu_mode)j->rounding.mode));
     printf("%-12s %" PRIu64 "\n", "count", s->count);
     print_count("nan", s->nan, s->count);
@@ -277,39 +293,54 @@ static void print_report(const job *j)
     print_real("sum_error2", fpemu_stats_sum_error2(s));
     print_real("sum_square", fpemu_stats_sum_square(s));
     print_real("sqnr_db", fpemu_stats_sqnr(s));
-    report_blocks(s, &j->format);
+    report_blocks(s, single != NULL ? &single->format : NULL);
+}
+
+static void print_block_rows(const job *j, int width)
+{
+    const assignment_format *single = assignment_single(&j->assigned, &j->in);
+    size_t rows = 0;
+    for (size_t i = 0; i < j->in.model.count; i++) {
+        if (j->in.chosen[i] && assignment_of(&j->assigned, i)->format.scaling != FPEMU_SCALING_NONE) {
+            char name[FILE_NAME_SIZE];
+            if (rows++ == 0) {
+                report_block_heading(width, "tensor");
+            }
+            report_block_row(width, file_name_text(name, &j->in.model.tensor[i]), &j->stats[i]);
+        }
+    }
+    if (rows > 0 && single != NULL) {
+        report_block_row(width, "total", &j->total);
+    }
+    if (rows > 0) {
+        putchar('\n');
+    }
 }
 
 /* A row for each tensor and one for all, before the report of all. */
 static void print_tensors(const job *j)
 {
-    const int width = report_name_width(&j->in);
-    report_heading(width, "tensor", "  dtype");
+    const int width = report_name_width(&j->in), specs = assignment_width(&j->assigned, &j->in);
+    const bool several = assignment_single(&j->assigned, &j->in) == NULL;
+    char name[FILE_NAME_SIZE], type[NUMBER_SIZE], second[REPORT_SECOND_SIZE];
+    report_heading(width, "tensor", several ? report_with_format(second, "  dtype", "format", specs) : "  dtype");
     for (size_t i = 0; i < j->in.model.count; i++) {
         if (j->in.chosen[i]) {
-            char name[FILE_NAME_SIZE], type[NUMBER_SIZE];
             snprintf(type, sizeof type, "%7s", j->type[i]->name);
-            report_row(width, file_name_text(name, &j->in.model.tensor[i]), type, &j->stats[i], REPORT_NO_ERROR, false);
+            report_row(width, file_name_text(name, &j->in.model.tensor[i]),
+                       several ? report_with_format(second, type, assignment_of(&j->assigned, i)->text, specs) : type,
+                       &j->stats[i], REPORT_NO_ERROR, false);
         }
     }
-    report_row(width, "total", "       ", &j->total, REPORT_NO_ERROR, false);
+    report_row(width, "total", several ? report_with_format(second, "       ", "", specs) : "       ", &j->total,
+               REPORT_NO_ERROR, false);
     putchar('\n');
-    if (j->format.scaling != FPEMU_SCALING_NONE) {
-        report_block_heading(width, "tensor");
-        for (size_t i = 0; i < j->in.model.count; i++) {
-            if (j->in.chosen[i]) {
-                char name[FILE_NAME_SIZE];
-                report_block_row(width, file_name_text(name, &j->in.model.tensor[i]), &j->stats[i]);
-            }
-        }
-        report_block_row(width, "total", &j->total);
-        putchar('\n');
-    }
+    print_block_rows(j, width);
 }
 
 static void print_json_report(const job *j)
 {
-    char spec[CLI_SPEC_SIZE];
+    const assignment_format *single = assignment_single(&j->assigned, &j->in);
     json_t *object = jsonout_object();
     jsonout_set(object, "input", jsonout_text(j->in.path));
     jsonout_set(object, "output", jsonout_text(j->output));
@@ -317,16 +348,17 @@ static void print_json_report(const job *j)
         jsonout_set(object, "type", jsonout_text(j->in.model.tensor[0].type->text));
         jsonout_set(object, "output_type", jsonout_text(j->type[0]->text));
     }
-    jsonout_set(object, "spec", jsonout_text(cli_spec(&j->format, spec)));
+    jsonout_set(object, "spec", jsonout_text(single != NULL ? single->text : NULL));
     jsonout_set(object, "rounding", jsonout_rounding(&j->rounding));
-    report_json_stats(object, &j->total, &j->format);
+    report_json_stats(object, &j->total, single != NULL ? &single->format : NULL);
     if (!file_is_array(&j->in)) {
         json_t *list = jsonout_array();
         for (size_t i = 0; i < j->in.model.count; i++) {
             if (j->in.chosen[i]) {
                 json_t *entry = report_json_tensor(&j->in.model.tensor[i]);
                 jsonout_set(entry, "output_dtype", jsonout_text(j->type[i]->name));
-                report_json_stats(entry, &j->stats[i], &j->format);
+                jsonout_set(entry, "spec", jsonout_text(assignment_of(&j->assigned, i)->text));
+                report_json_stats(entry, &j->stats[i], &assignment_of(&j->assigned, i)->format);
                 jsonout_append(list, entry);
             }
         }
@@ -341,13 +373,15 @@ int cmd_quantize(int argc, char **argv)
     cli c = cli_start(argc, argv, help);
     cli_rounding asked = {0};
     file_options files = {0};
-    job j = {.axis = -1};
+    assignment_options formats = {0};
+    job j = {0};
+    int axis = 0;
     bool has_axis = false;
     for (int option; (option = cli_next(&c, "o:" CLI_ROUNDING_SHORT, options)) != -1;) {
         if (option == 'o') {
             j.output = output_path(optarg);
         } else if (option == CLI_OPT_AXIS) {
-            j.axis = partition_axis(optarg);
+            axis = partition_axis(optarg);
             has_axis = true;
         } else if (option == CLI_OPT_DTYPE) {
             j.asked = file_dtype(optarg);
@@ -355,24 +389,24 @@ int cmd_quantize(int argc, char **argv)
             j.report = true;
         } else if (option == CLI_OPT_JSON) {
             j.report = j.json = true;
-        } else if (!cli_rounding_take(&asked, option, optarg)) {
+        } else if (option == CLI_OPT_FORCE) {
+            j.force = true;
+        } else if (!assignment_take(&formats, option, optarg) && !cli_rounding_take(&asked, option, optarg)) {
             file_take(&files, option, optarg);
         }
     }
-    cli_expect_operands(&c, 2, 2, "SPEC IN -o OUT");
+    const bool any = formats.maps > 0 || formats.plan != NULL; /* then SPEC may be missing */
+    cli_expect_operands(&c, any ? 1 : 2, 2, any ? "[SPEC] IN -o OUT" : "SPEC IN -o OUT");
     if (j.output == NULL) {
         cli_usage("quantize: the output is missing: -o OUT");
     }
-    file_check(&files);
-    j.spec = c.operand[0];
-    j.format = cli_format(j.spec);
-    j.rounding = cli_rounding_get(&asked);
-    if (has_axis && j.format.scaling == FPEMU_SCALING_NONE) {
-        cli_usage("--axis is for formats with blocks, %s has none", j.spec);
+    if (j.report) {
+        output_refuse_standard(j.output, "the report goes there; name a file for the tensors");
     }
-
-    j.in = file_open(c.operand[1], &files);
-    file_expect_tensors(&j.in);
+    file_check(&files);
+    j.rounding = cli_rounding_get(&asked);
+    j.assigned = assignment_open(&formats, c.operands == 2 ? c.operand[0] : NULL, has_axis ? &axis : NULL,
+                                 c.operand[c.operands - 1], &files, &j.in);
     file_check_output(&j.in, j.output);
     if (j.asked != NULL && j.asked->code == NULL && model_kind_written(j.in.model.kind) != MODEL_SAFETENSORS) {
         cli_usage("--dtype: %s files have no type %s", model_kind_name(j.in.model.kind), j.asked->name);
@@ -391,6 +425,8 @@ int cmd_quantize(int argc, char **argv)
         report_free(&j.stats[i]);
     }
     report_free(&j.total);
+    assignment_free(&j.assigned);
+    free(formats.map);
     file_close(&j.in);
     free(j.type);
     free(j.stats);

@@ -36,10 +36,10 @@ static double round_one(const fpemu_format *format, const fpemu_rounding *roundi
 {
     float narrow = (float)x;
     if (binary64) {
-        cli_check(fpemu_quantize_f64(format, rounding, 1, &x, &x, NULL), spec);
+        cli_check_call(fpemu_quantize_f64(format, rounding, 1, &x, &x, NULL), format, rounding, true, spec);
         return x;
     }
-    cli_check(fpemu_quantize_f32(format, rounding, 1, &narrow, &narrow, NULL), spec);
+    cli_check_call(fpemu_quantize_f32(format, rounding, 1, &narrow, &narrow, NULL), format, rounding, false, spec);
     return (double)narrow;
 }
 

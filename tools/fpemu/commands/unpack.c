@@ -7,6 +7,7 @@
 
 #include "cli/error.h"
 #include "cli/options.h"
+#include "cli/progress.h"
 #include "commands/commands.h"
 #include "files/container.h"
 #include "files/layout.h"
@@ -22,7 +23,7 @@ static const char help[] =
     "be a GGUF file, or a safetensors file in the layout of other software (files.md), whose blocks\n"
     "become F32.\n"
     "\n"
-    "  -o, --output OUT      the file to write\n"
+    "  -o, --output OUT      the file to write; '-' is standard output\n"
     "      --dtype TYPE      type of the tensors: F32, BF16 and so on (default: as before they were\n"
     "                        packed where that holds every value of the format, else F32)\n"
     "      --list            print what the file holds instead\n"
@@ -44,6 +45,7 @@ typedef struct job {
     void *bytes;        /* its values */
     bool given;
     walk walk; /* over blocks that are read as F32 */
+    progress bar;
 } job;
 
 /* ------------------------------------------------------------------------------------------------- unpacking */
@@ -141,6 +143,7 @@ static size_t next_piece(void *state, const void **bytes)
         return 0;
     }
     j->given = true;
+    progress_advance(&j->bar, j->in.model.tensor[j->i].count);
     *bytes = j->bytes;
     const size_t size = (size_t)j->in.model.tensor[j->i].count * j->type[j->i]->size;
     return size > 0 ? size : next_piece(state, bytes);
@@ -149,15 +152,12 @@ static size_t next_piece(void *state, const void **bytes)
 static void unpack_file(job *j, const char *path)
 {
     const writer_source source = {j->type, begin_tensor, next_piece, j};
+    j->bar = progress_start("unpack", j->in.chosen_elements);
     writer_write(path, false, &j->in, &source);
+    progress_hide();
 }
 
 /* --------------------------------------------------------------------------------------------------- listing */
-
-static uint64_t stored_size(const tensor *t)
-{
-    return t->stored.name != NULL ? t->stored.bytes : t->bytes;
-}
 
 static void print_list(const job *j)
 {
@@ -167,7 +167,7 @@ static void print_list(const job *j)
         const tensor *t = &j->in.model.tensor[i];
         char name[FILE_NAME_SIZE], shape[FILE_SHAPE_SIZE];
         printf("%-*s  %-7s  %-14s  %12" PRIu64 "  ", width, file_name_text(name, t), t->type_text,
-               file_shape_text(shape, t), stored_size(t));
+               file_shape_text(shape, t), model_bytes(t));
         if (t->stored.name != NULL) {
             printf("%s%s%s\n", t->stored.name, t->stored.layout != NULL ? ", as " : "",
                    t->stored.layout != NULL ? t->stored.layout->software : "");
@@ -185,7 +185,7 @@ static void print_json(const job *j)
     for (size_t i = 0; i < j->in.model.count; i++) {
         const tensor *t = &j->in.model.tensor[i];
         json_t *entry = report_json_tensor(t);
-        jsonout_set(entry, "bytes", jsonout_count(stored_size(t)));
+        jsonout_set(entry, "bytes", jsonout_count(model_bytes(t)));
         jsonout_set(entry, "spec", jsonout_text(t->spec));
         jsonout_set(entry, "axis", t->spec != NULL ? jsonout_integer(t->axis) : json_null());
         jsonout_append(list, entry);

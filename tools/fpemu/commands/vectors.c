@@ -100,10 +100,10 @@ static void convert(const bench *b, const fpemu_rounding *rounding, vector *v)
     uint64_t code = 0;
     if (fpemu_format_fits_f32(&b->from) && fpemu_format_fits_f32(&b->to)) {
         const float x = fpemu_decode_one_f32(&b->from, v->operand[0]);
-        cli_check(fpemu_encode_f32(&b->to, rounding, 1, &x, &code, &stats), b->spec);
+        cli_check_call(fpemu_encode_f32(&b->to, rounding, 1, &x, &code, &stats), &b->to, rounding, false, b->spec);
     } else {
         const double x = fpemu_decode_one_f64(&b->from, v->operand[0]);
-        cli_check(fpemu_encode_f64(&b->to, rounding, 1, &x, &code, &stats), b->spec);
+        cli_check_call(fpemu_encode_f64(&b->to, rounding, 1, &x, &code, &stats), &b->to, rounding, true, b->spec);
     }
     v->result = number_load_code(&code, fpemu_format_code_size(&b->to), 0);
     v->flags = flags_of(&stats);
@@ -262,7 +262,7 @@ static request read_options(cli *c)
             q.seed = cli_option_u64("--seed", optarg, 0, UINT64_MAX);
             break;
         case CLI_OPT_AS: q.form = optarg; break;
-        case 'o': q.output = output_path(optarg); break;
+        case 'o': q.output = strcmp(optarg, "-") == 0 ? NULL : optarg; break;
         default: cli_rounding_take(&q.rounding, option, optarg);
         }
     }

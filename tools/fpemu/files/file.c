@@ -83,6 +83,47 @@ static bool matches(const char *name, const char **patterns, size_t count)
     return false;
 }
 
+/* The fewest letters that would have to be added, left out or changed for the pattern to match; `*` takes any text, and
+ * other marks stand for themselves. */
+static size_t distance(const char *pattern, const char *name)
+{
+    enum { MOST = 256 };
+    size_t row[MOST + 1];
+    const size_t length = strlen(name) < MOST ? strlen(name) : MOST;
+    for (size_t k = 0; k <= length; k++) {
+        row[k] = k;
+    }
+    for (const char *p = pattern; *p != '\0'; p++) {
+        size_t before = row[0];
+        row[0] += *p != '*';
+        for (size_t k = 1; k <= length; k++) {
+            const size_t above = row[k], changed = before + (*p != '?' && *p != name[k - 1]);
+            const size_t shorter = row[k - 1] + (*p != '*'), longer = above + (*p != '*');
+            row[k] = shorter < longer ? shorter : longer;
+            row[k] = *p != '*' && changed < row[k] ? changed : row[k];
+            before = above;
+        }
+    }
+    return row[length];
+}
+
+void file_refuse_pattern(const file *f, const char *option, const char *pattern)
+{
+    size_t least = strlen(pattern) / 2, nearest = f->model.count;
+    for (size_t i = 0; i < f->model.count; i++) {
+        const size_t here = distance(pattern, f->model.tensor[i].name);
+        if (here < least) {
+            least = here;
+            nearest = i;
+        }
+    }
+    if (nearest == f->model.count) {
+        cli_fail("%s: %s: no tensor has a name like '%s'", f->path, option, pattern);
+    }
+    cli_fail("%s: %s: no tensor has a name like '%s'; near it is '%s'", f->path, option, pattern,
+             f->model.tensor[nearest].name);
+}
+
 /* A pattern without a tensor is likely a slip of the pen. */
 static void check_patterns(const file *f, const char *option, const char **patterns, size_t count)
 {
@@ -92,7 +133,7 @@ static void check_patterns(const file *f, const char *option, const char **patte
             i++;
         }
         if (i == f->model.count) {
-            cli_fail("%s: %s: no tensor has a name like '%s'", f->path, option, patterns[p]);
+            file_refuse_pattern(f, option, patterns[p]);
         }
     }
 }

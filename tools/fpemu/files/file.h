@@ -61,6 +61,8 @@ file file_open(const char *path, file_options *options);
 void file_close(file *f);
 /* Ends the program where no tensor is chosen, and says which there are. */
 void file_expect_tensors(const file *f);
+/* Ends the program: no tensor matches the pattern of an option; the nearest name is named. */
+_Noreturn void file_refuse_pattern(const file *f, const char *option, const char *pattern);
 /* Whether there is one array, without a name of its own. */
 bool file_is_array(const file *f);
 /* Refuses an output of another kind, as its name has it. */

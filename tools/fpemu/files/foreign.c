@@ -29,10 +29,10 @@ static const struct {
     {"\xff\xd8\xff", 0, 3, "a JPEG picture; no tensors are in it"},
     {"GIF8", 0, 4, "a GIF picture; no tensors are in it"},
     {"%PDF", 0, 4, "a PDF document; no tensors are in it"},
-    {"\x7f" "ELF", 0, 4, "a program or a library; no tensors are in it"},
+    {"\177ELF", 0, 4, "a program or a library; no tensors are in it"},
     {"\x1f\x8b", 0, 2, packed},
     {"\x28\xb5\x2f\xfd", 0, 4, packed},
-    {"\xfd" "7zXZ", 0, 5, packed},
+    {"\3757zXZ", 0, 5, packed},
     {"7z\xbc\xaf\x27\x1c", 0, 6, packed},
     {"BZh", 0, 3, packed},
     {"ustar", 257, 5, "a tar archive; unpack it first"},
@@ -50,9 +50,15 @@ static const struct {
 static const struct {
     const char *suffix, *what;
 } suffixes[] = {
-    {".pt", checkpoint}, {".pth", checkpoint}, {".ckpt", checkpoint}, {".pkl", checkpoint}, {".onnx", onnx},
-    {".h5", hdf5},       {".hdf5", hdf5},      {".pb", "a TensorFlow model, which is not read; save its tensors as "
-                                                       ".npz or safetensors"},
+    {".pt", checkpoint},
+    {".pth", checkpoint},
+    {".ckpt", checkpoint},
+    {".pkl", checkpoint},
+    {".onnx", onnx},
+    {".h5", hdf5},
+    {".hdf5", hdf5},
+    {".pb", "a TensorFlow model, which is not read; save its tensors as "
+            ".npz or safetensors"},
 };
 
 static bool starts(const char *text, const char *with)
@@ -60,8 +66,8 @@ static bool starts(const char *text, const char *with)
     return strncasecmp(text, with, strlen(with)) == 0;
 }
 
-/* What a text is; NULL: it is none. */
-static const char *text_kind(const unsigned char *start, size_t size)
+/* What a text is; NULL: it is none, or a damaged file of the kind that its name says. */
+static const char *text_kind(const unsigned char *start, size_t size, bool named)
 {
     char text[FOREIGN_START + 1];
     size_t at = size >= 3 && memcmp(start, "\xef\xbb\xbf", 3) == 0 ? 3 : 0, length = 0;
@@ -89,12 +95,14 @@ static const char *text_kind(const unsigned char *start, size_t size)
     if (text[0] == '{' || text[0] == '[') {
         return "JSON text; no tensors are in it";
     }
-    return "text; numbers in text become a file by numpy.save(OUT, numpy.loadtxt(IN))";
+    return named ? NULL : "text; numbers in text become a file by numpy.save(OUT, numpy.loadtxt(IN))";
 }
 
 bool foreign_kind(const unsigned char *start, size_t size, const char *name, char error[MODEL_ERROR_SIZE])
 {
-    const char *what = size == 0 ? "the file is empty" : NULL;
+    /* Of a name that says a kind, and of standard input, which brings .npy, the reader says what is wrong. */
+    const bool named = name == NULL || model_kind_of_name(name) != MODEL_DETECT;
+    const char *what = size == 0 && !named ? "the file is empty" : NULL;
     for (unsigned i = 0; what == NULL && i < sizeof magics / sizeof *magics; i++) {
         if (size >= magics[i].at + magics[i].size &&
             memcmp(start + magics[i].at, magics[i].bytes, magics[i].size) == 0) {
@@ -112,7 +120,7 @@ bool foreign_kind(const unsigned char *start, size_t size, const char *name, cha
         what = onnx;
     }
     if (what == NULL && size > 0) {
-        what = text_kind(start, size);
+        what = text_kind(start, size, named);
     }
     if (what != NULL) {
         snprintf(error, MODEL_ERROR_SIZE, "%s", what);

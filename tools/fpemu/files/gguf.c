@@ -103,7 +103,8 @@ static bool skip_array(header *h)
     }
     const uint64_t least = type == VALUE_STRING ? 8 : value_size[type];
     if (count > h->left / least) {
-        return model_refuse(h->m, "an array of %" PRIu64 " values in a file with %" PRIu64 " bytes left", count, h->left);
+        return model_refuse(h->m, "an array of %" PRIu64 " values in a file with %" PRIu64 " bytes left", count,
+                            h->left);
     }
     if (type != VALUE_STRING) {
         return skip(h, count * least);
@@ -218,12 +219,10 @@ static bool read_tensor(header *h)
 static int by_place(const void *a, const void *b)
 {
     const tensor *s = a, *t = b;
-    return s->place != t->place ? (s->place < t->place ? -1 : 1) : (s->bytes > 0) - (t->bytes > 0);
-}
-
-static uint64_t bytes_of(const tensor *t)
-{
-    return t->stored.name != NULL ? t->stored.bytes : t->bytes;
+    if (s->place != t->place) {
+        return s->place < t->place ? -1 : 1;
+    }
+    return (s->bytes > 0) != (t->bytes > 0) ? (s->bytes > 0 ? 1 : -1) : strcmp(s->name, t->name);
 }
 
 /* Data begin where those before end, at the next multiple of the alignment. */
@@ -237,14 +236,14 @@ static bool check_places(model *m, const header *h, uint64_t data, uint64_t size
         tensor *t = &m->tensor[i];
         const uint64_t begin = end + (h->alignment - end % h->alignment) % h->alignment;
         if (t->place != begin) {
-            return model_refuse(m, "tensor '%.80s': its data begin at %" PRIu64 ", expected %" PRIu64, t->name, t->place,
-                                begin);
+            return model_refuse(m, "tensor '%.80s': its data begin at %" PRIu64 ", expected %" PRIu64, t->name,
+                                t->place, begin);
         }
-        if (begin > size - data || bytes_of(t) > size - data - begin) {
-            return model_refuse(m, "truncated: tensor '%.80s' takes bytes %" PRIu64 " to %" PRIu64 " of %" PRIu64, t->name,
-                                data + begin, data + begin + bytes_of(t), size);
+        if (begin > size - data || model_bytes(t) > size - data - begin) {
+            return model_refuse(m, "truncated: tensor '%.80s' takes bytes %" PRIu64 " to %" PRIu64 " of %" PRIu64,
+                                t->name, data + begin, data + begin + model_bytes(t), size);
         }
-        end = begin + bytes_of(t);
+        end = begin + model_bytes(t);
         t->place += data;
     }
     return size - data - end < h->alignment ||
@@ -287,7 +286,8 @@ bool gguf_open(model *m)
         }
     }
     if (!model_names_differ(m, &twice)) {
-        return twice == NULL ? model_refuse(m, "out of memory") : model_refuse(m, "two tensors have the name '%.80s'", twice);
+        return twice == NULL ? model_refuse(m, "out of memory")
+                             : model_refuse(m, "two tensors have the name '%.80s'", twice);
     }
     const uint64_t header_size = size - h.left, gap = (h.alignment - header_size % h.alignment) % h.alignment;
     if (gap > h.left) {

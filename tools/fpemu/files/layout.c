@@ -187,28 +187,36 @@ static bool join_at(const directory *d, tensor *e)
     return good;
 }
 
-/* What the metadata say of the layout is no longer so. */
-static void forget_layout(model *m)
+/* What metadata say of the layouts of these tensors is no longer so. */
+static void forget_layouts(json_t **metadata, const tensor *t, size_t count)
 {
-    const json_t *names = json_object_get(m->metadata, "tensor_names");
+    const bool torchao = json_object_get(*metadata, "tensor_names") != NULL; /* it says something of each tensor */
+    json_object_del(*metadata, "quantization_config");
+    json_object_del(*metadata, "tensor_names");
+    for (size_t i = 0; torchao && i < count; i++) {
+        json_object_del(*metadata, t[i].name);
+    }
+    if (*metadata != NULL && json_object_size(*metadata) == 0) {
+        json_decref(*metadata);
+        *metadata = NULL;
+    }
+}
+
+/* After tensors became fewer. */
+static void settle(model *m)
+{
     for (size_t k = 0; k < m->parts; k++) {
         m->part[k].first = m->part[k].count = 0;
-        json_object_del(m->part[k].metadata, "quantization_config");
     }
     for (size_t i = 0; m->parts > 0 && i < m->count; i++) {
         model_part *part = &m->part[m->tensor[i].part];
         part->first = part->count == 0 ? i : part->first;
         part->count++;
     }
-    json_object_del(m->metadata, "quantization_config");
-    json_object_del(m->metadata, "tensor_names"); /* torchao's, which then says something of each tensor */
-    for (size_t i = 0; names != NULL && i < m->count; i++) {
-        json_object_del(m->metadata, m->tensor[i].name);
+    for (size_t k = 0; k < m->parts; k++) {
+        forget_layouts(&m->part[k].metadata, m->tensor + m->part[k].first, m->part[k].count);
     }
-    if (m->metadata != NULL && json_object_size(m->metadata) == 0) {
-        json_decref(m->metadata);
-        m->metadata = NULL;
-    }
+    forget_layouts(&m->metadata, m->tensor, m->count);
 }
 
 bool layout_join(model *m)
@@ -235,7 +243,7 @@ bool layout_join(model *m)
     }
     if (d.taken != NULL && kept < m->count) {
         m->count = kept;
-        forget_layout(m);
+        settle(m);
     }
     free(d.by_name);
     free(d.taken);
@@ -276,8 +284,7 @@ bool layout_decode(model *m, const tensor *t, uint64_t first, size_t n, float *y
     if (n * s->count > MOST || fpemu_format_parse(s->layout->spec, &format, NULL) != FPEMU_OK) {
         return model_refuse(m, "too many blocks at once");
     }
-    if ((global > 0 && !load_global(m, t, bytes)) ||
-        !stored_bytes(m, s->part[1].place + first, bytes + global, n) ||
+    if ((global > 0 && !load_global(m, t, bytes)) || !stored_bytes(m, s->part[1].place + first, bytes + global, n) ||
         !stored_bytes(m, s->part[0].place + first * s->size, bytes + global + n, n * s->size)) {
         return false;
     }
@@ -293,30 +300,42 @@ static bool same_bytes(const fpemu_format *a, const fpemu_format *b)
     fpemu_format ea, eb, sa, sb;
     const bool whole = a->scaling == FPEMU_SCALING_NVFP4 || a->scaling == FPEMU_SCALING_NVFP4_AO;
     return whole == (b->scaling == FPEMU_SCALING_NVFP4) && a->scaling != FPEMU_SCALING_NONE &&
-           a->block == FPEMU_BLOCK_RUN && a->block_length == b->block_length && !a->scale_power && fpemu_format_element(a, &ea) == FPEMU_OK && fpemu_format_element(b, &eb) == FPEMU_OK &&
+           a->block == FPEMU_BLOCK_RUN && a->block_length == b->block_length && !a->scale_power &&
+           fpemu_format_element(a, &ea) == FPEMU_OK && fpemu_format_element(b, &eb) == FPEMU_OK &&
            fpemu_format_scale(a, &sa) == FPEMU_OK && fpemu_format_scale(b, &sb) == FPEMU_OK &&
            fpemu_format_equal(&ea, &eb) && fpemu_format_equal(&sa, &sb);
 }
 
-const layout *layout_find(const char *software, const fpemu_format *format, bool *known)
+bool layout_is_known(const char *software)
 {
-    *known = false;
+    unsigned k = 0;
+    while (k < LAYOUTS && strcmp(layouts[k].software, software) != 0) {
+        k++;
+    }
+    return k < LAYOUTS;
+}
+
+const layout *layout_find(const char *software, const fpemu_format *format)
+{
     for (unsigned k = 0; k < LAYOUTS; k++) {
         fpemu_format own;
-        if (strcmp(layouts[k].software, software) == 0) {
-            *known = true;
-            if (fpemu_format_parse(layouts[k].spec, &own, NULL) == FPEMU_OK && same_bytes(format, &own) &&
-                (!layouts[k].global_divides || format->scaling == own.scaling)) { /* of nvfp4-ao, 1/d says d no more */
-                return &layouts[k];
-            }
+        if (strcmp(layouts[k].software, software) == 0 && fpemu_format_parse(layouts[k].spec, &own, NULL) == FPEMU_OK &&
+            same_bytes(format, &own) &&
+            (!layouts[k].global_divides || format->scaling == own.scaling)) { /* of nvfp4-ao, 1/d says d no more */
+            return &layouts[k];
         }
     }
     return NULL;
 }
 
-const char *layout_objection_to_name(const layout *l, const tensor *t)
+static const char *objection_to_name(bool underscore, const tensor *t)
 {
-    return l->underscore && strchr(t->name, '.') == NULL ? "there is no dot in its name" : NULL;
+    return underscore && strchr(t->name, '.') == NULL ? "there is no dot in its name" : NULL;
+}
+
+const char *layout_objection_to_copy(const char *software, const tensor *t)
+{
+    return objection_to_name(!layout_has_config(software), t);
 }
 
 const char *layout_objection(const layout *l, const tensor *t)
@@ -327,7 +346,7 @@ const char *layout_objection(const layout *l, const tensor *t)
     if (t->extent[t->dimensions - 1] % l->block != 0) {
         return l->block == 16 ? "its rows are no whole blocks of 16" : "its rows are no whole blocks of 32";
     }
-    return layout_objection_to_name(l, t);
+    return objection_to_name(l->underscore, t);
 }
 
 const unsigned char *layout_global(const layout *l, const unsigned char tensor_bytes[8])
@@ -345,8 +364,8 @@ typedef struct print {
 
 static void add(print *p, const tensor *t, const char *name, const char *type, json_t *shape, uint64_t bytes)
 {
-    json_t *entry = json_pack("{s:s, s:o, s:[I, I]}", "dtype", type, "shape", shape, "data_offsets",
-                              (json_int_t)p->end, (json_int_t)(p->end + bytes));
+    json_t *entry = json_pack("{s:s, s:o, s:[I, I]}", "dtype", type, "shape", shape, "data_offsets", (json_int_t)p->end,
+                              (json_int_t)(p->end + bytes));
     p->end += bytes;
     if (p->good && name != NULL && json_object_get(p->header, name) != NULL) {
         p->twice = t->name;
@@ -399,10 +418,10 @@ static json_t *torchao_class(const layout *l)
 {
     json_t *object, *single = json_pack("{s:s, s:s}", "_type", "torch.dtype", "_data", "float32");
     if (l->global != NULL) {
-        object = json_pack("{s:s, s:{s:b, s:b, s:n, s:i, s:o}, s:[s, s, s]}", "_type", l->method, "_data",
-                           "is_swizzled_scales", 0, "use_triton_kernel", 0, "act_quant_kwargs", "block_size",
-                           (int)l->block, "orig_dtype", single, "_tensor_data_names", "per_tensor_scale", "qdata",
-                           "scale");
+        object =
+            json_pack("{s:s, s:{s:b, s:b, s:n, s:i, s:o}, s:[s, s, s]}", "_type", l->method, "_data",
+                      "is_swizzled_scales", 0, "use_triton_kernel", 0, "act_quant_kwargs", "block_size", (int)l->block,
+                      "orig_dtype", single, "_tensor_data_names", "per_tensor_scale", "qdata", "scale");
     } else {
         object = json_pack("{s:s, s:{s:{s:s, s:s}, s:i, s:o, s:{s:s, s:s}, s:n, s:b}, s:[s, s]}", "_type", l->method,
                            "_data", "elem_dtype", "_type", "torch.dtype", "_data",
@@ -422,19 +441,30 @@ static bool set_text(json_t *object, const char *key, json_t *value)
     return good;
 }
 
-static json_t *metadata_of(const model *m, const layout *l, const bool *chosen)
+/* One of the layouts, for what they have in common. */
+static const layout *first_of(const model *m, const layout *const *of)
+{
+    size_t i = 0;
+    while (i + 1 < m->count && of[i] == NULL) {
+        i++;
+    }
+    return of[i];
+}
+
+static json_t *metadata_of(const model *m, const layout *const *of)
 {
     json_t *metadata = m->metadata != NULL ? json_copy(m->metadata) : json_object(), *names = json_array();
+    const bool torchao = first_of(m, of)->underscore;
     bool good = metadata != NULL && names != NULL;
-    for (size_t i = 0; good && l->underscore && i < m->count; i++) {
-        json_t *value = chosen[i] ? torchao_class(l) : json_pack("{s:s}", "_type", "Tensor");
+    for (size_t i = 0; good && torchao && i < m->count; i++) {
+        json_t *value = of[i] != NULL ? torchao_class(of[i]) : json_pack("{s:s}", "_type", "Tensor");
         good = set_text(metadata, m->tensor[i].name, value) &&
                json_array_append_new(names, json_string(m->tensor[i].name)) == 0;
     }
-    if (good && l->underscore) {
+    if (good && torchao) {
         good = set_text(metadata, "tensor_names", json_incref(names));
     } else if (good) {
-        json_t *config = layout_config(m, l, chosen);
+        json_t *config = layout_config(m, of);
         good = set_text(metadata, "quantization_config", json_incref(json_object_get(config, "quantization_config")));
         json_decref(config);
     }
@@ -446,15 +476,15 @@ static json_t *metadata_of(const model *m, const layout *l, const bool *chosen)
     return metadata;
 }
 
-unsigned char *layout_print(const model *m, const layout *l, const bool *chosen, size_t *size, const char **twice)
+unsigned char *layout_print(const model *m, const layout *const *of, size_t *size, const char **twice)
 {
     print p = {.header = json_object()};
-    json_t *metadata = metadata_of(m, l, chosen);
+    json_t *metadata = metadata_of(m, of);
     p.good = p.header != NULL && metadata != NULL && json_object_set(p.header, "__metadata__", metadata) == 0;
     for (size_t i = 0; i < m->count && p.good; i++) {
         const tensor *t = &m->tensor[i];
-        if (chosen[i]) {
-            add_blocks(&p, l, t);
+        if (of[i] != NULL) {
+            add_blocks(&p, of[i], t);
         } else {
             add(&p, t, t->name, t->type_text, json_header_shape(t), t->bytes);
         }
@@ -468,6 +498,11 @@ unsigned char *layout_print(const model *m, const layout *l, const bool *chosen,
 
 /* -------------------------------------------------------------------------------------------- configuration */
 
+bool layout_has_config(const char *software)
+{
+    return strcmp(software, "torchao") != 0;
+}
+
 /* The module of a tensor: its name without the last word. */
 static json_t *module_of(const tensor *t)
 {
@@ -475,39 +510,58 @@ static json_t *module_of(const tensor *t)
     return dot != NULL ? json_stringn(t->name, (size_t)(dot - t->name)) : json_string(t->name);
 }
 
-/* The modules of the tensors that are chosen, or that are not and could have been. */
-static json_t *modules(const model *m, const bool *chosen, bool which)
+/* The modules of the tensors that are kept in a layout; NULL: of those that are not and could have been. */
+static json_t *modules(const model *m, const layout *const *of, const layout *which)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < m->count; i++) {
-        if (chosen[i] == which && (which || m->tensor[i].type != NULL)) {
+        if (of[i] == which && (which != NULL || m->tensor[i].type != NULL)) {
             json_array_append_new(list, module_of(&m->tensor[i]));
         }
     }
     return list;
 }
 
-bool layout_has_config(const layout *l)
+/* One of the groups of compressed-tensors: modules whose weights have one format. */
+static json_t *group_of(const model *m, const layout *const *of, const layout *l)
 {
-    return !l->underscore;
+    json_t *weights =
+        json_pack("{s:i, s:s, s:b, s:b, s:s, s:i, s:s}", "num_bits", (int)l->bits, "type", "float", "symmetric", 1,
+                  "dynamic", 0, "strategy", l->global != NULL ? "tensor_group" : "group", "group_size", (int)l->block,
+                  "scale_dtype", l->global != NULL ? "torch.float8_e4m3fn" : "torch.uint8");
+    return json_pack("{s:o, s:o, s:n, s:n, s:s}", "targets", modules(m, of, l), "weights", weights, "input_activations",
+                     "output_activations", "format", l->method);
 }
 
-json_t *layout_config(const model *m, const layout *l, const bool *chosen)
+static json_t *groups_of(const model *m, const layout *const *of)
 {
-    json_t *config = NULL;
+    json_t *groups = json_object();
+    for (unsigned k = 0; k < LAYOUTS; k++) {
+        size_t i = 0;
+        while (i < m->count && of[i] != &layouts[k]) {
+            i++;
+        }
+        if (i < m->count) {
+            char name[32];
+            snprintf(name, sizeof name, "group_%u", (unsigned)json_object_size(groups));
+            json_object_set_new(groups, name, group_of(m, of, &layouts[k]));
+        }
+    }
+    return groups;
+}
+
+json_t *layout_config(const model *m, const layout *const *of)
+{
+    const layout *l = first_of(m, of);
+    json_t *config;
     if (strcmp(l->software, "gpt-oss") == 0) {
-        config = json_pack("{s:s, s:o}", "quant_method", l->method, "modules_to_not_convert",
-                           modules(m, chosen, false));
-    } else if (!l->underscore) {
-        json_t *weights = json_pack("{s:i, s:s, s:b, s:b, s:s, s:i, s:s}", "num_bits", (int)l->bits, "type", "float",
-                                    "symmetric", 1, "dynamic", 0, "strategy",
-                                    l->global != NULL ? "tensor_group" : "group", "group_size", (int)l->block,
-                                    "scale_dtype", l->global != NULL ? "torch.float8_e4m3fn" : "torch.uint8");
-        config = json_pack("{s:s, s:s, s:s, s:{s:{s:o, s:o, s:n, s:n, s:s}}, s:o}", "quant_method",
-                           "compressed-tensors", "format", l->method, "quantization_status", "compressed",
-                           "config_groups", "group_0", "targets", modules(m, chosen, true), "weights", weights,
-                           "input_activations", "output_activations", "format", l->method, "ignore",
-                           modules(m, chosen, false));
+        config = json_pack("{s:s, s:o}", "quant_method", l->method, "modules_to_not_convert", modules(m, of, NULL));
+    } else {
+        json_t *groups = groups_of(m, of);
+        const char *format = json_object_size(groups) > 1 ? "mixed-precision" : l->method;
+        config =
+            json_pack("{s:s, s:s, s:s, s:o, s:o}", "quant_method", "compressed-tensors", "format", format,
+                      "quantization_status", "compressed", "config_groups", groups, "ignore", modules(m, of, NULL));
     }
     return config != NULL ? json_pack("{s:o}", "quantization_config", config) : NULL;
 }

@@ -13,9 +13,9 @@
 /* How one of these keeps one format. */
 typedef struct layout {
     const char *software;
-    const char *spec;  /* what the bytes are; any rule for the scales makes such */
-    unsigned block;    /* elements of one */
-    unsigned bits;     /* of an element */
+    const char *spec;                     /* what the bytes are; any rule for the scales makes such */
+    unsigned block;                       /* elements of one */
+    unsigned bits;                        /* of an element */
     const char *elements, *elements_type; /* end of the name, type */
     const char *scales, *scales_type;
     const char *global;   /* of the number of the whole tensor, F32; NULL: there is none */
@@ -30,24 +30,26 @@ typedef struct layout {
 #define LAYOUT_NAMES "compressed-tensors, gpt-oss, torchao"
 #define LAYOUT_FORMATS "mxfp8, mxfp4, nvfp4 (compressed-tensors, torchao), mxfp4 (gpt-oss)"
 
-/* The layout of some software for a format; NULL, and *known says whether there is such software at all. */
-const layout *layout_find(const char *software, const fpemu_format *format, bool *known);
+bool layout_is_known(const char *software);
+/* The layout of some software for a format; NULL: it has none. */
+const layout *layout_find(const char *software, const fpemu_format *format);
 /* Puts tensors that belong together in place of their parts. */
 bool layout_join(model *m);
 /* n blocks of such a tensor as numbers. */
 bool layout_decode(model *m, const tensor *t, uint64_t first, size_t n, float *y);
 
-/* Why a tensor cannot be kept so, blocks along its last axis; NULL: it can. The second: beside those that are. */
+/* Why a tensor cannot be kept so, blocks along its last axis; NULL: it can. The second: as it is, beside those. */
 const char *layout_objection(const layout *l, const tensor *t);
-const char *layout_objection_to_name(const layout *l, const tensor *t);
+const char *layout_objection_to_copy(const char *software, const tensor *t);
 /* Of a tensor: its number of the whole tensor among the two that fpemu_pack wrote; NULL: none. */
 const unsigned char *layout_global(const layout *l, const unsigned char tensor_bytes[8]);
-/* The length and header of a file in which the chosen tensors are kept so, their data in the order number of the
- * whole tensor, scales, elements. To be freed; NULL, with *twice a name that would come twice or NULL when memory runs
- * out. */
-unsigned char *layout_print(const model *m, const layout *l, const bool *chosen, size_t *size, const char **twice);
+
+/* The length and header of a file in which tensor i is kept as layouts[i] has it (NULL: as it is; one at least is not),
+ * the data of one in the order number of the whole tensor, scales, elements. To be freed; NULL, with *twice a tensor
+ * one of whose names would come twice, or NULL when memory runs out. */
+unsigned char *layout_print(const model *m, const layout *const *layouts, size_t *size, const char **twice);
 /* Whether config.json has to say something of it; then {"quantization_config": ...}, NULL when memory runs out. */
-bool layout_has_config(const layout *l);
-json_t *layout_config(const model *m, const layout *l, const bool *chosen);
+bool layout_has_config(const char *software);
+json_t *layout_config(const model *m, const layout *const *layouts);
 
 #endif

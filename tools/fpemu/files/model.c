@@ -11,12 +11,9 @@
 
 static const struct {
     const char *name, *suffix;
-} kinds[] = {[MODEL_RAW] = {"raw", NULL},
-             [MODEL_NPY] = {".npy", ".npy"},
-             [MODEL_NPZ] = {".npz", ".npz"},
-             [MODEL_SAFETENSORS] = {"safetensors", ".safetensors"},
-             [MODEL_GGUF] = {"GGUF", ".gguf"},
-             [MODEL_CONTAINER] = {"a file of packed tensors", ".fpk"}};
+} kinds[] = {[MODEL_RAW] = {"raw", NULL},      [MODEL_NPY] = {".npy", ".npy"},
+             [MODEL_NPZ] = {".npz", ".npz"},   [MODEL_SAFETENSORS] = {"safetensors", ".safetensors"},
+             [MODEL_GGUF] = {"GGUF", ".gguf"}, [MODEL_CONTAINER] = {"a file of packed tensors", ".fpk"}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 model_kind model_kind_of_name(const char *name)
@@ -120,6 +117,11 @@ bool model_set_shape(model *m, tensor *t, unsigned dimensions, const uint64_t *e
 const char *model_type_text(const tensor *t)
 {
     return t->stored.name != NULL ? t->stored.name : t->type != NULL ? t->type->name : t->type_text;
+}
+
+uint64_t model_bytes(const tensor *t)
+{
+    return t->stored.name != NULL ? t->stored.bytes : t->bytes;
 }
 
 double model_type_bits(const tensor *t)

@@ -104,8 +104,10 @@ bool model_move(model *m, model *from, size_t part);
 /* Copies the extents and sets count and bytes for elements of so many bits; false if they make more than 2^63 bytes, or
  * no whole number of them. As in NumPy, the extents other than 0 have to stay below that even in an empty array. */
 bool model_set_shape(model *m, tensor *t, unsigned dimensions, const uint64_t *extent, unsigned bits);
-/* The type for people, that of blocks where they are read as F32; and the bits an element takes, with its scales. */
+/* The type for people, that of blocks where they are read as F32; the bytes in the file, and the bits an element takes
+ * there, with its scales. */
 const char *model_type_text(const tensor *t);
+uint64_t model_bytes(const tensor *t);
 double model_type_bits(const tensor *t);
 /* Says before the error which tensor or member it is about; returns false. */
 bool model_blame(model *m, const char *what, const char *name);

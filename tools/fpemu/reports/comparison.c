@@ -10,70 +10,14 @@
 
 #include "cli/error.h"
 #include "cli/number.h"
+#include "reports/choice.h"
 #include "reports/jsonout.h"
 #include "reports/report.h"
 #include "reports/scatter_plot.h"
 
-/* ----------------------------------------------------------------------------------------------- the cheapest */
-
-/* Whether numbers became NaN or infinities, which the error sums leave out. */
-static bool loses_numbers(const comparison_format *c, const fpemu_stats *s)
-{
-    const fpemu_format *f = &c->format;
-    const bool ends = f->kind == FPEMU_KIND_FLOAT && f->scaling == FPEMU_SCALING_NONE &&
-                      f->specials != FPEMU_SPECIALS_FINITE && f->overflow <= FPEMU_OVERFLOW_IEEE;
-    return s->invalid > 0 || (ends && s->overflow > 0);
-}
-
-/* The format with the fewest bits that keeps the threshold, of several the one that keeps more; NULL if none does. Over
- * the cells of one tensor, or, for NULL, over all. */
-static const comparison_format *cheapest(const comparison *j, const comparison_cell *first)
-{
-    const comparison_format *best = NULL;
-    double best_db = 0, best_bits = 0;
-    for (size_t k = 0; k < j->candidates; k++) {
-        const comparison_format *c = &j->candidate[k];
-        const comparison_cell *here = first != NULL ? &first[k] : &c->total;
-        const fpemu_stats *s = &here->stats;
-        const double db = fpemu_stats_sqnr(s);
-        const bool silent = isnan(db) && fpemu_stats_sum_error2(s) == 0; /* nothing but zeros: they all keep */
-        if ((db >= j->threshold || silent) && !loses_numbers(c, s) &&
-            (best == NULL || here->bits < best_bits || (here->bits == best_bits && db > best_db))) {
-            best = c;
-            best_bits = here->bits;
-            best_db = db;
-        }
-    }
-    return best;
-}
-
 static const char *spec_of(const comparison_format *c)
 {
     return c != NULL ? c->text : "-";
-}
-
-/* If every tensor took its cheapest format, and those without one stayed as they are. */
-typedef struct mixture {
-    double bits; /* an element */
-    size_t none; /* tensors without one */
-} mixture;
-
-static mixture mix(const comparison *j)
-{
-    mixture m = {0};
-    double elements = 0;
-    for (size_t i = 0; i < j->in.model.count; i++) {
-        const tensor *t = &j->in.model.tensor[i];
-        if (j->in.chosen[i]) {
-            const comparison_cell *first = &j->cell[i * j->candidates];
-            const comparison_format *c = cheapest(j, first);
-            m.bits += (double)t->count * (c != NULL ? first[c - j->candidate].bits : model_type_bits(t));
-            m.none += c == NULL;
-            elements += (double)t->count;
-        }
-    }
-    m.bits = elements > 0 ? m.bits / elements : 0;
-    return m;
 }
 
 /* ------------------------------------------------------------------------------------------------- as a table */
@@ -126,7 +70,9 @@ static void print_ratios(const comparison *j, int width, const char *name, const
                report_db(db, fpemu_stats_sqnr(first != NULL ? &first[k].stats : &c->total.stats)));
     }
     if (j->has_threshold) {
-        printf("  %s", spec_of(cheapest(j, first)));
+        printf("  %s", spec_of(choice_cheapest(j, first)));
+    } else if (j->chosen != NULL && first != NULL) {
+        printf("  %s", spec_of(j->chosen->of[(size_t)(first - j->cell) / j->candidates]));
     }
     putchar('\n');
 }
@@ -139,7 +85,7 @@ static void print_tensors(const comparison *j)
     for (size_t k = 0; k < j->candidates; k++) {
         printf("  %6s", j->candidate[k].text);
     }
-    puts(j->has_threshold ? "  cheapest" : "");
+    puts(j->has_threshold ? "  cheapest" : j->chosen != NULL ? "  chosen" : "");
     for (size_t i = 0; i < j->in.model.count; i++) {
         if (j->in.chosen[i]) {
             char name[FILE_NAME_SIZE];
@@ -169,18 +115,37 @@ static void print_long(const comparison *j)
     }
 }
 
+static void print_without(const comparison *j)
+{
+    if (j->chosen->none > 0) {
+        printf(", with %zu of %zu tensors left as they are for want of one", j->chosen->none, j->in.chosen_count);
+    }
+    putchar('\n');
+}
+
 static void print_threshold(const comparison *j)
 {
     char db[NUMBER_SIZE];
-    const comparison_format *c = cheapest(j, NULL);
-    printf("\ncheapest with at least %s dB over all: %s\n", number_print(db, j->threshold), spec_of(c));
+    printf("\ncheapest with at least %s dB over all: %s\n", number_print(db, j->threshold),
+           spec_of(choice_cheapest(j, NULL)));
     if (!file_is_array(&j->in)) {
-        const mixture m = mix(j);
-        printf("cheapest for each tensor: %.4g bits an element", m.bits);
-        if (m.none > 0) {
-            printf(", with %zu of %zu tensors left as they are for want of one", m.none, j->in.chosen_count);
-        }
-        putchar('\n');
+        printf("cheapest for each tensor: %.4g bits an element", j->chosen->bits);
+        print_without(j);
+    }
+}
+
+/* The best within a limit, and how well that is known. */
+static void print_limit(const comparison *j)
+{
+    const choice *c = j->chosen;
+    char bits[NUMBER_SIZE], db[REPORT_DB_SIZE];
+    printf("\nbest within %s bits an element: %s dB with %.4g bits an element", number_print(bits, j->limit),
+           report_db(db, c->sqnr), c->bits);
+    print_without(j);
+    if (c->proven) {
+        puts("proven: no choice among these formats has less error within these bits");
+    } else {
+        printf("proven: no choice among these formats is better by more than %.2g dB\n", c->gap);
     }
 }
 
@@ -208,6 +173,8 @@ void comparison_print(const comparison *j)
     print_nominal(j);
     if (j->has_threshold) {
         print_threshold(j);
+    } else if (j->has_limit) {
+        print_limit(j);
     }
 }
 
@@ -227,7 +194,7 @@ static json_t *json_cell(const comparison_format *k, const comparison_cell *c)
 
 static json_t *json_cheapest(const comparison *j, const comparison_cell *first)
 {
-    const comparison_format *c = cheapest(j, first);
+    const comparison_format *c = choice_cheapest(j, first);
     return jsonout_text(c != NULL ? c->text : NULL);
 }
 
@@ -244,6 +211,8 @@ static json_t *json_tensors(const comparison *j)
             jsonout_set(entry, "formats", formats);
             if (j->has_threshold) {
                 jsonout_set(entry, "cheapest", json_cheapest(j, first));
+            } else if (j->has_limit) {
+                jsonout_set(entry, "chosen", jsonout_text(j->chosen->of[i] != NULL ? j->chosen->of[i]->text : NULL));
             }
             jsonout_append(list, entry);
         }
@@ -274,11 +243,16 @@ void comparison_print_json(const comparison *j)
     jsonout_set(object, "rounding", jsonout_rounding(&j->rounding));
     jsonout_set(object, "formats", list);
     if (j->has_threshold) {
-        const mixture m = mix(j);
         jsonout_set(object, "min_sqnr_db", jsonout_real(j->threshold));
         jsonout_set(object, "cheapest", json_cheapest(j, NULL));
-        jsonout_set(object, "cheapest_each_bits_per_element", jsonout_real(m.bits));
-        jsonout_set(object, "without_cheapest", jsonout_count(m.none));
+        jsonout_set(object, "cheapest_each_bits_per_element", jsonout_real(j->chosen->bits));
+        jsonout_set(object, "without_cheapest", jsonout_count(j->chosen->none));
+    } else if (j->has_limit) {
+        jsonout_set(object, "max_bits", jsonout_real(j->limit));
+        jsonout_set(object, "chosen_bits_per_element", jsonout_real(j->chosen->bits));
+        jsonout_set(object, "chosen_sqnr_db", jsonout_real(j->chosen->sqnr));
+        jsonout_set(object, "chosen_gap_db", jsonout_real(j->chosen->gap));
+        jsonout_set(object, "without_chosen", jsonout_count(j->chosen->none));
     }
     jsonout_print(object);
 }
@@ -300,7 +274,22 @@ void comparison_plot(const comparison *j, const char *path)
             }
         }
     }
+    scatter_curve curve = {0};
+    choice_point *corners = j->has_limit ? choice_curve(j, &curve.count) : NULL;
+    if (corners != NULL) {
+        curve.x = cli_allocate(curve.count, sizeof *curve.x);
+        curve.y = cli_allocate(curve.count, sizeof *curve.y);
+        for (size_t i = 0; i < curve.count; i++) {
+            curve.x[i] = corners[i].bits;
+            curve.y[i] = corners[i].sqnr;
+        }
+        curve.chosen_x = j->chosen->bits;
+        curve.chosen_y = j->chosen->sqnr;
+    }
     scatter_plot_write(path, j->in.path, j->candidates, points, j->has_threshold ? &j->threshold : NULL,
-                       !file_is_array(&j->in));
+                       !file_is_array(&j->in), corners != NULL ? &curve : NULL);
+    free(corners);
+    free(curve.x);
+    free(curve.y);
     free(points);
 }

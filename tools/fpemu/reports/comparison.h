@@ -31,13 +31,15 @@ typedef struct comparison {
     size_t candidates;
     int axis;
     comparison_cell *cell; /* of tensor i and format k at [i * candidates + k] */
-    bool has_threshold, percent, all_counters;
-    double threshold; /* dB */
+    bool has_threshold, has_limit, percent, all_counters;
+    double threshold;            /* dB */
+    double limit;                /* bits an element */
+    const struct choice *chosen; /* by one of them; or NULL */
 } comparison;
 
 void comparison_print(const comparison *j);
 void comparison_print_json(const comparison *j);
-/* SQNR against bits an element, to an SVG file. */
+/* SQNR against bits an element, to an SVG file; with a limit also what choices for each tensor can reach. */
 void comparison_plot(const comparison *j, const char *path);
 
 #endif

@@ -12,6 +12,7 @@
 #include "cli/spec.h"
 #include "reports/jsonout.h"
 #include "testing/difference.h"
+#include "testing/failure.h"
 
 static unsigned bits_of(external_type type, const fpemu_format *format, uint64_t code)
 {
@@ -75,6 +76,37 @@ static int operands_width(const search *s)
     return wide;
 }
 
+/* "12 (0x41400000)", or of which batch it is the beginning. */
+static const char *example_text(char text[OPERANDS_SIZE + 80], const search *s, const failure *f)
+{
+    char input[OPERANDS_SIZE];
+    operands_text(input, s, f->operand);
+    if (f->length == 1) {
+        snprintf(text, OPERANDS_SIZE + 80, "%s", input);
+    } else {
+        snprintf(text, OPERANDS_SIZE + 80, "a batch of %zu from %s on, though none of it alone", f->length, input);
+    }
+    return text;
+}
+
+/* What could not be compared: how many inputs, the smallest, and what happened. */
+static void print_failures(const search *s)
+{
+    printf("%-18s  %10s  %-*s  %s\n", "no result", "inputs", text_width(operand_type(s)),
+           s->what->converts ? "smallest input" : "smallest operands", "what happened");
+    for (int i = 0; i < EXTERNAL_FAILINGS; i++) {
+        const failure *f = &s->failed[i];
+        char text[OPERANDS_SIZE + 80];
+        if (f->length > 0) {
+            printf("%-18s  %10" PRIu64 "  %-*s  %s\n", failure_names[i], f->count, text_width(operand_type(s)),
+                   example_text(text, s, f), f->text);
+        }
+    }
+    if (s->gave_up) {
+        puts("given up: too many inputs have no result");
+    }
+}
+
 void fuzz_report_table(const search *s)
 {
     const external_signature *t = &s->other.signature;
@@ -95,8 +127,14 @@ void fuzz_report_table(const search *s)
         printf(", seed %" PRIu64, s->in.seed);
     }
     puts(s->late ? ", ended by the time limit" : "");
+    if (failure_any(s) != NULL) {
+        print_failures(s);
+    }
     if (difference_count(s) == 0) {
-        puts("no difference");
+        puts(fuzz_report_inputs(s) == 0 ? "nothing could be compared"
+             : failure_any(s) != NULL   ? "no difference where there are results"
+             : s->late                  ? "no difference up to the time limit"
+                                        : "no difference");
         return;
     }
     const int wide = operands_width(s), right = text_width(t->out);
@@ -127,6 +165,29 @@ static json_t *operands_json(const search *s, const number operand[OPERATION_MOS
     json_t *list = jsonout_array();
     for (int k = 0; k < s->what->operands; k++) {
         jsonout_append(list, number_json(operand_type(s), &s->from, operand[k]));
+    }
+    return list;
+}
+
+static json_t *failures_json(const search *s)
+{
+    json_t *list = jsonout_array();
+    for (int i = 0; i < EXTERNAL_FAILINGS; i++) {
+        const failure *f = &s->failed[i];
+        if (f->length == 0) {
+            continue;
+        }
+        json_t *entry = jsonout_object();
+        jsonout_set(entry, "class", jsonout_text(failure_names[i]));
+        jsonout_set(entry, "count", jsonout_count(f->count));
+        jsonout_set(entry, "batch", jsonout_count(f->length));
+        if (s->what->converts) {
+            jsonout_set(entry, "input", number_json(s->other.signature.in, &s->from, f->operand[0]));
+        } else {
+            jsonout_set(entry, "operands", operands_json(s, f->operand));
+        }
+        jsonout_set(entry, "what", jsonout_text(f->text));
+        jsonout_append(list, entry);
     }
     return list;
 }
@@ -168,24 +229,24 @@ void fuzz_report_json(const search *s)
     jsonout_set(object, "stages", stages);
     jsonout_set(object, "exhaustive", jsonout_bool(s->done[INPUTS_ALL] == s->in.count[INPUTS_ALL]));
     jsonout_set(object, "time_limit_reached", jsonout_bool(s->late));
-    jsonout_set(object, "failure", s->other.failure[0] != '\0' ? jsonout_text(s->other.failure) : json_null());
+    jsonout_set(object, "failure", failure_any(s) != NULL ? jsonout_text(failure_any(s)->text) : json_null());
+    jsonout_set(object, "failures", failures_json(s));
+    jsonout_set(object, "without_result", jsonout_count(failure_count(s)));
+    jsonout_set(object, "given_up", jsonout_bool(s->gave_up));
     jsonout_set(object, "mismatches", jsonout_count(difference_count(s)));
     jsonout_set(object, "differences", list);
     jsonout_print(object);
 }
 
-_Noreturn void fuzz_report_failure(const search *s)
+_Noreturn void fuzz_report_failure(const search *s, int status)
 {
-    char input[OPERANDS_SIZE];
-    const external *f = &s->other;
+    char input[OPERANDS_SIZE + 80];
+    const failure *f = failure_any(s);
+    const uint64_t count = failure_count(s);
     cli_finish_stdout();
-    if (f->failed_at == EXTERNAL_NOWHERE) {
-        cli_fail("%s", f->failure);
+    if (count > 1) {
+        cli_end(status, "%s; the input was %s; %" PRIu64 " inputs have no result", f->text, example_text(input, s, f),
+                count);
     }
-    number operand[OPERATION_MOST];
-    for (int k = 0; k < s->what->operands; k++) {
-        operand[k] = difference_operand(s, k, f->failed_at);
-    }
-    cli_fail("%s; %s %s", f->failure, f->program ? "the first input without a result is" : "the input was",
-             operands_text(input, s, operand));
+    cli_end(status, "%s; the input was %s", f->text, example_text(input, s, f));
 }

@@ -7,7 +7,7 @@
 uint64_t fuzz_report_inputs(const search *s); /* how many were compared */
 void fuzz_report_table(const search *s);
 void fuzz_report_json(const search *s);
-/* Ends the command: the tested code crashed, hung or gave nonsense; what was found until then was printed already. */
-_Noreturn void fuzz_report_failure(const search *s);
+/* Ends the command with this status: the tested code crashed, hung or gave nonsense; what was found is printed. */
+_Noreturn void fuzz_report_failure(const search *s, int status);
 
 #endif

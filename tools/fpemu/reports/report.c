@@ -25,6 +25,12 @@ int report_name_width(const file *f)
     return width < MOST ? width : MOST;
 }
 
+const char *report_with_format(char text[REPORT_SECOND_SIZE], const char *second, const char *spec, int width)
+{
+    snprintf(text, REPORT_SECOND_SIZE, "%s  %-*s", second, width, spec);
+    return text;
+}
+
 void report_heading(int width, const char *first, const char *second)
 {
     printf("%-*s  %5s  %8s  %10s  %10s  %10s  %10s  %10s  %8s\n", width, first, second, "SQNR-dB", "max-rel", "clipped",
@@ -67,7 +73,7 @@ void report_want(fpemu_stats *stats, const fpemu_format *format)
 {
     fpemu_format scale;
     stats->request.want = FPEMU_STATS_SUMS;
-    if (format->scaling == FPEMU_SCALING_NONE || format->scaling == FPEMU_SCALING_S2FP8) {
+    if (format == NULL || format->scaling == FPEMU_SCALING_NONE || format->scaling == FPEMU_SCALING_S2FP8) {
         return;
     }
     int first = -(1 << format->scale_exponent_bits) / 2, last = -first - 1;
@@ -86,6 +92,17 @@ void report_free(fpemu_stats *stats)
 {
     free(stats->request.scale_histogram);
     stats->request.scale_histogram = NULL;
+}
+
+void report_merge(fpemu_stats *total, const fpemu_stats *from)
+{
+    fpemu_stats alike = *from;
+    if ((total->request.want & FPEMU_STATS_SCALES) == 0) {
+        alike.request.want &= ~(uint32_t)FPEMU_STATS_SCALES;
+        alike.request.scale_histogram = NULL;
+        alike.request.scale_length = 0;
+    }
+    cli_check(fpemu_stats_merge(total, &alike), "report");
 }
 
 /* Bins of the histogram that are not empty: the first, and one past the last. */
@@ -127,7 +144,7 @@ static const char *scales_text(char text[SCALES_SIZE], const fpemu_stats *s)
 void report_blocks(const fpemu_stats *s, const fpemu_format *format)
 {
     char scales[SCALES_SIZE];
-    if (format->scaling != FPEMU_SCALING_NONE) {
+    if (format != NULL && format->scaling != FPEMU_SCALING_NONE) {
         printf("%-12s %" PRIu64 ", zero %" PRIu64 ", NaN %" PRIu64 ", with a saturated scale %" PRIu64 "\n", "blocks",
                s->blocks, s->zero_blocks, s->nan_blocks, s->saturated_scales);
         printf("%-12s %s\n", "scales", scales_text(scales, s));
@@ -149,7 +166,7 @@ void report_block_row(int width, const char *first, const fpemu_stats *s)
 void report_json_stats(json_t *object, const fpemu_stats *s, const fpemu_format *format)
 {
     jsonout_stats(object, s);
-    if (format->scaling == FPEMU_SCALING_NONE) {
+    if (format == NULL || format->scaling == FPEMU_SCALING_NONE) {
         return;
     }
     jsonout_set(object, "blocks", jsonout_count(s->blocks));

@@ -17,14 +17,20 @@ void report_heading(int width, const char *first, const char *second);
 void report_row(int width, const char *first, const char *second, const fpemu_stats *stats, double relative_error,
                 bool percent);
 
+/* A second column that holds a format as well, for tables of tensors of several. */
+#define REPORT_SECOND_SIZE 300
+const char *report_with_format(char text[REPORT_SECOND_SIZE], const char *second, const char *spec, int width);
+
 /* Signal to noise as "31.25", "inf", "-" where there is no signal. */
 #define REPORT_DB_SIZE 32
 const char *report_db(char text[REPORT_DB_SIZE], double db);
 
 /* Asks for sums, and for the histogram of scales where the format has any that are counted; report_free gives its
- * memory back. */
+ * memory back. Format NULL: several, the sums alone. */
 void report_want(fpemu_stats *stats, const fpemu_format *format);
 void report_free(fpemu_stats *stats);
+/* Adds what `from` counted. A total without a histogram of scales, as of several formats, leaves those of `from` out. */
+void report_merge(fpemu_stats *total, const fpemu_stats *from);
 /* What was counted block by block, of a format with blocks: as lines of a report; a table; and all counters as JSON,
  * with the histogram of scales from its first bin that is not empty to the last. */
 void report_blocks(const fpemu_stats *stats, const fpemu_format *format);

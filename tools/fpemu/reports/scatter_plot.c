@@ -86,17 +86,55 @@ static box find_room(double x, double y, double width, const box *taken, size_t 
     return b;
 }
 
-/* With ranges, points of equal bits stand side by side, so that their lines can be told apart. */
-static double beside(const scatter_point *points, size_t count, size_t i)
+/* Neighbours that stand side by side, from `first` on in the order of bits, around the middle of their places. */
+typedef struct group {
+    size_t first, count;
+    double sum; /* of the places */
+} group;
+
+enum { STEP = 10 };
+
+static double group_start(const group *g)
 {
-    double same = 0, before = 0;
-    for (size_t k = 0; k < count; k++) {
-        if (isfinite(points[k].y) && points[k].x == points[i].x) {
-            same++;
-            before += k < i;
+    return g->sum / (double)g->count - STEP * ((double)g->count - 1) / 2;
+}
+
+static double group_end(const group *g)
+{
+    return group_start(g) + STEP * ((double)g->count - 1);
+}
+
+/* With ranges, points of equal bits, or of so nearly equal ones that their bars would touch, stand side by side. */
+static void spread(size_t count, const scatter_point *points, double *place)
+{
+    size_t *order = cli_allocate(count, sizeof *order), used = 0, groups = 0;
+    group *g = cli_allocate(count, sizeof *g);
+    for (size_t i = 0; i < count; i++) {
+        size_t at = used;
+        if (!isfinite(points[i].y)) {
+            continue;
+        }
+        for (; at > 0 && place[order[at - 1]] > place[i]; at--) {
+            order[at] = order[at - 1];
+        }
+        order[at] = i;
+        used++;
+    }
+    for (size_t k = 0; k < used; k++) {
+        g[groups++] = (group){k, 1, place[order[k]]};
+        while (groups > 1 && group_start(&g[groups - 1]) - group_end(&g[groups - 2]) < STEP) {
+            groups--;
+            g[groups - 1].count += g[groups].count;
+            g[groups - 1].sum += g[groups].sum;
         }
     }
-    return 10 * (before - (same - 1) / 2);
+    for (size_t k = 0; k < groups; k++) {
+        for (size_t i = 0; i < g[k].count; i++) {
+            place[order[g[k].first + i]] = group_start(&g[k]) + STEP * (double)i;
+        }
+    }
+    free(g);
+    free(order);
 }
 
 /* With a cap at each end that lies in the plot. */
@@ -113,10 +151,17 @@ static void draw_bar(FILE *out, double x, double low, double high)
 static void draw_points(FILE *out, const axis *x, const axis *y, size_t count, const scatter_point *points, bool ranges)
 {
     box *taken = cli_allocate(2 * count, sizeof *taken);
+    double *place = cli_allocate(count, sizeof *place);
     size_t used = 0;
     for (size_t i = 0; i < count; i++) {
+        place[i] = axis_place(x, points[i].x);
+    }
+    if (ranges) {
+        spread(count, points, place);
+    }
+    for (size_t i = 0; i < count; i++) {
         if (isfinite(points[i].y)) {
-            const double px = axis_place(x, points[i].x) + (ranges ? beside(points, count, i) : 0);
+            const double px = place[i];
             const double py = axis_place(y, points[i].y), r = 4.5;
             taken[used++] = (box){px - r, px + r, py - r, py + r};
             if (ranges) {
@@ -144,7 +189,21 @@ static void draw_points(FILE *out, const axis *x, const axis *y, size_t count, c
             k++;
         }
     }
+    free(place);
     free(taken);
+}
+
+static void draw_curve(FILE *out, const axis *x, const axis *y, const scatter_curve *curve)
+{
+    fprintf(out, "<path stroke=\"#000\" stroke-width=\"1.5\" fill=\"none\" d=\"");
+    for (size_t i = 0; i < curve->count; i++) {
+        fprintf(out, "%s%.1f %.1f", i == 0 ? "M" : " L", axis_place(x, curve->x[i]), axis_place(y, curve->y[i]));
+    }
+    fprintf(out, "\"/>\n");
+    if (isfinite(curve->chosen_y)) {
+        fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"10\" height=\"10\" fill=\"#fff\" stroke=\"#000\"/>\n",
+                axis_place(x, curve->chosen_x) - 5, axis_place(y, curve->chosen_y) - 5);
+    }
 }
 
 /* Lines below the plot: what the marks mean, and what has no place in it. */
@@ -180,7 +239,7 @@ static int put_absent(FILE *out, int line, size_t count, const scatter_point *po
 }
 
 void scatter_plot_write(const char *path, const char *title, size_t count, const scatter_point *points,
-                        const double *threshold, bool ranges)
+                        const double *threshold, bool ranges, const scatter_curve *curve)
 {
     double low_x = INFINITY, high_x = -INFINITY, low_y = INFINITY, high_y = -INFINITY;
     int absent = 0;
@@ -193,6 +252,12 @@ void scatter_plot_write(const char *path, const char *title, size_t count, const
         } else {
             absent++;
         }
+    }
+    for (size_t i = 0; curve != NULL && i < curve->count; i++) {
+        low_x = fmin(low_x, curve->x[i]);
+        high_x = fmax(high_x, curve->x[i]);
+        low_y = fmin(low_y, curve->y[i]);
+        high_y = fmax(high_y, curve->y[i]);
     }
     if (threshold != NULL) {
         low_y = fmin(low_y, *threshold);
@@ -210,7 +275,7 @@ void scatter_plot_write(const char *path, const char *title, size_t count, const
     const axis y = low_y <= high_y ? make_axis(low_y, high_y, 10, BOTTOM, TOP) : make_axis(0, 100, 10, BOTTOM, TOP);
 
     output out = output_open(path);
-    const int height = BOTTOM + 60 + LINE * (2 + absent);
+    const int height = BOTTOM + 60 + LINE * (3 + absent);
     svg_begin(out.file, &(svg_page){.width = WIDTH, .height = height, .millimetres = 160, .font_size = 12});
     svg_title(out.file, 70, title);
     draw_axes(out.file, &x, &y);
@@ -218,17 +283,25 @@ void scatter_plot_write(const char *path, const char *title, size_t count, const
         fprintf(out.file, "<path d=\"M%d %.1f H%d\" stroke=\"#000\" stroke-dasharray=\"6 4\"/>\n", LEFT,
                 axis_place(&y, *threshold), RIGHT);
     }
+    if (curve != NULL) {
+        draw_curve(out.file, &x, &y, curve);
+    }
     draw_points(out.file, &x, &y, count, points, ranges);
     int line = 0;
     if (ranges) {
         line = put_note(out.file, line,
-                        "point: all tensors together; bar: from the worst tensor to the best; points of equal "
-                        "bits stand side by side");
+                        "point: all tensors together; bar: from the worst tensor to the best; points of "
+                        "about equal bits stand side by side");
     }
     if (threshold != NULL) {
         char note[64];
         snprintf(note, sizeof note, "dashed: %g dB, as asked for", *threshold);
         line = put_note(out.file, line, note);
+    }
+    if (curve != NULL) {
+        line = put_note(
+            out.file, line,
+            "line: no choice of a format for each tensor lies above it; square: the choice within the bits asked for");
     }
     line = put_absent(out.file, line, count, points, true);
     put_absent(out.file, line, count, points, false);

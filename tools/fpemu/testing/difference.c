@@ -167,11 +167,10 @@ static int compare_numbers(number a, number b)
     return a.code < b.code ? -1 : a.code > b.code;
 }
 
-/* The first operand that differs decides. */
-static bool is_smaller(const number *a, const number *b, int count)
+bool difference_is_smaller(const search *s, const number *a, const number *b)
 {
     int order = 0;
-    for (int k = 0; k < count && order == 0; k++) {
+    for (int k = 0; k < s->what->operands && order == 0; k++) {
         order = compare_numbers(a[k], b[k]);
     }
     return order < 0;
@@ -188,7 +187,7 @@ void difference_take(search *s, const number operand[OPERATION_MOST], number exp
     const difference class =
         stray ? STRAY_BITS : classify(s, operand, operation_exact(s->what, x), expected.value, got.value);
     finding *f = &s->found[class];
-    if (f->count++ == 0 || is_smaller(operand, f->operand, s->what->operands)) {
+    if (f->count++ == 0 || difference_is_smaller(s, operand, f->operand)) {
         memcpy(f->operand, operand, sizeof f->operand);
         f->expected = expected;
         f->got = got;

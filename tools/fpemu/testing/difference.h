@@ -17,6 +17,9 @@ bool difference_stray_bits(const search *s, uint64_t code);
 /* Puts a difference into its class. */
 void difference_take(search *s, const number operand[OPERATION_MOST], number expected, number got);
 
+/* The smaller by its operands: the first that differs decides. */
+bool difference_is_smaller(const search *s, const number *a, const number *b);
+
 /* How many there were. */
 uint64_t difference_count(const search *s);
 

@@ -13,11 +13,14 @@
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,6 +28,7 @@
 #include "cli/number.h"
 #include "cli/options.h"
 #include "common/clock.h"
+#include "common/shown.h"
 #include "testing/child.h"
 
 typedef struct external_shared {
@@ -35,6 +39,17 @@ typedef struct external_shared {
 } external_shared;
 
 static const double GRACE = 1; /* seconds past the deadline that a run may still end in */
+
+static void describe(external *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void describe(external *f, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(f->failure, sizeof f->failure, format, arguments);
+    va_end(arguments);
+    shown_clean(f->failure);
+}
 
 /* ------------------------------------------------------------------------------------------------- library */
 
@@ -137,20 +152,31 @@ static _Noreturn void work(external *f, int channel)
     _exit(0);
 }
 
-/* The answer of the child: 'y' or 'n', 0 where it has ended without one, -1 past the deadline. */
-static int await(external *f, double deadline)
+enum { LATE = -1, STUCK = -2 };
+
+/* The answer of the child: 'y' or 'n', 0 where it has ended without one, LATE past the deadline, STUCK where it has
+ * been at one input for longer than `patience`. */
+static int await(external *f, double deadline, double patience)
 {
-    for (;;) {
+    size_t at = f->shared->at;
+    for (double since = clock_seconds();;) {
         struct pollfd p = {.fd = f->channel, .events = POLLIN};
-        const double left = deadline - clock_seconds();
+        const double left = fmin(deadline - clock_seconds(), patience / 4);
         const int timeout = !(left < 1e6) ? -1 : left > 0 ? (int)(left * 1000) + 1 : 0;
         const int ready = poll(&p, 1, timeout);
-        if (ready == 0 && clock_seconds() >= deadline) {
-            return -1;
-        }
+        const double now = clock_seconds();
         char answer;
         if (ready > 0) {
             return recv(f->channel, &answer, 1, 0) == 1 ? answer : 0;
+        }
+        if (ready == 0 && now >= deadline) {
+            return LATE;
+        }
+        if (f->shared->at != at) {
+            at = f->shared->at;
+            since = now;
+        } else if (now - since >= patience) {
+            return STUCK;
         }
     }
 }
@@ -169,10 +195,22 @@ static external_end worker_died(external *f)
 {
     char end[100];
     close(f->channel);
-    child_describe_end(end, sizeof end, child_reap(f->child));
+    const int status = child_reap(f->child);
+    child_describe_end(end, sizeof end, status);
     f->child = 0;
-    snprintf(f->failure, sizeof f->failure, "%s %s", f->name, end);
+    f->failing = WIFSIGNALED(status) ? EXTERNAL_CRASHED : EXTERNAL_ENDED;
+    describe(f, "%.120s %s", f->name, end);
     f->failed_at = f->shared->at;
+    return EXTERNAL_FAILED;
+}
+
+/* It does not come back from the input at work. */
+static external_end worker_hangs(external *f)
+{
+    f->failed_at = f->shared->at;
+    close_worker(f);
+    f->failing = EXTERNAL_HUNG;
+    describe(f, "%.120s hangs: no result for %g s", f->name, f->patience);
     return EXTERNAL_FAILED;
 }
 
@@ -189,7 +227,7 @@ static void open_worker(external *f)
     }
     close(ends[1]);
     f->channel = ends[0];
-    const int answer = await(f, (double)INFINITY);
+    const int answer = await(f, (double)INFINITY, (double)INFINITY);
     if (answer == 'n') {
         cli_usage("%s: %s", f->name, f->shared->message);
     }
@@ -228,11 +266,13 @@ static int ask_worker(external *f, size_t n, double deadline)
 {
     const uint64_t count = n;
     f->shared->at = 0;
-    return send(f->channel, &count, sizeof count, MSG_NOSIGNAL) == (ssize_t)sizeof count ? await(f, deadline) : 0;
+    return send(f->channel, &count, sizeof count, MSG_NOSIGNAL) == (ssize_t)sizeof count
+               ? await(f, deadline, f->patience)
+               : 0;
 }
 
-/* An array function crashed: once more, an element at a time, to learn on which. */
-static external_end find_crash(external *f, size_t n, double deadline)
+/* An array function crashed or hung: once more, an element at a time, to learn on which. */
+static external_end find_element(external *f, size_t n, double deadline)
 {
     open_worker(f);
     f->shared->one_by_one = true;
@@ -241,6 +281,9 @@ static external_end find_crash(external *f, size_t n, double deadline)
     if (answer == 0) {
         return worker_died(f);
     }
+    if (answer == STUCK) {
+        return worker_hangs(f);
+    }
     close_worker(f);
     f->failed_at = EXTERNAL_NOWHERE;
     return EXTERNAL_FAILED;
@@ -248,23 +291,29 @@ static external_end find_crash(external *f, size_t n, double deadline)
 
 static external_end run_library(external *f, size_t n, double deadline)
 {
+    if (f->child == 0) {
+        open_worker(f);
+    }
     int answer = ask_worker(f, n, deadline);
-    if (answer == -1) {
+    if (answer == LATE) {
         const size_t at = f->shared->at;
-        answer = await(f, deadline + GRACE);
-        if (answer == -1) {
+        answer = await(f, deadline + GRACE, (double)INFINITY);
+        if (answer == LATE) {
             const bool stuck = f->shared->at == at;
             close_worker(f);
-            snprintf(f->failure, sizeof f->failure, "%s gives no result, the time limit passed", f->name);
+            f->failing = EXTERNAL_HUNG;
+            describe(f, "%.120s gives no result, the time limit passed", f->name);
             f->failed_at = f->signature.array ? EXTERNAL_NOWHERE : at;
+            f->good = f->signature.array ? 0 : at;
             return stuck ? EXTERNAL_FAILED : EXTERNAL_LATE;
         }
     }
-    if (answer == 0) {
-        worker_died(f);
-        return f->signature.array ? find_crash(f, n, deadline) : EXTERNAL_FAILED;
+    if (answer == 'y') {
+        return EXTERNAL_DONE;
     }
-    return EXTERNAL_DONE;
+    const external_end end = answer == STUCK ? worker_hangs(f) : worker_died(f);
+    f->good = f->signature.array ? 0 : f->failed_at;
+    return f->signature.array ? find_element(f, n, deadline) : end;
 }
 
 /* ------------------------------------------------------------------------------------------------- program */
@@ -343,11 +392,14 @@ static size_t read_results(external *f, size_t n, FILE *file)
     rewind(file);
     while (fscanf(file, "%199s", word) == 1) {
         if (count == n) {
-            snprintf(f->failure, sizeof f->failure, "%s gave more than %zu results for %zu inputs", f->name, n, n);
-            return n + 1;
+            f->failing = EXTERNAL_TOO_MANY;
+            describe(f, "%.120s gave more than %zu result%s for %zu input%s", f->name, n, n > 1 ? "s" : "", n,
+                     n > 1 ? "s" : "");
+            return n;
         }
         if (!read_result(f, count, word)) {
-            snprintf(f->failure, sizeof f->failure, "%s gave '%.60s', which is no %s", f->name, word,
+            f->failing = EXTERNAL_UNREADABLE;
+            describe(f, "%.120s gave '%.40s%s', which is no %s", f->name, word, strlen(word) > 40 ? "..." : "",
                      signature_type_name(f->signature.out));
             return count;
         }
@@ -356,22 +408,62 @@ static size_t read_results(external *f, size_t n, FILE *file)
     return count;
 }
 
-/* The end of the program, false past the deadline. */
-static bool await_program(pid_t child, double deadline, int *status)
+/* Bytes that were printed so far. */
+static uint64_t size_of(FILE *file)
 {
-    const struct timespec pause = {.tv_nsec = 2000000};
-    if (!(deadline < (double)INFINITY)) {
-        *status = child_reap(child);
-        return true;
-    }
+    struct stat status;
+    return fstat(fileno(file), &status) == 0 ? (uint64_t)status.st_size : 0;
+}
+
+/* More than n results can need; what prints without an end would fill the disk. */
+static uint64_t most_bytes(size_t n)
+{
+    return (UINT64_C(1) << 20) + (uint64_t)n * 200;
+}
+
+/* 'y': the program has ended, with *status; LATE past the deadline, STUCK where it has printed nothing for longer than
+ * the patience, or far too much; then it is gone. */
+static int await_program(const external *f, pid_t child, size_t n, FILE *out, double deadline, int *status)
+{
+    struct timespec pause = {.tv_nsec = 100000};
+    uint64_t size = 0;
+    double since = clock_seconds();
     while (!child_has_ended(child, status)) {
-        if (clock_seconds() > deadline + GRACE) {
+        const double now = clock_seconds();
+        const uint64_t printed = size_of(out);
+        since = printed != size ? now : since;
+        size = printed;
+        const bool late = now > deadline + GRACE;
+        if (late || now - since > f->patience || size > most_bytes(n)) {
             child_kill(child);
-            return false;
+            return late ? LATE : STUCK;
         }
         nanosleep(&pause, NULL);
+        pause.tv_nsec = pause.tv_nsec < 2000000 ? 2 * pause.tv_nsec : pause.tv_nsec;
     }
-    return true;
+    return 'y';
+}
+
+/* What went wrong, where that has no name yet; nothing: all is well. */
+static void judge_program(external *f, size_t count, size_t n, bool stuck, int status)
+{
+    char text[100];
+    if (f->failure[0] != '\0' && (stuck || f->failing == EXTERNAL_UNREADABLE)) {
+        return;
+    }
+    if (stuck) {
+        f->failing = EXTERNAL_HUNG;
+        describe(f, "%.120s hangs: nothing printed for %g s, after %zu of %zu results", f->name, f->patience, count, n);
+    } else if (status != 0) {
+        child_describe_end(text, sizeof text, status);
+        const bool more = f->failure[0] != '\0';
+        f->failing = WIFSIGNALED(status) ? EXTERNAL_CRASHED : EXTERNAL_ENDED;
+        describe(f, "%.120s %s, after %s%zu of %zu results", f->name, text, more ? "more than " : "", count, n);
+    } else if (count < n && f->failure[0] == '\0') {
+        f->failing = EXTERNAL_TOO_FEW;
+        describe(f, "%.120s gave %zu result%s for %zu input%s", f->name, count, count == 1 ? "" : "s", n,
+                 n == 1 ? "" : "s");
+    }
 }
 
 static external_end run_program(external *f, size_t n, double deadline)
@@ -385,23 +477,16 @@ static external_end run_program(external *f, size_t n, double deadline)
         execl("/bin/sh", "sh", "-c", f->name, (char *)NULL);
         _exit(127);
     }
-    int status;
+    int status = 0;
     external_end end = EXTERNAL_LATE;
-    if (await_program(child, deadline, &status)) {
+    const int answer = await_program(f, child, n, out, deadline, &status);
+    if (answer != LATE) {
         f->failure[0] = '\0';
+        f->good = 0; /* what was lost or is too much may stand before them */
         const size_t count = read_results(f, n, out);
-        char text[100];
-        end = EXTERNAL_DONE;
-        if (status != 0) {
-            child_describe_end(text, sizeof text, status);
-            snprintf(f->failure, sizeof f->failure, "%.100s %s, after %zu of %zu results", f->name, text, count, n);
-        } else if (count < n && f->failure[0] == '\0') {
-            snprintf(f->failure, sizeof f->failure, "%.100s gave %zu results for %zu inputs", f->name, count, n);
-        }
-        if (f->failure[0] != '\0') {
-            f->failed_at = count < n ? count : EXTERNAL_NOWHERE;
-            end = EXTERNAL_FAILED;
-        }
+        judge_program(f, count, n, answer == STUCK, status);
+        f->failed_at = count < n ? count : EXTERNAL_NOWHERE;
+        end = f->failure[0] != '\0' ? EXTERNAL_FAILED : EXTERNAL_DONE;
     }
     fclose(in);
     fclose(out);

@@ -20,12 +20,26 @@ typedef enum external_end {
     EXTERNAL_FAILED /* `failure` says how */
 } external_end;
 
+/* How a run failed. */
+typedef enum external_failing {
+    EXTERNAL_CRASHED,    /* by a signal */
+    EXTERNAL_ENDED,      /* of itself, before the last result, or with a status that is not 0 */
+    EXTERNAL_HUNG,       /* no result for `patience` seconds */
+    EXTERNAL_TOO_MANY,   /* results */
+    EXTERNAL_TOO_FEW,
+    EXTERNAL_UNREADABLE, /* something that is no result */
+    EXTERNAL_FAILINGS
+} external_failing;
+
 typedef struct external {
     external_signature signature;
     const char *name; /* as the user wrote it */
     void *in[EXTERNAL_OPERANDS], *out; /* room for EXTERNAL_BATCH elements each; the tested code may write anywhere */
-    char failure[256];
-    size_t failed_at; /* index of the input, or EXTERNAL_NOWHERE */
+    double patience;  /* seconds */
+    char failure[256]; /* what happened, in printable ASCII */
+    external_failing failing;
+    size_t failed_at; /* index of the input, or EXTERNAL_NOWHERE; of a program that of the first without a result */
+    size_t good;      /* so many results at the front of `out` are right to be compared all the same */
     bool program;
     struct external_shared *shared; /* the rest is used by external.c alone */
     char *path;
@@ -38,7 +52,8 @@ typedef struct external {
 /* `target` is LIBRARY:FUNCTION. Ends the program with a usage error if there is no such thing. */
 external external_library(const char *target, external_signature signature);
 external external_program(const char *command, external_signature signature);
-/* Takes the first n elements of each operand in `in` to `out`. `deadline` is a time of clock_seconds, or infinity. */
+/* Takes the first n elements of each operand in `in` to `out`. `deadline` is a time of clock_seconds, or infinity. What
+ * failed can be run again. */
 external_end external_run(external *f, size_t n, double deadline);
 void external_close(external *f);
 

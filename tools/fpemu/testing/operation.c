@@ -50,7 +50,7 @@ double operation_exact(const operation *o, const double operands[OPERATION_MOST]
 void operation_run(const operation *o, const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
                    const double *const operands[OPERATION_MOST], double *y, fpemu_stats *stats, const char *spec)
 {
-    cli_check(o->converts ? fpemu_quantize_f64(format, rounding, n, operands[0], y, stats)
-                          : fpemu_arith_f64(format, rounding, o->code, n, operands, NULL, y, stats),
-              spec);
+    cli_check_call(o->converts ? fpemu_quantize_f64(format, rounding, n, operands[0], y, stats)
+                               : fpemu_arith_f64(format, rounding, o->code, n, operands, NULL, y, stats),
+                   format, rounding, true, spec);
 }

@@ -42,6 +42,14 @@ typedef struct finding {
     number operand[OPERATION_MOST], expected, got;
 } finding;
 
+/* Inputs for which the tested code gave no result, by how it failed. */
+typedef struct failure {
+    uint64_t count;                   /* inputs */
+    size_t length;                    /* of the example: 1, or a batch that fails while each of its inputs passes */
+    number operand[OPERATION_MOST];   /* the example, the smallest; of a batch its first input */
+    char text[256];                   /* what happened */
+} failure;
+
 typedef struct search {
     const char *spec, *mode;   /* as the user wrote them */
     const operation *what;
@@ -52,9 +60,11 @@ typedef struct search {
     external other;
     operands in;
     double deadline;
-    uint64_t done[INPUT_STAGES];
-    bool late;
+    uint64_t done[INPUT_STAGES]; /* inputs that were compared, */
+    uint64_t compared;           /* and of this batch */
+    bool late, gave_up;
     finding found[DIFFERENCES];
+    failure failed[EXTERNAL_FAILINGS];
     uint64_t *codes[OPERATION_MOST]; /* a batch of inputs, */
     void *carrier[OPERATION_MOST];   /* as values where they are codes, */
     void *expected;                  /* and its results */

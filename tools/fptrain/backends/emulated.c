@@ -2,6 +2,7 @@
  * windows of the whole batch for the gradient of weights. */
 #include "backends/kinds.h"
 #include "backends/lowered.h"
+#include "common/shown.h"
 
 #include <fpemu.h>
 #include <stdlib.h>
@@ -78,16 +79,19 @@ backend *backend_emulated(const char *model, trouble *why)
     emulated *e = need(1, sizeof *e);
     fpemu_gemm_spec *spec = &e->spec;
     fpemu_parse_error error;
+    char cut[SHOWN_SIZE];
     bool good = true;
     fpemu_status status = FPEMU_OK;
     if (fpemu_gemm_parse(model, spec, &error) != FPEMU_OK)
-        good = fail(why, "backend emulated:%s, at %u: %s", model, (unsigned)error.position + 1, error.message);
+        good = fail(why, "backend emulated:%s, character %u of the model: %s", shown(model, error.position, cut),
+                    (unsigned)error.position + 1, error.message);
     else if ((status = fpemu_gemm_check(spec, 32)) != FPEMU_OK)
-        good = fail(why, "backend emulated:%s: %s", model, fpemu_status_text(status));
+        good = fail(why, "backend emulated:%s: %s", shown(model, 0, cut), fpemu_status_text(status));
     else if (spec->start_from_c)
-        good = fail(why, "backend emulated:%s: there is no matrix to start from", model);
+        good = fail(why, "backend emulated:%s: there is no matrix to start from", shown(model, 0, cut));
     else if (random_anywhere(spec))
-        good = fail(why, "backend emulated:%s: accumulators of the trainer do not round at random", model);
+        good = fail(why, "backend emulated:%s: accumulators of the trainer do not round at random",
+                    shown(model, 0, cut));
     if (!good) {
         free(e);
         return NULL;

@@ -10,14 +10,17 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/shown.h"
+
 _Noreturn void die(const char *format, ...)
 {
+    char line[1024];
     va_list arguments;
     va_start(arguments, format);
-    fputs("fptrain: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
+    shown_clean(line);
+    fprintf(stderr, "fptrain: %s\n", line);
     exit(2);
 }
 
@@ -35,6 +38,14 @@ void *need_room(size_t count, size_t size)
 void *need(size_t count, size_t size)
 {
     return memset(need_room(count, size), 0, count * size);
+}
+
+char *path_join(const char *directory, const char *name)
+{
+    const size_t size = strlen(directory) + strlen(name) + 2;
+    char *path = need(size, 1);
+    snprintf(path, size, "%s/%s", directory, name);
+    return path;
 }
 
 /* The finaliser of splitmix64 (Steele, Lea, Flood 2014). */

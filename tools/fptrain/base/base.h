@@ -8,12 +8,14 @@
 
 #include "common/trouble.h"
 
-/* One line on standard error, exit status 2. Not for what a library function of ours can report. */
+/* One line of printable ASCII on standard error, exit status 2. Not for what a library function of ours can report. */
 _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Zeroed memory for count elements, aligned to 64 bytes; ends the program when there is none. Freed with free. */
 void *need(size_t count, size_t size);
 void *need_room(size_t count, size_t size); /* not zeroed: what is written before it is read */
+
+char *path_join(const char *directory, const char *name); /* DIRECTORY/NAME, for free() */
 
 /* 64 bits from the pair (stream of a named purpose, index): every random decision that is no rounding. Pure. */
 typedef enum purpose {

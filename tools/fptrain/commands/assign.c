@@ -10,6 +10,7 @@
 
 #include "report/assignment_plot.h"
 #include "commands/commands.h"
+#include "commands/options.h"
 #include "run/network.h"
 
 static const char help[] =
@@ -81,7 +82,7 @@ static void read_own_options(wish *w, int argc, char **argv)
             fputs(help, stdout);
             exit(fflush(stdout) != 0);
         default:
-            die("assign: unknown option, or a value is missing: '%s'; see 'fptrain assign --help'", argv[optind - 1]);
+            options_refuse("assign", argv[optind - 1], longs, true);
         }
     }
     if (optind < argc)

@@ -7,6 +7,7 @@
 
 #include "base/number.h"
 #include "commands/commands.h"
+#include "commands/options.h"
 #include "data/contact_sheet.h"
 #include "run/settings.h"
 
@@ -59,7 +60,7 @@ static wish read_options(int argc, char **argv)
         case 'h':
             fputs(help, stdout);
             exit(fflush(stdout) != 0);
-        default: die("data: unknown option, or a value is missing: '%s'; see 'fptrain data --help'", argv[optind - 1]);
+        default: options_refuse("data", argv[optind - 1], longs, true);
         }
     }
     return w;

@@ -10,9 +10,10 @@
 #include "report/chart.h"
 #include "report/run_data.h"
 
-static const char help[] = "Usage: fptrain demo [DIR]\n"
+static const char help[] = "Usage: fptrain demo [--force] [DIR]\n"
                            "Trains LeNet on drawn digits in FP32, and in FP16 and FP8 without and with loss scaling:\n"
-                           "prints a table and draws DIR/curves.svg (default of DIR: fptrain-demo).\n";
+                           "prints a table and draws DIR/curves.svg (default of DIR: fptrain-demo).\n"
+                           "What an earlier demo left in DIR is replaced with --force alone.\n";
 
 /* FP8 is E4M3 for all tensors: its range is what makes loss scaling needed. */
 typedef struct variant {
@@ -50,7 +51,7 @@ static void train(const variant *v, const char *directory)
     set(&s, "scaler", "name", v->scaler);
     set(&s, "scaler", "scale", v->scale);
     set(&s, "output", "directory", directory);
-    experiment_run(&s, false, true);
+    experiment_run(&s, RUN_FORCE, true); /* it was looked at before */
     settings_free(&s);
 }
 
@@ -86,6 +87,17 @@ static void draw(const char *path, const run *runs)
     output_commit("demo", &out);
 }
 
+/* All of them before the first is trained. */
+static void look_first(const char *directory)
+{
+    char path[SETTINGS_TEXT];
+    for (int i = 0; i < VARIANTS; i++) {
+        snprintf(path, sizeof path, "%s/%s", directory, variants[i].name);
+        if (occupied(path))
+            die("demo: %s holds a run already: --force replaces it, another DIR keeps it", path);
+    }
+}
+
 int command_demo(int argc, char **argv)
 {
     run runs[VARIANTS];
@@ -93,9 +105,12 @@ int command_demo(int argc, char **argv)
     char path[SETTINGS_TEXT];
     if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
         return fputs(help, stdout) < 0;
-    const char *directory = argc > 1 ? argv[1] : "fptrain-demo";
-    if (argc > 2 || directory[0] == '-' || strlen(directory) > SETTINGS_TEXT - 32)
+    const bool forced = argc > 1 && !strcmp(argv[1], "--force");
+    const char *directory = argc > 1 + forced ? argv[1 + forced] : "fptrain-demo";
+    if (argc > 2 + forced || directory[0] == '-' || strlen(directory) > SETTINGS_TEXT - 32)
         die("demo: at most a directory expected; see 'fptrain demo --help'");
+    if (!forced)
+        look_first(directory);
     (void)mkdir(directory, 0777); /* what goes wrong shows when the first run writes */
 
     puts("LeNet on 4000 drawn digits, 5 epochs; counts are of the gradients\n"

@@ -10,6 +10,7 @@
 
 #include "base/number.h"
 #include "commands/commands.h"
+#include "commands/options.h"
 #include "estimate/time.h"
 #include "report/estimate_plot.h"
 #include "estimate/memory.h"
@@ -105,8 +106,7 @@ static void read_options(wish *w, int argc, char **argv)
         case 'h':
             fputs(help, stdout);
             exit(0);
-        default: die("estimate: unknown option '%s', or it lacks its value; see 'fptrain estimate --help'",
-                     argv[optind - 1]);
+        default: options_refuse("estimate", argv[optind - 1], longs, true);
         }
         if (!good)
             die("estimate: %s", why.text);

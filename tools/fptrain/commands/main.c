@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "common/near.h"
 #include "commands/commands.h"
 #include "run/settings.h"
 
@@ -27,7 +28,7 @@ static const command commands[] = {
     {"tradeoff", command_tradeoff, "accuracy against low-precision ratio over many assignments"},
     {"data", command_data, "what a data set has, in numbers and pictures"},
     {"report", command_report, "a page, or tables and plots, that compare runs"},
-    {"help", command_help, "this text; help config: every key of the settings"},
+    {"help", command_help, "this text; help COMMAND; help config: every key of the settings"},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
@@ -40,7 +41,7 @@ static void print_help(void)
     for (int i = 0; i < COMMANDS; i++)
         printf("  %-8s %s\n", commands[i].name, commands[i].summary);
     puts("\n"
-         "  fptrain COMMAND --help  says more about a command\n"
+         "  fptrain help COMMAND    says more about a command\n"
          "  fptrain --version       version of the program\n"
          "\n"
          "Settings come from --config FILE, then --set SECTION.KEY=VALUE and short options such\n"
@@ -64,25 +65,36 @@ static void print_keys(void)
          "# FORMAT: fp32 (left alone) or a format as for fpemu; ROUNDING: rne, sr, rtz... (default: rne)");
 }
 
+static const command *find(const char *name)
+{
+    const bool option = name[0] == '-';
+    near_search near = near_start(name);
+    for (int i = 0; i < COMMANDS; i++) {
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+        near_try(&near, commands[i].name);
+    }
+    if (option) {
+        near_try(&near, "--help");
+        near_try(&near, "--version");
+    }
+    die("unknown %s '%.100s'%s; see 'fptrain --help'", option ? "option" : "command", name, near_text(&near));
+}
+
 int command_help(int argc, char **argv)
 {
+    char ask[] = "--help";
     if (argc == 1)
         print_help();
     else if (argc == 2 && strcmp(argv[1], "config") == 0)
         print_keys();
     else if (argc == 2 && strcmp(argv[1], "--help") == 0)
-        puts("Usage: fptrain help [config]");
+        puts("Usage: fptrain help [COMMAND | config]");
+    else if (argc == 2)
+        return find(argv[1])->run(2, (char *[]){argv[1], ask, NULL});
     else
-        die("help: 'config' or nothing expected, not '%s'", argv[1]);
+        die("help: a command, 'config' or nothing expected; '%.100s' is too much", argv[2]);
     return 0;
-}
-
-static const command *find(const char *name)
-{
-    for (int i = 0; i < COMMANDS; i++)
-        if (strcmp(commands[i].name, name) == 0)
-            return &commands[i];
-    die("unknown %s '%s'; see 'fptrain --help'", name[0] == '-' ? "option" : "command", name);
 }
 
 int main(int argc, char **argv)

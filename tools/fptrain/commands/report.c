@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "commands/commands.h"
+#include "commands/options.h"
 #include "base/output.h"
+#include "common/shown.h"
 #include "report/group.h"
 #include "report/page.h"
 #include "report/plots.h"
@@ -58,11 +60,12 @@ static void choose_oracles(report_choice *choice, char *text)
     for (int i = 0; i < choice->oracles; i++) {
         fpemu_format format;
         fpemu_parse_error error;
+        char cut[SHOWN_SIZE];
         if (fpemu_format_parse(choice->oracle_name[i], &format, &error) != FPEMU_OK)
-            die("report: format '%s', at position %u: %s", choice->oracle_name[i], (unsigned)error.position,
-                error.message);
+            die("report: format '%s', character %u: %s", shown(choice->oracle_name[i], error.position, cut),
+                (unsigned)error.position + 1, error.message);
         if (format.scaling)
-            die("report: format '%s' has scales of its own", choice->oracle_name[i]);
+            die("report: format '%s' has scales of its own", shown(choice->oracle_name[i], 0, cut));
         choice->oracle_smallest[i] = fpemu_format_min_positive(&format);
     }
 }
@@ -113,7 +116,7 @@ int command_report(int argc, char **argv)
         case NOTES: choose_notes(&choice, optarg); break;
         case 'h': return fputs(help, stdout) < 0;
         default:
-            die("report: unknown option, or a value is missing: '%s'; see 'fptrain report --help'", argv[optind - 1]);
+            options_refuse("report", argv[optind - 1], longs, false);
         }
     const int count = argc - optind;
     if (count < 1 || (!page && !tables && !plots))

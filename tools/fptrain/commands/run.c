@@ -3,14 +3,18 @@
 #include <string.h>
 
 #include "commands/commands.h"
+#include "commands/options.h"
 #include "run/experiment.h"
 #include "models/model.h"
+#include "run/shelf.h"
 
 static const char help[] =
     "Usage: fptrain run [--config FILE]... [--set SECTION.KEY=VALUE]... [OPTION]...\n"
     "Trains a network in which every tensor has a number format.\n"
     "\n"
-    "  --config FILE            settings from a file; 'fptrain help config' has all keys\n"
+    "  --config FILE            settings from a file, or by the name of an experiment that comes\n"
+    "                           with the program; 'fptrain help config' has all keys\n"
+    "  --list                   the names of these experiments\n"
     "  --set SECTION.KEY=VALUE  one setting; formats are keys too: --set formats.dv=e5m2\n"
     "  --model NAME             the network; 'fptrain models' lists them\n"
     "  --data SOURCE            digits, shapes, mnist:DIR, cifar10:DIR, text:FILE or a path\n"
@@ -18,30 +22,48 @@ static const char help[] =
     "  --policy NAME  --scaler NAME  --seed N  --threads N (never changes a result)\n"
     "  --out DIR                log.jsonl, summary.json, settings.ini and the checkpoint go there\n"
     "  --resume                 goes on from the checkpoint in DIR, if there is one\n"
+    "  --force                  replaces the run that DIR holds; without either, that is refused\n"
     "  --quiet                  no lines about the way\n"
     "  -h, --help\n"
     "\n"
     "The same settings give the same bits, run after run, resumed or not.\n";
 
+static int list(void)
+{
+    trouble why;
+    if (!shelf_list(stdout, &why))
+        die("run: %s", why.text);
+    return 0;
+}
+
 int command_run(int argc, char **argv)
 {
     settings s;
+    static const struct option own[] = {{"resume", no_argument, NULL, 0}, {"force", no_argument, NULL, 0},
+                                        {"quiet", no_argument, NULL, 0},  {"list", no_argument, NULL, 0},
+                                        {"help", no_argument, NULL, 0},   {NULL, 0, NULL, 0}};
     trouble why;
-    bool resumed = false, quiet = false;
+    bool resumed = false, forced = false, quiet = false;
     settings_default(&s);
     if (!settings_options(&s, &argc, argv, &why))
         die("run: %s", why.text);
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--resume"))
             resumed = true;
+        else if (!strcmp(argv[i], "--force"))
+            forced = true;
+        else if (!strcmp(argv[i], "--list"))
+            return list();
         else if (!strcmp(argv[i], "--quiet"))
             quiet = true;
         else if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
             return fputs(help, stdout) < 0;
         else
-            die("run: unknown option '%s'; see 'fptrain run --help'", argv[i]);
+            options_refuse("run", argv[i], own, true);
     }
-    experiment_run(&s, resumed, quiet);
+    if (resumed && forced)
+        die("run: --resume goes on with a run and --force replaces it: one of them");
+    experiment_run(&s, resumed ? RUN_RESUME : forced ? RUN_FORCE : RUN_FRESH, quiet);
     settings_free(&s);
     return 0;
 }

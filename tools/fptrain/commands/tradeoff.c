@@ -9,6 +9,7 @@
 
 #include "base/number.h"
 #include "commands/commands.h"
+#include "commands/options.h"
 #include "common/atomic_file.h"
 #include "sweep/sweep.h"
 
@@ -151,8 +152,7 @@ static void read_own_options(order *o, int argc, char **argv)
             fputs(help, stdout);
             exit(fflush(stdout) != 0);
         default:
-            die("tradeoff: unknown option, or a value is missing: '%s'; see 'fptrain tradeoff --help'",
-                argv[optind - 1]);
+            options_refuse("tradeoff", argv[optind - 1], longs, true);
         }
     }
     if (optind < argc)

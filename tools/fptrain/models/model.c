@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "common/near.h"
 #include "models/builders.h"
 
 typedef struct entry {
@@ -58,10 +59,11 @@ static bool settings_fit(const entry *e, const model_settings *s, trouble *why)
 graph *model_new(const model_settings *settings, uint64_t seed, trouble *why)
 {
     int i = 0;
+    near_search near = near_start(settings->name);
     while (i < MODELS && strcmp(settings->name, table[i].name))
-        i++;
+        near_try(&near, table[i++].name);
     if (i == MODELS) {
-        fail(why, "no model is called '%s' ('fptrain models' lists them)", settings->name);
+        fail(why, "no model is called '%s'%s ('fptrain models' lists them)", settings->name, near_text(&near));
         return NULL;
     }
     if (!settings_fit(&table[i], settings, why))

@@ -4,21 +4,26 @@
 #include <float.h>
 #include <string.h>
 
+#include "common/shown.h"
+
 bool rule_parse(rule *l, const char *spec, const char *mode, trouble *why)
 {
     memset(l, 0, sizeof *l);
     fpemu_parse_error error;
+    char cut[SHOWN_SIZE];
     if (mode && fpemu_rounding_parse(mode, &l->rounding, &error))
-        return fail(why, "rounding '%s': %s", mode, error.message);
+        return fail(why, "rounding '%s': %s", shown(mode, error.position, cut), error.message);
     if (!strcmp(spec, "fp32"))
         return true;
     if (fpemu_format_parse(spec, &l->format, &error))
-        return fail(why, "format '%s', character %u: %s", spec, error.position + 1, error.message);
+        return fail(why, "format '%s', character %u: %s", shown(spec, error.position, cut),
+                    (unsigned)error.position + 1, error.message);
     const fpemu_status status = fpemu_check(&l->format, &l->rounding, 32);
     if (status != FPEMU_OK) {
         memset(l, 0, sizeof *l);
-        return fail(why, "format '%s'%s%s: %s", spec, mode ? " with rounding " : "", mode ? mode : "",
-                    fpemu_status_text(status));
+        return fail(why, "format '%s'%s%s: %s", shown(spec, 0, cut), mode ? " with rounding " : "", mode ? mode : "",
+                    status == FPEMU_ERROR_CARRIER ? "binary32, in which tensors are, does not hold its values"
+                                                  : fpemu_status_text(status));
     }
     return true;
 }

@@ -59,7 +59,7 @@ static void put_axes(FILE *out, const chart *c, const axis *x, const axis *y)
         fprintf(out, "<path d=\"M%d %.1fH%d\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">", LEFT, at, RIGHT,
                 LEFT - 6, at + 4);
         if (c->logarithmic)
-            fprintf(out, "2<tspan dy=\"-4\" font-size=\"9\">%g</tspan></text>\n", t);
+            fprintf(out, "2<tspan dy=\"-4\" font-size=\"9\">%g</tspan></text>\n", fabs(t) < 1e-9 * y->step ? 0 : t);
         else
             fprintf(out, "%g%s</text>\n", fabs(t) < 1e-9 * y->step ? 0 : t, c->percent ? " %" : "");
     }

@@ -161,7 +161,7 @@ static double largest_cell(const heat *h)
 
 bool heat_make(heat *h, const run *r, heat_kind kind, const char *tensors, int columns)
 {
-    static const char *const titles[HEATS] = {"Share that vanished (white: none or under 1e-6, full: all)", NULL,
+    static const char *const titles[HEATS] = {"Share that vanished (empty: none or under 1e-6, full: all)", NULL,
                                               "Exponents (darkest: the most frequent); leftmost: zeros"};
     static const shade shades[HEATS] = {SHADE_SHARES, SHADE_SCALES, SHADE_ROWS};
     double first, last;
@@ -187,7 +187,7 @@ bool heat_make(heat *h, const run *r, heat_kind kind, const char *tensors, int c
     }
     h->most = largest_cell(h);
     if (kind == HEAT_SCALE)
-        snprintf(h->title, sizeof h->title, "Scale of gradients (white: 1, full: 2^%g)", round(log2(fmax(h->most, 1))));
+        snprintf(h->title, sizeof h->title, "Scale of gradients (empty: 1, full: 2^%g)", round(log2(fmax(h->most, 1))));
     else
         snprintf(h->title, sizeof h->title, "%s", titles[kind]);
     if (h->rows > 0 && (kind != HEAT_SCALE || differ(h)))

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/shown.h"
 #include "run/record.h"
 #include "run/trainer.h"
 
@@ -27,7 +28,9 @@ typedef struct session {
 
 static void stop(const trouble *why)
 {
-    fprintf(stderr, "fptrain: run: %s\n", why->text);
+    trouble line = *why;
+    shown_clean(line.text);
+    fprintf(stderr, "fptrain: run: %s\n", line.text);
     exit(1);
 }
 
@@ -285,15 +288,19 @@ static void run_all(session *s)
         stop(&why);
 }
 
-void experiment_run(const settings *settings, bool resumed, bool quiet)
+void experiment_run(const settings *settings, run_start how, bool quiet)
 {
     trouble why;
     session s = {.settings = settings, .quiet = quiet, .terminal = !quiet && isatty(STDERR_FILENO)};
     s.t = trainer_new(settings, &why);
     if (!s.t)
         die("run: %s", why.text);
-    if (resumed)
+    if (!occupied_check(settings, how, &why)) /* after the settings, which are said to be wrong first */
+        die("run: %s", why.text);
+    if (how == RUN_RESUME)
         resume(&s);
+    if (how == RUN_FORCE && settings->output.directory[0] && !occupied_clear(settings->output.directory, &why))
+        die("run: %s", why.text);
     if (settings->output.directory[0]) {
         s.record = record_open(settings, s.t->at.step, &why);
         if (!s.record)

@@ -2,10 +2,11 @@
 #ifndef FPTRAIN_RUN_EXPERIMENT_H
 #define FPTRAIN_RUN_EXPERIMENT_H
 
-#include "run/settings.h"
+#include "run/occupied.h"
 
-/* resumed: goes on from the checkpoint in the directory of the output, where there is one. Ends the program on failure:
- * with status 2 where settings or a checkpoint are wrong, with 1 where a file cannot be written on the way. */
-void experiment_run(const settings *settings, bool resumed, bool quiet);
+/* `how`: what becomes of a run that the directory of the output holds (occupied.h). Ends the program on failure: with
+ * status 2 where settings, a checkpoint or that directory are wrong, with 1 where a file cannot be written on the way.
+ */
+void experiment_run(const settings *settings, run_start how, bool quiet);
 
 #endif

@@ -54,14 +54,6 @@ static json_t *object(void)
     return o;
 }
 
-static char *path_in(const char *directory, const char *name)
-{
-    const size_t size = strlen(directory) + strlen(name) + 2;
-    char *path = need(size, 1);
-    snprintf(path, size, "%s/%s", directory, name);
-    return path;
-}
-
 /* ------------------------------------------------------------------------------------------------ an older log */
 
 /* What the lines that stay have counted goes into the totals again. */
@@ -113,7 +105,7 @@ static long long keep(record *r, FILE *log, uint64_t step)
 
 static bool open_log(record *r, uint64_t step, trouble *why)
 {
-    char *path = path_in(r->directory, "log.jsonl");
+    char *path = path_join(r->directory, "log.jsonl");
     const int descriptor = open(path, O_RDWR | O_CREAT, 0666);
     r->log = descriptor >= 0 ? fdopen(descriptor, "r+b") : NULL;
     const long long length = r->log && step > 0 ? keep(r, r->log, step) : 0;
@@ -148,9 +140,9 @@ record *record_open(const settings *s, uint64_t step, trouble *why)
     record *r = need(1, sizeof *r);
     r->settings = settings_as_json(s);
     r->notes = object();
-    r->directory = path_in(directory, "");
+    r->directory = path_join(directory, "");
     r->directory[strlen(directory)] = '\0';
-    char *path = path_in(directory, "settings.ini");
+    char *path = path_join(directory, "settings.ini");
     bool good = directory_make(directory, why);
     good = good && settings_write(s, path, why) && open_log(r, step, why);
     free(path);
@@ -392,7 +384,7 @@ bool record_summary(record *r, bool finished, uint64_t steps, uint64_t skipped, 
     set(summary, "notes", json_incref(r->notes));
     set(summary, "settings", json_incref(r->settings));
     char *text = json_dumps(summary, JSON_INDENT(2));
-    char *path = path_in(r->directory, "summary.json");
+    char *path = path_join(r->directory, "summary.json");
     if (!text)
         die("out of memory");
     const bool good = atomic_file_write(path, text, strlen(text), why);

@@ -13,6 +13,8 @@
 #include <string.h>
 
 #include "common/atomic_file.h"
+#include "common/near.h"
+#include "common/shown.h"
 
 typedef enum kind { TEXT, CHOICE, YESNO, WHOLE, COUNT, REAL } kind;
 static const char *const kind_names[] = {"text", "one of", "yes or no", "whole number", "whole number", "number"};
@@ -228,6 +230,7 @@ static bool split_format(const char *value, format_line *line, trouble *why)
     fpemu_format format;
     fpemu_rounding rounding;
     fpemu_parse_error error;
+    char cut[SHOWN_SIZE];
     int depth = 0;
     size_t length = 0;
     for (; value[length] && (depth > 0 || !isspace((unsigned char)value[length])); length++)
@@ -236,9 +239,10 @@ static bool split_format(const char *value, format_line *line, trouble *why)
     line->spec = copy(value, length);
     line->mode = *mode ? copy(mode, strlen(mode)) : NULL;
     if (strcmp(line->spec, "fp32") != 0 && fpemu_format_parse(line->spec, &format, &error) != FPEMU_OK)
-        return fail(why, "format '%s', at position %u: %s", line->spec, (unsigned)error.position, error.message);
+        return fail(why, "format '%s', character %u: %s", shown(line->spec, error.position, cut),
+                    (unsigned)error.position + 1, error.message);
     if (line->mode && fpemu_rounding_parse(line->mode, &rounding, &error) != FPEMU_OK)
-        return fail(why, "rounding '%s': %s", line->mode, error.message);
+        return fail(why, "rounding '%s': %s", shown(line->mode, error.position, cut), error.message);
     return true;
 }
 
@@ -288,13 +292,20 @@ bool settings_set(settings *s, const char *section, const char *key, const char 
         return fail(why, "a pattern and a format of %zu bytes, at most 190 can be", strlen(key) + strlen(value));
     if (strcmp(section, "formats") == 0)
         return check_pattern(key, why) && set_format(s, key, value, why);
+    near_search keys = near_start(key), sections = near_start(section);
+    near_try(&sections, "formats");
     for (int i = 0; i < ROWS; i++) {
-        known = known || strcmp(rows[i].section, section) == 0;
-        if (strcmp(rows[i].section, section) == 0 && strcmp(rows[i].key, key) == 0)
+        const bool here = strcmp(rows[i].section, section) == 0;
+        if (here && strcmp(rows[i].key, key) == 0)
             return read_value(s, &rows[i], value, why);
+        known = known || here;
+        if (here)
+            near_try(&keys, rows[i].key);
+        if (i == 0 || strcmp(rows[i].section, rows[i - 1].section) != 0)
+            near_try(&sections, rows[i].section);
     }
-    return known ? fail(why, "section [%s] has no key '%.60s'", section, key)
-                 : fail(why, "there is no section [%.60s]", section);
+    return known ? fail(why, "section [%s] has no key '%.60s'%s", section, key, near_text(&keys))
+                 : fail(why, "there is no section [%.60s]%s", section, near_text(&sections));
 }
 
 void settings_default(settings *s)

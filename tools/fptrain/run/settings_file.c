@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "run/settings.h"
+#include "run/shelf.h"
 #include "base/source.h"
 
 enum { LONGEST_LINE = 197, LONGEST_NAME = 49, LARGEST = 1 << 20 };
@@ -170,8 +171,12 @@ static bool take_option(settings *s, const char *option, const settings_key *key
     const bool is_file = strcmp(option, "--config") == 0;
     if (is_file != files)
         return true;
-    if (is_file)
-        return settings_read(s, value, why);
+    if (is_file) {
+        char *path = shelf_find(value, why);
+        const bool good = path && settings_read(s, path, why);
+        free(path);
+        return good;
+    }
     if (!key->section)
         return set_by_name(s, value, why);
     return settings_set(s, key->section, key->key, value, &inner) || fail(why, "%s: %s", option, inner.text);

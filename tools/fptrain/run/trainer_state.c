@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/occupied.h"
 #include "run/trainer.h"
 
 static void put_scaler(const trainer *t, checkpoint *to)
@@ -43,24 +44,6 @@ void trainer_save(const trainer *t, checkpoint *to)
     }
 }
 
-/* What may not change between the parts of a run, since bits of what was done so far hang on it. */
-static bool is_kept(const settings_key *key)
-{
-    return strcmp(key->section, "output") != 0 &&
-           (strcmp(key->section, "train") != 0 || strcmp(key->key, "threads") != 0);
-}
-
-static bool same_settings(const settings *now, const settings *then, trouble *why)
-{
-    const int i = settings_difference(now, then, is_kept);
-    settings_key key;
-    char a[SETTINGS_TEXT], b[SETTINGS_TEXT];
-    if (settings_table(i, &key))
-        return fail(why, "the checkpoint is of a run with %s.%s = %s, not %s", key.section, key.key,
-                    settings_value(then, i, b), settings_value(now, i, a));
-    return settings_same_formats(now, then) || fail(why, "the checkpoint is of a run with other formats");
-}
-
 static bool check_settings(const trainer *t, const checkpoint *from, trouble *why)
 {
     size_t length;
@@ -69,7 +52,8 @@ static bool check_settings(const trainer *t, const checkpoint *from, trouble *wh
         return fail(why, "the checkpoint has no settings");
     settings then;
     settings_default(&then);
-    const bool good = settings_parse(&then, text, length, "checkpoint", why) && same_settings(t->settings, &then, why);
+    const bool good = settings_parse(&then, text, length, "checkpoint", why) &&
+                      occupied_by_same(t->settings, &then, "the checkpoint", why);
     settings_free(&then);
     return good;
 }

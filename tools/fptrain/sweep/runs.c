@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "common/atomic_file.h"
+#include "run/occupied.h"
 #include "sweep/sweep.h"
 
 static char *joined(const char *a, const char *b)
@@ -179,6 +180,21 @@ static int *run_order(const sweep *s)
     return order;
 }
 
+/* Before the first run starts: none of them may meet a run of other settings. */
+static void look_first(const sweep *s)
+{
+    trouble why;
+    for (int i = 0; i < s->count; i++)
+        for (int seed = 0; seed < s->seeds; seed++) {
+            json_t *summary = summary_of(s, &s->trials[i], seed);
+            settings one = sweep_settings(s, &s->trials[i], seed);
+            if (!summary && !occupied_check(&one, RUN_RESUME, &why))
+                die("tradeoff: %s; choose another --out, or remove it", why.text);
+            settings_free(&one);
+            json_decref(summary);
+        }
+}
+
 int sweep_run(const sweep *s)
 {
     const double memory = s->memory > 0 ? s->memory : 0.9 * free_memory();
@@ -188,6 +204,7 @@ int sweep_run(const sweep *s)
     if (jobs < s->jobs)
         printf("memory for %d side by side: a run needs about %.0f MB\n", jobs, s->run_bytes / 1e6);
     trouble why;
+    look_first(s);
     if (!directory_make(s->out, &why))
         die("tradeoff: %s", why.text);
     for (int seed = 0; seed < s->seeds; seed++)

@@ -27,7 +27,7 @@ class LinearFunction(torch.autograd.Function):
     """input @ weight.T + bias."""
 
     @staticmethod
-    def forward(ctx: Any, x: torch.Tensor, weight: torch.Tensor, bias: Any, specs: Any  # type: ignore[override]
+    def forward(ctx: Any, x: torch.Tensor, weight: torch.Tensor, bias: Any, specs: Any
                 ) -> torch.Tensor:
         rounded, rounded_weight = _elementwise(x, specs, "output"), _elementwise(weight, specs, "weight")
         ctx.save_for_backward(*((rounded, rounded_weight) if specs["quantize_backprop"] else (x, weight)))
@@ -58,7 +58,7 @@ class MatMulFunction(torch.autograd.Function):
     """a @ b + bias; the letters of `mode` say whether an operand is an activation (a) or a weight (w)."""
 
     @staticmethod
-    def forward(ctx: Any, a: torch.Tensor, b: torch.Tensor, bias: Any, specs: Any,  # type: ignore[override]
+    def forward(ctx: Any, a: torch.Tensor, b: torch.Tensor, bias: Any, specs: Any,
                 mode: str) -> torch.Tensor:
         rounded_a, rounded_b = _elementwise(a, specs, "output"), _elementwise(b, specs, "output")
         ctx.save_for_backward(*((rounded_a, rounded_b) if specs["quantize_backprop"] else (a, b)))
@@ -96,7 +96,7 @@ def linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None 
         raise ValueError("prequantized_weights is not needed: rounded weights stay what they are")
     if input.dim() == 1:
         return linear(input[None], weight, bias, mx_specs)[0]
-    result: torch.Tensor = LinearFunction.apply(  # type: ignore[no-untyped-call]
+    result: torch.Tensor = LinearFunction.apply(
         input, weight, bias, apply_mx_specs(mx_specs))
     return result
 
@@ -112,7 +112,7 @@ def matmul(in1: torch.Tensor, in2: torch.Tensor, bias: torch.Tensor | None = Non
         raise ValueError(f"mode_config is aa, aw or wa, not {mode_config!r}")
     if in1.dim() < 2 or in2.dim() < 2:
         raise ValueError("operands have two dimensions or more")
-    result: torch.Tensor = MatMulFunction.apply(  # type: ignore[no-untyped-call]
+    result: torch.Tensor = MatMulFunction.apply(
         in1, in2, bias, apply_mx_specs(mx_specs), mode_config)
     return result
 

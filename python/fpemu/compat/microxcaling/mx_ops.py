@@ -91,6 +91,6 @@ def _largest(x: torch.Tensor, blocks: str) -> torch.Tensor:
     for axis, size in zip(range(-len(sizes), 0), sizes):
         length = a.shape[axis]
         moved = torch.nn.functional.pad(a.movedim(axis, -1), (0, -length % size))
-        tops = moved.unflatten(-1, (-1, size)).amax(-1, keepdim=True).expand(*moved.shape[:-1], -1, size)
+        tops = moved.reshape(*moved.shape[:-1], -1, size).amax(-1, keepdim=True).expand(*moved.shape[:-1], -1, size)
         a = tops.flatten(-2)[..., :length].movedim(-1, axis)
     return a

@@ -15,8 +15,7 @@ class QuantizeBfloatFunction(torch.autograd.Function):
     """Rounds to bfloat or fp forward, and gradients backward."""
 
     @staticmethod
-    def forward(ctx: Any, x: torch.Tensor, mx_specs: Any, round: str | None = None  # type: ignore[override]  # noqa: A002
-                ) -> torch.Tensor:
+    def forward(ctx: Any, x: torch.Tensor, mx_specs: Any, round: str | None = None) -> torch.Tensor:  # noqa: A002
         ctx.round = mx_specs["round"] if round is None else round
         ctx.mx_specs = get_backwards_mx_specs(mx_specs)
         return quantize_elemwise_op(x, mx_specs, ctx.round)
@@ -33,5 +32,5 @@ def quantize_bfloat(x: torch.Tensor, mx_specs: Mapping[str, Any] | None, round: 
     if mx_specs is None:
         return x
     specs = apply_mx_specs(mx_specs)
-    result: torch.Tensor = QuantizeBfloatFunction.apply(x, specs, round)  # type: ignore[no-untyped-call]
+    result: torch.Tensor = QuantizeBfloatFunction.apply(x, specs, round)
     return result

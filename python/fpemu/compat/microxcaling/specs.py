@@ -94,8 +94,8 @@ def get_backwards_mx_specs(specs: Any) -> Any:
 
 
 def apply_mx_specs(mx_specs: Mapping[str, Any] | None, default_mx_specs: Any = None) -> Any:
-    """The defaults (changed in place, where they are given) with all entries of mx_specs that are not None. KeyError for
-    a key that there is not."""
+    """The defaults (changed in place, where they are given) with all entries of mx_specs that are not None. KeyError
+    for a key that there is not."""
     specs = default_mx_specs if default_mx_specs else get_default_mx_specs()
     for key, value in (mx_specs or {}).items():
         if value is not None:
@@ -106,8 +106,8 @@ def apply_mx_specs(mx_specs: Mapping[str, Any] | None, default_mx_specs: Any = N
 
 
 def finalize_mx_specs(specs: MutableMapping[str, Any], early_exit: bool = True) -> Any:
-    """Specs in which entries that were not given follow those that they depend on: formats of the backward pass those of
-    the forward pass, roundings `round`. None where nothing is quantised, if early_exit is true."""
+    """Specs in which entries that were not given follow those that they depend on: formats of the backward pass those
+    of the forward pass, roundings `round`. None where nothing is quantised, if early_exit is true."""
     if early_exit and not any(specs.get(key) for key in (*_FORMATS, "bfloat", "fp")):
         return None
     for key, other in _FOLLOW:

@@ -44,7 +44,8 @@ def lower(model: nn.Module, layer_types: Sequence[str] = (), forward_number: Num
           backward_rounding: str = "stochastic") -> None:
     """Has every layer of `model` whose kind (a key of LAYERS) is in layer_types round its output, in place: the layers'
     `forward` is replaced. Other arguments as `quantizer`."""
-    quant, classes = Quantizer(forward_number, backward_number, forward_rounding, backward_rounding), _classes(layer_types)
+    quant = Quantizer(forward_number, backward_number, forward_rounding, backward_rounding)
+    classes = _classes(layer_types)
 
     def after(module: nn.Module) -> None:
         inner = module.forward
@@ -60,7 +61,8 @@ def sequential_lower(model: nn.Module, layer_types: Sequence[str] = (), forward_
                      backward_rounding: str = "stochastic") -> nn.Module:
     """A copy of `model` in which a quantiser follows every layer of those kinds that has no layers inside: in its place
     stands nn.Sequential(layer, quantiser). Other arguments as `quantizer`."""
-    quant, classes = Quantizer(forward_number, backward_number, forward_rounding, backward_rounding), _classes(layer_types)
+    quant = Quantizer(forward_number, backward_number, forward_rounding, backward_rounding)
+    classes = _classes(layer_types)
 
     def lowered(module: Any) -> Any:
         if not module._modules:

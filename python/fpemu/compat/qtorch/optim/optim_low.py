@@ -20,8 +20,8 @@ class OptimLP(Optimizer):
 
     weight_quant, momentum_quant: applied to weights, and to momentum (SGD) or both moments (Adam), after a step.
     grad_quant: applied to gradients, times grad_scaling, before a step. acc_quant: a second copy of every weight is
-    kept, which the optimiser updates; acc_quant is applied to it, and weight_quant makes the weight of it. None leaves a
-    tensor as it is.
+    kept, which the optimiser updates; acc_quant is applied to it, and weight_quant makes the weight of it. None leaves
+    a tensor as it is.
     """
 
     def __init__(self, optim: Optimizer, weight_quant: Quant = None, grad_scaling: float = 1.0,
@@ -43,7 +43,7 @@ class OptimLP(Optimizer):
             for p in group["params"]:
                 yield group, p
 
-    def step(self, closure: Any = None) -> Any:  # type: ignore[override]
+    def step(self, closure: Any = None) -> Any:
         """One step of the wrapped optimiser: gradients are rounded before, accumulators, weights and momentum after.
         A closure is refused: what it computes would not be rounded."""
         if closure is not None:

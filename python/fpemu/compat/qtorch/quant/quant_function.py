@@ -101,9 +101,10 @@ class _Straight(torch.autograd.Function):
     """Rounded forward, rounded backward."""
 
     @staticmethod
-    def forward(ctx: Any, x: torch.Tensor, forward: Any, backward: Any) -> torch.Tensor:  # type: ignore[override]
+    def forward(ctx: Any, x: torch.Tensor, forward: Any, backward: Any) -> torch.Tensor:
         ctx.backward_function = backward
-        return forward(x)  # type: ignore[no-any-return]
+        y: torch.Tensor = forward(x)
+        return y
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
@@ -114,7 +115,7 @@ class _Clamped(torch.autograd.Function):
     """The same for fixed point, with gradients of zero where x was clamped."""
 
     @staticmethod
-    def forward(ctx: Any, x: torch.Tensor, number: FixedPoint, rounding: str,  # type: ignore[override]
+    def forward(ctx: Any, x: torch.Tensor, number: FixedPoint, rounding: str,
                 hooks: Any, backward: Any) -> torch.Tensor:
         ctx.hooks, ctx.backward_function = hooks, backward
         rounded = _unclamped(x, number.fl, rounding)
@@ -157,10 +158,10 @@ def quantizer(forward_number: Number | None = None, backward_number: Number | No
                 for hook in hooks:
                     g = hook(g)
                 return rounded(g)
-        return lambda x: _Straight.apply(x, forward, backward)  # type: ignore[no-any-return,no-untyped-call]
+        return lambda x: _Straight.apply(x, forward, backward)
     if not isinstance(forward_number, FixedPoint):
         raise ValueError("gradients of what is clamped are set to zero for fixed point only")
     require(forward_number.clamp is True, "clamping_grad_zero goes with a number that clamps")
     after = None if backward_number is None else backward
-    return lambda x: _Clamped.apply(  # type: ignore[no-any-return,no-untyped-call]
+    return lambda x: _Clamped.apply(
         x, forward_number, forward_rounding, tuple(backward_hooks), after)

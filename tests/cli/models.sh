@@ -1,0 +1,224 @@
+#!/bin/sh
+# Models of several files: a directory with an index, one without, one with one file. Python's safetensors judge where
+# there are any; hostile indices; nothing of a model is lost or left half-written.
+tests=$(cd "$(dirname "$0")" && pwd)
+. "$tests/common.sh"
+models=$tests/models.py
+OMP_NUM_THREADS=1
+OPENBLAS_NUM_THREADS=1
+TMPDIR=$directory
+export OMP_NUM_THREADS OPENBLAS_NUM_THREADS TMPDIR
+
+# shard NAME BYTES TENSOR...: a safetensors file with tensors of F32, BYTES of zeros each
+shard() {
+    file=$1 bytes=$2 header= place=0
+    shift 2
+    for name; do
+        header="$header,\"$name\":{\"dtype\":\"F32\",\"shape\":[$((bytes / 4 / 64)),64],"
+        header="$header\"data_offsets\":[$place,$((place + bytes))]}"
+        place=$((place + bytes))
+    done
+    header="{${header#,}}"
+    while [ $((${#header} % 8)) -ne 0 ]; do header="$header "; done
+    length=${#header}
+    { printf "\\$(printf %o $((length % 256)))\\$(printf %o $((length / 256)))\\0\\0\\0\\0\\0\\0%s" "$header"; } >"$file"
+    truncate -s $((8 + length + place)) "$file"
+}
+# index NAME=FILE...: an index on standard output
+index() {
+    map=
+    for entry; do
+        map="$map,\"${entry%%=*}\":\"${entry#*=}\""
+    done
+    echo "{\"metadata\":{\"total_size\":0},\"weight_map\":{${map#,}}}"
+}
+# nothing: no directory `new`, no temporary one
+nothing() {
+    holds ! -e new
+    no_leftovers
+}
+
+# Without other programs: two shards, an index in another order
+mkdir small
+shard small/a.safetensors 256 x y
+shard small/b.safetensors 512 z
+index z=b.safetensors x=a.safetensors y=a.safetensors >small/model.safetensors.index.json
+echo '{}' >small/config.json
+"$FPEMU" compare small e4m3fn --tensors '[xz]' >table || failed compare
+holds "$(tr -s ' ' <table | sed -n 's/^z //p')" = 'F32 2x64 -'
+gives '' quantize mxfp4 small -o new
+holds "$(ls new | tr '\n' ' ')" = 'a.safetensors b.safetensors model.safetensors.index.json '
+same new/a.safetensors small/a.safetensors
+same new/b.safetensors small/b.safetensors
+grep -q '"total_size": 1024$' new/model.safetensors.index.json || failed 'total_size'
+rm -r new
+gives '' quantize mxfp4 small -o new --dtype BF16
+grep -q '"total_size": 512$' new/model.safetensors.index.json || failed 'total_size of another type'
+rm -r new
+gives '' quantize mxfp4 small/model.safetensors.index.json -o new/
+gives '' pack mxfp4 small -o out.fpk
+gives '' unpack out.fpk -o out.safetensors
+"$FPEMU" info small >table || failed info
+holds "$(tr -s ' ' <table | sed -n 's/^y //p')" = 'F32 1x64 256 a.safetensors'
+holds "$(tail -n 1 table)" = 'all      3 tensors, 256 elements, 1024 bytes, in 2 files with an index'
+"$FPEMU" info small --json >json || failed 'info --json'
+python_checks json 'assert j["files"] == ["a.safetensors", "b.safetensors"] and j["bytes"] == 1024
+assert [t["file"] for t in j["tensors"]] == ["a.safetensors", "a.safetensors", "b.safetensors"]'
+fails 2 'is a file' info small/a.safetensors --values
+
+# A directory that is there is left alone; asked for, the model is written into it beside what else it holds
+echo mine >new/notes
+cp -r new before
+fails 1 'not empty' quantize e4m3fn small -o new
+fails 1 'not empty' quantize e4m3fn small -o new/
+diff -r new before || failed 'a refused output'
+gives '' quantize e4m3fn small -o new --force
+holds "$(cat new/notes)" = mine
+shard new/old.safetensors 256 old
+fails 1 "'old.safetensors' in it" quantize e4m3fn small -o new --force
+rm -r new before
+mkdir new
+gives '' quantize e4m3fn small -o new
+rm -r new
+: >new
+fails 1 'is a file' quantize e4m3fn small -o new
+rm new
+fails 1 'beside it' quantize e4m3fn small -o nowhere/new
+fails 2 'is a directory of files' quantize e4m3fn small -o out.safetensors
+fails 2 'is a directory of files' quantize e4m3fn small -o -
+cp -r small same
+gives '' quantize e4m3fn same -o same --force
+holds "$(cat same/config.json)" = '{}'
+nothing
+
+# Indices that do not agree with the files
+mkdir bad
+cp small/*.safetensors bad
+refused() { # TEXT
+    for command in 'compare bad e4m3fn' 'quantize e4m3fn bad -o new' 'pack e4m3fn bad -o new' 'info bad'; do
+        fails 1 "$1" $command
+        nothing
+    done
+}
+index x=a.safetensors y=a.safetensors z=c.safetensors >bad/model.safetensors.index.json
+refused "file 'c.safetensors': No such file"
+index x=a.safetensors y=b.safetensors z=b.safetensors >bad/model.safetensors.index.json
+refused "'y' lies in 'a.safetensors', the index says 'b.safetensors'"
+index x=a.safetensors z=b.safetensors >bad/model.safetensors.index.json
+refused "'y' lies in 'a.safetensors', and the index does not name it"
+index x=a.safetensors y=a.safetensors z=b.safetensors w=b.safetensors >bad/model.safetensors.index.json
+refused "'w' is not in 'b.safetensors'"
+index x=../small/a.safetensors y=a.safetensors >bad/model.safetensors.index.json
+refused "no name of a file beside it"
+index x=/etc/passwd >bad/model.safetensors.index.json
+refused "no name of a file beside it"
+index x=.. >bad/model.safetensors.index.json
+refused "no name of a file beside it"
+index x= >bad/model.safetensors.index.json
+refused "no name of a file beside it"
+index 'x=a.safetensors\u0000' y=a.safetensors z=b.safetensors >bad/model.safetensors.index.json
+refused 'no JSON'
+index x=a.safetensors x=b.safetensors >bad/model.safetensors.index.json
+refused 'no JSON: duplicate'
+echo '{"weight_map":{"x":1}}' >bad/model.safetensors.index.json
+refused 'no name of a file'
+echo '{"weight_map":{}}' >bad/model.safetensors.index.json
+refused 'no weight_map'
+echo '{"weight_map":[]}' >bad/model.safetensors.index.json
+refused 'no weight_map'
+echo '{"metadata":1,"weight_map":{"x":"a.safetensors"}}' >bad/model.safetensors.index.json
+refused 'no weight_map'
+echo '[]' >bad/model.safetensors.index.json
+refused 'no weight_map'
+echo '{"weight_map":' >bad/model.safetensors.index.json
+refused 'no JSON'
+rm bad/model.safetensors.index.json
+mkfifo bad/c.safetensors
+index z=c.safetensors >bad/model.safetensors.index.json
+refused 'no regular file'
+rm bad/c.safetensors bad/model.safetensors.index.json
+shard bad/c.safetensors 256 z
+fails 1 "tensor 'z' lies in two of the files" compare bad e4m3fn
+head -c 60 small/b.safetensors >bad/c.safetensors
+fails 1 "file 'c.safetensors'" compare bad e4m3fn
+rm bad/*.safetensors
+fails 1 'there is nothing' compare bad e4m3fn
+: >bad/pytorch_model.bin
+fails 1 'there is pytorch_model.bin' compare bad e4m3fn
+index x=a.safetensors >bad/one.safetensors.index.json
+index x=a.safetensors >bad/two.safetensors.index.json
+fails 1 'several indices' compare bad e4m3fn
+nothing
+
+# A failure and a signal in the middle
+mkdir long
+shard long/a.safetensors 33554432 p q
+shard long/b.safetensors 33554432 r
+shard long/c.safetensors 33554432 s
+index p=a.safetensors q=a.safetensors r=b.safetensors s=c.safetensors >long/model.safetensors.index.json
+(ulimit -f 100000 && "$FPEMU" quantize mxfp4 long -o new) 2>err
+holds $? -eq 1
+grep -q 'File too large' err || failed "message of a file too large: $(cat err)"
+nothing
+"$FPEMU" quantize mxfp4 long -o new -r sr 2>err &
+process=$!
+for tries in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
+    set -- .fpemu-*/a.safetensors
+    [ -e "$1" ] && break
+    sleep 0.1
+done
+kill -TERM $process 2>/dev/null
+wait $process 2>/dev/null
+holds $? -eq 143
+nothing
+
+# Memory: a model of 128 MB, as an address space of 80 MB takes it (bounded.sh)
+if (ulimit -v 80000 && "$FPEMU" quantize mxfp4 small -o new) 2>/dev/null; then
+    rm -r new
+    (ulimit -v 80000 && exec "$FPEMU" compare long mxfp4 e4m3fn >/dev/null) || failed 'compare in bounded memory'
+    (ulimit -v 80000 && exec "$FPEMU" quantize mxfp4 long -o new --dtype BF16) || failed 'quantize in bounded memory'
+    (ulimit -v 80000 && exec "$FPEMU" pack mxfp4 long -o out.fpk) || failed 'pack in bounded memory'
+fi
+rm -rf long new
+
+# Progress: on a terminal with the time that is left, elsewhere not at all
+shard large.safetensors 536870912 a
+"$FPEMU" compare large.safetensors e4m3fn e5m2 2>err >/dev/null || failed compare
+holds ! -s err
+if python3 -c 'import pty' 2>/dev/null; then
+    python3 -c 'import os, pty, sys
+seen = b""
+def read(fd):
+    global seen
+    data = os.read(fd, 1024)
+    seen += data
+    return data
+sys.stdout = open(os.devnull, "w")
+os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+status = pty.spawn(sys.argv[1:], read)
+assert status == 0 and b" s left" in seen and b"\r\x1b[K" in seen, seen[:300]' \
+        "$FPEMU" compare large.safetensors e4m3fn e5m2 nvfp4 mxfp4 </dev/null 2>err || failed "progress: $(tail -n 1 err)"
+fi
+rm large.safetensors
+
+# Python's safetensors write, read and judge
+if python3 -c 'import numpy, safetensors.numpy' 2>/dev/null; then
+    python3 "$models" write m || failed 'no models'
+    gives '' quantize fp16 m -o out-m --min-dims 2
+    python3 "$models" read m out-m || failed 'a model with an index'
+    gives '' quantize fp16 m/plain -o out-plain --min-dims 2
+    python3 "$models" read m/plain out-plain || failed 'a model without an index'
+    gives '' quantize fp16 m/one -o out-one --min-dims 2
+    python3 "$models" read m/one out-one || failed 'a model of one file'
+    # one file has the same tensors, in another order: all but stochastic results are the same
+    gives '' quantize mxfp4 m -o out-mx
+    gives '' quantize mxfp4 m/one/model.safetensors -o one.safetensors
+    python3 "$models" tensors one.safetensors out-mx || failed 'one file and several'
+    gives '' pack mxfp4 m -o m.fpk
+    gives '' unpack m.fpk -o unpacked.safetensors
+    python3 "$models" tensors unpacked.safetensors out-mx || failed 'pack and unpack'
+else
+    echo 'not judged by safetensors: no Python 3 with numpy and safetensors'
+fi
+
+finish

@@ -1,0 +1,108 @@
+# What a run left behind is never replaced unasked: fptrain run, demo and tradeoff; --force leaves nothing of the old
+# run to go on from. Experiments are found by their names.
+set -u
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+fptrain=$FPTRAIN
+experiments=$(cd "$(dirname "$0")/../../share/fptrain/experiments" && pwd) || exit 1
+status=0
+cd "$work" || exit 1
+
+complain() {
+    echo "$*"
+    status=1
+}
+
+# refuses TEXT COMMAND...: status 2, one line that holds TEXT, and the files of the directory are as they were.
+refuses() {
+    said=$1
+    shift
+    before=$(find . -type f ! -name out ! -name err -exec cksum {} + | sort -k 3)
+    "$@" >out 2>err
+    [ $? -eq 2 ] || complain "$*: not refused"
+    [ "$(wc -l <err)" -eq 1 ] && grep -qF -e "$said" err || complain "$*: says $(cat err)"
+    [ "$(find . -type f ! -name out ! -name err -exec cksum {} + | sort -k 3)" = "$before" ] ||
+        complain "$*: files have changed"
+}
+
+small="--set data.train_count=80 --set data.test_count=20 --model mlp --set model.width=0.125 --batch 16 --quiet"
+"$fptrain" run $small --epochs 2 --out a || complain "a run: $?"
+for option in --resume --force --out; do
+    refuses "$option" "$fptrain" run $small --epochs 2 --out a
+done
+refuses "a/ holds a run already" "$fptrain" run $small --epochs 1 --seed 2 --out a/
+refuses "one of them" "$fptrain" run $small --resume --force --out a
+refuses "train.seed = 1, not 2" "$fptrain" run $small --epochs 2 --seed 2 --resume --out a
+# Any one of its files is enough.
+for file in checkpoint log.jsonl settings.ini summary.json; do
+    mkdir only-$file && cp a/$file only-$file
+    refuses "holds a run already" "$fptrain" run $small --epochs 2 --out only-$file
+done
+# Without a checkpoint: what is finished is not lost, what is not begins again if it is the same run.
+cp -R a b && rm b/checkpoint
+refuses "finished, and no checkpoint" "$fptrain" run $small --epochs 2 --resume --out b
+rm b/summary.json
+refuses "train.seed = 1, not 2" "$fptrain" run $small --epochs 2 --seed 2 --resume --out b
+refuses "other formats" "$fptrain" run $small --epochs 2 --set formats.v=bf16 --resume --out b
+mv a/checkpoint first && rm a/summary.json
+"$fptrain" run $small --epochs 2 --resume --out a || complain "begins again: $?"
+cmp -s a/checkpoint first || complain "begun again, another checkpoint"
+# --force: a shorter run without checkpoints leaves nothing of the longer one; what is no file of a run stays. A wrong
+# option loses nothing.
+cp -R a c && echo mine >c/notes.txt
+refuses "nonesuch" "$fptrain" run $small --model nonesuch --force --out c
+"$fptrain" run $small --epochs 1 --seed 2 --set output.checkpoint_every=0 --force --out c || complain "--force: $?"
+[ ! -e c/checkpoint ] || complain "--force left a checkpoint"
+grep -q '"train.seed": "2"' c/summary.json || complain "--force: the summary is not of the new run"
+[ "$(grep -c test_loss c/log.jsonl)" -eq 1 ] || complain "--force: lines of the old log"
+grep -q mine c/notes.txt || complain "--force: a file that is no run's"
+refuses "finished, and no checkpoint" "$fptrain" run $small --epochs 1 --seed 2 --set output.checkpoint_every=0 \
+    --resume --out c
+# A directory that is there but holds no run is taken, and so is none at all.
+mkdir empty && echo mine >empty/notes.txt
+"$fptrain" run $small --epochs 1 --out empty || complain "an empty directory: $?"
+"$fptrain" run $small --epochs 1 --out empty/deep/er || complain "a new directory: $?"
+
+# fptrain demo: before anything is trained
+mkdir -p demo && cp -R a demo/fp8-scaled
+refuses "demo/fp8-scaled holds a run already: --force" "$fptrain" demo demo
+refuses "at most a directory" "$fptrain" demo demo other
+
+# fptrain tradeoff goes on with its own runs, and starts none where one is of other settings, finished or not.
+sweep="tradeoff ${small% --quiet} --epochs 1 --ratios 0:1:1 --seeds 1 --schemes fp32,ratio --promote off --out sweep"
+"$fptrain" $sweep >out 2>err || complain "a sweep: $(cat err)"
+"$fptrain" $sweep >out 2>err || complain "the sweep once more: $(cat err)"
+refuses "other settings" "$fptrain" $sweep --lr 0.5
+find sweep -name summary.json -exec rm {} +
+refuses "choose another --out" "$fptrain" $sweep --lr 0.5
+find sweep -name checkpoint -exec rm {} +
+refuses "choose another --out" "$fptrain" $sweep --lr 0.5
+
+# Experiments by name, beside the program; a file of the same name comes first.
+"$fptrain" run --list >list || complain "--list: $?"
+[ "$(awk '{ print $1 }' list)" = "$(cd "$experiments" && ls *.ini | sed 's/\.ini$//')" ] || complain "list: $(cat list)"
+grep -q '^mnist-lenet  *LeNet on MNIST$' list || complain "what they are: $(cat list)"
+[ "$(awk 'length > 100' list | wc -l)" -eq 0 ] || complain "lines longer than a terminal"
+for name in fp8 fp8.ini; do
+    "$fptrain" run --config $name $small --epochs 1 --force --out named || complain "--config $name: $?"
+    grep -q '^dv = e5m2' named/settings.ini || complain "--config $name: $(cat named/settings.ini)"
+done
+printf '[formats]\ndv = bf16\n' >fp8
+"$fptrain" run --config fp8 $small --epochs 1 --force --out named || complain "a file fp8: $?"
+grep -q '^dv = bf16' named/settings.ini || complain "a file comes first"
+refuses "no experiment of that name (did you mean 'mnist-lenet'?)" "$fptrain" run --config mnist-lent
+refuses "./fp8.ini: No such file" "$fptrain" run --config ./fp8.ini
+
+# Did you mean, and nothing that drives a terminal
+refuses "unknown command 'rnu' (did you mean 'run'?)" "$fptrain" rnu
+refuses "unknown option '--resme' (did you mean '--resume'?)" "$fptrain" run --resme
+refuses "option '--ratio' needs a value" "$fptrain" assign --ratio
+refuses "no key 'epoch' (did you mean 'epochs'?)" "$fptrain" run --set train.epoch=3
+refuses "no section [modle] (did you mean 'model'?)" "$fptrain" run --set modle.name=mlp
+refuses "no model is called 'lenet5' (did you mean 'lenet'?)" "$fptrain" run --model lenet5
+refuses "format 'fp8', character 1: found 'fp8', did you mean e4m3fn or e5m2" "$fptrain" run --set formats.v=fp8
+refuses "format 'fp8', character 1" "$fptrain" report a --tables t --oracle fp8
+refuses "character 1 of the model" "$fptrain" run $small --set train.backend=emulated:seqx
+refuses "unknown command 'a?[31m'" "$fptrain" "$(printf 'a\033[31m')"
+"$fptrain" help run >out && "$fptrain" run --help | cmp -s - out || complain "help run"
+exit $status

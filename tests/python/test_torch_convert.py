@@ -1,0 +1,540 @@
+"""fpemu.torch.convert and the layers: against casts of torch and ml_dtypes, and products that are exact in float64."""
+
+from __future__ import annotations
+
+import copy
+import io
+import threading
+
+import pytest
+
+torch = pytest.importorskip("torch")
+ml_dtypes = pytest.importorskip("ml_dtypes")
+
+import numpy as np  # noqa: E402
+import torch.nn.functional as F  # noqa: E402
+from torch import nn  # noqa: E402
+
+import fpemu  # noqa: E402
+import fpemu.torch as ft  # noqa: E402
+
+f = ft.functional
+
+
+@pytest.fixture(autouse=True)
+def seeded():
+    torch.manual_seed(7)
+
+
+# ------------------------------------------------------------------------------------------------ judges
+
+
+def e4m3(x):
+    """E4M3, past the end the largest number, by torch's own cast."""
+    return x.float().clamp(-448, 448).to(torch.float8_e4m3fn).to(x.dtype)
+
+
+def e5m2(x):
+    return x.float().to(torch.float8_e5m2).to(x.dtype)
+
+
+def mxfp8(x, axis):
+    """OCP MX 1.0, 6.3, with E4M3 elements, block by block, by ml_dtypes' cast and exact powers of two."""
+    x = np.moveaxis(x.detach().double().numpy(), axis, -1)
+    y = np.zeros_like(x)
+    for i in range(0, x.shape[-1], 32):
+        block = x[..., i:i + 32]
+        amax = np.abs(block).max(-1, keepdims=True)
+        scale = np.ldexp(1.0, np.frexp(amax)[1] - 1 - 8)
+        scale[amax == 0] = 1
+        y[..., i:i + 32] = np.clip(block / scale, -448, 448).astype(ml_dtypes.float8_e4m3fn).astype(np.float64) * scale
+    return torch.from_numpy(np.moveaxis(y, -1, axis).copy())
+
+
+def grid(*shape):
+    """Numbers of magnitude 1/2 to 2 that are in no 8-bit format; sums of few products of their casts are exact in
+    float32, in whatever order they are added."""
+    return (torch.rand(*shape) * 1.5 + 0.5) * (torch.randint(2, shape) * 2 - 1)
+
+
+# ------------------------------------------------------------------------------------------------ linear
+
+
+def test_linear_is_the_product_of_casts_bit_for_bit():
+    x, w, b, g = (t.requires_grad_() for t in (grid(3, 5, 32), grid(16, 32), e4m3(grid(16)), grid(3, 5, 16)))
+    y = f.linear(x, w, b, recipe="fp8")
+    y.backward(g)
+    xq, wq, gq = e4m3(x.detach()).double(), e4m3(w.detach()).double(), e5m2(g).double()
+    assert not torch.equal(xq.float(), x.detach()) and not torch.equal(gq.float(), g)
+    assert torch.equal(y, (xq @ wq.T).float() + b.detach())
+    assert torch.equal(x.grad, (gq @ wq).float())
+    assert torch.equal(w.grad, (gq.flatten(0, 1).T @ xq.flatten(0, 1)).float())
+    assert torch.equal(b.grad, g.sum((0, 1)))
+
+
+def test_products_may_have_operands_and_results_of_their_own():
+    recipe = ft.Recipe(input="e4m3fn:saturate", weight="bf16", gradient="e5m2", bias="e5m2",
+                       forward=ft.Product(result="bf16"), data_gradient=ft.Product(left="bf16", right="e5m2"),
+                       weight_gradient=ft.Product(right="bf16", result="e4m3fn:saturate"))
+    x, w, b, g = grid(8, 16).requires_grad_(), grid(4, 16).requires_grad_(), grid(4).requires_grad_(), grid(8, 4)
+    y = f.linear(x, w, b, recipe=recipe)
+    y.backward(g)
+    bf16 = lambda t: t.float().bfloat16().double()  # noqa: E731
+    xd, wd = x.detach(), w.detach()
+    assert torch.equal(y, bf16(e4m3(xd).double() @ bf16(wd).T).float() + e5m2(b.detach()))
+    assert torch.allclose(x.grad.double(), bf16(g) @ e5m2(wd).double(), rtol=1e-6, atol=1e-6)
+    assert torch.equal(w.grad, e4m3((e5m2(g).T.double() @ bf16(xd)).float()))
+
+
+def test_blocks_lie_along_the_dimension_that_is_summed_over():
+    x, w = torch.randn(2, 40, 96, requires_grad=True), torch.randn(64, 96, requires_grad=True)
+    g = torch.randn(2, 40, 64)
+    f.linear(x, w, recipe="mxfp8").backward(g)
+    y = f.linear(x, w, recipe="mxfp8")
+    rows, grads = x.detach().flatten(0, 1), g.flatten(0, 1)
+    close = lambda a, b: torch.allclose(a.double(), b, rtol=1e-5, atol=1e-5)  # noqa: E731
+    assert close(y.flatten(0, 1), mxfp8(rows, -1) @ mxfp8(w, -1).T)
+    assert close(x.grad.flatten(0, 1), mxfp8(grads, -1) @ mxfp8(w, 0))
+    assert close(w.grad, mxfp8(grads, 0).T @ mxfp8(rows, 0))
+    assert not close(w.grad, mxfp8(grads, -1).T @ mxfp8(rows, -1))  # the judge can tell the axes apart
+
+
+def test_right_forward_keeps_the_operand_of_the_forward_product():
+    recipe = ft.recipe("mxfp8").replace(data_gradient=ft.Product(right="forward"))
+    x, w, g = torch.randn(40, 96, requires_grad=True), torch.randn(64, 96), torch.randn(40, 64)
+    f.linear(x, w, recipe=recipe).backward(g)
+    assert torch.allclose(x.grad.double(), mxfp8(g, -1) @ mxfp8(w, -1), rtol=1e-5, atol=1e-5)
+
+
+def test_mx_operands_are_torchao_s():
+    mx = pytest.importorskip("torchao.prototype.mx_formats.mx_tensor")
+    x = torch.randn(64, 96) * 2.0 ** torch.randint(-20, 20, (64, 96))
+    scale, data = mx.to_mx(x, torch.float8_e4m3fn, 32)
+    theirs = (data.double().reshape(64, 3, 32) * scale.double().reshape(64, 3, 1)).reshape(64, 96)
+    eye = torch.eye(96)
+    assert torch.equal(f.linear(x, eye, recipe=ft.Recipe(input="mxfp8")).double(), theirs)
+
+
+# ------------------------------------------------------------------------------------------------ convolutions
+
+CONVOLUTIONS = [
+    (1, (2, 4, 9), (6, 4, 3), {"padding": 1}),
+    (1, (2, 4, 9), (6, 4, 4), {"padding": "same"}),
+    (2, (2, 4, 6, 5), (6, 2, 3, 2), {"stride": (2, 1), "padding": (1, 0), "dilation": (1, 2), "groups": 2}),
+    (2, (3, 4, 7, 6), (4, 4, 3, 3), {"stride": 2, "padding": 1}),
+    (2, (4, 7, 6), (3, 4, 2, 2), {"stride": 3}),
+    (3, (1, 2, 4, 5, 3), (4, 2, 2, 3, 1), {"stride": (1, 2, 1), "padding": (0, 1, 0)}),
+]
+
+
+@pytest.mark.parametrize("accumulator", [None, "seq(fp32)", "tc(h100,e4m3fn,promote=32)"])
+@pytest.mark.parametrize("d, size, kernel, how", CONVOLUTIONS)
+def test_convolutions_are_exact_sums_of_casts(d, size, kernel, how, accumulator):
+    gradient = accumulator and accumulator.replace("e4m3fn", "e5m2")
+    recipe = ft.recipe("fp8").replace(forward=ft.Product(accumulator=accumulator))
+    if accumulator == "seq(fp32)":
+        recipe = recipe.replace(data_gradient=ft.Product(accumulator=gradient),
+                                weight_gradient=ft.Product(accumulator=gradient))
+    x, w, b = grid(*size).requires_grad_(), grid(*kernel).requires_grad_(), e4m3(grid(kernel[0])).requires_grad_()
+    y = getattr(f, f"conv{d}d")(x, w, b, **how, recipe=recipe)
+    xq, wq = (e4m3(t.detach()).double().requires_grad_() for t in (x, w))
+    exact = getattr(F, f"conv{d}d")(xq, wq, None, **how)
+    if accumulator is None or accumulator == "seq(fp32)":
+        assert torch.equal(y, exact.float() + b.detach().view(-1, *(1,) * d))
+    else:  # a tensor core keeps 14 bits of a step
+        assert torch.allclose(y.double(), exact + b.detach().view(-1, *(1,) * d), rtol=1e-2, atol=1e-2)
+        return
+    g = grid(*y.shape)
+    y.backward(g)
+    dx, dw = torch.autograd.grad(exact, (xq, wq), e5m2(g).double())
+    assert torch.equal(x.grad, dx.float())
+    assert torch.equal(w.grad, dw.float())
+
+
+def test_a_convolution_adds_channels_and_within_them_taps():
+    x, w = torch.randn(2, 3, 6, 6), torch.randn(4, 3, 3, 3)
+    spec = "chunk(4,fp(6,9,0))"
+    y = f.conv2d(x, w, padding=1, recipe=ft.Recipe(forward=ft.Product(accumulator=spec)))
+    columns = F.unfold(x, 3, padding=1).numpy()
+    ours = np.stack([fpemu.matmul(w.reshape(4, -1).numpy(), c, spec) for c in columns])
+    assert np.array_equal(y.flatten(2).numpy(), ours)
+    assert not np.array_equal(F.conv2d(x, w, padding=1).flatten(2).numpy(), ours)
+
+
+def test_blocks_of_a_convolution_lie_along_channels_and_the_batch():
+    shapes = (40, 64, 3, 3), (96, 64, 2, 2), (40, 96, 2, 2)
+    x, w, g = (torch.randn(*shape, requires_grad=True) for shape in shapes)
+    f.conv2d(x, w, recipe="mxfp8").backward(g)
+
+    def exact(x, w, g, which):
+        x, w = x.clone().requires_grad_(), w.clone().requires_grad_()
+        return torch.autograd.grad(F.conv2d(x, w), (x, w), g)[which]
+
+    assert torch.allclose(x.grad.double(), exact(mxfp8(x, 1), mxfp8(w, 0), mxfp8(g, 1), 0), rtol=1e-4, atol=1e-4)
+    assert torch.allclose(w.grad.double(), exact(mxfp8(x, 0), mxfp8(w, 1), mxfp8(g, 0), 1), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("make", [lambda: nn.ConvTranspose1d(4, 6, 3, 2, 1, 1), lambda: nn.ConvTranspose2d(4, 6, 3, 2),
+                                  lambda: nn.ConvTranspose3d(4, 6, 2, groups=2)])
+def test_transposed_convolutions(make):
+    module = make()
+    x = grid(2, 4, *(5,) * (module.weight.dim() - 2))
+    with torch.no_grad():
+        module.weight.copy_(grid(*module.weight.shape))
+    plain = copy.deepcopy(module).double()
+    with torch.no_grad():
+        plain.weight.copy_(e4m3(plain.weight))
+    assert torch.allclose(ft.convert(module, "fp8")(x).double(), plain(e4m3(x).double()), rtol=1e-6, atol=1e-6)
+    with pytest.raises(ValueError, match="accumulators"):
+        ft.convert(module, ft.Recipe(forward=ft.Product(accumulator="fp32")))
+
+
+# ------------------------------------------------------------------------------------------------ attention, others
+
+
+def test_attention_rounds_both_products_and_their_gradients():
+    q, k, v = (torch.randn(2, 3, 5, 8, requires_grad=True) for _ in range(3))
+    g = torch.randn(2, 3, 5, 8)
+    recipe = ft.recipe("fp8").replace(softmax="bf16")
+    y = f.scaled_dot_product_attention(q, k, v, is_causal=True, recipe=recipe)
+    y.backward(g)
+    qq, kq, vq = (e4m3(t.detach()) for t in (q, k, v))
+    scale = 1 / np.sqrt(8)
+    s = (qq @ kq.mT) * scale
+    s = s.masked_fill(~torch.ones(5, 5, dtype=torch.bool).tril(), -torch.inf)
+    p = torch.softmax(s, -1)
+    pq = e4m3(p.bfloat16().float())
+    assert torch.allclose(y, pq @ vq, rtol=1e-6, atol=1e-6)
+    gq = e5m2(g)
+    dp = gq @ vq.mT
+    ds = e5m2(p * (dp - (dp * p).sum(-1, keepdim=True)) * scale)
+    assert torch.allclose(v.grad, pq.mT @ gq, rtol=1e-6, atol=1e-6)
+    assert torch.allclose(q.grad, ds @ kq, rtol=1e-5, atol=1e-6)
+    assert torch.allclose(k.grad, ds.mT @ qq, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("how", [
+    {}, {"batch_first": True}, {"bias": False}, {"add_bias_kv": True, "add_zero_attn": True},
+    {"kdim": 12, "vdim": 20, "batch_first": True},
+])
+def test_multihead_attention_is_torch_s(how):
+    plain = nn.MultiheadAttention(16, 4, **how)
+    other = "kdim" in how
+    query = torch.randn(3, 5, 16)
+    key, value = (torch.randn(3, 5, 12), torch.randn(3, 5, 20)) if other else (query, query)
+    batch, length = (3, 5) if how.get("batch_first") else (5, 3)
+    padding = torch.zeros(batch, length, dtype=torch.bool)
+    padding[:, -1] = True
+    causal = torch.ones(length, length, dtype=torch.bool).triu(1)
+    ours = ft.convert(copy.deepcopy(plain), "fp32")
+    for arguments in ({}, {"need_weights": False}, {"key_padding_mask": padding, "average_attn_weights": False},
+                      {"attn_mask": causal}, {"attn_mask": torch.randn(batch * 4, length, length)}):
+        for a, b in zip(ours(query, key, value, **arguments), plain(query, key, value, **arguments)):
+            assert (a is None) == (b is None)
+            assert a is None or torch.allclose(a, b, rtol=1e-5, atol=1e-6)
+    single = (query[0], key[0], value[0])
+    assert torch.allclose(ours(*single)[0], plain(*single)[0], rtol=1e-5, atol=1e-6)
+
+
+def test_the_fast_path_of_transformers_is_left():
+    layer = nn.TransformerEncoderLayer(16, 4, 32, 0.0, batch_first=True)
+    model = nn.TransformerEncoder(layer, 2).eval()
+    x = torch.randn(2, 6, 16)
+    padding = torch.zeros(2, 6, dtype=torch.bool)
+    padding[:, 4:] = True
+    with torch.no_grad():
+        plain = model(x, src_key_padding_mask=padding)
+        ft.convert(model, "e5m2")
+        fast = model(x, src_key_padding_mask=padding)
+    slow = model(x, src_key_padding_mask=padding)
+    assert torch.equal(fast[:, :4], slow[:, :4]) and not torch.allclose(fast[:, :4], plain[:, :4], rtol=1e-3)
+    ft.revert(model)
+    with torch.no_grad():
+        assert torch.equal(model(x, src_key_padding_mask=padding), plain)
+
+
+def test_norms_and_embeddings_round_what_they_read():
+    recipe = ft.recipe("fp8").replace(norm="e4m3fn:saturate", embedding="e4m3fn:saturate")
+    x, g = torch.randn(4, 6, 5, 5), torch.randn(4, 6, 5, 5)
+    plain = nn.BatchNorm2d(6)
+    with torch.no_grad():
+        plain.weight.uniform_(0.5, 2)
+        plain.bias.uniform_(-1, 1)
+    ours = ft.convert(copy.deepcopy(plain), recipe)
+    with torch.no_grad():
+        plain.weight.copy_(e4m3(plain.weight))
+        plain.bias.copy_(e4m3(plain.bias))
+    a, b = x.clone().requires_grad_(), e4m3(x).requires_grad_()
+    first, second = ours(a), plain(b)
+    assert torch.equal(first, second)
+    first.backward(g)
+    second.backward(e5m2(g))
+    assert torch.equal(a.grad, b.grad) and torch.equal(ours.weight.grad, plain.weight.grad)
+    assert torch.equal(ours.running_var, plain.running_var) and ours.num_batches_tracked == 1
+    table = nn.Embedding(10, 8)
+    indices = torch.tensor([[1, 1, 9]])
+    assert torch.equal(ft.convert(copy.deepcopy(table), recipe)(indices), e4m3(table.weight.detach())[indices])
+    for norm in (nn.LayerNorm(8), nn.RMSNorm(8)):
+        y = torch.randn(3, 8)
+        assert torch.equal(ft.convert(copy.deepcopy(norm), recipe)(y), norm(e4m3(y)))
+
+
+def test_gradients_are_those_of_the_surrogate():
+    """fp64 rounds nothing, so the derivative of what is computed is the derivative of what autograd gives."""
+    double = lambda *shape: torch.randn(*shape, dtype=torch.float64, requires_grad=True)  # noqa: E731
+    recipe = ft.Recipe(input="fp64", weight="fp64", gradient="fp64", bias="fp64", norm="fp64", embedding="fp64",
+                       softmax="fp64")
+    summed = recipe.replace(forward=ft.Product(accumulator="fp64"), data_gradient=ft.Product(accumulator="fp64"),
+                            weight_gradient=ft.Product(accumulator="fp64"))
+    check = torch.autograd.gradcheck
+    for r in (recipe, summed):
+        assert check(lambda x, w, b: f.linear(x, w, b, recipe=r), (double(3, 4), double(5, 4), double(5)))
+        assert check(lambda a, b: f.matmul(a, b, recipe=r), (double(2, 3, 4), double(4, 2)))
+        assert check(lambda x, w, b: f.conv2d(x, w, b, 2, 1, 1, 2, recipe=r),
+                     (double(2, 4, 5, 4), double(4, 2, 3, 2), double(4)))
+        assert check(lambda q, k, v: f.scaled_dot_product_attention(q, k, v, is_causal=True, recipe=r),
+                     (double(2, 3, 4), double(2, 3, 4), double(2, 3, 2)))
+    assert check(lambda x, w, b: f.layer_norm(x, (4,), w, b, recipe=recipe), (double(3, 4), double(4), double(4)))
+    assert check(lambda w: f.embedding(torch.tensor([0, 2, 2]), w, recipe=recipe), (double(3, 4),))
+
+
+# ------------------------------------------------------------------------------------------------ convert
+
+
+class Tied(nn.Module):
+    """A small language model whose head shares the embedding's weights."""
+
+    def __init__(self):
+        super().__init__()
+        self.token = nn.Embedding(20, 16)
+        self.blocks = nn.ModuleList([nn.Sequential(nn.LayerNorm(16), nn.Linear(16, 16), nn.ReLU()) for _ in range(2)])
+        self.conv = nn.Conv1d(16, 16, 3, padding=1)
+        self.lm_head = nn.Linear(16, 20, bias=False)
+        self.lm_head.weight = self.token.weight
+
+    def forward(self, x):
+        x = self.token(x)
+        for block in self.blocks:
+            x = x + block(x)
+        return self.lm_head(x + self.conv(x.transpose(1, 2)).transpose(1, 2))
+
+
+def run(model, x):
+    model.zero_grad()
+    y = model(x)
+    y.square().mean().backward()
+    return [y.detach(), *(p.grad.clone() for p in model.parameters())]
+
+
+def same(a, b):
+    return all(torch.equal(x, y) for x, y in zip(a, b, strict=True))
+
+
+TOKENS = torch.arange(24).reshape(2, 12) % 20
+
+
+def test_nothing_rounded_is_nothing_changed():
+    model = Tied()
+    before = run(model, TOKENS)
+    assert same(run(ft.convert(copy.deepcopy(model), ft.Recipe()), TOKENS), before)
+    counted = ft.convert(copy.deepcopy(model), "fp32")  # through all the machinery
+    assert type(counted.conv).__module__.startswith("fpemu.torch")
+    assert same(run(counted, TOKENS), before)
+    image = nn.Sequential(nn.Conv2d(3, 8, 3, 2, 1), nn.BatchNorm2d(8), nn.ReLU(), nn.Flatten(), nn.Linear(72, 4))
+    x = torch.randn(4, 3, 6, 6)
+    assert same(run(ft.convert(copy.deepcopy(image), "fp32"), x), run(image, x))
+
+
+def test_convert_keeps_parameters_keys_and_ties_and_revert_takes_it_back():
+    model = Tied()
+    keys, parameters, before = list(model.state_dict()), list(model.parameters()), run(model, TOKENS)
+    checkpoint = copy.deepcopy(model.state_dict())
+    assert ft.convert(model, ft.recipe("mxfp4").replace(embedding="mxfp4", norm="bf16")) is model
+    assert list(model.state_dict()) == keys and model.lm_head.weight is model.token.weight
+    assert all(a is b for a, b in zip(model.parameters(), parameters, strict=True))
+    model.load_state_dict(checkpoint)
+    rounded = run(model, TOKENS)
+    assert not torch.equal(rounded[0], before[0])
+    fresh = Tied()
+    fresh.load_state_dict(model.state_dict())
+    assert same(run(fresh, TOKENS), before)
+    ft.revert(model)
+    assert type(model.lm_head) is nn.Linear and type(model.conv) is nn.Conv1d and not hasattr(model.conv, "_fpemu")
+    assert same(run(model, TOKENS), before)
+
+
+def test_rules():
+    model = ft.convert(Tied(), "fp8", {"*.lm_head": None, "blocks.0.*": "bf16", "blocks.*": "mxfp8"})
+    assert type(model.lm_head) is nn.Linear
+    assert model.blocks[0][1].recipe.name == "bf16" and model.blocks[1][1].recipe.name == "mxfp8"
+    assert model.conv.recipe.name == "fp8" and type(model.token) is nn.Embedding
+    text = str(ft.summary(model))
+    assert "lm_head" in text.split("left alone")[1] and "conv" in text.split("left alone")[0]
+    again = ft.convert(model, None, {"conv": "fp16"})
+    assert again.conv.recipe.name == "fp16" and type(again.blocks[0][1]) is nn.Linear
+    with pytest.raises(ValueError, match="'lm_hed'.*near it: 'lm_head'"):
+        ft.convert(model, "fp8", {"lm_hed": None})
+    with pytest.raises(fpemu.SpecError):
+        ft.convert(model, "fp8", {"conv": "e4m3fm"})
+    assert model.conv.recipe.name == "fp16"  # as it was
+
+
+class Own(nn.Linear):
+    def forward(self, x):
+        return 2 * super().forward(x)
+
+
+def test_what_cannot_be_converted_stays_and_is_named():
+    model = nn.Sequential(nn.Linear(4, 4), Own(4, 4), nn.PReLU(), nn.LSTM(4, 4))
+    ft.convert(model, "fp8")
+    assert type(model[1]) is Own
+    left = {name: why for name, _, why in ft.summary(model).left}
+    assert left["1"] == "it has a forward pass of its own" and left["2"] == left["3"] == "no conversion for this class"
+
+
+def test_hooks_parametrisations_deepcopy_and_files():
+    model = nn.Sequential(nn.utils.parametrizations.weight_norm(nn.Linear(8, 8)), nn.Linear(8, 4))
+    seen = []
+    model[1].register_forward_hook(lambda m, args, out: seen.append(type(m).__name__))
+    x = torch.randn(3, 8)
+    plain = model(x)
+    ft.convert(model, ft.recipe("fp8").replace(gradient="e5m2/sr"), seed=5)
+    y = model(x)
+    assert seen == ["Linear", "Linear"] and not torch.equal(y, plain)
+    w = model[0].weight.detach()
+    middle = F.linear(e4m3(x), e4m3(w), model[0].bias)
+    assert torch.equal(y, F.linear(e4m3(middle), e4m3(model[1].weight), model[1].bias))
+    twin = copy.deepcopy(model)
+    assert same(run(twin, x), run(model, x))
+    ft.revert(model)
+    assert torch.equal(model(x), plain) and type(model[1]) is nn.Linear
+    late = ft.convert(nn.Sequential(nn.Linear(8, 8)), "fp8")  # parametrised after it was converted
+    nn.utils.parametrizations.weight_norm(late[0])
+    ft.revert(late)
+    assert torch.allclose(late(x), F.linear(x, late[0].weight, late[0].bias)) and hasattr(late[0], "parametrizations")
+    model = ft.convert(nn.Sequential(nn.Linear(8, 4), nn.TransformerEncoderLayer(4, 2, 8)), "nvfp4")
+    file = io.BytesIO()
+    torch.save(model, file)
+    file.seek(0)
+    loaded = torch.load(file, weights_only=False)
+    assert loaded[0].recipe == model[0].recipe
+    assert torch.equal(loaded.eval()(x), model.eval()(x))
+
+
+def test_random_bits_differ_by_call_and_layer_and_come_again_by_the_seed():
+    recipe = ft.Recipe(input="e4m3fn/sr", gradient="e5m2/sr")
+    model = nn.Sequential(nn.Linear(32, 32, bias=False), nn.Linear(32, 32, bias=False))
+    with torch.no_grad():
+        for layer in model:
+            layer.weight.copy_(torch.eye(32))
+    ft.convert(model, recipe, seed=3)
+    x = torch.rand(16, 32)
+    calls = [model[0](x) for _ in range(3)]
+    assert not torch.equal(calls[0], calls[1]) and not torch.equal(calls[1], calls[2])
+    assert not torch.equal(calls[0], model[1](x))
+    ft.manual_seed(model, 3)
+    assert all(torch.equal(model[0](x), call) for call in calls)
+    ft.manual_seed(model, 3, call=2)
+    assert torch.equal(model[0](x), calls[2])
+    ft.manual_seed(model, 4)
+    assert not torch.equal(model[0](x), calls[0])
+    low, high = (torch.from_numpy(fpemu.quantize(x.numpy(), "e4m3fn", mode)) for mode in ("rtz", "raz"))
+    assert all(bool(((c == low) | (c == high)).all()) for c in calls)
+    whole = ft.convert(nn.Linear(1, 1, bias=False), ft.Recipe(input="int8/sr"))
+    with torch.no_grad():
+        whole.weight.fill_(1)
+        assert abs(whole(torch.full((20000, 1), 0.3)).mean().item() - 0.3) < 0.02
+
+
+def test_the_operator_of_the_streams_keeps_its_promises():
+    torch.library.opcheck(torch.ops.fpemu.take_streams.default, (torch.tensor([[1, 2, 0], [1, 3, 0]]),))
+
+
+def test_a_checkpoint_repeats_the_random_bits_of_its_call():
+    from torch.utils.checkpoint import checkpoint
+
+    model = ft.convert(nn.Sequential(nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, 8)),
+                       ft.Recipe(input="e4m3fn/sr", weight="e4m3fn/sr", gradient="e5m2/sr"))
+    twin = copy.deepcopy(model)
+    for _ in range(2):
+        x = torch.randn(4, 16, requires_grad=True)
+        for net, call in ((model, lambda y: model(y)), (twin, lambda y: checkpoint(twin, y, use_reentrant=False))):
+            net.zero_grad()
+            call(x).square().sum().backward()
+        assert same([p.grad for p in model.parameters()], [p.grad for p in twin.parameters()])
+
+
+@pytest.mark.parametrize("name", ["fp8", "mxfp4"])
+def test_compiled_models_give_the_bits_of_eager_ones(name):
+    from torch._dynamo.testing import CompileCounterWithBackend
+
+    recipe = ft.recipe(name).replace(norm="bf16", bias="bf16/sr", embedding="bf16")
+    eager = ft.convert(Tied(), recipe, seed=1)
+    twin = copy.deepcopy(eager)
+    torch._dynamo.reset()
+    backend = CompileCounterWithBackend("aot_eager")
+    compiled = torch.compile(twin, backend=backend, fullgraph=True)
+    for _ in range(3):
+        a = run(eager, TOKENS)
+        twin.zero_grad()
+        y = compiled(TOKENS)
+        y.square().mean().backward()
+        assert same([y.detach(), *(p.grad for p in twin.parameters())], a)
+    assert backend.frame_count == 1
+
+
+def test_other_dtypes_autocast_and_threads():
+    model = ft.convert(nn.Linear(32, 16).bfloat16(), "fp8")
+    x = torch.randn(4, 32).bfloat16()
+    y = model(x)
+    assert y.dtype == torch.bfloat16 and torch.equal(y, F.linear(e4m3(x), e4m3(model.weight), model.bias))
+    single = ft.convert(nn.Linear(32, 16), "fp8")
+    with torch.autocast("cpu", torch.bfloat16):
+        y = single(x.float().requires_grad_())
+    y.sum().backward()
+    assert y.dtype == torch.bfloat16 and single.weight.grad.dtype == torch.float32
+    models = [ft.convert(Tied(), "mxfp4", seed=2) for _ in range(4)]
+    for m in models[1:]:
+        m.load_state_dict(models[0].state_dict())
+    results = [None] * 4
+
+    def work(i):
+        results[i] = run(models[i], TOKENS)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert all(same(r, results[0]) for r in results[1:])
+
+
+# ------------------------------------------------------------------------------------------------ recipes
+
+
+@pytest.mark.parametrize("name", ft.recipes())
+def test_ready_made_recipes_work_print_and_go_to_json_and_back(name):
+    recipe = ft.recipe(name)
+    assert recipe.source and name in str(recipe)
+    read = ft.Recipe.from_json(recipe.to_json())
+    assert read == recipe and hash(read) == hash(recipe)
+    model = ft.convert(nn.Linear(64, 32), recipe)
+    model(torch.randn(4, 64)).sum().backward()
+    assert bool(model.weight.grad.isfinite().all())
+
+
+def test_recipes_refuse_what_makes_no_sense():
+    with pytest.raises(fpemu.SpecError):
+        ft.Recipe(input="e4m3fm")
+    with pytest.raises(fpemu.SpecError):
+        ft.Product(accumulator="tc(h200k,fp16)")
+    with pytest.raises(ValueError, match="scales"):
+        ft.recipe("mxfp8").replace(forward=ft.Product(accumulator="tc(h100,e4m3fn)"))
+    with pytest.raises(ValueError, match="has no 'inptu'"):
+        ft.Recipe.from_dict({"inptu": "bf16"})
+    with pytest.raises(TypeError):
+        ft.Recipe(input=8)
+    with pytest.raises(AttributeError):
+        ft.recipe("fp8").input = "bf16"
+    accumulated = ft.recipe("mxfp8").replace(forward=ft.Product(accumulator="chunk(32,fp32)"))
+    assert ft.Recipe.from_json(accumulated.to_json()).forward.accumulator == "chunk(32,fp32)"

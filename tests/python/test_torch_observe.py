@@ -1,0 +1,185 @@
+"""fpemu.torch.observe: its counts against numpy's and ml_dtypes', and the files it writes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+
+import pytest
+
+torch = pytest.importorskip("torch")
+ml_dtypes = pytest.importorskip("ml_dtypes")
+
+import numpy as np  # noqa: E402
+from torch import nn  # noqa: E402
+
+import fpemu  # noqa: E402
+import fpemu.torch as ft  # noqa: E402
+
+
+def counts(x, dtype, largest, smallest_normal):
+    """What a cast counts, by ml_dtypes' cast of what is not past the end."""
+    x = x.detach().double().numpy()
+    finite = np.isfinite(x)
+    inside = np.clip(np.where(finite, x, 0), -largest, largest)
+    y = inside.astype(dtype).astype(np.float64)
+    half = largest + (largest - np.float64(np.nextafter(dtype(largest), dtype(0)))) / 2
+    return {"count": x.size, "nan": int(np.isnan(x).sum()), "infinite": int(np.isinf(x).sum()),
+            "clipped": int((finite & (np.abs(x) > largest)).sum()),
+            "overflow": int((finite & (np.abs(x) > half)).sum()),
+            "underflow": int((finite & (x != 0) & (y == 0)).sum()),
+            "subnormal": int(((y != 0) & (np.abs(y) < smallest_normal)).sum()),
+            "inexact": int((finite & (x != np.where(np.abs(x) > largest, np.sign(x) * largest, y))).sum())}
+
+
+def as_dict(found, keys):
+    return {key: getattr(found, key) for key in keys}
+
+
+def wide(*shape):
+    """Magnitudes from 2^-20 to 2^20, some zeros."""
+    x = torch.randn(*shape) * 2.0 ** torch.randint(-20, 20, shape)
+    return torch.where(torch.rand(shape) < 0.05, torch.zeros(()), x)
+
+
+@pytest.fixture
+def layer():
+    torch.manual_seed(11)
+    module = nn.Sequential(nn.Linear(24, 16))
+    with torch.no_grad():
+        module[0].weight.copy_(wide(16, 24))
+        module[0].bias.copy_(wide(16))
+    return ft.convert(module, ft.recipe("fp8").replace(gradient="e5m2:saturate", bias="e4m3fn:saturate"))
+
+
+def test_counts_are_numpy_s(layer):
+    x, g = wide(32, 24), wide(32, 16)
+    with ft.observe(layer, histogram=(-12, 12), sums=True) as log:
+        layer(x).backward(g)
+    totals = log.totals
+    assert set(totals) == {("0.input", "v"), ("0.weight", "w"), ("0.bias", "w"), ("0.gradient", "dv")}
+    e4m3 = (ml_dtypes.float8_e4m3fn, 448.0, 2.0**-6)
+    e5m2 = (ml_dtypes.float8_e5m2, 57344.0, 2.0**-14)
+    for name, tensor, how in (("input", x, e4m3), ("weight", layer[0].weight, e4m3), ("bias", layer[0].bias, e4m3),
+                              ("gradient", g, e5m2)):
+        found = next(s for key, s in totals.items() if key[0] == f"0.{name}")
+        exact = counts(tensor, *how)
+        assert as_dict(found, exact) == exact, name
+        assert exact["count"] > exact["underflow"] > 0 or name == "bias"
+        values = tensor.detach().numpy().ravel()
+        exponents = np.clip(np.frexp(values[values != 0])[1] - 1, -13, 13) + 13
+        assert found.histogram.tolist() == np.bincount(exponents, minlength=27).tolist()
+        assert found.max_abs == np.abs(values).max() and np.isfinite(found.sqnr)
+    assert str(log).splitlines()[1].startswith("0.input")
+
+
+def test_every_step_has_a_line_and_nothing_is_lost_between(layer):
+    with ft.observe(layer, every=2) as log:
+        for step in range(5):
+            layer(wide(8 + step, 24))
+            log.step(torch.tensor(0.5 * step), lr=0.1, skipped=step == 3, epoch=1)
+        layer(wide(3, 24))
+    lines = log.lines
+    assert [line["step"] for line in lines] == [1, 2, 3, 4, 5]
+    assert [line["loss"] for line in lines] == [0, 0.5, 1, 1.5, 2]
+    assert lines[-1]["skipped_so_far"] == 1 and "tensors" not in lines[1]
+    kept = [line["tensors"] for line in lines if "tensors" in line]
+    inputs = [next(t["count"] for t in tensors if t["name"] == "0.input") for tensors in kept]
+    assert inputs == [8 * 24, (9 + 10) * 24, (11 + 12) * 24]
+    assert log.totals["0.input", "v"].count == sum(inputs) + 3 * 24
+    assert layer[0]._fpemu.site.counters is None
+    layer(wide(3, 24))
+    assert log.totals["0.input", "v"].count == sum(inputs) + 3 * 24  # the block has ended
+
+
+def test_attention_norms_and_accumulators_have_their_names():
+    recipe = ft.recipe("fp8").replace(norm="bf16", softmax="bf16", weight_gradient=ft.Product(
+        accumulator="chunk(8,fp(6,9,0))", result="bf16"))
+    model = ft.convert(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), recipe)
+    with ft.observe(model) as log:
+        model(torch.randn(2, 6, 16)).sum().backward()
+    names = {name: role for name, role, _ in log}
+    assert names["self_attn.in_proj.weight"] == "w" and names["self_attn.scores.gradient"] == "dv"
+    assert names["self_attn.softmax.output"] == "v" and names["norm1.bias"] == "w"
+    assert names["linear1.weight gradient"] == "dw" and names["linear1.weight gradient sums"] == "sum"
+    totals = log.totals
+    assert totals["self_attn.softmax.output", "v"].count == 2 * 2 * 6 * 6
+    assert totals["linear1.weight gradient", "dw"].count == 16 * 32
+    assert totals["linear1.weight gradient sums", "sum"].count == 16 * 32 * (12 + 2)  # 12 sums and the ends of 2 chunks
+
+
+def test_compiled_models_count_alike():
+    torch.manual_seed(0)
+    x = wide(8, 24)
+    totals = []
+    for compiled in (False, True):
+        torch.manual_seed(1)
+        model = ft.convert(nn.Sequential(nn.Linear(24, 16), nn.ReLU(), nn.Linear(16, 4)), "mxfp4")
+        call = torch.compile(model, backend="aot_eager", fullgraph=True) if compiled else model
+        with ft.observe(model, histogram=(-20, 20)) as log:
+            for _ in range(2):
+                call(x).square().sum().backward()
+                log.step()
+        totals.append(log.totals)
+    assert totals[0] == totals[1] and totals[0]["0.input", "v"].count == 2 * 8 * 24
+
+
+def test_it_is_refused_where_it_makes_no_sense(layer):
+    with pytest.raises(ValueError, match="convert it first"):
+        ft.observe(nn.Linear(2, 2)).__enter__()
+    with ft.observe(layer):
+        with pytest.raises(RuntimeError, match="already"):
+            ft.observe(layer).__enter__()
+    with ft.observe(layer) as log:
+        pass
+    with pytest.raises(ValueError, match="no steps"):
+        log.write_fptrain("nowhere")
+    assert not os.path.exists("nowhere")
+
+
+def trained(layer):
+    with ft.observe(layer, histogram=(-30, 16)) as log:
+        for step in range(3):
+            layer(wide(8, 24)).sum().backward()
+            log.step(1.0 / (step + 1) if step else float("inf"), lr=0.1, scale=8.0)
+    return log
+
+
+def test_json(layer, tmp_path):
+    trained(layer).write_json(tmp_path / "log.json")
+    content = json.loads((tmp_path / "log.json").read_text(), parse_constant=lambda word: pytest.fail(word))
+    assert content["model"] == "Sequential" and len(content["steps"]) == 3 and content["steps"][0]["loss"] == "inf"
+    weight = next(t for t in content["tensors"] if t["name"] == "0.weight")
+    assert weight["format"] == "e4m3fn:saturate" and weight["role"] == "w" and weight["count"] == 3 * 16 * 24
+    histogram = weight["histogram"]
+    assert sum(histogram["counts"]) + histogram["zeros"] == weight["count"]
+    low = float(np.float32(weight["min_abs"]))
+    assert histogram["first"] == np.frexp(low)[1] - 1
+    assert os.listdir(tmp_path) == ["log.json"]
+
+
+def test_tensorboard(layer, tmp_path):
+    accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    trained(layer).write_tensorboard(tmp_path)
+    events = accumulator.EventAccumulator(str(tmp_path))
+    events.Reload()
+    assert [e.step for e in events.Scalars("loss")] == [2, 3]
+    assert len(events.Scalars("underflow/0.input.v")) == 3
+
+
+def test_fptrain_s_folder_of_a_run(layer, tmp_path):
+    log = trained(layer)
+    log.write_fptrain(tmp_path / "run")
+    lines = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
+    assert [line["step"] for line in lines] == [1, 2, 3] and lines[2]["scale"] == 8.0
+    assert "dv = e5m2:saturate" in (tmp_path / "run" / "settings.ini").read_text()
+    program = os.environ.get("FPTRAIN")
+    if not program:
+        pytest.skip("FPTRAIN does not name the program")
+    page = tmp_path / "page.html"
+    subprocess.run([program, "report", tmp_path / "run", "-o", page, "--tables", tmp_path / "tables.md", "--tensors",
+                    "*.gradient"], check=True)
+    share = 100 * log.totals["0.gradient", "dv"].underflow / log.totals["0.gradient", "dv"].count
+    assert "0.gradient" in page.read_text() and f"| 0.gradient | {share:.3g} |" in (tmp_path / "tables.md").read_text()
+    assert isinstance(log.totals["0.gradient", "dv"], fpemu.Stats)

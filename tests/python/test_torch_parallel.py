@@ -1,0 +1,169 @@
+"""Tensors on 1, 2 and 4 ranks: the bits of one rank alone, by gloo on this machine."""
+
+import os
+import socket
+import traceback
+
+import pytest
+
+torch = pytest.importorskip("torch")
+if not torch.distributed.is_available() or not torch.distributed.is_gloo_available():
+    pytest.skip("no torch.distributed with gloo", allow_module_level=True)
+
+import torch.distributed as dist  # noqa: E402
+import torch.multiprocessing as mp  # noqa: E402
+from torch.distributed.fsdp import fully_shard  # noqa: E402
+from torch.distributed.tensor import (  # noqa: E402
+    DTensor, Partial, Replicate, Shard, distribute_tensor, init_device_mesh)
+
+import fpemu  # noqa: E402
+import fpemu.torch as ft  # noqa: E402
+from fpemu.torch import parallel  # noqa: E402
+
+STATE = ft.new_state(3, 4, 5)
+
+
+def drawn(*shape):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(0))
+
+
+def each_dimension(mesh):
+    """Shards along any dimension, even and uneven, of formats without blocks and with."""
+    ranks = mesh.size()
+    x = drawn(8, 64, 10)
+    for spec, axis, straddles in (("e4m3fn", -1, ()), ("mxfp4", 1, (1,) if ranks > 2 else ()), ("nvfp4", 1, ()),
+                                  ("group(int4,4)", 2, (2,)), ("scaled(e4m3fn)", 0, ()), ("s2fp8", 0, ()),
+                                  ("e4m3fn/row", 2, (2,))):
+        if spec == "e4m3fn/row":
+            spec = "group(int8,row)"
+        for dim in range(3):
+            d = distribute_tensor(x, mesh, [Shard(dim)])
+            if dim in straddles and ranks > 1:
+                with pytest.raises(ValueError, match="two parts"):
+                    ft.quantize(d, spec, "sr", state=STATE, axis=axis)
+                continue
+            got = ft.quantize(d, spec, "rne" if spec == "s2fp8" else "sr", state=STATE, axis=axis)
+            assert got.placements == (Shard(dim),)
+            want = ft.quantize(x, spec, "rne" if spec == "s2fp8" else "sr", state=STATE, axis=axis)
+            assert torch.equal(got.full_tensor(), want), (spec, dim)
+
+
+def gradients(mesh):
+    x, g = drawn(6, 10) * 300, drawn(6, 10)
+    words = {"state": STATE, "ste": "clipped", "backward": "e5m2", "backward_rounding": "sr"}
+    one = x.clone().requires_grad_()
+    ft.quantize(one, "e4m3fn", "sr", **words).backward(g)
+    many = distribute_tensor(x, mesh, [Shard(1)]).requires_grad_()
+    ft.quantize(many, "e4m3fn", "sr", **words).backward(distribute_tensor(g, mesh, [Shard(1)]))
+    assert torch.equal(many.grad.full_tensor(), one.grad)
+
+
+def other_placements(mesh):
+    x = drawn(4, 12)
+    want = ft.quantize(x, "e4m3fn", "sr", state=STATE)
+    assert torch.equal(ft.quantize(distribute_tensor(x, mesh, [Replicate()]), "e4m3fn", "sr", state=STATE).to_local(),
+                       want)
+    part = DTensor.from_local(x / mesh.size(), mesh, [Partial()])
+    got = ft.quantize(part, "e4m3fn", "sr", state=STATE)
+    assert got.placements == (Replicate(),) and torch.equal(got.to_local(), want)
+    with pytest.raises(ValueError, match="partial"):
+        ft.quantize_(part, "e4m3fn")
+    d = distribute_tensor(x, mesh, [Shard(0)])
+    assert ft.quantize_(d, "e4m3fn", "sr", state=STATE) is d and torch.equal(d.full_tensor(), want)
+    if mesh.size() == 4:
+        plane = init_device_mesh("cpu", (2, 2))
+        both = ft.quantize(distribute_tensor(x, plane, [Shard(0), Shard(1)]), "e4m3fn", "sr", state=STATE)
+        assert torch.equal(both.full_tensor(), want)
+        twice = ft.quantize(distribute_tensor(x, plane, [Shard(1), Shard(1)]), "e4m3fn", "sr", state=STATE)
+        assert torch.equal(twice.full_tensor(), want)
+
+
+def counters(mesh):
+    x = drawn(8, 32) * 100
+    stats, want = ft.new_stats(), fpemu.Stats()
+    ft.quantize(distribute_tensor(x, mesh, [Shard(0)]), "mxfp4", stats=stats)
+    fpemu.quantize(x, "mxfp4", stats=want)
+    all_of_them = [torch.empty_like(stats) for _ in range(mesh.size())]
+    dist.all_gather(all_of_them, stats)
+    total = ft.read_stats(all_of_them[0])
+    for part in all_of_them[1:]:
+        total += ft.read_stats(part)
+    assert total == want
+
+
+def parameters_of_fsdp(mesh):
+    """Weights kept in 16 bits by stochastic rounding after each step."""
+    def net():
+        torch.manual_seed(0)
+        return torch.nn.Sequential(torch.nn.Linear(6, 7), torch.nn.Tanh(), torch.nn.Linear(7, 3))
+
+    alone, sharded = net(), fully_shard(net(), mesh=mesh)
+    with torch.no_grad():
+        for step in range(2):
+            for i, (p, q) in enumerate(zip(alone.parameters(), sharded.parameters())):
+                state = ft.new_state(1, 2 * step, 1000 * i)
+                for weight in (p, q):
+                    weight.mul_(1.0 + 1 / 1024)
+                    ft.quantize_(weight, "bf16", "sr", state=state)
+        for p, q in zip(alone.parameters(), sharded.parameters()):
+            assert isinstance(q, DTensor) and torch.equal(q.full_tensor(), p)
+
+
+def batches(mesh):
+    """Activations and their gradients, where each rank has a part of the batch."""
+    x, g = drawn(8, 5), drawn(8, 5) * 3
+    whole, part = (ft.Quantizer("e4m3fn", "e5m2", "sr", seed=2) for _ in range(2))
+    parallel.split_batch(torch.nn.Sequential(part))
+    rows = slice(mesh.get_rank() * 8 // mesh.size(), (mesh.get_rank() + 1) * 8 // mesh.size())
+    for _ in range(2):
+        one, mine = x.clone().requires_grad_(), x[rows].clone().requires_grad_()
+        want, got = whole(one), part(mine)
+        want.backward(g)
+        got.backward(g[rows])
+        assert torch.equal(got, want[rows]) and torch.equal(mine.grad, one.grad[rows])
+
+
+CHECKS = (each_dimension, gradients, other_placements, counters, parameters_of_fsdp, batches)
+
+
+def work(rank, ranks, port, failures):
+    try:
+        torch.set_num_threads(1)
+        os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
+        dist.init_process_group("gloo", rank=rank, world_size=ranks)
+        mesh = init_device_mesh("cpu", (ranks,))
+        for check in CHECKS:
+            check(mesh)
+        dist.destroy_process_group()
+    except BaseException:
+        failures.put(f"rank {rank} of {ranks}: {traceback.format_exc()}")
+        os._exit(1)  # the others must not wait for this rank
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_ranks(ranks):
+    failures = mp.get_context("fork").SimpleQueue()
+    processes = mp.start_processes(work, (ranks, free_port(), failures), nprocs=ranks, join=False, start_method="fork")
+    try:
+        while not processes.join(timeout=120):
+            pass
+    except Exception as error:
+        pytest.fail(failures.get() if not failures.empty() else str(error))
+    assert failures.empty()
+
+
+def test_ranges_of_parts_are_that_of_the_whole():
+    x = drawn(1000) * 100
+    x[5], x[700] = torch.inf, 0
+    for spec in ("nvfp4", "s2fp8"):
+        parts = [fpemu.measure(part, spec) for part in (*x.split(300), x[:0], torch.zeros(0))]
+        assert parallel.merge_ranges(parts) == fpemu.measure(x, spec)
+    small = x / 1e6
+    assert parallel.merge_ranges([fpemu.measure(small[10:500], "s2fp8"), fpemu.measure(small[500:600], "s2fp8")]) == \
+        fpemu.measure(small[10:600], "s2fp8")

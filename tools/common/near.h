@@ -1,0 +1,21 @@
+/* near.h - did you mean: the words that one which is not known is nearly. */
+#ifndef COMMON_NEAR_H
+#define COMMON_NEAR_H
+
+enum { NEAR_MOST = 3 };
+
+/* A search among candidates, one after the other; `word` and the candidates must stay. */
+typedef struct near_search {
+    const char *word, *found[NEAR_MOST];
+    const char *before;  /* "" or "--": to be put before what was found */
+    int count, distance; /* of those that were found, which are equally near */
+    char text[160];
+} near_search;
+
+near_search near_start(const char *word);
+/* A candidate is near where few letters are missing, too many, other or swapped, or where the word is its beginning. */
+void near_try(near_search *n, const char *candidate);
+/* " (did you mean 'run' or 'report'?)", or nothing: to be put behind the word. */
+const char *near_text(near_search *n);
+
+#endif

@@ -1,0 +1,35 @@
+/* options.c - see options.h */
+#include "common/system.h"
+
+#include "base/base.h"
+
+#include "commands/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/near.h"
+#include "run/settings.h"
+
+_Noreturn void options_refuse(const char *command, const char *argument, const struct option *own, bool settings)
+{
+    char word[64];
+    settings_key key;
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(argument, "="), argument);
+    near_search near = near_start(word + strspn(word, "-"));
+    near.before = "--";
+    for (; own->name; own++) {
+        if (strcmp(own->name, near.word) == 0)
+            die("%s: option '--%s' %s; see 'fptrain %s --help'", command, own->name,
+                own->has_arg ? "needs a value" : "takes no value", command);
+        near_try(&near, own->name);
+    }
+    for (int i = 0; settings && settings_table(i, &key); i++)
+        if (key.option)
+            near_try(&near, key.option + 2);
+    if (settings) {
+        near_try(&near, "config");
+        near_try(&near, "set");
+    }
+    die("%s: unknown option '%.100s'%s; see 'fptrain %s --help'", command, argument, near_text(&near), command);
+}

@@ -1,0 +1,12 @@
+/* options.h - an option that a command does not know. */
+#ifndef FPTRAIN_COMMANDS_OPTIONS_H
+#define FPTRAIN_COMMANDS_OPTIONS_H
+
+#include <getopt.h>
+#include <stdbool.h>
+
+/* Ends the program, with what may have been meant: an option of the command or, where the command takes settings, of
+ * those. `argument` as it was written. */
+_Noreturn void options_refuse(const char *command, const char *argument, const struct option *own, bool settings);
+
+#endif

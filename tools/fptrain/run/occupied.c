@@ -1,0 +1,107 @@
+/* occupied.c - see occupied.h */
+#include "common/system.h"
+
+#include "run/occupied.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* In the order in which they go away: nothing to go on from first, and last what says that there was a run. */
+static const char *const files[] = {"checkpoint", "summary.json", "log.jsonl", "settings.ini"};
+enum { FILES = sizeof files / sizeof *files };
+
+static bool exists(const char *directory, const char *name)
+{
+    char *path = path_join(directory, name);
+    const bool there = access(path, F_OK) == 0;
+    free(path);
+    return there;
+}
+
+bool occupied(const char *directory)
+{
+    for (int i = 0; i < FILES; i++)
+        if (exists(directory, files[i]))
+            return true;
+    return false;
+}
+
+/* ------------------------------------------------------------------------------------------------ the same run */
+
+/* What may not change between the parts of a run, since bits of what was done so far hang on it. */
+static bool is_kept(const settings_key *key)
+{
+    return strcmp(key->section, "output") != 0 &&
+           (strcmp(key->section, "train") != 0 || strcmp(key->key, "threads") != 0);
+}
+
+bool occupied_by_same(const settings *now, const settings *then, const char *what, trouble *why)
+{
+    const int i = settings_difference(now, then, is_kept);
+    settings_key key;
+    char a[SETTINGS_TEXT], b[SETTINGS_TEXT];
+    if (settings_table(i, &key))
+        return fail(why, "%.200s is of a run with %s.%s = %s, not %s", what, key.section, key.key,
+                    settings_value(then, i, b), settings_value(now, i, a));
+    return settings_same_formats(now, then) || fail(why, "%.200s is of a run with other formats", what);
+}
+
+static bool finished(const char *directory)
+{
+    char *path = path_join(directory, "summary.json");
+    json_t *summary = json_load_file(path, 0, NULL);
+    const bool over = json_is_true(json_object_get(summary, "finished"));
+    json_decref(summary);
+    free(path);
+    return over;
+}
+
+/* The settings in the directory are those of the run; a checkpoint without them says its own when it is read. */
+static bool is_same(const settings *s, bool needed, trouble *why)
+{
+    char *path = path_join(s->output.directory, "settings.ini");
+    settings then;
+    settings_default(&then);
+    const bool good = (!needed && access(path, F_OK) != 0) ||
+                      (settings_read(&then, path, why) && occupied_by_same(s, &then, path, why));
+    settings_free(&then);
+    free(path);
+    return good;
+}
+
+/* Without a checkpoint a run begins again: that loses nothing if it is the same run and was not over. */
+static bool may_go_on(const settings *s, trouble *why)
+{
+    const char *directory = s->output.directory;
+    const bool stands = exists(directory, "checkpoint");
+    if (!stands && finished(directory))
+        return fail(why, "%s holds a run that is finished, and no checkpoint to go on from: --force replaces it, "
+                    "another --out keeps it", directory);
+    return is_same(s, !stands, why);
+}
+
+bool occupied_check(const settings *s, run_start how, trouble *why)
+{
+    const char *directory = s->output.directory;
+    if (!directory[0] || how == RUN_FORCE || !occupied(directory))
+        return true;
+    if (how == RUN_FRESH)
+        return fail(why, "%s holds a run already: --resume goes on with it, --force replaces it, another --out keeps "
+                    "it", directory);
+    return may_go_on(s, why);
+}
+
+bool occupied_clear(const char *directory, trouble *why)
+{
+    bool good = true;
+    for (int i = 0; good && i < FILES; i++) {
+        char *path = path_join(directory, files[i]);
+        good = unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR || fail(why, "%s: %s", path, strerror(errno));
+        free(path);
+    }
+    return good;
+}

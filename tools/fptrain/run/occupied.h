@@ -1,0 +1,29 @@
+/* occupied.h - the one rule about directories of runs: what a run left behind is never replaced unasked.
+ *
+ * A directory holds a run where it has one of the files that a run writes (record.h, and the checkpoint). Into such a
+ * directory a run goes only to continue what is there (--resume), which has to be a run of the same settings, or to
+ * replace it (--force). Other files of the directory are left alone.
+ */
+#ifndef FPTRAIN_RUN_OCCUPIED_H
+#define FPTRAIN_RUN_OCCUPIED_H
+
+#include "run/settings.h"
+
+typedef enum run_start {
+    RUN_FRESH,  /* nothing may be there */
+    RUN_RESUME, /* what is there goes on; without a checkpoint it begins again */
+    RUN_FORCE   /* what is there goes away */
+} run_start;
+
+/* Whether the directory holds a run; one that cannot be looked into holds none. */
+bool occupied(const char *directory);
+/* False and a sentence where a run with these settings may not go into its directory. Changes nothing. */
+bool occupied_check(const settings *s, run_start how, trouble *why);
+/* Takes the files of a run away: no part of it can be taken for one of the run that comes. */
+bool occupied_clear(const char *directory, trouble *why);
+
+/* Whether a run with the settings `now` gives what one with `then` gave: all but [output] and the number of threads are
+ * alike. `what` (a checkpoint, a directory) begins the sentence. */
+bool occupied_by_same(const settings *now, const settings *then, const char *what, trouble *why);
+
+#endif

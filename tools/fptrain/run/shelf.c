@@ -1,0 +1,175 @@
+/* shelf.c - see shelf.h
+ *
+ * The directory is looked for beside the program, so that an installation may be moved: PREFIX/bin/../share, or share/
+ * of the build tree; then where it was configured to be.
+ */
+#include "common/system.h"
+
+#include "run/shelf.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "common/near.h"
+
+#ifndef FPTRAIN_DATADIR
+#define FPTRAIN_DATADIR "/usr/local/share"
+#endif
+
+static char *joined(const char *a, const char *b, const char *c)
+{
+    const size_t size = strlen(a) + strlen(b) + strlen(c) + 1;
+    char *text = need(size, 1);
+    snprintf(text, size, "%s%s%s", a, b, c);
+    return text;
+}
+
+/* Where the program lies, "" where that is not known. */
+static char *program_directory(void)
+{
+    char path[4096];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(path, '/');
+    if (slash)
+        *slash = '\0';
+    return joined(path, "", "");
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text), tail = strlen(end);
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+/* For free(); NULL: it is nowhere. */
+static char *experiments(void)
+{
+    char *program = program_directory();
+    const char *above = ends_with(program, "/tools/fptrain")         ? "/../.."
+                        : ends_with(program, "/tools/fptrain/.libs") ? "/../../.."
+                                                                     : "/..";
+    char *places[] = {joined(program, above, "/share/fptrain/experiments"),
+                      joined(FPTRAIN_DATADIR, "/fptrain/experiments", "")};
+    char *found = NULL;
+    for (int i = 0; i < 2; i++)
+        if (!found && access(places[i], R_OK | X_OK) == 0)
+            found = places[i];
+        else
+            free(places[i]);
+    free(program);
+    return found;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Their names without .ini, in order; *count of them, each and the list for free(). */
+static char **names_in(const char *directory, int *count)
+{
+    DIR *from = directory ? opendir(directory) : NULL;
+    char **names = NULL;
+    *count = 0;
+    for (struct dirent *entry; from && (entry = readdir(from)) != NULL;) {
+        if (!ends_with(entry->d_name, ".ini") || entry->d_name[0] == '.')
+            continue;
+        char **more = realloc(names, (size_t)(*count + 1) * sizeof *more);
+        if (!more)
+            die("out of memory");
+        names = more;
+        names[*count] = joined(entry->d_name, "", "");
+        names[(*count)++][strlen(entry->d_name) - strlen(".ini")] = '\0';
+    }
+    if (from)
+        closedir(from);
+    if (*count > 0)
+        qsort(names, (size_t)*count, sizeof *names, by_name);
+    return names;
+}
+
+static void free_names(char **names, int count)
+{
+    for (int i = 0; i < count; i++)
+        free(names[i]);
+    free(names);
+}
+
+char *shelf_find(const char *name, trouble *why)
+{
+    if (strchr(name, '/') || access(name, F_OK) == 0)
+        return joined(name, "", "");
+    int count;
+    char *directory = experiments(), **names = names_in(directory, &count), *path = NULL;
+    near_search near = near_start(name);
+    for (int i = 0; i < count; i++) {
+        const size_t length = strlen(names[i]);
+        if (strncmp(name, names[i], length) == 0 && (!name[length] || !strcmp(name + length, ".ini")))
+            path = joined(directory, "/", names[i]);
+        near_try(&near, names[i]);
+    }
+    if (path) {
+        char *file = joined(path, ".ini", "");
+        free(path);
+        path = file;
+    } else {
+        fail(why, "%.200s: no such file, and no experiment of that name%s; 'fptrain run --list' shows them", name,
+             near_text(&near));
+    }
+    free_names(names, count);
+    free(directory);
+    return path;
+}
+
+/* ------------------------------------------------------------------------------------------------ the list */
+
+/* The first sentence of the comment that a file begins with, cut at `size` - 1 characters. */
+static void first_words(const char *path, char *text, size_t size)
+{
+    FILE *file = fopen(path, "r");
+    char line[256];
+    size_t used = 0;
+    text[0] = '\0';
+    while (file && fgets(line, sizeof line, file) && line[0] == '#' && line[1] == ' ') {
+        line[strcspn(line, "\n")] = '\0';
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "", line + 2);
+        if (used >= size)
+            break;
+    }
+    if (file)
+        fclose(file);
+    for (char *end = text; (end = strstr(end, ". ")) != NULL; end++)
+        if (end[2] >= 'A' && end[2] <= 'Z') { /* not "et al. 2018" */
+            *end = '\0';
+            break;
+        }
+    used = strlen(text);
+    if (used > 0 && text[used - 1] == '.')
+        text[used - 1] = '\0';
+}
+
+bool shelf_list(FILE *out, trouble *why)
+{
+    int count, width = 0;
+    char *directory = experiments(), **names = names_in(directory, &count);
+    for (int i = 0; i < count; i++)
+        width = (int)strlen(names[i]) > width ? (int)strlen(names[i]) : width;
+    for (int i = 0; i < count; i++) {
+        char *beginning = joined(directory, "/", names[i]), *path = joined(beginning, ".ini", "");
+        char words[300];
+        first_words(path, words, sizeof words);
+        const bool cut = strlen(words) > (size_t)(98 - width);
+        fprintf(out, "%-*s  %.*s%s\n", width, names[i], cut ? 95 - width : 98 - width, words, cut ? "..." : "");
+        free(path);
+        free(beginning);
+    }
+    const bool good = count > 0 || fail(why, "no experiments, neither beside the program nor in %s/fptrain/experiments",
+                                        FPTRAIN_DATADIR);
+    free_names(names, count);
+    free(directory);
+    return good;
+}
