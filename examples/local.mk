@@ -9,3 +9,6 @@ examples_stochastic_LDADD = lib/libfpemu.la
 examples_counters_LDADD = lib/libfpemu.la
 examples_packed_state_LDADD = lib/libfpemu.la
 examples_scaled_blocks_LDADD = lib/libfpemu.la
+
+# Run by tests/python/test_documents.py.
+EXTRA_DIST += examples/python/README.md examples/python/cast.py examples/python/gpt.py examples/python/layers.py

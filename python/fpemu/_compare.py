@@ -80,7 +80,7 @@ class Comparison(Sequence[Row]):
     def _svg(self) -> str:
         finite = [row.sqnr for row in self._rows if math.isfinite(row.sqnr)]
         top = max([10.0 * math.ceil(value / 10) for value in finite if value > 0] or [10.0])
-        left = 12 + 7.2 * max([len(repr(row.format)) for row in self._rows] or [1])
+        left = 12 + 8 * max([len(repr(row.format)) for row in self._rows] or [1])
         width, bar, gap = 360.0, 16, 8
         height = 46 + len(self._rows) * (bar + gap)
         parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 150:.0f}" height="{height}" '
