@@ -1,11 +1,12 @@
 dist_man_MANS += doc/man/fpemu.3 doc/man/fpemu-formats.7
 dist_doc_DATA += doc/numerics.md doc/blocks.md doc/accumulation.md doc/adding.md doc/architecture.md doc/speed.md \
-	doc/tutorial.md
+	doc/python.md doc/tutorial.md
 EXTRA_DIST += doc/README.md
 
-# Pictures, made by doc/pictures/draw.sh.
+# Pictures, made by doc/pictures/draw.sh; those of Python by examples/python.
 picturesdir = $(docdir)/pictures
-dist_pictures_DATA = doc/pictures/architecture.svg doc/pictures/numbers.svg doc/pictures/speed.svg
+dist_pictures_DATA = doc/pictures/architecture.svg doc/pictures/numbers.svg doc/pictures/speed.svg \
+	doc/pictures/python-gpt.svg doc/pictures/python-layers.svg
 EXTRA_DIST += doc/pictures/draw.sh doc/pictures/architecture.awk doc/pictures/numbers.awk doc/pictures/speed.awk
 redraw:
 	FPEMU=tools/fpemu/fpemu$(EXEEXT) $(SHELL) $(top_srcdir)/doc/pictures/draw.sh

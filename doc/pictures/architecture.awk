@@ -26,7 +26,7 @@ BEGIN {
     print "<title>The rooms of libfpemu, each building on those below it</title>"
     print "<rect width=\"860\" height=\"596\" rx=\"6\" fill=\"#ffffff\"/>"
 
-    box(20, 20, 190, 66, program, "your program", "C or C++, and examples/")
+    box(20, 20, 190, 66, program, "your program", "C, C++, and examples/;", "Python, by way of python/")
     box(226, 20, 190, 66, program, "tools/fpemu", "the command: files of", "tensors, reports, fuzzing")
     box(432, 20, 190, 66, program, "tools/fptrain", "the trainer: every tensor", "of a network has a format")
     box(652, 20, 188, 66, program, "your CUDA program", "arrays in device memory")
