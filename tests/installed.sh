@@ -48,7 +48,7 @@ fi
 printf '#include <fpemu_cuda.h>\nint main(void) { return fpemu_cuda_stats_size() == 0; }\n' >"$work/cuda.c"
 read -ra flags < <($PKG_CONFIG --cflags --libs fpemu_cuda)
 $CC -o "$work/cuda" "$work/cuda.c" "${flags[@]}" "-Wl,-rpath,$libdir"
-"$work/cuda"
+LD_LIBRARY_PATH=$libdir "$work/cuda" # staged, it does not find libfpemu by its own path
 read -ra flags < <($PKG_CONFIG --static --cflags --libs fpemu_cuda)
 case " ${flags[*]} " in
 *libcudart_static*) ;;
