@@ -5,7 +5,8 @@ SH_LOG_COMPILER = $(BASH)
 AM_TESTS_ENVIRONMENT = \
 	CC='$(CC)'; CXX='$(CXX)'; NM='$(NM)'; AWK='$(AWK)'; top_srcdir='$(top_srcdir)'; top_builddir='$(top_builddir)'; \
 	FPEMU='$(abs_top_builddir)/tools/fpemu/fpemu$(EXEEXT)'; \
-	export CC CXX NM AWK top_srcdir top_builddir FPEMU;
+	PATH='$(abs_top_builddir)/python-env/bin':$$PATH; \
+	export CC CXX NM AWK top_srcdir top_builddir FPEMU PATH;
 
 dist_noinst_SCRIPTS += tests/headers/headers.sh tests/headers/exports.sh \
 	tests/headers/abi.sh tests/headers/definitions.sh tests/installed.sh tests/packaging.sh tests/staged.sh tests/vectorised.sh

@@ -13,13 +13,13 @@ cp -r "$packaging/debian" "libfpemu-$version/debian"
 rm -f "libfpemu-$version/debian/build.sh"
 (cd "libfpemu-$version" && dpkg-buildpackage -us -uc)
 if command -v lintian >/dev/null; then
-    lintian --fail-on error --suppress-tags bogus-mail-host,initial-upload-closes-no-bugs ./*.changes
+    lintian --fail-on error --suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog ./*.changes
 fi
 [ "$(id -u)" -eq 0 ] || { echo "built; not installed, for that needs root"; exit 0; }
 
 apt-get install -y --no-install-recommends ./libfpemu0_*.deb ./libfpemu-dev_*.deb ./fpemu_*.deb
 [ "$(fpemu round e4m3fn 464)" = 448 ]
-fptrain run --list >/dev/null || fptrain models >/dev/null
+fptrain run --list >/dev/null
 printf '#include <fpemu.h>\nint main(void) { return fpemu_version() == 0; }\n' >program.c
 read -ra flags < <(pkg-config --cflags --libs fpemu)
 cc -o program program.c "${flags[@]}" && ./program

@@ -201,7 +201,7 @@ shard long/a.safetensors 33554432 p q
 shard long/b.safetensors 33554432 r
 shard long/c.safetensors 33554432 s
 index p=a.safetensors q=a.safetensors r=b.safetensors s=c.safetensors >long/model.safetensors.index.json
-(ulimit -f 60000 && "$FPEMU" quantize mxfp4 long -o new) 2>err
+(ulimit -f 50000 && "$FPEMU" quantize mxfp4 long -o new) 2>err
 holds $? -eq 1
 grep -q 'File too large' err || failed "message of a file too large: $(cat err)"
 nothing

@@ -24,7 +24,7 @@ record=$top_srcdir/tests/headers/abi
 types() {
     abidw --no-corpus-path --no-comp-dir-path --no-show-locs --no-parameter-names --no-write-default-sizes \
         --no-elf-needed --drop-private-types --exported-interfaces-only --headers-dir "$top_srcdir/include" "$1" |
-        sed "s: path='[^']*'::"
+        sed "s: path='[^']*/\(lib/[^']*\)': path='\1':"
 }
 
 if [ "${1-}" = record ]; then

@@ -181,7 +181,7 @@ def test_import_brings_nothing_else():
 
 def test_types():
     mypy = pytest.importorskip("mypy.api", reason="mypy is not installed")
-    out, err, status = mypy.run(["--strict", "-p", "fpemu", "--cache-dir", os.devnull])
+    out, err, status = mypy.run(["--strict", "-m", "fpemu", "--cache-dir", os.devnull])
     assert status == 0, out + err
 
 
