@@ -246,6 +246,24 @@ assert status == 0 and b" s left" in seen and b"\r\x1b[K" in seen, seen[:300]' \
         "$FPEMU" compare large.safetensors e4m3fn e5m2 nvfp4 mxfp4 </dev/null 2>err || failed "progress: $(tail -n 1 err)"
 fi
 rm large.safetensors
+shard some.safetensors 8388608 a b
+if python3 -c 'import pty' 2>/dev/null; then
+    for command in "quantize mxfp4 some.safetensors -o -" "pack mxfp4 some.safetensors -o -"; do
+        python3 -c 'import os, pty, subprocess, sys, time
+ours, theirs = pty.openpty()
+child = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, stderr=theirs)
+os.read(child.stdout.fileno(), 65536)
+for wait in range(8):  # slow enough for a bar; the rest at once
+    time.sleep(0.15)
+    os.read(child.stdout.fileno(), 65536)
+child.stdout.read()
+os.close(theirs)
+assert child.wait() == 0
+seen = os.read(ours, 65536)
+assert b" s left" in seen and int(seen.split(b"] ")[1].split(b"%")[0]) < 9, seen' "$FPEMU" $command --tensors b 2>err || failed "what is copied in progress: $(tail -n 1 err)"
+    done
+fi
+rm some.safetensors
 
 # Python's safetensors write, read and judge
 if python3 -c 'import numpy, safetensors.numpy' 2>/dev/null; then
