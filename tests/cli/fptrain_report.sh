@@ -51,6 +51,10 @@ for text in '<th class="t">train.lr</th>' '<td class="t">0.1</td>' '<td class="t
     'prefers-color-scheme:dark' '@media print' 'conv1.dv' '<th>test_loss</th>' '<td>1.5</td>'; do
     grep -qF -e "$text" page.html || failed "the page lacks $text"
 done
+cp one/log.jsonl kept
+fails_report 'one/log.jsonl belongs to a run' one -o one/log.jsonl
+fails_report 'one/settings.ini belongs to a run' one --tables one/settings.ini
+cmp one/log.jsonl kept || failed 'a log was replaced'
 # Every key that is the same in both has no column; weights, in which nothing vanished, have no row.
 for text in 'train.seed' '<script>alert' 'conv1.weight' 'http' 'url(' 'src=' '@import' '<link'; do
     ! grep -qF -e "$text" page.html || failed "the page has $text"

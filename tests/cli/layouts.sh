@@ -98,6 +98,7 @@ put("types.safetensors", ("w_packed", "U8", [2, 16], 32), ("w_scale", "F32", [2,
 put("six.safetensors", ("w_packed", "U8", [2, 24], 48), ("w_scale", "U8", [2, 1], 2))
 put("global.safetensors", ("w_packed", "U8", [2, 16], 32), ("w_scale", "F8_E4M3", [2, 2], 4))
 put("twice.safetensors", ("w_packed", "U8", [2, 16], 32), ("w_scale", "U8", [2, 1], 2), ("w", "F32", [1], 4))
+put("packed.safetensors", ("m.big_packed", "F32", [1], 4))
 put("odd.safetensors", ("m.w", "F32", [2, 48], 384))
 put("names.safetensors", ("m.a", "F32", [1, 32], 128), ("m.a_scales", "U8", [3], 3), ("b", "F32", [32], 128))
 END
@@ -127,6 +128,39 @@ python_checks c.json 'c = j["quantization_config"]
 assert c["format"] == "mixed-precision" and len(c["config_groups"]) == 2, c
 assert {g["weights"]["num_bits"] for g in c["config_groups"].values()} == {4, 8}, c'
 rm c.json
+
+# A directory is kept so too, its index naming what lies in the files then
+cp other.safetensors model/b.safetensors
+cp in.safetensors model/a.safetensors
+cat >names.py <<'END'
+import json, struct
+def names(directory):
+    told, bytes = {}, 0
+    for part in "b.safetensors", "a.safetensors":
+        with open(directory + "/" + part, "rb") as file:
+            header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+        header.pop("__metadata__", None)
+        told.update({name: part for name in header})
+        bytes += max(t["data_offsets"][1] for t in header.values())
+    return told, bytes
+END
+python3 -c 'import json, names
+json.dump({"weight_map": names.names("model")[0]}, open("model/model.safetensors.index.json", "w"))' || failed 'no index'
+for software in compressed-tensors torchao; do
+    gives '' pack nvfp4 model -o sharded --layout $software --tensors '?.big'
+    gives '' unpack sharded -o back
+    gives '' quantize nvfp4 model -o wanted --tensors '?.big' --dtype F32
+    same back/a.safetensors wanted/a.safetensors
+    same back/b.safetensors wanted/b.safetensors
+    python3 -c 'import json, names
+index = json.load(open("sharded/model.safetensors.index.json"))
+assert (index["weight_map"], index["metadata"]["total_size"]) == names.names("sharded"), index' || failed "$software: index"
+    rm -r sharded back wanted
+done
+cp packed.safetensors model/b.safetensors
+rm model/model.safetensors.index.json
+fails 1 'two tensors of one name' pack mxfp4 model -o sharded --layout compressed-tensors --tensors m.big
+holds ! -e sharded
 
 fails 2 'none of: compressed-tensors' pack mxfp4 in.safetensors -o no.safetensors --layout gguf
 fails 2 'gpt-oss has no layout for nvfp4' pack nvfp4 in.safetensors -o no.safetensors --layout gpt-oss

@@ -58,6 +58,51 @@ rm -r new
 gives '' quantize mxfp4 small/model.safetensors.index.json -o new/
 gives '' pack mxfp4 small -o out.fpk
 gives '' unpack out.fpk -o out.safetensors
+
+# Packed to as many files with an index, and back to what quantize gives; one file where it is named so
+rm -r new
+gives '' quantize nvfp4 small -o wanted
+gives '' pack nvfp4 small -o packed
+holds "$(ls packed | tr '\n' ' ')" = 'a.fpk b.fpk model.fpk.index.json '
+gives '' unpack packed -o back
+diff -r back wanted || failed 'pack and unpack of a directory'
+rm -r back
+gives '' unpack packed/model.fpk.index.json -o back
+diff -r back wanted || failed 'unpack of an index'
+"$FPEMU" info packed >table || failed 'info of packed files'
+holds "$(tr -s ' ' <table | sed -n 's/^z //p')" = 'F32 2x64 80 b.fpk, nvfp4'
+holds "$(tail -n 1 table)" = 'all      3 tensors, 256 elements, 168 bytes, in 2 files with an index'
+grep -q '"total_size": 168$' packed/model.fpk.index.json || failed 'total_size of packed files'
+"$FPEMU" unpack packed --list >table || failed 'unpack --list'
+holds "$(tr -s ' ' <table | sed -n 's/^z //p')" = 'F32 2x64 80 nvfp4, axis 1'
+fails 1 "'fpemu unpack' makes it a readable one" compare packed mxfp4
+fails 1 'not empty' unpack packed -o back
+fails 1 'not empty' pack mxfp4 small -o packed
+gives '' unpack packed -o back --force
+gives '' pack mxfp4 small -o packed --force
+fails 1 "safetensors' in it" pack mxfp4 small -o small --force
+fails 2 'is a directory of files' unpack packed -o no.safetensors
+fails 2 'is a directory of files' unpack packed -o -
+cp small/a.safetensors packed
+sed 's/a\.fpk/a.safetensors/g' packed/model.fpk.index.json >packed/mixed.index.json
+fails 1 'files of two kinds' unpack packed/mixed.index.json -o new
+rm packed/a.safetensors packed/mixed.index.json
+truncate -s -1 packed/b.fpk
+fails 1 "file 'b.fpk'" unpack packed -o new
+rm packed/b.fpk
+fails 1 "file 'b.fpk': No such file" unpack packed -o new
+rm packed/model.fpk.index.json
+gives '' unpack packed -o new
+holds "$(ls new)" = a.safetensors
+rm -r new
+mkdir clash
+cp small/a.safetensors clash/b.safetensors
+cp small/b.safetensors clash/b
+index x=b.safetensors y=b.safetensors z=b >clash/model.safetensors.index.json
+fails 1 "would be called 'b.fpk'" pack mxfp4 clash -o new
+rm -r back wanted packed clash
+nothing
+gives '' quantize mxfp4 small -o new
 "$FPEMU" info small >table || failed info
 holds "$(tr -s ' ' <table | sed -n 's/^y //p')" = 'F32 1x64 256 a.safetensors'
 holds "$(tail -n 1 table)" = 'all      3 tensors, 256 elements, 1024 bytes, in 2 files with an index'
@@ -178,8 +223,9 @@ if (ulimit -v 80000 && "$FPEMU" quantize mxfp4 small -o new) 2>/dev/null; then
     (ulimit -v 80000 && exec "$FPEMU" compare long mxfp4 e4m3fn >/dev/null) || failed 'compare in bounded memory'
     (ulimit -v 80000 && exec "$FPEMU" quantize mxfp4 long -o new --dtype BF16) || failed 'quantize in bounded memory'
     (ulimit -v 80000 && exec "$FPEMU" pack mxfp4 long -o out.fpk) || failed 'pack in bounded memory'
+    (ulimit -v 80000 && exec "$FPEMU" pack mxfp4 long -o packed) || failed 'pack to a directory in bounded memory'
 fi
-rm -rf long new
+rm -rf long new packed
 
 # Progress: on a terminal with the time that is left, elsewhere not at all
 shard large.safetensors 536870912 a
@@ -200,6 +246,24 @@ assert status == 0 and b" s left" in seen and b"\r\x1b[K" in seen, seen[:300]' \
         "$FPEMU" compare large.safetensors e4m3fn e5m2 nvfp4 mxfp4 </dev/null 2>err || failed "progress: $(tail -n 1 err)"
 fi
 rm large.safetensors
+shard some.safetensors 8388608 a b
+if python3 -c 'import pty' 2>/dev/null; then
+    for command in "quantize mxfp4 some.safetensors -o -" "pack mxfp4 some.safetensors -o -"; do
+        python3 -c 'import os, pty, subprocess, sys, time
+ours, theirs = pty.openpty()
+child = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, stderr=theirs)
+os.read(child.stdout.fileno(), 65536)
+for wait in range(8):  # slow enough for a bar; the rest at once
+    time.sleep(0.15)
+    os.read(child.stdout.fileno(), 65536)
+child.stdout.read()
+os.close(theirs)
+assert child.wait() == 0
+seen = os.read(ours, 65536)
+assert b" s left" in seen and int(seen.split(b"] ")[1].split(b"%")[0]) < 9, seen' "$FPEMU" $command --tensors b 2>err || failed "what is copied in progress: $(tail -n 1 err)"
+    done
+fi
+rm some.safetensors
 
 # Python's safetensors write, read and judge
 if python3 -c 'import numpy, safetensors.numpy' 2>/dev/null; then

@@ -55,6 +55,8 @@ fails 2 "'junk' is too much" help round junk
 fails 1 'posit(8,2): the mode rtz does not go with this format: a posit' round 'posit(8,2)' -r rtz 1
 fails 1 'nf4: this compatibility setting does not go with this format' round nf4 -r qpytorch 1
 fails 1 'mxfp4: a format with scales has no codes of single numbers' apply exp mxfp4 1
+fails 1 'mxfp4: a format with scales has no codes of single numbers' fuzz mxfp4 --against-program cat
+fails 1 'mode rto does not go with this format: a posit' fuzz 'posit(8,1)' --against-program cat -r rto
 fails 1 'fp64: binary32 cannot hold every value of the format, binary64 can: use --double' round fp64 1
 # Long specs are cut around the place that is wrong, and control characters never come out
 long=$(printf '%0120d' 0 | tr 0 ' ')

@@ -125,8 +125,8 @@ static void apply_to_file(job *j, const char *path)
             f.type[i] = dtype_holds(type, &j->format) ? type : dtype_named("F32");
         }
     }
-    const writer_source source = {f.type, begin_tensor, next_piece, &f};
-    f.bar = progress_start("apply", f.in.chosen_elements);
+    const writer_source source = {f.type, begin_tensor, next_piece, &f.bar, &f};
+    f.bar = progress_start("apply", f.in.elements);
     writer_write(j->output, j->force, &f.in, &source);
     progress_hide();
     free(f.type);

@@ -180,7 +180,7 @@ static bool names_a_file(const char *operand)
 static void list_file(const char *path, bool json)
 {
     const model_kind named = model_kind_of_name(path);
-    file_options options = {.kind = named == MODEL_CONTAINER ? named : MODEL_DETECT};
+    file_options options = {.kind = named == MODEL_CONTAINER ? named : MODEL_PACKED};
     file f = file_open(path, &options);
     if (json) {
         contents_print_json(&f);

@@ -17,6 +17,8 @@
 #include "files/output.h"
 #include "files/partition.h"
 #include "files/scratch.h"
+#include "files/shards.h"
+#include "files/writer.h"
 #include "plans/assignment.h"
 #include "reports/jsonout.h"
 #include "reports/report.h"
@@ -26,11 +28,12 @@ static const char help[] =
     "       fpemu pack [SPEC] IN -o OUT --map GLOB=SPEC... | --plan FILE [OPTION...]\n"
     "Rounds the tensors of a file to the format SPEC and writes their bits, with the scales of\n"
     "formats with blocks, to a file of packed tensors (container.md describes it byte by byte).\n"
-    "Files and directories are read as by quantize, and the values are those that it gives; of a\n"
-    "directory one file is made. Tensors of other types, and those not asked for, are copied. A NaN\n"
-    "in a format without a code for it becomes a number, by its --nan policy; a line says so. Any\n"
-    "size in bounded memory where blocks run along the last axis; else, and for blocks of a channel,\n"
-    "one tensor at a time is in memory. OUT may be '-', standard output.\n"
+    "Files and directories are read as by quantize, and the values are those that it gives. Of a\n"
+    "directory a directory of as many files is made, with its index, or one file where OUT ends in\n"
+    ".fpk. Tensors of other types, and those not asked for, are copied. A NaN in a format without a\n"
+    "code for it becomes a number, by its --nan policy; a line says so. Any size in bounded memory\n"
+    "where blocks run along the last axis; else, and for blocks of a channel, one tensor at a time is\n"
+    "in memory. OUT may be '-', standard output.\n"
     "\n"
     "  -o, --output OUT      the file to write\n" ASSIGNMENT_HELP
     "      --axis N          along which the blocks of a format run: 0, 1, ..., or from the end -1,\n"
@@ -38,6 +41,7 @@ static const char help[] =
     "      --layout SOFTWARE  a safetensors file as other software loads it instead: MXFP8, MXFP4 and\n"
     "                        NVFP4 of compressed-tensors and torchao, MXFP4 of gpt-oss\n"
     "      --config FILE     with --layout: what config.json has to say of it, as JSON of its own\n"
+    "      --force           write into a directory that is there and not empty\n"
     "      --report          print what happened, a row for each tensor\n"
     "      --json            the report as JSON\n" FILE_HELP CLI_ROUNDING_HELP "\n"
     "Examples: fpemu pack mxfp4 model.safetensors -o model.fpk --min-dims 2\n"
@@ -48,6 +52,7 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
                                         {"axis", required_argument, NULL, CLI_OPT_AXIS},
                                         {"layout", required_argument, NULL, CLI_OPT_LAYOUT},
                                         {"config", required_argument, NULL, CLI_OPT_CONFIG},
+                                        {"force", no_argument, NULL, CLI_OPT_FORCE},
                                         {"report", no_argument, NULL, CLI_OPT_REPORT},
                                         {"json", no_argument, NULL, CLI_OPT_JSON},
                                         ASSIGNMENT_LONG,
@@ -62,7 +67,7 @@ typedef struct job {
     const char *config;   /* the file for what config.json has to say of it; NULL: none */
     fpemu_rounding rounding;
     assignment assigned;
-    bool report, json;
+    bool report, json, force;
     file in;
     container_entry *entry; /* of each tensor */
     const layout **layout;  /* the same, with `software`; NULL: it is copied */
@@ -303,6 +308,7 @@ static uint32_t copy_tensor(job *j, output *out, size_t i)
     const unsigned size = t->count > 0 ? (unsigned)(t->bytes / t->count) : 1;
     unsigned char bytes[1 << 16];
     uint32_t crc = 0;
+    uint64_t copied = 0;
     file_begin(&j->in, i);
     for (size_t got; (got = file_read(&j->in, i, bytes, sizeof bytes)) > 0;) {
         if (t->big_endian) {
@@ -310,23 +316,55 @@ static uint32_t copy_tensor(job *j, output *out, size_t i)
         }
         crc = container_crc(crc, bytes, got);
         output_write(out, bytes, got);
+        progress_advance(&j->bar, file_elements(&j->in, i, copied + got) - file_elements(&j->in, i, copied));
+        copied += got;
     }
     return crc;
 }
 
-static unsigned char *print_header(const job *j, size_t *size)
+/* Where something could not be made: there is a tensor one of whose names would come twice, or no memory. */
+static void check_made(const job *j, bool made, const char *twice)
 {
-    const model *m = &j->in.model;
-    const char *twice = NULL;
-    unsigned char *header =
-        j->software != NULL ? layout_print(m, j->layout, size, &twice) : container_print(m, j->entry, size);
     if (twice != NULL) {
         cli_fail("%s: '%s': the file would have two tensors of one name", j->in.path, twice);
     }
-    if (header == NULL) {
+    if (!made) {
         cli_fail("out of memory");
     }
+}
+
+static unsigned char *print_header(const job *j, size_t first, size_t count, json_t *metadata, size_t *size)
+{
+    const model *m = &j->in.model;
+    const char *twice = NULL;
+    unsigned char *header = j->software != NULL ? layout_print(m, first, count, metadata, j->layout, size, &twice)
+                                                : container_print(m, first, count, metadata, j->entry, size);
+    check_made(j, header != NULL, twice);
     return header;
+}
+
+/* The kind of the files that are written. */
+static model_kind kind_of(const job *j)
+{
+    return j->software != NULL ? MODEL_SAFETENSORS : MODEL_CONTAINER;
+}
+
+/* Of a directory; NULL where IN has none. */
+static char *print_index(const job *j)
+{
+    const model *m = &j->in.model;
+    const char *twice = NULL;
+    uint64_t total = 0;
+    json_t *weight_map = j->software != NULL ? layout_weight_map(m, j->layout, &twice) : NULL;
+    check_made(j, j->software == NULL || weight_map != NULL, twice);
+    for (size_t i = 0; i < m->count; i++) {
+        const layout *l = layout_of(j, i);
+        total += l != NULL ? layout_bytes(l, j->entry[i].bytes) : j->entry[i].bytes;
+    }
+    char *index = m->index != NULL ? shards_print_index(m, kind_of(j), total, weight_map) : NULL;
+    check_made(j, m->index == NULL || index != NULL, NULL);
+    json_decref(weight_map);
+    return index;
 }
 
 static void write_config(const job *j)
@@ -344,30 +382,41 @@ static void write_config(const job *j)
     json_decref(config);
 }
 
-static void pack_file(job *j)
+static void write_tensors(void *state, output *out, size_t first, size_t count, json_t *metadata)
 {
-    const model *m = &j->in.model;
+    job *j = state;
     size_t size;
-    unsigned char *header = print_header(j, &size);
-    output out = output_open(j->output);
-    j->bar = progress_start("pack", j->in.chosen_elements);
-    output_write(&out, header, size);
+    unsigned char *header = print_header(j, first, count, metadata, &size);
+    output_write(out, header, size);
     free(header);
-    for (size_t i = 0; i < m->count; i++) {
+    for (size_t i = first; i < first + count; i++) {
         const uint64_t bytes = j->entry[i].bytes;
         unsigned char tail[CONTAINER_TAIL_SIZE];
         uint32_t crc;
         if (j->in.chosen[i]) {
-            crc = pack_tensor(j, &out, i);
+            crc = pack_tensor(j, out, i);
         } else {
-            crc = copy_tensor(j, &out, i);
+            crc = copy_tensor(j, out, i);
         }
         if (j->software == NULL) {
-            output_write(&out, tail, container_tail(tail, crc, bytes, i + 1 == m->count));
+            output_write(out, tail, container_tail(tail, crc, bytes, i + 1 == first + count));
         }
     }
+}
+
+static void pack_file(job *j)
+{
+    const model *m = &j->in.model;
+    j->bar = progress_start("pack", j->in.elements);
+    if (m->parts > 0 && !file_names_one(j->output)) {
+        char *index = print_index(j);
+        writer_write_parts(j->output, j->force, m, kind_of(j), index, write_tensors, j);
+    } else {
+        output out = output_open(j->output);
+        write_tensors(j, &out, 0, m->count, m->metadata);
+        output_commit(&out);
+    }
     progress_hide();
-    output_commit(&out);
 }
 
 static double bits_of(uint64_t bytes, uint64_t elements)
@@ -525,6 +574,8 @@ int cmd_pack(int argc, char **argv)
             j.software = optarg;
         } else if (option == CLI_OPT_CONFIG) {
             j.config = output_path(optarg);
+        } else if (option == CLI_OPT_FORCE) {
+            j.force = true;
         } else if (option == CLI_OPT_REPORT) {
             j.report = true;
         } else if (option == CLI_OPT_JSON) {
@@ -551,7 +602,7 @@ int cmd_pack(int argc, char **argv)
         find_layouts(&j);
     }
     const model_kind named = model_kind_of_name(j.output);
-    if (named != MODEL_DETECT && named != (j.software != NULL ? MODEL_SAFETENSORS : MODEL_CONTAINER)) {
+    if (named != MODEL_DETECT && named != kind_of(&j)) {
         cli_usage("-o: '%s' is named as another kind than a %s", j.output,
                   j.software != NULL ? "safetensors file" : "file of packed tensors");
     }

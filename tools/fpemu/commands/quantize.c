@@ -237,8 +237,8 @@ static size_t next_piece(void *state, const void **bytes)
 
 static void quantize_file(job *j)
 {
-    const writer_source source = {j->type, begin_tensor, next_piece, j};
-    j->bar = progress_start("quantize", j->in.chosen_elements);
+    const writer_source source = {j->type, begin_tensor, next_piece, &j->bar, j};
+    j->bar = progress_start("quantize", j->in.elements);
     writer_write(j->output, j->force, &j->in, &source);
     progress_hide();
     const assignment_format *single = assignment_single(&j->assigned, &j->in);

@@ -16,16 +16,17 @@
 #include "reports/report.h"
 
 static const char help[] =
-    "Usage: fpemu unpack IN -o OUT [--dtype TYPE]\n"
+    "Usage: fpemu unpack IN -o OUT [--dtype TYPE] [--force]\n"
     "       fpemu unpack IN --list [--json]\n"
     "Writes the values of packed tensors, as 'fpemu quantize' would have given them: a .npy file of\n"
     "one array without a name, else a .safetensors file. What was not packed is copied. IN may also\n"
     "be a GGUF file, or a safetensors file in the layout of other software (files.md), whose blocks\n"
-    "become F32.\n"
+    "become F32; or a directory of files, or its index, which becomes a directory of safetensors.\n"
     "\n"
     "  -o, --output OUT      the file to write; '-' is standard output\n"
     "      --dtype TYPE      type of the tensors: F32, BF16 and so on (default: as before they were\n"
     "                        packed where that holds every value of the format, else F32)\n"
+    "      --force           write into a directory that is there and not empty\n"
     "      --list            print what the file holds instead\n"
     "      --json            the list as JSON\n"
     "\n"
@@ -33,6 +34,7 @@ static const char help[] =
 
 static const struct option options[] = {{"output", required_argument, NULL, 'o'},
                                         {"dtype", required_argument, NULL, CLI_OPT_DTYPE},
+                                        {"force", no_argument, NULL, CLI_OPT_FORCE},
                                         {"list", no_argument, NULL, CLI_OPT_LIST},
                                         {"json", no_argument, NULL, CLI_OPT_JSON},
                                         CLI_HELP_LONG,
@@ -43,7 +45,7 @@ typedef struct job {
     const dtype **type; /* of each tensor in OUT; NULL: copied */
     size_t i;           /* the tensor that is being written */
     void *bytes;        /* its values */
-    bool given;
+    bool given, force;
     walk walk; /* over blocks that are read as F32 */
     progress bar;
 } job;
@@ -127,6 +129,7 @@ static size_t next_blocks(job *j, const void **bytes)
         return 0;
     }
     store(j, j->i, j->walk.count, j->walk.x32, false);
+    progress_advance(&j->bar, j->walk.count);
     *bytes = j->bytes;
     return j->walk.count * j->type[j->i]->size;
 }
@@ -151,9 +154,9 @@ static size_t next_piece(void *state, const void **bytes)
 
 static void unpack_file(job *j, const char *path)
 {
-    const writer_source source = {j->type, begin_tensor, next_piece, j};
-    j->bar = progress_start("unpack", j->in.chosen_elements);
-    writer_write(path, false, &j->in, &source);
+    const writer_source source = {j->type, begin_tensor, next_piece, &j->bar, j};
+    j->bar = progress_start("unpack", j->in.elements);
+    writer_write(path, j->force, &j->in, &source);
     progress_hide();
 }
 
@@ -221,6 +224,8 @@ int cmd_unpack(int argc, char **argv)
             path = output_path(optarg);
         } else if (option == CLI_OPT_DTYPE) {
             asked = file_dtype(optarg);
+        } else if (option == CLI_OPT_FORCE) {
+            j.force = true;
         } else if (option == CLI_OPT_LIST) {
             list = true;
         } else {
@@ -228,8 +233,8 @@ int cmd_unpack(int argc, char **argv)
         }
     }
     cli_expect_operands(&c, 1, 1, "IN -o OUT");
-    if (list == (path != NULL) || (list && asked != NULL) || (json && !list)) {
-        cli_usage("unpack: either -o OUT, with or without --dtype, or --list, with or without --json");
+    if (list == (path != NULL) || (list && (asked != NULL || j.force)) || (json && !list)) {
+        cli_usage("unpack: either -o OUT, with or without --dtype and --force, or --list, with or without --json");
     }
     j.in = file_open(c.operand[0], &files);
     expect_blocks(&j.in);
@@ -238,6 +243,7 @@ int cmd_unpack(int argc, char **argv)
     } else if (list) {
         print_list(&j);
     } else {
+        file_check_directory(&j.in, path);
         const model_kind named = model_kind_of_name(path), kind = file_is_array(&j.in) ? MODEL_NPY : MODEL_SAFETENSORS;
         if (named != MODEL_DETECT && named != kind) {
             cli_usage("-o: '%s' is named as another kind than what comes, %s", path, model_kind_name(kind));

@@ -210,31 +210,33 @@ static json_t *describe(const tensor *t, const container_entry *entry, uint64_t 
     return object;
 }
 
-static char *print_header(const model *m, const container_entry *entries, uint64_t data)
+static char *print_header(const tensor *t, size_t count, json_t *metadata, const container_entry *entries,
+                          uint64_t data)
 {
     json_t *header = json_object(), *list = json_array();
-    for (size_t i = 0; i < m->count; i++) {
-        json_array_append_new(list, describe(&m->tensor[i], &entries[i], data));
+    for (size_t i = 0; i < count; i++) {
+        json_array_append_new(list, describe(&t[i], &entries[i], data));
         data = (data + entries[i].bytes + 4 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     }
-    if (m->metadata != NULL) {
-        json_object_set(header, "metadata", m->metadata);
+    if (metadata != NULL) {
+        json_object_set(header, "metadata", metadata);
     }
     json_object_set_new(header, "tensors", list);
-    char *text = json_array_size(list) == m->count ? json_dumps(header, JSON_COMPACT) : NULL;
+    char *text = json_array_size(list) == count ? json_dumps(header, JSON_COMPACT) : NULL;
     json_decref(header);
     return text;
 }
 
 /* The header names the places of the data, which depend on its length: printed until there is room for it. */
-unsigned char *container_print(const model *m, const container_entry *entries, size_t *size)
+unsigned char *container_print(const model *m, size_t first, size_t count, json_t *metadata,
+                               const container_entry *entries, size_t *size)
 {
     size_t total = 0, length = 0;
     char *text = NULL;
     do {
         free(text);
         total = (START + length + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-        text = print_header(m, entries, total);
+        text = print_header(m->tensor + first, count, metadata, entries + first, total);
         length = text != NULL ? strlen(text) : 0;
     } while (text != NULL && START + length > total);
     unsigned char *bytes = text != NULL ? malloc(total) : NULL;

@@ -24,9 +24,10 @@ typedef struct container_entry {
     uint64_t bytes; /* of the data */
 } container_entry;
 
-/* Everything before the data, for a file with the names, shapes and metadata of `m`. To be freed; NULL when memory runs
- * out. */
-unsigned char *container_print(const model *m, const container_entry *entries, size_t *size);
+/* Everything before the data, for a file with the names and shapes of `count` tensors of `m` from number `first` on;
+ * entries[i] is of tensor i of the model. To be freed; NULL when memory runs out. */
+unsigned char *container_print(const model *m, size_t first, size_t count, json_t *metadata,
+                               const container_entry *entries, size_t *size);
 /* The checksum of more bytes, from 0. */
 uint32_t container_crc(uint32_t crc, const void *bytes, size_t size);
 /* What follows `bytes` of data: the checksum and zeros up to where the next data begin, none after the last. */

@@ -153,6 +153,7 @@ static void choose(file *f, const file_options *options)
                        !matches(t->name, options->unwanted, options->unwanted_count);
         f->chosen_count += f->chosen[i];
         f->chosen_elements += f->chosen[i] ? t->count : 0;
+        f->elements += t->count;
     }
 }
 
@@ -168,6 +169,9 @@ static file open_shards(file f, file_options *options)
 {
     if (!shards_open(&f.model, f.path)) {
         cli_fail("%s: %s", f.path, f.model.error);
+    }
+    if (f.model.kind == MODEL_CONTAINER && options->kind != MODEL_PACKED) {
+        cli_fail("%s: a directory of packed tensors: 'fpemu unpack' makes it a readable one", f.path);
     }
     finish_opening(&f, options);
     return f;
@@ -223,15 +227,25 @@ bool file_is_array(const file *f)
 {
     const model *m = &f->model;
     return m->kind == MODEL_RAW || m->kind == MODEL_NPY ||
-           (m->kind == MODEL_CONTAINER && m->count == 1 && m->tensor[0].name[0] == '\0');
+           (m->kind == MODEL_CONTAINER && m->parts == 0 && m->count == 1 && m->tensor[0].name[0] == '\0');
+}
+
+bool file_names_one(const char *output)
+{
+    return model_kind_of_name(output) != MODEL_DETECT || strcmp(output, "-") == 0;
+}
+
+void file_check_directory(const file *f, const char *output)
+{
+    if (f->model.parts > 0 && file_names_one(output)) {
+        cli_usage("-o: '%s': the input is a directory of files, and so is the output", output);
+    }
 }
 
 void file_check_output(const file *f, const char *output)
 {
     const model_kind kind = model_kind_of_name(output);
-    if (f->model.parts > 0 && (kind != MODEL_DETECT || strcmp(output, "-") == 0)) {
-        cli_usage("-o: '%s': the input is a directory of files, and so is the output", output);
-    }
+    file_check_directory(f, output);
     if (kind != MODEL_DETECT && f->model.kind != MODEL_RAW && kind != model_kind_written(f->model.kind)) {
         if (f->model.kind == MODEL_GGUF) {
             cli_usage("-o: '%s': what is read from GGUF is written as safetensors", output);
@@ -265,6 +279,12 @@ size_t file_read(file *f, size_t i, void *bytes, size_t size)
         fail_at(f, i);
     }
     return got;
+}
+
+uint64_t file_elements(const file *f, size_t i, uint64_t bytes)
+{
+    const tensor *t = &f->model.tensor[i];
+    return bytes < t->bytes ? (uint64_t)((double)t->count * ((double)bytes / (double)t->bytes)) : t->count;
 }
 
 void file_read_at(file *f, size_t i, uint64_t from, void *bytes, size_t size)

@@ -51,7 +51,7 @@ typedef struct file {
     model model;
     bool *chosen; /* tensor i has a floating-point type, and a name that was asked for */
     size_t chosen_count;
-    uint64_t chosen_elements;
+    uint64_t chosen_elements, elements; /* of those, and of all tensors, which progress counts */
 } file;
 
 /* All of these end the program with an error that names the file when they fail. Opening uses the options up. "-" is
@@ -65,7 +65,11 @@ void file_expect_tensors(const file *f);
 _Noreturn void file_refuse_pattern(const file *f, const char *option, const char *pattern);
 /* Whether there is one array, without a name of its own. */
 bool file_is_array(const file *f);
-/* Refuses an output of another kind, as its name has it. */
+/* Whether an output is one file by its name: "-", or with the suffix of a kind of file. */
+bool file_names_one(const char *output);
+/* Refuses such an output of a directory. */
+void file_check_directory(const file *f, const char *output);
+/* The same, and refuses an output of another kind, as its name has it. */
 void file_check_output(const file *f, const char *output);
 
 /* The bytes of a tensor as they are: begin, then read until 0. */
@@ -73,6 +77,8 @@ void file_begin(file *f, size_t i);
 size_t file_read(file *f, size_t i, void *bytes, size_t size);
 /* Bytes from any place, where reader_random_access allows it. */
 void file_read_at(file *f, size_t i, uint64_t from, void *bytes, size_t size);
+/* Which part of the tensor's elements so many of its bytes are, for progress. */
+uint64_t file_elements(const file *f, size_t i, uint64_t bytes);
 /* A copy of them, in a file without a name. */
 FILE *file_copy(file *f, size_t i);
 /* Makes the data of a pipe, which has been read up to them, such that they can be read twice: it copies them. */

@@ -451,12 +451,12 @@ static const layout *first_of(const model *m, const layout *const *of)
     return of[i];
 }
 
-static json_t *metadata_of(const model *m, const layout *const *of)
+static json_t *metadata_of(const model *m, size_t first, size_t count, json_t *old, const layout *const *of)
 {
-    json_t *metadata = m->metadata != NULL ? json_copy(m->metadata) : json_object(), *names = json_array();
+    json_t *metadata = old != NULL ? json_copy(old) : json_object(), *names = json_array();
     const bool torchao = first_of(m, of)->underscore;
     bool good = metadata != NULL && names != NULL;
-    for (size_t i = 0; good && torchao && i < m->count; i++) {
+    for (size_t i = first; good && torchao && i < first + count; i++) {
         json_t *value = of[i] != NULL ? torchao_class(of[i]) : json_pack("{s:s}", "_type", "Tensor");
         good = set_text(metadata, m->tensor[i].name, value) &&
                json_array_append_new(names, json_string(m->tensor[i].name)) == 0;
@@ -476,12 +476,13 @@ static json_t *metadata_of(const model *m, const layout *const *of)
     return metadata;
 }
 
-unsigned char *layout_print(const model *m, const layout *const *of, size_t *size, const char **twice)
+unsigned char *layout_print(const model *m, size_t first, size_t count, json_t *old, const layout *const *of,
+                            size_t *size, const char **twice)
 {
     print p = {.header = json_object()};
-    json_t *metadata = metadata_of(m, of);
+    json_t *metadata = metadata_of(m, first, count, old, of);
     p.good = p.header != NULL && metadata != NULL && json_object_set(p.header, "__metadata__", metadata) == 0;
-    for (size_t i = 0; i < m->count && p.good; i++) {
+    for (size_t i = first; i < first + count && p.good; i++) {
         const tensor *t = &m->tensor[i];
         if (of[i] != NULL) {
             add_blocks(&p, of[i], t);
@@ -494,6 +495,45 @@ unsigned char *layout_print(const model *m, const layout *const *of, size_t *siz
     json_decref(p.header);
     *twice = p.twice;
     return bytes;
+}
+
+uint64_t layout_bytes(const layout *l, uint64_t packed)
+{
+    return l->global != NULL ? packed - 4 : packed; /* one number of the whole tensor, of two */
+}
+
+/* Where a name lies; none may lie in two places. */
+static bool place_name(json_t *map, const char *name, const char *file)
+{
+    return name != NULL && json_object_get(map, name) == NULL && json_object_set_new(map, name, json_string(file)) == 0;
+}
+
+static bool place_parts(json_t *map, const layout *l, const tensor *t, const char *file)
+{
+    const char *const suffix[] = {l->elements, l->scales, l->global};
+    bool good = true;
+    for (int k = 0; k < 3 && good; k++) {
+        char *name = suffix[k] != NULL ? part_name(l, t->name, suffix[k]) : NULL;
+        good = suffix[k] == NULL || place_name(map, name, file);
+        free(name);
+    }
+    return good;
+}
+
+json_t *layout_weight_map(const model *m, const layout *const *of, const char **twice)
+{
+    json_t *map = json_object();
+    *twice = NULL;
+    for (size_t i = 0; map != NULL && i < m->count; i++) {
+        const tensor *t = &m->tensor[i];
+        const char *file = m->part[t->part].name;
+        if (of[i] != NULL ? !place_parts(map, of[i], t, file) : !place_name(map, t->name, file)) {
+            *twice = t->name;
+            json_decref(map);
+            map = NULL;
+        }
+    }
+    return map;
 }
 
 /* -------------------------------------------------------------------------------------------- configuration */

@@ -44,10 +44,17 @@ const char *layout_objection_to_copy(const char *software, const tensor *t);
 /* Of a tensor: its number of the whole tensor among the two that fpemu_pack wrote; NULL: none. */
 const unsigned char *layout_global(const layout *l, const unsigned char tensor_bytes[8]);
 
-/* The length and header of a file in which tensor i is kept as layouts[i] has it (NULL: as it is; one at least is not),
- * the data of one in the order number of the whole tensor, scales, elements. To be freed; NULL, with *twice a tensor
- * one of whose names would come twice, or NULL when memory runs out. */
-unsigned char *layout_print(const model *m, const layout *const *layouts, size_t *size, const char **twice);
+/* The bytes of a tensor of which fpemu_pack makes so many. */
+uint64_t layout_bytes(const layout *l, uint64_t packed);
+
+/* The length and header of a file of `count` tensors from number `first` on, in which tensor i is kept as layouts[i]
+ * has it (NULL: as it is; one at least of the model is not), the data of one in the order number of the whole tensor,
+ * scales, elements. To be freed; NULL, with *twice a tensor one of whose names would come twice, or NULL when memory
+ * runs out. */
+unsigned char *layout_print(const model *m, size_t first, size_t count, json_t *metadata, const layout *const *layouts,
+                            size_t *size, const char **twice);
+/* Of a model in parts, in which of them each name lies then; NULL as for layout_print. */
+json_t *layout_weight_map(const model *m, const layout *const *layouts, const char **twice);
 /* Whether config.json has to say something of it; then {"quantization_config": ...}, NULL when memory runs out. */
 bool layout_has_config(const char *software);
 json_t *layout_config(const model *m, const layout *const *layouts);

@@ -30,18 +30,18 @@ static bool is_one_of(const output_directory *d, const char *name)
     return false;
 }
 
-/* Whether a reader of models would take the file for a part of one. */
-static bool belongs_to_a_model(const char *name)
+static bool ends_in(const char *name, const char *suffix)
 {
-    static const char *const suffixes[] = {".safetensors", ".safetensors.index.json"};
-    const size_t length = strlen(name);
-    for (int i = 0; i < 2; i++) {
-        const size_t tail = strlen(suffixes[i]);
-        if (length > tail && strcmp(name + length - tail, suffixes[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
+    const size_t length = strlen(name), tail = strlen(suffix);
+    return length > tail && strcmp(name + length - tail, suffix) == 0;
+}
+
+/* Whether a reader of models would take the file for a part of this one, or read it instead (shards.h). */
+static bool belongs_to_a_model(const output_directory *d, const char *name)
+{
+    const bool packed = ends_in(d->name[0], ".fpk");
+    return ends_in(name, ".safetensors") || ends_in(name, ".safetensors.index.json") ||
+           (packed && (ends_in(name, ".fpk") || ends_in(name, ".fpk.index.json")));
 }
 
 /* An empty directory is as good as none. */
@@ -66,7 +66,7 @@ static void look_into(output_directory *d, bool force)
             cli_fail("%s: the directory is there and not empty: name a fresh one, or --force writes the model into it",
                      d->path);
         }
-        if (belongs_to_a_model(name) && !is_one_of(d, name)) {
+        if (belongs_to_a_model(d, name) && !is_one_of(d, name)) {
             cli_fail("%s: '%s' in it is no file of the new model and would be taken for one: remove it, or name a "
                      "fresh directory",
                      d->path, name);

@@ -9,11 +9,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "files/container.h"
 #include "files/layout.h"
 #include "files/safetensors.h"
 
-static const char index_suffix[] = ".safetensors.index.json", file_suffix[] = ".safetensors";
-static const char usual_index[] = "model.safetensors.index.json";
+static const char file_suffix[] = ".safetensors", packed_suffix[] = ".fpk", index_suffix[] = ".index.json";
 enum { LONGEST_INDEX = 100000000 };
 
 static bool ends_in(const char *name, const char *suffix)
@@ -145,11 +145,16 @@ static bool add_part(model *m, const char *directory, const char *name, const js
     if (part->name == NULL || part->path == NULL) {
         return model_refuse(m, "out of memory");
     }
-    model one = {.kind = MODEL_SAFETENSORS, .file = open_regular(m, name, part->path)};
+    const model_kind kind = ends_in(name, packed_suffix) ? MODEL_CONTAINER : MODEL_SAFETENSORS;
+    if (m->parts > 1 && kind != m->kind) {
+        return model_refuse(m, "the index names files of two kinds, '%.80s' and '%.80s'", m->part[0].name, name);
+    }
+    m->kind = kind;
+    model one = {.kind = kind, .file = open_regular(m, name, part->path)};
     if (one.file == NULL) {
         return false;
     }
-    bool good = safetensors_open(&one);
+    bool good = kind == MODEL_CONTAINER ? container_open(&one) : safetensors_open(&one);
     if (!good) {
         model_refuse(m, "file '%.80s': %.160s", name, one.error);
     }
@@ -277,19 +282,55 @@ static bool read_index(model *m, const char *directory, const char *path)
     return good;
 }
 
-char *shards_print_index(const model *m, const dtype *const *types)
+char *shards_name_as(const char *name, model_kind kind)
 {
-    uint64_t total = 0;
-    for (size_t i = 0; i < m->count; i++) {
-        const tensor *t = &m->tensor[i];
-        total += types[i] != NULL ? t->count * types[i]->size : t->bytes;
+    const char *wanted = kind == MODEL_CONTAINER ? packed_suffix : file_suffix;
+    const char *other = kind == MODEL_CONTAINER ? file_suffix : packed_suffix;
+    const bool index = ends_in(name, index_suffix);
+    const size_t length = strlen(name) - (index ? strlen(index_suffix) : 0);
+    const size_t tail = strlen(other), end = strlen(wanted);
+    char *text = malloc(length + end + sizeof index_suffix);
+    if (text == NULL) {
+        return NULL;
     }
+    memcpy(text, name, length);
+    text[length] = '\0';
+    const bool replace = ends_in(text, other), add = kind == MODEL_CONTAINER && !index && !ends_in(text, wanted);
+    if (replace || add) {
+        strcpy(text + length - (replace ? tail : 0), wanted);
+    }
+    return strcat(text, index ? index_suffix : "");
+}
+
+/* The names of the files as they are of this kind, in the order of the index. */
+static json_t *weight_map_as(const model *m, model_kind kind)
+{
+    json_t *map = json_object(), *value;
+    const char *name;
+    json_object_foreach(json_object_get(m->index, "weight_map"), name, value)
+    {
+        char *file = shards_name_as(json_string_value(value), kind);
+        if (file == NULL || json_object_set_new(map, name, json_string(file)) != 0) {
+            free(file);
+            json_decref(map);
+            return NULL;
+        }
+        free(file);
+    }
+    return map;
+}
+
+char *shards_print_index(const model *m, model_kind kind, uint64_t total, json_t *weight_map)
+{
     json_t *index = json_copy(m->index), *old = json_object_get(m->index, "metadata");
     json_t *metadata = old != NULL ? json_copy(old) : json_object();
-    const bool good = index != NULL && metadata != NULL &&
+    json_t *map = weight_map != NULL ? json_incref(weight_map) : weight_map_as(m, kind);
+    const bool good = index != NULL && metadata != NULL && map != NULL &&
                       json_object_set_new(metadata, "total_size", json_integer((json_int_t)total)) == 0 &&
-                      json_object_set(index, "metadata", metadata) == 0;
+                      json_object_set(index, "metadata", metadata) == 0 &&
+                      json_object_set(index, "weight_map", map) == 0;
     char *text = good ? json_dumps(index, JSON_INDENT(2)) : NULL;
+    json_decref(map);
     json_decref(metadata);
     json_decref(index);
     return text;
@@ -297,27 +338,49 @@ char *shards_print_index(const model *m, const dtype *const *types)
 
 /* ------------------------------------------------------------------------------------------------- opening */
 
-/* The files of a directory that count, and a few of the others for an error. */
-static bool list_directory(model *m, const char *path, names *indices, names *files, names *others)
+/* The files of a directory that count, and the others. */
+typedef struct listing {
+    names indices, files, packed_indices, packed, others;
+} listing;
+
+static bool list_directory(model *m, const char *path, listing *l)
 {
+    char text[2][32];
     DIR *directory = opendir(path);
     if (directory == NULL) {
         return model_refuse(m, "%s", strerror(errno));
     }
+    strcat(strcpy(text[0], file_suffix), index_suffix);
+    strcat(strcpy(text[1], packed_suffix), index_suffix);
     bool good = true;
     for (const struct dirent *entry; good && (entry = readdir(directory)) != NULL;) {
         const char *name = entry->d_name;
         if (name[0] == '.') {
             continue;
         }
-        names *list = ends_in(name, index_suffix) ? indices : ends_in(name, file_suffix) ? files : others;
+        names *list = ends_in(name, text[0])         ? &l->indices
+                      : ends_in(name, file_suffix)   ? &l->files
+                      : ends_in(name, text[1])       ? &l->packed_indices
+                      : ends_in(name, packed_suffix) ? &l->packed
+                                                     : &l->others;
         good = names_add(m, list, name);
     }
     closedir(directory);
-    names_sort_once(indices);
-    names_sort_once(files);
-    names_sort_once(others);
+    names_sort_once(&l->indices);
+    names_sort_once(&l->files);
+    names_sort_once(&l->packed_indices);
+    names_sort_once(&l->packed);
+    names_sort_once(&l->others);
     return good;
+}
+
+static void listing_free(listing *l)
+{
+    names_free(&l->indices);
+    names_free(&l->files);
+    names_free(&l->packed_indices);
+    names_free(&l->packed);
+    names_free(&l->others);
 }
 
 static bool refuse_directory(model *m, const names *others)
@@ -327,13 +390,17 @@ static bool refuse_directory(model *m, const names *others)
     for (; i < others->count && used < sizeof list / 2; i++) {
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%.40s", i > 0 ? ", " : "", others->name[i]);
     }
-    return model_refuse(m, "a directory without %s and without .safetensors files; there is %s%s", usual_index,
-                        others->count > 0 ? list : "nothing", i < others->count ? ", ..." : "");
+    return model_refuse(m, "a directory without model%s%s and without %s files; there is %s%s", file_suffix,
+                        index_suffix, file_suffix, others->count > 0 ? list : "nothing",
+                        i < others->count ? ", ..." : "");
 }
 
 /* Tensors of one file that are parts of another become that one, in the index too. */
 static bool join_layouts(model *m)
 {
+    if (m->kind == MODEL_CONTAINER) {
+        return true;
+    }
     if (!layout_join(m)) {
         return false;
     }
@@ -351,28 +418,36 @@ static bool join_layouts(model *m)
     return good || model_refuse(m, "out of memory");
 }
 
+/* By the index, the usual one where there are several, or the files there are. */
+static bool open_listed(model *m, const char *path, const names *indices, const names *files, const char *usual)
+{
+    const char *chosen = indices->count == 1 ? indices->name[0] : NULL;
+    for (size_t i = 0; i < indices->count; i++) {
+        chosen = strcmp(indices->name[i], usual) == 0 ? usual : chosen;
+    }
+    if (chosen != NULL) {
+        char *index = join(m, path, chosen);
+        const bool good = index != NULL && read_index(m, path, index);
+        free(index);
+        return good;
+    }
+    return indices->count > 1
+               ? model_refuse(m, "several indices: name one, '%.80s' or '%.80s'", indices->name[0], indices->name[1])
+               : add_parts(m, path, files, NULL);
+}
+
 static bool open_directory(model *m, const char *path)
 {
-    names indices = {0}, files = {0}, others = {0};
-    bool good = list_directory(m, path, &indices, &files, &others);
-    const char *chosen = indices.count == 1 ? indices.name[0] : NULL;
-    for (size_t i = 0; i < indices.count; i++) {
-        chosen = strcmp(indices.name[i], usual_index) == 0 ? usual_index : chosen;
-    }
-    if (good && chosen != NULL) {
-        char *index = join(m, path, chosen);
-        good = index != NULL && read_index(m, path, index);
-        free(index);
-    } else if (good && indices.count > 1) {
-        good = model_refuse(m, "several indices: name one, '%.80s' or '%.80s'", indices.name[0], indices.name[1]);
-    } else if (good && files.count == 0) {
-        good = refuse_directory(m, &others);
+    listing l = {0};
+    bool good = list_directory(m, path, &l);
+    if (good && l.indices.count + l.files.count > 0) {
+        good = open_listed(m, path, &l.indices, &l.files, "model.safetensors.index.json");
+    } else if (good && l.packed_indices.count + l.packed.count > 0) {
+        good = open_listed(m, path, &l.packed_indices, &l.packed, "model.fpk.index.json");
     } else if (good) {
-        good = add_parts(m, path, &files, NULL);
+        good = refuse_directory(m, &l.others);
     }
-    names_free(&indices);
-    names_free(&files);
-    names_free(&others);
+    listing_free(&l);
     return good;
 }
 

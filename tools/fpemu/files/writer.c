@@ -37,12 +37,15 @@ static void save_tensor(output *out, const writer_source *source, size_t i)
     }
 }
 
-static void copy_tensor(output *out, file *in, size_t i)
+static void copy_tensor(output *out, file *in, const writer_source *source, size_t i)
 {
     unsigned char bytes[1 << 16];
+    uint64_t copied = 0;
     file_begin(in, i);
     for (size_t size; (size = file_read(in, i, bytes, sizeof bytes)) > 0;) {
         output_write(out, bytes, size);
+        progress_advance(source->bar, file_elements(in, i, copied + size) - file_elements(in, i, copied));
+        copied += size;
     }
 }
 
@@ -60,7 +63,7 @@ static void save_safetensors(output *out, file *in, const writer_source *source,
         if (source->type[i] != NULL) {
             save_tensor(out, source, i);
         } else {
-            copy_tensor(out, in, i);
+            copy_tensor(out, in, source, i);
         }
     }
 }
@@ -218,35 +221,73 @@ static void save_npz(output *out, file *in, const writer_source *source)
 
 /* ---------------------------------------------------------------------------------------------- directories */
 
-/* The parts under their names, then the index, which is the last to appear. */
+/* No file of the model may take the place of another. */
+static void check_names(const char *path, const char *const *name, size_t names)
+{
+    for (size_t i = 0; i < names; i++) {
+        for (size_t k = 0; k < i; k++) {
+            if (strcmp(name[i], name[k]) == 0) {
+                cli_fail("%s: two of its files would be called '%s'", path, name[i]);
+            }
+        }
+    }
+}
+
+void writer_write_parts(const char *path, bool force, const model *m, model_kind kind, char *index, writer_part write,
+                        void *state)
+{
+    const size_t names = m->parts + (index != NULL);
+    char **name = cli_allocate(m->parts + 1, sizeof *name);
+    for (size_t k = 0; k < names; k++) {
+        name[k] = shards_name_as(k < m->parts ? m->part[k].name : m->index_name, kind);
+        if (name[k] == NULL) {
+            cli_fail("out of memory");
+        }
+    }
+    check_names(path, (const char *const *)name, names);
+    output_directory to = output_directory_open(path, force, (const char *const *)name, names);
+    for (size_t k = 0; k < names; k++) {
+        output out = output_directory_file(&to, k);
+        if (k < m->parts) {
+            write(state, &out, m->part[k].first, m->part[k].count, m->part[k].metadata);
+        } else {
+            output_write(&out, index, strlen(index));
+            output_write(&out, "\n", 1);
+        }
+        output_commit(&out);
+    }
+    output_directory_commit(&to);
+    for (size_t k = 0; k < names; k++) {
+        free(name[k]);
+    }
+    free(name);
+    free(index);
+}
+
+typedef struct parts_job {
+    file *in;
+    const writer_source *source;
+} parts_job;
+
+static void save_part(void *state, output *out, size_t first, size_t count, json_t *metadata)
+{
+    const parts_job *j = state;
+    save_safetensors(out, j->in, j->source, first, count, metadata);
+}
+
 static void save_parts(const char *path, bool force, file *in, const writer_source *source)
 {
     const model *m = &in->model;
-    const char **name = cli_allocate(m->parts + 1, sizeof *name);
-    for (size_t k = 0; k < m->parts; k++) {
-        name[k] = m->part[k].name;
+    parts_job job = {in, source};
+    uint64_t total = 0;
+    for (size_t i = 0; i < m->count; i++) {
+        total += source->type[i] != NULL ? m->tensor[i].count * source->type[i]->size : m->tensor[i].bytes;
     }
-    name[m->parts] = m->index_name;
-    output_directory to = output_directory_open(path, force, name, m->parts + (m->index != NULL));
-    for (size_t k = 0; k < m->parts; k++) {
-        const model_part *part = &m->part[k];
-        output out = output_directory_file(&to, k);
-        save_safetensors(&out, in, source, part->first, part->count, part->metadata);
-        output_commit(&out);
+    char *index = m->index != NULL ? shards_print_index(m, MODEL_SAFETENSORS, total, NULL) : NULL;
+    if (m->index != NULL && index == NULL) {
+        cli_fail("out of memory");
     }
-    if (m->index != NULL) {
-        char *index = shards_print_index(m, source->type);
-        if (index == NULL) {
-            cli_fail("out of memory");
-        }
-        output out = output_directory_file(&to, m->parts);
-        output_write(&out, index, strlen(index));
-        output_write(&out, "\n", 1);
-        output_commit(&out);
-        free(index);
-    }
-    output_directory_commit(&to);
-    free(name);
+    writer_write_parts(path, force, m, MODEL_SAFETENSORS, index, save_part, &job);
 }
 
 void writer_write(const char *path, bool force, file *in, const writer_source *source)

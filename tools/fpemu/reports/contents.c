@@ -54,10 +54,8 @@ static void print_part(const model *m, const tensor *t)
         file_name_text(name, &(tensor){.name = m->part[t->part].name});
     }
     const layout *l = t->stored.layout;
-    printf("  %s%s%s\n", name, l != NULL ? (name[0] != '\0' ? ", as " : "as ") : "",
-           l != NULL         ? l->software
-           : t->spec != NULL ? t->spec
-                             : "");
+    const char *how = l != NULL ? l->software : t->spec != NULL ? t->spec : "";
+    printf("  %s%s%s%s\n", name, name[0] != '\0' && how[0] != '\0' ? ", " : "", l != NULL ? "as " : "", how);
 }
 
 void contents_print(const file *f)

@@ -76,7 +76,7 @@ static void read_own_options(wish *w, int argc, char **argv)
             break;
         case SEED: take(w, "seed", optarg); break;
         case JSON: w->json = true; break;
-        case PLOT: w->plot = optarg; break;
+        case PLOT: w->plot = options_output("assign", optarg); break;
         case KEY: take(w, longs[which].name, optarg); break;
         case 'h':
             fputs(help, stdout);

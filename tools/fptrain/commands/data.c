@@ -52,7 +52,7 @@ static wish read_options(int argc, char **argv)
     opterr = 0;
     while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
         switch (option) {
-        case 'p': w.png = optarg; break;
+        case 'p': w.png = options_output("data", optarg); break;
         case 's': w.show = true; break;
         case 't': w.test = true; break;
         case 'c': w.columns = small_number("columns", optarg); break;

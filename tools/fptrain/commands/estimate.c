@@ -97,7 +97,7 @@ static void read_options(wish *w, int argc, char **argv)
         case CLASSES: good = model_shape_read(&w->shape, "classes", optarg, &why); break;
         case SAMPLES: w->samples = whole("samples", optarg); break;
         case EPOCHS: w->epochs = whole("policy-epochs", optarg); break;
-        case PLOT: w->plot = optarg; break;
+        case PLOT: w->plot = options_output("estimate", optarg); break;
         case MEMORY: w->memory = read_bytes(optarg); break;
         case SWITCH:
             snprintf(text, sizeof text, "switch=%s", optarg);

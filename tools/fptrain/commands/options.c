@@ -4,6 +4,7 @@
 #include "base/base.h"
 
 #include "commands/options.h"
+#include "run/occupied.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -32,4 +33,12 @@ _Noreturn void options_refuse(const char *command, const char *argument, const s
         near_try(&near, "set");
     }
     die("%s: unknown option '%.100s'%s; see 'fptrain %s --help'", command, argument, near_text(&near), command);
+}
+
+const char *options_output(const char *command, const char *path)
+{
+    trouble why;
+    if (!occupied_spares(path, &why))
+        die("%s: %s", command, why.text);
+    return path;
 }

@@ -108,8 +108,8 @@ int command_report(int argc, char **argv)
     opterr = 0;
     while ((option = getopt_long(argc, argv, "o:h", longs, NULL)) != -1)
         switch (option) {
-        case 'o': page = optarg; break;
-        case TABLES: tables = optarg; break;
+        case 'o': page = options_output("report", optarg); break;
+        case TABLES: tables = options_output("report", optarg); break;
         case PLOTS: plots = optarg; break;
         case TENSORS: choice.tensors = optarg; break;
         case ORACLE: choose_oracles(&choice, optarg); break;

@@ -95,6 +95,15 @@ bool occupied_check(const settings *s, run_start how, trouble *why)
     return may_go_on(s, why);
 }
 
+bool occupied_spares(const char *output, trouble *why)
+{
+    const char *slash = strrchr(output, '/'), *name = slash ? slash + 1 : output;
+    for (int i = 0; i < FILES; i++)
+        if (strcmp(name, files[i]) == 0 && access(output, F_OK) == 0)
+            return fail(why, "%.200s belongs to a run: choose another name for the output", output);
+    return true;
+}
+
 bool occupied_clear(const char *directory, trouble *why)
 {
     bool good = true;

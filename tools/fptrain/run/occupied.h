@@ -19,6 +19,8 @@ typedef enum run_start {
 bool occupied(const char *directory);
 /* False and a sentence where a run with these settings may not go into its directory. Changes nothing. */
 bool occupied_check(const settings *s, run_start how, trouble *why);
+/* False and a sentence where the output of a command would take the place of such a file. */
+bool occupied_spares(const char *output, trouble *why);
 /* Takes the files of a run away: no part of it can be taken for one of the run that comes. */
 bool occupied_clear(const char *directory, trouble *why);
 
