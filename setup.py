@@ -40,7 +40,7 @@ def make_variable(name, path="lib/local.mk"):
     return one(rf"^{name} = ((?:.*\\\n)*.*)$", path).replace("\\\n", " ").split()
 
 
-VERSION = one(r"^AC_INIT\(\[libfpemu\], \[([^]]*)\]\)", "configure.ac")
+VERSION = one(r"^AC_INIT\(\[libfpemu\], \[([^]]*)\]", "configure.ac")
 STRICT_FLAGS = one(r"^  for flag in (-std=c11 .*); do$", "m4/fpemu_arithmetic.m4").split()
 # The loops' file, and what is compiled beside it: (suffix in the makefile, flags, macro that tells of it).
 VARIANTS = {
