@@ -23,6 +23,7 @@ _is_compiling = torch.compiler.is_dynamo_compiling
 _is_grad_enabled = torch.is_grad_enabled
 _functorch_level = torch._C._functorch.maybe_current_level
 _dispatch_modes = torch._C._len_torch_dispatch_stack
+_forward: Any = torch.autograd.forward_ad
 
 
 def _parallel(*tensors: Any) -> None:
@@ -81,6 +82,7 @@ def quantize(
             (type(x) is Tensor or type(x) is Parameter)
             and _functorch_level() is None
             and not _dispatch_modes()
+            and _forward._current_level < 0
             and whole is None
             and range is None
             and x.is_cpu
