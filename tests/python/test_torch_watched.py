@@ -71,7 +71,7 @@ def test_calls_that_are_refused_leave_what_was_given(x: Any) -> None:
     kept, out = x.clone(), torch.full_like(x, 9)
     with forward_ad.dual_level():
         dual = forward_ad.make_dual(x, x)
-        with pytest.raises(TypeError):
+        with pytest.raises(NotImplementedError, match="derivative forward"):
             fpemu.add(dual, dual, "bf16", out=out)
     assert torch.equal(x, kept)
     assert bool((out == 9).all())
@@ -86,3 +86,50 @@ def test_why_a_function_or_a_count_is_refused() -> None:
         with pytest.raises(fpemu.Error, match="without sums and histograms"):
             fpemu.matmul(rows, rows, "fp32", stats=stats)
         assert stats.count == 0
+
+
+def test_plain_arithmetic_follows_gradients(x: Any) -> None:
+    a, b = x.clone().requires_grad_(), (x[0] + 2).requires_grad_()
+    y = fpemu.mul(a, b, "bf16")
+    assert torch.equal(y, fpemu.mul(a.detach(), b.detach(), "bf16"))
+    y.sum().backward()
+    assert a.grad is not None and torch.equal(a.grad, b.detach().expand_as(a))
+    assert b.grad is not None and torch.allclose(b.grad, x.sum(0))
+    c = x.clone().requires_grad_()
+    fpemu.fma(c, 2.0, 1, "bf16", out=(out := torch.empty_like(x)))
+    out.sum().backward()
+    assert c.grad is not None and bool((c.grad == 2).all())
+    d = x.clone().requires_grad_()
+    fpemu.apply("exp", d, "bf16").sum().backward()
+    assert d.grad is not None and torch.allclose(d.grad, x.exp())
+    assert torch.equal(fpemu.encode(d, "e4m3fn"), fpemu.encode(x, "e4m3fn"))
+    with pytest.raises(ValueError, match=r"1\.1 is none"):
+        fpemu.add(a, 1.1, "bf16")
+    with pytest.raises(TypeError, match="different kinds"):
+        fpemu.add(a, np.ones(7), "bf16")
+
+
+def test_plain_arithmetic_is_mapped(x: Any) -> None:
+    rows = torch.vmap(lambda row: fpemu.add(row, x[0], "e4m3fn"))(x)
+    assert torch.equal(rows, fpemu.add(x, x[0], "e4m3fn"))
+
+
+PLAIN = (lambda x: fpemu.quantize(x, "mxfp4", axis=0) * 2, lambda x: fpemu.quantize(x, E4M3) + 1,
+         lambda x: fpemu.fma(x, 2.0, x.flip(0), "bf16"), lambda x: fpemu.apply("tanh", x, "bf16"),
+         lambda x: fpemu.encode(x, "e5m2"))
+E4M3 = fpemu.format("e4m3fn")
+
+
+@pytest.mark.parametrize("call", PLAIN)
+def test_plain_calls_are_compiled(x: Any, call: Any) -> None:
+    torch._dynamo.reset()
+    compiled = torch.compile(call, fullgraph=True, backend="aot_eager")
+    for value in (x, -2 * x):
+        assert torch.equal(compiled(value), call(value))
+
+
+def test_a_compiled_call_rounds_no_number(x: Any) -> None:
+    torch._dynamo.reset()
+    compiled = torch.compile(lambda x: fpemu.add(x, 1.1, "bf16"), fullgraph=True, backend="aot_eager")
+    with pytest.raises(Exception, match="is none of"):
+        compiled(x)
