@@ -192,7 +192,8 @@ def _adopt_torch(torch: Any, verb: str, args: tuple[Any, ...], kwargs: dict[str,
     if plain:
         if any(t.is_neg() or t._is_zerotensor() for t in tensors):
             def solid(tensor: Any) -> Any:
-                return torch.zeros(tensor.shape, dtype=tensor.dtype) if tensor._is_zerotensor() else tensor.resolve_neg()
+                zeros = tensor._is_zerotensor()
+                return torch.zeros(tensor.shape, dtype=tensor.dtype) if zeros else tensor.resolve_neg()
 
             return getattr(_native, verb)(*_map_tensors(torch, args, solid),
                                           **{k: _map_tensors(torch, (v,), solid)[0] for k, v in kwargs.items()})
