@@ -31,7 +31,8 @@ Tools:
 Errors:
     Error (a ValueError)    what the library refuses, and why; SpecError, with the position in a text
 Elsewhere:
-    fpemu.torch             operators with gradients, modules, conversion of models
+    fpemu.torch             operators with gradients, modules, conversion of models; once imported, quantize, encode,
+                            arithmetic and functions here follow gradients, and torch.compile follows them
     fpemu.jax               operators under jit, vmap and grad
     fpemu.compat            the names of other packages
 

@@ -185,15 +185,23 @@ def _adopt_torch(torch: Any, verb: str, args: tuple[Any, ...], kwargs: dict[str,
             raise TypeError(f"the tensor has the dtype {tensor.dtype}: fpemu takes float64, float32, float16 and "
                             "bfloat16, and rounds none of them first")
     own = (torch.Tensor, torch.nn.Parameter)
-    plain = all(type(t) in own and t.device.type == "cpu" and not (t.requires_grad and torch.is_grad_enabled())
-                and not torch._C._functorch.is_functorch_wrapped_tensor(t) for t in tensors)
+    plain = not torch._C._len_torch_dispatch_stack() and all(
+        type(t) in own and t.device.type == "cpu" and not (t.requires_grad and torch.is_grad_enabled())
+        and not torch._C._functorch.is_functorch_wrapped_tensor(t) and not torch._is_functional_tensor(t)
+        and not has_tangent(t) for t in tensors)
     if plain:
-        if any(t.is_neg() for t in tensors):
-            return getattr(_native, verb)(*_map_tensors(torch, args, lambda t: t.resolve_neg()),
-                                          **{k: _map_tensors(torch, (v,), lambda t: t.resolve_neg())[0]
-                                             for k, v in kwargs.items()})
+        if any(t.is_neg() or t._is_zerotensor() for t in tensors):
+            def solid(tensor: Any) -> Any:
+                zeros = tensor._is_zerotensor()
+                return torch.zeros(tensor.shape, dtype=tensor.dtype) if zeros else tensor.resolve_neg()
+
+            return getattr(_native, verb)(*_map_tensors(torch, args, solid),
+                                          **{k: _map_tensors(torch, (v,), solid)[0] for k, v in kwargs.items()})
+        if torch.autograd.forward_ad._current_level >= 0:  # of other tensors: this call has no part in it
+            with torch._C._DisableFuncTorch():
+                return _through_numpy(torch, verb, args, kwargs)
         if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
-            return _old_torch(torch, verb, args, kwargs)
+            return _through_numpy(torch, verb, args, kwargs)
         mixed = [type(a).__name__ for a in arrays if not isinstance(a, (torch.Tensor, int, float))]
         raise TypeError("operands are arrays of different kinds: Tensor and "
                         f"{mixed[0] if mixed else type(arrays[0]).__name__}")
@@ -201,13 +209,29 @@ def _adopt_torch(torch: Any, verb: str, args: tuple[Any, ...], kwargs: dict[str,
     return front.adopt(verb, args, kwargs)
 
 
+def has_tangent(tensor: Any) -> bool:
+    """Whether a derivative is carried forward with a tensor."""
+    torch = sys.modules["torch"]
+    forward = torch.autograd.forward_ad
+    if forward._current_level < 0:
+        return False
+    functorch = torch._C._functorch
+    forward_levels = {level.level() for level in functorch.get_interpreter_stack() or ()
+                      if level.key() == functorch.TransformType.Jvp}
+    while functorch.is_functorch_wrapped_tensor(tensor):
+        if functorch.maybe_get_level(tensor) in forward_levels and forward.unpack_dual(tensor).tangent is not None:
+            return True
+        tensor = functorch.get_unwrapped(tensor)
+    return forward.unpack_dual(tensor).tangent is not None
+
+
 def _map_tensors(torch: Any, values: tuple[Any, ...], change: Any) -> tuple[Any, ...]:
     return tuple(change(v) if isinstance(v, torch.Tensor) else
                  _map_tensors(torch, v, change) if isinstance(v, tuple) else v for v in values)
 
 
-def _old_torch(torch: Any, verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A torch without the C functions of DLPack 1.3: through NumPy's view of the same memory."""
+def _through_numpy(torch: Any, verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """NumPy's view of the same memory: for a torch without the C functions of DLPack 1.3."""
     def view(tensor: Any) -> Any:
         tensor = tensor.detach()
         if tensor.dtype == torch.bfloat16:

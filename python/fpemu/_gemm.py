@@ -7,7 +7,10 @@ from typing import Any
 
 from . import _native
 from ._arrays import carrier_of, shape_of
+from ._errors import Error
 from ._stats import Stats
+
+_STATS = 10  # FPEMU_ERROR_STATS of fpemu/status.h
 
 
 class Gemm:
@@ -77,11 +80,14 @@ def matmul(a: Any, b: Any, spec: str | Gemm, *, alpha: float = 1.0, beta: float 
     dtype: of the result: that of the operands, or "float32" for 16-bit ones. Results in a 16-bit dtype are rounded once
         to it, or to the model's `out`, which it must hold.
     seed, stream: of the stochastic roundings in a text.
-    stats: counts every rounding of products and sums, and of the result where `out` is given.
+    stats: counts every rounding of products and sums, and of the result where `out` is given; without sums and
+        histograms (else fpemu.Error), since a rounding inside a product is of no element of a tensor.
     """
     model = gemm(spec, seed=seed, stream=stream)
     carrier = None if dtype is None else carrier_of(dtype)
     beta = (0.0 if c is None else 1.0) if beta is None else beta
+    if stats is not None and stats._want:
+        raise Error("matmul counts what happened, and takes a Stats() without sums and histograms", _STATS)
     if c is None and beta:
         raise ValueError("beta needs a c")
     rows, columns = len(shape_of(a)) == 1, len(shape_of(b)) == 1

@@ -6,12 +6,15 @@ from typing import Any
 
 from . import _native
 from ._arrays import carrier_of, default_carrier
+from ._errors import Error
 from ._format import Format
 from ._rounding import Rounding
 from ._stats import Stats
 
 FormatLike = Format | str
 RoundingLike = Rounding | str
+
+_ARGUMENT = 11  # FPEMU_ERROR_ARGUMENT of fpemu/status.h
 
 
 def encode(x: Any, format: FormatLike, rounding: RoundingLike = "rne", *, offset: int = 0, out: Any = None,
@@ -110,11 +113,11 @@ def apply(function: str, x: Any, format: FormatLike, rounding: RoundingLike = "r
     """
     try:
         return _native.apply(function, x, format, rounding, offset, out, stats)
-    except ValueError as error:
-        if getattr(error, "status", 0) == 11:
-            error.add_note("x has numbers of more than 16 significant bits; fpemu.quantize(x, 'bf16') makes some of 8") \
-                if hasattr(error, "add_note") else None
-        raise
+    except Error as error:
+        if error.status != _ARGUMENT:
+            raise
+        raise Error(f"{function}: x has numbers of more than 16 significant bits, of which no correctly rounded result "
+                    "is known; fpemu.quantize(x, 'bf16') makes some of 8, 'fp16' of 11", error.status) from None
 
 
 def functions() -> list[str]:

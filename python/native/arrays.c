@@ -82,6 +82,7 @@ static struct {
     PyTypeObject *tensor, *parameter;
     const dl_exchange *exchange;
     PyObject *is_neg; /* whether its numbers are those of memory negated, of which the exchange functions say nothing */
+    PyObject *modes, *forward; /* how many modes see what is called; the module that knows of derivatives forward */
 } torch;
 
 /* --------------------------------------------------------------------------------------------------- types */
@@ -270,6 +271,17 @@ static int learn_torch(PyTypeObject *type)
         PyErr_Clear();
         return 0;
     }
+    if (!torch.modes) {
+        PyObject *core = PyImport_ImportModule("torch._C");
+        torch.modes = core ? PyObject_GetAttrString(core, "_len_torch_dispatch_stack") : NULL;
+        Py_XDECREF(core);
+        torch.forward = torch.modes ? PyImport_ImportModule("torch.autograd.forward_ad") : NULL;
+        if (!torch.forward) {
+            Py_CLEAR(torch.modes);
+            PyErr_Clear();
+            return 0;
+        }
+    }
     Py_INCREF(type);
     torch.exchange = exchange;
     if (tensor)
@@ -326,7 +338,7 @@ static int view_torch(PyObject *object, const char *name, view *v)
     if (t.device_type != DEVICE_CPU && t.device_type != DEVICE_CUDA && t.device_type != DEVICE_CUDA_HOST &&
         t.device_type != DEVICE_CUDA_MANAGED)
         return 0;
-    if (!fill_from_dl(&t, v))
+    if (!fill_from_dl(&t, v) || (v->count && !t.data)) /* no memory: functionalized, fake, zeros that are only told */
         return 0;
     if (v->type == CARRIER_OTHER) {
         PyObject *type = PyObject_GetAttrString(object, "dtype");
@@ -337,6 +349,20 @@ static int view_torch(PyObject *object, const char *name, view *v)
     }
     v->object = object;
     return 1;
+}
+
+int torch_watches(void)
+{
+    static PyObject *name;
+    if (!name)
+        name = PyUnicode_InternFromString("_current_level");
+    PyObject *modes = PyObject_CallFunctionObjArgs(torch.modes, NULL);
+    PyObject *level = PyObject_GetAttr(torch.forward, name);
+    const int watches = !modes || !level || PyLong_AsLong(modes) > 0 || PyLong_AsLong(level) >= 0;
+    Py_XDECREF(modes);
+    Py_XDECREF(level);
+    PyErr_Clear();
+    return watches;
 }
 
 static void set_error(void *context, const char *kind, const char *message)

@@ -58,6 +58,8 @@ int operand_view(PyObject *object, const char *name, view *v)
     }
     if (v->kind != KIND_TORCH)
         return 1;
+    if (torch_watches())
+        return 0;
     const int gradient = wants_gradient(v);
     return gradient < 0 ? -1 : !gradient && v->device < 0;
 }

@@ -338,7 +338,7 @@ NATIVE(decode)
     c.operands = 1;
     c.single[0] = 0;
     const int found = view_of(args[0], "codes", &c.x[0]);
-    if (found <= 0 || c.x[0].device >= 0)
+    if (found <= 0 || c.x[0].device >= 0 || (c.x[0].kind == KIND_TORCH && torch_watches()))
         return found < 0 ? NULL : call_adopter("decode", args, nargs, names);
     if (u64_argument(args[2], "dtype", &type) || type >= CARRIERS) {
         if (!PyErr_Occurred())

@@ -53,6 +53,8 @@ typedef struct view {
 /* 1: seen. 0: `object` is of another kind, which Python's side may know how to adopt; no exception is set. -1: an
  * exception is set. `name` is the argument's. */
 int view_of(PyObject *object, const char *name, view *v);
+/* Once a tensor of torch was seen: whether torch records what is called: for a graph, or derivatives forward. */
+int torch_watches(void);
 /* A raw address; sizes and strides (NULL: contiguous) are sequences of integers, sizes may be one integer. */
 int view_of_address(uint64_t address, carrier type, PyObject *sizes, PyObject *strides, view *v);
 /* A new array of the same kind and device as `like`, with its sizes, or others: dimensions >= 0. Fills *v. The layout in

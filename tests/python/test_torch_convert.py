@@ -538,3 +538,12 @@ def test_recipes_refuse_what_makes_no_sense():
         ft.recipe("fp8").input = "bf16"
     accumulated = ft.recipe("mxfp8").replace(forward=ft.Product(accumulator="chunk(32,fp32)"))
     assert ft.Recipe.from_json(accumulated.to_json()).forward.accumulator == "chunk(32,fp32)"
+
+
+def test_functions_of_layers_are_at_the_top():
+    x, w = torch.randn(2, 3, 8, 8), torch.randn(4, 3, 3, 3)
+    assert torch.equal(ft.conv2d(x, w, recipe="fp8"), ft.functional.conv2d(x, w, recipe="fp8"))
+    assert torch.allclose(ft.linear(x, torch.ones(5, 8), recipe="fp32"), x @ torch.ones(8, 5), atol=1e-5)
+    q = torch.randn(2, 5, 8)
+    close = ft.attention(q, q, q, recipe="fp32") - torch.nn.functional.scaled_dot_product_attention(q, q, q)
+    assert close.abs().max() < 1e-5

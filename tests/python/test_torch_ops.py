@@ -561,7 +561,7 @@ def test_errors_say_what_is_wrong():
     with pytest.raises(fpemu.Error):
         ft.quantize(x.half(), "fp32")
     with pytest.raises(TypeError, match="detach"):
-        fpemu.encode(x.requires_grad_(), "e4m3fn")
+        fpemu.pack(x.requires_grad_(), "mxfp4")
     assert fpemu.quantize(x, "e4m3fn").requires_grad
 
 

@@ -8,7 +8,7 @@ tensors on several ranks.
 
 Training: `convert` makes a model round by a `Recipe` and `revert` takes that back, `observe` counts every tensor by
 layer and role, `optimizer` holds parameters and states in formats, `loss_scaler` scales losses or layers' gradients,
-`functional` has the layers as functions.
+`functional` has the layers as functions, of which `linear`, `conv2d` and `attention` are here too.
 
     model = fpemu.torch.convert(model, "fp8", {"*.head": None, "blocks.0.*": "bf16"})
     with fpemu.torch.observe(model) as log:
@@ -23,6 +23,8 @@ from .operators import adopt as adopt
 from .operators import apply, arith, decode, encode, matmul, measure, pack, quantize, quantize_, scales, unpack
 from .quantizer import Quantizer
 from .convert import convert, manual_seed, revert, summary
+from .functional import conv2d, linear
+from .functional import scaled_dot_product_attention as attention
 from .modules import DotProductAttention
 from .observe import Log, observe
 from .optim import optimizer
@@ -37,11 +39,14 @@ __all__ = [
     "Recipe",
     "apply",
     "arith",
+    "attention",
     "clear_stats",
+    "conv2d",
     "convert",
     "decode",
     "encode",
     "functional",
+    "linear",
     "loss_scaler",
     "manual_seed",
     "matmul",

@@ -16,7 +16,7 @@ from torch import Tensor
 
 import fpemu
 from fpemu import Range, Rounding, Stats, _native
-from fpemu._arrays import carrier_of
+from fpemu._arrays import carrier_of, has_tangent
 from fpemu._packed import _scales_shape
 from fpemu._values import _OPERATIONS
 
@@ -394,6 +394,13 @@ def _register_substream() -> None:
 # ----------------------------------------------------------------------------------------------------- registration
 
 
+def _refuse_tangents(name: str, args: Sequence[Any]) -> None:
+    """Derivatives forward would be lost without a word."""
+    if any(isinstance(a, Tensor) and has_tangent(a) for a in args):
+        raise NotImplementedError(f"fpemu::{name} has no derivative forward (torch.func.jvp, jacfwd, hessian): its "
+                                  "surrogate's goes backward (torch.func.vjp, grad, jacrev)")
+
+
 def _register(name: str, kernel: Callable[..., Any], fake: Callable[..., Any], gradient: Callable[..., Any],
               single: Callable[..., bool] = lambda *args: False, counts: bool = True) -> None:
     """Defines an operator and, if it `counts`, its like that does.
@@ -430,10 +437,15 @@ def _register(name: str, kernel: Callable[..., Any], fake: Callable[..., Any], g
         return fake(*args, **keywords)
 
     def plain_gradient(keyset: Any, *args: Any) -> Any:
+        _refuse_tangents(name, args)
         return gradient(keyset, None, *args)
 
+    def counted_gradient(keyset: Any, stats: Tensor, *args: Any) -> Any:
+        _refuse_tangents(name, args)
+        return gradient(keyset, stats, *args)
+
     both = ((name, plain_kernel, device_kernel, fake, plain_gradient),
-            (counted(name), counted_kernel, counted_device_kernel, counted_fake, gradient))
+            (counted(name), counted_kernel, counted_device_kernel, counted_fake, counted_gradient))
     for op_name, run, run_on_device, shape, autograd in both if counts else both[:1]:
         library.impl(op_name, run, "CPU")
         library.impl(op_name, run_on_device, "CUDA")

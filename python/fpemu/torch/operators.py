@@ -11,7 +11,8 @@ from torch import Tensor
 from torch.nn import Parameter
 
 import fpemu
-from fpemu import Format, Rounding, Stats
+from fpemu import Format, Rounding, Stats, _native
+from fpemu._values import _OPERATIONS
 
 from . import _ops
 from ._autograd import GRADIENT, call, check_ste, inside_range
@@ -23,6 +24,7 @@ _is_compiling = torch.compiler.is_dynamo_compiling
 _is_grad_enabled = torch.is_grad_enabled
 _functorch_level = torch._C._functorch.maybe_current_level
 _dispatch_modes = torch._C._len_torch_dispatch_stack
+_forward: Any = torch.autograd.forward_ad
 
 
 def _parallel(*tensors: Any) -> None:
@@ -81,6 +83,7 @@ def quantize(
             (type(x) is Tensor or type(x) is Parameter)
             and _functorch_level() is None
             and not _dispatch_modes()
+            and _forward._current_level < 0
             and whole is None
             and range is None
             and x.is_cpu
@@ -291,19 +294,67 @@ def apply(function: str, x: Tensor, format: str | Format, rounding: str | Roundi
 def adopt(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Carries out a call of `fpemu.<verb>` on tensors that are more than memory on the processor: that take part in
     autograd, are traced or mapped, or lie on a device."""
-    if verb == "quantize":
-        return _adopt_quantize(*args, **kwargs)
-    raise TypeError(f"fpemu.{verb} takes tensors that are plain memory of the processor, without gradients: "
-                    "x.detach() is one; fpemu.torch has what follows gradients and is traced")
+    if verb not in _ADOPTED:
+        raise TypeError(f"fpemu.{verb} takes tensors that are plain memory of the processor, without gradients: "
+                        "x.detach() is one; fpemu.torch has what follows gradients and is traced")
+    return _ADOPTED[verb](*args, **kwargs)
 
 
-def _adopt_quantize(x: Tensor, format: str | Format, rounding: str | Rounding = "rne", *, axis: int = -1,
+def _moved(rounding: str | Rounding, offset: int) -> str | Rounding:
+    """A rounding whose first element has the index `offset` more."""
+    if not offset:
+        return rounding
+    rounding = fpemu.rounding(rounding)
+    return rounding.replace(offset=(rounding.offset + offset) % 2**64)
+
+
+def _adopt_quantize(x: Tensor, format: str | Format, rounding: str | Rounding = "rne", axis: int = -1,
                     offset: int = 0, out: Tensor | None = None, stats: Stats | None = None,
-                    range: bytes | None = None) -> Tensor:
+                    range: Any = None) -> Tensor:
     if range is not None:
         raise TypeError("range goes with plain tensors only")
-    if offset:
-        rounding = fpemu.rounding(rounding)
-        rounding = rounding.replace(offset=(rounding.offset + offset) % 2**64)
-    y = quantize(x, format, rounding, axis=axis, stats=stats)
+    y = quantize(x, format, _moved(rounding, offset), axis=axis, stats=stats)
     return y if out is None else out.copy_(y)
+
+
+def _adopt_encode(x: Tensor, format: str | Format, rounding: str | Rounding, offset: int, out: Tensor | None,
+                  stats: Stats | None) -> Tensor:
+    codes = encode(x, format, _moved(rounding, offset), stats=stats)
+    return codes if out is None else out.copy_(codes)
+
+
+def _adopt_arith(operation: int, operands: tuple[Any, ...], format: str | Format, rounding: str | Rounding,
+                 offset: int, out: Tensor | None, stats: Stats | None) -> Tensor:
+    like = next(x for x in operands if isinstance(x, Tensor))
+    tensors = [x if isinstance(x, Tensor) else _number(x, like) for x in operands]
+    y = arith(_OPERATIONS[operation], tensors, format, _moved(rounding, offset), stats=stats)
+    return y if out is None else out.copy_(y)
+
+
+def _number(number: Any, like: Tensor) -> Tensor:
+    if not isinstance(number, (int, float)):
+        raise TypeError(f"operands are arrays of different kinds: Tensor and {type(number).__name__}")
+    tensor = torch.tensor(number, dtype=like.dtype, device=like.device)
+    if _is_compiling():  # no number can be looked at: those are taken of which arithmetic on Python's tells enough
+        digits = {torch.bfloat16: 8, torch.float16: 11, torch.float32: 24, torch.float64: 53}.get(like.dtype, 0)
+        scaled = number * 2.0 ** (digits // 2)
+        held = abs(scaled) <= 2.0**digits and scaled == int(scaled)
+    else:
+        held = number != number or tensor.item() == number
+    if not held:
+        raise ValueError(f"the number {number!r} is none of the tensors' dtype {like.dtype}, or torch.compile cannot "
+                         "tell: fpemu.quantize rounds it first, and torch.tensor makes a tensor of it")
+    return tensor
+
+
+def _adopt_apply(function: str, x: Tensor, format: str | Format, rounding: str | Rounding, offset: int,
+                 out: Tensor | None, stats: Stats | None) -> Tensor:
+    y = apply(function, x, format, _moved(rounding, offset), stats=stats)
+    return y if out is None else out.copy_(y)
+
+
+_ADOPTED: dict[str, Callable[..., Tensor]] = {
+    "quantize": _adopt_quantize, "encode": _adopt_encode, "arith": _adopt_arith, "apply": _adopt_apply,
+}
+for _verb, _traceable in _ADOPTED.items():  # what torch.compile follows where it meets the plain call
+    torch.compiler.substitute_in_graph(getattr(_native, _verb), skip_signature_check=True)(_traceable)
