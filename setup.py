@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Builds the wheel: libfpemu.so from the sources and flags that the makefiles name, and the binding that loads it.
 
 Which files the library has stands in lib/local.mk, which flags they need in m4/, what it exports in lib/libfpemu.map,

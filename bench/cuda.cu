@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* cuda.cu - what libfpemu_cuda's functions move, as a fraction of a device-to-device copy in the same run, on arrays larger
  * than any cache; and emulated products of matrices beside a plain loop of fused multiply-adds, one output a thread.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* fptrain.c - forward and backward passes of the trainer in FP32: images a second, per model, backend and threads.
  *
  *   make bench-fptrain       BENCH="lenet onednn 1" for one line: model, backend, threads

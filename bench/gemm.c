@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* gemm.c - emulated products of matrices against a real one: multiplications a second of fpemu_gemm_f32 and of an
  * OpenBLAS found at run time, in turn, and their ratio. Time is the processor's, so that a busy machine disturbs
  * little; one thread.

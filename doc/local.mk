@@ -13,8 +13,8 @@ redraw:
 .PHONY: redraw
 
 # What the documents say is so: their links and names, the output of their commands, their pictures.
-EXTRA_DIST += tests/docs/links.sh tests/docs/commands.sh tests/docs/pictures.sh
-TESTS += tests/docs/links.sh
+EXTRA_DIST += tests/docs/links.sh tests/docs/commands.sh tests/docs/licence.sh tests/docs/pictures.sh
+TESTS += tests/docs/links.sh tests/docs/licence.sh
 if TOOLS
 TESTS += tests/docs/commands.sh tests/docs/pictures.sh
 endif

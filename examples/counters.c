@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Choose a format from its counters. The array is worked through in slices, as one that does not fit in memory would
  * be: `offset` says where a slice begins, so that its bits are those of one call, and the counters add up. */
 #include <fpemu.h>

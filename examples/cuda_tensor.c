@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The same on a GPU: a tensor in device memory is rounded on a stream, and its counters are read back once. */
 #include <cuda_runtime_api.h>
 #include <fpemu_cuda.h>

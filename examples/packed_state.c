@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* An optimiser whose momentum lives in packed storage, 8 bits an element and a scale a group: a group is unpacked,
  * changed, and packed again with stochastic rounding. All the memory beside it is one group. */
 #include <fpemu.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What an 8-bit float does to an array: round it, and read the counters. */
 #include <fpemu.h>
 #include <stdio.h>

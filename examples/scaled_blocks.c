@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The sum of two tensors of 4-bit integers with a binary32 scale a group, in bfloat16: rounded once from the exact
  * scaled values, and as a kernel gets it that first decodes both tensors to bfloat16. */
 #include <fpemu.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Stochastic rounding keeps small steps alive: add 0.001 a thousand times to a bfloat16 sum that starts at 1. To
  * nearest, every step is lost, because the values above 1 lie 2^-7 apart; stochastically, it is kept on average. */
 #include <fpemu.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* arith.c - the calls of arithmetic, elementary functions and comparisons: arguments are checked and made into a job,
  * which launch.h runs. */
 #include "call.h"

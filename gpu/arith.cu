@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* arith.cu - operations, functions and comparisons: the bodies of arith.h as kernels. */
 #include "launch.cuh"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* arith.h - operations, elementary functions and comparisons, one element a lane: the job and its kernels' bodies. */
 #ifndef FPEMU_GPU_ARITH_H
 #define FPEMU_GPU_ARITH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* block_job.c - how the lanes of a device take a tensor: walk, groups, vectors of four, runs. */
 #include "block_job.h"
 #include "core/round_fast.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* block_job.h - a call on tensors with scales, and the jobs made of it: what blocks.c and range.c share. */
 #ifndef FPEMU_GPU_BLOCK_JOB_H
 #define FPEMU_GPU_BLOCK_JOB_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* block_runs.cu - values of tensors without gaps: gpu_block_runs of block_runs.h as kernels. */
 #include "launch.cuh"
 

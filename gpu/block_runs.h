@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* block_runs.h - the fast form of blocks.h for values of tensors without gaps, binary32 alone; what it leaves over goes
  * by gpu_blocks, whose results are the same (tests/gpu/blocks.c holds both to the CPU's). */
 #ifndef FPEMU_GPU_BLOCK_RUNS_H

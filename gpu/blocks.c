@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* blocks.c - the calls of tensors with scales and of packed bytes: arguments are checked and made into jobs
  * (block_job.c), which launch.h runs. */
 #include "block_job.h"

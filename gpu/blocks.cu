@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* blocks.cu - tensors with scales: the bodies of blocks.h and range.h as kernels. */
 #include "launch.cuh"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* blocks.h - tensors with scales: the jobs of measuring, quantising, packing and unpacking, and their kernels' bodies.
  *
  * A block is cut into pieces of 4096 elements, which are also what error sums are made of; a unit is one piece. A group

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* blocks.inc.h - what one warp does with units of a tensor, for one carrier; read twice by blocks.h. Warp `warp` of
  * `warps` takes 32 / group units at a time. */
 

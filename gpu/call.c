@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* call.c - checks of formats, pointers and 16-bit types, and texts of statuses, for all host calls. */
 #include "call.h"
 #include "core/plan.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* call.h - what the host calls share: statuses, checks of formats, rounding and pointers, random settings (call.c), and
  * functions of blocks.c that quantize.c and gemm.c call. */
 #ifndef FPEMU_GPU_CALL_H

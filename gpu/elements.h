@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* elements.h - elements of arrays: how they lie, and one or four neighbours read and written. */
 #ifndef FPEMU_GPU_ELEMENTS_H
 #define FPEMU_GPU_ELEMENTS_H

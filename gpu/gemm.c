@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* gemm.c - the calls of matrix, matrix-vector and dot products. Operands that are rounded on their way in are rounded
  * once, densely, into the caller's scratch; then every output is a lane's. */
 #include "call.h"

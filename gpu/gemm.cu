@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* gemm.cu - matrix products: the bodies of gemm.h as kernels. */
 #include "launch.cuh"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* gemm.h - dot products, one output a lane or thread: the job and its kernels' bodies. Operands come rounded. In
  * matrices a block of threads has a tile of outputs, and reads slabs of its rows of a and columns of b into shared
  * memory; each thread takes the products of its output in the model's order, as everywhere. What is narrow, pairwise or

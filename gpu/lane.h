@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* lane.h - what a lane keeps from one element to the next: counters until they are added to the call's, and the random
  * words that its next elements share. */
 #ifndef FPEMU_GPU_LANE_H

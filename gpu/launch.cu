@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* launch.cu - what every call needs of CUDA: errors, sizes of grids, memory, waiting, counters. */
 #include "launch.cuh"
 

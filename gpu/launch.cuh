@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* launch.cuh - what the .cu files share: how many blocks of threads, which warp a thread belongs to, CUDA's errors as
  * ours. */
 #ifndef FPEMU_GPU_LAUNCH_CUH

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* launch.h - what stands between the host calls and the kernels. The .cu files give these functions on a device,
  * simulate.c runs them on this processor for the tests. */
 #ifndef FPEMU_GPU_LAUNCH_H

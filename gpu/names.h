@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* names.h - the names of the kernels that core/carrier.h's scheme changes. */
 #ifndef FPEMU_GPU_NAMES_H
 #define FPEMU_GPU_NAMES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* quantize.c - the calls of scalar formats: arguments are checked and made into a job, which launch.h runs. Formats
  * with scales and codebooks go to blocks.c. */
 #include "call.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* quantize.cu - the bodies of quantize.h as kernels. */
 #include "launch.cuh"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* quantize.h - scalar formats: the job of quantising, encoding or decoding an array, and the bodies of its kernels. */
 #ifndef FPEMU_GPU_QUANTIZE_H
 #define FPEMU_GPU_QUANTIZE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* quantize.inc.h - what one warp does, for one carrier; read twice by quantize.h. Warp `warp` of `warps` takes pieces
  * warp, warp + warps, ... of the stream. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* range.c - what is known of a whole tensor: measured, read, and packed as the two numbers that some formats keep. */
 #include "block_job.h"
 

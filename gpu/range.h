@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* range.h - what is known of a whole tensor, in device memory, and the two numbers of it that some formats keep. */
 #ifndef FPEMU_GPU_RANGE_H
 #define FPEMU_GPU_RANGE_H

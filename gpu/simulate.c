@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* simulate.c - the kernels run on this processor, warp by warp: launch.h for the tests, where no GPU is needed. */
 #include "launch.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* stats.c - the calls of counters: cleared on the device, read into an fpemu_stats. */
 #include "call.h"
 

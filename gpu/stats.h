@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* stats.h - the device's counters: what kernels add to, and how they become an fpemu_stats. */
 #ifndef FPEMU_GPU_STATS_H
 #define FPEMU_GPU_STATS_H

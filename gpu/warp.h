@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* warp.h - a warp of 32 lanes, written once for device and host.
  *
  * A kernel body is plain C that says what one warp does: FOR_LANES(l) runs a piece for every lane, a variable of a lane

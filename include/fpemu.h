@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* fpemu.h - what would this computation do in that number format?
  *
  * Three nouns, all plain values that own nothing:

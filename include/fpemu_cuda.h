@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* fpemu_cuda.h - the functions of fpemu.h on device memory and a CUDA stream: the same nouns, the same bits.
  *
  * Pointers named d_... lie in device (or managed) memory; everything else is of the host, and copied at launch:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* status.c - error texts, the version, and sizes for other languages. */
 #include "fpemu.h"
 

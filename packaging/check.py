@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """Reads the recipes for distributions and compares them with the project: every version is that of configure.ac, every
 option is one of `configure --help`, every node of symbol versions stands in Debian's list, every installed file belongs
 to a Debian package. usage: check.py TOP-OF-SOURCE CONFIGURE-HELP LIST-OF-INSTALLED-FILES"""

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # wheel.sh PYTHON SOURCE BUILD: the wheel of the package in BUILD/dist, from a copy of the sources in BUILD/python-src, so
 # that nothing is written beside these. Objects are kept there for the next time. Where auditwheel and patchelf are
 # installed, the wheel is made to run on every Linux with a glibc as old as its symbols allow.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # The library on other processors, under an emulator: cross-compiles it with the tests that need no other library and
 # runs them. aarch64 has NEON, s390x is big-endian and computes binary32 expressions in binary64.
 #   tests/cross.sh [HOST...]     hosts as in aarch64-linux-gnu (the default: that one and s390x-linux-gnu)

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # `make installcheck': a program outside the tree, compiled by what pkg-config says, runs against the installed library,
 # and so does one that CMake built, where there is CMake; another against the library for CUDA devices, where it is
 # installed, also linked statically where both are there as archives.

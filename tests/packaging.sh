@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # The recipes for distributions agree with the project: packaging/check.py.
 # From the makefile: MAKE, SHELL, top_srcdir, top_builddir.
 set -euo pipefail

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # The C program of README.md: the code block between the two markers, without its fence.
 /<!-- example: end -->/ { inside = 0 }
 inside && !/^```/ { print; lines++ }

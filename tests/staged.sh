@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # What `make install' puts in place serves a program outside the tree: installed into a folder of the test's own, where
 # tests/installed.sh looks at it.
 # From the makefile: MAKE, CC, top_srcdir.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # vectorised.sh - that the array loops meant for vector instructions have them: in the object files of x86-64-v3 and
 # x86-64-v4, the code of every such loop must do arithmetic on whole vectors. Run in the build directory.
 #

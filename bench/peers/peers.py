@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """Rounding binary32 arrays to a format and back, by libfpemu and by its peers, in one run.
 
 usage: peers.py LIBRARY [--json FILE] [--rounds N] [--sizes N,N]

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # run.sh - libfpemu beside its peers on this machine.
 #
 # usage: run.sh LIBRARY [ENVIRONMENT [OPTION...]]

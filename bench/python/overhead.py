@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Calls from Python, one thread: overhead on 64 numbers beside torch's own casts, and large arrays beside the C call.
 
 Each row is measured in turns with the others, round after round; told are medians over the rounds, and the ratio within

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # run.sh PYTHON SOURCE BUILD: builds the wheel as tests/python/run.sh does, and measures with it. Packages beside fpemu are
 # those of PYTHON's environment; without torch its rows are left out.
 set -euo pipefail

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Training steps of models converted by fpemu.torch, beside FP32 and beside other software where it is installed.
 
     OMP_NUM_THREADS=1 python bench/python/torch_steps.py [--rounds 15] [--models resnet18,gpt] [--ways fp8,mxfp8,...]

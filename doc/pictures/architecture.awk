@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # architecture.awk - SVG of the rooms of the source and of what each builds on.
 
 function text(x, y, anchor, style, words) {

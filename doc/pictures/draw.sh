@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # draw.sh - makes the pictures of the documents: draw.sh [DIRECTORY] writes them there (default: beside this file).
 # FPEMU names the command (default: fpemu). `make redraw' runs it; `make check' compares its pictures with those here.
 set -eu

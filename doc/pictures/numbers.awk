@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # numbers.awk - SVG of the positive numbers of some formats, and of the mean error of rounding to them.
 #
 # Reads lines "row NAME SMALLEST-NORMAL COLOUR", "value X" (the numbers of that row, ascending) and "error X Y" (a

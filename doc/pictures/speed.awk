@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # speed.awk - SVG bars of the speed of libfpemu and of other software, from tables of bench/peers/RESULTS.md: the one
 # of CPFloat, of which the faster build is taken, and of the others the one of 32768 elements.
 

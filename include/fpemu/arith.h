@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* fpemu/arith.h - operations, elementary functions and comparisons, each rounded once. */
 #ifndef FPEMU_API_ARITH_H
 #define FPEMU_API_ARITH_H

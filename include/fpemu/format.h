@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* fpemu/format.h - number formats: which values exist and how they are coded. */
 #ifndef FPEMU_API_FORMAT_H
 #define FPEMU_API_FORMAT_H

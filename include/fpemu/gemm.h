@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* fpemu/gemm.h - dot products and products of matrices as a machine computes them: what operands, products and sums are
  * rounded to, and in which order they are added. doc/accumulation.md defines each model bit by bit. Results depend
  * neither on threads, tiles and transposes nor on the instruction set. */

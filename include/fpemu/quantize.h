@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* fpemu/quantize.h - numbers to the values of a format, to its codes, and back. */
 #ifndef FPEMU_API_QUANTIZE_H
 #define FPEMU_API_QUANTIZE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* fpemu/rounding.h - which neighbour a number becomes, what happens past the ends, and random bits. */
 #ifndef FPEMU_API_ROUNDING_H
 #define FPEMU_API_ROUNDING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* fpemu/stats.h - what happened to the elements of a call: counters, extrema, sums of errors, histograms. */
 #ifndef FPEMU_API_STATS_H
 #define FPEMU_API_STATS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* fpemu/status.h - the version, what calls return, and what the library says of itself. */
 #ifndef FPEMU_API_STATUS_H
 #define FPEMU_API_STATUS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* fpemu/tensor.h - tensors of blocks with scales: shapes, quantising, scales, packed bytes, delayed scaling. */
 #ifndef FPEMU_API_TENSOR_H
 #define FPEMU_API_TENSOR_H

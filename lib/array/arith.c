@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* arith.c - operations and functions on arrays and on single numbers. All run in binary64, which holds
  * the binary32 carrier and every format that fits it:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* array.h - what the calls on arrays, here and in lib/gemm, share beyond the public header. */
 #ifndef FPEMU_ARRAY_ARRAY_H
 #define FPEMU_ARRAY_ARRAY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* block_runs.inc.c - many blocks at a time where they are neighbours; included by blocks.inc.c. Each function does
  * blocks up to the first that it has to leave to block_flush, which knows everything. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* block_scales.c - the scales of a tensor's blocks: found from its elements, as quantising and packing find them, or
  * read from its packed bytes. */
 #include <math.h>

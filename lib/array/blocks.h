@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* blocks.h - what blocks.c, walk.c and pack.c have in common: the blocks of a tensor, and the call behind quantising
  * and packing. */
 #ifndef FPEMU_ARRAY_BLOCKS_H

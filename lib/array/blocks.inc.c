@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* blocks.inc.c - quantising with scales in one carrier; included by blocks.c for each. */
 
 /* ---------------------------------------------------------------------------------------------- elements */

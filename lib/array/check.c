@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* check.c - what a call would say to a format and a rounding, on either carrier: the one place where they are refused,
  * blocked formats and codebooks too. */
 #include "core/codebook.h"

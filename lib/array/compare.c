@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* compare.c - comparisons of arrays, in binary64, which holds the operands of all carriers and their products with
  * scales. */
 #include "array.h"

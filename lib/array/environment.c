@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* environment.c - the floating-point environment of every call: some rules add, compare or convert in floating point,
  * and vector code may compute on lanes that it then discards. */
 #include "environment.h"

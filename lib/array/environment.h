@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* environment.h - the floating-point environment: to the default (nearest, no flushing, no traps), and back. */
 #ifndef FPEMU_ARRAY_ENVIRONMENT_H
 #define FPEMU_ARRAY_ENVIRONMENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* functions.c - elementary functions: their names, and their rule compiled once. The array loops are arith.c's. */
 #include "core/functions.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* operand_scales.h - operands of arithmetic that may have scales, without their types: for arith.c and compare.c. An
  * element times its scale is a binary64 number: always where both are binary32 numbers, else it is checked. */
 #ifndef FPEMU_ARRAY_OPERAND_SCALES_H

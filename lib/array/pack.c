@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* pack.c - tensors as dense bytes: where what lies (doc/blocks.md, 4), values to bytes and back, the order of scales
  * that tensor cores read, delayed scaling. blocks.c says what a value becomes, core/pack.h how bits lie together. */
 #include "blocks.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* pack.inc.c - packing and unpacking for one carrier; included twice by pack.c. */
 
 /* Blocks [first, first + count) of `compact` values, or of a whole tensor. */

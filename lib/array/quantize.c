@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* quantize.c - quantising, encoding and decoding arrays and single numbers: arguments are checked, work is split, loops
  * are called. What the loops compute stands in core/, what is refused in check.c. */
 #include "array.h"

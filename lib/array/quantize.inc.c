@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* quantize.inc.c - quantising, encoding and decoding arrays of one carrier; included twice by quantize.c. */
 
 /* A call, checked and prepared. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* random.c - random words for callers and for the array loops (rules: core/random.h). */
 #include "array.h"
 

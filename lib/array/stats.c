@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* stats.c - counters, extrema, exact error sums and exponent histograms. */
 #include <math.h>
 

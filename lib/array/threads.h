@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* threads.h - what every call on arrays does before its loop: overlaps are refused, work is cut into parts. */
 #ifndef FPEMU_ARRAY_THREADS_H
 #define FPEMU_ARRAY_THREADS_H

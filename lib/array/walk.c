@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* walk.c - core/walk.h compiled once for all that walk the blocks of a tensor. */
 #include "blocks.h"
 

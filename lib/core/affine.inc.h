@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* affine.inc.h - integers with a scale, value = scale * (q - zero point), for one carrier; included by encode.h.
  * doc/numerics.md states the rule. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* affine_fast.h - affine integers of at most 22 bits, in a form that vectorises: the rule of affine.inc.h by binary64
  * arithmetic. The quotient is turned into the round-to-odd one, so the bits are the same; only the last conversion, or
  * the last product in binary64, rounds. With 22 bits the value beyond an end still differs from the end, which shows an

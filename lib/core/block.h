@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* block.h - one element of a blocked format from end to end, whatever its scale: what devices call, one element a
  * thread. lib/array/blocks.inc.c takes the same steps on tiles. */
 #ifndef FPEMU_CORE_BLOCK_H

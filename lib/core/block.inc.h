@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* block.inc.h - one element of a blocked format, for one carrier; included by block.h. */
 
 /* Whether the compatibility setting acts on a block whose largest magnitude is amax. */

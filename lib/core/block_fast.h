@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* block_fast.h - fast forms of scale.h and block.h, for array loops; tests/against_judges/blocks.c compares the bits.
  * block_fast.inc.h is read twice, as round.inc.h is.
  *

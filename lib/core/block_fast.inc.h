@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* block_fast.inc.h - the fast forms of one carrier; included by block_fast.h. */
 
 typedef struct core_pow2_block {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* carrier.h - one text for both carriers.
  *
  * A carrier is the type that holds the values: binary32 or binary64. What is the same for both is written once, in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* carrier32.h - from here to carrier_end.h the carrier is binary32; carrier.h says how. */
 #include "carrier.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* carrier64.h - from here to carrier_end.h the carrier is binary64; carrier.h says how. */
 #include "carrier.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* carrier_end.h - takes back what carrier32.h and carrier64.h define. */
 #undef CARRIER
 #undef CARRIER_BITS

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* codebook.h - rounding to a sorted table of values, for both carriers: codebook.inc.h, read twice. */
 #ifndef FPEMU_CORE_CODEBOOK_H
 #define FPEMU_CORE_CODEBOOK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* codebook.inc.h - rounding to a table, for one carrier; included by codebook.h. doc/blocks.md, 5, states the rule. */
 
 /* Index for the finite number t with random bits r, where values[k] <= t < values[k + 1]. */

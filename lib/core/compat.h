@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* compat.h - departures of other software that the format and the rounding cannot express (fpemu_compat).
  * compat.inc.h is read twice, as round.inc.h is. doc/numerics.md states each. Some of these rules are sums and
  * quotients in binary32 and use the processor's: callers see to the default floating-point environment. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* compat.inc.h - the compatibility rules for one carrier; included by compat.h. */
 
 /* The input that the rules see instead of u. */

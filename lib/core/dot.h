@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* dot.h - what dot products need beyond one operation: the numbers of their roundings, the alignment of a tensor core,
  * integer accumulators. doc/accumulation.md states each rule. */
 #ifndef FPEMU_CORE_DOT_H

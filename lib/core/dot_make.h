@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* dot_make.h - from a spec of dot products, checked before, to what the models of dot_models.h need; on the host. */
 #ifndef FPEMU_CORE_DOT_MAKE_H
 #define FPEMU_CORE_DOT_MAKE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* dot_models.h - one output of a dot product by every model of doc/accumulation.md, one rounding after the other: the
  * definition. Devices call it, one output a thread; so does lib/gemm/models.c, where speed does not matter. What
  * lib/gemm/models_fast.c does for many outputs at a time gives the same bits and counters: tests/gpu/gemm.c

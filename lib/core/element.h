@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* element.h - one element from end to end. core_element is the reference, whatever the rule: single numbers and slow
  * loops call it. The forms behind it have less to ask, and are what the loops of lib/loops repeat on arrays: they give
  * the same bits, which tests/against_judges/quantize_exhaustive.c and quantize.c compare. */

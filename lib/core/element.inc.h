@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* element.inc.h - one element; included by element.h. */
 
 /* The reference, for every rule, mode and setting: result bits for input u with random bits r (left-aligned in 32).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* encode.h - bit patterns and affine integers, for both carriers: encode.inc.h and affine.inc.h, each read twice. */
 #ifndef FPEMU_CORE_ENCODE_H
 #define FPEMU_CORE_ENCODE_H

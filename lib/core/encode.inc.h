@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* encode.inc.h - values to bit patterns and back, for one carrier; included by encode.h. */
 
 /* What coding needs of a format (and, for NaN codes, of a rounding), made once a call by plan.h. */

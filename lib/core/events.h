@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* events.h - what one element counts for (doc/numerics.md, 6 and 9.4): the rule that every path asks. The loops in
  * lib/loops add it up as it stands, or, where a tile holds nothing past the ends, in shorter forms beside it. */
 #ifndef FPEMU_CORE_EVENTS_H

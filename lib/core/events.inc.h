@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* events.inc.h - what one element counts for, in one carrier; included by events.h. */
 
 /* What is known of an input x, its result y and the element between them.

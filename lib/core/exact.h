@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* exact.h - one operation on two or three numbers, exactly, then one rounding to a format.
  *
  * An exact result is a sign, an exponent and 128 significant bits of which the lowest also stands for everything below

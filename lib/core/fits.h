@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* fits.h - products of an element and its scale, which arithmetic takes only where binary64 has them. */
 #ifndef FPEMU_CORE_FITS_H
 #define FPEMU_CORE_FITS_H

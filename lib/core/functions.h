@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* functions.h - elementary functions of binary32 numbers, near enough for one correct rounding.
  *
  * A value is worked out in integers, as a core_exact whose 128 bits are off by less than 2^-121 of the value, and its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* gemm_shape.h - matrices and vectors of a product as steps through memory; doc/accumulation.md, 5, tells what is
  * refused. */
 #ifndef FPEMU_CORE_GEMM_SHAPE_H

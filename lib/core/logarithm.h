@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* logarithm.h - log2 and exp2 in binary64 for S2FP8: additions, multiplications and one division in a fixed order, so
  * that every machine gives the same bits. Relative error below 2^-48. Callers see to the floating-point environment. */
 #ifndef FPEMU_CORE_LOGARITHM_H

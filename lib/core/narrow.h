@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* narrow.h - the narrow carriers: arrays of binary16 and of bfloat16 words. Each word is a binary32 number and is
  * rounded as one; the result is taken to the nearest number of the type, ties to even, a finite one to a finite one
  * (doc/numerics.md, 1). A format that fits the type has no other results. Here are words to binary32 bits and back. */

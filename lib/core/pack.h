@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* pack.h - codes of b bits as a little-endian bit string (doc/blocks.md, 4): 64 bits of an array of codes at a time.
  *
  * An array of codes holds them right-aligned in fields of 1, 2, 4 or 8 bytes, clean above; the string holds them

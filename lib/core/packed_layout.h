@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* packed_layout.h - where the blocks of a tensor lie among its packed bytes (doc/blocks.md, 4). */
 #ifndef FPEMU_CORE_PACKED_LAYOUT_H
 #define FPEMU_CORE_PACKED_LAYOUT_H

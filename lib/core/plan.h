@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* plan.h - from (format, rounding) to the constants that the element rules read; once a call.
  * plan.inc.h is read twice, as round.inc.h is. */
 #ifndef FPEMU_CORE_PLAN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* plan.inc.h - plan and coder of one carrier; included by plan.h. */
 
 /* The grid whose every step is 2^quantum. */

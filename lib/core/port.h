@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* port.h - what the element rules need of the compiler: C11, C++17 and nvcc read the same text. */
 #ifndef FPEMU_CORE_PORT_H
 #define FPEMU_CORE_PORT_H

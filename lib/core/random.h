@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* random.h - random word j of a stream, and which of its bits an element uses.
  *
  * A word is a pure function of (seed, stream, j): threads, vector width, call splitting and device cannot change it.

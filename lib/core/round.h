@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* round.h - how one number is rounded, for binary32 (…32) and binary64 (…64) carriers.
  *
  * The rule stands once, in round.inc.h, and is read twice. Two steps make a result:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* round.inc.h - the rounding rule for one carrier; included by round.h.
  *
  * Numbers are bit patterns: u = sign | magnitude; E the exponent field; emin, quantum and so on as in doc/numerics.md.

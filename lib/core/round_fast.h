@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* round_fast.h - the rule of round.inc.h in forms that cost a fraction of it, for the formats most used: array loops
  * only. Each gives the same bits where core_choose_fast… lets it stand in; the exhaustive test passes through all of
  * them. round_fast.inc.h is read twice, as round.inc.h is.

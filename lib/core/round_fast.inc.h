@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* round_fast.inc.h - the fast forms of one carrier; included by round_fast.h. Magnitudes are compared as signed
  * integers, which every vector instruction set can do. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* scale.h - the scale of one block, and its elements under that scale: doc/blocks.md, for both carriers.
  *
  *   core_block     what follows from the format: made once a call (core_block_make), completed by the numbers of the

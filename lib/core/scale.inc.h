@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* scale.inc.h - scales and scaled elements of one carrier; included by scale.h. */
 
 /* What the rule needs of the format. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* walk.h - the blocks of a tensor and the order of their elements (doc/blocks.md, 3). */
 #ifndef FPEMU_CORE_WALK_H
 #define FPEMU_CORE_WALK_H

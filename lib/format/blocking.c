@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* blocking.c - formats with scales: an element format, a scale format, the rule that finds a scale, the shape of a
  * block. Which combinations there are, and what follows from one. */
 #include "blocking.h"

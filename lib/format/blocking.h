@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* blocking.h - the blocks of a format and their scales. */
 #ifndef FPEMU_FORMAT_BLOCKING_H
 #define FPEMU_FORMAT_BLOCKING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* codebook.c - formats that are a sorted table of values: the built-in tables, and what follows from a table.
  *
  * The tables were printed by a short script that works with rationals (Python's Fraction) and rounds each once to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* codebook.h - formats that are a sorted table of values. */
 #ifndef FPEMU_FORMAT_CODEBOOK_H
 #define FPEMU_FORMAT_CODEBOOK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* decimal.c - decimal numbers of spec strings, read and printed exactly.
  *
  * strtod and printf follow the locale and the rounding direction of the caller; these do not. Numbers of arbitrary

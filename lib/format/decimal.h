@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* decimal.h - decimal numbers of specs, whatever the locale and the rounding direction. */
 #ifndef FPEMU_FORMAT_DECIMAL_H
 #define FPEMU_FORMAT_DECIMAL_H

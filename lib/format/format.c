@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* format.c - from parameters to a format: the one way in, and the constructors. */
 #include "format.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* format.h - formats of all kinds. */
 #ifndef FPEMU_FORMAT_FORMAT_H
 #define FPEMU_FORMAT_FORMAT_H

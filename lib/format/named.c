@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* named.c - the table of formats that have a name; named.def. */
 #include "named.h"
 

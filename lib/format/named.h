@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* named.h - formats that have a name. */
 #ifndef FPEMU_FORMAT_NAMED_H
 #define FPEMU_FORMAT_NAMED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* near.h - did you mean: the formats that a word which names none, or an impossible call, may have meant. */
 #ifndef FPEMU_FORMAT_NEAR_H
 #define FPEMU_FORMAT_NEAR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* parameters.h - the parameters of a format, and which of them are at fault where they make none. */
 #ifndef FPEMU_FORMAT_PARAMETERS_H
 #define FPEMU_FORMAT_PARAMETERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* query.c - what can be asked about a format. Values are found by their place in ascending order: a code follows from
  * the place, and decoding does the rest, for every kind of format alike. */
 #include "blocking.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* rounding.c - roundings by name. */
 #include "near.h"
 #include "text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* scalar.c - from the parameters of a scalar format to its limits and codes, kind by kind.
  *
  * Limits are derived with integers: an environment of the caller that flushes subnormals or rounds upward changes

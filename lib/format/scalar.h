@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* scalar.h - formats without blocks: what follows from their parameters. */
 #ifndef FPEMU_FORMAT_SCALAR_H
 #define FPEMU_FORMAT_SCALAR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* spec.c - spec strings: read into a format, printed in canonical form. The grammar is stated in fpemu-formats(7):
  *
  *   SPEC = (NAME | SHORT | CALL) (":" WORD ["=" VALUE])*

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* spec_blocks.c - the calls of blocked formats in spec strings: mx(e2m1,block=16), bfp(7), group(int12,2048), ...
  *
  * Each is a row of one table: its arguments, and what holds for what is left out. A format is printed as the first row

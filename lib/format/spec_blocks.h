@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* spec_blocks.h - the calls of blocked formats in specs. */
 #ifndef FPEMU_FORMAT_SPEC_BLOCKS_H
 #define FPEMU_FORMAT_SPEC_BLOCKS_H

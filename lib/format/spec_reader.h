@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* spec_reader.h - how specs are read and written: what spec.c and, for the calls of blocked formats, spec_blocks.c
  * need. */
 #ifndef FPEMU_FORMAT_SPEC_READER_H

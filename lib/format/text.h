@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* text.h - characters and words of specs, and the error that says where one went wrong. */
 #ifndef FPEMU_FORMAT_TEXT_H
 #define FPEMU_FORMAT_TEXT_H

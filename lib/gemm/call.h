@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* call.h - a product of matrices as it is prepared, and the tile of it that a thread works on. */
 #ifndef FPEMU_GEMM_CALL_H
 #define FPEMU_GEMM_CALL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* gemm.c - dot products, matrix times vector, matrix times matrix, as a machine would compute them: the public
  * functions, their matrices and vectors, and which path a call takes. doc/accumulation.md defines the bits. */
 #include <math.h>

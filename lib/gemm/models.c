@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* models.c - tiles by the reference, core/dot_models.h, output by output: integers, targets that call a NaN an error,
  * and what is counted of tensor cores and of sums that binary64 arithmetic has not the bits for. */
 #include "models.h"

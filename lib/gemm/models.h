@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* models.h - rows of a tile through the products of a slab, by each model: the reference, the fast form beside it. */
 #ifndef FPEMU_GEMM_MODELS_H
 #define FPEMU_GEMM_MODELS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* models_fast.c - the models of core/dot_models.h for all lanes of a row at a time: each model as a sequence of one
  * operation, round(v * w + u), on arrays, and what it counts for. tests/gpu/gemm.c holds results and counters
  * against the reference, tests/unit/check_gemm.c and tests/against_judges/gemm.c against the definition. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* operands.c - operands of dot products on their way in: gathered, rounded, kept slab by slab. */
 #include "operands.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* operands.h - operands of dot products on their way in: gathered, rounded, kept slab by slab. */
 #ifndef FPEMU_GEMM_OPERANDS_H
 #define FPEMU_GEMM_OPERANDS_H

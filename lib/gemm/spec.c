@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* spec.c - how products are added up, as text, and the tensor cores by name. doc/accumulation.md states the
  * grammar and the figures. */
 #include <stdio.h>

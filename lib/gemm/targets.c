@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* targets.c - which specs of dot products make sense, and their targets as plans. */
 #include "targets.h"
 

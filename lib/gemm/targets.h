@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* targets.h - a spec of dot products, checked and prepared. */
 #ifndef FPEMU_GEMM_TARGETS_H
 #define FPEMU_GEMM_TARGETS_H

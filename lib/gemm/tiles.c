@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* tiles.c - products of matrices tile by tile, slab after slab, on threads. */
 #include "tiles.h"
 

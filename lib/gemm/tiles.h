@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* tiles.h - a prepared call, tile by tile. */
 #ifndef FPEMU_GEMM_TILES_H
 #define FPEMU_GEMM_TILES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* binary16.inc.c - binary16 to nearest by the processor's own conversions, there and back; included by variant.inc.c
  * where there are such. The same bits as core_element_pass under the plan that core_is_binary16 knows:
  * tests/against_judges compares all floats. */

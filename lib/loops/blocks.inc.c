@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* blocks.inc.c - the loops of blocked formats for one carrier; included by variant.inc.c for each. */
 
 /* Magnitude bits of the largest element (NaN and infinities included), of the largest above zero and of the smallest

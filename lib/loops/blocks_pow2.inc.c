@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* blocks_pow2.inc.c - the loops of core/block_fast.h for one carrier; included by variant.inc.c for each. */
 
 /* Blocks from the first on that the fast form serves, at most `count`; powers: their scales. */

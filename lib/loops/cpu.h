@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* cpu.h - what the compiler's run-time cannot be asked everywhere. x86-64 only. */
 #ifndef FPEMU_LOOPS_CPU_H
 #define FPEMU_LOOPS_CPU_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* dot.inc.c - the loops of dot products, lanes being independent outputs; included by variant.inc.c. */
 
 #if defined(__FMA__) || defined(__aarch64__)

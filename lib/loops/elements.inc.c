@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* elements.inc.c - the array loops of one carrier; included by variant.inc.c for each. */
 
 /* One loop per rule and mode. */

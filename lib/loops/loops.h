@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* loops.h - the array loops: a table for each instruction set, of which one is chosen. */
 #ifndef FPEMU_LOOPS_LOOPS_H
 #define FPEMU_LOOPS_LOOPS_H

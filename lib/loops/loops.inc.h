@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* loops.inc.h - the array loops of one carrier; included by loops.h, once for each. */
 
 /* Each repeats the element rules of core/ over arrays. x and y may be the same array. */

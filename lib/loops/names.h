@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* names.h - the names of this room that core/carrier.h's scheme changes. */
 #ifndef FPEMU_LOOPS_NAMES_H
 #define FPEMU_LOOPS_NAMES_H

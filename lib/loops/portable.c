@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* portable.c - the loops without any assumption on the processor: the reference for the other variants. */
 #define KERNELS fpemu_kernels_portable
 #define KERNELS_NAME "portable"

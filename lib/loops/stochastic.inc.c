@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* stochastic.inc.c - fill_hash and round at once, for AVX2 and AVX-512; included by variant.inc.c.
  *
  * Where elements are usual, no NaN, no end and no step below the first is near, only core_stochastic_large is left of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* stream.h - stores that pass the caches by, for results too large to be found there afterwards. */
 #ifndef FPEMU_LOOPS_STREAM_H
 #define FPEMU_LOOPS_STREAM_H

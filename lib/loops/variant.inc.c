@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* variant.inc.c - the array loops, written once and compiled for each instruction set: portable.c, x86_64_v3.c and
  * x86_64_v4.c include this with KERNELS (the table), KERNELS_NAME and KERNELS_VALID defined.
  *

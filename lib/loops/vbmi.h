@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* vbmi.h - the few loops that are worth writing by hand, for processors with AVX-512 VBMI; x86_64_v4.c makes a
  * variant of them. */
 #ifndef FPEMU_LOOPS_VBMI_H

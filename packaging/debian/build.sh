@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Builds the Debian packages from an archive that `make dist` made, with its tests, looks at them with lintian where it
 # is there, and, as root, installs them, tries them, and removes them again.
 # usage: build.sh ARCHIVE PACKAGING-FOLDER, in a folder that receives the packages

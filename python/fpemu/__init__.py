@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """fpemu: what would this computation do in that number format?
 
 Numbers stay in ordinary arrays of NumPy, torch and jax. Each is rounded once, from its exact value, to a value of a

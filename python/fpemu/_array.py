@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Arrays whose every operation is rounded once."""
 
 from __future__ import annotations

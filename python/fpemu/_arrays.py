@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Arrays that the binding does not know by itself: they are adopted as NumPy arrays, and results returned in their own
 kind. Also names of dtypes, and what autograd needs to be told of."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """What a tensor would lose in each of several formats."""
 
 from __future__ import annotations

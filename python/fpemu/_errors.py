@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Exceptions of fpemu."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Products of matrices as a machine computes them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Types of the extension; the public names stand in fpemu."""
 
 from typing import Any, SupportsFloat, SupportsIndex, TypeVar

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Packed bytes, scales, and what is known of whole tensors."""
 
 from __future__ import annotations

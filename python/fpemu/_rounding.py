@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Roundings as immutable values."""
 
 from __future__ import annotations

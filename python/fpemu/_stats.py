@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Counters of what happened to elements."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Calls on each element by itself: codes, operations, elementary functions, comparisons."""
 
 from __future__ import annotations

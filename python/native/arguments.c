@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* arguments.c - what was passed, by place and by name; and exceptions for statuses of the library. */
 #include "native.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* arrays.c - arrays of NumPy and PyTorch without their headers: NumPy's by the fields and the function table that its
  * stable binary interface promises, PyTorch's by the C exchange functions of DLPack 1.3. */
 #include "native.h"

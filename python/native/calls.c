@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* calls.c - what every call has: operands and results as views, another owner for arrays that are not known here, and
  * the end, where counters are added and statuses become exceptions. */
 #include "native.h"

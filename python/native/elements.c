@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* elements.c - calls on each element by itself: codes, operations, functions, comparisons. Operands are broadcast as
  * NumPy does it. Arrays without gaps go to the library as they are, others in pieces, gathered and scattered. */
 #include "native.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* gemm.c - products of matrices: any strides and batches, as the library's two dimensions with a stride between
  * products; what these cannot tell is copied without gaps first. */
 #include "native.h"

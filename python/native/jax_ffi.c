@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* jax_ffi.c - libfpemu's calls as handlers of XLA's FFI, for arrays of JAX in the memory of the processor.
  *
  * Every handler follows the same plan. Attributes are what is fixed when a program is compiled: the texts of formats,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* module.c - the table of what fpemu._native offers. */
 #include "native.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* native.h - the binding's own nouns: arrays of other packages as views, and formats, roundings and stats as objects.
  * Only the stable interface of Python 3.10 is used, and none of NumPy's or PyTorch's headers: what is needed of theirs,
  * which is fixed by their promises, is declared in arrays.c. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* objects.c - formats, roundings and stats as Python objects. Those of the first two never change; the classes that
  * users see are built on these in fpemu/_format.py, _rounding.py and _stats.py. */
 #include "native.h"

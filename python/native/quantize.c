@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* quantize.c - quantising arrays of any strides: their dimensions are told to the library as the four of its tensors,
  * and where these do not suffice, slice by slice, or through contiguous memory. */
 #include "native.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* tensors.c - packed bytes, scales and ranges of whole tensors. */
 #include "native.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* xla_ffi.h - the part of XLA's FFI (foreign function interface) for custom calls that jax_ffi.c needs.
  *
  * XLA documents this interface as a C ABI with a version: structs that begin with their own size, to which later minor

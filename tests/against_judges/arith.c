@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* arith.c - operations against integers of any length: exact results by GMP, rounded by the slow judge.
  *
  *   every pair of codes of every named format of at most 8 bits (add, sub, mul, div), every triple (fma) of those of at

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* arith_scales.c - arithmetic on operands with scales against exact rationals (GMP), rounded by the slow judge.
  *
  *   every operation and comparison, every mode and stochastic variant, both carriers, counters included

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* blocks.c - blocked formats, value to value, against the judge of tests/judges/blocks.c.
  *
  * blocks [--rounds N] [--seed S]   N: how many times the usual number of random cases

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* blocks_cases.c - cases for the tests of blocks, and the library against the judge on them. */
 #include "blocks_cases.h"
 #include "../judges/longhand.h"

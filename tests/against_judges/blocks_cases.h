@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* blocks_cases.h - blocked formats of every family, shapes, and inputs that cluster where mistakes are made, for the
  * tests of blocks; and the library against the judge of blocks.c on one of them. */
 #ifndef BLOCKS_CASES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* blocks_scales.c - the scales of a tensor's blocks against the judge, their codes, the numbers of the whole tensor, and
  * the same read back from packed bytes; s2fp8 against the range that the judge allows.
  *

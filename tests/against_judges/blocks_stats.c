@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* blocks_stats.c - what is counted of blocked formats (doc/blocks.md, section 7) against the judge: counters, extrema,
  * histograms of elements and scales, error sums; and that pieces merge to the whole.
  *

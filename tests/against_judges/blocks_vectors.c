@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* blocks_vectors.c - blocked formats against known answers (tests/vectors/blocks.txt, by blocks.py), figures of the
  * sources, and mistakes that other software made: each as a small named check that this one does not make them.
  *

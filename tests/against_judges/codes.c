@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* codes.c - every code of every format up to 19 bits decodes to the judge's value and encodes back; what the library
  * derives (ends, smallest values, counts, enumeration) is what the judge's values say. */
 #include "../judges/bits.h"

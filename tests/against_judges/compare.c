@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* compare.c - the library against a judge, over an array of inputs. */
 #include "../judges/bits.h"
 #include "compare.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* compare.h - the library against a judge, over an array of inputs; for the tests and for `fpemu validate`. */
 #ifndef COMPARE_H
 #define COMPARE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* compat.c - compatibility settings against what their sources do, each modelled here as that source computes.
  *
  * Where a source computes in binary32, so does its model (plain C, no contraction, no fast-math). The ml_dtypes rules

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* counters.c - the counters, extrema, sums and histogram against a judge that counts for itself.
  *
  * The result y is taken from the library (other tests judge it); what is said about it is worked out here by the

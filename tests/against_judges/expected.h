@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* expected.h - what the tests of operations share: the statistics that a judge's answers add up to, and roundings in
  * turn. */
 #ifndef EXPECTED_H

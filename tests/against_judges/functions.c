@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* functions.c - elementary functions against GNU MPFR: exact values by functions of the judges, rounded by the slow judge.
  *
  *   every operand of fp16, bf16 and the 8-bit formats, each in some formats and modes, so that neighbours go through

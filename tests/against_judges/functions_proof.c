@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* functions_proof.c - that elementary functions are correctly rounded, operand by operand; writes a record.
  *
  *   first part   every number of at most 16 significant bits that binary32 has, each function: the library's 128 bits,

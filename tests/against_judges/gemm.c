@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* gemm.c - dot products against integers of any length: doc/accumulation.md carried out step by step with exact numbers
  * (GMP), every rounding by the slow judge, every random word by its definition.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* judges.c - the judges judged, without the library: against the constants printed in the format reference, against
  * each other, and (slow) against plain enumeration of a format's values. */
 #include "../judges/bits.h"

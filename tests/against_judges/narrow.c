@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* narrow.c - arrays of binary16 and bfloat16 words against judges: each of the 2^16 words of both types to every format
  * of the reference that fits, in every mode, value, code and counters; blocked formats, packing and scales along any
  * strides; products and sums. What a number becomes as a word is found here by search among all words.

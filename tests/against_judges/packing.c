@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* packing.c - packed bytes against the judge: layout, bytes, unpacking, access to single blocks, changes in place, the
  * order of scales that tensor cores read.
  *

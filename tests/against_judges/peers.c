@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* peers.c - mistakes that other emulators made, each as a small named check that this one does not make them.
  *
  * Names in front: the software, and what went wrong there.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* points.c - boundary-heavy inputs of a format, from the judge's idea of its values. */
 #include "points.h"
 #include "../judges/judge.h"

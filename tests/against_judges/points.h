@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* points.h - inputs that cluster where mistakes are made: values, midpoints, thresholds, each with the carrier's
  * numbers next to it; random ones come after. */
 #ifndef POINTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* properties.c - what must hold whatever the numbers are: fixed points, order, symmetry, codes there and back, pieces
  * of a call, carriers, scalar forms, instruction sets, the caller's floating-point environment.
  *

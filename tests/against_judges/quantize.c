@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* quantize.c - every format of the tables, in every mode and policy, against the rule worked out by hand.
  *
  * Inputs sit where decisions are made: on the values, half way between two, one place of the carrier beside either, at

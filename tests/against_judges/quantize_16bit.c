@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* quantize_16bit.c - each of the 2^16 values of bfloat16 and of binary16, as binary32 and as binary64 input, to every
  * named format of 8 bits or fewer, in every deterministic mode: value, code and counters, library against judge. The
  * judge is asked for every single one. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* quantize_exhaustive.c - every binary32 input, in order, through the library: see sweep.h for what that proves.
  *
  *   quantize_exhaustive [-o FILE] [--jobs N] [--commit TEXT] [--digests] [FORMAT | MODE | POLICY ...]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* quantize_f64.c - binary64 inputs are rounded once, directly: values, midpoints and overflow points +- 2 ulp of
  * binary64, and seeded random numbers, for every named format. A detour through binary32 would show at nearly every
  * midpoint. */

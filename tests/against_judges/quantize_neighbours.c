@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* quantize_neighbours.c - every pair of neighbouring values with its midpoint and the carrier's numbers next to these,
  * and the thresholds past the ends: library against judge, value, code and counters, in every mode and policy. Formats
  * of more than 10 bits: the pairs around binade edges, the subnormal range and the ends, and a seeded sample. */

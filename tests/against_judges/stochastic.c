@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* stochastic.c - the two stochastic modes against the inequalities of IEEE P3109 4.7.4, decision by decision.
  *
  * A table over every R = 0..2^N-1 is filled from the definition; the library, which takes R from its generator only,

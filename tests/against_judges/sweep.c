@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* sweep.c - all binary32 inputs of one format and rounding, library against judge. */
 #include "sweep.h"
 #include <math.h>

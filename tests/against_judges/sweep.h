@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* sweep.h - all 2^32 binary32 inputs of one format and rounding, library against judge.
  *
  * The judge is monotone (save past the ends, where the answer is one constant each side), so it need not be asked for

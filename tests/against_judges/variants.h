@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* variants.h - a judged program run again with every instruction set of the library that this machine runs. */
 #ifndef VARIANTS_H
 #define VARIANTS_H

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # fpemu apply: functions of numbers and of files.
 . "$(dirname "$0")/common.sh"
 

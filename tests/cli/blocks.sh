@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # Blocks on the command line: what they are counted, the bits that they take, tables from files, NaN that get lost.
 . "$(dirname "$0")/common.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # Tensors in pieces and boxes give what the whole gives, along any axis, and in bounded memory.
 . "$(dirname "$0")/common.sh"
 OMP_NUM_THREADS=1

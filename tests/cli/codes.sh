@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # fpemu encode, fpemu decode: known bit patterns.
 . "$(dirname "$0")/common.sh"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # common.sh - what the tests of the fpemu command share; sourced, not run.
 #
 # FPEMU names the command to test. Each test works in a directory of its own, which goes away in the end; a test ends

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # fpemu compare: one table, a row for each format.
 . "$(dirname "$0")/common.sh"
 

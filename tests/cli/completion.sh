@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # The shells complete what the programs have: every option in a table of the source is offered, and nothing else is.
 # From the makefile: FPEMU, top_srcdir, top_builddir.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # Output files appear complete or not at all; standard output is checked.
 . "$(dirname "$0")/common.sh"
 

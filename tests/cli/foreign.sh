@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # Files of kinds that are not read: one line says which kind, and what to do.
 . "$(dirname "$0")/common.sh"
 

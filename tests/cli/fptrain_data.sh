@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # fptrain data: files made by Python's own gzip and lzma are told as they are, every defect is named.
 FPEMU=$FPTRAIN
 . "$(dirname "$0")/common.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # fptrain estimate: times of steps, of schedules and of runs, and widths in a memory, by hand for a network of 6, 13, 6
 # and 3 numbers.
 FPEMU=$FPTRAIN

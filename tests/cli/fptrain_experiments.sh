@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # Every file of settings in share/fptrain/experiments is read and trains a step, of generated data in place of its own.
 FPEMU=$FPTRAIN
 experiments=$(cd "$(dirname "$0")/../../share/fptrain/experiments" && pwd) || exit 1

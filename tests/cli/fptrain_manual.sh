@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # fptrain(1) has every command, and every key of the settings with its default, option, help, type and range.
 FPEMU=$FPTRAIN
 manual=$(cd "$(dirname "$0")/../.." && pwd)/doc/man/fptrain.1

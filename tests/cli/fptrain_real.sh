@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # fptrain data on the data sets themselves: counts and means that their descriptions give. FPTRAIN_DATA says where they
 # are, else a directory beside the source.
 FPEMU=$FPTRAIN

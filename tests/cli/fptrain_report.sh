@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # fptrain report: the page of runs written by hand has their numbers, is well-formed, escapes, and needs nothing else.
 FPEMU=$FPTRAIN
 . "$(dirname "$0")/common.sh"

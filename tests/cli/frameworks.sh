@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # Files that Python's safetensors and NumPy wrote, rounded, and read back by them; the casts of ml_dtypes judge.
 . "$(dirname "$0")/common.sh"
 python3 -c 'import ml_dtypes, numpy, safetensors.numpy' >/dev/null 2>&1 \

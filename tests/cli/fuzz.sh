@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # fpemu fuzz: every kind of defect is found and put into its class; right conversions, among them the compiler's, pass.
 sources=$(cd "$(dirname "$0")" && pwd)
 . "$sources/fuzz_common.sh"

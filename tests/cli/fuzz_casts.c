@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* fuzz_casts.c - conversions to 8-bit floats, one right and the others each with one defect. Built as a shared library,
  * or with -DMAIN as a program that reads numbers and prints codes of e4m3fn.
  */

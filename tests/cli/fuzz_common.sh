@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # fuzz_common.sh - what the tests of fpemu fuzz share; sourced after `sources` is set to the directory of the tests.
 . "$sources/common.sh"
 

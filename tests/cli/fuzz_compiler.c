@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* fuzz_compiler.c - the conversions of the compiler or the processor: FLOAT16, BFLOAT16, F16C or AVX512BF16. */
 #include <stdint.h>
 #include <string.h>

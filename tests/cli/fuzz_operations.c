@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* fuzz_operations.c - additions and the like on codes of e4m3fn and fp16, one right and the others each with one
  * defect; with -DFLOAT16 those of the compiler. Built as a shared library, or with -DMAIN as a program that reads pairs
  * of codes of e4m3fn and prints codes of their sums.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # fpemu fuzz --op: every kind of wrong operation is found and put into its class; right ones, among them the compiler's,
 # pass.
 sources=$(cd "$(dirname "$0")" && pwd)

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # Products of matrices and the study of accumulators, on numbers worked out by hand.
 . "$(dirname "$0")/common.sh"
 

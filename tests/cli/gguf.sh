@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # GGUF: read as ggml decodes it, whatever the alignment; what is no GGUF file is refused with one line.
 . "$(dirname "$0")/common.sh"
 here=$(dirname "$0")

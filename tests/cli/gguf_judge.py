@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """GGUF files, written and judged by the gguf package, every block type.
 
     gguf_judge.py write DIRECTORY      in.gguf: tensors of random and of chosen bytes, wanted.npz: their numbers

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # fpemu info and fpemu formats: the facts of known formats, as text and as JSON.
 . "$(dirname "$0")/common.sh"
 

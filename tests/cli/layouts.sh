@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # Packed tensors as other software keeps them in safetensors: what it reads, and fpemu again, is what quantize gives.
 . "$(dirname "$0")/common.sh"
 here=$(dirname "$0")

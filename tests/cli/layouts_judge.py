@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """The layouts of other software, read by a decoder of their own in numpy and, where they are there, by that software.
 
     layouts_judge.py write                             in.safetensors: a small model

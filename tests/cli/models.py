@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # models.py - models of several files, written and read by Python's safetensors; NumPy's casts judge.
 #
 #   write DIR     three shards with an index; DIR/plain the same without an index, DIR/one one file

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # Models of several files: a directory with an index, one without, one with one file. Python's safetensors judge where
 # there are any; hostile indices; nothing of a model is lost or left half-written.
 tests=$(cd "$(dirname "$0")" && pwd)

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # Array files: every kind that is read, and hostile ones; nothing is left behind by a failure.
 . "$(dirname "$0")/common.sh"
 

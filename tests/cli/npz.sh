@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # Archives of arrays: stored and deflated, made and read back by NumPy or Python's own zip where these are here.
 . "$(dirname "$0")/common.sh"
 python3 -c 'import zipfile, zlib' >/dev/null 2>&1 || { echo 'skipped: no Python 3 to make archives with'; exit 77; }

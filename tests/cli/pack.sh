@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # fpemu pack and unpack: what comes back is what quantize gives; damaged files are refused.
 . "$(dirname "$0")/common.sh"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # plans.py - models for plans.sh, and the judge of choices within bits: every choice that there is.
 #
 #   write FILE              a safetensors file of small tensors

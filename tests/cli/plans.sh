@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # A format for each tensor: by --map, by a plan, and the choice of compare --max-bits, which every other choice judges.
 tests=$(cd "$(dirname "$0")" && pwd)
 . "$tests/common.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # fpemu quantize: the index of an element is its position in the file, pieces or not; the report counts.
 . "$(dirname "$0")/common.sh"
 

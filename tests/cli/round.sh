@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # fpemu round: known results of formats and modes, reading and printing of numbers.
 . "$(dirname "$0")/common.sh"
 

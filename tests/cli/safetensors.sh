@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # Files of named tensors: safetensors, read and written; hostile ones refused, and nothing is left behind.
 . "$(dirname "$0")/common.sh"
 

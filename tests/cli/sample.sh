@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # fpemu sample: the same bytes everywhere, and the shapes of distributions that it promises.
 . "$(dirname "$0")/common.sh"
 

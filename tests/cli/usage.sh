@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # The command as a whole: help, version, usage errors, the bench.
 . "$(dirname "$0")/common.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # fpemu vectors: every operand rounded once more by a judge of its own; the forms of the file.
 sources=$(cd "$(dirname "$0")" && pwd)
 . "$(dirname "$0")/common.sh"

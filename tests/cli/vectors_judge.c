@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* vectors_judge.c - works out the results of `fpemu vectors --as hex` once more, in integers, without the library.
  *
  * Usage: vectors_judge FROM TO [OPERATION] <vectors. Prints and counts the lines it does not agree with; prints how

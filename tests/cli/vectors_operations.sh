@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # fpemu vectors --op: every result and flag worked out once more by a judge of its own.
 sources=$(cd "$(dirname "$0")" && pwd)
 . "$(dirname "$0")/common.sh"

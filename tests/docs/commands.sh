@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # The commands in README.md and doc/tutorial.md print what stands below them. A line "    $ COMMAND" is one, continued
 # after a backslash; the indented lines after it are its output. Files that the text shows, a block below a line
 # <!-- file: NAME -->, are there. Of fptrain, whose lines tell the speed of the machine, only success is asked, where

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # What the documents name exists: the targets of their links, headings too, the files, the functions and the constants.
 set -u
 cd "$top_srcdir" || exit 1

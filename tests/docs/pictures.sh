@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # The pictures of the documents are what doc/pictures/draw.sh makes of the present library and figures.
 set -u
 work=$(mktemp -d) || exit 1

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* assign.c - groups, sizes, ratios, orders of demotion and promotions, against numbers worked out by hand. */
 #define _POSIX_C_SOURCE 200809L
 #include "sweep/sweep.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* assign_knapsack.c - the reduction by which Lee et al. 2023 (appendix A) show that the best assignment is hard to
  * find: the best of all assignments of a linear model, trained for one step, solves a knapsack.
  *

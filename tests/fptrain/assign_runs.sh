@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # fptrain assign, runs under an assignment, and fptrain tradeoff: output, promotion in a run, what is taken up again.
 set -u
 work=$(mktemp -d) || exit 1

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* checkpoint.c - checkpoints of the trainer: a file laid out by hand, every bit of it damaged, writers killed. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/checkpoint.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # What `fptrain demo` claims: FP16 learns with and without loss scaling, FP8 only with it, where less underflows; and
 # its curves are well-formed.
 set -u

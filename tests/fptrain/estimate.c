@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* estimate.c - times of a step worked out by hand from the shapes of three products for each layer, and hardware files
  * that are refused. */
 #define _POSIX_C_SOURCE 200809L

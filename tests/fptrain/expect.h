@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* expect.h - what the tests of the trainer share: a claim that fails with its place and goes on. */
 #ifndef TESTS_FPTRAIN_EXPECT_H
 #define TESTS_FPTRAIN_EXPECT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* harness.c - see harness.h */
 #include "harness.h"
 

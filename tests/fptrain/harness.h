@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* harness.h - what the tests of the trainer's networks share: parameters in plain arrays, copies of every tensor as it
  * passes the rounding call, and numbers that any language can make again. */
 #ifndef TESTS_FPTRAIN_HARNESS_H

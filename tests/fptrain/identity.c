@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* identity.c - a loss scale is a power of two: where nothing overflows, underflows or becomes subnormal, every scaler
  * leaves the weights that training without one leaves, bit for bit. That nothing did is read from the counters. */
 #include "run/trainer.h"

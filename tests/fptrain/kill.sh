@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # kill.sh - what the tests of runs that are killed share; sourced, not run. $work, $fptrain and complain are theirs.
 
 lines() { # DIR

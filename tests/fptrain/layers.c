@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* layers.c - every operator, forward and backward, against itself written once more in double precision here: outputs
  * directly, gradients against central differences of the loss. Each runs on every backend. An
  * argument keeps to the operators whose name here begins so. */

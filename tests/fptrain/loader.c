@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* loader.c - batches of the trainer: every sample once, in an order that seed and epoch decide; crops and flips. */
 #include "data/dataset.h"
 #include "data/loader.h"

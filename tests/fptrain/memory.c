@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* memory.c - the largest width in a memory, from parameters counted by hand. */
 #include "estimate/memory.h"
 

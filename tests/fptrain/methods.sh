@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # Runs under MuPPET and with packed parameters: the same bits with other numbers of threads and after runs that were
 # killed, and what their records say.
 set -u

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # Mixed precision: what the log of a run has about updates, sums and exponents agrees with itself and with the summary,
 # and a run that was killed has the same notes as one that was not.
 set -u

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # LeNet learns MNIST in the formats of share/fptrain/experiments, as far as a short run shows it. FPTRAIN_DATA says
 # where the data sets are, else a directory beside the source.
 set -u

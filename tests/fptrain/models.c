@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* models.c - parameter counts of the named models, against the counts that others publish for the same networks. */
 #include "models/model.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* networks.c - losses, logits and gradients of whole networks against those of another framework in double precision:
  * tests/vectors/fptrain.txt, made by fptrain.py beside it. The first argument is the file; else $top_srcdir tells. */
 #include "harness.h"

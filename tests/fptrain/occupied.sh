@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # What a run left behind is never replaced unasked: fptrain run, demo and tradeoff; --force leaves nothing of the old
 # run to go on from. Experiments are found by their names.
 set -u

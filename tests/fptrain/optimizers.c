@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* optimizers.c - the optimisers against PyTorch's definitions in double precision; counts and schedules by hand. */
 #include "optimizer/optimizer.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* packed.c - low-precision model memory: the rules against arithmetic of this file, unbiasedness over the whole random
  * space, the bound of Theorem 1 of Li et al. (LPMM), and the memory that is really there. */
 #include <fpemu.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* passes.c - what the passes promise: the same bits from any number of threads, running statistics and evaluation,
  * dropout, which tensors are rounded, multipliers of layer-wise scaling, first values. */
 #include <config.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* readers.c - data files of the trainer, made here byte by byte: what they hold is read, a cut or excess is told. */
 #define _POSIX_C_SOURCE 200809L
 #include "data/cifar.h"

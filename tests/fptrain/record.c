@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* record.c - logs of the trainer: read back by jansson, they hold what was said; resuming cuts what comes again. */
 #define _POSIX_C_SOURCE 200809L
 #include "run/record.h"

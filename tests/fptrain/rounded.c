@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* rounded.c - a small network with few-bit tensors, against the same steps in integers: what is rounded, when and how
  * often. Values are integers in units of 2^-40; the formats are coarse enough that FP32 is exact on the way.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* rounding.c - which tensor takes which format, along which axis and with which random words; counters and names. */
 #include <math.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # The same settings give the same bits: twice, with other numbers of threads, and after runs that were killed. Compared
 # are the checkpoints of the end, byte by byte, and the logs but for the clock.
 set -u

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* scalers.c - loss scalers step by step, against sequences worked by hand. */
 #include "numerics/adaptive.h"
 #include "policies/fixed.h"

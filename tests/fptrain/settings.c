@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* settings.c - settings of the trainer: what files and options say is what comes out, and errors say where. */
 #define _POSIX_C_SOURCE 200809L
 #include "run/settings.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* steps.c - a training step of every model in FP8 under layer-wise scaling: each tensor that has a format is rounded
  * once, all of it, and nothing else is; multipliers are powers of two; the weights move. */
 #include "run/trainer.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* reader.c - see reader.h. With FUZZ_KIND it is the entry point of libFuzzer for that kind. */
 #include "common/system.h"
 

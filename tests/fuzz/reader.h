@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* reader.h - takes hostile bytes through one of the readers of the program. */
 #ifndef FPEMU_FUZZ_READER_H
 #define FPEMU_FUZZ_READER_H

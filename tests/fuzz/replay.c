@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* replay.c - takes the files of tests/fuzz/corpus through the readers, as libFuzzer would, with any compiler.
  *
  *   replay                   every file of the corpus: good-... has to be read, bad-... to be refused

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """The seeds of the corpus: small files of every kind, good-... and bad-... by whether they are to be read or refused.
 
     python3 seeds.py DIRECTORY

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* trainer.c - reader.h for the files of the trainer: "idx", "cifar", "text", "settings", "checkpoint". With FUZZ_KIND
  * it is the entry point of libFuzzer for that kind. */
 #define _POSIX_C_SOURCE 200809L

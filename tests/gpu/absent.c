@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* absent.c - libfpemu_cuda where no device reaches the memory it is given: every verb says so, in words, and touches
  * nothing. Without a device none does; with one each verb is given memory of the host in every place in turn, the other
  * places being of the device. */

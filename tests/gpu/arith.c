@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* arith.c - libfpemu_cuda's arithmetic, functions and comparisons against libfpemu's, bit for bit, counters and
  * sums included; simulated on this processor or run on a device, as quantize.c.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* tensors.c - what libfpemu_cuda does with tensors against libfpemu, bit for bit, counters and sums included:
  * quantising along an axis, packing, unpacking, single blocks, measuring, the order of scales. Simulated on this
  * processor or run on a device, as quantize.c.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # check.sh - what a device has to show, step by step. The output, with a head that says of which device, date, commit
 # and command it is, is also added to cuda-check.txt in the build directory, for doc/validation. Steps that passed are
 # written to cuda-check.state there and not run again; remove both to begin anew.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # What decides numbers is not the user's: whatever NVCCFLAGS says, the strict flags come after it on every line of nvcc.
 # From the makefile: top_builddir.
 set -euo pipefail

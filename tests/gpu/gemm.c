@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* gemm.c - libfpemu_cuda's dot products against libfpemu's, bit for bit, counters included; simulated on
  * this processor or run on a device, as quantize.c.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* large.c - more than 2^32 elements in one call, on a device: quantize, encode and decode, stochastic rounding by
  * indices beyond 2^32, counters. What can be read back is compared with libfpemu: windows around the ends and around
  * every multiple of 2^31; of counters everything. Skips, saying so, where the device's free memory is too small. */

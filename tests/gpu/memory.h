@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* memory.h - memory that the device can reach, for tests that run on a device and on the processor that simulates one. */
 #ifndef TEST_MEMORY_H
 #define TEST_MEMORY_H

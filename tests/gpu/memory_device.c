@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* memory_device.c - memory.h on a CUDA device. */
 #include "memory.h"
 #include <cuda_runtime_api.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* memory_host.c - memory.h where the processor simulates the device. */
 #include "memory.h"
 #include <stdlib.h>

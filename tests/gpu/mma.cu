@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* mma.cu - the models tc(gpu, operands) of gemm against the mma.sync instruction of the device they are named after:
  * A100 on sm_80, Ada on sm_89, H100 on sm_90, B200 on sm_100. Operands of nearly one size, of many sizes, sums that
  * cancel, any bits; c alike. What comes out is printed. All have to agree but FP8 on H100: from c = 0, and only

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* quantize.c - quantising, encoding and decoding by libfpemu_cuda against libfpemu, bit for bit, counters and sums
  * included. Linked with gpu/simulate.c it runs the kernels on this processor; linked with the CUDA library
  * (memory_device.c gives the memory) it runs on the device.

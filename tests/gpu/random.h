@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* random.h - numbers for tests, by SplitMix64; SEED says where a program begins. */
 #ifndef TEST_RANDOM_H
 #define TEST_RANDOM_H

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # The two types of status do not mix: C++ refuses it, and takes the right one.
 # From the makefile: CXX (may be empty), top_srcdir.
 set -euo pipefail

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* sweep.cu - all 2^32 binary32 inputs on a device.
  *
  *   sweep_device --digests FILE   every line of tests/digests.txt: the digest of all outputs (tests/against_judges/sweep.h says

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* vectors.c - libfpemu_cuda against the known answers in tests/vectors, which the CPU library is held to too; simulated
  * on this processor or run on a device, as quantize.c.
  *

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # No program linked against an earlier build breaks: the exported functions with their versions, and the sizes of the
 # structs, are those of the record in tests/headers/abi; where abidiff is there, the types of all arguments and members
 # too. `record' as the argument writes the record anew, which whoever changes the interface on purpose does

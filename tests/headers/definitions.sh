@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # Every public function is written out where it is defined: a search for its name finds the definition.
 set -eu
 export LC_ALL=C

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Three lists agree: the functions that include/fpemu/ declares, lib/libfpemu.map, and what the shared library exports;
 # likewise fpemu_cuda.h, gpu/libfpemu_cuda.map and that library, where it is built.
 # From the makefile: NM, top_srcdir, top_builddir.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* fpemu.h is C++11 by itself, and its functions have C linkage. */
 #include <fpemu.h>
 #include <fpemu.h>

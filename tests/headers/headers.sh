@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # The public headers compile pedantically, all of them together and each by itself: as C11, where there is a C++ compiler
 # as C++11, C++17 and C++20, and where the compilers can, for a 32-bit machine, where every struct has the same size
 # (the headers assert it).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # sizes.awk - from the public headers a program that asks fpemu_sizeof for every struct of theirs. A struct whose size no
 # header asserts, or fewer structs than there must be, make it fail too.
 /^typedef struct fpemu_[a-z0-9_]+ \{/ { name[++count] = substr($3, 7) }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* bits.h - numbers as bits and back, codes out of arrays: what every judge and every test needs. */
 #ifndef JUDGES_BITS_H
 #define JUDGES_BITS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* blocks.c - the slow judge of blocked formats: doc/blocks.md in exact numbers, one element at a time.
  *
  * A number is m * 2^e with a binary64 m: powers of two as scales leave every carrier's range, and t = x/s with them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* blocks.h - the slow judge of blocked formats: doc/blocks.md in exact numbers, one element at a time.
  *
  * Shares no code with the library. A bracket of the definition is an exact rational rounded once, by integers; elements

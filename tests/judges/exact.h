@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* exact.h - the slow judge on numbers that no carrier holds: the results of operations. */
 #ifndef REF_EXACT_H
 #define REF_EXACT_H

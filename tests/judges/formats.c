@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* formats.c - the formats that the judges know; the numbers are those of the tables of the format reference, or were
  * worked out by hand. */
 #include "formats.h"

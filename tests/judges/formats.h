@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* formats.h - the formats that the judges know: parameters and constants typed from the format reference, not computed,
  * here and nowhere else among the judges. */
 #ifndef REF_FORMATS_H

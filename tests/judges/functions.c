@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* functions.c - elementary functions by GNU MPFR, whose own rounding is correct and says whether it was exact. What
  * MPFR lacks is put together with so many bits to spare that the last ones tell nothing: those values are
  * irrational. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* functions.h - elementary functions by GNU MPFR: what fpemu_apply has to round. */
 #ifndef REF_FUNCTIONS_H
 #define REF_FUNCTIONS_H

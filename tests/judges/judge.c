@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* judge.c - the common door of the two judges. */
 #include "judge.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* judge.h - what the right answer is, said by somebody else.
  *
  * Two judges behind one interface, sharing no code with the library and none with each other:

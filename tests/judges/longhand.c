@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* longhand.c - see longhand.h. */
 #include "longhand.h"
 #include "formats.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* longhand.h - the rules of the library worked out by hand, one element at a time, for tests to compare with.
  *
  * Shares nothing with lib/: formats are those typed in (formats.h), a value is taken apart by frexp, the decision is

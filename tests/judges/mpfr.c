@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* mpfr.c - GNU MPFR as judge: its roundings, its emulation of bounded exponents and subnormals.
  *
  * Floats: round to m+1 digits with MPFR's unbounded exponents, then mpfr_check_range and mpfr_subnormalize under the

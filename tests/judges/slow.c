@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* slow.c - the exact judge: the written definitions in integers of any length, and nothing else.
  *
  * Every magnitude is an integer times 2^-unit, with `unit` large enough for the carrier's smallest subnormal and for

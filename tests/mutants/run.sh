@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # run.sh - whether the tests notice defects of the library: every one of mutants.txt, or those named.
 #
 # usage: [CC=gcc] [JOBS=2] [MUTANTS_OPTIMISATION=-O1] tests/mutants/run.sh [NAME...]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """What all tests share. Where a package cannot be had, its tests are skipped with a word."""
 
 import importlib.util

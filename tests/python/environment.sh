@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # An environment for Python in the build folder, kept between runs, with what tests judge by: requirements.txt. Exits with
 # 77 where it cannot be made, and says why. FPEMU_PYTHON_ENV names an environment that has the packages already; PYTHON
 # another Python than python3.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # The package `fpemu`: its wheel is built from this tree, installed into the environment in the build folder
 # (environment.sh), and tested by pytest.
 set -u

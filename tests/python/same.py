@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Comparing bits."""
 
 import numpy as np

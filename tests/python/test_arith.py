@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Arithmetic against exact rationals, NumPy and long hand; products of matrices; arrays rounded at every operation."""
 
 from fractions import Fraction

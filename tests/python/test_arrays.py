@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Arrays of all kinds, hostile arguments, and what becomes of memory beside a result."""
 
 import copy

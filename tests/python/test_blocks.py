@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Formats with scales: known answers, MX and NVFP4 of torchao, strides and axes, packed bytes."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Conversions against those of ml_dtypes, torch, gfloat and NumPy: all codes, and every pattern of 16 bits."""
 
 import numpy as np

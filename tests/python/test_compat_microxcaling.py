@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """fpemu.compat.microxcaling against the rules of OCP MX v1.0 in exact rationals, against recorded results of
 microxcaling 7bc4195, and beside it where a package `mx` of that kind is installed."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """fpemu.compat.qtorch against qtorch 0.3.0 where it is installed and compiles, against exact rationals, and against
 facts that its CPU kernels were seen to produce."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """fpemu.jax against ml_dtypes, against exact rationals with random bits worked out here, and against itself where JAX's
 transformations promise to change nothing."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Operators for PyTorch under torch.compile and torch.export: the bits of eager mode, one graph, and no recompilation
 as steps go by. Inductor, whose C++ takes long, compiles one test; the others go its way up to that."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """fpemu.torch.convert and the layers: against casts of torch and ml_dtypes, and products that are exact in float64."""
 
 from __future__ import annotations

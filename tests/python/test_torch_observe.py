@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """fpemu.torch.observe: its counts against numpy's and ml_dtypes', and the files it writes."""
 
 from __future__ import annotations

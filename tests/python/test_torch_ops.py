@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Operators for PyTorch in eager mode: bits, gradients, maps, counters, state. Judged by PyTorch's own casts,
 ml_dtypes, exact fractions, and derivatives by differences."""
 

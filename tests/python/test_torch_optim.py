@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """fpemu.torch.optimizer: against torch's optimisers with casts of torch and ml_dtypes between the steps."""
 
 from __future__ import annotations

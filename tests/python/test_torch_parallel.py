@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Tensors on 1, 2 and 4 ranks: the bits of one rank alone, by gloo on this machine."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """fpemu.torch.loss_scaler: against torch.amp.GradScaler, and the formulas of the papers in numpy and scipy."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Formats, roundings, stats; comparing and searching; what the help says."""
 
 import json

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* crush.c - SmallCrush, or some tests of Crush, of TestU01 on 32-bit numbers from standard input.
  *
  * usage: crush small | crush TEST...: tests of Crush by number

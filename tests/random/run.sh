@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # run.sh - dieharder, and TestU01 where it is installed, on the top 24 bits of the words of the default generator.
 #
 # usage: [TESTU01=PREFIX] run.sh STREAM [RECORD]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* stream.c - random words on standard output, raw, for the batteries of tests that run.sh starts.
  *
  * usage: stream [--bits 24|32] [--streams N] [--seed S] [--generator hash|philox|feistel]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* check_arguments.c - what is refused, with which status, and that a refused call writes nothing. */
 #include <check.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* check_arith.c - operations and comparisons: arguments, special values, in place, one number for a whole array,
  * slices, threads, scales. What results are right is for tests/against_judges/arith.c. */
 #include <check.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* check_block.c - quantising with scales: what is refused, shapes and strides, and that no path, split, number of
  * threads or floating-point environment changes a bit. The values themselves are the judge's
  * (tests/against_judges/blocks.c). */

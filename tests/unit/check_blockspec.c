@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* check_blockspec.c - blocked and codebook formats: tables worked out again, specs, constructors, refusals, queries. */
 #include "fpemu.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* check_format.c - formats: derived limits against published numbers, refusals, queries against enumeration. */
 #include "fpemu.h"
 

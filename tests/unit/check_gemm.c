@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* check_gemm.c - dot products, gemv, gemm: arguments, text, and every model against its definition, written plainly
  * with scalar operations, over layouts, transposes, strides, batches and threads. Whether single operations are right
  * is for tests/against_judges/arith.c. */

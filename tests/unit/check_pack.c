@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* check_pack.c - packed bytes: against quantize_tensor, against a slow reading of the described layout, and the calls
  * around them. */
 #include "fpemu.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* check_rng.c - random words and the bits of an element, against published vectors and a second implementation. */
 #include <check.h>
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* check_scales.c - the scales of a tensor's blocks: numbers worked by hand, y = P * s, slices, threads and the caller's
  * floating-point environment, what is refused. The judge of all rules is met in tests/against_judges/blocks_scales.c. */
 #include <check.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* check_spec.c - spec strings, names of roundings, and the decimals in them. */
 #include "fpemu.h"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """Known answers for MX (OCP MX v1.0, section 6.3, and the other rules for its scale), block floating point, and NVFP4
 (TransformerEngine's and pytorch/ao's order of operations).
 

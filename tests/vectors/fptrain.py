@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """Losses, logits and gradients of small networks by PyTorch in double precision, for tests/fptrain/networks.c.
 
     pip install torch; python3 fptrain.py >fptrain.txt

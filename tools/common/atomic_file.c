@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* atomic_file.c - see atomic_file.h */
 #include "common/system.h"
 

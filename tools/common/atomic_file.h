@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* atomic_file.h - a file that appears complete or not at all.
  *
  * It is written under a temporary name in its directory, and takes its own name, and the permissions of the file that

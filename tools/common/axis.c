@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* axis.c - see axis.h */
 #include "common/axis.h"
 

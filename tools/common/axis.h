@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* axis.h - numbers on paper. */
 #ifndef COMMON_AXIS_H
 #define COMMON_AXIS_H

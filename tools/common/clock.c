@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* clock.c - see clock.h */
 #include "common/system.h"
 

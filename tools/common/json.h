@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* json.h - numbers that JSON, or jansson, has no way to write.
  *
  * An infinity or a NaN is a string: "inf", "-inf", "nan". Whole numbers have all their digits, also above 2^63 - 1, if

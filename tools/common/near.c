@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* near.c - see near.h */
 #include "common/near.h"
 

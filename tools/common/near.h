@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* near.h - did you mean: the words that one which is not known is nearly. */
 #ifndef COMMON_NEAR_H
 #define COMMON_NEAR_H

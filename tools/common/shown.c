@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* shown.c - see shown.h */
 #include "common/shown.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* shown.h - text of others on a terminal: a part of it that a line holds, without what drives a terminal. */
 #ifndef COMMON_SHOWN_H
 #define COMMON_SHOWN_H

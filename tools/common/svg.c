@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* svg.c - see svg.h */
 #include "common/svg.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* svg.h - what every SVG file and the page of a report need. Errors are left to the stream. */
 #ifndef COMMON_SVG_H
 #define COMMON_SVG_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* system.h - which interfaces of the system a file sees. Include it before any system header. */
 #ifndef COMMON_SYSTEM_H
 #define COMMON_SYSTEM_H

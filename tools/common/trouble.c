@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* trouble.c - see trouble.h */
 #include "common/trouble.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* trouble.h - how a function that does not end the program tells what went wrong. */
 #ifndef COMMON_TROUBLE_H
 #define COMMON_TROUBLE_H

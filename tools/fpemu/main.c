@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* main.c - the fpemu command: finds the command asked for and runs it. */
 #include "common/system.h"
 

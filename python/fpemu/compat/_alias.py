@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Modules under another package's name."""
 
 from __future__ import annotations

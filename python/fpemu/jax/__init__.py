@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Number formats in JAX: XLA calls libfpemu directly, without copies, under jit, vmap, grad and shard_map.
 
     import fpemu.jax as fj

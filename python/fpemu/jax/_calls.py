@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """The handlers of libfpemu_jax.so, and the operands that they take."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """The functions of fpemu.jax, and their gradients."""
 
 from __future__ import annotations

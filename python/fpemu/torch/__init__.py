@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """fpemu for PyTorch: operators, modules and training in any number format.
 
 Operators: `quantize`, `quantize_`, `encode`, `decode`, `pack`, `unpack`, `scales`, `measure`, `matmul`, `arith`,

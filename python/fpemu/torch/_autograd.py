@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Gradients of the operators, registered below as kernels of autograd's dispatch key.
 
 A rounding has the derivative zero almost everywhere; what is used in its place is the straight-through estimator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """CUDA tensors, by libfpemu_cuda: its calls of fpemu_cuda.h on the current stream, opened with the first CUDA tensor.
 
 The library lies beside libfpemu.so, or where FPEMU_CUDA_LIBRARY says. Nothing here waits for the device but

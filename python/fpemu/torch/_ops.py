@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """The operators `torch.ops.fpemu.*`: schemas, kernels, shapes for tracing, and rules for vmap.
 
 Formats and roundings are texts in the schemas, random state is an int64 tensor [seed, stream, offset], and counters are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """A tensor that is a part of a larger one: every element keeps the place in the random stream and the block that it has
 in the whole, so that the parts of a whole hold the bits of one call on it."""
 

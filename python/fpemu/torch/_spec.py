@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Formats, roundings and random state as they travel in the arguments of operators."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """convert: a model whose layers are rounded by a recipe, in one line; revert: the model that it was."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Counters as tensors: the bytes of `fpemu.Stats` in an int64 tensor, to which operators add without a
 synchronisation, and which buffers, compiled graphs and collectives can hold."""
 

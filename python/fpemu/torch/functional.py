@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Layers as functions: linear, matmul, conv1d/2d/3d, embedding, layer_norm, batch_norm, attention, with a Recipe.
 
 Each takes what the function of the same name in torch.nn.functional takes, then ``recipe`` (a Recipe, the name of a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Modules of torch.nn whose tensors are rounded: what ``convert`` makes of them.
 
 A converted module is the module it was, with another class: its parameters, buffers, hooks and the keys of its

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """observe: what happened to every tensor of a converted model, by layer and role, and where that can be written."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """The operators as functions: the differentiable front of `torch.ops.fpemu`, with a fast path for plain tensors."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """optimizer: any optimiser of torch.optim, its state and the parameters held in number formats."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Tensors that lie on several ranks: every element is rounded as on one rank alone.
 
 A random bit is a function of an element's index in the whole tensor, so 1, 2 and 4 ranks give the same bits. This room

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """A module that quantises what passes through it, and the gradient that comes back."""
 
 from __future__ import annotations

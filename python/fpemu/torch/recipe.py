@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Recipes: which tensor of a network is rounded to what, and how products are added up.
 
 A *target* is a text ``FORMAT`` or ``FORMAT/MODE`` as in the texts of products (``e4m3fn:saturate``, ``bf16/sr``): a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """loss_scaler: fixed, dynamic (backoff), logmax and adaptive loss scaling, used as torch.amp.GradScaler is."""
 
 from __future__ import annotations

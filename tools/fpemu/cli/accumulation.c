@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* accumulation.c - see accumulation.h */
 #include "common/system.h"
 

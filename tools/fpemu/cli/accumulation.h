@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* accumulation.h - models of accumulation as gemm and study take them: the library's, and `blas`, whose order of
  * summation is the business of whoever wrote the BLAS. */
 #ifndef FPEMU_TOOL_ACCUMULATION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* arguments.c - see arguments.h */
 #include "common/system.h"
 

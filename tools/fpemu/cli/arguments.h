@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* arguments.h - the texts that a command works on: its operands or, without any, the words of standard input. */
 #ifndef FPEMU_TOOL_ARGUMENTS_H
 #define FPEMU_TOOL_ARGUMENTS_H

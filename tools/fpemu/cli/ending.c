@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* ending.c - see ending.h */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* ending.h - what has to be done when the command ends, however it ends. */
 #ifndef FPEMU_TOOL_ENDING_H
 #define FPEMU_TOOL_ENDING_H

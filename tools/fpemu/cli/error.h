@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* error.h - how a command ends: errors, statuses, and a last look at what it wrote. */
 #ifndef FPEMU_TOOL_ERROR_H
 #define FPEMU_TOOL_ERROR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* number.c - see number.h */
 #include "common/system.h"
 

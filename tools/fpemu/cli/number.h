@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* number.h - numbers as text: exactly read, shortest printed. The locale is always "C": nobody calls setlocale. */
 #ifndef FPEMU_TOOL_NUMBER_H
 #define FPEMU_TOOL_NUMBER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* options.h - the walk over the options and operands of a command. */
 #ifndef FPEMU_TOOL_OPTIONS_H
 #define FPEMU_TOOL_OPTIONS_H

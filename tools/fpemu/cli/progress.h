@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* progress.h - a bar on stderr for long work, if stderr is a terminal and the work lasts more than half a second. */
 #ifndef FPEMU_TOOL_PROGRESS_H
 #define FPEMU_TOOL_PROGRESS_H

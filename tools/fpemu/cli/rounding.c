@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* rounding.c - see rounding.h */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* rounding.h - the options that describe a rounding, and its fields as words. */
 #ifndef FPEMU_TOOL_ROUNDING_H
 #define FPEMU_TOOL_ROUNDING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* spec.c - see spec.h */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* spec.h - specs of formats as arguments, with tables that lie in files. */
 #ifndef FPEMU_TOOL_SPEC_H
 #define FPEMU_TOOL_SPEC_H

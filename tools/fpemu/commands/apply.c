@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* apply.c - fpemu apply: an elementary function of numbers or of an array file, in a format. */
 #include "common/system.h"
 

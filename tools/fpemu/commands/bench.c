@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* bench.c - fpemu bench: elements a second, as a ratio to memcpy in the same run.
  *
  * Every round of the measurement runs memcpy and each case once, so that a change of clock or load meets all of them;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* commands.h - the commands; argv[0] is the name of the command, the result the exit status. */
 #ifndef FPEMU_TOOL_COMMANDS_H
 #define FPEMU_TOOL_COMMANDS_H

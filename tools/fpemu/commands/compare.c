@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* compare.c - fpemu compare: what several formats do to the tensors of a file. */
 #include "common/system.h"
 

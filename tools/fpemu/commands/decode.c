@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* decode.c - fpemu decode: bit patterns to numbers. */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* encode.c - fpemu encode: numbers to bit patterns. */
 #include "common/system.h"
 

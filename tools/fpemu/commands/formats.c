@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* formats.c - fpemu formats: the table of named formats. */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* fuzz.c - fpemu fuzz: where somebody else's conversion or operation differs from the library's.
  *
  * The inputs come in stages (operands.h), in batches through the code that is tested (external.h); every difference is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* gemm.c - fpemu gemm: a product of two matrices under models of accumulation, against binary64. */
 #include "common/system.h"
 

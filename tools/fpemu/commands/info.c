@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* info.c - fpemu info: everything about one format. */
 #include "common/system.h"
 

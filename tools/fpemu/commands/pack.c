@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* pack.c - fpemu pack: the tensors of a file packed to the bits of a format. */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* quantize.c - fpemu quantize: the tensors of a file rounded to a format. */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* round.c - fpemu round: numbers to the nearest values of a format. */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* sample.c - fpemu sample: arrays shaped like the tensors of a trained layer.
  *
  * Everything up to one final conversion is integer arithmetic on words of fpemu_random_word, so that the file has the

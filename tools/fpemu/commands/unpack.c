@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* unpack.c - fpemu unpack: packed tensors as numbers again. */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* vectors.c - fpemu vectors: operands, results and flags for a simulator's test bench. */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* box_walk.c - see box_walk.h */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* box_walk.h - a tensor of a file in boxes (partition.h): read from places far apart, and written back to them. */
 #ifndef FPEMU_TOOL_BOX_WALK_H
 #define FPEMU_TOOL_BOX_WALK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* bytes.h - whole numbers in bytes, the least significant first. */
 #ifndef FPEMU_TOOL_BYTES_H
 #define FPEMU_TOOL_BYTES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* container.c - see container.h. Checksums are those of zlib. */
 #include "common/system.h"
 

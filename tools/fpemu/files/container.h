@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* container.h - packed tensors in a file; doc/container.md describes it byte by byte.
  *
  * A tensor of it has either a spec and an axis, and its data are the bytes of fpemu_pack; or neither, and its data are

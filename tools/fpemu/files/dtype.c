@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* dtype.c - see dtype.h. The conversions are those of the library. */
 #include "common/system.h"
 

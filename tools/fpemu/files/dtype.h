@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* dtype.h - the number types that array files hold, and the way between their bytes and a carrier. */
 #ifndef FPEMU_TOOL_DTYPE_H
 #define FPEMU_TOOL_DTYPE_H

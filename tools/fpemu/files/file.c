@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* file.c - see file.h */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* file.h - files of tensors as the commands meet them: options that choose among tensors, errors that end the program,
  * and the walk over a tensor in pieces. */
 #ifndef FPEMU_TOOL_FILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* foreign.c - see foreign.h */
 #include "common/system.h"
 

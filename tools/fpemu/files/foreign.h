@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* foreign.h - files that are not read: what they are, and what to do. */
 #ifndef FPEMU_TOOL_FOREIGN_H
 #define FPEMU_TOOL_FOREIGN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* ggml.c - see ggml.h. Scales of binary16 are decoded by the library; what is left are whole numbers and products. */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* ggml.h - the block types of ggml, which GGUF files hold: how large a block is, and the numbers in it.
  *
  * Every value is that of ggml's own reference (dequantize_row_... of ggml-quants.c), in binary32, operation by

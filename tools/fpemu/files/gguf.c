@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* gguf.c - see gguf.h. As strict as ggml's own reader: what that refuses is refused here. */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* gguf.h - the header of GGUF files, versions 2 and 3, little-endian (ggml's docs/gguf.md).
  *
  *   magic    "GGUF"

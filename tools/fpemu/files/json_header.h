@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* json_header.h - what the JSON headers of safetensors and of packed tensors have in common. The readers set the error
  * of the model where they say so. */
 #ifndef FPEMU_TOOL_JSON_HEADER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* layout.c - see layout.h */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* layout.h - tensors in blocks as other software keeps them in safetensors: elements, scales and what belongs to the
  * whole tensor are tensors of their own. doc/files.md has the table.
  *

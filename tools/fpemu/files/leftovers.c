@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* leftovers.c - see leftovers.h */
 #include "common/system.h"
 

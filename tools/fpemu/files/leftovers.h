@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* leftovers.h - files and directories that have to go away if the command ends before it has finished them, by an error
  * or by a signal. */
 #ifndef FPEMU_TOOL_LEFTOVERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* model.h - named tensors in a file, or in several files that are one model: what their headers say of them, and where
  * their data lie.
  *

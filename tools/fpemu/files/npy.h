@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* npy.h - the header of NumPy's .npy files (NEP 1, format versions 1.0, 2.0 and 3.0).
  *
  *   "\x93NUMPY" major minor length header data      length: 2 bytes in version 1, else 4, little-endian

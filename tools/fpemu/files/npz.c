@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* npz.c - see npz.h */
 #include "common/system.h"
 

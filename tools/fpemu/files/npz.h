@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* npz.h - zip archives of .npy files, by libzip. */
 #ifndef FPEMU_TOOL_NPZ_H
 #define FPEMU_TOOL_NPZ_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* output.c - see output.h */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* output.h - common/atomic_file.h for a command: errors end the program, and so do signals, without leaving a temporary
  * file behind. "-" is standard output.
  */

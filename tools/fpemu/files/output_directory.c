@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* output_directory.c - see output_directory.h */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* output_directory.h - a directory of output files that appears whole or not at all: it is written beside its place,
  * and renamed. Errors end the program, and neither they nor signals leave anything behind.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* partition.c - see partition.h */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* partition.h - a tensor of a file taken through a format in pieces: blocks stay whole, and what belongs to the whole
  * tensor is measured first. Memory stays bounded: by pieces of neighbours where few blocks make one, else by boxes. */
 #ifndef FPEMU_TOOL_PARTITION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* reader.c - see reader.h */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* reader.h - files of named tensors, read one tensor after the other in bounded memory.
  *
  *   raw           numbers without a header

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* safetensors.c - see safetensors.h. */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* safetensors.h - the header of .safetensors files.
  *
  *   length   8 bytes, little-endian

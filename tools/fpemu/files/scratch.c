@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* scratch.c - see scratch.h */
 #include "common/system.h"
 

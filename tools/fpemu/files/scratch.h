@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* scratch.h - a file without a name, for data that have to be read twice or come in another order. It lies in the
  * directory that TMPDIR names, else in /tmp, and goes away with the program. */
 #ifndef FPEMU_TOOL_SCRATCH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* shards.c - see shards.h */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* shards.h - safetensors files in a directory that are one model, or files of packed tensors made of them.
  *
  *   DIR/model.safetensors.index.json   {"metadata": {"total_size": 8}, "weight_map": {"a": "model-00001-of-2.safetensors",

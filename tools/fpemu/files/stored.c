@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* stored.c - see stored.h */
 #include "common/system.h"
 

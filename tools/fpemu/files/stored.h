@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* stored.h - tensors that lie in a file as blocks with scales and are read as F32: those of GGUF (ggml.h), and the
  * layouts of other software in safetensors (layout.h). */
 #ifndef FPEMU_TOOL_STORED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* writer.c - see writer.h. libzip asks for the data of a member when it writes it, hence the way round. */
 #include "common/system.h"
 

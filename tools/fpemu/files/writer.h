@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* writer.h - a file of tensors written after the model of another: the same kind, names, shapes and order, in as many files. Of packed
  * tensors a .npy file becomes of one without a name, else safetensors. */
 #ifndef FPEMU_TOOL_WRITER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* allocation.c - see allocation.h */
 #include "common/system.h"
 

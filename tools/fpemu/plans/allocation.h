@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* allocation.h - one option for each of several items, such that the options' bits stay within a limit and their errors
  * add up to the least: a multiple-choice knapsack.
  *

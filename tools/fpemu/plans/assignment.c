@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* assignment.c - see assignment.h */
 #include "common/system.h"
 

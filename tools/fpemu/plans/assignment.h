@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* assignment.h - which format each tensor of a file takes: one for all, by patterns of names, or by a plan. */
 #ifndef FPEMU_TOOL_ASSIGNMENT_H
 #define FPEMU_TOOL_ASSIGNMENT_H

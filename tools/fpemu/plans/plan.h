@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* plan.h - a file that says which format each tensor of a model takes. fpemu(1), PLANS, describes it.
  *
  *   {"fpemu_plan": 1, "model": "DIR", "axis": -1, "bits_per_element": 4.4, "sqnr_db": 21.5, "tensors":

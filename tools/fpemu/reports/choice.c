@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* choice.c - see choice.h */
 #include "common/system.h"
 

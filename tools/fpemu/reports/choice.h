@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* choice.h - of what `fpemu compare` has measured, the format that each tensor should take: the cheapest that keeps a
  * signal to noise ratio, or those that are best together within a number of bits. */
 #ifndef FPEMU_TOOL_CHOICE_H

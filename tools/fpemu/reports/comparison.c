@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* comparison.c - see comparison.h */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* comparison.h - what `fpemu compare` has found, as tables, as JSON and as a plot. */
 #ifndef FPEMU_TOOL_COMPARISON_H
 #define FPEMU_TOOL_COMPARISON_H

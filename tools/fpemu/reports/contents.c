@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* contents.c - see contents.h */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* describe.c - see describe.h */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* describe.h - the properties of a format as words and as JSON. */
 #ifndef FPEMU_TOOL_DESCRIBE_H
 #define FPEMU_TOOL_DESCRIBE_H

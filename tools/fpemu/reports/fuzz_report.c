@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* fuzz_report.c - what `fpemu fuzz` prints in the end. */
 #include "common/system.h"
 

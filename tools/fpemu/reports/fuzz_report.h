@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* fuzz_report.h - what `fpemu fuzz` says in the end. */
 #ifndef FPEMU_TOOL_FUZZ_REPORT_H
 #define FPEMU_TOOL_FUZZ_REPORT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* jsonout.c - see jsonout.h */
 #include "common/system.h"
 

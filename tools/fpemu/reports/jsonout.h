@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* jsonout.h - what the commands print as JSON, by jansson.
  *
  * Numbers are written with 17 digits and read back exactly. JSON has no infinity and no NaN: these are the strings

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* line_plot.c - see line_plot.h. Black on white. */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* line_plot.h - lines in a plot with two logarithmic axes, as SVG. */
 #ifndef FPEMU_TOOL_LINE_PLOT_H
 #define FPEMU_TOOL_LINE_PLOT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* number_list.c - see number_list.h */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* number_list.h - numbers on standard output: one a line, or as a JSON array. */
 #ifndef FPEMU_TOOL_NUMBER_LIST_H
 #define FPEMU_TOOL_NUMBER_LIST_H

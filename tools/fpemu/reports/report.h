@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* report.h - what compare, quantize and pack say about tensors: rows of a table, and JSON. */
 #ifndef FPEMU_TOOL_REPORT_H
 #define FPEMU_TOOL_REPORT_H

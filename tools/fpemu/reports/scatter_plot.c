@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* scatter_plot.c - see scatter_plot.h. Black on white; every point has its name beside it, so that nothing hangs on
  * colour. */
 #include "common/system.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* scatter_plot.h - a scatter plot as SVG: signal to quantisation noise against bits an element. */
 #ifndef FPEMU_TOOL_SCATTER_PLOT_H
 #define FPEMU_TOOL_SCATTER_PLOT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* uses.c - see uses.h */
 #include "common/system.h"
 

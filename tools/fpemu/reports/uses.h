@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* uses.h - what the formats that have a name are for. */
 #ifndef FPEMU_TOOL_USES_H
 #define FPEMU_TOOL_USES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* child.c - see child.h */
 #include "common/system.h"
 

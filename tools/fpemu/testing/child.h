@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* child.h - a process for code that may crash or hang; one at a time, and none outlives the command. */
 #ifndef FPEMU_TOOL_CHILD_H
 #define FPEMU_TOOL_CHILD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* difference.c - see difference.h; each class keeps its smallest example.
  *
  * A conversion is put into a class by its input, an operation by its operands and its exact result.

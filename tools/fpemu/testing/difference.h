@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* difference.h - the differences that a search finds, and the classes they belong to. */
 #ifndef FPEMU_TOOL_DIFFERENCE_H
 #define FPEMU_TOOL_DIFFERENCE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* external.c - see external.h
  *
  * A function lives in a child process that loads the library. Inputs and results are in memory that both share; over a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* external.h - somebody else's conversion or operation: a function of a shared library, or a program.
  *
  * Neither can take the command down: the function is called in a child process, which may crash, hang or exit.

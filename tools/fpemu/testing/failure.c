@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* failure.c - see failure.h */
 #include "common/system.h"
 

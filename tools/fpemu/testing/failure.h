@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* failure.h - inputs for which the tested code gives no result: it crashes, hangs, or prints what is none. */
 #ifndef FPEMU_TOOL_FAILURE_H
 #define FPEMU_TOOL_FAILURE_H

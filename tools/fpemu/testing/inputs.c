@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* inputs.c - see inputs.h */
 #include "common/system.h"
 

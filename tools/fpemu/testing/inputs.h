@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* inputs.h - the inputs on which a conversion is most likely to go wrong.
  *
  * An input is a code of the format `from`; binary32 and binary64 numbers are codes of fp32 and fp64. Inputs come in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* operands.c - see operands.h */
 #include "common/system.h"
 

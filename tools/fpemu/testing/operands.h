@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* operands.h - the operands on which an operation is most likely to go wrong; those of a conversion are inputs.h's.
  *
  * Operands are codes of one format, `from`. They come in the same stages: boundary, every combination of a short list

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* operation.c - see operation.h */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* operation.h - the operations that fuzz and vectors are about: those of the library, and conversion. */
 #ifndef FPEMU_TOOL_OPERATION_H
 #define FPEMU_TOOL_OPERATION_H

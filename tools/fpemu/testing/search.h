@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* search.h - a search for differences between the library and somebody else's code: what it compares, and what it has
  * found so far. */
 #ifndef FPEMU_TOOL_SEARCH_H

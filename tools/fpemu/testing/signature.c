@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* signature.c - see signature.h */
 #include "common/system.h"
 

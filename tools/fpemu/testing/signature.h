@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* signature.h - the types of somebody else's function. */
 #ifndef FPEMU_TOOL_SIGNATURE_H
 #define FPEMU_TOOL_SIGNATURE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* backends.c - backends by name:
  *
  *     auto             onednn where it was built in, else blas

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* backends.h - the backends by name. */
 #ifndef FPTRAIN_BACKENDS_BACKENDS_H
 #define FPTRAIN_BACKENDS_BACKENDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* blas.c - products of matrices by CBLAS. */
 #include "backends/kinds.h"
 #include "backends/lowered.h"

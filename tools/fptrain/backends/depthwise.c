@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* depthwise.c - convolutions with one channel a group: no product of matrices, but loops over lines. Every
  * plane is copied into one with its padding, so that no line needs a test of its borders. */
 #include "backends/depthwise.h"

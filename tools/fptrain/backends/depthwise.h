@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* depthwise.h - depthwise convolutions, computed directly. */
 #ifndef FPTRAIN_BACKENDS_DEPTHWISE_H
 #define FPTRAIN_BACKENDS_DEPTHWISE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* emulated.c - every product by libfpemu's emulated GEMM. A sum is never cut: convolutions lay out the
  * windows of the whole batch for the gradient of weights. */
 #include "backends/kinds.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* exact.c - products of integers, summed exactly: what hardware with wide integer accumulators computes.
  *
  * Operands are whole numbers of steps, by powers of two (MuPPET's formats). A product of matrices in binary64 has no

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* free_list.c - see free_list.h */
 #include "backends/free_list.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* free_list.h - things that threads borrow from a list: a thread that finds it empty makes one. */
 #ifndef FPTRAIN_BACKENDS_FREE_LIST_H
 #define FPTRAIN_BACKENDS_FREE_LIST_H

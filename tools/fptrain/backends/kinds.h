@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* kinds.h - one maker for each backend; backends.h finds them by name. */
 #ifndef FPTRAIN_BACKENDS_KINDS_H
 #define FPTRAIN_BACKENDS_KINDS_H

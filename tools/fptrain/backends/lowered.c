@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* lowered.c - convolutions as products of matrices: each sample's windows are laid out as columns, (c r r) x
  * (oh ow), and meet the weights, k x (c r r). */
 #include "backends/depthwise.h"

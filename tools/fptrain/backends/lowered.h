@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* lowered.h - convolutions as products of matrices. */
 #ifndef FPTRAIN_BACKENDS_LOWERED_H
 #define FPTRAIN_BACKENDS_LOWERED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* onednn.c - convolutions and products of matrices by oneDNN.
  *
  * Arrays are plain NCHW outside; oneDNN chooses its own layouts and reorders what it reads and writes. A primitive is

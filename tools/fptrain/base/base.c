@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* base.c - memory, errors, random numbers and the clock of fptrain. */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* base.h - what every file of fptrain uses: memory that is there or the program ends, and how errors are told. */
 #ifndef FPTRAIN_BASE_BASE_H
 #define FPTRAIN_BASE_BASE_H

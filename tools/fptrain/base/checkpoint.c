@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* checkpoint.c - see checkpoint.h for the layout of the file. */
 #include "base/checkpoint.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* checkpoint.h - named arrays in one file, written to a temporary name, synced and renamed; checked when read.
  *
  * In memory it is a list of (name, bytes). On disk, with all numbers little-endian:

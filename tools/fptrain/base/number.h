@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* number.h - numbers in options and settings. */
 #ifndef FPTRAIN_BASE_NUMBER_H
 #define FPTRAIN_BASE_NUMBER_H

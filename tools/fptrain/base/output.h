@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* output.h - files of a command that ends where they cannot be written. */
 #ifndef FPTRAIN_BASE_OUTPUT_H
 #define FPTRAIN_BASE_OUTPUT_H

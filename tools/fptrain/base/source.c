@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* source.c - see source.h */
 #include "common/system.h"
 

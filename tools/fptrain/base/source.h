@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* source.h - the bytes of a file, unpacked on the way: plain, .gz (zlib) or .xz (liblzma), told by the first bytes.
  *
  * Nothing is reserved on the word of a file: memory grows as bytes arrive.

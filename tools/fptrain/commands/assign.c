@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* assign.c - fptrain assign: which tensors an assignment makes low, without training. */
 #include "common/system.h"
 

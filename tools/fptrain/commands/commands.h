@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* commands.h - the subcommands of fptrain: each takes its arguments with its name as argv[0], and returns the exit
  * status: 0 done, 1 a failure on the way, 2 a wrong option or file (die says so). */
 #ifndef FPTRAIN_COMMANDS_COMMANDS_H

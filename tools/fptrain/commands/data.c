@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* data.c - fptrain data: what is there, how often each class occurs, mean and deviation, pictures. */
 #include <getopt.h>
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* demo.c - fptrain demo: one small network in FP32, FP16 and FP8, with loss scaling and without. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* estimate.c - fptrain estimate: how long MuPPET's levels would take on given hardware, and how wide a network
  * may be in a given memory. */
 #include "common/system.h"

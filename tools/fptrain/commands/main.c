@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* main.c - the program fptrain: finds the subcommand asked for and runs it. */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* options.c - see options.h */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* options.h - an option that a command does not know. */
 #ifndef FPTRAIN_COMMANDS_OPTIONS_H
 #define FPTRAIN_COMMANDS_OPTIONS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* report.c - fptrain report: runs beside each other, as a page, as tables and as plots. */
 #include "common/system.h"
 

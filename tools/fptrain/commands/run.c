@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* run.c - fptrain run: one experiment from its settings to its summary. */
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* tradeoff.c - fptrain tradeoff: accuracy against low-precision ratio, over a sweep of assignments. */
 #include "common/system.h"
 

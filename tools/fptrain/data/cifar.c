@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* cifar.c - the binary batches of CIFAR-10 and CIFAR-100: records of labels and 3072 bytes (C, H, W), no header. */
 #include "data/cifar.h"
 

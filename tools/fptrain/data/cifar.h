@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* cifar.h - CIFAR: binary batches. Fills a data set that is all zero. */
 #ifndef FPTRAIN_DATA_CIFAR_H
 #define FPTRAIN_DATA_CIFAR_H

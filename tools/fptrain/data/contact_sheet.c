@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* contact_sheet.c - see contact_sheet.h */
 #include "data/contact_sheet.h"
 

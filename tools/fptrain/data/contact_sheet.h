@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* contact_sheet.h - a grid of samples (a contact sheet): as a PNG file, or in half blocks of coloured characters. */
 #ifndef FPTRAIN_DATA_CONTACT_SHEET_H
 #define FPTRAIN_DATA_CONTACT_SHEET_H

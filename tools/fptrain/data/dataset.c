@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* dataset.c - finds out what is where, pads, cuts and measures it. */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* dataset.h - samples and labels in memory: read from files, or generated from a seed. */
 #ifndef FPTRAIN_DATA_DATASET_H
 #define FPTRAIN_DATA_DATASET_H

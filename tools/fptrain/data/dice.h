@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* dice.h - what the generated pictures share: dice of one sample, and arithmetic that is the same on every machine.
  *
  * Only + - * / and sqrt of double are used, never the C library's sine, so that a seed gives the same bytes anywhere.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* digits.c - pictures that look like handwritten digits, made from a seed: 28x28, grey, black ground.
  *
  * A digit is a few strokes (arcs of ellipses and straight lines) in a box of -1..1. Each stroke is bent by a slow wave,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* idx.c - IDX files, the layout of MNIST: a magic word that tells type and dimensions, the extents, the elements.
  *
  * All numbers are big-endian. Only unsigned bytes are taken.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* idx.h - MNIST and its like: IDX files. Fills a data set that is all zero. */
 #ifndef FPTRAIN_DATA_IDX_H
 #define FPTRAIN_DATA_IDX_H

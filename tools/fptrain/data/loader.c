@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* loader.c - batches of a dataset: their order, crops and flips, normalised numbers. */
 #include "data/loader.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* loader.h - batches of a data set. */
 #ifndef FPTRAIN_DATA_LOADER_H
 #define FPTRAIN_DATA_LOADER_H

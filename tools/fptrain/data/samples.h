@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* samples.h - samples and labels in memory, and what to take of a data set. */
 #ifndef FPTRAIN_DATA_SAMPLES_H
 #define FPTRAIN_DATA_SAMPLES_H

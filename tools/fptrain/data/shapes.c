@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* shapes.c - coloured pictures of ten kinds of shapes, made from a seed: 32x32, (3, 32, 32) bytes a sample.
  *
  * Shape and ground have textures and colours of their own, none of which tell the class, but the shape is the lighter

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* synthetic.h - pictures made from a seed. They fill a data set that is all zero. */
 #ifndef FPTRAIN_DATA_SYNTHETIC_H
 #define FPTRAIN_DATA_SYNTHETIC_H

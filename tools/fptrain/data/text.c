@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* text.c - a file of bytes for character models: each distinct byte is a class, the last tenth is for testing. */
 #include "data/text.h"
 

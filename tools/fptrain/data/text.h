@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* text.h - a file of bytes for models of characters. Fills a data set that is all zero. */
 #ifndef FPTRAIN_DATA_TEXT_H
 #define FPTRAIN_DATA_TEXT_H

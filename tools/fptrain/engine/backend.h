@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* backend.h - who computes the products: float by oneDNN or by CBLAS, or emulated by libfpemu, step by step.
  *
  * A network asks for three products: matrices, convolutions, and the two backward passes of convolutions. They compute

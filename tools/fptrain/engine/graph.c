@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* graph.c - making a network and looking at it; operators are added by op.c, the passes are in passes.c. */
 #include "engine/graph.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* graph.h - a network: operators in topological order, the values they put out and the parameters they own.
  *
  * A network is made once, for a largest batch:

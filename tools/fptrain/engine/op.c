@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* op.c - a new operator: its name, values, parameters and buffers. */
 #include "engine/op.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* op.h - the inside of a network: what an operator is to the passes. Only this room and ops see it. */
 #ifndef FPTRAIN_ENGINE_OP_H
 #define FPTRAIN_ENGINE_OP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* passes.c - memory, the forward and the backward pass: what is rounded when, and where gradients meet. */
 #include "engine/graph.h"
 #include "engine/op.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* tensors.c - see tensors.h */
 #include "engine/tensors.h"
 

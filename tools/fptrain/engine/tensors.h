@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* tensors.h - what flows through a network and what the passes ask of others: values, parameters, and where these live,
  * how they are rounded and scaled.
  *

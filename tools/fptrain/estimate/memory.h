@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* memory.h - how wide a network may be so that its parameters, gradients and optimiser fit in a given memory. */
 #ifndef FPTRAIN_ESTIMATE_MEMORY_H
 #define FPTRAIN_ESTIMATE_MEMORY_H

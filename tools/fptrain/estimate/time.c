@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* time.c - see time.h */
 #include "estimate/time.h"
 

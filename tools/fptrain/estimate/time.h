@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* time.h - how long the steps of a training take on hardware with narrow products: the three products of every
  * operator of the kind `gemm`, by a table of throughputs, and what rounding moves through memory.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* builders.h - a function for each model. */
 #ifndef FPTRAIN_MODELS_BUILDERS_H
 #define FPTRAIN_MODELS_BUILDERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* compact.c - networks of few parameters: SqueezeNet, MobileNet-v2, ShuffleNet-v2. */
 #include "models/builders.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* googlenet.c - GoogLeNet (Szegedy et al. 2015) with normalisation, for small images. */
 #include "models/builders.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* model.c - the table of models. */
 #include "models/model.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* model.h - networks by name. */
 #ifndef FPTRAIN_MODELS_MODEL_H
 #define FPTRAIN_MODELS_MODEL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* model_settings.h - what a network by name is made from. */
 #ifndef FPTRAIN_MODELS_MODEL_SETTINGS_H
 #define FPTRAIN_MODELS_MODEL_SETTINGS_H

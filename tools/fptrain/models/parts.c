@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* parts.c - see parts.h */
 #include "models/parts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* parts.h - what the models are made of. */
 #ifndef FPTRAIN_MODELS_PARTS_H
 #define FPTRAIN_MODELS_PARTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* plain.c - chains of layers without branches: mlp, lenet, alexnet, vgg. */
 #include "models/builders.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* resnet.c - residual networks (He et al. 2016) with 3x3 blocks, after their first convolution of 3x3. */
 #include "models/builders.h"
 

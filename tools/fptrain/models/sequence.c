@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* sequence.c - models of text: one character in, the next one out. */
 #include "models/builders.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* adaptive.c - see adaptive.h
  *
  * The gradient that an operator passes on is taken as normal with the deviation that its weights and the arriving

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* adaptive.h - adaptive scaling, layer by layer: the part of a scaler that a backward pass asks. */
 #ifndef FPTRAIN_NUMERICS_ADAPTIVE_H
 #define FPTRAIN_NUMERICS_ADAPTIVE_H

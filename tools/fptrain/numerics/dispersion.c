@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* dispersion.c - see dispersion.h */
 #include "numerics/dispersion.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* dispersion.h - how wide the values of a gradient lie: what decides which scale it needs. */
 #ifndef FPTRAIN_NUMERICS_DISPERSION_H
 #define FPTRAIN_NUMERICS_DISPERSION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* rounder.c - see rounder.h
  *
  * The stream of random words of a tensor is a function of (seed, step, role, index). A tensor that is rounded in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* rounder.h - the one place where tensors are rounded: which format each has now, how, and what rounding it did. */
 #ifndef FPTRAIN_NUMERICS_ROUNDER_H
 #define FPTRAIN_NUMERICS_ROUNDER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* rule.c - see rule.h */
 #include "numerics/rule.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* rule.h - the format of a tensor and how it is rounded to it. */
 #ifndef FPTRAIN_NUMERICS_RULE_H
 #define FPTRAIN_NUMERICS_RULE_H

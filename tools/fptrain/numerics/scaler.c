@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* scaler.c - see scaler.h; the layer-wise part is adaptive.c. */
 #include "numerics/scaler.h"
 

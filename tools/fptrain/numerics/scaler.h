@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* scaler.h - loss scaling: none, fixed, backoff, logmax, adaptive. All scales are powers of two.
  *
  * none          1; every step is taken

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* activation.c - relu, relu6, sigmoid, tanh: one function of each element. */
 #include "engine/op.h"
 #include "ops/ops.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* attention.c - causal attention: of every head, Y = softmax(Q K' / sqrt(d)) V, where a step looks at itself and the
  * steps before. A row of x holds queries, keys and values side by side, each with its heads side by side. */
 #include "engine/op.h"

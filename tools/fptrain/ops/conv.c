@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* conv.c - convolutions: the batch in pieces, each computed by one thread through the backend. */
 #include "engine/op.h"
 #include "ops/ops.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* dropout.c - leaves elements out at random while training. Which ones is a function of (seed, step, operator,
  * element), so the backward pass asks again and nothing is kept. */
 #include "engine/op.h"

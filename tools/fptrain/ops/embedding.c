@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* embedding.c - a learned vector for each token, and one for each place in a sequence. */
 #include "engine/op.h"
 #include "ops/ops.h"

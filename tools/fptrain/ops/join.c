@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* join.c - adding values, and rearranging channels: concatenation, slices, shuffles, zero-padded shortcuts. */
 #include "engine/op.h"
 #include "ops/ops.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* linear.c - y = W x + b on every row. */
 #include "ops/ops.h"
 #include "ops/products.h"

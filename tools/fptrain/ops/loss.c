@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* loss.c - softmax and cross-entropy, the mean over the rows. */
 #include "engine/op.h"
 #include "ops/ops.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* lstm.c - a long short-term memory: h and c of every step from the input and h and c of the step before.
  *
  *     (i, f, g, o) = W x + R h' + b;  c = s(f) c' + s(i) tanh(g);  h = s(o) tanh(c)

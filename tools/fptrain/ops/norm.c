@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* norm.c - normalisation over the batch, channel by channel, and over the features of a row. All in FP32 with sums
  * in double precision; each sum is made by one thread, in the order of the elements, in fixed lanes. */
 #include "engine/op.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* pool.c - maxima and means over windows, and the mean over a whole channel. */
 #include "engine/op.h"
 #include "ops/ops.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* products.c - see products.h */
 #include "ops/products.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* products.h - products of matrices in pieces that threads share, and the bias beside them. */
 #ifndef FPTRAIN_OPS_PRODUCTS_H
 #define FPTRAIN_OPS_PRODUCTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* fp32_state.c - parameters, gradients and optimiser state as arrays of float.
  *
  * With a master copy the passes see a rounded copy of every parameter whose format is not FP32; without one the array

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* fp32_state.h - an optimiser that keeps everything as arrays of float. */
 #ifndef FPTRAIN_OPTIMIZER_FP32_STATE_H
 #define FPTRAIN_OPTIMIZER_FP32_STATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* optimizer.c - see optimizer.h: what all optimisers share. The arithmetic is in the files that keep the parameters. */
 #include "optimizer/optimizer.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* optimizer.h - the optimisers as PyTorch has them, over a store of parameters that may be packed.
  *
  *     sgd       w <- w - lr g

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* packed_state.c - low-precision model memory (Li et al. 2023): parameters, gradient accumulators and the state of the
  * optimiser live packed; only what one operator needs is unpacked, and the optimiser goes group by group.
  *

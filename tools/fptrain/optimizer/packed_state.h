@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* packed_state.h - an optimiser that keeps everything as packed bytes. */
 #ifndef FPTRAIN_OPTIMIZER_PACKED_STATE_H
 #define FPTRAIN_OPTIMIZER_PACKED_STATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* state.h - how parameters, gradients and the state of an optimiser are kept: fp32_state.c as arrays of float,
  * packed_state.c as packed bytes of any format with local scales. optimizer.c has what both share.
  */

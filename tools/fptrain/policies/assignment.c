@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* assignment.c - tensors, groups and schemes: see assignment.h */
 #include "policies/assignment.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* assignment.h - precision assignment by demotion and promotion (Lee et al. 2023): which tensors are low, until when.
  *
  * The tensors of a gradient computation are all v, w, dv and dw of a network, their sizes taken for one full minibatch.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* assignment_policy.c - see assignment_policy.h */
 #include "policies/assignment_policy.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* assignment_policy.h - training under an assignment: tensors that overflow too much are promoted. */
 #ifndef FPTRAIN_POLICIES_ASSIGNMENT_POLICY_H
 #define FPTRAIN_POLICIES_ASSIGNMENT_POLICY_H

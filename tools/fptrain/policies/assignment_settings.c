@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* assignment_settings.c - see assignment_settings.h */
 #include "policies/assignment_settings.h"
 

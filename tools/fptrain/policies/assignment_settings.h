@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* assignment_settings.h - what a text says about an assignment, and the formats that follow from it. */
 #ifndef FPTRAIN_POLICIES_ASSIGNMENT_SETTINGS_H
 #define FPTRAIN_POLICIES_ASSIGNMENT_SETTINGS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* fixed.c - see fixed.h */
 #include "policies/fixed.h"
 

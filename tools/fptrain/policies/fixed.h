@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* fixed.h - the fixed policy: formats by role, then by patterns of tensor names. */
 #ifndef FPTRAIN_POLICIES_FIXED_H
 #define FPTRAIN_POLICIES_FIXED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* muppet.c - see muppet.h: settings, diversity and the rule for switching; the policy is muppet_policy.c. */
 #include "policies/muppet.h"
 

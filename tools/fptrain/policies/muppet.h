@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* muppet.h - MuPPET (Rajagopal et al. 2020): fixed point with one scale a tensor, and when its word length grows.
  *
  * A run begins at the first word length (level) and ends in FP32. At the end of a policy epoch the last gradients of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* muppet_policy.c - see muppet_policy.h */
 #include "policies/muppet_policy.h"
 

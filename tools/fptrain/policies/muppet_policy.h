@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* muppet_policy.h - training under MuPPET: the word length of every tensor, and the learning rate that goes with it. */
 #ifndef FPTRAIN_POLICIES_MUPPET_POLICY_H
 #define FPTRAIN_POLICIES_MUPPET_POLICY_H

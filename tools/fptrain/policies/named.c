@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* named.c - see named.h */
 #include "policies/named.h"
 

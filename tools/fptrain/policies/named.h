@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* named.h - policies by name. */
 #ifndef FPTRAIN_POLICIES_NAMED_H
 #define FPTRAIN_POLICIES_NAMED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* policy.h - which format each tensor has, and how the formats of the next step are decided. */
 #ifndef FPTRAIN_POLICIES_POLICY_H
 #define FPTRAIN_POLICIES_POLICY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* assignment_plot.c - the network as a picture: a row for each operator with its four tensors, coloured by formats.
  *
  * Rows stand in the order of the network, in columns of at most ROWS. A value that the next operator reads is a line

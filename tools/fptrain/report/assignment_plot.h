@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* assignment_plot.h - an assignment as a picture of the network. */
 #ifndef FPTRAIN_REPORT_ASSIGNMENT_PLOT_H
 #define FPTRAIN_REPORT_ASSIGNMENT_PLOT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* chart.c - curves as SVG inside of the page; colours are classes of its style sheet. */
 #include "report/chart.h"
 

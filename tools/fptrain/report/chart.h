@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* chart.h - curves of several runs in one frame. */
 #ifndef FPTRAIN_REPORT_CHART_H
 #define FPTRAIN_REPORT_CHART_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* choice.h - what tables and plots show beside the settings and results. */
 #ifndef FPTRAIN_REPORT_CHOICE_H
 #define FPTRAIN_REPORT_CHOICE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* estimate_plot.c - see estimate_plot.h */
 #include "report/estimate_plot.h"
 

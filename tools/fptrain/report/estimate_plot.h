@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* estimate_plot.h - runs by the time they are estimated to take and the accuracy they reached: a plot and a table. */
 #ifndef FPTRAIN_REPORT_ESTIMATE_PLOT_H
 #define FPTRAIN_REPORT_ESTIMATE_PLOT_H

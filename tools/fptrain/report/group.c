@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* group.c - runs that differ in the seed alone, and their mean. */
 #include "common/system.h"
 

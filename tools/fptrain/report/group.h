@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* group.h - runs that differ in the seed alone, compared as one. */
 #ifndef FPTRAIN_REPORT_GROUP_H
 #define FPTRAIN_REPORT_GROUP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* heat.c - maps with a row for each tensor, as SVG inside of the page or in files of their own. */
 #include "common/system.h"
 

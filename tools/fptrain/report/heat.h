@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* heat.h - maps with a row for each tensor. */
 #ifndef FPTRAIN_REPORT_HEAT_H
 #define FPTRAIN_REPORT_HEAT_H

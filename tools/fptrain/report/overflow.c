@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* overflow.c - the five values and parameters of which, at some step, the largest shares lay out of range: what
  * promotion looks at, and how a run diverges for want of range.
  */

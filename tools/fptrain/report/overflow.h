@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* overflow.h - the values and parameters of a run of which most lay out of range. */
 #ifndef FPTRAIN_REPORT_OVERFLOW_H
 #define FPTRAIN_REPORT_OVERFLOW_H

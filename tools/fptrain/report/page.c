@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* page.c - the page: a table of the runs, curves of all, heat maps of each. */
 #include "report/page.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* page.h - the comparison as one HTML page without a word from elsewhere. */
 #ifndef FPTRAIN_REPORT_PAGE_H
 #define FPTRAIN_REPORT_PAGE_H

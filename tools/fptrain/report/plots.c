@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* plots.c - the curves and maps of a report as SVG files. */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* plots.h - the comparison as SVG files. */
 #ifndef FPTRAIN_REPORT_PLOTS_H
 #define FPTRAIN_REPORT_PLOTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* run_data.c - a run from settings.ini, log.jsonl and summary.json of its directory. */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* run_data.h - a run read back from its directory. */
 #ifndef FPTRAIN_REPORT_RUN_DATA_H
 #define FPTRAIN_REPORT_RUN_DATA_H

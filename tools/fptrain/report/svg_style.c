@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* svg_style.c - see svg_style.h */
 #include "report/svg_style.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* tables.c - tables in Markdown: groups of runs, and their tensors. */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* tables.h - the comparison as tables in Markdown. */
 #ifndef FPTRAIN_REPORT_TABLES_H
 #define FPTRAIN_REPORT_TABLES_H

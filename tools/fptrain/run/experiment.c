@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* experiment.c - see experiment.h */
 #include "common/system.h"
 

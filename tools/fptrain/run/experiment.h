@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* experiment.h - one run from its settings to its summary: epochs, log, checkpoints, and what is told on the way. */
 #ifndef FPTRAIN_RUN_EXPERIMENT_H
 #define FPTRAIN_RUN_EXPERIMENT_H

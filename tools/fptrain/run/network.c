@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* network.c - see network.h */
 #include "run/network.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* network.h - the network of a run, to look at without training: its data say only how large an input is. */
 #ifndef FPTRAIN_RUN_NETWORK_H
 #define FPTRAIN_RUN_NETWORK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* occupied.c - see occupied.h */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* occupied.h - the one rule about directories of runs: what a run left behind is never replaced unasked.
  *
  * A directory holds a run where it has one of the files that a run writes (record.h, and the checkpoint). Into such a

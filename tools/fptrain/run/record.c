@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* record.c - see record.h */
 #include "common/system.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* record.h - what a run leaves behind in its directory: settings.ini, log.jsonl (a JSON object a line), summary.json.
  *
  * A line of the log is a step (`loss` and what else record_step has), the end of an epoch (`test_loss`) or of a policy

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* schedule.c - the learning rate of an epoch; see optimizer.h. */
 #include <math.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* schedule.h - the learning rate of an epoch. */
 #ifndef FPTRAIN_RUN_SCHEDULE_H
 #define FPTRAIN_RUN_SCHEDULE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* settings.c - the table of keys, how each is read and printed. */
 #include "common/system.h"
 

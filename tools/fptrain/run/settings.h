@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* settings.h - everything that a run can be told: one table of keys, read from a file of sections, options, or both.
  *
  *     [model]

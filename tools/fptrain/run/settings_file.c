@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* settings_file.c - settings from a file, by inih, and from the command line.
  *
  * inih cuts long lines and long names without a word, and takes an indented line for more of the value before; so its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* shelf.c - see shelf.h
  *
  * The directory is looked for beside the program, so that an installation may be moved: PREFIX/bin/../share, or share/

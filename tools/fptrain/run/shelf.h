@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* shelf.h - the settings of experiments that come with the program, found by their names. */
 #ifndef FPTRAIN_RUN_SHELF_H
 #define FPTRAIN_RUN_SHELF_H

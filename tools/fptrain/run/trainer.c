@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* trainer.c - see trainer.h; the state of a run is in trainer_state.c. */
 #include "run/trainer.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* trainer.h - the training of one network: steps, epochs, evaluation, and all of its state in a checkpoint.
  *
  *     trainer *t = trainer_new(&settings, &why);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* trainer_state.c - all that a run is made of, to a checkpoint and back. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* data_parts.c - which assignment of a sweep is best, or good enough; a ratio chosen on one part of the training
  * data, and what it costs on the others.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* results.c - a sweep as a table and as a plot of accuracy against the low-precision ratio.
  *
  * The plot is black on white. A scheme has a shape, filled with promotion and hollow without; bars go from the worst

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* runs.c - the runs of a sweep as processes, and what they left behind. */
 #include "common/system.h"
 

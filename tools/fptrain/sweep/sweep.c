@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* sweep.c - which assignments a sweep tries: see sweep.h */
 #include "sweep/sweep.h"
 

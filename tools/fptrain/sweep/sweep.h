@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* sweep.h - a sweep: assignments of one network, each trained with several seeds, each in a directory of its own.
  *
  * Under the directory of the sweep, NAME-sSEED is the directory of a run and NAME-sSEED.ini its settings. A run whose

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """microsoft/microxcaling (package `mx`) over libfpemu: the dictionary of specs, the quantisers, and products of
 matrices whose operands they round.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Quantising element by element: bfloat and fp."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Which formats and roundings of libfpemu microxcaling's names stand for."""
 
 from __future__ import annotations

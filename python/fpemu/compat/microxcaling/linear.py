@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Products of matrices with quantised operands: rounded to bfloat or fp, then to MX along what is summed; multiplied in
 PyTorch's arithmetic; results rounded to bfloat or fp. The backward pass likewise, by its own formats."""
 

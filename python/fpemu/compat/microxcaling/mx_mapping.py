@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """PyTorch's own names by specs."""
 
 from __future__ import annotations

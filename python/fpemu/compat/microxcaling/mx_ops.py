@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Quantising to formats whose blocks share a scale."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """bfloat and fp with gradients."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """The dictionary of what is quantised, and how: microxcaling's keys and defaults."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """QPyTorch (qtorch 0.3.0, Zhang et al. 2019) over libfpemu: the same names, arguments, defaults and, where it rounds to
 nearest, the same bits; no compiler at import, any number of threads, reproducible random bits.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Number formats as qtorch names them."""
 
 from __future__ import annotations

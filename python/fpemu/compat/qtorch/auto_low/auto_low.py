@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Quantisers after the layers of a model, by the kind of the layers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """An optimiser whose weights, gradients, momentum and accumulators are rounded."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """qtorch.quant: quantisers as functions and as a module."""
 
 from .quant_function import block_quantize, fixed_point_quantize, float_quantize, quantizer

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Quantisers as functions: which format and setting of libfpemu qtorch's arguments stand for."""
 
 from __future__ import annotations

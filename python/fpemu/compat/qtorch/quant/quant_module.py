@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """A quantiser as a module."""
 
 from __future__ import annotations
