@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Somebody has written a conversion to E4M3 (OCP OFP8: 4 bits of exponent, 3 of mantissa, largest number 448).
 
 `fpemu.fuzz` looks for inputs on which it differs from the library, and groups them: each defect has its smallest

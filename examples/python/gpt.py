@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """A small GPT learns the text of this project's documents, with every product's operands in a format.
 
     python gpt.py                      # FP32, FP8, MXFP8, MXFP4, NVFP4: a table, and gpt.svg

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """A model in a safetensors file gets a format for each layer: the narrowest with enough signal to quantisation noise.
 
 A small network learns a function with torch and is saved as `model.safetensors`. Then, by NumPy and safetensors alone:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """What doc/python.md and README.md print is printed; the examples in examples/python run."""
 
 import contextlib

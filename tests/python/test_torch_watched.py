@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Plain calls where torch watches: graphs that are recorded, functions made pure, derivatives forward."""
 
 from __future__ import annotations
