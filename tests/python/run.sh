@@ -16,6 +16,9 @@ CC=${CC-} bash "$source/python/wheel.sh" "$inside" "$source" "$build" || exit 1
 
 # ------------------------------------------------------------------------------------------------ the tests
 mkdir -p "$build/tests/python" && cd "$build/tests/python" || exit 1
+FPTRAIN=
+[ -x "$build/tools/fptrain/fptrain" ] && FPTRAIN=$build/tools/fptrain/fptrain
+export FPTRAIN
 OMP_NUM_THREADS=2 JAX_PLATFORMS=cpu PYTHONDONTWRITEBYTECODE=1 HYPOTHESIS_STORAGE_DIRECTORY=$build/tests/python/hypothesis \
     "$inside" -m pytest -q -p no:cacheprovider -W ignore::DeprecationWarning -W ignore::RuntimeWarning --rootdir "$tests" \
     -c "$source/pyproject.toml" "$tests"
