@@ -124,7 +124,126 @@ def batches(mesh):
         assert torch.equal(got, want[rows]) and torch.equal(mine.grad, one.grad[rows])
 
 
-CHECKS = (each_dimension, gradients, other_placements, counters, parameters_of_fsdp, batches)
+class Net(torch.nn.Module):
+    """A layer of each kind whose results do not depend on how many rows torch multiplies at once."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.conv = torch.nn.Conv2d(2, 4, 3, padding=1)
+        self.norm = torch.nn.LayerNorm(16)
+        self.rms = torch.nn.RMSNorm(16)
+        self.attention = torch.nn.MultiheadAttention(16, 2, batch_first=True)
+        self.dot = ft.DotProductAttention()
+        self.linear = torch.nn.Linear(16, 8)
+
+    def forward(self, x):
+        x = self.norm(self.conv(x).flatten(2))
+        x = self.attention(x, x, x, need_weights=False)[0]
+        x = self.dot(self.rms(x), x, x)
+        return self.linear(x)
+
+
+def recipe_of(operands, accumulator="fp32"):
+    return ft.Recipe(input=operands, weight=operands, gradient="e5m2/sr", norm="bf16/sr", softmax="bf16/sr",
+                     forward=ft.Product(accumulator=accumulator, result="bf16/sr"),
+                     data_gradient=ft.Product(accumulator=accumulator, result="bf16/sr"),
+                     weight_gradient=ft.Product(accumulator=accumulator, result="bf16/sr"))
+
+
+def converted_models(mesh):
+    """Forward passes and the gradients of inputs: each slot of each layer, alone and under FSDP2."""
+    x, g = drawn(8, 2, 4, 4), drawn(8, 4, 8)
+    rank, n = mesh.get_rank(), 8 // mesh.size()
+    rows = slice(rank * n, (rank + 1) * n)
+    for recipe in (recipe_of("e4m3fn/sr"), recipe_of("group(int8,4)/sr")):
+        if recipe.input.startswith("group"):  # blocks along the rows are those of the gradients of weights
+            recipe = recipe.replace(weight_gradient=ft.Product(left="e5m2/sr", right="bf16/sr", result="bf16/sr"))
+        whole, part, sharded = (ft.convert(Net(), recipe, seed=5) for _ in range(3))
+        fully_shard(sharded, mesh=mesh)
+        parallel.split_batch(part)
+        parallel.split_batch(sharded)
+        for _ in range(2):
+            one = x.clone().requires_grad_()
+            want = whole(one)
+            want.backward(g)
+            for model in (part, sharded):
+                mine = x[rows].clone().requires_grad_()
+                got = model(mine)
+                got.backward(g[rows])
+                assert torch.equal(got, want[rows]) and torch.equal(mine.grad, one.grad[rows])
+
+
+def other_converted_layers(mesh):
+    """Layers one by one: a table of embeddings, transposed convolution, batch normalisation; gradients of weights whose
+    operands are rounded for them alone have the sum of the parts."""
+    rank, ranks = mesh.get_rank(), mesh.size()
+    rows = slice(rank * 8 // ranks, (rank + 1) * 8 // ranks)
+    again = ft.Recipe(input="e4m3fn", weight="e4m3fn", gradient="e5m2/sr",
+                      weight_gradient=ft.Product(left="int8/sr", right="int4/sr"))
+    tokens = torch.randint(0, 10, (8, 3), generator=torch.Generator().manual_seed(1))
+    quarters = (drawn(8, 3, 6, 6) * 16).round() / 4
+    for make, x, recipe in (
+            (lambda: torch.nn.Linear(6, 4), quarters, again),
+            (lambda: torch.nn.Conv2d(3, 4, 3), quarters, again),
+            (lambda: torch.nn.ConvTranspose2d(3, 4, 3), quarters, again),
+            (lambda: torch.nn.BatchNorm2d(3).eval(), quarters, ft.Recipe(norm="bf16/sr", gradient="e5m2/sr")),
+            (lambda: torch.nn.Embedding(10, 4), tokens, ft.Recipe(embedding="e4m3fn", gradient="int8/sr"))):
+        whole, part = (ft.convert(make().double(), recipe, seed=6) for _ in range(2))
+        parallel.split_batch(part)
+        part.load_state_dict(whole.state_dict())
+        one, mine = (t if t.dtype == torch.int64 else t.double().requires_grad_() for t in (x, x[rows].clone()))
+        want, got = whole(one), part(mine)
+        assert torch.equal(got, want[rows])
+        g = (drawn(*want.shape) * 20).double()
+        want.backward(g)
+        got.backward(g[rows])
+        assert one.grad is None or torch.equal(mine.grad, one.grad[rows])
+        if not isinstance(whole, torch.nn.BatchNorm2d):  # of whole numbers: sums are exact in any order
+            dist.all_reduce(part.weight.grad)
+            assert torch.equal(part.weight.grad, whole.weight.grad)
+
+
+def refusals(mesh):
+    several = mesh.size() > 1
+    linear = torch.nn.Linear(32, 32)
+    net = torch.nn.Sequential(torch.nn.Linear(32, 32), ft.Quantizer("e4m3fn"))
+
+    def refused(model, recipe, match, **how):
+        model = ft.convert(model, recipe)
+        if not several:
+            parallel.split_batch(model, **how)
+            return
+        with pytest.raises(ValueError, match=match):
+            parallel.split_batch(model, **how)
+
+    refused(net, "nvfp4", "0: nvfp4 has a scale of the whole")
+    assert net[1].batch_part is None or not several
+    refused(linear, "e4m3fn/sr", "dimension 0, not 1", dim=1)
+    refused(linear, ft.Recipe(forward=ft.Product(accumulator="seq(bf16/sr)")), "random bits of sums")
+    refused(torch.nn.MultiheadAttention(8, 2), "e4m3fn/sr", "batch_first")
+    parallel.split_batch(ft.convert(torch.nn.MultiheadAttention(8, 2), "e4m3fn"))  # the same bits wherever it lies
+    for module, x in ((torch.nn.Linear(4, 4), (drawn(4),)), (torch.nn.Conv1d(2, 2, 1), (drawn(2, 4),)),
+                      (torch.nn.LayerNorm((2, 4)), (drawn(2, 4),)), (torch.nn.RMSNorm(4), (drawn(4),)),
+                      (torch.nn.MultiheadAttention(8, 2, batch_first=True), (drawn(3, 8),) * 3),
+                      (ft.DotProductAttention(), (drawn(2, 3, 8), drawn(3, 8), drawn(3, 8)))):
+        parallel.split_batch(ft.convert(module, ft.Recipe(input="bf16/sr", weight="bf16/sr", norm="bf16/sr")))
+        if several:
+            with pytest.raises(ValueError, match="takes the batch in dimension 0"):
+                module(*x)
+        else:
+            module(*x)
+    cut = parallel.split_batch(ft.convert(torch.nn.Linear(32, 32), "mxfp8"))
+    loss = cut(drawn(16, 32)).sum()  # blocks of 32 rows in the gradient of the weight
+    if several:
+        with pytest.raises(ValueError, match="two parts"):
+            loss.backward()
+    else:
+        loss.backward()
+
+
+CHECKS = (each_dimension, gradients, other_placements, counters, parameters_of_fsdp, batches, converted_models,
+          other_converted_layers, refusals)
 
 
 def work(rank, ranks, port, failures):

@@ -32,6 +32,8 @@ from torch import Tensor, nn
 import fpemu
 
 from . import operators
+from ._shard import has_tensor_scale
+from ._spec import format_of
 from .recipe import Product, Recipe, Target, read_target
 from .recipe import recipe as _recipe
 
@@ -44,6 +46,11 @@ SLOTS = ("input", "weight", "bias", "output", "gradient", "weight again", "data 
 (INPUT, WEIGHT, BIAS, OUTPUT, GRADIENT, WEIGHT_AGAIN, DATA_GRADIENT, GRADIENT_AGAIN, INPUT_AGAIN, WEIGHT_GRADIENT, SUMS,
  DATA_SUMS, WEIGHT_SUMS) = range(13)
 STREAMS = 16  # of a call
+
+# Slots of tensors that have the batch in dimension 0. A layer's weights have none, and the gradient of a weight is the
+# sum over a rank's own part; of a product of activations every tensor has one.
+LAYER_BATCH = frozenset((INPUT, OUTPUT, GRADIENT, DATA_GRADIENT, GRADIENT_AGAIN, INPUT_AGAIN))
+PRODUCT_BATCH = frozenset(range(WEIGHT_GRADIENT + 1))
 
 Stats = Optional[Sequence[Union[Tensor, fpemu.Stats, None]]]
 
@@ -58,6 +65,13 @@ class Plan:
     input_serves: bool  # so does the weight gradient
     gradient_serves: bool  # the weight gradient takes the gradient of the data gradient
     stochastic: bool
+    batch: frozenset[int] = LAYER_BATCH  # slots that a cut of the batch cuts
+
+    @property
+    def placed(self) -> bool:
+        """What becomes of a part of a batch depends on where it lies."""
+        targets = (self.target[slot] for slot in self.batch)
+        return any(t is not None and (t.stochastic or t.along) for t in targets)
 
     @property
     def idle(self) -> bool:
@@ -107,7 +121,20 @@ def make_plan(recipe: Recipe, activations: bool = False) -> Plan:
     return Plan(tuple(slots), sums, keep_weight or _serves(slots[WEIGHT], slots[WEIGHT_AGAIN]),
                 keep_input or _serves(slots[INPUT], slots[INPUT_AGAIN]),
                 _serves(slots[GRADIENT], slots[GRADIENT_AGAIN]),
-                any(t is not None and t.stochastic for t in slots) or any("/s" in text for text in sums if text))
+                any(t is not None and t.stochastic for t in slots) or any("/s" in text for text in sums if text),
+                PRODUCT_BATCH if activations else LAYER_BATCH)
+
+
+def check_split(plan: Plan) -> None:
+    """ValueError where a part of a batch cannot be rounded as the batch is."""
+    for slot in plan.batch:
+        target = plan.target[slot]
+        if target is not None and has_tensor_scale(format_of(target.format)):
+            raise ValueError(f"{target.format} has a scale of the whole {SLOTS[slot]}, of which a rank has a part")
+    sums = plan.sums if plan.batch is PRODUCT_BATCH else plan.sums[:2]
+    for text in sums:
+        if text is not None and "/s" in text:
+            raise ValueError(f"the random bits of sums in '{text}' are those of a rank's own product")
 
 
 @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
@@ -122,6 +149,7 @@ class Site:
         self.plan = plan
         self.counters: Stats = None  # of SLOTS; observe lends them
         self.tensors: Stats = None  # the same for compiled graphs and devices
+        self.part: Optional[tuple[int, int]] = None  # (rank, ranks) where the batch, dimension 0, is cut
         self.scale: Optional[Tensor] = None  # power of two by which the gradient is multiplied while it is rounded
         # Of a loss scaler: counters, where observe has lent none; whether to measure the gradient that arrives, and
         # what was found, [mean square, largest magnitude].
@@ -151,15 +179,26 @@ def _states(plan: Plan, state: Optional[Tensor], device: torch.device, rows: int
     return table
 
 
-def _round(x: Tensor, plan: Plan, slot: int, axis: int, states: Optional[Tensor], stats: Stats) -> Tensor:
-    target = plan.target[slot]
+def _round(x: Tensor, site: Site, slot: int, axis: int, states: Optional[Tensor], stats: Stats) -> Tensor:
+    target = site.plan.target[slot]
     if target is None:
         return x
     state = states[slot] if target.stochastic and states is not None else None
     if isinstance(x, nn.Parameter):
         x = x.detach()
-    return operators.quantize(x, target.format, target.rounding, axis=axis, state=state,
-                              stats=None if stats is None else stats[slot])
+    counts = None if stats is None else stats[slot]
+    if site.part is None or slot not in site.plan.batch or not (target.stochastic or target.along):
+        return operators.quantize(x, target.format, target.rounding, axis=axis, state=state, stats=counts)
+    rank, ranks = site.part
+    size, *others = x.shape
+    return operators.quantize(x, target.format, target.rounding, axis=axis, state=state, stats=counts,
+                              whole=(ranks * size, *others), start=(rank * size, *(0 for _ in others)))
+
+
+def _check_batched(site: Site, batched: bool) -> None:
+    if site.part is not None and not batched:
+        raise ValueError("a layer whose batch is cut between ranks takes the batch in dimension 0, not one sample, or "
+                         "operands without it")
 
 
 def _round_gradient(g: Tensor, site: Site, slot: int, axis: int, states: Optional[Tensor], stats: Stats,
@@ -169,8 +208,8 @@ def _round_gradient(g: Tensor, site: Site, slot: int, axis: int, states: Optiona
         numbers = g.detach().float()
         site.measured = torch.stack((numbers.square().mean(), numbers.abs().max()))
     if scale is None or plan.target[slot] is None:
-        return _round(g, plan, slot, axis, states, stats)
-    return _round(g * scale, plan, slot, axis, states, stats) / scale
+        return _round(g, site, slot, axis, states, stats)
+    return _round(g * scale, site, slot, axis, states, stats) / scale
 
 
 def _product(a: Tensor, b: Tensor, spec: Optional[str], states: Optional[Tensor], stats: Stats, slot: int) -> Tensor:
@@ -206,7 +245,7 @@ class _Pass(torch.autograd.Function):
         ctx.save_for_backward(*(t for t in (states, scale) if t is not None))
         if forward < 0 or plan.target[forward] is None:
             return x.view_as(x)
-        return _round(x, plan, forward, axis, states, stats)
+        return _round(x, site, forward, axis, states, stats)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
@@ -228,7 +267,7 @@ def _pass(x: Tensor, site: Site, forward: int, backward: int, axis: int, states:
         return x
     stats = site.stats_for(x)
     if not x.requires_grad or not torch.is_grad_enabled():
-        return _round(x, plan, forward, axis, states, stats) if there else x
+        return _round(x, site, forward, axis, states, stats) if there else x
     result: Tensor = _Pass.apply(x, site, forward, backward, axis, states, stats, site.scale if back else None)
     return result
 
@@ -241,9 +280,9 @@ class _Linear(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, w: Tensor, bias: Optional[Tensor], site: Site, states: Optional[Tensor],
                 stats: Stats, scale: Optional[Tensor]) -> Tensor:
         plan = site.plan
-        xq = _round(x, plan, INPUT, -1, states, stats)
-        wq = _round(w, plan, WEIGHT, -1, states, stats)
-        bq = None if bias is None else _round(bias, plan, BIAS, -1, states, stats)
+        xq = _round(x, site, INPUT, -1, states, stats)
+        wq = _round(w, site, WEIGHT, -1, states, stats)
+        bq = None if bias is None else _round(bias, site, BIAS, -1, states, stats)
         ctx.rest = site, stats, bias is not None
         ctx.others = states is not None, scale is not None
         ctx.save_for_backward(xq if plan.input_serves else x, wq if plan.weight_serves else w,
@@ -252,7 +291,7 @@ class _Linear(torch.autograd.Function):
             return F.linear(xq, wq, bq)
         rows = xq.reshape(-1, xq.shape[-1]) if plan.sums[0] else xq
         y = _product(rows, wq.t(), plan.sums[0], states, stats, SUMS).reshape(*x.shape[:-1], w.shape[0])
-        y = _round(y, plan, OUTPUT, -1, states, stats)
+        y = _round(y, site, OUTPUT, -1, states, stats)
         return y if bq is None else y + bq
 
     @staticmethod
@@ -269,16 +308,16 @@ class _Linear(torch.autograd.Function):
         if need_x or (need_w and plan.gradient_serves):
             gq = _round_gradient(g, site, GRADIENT, -1, states, stats, scale)
         if need_x and gq is not None:
-            wq = w if plan.weight_serves else _round(w, plan, WEIGHT_AGAIN, 0, states, stats)
+            wq = w if plan.weight_serves else _round(w, site, WEIGHT_AGAIN, 0, states, stats)
             dx = _product(gq, wq, plan.sums[1], states, stats, DATA_SUMS).reshape(x.shape)
-            dx = _round(dx, plan, DATA_GRADIENT, -1, states, stats)
+            dx = _round(dx, site, DATA_GRADIENT, -1, states, stats)
         if need_w:
             rows = x.reshape(-1, x.shape[-1])
-            rows = rows if plan.input_serves else _round(rows, plan, INPUT_AGAIN, 0, states, stats)
+            rows = rows if plan.input_serves else _round(rows, site, INPUT_AGAIN, 0, states, stats)
             if gq is None or not plan.gradient_serves:
                 gq = _round_gradient(g, site, GRADIENT_AGAIN, 0, states, stats, scale)
             dw = _product(gq.t(), rows, plan.sums[2], states, stats, WEIGHT_SUMS)
-            dw = _round(dw, plan, WEIGHT_GRADIENT, -1, states, stats)
+            dw = _round(dw, site, WEIGHT_GRADIENT, -1, states, stats)
         return dx, dw, g.sum(0) if biased and need_b else None, None, None, None, None
 
 
@@ -286,6 +325,7 @@ def _linear(x: Tensor, w: Tensor, bias: Optional[Tensor], site: Site, states: Op
     x, w, bias = _autocast(x, w, bias)
     if site.plan.idle:
         return F.linear(x, w, bias)
+    _check_batched(site, x.dim() > 1)
     result: Tensor = _Linear.apply(x, w, bias, site, states, site.stats_for(x), site.scale)
     return result
 
@@ -319,14 +359,14 @@ class _Matmul(torch.autograd.Function):
     def forward(ctx: Any, a: Tensor, b: Tensor, site: Site, states: Optional[Tensor], stats: Stats,
                 scale: Optional[Tensor]) -> Tensor:
         plan = site.plan
-        aq = _round(a, plan, INPUT, -1, states, stats)
-        bq = _round(b, plan, WEIGHT, -2, states, stats)
+        aq = _round(a, site, INPUT, -1, states, stats)
+        bq = _round(b, site, WEIGHT, -2, states, stats)
         ctx.rest = site, stats
         ctx.others = states is not None, scale is not None
         ctx.save_for_backward(aq if plan.input_serves else a, bq if plan.weight_serves else b,
                               *(t for t in (states, scale) if t is not None))
         y = _product(aq, bq, plan.sums[0], states, stats, SUMS)
-        return _round(y, plan, OUTPUT, -1, states, stats)
+        return _round(y, site, OUTPUT, -1, states, stats)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
@@ -340,15 +380,15 @@ class _Matmul(torch.autograd.Function):
         if ctx.needs_input_grad[0] or plan.gradient_serves:
             gq = _round_gradient(g, site, GRADIENT, -1, states, stats, scale)
         if ctx.needs_input_grad[0] and gq is not None:
-            bq = b if plan.weight_serves else _round(b, plan, WEIGHT_AGAIN, -1, states, stats)
+            bq = b if plan.weight_serves else _round(b, site, WEIGHT_AGAIN, -1, states, stats)
             da = _sum_to(_product(gq, bq.mT, plan.sums[1], states, stats, DATA_SUMS), a.shape)
-            da = _round(da, plan, DATA_GRADIENT, -1, states, stats)
+            da = _round(da, site, DATA_GRADIENT, -1, states, stats)
         if ctx.needs_input_grad[1]:
-            aq = a if plan.input_serves else _round(a, plan, INPUT_AGAIN, -2, states, stats)
+            aq = a if plan.input_serves else _round(a, site, INPUT_AGAIN, -2, states, stats)
             if gq is None or not plan.gradient_serves:
                 gq = _round_gradient(g, site, GRADIENT_AGAIN, -2, states, stats, scale)
             db = _sum_to(_product(gq.mT, aq, plan.sums[2], states, stats, WEIGHT_SUMS).mT, b.shape)
-            db = _round(db, plan, WEIGHT_GRADIENT, -1, states, stats)
+            db = _round(db, site, WEIGHT_GRADIENT, -1, states, stats)
         return da, db, None, None, None, None
 
 
@@ -460,9 +500,9 @@ class _Conv(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, w: Tensor, bias: Optional[Tensor], site: Site, at: Geometry,
                 states: Optional[Tensor], stats: Stats, scale: Optional[Tensor]) -> Tensor:
         plan = site.plan
-        xq = _round(x, plan, INPUT, 1, states, stats)
-        wq = _round(w, plan, WEIGHT, 0 if at.transposed else 1, states, stats)
-        bq = None if bias is None else _round(bias, plan, BIAS, -1, states, stats)
+        xq = _round(x, site, INPUT, 1, states, stats)
+        wq = _round(w, site, WEIGHT, 0 if at.transposed else 1, states, stats)
+        bq = None if bias is None else _round(bias, site, BIAS, -1, states, stats)
         ctx.rest = site, stats, bias is not None, at
         ctx.others = states is not None, scale is not None
         ctx.save_for_backward(xq if plan.input_serves else x, wq if plan.weight_serves else w,
@@ -473,7 +513,7 @@ class _Conv(torch.autograd.Function):
             y = _convolve(xq, wq, None, at)
         else:
             y = _emulated_forward(xq, wq, at, plan.sums[0], states, stats)
-        y = _round(y, plan, OUTPUT, 1, states, stats)
+        y = _round(y, site, OUTPUT, 1, states, stats)
         return y if bq is None else y + bq.reshape(-1, *(1,) * (y.dim() - 2))
 
     @staticmethod
@@ -499,7 +539,7 @@ class _Conv(torch.autograd.Function):
         if need_x or (need_w and plan.gradient_serves):
             gq = _round_gradient(g, site, GRADIENT, 1, states, stats, scale)
         if need_x:
-            wq = w if plan.weight_serves else _round(w, plan, WEIGHT_AGAIN, 1 if at.transposed else 0, states, stats)
+            wq = w if plan.weight_serves else _round(w, site, WEIGHT_AGAIN, 1 if at.transposed else 0, states, stats)
         together = (need_x and need_w and plan.gradient_serves and plan.input_serves and plan.sums[1:] == (None, None))
         if together:
             dx, dw, db = native(gq, x, wq, [True, True, whole])  # type: ignore[arg-type]
@@ -508,7 +548,7 @@ class _Conv(torch.autograd.Function):
             dx = (native(gq, x, wq, [True, False, False])[0] if plan.sums[1] is None else
                   _emulated_data_gradient(gq, wq, x.shape[2:], at, plan.sums[1], states, stats))
         if need_w and not together:
-            xq = x if plan.input_serves else _round(x, plan, INPUT_AGAIN, 0, states, stats)
+            xq = x if plan.input_serves else _round(x, site, INPUT_AGAIN, 0, states, stats)
             if gq is None or not plan.gradient_serves:
                 gq = _round_gradient(g, site, GRADIENT_AGAIN, 0, states, stats, scale)
             if plan.sums[2] is None:
@@ -516,9 +556,9 @@ class _Conv(torch.autograd.Function):
             else:
                 dw = _emulated_weight_gradient(gq, xq, w, at, plan.sums[2], states, stats)
         if dx is not None:
-            dx = _round(dx, plan, DATA_GRADIENT, 1, states, stats)
+            dx = _round(dx, site, DATA_GRADIENT, 1, states, stats)
         if dw is not None:
-            dw = _round(dw, plan, WEIGHT_GRADIENT, 1, states, stats)
+            dw = _round(dw, site, WEIGHT_GRADIENT, 1, states, stats)
         if biased and need_b and (db is None or not whole):
             db = g.sum([0] + list(range(2, g.dim())))
         return dx, dw, db, None, None, None, None, None
@@ -529,6 +569,7 @@ def _conv(x: Tensor, w: Tensor, bias: Optional[Tensor], at: Geometry, site: Site
     if site.plan.idle:
         return _convolve(x, w, bias, at)
     single = x.dim() == w.dim() - 1
+    _check_batched(site, not single)
     if single:
         x = x.unsqueeze(0)
     y: Tensor = _Conv.apply(x, w, bias, site, at, states, site.stats_for(x), site.scale)
@@ -677,6 +718,7 @@ def _norm_operands(x: Tensor, weight: Optional[Tensor], bias: Optional[Tensor], 
 
 def _layer_norm(x: Tensor, shape: Sequence[int], weight: Optional[Tensor], bias: Optional[Tensor], eps: float,
                 site: Site, states: Optional[Tensor]) -> Tensor:
+    _check_batched(site, x.dim() > len(shape))
     xq, wq, bq = _norm_operands(x, weight, bias, site, states, -1)
     y = F.layer_norm(xq, list(shape), wq, bq, eps)
     return _pass(y, site, -1, GRADIENT, -1, states)
@@ -720,6 +762,9 @@ def _attention(q: Tensor, k: Tensor, v: Tensor, mask: Optional[Tensor], dropout:
                scale: Optional[float], scores: Site, softmax: Site, context: Site,
                states: Optional[Tensor]) -> tuple[Tensor, Tensor]:
     """The result and the probabilities, after dropout."""
+    batched = q.dim() > 2 and q.dim() == k.dim() == v.dim() and q.shape[0] == k.shape[0] == v.shape[0]
+    for site in (scores, softmax, context):
+        _check_batched(site, batched)
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
     first = None if states is None else states[:STREAMS]
     second = None if states is None else states[STREAMS:]

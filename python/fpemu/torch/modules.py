@@ -53,6 +53,16 @@ class Attachment:
         """The streams, by the name under which those of a Quantizer are repeated in a checkpoint."""
         return self.streams
 
+    def check_split(self) -> None:
+        """ValueError where a part of a batch cannot be rounded as the batch is."""
+        for site in self.sites.values():
+            f.check_split(site.plan)
+
+    def split(self, part: Optional[tuple[int, int]]) -> None:
+        """Says which part of a batch the module is given, (rank, ranks); None: the whole."""
+        for site in self.sites.values():
+            site.part = part if site.plan.placed else None
+
     def begin(self, seed: int, call: int) -> None:
         """Sets the streams to those of a call."""
         count = rows({name: site.plan for name, site in self.sites.items()})
@@ -207,6 +217,7 @@ class _RMSNorm(_Norm):
     def forward(self, x: Tensor) -> Tensor:
         own: Any = self
         site, states = self._fpemu.site, self._states()
+        f._check_batched(site, x.dim() > len(own.normalized_shape))
         xq, wq, _ = f._norm_operands(x, own.weight, None, site, states, -1)
         y = F.rms_norm(xq, own.normalized_shape, wq, own.eps)
         return f._pass(y, site, -1, f.GRADIENT, -1, states)
@@ -274,6 +285,8 @@ class _Attention(Quantized):
         if is_causal and attn_mask is None:
             raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
         batched, same, pair = query.dim() == 3, query is key and key is value, key is value
+        for site in self._fpemu.sites.values():
+            f._check_batched(site, batched)
         if not batched:
             query = query.unsqueeze(0)
             key, value = (query, query) if same else (key.unsqueeze(0), value.unsqueeze(0))

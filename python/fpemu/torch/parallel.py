@@ -6,7 +6,8 @@ has three ways to that:
 
 - A `DTensor`, the parameters of FSDP2's fully_shard among them, needs nothing: `quantize` and `quantize_` take it, with
   any placements. What is partial (a sum not yet formed) is reduced first. Random state must be the same on all ranks.
-- Plain tensors that are this rank's part of a batch: `split_batch(model, group)` tells the `Quantizer`s of a model.
+- Plain tensors that are this rank's part of a batch: `split_batch(model, group)` tells the `Quantizer`s and the
+  converted layers of a model.
 - Any other part: `quantize(x, ..., whole=sizes, start=first_index)`.
 
 Blocks must not lie on both sides of a cut, else ValueError. Scales of a whole tensor (nvfp4, scaled(...), s2fp8) are
@@ -18,7 +19,7 @@ Importing this module registers the rules for DTensor; `quantize` does so when i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.distributed as dist
@@ -33,6 +34,9 @@ from fpemu._packed import _RANGE
 from ._autograd import counted
 from ._shard import has_tensor_scale
 from ._spec import format_of
+
+if TYPE_CHECKING:
+    from .modules import Quantized
 
 __all__ = ["merge_ranges", "split_batch"]
 
@@ -114,16 +118,54 @@ for _name, _rule in (("quantize", _quantize), ("quantize_", _quantize_in_place))
 
 
 def split_batch(module: nn.Module, group: dist.ProcessGroup | None = None, dim: int = 0) -> nn.Module:
-    """Tells every `Quantizer` in a module that what it is given is this rank's part of a batch.
+    """Tells every `Quantizer` and every converted layer in a module that it is given this rank's part of a batch.
 
     group: the ranks that have the other parts, all of one size, in the order of ranks; None: all ranks. dim: the
-    dimension that is cut, counted from the front. Activations and their gradients then take the random bits that one
-    rank with the whole batch would give them. Returns the module.
+    dimension that is cut, counted from the front; converted layers take 0. Activations and their gradients then take
+    the random bits that one rank with the whole batch would give them. Returns the module. Call it after `convert`.
+
+    In converted layers (`fpemu.torch.convert`) these are inputs, results, the gradients that arrive, those of inputs,
+    and all operands of attention's products. Weights and biases are taken to be whole on every rank, as they are in a
+    forward pass under DistributedDataParallel and fully_shard. The gradient of a weight, of a table of embeddings too,
+    is the product of the rank's own part, and its result is rounded as that. Every layer in the module must have the
+    batch in dimension 0 of its input: nothing in a shape tells where it does not, as for a Linear whose input is a
+    table of positions. For such layers call split_batch on the modules beside them. Batch normalisation in training
+    takes the statistics of the rank's part, as without fpemu.
+
+    The bits between roundings are torch's: where its product of fewer rows adds in another order, the parts differ
+    as they do without fpemu; with an accumulator in the recipe they do not.
+
+    ValueError, with nothing changed: a format with a scale of a whole activation, such as nvfp4; accumulators with
+    stochastic rounding; and where activations are rounded stochastically or in blocks, a converted layer with dim other
+    than 0, or a MultiheadAttention without batch_first, whose batch is dimension 1. ValueError in a forward or backward
+    pass of such layers: input without a batch, attention whose operands share no batch, and blocks that lie on both
+    sides of a cut (blocks along the batch, in the gradient of a weight). With one rank nothing is refused.
     """
+    from .modules import Quantized  # noqa: PLC0415
     from .quantizer import Quantizer  # noqa: PLC0415
 
-    part = (dist.get_rank(group), dist.get_world_size(group), dim)
+    rank, ranks = dist.get_rank(group), dist.get_world_size(group)
+    if ranks > 1:
+        for name, child in module.named_modules():
+            if isinstance(child, Quantized):
+                try:
+                    _check_split(child, dim)
+                except ValueError as error:
+                    raise ValueError(f"{name or type(child).__name__}: {error}") from error
     for child in module.modules():
         if isinstance(child, Quantizer):
-            child.batch_part = part
+            child.batch_part = (rank, ranks, dim)
+        elif isinstance(child, Quantized):
+            child._fpemu.split((rank, ranks) if ranks > 1 else None)
     return module
+
+
+def _check_split(layer: Quantized, dim: int) -> None:
+    """ValueError where a converted layer cannot take a part of a batch."""
+    layer._fpemu.check_split()
+    if not any(site.plan.placed for site in layer._fpemu.sites.values()):
+        return
+    if dim != 0:
+        raise ValueError(f"a converted layer takes a batch that is cut along dimension 0, not {dim}")
+    if isinstance(layer, nn.MultiheadAttention) and not layer.batch_first:
+        raise ValueError("its batch is dimension 1: make it with batch_first=True")
