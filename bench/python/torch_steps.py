@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Training steps of models converted by fpemu.torch, beside FP32 and beside other software where it is installed.
 
-    OMP_NUM_THREADS=1 python bench/python/torch_steps.py [--rounds 15] [--models resnet18,gpt] [--ways fp8,mxfp8,...]
+    OMP_NUM_THREADS=1 python bench/python/torch_steps.py [--rounds 15] [--models resnet18,gpt] [--ways fp32,fp8,qtorch]
 
 Each round takes one step of every way in turn; printed are medians in milliseconds, and the median over the rounds of
 the ratio to the FP32 step of the same round. "fp8" rounds every tensor of every layer (inputs, weights, biases, norms,
 embeddings, attention, gradients) to E4M3 or E5M2 and counts all of them; "fp8-gemm" is the ready-made recipe:
 operands of products only, not counted. Threads: OMP_NUM_THREADS, and torch's are set to the same.
+
+Of other software, "qtorch" is QPyTorch, "torchao-fp8" and "torchao-mxfp8" are torchao's emulated training: of linear
+layers only, all three products of each. Of MX formats torchao 0.18 has layers for MXFP8 alone.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import copy
 import os
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import torch
 import torch.nn.functional as F
@@ -138,9 +141,29 @@ class Cast(nn.Module):
 def torchao_fp8(model: nn.Module) -> nn.Module:
     from torchao.float8 import Float8LinearConfig, convert_to_float8_training
 
-    if not any(isinstance(m, nn.LayerNorm) for m in model.modules()):
-        raise NotImplementedError("it has no convolutions")
+    refuse_convolutions(model)
     return convert_to_float8_training(model, config=Float8LinearConfig(emulate=True))
+
+
+def torchao_mxfp8(model: nn.Module) -> nn.Module:
+    from torchao.prototype.moe_training.mxfp8_linear import MXFP8Linear
+    from torchao.prototype.mx_formats import ScaleCalculationMode
+    from torchao.quantization.quantize_.common import KernelPreference
+
+    refuse_convolutions(model)
+    for name, module in list(model.named_modules()):
+        if isinstance(module, nn.Linear):
+            layer = MXFP8Linear(module.in_features, module.out_features, module.bias is not None,
+                                kernel_preference=KernelPreference.EMULATED,
+                                scale_calculation_mode=ScaleCalculationMode.FLOOR)
+            layer.weight, layer.bias = module.weight, module.bias
+            model.set_submodule(name, layer)
+    return model
+
+
+def refuse_convolutions(model: nn.Module) -> None:
+    if any(isinstance(m, nn.Conv2d) for m in model.modules()):
+        raise NotImplementedError("it has no convolutions")
 
 
 WAYS: dict[str, Callable[[nn.Module], nn.Module]] = {
@@ -149,8 +172,9 @@ WAYS: dict[str, Callable[[nn.Module], nn.Module]] = {
     "fp8-gemm": ours("fp8", False),
     "mxfp8": ours("mxfp8", False),
     "nvfp4": ours("nvfp4", False),
-    "QPyTorch": qpytorch,
-    "torchao FP8 (emulated)": torchao_fp8,
+    "qtorch": qpytorch,
+    "torchao-fp8": torchao_fp8,
+    "torchao-mxfp8": torchao_mxfp8,
 }
 MODELS = {
     "resnet18": (ResNet18, lambda: (torch.randn(32, 3, 32, 32), torch.randint(10, (32,)))),
@@ -172,24 +196,36 @@ def stepper(model: nn.Module, batch: tuple[Tensor, Tensor]) -> Callable[[], floa
     return step
 
 
+def names_among(known: Collection[str]) -> Callable[[str], list[str]]:
+    """A reader of names with commas between them, which refuses others."""
+    def read(text: str) -> list[str]:
+        names = text.split(",")
+        for name in names:
+            if name not in known:
+                raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(known)}")
+        return names
+    return read
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--models", default=",".join(MODELS))
-    parser.add_argument("--ways", default=",".join(WAYS))
+    parser.add_argument("--models", type=names_among(MODELS), default=list(MODELS), help=f"of {', '.join(MODELS)}")
+    parser.add_argument("--ways", type=names_among(WAYS), default=list(WAYS), help=f"of {', '.join(WAYS)}")
     options = parser.parse_args()
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
-    for name in options.models.split(","):
+    for name in options.models:
         make, draw = MODELS[name]
         torch.manual_seed(1)
         first, batch = make(), draw()
         steps = {}
-        for way in options.ways.split(","):
+        for way in options.ways:
             try:
                 steps[way] = stepper(WAYS[way](copy.deepcopy(first)), batch)
                 steps[way]()
             except Exception as error:  # noqa: BLE001 - other software may lack anything
-                print(f"{name:10} {way:24} not measured: {type(error).__name__}: {str(error).splitlines()[0][:80]}")
+                reason = str(error).partition("\n")[0][:80]
+                print(f"{name:10} {way:14} not measured: {type(error).__name__}: {reason}")
                 steps.pop(way, None)
         times: dict[str, list[float]] = {way: [] for way in steps}
         for _ in range(options.rounds):
@@ -197,7 +233,7 @@ def main() -> None:
                 times[way].append(step())
         for way, found in times.items():
             ratio = statistics.median(a / b for a, b in zip(found, times["fp32"])) if "fp32" in times else float("nan")
-            print(f"{name:10} {way:24} {1e3 * statistics.median(found):9.1f} ms  {ratio:6.2f}", flush=True)
+            print(f"{name:10} {way:14} {1e3 * statistics.median(found):9.1f} ms  {ratio:6.2f}", flush=True)
 
 
 if __name__ == "__main__":

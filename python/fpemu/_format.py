@@ -143,6 +143,7 @@ def format(spec: str | Format | Sequence[float] | npt.NDArray[Any]) -> Format:
         "fixed(8,4)", "int(8,scale=0.5)", "posit(16,1)"; with policies, as "e4m3fn:saturate", "bf16:flushin"; or with
         scales of blocks, as "group(int4,128)", "scaled(e4m3fn)", "bfp(8)". fpemu-formats(7) has the grammar.
         Or a table: 2 to 65536 numbers in strictly ascending order that float32 holds exactly; the codes are indices.
+        Other calls take formats and texts only: fpemu.quantize(x, fpemu.format(table)).
 
     Raises fpemu.SpecError, which says what was expected and where, and ValueError for a table that is none.
     """

@@ -134,10 +134,12 @@ class Counters:
     request: tuple[int, int, int, int, int] = (0, 0, 0, 0, 0)
 
     def tree_flatten(self) -> tuple[tuple[jax.Array], tuple[int, int, int, int, int]]:
+        """The array of words as the only leaf, and what was asked for, which is constant under jit."""
         return (self.words,), self.request
 
     @classmethod
     def tree_unflatten(cls, request: tuple[int, int, int, int, int], leaves: Sequence[Any]) -> Counters:
+        """The counters of a leaf, which may be any object that JAX puts in its place, and a request."""
         return cls(leaves[0], request)
 
     def read(self) -> fpemu.Stats:

@@ -94,6 +94,9 @@ def quantize(
                                        backward_stats)
             if state is not None:
                 rounding = with_state(rounding_text(rounding), state)
+            if stats is None:  # the usual call: arguments by name and a look at stats cost a tenth of it
+                return (_quantize_native(x, format, rounding) if axis == -1 else
+                        _quantize_native(x, format, rounding, axis=axis))
             if isinstance(stats, Tensor):
                 with _ops.counting(stats) as counts:
                     return _quantize_native(x, format, rounding, axis=axis, stats=counts)

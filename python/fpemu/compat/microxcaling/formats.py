@@ -25,6 +25,7 @@ class RoundingMode(enum.IntEnum):
 
     @staticmethod
     def string_enums() -> list[str]:
+        """The names of the modes, as specs take them."""
         return [mode.name for mode in RoundingMode]
 
 
