@@ -132,6 +132,8 @@ static json_t *settings_as_json(const settings *s)
         snprintf(name, sizeof name, "formats.%s", f->pattern);
         set(all, name, json_sprintf("%s%s%s", f->spec, f->mode ? " " : "", f->mode ? f->mode : ""));
     }
+    if (s->network.text)
+        set(all, "network", json_string(s->network.text));
     return all;
 }
 
