@@ -17,7 +17,7 @@ directory=$(cd "$1" && pwd)
 seconds=$2
 shift 2
 kinds=("$@")
-[ $# -gt 0 ] || kinds=(npy npz safetensors gguf container index idx cifar text settings checkpoint)
+[ $# -gt 0 ] || kinds=(npy npz safetensors gguf container index idx cifar text settings checkpoint network)
 
 clang=${CLANG:-clang}
 flags=(-std=c11 -O1 -g -fno-omit-frame-pointer -ffp-contract=off -Wno-unknown-pragmas -Wno-pass-failed
@@ -29,7 +29,11 @@ readers=(container.c dtype.c foreign.c ggml.c gguf.c json_header.c layout.c mode
 trainer_libraries=(inih liblzma zlib)
 trainer_readers=(common/atomic_file.c common/trouble.c fptrain/base/base.c fptrain/base/checkpoint.c
     fptrain/base/source.c fptrain/data/cifar.c fptrain/data/dataset.c fptrain/data/digits.c fptrain/data/idx.c
-    fptrain/data/shapes.c fptrain/data/text.c fptrain/run/settings.c fptrain/run/settings_file.c)
+    fptrain/data/shapes.c fptrain/data/text.c fptrain/run/settings.c fptrain/run/settings_file.c fptrain/run/shelf.c
+    common/near.c common/shown.c fptrain/engine/graph.c fptrain/engine/op.c)
+for file in "$top"/tools/fptrain/models/*.c "$top"/tools/fptrain/ops/*.c; do
+    trainer_readers+=("${file#"$top"/tools/}")
+done
 
 # The library below the readers, once for all kinds; its objects lie in the directory that is named.
 build_library() { # DIRECTORY SANITIZERS
@@ -52,7 +56,7 @@ build_library() { # DIRECTORY SANITIZERS
 build() { # KIND
     local kind=$1 library=$directory/library packages=("${libraries[@]}") sources=("$top/tests/fuzz/reader.c")
     case $kind in
-    idx | cifar | text | settings | checkpoint)
+    idx | cifar | text | settings | checkpoint | network)
         packages=("${trainer_libraries[@]}")
         sources=("$top/tests/fuzz/trainer.c" "${trainer_readers[@]/#/$top/tools/}")
         ;;

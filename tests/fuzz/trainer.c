@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trainer.c - reader.h for the files of the trainer: "idx", "cifar", "text", "settings", "checkpoint". With FUZZ_KIND
+/* trainer.c - reader.h for the files of the trainer: "idx", "cifar", "text", "settings", "checkpoint", "network". With FUZZ_KIND
  * it is the entry point of libFuzzer for that kind. */
 #define _POSIX_C_SOURCE 200809L
 #include "reader.h"
@@ -15,6 +15,8 @@
 #include "data/dataset.h"
 #include "data/idx.h"
 #include "data/text.h"
+#include "models/model.h"
+#include "models/network_text.h"
 #include "run/settings.h"
 
 char reader_reason[256];
@@ -175,6 +177,30 @@ static bool run_checkpoint(const uint8_t *bytes, size_t size)
     return c != NULL;
 }
 
+/* A network described in a text, of images and of characters; good where it fits one of them. */
+static bool run_network(const uint8_t *bytes, size_t size)
+{
+    char *text = malloc(size + 1);
+    bool good = false;
+    insist(text != NULL, "out of memory");
+    memcpy(text, bytes, size);
+    text[size] = '\0';
+    for (int steps = 0; steps <= 8; steps += 8) {
+        const model_settings s = {.name = "file.net", .c = steps ? 1 : 3, .h = steps ? 1 : 16, .w = steps ? 1 : 16,
+                                  .classes = 10, .steps = steps, .text = text, .from = "file", .line = 1};
+        graph *g = model_new(&s, 1, &why);
+        insist(g || strncmp(why.text, "file:", 5) == 0, "refused without a line");
+        for (int i = 0; g && i < graph_params(g); i++)
+            insist(graph_param(g, i)->size > 0, "a parameter of nothing");
+        insist(!g || graph_value(g, graph_logits(g))->row == 10, "another number of classes");
+        insist(network_text_same(text, text), "a text is not the same as itself");
+        good = good || g;
+        graph_free(g);
+    }
+    free(text);
+    return good;
+}
+
 static const struct {
     const char *name;
     bool (*run)(const uint8_t *bytes, size_t size);
@@ -182,7 +208,8 @@ static const struct {
              {"cifar", run_cifar},
              {"text", run_text},
              {"settings", run_settings},
-             {"checkpoint", run_checkpoint}};
+             {"checkpoint", run_checkpoint},
+             {"network", run_network}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 const char *reader_kind(unsigned i)
