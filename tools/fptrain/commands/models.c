@@ -43,7 +43,7 @@ static void list_layers(void)
         for (int k = 0; k < LAYER_ARGUMENTS && layer->argument[k].name; k++)
             length += snprintf(text + length, sizeof text - (size_t)length, layer->argument[k].normal ? " [%s=%s]" : " %s",
                                layer->argument[k].name, layer->argument[k].normal);
-        printf("%-62s %s\n", text, layer->about);
+        printf("%-62s   %s\n", text, layer->about);
     }
 }
 
