@@ -3,6 +3,7 @@
 # Networks from a file: the same weights, losses and counters as the models of the same names; the text travels with the
 # run; what looks at networks takes them too. And the sizes of named models as settings.
 FPEMU=$FPTRAIN
+hardware=$(cd "$(dirname "$0")/../../share/fptrain/hardware" && pwd)/rtx2080ti.json
 text=$(cd "$(dirname "$0")/../.." && pwd)/COPYING
 . "$(dirname "$0")/common.sh"
 OMP_NUM_THREADS=1
@@ -96,6 +97,9 @@ for command in assign 'estimate --memory 1M'; do
     holds -s resnet20.said
     same resnet20.said resnet20.net.said
 done
+"$FPTRAIN" estimate --memory 1M --model own.net --shape 1x4x4 >out || failed 'estimate of a width that is not used'
+grep -q '^momentum  fp32  *1\.00  *577 ' out || failed "$(cat out)"
+"$FPTRAIN" estimate --hardware "$hardware" --model own.net --shape 1x4x4 >out || failed 'estimate on hardware'
 "$FPTRAIN" tradeoff --out sweep --model own.net --data digits --set data.train_count=16 --set data.test_count=8 \
     --epochs 1 --batch 8 --ratios 0:1:1 --seeds 1 --schemes fp32,ratio >said 2>&1 || failed "tradeoff: $(cat said)"
 for run in sweep/*/settings.ini; do

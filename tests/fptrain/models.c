@@ -59,9 +59,15 @@ static void counts(void)
 {
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const expected *e = &table[i];
-        const model_settings s = {.name = e->name, .width = e->width, .projections = e->projections,
-                                  .no_norm = e->no_norm, .c = e->c, .h = e->side, .w = e->side,
-                                  .classes = e->classes, .steps = e->steps};
+        const model_settings s = {.name = e->name,
+                                  .width = e->width,
+                                  .projections = e->projections,
+                                  .no_norm = e->no_norm,
+                                  .c = e->c,
+                                  .h = e->side,
+                                  .w = e->side,
+                                  .classes = e->classes,
+                                  .steps = e->steps};
         trouble why = {""};
         graph *g = model_new(&s, 1, &why);
         EXPECT(g, "%s: %s", e->name, why.text);
@@ -107,9 +113,14 @@ static void sized(const char *what, model_settings s, size_t count)
 /* torchvision's VGG without normalisation, 224 x 224 and 1000 classes, less its classifier of 123642856, and one of 512
  * numbers. A ResNet-34 of kuangliu/pytorch-cifar. He et al. 2016, table 6, round 0.66 M and 19.4 M. */
 enum { VGG_HEAD = 512 * 10 + 10, VGG_CLASSIFIER = 123642856 };
-/* A stage of c channels after one of half of them: the first block's 3x3 c/2 x c, and 2 n - 1 of c x c, all with norms. */
+/* A stage of c channels after one of half of them: a convolution of c/2 x c, then 2 n - 1 of c x c, all with norms. */
 enum { BLOCK16 = 2 * (16 * 16 * 9 + 32) };
-enum { STAGE32 = 32 * 16 * 9 + 64, PLAIN32 = 32 * 32 * 9 + 64, STAGE64 = 64 * 32 * 9 + 128, PLAIN64 = 64 * 64 * 9 + 128 };
+enum {
+    STAGE32 = 32 * 16 * 9 + 64,
+    PLAIN32 = 32 * 32 * 9 + 64,
+    STAGE64 = 64 * 32 * 9 + 128,
+    PLAIN64 = 64 * 64 * 9 + 128
+};
 enum { ENDS = 3 * 16 * 9 + 32 + 650 };
 
 static size_t small_resnet(int n)
@@ -159,7 +170,8 @@ static void refused_sizes(model_settings s, const char *sentence)
 /* What a model does not use is refused, for every one of them and every setting; so are sizes that do not fit. */
 static void settings_not_used(void)
 {
-    static const char *const keys[] = {"projections", "norm", "blocks", "depth", "hidden", "features", "heads", "kernel"};
+    static const char *const keys[] = {"projections", "norm",     "blocks", "depth",
+                                       "hidden",      "features", "heads",  "kernel"};
     for (int i = 0; model_name(i); i++)
         for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
             const bool text = !strncmp(model_name(i), "char", 4);
@@ -193,7 +205,8 @@ static void settings_not_used(void)
                   "model.hidden is at most 32 numbers from 1 to 65536 with commas between, not ',3'");
     refused_sizes((model_settings){.name = "vgg", .blocks = "1,0"},
                   "model.blocks is at most 32 numbers from 1 to 1000 with commas between, not '0'");
-    refused_sizes((model_settings){.name = "chargpt", .heads = 3, .steps = 8}, "128 features do not divide among 3 heads");
+    refused_sizes((model_settings){.name = "chargpt", .heads = 3, .steps = 8},
+                  "128 features do not divide among 3 heads");
     refused_sizes((model_settings){.name = "lenet", .kernel = 31},
                   "conv2: its input, 16 x 16, is smaller than the kernel");
     refused_sizes((model_settings){.name = "vgg", .blocks = "1,1,1,1,1,1"},

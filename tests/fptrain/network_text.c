@@ -194,8 +194,8 @@ static void errors(void)
 {
     refused("", "file:1: there is no layer");
     refused("# nothing\n\n", "file:3: there is no layer");
-    refused("linear 10\nrelux\n",
-            "file:2: there is no layer 'relux' (did you mean 'relu' or 'relu6'?) ('fptrain models --layers' lists them)");
+    refused("linear 10\ntahn\n",
+            "file:2: there is no layer 'tahn' (did you mean 'tanh'?) ('fptrain models --layers' lists them)");
     refused("linear", "file:1: linear: 'outputs' is missing");
     refused("conv 4 3 5 1 1 yes no", "file:1: conv: 'no' is too much");
     refused("conv 4 3 padding=1", "file:1: conv has no argument 'padding'");
@@ -251,7 +251,8 @@ static void errors(void)
     refused("tanh \x01", "file:1: a character that is no printable ASCII");
     refused_on(true, "linear 65", "file:1: the data are text, which only an embedding reads");
     refused_on(true, "branch add { embedding 4 } { }", "file:1: the data are text, which only an embedding reads");
-    refused_on(true, "embedding 4\nattention 2", "file:2: attention1: queries, keys and values of 2 heads in 4 x 1 x 1");
+    refused_on(true, "embedding 4\nattention 2",
+               "file:2: attention1: queries, keys and values of 2 heads in 4 x 1 x 1");
 }
 
 /* Many of something: text before, one piece again and again, text behind. */

@@ -91,7 +91,7 @@ static void step(const char *model, const char *source)
     settings_free(&s);
 }
 
-/* The loss of the first step in FP32, with the first weights of the last layer times `last`; and of how many classes. */
+/* The loss of the first step in FP32, with the first weights of the last layer times `last`; the number of classes. */
 static double first_loss(const char *model, const char *source, const char *last, double *classes)
 {
     settings s;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trainer.c - reader.h for the files of the trainer: "idx", "cifar", "text", "settings", "checkpoint", "network". With FUZZ_KIND
- * it is the entry point of libFuzzer for that kind. */
+/* trainer.c - reader.h for the files of the trainer: "idx", "cifar", "text", "settings", "checkpoint", "network". With
+ * FUZZ_KIND it is the entry point of libFuzzer for that kind. */
 #define _POSIX_C_SOURCE 200809L
 #include "reader.h"
 
@@ -186,8 +186,15 @@ static bool run_network(const uint8_t *bytes, size_t size)
     memcpy(text, bytes, size);
     text[size] = '\0';
     for (int steps = 0; steps <= 8; steps += 8) {
-        const model_settings s = {.name = "file.net", .c = steps ? 1 : 3, .h = steps ? 1 : 16, .w = steps ? 1 : 16,
-                                  .classes = 10, .steps = steps, .text = text, .from = "file", .line = 1};
+        const model_settings s = {.name = "file.net",
+                                  .c = steps ? 1 : 3,
+                                  .h = steps ? 1 : 16,
+                                  .w = steps ? 1 : 16,
+                                  .classes = 10,
+                                  .steps = steps,
+                                  .text = text,
+                                  .from = "file",
+                                  .line = 1};
         graph *g = model_new(&s, 1, &why);
         insist(g || strncmp(why.text, "file:", 5) == 0, "refused without a line");
         for (int i = 0; g && i < graph_params(g); i++)
@@ -204,12 +211,8 @@ static bool run_network(const uint8_t *bytes, size_t size)
 static const struct {
     const char *name;
     bool (*run)(const uint8_t *bytes, size_t size);
-} kinds[] = {{"idx", run_idx},
-             {"cifar", run_cifar},
-             {"text", run_text},
-             {"settings", run_settings},
-             {"checkpoint", run_checkpoint},
-             {"network", run_network}};
+} kinds[] = {{"idx", run_idx},           {"cifar", run_cifar},           {"text", run_text},
+             {"settings", run_settings}, {"checkpoint", run_checkpoint}, {"network", run_network}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 const char *reader_kind(unsigned i)

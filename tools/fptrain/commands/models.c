@@ -41,8 +41,9 @@ static void list_layers(void)
         char text[160];
         int length = snprintf(text, sizeof text, "%s", layer->name);
         for (int k = 0; k < LAYER_ARGUMENTS && layer->argument[k].name; k++)
-            length += snprintf(text + length, sizeof text - (size_t)length, layer->argument[k].normal ? " [%s=%s]" : " %s",
-                               layer->argument[k].name, layer->argument[k].normal);
+            length +=
+                snprintf(text + length, sizeof text - (size_t)length, layer->argument[k].normal ? " [%s=%s]" : " %s",
+                         layer->argument[k].name, layer->argument[k].normal);
         printf("%-62s   %s\n", text, layer->about);
     }
 }
@@ -91,7 +92,8 @@ static void print_op(graph *g, const op_info *o)
     size_t parameters = 0;
     int length = 0;
     for (int i = 0; i < o->inputs && length < (int)sizeof reads; i++)
-        length += snprintf(reads + length, sizeof reads - (size_t)length, "%s%s", i ? " " : "", producer(g, o->input[i]));
+        length +=
+            snprintf(reads + length, sizeof reads - (size_t)length, "%s%s", i ? " " : "", producer(g, o->input[i]));
     for (int i = 0; i < o->params; i++)
         parameters += graph_param(g, o->first_param + i)->size;
     if (o->output >= 0)
@@ -118,7 +120,8 @@ static void print_network(const settings *s, graph *g)
     print_value(g, 0, shape);
     printf("%s: %d operators, %zu parameters, %.4g multiply-adds forward a sample\n\n", s->model.name, graph_ops(g),
            graph_param_count(g), macs);
-    printf("%-16s %-30s %-16s %11s %13s  %s\n", "operator", "reads", "output", "parameters", "multiply-adds", "tensors");
+    printf("%-16s %-30s %-16s %11s %13s  %s\n", "operator", "reads", "output", "parameters", "multiply-adds",
+           "tensors");
     printf("%-16s %-30s %-16s %11s %13s ", "input", "", fed->is_tensor ? shape : "characters", "", "");
     print_tensors(g, 0);
     putchar('\n');

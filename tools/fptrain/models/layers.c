@@ -10,8 +10,12 @@ enum { MOST_CHANNELS = 65536, MOST_SIDE = 4096 };
 
 static int add_conv(graph *g, int x, const double *a)
 {
-    const conv_spec spec = {.channels = (int)a[0], .kernel = (int)a[1], .stride = (int)a[2], .padding = (int)a[3],
-                            .groups = (int)a[4], .bias = a[5] != 0};
+    const conv_spec spec = {.channels = (int)a[0],
+                            .kernel = (int)a[1],
+                            .stride = (int)a[2],
+                            .padding = (int)a[3],
+                            .groups = (int)a[4],
+                            .bias = a[5] != 0};
     return graph_conv(g, x, &spec);
 }
 
@@ -87,10 +91,18 @@ PLAIN(tanh)
 PLAIN(global_pool)
 PLAIN(positions)
 
-#define WHOLE(name, low, high, normal) {name, ARGUMENT_WHOLE, low, high, normal}
-#define YESNO(name, normal) {name, ARGUMENT_YESNO, 0, 1, normal}
+#define WHOLE(name, low, high, normal)                                                                                 \
+    {                                                                                                                  \
+        name, ARGUMENT_WHOLE, low, high, normal                                                                        \
+    }
+#define YESNO(name, normal)                                                                                            \
+    {                                                                                                                  \
+        name, ARGUMENT_YESNO, 0, 1, normal                                                                             \
+    }
 #define WINDOW                                                                                                         \
-    {WHOLE("kernel", 1, MOST_SIDE, NULL), WHOLE("stride", 0, MOST_SIDE, "0"), WHOLE("pad", 0, MOST_SIDE, "0")}
+    {                                                                                                                  \
+        WHOLE("kernel", 1, MOST_SIDE, NULL), WHOLE("stride", 0, MOST_SIDE, "0"), WHOLE("pad", 0, MOST_SIDE, "0")       \
+    }
 /* clang-format off */
 static const layer_kind table[] = {
     {"conv", {WHOLE("channels", 1, MOST_CHANNELS, NULL), WHOLE("kernel", 1, MOST_SIDE, NULL),

@@ -11,7 +11,15 @@
 
 /* The settings that a model uses beside its data; see keys[]. */
 enum {
-    WIDTH = 1, PROJECTIONS = 2, NORM = 4, BLOCKS = 8, DEPTH = 16, HIDDEN = 32, FEATURES = 64, HEADS = 128, KERNEL = 256
+    WIDTH = 1,
+    PROJECTIONS = 2,
+    NORM = 4,
+    BLOCKS = 8,
+    DEPTH = 16,
+    HIDDEN = 32,
+    FEATURES = 64,
+    HEADS = 128,
+    KERNEL = 256
 };
 
 typedef struct entry {
@@ -26,21 +34,26 @@ enum { SMALL_RESNET = WIDTH | NORM | PROJECTIONS | KERNEL };
 /* clang-format off */
 static const entry table[] = {
     {"mlp", build_mlp, 1, WIDTH | HIDDEN, "two hidden layers, 256 and 128 units"},
-    {"lenet", build_lenet, 16, WIDTH | HIDDEN | KERNEL, "two convolutions and three linear layers (LeCun 1998), ReLU and max pooling"},
+    {"lenet", build_lenet, 16, WIDTH | HIDDEN | KERNEL,
+     "two convolutions and three linear layers (LeCun 1998), ReLU and max pooling"},
     {"resnet20", build_resnet20, 4, SMALL_RESNET, "residual network for small images, 16-32-64 channels (He 2016)"},
     {"resnet32", build_resnet32, 4, SMALL_RESNET, "the same with 5 blocks a stage"},
     {"resnet56", build_resnet56, 4, SMALL_RESNET, "the same with 9 blocks a stage"},
     {"resnet110", build_resnet110, 4, SMALL_RESNET, "the same with 18 blocks a stage"},
-    {"resnet", build_resnet, 4, SMALL_RESNET | BLOCKS | DEPTH, "the same with model.depth = 6 n + 2 layers, or model.blocks"},
-    {"resnet18", build_resnet18, 8, WIDTH | NORM | BLOCKS | KERNEL, "residual network, 64-128-256-512 channels, 3x3 first convolution"},
+    {"resnet", build_resnet, 4, SMALL_RESNET | BLOCKS | DEPTH,
+     "the same with model.depth = 6 n + 2 layers, or model.blocks"},
+    {"resnet18", build_resnet18, 8, WIDTH | NORM | BLOCKS | KERNEL,
+     "residual network, 64-128-256-512 channels, 3x3 first convolution"},
     {"alexnet", build_alexnet, 29, WIDTH, "five convolutions and one linear layer"},
     {"vgg", build_vgg, 32, WIDTH | BLOCKS | KERNEL, "eight 3x3 convolutions without normalisation"},
     {"googlenet", build_googlenet, 4, WIDTH | NORM, "nine inception blocks with normalisation"},
     {"squeezenet", build_squeezenet, 8, WIDTH | NORM, "fire blocks with normalisation"},
     {"mobilenetv2", build_mobilenetv2, 8, WIDTH | NORM, "inverted residuals with depthwise convolutions"},
     {"shufflenetv2", build_shufflenetv2, 8, WIDTH | NORM, "channel splits and shuffles; width 1, 0.5, 0.25 or 0.1"},
-    {"charlstm", build_charlstm, 0, WIDTH | FEATURES | HIDDEN, "embedding, an LSTM of 128 units, linear: the next character"},
-    {"chargpt", build_chargpt, 0, WIDTH | BLOCKS | FEATURES | HEADS | HIDDEN, "transformer of 4 blocks, 128 features, 4 heads: the next character"},
+    {"charlstm", build_charlstm, 0, WIDTH | FEATURES | HIDDEN,
+     "embedding, an LSTM of 128 units, linear: the next character"},
+    {"chargpt", build_chargpt, 0, WIDTH | BLOCKS | FEATURES | HEADS | HIDDEN,
+     "transformer of 4 blocks, 128 features, 4 heads: the next character"},
 };
 /* clang-format on */
 enum { MODELS = sizeof table / sizeof *table };
@@ -168,7 +181,9 @@ graph *model_new(const model_settings *settings, uint64_t seed, trouble *why)
 {
     const entry *e = find(settings, why);
     bool width_used = false;
-    plan p = {.settings = settings, .width = settings->width > 0 ? settings->width : 1, .why = why,
+    plan p = {.settings = settings,
+              .width = settings->width > 0 ? settings->width : 1,
+              .why = why,
               .width_used = &width_used};
     if (!e || !settings_fit(e, settings, why) || !read_sizes(&p.blocks, "blocks", settings->blocks, 1000, why) ||
         !read_sizes(&p.hidden, "hidden", settings->hidden, 65536, why))

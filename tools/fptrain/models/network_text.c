@@ -335,8 +335,9 @@ static bool is_automatic(const char *name)
 static bool read_name_of(maker *m, const token *word, char name[LAYER_NAME])
 {
     const int from = (int)strlen("name="), length = word->length - from;
-    if (length >= LAYER_NAME || length < 1 || (int)strspn(word->text + from, "abcdefghijklmnopqrstuvwxyz"
-                                                          "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") < length ||
+    if (length >= LAYER_NAME || length < 1 ||
+        (int)strspn(word->text + from, "abcdefghijklmnopqrstuvwxyz"
+                                       "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") < length ||
         !isalpha((unsigned char)word->text[from]))
         return refuse(m, word->line, "a name has 1 to %d letters, digits, '_' and '-', a letter first",
                       LAYER_NAME - 1) >= 0;
@@ -349,8 +350,8 @@ static int place_of(const layer_kind *layer, const token *word, int next)
 {
     const int key = key_length(word);
     for (int i = 0; key && i < LAYER_ARGUMENTS && layer->argument[i].name; i++)
-        if (strlen(layer->argument[i].name) == (size_t)key && memcmp(layer->argument[i].name, word->text,
-                                                                     (size_t)key) == 0)
+        if (strlen(layer->argument[i].name) == (size_t)key &&
+            memcmp(layer->argument[i].name, word->text, (size_t)key) == 0)
             return i;
     return key || next >= LAYER_ARGUMENTS || !layer->argument[next].name ? -1 : next;
 }
@@ -449,8 +450,9 @@ static int make_layer(maker *m, const layer_kind *layer, int at, int count)
     if (!read_arguments(m, layer, at + 1, count, a.value, name))
         return -1;
     if (is_tokens(m, m->x) != layer->reads_tokens)
-        return refuse(m, line, layer->reads_tokens ? "an embedding reads a text, and comes first"
-                                                   : "the data are text, which only an embedding reads");
+        return refuse(m, line,
+                      layer->reads_tokens ? "an embedding reads a text, and comes first"
+                                          : "the data are text, which only an embedding reads");
     if (name[0] && is_taken(m, name))
         return refuse(m, line, "two operators are called '%s'", name);
     if (name[0])
@@ -602,8 +604,7 @@ static int run_define(maker *m, int at, int count, int open)
             if (same_word(&word[i], &word[k]))
                 return refuse(m, word->line, "two arguments are called '%.*s'", word[i].length, word[i].text);
     }
-    m->definition[m->definitions++] =
-        (definition){&word[1], at + 2, count - 1, open + 1, m->token[open].match, false};
+    m->definition[m->definitions++] = (definition){&word[1], at + 2, count - 1, open + 1, m->token[open].match, false};
     return m->x;
 }
 

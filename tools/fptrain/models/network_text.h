@@ -21,10 +21,10 @@
  *     branch concat { ... } { ... } ...     put side by side; an empty block puts out what it reads
  *     define NAME ARGUMENT... { ... }       a layer of one's own, at the top alone, before it is used
  *
- * Expressions are of whole numbers and have no blanks: + - * / (that leaves no rest), parentheses, names, `channels` (of
- * the value that is read), `classes` and `steps` (of the data), scaled(N), which is N times the width of the settings, to the
- * nearest, and rounded(N), the same to a multiple of 8 or 4. The network reads the data and ends with a number for each
- * class; the loss comes by itself. Layers without a name are called by their type and number: conv1, conv2, ...
+ * Expressions are of whole numbers and have no blanks: + - * / (that leaves no rest), parentheses, names, `channels`
+ * (of the value that is read), `classes` and `steps` (of the data), scaled(N), which is N times the width of the
+ * settings, to the nearest, and rounded(N), the same to a multiple of 8 or 4. The network reads the data and ends with
+ * a number for each class; the loss comes by itself. Layers without a name are called by type and number: conv1, ...
  *
  * Limits: a text of 64 KiB and 16384 words; blocks within blocks 16 deep, 64 branches, 16 arguments; 65536 statements
  * executed; 4096 operators; 2^24 elements and 65536 channels in a row of a value (classes and what is read apart), 2^32

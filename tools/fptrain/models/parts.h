@@ -19,7 +19,7 @@ typedef struct plan {
     const model_settings *settings;
     double width;
     trouble *why;
-    bool *width_used; /* a network from a text says whether it is */
+    bool *width_used;     /* a network from a text says whether it is */
     sizes blocks, hidden; /* those of the settings; count 0: the model's own */
 } plan;
 

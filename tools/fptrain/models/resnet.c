@@ -40,12 +40,18 @@ static int build_small(const plan *p, int x, int blocks)
 int build_resnet(const plan *p, int x)
 {
     const int depth = p->settings->depth ? p->settings->depth : 20;
-    if (p->blocks.count && p->settings->depth)
-        return fail(p->why, "model.depth and model.blocks both say how many blocks there are: one of them") - 1;
-    if (depth < 8 || depth % 6 != 2)
-        return fail(p->why, "a resnet for small images has 6 n + 2 layers, as 8, 14 or 20; not %d", depth) - 1;
-    if (p->blocks.count > MOST_STAGES)
-        return fail(p->why, "a resnet has at most %d stages, not %d", MOST_STAGES, p->blocks.count) - 1;
+    if (p->blocks.count && p->settings->depth) {
+        fail(p->why, "model.depth and model.blocks both say how many blocks there are: one of them");
+        return -1;
+    }
+    if (depth < 8 || depth % 6 != 2) {
+        fail(p->why, "a resnet for small images has 6 n + 2 layers, as 8, 14 or 20; not %d", depth);
+        return -1;
+    }
+    if (p->blocks.count > MOST_STAGES) {
+        fail(p->why, "a resnet has at most %d stages, not %d", MOST_STAGES, p->blocks.count);
+        return -1;
+    }
     if (!p->blocks.count)
         return build_small(p, x, depth / 6);
     return build_stages(p, x, p->blocks, 16, part_scaled, p->settings->projections);
@@ -74,7 +80,9 @@ int build_resnet110(const plan *p, int x)
 int build_resnet18(const plan *p, int x)
 {
     const sizes stages = p->blocks.count ? p->blocks : (sizes){4, {2, 2, 2, 2}};
-    if (stages.count > MOST_STAGES)
-        return fail(p->why, "a resnet has at most %d stages, not %d", MOST_STAGES, stages.count) - 1;
+    if (stages.count > MOST_STAGES) {
+        fail(p->why, "a resnet has at most %d stages, not %d", MOST_STAGES, stages.count);
+        return -1;
+    }
     return build_stages(p, x, stages, 64, part_rounded, true);
 }

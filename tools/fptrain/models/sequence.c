@@ -27,10 +27,14 @@ int build_chargpt(const plan *p, int x)
     const int heads = p->settings->heads ? p->settings->heads : 4;
     const int asked = p->settings->features ? p->settings->features : 128;
     const int blocks = p->blocks.count ? p->blocks.size[0] : 4;
-    if (asked % heads)
-        return fail(p->why, "%d features do not divide among %d heads", asked, heads) - 1;
-    if (p->blocks.count > 1 || p->hidden.count > 1)
-        return fail(p->why, "chargpt takes one number of blocks, and one of hidden units") - 1;
+    if (asked % heads) {
+        fail(p->why, "%d features do not divide among %d heads", asked, heads);
+        return -1;
+    }
+    if (p->blocks.count > 1 || p->hidden.count > 1) {
+        fail(p->why, "chargpt takes one number of blocks, and one of hidden units");
+        return -1;
+    }
     const int features = heads * part_scaled(p, asked / heads);
     const int hidden = p->hidden.count ? part_scaled(p, p->hidden.size[0]) : 4 * features;
     x = graph_positions(p->g, graph_embedding(p->g, x, features));

@@ -180,7 +180,7 @@ int graph_conv(graph *g, int x, const conv_spec *spec)
     const int stride = spec->stride ? spec->stride : 1, groups = spec->groups ? spec->groups : 1;
     if (spec->channels < 1 || spec->kernel < 1 || stride < 1 || spec->padding < 0 || groups < 1)
         op_refuse(g, "%s: %d channels, kernel %d, stride %d, padding %d", o->name, spec->channels, spec->kernel, stride,
-            spec->padding);
+                  spec->padding);
     if (v->c % groups || spec->channels % groups)
         op_refuse(g, "%s: %d and %d channels in %d groups", o->name, v->c, spec->channels, groups);
     if (v->h + 2 * spec->padding < spec->kernel || v->w + 2 * spec->padding < spec->kernel)

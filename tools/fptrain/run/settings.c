@@ -34,7 +34,8 @@ typedef struct row {
 #define AT(section, field) offsetof(settings, section.field), sizeof ((settings *)0)->section.field
 /* clang-format off */
 static const row rows[] = {
-    {"model", "name", TEXT, AT(model, name), "lenet", 0, 0, NULL, "--model", "the network: a name that fptrain models lists, or a file NAME.net that describes one"},
+    {"model", "name", TEXT, AT(model, name), "lenet", 0, 0, NULL, "--model",
+     "the network: a name that fptrain models lists, or a file NAME.net that describes one"},
     {"model", "width", REAL, AT(model, width), "1", 0.01, 16, NULL, NULL, "multiplies the number of channels"},
     {"model", "projections", YESNO, AT(model, projections), "no", 0, 0, NULL, NULL,
      "1x1 projections in the shortcuts of resnet20 to resnet110"},

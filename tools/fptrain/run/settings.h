@@ -69,7 +69,7 @@ typedef struct settings {
     struct {
         char *text; /* NULL: not read, or model.name is no such network; belongs to the settings */
         char from[SETTINGS_TEXT];
-        int line;   /* of `from`, on which the text begins */
+        int line; /* of `from`, on which the text begins */
     } network;
 } settings;
 

@@ -187,8 +187,8 @@ static int list(const kind *k, FILE *out, int least)
 
 bool shelf_list(FILE *out, trouble *why)
 {
-    return list(&experiment, out, 0) > 0 || fail(why, "no experiments, neither beside the program nor in %s%s",
-                                                 FPTRAIN_DATADIR, experiment.directory);
+    return list(&experiment, out, 0) > 0 ||
+           fail(why, "no experiments, neither beside the program nor in %s%s", FPTRAIN_DATADIR, experiment.directory);
 }
 
 void shelf_list_networks(FILE *out)

@@ -51,8 +51,8 @@ static bool build(trainer *t, trouble *why)
 {
     const settings *s = t->settings;
     const bool text = t->data.text != NULL;
-    const model_shape shape = {.c = t->data.c, .h = t->data.h, .w = t->data.w, .classes = t->data.classes,
-                               .steps = text ? s->data.steps : 0};
+    const model_shape shape = {
+        .c = t->data.c, .h = t->data.h, .w = t->data.w, .classes = t->data.classes, .steps = text ? s->data.steps : 0};
     t->backend = backend_named(s->train.backend, why);
     t->g = t->backend ? network_build(s, &shape, why) : NULL;
     if (!t->g)
