@@ -59,7 +59,7 @@ log() {
 }
 
 same() { # A B WHAT
-    cmp -s "$work/$1/run/checkpoint" "$work/$2/run/checkpoint" || complain "$3: other weights"
+    cmp -s "$work/$1/run/checkpoint.safetensors" "$work/$2/run/checkpoint.safetensors" || complain "$3: other weights"
     [ "$(log "$1")" = "$(log "$2")" ] || complain "$3: another log"
 }
 
@@ -127,7 +127,7 @@ refused() { # WORD COMMAND...
 }
 refused train.lr run hard hard.ini 1 --resume --lr 0.5
 refused formats run hard hard.ini 1 --resume --set formats.dv=e4m3fn
-printf 'x' | dd of="$work/hard/run/checkpoint" bs=1 seek=3000 conv=notrunc 2>/dev/null
+printf 'x' | dd of="$work/hard/run/checkpoint.safetensors" bs=1 seek=3000 conv=notrunc 2>/dev/null
 refused checkpoint run hard hard.ini 1 --resume
 refused directory run hard hard.ini 1 --resume --set output.directory=
 refused nonesuch run hard hard.ini 1 --model nonesuch

@@ -35,16 +35,18 @@ static void stop(const trouble *why)
     exit(1);
 }
 
-static const char *checkpoint_path(const session *s, char path[SETTINGS_TEXT + 16])
+enum { LONGEST_PATH = SETTINGS_TEXT + 32 };
+
+static const char *checkpoint_path(const session *s, char path[LONGEST_PATH])
 {
-    snprintf(path, SETTINGS_TEXT + 16, "%s/checkpoint", s->settings->output.directory);
+    snprintf(path, LONGEST_PATH, "%s/" RUN_CHECKPOINT, s->settings->output.directory);
     return path;
 }
 
 static void write_checkpoint(const session *s)
 {
     trouble why;
-    char path[SETTINGS_TEXT + 16];
+    char path[LONGEST_PATH];
     checkpoint *c = checkpoint_new();
     trainer_save(s->t, c);
     if (!checkpoint_write(c, checkpoint_path(s, path), &why))
@@ -61,7 +63,7 @@ static int64_t policy_epochs(const policy *p)
 static void resume(session *s)
 {
     trouble why;
-    char path[SETTINGS_TEXT + 16];
+    char path[LONGEST_PATH];
     if (!s->settings->output.directory[0])
         die("run: --resume needs the directory of the run: --out DIR");
     if (access(checkpoint_path(s, path), F_OK) != 0 && errno == ENOENT)

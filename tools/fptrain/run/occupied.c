@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* In the order in which they go away: nothing to go on from first, and last what says that there was a run. */
-static const char *const files[] = {"checkpoint", "summary.json", "log.jsonl", "settings.ini"};
+static const char *const files[] = {RUN_CHECKPOINT, RUN_BEST, "summary.json", "log.jsonl", "settings.ini"};
 enum { FILES = sizeof files / sizeof *files };
 
 static bool exists(const char *directory, const char *name)
@@ -78,7 +78,7 @@ static bool is_same(const settings *s, bool needed, trouble *why)
 static bool may_go_on(const settings *s, trouble *why)
 {
     const char *directory = s->output.directory;
-    const bool stands = exists(directory, "checkpoint");
+    const bool stands = exists(directory, RUN_CHECKPOINT);
     if (!stands && finished(directory))
         return fail(why, "%s holds a run that is finished, and no checkpoint to go on from: --force replaces it, "
                     "another --out keeps it", directory);

@@ -10,6 +10,9 @@
 
 #include "run/settings.h"
 
+#define RUN_CHECKPOINT "checkpoint.safetensors" /* in the directory of a run: all that is needed to go on */
+#define RUN_BEST "best.safetensors"             /* the same, as it was when the run was best so far */
+
 typedef enum run_start {
     RUN_FRESH,  /* nothing may be there */
     RUN_RESUME, /* what is there goes on; without a checkpoint it begins again */

@@ -12,7 +12,7 @@ static void put_scaler(const trainer *t, checkpoint *to)
     const size_t length = scaler_save(t->scaler, NULL, 0);
     void *bytes = need(length, 1);
     scaler_save(t->scaler, bytes, length);
-    checkpoint_put(to, "scaler", bytes, length);
+    checkpoint_put(to, "scaler.state", bytes, length);
     free(bytes);
 }
 
@@ -24,36 +24,79 @@ static void put_policy(const trainer *t, checkpoint *to)
         return;
     void *bytes = need(length, 1);
     t->policy->type->save(t->policy, bytes, length);
-    checkpoint_put(to, "policy", bytes, length);
+    checkpoint_put(to, "policy.state", bytes, length);
     free(bytes);
+}
+
+/* Of the counters of updates and of sums the checkpoint has arrays of whole numbers, in the order of their members. */
+enum { UPDATES = 5 + UPDATE_BINS, SUMS = 5, PLACES = 7 };
+
+static void put_position(const trainer *t, checkpoint *to)
+{
+    const position *at = &t->at;
+    const update_counts *u = &at->updates;
+    const uint64_t places[PLACES] = {at->step, at->epoch, at->next, at->skipped, at->correct, at->rows, at->outside};
+    const uint64_t sums[SUMS] = {at->sums.roundings, at->sums.inexact, at->sums.swamped, at->sums.overflow,
+                                 at->sums.underflow};
+    uint64_t updates[UPDATES] = {u->elements, u->updates, u->vanished, u->small_g, u->small_update};
+    memcpy(updates + 5, u->ratio, sizeof u->ratio);
+    checkpoint_put_counts(to, "run.position", PLACES, places);
+    checkpoint_put_reals(to, "run.loss", 1, &at->loss);
+    checkpoint_put_counts(to, "run.updates", UPDATES, updates);
+    checkpoint_put_reals(to, "run.moved", 1, &u->moved);
+    checkpoint_put_counts(to, "run.sums", SUMS, sums);
+}
+
+static bool take_position(position *at, const checkpoint *from, trouble *why)
+{
+    uint64_t places[PLACES], sums[SUMS], updates[UPDATES];
+    if (!checkpoint_take_counts(from, "run.position", PLACES, places, why) ||
+        !checkpoint_take_reals(from, "run.loss", 1, &at->loss, why) ||
+        !checkpoint_take_counts(from, "run.updates", UPDATES, updates, why) ||
+        !checkpoint_take_reals(from, "run.moved", 1, &at->updates.moved, why) ||
+        !checkpoint_take_counts(from, "run.sums", SUMS, sums, why))
+        return false;
+    at->step = places[0];
+    at->epoch = places[1];
+    at->next = places[2];
+    at->skipped = places[3];
+    at->correct = places[4];
+    at->rows = places[5];
+    at->outside = places[6];
+    at->sums = (sum_counts){sums[0], sums[1], sums[2], sums[3], sums[4]};
+    update_counts *u = &at->updates;
+    u->elements = updates[0];
+    u->updates = updates[1];
+    u->vanished = updates[2];
+    u->small_g = updates[3];
+    u->small_update = updates[4];
+    memcpy(u->ratio, updates + 5, sizeof u->ratio);
+    return true;
 }
 
 void trainer_save(const trainer *t, checkpoint *to)
 {
     char *text = settings_print(t->settings);
-    checkpoint_put(to, "settings", text, strlen(text));
+    checkpoint_put_text(to, "settings", text);
     free(text);
-    checkpoint_put(to, "position", &t->at, sizeof t->at);
-    put_scaler(t, to);
-    put_policy(t, to);
-    optimizer_save(t->optimizer, to);
     for (int i = 0; i < graph_buffers(t->g); i++) {
         const buffer *b = graph_buffer(t->g, i);
-        char name[96];
-        snprintf(name, sizeof name, "buffer/%s", b->name);
-        checkpoint_put(to, name, b->data, b->size * sizeof *b->data);
+        checkpoint_put_floats(to, b->name, 1, (int[1]){(int)b->size}, b->data);
     }
+    optimizer_save(t->optimizer, to);
+    put_position(t, to);
+    put_scaler(t, to);
+    put_policy(t, to);
 }
 
 static bool check_settings(const trainer *t, const checkpoint *from, trouble *why)
 {
-    size_t length;
-    const void *text = checkpoint_get(from, "settings", &length);
+    const char *text = checkpoint_text(from, "settings");
     if (!text)
         return fail(why, "the checkpoint has no settings");
     settings then;
     settings_default(&then);
-    const bool good = settings_parse(&then, text, length, "checkpoint", why) &&
+    const bool good = settings_parse(&then, text, strlen(text), "checkpoint", why) &&
                       occupied_by_same(t->settings, &then, "the checkpoint", why);
     settings_free(&then);
     return good;
@@ -61,7 +104,7 @@ static bool check_settings(const trainer *t, const checkpoint *from, trouble *wh
 
 static bool load_position(trainer *t, const checkpoint *from, trouble *why)
 {
-    if (!checkpoint_take(from, "position", &t->at, sizeof t->at, why))
+    if (!take_position(&t->at, from, why))
         return false;
     t->begun = false;
     const uint64_t samples = (uint64_t)t->settings->train.batch * (uint64_t)t->settings->train.micro_batches;
@@ -77,8 +120,8 @@ bool trainer_load(trainer *t, const checkpoint *from, trouble *why)
     if (!check_settings(t, from, why) || !load_position(t, from, why))
         return false;
     size_t scaler = 0, policy = 0;
-    const void *scaler_bytes = checkpoint_get(from, "scaler", &scaler);
-    const void *policy_bytes = checkpoint_get(from, "policy", &policy);
+    const void *scaler_bytes = checkpoint_get(from, "scaler.state", &scaler);
+    const void *policy_bytes = checkpoint_get(from, "policy.state", &policy);
     if (!scaler_bytes)
         return fail(why, "the checkpoint has no state of the loss scaler");
     if (!scaler_load(t->scaler, scaler_bytes, scaler, why) ||
@@ -86,9 +129,7 @@ bool trainer_load(trainer *t, const checkpoint *from, trouble *why)
         return false;
     for (int i = 0; i < graph_buffers(t->g); i++) {
         buffer *b = graph_buffer(t->g, i);
-        char name[96];
-        snprintf(name, sizeof name, "buffer/%s", b->name);
-        if (!checkpoint_take(from, name, b->data, b->size * sizeof *b->data, why))
+        if (!checkpoint_take_floats(from, b->name, 1, (int[1]){(int)b->size}, b->data, why))
             return false;
     }
     return true;
