@@ -116,6 +116,8 @@ trainer_policies = \
 trainer_run = \
 	tools/fptrain/run/experiment.c \
 	tools/fptrain/run/experiment.h \
+	tools/fptrain/run/name_map.c \
+	tools/fptrain/run/name_map.h \
 	tools/fptrain/run/network.c \
 	tools/fptrain/run/network.h \
 	tools/fptrain/run/occupied.c \
@@ -131,7 +133,9 @@ trainer_run = \
 	tools/fptrain/run/shelf.h \
 	tools/fptrain/run/trainer.c \
 	tools/fptrain/run/trainer.h \
-	tools/fptrain/run/trainer_state.c
+	tools/fptrain/run/trainer_state.c \
+	tools/fptrain/run/weights.c \
+	tools/fptrain/run/weights.h
 trainer_estimate = \
 	tools/fptrain/estimate/memory.c \
 	tools/fptrain/estimate/memory.h \
@@ -188,6 +192,7 @@ tools_fptrain_fptrain_SOURCES = \
 	tools/fptrain/commands/data.c \
 	tools/fptrain/commands/demo.c \
 	tools/fptrain/commands/estimate.c \
+	tools/fptrain/commands/export.c \
 	tools/fptrain/commands/main.c \
 	tools/fptrain/commands/options.c \
 	tools/fptrain/commands/options.h \

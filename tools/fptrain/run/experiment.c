@@ -14,12 +14,13 @@
 #include "common/shown.h"
 #include "run/record.h"
 #include "run/trainer.h"
+#include "run/weights.h"
 
 typedef struct session {
     const settings *settings;
     trainer *t;
     record *record; /* NULL: no directory */
-    bool quiet, terminal;
+    bool quiet, terminal, resumed;
     double started;
     uint64_t first;   /* step at which this session began, for the time that is left */
     uint64_t images;  /* of this session */
@@ -37,19 +38,19 @@ static void stop(const trouble *why)
 
 enum { LONGEST_PATH = SETTINGS_TEXT + 32 };
 
-static const char *checkpoint_path(const session *s, char path[LONGEST_PATH])
+static const char *path_of(const session *s, const char *name, char path[LONGEST_PATH])
 {
-    snprintf(path, LONGEST_PATH, "%s/" RUN_CHECKPOINT, s->settings->output.directory);
+    snprintf(path, LONGEST_PATH, "%s/%s", s->settings->output.directory, name);
     return path;
 }
 
-static void write_checkpoint(const session *s)
+static void write_checkpoint(const session *s, const char *name)
 {
     trouble why;
     char path[LONGEST_PATH];
     checkpoint *c = checkpoint_new();
     trainer_save(s->t, c);
-    if (!checkpoint_write(c, checkpoint_path(s, path), &why))
+    if (!checkpoint_write(c, path_of(s, name, path), &why))
         stop(&why);
     checkpoint_free(c);
 }
@@ -66,12 +67,13 @@ static void resume(session *s)
     char path[LONGEST_PATH];
     if (!s->settings->output.directory[0])
         die("run: --resume needs the directory of the run: --out DIR");
-    if (access(checkpoint_path(s, path), F_OK) != 0 && errno == ENOENT)
+    if (access(path_of(s, RUN_CHECKPOINT, path), F_OK) != 0 && errno == ENOENT)
         return;
     checkpoint *c = checkpoint_read(path, &why);
     if (!c || !trainer_load(s->t, c, &why))
         die("run: %s", why.text);
     checkpoint_free(c);
+    s->resumed = true;
     s->first = s->t->at.step;
     s->told = policy_epochs(s->t->policy);
 }
@@ -253,7 +255,7 @@ static void run_steps(session *s)
             record_one(s, &step);
         record_policies(s);
         if (due_within(s))
-            write_checkpoint(s);
+            write_checkpoint(s, RUN_CHECKPOINT);
         show_progress(s, &step);
     }
 }
@@ -274,8 +276,10 @@ static void run_epoch(session *s)
     if (!record_epoch_end(s->record, &line, &why))
         stop(&why);
     record_policies(s);
+    if (trainer_is_best(s->t, &e)) /* before the checkpoint, which knows that it is there */
+        write_checkpoint(s, RUN_BEST);
     if (due_after(s))
-        write_checkpoint(s);
+        write_checkpoint(s, RUN_CHECKPOINT);
 }
 
 static void run_all(session *s)
@@ -302,6 +306,11 @@ void experiment_run(const settings *settings, run_start how, bool quiet)
         die("run: %s", why.text);
     if (how == RUN_RESUME)
         resume(&s);
+    if (!s.resumed && !weights_start(s.t, &why))
+        die("run: %s", why.text);
+    /* More epochs for a run that was over: until they are, it is not. */
+    if (s.resumed && !trainer_over(s.t) && !occupied_reopen(settings->output.directory, &why))
+        die("run: %s", why.text);
     if (how == RUN_FORCE && settings->output.directory[0] && !occupied_clear(settings->output.directory, &why))
         die("run: %s", why.text);
     if (settings->output.directory[0]) {

@@ -40,9 +40,12 @@ static bool is_kept(const settings_key *key)
            (strcmp(key->section, "train") != 0 || strcmp(key->key, "threads") != 0);
 }
 
-bool occupied_by_same(const settings *now, const settings *then, const char *what, trouble *why)
+bool occupied_continues(const settings *now, const settings *then, const char *what, trouble *why)
 {
-    const int i = settings_difference(now, then, is_kept);
+    settings longer = *then;
+    if (now->train.epochs > then->train.epochs)
+        longer.train.epochs = now->train.epochs;
+    const int i = settings_difference(now, &longer, is_kept);
     settings_key key;
     char a[SETTINGS_TEXT], b[SETTINGS_TEXT];
     if (settings_table(i, &key))
@@ -68,7 +71,7 @@ static bool is_same(const settings *s, bool needed, trouble *why)
     settings then;
     settings_default(&then);
     const bool good = (!needed && access(path, F_OK) != 0) ||
-                      (settings_read(&then, path, why) && occupied_by_same(s, &then, path, why));
+                      (settings_read(&then, path, why) && occupied_continues(s, &then, path, why));
     settings_free(&then);
     free(path);
     return good;
@@ -105,13 +108,23 @@ bool occupied_spares(const char *output, trouble *why)
     return true;
 }
 
+static bool take_away(const char *directory, const char *name, trouble *why)
+{
+    char *path = path_join(directory, name);
+    const bool good = unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR || fail(why, "%s: %s", path, strerror(errno));
+    free(path);
+    return good;
+}
+
 bool occupied_clear(const char *directory, trouble *why)
 {
     bool good = true;
-    for (int i = 0; good && i < FILES; i++) {
-        char *path = path_join(directory, files[i]);
-        good = unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR || fail(why, "%s: %s", path, strerror(errno));
-        free(path);
-    }
+    for (int i = 0; good && i < FILES; i++)
+        good = take_away(directory, files[i], why);
     return good;
+}
+
+bool occupied_reopen(const char *directory, trouble *why)
+{
+    return take_away(directory, "summary.json", why);
 }

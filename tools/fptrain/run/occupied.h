@@ -27,9 +27,11 @@ bool occupied_check(const settings *s, run_start how, trouble *why);
 bool occupied_spares(const char *output, trouble *why);
 /* Takes the files of a run away: no part of it can be taken for one of the run that comes. */
 bool occupied_clear(const char *directory, trouble *why);
+/* Takes the summary away: the run goes on. */
+bool occupied_reopen(const char *directory, trouble *why);
 
-/* Whether a run with the settings `now` gives what one with `then` gave: all but [output] and the number of threads are
- * alike. `what` (a checkpoint, a directory) begins the sentence. */
-bool occupied_by_same(const settings *now, const settings *then, const char *what, trouble *why);
+/* Whether a run with the settings `now` may go on with one of `then`: all but [output] and the number of threads are
+ * alike, and there may be more epochs. `what` (a checkpoint, a directory) begins the sentence. */
+bool occupied_continues(const settings *now, const settings *then, const char *what, trouble *why);
 
 #endif

@@ -110,6 +110,7 @@ trainer *trainer_new(const settings *s, trouble *why)
 {
     trainer *t = need(1, sizeof *t);
     t->settings = s;
+    t->at.best = NAN;
     if (open_data(t, why) && build(t, why) && equip(t, why))
         return t;
     trainer_free(t);
@@ -234,6 +235,18 @@ static double rate_of(const trainer *t)
     return schedule_lr(s->train.schedule, s->train.lr, (int)t->at.epoch, s->train.epochs, s->train.warmup, NULL);
 }
 
+bool trainer_rates_agree(const trainer *t, const settings *then)
+{
+    const settings *now = t->settings;
+    const uint64_t begun = t->at.epoch + (t->at.next > 0);
+    bool same = true;
+    for (uint64_t epoch = 0; !t->policy->type->rate && same && epoch < begun; epoch++)
+        same = schedule_lr(now->train.schedule, now->train.lr, (int)epoch, now->train.epochs, now->train.warmup, NULL) ==
+               schedule_lr(then->train.schedule, then->train.lr, (int)epoch, then->train.epochs, then->train.warmup,
+                           NULL);
+    return same;
+}
+
 bool trainer_over(const trainer *t)
 {
     return t->at.epoch >= (uint64_t)t->settings->train.epochs ||
@@ -346,4 +359,17 @@ evaluation trainer_evaluate(trainer *t)
         e.accuracy = e.accuracy_fp32;
     }
     return e;
+}
+
+bool trainer_is_best(trainer *t, const evaluation *e)
+{
+    const char *by = t->settings->output.best;
+    const bool loss = strcmp(by, "loss") == 0;
+    const double now = loss ? e->loss : e->accuracy;
+    const bool better = loss ? now < t->at.best : now > t->at.best;
+    if (strcmp(by, "none") == 0 || isnan(now) || !(isnan(t->at.best) || better))
+        return false;
+    t->at.best = now;
+    t->at.best_epoch = t->at.epoch - 1;
+    return true;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* trainer_state.c - all that a run is made of, to a checkpoint and back. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,19 +30,21 @@ static void put_policy(const trainer *t, checkpoint *to)
 }
 
 /* Of the counters of updates and of sums the checkpoint has arrays of whole numbers, in the order of their members. */
-enum { UPDATES = 5 + UPDATE_BINS, SUMS = 5, PLACES = 7 };
+enum { UPDATES = 5 + UPDATE_BINS, SUMS = 5, PLACES = 8 };
 
 static void put_position(const trainer *t, checkpoint *to)
 {
     const position *at = &t->at;
     const update_counts *u = &at->updates;
-    const uint64_t places[PLACES] = {at->step, at->epoch, at->next, at->skipped, at->correct, at->rows, at->outside};
+    const uint64_t places[PLACES] = {at->step, at->epoch, at->next, at->skipped, at->correct, at->rows, at->outside,
+                                     at->best_epoch};
     const uint64_t sums[SUMS] = {at->sums.roundings, at->sums.inexact, at->sums.swamped, at->sums.overflow,
                                  at->sums.underflow};
     uint64_t updates[UPDATES] = {u->elements, u->updates, u->vanished, u->small_g, u->small_update};
     memcpy(updates + 5, u->ratio, sizeof u->ratio);
     checkpoint_put_counts(to, "run.position", PLACES, places);
     checkpoint_put_reals(to, "run.loss", 1, &at->loss);
+    checkpoint_put_reals(to, "run.best", 1, &at->best);
     checkpoint_put_counts(to, "run.updates", UPDATES, updates);
     checkpoint_put_reals(to, "run.moved", 1, &u->moved);
     checkpoint_put_counts(to, "run.sums", SUMS, sums);
@@ -52,6 +55,7 @@ static bool take_position(position *at, const checkpoint *from, trouble *why)
     uint64_t places[PLACES], sums[SUMS], updates[UPDATES];
     if (!checkpoint_take_counts(from, "run.position", PLACES, places, why) ||
         !checkpoint_take_reals(from, "run.loss", 1, &at->loss, why) ||
+        !checkpoint_take_reals(from, "run.best", 1, &at->best, why) ||
         !checkpoint_take_counts(from, "run.updates", UPDATES, updates, why) ||
         !checkpoint_take_reals(from, "run.moved", 1, &at->updates.moved, why) ||
         !checkpoint_take_counts(from, "run.sums", SUMS, sums, why))
@@ -63,6 +67,7 @@ static bool take_position(position *at, const checkpoint *from, trouble *why)
     at->correct = places[4];
     at->rows = places[5];
     at->outside = places[6];
+    at->best_epoch = places[7];
     at->sums = (sum_counts){sums[0], sums[1], sums[2], sums[3], sums[4]};
     update_counts *u = &at->updates;
     u->elements = updates[0];
@@ -89,20 +94,18 @@ void trainer_save(const trainer *t, checkpoint *to)
     put_policy(t, to);
 }
 
-static bool check_settings(const trainer *t, const checkpoint *from, trouble *why)
+/* The settings then; to be freed, also after false. */
+static bool read_settings(const trainer *t, const checkpoint *from, settings *then, trouble *why)
 {
     const char *text = checkpoint_text(from, "settings");
+    settings_default(then);
     if (!text)
         return fail(why, "the checkpoint has no settings");
-    settings then;
-    settings_default(&then);
-    const bool good = settings_parse(&then, text, strlen(text), "checkpoint", why) &&
-                      occupied_by_same(t->settings, &then, "the checkpoint", why);
-    settings_free(&then);
-    return good;
+    return settings_parse(then, text, strlen(text), "checkpoint", why) &&
+           occupied_continues(t->settings, then, "the checkpoint", why);
 }
 
-static bool load_position(trainer *t, const checkpoint *from, trouble *why)
+static bool load_position(trainer *t, const checkpoint *from, const settings *then, trouble *why)
 {
     if (!take_position(&t->at, from, why))
         return false;
@@ -112,12 +115,20 @@ static bool load_position(trainer *t, const checkpoint *from, trouble *why)
     if (t->at.epoch > (uint64_t)t->settings->train.epochs || t->at.next % samples || done >= steps ||
         t->at.step != t->at.epoch * steps + done)
         return fail(why, "the checkpoint stands at step %llu, where no step begins", (unsigned long long)t->at.step);
-    return true;
+    if (strcmp(t->settings->output.best, then->output.best) != 0)
+        t->at.best = NAN; /* by another measure, or none */
+    return trainer_rates_agree(t, then) ||
+           fail(why, "with train.epochs = %d and not %d the schedule '%s' would have given the steps so far other learning "
+                "rates; constant and step:EPOCH,... give the same", t->settings->train.epochs, then->train.epochs,
+                t->settings->train.schedule);
 }
 
 bool trainer_load(trainer *t, const checkpoint *from, trouble *why)
 {
-    if (!check_settings(t, from, why) || !load_position(t, from, why))
+    settings then;
+    const bool fits = read_settings(t, from, &then, why) && load_position(t, from, &then, why);
+    settings_free(&then);
+    if (!fits)
         return false;
     size_t scaler = 0, policy = 0;
     const void *scaler_bytes = checkpoint_get(from, "scaler.state", &scaler);
