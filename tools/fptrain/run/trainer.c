@@ -340,21 +340,28 @@ static void pass_over(trainer *t, bool rounded, double *loss, double *accuracy)
     *accuracy = rows ? (double)correct / (double)rows : NAN;
 }
 
+void trainer_test(trainer *t, bool rounded, double *loss, double *accuracy)
+{
+    t->r->want = 0;
+    if (rounded) {
+        rounder_begin(t->r, UINT64_C(1) << 63 | t->at.epoch << 32);
+        if (t->settings->optimizer.master) /* else they are rounded, and not to be changed here */
+            t->optimizer->type->begin(t->optimizer);
+    }
+    t->optimizer->unrounded = !rounded;
+    pass_over(t, rounded, loss, accuracy);
+    t->optimizer->unrounded = false;
+}
+
 evaluation trainer_evaluate(trainer *t)
 {
     evaluation e;
     double loss;
-    t->r->want = 0;
-    if (rounds_anything(t)) {
-        rounder_begin(t->r, UINT64_C(1) << 63 | t->at.epoch << 32);
-        if (t->settings->optimizer.master) /* else they are rounded, and not to be changed here */
-            t->optimizer->type->begin(t->optimizer);
-        pass_over(t, true, &e.loss, &e.accuracy);
-    }
-    t->optimizer->unrounded = true;
-    pass_over(t, false, &loss, &e.accuracy_fp32);
-    t->optimizer->unrounded = false;
-    if (!rounds_anything(t)) {
+    const bool rounded = rounds_anything(t);
+    if (rounded)
+        trainer_test(t, true, &e.loss, &e.accuracy);
+    trainer_test(t, false, &loss, &e.accuracy_fp32);
+    if (!rounded) {
         e.loss = loss;
         e.accuracy = e.accuracy_fp32;
     }

@@ -82,6 +82,8 @@ bool trainer_over(const trainer *t);    /* all epochs are done, or the policy sa
 /* Whether the learning rates of the steps so far are those that the settings `then` gave. */
 bool trainer_rates_agree(const trainer *t, const settings *then);
 evaluation trainer_evaluate(trainer *t);
+/* Loss and accuracy of the test samples alone, in the formats of the moment or with the weights as they are kept. */
+void trainer_test(trainer *t, bool rounded, double *loss, double *accuracy);
 void trainer_end_epoch(trainer *t);
 
 /* Whether the last epoch, which has ended, was the best so far by output.best; if so it is kept in mind. */
