@@ -38,6 +38,7 @@ interval = 4
 [output]
 log_every = 1
 checkpoint_steps = 4
+best = loss
 [formats]
 v = e4m3fn sr
 w = e4m3fn
@@ -60,6 +61,7 @@ log() {
 
 same() { # A B WHAT
     cmp -s "$work/$1/run/checkpoint.safetensors" "$work/$2/run/checkpoint.safetensors" || complain "$3: other weights"
+    cmp -s "$work/$1/run/best.safetensors" "$work/$2/run/best.safetensors" || complain "$3: another best checkpoint"
     [ "$(log "$1")" = "$(log "$2")" ] || complain "$3: another log"
 }
 

@@ -126,7 +126,7 @@ static const row rows[] = {
     {"output", "dispersion", YESNO, AT(output, dispersion), "no", 0, 0, NULL, NULL,
      "with them standard deviation and 1 % quantile of every gradient, before it is rounded"},
     {"output", "best", CHOICE, AT(output, best), "none", 0, 0, "none accuracy loss", NULL,
-     "keeps best.safetensors, the checkpoint of the epoch with the best test accuracy or loss so far"},
+     "keeps best.safetensors, the checkpoint of the best test accuracy or loss so far"},
 };
 /* clang-format on */
 enum { ROWS = sizeof rows / sizeof *rows, MOST_FORMATS = 1000 };
