@@ -38,7 +38,8 @@ cmp -s a.safetensors b.safetensors && complain "another seed, the same weights"
 # --resume does not take the weights again, nor need them
 "$fptrain" run $small --epochs 1 --init-from a.safetensors --out c
 cp c/checkpoint.safetensors c.before && mv a.safetensors d.safetensors
-"$fptrain" run $small --epochs 1 --init-from a.safetensors --resume --out c || complain "--resume without the first weights"
+"$fptrain" run $small --epochs 1 --init-from a.safetensors --resume --out c ||
+    complain "--resume without the first weights"
 cmp -s c/checkpoint.safetensors c.before || complain "--resume: other weights"
 mv d.safetensors a.safetensors
 # packed parameters start as the nearest, or stochastically rounded, values; here they hold the weights
@@ -59,7 +60,8 @@ printf '# back\n\nnet.weight.* = linear*.weight\n  net.*.* = linear\\2.\\1\n' >n
 "$fptrain" run $still --init-from other.safetensors --set init.map=names.txt --force --out b &&
     "$fptrain" export b -o b.safetensors || complain "a file of names: $?"
 cmp -s a.safetensors b.safetensors || complain "a file of names: other weights"
-refuses "names.txt:2: 'nothing'" sh -c "printf '#\nnothing\n' >names.txt; $fptrain export a -o x.safetensors --map names.txt"
+printf '#\nnothing\n' >names.txt
+refuses "names.txt:2: 'nothing'" "$fptrain" export a -o x.safetensors --map names.txt
 refuses "has more *" "$fptrain" export a -o x.safetensors --map 'a*=b**'
 refuses "names a *" "$fptrain" export a -o x.safetensors --map 'a*=b\2'
 refuses "no tensor is called 'conv*'" "$fptrain" export a -o x.safetensors --map 'conv*=c*'
@@ -69,7 +71,8 @@ refuses "two tensors come to the name 'one'" "$fptrain" export a -o x.safetensor
 # ------------------------------------------------------------------------------------------------ what does not fit
 "$fptrain" export a -o headless.safetensors --map 'linear3.*='
 refuses "no weights for 'linear3.weight', 'linear3.bias'" "$fptrain" run $still --init-from headless.safetensors
-"$fptrain" run $still --init-from headless.safetensors --set 'init.partial=linear3.*' --force --out b || complain "partial: $?"
+"$fptrain" run $still --init-from headless.safetensors --set 'init.partial=linear3.*' --force --out b ||
+    complain "partial: $?"
 "$fptrain" export b -o b.safetensors --map 'linear3.*='
 cmp -s headless.safetensors b.safetensors || complain "init.partial: other weights"
 refuses "no tensor of this network is called 'conv1.*'" \
@@ -103,7 +106,8 @@ agrees() { # DIR
     fp32=$("$fptrain" eval "$1" --csv --formats fp32)
     line=$(field test_loss <"$1/log.jsonl"),$(field test_accuracy <"$1/log.jsonl")
     [ "$(awk -F, 'NR == 2 { printf "%.14g %.14g", $(NF-1), $NF }' <<<"$own")" = \
-        "$(awk -F, '{ printf "%.14g %.14g", $1, $2 }' <<<"$line")" ] || complain "$1: own is '$own', the run said '$line'"
+        "$(awk -F, '{ printf "%.14g %.14g", $1, $2 }' <<<"$line")" ] ||
+        complain "$1: own is '$own', the run said '$line'"
     [ "$(awk -F, 'NR == 2 { printf "%.14g", $NF }' <<<"$fp32")" = \
         "$(awk '{ printf "%.14g", $1 }' <<<"$(field test_accuracy_fp32 <"$1/log.jsonl")")" ] ||
         complain "$1: fp32 is '$fp32'"
@@ -135,14 +139,15 @@ refuses "percentile:P" "$fptrain" eval a --calibrate 2 --range percentile:0
 refuses "goes with --calibrate" "$fptrain" eval a --range mse
 refuses "one CHECKPOINT" "$fptrain" eval
 refuses "51x784" "$fptrain" eval a --set model.width=0.2
-[ "$("$fptrain" eval a.safetensors $(sed 's/--quiet//' <<<"$small") --csv --formats fp32)" = "$("$fptrain" eval a --csv --formats fp32)" ] ||
+[ "$("$fptrain" eval a.safetensors ${small% --quiet} --csv --formats fp32)" = \
+    "$("$fptrain" eval a --csv --formats fp32)" ] ||
     complain "eval of exported weights"
 
-# ------------------------------------------------------------------------------------------------ the best, and more epochs
+# ------------------------------------------------------------------------------------------ the best, and more epochs
 mkdir long short
 long="$small --set output.best=accuracy --set output.log_every=1 --out run"
 (cd long && "$fptrain" run $long --epochs 6) || complain "6 epochs: $?"
-(cd short && "$fptrain" run $long --epochs 2 && cp run/summary.json two.json && "$fptrain" run $long --epochs 6 --resume) ||
+(cd short && "$fptrain" run $long --epochs 2 && "$fptrain" run $long --epochs 6 --resume) ||
     complain "2 epochs, then 6: $?"
 cmp -s long/run/checkpoint.safetensors short/run/checkpoint.safetensors || complain "2 epochs, then 6: other weights"
 [ "$(sed 's/,"seconds":[^,}]*//' long/run/log.jsonl)" = "$(sed 's/,"seconds":[^,}]*//' short/run/log.jsonl)" ] ||

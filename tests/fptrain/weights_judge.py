@@ -40,8 +40,10 @@ def write_data(directory):
     for name, count in (("train", TRAIN), ("t10k", TEST)):
         images = rng.integers(0, 256, (count, SIDE, SIDE), np.uint8)
         labels = rng.integers(0, CLASSES, count).astype(np.uint8)
-        (directory / f"{name}-images-idx3-ubyte").write_bytes(struct.pack(">4I", 0x803, count, SIDE, SIDE) + images.tobytes())
-        (directory / f"{name}-labels-idx1-ubyte").write_bytes(struct.pack(">2I", 0x801, count) + labels.tobytes())
+        for what, start, data in (("images-idx3", (0x803, count, SIDE, SIDE), images),
+                                  ("labels-idx1", (0x801, count), labels)):
+            raw = struct.pack(f">{len(start)}I", *start) + data.tobytes()
+            (directory / f"{name}-{what}-ubyte").write_bytes(raw)
     (directory / "text").write_bytes(rng.choice(np.frombuffer(b"abcdefg \n", np.uint8), 4000).tobytes())
 
 
@@ -210,7 +212,8 @@ def check_torch(directory):
     torch.set_num_threads(1)
     _, test, labels = pictures(directory)
     compare(directory, "lenet", run_torch(torch, lenet(torch), directory / "lenet.safetensors", test), labels)
-    compare(directory, "resnet", run_torch(torch, residual(torch), directory / "resnet.safetensors", test), labels, 1e-5)
+    logits = run_torch(torch, residual(torch), directory / "resnet.safetensors", test)
+    compare(directory, "resnet", logits, labels, 1e-5)
     x, next_ones = characters(directory)
     compare(directory, "lstm", run_torch(torch, recurrent(torch), directory / "lstm.safetensors", x), next_ones, 1e-5)
     # the way back: PyTorch's own start, in 16 bits, an LSTM with two biases
@@ -228,7 +231,8 @@ def write_weights(directory):
     from safetensors.torch import save_file
     torch.manual_seed(3)
     for name, net in (("half", lenet(torch)), ("back", recurrent(torch))):
-        state = {k: v.to(torch.bfloat16 if i % 2 else torch.float16) for i, (k, v) in enumerate(net.state_dict().items())}
+        short = (torch.float16, torch.bfloat16)
+        state = {k: v.to(short[i % 2]) for i, (k, v) in enumerate(net.state_dict().items())}
         save_file(state, directory / f"{name}.safetensors")
         save_file({k: v.float() for k, v in state.items()}, directory / f"{name}.wide")
 

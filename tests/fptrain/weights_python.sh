@@ -33,8 +33,8 @@ sequence='conv1.*=0.*,conv2.*=3.*,linear1.*=7.*,linear2.*=9.*,linear3.*=11.*'
 back='0.*=conv1.*,3.*=conv2.*,7.*=linear1.*,9.*=linear2.*,11.*=linear3.*'
 train lenet --model lenet
 train resnet --model resnet20 --set model.width=0.25 --set model.projections=yes
-"$fptrain" run --model charlstm --set model.width=0.25 --data text:text --set data.steps=16 --epochs 1 --quiet --out lstm ||
-    fails "lstm: run"
+"$fptrain" run --model charlstm --set model.width=0.25 --data text:text --set data.steps=16 --epochs 1 --quiet \
+    --out lstm || fails "lstm: run"
 "$fptrain" export lenet -o lenet.safetensors --map "$sequence" && "$fptrain" export resnet -o resnet.safetensors &&
     "$fptrain" export lstm -o lstm.safetensors || fails "export"
 for name in lenet resnet lstm; do

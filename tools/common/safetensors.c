@@ -15,10 +15,10 @@
 static const struct {
     const char *name;
     unsigned bits;
-} types[] = {{"F64", 64},    {"F32", 32},    {"BF16", 16},       {"F16", 16},       {"F8_E4M3", 8}, {"F8_E5M2", 8},
-             {"F8_E8M0", 8}, {"BOOL", 8},    {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"F4", 4},     {"F6_E2M3", 6},
-             {"F6_E3M2", 6}, {"U8", 8},      {"I8", 8},          {"I16", 16},       {"U16", 16},    {"I32", 32},
-             {"U32", 32},    {"C64", 64},    {"I64", 64},        {"U64", 64}};
+} types[] = {{"F64", 64},    {"F32", 32}, {"BF16", 16},       {"F16", 16},        {"F8_E4M3", 8}, {"F8_E5M2", 8},
+             {"F8_E8M0", 8}, {"BOOL", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"F4", 4},      {"F6_E2M3", 6},
+             {"F6_E3M2", 6}, {"U8", 8},   {"I8", 8},          {"I16", 16},        {"U16", 16},    {"I32", 32},
+             {"U32", 32},    {"C64", 64}, {"I64", 64},        {"U64", 64}};
 enum { TYPES = sizeof types / sizeof *types };
 
 unsigned safetensors_bits(const char *type)
@@ -168,8 +168,8 @@ bool safetensors_parse(safetensors *s, const char *header, size_t length, uint64
     if (root == NULL) {
         return fail(why, "the header is no JSON: %s, at byte %d", error.text, error.position);
     }
-    const bool good = json_is_object(root) ? read_entries(s, root, data_size, why)
-                                           : fail(why, "the header is not a JSON object");
+    const bool good =
+        json_is_object(root) ? read_entries(s, root, data_size, why) : fail(why, "the header is not a JSON object");
     json_decref(root);
     return good;
 }

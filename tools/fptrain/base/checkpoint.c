@@ -19,7 +19,8 @@ enum { LONGEST_NAME = 255, CRC_DIGITS = 8, SIZE_DIGITS = 20 };
 
 /* The beginning of the header, after its length; the digits of the checksum and of the size stand where the blanks are.
  */
-static const char before_crc[] = "{\"__metadata__\":{\"checksum\":\"crc32 ", between[] = " of ", after_size[] = " bytes\"";
+static const char before_crc[] = "{\"__metadata__\":{\"checksum\":\"crc32 ", between[] = " of ",
+                  after_size[] = " bytes\"";
 enum {
     CRC_AT = 8 + sizeof before_crc - 1,
     SIZE_AT = CRC_AT + CRC_DIGITS + sizeof between - 1,
@@ -87,8 +88,11 @@ static entry *add(checkpoint *c, const char *name, const char *type, unsigned di
     }
     const size_t name_length = strlen(name);
     entry *e = &c->entry[c->count++];
-    *e = (entry){.name = need(name_length + 1, 1), .dims = dims, .dim = need(dims, sizeof *dim),
-                 .bytes = need_room(length, 1), .length = length};
+    *e = (entry){.name = need(name_length + 1, 1),
+                 .dims = dims,
+                 .dim = need(dims, sizeof *dim),
+                 .bytes = need_room(length, 1),
+                 .length = length};
     memcpy(e->name, name, name_length);
     snprintf(e->type, sizeof e->type, "%s", type);
     if (dims > 0)
@@ -109,8 +113,8 @@ void checkpoint_put_array(checkpoint *c, const checkpoint_array *a)
 static void put_vector(checkpoint *c, const char *name, const char *type, size_t n, size_t size, const void *bytes)
 {
     const uint64_t dim = n;
-    checkpoint_put_array(c, &(checkpoint_array){.name = name, .type = type, .dims = 1, .dim = &dim, .bytes = bytes,
-                                                .length = n * size});
+    checkpoint_put_array(
+        c, &(checkpoint_array){.name = name, .type = type, .dims = 1, .dim = &dim, .bytes = bytes, .length = n * size});
 }
 
 void checkpoint_put(checkpoint *c, const char *name, const void *bytes, size_t length)
@@ -136,8 +140,9 @@ void checkpoint_put_floats(checkpoint *c, const char *name, int dims, const int 
         wide[i] = (uint64_t)dim[i];
         n *= (size_t)dim[i];
     }
-    checkpoint_put_array(c, &(checkpoint_array){.name = name, .type = "F32", .dims = (unsigned)dims, .dim = wide,
-                                                .bytes = x, .length = n * sizeof *x});
+    checkpoint_put_array(
+        c, &(checkpoint_array){
+               .name = name, .type = "F32", .dims = (unsigned)dims, .dim = wide, .bytes = x, .length = n * sizeof *x});
 }
 
 void checkpoint_put_text(checkpoint *c, const char *key, const char *text)
@@ -161,8 +166,8 @@ const void *checkpoint_get(const checkpoint *c, const char *name, size_t *length
 
 static checkpoint_array array_of(const entry *e)
 {
-    return (checkpoint_array){.name = e->name, .type = e->type, .dims = e->dims, .dim = e->dim, .bytes = e->bytes,
-                              .length = e->length};
+    return (checkpoint_array){
+        .name = e->name, .type = e->type, .dims = e->dims, .dim = e->dim, .bytes = e->bytes, .length = e->length};
 }
 
 bool checkpoint_find(const checkpoint *c, const char *name, checkpoint_array *a)
@@ -396,11 +401,14 @@ static bool read_digits(const uint8_t *from, int count, int base, uint64_t *numb
 /* The beginning and the checksum over all bytes: after this they are what was written. */
 static bool check_start(const uint8_t *bytes, size_t length, const char *name, trouble *why)
 {
-    static const char old[] = "\x89" "FPTRN\r\n";
+    static const char old[] = "\x89"
+                              "FPTRN\r\n";
     uint64_t size, crc;
     if (length >= 8 && memcmp(bytes, old, 8) == 0)
-        return fail(why, "%s: a checkpoint in the layout before that of safetensors, which is no longer read: begin the "
-                    "run again", name);
+        return fail(why,
+                    "%s: a checkpoint in the layout before that of safetensors, which is no longer read: begin the "
+                    "run again",
+                    name);
     if (length < START && (length < CRC_AT || begins_like_one(bytes, length)))
         return fail(why, "%s: truncated: a checkpoint has at least %d bytes, this has %zu", name, START, length);
     if (!begins_like_one(bytes, length))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* checkpoint.h - named arrays and texts in one file, written to a temporary name, synced and renamed; checked when read.
+/* checkpoint.h - named arrays and texts in one file, written to a temporary name, synced, renamed; checked when read.
  *
  * In memory it is a list of (name, type, shape, bytes) and one of (key, text). On disk it is a .safetensors file, which
  * any reader of these opens: the arrays are its tensors, those of 8 bytes an element first, those of one byte last;

@@ -85,9 +85,7 @@ static void read_options(wish *w, int argc, char **argv)
         case JSON: w->json = true; break;
         case CSV: w->csv = true; break;
         case PLOT: w->plot = options_output("eval", optarg); break;
-        case 'h':
-            fputs(help, stdout);
-            exit(0);
+        case 'h': fputs(help, stdout); exit(0);
         default: options_refuse("eval", argv[optind - 1], longs, true);
         }
     }
@@ -177,8 +175,13 @@ int command_eval(int argc, char **argv)
         evaluator_calibrate(e, w.batches);
     eval_row *row = need((size_t)w.rows * (size_t)(w.ranges + 1), sizeof *row);
     const int count = test_all(e, &w, row);
-    const eval_table t = {.checkpoint = w.path, .model = s.model.name, .data = s.data.source,
-                          .samples = evaluator_samples(e), .text = evaluator_is_text(e), .count = count, .row = row};
+    const eval_table t = {.checkpoint = w.path,
+                          .model = s.model.name,
+                          .data = s.data.source,
+                          .samples = evaluator_samples(e),
+                          .text = evaluator_is_text(e),
+                          .count = count,
+                          .row = row};
     if (w.json) {
         json_t *json = eval_table_json(&t);
         char *text = json_to_text(json, JSON_INDENT(2));

@@ -151,10 +151,10 @@ static void draw_row(FILE *out, const eval_table *t, const axis *x, int i)
     svg_text(out, label);
     fprintf(out, "</text>\n");
     if (isfinite(value) && value >= 0)
-        fprintf(out, "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>", r->range ? "c" : "m", BARS, y,
-                fmax(axis_place(x, value) - BARS, 0.5), BAR);
-    fprintf(out, "<text x=\"%.1f\" y=\"%d\">%.*f%s</text>\n",
-            (isfinite(value) ? axis_place(x, value) : BARS) + 4, y + 11, t->text ? 4 : 2, value, t->text ? "" : " %");
+        fprintf(out, "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>", r->range ? "c" : "m", BARS,
+                y, fmax(axis_place(x, value) - BARS, 0.5), BAR);
+    fprintf(out, "<text x=\"%.1f\" y=\"%d\">%.*f%s</text>\n", (isfinite(value) ? axis_place(x, value) : BARS) + 4,
+            y + 11, t->text ? 4 : 2, value, t->text ? "" : " %");
 }
 
 bool eval_table_plot(const char *path, const eval_table *t, trouble *why)
@@ -171,11 +171,14 @@ bool eval_table_plot(const char *path, const eval_table *t, trouble *why)
     svg_begin(out, &(svg_page){.width = WIDTH, .height = bottom + 44, .font_size = 11, .style = style});
     fprintf(out, "<text x=\"%d\" y=\"22\" font-size=\"13\">", LEFT);
     svg_text(out, t->model);
-    fprintf(out, " under formats: %s</text>\n<text x=\"%d\" y=\"44\">%zu test samples; green: calibrated ranges</text>\n",
+    fprintf(out,
+            " under formats: %s</text>\n<text x=\"%d\" y=\"44\">%zu test samples; green: calibrated ranges</text>\n",
             t->text ? "bits a character" : "test accuracy", LEFT, t->samples);
     for (double tick = 0; tick <= x.high + 1e-9 * x.step; tick += x.step)
-        fprintf(out, "<path class=\"grid\" d=\"M%.1f %dV%d\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%g%s</text>\n",
-                axis_place(&x, tick), TOP - 4, bottom, axis_place(&x, tick), bottom + 16, tick, t->text ? "" : " %");
+        fprintf(
+            out,
+            "<path class=\"grid\" d=\"M%.1f %dV%d\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%g%s</text>\n",
+            axis_place(&x, tick), TOP - 4, bottom, axis_place(&x, tick), bottom + 16, tick, t->text ? "" : " %");
     for (int i = 0; i < t->count; i++)
         draw_row(out, t, &x, i);
     if (base && isfinite(measure(t, base)))

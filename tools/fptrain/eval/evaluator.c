@@ -136,7 +136,8 @@ static bool read_item(settings *to, const char *item, trouble *why)
     if (item[equals]) {
         value = piece(item + equals + 1, strlen(item + equals + 1));
         good = strcmp(key, "dv") != 0 && strcmp(key, "dw") != 0;
-        good = good ? settings_set(to, "formats", key, value, why) : fail(why, "there are no gradients to round (%s)", key);
+        good = good ? settings_set(to, "formats", key, value, why)
+                    : fail(why, "there are no gradients to round (%s)", key);
         free(value);
     } else {
         good = settings_set(to, "formats", "v", key, why) && settings_set(to, "formats", "w", key, why);
@@ -205,8 +206,9 @@ static double mean_bits(const evaluator *e, role which)
     for (int i = 0; i < rounder_count(e->t->r, which); i++) {
         if (!rounder_rounds(e->t->r, which, i))
             continue;
-        const double n = which == ROLE_W ? (double)graph_param(e->t->g, i)->size : (double)graph_value(e->t->g, i)->row *
-                                               graph_value(e->t->g, i)->rows_per_sample;
+        const double n = which == ROLE_W
+                             ? (double)graph_param(e->t->g, i)->size
+                             : (double)graph_value(e->t->g, i)->row * graph_value(e->t->g, i)->rows_per_sample;
         bits += n * rule_bits(&e->t->r->rule[which][i]);
         elements += n;
     }
@@ -265,8 +267,8 @@ bool evaluator_test_calibrated(evaluator *e, const char *range, const eval_row *
         return false;
     if (!calibration_apply(e->calibration, &how))
         return fail(why, "%s: no format of it has a scale of the whole tensor", like->formats);
-    *row = (eval_row){.formats = copy(like->formats), .range = copy(range), .bits_w = like->bits_w,
-                      .bits_v = like->bits_v};
+    *row = (eval_row){
+        .formats = copy(like->formats), .range = copy(range), .bits_w = like->bits_w, .bits_v = like->bits_v};
     trainer_test(e->t, true, &row->loss, &row->accuracy);
     calibration_lift(e->calibration);
     return true;

@@ -17,8 +17,8 @@
 #include "run/trainer.h"
 
 typedef struct eval_row {
-    char *formats;     /* the assignment */
-    char *range;       /* of calibrated ranges how they were found; NULL: ranges of the moment */
+    char *formats;         /* the assignment */
+    char *range;           /* of calibrated ranges how they were found; NULL: ranges of the moment */
     double bits_w, bits_v; /* a parameter, an element of a value; 32 where nothing is rounded */
     double loss, accuracy;
 } eval_row;

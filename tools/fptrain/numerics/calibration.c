@@ -121,8 +121,8 @@ static double percentile(seen *s, double percent)
 static fpemu_range cut(const seen *s, double most)
 {
     const double max = fmin(s->max, most), min = fmax(s->min, -most);
-    return (fpemu_range){.count = s->count, .nonzero = fmax(max, -min) > 0, .amax = fmax(max, -min), .max = max,
-                         .min = min};
+    return (fpemu_range){
+        .count = s->count, .nonzero = fmax(max, -min) > 0, .amax = fmax(max, -min), .max = max, .min = min};
 }
 
 static double squared_error(const rule *l, const seen *s, const fpemu_range *range, float *rounded)

@@ -324,7 +324,8 @@ static void start(optimizer *base, int p, const float *w)
 
 static const optimizer_type fp32_type = {.free = release, .begin = begin, .extent = extent, .square = square,
                                           .update = update_all, .master = master, .gradient = gradient,
-                                          .bytes = bytes, .workspace = workspace, .save = save, .load = load, .start = start};
+                                          .bytes = bytes, .workspace = workspace, .save = save, .load = load,
+                                          .start = start};
 
 optimizer *optimizer_fp32(const optimizer_settings *settings, method m, graph *g, rounder *r)
 {

@@ -476,7 +476,8 @@ static bool load(optimizer *base, const checkpoint *from, trouble *why)
 
 static const optimizer_type packed_type = {.free = release, .begin = begin, .extent = extent, .square = square,
                                           .update = update_all, .master = master, .gradient = gradient,
-                                          .bytes = bytes, .workspace = workspace, .save = save, .load = load, .start = start};
+                                          .bytes = bytes, .workspace = workspace, .save = save, .load = load,
+                                          .start = start};
 
 /* ------------------------------------------------------------------------------------------------- creation */
 

@@ -111,7 +111,8 @@ bool occupied_spares(const char *output, trouble *why)
 static bool take_away(const char *directory, const char *name, trouble *why)
 {
     char *path = path_join(directory, name);
-    const bool good = unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR || fail(why, "%s: %s", path, strerror(errno));
+    const bool good =
+        unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR || fail(why, "%s: %s", path, strerror(errno));
     free(path);
     return good;
 }

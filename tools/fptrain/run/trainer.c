@@ -241,9 +241,9 @@ bool trainer_rates_agree(const trainer *t, const settings *then)
     const uint64_t begun = t->at.epoch + (t->at.next > 0);
     bool same = true;
     for (uint64_t epoch = 0; !t->policy->type->rate && same && epoch < begun; epoch++)
-        same = schedule_lr(now->train.schedule, now->train.lr, (int)epoch, now->train.epochs, now->train.warmup, NULL) ==
-               schedule_lr(then->train.schedule, then->train.lr, (int)epoch, then->train.epochs, then->train.warmup,
-                           NULL);
+        same =
+            schedule_lr(now->train.schedule, now->train.lr, (int)epoch, now->train.epochs, now->train.warmup, NULL) ==
+            schedule_lr(then->train.schedule, then->train.lr, (int)epoch, then->train.epochs, then->train.warmup, NULL);
     return same;
 }
 

@@ -32,7 +32,7 @@ typedef struct position {
     uint64_t skipped; /* steps that the optimiser did not take */
     double loss;      /* sums over the rows of this epoch */
     uint64_t correct, rows;
-    double best; /* of output.best: the best test accuracy or loss so far; NaN: none yet */
+    double best;           /* of output.best: the best test accuracy or loss so far; NaN: none yet */
     uint64_t best_epoch;   /* of which epoch, from 0 */
     uint64_t outside;      /* sums of gradient computations that lay outside 32 bits, where the backend counts them */
     update_counts updates; /* of all steps that were counted */

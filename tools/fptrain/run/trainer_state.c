@@ -36,8 +36,8 @@ static void put_position(const trainer *t, checkpoint *to)
 {
     const position *at = &t->at;
     const update_counts *u = &at->updates;
-    const uint64_t places[PLACES] = {at->step, at->epoch, at->next, at->skipped, at->correct, at->rows, at->outside,
-                                     at->best_epoch};
+    const uint64_t places[PLACES] = {at->step,    at->epoch, at->next,    at->skipped,
+                                     at->correct, at->rows,  at->outside, at->best_epoch};
     const uint64_t sums[SUMS] = {at->sums.roundings, at->sums.inexact, at->sums.swamped, at->sums.overflow,
                                  at->sums.underflow};
     uint64_t updates[UPDATES] = {u->elements, u->updates, u->vanished, u->small_g, u->small_update};
@@ -118,9 +118,10 @@ static bool load_position(trainer *t, const checkpoint *from, const settings *th
     if (strcmp(t->settings->output.best, then->output.best) != 0)
         t->at.best = NAN; /* by another measure, or none */
     return trainer_rates_agree(t, then) ||
-           fail(why, "with train.epochs = %d and not %d the schedule '%s' would have given the steps so far other learning "
-                "rates; constant and step:EPOCH,... give the same", t->settings->train.epochs, then->train.epochs,
-                t->settings->train.schedule);
+           fail(why,
+                "with train.epochs = %d and not %d the schedule '%s' would have given the steps so far other learning "
+                "rates; constant and step:EPOCH,... give the same",
+                t->settings->train.epochs, then->train.epochs, t->settings->train.schedule);
 }
 
 bool trainer_load(trainer *t, const checkpoint *from, trouble *why)

@@ -77,7 +77,7 @@ static bool put_unpacked(checkpoint *to, const checkpoint *from, const checkpoin
 static const struct {
     const char *type;
     fpemu_name format;
-} wider[] = {{"F16", FPEMU_NAME_BINARY16},   {"BF16", FPEMU_NAME_BFLOAT16},        {"F8_E4M3", FPEMU_NAME_E4M3FN},
+} wider[] = {{"F16", FPEMU_NAME_BINARY16}, {"BF16", FPEMU_NAME_BFLOAT16},        {"F8_E4M3", FPEMU_NAME_E4M3FN},
              {"F8_E5M2", FPEMU_NAME_E5M2}, {"F8_E4M3FNUZ", FPEMU_NAME_E4M3FNUZ}, {"F8_E5M2FNUZ", FPEMU_NAME_E5M2FNUZ}};
 
 static void put_widened(checkpoint *to, const checkpoint_array *a)
@@ -341,8 +341,7 @@ static void print_array_shape(const checkpoint_array *a, char text[128])
 {
     size_t length = (size_t)snprintf(text, 128, "%s", a->dims ? "" : "a single number");
     for (unsigned i = 0; i < a->dims && length < 100; i++)
-        length += (size_t)snprintf(text + length, 128 - length, "%s%llu", i ? "x" : "",
-                                   (unsigned long long)a->dim[i]);
+        length += (size_t)snprintf(text + length, 128 - length, "%s%llu", i ? "x" : "", (unsigned long long)a->dim[i]);
 }
 
 static bool refuse_shape(const target *t, const checkpoint_array *a, trouble *why)
@@ -428,8 +427,8 @@ static bool take_all(const targets *all, const checkpoint *weights, const name_m
         return refuse_list(&extra, "the network has no tensor", "a rule of init.map renames them, or leaves them out",
                            why);
     if (missing.count)
-        return refuse_list(&missing, "no weights for", "init.map renames others, init.partial leaves them at their start",
-                           why);
+        return refuse_list(&missing, "no weights for",
+                           "init.map renames others, init.partial leaves them at their start", why);
     return all_met(names, why) && (taken > 0 || fail(why, "not one tensor of it is of this network"));
 }
 
