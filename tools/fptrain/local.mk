@@ -118,6 +118,10 @@ trainer_policies = \
 trainer_run = \
 	tools/fptrain/run/experiment.c \
 	tools/fptrain/run/experiment.h \
+	tools/fptrain/run/lock.c \
+	tools/fptrain/run/lock.h \
+	tools/fptrain/run/machine.c \
+	tools/fptrain/run/machine.h \
 	tools/fptrain/run/name_map.c \
 	tools/fptrain/run/name_map.h \
 	tools/fptrain/run/network.c \
@@ -126,6 +130,8 @@ trainer_run = \
 	tools/fptrain/run/occupied.h \
 	tools/fptrain/run/record.c \
 	tools/fptrain/run/record.h \
+	tools/fptrain/run/record_file.h \
+	tools/fptrain/run/record_start.c \
 	tools/fptrain/run/schedule.c \
 	tools/fptrain/run/schedule.h \
 	tools/fptrain/run/settings.c \
@@ -133,6 +139,8 @@ trainer_run = \
 	tools/fptrain/run/settings_file.c \
 	tools/fptrain/run/shelf.c \
 	tools/fptrain/run/shelf.h \
+	tools/fptrain/run/tally.c \
+	tools/fptrain/run/tally.h \
 	tools/fptrain/run/trainer.c \
 	tools/fptrain/run/trainer.h \
 	tools/fptrain/run/trainer_state.c \

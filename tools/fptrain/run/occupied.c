@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/atomic_file.h"
+
 /* In the order in which they go away: nothing to go on from first, and last what says that there was a run. */
 static const char *const files[] = {RUN_CHECKPOINT, RUN_BEST, "summary.json", "log.jsonl", "settings.ini"};
 enum { FILES = sizeof files / sizeof *files };
@@ -37,7 +39,8 @@ bool occupied(const char *directory)
 static bool is_kept(const settings_key *key)
 {
     return strcmp(key->section, "output") != 0 &&
-           (strcmp(key->section, "train") != 0 || strcmp(key->key, "threads") != 0);
+           (strcmp(key->section, "train") != 0 ||
+            (strcmp(key->key, "threads") != 0 && strcmp(key->key, "diverged") != 0));
 }
 
 bool occupied_continues(const settings *now, const settings *then, const char *what, trouble *why)
@@ -108,24 +111,19 @@ bool occupied_spares(const char *output, trouble *why)
     return true;
 }
 
-static bool take_away(const char *directory, const char *name, trouble *why)
+void occupied_tidy(const char *directory)
 {
-    char *path = path_join(directory, name);
-    const bool good =
-        unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR || fail(why, "%s: %s", path, strerror(errno));
-    free(path);
-    return good;
+    for (int i = 0; i < FILES; i++)
+        atomic_file_tidy(directory, files[i]);
 }
 
 bool occupied_clear(const char *directory, trouble *why)
 {
     bool good = true;
-    for (int i = 0; good && i < FILES; i++)
-        good = take_away(directory, files[i], why);
+    for (int i = 0; good && i < FILES; i++) {
+        char *path = path_join(directory, files[i]);
+        good = unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR || fail(why, "%s: %s", path, strerror(errno));
+        free(path);
+    }
     return good;
-}
-
-bool occupied_reopen(const char *directory, trouble *why)
-{
-    return take_away(directory, "summary.json", why);
 }

@@ -30,7 +30,7 @@ static void put_policy(const trainer *t, checkpoint *to)
 }
 
 /* Of the counters of updates and of sums the checkpoint has arrays of whole numbers, in the order of their members. */
-enum { UPDATES = 5 + UPDATE_BINS, SUMS = 5, PLACES = 8 };
+enum { UPDATES = 5 + UPDATE_BINS, SUMS = 5, PLACES = 11 };
 
 static void put_position(const trainer *t, checkpoint *to)
 {
@@ -68,6 +68,9 @@ static bool take_position(position *at, const checkpoint *from, trouble *why)
     at->rows = places[5];
     at->outside = places[6];
     at->best_epoch = places[7];
+    at->adrift = places[8];
+    at->not_finite = places[9];
+    at->test_adrift = places[10];
     at->sums = (sum_counts){sums[0], sums[1], sums[2], sums[3], sums[4]};
     update_counts *u = &at->updates;
     u->elements = updates[0];
