@@ -42,7 +42,7 @@ tests_fptrain_steps_SOURCES = tests/fptrain/steps.c tests/fptrain/expect.h
 tests_fptrain_steps_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_steps_LDADD = tools/libfptrain.la
 TRAINER_RUNS = tests/fptrain/demo.sh tests/fptrain/methods.sh tests/fptrain/mixed.sh tests/fptrain/mnist.sh \
-	tests/fptrain/occupied.sh tests/fptrain/runs.sh
+	tests/fptrain/occupied.sh tests/fptrain/runs.sh tests/fptrain/updates.sh
 dist_noinst_SCRIPTS += $(TRAINER_RUNS)
 EXTRA_DIST += tests/fptrain/kill.sh
 if FPTRAIN

@@ -289,6 +289,16 @@ void record_updates(record *r, const update_counts *u, bool packed)
     set(r->line, "updates", updates);
 }
 
+void record_clipping(record *r, const clipper *c)
+{
+    json_t *clipped = object();
+    set(clipped, "largest", real(c->largest));
+    set(clipped, "parts", count(c->last.parts));
+    set(clipped, "clipped", count(c->last.parts_clipped));
+    set(clipped, "steps_clipped_so_far", count(c->all.clipped));
+    set(r->line, "clipping", clipped);
+}
+
 void record_sums(record *r, const sum_counts *s)
 {
     json_t *sums = object();
