@@ -41,8 +41,8 @@ tests_fptrain_scalers_LDADD = tools/libfptrain.la
 tests_fptrain_steps_SOURCES = tests/fptrain/steps.c tests/fptrain/expect.h
 tests_fptrain_steps_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_steps_LDADD = tools/libfptrain.la
-TRAINER_RUNS = tests/fptrain/demo.sh tests/fptrain/methods.sh tests/fptrain/mixed.sh tests/fptrain/mnist.sh \
-	tests/fptrain/occupied.sh tests/fptrain/runs.sh tests/fptrain/updates.sh
+TRAINER_RUNS = tests/fptrain/demo.sh tests/fptrain/deviations.sh tests/fptrain/methods.sh tests/fptrain/mixed.sh \
+	tests/fptrain/mnist.sh tests/fptrain/occupied.sh tests/fptrain/runs.sh tests/fptrain/updates.sh
 dist_noinst_SCRIPTS += $(TRAINER_RUNS)
 EXTRA_DIST += tests/fptrain/kill.sh
 if FPTRAIN

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The optimisers beside PyTorch's in FP32, step by step: the weights that tests/fptrain/updates prints, and those of
-# torch.optim for the same gradients, differ by at most 4 units in the last place of the larger of the weight, its first
-# value and the first rate (PyTorch fuses products with sums, and sums norms in FP32); most are the same. Smoothed losses
-# and their gradients beside those of torch.nn.CrossEntropyLoss: the numbers of tests/vectors/updates.txt.
+# torch.optim for the same gradients, differ by at most 4 units in the last place of the larger of the weight, its
+# first value and the first rate (PyTorch fuses products with sums, and sums norms in FP32); most are the same. Losses
+# with smoothed labels beside those of torch.nn.CrossEntropyLoss: the numbers of tests/vectors/updates.txt.
 set -u
 python3 -c 'import torch' >/dev/null 2>&1 || { echo 'skipped: no Python 3 with PyTorch'; exit 77; }
 work=$(mktemp -d) || exit 1
