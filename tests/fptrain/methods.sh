@@ -139,8 +139,9 @@ for config in muppet momentum adam warm; do
         run $config-threads-$threads $config.ini $threads || complain "$config, $threads threads: exit status $?"
         same $config $config-threads-$threads "$config with $threads threads"
     done
-    # before the first checkpoint, within an epoch, after some, and killed again while resumed
-    for at in 2 20 $([ $config = muppet ] && echo 56 || echo 33); do
+    # before the first checkpoint, within an epoch, after some, and killed again while resumed; warm: amid its warm-up
+    case $config in muppet) moments='2 20 56' ;; warm) moments=20 ;; *) moments='2 20 33' ;; esac
+    for at in $moments; do
         kill_at $config-$at $at --config "$work/$config.ini"
         [ $at -ne 20 ] || kill_at $config-$at 28 --config "$work/$config.ini" --resume
         run $config-$at $config.ini $((1 + at % 3)) --resume || complain "$config: resuming: exit status $?"
@@ -181,6 +182,11 @@ refused policy.name run muppet muppet.ini 1 --resume --policy muppet
 refused optimizer.weights run momentum momentum.ini 1 --resume --set 'optimizer.weights=group(int12,256)'
 refused micro-batches run other momentum.ini 1 --set optimizer.store=fp32
 refused "no setting 'speed'" run other muppet.ini 1 --policy muppet:speed=1
+refused "sets the learning rate itself" run other muppet.ini 1 --set train.warmup_steps=4
+refused "sets the learning rate itself" run other muppet.ini 1 --set train.schedule_by=step
+refused "not both" run other warm.ini 1 --set train.warmup=1
+refused "its threshold" run other warm.ini 1 --set optimizer.clip=0
+refused "called 'conv1.*'" run other warm.ini 1 --set 'optimizer.no_decay=*.bias,conv1.*'
 refused exact:wrap run other muppet.ini 1 --set train.backend=exact:wrap
 refused "decides by gradients" run other muppet.ini 1 --set optimizer.store=packed --set train.backend=auto
 

@@ -96,11 +96,18 @@ static void start(bench *b, const char *line)
     known *k = &b->k;
     stop(b);
     check(sscanf(line, "case %31s %31s %15s %15s %15s %15s %15s %15s %63s %63s", k->name, k->optimizer, k->momentum,
-                  k->beta2, k->epsilon, k->decay, k->clip, k->clipping, k->no_decay, k->no_clip) == 10, "%s", line);
-    b->settings = (optimizer_settings){
-        .name = k->optimizer, .momentum = atof(k->momentum), .beta2 = atof(k->beta2), .epsilon = atof(k->epsilon),
-        .decay = atof(k->decay), .clip = atof(k->clip), .clipping = k->clipping, .master = true,
-        .no_decay = strcmp(k->no_decay, "-") ? k->no_decay : "", .no_clip = strcmp(k->no_clip, "-") ? k->no_clip : ""};
+                 k->beta2, k->epsilon, k->decay, k->clip, k->clipping, k->no_decay, k->no_clip) == 10,
+          "%s", line);
+    b->settings = (optimizer_settings){.name = k->optimizer,
+                                       .momentum = atof(k->momentum),
+                                       .beta2 = atof(k->beta2),
+                                       .epsilon = atof(k->epsilon),
+                                       .decay = atof(k->decay),
+                                       .clip = atof(k->clip),
+                                       .clipping = k->clipping,
+                                       .master = true,
+                                       .no_decay = strcmp(k->no_decay, "-") ? k->no_decay : "",
+                                       .no_clip = strcmp(k->no_clip, "-") ? k->no_clip : ""};
     b->settings.packed = b->packed && strcmp(k->optimizer, "nesterov");
     b->settings.nearest = true;
     for (int i = 0; i < KEPT; i++)
@@ -157,8 +164,8 @@ static void compare(bench *b, const char *line)
             const double want = strtod(at, &end), got = (double)b->o->type->master(b->o, p)[i];
             const double first = fabs(sequence(10 + (uint64_t)p, i)), size = fmax(fmax(first, fabs(want)), 0x1.4p-4);
             const double ulps = fabs(got - want) / ldexp(FLT_EPSILON, ilogb(size));
-            check(end != at && ulps <= MOST_ULPS, "%s, step %d, %d[%zu]: %.9g, not %.9g", b->k.name, b->step, p, i,
-                   got, want);
+            check(end != at && ulps <= MOST_ULPS, "%s, step %d, %d[%zu]: %.9g, not %.9g", b->k.name, b->step, p, i, got,
+                  want);
             b->most_ulps = fmax(b->most_ulps, ulps);
             at = end;
             if (printing)
@@ -185,7 +192,8 @@ static void in_e4m3(role which, size_t n, float *x)
     fpemu_format f;
     const fpemu_rounding nearest = {.mode = FPEMU_MODE_RNE};
     check(fpemu_format_parse("e4m3fn", &f, NULL) == FPEMU_OK &&
-               (which != ROLE_DV || fpemu_quantize_f32(&f, &nearest, n, x, x, NULL) == FPEMU_OK), "e4m3fn");
+              (which != ROLE_DV || fpemu_quantize_f32(&f, &nearest, n, x, x, NULL) == FPEMU_OK),
+          "e4m3fn");
 }
 
 /* A network that is a loss alone, of rows of logits; the result is for harness_free. */
@@ -223,7 +231,7 @@ static void read_loss(FILE *file, char *line, int capacity)
     float x[64];
     forward_result result;
     check(sscanf(line, "loss %lf %d %d %lf", &smoothing, &rows, &classes, &loss) == 4 && rows * classes <= 64, "%s",
-           line);
+          line);
     for (int i = 0; i < rows * classes; i++)
         x[i] = (float)(8 * sequence(1000 + (uint64_t)rows, (uint64_t)i));
     harness *h = loss_alone(smoothing, rows, classes, x, 16, no_rounding, &result);
@@ -238,14 +246,14 @@ static void read_loss(FILE *file, char *line, int capacity)
             char *end;
             const double want = strtod(at, &end), size = 0x1p-16, before = row[i];
             check(end != at && fabs((double)*got / 16 - want) < 2e-7 / rows, "smoothing %g, %d[%d]: %.9g, not %.9g",
-                   smoothing, r, i, (double)*got / 16, want);
+                  smoothing, r, i, (double)*got / 16, want);
             row[i] = before + size; /* and by differences of the loss in double */
             const double up = loss_of(smoothing, classes, row, (7 * r + 1) % classes);
             row[i] = before - size;
             const double slope = (up - loss_of(smoothing, classes, row, (7 * r + 1) % classes)) / (2 * size) / rows;
             row[i] = before;
             check(fabs((double)*got / 16 - slope) < 1e-7, "smoothing %g, %d[%d]: %.9g, the difference is %.9g",
-                   smoothing, r, i, (double)*got / 16, slope);
+                  smoothing, r, i, (double)*got / 16, slope);
             at = end;
             got++;
         }
@@ -285,13 +293,24 @@ static void set(settings *s, const char *section, const char *key, const char *v
 static void configure(settings *s, const choice *c)
 {
     settings_default(s);
-    const char *const lines[][3] = {
-        {"model", "name", "mlp"},     {"model", "width", "0.1"},          {"data", "train_count", "24"},
-        {"data", "test_count", "2"},  {"train", "batch", "4"},            {"train", "epochs", "2"},
-        {"train", "lr", "0.01"},      {"train", "warmup_steps", "4"},     {"train", "warmup_start", "0.005"},
-        {"train", "schedule_by", "step"}, {"train", "schedule", "cosine"}, {"train", "label_smoothing", "0.1"},
-        {"optimizer", "decay", "0.01"}, {"optimizer", "no_decay", "*.bias"}, {"scaler", "interval", "2"},
-        {"formats", "dv", "e5m2"},    {"formats", "w", "e4m3fn"},         {"train", "threads", "1"}};
+    const char *const lines[][3] = {{"model", "name", "mlp"},
+                                    {"model", "width", "0.1"},
+                                    {"data", "train_count", "24"},
+                                    {"data", "test_count", "2"},
+                                    {"train", "batch", "4"},
+                                    {"train", "epochs", "2"},
+                                    {"train", "lr", "0.01"},
+                                    {"train", "warmup_steps", "4"},
+                                    {"train", "warmup_start", "0.005"},
+                                    {"train", "schedule_by", "step"},
+                                    {"train", "schedule", "cosine"},
+                                    {"train", "label_smoothing", "0.1"},
+                                    {"optimizer", "decay", "0.01"},
+                                    {"optimizer", "no_decay", "*.bias"},
+                                    {"scaler", "interval", "2"},
+                                    {"formats", "dv", "e5m2"},
+                                    {"formats", "w", "e4m3fn"},
+                                    {"train", "threads", "1"}};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         set(s, lines[i][0], lines[i][1], lines[i][2]);
     set(s, "optimizer", "name", c->optimizer);
@@ -406,7 +425,7 @@ static void not_finite(const char *kind, float element, const float *want)
     optimizer_step(o, 1);
     for (int i = 0; i < 2; i++)
         check(w[i] == want[i] || (isnan(w[i]) && isnan(want[i])), "%s, %g: %g, not %g", kind, (double)element,
-               (double)w[i], (double)want[i]);
+              (double)w[i], (double)want[i]);
     check(o->clipper->all.not_finite == 1 && o->clipper->all.steps == 1, "%s: not counted", kind);
     optimizer_free(o);
     rounder_free(r);
