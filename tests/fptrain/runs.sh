@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The same settings give the same bits: twice, with other numbers of threads, and after runs that were killed. Compared
-# are the checkpoints of the end, byte by byte, and the logs but for the clock.
+# are the checkpoints of the end, entry by entry, and the logs but for the clock.
 set -u
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -38,6 +38,7 @@ interval = 4
 [output]
 log_every = 1
 checkpoint_steps = 4
+best = loss
 [formats]
 v = e4m3fn sr
 w = e4m3fn
@@ -55,17 +56,18 @@ run() { # DIR CONFIG THREADS [OPTION...]
 }
 
 log() {
-    sed 's/,"seconds":[^,}]*//' "$work/$1/run/log.jsonl"
+    log_bits "$work/$1/run/log.jsonl"
 }
 
 same() { # A B WHAT
-    cmp -s "$work/$1/run/checkpoint" "$work/$2/run/checkpoint" || complain "$3: other weights"
+    "$SAME_CHECKPOINT" "$work/$1/run/checkpoint.safetensors" "$work/$2/run/checkpoint.safetensors" || complain "$3: other weights"
+    "$SAME_CHECKPOINT" "$work/$1/run/best.safetensors" "$work/$2/run/best.safetensors" || complain "$3: another best"
     [ "$(log "$1")" = "$(log "$2")" ] || complain "$3: another log"
 }
 
 # The summary but for speed and times.
 summary() {
-    grep -v 'images_per_second\|seconds"' "$work/$1/run/summary.json"
+    summary_bits "$work/$1/run/summary.json"
 }
 
 . "$(dirname "$0")/kill.sh"
@@ -127,12 +129,12 @@ refused() { # WORD COMMAND...
 }
 refused train.lr run hard hard.ini 1 --resume --lr 0.5
 refused formats run hard hard.ini 1 --resume --set formats.dv=e4m3fn
-printf 'x' | dd of="$work/hard/run/checkpoint" bs=1 seek=3000 conv=notrunc 2>/dev/null
+printf 'x' | dd of="$work/hard/run/checkpoint.safetensors" bs=1 seek=3000 conv=notrunc 2>/dev/null
 refused checkpoint run hard hard.ini 1 --resume
 refused directory run hard hard.ini 1 --resume --set output.directory=
 refused nonesuch run hard hard.ini 1 --model nonesuch
 refused nonesuch run hard hard.ini 1 --policy nonesuch
-refused linear run hard hard.ini 1 --schedule linear
+refused polynomial run hard hard.ini 1 --schedule polynomial
 refused conv99 run hard hard.ini 1 --set 'formats.conv99*=fp16'
 refused --frobnicate run hard hard.ini 1 --frobnicate
 exit $status

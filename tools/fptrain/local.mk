@@ -85,6 +85,8 @@ trainer_data = \
 trainer_numerics = \
 	tools/fptrain/numerics/adaptive.c \
 	tools/fptrain/numerics/adaptive.h \
+	tools/fptrain/numerics/calibration.c \
+	tools/fptrain/numerics/calibration.h \
 	tools/fptrain/numerics/dispersion.c \
 	tools/fptrain/numerics/dispersion.h \
 	tools/fptrain/numerics/rounder.c \
@@ -94,6 +96,8 @@ trainer_numerics = \
 	tools/fptrain/numerics/scaler.c \
 	tools/fptrain/numerics/scaler.h
 trainer_optimizer = \
+	tools/fptrain/optimizer/clipping.c \
+	tools/fptrain/optimizer/clipping.h \
 	tools/fptrain/optimizer/fp32_state.c \
 	tools/fptrain/optimizer/fp32_state.h \
 	tools/fptrain/optimizer/optimizer.c \
@@ -120,12 +124,20 @@ trainer_policies = \
 trainer_run = \
 	tools/fptrain/run/experiment.c \
 	tools/fptrain/run/experiment.h \
+	tools/fptrain/run/lock.c \
+	tools/fptrain/run/lock.h \
+	tools/fptrain/run/machine.c \
+	tools/fptrain/run/machine.h \
+	tools/fptrain/run/name_map.c \
+	tools/fptrain/run/name_map.h \
 	tools/fptrain/run/network.c \
 	tools/fptrain/run/network.h \
 	tools/fptrain/run/occupied.c \
 	tools/fptrain/run/occupied.h \
 	tools/fptrain/run/record.c \
 	tools/fptrain/run/record.h \
+	tools/fptrain/run/record_file.h \
+	tools/fptrain/run/record_start.c \
 	tools/fptrain/run/schedule.c \
 	tools/fptrain/run/schedule.h \
 	tools/fptrain/run/settings.c \
@@ -133,14 +145,23 @@ trainer_run = \
 	tools/fptrain/run/settings_file.c \
 	tools/fptrain/run/shelf.c \
 	tools/fptrain/run/shelf.h \
+	tools/fptrain/run/tally.c \
+	tools/fptrain/run/tally.h \
 	tools/fptrain/run/trainer.c \
 	tools/fptrain/run/trainer.h \
-	tools/fptrain/run/trainer_state.c
+	tools/fptrain/run/trainer_state.c \
+	tools/fptrain/run/weights.c \
+	tools/fptrain/run/weights.h
 trainer_estimate = \
 	tools/fptrain/estimate/memory.c \
 	tools/fptrain/estimate/memory.h \
 	tools/fptrain/estimate/time.c \
 	tools/fptrain/estimate/time.h
+trainer_eval = \
+	tools/fptrain/eval/eval_table.c \
+	tools/fptrain/eval/eval_table.h \
+	tools/fptrain/eval/evaluator.c \
+	tools/fptrain/eval/evaluator.h
 trainer_sweep = \
 	tools/fptrain/sweep/data_parts.c \
 	tools/fptrain/sweep/results.c \
@@ -177,7 +198,7 @@ noinst_LTLIBRARIES += tools/libfptrain.la
 endif
 tools_libfptrain_la_SOURCES = $(trainer_base) $(trainer_engine) $(trainer_ops) $(trainer_backends) \
 	$(trainer_models) $(trainer_data) $(trainer_numerics) $(trainer_optimizer) $(trainer_policies) $(trainer_run) \
-	$(trainer_estimate) $(trainer_sweep) $(trainer_report)
+	$(trainer_estimate) $(trainer_eval) $(trainer_sweep) $(trainer_report)
 tools_libfptrain_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fptrain \
 	-DFPTRAIN_DATADIR='"$(datadir)"'
 tools_libfptrain_la_CFLAGS = $(AM_CFLAGS) $(FPTRAIN_CFLAGS) $(CBLAS_CFLAGS) $(ZIP_CFLAGS) $(JANSSON_CFLAGS)
@@ -192,6 +213,8 @@ tools_fptrain_fptrain_SOURCES = \
 	tools/fptrain/commands/data.c \
 	tools/fptrain/commands/demo.c \
 	tools/fptrain/commands/estimate.c \
+	tools/fptrain/commands/eval.c \
+	tools/fptrain/commands/export.c \
 	tools/fptrain/commands/main.c \
 	tools/fptrain/commands/models.c \
 	tools/fptrain/commands/options.c \
@@ -210,6 +233,7 @@ EXTRA_DIST += tools/fptrain/README.md \
 	tools/fptrain/data/README.md \
 	tools/fptrain/engine/README.md \
 	tools/fptrain/estimate/README.md \
+	tools/fptrain/eval/README.md \
 	tools/fptrain/models/README.md \
 	tools/fptrain/numerics/README.md \
 	tools/fptrain/ops/README.md \

@@ -11,8 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/atomic_file.h"
+
 /* In the order in which they go away: nothing to go on from first, and last what says that there was a run. */
-static const char *const files[] = {"checkpoint", "summary.json", "log.jsonl", "settings.ini"};
+static const char *const files[] = {RUN_CHECKPOINT, RUN_BEST, "summary.json", "log.jsonl", "settings.ini"};
 enum { FILES = sizeof files / sizeof *files };
 
 static bool exists(const char *directory, const char *name)
@@ -37,12 +39,16 @@ bool occupied(const char *directory)
 static bool is_kept(const settings_key *key)
 {
     return strcmp(key->section, "output") != 0 &&
-           (strcmp(key->section, "train") != 0 || strcmp(key->key, "threads") != 0);
+           (strcmp(key->section, "train") != 0 ||
+            (strcmp(key->key, "threads") != 0 && strcmp(key->key, "diverged") != 0));
 }
 
-bool occupied_by_same(const settings *now, const settings *then, const char *what, trouble *why)
+bool occupied_continues(const settings *now, const settings *then, const char *what, trouble *why)
 {
-    const int i = settings_difference(now, then, is_kept);
+    settings longer = *then;
+    if (now->train.epochs > then->train.epochs)
+        longer.train.epochs = now->train.epochs;
+    const int i = settings_difference(now, &longer, is_kept);
     settings_key key;
     char a[SETTINGS_TEXT], b[SETTINGS_TEXT];
     if (settings_table(i, &key))
@@ -70,7 +76,7 @@ static bool is_same(const settings *s, bool needed, trouble *why)
     settings then;
     settings_default(&then);
     const bool good = (!needed && access(path, F_OK) != 0) ||
-                      (settings_read(&then, path, why) && occupied_by_same(s, &then, path, why));
+                      (settings_read(&then, path, why) && occupied_continues(s, &then, path, why));
     settings_free(&then);
     free(path);
     return good;
@@ -80,7 +86,7 @@ static bool is_same(const settings *s, bool needed, trouble *why)
 static bool may_go_on(const settings *s, trouble *why)
 {
     const char *directory = s->output.directory;
-    const bool stands = exists(directory, "checkpoint");
+    const bool stands = exists(directory, RUN_CHECKPOINT);
     if (!stands && finished(directory))
         return fail(why, "%s holds a run that is finished, and no checkpoint to go on from: --force replaces it, "
                     "another --out keeps it", directory);
@@ -105,6 +111,12 @@ bool occupied_spares(const char *output, trouble *why)
         if (strcmp(name, files[i]) == 0 && access(output, F_OK) == 0)
             return fail(why, "%.200s belongs to a run: choose another name for the output", output);
     return true;
+}
+
+void occupied_tidy(const char *directory)
+{
+    for (int i = 0; i < FILES; i++)
+        atomic_file_tidy(directory, files[i]);
 }
 
 bool occupied_clear(const char *directory, trouble *why)

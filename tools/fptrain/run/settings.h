@@ -41,8 +41,11 @@ typedef struct settings {
     struct {
         int epochs, batch, micro_batches, warmup, threads;
         double lr;
-        char schedule[64], backend[64], fanout[16];
+        char schedule[64], backend[64], fanout[16], diverged[16];
         uint64_t seed;
+        char schedule_by[16];
+        uint64_t warmup_steps;
+        double warmup_start, label_smoothing;
     } train;
     struct {
         char name[SETTINGS_TEXT];
@@ -58,11 +61,16 @@ typedef struct settings {
         double momentum, beta2, epsilon, decay, clip;
         bool master;
         char store[16], storing[16], weights[64], gradients[64], momenta[64], squares[64];
+        char clipping[16], no_clip[128], no_decay[128];
     } optimizer;
+    struct {
+        char from[SETTINGS_TEXT], map[SETTINGS_TEXT], partial[SETTINGS_TEXT];
+    } init;
     struct {
         char directory[SETTINGS_TEXT];
         int log_every, checkpoint_every, checkpoint_steps;
         bool counters, histograms, dispersion;
+        char best[16];
     } output;
     int format_count;
     format_line *formats; /* as policy_fixed takes them; the words belong to the settings */

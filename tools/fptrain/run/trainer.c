@@ -11,6 +11,7 @@
 #endif
 
 #include "backends/backends.h"
+#include "ops/ops.h"
 #include "policies/named.h"
 #include "run/network.h"
 #include "run/schedule.h"
@@ -57,6 +58,7 @@ static bool build(trainer *t, trouble *why)
     t->g = t->backend ? network_build(s, &shape, why) : NULL;
     if (!t->g)
         return false;
+    graph_smooth_labels(t->g, s->train.label_smoothing);
     graph_finish(t->g, s->train.batch, t->backend, threads_of(s));
     const size_t rows = (size_t)s->train.batch * (text ? (size_t)s->data.steps : 1);
     t->inputs = need(rows * (text ? 1 : graph_value(t->g, 0)->row), sizeof *t->inputs);
@@ -73,11 +75,22 @@ optimizer_settings optimizer_settings_of(const settings *s)
 {
     return (optimizer_settings){.name = s->optimizer.name, .momentum = s->optimizer.momentum,
                                 .beta2 = s->optimizer.beta2, .epsilon = s->optimizer.epsilon,
-                                .decay = s->optimizer.decay, .clip = s->optimizer.clip, .master = s->optimizer.master,
+                                .decay = s->optimizer.decay, .clip = s->optimizer.clip,
+                                .clipping = s->optimizer.clipping, .no_clip = s->optimizer.no_clip,
+                                .no_decay = s->optimizer.no_decay, .master = s->optimizer.master,
                                 .packed = !strcmp(s->optimizer.store, "packed"),
                                 .nearest = !strcmp(s->optimizer.storing, "nearest"),
                                 .kept = {word_or_null(s->optimizer.weights), word_or_null(s->optimizer.gradients),
                                          word_or_null(s->optimizer.momenta), word_or_null(s->optimizer.squares)}};
+}
+
+static schedule schedule_of(const trainer *t)
+{
+    const settings *s = t->settings;
+    return (schedule){.name = s->train.schedule, .lr = s->train.lr, .epochs = (uint64_t)s->train.epochs,
+                      .steps = trainer_steps(t), .by_step = !strcmp(s->train.schedule_by, "step"),
+                      .warmup = (uint64_t)s->train.warmup, .warmup_steps = s->train.warmup_steps,
+                      .start = s->train.warmup_start};
 }
 
 static bool equip(trainer *t, trouble *why)
@@ -101,14 +114,17 @@ static bool equip(trainer *t, trouble *why)
     t->scaler = scaler_new(&scaling, t->g, t->r, why);
     t->optimizer = t->scaler ? optimizer_new(&o, t->g, t->r, why) : NULL;
     t->policy->optimizer = t->optimizer;
-    return t->optimizer &&
-           schedule_lr(s->train.schedule, s->train.lr, 0, s->train.epochs, s->train.warmup, why) >= 0;
+    const schedule rates = schedule_of(t);
+    if (t->policy->type->rate && (rates.by_step || rates.warmup_steps > 0))
+        return fail(why, "%s sets the learning rate itself: no schedule or warm-up by step", t->policy->type->name);
+    return t->optimizer && schedule_check(&rates, why);
 }
 
 trainer *trainer_new(const settings *s, trouble *why)
 {
     trainer *t = need(1, sizeof *t);
     t->settings = s;
+    t->at.best = NAN;
     if (open_data(t, why) && build(t, why) && equip(t, why))
         return t;
     trainer_free(t);
@@ -227,16 +243,44 @@ static bool compute_gradients(trainer *t, int k, unsigned want, double scale, fo
 
 static double rate_of(const trainer *t)
 {
-    const settings *s = t->settings;
+    const schedule rates = schedule_of(t);
     if (t->policy->type->rate)
-        return t->policy->type->rate(t->policy, s->train.lr);
-    return schedule_lr(s->train.schedule, s->train.lr, (int)t->at.epoch, s->train.epochs, s->train.warmup, NULL);
+        return t->policy->type->rate(t->policy, t->settings->train.lr);
+    return schedule_rate(&rates, t->at.epoch, t->at.step);
+}
+
+bool trainer_rates_agree(const trainer *t, const settings *then)
+{
+    const uint64_t steps = trainer_steps(t);
+    const schedule now = schedule_of(t);
+    schedule before = now; /* all but the epochs is alike, or it would be another run */
+    bool same = true;
+    before.epochs = (uint64_t)then->train.epochs;
+    for (uint64_t step = 0; !t->policy->type->rate && same && step < t->at.step; step++)
+        same = schedule_rate(&now, step / steps, step) == schedule_rate(&before, step / steps, step);
+    return same;
 }
 
 bool trainer_over(const trainer *t)
 {
     return t->at.epoch >= (uint64_t)t->settings->train.epochs ||
            (t->policy->type->over && t->policy->type->over(t->policy));
+}
+
+/* A loss that is not finite says that the forward pass broke, which no scale of the loss can cause or mend. If the step
+ * was taken, the weights have followed its gradients: nothing leads back. If the scaler skipped it, the weights are as
+ * before, and another batch, or a promotion by the policy, may do better; but not for ever. */
+static bool is_lost(trainer *t, double loss, bool take)
+{
+    enum { PATIENCE = 100 };
+    if (isfinite(loss)) {
+        t->at.adrift = 0;
+        return false;
+    }
+    if (!t->at.not_finite)
+        t->at.not_finite = t->at.step;
+    t->at.adrift++;
+    return take || t->at.adrift >= PATIENCE;
 }
 
 bool trainer_step(trainer *t, unsigned want, bool counted, step_result *result)
@@ -273,6 +317,7 @@ bool trainer_step(trainer *t, unsigned want, bool counted, step_result *result)
     t->at.rows += f.rows;
     *result = (step_result){.loss = f.loss / (double)f.rows, .accuracy = (double)f.correct / (double)f.rows, .lr = lr,
                             .scale = scale, .samples = samples, .skipped = !take};
+    result->lost = is_lost(t, result->loss, take);
     add_sums(&result->sums, counted_sums(t), sums);
     return true;
 }
@@ -326,23 +371,43 @@ static void pass_over(trainer *t, bool rounded, double *loss, double *accuracy)
     *accuracy = rows ? (double)correct / (double)rows : NAN;
 }
 
+void trainer_test(trainer *t, bool rounded, double *loss, double *accuracy)
+{
+    t->r->want = 0;
+    if (rounded) {
+        rounder_begin(t->r, UINT64_C(1) << 63 | t->at.epoch << 32);
+        if (t->settings->optimizer.master) /* else they are rounded, and not to be changed here */
+            t->optimizer->type->begin(t->optimizer);
+    }
+    t->optimizer->unrounded = !rounded;
+    pass_over(t, rounded, loss, accuracy);
+    t->optimizer->unrounded = false;
+}
+
 evaluation trainer_evaluate(trainer *t)
 {
     evaluation e;
     double loss;
-    t->r->want = 0;
-    if (rounds_anything(t)) {
-        rounder_begin(t->r, UINT64_C(1) << 63 | t->at.epoch << 32);
-        if (t->settings->optimizer.master) /* else they are rounded, and not to be changed here */
-            t->optimizer->type->begin(t->optimizer);
-        pass_over(t, true, &e.loss, &e.accuracy);
-    }
-    t->optimizer->unrounded = true;
-    pass_over(t, false, &loss, &e.accuracy_fp32);
-    t->optimizer->unrounded = false;
-    if (!rounds_anything(t)) {
+    const bool rounded = rounds_anything(t);
+    if (rounded)
+        trainer_test(t, true, &e.loss, &e.accuracy);
+    trainer_test(t, false, &loss, &e.accuracy_fp32);
+    if (!rounded) {
         e.loss = loss;
         e.accuracy = e.accuracy_fp32;
     }
     return e;
+}
+
+bool trainer_is_best(trainer *t, const evaluation *e)
+{
+    const char *by = t->settings->output.best;
+    const bool loss = strcmp(by, "loss") == 0;
+    const double now = loss ? e->loss : e->accuracy;
+    const bool better = loss ? now < t->at.best : now > t->at.best;
+    if (strcmp(by, "none") == 0 || isnan(now) || !(isnan(t->at.best) || better))
+        return false;
+    t->at.best = now;
+    t->at.best_epoch = t->at.epoch - 1;
+    return true;
 }
