@@ -40,7 +40,7 @@ same() { # DIR DIR WHAT
         complain "$3: another summary"
 }
 
-id() { # FILE
+run_id() { # FILE
     sed -n 's/.*"run": *"\([0-9a-f]\{32\}\)".*/\1/p' "$1" | head -1
 }
 
@@ -51,10 +51,10 @@ small="--set data.train_count=320 --set data.test_count=20 --model mlp --set mod
 train a $small || complain "a: $?"
 train b $small || complain "b: $?"
 same a b "twice"
-[ -n "$(id a/run/log.jsonl)" ] && [ "$(id a/run/log.jsonl)" = "$(id a/run/summary.json)" ] ||
+[ -n "$(run_id a/run/log.jsonl)" ] && [ "$(run_id a/run/log.jsonl)" = "$(run_id a/run/summary.json)" ] ||
     complain "log and summary have two ids"
-grep -aq "$(id a/run/log.jsonl)" a/run/checkpoint || complain "the checkpoint has another id"
-[ "$(id a/run/log.jsonl)" != "$(id b/run/log.jsonl)" ] || complain "two runs have one id"
+grep -aq "$(run_id a/run/log.jsonl)" a/run/checkpoint || complain "the checkpoint has another id"
+[ "$(run_id a/run/log.jsonl)" != "$(run_id b/run/log.jsonl)" ] || complain "two runs have one id"
 for file in checkpoint log.jsonl summary.json; do
     cp -R a mixed && cp b/run/$file mixed/run/$file
     find mixed -type f -exec cksum {} + >before
@@ -67,7 +67,7 @@ cp -R a again
 (cd again && exec "$fptrain" run $small --force --lr 0.01 --set output.checkpoint_steps=0 --set data.train_count=32000 \
     --out run) &
 pid=$!
-until now=$(id again/run/log.jsonl 2>/dev/null) && [ -n "$now" ] && [ "$now" != "$(id a/run/log.jsonl)" ]; do
+until now=$(run_id again/run/log.jsonl 2>/dev/null) && [ -n "$now" ] && [ "$now" != "$(run_id a/run/log.jsonl)" ]; do
     kill -0 $pid 2>/dev/null || break
     sleep 0.01
 done
@@ -98,7 +98,11 @@ for blocks in 0 1 4 20 60; do
     said=$(ulimit -f $blocks && train full-$blocks $small 2>&1)
     ended=$?
     [ $ended -eq 1 ] || [ $ended -eq 2 ] || complain "$blocks blocks: exit status $ended"
-    case $said in *"$new_line"* | '') complain "$blocks blocks: says $said" ;; *'File too large'*) ;; *) complain "$said" ;; esac
+    case $said in
+    *"$new_line"*) complain "$blocks blocks: says $said" ;;
+    *'File too large'*) ;;
+    *) complain "$blocks blocks: says $said" ;;
+    esac
     [ ! -e full-$blocks/run/summary.json ] || complain "$blocks blocks: a summary"
     train full-$blocks $small --resume || complain "$blocks blocks: resumed: $?"
     same a full-$blocks "with room again after $blocks blocks"
@@ -134,7 +138,7 @@ lost="$small --lr 1e6 --optimizer sgd"
 ends 3 "is nan, and the weights have followed it: diverged" train lost $lost
 grep -q '"finished": false' lost/run/summary.json && grep -q '"diverged": true' lost/run/summary.json ||
     complain "a lost run"
-grep -q '"stopped":"the loss of step [0-9]* is nan' lost/run/log.jsonl || complain "the log does not say that it stopped"
+grep -q '"stopped":"the loss of step [0-9]* is nan' lost/run/log.jsonl || complain "the log does not say why it ends"
 ends 3 "is nan" train lost $lost --resume
 train lost $lost --resume --set train.diverged=continue || complain "told to go on: $?"
 grep -q '"finished": true' lost/run/summary.json && grep -q '"diverged": true' lost/run/summary.json ||
