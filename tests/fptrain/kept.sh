@@ -152,4 +152,23 @@ train mended $narrow --policy assign:uniform,lo-forward=e5m2,hi=bf16 || complain
 [ "$(grep -c '"loss":"nan".*"skipped":true' mended/run/log.jsonl)" -gt 2 ] || complain "nothing to mend"
 grep -q '"diverged": false' mended/run/summary.json || complain "mended, and said to diverge"
 ends 3 "as it was for the 100 steps up to it" train stuck $narrow --set formats.v=e5m2 --set formats.dw=fp16
+
+# Logs of the old layout and of this one are read alike, and those of a later one not at all.
+mkdir old new later && printf '[data]\nsource = digits\n' | tee old/settings.ini new/settings.ini >later/settings.ini
+cat >old/log.jsonl <<'END'
+{"step":1,"loss":2,"scale":8,"tensors":[{"name":"a.v","role":"v","count":90,"underflow":3,"clipped":2,"nan":0},{"name":"a.dv","role":"dv","count":50,"underflow":20,"overflow":4,"nan":1,"alpha":8},{"name":"b.dv","role":"dv","count":50,"underflow":5,"alpha":16,"deviation":0.5,"quantile":0.25,"histogram":{"first":-3,"counts":[1,5],"zeros":44}}]}
+{"step":1,"epoch":0,"test_loss":1,"test_accuracy":0.5,"test_accuracy_fp32":0.5}
+END
+cat >new/log.jsonl <<'END'
+{"log":2,"run":"0","counters":["count","underflow","subnormal","inexact","min_abs","max_abs","overflow","clipped","infinite","nan"],"names":{"v":["input.v","a.v"],"w":[],"dv":["a.dv","b.dv"],"dw":["a.dw"]}}
+{"step":1,"loss":2,"scale":8,"tensors":[0,[90,3,0,0,0,0,0,2],[50,20,0,0,0,0,4,0,0,1],[50,5,{"alpha":16,"deviation":0.5,"quantile":0.25,"histogram":{"first":-3,"counts":[1,5],"zeros":44}}],0]}
+{"step":1,"machine":{}}
+{"step":1,"epoch":0,"test_loss":1,"test_accuracy":0.5,"test_accuracy_fp32":0.5}
+END
+for layout in old new; do
+    (cd $layout && "$fptrain" report . --tables ../$layout.md -o ../$layout.html) || complain "a report of the $layout layout"
+done
+grep -q 'b.dv | 10' new.md && cmp old.md new.md && cmp old.html new.html || complain "the layouts are read otherwise"
+sed '1s/"log":2/"log":3/' new/log.jsonl >later/log.jsonl
+ends 2 "a log of another version" "$fptrain" report later -o later.html
 exit $status
