@@ -34,7 +34,8 @@ train() { # DIR OPTION...
 }
 
 same() { # DIR DIR WHAT
-    "$SAME_CHECKPOINT" "$1/run/checkpoint" "$2/run/checkpoint" || complain "$3: another checkpoint"
+    "$SAME_CHECKPOINT" "$1/run/checkpoint.safetensors" "$2/run/checkpoint.safetensors" ||
+        complain "$3: another checkpoint"
     [ "$(log_bits "$1/run/log.jsonl")" = "$(log_bits "$2/run/log.jsonl")" ] || complain "$3: another log"
     [ "$(summary_bits "$1/run/summary.json")" = "$(summary_bits "$2/run/summary.json")" ] ||
         complain "$3: another summary"
@@ -53,9 +54,9 @@ train b $small || complain "b: $?"
 same a b "twice"
 [ -n "$(run_id a/run/log.jsonl)" ] && [ "$(run_id a/run/log.jsonl)" = "$(run_id a/run/summary.json)" ] ||
     complain "log and summary have two ids"
-grep -aq "$(run_id a/run/log.jsonl)" a/run/checkpoint || complain "the checkpoint has another id"
+grep -aq "$(run_id a/run/log.jsonl)" a/run/checkpoint.safetensors || complain "the checkpoint has another id"
 [ "$(run_id a/run/log.jsonl)" != "$(run_id b/run/log.jsonl)" ] || complain "two runs have one id"
-for file in checkpoint log.jsonl summary.json; do
+for file in checkpoint.safetensors log.jsonl summary.json; do
     cp -R a mixed && cp b/run/$file mixed/run/$file
     find mixed -type f -exec cksum {} + >before
     ends 2 "does not belong there" train mixed $small --resume
@@ -77,19 +78,20 @@ ends 2 "another fptrain is writing there" train again $small --force
 "$fptrain" report again/run -o page.html || complain "a report of a run that goes on: $?"
 kill -9 $pid || complain "it was over before another came"
 wait $pid 2>/dev/null
-[ ! -e again/run/checkpoint ] && [ ! -e again/run/summary.json ] || complain "--force left files of the old run"
+[ ! -e again/run/checkpoint.safetensors ] && [ ! -e again/run/summary.json ] ||
+    complain "--force left files of the old run"
 ends 2 "of a run with" train again $small --resume
 train again $small --force || complain "the lock of a process that was killed: $?"
 same a again "in place of another"
 
 # What killed writers have left goes away, what is not theirs stays.
-for name in checkpoint settings.ini summary.json; do
+for name in checkpoint.safetensors settings.ini summary.json; do
     echo half >"a/run/.fpemu-$name-Ab1xyZ"
 done
 echo mine >a/run/.fpemu-notes.txt-Ab1xyZ
-echo mine >a/run/.fpemu-checkpoint-longer-name
+echo mine >a/run/.fpemu-checkpoint.safetensors-longer-name
 train a $small --resume || complain "resumed at the end: $?"
-[ "$(cd a/run && echo .fpemu-*)" = ".fpemu-checkpoint-longer-name .fpemu-notes.txt-Ab1xyZ" ] ||
+[ "$(cd a/run && echo .fpemu-*)" = ".fpemu-checkpoint.safetensors-longer-name .fpemu-notes.txt-Ab1xyZ" ] ||
     complain "leftovers: $(ls -A a/run)"
 same a b "resumed at the end"
 
@@ -166,7 +168,8 @@ cat >new/log.jsonl <<'END'
 {"step":1,"epoch":0,"test_loss":1,"test_accuracy":0.5,"test_accuracy_fp32":0.5}
 END
 for layout in old new; do
-    (cd $layout && "$fptrain" report . --tables ../$layout.md -o ../$layout.html) || complain "a report of the $layout layout"
+    (cd $layout && "$fptrain" report . --tables ../$layout.md -o ../$layout.html) ||
+        complain "a report of the $layout layout"
 done
 grep -q 'b.dv | 10' new.md && cmp old.md new.md && cmp old.html new.html || complain "the layouts are read otherwise"
 sed '1s/"log":2/"log":3/' new/log.jsonl >later/log.jsonl

@@ -217,7 +217,10 @@ run() { # DIR
 }
 
 same() { # DIR WHAT
-    "$SAME_CHECKPOINT" "$work/whole/run/checkpoint" "$1/run/checkpoint" || complain "$2: another checkpoint"
+    local file
+    for file in checkpoint best; do
+        "$SAME_CHECKPOINT" "$work/whole/run/$file.safetensors" "$1/run/$file.safetensors" || complain "$2: another $file"
+    done
     [ "$(log_bits "$work/whole/run/log.jsonl")" = "$(log_bits "$1/run/log.jsonl")" ] || complain "$2: another log"
     [ "$(summary_bits "$work/whole/run/summary.json")" = "$(summary_bits "$1/run/summary.json")" ] ||
         complain "$2: another summary"
@@ -250,7 +253,7 @@ chain() {
     rm -rf "$dir" && mkdir "$dir"
     for i in 1 2 3 4 5 6 7 8; do
         [ $killed -lt $count ] || break
-        [ ! -e "$dir/run/checkpoint" ] || resumed=$((resumed + 1))
+        [ ! -e "$dir/run/checkpoint.safetensors" ] || resumed=$((resumed + 1))
         kill_once "$dir" || break
         killed=$((killed + 1))
         [ -z "$(find "$dir" -name '.fpemu-*')" ] || orphans=$((orphans + 1))

@@ -443,7 +443,7 @@ START_TEST(strangers)
     command(directory, "rm log.jsonl");
     refused(directory, c, "log.jsonl: No such file or directory");
     refused(directory, none, "an older fptrain wrote it");
-    checkpoint_put(wrong, "run", "{\"run\":1}", 9);
+    checkpoint_put_text(wrong, "run", "{\"run\":1}");
     refused(directory, wrong, "does not say of which run it is");
     checkpoint_free(none);
     checkpoint_free(wrong);

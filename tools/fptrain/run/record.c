@@ -282,7 +282,7 @@ bool record_save(record *r, checkpoint *to, trouble *why)
     char *text = json_dumps(entry, JSON_COMPACT);
     if (!text)
         die("out of memory");
-    checkpoint_put(to, "run", text, strlen(text));
+    checkpoint_put_text(to, "run", text);
     free(text);
     json_decref(entry);
     return true;

@@ -159,11 +159,10 @@ static bool take_id(const json_t *entry, char id[RUN_ID + 1])
 /* What record_save has put there; *length of the log. */
 static bool take_entry(record *r, const checkpoint *from, machine *then, uint64_t *length, trouble *why)
 {
-    size_t size;
-    const char *text = checkpoint_get(from, "run", &size);
+    const char *text = checkpoint_text(from, "run");
     if (!text)
         return fail(why, "the checkpoint in %.200s is of no run with an id: an older fptrain wrote it", r->directory);
-    json_t *entry = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
+    json_t *entry = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
     const json_t *log = json_object_get(entry, "log");
     const bool good = take_id(entry, r->id) && machine_from_json(json_object_get(entry, "machine"), then) &&
                       json_is_integer(log) && json_integer_value(log) > 0 && take_totals(entry, r->totals) &&
