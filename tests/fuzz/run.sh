@@ -30,7 +30,8 @@ trainer_libraries=(inih jansson liblzma zlib)
 common_readers=(common/json.c common/safetensors.c common/shape.c common/trouble.c)
 trainer_readers=(common/atomic_file.c "${common_readers[@]}" fptrain/base/base.c fptrain/base/checkpoint.c
     fptrain/base/source.c fptrain/data/cifar.c fptrain/data/dataset.c fptrain/data/digits.c fptrain/data/idx.c
-    fptrain/data/shapes.c fptrain/data/text.c fptrain/run/settings.c fptrain/run/settings_file.c)
+    fptrain/data/shapes.c fptrain/data/text.c fptrain/run/settings.c fptrain/run/settings_file.c fptrain/run/shelf.c
+    common/near.c common/shown.c)
 
 # The library below the readers, once for all kinds; its objects lie in the directory that is named.
 build_library() { # DIRECTORY SANITIZERS

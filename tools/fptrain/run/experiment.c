@@ -163,7 +163,8 @@ static void enter_directory(session *s, const experiment_options *how)
     if (!directory_make(directory, &why) || !lock_take(directory, &s->lock, &why))
         die("run: %s", why.text);
     if (s->lock < 0)
-        fprintf(stderr, "fptrain: run: %s: no locks on this file system: nothing keeps a second process out\n", directory);
+        fprintf(stderr, "fptrain: run: %s: no locks on this file system: nothing keeps a second process out\n",
+                directory);
     if (!occupied_check(s->settings, how->start, &why))
         die("run: %s", why.text);
     occupied_tidy(directory);

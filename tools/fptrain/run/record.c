@@ -134,8 +134,8 @@ void record_gradient(record *r, role which, int index, double alpha, const dispe
     tally_gradient(r->tally, r->first[which] + index, alpha, s);
 }
 
-/* Whether the counters so far are told in this line of a step, the first being 1: in each of the first 500, then in each
- * second of 1000, each fourth of 2000... */
+/* Whether the counters so far are told in this line of a step, the first being 1: in each of the first 500, then in
+ * each second of 1000, each fourth of 2000... */
 static bool is_due(uint64_t line)
 {
     enum { AT_EACH = 500 };

@@ -206,8 +206,8 @@ static bool cut_log(const record *r, uint64_t length, trouble *why)
     if (fstat(fileno(r->log), &status) != 0)
         return fail(why, "%s/log.jsonl: %s", r->directory, strerror(errno));
     if ((uint64_t)status.st_size < length || pread(fileno(r->log), &last, 1, (off_t)length - 1) != 1 || last != '\n')
-        return fail(why, "%.200s/log.jsonl is not what it was at the checkpoint, whose log has %llu bytes", r->directory,
-                    (unsigned long long)length);
+        return fail(why, "%.200s/log.jsonl is not what it was at the checkpoint, whose log has %llu bytes",
+                    r->directory, (unsigned long long)length);
     if (ftruncate(fileno(r->log), (off_t)length) != 0 || fseeko(r->log, (off_t)length, SEEK_SET) != 0)
         return fail(why, "%s/log.jsonl: %s", r->directory, strerror(errno));
     return true;
@@ -220,7 +220,8 @@ static bool check_summary(const record *r, trouble *why)
     const char *id = json_string_value(json_object_get(summary, "run"));
     const bool good = access(path, F_OK) != 0 || (id && strcmp(id, r->id) == 0);
     if (!good)
-        fail(why, "%.200s is not of run %s, of which the checkpoint is: one of them does not belong there", path, r->id);
+        fail(why, "%.200s is not of run %s, of which the checkpoint is: one of them does not belong there", path,
+             r->id);
     json_decref(summary);
     free(path);
     return good;
