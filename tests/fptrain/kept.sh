@@ -153,7 +153,13 @@ narrow="--set data.train_count=1600 --set data.test_count=20 --model mlp --set m
 train mended $narrow --policy assign:uniform,lo-forward=e5m2,hi=bf16 || complain "mended: $?"
 [ "$(grep -c '"loss":"nan".*"skipped":true' mended/run/log.jsonl)" -gt 2 ] || complain "nothing to mend"
 grep -q '"diverged": false' mended/run/summary.json || complain "mended, and said to diverge"
-ends 3 "as it was for the 100 steps up to it" train stuck $narrow --set formats.v=e5m2 --set formats.dw=fp16
+stuck="$narrow --set formats.v=e5m2 --set formats.dw=fp16 --set output.checkpoint_steps=60"
+ends 3 "as it was for the 100 steps up to it" train stuck $stuck
+cp stuck/run/summary.json once
+# From a checkpoint among these steps it comes to the same end.
+[ -e stuck/run/checkpoint.safetensors ] || complain "no checkpoint on the way"
+ends 3 "as it was for the 100 steps up to it" train stuck $stuck --resume
+[ "$(summary_bits once)" = "$(summary_bits stuck/run/summary.json)" ] || complain "resumed, it diverges otherwise"
 
 # Logs of the old layout and of this one are read alike, and those of a later one not at all.
 mkdir old new later && printf '[data]\nsource = digits\n' | tee old/settings.ini new/settings.ini >later/settings.ini

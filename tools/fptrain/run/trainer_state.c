@@ -36,8 +36,8 @@ static void put_position(const trainer *t, checkpoint *to)
 {
     const position *at = &t->at;
     const update_counts *u = &at->updates;
-    const uint64_t places[PLACES] = {at->step,    at->epoch, at->next,    at->skipped,
-                                     at->correct, at->rows,  at->outside, at->best_epoch};
+    const uint64_t places[PLACES] = {at->step,    at->epoch,      at->next,   at->skipped,    at->correct,    at->rows,
+                                     at->outside, at->best_epoch, at->adrift, at->not_finite, at->test_adrift};
     const uint64_t sums[SUMS] = {at->sums.roundings, at->sums.inexact, at->sums.swamped, at->sums.overflow,
                                  at->sums.underflow};
     uint64_t updates[UPDATES] = {u->elements, u->updates, u->vanished, u->small_g, u->small_update};
