@@ -4,8 +4,10 @@
 
 #include "common/atomic_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,6 +24,32 @@ static char *beside(const char *path, const char *name)
         strcpy(text + directory, name);
     }
     return text;
+}
+
+/* A temporary name tells which file it is to become: .fpemu-NAME-XXXXXX, of a long NAME the beginning. */
+enum { NAME_PART = 200, LETTERS = 6 };
+
+static char *temporary_name(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *base = slash != NULL ? slash + 1 : path;
+    char name[NAME_PART + 32];
+    snprintf(name, sizeof name, ".fpemu-%.*s-XXXXXX", (int)NAME_PART, base);
+    return beside(path, name);
+}
+
+void atomic_file_tidy(const char *directory, const char *name)
+{
+    char start[NAME_PART + 32];
+    const int length = snprintf(start, sizeof start, ".fpemu-%.*s-", (int)NAME_PART, name);
+    DIR *all = opendir(directory);
+    for (const struct dirent *one; all != NULL && (one = readdir(all)) != NULL;) {
+        if (strncmp(one->d_name, start, (size_t)length) == 0 && strlen(one->d_name + length) == LETTERS) {
+            unlinkat(dirfd(all), one->d_name, 0);
+        }
+    }
+    if (all != NULL) {
+        closedir(all);
+    }
 }
 
 /* The permissions of the file that is replaced, or those of a new file: mkstemp lets only the owner read. */
@@ -57,7 +85,7 @@ static bool open_directly(atomic_file *f, trouble *why)
 static bool open_temporary(atomic_file *f, const struct stat *replaced, trouble *why)
 {
     f->target = replaced != NULL ? realpath(f->path, NULL) : strdup(f->path);
-    char *name = f->target != NULL ? beside(f->target, ".fpemu-XXXXXX") : NULL;
+    char *name = f->target != NULL ? temporary_name(f->target) : NULL;
     if (name == NULL) {
         return fail(why, "%s: %s", f->path, strerror(errno));
     }

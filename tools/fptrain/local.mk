@@ -116,12 +116,18 @@ trainer_policies = \
 trainer_run = \
 	tools/fptrain/run/experiment.c \
 	tools/fptrain/run/experiment.h \
+	tools/fptrain/run/lock.c \
+	tools/fptrain/run/lock.h \
+	tools/fptrain/run/machine.c \
+	tools/fptrain/run/machine.h \
 	tools/fptrain/run/network.c \
 	tools/fptrain/run/network.h \
 	tools/fptrain/run/occupied.c \
 	tools/fptrain/run/occupied.h \
 	tools/fptrain/run/record.c \
 	tools/fptrain/run/record.h \
+	tools/fptrain/run/record_file.h \
+	tools/fptrain/run/record_start.c \
 	tools/fptrain/run/schedule.c \
 	tools/fptrain/run/schedule.h \
 	tools/fptrain/run/settings.c \
@@ -129,6 +135,8 @@ trainer_run = \
 	tools/fptrain/run/settings_file.c \
 	tools/fptrain/run/shelf.c \
 	tools/fptrain/run/shelf.h \
+	tools/fptrain/run/tally.c \
+	tools/fptrain/run/tally.h \
 	tools/fptrain/run/trainer.c \
 	tools/fptrain/run/trainer.h \
 	tools/fptrain/run/trainer_state.c

@@ -53,7 +53,8 @@ static void train(const variant *v, const char *directory)
     set(&s, "scaler", "name", v->scaler);
     set(&s, "scaler", "scale", v->scale);
     set(&s, "output", "directory", directory);
-    experiment_run(&s, RUN_FORCE, true); /* it was looked at before */
+    set(&s, "train", "diverged", "continue"); /* that is what is shown */
+    experiment_run(&s, &(experiment_options){.start = RUN_FORCE, .quiet = true}); /* it was looked at before */
     settings_free(&s);
 }
 

@@ -5,6 +5,7 @@
 #include <fpemu.h>
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +47,8 @@ static void print_help(void)
          "  fptrain --version       version of the program\n"
          "\n"
          "Settings come from --config FILE, then --set SECTION.KEY=VALUE and short options such\n"
-         "as --model and --lr. Exit status: 0, 1 failure, 2 a wrong option or file.");
+         "as --model and --lr. Exit status: 0, 1 failure, 2 a wrong option or file,\n"
+         "3 a run that diverged.");
 }
 
 static void print_keys(void)
@@ -101,6 +103,7 @@ int command_help(int argc, char **argv)
 int main(int argc, char **argv)
 {
     int status = 0;
+    signal(SIGXFSZ, SIG_IGN); /* a file beyond its limit: the write fails instead, and says so */
     if (argc < 2)
         die("no command; see 'fptrain --help'");
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)

@@ -24,10 +24,14 @@ static const char help[] =
     "  --out DIR                log.jsonl, summary.json, settings.ini and the checkpoint go there\n"
     "  --resume                 goes on from the checkpoint in DIR, if there is one\n"
     "  --force                  replaces the run that DIR holds; without either, that is refused\n"
+    "  --allow-different-machine  resumes where version, libraries or processor are others\n"
     "  --quiet                  no lines about the way\n"
     "  -h, --help\n"
     "\n"
-    "The same settings give the same bits, run after run, resumed or not.\n";
+    "The same settings give the same bits on one machine, run after run, resumed or not.\n"
+    "Exit status 3: the loss was no number any more (train.diverged = continue goes on).\n";
+
+enum { STATUS_DIVERGED = 3 };
 
 static int list(void)
 {
@@ -42,9 +46,11 @@ int command_run(int argc, char **argv)
     settings s;
     static const struct option own[] = {{"resume", no_argument, NULL, 0}, {"force", no_argument, NULL, 0},
                                         {"quiet", no_argument, NULL, 0},  {"list", no_argument, NULL, 0},
+                                        {"allow-different-machine", no_argument, NULL, 0},
                                         {"help", no_argument, NULL, 0},   {NULL, 0, NULL, 0}};
     trouble why;
-    bool resumed = false, forced = false, quiet = false;
+    bool resumed = false, forced = false;
+    experiment_options how = {.start = RUN_FRESH};
     settings_default(&s);
     if (!settings_options(&s, &argc, argv, &why))
         die("run: %s", why.text);
@@ -56,7 +62,9 @@ int command_run(int argc, char **argv)
         else if (!strcmp(argv[i], "--list"))
             return list();
         else if (!strcmp(argv[i], "--quiet"))
-            quiet = true;
+            how.quiet = true;
+        else if (!strcmp(argv[i], "--allow-different-machine"))
+            how.allow_different_machine = true;
         else if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
             return fputs(help, stdout) < 0;
         else
@@ -64,9 +72,10 @@ int command_run(int argc, char **argv)
     }
     if (resumed && forced)
         die("run: --resume goes on with a run and --force replaces it: one of them");
-    experiment_run(&s, resumed ? RUN_RESUME : forced ? RUN_FORCE : RUN_FRESH, quiet);
+    how.start = resumed ? RUN_RESUME : forced ? RUN_FORCE : RUN_FRESH;
+    const bool good = experiment_run(&s, &how);
     settings_free(&s);
-    return 0;
+    return good ? 0 : STATUS_DIVERGED;
 }
 
 int command_models(int argc, char **argv)

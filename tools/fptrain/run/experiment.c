@@ -6,12 +6,15 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "common/atomic_file.h"
 #include "common/shown.h"
+#include "run/lock.h"
 #include "run/record.h"
 #include "run/trainer.h"
 
@@ -19,6 +22,7 @@ typedef struct session {
     const settings *settings;
     trainer *t;
     record *record; /* NULL: no directory */
+    int lock;       /* of the directory */
     bool quiet, terminal;
     double started;
     uint64_t first;   /* step at which this session began, for the time that is left */
@@ -47,7 +51,7 @@ static void write_checkpoint(const session *s)
     char path[SETTINGS_TEXT + 16];
     checkpoint *c = checkpoint_new();
     trainer_save(s->t, c);
-    if (!checkpoint_write(c, checkpoint_path(s, path), &why))
+    if (!record_save(s->record, c, &why) || !checkpoint_write(c, checkpoint_path(s, path), &why))
         stop(&why);
     checkpoint_free(c);
 }
@@ -57,21 +61,105 @@ static int64_t policy_epochs(const policy *p)
     return p->type->epochs ? p->type->epochs(p) : 0;
 }
 
-/* A run that ended before its first checkpoint begins again. */
-static void resume(session *s)
+/* ------------------------------------------------------------------------------------------------ beginning */
+
+/* The names of all tensors: of each role an array, and in the end the letters of all of them. */
+typedef struct tensor_names {
+    record_names of;
+    const char **list[ROLES];
+    char (*letters)[96];
+} tensor_names;
+
+static tensor_names names_of(const rounder *r)
+{
+    tensor_names n = {.letters = NULL};
+    int count = 0, k = 0;
+    for (int which = 0; which < ROLES; which++)
+        count += rounder_count(r, (role)which);
+    n.letters = need((size_t)count + 1, sizeof *n.letters);
+    for (int which = 0; which < ROLES; which++) {
+        n.of.count[which] = rounder_count(r, (role)which);
+        n.of.name[which] = n.list[which] = need((size_t)n.of.count[which] + 1, sizeof *n.list[which]);
+        for (int i = 0; i < n.of.count[which]; i++, k++) {
+            tensor_name(r->g, (role)which, i, sizeof *n.letters, n.letters[k]);
+            n.list[which][i] = n.letters[k];
+        }
+    }
+    return n;
+}
+
+static void free_names(const tensor_names *n)
+{
+    for (int which = 0; which < ROLES; which++)
+        free(n->list[which]);
+    free(n->letters);
+}
+
+static bool has_checkpoint(const session *s)
+{
+    char path[SETTINGS_TEXT + 16];
+    return access(checkpoint_path(s, path), F_OK) == 0 || errno != ENOENT;
+}
+
+/* What a run that goes on has still to do makes its summary untrue. */
+static void withdraw_summary(const session *s)
+{
+    char *path = path_join(s->settings->output.directory, "summary.json");
+    trouble why;
+    if (!trainer_over(s->t) && unlink(path) != 0 && errno != ENOENT) {
+        fail(&why, "%s: %s", path, strerror(errno));
+        stop(&why);
+    }
+    free(path);
+}
+
+static void resume(session *s, const machine *here, bool another, const record_names *names)
 {
     trouble why;
     char path[SETTINGS_TEXT + 16];
-    if (!s->settings->output.directory[0])
-        die("run: --resume needs the directory of the run: --out DIR");
-    if (access(checkpoint_path(s, path), F_OK) != 0 && errno == ENOENT)
-        return;
-    checkpoint *c = checkpoint_read(path, &why);
+    checkpoint *c = checkpoint_read(checkpoint_path(s, path), &why);
     if (!c || !trainer_load(s->t, c, &why))
+        die("run: %s", why.text);
+    s->record = record_resume(s->settings, here, another, names, c, &why);
+    if (!s->record)
         die("run: %s", why.text);
     checkpoint_free(c);
     s->first = s->t->at.step;
     s->told = policy_epochs(s->t->policy);
+    withdraw_summary(s);
+}
+
+/* Nothing of a run that was there before can be taken for a part of this one. */
+static void begin(session *s, const machine *here, const record_names *names)
+{
+    trouble why;
+    if (!occupied_clear(s->settings->output.directory, &why))
+        die("run: %s", why.text);
+    s->record = record_start(s->settings, here, names, &why);
+    if (!s->record)
+        die("run: %s", why.text);
+}
+
+/* Under the lock, so that what was looked at is as it was found. A run that ended before its first checkpoint begins
+ * again. */
+static void enter_directory(session *s, const experiment_options *how)
+{
+    trouble why;
+    const char *directory = s->settings->output.directory;
+    if (!directory_make(directory, &why) || !lock_take(directory, &s->lock, &why))
+        die("run: %s", why.text);
+    if (s->lock < 0)
+        fprintf(stderr, "fptrain: run: %s: no locks on this file system: nothing keeps a second process out\n", directory);
+    if (!occupied_check(s->settings, how->start, &why))
+        die("run: %s", why.text);
+    occupied_tidy(directory);
+    const machine here = machine_here(s->t->backend);
+    const tensor_names names = names_of(s->t->r);
+    if (how->start == RUN_RESUME && has_checkpoint(s))
+        resume(s, &here, how->allow_different_machine, &names.of);
+    else
+        begin(s, &here, &names.of);
+    free_names(&names);
 }
 
 /* ------------------------------------------------------------------------------------------------ telling */
@@ -117,15 +205,13 @@ static void record_counters(session *s)
     const rounder *r = s->t->r;
     for (int which = 0; which < ROLES; which++)
         for (int i = 0; i < rounder_count(r, (role)which); i++) {
-            char name[96];
             if (!r->seen[which][i].count && !r->dispersion[which][i].count)
                 continue;
-            tensor_name(s->t->g, (role)which, i, sizeof name, name);
-            record_tensor(s->record, name, (role)which, &r->seen[which][i]);
+            record_tensor(s->record, (role)which, i, &r->seen[which][i]);
             if (which == ROLE_DV)
-                record_gradient(s->record, graph_value(s->t->g, i)->alpha, &r->dispersion[which][i]);
+                record_gradient(s->record, ROLE_DV, i, graph_value(s->t->g, i)->alpha, &r->dispersion[which][i]);
             if (which == ROLE_DW)
-                record_gradient(s->record, graph_param(s->t->g, i)->alpha, &r->dispersion[which][i]);
+                record_gradient(s->record, ROLE_DW, i, graph_param(s->t->g, i)->alpha, &r->dispersion[which][i]);
         }
 }
 
@@ -134,7 +220,7 @@ static bool is_packed(const session *s)
     return !strcmp(s->settings->optimizer.store, "packed");
 }
 
-static void record_one(session *s, const step_result *step)
+static void record_one(session *s, const step_result *step, bool counters)
 {
     trouble why;
     const position *at = &s->t->at;
@@ -142,9 +228,9 @@ static void record_one(session *s, const step_result *step)
                                            .lr = step->lr, .scale = step->scale, .accuracy = step->accuracy,
                                            .skipped = step->skipped, .skipped_so_far = at->skipped,
                                            .seconds = seconds_now() - s->started});
-    if (s->settings->output.counters)
+    if (counters)
         record_counters(s);
-    if (s->settings->output.counters && !step->skipped) {
+    if (counters && !step->skipped) {
         const update_counts counts = s->t->optimizer->counts;
         record_updates(s->record, &counts, is_packed(s));
     }
@@ -233,7 +319,30 @@ static bool due_after(const session *s)
     return (steps && s->t->at.step % steps == 0) || (epochs && s->t->at.epoch % epochs == 0);
 }
 
-static void run_steps(session *s)
+static bool stops_when_diverged(const session *s)
+{
+    return !strcmp(s->settings->train.diverged, "stop");
+}
+
+/* The last step as a line of the log, if it is none yet, and why it was the last. */
+static void tell_end(session *s, const step_result *step, bool logged)
+{
+    trouble why;
+    char reason[160];
+    snprintf(reason, sizeof reason, "the loss of step %" PRIu64 " is %s%s", s->t->at.step,
+             isnan(step->loss) ? "nan" : "infinite",
+             step->skipped ? ", as it was for the 100 steps up to it" : ", and the weights have followed it");
+    if (s->record && !logged)
+        record_one(s, step, false);
+    if (s->record && !record_stop(s->record, s->t->at.step, reason, &why))
+        stop(&why);
+    if (s->terminal)
+        fputs("\r\033[K", stderr);
+    fprintf(stderr, "fptrain: run: %s: diverged (train.diverged = continue goes on)\n", reason);
+}
+
+/* The steps up to the end of the epoch; false: the run ends here. */
+static bool run_steps(session *s)
 {
     const uint64_t every = (uint64_t)s->settings->output.log_every;
     for (;;) {
@@ -244,28 +353,35 @@ static void run_steps(session *s)
         const double before = seconds_now();
         step_result step;
         if (!trainer_step(s->t, want, logged && s->settings->output.counters, &step))
-            return;
+            return true;
         s->training += seconds_now() - before;
         s->images += (uint64_t)step.samples;
         if (logged)
-            record_one(s, &step);
+            record_one(s, &step, s->settings->output.counters);
         record_policies(s);
+        if (step.lost && stops_when_diverged(s)) {
+            tell_end(s, &step, logged);
+            return false;
+        }
         if (due_within(s))
             write_checkpoint(s);
         show_progress(s, &step);
     }
 }
 
-static void run_epoch(session *s)
+/* False: the run has ended within it. */
+static bool run_epoch(session *s)
 {
     trouble why;
-    run_steps(s);
+    if (!run_steps(s))
+        return false;
     const evaluation e = trainer_evaluate(s->t);
     show_epoch(s, &e);
     const position at = s->t->at;
     trainer_end_epoch(s->t);
+    s->t->at.test_adrift = isfinite(e.loss) ? 0u : 1u;
     if (!s->record)
-        return;
+        return true;
     const record_epoch line = {.step = at.step, .epoch = (int)at.epoch, .test_loss = e.loss,
                                .test_accuracy = e.accuracy, .test_accuracy_fp32 = e.accuracy_fp32,
                                .seconds = seconds_now() - s->started};
@@ -274,40 +390,42 @@ static void run_epoch(session *s)
     record_policies(s);
     if (due_after(s))
         write_checkpoint(s);
+    return true;
 }
 
-static void run_all(session *s)
+static bool run_all(session *s)
 {
     trouble why;
+    bool going = true;
     s->started = seconds_now();
-    while (!trainer_over(s->t))
-        run_epoch(s);
-    if (!s->record)
-        return;
-    note(s);
-    if (!record_summary(s->record, true, s->t->at.step, s->t->at.skipped, &why))
-        stop(&why);
+    while (going && !trainer_over(s->t))
+        going = run_epoch(s);
+    const bool diverged = !going || s->t->at.adrift > 0 || s->t->at.test_adrift;
+    if (s->record) {
+        note(s);
+        const record_ending ending = {.finished = going, .diverged = diverged, .not_finite = s->t->at.not_finite,
+                                      .steps = s->t->at.step, .skipped = s->t->at.skipped};
+        if (!record_summary(s->record, &ending, &why))
+            stop(&why);
+    }
+    return !diverged || !stops_when_diverged(s);
 }
 
-void experiment_run(const settings *settings, run_start how, bool quiet)
+bool experiment_run(const settings *settings, const experiment_options *how)
 {
     trouble why;
-    session s = {.settings = settings, .quiet = quiet, .terminal = !quiet && isatty(STDERR_FILENO)};
-    s.t = trainer_new(settings, &why);
+    session s = {.settings = settings, .quiet = how->quiet, .terminal = !how->quiet && isatty(STDERR_FILENO),
+                 .lock = -1};
+    s.t = trainer_new(settings, &why); /* first: what is wrong with settings is told before a directory is made */
     if (!s.t)
         die("run: %s", why.text);
-    if (!occupied_check(settings, how, &why)) /* after the settings, which are said to be wrong first */
-        die("run: %s", why.text);
-    if (how == RUN_RESUME)
-        resume(&s);
-    if (how == RUN_FORCE && settings->output.directory[0] && !occupied_clear(settings->output.directory, &why))
-        die("run: %s", why.text);
-    if (settings->output.directory[0]) {
-        s.record = record_open(settings, s.t->at.step, &why);
-        if (!s.record)
-            die("run: %s", why.text);
-    }
-    run_all(&s);
+    if (settings->output.directory[0])
+        enter_directory(&s, how);
+    else if (how->start == RUN_RESUME)
+        die("run: --resume needs the directory of the run: --out DIR");
+    const bool good = run_all(&s);
     record_close(s.record);
+    lock_release(s.lock);
     trainer_free(s.t);
+    return good;
 }

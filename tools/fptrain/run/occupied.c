@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/atomic_file.h"
+
 /* In the order in which they go away: nothing to go on from first, and last what says that there was a run. */
 static const char *const files[] = {"checkpoint", "summary.json", "log.jsonl", "settings.ini"};
 enum { FILES = sizeof files / sizeof *files };
@@ -37,7 +39,8 @@ bool occupied(const char *directory)
 static bool is_kept(const settings_key *key)
 {
     return strcmp(key->section, "output") != 0 &&
-           (strcmp(key->section, "train") != 0 || strcmp(key->key, "threads") != 0);
+           (strcmp(key->section, "train") != 0 ||
+            (strcmp(key->key, "threads") != 0 && strcmp(key->key, "diverged") != 0));
 }
 
 bool occupied_by_same(const settings *now, const settings *then, const char *what, trouble *why)
@@ -103,6 +106,12 @@ bool occupied_spares(const char *output, trouble *why)
         if (strcmp(name, files[i]) == 0 && access(output, F_OK) == 0)
             return fail(why, "%.200s belongs to a run: choose another name for the output", output);
     return true;
+}
+
+void occupied_tidy(const char *directory)
+{
+    for (int i = 0; i < FILES; i++)
+        atomic_file_tidy(directory, files[i]);
 }
 
 bool occupied_clear(const char *directory, trouble *why)

@@ -22,11 +22,13 @@ bool occupied(const char *directory);
 bool occupied_check(const settings *s, run_start how, trouble *why);
 /* False and a sentence where the output of a command would take the place of such a file. */
 bool occupied_spares(const char *output, trouble *why);
+/* Takes away what writers that were killed have left under temporary names; for who holds the lock (lock.h). */
+void occupied_tidy(const char *directory);
 /* Takes the files of a run away: no part of it can be taken for one of the run that comes. */
 bool occupied_clear(const char *directory, trouble *why);
 
-/* Whether a run with the settings `now` gives what one with `then` gave: all but [output] and the number of threads are
- * alike. `what` (a checkpoint, a directory) begins the sentence. */
+/* Whether a run with the settings `now` gives what one with `then` gave: all but [output], the number of threads and
+ * what becomes of a run that diverged are alike. `what` (a checkpoint, a directory) begins the sentence. */
 bool occupied_by_same(const settings *now, const settings *then, const char *what, trouble *why);
 
 #endif

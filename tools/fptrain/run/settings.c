@@ -70,6 +70,8 @@ static const row rows[] = {
      "auto, onednn, blas, exact, exact:saturate or emulated:MODEL, such as emulated:chunk(64,fp16)"},
     {"train", "fanout", CHOICE, AT(train, fanout), "sum", 0, 0, "sum each", NULL,
      "gradients of several consumers: the sum is rounded, or each"},
+    {"train", "diverged", CHOICE, AT(train, diverged), "stop", 0, 0, "stop continue", NULL,
+     "what a run does when its loss is no number any more: stop ends it with status 3"},
     {"policy", "name", TEXT, AT(policy, name), "fixed", 0, 0, NULL, "--policy",
      "fixed: as [formats] says; assign:KEY=VALUE,... by demotion and promotion; muppet:KEY=VALUE,... by word length"},
     {"scaler", "name", CHOICE, AT(scaler, name), "none", 0, 0, "none fixed backoff logmax adaptive", "--scaler",

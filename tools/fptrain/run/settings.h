@@ -34,7 +34,7 @@ typedef struct settings {
     struct {
         int epochs, batch, micro_batches, warmup, threads;
         double lr;
-        char schedule[64], backend[64], fanout[16];
+        char schedule[64], backend[64], fanout[16], diverged[16];
         uint64_t seed;
     } train;
     struct {

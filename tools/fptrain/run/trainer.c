@@ -240,6 +240,22 @@ bool trainer_over(const trainer *t)
            (t->policy->type->over && t->policy->type->over(t->policy));
 }
 
+/* A loss that is not finite says that the forward pass broke, which no scale of the loss can cause or mend. If the step
+ * was taken, the weights have followed its gradients: nothing leads back. If the scaler skipped it, the weights are as
+ * before, and another batch, or a promotion by the policy, may do better; but not for ever. */
+static bool is_lost(trainer *t, double loss, bool take)
+{
+    enum { PATIENCE = 100 };
+    if (isfinite(loss)) {
+        t->at.adrift = 0;
+        return false;
+    }
+    if (!t->at.not_finite)
+        t->at.not_finite = t->at.step;
+    t->at.adrift++;
+    return take || t->at.adrift >= PATIENCE;
+}
+
 bool trainer_step(trainer *t, unsigned want, bool counted, step_result *result)
 {
     begin_epoch(t);
@@ -274,6 +290,7 @@ bool trainer_step(trainer *t, unsigned want, bool counted, step_result *result)
     t->at.rows += f.rows;
     *result = (step_result){.loss = f.loss / (double)f.rows, .accuracy = (double)f.correct / (double)f.rows, .lr = lr,
                             .scale = scale, .samples = samples, .skipped = !take};
+    result->lost = is_lost(t, result->loss, take);
     add_sums(&result->sums, counted_sums(t), sums);
     return true;
 }

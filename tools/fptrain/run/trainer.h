@@ -30,6 +30,9 @@ typedef struct position {
     uint64_t epoch;
     uint64_t next;    /* sample of the epoch, in its order */
     uint64_t skipped; /* steps that the optimiser did not take */
+    uint64_t adrift;  /* the last so many steps had a loss that is not finite */
+    uint64_t not_finite; /* the first step of the run with such a loss; 0: none */
+    uint64_t test_adrift; /* 1: the last evaluation had such a loss */
     double loss;      /* sums over the rows of this epoch */
     uint64_t correct, rows;
     uint64_t outside;      /* sums of gradient computations that lay outside 32 bits, where the backend counts them */
@@ -57,6 +60,7 @@ typedef struct step_result {
     double loss, accuracy, lr, scale;
     int samples;
     bool skipped;
+    bool lost; /* its loss is not finite, and nothing leads back: trainer.c */
     sum_counts sums; /* of its gradients, where they were counted */
 } step_result;
 

@@ -215,6 +215,7 @@ settings sweep_settings(const sweep *s, const trial *t, int seed)
     one.formats = NULL;
     set(&one, "policy", "name", t->policy);
     set(&one, "output", "directory", directory);
+    set(&one, "train", "diverged", "continue"); /* a point of the table like others */
     snprintf(text, sizeof text, "%llu", (unsigned long long)s->base.train.seed + (unsigned)seed);
     set(&one, "train", "seed", text);
     if (t->scheme == SCHEME_FP32)
