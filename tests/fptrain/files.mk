@@ -26,9 +26,11 @@ endif
 endif
 
 TRAINER_CLI_TESTS = \
+	tests/cli/fptrain_curves.sh \
 	tests/cli/fptrain_data.sh \
 	tests/cli/fptrain_estimate.sh \
 	tests/cli/fptrain_experiments.sh \
+	tests/cli/fptrain_export.sh \
 	tests/cli/fptrain_manual.sh \
 	tests/cli/fptrain_real.sh \
 	tests/cli/fptrain_report.sh

@@ -171,6 +171,8 @@ trainer_report = \
 	tools/fptrain/report/labels.h \
 	tools/fptrain/report/limits.c \
 	tools/fptrain/report/limits.h \
+	tools/fptrain/report/log_lines.c \
+	tools/fptrain/report/log_lines.h \
 	tools/fptrain/report/log_values.c \
 	tools/fptrain/report/log_values.h \
 	tools/fptrain/report/overflow.c \

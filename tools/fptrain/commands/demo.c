@@ -149,10 +149,8 @@ int command_demo(int argc, char **argv)
         look_first(directory);
     (void)mkdir(directory, 0777); /* what goes wrong shows when the first run writes */
 
-    printf("LeNet on 4000 drawn digits, 5 epochs. Underflow: of the gradients other than zero, how many rounding made\n"
-           "zero, in the first %d steps and in all; where nothing is learnt those of later steps are different gradients.\n"
-           "                                               underflow\n"
-           "             accuracy    in FP32   overflow  in %d steps     in all  skipped\n", FIRST, FIRST);
+    printf("LeNet on 4000 drawn digits, 5 epochs            underflow\n"
+           "             accuracy    in FP32   overflow  in %d steps     in all  skipped\n", FIRST);
     for (int i = 0; i < VARIANTS; i++) {
         snprintf(path, sizeof path, "%s/%s", directory, variants[i].name);
         train(&variants[i], path);
@@ -164,6 +162,8 @@ int command_demo(int argc, char **argv)
     draw(path, runs);
     for (int i = 0; i < VARIANTS; i++)
         run_free(&runs[i]);
+    printf("\nUnderflow is the share of the gradients other than zero that rounding made zero; a run that collapses has\n"
+           "other gradients afterwards, so that its first %d steps tell more than all.\n", FIRST);
     printf("\nCurves of loss and accuracy: %s\n", path);
     return 0;
 }

@@ -227,7 +227,9 @@ static void put_run(FILE *out, const chart *c, const curves *of, size_t which, c
 static void put_frame(FILE *out, const chart *c, const curves *of, size_t which)
 {
     const extent e = extent_of(c, of, which);
-    const axis x = axis_make(e.x0, e.x1, LEFT, RIGHT), y = axis_make(e.y0, e.y1, BOTTOM, TOP);
+    const axis x = axis_make(e.x0, e.x1, LEFT, RIGHT);
+    axis y = axis_make(e.y0, e.y1, BOTTOM, TOP);
+    y.step = c->logarithmic && y.step < 1 && y.high - y.low > 1 ? 1 : y.step; /* whole powers */
     put_axes(out, c, &x, &y);
     for (int k = 0; k < of->count; k++)
         put_run(out, c, of, which, &x, &y, k);

@@ -2,6 +2,7 @@
 /* events.c - see events.h */
 #include "report/events.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,7 +191,7 @@ static void end_value(events *e)
 
 void events_scalar(events *e, const char *tag, double value)
 {
-    const float narrow = (float)value;
+    const float narrow = fabs(value) > FLT_MAX ? copysignf(INFINITY, (float)copysign(1, value)) : (float)value;
     uint32_t bits;
     memcpy(&bits, &narrow, sizeof bits);
     begin_value(e, tag);

@@ -189,7 +189,7 @@ static void put_heat(FILE *out, const heat *h)
     if (h->zeros)
         fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">zero</text>\n", NAMES + ZEROS_DRAWN / 2,
                 bottom + 18);
-    for (double t = ceil(x.low / x.step) * x.step; t <= x.high + 1e-9 * x.step; t += x.step)
+    for (double t = ceil((x.low + (h->zeros ? 1.5 : 0)) / x.step) * x.step; t <= x.high + 1e-9 * x.step; t += x.step)
         fprintf(out, "<path d=\"M%.1f %dv5\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%g</text>\n",
                 axis_place(&x, t), bottom, axis_place(&x, t), bottom + 18, fabs(t) < 1e-9 * x.step ? 0 : t);
     fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text></g>\n", NAMES + CELLS / 2, bottom + 33,
@@ -239,7 +239,21 @@ static bool has_row(const track *t, heat_kind kind, const char *tensors)
                                   : t->underflow > 0;
 }
 
-/* From the lowest to the highest exponent that occurs, or from the first step to the last; and how many columns. */
+/* Takes in the exponents that are frequent enough to show. */
+static void widen(const track *t, double *first, double *last)
+{
+    uint64_t most = 0;
+    for (int k = 0; k < BINS; k++)
+        most = t->exponents[k] > most ? t->exponents[k] : most;
+    for (int k = 0; k < BINS; k++) {
+        if (!level_of((double)t->exponents[k] / (double)(most ? most : 1)))
+            continue;
+        *first = fmin(*first, k + LOWEST);
+        *last = fmax(*last, k + LOWEST);
+    }
+}
+
+/* From the lowest to the highest exponent that shows, or from the first step to the last; and how many columns. */
 static int find_range(const run *r, heat_kind kind, int columns, double *first, double *last)
 {
     int points = 1;
@@ -248,10 +262,8 @@ static int find_range(const run *r, heat_kind kind, int columns, double *first, 
     for (size_t i = 0; i < r->track_count; i++) {
         const track *t = &r->tracks[i];
         const series *s = kind == HEAT_SCALE ? &t->alpha : &t->underflow_share;
-        for (int k = 0; kind == HEAT_EXPONENTS && t->exponents && k < BINS; k++) {
-            *first = t->exponents[k] ? fmin(*first, k + LOWEST) : *first;
-            *last = t->exponents[k] ? fmax(*last, k + LOWEST) : *last;
-        }
+        if (kind == HEAT_EXPONENTS && t->exponents)
+            widen(t, first, last);
         points = (int)s->count > points ? (int)s->count : points;
         for (size_t k = 0; kind != HEAT_EXPONENTS && k < s->count; k++) {
             *first = fmin(*first, s->x[k]);

@@ -14,12 +14,12 @@ limits limits_of(const settings *s, const char *role, const char *tensor)
     fpemu_format format;
     if (!line || strcmp(line->spec, "fp32") == 0 || fpemu_format_parse(line->spec, &format, NULL) != FPEMU_OK)
         return l;
-    const double normal = fpemu_format_min_normal(&format);
-    if (format.scaling || !(fpemu_format_min_positive(&format) > 0))
+    const double normal = fpemu_format_min_normal(&format), smallest = fpemu_format_min_positive(&format);
+    if (format.scaling || !(smallest > 0))
         return l;
     l.spec = line->spec;
-    l.smallest = ilogb(fpemu_format_min_positive(&format));
-    l.has_normal = normal > 0;
+    l.smallest = ilogb(smallest);
+    l.has_normal = normal > smallest;
     l.normal = l.has_normal ? ilogb(normal) : 0;
     l.largest = ilogb(fpemu_format_max(&format));
     return l;

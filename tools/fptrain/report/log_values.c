@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* log_values.c - see log_values.h */
-#include "common/system.h"
-
 #include "report/log_values.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,6 +9,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "report/log_lines.h"
 
 typedef struct walk {
     const log_visitor *visitor;
@@ -89,11 +87,12 @@ static void tell_tensor(walk *w, json_t *tensor)
     w->tensor = w->role = NULL;
 }
 
-static void tell_line(walk *w, json_t *line)
+static void tell_line(void *to, json_t *line)
 {
+    walk *w = to;
     const json_t *seconds = json_object_get(line, "seconds");
-    const char *key, *inner;
     json_t *value, *own;
+    const char *key, *inner;
     size_t i;
     w->seconds = json_is_number(seconds) ? json_number_value(seconds) : w->seconds;
     w->visitor->line(w->visitor->to, (uint64_t)json_integer_value(json_object_get(line, "step")), w->seconds);
@@ -102,7 +101,7 @@ static void tell_line(walk *w, json_t *line)
         if (strcmp(key, "tensors") == 0) {
             json_array_foreach(value, i, own)
                 tell_tensor(w, own);
-        } else if (json_is_object(value)) {
+        } else if (strcmp(key, "updates") == 0 || strcmp(key, "sums") == 0) {
             json_object_foreach(value, inner, own)
                 if (strcmp(inner, "first") != 0)
                     tell(w, name_of(w, key, inner), own);
@@ -114,27 +113,8 @@ static void tell_line(walk *w, json_t *line)
 
 bool log_visit(const char *directory, const log_visitor *visitor, trouble *why)
 {
-    char path[4096];
-    snprintf(path, sizeof path, "%s/log.jsonl", directory);
-    FILE *file = fopen(path, "rb");
     walk w = {.visitor = visitor};
-    char *text = NULL;
-    size_t room = 0, number = 0;
-    ssize_t got;
-    bool good = file || fail(why, "%s: %s", path, strerror(errno));
-    while (good && (got = getline(&text, &room, file)) > 0 && text[got - 1] == '\n') {
-        json_t *line = json_loadb(text, (size_t)got, JSON_REJECT_DUPLICATES, NULL);
-        good = (json_is_integer(json_object_get(line, "step")) &&
-                json_integer_value(json_object_get(line, "step")) >= 0) ||
-               fail(why, "%s:%zu: no JSON object with a step", path, number + 1);
-        if (good)
-            tell_line(&w, line);
-        json_decref(line);
-        number++;
-    }
+    const bool good = log_read(directory, tell_line, &w, why);
     free(w.name);
-    free(text);
-    if (file)
-        fclose(file);
     return good;
 }

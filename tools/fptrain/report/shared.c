@@ -78,6 +78,12 @@ bool formats_tell(const groups *g)
     return false;
 }
 
+/* What one wants to know of every run. */
+static bool always_told(const char *name)
+{
+    return strcmp(name, "model.name") == 0 || strcmp(name, "data.source") == 0;
+}
+
 void shared_each(const groups *g, shared_put *put, void *to)
 {
     const settings *first = &g->mean[0].settings;
@@ -88,7 +94,7 @@ void shared_each(const groups *g, shared_put *put, void *to)
             continue;
         snprintf(name, sizeof name, "%s.%s", key.section, key.key);
         settings_value(first, i, text);
-        put(to, name, text, strcmp(text, key.normal) == 0);
+        put(to, name, text, strcmp(text, key.normal) == 0 && !always_told(name));
     }
     for (int i = 0; i < first->format_count; i++) {
         const format_line *f = &first->formats[i];

@@ -15,7 +15,8 @@ bool shared_format(const groups *g, const format_line *line);
 /* Whether groups have lines of their own, or none has any. */
 bool formats_tell(const groups *g);
 
-/* Calls `put` with what all share: NAME = VALUE of settings, with `normal` where that is the default, then lines of
+/* Calls `put` with what all share: NAME = VALUE of settings, with `normal` where that is the default
+ * (but model and data are always told as if it were not), then lines of
  * formats. */
 typedef void shared_put(void *to, const char *name, const char *value, bool normal);
 void shared_each(const groups *g, shared_put *put, void *to);

@@ -65,10 +65,11 @@ static bool find_begin(double *begin, const char *run, trouble *why)
 {
     struct stat status;
     double seconds = 0;
-    char path[4096];
-    snprintf(path, sizeof path, "%s/log.jsonl", run);
-    if (stat(path, &status) != 0)
-        return fail(why, "%s: %s", path, strerror(errno));
+    char *path = path_join(run, "log.jsonl");
+    const bool there = stat(path, &status) == 0 || fail(why, "%s: %s", path, strerror(errno));
+    free(path);
+    if (!there)
+        return false;
     *begin = (double)status.st_mtime;
     if (!log_visit(run, &(log_visitor){&seconds, keep_seconds, skip, NULL}, why))
         return false;
@@ -77,14 +78,6 @@ static bool find_begin(double *begin, const char *run, trouble *why)
 }
 
 /* ------------------------------------------------------------------------------------------------ files */
-
-static char *join(const char *directory, const char *name)
-{
-    const size_t size = strlen(directory) + strlen(name) + 2;
-    char *path = need(size, 1);
-    snprintf(path, size, "%s/%s", directory, name);
-    return path;
-}
 
 static bool may_replace(const char *path, trouble *why)
 {
@@ -111,12 +104,22 @@ static bool write_run(const char *path, const char *run, const char *tensors, tr
     return atomic_file_commit(&out, why);
 }
 
+/* DIRECTORY/LABEL; a name with a dot at its start, which may lead out of the directory or be hidden, gets another. */
+static char *path_below(const char *directory, const char *label)
+{
+    char *path = path_join(directory, label);
+    for (char *c = path + strlen(directory) + 1; *c; c++)
+        if (*c == '.' && c[-1] == '/')
+            *c = '_';
+    return path;
+}
+
 bool tensorboard_write(const char *directory, int count, char *const *runs, const char *const *labels,
                        const char *tensors, trouble *why)
 {
     bool good = true;
     for (int i = 0; good && i < count; i++) {
-        char *below = join(directory, labels[i]), *path = join(below, "events.out.tfevents.fptrain");
+        char *below = path_below(directory, labels[i]), *path = path_join(below, "events.out.tfevents.fptrain");
         good = directory_make(below, why) && write_run(path, runs[i], tensors, why);
         free(below);
         free(path);
