@@ -483,11 +483,12 @@ static double noted(const policy *p, const char *key)
     double number = -1;
     settings_default(&s);
     record *r = mkdtemp(directory) && settings_set(&s, "output", "directory", directory, &why)
-                    ? record_open(&s, 0, &why) : NULL;
+                    ? record_start(&s, &(machine){.part = {""}}, &(record_names){{0}, {0}}, &why)
+                    : NULL;
     if (!r)
         die("no directory for a note");
     record_policy_notes(r, p);
-    EXPECT(record_summary(r, true, 1, 0, &why), "%s", why.text);
+    EXPECT(record_summary(r, &(record_ending){.finished = true, .steps = 1}, &why), "%s", why.text);
     record_close(r);
     settings_free(&s);
     snprintf(name, sizeof name, "\"%s\":", key);

@@ -25,6 +25,15 @@ TESTS += $(TRAINER_FILE_TESTS)
 endif
 endif
 
+# For the scripts: whether two runs have left the same bits.
+tests_fptrain_same_checkpoint_CFLAGS = $(TRAINER_FILE_CFLAGS)
+tests_fptrain_same_checkpoint_LDADD = tools/libfptrain.la
+if FPTRAIN
+check_PROGRAMS += tests/fptrain/same_checkpoint
+endif
+AM_TESTS_ENVIRONMENT += SAME_CHECKPOINT='$(abs_top_builddir)/tests/fptrain/same_checkpoint$(EXEEXT)'; \
+	export SAME_CHECKPOINT;
+
 TRAINER_CLI_TESTS = \
 	tests/cli/fptrain_curves.sh \
 	tests/cli/fptrain_data.sh \

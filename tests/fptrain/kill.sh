@@ -1,8 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # kill.sh - what the tests of runs that are killed share; sourced, not run. $work, $fptrain and complain are theirs.
 
+# What of a log, and of a summary, does not depend on the clock and on which run it is.
+log_bits() { # FILE
+    sed 's/,"seconds":[^,}]*//; 1s/"run":"[0-9a-f]*"/"run":"-"/' "$1"
+}
+
+summary_bits() { # FILE
+    grep -v 'images_per_second\|seconds"\|"run": "\|"output.directory"' "$1"
+}
+
+# The lines of steps and epochs: not the first one, which names the run.
 lines() { # DIR
-    [ -f "$work/$1/run/log.jsonl" ] && wc -l <"$work/$1/run/log.jsonl" || echo 0
+    [ -s "$work/$1/run/log.jsonl" ] && tail -n +2 "$work/$1/run/log.jsonl" | wc -l || echo 0
 }
 
 # Starts a run in DIR, with one thread, and kills it as soon as its log has that many lines. On a busy machine it may be

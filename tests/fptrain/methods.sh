@@ -76,7 +76,7 @@ run() { # DIR CONFIG THREADS [OPTION...]
 }
 
 log() {
-    sed 's/,"seconds":[^,}]*//' "$work/$1/run/log.jsonl"
+    log_bits "$work/$1/run/log.jsonl"
 }
 
 # The notes of a summary but for speed and times.
@@ -89,7 +89,7 @@ note() {
 }
 
 same() { # A B WHAT
-    cmp -s "$work/$1/run/checkpoint" "$work/$2/run/checkpoint" || complain "$3: another state"
+    "$SAME_CHECKPOINT" "$work/$1/run/checkpoint" "$work/$2/run/checkpoint" || complain "$3: another state"
     [ "$(log "$1")" = "$(log "$2")" ] || complain "$3: another log"
     [ "$(notes "$1")" = "$(notes "$2")" ] || complain "$3: other notes"
 }

@@ -59,7 +59,14 @@ python3 - "$work/whole/run" "$work/killed/run" <<'PYTHON'
 import json, sys
 
 def load(directory):
-    lines = [json.loads(l) for l in open(directory + "/log.jsonl")]
+    first, *lines = [json.loads(l) for l in open(directory + "/log.jsonl")]
+    names = [(role, name) for role in ("v", "w", "dv", "dw") for name in first["names"][role]]
+    for line in lines:
+        if "tensors" in line: # arrays in the order of the names, 0 for a tensor that has none
+            assert len(line["tensors"]) == len(names)
+            line["tensors"] = [{"role": role, "name": name, **dict.fromkeys(first["counters"], 0),
+                                **dict(zip(first["counters"], entry[:-1])), **entry[-1]}
+                               for (role, name), entry in zip(names, line["tensors"]) if entry]
     return [l for l in lines if "loss" in l], json.load(open(directory + "/summary.json"))
 
 steps, summary = load(sys.argv[1])

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* record.c - logs of the trainer: read back by jansson, they hold what was said; resuming cuts what comes again. */
+/* record.c - logs of the trainer: read back by jansson, they hold what was said; a run that goes on finds no files but its
+ * own, and cuts what comes again. */
 #define _POSIX_C_SOURCE 200809L
 #include "run/record.h"
 
@@ -13,21 +14,50 @@
 
 static trouble why;
 
-static record *open_record(const char *directory, uint64_t step)
+static const machine here = {{"0.1.0", "a compiler", "a library", "a backend", "a processor"}};
+
+static const char *const values[] = {"input.v"}, *const parameters[] = {"conv1.weight"},
+                         *const gradients[] = {"conv1.dv", "relu1.dv"};
+static const record_names names = {{1, 1, 2, 0}, {values, parameters, gradients, NULL}};
+
+static settings settings_for(const char *directory)
 {
     settings s;
     settings_default(&s);
     ck_assert(settings_set(&s, "output", "directory", directory, &why));
+    ck_assert(settings_set(&s, "output", "log_every", "1", &why));
     ck_assert(settings_set(&s, "formats", "w", "e4m3fn sr", &why));
-    record *r = record_open(&s, step, &why);
+    return s;
+}
+
+static record *start(const char *directory)
+{
+    settings s = settings_for(directory);
+    record *r = record_start(&s, &here, &names, &why);
     ck_assert_msg(r != NULL, "%s", why.text);
     settings_free(&s);
     return r;
 }
 
+static record *go_on(const char *directory, const checkpoint *from, const machine *m, bool another)
+{
+    settings s = settings_for(directory);
+    record *r = record_resume(&s, m, another, &names, from, &why);
+    settings_free(&s);
+    return r;
+}
+
+static checkpoint *saved(record *r)
+{
+    checkpoint *c = checkpoint_new();
+    ck_assert_msg(record_save(r, c, &why), "%s", why.text);
+    return c;
+}
+
 static void say_step(record *r, uint64_t step)
 {
     uint64_t counts[40] = {0};
+    const fpemu_stats plain = {.count = 100, .underflow = 5 + step, .overflow = 2, .nan = 1};
     fpemu_stats stats = {.request.want = FPEMU_STATS_HISTOGRAM | FPEMU_STATS_SUMS,
                          .count = 100,
                          .underflow = 5 + step,
@@ -35,7 +65,8 @@ static void say_step(record *r, uint64_t step)
                          .request.histogram = counts,
                          .request.histogram_first = -20,
                          .request.histogram_length = 40,
-                         .max_abs = INFINITY,
+                         .min_abs = 0x1p-30,
+                         .max_abs = (double)0.1f,
                          .nan = 1,
                          .infinite = 3};
     counts[3] = 7; /* exponent -18 */
@@ -43,12 +74,11 @@ static void say_step(record *r, uint64_t step)
     record_begin(r, &(record_step){.step = step, .epoch = 1, .loss = step == 3 ? NAN : 0.1 + (double)step, .lr = 0.05,
                                    .scale = 1024, .accuracy = 0.5, .skipped = step == 2, .skipped_so_far = step >= 2,
                                    .seconds = 2.5});
-    record_tensor(r, "conv1.dv", ROLE_DV, &stats);
-    record_gradient(r, 64, &(dispersion){100, 0.75, 0x1p-20});
-    stats.request.want = 0;
-    record_tensor(r, "conv1.weight", ROLE_W, &stats);
-    record_tensor(r, "conv1.dweight", ROLE_DW, &stats);
-    record_gradient(r, 2, &(dispersion){0, 0, 0});
+    record_tensor(r, ROLE_DV, 0, &stats);
+    record_gradient(r, ROLE_DV, 0, 64, &(dispersion){100, 0.75, 0x1p-20});
+    record_tensor(r, ROLE_W, 0, &plain);
+    record_tensor(r, ROLE_DV, 1, &plain);
+    record_gradient(r, ROLE_DV, 1, 1024, &(dispersion){0, 0, 0});
     ck_assert(record_end(r, &why));
 }
 
@@ -59,20 +89,47 @@ static void say_epoch(record *r, uint64_t step, int epoch, double accuracy)
                            .test_accuracy_fp32 = accuracy + 0.01, .seconds = 3}, &why));
 }
 
-/* The lines of the log. */
-static int read_log(const char *directory, json_t *lines[20])
+/* The lines of the log, the first apart. */
+static int read_log(const char *directory, json_t **first, json_t *lines[20])
 {
     char path[64], text[4096];
-    int count = 0;
+    int count = -1;
     snprintf(path, sizeof path, "%s/log.jsonl", directory);
     FILE *file = fopen(path, "r");
     ck_assert_ptr_nonnull(file);
     while (fgets(text, sizeof text, file)) {
-        lines[count] = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-        ck_assert_ptr_nonnull(lines[count++]);
+        json_t **line = count < 0 ? first : &lines[count];
+        ck_assert_int_lt(count++, 19);
+        *line = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+        ck_assert_ptr_nonnull(*line);
     }
     fclose(file);
     return count;
+}
+
+static json_t *load(const char *directory, const char *name)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return json_load_file(path, 0, NULL);
+}
+
+static void append(const char *directory, const char *name, const char *text)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *file = fopen(path, "a");
+    ck_assert_ptr_nonnull(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+/* In the directory, by the shell. */
+static void command(const char *directory, const char *what)
+{
+    char text[128];
+    snprintf(text, sizeof text, "cd %s && %s", directory, what);
+    ck_assert_int_eq(system(text), 0);
 }
 
 static double real(const json_t *o, const char *key)
@@ -80,53 +137,121 @@ static double real(const json_t *o, const char *key)
     return json_number_value(json_object_get(o, key));
 }
 
+static const char *word(const json_t *o, const char *key)
+{
+    return json_string_value(json_object_get(o, key));
+}
+
 static void remove_directory(const char *directory)
 {
-    char command[64];
-    snprintf(command, sizeof command, "rm -r %s", directory);
-    ck_assert_int_eq(system(command), 0);
+    char text[64];
+    snprintf(text, sizeof text, "rm -r %s", directory);
+    ck_assert_int_eq(system(text), 0);
+}
+
+static void equals(const json_t *value, const char *text)
+{
+    json_t *wanted = json_loads(text, JSON_DECODE_ANY, NULL);
+    char *found = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    ck_assert_msg(wanted && json_equal(wanted, (json_t *)(uintptr_t)value), "'%s' instead of '%s'", found, text);
+    free(found);
+    json_decref(wanted);
 }
 
 START_TEST(lines)
 {
     char directory[] = "record-XXXXXX";
-    json_t *line[20];
+    json_t *first, *line[20];
     ck_assert_ptr_nonnull(mkdtemp(directory));
-    record *r = open_record(directory, 0);
+    record *r = start(directory);
     say_step(r, 1);
     say_step(r, 2);
     say_step(r, 3);
     say_epoch(r, 3, 1, 0.75);
+    ck_assert(record_stop(r, 3, "no more", &why));
     record_close(r);
-    ck_assert_int_eq(read_log(directory, line), 4);
+    ck_assert_int_eq(read_log(directory, &first, line), 5);
+    ck_assert(real(first, "log") == 2 && strlen(word(first, "run")) == 32);
+    equals(json_object_get(first, "machine"), "{\"fptrain\":\"0.1.0\",\"compiler\":\"a compiler\",\"mathematics\":"
+           "\"a library\",\"products\":\"a backend\",\"processor\":\"a processor\"}");
+    equals(json_object_get(first, "names"),
+           "{\"v\":[\"input.v\"],\"w\":[\"conv1.weight\"],\"dv\":[\"conv1.dv\",\"relu1.dv\"],\"dw\":[]}");
+    equals(json_object_get(first, "counters"), "[\"count\",\"underflow\",\"subnormal\",\"inexact\",\"min_abs\",\"max_abs\","
+           "\"overflow\",\"clipped\",\"infinite\",\"nan\"]");
+    json_decref(first);
     ck_assert_int_eq(json_integer_value(json_object_get(line[1], "step")), 2);
     ck_assert(real(line[1], "loss") == 0.1 + 2 && real(line[1], "scale") == 1024 && real(line[1], "lr") == 0.05);
     ck_assert(json_is_true(json_object_get(line[1], "skipped")) && json_is_false(json_object_get(line[0], "skipped")));
-    ck_assert_str_eq(json_string_value(json_object_get(line[2], "loss")), "nan");
-    const json_t *tensors = json_object_get(line[0], "tensors"), *t = json_array_get(tensors, 0);
-    ck_assert_uint_eq(json_array_size(tensors), 3);
-    ck_assert_str_eq(json_string_value(json_object_get(t, "name")), "conv1.dv");
-    ck_assert_str_eq(json_string_value(json_object_get(t, "role")), "dv");
-    ck_assert(real(t, "count") == 100 && real(t, "underflow") == 6 && real(t, "overflow") == 2);
-    ck_assert_str_eq(json_string_value(json_object_get(t, "max_abs")), "inf");
-    ck_assert(real(t, "alpha") == 64 && real(t, "deviation") == 0.75 && real(t, "quantile") == 0x1p-20);
-    const json_t *histogram = json_object_get(t, "histogram"), *counts = json_object_get(histogram, "counts");
-    ck_assert(real(histogram, "first") == -18);
-    ck_assert_uint_eq(json_array_size(counts), 3);
-    ck_assert_int_eq(json_integer_value(json_array_get(counts, 0)), 7);
-    ck_assert_int_eq(json_integer_value(json_array_get(counts, 1)), 0);
-    ck_assert_int_eq(json_integer_value(json_array_get(counts, 2)), 9);
-    ck_assert(real(histogram, "zeros") == 100 - 7 - 9 - 1 - 3);
-    t = json_array_get(tensors, 1);
-    ck_assert_str_eq(json_string_value(json_object_get(t, "role")), "w");
-    ck_assert_ptr_null(json_object_get(t, "histogram"));
-    ck_assert_ptr_null(json_object_get(t, "sqnr_db"));
-    ck_assert_ptr_null(json_object_get(t, "alpha"));
-    t = json_array_get(tensors, 2);
-    ck_assert(real(t, "alpha") == 2 && !json_object_get(t, "deviation") && !json_object_get(t, "quantile"));
+    ck_assert_str_eq(word(line[2], "loss"), "nan");
+    /* An element a name: 0 where nothing was counted, and no zeros at the end. */
+    const json_t *tensors = json_object_get(line[0], "tensors"), *t = json_array_get(tensors, 2);
+    ck_assert_uint_eq(json_array_size(tensors), 4);
+    equals(json_array_get(tensors, 0), "0");
+    equals(json_array_get(json_object_get(line[1], "tensors"), 1), "[100,7,0,0,0,0,2,0,0,1]");
+    ck_assert_uint_eq(json_array_size(t), 11);
+    ck_assert(json_integer_value(json_array_get(t, 1)) == 6 && json_integer_value(json_array_get(t, 6)) == 2);
+    ck_assert((float)json_number_value(json_array_get(t, 4)) == 0x1p-30f);
+    ck_assert((float)json_number_value(json_array_get(t, 5)) == 0.1f && json_integer_value(json_array_get(t, 8)) == 3);
+    t = json_array_get(t, 10);
+    ck_assert(real(t, "alpha") == 64 && real(t, "deviation") == 0.75 && (float)real(t, "quantile") == 0x1p-20f);
+    ck_assert(json_object_get(t, "sqnr_db") != NULL);
+    equals(json_object_get(t, "histogram"), "{\"first\":-18,\"counts\":[7,0,9],\"zeros\":80}");
+    /* Its alpha is the scale and needs no word. */
+    equals(json_array_get(tensors, 3), "[100,6,0,0,0,0,2,0,0,1]");
     ck_assert(real(line[3], "test_accuracy") == 0.75 && real(line[3], "test_accuracy_fp32") == 0.76);
-    for (int i = 0; i < 4; i++)
+    ck_assert_str_eq(word(line[4], "stopped"), "no more");
+    for (int i = 0; i < 5; i++)
         json_decref(line[i]);
+    remove_directory(directory);
+}
+END_TEST
+
+/* How many steps a line of counters of a long run tells of. */
+static uint64_t steps_told(uint64_t step)
+{
+    return step <= 500 ? 1 : step <= 1500 ? 2 : step <= 3500 ? 4 : step < 3601 ? 8 : step == 3601 ? 5 : 2;
+}
+
+/* Counters of several steps together: where they are told, and that none is lost. */
+START_TEST(long_run)
+{
+    char directory[] = "record-XXXXXX", path[64], *text = NULL;
+    size_t room = 0;
+    uint64_t told = 0, sum = 0;
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    record *r = start(directory);
+    for (uint64_t i = 1; i <= 3603; i++) {
+        record_begin(r, &(record_step){.step = i, .scale = 1});
+        record_tensor(r, ROLE_V, 0, &(fpemu_stats){.count = 1, .underflow = 1, .min_abs = 1.0 / (double)i});
+        ck_assert(record_end(r, &why));
+        if (i == 3601)
+            checkpoint_free(saved(r)); /* what no line has yet is told first */
+    }
+    ck_assert(record_summary(r, &(record_ending){.steps = 3603}, &why));
+    record_close(r);
+    snprintf(path, sizeof path, "%s/log.jsonl", directory);
+    FILE *file = fopen(path, "r");
+    ck_assert(getline(&text, &room, file) > 0);
+    while (getline(&text, &room, file) > 0) {
+        json_t *line = json_loads(text, 0, NULL), *t = json_array_get(json_object_get(line, "tensors"), 0);
+        const uint64_t step = (uint64_t)real(line, "step");
+        if (t) {
+            ck_assert_uint_eq((uint64_t)json_integer_value(json_array_get(t, 0)), steps_told(step));
+            ck_assert((float)json_number_value(json_array_get(t, 4)) == (float)(1.0 / (double)step));
+            told++;
+            sum += steps_told(step);
+        }
+        if (!json_object_get(line, "loss"))
+            ck_assert(t && json_object_get(line, "scale") && step >= 3601);
+        json_decref(line);
+    }
+    free(text);
+    fclose(file);
+    ck_assert_uint_eq(sum, 3603);
+    ck_assert_uint_eq(told, 500 + 500 + 500 + 12 + 2);
+    json_t *summary = load(directory, "summary.json");
+    ck_assert(real(summary, "elements") == 3603 && real(summary, "underflow") == 3603);
+    json_decref(summary);
     remove_directory(directory);
 }
 END_TEST
@@ -134,12 +259,12 @@ END_TEST
 START_TEST(methods)
 {
     char directory[] = "record-XXXXXX";
-    json_t *line[20];
+    json_t *first, *line[20];
     update_counts updates = {.elements = 8, .moved = 2, .updates = 7, .vanished = 5, .small_g = 3, .small_update = 4};
     updates.ratio[2] = 3; /* from 2^-23 to 2^-22 */
     updates.ratio[4] = 5;
     ck_assert_ptr_nonnull(mkdtemp(directory));
-    record *r = open_record(directory, 0);
+    record *r = start(directory);
     record_begin(r, &(record_step){.step = 6});
     record_updates(r, &updates, true);
     ck_assert(record_end(r, &why));
@@ -150,7 +275,7 @@ START_TEST(methods)
     record_sums(r, &(sum_counts){.roundings = 90, .inexact = 60, .swamped = 20, .overflow = 2, .underflow = 1});
     ck_assert(record_end(r, &why));
     record_close(r);
-    ck_assert_int_eq(read_log(directory, line), 4);
+    ck_assert_int_eq(read_log(directory, &first, line), 4);
     const json_t *u = json_object_get(line[0], "updates"), *counts = json_object_get(u, "counts");
     ck_assert(real(u, "count") == 8 && real(u, "first") == -23 && real(u, "mean_move") == 0.25);
     ck_assert_uint_eq(json_array_size(counts), 3);
@@ -170,6 +295,7 @@ START_TEST(methods)
     u = json_object_get(line[3], "sums");
     ck_assert(real(u, "count") == 90 && real(u, "inexact") == 60 && real(u, "swamped") == 20);
     ck_assert(real(u, "overflow") == 2 && real(u, "underflow") == 1);
+    json_decref(first);
     for (int i = 0; i < 4; i++)
         json_decref(line[i]);
     remove_directory(directory);
@@ -178,79 +304,152 @@ END_TEST
 
 START_TEST(resumed)
 {
-    char directory[] = "record-XXXXXX", path[64];
-    json_t *line[20];
+    char directory[] = "record-XXXXXX";
+    json_t *first, *line[20];
     ck_assert_ptr_nonnull(mkdtemp(directory));
-    record *r = open_record(directory, 0);
+    record *r = start(directory);
     say_step(r, 1);
     say_epoch(r, 1, 1, 0.9);
     say_step(r, 2);
+    checkpoint *c = saved(r);
     say_step(r, 4);
     say_epoch(r, 4, 2, 0.99);
     record_close(r);
-    snprintf(path, sizeof path, "%s/log.jsonl", directory);
-    FILE *torn = fopen(path, "a"); /* killed in the middle of a line */
-    fputs("{\"step\":5,\"lo", torn);
-    fclose(torn);
-    r = open_record(directory, 2);
+    append(directory, "log.jsonl", "{\"step\":5,\"lo"); /* killed in the middle of a line */
+    r = go_on(directory, c, &here, false);
+    ck_assert_msg(r != NULL, "%s", why.text);
     say_step(r, 3);
     say_epoch(r, 3, 2, 0.8);
     record_note(r, "ratio", 0.25);
-    ck_assert(record_summary(r, true, 5, 2, &why));
+    checkpoint *last = saved(r);
+    const record_ending ending = {.finished = true, .steps = 5, .skipped = 2};
+    ck_assert(record_summary(r, &ending, &why));
     record_close(r);
     static const int steps[] = {1, 1, 2, 3, 3};
-    ck_assert_int_eq(read_log(directory, line), 5);
+    ck_assert_int_eq(read_log(directory, &first, line), 5);
     for (int i = 0; i < 5; i++) {
         ck_assert_int_eq(json_integer_value(json_object_get(line[i], "step")), steps[i]);
         json_decref(line[i]);
     }
-    snprintf(path, sizeof path, "%s/summary.json", directory);
-    json_t *summary = json_load_file(path, 0, NULL);
+    json_t *summary = load(directory, "summary.json");
     ck_assert_ptr_nonnull(summary);
+    ck_assert(json_equal(json_object_get(first, "run"), json_object_get(summary, "run")));
+    ck_assert(json_equal(json_object_get(first, "machine"), json_object_get(summary, "machine")));
+    json_decref(first);
     ck_assert(real(summary, "best_accuracy") == 0.9 && real(summary, "last_accuracy") == 0.8);
     ck_assert(real(summary, "best_epoch") == 1 && real(summary, "steps") == 5 && real(summary, "skipped") == 2);
     ck_assert(real(summary, "underflow") == 3 * (6 + 7 + 8) && real(summary, "overflow") == 18);
     ck_assert(real(summary, "elements") == 900);
     ck_assert(json_is_true(json_object_get(summary, "finished")));
+    ck_assert(json_is_true(json_object_get(summary, "one_machine")));
+    ck_assert(json_is_false(json_object_get(summary, "diverged")) && json_is_null(json_object_get(summary, "stopped")));
     ck_assert(real(json_object_get(summary, "notes"), "ratio") == 0.25);
     const json_t *all = json_object_get(summary, "settings");
-    ck_assert_str_eq(json_string_value(json_object_get(all, "formats.w")), "e4m3fn sr");
-    ck_assert_str_eq(json_string_value(json_object_get(all, "train.lr")), "0.05");
+    ck_assert_str_eq(word(all, "formats.w"), "e4m3fn sr");
+    ck_assert_str_eq(word(all, "train.lr"), "0.05");
     json_decref(summary);
-    /* Nothing was left to do: what the log has is said again. */
-    r = open_record(directory, 3);
-    ck_assert(record_summary(r, true, 5, 2, &why));
+    /* Nothing was left to do: what the checkpoint knows is said again. */
+    r = go_on(directory, last, &here, false);
+    ck_assert_msg(r != NULL, "%s", why.text);
+    ck_assert(record_summary(r, &ending, &why));
     record_close(r);
-    summary = json_load_file(path, 0, NULL);
+    summary = load(directory, "summary.json");
     ck_assert(real(summary, "steps") == 5 && real(summary, "skipped") == 2 && real(summary, "last_scale") == 1024);
-    ck_assert_str_eq(json_string_value(json_object_get(summary, "last_loss")), "nan");
+    ck_assert_str_eq(word(summary, "last_loss"), "nan");
     ck_assert(real(summary, "seconds") == 2.5 && real(summary, "last_accuracy") == 0.8);
+    ck_assert(real(summary, "elements") == 900);
     json_decref(summary);
     /* From the start: nothing of it stays. */
-    r = open_record(directory, 0);
+    r = start(directory);
     record_close(r);
-    ck_assert_int_eq(read_log(directory, line), 0);
+    ck_assert_int_eq(read_log(directory, &first, line), 0);
+    json_decref(first);
+    checkpoint_free(c);
+    checkpoint_free(last);
     remove_directory(directory);
 }
 END_TEST
 
-/* A last line whose end is missing goes, even if it reads well: the next one would be glued to it. */
-START_TEST(torn_line)
+static void refused(const char *directory, const checkpoint *c, const char *sentence)
 {
-    char directory[] = "record-XXXXXX", path[64];
-    json_t *line[20];
-    ck_assert_ptr_nonnull(mkdtemp(directory));
-    snprintf(path, sizeof path, "%s/log.jsonl", directory);
-    FILE *torn = fopen(path, "w");
-    fputs("{\"step\":1}\n{\"step\":2}", torn);
-    fclose(torn);
-    record *r = open_record(directory, 2);
-    say_step(r, 2);
+    ck_assert_ptr_null(go_on(directory, c, &here, false));
+    ck_assert_msg(strstr(why.text, sentence) != NULL, "'%s' instead of '%s'", why.text, sentence);
+}
+
+/* What does not belong together: the log of another run, one that is shorter, a summary, other names; and checkpoints that
+ * do not say of which run they are. */
+START_TEST(strangers)
+{
+    char directory[] = "record-XXXXXX", other[] = "record-XXXXXX";
+    ck_assert(mkdtemp(directory) && mkdtemp(other));
+    record *r = start(other);
+    say_step(r, 1);
+    checkpoint *of_other = saved(r), *none = checkpoint_new(), *wrong = checkpoint_new();
     record_close(r);
-    ck_assert_int_eq(read_log(directory, line), 2);
-    ck_assert_ptr_nonnull(json_object_get(line[1], "loss"));
+    r = start(directory);
+    say_step(r, 1);
+    checkpoint *c = saved(r);
+    record_close(r);
+    refused(directory, of_other, "one of them does not belong there");
+    append(directory, "summary.json", "{\"run\": \"0123\"}");
+    refused(directory, c, "summary.json is not of run");
+    command(directory, "rm summary.json && truncate -s -1 log.jsonl");
+    refused(directory, c, "is not what it was at the checkpoint");
+    append(directory, "log.jsonl", "x");
+    refused(directory, c, "is not what it was at the checkpoint");
+    command(directory, "sed -i 1s/input.v/output.v/ log.jsonl");
+    refused(directory, c, "of a network with other tensors");
+    command(directory, "sed -i 1d log.jsonl");
+    refused(directory, c, "not the log of a run that this fptrain can go on with");
+    command(directory, "rm log.jsonl");
+    refused(directory, c, "log.jsonl: No such file or directory");
+    refused(directory, none, "an older fptrain wrote it");
+    checkpoint_put(wrong, "run", "{\"run\":1}", 9);
+    refused(directory, wrong, "does not say of which run it is");
+    checkpoint_free(none);
+    checkpoint_free(wrong);
+    checkpoint_free(c);
+    checkpoint_free(of_other);
+    remove_directory(directory);
+    remove_directory(other);
+}
+END_TEST
+
+START_TEST(other_machine)
+{
+    char directory[] = "record-XXXXXX";
+    json_t *first, *line[20];
+    machine there = here;
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    record *r = start(directory);
+    say_step(r, 1);
+    checkpoint *c = saved(r);
+    record_close(r);
+    strcpy(there.part[3], "another backend");
+    ck_assert_ptr_null(go_on(directory, c, &there, false));
+    ck_assert_str_eq(why.text, "the run was made with products a backend, and here it is another backend, which can "
+                     "change bits: --allow-different-machine goes on all the same");
+    r = go_on(directory, c, &there, true);
+    ck_assert_msg(r != NULL, "%s", why.text);
+    checkpoint *after = saved(r);
+    ck_assert(record_summary(r, &(record_ending){.finished = true}, &why));
+    record_close(r);
+    ck_assert_int_eq(read_log(directory, &first, line), 2);
+    ck_assert_str_eq(word(json_object_get(line[1], "machine"), "products"), "another backend");
+    json_decref(first);
     json_decref(line[0]);
     json_decref(line[1]);
+    /* It is now one of the other machine, and of more than one for good. */
+    refused(directory, after, "products another backend");
+    r = go_on(directory, after, &there, false);
+    ck_assert_ptr_nonnull(r);
+    ck_assert(record_summary(r, &(record_ending){.finished = true}, &why));
+    record_close(r);
+    json_t *summary = load(directory, "summary.json");
+    ck_assert(json_is_false(json_object_get(summary, "one_machine")));
+    json_decref(summary);
+    checkpoint_free(c);
+    checkpoint_free(after);
     remove_directory(directory);
 }
 END_TEST
@@ -260,7 +459,7 @@ START_TEST(no_directory)
     settings s;
     settings_default(&s);
     ck_assert(settings_set(&s, "output", "directory", "/dev/null/at/all", &why));
-    ck_assert_ptr_null(record_open(&s, 0, &why));
+    ck_assert_ptr_null(record_start(&s, &here, &names, &why));
     ck_assert_str_eq(why.text, "/dev/null/at: Not a directory");
     settings_free(&s);
 }
@@ -274,7 +473,7 @@ START_TEST(directories_above)
     ck_assert_ptr_nonnull(mkdtemp(top));
     snprintf(path, sizeof path, "%s/are/made", top);
     ck_assert(settings_set(&s, "output", "directory", path, &why));
-    record *r = record_open(&s, 0, &why);
+    record *r = record_start(&s, &here, &names, &why);
     ck_assert_msg(r != NULL, "%s", why.text);
     record_close(r);
     settings_free(&s);
@@ -293,9 +492,11 @@ int main(void)
     Suite *suite = suite_create("record");
     TCase *tests = tcase_create("files");
     tcase_add_test(tests, lines);
+    tcase_add_test(tests, long_run);
     tcase_add_test(tests, methods);
     tcase_add_test(tests, resumed);
-    tcase_add_test(tests, torn_line);
+    tcase_add_test(tests, strangers);
+    tcase_add_test(tests, other_machine);
     tcase_add_test(tests, no_directory);
     tcase_add_test(tests, directories_above);
     suite_add_tcase(suite, tests);

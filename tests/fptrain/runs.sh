@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The same settings give the same bits: twice, with other numbers of threads, and after runs that were killed. Compared
-# are the checkpoints of the end, byte by byte, and the logs but for the clock.
+# are the checkpoints of the end, entry by entry, and the logs but for the clock.
 set -u
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -55,17 +55,17 @@ run() { # DIR CONFIG THREADS [OPTION...]
 }
 
 log() {
-    sed 's/,"seconds":[^,}]*//' "$work/$1/run/log.jsonl"
+    log_bits "$work/$1/run/log.jsonl"
 }
 
 same() { # A B WHAT
-    cmp -s "$work/$1/run/checkpoint" "$work/$2/run/checkpoint" || complain "$3: other weights"
+    "$SAME_CHECKPOINT" "$work/$1/run/checkpoint" "$work/$2/run/checkpoint" || complain "$3: other weights"
     [ "$(log "$1")" = "$(log "$2")" ] || complain "$3: another log"
 }
 
 # The summary but for speed and times.
 summary() {
-    grep -v 'images_per_second\|seconds"' "$work/$1/run/summary.json"
+    summary_bits "$work/$1/run/summary.json"
 }
 
 . "$(dirname "$0")/kill.sh"

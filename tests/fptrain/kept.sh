@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Nothing of a run is lost or mixed up: its files share an id, one process at a time writes them, what was killed leaves
+# nothing lying about, a full disk and a directory that cannot be written cost nothing but time, and a run whose loss is
+# no number says so.
+set -u
+work=$(mktemp -d) || exit 1
+trap 'kill -9 ${pid:-} 2>/dev/null; chmod -R u+w "$work"; rm -rf "$work"' EXIT
+fptrain=$FPTRAIN
+status=0
+. "$(dirname "$0")/kill.sh"
+cd "$work" || exit 1
+new_line='
+'
+
+complain() {
+    echo "$*"
+    status=1
+}
+
+# ends STATUS TEXT COMMAND...: ends with the status, and one line on standard error that holds the text.
+ends() {
+    local wanted=$1 text=$2 got
+    shift 2
+    "$@" >out 2>err
+    got=$?
+    [ $got -eq "$wanted" ] || complain "$*: exit status $got, not $wanted: $(cat err)"
+    [ "$(wc -l <err)" -eq 1 ] && grep -qF -e "$text" err || complain "$*: says $(cat err)"
+}
+
+# In a directory of its own, so that the one of the run has the same name everywhere.
+train() { # DIR OPTION...
+    mkdir -p "$1"
+    (cd "$1" && shift && exec "$fptrain" run "$@" --out run)
+}
+
+same() { # DIR DIR WHAT
+    "$SAME_CHECKPOINT" "$1/run/checkpoint" "$2/run/checkpoint" || complain "$3: another checkpoint"
+    [ "$(log_bits "$1/run/log.jsonl")" = "$(log_bits "$2/run/log.jsonl")" ] || complain "$3: another log"
+    [ "$(summary_bits "$1/run/summary.json")" = "$(summary_bits "$2/run/summary.json")" ] ||
+        complain "$3: another summary"
+}
+
+id() { # FILE
+    sed -n 's/.*"run": *"\([0-9a-f]\{32\}\)".*/\1/p' "$1" | head -1
+}
+
+small="--set data.train_count=320 --set data.test_count=20 --model mlp --set model.width=0.125 --batch 16 --quiet
+    --set output.log_every=1 --set output.checkpoint_steps=3"
+
+# One id of a run, another of the next; the files of two runs are not taken for one.
+train a $small || complain "a: $?"
+train b $small || complain "b: $?"
+same a b "twice"
+[ -n "$(id a/run/log.jsonl)" ] && [ "$(id a/run/log.jsonl)" = "$(id a/run/summary.json)" ] ||
+    complain "log and summary have two ids"
+grep -aq "$(id a/run/log.jsonl)" a/run/checkpoint || complain "the checkpoint has another id"
+[ "$(id a/run/log.jsonl)" != "$(id b/run/log.jsonl)" ] || complain "two runs have one id"
+for file in checkpoint log.jsonl summary.json; do
+    cp -R a mixed && cp b/run/$file mixed/run/$file
+    find mixed -type f -exec cksum {} + >before
+    ends 2 "does not belong there" train mixed $small --resume
+    find mixed -type f -exec cksum {} + | cmp -s - before || complain "mixed with $file: files have changed"
+    rm -r mixed
+done
+# A new run in place of an old one, killed before its first checkpoint, never goes on from the old one.
+cp -R a again
+(cd again && exec "$fptrain" run $small --force --lr 0.01 --set output.checkpoint_steps=0 --set data.train_count=32000 \
+    --out run) &
+pid=$!
+until now=$(id again/run/log.jsonl 2>/dev/null) && [ -n "$now" ] && [ "$now" != "$(id a/run/log.jsonl)" ]; do
+    kill -0 $pid 2>/dev/null || break
+    sleep 0.01
+done
+# Meanwhile another process is refused, and who only reads is not.
+ends 2 "another fptrain is writing there" train again $small --resume
+ends 2 "another fptrain is writing there" train again $small --force
+"$fptrain" report again/run -o page.html || complain "a report of a run that goes on: $?"
+kill -9 $pid || complain "it was over before another came"
+wait $pid 2>/dev/null
+[ ! -e again/run/checkpoint ] && [ ! -e again/run/summary.json ] || complain "--force left files of the old run"
+ends 2 "of a run with" train again $small --resume
+train again $small --force || complain "the lock of a process that was killed: $?"
+same a again "in place of another"
+
+# What killed writers have left goes away, what is not theirs stays.
+for name in checkpoint settings.ini summary.json; do
+    echo half >"a/run/.fpemu-$name-Ab1xyZ"
+done
+echo mine >a/run/.fpemu-notes.txt-Ab1xyZ
+echo mine >a/run/.fpemu-checkpoint-longer-name
+train a $small --resume || complain "resumed at the end: $?"
+[ "$(cd a/run && echo .fpemu-*)" = ".fpemu-checkpoint-longer-name .fpemu-notes.txt-Ab1xyZ" ] ||
+    complain "leftovers: $(ls -A a/run)"
+same a b "resumed at the end"
+
+# A full disk, as a limit on the size of files is one: at the first line, in a line, in a checkpoint. Nothing is lost.
+for blocks in 0 1 4 20 60; do
+    said=$(ulimit -f $blocks && train full-$blocks $small 2>&1)
+    ended=$?
+    [ $ended -eq 1 ] || [ $ended -eq 2 ] || complain "$blocks blocks: exit status $ended"
+    case $said in *"$new_line"* | '') complain "$blocks blocks: says $said" ;; *'File too large'*) ;; *) complain "$said" ;; esac
+    [ ! -e full-$blocks/run/summary.json ] || complain "$blocks blocks: a summary"
+    train full-$blocks $small --resume || complain "$blocks blocks: resumed: $?"
+    same a full-$blocks "with room again after $blocks blocks"
+    [ -z "$(find full-$blocks -name '.fpemu-*')" ] || complain "$blocks blocks: leftovers"
+done
+# A directory that cannot be written. Root can write any.
+if [ "$(id -u)" -ne 0 ]; then
+    cp -R b shut && rm shut/run/summary.json && chmod a-w shut/run
+    ends 2 "Permission denied" train shut $small --resume
+    chmod u+w shut/run
+    train shut $small --resume || complain "writable again: $?"
+    same a shut "writable again"
+fi
+
+# Another machine: oneDNN told to use other instructions, where it has any to choose from.
+products() {
+    sed -n '1s/.*"products":"\([^"]*\)".*/\1/p' "$1/run/log.jsonl"
+}
+cp -R b moved
+ONEDNN_MAX_CPU_ISA=SSE41 OPENBLAS_CORETYPE=Nehalem train other $small || complain "other instructions: $?"
+if [ "$(products other)" != "$(products b)" ]; then
+    ONEDNN_MAX_CPU_ISA=SSE41 OPENBLAS_CORETYPE=Nehalem \
+        ends 2 "products $(products b), and here it is $(products other)" train moved $small --resume
+    ONEDNN_MAX_CPU_ISA=SSE41 OPENBLAS_CORETYPE=Nehalem train moved $small --resume --allow-different-machine ||
+        complain "--allow-different-machine: $?"
+    grep -q '"one_machine": false' moved/run/summary.json || complain "two machines are not told"
+fi
+# libfpemu's own instructions change no bit.
+FPEMU_VARIANT=portable train b $small --resume || complain "FPEMU_VARIANT: $?"
+
+# A loss that is no number, in a step that was taken: the run stops, and says so again when it is resumed.
+lost="$small --lr 1e6 --optimizer sgd"
+ends 3 "is nan, and the weights have followed it: diverged" train lost $lost
+grep -q '"finished": false' lost/run/summary.json && grep -q '"diverged": true' lost/run/summary.json ||
+    complain "a lost run"
+grep -q '"stopped":"the loss of step [0-9]* is nan' lost/run/log.jsonl || complain "the log does not say that it stopped"
+ends 3 "is nan" train lost $lost --resume
+train lost $lost --resume --set train.diverged=continue || complain "told to go on: $?"
+grep -q '"finished": true' lost/run/summary.json && grep -q '"diverged": true' lost/run/summary.json ||
+    complain "a run that went on"
+[ "$(grep -c '"loss":"nan"' lost/run/log.jsonl)" -gt 10 ] || complain "no steps after the loss"
+# Skipped steps leave the weights as they were: promotions mend what overflowed, and the run goes on by itself. Where
+# nothing changes any more, it stops after 100 of them.
+narrow="--set data.train_count=1600 --set data.test_count=20 --model mlp --set model.width=0.125 --batch 8 --quiet
+    --set output.log_every=1 --epochs 1 --optimizer sgd --scaler backoff --lr 10"
+train mended $narrow --policy assign:uniform,lo-forward=e5m2,hi=bf16 || complain "mended: $?"
+[ "$(grep -c '"loss":"nan".*"skipped":true' mended/run/log.jsonl)" -gt 2 ] || complain "nothing to mend"
+grep -q '"diverged": false' mended/run/summary.json || complain "mended, and said to diverge"
+ends 3 "as it was for the 100 steps up to it" train stuck $narrow --set formats.v=e5m2 --set formats.dw=fp16
+exit $status
