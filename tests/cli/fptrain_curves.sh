@@ -130,6 +130,19 @@ assert all(49.5 < y < 51.5 for x, y in points if 2 < y < 99)
 assert "lowest and the highest are drawn" in open("longplots/loss.svg").read()
 END
 
+# Losses over more than two powers of ten: 200, 20, 1 on a logarithmic axis from 2^0.
+mkdir wide
+printf '[train]\nlr = 0.1\n' >wide/settings.ini
+steps 200 20 1 >wide/log.jsonl
+"$FPTRAIN" report wide --plots wideplots || failed 'wide'
+PYTHONPATH=. python3 - <<'END' || failed 'a wide range'
+from curves import *
+import math
+page, svg, found = read("wideplots/loss.svg")
+at = Axes(3, 0, math.log2(200))
+close([at(*p) for p in found["curve"][0][0]], [(1, math.log2(200)), (2, math.log2(20)), (3, 0)])
+END
+
 # Twelve runs with long names of any letters: nothing lies over anything, no two look alike, names are no mark-up.
 mkdir names
 i=0

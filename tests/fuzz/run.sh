@@ -17,7 +17,7 @@ directory=$(cd "$1" && pwd)
 seconds=$2
 shift 2
 kinds=("$@")
-[ $# -gt 0 ] || kinds=(npy npz safetensors gguf container index idx cifar text settings checkpoint)
+[ $# -gt 0 ] || kinds=(npy npz safetensors gguf container index idx cifar text settings checkpoint log)
 
 clang=${CLANG:-clang}
 flags=(-std=c11 -O1 -g -fno-omit-frame-pointer -ffp-contract=off -Wno-unknown-pragmas -Wno-pass-failed
@@ -30,6 +30,9 @@ trainer_libraries=(inih liblzma zlib)
 trainer_readers=(common/atomic_file.c common/trouble.c fptrain/base/base.c fptrain/base/checkpoint.c
     fptrain/base/source.c fptrain/data/cifar.c fptrain/data/dataset.c fptrain/data/digits.c fptrain/data/idx.c
     fptrain/data/shapes.c fptrain/data/text.c fptrain/run/settings.c fptrain/run/settings_file.c)
+log_readers=(common/near.c common/shown.c common/utf8.c fptrain/run/shelf.c fptrain/report/csv.c
+    fptrain/report/events.c fptrain/report/log_lines.c fptrain/report/log_values.c fptrain/report/run_data.c
+    fptrain/report/tensorboard.c)
 
 # The library below the readers, once for all kinds; its objects lie in the directory that is named.
 build_library() { # DIRECTORY SANITIZERS
@@ -56,8 +59,14 @@ build() { # KIND
         packages=("${trainer_libraries[@]}")
         sources=("$top/tests/fuzz/trainer.c" "${trainer_readers[@]/#/$top/tools/}")
         ;;
+    log)
+        packages=("${trainer_libraries[@]}" jansson)
+        sources=("$top/tests/fuzz/trainer.c" "$top/tests/fuzz/log.c" "${trainer_readers[@]/#/$top/tools/}"
+            "${log_readers[@]/#/$top/tools/}")
+        ;;
     *) sources+=("${readers[@]/#/$top/tools/fpemu/files/}") ;;
     esac
+    readarray -t sources < <(printf '%s\n' "${sources[@]}" | sort -u) # lists may overlap
     if [ "$kind" = container ]; then
         library=$directory/library-watched
         build_library "$library" $sanitizers,fuzzer-no-link

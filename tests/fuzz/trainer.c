@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trainer.c - reader.h for the files of the trainer: "idx", "cifar", "text", "settings", "checkpoint". With FUZZ_KIND
+/* trainer.c - reader.h for the files of the trainer: "idx", "cifar", "text", "settings", "checkpoint", "log". With FUZZ_KIND
  * it is the entry point of libFuzzer for that kind. */
 #define _POSIX_C_SOURCE 200809L
+#include "log.h"
 #include "reader.h"
 
 #include <stdio.h>
@@ -175,6 +176,11 @@ static bool run_checkpoint(const uint8_t *bytes, size_t size)
     return c != NULL;
 }
 
+static bool run_log(const uint8_t *bytes, size_t size)
+{
+    return log_run(bytes, size, &why);
+}
+
 static const struct {
     const char *name;
     bool (*run)(const uint8_t *bytes, size_t size);
@@ -182,7 +188,8 @@ static const struct {
              {"cifar", run_cifar},
              {"text", run_text},
              {"settings", run_settings},
-             {"checkpoint", run_checkpoint}};
+             {"checkpoint", run_checkpoint},
+             {"log", run_log}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 const char *reader_kind(unsigned i)

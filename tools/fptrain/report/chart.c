@@ -94,6 +94,14 @@ static void put_axes(FILE *out, const chart *c, const axis *x, const axis *y)
             BOTTOM, RIGHT, (LEFT + RIGHT) / 2, BOTTOM + 34, c->x_title);
 }
 
+static chart suited(const chart *c, const curves *of, size_t which)
+{
+    const extent e = extent_of(c, of, which);
+    chart suited = *c;
+    suited.logarithmic = c->logarithmic || (c->wide && e.y0 > 0 && e.y1 > 100 * e.y0);
+    return suited;
+}
+
 /* ------------------------------------------------------------------------------------------------ curves */
 
 /* Of a ninth curve and more the line is thicker, then thinner than those of the same colour before. */
@@ -270,9 +278,10 @@ void chart_write(FILE *out, const chart *c, const curves *of, size_t which)
 {
     if (!chart_has(of, c, which))
         return;
-    begin_figure(out, c->title, false);
-    put_description(out, c, of, which);
-    put_frame(out, c, of, which);
+    const chart own = suited(c, of, which);
+    begin_figure(out, own.title, false);
+    put_description(out, &own, of, which);
+    put_frame(out, &own, of, which);
     end_figure(out, false);
 }
 
@@ -430,7 +439,7 @@ const char *chart_note(const curves *of, char text[CHART_NOTE])
 typedef struct legend {
     int columns, width, letters;
 } legend;
-enum { KEY = 34, LETTER = 6, LEAST = 140 };
+enum { KEY = 34, LETTER = 7, LEAST = 140 };
 
 static legend legend_of(const curves *of)
 {
@@ -475,7 +484,7 @@ static void put_legend(FILE *out, const curves *of, int top)
 /* Lines of about as many letters as the paper is wide. Returns how many. With NULL it only counts. */
 static int put_note(FILE *out, const char *note, int top)
 {
-    enum { LINE = 108 };
+    enum { LINE = 92 };
     int lines = 0;
     while (*note) {
         int length = (int)strlen(note);
@@ -505,9 +514,10 @@ void charts_write_alone(FILE *out, int charts, const chart *c, const size_t *whi
         if (!chart_has(of, &c[i], which[i]))
             continue;
         fprintf(out, "<g transform=\"translate(0 %d)\">", i * HEIGHT);
-        put_title(out, c[i].title);
-        put_description(out, &c[i], of, which[i]);
-        put_frame(out, &c[i], of, which[i]);
+        const chart own = suited(&c[i], of, which[i]);
+        put_title(out, own.title);
+        put_description(out, &own, of, which[i]);
+        put_frame(out, &own, of, which[i]);
         fprintf(out, "</g>\n");
     }
     put_legend(out, of, legend_top);

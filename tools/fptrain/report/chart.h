@@ -10,6 +10,7 @@ typedef struct chart {
     bool logarithmic; /* the y axis, base 2 */
     bool percent;
     bool noisy;       /* smoothed where that is asked for */
+    bool wide;        /* logarithmic where the highest is more than 100 times the lowest, and all are above zero */
 } chart;
 
 /* What is drawn: a curve of each run, in the colours of the legend. */

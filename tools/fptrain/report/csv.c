@@ -90,7 +90,7 @@ static void put_histogram(void *to, const log_histogram *h)
     const size_t size = strlen(h->name) + 32;
     char *name = malloc(size);
     for (size_t i = 0; name && chosen(t, h->tensor) && i < h->bins; i++) {
-        snprintf(name, size, "%s/%" PRId64, h->name, h->first + (int64_t)i);
+        snprintf(name, size, "%s/%" PRId64, h->name, (int64_t)((uint64_t)h->first + i)); /* wraps, where a log is not ours */
         begin_row(t, name);
         fprintf(t->out, ",%" PRIu64 "\n", h->count[i]);
     }

@@ -160,7 +160,7 @@ static void put_limits(FILE *out, const heat *h, const axis *x)
             if (place_limit(h, &h->limit[row], (limit_kind)kind, &place))
                 fprintf(out, "M%.1f %dv%d", axis_place(x, place), TOP + row * ROW, ROW);
         fprintf(out, "\"/>\n<path class=\"limit %s\" d=\"M%d %dh24\"/><text x=\"%d\" y=\"%d\">%s</text>\n",
-                limit_names[kind], NAMES + 150 * kind, top - 4, NAMES + 150 * kind + 30, top, limit_words[kind]);
+                limit_names[kind], NAMES + 160 * kind, top - 4, NAMES + 160 * kind + 30, top, limit_words[kind]);
     }
     for (int i = 0; i < formats; i++) {
         fprintf(out, "<text x=\"%d\" y=\"%d\">", NAMES, top + 16 + 14 * i);

@@ -32,7 +32,7 @@ static const char style[] =
     "td:first-child{position:sticky;left:0;background:var(--paper)}td{vertical-align:top}"
     "th[tabindex]{cursor:pointer}th[aria-sort]{text-decoration:underline}"
     "th[aria-sort=ascending]:after{content:' \\2191'}th[aria-sort=descending]:after{content:' \\2193'}"
-    "summary{cursor:pointer}\n"
+    "summary{cursor:pointer}details{margin:.6em 0}td details{margin:0}\n"
     ".charts{display:flex;flex-wrap:wrap;gap:1em}figure,.charts div{margin:0;flex:1 1 480px;max-width:640px}"
     "svg{width:100%;height:auto;font:11px sans-serif}svg text{fill:var(--ink)}.title{font-size:13px;font-weight:600}\n"
     ".axis path{stroke:var(--line);fill:none;stroke-width:.7}.axis .mark{stroke:var(--ink);"
@@ -404,7 +404,7 @@ static void put_curves(FILE *out, const groups *g, double smooth)
         chart chart;
         size_t place;
     } charts[] = {
-        {{.title = "Loss", .x_title = "step", .noisy = true}, offsetof(run, loss)},
+        {{.title = "Loss", .x_title = "step", .noisy = true, .wide = true}, offsetof(run, loss)},
         {{.title = "Accuracy on the test part", .x_title = "step", .percent = true, .noisy = true},
          offsetof(run, accuracy)},
         {{.title = "Accuracy of the master weights in FP32", .x_title = "step", .percent = true, .noisy = true},

@@ -99,7 +99,7 @@ bool plots_write(const char *directory, const groups *g, const report_choice *ch
         chart chart;
         size_t place;
     } charts[] = {
-        {"loss", {.title = "Loss", .x_title = "step", .noisy = true}, offsetof(run, loss)},
+        {"loss", {.title = "Loss", .x_title = "step", .noisy = true, .wide = true}, offsetof(run, loss)},
         {"accuracy",
          {.title = "Accuracy on the test part", .x_title = "step", .percent = true, .noisy = true},
          offsetof(run, accuracy)},
