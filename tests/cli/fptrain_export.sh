@@ -5,17 +5,6 @@
 FPEMU=$FPTRAIN
 . "$(dirname "$0")/common.sh"
 
-fails_report() {
-    wanted=$1
-    shift
-    "$FPTRAIN" report "$@" >out 2>err
-    status=$?
-    if [ $status -ne 2 ] || [ -s out ] || [ "$(wc -l <err)" -ne 1 ] ||
-        ! grep -qF -e "fptrain: report: $wanted" err; then
-        failed "report $*: status $status, wanted '$wanted', got: $(cat out err)"
-    fi
-}
-
 # ------------------------------------------------------------------------------------------------ a small log
 # A name that needs quoting, with a line feed and a letter beside ASCII; numbers at the ends of what binary64 holds.
 odd=$(printf 'a "b", c\n\303\244')

@@ -4,18 +4,6 @@
 FPEMU=$FPTRAIN
 . "$(dirname "$0")/common.sh"
 
-# fails_report TEXT ARGUMENT...
-fails_report() {
-    wanted=$1
-    shift
-    "$FPTRAIN" report "$@" >out 2>err
-    status=$?
-    if [ $status -ne 2 ] || [ -s out ] || [ "$(wc -l <err)" -ne 1 ] ||
-        ! grep -qF -e "fptrain: report: $wanted" err; then
-        failed "report $*: status $status, wanted '$wanted', got: $(cat out err)"
-    fi
-}
-
 odd='a<b>&"c'
 mkdir one "$odd"
 cat >one/settings.ini <<END

@@ -48,13 +48,20 @@ static size_t read_record(const unsigned char *file, size_t size, size_t at, con
 static void check_file(void)
 {
     /* 1: double 2.5; 3: "brain.Event:2"; 10: {1: "fptrain"} */
-    static const unsigned char first[] = "\x09\0\0\0\0\0\0\x04\x40\x1a\x0d" "brain.Event:2" "\x52\x09\x0a\x07" "fptrain";
+    static const unsigned char first[] = "\x09\0\0\0\0\0\0\x04\x40\x1a\x0d"
+                                         "brain.Event:2"
+                                         "\x52\x09\x0a\x07"
+                                         "fptrain";
     /* 1: 3.0; 2: 300; 5: {1: {1: "a?", 2: float 1.5}, 1: {1: "h", 5: {1: -1.0, 2: 1.0, 3: 3.0, 4: -1.0, 5: 1.0,
      * 6: [0.0, 1.0], 7: [1.0, 2.0]}}} */
     static const unsigned char second[] =
         "\x09\0\0\0\0\0\0\x08\x40\x10\xac\x02\x2a\x63"
-        "\x0a\x09\x0a\x02" "a?" "\x15\0\0\xc0\x3f"
-        "\x0a\x56\x0a\x01" "h" "\x2a\x51\x09\0\0\0\0\0\0\xf0\xbf\x11\0\0\0\0\0\0\xf0\x3f\x19\0\0\0\0\0\0\x08\x40"
+        "\x0a\x09\x0a\x02"
+        "a?"
+        "\x15\0\0\xc0\x3f"
+        "\x0a\x56\x0a\x01"
+        "h"
+        "\x2a\x51\x09\0\0\0\0\0\0\xf0\xbf\x11\0\0\0\0\0\0\xf0\x3f\x19\0\0\0\0\0\0\x08\x40"
         "\x21\0\0\0\0\0\0\xf0\xbf\x29\0\0\0\0\0\0\xf0\x3f"
         "\x32\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xf0\x3f\x3a\x10\0\0\0\0\0\0\xf0\x3f\0\0\0\0\0\0\0\x40";
     static const uint64_t counts[] = {1, 2};

@@ -28,11 +28,12 @@ static const variant variants[] = {{"fp32", "fp32", "none", "0"},
                                    {"fp8-scaled", "e4m3fn:saturate", "backoff", "256"}};
 enum { VARIANTS = sizeof variants / sizeof *variants };
 
-static const char *const common[][3] = {
-    {"model", "name", "lenet"},      {"data", "source", "digits"},      {"data", "train_count", "4000"},
-    {"data", "test_count", "1000"},  {"train", "epochs", "5"},          {"train", "batch", "128"},
-    {"train", "lr", "0.03"},         {"train", "schedule", "cosine"},   {"output", "log_every", "1"},
-    {"output", "checkpoint_every", "0"}, {"output", "histograms", "yes"}};
+static const char *const common[][3] = {{"model", "name", "lenet"},      {"data", "source", "digits"},
+                                        {"data", "train_count", "4000"}, {"data", "test_count", "1000"},
+                                        {"train", "epochs", "5"},        {"train", "batch", "128"},
+                                        {"train", "lr", "0.03"},         {"train", "schedule", "cosine"},
+                                        {"output", "log_every", "1"},    {"output", "checkpoint_every", "0"},
+                                        {"output", "histograms", "yes"}};
 
 static void set(settings *s, const char *section, const char *key, const char *value)
 {
@@ -150,7 +151,8 @@ int command_demo(int argc, char **argv)
     (void)mkdir(directory, 0777); /* what goes wrong shows when the first run writes */
 
     printf("LeNet on 4000 drawn digits, 5 epochs            underflow\n"
-           "             accuracy    in FP32   overflow  in %d steps     in all  skipped\n", FIRST);
+           "             accuracy    in FP32   overflow  in %d steps     in all  skipped\n",
+           FIRST);
     for (int i = 0; i < VARIANTS; i++) {
         snprintf(path, sizeof path, "%s/%s", directory, variants[i].name);
         train(&variants[i], path);
@@ -162,8 +164,10 @@ int command_demo(int argc, char **argv)
     draw(path, runs);
     for (int i = 0; i < VARIANTS; i++)
         run_free(&runs[i]);
-    printf("\nUnderflow is the share of the gradients other than zero that rounding made zero; a run that collapses has\n"
-           "other gradients afterwards, so that its first %d steps tell more than all.\n", FIRST);
+    printf(
+        "\nUnderflow is the share of the gradients other than zero that rounding made zero; a run that collapses has\n"
+        "other gradients afterwards, so that its first %d steps tell more than all.\n",
+        FIRST);
     printf("\nCurves of loss and accuracy: %s\n", path);
     return 0;
 }

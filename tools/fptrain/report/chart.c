@@ -426,12 +426,15 @@ const char *chart_note(const curves *of, char text[CHART_NOTE])
         add_words(text, "Curves of several runs, which differ in the seed alone, are means; bands go from the lowest "
                         "run to the highest.");
     if (of->smooth > 0) {
-        snprintf(smoothed, sizeof smoothed, "Smoothed: exponential mean, weight %g of what came before, corrected at "
-                 "the start; faint: as logged.", of->smooth);
+        snprintf(smoothed, sizeof smoothed,
+                 "Smoothed: exponential mean, weight %g of what came before, corrected at "
+                 "the start; faint: as logged.",
+                 of->smooth);
         add_words(text, smoothed);
     }
     if (many)
-        add_words(text, "Of neighbouring points that the paper cannot tell apart the lowest and the highest are drawn.");
+        add_words(text,
+                  "Of neighbouring points that the paper cannot tell apart the lowest and the highest are drawn.");
     return text;
 }
 

@@ -9,8 +9,8 @@ typedef struct chart {
     const char *title, *x_title;
     bool logarithmic; /* the y axis, base 2 */
     bool percent;
-    bool noisy;       /* smoothed where that is asked for */
-    bool wide;        /* logarithmic where the highest is more than 100 times the lowest, and all are above zero */
+    bool noisy; /* smoothed where that is asked for */
+    bool wide;  /* logarithmic where the highest is more than 100 times the lowest, and all are above zero */
 } chart;
 
 /* What is drawn: a curve of each run, in the colours of the legend. */
@@ -19,7 +19,7 @@ typedef struct curves {
     const run *run;
     const run *low, *high; /* the ends of a band around each curve; NULL: there are none */
     const group *group;    /* how many runs a curve is the mean of; NULL: each of one */
-    double smooth; /* the weight of what came before in an exponential mean, 0..1; 0: as logged */
+    double smooth;         /* the weight of what came before in an exponential mean, 0..1; 0: as logged */
 } curves;
 curves curves_of(const groups *g, double smooth);
 

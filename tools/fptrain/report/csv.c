@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "common/utf8.h"
 #include "report/log_values.h"
 
@@ -88,9 +89,10 @@ static void put_histogram(void *to, const log_histogram *h)
 {
     const table *t = to;
     const size_t size = strlen(h->name) + 32;
-    char *name = malloc(size);
-    for (size_t i = 0; name && chosen(t, h->tensor) && i < h->bins; i++) {
-        snprintf(name, size, "%s/%" PRId64, h->name, (int64_t)((uint64_t)h->first + i)); /* wraps, where a log is not ours */
+    char *name = need(size, 1);
+    for (size_t i = 0; chosen(t, h->tensor) && i < h->bins; i++) {
+        snprintf(name, size, "%s/%" PRId64, h->name,
+                 (int64_t)((uint64_t)h->first + i)); /* wraps, where a log is not ours */
         begin_row(t, name);
         fprintf(t->out, ",%" PRIu64 "\n", h->count[i]);
     }

@@ -200,8 +200,8 @@ static void average_curves(groups *all, int k, const char *tensors)
     for (int i = 0; i < CURVES; i++) {
         const size_t place = curves_of_runs[i];
         for (int m = 0; m < g->count; m++)
-            from[m] = at(place == offsetof(run, vanished) || place == offsetof(run, widest) ? &own[m] : g->member[m],
-                         place);
+            from[m] =
+                at(place == offsetof(run, vanished) || place == offsetof(run, widest) ? &own[m] : g->member[m], place);
         average(series_at(&all->mean[k], i), series_at(&all->low[k], i), series_at(&all->high[k], i), g->count, from,
                 place == offsetof(run, scale));
     }
@@ -248,8 +248,10 @@ static void name_groups(groups *all)
 
 groups groups_make(const run *runs, int count, const char *tensors)
 {
-    groups all = {.group = need((size_t)count, sizeof *all.group), .mean = need((size_t)count, sizeof *all.mean),
-                  .low = need((size_t)count, sizeof *all.low), .high = need((size_t)count, sizeof *all.high)};
+    groups all = {.group = need((size_t)count, sizeof *all.group),
+                  .mean = need((size_t)count, sizeof *all.mean),
+                  .low = need((size_t)count, sizeof *all.low),
+                  .high = need((size_t)count, sizeof *all.high)};
     for (int i = 0; i < count; i++) {
         int k = 0;
         while (k < all.count && !same_settings(&all.group[k].member[0]->settings, &runs[i].settings))

@@ -50,7 +50,8 @@ static unsigned char *levels_of(const heat *h)
         for (int i = 0; i < h->columns; i++)
             largest = share[i] > largest ? share[i] : largest;
         for (int i = 0; i < h->columns; i++)
-            levels[row * h->columns + i] = (unsigned char)(isnan(share[i]) ? 0 : level_of(darkness(h, share[i], largest)));
+            levels[row * h->columns + i] =
+                (unsigned char)(isnan(share[i]) ? 0 : level_of(darkness(h, share[i], largest)));
     }
     return levels;
 }
@@ -176,8 +177,10 @@ static void put_heat(FILE *out, const heat *h)
     unsigned char *levels = levels_of(h);
     fprintf(out, "<title>");
     svg_text(out, h->title);
-    fprintf(out, "</title><desc>A row for each of %d tensors; %s from %g to %g.</desc><text class=\"title\" x=\"4\" "
-                 "y=\"18\">", h->rows, h->x_title, ceil(h->x_first), floor(h->x_last));
+    fprintf(out,
+            "</title><desc>A row for each of %d tensors; %s from %g to %g.</desc><text class=\"title\" x=\"4\" "
+            "y=\"18\">",
+            h->rows, h->x_title, ceil(h->x_first), floor(h->x_last));
     svg_text(out, h->title);
     fprintf(out, "</text>\n<g class=\"cells\">");
     for (int i = 0; i < h->rows; i++)
@@ -315,8 +318,9 @@ static void find_limits(heat *h, const run *r, const char *tensors)
 
 bool heat_make(heat *h, const run *r, heat_kind kind, const char *tensors, int columns)
 {
-    static const char *const titles[HEATS] = {"Share that vanished (empty: none or under 1e-6, full: all)", NULL,
-                                              "Exponents before rounding (darkest: the most frequent); leftmost: zeros"};
+    static const char *const titles[HEATS] = {
+        "Share that vanished (empty: none or under 1e-6, full: all)", NULL,
+        "Exponents before rounding (darkest: the most frequent); leftmost: zeros"};
     static const shade shades[HEATS] = {SHADE_SHARES, SHADE_SCALES, SHADE_ROWS};
     double first, last;
     *h = (heat){.x_title = kind == HEAT_EXPONENTS ? "exponent, base 2" : "step", .shade = shades[kind]};

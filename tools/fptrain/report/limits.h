@@ -7,7 +7,7 @@
 
 /* floor(log2) of the smallest positive, the smallest normal and the largest value. */
 typedef struct limits {
-    const char *spec;  /* NULL: not known, and the rest means nothing */
+    const char *spec; /* NULL: not known, and the rest means nothing */
     int smallest, normal, largest;
     bool has_normal; /* formats without subnormal numbers, as int8, have no such place */
 } limits;

@@ -64,8 +64,10 @@ static bool read_line(const char *text, size_t length, const char *path, size_t 
     const json_t *version = n == 1 ? json_object_get(line, "log") : NULL, *step = json_object_get(line, "step");
     bool good = true;
     if (version && json_integer_value(version) != LOG_VERSION)
-        good = fail(why, "%s: a log of another version of fptrain than this, which reads logs of version %d and those "
-                    "without", path, LOG_VERSION);
+        good = fail(why,
+                    "%s: a log of another version of fptrain than this, which reads logs of version %d and those "
+                    "without",
+                    path, LOG_VERSION);
     else if (version)
         *first = json_incref(line);
     else if (!json_is_integer(step) || json_integer_value(step) < 0)

@@ -63,7 +63,10 @@ static void tell_counts(const walk *w, const char *name, const json_t *holder)
         count[i] = n > 0 ? (uint64_t)n : 0;
     }
     w->visitor->histogram(w->visitor->to,
-                          &(log_histogram){.name = name, .tensor = w->tensor, .role = w->role, .bins = bins,
+                          &(log_histogram){.name = name,
+                                           .tensor = w->tensor,
+                                           .role = w->role,
+                                           .bins = bins,
                                            .first = json_integer_value(json_object_get(holder, "first")),
                                            .count = count});
     free(count);
@@ -77,9 +80,8 @@ static void tell_tensor(walk *w, json_t *tensor)
     w->tensor = json_string_value(json_object_get(tensor, "name"));
     w->role = json_string_value(json_object_get(tensor, "role"));
     if (w->tensor && w->role) {
-        json_object_foreach(tensor, key, value)
-            if (strcmp(key, "name") != 0 && strcmp(key, "role") != 0)
-                tell(w, name_of(w, key, w->tensor), value);
+        json_object_foreach(tensor, key, value) if (strcmp(key, "name") != 0 && strcmp(key, "role") != 0)
+            tell(w, name_of(w, key, w->tensor), value);
         if (json_object_get(histogram, "zeros"))
             tell(w, name_of(w, "zeros", w->tensor), json_object_get(histogram, "zeros"));
         tell_counts(w, name_of(w, "histogram", w->tensor), histogram);
@@ -99,12 +101,10 @@ static void tell_line(void *to, json_t *line)
     json_object_foreach(line, key, value)
     {
         if (strcmp(key, "tensors") == 0) {
-            json_array_foreach(value, i, own)
-                tell_tensor(w, own);
+            json_array_foreach(value, i, own) tell_tensor(w, own);
         } else if (strcmp(key, "updates") == 0 || strcmp(key, "sums") == 0) {
-            json_object_foreach(value, inner, own)
-                if (strcmp(inner, "first") != 0)
-                    tell(w, name_of(w, key, inner), own);
+            json_object_foreach(value, inner, own) if (strcmp(inner, "first") != 0)
+                tell(w, name_of(w, key, inner), own);
             tell_counts(w, name_of(w, key, "ratio"), value);
         } else if (strcmp(key, "step") != 0)
             tell(w, key, value);

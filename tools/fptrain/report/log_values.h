@@ -14,9 +14,9 @@
 #include "common/trouble.h"
 
 typedef struct log_value {
-    const char *name;         /* underflow/conv1.dv */
+    const char *name;          /* underflow/conv1.dv */
     const char *tensor, *role; /* conv1.dv, dv; NULL: of no tensor */
-    bool whole;               /* the number is `count`, and `real` is the nearest to it */
+    bool whole;                /* the number is `count`, and `real` is the nearest to it */
     int64_t count;
     double real; /* also infinite, or NaN */
 } log_value;

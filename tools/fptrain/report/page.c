@@ -131,13 +131,13 @@ static void put_all_share(FILE *out, const groups *g, int runs, json_t *notes)
     json_t *value;
     fprintf(out, runs > 1 ? "<p>All runs: " : "<p>Settings: ");
     shared_each(g, put_shared, &own);
-    json_object_foreach(notes, note, value)
-        if (shared_note(g, note)) {
-            fprintf(out, "%snote ", own.count++ ? ", " : "");
-            svg_text(out, note);
-            fprintf(out, " = ");
-            put_note_text(out, value);
-        }
+    json_object_foreach(notes, note, value) if (shared_note(g, note))
+    {
+        fprintf(out, "%snote ", own.count++ ? ", " : "");
+        svg_text(out, note);
+        fprintf(out, " = ");
+        put_note_text(out, value);
+    }
     fprintf(out, "%s</p>\n<details><summary>Settings that have their default%s</summary><p>",
             own.count ? "." : "no setting but the defaults.", runs > 1 ? " in all runs" : "");
     shared_each(g, put_shared, &normal);
@@ -250,9 +250,8 @@ static json_t *note_keys(const run *runs, int count)
     json_t *keys = json_object(), *value;
     const char *key;
     for (int i = 0; i < count; i++)
-        json_object_foreach(runs[i].notes, key, value)
-            if (!json_object_get(keys, key))
-                json_object_set(keys, key, value);
+        json_object_foreach(runs[i].notes, key, value) if (!json_object_get(keys, key))
+            json_object_set(keys, key, value);
     return keys;
 }
 
@@ -278,8 +277,10 @@ static void put_head(FILE *out, const groups *g, json_t *notes, bool seeds)
     settings_key key;
     const char *note;
     json_t *value;
-    fprintf(out, "<thead><tr><th>run</th>%s<th>best, %%</th><th>epoch</th><th>last, %%</th><th>last, FP32, %%</th>"
-                 "<th>loss</th>", seeds ? "<th>seeds</th>" : "");
+    fprintf(out,
+            "<thead><tr><th>run</th>%s<th>best, %%</th><th>epoch</th><th>last, %%</th><th>last, FP32, %%</th>"
+            "<th>loss</th>",
+            seeds ? "<th>seeds</th>" : "");
     if (formats_tell(g))
         fprintf(out, "<th class=\"t\">formats</th>");
     for (int i = 0; settings_table(i, &key); i++)
@@ -349,9 +350,7 @@ static void put_row(FILE *out, const groups *g, const group *of, const char *nam
         figure_add(&skipped, (double)of->member[i]->skipped);
     put_figure(out, &skipped, "%.4g", 1);
     put_figure(out, &seconds, "%.1f", 1);
-    json_object_foreach(notes, note, value)
-        if (!shared_note(g, note))
-            put_note(out, of, note);
+    json_object_foreach(notes, note, value) if (!shared_note(g, note)) put_note(out, of, note);
     fprintf(out, "</tr>\n");
 }
 
@@ -385,10 +384,13 @@ static void put_tables(FILE *out, const groups *g, int runs, json_t *notes)
 {
     put_all_share(out, g, runs, notes);
     put_table(out, g, notes, false);
-    fprintf(out, "<p>Accuracy on the test part; best over the epochs. Overflow, underflow and NaN are shares of all "
-                 "elements that were rounded in the steps of the log. A click on the head of a column sorts the runs by "
-                 "it.%s</p>\n", any_seeds(g) ? " Runs that differ in the seed alone are one line: the mean, and the "
-                 "lowest and the highest; a share is that of all of them." : "");
+    fprintf(out,
+            "<p>Accuracy on the test part; best over the epochs. Overflow, underflow and NaN are shares of all "
+            "elements that were rounded in the steps of the log. A click on the head of a column sorts the runs by "
+            "it.%s</p>\n",
+            any_seeds(g) ? " Runs that differ in the seed alone are one line: the mean, and the "
+                           "lowest and the highest; a share is that of all of them."
+                         : "");
     if (!any_seeds(g))
         return;
     fprintf(out, "<details><summary>Each run alone</summary>\n");
@@ -410,7 +412,9 @@ static void put_curves(FILE *out, const groups *g, double smooth)
         {{.title = "Accuracy of the master weights in FP32", .x_title = "step", .percent = true, .noisy = true},
          offsetof(run, accuracy_fp32)},
         {{.title = "Scale of the loss", .x_title = "step", .logarithmic = true}, offsetof(run, scale)},
-        {{.title = "Mean move of a packed weight, in steps of its group", .x_title = "step", .logarithmic = true,
+        {{.title = "Mean move of a packed weight, in steps of its group",
+          .x_title = "step",
+          .logarithmic = true,
           .noisy = true},
          offsetof(run, move)},
     };
@@ -449,8 +453,8 @@ static void put_tensors(FILE *out, const groups *g, int k)
     svg_text(out, mean->name);
     fprintf(out, "</h2>\n");
     if (of->count > 1) {
-        fprintf(out, "<p>%d runs together%s", of->count, has_switches(first) || has_overflows(first) ?
-                "; switches and what lay out of range: " : "");
+        fprintf(out, "<p>%d runs together%s", of->count,
+                has_switches(first) || has_overflows(first) ? "; switches and what lay out of range: " : "");
         if (has_switches(first) || has_overflows(first))
             svg_text(out, first->name);
         fprintf(out, ".</p>\n");
@@ -470,9 +474,11 @@ void page_write(FILE *out, const groups *g, const run *runs, int count, double s
 {
     json_t *notes = note_keys(runs, count);
     const char *s = count > 1 ? "s" : "";
-    fprintf(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-                 "content=\"width=device-width\"><title>fptrain: %d run%s</title>\n<style>\n%s</style></head>\n<body>"
-                 "<h1>%d run%s</h1>\n", count, s, style, count, s);
+    fprintf(out,
+            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+            "content=\"width=device-width\"><title>fptrain: %d run%s</title>\n<style>\n%s</style></head>\n<body>"
+            "<h1>%d run%s</h1>\n",
+            count, s, style, count, s);
     put_tables(out, g, count, notes);
     put_curves(out, g, smooth);
     for (int k = 0; k < g->count; k++)

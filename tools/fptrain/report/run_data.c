@@ -180,8 +180,7 @@ static void add_line(void *to, json_t *line)
     size_t i;
     r->steps = whole(line, "step");
     r->seconds = isnan(number(line, "seconds")) ? r->seconds : number(line, "seconds");
-    json_array_foreach(json_object_get(line, "tensors"), i, tensor)
-        add_tensor(r, tensor, step);
+    json_array_foreach(json_object_get(line, "tensors"), i, tensor) add_tensor(r, tensor, step);
     if (json_object_get(line, "test_accuracy"))
         add_epoch(r, line, step);
     else if (json_object_get(line, "policy_epoch"))
