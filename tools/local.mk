@@ -5,12 +5,17 @@ tools_libcommon_la_SOURCES = \
 	tools/common/atomic_file.h \
 	tools/common/axis.c \
 	tools/common/axis.h \
+	tools/common/bytes.h \
 	tools/common/clock.c \
 	tools/common/clock.h \
 	tools/common/json.c \
 	tools/common/json.h \
 	tools/common/near.c \
 	tools/common/near.h \
+	tools/common/safetensors.c \
+	tools/common/safetensors.h \
+	tools/common/shape.c \
+	tools/common/shape.h \
 	tools/common/shown.c \
 	tools/common/shown.h \
 	tools/common/svg.c \
@@ -153,7 +158,6 @@ if TOOLS
 noinst_LTLIBRARIES += tools/libmodel.la
 endif
 tools_libmodel_la_SOURCES = \
-	tools/fpemu/files/bytes.h \
 	tools/fpemu/files/container.c \
 	tools/fpemu/files/container.h \
 	tools/fpemu/files/dtype.c \

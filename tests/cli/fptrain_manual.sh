@@ -21,7 +21,7 @@ awk '/^\.SH/ { inside = $2 == "SETTINGS" }
          key = $2; line = $0; option = ""
          sub(/^\.BR [a-z0-9_]* " = /, "", line)
          value = line; sub(/".*/, "", value)
-         if (match(line, /--[a-z]+\)"$/)) { option = substr(line, RSTART, RLENGTH - 2) }
+         if (match(line, /--[a-z-]+\)"$/)) { option = substr(line, RSTART, RLENGTH - 2) }
          getline help; sub(/\.$/, "", help)
          print key " = " value "|" help (option != "" ? " (" option ")" : "")
      }' manual | sed '/^\[formats\]$/d' >told

@@ -74,7 +74,7 @@ kill_at cut 60 $small $steps
 mkdir "$work/whole"
 (cd "$work/whole" && "$fptrain" run $small $steps --out run) || complain "run failed"
 (cd "$work/cut" && "$fptrain" run $small $steps --resume --out run) || complain "resuming failed"
-"$SAME_CHECKPOINT" "$work/whole/run/checkpoint" "$work/cut/run/checkpoint" || complain "resumed, another checkpoint"
+"$SAME_CHECKPOINT" "$work/whole/run/checkpoint.safetensors" "$work/cut/run/checkpoint.safetensors" || complain "resumed, another checkpoint"
 for key in promotions low_ratio_mean promoted_after_step.relu1.v; do
     [ -n "$(number cut/run $key)" ] && [ "$(number whole/run $key)" = "$(number cut/run $key)" ] ||
         complain "resumed, other $key"

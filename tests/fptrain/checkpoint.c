@@ -32,61 +32,106 @@ static void put(uint8_t *to, uint64_t number, int bytes)
         to[i] = (uint8_t)number;
 }
 
-/* Two entries: "w" of the bytes 1 to 5, "empty" of none. Header 40, table 25 + 29, so data at 128 and (none) at 192. */
-enum { LENGTH = 192, TABLE = 54 };
-static void lay_out(uint8_t file[LENGTH])
+/* Of the header all but the digits of checksum and size; the arrays: "w" of the bytes 1 to 5, "x" of two floats, "n" of
+ * one number of 64 bits, "empty" of none; numbers of 8 bytes lie first, bytes last. */
+static const char header_text[] =
+    "{\"__metadata__\":{\"checksum\":\"crc32 00000000 of 00000000000000000000 bytes\",\"note\":\"a \\\"b\\\"\"},"
+    "\"n\":{\"dtype\":\"U64\",\"shape\":[1],\"data_offsets\":[0,8]},"
+    "\"x\":{\"dtype\":\"F32\",\"shape\":[1,2],\"data_offsets\":[8,16]},"
+    "\"w\":{\"dtype\":\"U8\",\"shape\":[5],\"data_offsets\":[16,21]},"
+    "\"empty\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[21,21]}}";
+enum { CRC_AT = 8 + 35, SIZE_AT = CRC_AT + 12, DATA = 21, MOST = 1024 };
+
+/* The checksum and the size of a file are put right. */
+static void seal(uint8_t *file, size_t length)
 {
-    memset(file, 0, LENGTH);
-    memcpy(file, "\x89" "FPTRN\r\n", 8);
-    put(file + 8, 1, 4);
-    put(file + 12, 2, 4);
-    put(file + 16, TABLE, 8);
-    put(file + 24, LENGTH, 8);
-    memcpy(file + 128, "\1\2\3\4\5", 5);
-    put(file + 40, 1, 4);
-    put(file + 44, longhand_crc(file + 128, 5), 4);
-    put(file + 48, 128, 8);
-    put(file + 56, 5, 8);
-    memcpy(file + 64, "w", 1);
-    put(file + 65, 5, 4);
-    put(file + 69, longhand_crc(NULL, 0), 4);
-    put(file + 73, 192, 8);
-    put(file + 81, 0, 8);
-    memcpy(file + 89, "empty", 5);
-    put(file + 32, longhand_crc(file + 40, TABLE), 4);
-    put(file + 36, longhand_crc(file, 36), 4);
+    char digits[24];
+    snprintf(digits, sizeof digits, "%020zu", length);
+    memcpy(file + SIZE_AT, digits, 20);
+    memset(file + CRC_AT, '0', 8);
+    snprintf(digits, sizeof digits, "%08x", (unsigned)longhand_crc(file, length));
+    memcpy(file + CRC_AT, digits, 8);
+}
+
+static size_t lay_out(uint8_t file[MOST])
+{
+    const size_t text = strlen(header_text), padded = (text + 7) / 8 * 8;
+    memset(file, 0, MOST);
+    put(file, padded, 8);
+    memset(file + 8, ' ', padded);
+    memcpy(file + 8, header_text, text);
+    uint8_t *data = file + 8 + padded;
+    put(data, UINT64_C(0x0123456789abcdef), 8);
+    put(data + 8, 0x3f800000, 4); /* 1 */
+    put(data + 12, 0xc0400000, 4); /* -3 */
+    memcpy(data + 16, "\1\2\3\4\5", 5);
+    seal(file, 8 + padded + DATA);
+    return 8 + padded + DATA;
 }
 
 START_TEST(layout)
 {
-    uint8_t file[LENGTH], bytes[5], written[LENGTH + 1];
+    uint8_t file[MOST], bytes[5], written[MOST + 1];
     size_t length = 9;
-    lay_out(file);
-    checkpoint *c = checkpoint_parse(file, LENGTH, "hand", &why);
+    float x[2];
+    uint64_t n;
+    checkpoint_array a;
+    const size_t size = lay_out(file);
+    checkpoint *c = checkpoint_parse(file, size, "hand", &why);
     ck_assert_msg(c != NULL, "%s", why.text);
-    ck_assert_str_eq(checkpoint_name(c, 0), "w");
-    ck_assert_str_eq(checkpoint_name(c, 1), "empty");
-    ck_assert_ptr_null(checkpoint_name(c, 2));
+    ck_assert_str_eq(checkpoint_name(c, 0), "n");
+    ck_assert_str_eq(checkpoint_name(c, 3), "empty");
+    ck_assert_ptr_null(checkpoint_name(c, 4));
     ck_assert_ptr_nonnull(checkpoint_get(c, "empty", &length));
     ck_assert_uint_eq(length, 0);
     ck_assert_ptr_null(checkpoint_get(c, "none", &length));
     ck_assert(checkpoint_take(c, "w", bytes, 5, &why));
     ck_assert_mem_eq(bytes, "\1\2\3\4\5", 5);
+    ck_assert(checkpoint_take_floats(c, "x", 2, (int[2]){1, 2}, x, &why));
+    ck_assert(x[0] == 1 && x[1] == -3);
+    ck_assert(checkpoint_take_counts(c, "n", 1, &n, &why));
+    ck_assert_uint_eq(n, UINT64_C(0x0123456789abcdef));
+    ck_assert_str_eq(checkpoint_text(c, "note"), "a \"b\"");
+    ck_assert_ptr_null(checkpoint_text(c, "checksum"));
+    ck_assert(checkpoint_find(c, "x", &a) && a.dims == 2 && a.dim[1] == 2 && a.length == 8);
+    ck_assert_str_eq(a.type, "F32");
     ck_assert(!checkpoint_take(c, "w", bytes, 4, &why));
-    ck_assert_str_eq(why.text, "entry 'w' of the checkpoint has 5 bytes, not 4");
-    ck_assert(!checkpoint_take(c, "x", bytes, 4, &why));
-    ck_assert_str_eq(why.text, "the checkpoint has no entry 'x'");
-    /* Written, it is the same bytes. */
-    ck_assert(checkpoint_write(c, "layout.ckpt", &why));
-    FILE *f = fopen("layout.ckpt", "rb");
-    ck_assert_uint_eq(fread(written, 1, sizeof written, f), LENGTH);
+    ck_assert_str_eq(why.text, "array 'w' of the checkpoint has 5 bytes, not 4");
+    ck_assert(!checkpoint_take(c, "y", bytes, 4, &why));
+    ck_assert_str_eq(why.text, "the checkpoint has no array 'y'");
+    ck_assert(!checkpoint_take(c, "n", bytes, 8, &why));
+    ck_assert_str_eq(why.text, "array 'n' of the checkpoint is of type U64, not U8");
+    ck_assert(!checkpoint_take_floats(c, "x", 2, (int[2]){2, 1}, x, &why));
+    ck_assert_str_eq(why.text, "array 'x' of the checkpoint has another shape");
+    ck_assert(!checkpoint_take_reals(c, "none", 1, (double[1]){0}, &why));
+    checkpoint_free(c);
+
+    /* Put in another order and written, it is the same bytes. */
+    c = checkpoint_new();
+    checkpoint_put(c, "w", "\1\2\3\4\5", 5);
+    checkpoint_put_text(c, "note", "a \"b\"");
+    checkpoint_put(c, "empty", "", 0);
+    checkpoint_put_floats(c, "x", 2, (int[2]){1, 2}, x);
+    checkpoint_put_counts(c, "n", 1, &n);
+    ck_assert(checkpoint_write(c, "layout.safetensors", &why));
+    checkpoint_free(c);
+    FILE *f = fopen("layout.safetensors", "rb");
+    ck_assert_uint_eq(fread(written, 1, sizeof written, f), size);
     fclose(f);
-    ck_assert_mem_eq(written, file, LENGTH);
+    ck_assert_mem_eq(written, file, size);
+    bool whole;
+    c = checkpoint_import("layout.safetensors", &whole, &why);
+    ck_assert(c && whole);
+    ck_assert(checkpoint_export(c, "layout.safetensors", &why));
     checkpoint_free(c);
-    c = checkpoint_read("layout.ckpt", &why);
-    ck_assert_ptr_nonnull(c);
+    /* Without its checksum it is no checkpoint, but may come in. */
+    ck_assert_ptr_null(checkpoint_read("layout.safetensors", &why));
+    ck_assert_str_eq(why.text, "layout.safetensors: not a checkpoint");
+    c = checkpoint_import("layout.safetensors", &whole, &why);
+    ck_assert(c && !whole && checkpoint_take(c, "w", bytes, 5, &why));
+    ck_assert_str_eq(checkpoint_text(c, "note"), "a \"b\"");
     checkpoint_free(c);
-    remove("layout.ckpt");
+    remove("layout.safetensors");
 }
 END_TEST
 
@@ -99,47 +144,59 @@ static void refused(const uint8_t *file, size_t length, const char *reason)
 
 START_TEST(every_bit_counts)
 {
-    uint8_t file[LENGTH];
-    for (int bit = 0; bit < 8 * LENGTH; bit++) {
-        lay_out(file);
+    uint8_t file[MOST];
+    const size_t size = lay_out(file);
+    for (size_t bit = 0; bit < 8 * size; bit++) {
         file[bit / 8] ^= (uint8_t)(1 << bit % 8);
-        refused(file, LENGTH, "hand: ");
+        refused(file, size, "hand: ");
+        file[bit / 8] ^= (uint8_t)(1 << bit % 8);
     }
-    lay_out(file);
-    for (size_t length = 0; length < LENGTH; length++)
+    for (size_t length = 0; length < size; length++)
         refused(file, length, "truncated");
-    uint8_t longer[LENGTH + 1] = {0};
-    memcpy(longer, file, LENGTH);
-    refused(longer, LENGTH + 1, "too long");
+    refused(file, size + 1, "too long");
+    refused((const uint8_t *)"\x89" "FPTRN\r\n\1\0\0\0", 12, "no longer read");
 }
 END_TEST
 
-/* Changes whose checksums are right: only the numbers are wrong. */
-static void refused_number(size_t at, uint64_t number, int bytes, const char *reason)
+/* A change whose checksum is right: one text of the header in the place of another of the same length. */
+static void refused_text(const char *old, const char *new, const char *reason)
 {
-    uint8_t file[LENGTH];
-    lay_out(file);
-    put(file + at, number, bytes);
-    put(file + 32, longhand_crc(file + 40, TABLE), 4);
-    put(file + 36, longhand_crc(file, 36), 4);
-    refused(file, LENGTH, reason);
+    uint8_t file[MOST];
+    const size_t size = lay_out(file);
+    char *at = strstr((char *)file + 8, old);
+    ck_assert(at != NULL && strlen(old) == strlen(new));
+    memcpy(at, new, strlen(new));
+    seal(file, size);
+    refused(file, size, reason);
 }
 
 START_TEST(numbers_are_checked)
 {
-    refused_number(8, 2, 4, "version 2");
-    refused_number(12, 1, 4, "belong to no entry");
-    refused_number(12, 3, 4, "ends in the middle");
-    refused_number(12, UINT32_MAX, 4, "ends in the middle");
-    refused_number(16, UINT64_MAX, 8, "larger than the file");
-    refused_number(40, 0, 4, "a name of 0 bytes");
-    refused_number(40, UINT32_MAX, 4, "a name of 4294967295 bytes");
-    refused_number(48, 64, 8, "outside of the file");
-    refused_number(48, UINT64_MAX - 63, 8, "outside of the file");
-    refused_number(56, UINT64_MAX, 8, "outside of the file");
-    refused_number(56, 65, 8, "outside of the file");
-    refused_number(64, 0, 1, "zero byte");
-    refused_number(73, 128, 8, "outside of the file");
+    refused_text("[0,8]", "[0,7]", "ask for 8 bytes");
+    refused_text("[0,8]", "[8,0]", "do not lie in order");
+    refused_text("[8,16]", "[8,99]", "do not lie in order");
+    refused_text("[21,21]", "[20,20]", "those before it end");
+    refused_text("[16,21]", "[15,20]", "those before it end");
+    refused_text("[16,21]", "[-1,21]", "two whole numbers");
+    refused_text("[1,2]", "[1,3]", "ask for 12 bytes");
+    refused_text("[1,2]", "[9e9]", "not a list of whole numbers");
+    refused_text("\"shape\":[5]", "\"shope\":[5]", "expected dtype, shape");
+    refused_text("\"w\"", "\"x\"", "duplicate");
+    refused_text("\"U8\"", "8888", "no type");
+    refused_text("\"note\":", "\"not\\e\"", "no JSON");
+    refused_text("\"a \\\"b\\\"\"", "123456789", "not an object of strings");
+    uint8_t file[MOST];
+    const size_t size = lay_out(file);
+    const uint64_t lengths[] = {0, 7, 8 * 1024, UINT64_MAX, (uint64_t)INT64_MAX + 1};
+    for (int i = 0; i < 5; i++) {
+        lay_out(file);
+        put(file, lengths[i], 8);
+        seal(file, size);
+        refused(file, size, i < 2 ? "no JSON" : "a header of");
+    }
+    lay_out(file);
+    seal(file, size + 1); /* a byte more than the arrays have */
+    refused(file, size + 1, "the tensors take 21 bytes");
 }
 END_TEST
 

@@ -34,13 +34,14 @@ train() { # DIR OPTION...
 }
 
 same() { # DIR DIR WHAT
-    "$SAME_CHECKPOINT" "$1/run/checkpoint" "$2/run/checkpoint" || complain "$3: another checkpoint"
+    "$SAME_CHECKPOINT" "$1/run/checkpoint.safetensors" "$2/run/checkpoint.safetensors" ||
+        complain "$3: another checkpoint"
     [ "$(log_bits "$1/run/log.jsonl")" = "$(log_bits "$2/run/log.jsonl")" ] || complain "$3: another log"
     [ "$(summary_bits "$1/run/summary.json")" = "$(summary_bits "$2/run/summary.json")" ] ||
         complain "$3: another summary"
 }
 
-id() { # FILE
+run_id() { # FILE
     sed -n 's/.*"run": *"\([0-9a-f]\{32\}\)".*/\1/p' "$1" | head -1
 }
 
@@ -51,11 +52,11 @@ small="--set data.train_count=320 --set data.test_count=20 --model mlp --set mod
 train a $small || complain "a: $?"
 train b $small || complain "b: $?"
 same a b "twice"
-[ -n "$(id a/run/log.jsonl)" ] && [ "$(id a/run/log.jsonl)" = "$(id a/run/summary.json)" ] ||
+[ -n "$(run_id a/run/log.jsonl)" ] && [ "$(run_id a/run/log.jsonl)" = "$(run_id a/run/summary.json)" ] ||
     complain "log and summary have two ids"
-grep -aq "$(id a/run/log.jsonl)" a/run/checkpoint || complain "the checkpoint has another id"
-[ "$(id a/run/log.jsonl)" != "$(id b/run/log.jsonl)" ] || complain "two runs have one id"
-for file in checkpoint log.jsonl summary.json; do
+grep -aq "$(run_id a/run/log.jsonl)" a/run/checkpoint.safetensors || complain "the checkpoint has another id"
+[ "$(run_id a/run/log.jsonl)" != "$(run_id b/run/log.jsonl)" ] || complain "two runs have one id"
+for file in checkpoint.safetensors log.jsonl summary.json; do
     cp -R a mixed && cp b/run/$file mixed/run/$file
     find mixed -type f -exec cksum {} + >before
     ends 2 "does not belong there" train mixed $small --resume
@@ -67,7 +68,7 @@ cp -R a again
 (cd again && exec "$fptrain" run $small --force --lr 0.01 --set output.checkpoint_steps=0 --set data.train_count=32000 \
     --out run) &
 pid=$!
-until now=$(id again/run/log.jsonl 2>/dev/null) && [ -n "$now" ] && [ "$now" != "$(id a/run/log.jsonl)" ]; do
+until now=$(run_id again/run/log.jsonl 2>/dev/null) && [ -n "$now" ] && [ "$now" != "$(run_id a/run/log.jsonl)" ]; do
     kill -0 $pid 2>/dev/null || break
     sleep 0.01
 done
@@ -77,19 +78,20 @@ ends 2 "another fptrain is writing there" train again $small --force
 "$fptrain" report again/run -o page.html || complain "a report of a run that goes on: $?"
 kill -9 $pid || complain "it was over before another came"
 wait $pid 2>/dev/null
-[ ! -e again/run/checkpoint ] && [ ! -e again/run/summary.json ] || complain "--force left files of the old run"
+[ ! -e again/run/checkpoint.safetensors ] && [ ! -e again/run/summary.json ] ||
+    complain "--force left files of the old run"
 ends 2 "of a run with" train again $small --resume
 train again $small --force || complain "the lock of a process that was killed: $?"
 same a again "in place of another"
 
 # What killed writers have left goes away, what is not theirs stays.
-for name in checkpoint settings.ini summary.json; do
+for name in checkpoint.safetensors settings.ini summary.json; do
     echo half >"a/run/.fpemu-$name-Ab1xyZ"
 done
 echo mine >a/run/.fpemu-notes.txt-Ab1xyZ
-echo mine >a/run/.fpemu-checkpoint-longer-name
+echo mine >a/run/.fpemu-checkpoint.safetensors-longer-name
 train a $small --resume || complain "resumed at the end: $?"
-[ "$(cd a/run && echo .fpemu-*)" = ".fpemu-checkpoint-longer-name .fpemu-notes.txt-Ab1xyZ" ] ||
+[ "$(cd a/run && echo .fpemu-*)" = ".fpemu-checkpoint.safetensors-longer-name .fpemu-notes.txt-Ab1xyZ" ] ||
     complain "leftovers: $(ls -A a/run)"
 same a b "resumed at the end"
 
@@ -98,7 +100,11 @@ for blocks in 0 1 4 20 60; do
     said=$(ulimit -f $blocks && train full-$blocks $small 2>&1)
     ended=$?
     [ $ended -eq 1 ] || [ $ended -eq 2 ] || complain "$blocks blocks: exit status $ended"
-    case $said in *"$new_line"* | '') complain "$blocks blocks: says $said" ;; *'File too large'*) ;; *) complain "$said" ;; esac
+    case $said in
+    *"$new_line"*) complain "$blocks blocks: says $said" ;;
+    *'File too large'*) ;;
+    *) complain "$blocks blocks: says $said" ;;
+    esac
     [ ! -e full-$blocks/run/summary.json ] || complain "$blocks blocks: a summary"
     train full-$blocks $small --resume || complain "$blocks blocks: resumed: $?"
     same a full-$blocks "with room again after $blocks blocks"
@@ -134,7 +140,7 @@ lost="$small --lr 1e6 --optimizer sgd"
 ends 3 "is nan, and the weights have followed it: diverged" train lost $lost
 grep -q '"finished": false' lost/run/summary.json && grep -q '"diverged": true' lost/run/summary.json ||
     complain "a lost run"
-grep -q '"stopped":"the loss of step [0-9]* is nan' lost/run/log.jsonl || complain "the log does not say that it stopped"
+grep -q '"stopped":"the loss of step [0-9]* is nan' lost/run/log.jsonl || complain "the log does not say why it ends"
 ends 3 "is nan" train lost $lost --resume
 train lost $lost --resume --set train.diverged=continue || complain "told to go on: $?"
 grep -q '"finished": true' lost/run/summary.json && grep -q '"diverged": true' lost/run/summary.json ||
@@ -147,5 +153,31 @@ narrow="--set data.train_count=1600 --set data.test_count=20 --model mlp --set m
 train mended $narrow --policy assign:uniform,lo-forward=e5m2,hi=bf16 || complain "mended: $?"
 [ "$(grep -c '"loss":"nan".*"skipped":true' mended/run/log.jsonl)" -gt 2 ] || complain "nothing to mend"
 grep -q '"diverged": false' mended/run/summary.json || complain "mended, and said to diverge"
-ends 3 "as it was for the 100 steps up to it" train stuck $narrow --set formats.v=e5m2 --set formats.dw=fp16
+stuck="$narrow --set formats.v=e5m2 --set formats.dw=fp16 --set output.checkpoint_steps=60"
+ends 3 "as it was for the 100 steps up to it" train stuck $stuck
+cp stuck/run/summary.json once
+# From a checkpoint among these steps it comes to the same end.
+[ -e stuck/run/checkpoint.safetensors ] || complain "no checkpoint on the way"
+ends 3 "as it was for the 100 steps up to it" train stuck $stuck --resume
+[ "$(summary_bits once)" = "$(summary_bits stuck/run/summary.json)" ] || complain "resumed, it diverges otherwise"
+
+# Logs of the old layout and of this one are read alike, and those of a later one not at all.
+mkdir old new later && printf '[data]\nsource = digits\n' | tee old/settings.ini new/settings.ini >later/settings.ini
+cat >old/log.jsonl <<'END'
+{"step":1,"loss":2,"scale":8,"tensors":[{"name":"a.v","role":"v","count":90,"underflow":3,"clipped":2,"nan":0},{"name":"a.dv","role":"dv","count":50,"underflow":20,"overflow":4,"nan":1,"alpha":8},{"name":"b.dv","role":"dv","count":50,"underflow":5,"alpha":16,"deviation":0.5,"quantile":0.25,"histogram":{"first":-3,"counts":[1,5],"zeros":44}}]}
+{"step":1,"epoch":0,"test_loss":1,"test_accuracy":0.5,"test_accuracy_fp32":0.5}
+END
+cat >new/log.jsonl <<'END'
+{"log":2,"run":"0","counters":["count","underflow","subnormal","inexact","min_abs","max_abs","overflow","clipped","infinite","nan"],"names":{"v":["input.v","a.v"],"w":[],"dv":["a.dv","b.dv"],"dw":["a.dw"]}}
+{"step":1,"loss":2,"scale":8,"tensors":[0,[90,3,0,0,0,0,0,2],[50,20,0,0,0,0,4,0,0,1],[50,5,{"alpha":16,"deviation":0.5,"quantile":0.25,"histogram":{"first":-3,"counts":[1,5],"zeros":44}}],0]}
+{"step":1,"machine":{}}
+{"step":1,"epoch":0,"test_loss":1,"test_accuracy":0.5,"test_accuracy_fp32":0.5}
+END
+for layout in old new; do
+    (cd $layout && "$fptrain" report . --tables ../$layout.md -o ../$layout.html) ||
+        complain "a report of the $layout layout"
+done
+grep -q 'b.dv | 10' new.md && cmp old.md new.md && cmp old.html new.html || complain "the layouts are read otherwise"
+sed '1s/"log":2/"log":3/' new/log.jsonl >later/log.jsonl
+ends 2 "a log of another version" "$fptrain" report later -o later.html
 exit $status

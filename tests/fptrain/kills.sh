@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# kills.sh - runs that are killed at random moments and resumed, maybe to be killed again, leave the bits of one that was
-# not: checkpoint, log and summary but for the clock. Ten networks with all that rounds, remembers or draws at random. A
-# full disk and one that cannot be written, in between, end a run with an error and cost nothing else.
+# kills.sh - runs that are killed at random moments and resumed, maybe to be killed again, leave the bits of one that
+# was not: checkpoint, log and summary but for the clock. Ten networks with all that rounds, remembers or draws at
+# random. A full disk and one that cannot be written end a run with an error and cost nothing else.
 #     make check-kills [KILLS=1000] [KILLS_SEED=N] [KILLS_JOBS=2]
-# SIGKILL ends a process and no machine: that what was written survives a loss of power is fsync's word, not tested here.
+# SIGKILL ends a process and no machine: that what was written survives a loss of power is the word of fsync, which is
+# not tested here.
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 kills=${KILLS:-1000} seed=${KILLS_SEED:-$(od -An -N2 -tu2 /dev/urandom | tr -d ' ')} jobs=${KILLS_JOBS:-2}
@@ -211,14 +212,15 @@ complain() {
     failed=1
 }
 
-run() { # DIR [OPTION...]
-    local dir=$1
-    shift
-    (cd "$dir" && OMP_NUM_THREADS=1 exec "$fptrain" run --config "$work/settings.ini" --out run --quiet --resume "$@")
+run() { # DIR
+    (cd "$1" && OMP_NUM_THREADS=1 exec "$fptrain" run --config "$work/settings.ini" --out run --quiet --resume)
 }
 
 same() { # DIR WHAT
-    "$SAME_CHECKPOINT" "$work/whole/run/checkpoint" "$1/run/checkpoint" || complain "$2: another checkpoint"
+    local file
+    for file in checkpoint best; do
+        "$SAME_CHECKPOINT" "$work/whole/run/$file.safetensors" "$1/run/$file.safetensors" || complain "$2: another $file"
+    done
     [ "$(log_bits "$work/whole/run/log.jsonl")" = "$(log_bits "$1/run/log.jsonl")" ] || complain "$2: another log"
     [ "$(summary_bits "$work/whole/run/summary.json")" = "$(summary_bits "$1/run/summary.json")" ] ||
         complain "$2: another summary"
@@ -230,12 +232,13 @@ below() { # N: a number from 0 to N - 1
     echo $(((RANDOM * 32768 + RANDOM) % ($1 > 0 ? $1 : 1)))
 }
 
-# Starts it and kills it within `time` milliseconds, which are about half of what all of it takes.
+# Starts it and kills it within `time` milliseconds, three quarters of what all of it takes.
 kill_once() { # DIR
     local pid ended wait
     wait=$(below "$time")
-    run "$1" 2>"$work/err" &
-    pid=$!
+    (cd "$1" && OMP_NUM_THREADS=1 exec "$fptrain" run --config "$work/settings.ini" --out run --quiet --resume) \
+        2>"$work/err" &
+    pid=$! # of the program itself
     sleep "$((wait / 1000)).$(printf %03d $((wait % 1000)))"
     kill -9 $pid 2>/dev/null
     wait $pid 2>/dev/null
@@ -250,7 +253,7 @@ chain() {
     rm -rf "$dir" && mkdir "$dir"
     for i in 1 2 3 4 5 6 7 8; do
         [ $killed -lt $count ] || break
-        [ ! -e "$dir/run/checkpoint" ] || resumed=$((resumed + 1))
+        [ ! -e "$dir/run/checkpoint.safetensors" ] || resumed=$((resumed + 1))
         kill_once "$dir" || break
         killed=$((killed + 1))
         [ -z "$(find "$dir" -name '.fpemu-*')" ] || orphans=$((orphans + 1))
@@ -260,10 +263,11 @@ chain() {
     chains=$((chains + 1))
 }
 
-# fails DIR TEXT: the last run ended with an error, which one line told.
+# The last run ended with an error, which one line told.
 fails() { # STATUS TEXT WHAT
     [ "$1" -eq 1 ] || [ "$1" -eq 2 ] || complain "$3: exit status $1"
-    [ "$(wc -l <"$work/err")" -eq 1 ] && grep -q "^fptrain: run: .*$2" "$work/err" || complain "$3: says $(cat "$work/err")"
+    [ "$(wc -l <"$work/err")" -eq 1 ] && grep -q "^fptrain: run: .*$2" "$work/err" ||
+        complain "$3: says $(cat "$work/err")"
 }
 
 # A limit on the size of a file, up to that of the largest.
@@ -316,7 +320,7 @@ one() { # NAME NUMBER
     sed -i "s|text:text|text:$work/text|" "$work/settings.ini"
     before=$(date +%s%N)
     run "$work/whole" || complain "not killed: exit status $?"
-    time=$((($(date +%s%N) - before) / 1000000))
+    time=$((($(date +%s%N) - before) / 1333333))
     while [ $killed -lt $count ] && [ $failed -eq 0 ]; do
         chain
         time=$((time > 60 ? time : 60))
@@ -352,5 +356,5 @@ for name in $configs; do
     echo "$name $number"
 done | xargs -P "$jobs" -L 1 $within "$BASH" "$here/kills.sh" --one
 status=$?
-[ $status -eq 0 ] && echo "all resumed to the same bits, $(($(date +%s) - started)) s" || echo "failed"
+[ $status -eq 0 ] && echo "all went on to the same bits; $(($(date +%s) - started)) s" || echo "failed"
 exit $((status != 0))

@@ -89,7 +89,7 @@ note() {
 }
 
 same() { # A B WHAT
-    "$SAME_CHECKPOINT" "$work/$1/run/checkpoint" "$work/$2/run/checkpoint" || complain "$3: another state"
+    "$SAME_CHECKPOINT" "$work/$1/run/checkpoint.safetensors" "$work/$2/run/checkpoint.safetensors" || complain "$3: another state"
     [ "$(log "$1")" = "$(log "$2")" ] || complain "$3: another log"
     [ "$(notes "$1")" = "$(notes "$2")" ] || complain "$3: other notes"
 }

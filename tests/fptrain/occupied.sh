@@ -35,25 +35,25 @@ refuses "a/ holds a run already" "$fptrain" run $small --epochs 1 --seed 2 --out
 refuses "one of them" "$fptrain" run $small --resume --force --out a
 refuses "train.seed = 1, not 2" "$fptrain" run $small --epochs 2 --seed 2 --resume --out a
 # Any one of its files is enough.
-for file in checkpoint log.jsonl settings.ini summary.json; do
+for file in checkpoint.safetensors log.jsonl settings.ini summary.json; do
     mkdir only-$file && cp a/$file only-$file
     refuses "holds a run already" "$fptrain" run $small --epochs 2 --out only-$file
 done
 # Without a checkpoint: what is finished is not lost, what is not begins again if it is the same run.
-cp -R a b && rm b/checkpoint
+cp -R a b && rm b/checkpoint.safetensors
 refuses "finished, and no checkpoint" "$fptrain" run $small --epochs 2 --resume --out b
 rm b/summary.json
 refuses "train.seed = 1, not 2" "$fptrain" run $small --epochs 2 --seed 2 --resume --out b
 refuses "other formats" "$fptrain" run $small --epochs 2 --set formats.v=bf16 --resume --out b
-mv a/checkpoint first && rm a/summary.json
+mv a/checkpoint.safetensors first && rm a/summary.json
 "$fptrain" run $small --epochs 2 --resume --out a || complain "begins again: $?"
-"$SAME_CHECKPOINT" a/checkpoint first || complain "begun again, another checkpoint"
+"$SAME_CHECKPOINT" a/checkpoint.safetensors first || complain "begun again, another checkpoint"
 # --force: a shorter run without checkpoints leaves nothing of the longer one; what is no file of a run stays. A wrong
 # option loses nothing.
 cp -R a c && echo mine >c/notes.txt
 refuses "nonesuch" "$fptrain" run $small --model nonesuch --force --out c
 "$fptrain" run $small --epochs 1 --seed 2 --set output.checkpoint_every=0 --force --out c || complain "--force: $?"
-[ ! -e c/checkpoint ] || complain "--force left a checkpoint"
+[ ! -e c/checkpoint.safetensors ] || complain "--force left a checkpoint"
 grep -q '"train.seed": "2"' c/summary.json || complain "--force: the summary is not of the new run"
 [ "$(grep -c test_loss c/log.jsonl)" -eq 1 ] || complain "--force: lines of the old log"
 grep -q mine c/notes.txt || complain "--force: a file that is no run's"
@@ -76,7 +76,7 @@ sweep="tradeoff ${small% --quiet} --epochs 1 --ratios 0:1:1 --seeds 1 --schemes 
 refuses "other settings" "$fptrain" $sweep --lr 0.5
 find sweep -name summary.json -exec rm {} +
 refuses "choose another --out" "$fptrain" $sweep --lr 0.5
-find sweep -name checkpoint -exec rm {} +
+find sweep -name checkpoint.safetensors -exec rm {} +
 refuses "choose another --out" "$fptrain" $sweep --lr 0.5
 
 # Experiments by name, beside the program; a file of the same name comes first.

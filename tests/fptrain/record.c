@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* record.c - logs of the trainer: read back by jansson, they hold what was said; a run that goes on finds no files but its
- * own, and cuts what comes again. */
+/* record.c - logs of the trainer: read back by jansson, they hold what was said; a run that goes on finds no files but
+ * its own, and cuts what comes again. */
 #define _POSIX_C_SOURCE 200809L
 #include "run/record.h"
 
@@ -176,7 +176,8 @@ START_TEST(lines)
            "\"a library\",\"products\":\"a backend\",\"processor\":\"a processor\"}");
     equals(json_object_get(first, "names"),
            "{\"v\":[\"input.v\"],\"w\":[\"conv1.weight\"],\"dv\":[\"conv1.dv\",\"relu1.dv\"],\"dw\":[]}");
-    equals(json_object_get(first, "counters"), "[\"count\",\"underflow\",\"subnormal\",\"inexact\",\"min_abs\",\"max_abs\","
+    equals(json_object_get(first, "counters"),
+           "[\"count\",\"underflow\",\"subnormal\",\"inexact\",\"min_abs\",\"max_abs\","
            "\"overflow\",\"clipped\",\"infinite\",\"nan\"]");
     json_decref(first);
     ck_assert_int_eq(json_integer_value(json_object_get(line[1], "step")), 2);
@@ -302,6 +303,44 @@ START_TEST(methods)
 }
 END_TEST
 
+enum { TENSORS = 258, EPOCHS = 200, STEPS = 782 };
+
+/* The log of ResNet-20 on CIFAR-10 with batches of 64, of as many tensors as it has in FP8, each with counts of six
+ * digits; every tenth step is logged. */
+START_TEST(size_of_log)
+{
+    char directory[] = "record-XXXXXX", path[64];
+    static const char *name[TENSORS];
+    settings s;
+    for (int i = 0; i < TENSORS; i++)
+        name[i] = "batch_norm12.dweight";
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    settings_default(&s);
+    ck_assert(settings_set(&s, "output", "directory", directory, &why));
+    record *r = record_start(&s, &here, &(record_names){{TENSORS, 0, 0, 0}, {name, NULL, NULL, NULL}}, &why);
+    ck_assert_ptr_nonnull(r);
+    for (uint64_t step = 10; step <= STEPS * EPOCHS; step += 10) {
+        record_begin(r, &(record_step){.step = step, .loss = 1.0 / 3, .lr = 0.1 / 3, .accuracy = 1.0 / 7,
+                                       .seconds = 1e5 / 3});
+        for (int i = 0; i < TENSORS; i++)
+            record_tensor(r, ROLE_V, i, &(fpemu_stats){.count = 524288, .underflow = 123456, .subnormal = 123456,
+                                                       .inexact = 456789, .min_abs = (double)(1e-9f / 3),
+                                                       .max_abs = (double)(10.0f / 3)});
+        ck_assert(record_end(r, &why));
+        if (step % STEPS < 10)
+            checkpoint_free(saved(r));
+    }
+    record_close(r);
+    snprintf(path, sizeof path, "%s/log.jsonl", directory);
+    FILE *file = fopen(path, "r");
+    ck_assert_int_eq(fseek(file, 0, SEEK_END), 0);
+    ck_assert_int_lt(ftell(file), 50000000);
+    ck_assert_int_gt(ftell(file), 10000000);
+    fclose(file);
+    remove_directory(directory);
+}
+END_TEST
+
 START_TEST(resumed)
 {
     char directory[] = "record-XXXXXX";
@@ -376,8 +415,8 @@ static void refused(const char *directory, const checkpoint *c, const char *sent
     ck_assert_msg(strstr(why.text, sentence) != NULL, "'%s' instead of '%s'", why.text, sentence);
 }
 
-/* What does not belong together: the log of another run, one that is shorter, a summary, other names; and checkpoints that
- * do not say of which run they are. */
+/* What does not belong together: the log of another run, one that is shorter, a summary, other names; and checkpoints
+ * that do not say of which run they are. */
 START_TEST(strangers)
 {
     char directory[] = "record-XXXXXX", other[] = "record-XXXXXX";
@@ -404,7 +443,7 @@ START_TEST(strangers)
     command(directory, "rm log.jsonl");
     refused(directory, c, "log.jsonl: No such file or directory");
     refused(directory, none, "an older fptrain wrote it");
-    checkpoint_put(wrong, "run", "{\"run\":1}", 9);
+    checkpoint_put_text(wrong, "run", "{\"run\":1}");
     refused(directory, wrong, "does not say of which run it is");
     checkpoint_free(none);
     checkpoint_free(wrong);
@@ -493,6 +532,8 @@ int main(void)
     TCase *tests = tcase_create("files");
     tcase_add_test(tests, lines);
     tcase_add_test(tests, long_run);
+    tcase_add_test(tests, size_of_log);
+    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, methods);
     tcase_add_test(tests, resumed);
     tcase_add_test(tests, strangers);

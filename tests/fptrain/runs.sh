@@ -38,6 +38,7 @@ interval = 4
 [output]
 log_every = 1
 checkpoint_steps = 4
+best = loss
 [formats]
 v = e4m3fn sr
 w = e4m3fn
@@ -59,7 +60,8 @@ log() {
 }
 
 same() { # A B WHAT
-    "$SAME_CHECKPOINT" "$work/$1/run/checkpoint" "$work/$2/run/checkpoint" || complain "$3: other weights"
+    "$SAME_CHECKPOINT" "$work/$1/run/checkpoint.safetensors" "$work/$2/run/checkpoint.safetensors" || complain "$3: other weights"
+    "$SAME_CHECKPOINT" "$work/$1/run/best.safetensors" "$work/$2/run/best.safetensors" || complain "$3: another best"
     [ "$(log "$1")" = "$(log "$2")" ] || complain "$3: another log"
 }
 
@@ -127,7 +129,7 @@ refused() { # WORD COMMAND...
 }
 refused train.lr run hard hard.ini 1 --resume --lr 0.5
 refused formats run hard hard.ini 1 --resume --set formats.dv=e4m3fn
-printf 'x' | dd of="$work/hard/run/checkpoint" bs=1 seek=3000 conv=notrunc 2>/dev/null
+printf 'x' | dd of="$work/hard/run/checkpoint.safetensors" bs=1 seek=3000 conv=notrunc 2>/dev/null
 refused checkpoint run hard hard.ini 1 --resume
 refused directory run hard hard.ini 1 --resume --set output.directory=
 refused nonesuch run hard hard.ini 1 --model nonesuch

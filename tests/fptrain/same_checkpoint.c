@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* same_checkpoint.c - for scripts: whether two checkpoints hold the same bits, but for the entry "run", which has an id of
- * its own and times. Exit status 0, or 1 and a line that names the first entry that differs. */
+/* same_checkpoint.c - for scripts: whether two checkpoints hold the same arrays and settings; the text "run" has an id
+ * of its own and times. Exit status 0, or 1 and a line that names the first array that differs. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,17 +15,21 @@ static checkpoint *read_one(const char *path)
     return c;
 }
 
-/* The name of an entry of `a` that `b` has not, or has otherwise. */
+static bool same(const checkpoint_array *x, const checkpoint_array *y)
+{
+    return strcmp(x->type, y->type) == 0 && x->dims == y->dims &&
+           (x->dims == 0 || memcmp(x->dim, y->dim, x->dims * sizeof *x->dim) == 0) && x->length == y->length &&
+           (x->length == 0 || memcmp(x->bytes, y->bytes, x->length) == 0);
+}
+
+/* The name of an array of `a` that `b` has not, or has otherwise. */
 static const char *difference(const checkpoint *a, const checkpoint *b)
 {
-    const char *name;
-    for (size_t i = 0; (name = checkpoint_name(a, i)); i++) {
-        size_t one = 0, other = 0;
-        const void *x = checkpoint_get(a, name, &one), *y = checkpoint_get(b, name, &other);
-        if (strcmp(name, "run") != 0 && (!y || one != other || (one > 0 && memcmp(x, y, one) != 0)))
-            return name;
-    }
-    return NULL;
+    checkpoint_array x, y;
+    for (size_t i = 0; checkpoint_at(a, i, &x); i++)
+        if (!checkpoint_find(b, x.name, &y) || !same(&x, &y))
+            return x.name;
+    return strcmp(checkpoint_text(a, "settings"), checkpoint_text(b, "settings")) == 0 ? NULL : "settings";
 }
 
 int main(int argc, char **argv)

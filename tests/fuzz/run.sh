@@ -17,7 +17,7 @@ directory=$(cd "$1" && pwd)
 seconds=$2
 shift 2
 kinds=("$@")
-[ $# -gt 0 ] || kinds=(npy npz safetensors gguf container index idx cifar text settings checkpoint log)
+[ $# -gt 0 ] || kinds=(npy npz safetensors gguf container index idx cifar text settings checkpoint weights log)
 
 clang=${CLANG:-clang}
 flags=(-std=c11 -O1 -g -fno-omit-frame-pointer -ffp-contract=off -Wno-unknown-pragmas -Wno-pass-failed
@@ -26,8 +26,9 @@ sanitizers=-fsanitize=address,undefined
 libraries=(jansson libzip zlib)
 readers=(container.c dtype.c foreign.c ggml.c gguf.c json_header.c layout.c model.c npy.c npz.c reader.c safetensors.c
     shards.c stored.c)
-trainer_libraries=(inih liblzma zlib)
-trainer_readers=(common/atomic_file.c common/trouble.c fptrain/base/base.c fptrain/base/checkpoint.c
+trainer_libraries=(inih jansson liblzma zlib)
+common_readers=(common/json.c common/safetensors.c common/shape.c common/trouble.c)
+trainer_readers=(common/atomic_file.c "${common_readers[@]}" fptrain/base/base.c fptrain/base/checkpoint.c
     fptrain/base/source.c fptrain/data/cifar.c fptrain/data/dataset.c fptrain/data/digits.c fptrain/data/idx.c
     fptrain/data/shapes.c fptrain/data/text.c fptrain/run/settings.c fptrain/run/settings_file.c)
 log_readers=(common/near.c common/shown.c common/utf8.c fptrain/run/shelf.c fptrain/report/csv.c
@@ -55,16 +56,12 @@ build_library() { # DIRECTORY SANITIZERS
 build() { # KIND
     local kind=$1 library=$directory/library packages=("${libraries[@]}") sources=("$top/tests/fuzz/reader.c")
     case $kind in
-    idx | cifar | text | settings | checkpoint)
+    idx | cifar | text | settings | checkpoint | weights | log)
         packages=("${trainer_libraries[@]}")
-        sources=("$top/tests/fuzz/trainer.c" "${trainer_readers[@]/#/$top/tools/}")
-        ;;
-    log)
-        packages=("${trainer_libraries[@]}" jansson)
         sources=("$top/tests/fuzz/trainer.c" "$top/tests/fuzz/log.c" "${trainer_readers[@]/#/$top/tools/}"
             "${log_readers[@]/#/$top/tools/}")
         ;;
-    *) sources+=("${readers[@]/#/$top/tools/fpemu/files/}") ;;
+    *) sources+=("${readers[@]/#/$top/tools/fpemu/files/}" "${common_readers[@]/#/$top/tools/}") ;;
     esac
     readarray -t sources < <(printf '%s\n' "${sources[@]}" | sort -u) # lists may overlap
     if [ "$kind" = container ]; then

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trainer.c - reader.h for the files of the trainer: "idx", "cifar", "text", "settings", "checkpoint", "log". With FUZZ_KIND
- * it is the entry point of libFuzzer for that kind. */
+/* trainer.c - reader.h for the files of the trainer: "idx", "cifar", "text", "settings", "checkpoint", "weights", "log".
+ * With FUZZ_KIND it is the entry point of libFuzzer for that kind. */
 #define _POSIX_C_SOURCE 200809L
 #include "log.h"
 #include "reader.h"
@@ -122,56 +122,57 @@ static bool run_settings(const uint8_t *bytes, size_t size)
     return good;
 }
 
-static void put_number(uint8_t *to, uint64_t number, int bytes)
+/* Every byte of what was read. */
+static void look_at(const checkpoint *c, size_t size)
 {
-    for (int i = 0; i < bytes; i++)
-        to[i] = (uint8_t)(number >> 8 * i);
+    size_t all = 0, sum = 0;
+    checkpoint_array a;
+    for (size_t i = 0; c && checkpoint_at(c, i, &a); i++) {
+        const uint8_t *bytes = a.bytes;
+        insist(bytes && a.name[0] && a.length <= size, "an array without bytes");
+        for (size_t k = 0; k < a.length; k++)
+            sum += bytes[k];
+        all += a.length;
+    }
+    insist(all <= size && sum <= 255 * size, "more than the file has");
 }
 
-static uint64_t get_number(const uint8_t *from, int bytes)
-{
-    uint64_t number = 0;
-    for (int i = 0; i < bytes; i++)
-        number |= (uint64_t)from[i] << 8 * i;
-    return number;
-}
-
-/* A change would hardly ever keep the checksums: here they are put right, and what is behind them is tried. */
+/* A change would hardly ever keep the checksum: here it and the size are put right, and what is behind is tried. */
 static void run_repaired(const uint8_t *bytes, size_t size)
 {
-    uint8_t *copy = malloc(size + 1);
+    enum { CRC_AT = 43, SIZE_AT = 55, START = 75 };
+    char digits[24];
+    if (size < START)
+        return;
+    uint8_t *copy = malloc(size);
     insist(copy != NULL, "out of memory");
     memcpy(copy, bytes, size);
-    put_number(copy + 24, size, 8);
-    const uint64_t table = get_number(copy + 16, 8), end = table < size - 40 ? 40 + table : size;
-    for (size_t at = 40; at + 24 <= end;) {
-        const uint64_t offset = get_number(copy + at + 8, 8), length = get_number(copy + at + 16, 8);
-        const uint64_t name = get_number(copy + at, 4);
-        if (offset <= size && length <= size - offset)
-            put_number(copy + at + 4, crc32(0, copy + offset, (uInt)length), 4);
-        if (name > end - at - 24)
-            break;
-        at += 24 + (size_t)name;
-    }
-    put_number(copy + 32, crc32(0, copy + 40, (uInt)(end - 40)), 4);
-    put_number(copy + 36, crc32(0, copy, 36), 4);
-    checkpoint_free(checkpoint_parse(copy, size, "repaired", NULL));
+    memset(copy + CRC_AT, '0', 8);
+    snprintf(digits, sizeof digits, "%020zu", size);
+    memcpy(copy + SIZE_AT, digits, 20);
+    snprintf(digits, sizeof digits, "%08lx", crc32(0, copy, (uInt)size));
+    memcpy(copy + CRC_AT, digits, 8);
+    checkpoint *c = checkpoint_parse(copy, size, "repaired", NULL);
+    look_at(c, size);
+    checkpoint_free(c);
     free(copy);
 }
 
 static bool run_checkpoint(const uint8_t *bytes, size_t size)
 {
-    size_t length, sum = 0;
     checkpoint *c = checkpoint_parse(bytes, size, "file", &why);
-    for (size_t i = 0; c && checkpoint_name(c, i); i++) {
-        const uint8_t *data = checkpoint_get(c, checkpoint_name(c, i), &length);
-        insist(data && length <= size, "an entry without bytes");
-        for (size_t k = 0; k < length; k++)
-            sum += data[k];
-    }
-    insist(sum <= 255 * size, "more than the file has");
-    if (size >= 40)
-        run_repaired(bytes, size);
+    look_at(c, size);
+    run_repaired(bytes, size);
+    checkpoint_free(c);
+    return c != NULL;
+}
+
+/* Any .safetensors file. */
+static bool run_weights(const uint8_t *bytes, size_t size)
+{
+    bool whole;
+    checkpoint *c = checkpoint_import_bytes(bytes, size, "file", &whole, &why);
+    look_at(c, size);
     checkpoint_free(c);
     return c != NULL;
 }
@@ -189,6 +190,7 @@ static const struct {
              {"text", run_text},
              {"settings", run_settings},
              {"checkpoint", run_checkpoint},
+             {"weights", run_weights},
              {"log", run_log}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

@@ -4,6 +4,7 @@
     python3 trainer_seeds.py DIRECTORY
 """
 import gzip
+import json
 import lzma
 import os
 import struct
@@ -118,34 +119,44 @@ put("settings", "bad-control", b"[train]\nlr = 1\0\n")
 put("settings", "bad-line", b"[train]\nlr\n")
 
 
-def checkpoint(entries, change=lambda table: table, tail=b""):
-    """The layout that checkpoint.h states."""
-    size = sum(24 + len(name) for name, _ in entries)
-    table, body, place = b"", b"", 40 + size
-    for name, data in entries:
-        gap = -place % 64
-        table += struct.pack("<IIQQ", len(name), zlib.crc32(data), place + gap, len(data)) + name
-        body += bytes(gap) + data
-        place += gap + len(data)
-    table = change(table)
-    body += tail
-    start = b"\x89FPTRN\r\n" + struct.pack("<IIQQI", 1, len(entries), len(table), 40 + len(table) + len(body),
-                                          zlib.crc32(table))
-    return start + struct.pack("<I", zlib.crc32(start)) + table + body
+def checkpoint(entries, texts=(), change=lambda header: header, tail=b"", checked=True):
+    """The layout that checkpoint.h states: entries of (name, type, shape, bytes)."""
+    metadata, place = dict(texts), 0
+    if checked:
+        metadata = {"checksum": "crc32 00000000 of 00000000000000000000 bytes", **metadata}
+    header = {"__metadata__": metadata} if metadata else {}
+    for name, kind, shape, data in entries:
+        header[name] = {"dtype": kind, "shape": shape, "data_offsets": [place, place + len(data)]}
+        place += len(data)
+    text = change(json.dumps(header, separators=(",", ":")).encode())
+    text += b" " * (-len(text) % 8)
+    whole = struct.pack("<Q", len(text)) + text + b"".join(data for _, _, _, data in entries) + tail
+    if not checked:
+        return whole
+    whole = whole[:55] + b"%020d" % len(whole) + whole[75:]
+    return whole[:43] + b"%08x" % zlib.crc32(whole) + whole[51:]
 
 
-few = [(b"conv1.weight", bytes(range(100))), (b"empty", b""), (b"step", struct.pack("<Q", 12))]
-put("checkpoint", "good-few", checkpoint(few))
+few = [("run.position", "U64", [2], struct.pack("<QQ", 12, 1)),
+       ("conv1.weight", "F32", [1, 1, 5, 5], bytes(range(100))), ("scaler.state", "U8", [3], b"abc"),
+       ("empty", "U8", [0], b"")]
+put("checkpoint", "good-few", checkpoint(few, {"settings": "[model]\nname = lenet\n"}))
 put("checkpoint", "good-none", checkpoint([]))
-put("checkpoint", "good-one", checkpoint([(b"x" * 255, b"1")]))
+put("checkpoint", "good-one", checkpoint([("x" * 255, "U8", [1], b"1")]))
 put("checkpoint", "bad-cut", checkpoint(few)[:-1])
 put("checkpoint", "bad-tail", checkpoint(few, tail=b"x"))
-put("checkpoint", "bad-twice", checkpoint([(b"a", b"1"), (b"a", b"2")]))
-put("checkpoint", "bad-name", checkpoint([(b"", b"1")]))
-put("checkpoint", "bad-zero", checkpoint([(b"a\0b", b"1")]))
-put("checkpoint", "bad-offset", checkpoint(few, lambda table: table[:8] + struct.pack("<Q", 1 << 63) + table[16:]))
-put("checkpoint", "bad-length", checkpoint(few, lambda table: table[:16] + struct.pack("<Q", 2**64 - 1) + table[24:]))
-put("checkpoint", "bad-crc", checkpoint(few, lambda table: table[:4] + bytes(4) + table[8:]))
+put("checkpoint", "bad-twice", checkpoint([("a", "U8", [1], b"1"), ("b", "U8", [1], b"2")],
+                                          change=lambda h: h.replace(b'"b"', b'"a"')))
+put("checkpoint", "bad-name", checkpoint([("", "U8", [1], b"1")]))
+put("checkpoint", "bad-long", checkpoint([("x" * 256, "U8", [1], b"1")]))
+put("checkpoint", "bad-zero", checkpoint([("a\0b", "U8", [1], b"1")]))
+put("checkpoint", "bad-offset", checkpoint(few, change=lambda h: h.replace(b"[0,16]", b"[1,17]")))
+put("checkpoint", "bad-shape", checkpoint(few, change=lambda h: h.replace(b"[1,1,5,5]", b"[1,1,5,922337203685477580]")))
+put("checkpoint", "bad-number", checkpoint(few, change=lambda h: h.replace(b"[0,16]", b"[0,1e9]")))
+put("checkpoint", "bad-text", checkpoint(few, {"n": "x"}, change=lambda h: h.replace(b'"n":"x"', b'"n":[1]')))
+put("checkpoint", "bad-json", checkpoint(few, change=lambda h: h[:-1]))
+put("checkpoint", "bad-crc", checkpoint(few)[:-1] + b"x")
+put("checkpoint", "bad-old", b"\x89FPTRN\r\n" + bytes(32))
 put("checkpoint", "bad-magic", b"PK\3\4" + bytes(60))
 
 line = b'{"step":10,"epoch":1,"loss":2.5,"scale":1024,"skipped_so_far":0,"seconds":1,'
@@ -182,3 +193,11 @@ put("log", "bad-array", b"[1]\n")
 put("log", "bad-json", line + b"\n")
 put("log", "bad-twice", line + b'"loss":3}\n')
 put("log", "bad-deep", b"[" * 5000 + b"\n")
+half = [("fc.weight", "F16", [2, 2], bytes(8)), ("fc.bias", "BF16", [2], bytes(4)), ("n", "NEW", [3], b"abcde")]
+put("weights", "good-half", checkpoint(half, {"format": "pt"}, checked=False))
+put("weights", "good-none", checkpoint([], checked=False))
+put("weights", "good-checkpoint", checkpoint(few))
+put("weights", "bad-checkpoint", checkpoint(few)[:-3])
+put("weights", "bad-size", checkpoint([("x", "F16", [2], bytes(2))], checked=False))
+put("weights", "bad-length", struct.pack("<Q", 1 << 63) + b"{}")
+put("weights", "bad-start", b"{}")

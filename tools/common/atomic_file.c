@@ -150,9 +150,10 @@ static void sync_directory(const char *path)
 
 bool atomic_file_commit(atomic_file *f, trouble *why)
 {
+    const int earlier = errno; /* of the write that failed, if one did */
     errno = 0;
     bool good = fflush(f->file) == 0 && !ferror(f->file) && (f->temporary == NULL || fsync(fileno(f->file)) == 0);
-    int error = errno;
+    int error = errno != 0 || !ferror(f->file) ? errno : earlier;
     good = fclose(f->file) == 0 && good;
     f->file = NULL;
     error = error != 0 ? error : errno;

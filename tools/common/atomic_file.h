@@ -28,8 +28,8 @@ void atomic_file_drop(atomic_file *f); /* gives up: nothing has happened */
 /* All of these for bytes that are in memory. */
 bool atomic_file_write(const char *path, const void *bytes, size_t length, trouble *why);
 
-/* Takes away what writers of the file `name` that were killed have left in the directory. Only for who knows that nobody
- * writes it at the moment. */
+/* Takes away what writers of the file `name` that were killed have left in the directory. Only for who knows that
+ * nobody writes it at the moment. */
 void atomic_file_tidy(const char *directory, const char *name);
 
 /* A directory for such files, and those above it, where they are not there yet. */

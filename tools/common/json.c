@@ -26,6 +26,23 @@ json_t *json_of_count(uint64_t value)
     return json_stringn(text, (size_t)digits + 1);
 }
 
+bool json_to_count(const json_t *value, uint64_t *count)
+{
+    const json_int_t number = json_is_integer(value) ? json_integer_value(value) : -1;
+    *count = (uint64_t)number;
+    return number >= 0;
+}
+
+bool json_to_counts(const json_t *array, uint64_t *counts)
+{
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        if (!json_to_count(json_array_get(array, i), &counts[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Takes mark and quotes away, in place. */
 static void bare_large_numbers(char *text)
 {

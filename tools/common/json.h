@@ -8,12 +8,18 @@
 #define COMMON_JSON_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* NULL when memory runs out, which jansson's setters take for an error of theirs. */
 json_t *json_of_double(double value);
 json_t *json_of_count(uint64_t value);
+
+/* A whole number that is not negative; else false. */
+bool json_to_count(const json_t *value, uint64_t *count);
+/* The same of every element of an array; of what is no array nothing. */
+bool json_to_counts(const json_t *array, uint64_t *counts);
 
 /* json_dumps, for free; NULL when memory runs out. */
 char *json_to_text(const json_t *value, size_t flags);

@@ -81,6 +81,8 @@ trainer_data = \
 trainer_numerics = \
 	tools/fptrain/numerics/adaptive.c \
 	tools/fptrain/numerics/adaptive.h \
+	tools/fptrain/numerics/calibration.c \
+	tools/fptrain/numerics/calibration.h \
 	tools/fptrain/numerics/dispersion.c \
 	tools/fptrain/numerics/dispersion.h \
 	tools/fptrain/numerics/rounder.c \
@@ -120,6 +122,8 @@ trainer_run = \
 	tools/fptrain/run/lock.h \
 	tools/fptrain/run/machine.c \
 	tools/fptrain/run/machine.h \
+	tools/fptrain/run/name_map.c \
+	tools/fptrain/run/name_map.h \
 	tools/fptrain/run/network.c \
 	tools/fptrain/run/network.h \
 	tools/fptrain/run/occupied.c \
@@ -139,12 +143,19 @@ trainer_run = \
 	tools/fptrain/run/tally.h \
 	tools/fptrain/run/trainer.c \
 	tools/fptrain/run/trainer.h \
-	tools/fptrain/run/trainer_state.c
+	tools/fptrain/run/trainer_state.c \
+	tools/fptrain/run/weights.c \
+	tools/fptrain/run/weights.h
 trainer_estimate = \
 	tools/fptrain/estimate/memory.c \
 	tools/fptrain/estimate/memory.h \
 	tools/fptrain/estimate/time.c \
 	tools/fptrain/estimate/time.h
+trainer_eval = \
+	tools/fptrain/eval/eval_table.c \
+	tools/fptrain/eval/eval_table.h \
+	tools/fptrain/eval/evaluator.c \
+	tools/fptrain/eval/evaluator.h
 trainer_sweep = \
 	tools/fptrain/sweep/data_parts.c \
 	tools/fptrain/sweep/results.c \
@@ -197,7 +208,7 @@ noinst_LTLIBRARIES += tools/libfptrain.la
 endif
 tools_libfptrain_la_SOURCES = $(trainer_base) $(trainer_engine) $(trainer_ops) $(trainer_backends) \
 	$(trainer_models) $(trainer_data) $(trainer_numerics) $(trainer_optimizer) $(trainer_policies) $(trainer_run) \
-	$(trainer_estimate) $(trainer_sweep) $(trainer_report)
+	$(trainer_estimate) $(trainer_eval) $(trainer_sweep) $(trainer_report)
 tools_libfptrain_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fptrain \
 	-DFPTRAIN_DATADIR='"$(datadir)"'
 tools_libfptrain_la_CFLAGS = $(AM_CFLAGS) $(FPTRAIN_CFLAGS) $(CBLAS_CFLAGS) $(ZIP_CFLAGS) $(JANSSON_CFLAGS)
@@ -212,6 +223,8 @@ tools_fptrain_fptrain_SOURCES = \
 	tools/fptrain/commands/data.c \
 	tools/fptrain/commands/demo.c \
 	tools/fptrain/commands/estimate.c \
+	tools/fptrain/commands/eval.c \
+	tools/fptrain/commands/export.c \
 	tools/fptrain/commands/main.c \
 	tools/fptrain/commands/options.c \
 	tools/fptrain/commands/options.h \
@@ -229,6 +242,7 @@ EXTRA_DIST += tools/fptrain/README.md \
 	tools/fptrain/data/README.md \
 	tools/fptrain/engine/README.md \
 	tools/fptrain/estimate/README.md \
+	tools/fptrain/eval/README.md \
 	tools/fptrain/models/README.md \
 	tools/fptrain/numerics/README.md \
 	tools/fptrain/ops/README.md \

@@ -188,7 +188,7 @@ class Log:
 
     @property
     def lines(self) -> list[dict[str, Any]]:
-        """A dict for each step, as they stand in fptrain's log.jsonl."""
+        """A dict for each step, as `fptrain report` reads them from a log.jsonl."""
         self._settle()
         out = []
         for line in self._lines:

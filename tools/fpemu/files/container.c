@@ -9,7 +9,8 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "files/bytes.h"
+#include "common/bytes.h"
+#include "common/json.h"
 #include "files/json_header.h"
 
 const unsigned char container_magic[CONTAINER_MAGIC_SIZE] = {0x89, 'F', 'P', 'E', 'M', 'U', '\r', '\n'};
@@ -67,8 +68,8 @@ static bool read_tensor(model *m, tensor *t, const json_t *entry, uint64_t *plac
     uint64_t extent[MODEL_MOST_DIMENSIONS], offset, size;
     const size_t dimensions = json_array_size(shape);
     if (dtype == NULL || strlen(dtype) >= MODEL_TYPE_SIZE || !json_is_array(shape) ||
-        dimensions > MODEL_MOST_DIMENSIONS || !json_header_count(json_object_get(entry, "offset"), &offset) ||
-        !json_header_count(json_object_get(entry, "size"), &size)) {
+        dimensions > MODEL_MOST_DIMENSIONS || !json_to_count(json_object_get(entry, "offset"), &offset) ||
+        !json_to_count(json_object_get(entry, "size"), &size)) {
         return model_refuse(m, "expected dtype, shape, offset and size");
     }
     if (!json_header_extents(m, shape, extent)) {

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "files/bytes.h"
+#include "common/bytes.h"
 #include "fpemu.h"
 
 /* ------------------------------------------------------------------------------------------- blocks of 32 */

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "common/json.h"
+
 char *json_header_read(model *m, uint64_t length)
 {
     char *text = malloc((size_t)length + 1);
@@ -40,21 +42,9 @@ bool json_header_metadata(model *m, json_t *entry)
     return good;
 }
 
-bool json_header_count(const json_t *value, uint64_t *count)
-{
-    const json_int_t number = json_is_integer(value) ? json_integer_value(value) : -1;
-    *count = (uint64_t)number;
-    return number >= 0;
-}
-
 bool json_header_extents(model *m, const json_t *shape, uint64_t extent[MODEL_MOST_DIMENSIONS])
 {
-    for (size_t i = 0; i < json_array_size(shape); i++) {
-        if (!json_header_count(json_array_get(shape, i), &extent[i])) {
-            return model_refuse(m, "the shape is not a list of whole numbers");
-        }
-    }
-    return true;
+    return json_to_counts(shape, extent) || model_refuse(m, "the shape is not a list of whole numbers");
 }
 
 json_t *json_header_shape(const tensor *t)

@@ -12,8 +12,6 @@ char *json_header_read(model *m, uint64_t length);
 json_t *json_header_parse(model *m, const char *text, uint64_t length);
 /* Keeps the metadata; false where they are not an object of strings. NULL: there are none. */
 bool json_header_metadata(model *m, json_t *entry);
-/* A whole number that is not negative. */
-bool json_header_count(const json_t *value, uint64_t *count);
 /* The numbers of an array that is short enough; false, with the error set, where they are not whole. */
 bool json_header_extents(model *m, const json_t *shape, uint64_t extent[MODEL_MOST_DIMENSIONS]);
 /* The shape of a tensor, for the header of a new file. */

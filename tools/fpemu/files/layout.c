@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "files/bytes.h"
+#include "common/bytes.h"
 #include "files/json_header.h"
+#include "common/safetensors.h"
 #include "files/safetensors.h"
 #include "files/stored.h"
 

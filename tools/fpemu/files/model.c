@@ -10,6 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/shape.h"
+
 static const struct {
     const char *name, *suffix;
 } kinds[] = {[MODEL_RAW] = {"raw", NULL},      [MODEL_NPY] = {".npy", ".npy"},
@@ -90,8 +92,7 @@ bool model_move(model *m, model *from, size_t part)
 
 bool model_set_shape(model *m, tensor *t, unsigned dimensions, const uint64_t *extent, unsigned bits)
 {
-    uint64_t count = 1;
-    bool empty = false;
+    trouble why;
     t->extent = calloc(dimensions > 0 ? dimensions : 1, sizeof *t->extent);
     if (t->extent == NULL) {
         return model_refuse(m, "out of memory");
@@ -99,20 +100,8 @@ bool model_set_shape(model *m, tensor *t, unsigned dimensions, const uint64_t *e
     t->dimensions = dimensions;
     for (unsigned i = 0; i < dimensions; i++) {
         t->extent[i] = extent[i];
-        if (extent[i] == 0) {
-            empty = true;
-        } else if (count > (uint64_t)INT64_MAX / bits / extent[i]) {
-            return model_refuse(m, "the shape asks for more than 2^%s", bits == 1 ? "63 elements" : "63 bits");
-        } else {
-            count *= extent[i];
-        }
     }
-    t->count = empty ? 0 : count;
-    if (t->count * bits % 8 != 0) {
-        return model_refuse(m, "%" PRIu64 " elements of %u bits make no whole number of bytes", t->count, bits);
-    }
-    t->bytes = t->count * bits / 8;
-    return true;
+    return shape_measure(dimensions, extent, bits, &t->count, &t->bytes, &why) || model_refuse(m, "%.200s", why.text);
 }
 
 const char *model_type_text(const tensor *t)

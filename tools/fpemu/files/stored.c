@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "files/bytes.h"
+#include "common/bytes.h"
 #include "files/ggml.h"
 #include "files/layout.h"
 

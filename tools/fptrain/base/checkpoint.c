@@ -1,21 +1,37 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* checkpoint.c - see checkpoint.h for the layout of the file. */
+#include "common/system.h"
+
 #include "base/checkpoint.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-#include "common/atomic_file.h"
 #include "base/source.h"
+#include "common/atomic_file.h"
+#include "common/safetensors.h"
 
-enum { HEADER = 40, FIXED = 24, ALIGNMENT = 64, LONGEST_NAME = 255, VERSION = 1 };
-static const uint8_t signature[8] = {0x89, 'F', 'P', 'T', 'R', 'N', '\r', '\n'};
+enum { LONGEST_NAME = 255, CRC_DIGITS = 8, SIZE_DIGITS = 20 };
+
+/* The beginning of the header, after its length; the digits of the checksum and of the size stand where the blanks are.
+ */
+static const char before_crc[] = "{\"__metadata__\":{\"checksum\":\"crc32 ", between[] = " of ",
+                  after_size[] = " bytes\"";
+enum {
+    CRC_AT = 8 + sizeof before_crc - 1,
+    SIZE_AT = CRC_AT + CRC_DIGITS + sizeof between - 1,
+    START = SIZE_AT + SIZE_DIGITS + sizeof after_size - 1 /* bytes of the file up to the end of all this */
+};
 
 typedef struct entry {
     char *name;
+    char type[SAFETENSORS_TYPE_SIZE];
+    unsigned dims;
+    uint64_t *dim;
     uint8_t *bytes;
     size_t length;
 } entry;
@@ -23,23 +39,33 @@ typedef struct entry {
 struct checkpoint {
     entry *entry;
     size_t count, room;
+    json_t *texts;
 };
 
 checkpoint *checkpoint_new(void)
 {
-    return need(1, sizeof(checkpoint));
+    checkpoint *c = need(1, sizeof *c);
+    c->texts = json_object();
+    if (!c->texts)
+        die("out of memory");
+    return c;
 }
 
 void checkpoint_free(checkpoint *c)
 {
     for (size_t i = 0; c && i < c->count; i++) {
         free(c->entry[i].name);
+        free(c->entry[i].dim);
         free(c->entry[i].bytes);
     }
-    if (c)
+    if (c) {
         free(c->entry);
+        json_decref(c->texts);
+    }
     free(c);
 }
+
+/* ------------------------------------------------------------------------------------------------ in memory */
 
 static const entry *find(const checkpoint *c, const char *name)
 {
@@ -49,11 +75,9 @@ static const entry *find(const checkpoint *c, const char *name)
     return NULL;
 }
 
-void checkpoint_put(checkpoint *c, const char *name, const void *bytes, size_t length)
+/* A new entry with room for its bytes. */
+static entry *add(checkpoint *c, const char *name, const char *type, unsigned dims, const uint64_t *dim, size_t length)
 {
-    const size_t name_length = strlen(name);
-    if (name_length == 0 || name_length > LONGEST_NAME || find(c, name))
-        die("checkpoint: entry '%s' twice, or no name for one", name);
     if (c->count == c->room) {
         entry *larger = need(2 * c->room + 16, sizeof *larger);
         if (c->count > 0)
@@ -62,11 +86,74 @@ void checkpoint_put(checkpoint *c, const char *name, const void *bytes, size_t l
         c->entry = larger;
         c->room = 2 * c->room + 16;
     }
+    const size_t name_length = strlen(name);
     entry *e = &c->entry[c->count++];
-    *e = (entry){need(name_length + 1, 1), need(length, 1), length};
+    *e = (entry){.name = need(name_length + 1, 1),
+                 .dims = dims,
+                 .dim = need(dims, sizeof *dim),
+                 .bytes = need_room(length, 1),
+                 .length = length};
     memcpy(e->name, name, name_length);
-    if (length > 0)
-        memcpy(e->bytes, bytes, length);
+    snprintf(e->type, sizeof e->type, "%s", type);
+    if (dims > 0)
+        memcpy(e->dim, dim, dims * sizeof *dim);
+    return e;
+}
+
+void checkpoint_put_array(checkpoint *c, const checkpoint_array *a)
+{
+    const size_t name_length = strlen(a->name);
+    if (name_length == 0 || name_length > LONGEST_NAME || find(c, a->name))
+        die("checkpoint: array '%s' twice, or no name for one", a->name);
+    entry *e = add(c, a->name, a->type, a->dims, a->dim, a->length);
+    if (a->length > 0)
+        memcpy(e->bytes, a->bytes, a->length);
+}
+
+static void put_vector(checkpoint *c, const char *name, const char *type, size_t n, size_t size, const void *bytes)
+{
+    const uint64_t dim = n;
+    checkpoint_put_array(
+        c, &(checkpoint_array){.name = name, .type = type, .dims = 1, .dim = &dim, .bytes = bytes, .length = n * size});
+}
+
+void checkpoint_put(checkpoint *c, const char *name, const void *bytes, size_t length)
+{
+    put_vector(c, name, "U8", length, 1, bytes);
+}
+
+void checkpoint_put_counts(checkpoint *c, const char *name, size_t n, const uint64_t *x)
+{
+    put_vector(c, name, "U64", n, sizeof *x, x);
+}
+
+void checkpoint_put_reals(checkpoint *c, const char *name, size_t n, const double *x)
+{
+    put_vector(c, name, "F64", n, sizeof *x, x);
+}
+
+void checkpoint_put_floats(checkpoint *c, const char *name, int dims, const int *dim, const float *x)
+{
+    uint64_t wide[SAFETENSORS_MOST_DIMENSIONS];
+    size_t n = 1;
+    for (int i = 0; i < dims; i++) {
+        wide[i] = (uint64_t)dim[i];
+        n *= (size_t)dim[i];
+    }
+    checkpoint_put_array(
+        c, &(checkpoint_array){
+               .name = name, .type = "F32", .dims = (unsigned)dims, .dim = wide, .bytes = x, .length = n * sizeof *x});
+}
+
+void checkpoint_put_text(checkpoint *c, const char *key, const char *text)
+{
+    if (json_object_get(c->texts, key) || json_object_set_new(c->texts, key, json_string(text)) != 0)
+        die("checkpoint: text '%s' twice, or no UTF-8", key);
+}
+
+const char *checkpoint_text(const checkpoint *c, const char *key)
+{
+    return json_string_value(json_object_get(c->texts, key));
 }
 
 const void *checkpoint_get(const checkpoint *c, const char *name, size_t *length)
@@ -77,16 +164,25 @@ const void *checkpoint_get(const checkpoint *c, const char *name, size_t *length
     return e ? e->bytes : NULL;
 }
 
-bool checkpoint_take(const checkpoint *c, const char *name, void *bytes, size_t length, trouble *why)
+static checkpoint_array array_of(const entry *e)
+{
+    return (checkpoint_array){
+        .name = e->name, .type = e->type, .dims = e->dims, .dim = e->dim, .bytes = e->bytes, .length = e->length};
+}
+
+bool checkpoint_find(const checkpoint *c, const char *name, checkpoint_array *a)
 {
     const entry *e = find(c, name);
-    if (!e)
-        return fail(why, "the checkpoint has no entry '%s'", name);
-    if (e->length != length)
-        return fail(why, "entry '%s' of the checkpoint has %zu bytes, not %zu", name, e->length, length);
-    if (length > 0)
-        memcpy(bytes, e->bytes, length);
-    return true;
+    if (e)
+        *a = array_of(e);
+    return e != NULL;
+}
+
+bool checkpoint_at(const checkpoint *c, size_t i, checkpoint_array *a)
+{
+    if (i < c->count)
+        *a = array_of(&c->entry[i]);
+    return i < c->count;
 }
 
 const char *checkpoint_name(const checkpoint *c, size_t i)
@@ -94,167 +190,288 @@ const char *checkpoint_name(const checkpoint *c, size_t i)
     return i < c->count ? c->entry[i].name : NULL;
 }
 
+/* The array of that name, type and length; dims < 0: of one dimension. */
+static const entry *wanted(const checkpoint *c, const char *name, const char *type, int dims, const int *dim,
+                           size_t length, trouble *why)
+{
+    const entry *e = find(c, name);
+    if (!e) {
+        fail(why, "the checkpoint has no array '%s'", name);
+        return NULL;
+    }
+    bool same = e->dims == (dims < 0 ? 1 : (unsigned)dims);
+    for (int i = 0; same && i < dims; i++)
+        same = e->dim[i] == (uint64_t)dim[i];
+    if (strcmp(e->type, type) != 0)
+        fail(why, "array '%s' of the checkpoint is of type %s, not %s", name, e->type, type);
+    else if (e->length != length)
+        fail(why, "array '%s' of the checkpoint has %zu bytes, not %zu", name, e->length, length);
+    else if (!same)
+        fail(why, "array '%s' of the checkpoint has another shape", name);
+    else
+        return e;
+    return NULL;
+}
+
+static bool take_vector(const checkpoint *c, const char *name, const char *type, void *to, size_t length, trouble *why)
+{
+    const entry *e = wanted(c, name, type, -1, NULL, length, why);
+    if (e && length > 0)
+        memcpy(to, e->bytes, length);
+    return e != NULL;
+}
+
+bool checkpoint_take(const checkpoint *c, const char *name, void *bytes, size_t length, trouble *why)
+{
+    return take_vector(c, name, "U8", bytes, length, why);
+}
+
+bool checkpoint_take_counts(const checkpoint *c, const char *name, size_t n, uint64_t *x, trouble *why)
+{
+    return take_vector(c, name, "U64", x, n * sizeof *x, why);
+}
+
+bool checkpoint_take_reals(const checkpoint *c, const char *name, size_t n, double *x, trouble *why)
+{
+    return take_vector(c, name, "F64", x, n * sizeof *x, why);
+}
+
+bool checkpoint_take_floats(const checkpoint *c, const char *name, int dims, const int *dim, float *x, trouble *why)
+{
+    size_t n = 1;
+    for (int i = 0; i < dims; i++)
+        n *= (size_t)dim[i];
+    const entry *e = wanted(c, name, "F32", dims, dim, n * sizeof *x, why);
+    if (e && n > 0)
+        memcpy(x, e->bytes, n * sizeof *x);
+    return e != NULL;
+}
+
 /* ------------------------------------------------------------------------------------------------ on disk */
 
-static void put_number(uint8_t *to, uint64_t number, int bytes)
+/* Bytes of an element; 0: not known. */
+static size_t size_of(const char *type)
 {
-    for (int i = 0; i < bytes; i++)
-        to[i] = (uint8_t)(number >> 8 * i);
+    return safetensors_bits(type) / 8;
 }
 
-static uint64_t get_number(const uint8_t *from, int bytes)
+/* What one byte order makes of the other, where this machine is not little-endian. */
+static void turn(uint8_t *bytes, size_t length, size_t size)
 {
-    uint64_t number = 0;
-    for (int i = 0; i < bytes; i++)
-        number |= (uint64_t)from[i] << 8 * i;
-    return number;
+    const uint16_t one = 1;
+    uint8_t first;
+    memcpy(&first, &one, 1);
+    for (size_t i = 0; first == 0 && size > 1 && i + size <= length; i += size)
+        for (size_t k = 0; k < size / 2; k++) {
+            const uint8_t kept = bytes[i + k];
+            bytes[i + k] = bytes[i + size - 1 - k];
+            bytes[i + size - 1 - k] = kept;
+        }
 }
 
-static uint32_t checksum(const uint8_t *bytes, size_t length)
+/* Elements lie at multiples of their size, as readers want who look at them in place: the large ones come first. The
+ * entries in that order. */
+static const entry **in_order(const checkpoint *c)
 {
-    return (uint32_t)crc32_z(crc32_z(0, NULL, 0), bytes, length);
+    const entry **order = need(c->count, sizeof *order);
+    size_t n = 0;
+    for (size_t size = 9; size-- > 0;)
+        for (size_t i = 0; i < c->count; i++)
+            if (size_of(c->entry[i].type) == size)
+                order[n++] = &c->entry[i];
+    return order;
 }
 
-static size_t aligned(size_t place)
+static json_t *shape_of(const entry *e)
 {
-    return (place + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    json_t *shape = json_array();
+    for (unsigned i = 0; i < e->dims; i++)
+        if (json_array_append_new(shape, json_integer((json_int_t)e->dim[i])) != 0)
+            die("out of memory");
+    return shape;
 }
 
-/* The header and the table; *length is their size. */
-static uint8_t *make_table(const checkpoint *c, size_t *length)
+/* The length and the header; texts come first, and of those the checksum. */
+static uint8_t *make_header(const checkpoint *c, const entry *const *order, bool checked, size_t *size)
 {
-    size_t table = 0;
-    for (size_t i = 0; i < c->count; i++)
-        table += FIXED + strlen(c->entry[i].name);
-    *length = HEADER + table;
-    uint8_t *bytes = need(*length, 1), *to = bytes + HEADER;
-    size_t place = *length;
-    for (size_t i = 0; i < c->count; i++) {
-        const entry *e = &c->entry[i];
-        const size_t name = strlen(e->name);
-        place = aligned(place);
-        put_number(to, name, 4);
-        put_number(to + 4, checksum(e->bytes, e->length), 4);
-        put_number(to + 8, place, 8);
-        put_number(to + 16, e->length, 8);
-        memcpy(to + FIXED, e->name, name);
-        to += FIXED + name;
+    char zeros[sizeof "crc32 " + CRC_DIGITS + sizeof between + SIZE_DIGITS + sizeof " bytes"];
+    snprintf(zeros, sizeof zeros, "crc32 %0*d of %0*d bytes", CRC_DIGITS, 0, SIZE_DIGITS, 0);
+    json_t *header = json_object(), *texts = json_object();
+    bool good = header && texts && (!checked || json_object_set_new(texts, "checksum", json_string(zeros)) == 0) &&
+                json_object_update_missing(texts, c->texts) == 0 &&
+                (json_object_size(texts) == 0 || json_object_set(header, "__metadata__", texts) == 0);
+    uint64_t place = 0;
+    for (size_t i = 0; good && i < c->count; i++) {
+        const entry *e = order[i];
+        good = json_object_set_new(header, e->name,
+                                   safetensors_describe(e->type, shape_of(e), place, place + e->length)) == 0;
         place += e->length;
     }
-    memcpy(bytes, signature, sizeof signature);
-    put_number(bytes + 8, VERSION, 4);
-    put_number(bytes + 12, c->count, 4);
-    put_number(bytes + 16, table, 8);
-    put_number(bytes + 24, place, 8);
-    put_number(bytes + 32, checksum(bytes + HEADER, table), 4);
-    put_number(bytes + 36, checksum(bytes, 36), 4);
+    uint8_t *bytes = good ? safetensors_frame(header, size) : NULL;
+    if (!bytes)
+        die("out of memory");
+    json_decref(texts);
+    json_decref(header);
     return bytes;
+}
+
+static uint32_t crc_of(uint32_t crc, const uint8_t *bytes, size_t length)
+{
+    return (uint32_t)crc32_z(crc, bytes, length);
+}
+
+/* The bytes of an entry as the file has them; NULL: they are so already. */
+static uint8_t *turned(const entry *e)
+{
+    const uint16_t one = 1;
+    if (*(const uint8_t *)&one)
+        return NULL;
+    uint8_t *bytes = need_room(e->length, 1);
+    if (e->length > 0)
+        memcpy(bytes, e->bytes, e->length);
+    turn(bytes, e->length, size_of(e->type));
+    return bytes;
+}
+
+static void fill_in_checksum(uint8_t *header, size_t size, const entry *const *order, size_t count)
+{
+    char digits[SIZE_DIGITS + 1];
+    uint64_t length = size;
+    for (size_t i = 0; i < count; i++)
+        length += order[i]->length;
+    snprintf(digits, sizeof digits, "%0*" PRIu64, SIZE_DIGITS, length);
+    memcpy(header + SIZE_AT, digits, SIZE_DIGITS);
+    uint32_t crc = crc_of(0, header, size);
+    for (size_t i = 0; i < count; i++) {
+        uint8_t *bytes = turned(order[i]);
+        crc = crc_of(crc, bytes ? bytes : order[i]->bytes, order[i]->length);
+        free(bytes);
+    }
+    snprintf(digits, sizeof digits, "%0*" PRIx32, CRC_DIGITS, crc);
+    memcpy(header + CRC_AT, digits, CRC_DIGITS);
+}
+
+static bool write_file(const checkpoint *c, const char *path, bool checked, trouble *why)
+{
+    atomic_file out;
+    size_t size;
+    if (!atomic_file_open(&out, path, why))
+        return false;
+    const entry **order = in_order(c);
+    uint8_t *header = make_header(c, order, checked, &size);
+    if (checked)
+        fill_in_checksum(header, size, order, c->count);
+    fwrite(header, 1, size, out.file);
+    for (size_t i = 0; i < c->count; i++) {
+        uint8_t *bytes = turned(order[i]);
+        fwrite(bytes ? bytes : order[i]->bytes, 1, order[i]->length, out.file);
+        free(bytes);
+    }
+    free(header);
+    free(order);
+    return atomic_file_commit(&out, why);
 }
 
 bool checkpoint_write(const checkpoint *c, const char *path, trouble *why)
 {
-    static const uint8_t zeros[ALIGNMENT];
-    atomic_file out;
-    size_t place;
-    if (!atomic_file_open(&out, path, why))
-        return false;
-    uint8_t *table = make_table(c, &place);
-    fwrite(table, 1, place, out.file);
-    free(table);
-    for (size_t i = 0; i < c->count; i++) {
-        fwrite(zeros, 1, aligned(place) - place, out.file);
-        fwrite(c->entry[i].bytes, 1, c->entry[i].length, out.file);
-        place = aligned(place) + c->entry[i].length;
+    return write_file(c, path, true, why);
+}
+
+bool checkpoint_export(const checkpoint *c, const char *path, trouble *why)
+{
+    return write_file(c, path, false, why);
+}
+
+/* ------------------------------------------------------------------------------------------------ reading */
+
+static bool begins_like_one(const uint8_t *bytes, size_t length)
+{
+    return length >= CRC_AT && memcmp(bytes + 8, before_crc, sizeof before_crc - 1) == 0;
+}
+
+static bool read_digits(const uint8_t *from, int count, int base, uint64_t *number)
+{
+    char text[SIZE_DIGITS + 1] = "", *end;
+    memcpy(text, from, (size_t)count);
+    errno = 0;
+    *number = strtoull(text, &end, base);
+    return strspn(text, base == 16 ? "0123456789abcdef" : "0123456789") == (size_t)count && errno == 0;
+}
+
+/* The beginning and the checksum over all bytes: after this they are what was written. */
+static bool check_start(const uint8_t *bytes, size_t length, const char *name, trouble *why)
+{
+    static const char old[] = "\x89"
+                              "FPTRN\r\n";
+    uint64_t size, crc;
+    if (length >= 8 && memcmp(bytes, old, 8) == 0)
+        return fail(why,
+                    "%s: a checkpoint in the layout before that of safetensors, which is no longer read: begin the "
+                    "run again",
+                    name);
+    if (length < START && (length < CRC_AT || begins_like_one(bytes, length)))
+        return fail(why, "%s: truncated: a checkpoint has at least %d bytes, this has %zu", name, START, length);
+    if (!begins_like_one(bytes, length))
+        return fail(why, "%s: not a checkpoint", name);
+    if (memcmp(bytes + CRC_AT + CRC_DIGITS, between, sizeof between - 1) != 0 ||
+        memcmp(bytes + SIZE_AT + SIZE_DIGITS, after_size, sizeof after_size - 1) != 0 ||
+        !read_digits(bytes + CRC_AT, CRC_DIGITS, 16, &crc) || !read_digits(bytes + SIZE_AT, SIZE_DIGITS, 10, &size))
+        return fail(why, "%s: the header is damaged: no checksum and size at its beginning", name);
+    if (size != length)
+        return fail(why, "%s: %s: it should have %" PRIu64 " bytes, it has %zu", name,
+                    size > length ? "truncated" : "too long", size, length);
+    uint8_t zeros[CRC_DIGITS];
+    memset(zeros, '0', sizeof zeros);
+    uint32_t found = crc_of(crc_of(0, bytes, CRC_AT), zeros, sizeof zeros);
+    found = crc_of(found, bytes + CRC_AT + CRC_DIGITS, length - CRC_AT - CRC_DIGITS);
+    return found == crc || fail(why, "%s: the checkpoint is damaged (checksum)", name);
+}
+
+/* The arrays and texts of a .safetensors file. */
+static checkpoint *parse_any(const uint8_t *bytes, size_t length, const char *name, trouble *why)
+{
+    trouble inner = {""};
+    uint64_t header;
+    safetensors s = {.count = 0};
+    bool good = safetensors_length(bytes, length, &header, &inner);
+    const uint8_t *data = bytes + (good ? 8 + header : 0);
+    good = good && safetensors_parse(&s, (const char *)bytes + 8, (size_t)header, length - 8 - header, &inner);
+    checkpoint *c = checkpoint_new();
+    for (size_t i = 0; good && i < s.count; i++) {
+        const safetensors_entry *e = &s.entry[i];
+        const size_t name_length = strlen(e->name);
+        good = (name_length > 0 && name_length <= LONGEST_NAME) ||
+               fail(&inner, "a tensor with a name of %zu bytes", name_length);
+        if (!good)
+            break;
+        entry *to = add(c, e->name, e->type, e->dimensions, e->extent, (size_t)e->bytes);
+        if (e->bytes > 0)
+            memcpy(to->bytes, data + e->place, (size_t)e->bytes);
+        turn(to->bytes, to->length, size_of(to->type));
     }
-    return atomic_file_commit(&out, why);
-}
-
-/* The bytes of a file while they are read. */
-typedef struct scan {
-    const uint8_t *bytes;
-    size_t length, place, table_end; /* place: where the bytes of entries have been read up to */
-    const char *name;
-} scan;
-
-static bool check_header(scan *s, trouble *why)
-{
-    const uint8_t *b = s->bytes;
-    if (s->length < HEADER)
-        return fail(why, "%s: truncated: a checkpoint has at least %d bytes, this has %zu", s->name, HEADER, s->length);
-    if (memcmp(b, signature, sizeof signature) != 0)
-        return fail(why, "%s: not a checkpoint", s->name);
-    if (get_number(b + 36, 4) != checksum(b, 36))
-        return fail(why, "%s: the header is damaged (checksum)", s->name);
-    if (get_number(b + 8, 4) != VERSION)
-        return fail(why, "%s: a checkpoint of version %u, only %d can be read", s->name, (unsigned)get_number(b + 8, 4),
-                    VERSION);
-    if (get_number(b + 24, 8) != s->length)
-        return fail(why, "%s: %s: it should have %llu bytes, it has %zu", s->name,
-                    get_number(b + 24, 8) > s->length ? "truncated" : "too long",
-                    (unsigned long long)get_number(b + 24, 8), s->length);
-    if (get_number(b + 16, 8) > s->length - HEADER)
-        return fail(why, "%s: the table is larger than the file", s->name);
-    s->table_end = HEADER + (size_t)get_number(b + 16, 8);
-    if (get_number(b + 32, 4) != checksum(b + HEADER, s->table_end - HEADER))
-        return fail(why, "%s: the table is damaged (checksum)", s->name);
-    s->place = s->table_end;
-    return true;
-}
-
-static bool all_zero(const uint8_t *bytes, size_t length)
-{
-    size_t i = 0;
-    while (i < length && bytes[i] == 0)
-        i++;
-    return i == length;
-}
-
-/* One entry of the table at *at, moved past it; its bytes must begin where those of the last one end. */
-static bool read_entry(scan *s, size_t *at, checkpoint *c, trouble *why)
-{
-    char name[LONGEST_NAME + 1] = "";
-    if (s->table_end - *at < FIXED)
-        return fail(why, "%s: the table ends in the middle of an entry", s->name);
-    const uint8_t *b = s->bytes + *at;
-    const uint64_t name_length = get_number(b, 4), offset = get_number(b + 8, 8), length = get_number(b + 16, 8);
-    if (name_length == 0 || name_length > LONGEST_NAME || name_length > s->table_end - *at - FIXED)
-        return fail(why, "%s: an entry with a name of %llu bytes", s->name, (unsigned long long)name_length);
-    memcpy(name, b + FIXED, (size_t)name_length);
-    if (strlen(name) != name_length || find(c, name))
-        return fail(why, "%s: two entries have one name, or a name has a zero byte", s->name);
-    if (offset != aligned(s->place) || offset > s->length || length > s->length - offset)
-        return fail(why, "%s: entry '%s' lies outside of the file, or not where it belongs", s->name, name);
-    if (!all_zero(s->bytes + s->place, (size_t)offset - s->place))
-        return fail(why, "%s: something lies before entry '%s'", s->name, name);
-    if (get_number(b + 4, 4) != checksum(s->bytes + offset, (size_t)length))
-        return fail(why, "%s: entry '%s' is damaged (checksum)", s->name, name);
-    checkpoint_put(c, name, s->bytes + offset, (size_t)length);
-    s->place = (size_t)(offset + length);
-    *at += FIXED + (size_t)name_length;
-    return true;
+    if (good && s.metadata && json_object_update(c->texts, s.metadata) != 0)
+        die("out of memory");
+    json_object_del(c->texts, "checksum");
+    safetensors_free(&s);
+    if (good)
+        return c;
+    fail(why, "%s: %s", name, inner.text);
+    checkpoint_free(c);
+    return NULL;
 }
 
 checkpoint *checkpoint_parse(const uint8_t *bytes, size_t length, const char *name, trouble *why)
 {
-    scan s = {.bytes = bytes, .length = length, .name = name};
-    if (!check_header(&s, why))
-        return NULL;
-    checkpoint *c = checkpoint_new();
-    const uint64_t count = get_number(bytes + 12, 4);
-    size_t at = HEADER;
-    bool good = true;
-    for (uint64_t i = 0; good && i < count; i++)
-        good = read_entry(&s, &at, c, why);
-    if (good && (at != s.table_end || s.place != length))
-        good = fail(why, "%s: has bytes that belong to no entry", name);
-    if (!good) {
-        checkpoint_free(c);
-        c = NULL;
-    }
-    return c;
+    return check_start(bytes, length, name, why) ? parse_any(bytes, length, name, why) : NULL;
 }
 
-checkpoint *checkpoint_read(const char *path, trouble *why)
+checkpoint *checkpoint_import_bytes(const uint8_t *bytes, size_t length, const char *name, bool *whole, trouble *why)
+{
+    *whole = begins_like_one(bytes, length);
+    return *whole ? checkpoint_parse(bytes, length, name, why) : parse_any(bytes, length, name, why);
+}
+
+static uint8_t *read_all(const char *path, size_t *length, trouble *why)
 {
     FILE *file = fopen(path, "rb");
     if (!file) {
@@ -263,10 +480,25 @@ checkpoint *checkpoint_read(const char *path, trouble *why)
     }
     /* A plain stream: what gzip would unpack is no checkpoint, and says so by its first bytes. */
     source *s = source_from(file, path, why);
-    size_t length = 0;
-    uint8_t *bytes = s ? source_rest(s, SIZE_MAX / 4, &length, why) : NULL;
+    uint8_t *bytes = s ? source_rest(s, SIZE_MAX / 4, length, why) : NULL;
     source_close(s);
+    return bytes;
+}
+
+checkpoint *checkpoint_read(const char *path, trouble *why)
+{
+    size_t length = 0;
+    uint8_t *bytes = read_all(path, &length, why);
     checkpoint *c = bytes ? checkpoint_parse(bytes, length, path, why) : NULL;
+    free(bytes);
+    return c;
+}
+
+checkpoint *checkpoint_import(const char *path, bool *whole, trouble *why)
+{
+    size_t length = 0;
+    uint8_t *bytes = read_all(path, &length, why);
+    checkpoint *c = bytes ? checkpoint_import_bytes(bytes, length, path, whole, why) : NULL;
     free(bytes);
     return c;
 }

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* checkpoint.h - named arrays in one file, written to a temporary name, synced and renamed; checked when read.
+/* checkpoint.h - named arrays and texts in one file, written to a temporary name, synced, renamed; checked when read.
  *
- * In memory it is a list of (name, bytes). On disk, with all numbers little-endian:
+ * In memory it is a list of (name, type, shape, bytes) and one of (key, text). On disk it is a .safetensors file, which
+ * any reader of these opens: the arrays are its tensors, those of 8 bytes an element first, those of one byte last;
+ * the texts stand in __metadata__. What makes it a checkpoint is the first text, at the very beginning of the header:
  *
- *     offset 0   8 bytes    89 'F' 'P' 'T' 'R' 'N' 0d 0a
- *            8   4          version, 1
- *           12   4          number of entries
- *           16   8          size of the table in bytes
- *           24   8          size of the file in bytes
- *           32   4          CRC-32 (of zlib) of the table
- *           36   4          CRC-32 of bytes 0 to 35
- *           40              the table: for each entry length of the name (4), CRC-32 of its bytes (4), offset (8),
- *                           length (8), the name (1 to 255 bytes, none of them 0)
+ *     {"__metadata__":{"checksum":"crc32 89abcdef of 00000000000000012345 bytes",
  *
- * Then the bytes of the entries in the order of the table, each at the next multiple of 64, zeros between. Reading
+ * the CRC-32 (of zlib) of the whole file with eight zeros in the place of its digits, and the size of the file. Reading
  * checks every number against the size of the file before it is used, and lets nothing lie where nothing belongs.
  */
 #ifndef FPTRAIN_BASE_CHECKPOINT_H
@@ -23,17 +17,46 @@
 
 typedef struct checkpoint checkpoint;
 
+typedef struct checkpoint_array {
+    const char *name, *type; /* "F32", "F64", "U64", "I64", "U8"; of files of others what they say */
+    unsigned dims;
+    const uint64_t *dim;
+    const void *bytes; /* elements in the order of the last dimension first, as this machine has them */
+    size_t length;     /* bytes */
+} checkpoint_array;
+
 checkpoint *checkpoint_new(void);
 void checkpoint_free(checkpoint *c);
-void checkpoint_put(checkpoint *c, const char *name, const void *bytes, size_t length); /* copies; a name twice: dies */
-/* NULL where there is no such entry; else its bytes, and how many. */
+
+/* These copy; a name twice, or none of 1 to 255 bytes of UTF-8, ends the program. */
+void checkpoint_put(checkpoint *c, const char *name, const void *bytes, size_t length); /* as U8 */
+void checkpoint_put_floats(checkpoint *c, const char *name, int dims, const int *dim, const float *x);
+void checkpoint_put_counts(checkpoint *c, const char *name, size_t n, const uint64_t *x);
+void checkpoint_put_reals(checkpoint *c, const char *name, size_t n, const double *x);
+void checkpoint_put_array(checkpoint *c, const checkpoint_array *a);
+void checkpoint_put_text(checkpoint *c, const char *key, const char *text); /* both UTF-8 */
+
+/* NULL where there is no such array; else its bytes, and how many. */
 const void *checkpoint_get(const checkpoint *c, const char *name, size_t *length);
-/* Copies exactly `length` bytes, or says which entry is missing or has another length. */
-bool checkpoint_take(const checkpoint *c, const char *name, void *bytes, size_t length, trouble *why);
+bool checkpoint_find(const checkpoint *c, const char *name, checkpoint_array *a);
+const char *checkpoint_text(const checkpoint *c, const char *key); /* NULL: none */
+/* Copies exactly `length` bytes of an array of that type, or says which array is missing or is another one. */
+bool checkpoint_take(const checkpoint *c, const char *name, void *bytes, size_t length, trouble *why); /* U8 */
+bool checkpoint_take_floats(const checkpoint *c, const char *name, int dims, const int *dim, float *x, trouble *why);
+bool checkpoint_take_counts(const checkpoint *c, const char *name, size_t n, uint64_t *x, trouble *why);
+bool checkpoint_take_reals(const checkpoint *c, const char *name, size_t n, double *x, trouble *why);
+
 bool checkpoint_write(const checkpoint *c, const char *path, trouble *why);
+/* The same as a .safetensors file that is no checkpoint: without the checksum. */
+bool checkpoint_export(const checkpoint *c, const char *path, trouble *why);
 checkpoint *checkpoint_read(const char *path, trouble *why); /* NULL and a sentence on any defect */
 checkpoint *checkpoint_parse(const uint8_t *bytes, size_t length, const char *name, trouble *why); /* of a whole file */
-/* The entries, in the order in which they were put; NULL past the end. */
+/* The same of any .safetensors file; one that begins like a checkpoint is checked as such, and *whole says so. */
+checkpoint *checkpoint_import(const char *path, bool *whole, trouble *why);
+checkpoint *checkpoint_import_bytes(const uint8_t *bytes, size_t length, const char *name, bool *whole, trouble *why);
+
+/* The arrays in the order in which they were put, or lie in the file; NULL, or false, past the end. */
 const char *checkpoint_name(const checkpoint *c, size_t i);
+bool checkpoint_at(const checkpoint *c, size_t i, checkpoint_array *a);
 
 #endif

@@ -11,6 +11,8 @@ int command_assign(int argc, char **argv);
 int command_estimate(int argc, char **argv);
 int command_tradeoff(int argc, char **argv);
 int command_data(int argc, char **argv);
+int command_eval(int argc, char **argv);
+int command_export(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_help(int argc, char **argv);
 

@@ -29,6 +29,8 @@ static const command commands[] = {
     {"estimate", command_estimate, "how long the word lengths of MuPPET take on given hardware"},
     {"tradeoff", command_tradeoff, "accuracy against low-precision ratio over many assignments"},
     {"data", command_data, "what a data set has, in numbers and pictures"},
+    {"eval", command_eval, "test accuracy of one checkpoint under many formats"},
+    {"export", command_export, "the weights of a checkpoint alone, as a .safetensors file"},
     {"report", command_report, "a page, or tables and plots, that compare runs"},
     {"help", command_help, "this text; help COMMAND; help config: every key of the settings"},
 };

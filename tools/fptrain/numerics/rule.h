@@ -10,6 +10,7 @@
 typedef struct rule {
     fpemu_format format;     /* kind 0: FP32, left alone, not counted */
     fpemu_rounding rounding; /* seed, stream and offset are set for every call from (seed, step, role, index) */
+    const fpemu_range *whole; /* of formats with a scale of the whole tensor: its range; NULL: that of the moment */
 } rule;
 
 /* The rule of a spec ("fp32": left alone) and a rounding mode (NULL: rne); false where a float cannot be rounded so. */

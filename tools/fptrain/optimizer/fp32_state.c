@@ -283,9 +283,9 @@ static size_t workspace(const optimizer *base)
 enum { ARRAYS = 3 };
 static float *array(const fp32 *k, int p, int which, char name[96])
 {
-    static const char *const prefix[ARRAYS] = {"weight", "momentum", "square"};
+    static const char *const prefix[ARRAYS] = {"", "optimizer.momentum.", "optimizer.square."};
     const slot *t = &k->slot[p];
-    (void)snprintf(name, 96, "%s/%s", prefix[which], graph_param(k->base.g, p)->name);
+    (void)snprintf(name, 96, "%s%s", prefix[which], graph_param(k->base.g, p)->name);
     return which == 0 ? t->w : which == 1 ? t->m : t->v;
 }
 
@@ -295,9 +295,10 @@ static void save(const optimizer *base, checkpoint *to)
     for (int p = 0; p < k->slots; p++)
         for (int which = 0; which < ARRAYS; which++) {
             char name[96];
+            const param *shape = graph_param(base->g, p);
             const float *x = array(k, p, which, name);
             if (x)
-                checkpoint_put(to, name, x, k->slot[p].size * sizeof *x);
+                checkpoint_put_floats(to, name, shape->dims, shape->dim, x);
         }
 }
 
@@ -307,16 +308,24 @@ static bool load(optimizer *base, const checkpoint *from, trouble *why)
     for (int p = 0; p < k->slots; p++)
         for (int which = 0; which < ARRAYS; which++) {
             char name[96];
+            const param *shape = graph_param(base->g, p);
             float *x = array(k, p, which, name);
-            if (x && !checkpoint_take(from, name, x, k->slot[p].size * sizeof *x, why))
+            if (x && !checkpoint_take_floats(from, name, shape->dims, shape->dim, x, why))
                 return false;
         }
     return true;
 }
 
+static void start(optimizer *base, int p, const float *w)
+{
+    const slot *t = &((fp32 *)base)->slot[p];
+    memcpy(t->w, w, t->size * sizeof *w);
+}
+
 static const optimizer_type fp32_type = {.free = release, .begin = begin, .extent = extent, .square = square,
                                           .update = update_all, .master = master, .gradient = gradient,
-                                          .bytes = bytes, .workspace = workspace, .save = save, .load = load};
+                                          .bytes = bytes, .workspace = workspace, .save = save, .load = load,
+                                          .start = start};
 
 optimizer *optimizer_fp32(const optimizer_settings *settings, method m, graph *g, rounder *r)
 {

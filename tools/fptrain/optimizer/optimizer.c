@@ -101,12 +101,12 @@ bool optimizer_memory_of(const optimizer_settings *settings, graph *g, optimizer
 
 void optimizer_save(const optimizer *o, checkpoint *to)
 {
-    checkpoint_put(to, "optimizer.time", &o->time, sizeof o->time);
+    checkpoint_put_counts(to, "optimizer.time", 1, &o->time);
     o->type->save(o, to);
 }
 
 bool optimizer_load(optimizer *o, const checkpoint *from, trouble *why)
 {
-    return checkpoint_take(from, "optimizer.time", &o->time, sizeof o->time, why) &&
+    return checkpoint_take_counts(from, "optimizer.time", 1, &o->time, why) &&
            o->type->load(o, from, why);
 }

@@ -395,7 +395,48 @@ static size_t workspace(const optimizer *base)
     return (2 * k->room + (ARRAYS + 1) * k->chunk) * sizeof(float);
 }
 
+/* The first content of an array: the weights w, of the others zero. */
+static void fill_array(packed *k, int p, int which, const float *w)
+{
+    const slot *t = &k->slot[p];
+    float *part = k->part[which];
+    for (size_t first = 0; t->bytes[which] && first < t->size; first += k->chunk) {
+        const size_t n = chunk_at(k, t->size, first);
+        if (which == WEIGHT)
+            memcpy(part, w + first, n * sizeof *part);
+        else
+            memset(part, 0, n * sizeof *part);
+        pack(k, p, which, first, n, part);
+    }
+}
+
+/* With the random bits of the first weights, as if these had been w. */
+static void start(optimizer *base, int p, const float *w)
+{
+    packed *k = (packed *)base;
+    k->slot[p].roundings[WEIGHT] = 0;
+    fill_array(k, p, WEIGHT, w);
+    k->slot[p].roundings[WEIGHT] = 1;
+}
+
 /* ---------------------------------------------------------------------------------------------- checkpoints */
+
+static void name_of(const packed *k, int p, const char *what, char name[96])
+{
+    (void)snprintf(name, 96, "packed.%s.%s", what, graph_param(k->base.g, p)->name);
+}
+
+/* How the bytes of an array are to be read: their format and the shape of the parameter, as in "e4m3fn 16x3x3x3". */
+static void put_layout(const packed *k, int p, int which, const char *name, checkpoint *to)
+{
+    enum { FORMAT = 256, EXTENTS = 64 };
+    char text[FORMAT + EXTENTS];
+    const param *shape = graph_param(k->base.g, p);
+    must(fpemu_format_print(&k->format[which], text, FORMAT), k, p, which);
+    for (int i = 0; i < shape->dims; i++)
+        (void)snprintf(text + strlen(text), 16, "%c%d", i ? 'x' : ' ', shape->dim[i]);
+    checkpoint_put_text(to, name, text);
+}
 
 static void save(const optimizer *base, checkpoint *to)
 {
@@ -404,12 +445,14 @@ static void save(const optimizer *base, checkpoint *to)
         const slot *t = &k->slot[p];
         char name[96];
         for (int which = 0; which < ARRAYS; which++) {
-            (void)snprintf(name, sizeof name, "packed %s/%s", array_name[which], graph_param(base->g, p)->name);
-            if (t->bytes[which])
-                checkpoint_put(to, name, t->bytes[which], t->length[which]);
+            name_of(k, p, array_name[which], name);
+            if (!t->bytes[which])
+                continue;
+            checkpoint_put(to, name, t->bytes[which], t->length[which]);
+            put_layout(k, p, which, name, to);
         }
-        (void)snprintf(name, sizeof name, "roundings/%s", graph_param(base->g, p)->name);
-        checkpoint_put(to, name, t->roundings, sizeof t->roundings);
+        name_of(k, p, "roundings", name);
+        checkpoint_put_counts(to, name, ARRAYS, t->roundings);
     }
 }
 
@@ -420,12 +463,12 @@ static bool load(optimizer *base, const checkpoint *from, trouble *why)
         slot *t = &k->slot[p];
         char name[96];
         for (int which = 0; which < ARRAYS; which++) {
-            (void)snprintf(name, sizeof name, "packed %s/%s", array_name[which], graph_param(base->g, p)->name);
+            name_of(k, p, array_name[which], name);
             if (t->bytes[which] && !checkpoint_take(from, name, t->bytes[which], t->length[which], why))
                 return false;
         }
-        (void)snprintf(name, sizeof name, "roundings/%s", graph_param(base->g, p)->name);
-        if (!checkpoint_take(from, name, t->roundings, sizeof t->roundings, why))
+        name_of(k, p, "roundings", name);
+        if (!checkpoint_take_counts(from, name, ARRAYS, t->roundings, why))
             return false;
     }
     return true;
@@ -433,7 +476,8 @@ static bool load(optimizer *base, const checkpoint *from, trouble *why)
 
 static const optimizer_type packed_type = {.free = release, .begin = begin, .extent = extent, .square = square,
                                           .update = update_all, .master = master, .gradient = gradient,
-                                          .bytes = bytes, .workspace = workspace, .save = save, .load = load};
+                                          .bytes = bytes, .workspace = workspace, .save = save, .load = load,
+                                          .start = start};
 
 /* ------------------------------------------------------------------------------------------------- creation */
 
@@ -526,14 +570,7 @@ static void fill_slot(packed *k, int p)
     slot *t = &k->slot[p];
     for (int which = 0; which < ARRAYS; which++) {
         t->bytes[which] = t->length[which] ? need(t->length[which], 1) : NULL;
-        for (size_t first = 0; t->bytes[which] && first < t->size; first += k->chunk) {
-            const size_t n = chunk_at(k, t->size, first);
-            if (which == WEIGHT)
-                memcpy(k->part[which], k->weights + first, n * sizeof(float));
-            else
-                memset(k->part[which], 0, n * sizeof(float));
-            pack(k, p, which, first, n, k->part[which]);
-        }
+        fill_array(k, p, which, k->weights);
         t->roundings[which] = 1;
     }
 }

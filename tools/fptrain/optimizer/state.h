@@ -56,6 +56,7 @@ typedef struct optimizer_type {
     size_t (*workspace)(const optimizer *o); /* beside it, used for one operator or group at a time */
     void (*save)(const optimizer *o, checkpoint *to);
     bool (*load)(optimizer *o, const checkpoint *from, trouble *why);
+    void (*start)(optimizer *o, int param, const float *w); /* before the first step: weights instead of the graph's */
 } optimizer_type;
 
 struct optimizer {

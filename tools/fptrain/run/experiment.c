@@ -17,6 +17,7 @@
 #include "run/lock.h"
 #include "run/record.h"
 #include "run/trainer.h"
+#include "run/weights.h"
 
 typedef struct session {
     const settings *settings;
@@ -24,6 +25,7 @@ typedef struct session {
     record *record; /* NULL: no directory */
     int lock;       /* of the directory */
     bool quiet, terminal;
+    bool weights;   /* those of the settings have been taken */
     double started;
     uint64_t first;   /* step at which this session began, for the time that is left */
     uint64_t images;  /* of this session */
@@ -39,19 +41,21 @@ static void stop(const trouble *why)
     exit(1);
 }
 
-static const char *checkpoint_path(const session *s, char path[SETTINGS_TEXT + 16])
+enum { LONGEST_PATH = SETTINGS_TEXT + 32 };
+
+static const char *path_of(const session *s, const char *name, char path[LONGEST_PATH])
 {
-    snprintf(path, SETTINGS_TEXT + 16, "%s/checkpoint", s->settings->output.directory);
+    snprintf(path, LONGEST_PATH, "%s/%s", s->settings->output.directory, name);
     return path;
 }
 
-static void write_checkpoint(const session *s)
+static void write_checkpoint(const session *s, const char *name)
 {
     trouble why;
-    char path[SETTINGS_TEXT + 16];
+    char path[LONGEST_PATH];
     checkpoint *c = checkpoint_new();
     trainer_save(s->t, c);
-    if (!record_save(s->record, c, &why) || !checkpoint_write(c, checkpoint_path(s, path), &why))
+    if (!record_save(s->record, c, &why) || !checkpoint_write(c, path_of(s, name, path), &why))
         stop(&why);
     checkpoint_free(c);
 }
@@ -97,8 +101,8 @@ static void free_names(const tensor_names *n)
 
 static bool has_checkpoint(const session *s)
 {
-    char path[SETTINGS_TEXT + 16];
-    return access(checkpoint_path(s, path), F_OK) == 0 || errno != ENOENT;
+    char path[LONGEST_PATH];
+    return access(path_of(s, RUN_CHECKPOINT, path), F_OK) == 0 || errno != ENOENT;
 }
 
 /* What a run that goes on has still to do makes its summary untrue. */
@@ -116,8 +120,8 @@ static void withdraw_summary(const session *s)
 static void resume(session *s, const machine *here, bool another, const record_names *names)
 {
     trouble why;
-    char path[SETTINGS_TEXT + 16];
-    checkpoint *c = checkpoint_read(checkpoint_path(s, path), &why);
+    char path[LONGEST_PATH];
+    checkpoint *c = checkpoint_read(path_of(s, RUN_CHECKPOINT, path), &why);
     if (!c || !trainer_load(s->t, c, &why))
         die("run: %s", why.text);
     s->record = record_resume(s->settings, here, another, names, c, &why);
@@ -129,10 +133,20 @@ static void resume(session *s, const machine *here, bool another, const record_n
     withdraw_summary(s);
 }
 
+/* Before a directory is made or cleared, of which they may be. */
+static void take_weights(session *s)
+{
+    trouble why;
+    if (!s->weights && !weights_start(s->t, &why))
+        die("run: %s", why.text);
+    s->weights = true;
+}
+
 /* Nothing of a run that was there before can be taken for a part of this one. */
 static void begin(session *s, const machine *here, const record_names *names)
 {
     trouble why;
+    take_weights(s);
     if (!occupied_clear(s->settings->output.directory, &why))
         die("run: %s", why.text);
     s->record = record_start(s->settings, here, names, &why);
@@ -149,7 +163,8 @@ static void enter_directory(session *s, const experiment_options *how)
     if (!directory_make(directory, &why) || !lock_take(directory, &s->lock, &why))
         die("run: %s", why.text);
     if (s->lock < 0)
-        fprintf(stderr, "fptrain: run: %s: no locks on this file system: nothing keeps a second process out\n", directory);
+        fprintf(stderr, "fptrain: run: %s: no locks on this file system: nothing keeps a second process out\n",
+                directory);
     if (!occupied_check(s->settings, how->start, &why))
         die("run: %s", why.text);
     occupied_tidy(directory);
@@ -364,7 +379,7 @@ static bool run_steps(session *s)
             return false;
         }
         if (due_within(s))
-            write_checkpoint(s);
+            write_checkpoint(s, RUN_CHECKPOINT);
         show_progress(s, &step);
     }
 }
@@ -388,8 +403,10 @@ static bool run_epoch(session *s)
     if (!record_epoch_end(s->record, &line, &why))
         stop(&why);
     record_policies(s);
+    if (trainer_is_best(s->t, &e)) /* before the checkpoint, which knows that it is there */
+        write_checkpoint(s, RUN_BEST);
     if (due_after(s))
-        write_checkpoint(s);
+        write_checkpoint(s, RUN_CHECKPOINT);
     return true;
 }
 
@@ -419,6 +436,8 @@ bool experiment_run(const settings *settings, const experiment_options *how)
     s.t = trainer_new(settings, &why); /* first: what is wrong with settings is told before a directory is made */
     if (!s.t)
         die("run: %s", why.text);
+    if (how->start != RUN_RESUME || !settings->output.directory[0] || !has_checkpoint(&s))
+        take_weights(&s);
     if (settings->output.directory[0])
         enter_directory(&s, how);
     else if (how->start == RUN_RESUME)

@@ -20,8 +20,8 @@ bool lock_take(const char *directory, int *lock, trouble *why)
     const int error = errno;
     lock_release(*lock);
     *lock = -1;
-    return error != EWOULDBLOCK || fail(why, "%s: another fptrain is writing there; wait for its end, or choose another "
-                                        "--out", directory);
+    return error != EWOULDBLOCK ||
+           fail(why, "%s: another fptrain is writing there; wait for its end, or choose another --out", directory);
 }
 
 void lock_release(int lock)

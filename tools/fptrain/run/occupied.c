@@ -14,7 +14,7 @@
 #include "common/atomic_file.h"
 
 /* In the order in which they go away: nothing to go on from first, and last what says that there was a run. */
-static const char *const files[] = {"checkpoint", "summary.json", "log.jsonl", "settings.ini"};
+static const char *const files[] = {RUN_CHECKPOINT, RUN_BEST, "summary.json", "log.jsonl", "settings.ini"};
 enum { FILES = sizeof files / sizeof *files };
 
 static bool exists(const char *directory, const char *name)
@@ -43,9 +43,12 @@ static bool is_kept(const settings_key *key)
             (strcmp(key->key, "threads") != 0 && strcmp(key->key, "diverged") != 0));
 }
 
-bool occupied_by_same(const settings *now, const settings *then, const char *what, trouble *why)
+bool occupied_continues(const settings *now, const settings *then, const char *what, trouble *why)
 {
-    const int i = settings_difference(now, then, is_kept);
+    settings longer = *then;
+    if (now->train.epochs > then->train.epochs)
+        longer.train.epochs = now->train.epochs;
+    const int i = settings_difference(now, &longer, is_kept);
     settings_key key;
     char a[SETTINGS_TEXT], b[SETTINGS_TEXT];
     if (settings_table(i, &key))
@@ -71,7 +74,7 @@ static bool is_same(const settings *s, bool needed, trouble *why)
     settings then;
     settings_default(&then);
     const bool good = (!needed && access(path, F_OK) != 0) ||
-                      (settings_read(&then, path, why) && occupied_by_same(s, &then, path, why));
+                      (settings_read(&then, path, why) && occupied_continues(s, &then, path, why));
     settings_free(&then);
     free(path);
     return good;
@@ -81,7 +84,7 @@ static bool is_same(const settings *s, bool needed, trouble *why)
 static bool may_go_on(const settings *s, trouble *why)
 {
     const char *directory = s->output.directory;
-    const bool stands = exists(directory, "checkpoint");
+    const bool stands = exists(directory, RUN_CHECKPOINT);
     if (!stands && finished(directory))
         return fail(why, "%s holds a run that is finished, and no checkpoint to go on from: --force replaces it, "
                     "another --out keeps it", directory);

@@ -10,6 +10,9 @@
 
 #include "run/settings.h"
 
+#define RUN_CHECKPOINT "checkpoint.safetensors" /* in the directory of a run: all that is needed to go on */
+#define RUN_BEST "best.safetensors"             /* the same, as it was when the run was best so far */
+
 typedef enum run_start {
     RUN_FRESH,  /* nothing may be there */
     RUN_RESUME, /* what is there goes on; without a checkpoint it begins again */
@@ -27,8 +30,9 @@ void occupied_tidy(const char *directory);
 /* Takes the files of a run away: no part of it can be taken for one of the run that comes. */
 bool occupied_clear(const char *directory, trouble *why);
 
-/* Whether a run with the settings `now` gives what one with `then` gave: all but [output], the number of threads and
- * what becomes of a run that diverged are alike. `what` (a checkpoint, a directory) begins the sentence. */
-bool occupied_by_same(const settings *now, const settings *then, const char *what, trouble *why);
+/* Whether a run with the settings `now` may go on with one of `then`: all but [output], the number of threads and what
+ * becomes of a run that diverged are alike, and there may be more epochs. `what` (a checkpoint, a directory) begins the
+ * sentence. */
+bool occupied_continues(const settings *now, const settings *then, const char *what, trouble *why);
 
 #endif

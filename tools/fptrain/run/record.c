@@ -134,8 +134,8 @@ void record_gradient(record *r, role which, int index, double alpha, const dispe
     tally_gradient(r->tally, r->first[which] + index, alpha, s);
 }
 
-/* Whether the counters so far are told in this line of a step, the first being 1: in each of the first 500, then in each
- * second of 1000, each fourth of 2000... */
+/* Whether the counters so far are told in this line of a step, the first being 1: in each of the first 500, then in
+ * each second of 1000, each fourth of 2000... */
 static bool is_due(uint64_t line)
 {
     enum { AT_EACH = 500 };
@@ -282,7 +282,7 @@ bool record_save(record *r, checkpoint *to, trouble *why)
     char *text = json_dumps(entry, JSON_COMPACT);
     if (!text)
         die("out of memory");
-    checkpoint_put(to, "run", text, strlen(text));
+    checkpoint_put_text(to, "run", text);
     free(text);
     json_decref(entry);
     return true;

@@ -3,10 +3,10 @@
  *
  * A run has an id, made when it starts, which the log, the checkpoint and the summary share: what does not belong
  * together is not put together. The first line of the log (`log`: 2) has the id, the machine and the names of all
- * tensors by role. The others are a step (`loss` and what else record_step has), the end of an epoch (`test_loss`) or of
- * a policy epoch (`policy_epoch`), another machine (`machine`), or why the run was stopped (`stopped`). With counters a
- * step has `tensors` (tally.h), in the order of the first line; it has what became of the `updates` and, of an emulated
- * backend, of the `sums`. Numbers that JSON has not are the strings "inf", "-inf" and "nan".
+ * tensors by role. The others are a step (`loss` and what else record_step has), the end of an epoch (`test_loss`) or
+ * of a policy epoch (`policy_epoch`), another machine (`machine`), or why the run was stopped (`stopped`). With
+ * counters a step has `tensors` (tally.h), in the order of the first line; it has what became of the `updates` and, of
+ * an emulated backend, of the `sums`. Numbers that JSON has not are the strings "inf", "-inf" and "nan".
  *
  * The first 500 steps of the log have counters each; then every second has those of two, 1000 steps later every fourth
  * those of four, and so on: sums stay exact, and the log of a long run short. A checkpoint knows how long the log was;
@@ -33,8 +33,8 @@ typedef struct record_names {
     const char *const *name[ROLES];
 } record_names;
 
-/* Of a run that begins: makes the directory where there is none, a new id, settings.ini and a log of one line. NULL and a
- * sentence on failure. */
+/* Of a run that begins: makes the directory where there is none, a new id, settings.ini and a log of one line. NULL and
+ * a sentence on failure. */
 record *record_start(const settings *s, const machine *here, const record_names *names, trouble *why);
 /* Of a run that goes on from this checkpoint: says so where log or summary are of another run, or the log is shorter
  * than it was. another: on another machine than before, if this is one. */

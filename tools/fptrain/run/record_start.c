@@ -159,11 +159,10 @@ static bool take_id(const json_t *entry, char id[RUN_ID + 1])
 /* What record_save has put there; *length of the log. */
 static bool take_entry(record *r, const checkpoint *from, machine *then, uint64_t *length, trouble *why)
 {
-    size_t size;
-    const char *text = checkpoint_get(from, "run", &size);
+    const char *text = checkpoint_text(from, "run");
     if (!text)
         return fail(why, "the checkpoint in %.200s is of no run with an id: an older fptrain wrote it", r->directory);
-    json_t *entry = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
+    json_t *entry = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
     const json_t *log = json_object_get(entry, "log");
     const bool good = take_id(entry, r->id) && machine_from_json(json_object_get(entry, "machine"), then) &&
                       json_is_integer(log) && json_integer_value(log) > 0 && take_totals(entry, r->totals) &&
@@ -207,8 +206,8 @@ static bool cut_log(const record *r, uint64_t length, trouble *why)
     if (fstat(fileno(r->log), &status) != 0)
         return fail(why, "%s/log.jsonl: %s", r->directory, strerror(errno));
     if ((uint64_t)status.st_size < length || pread(fileno(r->log), &last, 1, (off_t)length - 1) != 1 || last != '\n')
-        return fail(why, "%.200s/log.jsonl is not what it was at the checkpoint, whose log has %llu bytes", r->directory,
-                    (unsigned long long)length);
+        return fail(why, "%.200s/log.jsonl is not what it was at the checkpoint, whose log has %llu bytes",
+                    r->directory, (unsigned long long)length);
     if (ftruncate(fileno(r->log), (off_t)length) != 0 || fseeko(r->log, (off_t)length, SEEK_SET) != 0)
         return fail(why, "%s/log.jsonl: %s", r->directory, strerror(errno));
     return true;
@@ -221,7 +220,8 @@ static bool check_summary(const record *r, trouble *why)
     const char *id = json_string_value(json_object_get(summary, "run"));
     const bool good = access(path, F_OK) != 0 || (id && strcmp(id, r->id) == 0);
     if (!good)
-        fail(why, "%.200s is not of run %s, of which the checkpoint is: one of them does not belong there", path, r->id);
+        fail(why, "%.200s is not of run %s, of which the checkpoint is: one of them does not belong there", path,
+             r->id);
     json_decref(summary);
     free(path);
     return good;

@@ -109,6 +109,12 @@ static const row rows[] = {
      "packed: of the momentum; empty: codebook(dynamic8,2048)"},
     {"optimizer", "squares", TEXT, AT(optimizer, squares), "", 0, 0, NULL, NULL,
      "packed: of adam's second moment; empty: codebook(udynamic8,2048)"},
+    {"init", "from", TEXT, AT(init, from), "", 0, 0, NULL, "--init-from",
+     "weights to start from: a checkpoint, a directory of a run or a .safetensors file; empty: drawn by the seed"},
+    {"init", "map", TEXT, AT(init, map), "", 0, 0, NULL, NULL,
+     "names there to names here: PATTERN=REPLACEMENT,... or a file of such lines; see WEIGHTS"},
+    {"init", "partial", TEXT, AT(init, partial), "", 0, 0, NULL, NULL,
+     "patterns of parameters, with commas between, that may be missing there or have another shape"},
     {"output", "directory", TEXT, AT(output, directory), "", 0, 0, NULL, "--out",
      "where log.jsonl, summary.json, settings.ini and checkpoints go; empty: nowhere"},
     {"output", "log_every", WHOLE, AT(output, log_every), "10", 1, 1e9, NULL, NULL, "steps from one line to the next"},
@@ -121,6 +127,8 @@ static const row rows[] = {
      "with them how often each exponent occurs"},
     {"output", "dispersion", YESNO, AT(output, dispersion), "no", 0, 0, NULL, NULL,
      "with them standard deviation and 1 % quantile of every gradient, before it is rounded"},
+    {"output", "best", CHOICE, AT(output, best), "none", 0, 0, "none accuracy loss", NULL,
+     "keeps best.safetensors, the checkpoint of the best test accuracy or loss so far"},
 };
 /* clang-format on */
 enum { ROWS = sizeof rows / sizeof *rows, MOST_FORMATS = 1000 };

@@ -53,9 +53,13 @@ typedef struct settings {
         char store[16], storing[16], weights[64], gradients[64], momenta[64], squares[64];
     } optimizer;
     struct {
+        char from[SETTINGS_TEXT], map[SETTINGS_TEXT], partial[SETTINGS_TEXT];
+    } init;
+    struct {
         char directory[SETTINGS_TEXT];
         int log_every, checkpoint_every, checkpoint_steps;
         bool counters, histograms, dispersion;
+        char best[16];
     } output;
     int format_count;
     format_line *formats; /* as policy_fixed takes them; the words belong to the settings */

@@ -2,7 +2,7 @@
 /* tally.h - what the roundings of tensors counted, of one step or summed over several, and as a line of the log.
  *
  * As text it is a JSON array with an element for each tensor: 0 where nothing was counted, else an array of the numbers
- * that tally_counters names, zeros at its end left out, and after them maybe an object with what only some tensors have:
+ * that tally_counter names, zeros at its end left out, and then maybe an object with what only some tensors have:
  * `alpha` of a gradient where it is not the scale of the loss, `deviation` and `quantile`, `sqnr_db`, `histogram`.
  */
 #ifndef FPTRAIN_RUN_TALLY_H

@@ -110,6 +110,7 @@ trainer *trainer_new(const settings *s, trouble *why)
 {
     trainer *t = need(1, sizeof *t);
     t->settings = s;
+    t->at.best = NAN;
     if (open_data(t, why) && build(t, why) && equip(t, why))
         return t;
     trainer_free(t);
@@ -234,6 +235,18 @@ static double rate_of(const trainer *t)
     return schedule_lr(s->train.schedule, s->train.lr, (int)t->at.epoch, s->train.epochs, s->train.warmup, NULL);
 }
 
+bool trainer_rates_agree(const trainer *t, const settings *then)
+{
+    const settings *now = t->settings;
+    const uint64_t begun = t->at.epoch + (t->at.next > 0);
+    bool same = true;
+    for (uint64_t epoch = 0; !t->policy->type->rate && same && epoch < begun; epoch++)
+        same =
+            schedule_lr(now->train.schedule, now->train.lr, (int)epoch, now->train.epochs, now->train.warmup, NULL) ==
+            schedule_lr(then->train.schedule, then->train.lr, (int)epoch, then->train.epochs, then->train.warmup, NULL);
+    return same;
+}
+
 bool trainer_over(const trainer *t)
 {
     return t->at.epoch >= (uint64_t)t->settings->train.epochs ||
@@ -344,23 +357,43 @@ static void pass_over(trainer *t, bool rounded, double *loss, double *accuracy)
     *accuracy = rows ? (double)correct / (double)rows : NAN;
 }
 
+void trainer_test(trainer *t, bool rounded, double *loss, double *accuracy)
+{
+    t->r->want = 0;
+    if (rounded) {
+        rounder_begin(t->r, UINT64_C(1) << 63 | t->at.epoch << 32);
+        if (t->settings->optimizer.master) /* else they are rounded, and not to be changed here */
+            t->optimizer->type->begin(t->optimizer);
+    }
+    t->optimizer->unrounded = !rounded;
+    pass_over(t, rounded, loss, accuracy);
+    t->optimizer->unrounded = false;
+}
+
 evaluation trainer_evaluate(trainer *t)
 {
     evaluation e;
     double loss;
-    t->r->want = 0;
-    if (rounds_anything(t)) {
-        rounder_begin(t->r, UINT64_C(1) << 63 | t->at.epoch << 32);
-        if (t->settings->optimizer.master) /* else they are rounded, and not to be changed here */
-            t->optimizer->type->begin(t->optimizer);
-        pass_over(t, true, &e.loss, &e.accuracy);
-    }
-    t->optimizer->unrounded = true;
-    pass_over(t, false, &loss, &e.accuracy_fp32);
-    t->optimizer->unrounded = false;
-    if (!rounds_anything(t)) {
+    const bool rounded = rounds_anything(t);
+    if (rounded)
+        trainer_test(t, true, &e.loss, &e.accuracy);
+    trainer_test(t, false, &loss, &e.accuracy_fp32);
+    if (!rounded) {
         e.loss = loss;
         e.accuracy = e.accuracy_fp32;
     }
     return e;
+}
+
+bool trainer_is_best(trainer *t, const evaluation *e)
+{
+    const char *by = t->settings->output.best;
+    const bool loss = strcmp(by, "loss") == 0;
+    const double now = loss ? e->loss : e->accuracy;
+    const bool better = loss ? now < t->at.best : now > t->at.best;
+    if (strcmp(by, "none") == 0 || isnan(now) || !(isnan(t->at.best) || better))
+        return false;
+    t->at.best = now;
+    t->at.best_epoch = t->at.epoch - 1;
+    return true;
 }

@@ -35,6 +35,8 @@ typedef struct position {
     uint64_t test_adrift; /* 1: the last evaluation had such a loss */
     double loss;      /* sums over the rows of this epoch */
     uint64_t correct, rows;
+    double best;           /* of output.best: the best test accuracy or loss so far; NaN: none yet */
+    uint64_t best_epoch;   /* of which epoch, from 0 */
     uint64_t outside;      /* sums of gradient computations that lay outside 32 bits, where the backend counts them */
     update_counts updates; /* of all steps that were counted */
     sum_counts sums;       /* of the gradient computations of these, where the backend counts them */
@@ -81,12 +83,19 @@ void trainer_free(trainer *t);
 bool trainer_step(trainer *t, unsigned want, bool counted, step_result *result);
 size_t trainer_steps(const trainer *t); /* of an epoch */
 bool trainer_over(const trainer *t);    /* all epochs are done, or the policy says that it is enough */
+/* Whether the learning rates of the steps so far are those that the settings `then` gave. */
+bool trainer_rates_agree(const trainer *t, const settings *then);
 evaluation trainer_evaluate(trainer *t);
+/* Loss and accuracy of the test samples alone, in the formats of the moment or with the weights as they are kept. */
+void trainer_test(trainer *t, bool rounded, double *loss, double *accuracy);
 void trainer_end_epoch(trainer *t);
 
+/* Whether the last epoch, which has ended, was the best so far by output.best; if so it is kept in mind. */
+bool trainer_is_best(trainer *t, const evaluation *e);
 /* Between steps; after the last step of an epoch, not before trainer_end_epoch. */
 void trainer_save(const trainer *t, checkpoint *to);
-/* False and a sentence where the checkpoint is of other settings, or not whole; the trainer is then of no use. */
+/* False and a sentence where the checkpoint is of other settings, or not whole; the trainer is then of no use. More
+ * epochs than then are taken where the learning rates of the steps so far are as they would have been with so many. */
 bool trainer_load(trainer *t, const checkpoint *from, trouble *why);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* bytes.h - whole numbers in bytes, the least significant first. */
-#ifndef FPEMU_TOOL_BYTES_H
-#define FPEMU_TOOL_BYTES_H
+#ifndef COMMON_BYTES_H
+#define COMMON_BYTES_H
 
 #include <stdint.h>
 

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Weights out of runs and into others, checkpoints tested under many formats, the best one kept, more epochs.
+set -u
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+fptrain=$FPTRAIN
+status=0
+export OMP_NUM_THREADS=1
+
+complain() {
+    echo "$*"
+    status=1
+}
+
+refuses() { # WORD COMMAND...
+    local word=$1 said
+    shift
+    said=$("$@" 2>&1)
+    [ $? -eq 2 ] || complain "$*: not refused"
+    case $said in *"$word"*) ;; *) complain "$*: says '$said', nothing of '$word'" ;; esac
+    [ "$(printf '%s\n' "$said" | wc -l)" -eq 1 ] || complain "$*: more than a line"
+}
+
+small="--model mlp --set model.width=0.1 --data digits --set data.train_count=200 --set data.test_count=100 --quiet"
+still="$small --epochs 1 --lr 0 --seed 9"
+
+# ------------------------------------------------------------------------------------------------ out and in
+"$fptrain" run $small --epochs 1 --out a || complain "run: $?"
+"$fptrain" export a -o a.safetensors || complain "export: $?"
+for from in a a/checkpoint.safetensors a.safetensors; do
+    "$fptrain" run $still --init-from $from --force --out b || complain "--init-from $from: $?"
+    "$fptrain" export b -o b.safetensors
+    cmp -s a.safetensors b.safetensors || complain "--init-from $from: other weights"
+done
+"$fptrain" run $still --force --out b && "$fptrain" export b -o b.safetensors
+cmp -s a.safetensors b.safetensors && complain "another seed, the same weights"
+# --resume does not take the weights again, nor need them
+"$fptrain" run $small --epochs 1 --init-from a.safetensors --out c
+cp c/checkpoint.safetensors c.before && mv a.safetensors d.safetensors
+"$fptrain" run $small --epochs 1 --init-from a.safetensors --resume --out c ||
+    complain "--resume without the first weights"
+"$SAME_CHECKPOINT" c/checkpoint.safetensors c.before || complain "--resume: other weights"
+mv d.safetensors a.safetensors
+# packed parameters start as the nearest, or stochastically rounded, values; here they hold the weights
+"$fptrain" run $still --init-from a.safetensors --set optimizer.store=packed --set optimizer.weights=bf16 \
+    --set optimizer.storing=nearest --out p && "$fptrain" export p -o p.safetensors || complain "packed: $?"
+"$fptrain" run $still --init-from p --set formats.w=bf16 --set optimizer.master=no --out q &&
+    "$fptrain" export q -o q.safetensors || complain "out of packed: $?"
+cmp -s p.safetensors q.safetensors || complain "packed: other weights come out than went in"
+cmp -s p.safetensors a.safetensors && complain "bf16 has not rounded"
+
+# ------------------------------------------------------------------------------------------------ names
+"$fptrain" export a -o other.safetensors --map 'linear*.*=net.\2.\1' || complain "export --map: $?"
+refuses "'net.weight.1'" "$fptrain" run $still --init-from other.safetensors
+"$fptrain" run $still --init-from other.safetensors --set 'init.map=net.*.*=linear\2.\1' --force --out b &&
+    "$fptrain" export b -o b.safetensors || complain "init.map: $?"
+cmp -s a.safetensors b.safetensors || complain "init.map: other weights"
+printf '# back\n\nnet.weight.* = linear*.weight\n  net.*.* = linear\\2.\\1\n' >names.txt
+"$fptrain" run $still --init-from other.safetensors --set init.map=names.txt --force --out b &&
+    "$fptrain" export b -o b.safetensors || complain "a file of names: $?"
+cmp -s a.safetensors b.safetensors || complain "a file of names: other weights"
+printf '#\nnothing\n' >names.txt
+refuses "names.txt:2: 'nothing'" "$fptrain" export a -o x.safetensors --map names.txt
+refuses "has more *" "$fptrain" export a -o x.safetensors --map 'a*=b**'
+refuses "names a *" "$fptrain" export a -o x.safetensors --map 'a*=b\2'
+refuses "no tensor is called 'conv*'" "$fptrain" export a -o x.safetensors --map 'conv*=c*'
+refuses "two tensors come to the name 'one'" "$fptrain" export a -o x.safetensors --map '*=one'
+[ ! -e x.safetensors ] || complain "a file after an error"
+
+# ------------------------------------------------------------------------------------------------ what does not fit
+"$fptrain" export a -o headless.safetensors --map 'linear3.*='
+refuses "no weights for 'linear3.weight', 'linear3.bias'" "$fptrain" run $still --init-from headless.safetensors
+"$fptrain" run $still --init-from headless.safetensors --set 'init.partial=linear3.*' --force --out b ||
+    complain "partial: $?"
+"$fptrain" export b -o b.safetensors --map 'linear3.*='
+cmp -s headless.safetensors b.safetensors || complain "init.partial: other weights"
+refuses "no tensor of this network is called 'conv1.*'" \
+    "$fptrain" run $still --init-from headless.safetensors --set 'init.partial=conv1.*'
+refuses "the network has no tensor 'extra.weight', 'extra.bias'" sh -c \
+    "$fptrain export a -o x.safetensors --map 'linear1.*=extra.*'; $fptrain run $still --init-from x.safetensors"
+refuses "tensor 'linear1.weight' is 26x784, but linear1.weight of the network is 51x784" \
+    "$fptrain" run $still --set model.width=0.2 --init-from a
+twin="--model resnet20 --set model.width=0.25 --data digits --set data.train_count=32 --set data.test_count=10 --quiet"
+"$fptrain" run $twin --epochs 1 --out twin || complain "resnet20: $?"
+refuses "'conv3.weight' is the second one for conv2.weight" \
+    "$fptrain" run $twin --init-from twin --set 'init.map=conv3.weight=conv2.weight' --set init.partial=conv3.weight
+refuses "go with init.from" "$fptrain" run $still --set init.partial=linear1.weight
+refuses "none.safetensors: No such file" "$fptrain" run $still --init-from none.safetensors
+refuses "no safetensors" "$fptrain" run $still --init-from a/settings.ini
+cp a/checkpoint.safetensors bad.safetensors
+printf 'x' | dd of=bad.safetensors bs=1 seek=9000 conv=notrunc 2>/dev/null
+refuses "damaged (checksum)" "$fptrain" run $still --init-from bad.safetensors
+refuses "damaged (checksum)" "$fptrain" export bad.safetensors -o x.safetensors
+refuses "belongs to a run" "$fptrain" export a -o a/checkpoint.safetensors
+
+# ------------------------------------------------------------------------------------------------ eval
+field() { # KEY: of the last line of an epoch on standard input
+    sed -n "/test_loss/s/.*\"$1\":\([^,}]*\).*/\1/p" | tail -n 1
+}
+
+# What the run said of itself at its end, to the last bit.
+agrees() { # DIR
+    local line own fp32
+    own=$("$fptrain" eval "$1" --csv --formats own) || complain "eval $1: $?"
+    fp32=$("$fptrain" eval "$1" --csv --formats fp32)
+    line=$(field test_loss <"$1/log.jsonl"),$(field test_accuracy <"$1/log.jsonl")
+    [ "$(awk -F, 'NR == 2 { printf "%.14g %.14g", $(NF-1), $NF }' <<<"$own")" = \
+        "$(awk -F, '{ printf "%.14g %.14g", $1, $2 }' <<<"$line")" ] ||
+        complain "$1: own is '$own', the run said '$line'"
+    [ "$(awk -F, 'NR == 2 { printf "%.14g", $NF }' <<<"$fp32")" = \
+        "$(awk '{ printf "%.14g", $1 }' <<<"$(field test_accuracy_fp32 <"$1/log.jsonl")")" ] ||
+        complain "$1: fp32 is '$fp32'"
+}
+trains() { # DIR OPTION...
+    local dir=$1
+    shift
+    "$fptrain" run $net "$@" --out "$dir" || complain "$dir: exit status $?"
+    agrees "$dir"
+}
+agrees a
+net="--model lenet --data digits --set data.train_count=200 --set data.test_count=100 --quiet --epochs 2"
+trains sr --set formats.w=e2m1 --set 'formats.v=e3m2 sr' --set 'formats.conv1.*=fp16'
+trains bare --set formats.w=e4m3fn --set optimizer.master=no
+trains packed --set optimizer.store=packed --set train.micro_batches=2 --set formats.v=e5m2 --lr 0.01
+trains assign --policy assign:ratio=0.5
+trains muppet --policy muppet:levels=8/12,epoch-steps=2,tail=40,switch=0/1
+"$fptrain" eval a --csv --formats 'w=scaled(int4),v=fp16' --formats 'mx(e2m1,block=16)' --calibrate 2 --range absmax \
+    --range percentile:99 --range mse --plot rows.svg >rows.csv || complain "eval: $?"
+[ "$(cut -d, -f1-3 rows.csv | tail -n +2 | cut -d'"' -f2 | sort -u | wc -l)" -eq 2 ] || complain "rows: $(cat rows.csv)"
+[ "$(wc -l <rows.csv)" -eq 6 ] || complain "not a row for each range of the first alone: $(cat rows.csv)"
+grep -c '<rect class="c"' rows.svg | grep -qx 3 || complain "the plot has not 3 calibrated bars"
+"$fptrain" eval a --json --formats e4m3fn | grep -q '"formats": "e4m3fn"' || complain "eval --json"
+refuses "no gradients" "$fptrain" eval a --formats dv=e5m2
+refuses "character" "$fptrain" eval a --formats w=e9
+refuses "no tensor of this network" "$fptrain" eval a --formats 'conv7.*=fp16'
+refuses "scale of the whole tensor" "$fptrain" eval a --formats e4m3fn --calibrate 2
+refuses "percentile:P" "$fptrain" eval a --calibrate 2 --range percentile:0
+refuses "goes with --calibrate" "$fptrain" eval a --range mse
+refuses "one CHECKPOINT" "$fptrain" eval
+refuses "51x784" "$fptrain" eval a --set model.width=0.2
+[ "$("$fptrain" eval a.safetensors ${small% --quiet} --csv --formats fp32)" = \
+    "$("$fptrain" eval a --csv --formats fp32)" ] ||
+    complain "eval of exported weights"
+
+# ------------------------------------------------------------------------------------------ the best, and more epochs
+log() { # DIR: but for the clock and the run's own id
+    sed '1d; s/,"seconds":[^,}]*//' "$1/run/log.jsonl"
+}
+
+mkdir long short
+long="$small --set output.best=accuracy --set output.log_every=1 --out run"
+(cd long && "$fptrain" run $long --epochs 6) || complain "6 epochs: $?"
+(cd short && "$fptrain" run $long --epochs 2 && "$fptrain" run $long --epochs 6 --resume) ||
+    complain "2 epochs, then 6: $?"
+"$SAME_CHECKPOINT" long/run/checkpoint.safetensors short/run/checkpoint.safetensors ||
+    complain "2 epochs, then 6: other weights"
+[ "$(log long)" = "$(log short)" ] ||
+    complain "2 epochs, then 6: another log"
+grep -q '"steps": 24,' short/run/summary.json || complain "the summary is that of 2 epochs"
+best=$(sed -n 's/.*"best_accuracy": \([^,]*\),.*/\1/p' long/run/summary.json)
+[ "$("$fptrain" eval long/run/best.safetensors --csv --formats own | awk -F, 'NR == 2 { printf "%.9g", $NF }')" = \
+    "$(awk '{ printf "%.9g", $1 }' <<<"$best")" ] || complain "best.safetensors is not that of accuracy $best"
+refuses "train.epochs = 6, not 5" sh -c "cd long && $fptrain run $long --epochs 5 --resume"
+mkdir cosine
+(cd cosine && "$fptrain" run $long --epochs 2 --schedule cosine)
+refuses "other learning rates" sh -c "cd cosine && $fptrain run $long --epochs 4 --schedule cosine --resume"
+exit $status

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Weights go to PyTorch and come from it, and what eval says under formats is what ml_dtypes' casts give.
+set -u
+judge=$(cd "$(dirname "$0")" && pwd)/weights_judge.py
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+fptrain=$FPTRAIN
+export OMP_NUM_THREADS=1
+python3 -c 'import ml_dtypes, numpy, safetensors.numpy' >/dev/null 2>&1 ||
+    { echo 'skipped: no Python 3 with numpy, safetensors and ml_dtypes'; exit 77; }
+
+fails() {
+    echo "$*"
+    exit 1
+}
+
+train() { # NAME OPTION...
+    local name=$1
+    shift
+    "$fptrain" run --data mnist:"$work" --epochs 1 --batch 32 --quiet --out "$name" "$@" || fails "$name: run"
+}
+
+python3 "$judge" data . || fails "no data"
+train mlp --model mlp --set model.width=0.1
+"$fptrain" export mlp -o mlp.safetensors --names own || fails export
+"$fptrain" eval mlp --json --formats fp32 --formats w=e4m3fn:saturate --formats e4m3fn:saturate \
+    --formats 'scaled(e4m3fn)' --calibrate 3 >formats.json || fails "eval mlp"
+python3 "$judge" check . || fails "mlp: the judge says no"
+
+python3 -c 'import torch, safetensors.torch' >/dev/null 2>&1 || { echo 'no torch: its part is left out'; exit 0; }
+sequence='conv1.*=0.*,conv2.*=3.*,linear1.*=7.*,linear2.*=9.*,linear3.*=11.*'
+back='0.*=conv1.*,3.*=conv2.*,7.*=linear1.*,9.*=linear2.*,11.*=linear3.*'
+train lenet --model lenet
+train resnet --model resnet20 --set model.width=0.25 --set model.projections=yes
+"$fptrain" run --model charlstm --set model.width=0.25 --data text:text --set data.steps=16 --epochs 1 --quiet \
+    --out lstm || fails "lstm: run"
+"$fptrain" export lenet -o lenet.safetensors --map "$sequence" && "$fptrain" export resnet -o resnet.safetensors &&
+    "$fptrain" export lstm -o lstm.safetensors || fails "export"
+for name in lenet resnet lstm; do
+    "$fptrain" eval $name --json --formats fp32 >$name.json || fails "eval $name"
+done
+python3 "$judge" weights . || fails "no weights"
+train loaded --model lenet --lr 0 --init-from half.safetensors --set init.map="$back"
+"$fptrain" export loaded -o loaded.safetensors --names own || fails "export loaded"
+"$fptrain" eval half.safetensors --model lenet --data mnist:"$work" --set init.map="$back" --json --formats fp32 \
+    >half.json || fails "eval half"
+"$fptrain" eval back.safetensors --model charlstm --set model.width=0.25 --data text:text --set data.steps=16 --json \
+    --formats fp32 >back.json || fails "eval back"
+python3 "$judge" torch . || fails "torch: the judge says no"

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* eval.c - fptrain eval: test accuracy of one checkpoint under many formats. */
+#include "common/system.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "commands/commands.h"
+#include "commands/options.h"
+#include "common/json.h"
+#include "eval/eval_table.h"
+#include "run/weights.h"
+
+static const char help[] =
+    "Usage: fptrain eval CHECKPOINT [--formats FORMATS]... [OPTION...]\n"
+    "Test loss and accuracy (of text bits a character) of one checkpoint under many formats, without training.\n"
+    "\n"
+    "  CHECKPOINT           a checkpoint, the directory of a run; or a .safetensors file with --model and --data\n"
+    "      --formats F      one row: fp32; own, those of the run; a format for all parameters and values, as e4m3fn;\n"
+    "                       or PATTERN=FORMAT[ ROUNDING],... as w=e4m3fn,v=fp16,conv1.*=fp32. Default: fp32 and own\n"
+    "      --calibrate N    rows with scales of whole tensors, as scaled(e4m3fn), come again with ranges found in N\n"
+    "                       batches of training data, which then stay\n"
+    "      --range HOW      how: absmax (the default), percentile:P or mse; may come again\n"
+    "      --json, --csv    print that instead of the table\n"
+    "      --plot FILE      SVG of the rows\n"
+    "      --config, --set and the options of run change settings of the checkpoint, such as data.test_limit\n"
+    "  -h, --help\n";
+
+enum { MOST = 1000 };
+
+typedef struct wish {
+    const char *path, *plot;
+    const char *formats[MOST], *range[MOST];
+    int rows, ranges, batches;
+    bool json, csv;
+} wish;
+
+static void add(const char *what, const char **list, int *count)
+{
+    if (*count == MOST)
+        die("eval: more than %d of --%s", MOST, what);
+    list[(*count)++] = optarg;
+}
+
+static int batches_of(const char *text)
+{
+    uint64_t n;
+    if (!number_whole(text, 1, 1000000, &n))
+        die("eval: --calibrate is a whole number from 1 to 1000000, not '%.50s'", text);
+    return (int)n;
+}
+
+static void check_range(const char *text)
+{
+    range_rule rule;
+    trouble why;
+    if (!range_rule_read(&rule, text, &why))
+        die("eval: --range: %s", why.text);
+}
+
+static void read_options(wish *w, int argc, char **argv)
+{
+    enum { FORMATS = 256, CALIBRATE, RANGE, JSON, CSV, PLOT };
+    static const struct option longs[] = {{"formats", required_argument, NULL, FORMATS},
+                                          {"calibrate", required_argument, NULL, CALIBRATE},
+                                          {"range", required_argument, NULL, RANGE},
+                                          {"json", no_argument, NULL, JSON},
+                                          {"csv", no_argument, NULL, CSV},
+                                          {"plot", required_argument, NULL, PLOT},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    int option;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+        switch (option) {
+        case FORMATS: add("formats", w->formats, &w->rows); break;
+        case CALIBRATE: w->batches = batches_of(optarg); break;
+        case RANGE:
+            check_range(optarg);
+            add("range", w->range, &w->ranges);
+            break;
+        case JSON: w->json = true; break;
+        case CSV: w->csv = true; break;
+        case PLOT: w->plot = options_output("eval", optarg); break;
+        case 'h': fputs(help, stdout); exit(0);
+        default: options_refuse("eval", argv[optind - 1], longs, true);
+        }
+    }
+    if (optind + 1 != argc)
+        die("eval: one CHECKPOINT expected; see 'fptrain eval --help'");
+    if (w->json && w->csv)
+        die("eval: --json or --csv, not both");
+    if (w->ranges && !w->batches)
+        die("eval: --range goes with --calibrate N");
+    w->path = argv[optind];
+    if (!w->ranges)
+        w->range[w->ranges++] = "absmax";
+    if (!w->rows) {
+        w->formats[w->rows++] = "fp32";
+        w->formats[w->rows++] = "own";
+    }
+}
+
+/* Those of the checkpoint, then what the options change; argv has no more than these. */
+static void read_settings(settings *s, const checkpoint *c, bool whole, int argc, char **argv)
+{
+    trouble why;
+    const char *text = whole ? checkpoint_text(c, "settings") : "";
+    if (!text)
+        die("eval: the checkpoint has no settings");
+    settings_default(s);
+    if (!settings_parse(s, text, strlen(text), "checkpoint", &why))
+        die("eval: %s", why.text);
+    if (whole) /* the weights come from here, by their own names */
+        s->init.from[0] = s->init.map[0] = s->init.partial[0] = '\0';
+    if (!settings_options(s, &argc, argv, &why))
+        die("eval: %s", why.text);
+}
+
+/* Rows by --formats, each followed by its calibrated ones. */
+static int test_all(evaluator *e, const wish *w, eval_row *row)
+{
+    trouble why;
+    int count = 0;
+    bool calibrated = w->batches == 0;
+    for (int i = 0; i < w->rows; i++) {
+        const eval_row *like = &row[count];
+        if (!evaluator_test(e, w->formats[i], &row[count++], &why))
+            die("eval: %s", why.text);
+        for (int k = 0; w->batches && k < w->ranges; k++) {
+            const bool takes = evaluator_test_calibrated(e, w->range[k], like, &row[count], &why);
+            calibrated = calibrated || takes;
+            count += takes;
+        }
+    }
+    if (!calibrated)
+        die("eval: --calibrate: no format has a scale of the whole tensor, as scaled(e4m3fn) has");
+    return count;
+}
+
+static char **copy_of(int argc, char **argv)
+{
+    char **copy = need((size_t)argc + 1, sizeof *copy);
+    memcpy(copy, argv, (size_t)argc * sizeof *copy);
+    return copy;
+}
+
+int command_eval(int argc, char **argv)
+{
+    wish w = {.rows = 0};
+    settings s;
+    trouble why;
+    bool whole;
+    /* Settings are taken twice: first for what they leave of the options, then over those of the checkpoint. */
+    const int all = argc;
+    char **arguments = copy_of(argc, argv);
+    settings_default(&s);
+    if (!settings_options(&s, &argc, argv, &why))
+        die("eval: %s", why.text);
+    settings_free(&s);
+    read_options(&w, argc, argv);
+    checkpoint *c = weights_open(w.path, &whole, &why);
+    if (!c)
+        die("eval: %s", why.text);
+    read_settings(&s, c, whole, all, arguments);
+
+    evaluator *e = evaluator_new(&s, c, whole, &why);
+    if (!e)
+        die("eval: %s", why.text);
+    checkpoint_free(c);
+    if (w.batches)
+        evaluator_calibrate(e, w.batches);
+    eval_row *row = need((size_t)w.rows * (size_t)(w.ranges + 1), sizeof *row);
+    const int count = test_all(e, &w, row);
+    const eval_table t = {.checkpoint = w.path,
+                          .model = s.model.name,
+                          .data = s.data.source,
+                          .samples = evaluator_samples(e),
+                          .text = evaluator_is_text(e),
+                          .count = count,
+                          .row = row};
+    if (w.json) {
+        json_t *json = eval_table_json(&t);
+        char *text = json_to_text(json, JSON_INDENT(2));
+        puts(text);
+        free(text);
+        json_decref(json);
+    } else if (w.csv) {
+        eval_table_csv(stdout, &t);
+    } else {
+        eval_table_print(stdout, &t);
+    }
+    if (w.plot && !eval_table_plot(w.plot, &t, &why))
+        die("eval: %s", why.text);
+    for (int i = 0; i < count; i++)
+        eval_row_free(&row[i]);
+    free(row);
+    evaluator_free(e);
+    settings_free(&s);
+    free(arguments);
+    return 0;
+}

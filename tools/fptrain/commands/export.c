@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* export.c - fptrain export: the weights of a checkpoint alone, as a .safetensors file. */
+#include "common/system.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands/commands.h"
+#include "commands/options.h"
+#include "run/weights.h"
+
+static const char help[] =
+    "Usage: fptrain export CHECKPOINT -o FILE.safetensors [OPTION...]\n"
+    "Writes the parameters and running statistics of a checkpoint, without the state of the run, as F32.\n"
+    "\n"
+    "  CHECKPOINT         a checkpoint, the directory of a run, or any .safetensors file\n"
+    "  -o, --output FILE\n"
+    "      --names WHOSE  torch (the default): as PyTorch's modules call them; own: as the network does\n"
+    "      --map RULES    PATTERN=REPLACEMENT,... or a file of such lines: names after that, as init.map\n"
+    "  -h, --help\n"
+    "\n"
+    "Packed weights are unpacked. WEIGHTS in fptrain(1) has the layout of each parameter.\n";
+
+int command_export(int argc, char **argv)
+{
+    enum { NAMES = 256, MAP };
+    static const struct option longs[] = {{"output", required_argument, NULL, 'o'},
+                                          {"names", required_argument, NULL, NAMES},
+                                          {"map", required_argument, NULL, MAP},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    const char *output = NULL, *whose = "torch", *rules = "";
+    trouble why;
+    int option;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, "o:h", longs, NULL)) != -1) {
+        switch (option) {
+        case 'o': output = options_output("export", optarg); break;
+        case NAMES: whose = optarg; break;
+        case MAP: rules = optarg; break;
+        case 'h': return fputs(help, stdout) < 0;
+        default: options_refuse("export", argv[optind - 1], longs, false);
+        }
+    }
+    if (optind + 1 != argc || !output)
+        die("export: CHECKPOINT and -o FILE expected; see 'fptrain export --help'");
+    const bool torch = strcmp(whose, "torch") == 0;
+    if (!torch && strcmp(whose, "own") != 0)
+        die("export: --names is torch or own, not '%.50s'", whose);
+
+    const char *from = argv[optind];
+    bool whole;
+    name_map *names = name_map_read(rules, &why);
+    checkpoint *c = names ? weights_open(from, &whole, &why) : NULL;
+    if (!c)
+        die("export: %s", why.text);
+    checkpoint *weights = weights_of(c, whole, &why);
+    if (!weights)
+        die("export: %.150s: %.340s", from, why.text);
+    if (!weights_export(weights, output, torch, names, &why))
+        die("export: %s", why.text);
+    checkpoint_free(weights);
+    checkpoint_free(c);
+    name_map_free(names);
+    return 0;
+}

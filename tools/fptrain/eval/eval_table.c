@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* eval_table.c - see eval_table.h */
+#include "eval/eval_table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/atomic_file.h"
+#include "common/axis.h"
+#include "common/json.h"
+#include "common/shown.h"
+#include "common/svg.h"
+
+static double measure(const eval_table *t, const eval_row *r)
+{
+    return t->text ? r->loss / log(2) : 100 * r->accuracy;
+}
+
+static const char *measure_name(const eval_table *t)
+{
+    return t->text ? "bits/char" : "accuracy";
+}
+
+/* The row without any rounding, or NULL. */
+static const eval_row *unrounded(const eval_table *t)
+{
+    for (int i = 0; i < t->count; i++)
+        if (strcmp(t->row[i].formats, "fp32") == 0)
+            return &t->row[i];
+    return NULL;
+}
+
+static void label_of(const eval_row *r, char label[256])
+{
+    snprintf(label, 256, "%.180s%s%.40s", r->formats, r->range ? ", calibrated " : "", r->range ? r->range : "");
+}
+
+void eval_table_print(FILE *out, const eval_table *t)
+{
+    const eval_row *base = unrounded(t);
+    char label[256];
+    int wide = 7;
+    for (int i = 0; i < t->count; i++) {
+        label_of(&t->row[i], label);
+        wide = (int)strlen(label) > wide ? (int)strlen(label) : wide;
+    }
+    fprintf(out, "%-*s %7s %7s %10s %10s%s\n", wide, "formats", "w, bits", "v, bits", "test loss", measure_name(t),
+            base ? "  to fp32" : "");
+    for (int i = 0; i < t->count; i++) {
+        const eval_row *r = &t->row[i];
+        label_of(r, label);
+        shown_clean(label);
+        fprintf(out, "%-*s %7.4g %7.4g %10.4f %*.*f%s", wide, label, r->bits_w, r->bits_v, r->loss, t->text ? 10 : 8,
+                t->text ? 4 : 2, measure(t, r), t->text ? "" : " %");
+        if (base)
+            fprintf(out, " %+*.*f", 8, t->text ? 4 : 2, measure(t, r) - measure(t, base));
+        fputc('\n', out);
+    }
+}
+
+/* In quotes where it has to be. */
+static void put_field(FILE *out, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        fputs(text, out);
+        return;
+    }
+    fputc('"', out);
+    for (; *text; text++)
+        fprintf(out, *text == '"' ? "\"\"" : "%c", *text);
+    fputc('"', out);
+}
+
+void eval_table_csv(FILE *out, const eval_table *t)
+{
+    fprintf(out, "formats,range,bits_w,bits_v,test_loss,test_accuracy%s\n", t->text ? ",bits_a_character" : "");
+    for (int i = 0; i < t->count; i++) {
+        const eval_row *r = &t->row[i];
+        put_field(out, r->formats);
+        fprintf(out, ",%s,%.17g,%.17g,%.17g,%.17g", r->range ? r->range : "", r->bits_w, r->bits_v, r->loss,
+                r->accuracy);
+        if (t->text)
+            fprintf(out, ",%.17g", measure(t, r));
+        fputc('\n', out);
+    }
+}
+
+static void set(json_t *object, const char *key, json_t *value)
+{
+    if (json_object_set_new(object, key, value) != 0)
+        die("out of memory");
+}
+
+/* What is no UTF-8 has no place in JSON. */
+static json_t *text_of(const char *text)
+{
+    json_t *value = json_string(text);
+    return value ? value : json_null();
+}
+
+json_t *eval_table_json(const eval_table *t)
+{
+    json_t *all = json_object(), *rows = json_array();
+    set(all, "checkpoint", text_of(t->checkpoint));
+    set(all, "model", text_of(t->model));
+    set(all, "data", text_of(t->data));
+    set(all, "samples", json_of_count(t->samples));
+    for (int i = 0; i < t->count; i++) {
+        const eval_row *r = &t->row[i];
+        json_t *row = json_object();
+        set(row, "formats", text_of(r->formats));
+        set(row, "range", r->range ? text_of(r->range) : json_null());
+        set(row, "bits_w", json_of_double(r->bits_w));
+        set(row, "bits_v", json_of_double(r->bits_v));
+        set(row, "test_loss", json_of_double(r->loss));
+        set(row, "test_accuracy", json_of_double(r->accuracy));
+        if (t->text)
+            set(row, "bits_a_character", json_of_double(measure(t, r)));
+        if (json_array_append_new(rows, row) != 0)
+            die("out of memory");
+    }
+    set(all, "rows", rows);
+    return all;
+}
+
+/* ------------------------------------------------------------------------------------------------ the plot */
+
+enum { LEFT = 14, BARS = 330, RIGHT = 690, TOP = 62, LINE = 22, BAR = 14, WIDTH = 760, LABEL = 50 };
+
+static axis axis_of(const eval_table *t)
+{
+    double high = -INFINITY;
+    for (int i = 0; i < t->count; i++) {
+        const double x = measure(t, &t->row[i]);
+        high = isfinite(x) ? fmax(high, x) : high;
+    }
+    return axis_make(0, high > 0 ? high : 1, BARS, RIGHT);
+}
+
+static void draw_row(FILE *out, const eval_table *t, const axis *x, int i)
+{
+    const eval_row *r = &t->row[i];
+    const double value = measure(t, r);
+    const int y = TOP + i * LINE;
+    char label[256];
+    label_of(r, label);
+    if (strlen(label) > LABEL)
+        strcpy(label + LABEL - 3, "...");
+    fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", BARS - 6, y + 11);
+    svg_text(out, label);
+    fprintf(out, "</text>\n");
+    if (isfinite(value) && value >= 0)
+        fprintf(out, "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>", r->range ? "c" : "m", BARS,
+                y, fmax(axis_place(x, value) - BARS, 0.5), BAR);
+    fprintf(out, "<text x=\"%.1f\" y=\"%d\">%.*f%s</text>\n", (isfinite(value) ? axis_place(x, value) : BARS) + 4,
+            y + 11, t->text ? 4 : 2, value, t->text ? "" : " %");
+}
+
+bool eval_table_plot(const char *path, const eval_table *t, trouble *why)
+{
+    static const char style[] = ".m{fill:#1f6fb5}.c{fill:#2b8a57}.grid{stroke:#ccc;stroke-width:.6}"
+                                ".base{stroke:#222;stroke-dasharray:4 3}";
+    atomic_file file;
+    if (!atomic_file_open(&file, path, why))
+        return false;
+    FILE *out = file.file;
+    const int bottom = TOP + t->count * LINE;
+    const axis x = axis_of(t);
+    const eval_row *base = unrounded(t);
+    svg_begin(out, &(svg_page){.width = WIDTH, .height = bottom + 44, .font_size = 11, .style = style});
+    fprintf(out, "<text x=\"%d\" y=\"22\" font-size=\"13\">", LEFT);
+    svg_text(out, t->model);
+    fprintf(out,
+            " under formats: %s</text>\n<text x=\"%d\" y=\"44\">%zu test samples; green: calibrated ranges</text>\n",
+            t->text ? "bits a character" : "test accuracy", LEFT, t->samples);
+    for (double tick = 0; tick <= x.high + 1e-9 * x.step; tick += x.step)
+        fprintf(
+            out,
+            "<path class=\"grid\" d=\"M%.1f %dV%d\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%g%s</text>\n",
+            axis_place(&x, tick), TOP - 4, bottom, axis_place(&x, tick), bottom + 16, tick, t->text ? "" : " %");
+    for (int i = 0; i < t->count; i++)
+        draw_row(out, t, &x, i);
+    if (base && isfinite(measure(t, base)))
+        fprintf(out, "<path class=\"base\" d=\"M%.1f %dV%d\"/>\n", axis_place(&x, measure(t, base)), TOP - 4, bottom);
+    svg_end(out);
+    return atomic_file_commit(&file, why);
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* evaluator.c - see evaluator.h */
+#include "eval/evaluator.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policies/fixed.h"
+#include "run/weights.h"
+
+struct evaluator {
+    settings settings;
+    trainer *t;
+    rule *own[2]; /* of values and parameters, as the run had them */
+    bool own_master;
+    calibration *calibration;
+};
+
+/* ------------------------------------------------------------------------------------------------ making */
+
+/* The state of the policy, from which the formats of the moment come. */
+static bool load_policy(const evaluator *e, const checkpoint *c, trouble *why)
+{
+    size_t length = 0;
+    const void *state = checkpoint_get(c, "policy.state", &length);
+    const policy *p = e->t->policy;
+    return !state || p->type->load(e->t->policy, e->t->r, state, length, why);
+}
+
+/* Random words and all that hangs on the epoch are those of the evaluation at its end. */
+static void set_epoch(const evaluator *e, const checkpoint *c)
+{
+    size_t length = 0;
+    const uint64_t *places = checkpoint_get(c, "run.position", &length);
+    if (places && length >= 3 * sizeof *places)
+        e->t->at.epoch = places[1] - (places[1] > 0 && places[2] == 0);
+}
+
+static bool load(evaluator *e, const checkpoint *c, bool whole, trouble *why)
+{
+    const settings *s = &e->settings;
+    name_map *names = name_map_read(s->init.map, why);
+    checkpoint *weights = names ? weights_of(c, whole, why) : NULL;
+    bool good = weights && weights_load(e->t, weights, names, s->init.partial, why);
+    if (good && whole) {
+        good = load_policy(e, c, why);
+        set_epoch(e, c);
+    }
+    checkpoint_free(weights);
+    name_map_free(names);
+    return good;
+}
+
+static void keep_own_rules(evaluator *e)
+{
+    for (int which = 0; which < 2; which++) {
+        const size_t count = (size_t)rounder_count(e->t->r, (role)which);
+        e->own[which] = need(count, sizeof *e->own[which]);
+        memcpy(e->own[which], e->t->r->rule[which], count * sizeof *e->own[which]);
+    }
+    e->own_master = e->settings.optimizer.master;
+}
+
+evaluator *evaluator_new(const settings *s, const checkpoint *c, bool whole, trouble *why)
+{
+    evaluator *e = need(1, sizeof *e);
+    e->settings = *s;
+    /* Weights alone, in FP32: no state, no gradients to gather. */
+    strcpy(e->settings.optimizer.store, "fp32");
+    strcpy(e->settings.optimizer.name, "sgd");
+    strcpy(e->settings.scaler.name, "none");
+    e->settings.train.micro_batches = 1;
+    e->t = trainer_new(&e->settings, why);
+    if (e->t && load(e, c, whole, why)) {
+        keep_own_rules(e);
+        return e;
+    }
+    evaluator_free(e);
+    return NULL;
+}
+
+void evaluator_free(evaluator *e)
+{
+    if (!e)
+        return;
+    calibration_free(e->calibration);
+    trainer_free(e->t);
+    free(e->own[0]);
+    free(e->own[1]);
+    free(e);
+}
+
+bool evaluator_is_text(const evaluator *e)
+{
+    return e->t->data.text != NULL;
+}
+
+size_t evaluator_samples(const evaluator *e)
+{
+    return e->t->data.test.count;
+}
+
+/* ------------------------------------------------------------------------------------------------ assignments */
+
+/* The length of a text up to a character that stands outside of parentheses, or its end. */
+static size_t up_to(const char *text, char stop)
+{
+    int depth = 0;
+    size_t length = 0;
+    for (; text[length] && (depth > 0 || text[length] != stop); length++)
+        depth += (text[length] == '(') - (text[length] == ')');
+    return length;
+}
+
+static char *piece(const char *from, size_t length)
+{
+    while (length > 0 && isspace((unsigned char)*from)) {
+        from++;
+        length--;
+    }
+    while (length > 0 && isspace((unsigned char)from[length - 1]))
+        length--;
+    char *text = need(length + 1, 1);
+    return memcpy(text, from, length);
+}
+
+static bool read_item(settings *to, const char *item, trouble *why)
+{
+    const size_t equals = up_to(item, '=');
+    char *key = piece(item, equals), *value = piece(item + equals, 0);
+    bool good = true;
+    free(value);
+    if (item[equals]) {
+        value = piece(item + equals + 1, strlen(item + equals + 1));
+        good = strcmp(key, "dv") != 0 && strcmp(key, "dw") != 0;
+        good = good ? settings_set(to, "formats", key, value, why)
+                    : fail(why, "there are no gradients to round (%s)", key);
+        free(value);
+    } else {
+        good = settings_set(to, "formats", "v", key, why) && settings_set(to, "formats", "w", key, why);
+    }
+    free(key);
+    return good;
+}
+
+static bool read_assignment(settings *to, const char *text, trouble *why)
+{
+    trouble inner = {""};
+    for (const char *at = text;;) {
+        const size_t length = up_to(at, ',');
+        char *item = piece(at, length);
+        const bool good = *item ? read_item(to, item, &inner) : fail(&inner, "nothing between two commas");
+        free(item);
+        if (!good)
+            return fail(why, "--formats '%.100s': %.300s", text, inner.text);
+        if (!at[length])
+            return true;
+        at += length + 1;
+    }
+}
+
+static void set_master(const evaluator *e, bool master)
+{
+    ((evaluator *)(uintptr_t)e)->settings.optimizer.master = master;
+    e->t->optimizer->settings.master = master;
+}
+
+static void clear_rules(const rounder *r)
+{
+    for (int which = 0; which < 2; which++)
+        memset(r->rule[which], 0, (size_t)rounder_count(r, (role)which) * sizeof *r->rule[which]);
+}
+
+static bool assign(evaluator *e, const char *formats, trouble *why)
+{
+    rounder *r = e->t->r;
+    clear_rules(r);
+    set_master(e, true);
+    if (strcmp(formats, "fp32") == 0)
+        return true;
+    if (strcmp(formats, "own") == 0) {
+        for (int which = 0; which < 2; which++)
+            memcpy(r->rule[which], e->own[which], (size_t)rounder_count(r, (role)which) * sizeof *r->rule[which]);
+        set_master(e, e->own_master);
+        return true;
+    }
+    settings lines;
+    settings_default(&lines);
+    policy *p = read_assignment(&lines, formats, why) ? policy_fixed(lines.format_count, lines.formats, why) : NULL;
+    if (p) {
+        p->type->assign(p, r);
+        p->type->free(p);
+    }
+    settings_free(&lines);
+    return p != NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------ testing */
+
+static double mean_bits(const evaluator *e, role which)
+{
+    double bits = 0, elements = 0;
+    for (int i = 0; i < rounder_count(e->t->r, which); i++) {
+        if (!rounder_rounds(e->t->r, which, i))
+            continue;
+        const double n = which == ROLE_W
+                             ? (double)graph_param(e->t->g, i)->size
+                             : (double)graph_value(e->t->g, i)->row * graph_value(e->t->g, i)->rows_per_sample;
+        bits += n * rule_bits(&e->t->r->rule[which][i]);
+        elements += n;
+    }
+    return elements > 0 ? bits / elements : 32;
+}
+
+static bool rounds_anything(const evaluator *e)
+{
+    for (int which = 0; which < 2; which++)
+        for (int i = 0; i < rounder_count(e->t->r, (role)which); i++)
+            if (e->t->r->rule[which][i].format.kind)
+                return true;
+    return false;
+}
+
+static char *copy(const char *text)
+{
+    return piece(text, strlen(text));
+}
+
+bool evaluator_test(evaluator *e, const char *formats, eval_row *row, trouble *why)
+{
+    *row = (eval_row){.formats = NULL};
+    if (!assign(e, formats, why))
+        return false;
+    *row = (eval_row){.formats = copy(formats), .bits_w = mean_bits(e, ROLE_W), .bits_v = mean_bits(e, ROLE_V)};
+    trainer_test(e->t, rounds_anything(e), &row->loss, &row->accuracy);
+    return true;
+}
+
+void evaluator_calibrate(evaluator *e, int batches)
+{
+    trainer *t = e->t;
+    loader from;
+    int samples;
+    calibration_free(e->calibration);
+    e->calibration = calibration_new(t->r, batches);
+    loader_open(&from, &t->data, true, t->settings->train.batch, t->settings->train.seed);
+    from.steps = t->settings->data.steps;
+    loader_epoch(&from, 0);
+    t->optimizer->unrounded = true;
+    for (int i = 0; i < batches && (samples = loader_next(&from, t->inputs, t->labels)) > 0; i++)
+        (void)graph_forward(t->g, &t->optimizer->store, calibration_observer(e->calibration), samples, t->inputs,
+                            t->labels, false, 0);
+    t->optimizer->unrounded = false;
+    loader_close(&from);
+    for (int p = 0; p < graph_params(t->g); p++)
+        calibration_weights(e->calibration, p, t->optimizer->type->master(t->optimizer, p));
+}
+
+bool evaluator_test_calibrated(evaluator *e, const char *range, const eval_row *like, eval_row *row, trouble *why)
+{
+    range_rule how;
+    *row = (eval_row){.formats = NULL};
+    if (!range_rule_read(&how, range, why) || !assign(e, like->formats, why))
+        return false;
+    if (!calibration_apply(e->calibration, &how))
+        return fail(why, "%s: no format of it has a scale of the whole tensor", like->formats);
+    *row = (eval_row){
+        .formats = copy(like->formats), .range = copy(range), .bits_w = like->bits_w, .bits_v = like->bits_v};
+    trainer_test(e->t, true, &row->loss, &row->accuracy);
+    calibration_lift(e->calibration);
+    return true;
+}
+
+void eval_row_free(eval_row *row)
+{
+    free(row->formats);
+    free(row->range);
+}
