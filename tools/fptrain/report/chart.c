@@ -140,20 +140,40 @@ static size_t neighbours(size_t count)
     return count <= MOST_POINTS ? 1 : (2 * count + MOST_POINTS - 1) / MOST_POINTS;
 }
 
-static void put_point(FILE *out, const axis *x, const axis *y, double at, double h, bool *down)
+/* The pieces of a curve as they are drawn. */
+typedef struct pen {
+    FILE *out;
+    const axis *x, *y;
+    bool down;
+    int points, alone;          /* of this piece so far; pieces of one point */
+    double dot[MOST_POINTS][2]; /* where those lie */
+    double last[2];
+} pen;
+
+static void put_point(pen *p, double at, double h)
 {
-    fprintf(out, "%c%.1f %.1f%s", *down ? 'L' : 'M', axis_place(x, at), axis_place(y, h),
-            *down ? "" : "h0.1"); /* so that a single point shows */
-    *down = true;
+    p->last[0] = axis_place(p->x, at);
+    p->last[1] = axis_place(p->y, h);
+    p->points = p->down ? p->points + 1 : 1;
+    fprintf(p->out, "%c%.1f %.1f%s", p->down ? 'L' : 'M', p->last[0], p->last[1],
+            p->down ? "" : "h0.1"); /* so that a single point shows */
+    p->down = true;
+}
+
+static void lift(pen *p)
+{
+    if (p->down && p->points == 1 && p->alone < MOST_POINTS)
+        memcpy(p->dot[p->alone++], p->last, sizeof p->last);
+    p->down = false;
 }
 
 /* The lowest and the highest of neighbours where there are more points than the eye can tell apart: no peak is lost. A
- * point without a number breaks the curve. */
+ * point without a number breaks the curve; one that stands alone is a dot. */
 static void put_curve(FILE *out, const series *s, const double *h, const axis *x, const axis *y, const char *kind,
                       int colour)
 {
     const size_t each = neighbours(s->count);
-    bool down = false;
+    pen p = {.out = out, .x = x, .y = y};
     fprintf(out, "<path class=\"%s ", kind);
     put_colour(out, colour);
     fprintf(out, "\" d=\"");
@@ -167,12 +187,17 @@ static void put_curve(FILE *out, const series *s, const double *h, const axis *x
         }
         const size_t first = low < high ? low : high, second = low < high ? high : low;
         if (first < end)
-            put_point(out, x, y, s->x[first], h[first], &down);
+            put_point(&p, s->x[first], h[first]);
         if (second < end && second != first)
-            put_point(out, x, y, s->x[second], h[second], &down);
-        down = down && !broken;
+            put_point(&p, s->x[second], h[second]);
+        if (broken)
+            lift(&p);
     }
+    lift(&p);
     fprintf(out, "\"/>\n");
+    for (int i = 0; i < p.alone; i++)
+        fprintf(out, "<circle class=\"f%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\"/>\n", colour % COLOURS, p.dot[i][0],
+                p.dot[i][1]);
 }
 
 /* From the low end forth and along the high one back; in pieces where a run has no number. */
@@ -235,8 +260,8 @@ static void put_run(FILE *out, const chart *c, const curves *of, size_t which, c
 static void put_frame(FILE *out, const chart *c, const curves *of, size_t which)
 {
     const extent e = extent_of(c, of, which);
-    const axis x = axis_make(e.x0, e.x1, LEFT, RIGHT);
-    axis y = axis_make(e.y0, e.y1, BOTTOM, TOP);
+    axis x = axis_make(e.x0, e.x1, LEFT, RIGHT), y = axis_make(e.y0, e.y1, BOTTOM, TOP);
+    x.step = fmax(x.step, 1); /* there are no halves of steps */
     y.step = c->logarithmic && y.step < 1 && y.high - y.low > 1 ? 1 : y.step; /* whole powers */
     put_axes(out, c, &x, &y);
     for (int k = 0; k < of->count; k++)

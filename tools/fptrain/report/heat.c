@@ -173,7 +173,8 @@ static void put_limits(FILE *out, const heat *h, const axis *x)
 static void put_heat(FILE *out, const heat *h)
 {
     const int bottom = TOP + h->rows * ROW, left = left_of(h);
-    const axis x = axis_make(h->x_first, h->x_last, left, NAMES + CELLS);
+    axis x = axis_make(h->x_first, h->x_last, left, NAMES + CELLS);
+    x.step = fmax(x.step, 1);
     unsigned char *levels = levels_of(h);
     fprintf(out, "<title>");
     svg_text(out, h->title);

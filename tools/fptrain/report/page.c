@@ -278,7 +278,7 @@ static void put_head(FILE *out, const groups *g, json_t *notes, bool seeds)
     const char *note;
     json_t *value;
     fprintf(out,
-            "<thead><tr><th>run</th>%s<th>best, %%</th><th>epoch</th><th>last, %%</th><th>last, FP32, %%</th>"
+            "<thead><tr><th>run</th>%s<th>best, %%</th><th>epoch, from 0</th><th>last, %%</th><th>last, FP32, %%</th>"
             "<th>loss</th>",
             seeds ? "<th>seeds</th>" : "");
     if (formats_tell(g))
