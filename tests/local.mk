@@ -333,7 +333,7 @@ check-cross:
 	$(BASH) $(top_srcdir)/tests/cross.sh $(HOSTS)
 
 # ------------------------------------------------------------------------------------- the trainer's networks
-EXTRA_DIST += tests/vectors/fptrain.py tests/vectors/fptrain.txt
+EXTRA_DIST += tests/vectors/fptrain.py tests/vectors/fptrain.txt tests/vectors/updates.py tests/vectors/updates.txt
 FPTRAIN_HARNESS = tests/fptrain/harness.c tests/fptrain/harness.h
 FPTRAIN_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fptrain
 FPTRAIN_LDADD = tools/libfptrain.la lib/libfpemu.la
@@ -341,7 +341,8 @@ FPTRAIN_TESTS = \
 	tests/fptrain/layers \
 	tests/fptrain/networks \
 	tests/fptrain/passes \
-	tests/fptrain/rounded
+	tests/fptrain/rounded \
+	tests/fptrain/updates
 tests_fptrain_layers_SOURCES = tests/fptrain/layers.c $(FPTRAIN_HARNESS)
 tests_fptrain_layers_CPPFLAGS = $(FPTRAIN_CPPFLAGS)
 tests_fptrain_layers_LDADD = $(FPTRAIN_LDADD)
@@ -351,6 +352,9 @@ tests_fptrain_passes_LDADD = $(FPTRAIN_LDADD)
 tests_fptrain_rounded_SOURCES = tests/fptrain/rounded.c $(FPTRAIN_HARNESS)
 tests_fptrain_rounded_CPPFLAGS = $(FPTRAIN_CPPFLAGS)
 tests_fptrain_rounded_LDADD = $(FPTRAIN_LDADD)
+tests_fptrain_updates_SOURCES = tests/fptrain/updates.c $(FPTRAIN_HARNESS)
+tests_fptrain_updates_CPPFLAGS = $(FPTRAIN_CPPFLAGS)
+tests_fptrain_updates_LDADD = $(FPTRAIN_LDADD)
 tests_fptrain_networks_SOURCES = tests/fptrain/networks.c $(FPTRAIN_HARNESS)
 tests_fptrain_networks_CPPFLAGS = $(FPTRAIN_CPPFLAGS)
 tests_fptrain_networks_LDADD = $(FPTRAIN_LDADD)

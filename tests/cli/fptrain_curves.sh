@@ -133,7 +133,7 @@ printf '[train]\nlr = 0.1\n' >dots/settings.ini
 steps 1 '"nan"' 3 '"nan"' 2 2 >dots/log.jsonl
 "$FPTRAIN" report dots --plots dotplots || failed 'dots'
 holds "$(grep -o '<circle class="f0" cx="[0-9.]*" cy="[0-9.]*"' dotplots/loss.svg | sed 's/[^0-9. ]//g' | tr -s ' ' |
-    tr '\n' ';')" = '0 64.0 262.0;0 289.6 30.0;'
+    tr '\n' ';')" = ' 0 64.0 262.0; 0 289.6 30.0;'
 
 # Losses over more than two powers of ten: 200, 20, 1 on a logarithmic axis from 2^0.
 mkdir wide

@@ -174,6 +174,7 @@ START_TEST(numbers_are_checked)
 {
     refused_text("[0,8]", "[0,7]", "ask for 8 bytes");
     refused_text("[0,8]", "[8,0]", "do not lie in order");
+    refused_text("[0,8]", "[1,9]", "those before it end at 0");
     refused_text("[8,16]", "[8,99]", "do not lie in order");
     refused_text("[21,21]", "[20,20]", "those before it end");
     refused_text("[16,21]", "[15,20]", "those before it end");

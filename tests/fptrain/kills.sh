@@ -22,7 +22,8 @@ v = fp16
 w = fp16
 dv = fp16
 dw = fp16" output="[output]
-log_every = 1"
+log_every = 1
+best = loss"
     case $1 in
     lenet) echo "[model]
 name = lenet

@@ -45,9 +45,9 @@ tests_fptrain_scalers_LDADD = tools/libfptrain.la
 tests_fptrain_steps_SOURCES = tests/fptrain/steps.c tests/fptrain/expect.h
 tests_fptrain_steps_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_steps_LDADD = tools/libfptrain.la
-TRAINER_RUNS = tests/fptrain/demo.sh tests/fptrain/kept.sh tests/fptrain/methods.sh tests/fptrain/mixed.sh \
-	tests/fptrain/mnist.sh tests/fptrain/occupied.sh tests/fptrain/runs.sh \
-	tests/fptrain/weights.sh tests/fptrain/weights_python.sh
+TRAINER_RUNS = tests/fptrain/demo.sh tests/fptrain/deviations.sh tests/fptrain/kept.sh tests/fptrain/methods.sh \
+	tests/fptrain/mixed.sh tests/fptrain/mnist.sh tests/fptrain/occupied.sh tests/fptrain/runs.sh \
+	tests/fptrain/updates.sh tests/fptrain/weights.sh tests/fptrain/weights_python.sh
 dist_noinst_SCRIPTS += $(TRAINER_RUNS)
 EXTRA_DIST += tests/fptrain/kill.sh tests/fptrain/kills.sh tests/fptrain/weights_judge.py
 

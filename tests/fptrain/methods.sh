@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Runs under MuPPET and with packed parameters: the same bits with other numbers of threads and after runs that were
+# Runs under MuPPET, with packed parameters, and with all that goes by steps (rates, clipping): the same bits with other numbers of threads and after runs that were
 # killed, and what their records say.
 set -u
 work=$(mktemp -d) || exit 1
@@ -68,6 +68,43 @@ dv = e5m2 sr
 END
 sed 's/^\[optimizer\]/&\nname = adam/; s/^lr = .*/lr = 0.001/' "$work/momentum.ini" >"$work/adam.ini"
 
+# 66 steps, 40 of them for warming up.
+cat >"$work/warm.ini" <<'END'
+[model]
+name = mlp
+width = 0.25
+[data]
+source = digits
+train_count = 176
+test_count = 40
+[train]
+epochs = 6
+batch = 16
+lr = 0.004
+threads = 0
+schedule = linear
+schedule_by = step
+warmup_steps = 40
+warmup_start = 0.0001
+label_smoothing = 0.1
+[optimizer]
+name = adamw
+decay = 0.01
+no_decay = *.bias
+clipping = adaptive
+clip = 0.7
+no_clip = linear3.*
+[scaler]
+name = backoff
+interval = 5
+[output]
+log_every = 1
+checkpoint_steps = 3
+[formats]
+v = e4m3fn sr
+dv = e5m2
+END
+
 run() { # DIR CONFIG THREADS [OPTION...]
     local dir=$1 config=$2 threads=$3
     shift 3
@@ -96,14 +133,15 @@ same() { # A B WHAT
 
 . "$(dirname "$0")/kill.sh"
 
-for config in muppet momentum adam; do
+for config in muppet momentum adam warm; do
     run $config $config.ini 1 || complain "$config: exit status $?"
     for threads in 2 3; do
-        run $config-threads $config.ini $threads
-        same $config $config-threads "$config with $threads threads"
+        run $config-threads-$threads $config.ini $threads || complain "$config, $threads threads: exit status $?"
+        same $config $config-threads-$threads "$config with $threads threads"
     done
-    # before the first checkpoint, within an epoch, after some, and killed again while resumed
-    for at in 2 20 $([ $config = muppet ] && echo 56 || echo 33); do
+    # before the first checkpoint, within an epoch, after some, and killed again while resumed; warm: amid its warm-up
+    case $config in muppet) moments='2 20 56' ;; warm) moments=20 ;; *) moments='2 20 33' ;; esac
+    for at in $moments; do
         kill_at $config-$at $at --config "$work/$config.ini"
         [ $at -ne 20 ] || kill_at $config-$at 28 --config "$work/$config.ini" --resume
         run $config-$at $config.ini $((1 + at % 3)) --resume || complain "$config: resuming: exit status $?"
@@ -118,6 +156,16 @@ set -- $switched
 [ $# -eq 3 ] && [ "$1" -lt 20 ] && [ "$3" -gt 56 ] || complain "switches at the lines $switched"
 outside=$(note muppet sums_outside_32_bits)
 [ "${outside:-0.0}" != 0.0 ] || complain "no sums outside of 32 bits"
+# Rates of before and after the moments of the kills; clipping in some steps, told by each.
+log warm | sed -n 's/.*"lr":\([-0-9.e]*\),.*/\1/p' >"$work/rates"
+awk 'function near(x, y) { return x - y < 1e-12 && y - x < 1e-12 }
+     NR <= 40 { want = 0.0001 + 0.0039 * (NR - 1) / 40 } NR > 40 { want = 0.004 * (1 - (NR - 41) / 26) }
+     !near($1, want) { print NR ": " $1 ", not " want; bad = 1 } END { exit bad || NR != 66 }' "$work/rates" ||
+    complain 'the rates of the warm-up'
+clipped=$(note warm steps_clipped)
+case $clipped in 0.0 | 1.0 | '') complain "a share of $clipped of the steps clipped" ;; esac
+parts=$(log warm | grep -o '"clipping":{"largest":[0-9.e-]*,"parts":[0-9]*' | sed 's/.*://' | sort -u)
+[ "$parts" = $((64 + 1 + 32 + 1)) ] || complain "$parts rows are compared, not 98"
 grep -q '"bits":32' "$work/muppet/run/log.jsonl" || complain "no policy epoch in FP32"
 [ "$(lines momentum)" -eq 108 ] || complain "$(lines momentum) lines, not 96 steps and 12 epochs"
 
@@ -134,6 +182,11 @@ refused policy.name run muppet muppet.ini 1 --resume --policy muppet
 refused optimizer.weights run momentum momentum.ini 1 --resume --set 'optimizer.weights=group(int12,256)'
 refused micro-batches run other momentum.ini 1 --set optimizer.store=fp32
 refused "no setting 'speed'" run other muppet.ini 1 --policy muppet:speed=1
+refused "sets the learning rate itself" run other muppet.ini 1 --set train.warmup_steps=4
+refused "sets the learning rate itself" run other muppet.ini 1 --set train.schedule_by=step
+refused "not both" run other warm.ini 1 --set train.warmup=1
+refused "its threshold" run other warm.ini 1 --set optimizer.clip=0
+refused "called 'conv1.*'" run other warm.ini 1 --set 'optimizer.no_decay=*.bias,conv1.*'
 refused exact:wrap run other muppet.ini 1 --set train.backend=exact:wrap
 refused "decides by gradients" run other muppet.ini 1 --set optimizer.store=packed --set train.backend=auto
 

@@ -197,26 +197,76 @@ static void state(void)
     stop(&b);
 }
 
+/* Of epochs of 5 steps. */
+static double by_epoch(const char *name, double lr, uint64_t epoch, uint64_t epochs, uint64_t warmup)
+{
+    const schedule s = {.name = name, .lr = lr, .epochs = epochs, .steps = 5, .warmup = warmup};
+    trouble why = {""};
+    EXPECT(schedule_check(&s, &why), "%s", why.text);
+    EXPECT(schedule_rate(&s, epoch, 5 * epoch + 4) == schedule_rate(&s, epoch, 5 * epoch), "%s changes within", name);
+    return schedule_rate(&s, epoch, 5 * epoch);
+}
+
 static void schedules(void)
 {
-    trouble why = {""};
-    EXPECT(schedule_lr("constant", 0.3, 7, 10, 0, &why) == 0.3, "constant");
-    EXPECT(schedule_lr("cosine", 2, 0, 4, 0, &why) == 2, "cosine starts at the rate");
-    EXPECT(near(schedule_lr("cosine", 2, 1, 4, 0, &why), 1 + sqrt(0.5), 1e-12), "a quarter");
-    EXPECT(near(schedule_lr("cosine", 2, 2, 4, 0, &why), 1, 1e-12), "half");
-    EXPECT(fabs(schedule_lr("cosine", 2, 4, 4, 0, &why)) < 1e-12, "cosine ends at 0");
-    EXPECT(near(schedule_lr("cosine", 2, 4, 6, 2, &why), 1, 1e-12), "half of what follows the warm-up");
-    EXPECT(near(schedule_lr("constant", 3, 0, 6, 2, &why), 1, 1e-12), "a third");
-    EXPECT(near(schedule_lr("constant", 3, 1, 6, 2, &why), 2, 1e-12), "two thirds");
-    EXPECT(schedule_lr("constant", 3, 2, 6, 2, &why) == 3, "warm");
-    EXPECT(schedule_lr("step:3,5", 1, 2, 9, 0, &why) == 1, "before the first step");
-    EXPECT(near(schedule_lr("step:3,5", 1, 3, 9, 0, &why), 0.1, 1e-12), "after the first step");
-    EXPECT(near(schedule_lr("step:3,5", 1, 5, 9, 0, &why), 0.01, 1e-12), "after the second");
-    static const char *const wrong[] = {"linear", "step:", "step:a", "step:3,", "step:3;5", "step:-1", ""};
+    EXPECT(by_epoch("constant", 0.3, 7, 10, 0) == 0.3, "constant");
+    EXPECT(by_epoch("cosine", 2, 0, 4, 0) == 2, "cosine starts at the rate");
+    EXPECT(near(by_epoch("cosine", 2, 1, 4, 0), 1 + sqrt(0.5), 1e-12), "a quarter");
+    EXPECT(near(by_epoch("cosine", 2, 2, 4, 0), 1, 1e-12), "half");
+    EXPECT(fabs(by_epoch("cosine", 2, 4, 4, 0)) < 1e-12, "cosine ends at 0");
+    EXPECT(near(by_epoch("cosine", 2, 4, 6, 2), 1, 1e-12), "half of what follows the warm-up");
+    EXPECT(near(by_epoch("linear", 2, 3, 6, 2), 1.5, 1e-12), "a quarter of what follows the warm-up");
+    EXPECT(near(by_epoch("rsqrt", 2, 8, 9, 2), 1, 1e-12) && by_epoch("rsqrt", 2, 2, 9, 2) == 2, "four warm-ups");
+    EXPECT(near(by_epoch("rsqrt", 2, 3, 9, 0), 1, 1e-12) && by_epoch("rsqrt", 2, 0, 9, 0) == 2, "of no warm-up");
+    EXPECT(near(by_epoch("constant", 3, 0, 6, 2), 1, 1e-12), "a third");
+    EXPECT(near(by_epoch("constant", 3, 1, 6, 2), 2, 1e-12), "two thirds");
+    EXPECT(by_epoch("constant", 3, 2, 6, 2) == 3, "warm");
+    EXPECT(by_epoch("step:3,5", 1, 2, 9, 0) == 1, "before the first step");
+    EXPECT(near(by_epoch("step:3,5", 1, 3, 9, 0), 0.1, 1e-12), "after the first step");
+    EXPECT(near(by_epoch("step:3,5", 1, 5, 9, 0), 0.01, 1e-12), "after the second");
+    static const char *const wrong[] = {"polynomial", "step:", "step:a", "step:3,", "step:3;5", "step:-1", "", "cos"};
     for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        why.text[0] = '\0';
-        EXPECT(schedule_lr(wrong[i], 1, 0, 9, 0, &why) == -1 && *why.text, "'%s'", wrong[i]);
+        trouble why = {""};
+        EXPECT(!schedule_check(&(schedule){.name = wrong[i], .epochs = 9, .steps = 5}, &why) && *why.text, "'%s'",
+               wrong[i]);
     }
+}
+
+/* 3 epochs of 4 steps; of the 12 steps 4 are for warming up. */
+static void schedules_by_step(void)
+{
+    static const struct {
+        const char *name;
+        double lr[13]; /* after the last step too */
+    } known[] = {{"constant", {1, 2.75, 4.5, 6.25, 8, 8, 8, 8, 8, 8, 8, 8, 8}},
+                 {"linear", {1, 2.75, 4.5, 6.25, 8, 7, 6, 5, 4, 3, 2, 1, 0}},
+                 {"cosine", {1, 2.75, 4.5, 6.25, 8, 7.695518130045147, 6.82842712474619, 5.530733729460359, 4,
+                             2.469266270539642, 1.1715728752538097, 0.304481869954853, 0}},
+                 {"rsqrt", {1, 2.75, 4.5, 6.25, 8, 7.155417527999327, 6.531972647421808, 6.047431568147636,
+                            5.656854249492380, 5.333333333333333, 5.059644256269407, 4.824181513244217,
+                            4.618802153517006}},
+                 {"step:2,6,9", {1, 2.75, 4.5, 6.25, 0.8, 0.8, 0.08, 0.08, 0.08, 0.008, 0.008, 0.008, 0.008}}};
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        schedule s = {.name = known[k].name, .lr = 8, .epochs = 3, .steps = 4, .by_step = true, .warmup_steps = 4,
+                      .start = 1};
+        for (uint64_t step = 0; step <= 12; step++)
+            EXPECT(fabs(schedule_rate(&s, step / 4, step) - known[k].lr[step]) < 1e-14 * 8, "%s, step %d: %.17g",
+                   s.name, (int)step, schedule_rate(&s, step / 4, step));
+        s.warmup_steps = 0; /* an epoch of warm-up in its place: half the rate */
+        s.warmup = 1;
+        for (uint64_t step = 0; step <= 12; step++)
+            EXPECT(fabs(schedule_rate(&s, step / 4, step) - (step < 4 ? 4 : known[k].lr[step])) < 1e-14 * 8,
+                   "%s, step %d: %.17g", s.name, (int)step, schedule_rate(&s, step / 4, step));
+    }
+    /* A warm-up that is longer than an epoch, and then the epochs from the first one on. */
+    const schedule s = {.name = "linear", .lr = 8, .epochs = 4, .steps = 4, .warmup_steps = 8};
+    EXPECT(schedule_rate(&s, 0, 0) == 0 && schedule_rate(&s, 1, 7) == 7, "from 0");
+    EXPECT(schedule_rate(&s, 2, 8) == 4 && schedule_rate(&s, 3, 15) == 2, "by epoch");
+    trouble why = {""};
+    EXPECT(!schedule_check(&(schedule){.name = "linear", .warmup = 1, .warmup_steps = 1}, &why) &&
+               strstr(why.text, "not both"), "%s", why.text);
+    EXPECT(!schedule_check(&(schedule){.name = "linear", .start = 1}, &why) && strstr(why.text, "warmup_steps"), "%s",
+           why.text);
 }
 
 static void refused(const optimizer_settings *settings, const char *word)
@@ -241,6 +291,7 @@ int main(void)
     report();
     state();
     schedules();
+    schedules_by_step();
     refused(&(optimizer_settings){.name = "rmsprop"}, "rmsprop");
     refused(&(optimizer_settings){.name = "momentum", .momentum = 1}, "[0, 1)");
     refused(&(optimizer_settings){.name = "sgd", .decay = -1}, "not negative");

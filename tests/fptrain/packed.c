@@ -9,6 +9,7 @@
 
 #include "expect.h"
 #include "models/model.h"
+#include "optimizer/clipping.h"
 #include "optimizer/optimizer.h"
 
 enum { GROUP = 2048 };
@@ -81,6 +82,22 @@ static judge judge_of(const graph *g, int p, size_t n)
     return j;
 }
 
+/* What clipping makes of a gradient of rows of `length`: by value, or each row beside its weights. */
+static void judge_clip(judge *j, size_t length, const char *clipping, double clip)
+{
+    for (size_t from = 0; from < j->n; from += length) {
+        double g = 0, w = 0;
+        for (size_t i = from; i < from + length; i++) {
+            g += (double)j->g[i] * (double)j->g[i];
+            w += (double)j->w[i] * (double)j->w[i];
+        }
+        const double most = clip * fmax(sqrt(w), 1e-3);
+        const float factor = (float)(sqrt(g) > most ? most / sqrt(g) : 1), limit = (float)clip;
+        for (size_t i = from; i < from + length; i++)
+            j->g[i] = strcmp(clipping, "value") ? factor * j->g[i] : fminf(fmaxf(j->g[i], -limit), limit);
+    }
+}
+
 static void judge_step(judge *j, float mu, float decay, float lr)
 {
     for (size_t i = 0; i < j->n; i++)
@@ -91,12 +108,13 @@ static void judge_step(judge *j, float mu, float decay, float lr)
     judge_groups(j->n, j->w, 12);
 }
 
-/* Momentum and decay over steps of N micro-batches, 12, 8 and 8 bits, every array linear. */
-static void follow(int micro_batches)
+/* Momentum and decay over steps of N micro-batches, 12, 8 and 8 bits, every array linear. The rows of parameter 0 lie
+ * across groups, and the biases, whose weights begin as 0, are clipped to 1e-3 of the threshold. */
+static void follow(int micro_batches, const char *clipping, double clip)
 {
     enum { MOST = 16 };
     optimizer_settings settings = {.name = "momentum", .momentum = 0.9, .decay = 0.01, .master = true, .packed = true,
-                                   .nearest = true};
+                                   .nearest = true, .clipping = clipping, .clip = clip};
     settings.kept[KEEP_MOMENTUM] = "group(int8,2048)";
     bench b = start(&settings, &small, 1);
     store *s = &b.o->store;
@@ -122,7 +140,11 @@ static void follow(int micro_batches)
                 judge_groups(j[p].n, j[p].g, 8);
             }
         optimizer_step(b.o, 0.0625);
+        EXPECT(!clipping || b.o->clipper->last.clipped, "%s: nothing is clipped", clipping);
         for (int p = 0; p < params; p++) {
+            const param *q = graph_param(b.g, p);
+            if (clipping)
+                judge_clip(&j[p], q->dims > 1 ? q->size / (size_t)q->dim[0] : q->size, clipping, clip);
             judge_step(&j[p], 0.9f, (float)(0.01 * micro_batches), 0.0625f);
             const float *stored = b.o->type->master(b.o, p);
             for (size_t i = 0; i < j[p].n && failures < 20; i++)
@@ -475,7 +497,10 @@ static void resume(void)
 int main(void)
 {
     for (int micro = 1; micro <= 4; micro *= 2)
-        follow(micro);
+        follow(micro, NULL, 0);
+    follow(1, "adaptive", 0.5);
+    follow(2, "adaptive", 0.125);
+    follow(2, "value", 0.25);
     counts();
     adam(1, 1e-8);
     adam(3, 0.5);

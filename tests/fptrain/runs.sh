@@ -134,7 +134,7 @@ refused checkpoint run hard hard.ini 1 --resume
 refused directory run hard hard.ini 1 --resume --set output.directory=
 refused nonesuch run hard hard.ini 1 --model nonesuch
 refused nonesuch run hard hard.ini 1 --policy nonesuch
-refused linear run hard hard.ini 1 --schedule linear
+refused polynomial run hard hard.ini 1 --schedule polynomial
 refused conv99 run hard hard.ini 1 --set 'formats.conv99*=fp16'
 refused --frobnicate run hard hard.ini 1 --frobnicate
 exit $status

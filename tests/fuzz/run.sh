@@ -30,10 +30,10 @@ trainer_libraries=(inih jansson liblzma zlib)
 common_readers=(common/json.c common/safetensors.c common/shape.c common/trouble.c)
 trainer_readers=(common/atomic_file.c "${common_readers[@]}" fptrain/base/base.c fptrain/base/checkpoint.c
     fptrain/base/source.c fptrain/data/cifar.c fptrain/data/dataset.c fptrain/data/digits.c fptrain/data/idx.c
-    fptrain/data/shapes.c fptrain/data/text.c fptrain/run/settings.c fptrain/run/settings_file.c)
-log_readers=(common/near.c common/shown.c common/utf8.c fptrain/run/shelf.c fptrain/report/csv.c
-    fptrain/report/events.c fptrain/report/log_lines.c fptrain/report/log_values.c fptrain/report/run_data.c
-    fptrain/report/tensorboard.c)
+    fptrain/data/shapes.c fptrain/data/text.c fptrain/run/settings.c fptrain/run/settings_file.c fptrain/run/shelf.c
+    common/near.c common/shown.c)
+log_readers=(common/utf8.c fptrain/report/csv.c fptrain/report/events.c fptrain/report/log_lines.c
+    fptrain/report/log_values.c fptrain/report/run_data.c fptrain/report/tensorboard.c)
 
 # The library below the readers, once for all kinds; its objects lie in the directory that is named.
 build_library() { # DIRECTORY SANITIZERS

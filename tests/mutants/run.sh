@@ -214,6 +214,9 @@ for place in $places; do
     done
     break
 done
+case " $places" in *[' ']fptrain/* | *'
+'fptrain/*) $cc $flags -O2 $includes -c "$top/tests/fptrain/harness.c" -o harness.o && ar rcs judges.a harness.o || exit 1 ;;
+esac
 [ -e judges.a ] || ar rcs judges.a
 sources "$places" | xargs -P "$jobs" -n 1 "$here/run.sh" --compile || exit 1
 (cd obj && find . -name '*.o' | sed 's|^\./||' | sort) >objects

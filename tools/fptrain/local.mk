@@ -92,6 +92,8 @@ trainer_numerics = \
 	tools/fptrain/numerics/scaler.c \
 	tools/fptrain/numerics/scaler.h
 trainer_optimizer = \
+	tools/fptrain/optimizer/clipping.c \
+	tools/fptrain/optimizer/clipping.h \
 	tools/fptrain/optimizer/fp32_state.c \
 	tools/fptrain/optimizer/fp32_state.h \
 	tools/fptrain/optimizer/optimizer.c \

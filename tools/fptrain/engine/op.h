@@ -83,6 +83,7 @@ struct graph {
     int tokens, vocabulary;    /* value that holds token numbers; -1 */
     int logits;                /* -1 until there is a loss */
     int loss;                  /* its operator */
+    double smoothing;          /* of labels, in training */
     int batch, threads;
     const backend *backend;
     float *scratch;

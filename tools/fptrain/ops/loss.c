@@ -23,6 +23,15 @@ static row_sums softmax_row(int n, const float *x)
     return s;
 }
 
+/* The mean of -log p over all classes. */
+static double uniform_loss(int n, const float *x, const row_sums *s)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += (double)(x[i] - s->largest);
+    return (double)logf(s->sum) - sum / n;
+}
+
 static bool is_largest(int n, const float *x, int label)
 {
     for (int i = 0; i < n; i++)
@@ -35,6 +44,7 @@ static void loss_forward(const pass *p)
 {
     const value *x = op_in(p, 0);
     const int rows = (int)op_rows(p, x), n = (int)x->row, count = pieces(rows, LOSS_ROWS);
+    const double smoothing = p->training ? p->g->smoothing : 0;
     double *sum = need((size_t)count, sizeof *sum);
     size_t correct = 0;
 #pragma omp parallel for num_threads(p->g->threads) reduction(+ : correct)
@@ -45,7 +55,8 @@ static void loss_forward(const pass *p)
             if (label < 0 || label >= n)
                 die("label %d of %d classes", label, n);
             const row_sums s = softmax_row(n, row);
-            sum[i] += (double)(logf(s.sum) - (row[label] - s.largest));
+            const double plain = (double)(logf(s.sum) - (row[label] - s.largest));
+            sum[i] += smoothing > 0 ? (1 - smoothing) * plain + smoothing * uniform_loss(n, row, &s) : plain;
             correct += is_largest(n, row, label);
         }
     double loss = 0;
@@ -60,6 +71,8 @@ static void loss_backward(const pass *p)
     const value *x = op_in(p, 0);
     const int rows = (int)op_rows(p, x), n = (int)x->row;
     const float scale = (float)p->scale;
+    const double smoothing = p->g->smoothing;
+    const float other = (float)(smoothing / n), own = (float)(1 - smoothing + smoothing / n);
 #pragma omp parallel for num_threads(p->g->threads)
     for (int r = 0; r < rows; r++) {
         const float *row = p->x[0] + (size_t)r * x->row;
@@ -67,7 +80,7 @@ static void loss_backward(const pass *p)
         const row_sums s = softmax_row(n, row);
         for (int i = 0; i < n; i++) {
             const float probability = expf(row[i] - s.largest) / s.sum;
-            dx[i] = (i == p->labels[r] ? probability - 1 : probability) / (float)rows * scale;
+            dx[i] = (probability - (i == p->labels[r] ? own : other)) / (float)rows * scale;
         }
     }
 }
@@ -80,4 +93,9 @@ void graph_cross_entropy(graph *g, int logits)
         die("a loss of the fed batch has nothing to learn");
     g->logits = logits;
     g->loss = g->ops - 1;
+}
+
+void graph_smooth_labels(graph *g, double share)
+{
+    g->smoothing = share;
 }

@@ -6,6 +6,8 @@
  */
 #include "optimizer/fp32_state.h"
 
+#include "optimizer/clipping.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,9 +35,10 @@ typedef struct fp32 {
 /* What an update is made of, as floats. */
 typedef struct recipe {
     method method;
-    float unscale, clip, decay, lr;
+    float unscale, clip, limit, decay, lr;
     float mu, rest1, beta2, rest2;
     float step, root2, epsilon; /* adam: lr / (1 - b1^t), sqrt(1 - b2^t) */
+    float shrink, keep;         /* adamw: lr decay, and 1 less that */
 } recipe;
 
 static bool is_rounded(const fp32 *k, int p)
@@ -127,10 +130,43 @@ static double square(const optimizer *base, int p)
     return sum;
 }
 
-/* The gradient of one element, as the method takes it. */
-static inline float gradient_of(const recipe *c, float dw, float w)
+static void row_squares(optimizer *base, int p, size_t length, double *gradient, double *weight)
 {
-    return c->clip * (c->unscale * dw) + c->decay * w;
+    const slot *t = &((const fp32 *)base)->slot[p];
+    const double unscale = 1 / graph_param(base->g, p)->alpha;
+    const size_t rows = t->size / length;
+#pragma omp parallel for schedule(static) if (t->size > PIECE)
+    for (size_t r = 0; r < rows; r++) {
+        gradient[r] = weight[r] = 0;
+        for (size_t i = r * length; i < (r + 1) * length; i++) {
+            const double g = unscale * (double)t->dw[i], w = (double)t->w[i];
+            gradient[r] += g * g;
+            weight[r] += w * w;
+        }
+    }
+}
+
+static magnitudes magnitudes_of(const optimizer *base, int p, float limit)
+{
+    const slot *t = &((const fp32 *)base)->slot[p];
+    const float unscale = (float)(1 / graph_param(base->g, p)->alpha);
+    magnitudes m = {0};
+    for (size_t i = 0; i < t->size; i++)
+        magnitudes_add(&m, unscale * t->dw[i], limit);
+    return m;
+}
+
+/* The gradient of one element, unscaled; NaN is not cut. */
+static inline float cut(const recipe *c, float dw)
+{
+    const float g = c->unscale * dw;
+    return g > c->limit ? c->limit : g < -c->limit ? -c->limit : g;
+}
+
+/* The gradient of one element, as the method takes it. */
+static inline float gradient_of(const recipe *c, bool cuts, float dw, float w)
+{
+    return c->clip * (cuts ? cut(c, dw) : c->unscale * dw) + c->decay * w;
 }
 
 /* By how much one weight falls, given the gradient and the state after it. */
@@ -148,47 +184,75 @@ static inline float change(const recipe *c, method kind, float g, float m, float
     }
 }
 
-/* The elements first ... last - 1 of one parameter; `kind` is a constant where this is inlined. */
-static inline void update_loop(const recipe *c, method kind, const slot *t, size_t first, size_t last)
+/* The elements first ... last - 1 of one parameter; `kind` and `cuts` are constants where this is inlined. */
+static inline void update_loop(const recipe *c, method kind, bool cuts, const slot *t, size_t first, size_t last)
 {
+    const bool has_squares = kind == ADAM || kind == ADAMW;
     float *restrict w = t->w, *restrict m = t->m, *restrict v = t->v;
     const float *restrict dw = t->dw;
     for (size_t i = first; i < last; i++) {
-        const float g = gradient_of(c, dw[i], w[i]);
+        const float g = gradient_of(c, cuts, dw[i], w[i]);
         if (kind == MOMENTUM || kind == NESTEROV)
             m[i] = c->mu * m[i] + g;
-        if (kind == ADAM) {
+        if (has_squares) {
             m[i] += c->rest1 * (g - m[i]);
             v[i] = c->beta2 * v[i] + c->rest2 * g * g;
         }
-        w[i] -= change(c, kind, g, kind == SGD ? 0 : m[i], kind == ADAM ? v[i] : 0);
+        const float fall = change(c, kind, g, kind == SGD ? 0 : m[i], has_squares ? v[i] : 0);
+        w[i] = (kind == ADAMW ? c->keep * w[i] : w[i]) - fall;
+    }
+}
+
+static inline void update_with(const recipe *c, bool cuts, const slot *t, size_t first, size_t last)
+{
+    switch (c->method) {
+    case SGD:
+        update_loop(c, SGD, cuts, t, first, last);
+        break;
+    case MOMENTUM:
+        update_loop(c, MOMENTUM, cuts, t, first, last);
+        break;
+    case NESTEROV:
+        update_loop(c, NESTEROV, cuts, t, first, last);
+        break;
+    case ADAM:
+        update_loop(c, ADAM, cuts, t, first, last);
+        break;
+    default:
+        update_loop(c, ADAMW, cuts, t, first, last);
     }
 }
 
 static void update_piece(const recipe *c, const slot *t, size_t first, size_t last)
 {
-    switch (c->method) {
-    case SGD:
-        update_loop(c, SGD, t, first, last);
-        break;
-    case MOMENTUM:
-        update_loop(c, MOMENTUM, t, first, last);
-        break;
-    case NESTEROV:
-        update_loop(c, NESTEROV, t, first, last);
-        break;
-    default:
-        update_loop(c, ADAM, t, first, last);
-    }
+    if (c->limit > 0)
+        update_with(c, true, t, first, last);
+    else
+        update_with(c, false, t, first, last);
 }
 
-static recipe recipe_of(const optimizer *base, double lr, double clip)
+static recipe recipe_of(const optimizer *base, int p, double lr, const tensor_clip *clip)
 {
     const optimizer_settings *s = &base->settings;
-    return (recipe){.method = base->method, .clip = (float)clip, .decay = (float)s->decay, .lr = (float)lr,
+    const double decay = base->no_decay[p] ? 0 : s->decay;
+    return (recipe){.method = base->method, .unscale = (float)(1 / graph_param(base->g, p)->alpha),
+                    .clip = (float)clip->factor, .limit = clip->limit, .lr = (float)lr,
+                    .decay = (float)(base->method == ADAMW ? 0 : decay), .shrink = (float)(lr * decay),
+                    .keep = (float)(1 - lr * decay),
                     .mu = (float)s->momentum, .rest1 = (float)(1 - s->momentum), .beta2 = (float)s->beta2,
                     .rest2 = (float)(1 - s->beta2), .step = (float)(lr / (1 - pow(s->momentum, (double)base->time))),
                     .root2 = (float)sqrt(1 - pow(s->beta2, (double)base->time)), .epsilon = (float)s->epsilon};
+}
+
+static void update_rows(const recipe *c, const slot *t, const tensor_clip *clip)
+{
+    const size_t rows = t->size / clip->length;
+#pragma omp parallel for schedule(static) if (t->size > PIECE)
+    for (size_t r = 0; r < rows; r++) {
+        recipe of_row = *c;
+        of_row.clip = clip->row[r];
+        update_piece(&of_row, t, r * clip->length, (r + 1) * clip->length);
+    }
 }
 
 static void update(const recipe *c, const slot *t)
@@ -200,12 +264,17 @@ static void update(const recipe *c, const slot *t)
 }
 
 /* Counts what an update did. */
-static void count_updates(const fp32 *k, int p, const recipe *c, update_counts *counts)
+static void count_updates(const fp32 *k, int p, const recipe *all, const tensor_clip *clip, update_counts *counts)
 {
     const slot *t = &k->slot[p];
+    recipe at = *all;
+    const recipe *c = &at;
     for (size_t i = 0; i < t->size; i++) {
-        const float g = gradient_of(c, t->dw[i], k->old[i]);
-        const float u = change(c, c->method, g, t->m ? t->m[i] : 0, t->v ? t->v[i] : 0);
+        if (clip->row)
+            at.clip = clip->row[i / clip->length];
+        const float g = gradient_of(c, c->limit > 0, t->dw[i], k->old[i]);
+        const float fall = change(c, c->method, g, t->m ? t->m[i] : 0, t->v ? t->v[i] : 0);
+        const float u = c->method == ADAMW ? c->shrink * k->old[i] + fall : fall;
         const float raw = c->unscale * t->dw[i];
         counts->updates += u != 0;
         counts->vanished += u != 0 && k->after[i] == k->before[i];
@@ -229,23 +298,26 @@ static void view(const fp32 *k, int p, float *to)
     r->seen[ROLE_W][p] = kept;
 }
 
-static void update_all(optimizer *base, double lr, double clip, update_counts *counts)
+static void update_all(optimizer *base, double lr, update_counts *counts)
 {
     fp32 *k = (fp32 *)base;
-    recipe c = recipe_of(base, lr, clip);
     for (int p = 0; p < k->slots; p++) {
         slot *t = &k->slot[p];
-        c.unscale = (float)(1 / graph_param(base->g, p)->alpha);
+        const tensor_clip clip = clipping_of(base, p);
+        const recipe c = recipe_of(base, p, lr, &clip);
         if (counts) {
             memcpy(k->old, t->w, t->size * sizeof *t->w);
             view(k, p, k->before);
         }
-        update(&c, t);
+        if (clip.row)
+            update_rows(&c, t, &clip);
+        else
+            update(&c, t);
         if (!base->settings.master && is_rounded(k, p))
             base->r->calls.round(&base->r->calls, ROLE_W, p, t->size, t->w);
         if (counts) {
             view(k, p, k->after);
-            count_updates(k, p, &c, counts);
+            count_updates(k, p, &c, &clip, counts);
         }
     }
 }
@@ -275,8 +347,7 @@ static size_t bytes(const optimizer *base)
 
 static size_t workspace(const optimizer *base)
 {
-    (void)base;
-    return 0;
+    return clipping_workspace(&base->settings, base->g);
 }
 
 /* The name of an array of a parameter in a checkpoint, and the arrays that are there. */
@@ -323,6 +394,7 @@ static void start(optimizer *base, int p, const float *w)
 }
 
 static const optimizer_type fp32_type = {.free = release, .begin = begin, .extent = extent, .square = square,
+                                          .row_squares = row_squares, .magnitudes = magnitudes_of,
                                           .update = update_all, .master = master, .gradient = gradient,
                                           .bytes = bytes, .workspace = workspace, .save = save, .load = load,
                                           .start = start};
@@ -342,7 +414,7 @@ optimizer *optimizer_fp32(const optimizer_settings *settings, method m, graph *g
         t->w = need(t->size, sizeof *t->w);
         t->dw = need(t->size, sizeof *t->dw);
         t->m = m == SGD ? NULL : need(t->size, sizeof *t->m);
-        t->v = m == ADAM ? need(t->size, sizeof *t->v) : NULL;
+        t->v = method_has_squares(m) ? need(t->size, sizeof *t->v) : NULL;
         graph_initial(g, p, t->w);
         largest = t->size > largest ? t->size : largest;
     }

@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "optimizer/clipping.h"
 #include "optimizer/fp32_state.h"
 #include "optimizer/packed_state.h"
 
-static const char *const names[METHODS] = {"sgd", "momentum", "nesterov", "adam"};
+static const char *const names[METHODS] = {[SGD] = "sgd", [MOMENTUM] = "momentum", [NESTEROV] = "nesterov",
+                                            [ADAM] = "adam", [ADAMW] = "adamw"};
 
 static bool below_one(double x)
 {
@@ -19,13 +21,19 @@ static bool below_one(double x)
 static bool settings_fit(const optimizer_settings *s, method m, trouble *why)
 {
     if (m == METHODS)
-        return fail(why, "no optimiser is called '%s' (sgd, momentum, nesterov, adam)", s->name);
-    if (!below_one(s->momentum) || (m == ADAM && !below_one(s->beta2)))
+        return fail(why, "no optimiser is called '%s' (sgd, momentum, nesterov, adam, adamw)", s->name);
+    if (!below_one(s->momentum) || (method_has_squares(m) && !below_one(s->beta2)))
         return fail(why, "momentum and betas lie in [0, 1)");
-    if (!(s->decay >= 0 && s->clip >= 0) || (m == ADAM && !(s->epsilon > 0)))
-        return fail(why, "decay and clip are not negative, and the epsilon of adam is above 0");
+    if (!(s->decay >= 0 && s->clip >= 0) || (method_has_squares(m) && !(s->epsilon > 0)))
+        return fail(why, "decay and clip are not negative, and the epsilon of adam and adamw is above 0");
+    if (clipping_named(s->clipping) == CLIPPINGS)
+        return fail(why, "no clipping is called '%s' (norm, tensor, value, adaptive)", s->clipping);
+    if (s->clip == 0 && ((s->clipping && clipping_named(s->clipping) != CLIP_NORM) || (s->no_clip && *s->no_clip)))
+        return fail(why, "clipping needs its threshold: optimizer.clip");
+    if (s->decay == 0 && s->no_decay && *s->no_decay)
+        return fail(why, "there is no decay for parameters to be without: optimizer.decay");
     if (s->packed && (m == NESTEROV || !s->master))
-        return fail(why, "packed parameters go with sgd, momentum and adam, and are their own master copy");
+        return fail(why, "packed parameters go with sgd, momentum, adam and adamw, and are their own master copy");
     return true;
 }
 
@@ -42,13 +50,28 @@ optimizer *optimizer_new(const optimizer_settings *settings, graph *g, rounder *
     const method m = method_named(settings->name);
     if (!settings_fit(settings, m, why))
         return NULL;
-    return settings->packed ? optimizer_packed(settings, m, g, r, why) : optimizer_fp32(settings, m, g, r);
+    bool *no_decay = clipping_patterns(g, settings->no_decay, why);
+    clipper *c = no_decay && settings->clip > 0 ? clipper_new(settings, g, why) : NULL;
+    optimizer *o = NULL;
+    if (no_decay && (c || settings->clip == 0))
+        o = settings->packed ? optimizer_packed(settings, m, g, r, why) : optimizer_fp32(settings, m, g, r);
+    if (!o) {
+        clipper_free(c);
+        free(no_decay);
+        return NULL;
+    }
+    o->clipper = c;
+    o->no_decay = no_decay;
+    return o;
 }
 
 void optimizer_free(optimizer *o)
 {
-    if (o)
-        o->type->free(o);
+    if (!o)
+        return;
+    clipper_free(o->clipper);
+    free(o->no_decay);
+    o->type->free(o);
 }
 
 void optimizer_report(const optimizer *o, double *largest, bool *not_finite)
@@ -64,26 +87,14 @@ void optimizer_report(const optimizer *o, double *largest, bool *not_finite)
     }
 }
 
-/* By what the gradient is multiplied so that its norm is at most `clip`. */
-static double clipping(const optimizer *o)
-{
-    const double clip = o->settings.clip;
-    if (clip == 0)
-        return 1;
-    double square = 0;
-    for (int p = 0; p < graph_params(o->g); p++) {
-        const double alpha = graph_param(o->g, p)->alpha;
-        square += o->type->square(o, p) / (alpha * alpha);
-    }
-    return fmin(1, clip / (sqrt(square) + 1e-6));
-}
-
 void optimizer_step(optimizer *o, double lr)
 {
     o->time++;
     if (o->count_next)
         o->counts = (update_counts){0};
-    o->type->update(o, lr, clipping(o), o->count_next ? &o->counts : NULL);
+    clipping_begin(o);
+    o->type->update(o, lr, o->count_next ? &o->counts : NULL);
+    clipping_end(o);
     o->count_next = false;
 }
 
@@ -94,19 +105,26 @@ bool optimizer_memory_of(const optimizer_settings *settings, graph *g, optimizer
         return false;
     if (settings->packed)
         return optimizer_packed_memory(settings, m, g, to, why);
-    const unsigned arrays = m == SGD ? 2 : m == ADAM ? 4 : 3; /* weights, gradients, moments */
-    *to = (optimizer_memory){.stored = arrays * sizeof(float) * (uint64_t)graph_param_count(g)};
+    const unsigned arrays = m == SGD ? 2 : method_has_squares(m) ? 4 : 3; /* weights, gradients, moments */
+    *to = (optimizer_memory){.stored = arrays * sizeof(float) * (uint64_t)graph_param_count(g),
+                             .workspace = clipping_workspace(settings, g)};
     return true;
 }
+
+enum { CLIPPED = sizeof(clip_counts) / sizeof(uint64_t) }; /* it is five whole numbers */
 
 void optimizer_save(const optimizer *o, checkpoint *to)
 {
     checkpoint_put_counts(to, "optimizer.time", 1, &o->time);
+    if (o->clipper)
+        checkpoint_put_counts(to, "optimizer.clipped", CLIPPED, (const uint64_t *)&o->clipper->all);
     o->type->save(o, to);
 }
 
 bool optimizer_load(optimizer *o, const checkpoint *from, trouble *why)
 {
     return checkpoint_take_counts(from, "optimizer.time", 1, &o->time, why) &&
+           (!o->clipper ||
+            checkpoint_take_counts(from, "optimizer.clipped", CLIPPED, (uint64_t *)&o->clipper->all, why)) &&
            o->type->load(o, from, why);
 }

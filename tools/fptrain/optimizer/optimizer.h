@@ -6,8 +6,10 @@
  *     nesterov  m <- mu m + g;  w <- w - lr (g + mu m)
  *     adam      m <- b1 m + (1 - b1) g;  v <- b2 v + (1 - b2) g^2;
  *               w <- w - lr (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + epsilon)
+ *     adamw     the same, after w <- w - lr decay w (Loshchilov and Hutter 2019)
  *
- * with g = c dw / multiplier + decay w and c = min(1, clip / (norm + 1e-6)), norm over all parameters.
+ * with g = clipped(dw / multiplier) + decay w, adamw without the decay; see clipping.h. Parameters that fit one of the
+ * patterns of no_decay have none.
  */
 #ifndef FPTRAIN_OPTIMIZER_OPTIMIZER_H
 #define FPTRAIN_OPTIMIZER_OPTIMIZER_H

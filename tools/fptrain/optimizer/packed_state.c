@@ -9,12 +9,15 @@
  *     momentum                   m <- Q(mu m + c g + N decay w);  w <- Q(w - lr m)
  *     adam, h = c g/N + decay w  m <- Q(b1 m + (1-b1) h);  v <- Q(b2 v + (1-b2) h^2);
  *                                w <- Q(w - lr (m / (1-b1^t)) / (sqrt(v / (1-b2^t)) + epsilon))
+ *     adamw, h = c g/N           the same; w <- Q(w - (lr decay w + lr (m / ...) / (sqrt(v / ...) + epsilon)))
  *
  * where w is stepped by the m and v that were just stored, and Q finds the scale of each group anew. A positive second
  * moment does not become 0 but the smallest positive value of its group, since m / epsilon would be far too large a
  * step. The random bits come from a stream for each (array, parameter, rounding).
  */
 #include "optimizer/packed_state.h"
+
+#include "optimizer/clipping.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -263,20 +266,64 @@ static double square(const optimizer *base, int p)
     return sum * alpha * alpha;
 }
 
+/* In the order of the elements: sums do not depend on how chunks lie across rows. */
+static void row_squares(optimizer *base, int p, size_t length, double *gradient, double *weight)
+{
+    packed *k = (packed *)base;
+    float *g = k->part[GRADIENT], *w = k->part[WEIGHT];
+    for (size_t r = 0; r < k->slot[p].size / length; r++)
+        gradient[r] = weight[r] = 0;
+    for (size_t first = 0; first < k->slot[p].size; first += k->chunk) {
+        const size_t n = chunk_at(k, k->slot[p].size, first);
+        unpack(k, p, GRADIENT, first, n, g);
+        unpack(k, p, WEIGHT, first, n, w);
+        for (size_t i = 0; i < n; i++) {
+            gradient[(first + i) / length] += (double)g[i] * (double)g[i];
+            weight[(first + i) / length] += (double)w[i] * (double)w[i];
+        }
+    }
+}
+
+static magnitudes magnitudes_of(const optimizer *base, int p, float limit)
+{
+    const packed *k = (const packed *)base;
+    magnitudes m = {0};
+    for (size_t first = 0; first < k->slot[p].size; first += k->chunk) {
+        const size_t n = chunk_at(k, k->slot[p].size, first);
+        unpack(k, p, GRADIENT, first, n, k->part[GRADIENT]);
+        for (size_t i = 0; i < n; i++)
+            magnitudes_add(&m, k->part[GRADIENT][i], limit);
+    }
+    return m;
+}
+
 /* What an update is made of. */
 typedef struct recipe {
     float clip, decay, lr, mean; /* mean: by which the sum of N gradients becomes their mean, 1 / N */
     float mu, rest1, beta2, rest2, step, root2, epsilon;
+    float shrink; /* adamw: lr decay */
 } recipe;
 
-static recipe recipe_of(const packed *k, const slot *t, double lr, double clip)
+static recipe recipe_of(const packed *k, int p, double lr, const tensor_clip *clip)
 {
     const optimizer_settings *s = &k->base.settings;
+    const slot *t = &k->slot[p];
     const double n = (double)(t->gathered ? t->gathered : 1), decay = k->base.method == ADAM ? 1 : n;
-    return (recipe){.clip = (float)clip, .decay = (float)(s->decay * decay), .lr = (float)lr, .mean = (float)(1 / n),
+    const double lambda = k->base.no_decay[p] ? 0 : s->decay;
+    return (recipe){.clip = (float)clip->factor, .decay = (float)(k->base.method == ADAMW ? 0 : lambda * decay),
+                    .shrink = (float)(lr * lambda), .lr = (float)lr, .mean = (float)(1 / n),
                     .mu = (float)s->momentum, .rest1 = (float)(1 - s->momentum), .beta2 = (float)s->beta2,
                     .rest2 = (float)(1 - s->beta2), .step = (float)(lr / (1 - pow(s->momentum, (double)k->base.time))),
                     .root2 = (float)sqrt(1 - pow(s->beta2, (double)k->base.time)), .epsilon = (float)s->epsilon};
+}
+
+/* By what clipping makes a chunk of the gathered gradient smaller, but for a factor that all of it has. */
+static void clip_chunk(const tensor_clip *clip, size_t first, size_t n, float *g)
+{
+    for (size_t i = 0; clip->row && i < n; i++)
+        g[i] *= clip->row[(first + i) / clip->length];
+    for (size_t i = 0; clip->limit > 0 && i < n; i++)
+        g[i] = g[i] > clip->limit ? clip->limit : g[i] < -clip->limit ? -clip->limit : g[i];
 }
 
 /* The states of a chunk after this step, stored; then part[GRADIENT] holds by how much each weight is to fall. */
@@ -284,7 +331,7 @@ static void changes(packed *k, int p, const recipe *c, size_t first, size_t n)
 {
     float *g = k->part[GRADIENT], *m = k->part[MOMENT], *v = k->part[SQUARE];
     const float *w = k->part[WEIGHT];
-    const float factor = k->base.method == ADAM ? c->mean * c->clip : c->clip;
+    const float factor = method_has_squares(k->base.method) ? c->mean * c->clip : c->clip;
     for (size_t i = 0; i < n; i++)
         g[i] = factor * g[i] + c->decay * w[i];
     if (k->base.method == SGD) {
@@ -311,6 +358,8 @@ static void changes(packed *k, int p, const recipe *c, size_t first, size_t n)
     pack(k, p, SQUARE, first, n, v);
     for (size_t i = 0; i < n; i++)
         g[i] = c->step * m[i] / (sqrtf(v[i]) / c->root2 + c->epsilon);
+    for (size_t i = 0; k->base.method == ADAMW && i < n; i++)
+        g[i] += c->shrink * w[i];
 }
 
 static void count_chunk(const packed *k, int p, size_t first, size_t n, update_counts *counts)
@@ -337,13 +386,14 @@ static void count_chunk(const packed *k, int p, size_t first, size_t n, update_c
     counts->elements += n;
 }
 
-static void update_all(optimizer *base, double lr, double clip, update_counts *counts)
+static void update_all(optimizer *base, double lr, update_counts *counts)
 {
     packed *k = (packed *)base;
     float *w = k->part[WEIGHT], *u = k->part[GRADIENT];
     for (int p = 0; p < k->slots; p++) {
         slot *t = &k->slot[p];
-        const recipe c = recipe_of(k, t, lr, clip);
+        const tensor_clip clip = clipping_of(base, p);
+        const recipe c = recipe_of(k, p, lr, &clip);
         for (size_t first = 0; first < t->size; first += k->chunk) {
             const size_t n = chunk_at(k, t->size, first);
             unpack(k, p, WEIGHT, first, n, w);
@@ -353,6 +403,7 @@ static void update_all(optimizer *base, double lr, double clip, update_counts *c
                 for (size_t i = 0; i < n; i++)
                     counts->small_g += fabsf(u[i]) < 0x1p-24f;
             }
+            clip_chunk(&clip, first, n, u);
             changes(k, p, &c, first, n);
             for (size_t i = 0; i < n; i++)
                 w[i] -= u[i];
@@ -392,7 +443,7 @@ static size_t bytes(const optimizer *base)
 static size_t workspace(const optimizer *base)
 {
     const packed *k = (const packed *)base;
-    return (2 * k->room + (ARRAYS + 1) * k->chunk) * sizeof(float);
+    return (2 * k->room + (ARRAYS + 1) * k->chunk) * sizeof(float) + clipping_workspace(&base->settings, base->g);
 }
 
 /* The first content of an array: the weights w, of the others zero. */
@@ -475,6 +526,7 @@ static bool load(optimizer *base, const checkpoint *from, trouble *why)
 }
 
 static const optimizer_type packed_type = {.free = release, .begin = begin, .extent = extent, .square = square,
+                                          .row_squares = row_squares, .magnitudes = magnitudes_of,
                                           .update = update_all, .master = master, .gradient = gradient,
                                           .bytes = bytes, .workspace = workspace, .save = save, .load = load,
                                           .start = start};
@@ -513,7 +565,7 @@ static bool measure(packed *k, const optimizer_settings *settings, trouble *why)
 {
     graph *g = k->base.g;
     const method m = k->base.method;
-    const bool wanted[ARRAYS] = {true, true, m != SGD, m == ADAM};
+    const bool wanted[ARRAYS] = {true, true, m != SGD, method_has_squares(m)};
     size_t largest = 1;
     bool one_block = false; /* a format without groups is worked on whole */
     if (!formats_fit(k, settings, why))
@@ -556,7 +608,7 @@ static size_t most_groups(const packed *k)
 
 bool optimizer_packed_memory(const optimizer_settings *settings, method m, graph *g, optimizer_memory *to, trouble *why)
 {
-    packed k = {.base = {.g = g, .method = m}};
+    packed k = {.base = {.g = g, .method = m, .settings = *settings}};
     if (!measure(&k, settings, why))
         return false;
     *to = (optimizer_memory){bytes(&k.base), workspace(&k.base)};

@@ -162,7 +162,7 @@ static void put_formats(FILE *out, const groups *g, const settings *s)
             fprintf(out, ", %d more</summary>", own - 1);
     }
     if (!own)
-        fprintf(out, s->format_count ? "-" : "fp32");
+        fprintf(out, "%s", formats_in_short(s));
     fprintf(out, own > 1 ? "</details></td>" : "</td>");
 }
 

@@ -78,6 +78,11 @@ bool formats_tell(const groups *g)
     return false;
 }
 
+const char *formats_in_short(const settings *s)
+{
+    return s->format_count ? "-" : strcmp(s->policy.name, "fixed") == 0 ? "fp32" : "by policy";
+}
+
 /* What one wants to know of every run. */
 static bool always_told(const char *name)
 {

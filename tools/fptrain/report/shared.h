@@ -14,6 +14,7 @@ key_kind shared_key(const groups *g, int i);
 bool shared_format(const groups *g, const format_line *line);
 /* Whether groups have lines of their own, or none has any. */
 bool formats_tell(const groups *g);
+const char *formats_in_short(const settings *s); /* of a run without a line of its own, in a word */
 
 /* Calls `put` with what all share: NAME = VALUE of settings, with `normal` where that is the default
  * (but model and data are always told as if it were not), then lines of

@@ -98,7 +98,7 @@ static void put_formats(FILE *out, const groups *g, const settings *s)
         fprintf(out, "%s", s->formats[i].mode ? " " : "");
         put_word(out, s->formats[i].mode ? s->formats[i].mode : "");
     }
-    fprintf(out, "%s |", shown ? "" : s->format_count ? "-" : "fp32");
+    fprintf(out, "%s |", shown ? "" : formats_in_short(s));
 }
 
 /* Once, above the table; not what is the default. */

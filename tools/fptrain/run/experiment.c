@@ -249,6 +249,8 @@ static void record_one(session *s, const step_result *step, bool counters)
         const update_counts counts = s->t->optimizer->counts;
         record_updates(s->record, &counts, is_packed(s));
     }
+    if (s->t->optimizer->clipper && !step->skipped)
+        record_clipping(s->record, s->t->optimizer->clipper);
     if (step->sums.roundings)
         record_sums(s->record, &step->sums);
     if (!record_end(s->record, &why))
@@ -278,7 +280,7 @@ static double share_below(const update_counts *u, int exponent)
 /* Weight, gradient and the state of the optimiser, in FP32. */
 static double fp32_bits(const char *optimizer)
 {
-    return 32 * (!strcmp(optimizer, "sgd") ? 2 : !strcmp(optimizer, "adam") ? 4 : 3);
+    return 32 * (!strcmp(optimizer, "sgd") ? 2 : !strncmp(optimizer, "adam", 4) ? 4 : 3);
 }
 
 /* Numbers of the whole run that curves do not show. */
@@ -310,6 +312,12 @@ static void note(session *s)
         record_note(s->record, "sums_inexact", (double)sums->inexact / (double)sums->roundings);
         record_note(s->record, "sums_swamped", (double)sums->swamped / (double)sums->roundings);
         record_note(s->record, "sums_overflow", (double)sums->overflow / (double)sums->roundings);
+    }
+    if (s->t->optimizer->clipper) {
+        const clip_counts *c = &s->t->optimizer->clipper->all;
+        record_note(s->record, "steps_clipped", c->steps ? (double)c->clipped / (double)c->steps : 0);
+        record_note(s->record, "parts_clipped", c->parts ? (double)c->parts_clipped / (double)c->parts : 0);
+        record_note(s->record, "steps_not_finite", (double)c->not_finite);
     }
     if (u->elements && is_packed(s)) {
         record_note(s->record, "updates_below_half_a_step", share_below(u, -1));

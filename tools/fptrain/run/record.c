@@ -196,6 +196,16 @@ void record_updates(record *r, const update_counts *u, bool packed)
     record_set(r->line, "updates", updates);
 }
 
+void record_clipping(record *r, const clipper *c)
+{
+    json_t *clipped = record_object();
+    record_set(clipped, "largest", real(c->largest));
+    record_set(clipped, "parts", record_count(c->last.parts));
+    record_set(clipped, "clipped", record_count(c->last.parts_clipped));
+    record_set(clipped, "steps_clipped_so_far", record_count(c->all.clipped));
+    record_set(r->line, "clipping", clipped);
+}
+
 void record_sums(record *r, const sum_counts *s)
 {
     json_t *sums = record_object();

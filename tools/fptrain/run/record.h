@@ -18,7 +18,7 @@
 #include "base/checkpoint.h"
 #include "engine/backend.h"
 #include "numerics/dispersion.h"
-#include "optimizer/state.h"
+#include "optimizer/clipping.h"
 #include "policies/policy.h"
 #include "run/machine.h"
 #include "run/settings.h"
@@ -60,6 +60,8 @@ void record_tensor(record *r, role which, int index, const fpemu_stats *stats);
 void record_gradient(record *r, role which, int index, double alpha, const dispersion *s);
 /* What became of the updates of this step, and how large they were beside the steps of packed weights. */
 void record_updates(record *r, const update_counts *counts, bool packed);
+/* What clipping did in this step, and in how many so far. */
+void record_clipping(record *r, const clipper *c);
 /* What adding up the products of this step rounded. */
 void record_sums(record *r, const sum_counts *counts);
 bool record_end(record *r, trouble *why);

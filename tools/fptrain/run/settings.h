@@ -36,6 +36,9 @@ typedef struct settings {
         double lr;
         char schedule[64], backend[64], fanout[16], diverged[16];
         uint64_t seed;
+        char schedule_by[16];
+        uint64_t warmup_steps;
+        double warmup_start, label_smoothing;
     } train;
     struct {
         char name[SETTINGS_TEXT];
@@ -51,6 +54,7 @@ typedef struct settings {
         double momentum, beta2, epsilon, decay, clip;
         bool master;
         char store[16], storing[16], weights[64], gradients[64], momenta[64], squares[64];
+        char clipping[16], no_clip[128], no_decay[128];
     } optimizer;
     struct {
         char from[SETTINGS_TEXT], map[SETTINGS_TEXT], partial[SETTINGS_TEXT];

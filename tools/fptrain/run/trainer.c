@@ -12,6 +12,7 @@
 
 #include "backends/backends.h"
 #include "models/model.h"
+#include "ops/ops.h"
 #include "policies/named.h"
 #include "run/schedule.h"
 
@@ -58,6 +59,7 @@ static bool build(trainer *t, trouble *why)
     t->g = t->backend ? model_new(&m, s->train.seed, why) : NULL;
     if (!t->g)
         return false;
+    graph_smooth_labels(t->g, s->train.label_smoothing);
     graph_finish(t->g, s->train.batch, t->backend, threads_of(s));
     const size_t rows = (size_t)s->train.batch * (text ? (size_t)s->data.steps : 1);
     t->inputs = need(rows * (text ? 1 : graph_value(t->g, 0)->row), sizeof *t->inputs);
@@ -74,11 +76,22 @@ optimizer_settings optimizer_settings_of(const settings *s)
 {
     return (optimizer_settings){.name = s->optimizer.name, .momentum = s->optimizer.momentum,
                                 .beta2 = s->optimizer.beta2, .epsilon = s->optimizer.epsilon,
-                                .decay = s->optimizer.decay, .clip = s->optimizer.clip, .master = s->optimizer.master,
+                                .decay = s->optimizer.decay, .clip = s->optimizer.clip,
+                                .clipping = s->optimizer.clipping, .no_clip = s->optimizer.no_clip,
+                                .no_decay = s->optimizer.no_decay, .master = s->optimizer.master,
                                 .packed = !strcmp(s->optimizer.store, "packed"),
                                 .nearest = !strcmp(s->optimizer.storing, "nearest"),
                                 .kept = {word_or_null(s->optimizer.weights), word_or_null(s->optimizer.gradients),
                                          word_or_null(s->optimizer.momenta), word_or_null(s->optimizer.squares)}};
+}
+
+static schedule schedule_of(const trainer *t)
+{
+    const settings *s = t->settings;
+    return (schedule){.name = s->train.schedule, .lr = s->train.lr, .epochs = (uint64_t)s->train.epochs,
+                      .steps = trainer_steps(t), .by_step = !strcmp(s->train.schedule_by, "step"),
+                      .warmup = (uint64_t)s->train.warmup, .warmup_steps = s->train.warmup_steps,
+                      .start = s->train.warmup_start};
 }
 
 static bool equip(trainer *t, trouble *why)
@@ -102,8 +115,10 @@ static bool equip(trainer *t, trouble *why)
     t->scaler = scaler_new(&scaling, t->g, t->r, why);
     t->optimizer = t->scaler ? optimizer_new(&o, t->g, t->r, why) : NULL;
     t->policy->optimizer = t->optimizer;
-    return t->optimizer &&
-           schedule_lr(s->train.schedule, s->train.lr, 0, s->train.epochs, s->train.warmup, why) >= 0;
+    const schedule rates = schedule_of(t);
+    if (t->policy->type->rate && (rates.by_step || rates.warmup_steps > 0))
+        return fail(why, "%s sets the learning rate itself: no schedule or warm-up by step", t->policy->type->name);
+    return t->optimizer && schedule_check(&rates, why);
 }
 
 trainer *trainer_new(const settings *s, trouble *why)
@@ -229,21 +244,21 @@ static bool compute_gradients(trainer *t, int k, unsigned want, double scale, fo
 
 static double rate_of(const trainer *t)
 {
-    const settings *s = t->settings;
+    const schedule rates = schedule_of(t);
     if (t->policy->type->rate)
-        return t->policy->type->rate(t->policy, s->train.lr);
-    return schedule_lr(s->train.schedule, s->train.lr, (int)t->at.epoch, s->train.epochs, s->train.warmup, NULL);
+        return t->policy->type->rate(t->policy, t->settings->train.lr);
+    return schedule_rate(&rates, t->at.epoch, t->at.step);
 }
 
 bool trainer_rates_agree(const trainer *t, const settings *then)
 {
-    const settings *now = t->settings;
-    const uint64_t begun = t->at.epoch + (t->at.next > 0);
+    const uint64_t steps = trainer_steps(t);
+    const schedule now = schedule_of(t);
+    schedule before = now; /* all but the epochs is alike, or it would be another run */
     bool same = true;
-    for (uint64_t epoch = 0; !t->policy->type->rate && same && epoch < begun; epoch++)
-        same =
-            schedule_lr(now->train.schedule, now->train.lr, (int)epoch, now->train.epochs, now->train.warmup, NULL) ==
-            schedule_lr(then->train.schedule, then->train.lr, (int)epoch, then->train.epochs, then->train.warmup, NULL);
+    before.epochs = (uint64_t)then->train.epochs;
+    for (uint64_t step = 0; !t->policy->type->rate && same && step < t->at.step; step++)
+        same = schedule_rate(&now, step / steps, step) == schedule_rate(&before, step / steps, step);
     return same;
 }
 

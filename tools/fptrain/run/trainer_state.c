@@ -123,7 +123,7 @@ static bool load_position(trainer *t, const checkpoint *from, const settings *th
     return trainer_rates_agree(t, then) ||
            fail(why,
                 "with train.epochs = %d and not %d the schedule '%s' would have given the steps so far other learning "
-                "rates; constant and step:EPOCH,... give the same",
+                "rates; constant, rsqrt and step:EPOCH,... give the same",
                 t->settings->train.epochs, then->train.epochs, t->settings->train.schedule);
 }
 
