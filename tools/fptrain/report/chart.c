@@ -261,7 +261,7 @@ static void put_frame(FILE *out, const chart *c, const curves *of, size_t which)
 {
     const extent e = extent_of(c, of, which);
     axis x = axis_make(e.x0, e.x1, LEFT, RIGHT), y = axis_make(e.y0, e.y1, BOTTOM, TOP);
-    x.step = fmax(x.step, 1); /* there are no halves of steps */
+    x.step = fmax(x.step, 1);                                                 /* there are no halves of steps */
     y.step = c->logarithmic && y.step < 1 && y.high - y.low > 1 ? 1 : y.step; /* whole powers */
     put_axes(out, c, &x, &y);
     for (int k = 0; k < of->count; k++)
