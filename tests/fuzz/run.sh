@@ -24,8 +24,9 @@ flags=(-std=c11 -O1 -g -fno-omit-frame-pointer -ffp-contract=off -Wno-unknown-pr
     -I"$top/include" -I"$top/lib" -I"$top/tools" -I"$top/tools/fpemu" -I"$top/tools/fptrain")
 sanitizers=-fsanitize=address,undefined
 libraries=(jansson libzip zlib)
-readers=(container.c dtype.c foreign.c ggml.c gguf.c json_header.c layout.c model.c npy.c npz.c reader.c safetensors.c
+readers=(container.c dtype.c foreign.c ggml.c gguf.c json_header.c layout.c members.c model.c reader.c safetensors.c
     shards.c stored.c)
+shared_readers=(common/byte_order.c common/npy.c common/npz.c common/trouble.c)
 trainer_libraries=(inih liblzma zlib)
 trainer_readers=(common/atomic_file.c common/trouble.c fptrain/base/base.c fptrain/base/checkpoint.c
     fptrain/base/source.c fptrain/data/cifar.c fptrain/data/dataset.c fptrain/data/digits.c fptrain/data/idx.c
@@ -56,7 +57,7 @@ build() { # KIND
         packages=("${trainer_libraries[@]}")
         sources=("$top/tests/fuzz/trainer.c" "${trainer_readers[@]/#/$top/tools/}")
         ;;
-    *) sources+=("${readers[@]/#/$top/tools/fpemu/files/}") ;;
+    *) sources+=("${readers[@]/#/$top/tools/fpemu/files/}" "${shared_readers[@]/#/$top/tools/}") ;;
     esac
     if [ "$kind" = container ]; then
         library=$directory/library-watched

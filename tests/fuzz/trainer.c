@@ -68,7 +68,7 @@ static bool run_cifar(const uint8_t *bytes, size_t size)
     bool good = false;
     for (int labels = 1; labels <= 2 && !good; labels++) {
         const int classes = labels == 1 ? 10 : 100;
-        split to = {0, NULL, NULL};
+        split to = {.count = 0};
         source *s = as_source(bytes, size);
         good = s && cifar_read(&to, s, labels, classes, &why);
         source_close(s);
@@ -89,14 +89,14 @@ static bool run_text(const uint8_t *bytes, size_t size)
 {
     dataset d = {.classes = 0};
     source *s = as_source(bytes, size);
-    const bool good = s && text_read(&d, s, &why);
+    const bool good = s && text_read(&d, s, &(dataset_options){.utf8 = false}, &why);
     source_close(s);
     for (size_t i = 0; good && i < d.text_length; i++)
         insist(d.text[i] < d.classes, "a class out of range");
     insist(!good || d.train.count + d.test.count == d.text_length, "characters are lost");
     if (good && bytes[0] != 0x1f && bytes[0] != 0xfd)
         for (size_t i = 0; i < size; i++)
-            insist(d.byte_of[d.text[i]] == bytes[i], "another text");
+            insist(d.symbol[d.text[i]] == bytes[i], "another text");
     dataset_free(&d);
     return good;
 }

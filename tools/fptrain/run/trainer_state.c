@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/fingerprint.h"
 #include "run/occupied.h"
 #include "run/trainer.h"
 
@@ -33,6 +34,9 @@ void trainer_save(const trainer *t, checkpoint *to)
     char *text = settings_print(t->settings);
     checkpoint_put(to, "settings", text, strlen(text));
     free(text);
+    text = fingerprint_text(&t->data);
+    checkpoint_put(to, "data", text, strlen(text));
+    free(text);
     checkpoint_put(to, "position", &t->at, sizeof t->at);
     put_scaler(t, to);
     put_policy(t, to);
@@ -59,6 +63,14 @@ static bool check_settings(const trainer *t, const checkpoint *from, trouble *wh
     return good;
 }
 
+/* Checkpoints made before this was kept say nothing of their data. */
+static bool check_data(const trainer *t, const checkpoint *from, trouble *why)
+{
+    size_t length;
+    const char *text = checkpoint_get(from, "data", &length);
+    return !text || fingerprint_check(&t->data, text, length, false, why);
+}
+
 static bool load_position(trainer *t, const checkpoint *from, trouble *why)
 {
     if (!checkpoint_take(from, "position", &t->at, sizeof t->at, why))
@@ -74,7 +86,7 @@ static bool load_position(trainer *t, const checkpoint *from, trouble *why)
 
 bool trainer_load(trainer *t, const checkpoint *from, trouble *why)
 {
-    if (!check_settings(t, from, why) || !load_position(t, from, why))
+    if (!check_settings(t, from, why) || !check_data(t, from, why) || !load_position(t, from, why))
         return false;
     size_t scaler = 0, policy = 0;
     const void *scaler_bytes = checkpoint_get(from, "scaler", &scaler);
