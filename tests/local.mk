@@ -296,7 +296,7 @@ EXTRA_DIST += tests/fuzz/README.md tests/fuzz/corpus tests/fuzz/run.sh tests/fuz
 tests_fuzz_replay_SOURCES = tests/fuzz/replay.c tests/fuzz/reader.c tests/fuzz/reader.h
 tests_fuzz_replay_CPPFLAGS = $(tools_fpemu_fpemu_CPPFLAGS)
 tests_fuzz_replay_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS)
-tests_fuzz_replay_LDADD = tools/libmodel.la lib/libfpemu.la $(JANSSON_LIBS) $(ZIP_LIBS)
+tests_fuzz_replay_LDADD = tools/libmodel.la tools/libcommon.la lib/libfpemu.la $(JANSSON_LIBS) $(ZIP_LIBS)
 if TOOLS
 check_PROGRAMS += tests/fuzz/replay
 TESTS += tests/fuzz/replay
