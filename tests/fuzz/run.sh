@@ -17,7 +17,8 @@ directory=$(cd "$1" && pwd)
 seconds=$2
 shift 2
 kinds=("$@")
-[ $# -gt 0 ] || kinds=(npy npz safetensors gguf container index idx cifar text settings checkpoint)
+[ $# -gt 0 ] || kinds=(npy npz safetensors gguf container index idx cifar text utf8 array archive tokens
+    picture settings checkpoint)
 
 clang=${CLANG:-clang}
 flags=(-std=c11 -O1 -g -fno-omit-frame-pointer -ffp-contract=off -Wno-unknown-pragmas -Wno-pass-failed
@@ -27,10 +28,12 @@ libraries=(jansson libzip zlib)
 readers=(container.c dtype.c foreign.c ggml.c gguf.c json_header.c layout.c members.c model.c reader.c safetensors.c
     shards.c stored.c)
 shared_readers=(common/byte_order.c common/npy.c common/npz.c common/trouble.c)
-trainer_libraries=(inih liblzma zlib)
-trainer_readers=(common/atomic_file.c common/trouble.c fptrain/base/base.c fptrain/base/checkpoint.c
-    fptrain/base/source.c fptrain/data/cifar.c fptrain/data/dataset.c fptrain/data/digits.c fptrain/data/idx.c
-    fptrain/data/shapes.c fptrain/data/text.c fptrain/run/settings.c fptrain/run/settings_file.c)
+trainer_libraries=(inih liblzma libpng libzip zlib)
+trainer_readers=(common/atomic_file.c common/byte_order.c common/near.c common/npy.c common/npz.c common/shown.c
+    common/trouble.c fptrain/base/base.c fptrain/base/checkpoint.c fptrain/base/listing.c fptrain/base/number.c
+    fptrain/base/source.c fptrain/data/array.c fptrain/data/arrays.c fptrain/data/cifar.c fptrain/data/dataset.c
+    fptrain/data/digits.c fptrain/data/idx.c fptrain/data/pictures.c fptrain/data/raster.c fptrain/data/shapes.c
+    fptrain/data/text.c fptrain/data/tokens.c fptrain/run/settings.c fptrain/run/settings_file.c)
 
 # The library below the readers, once for all kinds; its objects lie in the directory that is named.
 build_library() { # DIRECTORY SANITIZERS
@@ -53,7 +56,7 @@ build_library() { # DIRECTORY SANITIZERS
 build() { # KIND
     local kind=$1 library=$directory/library packages=("${libraries[@]}") sources=("$top/tests/fuzz/reader.c")
     case $kind in
-    idx | cifar | text | settings | checkpoint)
+    idx | cifar | text | utf8 | array | archive | tokens | picture | settings | checkpoint)
         packages=("${trainer_libraries[@]}")
         sources=("$top/tests/fuzz/trainer.c" "${trainer_readers[@]/#/$top/tools/}")
         ;;
