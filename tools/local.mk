@@ -5,6 +5,8 @@ tools_libcommon_la_SOURCES = \
 	tools/common/atomic_file.h \
 	tools/common/axis.c \
 	tools/common/axis.h \
+	tools/common/byte_order.c \
+	tools/common/byte_order.h \
 	tools/common/bytes.h \
 	tools/common/clock.c \
 	tools/common/clock.h \
@@ -12,6 +14,10 @@ tools_libcommon_la_SOURCES = \
 	tools/common/json.h \
 	tools/common/near.c \
 	tools/common/near.h \
+	tools/common/npy.c \
+	tools/common/npy.h \
+	tools/common/npz.c \
+	tools/common/npz.h \
 	tools/common/safetensors.c \
 	tools/common/safetensors.h \
 	tools/common/shape.c \
@@ -26,7 +32,7 @@ tools_libcommon_la_SOURCES = \
 	tools/common/utf8.c \
 	tools/common/utf8.h
 tools_libcommon_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
-tools_libcommon_la_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+tools_libcommon_la_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS)
 EXTRA_DIST += tools/README.md tools/common/README.md
 
 # Completion of both programs, where bash and zsh look for it.
@@ -172,12 +178,10 @@ tools_libmodel_la_SOURCES = \
 	tools/fpemu/files/json_header.h \
 	tools/fpemu/files/layout.c \
 	tools/fpemu/files/layout.h \
+	tools/fpemu/files/members.c \
+	tools/fpemu/files/members.h \
 	tools/fpemu/files/model.c \
 	tools/fpemu/files/model.h \
-	tools/fpemu/files/npy.c \
-	tools/fpemu/files/npy.h \
-	tools/fpemu/files/npz.c \
-	tools/fpemu/files/npz.h \
 	tools/fpemu/files/reader.c \
 	tools/fpemu/files/reader.h \
 	tools/fpemu/files/safetensors.c \

@@ -160,7 +160,7 @@ fails_data 'fine/train.bin: label 100 of record 0 is not in 0..99' fine
 fails_data 'empty: neither IDX files' empty
 fails_data 'nowhere: no file train-images-idx3-ubyte' mnist:nowhere
 fails_data 'nowhere: No such file' nowhere
-fails_data 'empty: is a directory' text:empty
+fails_data 'empty: has no files' text:empty
 fails_data 'one data set at a time' digits shapes
 fails_data "unknown option '--colour'" --colour
 fails_data "--rows: '0' is not in 1..1000" --rows 0

@@ -35,6 +35,7 @@ AM_TESTS_ENVIRONMENT += SAME_CHECKPOINT='$(abs_top_builddir)/tests/fptrain/same_
 	export SAME_CHECKPOINT;
 
 TRAINER_CLI_TESTS = \
+	tests/cli/fptrain_arrays.sh \
 	tests/cli/fptrain_curves.sh \
 	tests/cli/fptrain_data.sh \
 	tests/cli/fptrain_estimate.sh \
@@ -42,8 +43,10 @@ TRAINER_CLI_TESTS = \
 	tests/cli/fptrain_export.sh \
 	tests/cli/fptrain_manual.sh \
 	tests/cli/fptrain_networks.sh \
+	tests/cli/fptrain_pictures.sh \
 	tests/cli/fptrain_real.sh \
-	tests/cli/fptrain_report.sh
+	tests/cli/fptrain_report.sh \
+	tests/cli/fptrain_text.sh
 EXTRA_DIST += $(TRAINER_CLI_TESTS)
 if FPTRAIN
 TESTS += $(TRAINER_CLI_TESTS)

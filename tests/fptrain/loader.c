@@ -12,11 +12,12 @@ enum { N = 103 };
 /* N samples of 1 x 1 x 1; sample i has the pixel i and the label i. */
 static dataset numbered(void)
 {
-    dataset d = {.c = 1, .h = 1, .w = 1, .classes = 10, .mean = {0}, .deviation = {1.0 / 255}};
-    d.train = (split){N, malloc(N), malloc(N)};
+    dataset d = {.c = 1, .h = 1, .w = 1, .classes = 10, .mean = calloc(1, 8), .deviation = malloc(8)};
+    d.deviation[0] = 1.0 / 255;
+    d.train = (split){.count = N, .pixels = malloc(N), .labels = malloc(N * sizeof *d.train.labels)};
     for (int i = 0; i < N; i++)
-        d.train.pixels[i] = d.train.labels[i] = (uint8_t)i;
-    d.test = (split){5, calloc(5, 1), calloc(5, 1)};
+        d.train.labels[i] = d.train.pixels[i] = (uint8_t)i;
+    d.test = (split){.count = 5, .pixels = calloc(5, 1), .labels = calloc(5, sizeof *d.test.labels)};
     return d;
 }
 
@@ -111,8 +112,11 @@ END_TEST
 /* One image of 2 x 3, two channels of which the second is the first plus 100. */
 static dataset one_image(void)
 {
-    dataset d = {.c = 2, .h = 2, .w = 3, .classes = 10, .mean = {0.25, 0.5}, .deviation = {0.5, 0.125}};
-    d.train = (split){1, malloc(12), calloc(1, 1)};
+    static const double mean[2] = {0.25, 0.5}, deviation[2] = {0.5, 0.125};
+    dataset d = {.c = 2, .h = 2, .w = 3, .classes = 10, .mean = malloc(16), .deviation = malloc(16)};
+    memcpy(d.mean, mean, sizeof mean);
+    memcpy(d.deviation, deviation, sizeof deviation);
+    d.train = (split){.count = 1, .pixels = malloc(12), .labels = calloc(1, sizeof *d.train.labels)};
     for (int i = 0; i < 6; i++) {
         d.train.pixels[i] = (uint8_t)(i + 1);
         d.train.pixels[6 + i] = (uint8_t)(i + 101);
@@ -192,11 +196,11 @@ END_TEST
 START_TEST(text_windows)
 {
     enum { LENGTH = 2000, STEPS = 7, BATCH = 4 };
-    dataset d = {.classes = 251, .text = malloc(LENGTH), .text_length = LENGTH};
+    dataset d = {.classes = 251, .text = malloc(2 * LENGTH), .text_length = LENGTH};
     d.test.count = 200;
     d.train.count = LENGTH - 200;
     for (int i = 0; i < LENGTH; i++)
-        d.text[i] = (uint8_t)(i % 251);
+        d.text[i] = (uint16_t)(i % 251);
     for (int part = 0; part < 2; part++) {
         loader l;
         loader_open(&l, &d, part == 0, BATCH, 5);
@@ -229,6 +233,45 @@ START_TEST(text_windows)
 }
 END_TEST
 
+/* The image again as floats, among 70 channels (too many for a table) of which the others are -1: crops and flips of
+ * both are the same pixels. */
+START_TEST(other_numbers)
+{
+    enum { CHANNELS = 70 };
+    dataset bytes = one_image(), d = {.c = CHANNELS, .h = 2, .w = 3, .classes = 10};
+    d.mean = calloc(CHANNELS, sizeof *d.mean);
+    d.deviation = calloc(CHANNELS, sizeof *d.deviation);
+    d.train = (split){.count = 1, .values = malloc(CHANNELS * 6 * sizeof(float)), .labels = calloc(1, 2)};
+    for (int c = 0; c < CHANNELS; c++) {
+        d.mean[c] = c < 2 ? bytes.mean[c] * 255 : c;
+        d.deviation[c] = c < 2 ? bytes.deviation[c] * 255 : 0.5;
+        for (int i = 0; i < 6; i++)
+            d.train.values[c * 6 + i] = c < 2 ? bytes.train.pixels[c * 6 + i] : -1;
+    }
+    loader l, other;
+    float x[CHANNELS * 6], y[12];
+    int label;
+    loader_open(&l, &d, true, 1, 9);
+    loader_open(&other, &bytes, true, 1, 9);
+    l.crop = other.crop = 1;
+    l.flip = other.flip = true;
+    for (int epoch = 0; epoch < 50; epoch++) {
+        loader_epoch(&l, epoch);
+        loader_epoch(&other, epoch);
+        ck_assert_int_eq(loader_next(&l, x, &label), 1);
+        ck_assert_int_eq(loader_next(&other, y, &label), 1);
+        for (int i = 0; i < 12; i++)
+            ck_assert_float_eq_tol(x[i], y[i], 1e-5f);
+        for (int i = 12; i < CHANNELS * 6; i++) /* -1 of an image, 0 of its border */
+            ck_assert(x[i] == (float)((-1 - i / 6) / 0.5) || (x[i] == (float)(-(i / 6) / 0.5) && y[i % 6] == (float)normal(0, 0)));
+    }
+    loader_close(&l);
+    loader_close(&other);
+    dataset_free(&d);
+    dataset_free(&bytes);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("loader");
@@ -239,6 +282,7 @@ int main(void)
     tcase_add_test(tests, without_shuffle);
     tcase_add_test(tests, flips);
     tcase_add_test(tests, crops);
+    tcase_add_test(tests, other_numbers);
     tcase_add_test(tests, text_windows);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -17,21 +17,25 @@ directory=$(cd "$1" && pwd)
 seconds=$2
 shift 2
 kinds=("$@")
-[ $# -gt 0 ] || kinds=(npy npz safetensors gguf container index idx cifar text settings checkpoint weights network log)
+[ $# -gt 0 ] || kinds=(npy npz safetensors gguf container index idx cifar text utf8 array archive tokens
+    picture settings checkpoint weights network log)
 
 clang=${CLANG:-clang}
 flags=(-std=c11 -O1 -g -fno-omit-frame-pointer -ffp-contract=off -Wno-unknown-pragmas -Wno-pass-failed
     -I"$top/include" -I"$top/lib" -I"$top/tools" -I"$top/tools/fpemu" -I"$top/tools/fptrain")
 sanitizers=-fsanitize=address,undefined
 libraries=(jansson libzip zlib)
-readers=(container.c dtype.c foreign.c ggml.c gguf.c json_header.c layout.c model.c npy.c npz.c reader.c safetensors.c
+readers=(container.c dtype.c foreign.c ggml.c gguf.c json_header.c layout.c members.c model.c reader.c safetensors.c
     shards.c stored.c)
-trainer_libraries=(inih jansson liblzma zlib)
-common_readers=(common/json.c common/safetensors.c common/shape.c common/trouble.c)
-trainer_readers=(common/atomic_file.c "${common_readers[@]}" fptrain/base/base.c fptrain/base/checkpoint.c
-    fptrain/base/source.c fptrain/data/cifar.c fptrain/data/dataset.c fptrain/data/digits.c fptrain/data/idx.c
-    fptrain/data/shapes.c fptrain/data/text.c fptrain/run/settings.c fptrain/run/settings_file.c fptrain/run/shelf.c
-    common/near.c common/shown.c fptrain/engine/graph.c fptrain/engine/op.c)
+common_readers=(common/byte_order.c common/json.c common/npy.c common/npz.c common/safetensors.c common/shape.c
+    common/trouble.c)
+trainer_libraries=(inih jansson liblzma libpng libzip zlib)
+trainer_readers=(common/atomic_file.c common/near.c common/shown.c "${common_readers[@]}"
+    fptrain/base/base.c fptrain/base/checkpoint.c fptrain/base/listing.c fptrain/base/number.c
+    fptrain/base/source.c fptrain/data/array.c fptrain/data/arrays.c fptrain/data/cifar.c fptrain/data/dataset.c
+    fptrain/data/digits.c fptrain/data/idx.c fptrain/data/pictures.c fptrain/data/raster.c fptrain/data/shapes.c
+    fptrain/data/text.c fptrain/data/tokens.c fptrain/run/settings.c fptrain/run/settings_file.c
+    fptrain/run/shelf.c fptrain/engine/graph.c fptrain/engine/op.c)
 for file in "$top"/tools/fptrain/models/*.c "$top"/tools/fptrain/ops/*.c; do
     trainer_readers+=("${file#"$top"/tools/}")
 done
@@ -59,7 +63,7 @@ build_library() { # DIRECTORY SANITIZERS
 build() { # KIND
     local kind=$1 library=$directory/library packages=("${libraries[@]}") sources=("$top/tests/fuzz/reader.c")
     case $kind in
-    idx | cifar | text | settings | checkpoint | weights | network | log)
+    idx | cifar | text | utf8 | array | archive | tokens | picture | settings | checkpoint | weights | network | log)
         packages=("${trainer_libraries[@]}")
         sources=("$top/tests/fuzz/trainer.c" "$top/tests/fuzz/log.c" "${trainer_readers[@]/#/$top/tools/}"
             "${log_readers[@]/#/$top/tools/}")

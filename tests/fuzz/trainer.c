@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trainer.c - reader.h for the files of the trainer: "idx", "cifar", "text", "settings", "checkpoint", "weights",
- * "network", "log". With FUZZ_KIND it is the entry point of libFuzzer for that kind. */
+/* trainer.c - reader.h for the files of the trainer: "idx", "cifar", "text", "utf8", "array", "archive", "tokens",
+ * "picture", "settings", "checkpoint", "weights", "network", "log". With FUZZ_KIND it is the entry point of libFuzzer
+ * for that kind. */
 #define _POSIX_C_SOURCE 200809L
 #include "log.h"
 #include "reader.h"
@@ -12,10 +13,14 @@
 #include <zlib.h>
 
 #include "base/checkpoint.h"
+#include "data/array.h"
+#include "data/arrays.h"
 #include "data/cifar.h"
 #include "data/dataset.h"
 #include "data/idx.h"
+#include "data/raster.h"
 #include "data/text.h"
+#include "data/tokens.h"
 #include "models/model.h"
 #include "models/network_text.h"
 #include "run/settings.h"
@@ -71,7 +76,7 @@ static bool run_cifar(const uint8_t *bytes, size_t size)
     bool good = false;
     for (int labels = 1; labels <= 2 && !good; labels++) {
         const int classes = labels == 1 ? 10 : 100;
-        split to = {0, NULL, NULL};
+        split to = {.count = 0};
         source *s = as_source(bytes, size);
         good = s && cifar_read(&to, s, labels, classes, &why);
         source_close(s);
@@ -92,16 +97,120 @@ static bool run_text(const uint8_t *bytes, size_t size)
 {
     dataset d = {.classes = 0};
     source *s = as_source(bytes, size);
-    const bool good = s && text_read(&d, s, &why);
+    const bool good = s && text_read(&d, s, &(dataset_options){.utf8 = false}, &why);
     source_close(s);
     for (size_t i = 0; good && i < d.text_length; i++)
         insist(d.text[i] < d.classes, "a class out of range");
     insist(!good || d.train.count + d.test.count == d.text_length, "characters are lost");
     if (good && bytes[0] != 0x1f && bytes[0] != 0xfd)
         for (size_t i = 0; i < size; i++)
-            insist(d.byte_of[d.text[i]] == bytes[i], "another text");
+            insist(d.symbol[d.text[i]] == bytes[i], "another text");
     dataset_free(&d);
     return good;
+}
+
+/* The code points that are read make the same bytes. */
+static bool run_utf8(const uint8_t *bytes, size_t size)
+{
+    dataset d = {.classes = 0};
+    source *s = as_source(bytes, size);
+    const bool good = s && text_read(&d, s, &(dataset_options){.utf8 = true}, &why);
+    source_close(s);
+    size_t length = 0;
+    for (size_t i = 0; good && i < d.text_length; i++) {
+        insist(d.text[i] < d.classes, "a class out of range");
+        const uint32_t code = d.symbol[d.text[i]];
+        length += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    }
+    insist(!good || bytes[0] == 0x1f || bytes[0] == 0xfd || length == size, "another length");
+    dataset_free(&d);
+    return good;
+}
+
+static void check_split(const dataset *d, const split *s)
+{
+    double sum = 0;
+    for (size_t i = 0; i < s->count * dataset_numbers(d); i++)
+        sum += s->values ? (double)s->values[i] : s->pixels[i];
+    insist(sum == sum, "a number that is none");
+    for (size_t i = 0; s->labels && i < s->count; i++)
+        insist(s->labels[i] < d->classes, "a label out of range");
+}
+
+/* Samples, labels or tokens: what the array can be, it is. */
+static bool run_array(const uint8_t *bytes, size_t size)
+{
+    array a;
+    dataset d = {.classes = 0};
+    source *s = as_source(bytes, size);
+    bool good = s && array_read(&a, s, &why);
+    source_close(s);
+    if (!good)
+        return false;
+    if (a.header.dimensions > 1 && !(a.header.dimensions == 2 && a.header.extent[1] == 1)) {
+        good = array_samples(&a, &d, &d.train, NULL, &why);
+    } else {
+        size_t count;
+        uint16_t *tokens = array_tokens(&a, &count, &d.classes, false, &why);
+        good = tokens != NULL;
+        for (size_t i = 0; good && i < count; i++)
+            insist(tokens[i] < d.classes, "a token out of range");
+        free(tokens);
+    }
+    if (good)
+        check_split(&d, &d.train);
+    dataset_free(&d);
+    return good;
+}
+
+static bool run_archive(const uint8_t *bytes, size_t size)
+{
+    dataset d = {.classes = 0};
+    FILE *file = tmpfile();
+    insist(file && fwrite(bytes, 1, size, file) == size && fseek(file, 0, SEEK_SET) == 0, "tmpfile");
+    const bool good = arrays_from_npz(&d, file, "file", &(dataset_options){.seed = 1}, &why);
+    fclose(file);
+    if (good) {
+        check_split(&d, &d.train);
+        check_split(&d, &d.test);
+    }
+    dataset_free(&d);
+    return good;
+}
+
+static bool run_tokens(const uint8_t *bytes, size_t size)
+{
+    int classes = 0;
+    size_t count;
+    source *s = as_source(bytes, size);
+    uint16_t *tokens = s ? tokens_read(s, false, &count, &classes, false, &why) : NULL;
+    source_close(s);
+    for (size_t i = 0; tokens && i < count; i++)
+        insist(tokens[i] < classes, "a token out of range");
+    free(tokens);
+    return tokens != NULL;
+}
+
+/* Read, then with the other colours, then smaller and larger. */
+static bool run_picture(const uint8_t *bytes, size_t size)
+{
+    raster r;
+    if (!raster_read(&r, bytes, size, "file", &why))
+        return false;
+    insist(r.channels == 1 || r.channels == 3, "channels");
+    for (int k = 0; k < 3; k++) {
+        uint64_t sum = 0;
+        const size_t count = (size_t)r.width * (size_t)r.height * (size_t)r.channels;
+        for (size_t i = 0; i < count; i++)
+            sum += r.pixels[i];
+        insist(sum <= 255 * (uint64_t)count, "pixels");
+        if (k == 0)
+            raster_recolour(&r, 4 - r.channels);
+        else
+            raster_resize(&r, k == 1 ? 3 : 7);
+    }
+    raster_free(&r);
+    return true;
 }
 
 /* What was read is printed, and reads back to the same. */
@@ -221,6 +330,11 @@ static const struct {
 } kinds[] = {{"idx", run_idx},
              {"cifar", run_cifar},
              {"text", run_text},
+             {"utf8", run_utf8},
+             {"array", run_array},
+             {"archive", run_archive},
+             {"tokens", run_tokens},
+             {"picture", run_picture},
              {"settings", run_settings},
              {"checkpoint", run_checkpoint},
              {"weights", run_weights},

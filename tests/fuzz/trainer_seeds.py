@@ -4,11 +4,13 @@
     python3 trainer_seeds.py DIRECTORY
 """
 import gzip
+import io
 import json
 import lzma
 import os
 import struct
 import sys
+import zipfile
 import zlib
 
 root = sys.argv[1]
@@ -65,6 +67,86 @@ put("text", "good-bytes", bytes(range(1, 256)))
 put("text", "good-gz", pack_gz(b"abc" * 20))
 put("text", "bad-short", b"nineteen characters")
 put("text", "bad-none", b"")
+
+put("utf8", "good-ascii", b"to be or not to be, that is the question")
+put("utf8", "good-all", "aß€\U00010000\U0010ffff".encode() * 5)
+put("utf8", "good-gz", pack_gz("中文字".encode() * 9))
+put("utf8", "bad-short", "€".encode() * 19)
+put("utf8", "bad-cut", b"x" * 30 + b"\xe2\x82")
+put("utf8", "bad-overlong", b"x" * 30 + b"\xc0\xaf")
+put("utf8", "bad-surrogate", b"x" * 30 + b"\xed\xa0\x80")
+put("utf8", "bad-beyond", b"x" * 30 + b"\xf4\x90\x80\x80")
+
+
+def npy(code, shape, data, fortran=False):
+    text = "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }" % (code, fortran, shape)
+    return b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text.encode() + data
+
+
+def npz(**members):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(zipfile.ZipInfo(name + ".npy"), data, zipfile.ZIP_DEFLATED)
+    return file.getvalue()
+
+
+pixels = npy("|u1", (4, 3, 5, 2), bytes(range(120)))
+few = npy("<i8", (4,), struct.pack("<4q", 0, 1, 1, 2))
+put("array", "good-bytes", pixels)
+put("array", "good-fortran", npy(">f4", (4, 2), struct.pack(">8f", *range(8)), True))
+put("array", "good-half", npy("<f2", (2, 2, 2), struct.pack("<8e", *range(8))))
+put("array", "good-labels", few)
+put("array", "good-gz", pack_gz(few))
+put("array", "bad-nan", npy("<f8", (1, 2), struct.pack("<2d", 0, float("nan"))))
+put("array", "bad-beyond", npy("<f8", (1, 2), struct.pack("<2d", 0, 1e300)))
+put("array", "bad-short", pixels[:-1])
+put("array", "bad-long", pixels + b"x")
+put("array", "bad-huge", npy("<f8", (1 << 20, 1 << 20), bytes(100)))
+put("array", "bad-product", npy("<f8", (1 << 40, 1 << 40), bytes(100)))
+put("array", "bad-empty", npy("<f8", (0, 3), b""))
+put("array", "bad-type", npy("<c8", (1,), bytes(8)))
+put("array", "bad-string", npy("|S99999", (1, 2), bytes(2 * 99999)))
+put("array", "bad-channels", npy("|u1", (2, 3, 3, 3), bytes(54)))
+put("array", "bad-label", npy("<u8", (1,), b"\xff" * 8))
+put("array", "bad-dimensions", npy("|u1", (1, 1, 1, 1, 1), b"1"))
+put("archive", "good-pair", npz(x=pixels, y=few))
+put("archive", "good-parts", npz(x_train=pixels, y_train=few, x_test=pixels, y_test=few,
+                                 classes=npy("|S1", (3,), b"abc")))
+put("archive", "bad-names", npz(a=pixels, b=few))
+put("archive", "bad-count", npz(x=pixels, y=npy("|u1", (3,), b"123")))
+put("archive", "bad-part", npz(x_train=pixels, y_train=few, x_test=pixels))
+put("archive", "bad-unlike", npz(x_train=pixels, y_train=few, x_test=npy("|u1", (4, 9), bytes(36)), y_test=few))
+put("archive", "bad-cut", npz(x=pixels, y=few)[:-30])
+put("archive", "bad-short", npz(x=pixels[:-1], y=few))
+put("tokens", "good-few", struct.pack("<4H", 1, 2, 3, 65535))
+put("tokens", "good-xz", pack_xz(bytes(64)))
+put("tokens", "bad-odd", b"123")
+put("tokens", "bad-none", b"")
+
+
+def chunk(kind, body):
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+
+def png(width, height, colour, depth, data, extra=b"", interlaced=0):
+    header = struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, interlaced)
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + extra + chunk(b"IDAT", zlib.compress(data)) +
+            chunk(b"IEND", b""))
+
+
+put("picture", "good-grey", png(4, 2, 0, 8, b"\0abcd\1efgh"))
+put("picture", "good-bits", png(9, 2, 0, 1, b"\0ab\0cd"))
+put("picture", "good-colours", png(2, 2, 2, 8, b"\0abcdef\4ghijkl"))
+put("picture", "good-palette", png(3, 1, 3, 2, b"\0\x1b", chunk(b"PLTE", bytes(12)) + chunk(b"tRNS", b"\0\1")))
+put("picture", "good-deep", png(1, 1, 6, 16, b"\0abcdefgh"))
+put("picture", "good-interlaced", png(2, 2, 0, 8, b"\0a\0b\0cd", interlaced=1))
+put("picture", "bad-cut", png(4, 2, 0, 8, b"\0abcd\1efgh")[:-20])
+put("picture", "bad-data", png(4, 2, 0, 8, b"\0abcd"))
+put("picture", "bad-filter", png(4, 1, 0, 8, b"\5abcd"))
+put("picture", "bad-huge", png(16384, 16384, 2, 8, b"\0"))
+put("picture", "bad-zero", png(0, 1, 0, 8, b"\0"))
+put("picture", "bad-kind", b"GIF89a")
 
 put("settings", "good-none", b"")
 put("settings", "good-all", b"""[model]

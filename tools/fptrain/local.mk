@@ -4,6 +4,8 @@ trainer_base = \
 	tools/fptrain/base/base.h \
 	tools/fptrain/base/checkpoint.c \
 	tools/fptrain/base/checkpoint.h \
+	tools/fptrain/base/listing.c \
+	tools/fptrain/base/listing.h \
 	tools/fptrain/base/number.c \
 	tools/fptrain/base/number.h \
 	tools/fptrain/base/output.c \
@@ -65,6 +67,10 @@ trainer_models = \
 	tools/fptrain/models/resnet.c \
 	tools/fptrain/models/sequence.c
 trainer_data = \
+	tools/fptrain/data/array.c \
+	tools/fptrain/data/array.h \
+	tools/fptrain/data/arrays.c \
+	tools/fptrain/data/arrays.h \
 	tools/fptrain/data/cifar.c \
 	tools/fptrain/data/cifar.h \
 	tools/fptrain/data/contact_sheet.c \
@@ -73,15 +79,25 @@ trainer_data = \
 	tools/fptrain/data/dataset.h \
 	tools/fptrain/data/dice.h \
 	tools/fptrain/data/digits.c \
+	tools/fptrain/data/export.c \
+	tools/fptrain/data/export.h \
+	tools/fptrain/data/fingerprint.c \
+	tools/fptrain/data/fingerprint.h \
 	tools/fptrain/data/idx.c \
 	tools/fptrain/data/idx.h \
 	tools/fptrain/data/loader.c \
 	tools/fptrain/data/loader.h \
+	tools/fptrain/data/pictures.c \
+	tools/fptrain/data/pictures.h \
+	tools/fptrain/data/raster.c \
+	tools/fptrain/data/raster.h \
 	tools/fptrain/data/samples.h \
 	tools/fptrain/data/shapes.c \
 	tools/fptrain/data/synthetic.h \
 	tools/fptrain/data/text.c \
-	tools/fptrain/data/text.h
+	tools/fptrain/data/text.h \
+	tools/fptrain/data/tokens.c \
+	tools/fptrain/data/tokens.h
 trainer_numerics = \
 	tools/fptrain/numerics/adaptive.c \
 	tools/fptrain/numerics/adaptive.h \
@@ -122,6 +138,8 @@ trainer_policies = \
 	tools/fptrain/policies/named.h \
 	tools/fptrain/policies/policy.h
 trainer_run = \
+	tools/fptrain/run/data_settings.c \
+	tools/fptrain/run/data_settings.h \
 	tools/fptrain/run/experiment.c \
 	tools/fptrain/run/experiment.h \
 	tools/fptrain/run/lock.c \

@@ -13,6 +13,7 @@
 #include "cli/rounding.h"
 #include "cli/spec.h"
 #include "commands/commands.h"
+#include "common/byte_order.h"
 #include "files/container.h"
 #include "files/layout.h"
 #include "files/output.h"
@@ -313,7 +314,7 @@ static uint32_t copy_tensor(job *j, output *out, size_t i)
     file_begin(&j->in, i);
     for (size_t got; (got = file_read(&j->in, i, bytes, sizeof bytes)) > 0;) {
         if (t->big_endian) {
-            dtype_swap(bytes, size, got / size);
+            byte_order_swap(bytes, size, got / size);
         }
         crc = container_crc(crc, bytes, got);
         output_write(out, bytes, got);

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/byte_order.h"
+
 static const dtype types[] = {
     {"F64", "f8", "float64", FPEMU_NAME_BINARY64, 8},
     {"F32", "f4", "float32", FPEMU_NAME_BINARY32, 4},
@@ -77,36 +79,6 @@ bool dtype_holds(const dtype *type, const fpemu_format *format)
     return true;
 }
 
-bool dtype_host_is_big_endian(void)
-{
-    const uint16_t one = 1;
-    unsigned char first;
-    memcpy(&first, &one, 1);
-    return first == 0;
-}
-
-/* x86 compilers make byte swaps of these loops. */
-void dtype_swap(void *elements, unsigned size, size_t count)
-{
-    unsigned char *b = elements;
-    if (size == 2) {
-        for (size_t i = 0; i < count; i++, b += 2) {
-            const unsigned char t[2] = {b[1], b[0]};
-            memcpy(b, t, 2);
-        }
-    } else if (size == 4) {
-        for (size_t i = 0; i < count; i++, b += 4) {
-            const unsigned char t[4] = {b[3], b[2], b[1], b[0]};
-            memcpy(b, t, 4);
-        }
-    } else if (size == 8) {
-        for (size_t i = 0; i < count; i++, b += 8) {
-            const unsigned char t[8] = {b[7], b[6], b[5], b[4], b[3], b[2], b[1], b[0]};
-            memcpy(b, t, 8);
-        }
-    }
-}
-
 /* Whether bytes of the type are numbers of the carrier. */
 static bool is_carrier(const dtype *type, bool binary64)
 {
@@ -116,8 +88,8 @@ static bool is_carrier(const dtype *type, bool binary64)
 void dtype_load(const dtype *type, bool big_endian, size_t n, void *bytes, bool binary64, void *x)
 {
     const fpemu_format format = dtype_format(type);
-    if (big_endian != dtype_host_is_big_endian()) {
-        dtype_swap(bytes, type->size, n);
+    if (big_endian != byte_order_is_big()) {
+        byte_order_swap(bytes, type->size, n);
     }
     if (is_carrier(type, binary64)) {
         memmove(x, bytes, n * type->size);
@@ -146,8 +118,8 @@ bool dtype_store(const dtype *type, bool big_endian, size_t n, const void *x, bo
         assert(status == FPEMU_OK);
         (void)status;
     }
-    if (big_endian != dtype_host_is_big_endian()) {
-        dtype_swap(bytes, type->size, n);
+    if (big_endian != byte_order_is_big()) {
+        byte_order_swap(bytes, type->size, n);
     }
     return (stats.inexact | stats.clipped | stats.overflow | stats.invalid) == 0;
 }

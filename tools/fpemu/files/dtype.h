@@ -26,9 +26,6 @@ fpemu_format dtype_format(const dtype *type);
  * only the carriers are known to hold them. */
 bool dtype_holds(const dtype *type, const fpemu_format *format);
 
-bool dtype_host_is_big_endian(void);
-/* Reverses the bytes of every element, of 1, 2, 4 or 8 bytes. */
-void dtype_swap(void *elements, unsigned size, size_t count);
 /* n elements of the type from bytes in the byte order said, which are turned in place, to float or double; exact (float
  * takes every type but F64). */
 void dtype_load(const dtype *type, bool big_endian, size_t n, void *bytes, bool binary64, void *x);

@@ -77,8 +77,7 @@ typedef struct model {
     json_t *index;        /* what the index of such files says; NULL: there is none */
     char *index_name;
     FILE *file;
-    struct zip *zip;
-    struct zip_file *member;
+    struct npz *npz;
     bool walkable; /* no pipe */
     bool endless;  /* raw data of unknown length, from a pipe: the count of the tensor is that of what was read */
     uint64_t left; /* bytes to come of the tensor that is being read */

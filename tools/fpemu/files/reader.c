@@ -8,12 +8,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "common/npy.h"
 #include "files/container.h"
 #include "files/foreign.h"
 #include "files/gguf.h"
 #include "files/layout.h"
-#include "files/npy.h"
-#include "files/npz.h"
+#include "files/members.h"
 #include "files/safetensors.h"
 #include "files/shards.h"
 #include "files/stored.h"
@@ -64,14 +64,15 @@ static bool npy_open(model *m)
     if (!npy_read_header(read_file, m->file, &header, &skipped, error)) {
         return model_refuse(m, "%s", ferror(m->file) ? file_error() : error);
     }
-    if (header.type == NULL) {
+    const dtype *type = dtype_coded(header.code);
+    if (type == NULL) {
         return model_refuse(m, "the elements are of type '%s'; expected float16, float32 or float64", header.type_text);
     }
     tensor *t = model_add(m, "");
-    if (t == NULL || !model_set_shape(m, t, header.dimensions, header.extent, 8 * header.type->size)) {
+    if (t == NULL || !model_set_shape(m, t, header.dimensions, header.extent, 8 * type->size)) {
         return false;
     }
-    t->type = header.type;
+    t->type = type;
     t->big_endian = header.big_endian;
     t->fortran_order = header.fortran_order;
     memcpy(t->type_text, header.type_text, sizeof t->type_text);
@@ -155,7 +156,7 @@ bool reader_open(model *m, FILE *file, model_kind kind, const char *name, const 
     m->walkable = true; /* only raw data and .npy may come from a pipe */
     switch (m->kind) {
     case MODEL_RAW: return raw_open(m, raw);
-    case MODEL_NPZ: return npz_open(m);
+    case MODEL_NPZ: return members_open(m);
     case MODEL_SAFETENSORS: return safetensors_open(m) && layout_join(m);
     case MODEL_GGUF: return gguf_open(m);
     case MODEL_CONTAINER: return container_open(m);
@@ -172,7 +173,7 @@ bool reader_begin(model *m, tensor *t)
     m->crc = 0;
     m->checked = false;
     if (m->kind == MODEL_NPZ) {
-        return npz_begin(m, t);
+        return members_begin(m, t);
     }
     if (t->stored.name != NULL) {
         return true;
@@ -203,7 +204,7 @@ static bool check_end(model *m, const tensor *t)
     if (m->kind == MODEL_CONTAINER) {
         return container_check(m);
     }
-    if (m->kind == MODEL_NPZ && !npz_read(m, &byte, 1, &more)) {
+    if (m->kind == MODEL_NPZ && !members_read(m, &byte, 1, &more)) {
         return false;
     }
     if (m->kind == MODEL_NPY) {
@@ -219,7 +220,7 @@ bool reader_read(model *m, tensor *t, void *bytes, size_t size, size_t *got)
     }
     const size_t wanted = size < m->left ? size : (size_t)m->left;
     if (m->kind == MODEL_NPZ) {
-        if (!npz_read(m, bytes, wanted, got)) {
+        if (!members_read(m, bytes, wanted, got)) {
             return false;
         }
     } else if (t->stored.name != NULL) {
@@ -262,7 +263,7 @@ bool reader_read_at(model *m, const tensor *t, uint64_t from, void *bytes, size_
 
 void reader_close(model *m)
 {
-    npz_close(m);
+    members_close(m);
     if (m->file != NULL && m->file != stdin) {
         fclose(m->file);
     }

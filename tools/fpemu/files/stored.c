@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/byte_order.h"
 #include "common/bytes.h"
 #include "files/ggml.h"
 #include "files/layout.h"
@@ -57,8 +58,8 @@ bool stored_read(model *m, const tensor *t, uint64_t from, void *bytes, size_t s
         if (!decode(m, t, first, needed, y)) {
             return false;
         }
-        if (dtype_host_is_big_endian()) {
-            dtype_swap(y, 4, needed * count);
+        if (byte_order_is_big()) {
+            byte_order_swap(y, 4, needed * count);
         }
         memcpy((char *)bytes + done, (const char *)y + skipped, some);
         done += some;

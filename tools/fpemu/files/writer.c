@@ -10,14 +10,16 @@
 #include <zip.h>
 
 #include "cli/error.h"
-#include "files/npy.h"
+#include "common/npy.h"
+#include "common/npz.h"
 #include "files/output_directory.h"
 #include "files/safetensors.h"
 #include "files/shards.h"
 
 static size_t npy_header_of(const tensor *t, const dtype *type, unsigned char bytes[NPY_HEADER_SIZE])
 {
-    npy_header header = {.type = type, .big_endian = t->big_endian, .fortran_order = t->fortran_order};
+    npy_header header = {.big_endian = t->big_endian, .fortran_order = t->fortran_order};
+    strcpy(header.code, type->code);
     header.dimensions = t->dimensions;
     memcpy(header.extent, t->extent, t->dimensions * sizeof *t->extent);
     return npy_print_header(&header, bytes);
@@ -204,11 +206,12 @@ static void save_npz(output *out, file *in, const writer_source *source)
     }
     for (size_t i = 0; i < in->model.count; i++) {
         const zip_uint64_t number = in->model.tensor[i].place;
+        zip_t *from = npz_archive(in->model.npz);
         zip_stat_t old;
-        bool good = zip_stat_index(in->model.zip, number, 0, &old) == 0;
+        bool good = zip_stat_index(from, number, 0, &old) == 0;
         zip_source_t *data = !good                     ? NULL
                              : source->type[i] != NULL ? new_member(zip, in, source, i, &old)
-                                                       : zip_source_zip(zip, in->model.zip, number, 0, 0, -1);
+                                                       : zip_source_zip(zip, from, number, 0, 0, -1);
         const zip_int64_t place = data != NULL ? zip_file_add(zip, old.name, data, ZIP_FL_ENC_GUESS) : -1;
         good = place >= 0 && zip_set_file_compression(zip, (zip_uint64_t)place, old.comp_method, 0) == 0;
         if (!good) {

@@ -13,6 +13,7 @@
 
 #include "base/source.h"
 #include "common/atomic_file.h"
+#include "common/byte_order.h"
 #include "common/safetensors.h"
 
 enum { LONGEST_NAME = 255, CRC_DIGITS = 8, SIZE_DIGITS = 20 };
@@ -255,18 +256,11 @@ static size_t size_of(const char *type)
     return safetensors_bits(type) / 8;
 }
 
-/* What one byte order makes of the other, where this machine is not little-endian. */
+/* Between the bytes of a file and those of this machine. */
 static void turn(uint8_t *bytes, size_t length, size_t size)
 {
-    const uint16_t one = 1;
-    uint8_t first;
-    memcpy(&first, &one, 1);
-    for (size_t i = 0; first == 0 && size > 1 && i + size <= length; i += size)
-        for (size_t k = 0; k < size / 2; k++) {
-            const uint8_t kept = bytes[i + k];
-            bytes[i + k] = bytes[i + size - 1 - k];
-            bytes[i + size - 1 - k] = kept;
-        }
+    if (size > 1 && byte_order_is_big())
+        byte_order_swap(bytes, (unsigned)size, length / size);
 }
 
 /* Elements lie at multiples of their size, as readers want who look at them in place: the large ones come first. The
@@ -323,8 +317,7 @@ static uint32_t crc_of(uint32_t crc, const uint8_t *bytes, size_t length)
 /* The bytes of an entry as the file has them; NULL: they are so already. */
 static uint8_t *turned(const entry *e)
 {
-    const uint16_t one = 1;
-    if (*(const uint8_t *)&one)
+    if (!byte_order_is_big())
         return NULL;
     uint8_t *bytes = need_room(e->length, 1);
     if (e->length > 0)

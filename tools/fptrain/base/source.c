@@ -13,10 +13,12 @@
 
 enum { INPUT = 1 << 16, PIECE = 1 << 20, LZMA_MEMORY = 128 << 20 };
 
-typedef enum packing { PLAIN, GZIP, XZ } packing;
+typedef enum packing { PLAIN, GZIP, XZ, CALLED } packing;
 
 struct source {
-    FILE *file;
+    FILE *file; /* NULL: read, and what it reads from */
+    source_reader *read;
+    void *from;
     char name[256];
     packing packing;
     z_stream deflated;
@@ -29,7 +31,7 @@ struct source {
 
 static bool fill(source *s, trouble *why)
 {
-    if (s->used < s->have)
+    if (s->used < s->have || !s->file)
         return true;
     s->used = 0;
     s->have = fread(s->input, 1, sizeof s->input, s->file);
@@ -64,6 +66,16 @@ source *source_from(FILE *file, const char *name, trouble *why)
     return NULL;
 }
 
+source *source_of(source_reader *read, void *from, const char *name)
+{
+    source *s = need(1, sizeof *s);
+    s->read = read;
+    s->from = from;
+    s->packing = CALLED;
+    snprintf(s->name, sizeof s->name, "%s", name);
+    return s;
+}
+
 source *source_open(const char *path, trouble *why)
 {
     FILE *file = fopen(path, "rb");
@@ -88,7 +100,8 @@ void source_close(source *s)
         inflateEnd(&s->deflated);
     if (s->packing == XZ)
         lzma_end(&s->lzma);
-    fclose(s->file);
+    if (s->file)
+        fclose(s->file);
     free(s);
 }
 
@@ -150,6 +163,15 @@ static bool step_plain(source *s, uint8_t *to, size_t size, size_t *got)
     return true;
 }
 
+static bool step_called(source *s, uint8_t *to, size_t size, size_t *got, trouble *why)
+{
+    trouble reason;
+    if (!s->read(s->from, to, size, got, &reason))
+        return fail(why, "%s: %.300s", s->name, reason.text);
+    s->over = *got < size;
+    return true;
+}
+
 bool source_read(source *s, void *bytes, size_t size, size_t *got, trouble *why)
 {
     *got = 0;
@@ -161,6 +183,7 @@ bool source_read(source *s, void *bytes, size_t size, size_t *got, trouble *why)
             return false;
         const bool good = s->packing == GZIP  ? step_gzip(s, to, most, &more, why)
                           : s->packing == XZ ? step_xz(s, to, most, &more, why)
+                          : s->packing == CALLED ? step_called(s, to, most, &more, why)
                                              : step_plain(s, to, most, &more);
         *got += more;
         if (!good)

@@ -15,6 +15,9 @@ typedef struct source source;
 /* Takes the file over; name is for messages. NULL and a sentence on failure. */
 source *source_open(const char *path, trouble *why);
 source *source_from(FILE *file, const char *name, trouble *why);
+/* Of bytes that come by calls of read: up to `size` of them, fewer only at the end. */
+typedef bool source_reader(void *from, void *bytes, size_t size, size_t *got, trouble *why);
+source *source_of(source_reader *read, void *from, const char *name);
 void source_close(source *s);
 /* Up to `size` bytes; fewer only at the end or where the file is damaged, which returns false. */
 bool source_read(source *s, void *bytes, size_t size, size_t *got, trouble *why);

@@ -9,19 +9,23 @@
 #include "base/number.h"
 #include "commands/commands.h"
 #include "commands/options.h"
+#include "common/shown.h"
 #include "data/contact_sheet.h"
-#include "run/settings.h"
+#include "data/export.h"
+#include "run/data_settings.h"
 
 static const char help[] =
     "Usage: fptrain data [WHERE] [OPTION...]\n"
     "What a data set has: samples, classes, mean and deviation of each channel; its pictures.\n"
     "\n"
-    "WHERE is digits, shapes, mnist:DIR, cifar10:DIR, cifar100:DIR, text:FILE or a path whose\n"
-    "content decides (default: the setting data.source).\n"
+    "WHERE is digits, shapes, mnist:DIR, cifar10:DIR, cifar100:DIR, idx:DIR, npz:FILE, npy:DIR,\n"
+    "images:DIR, text:FILE, tokens:FILE or a path whose content decides (default: the setting\n"
+    "data.source).\n"
     "\n"
     "      --png FILE        the first samples of the training part as a picture\n"
     "      --show            the same in the terminal, in characters of 24-bit colour\n"
     "      --test            of the test part instead\n"
+    "      --npz FILE        all samples as arrays of NumPy: x_train, y_train, x_test, y_test\n"
     "      --columns N       samples side by side (default: 10, with --show 4)\n"
     "      --rows N          rows of samples (default: 10, with --show 2)\n"
     "      --config FILE     settings; of these the section [data] counts\n"
@@ -29,7 +33,7 @@ static const char help[] =
     "  -h, --help\n";
 
 typedef struct wish {
-    const char *png;
+    const char *png, *npz;
     bool show, test;
     int columns, rows;
 } wish;
@@ -46,14 +50,16 @@ static wish read_options(int argc, char **argv)
 {
     static const struct option longs[] = {
         {"png", required_argument, NULL, 'p'},  {"show", no_argument, NULL, 's'}, {"test", no_argument, NULL, 't'},
+        {"npz", required_argument, NULL, 'z'},
         {"columns", required_argument, NULL, 'c'}, {"rows", required_argument, NULL, 'r'},
         {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
-    wish w = {NULL, false, false, 0, 0};
+    wish w = {NULL, NULL, false, false, 0, 0};
     int option;
     opterr = 0;
     while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
         switch (option) {
         case 'p': w.png = options_output("data", optarg); break;
+        case 'z': w.npz = options_output("data", optarg); break;
         case 's': w.show = true; break;
         case 't': w.test = true; break;
         case 'c': w.columns = small_number("columns", optarg); break;
@@ -67,33 +73,59 @@ static wish read_options(int argc, char **argv)
     return w;
 }
 
-static void print_numbers(const dataset *d)
+static void print_shape(const dataset *d)
 {
-    static const char *const channel[] = {"red", "green", "blue"};
     printf("%s: ", d->name);
     if (d->text)
-        printf("%zu characters for training, %zu for testing, %d classes\n", d->train.count, d->test.count, d->classes);
+        printf("%zu %s for training, %zu for testing, %d classes\n", d->train.count,
+               d->symbol ? "characters" : "tokens", d->test.count, d->classes);
+    else if (dataset_is_flat(d))
+        printf("%zu samples for training, %zu for testing, %d classes, %d feature%s\n", d->train.count, d->test.count,
+               d->classes, d->c, d->c > 1 ? "s" : "");
     else
         printf("%zu samples for training, %zu for testing, %d classes, %d x %d pixels, %d channel%s\n", d->train.count,
                d->test.count, d->classes, d->w, d->h, d->c, d->c > 1 ? "s" : "");
-    for (int c = 0; c < d->c; c++)
-        printf("%-9s mean %.6f, deviation %.6f\n", d->c > 1 ? channel[c] : "pixels", d->mean[c], d->deviation[c]);
+}
+
+static void print_numbers(const dataset *d)
+{
+    static const char *const colour[] = {"red", "green", "blue"};
+    enum { MOST = 16 };
+    print_shape(d);
+    for (int c = 0; c < d->c && c < MOST; c++) {
+        char name[24];
+        snprintf(name, sizeof name, "%s %d", dataset_is_flat(d) ? "feature" : "channel", c);
+        printf("%-9s mean %.6f, deviation %.6f\n",
+               dataset_is_flat(d) || d->c > 3 || d->c == 2 ? name : d->c == 3 ? colour[c] : "pixels", d->mean[c],
+               d->deviation[c]);
+    }
+    if (d->c > MOST)
+        printf("and %d more\n", d->c - MOST);
 }
 
 /* Of a text part the labels are the text itself. */
 static void print_classes(const dataset *d)
 {
-    uint64_t counts[2][256] = {{0}, {0}};
-    char name[16];
+    enum { MOST = 1000 };
+    uint64_t *counts[2];
     for (int part = 0; part < 2; part++) {
         const split *s = part ? &d->test : &d->train;
-        const uint8_t *labels = !d->text ? s->labels : part ? d->text + d->text_length - s->count : d->text;
+        const uint16_t *labels = !d->text ? s->labels : part ? d->text + d->text_length - s->count : d->text;
+        counts[part] = need((size_t)d->classes, sizeof *counts[part]);
         for (size_t i = 0; i < s->count; i++)
             counts[part][labels[i]]++;
     }
     printf("\n%-12s %10s %10s\n", "class", "training", "test");
-    for (int i = 0; i < d->classes; i++)
-        printf("%-12s %10" PRIu64 " %10" PRIu64 "\n", dataset_class(d, i, name), counts[0][i], counts[1][i]);
+    for (int i = 0; i < d->classes && i < MOST; i++) {
+        char number[16], name[SHOWN_SIZE];
+        shown(dataset_class(d, i, number), 0, name);
+        shown_clean(name);
+        printf("%-12s %10" PRIu64 " %10" PRIu64 "\n", name, counts[0][i], counts[1][i]);
+    }
+    if (d->classes > MOST)
+        printf("and %d more\n", d->classes - MOST);
+    free(counts[0]);
+    free(counts[1]);
 }
 
 static void show(const dataset *d, const split *from, const wish *w)
@@ -122,19 +154,17 @@ int command_data(int argc, char **argv)
     const wish w = read_options(argc, argv);
     if (argc - optind > 1)
         die("data: one data set at a time, '%s' is one too many", argv[optind + 1]);
-    dataset_options options = {.seed = s.data.seed,
-                               .train_count = s.data.train_count,
-                               .test_count = s.data.test_count,
-                               .limit = s.data.limit,
-                               .test_limit = s.data.test_limit,
-                               .width = s.data.pad,
-                               .height = s.data.pad};
-    if (!dataset_part_read(s.data.part, &options, &why) ||
+    dataset_options options;
+    if (!data_settings_read(&s, &options, &why) ||
         !dataset_open(&d, optind < argc ? argv[optind] : s.data.source, &options, &why))
         die("data: %s", why.text);
     const split *from = w.test ? &d.test : &d.train;
     if ((w.png || w.show) && d.text)
         die("data: a text has no pictures");
+    if ((w.png || w.show) && dataset_is_flat(&d))
+        die("data: features have no pictures");
+    if (w.npz && !dataset_export(&d, w.npz, &why))
+        die("data: %s", why.text);
     if (w.png && !save(&d, from, &w, &why))
         die("data: %s", why.text);
     print_numbers(&d);

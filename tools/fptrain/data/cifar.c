@@ -19,7 +19,7 @@ static bool reserve(split *to, size_t *room)
     const size_t more = *room ? 2 * *room : 64;
     uint8_t *pixels = realloc(to->pixels, more * PIXELS);
     to->pixels = pixels ? pixels : to->pixels;
-    uint8_t *labels = realloc(to->labels, more);
+    uint16_t *labels = realloc(to->labels, more * sizeof *labels);
     to->labels = labels ? labels : to->labels;
     *room = more;
     return pixels && labels;
@@ -46,7 +46,7 @@ bool cifar_read(split *to, source *s, int label_bytes, int classes, trouble *why
         if (!reserve(to, &room))
             return fail(why, "%s: out of memory", source_name(s));
         memcpy(to->pixels + to->count * PIXELS, record + label_bytes, PIXELS);
-        to->labels[to->count++] = (uint8_t)label;
+        to->labels[to->count++] = (uint16_t)label;
     }
     return to->count > before || fail(why, "%s: has no records", source_name(s));
 }
@@ -77,7 +77,7 @@ bool cifar_open(dataset *d, const char *directory, int classes, trouble *why)
     if (classes == 100)
         return read_named(&d->train, directory, "train.bin", classes, why) &&
                read_named(&d->test, directory, "test.bin", classes, why);
-    memcpy(d->class_name, names, sizeof names);
+    d->class_name = names;
     for (int i = 1; i <= 5; i++) {
         snprintf(name, sizeof name, "data_batch_%d.bin", i);
         if (source_find(path, sizeof path, directory, name) && !read_file(&d->train, path, classes, why))

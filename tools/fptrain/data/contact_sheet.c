@@ -3,6 +3,7 @@
 #include "data/contact_sheet.h"
 
 #include <errno.h>
+#include <math.h>
 #include <png.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -13,24 +14,46 @@
 
 enum { LINE = 1, GREY = 96 };
 
-static void put_sample(picture *p, const dataset *d, const uint8_t *pixels, int left, int top)
+/* From numbers to bytes: the least of the split is black, the largest white; bytes are as they are. */
+typedef struct shades {
+    float least, step; /* step 0: bytes */
+} shades;
+
+static shades shades_of(const split *s, size_t count)
+{
+    shades range = {0, 0};
+    float largest = 0;
+    for (size_t i = 0; s->values && i < count; i++) {
+        range.least = i == 0 || s->values[i] < range.least ? s->values[i] : range.least;
+        largest = i == 0 || s->values[i] > largest ? s->values[i] : largest;
+    }
+    range.step = s->values ? fmaxf(largest / 255 - range.least / 255, 1e-30f) : 0;
+    return range;
+}
+
+/* Of other than three or four channels the first is shown, in grey. */
+static void put_sample(picture *p, const dataset *d, const split *s, size_t first, shades range, int left, int top)
 {
     const size_t plane = (size_t)d->h * (size_t)d->w;
     for (int y = 0; y < d->h; y++)
         for (int x = 0; x < d->w; x++)
-            for (int c = 0; c < 3; c++)
+            for (int c = 0; c < 3; c++) {
+                const size_t i = first + (d->c == 3 || d->c == 4 ? (size_t)c * plane : 0) +
+                                 (size_t)y * (size_t)d->w + (size_t)x;
                 p->rgb[3 * ((size_t)(top + y) * (size_t)p->width + (size_t)(left + x)) + (size_t)c] =
-                    pixels[(d->c == 3 ? (size_t)c * plane : 0) + (size_t)y * (size_t)d->w + (size_t)x];
+                    s->values ? (uint8_t)fminf((s->values[i] - range.least) / range.step, 255) : s->pixels[i];
+            }
 }
 
 picture picture_sheet(const dataset *d, const split *from, int columns, int rows)
 {
     picture p = {.width = columns * (d->w + LINE) - LINE, .height = rows * (d->h + LINE) - LINE};
-    const size_t size = (size_t)d->c * (size_t)d->h * (size_t)d->w;
+    const size_t size = dataset_numbers(d);
+    const shades range = shades_of(from, from->count * size);
     p.rgb = need((size_t)p.width * (size_t)p.height, 3);
     memset(p.rgb, GREY, (size_t)p.width * (size_t)p.height * 3);
     for (int i = 0; i < columns * rows && (size_t)i < from->count; i++)
-        put_sample(&p, d, from->pixels + (size_t)i * size, i % columns * (d->w + LINE), i / columns * (d->h + LINE));
+        put_sample(&p, d, from, (size_t)i * size, range, i % columns * (d->w + LINE), i / columns * (d->h + LINE));
     return p;
 }
 

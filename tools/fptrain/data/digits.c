@@ -136,10 +136,10 @@ static void make_split(split *to, uint64_t seed, bool test, size_t count)
 {
     to->count = count;
     to->pixels = need(count, SIDE * SIDE);
-    to->labels = need(count, 1);
+    to->labels = need(count, sizeof *to->labels);
     for (size_t i = 0; i < count; i++) {
         dice d = dice_of(seed, test, i);
-        to->labels[i] = (uint8_t)dice_below(&d, 10);
+        to->labels[i] = (uint16_t)dice_below(&d, 10);
         draw_digit(to->pixels + i * SIDE * SIDE, to->labels[i], &d);
     }
 }

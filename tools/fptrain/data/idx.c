@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/listing.h"
+
 enum { LARGEST_SIDE = 4096, CLASSES = 10 };
 static const size_t largest = (size_t)1 << 32; /* bytes of one file; no image set of this kind comes near */
 
@@ -71,25 +73,34 @@ static bool read_file(idx *x, const char *directory, const char *name, int dimen
     return good;
 }
 
-static bool read_split(dataset *d, split *to, const char *directory, const char *prefix, trouble *why)
+/* Labels as they are kept; *classes grows to hold them. */
+static uint16_t *widen(const idx *labels, int *classes)
 {
-    char name[64];
+    uint16_t *wide = need_room(labels->count, sizeof *wide);
+    for (size_t i = 0; i < labels->count; i++) {
+        wide[i] = labels->bytes[i];
+        *classes = wide[i] >= *classes ? wide[i] + 1 : *classes;
+    }
+    return wide;
+}
+
+/* prefix: what the names of the files begin with; part: its last word, for messages. */
+static bool read_split(dataset *d, split *to, const char *directory, const char *prefix, const char *part, trouble *why)
+{
+    char name[300];
     idx images, labels;
-    snprintf(name, sizeof name, "%s-images-idx3-ubyte", prefix);
+    snprintf(name, sizeof name, "%s%s-images-idx3-ubyte", prefix, part);
     if (!read_file(&images, directory, name, 3, why))
         return false;
     to->pixels = images.bytes;
-    snprintf(name, sizeof name, "%s-labels-idx1-ubyte", prefix);
+    snprintf(name, sizeof name, "%s%s-labels-idx1-ubyte", prefix, part);
     if (!read_file(&labels, directory, name, 1, why))
         return false;
-    to->labels = labels.bytes;
+    to->labels = widen(&labels, &d->classes);
+    free(labels.bytes);
     to->count = images.extent[0];
     if (labels.count != to->count)
-        return fail(why, "%s: %zu images but %zu labels of '%s'", directory, to->count, labels.count, prefix);
-    for (size_t i = 0; i < to->count; i++)
-        if (to->labels[i] >= CLASSES)
-            return fail(why, "%s: label %d of sample %zu of '%s' is not in 0..%d", directory, to->labels[i], i, prefix,
-                        CLASSES - 1);
+        return fail(why, "%s: %zu images but %zu labels of '%s'", directory, to->count, labels.count, part);
     if (d->h != 0 && ((size_t)d->h != images.extent[1] || (size_t)d->w != images.extent[2]))
         return fail(why, "%s: training images have %dx%d pixels, test images %zux%zu", directory, d->w, d->h,
                     images.extent[2], images.extent[1]);
@@ -98,10 +109,67 @@ static bool read_split(dataset *d, split *to, const char *directory, const char 
     return true;
 }
 
+static bool check_labels(const split *s, const char *directory, const char *part, trouble *why)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->labels[i] >= CLASSES)
+            return fail(why, "%s: label %d of sample %zu of '%s' is not in 0..%d", directory, s->labels[i], i, part,
+                        CLASSES - 1);
+    return true;
+}
+
 bool mnist_open(dataset *d, const char *directory, trouble *why)
 {
     snprintf(d->name, sizeof d->name, "mnist");
     d->c = 1;
     d->classes = CLASSES;
-    return read_split(d, &d->train, directory, "train", why) && read_split(d, &d->test, directory, "t10k", why);
+    return read_split(d, &d->train, directory, "", "train", why) &&
+           check_labels(&d->train, directory, "train", why) &&
+           read_split(d, &d->test, directory, "", "t10k", why) && check_labels(&d->test, directory, "t10k", why);
+}
+
+/* What stands before "train-images-idx3-ubyte" in the one name in the directory that has it. */
+static bool find_prefix(const char *directory, char *prefix, size_t capacity, trouble *why)
+{
+    static const char wanted[] = "train-images-idx3-ubyte";
+    listing l;
+    if (!listing_read(&l, directory, why))
+        return false;
+    bool found = false, good = true;
+    for (size_t i = 0; good && i < l.count; i++) {
+        const char *at = strstr(l.name[i], wanted);
+        const size_t length = at ? (size_t)(at - l.name[i]) : 0;
+        if (!at || length >= capacity)
+            continue;
+        const bool same = found && strlen(prefix) == length && strncmp(prefix, l.name[i], length) == 0;
+        if (found && !same)
+            good = fail(why, "%s: has several data sets: idx:%s/%.*s is one, idx:%s/%.*s another", directory, directory,
+                        (int)strlen(prefix) - 1, prefix, directory, (int)length - 1, l.name[i]);
+        snprintf(prefix, capacity, "%.*s", (int)length, l.name[i]);
+        found = true;
+    }
+    listing_free(&l);
+    return good && (found || fail(why, "%s: no file train-images-idx3-ubyte, also not with a word before it", directory));
+}
+
+bool idx_open(dataset *d, const char *where, int classes, trouble *why)
+{
+    char directory[4096], prefix[200] = "", path[4096], name[300];
+    snprintf(d->name, sizeof d->name, "idx");
+    snprintf(directory, sizeof directory, "%s", where);
+    d->c = 1;
+    d->classes = classes;
+    if (listing_is_directory(where, NULL)) {
+        if (!source_find(path, sizeof path, where, "train-images-idx3-ubyte") &&
+            !find_prefix(where, prefix, sizeof prefix, why))
+            return false;
+    } else {
+        char *slash = strrchr(directory, '/');
+        snprintf(prefix, sizeof prefix, "%.190s-", slash ? slash + 1 : where);
+        strcpy(slash ? slash : directory, slash ? "" : ".");
+    }
+    snprintf(name, sizeof name, "%st10k-images-idx3-ubyte", prefix);
+    const char *test = source_find(path, sizeof path, directory, name) ? "t10k" : "test";
+    return read_split(d, &d->train, directory, prefix, "train", why) &&
+           read_split(d, &d->test, directory, prefix, test, why);
 }

@@ -12,6 +12,10 @@ typedef struct idx {
     uint8_t *bytes;
 } idx;
 bool idx_read(idx *x, source *s, int dimensions, trouble *why);
-bool mnist_open(dataset *d, const char *directory, trouble *why);
+bool mnist_open(dataset *d, const char *directory, trouble *why); /* ten classes */
+/* As many classes as the labels have, or more where that is asked for. where: a directory with train-images-idx3-ubyte,
+ * train-labels-idx1-ubyte and the same of t10k or test, or with a word and a hyphen before each of these names, as
+ * EMNIST has them; DIRECTORY/WORD where there are several such words. */
+bool idx_open(dataset *d, const char *where, int classes, trouble *why);
 
 #endif

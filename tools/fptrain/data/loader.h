@@ -20,6 +20,7 @@ typedef struct loader {
     int crop;         /* padding in pixels of random crops; 0: none */
     size_t next;
     uint32_t *order;
+    float *table; /* the normalised number of every byte, by channel; NULL: not yet made, or too many channels */
 } loader;
 void loader_open(loader *l, const dataset *d, bool train, int batch, uint64_t seed);
 void loader_close(loader *l);

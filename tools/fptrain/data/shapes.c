@@ -178,10 +178,10 @@ static void make_split(split *to, uint64_t seed, bool test, size_t count)
 {
     to->count = count;
     to->pixels = need(count, 3 * PLANE);
-    to->labels = need(count, 1);
+    to->labels = need(count, sizeof *to->labels);
     for (size_t i = 0; i < count; i++) {
         dice d = dice_of(seed, test, i);
-        to->labels[i] = (uint8_t)dice_below(&d, CLASSES);
+        to->labels[i] = (uint16_t)dice_below(&d, CLASSES);
         draw_shape(to->pixels + i * 3 * PLANE, to->labels[i], &d);
     }
 }
@@ -192,7 +192,7 @@ void shapes_make(dataset *d, const dataset_options *options)
     d->c = 3;
     d->h = d->w = SIDE;
     d->classes = CLASSES;
-    memcpy(d->class_name, names, sizeof names);
+    d->class_name = names;
     make_split(&d->train, options->seed, false, options->train_count ? options->train_count : TRAIN);
     make_split(&d->test, options->seed, true, options->test_count ? options->test_count : TEST);
 }

@@ -1,43 +1,206 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* text.c - a file of bytes for character models: each distinct byte is a class, the last tenth is for testing. */
+/* text.c - see text.h. Characters are counted and numbered in a first pass, written as classes in a second. */
 #include "data/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const size_t largest = (size_t)1 << 30;
-enum { FEWEST = 20 }; /* bytes of a text of which a tenth is worth a test */
+#include "base/listing.h"
 
-bool text_read(dataset *d, source *s, trouble *why)
+static const size_t largest = (size_t)1 << 30;
+enum { FEWEST = 20, CODE_POINTS = 0x110000 }; /* characters of a text of which a tenth is worth a test */
+
+/* What was read of one file. */
+typedef struct piece {
+    uint8_t *bytes;
+    size_t length;
+    char name[256];
+} piece;
+
+typedef struct pieces {
+    piece *of;
+    size_t count, test; /* test: the first that is for testing; count where none is */
+} pieces;
+
+static void drop_pieces(pieces *p)
 {
-    uint8_t class_of[256];
-    bool seen[256] = {false};
-    snprintf(d->name, sizeof d->name, "text");
-    d->text = source_rest(s, largest, &d->text_length, why);
-    if (!d->text)
+    for (size_t i = 0; i < p->count; i++)
+        free(p->of[i].bytes);
+    free(p->of);
+}
+
+static bool add_source(pieces *p, source *s, trouble *why)
+{
+    piece *more = realloc(p->of, (p->count + 1) * sizeof *more);
+    if (!more)
+        return fail(why, "%s: out of memory", source_name(s));
+    p->of = more;
+    piece *last = &p->of[p->count];
+    snprintf(last->name, sizeof last->name, "%s", source_name(s));
+    last->bytes = source_rest(s, largest, &last->length, why);
+    p->count += last->bytes != NULL;
+    return last->bytes != NULL;
+}
+
+static bool add_file(pieces *p, const char *path, trouble *why)
+{
+    source *s = source_open(path, why);
+    const bool good = s && add_source(p, s, why);
+    source_close(s);
+    return good;
+}
+
+static bool add_directory(pieces *p, const char *path, trouble *why)
+{
+    listing l;
+    if (!listing_read(&l, path, why))
         return false;
-    if (d->text_length < FEWEST)
-        return fail(why, "%s: a text of %zu bytes; at least %d are needed", source_name(s), d->text_length, FEWEST);
-    for (size_t i = 0; i < d->text_length; i++)
-        seen[d->text[i]] = true;
-    for (int byte = 0; byte < 256; byte++) {
-        if (seen[byte]) {
-            class_of[byte] = (uint8_t)d->classes;
-            d->byte_of[d->classes++] = (uint8_t)byte;
-        }
+    bool good = l.count > 0 || fail(why, "%s: has no files", path);
+    for (size_t i = 0; good && i < l.count; i++) {
+        char *file = path_join(path, l.name[i]);
+        good = add_file(p, file, why);
+        free(file);
     }
-    for (size_t i = 0; i < d->text_length; i++)
-        d->text[i] = class_of[d->text[i]];
-    d->test.count = d->text_length / 10;
-    d->train.count = d->text_length - d->test.count;
+    listing_free(&l);
+    return good;
+}
+
+static bool add_paths(pieces *p, const char *where, trouble *why)
+{
+    bool good = true;
+    for (const char *at = where; good; at++) {
+        const size_t length = strcspn(at, ",");
+        char *path = need(length + 1, 1);
+        memcpy(path, at, length);
+        good = (listing_is_directory(path, NULL) ? add_directory : add_file)(p, path, why);
+        free(path);
+        at += length;
+        if (!*at)
+            break;
+    }
+    return good;
+}
+
+/* The length of the character that begins here, 0 where there is none; *code is its number. As RFC 3629 has it: no
+ * longer than needed, no surrogates. */
+static size_t next_character(const uint8_t *at, size_t left, bool utf8, uint32_t *code)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const uint8_t first = *at;
+    *code = first;
+    if (!utf8 || first < 0x80)
+        return 1;
+    const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    if (first < 0xc2 || first > 0xf4 || length > left)
+        return 0;
+    uint32_t value = first & (0xffu >> (length + 1));
+    for (size_t i = 1; i < length; i++) {
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+        value = value << 6 | (at[i] & 0x3f);
+    }
+    *code = value;
+    return value >= least[length] && value < CODE_POINTS && (value < 0xd800 || value > 0xdfff) ? length : 0;
+}
+
+/* Adds the characters of a piece to those that were seen. */
+static bool look_at(const piece *p, bool utf8, uint8_t *seen, size_t *count, trouble *why)
+{
+    uint32_t code;
+    for (size_t i = 0, length; i < p->length; i += length, ++*count) {
+        length = next_character(p->bytes + i, p->length - i, utf8, &code);
+        if (!length)
+            return fail(why, "%s: byte %zu begins no character of UTF-8", p->name, i);
+        seen[code] = 1;
+    }
     return true;
 }
 
-bool text_open(dataset *d, const char *path, trouble *why)
+/* From the characters that were seen to classes, by their order. */
+static bool number_classes(dataset *d, const uint8_t *seen, uint16_t *class_of, trouble *why)
 {
-    source *s = source_open(path, why);
-    const bool good = s && text_read(d, s, why);
-    source_close(s);
+    for (uint32_t code = 0; code < CODE_POINTS; code++)
+        d->classes += seen[code];
+    if (d->classes > MOST_CLASSES)
+        return fail(why, "a text of %d different characters; at most %d can be", d->classes, MOST_CLASSES);
+    d->symbol = need((size_t)d->classes, sizeof *d->symbol);
+    int class = 0;
+    for (uint32_t code = 0; code < CODE_POINTS; code++) {
+        if (!seen[code])
+            continue;
+        class_of[code] = (uint16_t)class;
+        d->symbol[class++] = code;
+    }
+    return true;
+}
+
+static void write_classes(dataset *d, const pieces *p, bool utf8, const uint16_t *class_of)
+{
+    uint32_t code;
+    size_t k = 0;
+    d->text = need_room(d->text_length, sizeof *d->text);
+    for (size_t i = 0; i < p->count; i++)
+        for (size_t at = 0; at < p->of[i].length; k++) {
+            at += next_character(p->of[i].bytes + at, p->of[i].length - at, utf8, &code);
+            d->text[k] = class_of[code];
+        }
+}
+
+bool text_share(size_t length, double share, const char *name, size_t *test, trouble *why)
+{
+    *test = share > 0 ? (size_t)((double)length * share) : length / 10;
+    if (*test > 0 && *test < length)
+        return true;
+    return fail(why, "%s: %zu of %zu for testing leave nothing for one part", name, *test, length);
+}
+
+/* The data set of all pieces. */
+static bool put_together(dataset *d, const pieces *p, const dataset_options *o, trouble *why)
+{
+    uint8_t *seen = need(CODE_POINTS, 1);
+    uint16_t *class_of = need(CODE_POINTS, sizeof *class_of);
+    size_t count = 0, train = 0;
+    bool good = true;
+    snprintf(d->name, sizeof d->name, "text");
+    for (size_t i = 0; good && i < p->count; i++) {
+        good = look_at(&p->of[i], o->utf8, seen, &count, why);
+        train = i < p->test ? count : train;
+    }
+    if (good && count < FEWEST)
+        good = fail(why, "%s: a text of %zu %s; at least %d are needed", p->of[0].name, count,
+                    o->utf8 ? "characters" : "bytes", FEWEST);
+    d->text_length = count;
+    d->test.count = count - train;
+    if (good && p->test == p->count)
+        good = text_share(count, o->test_share, p->of[0].name, &d->test.count, why);
+    else if (good && (train == 0 || train == count))
+        good = fail(why, "%s: no characters", p->of[train ? p->test : 0].name);
+    d->train.count = count - d->test.count;
+    good = good && number_classes(d, seen, class_of, why);
+    if (good)
+        write_classes(d, p, o->utf8, class_of);
+    free(seen);
+    free(class_of);
+    return good;
+}
+
+bool text_read(dataset *d, source *s, const dataset_options *options, trouble *why)
+{
+    pieces p = {NULL, 0, 1};
+    const bool good = add_source(&p, s, why) && put_together(d, &p, options, why);
+    drop_pieces(&p);
+    return good;
+}
+
+bool text_open(dataset *d, const char *where, const dataset_options *options, trouble *why)
+{
+    pieces p = {NULL, 0, 0};
+    bool good = add_paths(&p, where, why);
+    p.test = p.count;
+    if (good && options->test && *options->test)
+        good = add_paths(&p, options->test, why);
+    good = good && put_together(d, &p, options, why);
+    drop_pieces(&p);
     return good;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/dataset.h"
+#include "run/data_settings.h"
 
 bool model_shape_read(model_shape *s, const char *what, const char *text, trouble *why)
 {
@@ -54,8 +54,11 @@ bool network_shape(const settings *s, model_shape *shape, trouble *why)
         return true;
     }
     dataset data;
-    const dataset_options o = {.seed = s->data.seed, .train_count = 1, .test_count = 1, .limit = 1,
-                               .width = s->data.pad, .height = s->data.pad};
+    dataset_options o;
+    if (!data_settings_read(s, &o, why))
+        return false;
+    o.train_count = o.test_count = o.limit = 1;
+    o.part = o.parts = 0;
     if (!dataset_open(&data, s->data.source, &o, why))
         return false;
     *shape = (model_shape){.c = data.c, .h = data.h, .w = data.w,

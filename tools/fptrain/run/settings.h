@@ -37,6 +37,10 @@ typedef struct settings {
         char part[32];
         int pad, crop, steps;
         bool flip;
+        char test[SETTINGS_TEXT], names[SETTINGS_TEXT], layout[16], channels[16], characters[16], normalise[16];
+        char mean[SETTINGS_TEXT], deviation[SETTINGS_TEXT];
+        double test_share;
+        int classes, size;
     } data;
     struct {
         int epochs, batch, micro_batches, warmup, threads;

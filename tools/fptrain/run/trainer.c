@@ -13,6 +13,7 @@
 #include "backends/backends.h"
 #include "ops/ops.h"
 #include "policies/named.h"
+#include "run/data_settings.h"
 #include "run/network.h"
 #include "run/schedule.h"
 
@@ -21,11 +22,11 @@
 static bool open_data(trainer *t, trouble *why)
 {
     const settings *s = t->settings;
-    dataset_options o = {.seed = s->data.seed, .train_count = s->data.train_count,
-                         .test_count = s->data.test_count, .limit = s->data.limit,
-                         .test_limit = s->data.test_limit, .width = s->data.pad, .height = s->data.pad};
-    if (!dataset_part_read(s->data.part, &o, why) || !dataset_open(&t->data, s->data.source, &o, why))
+    dataset_options o;
+    if (!data_settings_read(s, &o, why) || !dataset_open(&t->data, s->data.source, &o, why))
         return false;
+    if (dataset_is_flat(&t->data) && (s->data.flip || s->data.crop))
+        return fail(why, "%s: features are no images, they cannot be cropped or mirrored", s->data.source);
     loader_open(&t->training, &t->data, true, s->train.batch, s->train.seed);
     loader_open(&t->testing, &t->data, false, s->train.batch, s->train.seed);
     t->training.flip = s->data.flip;

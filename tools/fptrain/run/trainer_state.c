@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/fingerprint.h"
 #include "run/occupied.h"
 #include "run/trainer.h"
 
@@ -87,6 +88,9 @@ void trainer_save(const trainer *t, checkpoint *to)
     char *text = settings_print(t->settings);
     checkpoint_put_text(to, "settings", text);
     free(text);
+    text = fingerprint_text(&t->data);
+    checkpoint_put(to, "data", text, strlen(text));
+    free(text);
     for (int i = 0; i < graph_buffers(t->g); i++) {
         const buffer *b = graph_buffer(t->g, i);
         checkpoint_put_floats(to, b->name, 1, (int[1]){(int)b->size}, b->data);
@@ -106,6 +110,14 @@ static bool read_settings(const trainer *t, const checkpoint *from, settings *th
         return fail(why, "the checkpoint has no settings");
     return settings_parse(then, text, strlen(text), "checkpoint", why) &&
            occupied_continues(t->settings, then, "the checkpoint", why);
+}
+
+/* Checkpoints made before this was kept say nothing of their data. */
+static bool check_data(const trainer *t, const checkpoint *from, trouble *why)
+{
+    size_t length;
+    const char *text = checkpoint_get(from, "data", &length);
+    return !text || fingerprint_check(&t->data, text, length, false, why);
 }
 
 static bool load_position(trainer *t, const checkpoint *from, const settings *then, trouble *why)
@@ -130,7 +142,8 @@ static bool load_position(trainer *t, const checkpoint *from, const settings *th
 bool trainer_load(trainer *t, const checkpoint *from, trouble *why)
 {
     settings then;
-    const bool fits = read_settings(t, from, &then, why) && load_position(t, from, &then, why);
+    const bool fits = read_settings(t, from, &then, why) && check_data(t, from, why) &&
+                      load_position(t, from, &then, why);
     settings_free(&then);
     if (!fits)
         return false;

@@ -6,21 +6,19 @@
  *
  * The reader is strict: a header that says anything unexpected is refused with the reason.
  */
-#ifndef FPEMU_TOOL_NPY_H
-#define FPEMU_TOOL_NPY_H
+#ifndef COMMON_NPY_H
+#define COMMON_NPY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "files/dtype.h"
-
 enum { NPY_MOST_DIMENSIONS = 64 }; /* as NumPy 2 */
 enum { NPY_LONGEST_STRING = 32 };
 
 typedef struct npy_header {
-    const dtype *type;                      /* NULL: another than a floating-point type */
     char type_text[NPY_LONGEST_STRING + 1]; /* as the header says it: "<f4"; "records" */
+    char code[NPY_LONGEST_STRING + 1];      /* the type without its byte order: "f4"; of records "" */
     bool big_endian;
     bool fortran_order;
     unsigned dimensions; /* 0: one number without a shape */

@@ -2,13 +2,15 @@
 /* npy.c - see npy.h. The header is a Python literal; only the part of the grammar that it can need is read. */
 #include "common/system.h"
 
-#include "files/npy.h"
+#include "common/npy.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "common/byte_order.h"
 
 static const unsigned char magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
 enum { LONGEST_HEADER = 1 << 20 };
@@ -113,13 +115,13 @@ static bool parse_type(parser *p, npy_header *header)
         return refuse(p, "the header's 'descr' is not a string");
     }
     const char *type = header->type_text;
-    header->big_endian = dtype_host_is_big_endian();
+    header->big_endian = byte_order_is_big();
     if (*type == '<' || *type == '>') {
         header->big_endian = *type++ == '>';
     } else if (*type == '=' || *type == '|') {
         type++;
     }
-    header->type = dtype_coded(type);
+    strcpy(header->code, type);
     return true;
 }
 
@@ -261,9 +263,10 @@ bool npy_read_header(npy_read *read, void *from, npy_header *header, uint64_t *s
 size_t npy_print_header(const npy_header *header, unsigned char bytes[NPY_HEADER_SIZE])
 {
     char text[NPY_HEADER_SIZE];
-    size_t used =
-        (size_t)snprintf(text, sizeof text, "{'descr': '%c%s', 'fortran_order': %s, 'shape': (",
-                         header->big_endian ? '>' : '<', header->type->code, header->fortran_order ? "True" : "False");
+    const bool has_order = header->code[0] != 'S' && strcmp(header->code + 1, "1") != 0;
+    size_t used = (size_t)snprintf(text, sizeof text, "{'descr': '%c%s', 'fortran_order': %s, 'shape': (",
+                                   !has_order ? '|' : header->big_endian ? '>' : '<', header->code,
+                                   header->fortran_order ? "True" : "False");
     for (unsigned i = 0; i < header->dimensions; i++) {
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%" PRIu64, i > 0 ? ", " : "", header->extent[i]);
     }

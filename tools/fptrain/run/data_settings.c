@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* data_settings.c - see data_settings.h */
+#include "run/data_settings.h"
+
+#include <string.h>
+
+bool data_settings_read(const settings *s, dataset_options *options, trouble *why)
+{
+    *options = (dataset_options){.seed = s->data.seed,
+                                 .train_count = s->data.train_count,
+                                 .test_count = s->data.test_count,
+                                 .limit = s->data.limit,
+                                 .test_limit = s->data.test_limit,
+                                 .width = s->data.pad,
+                                 .height = s->data.pad,
+                                 .test = s->data.test,
+                                 .test_share = s->data.test_share,
+                                 .names = s->data.names,
+                                 .layout = s->data.layout,
+                                 .classes = s->data.classes,
+                                 .size = s->data.size,
+                                 .channels = s->data.channels,
+                                 .utf8 = strcmp(s->data.characters, "utf8") == 0,
+                                 .normalise = s->data.normalise,
+                                 .mean = s->data.mean,
+                                 .deviation = s->data.deviation};
+    return dataset_part_read(s->data.part, options, why);
+}
