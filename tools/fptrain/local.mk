@@ -14,6 +14,8 @@ trainer_engine = \
 	tools/fptrain/engine/backend.h \
 	tools/fptrain/engine/graph.c \
 	tools/fptrain/engine/graph.h \
+	tools/fptrain/engine/memory.c \
+	tools/fptrain/engine/memory.h \
 	tools/fptrain/engine/op.c \
 	tools/fptrain/engine/op.h \
 	tools/fptrain/engine/passes.c \

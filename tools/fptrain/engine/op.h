@@ -46,6 +46,7 @@ typedef struct op_type {
     const char *type;
     bool gemm;
     bool weighs;                     /* multiplies by its first parameter: layer-wise scaling asks for a beta */
+    bool input_unread;               /* the backward pass reads no input, so their memory may go on before */
     void (*finish)(graph *g, op *o); /* may be NULL, as free */
     op_pass *forward, *backward;
     op_parts forward_parts, backward_parts;
@@ -86,8 +87,8 @@ struct graph {
     int batch, threads;
     const backend *backend;
     float *scratch;
-    float **block; /* memory that gradients take turns in */
-    int blocks;
+    float *memory; /* of values and gradients, which take turns in it (memory.h) */
+    size_t memory_size;
     gathered *gathered; /* by value; NULL before graph_finish */
     float *scaled;      /* a gradient times beta; made when first needed */
     size_t scaled_size;
