@@ -27,6 +27,8 @@ trainer_ops = \
 	tools/fptrain/ops/conv.c \
 	tools/fptrain/ops/dropout.c \
 	tools/fptrain/ops/embedding.c \
+	tools/fptrain/ops/functions.c \
+	tools/fptrain/ops/functions.h \
 	tools/fptrain/ops/join.c \
 	tools/fptrain/ops/linear.c \
 	tools/fptrain/ops/loss.c \
