@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* activation.c - relu, relu6, sigmoid, tanh: one function of each element. */
 #include "engine/op.h"
+#include "ops/functions.h"
 #include "ops/ops.h"
 
 #include <math.h>
@@ -199,30 +200,39 @@ RECTIFIER(relu6)
 
 static void sigmoid_forward(size_t n, const float *restrict x, float *restrict y)
 {
-    for (size_t i = 0; i < n; i++)
-        y[i] = 1 / (1 + expf(-x[i]));
-}
-
-static void sigmoid_backward(size_t n, const float *restrict x, const float *restrict dy, float *restrict dx)
-{
-    for (size_t i = 0; i < n; i++) {
-        const float y = 1 / (1 + expf(-x[i]));
-        dx[i] = dy[i] * (y * (1 - y));
-    }
+    sigmoid_of(n, x, y);
 }
 
 static void tanh_forward(size_t n, const float *restrict x, float *restrict y)
 {
+    tanh_of(n, x, y);
+}
+
+/* From the outputs, which dx holds before. */
+WIDE static void sigmoid_slope(size_t n, const float *restrict dy, float *restrict dx)
+{
+#pragma omp simd
     for (size_t i = 0; i < n; i++)
-        y[i] = tanhf(x[i]);
+        dx[i] = dy[i] * (dx[i] * (1 - dx[i]));
+}
+
+WIDE static void tanh_slope(size_t n, const float *restrict dy, float *restrict dx)
+{
+#pragma omp simd
+    for (size_t i = 0; i < n; i++)
+        dx[i] = dy[i] * (1 - dx[i] * dx[i]);
+}
+
+static void sigmoid_backward(size_t n, const float *restrict x, const float *restrict dy, float *restrict dx)
+{
+    sigmoid_of(n, x, dx);
+    sigmoid_slope(n, dy, dx);
 }
 
 static void tanh_backward(size_t n, const float *restrict x, const float *restrict dy, float *restrict dx)
 {
-    for (size_t i = 0; i < n; i++) {
-        const float y = tanhf(x[i]);
-        dx[i] = dy[i] * (1 - y * y);
-    }
+    tanh_of(n, x, dx);
+    tanh_slope(n, dy, dx);
 }
 
 #define ACTIVATION(name)                                                                                               \

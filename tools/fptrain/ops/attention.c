@@ -2,6 +2,7 @@
 /* attention.c - causal attention: of every head, Y = softmax(Q K' / sqrt(d)) V, where a step looks at itself and the
  * steps before. A row of x holds queries, keys and values side by side, each with its heads side by side. */
 #include "engine/op.h"
+#include "ops/functions.h"
 #include "ops/ops.h"
 
 #include <math.h>
@@ -32,10 +33,11 @@ static void softmax_causal(int steps, float factor, float *a)
         float largest = a[0], sum = 0;
         for (int i = 1; i <= t; i++)
             largest = a[i] > largest ? a[i] : largest;
-        for (int i = 0; i <= t; i++) {
-            a[i] = expf((a[i] - largest) * factor);
+        for (int i = 0; i <= t; i++)
+            a[i] = (a[i] - largest) * factor;
+        exp_of((size_t)t + 1, a, a);
+        for (int i = 0; i <= t; i++)
             sum += a[i];
-        }
         for (int i = 0; i < steps; i++)
             a[i] = i <= t ? a[i] / sum : 0;
     }
