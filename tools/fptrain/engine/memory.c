@@ -105,3 +105,28 @@ void memory_plan_free(memory_plan *p)
     free(p->value);
     free(p->gradient);
 }
+
+static op_needs needs_of(const graph *g, const op *o, int batch)
+{
+    return o->type->needs ? o->type->needs(g, o, batch) : (op_needs){0, 0};
+}
+
+size_t memory_scratch(const graph *g, int batch)
+{
+    size_t most = 0;
+    for (int i = 0; i < g->ops; i++) {
+        const size_t scratch = needs_of(g, g->op[i], batch).scratch;
+        most = scratch > most ? scratch : most;
+    }
+    return most;
+}
+
+size_t memory_of_passes(const graph *g, int batch)
+{
+    memory_plan p = memory_plan_of(g, batch);
+    size_t floats = p.floats + memory_scratch(g, batch);
+    for (int i = 0; i < g->ops; i++)
+        floats += needs_of(g, g->op[i], batch).kept;
+    memory_plan_free(&p);
+    return floats * sizeof(float);
+}

@@ -20,4 +20,9 @@ typedef struct memory_plan {
 memory_plan memory_plan_of(const graph *g, int batch);
 void memory_plan_free(memory_plan *p);
 
+size_t memory_scratch(const graph *g, int batch); /* floats that the operators borrow, one at a time */
+/* Bytes that graph_finish reserves: values and gradients, what operators keep, and what they borrow. Backends and
+ * parameters are not in it. */
+size_t memory_of_passes(const graph *g, int batch);
+
 #endif

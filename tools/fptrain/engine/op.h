@@ -42,12 +42,19 @@ typedef struct op_parts {
     int unit;              /* samples that a thread takes together; 0: as few as one */
 } op_parts;
 
+/* Floats that an operator keeps from the forward to the backward pass beside values, and those that it borrows of
+ * graph.scratch in a pass. */
+typedef struct op_needs {
+    size_t kept, scratch;
+} op_needs;
+
 typedef struct op_type {
     const char *type;
     bool gemm;
     bool weighs;                     /* multiplies by its first parameter: layer-wise scaling asks for a beta */
     bool input_unread;               /* the backward pass reads no input, so their memory may go on before */
-    void (*finish)(graph *g, op *o); /* may be NULL, as free */
+    op_needs (*needs)(const graph *g, const op *o, int batch); /* may be NULL, as finish and free */
+    void (*finish)(graph *g, op *o);
     op_pass *forward, *backward;
     op_parts forward_parts, backward_parts;
     void (*free)(op *o); /* what state points to */
@@ -59,7 +66,6 @@ struct op {
     int inputs, *input, output;
     int params, first_param, first_buffer;
     double fan, macs;
-    size_t scratch; /* floats it needs in graph.scratch during a pass; set by finish */
     void *state;    /* of the size that was asked for */
     float **dx;     /* by input */
 };

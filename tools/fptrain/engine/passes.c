@@ -43,14 +43,10 @@ void graph_finish(graph *g, int batch, const backend *b, int threads)
             (gathered){0, false, need(n, sizeof(float *)), need(n, sizeof(double)), need(n, sizeof(double))};
     }
     reserve_memory(g);
-    size_t scratch = 0;
-    for (int i = 0; i < g->ops; i++) {
-        op *o = g->op[i];
-        if (o->type->finish)
-            o->type->finish(g, o);
-        scratch = o->scratch > scratch ? o->scratch : scratch;
-    }
-    g->scratch = need(scratch, sizeof *g->scratch);
+    for (int i = 0; i < g->ops; i++)
+        if (g->op[i]->type->finish)
+            g->op[i]->type->finish(g, g->op[i]);
+    g->scratch = need(memory_scratch(g, batch), sizeof *g->scratch);
     g->labels = need((size_t)batch * (size_t)g->value[g->logits]->rows_per_sample, sizeof *g->labels);
 }
 

@@ -167,11 +167,15 @@ static void relu6_pass(const pass *p)
     rectify(p, nextafterf(6, 0), relu6_forward);
 }
 
-static void slopes_finish(graph *g, op *o)
+static op_needs slopes_needs(const graph *g, const op *o, int batch)
 {
     const value *v = g->value[o->output];
-    const size_t n = (size_t)g->batch * (size_t)v->rows_per_sample * v->row;
-    ((slopes *)o->state)->word = need(n / 32 + 1, sizeof(uint32_t));
+    return (op_needs){(size_t)batch * (size_t)v->rows_per_sample * v->row / 32 + 1, 0};
+}
+
+static void slopes_finish(graph *g, op *o)
+{
+    ((slopes *)o->state)->word = need(slopes_needs(g, o, g->batch).kept, sizeof(uint32_t));
 }
 
 static void slopes_free(op *o)
@@ -184,6 +188,7 @@ static void slopes_free(op *o)
     {                                                                                                                  \
         static const op_type type = {.type = #name,                                                                    \
                                      .input_unread = true,                                                             \
+                                     .needs = slopes_needs,                                                            \
                                      .finish = slopes_finish,                                                          \
                                      .forward = name##_pass,                                                           \
                                      .backward = rectify_back,                                                         \

@@ -96,12 +96,16 @@ static void attention_backward(const pass *p)
     }
 }
 
+static op_needs attention_needs(const graph *g, const op *o, int batch)
+{
+    const size_t steps = (size_t)g->value[o->output]->rows_per_sample;
+    const size_t n = (size_t)batch * (size_t)((const attention *)o->state)->heads * steps * steps;
+    return (op_needs){n, n};
+}
+
 static void attention_finish(graph *g, op *o)
 {
-    attention *s = o->state;
-    const size_t steps = (size_t)g->value[o->output]->rows_per_sample;
-    o->scratch = (size_t)g->batch * (size_t)s->heads * steps * steps;
-    s->probability = need(o->scratch, sizeof *s->probability);
+    ((attention *)o->state)->probability = need(attention_needs(g, o, g->batch).kept, sizeof(float));
 }
 
 static void attention_free(op *o)
@@ -113,6 +117,7 @@ int graph_attention(graph *g, int x, int heads)
 {
     static const op_type type = {.type = "attention",
                                  .gemm = true,
+                                 .needs = attention_needs,
                                  .finish = attention_finish,
                                  .forward = attention_forward,
                                  .backward = attention_backward,

@@ -165,15 +165,24 @@ static void lstm_backward(const pass *p)
         op_gemm(p->g, false, false, rows, in, wide, s->gates, wide, p->w[0], in, false, p->dx[0], in);
 }
 
+static size_t outputs_of(const graph *g, const op *o, int batch)
+{
+    const value *y = g->value[o->output];
+    return (size_t)batch * (size_t)y->rows_per_sample * y->row;
+}
+
+static op_needs lstm_needs(const graph *g, const op *o, int batch)
+{
+    return (op_needs){6 * outputs_of(g, o, batch), 3 * (size_t)batch * g->value[o->output]->row};
+}
+
 static void lstm_finish(graph *g, op *o)
 {
     lstm *s = o->state;
-    const value *y = g->value[o->output];
-    const size_t n = (size_t)g->batch * (size_t)y->rows_per_sample * y->row;
+    const size_t n = outputs_of(g, o, g->batch);
     s->gates = need(4 * n, sizeof(float));
     s->cell = need(n, sizeof(float));
     s->previous = need(n, sizeof(float));
-    o->scratch = 3 * (size_t)g->batch * y->row;
 }
 
 static void lstm_free(op *o)
@@ -188,6 +197,7 @@ int graph_lstm(graph *g, int x, int hidden)
 {
     static const op_type type = {.type = "lstm",
                                  .gemm = true,
+                                 .needs = lstm_needs,
                                  .finish = lstm_finish,
                                  .forward = lstm_forward,
                                  .backward = lstm_backward,
