@@ -27,8 +27,8 @@ typedef struct tenant {
 /* Whether the backward pass needs what the operator was given. */
 static bool looks_back(const char *type)
 {
-    static const char *const blind[] = {"add", "concat", "slice", "shuffle", "shortcut", "dropout", "positions",
-                                        "average_pool", "global_pool", "relu", "relu6"};
+    static const char *const blind[] = {"add",       "concat",       "slice",       "shuffle", "shortcut", "dropout",
+                                        "positions", "average_pool", "global_pool", "relu",    "relu6"};
     for (size_t i = 0; i < sizeof blind / sizeof *blind; i++)
         if (strcmp(type, blind[i]) == 0)
             return false;
@@ -78,8 +78,8 @@ static void check_places(const char *model, const model_shape *shape)
     for (int i = 0; i < count; i++)
         EXPECT(t[i].at + t[i].size <= p.floats, "%s: tensor %d ends at %zu of %zu", model, i, t[i].at + t[i].size,
                p.floats);
-    EXPECT((double)p.floats < 1.3 * (double)most + 1024, "%s: %zu floats, where %zu are needed at a time", model, p.floats,
-           most);
+    EXPECT((double)p.floats < 1.3 * (double)most + 1024, "%s: %zu floats, where %zu are needed at a time", model,
+           p.floats, most);
     free(t);
     memory_plan_free(&p);
     graph_free(g);
@@ -93,8 +93,8 @@ enum { ROW = 40001, SAMPLES = 5, ALL = ROW * SAMPLES, INPUT = 1, OUTPUT = 2 };
 
 static float input_of(size_t i)
 {
-    static const float special[] = {0, -0.0f, NAN, INFINITY, -INFINITY, 6, 0x1.7ffffep+2f, 0x1.800002p+2f,
-                                    0x1p-149f, -0x1p-149f, 3, -3, 7};
+    static const float special[] = {0,         -0.0f,      NAN, INFINITY, -INFINITY, 6, 0x1.7ffffep+2f, 0x1.800002p+2f,
+                                    0x1p-149f, -0x1p-149f, 3,   -3,       7};
     return special[i * i % 13];
 }
 

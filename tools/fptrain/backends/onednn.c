@@ -78,7 +78,7 @@ typedef struct prepared {
 typedef struct slot {
     dnnl_stream_t stream;
     dnnl_memory_t plain[TENSORS], own[TENSORS], scratch; /* own: NULL without a reorder */
-    char *memory; /* where own and scratch point */
+    char *memory;                                        /* where own and scratch point */
 } slot;
 
 struct conv {

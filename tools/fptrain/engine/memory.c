@@ -38,8 +38,8 @@ static int list_tenants(const graph *g, int batch, const memory_plan *p, tenant 
             if (list[index].until < last)
                 list[index].until = last;
             if (producer >= 0)
-                list[count++] = (tenant){time_back(g, i), time_back(g, producer), list[index].size, 0,
-                                         &p->gradient[edge]};
+                list[count++] =
+                    (tenant){time_back(g, i), time_back(g, producer), list[index].size, 0, &p->gradient[edge]};
         }
     return count;
 }

@@ -73,9 +73,9 @@ static double convolution_bytes(const settings *s, graph *g, int threads)
 
 double memory_of_training(const settings *s, graph *g, int threads, trouble *why)
 {
-    const optimizer_settings o = optimizer_settings_of(s);
+    const optimizer_settings kind = optimizer_settings_of(s);
     optimizer_memory kept;
-    if (!optimizer_memory_of(&o, g, &kept, why))
+    if (!optimizer_memory_of(&kind, g, &kept, why))
         return NAN;
     return (double)memory_of_passes(g, s->train.batch) + convolution_bytes(s, g, threads) +
            (double)(kept.stored + kept.workspace) + PROGRAM_BYTES +

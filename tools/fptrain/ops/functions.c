@@ -108,7 +108,7 @@ INLINE float expm1_one(float x)
 {
     const float ln2_high = 0x1.62e3p-1f, ln2_low = 0x1.2fefa2p-17f;
     const float size = fabsf(x);
-    const bool near = size < 0x1.0a2b24p+0f, reduced = size > 0x1.62e43p-2f; /* of 1.5 ln 2, of ln(2) / 2 */
+    const bool near = size<0x1.0a2b24p+0f, reduced = size> 0x1.62e43p-2f; /* of 1.5 ln 2, of ln(2) / 2 */
     const float nearest = choose(near, -1, 0x1.715476p+0f * x + copysignf(0.5f, x));
     const int k = (int)choose(reduced, nearest, 0);
     const float times = (float)k;
@@ -116,8 +116,10 @@ INLINE float expm1_one(float x)
     const float r = high - low, lost = (high - r) - low;
 
     const float half = 0.5f * r, square = r * half;
-    const float q = 1 + square * (-0x1.111112p-5f + square * (0x1.a01a02p-10f + square * (-0x1.4ce19ap-14f +
-                    square * (0x1.0cfca8p-18f + square * -0x1.afdb76p-23f))));
+    const float q =
+        1 + square * (-0x1.111112p-5f +
+                      square * (0x1.a01a02p-10f +
+                                square * (-0x1.4ce19ap-14f + square * (0x1.0cfca8p-18f + square * -0x1.afdb76p-23f))));
     const float t = 3 - q * half;
     const float e = square * ((q - t) / (6 - r * t));
     const float at_0 = r - (r * e - square);
