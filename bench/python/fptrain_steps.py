@@ -8,7 +8,7 @@ PROGRAM is bench/fptrain. Each network is trained by four processes: fptrain in 
 tensors in FP8 and counted, and QPyTorch with all of them in 8-bit numbers and not counted. Round after round each takes
 a few steps while the others wait, so that all see the same machine. Printed are medians, and minima in parentheses, of
 milliseconds a step; ratios are medians over the rounds, below 1 where fptrain is faster; memory is the largest resident
-set of a whole process. What is not installed is left out, with a word. quick: fewer networks, one thread, a minute.
+set of a whole process. What is not installed is left out, with a word. quick: fewer networks, one thread.
 """
 
 from __future__ import annotations
