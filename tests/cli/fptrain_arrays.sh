@@ -182,8 +182,8 @@ refuses "others than those of the checkpoint" run --resume --data lenet.npz --mo
 # The example, as it says
 python3 "$example" || failed 'spirals.py'
 for format in '' e4m3fn e2m1; do
-    "$FPTRAIN" run --data spirals.npz --model mlp --epochs 20 ${format:+--set formats.v=$format --set formats.w=$format} \
-        >out 2>&1 || failed "spirals in $format: $(cat out)"
+    "$FPTRAIN" run --data spirals.npz --model mlp --epochs 20 \
+        ${format:+--set formats.v=$format --set formats.w=$format} >out 2>&1 || failed "spirals in $format: $(cat out)"
     right=$(sed -n 's/^epoch 20.*test \([0-9]*\)\..*/\1/p' out)
     case $format in
     e2m1) holds "$right" -lt 50 ;;
