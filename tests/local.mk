@@ -302,6 +302,13 @@ check_PROGRAMS += tests/fuzz/replay
 TESTS += tests/fuzz/replay
 endif
 
+# The calls of the library: api.sh says what has to hold.
+EXTRA_DIST += tests/fuzz/api.sh
+tests_fuzz_api_SOURCES = tests/fuzz/api.c tests/fuzz/api.h tests/fuzz/api_numbers.c tests/fuzz/api_tensors.c
+tests_fuzz_api_LDADD = lib/libfpemu.la
+check_PROGRAMS += tests/fuzz/api
+TESTS += tests/fuzz/api.sh
+
 # With libFuzzer and sanitizers, by clang: make check-fuzz FUZZ_SECONDS=3600 FUZZ="npz safetensors"
 FUZZ_SECONDS = 60
 FUZZ =

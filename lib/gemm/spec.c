@@ -508,7 +508,10 @@ fpemu_status fpemu_gemm_print(const fpemu_gemm_spec *spec, char *text, size_t ca
     if (capacity > 0)
         text[0] = '\0';
     const fpemu_accumulator *s = &spec->sum;
-    if (s->model == FPEMU_MODEL_INVALID || s->model >= FPEMU_MODEL_COUNT)
+    if (s->model == FPEMU_MODEL_INVALID || s->model >= FPEMU_MODEL_COUNT ||
+        (s->model == FPEMU_MODEL_INTEGER && (s->width < 2 || s->width > 64)) ||
+        (s->model == FPEMU_MODEL_CHUNKED && s->chunk == 0) ||
+        (s->model == FPEMU_MODEL_FUSED && (s->block < 1 || s->block > 64 || s->fraction_bits > 40)))
         return FPEMU_ERROR_ARGUMENT;
     const fpemu_format *const rounded[] = {&spec->product.format, &spec->out.format, &s->inner.format,
                                            &s->outer.format};

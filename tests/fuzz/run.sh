@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# run.sh - fuzzes the readers of both programs with libFuzzer, under the address and undefined-behaviour sanitizers.
+# run.sh - fuzzes the readers of both programs, and the calls of the library (the kind api), with libFuzzer, under the
+# address and undefined-behaviour sanitizers.
 #
 #   run.sh DIRECTORY SECONDS [KIND...]     all kinds unless some are named; JOBS=N: N of them side by side, else one
 #                                          after the other; TIMEOUT=S: seconds an input may take, 10 unless said
@@ -11,13 +12,13 @@
 # JSON and zip libraries are built with -fsanitize=fuzzer-no-link,address too; PKG_CONFIG_PATH says where those are.
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-[ $# -ge 2 ] || { sed -n '3,12s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -ge 2 ] || { sed -n '3,13s/^# \{0,1\}//p' "$0"; exit 2; }
 mkdir -p "$1"
 directory=$(cd "$1" && pwd)
 seconds=$2
 shift 2
 kinds=("$@")
-[ $# -gt 0 ] || kinds=(npy npz safetensors gguf container index idx cifar text utf8 array archive tokens
+[ $# -gt 0 ] || kinds=(api npy npz safetensors gguf container index idx cifar text utf8 array archive tokens
     picture settings checkpoint weights network log)
 
 clang=${CLANG:-clang}
@@ -43,19 +44,46 @@ log_readers=(common/utf8.c fptrain/report/csv.c fptrain/report/events.c fptrain/
     fptrain/report/log_values.c fptrain/report/run_data.c fptrain/report/tensorboard.c)
 
 # The library below the readers, once for all kinds; its objects lie in the directory that is named.
-build_library() { # DIRECTORY SANITIZERS
-    local file object
-    [ ! -e "$1/complete" ] || return 0
-    mkdir -p "$1"
-    cd "$1"
-    for file in "$top"/lib/*.c "$top"/lib/*/*.c; do
+build_library() { # DIRECTORY SANITIZERS [FLAG...]
+    local file object objects=$1 watched=$2 machine
+    shift 2
+    [ ! -e "$objects/complete" ] || return 0
+    mkdir -p "$objects"
+    cd "$objects"
+    for file in "$top"/lib/*/*.c; do
+        machine=()
         case $file in
-        *.inc.c | */x86_64_v*.c | */vbmi.c) continue ;;
+        *.inc.c) continue ;;
+        */x86_64_v3.c | */x86_64_v4.c | */vbmi.c)
+            [ $# -gt 0 ] || continue
+            machine=(-mprefer-vector-width=512 -march=x86-64-v4)
+            [[ $file != */vbmi.c ]] || machine+=(-mavx512vbmi)
+            [[ $file != */x86_64_v3.c ]] || machine=(-mprefer-vector-width=256 -march=x86-64-v3)
+            ;;
         esac
         object=${file#"$top"/lib/}
-        "$clang" "${flags[@]}" "$2" -fno-sanitize-recover=all -c "$file" -o "${object//\//-}.o"
+        "$clang" "${flags[@]}" "$watched" "$@" "${machine[@]}" -fno-sanitize-recover=all -c "$file" -o "${object//\//-}.o"
     done
     touch complete
+}
+
+# The calls, with all instruction sets that clang compiles for this machine, and two threads where it has OpenMP.
+build_api() {
+    local every=(-DFUZZ_API) library=$directory/library-api
+    if [ "$(uname -m)" = x86_64 ]; then
+        every+=(-DFPEMU_HAVE_V3=1 -DFPEMU_HAVE_V4=1 -DFPEMU_HAVE_VBMI=1)
+    fi
+    mkdir -p "$directory/api/inputs"
+    cd "$directory/api"
+    echo 'int main(void) { return 0; }' >openmp.c
+    if "$clang" -fopenmp openmp.c -o openmp 2>/dev/null && ./openmp; then
+        every+=(-fopenmp)
+    fi
+    build_library "$library" $sanitizers,fuzzer-no-link "${every[@]}"
+    rm -f "$library"/loops-dispatch.c.o # api.c chooses
+    cd "$directory/api"
+    "$clang" "${flags[@]}" $sanitizers,fuzzer -fno-sanitize-recover=all "${every[@]}" -o reader \
+        "$top"/tests/fuzz/api*.c "$library"/*.o -lm
 }
 
 # The readers are watched by the fuzzer, the library by the sanitizers alone; but a container brings specs and bits for
@@ -95,9 +123,13 @@ fuzz() { # KIND
         "$(sed -n 's/^stat::number_of_executed_units: *//p' log) inputs in $seconds s (log: $directory/$kind/log)"
 }
 
-rm -rf "$directory/library" "$directory/library-watched"
+rm -rf "$directory/library" "$directory/library-watched" "$directory/library-api"
 for kind in "${kinds[@]}"; do
-    build "$kind"
+    if [ "$kind" = api ]; then
+        build_api
+    else
+        build "$kind"
+    fi
 done
 running=0
 for kind in "${kinds[@]}"; do

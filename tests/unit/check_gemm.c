@@ -633,6 +633,12 @@ START_TEST(text)
         ck_assert_msg(e.position == wrong[i].position, "%s: at %u: %s", wrong[i].text, e.position, e.message);
         ck_assert_int_eq(memcmp(&s, &nothing, sizeof s), 0);
     }
+    s = spec_of("int(32,wrap)"); /* numbers that no model has */
+    s.sum.width = 0;
+    ck_assert_int_eq(fpemu_gemm_print(&s, got, sizeof got), FPEMU_ERROR_ARGUMENT);
+    s = spec_of("chunk(64,fp16)");
+    s.sum.chunk = 0;
+    ck_assert_int_eq(fpemu_gemm_print(&s, got, sizeof got), FPEMU_ERROR_ARGUMENT);
     char long_text[1100];
     memset(long_text, ' ', sizeof long_text - 1);
     long_text[sizeof long_text - 1] = '\0';

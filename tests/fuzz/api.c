@@ -1,0 +1,568 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* api.c - see api.h. By itself: api FILE... prints the digest of each; api --seeds DIRECTORY writes inputs to begin
+ * with; api --random N SEED takes N inputs of its own, and prints one digest; api --variants names the instruction sets
+ * that FPEMU_VARIANT can ask for. With FUZZ_API it is the entry point of libFuzzer, runs every
+ * input with all instruction sets, and stands in for lib/loops/dispatch.c. */
+#include "../../tools/common/system.h"
+
+#include "api.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+char api_case[2048];
+static uint64_t digest;
+
+void api_insist(int condition, const char *what, const char *file, int line)
+{
+    if (!condition) {
+        fprintf(stderr, "%s:%d: %s: %s\n", file, line, what, api_case);
+        abort();
+    }
+}
+
+/* FNV-1a, by words of the digest. */
+void api_digest(const void *bytes, size_t size)
+{
+    const unsigned char *b = bytes;
+    for (size_t i = 0; i < size; i++) {
+        digest = (digest ^ b[i]) * 0x100000001b3;
+    }
+}
+
+int api_same(double a, double b)
+{
+    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
+}
+
+void api_threads(int n)
+{
+#ifdef _OPENMP
+    omp_set_num_threads(n);
+#else
+    (void)n;
+#endif
+}
+
+/* ------------------------------------------------------------------------------------------------- drawing */
+uint64_t draw_word(draw *d, unsigned bytes)
+{
+    uint64_t word = 0;
+    for (unsigned i = 0; i < bytes && d->at < d->end; i++) {
+        word |= (uint64_t)*d->at++ << 8 * i;
+    }
+    return word;
+}
+
+uint32_t draw_below(draw *d, uint32_t n)
+{
+    return (uint32_t)(draw_word(d, n > 256 ? 4 : 1) % n);
+}
+
+static double double_of(uint64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static float float_of(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+double draw_number(draw *d, const fpemu_format *f)
+{
+    static const double special[] = {0.0,       -0.0,       NAN,      -NAN,    INFINITY, -INFINITY,      1.0,
+                                     0x1p-149,  0x1p-126,   0x1p-24,  -1.0,    0x1p-14,  0x1.fffffep127, 65504.0,
+                                     0x1p-1074, -0x1p-1022, 0x1p1023, 65520.0, -448.0,   0x1.fep127,     3.0};
+    switch (draw_below(d, 6)) {
+    case 0: return special[draw_below(d, sizeof special / sizeof *special)];
+    case 1: return float_of((uint32_t)draw_word(d, 4));
+    case 2: return double_of(draw_word(d, 8));
+    case 3: { /* few bits at any exponent */
+        const int exponent = (int16_t)draw_word(d, 2), bits = (int8_t)draw_word(d, 1);
+        return ldexp(bits, exponent % (bits & 1 ? 1100 : 24));
+    }
+    case 4: return (double)(int16_t)draw_word(d, 2) / 16;
+    default: break;
+    }
+    /* a value, the middle between it and the next, or what lies beside these */
+    if (f == NULL || f->kind == FPEMU_KIND_INVALID) {
+        return 0;
+    }
+    fpemu_format element;
+    if (fpemu_format_element(f, &element) != FPEMU_OK) {
+        return 0;
+    }
+    double x = fpemu_decode_one_f64(&element, draw_word(d, (element.bits + 7) / 8));
+    const double next = fpemu_format_next_up(&element, x);
+    if (draw_below(d, 2) && isfinite(next)) {
+        x += (next - x) / 2;
+    }
+    switch (draw_below(d, 3)) {
+    case 0: return x;
+    case 1: return nextafter(x, INFINITY);
+    default: return nextafterf((float)x, -INFINITY);
+    }
+}
+
+/* Arguments are drawn one by one beforehand, since C does not say in which order those of a call are made. */
+int draw_scalar(draw *d, fpemu_format *f)
+{
+    static float table[256]; /* custom codebooks point into it until the next one is drawn */
+    memset(f, 0, sizeof *f);
+    fpemu_status status = FPEMU_ERROR_FORMAT;
+    const uint32_t which = draw_below(d, 9), flags = draw_below(d, 256), p = draw_below(d, 66), q = draw_below(d, 66);
+    const int32_t s = (int16_t)draw_word(d, flags & 1 ? 1 : 2);
+    const int yes = (flags & 6) != 0;
+    switch (which) {
+    case 0: status = fpemu_format_named((fpemu_name)(p % (FPEMU_NAME_COUNT + 1)), f); break;
+    case 1:
+    case 2:
+        status = fpemu_format_float(f, p % 13, q % (which == 1 ? 26 : 54), flags & 8 ? FPEMU_BIAS_DEFAULT : s,
+                                    (fpemu_specials)((flags >> 4) % 9), yes);
+        break;
+    case 3: status = fpemu_format_fixed(f, p, s, yes); break;
+    case 4: {
+        const double scale = flags & 8 ? ldexp(1, s % 160) : fabs(draw_number(d, NULL));
+        status = fpemu_format_int(f, p % 34, yes, scale, flags & 16 ? 0 : s);
+        break;
+    }
+    case 5: status = fpemu_format_posit(f, p % 34, q % 6); break;
+    case 6: status = fpemu_format_p3109(f, p % 18, q % 18, yes, flags >> 4 & 1); break;
+    case 7: status = fpemu_format_lee(f, p % 10, q % 25, s); break;
+    default:
+        if (flags & 8) {
+            status = fpemu_format_codebook(f, (fpemu_codebook_name)(p % 5), q % 10);
+        } else {
+            const uint32_t length = p + 1 + (flags & 16 ? 190 : 0);
+            float x = (float)draw_number(d, NULL);
+            for (uint32_t i = 0; i < length; i++) {
+                table[i] = x == 0 ? 0 : x;
+                x = nextafterf(x + fabsf(x) * (float)draw_below(d, 64) / 64, INFINITY);
+            }
+            status = fpemu_format_table(f, length, table);
+        }
+    }
+    if (status == FPEMU_OK && flags >> 6 == 0) { /* other policies */
+        f->subnormals = (uint8_t)draw_below(d, 5);
+        f->overflow = (uint8_t)draw_below(d, 5);
+        f->nan = (uint8_t)draw_below(d, 7);
+        f->symmetric = (uint8_t)(draw_below(d, 4) == 1);
+        f->wrap = (uint8_t)(draw_below(d, 4) == 1);
+        status = fpemu_format_complete(f);
+    }
+    return status == FPEMU_OK;
+}
+
+void draw_text(draw *d, char *text, size_t capacity)
+{
+    static const char *const words[] = {
+        "e4m3fn",   "fp(",       "5",        "2",      ",",      ")",         "mx(",       "block=",  "e2m1",
+        "rule=",    "rceil",     "nvfp4",    "group(", "int8",   "128",       "fixed(",    "posit(",  ":",
+        "saturate", "codebook(", "nf4",      "int(",   "scale=", "0.1",       "bfp(",      "hbfp(",   "scale",
+        "scaled(",  "tile",      "row",      "16x4",   "e8m0",   "s2fp8",     "muppet(8)", "absmax",  "seq(",
+        "chunk(",   "/sr",       "; ab=",    "; out=", "kahan(", "pairwise(", "tc(h100,",  "fused(",  "fp16",
+        "bf16",     "promote=",  "saturate", "wrap",   "inner=", "fp32",      "exponent=", "margin=", "p3109(",
+        "-",        "1e400",     " ",        "=",      "k8p3se", "dynamic8"};
+    size_t length = 0;
+    const uint32_t count = draw_below(d, 24);
+    for (uint32_t i = 0; i < count; i++) {
+        char raw[2] = {(char)draw_word(d, 1), 0};
+        const char *word = draw_below(d, 4) == 0 ? raw : words[draw_below(d, sizeof words / sizeof *words)];
+        if (length + strlen(word) + 1 >= capacity) {
+            break;
+        }
+        strcpy(text + length, word);
+        length += strlen(word);
+    }
+    text[length] = 0;
+}
+
+int draw_format(draw *d, fpemu_format *f)
+{
+    char text[300];
+    fpemu_format element, scale;
+    switch (draw_below(d, 6)) {
+    case 0:
+    case 1: return draw_scalar(d, f);
+    case 2: return fpemu_format_named((fpemu_name)draw_below(d, FPEMU_NAME_COUNT), f) == FPEMU_OK;
+    case 3: draw_text(d, text, sizeof text); return fpemu_format_parse(text, f, NULL) == FPEMU_OK;
+    case 4: /* a struct set by hand */
+        memset(f, 0, sizeof *f);
+        for (size_t i = 0; i < offsetof(fpemu_format, precision) && d->at < d->end; i++) {
+            ((unsigned char *)f)[i] = (unsigned char)draw_word(d, 1);
+        }
+        f->kind %= 7;
+        f->bits %= 80;
+        f->exponent_bits %= 16;
+        f->mantissa_bits %= 64;
+        return fpemu_format_complete(f) == FPEMU_OK;
+    default: break;
+    }
+    draw_scalar(d, &element);
+    const uint32_t flags = draw_below(d, 256), rule = draw_below(d, FPEMU_SCALING_COUNT + 1), bits = draw_below(d, 14);
+    const uint32_t rows = draw_below(d, 9), length = draw_below(d, 40), margin = draw_below(d, 66);
+    const int power = flags & 1;
+    if (!power) {
+        draw_scalar(d, &scale);
+        if (flags & 128) {
+            fpemu_format_named(flags & 64 ? FPEMU_NAME_BINARY32 : FPEMU_NAME_E4M3FN, &scale);
+        }
+    }
+    const fpemu_block block = (fpemu_block)((flags >> 1 & 7) % 6);
+    const int tile = block == FPEMU_BLOCK_TILE, run = tile || block == FPEMU_BLOCK_RUN;
+    fpemu_status status = fpemu_format_blocked(f, &element, (fpemu_scaling)rule, power ? NULL : &scale, bits, block,
+                                               tile ? rows : 0, run ? length : 0);
+    if (status == FPEMU_OK && (flags >> 4 & 3) == 0) {
+        f->margin = (int32_t)margin;
+        status = fpemu_format_complete(f);
+    }
+    return status == FPEMU_OK;
+}
+
+void draw_rounding(draw *d, fpemu_rounding *r)
+{
+    memset(r, 0, sizeof *r);
+    const int wrong = draw_below(d, 8) == 7;
+    r->mode = (uint8_t)draw_below(d, FPEMU_MODE_COUNT + (wrong ? 1 : 0));
+    r->overflow = (uint8_t)(draw_below(d, 2) ? 0 : draw_below(d, wrong ? 5 : 4));
+    r->nan = (uint8_t)(draw_below(d, 2) ? 0 : draw_below(d, wrong ? 7 : 6));
+    if (r->mode >= FPEMU_MODE_SR || wrong) {
+        r->variant = (uint8_t)draw_below(d, wrong ? 4 : 3);
+        r->bits = (uint8_t)draw_below(d, wrong ? 34 : 33);
+        r->generator = (uint8_t)draw_below(d, wrong ? 3 : 2);
+        r->seed = draw_word(d, draw_below(d, 9));
+        r->stream = draw_word(d, draw_below(d, 9));
+    }
+    r->compat = (uint8_t)(draw_below(d, 4) ? 0 : draw_below(d, FPEMU_COMPAT_COUNT + (wrong ? 1 : 0)));
+    r->offset = draw_word(d, draw_below(d, 9));
+    if (wrong && draw_below(d, 2)) {
+        r->reserved0 = 1;
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------- the carriers */
+const int carrier_bits[CARRIERS] = {32, 64, 16, -16};
+const size_t carrier_size[CARRIERS] = {4, 8, 2, 2};
+
+int carrier_fits(const fpemu_format *f, int carrier)
+{
+    switch (carrier) {
+    case F32: return fpemu_format_fits_f32(f);
+    case F64: return fpemu_format_fits_f64(f);
+    case F16: return fpemu_format_fits_f16(f);
+    default: return fpemu_format_fits_bf16(f);
+    }
+}
+
+/* Written out here, not asked of the library. */
+static double half_value(uint16_t h)
+{
+    const int exponent = h >> 10 & 31, fraction = h & 1023;
+    const double magnitude = exponent == 31 ? (fraction ? NAN : INFINITY)
+                             : exponent     ? ldexp(1024 + fraction, exponent - 25)
+                                            : ldexp(fraction, -24);
+    return h & 0x8000 ? -magnitude : magnitude;
+}
+
+double carrier_load(int carrier, const void *x, size_t i)
+{
+    const unsigned char *at = (const unsigned char *)x + i * carrier_size[carrier];
+    uint16_t h;
+    uint32_t w;
+    uint64_t l;
+    switch (carrier) {
+    case F32: memcpy(&w, at, 4); return float_of(w);
+    case F64: memcpy(&l, at, 8); return double_of(l);
+    case F16: memcpy(&h, at, 2); return half_value(h);
+    default: memcpy(&h, at, 2); return float_of((uint32_t)h << 16);
+    }
+}
+
+void carrier_store(int carrier, void *x, size_t i, double value)
+{
+    unsigned char *at = (unsigned char *)x + i * carrier_size[carrier];
+    uint64_t l;
+    memcpy(&l, &value, 8);
+    const float narrow = (float)value;
+    uint32_t w;
+    memcpy(&w, &narrow, 4);
+    uint16_t h = (uint16_t)(w >> 16);
+    switch (carrier) {
+    case F32: memcpy(at, &w, 4); return;
+    case F64: memcpy(at, &l, 8); return;
+    case F16: { /* the exponents of binary32 are wrapped into those of binary16: all of these occur */
+        h = (uint16_t)((w >> 16 & 0x8000) | (w >> 13 & 0x3ff) | (w >> 23 & 31) << 10);
+        memcpy(at, &h, 2);
+        return;
+    }
+    default: memcpy(at, &h, 2);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ the arrays */
+#if defined(__SANITIZE_ADDRESS__)
+enum { AFTER = 0 };
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+enum { AFTER = 0 };
+#else
+enum { AFTER = 64 };
+#endif
+#else
+enum { AFTER = 64 };
+#endif
+
+static unsigned char pattern(size_t i)
+{
+    return (unsigned char)(i * 37 + 11);
+}
+
+array array_new(draw *d, size_t bytes, size_t alignment)
+{
+    array a = {.before = 64 + alignment * draw_below(d, 16), .bytes = bytes, .after = AFTER};
+    a.memory = malloc(a.before + bytes + a.after);
+    if (a.memory == NULL) {
+        fputs("api: out of memory\n", stderr);
+        exit(1);
+    }
+    for (size_t i = 0; i < a.before + bytes + a.after; i++) {
+        a.memory[i] = pattern(i);
+    }
+    a.data = a.memory + a.before;
+    return a;
+}
+
+array array_copy(draw *d, const array *from, size_t alignment)
+{
+    array a = array_new(d, from->bytes, alignment);
+    memcpy(a.data, from->data, from->bytes);
+    return a;
+}
+
+void array_free(array *a)
+{
+    for (size_t i = 0; i < a->before; i++) {
+        INSIST(a->memory[i] == pattern(i), "a byte before an array was written");
+    }
+    for (size_t i = a->before + a->bytes; i < a->before + a->bytes + a->after; i++) {
+        INSIST(a->memory[i] == pattern(i), "a byte after an array was written");
+    }
+    free(a->memory);
+    a->memory = a->data = NULL;
+}
+
+void array_untouched(const array *a, const char *what)
+{
+    for (size_t i = 0; i < a->bytes; i++) {
+        INSIST(a->data[i] == pattern(a->before + i), what);
+    }
+}
+
+array draw_array(draw *d, int carrier, const fpemu_format *f, size_t n)
+{
+    array x = array_new(d, n * carrier_size[carrier], carrier_size[carrier]);
+    enum { FEW = 48 };
+    double few[FEW];
+    const size_t own = n < FEW ? n : FEW;
+    for (size_t i = 0; i < own; i++) {
+        few[i] = draw_number(d, f);
+    }
+    for (size_t i = 0; i < n; i++) {
+        d->state = d->state * 0x5851f42d4c957f2d + 1442695040888963407u;
+        carrier_store(carrier, x.data, i, few[i < own ? i : (d->state >> 33) % own]);
+    }
+    return x;
+}
+
+/* -------------------------------------------------------------------------------------------------- the counters */
+fpemu_stats *count_into(counted *c, uint32_t want)
+{
+    memset(c, 0, sizeof *c);
+    c->stats.request.want = want;
+    if (want & FPEMU_STATS_HISTOGRAM) {
+        c->stats.request.histogram_first = -20;
+        c->stats.request.histogram_length = 40;
+        c->stats.request.histogram = c->exponents;
+    }
+    if (want & FPEMU_STATS_SCALES) {
+        c->stats.request.scale_first = -10;
+        c->stats.request.scale_length = 24;
+        c->stats.request.scale_histogram = c->scales;
+    }
+    return &c->stats;
+}
+
+static void without_sums(fpemu_stats *s)
+{
+    memset(&s->sum_error, 0, sizeof s->sum_error);
+    memset(&s->sum_error2, 0, sizeof s->sum_error2);
+    memset(&s->sum_square, 0, sizeof s->sum_square);
+}
+
+int counted_same(const counted *a, const counted *b, int sums)
+{
+    counted x = *a, y = *b;
+    x.stats.request = y.stats.request = (fpemu_stats_request){0};
+    if (!sums) {
+        without_sums(&x.stats);
+        without_sums(&y.stats);
+    }
+    const int same = memcmp(&x, &y, sizeof x) == 0;
+    for (size_t i = 0; !same && i < sizeof x / 8; i++) {
+        const uint64_t *u = (const uint64_t *)(const void *)&x, *v = (const uint64_t *)(const void *)&y;
+        if (u[i] != v[i]) {
+            fprintf(stderr, "word %zu of the stats: %llx and %llx\n", i, (unsigned long long)u[i],
+                    (unsigned long long)v[i]);
+        }
+    }
+    return same;
+}
+
+void counted_digest(const counted *c)
+{
+    counted x = *c;
+    x.stats.request = (fpemu_stats_request){0};
+    api_digest(&x, sizeof x);
+}
+
+void api_describe(const char *verb, const fpemu_format *f, const fpemu_rounding *r, int carrier, size_t n)
+{
+    char text[400];
+    if (fpemu_format_print(f, text, sizeof text) != FPEMU_OK) {
+        strcpy(text, "(no text)");
+    }
+    CASE("%s %s kind %u mode %u overflow %u nan %u compat %u bits %u offset %llu carrier %d n %zu", verb, text, f->kind,
+         r->mode, r->overflow, r->nan, r->compat, r->bits, (unsigned long long)r->offset, carrier_bits[carrier], n);
+}
+
+/* ------------------------------------------------------------------------------------------------------- a run */
+static api_call *const calls[] = {api_format,  api_quantize, api_quantize, api_arith, api_apply, api_compare,
+                                  api_stats,   api_tensor,   api_tensor,   api_pack,  api_shape, api_swizzle,
+                                  api_measure, api_gemm,     api_quantize, api_gemm};
+enum { CALLS = sizeof calls / sizeof *calls };
+
+uint64_t api_run(const uint8_t *bytes, size_t size)
+{
+    draw d = {.at = bytes, .end = bytes + size, .state = 0x9e3779b97f4a7c15};
+    digest = 0xcbf29ce484222325;
+    CASE("nothing yet");
+    calls[draw_below(&d, CALLS)](&d);
+    return digest;
+}
+
+#ifdef FUZZ_API
+#include "loops/loops.h"
+
+static const kernels *current = &fpemu_kernels_portable;
+
+const kernels *fpemu_kernels(void)
+{
+    return current;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    static const kernels *const others[] = {
+#if FPEMU_HAVE_V3
+        &fpemu_kernels_v3,
+#endif
+#if FPEMU_HAVE_V4
+        &fpemu_kernels_v4,
+#endif
+#if FPEMU_HAVE_VBMI
+        &fpemu_vbmi,
+#endif
+        NULL
+    };
+    current = &fpemu_kernels_portable;
+    api_threads(1);
+    const uint64_t portable = api_run(bytes, size);
+    api_threads(2);
+    for (int i = 0; others[i] != NULL; i++) {
+        if (others[i]->valid()) {
+            current = others[i];
+            INSIST(api_run(bytes, size) == portable, others[i]->name);
+        }
+    }
+    return 0;
+}
+#else
+static uint64_t next(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+static void random_bytes(uint64_t *state, uint8_t *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        bytes[i] = (uint8_t)next(state);
+    }
+}
+
+/* An input of each kind of call, random after its first bytes. */
+static int write_seeds(const char *directory)
+{
+    uint64_t state = 1;
+    for (unsigned i = 0; i < 8 * CALLS; i++) {
+        uint8_t bytes[512];
+        char path[4096];
+        random_bytes(&state, bytes, sizeof bytes);
+        bytes[0] = (uint8_t)(i % CALLS);
+        snprintf(path, sizeof path, "%s/seed-%03u", directory, i);
+        FILE *file = fopen(path, "wb");
+        if (file == NULL || fwrite(bytes, 1, sizeof bytes, file) != sizeof bytes || fclose(file) != 0) {
+            perror(path);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static uint8_t bytes[1 << 16];
+    if (argc == 2 && strcmp(argv[1], "--variants") == 0) {
+        for (unsigned i = 0; fpemu_variant_available(i) != NULL; i++) {
+            puts(fpemu_variant_available(i));
+        }
+        return 0;
+    }
+    if (argc == 3 && strcmp(argv[1], "--seeds") == 0) {
+        return write_seeds(argv[2]);
+    }
+    if (argc == 4 && strcmp(argv[1], "--random") == 0) {
+        uint64_t state = strtoull(argv[3], NULL, 0), all = 0;
+        for (uint64_t left = strtoull(argv[2], NULL, 0); left > 0; left--) {
+            const size_t size = 64 + next(&state) % 400;
+            random_bytes(&state, bytes, size);
+            all = all * 31 + api_run(bytes, size);
+        }
+        printf("%016llx\n", (unsigned long long)all);
+        return 0;
+    }
+    for (int i = 1; i < argc; i++) {
+        FILE *file = fopen(argv[i], "rb");
+        if (file == NULL) {
+            perror(argv[i]);
+            return 1;
+        }
+        const size_t size = fread(bytes, 1, sizeof bytes, file);
+        fclose(file);
+        printf("%016llx %s\n", (unsigned long long)api_run(bytes, size), argv[i]);
+    }
+    return 0;
+}
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* api.h - arguments of the public calls, drawn from bytes, and what every call has to hold.
+ *
+ * api.c draws; api_numbers.c and api_tensors.c call and insist. All outputs go into a digest, which has to be the same
+ * with every instruction set and any number of threads. Bytes that are used up draw zeros.
+ */
+#ifndef FPEMU_FUZZ_API_H
+#define FPEMU_FUZZ_API_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "fpemu.h"
+
+/* ------------------------------------------------------------------------------------------------- drawing */
+typedef struct draw {
+    const uint8_t *at, *end;
+    uint64_t state; /* of numbers that need no bytes of their own: long arrays */
+} draw;
+
+uint64_t draw_word(draw *d, unsigned bytes);        /* 1 to 8 of them, little-endian */
+uint32_t draw_below(draw *d, uint32_t n);           /* 0..n-1 */
+double draw_number(draw *d, const fpemu_format *f); /* any double: specials, powers of two, near values of f */
+/* A complete format in most cases; false: the drawn parameters were refused, and *f is what that left. */
+int draw_format(draw *d, fpemu_format *f);
+int draw_scalar(draw *d, fpemu_format *f);
+void draw_rounding(draw *d, fpemu_rounding *r); /* one in eight has a field out of range */
+/* A text of at most `capacity` - 1 bytes. */
+void draw_text(draw *d, char *text, size_t capacity);
+
+/* ---------------------------------------------------------------------------------------------- the carriers */
+enum { F32, F64, F16, BF16, CARRIERS };
+extern const int carrier_bits[CARRIERS];
+extern const size_t carrier_size[CARRIERS];
+int carrier_fits(const fpemu_format *f, int carrier);
+double carrier_load(int carrier, const void *x, size_t i);
+void carrier_store(int carrier, void *x, size_t i, double value); /* cut to the carrier, not rounded */
+
+/* ------------------------------------------------------------------------------------------------ the arrays */
+/* An array whose bytes before and, but for the address sanitizer, after it are watched. It starts at any multiple of
+ * its elements' size. */
+typedef struct array {
+    unsigned char *memory, *data;
+    size_t before, bytes, after;
+} array;
+array array_new(draw *d, size_t bytes, size_t alignment); /* filled with a pattern */
+array array_copy(draw *d, const array *from, size_t alignment);
+void array_free(array *a); /* insists that nothing was written beside it */
+void array_untouched(const array *a, const char *what);
+
+/* n numbers; those after the first few are these again. */
+array draw_array(draw *d, int carrier, const fpemu_format *f, size_t n);
+
+/* -------------------------------------------------------------------------------------------------- the counters */
+/* A request of FPEMU_STATS_..., with histograms of its own. */
+typedef struct counted {
+    fpemu_stats stats;
+    uint64_t exponents[40], scales[24];
+} counted;
+
+fpemu_stats *count_into(counted *c, uint32_t want);
+int counted_same(const counted *a, const counted *b, int sums); /* says which words differ */
+void counted_digest(const counted *c);
+
+/* --------------------------------------------------------------------------------------------------- insisting */
+extern char api_case[2048]; /* what is being called, for messages */
+#define CASE(...) snprintf(api_case, sizeof api_case, __VA_ARGS__)
+void api_describe(const char *verb, const fpemu_format *f, const fpemu_rounding *r, int carrier, size_t n);
+void api_insist(int condition, const char *what, const char *file, int line);
+#define INSIST(condition, what) api_insist((condition) != 0, what, __FILE__, __LINE__)
+void api_digest(const void *bytes, size_t size);
+int api_same(double a, double b); /* the same bits, or both NaN */
+void api_threads(int n);
+
+/* Their kinds of call: each draws one and insists. */
+typedef void api_call(draw *d);
+api_call api_format, api_quantize, api_arith, api_apply, api_compare, api_stats;
+api_call api_tensor, api_pack, api_shape, api_swizzle, api_measure, api_gemm;
+
+/* Takes the bytes through one call, and returns the digest of what it gave; aborts where something does not hold. */
+uint64_t api_run(const uint8_t *bytes, size_t size);
+
+#endif

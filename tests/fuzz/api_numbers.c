@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* api_numbers.c - calls on arrays of numbers: quantise, encode and decode, arithmetic, functions, comparisons. */
+#include "../../tools/common/system.h"
+
+#include "api.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHORT = 48, LONG = 140000 }; /* of the long ones two threads take a part each */
+
+/* ------------------------------------------------------------------- the calls of all carriers, by their number */
+#define OF_CARRIER(carrier, name, ...)                                                                                 \
+    ((carrier) == F32   ? fpemu_##name##_f32(__VA_ARGS__)                                                              \
+     : (carrier) == F64 ? fpemu_##name##_f64(__VA_ARGS__)                                                              \
+     : (carrier) == F16 ? fpemu_##name##_f16(__VA_ARGS__)                                                              \
+                        : fpemu_##name##_bf16(__VA_ARGS__))
+
+static fpemu_status quantize(int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
+                             void *y, fpemu_stats *stats)
+{
+    return OF_CARRIER(carrier, quantize, f, r, n, x, y, stats);
+}
+
+static fpemu_status encode(int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
+                           void *codes, fpemu_stats *stats)
+{
+    return OF_CARRIER(carrier, encode, f, r, n, x, codes, stats);
+}
+
+static fpemu_status decode(int carrier, const fpemu_format *f, size_t n, const void *codes, void *y)
+{
+    return OF_CARRIER(carrier, decode, f, n, codes, y);
+}
+
+/* --------------------------------------------------------------------------------------------------- what is drawn */
+static size_t how_many(draw *d)
+{
+    const uint32_t kind = draw_below(d, 64), n = draw_below(d, SHORT + 1);
+    return kind == 63 ? LONG + n : kind > 48 ? 32 * n : n;
+}
+
+/* ---------------------------------------------------------------------------------------------------- quantise */
+/* One value of a scalar format is another value's next neighbour at most; the exact rule is the judges' business. */
+static void values_belong(const fpemu_format *f, int carrier, const void *y, size_t n)
+{
+    for (size_t i = 0; i < n && i < SHORT; i++) {
+        const double v = carrier_load(carrier, y, i);
+        INSIST(isnan(v) || fpemu_format_represents(f, v), "a result that the format does not have");
+    }
+}
+
+static void quantize_pieces(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n,
+                            const array *x, const array *y, uint32_t want, const counted *whole)
+{
+    size_t cut = n > 0 ? draw_word(d, 4) % (n + 1) : 0;
+    if (f->scaling != FPEMU_SCALING_NONE) {
+        if (f->block != FPEMU_BLOCK_RUN || f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO) {
+            return; /* pieces have other scales than the whole */
+        }
+        cut -= cut % f->block_length;
+    }
+    const size_t size = carrier_size[carrier];
+    counted first, second;
+    fpemu_rounding later = *r;
+    later.offset += cut;
+    array z = array_new(d, y->bytes, size);
+    quantize(carrier, f, r, cut, x->data, z.data, count_into(&first, want));
+    quantize(carrier, f, &later, n - cut, x->data + cut * size, z.data + cut * size, count_into(&second, want));
+    INSIST(memcmp(z.data, y->data, y->bytes) == 0, "two pieces and the whole differ");
+    INSIST(fpemu_stats_merge(&first.stats, &second.stats) == FPEMU_OK, "two pieces do not merge");
+    INSIST(counted_same(&first, whole, cut == 0 || cut == n || later.offset % 4096 == 0),
+           "the counters of two pieces and of the whole differ");
+    array_free(&z);
+}
+
+/* 1 but for affine integers whose values a carrier rounds. */
+static int exact_steps(const fpemu_format *f)
+{
+    int exponent;
+    return f->kind != FPEMU_KIND_INT ||
+           (frexp(f->scale, &exponent) == 0.5 && f->bits <= 20 && llabs((long long)f->zero_point) < 1 << 20);
+}
+
+static void quantize_again(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n,
+                           const array *y)
+{
+    if (f->scaling != FPEMU_SCALING_NONE || r->compat != FPEMU_COMPAT_NONE ||
+        (f->kind == FPEMU_KIND_CODEBOOK && carrier >= F16) || !exact_steps(f)) {
+        return;
+    }
+    array z = array_new(d, y->bytes, carrier_size[carrier]);
+    quantize(carrier, f, r, n, y->data, z.data, NULL);
+    INSIST(memcmp(z.data, y->data, y->bytes) == 0, "quantised twice differs from quantised once");
+    array_free(&z);
+}
+
+static void quantize_codes(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n,
+                           const array *x, const array *y, uint32_t want, const counted *whole)
+{
+    const size_t width = fpemu_format_code_size(f), size = carrier_size[carrier];
+    counted c;
+    array codes = array_new(d, n * width, width), back = array_new(d, y->bytes, size);
+    const fpemu_status status = encode(carrier, f, r, n, x->data, codes.data, count_into(&c, want));
+    if (f->scaling != FPEMU_SCALING_NONE) {
+        INSIST(status == FPEMU_ERROR_UNSUPPORTED || n == 0, "codes of a blocked format");
+    }
+    if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
+        array_untouched(&codes, "a refused call wrote codes");
+    } else if (n > 0) {
+        api_digest(codes.data, codes.bytes);
+        INSIST(decode(carrier, f, n, codes.data, back.data) == FPEMU_OK, "codes are not decoded");
+        for (size_t i = 0; i < n; i++) {
+            const double v = carrier_load(carrier, y->data, i), w = carrier_load(carrier, back.data, i);
+            INSIST(api_same(v, w) || isnan(v) || r->compat != FPEMU_COMPAT_NONE, "decode of encode is not quantise");
+        }
+        INSIST(r->compat != FPEMU_COMPAT_NONE || c.stats.nan != 0 || c.stats.invalid != 0 || counted_same(&c, whole, 1),
+               "encode counts otherwise than quantise");
+    }
+    array_free(&codes);
+    array_free(&back);
+}
+
+/* The same numbers by a wider carrier. Midpoints of codebooks are rounded to the carrier, values of some integers too. */
+static void quantize_wider(draw *d, int carrier, int wider, const fpemu_format *f, const fpemu_rounding *r, size_t n,
+                           const array *x, const array *y)
+{
+    if (!carrier_fits(f, wider) || f->scaling != FPEMU_SCALING_NONE || r->compat != FPEMU_COMPAT_NONE ||
+        f->kind == FPEMU_KIND_CODEBOOK || !exact_steps(f)) {
+        return;
+    }
+    array u = array_new(d, n * carrier_size[wider], carrier_size[wider]);
+    array v = array_new(d, n * carrier_size[wider], carrier_size[wider]);
+    for (size_t i = 0; i < n; i++) {
+        carrier_store(wider, u.data, i, carrier_load(carrier, x->data, i));
+    }
+    const fpemu_status status = quantize(wider, f, r, n, u.data, v.data, NULL);
+    INSIST(status == FPEMU_OK || status == FPEMU_ERROR_NAN, "the wider carrier is refused");
+    for (size_t i = 0; i < n; i++) {
+        INSIST(api_same(carrier_load(carrier, y->data, i), carrier_load(wider, v.data, i)),
+               "two carriers give different numbers");
+    }
+    array_free(&u);
+    array_free(&v);
+}
+
+static void quantize_one(int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n, const array *x,
+                         const array *y)
+{
+    for (size_t i = 0; i < n && carrier <= F64 && f->scaling == FPEMU_SCALING_NONE; i += 1 + n / SHORT) {
+        const double v = carrier_load(carrier, x->data, i), w = carrier_load(carrier, y->data, i);
+        INSIST(api_same(w, carrier == F32 ? (double)fpemu_quantize_one_f32(f, r, (float)v, i)
+                                          : fpemu_quantize_one_f64(f, r, v, i)),
+               "one element and the array differ");
+    }
+}
+
+void api_quantize(draw *d)
+{
+    fpemu_format f;
+    fpemu_rounding r;
+    counted c, again;
+    const int complete = draw_format(d, &f), carrier = (int)draw_below(d, CARRIERS);
+    draw_rounding(d, &r);
+    const size_t n = how_many(d), size = carrier_size[carrier];
+    const uint32_t want =
+        draw_below(d, 8) & (f.scaling != FPEMU_SCALING_NONE && f.scaling != FPEMU_SCALING_S2FP8 ? 7 : 3);
+    api_describe("quantize", &f, &r, carrier, n);
+    array x = draw_array(d, carrier, complete ? &f : NULL, n), y = array_new(d, x.bytes, size);
+    const array kept = array_copy(d, &x, size);
+    const fpemu_status expected = fpemu_check(&f, &r, carrier_bits[carrier]);
+    const fpemu_status status = quantize(carrier, &f, &r, n, x.data, y.data, count_into(&c, want));
+    api_digest(&status, sizeof status);
+    if (expected != FPEMU_OK) {
+        INSIST(status == expected || n == 0, "fpemu_check and the call disagree");
+        array_untouched(&y, "a refused call wrote");
+    } else if (status == FPEMU_OK || status == FPEMU_ERROR_NAN) {
+        INSIST(complete, "a format that was refused is used");
+        INSIST(c.stats.count == n, "not every element is counted");
+        api_digest(y.data, y.bytes);
+        counted_digest(&c);
+        array z = array_new(d, x.bytes, size);
+        INSIST(quantize(carrier, &f, &r, n, x.data, z.data, NULL) == status, "other status without counters");
+        INSIST(memcmp(z.data, y.data, y.bytes) == 0, "counting changes results");
+        memcpy(z.data, x.data, x.bytes);
+        INSIST(quantize(carrier, &f, &r, n, z.data, z.data, count_into(&again, want)) == status,
+               "other status in place");
+        INSIST(memcmp(z.data, y.data, y.bytes) == 0, "in place differs");
+        INSIST(counted_same(&c, &again, 1), "in place counts otherwise");
+        array_free(&z);
+        if (f.scaling == FPEMU_SCALING_NONE && r.compat == FPEMU_COMPAT_NONE &&
+            !(f.kind == FPEMU_KIND_CODEBOOK && carrier >= F16) && f.kind != FPEMU_KIND_INT) {
+            values_belong(&f, carrier, y.data, n);
+        }
+        quantize_pieces(d, carrier, &f, &r, n, &x, &y, want, &c);
+        quantize_again(d, carrier, &f, &r, n, &y);
+        quantize_codes(d, carrier, &f, &r, n, &x, &y, want, &c);
+        if (carrier != F64) {
+            quantize_wider(d, carrier, carrier == F32 ? F64 : F32, &f, &r, n, &x, &y);
+        }
+        quantize_one(carrier, &f, &r, n, &x, &y);
+    } else {
+        INSIST(0, "a call that fpemu_check allows is refused");
+    }
+    INSIST(memcmp(kept.data, x.data, x.bytes) == 0, "the input was written");
+    array_free(&x);
+    array_free(&y);
+    array copy = kept;
+    array_free(&copy);
+}
+
+/* ---------------------------------------------------------------------------------------------------- arithmetic */
+static fpemu_status arith(int carrier, const fpemu_format *f, const fpemu_rounding *r, fpemu_operation operation,
+                          size_t n, const void *const *operands, const size_t *steps, void *y, fpemu_stats *stats)
+{
+    switch (carrier) {
+    case F32: return fpemu_arith_f32(f, r, operation, n, (const float *const *)operands, steps, y, stats);
+    case F64: return fpemu_arith_f64(f, r, operation, n, (const double *const *)operands, steps, y, stats);
+    case F16: return fpemu_arith_f16(f, r, operation, n, (const uint16_t *const *)operands, steps, y, stats);
+    default: return fpemu_arith_bf16(f, r, operation, n, (const uint16_t *const *)operands, steps, y, stats);
+    }
+}
+
+void api_arith(draw *d)
+{
+    fpemu_format f;
+    fpemu_rounding r;
+    counted c;
+    const int complete = draw_format(d, &f), carrier = (int)draw_below(d, CARRIERS);
+    draw_rounding(d, &r);
+    const fpemu_operation operation = (fpemu_operation)draw_below(d, FPEMU_OPERATION_COUNT + 1);
+    const size_t n = how_many(d), size = carrier_size[carrier];
+    const uint32_t want = draw_below(d, 4), same = draw_below(d, 4);
+    size_t steps[3];
+    array x[3], y = array_new(d, n * size, size);
+    const void *operands[3];
+    for (int i = 0; i < 3; i++) {
+        steps[i] = draw_below(d, 4) != 0;
+        x[i] = draw_array(d, carrier, complete ? &f : NULL, steps[i] ? n : 1);
+        operands[i] = x[i].data;
+    }
+    api_describe("arith", &f, &r, carrier, n);
+    const fpemu_status status = arith(carrier, &f, &r, operation, n, operands, steps, y.data, count_into(&c, want));
+    api_digest(&status, sizeof status);
+    if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
+        array_untouched(&y, "a refused operation wrote");
+    } else {
+        INSIST(complete || n == 0, "a format that was refused is used");
+        api_digest(y.data, y.bytes);
+        counted_digest(&c);
+        array z = array_new(d, y.bytes, size);
+        INSIST(arith(carrier, &f, &r, operation, n, operands, steps, z.data, NULL) == status,
+               "status without counters");
+        INSIST(memcmp(z.data, y.data, y.bytes) == 0, "counting changes results");
+        for (size_t i = 0; i < n && carrier <= F64; i += 1 + n / SHORT) {
+            double v[3];
+            for (int k = 0; k < 3; k++) {
+                v[k] = carrier_load(carrier, operands[k], steps[k] ? i : 0);
+            }
+            const double one = carrier == F32 ? (double)fpemu_arith_one_f32(&f, &r, operation, (float)v[0], (float)v[1],
+                                                                            (float)v[2], i)
+                                              : fpemu_arith_one_f64(&f, &r, operation, v[0], v[1], v[2], i);
+            INSIST(api_same(one, carrier_load(carrier, y.data, i)), "one operation and the array differ");
+        }
+        if (same < 3 && steps[same]) { /* the result in the place of an operand */
+            memcpy(z.data, x[same].data, z.bytes);
+            operands[same] = z.data;
+            const fpemu_status in_place = arith(carrier, &f, &r, operation, n, operands, steps, z.data, NULL);
+            INSIST(in_place == status, "other status in place");
+            INSIST(memcmp(z.data, y.data, y.bytes) == 0, "in place differs");
+            operands[same] = x[same].data;
+        }
+        array_free(&z);
+        if (carrier != F64 && carrier_fits(&f, F64) && f.kind != FPEMU_KIND_INT && n <= SHORT) {
+            double wide[3][SHORT + 1], result[SHORT + 1];
+            const double *const at[3] = {wide[0], wide[1], wide[2]};
+            for (int k = 0; k < 3; k++) {
+                for (size_t i = 0; i < (steps[k] ? n : 1); i++) {
+                    wide[k][i] = carrier_load(carrier, operands[k], i);
+                }
+            }
+            fpemu_arith_f64(&f, &r, operation, n, at, steps, result, NULL);
+            for (size_t i = 0; i < n; i++) {
+                INSIST(api_same(result[i], carrier_load(carrier, y.data, i)), "two carriers give different numbers");
+            }
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        array_free(&x[i]);
+    }
+    array_free(&y);
+}
+
+/* ----------------------------------------------------------------------------------------------------- functions */
+void api_apply(draw *d)
+{
+    fpemu_format f;
+    fpemu_rounding r;
+    counted c;
+    const int complete = draw_format(d, &f), carrier = (int)draw_below(d, CARRIERS);
+    draw_rounding(d, &r);
+    const fpemu_function function = (fpemu_function)draw_below(d, FPEMU_FUNCTION_COUNT + 1);
+    const size_t n = draw_below(d, SHORT), size = carrier_size[carrier];
+    const uint32_t want = draw_below(d, 4);
+    const int narrow = draw_below(d, 8) != 0; /* most calls have operands that are allowed */
+    array x = draw_array(d, carrier, complete ? &f : NULL, n), y = array_new(d, x.bytes, size), z;
+    for (size_t i = 0; i < n && narrow && carrier <= F64; i++) {
+        const float v = (float)carrier_load(carrier, x.data, i);
+        uint32_t bits;
+        float cut;
+        memcpy(&bits, &v, 4);
+        bits &= 0xffffff00;
+        memcpy(&cut, &bits, 4);
+        carrier_store(carrier, x.data, i, isnan(v) ? v : cut);
+    }
+    api_describe(function < FPEMU_FUNCTION_COUNT ? fpemu_function_name(function) : "no function", &f, &r, carrier, n);
+    const fpemu_status status =
+        OF_CARRIER(carrier, apply, &f, &r, function, n, (const void *)x.data, (void *)y.data, count_into(&c, want));
+    api_digest(&status, sizeof status);
+    if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
+        array_untouched(&y, "a refused function wrote");
+    } else {
+        api_digest(y.data, y.bytes);
+        counted_digest(&c);
+        z = array_copy(d, &x, size);
+        INSIST(OF_CARRIER(carrier, apply, &f, &r, function, n, (const void *)z.data, (void *)z.data, NULL) == status,
+               "other status in place");
+        INSIST(memcmp(z.data, y.data, y.bytes) == 0, "in place differs");
+        array_free(&z);
+        for (size_t i = 0; i < n && carrier <= F64; i++) {
+            const double v = carrier_load(carrier, x.data, i);
+            const double one = carrier == F32 ? (double)fpemu_apply_one_f32(&f, &r, function, (float)v, i)
+                                              : fpemu_apply_one_f64(&f, &r, function, v, i);
+            INSIST(api_same(one, carrier_load(carrier, y.data, i)), "one element and the array differ");
+        }
+    }
+    array_free(&x);
+    array_free(&y);
+}
+
+/* --------------------------------------------------------------------------------------------------- comparisons */
+void api_compare(draw *d)
+{
+    const int carrier = (int)draw_below(d, CARRIERS);
+    const fpemu_relation relation = (fpemu_relation)draw_below(d, FPEMU_RELATION_COUNT + 1);
+    const size_t n = how_many(d);
+    size_t steps[2];
+    array x[2], y = array_new(d, n, 1);
+    for (int i = 0; i < 2; i++) {
+        steps[i] = draw_below(d, 4) != 0;
+        x[i] = draw_array(d, carrier, NULL, steps[i] ? n : 1);
+    }
+    const void *const operands[2] = {x[0].data, x[1].data};
+    CASE("compare relation %d carrier %d n %zu", (int)relation, carrier_bits[carrier], n);
+    fpemu_status status;
+    switch (carrier) {
+    case F32: status = fpemu_compare_f32(relation, n, (const float *const *)operands, steps, y.data); break;
+    case F64: status = fpemu_compare_f64(relation, n, (const double *const *)operands, steps, y.data); break;
+    case F16: status = fpemu_compare_f16(relation, n, (const uint16_t *const *)operands, steps, y.data); break;
+    default: status = fpemu_compare_bf16(relation, n, (const uint16_t *const *)operands, steps, y.data);
+    }
+    api_digest(&status, sizeof status);
+    if (status != FPEMU_OK) {
+        INSIST(relation >= FPEMU_RELATION_COUNT, "a comparison is refused");
+        array_untouched(&y, "a refused comparison wrote");
+    } else {
+        for (size_t i = 0; i < n; i++) {
+            const double a = carrier_load(carrier, operands[0], steps[0] ? i : 0);
+            const double b = carrier_load(carrier, operands[1], steps[1] ? i : 0);
+            const int holds = relation == FPEMU_RELATION_EQ ? a == b : relation == FPEMU_RELATION_LT ? a < b : a <= b;
+            INSIST(y.data[i] == holds, "a comparison that C decides otherwise");
+        }
+    }
+    array_free(&x[0]);
+    array_free(&x[1]);
+    array_free(&y);
+}
+
+/* ---------------------------------------------------------------------------------------------------- the format */
+static void api_format_neighbours(draw *d, const fpemu_format *f)
+{
+    fpemu_format element;
+    INSIST(fpemu_format_element(f, &element) == FPEMU_OK, "no element");
+    const double x = draw_number(d, f), up = fpemu_format_next_up(&element, x),
+                 down = fpemu_format_next_down(&element, x);
+    INSIST(isnan(up) || (up > x && fpemu_format_represents(&element, up)), "next_up is no value above");
+    INSIST(isnan(down) || (down < x && fpemu_format_represents(&element, down)), "next_down is no value below");
+    if (!isnan(up) && fpemu_format_represents(&element, x) && isfinite(x)) {
+        INSIST(fpemu_format_next_down(&element, up) == x, "what is below the next value above");
+    }
+    api_digest(&up, sizeof up);
+    api_digest(&down, sizeof down);
+}
+
+void api_format(draw *d)
+{
+    char text[1100] = "", again[1100];
+    fpemu_format f, g;
+    fpemu_rounding r;
+    fpemu_parse_error error;
+    if (draw_below(d, 4) == 0) {
+        draw_text(d, text, sizeof text);
+        CASE("rounding_parse %s", text);
+        const fpemu_status status = fpemu_rounding_parse(text, &r, &error);
+        INSIST(status == FPEMU_OK || memchr(error.message, 0, sizeof error.message) != NULL,
+               "a message without an end");
+        CASE("format_parse %s", text);
+        if (fpemu_format_parse(text, &f, &error) != FPEMU_OK) {
+            static const fpemu_format none;
+            INSIST(memchr(error.message, 0, sizeof error.message) != NULL, "a message without an end");
+            INSIST(error.position <= strlen(text), "a position past the text");
+            INSIST(memcmp(&f, &none, sizeof f) == 0, "a refused text left something");
+            return;
+        }
+    } else if (!draw_format(d, &f)) {
+        return;
+    }
+    const fpemu_status printed = fpemu_format_print(&f, text, sizeof text);
+    CASE("format %s kind %u", printed == FPEMU_OK ? text : "", f.kind);
+    if (printed == FPEMU_OK) {
+        INSIST(strlen(text) < 256, "a long canonical text");
+        INSIST(fpemu_format_parse(text, &g, &error) == FPEMU_OK, "a canonical text is refused");
+        INSIST(fpemu_format_equal(&f, &g), "a canonical text reads as another format");
+        INSIST(fpemu_format_print(&g, again, sizeof again) == FPEMU_OK && strcmp(text, again) == 0, "two texts");
+        const size_t capacity = draw_below(d, 256);
+        memset(again, 'x', sizeof again);
+        if (capacity <= strlen(text)) {
+            INSIST(fpemu_format_print(&f, again, capacity) == FPEMU_ERROR_BUFFER, "a short buffer suffices");
+        }
+        INSIST(again[capacity] == 'x' || capacity > strlen(text), "a byte past the buffer");
+        api_digest(text, strlen(text));
+    }
+    g = f;
+    INSIST(fpemu_format_complete(&g) == FPEMU_OK && memcmp(&f, &g, sizeof f) == 0,
+           "complete changes a complete format");
+    api_format_neighbours(d, &f);
+    const uint64_t count = fpemu_format_value_count(&f);
+    fpemu_format element;
+    fpemu_format_element(&f, &element);
+    if (count <= 4096) {
+        static double values[4096];
+        static uint64_t codes[4096];
+        size_t got = 0;
+        INSIST(fpemu_format_enumerate(&element, 4096, values, codes, &got) == FPEMU_OK && got == count,
+               "another count");
+        for (size_t i = 0; i < got; i++) {
+            INSIST(i == 0 || values[i - 1] < values[i], "values out of order");
+            INSIST(fpemu_decode_one_f64(&element, codes[i]) == values[i] || !fpemu_format_fits_f64(&element),
+                   "another value");
+        }
+        api_digest(values, got * sizeof *values);
+    }
+    const double known[] = {fpemu_format_max(&f),
+                            fpemu_format_lowest(&f),
+                            fpemu_format_min_normal(&f),
+                            fpemu_format_min_positive(&f),
+                            fpemu_format_epsilon(&f),
+                            fpemu_format_bits_per_element(&f),
+                            (double)fpemu_format_nan_count(&f)};
+    api_digest(known, sizeof known);
+}
+
+/* ------------------------------------------------------------------------------------------------------ the stats */
+/* Requests as hostile programs make them: refused, or nothing past the histograms is written. */
+void api_stats(draw *d)
+{
+    fpemu_format f;
+    fpemu_rounding r = fpemu_rounding_nearest();
+    fpemu_stats stats = {0}, other = {0};
+    const int complete = draw_format(d, &f), carrier = (int)draw_below(d, 2);
+    const size_t n = draw_below(d, SHORT);
+    const uint32_t length = draw_below(d, 12), scales = draw_below(d, 12);
+    array x = draw_array(d, carrier, complete ? &f : NULL, n), y = array_new(d, x.bytes, carrier_size[carrier]);
+    array histogram = array_new(d, length * sizeof(uint64_t), 8), spread = array_new(d, scales * sizeof(uint64_t), 8);
+    memset(histogram.data, 0, histogram.bytes);
+    memset(spread.data, 0, spread.bytes);
+    stats.request.want = draw_below(d, 9);
+    stats.request.histogram_first = (int32_t)draw_word(d, 4);
+    stats.request.histogram_length = length;
+    stats.request.histogram_word = 0;
+    stats.request.scale_first = (int32_t)draw_word(d, 4);
+    stats.request.scale_length = scales;
+    const uint32_t given = draw_below(d, 8);
+    if (given & 1) {
+        stats.request.histogram = (uint64_t *)(void *)histogram.data;
+    }
+    if (given & 2) {
+        stats.request.scale_histogram = (uint64_t *)(void *)spread.data;
+    }
+    stats.request.reserved0 = given == 7;
+    api_describe("stats", &f, &r, carrier, n);
+    const fpemu_status status = quantize(carrier, &f, &r, n, x.data, y.data, &stats);
+    api_digest(&status, sizeof status);
+    if (status == FPEMU_OK && n > 0) {
+        uint64_t sum = 0;
+        for (uint32_t i = 0; i < length; i++) {
+            sum += ((const uint64_t *)(const void *)histogram.data)[i];
+        }
+        uint64_t finite = 0;
+        for (size_t i = 0; i < n; i++) {
+            const double v = carrier_load(carrier, x.data, i);
+            finite += isfinite(v) && v != 0;
+        }
+        INSIST(!(stats.request.want & FPEMU_STATS_HISTOGRAM) || sum == finite, "a histogram that lacks elements");
+    } else if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
+        array_untouched(&y, "a refused call wrote");
+    }
+    other.request = stats.request;
+    fpemu_stats_merge(&other, &stats);
+    const double seen[] = {fpemu_stats_sum_error(&stats), fpemu_stats_sum_error2(&stats),
+                           fpemu_stats_sum_square(&stats)};
+    api_digest(seen, sizeof seen);
+    array_free(&x);
+    array_free(&y);
+    array_free(&histogram);
+    array_free(&spread);
+}
