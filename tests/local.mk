@@ -133,6 +133,7 @@ endif
 # ------------------------------------------------------------------------------------- against rules worked by hand
 LONGHAND_TESTS = \
 	tests/against_judges/blocks_vectors \
+	tests/against_judges/codebooks \
 	tests/against_judges/compat \
 	tests/against_judges/counters \
 	tests/against_judges/peers \
@@ -144,6 +145,8 @@ check_PROGRAMS += $(LONGHAND_TESTS)
 TESTS += $(LONGHAND_TESTS)
 dist_noinst_DATA += tests/vectors/blocks.py tests/vectors/blocks.txt
 tests_against_judges_blocks_vectors_LDADD = $(LONGHAND_LDADD)
+tests_against_judges_codebooks_SOURCES = tests/against_judges/codebooks.c tests/against_judges/variants.h
+tests_against_judges_codebooks_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_compat_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_counters_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_peers_LDADD = $(LONGHAND_LDADD)

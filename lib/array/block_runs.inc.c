@@ -235,7 +235,8 @@ static uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blo
     const size_t length = (size_t)j->walk.tile_length;
     const size_t fit = length < TILE ? TILE / length : 1, few = fit < POW2_LANES ? fit : POW2_LANES;
     const size_t fast = length < 4 * TILE ? 4 * TILE / length : 1;
-    const size_t full = !j->fast[0] || length == 1 ? few : fast < POW2_LANES ? fast : POW2_LANES;
+    const int nearest = j->element.is_table && j->element.nearest;
+    const size_t full = !(j->fast[0] || nearest) || length == 1 ? few : fast < POW2_LANES ? fast : POW2_LANES;
     realw t[TILE], rounded[TILE];
     uintw grid[TILE], amax[POW2_LANES];
     block_scales s;
@@ -244,13 +245,16 @@ static uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blo
     for (uint64_t done = 0; done < blocks;) {
         const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
         j->k->loopsw->runs_amax(length, wanted, x, amax);
-        const size_t known = block_tile_scales(j, wanted, amax, &s), count = s.fast || known < few ? known : few;
-        const size_t n = count * length;
+        const size_t known = block_tile_scales(j, wanted, amax, &s);
+        const int at_once = s.fast || (nearest && s.divide && s.second == 1), count_all = at_once || known < few;
+        const size_t count = count_all ? known : few, n = count * length;
         if (count == 0)
             return done;
         if (s.fast)
             block_fused_elements(j, &s, length, count, x, NULL, y);
-        for (size_t at = 0, m; at < n && !s.fast; at += m) {
+        else if (at_once)
+            j->k->loopsw->codebook_runs(&j->element.search, length, count, s.down, s.s, x, y);
+        for (size_t at = 0, m; at < n && !at_once; at += m) {
             m = n - at < TILE ? n - at : TILE;
             const size_t run = length < TILE ? length : m, runs = length < TILE ? count : 1;
             if (j->stochastic)

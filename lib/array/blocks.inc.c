@@ -10,6 +10,9 @@ typedef struct block_element {
     core_codebook table;
     uint8_t is_table, one_by_one, stochastic;
     uint8_t two_steps; /* no loop of one step will do */
+    uint8_t searches;  /* `search` is made */
+    uint8_t nearest;   /* of a table, by it: values alone, to nearest */
+    core_search search;
 } block_element;
 
 /* counted: block_element_run will be asked to. What is not used is not set. */
@@ -17,7 +20,7 @@ static void block_element_begin(block_element *e, const fpemu_format *f, const f
 {
     e->is_table = f->kind == FPEMU_KIND_CODEBOOK;
     if (e->is_table) {
-        memset(e, 0, sizeof *e);
+        memset(e, 0, offsetof(block_element, search));
         e->is_table = 1;
         e->stochastic = core_mode(r) >= FPEMU_MODE_SR;
         e->table.values = fpemu_table_values(f);
@@ -36,6 +39,17 @@ static void block_element_begin(block_element *e, const fpemu_format *f, const f
         e->grid = core_plan_unbounded(&e->plan);
 }
 
+/* Has a table searched by the loops, for many elements; only_values: no counters, no indices. */
+static void block_element_search(block_element *e, const kernels *k, uint64_t elements, int only_values)
+{
+    if (!e->is_table || elements < CORE_SEARCH_WORTH || e->table.length > CORE_SEARCH_VALUES)
+        return;
+    only_values &= e->table.mode == FPEMU_MODE_RNE;
+    k->loopsw->codebook_begin(&e->search, &e->table, only_values);
+    e->searches = e->search.usable;
+    e->nearest = e->searches && only_values;
+}
+
 /* Whether the loops that scale and round at once have it. */
 static int block_is_fast(const block_element *e)
 {
@@ -49,7 +63,12 @@ static void block_element_run(const block_element *e, const kernels *k, size_t n
                               int counted, uintw *grid, realw *rounded, int64_t *q)
 {
     const core_plan *p = &e->plan;
-    if (e->is_table || e->one_by_one) {
+    if (e->is_table && e->searches) {
+        if (e->nearest)
+            k->loopsw->codebook(&e->search, n, t, rounded);
+        else
+            k->loopsw->codebook_index(&e->search, n, t, e->stochastic ? r : NULL, rounded, grid, q);
+    } else if (e->is_table || e->one_by_one) {
         for (size_t i = 0; i < n; i++) {
             const uint32_t random = e->stochastic ? r[i] : 0;
             int overflow;
@@ -756,12 +775,29 @@ static uint64_t block_run_small(const block_job *j, uint64_t first, uint64_t end
     return done;
 }
 
-/* Whether all of a tensor of scalars is asked for, and its elements follow one another as in an array. */
+/* Whether all of a tensor without scales is asked for, and its elements follow one another as in an array. */
 static int block_is_plain(const block_call *call, const core_walk *w)
 {
-    return call->format->scaling == FPEMU_SCALING_NONE && call->format->kind != FPEMU_KIND_CODEBOOK && !call->sink &&
-           w->block == CORE_WALK_INDEX && call->first == 0 && call->count == UINT64_MAX && w->n[3] == w->total &&
+    return call->format->scaling == FPEMU_SCALING_NONE && !call->sink && w->block == CORE_WALK_INDEX &&
+           call->first == 0 && call->count == UINT64_MAX && w->n[3] == w->total &&
            w->step[3] == 1 && w->x[3] == 1 && w->y[3] == 1;
+}
+
+/* All elements of an array to the nearest values of a table. */
+static void block_run_nearest(const block_job *j)
+{
+    const size_t n = (size_t)j->walk.total;
+    const int parts = thread_count(n);
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(parts) schedule(static, 1) if (parts > 1)
+#endif
+    for (int k = 0; k < parts; k++) {
+        const size_t begin = part_begin(k, parts, n, 0), end = part_begin(k + 1, parts, n, 0);
+        fp_environment environment;
+        fpemu_environment_enter(&environment); /* a worker thread has its own */
+        j->k->loopsw->codebook(&j->element.search, end - begin, j->x + begin, j->y + begin);
+        fpemu_environment_leave(&environment);
+    }
 }
 
 /* Where the elements lie. */
@@ -805,7 +841,8 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
         status = check_arrays(&j.walk, x, y, size);
     if (status)
         return status;
-    if (block_is_plain(call, &j.walk))
+    const int plain = block_is_plain(call, &j.walk), is_table = f->kind == FPEMU_KIND_CODEBOOK;
+    if (plain && !is_table)
         return fpemu_convert(call->carrier, f, call->rounding, (size_t)j.walk.total, x, y, 0, call->stats);
 
     /* of the job only what is used is set: calls on few elements feel every one of its fields */
@@ -858,6 +895,7 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
     if (first == last)
         return FPEMU_OK;
     block_element_begin(&j.element, &element, &rounding, j.counted);
+    block_element_search(&j.element, j.k, j.walk.total, !j.counted && !call->sink);
     j.fused = !j.block.sticky && block_is_fast(&j.element);
     j.fused_pieces = j.fused && !j.scalar && !call->rounding->compat && !call->sink && !call->stats && !call->compact;
     j.fast[0] = j.fused && j.element.plan.mode == FPEMU_MODE_RNE;
@@ -902,7 +940,10 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
             }
         }
     }
-    block_run_all(&j, first, last);
+    if (plain && j.element.nearest && block_in_place(&j) && !j.nan_seen)
+        block_run_nearest(&j);
+    else
+        block_run_all(&j, first, last);
     return nan_seen ? FPEMU_ERROR_NAN : FPEMU_OK;
 }
 

@@ -4,6 +4,7 @@
 #define FPEMU_LOOPS_LOOPS_H
 
 #include "core/block_fast.h"
+#include "core/codebook_fast.h"
 #include "core/dot.h"
 #include "core/element.h"
 #include "core/events.h"

@@ -5,6 +5,11 @@
 
 #define carrier_loops CARRIER(carrier_loops)
 #define loop_add_error CARRIER(loop_add_error)
+#define codebook_buckets CARRIER(codebook_buckets)
+#define loop_codebook CARRIER(loop_codebook)
+#define loop_codebook_begin CARRIER(loop_codebook_begin)
+#define loop_codebook_index CARRIER(loop_codebook_index)
+#define loop_codebook_runs CARRIER(loop_codebook_runs)
 #define loop_columns_amax CARRIER(loop_columns_amax)
 #define loop_count CARRIER(loop_count)
 #define loop_count_element CARRIER(loop_count_element)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* table.inc.c - the loops of one carrier as TABLE; with TABLE_DECODE for its loop of codes. */
+/* table.inc.c - the loops of one carrier as TABLE; with TABLE_DECODE for its loop of codes, and
+ * TABLE_CODEBOOK, TABLE_CODEBOOK_RUNS and TABLE_CODEBOOK_BEGIN for those of tables. */
 
 #define ROUND(rule, mode) [mode] = CARRIER(loop_round_##rule##_##mode),
 #define POW2(kind, mode) [mode] = CARRIER(loop_pow2_##kind##_##mode),
@@ -43,6 +44,10 @@ static const carrier_loops TABLE = {
     .scaled_fast = {{{SCALED_FAST(stop_times), SCALED_FAST(stop_by)}, {SCALED_FAST(even_times), SCALED_FAST(even_by)}},
                     {{SCALED_FAST(stop_times_inside), SCALED_FAST(stop_by_inside)},
                      {SCALED_FAST(even_times_inside), SCALED_FAST(even_by_inside)}}},
+    .codebook_begin = TABLE_CODEBOOK_BEGIN,
+    .codebook = TABLE_CODEBOOK,
+    .codebook_index = loop_codebook_index,
+    .codebook_runs = TABLE_CODEBOOK_RUNS,
     .columns_amax = loop_columns_amax,
     .pow2_powers = loop_pow2_powers,
     .pow2_spread = loop_pow2_spread,
@@ -55,3 +60,6 @@ static const carrier_loops TABLE = {
 #undef POW2
 #undef SCALED
 #undef SCALED_FAST
+#undef TABLE_CODEBOOK
+#undef TABLE_CODEBOOK_RUNS
+#undef TABLE_CODEBOOK_BEGIN

@@ -189,6 +189,17 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #include "elements.inc.c"
 #include "blocks.inc.c"
 #include "blocks_pow2.inc.c"
+#include "codebook.inc.c"
+#ifdef __AVX2__
+#include "codebook_few.inc.c"
+#define TABLE_CODEBOOK few_codebook
+#define TABLE_CODEBOOK_RUNS few_codebook_runs
+#define TABLE_CODEBOOK_BEGIN few_codebook_begin
+#else
+#define TABLE_CODEBOOK loop_codebook
+#define TABLE_CODEBOOK_RUNS loop_codebook_runs
+#define TABLE_CODEBOOK_BEGIN loop_codebook_begin
+#endif
 #include "table.inc.c"
 #include "core/carrier_end.h"
 #ifdef __AVX2__
@@ -205,6 +216,10 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #include "elements.inc.c"
 #include "blocks.inc.c"
 #include "blocks_pow2.inc.c"
+#include "codebook.inc.c"
+#define TABLE_CODEBOOK loop_codebook
+#define TABLE_CODEBOOK_RUNS loop_codebook_runs
+#define TABLE_CODEBOOK_BEGIN loop_codebook_begin
 #include "table.inc.c"
 #include "core/carrier_end.h"
 #undef TABLE

@@ -6,6 +6,7 @@
 #endif
 #include <immintrin.h>
 
+#include "core/codebook_fast.h"
 #include "vbmi.h"
 
 /* The bytes of a table of 256 that `codes` name; `upper`: those codes from 128 on. */
@@ -85,5 +86,154 @@ void fpemu_vbmi_philox(uint64_t seed, uint64_t stream, uint64_t counter, uint32_
         _mm256_storeu_si256((__m256i *)(void *)(words + 32 + 8 * v), _mm512_cvtepi64_epi32(s[v].c1));
         _mm256_storeu_si256((__m256i *)(void *)(words + 64 + 8 * v), _mm512_cvtepi64_epi32(s[v].c2));
         _mm256_storeu_si256((__m256i *)(void *)(words + 96 + 8 * v), _mm512_cvtepi64_epi32(s[v].c3));
+    }
+}
+
+/* The numbers whose bytes `planes` hold at 64 indices, 16 in each of four vectors. */
+static inline void look_up_words(const __m512i planes[4][4], __m512i indices, __m512i words[4])
+{
+    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0); /* as in decoding */
+    const __m512i c = _mm512_permutexvar_epi32(order, indices);
+    const __mmask64 upper = _mm512_movepi8_mask(c);
+    const __m512i b0 = look_up(planes[0], c, upper), b1 = look_up(planes[1], c, upper);
+    const __m512i b2 = look_up(planes[2], c, upper), b3 = look_up(planes[3], c, upper);
+    const __m512i low0 = _mm512_unpacklo_epi8(b0, b1), low1 = _mm512_unpackhi_epi8(b0, b1);
+    const __m512i high0 = _mm512_unpacklo_epi8(b2, b3), high1 = _mm512_unpackhi_epi8(b2, b3);
+    words[0] = _mm512_unpacklo_epi16(low0, high0);
+    words[1] = _mm512_unpackhi_epi16(low0, high0);
+    words[2] = _mm512_unpacklo_epi16(low1, high1);
+    words[3] = _mm512_unpackhi_epi16(low1, high1);
+}
+
+/* 16 bytes of each of four vectors of integers. */
+static inline __m512i low_bytes(const __m512i v[4])
+{
+    const __m256i a =
+        _mm256_inserti128_si256(_mm256_castsi128_si256(_mm512_cvtepi32_epi8(v[0])), _mm512_cvtepi32_epi8(v[1]), 1);
+    const __m256i b =
+        _mm256_inserti128_si256(_mm256_castsi128_si256(_mm512_cvtepi32_epi8(v[2])), _mm512_cvtepi32_epi8(v[3]), 1);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1);
+}
+
+static inline __mmask64 join_masks(const __mmask16 m[4])
+{
+    return (__mmask64)m[0] | (__mmask64)m[1] << 16 | (__mmask64)m[2] << 32 | (__mmask64)m[3] << 48;
+}
+
+/* The tables as vectors. */
+typedef struct codebook_vectors {
+    __m512i base[8], thresholds[4][4], values[4][4], shift[2], offset[2];
+} codebook_vectors;
+
+enum codebook_quotient { CODEBOOK_ALONE, CODEBOOK_DIVIDED, CODEBOOK_QUICK };
+
+static inline void codebook_64(const core_planes *p, const codebook_vectors *t, const uint32_t nan[2],
+                               enum codebook_quotient form, __m512 down, __m512 inverse, __m512 scale,
+                               const __m512 x[4], __m512 y[4])
+{
+    const __m512i magnitude = _mm512_set1_epi32(0x7fffffff), lowest = _mm512_set1_epi32(p->lowest);
+    const __m512i least = _mm512_set1_epi32((int)p->least), most = _mm512_set1_epi32((int)p->most);
+    __m512 quotients[4];
+    __m512i buckets[4], words[4];
+    __mmask16 upper[4];
+    for (int v = 0; v < 4; v++) {
+        quotients[v] = form == CODEBOOK_DIVIDED ? _mm512_div_ps(x[v], down) : x[v];
+        if (form == CODEBOOK_QUICK) { /* core_fast_quotient */
+            const __m512 q = _mm512_mul_ps(x[v], inverse);
+            quotients[v] = _mm512_fmadd_ps(_mm512_fnmadd_ps(q, down, x[v]), inverse, q);
+        }
+        const __m512i u = _mm512_max_epi32(_mm512_castps_si512(quotients[v]), lowest);
+        __m512i a = _mm512_max_epi32(_mm512_and_si512(u, magnitude), least);
+        a = _mm512_min_epi32(a, most);
+        const __m512i e = _mm512_srli_epi32(a, 23); /* of which permutations take 5 bits */
+        const __m512i shift = _mm512_permutex2var_epi32(t->shift[0], e, t->shift[1]);
+        const __m512i offset = _mm512_permutex2var_epi32(t->offset[0], e, t->offset[1]);
+        a = _mm512_add_epi32(_mm512_srlv_epi32(a, shift), offset);
+        buckets[v] = _mm512_mask_add_epi32(a, _mm512_movepi32_mask(u), a, _mm512_set1_epi32(256));
+        upper[v] = _mm512_test_epi32_mask(buckets[v], _mm512_set1_epi32(256));
+    }
+    const __m512i c = low_bytes(buckets);
+    const __mmask64 odd = _mm512_movepi8_mask(c);
+    __m512i k = _mm512_mask_blend_epi8(join_masks(upper), look_up(t->base, c, odd), look_up(t->base + 4, c, odd));
+    __mmask16 more[4];
+    look_up_words(t->thresholds, k, words);
+    for (int v = 0; v < 4; v++)
+        more[v] = _mm512_cmp_ps_mask(quotients[v], _mm512_castsi512_ps(words[v]), _CMP_GT_OQ);
+    k = _mm512_mask_add_epi8(k, join_masks(more), k, _mm512_set1_epi8(1));
+    look_up_words(t->values, k, words);
+    for (int v = 0; v < 4; v++) {
+        const __m512 value = _mm512_castsi512_ps(words[v]);
+        if (form != CODEBOOK_ALONE) { /* values and scale are finite */
+            const __m512 most_of_all = _mm512_set1_ps(FLT_MAX);
+            y[v] = _mm512_mul_ps(value, scale);
+            y[v] = _mm512_max_ps(_mm512_min_ps(y[v], most_of_all), _mm512_sub_ps(_mm512_setzero_ps(), most_of_all));
+        } else {
+            const __mmask16 is_nan = _mm512_cmp_ps_mask(x[v], x[v], _CMP_UNORD_Q);
+            const __mmask16 below = _mm512_movepi32_mask(_mm512_castps_si512(x[v]));
+            y[v] = _mm512_castsi512_ps(_mm512_mask_set1_epi32(words[v], is_nan, (int)nan[0]));
+            y[v] = _mm512_castsi512_ps(_mm512_mask_set1_epi32(_mm512_castps_si512(y[v]), is_nan & below, (int)nan[1]));
+        }
+    }
+}
+
+FPEMU_FN void codebook_elements(const core_planes *p, const codebook_vectors *t, const uint32_t nan[2],
+                                enum codebook_quotient form, float down, float scale, size_t n, const char *in,
+                                char *out)
+{
+    const __m512 by = _mm512_set1_ps(down), inverse = _mm512_set1_ps(1 / down), factor = _mm512_set1_ps(scale);
+    for (size_t i = 0; i < n; i += 64) {
+        const size_t left = n - i;
+        __m512 from[4], to[4];
+        if (left >= 64) {
+            for (int v = 0; v < 4; v++)
+                from[v] = _mm512_loadu_ps(in + 4 * i + 64 * (size_t)v);
+            codebook_64(p, t, nan, form, by, inverse, factor, from, to);
+            for (int v = 0; v < 4; v++)
+                _mm512_storeu_ps(out + 4 * i + 64 * (size_t)v, to[v]);
+        } else {
+            const __mmask64 some = ~(~(__mmask64)0 << left);
+            for (int v = 0; v < 4; v++)
+                from[v] = _mm512_maskz_loadu_ps((__mmask16)(some >> 16 * v), in + 4 * i + 64 * (size_t)v);
+            codebook_64(p, t, nan, form, by, inverse, factor, from, to);
+            for (int v = 0; v < 4; v++)
+                _mm512_mask_storeu_ps(out + 4 * i + 64 * (size_t)v, (__mmask16)(some >> 16 * v), to[v]);
+        }
+    }
+}
+
+static inline void codebook_load(const core_planes *p, codebook_vectors *t)
+{
+    for (int k = 0; k < 8; k++)
+        t->base[k] = _mm512_loadu_si512(p->base + 64 * k);
+    for (int byte = 0; byte < 4; byte++)
+        for (int k = 0; k < 4; k++) {
+            t->thresholds[byte][k] = _mm512_loadu_si512(p->thresholds[byte] + 64 * k);
+            t->values[byte][k] = _mm512_loadu_si512(p->values[byte] + 64 * k);
+        }
+    for (int k = 0; k < 2; k++) {
+        t->shift[k] = _mm512_loadu_si512(p->shift + 16 * k);
+        t->offset[k] = _mm512_loadu_si512(p->offset + 16 * k);
+    }
+}
+
+void fpemu_vbmi_codebook(const core_planes *p, const uint32_t nan[2], size_t n, const void *x, void *y)
+{
+    codebook_vectors t;
+    codebook_load(p, &t);
+    codebook_elements(p, &t, nan, CODEBOOK_ALONE, 1, 1, n, (const char *)x, (char *)y);
+}
+
+void fpemu_vbmi_codebook_runs(const core_planes *p, size_t length, size_t count, const float *down, const float *scales,
+                              const void *x, void *y)
+{
+    codebook_vectors t;
+    codebook_load(p, &t);
+    for (size_t b = 0; b < count; b++) {
+        const size_t at = b * length * sizeof(float);
+        const char *in = (const char *)x + at;
+        if (p->quick && core_few_holds(down[b]))
+            codebook_elements(p, &t, NULL, CODEBOOK_QUICK, down[b], scales[b], length, in, (char *)y + at);
+        else
+            codebook_elements(p, &t, NULL, CODEBOOK_DIVIDED, down[b], scales[b], length, in, (char *)y + at);
     }
 }

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct core_planes;
+
 /* y[i] = (high[c] << 24 | low[c] << 16) as bits of a float, c = codes[i]: tables of values with 16 bits at most.
  * streaming: y, at a multiple of 64, by stores that pass the caches by. */
 void fpemu_vbmi_decode(const uint8_t low[256], const uint8_t high[256], size_t n, const uint8_t *codes, int streaming,
@@ -14,5 +16,12 @@ void fpemu_vbmi_decode(const uint8_t low[256], const uint8_t high[256], size_t n
 
 /* The words of 32 Philox counters: first the first of each, then the second, ... */
 void fpemu_vbmi_philox(uint64_t seed, uint64_t stream, uint64_t counter, uint32_t *words);
+
+/* y = the values nearest to n numbers x of a table; of a NaN nan, by its sign. */
+void fpemu_vbmi_codebook(const struct core_planes *p, const uint32_t nan[2], size_t n, const void *x, void *y);
+/* y = scales[b] times the values nearest to [x / down[b]] of `count` blocks of `length` finite elements; an infinite
+ * product becomes the largest number. */
+void fpemu_vbmi_codebook_runs(const struct core_planes *p, size_t length, size_t count, const float *down,
+                              const float *scales, const void *x, void *y);
 
 #endif /* FPEMU_LOOPS_VBMI_H */

@@ -55,6 +55,36 @@ static void decode_vbmi(const core_coder32 *c, size_t n, const void *codes, size
         fpemu_vbmi_decode(low, high, n, (const uint8_t *)codes, streaming, y);
 }
 
+static void codebook_vbmi(const core_search32 *s, size_t n, const void *t, void *y)
+{
+    if (s->planes.usable)
+        fpemu_vbmi_codebook(&s->planes, s->nan, n, t, y);
+    else
+        few_codebook(s, n, t, y);
+}
+
+static void codebook_runs_vbmi(const core_search32 *s, size_t length, size_t count, const float *down,
+                               const float *scales, const void *x, void *y)
+{
+    if (s->planes.usable)
+        fpemu_vbmi_codebook_runs(&s->planes, length, count, down, scales, x, y);
+    else
+        few_codebook_runs(s, length, count, down, scales, x, y);
+}
+
+/* Larger tables as bytes, which take no search in memory; so buckets are made for indices alone. */
+static void codebook_begin_vbmi(core_search32 *s, const core_codebook *c, int only_values)
+{
+    if (only_values && c->mode == FPEMU_MODE_RNE && c->length > 16) {
+        core_search_begin32(s, c);
+        if (s->usable)
+            core_planes_make(&s->planes, s);
+        if (s->planes.usable)
+            return;
+    }
+    few_codebook_begin(s, c, only_values);
+}
+
 PHILOX_SOURCE(philox_source_vbmi, fpemu_vbmi_philox)
 
 static void philox_vbmi(uint64_t seed, uint64_t stream, int per_word, int n_bits, uint64_t first, size_t n, uint32_t *r)
@@ -69,6 +99,9 @@ static void philox_vbmi(uint64_t seed, uint64_t stream, int per_word, int n_bits
 
 #define TABLE loops_table_vbmi
 #define TABLE_DECODE decode_vbmi
+#define TABLE_CODEBOOK codebook_vbmi
+#define TABLE_CODEBOOK_RUNS codebook_runs_vbmi
+#define TABLE_CODEBOOK_BEGIN codebook_begin_vbmi
 #include "core/carrier32.h"
 #include "table.inc.c"
 #include "core/carrier_end.h"

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* codebook_fast.h - the rule of codebook.inc.h for tables of at most 256 values, by a look-up and a comparison instead
+ * of a search: array loops only. Numbers are told apart by the first bits of their binary32 pattern, as many that each
+ * such bucket has at most one threshold, where the result changes. codebook_fast.inc.h is read twice, as round.inc.h
+ * is. tests/against_judges/codebooks.c compares all floats with the rule. */
+#ifndef FPEMU_CORE_CODEBOOK_FAST_H
+#define FPEMU_CORE_CODEBOOK_FAST_H
+
+#include "codebook.h"
+
+/* Values and buckets at most; buckets are filled some at a time, past the last too. */
+#define CORE_SEARCH_VALUES 256
+#define CORE_SEARCH_BUCKETS 8192
+#define CORE_SEARCH_STEP 8
+
+/* Elements from which on the search is worth its preparation. */
+#define CORE_SEARCH_WORTH 512
+
+/* Fills buckets from <= b < end. */
+FPEMU_FN void core_search_fill(uint8_t *base, uint32_t from, uint32_t end, uint32_t k)
+{
+    const uint64_t all = k * UINT64_C(0x0101010101010101);
+    for (uint32_t b = from; b < end; b += CORE_SEARCH_STEP)
+        memcpy(base + b, &all, CORE_SEARCH_STEP);
+}
+
+FPEMU_FN uint32_t core_search_magnitude(uint32_t pattern, uint32_t least, uint32_t most)
+{
+    const uint32_t a = pattern & 0x7fffffffu, up = (int32_t)a < (int32_t)least ? least : a;
+    return (int32_t)up > (int32_t)most ? most : up;
+}
+
+/* How many low bits of two magnitudes may be left out for them to differ still; -1 if they are the same. */
+FPEMU_FN int core_search_apart(uint32_t a, uint32_t b)
+{
+    return a == b ? -1 : core_log2_32(a ^ b);
+}
+
+/* For at most 16 values under a scale s, in binary32: [x/s] > T just if x > s * (T and half a step more), a product
+ * that binary64 holds; no quotient lies there, since s would need fewer bits. Rounded down to binary32 it decides the
+ * same x. So a block has thresholds of its own, and needs no quotient of an element. */
+typedef struct core_few {
+    double edges[16]; /* T and half a step more; the last is beyond every element */
+    float thresholds[16], values[16];
+    float reach;       /* the largest magnitude of a value: an element lies within `reach` times the scale */
+    uint32_t even[32]; /* thresholds that lie below x / s / reach * 15 + 16, to the nearest integer, for sure */
+    uint8_t usable;
+    uint8_t is_even; /* each of `even` leaves one more at most */
+} core_few;
+
+/* In binary32 and to nearest, for look-ups of bytes: the number of bits that tell buckets apart is that of the binade,
+ * so that 256 buckets of either sign, or 512 where no threshold is below zero, are enough for most tables. */
+#define CORE_PLANES_BUCKETS 512
+typedef struct core_planes {
+    uint32_t shift[32], offset[32]; /* by the low bits of the exponent: bucket = (magnitude >> shift) + offset */
+    uint32_t least, most;           /* magnitudes beyond count as these */
+    int32_t lowest;                 /* 0 where numbers below zero count as zero, else the lowest integer */
+    uint8_t base[CORE_PLANES_BUCKETS + CORE_SEARCH_STEP];                     /* by bucket, and 256 more below zero */
+    uint8_t thresholds[4][CORE_SEARCH_VALUES], values[4][CORE_SEARCH_VALUES]; /* byte by byte, lowest first */
+    uint8_t usable, quick; /* quick: no threshold is so near to zero that core_fast_quotient would not do */
+} core_planes;
+
+#include "carrier32.h"
+#include "codebook_fast.inc.h"
+#include "carrier_end.h"
+#include "carrier64.h"
+#include "codebook_fast.inc.h"
+#include "carrier_end.h"
+
+/* Whether a scale leaves thresholds and values of core_few normal numbers. */
+FPEMU_FN int core_few_holds(float scale)
+{
+    return scale >= 0x1p-56f && scale <= 0x1p56f;
+}
+
+/* From s, whose thresholds are made and whose mode is to nearest even. */
+FPEMU_FN void core_few_make(core_few *f, const core_search32 *s)
+{
+    const uint32_t length = s->table.length, count = length - 1;
+    f->usable = f->is_even = 0;
+    if (length > 16)
+        return;
+    const float low = s->values[0] < 0 ? -s->values[0] : s->values[0], high = s->values[count];
+    f->reach = high > low ? high : low;
+    if (!(f->reach >= 0x1p-40f && f->reach <= 0x1p40f))
+        return;
+    for (uint32_t k = 0; k < 16; k++) {
+        const float t = s->thresholds[k];
+        f->values[k] = s->values[k];
+        f->thresholds[k] = t;
+        f->edges[k] = 0x1p100;
+        if (k >= count)
+            continue;
+        const uint32_t u = core_bits32(t), a = u & 0x7fffffffu;
+        if (a != 0 && a < core_bits32(0x1p-60f))
+            return;
+        f->edges[k] = ((double)t + (double)core_value32(u >> 31 ? u - 1 : u + 1)) / 2;
+    }
+    f->usable = 1;
+    int before = -1; /* the last bucket that the threshold before may have */
+    uint32_t from = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        const float place = f->thresholds[k] / f->reach * 15 + 16.5f, slack = 0x1p-10f; /* floor is to nearest */
+        const int first = (int)(place - slack), last = (int)(place + slack);
+        if (first <= before)
+            return;
+        for (; from <= (uint32_t)last; from++)
+            f->even[from] = k;
+        before = last;
+    }
+    for (; from < 32; from++)
+        f->even[from] = count;
+    f->is_even = 1;
+}
+
+/* From s, as core_few_make. */
+FPEMU_FN void core_planes_make(core_planes *p, core_search32 *s)
+{
+    const uint32_t count = s->table.length - 1;
+    uint8_t bits[32];
+    p->usable = 0;
+    core_search_ends32(s);
+    const uint32_t lowest = s->least >> 23, binades = (s->most >> 23) - lowest + 1;
+    if (binades > 32)
+        return;
+    memset(bits, 0, sizeof bits);
+    for (uint32_t k = 0; k + 1 < count; k++) {
+        const uint32_t u = core_bits32(s->thresholds[k]), next = core_bits32(s->thresholds[k + 1]);
+        const uint32_t a = core_search_magnitude(u, s->least, s->most);
+        const uint32_t b = core_search_magnitude(next, s->least, s->most);
+        if ((u ^ next) >> 31 || (a ^ b) >> 23)
+            continue;
+        const int apart = core_search_apart(a, b);
+        if (apart < 0)
+            return;
+        const uint8_t need = (uint8_t)(23 - apart);
+        bits[(a >> 23) & 31] = need > bits[(a >> 23) & 31] ? need : bits[(a >> 23) & 31];
+    }
+    p->quick = 1;
+    for (uint32_t k = 0; k < count; k++)
+        p->quick &= (core_bits32(s->thresholds[k]) & 0x7fffffffu) >= core_bits32(0x1p-40f);
+    const int below = s->thresholds[0] < 0 || core_bits32(s->thresholds[0]) >> 31;
+    uint32_t buckets = 0;
+    memset(p->shift, 0, sizeof p->shift);
+    memset(p->offset, 0, sizeof p->offset);
+    for (uint32_t e = lowest; e < lowest + binades; e++) {
+        const uint32_t shift = 23u - bits[e & 31];
+        p->shift[e & 31] = shift;
+        p->offset[e & 31] = buckets - (e << 23 >> shift);
+        buckets += UINT32_C(1) << bits[e & 31];
+    }
+    if (buckets > (below ? 256u : 512u))
+        return;
+    p->least = s->least;
+    p->most = s->most;
+    p->lowest = below ? INT32_MIN : 0;
+    uint32_t from = 0, negative = 0;
+    while (negative < count && core_bits32(s->thresholds[negative]) >> 31)
+        negative++;
+    for (uint32_t k = negative; k < count; k++) {
+        const uint32_t a = core_search_magnitude(core_bits32(s->thresholds[k]), s->least, s->most);
+        const uint32_t b = (a >> p->shift[(a >> 23) & 31]) + p->offset[(a >> 23) & 31];
+        core_search_fill(p->base, from, b + 1, k);
+        from = b + 1;
+    }
+    core_search_fill(p->base, from, below ? 256 : 512, count);
+    from = 256;
+    for (uint32_t k = negative; k > 0; k--) {
+        const uint32_t a = core_search_magnitude(core_bits32(s->thresholds[k - 1]), s->least, s->most);
+        const uint32_t b = (a >> p->shift[(a >> 23) & 31]) + p->offset[(a >> 23) & 31] + 256;
+        core_search_fill(p->base, from, b, k);
+        from = b;
+    }
+    if (below)
+        core_search_fill(p->base, from, 512, 0);
+    for (int byte = 0; byte < 4; byte++) {
+        for (uint32_t k = 0; k < CORE_SEARCH_VALUES; k++)
+            p->thresholds[byte][k] = (uint8_t)(core_bits32(s->thresholds[k]) >> 8 * byte);
+        for (uint32_t k = 0; k < CORE_SEARCH_VALUES; k++)
+            p->values[byte][k] = (uint8_t)(core_bits32(s->values[k]) >> 8 * byte);
+    }
+    p->usable = 1;
+}
+
+#endif /* FPEMU_CORE_CODEBOOK_FAST_H */

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* codebooks.c - long arrays through tables, which are looked up by the loops, against the same elements in calls too
+ * short for that, which search by the rule of doc/blocks.md, 5. tests/against_judges/blocks.c judges the rule.
+ *
+ *   codebooks              every table, mode, carrier and NaN policy: values, codes, counters, scales; every variant
+ *   codebooks --all [K...] all 2^32 binary32 inputs of table K, to nearest: the same index at both ends of a run of
+ *                          equal results, or each element by itself
+ */
+#include "../judges/longhand.h"
+#include "variants.h"
+#include <math.h>
+#include <stdlib.h>
+
+#define MOST 16384
+/* Elements of a call that the loops do not take. */
+#define SHORT 256
+
+typedef struct book {
+    const char *name;
+    unsigned built_in; /* fpemu_codebook_name */
+    uint32_t bits;
+    uint32_t length; /* of values, where none is built in */
+    const float *values;
+} book;
+
+static const float signs[] = {-1, 1};
+static const float steps[] = {0, 1};
+static const float three[] = {-3, -0x1p-20f, 0x1p20f};
+static const float neighbours[] = {1, 0x1.000002p0f, 0x1.000004p0f, 0x1.000006p0f};
+static const float deep[] = {-0x1p-126f, -0x1p-149f, 0, 0x1p-149f, 0x1p-140f, 0x1p-100f};
+static const float far[] = {-0x1.fffffep127f, -0x1p100f, -0x1p-100f, 0, 0x1p-90f, 0x1p127f, 0x1.fffffep127f};
+static const float uneven[] = {-8, -7.5f, -7.25f, -1, -0.5f, 0.125f, 0.1875f, 2, 3, 100, 101, 102, 103, 104, 105, 106};
+static float squares[256], random_values[256], longer[300];
+
+static const book books[] = {
+    {"nf4", FPEMU_CODEBOOK_NF4, 4, 0, NULL},
+    {"dynamic4", FPEMU_CODEBOOK_DYNAMIC, 4, 0, NULL},
+    {"dynamic5", FPEMU_CODEBOOK_DYNAMIC, 5, 0, NULL},
+    {"dynamic6", FPEMU_CODEBOOK_DYNAMIC, 6, 0, NULL},
+    {"dynamic7", FPEMU_CODEBOOK_DYNAMIC, 7, 0, NULL},
+    {"dynamic8", FPEMU_CODEBOOK_DYNAMIC, 8, 0, NULL},
+    {"udynamic4", FPEMU_CODEBOOK_UDYNAMIC, 4, 0, NULL},
+    {"udynamic5", FPEMU_CODEBOOK_UDYNAMIC, 5, 0, NULL},
+    {"udynamic6", FPEMU_CODEBOOK_UDYNAMIC, 6, 0, NULL},
+    {"udynamic7", FPEMU_CODEBOOK_UDYNAMIC, 7, 0, NULL},
+    {"udynamic8", FPEMU_CODEBOOK_UDYNAMIC, 8, 0, NULL},
+    {"signs", 0, 0, 2, signs},
+    {"steps", 0, 0, 2, steps},
+    {"three", 0, 0, 3, three},
+    {"neighbours", 0, 0, 4, neighbours},
+    {"deep", 0, 0, 6, deep},
+    {"far", 0, 0, 7, far},
+    {"uneven", 0, 0, 16, uneven},
+    {"squares", 0, 0, 256, squares},
+    {"random", 0, 0, 256, random_values},
+    {"longer", 0, 0, 300, longer},
+};
+enum { BOOKS = sizeof books / sizeof *books };
+
+static const int modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_RTZ, FPEMU_MODE_RAZ, FPEMU_MODE_RTP,
+                            FPEMU_MODE_RTN, FPEMU_MODE_SR,  FPEMU_MODE_SE};
+enum { MODES = sizeof modes / sizeof *modes };
+
+static uint64_t digest = UINT64_C(0xcbf29ce484222325);
+static float points[MOST], y32[MOST];
+static double points64[MOST], y64[MOST];
+static size_t count;
+
+static int open_book(const book *b, fpemu_format *f)
+{
+    return b->built_in ? fpemu_format_codebook(f, (fpemu_codebook_name)b->built_in, b->bits)
+                       : fpemu_format_table(f, b->length, b->values);
+}
+
+static void add_point(double x)
+{
+    if (count < MOST) {
+        points[count] = (float)x;
+        points64[count++] = x;
+    }
+}
+
+/* A number and its neighbours in both carriers, with either sign. */
+static void add_around(double x)
+{
+    float a = (float)x, b = (float)x;
+    double c = x, d = x;
+    add_point(x);
+    add_point(-x);
+    for (int i = 0; i < 3; i++) {
+        add_point(a = nextafterf(a, INFINITY));
+        add_point(b = nextafterf(b, -INFINITY));
+        add_point(c = nextafter(c, INFINITY));
+        add_point(d = nextafter(d, -INFINITY));
+    }
+}
+
+/* Values of the table, the middles between them, what lies around, specials, and anything; times scale. */
+static void make_points(const fpemu_format *f, double scale, size_t most)
+{
+    uint64_t state = 5;
+    const uint32_t step = f->codebook_length > 64 ? 3 : 1;
+    count = 0;
+    const double specials[] = {0,    0x1p-149,       0x1p-126, 0x1p-1074, 0x1p-1022, 1,       0x1p-60,
+                               1e30, 0x1.fffffep127, 0x1p128,  0x1p1000,  INFINITY,  0x1p-20, 3};
+    for (size_t i = 0; i < sizeof specials / sizeof *specials && scale == 1; i++)
+        add_around(specials[i]);
+    if (scale == 1) {
+        add_point(lh_double(UINT64_C(0x7ff8000000000000)));
+        add_point(lh_double(UINT64_C(0xfff8000000000000)));
+        add_point(lh_double(UINT64_C(0xfff8123460000000)));
+    }
+    for (uint32_t k = 0; k < f->codebook_length; k++) {
+        const double a = fpemu_decode_one_f64(f, k),
+                     b = k + 1 < f->codebook_length ? fpemu_decode_one_f64(f, k + 1) : a;
+        if (k % step == 0 || k + 2 > f->codebook_length) {
+            add_around(scale * a);
+            add_around(scale * ((a + b) / 2));
+            add_around(scale * (double)(float)((a + b) / 2));
+        } else {
+            add_point(scale * a);
+            add_point(scale * ((a + b) / 2));
+        }
+    }
+    while (count < most) {
+        const uint64_t z = lh_next(&state);
+        const double up = f->max > -f->lowest ? f->max : -f->lowest;
+        const double u = (double)(z >> 11) * 0x1p-53;
+        add_point(scale * (z & 1 ? 1 : -1) * (z & 2 ? u * up : ldexp(u + 1, (int)(z >> 3 & 31) - 28) * up));
+    }
+}
+
+static int same_counters(const fpemu_stats *a, const fpemu_stats *b)
+{
+    return a->count == b->count && a->nan == b->nan && a->infinite == b->infinite && a->clipped == b->clipped &&
+           a->overflow == b->overflow && a->invalid == b->invalid && a->underflow == b->underflow &&
+           a->subnormal == b->subnormal && a->inexact == b->inexact && a->min_abs == b->min_abs &&
+           a->max_abs == b->max_abs && a->max_error == b->max_error && a->blocks == b->blocks &&
+           a->zero_blocks == b->zero_blocks && a->nan_blocks == b->nan_blocks;
+}
+
+/* One array call of `count` points, with values, counters or codes, against short ones of `run` elements. */
+static void compare(const char *name, const fpemu_format *f, fpemu_rounding r, int carrier, size_t run)
+{
+    static float short32[MOST];
+    static double short64[MOST];
+    static uint16_t codes[MOST], short_codes[MOST];
+    fpemu_stats all = {0}, parts = {0};
+    const fpemu_rounding whole = r;
+    const size_t size = f->bits > 8 ? 2 : 1, n = count;
+    const int coded = f->scaling == FPEMU_SCALING_NONE;
+    fpemu_status status[3] = {FPEMU_OK, FPEMU_OK, FPEMU_OK};
+    memset(y32, 1, sizeof y32);
+    memset(y64, 1, sizeof y64);
+    status[0] = carrier == 32 ? fpemu_quantize_f32(f, &whole, n, points, y32, NULL)
+                              : fpemu_quantize_f64(f, &whole, n, points64, y64, NULL);
+    for (size_t i = 0; i < n; i += run) {
+        const size_t m = n - i < run ? n - i : run;
+        r.offset = whole.offset + i;
+        const fpemu_status one = carrier == 32 ? fpemu_quantize_f32(f, &r, m, points + i, short32 + i, &parts)
+                                               : fpemu_quantize_f64(f, &r, m, points64 + i, short64 + i, &parts);
+        status[1] = one ? one : status[1];
+        if (coded && carrier == 32)
+            (void)fpemu_encode_f32(f, &r, m, points + i, (char *)short_codes + i * size, NULL);
+        else if (coded)
+            (void)fpemu_encode_f64(f, &r, m, points64 + i, (char *)short_codes + i * size, NULL);
+    }
+    lh_check(status[0] == status[1], "%s mode %u carrier %d: status %d, in parts %d", name, whole.mode, carrier,
+             status[0], status[1]);
+    for (size_t i = 0; i < n; i++) {
+        const int same = carrier == 32 ? lh_float_bits(y32[i]) == lh_float_bits(short32[i])
+                                       : lh_double_bits(y64[i]) == lh_double_bits(short64[i]);
+        if (!lh_check(same, "%s mode %u nan %u carrier %d: %a gives %a, by itself %a", name, whole.mode, whole.nan,
+                      carrier, carrier == 32 ? (double)points[i] : points64[i], carrier == 32 ? (double)y32[i] : y64[i],
+                      carrier == 32 ? (double)short32[i] : short64[i]))
+            break;
+    }
+    digest = carrier == 32 ? variants_fold(digest, y32, n * sizeof *y32) : variants_fold(digest, y64, n * sizeof *y64);
+    if (carrier == 32)
+        (void)fpemu_quantize_f32(f, &whole, n, points, y32, &all);
+    else
+        (void)fpemu_quantize_f64(f, &whole, n, points64, y64, &all);
+    lh_check(same_counters(&all, &parts), "%s mode %u carrier %d: counters", name, whole.mode, carrier);
+    lh_check(carrier == 32 ? memcmp(y32, short32, n * sizeof *y32) == 0 : memcmp(y64, short64, n * sizeof *y64) == 0,
+             "%s mode %u carrier %d: values beside counters", name, whole.mode, carrier);
+    if (!coded)
+        return;
+    if (carrier == 32)
+        (void)fpemu_encode_f32(f, &whole, n, points, codes, NULL);
+    else
+        (void)fpemu_encode_f64(f, &whole, n, points64, codes, NULL);
+    lh_check(memcmp(codes, short_codes, n * size) == 0, "%s mode %u carrier %d: codes", name, whole.mode, carrier);
+    if (carrier == 32)
+        (void)fpemu_decode_f32(f, n, codes, y32);
+    else
+        (void)fpemu_decode_f64(f, n, codes, y64);
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t code = size == 1 ? ((const uint8_t *)codes)[i] : codes[i];
+        const int same = carrier == 32 ? lh_float_bits(y32[i]) == lh_float_bits(fpemu_decode_one_f32(f, code))
+                                       : lh_double_bits(y64[i]) == lh_double_bits(fpemu_decode_one_f64(f, code));
+        if (!lh_check(same, "%s carrier %d: code %d read", name, carrier, (int)code))
+            break;
+    }
+}
+
+static void unscaled(void)
+{
+    for (int b = 0; b < BOOKS; b++) {
+        fpemu_format f;
+        if (!lh_check(open_book(&books[b], &f) == FPEMU_OK, "%s: no format", books[b].name))
+            continue;
+        make_points(&f, 1, 6000);
+        for (int m = 0; m < MODES; m++)
+            for (int variant = 0; variant < (modes[m] == FPEMU_MODE_SR ? 3 : 1); variant++)
+                for (int nan = FPEMU_NAN_FROM_FORMAT; nan <= FPEMU_NAN_ERROR; nan++) {
+                    fpemu_rounding r = {0};
+                    r.mode = (uint8_t)modes[m];
+                    r.variant = (uint8_t)variant;
+                    r.bits = (uint8_t)(variant == 0 || nan == FPEMU_NAN_KEEP ? 0 : 7);
+                    r.nan = (uint8_t)nan;
+                    r.seed = 11;
+                    r.offset = 1000;
+                    if (nan == FPEMU_NAN_ERROR && m > 0)
+                        continue;
+                    for (int carrier = 32; carrier <= 64; carrier += 32)
+                        compare(books[b].name, &f, r, carrier, 100);
+                }
+    }
+}
+
+/* Under scales, of which some lie near the ends of the carrier. */
+static void scaled(void)
+{
+    static const double scales[] = {1,        0.1,      0x1.fffffep-1, 3,        0x1p-55,  0x1.8p-57, 0x1p55,
+                                    0x1.4p57, 0x1p-100, 0x1p100,       0x1p-126, 0x1p-135, 0x1p120};
+    for (int b = 0; b < BOOKS; b++) {
+        fpemu_format element, scale, f;
+        if (open_book(&books[b], &element) || fpemu_format_parse("fp32", &scale, NULL))
+            continue;
+        const double reach = element.max > -element.lowest ? element.max : -element.lowest;
+        for (size_t s = 0; s < sizeof scales / sizeof *scales + 40; s++) {
+            uint64_t state = 77 + s;
+            for (int d = 0; d < 100; d++)
+                lh_next(&state);
+            const size_t known = sizeof scales / sizeof *scales;
+            const double by =
+                s < known ? scales[s] : ldexp(1 + (double)(lh_next(&state) >> 41) * 0x1p-23, (int)(s % 9) - 4);
+            const uint32_t length = s % 3 == 0 ? 64 : s % 3 == 1 ? 48 : 37;
+            if (fpemu_format_blocked(&f, &element, FPEMU_SCALING_ABSMAX, &scale, 0, FPEMU_BLOCK_RUN, 1, length))
+                continue;
+            make_points(&element, by, s < known ? 4000 : 2500);
+            for (size_t i = 0; i < count; i++) { /* blocks of the same scale, about, with other ends in between */
+                const double end = (float)(reach * by);
+                points64[i] = points64[i] > end ? end : points64[i] < -end ? -end : points64[i];
+                if (i % length == (i / length) % length && i / length % 5)
+                    points64[i] = end;
+                points[i] = (float)points64[i];
+                points64[i] = i % 3 ? points64[i] : (double)points[i];
+            }
+            for (int m = 0; m < MODES; m += s < known ? 1 : MODES) {
+                fpemu_rounding r = {0};
+                r.mode = (uint8_t)modes[m];
+                r.seed = 3;
+                for (int carrier = 32; carrier <= 64; carrier += 32)
+                    compare(books[b].name, &f, r, carrier, length);
+            }
+        }
+    }
+}
+
+/* All inputs of a table. */
+static void exhaustive(const book *b)
+{
+    static float x[1 << 16], y[1 << 16];
+    fpemu_format f;
+    const fpemu_rounding r = {0};
+    uint64_t judged = 0;
+    lh_check(open_book(b, &f) == FPEMU_OK, "%s: no format", b->name);
+    for (uint32_t high = 0; high < 1 << 16; high++) {
+        for (uint32_t low = 0; low < 1 << 16; low++)
+            x[low] = lh_float(high << 16 | low);
+        (void)fpemu_quantize_f32(&f, &r, 1 << 16, x, y, NULL);
+        int even = (high & 0x7fff) < 0x7f80; /* a stretch of finite numbers of one sign, where rounding is monotone */
+        for (uint32_t low = 1; low < 1 << 16; low++)
+            even &= lh_float_bits(y[low]) == lh_float_bits(y[0]);
+        for (uint32_t low = 0; low < 1 << 16; low += even ? 0xffff : 1, judged++)
+            if (!lh_check(lh_float_bits(y[low]) == lh_float_bits(fpemu_quantize_one_f32(&f, &r, x[low], 0)),
+                          "%s: %a gives %a", b->name, (double)x[low], (double)y[low]))
+                return;
+    }
+    printf("%s: all inputs, %llu judged by themselves\n", b->name, (unsigned long long)judged);
+    fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t state = 9;
+    for (int i = 0; i < 256; i++)
+        squares[i] = (float)((i - 100) * (i < 100 ? -1 : 1) * (i - 100));
+    for (int i = 0; i < 256; i++)
+        random_values[i] = (float)(i - 128) + (float)(lh_next(&state) >> 41) * 0x1p-23f;
+    for (int i = 0; i < 300; i++)
+        longer[i] = (float)i / 8;
+    if (argc > 1 && strcmp(argv[1], "--all") == 0) {
+        for (int b = 0; b < BOOKS; b++) {
+            int wanted = argc == 2;
+            for (int i = 2; i < argc; i++)
+                wanted |= strcmp(argv[i], books[b].name) == 0;
+            if (wanted)
+                exhaustive(&books[b]);
+        }
+        return lh_report("codebooks");
+    }
+    unscaled();
+    scaled();
+    if (!variants_is_child(argc, argv))
+        variants_rerun(argv[0], "digest", digest);
+    const int status = lh_report("codebooks");
+    if (variants_is_child(argc, argv))
+        variants_print(digest);
+    return status;
+}
