@@ -24,9 +24,16 @@ awk '/^\.SH/ { inside = $2 == "SETTINGS" }
          if (match(line, /--[a-z-]+\)"$/)) { option = substr(line, RSTART, RLENGTH - 2) }
          getline help; sub(/\.$/, "", help)
          print key " = " value "|" help (option != "" ? " (" option ")" : "")
-     }' manual | sed '/^\[formats\]$/d' >told
+     }' manual | sed '/^\[formats\]$/d; /^\[network\]$/d' >told
 diff wanted told >differences || failed "help config and the manual: $(cat differences)"
 holds "$(wc -l <wanted)" -gt 40
+# The layers of a network from a file, each with its arguments and their defaults.
+"$FPTRAIN" models --layers | sed 's/   .*//; s/[][]//g' >layers || failed 'models --layers'
+holds "$(wc -l <layers)" -ge 19
+sed -n '/^\.SH NETWORKS/,/^\.SH DATA/{/^\.nf/,/^\.fi/p;}' manual | sed 's/^\.B //; s/, /\n/g' >told
+while read -r layer; do
+    grep -qxF "$layer" told || failed "the manual lacks the layer $layer"
+done <layers
 if command -v mandoc >/dev/null; then
     mandoc -T lint -W warning "$manual" >lint 2>&1
     grep -v 'date\|OS\|SY\|OP\|YS' lint | grep . && failed 'mandoc finds something'

@@ -40,6 +40,7 @@ TRAINER_CLI_TESTS = \
 	tests/cli/fptrain_estimate.sh \
 	tests/cli/fptrain_experiments.sh \
 	tests/cli/fptrain_manual.sh \
+	tests/cli/fptrain_networks.sh \
 	tests/cli/fptrain_pictures.sh \
 	tests/cli/fptrain_real.sh \
 	tests/cli/fptrain_report.sh \
@@ -51,7 +52,7 @@ endif
 AM_TESTS_ENVIRONMENT += FPTRAIN='$(abs_top_builddir)/tools/fptrain/fptrain$(EXEEXT)'; export FPTRAIN;
 
 # Hostile files: the replay of tests/fuzz over the readers of the trainer.
-EXTRA_DIST += tests/fuzz/trainer_seeds.py tests/fuzz/settings.dict
+EXTRA_DIST += tests/fuzz/trainer_seeds.py tests/fuzz/network.dict tests/fuzz/settings.dict
 tests_fuzz_replay_trainer_SOURCES = tests/fuzz/replay.c tests/fuzz/reader.h tests/fuzz/trainer.c
 tests_fuzz_replay_trainer_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fptrain \
 	$(FPTRAIN_CFLAGS) $(ZIP_CFLAGS)

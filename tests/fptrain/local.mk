@@ -6,6 +6,7 @@ TRAINER_METHODS_TESTS = \
 	tests/fptrain/memory \
 	tests/fptrain/models \
 	tests/fptrain/muppet \
+	tests/fptrain/network_text \
 	tests/fptrain/optimizers \
 	tests/fptrain/packed \
 	tests/fptrain/rounding \
@@ -23,6 +24,9 @@ tests_fptrain_memory_LDADD = tools/libfptrain.la
 tests_fptrain_models_SOURCES = tests/fptrain/models.c tests/fptrain/expect.h
 tests_fptrain_models_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_models_LDADD = tools/libfptrain.la
+tests_fptrain_network_text_SOURCES = tests/fptrain/network_text.c tests/fptrain/expect.h
+tests_fptrain_network_text_CFLAGS = $(TRAINER_CFLAGS)
+tests_fptrain_network_text_LDADD = tools/libfptrain.la
 tests_fptrain_optimizers_SOURCES = tests/fptrain/optimizers.c tests/fptrain/expect.h
 tests_fptrain_optimizers_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_optimizers_LDADD = tools/libfptrain.la

@@ -49,6 +49,7 @@ static const expected table[] = {
     {"googlenet", 1, false, false, 3, 32, 0, 10, 6166250},
     {"lenet", 1, false, false, 1, 28, 0, 10, 61706},
     {"mlp", 1, false, false, 1, 28, 0, 10, 784 * 256 + 256 + 256 * 128 + 128 + 128 * 10 + 10},
+    {"resnet", 1, false, false, 3, 32, 0, 10, 269722}, /* depth 20 */
     {"vgg", 1, false, false, 3, 32, 0, 10, VGG},
     {"charlstm", 1, false, false, 0, 0, STEPS, VOCABULARY, 0},
     {"chargpt", 1, false, false, 0, 0, STEPS, VOCABULARY, GPT},
@@ -58,8 +59,15 @@ static void counts(void)
 {
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const expected *e = &table[i];
-        const model_settings s = {e->name, e->width, e->projections, e->no_norm, e->c, e->side, e->side, e->classes,
-                                  e->steps};
+        const model_settings s = {.name = e->name,
+                                  .width = e->width,
+                                  .projections = e->projections,
+                                  .no_norm = e->no_norm,
+                                  .c = e->c,
+                                  .h = e->side,
+                                  .w = e->side,
+                                  .classes = e->classes,
+                                  .steps = e->steps};
         trouble why = {""};
         graph *g = model_new(&s, 1, &why);
         EXPECT(g, "%s: %s", e->name, why.text);
@@ -85,7 +93,124 @@ static void names(void)
         EXPECT(used > 0, "%s has no count here", model_name(n));
         EXPECT(model_about(n) && *model_about(n), "%s", model_name(n));
     }
-    EXPECT(n == 15, "%d models", n);
+    EXPECT(n == 16, "%d models", n);
+}
+
+/* The count of a model of the given sizes, which others publish or which follows from how it is built. */
+static void sized(const char *what, model_settings s, size_t count)
+{
+    trouble why = {""};
+    const bool text = s.steps > 0;
+    s.c = text ? 0 : 3;
+    s.h = s.w = text ? 0 : 32;
+    s.classes = text ? VOCABULARY : 10;
+    graph *g = model_new(&s, 1, &why);
+    EXPECT(g && graph_param_count(g) == count, "%s: %zu parameters, not %zu; %s", what, g ? graph_param_count(g) : 0,
+           count, why.text);
+    graph_free(g);
+}
+
+/* torchvision's VGG without normalisation, 224 x 224 and 1000 classes, less its classifier of 123642856, and one of 512
+ * numbers. A ResNet-34 of kuangliu/pytorch-cifar. He et al. 2016, table 6, round 0.66 M and 19.4 M. */
+enum { VGG_HEAD = 512 * 10 + 10, VGG_CLASSIFIER = 123642856 };
+/* A stage of c channels after one of half of them: a convolution of c/2 x c, then 2 n - 1 of c x c, all with norms. */
+enum { BLOCK16 = 2 * (16 * 16 * 9 + 32) };
+enum {
+    STAGE32 = 32 * 16 * 9 + 64,
+    PLAIN32 = 32 * 32 * 9 + 64,
+    STAGE64 = 64 * 32 * 9 + 128,
+    PLAIN64 = 64 * 64 * 9 + 128
+};
+enum { ENDS = 3 * 16 * 9 + 32 + 650 };
+
+static size_t small_resnet(int n)
+{
+    return (size_t)(ENDS + n * BLOCK16 + STAGE32 + (2 * n - 1) * PLAIN32 + STAGE64 + (2 * n - 1) * PLAIN64);
+}
+
+static void sizes_of_settings(void)
+{
+    sized("vgg-11", (model_settings){.name = "vgg"}, 132863336 - VGG_CLASSIFIER + VGG_HEAD);
+    sized("vgg-13", (model_settings){.name = "vgg", .blocks = "2,2,2,2,2"}, 133047848 - VGG_CLASSIFIER + VGG_HEAD);
+    sized("vgg-16", (model_settings){.name = "vgg", .blocks = "2,2,3,3,3"}, 138357544 - VGG_CLASSIFIER + VGG_HEAD);
+    sized("vgg-19", (model_settings){.name = "vgg", .blocks = "2,2,4,4,4"}, 143667240 - VGG_CLASSIFIER + VGG_HEAD);
+    sized("resnet34", (model_settings){.name = "resnet18", .blocks = "3,4,6,3"}, 21282122);
+    sized("resnet20", (model_settings){.name = "resnet", .depth = 20}, 269722);
+    sized("resnet56", (model_settings){.name = "resnet", .depth = 56}, 853018);
+    sized("resnet110", (model_settings){.name = "resnet", .blocks = "18,18,18"}, 1727962);
+    sized("resnet20", (model_settings){.name = "resnet"}, small_resnet(3));
+    sized("resnet8", (model_settings){.name = "resnet", .depth = 8}, small_resnet(1));
+    sized("resnet44", (model_settings){.name = "resnet", .depth = 44}, small_resnet(7));
+    sized("resnet1202", (model_settings){.name = "resnet", .depth = 1202}, small_resnet(200));
+    EXPECT(small_resnet(7) / 10000 == 65 && small_resnet(200) / 100000 == 194, "%zu, %zu", small_resnet(7),
+           small_resnet(200)); /* 0.66 M with projections, 19.4 M */
+    sized("a wide mlp", (model_settings){.name = "mlp", .hidden = "1000,500,20"},
+          3072 * 1000 + 1000 + 500000 + 500 + 10000 + 20 + 200 + 10);
+    sized("a lenet of 3x3", (model_settings){.name = "lenet", .kernel = 3, .hidden = "50"},
+          6 * 27 + 6 + 16 * 54 + 16 + 16 * 49 * 50 + 50 + 510);
+    sized("a gpt", (model_settings){.name = "chargpt", .blocks = "7", .features = 96, .heads = 6, .steps = STEPS},
+          65 * 96 + STEPS * 96 + 7 * (12 * 96 * 96 + 13 * 96) + 192 + 96 * 65 + 65);
+    sized("a narrow gpt", (model_settings){.name = "chargpt", .blocks = "1", .hidden = "64", .steps = STEPS},
+          65 * D + STEPS * D + (4 * D * D + 4 * D) + 4 * D + 2 * 64 * D + 64 + D + 2 * D + D * 65 + 65);
+    sized("two lstms", (model_settings){.name = "charlstm", .features = 32, .hidden = "48,40", .steps = STEPS},
+          65 * 32 + 4 * 48 * (32 + 48 + 1) + 4 * 40 * (48 + 40 + 1) + 40 * 65 + 65);
+}
+
+static void refused_sizes(model_settings s, const char *sentence)
+{
+    trouble why = {""};
+    s.c = s.steps ? 0 : 3;
+    s.h = s.w = s.steps ? 0 : 32;
+    s.classes = 10;
+    graph *g = model_new(&s, 1, &why);
+    EXPECT(!g && !strcmp(why.text, sentence), "'%s', not '%s'", why.text, sentence);
+    graph_free(g);
+}
+
+/* What a model does not use is refused, for every one of them and every setting; so are sizes that do not fit. */
+static void settings_not_used(void)
+{
+    static const char *const keys[] = {"projections", "norm",     "blocks", "depth",
+                                       "hidden",      "features", "heads",  "kernel"};
+    for (int i = 0; model_name(i); i++)
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+            const bool text = !strncmp(model_name(i), "char", 4);
+            model_settings s = {.name = model_name(i), .c = 3, .h = 32, .w = 32, .classes = 10, .steps = text ? 8 : 0};
+            trouble why = {""};
+            s.projections = k == 0;
+            s.no_norm = k == 1;
+            s.blocks = k == 2 ? "1" : "";
+            s.depth = k == 3 ? 8 : 0;
+            s.hidden = k == 4 ? "16" : "";
+            s.features = k == 5 ? 16 : 0;
+            s.heads = k == 6 ? 2 : 0;
+            s.kernel = k == 7 ? 1 : 0;
+            graph *with = model_new(&s, 1, &why);
+            s = (model_settings){.name = s.name, .c = 3, .h = 32, .w = 32, .classes = 10, .steps = s.steps};
+            graph *without = model_new(&s, 1, NULL);
+            char sentence[128];
+            snprintf(sentence, sizeof sentence, "the model %s does not use model.%s; it takes", s.name, keys[k]);
+            if (with) /* and what is taken makes another network, but for the heads, which have no parameters */
+                EXPECT(k == 6 || graph_param_count(with) != graph_param_count(without), "%s, %s", s.name, keys[k]);
+            else
+                EXPECT(!strncmp(why.text, sentence, strlen(sentence)), "%s, %s: %s", s.name, keys[k], why.text);
+            graph_free(with);
+            graph_free(without);
+        }
+    refused_sizes((model_settings){.name = "resnet", .depth = 21},
+                  "a resnet for small images has 6 n + 2 layers, as 8, 14 or 20; not 21");
+    refused_sizes((model_settings){.name = "resnet", .depth = 20, .blocks = "3"},
+                  "model.depth and model.blocks both say how many blocks there are: one of them");
+    refused_sizes((model_settings){.name = "mlp", .hidden = "128,,3"},
+                  "model.hidden is at most 32 numbers from 1 to 65536 with commas between, not ',3'");
+    refused_sizes((model_settings){.name = "vgg", .blocks = "1,0"},
+                  "model.blocks is at most 32 numbers from 1 to 1000 with commas between, not '0'");
+    refused_sizes((model_settings){.name = "chargpt", .heads = 3, .steps = 8},
+                  "128 features do not divide among 3 heads");
+    refused_sizes((model_settings){.name = "lenet", .kernel = 31},
+                  "conv2: its input, 16 x 16, is smaller than the kernel");
+    refused_sizes((model_settings){.name = "vgg", .blocks = "1,1,1,1,1,1"},
+                  "max_pool6: its input, 1 x 1, is smaller than the window");
 }
 
 static void refused(const char *name, double width, int side, int steps, const char *word)
@@ -102,6 +227,8 @@ int main(void)
 {
     counts();
     names();
+    sizes_of_settings();
+    settings_not_used();
     refused("resnet21", 1, 32, 0, "resnet21");
     refused("alexnet", 1, 28, 0, "29 x 29");
     refused("lenet", 1, 0, 16, "text");

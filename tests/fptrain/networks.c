@@ -2,6 +2,7 @@
 /* networks.c - losses, logits and gradients of whole networks against those of another framework in double precision:
  * tests/vectors/fptrain.txt, made by fptrain.py beside it. The first argument is the file; else $top_srcdir tells. */
 #include "harness.h"
+#include "models/model.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -71,14 +72,52 @@ static graph *transformer(void)
     return g;
 }
 
+/* The same networks as texts. */
+static const char lenet_text[] = "conv 6 5 pad=2, relu, max_pool 2\n"
+                                 "conv 16 5, relu, max_pool 2\n"
+                                 "linear 120, relu, linear 84, relu, linear classes\n";
+static const char residual_text[] = "define norm_conv to stride groups {\n"
+                                    "    conv to 3 stride=stride pad=1 groups=groups bias=no, batch_norm\n"
+                                    "}\n"
+                                    "norm_conv 8 1 1, relu\n"
+                                    "branch add { norm_conv 16 2 1, relu, norm_conv 16 1 1 } { shortcut 16 2 }, relu\n"
+                                    "branch concat { slice 0 8 } { slice 8 8, norm_conv 8 1 8, relu6 }, shuffle 2\n"
+                                    "branch concat { max_pool 3 stride=2 pad=1 }\n"
+                                    "    { conv 8 3 pad=1 groups=2, average_pool 3 stride=2 pad=1 }\n"
+                                    "    { average_pool 3 stride=2 pad=1 }\n"
+                                    "sigmoid, global_pool, tanh, linear classes\n";
+static const char recurrent_text[] = "embedding 6, repeat 2 { lstm 10 }, linear classes";
+static const char transformer_text[] = "let d = 12\n"
+                                       "embedding d, positions\n"
+                                       "branch add { } { layer_norm, linear 3*d, attention 3, linear d }\n"
+                                       "branch add { } { layer_norm, linear 20, relu, linear d }\n"
+                                       "linear classes bias=no\n";
+
 static const struct network {
     const char *name;
     graph *(*build)(void);
-} networks[] = {{"lenet", lenet}, {"residual", residual}, {"recurrent", recurrent}, {"transformer", transformer}};
+    const char *text;
+    int c, side, classes, steps;
+} networks[] = {{"lenet", lenet, lenet_text, 1, 28, 10, 0},
+                {"residual", residual, residual_text, 3, 16, 7, 0},
+                {"recurrent", recurrent, recurrent_text, 1, 1, VOCABULARY, STEPS},
+                {"transformer", transformer, transformer_text, 1, 1, VOCABULARY, STEPS}};
 
-static harness *run(const struct network *n, const backend *b, forward_result *result)
+static graph *described(const struct network *n)
 {
-    graph *g = n->build();
+    const model_settings s = {.name = "test.net", .c = n->c, .h = n->side, .w = n->side, .classes = n->classes,
+                              .steps = n->steps, .text = n->text, .from = n->name, .line = 1};
+    trouble why = {""};
+    graph *g = model_new(&s, 1, &why);
+    check(g != NULL, "%s", why.text);
+    if (!g)
+        exit(1);
+    return g;
+}
+
+static harness *run(const struct network *n, const backend *b, bool from_text, forward_result *result)
+{
+    graph *g = from_text ? described(n) : n->build();
     graph_finish(g, SAMPLES, b, 2);
     harness *h = harness_new(g, 0.25, 40);
     const value *in = graph_value(g, 0), *out = graph_value(g, graph_logits(g));
@@ -121,7 +160,7 @@ static void compare(const char *network, const char *line, const float *got, siz
               "%s, %s: element %zu is %.9g, not %.9g", network, name, index, (double)got[index], want);
 }
 
-static void read_network(FILE *file, char *line, int capacity, const char *backend_name)
+static void read_network(FILE *file, char *line, int capacity, const char *backend_name, bool from_text)
 {
     char name[64] = "";
     double loss = 0;
@@ -132,7 +171,7 @@ static void read_network(FILE *file, char *line, int capacity, const char *backe
         at++;
     check(at < sizeof networks / sizeof *networks, "there is no network %s", name);
     const backend *b = backend_named(backend_name, NULL);
-    harness *h = run(&networks[at], b, &r);
+    harness *h = run(&networks[at], b, from_text, &r);
     check(fabs(r.loss - loss) < 2e-6 * loss && r.correct == correct, "%s: loss %.9g, not %.9g; %zu correct, not %zu",
           name, r.loss, loss, r.correct, correct);
     int p = -1;
@@ -152,7 +191,7 @@ static void read_network(FILE *file, char *line, int capacity, const char *backe
     backend_free(b);
 }
 
-static int read_file(const char *path, const char *backend_name)
+static int read_file(const char *path, const char *backend_name, bool from_text)
 {
     static char line[4096];
     int count = 0;
@@ -164,7 +203,7 @@ static int read_file(const char *path, const char *backend_name)
     line[0] = 0;
     if (fgets(line, sizeof line, file))
         while (strncmp(line, "network ", 8) == 0) {
-            read_network(file, line, sizeof line, backend_name);
+            read_network(file, line, sizeof line, backend_name, from_text);
             count++;
         }
     fclose(file);
@@ -182,7 +221,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < 3; i++) {
         const backend *b = backend_named(names[i], NULL);
         if (b)
-            check(read_file(path, names[i]) == 4, "%s does not hold four networks", path);
+            for (int from_text = 0; from_text < 2; from_text++)
+                check(read_file(path, names[i], from_text) == 4, "%s does not hold four networks", path);
         backend_free(b);
     }
     return failures();

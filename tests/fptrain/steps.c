@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* steps.c - a training step of every model in FP8 under layer-wise scaling: each tensor that has a format is rounded
- * once, all of it, and nothing else is; multipliers are powers of two; the weights move. */
+ * once, all of it, and nothing else is; multipliers are powers of two; the weights move.
+ * And the first losses with small last layers. */
 #include "run/trainer.h"
 #include "models/model.h"
 
@@ -90,6 +91,56 @@ static void step(const char *model, const char *source)
     settings_free(&s);
 }
 
+/* The loss of the first step in FP32, with the first weights of the last layer times `last`; the number of classes. */
+static double first_loss(const char *model, const char *source, const char *last, double *classes)
+{
+    settings s;
+    trouble why = {""};
+    step_result result = {.loss = NAN};
+    configure(&s, model, source);
+    for (int i = 0; i < ROLES; i++)
+        EXPECT(settings_set(&s, "formats", role_name((role)i), "fp32", &why), "%s", why.text);
+    EXPECT(settings_set(&s, "scaler", "name", "none", &why) && settings_set(&s, "model", "last", last, &why), "%s",
+           why.text);
+    trainer *t = trainer_new(&s, &why);
+    EXPECT(t && trainer_step(t, 0, false, &result), "%s: %s", model, why.text);
+    *classes = t ? t->data.classes : 0;
+    trainer_free(t);
+    settings_free(&s);
+    return result.loss;
+}
+
+/* With small last layers all classes are as likely at first, whatever the network. */
+static void first_losses(const char *model, const char *source)
+{
+    double classes;
+    const double normal = first_loss(model, source, "1", &classes);
+    const double small = first_loss(model, source, "0.01", &classes), zero = first_loss(model, source, "0", &classes);
+    EXPECT(fabs(small - log(classes)) < 0.05, "%s: first loss %.6f, not ln(%g) = %.6f", model, small, classes,
+           log(classes));
+    EXPECT(fabs(zero - log(classes)) < 1e-6, "%s: first loss %.9f, not ln(%g)", model, zero, classes);
+    EXPECT(fabs(normal - log(classes)) > fabs(small - log(classes)), "%s: first losses %.6f and %.6f", model, normal,
+           small);
+}
+
+/* A layer that something with parameters follows is not the last one. */
+static void last_layer_is_told(void)
+{
+    settings s;
+    trouble why = {""};
+    configure(&s, "own.net", "digits");
+    settings_set(&s, "model", "width", "1", &why);
+    settings_set(&s, "model", "last", "0.5", &why);
+    char *text = need(64, 1);
+    settings_take_network(&s, strcpy(text, "linear classes, layer_norm"), "own", 1);
+    trainer *t = trainer_new(&s, &why);
+    EXPECT(!t && strstr(why.text, "model.last has no effect"), "%s", why.text);
+    settings_take_network(&s, NULL, "", 1);
+    t = trainer_new(&s, &why);
+    EXPECT(!t && strstr(why.text, "own.net"), "%s", why.text);
+    settings_free(&s);
+}
+
 /* A checkpoint whose position has been put elsewhere is refused: numbers in it decide what is read from the data. */
 static void position_moved(const position *elsewhere, const char *what, int accepted)
 {
@@ -128,8 +179,12 @@ int main(void)
 {
     char text[600];
     snprintf(text, sizeof text, "text:%s/COPYING", getenv("top_srcdir") ? getenv("top_srcdir") : ".");
-    for (int i = 0; model_name(i); i++)
-        step(model_name(i), strncmp(model_name(i), "char", 4) ? "digits" : text);
+    for (int i = 0; model_name(i); i++) {
+        const char *source = strncmp(model_name(i), "char", 4) ? "digits" : text;
+        step(model_name(i), source);
+        first_losses(model_name(i), source);
+    }
+    last_layer_is_told();
     positions();
     return failures != 0;
 }

@@ -18,7 +18,7 @@ seconds=$2
 shift 2
 kinds=("$@")
 [ $# -gt 0 ] || kinds=(npy npz safetensors gguf container index idx cifar text utf8 array archive tokens
-    picture settings checkpoint weights)
+    picture settings checkpoint weights network)
 
 clang=${CLANG:-clang}
 flags=(-std=c11 -O1 -g -fno-omit-frame-pointer -ffp-contract=off -Wno-unknown-pragmas -Wno-pass-failed
@@ -35,7 +35,10 @@ trainer_readers=(common/atomic_file.c common/near.c common/shown.c "${common_rea
     fptrain/base/source.c fptrain/data/array.c fptrain/data/arrays.c fptrain/data/cifar.c fptrain/data/dataset.c
     fptrain/data/digits.c fptrain/data/idx.c fptrain/data/pictures.c fptrain/data/raster.c fptrain/data/shapes.c
     fptrain/data/text.c fptrain/data/tokens.c fptrain/run/settings.c fptrain/run/settings_file.c
-    fptrain/run/shelf.c)
+    fptrain/run/shelf.c fptrain/engine/graph.c fptrain/engine/op.c)
+for file in "$top"/tools/fptrain/models/*.c "$top"/tools/fptrain/ops/*.c; do
+    trainer_readers+=("${file#"$top"/tools/}")
+done
 
 # The library below the readers, once for all kinds; its objects lie in the directory that is named.
 build_library() { # DIRECTORY SANITIZERS
@@ -58,7 +61,7 @@ build_library() { # DIRECTORY SANITIZERS
 build() { # KIND
     local kind=$1 library=$directory/library packages=("${libraries[@]}") sources=("$top/tests/fuzz/reader.c")
     case $kind in
-    idx | cifar | text | utf8 | array | archive | tokens | picture | settings | checkpoint | weights)
+    idx | cifar | text | utf8 | array | archive | tokens | picture | settings | checkpoint | weights | network)
         packages=("${trainer_libraries[@]}")
         sources=("$top/tests/fuzz/trainer.c" "${trainer_readers[@]/#/$top/tools/}")
         ;;

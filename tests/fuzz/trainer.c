@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* trainer.c - reader.h for the files of the trainer: "idx", "cifar", "text", "utf8", "array", "archive", "tokens",
- * "picture", "settings", "checkpoint", "weights". With FUZZ_KIND
- * it is the entry point of libFuzzer for that kind. */
+ * "picture", "settings", "checkpoint", "weights", "network". With FUZZ_KIND it is the entry point of libFuzzer for that
+ * kind. */
 #define _POSIX_C_SOURCE 200809L
 #include "reader.h"
 
@@ -20,6 +20,8 @@
 #include "data/raster.h"
 #include "data/text.h"
 #include "data/tokens.h"
+#include "models/model.h"
+#include "models/network_text.h"
 #include "run/settings.h"
 
 char reader_reason[256];
@@ -285,6 +287,37 @@ static bool run_weights(const uint8_t *bytes, size_t size)
     return c != NULL;
 }
 
+/* A network described in a text, of images and of characters; good where it fits one of them. */
+static bool run_network(const uint8_t *bytes, size_t size)
+{
+    char *text = malloc(size + 1);
+    bool good = false;
+    insist(text != NULL, "out of memory");
+    memcpy(text, bytes, size);
+    text[size] = '\0';
+    for (int steps = 0; steps <= 8; steps += 8) {
+        const model_settings s = {.name = "file.net",
+                                  .c = steps ? 1 : 3,
+                                  .h = steps ? 1 : 16,
+                                  .w = steps ? 1 : 16,
+                                  .classes = 10,
+                                  .steps = steps,
+                                  .text = text,
+                                  .from = "file",
+                                  .line = 1};
+        graph *g = model_new(&s, 1, &why);
+        insist(g || strncmp(why.text, "file:", 5) == 0, "refused without a line");
+        for (int i = 0; g && i < graph_params(g); i++)
+            insist(graph_param(g, i)->size > 0, "a parameter of nothing");
+        insist(!g || graph_value(g, graph_logits(g))->row == 10, "another number of classes");
+        insist(network_text_same(text, text), "a text is not the same as itself");
+        good = good || g;
+        graph_free(g);
+    }
+    free(text);
+    return good;
+}
+
 static const struct {
     const char *name;
     bool (*run)(const uint8_t *bytes, size_t size);
@@ -298,7 +331,8 @@ static const struct {
              {"picture", run_picture},
              {"settings", run_settings},
              {"checkpoint", run_checkpoint},
-             {"weights", run_weights}};
+             {"weights", run_weights},
+             {"network", run_network}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 const char *reader_kind(unsigned i)

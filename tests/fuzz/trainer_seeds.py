@@ -241,6 +241,54 @@ put("checkpoint", "bad-crc", checkpoint(few)[:-1] + b"x")
 put("checkpoint", "bad-old", b"\x89FPTRN\r\n" + bytes(32))
 put("checkpoint", "bad-magic", b"PK\3\4" + bytes(60))
 
+put("network", "good-mlp", b"linear scaled(256), relu\nlinear classes\n")
+put("network", "good-residual", b"""# blocks
+define norm_conv to stride {
+    conv to 3 stride=stride pad=1 bias=no, batch_norm
+}
+norm_conv 8 1, relu
+repeat 2 { branch add { norm_conv 8 1, relu } { } }
+branch add { norm_conv 16 2 } { shortcut 2*channels stride=2 }, relu
+branch concat { slice 0 channels/2 } { slice channels/2 channels/2, relu6 }, shuffle 2
+branch concat { max_pool 3 stride=2 pad=1 } { average_pool 3 stride=2 pad=1, tanh } { average_pool 2 }
+dropout 0.5, sigmoid, global_pool, layer_norm, linear classes name=head
+""")
+put("network", "good-text", b"let d = 3*4\r\nembedding d, positions\r\nlinear 3*d, attention heads=3, lstm (d+4)/2\n"
+    b"linear classes bias=no")
+put("network", "bad-none", b"")
+put("network", "bad-layer", b"linea 10")
+put("network", "bad-argument", b"conv 10 3 up=1")
+put("network", "bad-value", b"linear 0")
+put("network", "bad-expression", b"linear ((((((1+2)*3)")
+put("network", "bad-number", b"linear 123456789123456789123456789")
+put("network", "bad-rest", b"linear 10/(3-3)")
+put("network", "bad-open", b"repeat 3 { relu\n")
+put("network", "bad-close", b"relu }\n")
+put("network", "bad-deep", b"repeat 2 {" * 17 + b"relu" + b"}" * 17)
+put("network", "bad-long", b"repeat 65536 { repeat 65536 { let a = 1 } }")
+put("network", "bad-self", b"define f { f, f }\nf\n")
+put("network", "bad-large", b"repeat 9 { branch concat { } { }, conv 65536 1 pad=4096 }")
+put("network", "bad-many", b"repeat 65536 { relu }")
+put("network", "bad-branch", b"branch add { conv 4 1 } { }")
+put("network", "bad-end", b"linear 11")
+put("network", "bad-name", b"repeat 2 { relu name=a }\nlinear classes")
+put("network", "good-zero", b"linear 10\0 x")
+
+net = b"""[model]
+name = own.net
+[network]
+# its layers [or so]
+conv 8 3, relu
+  linear classes
+
+[train]
+lr = 0.5
+"""
+put("settings", "good-network", net)
+put("settings", "bad-network", net.replace(b"own.net", b"mlp"))
+put("settings", "bad-networks", net + b"[network]\nrelu\n")
+put("settings", "bad-network-control", net.replace(b"relu", b"re\1u"))
+
 half = [("fc.weight", "F16", [2, 2], bytes(8)), ("fc.bias", "BF16", [2], bytes(4)), ("n", "NEW", [3], b"abcde")]
 put("weights", "good-half", checkpoint(half, {"format": "pt"}, checked=False))
 put("weights", "good-none", checkpoint([], checked=False))

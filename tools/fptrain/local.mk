@@ -54,9 +54,13 @@ trainer_models = \
 	tools/fptrain/models/builders.h \
 	tools/fptrain/models/compact.c \
 	tools/fptrain/models/googlenet.c \
+	tools/fptrain/models/layers.c \
+	tools/fptrain/models/layers.h \
 	tools/fptrain/models/model.c \
 	tools/fptrain/models/model.h \
 	tools/fptrain/models/model_settings.h \
+	tools/fptrain/models/network_text.c \
+	tools/fptrain/models/network_text.h \
 	tools/fptrain/models/parts.c \
 	tools/fptrain/models/parts.h \
 	tools/fptrain/models/plain.c \
@@ -230,6 +234,7 @@ tools_fptrain_fptrain_SOURCES = \
 	tools/fptrain/commands/eval.c \
 	tools/fptrain/commands/export.c \
 	tools/fptrain/commands/main.c \
+	tools/fptrain/commands/models.c \
 	tools/fptrain/commands/options.c \
 	tools/fptrain/commands/options.h \
 	tools/fptrain/commands/report.c \
@@ -260,6 +265,20 @@ EXTRA_DIST += tools/fptrain/README.md \
 if FPTRAIN
 experimentsdir = $(datadir)/fptrain/experiments
 hardwaredir = $(datadir)/fptrain/hardware
+networksdir = $(datadir)/fptrain/networks
+dist_networks_DATA = \
+	share/fptrain/networks/alexnet.net \
+	share/fptrain/networks/chargpt.net \
+	share/fptrain/networks/charlstm.net \
+	share/fptrain/networks/googlenet.net \
+	share/fptrain/networks/lenet.net \
+	share/fptrain/networks/mlp.net \
+	share/fptrain/networks/mobilenetv2.net \
+	share/fptrain/networks/resnet18.net \
+	share/fptrain/networks/resnet20.net \
+	share/fptrain/networks/shufflenetv2.net \
+	share/fptrain/networks/squeezenet.net \
+	share/fptrain/networks/vgg.net
 dist_hardware_DATA = share/fptrain/hardware/rtx2080ti.json
 dist_experiments_DATA = \
 	share/fptrain/experiments/assign-cifar-full.ini \

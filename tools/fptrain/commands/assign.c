@@ -20,7 +20,7 @@ static const char help[] =
     "\n"
     "      --model NAME          the network (default: lenet); --width W: its width\n"
     "      --batch N             samples of a minibatch (default: 64)\n"
-    "      --shape CxHxW         of the images, --classes N, instead of those of --data WHERE\n"
+    "      --shape CxHxW         of the images, or 'text', --classes N, instead of those of --data WHERE\n"
     "      --scheme NAME         fp32, uniform, op, op+out, ratio (default), ratio-increasing,\n"
     "                            ratio-random or groups\n"
     "      --ratio R             low-precision ratio that the demotion of groups reaches (0 to 1)\n"

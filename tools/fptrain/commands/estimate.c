@@ -27,7 +27,7 @@ static const char help[] =
     "\n"
     "      --hardware FILE  throughputs and bandwidth (JSON; share/fptrain/hardware)\n"
     "      --model NAME     the network (default: lenet); --batch N; --data, --config, --set as in run\n"
-    "      --shape CxHxW    of the images, --classes N, instead of those of the data\n"
+    "      --shape CxHxW    of the images, or 'text', --classes N, instead of those of the data\n"
     "      --samples N      of a policy epoch (default: 50000)\n"
     "      --switch A/B/... policy epochs after which the word length grows, instead of runs\n"
     "      --policy-epochs N\n"

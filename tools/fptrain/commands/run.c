@@ -6,7 +6,6 @@
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "run/experiment.h"
-#include "models/model.h"
 #include "run/shelf.h"
 
 static const char help[] =
@@ -17,7 +16,7 @@ static const char help[] =
     "                           with the program; 'fptrain help config' has all keys\n"
     "  --list                   the names of these experiments\n"
     "  --set SECTION.KEY=VALUE  one setting; formats are keys too: --set formats.dv=e5m2\n"
-    "  --model NAME             the network; 'fptrain models' lists them\n"
+    "  --model NAME             the network; 'fptrain models' lists them; or a file NAME.net\n"
     "  --data SOURCE            digits, shapes, mnist:DIR, cifar10:DIR, text:FILE or a path\n"
     "  --epochs N  --batch N  --lr RATE  --schedule NAME  --optimizer NAME\n"
     "  --policy NAME  --scaler NAME  --seed N  --threads N (never changes a result)\n"
@@ -76,15 +75,4 @@ int command_run(int argc, char **argv)
     const bool good = experiment_run(&s, &how);
     settings_free(&s);
     return good ? 0 : STATUS_DIVERGED;
-}
-
-int command_models(int argc, char **argv)
-{
-    if (argc > 1 && strcmp(argv[1], "--help") && strcmp(argv[1], "-h"))
-        die("models: nothing expected, not '%s'", argv[1]);
-    if (argc > 1)
-        return fputs("Usage: fptrain models\nLists the networks that 'fptrain run --model NAME' knows.\n", stdout) < 0;
-    for (int i = 0; model_name(i); i++)
-        printf("%-13s %s\n", model_name(i), model_about(i));
-    return 0;
 }

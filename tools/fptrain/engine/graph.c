@@ -70,6 +70,19 @@ void graph_name(graph *g, const char *name)
     snprintf(g->next_name, sizeof g->next_name, "%s", name);
 }
 
+bool graph_scale_last(graph *g, double by)
+{
+    const op *o = g->loss >= 0 ? g->op[g->loss] : NULL;
+    while (o && !o->params) {
+        const int from = o->inputs == 1 ? g->value[o->input[0]]->producer : -1;
+        o = from >= 0 ? g->op[from] : NULL;
+    }
+    if (!o || !o->type->weighs)
+        return false;
+    g->deviation[o->first_param] *= by;
+    return true;
+}
+
 int graph_input(graph *g, int c, int h, int w)
 {
     if (g->values)

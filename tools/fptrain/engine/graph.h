@@ -42,6 +42,16 @@ void graph_name(graph *g, const char *name); /* of the next operator */
 int graph_input(graph *g, int c, int h, int w);
 int graph_tokens(graph *g, int steps, int vocabulary); /* a fed batch of token numbers, one float a step */
 
+/* Adds operators by `add`, which returns a value, or -1 with a sentence of its own. What an operator refuses, since
+ * shapes do not fit, becomes a sentence and -1 too; outside of an attempt it ends the program. After -1 the graph can
+ * only be freed. */
+typedef int graph_addition(graph *g, const void *what);
+int graph_attempt(graph *g, graph_addition *add, const void *what, trouble *why);
+
+/* Multiplies the deviation of the first weights of the convolution or linear layer that makes the logits of a complete
+ * network; false: no such layer is the last one with parameters, or several meet, and nothing has changed. */
+bool graph_scale_last(graph *g, double by);
+
 struct backend;
 
 /* Reserves all memory for batches of at most `batch` samples. `threads` never changes a bit of any result. Gradients

@@ -2,9 +2,36 @@
 /* op.c - a new operator: its name, values, parameters and buffers. */
 #include "engine/op.h"
 
+#include "engine/graph.h"
+
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+_Noreturn void op_refuse(const graph *g, const char *format, ...)
+{
+    trouble why;
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(why.text, sizeof why.text, format, arguments);
+    va_end(arguments);
+    if (!g->escape)
+        die("%s", why.text);
+    *g->escape->why = why;
+    longjmp(g->escape->place, 1);
+}
+
+int graph_attempt(graph *g, graph_addition *add, const void *what, trouble *why)
+{
+    escape here = {.why = why, .outer = g->escape};
+    g->escape = &here;
+    const int y = setjmp(here.place) ? -1 : add(g, what);
+    g->escape = here.outer;
+    return y;
+}
+
+enum { LARGEST_ROW = 1 << 30 }; /* elements: rows are counted in int by whoever needs a vector of features */
 
 /* Room for one more element. Lists hold pointers, so that what they point to stays where it is. */
 static void *longer(void *list, int count, size_t size)
@@ -27,7 +54,7 @@ static void name_op(graph *g, op *o)
     g->next_name[0] = 0;
     for (int i = 0; i < g->ops; i++)
         if (strcmp(g->op[i]->name, o->name) == 0)
-            die("two operators are named %s", o->name);
+            op_refuse(g, "two operators are named %s", o->name);
 }
 
 op *op_new(graph *g, const op_type *type, int inputs, const int *input, size_t state)
@@ -36,13 +63,13 @@ op *op_new(graph *g, const op_type *type, int inputs, const int *input, size_t s
     o->type = type;
     name_op(g, o);
     if (g->batch || g->logits >= 0)
-        die("%s: the network is complete", o->name);
+        op_refuse(g, "%s: the network is complete", o->name);
     o->inputs = inputs;
     o->input = need((size_t)inputs, sizeof *o->input);
     o->dx = need((size_t)inputs, sizeof *o->dx);
     for (int i = 0; i < inputs; i++) {
         if (input[i] < 0 || input[i] >= g->values)
-            die("%s: there is no value %d", o->name, input[i]);
+            op_refuse(g, "%s: there is no value %d", o->name, input[i]);
         o->input[i] = input[i];
         g->value[input[i]]->consumers++;
     }
@@ -69,7 +96,9 @@ int op_value(graph *g, int producer, int c, int h, int w, int rows_per_sample)
 int op_output(graph *g, op *o, int c, int h, int w, int rows_per_sample)
 {
     if (c < 1 || h < 1 || w < 1)
-        die("%s: nothing is left of its input (output of %d x %d x %d)", o->name, c, h, w);
+        op_refuse(g, "%s: nothing is left of its input (output of %d x %d x %d)", o->name, c, h, w);
+    if ((double)c * h * w > LARGEST_ROW)
+        op_refuse(g, "%s: an output of %d x %d x %d is too large", o->name, c, h, w);
     return o->output = op_value(g, g->ops - 1, c, h, w, rows_per_sample);
 }
 

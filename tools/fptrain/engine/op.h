@@ -3,6 +3,8 @@
 #ifndef FPTRAIN_ENGINE_OP_H
 #define FPTRAIN_ENGINE_OP_H
 
+#include <setjmp.h>
+
 #include "engine/backend.h"
 #include "engine/tensors.h"
 
@@ -71,8 +73,17 @@ typedef struct gathered {
     double *alpha, *largest;
 } gathered;
 
+/* Where op_refuse goes during graph_attempt. */
+typedef struct escape escape;
+struct escape {
+    jmp_buf place;
+    trouble *why;
+    escape *outer; /* of an attempt around this one */
+};
+
 struct graph {
     uint64_t seed;
+    escape *escape; /* NULL: what is refused ends the program */
     char next_name[48];
     int ops, values, params, buffers;
     op **op;
@@ -101,6 +112,8 @@ struct graph {
 
 /* ---------------------------------------------------------------------------------------------- for builders */
 
+/* An operator whose sizes do not fit says so, and does not come back: to graph_attempt, or the program ends. */
+_Noreturn void op_refuse(const graph *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A new last operator; state is zeroed memory of the size. */
 op *op_new(graph *g, const op_type *type, int inputs, const int *input, size_t state);
 /* A new last value; producer -1: the batch that is fed. */

@@ -12,6 +12,7 @@ int build_alexnet(const plan *p, int x);
 int build_vgg(const plan *p, int x);
 int build_googlenet(const plan *p, int x);
 int build_squeezenet(const plan *p, int x);
+int build_resnet(const plan *p, int x);
 int build_resnet20(const plan *p, int x);
 int build_resnet32(const plan *p, int x);
 int build_resnet56(const plan *p, int x);

@@ -34,6 +34,19 @@ int part_head(const plan *p, int x)
     return graph_linear(p->g, graph_global_pool(p->g, x), p->settings->classes, true);
 }
 
+int part_kernel(const plan *p, int normal)
+{
+    return p->settings->kernel ? p->settings->kernel : normal;
+}
+
+int part_hidden(const plan *p, int x, sizes normal)
+{
+    const sizes s = p->hidden.count ? p->hidden : normal;
+    for (int i = 0; i < s.count; i++)
+        x = graph_relu(p->g, graph_linear(p->g, x, part_scaled(p, s.size[i]), true));
+    return graph_linear(p->g, x, p->settings->classes, true);
+}
+
 int part_max_pool(const plan *p, int x, int kernel, int stride, int padding)
 {
     return graph_max_pool(p->g, x, &(pool_spec){.kernel = kernel, .stride = stride, .padding = padding});

@@ -2,11 +2,6 @@
 /* plain.c - chains of layers without branches: mlp, lenet, alexnet, vgg. */
 #include "models/builders.h"
 
-static int linear_relu(const plan *p, int x, int outputs)
-{
-    return graph_relu(p->g, graph_linear(p->g, x, outputs, true));
-}
-
 static int conv_relu(const plan *p, int x, conv_spec spec)
 {
     spec.bias = true;
@@ -15,20 +10,17 @@ static int conv_relu(const plan *p, int x, conv_spec spec)
 
 int build_mlp(const plan *p, int x)
 {
-    x = linear_relu(p, x, part_scaled(p, 256));
-    x = linear_relu(p, x, part_scaled(p, 128));
-    return graph_linear(p->g, x, p->settings->classes, true);
+    return part_hidden(p, x, (sizes){2, {256, 128}});
 }
 
 int build_lenet(const plan *p, int x)
 {
-    x = conv_relu(p, x, (conv_spec){.channels = part_scaled(p, 6), .kernel = 5, .padding = 2});
+    const int kernel = part_kernel(p, 5);
+    x = conv_relu(p, x, (conv_spec){.channels = part_scaled(p, 6), .kernel = kernel, .padding = kernel / 2});
     x = part_max_pool(p, x, 2, 2, 0);
-    x = conv_relu(p, x, (conv_spec){.channels = part_scaled(p, 16), .kernel = 5});
+    x = conv_relu(p, x, (conv_spec){.channels = part_scaled(p, 16), .kernel = kernel});
     x = part_max_pool(p, x, 2, 2, 0);
-    x = linear_relu(p, x, part_scaled(p, 120));
-    x = linear_relu(p, x, part_scaled(p, 84));
-    return graph_linear(p->g, x, p->settings->classes, true);
+    return part_hidden(p, x, (sizes){2, {120, 84}});
 }
 
 int build_alexnet(const plan *p, int x)
@@ -44,15 +36,16 @@ int build_alexnet(const plan *p, int x)
     return graph_linear(p->g, x, p->settings->classes, true);
 }
 
-/* The eight convolutions of VGG's configuration A; 0: pooling. */
+/* The convolutions of each stage, before its pooling: by itself the first eight of VGG's configuration A. */
 int build_vgg(const plan *p, int x)
 {
-    static const int layer[] = {64, 0, 128, 0, 256, 256, 0, 512, 512, 0, 512, 512, 0};
-    for (unsigned i = 0; i < sizeof layer / sizeof *layer; i++) {
-        if (layer[i])
-            x = conv_relu(p, x, (conv_spec){.channels = part_scaled(p, layer[i]), .kernel = 3, .padding = 1});
-        else
-            x = part_max_pool(p, x, 2, 2, 0);
+    const sizes stages = p->blocks.count ? p->blocks : (sizes){5, {1, 1, 2, 2, 2}};
+    const int kernel = part_kernel(p, 3);
+    for (int stage = 0; stage < stages.count; stage++) {
+        const int channels = part_scaled(p, stage < 3 ? 64 << stage : 512);
+        for (int i = 0; i < stages.size[stage]; i++)
+            x = conv_relu(p, x, (conv_spec){.channels = channels, .kernel = kernel, .padding = kernel / 2});
+        x = part_max_pool(p, x, 2, 2, 0);
     }
     return graph_linear(p->g, x, p->settings->classes, true);
 }

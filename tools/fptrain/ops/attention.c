@@ -118,7 +118,7 @@ int graph_attention(graph *g, int x, int heads)
     op *o = op_new(g, &type, 1, &x, sizeof(attention));
     const value *v = g->value[x];
     if (heads < 1 || v->c % (3 * heads) || v->h != 1 || v->w != 1)
-        die("%s: queries, keys and values of %d heads in %d x %d x %d", o->name, heads, v->c, v->h, v->w);
+        op_refuse(g, "%s: queries, keys and values of %d heads in %d x %d x %d", o->name, heads, v->c, v->h, v->w);
     ((attention *)o->state)->heads = heads;
     o->fan = v->rows_per_sample;
     o->macs = 2.0 * v->c / 3 * v->rows_per_sample * v->rows_per_sample;

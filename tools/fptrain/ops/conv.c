@@ -179,12 +179,12 @@ int graph_conv(graph *g, int x, const conv_spec *spec)
     const value *v = g->value[x];
     const int stride = spec->stride ? spec->stride : 1, groups = spec->groups ? spec->groups : 1;
     if (spec->channels < 1 || spec->kernel < 1 || stride < 1 || spec->padding < 0 || groups < 1)
-        die("%s: %d channels, kernel %d, stride %d, padding %d", o->name, spec->channels, spec->kernel, stride,
-            spec->padding);
+        op_refuse(g, "%s: %d channels, kernel %d, stride %d, padding %d", o->name, spec->channels, spec->kernel, stride,
+                  spec->padding);
     if (v->c % groups || spec->channels % groups)
-        die("%s: %d and %d channels in %d groups", o->name, v->c, spec->channels, groups);
+        op_refuse(g, "%s: %d and %d channels in %d groups", o->name, v->c, spec->channels, groups);
     if (v->h + 2 * spec->padding < spec->kernel || v->w + 2 * spec->padding < spec->kernel)
-        die("%s: its input, %d x %d, is smaller than the kernel", o->name, v->h, v->w);
+        op_refuse(g, "%s: its input, %d x %d, is smaller than the kernel", o->name, v->h, v->w);
     const int oh = (v->h + 2 * spec->padding - spec->kernel) / stride + 1;
     const int ow = (v->w + 2 * spec->padding - spec->kernel) / stride + 1;
     const int y = op_output(g, o, spec->channels, oh, ow, v->rows_per_sample);

@@ -45,7 +45,7 @@ int graph_dropout(graph *g, int x, double rate)
     static const op_type type = {.type = "dropout", .forward = dropout_forward, .backward = dropout_backward};
     op *o = op_same(g, &type, x, sizeof(dropout));
     if (!(rate >= 0 && rate < 1))
-        die("%s: a rate of %g", o->name, rate);
+        op_refuse(g, "%s: a rate of %g", o->name, rate);
     *(dropout *)o->state = (dropout){rate, (uint64_t)graph_ops(g)};
     return o->output;
 }

@@ -50,7 +50,7 @@ int graph_embedding(graph *g, int x, int features)
     static const op_type type = {.type = "embedding", .forward = embedding_forward, .backward = embedding_backward};
     op *o = op_new(g, &type, 1, &x, 0);
     if (x != g->tokens)
-        die("%s: its input is no batch of tokens", o->name);
+        op_refuse(g, "%s: its input is no batch of tokens", o->name);
     const int y = op_output(g, o, features, 1, 1, g->value[x]->rows_per_sample), dim[2] = {g->vocabulary, features};
     op_param(g, o, PARAM_WEIGHT, "weight", 2, dim, 0, 0.02);
     return y;

@@ -48,7 +48,7 @@ int graph_add(graph *g, int a, int b)
     op *o = op_new(g, &type, 2, (int[2]){a, b}, 0);
     const value *x = g->value[a], *y = g->value[b];
     if (x->c != y->c || x->h != y->h || x->w != y->w || x->rows_per_sample != y->rows_per_sample)
-        die("%s: %d x %d x %d and %d x %d x %d do not add", o->name, x->c, x->h, x->w, y->c, y->h, y->w);
+        op_refuse(g, "%s: %d x %d x %d and %d x %d x %d do not add", o->name, x->c, x->h, x->w, y->c, y->h, y->w);
     return op_output(g, o, x->c, x->h, x->w, x->rows_per_sample);
 }
 
@@ -90,13 +90,13 @@ int graph_concat(graph *g, int count, const int *x)
     static const op_type type = {.type = "concat", .forward = concat_forward, .backward = concat_backward};
     op *o = op_new(g, &type, count, x, 0);
     if (count < 1)
-        die("%s: of nothing", o->name);
+        op_refuse(g, "%s: of nothing", o->name);
     const value *first = g->value[x[0]];
     int c = 0;
     for (int i = 0; i < count; i++) {
         const value *v = g->value[x[i]];
         if (v->h != first->h || v->w != first->w || v->rows_per_sample != first->rows_per_sample)
-            die("%s: %d x %d beside %d x %d", o->name, v->h, v->w, first->h, first->w);
+            op_refuse(g, "%s: %d x %d beside %d x %d", o->name, v->h, v->w, first->h, first->w);
         c += v->c;
     }
     return op_output(g, o, c, first->h, first->w, first->rows_per_sample);
@@ -139,7 +139,7 @@ int graph_slice(graph *g, int x, int first, int channels)
     op *o = op_new(g, &type, 1, &x, sizeof(slice));
     const value *v = g->value[x];
     if (first < 0 || channels < 1 || first > v->c - channels)
-        die("%s: channels %d to %d of %d", o->name, first, first + channels - 1, v->c);
+        op_refuse(g, "%s: channels %d to %d of %d", o->name, first, first + channels - 1, v->c);
     *(slice *)o->state = (slice){(size_t)first * (size_t)v->h * (size_t)v->w};
     return op_output(g, o, channels, v->h, v->w, v->rows_per_sample);
 }
@@ -183,7 +183,7 @@ int graph_shuffle(graph *g, int x, int groups)
     static const op_type type = {.type = "shuffle", .forward = shuffle_forward, .backward = shuffle_backward};
     op *o = op_same(g, &type, x, sizeof(shuffle));
     if (groups < 1 || g->value[x]->c % groups)
-        die("%s: %d channels in %d groups", o->name, g->value[x]->c, groups);
+        op_refuse(g, "%s: %d channels in %d groups", o->name, g->value[x]->c, groups);
     *(shuffle *)o->state = (shuffle){groups};
     g->value[o->output]->is_tensor = false;
     return o->output;
@@ -237,7 +237,7 @@ int graph_shortcut(graph *g, int x, int channels, int stride)
     op *o = op_new(g, &type, 1, &x, sizeof(shortcut));
     const value *v = g->value[x];
     if (stride < 1 || channels < v->c)
-        die("%s: from %d to %d channels at stride %d", o->name, v->c, channels, stride);
+        op_refuse(g, "%s: from %d to %d channels at stride %d", o->name, v->c, channels, stride);
     *(shortcut *)o->state = (shortcut){stride};
     return op_output(g, o, channels, (v->h - 1) / stride + 1, (v->w - 1) / stride + 1, v->rows_per_sample);
 }

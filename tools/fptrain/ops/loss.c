@@ -90,7 +90,7 @@ void graph_cross_entropy(graph *g, int logits)
     static const op_type type = {.type = "cross_entropy", .forward = loss_forward, .backward = loss_backward};
     op_new(g, &type, 1, &logits, 0);
     if (g->value[logits]->producer < 0)
-        die("a loss of the fed batch has nothing to learn");
+        op_refuse(g, "a loss of the fed batch has nothing to learn");
     g->logits = logits;
     g->loss = g->ops - 1;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ops.h - the operators a network is made of. Each function adds one to a network and returns the index of its value,
- * and ends the program on shapes that do not fit (a model is code, not input).
+/* ops.h - the operators a network is made of. Each function adds one to a network and returns the index of its value.
+ * Shapes that do not fit are refused: see graph_attempt.
  */
 #ifndef FPTRAIN_OPS_OPS_H
 #define FPTRAIN_OPS_OPS_H

@@ -174,9 +174,9 @@ static int add_pool(graph *g, int x, const pool_spec *spec, const op_type *type)
     const value *v = g->value[x];
     /* Every window then holds an element of the input. */
     if (s.kernel < 1 || s.stride < 1 || s.padding < 0 || 2 * s.padding > s.kernel)
-        die("%s: kernel %d, stride %d, padding %d", o->name, s.kernel, s.stride, s.padding);
+        op_refuse(g, "%s: kernel %d, stride %d, padding %d", o->name, s.kernel, s.stride, s.padding);
     if (v->h + 2 * s.padding < s.kernel || v->w + 2 * s.padding < s.kernel)
-        die("%s: its input, %d x %d, is smaller than the window", o->name, v->h, v->w);
+        op_refuse(g, "%s: its input, %d x %d, is smaller than the window", o->name, v->h, v->w);
     *(pool_spec *)o->state = s;
     return op_output(g, o, v->c, (v->h + 2 * s.padding - s.kernel) / s.stride + 1,
                      (v->w + 2 * s.padding - s.kernel) / s.stride + 1, v->rows_per_sample);

@@ -17,7 +17,7 @@ bool group_tells(const settings_key *key)
 
 static bool same_settings(const settings *a, const settings *b)
 {
-    return settings_difference(a, b, group_tells) < 0 && settings_same_formats(a, b);
+    return settings_difference(a, b, group_tells) < 0 && settings_same_formats(a, b) && settings_same_network(a, b);
 }
 
 /* What the names of the members begin with, up to a mark between words; of one run its name. Directories above are left

@@ -17,8 +17,12 @@ bool model_shape_read(model_shape *s, const char *what, const char *text, troubl
         s->classes = c;
         return true;
     }
+    if (!strcmp(text, "text")) {
+        *s = (model_shape){.c = 1, .h = 1, .w = 1, .classes = s->classes, .steps = MODEL_SHAPE_TEXT};
+        return true;
+    }
     if (sscanf(text, "%5dx%5dx%5d%n", &c, &h, &w, &end) < 3 || text[end] || c < 1 || h < 1 || w < 1)
-        return fail(why, "--shape: '%s' is not as in 3x32x32", text);
+        return fail(why, "--shape: '%s' is not as in 3x32x32, nor 'text'", text);
     s->c = c;
     s->h = h;
     s->w = w;
@@ -29,14 +33,24 @@ graph *network_build(const settings *s, const model_shape *shape, trouble *why)
 {
     const model_settings m = {.name = s->model.name, .width = s->model.width, .projections = s->model.projections,
                               .no_norm = !s->model.norm, .c = shape->c, .h = shape->h, .w = shape->w,
-                              .classes = shape->classes, .steps = shape->steps};
-    return model_new(&m, s->train.seed, why);
+                              .classes = shape->classes, .steps = shape->steps, .blocks = s->model.blocks,
+                              .hidden = s->model.hidden, .depth = s->model.depth, .features = s->model.features,
+                              .heads = s->model.heads, .kernel = s->model.kernel, .text = s->network.text,
+                              .from = s->network.from, .line = s->network.line};
+    graph *g = model_new(&m, s->train.seed, why);
+    if (!g || s->model.last == 1 || graph_scale_last(g, s->model.last))
+        return g;
+    fail(why, "model.last has no effect: no convolution or linear layer of %.60s is the last one with parameters",
+         s->model.name);
+    graph_free(g);
+    return NULL;
 }
 
 bool network_shape(const settings *s, model_shape *shape, trouble *why)
 {
     if (shape->c) {
         shape->classes = shape->classes ? shape->classes : 10;
+        shape->steps = shape->steps == MODEL_SHAPE_TEXT ? s->data.steps : shape->steps;
         return true;
     }
     dataset data;

@@ -8,10 +8,11 @@
 
 typedef struct model_shape {
     int c, h, w, classes; /* 0: not given */
-    int steps;            /* of text, by the data alone; 0: images */
+    int steps;            /* of text: data.steps; 0: images */
 } model_shape;
+enum { MODEL_SHAPE_TEXT = -1 }; /* steps as the settings say */
 
-/* "shape": CxHxW; "classes": a number. */
+/* "shape": CxHxW, or "text"; "classes": a number. */
 bool model_shape_read(model_shape *s, const char *what, const char *text, trouble *why);
 
 /* Without graph_finish. A shape that is given replaces the data, which are then not opened. NULL and a sentence on

@@ -54,6 +54,8 @@ bool occupied_continues(const settings *now, const settings *then, const char *w
     if (settings_table(i, &key))
         return fail(why, "%.200s is of a run with %s.%s = %s, not %s", what, key.section, key.key,
                     settings_value(then, i, b), settings_value(now, i, a));
+    if (!settings_same_network(now, then))
+        return fail(why, "%.200s is of a run with another network %s", what, then->model.name);
     return settings_same_formats(now, then) || fail(why, "%.200s is of a run with other formats", what);
 }
 

@@ -39,6 +39,8 @@ static json_t *settings_as_json(const settings *s)
         snprintf(name, sizeof name, "formats.%s", f->pattern);
         record_set(all, name, json_sprintf("%s%s%s", f->spec, f->mode ? " " : "", f->mode ? f->mode : ""));
     }
+    if (s->network.text)
+        record_set(all, "network", json_string(s->network.text));
     return all;
 }
 

@@ -16,6 +16,7 @@
 #include "common/atomic_file.h"
 #include "common/near.h"
 #include "common/shown.h"
+#include "models/network_text.h"
 
 typedef enum kind { TEXT, CHOICE, YESNO, WHOLE, COUNT, REAL } kind;
 static const char *const kind_names[] = {"text", "one of", "yes or no", "whole number", "whole number", "number"};
@@ -33,11 +34,24 @@ typedef struct row {
 #define AT(section, field) offsetof(settings, section.field), sizeof ((settings *)0)->section.field
 /* clang-format off */
 static const row rows[] = {
-    {"model", "name", TEXT, AT(model, name), "lenet", 0, 0, NULL, "--model", "the network; fptrain models lists them"},
+    {"model", "name", TEXT, AT(model, name), "lenet", 0, 0, NULL, "--model",
+     "the network: a name that fptrain models lists, or a file NAME.net that describes one"},
     {"model", "width", REAL, AT(model, width), "1", 0.01, 16, NULL, NULL, "multiplies the number of channels"},
     {"model", "projections", YESNO, AT(model, projections), "no", 0, 0, NULL, NULL,
      "1x1 projections in the shortcuts of resnet20 to resnet110"},
     {"model", "norm", YESNO, AT(model, norm), "yes", 0, 0, NULL, NULL, "batch normalisation where the network has it"},
+    {"model", "blocks", TEXT, AT(model, blocks), "", 0, 0, NULL, NULL,
+     "how many: of each stage, as 3,3,3, of resnet, resnet18 and vgg; of chargpt; empty: the model's own"},
+    {"model", "depth", WHOLE, AT(model, depth), "0", 0, 6002, NULL, NULL, "layers of resnet, 6 n + 2; 0: 20"},
+    {"model", "hidden", TEXT, AT(model, hidden), "", 0, 0, NULL, NULL,
+     "sizes, as 256,128, of the hidden layers of mlp, lenet, charlstm and chargpt; empty: the model's own"},
+    {"model", "features", WHOLE, AT(model, features), "0", 0, 65536, NULL, NULL,
+     "of a character in charlstm and chargpt; 0: the model's own"},
+    {"model", "heads", WHOLE, AT(model, heads), "0", 0, 1024, NULL, NULL, "of attention in chargpt; 0: 4"},
+    {"model", "kernel", WHOLE, AT(model, kernel), "0", 0, 31, NULL, NULL,
+     "side of the kernels of lenet, vgg and resnets; 0: the model's own"},
+    {"model", "last", REAL, AT(model, last), "1", 0, 1, NULL, NULL,
+     "multiplies the first weights of the last layer; near 0 first losses are ln(classes)"},
     {"data", "source", TEXT, AT(data, source), "digits", 0, 0, NULL, "--data",
      "digits, shapes, mnist:DIR, cifar10:DIR, cifar100:DIR, idx:DIR, npz:FILE, npy:DIR, images:DIR, text:FILE, "
      "tokens:FILE or a path"},
@@ -347,10 +361,14 @@ bool settings_set(settings *s, const char *section, const char *key, const char 
         return check_pattern(key, why) && set_format(s, key, value, why);
     near_search keys = near_start(key), sections = near_start(section);
     near_try(&sections, "formats");
+    near_try(&sections, "network");
     for (int i = 0; i < ROWS; i++) {
         const bool here = strcmp(rows[i].section, section) == 0;
-        if (here && strcmp(rows[i].key, key) == 0)
+        if (here && strcmp(rows[i].key, key) == 0) {
+            if (field(s, &rows[i]) == s->model.name)
+                settings_take_network(s, NULL, "", 1);
             return read_value(s, &rows[i], value, why);
+        }
         known = known || here;
         if (here)
             near_try(&keys, rows[i].key);
@@ -378,6 +396,22 @@ void settings_free(settings *s)
     free(s->formats);
     s->formats = NULL;
     s->format_count = 0;
+    settings_take_network(s, NULL, "", 1);
+}
+
+void settings_take_network(settings *s, char *text, const char *from, int line)
+{
+    free(s->network.text);
+    s->network.text = text;
+    snprintf(s->network.from, sizeof s->network.from, "%s", from);
+    s->network.line = line;
+}
+
+bool settings_same_network(const settings *a, const settings *b)
+{
+    if (!a->network.text || !b->network.text)
+        return a->network.text == b->network.text;
+    return network_text_same(a->network.text, b->network.text);
 }
 
 /* ------------------------------------------------------------------------------------------------ printing */
@@ -423,6 +457,8 @@ char *settings_print(const settings *s)
     for (int i = 0; file && i < s->format_count; i++)
         fprintf(file, "%s = %s%s%s\n", s->formats[i].pattern, s->formats[i].spec, s->formats[i].mode ? " " : "",
                 s->formats[i].mode ? s->formats[i].mode : "");
+    if (file && s->network.text)
+        fprintf(file, "\n[network]\n%s", s->network.text);
     if (!file || fclose(file) != 0)
         die("out of memory");
     return text;

@@ -8,6 +8,10 @@
  *     conv1.* = fp32
  *     dv = e5m2 sr
  *
+ * A model whose name ends with .net is described in a text (models/network_text.h). It is read from the file of that
+ * name, and is part of the settings from then on: printed, it is the section [network], all lines below which up to the
+ * next [section] are the text.
+ *
  * Keys of [formats] are free: a role (v, w, dv, dw; these first) or a pattern of tensor names, in their order; the
  * value is a format, then maybe a rounding. All other keys stand in the table of settings.c.
  */
@@ -20,9 +24,12 @@ enum { SETTINGS_TEXT = 176 }; /* a key and its value fit in a line of inih */
 
 typedef struct settings {
     struct {
-        char name[64];
+        char name[128];
         double width;
         bool projections, norm;
+        char blocks[128], hidden[128];
+        int depth, features, heads, kernel;
+        double last;
     } model;
     struct {
         char source[SETTINGS_TEXT];
@@ -71,6 +78,11 @@ typedef struct settings {
     } output;
     int format_count;
     format_line *formats; /* as policy_fixed takes them; the words belong to the settings */
+    struct {
+        char *text; /* NULL: not read, or model.name is no such network; belongs to the settings */
+        char from[SETTINGS_TEXT];
+        int line; /* of `from`, on which the text begins */
+    } network;
 } settings;
 
 void settings_default(settings *s); /* the first call; settings_free is the last */
@@ -83,6 +95,14 @@ bool settings_set(settings *s, const char *section, const char *key, const char 
 /* --config FILE, --set SECTION.KEY=VALUE, and --model NAME and the like; first all files, then the others in order.
  * What it took is gone from argv, argv[0] and the rest stay. */
 bool settings_options(settings *s, int *argc, char **argv, trouble *why);
+
+/* Reads the text of model.name where that is a file NAME.net, or one that comes with the program, and no [network] was
+ * there; then model.name is NAME.net without its directory. settings_options does so at its end. */
+bool settings_network(settings *s, trouble *why);
+/* Takes a text over; NULL: none. `from` and the line from 1 are for messages. */
+void settings_take_network(settings *s, char *text, const char *from, int line);
+/* Whether both have the same text, comments and blanks apart, or none. */
+bool settings_same_network(const settings *a, const settings *b);
 
 /* All of them as a file, which reads back to the same; for free(). */
 char *settings_print(const settings *s);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/network_text.h"
 #include "run/settings.h"
 #include "run/shelf.h"
 #include "base/source.h"
@@ -32,6 +33,10 @@ typedef struct reading {
     said *keys;
     trouble *why;
     int bad; /* line of the first error; 0: none */
+    bool in_network;
+    int network_line; /* the first line below [network]; 0: there is none */
+    char *network;    /* these lines, with room for all of the text */
+    size_t network_length;
 } reading;
 
 /* Only our first error is told; one of inih before it takes its place in the end. */
@@ -43,6 +48,35 @@ static int refuse(reading *r, const char *message)
     return 0;
 }
 
+/* Whether a line belongs to the text below [network], which is kept as it is. */
+static bool is_of_network(reading *r, const char *line, size_t length)
+{
+    static const char head[] = "[network]";
+    size_t blanks = 0;
+    while (blanks < length && (line[blanks] == ' ' || line[blanks] == '\t'))
+        blanks++;
+    const char *first = line + blanks;
+    const bool section = blanks < length && *first == '[';
+    if (section) {
+        while (length > blanks && strchr(" \t\r", line[length - 1]))
+            length--;
+        r->in_network = length - blanks == strlen(head) && memcmp(first, head, strlen(head)) == 0;
+        if (!r->in_network)
+            return false;
+        if (r->network_line)
+            refuse(r, "[network] for the second time");
+        r->network_line = r->line + 1;
+        r->network = r->bad ? r->network : need((size_t)(r->end - r->text) + 2, 1);
+        return true;
+    }
+    if (r->in_network) {
+        memcpy(r->network + r->network_length, line, length);
+        r->network_length += length;
+        r->network[r->network_length++] = '\n';
+    }
+    return r->in_network;
+}
+
 /* The next line for inih, as fgets would give it; NULL ends the reading. */
 static char *next_line(char *line, int size, void *state)
 {
@@ -51,10 +85,12 @@ static char *next_line(char *line, int size, void *state)
         return NULL;
     const char *newline = memchr(r->text, '\n', (size_t)(r->end - r->text)), *stop = newline ? newline : r->end;
     r->line++;
+    const char *whole = r->text;
     while (r->text < stop && (*r->text == ' ' || *r->text == '\t'))
         r->text++;
     const size_t length = (size_t)(stop - r->text);
-    const bool comment = length > 0 && (*r->text == ';' || *r->text == '#');
+    const bool network = is_of_network(r, whole, (size_t)(stop - whole));
+    const bool comment = network || (length > 0 && (*r->text == ';' || *r->text == '#'));
     bool control = false;
     for (size_t i = 0; i < length; i++)
         control = control || (iscntrl((unsigned char)r->text[i]) && r->text[i] != '\t' && r->text[i] != '\r');
@@ -109,6 +145,23 @@ static int take(void *state, const char *section, const char *key, const char *v
     return remember(r, section, key);
 }
 
+/* The text below [network] is that of model.name, which the same file gives or one before it. */
+static bool finish_network(reading *r)
+{
+    settings *s = r->to;
+    if (!r->network_line)
+        return true;
+    r->line = r->network_line - 1;
+    if (!network_text_is(s->model.name)) {
+        trouble why;
+        fail(&why, "[network] describes a model whose name ends with .net; model.name is '%.60s'", s->model.name);
+        return refuse(r, why.text) != 0;
+    }
+    settings_take_network(s, r->network, r->name, r->network_line);
+    r->network = NULL;
+    return true;
+}
+
 bool settings_parse(settings *s, const char *text, size_t length, const char *name, trouble *why)
 {
     reading r = {.to = s, .name = name, .text = text, .end = text + length, .why = why};
@@ -118,7 +171,9 @@ bool settings_parse(settings *s, const char *text, size_t length, const char *na
     free(r.keys);
     if (line != 0 && (!r.bad || line < r.bad))
         fail(why, "%s:%d: neither [section] nor key = value", name, line);
-    return line == 0 && !r.bad;
+    const bool good = line == 0 && !r.bad && finish_network(&r);
+    free(r.network);
+    return good;
 }
 
 bool settings_read(settings *s, const char *path, trouble *why)
@@ -129,6 +184,48 @@ bool settings_read(settings *s, const char *path, trouble *why)
     source_close(from);
     const bool good = text && settings_parse(s, (char *)text, length, path, why);
     free(text);
+    return good;
+}
+
+/* A line that would begin a section, or a character that no file of settings holds, could not be printed and read. */
+static bool check_network(const char *text, size_t length, const char *path, trouble *why)
+{
+    bool start = true;
+    int line = 1;
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char c = (unsigned char)text[i];
+        if (iscntrl(c) && !strchr("\t\r\n", c))
+            return fail(why, "%s:%d: a control character", path, line);
+        if (start && c == '[')
+            return fail(why, "%s:%d: a line of a network does not begin with '['", path, line);
+        start = c == '\n' || (start && (c == ' ' || c == '\t'));
+        line += c == '\n';
+    }
+    return true;
+}
+
+bool settings_network(settings *s, trouble *why)
+{
+    if (!network_text_is(s->model.name) || s->network.text)
+        return true;
+    size_t length = 0;
+    char *path = shelf_find_network(s->model.name, why);
+    source *from = path ? source_open(path, why) : NULL;
+    uint8_t *bytes = from ? source_rest(from, NETWORK_TEXT_LARGEST, &length, why) : NULL;
+    source_close(from);
+    const bool good = bytes && check_network((char *)bytes, length, path, why);
+    if (good) {
+        const bool ends = length > 0 && bytes[length - 1] == '\n';
+        char *text = need(length + 2, 1);
+        memcpy(text, bytes, length);
+        memcpy(text + length, ends ? "" : "\n", ends ? 1 : 2);
+        settings_take_network(s, text, path, 1);
+        const char *slash = strrchr(s->model.name, '/');
+        if (slash)
+            memmove(s->model.name, slash + 1, strlen(slash));
+    }
+    free(bytes);
+    free(path);
     return good;
 }
 
@@ -207,5 +304,5 @@ bool settings_options(settings *s, int *argc, char **argv, trouble *why)
     }
     *argc = kept;
     argv[kept] = NULL;
-    return true;
+    return settings_network(s, why);
 }

@@ -46,21 +46,29 @@ static bool ends_with(const char *text, const char *end)
     return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-/* For free(); NULL: it is nowhere. */
-static char *experiments(void)
+/* Of what kind a file is that comes with the program. */
+typedef struct kind {
+    const char *directory, *ending, *what, *list;
+} kind;
+static const kind experiment = {"/fptrain/experiments", ".ini", "experiment", "fptrain run --list"};
+static const kind network = {"/fptrain/networks", ".net", "network", "fptrain models"};
+
+/* Where those of a kind lie. For free(); NULL: nowhere. */
+static char *shelf_of(const kind *k)
 {
     char *program = program_directory();
     const char *above = ends_with(program, "/tools/fptrain")         ? "/../.."
                         : ends_with(program, "/tools/fptrain/.libs") ? "/../../.."
                                                                      : "/..";
-    char *places[] = {joined(program, above, "/share/fptrain/experiments"),
-                      joined(FPTRAIN_DATADIR, "/fptrain/experiments", "")};
+    char *share = joined(program, above, "/share");
+    char *places[] = {joined(share, k->directory, ""), joined(FPTRAIN_DATADIR, k->directory, "")};
     char *found = NULL;
     for (int i = 0; i < 2; i++)
         if (!found && access(places[i], R_OK | X_OK) == 0)
             found = places[i];
         else
             free(places[i]);
+    free(share);
     free(program);
     return found;
 }
@@ -70,21 +78,21 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Their names without .ini, in order; *count of them, each and the list for free(). */
-static char **names_in(const char *directory, int *count)
+/* Their names without the ending, in order; *count of them, each and the list for free(). */
+static char **names_in(const kind *k, const char *directory, int *count)
 {
     DIR *from = directory ? opendir(directory) : NULL;
     char **names = NULL;
     *count = 0;
     for (struct dirent *entry; from && (entry = readdir(from)) != NULL;) {
-        if (!ends_with(entry->d_name, ".ini") || entry->d_name[0] == '.')
+        if (!ends_with(entry->d_name, k->ending) || entry->d_name[0] == '.')
             continue;
         char **more = realloc(names, (size_t)(*count + 1) * sizeof *more);
         if (!more)
             die("out of memory");
         names = more;
         names[*count] = joined(entry->d_name, "", "");
-        names[(*count)++][strlen(entry->d_name) - strlen(".ini")] = '\0';
+        names[(*count)++][strlen(entry->d_name) - strlen(k->ending)] = '\0';
     }
     if (from)
         closedir(from);
@@ -100,26 +108,26 @@ static void free_names(char **names, int count)
     free(names);
 }
 
-char *shelf_find(const char *name, trouble *why)
+static char *find(const kind *k, const char *name, trouble *why)
 {
     if (strchr(name, '/') || access(name, F_OK) == 0)
         return joined(name, "", "");
     int count;
-    char *directory = experiments(), **names = names_in(directory, &count), *path = NULL;
+    char *directory = shelf_of(k), **names = names_in(k, directory, &count), *path = NULL;
     near_search near = near_start(name);
     for (int i = 0; i < count; i++) {
         const size_t length = strlen(names[i]);
-        if (strncmp(name, names[i], length) == 0 && (!name[length] || !strcmp(name + length, ".ini")))
+        if (strncmp(name, names[i], length) == 0 && (!name[length] || !strcmp(name + length, k->ending)))
             path = joined(directory, "/", names[i]);
         near_try(&near, names[i]);
     }
     if (path) {
-        char *file = joined(path, ".ini", "");
+        char *file = joined(path, k->ending, "");
         free(path);
         path = file;
     } else {
-        fail(why, "%.200s: no such file, and no experiment of that name%s; 'fptrain run --list' shows them", name,
-             near_text(&near));
+        fail(why, "%.200s: no such file, and no %s of that name%s; '%s' shows them", name, k->what, near_text(&near),
+             k->list);
     }
     free_names(names, count);
     free(directory);
@@ -153,24 +161,49 @@ static void first_words(const char *path, char *text, size_t size)
         text[used - 1] = '\0';
 }
 
-bool shelf_list(FILE *out, trouble *why)
+static int list(const kind *k, FILE *out, int least)
 {
-    int count, width = 0;
-    char *directory = experiments(), **names = names_in(directory, &count);
-    for (int i = 0; i < count; i++)
-        width = (int)strlen(names[i]) > width ? (int)strlen(names[i]) : width;
+    int count, width = least;
+    char *directory = shelf_of(k), **names = names_in(k, directory, &count);
+    const char *shown = least ? k->ending : ""; /* beside names without one */
     for (int i = 0; i < count; i++) {
-        char *beginning = joined(directory, "/", names[i]), *path = joined(beginning, ".ini", "");
-        char words[300];
+        const int length = (int)(strlen(names[i]) + strlen(shown));
+        width = length > width ? length : width;
+    }
+    for (int i = 0; i < count; i++) {
+        char *beginning = joined(directory, "/", names[i]), *path = joined(beginning, k->ending, "");
+        char *name = joined(names[i], shown, ""), words[300];
         first_words(path, words, sizeof words);
         const bool cut = strlen(words) > (size_t)(98 - width);
-        fprintf(out, "%-*s  %.*s%s\n", width, names[i], cut ? 95 - width : 98 - width, words, cut ? "..." : "");
+        fprintf(out, "%-*s  %.*s%s\n", width, name, cut ? 95 - width : 98 - width, words, cut ? "..." : "");
+        free(name);
         free(path);
         free(beginning);
     }
-    const bool good = count > 0 || fail(why, "no experiments, neither beside the program nor in %s/fptrain/experiments",
-                                        FPTRAIN_DATADIR);
     free_names(names, count);
     free(directory);
-    return good;
+    return count;
+}
+
+bool shelf_list(FILE *out, trouble *why)
+{
+    return list(&experiment, out, 0) > 0 ||
+           fail(why, "no experiments, neither beside the program nor in %s%s", FPTRAIN_DATADIR, experiment.directory);
+}
+
+void shelf_list_networks(FILE *out)
+{
+    list(&network, out, 16);
+}
+
+/* ------------------------------------------------------------------------------------------------ finding */
+
+char *shelf_find(const char *name, trouble *why)
+{
+    return find(&experiment, name, why);
+}
+
+char *shelf_find_network(const char *name, trouble *why)
+{
+    return find(&network, name, why);
 }

@@ -11,10 +11,10 @@
 #endif
 
 #include "backends/backends.h"
-#include "models/model.h"
 #include "ops/ops.h"
 #include "policies/named.h"
 #include "run/data_settings.h"
+#include "run/network.h"
 #include "run/schedule.h"
 
 /* ------------------------------------------------------------------------------------------------ making */
@@ -53,11 +53,10 @@ static bool build(trainer *t, trouble *why)
 {
     const settings *s = t->settings;
     const bool text = t->data.text != NULL;
-    const model_settings m = {.name = s->model.name, .width = s->model.width, .projections = s->model.projections,
-                              .no_norm = !s->model.norm, .c = t->data.c, .h = t->data.h, .w = t->data.w,
-                              .classes = t->data.classes, .steps = text ? s->data.steps : 0};
+    const model_shape shape = {
+        .c = t->data.c, .h = t->data.h, .w = t->data.w, .classes = t->data.classes, .steps = text ? s->data.steps : 0};
     t->backend = backend_named(s->train.backend, why);
-    t->g = t->backend ? model_new(&m, s->train.seed, why) : NULL;
+    t->g = t->backend ? network_build(s, &shape, why) : NULL;
     if (!t->g)
         return false;
     graph_smooth_labels(t->g, s->train.label_smoothing);

@@ -52,12 +52,13 @@ static json_t *own_summary(const sweep *s, const trial *t, int seed)
         summary = NULL;
     }
     if (summary) {
-        const settings one = sweep_settings(s, t, seed);
+        settings one = sweep_settings(s, t, seed);
         char *text = settings_print(&one), *ini = joined(directory, "/settings.ini");
         if (!same_file(ini, text))
             die("tradeoff: %s holds a run of other settings; choose another --out, or remove it", directory);
         free(ini);
         free(text);
+        settings_free(&one);
     }
     free(path);
     free(directory);
@@ -124,10 +125,11 @@ static _Noreturn void become_run(const char *ini)
 static void start(const sweep *s, const trial *t, int seed)
 {
     char *directory = sweep_directory(s, t, seed), *ini = joined(directory, ".ini");
-    const settings one = sweep_settings(s, t, seed);
+    settings one = sweep_settings(s, t, seed);
     trouble why;
     if (!settings_write(&one, ini, &why))
         die("tradeoff: %s", why.text);
+    settings_free(&one);
     fflush(stdout);
     const pid_t child = fork();
     if (child < 0)

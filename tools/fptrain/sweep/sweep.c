@@ -213,6 +213,11 @@ settings sweep_settings(const sweep *s, const trial *t, int seed)
     char text[32], *directory = sweep_directory(s, t, seed);
     one.format_count = 0;
     one.formats = NULL;
+    one.network.text = NULL;
+    if (s->base.network.text) {
+        char *copy = need(strlen(s->base.network.text) + 1, 1);
+        settings_take_network(&one, strcpy(copy, s->base.network.text), s->base.network.from, s->base.network.line);
+    }
     set(&one, "policy", "name", t->policy);
     set(&one, "output", "directory", directory);
     set(&one, "train", "diverged", "continue"); /* a point of the table like others */

@@ -1,0 +1,135 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Networks from a file: the same weights, losses and counters as the models of the same names; the text travels with the
+# run; what looks at networks takes them too. And the sizes of named models as settings.
+FPEMU=$FPTRAIN
+hardware=$(cd "$(dirname "$0")/../../share/fptrain/hardware" && pwd)/rtx2080ti.json
+text=$(cd "$(dirname "$0")/../.." && pwd)/COPYING
+. "$(dirname "$0")/common.sh"
+OMP_NUM_THREADS=1
+export OMP_NUM_THREADS
+
+# refused WORDS ARGUMENT...: fptrain says them, in one line, and ends with status 2.
+refused() {
+    wanted=$1
+    shift
+    "$FPTRAIN" "$@" >out 2>err
+    status=$?
+    { [ $status -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && grep -qF -e "$wanted" err; } ||
+        failed "fptrain $*: status $status, wanted '$wanted', got: $(cat err)"
+}
+
+# run NAME ARGUMENT...: into the directory NAME.
+run() {
+    out=$1
+    shift
+    "$FPTRAIN" run --quiet --epochs 1 --batch 8 --set output.log_every=1 --out "$out" "$@" >said 2>&1 ||
+        failed "fptrain run $*: $(cat said)"
+}
+
+# The log without its first line, which has the names, and the clock.
+log() {
+    sed '/^{"log"/d; s/,"seconds":[^,}]*//' "$1/log.jsonl"
+}
+
+# ------------------------------------------------------------------- a network that is described, and the one in C
+digits='--data digits --set data.train_count=40 --set data.test_count=8 --set formats.v=e4m3fn --set formats.w=e4m3fn
+    --set formats.dv=e5m2'
+letters="--data text:$text --set data.limit=600 --set data.steps=12 --set formats.v=bf16 --set formats.dw=fp16"
+for model in mlp lenet resnet20 charlstm chargpt; do
+    case $model in char*) data=$letters ;; *) data=$digits ;; esac
+    # shellcheck disable=SC2086
+    for name in $model $model.net; do run "of-$name" --model "$name" --set model.width=0.25 $data; done
+    log "of-$model" >one
+    log "of-$model.net" >other
+    holds "$(grep -c '"loss"' one)" -gt 3
+    same one other
+done
+
+# ------------------------------------------------------------------- the text is part of the run
+cat >own.net <<'END'
+# one layer has a name
+linear 20 name=first
+relu
+linear classes
+END
+run own --model ./own.net --data digits --set data.train_count=40 --set data.test_count=8 \
+    --set formats.first.weight=e4m3fn --set 'formats.first.d*=e5m2'
+grep -q '^name = own.net$' own/settings.ini && sed -n '/^\[network\]$/,$p' own/settings.ini | tail -n +2 >kept
+same kept own.net
+grep -q '"first.weight"' own/log.jsonl || failed 'the log has no first.weight'
+grep -q '"first.dweight"' own/log.jsonl || failed 'the log has no first.dweight'
+run twice --model own.net --epochs 2 --data digits --set data.train_count=40 --set data.test_count=8
+mkdir elsewhere
+cp twice/settings.ini elsewhere/run.ini
+(cd elsewhere && "$FPTRAIN" run --config run.ini --out ../twice --resume --quiet) >said 2>&1 ||
+    failed "resumed without the file: $(cat said)"
+"$FPTRAIN" run --config elsewhere/run.ini --model own.net --resume --quiet >said 2>&1 ||
+    failed "resumed with the file: $(cat said)"
+sed -i 's/^relu$/relu # as before/' own.net
+"$FPTRAIN" run --config elsewhere/run.ini --model own.net --resume --quiet >said 2>&1 ||
+    failed "resumed with another comment: $(cat said)"
+sed -i 's/^linear 20/linear 21/' own.net
+refused 'is of a run with another network own.net' run --config elsewhere/run.ini --model own.net --resume --quiet
+refused 'second.weight' run --quiet --model own.net --data digits --set data.train_count=8 --set formats.second.weight=fp16
+
+# a file of settings may have it, and then no other is asked for
+printf '[model]\nname = inside.net\n[network]\nlinear 12, relu\nlinear classes\n[train]\nbatch = 4\n' >inside.ini
+run inside --config inside.ini --data digits --set data.train_count=8 --set data.test_count=4
+printf '[model]\nname = mlp\n[network]\nrelu\n' >bad.ini
+refused 'bad.ini:3: [network] describes a model whose name ends with .net' run --config bad.ini
+printf '[model]\nname = x.net\n[network]\nrelu\n\nlinear tenn\n' >bad.ini
+refused "bad.ini:6: 'tenn': nothing is called 'tenn'" run --config bad.ini --data digits
+
+# ------------------------------------------------------------------- commands that look at networks
+"$FPTRAIN" models own.net --shape 1x4x4 --classes 3 >table || failed 'models own.net'
+grep -q '^own.net: 4 operators, 423 parameters,' table || failed "$(head -n 1 table)"
+grep -q '^first  *input  *21  *357 .* first.v first.dv first.weight (21 x 16) first.dweight first.bias (21)' table ||
+    failed "$(cat table)"
+"$FPTRAIN" models --layers >layers && grep -q '^conv channels kernel \[stride=1\]' layers || failed 'models --layers'
+"$FPTRAIN" models >all && grep -q '^resnet20.net ' all && grep -q '^resnet20 ' all || failed 'models'
+"$FPTRAIN" models chargpt.net --shape text --classes 65 --set data.steps=32 >table || failed 'models chargpt.net'
+grep -q '^chargpt.net: 45 operators, 814145 parameters' table || failed "$(head -n 1 table)"
+for command in assign 'estimate --memory 1M'; do
+    for name in resnet20 resnet20.net; do
+        # shellcheck disable=SC2086
+        "$FPTRAIN" $command --model $name --shape 3x32x32 --batch 16 | sed "s/$name/NAME/" >$name.said || failed "$name"
+    done
+    holds -s resnet20.said
+    same resnet20.said resnet20.net.said
+done
+"$FPTRAIN" estimate --memory 1M --model own.net --shape 1x4x4 >out || failed 'estimate of a width that is not used'
+grep -q '^momentum  fp32  *1\.00  *577 ' out || failed "$(cat out)"
+"$FPTRAIN" estimate --hardware "$hardware" --model own.net --shape 1x4x4 >out || failed 'estimate on hardware'
+"$FPTRAIN" tradeoff --out sweep --model own.net --data digits --set data.train_count=16 --set data.test_count=8 \
+    --epochs 1 --batch 8 --ratios 0:1:1 --seeds 1 --schemes fp32,ratio >said 2>&1 || failed "tradeoff: $(cat said)"
+for run in sweep/*/settings.ini; do
+    grep -q '^linear 21 name=first$' "$run" || failed "$run has no network"
+done
+run assigned --model own.net --policy assign:ratio=0.5 --data digits --set data.train_count=16 --set data.test_count=8
+
+# ------------------------------------------------------------------- what is wrong
+refused 'none.net: no such file, and no network of that name' models none.net
+refused "resnet2.net: no such file, and no network of that name" models resnet2.net
+printf 'linear classes\n[x]\n' >bad.net
+refused "bad.net:2: a line of a network does not begin with '['" models bad.net
+printf 'linear classes\n\n conv 3 3\001\n' >bad.net
+refused 'bad.net:3: a control character' models bad.net
+head -c 70000 /dev/zero | tr '\0' ' ' >bad.net
+refused 'bad.net' models bad.net
+printf 'linear classes, linear 10 bias\n' >bad.net
+refused "bad.net:1: bias is yes or no, not 'bias'" models bad.net
+refused 'model.width; it takes none of these' run --model own.net --data digits --set model.width=0.5
+refused 'the model mlp does not use model.norm' run --model mlp --data digits --set model.norm=no
+refused "model.hidden is at most 32 numbers" run --model mlp --data digits --set model.hidden=12x
+
+# ------------------------------------------------------------------- sizes of named models
+"$FPTRAIN" models resnet --set model.depth=8 --shape 3x32x32 | grep -q '^resnet: 29 operators, 75290 parameters' ||
+    failed 'a resnet of 8 layers'
+"$FPTRAIN" models mlp --set model.hidden=100,50,25 --shape 1x28x28 |
+    grep -q '^mlp: 8 operators, 85085 parameters' || failed 'an mlp of 100, 50 and 25'
+run deep --model resnet --set model.depth=14 --set model.width=0.25 --set model.last=0.01 --data shapes \
+    --set data.train_count=16 --set data.test_count=8
+loss=$(sed -n 's/.*"loss":\([0-9.]*\).*/\1/p' deep/log.jsonl | head -n 1)
+awk "BEGIN { exit !($loss > 2.25 && $loss < 2.35) }" || failed "first loss $loss, not ln(10)"
+finish
