@@ -72,18 +72,18 @@ static void put_first_weights(bench *b)
     trouble why = {""};
     checkpoint *saved = checkpoint_new(), *changed = checkpoint_new();
     optimizer_save(b->o, saved);
-    for (size_t i = 0; checkpoint_name(saved, i); i++) {
-        size_t length;
-        const char *name = checkpoint_name(saved, i);
-        const void *bytes = checkpoint_get(saved, name, &length);
+    checkpoint_array a;
+    for (size_t i = 0; checkpoint_at(saved, i, &a); i++) {
         float w[ELEMENTS_MOST];
         for (int p = 0; p < PARAMS; p++)
-            if (!strncmp(name, "packed weight/", 14) && !strcmp(name + 14, graph_param(b->g, p)->name)) {
-                check(length == graph_param(b->g, p)->size * sizeof *w, "%s has %zu bytes", name, length);
+            if (!strncmp(a.name, "packed.weight.", 14) && !strcmp(a.name + 14, graph_param(b->g, p)->name)) {
+                check(a.length == graph_param(b->g, p)->size * sizeof *w, "%s has %zu bytes", a.name, a.length);
                 first_weights(b->g, p, w);
-                bytes = w;
+                a.bytes = w;
             }
-        checkpoint_put(changed, name, bytes, length);
+        checkpoint_put_array(changed, &a);
+        if (checkpoint_text(saved, a.name)) /* the format of packed bytes */
+            checkpoint_put_text(changed, a.name, checkpoint_text(saved, a.name));
     }
     check(optimizer_load(b->o, changed, &why), "%s", why.text);
     checkpoint_free(saved);
