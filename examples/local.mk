@@ -12,3 +12,6 @@ examples_scaled_blocks_LDADD = lib/libfpemu.la
 
 # Run by tests/python/test_documents.py.
 EXTRA_DIST += examples/python/README.md examples/python/cast.py examples/python/gpt.py examples/python/layers.py
+
+# Run by tests/cli/fptrain_arrays.sh.
+EXTRA_DIST += examples/fptrain/README.md examples/fptrain/spirals.py

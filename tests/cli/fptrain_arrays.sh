@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Arrays that NumPy wrote, of every type, order and shape, are the samples that `fptrain data --npz' gives back to it.
 FPEMU=$FPTRAIN
+example=$(cd "$(dirname "$0")/../.." && pwd)/examples/fptrain/spirals.py
 . "$(dirname "$0")/common.sh"
 python3 -c 'import numpy' >/dev/null 2>&1 || { echo 'skipped: no Python 3 with NumPy'; exit 77; }
 
@@ -168,7 +169,7 @@ refuses "data.deviation: '0' is no number above 0" data whole.npz --set data.dev
 refuses 'features have no pictures' data one.npz --png no.png
 refuses 'features cannot be padded' data one.npz --set data.pad=8
 refuses 'features are no images' run --data one.npz --model mlp --set data.flip=yes
-refuses 'features' run --data one.npz --model lenet
+refuses 'needs images' run --data one.npz --model lenet
 "$FPTRAIN" data whole.npz --set data.classes=50 | grep -q ', 50 classes,' || failed 'data.classes'
 
 # The last layer has as many outputs as there are classes, on pictures of any size; what a run learnt it keeps to.
@@ -177,4 +178,16 @@ refuses 'features' run --data one.npz --model lenet
 grep -q '"parameters": *[0-9]' run/summary.json || failed 'a summary without parameters'
 cp lenet8.npz lenet.npz
 refuses "others than those of the checkpoint" run --resume --data lenet.npz --model lenet --epochs 1 --out run
+
+# The example, as it says
+python3 "$example" || failed 'spirals.py'
+for format in '' e4m3fn e2m1; do
+    "$FPTRAIN" run --data spirals.npz --model mlp --epochs 20 \
+        ${format:+--set formats.v=$format --set formats.w=$format} >out 2>&1 || failed "spirals in $format: $(cat out)"
+    right=$(sed -n 's/^epoch 20.*test \([0-9]*\)\..*/\1/p' out)
+    case $format in
+    e2m1) holds "$right" -lt 50 ;;
+    *) holds "$right" -ge 90 ;;
+    esac
+done
 finish

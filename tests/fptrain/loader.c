@@ -263,7 +263,8 @@ START_TEST(other_numbers)
         for (int i = 0; i < 12; i++)
             ck_assert_float_eq_tol(x[i], y[i], 1e-5f);
         for (int i = 12; i < CHANNELS * 6; i++) /* -1 of an image, 0 of its border */
-            ck_assert(x[i] == (float)((-1 - i / 6) / 0.5) || (x[i] == (float)(-(i / 6) / 0.5) && y[i % 6] == (float)normal(0, 0)));
+            ck_assert(x[i] == (float)((-1 - i / 6) / 0.5) ||
+                      (x[i] == (float)(-(i / 6) / 0.5) && y[i % 6] == (float)normal(0, 0)));
     }
     loader_close(&l);
     loader_close(&other);

@@ -84,18 +84,19 @@ typedef struct place {
     bool mirrored;
 } place;
 
-/* One image of bytes. */
-static void put_image(const loader *l, const uint8_t *from, float *to, place at)
+/* One image of bytes, line by line. */
+static void put_image(const loader *l, const uint8_t *restrict from, float *restrict to, place at)
 {
-    const int h = l->data->h, w = l->data->w;
+    const int h = l->data->h, w = l->data->w, first = at.mirrored ? w - 1 + at.dx : at.dx, step = at.mirrored ? -1 : 1;
     for (int c = 0; c < l->data->c; c++, from += h * w) {
-        const float *table = l->table + c * 256;
-        for (int y = 0; y < h; y++)
-            for (int x = 0; x < w; x++) {
-                const int sy = y + at.dy, sx = (at.mirrored ? w - 1 - x : x) + at.dx;
-                const bool in = sy >= 0 && sy < h && sx >= 0 && sx < w;
-                *to++ = table[in ? from[sy * w + sx] : 0];
-            }
+        const float *restrict table = l->table + c * 256;
+        for (int y = 0; y < h; y++, to += w) {
+            const int sy = y + at.dy;
+            const bool inside = sy >= 0 && sy < h;
+            const uint8_t *line = from + (inside ? sy * w : 0);
+            for (int x = 0, sx = first; x < w; x++, sx += step)
+                to[x] = table[inside && sx >= 0 && sx < w ? line[sx] : 0];
+        }
     }
 }
 
