@@ -28,7 +28,9 @@ tools_libcommon_la_SOURCES = \
 	tools/common/svg.h \
 	tools/common/system.h \
 	tools/common/trouble.c \
-	tools/common/trouble.h
+	tools/common/trouble.h \
+	tools/common/utf8.c \
+	tools/common/utf8.h
 tools_libcommon_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
 tools_libcommon_la_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS)
 EXTRA_DIST += tools/README.md tools/common/README.md

@@ -49,6 +49,18 @@ fails() {
     fi
 }
 
+# fails_report TEXT ARGUMENT...: fptrain report refuses in one line that begins so.
+fails_report() {
+    wanted=$1
+    shift
+    "$FPTRAIN" report "$@" >out 2>err
+    status=$?
+    if [ $status -ne 2 ] || [ -s out ] || [ "$(wc -l <err)" -ne 1 ] ||
+        ! grep -qF -e "fptrain: report: $wanted" err; then
+        failed "report $*: status $status, wanted '$wanted', got: $(cat out err)"
+    fi
+}
+
 # holds ARGUMENT...: this test(1) is true.
 holds() {
     test "$@" || failed "not true: $*"

@@ -4,18 +4,6 @@
 FPEMU=$FPTRAIN
 . "$(dirname "$0")/common.sh"
 
-# fails_report TEXT ARGUMENT...
-fails_report() {
-    wanted=$1
-    shift
-    "$FPTRAIN" report "$@" >out 2>err
-    status=$?
-    if [ $status -ne 2 ] || [ -s out ] || [ "$(wc -l <err)" -ne 1 ] ||
-        ! grep -qF -e "fptrain: report: $wanted" err; then
-        failed "report $*: status $status, wanted '$wanted', got: $(cat out err)"
-    fi
-}
-
 odd='a<b>&"c'
 mkdir one "$odd"
 cat >one/settings.ini <<END
@@ -45,9 +33,9 @@ printf '{"step":1,"epoch":1,"loss":3,"scale":1,"seconds":0.5}\n' >"$odd/log.json
 holds ! -s out
 for text in '<th class="t">train.lr</th>' '<td class="t">0.1</td>' '<td class="t">0.2</td>' \
     '<td class="t">w=e4m3fn sr</td>' \
-    '<td>91.25 %</td><td>1</td><td>87.50 %</td><td>88.00 %</td><td>inf</td>' \
+    '<td>91.25</td><td>1</td><td>87.50</td><td>88.00</td><td>inf</td>' \
     '<td title="4 of 3000">0.00133</td><td title="300 of 3000">0.1</td><td title="0 of 3000">0</td>' \
-    '<td>22</td><td>5</td><td>4.2 s</td><td>0.125</td>' '<th>ratio &#60;r&#62;</th>' 'a&#60;b&#62;&#38;&#34;c' \
+    '<td>22</td><td>5</td><td>4.2</td><td>0.125</td>' '<th>ratio &#60;r&#62;</th>' 'a&#60;b&#62;&#38;&#34;c' \
     '<td class="t">&#60;script&#62;alert(1)&#60;/script&#62;</td>' '<td>1 (not finished)</td>' \
     'prefers-color-scheme:dark' '@media print' 'conv1.dv' '<th>test_loss</th>' '<td>1.5</td>'; do
     grep -qF -e "$text" page.html || failed "the page lacks $text"
@@ -56,21 +44,27 @@ cp one/log.jsonl kept
 fails_report 'one/log.jsonl belongs to a run' one -o one/log.jsonl
 fails_report 'one/settings.ini belongs to a run' one --tables one/settings.ini
 cmp one/log.jsonl kept || failed 'a log was replaced'
-# Every key that is the same in both has no column; weights, in which nothing vanished, have no row.
-for text in 'train.seed' '<script>alert' 'conv1.weight' 'http' 'url(' 'src=' '@import' '<link'; do
+# Every key that is the same in both has no column, and is said once; weights, in which nothing vanished, have no row.
+holds "$(grep -c 'train.seed = 1<' page.html)" -eq 1
+holds "$(grep -c 'train.seed' page.html)" -eq 1
+for text in '<script>alert' 'conv1.weight' 'http' 'url(' 'src=' '@import' '<link'; do
     ! grep -qF -e "$text" page.html || failed "the page has $text"
 done
 holds "$(grep -c '<figure>' page.html)" -eq 9 # 5 kinds of curves; of one run switches, updates, underflow, exponents
 # The accuracy comes before the settings, which may be many; more than one format folds; one script, to sort the rows.
-grep -q '<thead><tr><th>run</th><th>best</th>.*<th>loss</th><th class="t">formats</th><th class="t">' page.html ||
+grep -q '<thead><tr><th>run</th><th>best, %</th>.*<th>loss</th><th class="t">formats</th><th class="t">' page.html ||
     failed 'accuracy does not come first'
 holds "$(grep -c '<script>' page.html)" -eq 1
 grep -qF 'color-scheme:light dark' page.html || failed 'dark mode of scroll bars'
 cp -R one folded
 printf 'dv = e5m2\nconv1.* = bf16\n' >>folded/settings.ini
 "$FPTRAIN" report one folded -o folded.html || failed 'report of formats'
-grep -qF '<td class="t"><details><summary>w=e4m3fn sr, 2 more</summary>dv=e5m2<br/>conv1.*=bf16</details></td>' \
-    folded.html || failed 'formats do not fold'
+grep -qF '<td class="t"><details><summary>dv=e5m2, 1 more</summary>conv1.*=bf16</details></td>' folded.html ||
+    failed 'formats do not fold'
+# What both have is said once; the run without more has none of its own.
+grep -q '<p>All runs: .*<span>train.lr = 0.1</span>.*<span>formats.w = e4m3fn sr</span>' folded.html ||
+    failed 'a format that all have is not said once'
+grep -qF '<td class="t">-</td>' folded.html || failed 'a run without formats of its own'
 # Under 1/8: 8 and 2 of the first hundred, 10 of the second; under 1/2 also 20, 10 and 30, 5.
 for text in '10 % under 1/8' '42.5 % under 1/2' '8 bits until 2<'; do
     grep -qF -e "$text" page.html || failed "the page lacks $text"
@@ -110,7 +104,10 @@ assert [round(h * 50 / max(heights)) for h in heights] == [8, 12, 50, 15, 40, 15
 # Of 1000 elements 1 + 5 + 2 have exponents, 992 are zeros. Exponents -3, -2, -1: shares 0.2, 1, 0.4 of the most
 # frequent.
 heat = [s for s in page.getElementsByTagName("svg") if "Exponents" in s.toxml()][0]
-assert [r.getAttribute("opacity") for r in heat.getElementsByTagName("rect")] == ["0.99", "0.20", "1.00", "0.40"]
+cells = [r for r in heat.getElementsByTagName("path") if r.getAttribute("opacity")]
+assert [(r.getAttribute("opacity"), r.getAttribute("d").count("M")) for r in cells] == [("0.20", 1), ("0.40", 1), ("1.00", 2)]
+places = sorted((float(x), r.getAttribute("opacity")) for r in cells for x in re.findall(r"M([0-9.]+)", r.getAttribute("d")))
+assert [shade for x, shade in places] == ["1.00", "0.20", "1.00", "0.40"], places
 END
 fi
 
@@ -118,6 +115,7 @@ fi
 if command -v chromium >/dev/null; then
     cp -R one better
     sed -i 's/"test_accuracy":0.875/"test_accuracy":0.9/' better/log.jsonl
+    sed -i 's/^lr = .*/lr = 0.3/' better/settings.ini # a group of its own
     "$FPTRAIN" report better one "$odd" -o sort.html || failed 'report to sort'
     click='const h = document.querySelectorAll("th")[3]; document.title = "";
 for (let i = 0; i != 2; i++) { h.click();
@@ -125,13 +123,14 @@ document.title += Array.from(document.querySelectorAll("tbody tr")).map(r => r.c
     { sed '$d' sort.html && printf '<script>%s</script></body></html>\n' "$click"; } >clicked.html
     timeout 60 chromium --headless --no-sandbox --disable-gpu --user-data-dir=browser --dump-dom \
         "file://$PWD/clicked.html" >dom 2>/dev/null
-    grep -qF '<title>87.50 % 90.00 % -;90.00 % 87.50 % -;</title>' dom || [ ! -s dom ] ||
+    grep -qF '<title>87.50 90.00 -;90.00 87.50 -;</title>' dom || [ ! -s dom ] ||
         failed "sorting: $(grep -o '<title>[^/]*' dom)"
     rm -rf browser
 fi
 
 "$FPTRAIN" report "$odd" --output alone.html || failed 'report of one'
-grep -qF '<th class="t">model.name</th>' alone.html || failed 'a single run shows what is not the default'
+grep -qF '<span>model.name = &#60;script&#62;alert(1)&#60;/script&#62;</span>' alone.html ||
+    failed 'a single run shows what is not the default'
 # Numbers that leave an axis no room: the page has an end all the same
 mkdir flat
 cp one/settings.ini flat
@@ -168,8 +167,8 @@ for leftover in .*.??????; do
     [ ! -e "$leftover" ] || failed "left behind: $leftover"
 done
 fails_report 'none/settings.ini: No such file' none -o no.html
-fails_report 'directories of runs and -o FILE, --tables FILE or --plots DIR expected' one
-fails_report 'directories of runs and -o FILE, --tables FILE or --plots DIR expected' -o no.html
+fails_report 'directories of runs and -o FILE, --tables FILE, --plots DIR, --csv FILE or --tensorboard DIR expected' one
+fails_report 'directories of runs and -o FILE, --tables FILE, --plots DIR, --csv FILE or --tensorboard DIR expected' -o no.html
 fails_report 'no/page.html: No such file' one -o no/page.html
 mkdir bad
 cp one/settings.ini bad
@@ -208,6 +207,11 @@ END
 "$FPTRAIN" report runs/adaptive-s1 runs/fp32 runs/adaptive-s2 runs/adaptive-s3/ --tables t.md --plots plots \
     --oracle 'fp16,fp(5,2,0)' --notes statistics_seconds >out 2>err || failed "tables: $(cat err)"
 cat >expected.md <<'END'
+In all runs, beside the defaults:
+
+- model.name = lenet
+- data.source = digits
+
 | runs | scaler.name | formats | seeds | accuracy, % | of the FP32 weights, % | best, % | underflow of `*.dv`, % | overflow, % | skipped | statistics\_seconds |
 |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
 | adaptive | adaptive | dv e5m2 | 3 | 62.50 (50.00 to 75.00) | 50.00 | 62.50 (50.00 to 75.00) | 10 (5 to 15) | 0.5 | 1 (0 to 3) | 2 (1.5 to 2.5) |
@@ -293,12 +297,12 @@ END
 "$FPTRAIN" report map -o map.html --plots maps || failed 'a map of scales'
 for file in map.html maps/scale-map.svg; do
     grep -qF 'Scale of gradients (empty: 1, full: 2^4)' $file || failed "no scales in $file"
-    holds "$(grep -o 'opacity="[0-9.]*"' $file | tr -d '\n')" = 'opacity="0.50"opacity="1.00"'
+    holds "$(grep -o '<path opacity="[0-9.]*"' $file | tr -d '\n')" = '<path opacity="0.50"<path opacity="1.00"'
 done
 fails_report "format 'fp99'" one --tables t.md --oracle fp99
 fails_report "format 'mxfp4' has scales of its own" one --tables t.md --oracle mxfp4
 fails_report '--oracle and --notes are for --tables' one -o page.html --notes x
-fails_report '--tensors is for --tables and --plots' one -o page.html --tensors '*.v'
+fails_report '--tensors is for --tables, --plots, --csv and --tensorboard' one -o page.html --tensors '*.v'
 fails_report 'no/plots: No such file' one --plots no/plots
 fails_report 'no/t.md: No such file' one --tables no/t.md
 

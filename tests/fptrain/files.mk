@@ -36,9 +36,11 @@ AM_TESTS_ENVIRONMENT += SAME_CHECKPOINT='$(abs_top_builddir)/tests/fptrain/same_
 
 TRAINER_CLI_TESTS = \
 	tests/cli/fptrain_arrays.sh \
+	tests/cli/fptrain_curves.sh \
 	tests/cli/fptrain_data.sh \
 	tests/cli/fptrain_estimate.sh \
 	tests/cli/fptrain_experiments.sh \
+	tests/cli/fptrain_export.sh \
 	tests/cli/fptrain_manual.sh \
 	tests/cli/fptrain_networks.sh \
 	tests/cli/fptrain_pictures.sh \
@@ -53,7 +55,8 @@ AM_TESTS_ENVIRONMENT += FPTRAIN='$(abs_top_builddir)/tools/fptrain/fptrain$(EXEE
 
 # Hostile files: the replay of tests/fuzz over the readers of the trainer.
 EXTRA_DIST += tests/fuzz/trainer_seeds.py tests/fuzz/network.dict tests/fuzz/settings.dict
-tests_fuzz_replay_trainer_SOURCES = tests/fuzz/replay.c tests/fuzz/reader.h tests/fuzz/trainer.c
+tests_fuzz_replay_trainer_SOURCES = tests/fuzz/log.c tests/fuzz/log.h tests/fuzz/replay.c tests/fuzz/reader.h \
+	tests/fuzz/trainer.c
 tests_fuzz_replay_trainer_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fptrain \
 	$(FPTRAIN_CFLAGS) $(ZIP_CFLAGS)
 tests_fuzz_replay_trainer_LDADD = tools/libfptrain.la lib/libfpemu.la $(FPTRAIN_LIBS) $(ZIP_LIBS)

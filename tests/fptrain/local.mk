@@ -2,6 +2,7 @@
 TRAINER_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fptrain $(FPTRAIN_CFLAGS)
 TRAINER_METHODS_TESTS = \
 	tests/fptrain/estimate \
+	tests/fptrain/events \
 	tests/fptrain/identity \
 	tests/fptrain/memory \
 	tests/fptrain/models \
@@ -15,6 +16,9 @@ TRAINER_METHODS_TESTS = \
 tests_fptrain_estimate_SOURCES = tests/fptrain/estimate.c tests/fptrain/expect.h
 tests_fptrain_estimate_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_estimate_LDADD = tools/libfptrain.la
+tests_fptrain_events_SOURCES = tests/fptrain/events.c tests/fptrain/expect.h
+tests_fptrain_events_CFLAGS = $(TRAINER_CFLAGS)
+tests_fptrain_events_LDADD = tools/libfptrain.la
 tests_fptrain_identity_SOURCES = tests/fptrain/identity.c tests/fptrain/expect.h
 tests_fptrain_identity_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_identity_LDADD = tools/libfptrain.la

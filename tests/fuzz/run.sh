@@ -18,7 +18,7 @@ seconds=$2
 shift 2
 kinds=("$@")
 [ $# -gt 0 ] || kinds=(npy npz safetensors gguf container index idx cifar text utf8 array archive tokens
-    picture settings checkpoint weights network)
+    picture settings checkpoint weights network log)
 
 clang=${CLANG:-clang}
 flags=(-std=c11 -O1 -g -fno-omit-frame-pointer -ffp-contract=off -Wno-unknown-pragmas -Wno-pass-failed
@@ -39,6 +39,8 @@ trainer_readers=(common/atomic_file.c common/near.c common/shown.c "${common_rea
 for file in "$top"/tools/fptrain/models/*.c "$top"/tools/fptrain/ops/*.c; do
     trainer_readers+=("${file#"$top"/tools/}")
 done
+log_readers=(common/utf8.c fptrain/report/csv.c fptrain/report/events.c fptrain/report/log_lines.c
+    fptrain/report/log_values.c fptrain/report/run_data.c fptrain/report/tensorboard.c)
 
 # The library below the readers, once for all kinds; its objects lie in the directory that is named.
 build_library() { # DIRECTORY SANITIZERS
@@ -61,12 +63,14 @@ build_library() { # DIRECTORY SANITIZERS
 build() { # KIND
     local kind=$1 library=$directory/library packages=("${libraries[@]}") sources=("$top/tests/fuzz/reader.c")
     case $kind in
-    idx | cifar | text | utf8 | array | archive | tokens | picture | settings | checkpoint | weights | network)
+    idx | cifar | text | utf8 | array | archive | tokens | picture | settings | checkpoint | weights | network | log)
         packages=("${trainer_libraries[@]}")
-        sources=("$top/tests/fuzz/trainer.c" "${trainer_readers[@]/#/$top/tools/}")
+        sources=("$top/tests/fuzz/trainer.c" "$top/tests/fuzz/log.c" "${trainer_readers[@]/#/$top/tools/}"
+            "${log_readers[@]/#/$top/tools/}")
         ;;
     *) sources+=("${readers[@]/#/$top/tools/fpemu/files/}" "${common_readers[@]/#/$top/tools/}") ;;
     esac
+    readarray -t sources < <(printf '%s\n' "${sources[@]}" | sort -u) # lists may overlap
     if [ "$kind" = container ]; then
         library=$directory/library-watched
         build_library "$library" $sanitizers,fuzzer-no-link

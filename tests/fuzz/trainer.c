@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* trainer.c - reader.h for the files of the trainer: "idx", "cifar", "text", "utf8", "array", "archive", "tokens",
- * "picture", "settings", "checkpoint", "weights", "network". With FUZZ_KIND it is the entry point of libFuzzer for that
- * kind. */
+ * "picture", "settings", "checkpoint", "weights", "network", "log". With FUZZ_KIND it is the entry point of libFuzzer
+ * for that kind. */
 #define _POSIX_C_SOURCE 200809L
+#include "log.h"
 #include "reader.h"
 
 #include <stdio.h>
@@ -318,6 +319,11 @@ static bool run_network(const uint8_t *bytes, size_t size)
     return good;
 }
 
+static bool run_log(const uint8_t *bytes, size_t size)
+{
+    return log_run(bytes, size, &why);
+}
+
 static const struct {
     const char *name;
     bool (*run)(const uint8_t *bytes, size_t size);
@@ -332,7 +338,8 @@ static const struct {
              {"settings", run_settings},
              {"checkpoint", run_checkpoint},
              {"weights", run_weights},
-             {"network", run_network}};
+             {"network", run_network},
+             {"log", run_log}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 const char *reader_kind(unsigned i)

@@ -289,6 +289,40 @@ put("settings", "bad-network", net.replace(b"own.net", b"mlp"))
 put("settings", "bad-networks", net + b"[network]\nrelu\n")
 put("settings", "bad-network-control", net.replace(b"relu", b"re\1u"))
 
+line = b'{"step":10,"epoch":1,"loss":2.5,"scale":1024,"skipped_so_far":0,"seconds":1,'
+old = line + b"""\
+"tensors":[{"name":"a.dv","role":"dv","count":9,"underflow":2,"alpha":4,"histogram":{"first":-3,"counts":[1,5,2]}}],\
+"updates":{"count":9,"first":-5,"counts":[8,2],"mean_move":0.5},"sums":{"count":3,"swamped":1}}
+{"step":10,"epoch":1,"test_loss":"inf","test_accuracy":0.5,"test_accuracy_fp32":"nan","seconds":2}
+{"step":10,"policy_epoch":0,"bits":8,"p":0.5,"threshold":2.5,"switched":true}
+"""
+first = b"""\
+{"log":2,"run":"0","machine":{"processor":"x"},"counters":["count","underflow"],"names":{"v":["a.v"],"dv":["a.dv"]}}
+"""
+new = first + line + b"""\
+"tensors":[0,[9,2,{"alpha":4,"histogram":{"first":-3,"counts":[1,5,2],"zeros":1}}]]}
+{"step":11,"stopped":"the loss is no number"}
+"""
+put("log", "good-none", b"")
+put("log", "good-old", old)
+put("log", "good-new", new)
+put("log", "good-being-written", new[:-9])
+put("log", "good-far", line + b"""\
+"tensors":[{"name":"a","role":"v","count":9223372036854775807,"histogram":{"first":9223372036854775807,"counts":[1,5]}},
+""".strip() + b"""\
+{"name":"b","role":"w","histogram":{"first":-9223372036854775808,"counts":[-1,9223372036854775807]}}],\
+"updates":{"first":9223372036854775807,"counts":[1,2,3]}}
+""")
+put("log", "good-other-kinds", first + line + b'"tensors":[[[],{},"x",{"histogram":7}],[],3],"updates":[1],"sums":"x"}\n')
+put("log", "good-odd-names", b'{"log":2,"counters":[1,"a,\\"b",{}],"names":{"v":[7,"\\n"],"w":3}}\n' + line +
+    b'"tensors":[[1,2,3],[4,5,6]]}\n')
+put("log", "bad-version", new.replace(b'"log":2', b'"log":3', 1))
+put("log", "bad-late", old + new)
+put("log", "bad-step", old.replace(b'"step":10', b'"step":-1', 1))
+put("log", "bad-array", b"[1]\n")
+put("log", "bad-json", line + b"\n")
+put("log", "bad-twice", line + b'"loss":3}\n')
+put("log", "bad-deep", b"[" * 5000 + b"\n")
 half = [("fc.weight", "F16", [2, 2], bytes(8)), ("fc.bias", "BF16", [2], bytes(4)), ("n", "NEW", [3], b"abcde")]
 put("weights", "good-half", checkpoint(half, {"format": "pt"}, checked=False))
 put("weights", "good-none", checkpoint([], checked=False))

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "common/utf8.h"
+
 void svg_begin(FILE *out, const svg_page *page)
 {
     fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" ", page->width, page->height);
@@ -25,29 +27,10 @@ void svg_end(FILE *out)
     fputs("</svg>\n", out);
 }
 
-/* How many bytes a character of valid UTF-8 has here; 0: it has none. */
-static int character(const unsigned char *c)
-{
-    const int length = *c < 0x80                 ? 1
-                       : *c >= 0xc2 && *c < 0xe0 ? 2
-                       : *c >= 0xe0 && *c < 0xf0 ? 3
-                       : *c >= 0xf0 && *c < 0xf5 ? 4
-                                                 : 0;
-    for (int i = 1; i < length; i++) {
-        if ((c[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    if (length == 3 && ((*c == 0xe0 && c[1] < 0xa0) || (*c == 0xed && c[1] >= 0xa0))) {
-        return 0;
-    }
-    return length == 4 && ((*c == 0xf0 && c[1] < 0x90) || (*c == 0xf4 && c[1] >= 0x90)) ? 0 : length;
-}
-
 void svg_text(FILE *out, const char *text)
 {
     for (const unsigned char *c = (const unsigned char *)text; *c != '\0';) {
-        const int length = character(c);
+        const int length = utf8_length((const char *)c);
         if (length == 1 && strchr("&<>\"", *c) != NULL) {
             fprintf(out, "&#%d;", *c);
         } else if (length == 0 || *c < 0x20 || *c == 0x7f || (length == 2 && *c == 0xc2 && c[1] < 0xa0)) {

@@ -192,12 +192,24 @@ trainer_report = \
 	tools/fptrain/report/chart.c \
 	tools/fptrain/report/chart.h \
 	tools/fptrain/report/choice.h \
+	tools/fptrain/report/csv.c \
+	tools/fptrain/report/csv.h \
 	tools/fptrain/report/estimate_plot.c \
 	tools/fptrain/report/estimate_plot.h \
+	tools/fptrain/report/events.c \
+	tools/fptrain/report/events.h \
 	tools/fptrain/report/group.c \
 	tools/fptrain/report/group.h \
 	tools/fptrain/report/heat.c \
 	tools/fptrain/report/heat.h \
+	tools/fptrain/report/labels.c \
+	tools/fptrain/report/labels.h \
+	tools/fptrain/report/limits.c \
+	tools/fptrain/report/limits.h \
+	tools/fptrain/report/log_lines.c \
+	tools/fptrain/report/log_lines.h \
+	tools/fptrain/report/log_values.c \
+	tools/fptrain/report/log_values.h \
 	tools/fptrain/report/overflow.c \
 	tools/fptrain/report/overflow.h \
 	tools/fptrain/report/page.c \
@@ -206,10 +218,14 @@ trainer_report = \
 	tools/fptrain/report/plots.h \
 	tools/fptrain/report/run_data.c \
 	tools/fptrain/report/run_data.h \
+	tools/fptrain/report/shared.c \
+	tools/fptrain/report/shared.h \
 	tools/fptrain/report/svg_style.c \
 	tools/fptrain/report/svg_style.h \
 	tools/fptrain/report/tables.c \
-	tools/fptrain/report/tables.h
+	tools/fptrain/report/tables.h \
+	tools/fptrain/report/tensorboard.c \
+	tools/fptrain/report/tensorboard.h
 
 if FPTRAIN
 noinst_LTLIBRARIES += tools/libfptrain.la

@@ -9,6 +9,7 @@
 #include "run/experiment.h"
 #include "base/output.h"
 #include "report/chart.h"
+#include "report/log_values.h"
 #include "report/run_data.h"
 
 static const char help[] = "Usage: fptrain demo [--force] [DIR]\n"
@@ -27,11 +28,12 @@ static const variant variants[] = {{"fp32", "fp32", "none", "0"},
                                    {"fp8-scaled", "e4m3fn:saturate", "backoff", "256"}};
 enum { VARIANTS = sizeof variants / sizeof *variants };
 
-static const char *const common[][3] = {
-    {"model", "name", "lenet"},      {"data", "source", "digits"},      {"data", "train_count", "4000"},
-    {"data", "test_count", "1000"},  {"train", "epochs", "5"},          {"train", "batch", "128"},
-    {"train", "lr", "0.03"},         {"train", "schedule", "cosine"},   {"output", "log_every", "1"},
-    {"output", "checkpoint_every", "0"}};
+static const char *const common[][3] = {{"model", "name", "lenet"},      {"data", "source", "digits"},
+                                        {"data", "train_count", "4000"}, {"data", "test_count", "1000"},
+                                        {"train", "epochs", "5"},        {"train", "batch", "128"},
+                                        {"train", "lr", "0.03"},         {"train", "schedule", "cosine"},
+                                        {"output", "log_every", "1"},    {"output", "checkpoint_every", "0"},
+                                        {"output", "histograms", "yes"}};
 
 static void set(settings *s, const char *section, const char *key, const char *value)
 {
@@ -57,35 +59,68 @@ static void train(const variant *v, const char *directory)
     settings_free(&s);
 }
 
-/* Counters of the gradients over all steps, as shares. */
+/* Gradients other than zero, how many of them became zero, and how many overflowed. */
+typedef struct tally {
+    double elements, vanished, overflow;
+} tally;
+typedef struct tallies {
+    tally first, all; /* of the first steps, of all */
+    uint64_t step;
+} tallies;
+enum { FIRST = 10 };
+
+static void tell_step(void *to, uint64_t step, double seconds)
+{
+    (void)seconds;
+    ((tallies *)to)->step = step;
+}
+
+static void add(tally *t, const char *name, double n)
+{
+    t->elements += !strncmp(name, "count/", 6) ? n : !strncmp(name, "zeros/", 6) ? -n : 0;
+    t->vanished += !strncmp(name, "underflow/", 10) ? n : 0;
+    t->overflow += !strncmp(name, "overflow/", 9) ? n : 0;
+}
+
+static void tell_value(void *to, const log_value *v)
+{
+    tallies *t = to;
+    if (!v->role || v->role[0] != 'd')
+        return;
+    add(&t->all, v->name, v->real);
+    if (t->step <= FIRST)
+        add(&t->first, v->name, v->real);
+}
+
 static void print_row(const run *r, const variant *v)
 {
-    uint64_t elements = 0, overflow = 0, underflow = 0;
-    for (size_t i = 0; i < r->track_count; i++) {
-        const track *t = &r->tracks[i];
-        if (t->role[0] != 'd')
-            continue;
-        elements += t->elements;
-        overflow += t->overflow;
-        underflow += t->underflow;
-    }
+    tallies t = {.step = 0};
+    trouble why;
+    if (!log_visit(r->name, &(log_visitor){&t, tell_step, tell_value, NULL}, &why))
+        die("demo: %s", why.text);
     printf("%-12s %7.1f %%  %7.1f %%", v->name, 100 * r->last, 100 * r->last_fp32);
-    if (elements)
-        printf("  %9llu  %8.3f %%", (unsigned long long)overflow, 100 * (double)underflow / (double)elements);
+    if (t.all.elements > 0)
+        printf("  %9.0f  %7.2f %%  %7.2f %%", t.all.overflow, 100 * t.first.vanished / t.first.elements,
+               100 * t.all.vanished / t.all.elements);
     else
-        printf("  %9s  %10s", "-", "-");
+        printf("  %9s  %9s  %9s", "-", "-", "-");
     printf("  %7llu\n", (unsigned long long)r->skipped);
     fflush(stdout);
 }
 
 static void draw(const char *path, const run *runs)
 {
+    run named[VARIANTS];
     static const chart charts[] = {{.title = "Loss of each step", .x_title = "step", .logarithmic = true},
                                    {.title = "Test accuracy in the formats of training", .x_title = "step",
                                     .percent = true}};
     const size_t which[] = {offsetof(run, loss), offsetof(run, accuracy)};
+    for (int i = 0; i < VARIANTS; i++) { /* in the legend without the directory that all share */
+        named[i] = runs[i];
+        named[i].name = strrchr(runs[i].name, '/') + 1;
+    }
     atomic_file out = output_open("demo", path);
-    charts_write_alone(out.file, 2, charts, which, runs, VARIANTS);
+    charts_write_alone(out.file, 2, charts, which, &(curves){.count = VARIANTS, .run = named});
     output_commit("demo", &out);
 }
 
@@ -115,8 +150,9 @@ int command_demo(int argc, char **argv)
         look_first(directory);
     (void)mkdir(directory, 0777); /* what goes wrong shows when the first run writes */
 
-    puts("LeNet on 4000 drawn digits, 5 epochs; counts are of the gradients\n"
-         "             accuracy    in FP32   overflow   underflow  skipped");
+    printf("LeNet on 4000 drawn digits, 5 epochs            underflow\n"
+           "             accuracy    in FP32   overflow  in %d steps     in all  skipped\n",
+           FIRST);
     for (int i = 0; i < VARIANTS; i++) {
         snprintf(path, sizeof path, "%s/%s", directory, variants[i].name);
         train(&variants[i], path);
@@ -128,6 +164,10 @@ int command_demo(int argc, char **argv)
     draw(path, runs);
     for (int i = 0; i < VARIANTS; i++)
         run_free(&runs[i]);
+    printf(
+        "\nUnderflow is the share of the gradients other than zero that rounding made zero; a run that collapses has\n"
+        "other gradients afterwards, so that its first %d steps tell more than all.\n",
+        FIRST);
     printf("\nCurves of loss and accuracy: %s\n", path);
     return 0;
 }

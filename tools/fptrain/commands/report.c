@@ -10,22 +10,31 @@
 
 #include "commands/commands.h"
 #include "commands/options.h"
+#include "base/number.h"
 #include "base/output.h"
 #include "common/shown.h"
+#include "report/csv.h"
 #include "report/group.h"
+#include "report/labels.h"
 #include "report/page.h"
 #include "report/plots.h"
 #include "report/tables.h"
+#include "report/tensorboard.h"
 
 static const char help[] =
-    "Usage: fptrain report DIR... [-o FILE] [--tables FILE] [--plots DIR]\n"
+    "Usage: fptrain report DIR... [-o FILE] [--tables FILE] [--plots DIR] [--csv FILE] [--tensorboard DIR]\n"
     "Compares runs: in one HTML page that needs nothing else, with results, curves, what vanished where; in tables\n"
-    "and plots, where runs that differ in the seed alone count as one.\n"
+    "and plots. Runs that differ in the seed alone count as one. Or hands their logs to other programs.\n"
     "\n"
     "  -o, --output FILE     the page\n"
     "  --tables FILE         tables in Markdown: results, with mean and range over the seeds, and figures of tensors\n"
     "  --plots DIR           each curve and each map of tensors as an SVG file\n"
-    "  --tensors PATTERN     the tensors that tables and plots tell of (default: *.dv)\n"
+    "  --csv FILE            every number of the logs: a line with run, step, name and value for each\n"
+    "  --tensorboard DIR     the same as files of events, for TensorBoard\n"
+    "  --tensors PATTERN     the tensors that tables and plots tell of (default: *.dv), and --csv and --tensorboard\n"
+    "                        (default: all)\n"
+    "  --smooth W            curves are exponential means with the weight W of what came before, below 1; as logged\n"
+    "                        they stay faintly\n"
     "  --oracle FORMAT,...   in the tables: the scale with which 1 % of a gradient would vanish in that format, from\n"
     "                        runs with output.dispersion that did not round it\n"
     "  --notes KEY,...       in the tables: these notes of summary.json\n"
@@ -77,42 +86,97 @@ static void choose_notes(report_choice *choice, char *text)
     choice->notes = split(text, &choice->note);
 }
 
-static void write_groups(const run *runs, int count, const report_choice *choice, const char *tables, const char *plots)
+static double read_weight(const char *text)
+{
+    double weight = 0;
+    if (!number_real(text, 0, 1, &weight) || weight <= 0 || weight >= 1)
+        die("report: --smooth: '%.100s' is no number between 0 and 1", text);
+    return weight;
+}
+
+/* What is asked for; NULL: not asked for. */
+typedef struct outputs {
+    const char *page, *tables, *plots, *csv, *board;
+} outputs;
+
+static void write_groups(const run *runs, int count, const report_choice *choice, const outputs *to)
 {
     trouble why;
     groups g = groups_make(runs, count, choice->tensors);
-    if (tables) {
-        atomic_file out = output_open("report", tables);
+    if (to->page) {
+        atomic_file out = output_open("report", to->page);
+        page_write(out.file, &g, runs, count, choice->smooth);
+        output_commit("report", &out);
+    }
+    if (to->tables) {
+        atomic_file out = output_open("report", to->tables);
         tables_write(out.file, &g, choice);
         output_commit("report", &out);
     }
-    if (plots && !plots_write(plots, &g, choice, &why))
+    if (to->plots && !plots_write(to->plots, &g, choice, &why))
         die("report: %s", why.text);
     groups_free(&g);
 }
 
+static void compare(int count, char **directories, const report_choice *choice, const outputs *to)
+{
+    trouble why;
+    run *runs = need((size_t)count, sizeof *runs);
+    for (int i = 0; i < count; i++)
+        if (!run_load(&runs[i], directories[i], &why))
+            die("report: %s", why.text);
+    write_groups(runs, count, choice, to);
+    for (int i = 0; i < count; i++)
+        run_free(&runs[i]);
+    free(runs);
+}
+
+/* The logs as they are, without a look at the settings. */
+static void hand_over(int count, char **directories, const char *tensors, const outputs *to)
+{
+    trouble why;
+    char **labels = labels_make(count, (const char *const *)directories);
+    if (to->csv) {
+        atomic_file out = output_open("report", to->csv);
+        if (!csv_write(out.file, count, directories, tensors, &why)) {
+            atomic_file_drop(&out);
+            die("report: %s", why.text);
+        }
+        output_commit("report", &out);
+    }
+    if (to->board && !tensorboard_write(to->board, count, directories, (const char *const *)labels, tensors, &why))
+        die("report: %s", why.text);
+    labels_free(count, labels);
+}
+
 int command_report(int argc, char **argv)
 {
-    enum { TABLES = 256, PLOTS, TENSORS, ORACLE, NOTES };
+    enum { TABLES = 256, PLOTS, CSV, TENSORBOARD, TENSORS, SMOOTH, ORACLE, NOTES };
     static const struct option longs[] = {{"output", required_argument, NULL, 'o'},
                                           {"tables", required_argument, NULL, TABLES},
                                           {"plots", required_argument, NULL, PLOTS},
+                                          {"csv", required_argument, NULL, CSV},
+                                          {"tensorboard", required_argument, NULL, TENSORBOARD},
                                           {"tensors", required_argument, NULL, TENSORS},
+                                          {"smooth", required_argument, NULL, SMOOTH},
                                           {"oracle", required_argument, NULL, ORACLE},
                                           {"notes", required_argument, NULL, NOTES},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
-    const char *page = NULL, *tables = NULL, *plots = NULL;
-    report_choice choice = {.tensors = "*.dv"};
-    trouble why;
+    const char *tensors = NULL;
+    report_choice choice = {.notes = 0};
+    outputs to = {NULL, NULL, NULL, NULL, NULL};
     int option;
     opterr = 0;
     while ((option = getopt_long(argc, argv, "o:h", longs, NULL)) != -1)
         switch (option) {
-        case 'o': page = options_output("report", optarg); break;
-        case TABLES: tables = options_output("report", optarg); break;
-        case PLOTS: plots = optarg; break;
-        case TENSORS: choice.tensors = optarg; break;
+        case 'o': to.page = options_output("report", optarg); break;
+        case TABLES: to.tables = options_output("report", optarg); break;
+        case PLOTS: to.plots = optarg; break;
+        case CSV: to.csv = options_output("report", optarg); break;
+        case TENSORBOARD: to.board = optarg; break;
+        case TENSORS: tensors = optarg; break;
+        case SMOOTH: choice.smooth = read_weight(optarg); break;
         case ORACLE: choose_oracles(&choice, optarg); break;
         case NOTES: choose_notes(&choice, optarg); break;
         case 'h': return fputs(help, stdout) < 0;
@@ -120,26 +184,21 @@ int command_report(int argc, char **argv)
             options_refuse("report", argv[optind - 1], longs, false);
         }
     const int count = argc - optind;
-    if (count < 1 || (!page && !tables && !plots))
-        die("report: directories of runs and -o FILE, --tables FILE or --plots DIR expected");
-    if (!tables && (choice.oracles || choice.notes))
+    const bool compares = to.page || to.tables || to.plots, hands_over = to.csv || to.board;
+    if (count < 1 || (!compares && !hands_over))
+        die("report: directories of runs and -o FILE, --tables FILE, --plots DIR, --csv FILE or --tensorboard DIR "
+            "expected");
+    if (!to.tables && (choice.oracles || choice.notes))
         die("report: --oracle and --notes are for --tables");
-    if (!tables && !plots && strcmp(choice.tensors, "*.dv") != 0)
-        die("report: --tensors is for --tables and --plots");
-    run *runs = need((size_t)count, sizeof *runs);
-    for (int i = 0; i < count; i++)
-        if (!run_load(&runs[i], argv[optind + i], &why))
-            die("report: %s", why.text);
-    if (page) {
-        atomic_file out = output_open("report", page);
-        page_write(out.file, runs, count);
-        output_commit("report", &out);
-    }
-    if (tables || plots)
-        write_groups(runs, count, &choice, tables, plots);
-    for (int i = 0; i < count; i++)
-        run_free(&runs[i]);
-    free(runs);
+    if (!to.tables && !to.plots && !hands_over && tensors)
+        die("report: --tensors is for --tables, --plots, --csv and --tensorboard");
+    if (!to.page && !to.plots && choice.smooth > 0)
+        die("report: --smooth is for -o and --plots");
+    choice.tensors = tensors ? tensors : "*.dv";
+    if (compares)
+        compare(count, argv + optind, &choice, &to);
+    if (hands_over)
+        hand_over(count, argv + optind, tensors, &to);
     free(choice.note);
     free(choice.oracle_name);
     free(choice.oracle_smallest);

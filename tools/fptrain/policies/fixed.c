@@ -18,6 +18,24 @@ typedef struct fixed {
     line *lines;
 } fixed;
 
+/* Whether a line is about a tensor; role: that of the line, -1: it is a pattern. */
+static bool fits(int role, const char *pattern, int which, const char *name)
+{
+    return role >= 0 ? role == which : fnmatch(pattern, name, 0) == 0;
+}
+
+const format_line *format_line_of(int count, const format_line *lines, const char *role, const char *name)
+{
+    const format_line *last = NULL;
+    for (int patterns = 0; patterns < 2; patterns++)
+        for (int i = 0; i < count; i++) {
+            const int own = role_named(lines[i].pattern);
+            if ((own < 0) == patterns && fits(own, lines[i].pattern, role_named(role), name))
+                last = &lines[i];
+        }
+    return last;
+}
+
 /* How many tensors took the rule of a line. */
 static int apply(const line *from, rounder *r)
 {
@@ -26,8 +44,7 @@ static int apply(const line *from, rounder *r)
         for (int i = 0; i < rounder_count(r, (role)which); i++) {
             char name[96];
             tensor_name(r->g, (role)which, i, sizeof name, name);
-            const bool meant = from->role >= 0 ? from->role == which : !fnmatch(from->pattern, name, 0);
-            if (!meant || !rounder_rounds(r, (role)which, i))
+            if (!fits(from->role, from->pattern, which, name) || !rounder_rounds(r, (role)which, i))
                 continue;
             r->rule[which][i] = from->rule;
             taken++;

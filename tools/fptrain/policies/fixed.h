@@ -9,4 +9,7 @@
  * assigned. */
 policy *policy_fixed(int count, const format_line *lines, trouble *why);
 
+/* The line that decides about a tensor; NULL: none does. */
+const format_line *format_line_of(int count, const format_line *lines, const char *role, const char *name);
+
 #endif

@@ -17,9 +17,20 @@ static const series *series_of(const run *r, size_t place_of_series)
     return (const series *)((const char *)r + place_of_series);
 }
 
+curves curves_of(const groups *g, double smooth)
+{
+    return (curves){g->count, g->mean, g->low, g->high, g->group, smooth};
+}
+
 static double height_of(const chart *c, double y)
 {
     return c->logarithmic ? log2(y) : c->percent ? 100 * y : y;
+}
+
+/* A number that a page has room for. */
+static bool drawn(double height)
+{
+    return fabs(height) < 1e300;
 }
 
 typedef struct extent {
@@ -27,12 +38,11 @@ typedef struct extent {
 } extent;
 static const extent nothing = {INFINITY, -INFINITY, INFINITY, -INFINITY};
 
-/* Takes in the points that a page has room for. */
 static void widen(extent *e, const chart *c, const series *s)
 {
     for (size_t i = 0; i < s->count; i++) {
         const double h = height_of(c, s->y[i]);
-        if (!(fabs(h) < 1e300))
+        if (!drawn(h))
             continue;
         e->x0 = fmin(e->x0, s->x[i]);
         e->x1 = fmax(e->x1, s->x[i]);
@@ -41,21 +51,34 @@ static void widen(extent *e, const chart *c, const series *s)
     }
 }
 
-/* The finite points of all runs; false: there are none. */
-static bool find_extent(const chart *c, const run *runs, int count, size_t which, axis *x, axis *y)
+static extent extent_of(const chart *c, const curves *of, size_t which)
 {
     extent e = nothing;
-    for (int k = 0; k < count; k++)
-        widen(&e, c, series_of(&runs[k], which));
-    *x = axis_make(e.x0, e.x1, LEFT, RIGHT);
-    *y = axis_make(e.y0, e.y1, BOTTOM, TOP);
+    for (int k = 0; k < of->count; k++) {
+        widen(&e, c, series_of(&of->run[k], which));
+        if (of->low)
+            widen(&e, c, series_of(&of->low[k], which));
+        if (of->high)
+            widen(&e, c, series_of(&of->high[k], which));
+    }
+    return e;
+}
+
+bool chart_has(const curves *of, const chart *c, size_t which)
+{
+    const extent e = extent_of(c, of, which);
     return e.x0 <= e.x1;
+}
+
+static double first_tick(const axis *a)
+{
+    return ceil(a->low / a->step - 1e-9) * a->step;
 }
 
 static void put_axes(FILE *out, const chart *c, const axis *x, const axis *y)
 {
     fprintf(out, "<g class=\"axis\">\n");
-    for (double t = ceil(y->low / y->step) * y->step; t <= y->high + 1e-9 * y->step; t += y->step) {
+    for (double t = first_tick(y); t <= y->high + 1e-9 * y->step; t += y->step) {
         const double at = axis_place(y, t);
         fprintf(out, "<path d=\"M%d %.1fH%d\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">", LEFT, at, RIGHT,
                 LEFT - 6, at + 4);
@@ -64,44 +87,211 @@ static void put_axes(FILE *out, const chart *c, const axis *x, const axis *y)
         else
             fprintf(out, "%g%s</text>\n", fabs(t) < 1e-9 * y->step ? 0 : t, c->percent ? " %" : "");
     }
-    for (double t = ceil(x->low / x->step) * x->step; t <= x->high + 1e-9 * x->step; t += x->step)
+    for (double t = first_tick(x); t <= x->high + 1e-9 * x->step; t += x->step)
         fprintf(out, "<path d=\"M%.1f %dv5\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%g</text>\n",
                 axis_place(x, t), BOTTOM, axis_place(x, t), BOTTOM + 18, fabs(t) < 1e-9 * x->step ? 0 : t);
     fprintf(out, "<path d=\"M%d %dV%dH%d\"/><text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text></g>\n", LEFT, TOP,
             BOTTOM, RIGHT, (LEFT + RIGHT) / 2, BOTTOM + 34, c->x_title);
 }
 
-/* Means of neighbours where there are more points than the eye can tell apart; a point without a number breaks it. */
-static void put_curve(FILE *out, const chart *c, const series *s, const axis *x, const axis *y, int colour)
+static chart suited(const chart *c, const curves *of, size_t which)
 {
-    const size_t group = (s->count + MOST_POINTS - 1) / MOST_POINTS;
-    bool down = false;
-    fprintf(out, "<path class=\"curve c%d\" d=\"", colour % COLOURS);
-    for (size_t i = 0; i < s->count; i += group) {
-        const size_t end = i + group < s->count ? i + group : s->count;
-        double sum_x = 0, sum_y = 0;
+    const extent e = extent_of(c, of, which);
+    chart suited = *c;
+    suited.logarithmic = c->logarithmic || (c->wide && e.y0 > 0 && e.y1 > 100 * e.y0);
+    return suited;
+}
+
+/* ------------------------------------------------------------------------------------------------ curves */
+
+/* Of a ninth curve and more the line is thicker, then thinner than those of the same colour before. */
+static void put_colour(FILE *out, int curve)
+{
+    fprintf(out, "c%d", curve % COLOURS);
+    if (curve >= COLOURS)
+        fprintf(out, " r%d", curve / COLOURS % 3);
+}
+
+static double *heights_of(const chart *c, const series *s)
+{
+    double *h = need(s->count + 1, sizeof *h);
+    for (size_t i = 0; i < s->count; i++)
+        h[i] = height_of(c, s->y[i]);
+    return h;
+}
+
+/* An exponential mean; what it lacks at the start, where nothing came before, is divided out. Points without a number
+ * stay, and are no part of it. */
+static void smooth_out(double *h, size_t count, double weight)
+{
+    double sum = 0, share = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!drawn(h[i]))
+            continue;
+        sum = weight * sum + (1 - weight) * h[i];
+        share = weight * share + (1 - weight);
+        h[i] = sum / share;
+    }
+}
+
+/* How many neighbours share a place, so that a curve has at most MOST_POINTS points. */
+static size_t neighbours(size_t count)
+{
+    return count <= MOST_POINTS ? 1 : (2 * count + MOST_POINTS - 1) / MOST_POINTS;
+}
+
+/* The pieces of a curve as they are drawn. */
+typedef struct pen {
+    FILE *out;
+    const axis *x, *y;
+    bool down;
+    int points, alone;          /* of this piece so far; pieces of one point */
+    double dot[MOST_POINTS][2]; /* where those lie */
+    double last[2];
+} pen;
+
+static void put_point(pen *p, double at, double h)
+{
+    p->last[0] = axis_place(p->x, at);
+    p->last[1] = axis_place(p->y, h);
+    p->points = p->down ? p->points + 1 : 1;
+    fprintf(p->out, "%c%.1f %.1f%s", p->down ? 'L' : 'M', p->last[0], p->last[1],
+            p->down ? "" : "h0.1"); /* so that a single point shows */
+    p->down = true;
+}
+
+static void lift(pen *p)
+{
+    if (p->down && p->points == 1 && p->alone < MOST_POINTS)
+        memcpy(p->dot[p->alone++], p->last, sizeof p->last);
+    p->down = false;
+}
+
+/* The lowest and the highest of neighbours where there are more points than the eye can tell apart: no peak is lost. A
+ * point without a number breaks the curve; one that stands alone is a dot. */
+static void put_curve(FILE *out, const series *s, const double *h, const axis *x, const axis *y, const char *kind,
+                      int colour)
+{
+    const size_t each = neighbours(s->count);
+    pen p = {.out = out, .x = x, .y = y};
+    fprintf(out, "<path class=\"%s ", kind);
+    put_colour(out, colour);
+    fprintf(out, "\" d=\"");
+    for (size_t i = 0; i < s->count; i += each) {
+        const size_t end = i + each < s->count ? i + each : s->count;
+        size_t low = end, high = end, broken = 0;
         for (size_t k = i; k < end; k++) {
-            sum_x += s->x[k];
-            sum_y += height_of(c, s->y[k]);
+            broken += !drawn(h[k]);
+            low = drawn(h[k]) && (low == end || h[k] < h[low]) ? k : low;
+            high = drawn(h[k]) && (high == end || h[k] > h[high]) ? k : high;
         }
-        const double n = (double)(end - i);
-        if (isfinite(sum_y))
-            fprintf(out, "%c%.1f %.1f", down ? 'L' : 'M', axis_place(x, sum_x / n), axis_place(y, sum_y / n));
-        if (isfinite(sum_y) && !down)
-            fprintf(out, "h0.1"); /* so that a single point shows */
-        down = isfinite(sum_y);
+        const size_t first = low < high ? low : high, second = low < high ? high : low;
+        if (first < end)
+            put_point(&p, s->x[first], h[first]);
+        if (second < end && second != first)
+            put_point(&p, s->x[second], h[second]);
+        if (broken)
+            lift(&p);
+    }
+    lift(&p);
+    fprintf(out, "\"/>\n");
+    for (int i = 0; i < p.alone; i++)
+        fprintf(out, "<circle class=\"f%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\"/>\n", colour % COLOURS, p.dot[i][0],
+                p.dot[i][1]);
+}
+
+/* From the low end forth and along the high one back; in pieces where a run has no number. */
+static void put_band(FILE *out, const series *s, const double *low, const double *high, const axis *x, const axis *y,
+                     int colour)
+{
+    const size_t each = neighbours(s->count);
+    fprintf(out, "<path class=\"band f%d\" d=\"", colour % COLOURS);
+    for (size_t from = 0; from < s->count;) {
+        size_t to = from;
+        while (to < s->count && drawn(low[to]) && drawn(high[to]))
+            to++;
+        for (int side = 0; side < 2 && to > from; side++)
+            for (size_t n = 0; n < (to - from + each - 1) / each; n++) {
+                const size_t i = from + (side ? (to - from + each - 1) / each - 1 - n : n) * each;
+                double h = side ? high[i] : low[i];
+                for (size_t k = i; k < to && k < i + each; k++)
+                    h = side ? fmax(h, high[k]) : fmin(h, low[k]);
+                fprintf(out, "%c%.1f %.1f", side || n ? 'L' : 'M', axis_place(x, s->x[i]), axis_place(y, h));
+            }
+        fprintf(out, to > from ? "Z" : "");
+        from = to + 1;
     }
     fprintf(out, "\"/>\n");
 }
 
-static void begin_figure(FILE *out, const chart *c, const axis *x, const axis *y, bool alone)
+static bool has_band(const curves *of, int k)
+{
+    return of->low && of->high && of->group && of->group[k].count > 1;
+}
+
+static bool is_smoothed(const curves *of, const chart *c)
+{
+    return of->smooth > 0 && c->noisy;
+}
+
+static void put_run(FILE *out, const chart *c, const curves *of, size_t which, const axis *x, const axis *y, int k)
+{
+    const series *s = series_of(&of->run[k], which);
+    double *h = heights_of(c, s);
+    if (has_band(of, k)) {
+        double *low = heights_of(c, series_of(&of->low[k], which));
+        double *high = heights_of(c, series_of(&of->high[k], which));
+        if (is_smoothed(of, c)) {
+            smooth_out(low, s->count, of->smooth);
+            smooth_out(high, s->count, of->smooth);
+        }
+        put_band(out, s, low, high, x, y, k);
+        free(low);
+        free(high);
+    }
+    if (is_smoothed(of, c)) {
+        put_curve(out, s, h, x, y, "faint", k);
+        smooth_out(h, s->count, of->smooth);
+    }
+    put_curve(out, s, h, x, y, "curve", k);
+    free(h);
+}
+
+static void put_frame(FILE *out, const chart *c, const curves *of, size_t which)
+{
+    const extent e = extent_of(c, of, which);
+    axis x = axis_make(e.x0, e.x1, LEFT, RIGHT), y = axis_make(e.y0, e.y1, BOTTOM, TOP);
+    x.step = fmax(x.step, 1);                                                 /* there are no halves of steps */
+    y.step = c->logarithmic && y.step < 1 && y.high - y.low > 1 ? 1 : y.step; /* whole powers */
+    put_axes(out, c, &x, &y);
+    for (int k = 0; k < of->count; k++)
+        put_run(out, c, of, which, &x, &y, k);
+}
+
+/* What one would see: how many curves, from where to where. */
+static void put_description(FILE *out, const chart *c, const curves *of, size_t which)
+{
+    const extent e = extent_of(c, of, which);
+    int drawn_curves = 0;
+    for (int k = 0; k < of->count; k++)
+        drawn_curves += series_of(&of->run[k], which)->count > 0;
+    fprintf(out, "<desc>%d curve%s over %s %g to %g; heights from %s%.4g to %s%.4g%s.</desc>", drawn_curves,
+            drawn_curves == 1 ? "" : "s", c->x_title, e.x0, e.x1, c->logarithmic ? "2^" : "", e.y0,
+            c->logarithmic ? "2^" : "", e.y1, c->percent ? " %" : "");
+}
+
+static void put_title(FILE *out, const char *title)
+{
+    fprintf(out, "<title>%s</title><text class=\"title\" x=\"%d\" y=\"18\">%s</text>\n", title, LEFT, title);
+}
+
+static void begin_figure(FILE *out, const char *title, bool alone)
 {
     if (alone)
         report_svg_begin(out, WIDTH, HEIGHT);
     else
         fprintf(out, "<figure><svg viewBox=\"0 0 %d %d\" role=\"img\">", WIDTH, HEIGHT);
-    fprintf(out, "<title>%s</title><text class=\"title\" x=\"%d\" y=\"18\">%s</text>\n", c->title, LEFT, c->title);
-    put_axes(out, c, x, y);
+    put_title(out, title);
 }
 
 static void end_figure(FILE *out, bool alone)
@@ -109,14 +299,14 @@ static void end_figure(FILE *out, bool alone)
     fprintf(out, "</svg>%s\n", alone ? "" : "</figure>");
 }
 
-void chart_write(FILE *out, const chart *c, const run *runs, int count, size_t which)
+void chart_write(FILE *out, const chart *c, const curves *of, size_t which)
 {
-    axis x, y;
-    if (!find_extent(c, runs, count, which, &x, &y))
+    if (!chart_has(of, c, which))
         return;
-    begin_figure(out, c, &x, &y, false);
-    for (int k = 0; k < count; k++)
-        put_curve(out, c, series_of(&runs[k], which), &x, &y, k);
+    const chart own = suited(c, of, which);
+    begin_figure(out, own.title, false);
+    put_description(out, &own, of, which);
+    put_frame(out, &own, of, which);
     end_figure(out, false);
 }
 
@@ -153,9 +343,10 @@ void switches_write(FILE *out, const run *r, bool alone)
     const extent e = switches_extent(r);
     const axis x = axis_make(0, fmax(1, r->bits.x[r->bits.count - 1]), LEFT, RIGHT);
     const axis y = axis_make(fmin(e.y0, 0), e.y1, BOTTOM, TOP);
-    begin_figure(out, &c, &x, &y, alone);
-    put_curve(out, &c, &r->p, &x, &y, 0);
-    put_curve(out, &c, &r->threshold, &x, &y, 1);
+    begin_figure(out, c.title, alone);
+    put_axes(out, &c, &x, &y);
+    put_curve(out, &r->p, r->p.y, &x, &y, "curve", 0);
+    put_curve(out, &r->threshold, r->threshold.y, &x, &y, "curve", 1);
     for (size_t i = 0; i < r->switched.count; i++) {
         char text[48];
         snprintf(text, sizeof text, "%g bits until %g", r->switched.y[i], r->switched.x[i]);
@@ -195,7 +386,8 @@ void updates_write(FILE *out, const run *r, bool alone)
         last--;
     const axis x = axis_make(fmin(first + UPDATE_FIRST - 1, -4), fmax(last + UPDATE_FIRST, 1), LEFT, RIGHT);
     const axis y = axis_make(0, 120 * (double)most / (double)r->updated, BOTTOM, TOP); /* room for the shares */
-    begin_figure(out, &c, &x, &y, alone);
+    begin_figure(out, c.title, alone);
+    put_axes(out, &c, &x, &y);
     fprintf(out, "<g class=\"cells\">");
     for (int i = first; i <= last; i++) {
         const double left = axis_place(&x, i + UPDATE_FIRST - 1), right = axis_place(&x, i + UPDATE_FIRST);
@@ -213,33 +405,150 @@ void updates_write(FILE *out, const run *r, bool alone)
     end_figure(out, alone);
 }
 
-static void put_legend(FILE *out, const run *runs, int count, int top)
+/* ------------------------------------------------------------------------------------------------ legends */
+
+void chart_key(FILE *out, int curve)
 {
-    for (int k = 0; k < count; k++) {
-        const char *slash = strrchr(runs[k].name, '/');
-        const int x = LEFT + k % 4 * 140, y = top + k / 4 * 18;
-        fprintf(out, "<path class=\"curve c%d\" d=\"M%d %dh28\"/><text x=\"%d\" y=\"%d\">", k % COLOURS, x, y, x + 34,
-                y + 4);
-        svg_text(out, slash ? slash + 1 : runs[k].name);
+    fprintf(out, "<svg class=\"key\" viewBox=\"0 0 30 10\" aria-hidden=\"true\"><path class=\"curve ");
+    put_colour(out, curve);
+    fprintf(out, "\" d=\"M1 5H29\"/></svg> ");
+}
+
+static int runs_of(const curves *of, int k)
+{
+    return of->group ? of->group[k].count : 1;
+}
+
+void chart_legend(FILE *out, const curves *of)
+{
+    fprintf(out, "<ul class=\"legend\">");
+    for (int k = 0; k < of->count; k++) {
+        fprintf(out, "<li>");
+        chart_key(out, k);
+        svg_text(out, of->run[k].name);
+        if (runs_of(of, k) > 1)
+            fprintf(out, " (%d runs)", runs_of(of, k));
+        fprintf(out, "</li>");
+    }
+    fprintf(out, "</ul>\n");
+}
+
+static void add_words(char text[CHART_NOTE], const char *words)
+{
+    snprintf(text + strlen(text), CHART_NOTE - strlen(text), "%s%s", text[0] ? " " : "", words);
+}
+
+const char *chart_note(const curves *of, char text[CHART_NOTE])
+{
+    bool several = false, many = false;
+    char smoothed[160];
+    text[0] = '\0';
+    for (int k = 0; k < of->count; k++) {
+        several = several || has_band(of, k);
+        many = many || of->run[k].loss.count > MOST_POINTS;
+    }
+    if (several)
+        add_words(text, "Curves of several runs, which differ in the seed alone, are means; bands go from the lowest "
+                        "run to the highest.");
+    if (of->smooth > 0) {
+        snprintf(smoothed, sizeof smoothed,
+                 "Smoothed: exponential mean, weight %g of what came before, corrected at "
+                 "the start; faint: as logged.",
+                 of->smooth);
+        add_words(text, smoothed);
+    }
+    if (many)
+        add_words(text,
+                  "Of neighbouring points that the paper cannot tell apart the lowest and the highest are drawn.");
+    return text;
+}
+
+/* Room for the longest name, from its bytes: as many columns as fit. */
+typedef struct legend {
+    int columns, width, letters;
+} legend;
+enum { KEY = 34, LETTER = 7, LEAST = 140 };
+
+static legend legend_of(const curves *of)
+{
+    size_t longest = 0;
+    for (int k = 0; k < of->count; k++) {
+        const size_t length = strlen(of->run[k].name) + (runs_of(of, k) > 1 ? 10 : 0);
+        longest = length > longest ? length : longest;
+    }
+    const int most = (RIGHT - LEFT - KEY) / LETTER, letters = longest < (size_t)most ? (int)longest : most;
+    const int wanted = KEY + LETTER * letters + 12, width = wanted > LEAST ? wanted : LEAST;
+    const int columns = (RIGHT - LEFT) / width;
+    return (legend){columns > 0 ? columns : 1, width, most};
+}
+
+static int legend_height(const curves *of)
+{
+    const legend l = legend_of(of);
+    return 18 * ((of->count + l.columns - 1) / l.columns);
+}
+
+/* A name that the paper has no room for loses its beginning, which names of one place share. */
+static void put_legend(FILE *out, const curves *of, int top)
+{
+    const legend l = legend_of(of);
+    for (int k = 0; k < of->count; k++) {
+        const char *name = of->run[k].name;
+        const int x = LEFT + k % l.columns * l.width, y = top + k / l.columns * 18;
+        const size_t length = strlen(name), room = (size_t)l.letters - (runs_of(of, k) > 1 ? 10 : 0);
+        const char *from = length > room ? name + length - room + 3 : name;
+        while (from > name && (*from & 0xc0) == 0x80) /* within a character */
+            from++;
+        fprintf(out, "<path class=\"curve ");
+        put_colour(out, k);
+        fprintf(out, "\" d=\"M%d %dh28\"/><text x=\"%d\" y=\"%d\">%s", x, y, x + KEY, y + 4, from > name ? "..." : "");
+        svg_text(out, from);
+        if (runs_of(of, k) > 1)
+            fprintf(out, " (%d runs)", runs_of(of, k));
         fprintf(out, "</text>\n");
     }
 }
 
-void charts_write_alone(FILE *out, int charts, const chart *c, const size_t *which, const run *runs, int count)
+/* Lines of about as many letters as the paper is wide. Returns how many. With NULL it only counts. */
+static int put_note(FILE *out, const char *note, int top)
 {
-    const int bottom = charts * HEIGHT + 18 * ((count + 3) / 4) + 12;
-    report_svg_begin(out, WIDTH, bottom);
+    enum { LINE = 92 };
+    int lines = 0;
+    while (*note) {
+        int length = (int)strlen(note);
+        if (length > LINE)
+            for (length = LINE; length > 1 && note[length] != ' ';)
+                length--;
+        if (out)
+            fprintf(out, "<text x=\"%d\" y=\"%d\">%.*s</text>\n", LEFT, top + 15 * lines, length, note);
+        note += length + (note[length] == ' ');
+        lines++;
+    }
+    return lines;
+}
+
+void charts_write_alone(FILE *out, int charts, const chart *c, const size_t *which, const curves *of)
+{
+    char note[CHART_NOTE];
+    curves told = *of;
+    bool noisy = false;
+    for (int i = 0; i < charts; i++)
+        noisy = noisy || c[i].noisy;
+    told.smooth = noisy ? of->smooth : 0;
+    const int legend_top = charts * HEIGHT + 12, note_top = legend_top + legend_height(of) + 4;
+    chart_note(&told, note);
+    report_svg_begin(out, WIDTH, note_top + 15 * put_note(NULL, note, 0));
     for (int i = 0; i < charts; i++) {
-        axis x, y;
-        if (!find_extent(&c[i], runs, count, which[i], &x, &y))
+        if (!chart_has(of, &c[i], which[i]))
             continue;
-        fprintf(out, "<g transform=\"translate(0 %d)\"><text class=\"title\" x=\"%d\" y=\"18\">%s</text>\n", i * HEIGHT,
-                LEFT, c[i].title);
-        put_axes(out, &c[i], &x, &y);
-        for (int k = 0; k < count; k++)
-            put_curve(out, &c[i], series_of(&runs[k], which[i]), &x, &y, k);
+        fprintf(out, "<g transform=\"translate(0 %d)\">", i * HEIGHT);
+        const chart own = suited(&c[i], of, which[i]);
+        put_title(out, own.title);
+        put_description(out, &own, of, which[i]);
+        put_frame(out, &own, of, which[i]);
         fprintf(out, "</g>\n");
     }
-    put_legend(out, runs, count, charts * HEIGHT + 12);
+    put_legend(out, of, legend_top);
+    put_note(out, note, note_top);
     fprintf(out, "</svg>\n");
 }

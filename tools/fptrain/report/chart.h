@@ -3,19 +3,39 @@
 #ifndef FPTRAIN_REPORT_CHART_H
 #define FPTRAIN_REPORT_CHART_H
 
-#include "report/run_data.h"
+#include "report/group.h"
 
-/* In the colours of the legend. */
 typedef struct chart {
     const char *title, *x_title;
     bool logarithmic; /* the y axis, base 2 */
     bool percent;
+    bool noisy; /* smoothed where that is asked for */
+    bool wide;  /* logarithmic where the highest is more than 100 times the lowest, and all are above zero */
 } chart;
-void chart_write(FILE *out, const chart *c, const run *runs, int count, size_t place_of_series);
+
+/* What is drawn: a curve of each run, in the colours of the legend. */
+typedef struct curves {
+    int count;
+    const run *run;
+    const run *low, *high; /* the ends of a band around each curve; NULL: there are none */
+    const group *group;    /* how many runs a curve is the mean of; NULL: each of one */
+    double smooth;         /* the weight of what came before in an exponential mean, 0..1; 0: as logged */
+} curves;
+curves curves_of(const groups *g, double smooth);
+
+bool chart_has(const curves *of, const chart *c, size_t place_of_series); /* whether there is anything to draw */
+void chart_write(FILE *out, const chart *c, const curves *of, size_t place_of_series); /* nothing where there is not */
+/* A list of HTML with the colours and names of the curves. */
+void chart_legend(FILE *out, const curves *of);
+/* A piece of a curve in its colour, for the line of a table. */
+void chart_key(FILE *out, int curve);
+/* Sentences about bands, smoothing and points that were left out, without mark-up; empty where there is nothing to
+ * say. */
+enum { CHART_NOTE = 512 };
+const char *chart_note(const curves *of, char text[CHART_NOTE]);
 
 /* A file of its own: the charts below one another, with the legend. */
-void charts_write_alone(FILE *out, int charts, const chart *c, const size_t *place_of_series, const run *runs,
-                        int count);
+void charts_write_alone(FILE *out, int charts, const chart *c, const size_t *place_of_series, const curves *of);
 
 /* Of one run, where the log has them: p and threshold with the switches; how large updates were. alone: a file of its
  * own, else a figure of the page. */

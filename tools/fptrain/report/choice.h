@@ -5,6 +5,7 @@
 
 typedef struct report_choice {
     const char *tensors;             /* pattern of names */
+    double smooth;                   /* as in curves (chart.h) */
     int notes, oracles;
     char **note;                     /* keys in summary.json */
     char **oracle_name;              /* formats for which the scale of an oracle is told */

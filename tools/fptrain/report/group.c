@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "report/group.h"
+#include "report/labels.h"
 
 bool group_tells(const settings_key *key)
 {
@@ -20,9 +21,8 @@ static bool same_settings(const settings *a, const settings *b)
     return settings_difference(a, b, group_tells) < 0 && settings_same_formats(a, b) && settings_same_network(a, b);
 }
 
-/* What the names of the members begin with, up to a mark between words; of one run its name. Directories above are left
- * out. */
-static char *label_of(const group *g)
+/* What the names of the members begin with, up to a mark between words; of one run its name. */
+static char *path_of(const group *g)
 {
     const char *first = g->member[0]->name;
     size_t length = strlen(first);
@@ -40,14 +40,9 @@ static char *label_of(const group *g)
         length--;
     if (length == 0)
         length = strlen(first);
-    size_t from = length;
-    while (from > 0 && first[from - 1] != '/')
-        from--;
-    if (from == length) /* "/" */
-        from = 0;
-    char *label = need(length - from + 1, 1);
-    memcpy(label, first + from, length - from);
-    return label;
+    char *path = need(length + 1, 1);
+    memcpy(path, first, length);
+    return path;
 }
 
 /* ------------------------------------------------------------------------------------------------ means */
@@ -57,8 +52,8 @@ static const series *at(const void *of, size_t place)
     return (const series *)((const char *)of + place);
 }
 
-/* y at x; NaN: there is no such point. Points come in the order of x. */
-static double find(const series *s, double x)
+/* y at x; NULL: there is no such point. Points come in the order of x. */
+static const double *find(const series *s, double x)
 {
     size_t low = 0, high = s->count;
     while (low < high) {
@@ -68,36 +63,70 @@ static double find(const series *s, double x)
         else
             high = middle;
     }
-    return low < s->count && s->x[low] == x ? s->y[low] : NAN;
+    return low < s->count && s->x[low] == x ? &s->y[low] : NULL;
 }
 
-/* At the points of the first; where others lack one, over those that have it. Scales are averaged as powers of two. */
-static void average(series *to, int count, const series *const *from, bool scales)
+static int compare(const void *a, const void *b)
 {
-    for (size_t i = 0; i < from[0]->count; i++) {
-        double sum = 0, n = 0;
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Every x that one of the curves has, once, in order; for free(). */
+static double *all_places(int count, const series *const *from, size_t *places)
+{
+    size_t n = 0;
+    for (int k = 0; k < count; k++)
+        n += from[k]->count;
+    double *x = need(n + 1, sizeof *x);
+    n = 0;
+    for (int k = 0; k < count; k++) {
+        if (from[k]->count)
+            memcpy(x + n, from[k]->x, from[k]->count * sizeof *x);
+        n += from[k]->count;
+    }
+    qsort(x, n, sizeof *x, compare);
+    *places = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!*places || x[i] > x[*places - 1])
+            x[(*places)++] = x[i];
+    return x;
+}
+
+/* Where only some have a point, over those; where one has no number, there is none. Scales are averaged as powers of
+ * two. low, high: the ends of the range; NULL: not asked for. */
+static void average(series *mean, series *low, series *high, int count, const series *const *from, bool scales)
+{
+    size_t places;
+    double *x = all_places(count, from, &places);
+    for (size_t i = 0; i < places; i++) {
+        double sum = 0, n = 0, least = INFINITY, most = -INFINITY;
         for (int k = 0; k < count; k++) {
-            const double y = k ? find(from[k], from[0]->x[i]) : from[0]->y[i];
-            if (k && isnan(y))
+            const double *y = find(from[k], x[i]);
+            if (!y)
                 continue;
-            sum += scales ? log2(y) : y;
+            sum += scales ? log2(*y) : *y;
+            least = fmin(least, *y);
+            most = fmax(most, *y);
             n++;
         }
-        series_add(to, from[0]->x[i], scales ? exp2(sum / n) : sum / n);
+        series_add(mean, x[i], scales ? exp2(sum / n) : sum / n);
+        if (low)
+            series_add(low, x[i], isfinite(sum) ? least : NAN);
+        if (high)
+            series_add(high, x[i], isfinite(sum) ? most : NAN);
     }
+    free(x);
 }
 
-static void average_curves(run *mean, const group *g)
+static const size_t curves_of_runs[] = {offsetof(run, loss),  offsetof(run, accuracy), offsetof(run, accuracy_fp32),
+                                        offsetof(run, move),  offsetof(run, scale),    offsetof(run, vanished),
+                                        offsetof(run, widest)};
+enum { CURVES = sizeof curves_of_runs / sizeof *curves_of_runs };
+
+static series *series_at(run *r, int curve)
 {
-    static const size_t places[] = {offsetof(run, loss), offsetof(run, accuracy), offsetof(run, accuracy_fp32),
-                                    offsetof(run, move), offsetof(run, scale)};
-    const series **from = need((size_t)g->count, sizeof *from);
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        for (int k = 0; k < g->count; k++)
-            from[k] = at(g->member[k], places[i]);
-        average((series *)((char *)mean + places[i]), g->count, from, places[i] == offsetof(run, scale));
-    }
-    free(from);
+    return (series *)((char *)r + curves_of_runs[curve]);
 }
 
 static void average_track(track *mean, const group *g, const track *first)
@@ -126,50 +155,74 @@ static void average_track(track *mean, const group *g, const track *first)
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         for (int k = 0; k < g->count; k++)
             from[k] = own[k] ? at(own[k], places[i]) : &none;
-        average((series *)((char *)mean + places[i]), g->count, from, places[i] == offsetof(track, alpha));
+        average((series *)((char *)mean + places[i]), NULL, NULL, g->count, from, places[i] == offsetof(track, alpha));
     }
     free(own);
     free(from);
 }
 
 /* Over the chosen gradients of a step: the share that vanished, and the largest deviation. */
-static void gather(run *mean, const char *tensors)
+static void gather(run *to, const run *r, const char *tensors)
 {
     const series *steps = NULL;
-    for (size_t i = 0; i < mean->track_count; i++) {
-        const track *t = &mean->tracks[i];
+    for (size_t i = 0; i < r->track_count; i++) {
+        const track *t = &r->tracks[i];
         if (fnmatch(tensors, t->name, 0) == 0 && (!steps || t->alpha.count > steps->count))
             steps = &t->alpha;
     }
     for (size_t k = 0; steps && k < steps->count; k++) {
         double vanished = 0, elements = 0, widest = NAN;
-        for (size_t i = 0; i < mean->track_count; i++) {
-            const track *t = &mean->tracks[i];
+        for (size_t i = 0; i < r->track_count; i++) {
+            const track *t = &r->tracks[i];
             if (fnmatch(tensors, t->name, 0) != 0)
                 continue;
-            const double share = find(&t->underflow_share, steps->x[k]);
-            const double weight = isnan(share) ? 0 : (double)t->elements / (double)t->underflow_share.count;
-            vanished += weight > 0 ? share * weight : 0;
+            const double *share = find(&t->underflow_share, steps->x[k]);
+            const double *deviation = find(&t->deviation, steps->x[k]);
+            const double weight = share ? (double)t->elements / (double)t->underflow_share.count : 0;
+            vanished += weight > 0 ? *share * weight : 0;
             elements += weight;
-            widest = fmax(widest, find(&t->deviation, steps->x[k]));
+            widest = deviation ? fmax(widest, *deviation) : widest;
         }
-        series_add(&mean->vanished, steps->x[k], elements > 0 ? vanished / elements : NAN);
-        series_add(&mean->widest, steps->x[k], widest);
+        if (elements > 0)
+            series_add(&to->vanished, steps->x[k], vanished / elements);
+        if (!isnan(widest))
+            series_add(&to->widest, steps->x[k], widest);
     }
 }
 
-static void make_mean(run *mean, const group *g, const char *tensors)
+static void average_curves(groups *all, int k, const char *tensors)
+{
+    const group *g = &all->group[k];
+    const series **from = need((size_t)g->count, sizeof *from);
+    run *own = need((size_t)g->count, sizeof *own); /* the two curves that are gathered */
+    for (int m = 0; m < g->count; m++)
+        gather(&own[m], g->member[m], tensors);
+    for (int i = 0; i < CURVES; i++) {
+        const size_t place = curves_of_runs[i];
+        for (int m = 0; m < g->count; m++)
+            from[m] =
+                at(place == offsetof(run, vanished) || place == offsetof(run, widest) ? &own[m] : g->member[m], place);
+        average(series_at(&all->mean[k], i), series_at(&all->low[k], i), series_at(&all->high[k], i), g->count, from,
+                place == offsetof(run, scale));
+    }
+    for (int m = 0; m < g->count; m++) {
+        series_free(&own[m].vanished);
+        series_free(&own[m].widest);
+    }
+    free(own);
+    free(from);
+}
+
+static void make_mean(run *mean, const group *g)
 {
     const run *first = g->member[0];
-    *mean = (run){.name = label_of(g),
-                  .settings = first->settings,
+    *mean = (run){.settings = first->settings,
                   .last_loss = NAN,
                   .best = NAN,
                   .last = NAN,
                   .last_fp32 = NAN,
                   .track_count = first->track_count,
                   .tracks = need(first->track_count + 1, sizeof *mean->tracks)};
-    average_curves(mean, g);
     for (int k = 0; k < g->count; k++) {
         for (int i = 0; i < UPDATE_BINS; i++)
             mean->updates[i] += g->member[k]->updates[i];
@@ -177,12 +230,28 @@ static void make_mean(run *mean, const group *g, const char *tensors)
     }
     for (size_t i = 0; i < first->track_count; i++)
         average_track(&mean->tracks[i], g, &first->tracks[i]);
-    gather(mean, tensors);
+}
+
+/* Names by which groups can be told apart. */
+static void name_groups(groups *all)
+{
+    char **paths = need((size_t)all->count, sizeof *paths);
+    for (int k = 0; k < all->count; k++)
+        paths[k] = path_of(&all->group[k]);
+    all->label = labels_make(all->count, (const char *const *)paths);
+    for (int k = 0; k < all->count; k++) {
+        all->mean[k].name = all->label[k];
+        free(paths[k]);
+    }
+    free(paths);
 }
 
 groups groups_make(const run *runs, int count, const char *tensors)
 {
-    groups all = {0, need((size_t)count, sizeof *all.group), need((size_t)count, sizeof *all.mean)};
+    groups all = {.group = need((size_t)count, sizeof *all.group),
+                  .mean = need((size_t)count, sizeof *all.mean),
+                  .low = need((size_t)count, sizeof *all.low),
+                  .high = need((size_t)count, sizeof *all.high)};
     for (int i = 0; i < count; i++) {
         int k = 0;
         while (k < all.count && !same_settings(&all.group[k].member[0]->settings, &runs[i].settings))
@@ -194,8 +263,11 @@ groups groups_make(const run *runs, int count, const char *tensors)
         }
         g->member[g->count++] = &runs[i];
     }
-    for (int k = 0; k < all.count; k++)
-        make_mean(&all.mean[k], &all.group[k], tensors);
+    for (int k = 0; k < all.count; k++) {
+        make_mean(&all.mean[k], &all.group[k]);
+        average_curves(&all, k, tensors);
+    }
+    name_groups(&all);
     return all;
 }
 
@@ -209,20 +281,57 @@ static void free_mean(run *mean)
         series_free(&mean->tracks[i].deviation);
         series_free(&mean->tracks[i].quantile);
     }
-    series *const all[] = {&mean->loss, &mean->scale,    &mean->accuracy, &mean->accuracy_fp32,
-                           &mean->move, &mean->vanished, &mean->widest};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        series_free(all[i]);
     free(mean->tracks);
-    free(mean->name);
+}
+
+static void free_curves(run *of)
+{
+    for (int i = 0; i < CURVES; i++)
+        series_free(series_at(of, i));
 }
 
 void groups_free(groups *g)
 {
     for (int k = 0; k < g->count; k++) {
         free_mean(&g->mean[k]);
+        free_curves(&g->mean[k]);
+        free_curves(&g->low[k]);
+        free_curves(&g->high[k]);
         free(g->group[k].member);
     }
+    labels_free(g->count, g->label);
     free(g->group);
     free(g->mean);
+    free(g->low);
+    free(g->high);
+}
+
+/* ------------------------------------------------------------------------------------------------ figures */
+
+void figure_add(figure *f, double x)
+{
+    if (isnan(x))
+        return;
+    f->low = f->count ? fmin(f->low, x) : x;
+    f->high = f->count ? fmax(f->high, x) : x;
+    f->sum += x;
+    f->count++;
+}
+
+figure figure_of_runs(const group *g, size_t place)
+{
+    figure f = {0};
+    for (int i = 0; i < g->count; i++)
+        figure_add(&f, *(const double *)((const char *)g->member[i] + place));
+    return f;
+}
+
+figure figure_of_notes(const group *g, const char *key)
+{
+    figure f = {0};
+    for (int i = 0; i < g->count; i++) {
+        const json_t *value = json_object_get(g->member[i]->notes, key);
+        figure_add(&f, json_is_number(value) ? json_number_value(value) : NAN);
+    }
+    return f;
 }

@@ -14,10 +14,21 @@ typedef struct groups {
     int count;
     group *group;
     run *mean; /* of each group: its name is what those of the members begin with, curves are means over them */
+    run *low, *high; /* of these only curves: the range of the members */
+    char **label;    /* names of the means */
 } groups;
 /* tensors: the pattern (of fnmatch) of those whose gradients are looked at. */
 groups groups_make(const run *runs, int count, const char *tensors);
 void groups_free(groups *g);
 bool group_tells(const settings_key *key); /* whether runs of other values here are of other groups */
+
+/* Over the runs of a group: mean, and the range. */
+typedef struct figure {
+    double sum, low, high;
+    int count;
+} figure;
+void figure_add(figure *f, double x); /* NaN is none */
+figure figure_of_runs(const group *g, size_t place_of_double);
+figure figure_of_notes(const group *g, const char *key); /* those that are numbers */
 
 #endif

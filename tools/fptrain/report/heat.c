@@ -15,17 +15,17 @@
 /* The width of the paper, of the cells and of the names, where rows begin and how high they are; what the column of
  * zeros takes from the cells, and how much of it is filled. */
 enum { WIDTH = 640, CELLS = 460, NAMES = 172, TOP = 30, ROW = 13, ZEROS = 24, ZEROS_DRAWN = 16 };
+/* How dark a cell may be, in so many steps; formats that are told below a map; how far out of what occurs limits are
+ * shown. */
+enum { LEVELS = 20, FORMATS = 8, BESIDE = 8 };
 
-static double darkness(const heat *h, const double *row, int column)
+static double darkness(const heat *h, double share, double largest)
 {
-    double largest = 0;
     if (h->shade == SHADE_SHARES)
-        return row[column] <= 1e-6 ? 0 : 1 + log10(row[column]) / 6;
+        return share <= 1e-6 ? 0 : 1 + log10(share) / 6;
     if (h->shade == SHADE_SCALES)
-        return row[column] <= 1 ? 0 : log2(row[column]) / log2(h->most);
-    for (int i = 0; i < h->columns; i++)
-        largest = row[i] > largest ? row[i] : largest;
-    return largest > 0 ? row[column] / largest : 0;
+        return share <= 1 ? 0 : log2(share) / log2(h->most);
+    return largest > 0 ? share / largest : 0;
 }
 
 static int left_of(const heat *h)
@@ -33,60 +33,184 @@ static int left_of(const heat *h)
     return NAMES + (h->zeros ? ZEROS : 0);
 }
 
-static void put_cell(FILE *out, double left, int top, double width, double dark)
+/* 0: none; what is there at all shows. */
+static int level_of(double dark)
 {
-    if (dark > 0.004)
-        fprintf(out, "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" opacity=\"%.2f\"/>", left, top, width,
-                ROW - 1, dark);
+    const int level = (int)(dark * LEVELS + 0.5);
+    return !(dark > 0.004) ? 0 : level < 1 ? 1 : level > LEVELS ? LEVELS : level;
 }
 
-static void put_row(FILE *out, const heat *h, int row)
+/* Of every cell, row by row; for free(). */
+static unsigned char *levels_of(const heat *h)
 {
-    const double *share = h->share + (size_t)row * (size_t)h->columns;
-    const int top = TOP + row * ROW, left = left_of(h);
+    unsigned char *levels = need((size_t)h->rows * (size_t)h->columns + 1, 1);
+    for (int row = 0; row < h->rows; row++) {
+        const double *share = h->share + (size_t)row * (size_t)h->columns;
+        double largest = 0;
+        for (int i = 0; i < h->columns; i++)
+            largest = share[i] > largest ? share[i] : largest;
+        for (int i = 0; i < h->columns; i++)
+            levels[row * h->columns + i] =
+                (unsigned char)(isnan(share[i]) ? 0 : level_of(darkness(h, share[i], largest)));
+    }
+    return levels;
+}
+
+static void put_cell(FILE *out, double left, int row, double width)
+{
+    fprintf(out, "M%.1f %dh%.1fv%dh-%.1fz", left, TOP + row * ROW, width, ROW - 1, width);
+}
+
+static void begin_level(FILE *out, int level, bool *begun)
+{
+    if (!*begun)
+        fprintf(out, "<path opacity=\"%.2f\" d=\"", (double)level / LEVELS);
+    *begun = true;
+}
+
+/* The cells that are so dark as one path, equal neighbours as one cell: a map of many tensors stays small. */
+static void put_level(FILE *out, const heat *h, const unsigned char *levels, int level)
+{
+    const int left = left_of(h);
     const double width = (double)(NAMES + CELLS - left) / h->columns;
-    fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", NAMES - 6, top + ROW - 3);
+    bool any = false;
+    for (int row = 0; row < h->rows; row++) {
+        const unsigned char *of = levels + row * h->columns;
+        for (int i = 0, next; i < h->columns; i = next) {
+            next = i + 1;
+            if (of[i] != level)
+                continue;
+            while (next < h->columns && of[next] == level)
+                next++;
+            begin_level(out, level, &any);
+            put_cell(out, left + i * width, row, (next - i) * width);
+        }
+        if (h->zeros && level_of(h->zeros[row]) == level) {
+            begin_level(out, level, &any);
+            put_cell(out, NAMES, row, ZEROS_DRAWN);
+        }
+    }
+    fprintf(out, any ? "\"/>\n" : "");
+}
+
+static void put_limits_of(FILE *out, const limits *l)
+{
+    svg_text(out, l->spec);
+    fprintf(out, ": 2^%d, ", l->smallest);
+    if (l->has_normal)
+        fprintf(out, "2^%d, ", l->normal);
+    fprintf(out, "2^%d", l->largest);
+}
+
+static void put_name(FILE *out, const heat *h, int row)
+{
+    fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", NAMES - 6, TOP + row * ROW + ROW - 3);
+    if (h->limit && h->limit[row].spec) {
+        fprintf(out, "<title>");
+        put_limits_of(out, &h->limit[row]);
+        fprintf(out, "</title>");
+    }
     svg_text(out, h->row_name[row]);
-    fprintf(out, "</text>");
-    if (h->zeros)
-        put_cell(out, NAMES, top, ZEROS_DRAWN, h->zeros[row]);
-    for (int i = 0; i < h->columns; i++)
-        put_cell(out, left + i * width, top, width + 0.3, isnan(share[i]) ? 0 : darkness(h, share, i));
-    fprintf(out, "\n");
+    fprintf(out, "</text>\n");
+}
+
+/* ------------------------------------------------------------------------------------------------ limits */
+
+typedef enum limit_kind { SMALLEST, NORMAL, LARGEST, LIMITS } limit_kind;
+static const char *const limit_names[LIMITS] = {"smallest", "normal", "largest"};
+static const char *const limit_words[LIMITS] = {"smallest value", "smallest normal value", "largest value"};
+
+/* Left of the column of the smallest, right of that of the largest. False: there is no such place. */
+static bool place_limit(const heat *h, const limits *l, limit_kind kind, double *place)
+{
+    if (!l->spec || (kind == NORMAL && !l->has_normal))
+        return false;
+    *place = kind == SMALLEST ? l->smallest - 0.5 : kind == NORMAL ? l->normal - 0.5 : l->largest + 0.5;
+    return *place >= h->x_first - 1e-9 && *place <= h->x_last + 1e-9;
+}
+
+/* The formats of the rows, each once, FORMATS at most. */
+static int find_formats(const heat *h, const limits *found[FORMATS])
+{
+    int count = 0;
+    for (int row = 0; h->limit && row < h->rows && count < FORMATS; row++) {
+        int i = 0;
+        while (i < count && strcmp(found[i]->spec, h->limit[row].spec ? h->limit[row].spec : found[i]->spec) != 0)
+            i++;
+        if (i == count && h->limit[row].spec)
+            found[count++] = &h->limit[row];
+    }
+    return count;
+}
+
+static int bottom_of(const heat *h)
+{
+    const limits *found[FORMATS];
+    const int formats = find_formats(h, found);
+    return TOP + h->rows * ROW + 38 + (formats ? 18 + 14 * formats : 0);
+}
+
+static void put_limits(FILE *out, const heat *h, const axis *x)
+{
+    const limits *found[FORMATS];
+    const int formats = find_formats(h, found), top = TOP + h->rows * ROW + 52;
+    double place;
+    for (int kind = 0; formats && kind < LIMITS; kind++) {
+        fprintf(out, "<path class=\"limit %s\" d=\"", limit_names[kind]);
+        for (int row = 0; row < h->rows; row++)
+            if (place_limit(h, &h->limit[row], (limit_kind)kind, &place))
+                fprintf(out, "M%.1f %dv%d", axis_place(x, place), TOP + row * ROW, ROW);
+        fprintf(out, "\"/>\n<path class=\"limit %s\" d=\"M%d %dh24\"/><text x=\"%d\" y=\"%d\">%s</text>\n",
+                limit_names[kind], NAMES + 160 * kind, top - 4, NAMES + 160 * kind + 30, top, limit_words[kind]);
+    }
+    for (int i = 0; i < formats; i++) {
+        fprintf(out, "<text x=\"%d\" y=\"%d\">", NAMES, top + 16 + 14 * i);
+        put_limits_of(out, found[i]);
+        fprintf(out, "</text>\n");
+    }
 }
 
 static void put_heat(FILE *out, const heat *h)
 {
     const int bottom = TOP + h->rows * ROW, left = left_of(h);
-    const axis x = axis_make(h->x_first, h->x_last, left, NAMES + CELLS);
+    axis x = axis_make(h->x_first, h->x_last, left, NAMES + CELLS);
+    x.step = fmax(x.step, 1);
+    unsigned char *levels = levels_of(h);
     fprintf(out, "<title>");
     svg_text(out, h->title);
-    fprintf(out, "</title><text class=\"title\" x=\"4\" y=\"18\">");
+    fprintf(out,
+            "</title><desc>A row for each of %d tensors; %s from %g to %g.</desc><text class=\"title\" x=\"4\" "
+            "y=\"18\">",
+            h->rows, h->x_title, ceil(h->x_first), floor(h->x_last));
     svg_text(out, h->title);
     fprintf(out, "</text>\n<g class=\"cells\">");
     for (int i = 0; i < h->rows; i++)
-        put_row(out, h, i);
+        put_name(out, h, i);
+    for (int level = 1; level <= LEVELS; level++)
+        put_level(out, h, levels, level);
+    free(levels);
     fprintf(out, "</g><g class=\"axis\"><path d=\"M%d %dV%dH%d\"/>\n", left, TOP, bottom, NAMES + CELLS);
     if (h->zeros)
         fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">zero</text>\n", NAMES + ZEROS_DRAWN / 2,
                 bottom + 18);
-    for (double t = ceil(x.low / x.step) * x.step; t <= x.high + 1e-9 * x.step; t += x.step)
+    for (double t = ceil((x.low + (h->zeros ? 1.5 : 0)) / x.step) * x.step; t <= x.high + 1e-9 * x.step; t += x.step)
         fprintf(out, "<path d=\"M%.1f %dv5\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%g</text>\n",
                 axis_place(&x, t), bottom, axis_place(&x, t), bottom + 18, fabs(t) < 1e-9 * x.step ? 0 : t);
     fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text></g>\n", NAMES + CELLS / 2, bottom + 33,
             h->x_title);
+    put_limits(out, h, &x);
 }
 
 void heat_write(FILE *out, const heat *h)
 {
-    fprintf(out, "<figure><svg class=\"heat\" viewBox=\"0 0 %d %d\" role=\"img\">", WIDTH, TOP + h->rows * ROW + 38);
+    fprintf(out, "<figure><svg class=\"heat\" viewBox=\"0 0 %d %d\" role=\"img\">", WIDTH, bottom_of(h));
     put_heat(out, h);
     fprintf(out, "</svg></figure>\n");
 }
 
 void heat_write_alone(FILE *out, const heat *h)
 {
-    report_svg_begin(out, WIDTH, TOP + h->rows * ROW + 38);
+    report_svg_begin(out, WIDTH, bottom_of(h));
     put_heat(out, h);
     fprintf(out, "</svg>\n");
 }
@@ -119,7 +243,21 @@ static bool has_row(const track *t, heat_kind kind, const char *tensors)
                                   : t->underflow > 0;
 }
 
-/* From the lowest to the highest exponent that occurs, or from the first step to the last; and how many columns. */
+/* Takes in the exponents that are frequent enough to show. */
+static void widen(const track *t, double *first, double *last)
+{
+    uint64_t most = 0;
+    for (int k = 0; k < BINS; k++)
+        most = t->exponents[k] > most ? t->exponents[k] : most;
+    for (int k = 0; k < BINS; k++) {
+        if (!level_of((double)t->exponents[k] / (double)(most ? most : 1)))
+            continue;
+        *first = fmin(*first, k + LOWEST);
+        *last = fmax(*last, k + LOWEST);
+    }
+}
+
+/* From the lowest to the highest exponent that shows, or from the first step to the last; and how many columns. */
 static int find_range(const run *r, heat_kind kind, int columns, double *first, double *last)
 {
     int points = 1;
@@ -128,19 +266,29 @@ static int find_range(const run *r, heat_kind kind, int columns, double *first, 
     for (size_t i = 0; i < r->track_count; i++) {
         const track *t = &r->tracks[i];
         const series *s = kind == HEAT_SCALE ? &t->alpha : &t->underflow_share;
-        for (int k = 0; kind == HEAT_EXPONENTS && t->exponents && k < BINS; k++) {
-            *first = t->exponents[k] ? fmin(*first, k + LOWEST) : *first;
-            *last = t->exponents[k] ? fmax(*last, k + LOWEST) : *last;
-        }
+        if (kind == HEAT_EXPONENTS && t->exponents)
+            widen(t, first, last);
         points = (int)s->count > points ? (int)s->count : points;
         for (size_t k = 0; kind != HEAT_EXPONENTS && k < s->count; k++) {
             *first = fmin(*first, s->x[k]);
             *last = fmax(*last, s->x[k]);
         }
     }
-    if (kind == HEAT_EXPONENTS)
-        return *first <= *last ? (int)(*last - *first) + 1 : 0;
     return points < columns ? points : columns;
+}
+
+/* Limits that are not far from what occurs are shown. */
+static int reach_limits(const heat *h, double *first, double *last)
+{
+    const double lowest = *first - BESIDE, highest = *last + BESIDE;
+    for (int i = 0; i < h->rows; i++) {
+        const limits *l = &h->limit[i];
+        if (l->spec && l->smallest >= lowest && l->smallest >= LOWEST)
+            *first = fmin(*first, l->smallest);
+        if (l->spec && l->largest <= highest && l->largest < LOWEST + BINS)
+            *last = fmax(*last, l->largest);
+    }
+    return (int)(*last - *first) + 1;
 }
 
 /* One scale for all tensors at all times is a curve, and no map. */
@@ -160,16 +308,30 @@ static double largest_cell(const heat *h)
     return most;
 }
 
+/* Of every row that there will be. */
+static void find_limits(heat *h, const run *r, const char *tensors)
+{
+    h->limit = need(r->track_count, sizeof *h->limit);
+    for (size_t i = 0; i < r->track_count; i++)
+        if (has_row(&r->tracks[i], HEAT_EXPONENTS, tensors))
+            h->limit[h->rows++] = limits_of(&r->settings, r->tracks[i].role, r->tracks[i].name);
+}
+
 bool heat_make(heat *h, const run *r, heat_kind kind, const char *tensors, int columns)
 {
-    static const char *const titles[HEATS] = {"Share that vanished (empty: none or under 1e-6, full: all)", NULL,
-                                              "Exponents (darkest: the most frequent); leftmost: zeros"};
+    static const char *const titles[HEATS] = {
+        "Share that vanished (empty: none or under 1e-6, full: all)", NULL,
+        "Exponents before rounding (darkest: the most frequent); leftmost: zeros"};
     static const shade shades[HEATS] = {SHADE_SHARES, SHADE_SCALES, SHADE_ROWS};
     double first, last;
     *h = (heat){.x_title = kind == HEAT_EXPONENTS ? "exponent, base 2" : "step", .shade = shades[kind]};
     h->columns = find_range(r, kind, columns, &first, &last);
     if (!(first <= last))
         return false;
+    if (kind == HEAT_EXPONENTS) {
+        find_limits(h, r, tensors);
+        h->columns = reach_limits(h, &first, &last);
+    }
     h->columns = last > first && h->columns < 2 ? 2 : h->columns; /* tracks of one line each, but not of the same */
     const double width = last > first ? (last - first) / (h->columns - 1) : 1;
     h->x_first = first - width / 2; /* a column stands around its step or exponent */
@@ -177,6 +339,7 @@ bool heat_make(heat *h, const run *r, heat_kind kind, const char *tensors, int c
     h->row_name = need(r->track_count, sizeof *h->row_name);
     h->share = need(r->track_count * (size_t)h->columns, sizeof *h->share);
     h->zeros = kind == HEAT_EXPONENTS ? need(r->track_count, sizeof *h->zeros) : NULL;
+    h->rows = 0;
     for (size_t i = 0; i < r->track_count; i++) {
         if (!has_row(&r->tracks[i], kind, tensors))
             continue;
@@ -202,5 +365,6 @@ void heat_free(heat *h)
     free(h->row_name);
     free(h->share);
     free(h->zeros);
+    free(h->limit);
     *h = (heat){.rows = 0};
 }

@@ -3,6 +3,7 @@
 #ifndef FPTRAIN_REPORT_HEAT_H
 #define FPTRAIN_REPORT_HEAT_H
 
+#include "report/limits.h"
 #include "report/run_data.h"
 
 /* Rows of cells: one row for a tensor, a darker cell for a larger number: by the logarithm of shares from 1e-6 to 1,
@@ -15,6 +16,7 @@ typedef struct heat {
     const char **row_name;
     double *share, most; /* rows x columns; NaN: nothing there; the largest */
     double *zeros;       /* a share of each row for a column of its own on the left; NULL: there is none */
+    limits *limit;       /* of each row, where the columns are exponents; NULL: they are not */
     double x_first, x_last;
     shade shade;
 } heat;

@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "common/svg.h"
 #include "report/chart.h"
 #include "report/overflow.h"
 
@@ -56,18 +55,13 @@ void overflows_write(FILE *out, const run *r, bool alone)
 {
     static const size_t place = offsetof(run, outside);
     run line[MOST];
-    const int count = choose(r, line);
+    const curves five = {.count = choose(r, line), .run = line};
     if (alone) {
-        charts_write_alone(out, 1, &look, &place, line, count);
+        charts_write_alone(out, 1, &look, &place, &five);
         return;
     }
-    chart_write(out, &look, line, count, place);
-    fprintf(out, "<p>");
-    for (int i = 0; i < count; i++) {
-        fprintf(out, "<svg class=\"key\" viewBox=\"0 0 30 10\"><path class=\"curve c%d\" d=\"M1 5H29\"/></svg> ",
-                i);
-        svg_text(out, line[i].name);
-        fprintf(out, "<br>");
-    }
-    fprintf(out, "</p>\n");
+    fprintf(out, "<div>");
+    chart_write(out, &look, &five, place);
+    chart_legend(out, &five);
+    fprintf(out, "</div>\n");
 }

@@ -3,8 +3,9 @@
 #ifndef FPTRAIN_REPORT_PAGE_H
 #define FPTRAIN_REPORT_PAGE_H
 
-#include "report/run_data.h"
+#include "report/group.h"
 
-void page_write(FILE *out, const run *runs, int count);
+/* smooth: as in curves (chart.h). */
+void page_write(FILE *out, const groups *g, const run *runs, int count, double smooth);
 
 #endif

@@ -37,29 +37,18 @@ static char *path_of(const char *directory, const char *what, const groups *g, i
     return path;
 }
 
-static bool has_points(const groups *g, size_t place)
-{
-    for (int k = 0; k < g->count; k++) {
-        const series *s = (const series *)((const char *)&g->mean[k] + place);
-        for (size_t i = 0; i < s->count; i++)
-            if (s->y[i] - s->y[i] == 0)
-                return true;
-    }
-    return false;
-}
-
-static bool write_chart(const char *directory, const groups *g, const char *name, const chart *c, size_t place,
+static bool write_chart(const char *directory, const curves *of, const char *name, const chart *c, size_t place,
                         trouble *why)
 {
     atomic_file out;
-    if (!has_points(g, place))
+    if (!chart_has(of, c, place))
         return true;
     char *path = path_of(directory, name, NULL, 0);
     const bool open = atomic_file_open(&out, path, why);
     free(path);
     if (!open)
         return false;
-    charts_write_alone(out.file, 1, c, &place, g->mean, g->count);
+    charts_write_alone(out.file, 1, c, &place, of);
     return atomic_file_commit(&out, why);
 }
 
@@ -79,9 +68,9 @@ static bool write_heat(const char *directory, const groups *g, int k, heat_kind 
     return open && atomic_file_commit(&out, why);
 }
 
-typedef void (*figure)(FILE *out, const run *r, bool alone);
+typedef void (*drawing)(FILE *out, const run *r, bool alone);
 
-static bool write_figure(const char *directory, const groups *g, int k, const char *name, const run *of, figure draw,
+static bool write_figure(const char *directory, const groups *g, int k, const char *name, const run *of, drawing draw,
                          trouble *why)
 {
     atomic_file out;
@@ -110,29 +99,36 @@ bool plots_write(const char *directory, const groups *g, const report_choice *ch
         chart chart;
         size_t place;
     } charts[] = {
-        {"loss", {.title = "Loss", .x_title = "step"}, offsetof(run, loss)},
+        {"loss", {.title = "Loss", .x_title = "step", .noisy = true, .wide = true}, offsetof(run, loss)},
         {"accuracy",
-         {.title = "Accuracy on the test part", .x_title = "step", .percent = true},
+         {.title = "Accuracy on the test part", .x_title = "step", .percent = true, .noisy = true},
          offsetof(run, accuracy)},
         {"accuracy-fp32",
-         {.title = "Accuracy of the master weights in FP32", .x_title = "step", .percent = true},
+         {.title = "Accuracy of the master weights in FP32", .x_title = "step", .percent = true, .noisy = true},
          offsetof(run, accuracy_fp32)},
         {"scale", {.title = "Scale of the loss", .x_title = "step", .logarithmic = true}, offsetof(run, scale)},
         {"move",
-         {.title = "Mean move of a packed weight, in steps of its group", .x_title = "step", .logarithmic = true},
+         {.title = "Mean move of a packed weight, in steps of its group",
+          .x_title = "step",
+          .logarithmic = true,
+          .noisy = true},
          offsetof(run, move)},
         {"underflow",
-         {.title = "Share of gradients that vanished", .x_title = "step", .logarithmic = true},
+         {.title = "Share of gradients that vanished", .x_title = "step", .logarithmic = true, .noisy = true},
          offsetof(run, vanished)},
         {"deviation",
-         {.title = "Largest standard deviation of scaled gradients", .x_title = "step", .logarithmic = true},
+         {.title = "Largest standard deviation of scaled gradients",
+          .x_title = "step",
+          .logarithmic = true,
+          .noisy = true},
          offsetof(run, widest)},
     };
     if (mkdir(directory, 0777) != 0 && errno != EEXIST)
         return fail(why, "%s: %s", directory, strerror(errno));
+    const curves of = curves_of(g, choice->smooth);
     bool good = true;
     for (size_t i = 0; good && i < sizeof charts / sizeof *charts; i++)
-        good = write_chart(directory, g, charts[i].name, &charts[i].chart, charts[i].place, why);
+        good = write_chart(directory, &of, charts[i].name, &charts[i].chart, charts[i].place, why);
     for (int k = 0; good && k < g->count; k++)
         good = write_figures(directory, g, k, why);
     for (int k = 0; good && k < g->count; k++)

@@ -2,13 +2,12 @@
 /* run_data.c - a run from settings.ini, log.jsonl and summary.json of its directory. */
 #include "common/system.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/log_lines.h"
 #include "report/run_data.h"
-#include "run/record.h"
 
 void series_add(series *s, double x, double y)
 {
@@ -126,48 +125,6 @@ static void add_tensor(run *r, const json_t *tensor, double step)
     add_histogram(t, tensor);
 }
 
-/* An array of a log of version 2 as the object that logs before it had; NULL: it is none. `alpha` that is not told is
- * the scale of the line. For json_decref. */
-static json_t *expand(const json_t *entry, const json_t *counters, const json_t *name, const char *role,
-                      const json_t *scale)
-{
-    const json_t *more = json_array_get(entry, json_array_size(entry) - 1);
-    json_t *tensor = json_object(), *value;
-    size_t i;
-    json_object_set(tensor, "name", (json_t *)(uintptr_t)name);
-    json_object_set_new(tensor, "role", json_string(role));
-    if (role[0] == 'd')
-        json_object_set(tensor, "alpha", (json_t *)(uintptr_t)scale);
-    json_array_foreach(entry, i, value)
-    {
-        const char *key = json_string_value(json_array_get(counters, i));
-        if (key && !json_is_object(value))
-            json_object_set(tensor, key, value);
-    }
-    if (json_is_object(more))
-        json_object_update(tensor, (json_t *)(uintptr_t)more);
-    return tensor;
-}
-
-/* The arrays of a line, in the order of the names in the first one. */
-static void add_tensors(run *r, const json_t *first, const json_t *line, double step)
-{
-    static const char *const roles[] = {"v", "w", "dv", "dw"};
-    const json_t *tensors = json_object_get(line, "tensors"), *name;
-    size_t place = 0, i;
-    for (size_t which = 0; which < sizeof roles / sizeof *roles; which++)
-        json_array_foreach(json_object_get(json_object_get(first, "names"), roles[which]), i, name)
-        {
-            const json_t *entry = json_array_get(tensors, place++);
-            if (!json_is_array(entry))
-                continue;
-            json_t *tensor = expand(entry, json_object_get(first, "counters"), name, roles[which],
-                                    json_object_get(line, "scale"));
-            add_tensor(r, tensor, step);
-            json_decref(tensor);
-        }
-}
-
 static void add_updates(run *r, const json_t *updates, double step)
 {
     const json_t *counts = json_object_get(updates, "counts");
@@ -215,71 +172,21 @@ static void add_epoch(run *r, const json_t *line, double step)
     series_add(&r->accuracy_fp32, step, r->last_fp32);
 }
 
-/* Tensors of a line: arrays after a first line with names, objects with names of their own in logs that have none, as
- * an older fptrain wrote them and fpemu.torch does. */
-static void add_counters(run *r, const json_t *first, const json_t *line, double step)
+static void add_line(void *to, json_t *line)
 {
+    run *r = to;
+    const double step = (double)whole(line, "step");
     const json_t *tensor;
     size_t i;
-    if (first) {
-        add_tensors(r, first, line, step);
-        return;
-    }
-    json_array_foreach(json_object_get(line, "tensors"), i, tensor)
-        add_tensor(r, tensor, step);
-}
-
-static bool add_line(run *r, const json_t *first, const json_t *line)
-{
-    if (!json_is_integer(json_object_get(line, "step")))
-        return false;
-    const double step = (double)whole(line, "step");
     r->steps = whole(line, "step");
     r->seconds = isnan(number(line, "seconds")) ? r->seconds : number(line, "seconds");
-    add_counters(r, first, line, step);
+    json_array_foreach(json_object_get(line, "tensors"), i, tensor) add_tensor(r, tensor, step);
     if (json_object_get(line, "test_accuracy"))
         add_epoch(r, line, step);
     else if (json_object_get(line, "policy_epoch"))
         add_policy(r, line);
-    else if (!first || json_object_get(line, "loss")) /* else counters alone, another machine, or the end */
+    else if (json_object_get(line, "loss")) /* else counters alone, another machine, or the end */
         add_step(r, line, step);
-    return true;
-}
-
-/* Line `n`; the first may be one of names, which becomes *first. */
-static bool read_line(run *r, const char *text, size_t length, const char *path, size_t n, json_t **first, trouble *why)
-{
-    json_error_t error;
-    json_t *line = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
-    const json_t *version = n == 1 ? json_object_get(line, "log") : NULL;
-    bool good = true;
-    if (version && json_integer_value(version) != LOG_VERSION)
-        good = fail(why, "%s: a log of another version of fptrain than this, which reads logs of version %d and those "
-                    "without", path, LOG_VERSION);
-    else if (version)
-        *first = json_incref(line);
-    else
-        good = add_line(r, *first, line) || fail(why, "%s:%zu: no JSON object with a step", path, n);
-    json_decref(line);
-    return good;
-}
-
-/* A last line without an end is one that is being written. */
-static bool read_log(run *r, const char *path, trouble *why)
-{
-    FILE *file = fopen(path, "rb");
-    char *text = NULL;
-    size_t room = 0, number_of_line = 0;
-    ssize_t got;
-    json_t *first = NULL;
-    bool good = file || fail(why, "%s: %s", path, strerror(errno));
-    while (good && (got = getline(&text, &room, file)) > 0 && text[got - 1] == '\n')
-        good = read_line(r, text, (size_t)got, path, ++number_of_line, &first, why);
-    free(text);
-    json_decref(first);
-    if (file)
-        fclose(file);
-    return good;
 }
 
 /* A run that has not ended has none. */
@@ -308,8 +215,7 @@ bool run_load(run *r, const char *directory, trouble *why)
         run_free(r);
         return false;
     }
-    snprintf(path, sizeof path, "%s/log.jsonl", directory);
-    if (!read_log(r, path, why)) {
+    if (!log_read(directory, add_line, r, why)) {
         run_free(r);
         return false;
     }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/shared.h"
 #include "report/tables.h"
 
 /* Text of others: nothing that ends the cell or begins something else. */
@@ -17,22 +18,6 @@ static void put_word(FILE *out, const char *text)
             fputc('\\', out);
         fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, out);
     }
-}
-
-/* Mean, and the range where there are several that differ. */
-typedef struct figure {
-    double sum, low, high;
-    int count;
-} figure;
-
-static void add(figure *f, double x)
-{
-    if (isnan(x))
-        return;
-    f->low = f->count ? fmin(f->low, x) : x;
-    f->high = f->count ? fmax(f->high, x) : x;
-    f->sum += x;
-    f->count++;
 }
 
 /* No minus before what the digits make zero. */
@@ -64,28 +49,6 @@ static void put_figure(FILE *out, const figure *f, const char *digits, double by
 
 /* ------------------------------------------------------------------------------------------------ results */
 
-static bool differs(const groups *g, int key)
-{
-    char first[SETTINGS_TEXT], other[SETTINGS_TEXT];
-    settings_key table;
-    settings_table(key, &table);
-    if (!group_tells(&table))
-        return false;
-    settings_value(&g->mean[0].settings, key, first);
-    for (int i = 1; i < g->count; i++)
-        if (strcmp(settings_value(&g->mean[i].settings, key, other), first) != 0)
-            return true;
-    return false;
-}
-
-static bool formats_differ(const groups *g)
-{
-    for (int i = 1; i < g->count; i++)
-        if (!settings_same_formats(&g->mean[i].settings, &g->mean[0].settings))
-            return true;
-    return false;
-}
-
 static void put_rule(FILE *out, int columns)
 {
     fprintf(out, "\n|");
@@ -100,11 +63,11 @@ static int put_head(FILE *out, const groups *g, const report_choice *choice)
     settings_key key;
     fprintf(out, "| runs |");
     for (int i = 0; settings_table(i, &key); i++)
-        if (differs(g, i)) {
+        if (shared_key(g, i) == KEY_TELLS) {
             fprintf(out, " %s.%s |", key.section, key.key);
             columns++;
         }
-    if (formats_differ(g)) {
+    if (formats_tell(g)) {
         fprintf(out, " formats |");
         columns++;
     }
@@ -120,18 +83,35 @@ static int put_head(FILE *out, const groups *g, const report_choice *choice)
     return columns + choice->notes;
 }
 
-static void put_formats(FILE *out, const settings *s)
+/* Those that not all groups have. */
+static void put_formats(FILE *out, const groups *g, const settings *s)
 {
-    fprintf(out, " %s", s->format_count ? "" : "fp32");
+    int shown = 0;
+    fputc(' ', out);
     for (int i = 0; i < s->format_count; i++) {
-        fprintf(out, "%s", i ? ", " : "");
+        if (shared_format(g, &s->formats[i]))
+            continue;
+        fprintf(out, "%s", shown++ ? ", " : "");
         put_word(out, s->formats[i].pattern);
         fprintf(out, " ");
         put_word(out, s->formats[i].spec);
         fprintf(out, "%s", s->formats[i].mode ? " " : "");
         put_word(out, s->formats[i].mode ? s->formats[i].mode : "");
     }
-    fprintf(out, " |");
+    fprintf(out, "%s |", shown ? "" : formats_in_short(s));
+}
+
+/* Once, above the table; not what is the default. */
+static void put_shared(void *to, const char *name, const char *value, bool normal)
+{
+    FILE *out = to;
+    if (normal)
+        return;
+    fprintf(out, "- ");
+    put_word(out, name);
+    fprintf(out, " = ");
+    put_word(out, value);
+    fprintf(out, "\n");
 }
 
 /* Share of the elements of the chosen tensors; NaN: none was rounded. */
@@ -148,23 +128,16 @@ static double share_of(const run *r, const char *tensors, bool overflow)
     return all ? (double)part / (double)all : NAN;
 }
 
-static double note_of(const run *r, const char *key)
-{
-    const json_t *value = json_object_get(r->notes, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static void put_results(FILE *out, const group *g, const report_choice *choice)
 {
-    figure accuracy = {0}, fp32 = {0}, best = {0}, underflow = {0}, overflow = {0}, skipped = {0};
+    const figure accuracy = figure_of_runs(g, offsetof(run, last)), best = figure_of_runs(g, offsetof(run, best));
+    const figure fp32 = figure_of_runs(g, offsetof(run, last_fp32));
+    figure underflow = {0}, overflow = {0}, skipped = {0};
     for (int k = 0; k < g->count; k++) {
         const run *r = g->member[k];
-        add(&accuracy, r->last);
-        add(&fp32, r->last_fp32);
-        add(&best, r->best);
-        add(&underflow, share_of(r, choice->tensors, false));
-        add(&overflow, share_of(r, choice->tensors, true));
-        add(&skipped, (double)r->skipped);
+        figure_add(&underflow, share_of(r, choice->tensors, false));
+        figure_add(&overflow, share_of(r, choice->tensors, true));
+        figure_add(&skipped, (double)r->skipped);
     }
     fprintf(out, " %d |", g->count);
     put_figure(out, &accuracy, "%.2f", 100);
@@ -174,9 +147,7 @@ static void put_results(FILE *out, const group *g, const report_choice *choice)
     put_figure(out, &overflow, "%.3g", 100);
     put_figure(out, &skipped, "%.4g", 1);
     for (int i = 0; i < choice->notes; i++) {
-        figure note = {0};
-        for (int k = 0; k < g->count; k++)
-            add(&note, note_of(g->member[k], choice->note[i]));
+        const figure note = figure_of_notes(g, choice->note[i]);
         put_figure(out, &note, "%.4g", 1);
     }
     fprintf(out, "\n");
@@ -190,13 +161,13 @@ static void put_group(FILE *out, const groups *g, int k, const report_choice *ch
     put_word(out, g->mean[k].name);
     fprintf(out, " |");
     for (int i = 0; settings_table(i, &key); i++)
-        if (differs(g, i)) {
+        if (shared_key(g, i) == KEY_TELLS) {
             fprintf(out, " ");
             put_word(out, settings_value(&g->mean[k].settings, i, text));
             fprintf(out, " |");
         }
-    if (formats_differ(g))
-        put_formats(out, &g->mean[k].settings);
+    if (formats_tell(g))
+        put_formats(out, g, &g->mean[k].settings);
     put_results(out, &g->group[k], choice);
 }
 
@@ -214,16 +185,16 @@ static figure figure_of(const group *g, measure what, const char *name, const ch
         if (!t)
             continue;
         if (what == UNDERFLOW && t->elements)
-            add(&f, 100 * (double)t->underflow / (double)t->elements);
+            figure_add(&f, 100 * (double)t->underflow / (double)t->elements);
         double largest = NAN;
         for (size_t i = 0; what == DEVIATION && i < t->deviation.count; i++)
             largest = fmax(largest, t->deviation.y[i]);
-        add(&f, largest);
+        figure_add(&f, largest);
         for (size_t i = 0; what == SCALE && i < t->alpha.count; i++)
-            add(&f, log2(t->alpha.y[i]));
+            figure_add(&f, log2(t->alpha.y[i]));
         for (size_t i = 0; what == ORACLE && !t->elements && i < t->quantile.count && i < t->alpha.count; i++)
             if (t->quantile.y[i] > 0)
-                add(&f, log2(smallest * t->alpha.y[i] / t->quantile.y[i]));
+                figure_add(&f, log2(smallest * t->alpha.y[i] / t->quantile.y[i]));
     }
     return f;
 }
@@ -297,6 +268,9 @@ static void put_tensors(FILE *out, const groups *g, const report_choice *choice,
 
 void tables_write(FILE *out, const groups *g, const report_choice *choice)
 {
+    fprintf(out, "In all runs, beside the defaults:\n\n");
+    shared_each(g, put_shared, out);
+    fprintf(out, "\n");
     put_rule(out, put_head(out, g, choice));
     for (int k = 0; k < g->count; k++)
         put_group(out, g, k, choice);

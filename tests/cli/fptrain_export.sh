@@ -1,0 +1,267 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# fptrain report --csv and --tensorboard: every number of a log reads back to what the log has, by the csv module, numpy
+# and pandas, and by the package tensorboard, where they are there.
+FPEMU=$FPTRAIN
+. "$(dirname "$0")/common.sh"
+
+# ------------------------------------------------------------------------------------------------ a small log
+# A name that needs quoting, with a line feed and a letter beside ASCII; numbers at the ends of what binary64 holds.
+odd=$(printf 'a "b", c\n\303\244')
+mkdir "$odd" twice twice/x
+printf '[train]\nseed = 1\n' | tee "$odd/settings.ini" twice/x/settings.ini >/dev/null
+cat >"$odd/log.jsonl" <<'END'
+{"step":1,"epoch":0,"loss":0.1,"scale":1,"skipped":false,"seconds":0.5,"tensors":[{"name":"a,b.dv","role":"dv","count":9007199254740993,"underflow":2,"max_abs":"inf","histogram":{"first":-2,"counts":[3,0,4],"zeros":5}},{"name":"c.w","role":"w","count":7}],"updates":{"count":10,"first":-5,"counts":[1,2],"mean_move":0.3333333333333333}}
+{"step":2,"epoch":0,"loss":"nan","scale":2.2250738585072014e-308,"skipped":true,"seconds":1.25}
+{"step":2,"policy_epoch":0,"bits":8,"p":1.7976931348623157e308,"switched":false}
+{"step":3,"test_loss":"-inf","test_accuracy":0.30000000000000004,"seconds":2,"words":"are no number"}
+{"step":4,"los
+END
+truncate -s -1 "$odd/log.jsonl"
+run='"a ""b"", c
+'$(printf '\303\244')'"'
+"$FPTRAIN" report "$odd" --csv small.csv >out 2>err || failed "report --csv: $(cat err)"
+holds ! -s out
+{
+    echo run,step,name,value
+    while read -r line; do
+        echo "$run,$line"
+    done <<'END'
+1,epoch,0
+1,loss,0.1
+1,scale,1
+1,skipped,0
+1,seconds,0.5
+1,"count/a,b.dv",9007199254740993
+1,"underflow/a,b.dv",2
+1,"max_abs/a,b.dv",inf
+1,"zeros/a,b.dv",5
+1,"histogram/a,b.dv/-2",3
+1,"histogram/a,b.dv/-1",0
+1,"histogram/a,b.dv/0",4
+1,count/c.w,7
+1,updates/count,10
+1,updates/mean_move,0.3333333333333333
+1,updates/ratio/-5,1
+1,updates/ratio/-4,2
+2,epoch,0
+2,loss,nan
+2,scale,2.2250738585072014e-308
+2,skipped,1
+2,seconds,1.25
+2,policy_epoch,0
+2,bits,8
+2,p,1.797693134862316e+308
+2,switched,0
+3,test_loss,-inf
+3,test_accuracy,0.30000000000000004
+3,seconds,2
+END
+} >expected.csv
+sed -i 's/,1.797693134862316e+308/,1.7976931348623157e+308/' expected.csv
+same expected.csv small.csv
+# Logs of this version name their tensors in a first line, and leave zeros at the end of an array out.
+cat >twice/x/log.jsonl <<'END'
+{"log":2,"run":"0","machine":{"number":5},"counters":["count","underflow","nan"],"names":{"v":["a.v"],"dv":["a.dv","b.dv"]}}
+{"step":10,"epoch":0,"loss":1,"scale":4,"seconds":1,"tensors":[0,[5,2],[6,{"alpha":8}]]}
+{"step":11,"stopped":"the loss is no number"}
+END
+mkdir -p twice/y
+cp -R twice/x twice/y/x
+"$FPTRAIN" report twice/x --csv new.csv --tensors 'a.*' || failed 'report --csv of a log of this version'
+printf 'run,step,name,value\n' >expected.csv
+for line in epoch,0 loss,1 scale,4 seconds,1 count/a.dv,5 underflow/a.dv,2 nan/a.dv,0 alpha/a.dv,4; do
+    echo "twice/x,10,$line"
+done >>expected.csv
+same expected.csv new.csv
+
+# ------------------------------------------------------------------------------------------------ a training
+"$FPTRAIN" run --quiet --model mlp --epochs 2 --out real --set data.train_count=320 --set data.test_count=64 \
+    --set output.log_every=1 --set output.histograms=yes --set formats.v=e4m3fn --set formats.w=e4m3fn \
+    --set formats.dv=e5m2 --set formats.dw=fp16 --scaler backoff || failed 'a training'
+"$FPTRAIN" report real "$odd" twice/x twice/y/x --csv all.csv --tensorboard board || failed 'report of four'
+for leftover in .fpemu-* board/.fpemu-* board/*/.fpemu-*; do
+    [ ! -e "$leftover" ] || failed "left behind: $leftover"
+done
+file=events.out.tfevents.fptrain
+for name in real "$odd" x y/x; do # as many of their last names as tell them apart
+    case $name in x) name=twice/x ;; esac
+    holds -s "board/$name/$file"
+done
+
+# What the log has, read by other eyes: {name: [(step, value)]} of every run.
+cat >judge.py <<'END'
+import json, math
+def values(directory):
+    all, first = [], None
+    for line in open(directory + "/log.jsonl", encoding="utf-8"):
+        if not line.endswith("\n"):
+            break
+        line = json.loads(line)
+        if "log" in line:
+            first = line
+            continue
+        number = lambda x: float(x) if isinstance(x, str) else x
+        tell = lambda name, x: all.append((line["step"], name, number(x)))
+        for key, value in line.items():
+            if key in ("updates", "sums"):
+                for inner, x in value.items():
+                    if inner not in ("first", "counts"):
+                        tell(key + "/" + inner, x)
+                for i, x in enumerate(value.get("counts", [])):
+                    tell("%s/ratio/%d" % (key, value["first"] + i), x)
+            elif key not in ("step", "tensors") and (not isinstance(value, str) or value in ("nan", "inf", "-inf")):
+                tell(key, value)
+        tensors = line.get("tensors", [])
+        if first:
+            names = [(n, role) for role in ("v", "w", "dv", "dw") for n in first["names"].get(role, [])]
+            wide = []
+            for (name, role), t in zip(names, tensors):
+                if t == 0:
+                    continue
+                more = t.pop() if isinstance(t[-1], dict) else {}
+                own = dict(zip(first["counters"], t + [0] * len(first["counters"])), name=name, role=role, **more)
+                if role[0] == "d":
+                    own.setdefault("alpha", line["scale"])
+                wide.append(own)
+            tensors = wide
+        for t in tensors:
+            for key, x in t.items():
+                if key == "histogram":
+                    tell("zeros/" + t["name"], x["zeros"])
+                    for i, n in enumerate(x["counts"]):
+                        tell("histogram/%s/%d" % (t["name"], x["first"] + i), n)
+                elif key not in ("name", "role"):
+                    tell(key + "/" + t["name"], x)
+    return all
+def same(a, b):
+    return a == b or (isinstance(a, float) and math.isnan(a) and math.isnan(b))
+END
+sed 's/^    //' >csv_test.py <<'END'
+    import csv, sys, warnings
+    from judge import values, same
+    runs = sys.argv[1:]
+    rows = list(csv.reader(open("all.csv", encoding="utf-8", newline=""), strict=True))
+    assert rows[0] == ["run", "step", "name", "value"] and all(len(r) == 4 for r in rows)
+    wanted = {run: sorted((s, n) for s, n, x in values(run)) for run in runs}
+    for run in runs:
+        mine = [(int(s), n, v) for r, s, n, v in rows[1:] if r == run]
+        log = values(run)
+        assert sorted((s, n) for s, n, v in mine) == wanted[run], run
+        # in the order of the lines; within a step each name comes as often, in the same order
+        assert [s for s, n, v in mine] == sorted(s for s, n, v in mine)
+        left = {}
+        for s, n, x in log:
+            left.setdefault((s, n), []).append(x)
+        for s, n, v in mine:
+            x = left[(s, n)].pop(0)
+            got = int(v) if isinstance(x, (bool, int)) else float(v)
+            assert same(got, x), (run, s, n, v, x)
+    assert {r[0] for r in rows[1:]} == set(runs)
+    try:
+        import numpy
+    except ImportError:
+        print("without numpy")
+    else:
+        one = [r for r in rows[1:] if r[0] == "real"]
+        array = numpy.array([r[3] for r in one], dtype=numpy.float64)
+        assert all(same(float(a), float(r[3])) for a, r in zip(array, one))
+    try:
+        import pandas
+    except ImportError:
+        print("without pandas")
+    else:
+        warnings.simplefilter("ignore") # newer ones round trip without being asked
+        table = pandas.read_csv("all.csv", float_precision="round_trip", keep_default_na=False, na_values=["nan"])
+        assert list(table.columns) == rows[0] and len(table) == len(rows) - 1
+        for (r, s, n, v), got in zip(rows[1:], table.itertuples(index=False)):
+            assert r == got.run and int(s) == got.step and n == got.name and same(float(v), float(got.value)), (r, n, v)
+END
+sed 's/^    //' >board_test.py <<'END'
+    import struct, sys
+    try:
+        from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+    except ImportError:
+        print("without the package tensorboard: nothing judges its files")
+        sys.exit()
+    from judge import values, same
+    def narrow(x):
+        try:
+            return struct.unpack("<f", struct.pack("<f", float(x)))[0]
+        except OverflowError:
+            return float("inf") if x > 0 else float("-inf")
+    for run, label in zip(sys.argv[1::2], sys.argv[2::2]):
+        events = EventAccumulator("board/" + label, size_guidance={"scalars": 0, "histograms": 0})
+        events.Reload()
+        scalars, bins = {}, {}
+        for step, name, x in values(run):
+            if name.startswith("histogram/") or "/ratio/" in name:
+                tag, exponent = name.rsplit("/", 1)
+                bins.setdefault(tag, {}).setdefault(step, []).append((int(exponent), x))
+            else:
+                scalars.setdefault(name, []).append((step, narrow(x)))
+        tags = events.Tags()
+        assert set(tags["scalars"]) == set(scalars), set(tags["scalars"]) ^ set(scalars)
+        assert set(tags["histograms"]) == set(bins)
+        for tag, points in scalars.items():
+            got = [(e.step, e.value) for e in events.Scalars(tag)]
+            assert len(got) == len(points)
+            assert all(a == c and same(b, d) for (a, b), (c, d) in zip(got, points)), (tag, got, points)
+        for tag, steps in bins.items():
+            got = events.Histograms(tag)
+            assert [h.step for h in got] == sorted(steps)
+            for h in got:
+                exponents, counts = zip(*steps[h.step])
+                value = h.histogram_value
+                assert list(value.bucket_limit) == [e + 1 for e in exponents] and list(value.bucket) == list(counts)
+                assert value.min == exponents[0] and value.max == exponents[-1] + 1 and value.num == sum(counts)
+                assert value.sum == sum(e * n for e, n in zip(exponents, counts))
+                assert value.sum_squares == sum(e * e * n for e, n in zip(exponents, counts))
+        begun = {e.wall_time - e.value for e in events.Scalars("seconds")}
+        assert max(begun) - min(begun) < 0.001, begun
+END
+if python3 -c 'import json' 2>/dev/null; then
+    PYTHONPATH=. python3 csv_test.py real "$odd" twice/x twice/y/x >told 2>&1 || failed "reading CSV back: $(cat told)"
+    cat told
+    PYTHONPATH=. python3 board_test.py real real "$odd" "$odd" twice/x twice/x twice/y/x y/x \
+        >told 2>&1 || failed "reading events back: $(cat told)"
+    cat told
+else
+    echo 'without Python nothing reads the files back'
+fi
+
+# ------------------------------------------------------------------------------------------------ what is refused
+cp real/log.jsonl kept
+fails_report 'real/log.jsonl belongs to a run' real --csv real/log.jsonl
+cmp real/log.jsonl kept || failed 'a log was replaced'
+# Written again, a file of ours is replaced; one of another program is not.
+cp "board/real/$file" first
+"$FPTRAIN" report real --tensorboard board || failed 'events again'
+same first "board/real/$file"
+printf 'events of others' >"board/real/$file"
+fails_report "board/real/$file is there already, and not of this program" real --tensorboard board
+holds "$(cat "board/real/$file")" = 'events of others'
+: >"board/real/$file"
+fails_report "board/real/$file is there already" real --tensorboard board
+# A damaged log leaves neither file, also where another run was whole.
+mkdir bad
+cp "$odd/settings.ini" bad
+printf '{"step":1,"loss":1}\n{"step":-1,"loss":1}\n' >bad/log.jsonl
+fails_report 'bad/log.jsonl:2: no JSON object with a step' real bad --csv none.csv
+fails_report 'bad/log.jsonl:2: no JSON object with a step' bad --tensorboard none
+holds ! -e none.csv
+holds ! -e "none/bad/$file"
+printf '{"log":3}\n' >bad/log.jsonl
+fails_report 'bad/log.jsonl: a log of another version' bad --csv none.csv
+fails_report 'nowhere/log.jsonl: No such file' nowhere --csv none.csv
+fails_report 'no/x.csv: No such file' real --csv no/x.csv
+printf 'a file' >file
+fails_report 'file' real --tensorboard file
+[ ! -c /dev/full ] || fails_report '/dev/full: No space left' real --csv /dev/full
+# A path that would lead out of the directory stays in it.
+(cd twice && "$FPTRAIN" report ../real --tensorboard inside) || failed 'a path with dots'
+holds -s "twice/inside/real/$file"
+mkdir real/inner
+(cd real/inner && "$FPTRAIN" report .. --tensorboard inside) || failed 'a directory above'
+holds -s "real/inner/inside/_./$file"
+finish

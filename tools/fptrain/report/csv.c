@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* csv.c - see csv.h */
+#include "common/system.h"
+
+#include "report/csv.h"
+
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "common/utf8.h"
+#include "report/log_values.h"
+
+typedef struct table {
+    FILE *out;
+    const char *run, *tensors;
+    uint64_t step;
+} table;
+
+/* Text of others. What no encoding has would stop a reader: it becomes '?'. */
+static void put_field(FILE *out, const char *text)
+{
+    const bool quoted = strpbrk(text, ",\"\r\n") != NULL;
+    fputs(quoted ? "\"" : "", out);
+    for (const char *c = text; *c;) {
+        const int length = utf8_length(c);
+        if (*c == '"')
+            fputc('"', out);
+        fwrite(length ? c : "?", 1, length ? (size_t)length : 1, out);
+        c += length ? length : 1;
+    }
+    fputs(quoted ? "\"" : "", out);
+}
+
+/* The fewest digits that read back to the same. */
+static void put_real(FILE *out, double x)
+{
+    char text[40];
+    if (!isfinite(x)) {
+        fputs(isnan(x) ? "nan" : x > 0 ? "inf" : "-inf", out);
+        return;
+    }
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, x);
+        if (strtod(text, NULL) == x)
+            break;
+    }
+    fputs(text, out);
+}
+
+static void begin_row(const table *t, const char *name)
+{
+    put_field(t->out, t->run);
+    fprintf(t->out, ",%" PRIu64 ",", t->step);
+    put_field(t->out, name);
+}
+
+static bool chosen(const table *t, const char *tensor)
+{
+    return !tensor || !t->tensors || fnmatch(t->tensors, tensor, 0) == 0;
+}
+
+static void put_line(void *to, uint64_t step, double seconds)
+{
+    table *t = to;
+    (void)seconds; /* a value of its own */
+    t->step = step;
+}
+
+static void put_value(void *to, const log_value *v)
+{
+    const table *t = to;
+    if (!chosen(t, v->tensor))
+        return;
+    begin_row(t, v->name);
+    if (v->whole)
+        fprintf(t->out, ",%" PRId64, v->count);
+    else {
+        fputc(',', t->out);
+        put_real(t->out, v->real);
+    }
+    fputc('\n', t->out);
+}
+
+static void put_histogram(void *to, const log_histogram *h)
+{
+    const table *t = to;
+    const size_t size = strlen(h->name) + 32;
+    char *name = need(size, 1);
+    for (size_t i = 0; chosen(t, h->tensor) && i < h->bins; i++) {
+        snprintf(name, size, "%s/%" PRId64, h->name,
+                 (int64_t)((uint64_t)h->first + i)); /* wraps, where a log is not ours */
+        begin_row(t, name);
+        fprintf(t->out, ",%" PRIu64 "\n", h->count[i]);
+    }
+    free(name);
+}
+
+bool csv_write(FILE *out, int count, char *const *directories, const char *tensors, trouble *why)
+{
+    bool good = true;
+    fputs("run,step,name,value\n", out);
+    for (int i = 0; good && i < count; i++) {
+        table t = {.out = out, .run = directories[i], .tensors = tensors};
+        good = log_visit(directories[i], &(log_visitor){&t, put_line, put_value, put_histogram}, why);
+    }
+    return good;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* shared.h - what all runs of a comparison have in common, which is said once, and what tells them apart. */
+#ifndef FPTRAIN_REPORT_SHARED_H
+#define FPTRAIN_REPORT_SHARED_H
+
+#include "report/group.h"
+
+/* Of key i of the settings: KEY_SHARED has one value in all runs, KEY_TELLS has not in all groups; [output] and seeds
+ * that differ are neither. */
+typedef enum key_kind { KEY_SHARED, KEY_TELLS, KEY_LEFT_OUT } key_kind;
+key_kind shared_key(const groups *g, int i);
+
+/* Whether all groups have this line of [formats], in the same place among those that all have. */
+bool shared_format(const groups *g, const format_line *line);
+/* Whether groups have lines of their own, or none has any. */
+bool formats_tell(const groups *g);
+const char *formats_in_short(const settings *s); /* of a run without a line of its own, in a word */
+
+/* Calls `put` with what all share: NAME = VALUE of settings, with `normal` where that is the default
+ * (but model and data are always told as if it were not), then lines of
+ * formats. */
+typedef void shared_put(void *to, const char *name, const char *value, bool normal);
+void shared_each(const groups *g, shared_put *put, void *to);
+
+#endif
