@@ -18,6 +18,7 @@ endif
 bench_fptrain_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fptrain
 bench_fptrain_LDADD = tools/libfptrain.la lib/libfpemu.la
 CLEANFILES += bench/fptrain$(EXEEXT)
+EXTRA_DIST += bench/python/fptrain_peer.py bench/python/fptrain_steps.py
 BENCH =
 bench-fptrain: bench/fptrain$(EXEEXT)
-	bench/fptrain$(EXEEXT) $(BENCH)
+	$(PYTHON) $(top_srcdir)/bench/python/fptrain_steps.py bench/fptrain$(EXEEXT) $(BENCH)

@@ -92,7 +92,8 @@ END
 
 # Widths 0.05, 0.04 and 0.03 have 13, 10 and 8 units, and 6, 5 and 4: 196, 143 and 107 parameters of 12 and 16 bytes in
 # FP32. Packed 12/8/8 at 0.03 (48, 8, 32, 4, 12, 3 elements in a group each): 72 + 12 + 48 + 6 + 18 + 5 + 24 bytes, and
-# twice 107 + 24; workspace 4 (2 * 56 + 5 * 48).
+# twice 107 + 24; workspace 4 (2 * 56 + 5 * 48). The last line: 20 MiB for the program, and of 34947 parameters and some
+# 600 values a sample less than 1 MB.
 cat >wanted <<END
 mlp in 2048 bytes for parameters, gradients, optimiser and their workspace
 optimiser kept     width   parameters  stored, bytes  bits each      workspace
@@ -100,6 +101,7 @@ momentum  fp32      0.04          143           1716     96.000              0
 momentum  packed    0.03          107            447     33.421           1408
 adam      fp32      0.03          107           1712    128.000              0
 adam      packed    0.03          107            578     43.215           1408
+a training at width 1: about 22 MB with all values, batch 64, 1 thread, without the data
 END
 small='--model mlp --shape 1x3x2 --classes 3'
 "$FPTRAIN" estimate $small --memory 2K >out 2>err || failed "estimate of widths: $(cat err)"

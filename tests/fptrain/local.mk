@@ -3,6 +3,7 @@ TRAINER_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fptrai
 TRAINER_METHODS_TESTS = \
 	tests/fptrain/estimate \
 	tests/fptrain/events \
+	tests/fptrain/functions \
 	tests/fptrain/identity \
 	tests/fptrain/memory \
 	tests/fptrain/models \
@@ -12,6 +13,7 @@ TRAINER_METHODS_TESTS = \
 	tests/fptrain/packed \
 	tests/fptrain/rounding \
 	tests/fptrain/scalers \
+	tests/fptrain/sharing \
 	tests/fptrain/steps
 tests_fptrain_estimate_SOURCES = tests/fptrain/estimate.c tests/fptrain/expect.h
 tests_fptrain_estimate_CFLAGS = $(TRAINER_CFLAGS)
@@ -19,6 +21,9 @@ tests_fptrain_estimate_LDADD = tools/libfptrain.la
 tests_fptrain_events_SOURCES = tests/fptrain/events.c tests/fptrain/expect.h
 tests_fptrain_events_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_events_LDADD = tools/libfptrain.la
+tests_fptrain_functions_SOURCES = tests/fptrain/functions.c tests/fptrain/expect.h
+tests_fptrain_functions_CFLAGS = $(TRAINER_CFLAGS)
+tests_fptrain_functions_LDADD = tools/libfptrain.la
 tests_fptrain_identity_SOURCES = tests/fptrain/identity.c tests/fptrain/expect.h
 tests_fptrain_identity_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_identity_LDADD = tools/libfptrain.la
@@ -46,6 +51,9 @@ tests_fptrain_rounding_LDADD = tools/libfptrain.la
 tests_fptrain_scalers_SOURCES = tests/fptrain/scalers.c tests/fptrain/expect.h
 tests_fptrain_scalers_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_scalers_LDADD = tools/libfptrain.la
+tests_fptrain_sharing_SOURCES = tests/fptrain/sharing.c tests/fptrain/expect.h
+tests_fptrain_sharing_CFLAGS = $(TRAINER_CFLAGS)
+tests_fptrain_sharing_LDADD = tools/libfptrain.la
 tests_fptrain_steps_SOURCES = tests/fptrain/steps.c tests/fptrain/expect.h
 tests_fptrain_steps_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_steps_LDADD = tools/libfptrain.la

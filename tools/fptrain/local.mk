@@ -16,6 +16,8 @@ trainer_engine = \
 	tools/fptrain/engine/backend.h \
 	tools/fptrain/engine/graph.c \
 	tools/fptrain/engine/graph.h \
+	tools/fptrain/engine/memory.c \
+	tools/fptrain/engine/memory.h \
 	tools/fptrain/engine/op.c \
 	tools/fptrain/engine/op.h \
 	tools/fptrain/engine/passes.c \
@@ -27,6 +29,8 @@ trainer_ops = \
 	tools/fptrain/ops/conv.c \
 	tools/fptrain/ops/dropout.c \
 	tools/fptrain/ops/embedding.c \
+	tools/fptrain/ops/functions.c \
+	tools/fptrain/ops/functions.h \
 	tools/fptrain/ops/join.c \
 	tools/fptrain/ops/linear.c \
 	tools/fptrain/ops/loss.c \

@@ -23,6 +23,7 @@ static void blas_free(backend *b)
 #ifdef OPENBLAS_VERSION
     openblas_set_num_threads(((const blas_state *)b->state)->threads);
 #endif
+    backend_lower_free(b);
     free(b->state);
     free(b);
 }

@@ -61,6 +61,7 @@ static sum_counts emulated_counted(const backend *b)
 
 static void emulated_free(backend *b)
 {
+    backend_lower_free(b);
     free(b->state);
     free(b);
 }

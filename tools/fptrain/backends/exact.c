@@ -180,6 +180,7 @@ static uint64_t exact_outside(const backend *b)
 
 static void exact_free(backend *b)
 {
+    backend_lower_free(b);
     free(b->state);
     free(b);
 }

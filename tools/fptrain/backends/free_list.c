@@ -38,3 +38,34 @@ void pool_clear(pool *p, void (*clear)(void *))
     free(p->free);
     *p = (pool){0};
 }
+
+/* ---------------------------------------------------------------------------------------------- scratch memory */
+
+/* What lies before the memory that is lent; as long as the alignment. */
+typedef union scratch {
+    size_t bytes;
+    char line[64];
+} scratch;
+
+void *scratch_take(pool *p, size_t bytes)
+{
+    scratch *s = pool_take(p);
+    if (s && s->bytes >= bytes)
+        return s + 1;
+    free(s);
+    if (bytes > SIZE_MAX - sizeof *s)
+        die("out of memory");
+    s = need_room(1, sizeof *s + bytes);
+    s->bytes = bytes;
+    return s + 1;
+}
+
+void scratch_give(pool *p, void *memory)
+{
+    pool_give(p, (scratch *)memory - 1);
+}
+
+void scratch_clear(pool *p)
+{
+    pool_clear(p, free);
+}

@@ -12,8 +12,7 @@ struct conv {
     conv_shape s;
     bool direct; /* depthwise */
     bool plain;  /* 1 x 1 at stride 1: the columns are the input itself */
-    pool rooms;  /* scratch memory of `size` floats */
-    size_t size;
+    size_t size; /* floats of scratch memory */
 };
 
 typedef struct sizes {
@@ -89,10 +88,10 @@ static void windows_back(const conv_shape *s, const sizes *z, const float *colum
     }
 }
 
-static float *take_room(conv *c)
+/* All convolutions of a backend share it. */
+static float *take_room(const backend *b, const conv *c)
 {
-    float *room = pool_take(&c->rooms);
-    return room ? room : need(c->size, sizeof *room);
+    return scratch_take(b->scratch, c->size * sizeof(float));
 }
 
 static conv *lowered_new(const backend *b, const conv_shape *shape)
@@ -109,7 +108,6 @@ static conv *lowered_new(const backend *b, const conv_shape *shape)
 static void lowered_free(const backend *b, conv *c)
 {
     (void)b;
-    pool_clear(&c->rooms, free);
     free(c);
 }
 
@@ -117,7 +115,7 @@ static void lowered_forward(const backend *b, conv *c, int n, const float *x, co
 {
     const conv_shape *s = &c->s;
     const sizes z = sizes_of(s);
-    float *room = take_room(c);
+    float *room = take_room(b, c);
     if (c->direct)
         depthwise_forward(s, n, x, w, y, room);
     for (int i = 0; i < n * s->groups && !c->direct; i++) {
@@ -127,14 +125,14 @@ static void lowered_forward(const backend *b, conv *c, int n, const float *x, co
         b->gemm(b, false, false, z.out, z.columns, z.rows, weights, z.rows, c->plain ? from : room, z.columns, false,
                 y + (size_t)i * z.y, z.columns);
     }
-    pool_give(&c->rooms, room);
+    scratch_give(b->scratch, room);
 }
 
 static void lowered_backward_data(const backend *b, conv *c, int n, const float *dy, const float *w, float *dx)
 {
     const conv_shape *s = &c->s;
     const sizes z = sizes_of(s);
-    float *room = take_room(c);
+    float *room = take_room(b, c);
     if (c->direct)
         depthwise_backward_data(s, n, dy, w, dx, room);
     for (int i = 0; i < n * s->groups && !c->direct; i++) {
@@ -145,7 +143,7 @@ static void lowered_backward_data(const backend *b, conv *c, int n, const float 
         if (!c->plain)
             windows_back(s, &z, room, to);
     }
-    pool_give(&c->rooms, room);
+    scratch_give(b->scratch, room);
 }
 
 /* The sum over all samples as one product, for backends that must not cut it. */
@@ -177,7 +175,7 @@ static void lowered_backward_weights(const backend *b, conv *c, int n, const flo
         weights_whole(b, s, n, x, dy, dw);
         return;
     }
-    float *room = take_room(c);
+    float *room = take_room(b, c);
     if (c->direct)
         depthwise_backward_weights(s, n, x, dy, dw, room);
     for (int i = 0; i < n * s->groups && !c->direct; i++) {
@@ -187,14 +185,21 @@ static void lowered_backward_weights(const backend *b, conv *c, int n, const flo
         b->gemm(b, false, true, z.out, z.rows, z.columns, dy + (size_t)i * z.y, z.columns, c->plain ? from : room,
                 z.columns, i >= s->groups, dw + (size_t)(i % s->groups) * z.w, z.rows);
     }
-    pool_give(&c->rooms, room);
+    scratch_give(b->scratch, room);
 }
 
 void backend_lower(backend *b)
 {
+    b->scratch = need(1, sizeof *b->scratch);
     b->conv_new = lowered_new;
     b->conv_free = lowered_free;
     b->conv_forward = lowered_forward;
     b->conv_backward_data = lowered_backward_data;
     b->conv_backward_weights = lowered_backward_weights;
+}
+
+void backend_lower_free(backend *b)
+{
+    scratch_clear(b->scratch);
+    free(b->scratch);
 }

@@ -7,5 +7,6 @@
 
 /* By the backend's own gemm: fills in the functions of convolutions. */
 void backend_lower(backend *b);
+void backend_lower_free(backend *b); /* what that made */
 
 #endif

@@ -3,7 +3,8 @@
  *
  * Arrays are plain NCHW outside; oneDNN chooses its own layouts and reorders what it reads and writes. A primitive is
  * made for one number of samples and one thread, when first needed, and run by one thread, so that no bit depends on
- * how many there are. Threads borrow memory objects and scratch memory (slots) from the primitive. */
+ * how many there are. Threads borrow memory objects (slots) from the primitive, and from the backend the memory in
+ * which the arrays in oneDNN's layouts and its scratchpad lie: each thread has one piece for all convolutions. */
 #include <config.h>
 
 #include "backends/depthwise.h"
@@ -70,13 +71,14 @@ typedef struct prepared {
     dnnl_engine_t engine;
     dnnl_primitive_t primitive, reorder[TENSORS]; /* NULL: oneDNN takes the array as it is */
     dnnl_memory_desc_t plain[TENSORS], own[TENSORS], scratch;
+    size_t at[TENSORS + 1], bytes; /* where own and scratch lie in the memory that is borrowed, and its size */
     pool slots;
 } prepared;
 
 typedef struct slot {
     dnnl_stream_t stream;
     dnnl_memory_t plain[TENSORS], own[TENSORS], scratch; /* own: NULL without a reorder */
-    void *memory[TENSORS + 1];
+    char *memory;                                        /* where own and scratch point */
 } slot;
 
 struct conv {
@@ -86,6 +88,7 @@ struct conv {
 
 typedef struct dnn_state {
     dnnl_engine_t engine;
+    pool scratch; /* of memory for all primitives */
 } dnn_state;
 
 /* The layouts outside, and `any` for oneDNN to choose. */
@@ -160,6 +163,11 @@ static prepared *prepare(dnnl_engine_t engine, const conv_shape *s, int n, direc
             p->reorder[i] = new_reorder(out ? &p->own[i] : &p->plain[i], out ? &p->plain[i] : &p->own[i], engine, NULL);
     }
     p->scratch = *dnnl_primitive_desc_query_md(d, dnnl_query_scratchpad_md, 0);
+    for (int i = 0; i <= TENSORS; i++) {
+        p->at[i] = p->bytes;
+        if (i == TENSORS || p->reorder[i])
+            p->bytes += (dnnl_memory_desc_get_size(i < TENSORS ? &p->own[i] : &p->scratch) + 63) / 64 * 64;
+    }
     sure(dnnl_primitive_create(&p->primitive, d), "convolution");
     dnnl_primitive_desc_destroy(d);
     dnnl_primitive_attr_destroy(attributes);
@@ -191,14 +199,23 @@ static slot *new_slot(const prepared *p)
     sure(dnnl_stream_create(&s->stream, p->engine, dnnl_stream_default_flags), "stream");
     for (int i = 0; i < TENSORS; i++) {
         sure(dnnl_memory_create(&s->plain[i], &p->plain[i], p->engine, DNNL_MEMORY_NONE), "memory");
-        if (!p->reorder[i])
-            continue;
-        s->memory[i] = need(dnnl_memory_desc_get_size(&p->own[i]), 1);
-        sure(dnnl_memory_create(&s->own[i], &p->own[i], p->engine, s->memory[i]), "memory");
+        if (p->reorder[i])
+            sure(dnnl_memory_create(&s->own[i], &p->own[i], p->engine, DNNL_MEMORY_NONE), "memory");
     }
-    s->memory[TENSORS] = need(dnnl_memory_desc_get_size(&p->scratch), 1);
-    sure(dnnl_memory_create(&s->scratch, &p->scratch, p->engine, s->memory[TENSORS]), "memory");
+    sure(dnnl_memory_create(&s->scratch, &p->scratch, p->engine, DNNL_MEMORY_NONE), "memory");
     return s;
+}
+
+/* Setting a handle zeroes padding, which takes time; reorders and convolutions do so themselves where they write. */
+static void lay_out(const prepared *p, slot *s, char *memory)
+{
+    if (s->memory == memory)
+        return;
+    s->memory = memory;
+    for (int i = 0; i < TENSORS; i++)
+        if (p->reorder[i])
+            sure(dnnl_memory_set_data_handle(s->own[i], memory + p->at[i]), "memory");
+    sure(dnnl_memory_set_data_handle(s->scratch, memory + p->at[TENSORS]), "memory");
 }
 
 static void free_slot(void *thing)
@@ -211,8 +228,6 @@ static void free_slot(void *thing)
     }
     dnnl_memory_destroy(s->scratch);
     dnnl_stream_destroy(s->stream);
-    for (int i = 0; i <= TENSORS; i++)
-        free(s->memory[i]);
     free(s);
 }
 
@@ -228,6 +243,8 @@ static void run(const backend *b, conv *c, int n, direction which, float *const 
     prepared *p = prepared_for(b, c, n, which);
     slot *s = pool_take(&p->slots);
     s = s ? s : new_slot(p);
+    char *memory = scratch_take(b->scratch, p->bytes);
+    lay_out(p, s, memory);
     dnnl_exec_arg_t arguments[TENSORS + 1] = {[TENSORS] = {DNNL_ARG_SCRATCHPAD, s->scratch}};
     for (int i = 0; i < TENSORS; i++) {
         sure(dnnl_memory_set_data_handle(s->plain[i], array[i]), "memory");
@@ -239,6 +256,7 @@ static void run(const backend *b, conv *c, int n, direction which, float *const 
     if (p->reorder[output])
         reorder(p, s, output, s->own[output], s->plain[output]);
     sure(dnnl_stream_wait(s->stream), "stream");
+    scratch_give(b->scratch, memory);
     pool_give(&p->slots, s);
     together(before);
 }
@@ -290,6 +308,7 @@ static void dnn_conv_free(const backend *b, conv *c)
 static void dnn_free(backend *b)
 {
     dnn_state *s = b->state;
+    scratch_clear(&s->scratch);
     dnnl_engine_destroy(s->engine);
     free(s);
     free(b);
@@ -306,6 +325,7 @@ backend *backend_onednn(trouble *why)
     backend *b = need(1, sizeof *b);
     *b = (backend){.name = "onednn",
                    .state = s,
+                   .scratch = &s->scratch,
                    .free = dnn_free,
                    .gemm = dnn_gemm,
                    .conv_new = dnn_new,

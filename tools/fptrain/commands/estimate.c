@@ -5,6 +5,7 @@
 
 #include <getopt.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -260,6 +261,14 @@ static void print_widths(wish *w)
         else
             puts("  none");
     }
+    graph *g = network_build(&w->run, &w->shape, &why);
+    const int threads = w->run.train.threads > 0 ? w->run.train.threads : 1;
+    const double all = g ? memory_of_training(&w->run, g, threads, &why) : NAN;
+    if (!isfinite(all))
+        die("estimate: %s", why.text);
+    printf("a training at width %g: about %.0f MB with all values, batch %d, %d thread%s, without the data\n",
+           w->run.model.width, all / 1e6, w->run.train.batch, threads, threads > 1 ? "s" : "");
+    graph_free(g);
 }
 
 int command_estimate(int argc, char **argv)

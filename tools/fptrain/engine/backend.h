@@ -26,6 +26,7 @@ typedef struct conv conv; /* a convolution prepared for one shape; calls from se
 struct backend {
     const char *name; /* "onednn", "blas", "emulated", "exact" */
     void *state;
+    struct pool *scratch; /* what threads borrow while they compute, if the backend has such */
     void (*free)(backend *b);
     bool whole; /* sums over the batch must not be cut: gradients of weights are asked for in one call */
     /* C (m, n) = A (m, k) B (k, n) [+ C], row-major with leading dimensions; transposed operands as stored. */

@@ -36,7 +36,6 @@ void graph_free(graph *g)
             free(g->gathered[i].alpha);
             free(g->gathered[i].largest);
         }
-        free(g->value[i]->v);
         free(g->value[i]);
     }
     for (int i = 0; i < g->params; i++)
@@ -45,13 +44,11 @@ void graph_free(graph *g)
         free(g->buffer[i]->data);
         free(g->buffer[i]);
     }
-    for (int i = 0; i < g->blocks; i++)
-        free(g->block[i]);
     free(g->op);
     free(g->value);
     free(g->param);
     free(g->buffer);
-    free(g->block);
+    free(g->memory);
     free(g->start);
     free(g->deviation);
     free(g->scratch);

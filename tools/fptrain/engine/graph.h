@@ -54,8 +54,9 @@ bool graph_scale_last(graph *g, double by);
 
 struct backend;
 
-/* Reserves all memory for batches of at most `batch` samples. `threads` never changes a bit of any result. Gradients
- * take turns in memory: a value's dv holds from the rounding of dv until the backward pass of its producer. */
+/* Reserves all memory for batches of at most `batch` samples. `threads` never changes a bit of any result. Values and
+ * gradients take turns in memory (memory.h): a value's v holds until its last consumer has read it, its dv from the
+ * rounding of dv until the backward pass of its producer. */
 void graph_finish(graph *g, int batch, const struct backend *backend, int threads);
 
 /* ------------------------------------------------------------------------------------------------ looking */

@@ -44,11 +44,19 @@ typedef struct op_parts {
     int unit;              /* samples that a thread takes together; 0: as few as one */
 } op_parts;
 
+/* Floats that an operator keeps from the forward to the backward pass beside values, and those that it borrows of
+ * graph.scratch in a pass. */
+typedef struct op_needs {
+    size_t kept, scratch;
+} op_needs;
+
 typedef struct op_type {
     const char *type;
     bool gemm;
     bool weighs;                     /* multiplies by its first parameter: layer-wise scaling asks for a beta */
-    void (*finish)(graph *g, op *o); /* may be NULL, as free */
+    bool input_unread;               /* the backward pass reads no input, so their memory may go on before */
+    op_needs (*needs)(const graph *g, const op *o, int batch); /* may be NULL, as finish and free */
+    void (*finish)(graph *g, op *o);
     op_pass *forward, *backward;
     op_parts forward_parts, backward_parts;
     void (*free)(op *o); /* what state points to */
@@ -60,7 +68,6 @@ struct op {
     int inputs, *input, output;
     int params, first_param, first_buffer;
     double fan, macs;
-    size_t scratch; /* floats it needs in graph.scratch during a pass; set by finish */
     void *state;    /* of the size that was asked for */
     float **dx;     /* by input */
 };
@@ -98,8 +105,8 @@ struct graph {
     int batch, threads;
     const backend *backend;
     float *scratch;
-    float **block; /* memory that gradients take turns in */
-    int blocks;
+    float *memory; /* of values and gradients, which take turns in it (memory.h) */
+    size_t memory_size;
     gathered *gathered; /* by value; NULL before graph_finish */
     float *scaled;      /* a gradient times beta; made when first needed */
     size_t scaled_size;

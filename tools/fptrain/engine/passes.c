@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* passes.c - memory, the forward and the backward pass: what is rounded when, and where gradients meet. */
 #include "engine/graph.h"
+#include "engine/memory.h"
 #include "engine/op.h"
 
 #include <math.h>
@@ -9,85 +10,20 @@
 
 /* ---------------------------------------------------------------------------------------------- memory */
 
-/* Gradients live from the backward pass of the last consumer to that of the producer; then their memory goes on. */
-typedef struct block {
-    size_t size;
-    bool taken;
-} block;
-
-typedef struct plan {
-    int count;
-    block *block;
-} plan;
-
-/* The tightest free block, else the largest one made larger, else a new one. */
-static int take_block(plan *p, size_t size)
+static void reserve_memory(graph *g)
 {
-    int best = -1;
-    for (int i = 0; i < p->count; i++) {
-        if (p->block[i].taken)
-            continue;
-        if (best < 0 ||
-            (p->block[best].size < size ? p->block[i].size > p->block[best].size
-                                        : p->block[i].size >= size && p->block[i].size < p->block[best].size))
-            best = i;
-    }
-    if (best < 0) {
-        best = p->count++;
-        p->block[best].size = 0;
-    }
-    p->block[best].taken = true;
-    if (p->block[best].size < size)
-        p->block[best].size = size;
-    return best;
-}
-
-static size_t value_size(const graph *g, const value *v)
-{
-    return (size_t)g->batch * (size_t)v->rows_per_sample * v->row;
-}
-
-/* Walks through a backward pass; where[e] becomes the block of edge e, edges counted from the first operator. */
-static void plan_gradients(graph *g, plan *p, int *where)
-{
-    int *edges = need((size_t)g->ops + 1, sizeof *edges);
-    for (int i = 0; i < g->ops; i++)
-        edges[i + 1] = edges[i] + g->op[i]->inputs;
-    for (int i = g->ops - 1; i >= 0; i--) {
-        const op *o = g->op[i];
-        for (int k = 0; k < o->inputs; k++)
-            if (g->value[o->input[k]]->producer >= 0)
-                where[edges[i] + k] = take_block(p, value_size(g, g->value[o->input[k]]));
-        if (o->output < 0)
-            continue;
-        for (int j = i + 1; j < g->ops; j++) /* what was gathered for its output is used up */
-            for (int k = 0; k < g->op[j]->inputs; k++)
-                if (g->op[j]->input[k] == o->output)
-                    p->block[where[edges[j] + k]].taken = false;
-    }
-    free(edges);
-}
-
-static void reserve_gradients(graph *g)
-{
-    int count = 0;
-    for (int i = 0; i < g->ops; i++)
-        count += g->op[i]->inputs;
-    plan p = {0, need((size_t)count, sizeof(block))};
-    int *where = need((size_t)count, sizeof *where);
-    plan_gradients(g, &p, where);
-    g->block = need((size_t)p.count, sizeof *g->block);
-    g->blocks = p.count;
-    for (int i = 0; i < p.count; i++)
-        g->block[i] = need(p.block[i].size, sizeof(float));
+    memory_plan p = memory_plan_of(g, g->batch);
+    g->memory = need(p.floats, sizeof *g->memory);
+    g->memory_size = p.floats;
+    for (int i = 0; i < g->values; i++)
+        g->value[i]->v = g->memory + p.value[i];
     for (int i = 0, edge = 0; i < g->ops; i++)
         for (int k = 0; k < g->op[i]->inputs; k++, edge++) {
             value *v = g->value[g->op[i]->input[k]];
             if (v->producer >= 0)
-                v->dv = g->op[i]->dx[k] = g->block[where[edge]];
+                v->dv = g->op[i]->dx[k] = g->memory + p.gradient[edge];
         }
-    free(where);
-    free(p.block);
+    memory_plan_free(&p);
 }
 
 void graph_finish(graph *g, int batch, const backend *b, int threads)
@@ -102,20 +38,15 @@ void graph_finish(graph *g, int batch, const backend *b, int threads)
         value *v = g->value[i];
         if (!v->consumers)
             die("%s: nothing reads what it puts out", v->producer < 0 ? "input" : g->op[v->producer]->name);
-        v->v = need(value_size(g, v), sizeof *v->v);
         const size_t n = (size_t)v->consumers;
         g->gathered[i] =
             (gathered){0, false, need(n, sizeof(float *)), need(n, sizeof(double)), need(n, sizeof(double))};
     }
-    reserve_gradients(g);
-    size_t scratch = 0;
-    for (int i = 0; i < g->ops; i++) {
-        op *o = g->op[i];
-        if (o->type->finish)
-            o->type->finish(g, o);
-        scratch = o->scratch > scratch ? o->scratch : scratch;
-    }
-    g->scratch = need(scratch, sizeof *g->scratch);
+    reserve_memory(g);
+    for (int i = 0; i < g->ops; i++)
+        if (g->op[i]->type->finish)
+            g->op[i]->type->finish(g, g->op[i]);
+    g->scratch = need(memory_scratch(g, batch), sizeof *g->scratch);
     g->labels = need((size_t)batch * (size_t)g->value[g->logits]->rows_per_sample, sizeof *g->labels);
 }
 

@@ -22,7 +22,7 @@ typedef struct value {
     int producer;    /* index of the operator; -1: the batch that is fed */
     int consumers;   /* how many inputs of operators read it */
     bool is_tensor;  /* false: a rearrangement (channel shuffle) that is never rounded by itself */
-    float *v, *dv;   /* rows of the largest batch; dv of the fed batch: NULL */
+    float *v, *dv;   /* rows of the largest batch, while they are needed; dv of the fed batch: NULL */
     double alpha;    /* what dv is multiplied by, over the true gradient: set by every backward pass */
 } value;
 

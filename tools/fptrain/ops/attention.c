@@ -2,6 +2,7 @@
 /* attention.c - causal attention: of every head, Y = softmax(Q K' / sqrt(d)) V, where a step looks at itself and the
  * steps before. A row of x holds queries, keys and values side by side, each with its heads side by side. */
 #include "engine/op.h"
+#include "ops/functions.h"
 #include "ops/ops.h"
 
 #include <math.h>
@@ -32,10 +33,11 @@ static void softmax_causal(int steps, float factor, float *a)
         float largest = a[0], sum = 0;
         for (int i = 1; i <= t; i++)
             largest = a[i] > largest ? a[i] : largest;
-        for (int i = 0; i <= t; i++) {
-            a[i] = expf((a[i] - largest) * factor);
+        for (int i = 0; i <= t; i++)
+            a[i] = (a[i] - largest) * factor;
+        exp_of((size_t)t + 1, a, a);
+        for (int i = 0; i <= t; i++)
             sum += a[i];
-        }
         for (int i = 0; i < steps; i++)
             a[i] = i <= t ? a[i] / sum : 0;
     }
@@ -94,12 +96,16 @@ static void attention_backward(const pass *p)
     }
 }
 
+static op_needs attention_needs(const graph *g, const op *o, int batch)
+{
+    const size_t steps = (size_t)g->value[o->output]->rows_per_sample;
+    const size_t n = (size_t)batch * (size_t)((const attention *)o->state)->heads * steps * steps;
+    return (op_needs){n, n};
+}
+
 static void attention_finish(graph *g, op *o)
 {
-    attention *s = o->state;
-    const size_t steps = (size_t)g->value[o->output]->rows_per_sample;
-    o->scratch = (size_t)g->batch * (size_t)s->heads * steps * steps;
-    s->probability = need(o->scratch, sizeof *s->probability);
+    ((attention *)o->state)->probability = need(attention_needs(g, o, g->batch).kept, sizeof(float));
 }
 
 static void attention_free(op *o)
@@ -111,6 +117,7 @@ int graph_attention(graph *g, int x, int heads)
 {
     static const op_type type = {.type = "attention",
                                  .gemm = true,
+                                 .needs = attention_needs,
                                  .finish = attention_finish,
                                  .forward = attention_forward,
                                  .backward = attention_backward,

@@ -146,12 +146,23 @@ static void conv_pass_backward(const pass *p)
     conv_input(p);
 }
 
+static int most_pieces(const graph *g, const conv_state *s)
+{
+    const size_t n = weight_count(&s->shape), room = (size_t)1 << 22;
+    return g->backend && g->backend->whole ? 1 : n * 16 <= room ? 16 : n * 4 >= room ? 4 : (int)(room / n);
+}
+
+static op_needs conv_needs(const graph *g, const op *o, int batch)
+{
+    const conv_state *s = o->state;
+    (void)batch;
+    return (op_needs){0, (size_t)(most_pieces(g, s) - 1) * weight_count(&s->shape)};
+}
+
 static void conv_finish(graph *g, op *o)
 {
     conv_state *s = o->state;
-    const size_t n = weight_count(&s->shape), room = (size_t)1 << 22;
-    s->most = g->backend->whole ? 1 : n * 16 <= room ? 16 : n * 4 >= room ? 4 : (int)(room / n);
-    o->scratch = (size_t)(s->most - 1) * n;
+    s->most = most_pieces(g, s);
     s->shape.n = CONV_SAMPLES;
     s->backend = g->backend;
     s->prepared = g->backend->conv_new(g->backend, &s->shape);
@@ -169,6 +180,7 @@ int graph_conv(graph *g, int x, const conv_spec *spec)
     static const op_type type = {.type = "conv",
                                  .gemm = true,
                                  .weighs = true,
+                                 .needs = conv_needs,
                                  .finish = conv_finish,
                                  .forward = conv_pass_forward,
                                  .backward = conv_pass_backward,

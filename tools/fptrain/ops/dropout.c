@@ -42,7 +42,8 @@ static void dropout_backward(const pass *p)
 
 int graph_dropout(graph *g, int x, double rate)
 {
-    static const op_type type = {.type = "dropout", .forward = dropout_forward, .backward = dropout_backward};
+    static const op_type type = {
+        .type = "dropout", .input_unread = true, .forward = dropout_forward, .backward = dropout_backward};
     op *o = op_same(g, &type, x, sizeof(dropout));
     if (!(rate >= 0 && rate < 1))
         op_refuse(g, "%s: a rate of %g", o->name, rate);

@@ -81,7 +81,8 @@ static void positions_backward(const pass *p)
 
 int graph_positions(graph *g, int x)
 {
-    static const op_type type = {.type = "positions", .forward = positions_forward, .backward = positions_backward};
+    static const op_type type = {
+        .type = "positions", .input_unread = true, .forward = positions_forward, .backward = positions_backward};
     op *o = op_same(g, &type, x, 0);
     const int dim[2] = {g->value[x]->rows_per_sample, (int)g->value[x]->row};
     op_param(g, o, PARAM_WEIGHT, "weight", 2, dim, 0, 0.02);

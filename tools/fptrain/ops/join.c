@@ -41,6 +41,7 @@ static void add_backward(const pass *p)
 int graph_add(graph *g, int a, int b)
 {
     static const op_type type = {.type = "add",
+                                 .input_unread = true,
                                  .forward = add_forward,
                                  .backward = add_backward,
                                  .forward_parts = {NULL, add_forward, 0},
@@ -87,7 +88,8 @@ static void concat_backward(const pass *p)
 
 int graph_concat(graph *g, int count, const int *x)
 {
-    static const op_type type = {.type = "concat", .forward = concat_forward, .backward = concat_backward};
+    static const op_type type = {
+        .type = "concat", .input_unread = true, .forward = concat_forward, .backward = concat_backward};
     op *o = op_new(g, &type, count, x, 0);
     if (count < 1)
         op_refuse(g, "%s: of nothing", o->name);
@@ -135,7 +137,8 @@ static void slice_backward(const pass *p)
 
 int graph_slice(graph *g, int x, int first, int channels)
 {
-    static const op_type type = {.type = "slice", .forward = slice_forward, .backward = slice_backward};
+    static const op_type type = {
+        .type = "slice", .input_unread = true, .forward = slice_forward, .backward = slice_backward};
     op *o = op_new(g, &type, 1, &x, sizeof(slice));
     const value *v = g->value[x];
     if (first < 0 || channels < 1 || first > v->c - channels)
@@ -180,7 +183,8 @@ static void shuffle_backward(const pass *p)
 
 int graph_shuffle(graph *g, int x, int groups)
 {
-    static const op_type type = {.type = "shuffle", .forward = shuffle_forward, .backward = shuffle_backward};
+    static const op_type type = {
+        .type = "shuffle", .input_unread = true, .forward = shuffle_forward, .backward = shuffle_backward};
     op *o = op_same(g, &type, x, sizeof(shuffle));
     if (groups < 1 || g->value[x]->c % groups)
         op_refuse(g, "%s: %d channels in %d groups", o->name, g->value[x]->c, groups);
@@ -233,7 +237,8 @@ static void shortcut_backward(const pass *p)
 
 int graph_shortcut(graph *g, int x, int channels, int stride)
 {
-    static const op_type type = {.type = "shortcut", .forward = shortcut_forward, .backward = shortcut_backward};
+    static const op_type type = {
+        .type = "shortcut", .input_unread = true, .forward = shortcut_forward, .backward = shortcut_backward};
     op *o = op_new(g, &type, 1, &x, sizeof(shortcut));
     const value *v = g->value[x];
     if (stride < 1 || channels < v->c)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* loss.c - softmax and cross-entropy, the mean over the rows. */
 #include "engine/op.h"
+#include "ops/functions.h"
 #include "ops/ops.h"
 
 #include <math.h>
@@ -15,11 +16,19 @@ typedef struct row_sums {
 
 static row_sums softmax_row(int n, const float *x)
 {
+    enum { AT_A_TIME = 64 };
+    float e[AT_A_TIME];
     row_sums s = {x[0], 0};
     for (int i = 1; i < n; i++)
         s.largest = x[i] > s.largest ? x[i] : s.largest;
-    for (int i = 0; i < n; i++)
-        s.sum += expf(x[i] - s.largest);
+    for (int i = 0; i < n; i += AT_A_TIME) {
+        const int here = n - i < AT_A_TIME ? n - i : AT_A_TIME;
+        for (int k = 0; k < here; k++)
+            e[k] = x[i + k] - s.largest;
+        exp_of((size_t)here, e, e);
+        for (int k = 0; k < here; k++)
+            s.sum += e[k];
+    }
     return s;
 }
 
@@ -78,8 +87,11 @@ static void loss_backward(const pass *p)
         const float *row = p->x[0] + (size_t)r * x->row;
         float *dx = p->dx[0] + (size_t)r * x->row;
         const row_sums s = softmax_row(n, row);
+        for (int i = 0; i < n; i++)
+            dx[i] = row[i] - s.largest;
+        exp_of(x->row, dx, dx);
         for (int i = 0; i < n; i++) {
-            const float probability = expf(row[i] - s.largest) / s.sum;
+            const float probability = dx[i] / s.sum;
             dx[i] = (probability - (i == p->labels[r] ? own : other)) / (float)rows * scale;
         }
     }

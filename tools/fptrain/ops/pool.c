@@ -190,7 +190,8 @@ int graph_max_pool(graph *g, int x, const pool_spec *spec)
 
 int graph_average_pool(graph *g, int x, const pool_spec *spec)
 {
-    static const op_type type = {.type = "average_pool", .forward = mean_forward, .backward = mean_backward};
+    static const op_type type = {
+        .type = "average_pool", .input_unread = true, .forward = mean_forward, .backward = mean_backward};
     return add_pool(g, x, spec, &type);
 }
 
@@ -236,7 +237,8 @@ static void global_backward(const pass *p)
 
 int graph_global_pool(graph *g, int x)
 {
-    static const op_type type = {.type = "global_pool", .forward = global_forward, .backward = global_backward};
+    static const op_type type = {
+        .type = "global_pool", .input_unread = true, .forward = global_forward, .backward = global_backward};
     op *o = op_new(g, &type, 1, &x, 0);
     return op_output(g, o, g->value[x]->c, 1, 1, g->value[x]->rows_per_sample);
 }

@@ -27,24 +27,47 @@ void op_gemm(const graph *g, bool ta, bool tb, int m, int n, int k, const float 
     }
 }
 
+WIDE static void add_row(int n, const float *restrict b, float *restrict y)
+{
+#pragma omp simd
+    for (int i = 0; i < n; i++)
+        y[i] += b[i];
+}
+
 void op_add_bias(const graph *g, size_t rows, int n, const float *b, float *y)
 {
     (void)g; /* without OpenMP */
     const int count = (int)rows;
 #pragma omp parallel for num_threads(g->threads)
     for (int r = 0; r < count; r++)
-        for (int i = 0; i < n; i++)
-            y[(size_t)r * (size_t)n + (size_t)i] += b[i];
+        add_row(n, b, y + (size_t)r * (size_t)n);
+}
+
+/* Sums of a few neighbouring columns, each from the first row to the last. */
+enum { COLUMNS = 16 };
+
+WIDE static void sum_columns(size_t rows, size_t stride, const float *restrict from, float *restrict to)
+{
+    double sum[COLUMNS] = {0};
+    for (size_t r = 0; r < rows; r++, from += stride)
+#pragma omp simd
+        for (int i = 0; i < COLUMNS; i++)
+            sum[i] += (double)from[i];
+    for (int i = 0; i < COLUMNS; i++)
+        to[i] = (float)sum[i];
 }
 
 void op_sum_rows(const graph *g, size_t rows, int n, const float *dy, float *db)
 {
     (void)g;
-    enum { COLUMNS = 16 };
     const int count = pieces(n, COLUMNS);
 #pragma omp parallel for num_threads(g->threads)
     for (int p = 0; p < count; p++) {
         const int here = piece_length(n, COLUMNS, p);
+        if (here == COLUMNS) {
+            sum_columns(rows, (size_t)n, dy + p * COLUMNS, db + p * COLUMNS);
+            continue;
+        }
         double sum[COLUMNS] = {0};
         const float *from = dy + p * COLUMNS;
         for (size_t r = 0; r < rows; r++, from += n)

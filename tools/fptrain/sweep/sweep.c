@@ -2,6 +2,8 @@
 /* sweep.c - which assignments a sweep tries: see sweep.h */
 #include "sweep/sweep.h"
 
+#include "estimate/memory.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,9 +177,10 @@ void sweep_plan(sweep *s, const wishes *w, trainer *t)
     s->steps = trainer_steps(t);
     assignment *all = assignment_new(t->g, s->base.train.batch);
     s->bits_fp32 = 32 * (double)all->elements;
-    /* Values and gradients in FP32, the state of the optimiser, the images and the program. */
-    s->run_bytes = 6 * (double)all->elements + 16 * (double)graph_param_count(t->g) +
-                   (double)(t->data.train.count + t->data.test.count) * (double)graph_value(t->g, 0)->row + 6e7;
+    trouble why;
+    s->run_bytes = memory_of_training(&s->base, t->g, s->base.train.threads > 0 ? s->base.train.threads : 1, &why) +
+                   4 * (double)graph_param_count(t->g) + /* rounded copies */
+                   (double)(t->data.train.count + t->data.test.count) * (double)graph_value(t->g, 0)->row;
     assignment_free(all);
 }
 
