@@ -33,7 +33,8 @@ trainer_readers=(common/atomic_file.c common/byte_order.c common/near.c common/n
     common/trouble.c fptrain/base/base.c fptrain/base/checkpoint.c fptrain/base/listing.c fptrain/base/number.c
     fptrain/base/source.c fptrain/data/array.c fptrain/data/arrays.c fptrain/data/cifar.c fptrain/data/dataset.c
     fptrain/data/digits.c fptrain/data/idx.c fptrain/data/pictures.c fptrain/data/raster.c fptrain/data/shapes.c
-    fptrain/data/text.c fptrain/data/tokens.c fptrain/run/settings.c fptrain/run/settings_file.c)
+    fptrain/data/text.c fptrain/data/tokens.c fptrain/run/settings.c fptrain/run/settings_file.c
+    fptrain/run/shelf.c)
 
 # The library below the readers, once for all kinds; its objects lie in the directory that is named.
 build_library() { # DIRECTORY SANITIZERS
