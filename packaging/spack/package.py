@@ -30,6 +30,7 @@ class Libfpemu(AutotoolsPackage):
     depends_on("inih", when="+tools")
     depends_on("xz", when="+tools")
     depends_on("libpng", when="+tools")
+    depends_on("jpeg", when="+tools")
     depends_on("cuda", when="+cuda")
 
     def configure_args(self):
