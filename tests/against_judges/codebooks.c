@@ -249,7 +249,7 @@ static void scaled(void)
             if (fpemu_format_parse(kinds[s % 6], &scale, NULL) && fpemu_format_parse("e3m2", &scale, NULL))
                 continue;
             const uint32_t length = s % 3 == 0 ? 64 : s % 3 == 1 ? 48 : 37;
-            if (fpemu_format_blocked(&f, &element, FPEMU_SCALING_ABSMAX, &scale, 0, FPEMU_BLOCK_RUN, 1, length))
+            if (fpemu_format_blocked(&f, &element, FPEMU_SCALING_ABSMAX, &scale, 0, FPEMU_BLOCK_RUN, 0, length))
                 continue;
             make_points(&element, by, s < known ? 4000 : 2500);
             for (size_t i = 0; i < count; i++) { /* blocks of the same scale, about, with other ends in between */
