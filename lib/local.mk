@@ -53,6 +53,8 @@ CORE = \
 	lib/core/plan.h \
 	lib/core/plan.inc.h \
 	lib/core/port.h \
+	lib/core/posit_fast.h \
+	lib/core/posit_fast.inc.h \
 	lib/core/dot_make.h \
 	lib/core/dot_models.h \
 	lib/core/round_fast.h \
@@ -61,6 +63,8 @@ CORE = \
 	lib/core/round.h \
 	lib/core/round.inc.h \
 	lib/core/affine_fast.h \
+	lib/core/affine_quick.h \
+	lib/core/affine_quick.inc.h \
 	lib/core/narrow.h \
 	lib/core/walk.h
 

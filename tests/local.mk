@@ -132,6 +132,7 @@ endif
 
 # ------------------------------------------------------------------------------------- against rules worked by hand
 LONGHAND_TESTS = \
+	tests/against_judges/affine \
 	tests/against_judges/blocks_vectors \
 	tests/against_judges/codebooks \
 	tests/against_judges/compat \
@@ -145,6 +146,8 @@ check_PROGRAMS += $(LONGHAND_TESTS)
 TESTS += $(LONGHAND_TESTS)
 dist_noinst_DATA += tests/vectors/blocks.py tests/vectors/blocks.txt
 tests_against_judges_blocks_vectors_LDADD = $(LONGHAND_LDADD)
+tests_against_judges_affine_SOURCES = tests/against_judges/affine.c tests/against_judges/variants.h
+tests_against_judges_affine_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_codebooks_SOURCES = tests/against_judges/codebooks.c tests/against_judges/variants.h
 tests_against_judges_codebooks_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_compat_LDADD = $(LONGHAND_LDADD)

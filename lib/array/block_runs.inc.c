@@ -235,7 +235,9 @@ static uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blo
     const size_t length = (size_t)j->walk.tile_length;
     const size_t fit = length < TILE ? TILE / length : 1, few = fit < POW2_LANES ? fit : POW2_LANES;
     const size_t fast = length < 4 * TILE ? 4 * TILE / length : 1;
-    const int nearest = j->element.is_table && j->element.nearest;
+    /* scales as they are found: no element lies farther out than the values times its scale */
+    const int nearest = j->element.is_table && j->element.nearest && j->block.rule == FPEMU_SCALING_ABSMAX &&
+                        j->block.same;
     const size_t full = !(j->fast[0] || nearest) || length == 1 ? few : fast < POW2_LANES ? fast : POW2_LANES;
     realw t[TILE], rounded[TILE];
     uintw grid[TILE], amax[POW2_LANES];

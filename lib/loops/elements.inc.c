@@ -20,17 +20,151 @@
     }
 
 ROUND_LOOP(posit, FPEMU_MODE_RNE)
+ROUND_LOOP(quick_posit, FPEMU_MODE_RNE)
 MODES(float, ROUND_LOOP)
 MODES(any, ROUND_LOOP)
 FAST_MODES(full_range, ROUND_LOOP)
 FAST_MODES(full_range_grid, ROUND_LOOP)
 PASS_MODES(pass, ROUND_LOOP)
-FAST_MODES(stop, ROUND_LOOP)
-STOP_INF_MODES(stop_inf, ROUND_LOOP)
-FAST_MODES(shifter_grid, ROUND_LOOP)
+OTHER_MODES(stop, ROUND_LOOP)
+ROUND_LOOP(stop_inf, FPEMU_MODE_RNE)
+ROUND_LOOP(stop_inf, FPEMU_MODE_RTO)
+OTHER_MODES(shifter_grid, ROUND_LOOP)
+
+/* Toward zero: the loop to nearest, while the processor cuts its sums. Magnitude and C are not below zero; all that
+ * else is calculated is exact. The loop stands in a function of its own, so that none of it can leave the bracket. */
+#ifdef __SSE2__
+#define CUT_LOOP(rule)                                                                                                 \
+    static __attribute__((noinline)) void CARRIER(loop_cut_##rule)(const core_plan *p, size_t n, const void *x,        \
+                                                                   const uint32_t *r, void *y)                         \
+    {                                                                                                                  \
+        CARRIER(loop_round_##rule##_FPEMU_MODE_RNE)(p, n, x, r, y);                                                    \
+    }                                                                                                                  \
+    static void CARRIER(loop_round_##rule##_FPEMU_MODE_RTZ)(const core_plan *p, size_t n, const void *x,               \
+                                                            const uint32_t *r, void *y)                                \
+    {                                                                                                                  \
+        const unsigned before = _mm_getcsr();                                                                          \
+        _mm_setcsr(before | _MM_ROUND_TOWARD_ZERO);                                                                    \
+        CARRIER(loop_cut_##rule)(p, n, x, r, y);                                                                       \
+        _mm_setcsr(before);                                                                                            \
+    }
+#else
+#define CUT_LOOP(rule) ROUND_LOOP(rule, FPEMU_MODE_RTZ)
+#endif
+CUT_LOOP(stop)
+CUT_LOOP(stop_inf)
+CUT_LOOP(shifter_grid)
+#undef CUT_LOOP
 FAST_MODES(even, ROUND_LOOP)
 MODES(affine_fast, ROUND_LOOP)
 #undef ROUND_LOOP
+
+static void CARRIER(loop_posit)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y)
+{
+    if (core_posit_is_quick(p))
+        CARRIER(loop_round_quick_posit_FPEMU_MODE_RNE)(p, n, x, r, y);
+    else
+        CARRIER(loop_round_posit_FPEMU_MODE_RNE)(p, n, x, r, y);
+}
+
+#if CORE_HAS_FMA
+/* Affine integers by their quick form, where it holds. */
+#define AFFINE_LOOP(rule, mode)                                                                                        \
+    static void CARRIER(loop_round_##rule##_##mode)(const core_plan *plan, size_t n, const void *x, const uint32_t *r, \
+                                                    void *y)                                                           \
+    {                                                                                                                  \
+        core_affine_quick q;                                                                                           \
+        const char *in = (const char *)x;                                                                              \
+        char *out = (char *)y;                                                                                         \
+        if (!core_affine_quick_make(&q, plan)) {                                                                       \
+            CARRIER(loop_round_affine_fast_##mode)(plan, n, x, r, y);                                                  \
+            return;                                                                                                    \
+        }                                                                                                              \
+        SIMD for (size_t i = 0; i < n; i++)                                                                            \
+        {                                                                                                              \
+            uintw u, v;                                                                                                \
+            memcpy(&u, in + i * sizeof u, sizeof u);                                                                   \
+            v = core_affine_quick_element(&q, mode, u,                                                                 \
+                                          mode >= FPEMU_MODE_SR ? (uintw)r[i] << (CARRIER_BITS - 32) : 0);             \
+            memcpy(out + i * sizeof v, &v, sizeof v);                                                                  \
+        }                                                                                                              \
+    }
+AFFINE_LOOP(exact, FPEMU_MODE_RNE)
+AFFINE_LOOP(affine, FPEMU_MODE_RNA)
+AFFINE_LOOP(affine, FPEMU_MODE_RNZ)
+AFFINE_LOOP(affine, FPEMU_MODE_RTZ)
+AFFINE_LOOP(affine, FPEMU_MODE_RAZ)
+AFFINE_LOOP(affine, FPEMU_MODE_RTP)
+AFFINE_LOOP(affine, FPEMU_MODE_RTN)
+AFFINE_LOOP(affine, FPEMU_MODE_RTO)
+AFFINE_LOOP(affine, FPEMU_MODE_SE)
+#undef AFFINE_LOOP
+
+/* So many elements are rounded again where the shortest form does not tell one of them. */
+#define AFFINE_GROUP 512
+
+static void CARRIER(loop_round_affine_FPEMU_MODE_RNE)(const core_plan *plan, size_t n, const void *x, const uint32_t *r,
+                                                      void *y)
+{
+    core_affine_quick q;
+    const char *in = (const char *)x;
+    char *out = (char *)y;
+    if (!core_affine_quick_make(&q, plan) || !q.is_near) {
+        CARRIER(loop_round_exact_FPEMU_MODE_RNE)(plan, n, x, r, y);
+        return;
+    }
+    for (size_t done = 0, m; done < n; done += m, in += m * sizeof(uintw), out += m * sizeof(uintw)) {
+        uintw beside[AFFINE_GROUP], far = 0;
+        char *const to = in == out ? (char *)beside : out;
+        m = n - done < AFFINE_GROUP ? n - done : AFFINE_GROUP;
+#pragma omp simd reduction(max : far)
+        for (size_t i = 0; i < m; i++) {
+            uintw u, v, distance;
+            memcpy(&u, in + i * sizeof u, sizeof u);
+            v = core_affine_quick_near(&q, u, &distance);
+            memcpy(to + i * sizeof v, &v, sizeof v);
+            far = distance > far ? distance : far;
+        }
+        if (far > q.near)
+            CARRIER(loop_round_exact_FPEMU_MODE_RNE)(plan, m, in, r, out);
+        else if (to != out)
+            memcpy(out, to, m * sizeof(uintw));
+    }
+}
+
+static void CARRIER(loop_round_affine_FPEMU_MODE_SR)(const core_plan *plan, size_t n, const void *x, const uint32_t *r,
+                                                     void *y)
+{
+    core_affine_quick q;
+    const char *in = (const char *)x;
+    char *out = (char *)y;
+    if (!core_affine_quick_make(&q, plan)) {
+        CARRIER(loop_round_affine_fast_FPEMU_MODE_SR)(plan, n, x, r, y);
+        return;
+    }
+    for (size_t done = 0, m; done < n; done += m, in += m * sizeof(uintw), out += m * sizeof(uintw), r += m) {
+        uintw beside[AFFINE_GROUP], some = 0;
+        char *const to = in == out ? (char *)beside : out;
+        m = n - done < AFFINE_GROUP ? n - done : AFFINE_GROUP;
+#pragma omp simd reduction(| : some)
+        for (size_t i = 0; i < m; i++) {
+            uintw u, v, open;
+            memcpy(&u, in + i * sizeof u, sizeof u);
+            v = core_affine_quick_stochastic(&q, u, (uintw)r[i] << (CARRIER_BITS - 32), &open);
+            memcpy(to + i * sizeof v, &v, sizeof v);
+            some |= open;
+        }
+        if (some)
+            CARRIER(loop_round_affine_fast_FPEMU_MODE_SR)(plan, m, in, r, out);
+        else if (to != out)
+            memcpy(out, to, m * sizeof(uintw));
+    }
+}
+#undef AFFINE_GROUP
+#define ROUND_AFFINE(mode) CARRIER(loop_round_affine_##mode)
+#else
+#define ROUND_AFFINE(mode) CARRIER(loop_round_affine_fast_##mode)
+#endif
 
 static void loop_finish(const core_plan *plan, size_t n, const void *x, const uintw *g, void *y)
 {
@@ -234,6 +368,7 @@ static int loop_count_nonzero(const core_plan *p, size_t n, const void *x, const
     }                                                                                                                  \
     return
 
+#define AFFINE_CODE(coder, u, v) core_affine_quick_code(coder, inverse, u, v)
 static void loop_encode(const core_coder *c, size_t n, const void *x, const void *y, size_t size, void *codes)
 {
     const core_coder k = *c;
@@ -253,6 +388,19 @@ static void loop_encode(const core_coder *c, size_t n, const void *x, const void
         case 4: ENCODE(core_encode_float, uint32_t);
         default: ENCODE(core_encode_float, uint64_t);
         }
+    if (k.kind == FPEMU_KIND_POSIT && core_posit_codes_quickly(&k))
+        switch (size) {
+        case 1: ENCODE(core_posit_quick_code, uint8_t);
+        case 2: ENCODE(core_posit_quick_code, uint16_t);
+        default: ENCODE(core_posit_quick_code, uint32_t);
+        }
+    if (core_affine_codes_quickly(&k)) {
+        const realw inverse = 1 / (realw)k.scale_value;
+        switch (size) {
+        case 1: ENCODE(AFFINE_CODE, uint8_t);
+        default: ENCODE(AFFINE_CODE, uint16_t);
+        }
+    }
     if (k.affine) /* of at most 22 bits: others are coded as they are rounded */
         switch (size) {
         case 1: ENCODE(core_encode_affine_fast, uint8_t);
@@ -274,6 +422,7 @@ static void loop_encode(const core_coder *c, size_t n, const void *x, const void
     }
 }
 #undef ENCODE
+#undef AFFINE_CODE
 
 #define ENCODE_NEAREST(TYPE)                                                                                           \
     SIMD for (size_t i = 0; i < n; i++)                                                                                \
@@ -335,6 +484,15 @@ static void loop_decode(const core_coder *c, size_t n, const void *codes, size_t
         for (unsigned code = 0; code < 256; code++)
             table[code] = core_decode(&k, code);
         DECODE(uint8_t, table[code]);
+    }
+    if (k.kind == FPEMU_KIND_POSIT && core_posit_codes_quickly(&k))
+        switch (size) {
+        case 1: DECODE(uint8_t, core_posit_quick_value(&k, code & mask));
+        case 2: DECODE(uint16_t, core_posit_quick_value(&k, code & mask));
+        default: DECODE(uint32_t, core_posit_quick_value(&k, (uintw)(code & mask)));
+        }
+    if (size == 2 && core_affine_codes_quickly(&k)) {
+        DECODE(uint16_t, core_affine_quick_value(&k, (uint32_t)(code & mask)));
     }
     if (k.kind == FPEMU_KIND_FLOAT)
         switch (size) {

@@ -3,6 +3,7 @@
 #ifndef FPEMU_LOOPS_LOOPS_H
 #define FPEMU_LOOPS_LOOPS_H
 
+#include "core/affine_quick.h"
 #include "core/block_fast.h"
 #include "core/codebook_fast.h"
 #include "core/dot.h"
@@ -10,6 +11,7 @@
 #include "core/events.h"
 #include "core/exact.h"
 #include "core/narrow.h"
+#include "core/posit_fast.h"
 #include "core/random.h"
 #include "core/scale.h"
 #include "loops/names.h"

@@ -3,6 +3,7 @@
  * TABLE_CODEBOOK, TABLE_CODEBOOK_RUNS and TABLE_CODEBOOK_BEGIN for those of tables. */
 
 #define ROUND(rule, mode) [mode] = CARRIER(loop_round_##rule##_##mode),
+#define AFFINE(rule, mode) [mode] = ROUND_AFFINE(mode),
 #define POW2(kind, mode) [mode] = CARRIER(loop_pow2_##kind##_##mode),
 #define SCALED(form, mode) CARRIER(loop_scaled_##form##_##mode)
 #define SCALED_FAST(form) CARRIER(loop_fast_##form)
@@ -17,8 +18,9 @@ static const carrier_loops TABLE = {
               [CORE_RULE_SHIFTER_STOP_INF] = {STOP_INF_MODES(stop_inf, ROUND)},
               [CORE_RULE_SHIFTER_GRID] = {FAST_MODES(shifter_grid, ROUND)},
               [CORE_RULE_EVEN] = {FAST_MODES(even, ROUND)},
-              [CORE_RULE_POSIT] = {ROUND(posit, FPEMU_MODE_RNE)},
-              [CORE_RULE_AFFINE_FAST] = {MODES(affine_fast, ROUND)}},
+              [CORE_RULE_POSIT] = {[FPEMU_MODE_RNE] = CARRIER(loop_posit)},
+              [CORE_RULE_AFFINE_FAST] = {FAST_MODES(affine, AFFINE) ROUND(affine_fast, CORE_SR_B)
+                                             ROUND(affine_fast, CORE_SR_C)}},
     .finish = loop_finish,
     .count = loop_count,
     .count_inside = loop_count_inside,
@@ -57,6 +59,7 @@ static const carrier_loops TABLE = {
 };
 
 #undef ROUND
+#undef AFFINE
 #undef POW2
 #undef SCALED
 #undef SCALED_FAST

@@ -22,10 +22,13 @@
 
 /* Modes of the fast forms, and every mode of the grid step. */
 #define FAST_MODES(rule, LOOP)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RTZ)                                                                                         \
+    OTHER_MODES(rule, LOOP)
+
+#define OTHER_MODES(rule, LOOP)                                                                                        \
     LOOP(rule, FPEMU_MODE_RNE)                                                                                         \
     LOOP(rule, FPEMU_MODE_RNA)                                                                                         \
     LOOP(rule, FPEMU_MODE_RNZ)                                                                                         \
-    LOOP(rule, FPEMU_MODE_RTZ)                                                                                         \
     LOOP(rule, FPEMU_MODE_RAZ)                                                                                         \
     LOOP(rule, FPEMU_MODE_RTP)                                                                                         \
     LOOP(rule, FPEMU_MODE_RTN)                                                                                         \

@@ -235,7 +235,7 @@ static void scaled(void)
                                     0x1.4p57, 0x1p-100, 0x1p100,       0x1p-126, 0x1p-135, 0x1p120};
     for (int b = 0; b < BOOKS; b++) {
         fpemu_format element, scale, f;
-        if (open_book(&books[b], &element) || fpemu_format_parse("fp32", &scale, NULL))
+        if (open_book(&books[b], &element))
             continue;
         const double reach = element.max > -element.lowest ? element.max : -element.lowest;
         for (size_t s = 0; s < sizeof scales / sizeof *scales + 40; s++) {
@@ -245,8 +245,11 @@ static void scaled(void)
             const size_t known = sizeof scales / sizeof *scales;
             const double by =
                 s < known ? scales[s] : ldexp(1 + (double)(lh_next(&state) >> 41) * 0x1p-23, (int)(s % 9) - 4);
+            static const char *const kinds[] = {"fp32", "e5m2", "fp32", "e4m3fn", "fp16", "e3m0"};
+            if (fpemu_format_parse(kinds[s % 6], &scale, NULL) && fpemu_format_parse("e3m2", &scale, NULL))
+                continue;
             const uint32_t length = s % 3 == 0 ? 64 : s % 3 == 1 ? 48 : 37;
-            if (fpemu_format_blocked(&f, &element, FPEMU_SCALING_ABSMAX, &scale, 0, FPEMU_BLOCK_RUN, 1, length))
+            if (fpemu_format_blocked(&f, &element, FPEMU_SCALING_ABSMAX, &scale, 0, FPEMU_BLOCK_RUN, 0, length))
                 continue;
             make_points(&element, by, s < known ? 4000 : 2500);
             for (size_t i = 0; i < count; i++) { /* blocks of the same scale, about, with other ends in between */

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* posit_fast.inc.h - posits of one carrier in short forms; included by posit_fast.h. */
+
+/* Whether core_element_quick_posit does what the plan asks, of which core_plan_unbounded takes the ends. */
+FPEMU_FN int core_posit_is_quick(const core_plan *p)
+{
+    const uintw max = p->posit_max, negative = max | CARRIER_SIGN;
+    const int stops = p->infinite[0] == max && p->infinite[1] == negative;
+    const int nan = p->infinite[0] == p->nan[0] && p->infinite[1] == p->nan[0];
+    return p->max[0] == max && p->max[1] == max && p->overflow[0] == max && p->overflow[1] == negative &&
+           p->nan[0] == p->nan[1] && (stops || nan) && !p->zero[0] && !p->zero[1] && p->posit_min >= CARRIER_HIDDEN &&
+           p->posit_n >= 3;
+}
+
+/* As core_element_posit. With d discarded bits, all of the exponent's and the fraction's at most, nearest even adds
+ * half a step less 1, and 1 where the last bit kept is odd. */
+FPEMU_FN uintw core_element_quick_posit(const core_plan *p, int mode, uintw u, uintw r)
+{
+    const uintw sign = u & CARRIER_SIGN, a = u ^ sign;
+    const intw one = (intw)((uintw)CARRIER_BIAS << CARRIER_MANTISSA), all = CARRIER_MANTISSA + (intw)p->posit_es;
+    const intw least = (intw)p->posit_min, most = (intw)p->posit_max;
+    const intw last = p->infinite[0] > CARRIER_INF ? (intw)(CARRIER_INF - 1) : (intw)CARRIER_INF;
+    const intw up = (intw)a < least ? least : (intw)a, x = (up > most ? most : up) - one;
+    const intw regime = x >> all, m = regime ^ (regime >> (CARRIER_BITS - 1));
+    const intw wanted = m + (all + 3 - (intw)p->posit_n), positive = wanted < 0 ? 0 : wanted;
+    const intw d = positive > all ? all : positive;
+    const uintw step = p->one << d, last_bit = ((uintw)x >> d) & 1, end = (uintw)(regime >> (CARRIER_BITS - 1)) & 1;
+    const uintw odd = positive >= all ? end : last_bit;
+    const uintw nearest = (((uintw)x + (step >> 1) - 1 + odd) & (0 - step)) + (uintw)one; /* d = 0: x + odd - 1 */
+    const uintw y = (d == 0 ? (uintw)x + (uintw)one : nearest) | sign;
+    (void)mode;
+    (void)r;
+    return (intw)a > last ? p->nan[0] : a == 0 ? 0 : y;
+}
+
+/* Whether the two below hold. */
+FPEMU_FN int core_posit_codes_quickly(const core_coder *c)
+{
+    const int64_t reach = ((int64_t)c->n - 2) << c->es; /* the exponents of minpos and maxpos */
+    return c->n >= 3 && c->n <= 32 && c->es <= 6 && c->n - 2 <= 60 && reach < CARRIER_BIAS - 1 && c->n <= CARRIER_BITS;
+}
+
+/* Code of a posit y. */
+FPEMU_FN uintw core_posit_quick_code(const core_coder *c, uintw u, uintw y)
+{
+    const uintw sign = y & CARRIER_SIGN, a = y ^ sign;
+    const intw all = CARRIER_MANTISSA + (intw)c->es, x = (intw)(a - ((uintw)CARRIER_BIAS << CARRIER_MANTISSA));
+    const intw regime = x >> all, below = regime >> (CARRIER_BITS - 1), m = (regime ^ below) & (CARRIER_BITS - 1);
+    const uintw tail = ((uintw)x & (((uintw)1 << all) - 1)) << (CARRIER_BITS - 2 - all);
+    const intw head = (intw)(tail | (below ? CARRIER_SIGN >> 1 : CARRIER_SIGN));
+    const uintw pattern = (uintw)(head >> m) >> (CARRIER_BITS + 1 - (intw)c->n);
+    const uintw code = (sign ? 0 - pattern : pattern) & (uintw)c->mask;
+    (void)u;
+    return a > CARRIER_INF ? (uintw)c->nan[0] : a == 0 ? 0 : code;
+}
+
+/* Value of a code, its unused bits 0. The regime's length is that of the zeros that lead it, made by a number's
+ * exponent, which has a vector form everywhere. */
+FPEMU_FN uintw core_posit_quick_value(const core_coder *c, uintw code)
+{
+    const intw n = (intw)c->n, es = (intw)c->es;
+    const uintw top = (uintw)1 << (n - 1), negative = (code & top) ? ~(uintw)0 : 0;
+    const uintw x = ((code ^ negative) - negative) << (CARRIER_BITS - n) << 1;
+    const intw ones = (intw)x >> (CARRIER_BITS - 1);
+    const uintw zeros = x ^ (uintw)ones;
+#if CARRIER_BITS == 32
+    const uintw lone = zeros & ~(zeros >> 1); /* does not round up to the next power of two */
+    const intw run = 158 - (intw)(core_bits((realw)(intw)lone) >> CARRIER_MANTISSA);
+#else
+    const uintw two = (uintw)(CARRIER_BIAS + CARRIER_MANTISSA) << CARRIER_MANTISSA; /* the high half tells it */
+    const uintw high = core_bits(core_value(two | zeros >> 32) - core_value(two));
+    const intw run = 31 + CARRIER_BIAS - (intw)(high >> CARRIER_MANTISSA);
+#endif
+    const intw shift = run & (CARRIER_BITS - 1), regime = (ones & (2 * run - 1)) - run; /* run - 1 or -run */
+    const uintw tail = (x << shift << 1) >> (CARRIER_BITS - CARRIER_MANTISSA - es);
+    const uintw y = ((uintw)((regime << es) + CARRIER_BIAS) << CARRIER_MANTISSA) + tail;
+    return code == 0 ? 0 : code == top ? CARRIER_NAN : y | (negative & CARRIER_SIGN);
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* affine.c - arrays of affine integers, which the loops round by a quick form where it holds, against each element by
+ * itself, which follows the rule of doc/numerics.md step by step: at every integer and every half between two, and
+ * stochastically where the random bits just decide. tests/against_judges/quantize.c and, for all floats,
+ * quantize_exhaustive.c judge these formats by other means. */
+#include "../judges/longhand.h"
+#include "variants.h"
+#include <math.h>
+#include <stdlib.h>
+
+#define MOST 8192
+
+static uint64_t digest = UINT64_C(0xcbf29ce484222325);
+static float x32[MOST], y32[MOST];
+static double x64[MOST], y64[MOST];
+static size_t count;
+
+static void add_around(double x)
+{
+    float a = (float)x, b = a;
+    double c = x, d = x;
+    if (count + 5 > MOST)
+        return;
+    for (int i = 0; i < 5; i++) {
+        x32[count] = i == 0 ? a : i % 2 ? (a = nextafterf(a, INFINITY)) : (b = nextafterf(b, -INFINITY));
+        x64[count++] = i == 0 ? x : i % 2 ? (c = nextafter(c, INFINITY)) : (d = nextafter(d, -INFINITY));
+    }
+}
+
+/* Integers and halves about the ends and zero and in between, and others. */
+static void make_points(const fpemu_format *f)
+{
+    const double s = (double)(float)f->scale;
+    const double low = f->lowest / s, high = f->max / s, step = high - low < 300 ? 1 : (high - low) / 290;
+    uint64_t state = 3;
+    count = 0;
+    add_around(0);
+    add_around(-0.0);
+    x32[0] = -0.0f;
+    x64[0] = -0.0;
+    for (double k = low - 3 * step; k < high + 3 * step; k += step) {
+        const double whole = floor(k);
+        add_around(whole * s);
+        add_around((whole + 0.5) * s);
+        add_around(-(whole + 0.5) * f->scale);
+    }
+    const double others[] = {INFINITY,
+                             -INFINITY,
+                             1e38,
+                             -1e38,
+                             1e300,
+                             1e-45,
+                             -1e-45,
+                             1e-310,
+                             lh_double(UINT64_C(0x7ff8000000000000)),
+                             lh_double(UINT64_C(0xfff8000000000000)),
+                             f->max,
+                             f->lowest};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        add_around(others[i]);
+    while (count + 5 <= MOST)
+        add_around((low + (high - low) * ((double)(lh_next(&state) >> 11) * 0x1p-53)) * s);
+}
+
+/* x so that its fraction of a step and the random bits of its place make one, about. */
+static void make_close(const fpemu_format *f, const fpemu_rounding *r)
+{
+    const double s = (double)(float)f->scale;
+    uint64_t state = 8;
+    for (count = 0; count < MOST; count++) {
+        const uint32_t bits = lh_bits(0, r->seed, r->stream, r->offset + count, 32);
+        const double high = f->max / s, low = -f->lowest / s, end = count % 2 ? low : high;
+        const double whole = floor((double)(lh_next(&state) >> 11) * 0x1p-53 *
+                                   (count % 4 < 2 ? end
+                                    : end < 5     ? end
+                                                  : 5));
+        const double near = ldexp((double)(lh_next(&state) % 17) - 8, -(int)(lh_next(&state) % 4) * 8 - 22);
+        x64[count] = (whole + 1 - ldexp((double)bits, -32) + near) * s * (count % 2 ? -1 : 1);
+        x32[count] = (float)x64[count];
+    }
+}
+
+static void compare(const char *spec, const fpemu_format *f, const fpemu_rounding *r, int carrier)
+{
+    static uint16_t codes[MOST];
+    const size_t n = count, size = f->bits > 8 ? 2 : 1;
+    if (carrier == 32)
+        (void)fpemu_quantize_f32(f, r, n, x32, y32, NULL);
+    else
+        (void)fpemu_quantize_f64(f, r, n, x64, y64, NULL);
+    for (size_t i = 0; i < n; i++) {
+        const double one =
+            carrier == 32 ? (double)fpemu_quantize_one_f32(f, r, x32[i], i) : fpemu_quantize_one_f64(f, r, x64[i], i);
+        const int same = carrier == 32 ? lh_float_bits(y32[i]) == lh_float_bits((float)one)
+                                       : lh_double_bits(y64[i]) == lh_double_bits(one);
+        if (!lh_check(same, "%s mode %u carrier %d: element %zu, %a gives %a, by itself %a", spec, r->mode, carrier, i,
+                      carrier == 32 ? (double)x32[i] : x64[i], carrier == 32 ? (double)y32[i] : y64[i], one))
+            break;
+    }
+    digest = carrier == 32 ? variants_fold(digest, y32, n * sizeof *y32) : variants_fold(digest, y64, n * sizeof *y64);
+    if (f->bits > 16)
+        return;
+    if (carrier == 32)
+        (void)fpemu_encode_f32(f, r, n, x32, codes, NULL);
+    else
+        (void)fpemu_encode_f64(f, r, n, x64, codes, NULL);
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t code = size == 1 ? ((const uint8_t *)codes)[i] : codes[i];
+        const uint64_t one =
+            carrier == 32 ? fpemu_encode_one_f32(f, r, x32[i], i) : fpemu_encode_one_f64(f, r, x64[i], i);
+        if (!lh_check(code == one, "%s mode %u carrier %d: %a has code %d, by itself %d", spec, r->mode, carrier,
+                      carrier == 32 ? (double)x32[i] : x64[i], (int)code, (int)one))
+            break;
+    }
+    for (size_t at = 0; at < 1 << 16; at += MOST) {
+        for (size_t i = 0; i < MOST; i++)
+            if (size == 1)
+                ((uint8_t *)codes)[i] = (uint8_t)i;
+            else
+                codes[i] = (uint16_t)(at + i);
+        if (carrier == 32)
+            (void)fpemu_decode_f32(f, MOST, codes, y32);
+        else
+            (void)fpemu_decode_f64(f, MOST, codes, y64);
+        for (size_t i = 0; i < MOST; i++) {
+            const uint64_t code = size == 1 ? i & 0xff : at + i;
+            const int same = carrier == 32 ? lh_float_bits(y32[i]) == lh_float_bits(fpemu_decode_one_f32(f, code))
+                                           : lh_double_bits(y64[i]) == lh_double_bits(fpemu_decode_one_f64(f, code));
+            if (!lh_check(same, "%s carrier %d: code %d read", spec, carrier, (int)code))
+                return;
+        }
+        if (size == 1)
+            break;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const specs[] = {
+        "int(8,scale=0.1)",
+        "int(8,scale=0.1,zero=3)",
+        "uint(8,scale=0.02,zero=128)",
+        "int(4,scale=0.3)",
+        "int(8,scale=0.003):symmetric",
+        "int(12,scale=1.7)",
+        "uint(16,scale=0.1)",
+        "int(16,scale=0.7,zero=-5)",
+        "int(16,scale=0.7):symmetric",
+        "int(17,scale=0.3)",
+        "int(18,scale=0.3)",
+        "int(22,scale=0.1)",
+        "int(8,scale=1e-17)",
+        "int(8,scale=3e-18)",
+        "int(8,scale=7e16)",
+        "int(8,scale=9e16)",
+        "int(8,scale=1e-40)",
+        "int(8,scale=0.1):wrap",
+        "uint(3,scale=0.9)",
+        "int(2,scale=1e30)",
+    };
+    const int modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_RNA, FPEMU_MODE_RNZ, FPEMU_MODE_RTZ, FPEMU_MODE_RAZ,
+                         FPEMU_MODE_RTP, FPEMU_MODE_RTN, FPEMU_MODE_RTO, FPEMU_MODE_SR,  FPEMU_MODE_SE};
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+        fpemu_format f;
+        if (!lh_check(fpemu_format_parse(specs[k], &f, NULL) == FPEMU_OK, "%s: no format", specs[k]))
+            continue;
+        for (size_t m = 0; m < sizeof modes / sizeof *modes; m++)
+            for (int nan = 0; nan < (m == 0 ? 3 : 1); nan++)
+                for (int carrier = 32; carrier <= 64; carrier += 32) {
+                    fpemu_rounding r = {0};
+                    r.mode = (uint8_t)modes[m];
+                    r.nan = (uint8_t)(nan == 1 ? FPEMU_NAN_SIGNMAX : nan == 2 ? FPEMU_NAN_KEEP : 0);
+                    r.seed = 21;
+                    if (fpemu_check(&f, &r, carrier))
+                        continue;
+                    make_points(&f);
+                    compare(specs[k], &f, &r, carrier);
+                    if (modes[m] != FPEMU_MODE_SR)
+                        continue;
+                    make_close(&f, &r);
+                    compare(specs[k], &f, &r, carrier);
+                    r.bits = 8;
+                    make_points(&f);
+                    compare(specs[k], &f, &r, carrier);
+                    r.variant = 1;
+                    compare(specs[k], &f, &r, carrier);
+                }
+    }
+    if (!variants_is_child(argc, argv))
+        variants_rerun(argv[0], "digest", digest);
+    const int status = lh_report("affine");
+    if (variants_is_child(argc, argv))
+        variants_print(digest);
+    return status;
+}
