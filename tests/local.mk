@@ -140,6 +140,7 @@ LONGHAND_TESTS = \
 	tests/against_judges/peers \
 	tests/against_judges/properties \
 	tests/against_judges/quantize \
+	tests/against_judges/spans \
 	tests/against_judges/stochastic
 LONGHAND_LDADD = tests/judges/liblonghand.la lib/libfpemu.la
 check_PROGRAMS += $(LONGHAND_TESTS)
@@ -155,6 +156,8 @@ tests_against_judges_counters_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_peers_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_properties_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_quantize_LDADD = $(LONGHAND_LDADD)
+tests_against_judges_spans_SOURCES = tests/against_judges/spans.c tests/against_judges/variants.h
+tests_against_judges_spans_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_stochastic_LDADD = $(LONGHAND_LDADD)
 
 # ------------------------------------------------------------------------------------- against numbers of any length

@@ -40,7 +40,6 @@
 #define block_pow2_scales CARRIER(block_pow2_scales)
 #define block_range_add CARRIER(block_range_add)
 #define block_reader CARRIER(block_reader)
-#define block_run_nearest CARRIER(block_run_nearest)
 #define block_run_all CARRIER(block_run_all)
 #define block_run_nearest CARRIER(block_run_nearest)
 #define block_run_blocks CARRIER(block_run_blocks)

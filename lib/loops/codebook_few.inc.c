@@ -172,10 +172,12 @@ FPEMU_FN void few_elements(const core_search32 *s, int is_even, int alone, const
 
 static void few_codebook(const core_search32 *s, size_t n, const void *t, void *y)
 {
-    const few_block alone = FEW_ALONE(&s->few);
-    if (!s->few.usable)
+    if (!s->few.usable) {
         loop_codebook32(s, n, t, y);
-    else if (s->few.is_even)
+        return;
+    }
+    const few_block alone = FEW_ALONE(&s->few);
+    if (s->few.is_even)
         few_elements(s, 1, 1, &alone, n, (const char *)t, (char *)y);
     else
         few_elements(s, 0, 1, &alone, n, (const char *)t, (char *)y);
@@ -185,7 +187,7 @@ static void few_codebook_runs(const core_search32 *s, size_t length, size_t coun
                               const float *scales, const void *x, void *y)
 {
     float per_place[FAST_BLOCKS];
-    const float unit = 15 / s->few.reach;
+    const float unit = s->few.usable ? 15 / s->few.reach : 0;
     for (size_t b = 0; b < count; b++) {
         if (b % FAST_BLOCKS == 0) { /* of as many as follow, by vectors */
             const size_t next = count - b < FAST_BLOCKS ? count - b : FAST_BLOCKS;

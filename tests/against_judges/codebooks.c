@@ -66,7 +66,7 @@ static float points[MOST], y32[MOST];
 static double points64[MOST], y64[MOST];
 static size_t count;
 
-static int open_book(const book *b, fpemu_format *f)
+static fpemu_status open_book(const book *b, fpemu_format *f)
 {
     return b->built_in ? fpemu_format_codebook(f, (fpemu_codebook_name)b->built_in, b->bits)
                        : fpemu_format_table(f, b->length, b->values);

@@ -501,10 +501,11 @@ static size_t scaled_in_bulk(void)
 }
 
 /* A digest of values, codes and stats over formats and modes. Inputs must be filled before the environment changes. */
-enum { SETS = 12 };
+enum { SETS = 14 };
 static const char *const digest_specs[SETS] = {
     "fp16",          "bf16",       "e4m3fn",           "e8m0",        "fp16:nosub", "dlfloat16",
-    "p3109(8,3,se)", "fixed(8,4)", "int(8,scale=0.1)", "posit(16,1)", "fp32",       "float(e=8,m=0)"};
+    "p3109(8,3,se)", "fixed(8,4)", "int(8,scale=0.1)", "posit(16,1)", "fp32",       "float(e=8,m=0)",
+    "table(nf4)",    "table(dynamic8)"};
 static fpemu_format digest_format[SETS];
 static float digest_x32[SETS][COUNT];
 static double digest_x64[SETS][COUNT];
@@ -615,16 +616,16 @@ static void environment(void)
 #endif
 }
 
-/* The same with so many elements that threads share the work. */
-static void environment_of_threads(void)
+/* The same with so many elements that threads share the work; counted or not. */
+static void environment_of_threads_in(const char *spec, int mode, int counted)
 {
     enum { MANY = 1 << 18 };
     float *x = malloc(MANY * sizeof *x), *y = malloc(MANY * sizeof *y), *z = malloc(MANY * sizeof *z);
     fpemu_format format;
-    if (lh_check(x && y && z && fpemu_format_parse("bf16", &format, NULL) == FPEMU_OK, "cannot begin")) {
+    if (lh_check(x && y && z && fpemu_format_parse(spec, &format, NULL) == FPEMU_OK, "cannot begin")) {
         uint64_t state = 8;
-        for (size_t i = 0; i < MANY; i++)
-            x[i] = lh_float((uint32_t)lh_next(&state) & (i % 2 ? 0xffffffffu : 0x80ffffffu)); /* half are tiny */
+        for (size_t i = 0; i < MANY; i++) /* half are tiny; finite, since a block has one scale */
+            x[i] = lh_float((uint32_t)lh_next(&state) & (i % 2 ? 0xbfffffffu : 0x80ffffffu));
         fpemu_stats one, two;
         memset(&one, 0, sizeof one);
         memset(&two, 0, sizeof two);
@@ -634,19 +635,23 @@ static void environment_of_threads(void)
         omp_set_num_threads(4);
 #endif
         fpemu_rounding r = fpemu_rounding_nearest();
-        lh_check(fpemu_quantize_f32(&format, &r, MANY, x, y, &one) == FPEMU_OK, "bf16");
+        r.mode = (uint8_t)mode;
+        lh_check(fpemu_quantize_f32(&format, &r, MANY, x, y, counted ? &one : NULL) == FPEMU_OK, "%s", spec);
         (void)fesetround(FE_UPWARD);
 #if defined(__SSE__)
         const unsigned kept = _mm_getcsr();
         _mm_setcsr(kept | 0x8040);
 #endif
-        fpemu_status status = fpemu_quantize_f32(&format, &r, MANY, x, z, &two);
+        fpemu_status status = fpemu_quantize_f32(&format, &r, MANY, x, z, counted ? &two : NULL);
 #if defined(__SSE__)
+        const unsigned after = _mm_getcsr();
         _mm_setcsr(kept);
+        lh_check((after & 0xffc0u) == ((kept | 0x8040) & 0xffc0u), "%s: MXCSR of the caller is lost", spec);
 #endif
         (void)fesetround(FE_TONEAREST);
-        lh_check(status == FPEMU_OK && !memcmp(y, z, MANY * sizeof *y), "threads follow the caller's environment");
-        lh_check(!memcmp(&one, &two, sizeof one), "stats of threads follow the caller's environment");
+        lh_check(status == FPEMU_OK && !memcmp(y, z, MANY * sizeof *y), "%s: threads follow the caller's environment",
+                 spec);
+        lh_check(!memcmp(&one, &two, sizeof one), "%s: stats of threads follow the caller's environment", spec);
 #ifdef _OPENMP
         omp_set_num_threads(before);
 #endif
@@ -654,6 +659,20 @@ static void environment_of_threads(void)
     free(x);
     free(y);
     free(z);
+}
+
+static void environment_of_threads(void)
+{
+    static const struct {
+        const char *spec;
+        int mode;
+    } sets[] = {{"bf16", FPEMU_MODE_RNE},        {"fp16", FPEMU_MODE_RTZ},
+                {"e4m3fn", FPEMU_MODE_RTZ},      {"table(dynamic8)", FPEMU_MODE_RNE},
+                {"table(nf4)", FPEMU_MODE_RTZ},  {"nf4", FPEMU_MODE_RNE},
+                {"posit(16,2)", FPEMU_MODE_RNE}, {"int(8,scale=0.1)", FPEMU_MODE_RNE}};
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+        for (int counted = 0; counted < 2; counted++)
+            environment_of_threads_in(sets[i].spec, sets[i].mode, counted);
 }
 
 /* Every code of a byte, from arrays of many lengths and at any address, against one code at a time; nothing beside. */

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* spans.c - arrays of formats whose loops have short forms of their own (tables, posits, affine integers, plain floats
+ * toward zero), of any length and at any address, in place or not, with and without counters, against each element by
+ * itself; nothing beside the array is written, and the control word of the processor is what it was.
+ *
+ *   spans [--rounds N] [--seed S]    N: how many times the usual number of arrays; every variant
+ */
+#define _POSIX_C_SOURCE 200809L /* popen */
+#include "../judges/longhand.h"
+#include "variants.h"
+#include <math.h>
+#include <stdlib.h>
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#define CONTROL (_mm_getcsr() & ~0x3fu)
+#else
+#define CONTROL 0u
+#endif
+
+/* Bytes before and behind an array, elements of the longest, and arrays of a format, mode and carrier. */
+enum { MARGIN = 80, MOST = 3000, ARRAYS = 12 };
+
+static const char *const specs[] = {
+    "table(nf4)",
+    "table(dynamic8)",
+    "table(udynamic8)",
+    "table(dynamic5)",
+    "posit(16,2)",
+    "posit(16,1)",
+    "posit(8,0)",
+    "posit(8,2)",
+    "posit(3,0)",
+    "posit(5,3)",
+    "posit(12,4)",
+    "posit(24,2)",
+    "posit(32,2)",
+    "posit(32,0)",
+    "int(8,scale=0.1)",
+    "int(12,scale=0.7,zero=5)",
+    "uint(16,scale=0.003)",
+    "int(16,scale=1e-3)",
+    "int(4,scale=0.3):symmetric",
+    "uint(8,scale=0.02,zero=128)",
+    "fp16",
+    "bf16",
+    "e4m3fn",
+    "e5m2",
+    "e3m2",
+    "fp16:nosub",
+    "tf32",
+    "fixed(8,4)",
+};
+enum { SPECS = sizeof specs / sizeof *specs };
+
+static uint64_t state, digest = UINT64_C(0xcbf29ce484222325);
+
+static uint64_t below(uint64_t n)
+{
+    return (lh_next(&state) >> 11) % n;
+}
+
+/* A value of the format, the middle of two, something near, a special, or anything. */
+static double draw(const fpemu_format *f, int carrier)
+{
+    static const double specials[] = {0,        -0.0,     INFINITY,  -INFINITY, 0x1p-149,  -0x1p-149,
+                                      0x1p-126, 0x1p-150, 0x1p-1074, 0x1p127,   -0x1p1000, 0x1.fffffep127};
+    const uint64_t kind = below(16), codes = f->bits > 32 ? UINT64_C(1) << 32 : UINT64_C(1) << f->bits;
+    if (kind == 0)
+        return specials[below(sizeof specials / sizeof *specials)];
+    if (kind == 1)
+        return lh_double(UINT64_C(0x7ff8000000000000) | below(2) << 63);
+    if (kind < 5)
+        return carrier == 32 ? (double)lh_float((uint32_t)(lh_next(&state) >> 7)) : lh_double(lh_next(&state));
+    const uint64_t code = below(codes);
+    const double a = fpemu_decode_one_f64(f, code), b = fpemu_decode_one_f64(f, code + 1 < codes ? code + 1 : code);
+    const double x = kind < 9 ? a : kind < 14 ? a / 2 + b / 2 : a * (1 + (double)(below(1001)) * 0x1p-10);
+    float near = (float)x;
+    double close = x;
+    for (uint64_t steps = below(4), up = below(2); steps > 0; steps--) {
+        near = nextafterf(near, up ? INFINITY : -INFINITY);
+        close = nextafter(close, up ? INFINITY : -INFINITY);
+    }
+    return carrier == 32 ? (double)near : close;
+}
+
+static int same(int carrier, const void *y, size_t i, double one)
+{
+    float f;
+    double d;
+    memcpy(&f, (const char *)y + i * sizeof f, sizeof f * (carrier == 32));
+    memcpy(&d, (const char *)y + i * sizeof d * (carrier == 64), sizeof d * (carrier == 64));
+    return carrier == 32 ? lh_float_bits(f) == lh_float_bits((float)one) : lh_double_bits(d) == lh_double_bits(one);
+}
+
+static void check_margins(const char *spec, const unsigned char *at, size_t bytes)
+{
+    for (size_t i = 0; i < MARGIN; i++)
+        if (!lh_check(at[-1 - (ptrdiff_t)i] == 0xa5 && at[bytes + i] == 0xa5, "%s: written beside the array", spec))
+            return;
+}
+
+static void one_array(const char *spec, const fpemu_format *f, const fpemu_rounding *r, int carrier)
+{
+    static unsigned char from[MOST * 8 + 4 * MARGIN], to[MOST * 8 + 4 * MARGIN], held[MOST * 8];
+    const size_t size = carrier == 32 ? 4 : 8, code_size = fpemu_format_code_size(f);
+    const size_t n = below(3) ? (size_t)below(200) : (size_t)below(MOST);
+    unsigned char *x = from + MARGIN + below(16) * size, *y = to + MARGIN + below(16) * size;
+    memset(from, 0xa5, sizeof from);
+    memset(to, 0xa5, sizeof to);
+    for (size_t i = 0; i < n; i++) {
+        const double d = draw(f, carrier);
+        const float s = (float)d;
+        memcpy(x + i * size, carrier == 32 ? (const void *)&s : (const void *)&d, size);
+    }
+    memcpy(held, x, n * size);
+    const int in_place = below(4) == 0, counted = below(3) == 0;
+    fpemu_stats stats = {0};
+    y = in_place ? x : y;
+    const unsigned before = CONTROL;
+    fpemu_status status = carrier == 32
+                              ? fpemu_quantize_f32(f, r, n, (const void *)x, (void *)y, counted ? &stats : NULL)
+                              : fpemu_quantize_f64(f, r, n, (const void *)x, (void *)y, counted ? &stats : NULL);
+    lh_check(CONTROL == before, "%s mode %u: the control word is %x, it was %x", spec, r->mode, CONTROL, before);
+    lh_check(status == FPEMU_OK, "%s mode %u carrier %d: status %d", spec, r->mode, carrier, status);
+    check_margins(spec, y, n * size);
+    lh_check(!counted || stats.count == n, "%s: counted %llu of %zu", spec, (unsigned long long)stats.count, n);
+    digest = variants_fold(digest, y, n * size);
+    for (size_t i = 0; i < n; i++) {
+        float s;
+        double d;
+        memcpy(&s, held + i * 4, 4);
+        memcpy(&d, held + i * size, size);
+        const double one =
+            carrier == 32 ? (double)fpemu_quantize_one_f32(f, r, s, i) : fpemu_quantize_one_f64(f, r, d, i);
+        if (!lh_check(same(carrier, y, i, one), "%s mode %u carrier %d: element %zu of %zu, %a: not %a", spec, r->mode,
+                      carrier, i, n, carrier == 32 ? (double)s : d, one))
+            return;
+    }
+    /* codes, from any address, and back */
+    memset(to, 0xa5, sizeof to);
+    y = to + MARGIN + below(16) * code_size;
+    memcpy(x, held, n * size);
+    status = carrier == 32 ? fpemu_encode_f32(f, r, n, (const void *)x, y, counted ? &stats : NULL)
+                           : fpemu_encode_f64(f, r, n, (const void *)x, y, counted ? &stats : NULL);
+    lh_check(status == FPEMU_OK && CONTROL == before, "%s mode %u carrier %d: encode", spec, r->mode, carrier);
+    check_margins(spec, y, n * code_size);
+    digest = variants_fold(digest, y, n * code_size);
+    memset(from, 0xa5, sizeof from);
+    status = carrier == 32 ? fpemu_decode_f32(f, n, y, (void *)x) : fpemu_decode_f64(f, n, y, (void *)x);
+    lh_check(status == FPEMU_OK && CONTROL == before, "%s carrier %d: decode", spec, carrier);
+    check_margins(spec, x, n * size);
+    for (size_t i = 0; i < n; i++) {
+        float s;
+        double d;
+        uint8_t c1;
+        uint16_t c2;
+        uint32_t c4;
+        memcpy(&s, held + i * 4, 4);
+        memcpy(&d, held + i * size, size);
+        memcpy(&c1, y + i * code_size, 1);
+        memcpy(&c2, y + i * code_size, 2);
+        memcpy(&c4, y + i * code_size, 4);
+        const uint64_t code = code_size == 1 ? c1 : code_size == 2 ? c2 : c4;
+        const uint64_t one = carrier == 32 ? fpemu_encode_one_f32(f, r, s, i) : fpemu_encode_one_f64(f, r, d, i);
+        if (!lh_check(code == one, "%s mode %u carrier %d: element %zu of %zu, %a: code %llx, not %llx", spec, r->mode,
+                      carrier, i, n, carrier == 32 ? (double)s : d, (unsigned long long)code, (unsigned long long)one))
+            return;
+        const double value = carrier == 32 ? (double)fpemu_decode_one_f32(f, code) : fpemu_decode_one_f64(f, code);
+        if (!lh_check(same(carrier, x, i, value), "%s carrier %d: code %llx is read, not as %a", spec, carrier,
+                      (unsigned long long)code, value))
+            return;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    unsigned long rounds = 1, seed = 1, arrays = 0;
+    for (int i = 1; i + 1 < argc; i++) {
+        if (strcmp(argv[i], "--rounds") == 0)
+            rounds = strtoul(argv[++i], NULL, 10);
+        else if (strcmp(argv[i], "--seed") == 0)
+            seed = strtoul(argv[++i], NULL, 10);
+    }
+    state = seed;
+    for (int k = 0; k < SPECS; k++) {
+        fpemu_format f;
+        if (!lh_check(fpemu_format_parse(specs[k], &f, NULL) == FPEMU_OK, "%s: no format", specs[k]))
+            continue;
+        for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++)
+            for (int carrier = 32; carrier <= 64; carrier += 32)
+                for (unsigned long i = 0; i < ARRAYS * rounds; i++) {
+                    fpemu_rounding r = {0};
+                    r.mode = (uint8_t)mode;
+                    r.nan = (uint8_t)(i % 4 == 3 ? FPEMU_NAN_KEEP : 0);
+                    r.overflow = (uint8_t)(i % 3);
+                    r.seed = 7 + i;
+                    r.offset = i;
+                    if (fpemu_check(&f, &r, carrier))
+                        continue;
+                    one_array(specs[k], &f, &r, carrier);
+                    arrays++;
+                }
+    }
+    if (!variants_is_child(argc, argv) && argc == 1)
+        variants_rerun(argv[0], "digest", digest);
+    const int status = lh_report("spans");
+    if (variants_is_child(argc, argv))
+        variants_print(digest);
+    else
+        printf("spans: %lu arrays of %s\n", arrays, fpemu_variant());
+    return status;
+}
