@@ -73,6 +73,6 @@ FPEMU_FN uintw core_posit_quick_value(const core_coder *c, uintw code)
 #endif
     const intw shift = run & (CARRIER_BITS - 1), regime = (ones & (2 * run - 1)) - run; /* run - 1 or -run */
     const uintw tail = (x << shift << 1) >> (CARRIER_BITS - CARRIER_MANTISSA - es);
-    const uintw y = ((uintw)((regime << es) + CARRIER_BIAS) << CARRIER_MANTISSA) + tail;
+    const uintw y = ((((uintw)regime << es) + CARRIER_BIAS) << CARRIER_MANTISSA) + tail;
     return code == 0 ? 0 : code == top ? CARRIER_NAN : y | (negative & CARRIER_SIGN);
 }
