@@ -24,6 +24,8 @@ tools_libcommon_la_SOURCES = \
 	tools/common/shape.h \
 	tools/common/shown.c \
 	tools/common/shown.h \
+	tools/common/streams.c \
+	tools/common/streams.h \
 	tools/common/svg.c \
 	tools/common/svg.h \
 	tools/common/system.h \

@@ -323,6 +323,7 @@ grep -qx "fptrain: unknown command 'nothing'; see 'fptrain --help'" err || faile
 if [ -c /dev/full ]; then
     "$FPTRAIN" help >/dev/full 2>err
     holds $? -eq 1
+    grep -qx 'fptrain: standard output: No space left on device' err || failed 'a full device'
 fi
 
 # Out of range, at most: c 50 %, a 10, e 7, b 1 clipped and 2 infinite, g 2, h 1; d nothing, and f is a gradient.

@@ -130,11 +130,10 @@ static char *piece(const char *from, size_t length)
 static bool read_item(settings *to, const char *item, trouble *why)
 {
     const size_t equals = up_to(item, '=');
-    char *key = piece(item, equals), *value = piece(item + equals, 0);
+    char *key = piece(item, equals);
     bool good = true;
-    free(value);
     if (item[equals]) {
-        value = piece(item + equals + 1, strlen(item + equals + 1));
+        char *value = piece(item + equals + 1, strlen(item + equals + 1));
         good = strcmp(key, "dv") != 0 && strcmp(key, "dw") != 0;
         good = good ? settings_set(to, "formats", key, value, why)
                     : fail(why, "there are no gradients to round (%s)", key);
