@@ -93,6 +93,8 @@ printf 'x' | dd of=bad.safetensors bs=1 seek=9000 conv=notrunc 2>/dev/null
 refuses "damaged (checksum)" "$fptrain" run $still --init-from bad.safetensors
 refuses "damaged (checksum)" "$fptrain" export bad.safetensors -o x.safetensors
 refuses "belongs to a run" "$fptrain" export a -o a/checkpoint.safetensors
+ln -s a/checkpoint.safetensors link.safetensors
+refuses "belongs to a run" "$fptrain" export a -o link.safetensors
 
 # ------------------------------------------------------------------------------------------------ eval
 field() { # KEY: of the last line of an epoch on standard input

@@ -149,7 +149,8 @@ static bool find_prefix(const char *directory, char *prefix, size_t capacity, tr
         found = true;
     }
     listing_free(&l);
-    return good && (found || fail(why, "%s: no file train-images-idx3-ubyte, also not with a word before it", directory));
+    return good &&
+           (found || fail(why, "%s: no file train-images-idx3-ubyte, also not with a word before it", directory));
 }
 
 bool idx_open(dataset *d, const char *where, int classes, trouble *why)
