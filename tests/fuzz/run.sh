@@ -50,7 +50,7 @@ build_library() { # DIRECTORY SANITIZERS [FLAG...]
     [ ! -e "$objects/complete" ] || return 0
     mkdir -p "$objects"
     cd "$objects"
-    for file in "$top"/lib/*/*.c; do
+    for file in "$top"/lib/*.c "$top"/lib/*/*.c; do
         machine=()
         case $file in
         *.inc.c) continue ;;
@@ -62,7 +62,8 @@ build_library() { # DIRECTORY SANITIZERS [FLAG...]
             ;;
         esac
         object=${file#"$top"/lib/}
-        "$clang" "${flags[@]}" "$watched" "$@" "${machine[@]}" -fno-sanitize-recover=all -c "$file" -o "${object//\//-}.o"
+        "$clang" "${flags[@]}" "$watched" "$@" "${machine[@]}" -fno-sanitize-recover=all -c "$file" \
+            -o "${object//\//-}.o"
     done
     touch complete
 }
@@ -105,8 +106,8 @@ build_readers() { # DIRECTORY CFLAGS SOURCE...
 # the library to read.
 build() { # KIND
     local kind=$1 library=$directory/library packages=("${libraries[@]}") entry=$top/tests/fuzz/reader.c
-    local objects=$directory/readers sources=("${readers[@]/#/$top/tools/fpemu/files/}" "${common_readers[@]/#/$top/tools/}")
-    local cflags
+    local objects=$directory/readers cflags
+    local sources=("${readers[@]/#/$top/tools/fpemu/files/}" "${common_readers[@]/#/$top/tools/}")
     case $kind in
     idx | cifar | text | utf8 | array | archive | tokens | picture | settings | checkpoint | weights | network | log)
         packages=("${trainer_libraries[@]}")
