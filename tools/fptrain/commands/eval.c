@@ -118,6 +118,8 @@ static void read_settings(settings *s, const checkpoint *c, bool whole, int argc
         s->init.from[0] = s->init.map[0] = s->init.partial[0] = '\0';
     if (!settings_options(s, &argc, argv, &why))
         die("eval: %s", why.text);
+    if (s->init.from[0] || s->init.partial[0])
+        die("eval: the weights are those of CHECKPOINT, all of them: init.from and init.partial are for run");
 }
 
 /* Rows by --formats, each followed by its calibrated ones. */
