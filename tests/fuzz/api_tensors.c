@@ -243,8 +243,8 @@ static void pack_scales(draw *d, int carrier, const fpemu_format *f, const fpemu
                 code |= (uint32_t)bytes->data[layout->scales_offset + b * width + i] << 8 * i;
             }
             const unsigned char *c = codes.data + b * width;
-            uint16_t half;
-            uint32_t word;
+            uint16_t half = 0;
+            uint32_t word = 0;
             memcpy(&half, c, width >= 2 ? 2 : 0);
             memcpy(&word, c, width == 4 ? 4 : 0);
             INSIST(code == (width == 1 ? *c : width == 2 ? half : word), "scales have other codes than packed bytes");
@@ -333,7 +333,7 @@ void api_pack(draw *d)
     array_free(&bytes);
 }
 
-/* ------------------------------------------------------------------------------------------- shapes without elements */
+/* ----------------------------------------------------------------------------------- shapes without elements */
 /* Sizes of any magnitude: the layout is consistent or refused. */
 void api_shape(draw *d)
 {
