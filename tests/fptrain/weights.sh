@@ -142,6 +142,8 @@ refuses "51x784" "$fptrain" eval a --set model.width=0.2
 [ "$("$fptrain" eval a.safetensors ${small% --quiet} --csv --formats fp32)" = \
     "$("$fptrain" eval a --csv --formats fp32)" ] ||
     complain "eval of exported weights"
+refuses "nothing of its model: --model" "$fptrain" eval a.safetensors --data digits
+refuses "nothing of its data: --data" "$fptrain" eval a.safetensors --model mlp
 refuses "all of them" "$fptrain" eval a --set 'init.partial=linear3.*'
 # A network gets what it was trained with: inputs less the same mean, the same classes in the same order.
 for option in data.train_count=50 data.limit=60 data.part=2/2; do
