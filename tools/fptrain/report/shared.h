@@ -9,6 +9,9 @@
  * that differ are neither. */
 typedef enum key_kind { KEY_SHARED, KEY_TELLS, KEY_LEFT_OUT } key_kind;
 key_kind shared_key(const groups *g, int i);
+/* The value of key i in a run of one of the groups; networks of one name are numbered, as "own.net (2)". */
+enum { SHARED_TEXT = SETTINGS_TEXT + 16 };
+const char *shared_value(const groups *g, const settings *s, int i, char text[SHARED_TEXT]);
 
 /* Whether all groups have this line of [formats], in the same place among those that all have. */
 bool shared_format(const groups *g, const format_line *line);
