@@ -52,7 +52,7 @@ gpu_libfpemu_cuda_la_SOURCES = $(GPU_CALLS) lib/array/environment.c
 gpu_libfpemu_cuda_la_CPPFLAGS = $(GPU_CPPFLAGS)
 gpu_libfpemu_cuda_la_LIBADD = $(GPU_OBJECTS) lib/libfpemu.la $(CUDA_LIBS)
 gpu_libfpemu_cuda_la_DEPENDENCIES = $(GPU_OBJECTS) lib/libfpemu.la gpu/libfpemu_cuda.map
-gpu_libfpemu_cuda_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined -version-info $(FPEMU_LIBVERSION) \
+gpu_libfpemu_cuda_la_LDFLAGS = $(AM_LDFLAGS) $(RELRO_LDFLAGS) -no-undefined -version-info $(FPEMU_LIBVERSION) \
 	$(LIBFPEMU_CUDA_EXPORTS)
 
 # What the user may choose, and what decides numbers and therefore comes last, where nvcc takes it: no contraction to

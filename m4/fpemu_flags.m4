@@ -39,6 +39,50 @@ AC_DEFUN([FPEMU_SANITIZERS], [
   AC_SUBST([SANITIZER_FLAGS])
 ])
 
+# FPEMU_HARDENING
+# What makes a defect of a program harder to use: HARDENING_CFLAGS for the programs, HARDENING_LDFLAGS for linking them,
+# RELRO_LDFLAGS for the libraries. Each where compiler and linker have it; a level of _FORTIFY_SOURCE that the caller or
+# the compiler chose stays; nothing under the sanitizers, which see more.
+AC_DEFUN([FPEMU_HARDENING], [
+  AC_ARG_ENABLE([hardening], [AS_HELP_STRING([--disable-hardening],
+                             [without stack protector, _FORTIFY_SOURCE, PIE and RELRO, but for what the compiler does itself])],
+                [], [enable_hardening=yes])
+  HARDENING_CFLAGS=
+  HARDENING_LDFLAGS=
+  RELRO_LDFLAGS=
+  hardening_text=no
+  AS_IF([test "x$enable_hardening" != xno && test "x$enable_sanitizers" = xno],
+        [FPEMU_TRY_FLAGS([-fstack-protector-strong], [HARDENING_CFLAGS=-fstack-protector-strong])
+         AC_MSG_CHECKING([whether $CC takes -D_FORTIFY_SOURCE=2])
+         fpemu_saved_CFLAGS=$CFLAGS
+         CFLAGS="$CFLAGS -D_FORTIFY_SOURCE=2 -Werror"
+         AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[#include <stdio.h>]], [])],
+                           [AC_MSG_RESULT([yes])
+                            AS_VAR_APPEND([HARDENING_CFLAGS], [" -D_FORTIFY_SOURCE=2"])],
+                           [AC_MSG_RESULT([no, or it has a level])])
+         CFLAGS=$fpemu_saved_CFLAGS
+         AC_MSG_CHECKING([whether $CC links with -Wl,-z,relro,-z,now])
+         fpemu_saved_LDFLAGS=$LDFLAGS
+         LDFLAGS="$LDFLAGS -Wl,-z,relro,-z,now"
+         AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])],
+                        [AC_MSG_RESULT([yes])
+                         RELRO_LDFLAGS=-Wl,-z,relro,-z,now], [AC_MSG_RESULT([no])])
+         LDFLAGS=$fpemu_saved_LDFLAGS
+         AC_MSG_CHECKING([whether $CC links with -fPIE -pie])
+         CFLAGS="$CFLAGS -fPIE"
+         LDFLAGS="$LDFLAGS -pie"
+         AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])],
+                        [AC_MSG_RESULT([yes])
+                         AS_VAR_APPEND([HARDENING_CFLAGS], [" -fPIE"])
+                         HARDENING_LDFLAGS=-pie], [AC_MSG_RESULT([no])])
+         CFLAGS=$fpemu_saved_CFLAGS
+         LDFLAGS=$fpemu_saved_LDFLAGS
+         hardening_text="$HARDENING_CFLAGS $HARDENING_LDFLAGS $RELRO_LDFLAGS"])
+  AC_SUBST([HARDENING_CFLAGS])
+  AC_SUBST([HARDENING_LDFLAGS])
+  AC_SUBST([RELRO_LDFLAGS])
+])
+
 # FPEMU_OPENMP
 # AC_OPENMP with --disable-openmp, also written --without-openmp; --enable-openmp insists. Without OpenMP the loop hints
 # (omp simd) stay where the compiler knows them. Sets OPENMP_CFLAGS.

@@ -273,6 +273,7 @@ CLI_TESTS = \
 	tests/cli/fuzz_operations.sh \
 	tests/cli/gemm.sh \
 	tests/cli/gguf.sh \
+	tests/cli/hardened.sh \
 	tests/cli/info.sh \
 	tests/cli/layouts.sh \
 	tests/cli/models.sh \

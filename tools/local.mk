@@ -24,6 +24,8 @@ tools_libcommon_la_SOURCES = \
 	tools/common/shape.h \
 	tools/common/shown.c \
 	tools/common/shown.h \
+	tools/common/streams.c \
+	tools/common/streams.h \
 	tools/common/svg.c \
 	tools/common/svg.h \
 	tools/common/system.h \
@@ -32,7 +34,7 @@ tools_libcommon_la_SOURCES = \
 	tools/common/utf8.c \
 	tools/common/utf8.h
 tools_libcommon_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
-tools_libcommon_la_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS)
+tools_libcommon_la_CFLAGS = $(TOOL_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS)
 EXTRA_DIST += tools/README.md tools/common/README.md
 
 # Completion of both programs, where bash and zsh look for it.
@@ -156,7 +158,8 @@ EXTRA_DIST += \
 	tools/fpemu/reports/README.md \
 	tools/fpemu/testing/README.md
 tools_fpemu_fpemu_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fpemu
-tools_fpemu_fpemu_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS) $(CBLAS_CFLAGS)
+tools_fpemu_fpemu_LDFLAGS = $(TOOL_LDFLAGS)
+tools_fpemu_fpemu_CFLAGS = $(TOOL_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS) $(CBLAS_CFLAGS)
 tools_fpemu_fpemu_LDADD = tools/libmodel.la tools/libcommon.la lib/libfpemu.la $(JANSSON_LIBS) $(ZIP_LIBS) $(CBLAS_LIBS) $(DL_LIBS)
 
 # The readers of files of tensors, which do not end the program: the tests link them too.
@@ -191,7 +194,7 @@ tools_libmodel_la_SOURCES = \
 	tools/fpemu/files/stored.c \
 	tools/fpemu/files/stored.h
 tools_libmodel_la_CPPFLAGS = $(tools_fpemu_fpemu_CPPFLAGS)
-tools_libmodel_la_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS)
+tools_libmodel_la_CFLAGS = $(TOOL_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS)
 
 # `fpemu validate' takes its judges from the tests.
 if HAVE_MPFR

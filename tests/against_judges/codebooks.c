@@ -68,8 +68,8 @@ static size_t count;
 
 static fpemu_status open_book(const book *b, fpemu_format *f)
 {
-    return b->built_in ? fpemu_format_codebook(f, (fpemu_codebook_name)b->built_in, b->bits)
-                       : fpemu_format_table(f, b->length, b->values);
+    return (int)(b->built_in ? fpemu_format_codebook(f, (fpemu_codebook_name)b->built_in, b->bits)
+                             : fpemu_format_table(f, b->length, b->values));
 }
 
 static void add_point(double x)

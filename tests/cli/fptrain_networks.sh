@@ -119,6 +119,7 @@ head -c 70000 /dev/zero | tr '\0' ' ' >bad.net
 refused 'bad.net' models bad.net
 printf 'linear classes, linear 10 bias\n' >bad.net
 refused "bad.net:1: bias is yes or no, not 'bias'" models bad.net
+refused '[network] has no keys' run --model own.net --data digits --set network.text=3
 refused 'model.width; it takes none of these' run --model own.net --data digits --set model.width=0.5
 refused 'the model mlp does not use model.norm' run --model mlp --data digits --set model.norm=no
 refused "model.hidden is at most 32 numbers" run --model mlp --data digits --set model.hidden=12x

@@ -272,6 +272,20 @@ grep -qF '| conv1.dweight | 50 |' t.md || failed 'tensors that fit'
 "$FPTRAIN" report one "$odd" --tables t.md || failed 'tables of odd names'
 grep -qF '| a\<b\>&"c |' t.md || failed 'names are no mark-up'
 grep -qF '| model.name |' t.md || failed 'a key that differs has a column'
+# Two networks in files of one name are told apart; members without a mark in their names are what their words share.
+mkdir nets nets/s1 nets/s2 nets/wide
+for run in s1 s2 wide; do
+    printf '{"step":1,"epoch":1,"loss":3,"scale":1,"seconds":0.5}\n' >nets/$run/log.jsonl
+    printf '[model]\nname = own.net\n[train]\nseed = 1%s\n[network]\nlinear 8, linear classes\n' "${run#s}" |
+        sed 's/1wide/5/' >nets/$run/settings.ini
+done
+sed -i 's/linear 8/linear 9/' nets/wide/settings.ini
+"$FPTRAIN" report nets/s1 nets/s2 nets/wide --tables t.md -o page.html || failed 'two networks of one name'
+grep -q '^| s | own.net (1) | 2 |' t.md || failed "two networks of one name: $(cat t.md)"
+grep -q '^| wide | own.net (2) | 1 |' t.md || failed 'the second network of one name'
+grep -q '<td class="t">own.net (2)</td>' page.html || failed 'networks of one name on the page'
+"$FPTRAIN" report nets/wide nets/s1 one --tables t.md || failed 'nothing in common'
+
 # Switches and updates are files too, of two seeds: the updates of both, 10, 10 and 10 of three hundreds under 1/8 and
 # 40, 45 and 40 under 1/2; the switches of the first, which the other lacks.
 mkdir seeds seeds/of-1 seeds/of-2
@@ -323,6 +337,7 @@ grep -qx "fptrain: unknown command 'nothing'; see 'fptrain --help'" err || faile
 if [ -c /dev/full ]; then
     "$FPTRAIN" help >/dev/full 2>err
     holds $? -eq 1
+    grep -qx 'fptrain: standard output: No space left on device' err || failed 'a full device'
 fi
 
 # Out of range, at most: c 50 %, a 10, e 7, b 1 clipped and 2 infinite, g 2, h 1; d nothing, and f is a gradient.

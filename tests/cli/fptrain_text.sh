@@ -100,6 +100,7 @@ for word, classes in ("letters", 27), ("digits", 4):
     got, said = fptrain("idx:emnist/" + word)
     assert "idx: 60 samples for training, 30 for testing, %d classes, 16 x 16 pixels" % classes in said, said
 
+put("long.txt", b"abcd " * 400)
 put("short.txt", "€".encode() * 19)
 put("latin.txt", "naïve ".encode("latin-1") * 9)
 for name, data in (("overlong", b"\xc0\xaf"), ("surrogate", b"\xed\xa0\x80"), ("beyond", b"\xf4\x90\x80\x80"),
@@ -127,6 +128,11 @@ refuses 'minus.npy: element 1, -1, is not in 0..65535' tokens:minus.npy
 refuses "real.npy: elements of type '<f4'" real.npy
 refuses 'promise.npy: truncated' promise.npy
 refuses 'small.bin: token 6, 36, is not in 0..35' tokens:small.bin --set data.classes=36
+refuses 'emnist/letters: a label is 26, and data.classes says 26 classes' idx:emnist/letters --set data.classes=26
+# What is said of files of other kinds
+refuses "data.test is nothing that data of the kind 'digits' use" digits --set data.test=one.txt
+refuses "data.characters is nothing that data of the kind 'tokens' use" tokens:small.bin --set data.characters=utf8
+refuses "data.layout is nothing that data of the kind 'text' use" one.txt --set data.layout=nchw
 refuses 'emnist: has several data sets: idx:emnist/digits is one, idx:emnist/letters another' idx:emnist
 refuses 'no file other-train-images-idx3-ubyte' idx:emnist/other
 
@@ -139,5 +145,12 @@ done
     --set formats.v=e2m1 --set data.limit=40 >out 2>&1 || failed "charlstm on tokens: $(cat out)"
 "$FPTRAIN" run --data text:one.txt --model charlstm --batch 4 --epochs 1 --set data.steps=8 --set model.width=0.1 \
     --set data.characters=utf8 >out 2>&1 || failed "charlstm on UTF-8: $(cat out)"
+# A test part shorter than a sample tests nothing
+"$FPTRAIN" run --data text:long.txt --model charlstm --set data.steps=300 --set model.width=0.1 >out 2>err
+holds $? -eq 2
+grep -qxF 'fptrain: run: text:long.txt: not one sample to test with' err || failed "no test part: $(cat err)"
+"$FPTRAIN" run --data text:long.txt --model charlstm --set data.crop=2 >out 2>err
+holds $? -eq 2
+grep -qF 'cannot be cropped or mirrored' err || failed "crops of a text: $(cat err)"
 "$FPTRAIN" run --data idx:emnist/letters --model lenet --epochs 1 >out 2>&1 || failed "lenet on 27 classes: $(cat out)"
 finish

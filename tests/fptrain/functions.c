@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* functions.c - exp, tanh and the logistic function of arrays: within their bounds of the functions of long double of
- * the C library, and with the bits of glibc 2.36 (x86-64 with FMA), whose digests over every 4099th float stand here. */
+ * the C library, and with the bits of glibc 2.36 (x86-64 with FMA), whose digests over each 4099th float stand here. */
 #include "ops/functions.h"
 
 #include <stdint.h>

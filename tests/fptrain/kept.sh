@@ -46,7 +46,7 @@ run_id() { # FILE
 }
 
 small="--set data.train_count=320 --set data.test_count=20 --model mlp --set model.width=0.125 --batch 16 --quiet
-    --set output.log_every=1 --set output.checkpoint_steps=3"
+    --set output.log_every=1 --set output.checkpoint_steps=3 --set output.best=loss"
 
 # One id of a run, another of the next; the files of two runs are not taken for one.
 train a $small || complain "a: $?"
@@ -56,13 +56,19 @@ same a b "twice"
     complain "log and summary have two ids"
 grep -aq "$(run_id a/run/log.jsonl)" a/run/checkpoint.safetensors || complain "the checkpoint has another id"
 [ "$(run_id a/run/log.jsonl)" != "$(run_id b/run/log.jsonl)" ] || complain "two runs have one id"
-for file in checkpoint.safetensors log.jsonl summary.json; do
+for file in checkpoint.safetensors best.safetensors log.jsonl summary.json; do
     cp -R a mixed && cp b/run/$file mixed/run/$file
     find mixed -type f -exec cksum {} + >before
     ends 2 "does not belong there" train mixed $small --resume
     find mixed -type f -exec cksum {} + | cmp -s - before || complain "mixed with $file: files have changed"
     rm -r mixed
 done
+# Nor those of two copies of one run that went on each by itself.
+cp -R a mixed
+train mixed $small --epochs 11 --resume || complain "a copy that goes on: $?"
+cp a/run/log.jsonl mixed/run/log.jsonl
+ends 2 "is not what it was at the checkpoint" train mixed $small --epochs 11 --resume
+rm -r mixed
 # A new run in place of an old one, killed before its first checkpoint, never goes on from the old one.
 cp -R a again
 (cd again && exec "$fptrain" run $small --force --lr 0.01 --set output.checkpoint_steps=0 --set data.train_count=32000 \
@@ -110,6 +116,11 @@ for blocks in 0 1 4 20 60; do
     same a full-$blocks "with room again after $blocks blocks"
     [ -z "$(find full-$blocks -name '.fpemu-*')" ] || complain "$blocks blocks: leftovers"
 done
+# Closed streams: nothing that is said lands in a file of the run.
+closed=$(train closed ${small/--quiet/} <&- >&- 2>&-; echo $?)
+[ "$closed" -eq 1 ] || complain "without streams: exit status $closed"
+! grep -v '^{' closed/run/log.jsonl || complain "without streams: in the log"
+same a closed "without streams"
 # A directory that cannot be written. Root can write any.
 if [ "$(id -u)" -ne 0 ]; then
     cp -R b shut && rm shut/run/summary.json && chmod a-w shut/run
@@ -160,6 +171,14 @@ cp stuck/run/summary.json once
 [ -e stuck/run/checkpoint.safetensors ] || complain "no checkpoint on the way"
 ends 3 "as it was for the 100 steps up to it" train stuck $stuck --resume
 [ "$(summary_bits once)" = "$(summary_bits stuck/run/summary.json)" ] || complain "resumed, it diverges otherwise"
+
+# So does a run that comes to its end in the midst of them.
+brief="$stuck --set data.train_count=640 --set output.checkpoint_steps=20"
+ends 3 "steps is not finite: diverged" train brief $brief
+grep -q '"finished": true' brief/run/summary.json && grep -q '"diverged": true' brief/run/summary.json ||
+    complain "a run that ends adrift"
+ends 3 "steps is not finite: diverged" train brief $brief --resume
+train brief $brief --resume --set train.diverged=continue || complain "adrift, and told to take that: $?"
 
 # Logs of the old layout and of this one are read alike, and those of a later one not at all.
 mkdir old new later && printf '[data]\nsource = digits\n' | tee old/settings.ini new/settings.ini >later/settings.ini

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* sharing.c - memory that values and gradients share: whatever is needed at the same time lies apart, by lifetimes that
- * are worked out here once more; rectifiers, which keep a bit for each element of an input that is gone; and the peak of
- * a training, as foretold and as the system counts it. */
+ * are worked out here once more; rectifiers, which keep a bit for each element of an input that is gone; and the peak
+ * of a training, as foretold and as the system counts it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

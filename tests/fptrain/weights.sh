@@ -93,6 +93,8 @@ printf 'x' | dd of=bad.safetensors bs=1 seek=9000 conv=notrunc 2>/dev/null
 refuses "damaged (checksum)" "$fptrain" run $still --init-from bad.safetensors
 refuses "damaged (checksum)" "$fptrain" export bad.safetensors -o x.safetensors
 refuses "belongs to a run" "$fptrain" export a -o a/checkpoint.safetensors
+ln -s a/checkpoint.safetensors link.safetensors
+refuses "belongs to a run" "$fptrain" export a -o link.safetensors
 
 # ------------------------------------------------------------------------------------------------ eval
 field() { # KEY: of the last line of an epoch on standard input
@@ -142,6 +144,23 @@ refuses "51x784" "$fptrain" eval a --set model.width=0.2
 [ "$("$fptrain" eval a.safetensors ${small% --quiet} --csv --formats fp32)" = \
     "$("$fptrain" eval a --csv --formats fp32)" ] ||
     complain "eval of exported weights"
+refuses "nothing of its model: --model" "$fptrain" eval a.safetensors --data digits
+refuses "nothing of its data: --data" "$fptrain" eval a.safetensors --model mlp
+refuses "all of them" "$fptrain" eval a --set 'init.partial=linear3.*'
+# A network gets what it was trained with: inputs less the same mean, the same classes in the same order.
+for option in data.train_count=50 data.limit=60 data.part=2/2; do
+    [ "$("$fptrain" eval a --csv --set $option)" = "$("$fptrain" eval a --csv)" ] ||
+        complain "eval --set $option: other numbers are subtracted than in the run"
+done
+refuses "'mean 0' now" "$fptrain" eval a --set data.normalise=none
+refuses "'shape 1 30 30' now" "$fptrain" eval a --set data.pad=30
+for i in $(seq 60); do printf 'the cat sat, mat %d\n' $((i % 7)); done >words.txt
+tr ac qx <words.txt >others.txt
+"$fptrain" run --model charlstm --set model.width=0.1 --data text:words.txt --set data.steps=8 --epochs 1 --quiet \
+    --out words || complain "run of a text: $?"
+head -n 30 words.txt >fewer.txt
+"$fptrain" eval words --data text:fewer.txt >/dev/null || complain "eval with another text of the same characters: $?"
+refuses "the data are others than those of the checkpoint: 'symbols" "$fptrain" eval words --data text:others.txt
 
 # ------------------------------------------------------------------------------------------ the best, and more epochs
 log() { # DIR: but for the clock and the run's own id

@@ -122,7 +122,8 @@ static void quantize_codes(draw *d, int carrier, const fpemu_format *f, const fp
     array_free(&back);
 }
 
-/* The same numbers by a wider carrier. Midpoints of codebooks are rounded to the carrier, values of some integers too. */
+/* The same numbers by a wider carrier. Midpoints of codebooks are rounded to the carrier, values of some integers
+ * too. */
 static void quantize_wider(draw *d, int carrier, int wider, const fpemu_format *f, const fpemu_rounding *r, size_t n,
                            const array *x, const array *y)
 {

@@ -333,7 +333,7 @@ void api_pack(draw *d)
     array_free(&bytes);
 }
 
-/* ------------------------------------------------------------------------------------------- shapes without elements */
+/* ----------------------------------------------------------------------------------- shapes without elements */
 /* Sizes of any magnitude: the layout is consistent or refused. */
 void api_shape(draw *d)
 {

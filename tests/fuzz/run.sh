@@ -50,7 +50,7 @@ build_library() { # DIRECTORY SANITIZERS [FLAG...]
     [ ! -e "$objects/complete" ] || return 0
     mkdir -p "$objects"
     cd "$objects"
-    for file in "$top"/lib/*/*.c; do
+    for file in "$top"/lib/*.c "$top"/lib/*/*.c; do
         machine=()
         case $file in
         *.inc.c) continue ;;
@@ -62,7 +62,8 @@ build_library() { # DIRECTORY SANITIZERS [FLAG...]
             ;;
         esac
         object=${file#"$top"/lib/}
-        "$clang" "${flags[@]}" "$watched" "$@" "${machine[@]}" -fno-sanitize-recover=all -c "$file" -o "${object//\//-}.o"
+        "$clang" "${flags[@]}" "$watched" "$@" "${machine[@]}" -fno-sanitize-recover=all -c "$file" \
+            -o "${object//\//-}.o"
     done
     touch complete
 }
@@ -86,17 +87,34 @@ build_api() {
         "$top"/tests/fuzz/api*.c "$library"/*.o -lm
 }
 
+# The readers of a program, once for all their kinds.
+build_readers() { # DIRECTORY CFLAGS SOURCE...
+    local file object objects=$1 cflags=$2
+    shift 2
+    [ ! -e "$objects/complete" ] || return 0
+    mkdir -p "$objects"
+    cd "$objects"
+    for file in "$@"; do
+        object=${file#"$top"/}
+        "$clang" "${flags[@]}" $sanitizers,fuzzer-no-link -fno-sanitize-recover=all $cflags -c "$file" \
+            -o "${object//\//-}.o"
+    done
+    touch complete
+}
+
 # The readers are watched by the fuzzer, the library by the sanitizers alone; but a container brings specs and bits for
 # the library to read.
 build() { # KIND
-    local kind=$1 library=$directory/library packages=("${libraries[@]}") sources=("$top/tests/fuzz/reader.c")
+    local kind=$1 library=$directory/library packages=("${libraries[@]}") entry=$top/tests/fuzz/reader.c
+    local objects=$directory/readers cflags
+    local sources=("${readers[@]/#/$top/tools/fpemu/files/}" "${common_readers[@]/#/$top/tools/}")
     case $kind in
     idx | cifar | text | utf8 | array | archive | tokens | picture | settings | checkpoint | weights | network | log)
         packages=("${trainer_libraries[@]}")
-        sources=("$top/tests/fuzz/trainer.c" "$top/tests/fuzz/log.c" "${trainer_readers[@]/#/$top/tools/}"
-            "${log_readers[@]/#/$top/tools/}")
+        entry=$top/tests/fuzz/trainer.c
+        objects=$directory/readers-trainer
+        sources=("$top/tests/fuzz/log.c" "${trainer_readers[@]/#/$top/tools/}" "${log_readers[@]/#/$top/tools/}")
         ;;
-    *) sources+=("${readers[@]/#/$top/tools/fpemu/files/}" "${common_readers[@]/#/$top/tools/}") ;;
     esac
     readarray -t sources < <(printf '%s\n' "${sources[@]}" | sort -u) # lists may overlap
     if [ "$kind" = container ]; then
@@ -105,10 +123,12 @@ build() { # KIND
     else
         build_library "$library" $sanitizers
     fi
+    cflags=$(pkg-config --static --cflags "${packages[@]}")
+    build_readers "$objects" "$cflags" "${sources[@]}"
     mkdir -p "$directory/$kind/inputs"
     cd "$directory/$kind"
     "$clang" "${flags[@]}" $sanitizers,fuzzer -fno-sanitize-recover=all -DFUZZ_KIND="\"$kind\"" \
-        $(pkg-config --static --cflags "${packages[@]}") -o reader "${sources[@]}" "$library"/*.o \
+        $cflags -o reader "$entry" "$objects"/*.o "$library"/*.o \
         $(pkg-config --static --libs "${packages[@]}") -lm
 }
 
@@ -123,7 +143,7 @@ fuzz() { # KIND
         "$(sed -n 's/^stat::number_of_executed_units: *//p' log) inputs in $seconds s (log: $directory/$kind/log)"
 }
 
-rm -rf "$directory/library" "$directory/library-watched" "$directory/library-api"
+rm -rf "$directory"/library "$directory"/library-{watched,api} "$directory"/readers "$directory/readers-trainer"
 for kind in "${kinds[@]}"; do
     if [ "$kind" = api ]; then
         build_api

@@ -176,7 +176,8 @@ static bool parse_shape(parser *p, npy_header *header)
     return true;
 }
 
-bool npy_parse_header(const char *text, size_t length, npy_header *header, char error[NPY_ERROR_SIZE])
+/* The text of the header alone. */
+static bool parse_header(const char *text, size_t length, npy_header *header, char error[NPY_ERROR_SIZE])
 {
     typedef bool parse_value(parser *, npy_header *);
     static const struct {
@@ -254,7 +255,7 @@ bool npy_read_header(npy_read *read, void *from, npy_header *header, uint64_t *s
         return refuse(&p, "out of memory");
     }
     const bool good = (read(from, text, length) == length || refuse(&p, "%s", short_file)) &&
-                      npy_parse_header(text, length, header, error);
+                      parse_header(text, length, header, error);
     *skipped = 8 + size + length;
     free(text);
     return good;

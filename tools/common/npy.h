@@ -30,8 +30,6 @@ typedef struct npy_header {
 #define NPY_ERROR_SIZE 160
 typedef size_t npy_read(void *from, void *bytes, size_t size);
 bool npy_read_header(npy_read *read, void *from, npy_header *header, uint64_t *skipped, char error[NPY_ERROR_SIZE]);
-/* The same from the text of the header alone. */
-bool npy_parse_header(const char *text, size_t length, npy_header *header, char error[NPY_ERROR_SIZE]);
 
 /* The bytes up to the data, as NumPy writes them: a multiple of 64. Enough for every header: */
 #define NPY_HEADER_SIZE 2048

@@ -2,22 +2,31 @@
 /* utf8.c - see utf8.h */
 #include "common/utf8.h"
 
-int utf8_length(const char *text)
+int utf8_decode(const unsigned char *at, size_t left, uint32_t *code)
 {
-    const unsigned char *c = (const unsigned char *)text;
-    const int length = *c == 0                   ? 0
-                       : *c < 0x80               ? 1
-                       : *c >= 0xc2 && *c < 0xe0 ? 2
-                       : *c >= 0xe0 && *c < 0xf0 ? 3
-                       : *c >= 0xf0 && *c < 0xf5 ? 4
-                                                 : 0;
-    for (int i = 1; i < length; i++) {
-        if ((c[i] & 0xc0) != 0x80) {
-            return 0;
-        }
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char first = *at;
+    *code = first;
+    if (first < 0x80) {
+        return 1;
     }
-    if (length == 3 && ((*c == 0xe0 && c[1] < 0xa0) || (*c == 0xed && c[1] >= 0xa0))) {
+    const int length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    if (first < 0xc2 || first > 0xf4 || (size_t)length > left) {
         return 0;
     }
-    return length == 4 && ((*c == 0xf0 && c[1] < 0x90) || (*c == 0xf4 && c[1] >= 0x90)) ? 0 : length;
+    uint32_t value = first & (0xffu >> (length + 1));
+    for (int i = 1; i < length; i++) {
+        if ((at[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+        value = value << 6 | (at[i] & 0x3fu);
+    }
+    *code = value;
+    return value >= least[length] && value < UTF8_CODE_POINTS && (value < 0xd800 || value > 0xdfff) ? length : 0;
+}
+
+int utf8_length(const char *text)
+{
+    uint32_t code;
+    return *text != '\0' ? utf8_decode((const unsigned char *)text, 4, &code) : 0; /* the end continues nothing */
 }

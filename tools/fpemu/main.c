@@ -2,14 +2,13 @@
 /* main.c - the fpemu command: finds the command asked for and runs it. */
 #include "common/system.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/error.h"
 #include "commands/commands.h"
 #include "common/near.h"
+#include "common/streams.h"
 
 #ifndef HAVE_MPFR
 #define HAVE_MPFR 0
@@ -114,21 +113,12 @@ static void print_version(void)
            fpemu_variant(), HAVE_MPFR ? "with" : "without");
 }
 
-/* A closed standard stream would give its number to the next file that is opened, and then errors or results would
- * land in that file. The stand-ins are opened the wrong way round, so that using them fails. */
-static void reserve_standard_streams(void)
-{
-    for (int descriptor = 0; descriptor <= 2; descriptor++) {
-        if (fcntl(descriptor, F_GETFD) == -1 && errno == EBADF
-            && open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY) != descriptor) {
-            cli_fail("cannot open /dev/null: %s", strerror(errno));
-        }
-    }
-}
-
 int main(int argc, char **argv)
 {
-    reserve_standard_streams();
+    trouble why;
+    if (!streams_reserve(&why)) {
+        cli_fail("%s", why.text);
+    }
     if (argc < 2) {
         cli_usage("no command; see 'fpemu --help'");
     }

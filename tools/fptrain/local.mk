@@ -239,7 +239,7 @@ tools_libfptrain_la_SOURCES = $(trainer_base) $(trainer_engine) $(trainer_ops) $
 	$(trainer_estimate) $(trainer_eval) $(trainer_sweep) $(trainer_report)
 tools_libfptrain_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fptrain \
 	-DFPTRAIN_DATADIR='"$(datadir)"'
-tools_libfptrain_la_CFLAGS = $(AM_CFLAGS) $(FPTRAIN_CFLAGS) $(CBLAS_CFLAGS) $(ZIP_CFLAGS) $(JANSSON_CFLAGS)
+tools_libfptrain_la_CFLAGS = $(TOOL_CFLAGS) $(FPTRAIN_CFLAGS) $(CBLAS_CFLAGS) $(ZIP_CFLAGS) $(JANSSON_CFLAGS)
 tools_libfptrain_la_LIBADD = lib/libfpemu.la tools/libcommon.la $(FPTRAIN_LIBS) $(CBLAS_LIBS) $(ZIP_LIBS) $(JANSSON_LIBS)
 
 if FPTRAIN
@@ -261,6 +261,7 @@ tools_fptrain_fptrain_SOURCES = \
 	tools/fptrain/commands/run.c \
 	tools/fptrain/commands/tradeoff.c
 tools_fptrain_fptrain_CPPFLAGS = $(tools_libfptrain_la_CPPFLAGS)
+tools_fptrain_fptrain_LDFLAGS = $(TOOL_LDFLAGS)
 tools_fptrain_fptrain_CFLAGS = $(tools_libfptrain_la_CFLAGS)
 tools_fptrain_fptrain_LDADD = tools/libfptrain.la
 

@@ -4,7 +4,6 @@
 
 #include "cli/error.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 
 #include "cli/progress.h"
 #include "common/shown.h"
+#include "common/streams.h"
 
 static void print_error(const char *format, va_list arguments)
 {
@@ -116,11 +116,8 @@ void *cli_allocate(size_t count, size_t size)
 
 void cli_finish_stdout(void)
 {
-    const bool failed_before = ferror(stdout) != 0;
-    errno = 0;
-    if (fflush(stdout) != 0 || failed_before) {
-        const char *reason = errno != 0 ? strerror(errno) : "write error";
-        fclose(stdout); /* so that the end of the program does not try once more */
-        cli_fail("standard output: %s", reason);
+    trouble why;
+    if (!streams_finish_output(&why)) {
+        cli_fail("%s", why.text);
     }
 }

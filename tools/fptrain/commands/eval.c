@@ -116,8 +116,15 @@ static void read_settings(settings *s, const checkpoint *c, bool whole, int argc
         die("eval: %s", why.text);
     if (whole) /* the weights come from here, by their own names */
         s->init.from[0] = s->init.map[0] = s->init.partial[0] = '\0';
+    else /* no default is what these weights are of */
+        s->model.name[0] = s->data.source[0] = '\0';
     if (!settings_options(s, &argc, argv, &why))
         die("eval: %s", why.text);
+    if (!s->model.name[0] || !s->data.source[0])
+        die("eval: a file of weights alone says nothing of its %s: --%s", s->model.name[0] ? "data" : "model",
+            s->model.name[0] ? "data" : "model");
+    if (s->init.from[0] || s->init.partial[0])
+        die("eval: the weights are those of CHECKPOINT, all of them: init.from and init.partial are for run");
 }
 
 /* Rows by --formats, each followed by its calibrated ones. */

@@ -4,7 +4,6 @@
 
 #include <fpemu.h>
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 
 #include "base/base.h"
 #include "common/near.h"
+#include "common/streams.h"
 #include "commands/commands.h"
 #include "run/settings.h"
 
@@ -105,6 +105,9 @@ int command_help(int argc, char **argv)
 int main(int argc, char **argv)
 {
     int status = 0;
+    trouble why;
+    if (!streams_reserve(&why))
+        die("%s", why.text);
     signal(SIGXFSZ, SIG_IGN); /* a file beyond its limit: the write fails instead, and says so */
     if (argc < 2)
         die("no command; see 'fptrain --help'");
@@ -114,8 +117,8 @@ int main(int argc, char **argv)
         printf("fptrain %d.%d.%d\n", FPEMU_VERSION_MAJOR, FPEMU_VERSION_MINOR, FPEMU_VERSION_PATCH);
     else
         status = find(argv[1])->run(argc - 1, argv + 1);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "fptrain: standard output: %s\n", strerror(errno));
+    if (!streams_finish_output(&why)) {
+        fprintf(stderr, "fptrain: %s\n", why.text);
         status = 1;
     }
     return status;

@@ -191,8 +191,8 @@ static bool find_geometry(const array *a, const char *layout, geometry *g, troub
         g->sw = stride[y + 1];
     }
     if (g->n > UINT32_MAX || g->h > LARGEST_SIDE || g->w > LARGEST_SIDE || g->c > MOST_NUMBERS / (g->h * g->w))
-        return fail(why, "%s: %" PRIu64 " samples of %" PRIu64 " x %" PRIu64 " x %" PRIu64 " numbers are too many", a->name,
-                    g->n, g->c, g->h, g->w);
+        return fail(why, "%s: %" PRIu64 " samples of %" PRIu64 " x %" PRIu64 " x %" PRIu64 " numbers are too many",
+                    a->name, g->n, g->c, g->h, g->w);
     return true;
 }
 

@@ -2,8 +2,8 @@
 /* arrays.h - samples and labels in the arrays of NumPy. Fills a data set that is all zero.
  *
  * The arrays have names: of a .npz those of its members, in a directory those of its .npy files (plain, .gz or .xz). By
- * these the samples for training, their labels, and the same for testing are found: x_train, y_train, x_test, y_test and
- * a few more usual ones; or as options->names says. Without the last two the data set is still to be divided.
+ * these the samples for training, their labels, and the same for testing are found: x_train, y_train, x_test, y_test
+ * and a few more usual ones; or as options->names says. Without the last two the data set is still to be divided.
  */
 #ifndef FPTRAIN_DATA_ARRAYS_H
 #define FPTRAIN_DATA_ARRAYS_H

@@ -402,10 +402,36 @@ static void finish_text(dataset *d, const dataset_options *o)
         d->test.count = o->test_limit;
 }
 
+static bool said(const char *word)
+{
+    return word && *word && strcmp(word, "auto") != 0;
+}
+
+/* What was said of files of other kinds was said by mistake. */
+static bool all_used(const dataset *d, const dataset_options *o, trouble *why)
+{
+    const struct {
+        const char *key, *kinds;
+        bool said;
+    } keys[] = {{"test", " npz npy images text tokens ", said(o->test)},
+                {"names", " npz npy ", said(o->names)},
+                {"layout", " npz npy ", said(o->layout)},
+                {"classes", " npz npy idx tokens ", o->classes > 0},
+                {"size", " images ", o->size > 0},
+                {"channels", " images ", said(o->channels)},
+                {"characters", " text ", o->utf8}};
+    char kind[sizeof d->name + 2];
+    snprintf(kind, sizeof kind, " %s ", d->name);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (keys[i].said && !strstr(keys[i].kinds, kind))
+            return fail(why, "data.%s is nothing that data of the kind '%s' use", keys[i].key, d->name);
+    return true;
+}
+
 bool dataset_open(dataset *d, const char *where, const dataset_options *options, trouble *why)
 {
     memset(d, 0, sizeof *d);
-    bool good = open_named(d, where, options, why);
+    bool good = open_named(d, where, options, why) && all_used(d, options, why);
     if (good && d->text)
         finish_text(d, options);
     else if (good)

@@ -8,9 +8,9 @@
 /* "K/N" with 1 <= K <= N <= 1000, or "" for all. */
 bool dataset_part_read(const char *text, dataset_options *options, trouble *why);
 /* where: "digits" or "shapes" (generated: seed, train_count, test_count; 0 = defaults), "mnist:DIR" (four IDX files,
- * plain or .gz), "idx:DIR" (the same with any number of classes), "cifar10:DIR" or "cifar100:DIR" (binary batches, plain,
- * .gz or .xz, any record count), "npz:FILE" or "npy:..." (arrays.h), "images:DIR" (pictures.h), "text:FILE,..." (text.h),
- * "tokens:FILE" (tokens.h), or a bare path whose content decides. */
+ * plain or .gz), "idx:DIR" (the same with any number of classes), "cifar10:DIR" or "cifar100:DIR" (binary batches,
+ * plain, .gz or .xz, any record count), "npz:FILE" or "npy:..." (arrays.h), "images:DIR" (pictures.h), "text:FILE,..."
+ * (text.h), "tokens:FILE" (tokens.h), or a bare path whose content decides. */
 bool dataset_open(dataset *d, const char *where, const dataset_options *options, trouble *why);
 void dataset_free(dataset *d);
 /* The numbers of a sample, 0 of a text; whether they are features without a place in an image. */

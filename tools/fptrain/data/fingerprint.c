@@ -63,15 +63,58 @@ char *fingerprint_text(const dataset *d)
     return text;
 }
 
+/* What follows "\nKEY " up to the end of its line; NULL: no such line. */
+static const char *value_of(const char *text, const char *key)
+{
+    char begin[32];
+    snprintf(begin, sizeof begin, "\n%s ", key);
+    const char *at = strstr(text, begin);
+    return at ? at + strlen(begin) : NULL;
+}
+
+static bool take_numbers(double *number, int count, const char *text, const char *key)
+{
+    const char *at = value_of(text, key);
+    char *end;
+    double read[MOST_CHANNELS];
+    if (!at || count > MOST_CHANNELS)
+        return false;
+    at--;
+    for (int c = 0; c < count; c++, at = end) {
+        if (*at != ' ')
+            return false;
+        read[c] = strtod(at, &end);
+    }
+    if (*at != '\n')
+        return false;
+    memcpy(number, read, (size_t)count * sizeof *number);
+    return true;
+}
+
+void fingerprint_normalise(dataset *d, const char *text, size_t length)
+{
+    char *its = need(length + 1, 1);
+    memcpy(its, text, length);
+    double *mean = need((size_t)d->c, sizeof *mean);
+    if (take_numbers(mean, d->c, its, "mean") && take_numbers(d->deviation, d->c, its, "deviation"))
+        memcpy(d->mean, mean, (size_t)d->c * sizeof *mean);
+    free(mean);
+    free(its);
+}
+
 bool fingerprint_check(const dataset *d, const char *text, size_t length, bool classes_alone, trouble *why)
 {
     char *mine = fingerprint_text(d), *other = need(length + 1, 1);
     memcpy(other, text, length);
-    const char *a = mine, *b = other;
+    char *a = mine, *b = other;
     if (classes_alone) {
-        const char *from = strstr(a, "\nclasses "), *its = strstr(b, "\nclasses ");
+        char *from = strstr(a, "\nclasses "), *its = strstr(b, "\nclasses ");
         a = from ? from + 1 : a;
         b = its ? its + 1 : b;
+        from = strstr(a, "\nclass ");
+        its = strstr(b, "\nclass ");
+        if (!from != !its) /* classes that have names, and others that have numbers alone: these say nothing */
+            *(from ? from + 1 : its + 1) = '\0';
     }
     bool good = true;
     while (good && (*a || *b)) {

@@ -12,4 +12,8 @@ char *fingerprint_text(const dataset *d);
 /* Whether these are the data that the text is of; classes_alone: only what a network was made for. Else a sentence. */
 bool fingerprint_check(const dataset *d, const char *text, size_t length, bool classes_alone, trouble *why);
 
+/* Mean and deviation of the text in the place of the data's own, where it has as many; it tells those of at most 16
+ * channels or features, and of more a checksum. */
+void fingerprint_normalise(dataset *d, const char *text, size_t length);
+
 #endif

@@ -149,7 +149,8 @@ static bool find_prefix(const char *directory, char *prefix, size_t capacity, tr
         found = true;
     }
     listing_free(&l);
-    return good && (found || fail(why, "%s: no file train-images-idx3-ubyte, also not with a word before it", directory));
+    return good &&
+           (found || fail(why, "%s: no file train-images-idx3-ubyte, also not with a word before it", directory));
 }
 
 bool idx_open(dataset *d, const char *where, int classes, trouble *why)
@@ -171,5 +172,7 @@ bool idx_open(dataset *d, const char *where, int classes, trouble *why)
     snprintf(name, sizeof name, "%st10k-images-idx3-ubyte", prefix);
     const char *test = source_find(path, sizeof path, directory, name) ? "t10k" : "test";
     return read_split(d, &d->train, directory, prefix, "train", why) &&
-           read_split(d, &d->test, directory, prefix, test, why);
+           read_split(d, &d->test, directory, prefix, test, why) &&
+           (!classes || d->classes == classes ||
+            fail(why, "%s: a label is %d, and data.classes says %d classes", where, d->classes - 1, classes));
 }

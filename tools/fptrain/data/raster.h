@@ -21,8 +21,8 @@ void raster_free(raster *r);
 /* Grey to three equal channels, or colours to (19595 red + 38470 green + 7471 blue) / 65536, to the nearest. */
 void raster_recolour(raster *r, int channels);
 /* The largest square in the middle (of what is left over, the smaller half above and to the left), scaled to `side`
- * pixels: each is the mean of the part of the square that it covers, by areas, exact, and rounded to the nearest, halves
- * up. */
+ * pixels: each is the mean of the part of the square that it covers, by areas, exact, and rounded to the nearest,
+ * halves up. */
 void raster_resize(raster *r, int side);
 
 typedef enum raster_kind { RASTER_NONE, RASTER_READ, RASTER_OTHER } raster_kind;

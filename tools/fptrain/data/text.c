@@ -7,9 +7,10 @@
 #include <string.h>
 
 #include "base/listing.h"
+#include "common/utf8.h"
 
 static const size_t largest = (size_t)1 << 30;
-enum { FEWEST = 20, CODE_POINTS = 0x110000 }; /* characters of a text of which a tenth is worth a test */
+enum { FEWEST = 20 }; /* characters of a text of which a tenth is worth a test */
 
 /* What was read of one file. */
 typedef struct piece {
@@ -82,26 +83,11 @@ static bool add_paths(pieces *p, const char *where, trouble *why)
     return good;
 }
 
-/* The length of the character that begins here, 0 where there is none; *code is its number. As RFC 3629 has it: no
- * longer than needed, no surrogates. */
+/* The length of the character that begins here, 0 where there is none; *code is its number. */
 static size_t next_character(const uint8_t *at, size_t left, bool utf8, uint32_t *code)
 {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    const uint8_t first = *at;
-    *code = first;
-    if (!utf8 || first < 0x80)
-        return 1;
-    const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    if (first < 0xc2 || first > 0xf4 || length > left)
-        return 0;
-    uint32_t value = first & (0xffu >> (length + 1));
-    for (size_t i = 1; i < length; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-        value = value << 6 | (at[i] & 0x3f);
-    }
-    *code = value;
-    return value >= least[length] && value < CODE_POINTS && (value < 0xd800 || value > 0xdfff) ? length : 0;
+    *code = *at;
+    return utf8 ? (size_t)utf8_decode(at, left, code) : 1;
 }
 
 /* Adds the characters of a piece to those that were seen. */
@@ -118,15 +104,15 @@ static bool look_at(const piece *p, bool utf8, uint8_t *seen, size_t *count, tro
 }
 
 /* From the characters that were seen to classes, by their order. */
-static bool number_classes(dataset *d, const uint8_t *seen, uint16_t *class_of, trouble *why)
+static bool number_classes(dataset *d, uint32_t codes, const uint8_t *seen, uint16_t *class_of, trouble *why)
 {
-    for (uint32_t code = 0; code < CODE_POINTS; code++)
+    for (uint32_t code = 0; code < codes; code++)
         d->classes += seen[code];
     if (d->classes > MOST_CLASSES)
         return fail(why, "a text of %d different characters; at most %d can be", d->classes, MOST_CLASSES);
     d->symbol = need((size_t)d->classes, sizeof *d->symbol);
     int class = 0;
-    for (uint32_t code = 0; code < CODE_POINTS; code++) {
+    for (uint32_t code = 0; code < codes; code++) {
         if (!seen[code])
             continue;
         class_of[code] = (uint16_t)class;
@@ -158,8 +144,9 @@ bool text_share(size_t length, double share, const char *name, size_t *test, tro
 /* The data set of all pieces. */
 static bool put_together(dataset *d, const pieces *p, const dataset_options *o, trouble *why)
 {
-    uint8_t *seen = need(CODE_POINTS, 1);
-    uint16_t *class_of = need(CODE_POINTS, sizeof *class_of);
+    const uint32_t codes = o->utf8 ? UTF8_CODE_POINTS : 256;
+    uint8_t *seen = need(codes, 1);
+    uint16_t *class_of = need(codes, sizeof *class_of);
     size_t count = 0, train = 0;
     bool good = true;
     snprintf(d->name, sizeof d->name, "text");
@@ -177,7 +164,7 @@ static bool put_together(dataset *d, const pieces *p, const dataset_options *o, 
     else if (good && (train == 0 || train == count))
         good = fail(why, "%s: no characters", p->of[train ? p->test : 0].name);
     d->train.count = count - d->test.count;
-    good = good && number_classes(d, seen, class_of, why);
+    good = good && number_classes(d, codes, seen, class_of, why);
     if (good)
         write_classes(d, p, o->utf8, class_of);
     free(seen);

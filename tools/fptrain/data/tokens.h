@@ -6,8 +6,8 @@
 #include "base/source.h"
 #include "data/samples.h"
 
-/* where: a .npy file of whole numbers (plain, .gz or .xz), any other file as uint16, little-endian, without a header, or
- * a directory with train.bin or train.npy and val or test. What is for testing: as of a text (text.h). */
+/* where: a .npy file of whole numbers (plain, .gz or .xz), any other file as uint16, little-endian, without a header,
+ * or a directory with train.bin or train.npy and val or test. What is for testing: as of a text (text.h). */
 bool tokens_open(dataset *d, const char *where, const dataset_options *options, trouble *why);
 /* The numbers of one file; *classes grows to hold them, or, where it is fixed, they have to be less. */
 uint16_t *tokens_read(source *s, bool npy, size_t *count, int *classes, bool fixed, trouble *why);

@@ -24,9 +24,9 @@ typedef struct memory_fit {
 bool memory_largest_widths(const settings *s, const model_shape *shape, uint64_t most, int choices,
                            const memory_choice *choice, memory_fit *fit, trouble *why);
 
-/* About how many bytes a training of this network has at its largest: values, gradients, parameters and the optimiser of
- * the settings, what convolutions lay out anew in `threads` threads, and the program. The data are not in it. NAN and a
- * sentence where the settings are wrong. */
+/* About how many bytes a training of this network has at its largest: values, gradients, parameters and the optimiser
+ * of the settings, what convolutions lay out anew in `threads` threads, and the program. The data are not in it. NAN
+ * and a sentence where the settings are wrong. */
 double memory_of_training(const settings *s, graph *g, int threads, trouble *why);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/fingerprint.h"
 #include "policies/fixed.h"
 #include "run/weights.h"
 
@@ -39,12 +40,43 @@ static void set_epoch(const evaluator *e, const checkpoint *c)
         e->t->at.epoch = places[1] - (places[1] > 0 && places[2] == 0);
 }
 
+/* Whether the options say how inputs are normalised, other than the run did. */
+static bool normalised_anew(const evaluator *e, const checkpoint *c)
+{
+    const settings *s = &e->settings;
+    settings then;
+    trouble ignored;
+    const char *text = checkpoint_text(c, "settings");
+    settings_default(&then);
+    const bool anew = text && settings_parse(&then, text, strlen(text), "checkpoint", &ignored) &&
+                      (strcmp(s->data.normalise, then.data.normalise) != 0 ||
+                       strcmp(s->data.mean, then.data.mean) != 0 ||
+                       strcmp(s->data.deviation, then.data.deviation) != 0);
+    settings_free(&then);
+    return anew;
+}
+
+/* The network gets what it was trained with: the same classes in the same order, inputs normalised by the same numbers.
+ * Checkpoints made before this was kept say nothing of it. */
+static bool take_data(evaluator *e, const checkpoint *c, trouble *why)
+{
+    size_t length;
+    const char *text = checkpoint_get(c, "data", &length);
+    if (!text)
+        return true;
+    if (!normalised_anew(e, c))
+        fingerprint_normalise(&e->t->data, text, length);
+    return fingerprint_check(&e->t->data, text, length, true, why);
+}
+
 static bool load(evaluator *e, const checkpoint *c, bool whole, trouble *why)
 {
     const settings *s = &e->settings;
+    if (whole && !take_data(e, c, why))
+        return false;
     name_map *names = name_map_read(s->init.map, why);
     checkpoint *weights = names ? weights_of(c, whole, why) : NULL;
-    bool good = weights && weights_load(e->t, weights, names, s->init.partial, why);
+    bool good = weights && weights_load(e->t, weights, names, NULL, why);
     if (good && whole) {
         good = load_policy(e, c, why);
         set_epoch(e, c);
@@ -130,11 +162,10 @@ static char *piece(const char *from, size_t length)
 static bool read_item(settings *to, const char *item, trouble *why)
 {
     const size_t equals = up_to(item, '=');
-    char *key = piece(item, equals), *value = piece(item + equals, 0);
+    char *key = piece(item, equals);
     bool good = true;
-    free(value);
     if (item[equals]) {
-        value = piece(item + equals + 1, strlen(item + equals + 1));
+        char *value = piece(item + equals + 1, strlen(item + equals + 1));
         good = strcmp(key, "dv") != 0 && strcmp(key, "dw") != 0;
         good = good ? settings_set(to, "formats", key, value, why)
                     : fail(why, "there are no gradients to round (%s)", key);

@@ -38,7 +38,7 @@ int graph_lstm(graph *g, int x, int hidden);                    /* zero state at
 int graph_attention(graph *g, int x, int heads);                /* causal; x: queries, keys, values side by side in C */
 void graph_cross_entropy(graph *g, int logits);                 /* softmax and mean over the rows; ends the network */
 /* In training the label has the target 1 - share + share / classes, and each other class share / classes (Szegedy et
- * al. 2016; the label_smoothing of torch.nn.CrossEntropyLoss). The loss of other passes stays plain. 0 <= share <= 1. */
+ * al. 2016; the label_smoothing of torch.nn.CrossEntropyLoss). Other passes have the plain loss. 0 <= share <= 1. */
 void graph_smooth_labels(graph *g, double share);
 
 #endif

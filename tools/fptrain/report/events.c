@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "common/bytes.h"
 #include "common/utf8.h"
 
 /* Kinds of fields of a protobuf. */
@@ -35,15 +36,9 @@ static void put_bytes(event_bytes *b, const void *bytes, size_t count)
         memcpy(more(b, count), bytes, count);
 }
 
-static void store(unsigned char *to, uint64_t number, int bytes)
-{
-    for (int i = 0; i < bytes; i++)
-        to[i] = (unsigned char)(number >> 8 * i);
-}
-
 static void put_fixed(event_bytes *b, uint64_t number, int bytes)
 {
-    store(more(b, (size_t)bytes), number, bytes);
+    bytes_store(more(b, (size_t)bytes), bytes, number);
 }
 
 static void put_varint(event_bytes *b, uint64_t number)
@@ -103,9 +98,9 @@ static uint32_t masked(const void *bytes, size_t count)
 static void write_record(FILE *out, const event_bytes *b)
 {
     unsigned char head[12], tail[4];
-    store(head, b->count, 8);
-    store(head + 8, masked(head, 8), 4);
-    store(tail, masked(b->at, b->count), 4);
+    bytes_store(head, 8, b->count);
+    bytes_store(head + 8, 4, masked(head, 8));
+    bytes_store(tail, 4, masked(b->at, b->count));
     fwrite(head, 1, sizeof head, out);
     fwrite(b->at, 1, b->count, out);
     fwrite(tail, 1, sizeof tail, out);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* events.h - files of events, as TensorBoard reads them.
  *
- * A file is a row of records: the length of the bytes (64 bits, little-endian), its checksum, the bytes, their checksum.
- * A checksum is the CRC-32C of the bytes, turned right by 15 bits, plus 0xa282ead8 (TFRecord). The bytes are a protobuf
- * message Event: wall_time = 1, step = 2, file_version = 3, summary = 5, source_metadata = 10; a Summary has values = 1
- * with tag = 1 and simple_value = 2 (binary32) or histo = 5, a HistogramProto (tensorboard/compat/proto). Errors are
- * left to the stream.
+ * A file is a row of records: the length of the bytes (64 bits, little-endian), its checksum, the bytes, their
+ * checksum. A checksum is the CRC-32C of the bytes, turned right by 15 bits, plus 0xa282ead8 (TFRecord). The bytes are
+ * a protobuf message Event: wall_time = 1, step = 2, file_version = 3, summary = 5, source_metadata = 10; a Summary has
+ * values = 1 with tag = 1 and simple_value = 2 (binary32) or histo = 5, a HistogramProto (tensorboard/compat/proto).
+ * Errors are left to the stream.
  */
 #ifndef FPTRAIN_REPORT_EVENTS_H
 #define FPTRAIN_REPORT_EVENTS_H

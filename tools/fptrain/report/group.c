@@ -21,25 +21,45 @@ static bool same_settings(const settings *a, const settings *b)
     return settings_difference(a, b, group_tells) < 0 && settings_same_formats(a, b) && settings_same_network(a, b);
 }
 
-/* What the names of the members begin with, up to a mark between words; of one run its name. */
-static char *path_of(const group *g)
+/* The bytes of first[0..length) with which all names of the members begin. */
+static size_t alike(const group *g, const char *first, size_t length)
 {
-    const char *first = g->member[0]->name;
-    size_t length = strlen(first);
-    while (length > 1 && first[length - 1] == '/')
-        length--;
     for (int i = 1; i < g->count; i++) {
         size_t same = 0;
         while (same < length && first[same] == g->member[i]->name[same])
             same++;
-        while (same > 0 && !strchr("/-_.=", first[same - 1]))
-            same--;
         length = same;
     }
-    while (g->count > 1 && length > 0 && strchr("/-_.=", first[length - 1]))
+    return length;
+}
+
+static size_t without(const char *text, size_t length, const char *ends)
+{
+    while (length > 0 && strchr(ends, text[length - 1]))
         length--;
+    return length;
+}
+
+/* What the names of the members begin with, up to a mark between words, or in the last word, where that has none, up
+ * to a number; of one run its name. */
+static char *path_of(const group *g)
+{
+    static const char marks[] = "/-_.=", digits[] = "0123456789";
+    const char *first = g->member[0]->name;
+    size_t whole = strlen(first), length;
+    while (whole > 1 && first[whole - 1] == '/')
+        whole--;
+    length = whole;
+    if (g->count > 1) {
+        const size_t same = alike(g, first, whole);
+        for (length = same; length > 0 && !strchr(marks, first[length - 1]);)
+            length--;
+        if (length == 0 || first[length - 1] == '/')
+            length = without(first, same, digits);
+        length = without(first, length, marks);
+    }
     if (length == 0)
-        length = strlen(first);
+        length = whole;
     char *path = need(length + 1, 1);
     memcpy(path, first, length);
     return path;

@@ -328,7 +328,7 @@ static void put_row(FILE *out, const groups *g, const group *of, const char *nam
     const settings *s = &of->member[0]->settings;
     const figure seconds = figure_of_runs(of, offsetof(run, seconds));
     figure skipped = {0};
-    char text[SETTINGS_TEXT];
+    char text[SHARED_TEXT];
     settings_key setting;
     const char *note;
     json_t *value;
@@ -339,7 +339,7 @@ static void put_row(FILE *out, const groups *g, const group *of, const char *nam
     for (int i = 0; settings_table(i, &setting); i++)
         if (shared_key(g, i) == KEY_TELLS) {
             fprintf(out, "<td class=\"t\">");
-            svg_text(out, settings_value(s, i, text));
+            svg_text(out, shared_value(g, s, i, text));
             fprintf(out, "</td>");
         }
     put_share(out, of, offsetof(track, overflow));

@@ -11,17 +11,66 @@ static bool same_value(const run *a, const run *b, int i)
     return strcmp(settings_value(&a->settings, i, first), settings_value(&b->settings, i, other)) == 0;
 }
 
+static bool names_model(const settings_key *key)
+{
+    return strcmp(key->section, "model") == 0 && strcmp(key->key, "name") == 0;
+}
+
+/* Files of one name may describe different networks. */
+static bool other_network(const settings *a, const settings *b)
+{
+    return strcmp(a->model.name, b->model.name) == 0 && !settings_same_network(a, b);
+}
+
+static bool networks_tell(const groups *g)
+{
+    for (int k = 1; k < g->count; k++)
+        if (other_network(&g->mean[k].settings, &g->mean[0].settings))
+            return true;
+    return false;
+}
+
 key_kind shared_key(const groups *g, int i)
 {
     settings_key key;
     settings_table(i, &key);
     if (strcmp(key.section, "output") == 0)
         return KEY_LEFT_OUT;
+    if (names_model(&key) && networks_tell(g))
+        return KEY_TELLS;
     for (int k = 0; k < g->count; k++)
         for (int m = 0; m < g->group[k].count; m++)
             if (!same_value(g->group[k].member[m], g->group[0].member[0], i))
                 return group_tells(&key) ? KEY_TELLS : KEY_LEFT_OUT;
     return KEY_SHARED;
+}
+
+/* Whether one of the groups before k has the network of group k. */
+static bool met_before(const groups *g, int k)
+{
+    for (int i = 0; i < k; i++)
+        if (strcmp(g->mean[i].settings.model.name, g->mean[k].settings.model.name) == 0 &&
+            settings_same_network(&g->mean[i].settings, &g->mean[k].settings))
+            return true;
+    return false;
+}
+
+const char *shared_value(const groups *g, const settings *s, int i, char text[SHARED_TEXT])
+{
+    settings_key key;
+    char plain[SETTINGS_TEXT];
+    int networks = 0, number = 0;
+    settings_table(i, &key);
+    for (int k = 0; names_model(&key) && k < g->count; k++) {
+        const settings *other = &g->mean[k].settings;
+        if (strcmp(other->model.name, s->model.name) != 0 || met_before(g, k))
+            continue;
+        networks++;
+        if (settings_same_network(other, s))
+            number = networks;
+    }
+    snprintf(text, SHARED_TEXT, networks > 1 ? "%s (%d)" : "%s", settings_value(s, i, plain), number);
+    return text;
 }
 
 /* ------------------------------------------------------------------------------------------------ formats */

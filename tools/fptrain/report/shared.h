@@ -9,6 +9,9 @@
  * that differ are neither. */
 typedef enum key_kind { KEY_SHARED, KEY_TELLS, KEY_LEFT_OUT } key_kind;
 key_kind shared_key(const groups *g, int i);
+/* The value of key i in a run of one of the groups; networks of one name are numbered, as "own.net (2)". */
+enum { SHARED_TEXT = SETTINGS_TEXT + 16 };
+const char *shared_value(const groups *g, const settings *s, int i, char text[SHARED_TEXT]);
 
 /* Whether all groups have this line of [formats], in the same place among those that all have. */
 bool shared_format(const groups *g, const format_line *line);
@@ -16,9 +19,8 @@ bool shared_format(const groups *g, const format_line *line);
 bool formats_tell(const groups *g);
 const char *formats_in_short(const settings *s); /* of a run without a line of its own, in a word */
 
-/* Calls `put` with what all share: NAME = VALUE of settings, with `normal` where that is the default
- * (but model and data are always told as if it were not), then lines of
- * formats. */
+/* Calls `put` with what all share: NAME = VALUE of settings, with `normal` where that is the default (model and data are
+ * told as if it never were), then lines of formats. */
 typedef void shared_put(void *to, const char *name, const char *value, bool normal);
 void shared_each(const groups *g, shared_put *put, void *to);
 

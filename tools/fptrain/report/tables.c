@@ -102,16 +102,22 @@ static void put_formats(FILE *out, const groups *g, const settings *s)
 }
 
 /* Once, above the table; not what is the default. */
+typedef struct list {
+    FILE *out;
+    int count;
+} list;
+
 static void put_shared(void *to, const char *name, const char *value, bool normal)
 {
-    FILE *out = to;
+    list *l = to;
     if (normal)
         return;
-    fprintf(out, "- ");
-    put_word(out, name);
-    fprintf(out, " = ");
-    put_word(out, value);
-    fprintf(out, "\n");
+    fprintf(l->out, "- ");
+    put_word(l->out, name);
+    fprintf(l->out, " = ");
+    put_word(l->out, value);
+    fprintf(l->out, "\n");
+    l->count++;
 }
 
 /* Share of the elements of the chosen tensors; NaN: none was rounded. */
@@ -155,7 +161,7 @@ static void put_results(FILE *out, const group *g, const report_choice *choice)
 
 static void put_group(FILE *out, const groups *g, int k, const report_choice *choice)
 {
-    char text[SETTINGS_TEXT];
+    char text[SHARED_TEXT];
     settings_key key;
     fprintf(out, "| ");
     put_word(out, g->mean[k].name);
@@ -163,7 +169,7 @@ static void put_group(FILE *out, const groups *g, int k, const report_choice *ch
     for (int i = 0; settings_table(i, &key); i++)
         if (shared_key(g, i) == KEY_TELLS) {
             fprintf(out, " ");
-            put_word(out, settings_value(&g->mean[k].settings, i, text));
+            put_word(out, shared_value(g, &g->mean[k].settings, i, text));
             fprintf(out, " |");
         }
     if (formats_tell(g))
@@ -269,8 +275,9 @@ static void put_tensors(FILE *out, const groups *g, const report_choice *choice,
 void tables_write(FILE *out, const groups *g, const report_choice *choice)
 {
     fprintf(out, "In all runs, beside the defaults:\n\n");
-    shared_each(g, put_shared, out);
-    fprintf(out, "\n");
+    list shared = {out, 0};
+    shared_each(g, put_shared, &shared);
+    fprintf(out, shared.count ? "\n" : "- nothing\n\n");
     put_rule(out, put_head(out, g, choice));
     for (int k = 0; k < g->count; k++)
         put_group(out, g, k, choice);

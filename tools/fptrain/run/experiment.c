@@ -364,6 +364,18 @@ static void tell_end(session *s, const step_result *step, bool logged)
     fprintf(stderr, "fptrain: run: %s: diverged (train.diverged = continue goes on)\n", reason);
 }
 
+/* The run has come to its end, but its last loss is no number. */
+static void tell_adrift(const session *s)
+{
+    const uint64_t steps = s->t->at.adrift;
+    if (steps > 0)
+        fprintf(stderr, "fptrain: run: the loss of the last %" PRIu64 " step%s is not finite", steps,
+                steps > 1 ? "s" : "");
+    else
+        fputs("fptrain: run: the last test loss is not finite", stderr);
+    fputs(": diverged (train.diverged = continue takes that)\n", stderr);
+}
+
 /* The steps up to the end of the epoch; false: the run ends here. */
 static bool run_steps(session *s)
 {
@@ -433,7 +445,11 @@ static bool run_all(session *s)
         if (!record_summary(s->record, &ending, &why))
             stop(&why);
     }
-    return !diverged || !stops_when_diverged(s);
+    if (!diverged || !stops_when_diverged(s))
+        return true;
+    if (going)
+        tell_adrift(s);
+    return false;
 }
 
 bool experiment_run(const settings *settings, const experiment_options *how)

@@ -17,12 +17,8 @@
 #include <gnu/libc-version.h>
 #endif
 
+/* What each part is called in files. */
 static const char *const names[MACHINE_PARTS] = {"fptrain", "compiler", "mathematics", "products", "processor"};
-
-const char *machine_part(int i)
-{
-    return i >= 0 && i < MACHINE_PARTS ? names[i] : NULL;
-}
 
 /* The compiler, the processors that it may take for granted, and what makes it careless. */
 static void say_compiler(char text[MACHINE_TEXT])

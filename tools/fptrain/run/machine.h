@@ -14,11 +14,8 @@
 
 enum { MACHINE_PARTS = 5, MACHINE_TEXT = 128 };
 typedef struct machine {
-    char part[MACHINE_PARTS][MACHINE_TEXT];
+    char part[MACHINE_PARTS][MACHINE_TEXT]; /* fptrain, compiler, mathematics, products, processor */
 } machine;
-
-/* What each part is called in files: "fptrain", "compiler", "mathematics", "products", "processor". */
-const char *machine_part(int i);
 
 /* This one, with products by this backend. */
 machine machine_here(const backend *b);

@@ -106,11 +106,13 @@ bool occupied_check(const settings *s, run_start how, trouble *why)
 
 bool occupied_spares(const char *output, trouble *why)
 {
-    const char *slash = strrchr(output, '/'), *name = slash ? slash + 1 : output;
-    for (int i = 0; i < FILES; i++)
-        if (strcmp(name, files[i]) == 0 && access(output, F_OK) == 0)
-            return fail(why, "%.200s belongs to a run: choose another name for the output", output);
-    return true;
+    char *path = realpath(output, NULL); /* links are followed by who writes, too */
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    bool spares = true;
+    for (int i = 0; slash && i < FILES; i++)
+        spares = spares && strcmp(slash + 1, files[i]) != 0;
+    free(path);
+    return spares || fail(why, "%.200s belongs to a run: choose another name for the output", output);
 }
 
 void occupied_tidy(const char *directory)

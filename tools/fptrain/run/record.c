@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "common/atomic_file.h"
 
@@ -79,6 +80,7 @@ bool record_line(record *r, json_t *line, const char *tensors, trouble *why)
     }
     text[length] = '\n'; /* in place of the zero: one write for the whole line */
     const bool good = fwrite(text, 1, length + 1, r->log) == length + 1 && fflush(r->log) == 0;
+    r->crc = (uint32_t)crc32_z(r->crc, (const uint8_t *)text, length + 1);
     free(text);
     return good || fail(why, "%s/log.jsonl: %s", r->directory, strerror(errno));
 }
@@ -282,6 +284,7 @@ bool record_save(record *r, checkpoint *to, trouble *why)
     record_set(entry, "machine", machine_to_json(&r->machine));
     record_set(entry, "one_machine", json_boolean(r->one_machine));
     record_set(entry, "log", record_count((uint64_t)ftello(r->log)));
+    record_set(entry, "log_crc32", record_count(r->crc));
     record_set(entry, "best", r->best ? json_incref(r->best) : json_null());
     record_set(entry, "last", r->last ? json_incref(r->last) : json_null());
     record_set(entry, "step", r->step ? json_incref(r->step) : json_null());

@@ -9,8 +9,8 @@
  * an emulated backend, of the `sums`. Numbers that JSON has not are the strings "inf", "-inf" and "nan".
  *
  * The first 500 steps of the log have counters each; then every second has those of two, 1000 steps later every fourth
- * those of four, and so on: sums stay exact, and the log of a long run short. A checkpoint knows how long the log was;
- * the log is on the disk before the checkpoint is, and is cut to that length when the run goes on.
+ * those of four, and so on: sums stay exact, and the log of a long run short. A checkpoint knows how long the log was,
+ * and its checksum; the log is on the disk before the checkpoint is, and is cut to that length when the run goes on.
  */
 #ifndef FPTRAIN_RUN_RECORD_H
 #define FPTRAIN_RUN_RECORD_H

@@ -24,6 +24,7 @@ struct record {
     json_t *step;            /* the last line of a step, without tensors */
     json_t *stopped;         /* why; NULL: it was not */
     uint64_t totals[TOTALS]; /* over the lines of steps */
+    uint32_t crc;            /* of the log so far, as zlib's crc32 */
     uint64_t every;          /* steps from line to line */
     int first[ROLES];        /* number of the first tensor of a role in the tally */
     tally *tally;            /* counters that are in no line yet */

@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "common/atomic_file.h"
+#include "run/occupied.h"
 
 static bool make_id(char id[RUN_ID + 1], trouble *why)
 {
@@ -164,12 +166,13 @@ static bool take_entry(record *r, const checkpoint *from, machine *then, uint64_
     if (!text)
         return fail(why, "the checkpoint in %.200s is of no run with an id: an older fptrain wrote it", r->directory);
     json_t *entry = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-    const json_t *log = json_object_get(entry, "log");
+    const json_t *log = json_object_get(entry, "log"), *crc = json_object_get(entry, "log_crc32");
     const bool good = take_id(entry, r->id) && machine_from_json(json_object_get(entry, "machine"), then) &&
-                      json_is_integer(log) && json_integer_value(log) > 0 && take_totals(entry, r->totals) &&
-                      take_line(entry, "best", &r->best) && take_line(entry, "last", &r->last) &&
-                      take_line(entry, "step", &r->step);
+                      json_is_integer(log) && json_integer_value(log) > 0 && json_is_integer(crc) &&
+                      take_totals(entry, r->totals) && take_line(entry, "best", &r->best) &&
+                      take_line(entry, "last", &r->last) && take_line(entry, "step", &r->step);
     *length = (uint64_t)json_integer_value(log);
+    r->crc = (uint32_t)json_integer_value(crc);
     r->one_machine = json_is_true(json_object_get(entry, "one_machine"));
     json_decref(entry);
     return good || fail(why, "the checkpoint in %.200s does not say of which run it is", r->directory);
@@ -199,11 +202,27 @@ static bool check_first_line(const record *r, const record_names *names, trouble
     return good;
 }
 
+/* Whether the log begins with so many bytes of that checksum. */
+static bool log_begins(const record *r, uint64_t length)
+{
+    uint8_t bytes[1 << 14];
+    uint32_t crc = 0;
+    uint64_t at = 0;
+    while (at < length) {
+        const size_t most = length - at < sizeof bytes ? (size_t)(length - at) : sizeof bytes;
+        const ssize_t got = pread(fileno(r->log), bytes, most, (off_t)at);
+        if (got <= 0)
+            return false;
+        crc = (uint32_t)crc32_z(crc, bytes, (size_t)got);
+        at += (uint64_t)got;
+    }
+    return crc == r->crc;
+}
+
 /* What came after the checkpoint comes again. */
 static bool cut_log(const record *r, uint64_t length, trouble *why)
 {
-    char last = 0;
-    if (pread(fileno(r->log), &last, 1, (off_t)length - 1) != 1 || last != '\n')
+    if (!log_begins(r, length))
         return fail(why, "%.200s/log.jsonl is not what it was at the checkpoint, whose log has %llu bytes",
                     r->directory, (unsigned long long)length);
     if (ftruncate(fileno(r->log), (off_t)length) != 0 || fseeko(r->log, (off_t)length, SEEK_SET) != 0)
@@ -211,16 +230,35 @@ static bool cut_log(const record *r, uint64_t length, trouble *why)
     return true;
 }
 
+/* Whether the object says that it is of this run. */
+static bool is_of_run(const record *r, const json_t *object, const char *path, trouble *why)
+{
+    const char *id = json_string_value(json_object_get(object, "run"));
+    return (id && strcmp(id, r->id) == 0) ||
+           fail(why, "%.200s is not of run %s, of which the checkpoint is: one of them does not belong there", path,
+                r->id);
+}
+
 static bool check_summary(const record *r, trouble *why)
 {
     char *path = path_join(r->directory, "summary.json");
     json_t *summary = json_load_file(path, 0, NULL);
-    const char *id = json_string_value(json_object_get(summary, "run"));
-    const bool good = access(path, F_OK) != 0 || (id && strcmp(id, r->id) == 0);
-    if (!good)
-        fail(why, "%.200s is not of run %s, of which the checkpoint is: one of them does not belong there", path,
-             r->id);
+    const bool good = access(path, F_OK) != 0 || is_of_run(r, summary, path, why);
     json_decref(summary);
+    free(path);
+    return good;
+}
+
+static bool check_best(const record *r, trouble *why)
+{
+    char *path = path_join(r->directory, RUN_BEST);
+    const bool there = access(path, F_OK) == 0;
+    checkpoint *best = there ? checkpoint_read(path, why) : NULL;
+    const char *text = best ? checkpoint_text(best, "run") : NULL;
+    json_t *entry = text ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    const bool good = !there || (best && is_of_run(r, entry, path, why));
+    json_decref(entry);
+    checkpoint_free(best);
     free(path);
     return good;
 }
@@ -249,7 +287,8 @@ record *record_resume(const settings *s, const machine *here, bool another, cons
         good = fail(why, "%s", differs.text);
     /* Nothing is changed before all is checked. */
     good = good && open_log(r, "r+b", why) && check_first_line(r, names, why) && check_summary(r, why) &&
-           cut_log(r, length, why) && write_settings(r, s, why) && (same || write_machine(r, why));
+           check_best(r, why) && cut_log(r, length, why) && write_settings(r, s, why) &&
+           (same || write_machine(r, why));
     if (good)
         return r;
     record_close(r);

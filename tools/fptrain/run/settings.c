@@ -375,6 +375,8 @@ bool settings_set(settings *s, const char *section, const char *key, const char 
         if (i == 0 || strcmp(rows[i].section, rows[i - 1].section) != 0)
             near_try(&sections, rows[i].section);
     }
+    if (strcmp(section, "network") == 0)
+        return fail(why, "[network] has no keys: it is the text of the network that model.name = NAME.net names");
     return known ? fail(why, "section [%s] has no key '%.60s'%s", section, key, near_text(&keys))
                  : fail(why, "there is no section [%.60s]%s", section, near_text(&sections));
 }

@@ -25,15 +25,17 @@ static bool open_data(trainer *t, trouble *why)
     dataset_options o;
     if (!data_settings_read(s, &o, why) || !dataset_open(&t->data, s->data.source, &o, why))
         return false;
-    if (dataset_is_flat(&t->data) && (s->data.flip || s->data.crop))
-        return fail(why, "%s: features are no images, they cannot be cropped or mirrored", s->data.source);
+    if ((t->data.text || dataset_is_flat(&t->data)) && (s->data.flip || s->data.crop))
+        return fail(why, "%s: %s no images, they cannot be cropped or mirrored", s->data.source,
+                    t->data.text ? "characters are" : "features are");
     loader_open(&t->training, &t->data, true, s->train.batch, s->train.seed);
     loader_open(&t->testing, &t->data, false, s->train.batch, s->train.seed);
     t->training.flip = s->data.flip;
     t->training.crop = s->data.crop;
     t->training.steps = t->testing.steps = s->data.steps;
-    if (!loader_batches(&t->training))
-        return fail(why, "%s: not one sample to train with", s->data.source);
+    if (!loader_batches(&t->training) || !loader_batches(&t->testing))
+        return fail(why, "%s: not one sample to %s with", s->data.source,
+                    loader_batches(&t->training) ? "test" : "train");
     return true;
 }
 

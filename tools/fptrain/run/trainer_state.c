@@ -112,12 +112,12 @@ static bool read_settings(const trainer *t, const checkpoint *from, settings *th
            occupied_continues(t->settings, then, "the checkpoint", why);
 }
 
-/* Checkpoints made before this was kept say nothing of their data. */
 static bool check_data(const trainer *t, const checkpoint *from, trouble *why)
 {
     size_t length;
     const char *text = checkpoint_get(from, "data", &length);
-    return !text || fingerprint_check(&t->data, text, length, false, why);
+    return text ? fingerprint_check(&t->data, text, length, false, why)
+                : fail(why, "the checkpoint does not say what data it is of");
 }
 
 static bool load_position(trainer *t, const checkpoint *from, const settings *then, trouble *why)

@@ -303,7 +303,7 @@ static target *find_target(const targets *all, const char *name)
 static bool listed(const char *patterns, const char *name)
 {
     char one[SETTINGS_TEXT];
-    while (*patterns) {
+    while (patterns && *patterns) {
         const size_t length = strcspn(patterns, ",");
         snprintf(one, sizeof one, "%.*s", (int)length, patterns);
         if (fnmatch(one, name, 0) == 0)
@@ -316,7 +316,7 @@ static bool listed(const char *patterns, const char *name)
 static bool patterns_fit(const targets *all, const char *patterns, trouble *why)
 {
     char one[SETTINGS_TEXT];
-    while (*patterns) {
+    while (patterns && *patterns) {
         const size_t length = strcspn(patterns, ",");
         bool fits = false;
         snprintf(one, sizeof one, "%.*s", (int)length, patterns);
@@ -344,7 +344,7 @@ static void print_array_shape(const checkpoint_array *a, char text[128])
         length += (size_t)snprintf(text + length, 128 - length, "%s%llu", i ? "x" : "", (unsigned long long)a->dim[i]);
 }
 
-static bool refuse_shape(const target *t, const checkpoint_array *a, trouble *why)
+static bool refuse_shape(const target *t, const checkpoint_array *a, bool may_start, trouble *why)
 {
     char theirs[128], ours[128];
     uint64_t dim[4];
@@ -352,8 +352,10 @@ static bool refuse_shape(const target *t, const checkpoint_array *a, trouble *wh
         dim[i] = (uint64_t)t->dim[i];
     print_array_shape(a, theirs);
     print_array_shape(&(checkpoint_array){.dims = (unsigned)t->dims, .dim = dim}, ours);
-    return fail(why, "tensor '%.100s' is %s, but %s of the network is %s; init.partial = %s leaves it at its start",
-                a->name, theirs, t->name, ours, t->name);
+    char advice[NAME_MAP_TEXT + 64] = "";
+    if (may_start)
+        snprintf(advice, sizeof advice, "; init.partial = %s leaves it at its start", t->name);
+    return fail(why, "tensor '%.100s' is %s, but %s of the network is %s%s", a->name, theirs, t->name, ours, advice);
 }
 
 /* The second bias of an LSTM of PyTorch is added to the first; in what order they come does not matter. */
@@ -361,7 +363,7 @@ static bool take(target *t, const checkpoint_array *a, bool second, const char *
 {
     const float *x = a->bytes;
     if (!same_shape(t, a))
-        return listed(partial, t->name) || refuse_shape(t, a, why);
+        return listed(partial, t->name) || refuse_shape(t, a, partial != NULL, why);
     if (strcmp(a->type, "F32") != 0)
         return fail(why, "tensor '%.100s' is of type %s; F32, F16, BF16 and 8-bit floats are taken", a->name, a->type);
     if (t->taken[second])
@@ -428,7 +430,9 @@ static bool take_all(const targets *all, const checkpoint *weights, const name_m
                            why);
     if (missing.count)
         return refuse_list(&missing, "no weights for",
-                           "init.map renames others, init.partial leaves them at their start", why);
+                           partial ? "init.map renames others, init.partial leaves them at their start"
+                                   : "init.map renames others",
+                           why);
     return all_met(names, why) && (taken > 0 || fail(why, "not one tensor of it is of this network"));
 }
 

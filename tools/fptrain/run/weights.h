@@ -22,9 +22,9 @@ checkpoint *weights_of(const checkpoint *c, bool whole, trouble *why);
 bool weights_export(const checkpoint *weights, const char *path, bool torch, const name_map *names, trouble *why);
 
 /* The weights of a network that has not taken a step, by the names after the map, ours or PyTorch's. Refused, with
- * their names: tensors that the network has not, parameters and statistics that are missing or come twice, other shapes and
- * types. partial: patterns of names of the network, with commas between, of which what is missing or has another
- * shape keeps its start. */
+ * their names: tensors that the network has not, parameters and statistics that are missing or come twice, other shapes
+ * and types. partial: patterns of names of the network, with commas between, of which what is missing or has another
+ * shape keeps its start; NULL: there have to be all of them. */
 bool weights_load(trainer *t, const checkpoint *weights, const name_map *names, const char *partial, trouble *why);
 /* The same as the settings [init] say; without them nothing. */
 bool weights_start(trainer *t, trouble *why);
