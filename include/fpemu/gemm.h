@@ -81,8 +81,8 @@ FPEMU_STATIC_ASSERT(sizeof(fpemu_gemm_spec) == 2048, "fpemu_gemm_spec has no unn
  * to a blocked format or a codebook; *error says where in both cases. */
 fpemu_status fpemu_gemm_parse(const char *text, fpemu_gemm_spec *spec, fpemu_parse_error *error);
 /* Writes the canonical text, zero-terminated; of a rounding only the mode is told. FPEMU_ERROR_BUFFER where `capacity`
- * bytes do not suffice, 1024 always do; FPEMU_ERROR_ARGUMENT for a model that does not exist, or a width, chunk, step or
- * count of fraction bits that none has; FPEMU_ERROR_UNSUPPORTED for what fpemu_gemm_parse would not read. */
+ * bytes do not suffice, 1024 always do; FPEMU_ERROR_ARGUMENT for a model that does not exist, or a width, chunk, step
+ * or count of fraction bits that none has; FPEMU_ERROR_UNSUPPORTED for what fpemu_gemm_parse would not read. */
 fpemu_status fpemu_gemm_print(const fpemu_gemm_spec *spec, char *text, size_t capacity);
 /* FPEMU_OK if the spec can be used with a carrier of 32 or 64 bits, or why it cannot. */
 fpemu_status fpemu_gemm_check(const fpemu_gemm_spec *spec, int carrier_bits);
