@@ -49,6 +49,17 @@ fails() {
     fi
 }
 
+# fails_data TEXT ARGUMENT...: fptrain data refuses in one line that holds TEXT.
+fails_data() {
+    wanted=$1
+    shift
+    "$FPTRAIN" data "$@" >out 2>err
+    status=$?
+    if [ $status -ne 2 ] || [ -s out ] || [ "$(wc -l <err)" -ne 1 ] || ! grep -qF -e "$wanted" err; then
+        failed "data $*: status $status, wanted '$wanted', got: $(cat out err)"
+    fi
+}
+
 # fails_report TEXT ARGUMENT...: fptrain report refuses in one line that begins so.
 fails_report() {
     wanted=$1

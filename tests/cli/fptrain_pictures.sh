@@ -6,17 +6,6 @@ FPEMU=$FPTRAIN
 . "$(dirname "$0")/common.sh"
 python3 -c 'import numpy, PIL.Image' >/dev/null 2>&1 || { echo 'skipped: no Python 3 with NumPy and Pillow'; exit 77; }
 
-# refuses TEXT ARGUMENT...: status 2, one line
-refuses() {
-    wanted=$1
-    shift
-    "$FPTRAIN" data "$@" >out 2>err
-    status=$?
-    if [ $status -ne 2 ] || [ -s out ] || [ "$(wc -l <err)" -ne 1 ] || ! grep -qF -e "$wanted" err; then
-        failed "data $*: status $status, wanted '$wanted', got: $(cat out err)"
-    fi
-}
-
 cat >judge.py <<'END'
 import os, shutil, struct, subprocess, warnings, zlib
 from fractions import Fraction
@@ -189,22 +178,22 @@ END
 python3 judge.py || { failed 'judge.py'; finish; }
 
 for d in bad-cut*; do
-    refuses "$d/a/1.png: " "$d"
+    fails_data "$d/a/1.png: " "$d"
 done
-refuses 'damaged PNG data' bad-flip
-refuses 'bad-size/b/1.png: 8 x 8 pixels, those before have 9 x 8 (data.size = N makes all N x N)' bad-size
-refuses 'bad-kind/a/1.gif: a picture of a kind that is not read; PNG and JPEG are' bad-kind
-refuses 'bad-nothing/a: no pictures' bad-nothing
-refuses 'bad-name/a/1.png: neither PNG nor JPEG' bad-name
-refuses '16384 x 16384 pixels do not come out of' bad-huge
-refuses '1073741824 x 4 pixels; at most 16384 x 16384 can be' bad-huger
-refuses 'bad-nested/a/deep: a folder in the folder of a class' bad-nested
-refuses 'bad-above/1.png: a picture outside of the folders of classes' bad-above
-refuses 'bad-class/test/c: a class that those for training do not have' bad-class
+fails_data 'damaged PNG data' bad-flip
+fails_data 'bad-size/b/1.png: 8 x 8 pixels, those before have 9 x 8 (data.size = N makes all N x N)' bad-size
+fails_data 'bad-kind/a/1.gif: a picture of a kind that is not read; PNG and JPEG are' bad-kind
+fails_data 'bad-nothing/a: no pictures' bad-nothing
+fails_data 'bad-name/a/1.png: neither PNG nor JPEG' bad-name
+fails_data '16384 x 16384 pixels do not come out of' bad-huge
+fails_data '1073741824 x 4 pixels; at most 16384 x 16384 can be' bad-huger
+fails_data 'bad-nested/a/deep: a folder in the folder of a class' bad-nested
+fails_data 'bad-above/1.png: a picture outside of the folders of classes' bad-above
+fails_data 'bad-class/test/c: a class that those for training do not have' bad-class
 if [ -e jpeg-is-read ]; then
-    refuses 'bad-jpeg/a/1.jpg: damaged JPEG data' bad-jpeg
+    fails_data 'bad-jpeg/a/1.jpg: damaged JPEG data' bad-jpeg
 else
-    refuses 'which this build does not read' bad-jpeg
+    fails_data 'which this build does not read' bad-jpeg
 fi
 "$FPTRAIN" data set --set data.test=hidden --set data.size=8 --png sheet.png --columns 3 --rows 2 >/dev/null ||
     failed 'a sheet'

@@ -5,17 +5,6 @@ FPEMU=$FPTRAIN
 . "$(dirname "$0")/common.sh"
 python3 -c 'import zipfile' >/dev/null 2>&1 || { echo 'skipped: no Python 3 to make files with'; exit 77; }
 
-# refuses TEXT ARGUMENT...: status 2, one line
-refuses() {
-    wanted=$1
-    shift
-    "$FPTRAIN" data "$@" >out 2>err
-    status=$?
-    if [ $status -ne 2 ] || [ -s out ] || [ "$(wc -l <err)" -ne 1 ] || ! grep -qF -e "$wanted" err; then
-        failed "data $*: status $status, wanted '$wanted', got: $(cat out err)"
-    fi
-}
-
 cat >judge.py <<'END'
 import array, os, random, struct, subprocess, zipfile
 
@@ -114,27 +103,27 @@ put("promise.npy", npy("<u2", "<%dH", tokens)[:-1])
 END
 python3 judge.py || { failed 'judge.py'; finish; }
 
-refuses 'short.txt: a text of 19 characters; at least 20 are needed' short.txt --set data.characters=utf8
+fails_data 'short.txt: a text of 19 characters; at least 20 are needed' short.txt --set data.characters=utf8
 for name in overlong surrogate beyond cut; do
-    refuses "$name.txt: byte 30 begins no character of UTF-8" $name.txt --set data.characters=utf8
+    fails_data "$name.txt: byte 30 begins no character of UTF-8" $name.txt --set data.characters=utf8
     "$FPTRAIN" data $name.txt >/dev/null || failed "the bytes of $name.txt"
 done
-refuses 'latin.txt: byte 2 begins no character' latin.txt --set data.characters=utf8
-refuses 'no-such.txt: No such file' text:one.txt,no-such.txt
-refuses 'for testing leave nothing for one part' text:dir/a.txt --set data.test_share=0.001
-refuses 'odd.bin: 3 bytes are no numbers of two bytes' tokens:odd.bin
-refuses 'none.bin: 0 bytes are no numbers' tokens:none.bin
-refuses 'minus.npy: element 1, -1, is not in 0..65535' tokens:minus.npy
-refuses "real.npy: elements of type '<f4'" real.npy
-refuses 'promise.npy: truncated' promise.npy
-refuses 'small.bin: token 6, 36, is not in 0..35' tokens:small.bin --set data.classes=36
-refuses 'emnist/letters: a label is 26, and data.classes says 26 classes' idx:emnist/letters --set data.classes=26
+fails_data 'latin.txt: byte 2 begins no character' latin.txt --set data.characters=utf8
+fails_data 'no-such.txt: No such file' text:one.txt,no-such.txt
+fails_data 'for testing leave nothing for one part' text:dir/a.txt --set data.test_share=0.001
+fails_data 'odd.bin: 3 bytes are no numbers of two bytes' tokens:odd.bin
+fails_data 'none.bin: 0 bytes are no numbers' tokens:none.bin
+fails_data 'minus.npy: element 1, -1, is not in 0..65535' tokens:minus.npy
+fails_data "real.npy: elements of type '<f4'" real.npy
+fails_data 'promise.npy: truncated' promise.npy
+fails_data 'small.bin: token 6, 36, is not in 0..35' tokens:small.bin --set data.classes=36
+fails_data 'emnist/letters: a label is 26, and data.classes says 26 classes' idx:emnist/letters --set data.classes=26
 # What is said of files of other kinds
-refuses "data.test is nothing that data of the kind 'digits' use" digits --set data.test=one.txt
-refuses "data.characters is nothing that data of the kind 'tokens' use" tokens:small.bin --set data.characters=utf8
-refuses "data.layout is nothing that data of the kind 'text' use" one.txt --set data.layout=nchw
-refuses 'emnist: has several data sets: idx:emnist/digits is one, idx:emnist/letters another' idx:emnist
-refuses 'no file other-train-images-idx3-ubyte' idx:emnist/other
+fails_data "data.test is nothing that data of the kind 'digits' use" digits --set data.test=one.txt
+fails_data "data.characters is nothing that data of the kind 'tokens' use" tokens:small.bin --set data.characters=utf8
+fails_data "data.layout is nothing that data of the kind 'text' use" one.txt --set data.layout=nchw
+fails_data 'emnist: has several data sets: idx:emnist/digits is one, idx:emnist/letters another' idx:emnist
+fails_data 'no file other-train-images-idx3-ubyte' idx:emnist/other
 
 # Both kinds are trained on; formats round what a layer computes, not the numbers of tokens.
 for model in charlstm chargpt; do

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* log.c - see log.h */
-#define _POSIX_C_SOURCE 200809L
+#include "../../tools/common/system.h"
+
 #include "log.h"
 
 #include <stdio.h>
@@ -32,7 +33,7 @@ static int prepare(void)
 {
     if (nowhere)
         return 1;
-    strcpy(directory, "/tmp/fptrain-log-XXXXXX");
+    strcpy(directory, P_tmpdir "/fptrain-log-XXXXXX");
     if (!mkdtemp(directory))
         return 0;
     snprintf(log_file, sizeof log_file, "%s/log.jsonl", directory);

@@ -223,7 +223,7 @@ static FILE *as_file(model_kind kind, const uint8_t *bytes, size_t size)
 
 /* ------------------------------------------------------------------------------------- an index, beside two files */
 
-static char directory[] = "/tmp/fpemu-index-XXXXXX";
+static char directory[] = P_tmpdir "/fpemu-index-XXXXXX";
 static const char *const beside[] = {"a.safetensors", "b.safetensors", "index.json"};
 enum { BESIDE = sizeof beside / sizeof *beside };
 
