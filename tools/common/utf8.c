@@ -30,3 +30,16 @@ int utf8_length(const char *text)
     uint32_t code;
     return *text != '\0' ? utf8_decode((const unsigned char *)text, 4, &code) : 0; /* the end continues nothing */
 }
+
+bool utf8_is(const char *text, size_t length)
+{
+    uint32_t code;
+    for (size_t at = 0; at < length;) {
+        const int taken = utf8_decode((const unsigned char *)text + at, length - at, &code);
+        if (taken == 0) {
+            return false;
+        }
+        at += (size_t)taken;
+    }
+    return true;
+}

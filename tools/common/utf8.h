@@ -3,6 +3,7 @@
 #ifndef COMMON_UTF8_H
 #define COMMON_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,5 +15,7 @@ int utf8_decode(const unsigned char *at, size_t left, uint32_t *code);
 
 /* How many bytes the character at the start of the text has, 1..4; 0: it begins with no valid UTF-8, or has ended. */
 int utf8_length(const char *text);
+/* Whether all of the text is UTF-8. */
+bool utf8_is(const char *text, size_t length);
 
 #endif

@@ -16,6 +16,7 @@
 #include "common/atomic_file.h"
 #include "common/near.h"
 #include "common/shown.h"
+#include "common/utf8.h"
 #include "models/network_text.h"
 
 typedef enum kind { TEXT, CHOICE, YESNO, WHOLE, COUNT, REAL } kind;
@@ -196,7 +197,8 @@ static void *field(const settings *s, const row *r)
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
-/* A value that a file can hold: the reader of files drops blanks at both ends, and what follows `;` after a blank. */
+/* A value that a file can hold: the reader of files drops blanks at both ends, and what follows `;` after a blank; and
+ * that JSON can, in a summary. */
 static bool check_writable(const char *value, trouble *why)
 {
     const size_t length = strlen(value);
@@ -205,7 +207,7 @@ static bool check_writable(const char *value, trouble *why)
     for (size_t i = 0; i < length; i++)
         if (iscntrl((unsigned char)value[i]) || (value[i] == ';' && (i == 0 || isspace((unsigned char)value[i - 1]))))
             return fail(why, "a value with a control character, or with ';' after a blank");
-    return true;
+    return utf8_is(value, length) || fail(why, "a value that is not in UTF-8");
 }
 
 static bool is_choice(const char *value, const char *choices)
@@ -219,38 +221,41 @@ static bool is_choice(const char *value, const char *choices)
 
 static bool read_real(const row *r, const char *value, double *number, trouble *why)
 {
+    char cut[SHOWN_SIZE];
     char *end;
     errno = 0;
-    *number = strtod(value, &end);
+    const double read = strtod(value, &end);
     const bool digits = isdigit((unsigned char)*value) || *value == '.' || *value == '-' || *value == '+';
-    if (!digits || *end || isnan(*number) || (errno == ERANGE && fabs(*number) > 1))
-        return fail(why, "'%s' is not a number", value);
-    if (*number < r->low || *number > r->high)
-        return fail(why, "%s is not in %g..%g", value, r->low, r->high);
+    if (!digits || *end || isnan(read) || (errno == ERANGE && fabs(read) > 1))
+        return fail(why, "'%s' is not a number", shown(value, 0, cut));
+    if (read < r->low || read > r->high)
+        return fail(why, "%s is not in %g..%g", shown(value, 0, cut), r->low, r->high);
+    *number = read;
     return true;
 }
 
 static bool read_count(const row *r, const char *value, uint64_t *number, trouble *why)
 {
-    char *end;
+    char *end, cut[SHOWN_SIZE];
     errno = 0;
-    *number = strtoull(value, &end, 10);
+    const unsigned long long read = strtoull(value, &end, 10);
     if (!isdigit((unsigned char)*value) || *end || errno == ERANGE)
-        return fail(why, "'%s' is not a whole number of 64 bits", value);
-    if (r->high > 0 && (double)*number > r->high)
-        return fail(why, "%s is not in 0..%.0f", value, r->high);
+        return fail(why, "'%s' is not a whole number of 64 bits", shown(value, 0, cut));
+    if (r->high > 0 && (double)read > r->high)
+        return fail(why, "%s is not in 0..%.0f", shown(value, 0, cut), r->high);
+    *number = read;
     return true;
 }
 
 static bool read_whole(const row *r, const char *value, int *number, trouble *why)
 {
-    char *end;
+    char *end, cut[SHOWN_SIZE];
     errno = 0;
     const long wide = strtol(value, &end, 10);
     if (!isdigit((unsigned char)*value) || *end)
-        return fail(why, "'%s' is not a whole number", value);
+        return fail(why, "'%s' is not a whole number", shown(value, 0, cut));
     if (errno == ERANGE || (double)wide < r->low || (double)wide > r->high)
-        return fail(why, "%s is not in %.0f..%.0f", value, r->low, r->high);
+        return fail(why, "%s is not in %.0f..%.0f", shown(value, 0, cut), r->low, r->high);
     *number = (int)wide;
     return true;
 }
@@ -258,16 +263,19 @@ static bool read_whole(const row *r, const char *value, int *number, trouble *wh
 static bool read_value(settings *s, const row *r, const char *value, trouble *why)
 {
     void *to = field(s, r);
+    char cut[SHOWN_SIZE];
     switch (r->kind) {
     case WHOLE: return read_whole(r, value, to, why);
     case COUNT: return read_count(r, value, to, why);
     case REAL: return read_real(r, value, to, why);
     case YESNO:
+        if (!is_choice(value, "yes no"))
+            return fail(why, "'%s' is neither yes nor no", shown(value, 0, cut));
         *(bool *)to = strcmp(value, "yes") == 0;
-        return is_choice(value, "yes no") || fail(why, "'%s' is neither yes nor no", value);
+        return true;
     case CHOICE:
         if (!is_choice(value, r->choices))
-            return fail(why, "'%s' is none of: %s", value, r->choices);
+            return fail(why, "'%s' is none of: %s", shown(value, 0, cut), r->choices);
         break;
     case TEXT: break;
     }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/utf8.h"
 #include "models/network_text.h"
 #include "run/settings.h"
 #include "run/shelf.h"
@@ -77,6 +78,25 @@ static bool is_of_network(reading *r, const char *line, size_t length)
     return r->in_network;
 }
 
+/* A line may have tabs, and end as files of another system do; other control characters nothing could hold. */
+static bool has_control(const char *line, size_t length)
+{
+    length -= length > 0 && line[length - 1] == '\r';
+    for (size_t i = 0; i < length; i++)
+        if (iscntrl((unsigned char)line[i]) && line[i] != '\t')
+            return true;
+    return false;
+}
+
+/* Without the blanks before '='. */
+static size_t length_of_name(const char *line)
+{
+    size_t length = strcspn(line, "=:");
+    while (length > 0 && strchr(" \t", line[length - 1]))
+        length--;
+    return length;
+}
+
 /* The next line for inih, as fgets would give it; NULL ends the reading. */
 static char *next_line(char *line, int size, void *state)
 {
@@ -91,11 +111,10 @@ static char *next_line(char *line, int size, void *state)
     const size_t length = (size_t)(stop - r->text);
     const bool network = is_of_network(r, whole, (size_t)(stop - whole));
     const bool comment = network || (length > 0 && (*r->text == ';' || *r->text == '#'));
-    bool control = false;
-    for (size_t i = 0; i < length; i++)
-        control = control || (iscntrl((unsigned char)r->text[i]) && r->text[i] != '\t' && r->text[i] != '\r');
-    if (control)
+    if (has_control(r->text, length))
         refuse(r, "a control character");
+    else if (network && !utf8_is(r->text, length))
+        refuse(r, "a network that is not in UTF-8");
     else if (!comment && (length > LONGEST_LINE || length + 2 > (size_t)size))
         refuse(r, "a line of more than 197 characters");
     const size_t taken = r->bad || comment ? 0 : length;
@@ -103,7 +122,7 @@ static char *next_line(char *line, int size, void *state)
     line[taken] = '\0';
     if (!r->bad && taken > LONGEST_NAME && line[0] == '[' && !memchr(line, ']', LONGEST_NAME))
         refuse(r, "a name of more than 49 characters");
-    if (!r->bad && line[0] != '[' && strcspn(line, "=:") > LONGEST_NAME)
+    if (!r->bad && line[0] != '[' && length_of_name(line) > LONGEST_NAME)
         refuse(r, "a name of more than 49 characters, or a line without '='");
     r->text = newline ? newline + 1 : r->end;
     return r->bad ? NULL : line;
@@ -192,9 +211,11 @@ static bool check_network(const char *text, size_t length, const char *path, tro
 {
     bool start = true;
     int line = 1;
+    if (!utf8_is(text, length))
+        return fail(why, "%s: a network that is not in UTF-8", path);
     for (size_t i = 0; i < length; i++) {
         const unsigned char c = (unsigned char)text[i];
-        if (iscntrl(c) && !strchr("\t\r\n", c))
+        if (iscntrl(c) && c != '\t' && c != '\n' && !(c == '\r' && (i + 1 == length || text[i + 1] == '\n')))
             return fail(why, "%s:%d: a control character", path, line);
         if (start && c == '[')
             return fail(why, "%s:%d: a line of a network does not begin with '['", path, line);
