@@ -292,9 +292,12 @@ EXTRA_DIST += $(CLI_TESTS) tests/cli/README.md tests/cli/common.sh tests/cli/fuz
 	tests/cli/fuzz_compiler.c tests/cli/fuzz_operations.c tests/cli/gguf_judge.py tests/cli/layouts_judge.py \
 	tests/cli/models.py tests/cli/plans.py tests/cli/vectors_judge.c
 if TOOLS
-check_PROGRAMS += tests/cli/allocation
-TESTS += $(CLI_TESTS) tests/cli/allocation
+check_PROGRAMS += tests/cli/allocation tests/cli/atomic_file
+TESTS += $(CLI_TESTS) tests/cli/allocation tests/cli/atomic_file
 endif
+tests_cli_atomic_file_SOURCES = tests/cli/atomic_file.c
+tests_cli_atomic_file_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tools
+tests_cli_atomic_file_LDADD = tools/libcommon.la $(JANSSON_LIBS) $(ZIP_LIBS)
 tests_cli_allocation_SOURCES = tests/cli/allocation.c tools/fpemu/plans/allocation.c tools/fpemu/cli/error.c \
 	tools/fpemu/cli/progress.c
 tests_cli_allocation_CPPFLAGS = $(tools_fpemu_fpemu_CPPFLAGS)

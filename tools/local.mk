@@ -10,6 +10,8 @@ tools_libcommon_la_SOURCES = \
 	tools/common/bytes.h \
 	tools/common/clock.c \
 	tools/common/clock.h \
+	tools/common/followed.c \
+	tools/common/followed.h \
 	tools/common/json.c \
 	tools/common/json.h \
 	tools/common/near.c \
@@ -29,6 +31,8 @@ tools_libcommon_la_SOURCES = \
 	tools/common/svg.c \
 	tools/common/svg.h \
 	tools/common/system.h \
+	tools/common/temporary.c \
+	tools/common/temporary.h \
 	tools/common/trouble.c \
 	tools/common/trouble.h \
 	tools/common/utf8.c \

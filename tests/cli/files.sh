@@ -64,20 +64,52 @@ same out.npy before.npy
 
 # A signal in the middle
 mkfifo pipe
-"$FPEMU" quantize e4m3fn pipe -o out.npy 2>err &
-process=$!
-exec 3>pipe
-head -c 2000 in.npy >&3
-for tries in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
-    set -- .fpemu-*
-    [ -e "$1" ] && break
-    sleep 0.2
+for signal in TERM HUP; do
+    "$FPEMU" quantize e4m3fn pipe -o out.npy 2>err &
+    process=$!
+    exec 3>pipe
+    head -c 2000 in.npy >&3
+    sleep 0.3
+    kill -$signal $process
+    wait $process 2>/dev/null
+    holds $? -gt 128
+    exec 3>&-
+    same out.npy before.npy
+    no_leftovers
 done
-holds -e "$1"
-kill -TERM $process
-wait $process 2>/dev/null
-holds $? -eq 143
-exec 3>&-
-same out.npy before.npy
 
+# Killed at any moment: the file is the old one or the new one. What is left goes away with the next output.
+"$FPEMU" sample weights --size 300000 -o old.big || failed 'sample'
+"$FPEMU" sample weights --size 300000 --seed 2 -o new.big || failed 'sample'
+for round in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
+    cp old.big big
+    "$FPEMU" sample weights --size 300000 --seed 2 -o big 2>err &
+    process=$!
+    sleep 0.0$((round * 7 % 10))$((round * 3 % 10))
+    kill -KILL $process 2>/dev/null
+    wait $process 2>/dev/null
+    cmp -s big old.big || cmp -s big new.big || failed "round $round: neither the old file nor the new one"
+done
+gives '' sample weights --size 300000 --seed 2 -o big
+same big new.big
+no_leftovers
+
+# Links: what they lead to is written, also where nothing is yet; names of what is open go on with it
+mkdir target
+ln -s target/later.npy dangling.npy
+gives '' quantize e4m3fn in.npy -o dangling.npy
+holds -L dangling.npy
+same target/later.npy before.npy
+ln -s round.npy round.npy
+fails 1 'round.npy: ' quantize e4m3fn in.npy -o round.npy
+if [ -e /dev/stdout ]; then
+    printf 'before ' >both
+    "$FPEMU" quantize e4m3fn in.npy -o /dev/stdout >>both || failed '-o /dev/stdout'
+    { printf 'before '; cat before.npy; } | cmp - both || failed '-o /dev/stdout loses what is there'
+fi
+: >shut.npy && chmod a-w shut.npy
+if [ ! -w shut.npy ]; then # root may
+    fails 1 'shut.npy: Permission denied' quantize e4m3fn in.npy -o shut.npy
+    holds ! -s shut.npy
+fi
 finish

@@ -228,6 +228,18 @@ if (ulimit -v 80000 && "$FPEMU" quantize mxfp4 small -o new) 2>/dev/null; then
 fi
 rm -rf long new packed
 
+# Through a link to a directory: the link stays. What a dead writer has left goes away.
+mkdir -p elsewhere/empty elsewhere/.fpemu-empty-Ab1xyZ
+: >elsewhere/.fpemu-empty-Ab1xyZ/a.safetensors
+ln -s elsewhere/empty models
+"$FPEMU" quantize mxfp4 small -o models || failed 'to a link to an empty directory'
+holds -L models
+holds -s elsewhere/empty/a.safetensors
+"$FPEMU" quantize mxfp4 small -o models --force || failed 'to a link to a directory'
+holds -L models
+holds ! -e elsewhere/.fpemu-empty-Ab1xyZ
+rm -r elsewhere models
+
 # Progress: on a terminal with the time that is left, elsewhere not at all
 shard large.safetensors 536870912 a
 "$FPEMU" compare large.safetensors e4m3fn e5m2 2>err >/dev/null || failed compare

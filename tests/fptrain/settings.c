@@ -182,15 +182,17 @@ static size_t draw_word(char *to, unsigned longest)
     const unsigned length = draw(4) == 0 ? longest - draw(3) : draw(longest) + 1;
     const unsigned odd = 2 + draw(60);
     for (unsigned i = 0; i < length; i++)
-        to[i] = draw(odd) ? (char)('a' + draw(26)) : draw(40) ? letters[draw(sizeof letters - 1)] : (char)(1 + draw(255));
+        to[i] = draw(odd)  ? (char)('a' + draw(26))
+                : draw(40) ? letters[draw(sizeof letters - 1)]
+                           : (char)(1 + draw(255));
     to[length] = '\0';
     return length;
 }
 
 static const char *draw_format(void)
 {
-    static const char *const formats[] = {
-        "e4m3fn", "fp16   sr", "float( e = 4, m = 3 ) rne", "mx(e2m1, block=16)", "fp32", "fp(8,3,4) rne", "e5m2:saturate rtz"};
+    static const char *const formats[] = {"e4m3fn", "fp16   sr",     "float( e = 4, m = 3 ) rne", "mx(e2m1, block=16)",
+                                          "fp32",   "fp(8,3,4) rne", "e5m2:saturate rtz"};
     return formats[draw(sizeof formats / sizeof *formats)];
 }
 
@@ -253,9 +255,10 @@ START_TEST(what_is_read_comes_back)
         for (unsigned i = 0, lines = 1 + draw(3); i < lines; i++) {
             draw_word(word, formats ? 50 : 178);
             const char *indent = blanks[draw(8)], *left = blanks[draw(8)], *right = blanks[draw(8)];
-            length += formats ? (size_t)sprintf(text + length, "%s%s%s=%s%s\n", indent, word, left, right, draw_format())
-                              : (size_t)sprintf(text + length, "%s%s%s=%s%s%s\n", indent,
-                                                i ? "names" : "source", left, right, word, blanks[draw(8)]);
+            length += formats
+                          ? (size_t)sprintf(text + length, "%s%s%s=%s%s\n", indent, word, left, right, draw_format())
+                          : (size_t)sprintf(text + length, "%s%s%s=%s%s%s\n", indent, i ? "names" : "source", left,
+                                            right, word, blanks[draw(8)]);
         }
         settings s;
         settings_default(&s);

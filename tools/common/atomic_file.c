@@ -4,64 +4,17 @@
 
 #include "common/atomic_file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The directory of a path, up to and with its last slash, then a name; NULL when memory runs out. */
-static char *beside(const char *path, const char *name)
-{
-    const char *slash = strrchr(path, '/');
-    const size_t directory = slash != NULL ? (size_t)(slash - path) + 1 : 0;
-    char *text = malloc(directory + strlen(name) + 1);
-    if (text != NULL) {
-        memcpy(text, path, directory);
-        strcpy(text + directory, name);
-    }
-    return text;
-}
-
-/* A temporary name tells which file it is to become: .fpemu-NAME-XXXXXX, of a long NAME the beginning. */
-enum { NAME_PART = 200, LETTERS = 6 };
-
-static char *temporary_name(const char *path)
-{
-    const char *slash = strrchr(path, '/'), *base = slash != NULL ? slash + 1 : path;
-    char name[NAME_PART + 32];
-    snprintf(name, sizeof name, ".fpemu-%.*s-XXXXXX", (int)NAME_PART, base);
-    return beside(path, name);
-}
-
-void atomic_file_tidy(const char *directory, const char *name)
-{
-    char start[NAME_PART + 32];
-    const int length = snprintf(start, sizeof start, ".fpemu-%.*s-", (int)NAME_PART, name);
-    DIR *all = opendir(directory);
-    for (const struct dirent *one; all != NULL && (one = readdir(all)) != NULL;) {
-        if (strncmp(one->d_name, start, (size_t)length) == 0 && strlen(one->d_name + length) == LETTERS) {
-            unlinkat(dirfd(all), one->d_name, 0);
-        }
-    }
-    if (all != NULL) {
-        closedir(all);
-    }
-}
-
-/* The permissions of the file that is replaced, or those of a new file: mkstemp lets only the owner read. */
-static mode_t permissions(const struct stat *replaced)
-{
-    if (replaced != NULL) {
-        return replaced->st_mode & 0777;
-    }
-    const mode_t mask = umask(0);
-    umask(mask);
-    return 0666 & ~mask;
-}
+#include "common/followed.h"
+#include "common/temporary.h"
 
 static void forget(atomic_file *f)
 {
@@ -82,43 +35,103 @@ static bool open_directly(atomic_file *f, trouble *why)
     return f->file != NULL || fail(why, "%s: %s", f->path, strerror(errno));
 }
 
+/* Behind what is written there already, and nothing of it is lost. */
+static bool open_descriptor(atomic_file *f, int descriptor, trouble *why)
+{
+    const int copy = dup(descriptor);
+    f->file = copy >= 0 ? fdopen(copy, "wb") : NULL;
+    if (f->file == NULL) {
+        fail(why, "%s: %s", f->path, strerror(errno));
+        if (copy >= 0) {
+            close(copy);
+        }
+    }
+    return f->file != NULL;
+}
+
+/* Owner and permissions of the file that is replaced, as far as they can be had, or those of a new file. Where the group
+ * cannot be had, another one gets no more than everybody. A file system without permissions is no error. */
+static void set_permissions(int descriptor, const struct stat *replaced)
+{
+    struct stat now;
+    mode_t mode = replaced != NULL ? replaced->st_mode & 0777 : (mode_t)temporary_permissions(0666);
+    if (replaced != NULL && fstat(descriptor, &now) == 0 &&
+        (now.st_uid != replaced->st_uid || now.st_gid != replaced->st_gid) &&
+        fchown(descriptor, replaced->st_uid, replaced->st_gid) != 0 &&
+        fchown(descriptor, (uid_t)-1, replaced->st_gid) != 0) {
+        mode = (mode & ~(mode_t)070) | ((mode & 070) & ((mode & 07) << 3));
+    }
+    (void)!fchmod(descriptor, mode);
+}
+
 static bool open_temporary(atomic_file *f, const struct stat *replaced, trouble *why)
 {
-    f->target = replaced != NULL ? realpath(f->path, NULL) : strdup(f->path);
-    char *name = f->target != NULL ? temporary_name(f->target) : NULL;
-    if (name == NULL) {
-        return fail(why, "%s: %s", f->path, strerror(errno));
+    char *directory = temporary_beside(f->target, ".");
+    if (directory == NULL) {
+        return fail(why, "out of memory");
     }
-    const int descriptor = mkstemp(name);
+    temporary_tidy(f->target);
+    int descriptor = temporary_unnamed(directory);
+    free(directory);
+    if (descriptor < 0) {
+        descriptor = temporary_file(f->target, &f->temporary);
+    }
     if (descriptor < 0) {
         const char *what = errno == ENOENT ? "" : "cannot create a file beside it: ";
-        fail(why, "%s: %s%s", f->path, what, strerror(errno));
-        free(name);
-        return false;
+        return fail(why, "%s: %s%s", f->path, what, strerror(errno));
     }
-    f->temporary = name;
-    if (fchmod(descriptor, permissions(replaced)) != 0 || (f->file = fdopen(descriptor, "wb")) == NULL) {
+    set_permissions(descriptor, replaced);
+    f->file = fdopen(descriptor, "wb");
+    if (f->file == NULL) {
         fail(why, "%s: %s", f->path, strerror(errno));
         close(descriptor);
-        return false;
     }
-    return true;
+    return f->file != NULL;
+}
+
+/* What the path leads to is the file that was found; else a name of the system's own, such as one in /proc. */
+static bool leads_to(const char *target, const struct stat *found)
+{
+    struct stat status;
+    return stat(target, &status) == 0 && status.st_ino == found->st_ino && status.st_dev == found->st_dev;
+}
+
+static bool open_somehow(atomic_file *f, trouble *why)
+{
+    struct stat status;
+    int descriptor;
+    if (followed_descriptor(f->path, &descriptor)) {
+        return open_descriptor(f, descriptor, why);
+    }
+    const bool exists = stat(f->path, &status) == 0;
+    if (!exists && errno != ENOENT) {
+        return fail(why, "%s: %s", f->path, strerror(errno));
+    }
+    if (exists && !S_ISREG(status.st_mode)) {
+        return open_directly(f, why);
+    }
+    if (exists && access(f->path, W_OK) != 0) {
+        return fail(why, "%s: %s", f->path, strerror(errno));
+    }
+    f->target = followed(f->path);
+    if (f->target == NULL) {
+        return fail(why, "%s: %s", f->path, strerror(errno));
+    }
+    if (exists && !leads_to(f->target, &status)) {
+        free(f->target);
+        f->target = NULL;
+        return open_directly(f, why);
+    }
+    return open_temporary(f, exists ? &status : NULL, why);
 }
 
 bool atomic_file_open(atomic_file *f, const char *path, trouble *why)
 {
-    struct stat status;
-    const bool exists = stat(path, &status) == 0;
-    *f = (atomic_file){.file = NULL};
-    if (!exists && errno != ENOENT) {
-        return fail(why, "%s: %s", path, strerror(errno));
-    }
-    f->path = strdup(path);
+    *f = (atomic_file){.path = strdup(path)};
     if (f->path == NULL) {
         return fail(why, "out of memory");
     }
-    const bool directly = exists && !S_ISREG(status.st_mode);
-    if (directly ? open_directly(f, why) : open_temporary(f, exists ? &status : NULL, why)) {
+    if (open_somehow(f, why)) {
         return true;
     }
     atomic_file_drop(f);
@@ -139,7 +152,7 @@ void atomic_file_drop(atomic_file *f)
 /* Some file systems cannot sync a directory; the file itself is safe all the same. */
 static void sync_directory(const char *path)
 {
-    char *name = beside(path, ".");
+    char *name = temporary_beside(path, ".");
     const int descriptor = name != NULL ? open(name, O_RDONLY) : -1;
     if (descriptor >= 0) {
         fsync(descriptor);
@@ -148,25 +161,87 @@ static void sync_directory(const char *path)
     free(name);
 }
 
+static bool copy_all(int from, int to)
+{
+    char bytes[65536];
+    off_t done = 0;
+    for (ssize_t got; (got = pread(from, bytes, sizeof bytes, done)) != 0;) {
+        const ssize_t put = got > 0 ? pwrite(to, bytes, (size_t)got, done) : -1;
+        if (put < 0 && errno != EINTR) {
+            return false;
+        }
+        done += put > 0 ? put : 0;
+    }
+    return fsync(to) == 0;
+}
+
+/* For a system that has files without a name, and gives them none. */
+static bool copy_to_name(atomic_file *f, int descriptor)
+{
+    struct stat status;
+    const int copy = fstat(descriptor, &status) == 0 ? temporary_file(f->target, &f->temporary) : -1;
+    if (copy < 0) {
+        return false;
+    }
+    bool good = copy_all(descriptor, copy);
+    const int error = errno;
+    set_permissions(copy, &status);
+    errno = error;
+    good = good && rename(f->temporary, f->target) == 0;
+    close(copy);
+    return good;
+}
+
+/* No call replaces a file by one without a name: so it has a temporary one for a moment, in which no signal comes. */
+static bool take_name(atomic_file *f, int descriptor)
+{
+    sigset_t all, before;
+    if (f->temporary != NULL) {
+        return rename(f->temporary, f->target) == 0;
+    }
+    if (temporary_become(descriptor, f->target)) {
+        return true;
+    }
+    if (errno != EEXIST) {
+        return copy_to_name(f, descriptor);
+    }
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    f->temporary = temporary_link(descriptor, f->target);
+    const bool good = f->temporary != NULL && rename(f->temporary, f->target) == 0;
+    const int error = errno;
+    if (!good && f->temporary != NULL) {
+        unlink(f->temporary);
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return good;
+}
+
 bool atomic_file_commit(atomic_file *f, trouble *why)
 {
     const int earlier = errno; /* of the write that failed, if one did */
     errno = 0;
-    bool good = fflush(f->file) == 0 && !ferror(f->file) && (f->temporary == NULL || fsync(fileno(f->file)) == 0);
+    bool good = fflush(f->file) == 0 && !ferror(f->file) && (f->target == NULL || fsync(fileno(f->file)) == 0);
     int error = errno != 0 || !ferror(f->file) ? errno : earlier;
+    const int held = f->target != NULL ? dup(fileno(f->file)) : -1; /* and with it the lock */
+    good = (f->target == NULL || held >= 0) && good;
     good = fclose(f->file) == 0 && good;
     f->file = NULL;
     error = error != 0 ? error : errno;
-    if (good && f->temporary != NULL) {
-        good = rename(f->temporary, f->target) == 0;
+    if (good && f->target != NULL) {
+        good = take_name(f, held);
         error = errno;
+    }
+    if (held >= 0) {
+        close(held);
     }
     if (!good) {
         fail(why, "%s: %s", f->path, reason(error));
         atomic_file_drop(f);
         return false;
     }
-    if (f->temporary != NULL) {
+    if (f->target != NULL) {
         sync_directory(f->target);
     }
     forget(f);

@@ -41,7 +41,6 @@ void leftovers_let(const sigset_t *before)
 void leftovers_note(const char *path)
 {
     ending_act(remove_all);
-    signal(SIGXFSZ, SIG_IGN); /* a file beyond its limit: the write fails instead */
     const sigset_t before = leftovers_hold();
     char *copy = strdup(path), **grown = realloc(noted, (count + 1) * sizeof *grown);
     noted = grown != NULL ? grown : noted;

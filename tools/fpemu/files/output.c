@@ -61,7 +61,8 @@ static bool open_guarded(output *out, const char *path, trouble *why)
 {
     const sigset_t before = leftovers_hold();
     const bool good = atomic_file_open(out, path, why);
-    if (good) {
+    signal(SIGXFSZ, SIG_IGN); /* a file beyond its limit: the write fails instead */
+    if (good && out->temporary != NULL) {
         leftovers_note(out->temporary);
     }
     leftovers_let(&before);

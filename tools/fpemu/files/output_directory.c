@@ -9,10 +9,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/error.h"
+#include "common/followed.h"
+#include "common/temporary.h"
 #include "files/leftovers.h"
 
 static char *join(const char *directory, const char *name)
@@ -87,20 +88,19 @@ output_directory output_directory_open(const char *path, bool force, const char 
         d.path[length - 1] = '\0';
     }
     look_into(&d, force);
-    const char *slash = strrchr(d.path, '/');
-    const size_t above = slash != NULL ? (size_t)(slash - d.path) + 1 : 0;
-    d.temporary = cli_allocate(above + sizeof ".fpemu-XXXXXX", 1);
-    strcpy((char *)memcpy(d.temporary, d.path, above) + above, ".fpemu-XXXXXX");
+    d.target = followed(d.path);
+    if (d.target == NULL) {
+        cli_fail("%s: %s", d.path, strerror(errno));
+    }
+    temporary_tidy(d.target);
     const sigset_t before = leftovers_hold();
-    const mode_t mask = umask(0);
-    umask(mask);
-    const bool good = mkdtemp(d.temporary) != NULL && chmod(d.temporary, 0777 & ~mask) == 0;
+    d.temporary = temporary_directory(d.target, &d.lock);
     const int error = errno;
-    if (good) {
+    if (d.temporary != NULL) {
         leftovers_note(d.temporary);
     }
     leftovers_let(&before);
-    if (!good) {
+    if (d.temporary == NULL) {
         cli_fail("%s: cannot create a directory beside it: %s", d.path, strerror(error));
     }
     return d;
@@ -119,7 +119,7 @@ output output_directory_file(output_directory *d, size_t i)
 static void move_files(output_directory *d)
 {
     for (size_t i = 0; i < d->names; i++) {
-        char *from = join(d->temporary, d->name[i]), *to = join(d->path, d->name[i]);
+        char *from = join(d->temporary, d->name[i]), *to = join(d->target, d->name[i]);
         if (rename(from, to) != 0) {
             cli_fail("%s: %s", to, strerror(errno));
         }
@@ -143,7 +143,7 @@ void output_directory_commit(output_directory *d)
 {
     if (d->exists) {
         move_files(d);
-    } else if (rename(d->temporary, d->path) != 0) {
+    } else if (rename(d->temporary, d->target) != 0) {
         cli_fail("%s: %s", d->path, strerror(errno));
     }
     leftovers_forget(d->temporary);
@@ -152,7 +152,11 @@ void output_directory_commit(output_directory *d)
         leftovers_forget(path);
         free(path);
     }
-    sync_entries(d->path);
+    sync_entries(d->target);
+    if (d->lock >= 0) {
+        close(d->lock);
+    }
     free(d->path);
+    free(d->target);
     free(d->temporary);
 }

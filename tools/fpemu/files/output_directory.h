@@ -12,7 +12,9 @@
 
 typedef struct output_directory {
     char *path;      /* as it was named, without slashes at its end */
+    char *target;    /* that, with links followed */
     char *temporary; /* where it is until then */
+    int lock;        /* on that; -1: none */
     const char *const *name;
     size_t names;
     bool exists; /* then its files take their places in it one by one */

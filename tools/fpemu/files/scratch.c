@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "cli/error.h"
+#include "common/temporary.h"
+#include "files/leftovers.h"
 
 static const char *directory(void)
 {
@@ -25,14 +27,21 @@ _Noreturn static void fail(void)
 FILE *scratch_open(void)
 {
     static const char name[] = "/fpemu-XXXXXX";
-    char *path = cli_allocate(strlen(directory()) + sizeof name, 1);
-    strcat(strcpy(path, directory()), name);
-    const int descriptor = mkstemp(path);
-    FILE *file = descriptor >= 0 && unlink(path) == 0 ? fdopen(descriptor, "w+b") : NULL;
+    int descriptor = temporary_unnamed(directory());
+    if (descriptor < 0) {
+        char *path = cli_allocate(strlen(directory()) + sizeof name, 1);
+        const sigset_t before = leftovers_hold();
+        descriptor = mkstemp(strcat(strcpy(path, directory()), name));
+        if (descriptor >= 0) {
+            unlink(path);
+        }
+        leftovers_let(&before);
+        free(path);
+    }
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, "w+b") : NULL;
     if (file == NULL) {
         fail();
     }
-    free(path);
     return file;
 }
 

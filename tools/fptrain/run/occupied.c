@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/atomic_file.h"
+#include "common/temporary.h"
 
 /* In the order in which they go away: nothing to go on from first, and last what says that there was a run. */
 static const char *const files[] = {RUN_CHECKPOINT, RUN_BEST, "summary.json", "log.jsonl", "settings.ini"};
@@ -117,8 +117,11 @@ bool occupied_spares(const char *output, trouble *why)
 
 void occupied_tidy(const char *directory)
 {
-    for (int i = 0; i < FILES; i++)
-        atomic_file_tidy(directory, files[i]);
+    for (int i = 0; i < FILES; i++) {
+        char *path = path_join(directory, files[i]);
+        temporary_tidy(path);
+        free(path);
+    }
 }
 
 bool occupied_clear(const char *directory, trouble *why)
