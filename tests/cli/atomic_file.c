@@ -230,7 +230,8 @@ static void without_rights(void)
     nothing_left(__LINE__);
 }
 
-/* The next writer of a name takes away what the dead have left of it, not what the living write, nor what is not ours. */
+/* The next writer of a name takes away what the dead have left of it, not what the living write nor what is not ours.
+ */
 static void of_the_dead(void)
 {
     char name[256] = "";

@@ -49,8 +49,8 @@ static bool open_descriptor(atomic_file *f, int descriptor, trouble *why)
     return f->file != NULL;
 }
 
-/* Owner and permissions of the file that is replaced, as far as they can be had, or those of a new file. Where the group
- * cannot be had, another one gets no more than everybody. A file system without permissions is no error. */
+/* Owner and permissions of the file that is replaced, as far as they can be had, or those of a new file. Where the
+ * group cannot be had, another one gets no more than everybody. A file system without permissions is no error. */
 static void set_permissions(int descriptor, const struct stat *replaced)
 {
     struct stat now;

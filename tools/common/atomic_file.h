@@ -2,11 +2,11 @@
 /* atomic_file.h - a file that appears complete or not at all.
  *
  * It is written in the directory where it will be, without a name where the system has such files, else under a
- * temporary one (temporary.h), and takes its own name, and owner and permissions of the file that it replaces, only when
- * everything is on the disk. Symbolic links are followed and stay, also one that leads to nothing yet; other hard links
- * to a file that is replaced keep the old one. A file that may not be written is not replaced either. A path that exists
- * and is no regular file (a pipe, a device) is written directly, and so are /dev/stdout and other names of an open
- * descriptor.
+ * temporary one (temporary.h), and takes its own name, and owner and permissions of the file that it replaces, only
+ * when everything is on the disk. Symbolic links are followed and stay, also one that leads to nothing yet; other hard
+ * links to a file that is replaced keep the old one. A file that may not be written is not replaced either. A path that
+ * exists and is no regular file (a pipe, a device) is written directly, and so are /dev/stdout and other names of an
+ * open descriptor.
  */
 #ifndef COMMON_ATOMIC_FILE_H
 #define COMMON_ATOMIC_FILE_H

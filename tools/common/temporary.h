@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* temporary.h - files and directories that are written before they take their place.
  *
- * Where the system has files without a name, a killed writer leaves nothing. Elsewhere, and for directories, the name is
- * .fpemu-NAME-XXXXXX beside NAME, of a long NAME the beginning. Who writes holds the system's lock on it, which ends
+ * Where the system has files without a name, a killed writer leaves nothing. Elsewhere, and for directories, the name
+ * is .fpemu-NAME-XXXXXX beside NAME, of a long NAME the beginning. Who writes holds the system's lock on it, which ends
  * with the process: so the next who writes NAME can tell what the dead have left, and takes it away. A file system
  * without locks keeps it.
  */
