@@ -48,15 +48,21 @@ log_value() { # KIND NAME
     grep -ao "$2: [0-9]*" "logs/$1.log" | tail -n 1 | grep -o '[0-9]*$' || echo 0
 }
 
+found() { # DIRECTORY
+    find "$1" -type f ! -name 'slow-unit-*' | wc -l
+}
+
+# Threads that wait do not spin: beside other work that takes far longer than the calls.
 fuzz() { # KIND
     local kind=$1 options=() before after used TIMEFORMAT='%U %S'
     mkdir -p "corpora/$kind" "findings/$kind"
     [ ! -f "$here/$kind.dict" ] || options=(-dict="$here/$kind.dict")
-    before=$(find "findings/$kind" -type f | wc -l)
-    used=$( { time "programs/fuzz_$kind" "${options[@]}" -max_total_time="$seconds" -max_len=4096 \
-        -timeout="${TIMEOUT:-10}" -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="findings/$kind/" \
-        "corpora/$kind" "$here/corpus/$kind" >"logs/$kind.log" 2>&1 || :; } 2>&1 )
-    after=$(find "findings/$kind" -type f | wc -l)
+    before=$(found "findings/$kind")
+    options+=(-max_total_time="$seconds" -max_len=4096 -timeout="${TIMEOUT:-10}" -rss_limit_mb=2048
+        -report_slow_units="${TIMEOUT:-10}" -print_final_stats=1 -artifact_prefix="findings/$kind/")
+    used=$( { time OMP_WAIT_POLICY=passive "programs/fuzz_$kind" "${options[@]}" "corpora/$kind" \
+        "$here/corpus/$kind" >"logs/$kind.log" 2>&1 || :; } 2>&1 )
+    after=$(found "findings/$kind")
     # shellcheck disable=SC2086
     printf '%-11s  %s  %-9s %8.0f %10d %7d %7d %6d %4d\n' "$kind" "$(date -u +%F)" "$(cat programs/commit)" \
         "$(awk '{ print $1 + $2 }' <<<"$used")" "$(log_value "$kind" stat::number_of_executed_units)" \
@@ -70,7 +76,7 @@ fuzz_all() {
         echo '# kind       date        commit     seconds       runs    cov.   feat. corpus findings' >ledger.txt
         echo '# seconds of processor time; coverage and features as libFuzzer counts them' >>ledger.txt
     fi
-    findings=$(find findings -type f | wc -l)
+    findings=$(found findings)
     for ((round = 0; round < ${ROUNDS:-1}; round++)); do
         for kind in "${kinds[@]}"; do
             while [ "$(jobs -rp | wc -l)" -ge "${JOBS:-1}" ]; do
@@ -80,7 +86,7 @@ fuzz_all() {
         done
     done
     wait
-    if [ "$(find findings -type f | wc -l)" -gt "$findings" ]; then
+    if [ "$(found findings)" -gt "$findings" ]; then
         echo "findings: see $directory/findings and logs" >&2
         exit 1
     fi
