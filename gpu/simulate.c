@@ -154,7 +154,7 @@ fpemu_cuda_status fpemu_gpu_swizzle(uint64_t rows, uint64_t columns, const uint8
 fpemu_cuda_status fpemu_gpu_zero(uint64_t *words, uint64_t n, fpemu_cuda_stream stream)
 {
     (void)stream;
-    memset(words, 0, n * sizeof *words);
+    memset(words, 0, (size_t)n * sizeof *words);
     return FPEMU_CUDA_OK;
 }
 

@@ -176,7 +176,7 @@ static double scale_of(const gemm_tile *w, const gemm_operand *s, size_t o, size
 {
     const core_dot *d = &w->call->targets.dot;
     const int carrier = w->call->targets.carrier;
-    const size_t chunks = (d->depth - 1) / d->chunk + 1, size = carrier == 32 ? 4 : 8;
+    const size_t chunks = (size_t)((d->depth - 1) / d->chunk + 1), size = carrier == 32 ? 4 : 8;
     const size_t at = s->scales_batch * w->batch + o * chunks + chunk;
     return s->scales ? load(carrier, (const char *)s->scales + at * size) : 1;
 }

@@ -3,162 +3,166 @@
 # run.sh - fuzzes the readers of both programs, and the calls of the library (the kind api), with libFuzzer, under the
 # address and undefined-behaviour sanitizers.
 #
-#   run.sh DIRECTORY SECONDS [KIND...]     all kinds unless some are named; JOBS=N: N of them side by side, else one
-#                                          after the other; TIMEOUT=S: seconds an input may take, 10 unless said
+#   run.sh [--built] DIRECTORY SECONDS [KIND...]   every kind for so long; --built: with the programs of the last time
+#   run.sh --sum DIRECTORY                         what DIRECTORY/ledger.txt has, summed by kind
+#   run.sh --minimise DIRECTORY [KIND...]          inputs that reach something new, small ones, go to tests/fuzz/corpus
+#   run.sh --coverage DIRECTORY [KIND...]          lines and branches that the inputs reach, by folder
 #
-# DIRECTORY/KIND gets the inputs found, beside the program and its log; a finding ends the run and lies there as
-# crash-... or timeout-... The inputs of tests/fuzz/corpus come first. Needs clang with its compiler-rt (Debian:
-# clang libclang-rt-14-dev), and the libraries of the program with their headers. The fuzzer finds far more where the
-# JSON and zip libraries are built with -fsanitize=fuzzer-no-link,address too; PKG_CONFIG_PATH says where those are.
+# All kinds unless some are named. JOBS=N: N compilers or fuzzers side by side; ROUNDS=N: N times through the kinds;
+# TIMEOUT=S: seconds an input may take, 10 unless said. DIRECTORY gets corpora/KIND, the inputs found, with which the
+# next run goes on; a line a run in ledger.txt; logs/KIND.log; and findings/KIND, the inputs that ended a run, whereupon
+# run.sh ends with 1. Needs clang with its compiler-rt (Debian: clang libclang-rt-14-dev), for coverage llvm, and what
+# build.sh needs.
 set -euo pipefail
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-[ $# -ge 2 ] || { sed -n '3,13s/^# \{0,1\}//p' "$0"; exit 2; }
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+verb=--fuzz
+case ${1-} in --*) verb=$1; shift ;; esac
+usage() { sed -n '3,16s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -ge 1 ] || usage
 mkdir -p "$1"
 directory=$(cd "$1" && pwd)
-seconds=$2
-shift 2
+shift
+case $verb in
+--fuzz | --built) [ $# -ge 1 ] || usage; seconds=$1; shift ;;
+--sum | --minimise | --coverage) ;;
+*) usage ;;
+esac
 kinds=("$@")
-[ $# -gt 0 ] || kinds=(api npy npz safetensors gguf container index idx cifar text utf8 array archive tokens
-    picture settings checkpoint weights network log)
+[ $# -gt 0 ] || read -ra kinds < <("$here/build.sh" --kinds)
+cd "$directory"
+mkdir -p corpora findings logs
 
-clang=${CLANG:-clang}
-flags=(-std=c11 -O1 -g -fno-omit-frame-pointer -ffp-contract=off -Wno-unknown-pragmas -Wno-pass-failed
-    -I"$top/include" -I"$top/lib" -I"$top/tools" -I"$top/tools/fpemu" -I"$top/tools/fptrain")
-sanitizers=-fsanitize=address,undefined
-libraries=(jansson libzip zlib)
-readers=(container.c dtype.c foreign.c ggml.c gguf.c json_header.c layout.c members.c model.c reader.c safetensors.c
-    shards.c stored.c)
-common_readers=(common/byte_order.c common/json.c common/npy.c common/npz.c common/safetensors.c common/shape.c
-    common/trouble.c)
-trainer_libraries=(inih jansson liblzma libpng libzip zlib)
-trainer_readers=(common/atomic_file.c common/followed.c common/near.c common/shown.c common/temporary.c
-    common/utf8.c "${common_readers[@]}"
-    fptrain/base/base.c fptrain/base/checkpoint.c fptrain/base/listing.c fptrain/base/number.c
-    fptrain/base/source.c fptrain/data/array.c fptrain/data/arrays.c fptrain/data/cifar.c fptrain/data/dataset.c
-    fptrain/data/digits.c fptrain/data/idx.c fptrain/data/pictures.c fptrain/data/raster.c fptrain/data/shapes.c
-    fptrain/data/text.c fptrain/data/tokens.c fptrain/run/settings.c fptrain/run/settings_file.c
-    fptrain/run/shelf.c fptrain/engine/graph.c fptrain/engine/op.c)
-for file in "$top"/tools/fptrain/models/*.c "$top"/tools/fptrain/ops/*.c; do
-    trainer_readers+=("${file#"$top"/tools/}")
-done
-log_readers=(common/utf8.c fptrain/report/csv.c fptrain/report/events.c fptrain/report/log_lines.c
-    fptrain/report/log_values.c fptrain/report/run_data.c fptrain/report/tensorboard.c)
-
-# The library below the readers, once for all kinds; its objects lie in the directory that is named.
-build_library() { # DIRECTORY SANITIZERS [FLAG...]
-    local file object objects=$1 watched=$2 machine
-    shift 2
-    [ ! -e "$objects/complete" ] || return 0
-    mkdir -p "$objects"
-    cd "$objects"
-    for file in "$top"/lib/*.c "$top"/lib/*/*.c; do
-        machine=()
-        case $file in
-        *.inc.c) continue ;;
-        */x86_64_v3.c | */x86_64_v4.c | */vbmi.c)
-            [ $# -gt 0 ] || continue
-            machine=(-mprefer-vector-width=512 -march=x86-64-v4)
-            [[ $file != */vbmi.c ]] || machine+=(-mavx512vbmi)
-            [[ $file != */x86_64_v3.c ]] || machine=(-mprefer-vector-width=256 -march=x86-64-v3)
-            ;;
-        esac
-        object=${file#"$top"/lib/}
-        "$clang" "${flags[@]}" "$watched" "$@" "${machine[@]}" -fno-sanitize-recover=all -c "$file" \
-            -o "${object//\//-}.o"
-    done
-    touch complete
+build() { # DIRECTORY CFLAGS; KIND... are all
+    echo "building into $directory/$1" >&2
+    CC=${CLANG:-clang} CXX='' CFLAGS="-O1 -g $2" LIB_FUZZING_ENGINE=-fsanitize=fuzzer OUT=$directory/$1 \
+        WORK=$directory/$1/objects "$here/build.sh" "${kinds[@]}"
 }
 
-# The calls, with all instruction sets that clang compiles for this machine, and two threads where it has OpenMP.
-build_api() {
-    local every=(-DFUZZ_API) library=$directory/library-api
-    if [ "$(uname -m)" = x86_64 ]; then
-        every+=(-DFPEMU_HAVE_V3=1 -DFPEMU_HAVE_V4=1 -DFPEMU_HAVE_VBMI=1)
-    fi
-    mkdir -p "$directory/api/inputs"
-    cd "$directory/api"
-    echo 'int main(void) { return 0; }' >openmp.c
-    if "$clang" -fopenmp openmp.c -o openmp 2>/dev/null && ./openmp; then
-        every+=(-fopenmp)
-    fi
-    build_library "$library" $sanitizers,fuzzer-no-link "${every[@]}"
-    rm -f "$library"/loops-dispatch.c.o # api.c chooses
-    cd "$directory/api"
-    "$clang" "${flags[@]}" $sanitizers,fuzzer -fno-sanitize-recover=all "${every[@]}" -o reader \
-        "$top"/tests/fuzz/api*.c "$library"/*.o -lm
+build_sanitized() {
+    build programs "-fno-omit-frame-pointer -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all"
+    git -C "$here" describe --always --dirty 2>/dev/null >programs/commit || echo unknown >programs/commit
 }
 
-# The readers of a program, once for all their kinds.
-build_readers() { # DIRECTORY CFLAGS SOURCE...
-    local file object objects=$1 cflags=$2
-    shift 2
-    [ ! -e "$objects/complete" ] || return 0
-    mkdir -p "$objects"
-    cd "$objects"
-    for file in "$@"; do
-        object=${file#"$top"/}
-        "$clang" "${flags[@]}" $sanitizers,fuzzer-no-link -fno-sanitize-recover=all $cflags -c "$file" \
-            -o "${object//\//-}.o"
-    done
-    touch complete
+# What a run did, from its log: the last line that tells of coverage has all of it.
+log_value() { # KIND NAME
+    grep -ao "$2: [0-9]*" "logs/$1.log" | tail -n 1 | grep -o '[0-9]*$' || echo 0
 }
 
-# The readers are watched by the fuzzer, the library by the sanitizers alone; but a container brings specs and bits for
-# the library to read.
-build() { # KIND
-    local kind=$1 library=$directory/library packages=("${libraries[@]}") entry=$top/tests/fuzz/reader.c
-    local objects=$directory/readers cflags
-    local sources=("${readers[@]/#/$top/tools/fpemu/files/}" "${common_readers[@]/#/$top/tools/}")
-    case $kind in
-    idx | cifar | text | utf8 | array | archive | tokens | picture | settings | checkpoint | weights | network | log)
-        packages=("${trainer_libraries[@]}")
-        entry=$top/tests/fuzz/trainer.c
-        objects=$directory/readers-trainer
-        sources=("$top/tests/fuzz/log.c" "${trainer_readers[@]/#/$top/tools/}" "${log_readers[@]/#/$top/tools/}")
-        ;;
-    esac
-    readarray -t sources < <(printf '%s\n' "${sources[@]}" | sort -u) # lists may overlap
-    if [ "$kind" = container ]; then
-        library=$directory/library-watched
-        build_library "$library" $sanitizers,fuzzer-no-link
-    else
-        build_library "$library" $sanitizers
-    fi
-    cflags=$(pkg-config --static --cflags "${packages[@]}")
-    build_readers "$objects" "$cflags" "${sources[@]}"
-    mkdir -p "$directory/$kind/inputs"
-    cd "$directory/$kind"
-    "$clang" "${flags[@]}" $sanitizers,fuzzer -fno-sanitize-recover=all -DFUZZ_KIND="\"$kind\"" \
-        $cflags -o reader "$entry" "$objects"/*.o "$library"/*.o \
-        $(pkg-config --static --libs "${packages[@]}") -lm
+found() { # DIRECTORY
+    find "$1" -type f ! -name 'slow-unit-*' | wc -l
 }
 
+# Threads that wait do not spin: beside other work that takes far longer than the calls.
 fuzz() { # KIND
-    local kind=$1 status=0 findings options=()
-    cd "$directory/$kind"
-    [ ! -f "$top/tests/fuzz/$kind.dict" ] || options=(-dict="$top/tests/fuzz/$kind.dict")
-    ./reader "${options[@]}" -max_total_time="$seconds" -max_len=4096 -timeout="${TIMEOUT:-10}" -rss_limit_mb=2048 \
-        -print_final_stats=1 inputs "$top/tests/fuzz/corpus/$kind" >log 2>&1 || status=$?
-    findings=$(find . -name 'crash-*' -o -name 'timeout-*' -o -name 'oom-*' -o -name 'leak-*' | wc -l)
-    echo "$kind: $findings findings, status $status," \
-        "$(sed -n 's/^stat::number_of_executed_units: *//p' log) inputs in $seconds s (log: $directory/$kind/log)"
+    local kind=$1 options=() before after used TIMEFORMAT='%U %S'
+    mkdir -p "corpora/$kind" "findings/$kind"
+    [ ! -f "$here/$kind.dict" ] || options=(-dict="$here/$kind.dict")
+    before=$(found "findings/$kind")
+    options+=(-max_total_time="$seconds" -max_len=4096 -timeout="${TIMEOUT:-10}" -rss_limit_mb=2048
+        -report_slow_units="${TIMEOUT:-10}" -print_final_stats=1 -artifact_prefix="findings/$kind/")
+    used=$( { time OMP_WAIT_POLICY=passive "programs/fuzz_$kind" "${options[@]}" "corpora/$kind" \
+        "$here/corpus/$kind" >"logs/$kind.log" 2>&1 || :; } 2>&1 )
+    after=$(found "findings/$kind")
+    # shellcheck disable=SC2086
+    printf '%-11s  %s  %-9s %8.0f %10d %7d %7d %6d %4d\n' "$kind" "$(date -u +%F)" "$(cat programs/commit)" \
+        "$(awk '{ print $1 + $2 }' <<<"$used")" "$(log_value "$kind" stat::number_of_executed_units)" \
+        "$(log_value "$kind" cov)" "$(log_value "$kind" ft)" "$(find "corpora/$kind" -type f | wc -l)" \
+        $((after - before)) | tee -a ledger.txt
 }
 
-rm -rf "$directory"/library "$directory"/library-{watched,api} "$directory"/readers "$directory/readers-trainer"
-for kind in "${kinds[@]}"; do
-    if [ "$kind" = api ]; then
-        build_api
-    else
-        build "$kind"
+fuzz_all() {
+    local round kind findings
+    if [ ! -e ledger.txt ]; then
+        echo '# kind       date        commit     seconds       runs    cov.   feat. corpus findings' >ledger.txt
+        echo '# seconds of processor time; coverage and features as libFuzzer counts them' >>ledger.txt
     fi
-done
-running=0
-for kind in "${kinds[@]}"; do
-    if [ "$running" -ge "${JOBS:-1}" ]; then
-        wait -n
-        running=$((running - 1))
+    findings=$(found findings)
+    for ((round = 0; round < ${ROUNDS:-1}; round++)); do
+        for kind in "${kinds[@]}"; do
+            while [ "$(jobs -rp | wc -l)" -ge "${JOBS:-1}" ]; do
+                wait -n
+            done
+            fuzz "$kind" &
+        done
+    done
+    wait
+    if [ "$(found findings)" -gt "$findings" ]; then
+        echo "findings: see $directory/findings and logs" >&2
+        exit 1
     fi
-    fuzz "$kind" &
-    running=$((running + 1))
-done
-wait
+}
+
+# A kind's seconds and runs are added up; coverage and corpus are those of its last run.
+sum() {
+    echo '# kind       first       last        seconds       runs    cov.   feat. corpus findings'
+    grep -v '^#' ledger.txt | awk '
+        !($1 in runs) { first[$1] = $2 }
+        {
+            seconds[$1] += $4; runs[$1] += $5; found[$1] += $9; last[$1] = $2
+            rest[$1] = sprintf("%7d %7d %6d", $6, $7, $8)
+        }
+        END {
+            for (k in runs)
+                printf "%-11s  %s  %s  %8d %10d %s %4d\n", k, first[k], last[k], seconds[k], runs[k], rest[k], found[k]
+        }' | sort
+}
+
+# The inputs with a name stay; of the others, named by their digest, those that reach an edge which no smaller one does,
+# up to 48 KiB a kind.
+minimise() { # KIND
+    local kind=$1 file size name total=0 kept=$here/corpus/$1 least=$directory/minimal/$1 digest='.*/[0-9a-f]{12,40}'
+    rm -rf "$least"
+    mkdir -p "$least" "corpora/$kind"
+    find "$kept" -type f -regextype posix-extended ! -regex "$digest" -exec cp -t "$least" {} +
+    "programs/fuzz_$kind" -merge=1 -use_counters=0 -max_len=1024 -timeout="${TIMEOUT:-10}" "$least" "$kept" \
+        "corpora/$kind" >"logs/$kind.merge.log" 2>&1
+    find "$kept" -type f -regextype posix-extended -regex "$digest" -delete
+    while read -r size file; do
+        total=$((total + size))
+        [ $total -le 49152 ] || break
+        name=${file##*/}
+        cp "$file" "$kept/${name:0:12}"
+    done < <(find "$least" -type f -regextype posix-extended -regex "$digest" -printf '%s %p\n' | sort -n)
+    echo "$kind: $(find "$kept" -type f | wc -l) inputs, $(cat "$kept"/* | wc -c) bytes"
+}
+
+coverage() {
+    local kind objects=()
+    PORTABLE=1 build coverage "-fprofile-instr-generate -fcoverage-mapping"
+    for kind in "${kinds[@]}"; do
+        mkdir -p "corpora/$kind"
+        LLVM_PROFILE_FILE=coverage/$kind.profraw "coverage/fuzz_$kind" -runs=0 -rss_limit_mb=0 "corpora/$kind" \
+            "$here/corpus/$kind" >"logs/$kind.coverage.log" 2>&1
+        objects+=(-object "coverage/fuzz_$kind")
+    done
+    "${LLVM_PROFDATA:-llvm-profdata}" merge -sparse -o coverage/all.profdata coverage/*.profraw
+    "${LLVM_COV:-llvm-cov}" report "${objects[@]:1}" -instr-profile=coverage/all.profdata \
+        -ignore-filename-regex='tests/fuzz/' >coverage/files.txt
+    awk '
+        /^[^ ]+\.[ch] / {
+            room = $1
+            sub(/\/[^\/]*$/, "", room)
+            lines[room] += $8; missed[room] += $9; branches[room] += $11; not_taken[room] += $12
+        }
+        END {
+            for (r in lines)
+                printf "%-26s %7d %6.1f %9d %6.1f\n", r, lines[r], 100 - 100 * missed[r] / (lines[r] ? lines[r] : 1),
+                    branches[r], 100 - 100 * not_taken[r] / (branches[r] ? branches[r] : 1)
+        }' coverage/files.txt | sort >coverage/rooms.txt
+    echo '# folder                     lines  % run  branches  % taken'
+    cat coverage/rooms.txt
+    echo "each file: $directory/coverage/files.txt; each line: llvm-cov show with coverage/all.profdata" >&2
+}
+
+case $verb in
+--fuzz) build_sanitized; fuzz_all ;;
+--built) fuzz_all ;;
+--sum) sum ;;
+--minimise)
+    [ -e programs/commit ] || build_sanitized
+    for kind in "${kinds[@]}"; do
+        minimise "$kind"
+    done
+    ;;
+--coverage) coverage ;;
+esac
