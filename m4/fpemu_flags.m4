@@ -24,11 +24,21 @@ AC_DEFUN([FPEMU_WARNINGS], [
 ])
 
 # FPEMU_SANITIZERS
-# Sets SANITIZER_FLAGS, for compiling and linking. A finding ends the program.
+# Sets SANITIZER_FLAGS, for compiling and linking. A finding ends the program. Beyond the usual kinds of undefined
+# behaviour: floats that do not fit into the integer that they become, and with clang conversions that change a number
+# without saying so. Unsigned sums that wrap, which `integer' would refuse, are how random words are made.
 AC_DEFUN([FPEMU_SANITIZERS], [
   SANITIZER_FLAGS=
+  AS_CASE([$enable_sanitizers],
+    [no], [],
+    [thread], [SANITIZER_FLAGS="-fsanitize=thread"],
+    [yes], [SANITIZER_FLAGS="-fsanitize=address,undefined,float-cast-overflow"
+            FPEMU_TRY_FLAGS([-fsanitize=implicit-conversion],
+                            [AS_VAR_APPEND([SANITIZER_FLAGS], [",implicit-conversion"])])
+            AS_VAR_APPEND([SANITIZER_FLAGS], [" -fno-sanitize-recover=all"])],
+    [AC_MSG_ERROR([--enable-sanitizers=$enable_sanitizers: address and undefined, by itself, or =thread])])
   AS_IF([test "x$enable_sanitizers" != xno],
-        [SANITIZER_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
+        [AS_VAR_APPEND([SANITIZER_FLAGS], [" -fno-omit-frame-pointer"])
          AC_MSG_CHECKING([whether $CC links with $SANITIZER_FLAGS])
          fpemu_saved_CFLAGS=$CFLAGS
          CFLAGS="$SANITIZER_FLAGS $CFLAGS"

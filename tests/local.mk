@@ -96,6 +96,11 @@ check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
 endif
 
+check_PROGRAMS += tests/unit/threads
+TESTS += tests/unit/threads
+tests_unit_threads_CFLAGS = $(AM_CFLAGS) -pthread
+tests_unit_threads_LDADD = lib/libfpemu.la
+
 # ------------------------------------------------------------------------------------- the judges
 # Rules worked by hand need no other library; the rest needs MPFR and GMP.
 tests_judges_liblonghand_la_SOURCES = \

@@ -22,7 +22,7 @@ static unsigned nibble(const unsigned char *q, unsigned half, unsigned i)
 
 static unsigned bit(const unsigned char *bits, unsigned i)
 {
-    return bits[i / 8] >> i % 8 & 1u;
+    return (unsigned)bits[i / 8] >> i % 8 & 1u;
 }
 
 static void decode_q4_0(const unsigned char *b, const float *halves, float *y)
@@ -70,7 +70,7 @@ static void decode_q8_0(const unsigned char *b, const float *halves, float *y)
 /* Elements e of a block with two bits each, four neighbours 32 apart in a byte. */
 static unsigned pair(const unsigned char *q, unsigned e)
 {
-    return q[e / 128 * 32 + e % 32] >> e / 32 % 4 * 2 & 3u;
+    return (unsigned)q[e / 128 * 32 + e % 32] >> e / 32 % 4 * 2 & 3u;
 }
 
 static void decode_q2_k(const unsigned char *b, const float *halves, float *y)
@@ -87,7 +87,7 @@ static void decode_q3_k(const unsigned char *b, const float *halves, float *y)
 {
     const unsigned char *s = b + 96;
     for (unsigned k = 0; k < 16; k++) {
-        const unsigned low = nibble(s, 8, k), high = s[8 + k % 4] >> k / 4 * 2 & 3u;
+        const unsigned low = nibble(s, 8, k), high = (unsigned)s[8 + k % 4] >> k / 4 * 2 & 3u;
         const float scale = halves[0] * (float)((int)(low | high << 4) - 32);
         for (unsigned e = 16 * k; e < 16 * k + 16; e++) {
             y[e] = scale * (float)((int)pair(b + 32, e) - ((b[e % 32] >> e / 32 & 1) != 0 ? 0 : 4));
@@ -117,7 +117,7 @@ static void decode_parts(const unsigned char *b, const float *halves, const unsi
         const float d = halves[0] * (float)scale, m = halves[1] * (float)least;
         for (unsigned i = 0; i < 32; i++) {
             const unsigned high = fifth != NULL ? fifth[i] >> k & 1u : 0;
-            y[32 * k + i] = d * (float)((q[k / 2 * 32 + i] >> k % 2 * 4 & 15u) | high << 4) - m;
+            y[32 * k + i] = d * (float)(((unsigned)q[k / 2 * 32 + i] >> k % 2 * 4 & 15u) | high << 4) - m;
         }
     }
 }
@@ -137,7 +137,7 @@ static void decode_q6_k(const unsigned char *b, const float *halves, float *y)
     for (unsigned k = 0; k < 16; k++) {
         const float scale = halves[0] * (float)signed_byte(b[192 + k]);
         for (unsigned e = 16 * k; e < 16 * k + 16; e++) {
-            const unsigned low = b[e / 128 * 64 + e % 64] >> e / 64 % 2 * 4 & 15u;
+            const unsigned low = (unsigned)b[e / 128 * 64 + e % 64] >> e / 64 % 2 * 4 & 15u;
             y[e] = scale * (float)((int)(low | pair(b + 128, e) << 4) - 32);
         }
     }
@@ -158,7 +158,8 @@ static void decode_iq4_nl(const unsigned char *b, const float *halves, float *y)
 static void decode_iq4_xs(const unsigned char *b, const float *halves, float *y)
 {
     for (unsigned k = 0; k < 8; k++) {
-        const unsigned low = b[4 + k / 2] >> k % 2 * 4 & 15u, high = (unsigned)bytes_load(b + 2, 2) >> 2 * k & 3u;
+        const unsigned low = (unsigned)b[4 + k / 2] >> k % 2 * 4 & 15u;
+        const unsigned high = (unsigned)bytes_load(b + 2, 2) >> 2 * k & 3u;
         const float scale = halves[0] * (float)((int)(low | high << 4) - 32);
         for (unsigned i = 0; i < 32; i++) {
             y[32 * k + i] = scale * (float)table_nl[nibble(b + 8 + 16 * k, 16, i)];

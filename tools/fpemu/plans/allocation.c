@@ -173,7 +173,7 @@ typedef struct node {
     uint32_t from, option;
 } node;
 
-enum { NO_NODE = UINT32_MAX };
+#define NO_NODE UINT32_MAX
 
 static int by_bits(const void *a, const void *b)
 {

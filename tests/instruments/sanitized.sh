@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# sanitized.sh - the tests of `make check` under the address, leak and undefined-behaviour sanitizers.
+#
+#   sanitized.sh DIRECTORY [COMPILER...]     gcc and clang, those of them that exist, unless compilers are named
+#
+# DIRECTORY/COMPILER is a build of its own, which stays and is brought up to date. Tests that left_out.txt names do not
+# run. JOBS=N tests side by side, else as many as there are processors. A finding is a failure even where a test expects
+# a program to fail: each leaves a file. Exits with 1 for a finding or a failed test, 77 without a compiler.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/common.sh"
+[ $# -ge 1 ] || { sed -n '3,10s/^# \{0,1\}//p' "$0"; exit 2; }
+start "$1" sanitized
+shift
+compilers=("$@")
+if [ $# -eq 0 ]; then
+    for cc in gcc clang; do
+        ! has "$cc" || compilers+=("$cc")
+    done
+fi
+[ ${#compilers[@]} -gt 0 ] || { echo "sanitized.sh: no compiler"; exit 77; }
+
+for cc in "${compilers[@]}"; do
+    configured "$cc" --enable-sanitizers
+    names=$(tests_of | without "$here/left_out.txt" sanitized)
+    fresh_reports
+    # A status that no test expects; what is read of a string is all of it; a freed frame is not used again.
+    common=exitcode=99:log_path=$reports/report
+    export ASAN_OPTIONS=$common:detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
+    ASAN_OPTIONS+=:allocator_may_return_null=1
+    export UBSAN_OPTIONS=$common:print_stacktrace=1
+    run_tests "$cc" "$names"
+    verdict "$cc" 'ERROR: |runtime error: '
+done
+exit $status

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# valgrind.sh - the tests of the command, and the short tests of the library, under valgrind's memcheck: numbers that
+# were never set, bytes beside an array, memory that nobody has any more.
+#
+#   valgrind.sh DIRECTORY [TEST...]     those of the build in the working directory, unless tests are named
+#
+# Tests that left_out.txt names do not run. valgrind knows no AVX-512 and tells the library so, which then runs its loops
+# for x86-64-v3. DIRECTORY has the reports. JOBS=N tests side by side. Exits with 1 for a finding or a failed test, 77
+# without valgrind.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/common.sh"
+[ $# -ge 1 ] || { sed -n '3,11s/^# \{0,1\}//p' "$0"; exit 2; }
+has valgrind || { echo "valgrind.sh: no valgrind"; exit 77; }
+start "$1" valgrind
+shift
+reports=$directory/reports
+fresh_reports
+build=$PWD
+
+options="-q --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,indirect --errors-for-leak-kinds=definite"
+options+=" --num-callers=20 --suppressions=$here/valgrind.supp --log-file=$reports/%p"
+
+# The command as the tests call it.
+cat >"$directory/fpemu" <<EOF
+#!/bin/sh
+exec "$build/libtool" --silent --mode=execute valgrind $options "$build/tools/fpemu/fpemu" "\$@"
+EOF
+chmod +x "$directory/fpemu"
+
+names=$*
+[ -n "$names" ] || names=$(tests_of | grep -E '^tests/(cli|unit|against_judges|fuzz)/' | without "$here/left_out.txt" valgrind)
+run_tests valgrind "$names" LOG_COMPILER="$build/libtool --silent --mode=execute valgrind $options" \
+    TESTS_ENVIRONMENT="FPEMU='$directory/fpemu' CK_FORK=no; export FPEMU CK_FORK;"
+mv check.out "$directory"
+cd "$directory"
+verdict valgrind '^==[0-9]+== '
+exit $status
