@@ -4,7 +4,7 @@
 #ifndef FPEMU_GPU_CALL_H
 #define FPEMU_GPU_CALL_H
 
-#include "array/environment.h"
+#include "format/environment.h"
 #include "launch.h"
 
 /* A status of the library as one of ours: the numbers are the same. */

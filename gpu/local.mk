@@ -48,7 +48,7 @@ LIBFPEMU_CUDA_EXPORTS = -Wl,--version-script=$(top_srcdir)/gpu/libfpemu_cuda.map
 else
 LIBFPEMU_CUDA_EXPORTS = -export-symbols-regex '^fpemu_cuda_'
 endif
-gpu_libfpemu_cuda_la_SOURCES = $(GPU_CALLS) lib/array/environment.c
+gpu_libfpemu_cuda_la_SOURCES = $(GPU_CALLS) lib/format/environment.c
 gpu_libfpemu_cuda_la_CPPFLAGS = $(GPU_CPPFLAGS)
 gpu_libfpemu_cuda_la_LIBADD = $(GPU_OBJECTS) lib/libfpemu.la $(CUDA_LIBS)
 gpu_libfpemu_cuda_la_DEPENDENCIES = $(GPU_OBJECTS) lib/libfpemu.la gpu/libfpemu_cuda.map
@@ -88,7 +88,7 @@ SIMULATED_TESTS = \
 check_PROGRAMS += $(SIMULATED_TESTS)
 TESTS += $(SIMULATED_TESTS)
 noinst_LTLIBRARIES += gpu/libsimulated.la
-gpu_libsimulated_la_SOURCES = $(GPU_CALLS) gpu/simulate.c lib/array/environment.c tests/gpu/memory_host.c
+gpu_libsimulated_la_SOURCES = $(GPU_CALLS) gpu/simulate.c lib/format/environment.c tests/gpu/memory_host.c
 gpu_libsimulated_la_CPPFLAGS = $(GPU_CPPFLAGS)
 tests_gpu_quantize_simulated_SOURCES = tests/gpu/quantize.c
 tests_gpu_quantize_simulated_CPPFLAGS = $(GPU_CPPFLAGS)

@@ -89,7 +89,7 @@ lib_libfpemu_la_SOURCES = \
 	lib/gemm/operands.h \
 	lib/gemm/targets.h \
 	lib/gemm/tiles.h \
-	lib/array/environment.h \
+	lib/format/environment.h \
 	lib/array/threads.h \
 	lib/array/operand_scales.h \
 	lib/loops/stream.h \
@@ -134,7 +134,7 @@ lib_libfpemu_la_SOURCES = \
 	lib/gemm/operands.c \
 	lib/gemm/spec.c \
 	lib/gemm/tiles.c \
-	lib/array/environment.c \
+	lib/format/environment.c \
 	lib/array/pack.c \
 	lib/array/stats.c \
 	lib/loops/dispatch.c

@@ -165,6 +165,17 @@ tests_against_judges_spans_SOURCES = tests/against_judges/spans.c tests/against_
 tests_against_judges_spans_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_stochastic_LDADD = $(LONGHAND_LDADD)
 
+# ------------------------------------------------------------------------------------- whatever surrounds a call
+SURROUNDINGS_TESTS = \
+	tests/surroundings/environment
+SURROUNDINGS_LDADD = tests/judges/liblonghand.la lib/libfpemu.la
+SURROUNDINGS_CALLS = tests/surroundings/calls.c tests/surroundings/calls.h tests/against_judges/variants.h
+check_PROGRAMS += $(SURROUNDINGS_TESTS)
+TESTS += $(SURROUNDINGS_TESTS)
+EXTRA_DIST += tests/surroundings/README.md
+tests_surroundings_environment_SOURCES = tests/surroundings/environment.c $(SURROUNDINGS_CALLS)
+tests_surroundings_environment_LDADD = $(SURROUNDINGS_LDADD)
+
 # ------------------------------------------------------------------------------------- against numbers of any length
 JUDGE_TESTS = \
 	tests/against_judges/arith \

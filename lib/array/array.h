@@ -3,7 +3,7 @@
 #ifndef FPEMU_ARRAY_ARRAY_H
 #define FPEMU_ARRAY_ARRAY_H
 
-#include "environment.h"
+#include "format/environment.h"
 #include "fpemu.h"
 #include "loops/loops.h"
 #include "names.h"

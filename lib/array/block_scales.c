@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* block_scales.c - the scales of a tensor's blocks: found from its elements, as quantising and packing find them, or
  * read from its packed bytes. */
-#include <math.h>
-
 #include "blocks.h"
 #include "core/pack.h"
 #include "format/blocking.h"
@@ -33,7 +31,8 @@ static double scale_value(const decoder *d, uint64_t code)
     if (!d->exponent_bits)
         return core_value64(core_decode64(&d->coder, code));
     const int32_t sign = 1 << (d->exponent_bits - 1), c = (int32_t)(code & (uint64_t)(2 * sign - 1));
-    return ldexp(1, (c ^ sign) - sign);
+    const int exponent = (c ^ sign) - sign; /* ldexp would tell errno what overflows */
+    return exponent > 1023 ? core_value64(CORE_INF64) : exponent < -1074 ? 0 : core_value64(core_power64(exponent));
 }
 
 /* Where scales go: an array of one carrier's numbers. */

@@ -4,6 +4,7 @@
 #include "blocking.h"
 
 #include "core/plan.h"
+#include "environment.h"
 #include "scalar.h"
 
 #include <float.h>
@@ -108,6 +109,16 @@ static int is_binary32(const fpemu_format *scale)
            scale->specials == FPEMU_SPECIALS_IEEE;
 }
 
+/* Whether the largest scale times the largest element is past binary32. */
+static int passes_binary32(const fpemu_format *f, const fpemu_format *scale)
+{
+    fp_environment environment;
+    fpemu_environment_enter(&environment);
+    const int passes = scale->max * (f->max > -f->lowest ? f->max : -f->lowest) > (double)FLT_MAX;
+    fpemu_environment_leave(&environment);
+    return passes;
+}
+
 /* What each rule asks. `scale` is all zero for a power of two. */
 static int check_rule(const fpemu_format *f, const fpemu_format *scale, fpemu_problem *problem)
 {
@@ -128,7 +139,7 @@ static int check_rule(const fpemu_format *f, const fpemu_format *scale, fpemu_pr
             return refuse(problem, FPEMU_PARAMETER_BLOCK | FPEMU_PARAMETER_RULE, "a block N or RxC with nvfp4 rules");
         if (f->scale_power)
             return refuse(problem, scales, "a float as scale with nvfp4 rules");
-        if (scale->max * (f->max > -f->lowest ? f->max : -f->lowest) > (double)FLT_MAX)
+        if (passes_binary32(f, scale))
             return refuse(problem, scales, "a scale whose largest value, times the element's, is a binary32 number");
         break;
     case FPEMU_SCALING_RECIPROCAL:

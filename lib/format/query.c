@@ -4,6 +4,7 @@
 #include "blocking.h"
 #include "codebook.h"
 #include "decimal.h"
+#include "environment.h"
 #include "format.h"
 #include "scalar.h"
 
@@ -88,9 +89,13 @@ double fpemu_format_bits_per_element(const fpemu_format *format)
 {
     if (!fpemu_is_format(format))
         return 0;
+    fp_environment environment;
+    fpemu_environment_enter(&environment);
     const double tile = format->block == FPEMU_BLOCK_TILE ? format->block_rows : 1.0;
     const double block = tile * format->block_length; /* 0: as many elements as there come */
-    return format->bits + (block > 0 ? fpemu_scale_bits(format) / block : 0);
+    const double bits = format->bits + (block > 0 ? fpemu_scale_bits(format) / block : 0);
+    fpemu_environment_leave(&environment);
+    return bits;
 }
 
 size_t fpemu_format_code_size(const fpemu_format *format)
