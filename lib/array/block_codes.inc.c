@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* block_codes.inc.c - codes of many elements at a time, for packing; included by blocks.inc.c. Finite elements whose
+/* block_codes.inc.c - codes of many elements at a time, for packing; included by blocks.inc.c. Elements whose
  * blocks have ordinary scales: the others are left to block_flush, which knows everything. */
 
 /* Whether these forms serve a call: values come from neighbours in memory, and codes from loops. */
@@ -121,14 +121,9 @@ static uint64_t block_code_piece(const block_job *j, const block_part *p, uint64
         return 0;
     for (uint64_t at = 0, m; at < span.n; at += m) {
         const realw *const x = j->x + span.x + (int64_t)at;
-        uintw amax = 0;
         m = span.n - at < TILE ? span.n - at : TILE;
-        if (kind != CORE_SCALE_NONE) { /* which may be that of another tensor */
-            j->k->loopsw->runs_amax((size_t)m, 1, x, &amax);
-            if (amax >= CARRIER_INF)
-                return at;
+        if (kind != CORE_SCALE_NONE)
             j->k->loopsw->scale_t(&p->scale, j->block.sticky, (size_t)m, x, t);
-        }
         block_codes_of(j, span.first + at, (size_t)m, x, kind == CORE_SCALE_NONE ? x : t, codes);
         sink->codes(sink->context, p->block, position + at, (size_t)m, j->size, codes);
     }
