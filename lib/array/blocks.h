@@ -29,6 +29,10 @@ typedef struct block_sink {
     /* n codes of `size` bytes (fpemu_format_code_size) from place `position` of the block on; NULL: the scales are all
      * that is asked for, and no element is rounded */
     void (*codes)(void *context, uint64_t block, uint64_t position, size_t n, size_t size, const void *codes);
+    /* NULL, or scales of scale_size bytes and codes of `count` full blocks of `length` elements, which follow one
+     * another in bytes too */
+    void (*runs)(void *context, uint64_t block, size_t count, size_t length, size_t scale_size, const void *scales,
+                 size_t size, const void *codes);
 } block_sink;
 
 /* Everything that quantises or packs with scales: blocks [first, first + count) of the tensor; all of it, count =
@@ -75,7 +79,10 @@ typedef struct block_reader64 {
  * environment. */
 fpemu_status fpemu_reader_begin32(block_reader32 *r, const fpemu_format *f, const core_tensor *tensor);
 fpemu_status fpemu_reader_begin64(block_reader64 *r, const fpemu_format *f, const core_tensor *tensor);
-/* n values of a block from its scale's code (0 where there is none) and codes of r->size bytes. */
+/* n values of the element format from codes of r->size bytes. */
+void fpemu_reader_elements32(const block_reader32 *r, size_t n, const void *codes, float *y);
+void fpemu_reader_elements64(const block_reader64 *r, size_t n, const void *codes, double *y);
+/* The same times the scale of their block, from its code (0 where there is none). */
 void fpemu_reader_values32(const block_reader32 *r, uint64_t scale, size_t n, const void *codes, float *y);
 void fpemu_reader_values64(const block_reader64 *r, uint64_t scale, size_t n, const void *codes, double *y);
 

@@ -130,6 +130,9 @@ typedef struct block_job {
     uint8_t fused;        /* t, P and y in one loop */
     uint8_t fused_pieces; /* those of large blocks too */
     uint8_t fast[2];      /* in the fast form, where the scales allow it: multiplied, divided */
+    uint8_t codes;        /* codes of many elements at a time: block_codes.inc.c */
+    uint8_t at_once;      /* by `direct`, straight from the quotients */
+    core_direct direct;
     uint8_t scales_only;  /* no element is rounded */
     uint8_t gives;        /* values go to y */
 } block_job;
@@ -367,8 +370,7 @@ static void block_measure(const block_job *j, const fpemu_format *f, const fpemu
 {
     core_walk all;
     core_place place;
-    fpemu_format scalar = *f;
-    scalar.scaling = FPEMU_SCALING_NONE;
+    static const fpemu_format scalar; /* all that a walk asks of it is that it has no scales */
     memset(range, 0, sizeof *range);
     if (fpemu_walk_begin(&all, &scalar, shape, carrier_size(j->carrier), 0) || all.blocks == 0)
         return;
@@ -627,6 +629,7 @@ static void block_find_scale(const block_job *j, block_part *p, const core_extre
 }
 
 #include "block_runs.inc.c"
+#include "block_codes.inc.c"
 
 /* Elements begin <= position < end of a block with a known scale: at once, or by the tile. */
 static void block_add_elements(const block_job *j, block_tile *w, const block_part *p, uint64_t begin, uint64_t end,
@@ -634,7 +637,11 @@ static void block_add_elements(const block_job *j, block_tile *w, const block_pa
 {
     for (uint64_t at = begin, n; at < end; at += n) {
         const uint64_t left = end - at;
-        n = j->fused_pieces && left >= BLOCK_TILE ? block_fused_piece(j, p, at, end) : 0;
+        n = 0;
+        if (j->codes)
+            n = block_code_piece(j, p, at, end);
+        else if (j->fused_pieces && left >= BLOCK_TILE)
+            n = block_fused_piece(j, p, at, end);
         if (n)
             continue;
         n = left < BLOCK_TILE ? left : BLOCK_TILE;
@@ -655,7 +662,7 @@ static void block_run_blocks(const block_job *j, uint64_t begin, uint64_t end, g
         if (j->many && v >= again) {
             if (g)
                 block_flush(j, &w, g); /* the open sums are of the blocks in it */
-            const uint64_t done = block_run_many(j, v, end, g);
+            const uint64_t done = j->codes ? block_code_many(j, v, end) : block_run_many(j, v, end, g);
             again = done ? 0 : v + 16; /* where one block is left out, the next ones likely are */
             v += done;
             if (v == end)
@@ -871,12 +878,13 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
         if (call->sink)
             core_block_codes(&j.block, &scale);
         j.pow2 = core_pow2_block_make(&j.block, f, core_mode(call->rounding));
-        j.hold = j.block.scale_plan;
-        core_choose_fast(&j.hold, &scale);
-        j.hold_many = !j.block.bare && j.hold.rule != CORE_RULE_SHIFTER_GRID &&
-                      j.hold.rule != CORE_RULE_FULL_RANGE_GRID &&
-                      (f->scaling == FPEMU_SCALING_ABSMAX || f->scaling == FPEMU_SCALING_NVFP4 ||
-                       f->scaling == FPEMU_SCALING_NVFP4_AO);
+        j.hold_many = f->scaling == FPEMU_SCALING_ABSMAX || f->scaling == FPEMU_SCALING_NVFP4 ||
+                      f->scaling == FPEMU_SCALING_NVFP4_AO;
+        if (j.hold_many && !j.block.same) {
+            j.hold = j.block.scale_plan;
+            core_choose_fast(&j.hold, &scale);
+            j.hold_many = j.hold.rule != CORE_RULE_SHIFTER_GRID && j.hold.rule != CORE_RULE_FULL_RANGE_GRID;
+        }
         if (call->rounding->compat)
             j.compat = core_block_compat_make(f, call->rounding);
     }
@@ -898,7 +906,7 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
     block_element_search(&j.element, j.k, j.walk.total, !j.counted && !call->sink);
     j.fused = !j.block.sticky && block_is_fast(&j.element);
     j.fused_pieces = j.fused && !j.scalar && !call->rounding->compat && !call->sink && !call->stats && !call->compact;
-    j.fast[0] = j.fused && j.element.plan.mode == FPEMU_MODE_RNE;
+    j.fast[0] = j.fused && j.element.plan.mode == FPEMU_MODE_RNE && !call->sink;
     j.fast[1] = j.fast[0] && core_fast_quotients(f);
     j.many &= j.walk.inner == 1 || j.pow2.usable || j.fused;
 #if CARRIER_BITS == 32
@@ -910,6 +918,12 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
         core_coder_make(&j.coder, &element, &rounding);
     if (core_nan_policy(f, &rounding) == FPEMU_NAN_ERROR && !f->has_nan)
         j.nan_seen = &nan_seen;
+    j.codes = (uint8_t)block_can_code(&j);
+    if (j.codes) {
+        j.at_once = (uint8_t)core_direct_make(&j.direct, &j.element.plan, &j.coder);
+        j.many = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
+                 j.walk.inner == 1 && j.walk.x[3] == 1 && j.walk.tile_length <= TILE;
+    }
     if (core_needs_range(f)) {
         const int known = core_has_tensor(f) && call->tensor;
         if (!known && !whole) {
@@ -1024,18 +1038,30 @@ fpemu_status fpemu_reader_begin(block_reader *r, const fpemu_format *f, const co
     return FPEMU_OK;
 }
 
+void fpemu_reader_elements(const block_reader *r, size_t n, const void *codes, realw *y)
+{
+    const realw nan = core_value(CARRIER_INF | CARRIER_INF >> 1);
+    if (!r->values) {
+        fpemu_kernels()->loopsw->decode(&r->coder, n, codes, r->size, 0, y);
+    } else if (r->size == 1) {
+        for (size_t i = 0; i < n; i++) {
+            const uint8_t index = ((const uint8_t *)codes)[i];
+            y[i] = index < r->length ? (realw)r->values[index] : nan;
+        }
+    } else {
+        for (size_t i = 0; i < n; i++) {
+            const uint64_t index = load_code(codes, r->size, i);
+            y[i] = index < r->length ? (realw)r->values[index] : nan;
+        }
+    }
+}
+
 void fpemu_reader_values(const block_reader *r, uint64_t code, size_t n, const void *codes, realw *y)
 {
     const kernels *k = fpemu_kernels();
     const realw nan = core_value(CARRIER_INF | CARRIER_INF >> 1);
     core_scale s;
-    if (r->values)
-        for (size_t i = 0; i < n; i++) {
-            const uint64_t index = load_code(codes, r->size, i);
-            y[i] = index < r->length ? (realw)r->values[index] : nan;
-        }
-    else
-        k->loopsw->decode(&r->coder, n, codes, r->size, 0, y);
+    fpemu_reader_elements(r, n, codes, y);
     if (!r->scaled)
         return;
     core_scale_read(&r->block, code, &s);
@@ -1059,7 +1085,7 @@ fpemu_status fpemu_block_convert(int carrier, const fpemu_format *f, const fpemu
                                  void *out, int to_code, fpemu_stats *stats)
 {
     const fpemu_shape shape = {.outer = 1, .rows = 1, .length = n, .inner = 1};
-    const block_sink sink = {out, NULL, NULL, codes_to_array};
+    const block_sink sink = {out, NULL, NULL, codes_to_array, NULL};
     fpemu_status status = FPEMU_OK;
     if (to_code)
         status = fpemu_check_call(f, r, CARRIER_BITS);

@@ -9,6 +9,9 @@
 
 #include <limits.h>
 
+/* Codes that are unpacked at a time. Many: some loops of codes first fill tables. */
+#define UNPACK_BYTES 8192
+
 /* ---------------------------------------------------------------------------------------------------- shapes */
 
 /* With at most so many elements, 8 bytes and a scale each, no product of bytes below passes 2^64. Bits can: a tensor of
@@ -150,8 +153,54 @@ fpemu_status fpemu_packed_extent(const fpemu_format *format, const fpemu_shape *
 
 /* ----------------------------------------------------------------------------------------- codes and bytes */
 
+/* Two codes of 4 bits a byte, and of 8 bits as they are: what compilers make vectors of. */
+static int pack_quickly(size_t size, int bits, size_t n, const unsigned char *restrict codes,
+                        unsigned char *restrict bytes)
+{
+    if (size != 1 || (bits != 8 && (bits != 4 || !CORE_LITTLE_ENDIAN)))
+        return 0;
+    if (bits == 8) {
+        memcpy(bytes, codes, n);
+        return 1;
+    }
+#ifdef _OPENMP
+#pragma omp simd
+#endif
+    for (size_t i = 0; i < n / 2; i++) {
+        uint16_t two;
+        memcpy(&two, codes + 2 * i, sizeof two);
+        bytes[i] = (unsigned char)(two | two >> 4);
+    }
+    if (n % 2)
+        bytes[n / 2] = codes[n - 1];
+    return 1;
+}
+
+static int unpack_quickly(size_t size, int bits, size_t n, const unsigned char *restrict bytes,
+                          unsigned char *restrict codes)
+{
+    if (size != 1 || (bits != 8 && (bits != 4 || !CORE_LITTLE_ENDIAN)))
+        return 0;
+    if (bits == 8) {
+        memcpy(codes, bytes, n);
+        return 1;
+    }
+#ifdef _OPENMP
+#pragma omp simd
+#endif
+    for (size_t i = 0; i < n / 2; i++) {
+        const uint16_t two = (uint16_t)((bytes[i] | bytes[i] << 4) & 0x0f0f);
+        memcpy(codes + 2 * i, &two, sizeof two);
+    }
+    if (n % 2)
+        codes[n - 1] = bytes[n / 2] & 15;
+    return 1;
+}
+
 static void pack_codes(size_t size, int bits, size_t n, const void *codes, unsigned char *bytes)
 {
+    if (pack_quickly(size, bits, n, codes, bytes))
+        return;
     switch (size) {
     case 1: core_pack_codes(1, bits, n, codes, bytes); break;
     case 2: core_pack_codes(2, bits, n, codes, bytes); break;
@@ -162,6 +211,8 @@ static void pack_codes(size_t size, int bits, size_t n, const void *codes, unsig
 
 static void unpack_codes(size_t size, int bits, size_t n, const unsigned char *bytes, void *codes)
 {
+    if (unpack_quickly(size, bits, n, bytes, codes))
+        return;
     switch (size) {
     case 1: core_unpack_codes(1, bits, n, bytes, codes); break;
     case 2: core_unpack_codes(2, bits, n, bytes, codes); break;
@@ -203,6 +254,26 @@ static void store_elements(void *context, uint64_t block, uint64_t position, siz
     const packer *p = context;
     const uint64_t bits = p->packing->layout.element_bits;
     pack_codes(size, (int)bits, n, codes, p->bytes + offset_of(p->packing, block) + position / 8 * bits);
+}
+
+static void store_runs(void *context, uint64_t block, size_t count, size_t length, size_t scale_size,
+                       const void *scales, size_t size, const void *codes)
+{
+    const packer *p = context;
+    const fpemu_layout *l = &p->packing->layout;
+    unsigned char *const bytes = p->bytes + offset_of(p->packing, block);
+    unsigned char *const to = p->bytes + l->scales_offset + block * l->scale_bytes;
+    const int bits = (int)l->element_bits;
+    if (scale_size == 1)
+        memcpy(to, scales, count);
+    for (size_t b = 0; b < count && scale_size > 1; b++)
+        core_store_bytes(to + b * scale_size, scale_size, load_code(scales, scale_size, b));
+    if (length * l->element_bits % 8 == 0) {
+        pack_codes(size, bits, count * length, codes, bytes);
+        return;
+    }
+    for (size_t b = 0; b < count; b++)
+        pack_codes(size, bits, length, (const char *)codes + b * length * size, bytes + b * l->block_bytes);
 }
 
 /* ------------------------------------------------------------------------------------------------- calls */

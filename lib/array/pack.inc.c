@@ -34,7 +34,7 @@ static fpemu_status pack_tensor(int carrier, const fpemu_format *f, const fpemu_
         return FPEMU_ERROR_OVERLAP;
 
     packer to = {&p, bytes};
-    const block_sink sink = {&to, store_tensor, store_scale, store_elements};
+    const block_sink sink = {&to, store_tensor, store_scale, store_elements, store_runs};
     core_tensor tensor;
     if (compact && l->tensor_bytes)
         tensor = load_tensor(bytes);
@@ -50,6 +50,16 @@ static fpemu_status pack_tensor(int carrier, const fpemu_format *f, const fpemu_
                              .stats = stats,
                              .carrier = carrier};
     return fpemu_block_run(&call, x, NULL);
+}
+
+/* Values of the element format from the bytes of n elements; codes: room for them. */
+static void unpack_values_of(const block_reader *r, int bits, size_t n, const unsigned char *bytes, void *codes,
+                             realw *y)
+{
+    const int as_they_are = bits == 8 && r->size == 1;
+    if (!as_they_are)
+        unpack_codes(r->size, bits, n, bytes, codes);
+    fpemu_reader_elements(r, n, as_they_are ? (const void *)bytes : codes, y);
 }
 
 /* Values to places `at`, at + step, ... of y; n at most TILE. */
@@ -69,38 +79,128 @@ static void unpack_values(int carrier, int64_t at, int64_t step, size_t n, const
         ((realw *)y)[at + (int64_t)k * step] = values[k];
 }
 
-/* Pieces [begin, end) of blocks, `pieces` a block, each of at most TILE elements. compact: y holds the elements of the
- * blocks from the first on, one after the other. */
+/* The scales of `count` blocks and what all of them are times, from their bytes; 0 where one of them is no ordinary
+ * number, or would take a value past an end of the carrier. */
+static int unpack_scales(const block_reader *r, size_t count, const unsigned char *bytes, size_t size, realw *s,
+                         realw *second)
+{
+    const core_block *b = &r->block;
+    const int ends = CARRIER_BIAS - 1;
+    uintw most = 0;
+    *second = 1;
+    if (b->rule == FPEMU_SCALING_S2FP8 || (size > 1 && !CORE_LITTLE_ENDIAN))
+        return 0;
+    if (b->bare) {
+        int fits = b->near;
+        for (size_t i = 0; i < count; i++) {
+            core_scale one;
+            core_scale_read(b, core_load_bytes(bytes + i * size, size), &one);
+            const int c = one.exponent;
+            fits &= c >= -ends && c <= ends && c + b->emax < ends;
+            s[i] = fits ? core_value(core_power(c)) : 1;
+        }
+        return fits;
+    }
+    if (b->rule == FPEMU_SCALING_NVFP4 || b->rule == FPEMU_SCALING_NVFP4_AO)
+        *second = (realw)b->tensor.b;
+    fpemu_kernels()->loopsw->decode(&b->scale_coder, count, bytes, size, 0, s);
+    for (size_t i = 0; i < count; i++) {
+        const uintw a = core_bits(s[i]) & ~CARRIER_SIGN;
+        most = a > most ? a : most;
+    }
+    return most < CARRIER_INF;
+}
+
+/* Full blocks from number b on, before `end`, that are neighbours in bytes and in y: how many, at most a tile. */
+static uint64_t unpack_runs(const packing *p, const block_reader *r, uint64_t b, uint64_t end,
+                            const unsigned char *bytes, realw *y)
+{
+    const core_walk *w = &p->walk;
+    const fpemu_layout *l = &p->layout;
+    const uint64_t length = w->tile_length, full = w->length / length, along = b % w->across;
+    uint64_t codes[UNPACK_BYTES / sizeof(uint64_t)];
+    realw s[TILE], second;
+    core_place place;
+    if (!r->scaled || w->inner != 1 || (w->block != FPEMU_BLOCK_RUN && w->block != FPEMU_BLOCK_ROW) || w->y[3] != 1 ||
+        length > UNPACK_BYTES / r->size || length * l->element_bits % 8 || along >= full)
+        return 0;
+    const size_t count = (size_t)core_smaller(core_smaller(full - along, end - b), core_smaller(UNPACK_BYTES / r->size / length, TILE));
+    const size_t n = count * (size_t)length;
+    if (!unpack_scales(r, count, bytes + l->scales_offset + b * l->scale_bytes, (size_t)l->scale_bytes, s, &second))
+        return 0;
+    fpemu_walk_block(w, b, &place);
+    unpack_values_of(r, (int)l->element_bits, n, bytes + offset_of(p, b), codes, y + place.y);
+    fpemu_kernels()->loopsw->runs_y((size_t)length, count, s, second, y + place.y, y + place.y);
+    return count;
+}
+
+/* n values of a block with this scale to places from `to` on, one after the other. */
+static void unpack_compact(const block_reader *r, int carrier, uint64_t scale, size_t n, const void *codes, int64_t to,
+                           void *y)
+{
+    realw values[TILE];
+    for (size_t at = 0, m; at < n; at += m) {
+        m = n - at < TILE ? n - at : TILE;
+        fpemu_reader_values(r, scale, m, (const char *)codes + at * r->size, values);
+        unpack_values(carrier, to + (int64_t)at, 1, m, values, y);
+    }
+}
+
+/* n values of a block with this scale, and the codes, to places of y that may lie apart. */
+static void unpack_apart(const packing *p, const block_reader *r, int carrier, const core_place *place,
+                         uint64_t position, uint64_t scale, size_t n, const void *codes, void *y)
+{
+    realw values[TILE];
+    for (size_t at = 0, m; at < n; at += m) {
+        m = n - at < TILE ? n - at : TILE;
+        fpemu_reader_values(r, scale, m, (const char *)codes + at * r->size, values);
+        for (size_t done = 0; done < m;) {
+            const core_span s = fpemu_walk_span(&p->walk, place, position + at + done, m - done);
+            unpack_values(carrier, s.y, s.y_step, (size_t)s.n, values + done, y);
+            done += (size_t)s.n;
+        }
+    }
+}
+
+/* Pieces [begin, end) of blocks, `pieces` a block, each of at most `most` elements. compact: y holds the elements of
+ * the blocks from the first on, one after the other. */
 static void unpack_pieces(const packing *p, const block_reader *r, int carrier, uint64_t first, uint64_t pieces,
-                          uint64_t begin, uint64_t end, int compact, const unsigned char *bytes, void *y)
+                          size_t most, uint64_t begin, uint64_t end, int compact, const unsigned char *bytes, void *y)
 {
     const int direct = carrier == CARRIER_BITS;
-    uint64_t codes[TILE]; /* of any size */
-    realw values[TILE];
+    uint64_t codes[UNPACK_BYTES / sizeof(uint64_t)], again = begin;
     const fpemu_layout *l = &p->layout;
     const uint64_t before = compact ? bytes_before(p, first, 8) : 0;
     for (uint64_t i = begin; i < end; i++) {
-        const uint64_t b = first + i / pieces, position = i % pieces * TILE;
+        const uint64_t b = first + i / pieces, position = i % pieces * most;
         core_place place;
+        if (direct && !compact && pieces == 1 && i >= again) {
+            const uint64_t done = unpack_runs(p, r, b, first + end, bytes, (realw *)y);
+            again = done ? 0 : i + 16; /* where one block is left out, the next ones likely are */
+            if (done) {
+                i += done - 1;
+                continue;
+            }
+        }
         fpemu_walk_block(&p->walk, b, &place);
         if (position >= place.elements)
             continue; /* a short block */
-        const size_t n = place.elements - position < TILE ? (size_t)(place.elements - position) : TILE;
+        const size_t n = (size_t)core_smaller(place.elements - position, most);
         const uint64_t scale = core_load_bytes(bytes + l->scales_offset + b * l->scale_bytes, (size_t)l->scale_bytes);
-        unpack_codes(r->size, (int)l->element_bits, n, bytes + offset_of(p, b) + position / 8 * l->element_bits, codes);
+        const int as_they_are = l->element_bits == 8 && r->size == 1;
+        const unsigned char *const from = bytes + offset_of(p, b) + position / 8 * l->element_bits;
+        const void *const read = as_they_are ? (const void *)from : codes;
+        if (!as_they_are)
+            unpack_codes(r->size, (int)l->element_bits, n, from, codes);
         core_span s = {n, 0, 1, 0, 1, (int64_t)(bytes_before(p, b, 8) - before + position), 1};
         if (!compact)
             s = fpemu_walk_span(&p->walk, &place, position, n);
-        if (direct && s.n == n && s.y_step == 1) {
-            fpemu_reader_values(r, scale, n, codes, (realw *)y + s.y);
-            continue;
-        }
-        fpemu_reader_values(r, scale, n, codes, values);
-        for (size_t done = 0; done < n; done += (size_t)s.n) {
-            if (!compact)
-                s = fpemu_walk_span(&p->walk, &place, position + done, n - done);
-            unpack_values(carrier, s.y, s.y_step, (size_t)s.n, values + done, y);
-        }
+        if (direct && s.n == n && s.y_step == 1)
+            fpemu_reader_values(r, scale, n, read, (realw *)y + s.y);
+        else if (!compact)
+            unpack_apart(p, r, carrier, &place, position, scale, n, read, y);
+        else
+            unpack_compact(r, carrier, scale, n, read, s.y, y);
     }
 }
 
@@ -140,19 +240,29 @@ static fpemu_status unpack_tensor(int carrier, const fpemu_format *f, const fpem
     fp_environment environment;
     fpemu_environment_enter(&environment);
     status = fpemu_reader_begin(&reader, f, l->tensor_bytes ? &tensor : NULL);
-    const uint64_t pieces = (l->block_elements - 1) / TILE + 1, total = pieces * count;
-    const int parts = status ? 1 : thread_count((size_t)elements);
+    if (status) {
+        fpemu_environment_leave(&environment);
+        return status;
+    }
+    const size_t most = UNPACK_BYTES / reader.size;
+    const uint64_t pieces = (l->block_elements - 1) / most + 1, total = pieces * count;
+    const int parts = thread_count((size_t)elements);
+    if (parts == 1) { /* apart: entering a parallel region costs more than many a call */
+        unpack_pieces(&p, &reader, carrier, first, pieces, most, 0, total, compact, bytes, y);
+        fpemu_environment_leave(&environment);
+        return FPEMU_OK;
+    }
 #ifdef _OPENMP
-#pragma omp parallel for num_threads(parts) schedule(static, 1) if (parts > 1)
+#pragma omp parallel for num_threads(parts) schedule(static, 1)
 #endif
-    for (int k = 0; k < (status ? 0 : parts); k++) {
+    for (int k = 0; k < parts; k++) {
         const uint64_t part = total / (uint64_t)parts, begin = part * (uint64_t)k;
         fp_environment own; /* a worker thread has its own */
         fpemu_environment_enter(&own);
-        unpack_pieces(&p, &reader, carrier, first, pieces, begin, k == parts - 1 ? total : begin + part, compact, bytes,
-                      y);
+        unpack_pieces(&p, &reader, carrier, first, pieces, most, begin, k == parts - 1 ? total : begin + part, compact,
+                      bytes, y);
         fpemu_environment_leave(&own);
     }
     fpemu_environment_leave(&environment);
-    return status;
+    return FPEMU_OK;
 }

@@ -99,8 +99,14 @@ double fpemu_stats_sqnr(const fpemu_stats *stats)
 
 void fpemu_gather_begin(gathering *g, uint32_t want, int carrier)
 {
-    memset(&g->stats, 0, sizeof g->stats);
-    memset(g->lanes, 0, sizeof g->lanes);
+    const size_t sums = offsetof(fpemu_stats, sum_error);
+    const size_t after = offsetof(fpemu_stats, sum_square) + sizeof g->stats.sum_square;
+    memset(&g->stats, 0, sums);
+    memset((char *)&g->stats + after, 0, sizeof g->stats - after);
+    if (want & FPEMU_STATS_SUMS) { /* most of it, which calls on few elements feel */
+        memset((char *)&g->stats + sums, 0, after - sums);
+        memset(g->lanes, 0, sizeof g->lanes);
+    }
     g->stats.request.want = want;
     if (want & FPEMU_STATS_HISTOGRAM)
         memset(g->bins, 0, (carrier == 32 ? EXPONENTS_F32 : EXPONENTS_F64) * sizeof g->bins[0]);
@@ -202,8 +208,8 @@ void fpemu_gather_tile(gathering *g, int carrier, uint64_t i, size_t n, const vo
         add_exponents(g->bins, carrier, n, x);
 }
 
-/* Adds every counter, extremum and sum. */
-static void join(fpemu_stats *to, const fpemu_stats *from)
+/* Adds every counter and extremum; with_sums: every sum. */
+static void join(fpemu_stats *to, const fpemu_stats *from, int with_sums)
 {
     to->count += from->count;
     to->nan += from->nan;
@@ -219,13 +225,15 @@ static void join(fpemu_stats *to, const fpemu_stats *from)
     to->min_abs = smaller(to->min_abs, from->min_abs);
     to->max_abs = larger(to->max_abs, from->max_abs);
     to->max_error = larger(to->max_error, from->max_error);
-    join_exact(&to->sum_error, &from->sum_error);
-    join_exact(&to->sum_error2, &from->sum_error2);
-    join_exact(&to->sum_square, &from->sum_square);
     to->blocks += from->blocks;
     to->zero_blocks += from->zero_blocks;
     to->nan_blocks += from->nan_blocks;
     to->saturated_scales += from->saturated_scales;
+    if (with_sums) {
+        join_exact(&to->sum_error, &from->sum_error);
+        join_exact(&to->sum_error2, &from->sum_error2);
+        join_exact(&to->sum_square, &from->sum_square);
+    }
 }
 
 void fpemu_gather_close(gathering *g)
@@ -237,7 +245,7 @@ void fpemu_gather_close(gathering *g)
 void fpemu_gather_end(gathering *g, int carrier, fpemu_stats *to)
 {
     fpemu_gather_close(g);
-    join(to, &g->stats);
+    join(to, &g->stats, (g->stats.request.want & FPEMU_STATS_SUMS) != 0);
     if (!(g->stats.request.want & FPEMU_STATS_HISTOGRAM))
         return;
     const fpemu_stats_request *const r = &to->request;
@@ -277,7 +285,7 @@ fpemu_status fpemu_stats_merge(fpemu_stats *to, const fpemu_stats *from)
         return FPEMU_ERROR_STATS;
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    join(to, from);
+    join(to, from, 1);
     fpemu_environment_leave(&environment);
     if (p->want & FPEMU_STATS_HISTOGRAM)
         for (uint32_t i = 0; i < p->histogram_length; i++)

@@ -60,6 +60,8 @@ FPEMU_FN uint32_t core_narrow(double x)
     const int field = (int)(a >> 52) - 1023 + 127;
     if (a == 0)
         return sign;
+    if (field >= 1 && field <= 254 && (a & ((UINT64_C(1) << 29) - 1)) == 0) /* as it is, like most of a format */
+        return sign | ((uint32_t)(a >> 29) - (UINT32_C(896) << 23));
     uint64_t sig = (a & ((UINT64_C(1) << 52) - 1)) | (a >> 52 ? UINT64_C(1) << 52 : 0);
     int drop = field < 1 ? 29 + 1 - field : 29;
     drop = drop > 60 ? 60 : drop;

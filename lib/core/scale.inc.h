@@ -3,7 +3,7 @@
 
 /* What the rule needs of the format. */
 typedef struct core_block {
-    core_plan scale_plan;                     /* of a float scale */
+    core_plan scale_plan;                     /* of a float scale, where core_scale_hold rounds */
     core_coder scale_coder;                   /* where codes are made or read: core_block_codes */
     realw max, inverse;                       /* M of the element, [1/M] */
     realw scale_min, scale_max, scale_normal; /* float scales: smallest, largest, smallest normal value */
@@ -70,17 +70,19 @@ FPEMU_FN void core_block_make(core_block *b, const fpemu_format *f, const fpemu_
         b->first = -1 - b->last;
         b->code_mask = (UINT32_C(1) << f->scale_exponent_bits) - 1;
     } else if (b->rule != FPEMU_SCALING_S2FP8) {
-        core_plan64 unused;
-        fpemu_rounding nearest;
-        memset(&nearest, 0, sizeof nearest);
-        nearest.overflow = FPEMU_OVERFLOW_SATURATE;
-        core_plan_make(&b->scale_plan, &unused, scale, &nearest, 0);
         b->scale_min = core_value(core_from_double(scale->min_positive));
         b->scale_max = core_value(core_from_double(scale->max));
         b->scale_normal = core_value(core_from_double(scale->min_normal));
         b->nan = scale->has_nan && !own;
         b->no_zero = !scale->has_zero;
         b->same = CARRIER_BITS == 32 && scale->mantissa_bits == 23 && scale->emin <= -126 && scale->emax >= 127;
+        if (!b->powers && !own && !b->same) { /* only then is there a number to round to it */
+            core_plan64 unused;
+            fpemu_rounding nearest;
+            memset(&nearest, 0, sizeof nearest);
+            nearest.overflow = FPEMU_OVERFLOW_SATURATE;
+            core_plan_make(&b->scale_plan, &unused, scale, &nearest, 0);
+        }
         b->last = core_exponent(core_bits(b->scale_max));
         const uintw least = core_bits(b->scale_min);
         b->first = core_exponent(least);

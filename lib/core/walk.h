@@ -93,6 +93,27 @@ FPEMU_FN int core_walk_apart(const uint64_t extent[4], const int64_t stride[4])
     return placed == wanted; /* every axis found its place */
 }
 
+/* Whether it is an array whose elements are neighbours, cut into runs or not at all. */
+FPEMU_FN int core_walk_is_array(const core_walk *w, const fpemu_shape *shape)
+{
+    return w->length == w->total && w->block != FPEMU_BLOCK_TILE && w->block != FPEMU_BLOCK_CHANNEL &&
+           core_walk_all_zero(shape->x_stride) && core_walk_all_zero(shape->y_stride);
+}
+
+/* Fills in what follows for one, as the long way would: calls on few elements feel it. */
+FPEMU_FN void core_walk_array(core_walk *w)
+{
+    const int runs = w->block == FPEMU_BLOCK_RUN || w->block == FPEMU_BLOCK_ROW;
+    w->x_axis[0] = w->x_axis[1] = w->y_axis[0] = w->y_axis[1] = (int64_t)w->length;
+    w->x_axis[2] = w->x_axis[3] = w->y_axis[2] = w->y_axis[3] = 1;
+    w->n[0] = w->n[1] = w->n[2] = w->down = 1;
+    w->n[3] = runs ? w->tile_length : w->length;
+    w->step[3] = 1;
+    w->x[3] = w->y[3] = 1;
+    w->across = w->tile_length == w->length ? 1 : (w->length - 1) / w->tile_length + 1;
+    w->blocks = runs ? w->across : 1;
+}
+
 /* Checks the shape; size: bytes of an element; lines: scalar formats have a line as block, not all of the tensor. */
 FPEMU_FN fpemu_status core_walk_begin(core_walk *w, const fpemu_format *f, const fpemu_shape *shape, size_t size,
                                       int lines)
@@ -115,6 +136,12 @@ FPEMU_FN fpemu_status core_walk_begin(core_walk *w, const fpemu_format *f, const
             return FPEMU_ERROR_ARGUMENT;
     if (w->total > PTRDIFF_MAX / size)
         return FPEMU_ERROR_ARGUMENT;
+    w->tile_rows = f->block == FPEMU_BLOCK_TILE && f->block_rows < w->rows ? f->block_rows : w->rows;
+    w->tile_length = f->block_length && f->block_length < w->length ? f->block_length : w->length;
+    if (core_walk_is_array(w, shape)) {
+        core_walk_array(w);
+        return FPEMU_OK;
+    }
     const uint64_t index[4] = {w->rows * w->length * w->inner, w->length * w->inner, w->inner, 1};
     if (!core_walk_strides(extent, index, shape->x_stride, size, w->x_axis) ||
         !core_walk_strides(extent, index, shape->y_stride, size, w->y_axis) ||
@@ -125,8 +152,6 @@ FPEMU_FN fpemu_status core_walk_begin(core_walk *w, const fpemu_format *f, const
     static const uint8_t axes[][4] = {{4, 4, 4, 2}, {4, 4, 4, 2}, {4, 4, 1, 2},
                                       {4, 0, 1, 3}, {0, 1, 3, 2}, {0, 1, 2, 3}};
     const uint8_t *axis = axes[w->block == CORE_WALK_INDEX ? 5 : w->block];
-    w->tile_rows = f->block == FPEMU_BLOCK_TILE && f->block_rows < w->rows ? f->block_rows : w->rows;
-    w->tile_length = f->block_length && f->block_length < w->length ? f->block_length : w->length;
     for (int k = 0; k < 4; k++) {
         const int a = axis[k];
         w->n[k] = a == 4 ? 1 : extent[a];

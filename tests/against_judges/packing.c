@@ -272,6 +272,58 @@ static void piecewise(void)
     case_free(&c);
 }
 
+/* Lines long enough for the loops that take many blocks at a time, and for more than one of their tiles. */
+static void long_lines(void)
+{
+    static const char *const specs[] = {"e4m3fn",
+                                        "e2m1",
+                                        "e3m2",
+                                        "int4",
+                                        "bf16",
+                                        "posit(8,1)",
+                                        "fixed(12,4)",
+                                        "nf4",
+                                        "mxfp8",
+                                        "mxfp6_e2m3",
+                                        "mxfp4",
+                                        "mxint8",
+                                        "bm(4,3)",
+                                        "nvfp4",
+                                        "group(int8,128)",
+                                        "group(e4m3fn,30)",
+                                        "scaled(e4m3fn)",
+                                        "bfp(3,block=7)",
+                                        "bfp(7,block=32)",
+                                        "scaled(e4m3fn,block=row)",
+                                        "mx(e4m3fn,block=1500)"};
+    static const uint64_t lengths[] = {9000, 1100, 4096};
+    block_case c;
+    memset(&c, 0, sizeof c);
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
+        for (uint64_t k = 0; k < 9; k++) {
+            if (!lh_check(fpemu_format_parse(specs[i], &c.f, NULL) == FPEMU_OK, "%s", specs[i]))
+                continue;
+            (void)snprintf(c.spec, sizeof c.spec, "%s", specs[i]);
+            c.carrier = k % 3 == 2 ? 64 : 32;
+            c.seed = 1000 * i + k + 1;
+            c.plain = 1;
+            c.shape = fpemu_shape_vector(lengths[k % 3]);
+            c.shape.rows = 1 + k / 3;
+            case_fill(&c);
+            if (k < 3) {
+                memset(&c.r, 0, sizeof c.r);       /* to nearest even, by the shortest way */
+                for (uint64_t e = 0; e < c.n; e++) /* numbers near 1, but for a few */
+                    if (e % 600)
+                        c.x[e] = c.carrier == 32 ? (c.x[e] & 0x807fffff) | (0x3f000000 + (c.x[e] >> 5 & 0x3800000))
+                                                 : (c.x[e] & UINT64_C(0x800fffffffffffff)) | UINT64_C(1022) << 52;
+            } else {
+                case_rounding(&c);
+            }
+            (void)case_packing(&c);
+        }
+    case_free(&c);
+}
+
 static void swizzle(void)
 {
     static const uint64_t sizes[][2] = {{1, 1},    {128, 4}, {128, 5},  {129, 4}, {31, 3},
@@ -311,6 +363,7 @@ int main(int argc, char **argv)
     contents();
     in_place();
     piecewise();
+    long_lines();
     swizzle();
     return lh_report("packing");
 }
