@@ -11,6 +11,7 @@
  *     P*s is exact, and the constants are had by adding c to an exponent;
  *   - no element passes 2^(emax + 1 + c), since s is at least amax / 2^(emax + 1): core_shifter_round needs no other
  *     end;
+ *   - amax * [1/M], which rule rceil looks at, is finite;
  *   - its remainders are exact, and times 2^32 / step they lose only what lies below the random bits.
  *
  * Other scales have a fast form to nearest even too, core_fast_stop and core_fast_even: elements that are finite, under

@@ -41,7 +41,9 @@ FPEMU_FN core_pow2_block core_pow2_block_make(const core_block *b, const fpemu_f
     /* those of floor(log2 amax), from which c + emax differs by one at most; amax and amax / M are normal */
     const int normal = 2 - CARRIER_BIAS + (b->emax > 0 ? b->emax : 0);
     int least = (b->first > low ? b->first : low) + b->emax + 1;
-    const int most = (b->last < high ? b->last : high) + b->emax - 1;
+    int most = (b->last < high ? b->last : high) + b->emax - 1;
+    if (b->rule == FPEMU_SCALING_RCEIL && most > CARRIER_BIAS + b->emax)
+        most = CARRIER_BIAS + b->emax; /* amax * [1/M] is finite */
     least = least < normal ? normal : least;
     if (least >= most)
         return q;

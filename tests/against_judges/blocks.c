@@ -473,7 +473,8 @@ static void every_content(void)
 static void every_binade(void)
 {
     static const char *const elements[] = {"e4m3fn", "e5m2",       "e2m1", "e3m2", "fp16", "fixed(8,6):symmetric",
-                                           "int4",   "fixed(18,9)"};
+                                           "int4",   "fixed(18,9)", "fp(4,4,133)", "fp(4,4,60)", "fp(4,4,-40)"};
+    static const size_t far = 8; /* from here on: values far from 1, under bare powers of two beyond the carrier's */
     static const char *const rules[] = {"floor", "ceil", "even", "rceil"};
     enum { LENGTH = 4, EACH = 5 };
     block_case c;
@@ -497,7 +498,8 @@ static void every_binade(void)
                 if (k == sizeof rules / sizeof *rules)
                     (void)snprintf(c.spec, sizeof c.spec, "hbfp(%zu,block=4,exponent=%u)", 3 + i, turn % 2 ? 8u : 12u);
                 else
-                    (void)snprintf(c.spec, sizeof c.spec, "mx(%s,block=4,rule=%s)", elements[i], rules[k]);
+                    (void)snprintf(c.spec, sizeof c.spec, "%s(%s,block=4,%srule=%s)", i < far ? "mx" : "block",
+                                   elements[i], i < far ? "" : "exponent=12,", rules[k]);
                 if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
                     continue;
                 const double top = c.f.max / exp2(floor(log2(c.f.max)));
