@@ -27,6 +27,7 @@ static const float signs[] = {-1, 1};
 static const float steps[] = {0, 1};
 static const float three[] = {-3, -0x1p-20f, 0x1p20f};
 static const float neighbours[] = {1, 0x1.000002p0f, 0x1.000004p0f, 0x1.000006p0f};
+static const float close[] = {0x1.000002p0f, 0x1.000004p0f, 2}; /* the first middle is rounded to the second value */
 static const float deep[] = {-0x1p-126f, -0x1p-149f, 0, 0x1p-149f, 0x1p-140f, 0x1p-100f};
 static const float far[] = {-0x1.fffffep127f, -0x1p100f, -0x1p-100f, 0, 0x1p-90f, 0x1p127f, 0x1.fffffep127f};
 static const float uneven[] = {-8, -7.5f, -7.25f, -1, -0.5f, 0.125f, 0.1875f, 2, 3, 100, 101, 102, 103, 104, 105, 106};
@@ -48,6 +49,7 @@ static const book books[] = {
     {"steps", 0, 0, 2, steps},
     {"three", 0, 0, 3, three},
     {"neighbours", 0, 0, 4, neighbours},
+    {"close", 0, 0, 3, close},
     {"deep", 0, 0, 6, deep},
     {"far", 0, 0, 7, far},
     {"uneven", 0, 0, 16, uneven},
