@@ -11,6 +11,9 @@
 # printed; exit status 1 if a defect survives, if its old text is not found exactly once, or if the tests fail on the
 # library as it is.
 #
+# Where a defect names an instruction set before its tests, the loops for that set are compiled with it, at -O2, and the
+# tests run them; everything else is sound. On a processor that lacks the set the defect is not tried, which is told.
+#
 # A test is a file of tests/against_judges (needs GMP and MPFR), tests/unit (Check), tests/gpu (the kernels run on this
 # processor) or tests/fptrain (what the trainer needs, oneDNN aside), the first that has its name, or DIRECTORY/NAME.
 set -u
@@ -45,7 +48,7 @@ line_of() {
 
 # The tests that a defect is for.
 tests_for() {
-    own=$(line_of "$1" tests)
+    own=$(line_of "$1" tests | grep -v '^x86-64-' || :)
     case $(line_of "$1" @) in
     tools/*) usual=$trainer_tests ;;
     *block* | *codebook* | *pack* | *logarithm* | *scale* | *walk* | *query*) usual=$block_tests ;;
@@ -62,6 +65,55 @@ tests_in_order() {
     *" ${before:-none} "*) printf '%s\n' "$before" $all | awk '!seen[$0]++' ;;
     *) printf '%s\n' $all ;;
     esac
+}
+
+# The instruction set whose loops defect $1 is in; nothing where it is in the plain ones.
+set_of() {
+    line_of "$1" tests | grep '^x86-64-' || :
+}
+
+# The files of instruction set $1, and how they are compiled.
+set_files() {
+    case $1 in
+    x86-64-v3) echo lib/loops/x86_64_v3.c ;;
+    x86-64-v4) echo lib/loops/x86_64_v4.c ;;
+    x86-64-v4-vbmi) echo lib/loops/x86_64_v4.c lib/loops/vbmi.c ;;
+    esac
+}
+set_flags() {
+    case $1:$2 in
+    x86-64-v3:*) echo -march=x86-64-v3 -mprefer-vector-width=256 ;;
+    *vbmi.c) echo -march=x86-64-v4 -mavx512vbmi -mprefer-vector-width=512 ;;
+    *x86_64_v4.c) echo -march=x86-64-v4 -mprefer-vector-width=512 ;;
+    esac
+}
+set_defines() {
+    case $1 in
+    x86-64-v3) echo -DFPEMU_HAVE_V3=1 ;;
+    x86-64-v4) echo -DFPEMU_HAVE_V4=1 ;;
+    x86-64-v4-vbmi) echo -DFPEMU_HAVE_V4=1 -DFPEMU_HAVE_VBMI=1 ;;
+    esac
+}
+
+# Whether this processor has instruction set $1.
+set_is_here() {
+    case $1 in
+    x86-64-v3) flag=avx2 ;;
+    x86-64-v4) flag=avx512bw ;;
+    *) flag=avx512vbmi ;;
+    esac
+    grep -qw "$flag" /proc/cpuinfo 2>/dev/null
+}
+
+# Compiles the loops of set $2 and the file that chooses among sets, or of those the files $3..., into directory $1.
+compile_set() {
+    into=$1 set=$2
+    shift 2
+    for c in ${*:-$(set_files "$set") lib/loops/dispatch.c}; do
+        mkdir -p "$into/lib/loops"
+        $cc $flags -O2 -ftree-vectorize -fopenmp-simd $(set_flags "$set" "$c") $(set_defines "$set") $includes \
+            -c "$c" -o "$into/$c.o" || return 1
+    done
 }
 
 # Where test $1 lies below tests/, without .c.
@@ -117,7 +169,8 @@ compile() {
     done
 }
 
-# Links test $1, at $2 below tests/: objects of obj/, or of ../base/obj where there are none.
+# Links test $1, at $2 below tests/, with the loops of set $3 if given: objects of obj/, or of ../base/obj (../base/$3)
+# where there are none.
 link() {
     case $2 in
     gpu/*) with='lib/ gpu/ tests/gpu/' libs= ;;
@@ -126,8 +179,12 @@ link() {
     *) with=lib/ libs='-lmpfr -lgmp' ;;
     esac
     objects=$(for w in $with; do grep "^$w" "$work/base/objects"; done | while read -r o; do
+        [ "$o" = lib/loops/dispatch.c.o ] && [ "${3:-}" ] && continue
         [ -e "obj/$o" ] && echo "obj/$o" || echo "$work/base/obj/$o"
     done)
+    [ -z "${3:-}" ] || for c in $(set_files "$3") lib/loops/dispatch.c; do
+        [ -e "obj/$c.o" ] && objects="$objects obj/$c.o" || objects="$objects $work/base/$3/$c.o"
+    done
     $cc -o "$1" "$work/base/tests/$2.o" $objects "$work/base/judges.a" $libs -lm
 }
 
@@ -135,7 +192,7 @@ link() {
 run_test() {
     stop=
     [ "$1" = arith ] && stop=--stop
-    top_srcdir=$top STOP_AT_FAILURE=1 timeout 600 "./$1" $stop >"$1.out" 2>&1
+    top_srcdir=$top STOP_AT_FAILURE=1 FPEMU_VARIANT=${2:-portable} timeout 600 "./$1" $stop >"$1.out" 2>&1
 }
 
 # One defect, in a directory of its own.
@@ -147,41 +204,54 @@ one() {
     dir=$work/$name
     mkdir "$dir" && cd "$dir" && cp -R "$work/base/include" "$work/base/lib" "$work/base/gpu" "$work/base/tools" \
         "$work/base/config.h" . && mkdir tests && cp -R "$work/base/tests/gpu" tests || exit 1
-    verdict=
-    if [ -z "$file" ] || ! replace "$file"; then
+    verdict= set=$(set_of "$name")
+    if [ "$set" ]; then
+        build="compile_set obj $set $(set_files "$set")"
+    else
+        build="compile obj $(awk -v file="$file" '$2 == file { print $1 }' "$work/base/depends" | tr '\n' ' ')"
+    fi
+    if [ "$set" ] && ! set_is_here "$set"; then
+        verdict="not tried: this processor lacks $set"
+    elif [ -z "$file" ] || ! replace "$file"; then
         verdict="NOT APPLIED: the old text is not there exactly once"
-    elif ! compile obj $(awk -v file="$file" '$2 == file { print $1 }' "$work/base/depends") 2>log; then
+    elif ! $build 2>log; then
         verdict="DOES NOT COMPILE: $(grep -m1 error log)"
     else
         for t in $(tests_in_order "$name"); do
             program=$(basename "$t")
-            if ! link "$program" "$(place_of "$t")" 2>log; then
+            if ! link "$program" "$(place_of "$t")" "$set" 2>log; then
                 verdict="DOES NOT LINK: $(grep -m1 -i error log)"
                 break
             fi
-            run_test "$program" || { verdict="caught by $t"; break; }
+            run_test "$program" "$set"
+            case $? in
+            0) ;;
+            124) verdict="NOT DECIDED: $t ran for ten minutes"; break ;;
+            *) verdict="caught by $t"; break ;;
+            esac
         done
     fi
     case $verdict in
-    caught*) ;;
+    caught* | 'not tried'*) ;;
     *) : >"$work/bad/$name" ;;
     esac
     printf '%-28s %s\n' "$name" "${verdict:-SURVIVED}"
     cd / && rm -rf "$dir"
 }
 
-# Test $1 on the library as it is.
+# Test $1 on the library as it is, by the loops of set $2 if given.
 sound() {
     program=$(basename "$1")
-    cd "$work/base" && link "$program" "$(place_of "$1")" || exit 255
-    run_test "$program" || { echo "$1 fails on the library as it is:"; cat "$program.out"; exit 255; }
+    cd "$work/base" && link "$program" "$(place_of "$1")" "${2:-}" || exit 255
+    run_test "$program" "${2:-}" || { echo "$1 fails on the library as it is:"; cat "$program.out"; exit 255; }
 }
 
 # What this script does for itself, several at a time; 255 ends them all.
 case ${1:-} in
 --one) one "$2"; exit 0 ;;
 --compile) compile obj "$2" || exit 255; exit 0 ;;
---sound) sound "$2"; exit 0 ;;
+--sound) sound "${2%%:*}" "${2#*:}"; exit 0 ;;
+--compile-set) compile_set "$2" "$2" || exit 255; exit 0 ;;
 esac
 
 twice=$(awk '$1 == "@" { print $2 }' "$list" | sort | uniq -d)
@@ -197,8 +267,12 @@ cp -R "$top/tests/gpu" "$work/base/tests"
 echo '#define HAVE_ONEDNN 0' >"$work/base/config.h"
 cd "$work/base" || exit 1
 names=${*:-$(awk '$1 == "@" { print $2 }' "$list")}
-needed=$(for name in $names; do printf '%s\n' $(tests_for "$name"); done | sort -u)
-places=$(for t in $needed; do place_of "$t" || exit 1; done) || exit 1
+needed=$(for name in $names; do # a test and, after a colon, the set
+    set=$(set_of "$name")
+    [ "$set" ] && ! set_is_here "$set" || for t in $(tests_for "$name"); do echo "$t:$set"; done
+done | sort -u)
+sets=$(printf '%s\n' $needed | sed 's/.*://' | grep . | sort -u)
+places=$(printf '%s\n' $needed | sed 's/:.*//' | sort -u | while read -r t; do place_of "$t" || exit 1; done) || exit 1
 
 # The sound library, the tests and the judges, which every defect uses.
 for place in $places; do
@@ -219,6 +293,7 @@ case " $places" in *[' ']fptrain/* | *'
 esac
 [ -e judges.a ] || ar rcs judges.a
 sources "$places" | xargs -P "$jobs" -n 1 "$here/run.sh" --compile || exit 1
+[ -z "$sets" ] || printf '%s\n' $sets | xargs -P "$jobs" -n 1 "$here/run.sh" --compile-set || exit 1
 (cd obj && find . -name '*.o' | sed 's|^\./||' | sort) >objects
 while read -r o; do
     sed 's/\\$//; s/^[^ ]*: //' "obj/$o.d" | tr -s ' ' '\n' | grep . | xargs realpath -m --relative-to=. |
