@@ -29,9 +29,9 @@ libraries=(jansson libzip zlib)
 readers=(container.c dtype.c foreign.c ggml.c gguf.c json_header.c layout.c members.c model.c reader.c safetensors.c
     shards.c stored.c)
 common_readers=(common/byte_order.c common/json.c common/npy.c common/npz.c common/safetensors.c common/shape.c
-    common/trouble.c)
+    common/shown.c common/trouble.c)
 trainer_libraries=(inih jansson liblzma libpng libzip zlib)
-trainer_readers=(common/atomic_file.c common/followed.c common/near.c common/shown.c common/temporary.c
+trainer_readers=(common/atomic_file.c common/followed.c common/near.c common/temporary.c
     common/utf8.c "${common_readers[@]}"
     fptrain/base/base.c fptrain/base/checkpoint.c fptrain/base/listing.c fptrain/base/number.c
     fptrain/base/source.c fptrain/data/array.c fptrain/data/arrays.c fptrain/data/cifar.c fptrain/data/dataset.c
