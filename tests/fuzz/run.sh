@@ -29,10 +29,10 @@ libraries=(jansson libzip zlib)
 readers=(container.c dtype.c foreign.c ggml.c gguf.c json_header.c layout.c members.c model.c reader.c safetensors.c
     shards.c stored.c)
 common_readers=(common/byte_order.c common/json.c common/npy.c common/npz.c common/safetensors.c common/shape.c
-    common/shown.c common/trouble.c)
+    common/shown.c common/trouble.c common/utf8.c)
 trainer_libraries=(inih jansson liblzma libpng libzip zlib)
 trainer_readers=(common/atomic_file.c common/followed.c common/near.c common/temporary.c
-    common/utf8.c "${common_readers[@]}"
+    "${common_readers[@]}"
     fptrain/base/base.c fptrain/base/checkpoint.c fptrain/base/listing.c fptrain/base/number.c
     fptrain/base/source.c fptrain/data/array.c fptrain/data/arrays.c fptrain/data/cifar.c fptrain/data/dataset.c
     fptrain/data/digits.c fptrain/data/idx.c fptrain/data/pictures.c fptrain/data/raster.c fptrain/data/shapes.c

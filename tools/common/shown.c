@@ -2,9 +2,12 @@
 /* shown.c - see shown.h */
 #include "common/shown.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "common/utf8.h"
 
 void shown_clean(char *line)
 {
@@ -12,6 +15,20 @@ void shown_clean(char *line)
         if (*c < 0x20 || *c > 0x7e) {
             *c = '?';
         }
+    }
+}
+
+void shown_controls(char *text)
+{
+    uint32_t code;
+    for (char *c = text; *c != '\0';) {
+        int length = utf8_decode((const unsigned char *)c, strlen(c), &code);
+        const bool is_text = length > 0 && code >= 0x20 && (code < 0x7f || code > 0x9f);
+        length += length == 0;
+        if (!is_text) {
+            memset(c, '?', (size_t)length);
+        }
+        c += length;
     }
 }
 
