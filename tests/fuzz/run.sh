@@ -41,7 +41,7 @@ trainer_readers=(common/atomic_file.c common/followed.c common/near.c common/tem
 for file in "$top"/tools/fptrain/models/*.c "$top"/tools/fptrain/ops/*.c; do
     trainer_readers+=("${file#"$top"/tools/}")
 done
-log_readers=(common/utf8.c fptrain/report/csv.c fptrain/report/events.c fptrain/report/log_lines.c
+log_readers=(common/utf8.c fptrain/base/csv_field.c fptrain/report/csv.c fptrain/report/events.c fptrain/report/log_lines.c
     fptrain/report/log_values.c fptrain/report/run_data.c fptrain/report/tensorboard.c)
 
 # The library below the readers, once for all kinds; its objects lie in the directory that is named.
