@@ -58,6 +58,7 @@ decay = 0.001
 weights = group(int8,256)
 gradients = group(int8,256)
 momenta = codebook(dynamic8,256)
+squares = codebook(udynamic8,256)
 [output]
 log_every = 1
 checkpoint_steps = 3
@@ -65,7 +66,7 @@ checkpoint_steps = 3
 v = e4m3fn
 dv = e5m2 sr
 END
-sed 's/^\[optimizer\]/&\nname = adam\nsquares = codebook(udynamic8,256)/; s/^lr = .*/lr = 0.001/' "$work/momentum.ini" >"$work/adam.ini"
+sed 's/^\[optimizer\]/&\nname = adam/; s/^lr = .*/lr = 0.001/' "$work/momentum.ini" >"$work/adam.ini"
 
 # 66 steps, 40 of them for warming up.
 cat >"$work/warm.ini" <<'END'

@@ -99,8 +99,8 @@ static bool optimizer_uses(const settings *s, trouble *why)
                  {"storing", .packed = true},
                  {"weights", .packed = true},
                  {"gradients", .packed = true},
-                 {"momenta", .packed = true, .momentum = true},
-                 {"squares", .packed = true, .squares = true}};
+                 {"momenta", .packed = true}, /* the groups of both count for what is worked on at a time */
+                 {"squares", .packed = true}};
     const char *name = s->optimizer.name;
     const bool squares = strncmp(name, "adam", 4) == 0, momentum = strcmp(name, "sgd") != 0;
     const bool packed = strcmp(s->optimizer.store, "packed") == 0;
