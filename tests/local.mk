@@ -301,6 +301,7 @@ CLI_TESTS = \
 	tests/cli/round.sh \
 	tests/cli/safetensors.sh \
 	tests/cli/sample.sh \
+	tests/cli/shown.sh \
 	tests/cli/usage.sh \
 	tests/cli/vectors.sh \
 	tests/cli/vectors_operations.sh

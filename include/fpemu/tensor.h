@@ -133,9 +133,9 @@ uint64_t fpemu_packed_size(const fpemu_format *format, const fpemu_shape *shape)
 fpemu_status fpemu_packed_extent(const fpemu_format *format, const fpemu_shape *shape, uint64_t block,
                                  fpemu_extent *extent);
 
-/* Values to packed bytes and back. `bytes` are fpemu_packed_size of them, at any alignment, and overlap nothing. unpack
- * gives the values that fpemu_quantize_tensor gives for the same x; but a NaN whose format has no code for it becomes
- * the value of the code that the NaN policy names. Bits between blocks are written 0 and not read. */
+/* Values to packed bytes and back: fpemu_packed_size of them, at any alignment, that overlap nothing. unpack gives what
+ * fpemu_quantize_tensor gives for the same x; a NaN without a code becomes the value of the code that the NaN policy
+ * names. Bits between blocks are written 0 and not read. Stats are as there; error sums of a scalar format by lines. */
 fpemu_status fpemu_pack_f32(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
                             const float *x, void *bytes, fpemu_stats *stats);
 fpemu_status fpemu_pack_f64(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,

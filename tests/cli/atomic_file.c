@@ -127,6 +127,7 @@ static void plain_files(void)
     insist(has("new", "two"), "early");
     atomic_file_drop(&f);
     insist(has("new", "two"), "after all");
+    nothing_left(__LINE__);
     link("new", "other");
     insist(put("new", "four") && has("new", "four") && has("other", "two"), "hard links");
     unlink("other");

@@ -49,27 +49,29 @@ fails() {
     fi
 }
 
+# refuses TEXT COMMAND ARGUMENT...: fptrain refuses with status 2, in one line that holds TEXT.
+refuses() {
+    wanted=$1
+    shift
+    "$FPTRAIN" "$@" >out 2>err
+    status=$?
+    if [ $status -ne 2 ] || [ -s out ] || [ "$(wc -l <err)" -ne 1 ] || ! grep -qF -e "$wanted" err; then
+        failed "$*: status $status, wanted '$wanted', got: $(cat out err)"
+    fi
+}
+
 # fails_data TEXT ARGUMENT...: fptrain data refuses in one line that holds TEXT.
 fails_data() {
     wanted=$1
     shift
-    "$FPTRAIN" data "$@" >out 2>err
-    status=$?
-    if [ $status -ne 2 ] || [ -s out ] || [ "$(wc -l <err)" -ne 1 ] || ! grep -qF -e "$wanted" err; then
-        failed "data $*: status $status, wanted '$wanted', got: $(cat out err)"
-    fi
+    refuses "$wanted" data "$@"
 }
 
 # fails_report TEXT ARGUMENT...: fptrain report refuses in one line that begins so.
 fails_report() {
     wanted=$1
     shift
-    "$FPTRAIN" report "$@" >out 2>err
-    status=$?
-    if [ $status -ne 2 ] || [ -s out ] || [ "$(wc -l <err)" -ne 1 ] ||
-        ! grep -qF -e "fptrain: report: $wanted" err; then
-        failed "report $*: status $status, wanted '$wanted', got: $(cat out err)"
-    fi
+    refuses "fptrain: report: $wanted" report "$@"
 }
 
 # holds ARGUMENT...: this test(1) is true.

@@ -6,17 +6,6 @@ example=$(cd "$(dirname "$0")/../.." && pwd)/examples/fptrain/spirals.py
 . "$(dirname "$0")/common.sh"
 python3 -c 'import numpy' >/dev/null 2>&1 || { echo 'skipped: no Python 3 with NumPy'; exit 77; }
 
-# refuses TEXT ARGUMENT...: status 2, one line
-refuses() {
-    wanted=$1
-    shift
-    "$FPTRAIN" "$@" >out 2>err
-    status=$?
-    if [ $status -ne 2 ] || [ -s out ] || [ "$(wc -l <err)" -ne 1 ] || ! grep -qF -e "$wanted" err; then
-        failed "$*: status $status, wanted '$wanted', got: $(cat out err)"
-    fi
-}
-
 cat >judge.py <<'END'
 import gzip, io, lzma, os, struct, subprocess
 import numpy as np
@@ -171,6 +160,18 @@ refuses 'features cannot be padded' data one.npz --set data.pad=8
 refuses 'features are no images' run --data one.npz --model mlp --set data.flip=yes
 refuses 'needs images' run --data one.npz --model lenet
 "$FPTRAIN" data whole.npz --set data.classes=50 | grep -q ', 50 classes,' || failed 'data.classes'
+
+# Through a link that leads to nothing yet, which stays; nothing of a file that could not be written.
+mkdir beyond
+ln -s beyond/out.npz link.npz
+"$FPTRAIN" data whole.npz --npz link.npz >out 2>&1 || failed "--npz through a link: $(cat out)"
+holds -L link.npz
+"$FPTRAIN" data whole.npz --npz plain.npz >out 2>&1 || failed "--npz: $(cat out)"
+same beyond/out.npz plain.npz
+refuses 'nowhere/x.npz: No such file' data whole.npz --npz nowhere/x.npz
+[ ! -c /dev/full ] || refuses 'No space left' data whole.npz --npz /dev/full
+[ ! -e /dev/stdout ] || { echo before >appended && "$FPTRAIN" data whole.npz --npz /dev/stdout >>appended 2>err &&
+    failed '--npz appends to a file'; }
 
 # The last layer has as many outputs as there are classes, on pictures of any size; what a run learnt it keeps to.
 "$FPTRAIN" run --data lenet.npz --model lenet --epochs 1 --out run >out 2>&1 ||

@@ -110,5 +110,12 @@ refused 'not a .npz file' 'open("in.npz", "wb").write(b"something else")'
 if [ -c /dev/full ]; then
     fails 1 'No space left' quantize e4m3fn deflated.npz -o /dev/full
 fi
+# To a pipe and behind something else no archive can be written: it is walked.
+echo before >appended
+"$FPEMU" quantize e4m3fn deflated.npz -o /dev/stdout >>appended 2>err && failed 'appended'
+grep -q 'has to be written to a place that can be walked' err || failed "an archive that is appended: $(cat err)"
+holds "$(cat appended)" = before
+"$FPEMU" quantize e4m3fn deflated.npz -o - 2>err | cat >out
+grep -q 'has to be written to a place that can be walked' err || failed "an archive into a pipe: $(cat err)"
 
 finish

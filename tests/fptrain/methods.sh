@@ -185,6 +185,13 @@ refused "no setting 'speed'" run other muppet.ini 1 --policy muppet:speed=1
 refused "sets the learning rate itself" run other muppet.ini 1 --set train.warmup_steps=4
 refused "sets the learning rate itself" run other muppet.ini 1 --set train.schedule_by=step
 refused "not both" run other warm.ini 1 --set train.warmup=1
+for setting in sgd:momentum=0.5 momentum:beta2=0.9 sgd:epsilon=1e-6 nesterov:beta2=0.99; do
+    refused "${setting%%:*} has no use for optimizer.$(echo ${setting#*:} | sed 's/=.*//')" run other warm.ini 1 \
+        --optimizer "${setting%%:*}" --set "optimizer.${setting#*:}" --set optimizer.clip=0
+done
+for setting in storing=nearest weights=bf16 gradients=bf16 momenta=bf16 squares=bf16; do
+    refused "optimizer.${setting%=*} is for optimizer.store = packed" run other warm.ini 1 --set "optimizer.$setting"
+done
 refused "its threshold" run other warm.ini 1 --set optimizer.clip=0
 refused "called 'conv1.*'" run other warm.ini 1 --set 'optimizer.no_decay=*.bias,conv1.*'
 refused exact:wrap run other muppet.ini 1 --set train.backend=exact:wrap

@@ -20,13 +20,13 @@ trainer=(idx cifar text utf8 array archive tokens picture settings checkpoint we
 
 flags=(-std=c11 -ffp-contract=off -Wno-unknown-pragmas -Wno-pass-failed
     -I"$top/include" -I"$top/lib" -I"$top/tools" -I"$top/tools/fpemu" -I"$top/tools/fptrain")
-common=(byte_order json npy npz safetensors shape trouble)
+common=(byte_order json npy npz safetensors shape shown trouble utf8)
 model_files=("${common[@]/#/common/}")
 for name in container dtype foreign ggml gguf json_header layout members model reader safetensors shards stored; do
     model_files+=("fpemu/files/$name")
 done
-trainer_files=("${common[@]/#/common/}" common/{atomic_file,followed,near,shown,temporary,utf8}
-    fptrain/base/{base,checkpoint,listing,number,source}
+trainer_files=("${common[@]/#/common/}" common/{atomic_file,followed,near,temporary}
+    fptrain/base/{base,checkpoint,csv_field,listing,number,source}
     fptrain/data/{array,arrays,cifar,dataset,digits,idx,pictures,raster,shapes,text,tokens}
     fptrain/run/{settings,settings_file,shelf} fptrain/engine/{graph,op}
     fptrain/report/{csv,events,log_lines,log_values,run_data,tensorboard})

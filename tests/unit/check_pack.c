@@ -698,6 +698,31 @@ START_TEST(delayed)
 }
 END_TEST
 
+/* Of a scalar format: the sums are those of its lines, the counters and extrema those of the whole. */
+START_TEST(sums_by_line)
+{
+    enum { LINES = 3, LENGTH = 5000, N = LINES * LENGTH };
+    static float x[N], y[N];
+    static unsigned char bytes[N];
+    static fpemu_stats packed, lines, whole;
+    const fpemu_format f = parse("e4m3fn:saturate");
+    const fpemu_rounding r = fpemu_rounding_nearest();
+    fpemu_shape shape = fpemu_shape_vector(LENGTH);
+    shape.outer = LINES;
+    for (int i = 0; i < N; i++)
+        x[i] = (float)below(1u << 20) / 8191 - 50;
+    packed.request.want = lines.request.want = whole.request.want = FPEMU_STATS_SUMS;
+    ck_assert_int_eq(fpemu_pack_f32(&f, &r, &shape, x, bytes, &packed), FPEMU_OK);
+    ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, &r, &shape, x, y, &whole), FPEMU_OK);
+    for (int k = 0; k < LINES; k++)
+        ck_assert_int_eq(fpemu_quantize_f32(&f, &r, LENGTH, x + k * LENGTH, y + k * LENGTH, &lines), FPEMU_OK);
+    ck_assert(memcmp(&packed, &lines, sizeof packed) == 0);
+    ck_assert(packed.count == whole.count && packed.inexact == whole.inexact && packed.clipped == whole.clipped &&
+              packed.overflow == whole.overflow && packed.subnormal == whole.subnormal &&
+              packed.underflow == whole.underflow && packed.max_error == whole.max_error);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("pack");
@@ -713,6 +738,7 @@ int main(void)
     tcase_add_test(tests, shape_of);
     tcase_add_test(tests, swizzle);
     tcase_add_test(tests, delayed);
+    tcase_add_test(tests, sums_by_line);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -4,6 +4,8 @@
 
 #include "common/npz.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -171,4 +173,96 @@ bool npz_begin(npz *z, uint64_t i, uint64_t skip, trouble *why)
         left -= got;
     }
     return true;
+}
+
+/* ------------------------------------------------------------------------------------------------- writing */
+
+/* An archive as libzip writes it. */
+typedef struct archive {
+    FILE *to;
+    zip_error_t error;
+} archive;
+
+static zip_int64_t seek_archive(archive *a, void *data, zip_uint64_t size)
+{
+    static const int whence[] = {[SEEK_SET] = SEEK_SET, [SEEK_CUR] = SEEK_CUR, [SEEK_END] = SEEK_END};
+    const zip_source_args_seek_t *place = ZIP_SOURCE_GET_ARGS(zip_source_args_seek_t, data, size, NULL);
+    if (place == NULL || fseeko(a->to, (off_t)place->offset, whence[place->whence]) != 0) {
+        zip_error_set(&a->error, ZIP_ER_SEEK, errno);
+        return -1;
+    }
+    return 0;
+}
+
+static zip_int64_t write_archive(archive *a, const void *data, zip_uint64_t size)
+{
+    if (fwrite(data, 1, (size_t)size, a->to) != size) {
+        zip_error_set(&a->error, ZIP_ER_WRITE, errno);
+        return -1;
+    }
+    return (zip_int64_t)size;
+}
+
+static zip_int64_t archive_source(void *state, void *data, zip_uint64_t size, zip_source_cmd_t command)
+{
+    archive *a = state;
+    switch (command) {
+    case ZIP_SOURCE_OPEN:
+    case ZIP_SOURCE_CLOSE:
+    case ZIP_SOURCE_READ: /* nothing there */
+    case ZIP_SOURCE_SEEK:
+    case ZIP_SOURCE_TELL:
+    case ZIP_SOURCE_BEGIN_WRITE:
+    case ZIP_SOURCE_COMMIT_WRITE: /* that is for who opened the file */
+    case ZIP_SOURCE_ROLLBACK_WRITE:
+    case ZIP_SOURCE_REMOVE: return 0;
+    case ZIP_SOURCE_FREE: free(a); return 0;
+    case ZIP_SOURCE_STAT:
+        zip_stat_init(data);
+        ((zip_stat_t *)data)->size = 0;
+        ((zip_stat_t *)data)->valid = ZIP_STAT_SIZE;
+        return sizeof(zip_stat_t);
+    case ZIP_SOURCE_ERROR: return zip_error_to_data(&a->error, data, size);
+    case ZIP_SOURCE_WRITE: return write_archive(a, data, size);
+    case ZIP_SOURCE_SEEK_WRITE: return seek_archive(a, data, size);
+    case ZIP_SOURCE_TELL_WRITE: return (zip_int64_t)ftello(a->to);
+    case ZIP_SOURCE_SUPPORTS:
+        return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT,
+                                              ZIP_SOURCE_ERROR, ZIP_SOURCE_FREE, ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL,
+                                              ZIP_SOURCE_BEGIN_WRITE, ZIP_SOURCE_COMMIT_WRITE,
+                                              ZIP_SOURCE_ROLLBACK_WRITE, ZIP_SOURCE_WRITE, ZIP_SOURCE_SEEK_WRITE,
+                                              ZIP_SOURCE_TELL_WRITE, ZIP_SOURCE_REMOVE, ZIP_SOURCE_SUPPORTS, -1);
+    default: zip_error_set(&a->error, ZIP_ER_OPNOTSUPP, 0); return -1;
+    }
+}
+
+zip_t *npz_create(FILE *to, trouble *why)
+{
+    zip_error_t error;
+    archive *a = calloc(1, sizeof *a);
+    if (a == NULL) {
+        fail(why, "out of memory");
+        return NULL;
+    }
+    a->to = to;
+    zip_error_init(&a->error);
+    zip_error_init(&error);
+    const int flags = fcntl(fileno(to), F_GETFL);
+    const char *lack = fseeko(to, 0, SEEK_CUR) != 0             ? strerror(errno)
+                       : ftello(to) != 0                        ? "there is something before it"
+                       : flags != -1 && (flags & O_APPEND) != 0 ? "it is appended to"
+                                                                : NULL;
+    if (lack != NULL) {
+        fail(why, "a .npz file has to be written to a place that can be walked: %s", lack);
+        free(a);
+        return NULL;
+    }
+    zip_source_t *target = zip_source_function_create(archive_source, a, &error);
+    zip_t *zip = target != NULL ? zip_open_from_source(target, ZIP_CREATE | ZIP_TRUNCATE, &error) : NULL;
+    if (zip == NULL) {
+        fail(why, "%s", zip_error_strerror(&error));
+        target != NULL ? zip_source_free(target) : free(a);
+    }
+    zip_error_fini(&error);
+    return zip;
 }

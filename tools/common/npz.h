@@ -28,5 +28,8 @@ bool npz_begin(npz *z, uint64_t i, uint64_t skip, trouble *why);
 bool npz_read(npz *z, void *bytes, size_t size, size_t *got, trouble *why);
 /* For who copies members as they are. */
 struct zip *npz_archive(npz *z);
+/* A new archive that zip_close writes to an open file, new and empty; errors of the file stay with it, too. NULL and a
+ * sentence on failure. */
+struct zip *npz_create(FILE *to, trouble *why);
 
 #endif

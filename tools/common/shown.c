@@ -2,8 +2,12 @@
 /* shown.c - see shown.h */
 #include "common/shown.h"
 
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "common/utf8.h"
 
 void shown_clean(char *line)
 {
@@ -11,6 +15,20 @@ void shown_clean(char *line)
         if (*c < 0x20 || *c > 0x7e) {
             *c = '?';
         }
+    }
+}
+
+void shown_controls(char *text)
+{
+    uint32_t code;
+    for (char *c = text; *c != '\0';) {
+        int length = utf8_decode((const unsigned char *)c, strlen(c), &code);
+        const bool is_text = length > 0 && code >= 0x20 && (code < 0x7f || code > 0x9f);
+        length += length == 0;
+        if (!is_text) {
+            memset(c, '?', (size_t)length);
+        }
+        c += length;
     }
 }
 
@@ -24,4 +42,67 @@ const char *shown(const char *text, size_t place, char out[SHOWN_SIZE])
              from + (size_t)taken < length ? "..." : "");
     shown_clean(out);
     return out;
+}
+
+/* Where the quoted text ends that begins at `at`: at a quote before a blank, a mark or the end. */
+static size_t end_of_quoted(const char *line, size_t at)
+{
+    while (line[at] != '\0' && !(line[at] == '\'' && strchr(" ,:;.)?", line[at + 1]) != NULL)) {
+        at++;
+    }
+    return at;
+}
+
+/* No character of several bytes is cut in its middle. */
+static size_t start_of_character(const char *line, size_t at)
+{
+    while (at > 0 && ((unsigned char)line[at] & 0xc0) == 0x80) {
+        at--;
+    }
+    return at;
+}
+
+/* Takes the middle out of line[from] to line[to - 1] where that is longer than the width; gives its new end. */
+static size_t cut_middle(char *line, size_t from, size_t to, size_t width)
+{
+    static const char dots[] = "...";
+    if (to - from <= width) {
+        return to;
+    }
+    const size_t first = start_of_character(line, from + width * 2 / 3);
+    const size_t second = start_of_character(line, to - (width - width * 2 / 3 - strlen(dots)));
+    memcpy(line + first, dots, strlen(dots));
+    memmove(line + first + strlen(dots), line + second, strlen(line + second) + 1);
+    return first + strlen(dots) + (to - second);
+}
+
+static void cut_long(char *line)
+{
+    for (size_t at = 0; line[at] != '\0';) {
+        if (line[at] == '\'' && (at == 0 || strchr(" (=:", line[at - 1]) != NULL)) {
+            at = cut_middle(line, at + 1, end_of_quoted(line, at + 1), SHOWN_WIDTH + 6); /* as shown leaves it */
+            at += line[at] == '\'';
+        } else if (line[at] == ' ') {
+            at++;
+        } else {
+            const size_t length = strcspn(line + at, " ");
+            at = cut_middle(line, at, at + length, SHOWN_WORD);
+        }
+    }
+}
+
+void shown_message(char *out, size_t size, const char *format, va_list arguments)
+{
+    va_list again;
+    va_copy(again, arguments);
+    const int length = vsnprintf(out, size, format, arguments);
+    char *whole = length > 0 ? malloc((size_t)length + 1) : NULL;
+    if (whole != NULL) {
+        vsnprintf(whole, (size_t)length + 1, format, again);
+        cut_long(whole);
+        cut_middle(whole, 0, strlen(whole), size - 1);
+        snprintf(out, size, "%s", whole);
+    }
+    va_end(again);
+    free(whole);
 }

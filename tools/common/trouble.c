@@ -3,14 +3,15 @@
 #include "common/trouble.h"
 
 #include <stdarg.h>
-#include <stdio.h>
+
+#include "common/shown.h"
 
 bool fail(trouble *why, const char *format, ...)
 {
     if (why != NULL) {
         va_list arguments;
         va_start(arguments, format);
-        vsnprintf(why->text, sizeof why->text, format, arguments);
+        shown_message(why->text, sizeof why->text, format, arguments);
         va_end(arguments);
     }
     return false;

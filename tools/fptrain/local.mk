@@ -4,12 +4,16 @@ trainer_base = \
 	tools/fptrain/base/base.h \
 	tools/fptrain/base/checkpoint.c \
 	tools/fptrain/base/checkpoint.h \
+	tools/fptrain/base/csv_field.c \
+	tools/fptrain/base/csv_field.h \
 	tools/fptrain/base/listing.c \
 	tools/fptrain/base/listing.h \
 	tools/fptrain/base/number.c \
 	tools/fptrain/base/number.h \
 	tools/fptrain/base/output.c \
 	tools/fptrain/base/output.h \
+	tools/fptrain/base/patterns.c \
+	tools/fptrain/base/patterns.h \
 	tools/fptrain/base/source.c \
 	tools/fptrain/base/source.h
 trainer_engine = \

@@ -16,7 +16,7 @@
 static void print_error(const char *format, va_list arguments)
 {
     char line[1024];
-    vsnprintf(line, sizeof line, format, arguments);
+    shown_message(line, sizeof line, format, arguments);
     shown_clean(line);
     progress_hide();
     fprintf(stderr, "fpemu: %s\n", line);

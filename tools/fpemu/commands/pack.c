@@ -14,6 +14,7 @@
 #include "cli/spec.h"
 #include "commands/commands.h"
 #include "common/byte_order.h"
+#include "common/shown.h"
 #include "files/container.h"
 #include "files/layout.h"
 #include "files/output.h"
@@ -615,8 +616,9 @@ int cmd_pack(int argc, char **argv)
     }
     if (j.all_lost > 0 && !asked.has_nan) {
         const assignment_format *single = assignment_single(&j.assigned, &j.in);
+        char cut[SHOWN_SIZE];
         fprintf(stderr, "fpemu: pack: %" PRIu64 " NaN became numbers, for %s has no code for them\n", j.all_lost,
-                single != NULL ? single->text : "their format");
+                shown(single != NULL ? single->text : "their format", 0, cut));
     }
     if (j.json) {
         print_json(&j);

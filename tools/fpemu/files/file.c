@@ -12,6 +12,7 @@
 
 #include "cli/error.h"
 #include "cli/options.h"
+#include "common/shown.h"
 #include "files/scratch.h"
 #include "files/shards.h"
 
@@ -379,10 +380,6 @@ const char *file_shape_text(char text[FILE_SHAPE_SIZE], const tensor *t)
 const char *file_name_text(char text[FILE_NAME_SIZE], const tensor *t)
 {
     snprintf(text, FILE_NAME_SIZE, "%s", t->name);
-    for (char *c = text; *c != '\0'; c++) {
-        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
-            *c = '?';
-        }
-    }
+    shown_controls(text);
     return text;
 }

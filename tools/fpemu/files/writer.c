@@ -127,55 +127,6 @@ static zip_int64_t member_source(void *state, void *data, zip_uint64_t size, zip
     }
 }
 
-/* The archive as libzip writes it: the file of an output, new and empty. */
-typedef struct archive {
-    output *out;
-    zip_error_t error;
-} archive;
-
-static zip_int64_t seek_archive(const archive *a, void *data, zip_uint64_t size)
-{
-    static const int whence[] = {[SEEK_SET] = SEEK_SET, [SEEK_CUR] = SEEK_CUR, [SEEK_END] = SEEK_END};
-    const zip_source_args_seek_t *to = ZIP_SOURCE_GET_ARGS(zip_source_args_seek_t, data, size, NULL);
-    if (to == NULL || fseeko(a->out->file, (off_t)to->offset, whence[to->whence]) != 0) {
-        cli_fail("%s: a .npz file has to be written to a place that can be walked: %s", a->out->path, strerror(errno));
-    }
-    return 0;
-}
-
-static zip_int64_t archive_source(void *state, void *data, zip_uint64_t size, zip_source_cmd_t command)
-{
-    archive *a = state;
-    switch (command) {
-    case ZIP_SOURCE_OPEN:
-    case ZIP_SOURCE_CLOSE:
-    case ZIP_SOURCE_READ: /* nothing there */
-    case ZIP_SOURCE_SEEK:
-    case ZIP_SOURCE_TELL:
-    case ZIP_SOURCE_FREE:
-    case ZIP_SOURCE_BEGIN_WRITE:
-    case ZIP_SOURCE_COMMIT_WRITE: /* that is done by output_commit */
-    case ZIP_SOURCE_ROLLBACK_WRITE:
-    case ZIP_SOURCE_REMOVE: return 0;
-    case ZIP_SOURCE_STAT:
-        zip_stat_init(data);
-        ((zip_stat_t *)data)->size = 0;
-        ((zip_stat_t *)data)->valid = ZIP_STAT_SIZE;
-        return sizeof(zip_stat_t);
-    case ZIP_SOURCE_ERROR: return zip_error_to_data(&a->error, data, size);
-    case ZIP_SOURCE_WRITE: output_write(a->out, data, (size_t)size); return (zip_int64_t)size;
-    case ZIP_SOURCE_SEEK_WRITE: return seek_archive(a, data, size);
-    case ZIP_SOURCE_TELL_WRITE: return (zip_int64_t)ftello(a->out->file);
-    case ZIP_SOURCE_SUPPORTS:
-        return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT,
-                                              ZIP_SOURCE_ERROR, ZIP_SOURCE_FREE, ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL,
-                                              ZIP_SOURCE_BEGIN_WRITE, ZIP_SOURCE_COMMIT_WRITE,
-                                              ZIP_SOURCE_ROLLBACK_WRITE, ZIP_SOURCE_WRITE, ZIP_SOURCE_SEEK_WRITE,
-                                              ZIP_SOURCE_TELL_WRITE, ZIP_SOURCE_REMOVE, ZIP_SOURCE_SUPPORTS, -1);
-    default: zip_error_set(&a->error, ZIP_ER_OPNOTSUPP, 0); return -1;
-    }
-}
-
 /* Compressed as the member it comes from, and as old. */
 static zip_source_t *new_member(zip_t *zip, const file *in, const writer_source *source, size_t i,
                                 const zip_stat_t *old)
@@ -195,14 +146,10 @@ static zip_source_t *new_member(zip_t *zip, const file *in, const writer_source 
 
 static void save_npz(output *out, file *in, const writer_source *source)
 {
-    archive a = {.out = out};
-    zip_error_t error;
-    zip_error_init(&error);
-    zip_error_init(&a.error);
-    zip_source_t *target = zip_source_function_create(archive_source, &a, &error);
-    zip_t *zip = target != NULL ? zip_open_from_source(target, ZIP_CREATE | ZIP_TRUNCATE, &error) : NULL;
+    trouble why;
+    zip_t *zip = npz_create(out->file, &why);
     if (zip == NULL) {
-        cli_fail("%s: %s", out->path, zip_error_strerror(&error));
+        cli_fail("%s: %s", out->path, why.text);
     }
     for (size_t i = 0; i < in->model.count; i++) {
         const zip_uint64_t number = in->model.tensor[i].place;

@@ -47,7 +47,7 @@ static void describe(external *f, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(f->failure, sizeof f->failure, format, arguments);
+    shown_message(f->failure, sizeof f->failure, format, arguments);
     va_end(arguments);
     shown_clean(f->failure);
 }

@@ -18,7 +18,7 @@ _Noreturn void die(const char *format, ...)
     char line[1024];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
+    shown_message(line, sizeof line, format, arguments);
     va_end(arguments);
     shown_clean(line);
     fprintf(stderr, "fptrain: %s\n", line);

@@ -8,8 +8,10 @@
 #include <string.h>
 #include <zip.h>
 
+#include "common/atomic_file.h"
 #include "common/byte_order.h"
 #include "common/npy.h"
+#include "common/npz.h"
 #include "data/dataset.h"
 
 /* Adds an array; dated 1980, so that the same data make the same file. */
@@ -98,18 +100,16 @@ static bool add_all(zip_t *zip, const dataset *d)
 
 bool dataset_export(const dataset *d, const char *path, trouble *why)
 {
-    int code;
-    zip_t *zip = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &code);
-    if (!zip) {
-        zip_error_t error;
-        zip_error_init_with_code(&error, code);
-        fail(why, "%s: %s", path, zip_error_strerror(&error));
-        zip_error_fini(&error);
+    atomic_file out;
+    trouble inner;
+    if (!atomic_file_open(&out, path, why))
         return false;
-    }
-    if (add_all(zip, d) && zip_close(zip) == 0)
-        return true;
-    fail(why, "%s: %s", path, zip_strerror(zip));
-    zip_discard(zip);
+    zip_t *zip = npz_create(out.file, &inner);
+    if (zip && add_all(zip, d) && zip_close(zip) == 0)
+        return atomic_file_commit(&out, why);
+    fail(why, "%s: %s", path, zip ? zip_strerror(zip) : inner.text);
+    if (zip)
+        zip_discard(zip);
+    atomic_file_drop(&out);
     return false;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/csv_field.h"
 #include "common/atomic_file.h"
 #include "common/axis.h"
 #include "common/json.h"
@@ -59,25 +60,12 @@ void eval_table_print(FILE *out, const eval_table *t)
     }
 }
 
-/* In quotes where it has to be. */
-static void put_field(FILE *out, const char *text)
-{
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text; text++)
-        fprintf(out, *text == '"' ? "\"\"" : "%c", *text);
-    fputc('"', out);
-}
-
 void eval_table_csv(FILE *out, const eval_table *t)
 {
     fprintf(out, "formats,range,bits_w,bits_v,test_loss,test_accuracy%s\n", t->text ? ",bits_a_character" : "");
     for (int i = 0; i < t->count; i++) {
         const eval_row *r = &t->row[i];
-        put_field(out, r->formats);
+        csv_put_field(out, r->formats);
         fprintf(out, ",%s,%.17g,%.17g,%.17g,%.17g", r->range ? r->range : "", r->bits_w, r->bits_v, r->loss,
                 r->accuracy);
         if (t->text)

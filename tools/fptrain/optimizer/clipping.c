@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/patterns.h"
+
 clipping clipping_named(const char *name)
 {
     static const char *const names[CLIPPINGS] = {[CLIP_NORM] = "norm", [CLIP_TENSOR] = "tensor",
@@ -21,11 +23,9 @@ clipping clipping_named(const char *name)
 bool *clipping_patterns(graph *g, const char *patterns, trouble *why)
 {
     bool *fits = need((size_t)graph_params(g) + 1, sizeof *fits);
-    for (const char *at = patterns && *patterns ? patterns : NULL; at; at = *at ? at + 1 : NULL) {
-        char pattern[128];
-        const size_t length = strcspn(at, ",");
+    char pattern[128];
+    for (const char *rest = patterns_begin(patterns); patterns_next(&rest, pattern, sizeof pattern);) {
         int taken = 0;
-        (void)snprintf(pattern, sizeof pattern, "%.*s", (int)length, at);
         for (int p = 0; p < graph_params(g); p++)
             if (fnmatch(pattern, graph_param(g, p)->name, 0) == 0) {
                 fits[p] = true;
@@ -36,7 +36,6 @@ bool *clipping_patterns(graph *g, const char *patterns, trouble *why)
             free(fits);
             return NULL;
         }
-        at += length;
     }
     return fits;
 }

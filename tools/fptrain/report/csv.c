@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "common/utf8.h"
+#include "base/csv_field.h"
 #include "report/log_values.h"
 
 typedef struct table {
@@ -19,21 +19,6 @@ typedef struct table {
     const char *run, *tensors;
     uint64_t step;
 } table;
-
-/* Text of others. What no encoding has would stop a reader: it becomes '?'. */
-static void put_field(FILE *out, const char *text)
-{
-    const bool quoted = strpbrk(text, ",\"\r\n") != NULL;
-    fputs(quoted ? "\"" : "", out);
-    for (const char *c = text; *c;) {
-        const int length = utf8_length(c);
-        if (*c == '"')
-            fputc('"', out);
-        fwrite(length ? c : "?", 1, length ? (size_t)length : 1, out);
-        c += length ? length : 1;
-    }
-    fputs(quoted ? "\"" : "", out);
-}
 
 /* The fewest digits that read back to the same. */
 static void put_real(FILE *out, double x)
@@ -53,9 +38,9 @@ static void put_real(FILE *out, double x)
 
 static void begin_row(const table *t, const char *name)
 {
-    put_field(t->out, t->run);
+    csv_put_field(t->out, t->run);
     fprintf(t->out, ",%" PRIu64 ",", t->step);
-    put_field(t->out, name);
+    csv_put_field(t->out, name);
 }
 
 static bool chosen(const table *t, const char *tensor)

@@ -33,11 +33,16 @@ typedef struct session {
     int64_t told;     /* policy epochs that are in the log */
 } session;
 
-static void stop(const trouble *why)
+static void tell(const trouble *why)
 {
     trouble line = *why;
     shown_clean(line.text);
     fprintf(stderr, "fptrain: run: %s\n", line.text);
+}
+
+static void stop(const trouble *why)
+{
+    tell(why);
     exit(1);
 }
 
@@ -162,9 +167,10 @@ static void enter_directory(session *s, const experiment_options *how)
     const char *directory = s->settings->output.directory;
     if (!directory_make(directory, &why) || !lock_take(directory, &s->lock, &why))
         die("run: %s", why.text);
-    if (s->lock < 0)
-        fprintf(stderr, "fptrain: run: %s: no locks on this file system: nothing keeps a second process out\n",
-                directory);
+    if (s->lock < 0) {
+        fail(&why, "%s: no locks on this file system: nothing keeps a second process out", directory);
+        tell(&why);
+    }
     if (!occupied_check(s->settings, how->start, &why))
         die("run: %s", why.text);
     occupied_tidy(directory);

@@ -87,6 +87,40 @@ optimizer_settings optimizer_settings_of(const settings *s)
                                          word_or_null(s->optimizer.momenta), word_or_null(s->optimizer.squares)}};
 }
 
+/* A setting that the optimiser has no use for is a mistake, unless it is the default. */
+static bool optimizer_uses(const settings *s, trouble *why)
+{
+    static const struct {
+        const char *key;
+        bool squares, momentum, packed; /* what it is for */
+    } needs[] = {{"momentum", .momentum = true},
+                 {"beta2", .squares = true},
+                 {"epsilon", .squares = true},
+                 {"storing", .packed = true},
+                 {"weights", .packed = true},
+                 {"gradients", .packed = true},
+                 {"momenta", .packed = true}, /* the groups of both count for what is worked on at a time */
+                 {"squares", .packed = true}};
+    const char *name = s->optimizer.name;
+    const bool squares = strncmp(name, "adam", 4) == 0, momentum = strcmp(name, "sgd") != 0;
+    const bool packed = strcmp(s->optimizer.store, "packed") == 0;
+    settings_key key;
+    for (int i = 0; settings_table(i, &key); i++) {
+        char value[SETTINGS_TEXT];
+        if (strcmp(key.section, "optimizer") != 0 || strcmp(settings_value(s, i, value), key.normal) == 0)
+            continue;
+        for (size_t k = 0; k < sizeof needs / sizeof *needs; k++) {
+            if (strcmp(needs[k].key, key.key) != 0)
+                continue;
+            if (needs[k].packed && !packed)
+                return fail(why, "optimizer.%s is for optimizer.store = packed", key.key);
+            if ((needs[k].squares && !squares) || (needs[k].momentum && !momentum))
+                return fail(why, "the optimiser %s has no use for optimizer.%s", name, key.key);
+        }
+    }
+    return true;
+}
+
 static schedule schedule_of(const trainer *t)
 {
     const settings *s = t->settings;
@@ -106,6 +140,8 @@ static bool equip(trainer *t, trouble *why)
     const optimizer_settings o = optimizer_settings_of(s);
     if (s->train.micro_batches > 1 && !o.packed)
         return fail(why, "micro-batches are gathered by packed parameters alone: optimizer.store = packed");
+    if (!optimizer_uses(s, why))
+        return false;
     t->r = rounder_new(t->g, s->train.seed);
     t->r->calls.each = !strcmp(s->train.fanout, "each");
     t->policy = policy_named(s->policy.name, s->format_count, s->formats, why);

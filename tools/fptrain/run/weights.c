@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/patterns.h"
 #include "run/occupied.h"
 
 /* ------------------------------------------------------------------------------------------------ out of files */
@@ -299,32 +300,15 @@ static target *find_target(const targets *all, const char *name)
     return NULL;
 }
 
-/* Whether one of the patterns, with commas between, fits. */
-static bool listed(const char *patterns, const char *name)
+static bool all_fit(const targets *all, const char *patterns, trouble *why)
 {
     char one[SETTINGS_TEXT];
-    while (patterns && *patterns) {
-        const size_t length = strcspn(patterns, ",");
-        snprintf(one, sizeof one, "%.*s", (int)length, patterns);
-        if (fnmatch(one, name, 0) == 0)
-            return true;
-        patterns += length + (patterns[length] == ',');
-    }
-    return false;
-}
-
-static bool patterns_fit(const targets *all, const char *patterns, trouble *why)
-{
-    char one[SETTINGS_TEXT];
-    while (patterns && *patterns) {
-        const size_t length = strcspn(patterns, ",");
+    for (const char *rest = patterns_begin(patterns); patterns_next(&rest, one, sizeof one);) {
         bool fits = false;
-        snprintf(one, sizeof one, "%.*s", (int)length, patterns);
         for (int i = 0; i < all->count; i++)
             fits = fits || fnmatch(one, all->target[i].name, 0) == 0;
         if (!fits)
             return fail(why, "init.partial: no tensor of this network is called '%s'", one);
-        patterns += length + (patterns[length] == ',');
     }
     return true;
 }
@@ -363,7 +347,7 @@ static bool take(target *t, const checkpoint_array *a, bool second, const char *
 {
     const float *x = a->bytes;
     if (!same_shape(t, a))
-        return listed(partial, t->name) || refuse_shape(t, a, partial != NULL, why);
+        return patterns_fit(partial, t->name) || refuse_shape(t, a, partial != NULL, why);
     if (strcmp(a->type, "F32") != 0)
         return fail(why, "tensor '%.100s' is of type %s; F32, F16, BF16 and 8-bit floats are taken", a->name, a->type);
     if (t->taken[second])
@@ -422,7 +406,7 @@ static bool take_all(const targets *all, const checkpoint *weights, const name_m
     }
     for (int i = 0; i < all->count; i++) {
         taken += all->target[i].taken[0];
-        if (!all->target[i].taken[0] && !listed(partial, all->target[i].name))
+        if (!all->target[i].taken[0] && !patterns_fit(partial, all->target[i].name))
             add_name(&missing, all->target[i].name);
     }
     if (extra.count)
@@ -439,7 +423,7 @@ static bool take_all(const targets *all, const checkpoint *weights, const name_m
 bool weights_load(trainer *t, const checkpoint *weights, const name_map *names, const char *partial, trouble *why)
 {
     targets all = targets_of(t->g);
-    const bool good = patterns_fit(&all, partial, why) && take_all(&all, weights, names, partial, why);
+    const bool good = all_fit(&all, partial, why) && take_all(&all, weights, names, partial, why);
     for (int i = 0; good && i < all.count; i++) {
         const target *from = &all.target[i];
         if (from->x && i < all.params)

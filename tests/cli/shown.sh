@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Whatever text comes in an argument or from a file, a message is one line of a terminal's width or a few of them, in
+# printable characters, and its end, which says what is wrong, is there.
+. "$(dirname "$0")/common.sh"
+
+# says PROGRAM REASON ARGUMENT...: fails with one printable line, no longer than two paths, that holds the reason.
+says() {
+    program=$1 wanted=$2
+    shift 2
+    "$program" "$@" </dev/null >out 2>err
+    status=$?
+    if [ $status -eq 0 ] || [ "$(wc -l <err)" -ne 1 ] || [ "$(wc -c <err)" -gt $most ] ||
+        [ "$(tr -d '\n' <err | tr -d ' -~' | wc -c)" -ne 0 ] || ! grep -qF -e "$wanted" err; then
+        failed "${program##*/} $1 $(printf %.20s "$2" | tr -cd ' -~'): status $status, wanted '$wanted', got:" \
+            "$(tr -cd ' -~' <err | head -c 600)"
+    fi
+}
+
+"$FPEMU" sample weights --size 64 -o in.npy || failed sample
+long=$(printf '%3000s' '' | tr ' ' x)
+control=$(printf '\033]0;title\007\rforged\nline\302\233\377')
+most=620
+for text in "$control" "$control$long" "x' $long" "$long $long $long"; do
+    [ "${text#*x x}" = "$text" ] || most=1040 # it is three words
+    says "$FPEMU" "see 'fpemu --help'" "$text"
+    says "$FPEMU" "see 'fpemu round --help'" round --"$text" e4m3fn 1
+    says "$FPEMU" '' round "$text" 1
+    says "$FPEMU" '' round e4m3fn "$text"
+    says "$FPEMU" '' round e4m3fn 1 -r "$text"
+    says "$FPEMU" '' info "$text"
+    says "$FPEMU" '' gemm --model "$text" in.npy in.npy
+    says "$FPEMU" '' quantize "$text" in.npy -o out.npy
+    says "$FPEMU" '' quantize e4m3fn "$text" -o out.npy
+    says "$FPEMU" '' quantize e4m3fn in.npy -o "no/$text"
+    says "$FPEMU" '' quantize e4m3fn in.npy -o out.npy --map "$text"
+    says "$FPEMU" '' quantize e4m3fn in.npy -o out.npy --map "*=$text"
+    says "$FPEMU" '' quantize e4m3fn in.npy -o out.npy --plan "$text"
+    says "$FPEMU" '' quantize e4m3fn in.npy -o out.npy --only "$text"
+    says "$FPEMU" '' quantize e4m3fn in.npy -o out.npy --axis "$text"
+    says "$FPEMU" '' compare in.npy e4m3fn "$text"
+    says "$FPEMU" '' compare in.npy e4m3fn --plot "$text.png"
+    says "$FPEMU" '' unpack "$text" -o out.npy
+    says "$FPEMU" '' sample "$text" -o out.npy
+    says "$FPEMU" '' apply "$text" e4m3fn 1 2
+    says "$FPEMU" '' vectors "$text"
+    says "$FPEMU" '' fuzz "$text" --command "$text"
+    [ -x "${FPTRAIN:-}" ] || continue
+    says "$FPTRAIN" "see 'fptrain --help'" "$text"
+    says "$FPTRAIN" '' run "--$text"
+    says "$FPTRAIN" '' run --set "$text"
+    says "$FPTRAIN" '' run --set "data.$text=1"
+    says "$FPTRAIN" '' run --set "$text.source=1"
+    says "$FPTRAIN" '' run --set "data.limit=$text"
+    says "$FPTRAIN" '' run --set "train.lr=$text"
+    says "$FPTRAIN" '' run --set "formats.v=$text"
+    says "$FPTRAIN" '' run --set "formats.v=e4m3fn $text"
+    says "$FPTRAIN" '' run --set "formats.$text=fp16"
+    says "$FPTRAIN" '' run --config "$text"
+    says "$FPTRAIN" '' run --model "$text"
+    says "$FPTRAIN" '' run --data "npz:$text"
+    says "$FPTRAIN" '' run --policy "$text"
+    says "$FPTRAIN" '' run --policy "assign:$text=1"
+    says "$FPTRAIN" '' run --set "train.backend=emulated:$text"
+    says "$FPTRAIN" '' run --set "train.schedule=$text"
+    says "$FPTRAIN" '' run --init-from "$text"
+    says "$FPTRAIN" '' data "$text"
+    says "$FPTRAIN" '' data digits --npz "no/$text"
+    says "$FPTRAIN" '' report "$text" -o page.html
+    says "$FPTRAIN" '' eval "$text"
+    says "$FPTRAIN" '' estimate "--$text"
+    says "$FPTRAIN" '' tradeoff "$text"
+    says "$FPTRAIN" '' demo "$text"
+    says "$FPTRAIN" '' help "$text"
+    { printf '[data]\nsource = '; printf '%s\n' "$text"; } >"settings.ini"
+    says "$FPTRAIN" settings.ini run --config settings.ini
+    { printf '[%s]\nsource = 1\n' "$text"; } >"settings.ini"
+    says "$FPTRAIN" settings.ini run --config settings.ini
+    printf 'input\n%s\n' "$text" >net.net
+    says "$FPTRAIN" net.net run --model ./net.net
+done
+
+# A name in a report stays as it is but for control characters, also those that some terminals take in two bytes.
+header='{"caf\u00e9\u001b[2J\u009b1m\u007f":{"dtype":"F32","shape":[16],"data_offsets":[0,64]}}   '
+header=$(printf '%.88s' "$header")
+{ printf "\\$(printf %o ${#header})\\0\\0\\0\\0\\0\\0\\0%s" "$header"; } >name.safetensors
+head -c 64 /dev/zero >>name.safetensors
+for command in 'info name.safetensors' 'compare name.safetensors e4m3fn' \
+    'quantize e4m3fn name.safetensors -o out.safetensors --report' 'pack mxfp4 name.safetensors -o out.fpk --report' \
+    'info out.fpk'; do
+    "$FPEMU" $command >out 2>err || failed "$command: $(cat err)"
+    grep -q "$(printf 'caf\303\251?\[2J??1m?')" out || failed "$command prints another name: $(cat -v out)"
+done
+
+finish
