@@ -122,7 +122,7 @@ lib_libfpemu_la_SOURCES = \
 	lib/array/check.c \
 	lib/array/quantize.c \
 	lib/array/arith.c \
-	lib/array/compare.c \
+	lib/array/compare.c lib/array/tables.c \
 	lib/array/functions.c \
 	lib/array/walk.c \
 	lib/array/blocks.c \

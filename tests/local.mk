@@ -168,6 +168,7 @@ JUDGE_TESTS = \
 	tests/against_judges/blocks_scales \
 	tests/against_judges/blocks_stats \
 	tests/against_judges/codes \
+	tests/against_judges/function_tables \
 	tests/against_judges/functions \
 	tests/against_judges/gemm \
 	tests/against_judges/judges \
@@ -187,6 +188,7 @@ tests_against_judges_blocks_LDADD = $(JUDGE_LDADD)
 tests_against_judges_blocks_scales_LDADD = $(JUDGE_LDADD)
 tests_against_judges_blocks_stats_LDADD = $(JUDGE_LDADD)
 tests_against_judges_codes_LDADD = $(JUDGE_LDADD)
+tests_against_judges_function_tables_LDADD = $(JUDGE_LDADD)
 tests_against_judges_functions_CFLAGS = $(JUDGE_CFLAGS)
 tests_against_judges_functions_LDADD = $(JUDGE_LDADD)
 tests_against_judges_gemm_SOURCES = tests/against_judges/gemm.c tests/against_judges/variants.h
