@@ -158,6 +158,11 @@ static bool has_whole(const fpemu_format *f)
            f->scaling == FPEMU_SCALING_S2FP8 || (f->scaling != FPEMU_SCALING_NONE && f->block == FPEMU_BLOCK_TENSOR);
 }
 
+static bool takes_root(const bench *b)
+{
+    return b->kind == ARITHMETIC && b->arithmetic->code == FPEMU_OPERATION_SQRT;
+}
+
 /* The first `pattern` operands of arithmetic: numbers of the format, the others in another order. */
 static void fill_operands(const bench *b, const bench_case *k, size_t pattern)
 {
@@ -187,7 +192,8 @@ static void fill(const bench *b, const bench_case *k)
         const int e = low ? bottom + (int)(binade % (unsigned)(middle - bottom))
                           : middle + (int)(binade % (unsigned)(top - middle + 1));
         const double magnitude = fmin((1 + (double)(r >> 33) * 0x1p-31) * b->power[e - LOWEST_BINADE], max);
-        const double x = k->format.is_signed && (r >> 32 & 1) != 0 ? -magnitude : magnitude;
+        const bool below_zero = k->format.is_signed && (r >> 32 & 1) != 0 && !takes_root(b);
+        const double x = below_zero ? -magnitude : magnitude;
         if (k->type == DOUBLE) {
             ((double *)b->x)[i] = x;
         } else {
