@@ -2,8 +2,8 @@
 /* operations.inc.c - operations on binary32 numbers in binary32, rounded to odd; included by variant.inc.c. A sum comes
  * with its error, a product, quotient or root with its remainder, as numbers of binary32: where one is not zero, the
  * exact result lies beside the rounded one, on the side of its sign. So much is true away from the ends of the carrier;
- * each loop says whether all its elements are. Such a result, rounded to 22 bits or fewer, is the exact one rounded. */
-#ifdef __FMA__
+ * each loop says whether all its elements are. Such a result, rounded to 22 bits or fewer, is the exact one rounded.
+ * Remainders take fused products; sums do without. */
 
 /* Magnitudes, as bits, from which on sums and products may pass the end, and below which remainders may be lost. */
 #define ODD_MOST 0x7f000000u  /* 2^127 */
@@ -26,10 +26,12 @@ FPEMU_FN uint32_t odd_larger(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
+#ifdef __FMA__
 FPEMU_FN uint32_t odd_smaller(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
 }
+#endif
 
 /* The loops. In each, `most` is the largest magnitude met, `least` the smallest of those that must not be small, and
  * `lost` is not 0 where something is wrong besides. */
@@ -55,6 +57,7 @@ FPEMU_FN uint32_t odd_smaller(uint32_t a, uint32_t b)
 
 ODD_LOOP(add, const float x = a[i], y = b[i]; ODD_SUM(x, y))
 ODD_LOOP(sub, const float x = a[i], y = -b[i]; ODD_SUM(x, y))
+#ifdef __FMA__
 ODD_LOOP(mul, const float x = a[i], y = b[i], p = x * y; u = odd_bits(p, __builtin_fmaf(x, y, -p));
          most = odd_larger(most, odd_magnitude(p));
          least = odd_smaller(least, (x == 0) | (y == 0) ? UINT32_MAX : odd_magnitude(p));)
@@ -73,12 +76,11 @@ ODD_LOOP(sqrt, const float x = a[i], s = __builtin_sqrtf(x); u = odd_bits(s, __b
         [FPEMU_OPERATION_ADD] = odd_add, [FPEMU_OPERATION_SUB] = odd_sub, [FPEMU_OPERATION_MUL] = odd_mul,             \
         [FPEMU_OPERATION_DIV] = odd_div, [FPEMU_OPERATION_SQRT] = odd_sqrt, [FPEMU_OPERATION_FMA] = odd_fma,           \
     }
-#undef ODD_SUM
-#undef ODD_LOOP
-
 #else
 #define ODD_TABLE                                                                                                      \
     {                                                                                                                  \
-        NULL                                                                                                           \
+        [FPEMU_OPERATION_ADD] = odd_add, [FPEMU_OPERATION_SUB] = odd_sub,                                              \
     }
 #endif
+#undef ODD_SUM
+#undef ODD_LOOP
