@@ -164,6 +164,7 @@ tests_against_judges_stochastic_LDADD = $(LONGHAND_LDADD)
 JUDGE_TESTS = \
 	tests/against_judges/arith \
 	tests/against_judges/arith_scales \
+	tests/against_judges/arith_short \
 	tests/against_judges/blocks \
 	tests/against_judges/blocks_scales \
 	tests/against_judges/blocks_stats \
@@ -181,6 +182,7 @@ JUDGE_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
 JUDGE_LDADD = tests/judges/libjudges.la $(MPFR_LIBS)
 tests_against_judges_arith_CFLAGS = $(JUDGE_CFLAGS)
 tests_against_judges_arith_LDADD = $(JUDGE_LDADD)
+tests_against_judges_arith_short_LDADD = $(JUDGE_LDADD)
 tests_against_judges_arith_scales_SOURCES = tests/against_judges/arith_scales.c tests/against_judges/variants.h
 tests_against_judges_arith_scales_CFLAGS = $(JUDGE_CFLAGS)
 tests_against_judges_arith_scales_LDADD = $(JUDGE_LDADD)
