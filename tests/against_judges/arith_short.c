@@ -9,7 +9,7 @@
 enum { N = 2600 }; /* more than two tiles */
 
 static const char *const formats[] = {
-    "fp16",         "bf16",        "e4m3fn",     "e5m2:saturate", "tf32",
+    "fp16",        "bf16",        "e4m3fn",     "e5m2:saturate", "tf32",
     "fp(7,21,63)", "fp(5,22,15)", "fixed(8,4)", "fixed(16,12)",  "fp(7,20,63):flushin"};
 enum { KINDS = 7 };
 
